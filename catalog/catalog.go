@@ -1,0 +1,135 @@
+// Package catalog is the one list of algorithms. Hosts take a core.Spec; where
+// a person names an algorithm, it comes from here.
+package catalog
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/mutex"
+)
+
+// Options are what some algorithms can be told. An option that an algorithm
+// does not know is an error, so that nobody believes it had an effect.
+type Options struct {
+	Topology    string // quorums: grid, plane, majority; trees: tree:K, star, line or edges 1-2,1-3; sanders: an instance
+	Sets        string // quorums, or request sets, by hand: 1:1,2;2:1,2,3;3:1,3
+	Inform      string // inform sets by hand
+	K           int    // how many values a variable has, where there is such a bound
+	Coordinator int    // the process that coordinates, from 1
+}
+
+// An entry is one algorithm and how to make it.
+type entry struct {
+	name  string
+	knows string // the options it knows, by name, separated by spaces
+	make  func(o Options) (core.Spec, error)
+}
+
+// entries lists the sound algorithms in the order in which people should see
+// them, and then the wrong ones.
+func entries() []entry {
+	return []entry{
+		plain(mutex.RicartAgrawala),
+		plain(mutex.SuzukiKasami),
+		{"maekawa", "topology sets", func(o Options) (core.Spec, error) {
+			q, err := quorums(o)
+			return mutex.Maekawa(q), err
+		}},
+		{"raymond", "topology", func(o Options) (core.Spec, error) {
+			t, err := tree(o)
+			return mutex.Raymond(t), err
+		}},
+	}
+}
+
+func plain(f func() core.Spec) entry {
+	return entry{f().Name, "", func(Options) (core.Spec, error) { return f(), nil }}
+}
+
+// Make returns the algorithm of that name.
+func Make(name string, o Options) (core.Spec, error) {
+	all := entries()
+	i := slices.IndexFunc(all, func(e entry) bool { return e.name == name })
+	if i < 0 {
+		return core.Spec{}, fmt.Errorf("unknown algorithm %q: 'stile algorithms' lists them%s", name, didYouMean(name, all))
+	}
+	if opt := o.unknown(strings.Fields(all[i].knows)); opt != "" {
+		return core.Spec{}, fmt.Errorf("%s has no %s to choose", name, opt)
+	}
+	spec, err := all[i].make(o)
+	if err != nil {
+		return core.Spec{}, fmt.Errorf("%s: %w", name, err)
+	}
+	return spec, nil
+}
+
+// All returns every algorithm as it is without options, the sound ones first.
+func All() []core.Spec {
+	var specs []core.Spec
+	for _, e := range entries() {
+		s, err := e.make(Options{})
+		if err != nil {
+			panic(fmt.Sprintf("catalog: %s without options: %v", e.name, err))
+		}
+		specs = append(specs, s)
+	}
+	return specs
+}
+
+// Sound returns the algorithms that are correct.
+func Sound() []core.Spec {
+	return slices.DeleteFunc(All(), func(s core.Spec) bool { return s.Wrong != "" })
+}
+
+// unknown returns the name of an option that is set but not known, if any.
+func (o Options) unknown(known []string) string {
+	for _, opt := range []struct {
+		name string
+		set  bool
+	}{
+		{"topology", o.Topology != ""}, {"sets", o.Sets != ""}, {"inform", o.Inform != ""},
+		{"k", o.K != 0}, {"coordinator", o.Coordinator != 0},
+	} {
+		if opt.set && !slices.Contains(known, opt.name) {
+			return opt.name
+		}
+	}
+	return ""
+}
+
+// didYouMean suggests a name that is near to a wrong one.
+func didYouMean(name string, all []entry) string {
+	best, least := "", 4
+	for _, e := range all {
+		if d := distance(name, e.name); d < least || name != "" && strings.HasPrefix(e.name, name) && best == "" {
+			best, least = e.name, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %s?", best)
+}
+
+// distance counts the edits between two words.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost = 1 + min(diagonal, row[j], row[j+1])
+			}
+			diagonal, row[j+1] = row[j+1], cost
+		}
+	}
+	return row[len(b)]
+}

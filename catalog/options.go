@@ -1,0 +1,116 @@
+package catalog
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/mutex"
+	"github.com/stile-lock/stile/quorum"
+)
+
+// quorums returns the quorum systems that o asks for; the grid is the default.
+func quorums(o Options) (quorum.Builder, error) {
+	if o.Sets != "" {
+		if o.Topology != "" {
+			return nil, fmt.Errorf("give a topology or sets, not both")
+		}
+		sets, err := ParseSets(o.Sets)
+		return quorum.Given(sets), err
+	}
+	switch o.Topology {
+	case "", "grid":
+		return quorum.Grid, nil
+	case "majority":
+		return quorum.Majority, nil
+	}
+	return nil, fmt.Errorf("unknown topology %q: want grid, plane or majority", o.Topology)
+}
+
+// tree returns the trees that o asks for; every process having two children is
+// the default.
+func tree(o Options) (mutex.TreeOf, error) {
+	kind, arg, _ := strings.Cut(o.Topology, ":")
+	switch kind {
+	case "":
+		return mutex.Kary(2), nil
+	case "star":
+		return mutex.Star, nil
+	case "line":
+		return mutex.Kary(1), nil
+	case "tree":
+		k, err := strconv.Atoi(arg)
+		if err != nil || k < 1 {
+			return nil, fmt.Errorf("topology %q: want tree:K with K at least 1", o.Topology)
+		}
+		return mutex.Kary(k), nil
+	}
+	if !strings.Contains(o.Topology, "-") {
+		return nil, fmt.Errorf("unknown topology %q: want tree:K, star, line or edges such as 1-2,1-3", o.Topology)
+	}
+	var pairs [][2]core.ID
+	for edge := range strings.SplitSeq(o.Topology, ",") {
+		a, b, _ := strings.Cut(edge, "-")
+		x, err1 := parseProcess(a)
+		y, err2 := parseProcess(b)
+		if err1 != nil || err2 != nil || x == y {
+			return nil, fmt.Errorf("edge %q: want two processes such as 1-2", edge)
+		}
+		pairs = append(pairs, [2]core.ID{x, y})
+	}
+	return mutex.Edges(pairs), nil
+}
+
+// ParseSets reads sets given by hand, such as 1:1,2;2:1,2,3;3:1,3.
+func ParseSets(s string) (quorum.System, error) {
+	parts := strings.Split(s, ";")
+	sets := make(quorum.System, len(parts))
+	for _, part := range parts {
+		owner, list, ok := strings.Cut(part, ":")
+		id, err := parseProcess(owner)
+		if !ok || err != nil || int(id) >= len(sets) {
+			return nil, fmt.Errorf("set %q: want OWNER:MEMBERS such as 1:1,2, an owner from 1 to %d", part, len(sets))
+		}
+		if !sets[id].Empty() {
+			return nil, fmt.Errorf("process %d has two sets", id+1)
+		}
+		members, err := ParseList(list)
+		if err != nil {
+			return nil, fmt.Errorf("set %q: %w", part, err)
+		}
+		sets[id] = core.SetOf(members...)
+	}
+	return sets, nil
+}
+
+// ParseList reads a list of processes, such as 1,2,5-7.
+func ParseList(s string) ([]core.ID, error) {
+	var ids []core.ID
+	for part := range strings.SplitSeq(s, ",") {
+		a, b, isRange := strings.Cut(part, "-")
+		lo, err := parseProcess(a)
+		hi := lo
+		if err == nil && isRange {
+			hi, err = parseProcess(b)
+		}
+		if err != nil || hi < lo {
+			return nil, fmt.Errorf("list %q: want processes such as 1,2,5-7", s)
+		}
+		for id := lo; id <= hi; id++ {
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
+}
+
+// maxProcess is far above any group, and keeps a list from filling the memory.
+const maxProcess = 1_000_000
+
+func parseProcess(s string) (core.ID, error) {
+	n, err := strconv.Atoi(strings.TrimSpace(s))
+	if err != nil || n < 1 || n > maxProcess {
+		return 0, fmt.Errorf("%q is no process: want a number from 1", s)
+	}
+	return core.ID(n - 1), nil
+}

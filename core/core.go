@@ -1,0 +1,126 @@
+package core
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// An ID is a seat: the dense index, from 0, of a process in its view. People
+// see seats numbered from 1.
+type ID int
+
+// None is the ID of no seat.
+const None ID = -1
+
+// String returns the seat as people see it: P1, P2, ...
+func (id ID) String() string {
+	if id == None {
+		return "none"
+	}
+	return "P" + strconv.Itoa(int(id)+1)
+}
+
+// A View is all that a machine knows at birth, apart from its Spec's topology.
+type View struct {
+	N      int  // how many seats there are
+	Holder ID   // the seat the lock is born with: it has the token, if there is one
+	Busy   bool // Holder is born inside the critical section
+}
+
+// Check reports whether v can be the start of a group.
+func (v View) Check() error {
+	if v.N < 1 {
+		return fmt.Errorf("a view of %d processes: there must be at least 1", v.N)
+	}
+	if v.Holder < 0 || int(v.Holder) >= v.N {
+		return fmt.Errorf("holder %d of a view of %d processes: it must be one of them, 1 to %d", int(v.Holder)+1, v.N, v.N)
+	}
+	return nil
+}
+
+// A Machine is an algorithm at one seat, as a host drives it.
+type Machine interface {
+	// Step takes one input and fills out, which it clears first. An error
+	// means that the input was malformed and that nothing has changed.
+	Step(in Input, out *Output) error
+	// AppendState appends the canonical encoding of the state to b.
+	AppendState(b []byte) []byte
+	// LoadState replaces the state by what AppendState wrote. After an error
+	// the machine must not be used.
+	LoadState(b []byte) error
+	// Visit runs the state's fields through c.
+	Visit(c *Coder)
+	// VisitMessage decodes a message of this algorithm and runs its fields
+	// through c.
+	VisitMessage(b []byte, c *Coder) error
+	// Alibi reports that, as far as this state shows, seat d is not inside
+	// the critical section and cannot get inside any more as long as this
+	// machine takes no further step. False means only that it cannot tell.
+	Alibi(d ID) bool
+}
+
+// An InputKind says what happened to a machine.
+type InputKind uint8
+
+// The inputs.
+const (
+	Start   InputKind = iota // the group runs: who moves unasked may begin
+	Request                  // the application wants in
+	Release                  // the application leaves
+	Receive                  // a message from a peer
+	Expire                   // a timer that the machine had set ran out
+	Suspect                  // the host believes that a peer is dead
+)
+
+// An Input is one thing that happens to a machine.
+type Input struct {
+	Kind  InputKind
+	From  ID     // Receive: the sender. Suspect: the suspected seat.
+	Bytes []byte // Receive: the message.
+	Timer int    // Expire: which timer.
+}
+
+// An Output is what a machine wants done. A host reuses one for many steps.
+type Output struct {
+	Sends   []Send  // messages to peers, in this order
+	Timers  []Timer // timers to set; a timer set again starts anew
+	Entered bool    // the process is now inside the critical section
+	Denied  bool    // the request was refused; the process is idle again
+	Leader  ID      // the leader now known, or None if nothing new is known
+	Victim  ID      // the process to abort, or None
+	Cycle   []ID    // the deadlock the victim is to break
+
+	buf  []byte
+	loop []byte // messages to self, each with its length before it
+}
+
+// A Send is one message to one peer. The parts of one multicast share a group
+// and their bytes.
+type Send struct {
+	To     ID
+	Kind   uint8 // index into Spec.Kinds
+	Group  int32 // 0, 1, ... within one Output; equal for the parts of one multicast
+	lo, hi int32
+}
+
+// A Timer asks for an Expire input with this ID after After units, a unit
+// being the longest latency of a message that the host knows of.
+type Timer struct {
+	ID    int
+	After int
+}
+
+// Reset clears o for the next step and keeps its memory.
+func (o *Output) Reset() {
+	*o = Output{
+		Sends: o.Sends[:0], Timers: o.Timers[:0], Cycle: o.Cycle[:0],
+		Leader: None, Victim: None,
+		buf: o.buf[:0], loop: o.loop[:0],
+	}
+}
+
+// Bytes returns the message of Sends[i]. It is valid until the next Step.
+func (o *Output) Bytes(i int) []byte {
+	s := o.Sends[i]
+	return o.buf[s.lo:s.hi]
+}

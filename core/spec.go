@@ -1,0 +1,161 @@
+package core
+
+import "fmt"
+
+// A Network is a model of what channels do to messages, from strong to weak.
+type Network uint8
+
+// The network models. Each does what the ones before it do not.
+const (
+	FIFO        Network = iota // reliable; each channel keeps the order of sending
+	Unordered                  // reliable; messages may overtake each other
+	Duplicating                // unordered; a message may come twice
+	Lossy                      // FIFO, but a message may never come
+)
+
+// String returns the name that commands and scenario files use.
+func (n Network) String() string {
+	switch n {
+	case FIFO:
+		return "fifo"
+	case Unordered:
+		return "unordered"
+	case Duplicating:
+		return "duplicating"
+	case Lossy:
+		return "lossy"
+	}
+	return fmt.Sprintf("network %d", uint8(n))
+}
+
+// ParseNetwork returns the network model of that name.
+func ParseNetwork(s string) (Network, error) {
+	for n := FIFO; n <= Lossy; n++ {
+		if n.String() == s {
+			return n, nil
+		}
+	}
+	return 0, fmt.Errorf("unknown network %q: want fifo, unordered, duplicating or lossy", s)
+}
+
+// A Range is what theory allows a measure to be, both ends included.
+type Range struct {
+	Lo float64 `json:"lo"`
+	Hi float64 `json:"hi"`
+}
+
+// Exact returns the range of one value.
+func Exact(v float64) Range { return Range{v, v} }
+
+// A Load says how busy a group is.
+type Load uint8
+
+// The loads that theory speaks of.
+const (
+	AnyLoad   Load = iota // nothing is known
+	Light                 // a request meets no other
+	Saturated             // every process asks again as soon as it has left
+)
+
+// A Cost is one measure of an algorithm as theory gives it: a formula for
+// people, and its range for a number of processes. Light and Saturated are nil
+// where theory says no more than Any.
+type Cost struct {
+	Text      string
+	Any       func(n int) Range
+	Light     func(n int) Range
+	Saturated func(n int) Range
+}
+
+// At returns the range for n processes under this load. ok is false if theory
+// says nothing.
+func (c Cost) At(n int, load Load) (r Range, ok bool) {
+	f := c.Any
+	if load == Light && c.Light != nil {
+		f = c.Light
+	}
+	if load == Saturated && c.Saturated != nil {
+		f = c.Saturated
+	}
+	if f == nil {
+		return Range{}, false
+	}
+	return f(n), true
+}
+
+// Theory is what the literature, corrected where it slips, says about an
+// algorithm. Delays are in units of one message latency.
+type Theory struct {
+	Messages   Cost // per entry, entering and leaving together
+	Multicasts Cost // the same with a native multicast counted as one message
+	Client     Cost // request to entry when the critical section is free and nobody waits
+	Sync       Cost // exit of one to entry of the next when somebody waits
+
+	Order     string // in which order requests are granted
+	ME3       bool   // requests are granted in the order of happened-before
+	Symmetric bool   // all processes have the same role
+}
+
+// A Spec is one algorithm, ready to be run by any host.
+type Spec struct {
+	Name    string // the id used in commands and files
+	Title   string // the name people use
+	Authors string
+	Year    int
+	Paper   string   // the citation
+	Wrong   string   // for the wrong and the weaker ones: what goes wrong; empty for sound ones
+	Fixed   string   // for the wrong ones: the Name of the sound one
+	Network Network  // the weakest network it is correct on
+	TryLock bool     // a request may be denied instead of waiting
+	Kinds   []string // the names of its message kinds
+	Theory  Theory
+
+	// Plan prepares the algorithm for n processes: quorums, trees and the like
+	// are made here, once. The error says why n is impossible.
+	Plan func(n int) (Birth, error)
+}
+
+// A Birth makes the machine of one seat.
+type Birth func(self ID, v View) Machine
+
+// Always is the Plan of an algorithm that runs among any number of processes.
+func Always(b Birth) func(n int) (Birth, error) {
+	return func(int) (Birth, error) { return b, nil }
+}
+
+// Accepts reports why the algorithm cannot run among n processes, or nil.
+func (s Spec) Accepts(n int) error {
+	if n < 1 {
+		return fmt.Errorf("%s among %d processes: there must be at least 1", s.Name, n)
+	}
+	_, err := s.Plan(n)
+	return err
+}
+
+// New makes the machine of one seat.
+func (s Spec) New(self ID, v View) (Machine, error) {
+	if err := v.Check(); err != nil {
+		return nil, err
+	}
+	birth, err := s.Plan(v.N)
+	if err != nil {
+		return nil, err
+	}
+	return birth(self, v), nil
+}
+
+// Group makes the machines of all seats.
+func (s Spec) Group(v View) ([]Machine, error) {
+	if err := v.Check(); err != nil {
+		return nil, err
+	}
+	birth, err := s.Plan(v.N)
+	if err != nil {
+		return nil, err
+	}
+	ms := make([]Machine, v.N)
+	for i := range ms {
+		ms[i] = birth(ID(i), v)
+	}
+	return ms, nil
+}

@@ -1,0 +1,3 @@
+module github.com/stile-lock/stile
+
+go 1.26

@@ -1,0 +1,269 @@
+package mutex
+
+import (
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/quorum"
+)
+
+// Maekawa is the algorithm in which a process needs the votes of its quorum
+// only. Any two quorums share a voter, and a voter votes for one at a time.
+//
+// M. Maekawa: A sqrt(N) Algorithm for Mutual Exclusion in Decentralized
+// Systems. ACM Transactions on Computer Systems 3(2), 1985, pages 145-159.
+//
+// Departures: all messages name the request they are about and are void for
+// another. The published rules have a hole (see MaekawaPublished): a voter
+// that let a request wait without FAILED, since it was then the oldest, must
+// send it FAILED when a still older one arrives.
+func Maekawa(quorums quorum.Builder) core.Spec {
+	return core.Spec{
+		Name: "maekawa", Title: "Maekawa", Authors: "Maekawa", Year: 1985,
+		Paper:   "A sqrt(N) Algorithm for Mutual Exclusion in Decentralized Systems. ACM TOCS 3(2), 1985",
+		Network: core.FIFO,
+		Kinds:   []string{"REQUEST", "LOCKED", "FAILED", "INQUIRE", "RELINQUISH", "RELEASE"},
+		Theory:  maekawaTheory(quorums),
+		Plan: func(n int) (core.Birth, error) {
+			sets, err := quorums(n)
+			if err != nil {
+				return nil, err
+			}
+			return func(self core.ID, v core.View) core.Machine {
+				return core.New(self, v, newMaekawa(self, v, sets))
+			}, nil
+		},
+	}
+}
+
+// maekawaTheory counts, for each voter but oneself: REQUEST, LOCKED and
+// RELEASE, and when requests meet at most four more that one request can
+// cause: INQUIRE, RELINQUISH, a second LOCKED for the one that gave way, and
+// FAILED. The literature quotes 5(K-1).
+func maekawaTheory(quorums quorum.Builder) core.Theory {
+	voters := func(lo, hi float64) func(n int) core.Range {
+		return func(n int) core.Range {
+			sets, err := quorums(n)
+			if err != nil {
+				return core.Range{}
+			}
+			r := core.Range{Lo: float64(n)}
+			for i := range sets {
+				k := sets[i].Len()
+				if sets[i].Has(core.ID(i)) {
+					k--
+				}
+				r.Lo, r.Hi = min(r.Lo, float64(k)), max(r.Hi, float64(k))
+			}
+			return core.Range{Lo: lo * r.Lo, Hi: hi * r.Hi}
+		}
+	}
+	return core.Theory{
+		Messages: core.Cost{Text: "3(K-1) light, 3..7(K-1)", Any: voters(3, 7), Light: voters(3, 3)},
+		Multicasts: core.Cost{Text: "K+1 light", Any: func(n int) core.Range {
+			r := voters(1, 5)(n)
+			if r.Hi == 0 {
+				return r
+			}
+			return core.Range{Lo: min(1, r.Lo), Hi: r.Hi + 2}
+		}, Light: func(n int) core.Range {
+			r := voters(1, 1)(n)
+			if r.Hi == 0 {
+				return r
+			}
+			return core.Range{Lo: r.Lo + min(2, 2*r.Lo), Hi: r.Hi + 2}
+		}},
+		Client:    core.Cost{Text: "2T", Any: between(0, 2), Light: between(2, 2)},
+		Sync:      core.Cost{Text: "1..2T", Any: between(1, 4), Saturated: between(1, 2)},
+		Order:     "by stamp among the requests a voter knows; not ME3",
+		Symmetric: true,
+	}
+}
+
+const (
+	maeRequest    uint8 = iota
+	maeLocked           // your request has my vote
+	maeFailed           // your request is not the oldest I know
+	maeInquire          // an older request came: do you need my vote?
+	maeRelinquish       // take your vote back
+	maeRelease
+)
+
+type maeMessage struct {
+	Kind  uint8
+	Clock core.Time
+	Time  core.Time // when the request that this is about was made
+}
+
+func (m *maeMessage) Fields(c *core.Coder) {
+	c.Kind(&m.Kind, maeRelease)
+	c.Time("clock", &m.Clock)
+	c.Time("time", &m.Time)
+}
+
+type maekawa struct {
+	self    core.ID
+	sets    quorum.System
+	clock   core.Time // what the next request would be stamped with
+	voter   voter
+	state   uint8
+	asked   core.Time // the time of the own request, until the exit
+	votes   core.Set  // while WANTED: voters that are LOCKED for us
+	failed  core.Set  // while WANTED: voters that will not vote for us yet
+	inquiry core.Set  // while WANTED: voters whose INQUIRE is unanswered
+}
+
+// A voter has one vote and knows who else waits for it.
+type voter struct {
+	vote     core.Stamp  // the request that has the vote
+	inquired bool        // an INQUIRE about it is out
+	waiting  []core.Time // when each waiting request was made, per seat
+}
+
+func newMaekawa(self core.ID, v core.View, sets quorum.System) *maekawa {
+	s := &maekawa{self: self, sets: sets, state: born(self, v), clock: 1}
+	s.voter.waiting = make([]core.Time, v.N)
+	if v.Busy {
+		s.clock = 2
+		if s.state == held {
+			s.asked = 1
+		}
+		if sets[v.Holder].Has(self) {
+			s.voter.vote = core.Stamp{Time: 1, ID: v.Holder}
+		}
+	}
+	return s
+}
+
+func (s *maekawa) Fields(c *core.Coder) {
+	phase(c, &s.state)
+	c.Time("clock", &s.clock)
+	c.When(s.state != released)
+	c.Time("asked", &s.asked)
+	c.Set("votes", &s.votes)
+	c.Set("failed", &s.failed)
+	c.Set("inquiries", &s.inquiry)
+	c.Always()
+	s.voter.Fields(c)
+}
+
+func (v *voter) Fields(c *core.Coder) {
+	c.Stamp("vote", &v.vote)
+	c.When(v.vote.Time != 0)
+	c.Bool("inquired", &v.inquired)
+	c.Times("waiting", &v.waiting)
+	c.Always()
+}
+
+func (s *maekawa) Request(out *core.Out[maeMessage]) {
+	s.state = wanted
+	s.asked = s.clock
+	s.clock++
+	out.Multicast(&s.sets[s.self], s.about(maeRequest, s.asked))
+}
+
+func (s *maekawa) Release(out *core.Out[maeMessage]) {
+	s.state = released
+	out.Multicast(&s.sets[s.self], s.about(maeRelease, s.asked))
+	s.asked = 0
+}
+
+func (s *maekawa) about(kind uint8, time core.Time) maeMessage {
+	return maeMessage{Kind: kind, Clock: s.clock, Time: time}
+}
+
+func (s *maekawa) Receive(from core.ID, m *maeMessage, out *core.Out[maeMessage]) {
+	s.clock = max(s.clock, m.Clock)
+	switch m.Kind {
+	case maeRequest, maeRelinquish, maeRelease:
+		s.receiveAsVoter(core.Stamp{Time: m.Time, ID: from}, m.Kind, out)
+	default:
+		if s.state == wanted && s.asked == m.Time {
+			s.receiveAsCandidate(from, m.Kind, out)
+		}
+	}
+}
+
+func (s *maekawa) receiveAsVoter(r core.Stamp, kind uint8, out *core.Out[maeMessage]) {
+	v := &s.voter
+	switch {
+	case kind == maeRequest && v.vote.Time == 0:
+		v.vote = r
+		out.Send(r.ID, s.about(maeLocked, r.Time))
+	case kind == maeRequest:
+		s.queue(r, out)
+	case r != v.vote || r.Time == 0: // about a request that has no vote here: void
+	default:
+		if kind == maeRelinquish {
+			v.waiting[r.ID] = r.Time
+		}
+		v.inquired = false
+		v.vote = v.oldest()
+		if v.vote.Time != 0 {
+			v.waiting[v.vote.ID] = 0
+			out.Send(v.vote.ID, s.about(maeLocked, v.vote.Time))
+		}
+	}
+}
+
+// queue lets r wait. Whoever is not the oldest must know it: r, or the one
+// that was the oldest so far.
+func (s *maekawa) queue(r core.Stamp, out *core.Out[maeMessage]) {
+	v := &s.voter
+	oldest := v.oldest()
+	v.waiting[r.ID] = r.Time
+	if v.vote.Less(r) || oldest.Time != 0 && oldest.Less(r) {
+		out.Send(r.ID, s.about(maeFailed, r.Time))
+		return
+	}
+	if oldest.Time != 0 && oldest.Less(v.vote) {
+		out.Send(oldest.ID, s.about(maeFailed, oldest.Time))
+	}
+	if !v.inquired {
+		v.inquired = true
+		out.Send(v.vote.ID, s.about(maeInquire, v.vote.Time))
+	}
+}
+
+// oldest returns the oldest waiting request.
+func (v *voter) oldest() core.Stamp {
+	var r core.Stamp
+	for id, t := range v.waiting {
+		if t != 0 && (r.Time == 0 || t < r.Time) {
+			r = core.Stamp{Time: t, ID: core.ID(id)}
+		}
+	}
+	return r
+}
+
+func (s *maekawa) receiveAsCandidate(from core.ID, kind uint8, out *core.Out[maeMessage]) {
+	switch kind {
+	case maeLocked:
+		s.votes.Add(from)
+		s.failed.Remove(from)
+		if s.votes.Equal(&s.sets[s.self]) {
+			s.state = held
+			s.votes.Clear()
+			s.failed.Clear()
+			s.inquiry.Clear()
+			out.Enter()
+		}
+		return
+	case maeFailed:
+		s.failed.Add(from)
+	case maeInquire:
+		s.inquiry.Add(from)
+	}
+	if s.failed.Empty() {
+		return
+	}
+	for v := range s.inquiry.All() {
+		s.votes.Remove(v)
+		s.failed.Add(v)
+		out.Send(v, s.about(maeRelinquish, s.asked))
+	}
+	s.inquiry.Clear()
+}
+
+// Alibi: d needs the vote of this seat and does not have it.
+func (s *maekawa) Alibi(d core.ID) bool {
+	return s.sets[d].Has(s.self) && (s.voter.vote.Time == 0 || s.voter.vote.ID != d)
+}

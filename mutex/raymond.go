@@ -1,0 +1,161 @@
+package mutex
+
+import (
+	"slices"
+
+	"github.com/stile-lock/stile/core"
+)
+
+// Raymond is the algorithm in which the token moves along the edges of a tree
+// and every process knows only in which direction it is.
+//
+// K. Raymond: A Tree-Based Algorithm for Distributed Mutual Exclusion. ACM
+// Transactions on Computer Systems 7(1), 1989, pages 61-77.
+//
+// Departure: HOLDER is right from birth instead of being flooded (see
+// RaymondInitialize), since every process knows the tree and the view.
+func Raymond(tree TreeOf) core.Spec {
+	return core.Spec{
+		Name: "raymond", Title: "Raymond's tree", Authors: "Raymond", Year: 1989,
+		Paper:   "A Tree-Based Algorithm for Distributed Mutual Exclusion. ACM TOCS 7(1), 1989",
+		Network: core.FIFO,
+		Kinds:   []string{"REQUEST", "PRIVILEGE"},
+		Theory:  raymondTheory(tree),
+		Plan: func(n int) (core.Birth, error) {
+			t, err := tree(n)
+			if err != nil {
+				return nil, err
+			}
+			return func(self core.ID, v core.View) core.Machine {
+				return core.New(self, v, newRaymond(self, v, t))
+			}, nil
+		},
+	}
+}
+
+func raymondTheory(tree TreeOf) core.Theory {
+	upToDiameter := func(k float64) func(n int) core.Range {
+		return func(n int) core.Range {
+			t, err := tree(n)
+			if err != nil {
+				return core.Range{}
+			}
+			return core.Range{Hi: k * float64(t.Diameter())}
+		}
+	}
+	return core.Theory{
+		Messages:   core.Cost{Text: "2 x distance, 0..2D; 4(N-1)/N full", Any: upToDiameter(2)},
+		Multicasts: core.Cost{Text: "the same", Any: upToDiameter(2)},
+		Client:     core.Cost{Text: "2dT", Any: upToDiameter(2)},
+		Sync: core.Cost{Text: "1..D T", Any: func(n int) core.Range {
+			r := upToDiameter(2)(n)
+			return core.Range{Lo: min(1, r.Hi), Hi: r.Hi}
+		}, Saturated: func(n int) core.Range {
+			r := upToDiameter(1)(n)
+			return core.Range{Lo: min(1, r.Hi), Hi: r.Hi}
+		}},
+		Order: "local FIFO queues; not ME3",
+	}
+}
+
+const (
+	raymondRequest uint8 = iota
+	raymondPrivilege
+)
+
+type raymondMessage struct{ Kind uint8 }
+
+func (m *raymondMessage) Fields(c *core.Coder) {
+	c.Kind(&m.Kind, raymondPrivilege)
+	if m.Kind == raymondPrivilege {
+		c.Token()
+	}
+}
+
+type raymond struct {
+	self core.ID
+	tree Tree
+
+	holder core.ID   // the neighbour in whose direction the privilege is, or self
+	using  bool      // inside
+	queue  []core.ID // neighbours that asked, and self, in order of asking
+	asked  bool      // a REQUEST to holder is under way
+}
+
+func newRaymond(self core.ID, v core.View, t Tree) *raymond {
+	s := &raymond{self: self, tree: t, holder: self, using: born(self, v) == held}
+	if self != v.Holder {
+		s.holder = t.Toward(self, v.Holder)
+	}
+	return s
+}
+
+func (s *raymond) Fields(c *core.Coder) {
+	c.Seat("holder", &s.holder)
+	c.Bool("using", &s.using)
+	c.Seats("queue", &s.queue)
+	c.Bool("asked", &s.asked)
+	if s.holder == s.self {
+		c.Token()
+	}
+}
+
+func (s *raymond) Request(out *core.Out[raymondMessage]) {
+	s.enqueue(s.self)
+	s.assignPrivilege(out)
+	s.makeRequest(out)
+}
+
+func (s *raymond) Receive(from core.ID, m *raymondMessage, out *core.Out[raymondMessage]) {
+	switch m.Kind {
+	case raymondRequest:
+		s.enqueue(from)
+	case raymondPrivilege:
+		s.holder = s.self
+		s.asked = false
+	}
+	s.assignPrivilege(out)
+	s.makeRequest(out)
+}
+
+func (s *raymond) Release(out *core.Out[raymondMessage]) {
+	s.using = false
+	s.assignPrivilege(out)
+	s.makeRequest(out)
+}
+
+func (s *raymond) enqueue(id core.ID) {
+	if !slices.Contains(s.queue, id) {
+		s.queue = append(s.queue, id)
+	}
+}
+
+// assignPrivilege is the paper's ASSIGN_PRIVILEGE.
+func (s *raymond) assignPrivilege(out *core.Out[raymondMessage]) {
+	if s.holder != s.self || s.using || len(s.queue) == 0 {
+		return
+	}
+	s.holder = s.queue[0]
+	s.queue = slices.Delete(s.queue, 0, 1)
+	s.asked = false
+	if s.holder == s.self {
+		s.using = true
+		out.Enter()
+	} else {
+		out.Send(s.holder, raymondMessage{Kind: raymondPrivilege})
+	}
+}
+
+// makeRequest is the paper's MAKE_REQUEST.
+func (s *raymond) makeRequest(out *core.Out[raymondMessage]) {
+	if s.holder != s.self && len(s.queue) > 0 && !s.asked {
+		s.asked = true
+		out.Send(s.holder, raymondMessage{Kind: raymondRequest})
+	}
+}
+
+// Alibi: the privilege is on the holder's side of the tree, and can leave it
+// only through here.
+func (s *raymond) Alibi(d core.ID) bool {
+	return s.holder == s.self || s.tree.Toward(s.self, d) != s.holder
+}

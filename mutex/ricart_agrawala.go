@@ -1,0 +1,142 @@
+package mutex
+
+import "github.com/stile-lock/stile/core"
+
+// RicartAgrawala is the algorithm in which everybody gives everybody else
+// permission, and the earlier request answers later.
+//
+// G. Ricart, A. K. Agrawala: An Optimal Algorithm for Mutual Exclusion in
+// Computer Networks. Communications of the ACM 24(1), 1981, pages 9-17.
+//
+// Departure: the paper moves clocks by REQUESTs alone. Then a request can be
+// granted before one that happened before it (see RicartAgrawala1981); here OK
+// carries the clock too.
+func RicartAgrawala() core.Spec {
+	return core.Spec{
+		Name: "ricart-agrawala", Title: "Ricart-Agrawala", Authors: "Ricart, Agrawala", Year: 1981,
+		Paper:   "An Optimal Algorithm for Mutual Exclusion in Computer Networks. CACM 24(1), 1981",
+		Network: core.Unordered,
+		Kinds:   []string{"REQUEST", "OK"},
+		Theory: core.Theory{
+			Messages: core.Cost{Text: "2(N-1)", Any: others(2)},
+			Multicasts: core.Cost{Text: "N, 1 at exit", Any: func(n int) core.Range {
+				return core.Range{Lo: min(float64(n-1), 1), Hi: multicastAndAnswers(n)}
+			}, Light: func(n int) core.Range { return core.Exact(multicastAndAnswers(n)) }},
+			Client:    core.Cost{Text: "2T", Any: between(2, 2)},
+			Sync:      core.Cost{Text: "T", Any: between(1, 2), Saturated: between(1, 1)},
+			Order:     "happened-before (ME3)",
+			ME3:       true,
+			Symmetric: true,
+		},
+		Plan: core.Always(func(self core.ID, v core.View) core.Machine {
+			return core.New(self, v, newRicartAgrawala(self, v))
+		}),
+	}
+}
+
+// multicastAndAnswers is one multicast and n-1 answers.
+func multicastAndAnswers(n int) float64 {
+	if n == 1 {
+		return 0
+	}
+	return float64(n)
+}
+
+const (
+	raRequest uint8 = iota
+	raOK
+)
+
+type raMessage struct {
+	Kind  uint8
+	Clock core.Time
+	Time  core.Time // REQUEST: when it was made
+}
+
+func (m *raMessage) Fields(c *core.Coder) {
+	c.Kind(&m.Kind, raOK)
+	c.Time("clock", &m.Clock)
+	if m.Kind == raRequest {
+		c.Time("time", &m.Time)
+	}
+}
+
+type ricartAgrawala struct {
+	self core.ID
+	n    int
+
+	state    uint8
+	clock    core.Time // what the next request would be stamped with
+	asked    core.Time // while WANTED: the stamp of the own request
+	missing  core.Set  // while WANTED: who has not said OK
+	deferred core.Set  // who waits for our OK
+	given    core.Set  // who has our OK and has not given us one since
+}
+
+func newRicartAgrawala(self core.ID, v core.View) *ricartAgrawala {
+	s := &ricartAgrawala{self: self, n: v.N, state: born(self, v), clock: 1}
+	if self != v.Holder {
+		s.given.Add(v.Holder)
+	}
+	return s
+}
+
+func (s *ricartAgrawala) Fields(c *core.Coder) {
+	phase(c, &s.state)
+	c.Time("clock", &s.clock)
+	c.Set("given", &s.given)
+	c.When(s.state != released)
+	c.Time("asked", &s.asked)
+	c.Set("missing", &s.missing)
+	c.Set("deferred", &s.deferred)
+	c.Always()
+}
+
+func (s *ricartAgrawala) Request(out *core.Out[raMessage]) {
+	s.state = wanted
+	s.asked = s.clock
+	s.clock++
+	s.missing.Fill(s.n)
+	s.missing.Remove(s.self)
+	out.Broadcast(raMessage{Kind: raRequest, Clock: s.clock, Time: s.asked})
+	s.tryEnter(out)
+}
+
+func (s *ricartAgrawala) Receive(from core.ID, m *raMessage, out *core.Out[raMessage]) {
+	s.clock = max(s.clock, m.Clock)
+	switch m.Kind {
+	case raRequest:
+		theirs := core.Stamp{Time: m.Time, ID: from}
+		ours := core.Stamp{Time: s.asked, ID: s.self}
+		if s.state == held || s.state == wanted && ours.Less(theirs) {
+			s.deferred.Add(from)
+			return
+		}
+		s.given.Add(from)
+		out.Send(from, raMessage{Kind: raOK, Clock: s.clock})
+	case raOK:
+		s.given.Remove(from)
+		if s.state == wanted {
+			s.missing.Remove(from)
+			s.tryEnter(out)
+		}
+	}
+}
+
+func (s *ricartAgrawala) tryEnter(out *core.Out[raMessage]) {
+	if s.missing.Empty() {
+		s.state = held
+		s.asked = 0
+		out.Enter()
+	}
+}
+
+func (s *ricartAgrawala) Release(out *core.Out[raMessage]) {
+	s.state = released
+	s.given.Union(&s.deferred)
+	out.Multicast(&s.deferred, raMessage{Kind: raOK, Clock: s.clock})
+	s.deferred.Clear()
+}
+
+// Alibi: to get in, d needs an OK from here that it does not have.
+func (s *ricartAgrawala) Alibi(d core.ID) bool { return !s.given.Has(d) }

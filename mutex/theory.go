@@ -1,0 +1,25 @@
+package mutex
+
+import "github.com/stile-lock/stile/core"
+
+// The formulas that theory is made of.
+
+// others returns n -> exactly k(n-1).
+func others(k float64) func(n int) core.Range {
+	return func(n int) core.Range { return core.Exact(k * float64(n-1)) }
+}
+
+// between returns n -> lo .. hi, and exactly 0 for a process alone.
+func between(lo, hi float64) func(n int) core.Range {
+	return func(n int) core.Range {
+		if n == 1 {
+			return core.Range{}
+		}
+		return core.Range{Lo: lo, Hi: hi}
+	}
+}
+
+// upTo returns n -> 0 .. k(n-1).
+func upTo(k float64) func(n int) core.Range {
+	return func(n int) core.Range { return core.Range{Hi: k * float64(n-1)} }
+}

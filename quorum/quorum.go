@@ -1,0 +1,115 @@
+package quorum
+
+import (
+	"fmt"
+
+	"github.com/stile-lock/stile/core"
+)
+
+// A System holds the voting set of each process.
+type System []core.Set
+
+// A Builder makes the system of n processes, or says why there is none.
+type Builder func(n int) (System, error)
+
+// Check demands that every set has members, all of them among the processes,
+// and that any two sets intersect.
+func (s System) Check() error {
+	for i := range s {
+		if s[i].Empty() {
+			return fmt.Errorf("the set of process %d is empty", i+1)
+		}
+		if id := s[i].Next(core.ID(len(s))); id != core.None {
+			return fmt.Errorf("the set of process %d names process %d, but there are only %d", i+1, id+1, len(s))
+		}
+	}
+	for i := range s {
+		for j := range i {
+			if s[i].Meets(&s[j]) == core.None {
+				return fmt.Errorf("the sets of processes %d and %d do not intersect: both could be inside", j+1, i+1)
+			}
+		}
+	}
+	return nil
+}
+
+// Properties says which of the wished properties a system has.
+type Properties struct {
+	Own      bool // every process is in its own set
+	MinSize  int  // K of the smallest set
+	MaxSize  int  // and of the largest
+	MinLoad  int  // the fewest sets that a process is in
+	MaxLoad  int  // and the most
+	Balanced bool // all sets have one size K and every process is in K sets
+}
+
+// Properties reports the wished properties of s.
+func (s System) Properties() Properties {
+	load := make([]int, len(s))
+	p := Properties{Own: true, MinSize: len(s), MinLoad: len(s)}
+	for i := range s {
+		p.Own = p.Own && s[i].Has(core.ID(i))
+		size := s[i].Len()
+		p.MinSize, p.MaxSize = min(p.MinSize, size), max(p.MaxSize, size)
+		for id := range s[i].All() {
+			load[id]++
+		}
+	}
+	for _, l := range load {
+		p.MinLoad, p.MaxLoad = min(p.MinLoad, l), max(p.MaxLoad, l)
+	}
+	p.Balanced = p.MinSize == p.MaxSize && p.MinLoad == p.MaxLoad
+	return p
+}
+
+// Grid puts the processes into a square by rows; the set of each is its row
+// and its column. If n is not a square the last row, or last rows, are short
+// or missing. Two sets still meet: of the two places where row and column
+// cross, one is in a full row.
+func Grid(n int) (System, error) {
+	if n < 1 {
+		return nil, fmt.Errorf("a grid of %d processes: there must be at least 1", n)
+	}
+	width := 1
+	for width*width < n {
+		width++
+	}
+	s := make(System, n)
+	for i := range s {
+		row, column := i/width, i%width
+		for j := row * width; j < min(n, (row+1)*width); j++ {
+			s[i].Add(core.ID(j))
+		}
+		for j := column; j < n; j += width {
+			s[i].Add(core.ID(j))
+		}
+	}
+	return s, nil
+}
+
+// Majority gives every process itself and the next floor(n/2) in a circle.
+func Majority(n int) (System, error) {
+	if n < 1 {
+		return nil, fmt.Errorf("a majority of %d processes: there must be at least 1", n)
+	}
+	s := make(System, n)
+	for i := range s {
+		for k := range n/2 + 1 {
+			s[i].Add(core.ID((i + k) % n))
+		}
+	}
+	return s, nil
+}
+
+// Given returns sets made by hand, for exactly as many processes.
+func Given(s System) Builder {
+	return func(n int) (System, error) {
+		if n != len(s) {
+			return nil, fmt.Errorf("%d sets for %d processes: want one set for each", len(s), n)
+		}
+		if err := s.Check(); err != nil {
+			return nil, err
+		}
+		return s, nil
+	}
+}

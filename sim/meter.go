@@ -1,0 +1,104 @@
+package sim
+
+import (
+	"slices"
+
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/scenario"
+)
+
+// A meter measures a run.
+type meter struct {
+	messages   int
+	multicasts int
+	bytes      int
+	byKind     []int
+	load       []int // messages sent and received, per process
+	entries    int
+	exits      int
+	lastExit   int64
+
+	askedAt  []int64
+	response []int64 // request to exit
+	client   []int64 // request to entry, nobody else being there
+	sync     []int64 // exit to the next entry, somebody waiting
+	syncOne  []int64 // the same, exactly one waiting
+	alone    core.ID // who asked when nobody was there, and still waits alone
+	pending  bool    // somebody waited at the last exit
+	one      bool    // exactly one did
+}
+
+func (m *meter) init(n, kinds int) {
+	m.byKind = make([]int, kinds)
+	m.load = make([]int, n)
+	m.askedAt = make([]int64, n)
+	m.alone = core.None
+}
+
+func (m *meter) sent(from, to core.ID, kind uint8, size int) {
+	m.messages++
+	m.bytes += size
+	m.byKind[kind]++
+	m.load[from]++
+}
+
+func (m *meter) asked(p core.ID, now int64, o *oracle) {
+	m.askedAt[p] = now
+	m.alone = core.None
+	if o.nWait == 0 && o.nIn == 0 {
+		m.alone = p
+	}
+}
+
+func (m *meter) entered(p core.ID, now int64) {
+	m.entries++
+	if m.alone == p {
+		m.client = append(m.client, now-m.askedAt[p])
+	}
+	m.alone = core.None
+	if m.pending {
+		m.sync = append(m.sync, now-m.lastExit)
+		if m.one {
+			m.syncOne = append(m.syncOne, now-m.lastExit)
+		}
+	}
+	m.pending = false
+}
+
+func (m *meter) left(p core.ID, now int64, o *oracle) {
+	m.exits++
+	m.response = append(m.response, now-m.askedAt[p])
+	m.lastExit = now
+	m.pending = o.nWait > 0
+	m.one = o.nWait == 1
+}
+
+// Stats sums up a list of durations, in units of T.
+type Stats struct {
+	Mean float64 `json:"mean"`
+	P50  float64 `json:"p50"`
+	P99  float64 `json:"p99"`
+	Max  float64 `json:"max"`
+}
+
+// summarise sorts the samples. It returns nil if there are none.
+func summarise(samples []int64) *Stats {
+	if len(samples) == 0 {
+		return nil
+	}
+	slices.Sort(samples)
+	var sum int64
+	for _, s := range samples {
+		sum += s
+	}
+	at := func(percent int) float64 {
+		i := (len(samples)*percent + 99) / 100
+		return units(samples[max(i, 1)-1])
+	}
+	return &Stats{
+		Mean: units(sum) / float64(len(samples)),
+		P50:  at(50), P99: at(99), Max: at(100),
+	}
+}
+
+func units(ticks int64) float64 { return float64(ticks) / scenario.T }

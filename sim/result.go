@@ -1,0 +1,80 @@
+package sim
+
+import "github.com/stile-lock/stile/core"
+
+// A Result is what a run measured. Delays are in units of T.
+type Result struct {
+	Algorithm  string         `json:"algorithm"`
+	Nodes      int            `json:"nodes"`
+	Entries    int            `json:"entries"`
+	Seed       uint64         `json:"seed"`
+	Messages   int            `json:"messages"`
+	PerEntry   float64        `json:"messages_per_entry"`
+	Multicasts float64        `json:"multicasts_per_entry"` // a native multicast counted as one
+	Bytes      float64        `json:"bytes_per_entry"`
+	Client     *Stats         `json:"client_delay"` // request to entry, nobody else being there
+	Sync       *Stats         `json:"sync_delay"`   // exit to the next entry, somebody waiting
+	SyncOne    *Stats         `json:"sync_delay_one_waiter"`
+	Response   *Stats         `json:"response_time"` // request to exit
+	Throughput float64        `json:"throughput"`    // entries per T
+	MaxBypass  int            `json:"max_bypass"`    // how often one process overtook one waiting
+	Violations int            `json:"violations"`
+	ByKind     map[string]int `json:"messages_by_kind"`
+	Load       []int          `json:"load"` // messages sent and received, per process
+	Theory     Theory         `json:"theory"`
+
+	Found []Violation `json:"-"` // the violations, one by one
+}
+
+// Theory is what theory says about the same run; nil where it says nothing.
+type Theory struct {
+	Messages   *core.Range `json:"messages_per_entry"`
+	Multicasts *core.Range `json:"multicasts_per_entry"`
+	Client     *core.Range `json:"client_delay"`
+	Sync       *core.Range `json:"sync_delay"`
+	Order      string      `json:"order"`
+}
+
+func newResult(c Config, w *world) *Result {
+	m := &w.meter
+	r := &Result{
+		Algorithm: c.Spec.Name, Nodes: c.Nodes, Entries: m.exits, Seed: c.Seed, Messages: m.messages,
+		Client: summarise(m.client), Sync: summarise(m.sync), SyncOne: summarise(m.syncOne), Response: summarise(m.response),
+		MaxBypass: w.oracle.bypass, Violations: len(w.oracle.found), Found: w.oracle.found,
+		ByKind: map[string]int{}, Load: m.load,
+		Theory: theory(c),
+	}
+	if m.exits > 0 {
+		r.PerEntry = float64(m.messages) / float64(m.exits)
+		r.Multicasts = float64(m.multicasts) / float64(m.exits)
+		r.Bytes = float64(m.bytes) / float64(m.exits)
+	}
+	if m.lastExit > 0 {
+		r.Throughput = float64(m.exits) / units(m.lastExit)
+	}
+	for k, n := range m.byKind {
+		r.ByKind[c.Spec.Kinds[k]] += n
+	}
+	return r
+}
+
+// load returns what theory may assume about a run.
+func (c Config) load() core.Load {
+	all := c.Requesters == nil || len(c.Requesters) == c.Nodes
+	if c.Think.Max() == 0 && all && c.Nodes > 1 {
+		return core.Saturated
+	}
+	return core.AnyLoad
+}
+
+func theory(c Config) Theory {
+	at := func(cost core.Cost) *core.Range {
+		r, ok := cost.At(c.Nodes, c.load())
+		if !ok {
+			return nil
+		}
+		return &r
+	}
+	t := c.Spec.Theory
+	return Theory{at(t.Messages), at(t.Multicasts), at(t.Client), at(t.Sync), t.Order}
+}

@@ -1,0 +1,206 @@
+package sim
+
+import (
+	"fmt"
+
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/trace"
+)
+
+// A Config says what to simulate. All durations are in ticks, scenario.T being
+// one unit of time.
+type Config struct {
+	Spec    core.Spec
+	Nodes   int
+	Holder  core.ID // who has the token at the start, if there is one
+	Entries int     // how many requests are made in all
+
+	Latency scenario.Dist // of a message; 1 tick at least
+	Network core.Network
+	Links   []Link // latencies of single links, where they differ
+
+	Think      scenario.Dist // between an exit and the next request of a process
+	Hold       scenario.Dist // between entry and exit
+	Requesters []core.ID     // who asks; nil means everybody
+	Local      int           // if above 1, the first requester asks so many times as often
+	Burst      int           // if above 1, so many requests of a process come without thinking, and then it thinks so many times as long
+
+	Seed    uint64
+	Paged   bool                // rebuild every machine from its bytes before every step
+	Order   bool                // watch happened-before even if the algorithm does not claim it
+	Observe func(e trace.Event) // told of everything that happens; nil is fastest
+}
+
+// A Link is the latency of messages from one process to another.
+type Link struct {
+	From, To core.ID
+	Latency  scenario.Dist
+}
+
+func (c Config) check() error {
+	if err := c.Spec.Accepts(c.Nodes); err != nil {
+		return err
+	}
+	if c.Entries < 1 {
+		return fmt.Errorf("%d entries: there must be at least 1", c.Entries)
+	}
+	if c.Latency.Mean() < 1 {
+		return fmt.Errorf("a latency of %v: a message must take some time", c.Latency)
+	}
+	if c.Latency.Shape == scenario.Uniform && c.Latency.A < 1 {
+		return fmt.Errorf("a latency of %v: a message must take some time", c.Latency)
+	}
+	for _, p := range c.Requesters {
+		if p < 0 || int(p) >= c.Nodes {
+			return fmt.Errorf("requester %d: there are processes 1 to %d", p+1, c.Nodes)
+		}
+	}
+	return nil
+}
+
+// stallLimit is how many events a run may see without an entry, for each
+// process, before its waiting requests count as lost. A token that runs round
+// for ever would otherwise never end a run.
+const stallLimit = 10_000
+
+// Run simulates c until every request is granted and released.
+func Run(c Config) (*Result, error) {
+	if err := c.check(); err != nil {
+		return nil, fmt.Errorf("cannot simulate %s: %w", c.Spec.Name, err)
+	}
+	w, err := newWorld(c.Spec, core.View{N: c.Nodes, Holder: c.Holder}, c.Latency, c.Network, c.Seed)
+	if err != nil {
+		return nil, err
+	}
+	if c.Order && w.oracle.order == nil {
+		w.oracle.order = newOrder(c.Nodes)
+	}
+	if len(c.Links) > 0 {
+		w.net.setLinks(c.Links)
+	}
+	if c.Paged {
+		w.paged()
+	}
+	w.observe = c.Observe
+	load := newWorkload(c, w)
+	load.begin()
+	for p := range w.machines {
+		w.queue.push(event{proc: int32(p), kind: start})
+	}
+	if err := w.run(load); err != nil {
+		return nil, err
+	}
+	return newResult(c, w), nil
+}
+
+// run lets events happen until the workload is done or nothing more can.
+func (w *world) run(load *workload) error {
+	quiet, limit := 0, stallLimit*(w.view.N+10)
+	for entries := 0; len(w.queue.heap) > 0 && w.meter.exits < load.total; quiet++ {
+		if w.meter.entries != entries {
+			entries, quiet = w.meter.entries, 0
+		}
+		if quiet > limit && w.oracle.nWait > 0 {
+			break
+		}
+		e := w.queue.pop()
+		w.now = e.at
+		if err := w.happen(e, load); err != nil {
+			return err
+		}
+	}
+	w.oracle.ended(w.now)
+	return nil
+}
+
+func (w *world) happen(e event, load *workload) error {
+	p := core.ID(e.proc)
+	switch e.kind {
+	case deliver:
+		return w.deliver(e)
+	case ask:
+		return load.ask(p)
+	case leave:
+		if err := w.leave(p); err != nil {
+			return err
+		}
+		load.left(p)
+	case start:
+		return w.step(p, core.Input{Kind: core.Start})
+	case expire:
+		return w.expire(e)
+	}
+	return nil
+}
+
+// A workload decides who asks when, and for how long.
+type workload struct {
+	Config
+	w      *world
+	total  int
+	issued int
+	streak []int  // requests of the current burst, per process
+	rand   []Rand // a stream for each process
+}
+
+func newWorkload(c Config, w *world) *workload {
+	l := &workload{Config: c, w: w, total: c.Entries}
+	if l.Requesters == nil {
+		for p := range core.ID(c.Nodes) {
+			l.Requesters = append(l.Requesters, p)
+		}
+	}
+	l.streak = make([]int, c.Nodes)
+	l.rand = make([]Rand, c.Nodes)
+	for p := range l.rand {
+		l.rand[p] = NewRand(c.Seed, uint64(p)+1)
+	}
+	w.onEnter = func(p core.ID) { l.at(leave, p, l.rand[p].Sample(l.Hold)) }
+	w.onDeny = func(p core.ID) {
+		l.issued--
+		l.at(ask, p, max(l.rand[p].Sample(l.Think), l.Latency.Mean()))
+	}
+	return l
+}
+
+func (l *workload) at(kind eventKind, p core.ID, after int64) {
+	l.w.queue.push(event{at: l.w.now + after, proc: int32(p), kind: kind})
+}
+
+func (l *workload) begin() {
+	for _, p := range l.Requesters {
+		l.at(ask, p, l.think(p))
+	}
+}
+
+func (l *workload) ask(p core.ID) error {
+	if l.issued == l.total {
+		return nil
+	}
+	l.issued++
+	return l.w.ask(p)
+}
+
+// left lets p think and ask again.
+func (l *workload) left(p core.ID) {
+	if l.issued < l.total {
+		l.at(ask, p, l.think(p))
+	}
+}
+
+func (l *workload) think(p core.ID) int64 {
+	t := l.rand[p].Sample(l.Think)
+	if l.Local > 1 && p == l.Requesters[0] {
+		t /= int64(l.Local)
+	}
+	if l.Burst > 1 {
+		l.streak[p]++
+		if l.streak[p] < l.Burst {
+			return 0
+		}
+		l.streak[p] = 0
+		t *= int64(l.Burst)
+	}
+	return t
+}

@@ -1,0 +1,230 @@
+package sim
+
+import (
+	"fmt"
+
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/trace"
+)
+
+// A world is a group of machines, the messages between them, and the oracle
+// that judges them.
+type world struct {
+	spec     core.Spec
+	view     core.View
+	birth    core.Birth
+	machines []core.Machine
+	spare    []core.Machine // for Config.Paged: what states are loaded into
+	out      core.Output
+	queue    queue
+	now      int64
+	net      network
+	oracle   *oracle
+	meter    meter
+	faults   *faults             // nil if there are none
+	observe  func(e trace.Event) // nil if nobody looks
+	steps    int                 // events observed
+	state    []byte
+
+	// What the run does when a process has entered, or was denied.
+	onEnter func(p core.ID)
+	onDeny  func(p core.ID)
+}
+
+func newWorld(spec core.Spec, view core.View, latency scenario.Dist, net core.Network, seed uint64) (*world, error) {
+	machines, err := spec.Group(view)
+	if err != nil {
+		return nil, err
+	}
+	birth, err := spec.Plan(view.N)
+	if err != nil {
+		return nil, err
+	}
+	w := &world{
+		spec: spec, view: view, birth: birth, machines: machines,
+		oracle: newOracle(view.N, spec.Theory.ME3),
+	}
+	w.net.init(view.N, latency, net, seed)
+	w.meter.init(view.N, len(spec.Kinds))
+	if view.Busy {
+		w.oracle.asked(view.Holder)
+		w.oracle.entered(view.Holder, 0)
+	}
+	return w, nil
+}
+
+// paged makes every step run on a machine rebuilt from its bytes.
+func (w *world) paged() {
+	w.spare = make([]core.Machine, len(w.machines))
+	for i := range w.spare {
+		w.spare[i] = w.birth(core.ID(i), w.view)
+	}
+}
+
+// step gives p's machine an input and does what it wants done.
+func (w *world) step(p core.ID, in core.Input) error {
+	if w.spare != nil {
+		w.state = w.machines[p].AppendState(w.state[:0])
+		if err := w.spare[p].LoadState(w.state); err != nil {
+			return fmt.Errorf("%s: the state of %v does not load: %w", w.spec.Name, p, err)
+		}
+		w.machines[p], w.spare[p] = w.spare[p], w.machines[p]
+	}
+	if err := w.machines[p].Step(in, &w.out); err != nil {
+		return fmt.Errorf("%s: %v at %s: %w", w.spec.Name, p, scenario.FormatTime(w.now), err)
+	}
+	w.send(p)
+	for _, t := range w.out.Timers {
+		w.setTimer(p, t)
+	}
+	if w.out.Entered {
+		w.enter(p)
+	}
+	if w.out.Denied {
+		w.oracle.denied(p)
+		w.note(trace.Event{Kind: trace.Deny, Proc: p})
+		if w.onDeny != nil {
+			w.onDeny(p)
+		}
+	}
+	if w.out.Leader != core.None {
+		w.note(trace.Event{Kind: trace.Lead, Proc: p, Peer: w.out.Leader})
+	}
+	if w.out.Victim != core.None {
+		w.note(trace.Event{Kind: trace.Abort, Proc: p, Peer: w.out.Victim})
+	}
+	return nil
+}
+
+func (w *world) ask(p core.ID) error {
+	w.meter.asked(p, w.now, w.oracle)
+	w.oracle.asked(p)
+	w.note(trace.Event{Kind: trace.Ask, Proc: p})
+	return w.step(p, core.Input{Kind: core.Request})
+}
+
+func (w *world) enter(p core.ID) {
+	before := len(w.oracle.found)
+	w.oracle.entered(p, w.now)
+	w.meter.entered(p, w.now)
+	w.note(trace.Event{Kind: trace.Enter, Proc: p})
+	for _, v := range w.oracle.found[before:] {
+		w.note(trace.Event{Kind: trace.Violation, Proc: p, Peer: v.Other, Name: v.Property})
+	}
+	if w.onEnter != nil {
+		w.onEnter(p)
+	}
+}
+
+func (w *world) leave(p core.ID) error {
+	w.oracle.left(p)
+	w.meter.left(p, w.now, w.oracle)
+	w.note(trace.Event{Kind: trace.Exit, Proc: p})
+	return w.step(p, core.Input{Kind: core.Release})
+}
+
+// send puts what the last step sent on its way.
+func (w *world) send(p core.ID) {
+	group := int32(-1)
+	slot := int32(-1)
+	for i := range w.out.Sends {
+		s := &w.out.Sends[i]
+		if s.Group != group {
+			group = s.Group
+			w.meter.multicasts++
+			if slot >= 0 {
+				w.net.drop(slot)
+			}
+			slot = w.net.keep(w.out.Bytes(i))
+			if o := w.oracle.order; o != nil {
+				said, at := o.sent(p)
+				w.net.slots[slot].say(said, at)
+			}
+		}
+		w.meter.sent(p, s.To, s.Kind, len(w.net.slots[slot].bytes))
+		w.dispatch(p, s.To, slot)
+	}
+	if slot >= 0 {
+		w.net.drop(slot)
+	}
+}
+
+// dispatch sends one message on its way, as the network does.
+func (w *world) dispatch(from, to core.ID, slot int32) {
+	if w.faults != nil && w.faults.intercept(w, from, to, slot) {
+		return
+	}
+	if w.net.loses() {
+		w.noteMessage(trace.Send, from, to, int(w.queue.seq)+1, slot)
+		w.queue.seq++
+		w.noteMessage(trace.Drop, from, to, int(w.queue.seq), slot)
+		return
+	}
+	w.schedule(from, to, slot, w.net.delay(from, to))
+	if w.net.doubles() {
+		w.noteMessage(trace.Duplicate, from, to, int(w.queue.seq)+1, slot)
+		w.schedule(from, to, slot, w.net.delay(from, to))
+	}
+}
+
+// schedule lets a message arrive after delay.
+func (w *world) schedule(from, to core.ID, slot int32, delay int64) {
+	at := w.net.arrival(from, to, w.now+delay)
+	w.net.slots[slot].refs++
+	n := w.queue.push(event{at: at, slot: slot, proc: int32(to), arg: int32(from), kind: deliver})
+	w.noteMessage(trace.Send, from, to, int(n), slot)
+}
+
+// deliver hands over a message that has arrived.
+func (w *world) deliver(e event) error {
+	if w.faults != nil && w.faults.holdBack(w, e) {
+		return nil
+	}
+	from, to := core.ID(e.arg), core.ID(e.proc)
+	w.meter.load[to]++
+	w.noteMessage(trace.Receive, to, from, int(e.seq), e.slot)
+	s := &w.net.slots[e.slot]
+	if o := w.oracle.order; o != nil {
+		o.received(to, s.knows, s.at)
+	}
+	err := w.step(to, core.Input{Kind: core.Receive, From: from, Bytes: s.bytes})
+	w.net.drop(e.slot)
+	return err
+}
+
+func (w *world) setTimer(p core.ID, t core.Timer) {
+	key := timer{p, t.ID}
+	if w.net.timers == nil {
+		w.net.timers = make(map[timer]uint64)
+	}
+	at := w.now + int64(t.After)*w.net.latency.Max()
+	w.net.timers[key] = w.queue.push(event{at: at, proc: int32(p), arg: int32(t.ID), kind: expire})
+}
+
+func (w *world) expire(e event) error {
+	p, t := core.ID(e.proc), int(e.arg)
+	if w.net.timers[timer{p, t}] != e.seq {
+		return nil // set anew since
+	}
+	w.note(trace.Event{Kind: trace.Expire, Proc: p})
+	return w.step(p, core.Input{Kind: core.Expire, Timer: t})
+}
+
+func (w *world) note(e trace.Event) {
+	if w.observe == nil {
+		return
+	}
+	e.Step, e.At = w.steps, w.now
+	w.steps++
+	w.observe(e)
+}
+
+func (w *world) noteMessage(kind trace.Kind, p, peer core.ID, n int, slot int32) {
+	if w.observe == nil {
+		return
+	}
+	b := w.net.slots[slot].bytes
+	fields, _ := core.DescribeMessage(w.machines[p], w.view.N, b)
+	w.note(trace.Event{Kind: kind, Proc: p, Peer: peer, Msg: n, Name: w.spec.Kinds[b[0]], Fields: fields})
+}

@@ -1,0 +1,50 @@
+package trace
+
+import "github.com/stile-lock/stile/core"
+
+// A Kind says what happened.
+type Kind uint8
+
+// What can happen.
+const (
+	Ask       Kind = iota // a process wants in
+	Enter                 // it is in
+	Exit                  // it leaves
+	Deny                  // its request was refused
+	Send                  // a message leaves
+	Receive               // a message arrives
+	Drop                  // a message is lost
+	Duplicate             // a message is copied
+	Expire                // a timer runs out
+	Suspect               // a peer is believed dead
+	Crash                 // a process stops for good
+	Restart               // a new process takes its seat, with nothing remembered
+	Pause                 // a process stands still
+	Resume                // it goes on
+	Partition             // the network is cut
+	Heal                  // and whole again
+	Lead                  // a process knows its leader
+	Abort                 // a victim is chosen to break a deadlock
+	Violation             // a property is broken
+	Note                  // something a reader should know
+)
+
+var kindNames = [...]string{
+	"ask", "enter", "exit", "deny", "send", "receive", "drop", "duplicate", "expire", "suspect",
+	"crash", "restart", "pause", "resume", "partition", "heal", "lead", "abort", "violation", "note",
+}
+
+// String returns the kind's name in lower case.
+func (k Kind) String() string { return kindNames[k] }
+
+// An Event is one thing that happened at one process.
+type Event struct {
+	Step   int   // its place in the run, from 0
+	At     int64 // when, in ticks; a step number in runs without time
+	Kind   Kind
+	Proc   core.ID      // where; None for Partition and Heal
+	Peer   core.ID      // Send, Drop, Duplicate: the receiver. Receive: the sender. Suspect, Lead, Abort: whom.
+	Msg    int          // Send, Receive, Drop, Duplicate: the number of the message, from 1; 0 otherwise
+	Name   string       // the kind of message, the property broken, or the text of a note
+	Fields []core.Field // what the message says
+}
