@@ -13,39 +13,47 @@ func (c *Coder) put(v uint64) {
 
 // get reads a number below limit.
 func (c *Coder) get(name string, limit uint64) uint64 {
-	if len(c.buf) > 0 && c.buf[0] < 0x80 {
-		v := uint64(c.buf[0])
-		if v < limit {
-			c.buf = c.buf[1:]
+	b := c.buf
+	if len(b) > 0 && b[0] < 0x80 {
+		if v := uint64(b[0]); v < limit {
+			c.buf = b[1:]
+			return v
+		}
+	} else if len(b) > 1 && b[1] < 0x80 && b[1] != 0 {
+		if v := uint64(b[0]&0x7f) | uint64(b[1])<<7; v < limit {
+			c.buf = b[2:]
 			return v
 		}
 	}
 	return c.getLong(name, limit)
 }
 
+// getLong reads a number of any length, and says what is wrong with one that
+// is no good.
 func (c *Coder) getLong(name string, limit uint64) uint64 {
+	b := c.buf
 	var v uint64
-	for i, b := range c.buf {
-		if i == 9 && b > 1 || i > 9 {
-			c.fail(name, "the number is too long")
-			return 0
-		}
-		v |= uint64(b&0x7f) << (7 * uint(i))
-		if b >= 0x80 {
+	for i := 0; i < len(b) && i < 9; i++ {
+		v |= uint64(b[i]&0x7f) << (7 * uint(i))
+		if b[i] >= 0x80 {
 			continue
 		}
-		if b == 0 && i > 0 {
+		if v < limit && (b[i] != 0 || i == 0) {
+			c.buf = b[i+1:]
+			return v
+		}
+		if v < limit {
 			c.fail(name, "the number is not in its shortest form")
-			return 0
-		}
-		if v >= limit {
+		} else {
 			c.fail(name, "%d is not below %d", v, limit)
-			return 0
 		}
-		c.buf = c.buf[i+1:]
-		return v
+		return 0
 	}
-	c.fail(name, "the bytes end too early")
+	if len(b) < 9 {
+		c.fail(name, "the bytes end too early")
+	} else {
+		c.fail(name, "the number is too long")
+	}
 	return 0
 }
 
@@ -61,6 +69,7 @@ func (c *Coder) getSet(name string, s *Set) {
 	if c.inMessage() {
 		s.hi = nil
 		if c.n > 64 {
+			c.arena.used = true
 			s.hi = carve(&c.arena.words, (c.n-1)/64)
 		}
 	}
@@ -96,7 +105,8 @@ func trailing(b byte) int {
 // An arena holds the lists of the message being decoded, which live until the
 // next one, so that decoding allocates nothing.
 type arena struct {
-	on     bool
+	on     bool // this Coder decodes messages
+	used   bool
 	ids    []ID
 	times  []Time
 	counts []uint64
@@ -105,7 +115,10 @@ type arena struct {
 }
 
 func (a *arena) reset() {
-	a.ids, a.times, a.counts, a.words = a.ids[:0], a.times[:0], a.counts[:0], a.words[:0]
+	if a.used {
+		a.used = false
+		a.ids, a.times, a.counts, a.words = a.ids[:0], a.times[:0], a.counts[:0], a.words[:0]
+	}
 }
 
 func (c *Coder) inMessage() bool { return c.arena.on }
@@ -117,6 +130,7 @@ func resize[T any](c *Coder, from *[]T, own []T, n int) []T {
 		n = 0
 	}
 	if c.inMessage() {
+		c.arena.used = true
 		return carve(from, n)
 	}
 	if cap(own) >= n {

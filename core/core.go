@@ -82,16 +82,32 @@ type Input struct {
 
 // An Output is what a machine wants done. A host reuses one for many steps.
 type Output struct {
-	Sends   []Send  // messages to peers, in this order
-	Timers  []Timer // timers to set; a timer set again starts anew
-	Entered bool    // the process is now inside the critical section
-	Denied  bool    // the request was refused; the process is idle again
-	Leader  ID      // the leader now known, or None if nothing new is known
-	Victim  ID      // the process to abort, or None
-	Cycle   []ID    // the deadlock the victim is to break
+	Sends   []Send   // messages to peers, in this order
+	Entered bool     // the process is now inside the critical section
+	Notices []Notice // what else there is to tell: seldom anything
 
 	buf  []byte
 	loop []byte // messages to self, each with its length before it
+}
+
+// A NoticeKind says what a Notice is about.
+type NoticeKind uint8
+
+// The notices.
+const (
+	Denied   NoticeKind = iota // the request was refused; the process is idle again
+	SetTimer                   // give an Expire input for Timer after After units
+	Leader                     // Who leads
+	Victim                     // Who is to be aborted, to break the deadlock Cycle
+)
+
+// A Notice is something that a machine tells its host or its application.
+type Notice struct {
+	Kind  NoticeKind
+	Who   ID   // Leader, Victim
+	Cycle []ID // Victim
+	Timer int  // SetTimer: which; a timer set again starts anew
+	After int  // SetTimer: in units of the longest message latency that the host knows of
 }
 
 // A Send is one message to one peer. The parts of one multicast share a group
@@ -103,20 +119,11 @@ type Send struct {
 	lo, hi int32
 }
 
-// A Timer asks for an Expire input with this ID after After units, a unit
-// being the longest latency of a message that the host knows of.
-type Timer struct {
-	ID    int
-	After int
-}
-
 // Reset clears o for the next step and keeps its memory.
 func (o *Output) Reset() {
-	*o = Output{
-		Sends: o.Sends[:0], Timers: o.Timers[:0], Cycle: o.Cycle[:0],
-		Leader: None, Victim: None,
-		buf: o.buf[:0], loop: o.loop[:0],
-	}
+	o.Sends, o.Notices = o.Sends[:0], o.Notices[:0]
+	o.buf, o.loop = o.buf[:0], o.loop[:0]
+	o.Entered = false
 }
 
 // Bytes returns the message of Sends[i]. It is valid until the next Step.

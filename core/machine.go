@@ -1,6 +1,9 @@
 package core
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Mutex is what the author of an algorithm writes: a state with its fields and
 // the paper's three verbs, over messages of type M.
@@ -84,7 +87,10 @@ func (m *machine[M, P]) Step(in Input, out *Output) error {
 			s.Suspect(in.From, o)
 		}
 	}
-	return m.receiveOwn(out)
+	if len(out.loop) > 0 {
+		return m.receiveOwn(out)
+	}
+	return nil
 }
 
 // receiveOwn hands over what the machine sent to itself.
@@ -203,21 +209,22 @@ func (o *Out[M]) Multicast(to *Set, m M) {
 func (o *Out[M]) Enter() { o.o.Entered = true }
 
 // Deny refuses the process's request: it is idle again.
-func (o *Out[M]) Deny() { o.o.Denied = true }
+func (o *Out[M]) Deny() { o.tell(Notice{Kind: Denied}) }
 
 // Lead tells the application who leads.
-func (o *Out[M]) Lead(id ID) { o.o.Leader = id }
+func (o *Out[M]) Lead(id ID) { o.tell(Notice{Kind: Leader, Who: id}) }
 
 // Abort names the victim that is to break a deadlock.
 func (o *Out[M]) Abort(victim ID, cycle []ID) {
-	o.o.Victim = victim
-	o.o.Cycle = append(o.o.Cycle[:0], cycle...)
+	o.tell(Notice{Kind: Victim, Who: victim, Cycle: slices.Clone(cycle)})
 }
 
-// SetTimer asks for Expire(timer) after so many units; see Timer.
+// SetTimer asks for Expire(timer) after so many units; see Notice.
 func (o *Out[M]) SetTimer(timer, after int) {
-	o.o.Timers = append(o.o.Timers, Timer{timer, after})
+	o.tell(Notice{Kind: SetTimer, Timer: timer, After: after})
 }
+
+func (o *Out[M]) tell(n Notice) { o.o.Notices = append(o.o.Notices, n) }
 
 func (o *Out[M]) group() int32 {
 	if n := len(o.o.Sends); n > 0 {

@@ -48,17 +48,13 @@ const (
 )
 
 type raMessage struct {
-	Kind  uint8
-	Clock core.Time
-	Time  core.Time // REQUEST: when it was made
+	Kind uint8
+	Time core.Time // REQUEST: when it was made. OK: the sender's clock.
 }
 
 func (m *raMessage) Fields(c *core.Coder) {
 	c.Kind(&m.Kind, raOK)
-	c.Time("clock", &m.Clock)
-	if m.Kind == raRequest {
-		c.Time("time", &m.Time)
-	}
+	c.Time("time", &m.Time)
 }
 
 type ricartAgrawala struct {
@@ -98,14 +94,14 @@ func (s *ricartAgrawala) Request(out *core.Out[raMessage]) {
 	s.clock++
 	s.missing.Fill(s.n)
 	s.missing.Remove(s.self)
-	out.Broadcast(raMessage{Kind: raRequest, Clock: s.clock, Time: s.asked})
+	out.Broadcast(raMessage{Kind: raRequest, Time: s.asked})
 	s.tryEnter(out)
 }
 
 func (s *ricartAgrawala) Receive(from core.ID, m *raMessage, out *core.Out[raMessage]) {
-	s.clock = max(s.clock, m.Clock)
 	switch m.Kind {
 	case raRequest:
+		s.clock = max(s.clock, m.Time+1)
 		theirs := core.Stamp{Time: m.Time, ID: from}
 		ours := core.Stamp{Time: s.asked, ID: s.self}
 		if s.state == held || s.state == wanted && ours.Less(theirs) {
@@ -113,8 +109,9 @@ func (s *ricartAgrawala) Receive(from core.ID, m *raMessage, out *core.Out[raMes
 			return
 		}
 		s.given.Add(from)
-		out.Send(from, raMessage{Kind: raOK, Clock: s.clock})
+		out.Send(from, raMessage{Kind: raOK, Time: s.clock})
 	case raOK:
+		s.clock = max(s.clock, m.Time)
 		s.given.Remove(from)
 		if s.state == wanted {
 			s.missing.Remove(from)
@@ -134,7 +131,7 @@ func (s *ricartAgrawala) tryEnter(out *core.Out[raMessage]) {
 func (s *ricartAgrawala) Release(out *core.Out[raMessage]) {
 	s.state = released
 	s.given.Union(&s.deferred)
-	out.Multicast(&s.deferred, raMessage{Kind: raOK, Clock: s.clock})
+	out.Multicast(&s.deferred, raMessage{Kind: raOK, Time: s.clock})
 	s.deferred.Clear()
 }
 

@@ -35,11 +35,13 @@ func (m *meter) init(n, kinds int) {
 	m.alone = core.None
 }
 
-func (m *meter) sent(from, to core.ID, kind uint8, size int) {
-	m.messages++
-	m.bytes += size
-	m.byKind[kind]++
-	m.load[from]++
+// sent counts one multicast with so many parts.
+func (m *meter) sent(from core.ID, kind uint8, parts, size int) {
+	m.multicasts++
+	m.messages += parts
+	m.bytes += parts * size
+	m.byKind[kind] += parts
+	m.load[from] += parts
 }
 
 func (m *meter) asked(p core.ID, now int64, o *oracle) {

@@ -13,16 +13,17 @@ const (
 
 // A network decides when messages arrive, and holds them until then.
 type network struct {
-	n       int
-	latency scenario.Dist
-	links   map[link]scenario.Dist // where a link has a latency of its own
-	model   core.Network
-	chance  Rand
-	last    []int64        // FIFO with varying latency: the last arrival on each link
-	lastOf  map[link]int64 // the same for large groups
-	slots   []slot
-	free    []int32
-	timers  map[timer]uint64 // the event that each timer last set will be
+	n        int
+	latency  scenario.Dist
+	links    map[link]scenario.Dist // where a link has a latency of its own
+	model    core.Network
+	constant bool // every message takes latency.A, and all arrive
+	chance   Rand
+	last     []int64        // FIFO with varying latency: the last arrival on each link
+	lastOf   map[link]int64 // the same for large groups
+	slots    []slot
+	free     []int32
+	timers   map[timer]uint64 // the event that each timer last set will be
 }
 
 type link struct{ from, to core.ID }
@@ -54,6 +55,7 @@ func (w *network) init(n int, latency scenario.Dist, model core.Network, seed ui
 		latency = scenario.Dist{Shape: scenario.Uniform, A: 1, B: 2 * latency.A}
 	}
 	w.n, w.latency, w.model = n, latency, model
+	w.constant = latency.Shape == scenario.Constant && model == core.FIFO
 	w.chance = NewRand(seed, 0)
 	if w.ordered() && latency.Shape != scenario.Constant {
 		w.remember()
@@ -62,6 +64,7 @@ func (w *network) init(n int, latency scenario.Dist, model core.Network, seed ui
 
 // setLinks gives single links a latency of their own.
 func (w *network) setLinks(links []Link) {
+	w.constant = false
 	w.links = make(map[link]scenario.Dist)
 	for _, l := range links {
 		w.links[link{l.From, l.To}] = l.Latency

@@ -14,6 +14,7 @@ type Config struct {
 	Spec    core.Spec
 	Nodes   int
 	Holder  core.ID // who has the token at the start, if there is one
+	Busy    bool    // Holder starts inside; its exit counts as one of the entries
 	Entries int     // how many requests are made in all
 
 	Latency scenario.Dist // of a message; 1 tick at least
@@ -69,7 +70,7 @@ func Run(c Config) (*Result, error) {
 	if err := c.check(); err != nil {
 		return nil, fmt.Errorf("cannot simulate %s: %w", c.Spec.Name, err)
 	}
-	w, err := newWorld(c.Spec, core.View{N: c.Nodes, Holder: c.Holder}, c.Latency, c.Network, c.Seed)
+	w, err := newWorld(c.Spec, core.View{N: c.Nodes, Holder: c.Holder, Busy: c.Busy}, c.Latency, c.Network, c.Seed)
 	if err != nil {
 		return nil, err
 	}
@@ -140,6 +141,7 @@ type workload struct {
 	w      *world
 	total  int
 	issued int
+	asks   core.Set
 	streak []int  // requests of the current burst, per process
 	rand   []Rand // a stream for each process
 }
@@ -151,6 +153,7 @@ func newWorkload(c Config, w *world) *workload {
 			l.Requesters = append(l.Requesters, p)
 		}
 	}
+	l.asks = core.SetOf(l.Requesters...)
 	l.streak = make([]int, c.Nodes)
 	l.rand = make([]Rand, c.Nodes)
 	for p := range l.rand {
@@ -169,7 +172,14 @@ func (l *workload) at(kind eventKind, p core.ID, after int64) {
 }
 
 func (l *workload) begin() {
+	if l.Busy {
+		l.issued++
+		l.w.onEnter(l.Holder)
+	}
 	for _, p := range l.Requesters {
+		if l.Busy && p == l.Holder {
+			continue
+		}
 		l.at(ask, p, l.think(p))
 	}
 }
@@ -182,9 +192,9 @@ func (l *workload) ask(p core.ID) error {
 	return l.w.ask(p)
 }
 
-// left lets p think and ask again.
+// left lets p think and ask again, if it is one of those who ask.
 func (l *workload) left(p core.ID) {
-	if l.issued < l.total {
+	if l.issued < l.total && l.asks.Has(p) {
 		l.at(ask, p, l.think(p))
 	}
 }

@@ -75,26 +75,31 @@ func (w *world) step(p core.ID, in core.Input) error {
 		return fmt.Errorf("%s: %v at %s: %w", w.spec.Name, p, scenario.FormatTime(w.now), err)
 	}
 	w.send(p)
-	for _, t := range w.out.Timers {
-		w.setTimer(p, t)
-	}
 	if w.out.Entered {
 		w.enter(p)
 	}
-	if w.out.Denied {
+	for _, n := range w.out.Notices {
+		w.noticed(p, n)
+	}
+	return nil
+}
+
+// noticed does what a notice of p's machine asks for.
+func (w *world) noticed(p core.ID, n core.Notice) {
+	switch n.Kind {
+	case core.Denied:
 		w.oracle.denied(p)
 		w.note(trace.Event{Kind: trace.Deny, Proc: p})
 		if w.onDeny != nil {
 			w.onDeny(p)
 		}
+	case core.SetTimer:
+		w.setTimer(p, n.Timer, n.After)
+	case core.Leader:
+		w.note(trace.Event{Kind: trace.Lead, Proc: p, Peer: n.Who})
+	case core.Victim:
+		w.note(trace.Event{Kind: trace.Abort, Proc: p, Peer: n.Who})
 	}
-	if w.out.Leader != core.None {
-		w.note(trace.Event{Kind: trace.Lead, Proc: p, Peer: w.out.Leader})
-	}
-	if w.out.Victim != core.None {
-		w.note(trace.Event{Kind: trace.Abort, Proc: p, Peer: w.out.Victim})
-	}
-	return nil
 }
 
 func (w *world) ask(p core.ID) error {
@@ -124,29 +129,42 @@ func (w *world) leave(p core.ID) error {
 	return w.step(p, core.Input{Kind: core.Release})
 }
 
-// send puts what the last step sent on its way.
+// send puts what the last step sent on its way. The parts of a multicast share
+// one slot.
 func (w *world) send(p core.ID) {
-	group := int32(-1)
-	slot := int32(-1)
-	for i := range w.out.Sends {
-		s := &w.out.Sends[i]
-		if s.Group != group {
-			group = s.Group
-			w.meter.multicasts++
-			if slot >= 0 {
-				w.net.drop(slot)
-			}
-			slot = w.net.keep(w.out.Bytes(i))
-			if o := w.oracle.order; o != nil {
-				said, at := o.sent(p)
-				w.net.slots[slot].say(said, at)
+	sends := w.out.Sends
+	for len(sends) > 0 {
+		first := len(w.out.Sends) - len(sends)
+		slot := w.net.keep(w.out.Bytes(first))
+		if o := w.oracle.order; o != nil {
+			said, at := o.sent(p)
+			w.net.slots[slot].say(said, at)
+		}
+		parts := 1
+		for parts < len(sends) && sends[parts].Group == sends[0].Group {
+			parts++
+		}
+		w.meter.sent(p, sends[0].Kind, parts, len(w.net.slots[slot].bytes))
+		if w.faults == nil && w.observe == nil && w.net.constant {
+			w.scheduleAll(p, sends[:parts], slot)
+		} else {
+			for i := range parts {
+				w.dispatch(p, sends[i].To, slot)
 			}
 		}
-		w.meter.sent(p, s.To, s.Kind, len(w.net.slots[slot].bytes))
-		w.dispatch(p, s.To, slot)
-	}
-	if slot >= 0 {
 		w.net.drop(slot)
+		sends = sends[parts:]
+	}
+}
+
+// scheduleAll is dispatch for the parts of a multicast, where nothing can
+// happen to them on the way.
+func (w *world) scheduleAll(from core.ID, sends []core.Send, slot int32) {
+	e := event{at: w.now + w.net.latency.A, slot: slot, arg: int32(from), kind: deliver}
+	w.net.slots[slot].refs += int32(len(sends))
+	for i := range sends {
+		e.proc = int32(sends[i].To)
+		w.queue.push(e)
 	}
 }
 
@@ -173,7 +191,9 @@ func (w *world) schedule(from, to core.ID, slot int32, delay int64) {
 	at := w.net.arrival(from, to, w.now+delay)
 	w.net.slots[slot].refs++
 	n := w.queue.push(event{at: at, slot: slot, proc: int32(to), arg: int32(from), kind: deliver})
-	w.noteMessage(trace.Send, from, to, int(n), slot)
+	if w.observe != nil {
+		w.noteMessage(trace.Send, from, to, int(n), slot)
+	}
 }
 
 // deliver hands over a message that has arrived.
@@ -183,7 +203,9 @@ func (w *world) deliver(e event) error {
 	}
 	from, to := core.ID(e.arg), core.ID(e.proc)
 	w.meter.load[to]++
-	w.noteMessage(trace.Receive, to, from, int(e.seq), e.slot)
+	if w.observe != nil {
+		w.noteMessage(trace.Receive, to, from, int(e.seq), e.slot)
+	}
 	s := &w.net.slots[e.slot]
 	if o := w.oracle.order; o != nil {
 		o.received(to, s.knows, s.at)
@@ -193,13 +215,13 @@ func (w *world) deliver(e event) error {
 	return err
 }
 
-func (w *world) setTimer(p core.ID, t core.Timer) {
-	key := timer{p, t.ID}
+func (w *world) setTimer(p core.ID, id, after int) {
+	key := timer{p, id}
 	if w.net.timers == nil {
 		w.net.timers = make(map[timer]uint64)
 	}
-	at := w.now + int64(t.After)*w.net.latency.Max()
-	w.net.timers[key] = w.queue.push(event{at: at, proc: int32(p), arg: int32(t.ID), kind: expire})
+	at := w.now + int64(after)*w.net.latency.Max()
+	w.net.timers[key] = w.queue.push(event{at: at, proc: int32(p), arg: int32(id), kind: expire})
 }
 
 func (w *world) expire(e event) error {
@@ -221,7 +243,7 @@ func (w *world) note(e trace.Event) {
 }
 
 func (w *world) noteMessage(kind trace.Kind, p, peer core.ID, n int, slot int32) {
-	if w.observe == nil {
+	if w.observe == nil { // the fast path asks before it calls
 		return
 	}
 	b := w.net.slots[slot].bytes

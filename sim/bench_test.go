@@ -1,0 +1,101 @@
+package sim
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/mutex"
+	"github.com/stile-lock/stile/scenario"
+)
+
+// BenchmarkEvents compares the simulator with its own event loop: the same
+// queue at the same length, and nothing else. Compare events/s within one run.
+func BenchmarkEvents(b *testing.B) {
+	for _, length := range []int{20, 100, 3000} {
+		b.Run(fmt.Sprintf("empty-loop/queue=%d", length), func(b *testing.B) { emptyLoop(b, length) })
+	}
+	ra := mutex.RicartAgrawala()
+	for _, n := range []int{10, 100, 1000} {
+		b.Run(fmt.Sprintf("ricart-agrawala/n=%d", n), func(b *testing.B) { saturated(b, ra, n) })
+	}
+	for _, spec := range []core.Spec{mutex.Raymond(mutex.Kary(2)), mutex.SuzukiKasami()} {
+		b.Run(spec.Name+"/n=10", func(b *testing.B) { saturated(b, spec, 10) })
+	}
+	b.Run("raymond/n=10000", func(b *testing.B) { saturated(b, mutex.Raymond(mutex.Kary(2)), 10_000) })
+}
+
+// emptyLoop takes out the next event and schedules another.
+func emptyLoop(b *testing.B, length int) {
+	var q queue
+	r := NewRand(1, 0)
+	for range length {
+		q.push(event{at: r.Below(scenario.T)})
+	}
+	for b.Loop() {
+		e := q.pop()
+		e.at += scenario.T
+		q.push(e)
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "events/s")
+}
+
+// saturated measures the steady state: one op is one event.
+func saturated(b *testing.B, spec core.Spec, n int) {
+	c := Config{
+		Spec: spec, Nodes: n, Entries: 1 << 40, Seed: 1,
+		Hold: scenario.Always(scenario.T), Latency: scenario.Always(scenario.T),
+	}
+	w, load := warm(b, c)
+	b.ReportAllocs()
+	for b.Loop() {
+		e := w.queue.pop()
+		w.now = e.at
+		if err := w.happen(e, load); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "events/s")
+	b.ReportMetric(float64(len(w.queue.heap)), "queue")
+}
+
+// warm runs c until every process has been inside.
+func warm(tb testing.TB, c Config) (*world, *workload) {
+	w, err := newWorld(c.Spec, core.View{N: c.Nodes}, c.Latency, c.Network, c.Seed)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	load := newWorkload(c, w)
+	load.begin()
+	for w.meter.exits < c.Nodes+100 {
+		e := w.queue.pop()
+		w.now = e.at
+		if err := w.happen(e, load); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return w, load
+}
+
+// TestSteadyStateAllocatesNothing counts allocations per message.
+func TestSteadyStateAllocatesNothing(t *testing.T) {
+	c := Config{
+		Spec: mutex.RicartAgrawala(), Nodes: 10, Entries: 1 << 40, Seed: 1,
+		Hold: scenario.Always(scenario.T), Latency: scenario.Always(scenario.T),
+	}
+	w, load := warm(t, c)
+	const events = 2000
+	perRun := testing.AllocsPerRun(10, func() {
+		for range events {
+			e := w.queue.pop()
+			w.now = e.at
+			if err := w.happen(e, load); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	// The lists of samples and entries grow now and then; messages never do.
+	if perRun > 10 {
+		t.Errorf("%v allocations in %d events, want at most the growth of four lists", perRun, events)
+	}
+}

@@ -1,0 +1,250 @@
+package sim
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/stile-lock/stile/catalog"
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/trace"
+)
+
+// What every sound algorithm must do, whatever it is.
+
+var sizes = []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 25, 31, 57, 100}
+
+// constant is a run in which every message and every stay takes T.
+func constant(spec core.Spec, n, entries int) Config {
+	return Config{
+		Spec: spec, Nodes: n, Entries: entries, Seed: 1,
+		Hold: scenario.Always(scenario.T), Latency: scenario.Always(scenario.T),
+	}
+}
+
+// varied is a run in which everything takes a random time.
+func varied(spec core.Spec, n, entries int, seed uint64) Config {
+	return Config{
+		Spec: spec, Nodes: n, Entries: entries, Seed: seed, Network: spec.Network,
+		Think:   scenario.Dist{Shape: scenario.Exponential, A: 2 * scenario.T},
+		Hold:    scenario.Dist{Shape: scenario.Exponential, A: scenario.T / 2},
+		Latency: scenario.Dist{Shape: scenario.Exponential, A: scenario.T},
+	}
+}
+
+func mustRun(t *testing.T, c Config) *Result {
+	t.Helper()
+	r, err := Run(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Violations > 0 {
+		t.Fatalf("%s among %d, seed %d: %v\nreproduce: stile sim %s --nodes %d --entries %d --seed %d --think %v --hold %v --latency %v --network %v",
+			r.Algorithm, r.Nodes, r.Seed, r.Found[0], r.Algorithm, r.Nodes, c.Entries, r.Seed, c.Think, c.Hold, c.Latency, c.Network)
+	}
+	if r.Entries != c.Entries {
+		t.Fatalf("%s among %d: %d of %d requests granted", r.Algorithm, r.Nodes, r.Entries, c.Entries)
+	}
+	return r
+}
+
+// topologies returns spec and the same algorithm over its other topologies.
+func topologies(t *testing.T, spec core.Spec) []core.Spec {
+	names := map[string][]string{
+		"maekawa": {"majority"},
+		"raymond": {"star", "line", "tree:3"},
+		"sanders": {"maekawa", "central"},
+	}[spec.Name]
+	specs := []core.Spec{spec}
+	for _, name := range names {
+		s, err := catalog.Make(spec.Name, catalog.Options{Topology: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		specs = append(specs, s)
+	}
+	return specs
+}
+
+// Messages and delays are what theory says, at light load and at saturation,
+// for every size.
+func TestTheory(t *testing.T) {
+	for _, spec := range catalog.Sound() {
+		t.Run(spec.Name, func(t *testing.T) {
+			for _, spec := range topologies(t, spec) {
+				for _, n := range sizes {
+					if spec.Accepts(n) != nil {
+						continue
+					}
+					full := constant(spec, n, max(60, 4*n))
+					checkTheory(t, full, core.Saturated)
+					light := constant(spec, n, 60)
+					light.Think = scenario.Dist{Shape: scenario.Exponential, A: 1000 * int64(n) * scenario.T}
+					checkTheory(t, light, core.Light)
+				}
+			}
+		})
+	}
+}
+
+func checkTheory(t *testing.T, c Config, load core.Load) {
+	t.Helper()
+	r := mustRun(t, c)
+	if c.Nodes == 1 {
+		load = core.AnyLoad
+	}
+	inside := func(what string, cost core.Cost, lo, hi float64) {
+		// Light runs are random: two requests may meet after all.
+		want, ok := cost.At(c.Nodes, load)
+		if any, _ := cost.At(c.Nodes, core.AnyLoad); load == core.Light && r.Sync != nil {
+			want = core.Range{Lo: min(want.Lo, any.Lo), Hi: max(want.Hi, any.Hi)}
+		}
+		const rounding = 1e-9
+		if ok && (lo < want.Lo-rounding || hi > want.Hi+rounding) {
+			t.Errorf("%s among %d, think %v: %s is %v to %v, theory says %v to %v",
+				c.Spec.Name, c.Nodes, c.Think, what, lo, hi, want.Lo, want.Hi)
+		}
+	}
+	theory := c.Spec.Theory
+	inside("messages per entry", theory.Messages, r.PerEntry, r.PerEntry)
+	inside("multicasts per entry", theory.Multicasts, r.Multicasts, r.Multicasts)
+	if r.Client != nil {
+		inside("client delay", theory.Client, r.Client.P50, r.Client.Max)
+	}
+	if r.Sync != nil {
+		inside("synchronisation delay", theory.Sync, r.Sync.P50, r.Sync.Max)
+	}
+}
+
+// Nobody enters while another is inside and every request is granted, with
+// random times, on the weakest network that the algorithm claims, and a
+// machine rebuilt from its bytes before every step behaves the same.
+func TestVaried(t *testing.T) {
+	for _, spec := range catalog.Sound() {
+		t.Run(spec.Name, func(t *testing.T) {
+			for _, spec := range topologies(t, spec) {
+				for _, n := range []int{1, 2, 3, 4, 5, 7, 13} {
+					if spec.Accepts(n) != nil {
+						continue
+					}
+					for seed := range uint64(15) {
+						c := varied(spec, n, 100, seed)
+						resident := run(t, c)
+						c.Paged = true
+						if paged := run(t, c); !bytes.Equal(paged, resident) {
+							t.Fatalf("%s among %d, seed %d: a machine rebuilt from its bytes behaves differently", spec.Name, n, seed)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// run returns everything that a run measured and a digest of what happened.
+func run(t *testing.T, c Config) []byte {
+	t.Helper()
+	var digest uint64
+	c.Observe = func(e trace.Event) {
+		digest = mix(digest ^ uint64(e.At)<<8 ^ uint64(e.Kind) ^ uint64(e.Proc)<<40 ^ uint64(e.Msg)<<20)
+	}
+	b, err := json.Marshal(mustRun(t, c))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Appendf(b, "%x", digest)
+}
+
+// Every start is legitimate: any holder, inside or not.
+func TestStart(t *testing.T) {
+	for _, spec := range catalog.Sound() {
+		t.Run(spec.Name, func(t *testing.T) {
+			for _, spec := range topologies(t, spec) {
+				for _, n := range []int{1, 2, 3, 4, 7} {
+					if spec.Accepts(n) != nil {
+						continue
+					}
+					for holder := range core.ID(n) {
+						for _, busy := range []bool{false, true} {
+							c := varied(spec, n, 30, uint64(holder))
+							c.Holder, c.Busy = holder, busy
+							mustRun(t, c)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// If a machine gives d an alibi and takes no further step, d is not inside and
+// does not get inside.
+func TestAlibi(t *testing.T) {
+	given := map[string]int{}
+	for _, spec := range catalog.Sound() {
+		for _, spec := range topologies(t, spec) {
+			for _, n := range []int{3, 7} {
+				if spec.Accepts(n) != nil {
+					continue
+				}
+				for seed := range uint64(60) {
+					given[spec.Name] += alibi(t, spec, n, seed)
+				}
+			}
+		}
+	}
+	for _, name := range []string{"ricart-agrawala", "maekawa", "raymond", "suzuki-kasami"} {
+		if given[name] == 0 {
+			t.Errorf("%s never gave an alibi: nothing was tested", name)
+		}
+	}
+}
+
+// alibi freezes a machine at a random moment and returns how many alibis it
+// gave then.
+func alibi(t *testing.T, spec core.Spec, n int, seed uint64) int {
+	t.Helper()
+	c := varied(spec, n, 30, seed)
+	c.Network = core.FIFO
+	w, err := newWorld(spec, core.View{N: n, Holder: core.ID(seed) % core.ID(n)}, c.Latency, c.Network, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	load := newWorkload(c, w)
+	load.begin()
+	for p := range w.machines {
+		w.queue.push(event{proc: int32(p), kind: start})
+	}
+	r := NewRand(seed, 99)
+	frozen := core.None
+	var excluded core.Set
+	for step, at := int64(0), r.Below(300); len(w.queue.heap) > 0 && step < 3000; step++ {
+		if step == at {
+			frozen = core.ID(r.Below(int64(n)))
+			for d := range core.ID(n) {
+				if w.machines[frozen].Alibi(d) {
+					excluded.Add(d)
+					if w.oracle.procs[d].phase == inside {
+						t.Fatalf("%s among %d, seed %d: %v gives %v an alibi, which is inside", spec.Name, n, seed, frozen, d)
+					}
+				}
+			}
+		}
+		e := w.queue.pop()
+		w.now = e.at
+		if core.ID(e.proc) == frozen {
+			continue
+		}
+		if err := w.happen(e, load); err != nil {
+			t.Fatal(err)
+		}
+		for d := range excluded.All() {
+			if w.oracle.procs[d].phase == inside {
+				t.Fatalf("%s among %d, seed %d: %v gave %v an alibi, and it got inside", spec.Name, n, seed, frozen, d)
+			}
+		}
+	}
+	return excluded.Len()
+}
