@@ -53,6 +53,12 @@ type Machine interface {
 	// VisitMessage decodes a message of this algorithm and runs its fields
 	// through c.
 	VisitMessage(b []byte, c *Coder) error
+	// RecodeMessage runs the fields of a message through c, which may change
+	// them, and appends the encoding of the result to dst.
+	RecodeMessage(dst, b []byte, c *Coder) ([]byte, error)
+	// Clock returns the logical clock, for applications to send along with
+	// their own messages; see Hear. It is 0 if the algorithm has none.
+	Clock() Time
 	// Alibi reports that, as far as this state shows, seat d is not inside
 	// the critical section and cannot get inside any more as long as this
 	// machine takes no further step. False means only that it cannot tell.
@@ -70,6 +76,7 @@ const (
 	Receive                  // a message from a peer
 	Expire                   // a timer that the machine had set ran out
 	Suspect                  // the host believes that a peer is dead
+	Hear                     // a message between applications has come, carrying a clock
 )
 
 // An Input is one thing that happens to a machine.
@@ -78,6 +85,7 @@ type Input struct {
 	From  ID     // Receive: the sender. Suspect: the suspected seat.
 	Bytes []byte // Receive: the message.
 	Timer int    // Expire: which timer.
+	Time  Time   // Hear: the clock that came along.
 }
 
 // An Output is what a machine wants done. A host reuses one for many steps.

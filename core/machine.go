@@ -27,6 +27,13 @@ type Expirer[M any] interface{ Expire(timer int, out *Out[M]) }
 // A Suspecter wants to know who is believed dead.
 type Suspecter[M any] interface{ Suspect(id ID, out *Out[M]) }
 
+// A Hearer has a logical clock and lets it take part in the messages between
+// applications.
+type Hearer interface {
+	Clock() Time
+	Hear(t Time)
+}
+
 // An Alibier can vouch for others; see Machine.Alibi.
 type Alibier interface{ Alibi(d ID) bool }
 
@@ -85,6 +92,10 @@ func (m *machine[M, P]) Step(in Input, out *Output) error {
 	case Suspect:
 		if s, ok := m.s.(Suspecter[M]); ok && in.From >= 0 && int(in.From) < m.n {
 			s.Suspect(in.From, o)
+		}
+	case Hear:
+		if s, ok := m.s.(Hearer); ok && in.Time < maxTime {
+			s.Hear(in.Time)
 		}
 	}
 	if len(out.loop) > 0 {
@@ -148,6 +159,24 @@ func (m *machine[M, P]) VisitMessage(b []byte, c *Coder) error {
 	}
 	P(&m.msg).Fields(c)
 	return nil
+}
+
+func (m *machine[M, P]) RecodeMessage(dst, b []byte, c *Coder) ([]byte, error) {
+	if err := m.VisitMessage(b, c); err != nil {
+		return dst, err
+	}
+	e := &m.state
+	e.mode, e.buf = encode, dst
+	P(&m.msg).Fields(e)
+	dst, e.buf = e.buf, nil
+	return dst, nil
+}
+
+func (m *machine[M, P]) Clock() Time {
+	if h, ok := m.s.(Hearer); ok {
+		return h.Clock()
+	}
+	return 0
 }
 
 func (m *machine[M, P]) Alibi(d ID) bool {

@@ -106,6 +106,7 @@ type Spec struct {
 	Wrong   string   // for the wrong and the weaker ones: what goes wrong; empty for sound ones
 	Fixed   string   // for the wrong ones: the Name of the sound one
 	Network Network  // the weakest network it is correct on
+	Spreads bool     // its logical times can drift apart without bound
 	TryLock bool     // a request may be denied instead of waiting
 	Kinds   []string // the names of its message kinds
 	Theory  Theory

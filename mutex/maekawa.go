@@ -20,6 +20,7 @@ func Maekawa(quorums quorum.Builder) core.Spec {
 		Name: "maekawa", Title: "Maekawa", Authors: "Maekawa", Year: 1985,
 		Paper:   "A sqrt(N) Algorithm for Mutual Exclusion in Decentralized Systems. ACM TOCS 3(2), 1985",
 		Network: core.FIFO,
+		Spreads: true,
 		Kinds:   []string{"REQUEST", "LOCKED", "FAILED", "INQUIRE", "RELINQUISH", "RELEASE"},
 		Theory:  maekawaTheory(quorums),
 		Plan: func(n int) (core.Birth, error) {
@@ -267,3 +268,9 @@ func (s *maekawa) receiveAsCandidate(from core.ID, kind uint8, out *core.Out[mae
 func (s *maekawa) Alibi(d core.ID) bool {
 	return s.sets[d].Has(s.self) && (s.voter.vote.Time == 0 || s.voter.vote.ID != d)
 }
+
+// Clock implements core.Hearer.
+func (s *maekawa) Clock() core.Time { return s.clock }
+
+// Hear implements core.Hearer.
+func (s *maekawa) Hear(t core.Time) { s.clock = max(s.clock, t) }

@@ -137,3 +137,9 @@ func (s *ricartAgrawala) Release(out *core.Out[raMessage]) {
 
 // Alibi: to get in, d needs an OK from here that it does not have.
 func (s *ricartAgrawala) Alibi(d core.ID) bool { return !s.given.Has(d) }
+
+// Clock implements core.Hearer.
+func (s *ricartAgrawala) Clock() core.Time { return s.clock }
+
+// Hear implements core.Hearer.
+func (s *ricartAgrawala) Hear(t core.Time) { s.clock = max(s.clock, t) }

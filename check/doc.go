@@ -1,0 +1,2 @@
+// Package check explores every behaviour of a group of machines.
+package check

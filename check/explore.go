@@ -1,0 +1,270 @@
+package check
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Limits end an exploration that would take too much.
+type Limits struct {
+	Workers  int             // goroutines; 0 means one for each core
+	Memory   int64           // bytes for states; 0 means no limit
+	Time     time.Duration   // 0 means no limit
+	Progress func(Progress)  // told now and then; may be nil
+	Stop     Broken          // end at the end of the level in which one of these is broken
+	Context  context.Context // ends the exploration when done; may be nil
+}
+
+// Progress is how far an exploration is.
+type Progress struct {
+	States, Transitions int64
+	Queue, Depth        int
+	Memory              int64
+	Elapsed             time.Duration
+}
+
+// An Exploration is what exploring found.
+type Exploration struct {
+	States      int64
+	Transitions int64
+	Depth       int    // levels of the breadth-first search
+	Unfinished  string // why it ended early; empty if it is complete
+	Broken      map[Broken]Sighting
+	Elapsed     time.Duration
+	Memory      int64
+}
+
+// A Sighting is the first place, by depth, where a property was broken.
+type Sighting struct {
+	Depth int
+	From  uint64 // the fingerprint of the state
+	Label uint32 // the step out of it, if a step broke it
+	Edge  bool
+}
+
+// ErrStopped is why an exploration ended that was told to stop.
+var ErrStopped = errors.New("stopped")
+
+const chunkSize = 16 << 10
+
+// A chunk holds states of the frontier, each with its length before it.
+type chunk []byte
+
+type explorer struct {
+	Limits
+	table       *table
+	gate        sync.RWMutex // held for reading while the table is used
+	level       []chunk
+	taken       atomic.Int64
+	transitions atomic.Int64
+	done        atomic.Int64 // chunks finished on this level
+	mu          sync.Mutex
+	next        []chunk
+	nextStates  int
+	broken      map[Broken]Sighting
+	err         error
+	ended       atomic.Bool
+	why         string
+	depth       int
+	start       time.Time
+}
+
+// Explore visits every state of a model, breadth first.
+func Explore(m Model, l Limits) (*Exploration, error) {
+	if l.Workers <= 0 {
+		l.Workers = runtime.GOMAXPROCS(0)
+	}
+	e := &explorer{Limits: l, table: newTable(16), broken: map[Broken]Sighting{}, start: time.Now()}
+	workers := make([]Worker, l.Workers)
+	for i := range workers {
+		workers[i] = m.Worker()
+	}
+	if err := e.begin(workers[0]); err != nil {
+		return nil, err
+	}
+	for len(e.next) > 0 && !e.ended.Load() && e.err == nil {
+		e.advance(workers)
+	}
+	if e.err != nil {
+		return nil, e.err
+	}
+	return &Exploration{
+		States: e.table.count.Load(), Transitions: e.transitions.Load(), Depth: e.depth,
+		Unfinished: e.why, Broken: e.broken, Elapsed: time.Since(e.start), Memory: e.memory(),
+	}, nil
+}
+
+func (e *explorer) begin(w Worker) error {
+	var c chunk
+	err := w.Init(func(state []byte) {
+		if e.table.add(fingerprint(state)) {
+			c = appendState(c, state)
+			e.nextStates++
+		}
+	})
+	e.next = []chunk{c}
+	return err
+}
+
+func appendState(c chunk, state []byte) chunk {
+	c = binary.AppendUvarint(c, uint64(len(state)))
+	return append(c, state...)
+}
+
+// advance explores one level.
+func (e *explorer) advance(workers []Worker) {
+	e.level, e.next, e.nextStates = e.next, nil, 0
+	e.taken.Store(0)
+	e.done.Store(0)
+	var wg sync.WaitGroup
+	for _, w := range workers[:min(len(workers), len(e.level))] {
+		wg.Go(func() { e.work(w) })
+	}
+	wg.Wait()
+	e.depth++
+	for b := range e.broken {
+		if b&e.Stop != 0 {
+			e.end("")
+		}
+	}
+}
+
+// work takes chunks of the level until there are none.
+func (e *explorer) work(w Worker) {
+	run := &levelWorker{explorer: e, worker: w}
+	for !e.ended.Load() {
+		i := int(e.taken.Add(1)) - 1
+		if i >= len(e.level) {
+			break
+		}
+		run.explore(e.level[i])
+		e.level[i] = nil
+		e.done.Add(1)
+		e.pace()
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(run.out) > 0 {
+		e.next = append(e.next, run.out)
+	}
+}
+
+// pace grows the table, tells progress and looks at the limits.
+func (e *explorer) pace() {
+	if e.table.full() {
+		e.gate.Lock()
+		if e.table.full() {
+			if e.Memory > 0 && int64(len(e.table.slots))*24 > e.Memory {
+				e.end("out of memory: --memory allows no larger table")
+			} else {
+				e.table.grow()
+			}
+		}
+		e.gate.Unlock()
+	}
+	elapsed := time.Since(e.start)
+	if e.Time > 0 && elapsed > e.Time {
+		e.end("out of time")
+	}
+	if e.Context != nil && e.Context.Err() != nil {
+		e.end("interrupted")
+	}
+	if e.Memory > 0 && e.memory() > e.Memory {
+		e.end("out of memory: the queue has grown too long")
+	}
+	if e.Progress != nil {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.Progress(Progress{
+			States: e.table.count.Load(), Transitions: e.transitions.Load(),
+			Queue: len(e.level) - int(e.done.Load()) + len(e.next), Depth: e.depth,
+			Memory: e.memory(), Elapsed: elapsed,
+		})
+	}
+}
+
+func (e *explorer) memory() int64 {
+	return int64(len(e.table.slots))*8 + int64(len(e.level)+len(e.next))*chunkSize
+}
+
+func (e *explorer) end(why string) {
+	if !e.ended.Swap(true) {
+		e.why = why
+	}
+}
+
+// A levelWorker explores chunks of one level.
+type levelWorker struct {
+	*explorer
+	worker Worker
+	out    chunk
+}
+
+func (l *levelWorker) explore(c chunk) {
+	e := l.explorer
+	e.gate.RLock()
+	defer e.gate.RUnlock()
+	var transitions int64
+	var from []byte
+	emit := func(s Step, next []byte) {
+		transitions++
+		if s.Broken != 0 {
+			l.saw(s.Broken, Sighting{Depth: e.depth, From: fingerprint(from), Label: s.Label, Edge: true})
+		}
+		if e.table.add(fingerprint(next)) {
+			l.keep(next)
+		}
+	}
+	for len(c) > 0 {
+		size, n := binary.Uvarint(c)
+		from = c[n : n+int(size)]
+		c = c[n+int(size):]
+		broken, err := l.worker.Next(from, emit)
+		if err != nil {
+			e.mu.Lock()
+			e.err = err
+			e.mu.Unlock()
+			e.end("error")
+			return
+		}
+		if broken != 0 {
+			l.saw(broken, Sighting{Depth: e.depth, From: fingerprint(from)})
+		}
+	}
+	e.transitions.Add(transitions)
+}
+
+func (l *levelWorker) keep(state []byte) {
+	if len(l.out)+len(state)+4 > chunkSize {
+		l.mu.Lock()
+		l.next = append(l.next, l.out)
+		l.mu.Unlock()
+		l.out = nil
+	}
+	if l.out == nil {
+		l.out = make(chunk, 0, chunkSize)
+	}
+	l.out = appendState(l.out, state)
+}
+
+// saw remembers the first sighting of each property, and among those of one
+// level always the same.
+func (l *levelWorker) saw(b Broken, s Sighting) {
+	e := l.explorer
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for bit := Broken(1); bit != 0 && bit <= b; bit <<= 1 {
+		if b&bit == 0 {
+			continue
+		}
+		old, ok := e.broken[bit]
+		if !ok || s.Depth < old.Depth || s.Depth == old.Depth && (s.From < old.From || s.From == old.From && s.Label < old.Label) {
+			e.broken[bit] = s
+		}
+	}
+}

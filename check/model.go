@@ -1,0 +1,37 @@
+package check
+
+// A Model is something whose every behaviour can be explored: initial states,
+// successors, and what is broken where. States are bytes; equal states have
+// equal bytes.
+type Model interface {
+	// Worker returns something that explores. Each worker is used by one
+	// goroutine at a time.
+	Worker() Worker
+}
+
+// A Worker makes states. What it passes to emit is only valid until emit
+// returns.
+type Worker interface {
+	// Init emits the initial states.
+	Init(emit func(state []byte)) error
+	// Next emits every step out of a state. It returns the properties that
+	// the state itself breaks.
+	Next(state []byte, emit func(s Step, next []byte)) (Broken, error)
+}
+
+// A Step is an edge of the state graph.
+type Step struct {
+	Label  uint32 // what is done, as the model numbers it
+	Fair   bool   // whoever can do it for ever must do it in the end
+	Broken Broken // the properties that doing it breaks
+	Enters int8   // 1 + the process that gets in by it, or 0
+}
+
+// Broken is a set of properties.
+type Broken uint16
+
+// Waits is implemented by the workers of models in which processes wait for
+// something: it returns the set of those that do, one bit for each process.
+type Waits interface {
+	Waiting(state []byte) uint32
+}
