@@ -1,6 +1,32 @@
 // Package trace records what happened in a run, and shows it.
 //
-// All hosts record the same Event. From a list of events come vector clocks
-// and happened-before, a space-time diagram as text and as SVG, JSON, and a
-// log for ShiViz.
+// All hosts record the same Event. A Trace is a list of them with what is
+// needed to show it:
+//
+//	t := trace.Trace{N: 3, Title: "Ricart-Agrawala", Kinds: spec.Kinds, Unit: scenario.T}
+//	config.Observe = func(e trace.Event) { t.Events = append(t.Events, e) }
+//
+// From it come
+//
+//   - [Trace.Causality]: vector clocks and happened-before;
+//   - [Trace.Text]: a space-time diagram for the terminal, time running down;
+//   - [Trace.Story]: the same as plain sentences, one for each event;
+//   - [Trace.SVG]: a space-time diagram for the browser, time running right;
+//   - [Trace.JSON] and [ReadJSON]: for programs;
+//   - [Trace.ShiViz]: a log for the ShiViz viewer.
+//
+// All of them are pure functions of the trace: the same trace gives the same
+// bytes everywhere.
+//
+// # Whose event is it?
+//
+// What a process does, or has done to it, is an event of that process, and
+// follows all its earlier ones. The loss of a message is not: nobody knows of
+// it. A Drop happens after its Send and before nothing. Partition and Heal
+// belong to nobody, and are ordered with nothing.
+//
+// A message is matched by its number: a Receive follows the Send of the same
+// number. A Duplicate announces the copy of a message under a number of its
+// own; the Send that follows it, or else the Duplicate itself, is where the
+// copy begins.
 package trace

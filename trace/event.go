@@ -1,6 +1,11 @@
 package trace
 
-import "github.com/stile-lock/stile/core"
+import (
+	"slices"
+	"strconv"
+
+	"github.com/stile-lock/stile/core"
+)
 
 // A Kind says what happened.
 type Kind uint8
@@ -35,7 +40,33 @@ var kindNames = [...]string{
 }
 
 // String returns the kind's name in lower case.
-func (k Kind) String() string { return kindNames[k] }
+func (k Kind) String() string {
+	if int(k) >= len(kindNames) {
+		return "kind " + strconv.Itoa(int(k))
+	}
+	return kindNames[k]
+}
+
+// parseKind returns the kind of that name.
+func parseKind(s string) (Kind, bool) {
+	i := slices.Index(kindNames[:], s)
+	return Kind(max(i, 0)), i >= 0
+}
+
+// message reports whether an event of this kind is about a message.
+func (k Kind) message() bool {
+	return k == Send || k == Receive || k == Drop || k == Duplicate
+}
+
+// peer reports whether an event of this kind needs a peer.
+func (k Kind) peer() bool {
+	return k.message() || k == Suspect || k == Lead || k == Abort
+}
+
+// placeless reports whether an event of this kind may be at no process.
+func (k Kind) placeless() bool {
+	return k == Partition || k == Heal || k == Violation || k == Note
+}
 
 // An Event is one thing that happened at one process.
 type Event struct {
@@ -43,7 +74,7 @@ type Event struct {
 	At     int64 // when, in ticks; a step number in runs without time
 	Kind   Kind
 	Proc   core.ID      // where; None for Partition and Heal
-	Peer   core.ID      // Send, Drop, Duplicate: the receiver. Receive: the sender. Suspect, Lead, Abort: whom.
+	Peer   core.ID      // Send, Drop, Duplicate: the receiver. Receive: the sender. Suspect, Lead, Abort: whom. Violation: who else is part of it, or None.
 	Msg    int          // Send, Receive, Drop, Duplicate: the number of the message, from 1; 0 otherwise
 	Name   string       // the kind of message, the property broken, or the text of a note
 	Fields []core.Field // what the message says

@@ -1,0 +1,201 @@
+package trace
+
+import (
+	"fmt"
+
+	"github.com/stile-lock/stile/core"
+)
+
+// heading writes the title, and what part of the run is shown.
+func (p *picture) heading() {
+	title := p.t.Title
+	if title == "" {
+		title = p.t.Algorithm
+	}
+	p.text(14*pixel, 24*pixel, title, "font-size", "15", "font-weight", "bold", "fill", ink)
+	if !p.window.cut {
+		return
+	}
+	u := ""
+	if p.t.timed() {
+		u = " T"
+	}
+	n := len(p.t.Events)
+	p.text(14*pixel, p.noteAt, fmt.Sprintf("part of a longer run: %s to %s of %s%s, %d of %d events",
+		p.t.shown(p.window.from), p.t.shown(p.window.to), p.t.shown(p.t.Events[n-1].At), u, p.window.shown, n),
+		"fill", grey)
+}
+
+// labels writes the names of the processes.
+func (p *picture) labels() {
+	for id := range core.ID(p.t.N) {
+		p.text(14*pixel, p.y(id)+4*pixel, id.String(), "fill", ink)
+	}
+}
+
+// A span is a time during which a lane is the same.
+type span struct {
+	lane
+	proc     core.ID
+	from, to int64
+	open     bool // it goes on after the end of the trace
+	broken   bool // somebody else was inside too
+}
+
+// spans returns what each lane is like from event to event.
+func (t *Trace) spans() []span {
+	var all []span
+	now := make([]span, t.N)
+	for p, l := range t.lanes() {
+		now[p] = span{lane: l, proc: core.ID(p)}
+	}
+	var end int64
+	for i := range t.Events {
+		e := &t.Events[i]
+		end = e.At
+		if e.Kind == Violation && e.Name == "mutual-exclusion" {
+			for _, id := range []core.ID{e.Proc, e.Peer} {
+				if t.has(id) && now[id].phase == inside {
+					now[id].broken = true
+				}
+			}
+		}
+		if !t.has(e.Proc) {
+			continue
+		}
+		s := &now[e.Proc]
+		was := s.lane
+		next := was
+		if next.happen(e.Kind); next == was {
+			continue
+		}
+		s.to = e.At
+		all = append(all, *s)
+		*s = span{lane: next, proc: e.Proc, from: e.At, broken: s.broken && next.phase == inside}
+	}
+	for _, s := range now {
+		s.to, s.open = end, true
+		all = append(all, s)
+	}
+	return all
+}
+
+// lanes draws the line of each process, where it lives.
+func (p *picture) lanes() {
+	p.open("g", "stroke", faint, "stroke-width", "1.2")
+	for _, s := range p.t.spans() {
+		x1, x2 := p.x(s.from), p.x(s.to)
+		if s.from == 0 {
+			x1 = min(x1, 0)
+		}
+		if s.open {
+			x2 = max(x2, p.plot)
+		}
+		if s.down || x2 < 0 || x1 > p.plot || x1 == x2 {
+			continue
+		}
+		dash := ""
+		if s.paused {
+			dash = "2 4"
+		}
+		p.leaf("line", "", "x1", px(x1), "y1", px(p.y(s.proc)), "x2", px(x2), "y2", px(p.y(s.proc)), "stroke-dasharray", dash)
+	}
+	p.closeTag("g")
+}
+
+// bars draws where processes wait and where they are inside.
+func (p *picture) bars() {
+	wait, in := min(8*pixel, p.pitch/3), min(18*pixel, p.pitch*2/3)
+	for _, s := range p.t.spans() {
+		if s.phase == idle {
+			continue
+		}
+		x1, x2 := p.x(s.from), p.x(s.to)
+		if s.open {
+			x2 += 12 * pixel
+		}
+		if x2 < 0 || x1 > p.plot {
+			continue
+		}
+		if s.phase == waiting {
+			p.bar(s, x1, x2, wait, lightWait, amber, "waits")
+			continue
+		}
+		colour := green
+		if s.broken {
+			colour = alarm
+		}
+		x2 = max(x2, x1+4*pixel)
+		p.bar(s, x1, x2, in, colour, "", "is inside")
+		if x, ok := p.gap(s.proc, max(x1, 0), min(x2, p.plot)); ok && in >= 14*pixel {
+			p.text(x, p.y(s.proc)+4*pixel, "CS", "fill", "#ffffff", "font-weight", "bold", "text-anchor", "middle")
+		}
+	}
+}
+
+// gap returns the middle of the widest part of a bar that no dot covers. ok is
+// false if no word fits there.
+func (p *picture) gap(id core.ID, lo, hi int) (x int, ok bool) {
+	at, wide := lo, 0
+	try := func(end int) {
+		if end-at > wide {
+			x, wide = (at+end)/2, end-at
+		}
+		at = end
+	}
+	for i := range p.t.Events {
+		e := &p.t.Events[i]
+		if e.Proc == id && e.At > p.window.from && p.x(e.At) > lo && p.x(e.At) < hi {
+			try(p.x(e.At))
+		}
+	}
+	try(hi)
+	return x, wide >= 26*pixel
+}
+
+func (p *picture) bar(s span, x1, x2, height int, fill, stroke, what string) {
+	p.leaf("rect", fmt.Sprintf("%v %s from %s to %s", s.proc, what, p.t.shown(s.from), p.t.shown(s.to)),
+		"x", px(x1), "y", px(p.y(s.proc)-height/2), "width", px(max(x2-x1, pixel)), "height", px(height),
+		"rx", px(min(3*pixel, height/2)), "fill", fill, "stroke", stroke)
+}
+
+// dots draws the events of the processes.
+func (p *picture) dots() {
+	type place struct {
+		proc core.ID
+		x    int
+	}
+	best := make(map[place]relation)
+	shown := func(e *Event) bool {
+		return p.t.owner(e) != core.None && e.Kind != Violation && e.Kind != Note && e.Kind != Crash &&
+			e.At >= p.window.from && e.At <= p.window.to
+	}
+	for i := range p.t.Events {
+		if e := &p.t.Events[i]; shown(e) {
+			at := place{e.Proc, p.x(e.At)}
+			best[at] = max(best[at], p.relation(i))
+		}
+	}
+	done := make(map[place]bool)
+	for i := range p.t.Events {
+		e := &p.t.Events[i]
+		at := place{e.Proc, p.x(e.At)}
+		if r := p.relation(i); shown(e) && !done[at] && r == best[at] {
+			done[at] = true
+			p.dot(at.x, p.y(e.Proc), r, p.tip(e))
+		}
+	}
+}
+
+func (p *picture) dot(x, y int, r relation, tip string) {
+	radius, fill, stroke := "3.5", ink, ""
+	switch r {
+	case future:
+		fill, stroke = "#ffffff", ink
+	case concurrent:
+		fill = "#b9b9c4"
+	case focused:
+		radius, fill = "6", purple
+	}
+	p.leaf("circle", tip, "cx", px(x), "cy", px(y), "r", radius, "fill", fill, "stroke", stroke, "stroke-width", "1.3")
+}

@@ -1,0 +1,110 @@
+package trace
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/stile-lock/stile/core"
+)
+
+// Sentence tells the event in plain words.
+func (e Event) Sentence() string {
+	p, peer, name := e.Proc.String(), e.Peer.String(), clean(e.Name)
+	message := name
+	if f := e.said(); f != "" {
+		message += " (" + f + ")"
+	}
+	switch e.Kind {
+	case Ask:
+		return p + " asks."
+	case Enter:
+		return p + " enters."
+	case Exit:
+		return p + " leaves."
+	case Deny:
+		return p + " is denied."
+	case Send:
+		return p + " sends " + message + " to " + peer + "."
+	case Receive:
+		return p + " receives " + message + " from " + peer + "."
+	case Drop:
+		return message + " from " + p + " to " + peer + " is lost."
+	case Duplicate:
+		return message + " from " + p + " to " + peer + " is copied."
+	case Expire:
+		return p + "'s timer runs out."
+	case Suspect:
+		return p + " believes that " + peer + " is dead."
+	case Crash:
+		return p + " crashes."
+	case Restart:
+		return p + " starts anew."
+	case Pause:
+		return p + " stands still."
+	case Resume:
+		return p + " goes on."
+	case Partition:
+		return "The network is cut" + after(": ", name) + "."
+	case Heal:
+		return "The network is whole again."
+	case Lead:
+		return p + " knows " + peer + " as its leader."
+	case Abort:
+		return p + " chooses " + peer + " to give up."
+	case Violation:
+		return "VIOLATION of " + name + after(": ", e.broken()) + "."
+	case Note:
+		return name
+	}
+	return e.Kind.String()
+}
+
+// broken tells how a property was broken, if it is a known one.
+func (e Event) broken() string {
+	p, other := e.Proc.String(), e.Peer.String()
+	switch {
+	case e.Proc == core.None:
+		return ""
+	case e.Name == "mutual-exclusion" && e.Peer != core.None:
+		return p + " entered while " + other + " was inside"
+	case e.Name == "order" && e.Peer != core.None:
+		return p + " entered before " + other + ", whose request happened before"
+	case e.Name == "lost-request":
+		return p + " asked and was never granted"
+	}
+	return p
+}
+
+// said writes the fields of a message: time 1, clock 2.
+func (e Event) said() string {
+	var b strings.Builder
+	for i, f := range e.Fields {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(clean(f.Name) + " " + clean(f.Value))
+	}
+	return b.String()
+}
+
+// after puts a mark before a text, if there is one.
+func after(mark, text string) string {
+	if text == "" {
+		return ""
+	}
+	return mark + text
+}
+
+// clean makes text safe to show on one line: a trace may come from a file.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == utf8.RuneError || r == 0xFFFE || r == 0xFFFF:
+			return '?'
+		case unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp, unicode.Cf):
+			return ' '
+		}
+		return r
+	}, s)
+}
