@@ -22,6 +22,8 @@ func quorums(o Options) (quorum.Builder, error) {
 	switch o.Topology {
 	case "", "grid":
 		return quorum.Grid, nil
+	case "plane":
+		return quorum.Plane, nil
 	case "majority":
 		return quorum.Majority, nil
 	}
