@@ -16,9 +16,13 @@ type Fielder interface{ Fields(c *Coder) }
 type Coder struct {
 	mode mode
 	live mode   // the mode to go back to after When
+	when bool   // between When and Always
 	n    int    // seats of the view
 	buf  []byte // encode: what was written. decode: what is left.
 	err  error
+
+	claims  bool // decode: a peer wrote this
+	rewrite bool // visit: encode into buf what the visitor left
 
 	tokens     int
 	idempotent bool
@@ -68,6 +72,14 @@ func (c *Coder) fail(name, format string, args ...any) {
 	}
 }
 
+// limit is what decoded times and counters must stay below.
+func (c *Coder) limit() uint64 {
+	if c.claims {
+		return maxClaim
+	}
+	return maxTime
+}
+
 // N returns the number of seats of the view.
 func (c *Coder) N() int { return c.n }
 
@@ -84,8 +96,13 @@ func (c *Coder) Token() {
 func (c *Coder) Idempotent() { c.idempotent = true }
 
 // When says that the following fields of a state, up to Always, exist only if
-// ok. Otherwise they are not coded, and are zero after decoding.
+// ok. Otherwise they are not coded, and are zero after decoding. It does not
+// nest, and every When needs its Always.
 func (c *Coder) When(ok bool) {
+	if c.when {
+		panic("core: When before the Always of another When")
+	}
+	c.when = true
 	c.live = c.mode
 	if ok {
 		return
@@ -98,7 +115,13 @@ func (c *Coder) When(ok bool) {
 }
 
 // Always ends what When began.
-func (c *Coder) Always() { c.mode = c.live }
+func (c *Coder) Always() {
+	if !c.when {
+		panic("core: Always without When")
+	}
+	c.when = false
+	c.mode = c.live
+}
 
 // Kind is the first field of every message: an index into Spec.Kinds, at most
 // last.
@@ -280,7 +303,7 @@ func (c *Coder) Time(name string, t *Time) {
 	case encode:
 		c.put(uint64(*t))
 	case decode:
-		*t = Time(c.get(name, maxTime))
+		*t = Time(c.get(name, c.limit()))
 	case visit:
 		c.times.Time(t)
 	case zero:
@@ -297,7 +320,7 @@ func (c *Coder) Ticket(name string, t *Time) {
 	case encode:
 		c.put(uint64(*t))
 	case decode:
-		*t = Time(c.get(name, maxTime))
+		*t = Time(c.get(name, c.limit()))
 	case visit:
 		c.times.Ticket(t)
 	case zero:
@@ -316,7 +339,7 @@ func (c *Coder) Stamp(name string, s *Stamp) {
 			c.put(uint64(s.ID))
 		}
 	case decode:
-		s.Time = Time(c.get(name, maxTime))
+		s.Time = Time(c.get(name, c.limit()))
 		s.ID = 0
 		if s.Time != 0 {
 			s.ID = ID(c.get(name, uint64(c.n)))
@@ -342,7 +365,7 @@ func (c *Coder) Times(name string, ts *[]Time) {
 		case encode:
 			c.put(uint64((*ts)[i]))
 		case decode:
-			(*ts)[i] = Time(c.get(name, maxTime))
+			(*ts)[i] = Time(c.get(name, c.limit()))
 		case visit:
 			c.times.Time(&(*ts)[i])
 		case zero:
@@ -360,7 +383,7 @@ func (c *Coder) Seq(name string, column ID, v *uint64) {
 	case encode:
 		c.put(*v)
 	case decode:
-		*v = c.get(name, maxTime)
+		*v = c.get(name, c.limit())
 	case visit:
 		c.times.Seq(column, v)
 	case zero:
@@ -390,7 +413,7 @@ func (c *Coder) columns(name string, vs *[]uint64, anchor bool) {
 		case encode:
 			c.put((*vs)[i])
 		case decode:
-			(*vs)[i] = c.get(name, maxTime)
+			(*vs)[i] = c.get(name, c.limit())
 		case zero:
 			(*vs)[i] = 0
 		case visit:

@@ -2,6 +2,7 @@ package core
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -37,7 +38,8 @@ func Assign(m Machine, n int, name, text string) error {
 		}
 		return fmt.Errorf("no field %q: there are %s", name, strings.Join(names, ", "))
 	}
-	return nil
+	// Fields that exist no more, after this one has changed, must be cleared.
+	return m.LoadState(m.AppendState(nil))
 }
 
 // Tokens returns how many tokens the state of m marks.
@@ -58,6 +60,17 @@ func MarkOf(m Machine, n int, b []byte) (Mark, error) {
 	c := Coder{mode: describe, n: n}
 	err := m.VisitMessage(b, &c)
 	return Mark{c.tokens, c.idempotent}, err
+}
+
+// RewriteMessage appends to dst a message of m's algorithm with the times that
+// v makes of its times. Without v it appends b as it is.
+func RewriteMessage(m Machine, n int, dst, b []byte, v TimeVisitor) ([]byte, error) {
+	c := Coder{mode: visit, n: n, buf: dst, times: v, rewrite: true}
+	if v == nil {
+		c.mode, c.rewrite = encode, false
+	}
+	err := m.VisitMessage(b, &c)
+	return c.buf, err
 }
 
 func (c *Coder) show(name, value string) {
@@ -122,12 +135,16 @@ func (c *Coder) describeAll(name string, n int, at func(i int) *uint64) {
 			c.wrong("want %d numbers, one for each process", n)
 			return
 		}
+		numbers := make([]uint64, n)
 		for i, w := range words {
 			x, err := strconv.ParseUint(w, 10, 62)
 			if err != nil {
-				c.wrong("%q is not a number", w)
+				c.wrong("%q is not a number from 0 to %d", w, uint64(maxTime-1))
 				return
 			}
+			numbers[i] = x
+		}
+		for i, x := range numbers {
 			*at(i) = x
 		}
 	}
@@ -214,6 +231,10 @@ func (c *Coder) setSeats(name string, ids *[]ID) bool {
 			if !ok {
 				return false
 			}
+			if slices.Contains(list, id) {
+				c.wrong("process %s is there twice", seatNumber(id))
+				return false
+			}
 			list = append(list, id)
 		}
 	}
@@ -232,10 +253,11 @@ func (c *Coder) setStamp(name string, s *Stamp) {
 	}
 	a, b, ok := strings.Cut(strings.Trim(c.text, "<>"), ",")
 	t, err := strconv.ParseUint(a, 10, 62)
-	id, good := c.seat(b)
-	if !ok || err != nil || !good {
-		c.wrong("want a stamp such as <42,3>")
+	if !ok || err != nil || t == 0 {
+		c.wrong("want none or a stamp such as <42,3>")
 		return
 	}
-	*s = Stamp{Time(t), id}
+	if id, ok := c.seat(b); ok {
+		*s = Stamp{Time(t), id}
+	}
 }

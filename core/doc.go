@@ -12,9 +12,9 @@
 // can drive every algorithm: the simulator, the exhaustive checker, the lab
 // and the live member. A host's loop is short:
 //
-//	m := spec.New(self, core.View{N: 3, Holder: 0})
+//	m, err := spec.New(self, core.View{N: 3, Holder: 0})  // err: no such group
 //	var out core.Output
-//	err := m.Step(core.Input{Kind: core.Request}, &out)   // err: malformed bytes
+//	err = m.Step(core.Input{Kind: core.Request}, &out)    // err: malformed bytes
 //	for i, s := range out.Sends {
 //		network.Send(self, s.To, out.Bytes(i))            // the bytes live until the next Step
 //	}

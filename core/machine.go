@@ -73,7 +73,7 @@ func (m *machine[M, P]) Step(in Input, out *Output) error {
 		if in.From < 0 || int(in.From) >= m.n || in.From == m.self {
 			return fmt.Errorf("%w: %v got a message from seat %d of %d", ErrMalformed, m.self, in.From, m.n)
 		}
-		if err := m.decode(in.Bytes); err != nil {
+		if err := m.decode(in.Bytes, true); err != nil {
 			return err
 		}
 		m.s.Receive(in.From, &m.msg, o)
@@ -109,7 +109,7 @@ func (m *machine[M, P]) receiveOwn(out *Output) error {
 	for at := 0; at < len(out.loop); {
 		size := int(out.loop[at]) | int(out.loop[at+1])<<8 | int(out.loop[at+2])<<16
 		at += 3
-		if err := m.decode(out.loop[at : at+size]); err != nil {
+		if err := m.decode(out.loop[at:at+size], false); err != nil {
 			return err
 		}
 		at += size
@@ -118,11 +118,12 @@ func (m *machine[M, P]) receiveOwn(out *Output) error {
 	return nil
 }
 
-func (m *machine[M, P]) decode(b []byte) error {
+// decode reads a message into m.msg. It is told whether a peer wrote it.
+func (m *machine[M, P]) decode(b []byte, claims bool) error {
 	var zero M
 	m.msg = zero
 	c := &m.in
-	c.mode, c.buf, c.err = decode, b, nil
+	c.mode, c.buf, c.err, c.claims = decode, b, nil, claims
 	c.arena.reset()
 	P(&m.msg).Fields(c)
 	if c.err == nil && len(c.buf) > 0 {
@@ -154,10 +155,15 @@ func (m *machine[M, P]) LoadState(b []byte) error {
 func (m *machine[M, P]) Visit(c *Coder) { m.s.Fields(c) }
 
 func (m *machine[M, P]) VisitMessage(b []byte, c *Coder) error {
-	if err := m.decode(b); err != nil {
+	if err := m.decode(b, true); err != nil {
 		return err
 	}
 	P(&m.msg).Fields(c)
+	if c.rewrite {
+		c.mode = encode
+		P(&m.msg).Fields(c)
+		c.mode = visit
+	}
 	return nil
 }
 

@@ -138,6 +138,9 @@ func (s Spec) New(self ID, v View) (Machine, error) {
 	if err := v.Check(); err != nil {
 		return nil, err
 	}
+	if self < 0 || int(self) >= v.N {
+		return nil, fmt.Errorf("seat %d of a view of %d processes: it must be one of them, 1 to %d", int(self)+1, v.N, v.N)
+	}
 	birth, err := s.Plan(v.N)
 	if err != nil {
 		return nil, err

@@ -5,8 +5,12 @@ import "strconv"
 // A Time is a logical time. Live times are 1 and above; 0 is none.
 type Time uint64
 
-// maxTime bounds what a peer may claim, so that no clock can overflow.
-const maxTime = 1 << 62
+// What a peer may claim ends far below what a state may hold, so that no claim
+// can make a clock overflow, or a state impossible to load.
+const (
+	maxClaim = 1 << 61
+	maxTime  = 1 << 62
+)
 
 // A Stamp orders requests totally: by time, then by seat.
 type Stamp struct {
