@@ -1,0 +1,86 @@
+package core
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func even(n int) (Birth, error) {
+	if n%2 == 1 {
+		return nil, fmt.Errorf("%d is odd", n)
+	}
+	return func(self ID, v View) Machine { return New(self, v, &allMutex{all: *newAll(v.N)}) }, nil
+}
+
+func TestSpec(t *testing.T) {
+	s := Spec{Name: "even", Plan: even}
+	for n, want := range map[int]string{-1: "at least 1", 0: "at least 1", 1: "1 is odd", 2: "", 3: "3 is odd"} {
+		err := s.Accepts(n)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("among %d: got %v, want %q", n, err, want)
+		}
+	}
+	for _, v := range []View{{}, {N: -2}, {N: 2, Holder: 2}, {N: 2, Holder: None}, {N: 3}} {
+		if _, err := s.New(0, v); err == nil {
+			t.Errorf("New took %+v", v)
+		}
+		if _, err := s.Group(v); err == nil {
+			t.Errorf("Group took %+v", v)
+		}
+	}
+	for _, self := range []ID{None, 2, 100} {
+		if _, err := s.New(self, View{N: 2}); err == nil {
+			t.Errorf("New took seat %d of 2", self)
+		}
+	}
+	if ms, err := s.Group(View{N: 4, Holder: 3}); err != nil || len(ms) != 4 {
+		t.Errorf("Group made %d machines, %v", len(ms), err)
+	}
+}
+
+func TestNetworkNames(t *testing.T) {
+	for n := FIFO; n <= Lossy; n++ {
+		if got, err := ParseNetwork(n.String()); err != nil || got != n {
+			t.Errorf("%v: %v, %v", n, got, err)
+		}
+	}
+	if _, err := ParseNetwork("fi fo"); err == nil || !strings.Contains(err.Error(), "want fifo, unordered, duplicating or lossy") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestCost(t *testing.T) {
+	of := func(v float64) func(int) Range { return func(n int) Range { return Exact(v * float64(n)) } }
+	for _, c := range []struct {
+		cost Cost
+		load Load
+		want float64 // -1 if theory says nothing
+	}{
+		{Cost{}, Light, -1},
+		{Cost{Any: of(1)}, Light, 3},
+		{Cost{Any: of(1), Light: of(2), Saturated: of(4)}, AnyLoad, 3},
+		{Cost{Any: of(1), Light: of(2), Saturated: of(4)}, Light, 6},
+		{Cost{Any: of(1), Light: of(2), Saturated: of(4)}, Saturated, 12},
+		{Cost{Light: of(2)}, Saturated, -1},
+	} {
+		r, ok := c.cost.At(3, c.load)
+		if ok != (c.want >= 0) || ok && r != Exact(c.want) {
+			t.Errorf("load %d: %v, %v, want %v", c.load, r, ok, c.want)
+		}
+	}
+}
+
+func TestStampOrder(t *testing.T) {
+	sorted := []Stamp{{1, 0}, {1, 2}, {2, 0}, {2, 1}, {10, 0}}
+	for i, a := range sorted {
+		for j, b := range sorted {
+			if got := a.Less(b); got != (i < j) {
+				t.Errorf("%v before %v: %v", a, b, got)
+			}
+		}
+	}
+	if got := (Stamp{42, 2}).String() + " " + (Stamp{}).String() + " " + ID(0).String() + " " + None.String(); got != "<42,3> none P1 none" {
+		t.Errorf("shown as %s", got)
+	}
+}
