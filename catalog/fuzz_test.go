@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -46,8 +47,8 @@ type play struct {
 	phase    []phase
 	started  []bool
 	flight   []letter
-	timers   []core.Timer // whose seat is in After
-	nonsense bool         // something was received that nobody sent
+	timers   []timer
+	nonsense bool // something was received that nobody sent
 	out, own core.Output
 }
 
@@ -62,6 +63,11 @@ const (
 type letter struct {
 	from, to core.ID
 	bytes    []byte
+}
+
+type timer struct {
+	seat core.ID
+	id   int
 }
 
 // cast lets the script choose who plays. It returns nil if that is impossible.
@@ -127,7 +133,7 @@ func (p *play) expire(i int) {
 	i %= len(p.timers)
 	t := p.timers[i]
 	p.timers = slices.Delete(p.timers, i, i+1)
-	p.step(core.ID(t.After), core.Input{Kind: core.Expire, Timer: t.ID})
+	p.step(t.seat, core.Input{Kind: core.Expire, Timer: t.id})
 }
 
 // deliver hands over a message. It keeps the order of each channel, so that
@@ -196,16 +202,16 @@ func (p *play) reencode(m core.Machine, b []byte) {
 
 // obey does what the last step wanted done, if it is allowed to want it.
 func (p *play) obey(self core.ID, in core.Input) {
-	if p.out.Entered != p.own.Entered || p.out.Denied != p.own.Denied || len(p.out.Sends) != len(p.own.Sends) ||
-		!slices.Equal(p.out.Timers, p.own.Timers) {
+	if p.out.Entered != p.own.Entered || len(p.out.Sends) != len(p.own.Sends) || !reflect.DeepEqual(p.out.Notices, p.own.Notices) {
 		p.fail(self, "%+v: the twin wants something else done", in)
 	}
-	if (p.out.Entered || p.out.Denied) && p.phase[self] != waiting {
+	denied := slices.ContainsFunc(p.out.Notices, func(n core.Notice) bool { return n.Kind == core.Denied })
+	if (p.out.Entered || denied) && p.phase[self] != waiting {
 		p.fail(self, "%+v: it entered or was denied, but had not asked", in)
 	}
 	if p.out.Entered {
 		p.phase[self] = inside
-	} else if p.out.Denied {
+	} else if denied {
 		p.phase[self] = idle
 	}
 	for i, s := range p.out.Sends {
@@ -223,9 +229,10 @@ func (p *play) obey(self core.ID, in core.Input) {
 			p.flight = append(p.flight, letter{self, s.To, bytes.Clone(b)})
 		}
 	}
-	for _, t := range p.out.Timers {
-		anew := core.Timer{ID: t.ID, After: int(self)}
-		p.timers = append(slices.DeleteFunc(p.timers, func(o core.Timer) bool { return o == anew }), anew)
+	for _, n := range p.out.Notices {
+		if anew := (timer{self, n.Timer}); n.Kind == core.SetTimer && !slices.Contains(p.timers, anew) {
+			p.timers = append(p.timers, anew)
+		}
 	}
 }
 

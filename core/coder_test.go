@@ -283,11 +283,14 @@ func TestMalformed(t *testing.T) {
 		{"seqs cut", func(c *Coder) { c.Seqs("f", &seqs) }, []byte{1, 2, 3, 4}, "end too early"},
 		{"number", number, []byte{0xff, 1}, ""},
 		{"number not minimal", number, []byte{0x81, 0}, "shortest form"},
+		{"number of 9 bytes", number, append(bytes.Repeat([]byte{0x80}, 8), 1), ""},
+		{"long number not minimal", number, []byte{0x81, 0x80, 0x80, 0}, "shortest form"},
+		{"number of three bytes", number, []byte{0x80, 0x80, 1}, ""},
 		{"zero not minimal", number, []byte{0x80, 0x80, 0}, "shortest form"},
 		{"number cut", number, []byte{0x81}, "end too early"},
 		{"number too long", number, bytes.Repeat([]byte{0x80}, 11), "too long"},
 		{"number of 65 bits", number, append(bytes.Repeat([]byte{0xff}, 9), 2), "too long"},
-		{"number of 64 bits", number, append(bytes.Repeat([]byte{0xff}, 9), 1), "is not below"},
+		{"number of 64 bits", number, append(bytes.Repeat([]byte{0xff}, 9), 1), "too long"},
 		{"trailing byte", number, []byte{1, 0}, "1 bytes too many"},
 	} {
 		m := New(0, View{N: 5}, &oneMutex{one{c.field}})

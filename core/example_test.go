@@ -40,26 +40,25 @@ func Example() {
 	for len(network) > 0 {
 		m := network[0]
 		network = network[1:]
-		fields, _ := core.DescribeMessage(group[m.to], 3, m.bytes)
-		fmt.Println(m.from, "to", m.to, spec.Kinds[m.bytes[0]], fields)
+		fmt.Println(m.from, "to", m.to, spec.Kinds[m.bytes[0]])
 		step(m.to, core.Input{Kind: core.Receive, From: m.from, Bytes: m.bytes})
 		if len(network) == 0 && m.from != 0 {
 			fmt.Println("P1 leaves")
 			step(0, core.Input{Kind: core.Release})
 		}
 	}
-	fmt.Println("state of P3:", core.Describe(group[2], 3))
+	fmt.Println("the state of P3:", core.Describe(group[2], 3)[0].Value)
 	// Output:
-	// P1 to P2 REQUEST [{clock 2} {time 1}]
-	// P1 to P3 REQUEST [{clock 2} {time 1}]
-	// P3 to P1 REQUEST [{clock 2} {time 1}]
-	// P3 to P2 REQUEST [{clock 2} {time 1}]
-	// P2 to P1 OK [{clock 2}]
-	// P3 to P1 OK [{clock 2}]
+	// P1 to P2 REQUEST
+	// P1 to P3 REQUEST
+	// P3 to P1 REQUEST
+	// P3 to P2 REQUEST
+	// P2 to P1 OK
+	// P3 to P1 OK
 	// P1 is inside
-	// P2 to P3 OK [{clock 2}]
+	// P2 to P3 OK
 	// P1 leaves
-	// P1 to P3 OK [{clock 2}]
+	// P1 to P3 OK
 	// P3 is inside
-	// state of P3: [{state HELD} {clock 2} {given none} {asked 0} {missing none} {deferred none}]
+	// the state of P3: HELD
 }

@@ -3,6 +3,7 @@ package core
 import (
 	"bytes"
 	"errors"
+	"reflect"
 	"slices"
 	"testing"
 )
@@ -122,13 +123,16 @@ func TestEffects(t *testing.T) {
 	if err := m.Step(Input{Kind: Request}, &out); err != nil {
 		t.Fatal(err)
 	}
-	if !out.Entered || !out.Denied || out.Leader != 2 || out.Victim != 1 || !slices.Equal(out.Cycle, []ID{1, 0}) || !slices.Equal(out.Timers, []Timer{{5, 10}}) {
+	want := []Notice{
+		{Kind: Denied}, {Kind: Leader, Who: 2}, {Kind: Victim, Who: 1, Cycle: []ID{1, 0}}, {Kind: SetTimer, Timer: 5, After: 10},
+	}
+	if !out.Entered || !reflect.DeepEqual(out.Notices, want) {
 		t.Errorf("got %+v", out)
 	}
 	if err := m.Step(Input{Kind: Release}, &out); err != nil {
 		t.Fatal(err)
 	}
-	if out.Entered || out.Denied || out.Leader != None || out.Victim != None || len(out.Cycle)+len(out.Timers)+len(out.Sends) != 0 {
+	if out.Entered || len(out.Notices)+len(out.Sends) != 0 {
 		t.Errorf("the next step still says %+v", out)
 	}
 }
@@ -143,8 +147,8 @@ func TestOptionalInputs(t *testing.T) {
 		if err := m.Step(in, &out); err != nil {
 			t.Errorf("%+v: %v", in, err)
 		}
-		if in.Kind == Expire && !slices.Equal(out.Timers, []Timer{{5, 8}}) {
-			t.Errorf("timers %v", out.Timers)
+		if in.Kind == Expire && !reflect.DeepEqual(out.Notices, []Notice{{Kind: SetTimer, Timer: 5, After: 8}}) {
+			t.Errorf("notices %v", out.Notices)
 		}
 	}
 	if want := []string{"start", "suspect P3", "expire"}; !slices.Equal(s.heard, want) {
