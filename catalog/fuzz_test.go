@@ -36,12 +36,14 @@ func (s *script) take(n int) []byte {
 // maxSeats is the largest group that scripts play with.
 const maxSeats = 7
 
-// A play is a group of machines under a script. Each machine has a twin that
-// is loaded from its bytes before every step, and must do the same.
+// A play is a group of machines under a script. Before every step a machine's
+// bytes are loaded into a twin, which must then do the same.
 type play struct {
 	t        *testing.T
 	spec     core.Spec
 	n        int
+	birth    core.Birth
+	steps    int
 	machines []core.Machine
 	twins    []core.Machine
 	phase    []phase
@@ -79,6 +81,9 @@ func cast(t *testing.T, s *script, specs []core.Spec) *play {
 		return nil
 	}
 	if p.twins, err = p.spec.Group(v); err != nil {
+		t.Fatal(err)
+	}
+	if p.birth, err = p.spec.Plan(p.n); err != nil {
 		t.Fatal(err)
 	}
 	p.phase, p.started = make([]phase, p.n), make([]bool, p.n)
@@ -163,7 +168,7 @@ func (p *play) forge(self core.ID, s *script) {
 // step gives a machine and its twin an input and compares what they do.
 func (p *play) step(self core.ID, in core.Input) {
 	p.t.Helper()
-	m, twin := p.machines[self], p.twins[self]
+	m, twin := p.machines[self], p.twin(self)
 	before := m.AppendState(nil)
 	if err := twin.LoadState(before); err != nil {
 		p.fail(self, "its state does not load: %v", err)
@@ -190,6 +195,16 @@ func (p *play) step(self core.ID, in core.Input) {
 	if err == nil {
 		p.obey(self, in)
 	}
+}
+
+// twin returns a machine with another past than self's: by turns one that is
+// new, and one that did not take part in every step.
+func (p *play) twin(self core.ID) core.Machine {
+	p.steps++
+	if p.steps%2 == 0 {
+		return p.birth(self, core.View{N: p.n})
+	}
+	return p.twins[self]
 }
 
 // reencode demands that a message that decodes has only these bytes.
