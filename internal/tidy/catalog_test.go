@@ -1,0 +1,81 @@
+package tidy
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stile-lock/stile/catalog"
+	"github.com/stile-lock/stile/core"
+)
+
+// TestCatalog demands that every algorithm tells who made it, when and where,
+// and that every wrong one names the sound one that mends it.
+func TestCatalog(t *testing.T) {
+	all := catalog.All()
+	for _, s := range all {
+		for _, wrong := range description(s, all) {
+			t.Error(wrong)
+		}
+	}
+}
+
+// description says what is missing in the description of an algorithm.
+func description(s core.Spec, all []core.Spec) []string {
+	var missing []string
+	miss := func(bad bool, what string) {
+		if bad {
+			missing = append(missing, fmt.Sprintf("catalog: %q has no %s", s.Name, what))
+		}
+	}
+	miss(s.Name == "" || s.Name != strings.ToLower(s.Name) || strings.ContainsAny(s.Name, " _"), "name in lower case, with hyphens")
+	miss(s.Title == "", "title")
+	miss(s.Authors == "", "authors")
+	miss(s.Year < 1965 || s.Year > 2030, "year")
+	miss(!regexp.MustCompile(`\b(19|20)\d\d\b`).MatchString(s.Paper), "paper with a year")
+	miss(len(s.Kinds) == 0, "message kinds")
+	miss(s.Theory.Order == "", "order in its theory")
+	miss(s.Theory.Messages.Text == "", "messages in its theory")
+	same := 0
+	fixed := s.Wrong == ""
+	for _, o := range all {
+		if o.Name == s.Name {
+			same++
+		}
+		fixed = fixed || o.Name == s.Fixed && o.Wrong == ""
+	}
+	miss(same != 1, "name of its own")
+	miss(!fixed, "sound algorithm that mends it")
+	return missing
+}
+
+func TestCatalogPlanted(t *testing.T) {
+	good := core.Spec{
+		Name: "a-lock", Title: "A lock", Authors: "Uthor", Year: 1985, Paper: "A Title. A Journal 3(2), 1985", Kinds: []string{"REQUEST"},
+		Theory: core.Theory{Order: "none", Messages: core.Cost{Text: "3"}},
+	}
+	if found := description(good, []core.Spec{good}); len(found) != 0 {
+		t.Errorf("a good description: found %q", found)
+	}
+	for want, spoil := range map[string]func(s *core.Spec){
+		"name in lower case": func(s *core.Spec) { s.Name = "A Lock" },
+		"title":              func(s *core.Spec) { s.Title = "" },
+		"authors":            func(s *core.Spec) { s.Authors = "" },
+		"year":               func(s *core.Spec) { s.Year = 0 },
+		"paper":              func(s *core.Spec) { s.Paper = "A Title" },
+		"kinds":              func(s *core.Spec) { s.Kinds = nil },
+		"order":              func(s *core.Spec) { s.Theory.Order = "" },
+		"messages":           func(s *core.Spec) { s.Theory.Messages.Text = "" },
+		"that mends it":      func(s *core.Spec) { s.Wrong, s.Fixed = "it deadlocks", "nothing" },
+	} {
+		bad := good
+		spoil(&bad)
+		if found := description(bad, []core.Spec{bad}); len(found) != 1 || !strings.Contains(found[0], want) {
+			t.Errorf("without %s: found %q", want, found)
+		}
+	}
+	if found := description(good, []core.Spec{good, good}); len(found) != 1 || !strings.Contains(found[0], "name of its own") {
+		t.Errorf("two of one name: found %q", found)
+	}
+}

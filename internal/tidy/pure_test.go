@@ -1,0 +1,266 @@
+package tidy
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A layer is a pure package and what it may import of this repository. Hosts
+// come after the catalog and import no algorithm: they take a core.Spec.
+type layer struct {
+	name string
+	may  string // separated by spaces
+}
+
+// layers lists the pure packages, those of later issues included. Every one
+// may import only what is above it.
+func layers() []layer {
+	return []layer{
+		{"core", ""},
+		{"quorum", "core"},
+		{"mutex", "core quorum"},
+		{"election", "core"},
+		{"deadlock", "core"},
+		{"recovery", "core quorum mutex election"},
+		{"catalog", "core quorum mutex election deadlock recovery"},
+		{"trace", "core"},
+		{"scenario", "core trace"},
+		{"sim", "core trace scenario"},
+		{"lab", "core trace scenario sim catalog"},
+		{"internal/member", "core trace"},
+	}
+}
+
+// standard lists what pure packages may import of the standard library: what
+// computes, and nothing that knows of a clock, of chance or of the outside.
+// Package maps is missing because it walks over maps in their random order.
+const standard = "bytes cmp encoding/binary encoding/hex encoding/json errors fmt hash/fnv html io iter math math/bits slices sort strconv strings text/tabwriter unicode unicode/utf8"
+
+func pureRules() []rule {
+	return []rule{
+		{"imports of pure packages", imports, []plant{
+			{source("core/x.go", "package core", `import "time"`), "core/x.go:2: core imports time"},
+			{source("mutex/x.go", "package mutex", `import "math/rand/v2"`), "mutex imports math/rand/v2"},
+			{source("sim/x.go", "package sim", `import "os"`), "sim imports os"},
+			{source("trace/x.go", "package trace", `import "github.com/other/thing"`), "trace imports github.com/other/thing"},
+			{source("core/x.go", "package core", `import "github.com/stile-lock/stile/mutex"`), "core imports mutex"},
+			{source("sim/x.go", "package sim", `import "github.com/stile-lock/stile/mutex"`), "sim imports mutex"},
+			{source("sim/x_test.go", "package sim", `import "github.com/stile-lock/stile/mutex"`), ""},
+			{source("cmd/stile/x.go", "package main", `import "os"`), ""},
+		}},
+		{"no goroutine in pure packages", goroutines, []plant{
+			{source("sim/x.go", "package sim", "func f() {", "\tgo f()", "}"), "sim/x.go:3: a goroutine"},
+			{source("check/x.go", "package check", "func f() {", "\tgo f()", "}"), ""},
+		}},
+		{"no output in pure packages", prints, []plant{
+			{source("sim/x.go", "package sim", `import "fmt"`, `func f() { fmt.Println("x") }`), "sim/x.go:3: fmt.Println"},
+			{source("sim/x.go", "package sim", `func f() { println("x") }`), "sim/x.go:2: println"},
+			{source("sim/x.go", "package sim", `import "fmt"`, `func f() string { return fmt.Sprint("x") }`), ""},
+		}},
+		{"no range over a map in pure packages", mapRanges, []plant{
+			{source("sim/x.go", "package sim", "type m map[int]int", "func f(x struct{ m }) {", "\tfor range x.m {", "\t}", "}"), "sim/x.go:4: a range over a map"},
+			{source("sim/x.go", "package sim", "func f(x []int) {", "\tfor range x {", "\t}", "}"), ""},
+		}},
+		{"no mutable variable in pure packages", variables, []plant{
+			{source("core/x.go", "package core", "var count int"), "core/x.go:2: variable count"},
+			{source("core/x.go", "package core", "var table = map[int]int{1: 2}"), "variable table"},
+			{source("core/x.go", "package core", "var list = []int{1}"), "variable list"},
+			{source("core/x.go", "package core", "var names = [...]string{1: \"a\"}", "func f() { names[0] = \"b\" }"), "core/x.go:3: names is changed"},
+			{source("core/x.go", "package core", "var names = [...]struct{ n int }{{1}}", "func f() { names[0].n++ }"), "core/x.go:3: names is changed"},
+			{source("core/x.go", "package core", "var names = [...]string{\"a\"}", "func f() []string { return names[:] }"), "core/x.go:3: names is changed"},
+			{source("core/x.go", "package core", "var names = [...]string{\"a\"}", "func f() *string { return &names[0] }"), "core/x.go:3: names is changed"},
+			{source("core/x.go", "package core", `import "errors"`, `var ErrX = errors.New("x")`, "func f() { ErrX = nil }"), "core/x.go:4: ErrX is changed"},
+			{source("core/x.go", "package core", `import "errors"`, `var ErrX = errors.New("x")`, "var _ error = ErrX",
+				`var names = [...]string{"a"}`, "func f(i int) string { return names[i][1:] }"), ""},
+		}},
+	}
+}
+
+// pure returns the pure packages that there are.
+func (r *repo) pure() []layer {
+	return slices.DeleteFunc(layers(), func(l layer) bool { return len(r.in(l.name)) == 0 })
+}
+
+func imports(r *repo) ([]string, error) {
+	var found []string
+	for _, l := range r.pure() {
+		allowed := strings.Fields(standard)
+		for _, name := range strings.Fields(l.may) {
+			allowed = append(allowed, module+"/"+name)
+		}
+		for _, f := range r.in(l.name) {
+			for _, spec := range f.ast.Imports {
+				name, _ := strconv.Unquote(spec.Path.Value)
+				if !slices.Contains(allowed, name) {
+					found = append(found, r.at(spec.Pos(), "%s imports %s, which a pure package, or one in its place, may not", l.name, strings.TrimPrefix(name, module+"/")))
+				}
+			}
+		}
+	}
+	return found, nil
+}
+
+// inPure looks at every node of the pure packages.
+func inPure(r *repo, look func(n ast.Node) string) ([]string, error) {
+	var found []string
+	for _, l := range r.pure() {
+		for _, f := range r.in(l.name) {
+			for n := range ast.Preorder(f.ast) {
+				if wrong := look(n); wrong != "" {
+					found = append(found, r.at(n.Pos(), "%s in package %s", wrong, l.name))
+				}
+			}
+		}
+	}
+	return found, nil
+}
+
+func goroutines(r *repo) ([]string, error) {
+	return inPure(r, func(n ast.Node) string {
+		if _, ok := n.(*ast.GoStmt); ok {
+			return "a goroutine"
+		}
+		return ""
+	})
+}
+
+func prints(r *repo) ([]string, error) {
+	return inPure(r, func(n ast.Node) string {
+		call, ok := n.(*ast.CallExpr)
+		if !ok {
+			return ""
+		}
+		switch name := types.ExprString(call.Fun); name {
+		case "print", "println", "fmt.Print", "fmt.Printf", "fmt.Println":
+			return name
+		}
+		return ""
+	})
+}
+
+func mapRanges(r *repo) ([]string, error) {
+	var found []string
+	for _, l := range r.pure() {
+		info, err := r.typed(l.name)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range r.in(l.name) {
+			for n := range ast.Preorder(f.ast) {
+				loop, ok := n.(*ast.RangeStmt)
+				if !ok {
+					continue
+				}
+				t := info.TypeOf(loop.X)
+				if t == nil {
+					found = append(found, r.at(loop.Pos(), "a range over something of unknown type"))
+				} else if _, ok := t.Underlying().(*types.Map); ok {
+					found = append(found, r.at(loop.Pos(), "a range over a map: its order is random"))
+				}
+			}
+		}
+	}
+	return found, nil
+}
+
+// variables allows two sorts of variable in a package: errors, and tables that
+// are arrays. Neither may be changed, nor may anybody get a way to do so.
+func variables(r *repo) ([]string, error) {
+	var found []string
+	for _, l := range r.pure() {
+		info, err := r.typed(l.name)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range r.in(l.name) {
+			for _, decl := range f.ast.Decls {
+				if d, ok := decl.(*ast.GenDecl); ok && d.Tok == token.VAR {
+					found = append(found, r.mutable(d, info)...)
+				}
+			}
+			for n := range ast.Preorder(f.ast) {
+				for _, x := range changed(n, info) {
+					if v := packageVariable(x, info); v != nil {
+						found = append(found, r.at(n.Pos(), "%s is changed, or could be by who gets it", v.Name()))
+					}
+				}
+			}
+		}
+	}
+	return found, nil
+}
+
+func (r *repo) mutable(d *ast.GenDecl, info *types.Info) []string {
+	var found []string
+	for _, spec := range d.Specs {
+		for _, name := range spec.(*ast.ValueSpec).Names {
+			v := info.Defs[name]
+			if name.Name == "_" || v != nil && constant(v.Type()) {
+				continue
+			}
+			found = append(found, r.at(name.Pos(), "variable %s: a pure package has no state; only errors and array tables may be variables", name.Name))
+		}
+	}
+	return found
+}
+
+func constant(t types.Type) bool {
+	if _, ok := t.Underlying().(*types.Array); ok {
+		return true
+	}
+	return types.Identical(t, types.Universe.Lookup("error").Type())
+}
+
+// changed returns the expressions that a node changes, or lets others change.
+func changed(n ast.Node, info *types.Info) []ast.Expr {
+	switch n := n.(type) {
+	case *ast.AssignStmt:
+		if n.Tok != token.DEFINE {
+			return n.Lhs
+		}
+	case *ast.IncDecStmt:
+		return []ast.Expr{n.X}
+	case *ast.UnaryExpr:
+		if n.Op == token.AND {
+			return []ast.Expr{n.X}
+		}
+	case *ast.SliceExpr:
+		if t := info.TypeOf(n.X); t != nil {
+			if _, ok := t.Underlying().(*types.Array); ok {
+				return []ast.Expr{n.X}
+			}
+		}
+	case *ast.RangeStmt:
+		if n.Tok == token.ASSIGN {
+			return []ast.Expr{n.Key, n.Value}
+		}
+	}
+	return nil
+}
+
+// packageVariable returns the variable of the package that x is, or is a part
+// of, or nil.
+func packageVariable(x ast.Expr, info *types.Info) types.Object {
+	for {
+		switch e := x.(type) {
+		case *ast.IndexExpr:
+			x = e.X
+		case *ast.SelectorExpr:
+			x = e.X
+		case *ast.ParenExpr:
+			x = e.X
+		case *ast.Ident:
+			v, ok := info.Uses[e].(*types.Var)
+			if ok && v.Parent() == v.Pkg().Scope() {
+				return v
+			}
+			return nil
+		default:
+			return nil
+		}
+	}
+}
