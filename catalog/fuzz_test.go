@@ -209,7 +209,7 @@ func (p *play) twin(self core.ID) core.Machine {
 
 // reencode demands that a message that decodes has only these bytes.
 func (p *play) reencode(m core.Machine, b []byte) {
-	again, err := core.RewriteMessage(m, p.n, nil, b, nil)
+	again, err := m.RecodeMessage(nil, b, new(core.Coder))
 	if err == nil && !bytes.Equal(again, b) {
 		p.t.Fatalf("%s: message %v decodes, and is encoded as %v", p.spec.Name, b, again)
 	}

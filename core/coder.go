@@ -21,8 +21,7 @@ type Coder struct {
 	buf  []byte // encode: what was written. decode: what is left.
 	err  error
 
-	claims  bool // decode: a peer wrote this
-	rewrite bool // visit: encode into buf what the visitor left
+	claims bool // decode: a peer wrote this
 
 	tokens     int
 	idempotent bool

@@ -169,7 +169,7 @@ func TestRoundTrip(t *testing.T) {
 				t.Fatal(err)
 			}
 			same(t, &s.got, sent, n+1)
-			again, err := RewriteMessage(m, n+1, []byte("x"), b, nil)
+			again, err := m.RecodeMessage([]byte("x"), b, &Coder{mode: skip, n: n + 1})
 			if err != nil || !bytes.Equal(again[1:], b) {
 				t.Fatalf("rewritten as %v, %v, want %v", again[1:], err, b)
 			}
@@ -351,11 +351,11 @@ func TestVisitTimes(t *testing.T) {
 	}
 }
 
-func TestRewriteMessage(t *testing.T) {
+func TestRecodeMessage(t *testing.T) {
 	_, m := allMachine(3)
 	sent := newAll(3)
 	sent.Time, sent.Stamp, sent.Last = 5, Stamp{7, 1}, true
-	b, err := RewriteMessage(m, 3, nil, encoded(sent, 3), &shift{by: 100})
+	b, err := m.RecodeMessage(nil, encoded(sent, 3), VisitTimes(3, &shift{by: 100}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -364,7 +364,7 @@ func TestRewriteMessage(t *testing.T) {
 	if !reflect.DeepEqual(b, encoded(want, 3)) {
 		t.Errorf("got %v, want %v", b, encoded(want, 3))
 	}
-	if _, err := RewriteMessage(m, 3, nil, b[1:], nil); !errors.Is(err, ErrMalformed) {
+	if _, err := m.RecodeMessage(nil, b[1:], &Coder{mode: skip, n: 3}); !errors.Is(err, ErrMalformed) {
 		t.Errorf("half a message: %v", err)
 	}
 }

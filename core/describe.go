@@ -62,17 +62,6 @@ func MarkOf(m Machine, n int, b []byte) (Mark, error) {
 	return Mark{c.tokens, c.idempotent}, err
 }
 
-// RewriteMessage appends to dst a message of m's algorithm with the times that
-// v makes of its times. Without v it appends b as it is.
-func RewriteMessage(m Machine, n int, dst, b []byte, v TimeVisitor) ([]byte, error) {
-	c := Coder{mode: visit, n: n, buf: dst, times: v, rewrite: true}
-	if v == nil {
-		c.mode, c.rewrite = encode, false
-	}
-	err := m.VisitMessage(b, &c)
-	return c.buf, err
-}
-
 func (c *Coder) show(name, value string) {
 	c.fields = append(c.fields, Field{name, value})
 }

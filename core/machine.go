@@ -159,11 +159,6 @@ func (m *machine[M, P]) VisitMessage(b []byte, c *Coder) error {
 		return err
 	}
 	P(&m.msg).Fields(c)
-	if c.rewrite {
-		c.mode = encode
-		P(&m.msg).Fields(c)
-		c.mode = visit
-	}
 	return nil
 }
 

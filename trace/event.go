@@ -1,7 +1,6 @@
 package trace
 
 import (
-	"slices"
 	"strconv"
 
 	"github.com/stile-lock/stile/core"
@@ -49,8 +48,12 @@ func (k Kind) String() string {
 
 // parseKind returns the kind of that name.
 func parseKind(s string) (Kind, bool) {
-	i := slices.Index(kindNames[:], s)
-	return Kind(max(i, 0)), i >= 0
+	for i, name := range kindNames {
+		if name == s {
+			return Kind(i), true
+		}
+	}
+	return 0, false
 }
 
 // message reports whether an event of this kind is about a message.

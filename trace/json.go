@@ -185,7 +185,7 @@ func strict(data []byte, into any) error {
 func (j *jsonEvent) event(unit int64) (Event, error) {
 	kind, ok := parseKind(j.Kind)
 	if !ok {
-		return Event{}, fmt.Errorf("unknown kind %q: want one of %s", j.Kind, strings.Join(kindNames[:], ", "))
+		return Event{}, fmt.Errorf("unknown kind %q: want ask, enter, exit, send, receive or another of trace.Kind", j.Kind)
 	}
 	at, err := ticks(string(j.Time), unit)
 	if err != nil {
