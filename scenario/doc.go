@@ -1,5 +1,94 @@
-// Package scenario says what a run is given: how long things take, what the
-// network may do, who asks when, which faults happen and what is expected.
+// Package scenario says what a run is given: the group, how long things take,
+// what the network may do, who asks when, which faults happen, and what is
+// expected to come of it.
 //
-// A scenario can be written by hand as a .stile file; see Parse.
+// A [Scenario] is a value; [Parse] reads it from a .stile file and [Format]
+// writes it as one. The simulator runs it (sim.Replay), and what the checker
+// finds is written as one.
+//
+// # The language
+//
+// One statement a line. A # at the beginning or after a blank starts a
+// comment. Processes are numbered from 1; P3 and 3 are the same, but who does
+// something is written P3. Times are in units of one usual message latency and
+// have up to six decimals. Lines of the head may come in any order.
+//
+//	title Raymond (a): 5, then 2, then 4 ask while 1 is inside
+//	algorithm raymond             # its name in the catalog
+//	topology 1-2,1-3,3-4,3-5      # options of the algorithm: topology, sets, inform, k, coordinator
+//	processes 5
+//	holder 1 busy                 # 1 has the token, if there is one, and starts inside; default: holder 1
+//	network fifo                  # or unordered, duplicating, lossy
+//	latency 1                     # a number, exp:MEAN or uniform:LO,HI; default 1
+//	latency 1 -> 3 2.5            # of one link
+//	hold 5                        # how long a process stays; hold manual: until a line lets it leave; default 1
+//	until 20                      # the run ends then at the latest
+//	seed 7                        # for what is left to chance; default 1
+//	schedule timed                # or steps
+//	set P1 clock 41               # a field of the state at the start, as core.Describe shows it
+//
+// # Actions
+//
+// In a timed schedule, the default, every action begins with its time, and
+// latencies decide when messages arrive. At one time the lines come first, in
+// the order of the file, and then what is due.
+//
+//	at 0 P5 asks                  # wants in
+//	at 0 P5 asks for 3            # and will stay for 3
+//	at 4 P1 leaves
+//	at 2 deliver 1 -> 3 REQUEST   # arrives now
+//	at 2 drop 1 -> 3 REQUEST      # is lost; without REQUEST: any kind
+//	at 2 drop 1 -> 3 REQUEST 2nd  # not the first but the second that is under way
+//	at 2 duplicate 1 -> 3         # arrives twice
+//	at 2 delay 1 -> 3 OK by 2.5   # takes longer; on a fifo link those behind it wait
+//	at 2 reorder 1 -> 3           # is overtaken by the one behind it
+//	at 5 crash P2                 # or P2 crashes: stops, and what comes to it is lost
+//	at 6 restart P2               # as it was born, but not inside, and knowing nothing
+//	at 5 pause P2                 # or P2 pauses: what comes to it waits
+//	at 6 resume P2
+//	at 6 partition 1,2 | 3-5      # messages between parts wait; who is not named is in one more part
+//	at 9 heal
+//	at 9 P1 suspects P3           # is told that P3 is dead
+//	at 9 P1 timer 2 expires       # before its time
+//	at 0 P1 starts                # if any line says so; otherwise all start at 0, after the lines of 0
+//
+// What is done to a message is done to the first one under way on that link
+// (of that kind), or, if there is none, to the next one sent.
+//
+// A process leaves when its stay is over: what it said when it asked, or else
+// the hold of the scenario. If a later line lets it leave, it waits for that.
+//
+// In steps (schedule steps) the lines have no times: each is one action, done
+// in order, and nothing happens by itself. Messages arrive by deliver lines
+// only, on a fifo network in the order of each link; deliver all empties the
+// network in order of sending. There is no delay. A counterexample of the
+// checker is such a file.
+//
+// An action that is impossible - a process that asks while it waits, or leaves
+// while it is not inside, a message that is not under way - is an error.
+//
+// # Expectations
+//
+//	expect entries 5 4 2          # all entries of the run, in order; or none
+//	expect P5 enters at 7         # at this very time
+//	expect messages 10            # sent, copies and messages to oneself not counted
+//	expect messages REQUEST 4
+//	expect bypass 1               # the most often that one process overtook one that waited
+//	expect P2 waits               # at the end; or inside, or idle
+//	expect P3 queue 4 1           # a field of the state at the end
+//	expect at 7 P3 queue 4 1      # when everything of time 7 has happened; also at 7 P3 waits
+//	expect when P5 enters P3 queue 4 1       # at the moment of its first entry
+//	expect when P5 enters 2nd P3 queue 4 1   # of its second
+//	expect violation order        # or mutual-exclusion, or lost-request
+//	expect no violation           # what is expected if nothing is said about violations
+//	expect no violation order     # watches the order even if the algorithm does not promise it
+//	expect deadlock               # two or more wait, nobody is inside, and nothing is under way
+//
+// In steps, an expectation about a process (a field, waits, inside, idle) is
+// about the place between the actions where it stands.
+//
+// A request is lost if it is waiting when the run is over, nobody being inside
+// and nothing being under way. A run is over when nothing more can happen, at
+// until, or when events go on and on without anything coming of them: with a
+// token that never rests, say until.
 package scenario

@@ -1,0 +1,149 @@
+package scenario
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/stile-lock/stile/core"
+)
+
+// An ActionKind is one thing that somebody, mostly an adversary, can do.
+type ActionKind uint8
+
+// The vocabulary. What is done to a message is done to one that is under way
+// on a link, or in a timed schedule, if there is none, to the next one sent.
+const (
+	Ask        ActionKind = iota // a process wants in
+	Leave                        // it leaves
+	Start                        // the group runs, as far as this process knows
+	Deliver                      // a message arrives now
+	DeliverAll                   // messages arrive, in order of sending, until none is under way
+	Drop                         // a message is lost
+	Duplicate                    // a message will arrive twice
+	Delay                        // a message takes longer
+	Reorder                      // a message is overtaken by the one behind it
+	Crash                        // a process stops for good
+	Restart                      // a new process takes its seat, as it was born
+	Pause                        // a process stands still
+	Resume                       // it goes on
+	Partition                    // only processes of the same part hear each other
+	Heal                         // all hear each other again
+	Suspect                      // a process is told that a peer is dead
+	Expire                       // a timer runs out now
+)
+
+// An Action is one line of a schedule.
+type Action struct {
+	At      int64 // timed: when, in ticks
+	Kind    ActionKind
+	Proc    core.ID     // who; for a message the sender
+	Peer    core.ID     // for a message the receiver; Suspect: whom
+	Message string      // which kind of message; empty means any
+	Nth     int         // which of those under way, from 1; 0 means the first
+	By      int64       // Delay: how much longer, in ticks
+	Hold    *Dist       // Ask: how long it stays; nil means as the scenario says
+	Timer   int         // Expire: which
+	Parts   [][]core.ID // Partition: who hears whom; those not named are one more part
+	Line    int         // in the file; 0 if there is none
+}
+
+// verbs are the actions that one process does: P2 asks.
+var verbs = [...]struct {
+	word string
+	kind ActionKind
+}{
+	{"asks", Ask}, {"leaves", Leave}, {"starts", Start}, {"suspects", Suspect}, {"timer", Expire},
+	{"crashes", Crash}, {"restarts", Restart}, {"pauses", Pause}, {"resumes", Resume},
+}
+
+// orders are the actions that are done to somebody: drop 1 -> 2.
+var orders = [...]struct {
+	word string
+	kind ActionKind
+}{
+	{"deliver", Deliver}, {"drop", Drop}, {"duplicate", Duplicate}, {"delay", Delay}, {"reorder", Reorder},
+	{"crash", Crash}, {"restart", Restart}, {"pause", Pause}, {"resume", Resume},
+	{"partition", Partition}, {"heal", Heal},
+}
+
+func (k ActionKind) word() string {
+	for _, o := range orders {
+		if o.kind == k {
+			return o.word
+		}
+	}
+	for _, v := range verbs {
+		if v.kind == k {
+			return v.word
+		}
+	}
+	return fmt.Sprintf("action %d", uint8(k))
+}
+
+// OnLink reports whether the action is done to a message on a link.
+func (k ActionKind) OnLink() bool { return k >= Deliver && k <= Reorder && k != DeliverAll }
+
+// String returns the action as a line of a file has it, without its time.
+func (a Action) String() string {
+	switch a.Kind {
+	case Ask:
+		if a.Hold != nil {
+			return fmt.Sprintf("%v asks for %v", a.Proc, *a.Hold)
+		}
+		return a.Proc.String() + " asks"
+	case Leave, Start:
+		return a.Proc.String() + " " + a.Kind.word()
+	case Suspect:
+		return fmt.Sprintf("%v suspects %v", a.Proc, a.Peer)
+	case Expire:
+		return fmt.Sprintf("%v timer %d expires", a.Proc, a.Timer)
+	case DeliverAll:
+		return "deliver all"
+	case Crash, Restart, Pause, Resume:
+		return a.Kind.word() + " " + a.Proc.String()
+	case Partition:
+		return "partition " + parts(a.Parts)
+	case Heal:
+		return "heal"
+	}
+	s := fmt.Sprintf("%s %d -> %d", a.Kind.word(), a.Proc+1, a.Peer+1)
+	if a.Message != "" {
+		s += " " + a.Message
+	}
+	if a.Nth > 1 {
+		s += " " + ordinal(a.Nth)
+	}
+	if a.By > 0 {
+		s += " by " + FormatTime(a.By)
+	}
+	return s
+}
+
+func parts(parts [][]core.ID) string {
+	sides := make([]string, len(parts))
+	for i, p := range parts {
+		words := make([]string, len(p))
+		for j, id := range p {
+			words[j] = strconv.Itoa(int(id) + 1)
+		}
+		sides[i] = strings.Join(words, ",")
+	}
+	return strings.Join(sides, " | ")
+}
+
+// ordinal writes 1st, 2nd, 3rd, 4th, 11th, 21st.
+func ordinal(n int) string {
+	end := "th"
+	if n/10%10 != 1 {
+		switch n % 10 {
+		case 1:
+			end = "st"
+		case 2:
+			end = "nd"
+		case 3:
+			end = "rd"
+		}
+	}
+	return strconv.Itoa(n) + end
+}

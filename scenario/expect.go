@@ -1,0 +1,134 @@
+package scenario
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/stile-lock/stile/core"
+)
+
+// An ExpectKind says what an expectation is about.
+type ExpectKind uint8
+
+// What can be expected.
+const (
+	Entries     ExpectKind = iota // who enters, in this order, in the whole run
+	EntersAt                      // a process enters at this very time
+	Messages                      // how many messages are sent, of one kind or in all
+	Bypass                        // how often, at most, one process overtakes one that waits
+	FieldIs                       // a field of the state of a process
+	PhaseIs                       // whether a process waits, is inside or is idle
+	Violated                      // a property is broken
+	NotViolated                   // a property, or every property, holds
+	Deadlock                      // processes wait for each other for ever
+)
+
+// A Phase is what a process is doing, as seen from outside.
+type Phase uint8
+
+// The phases.
+const (
+	Idle Phase = iota
+	Waits
+	Inside
+)
+
+// String returns the word that files use.
+func (p Phase) String() string { return [...]string{"idle", "waits", "inside"}[p] }
+
+// The properties that a run can break.
+const (
+	MutualExclusion = "mutual-exclusion"
+	Order           = "order"
+	LostRequest     = "lost-request"
+)
+
+// Properties returns the names of all properties.
+func Properties() []string { return []string{MutualExclusion, Order, LostRequest} }
+
+// A MomentKind says how a moment is found.
+type MomentKind uint8
+
+// The moments.
+const (
+	AtEnd        MomentKind = iota // when the run is over
+	AtTime                         // timed: when everything of that time has happened
+	OnEntry                        // when a process enters
+	AfterActions                   // steps: after so many actions
+)
+
+// A Moment is when FieldIs and PhaseIs are to be true.
+type Moment struct {
+	Kind  MomentKind
+	At    int64   // AtTime: ticks
+	Proc  core.ID // OnEntry: who enters
+	Nth   int     // OnEntry: for the how manieth time; 0 means the first
+	Count int     // AfterActions: how many
+}
+
+// An Expectation is one thing that must come true.
+type Expectation struct {
+	Kind  ExpectKind
+	When  Moment
+	Procs []core.ID // Entries
+	Proc  core.ID   // EntersAt, FieldIs, PhaseIs
+	At    int64     // EntersAt
+	Name  string    // Messages: the kind, empty for all. FieldIs: the field. Violated, NotViolated: the property, empty for all.
+	Value string    // FieldIs, as core.Describe shows it
+	Phase Phase     // PhaseIs
+	N     int       // Messages, Bypass
+	Line  int       // in the file; 0 if there is none
+}
+
+// String returns the expectation as a line of a file has it.
+func (e Expectation) String() string { return "expect " + e.What() }
+
+// What returns the expectation without the word expect.
+func (e Expectation) What() string {
+	switch e.Kind {
+	case Entries:
+		return "entries " + numbers(e.Procs)
+	case EntersAt:
+		return fmt.Sprintf("%v enters at %s", e.Proc, FormatTime(e.At))
+	case Messages:
+		return strings.TrimSpace("messages "+e.Name) + " " + strconv.Itoa(e.N)
+	case Bypass:
+		return "bypass " + strconv.Itoa(e.N)
+	case FieldIs:
+		return fmt.Sprintf("%s%v %s %s", e.When, e.Proc, e.Name, e.Value)
+	case PhaseIs:
+		return fmt.Sprintf("%s%v %v", e.When, e.Proc, e.Phase)
+	case Violated:
+		return "violation " + e.Name
+	case NotViolated:
+		return strings.TrimSpace("no violation " + e.Name)
+	}
+	return "deadlock"
+}
+
+// String returns the moment as files have it before what is expected then,
+// with a space behind it, and nothing where the line's place says it.
+func (m Moment) String() string {
+	switch m.Kind {
+	case AtTime:
+		return "at " + FormatTime(m.At) + " "
+	case OnEntry:
+		if m.Nth > 1 {
+			return fmt.Sprintf("when %v enters %s ", m.Proc, ordinal(m.Nth))
+		}
+		return fmt.Sprintf("when %v enters ", m.Proc)
+	}
+	return ""
+}
+
+func numbers(ids []core.ID) string {
+	if len(ids) == 0 {
+		return "none"
+	}
+	words := make([]string, len(ids))
+	for i, id := range ids {
+		words[i] = strconv.Itoa(int(id) + 1)
+	}
+	return strings.Join(words, " ")
+}

@@ -1,0 +1,105 @@
+package scenario
+
+import (
+	"strings"
+	"unicode"
+)
+
+// slips are words that people write for others.
+var slips = [...]struct{ wrong, right string }{
+	{"process", "processes"}, {"nodes", "processes"}, {"procs", "processes"}, {"n", "processes"},
+	{"name", "title"}, {"token", "holder"}, {"expects", "expect"}, {"tree", "topology"}, {"quorums", "sets"},
+	{"delays", "delay"}, {"lose", "drop"}, {"cut", "partition"}, {"kill", "crash"}, {"dup", "duplicate"},
+	{"requests", "asks"}, {"request", "asks"}, {"wants", "asks"}, {"enters", "asks"}, {"locks", "asks"}, {"ask", "asks"},
+	{"exits", "leaves"}, {"releases", "leaves"}, {"unlocks", "leaves"}, {"leave", "leaves"}, {"exit", "leaves"},
+	{"dies", "crashes"}, {"stops", "pauses"}, {"order", "entries"}, {"enter", "entries"}, {"message", "messages"},
+	{"waiting", "waits"}, {"wait", "waits"}, {"in", "inside"}, {"mutex", "mutual-exclusion"}, {"exclusion", "mutual-exclusion"},
+	{"safety", "mutual-exclusion"}, {"ME1", "mutual-exclusion"}, {"ME2", "lost-request"}, {"ME3", "order"}, {"liveness", "lost-request"},
+}
+
+// didYouMean suggests the word that was meant, if one is near.
+func didYouMean(found string, words ...string) string {
+	for _, s := range slips {
+		if s.wrong != found {
+			continue
+		}
+		for _, w := range words {
+			if w == s.right {
+				return "; did you mean " + w + "?"
+			}
+		}
+	}
+	best, least := "", 3
+	for _, w := range words {
+		if d := distance(strings.ToLower(found), w); d < least && d < len(w) {
+			best, least = w, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return "; did you mean " + best + "?"
+}
+
+// distance counts the edits between two words, of which one is short.
+func distance(a, b string) int {
+	if len(a) > len(b)+3 {
+		return len(a)
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost = 1 + min(diagonal, row[j], row[j+1])
+			}
+			diagonal, row[j+1] = row[j+1], cost
+		}
+	}
+	return row[len(b)]
+}
+
+func timeHint(found string) string {
+	switch {
+	case strings.HasPrefix(found, "-"):
+		return "; time begins at 0"
+	case strings.Contains(found, ",") && !strings.Contains(found, ":"):
+		return "; a decimal has a point"
+	case strings.HasPrefix(found, "."):
+		return "; write 0" + found
+	case found != "" && unicode.IsLetter(rune(found[len(found)-1])) && unicode.IsDigit(rune(found[0])):
+		return "; times have no unit, 1 being one message latency"
+	}
+	return ""
+}
+
+func smallP(found string) string {
+	if strings.HasPrefix(found, "p") && len(found) > 1 {
+		return "; the P is a capital"
+	}
+	return ""
+}
+
+// arrowHint helps with arrows written in another way.
+func arrowHint(found string) string {
+	for _, arrow := range []string{"=>", "→", "-", ">", "to"} {
+		if strings.Contains(found, arrow) {
+			return "; an arrow is written ->"
+		}
+	}
+	return ""
+}
+
+// either joins words as people do: a, b or c.
+func either(words ...string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}

@@ -1,0 +1,240 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/stile-lock/stile/core"
+)
+
+const defaultSeed = 1
+
+// A parser reads a file line by line.
+type parser struct {
+	reader
+	s    *Scenario
+	said map[string]int // on which line each setting is
+}
+
+// Parse reads a scenario from the text of a file. The name of the file is for
+// errors, which are of type *Error.
+func Parse(file, text string) (*Scenario, error) {
+	p := &parser{said: map[string]int{}}
+	p.s = &Scenario{File: file, Seed: defaultSeed, Latency: Always(T), Hold: Always(T)}
+	p.file = file
+	lines := strings.Split(text, "\n")
+	if err := p.look(lines); err != nil {
+		return nil, err
+	}
+	for i, text := range lines {
+		p.begin(i+1, text)
+		if len(p.words) > 0 {
+			p.statement()
+		}
+		if p.err != nil {
+			return nil, p.err
+		}
+	}
+	p.finish()
+	if err := p.s.Check(); err != nil {
+		return nil, &Error{file, p.blame(), 1, err.Error()}
+	}
+	return p.s, nil
+}
+
+func (p *parser) begin(line int, text string) {
+	p.line, p.text = line, strings.TrimRight(stripComment(text), blanks)
+	p.words = split(p.text)
+}
+
+// look finds what the meaning of other lines depends on, wherever it is: the
+// number of processes, and the kind of schedule.
+func (p *parser) look(lines []string) error {
+	for i, text := range lines {
+		p.begin(i+1, text)
+		switch {
+		case p.has("processes") && p.s.Processes == 0:
+			p.s.Processes = p.number(1, MaxProcesses)
+		case p.has("schedule"):
+			p.s.Steps = p.has("steps")
+		}
+		if p.err != nil {
+			return p.err
+		}
+	}
+	if p.s.Processes == 0 {
+		return &Error{p.file, len(lines), 1, "the file ends without a line that says how many processes there are, such as processes 3"}
+	}
+	p.n = p.s.Processes
+	if p.s.Steps {
+		p.s.Latency, p.s.Hold = Dist{}, Dist{}
+	}
+	return nil
+}
+
+// settings are the words that a line of the head begins with.
+var settings = [...]string{
+	"title", "algorithm", "topology", "sets", "inform", "k", "coordinator", "processes", "holder", "network",
+	"latency", "hold", "until", "seed", "schedule", "set",
+}
+
+// statement reads one line.
+func (p *parser) statement() {
+	first := p.words[0]
+	switch {
+	case slices.Contains(settings[:], first.text):
+		p.setting()
+	case first.text == "expect":
+		p.expectation()
+	case first.text == "at" && p.s.Steps:
+		p.failAt(first, `found "at": in steps the lines are done in order and have no times; remove the time, or the line schedule steps`)
+	case first.text == "at":
+		p.take()
+		at := p.time()
+		p.action(at)
+	case isAction(first.text) && p.s.Steps:
+		p.action(0)
+	case isAction(first.text):
+		p.failAt(first, fmt.Sprintf("found %q: an action begins with its time, such as at 3 %s; or say schedule steps for actions in order, without times", first.text, strings.TrimLeft(p.text, blanks)))
+	default:
+		words := append(slices.Clone(settings[:]), "at", "expect")
+		if p.s.Steps {
+			for _, o := range orders {
+				words = append(words, o.word)
+			}
+		}
+		p.fail(first, "a setting (%s), an action or expect%s", strings.Join(settings[:], ", "), didYouMean(first.text, words...))
+	}
+}
+
+// setting reads one line of the head.
+func (p *parser) setting() {
+	name := p.take()
+	if name.text == "latency" && !p.s.Steps && slices.ContainsFunc(p.words, func(w word) bool { return w.text == "->" }) {
+		from, to := p.link()
+		p.s.Links = append(p.s.Links, Link{from, to, p.latency()})
+		p.end()
+		return
+	}
+	if line := p.said[name.text]; line > 0 && name.text != "set" {
+		p.failAt(name, fmt.Sprintf("%s was said before, on line %d: remove one of the two", name.text, line))
+	}
+	p.said[name.text] = p.line
+	s := p.s
+	switch name.text {
+	case "title":
+		s.Title = trim(p.text[name.at+len(name.text):])
+		p.words = nil
+	case "algorithm":
+		s.Algorithm = p.name("the name of an algorithm, such as raymond")
+	case "topology":
+		s.Topology = p.dense("a topology, such as grid, star or 1-2,1-3")
+	case "sets":
+		s.Sets = p.dense("sets such as 1:1,2;2:1,2,3;3:1,3")
+	case "inform":
+		s.Inform = p.dense("sets such as 1:1;2:2;3:3")
+	case "k":
+		s.K = p.number(1, 1<<30)
+	case "coordinator":
+		s.Coordinator = int(p.process()) + 1
+	case "processes":
+		p.take() // look has read it
+	case "holder":
+		s.Holder = p.process()
+		s.Busy = p.has("busy")
+	case "network":
+		p.network()
+	default:
+		p.timing(name)
+	}
+	p.end()
+}
+
+// timing reads the settings that are about time and order.
+func (p *parser) timing(name word) {
+	s := p.s
+	if s.Steps && slices.Contains([]string{"latency", "hold", "until"}, name.text) {
+		p.failAt(name, fmt.Sprintf("found %q: in steps nothing takes time; remove this line, or the line schedule steps", name.text))
+	}
+	switch name.text {
+	case "latency":
+		s.Latency = p.latency()
+	case "hold":
+		if s.Manual = p.has("manual"); s.Manual {
+			s.Hold = Dist{}
+		} else {
+			s.Hold = p.dist()
+		}
+	case "until":
+		s.Until = p.time()
+	case "seed":
+		w := p.take()
+		x, err := strconv.ParseUint(w.text, 10, 64)
+		if err != nil {
+			p.fail(w, "a whole number")
+		}
+		s.Seed = x
+	case "schedule":
+		if w := p.take(); w.text != "timed" && w.text != "steps" {
+			p.fail(w, "timed or steps%s", didYouMean(w.text, "timed", "steps"))
+		}
+	case "set":
+		proc := p.process()
+		field := p.name("a field and its value, such as clock 41")
+		s.Set = append(s.Set, Setting{proc, field, p.rest("the value of " + field), p.line})
+	}
+}
+
+func (p *parser) network() {
+	w := p.take()
+	n, err := core.ParseNetwork(w.text)
+	if err != nil {
+		p.fail(w, "fifo, unordered, duplicating or lossy%s", didYouMean(w.text, "fifo", "unordered", "duplicating", "lossy"))
+	}
+	p.s.Network = n
+}
+
+// name reads one word.
+func (p *parser) name(what string) string {
+	w := p.take()
+	if w.text == "" {
+		p.fail(w, "%s", what)
+	}
+	return w.text
+}
+
+// dense reads the rest of the line and takes the blanks out.
+func (p *parser) dense(what string) string {
+	return strings.ReplaceAll(p.rest(what), " ", "")
+}
+
+// finish puts the expectations in their canonical form: those tied to a place
+// first, and a place behind the last action is the end.
+func (p *parser) finish() {
+	s := p.s
+	for i := range s.Expect {
+		if w := &s.Expect[i].When; w.Kind == AfterActions && w.Count == len(s.Actions) {
+			*w = Moment{}
+		}
+	}
+	slices.SortStableFunc(s.Expect, func(a, b Expectation) int {
+		return place(a) - place(b)
+	})
+}
+
+func place(e Expectation) int {
+	if e.When.Kind == AfterActions {
+		return 0
+	}
+	return 1
+}
+
+// blame returns the line that a fault of the whole is reported at.
+func (p *parser) blame() int {
+	if p.s.Algorithm == "" {
+		return p.said["processes"]
+	}
+	return max(1, p.said["until"])
+}

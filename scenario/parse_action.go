@@ -1,0 +1,150 @@
+package scenario
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/stile-lock/stile/core"
+)
+
+// isAction reports whether an action can begin with this word: P2, or drop.
+func isAction(w string) bool {
+	for _, o := range orders {
+		if o.word == w {
+			return true
+		}
+	}
+	return len(w) > 1 && w[0] == 'P' && w[1] >= '0' && w[1] <= '9'
+}
+
+// action reads an action that happens at a time.
+func (p *parser) action(at int64) {
+	a := Action{At: at, Line: p.line}
+	first := p.take()
+	if strings.HasPrefix(first.text, "P") {
+		a.Proc = p.asProcess(first)
+		p.deed(&a)
+	} else {
+		p.order(first, &a)
+	}
+	p.end()
+	if p.err == nil {
+		p.s.Actions = append(p.s.Actions, a)
+	}
+}
+
+// deed reads what a process does.
+func (p *parser) deed(a *Action) {
+	verb := p.take()
+	var words []string
+	found := false
+	for _, v := range verbs {
+		words = append(words, v.word)
+		if v.word == verb.text {
+			a.Kind, found = v.kind, true
+		}
+	}
+	if !found {
+		p.fail(verb, "%s%s", either(words...), didYouMean(verb.text, words...))
+		return
+	}
+	switch a.Kind {
+	case Ask:
+		p.hold(a)
+	case Suspect:
+		a.Peer = p.process()
+	case Expire:
+		a.Timer = p.number(0, 1<<30)
+		if w := p.take(); w.text != "expires" {
+			p.fail(w, "expires, as in P1 timer 2 expires")
+		}
+	}
+}
+
+// hold reads how long a process that asks will stay.
+func (p *parser) hold(a *Action) {
+	w := p.take()
+	switch {
+	case w.text == "":
+	case w.text != "for":
+		p.fail(w, "for and how long it stays, such as P2 asks for 5, or nothing")
+	case p.s.Steps:
+		p.failAt(w, `found "for": in steps nothing takes time; let the process leave by a line of its own, such as P2 leaves`)
+	default:
+		d := p.dist()
+		a.Hold = &d
+	}
+}
+
+// order reads what is done to somebody.
+func (p *parser) order(first word, a *Action) {
+	var words []string
+	found := false
+	for _, o := range orders {
+		words = append(words, o.word)
+		if o.word == first.text {
+			a.Kind, found = o.kind, true
+		}
+	}
+	switch {
+	case !found:
+		hint := didYouMean(first.text, words...)
+		if isNumber(first.text) {
+			hint = "; did you mean P" + first.text + "?"
+		}
+		p.fail(first, "a process such as P2, or %s%s%s", either(words...), hint, smallP(first.text))
+	case a.Kind == Deliver && p.has("all"):
+		a.Kind = DeliverAll
+	case a.Kind.OnLink():
+		p.onLink(a)
+	case a.Kind == Partition:
+		p.partition(a)
+	case a.Kind != Heal:
+		a.Proc = p.process()
+	}
+}
+
+// onLink reads which message, and for a delay how long.
+func (p *parser) onLink(a *Action) {
+	a.Proc, a.Peer = p.link()
+	if next := p.peek(); next != "" && next != "by" && (next[0] < '0' || next[0] > '9') {
+		a.Message = p.take().text
+	}
+	a.Nth = p.nth()
+	if a.Kind != Delay {
+		return
+	}
+	if p.s.Steps {
+		p.failAt(p.here(), "in steps nothing takes time, so nothing can be delayed: deliver other messages first")
+		return
+	}
+	if w := p.take(); w.text != "by" {
+		p.fail(w, "by and how much longer it takes, such as delay 1 -> 3 REQUEST by 2")
+	}
+	w := p.here()
+	if a.By = p.time(); a.By == 0 {
+		p.fail(w, "a time above 0")
+	}
+}
+
+// partition reads parts such as 1,2 | 3.
+func (p *parser) partition(a *Action) {
+	var seen core.Set
+	for {
+		w := p.here()
+		part := p.list()
+		if len(part) == 0 {
+			p.fail(w, "the processes of a part, such as partition 1,2 | 3")
+		}
+		for _, id := range part {
+			if seen.Has(id) && p.err == nil {
+				p.failAt(w, fmt.Sprintf("%v is named twice: want it in one part", id))
+			}
+			seen.Add(id)
+		}
+		a.Parts = append(a.Parts, part)
+		if p.err != nil || !p.has("|") {
+			return
+		}
+	}
+}

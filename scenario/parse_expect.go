@@ -1,0 +1,137 @@
+package scenario
+
+import (
+	"slices"
+	"strings"
+)
+
+// expectation reads what follows the word expect.
+func (p *parser) expectation() {
+	p.take()
+	e := Expectation{Line: p.line}
+	w := p.take()
+	switch {
+	case w.text == "entries":
+		p.entries(&e)
+	case w.text == "messages":
+		e.Kind = Messages
+		if next := p.peek(); next != "" && (next[0] < '0' || next[0] > '9') {
+			e.Name = p.take().text
+		}
+		e.N = p.number(0, 1<<40)
+	case w.text == "bypass":
+		e.Kind = Bypass
+		e.N = p.number(0, 1<<40)
+	case w.text == "violation":
+		e.Kind = Violated
+		e.Name = p.property(p.take())
+	case w.text == "no":
+		p.no(&e)
+	case w.text == "deadlock":
+		e.Kind = Deadlock
+	default:
+		p.state(w, &e)
+	}
+	p.end()
+	if p.err == nil {
+		p.s.Expect = append(p.s.Expect, e)
+	}
+}
+
+func (p *parser) entries(e *Expectation) {
+	e.Kind = Entries
+	if p.has("none") {
+		return
+	}
+	for first := true; first || len(p.words) > 0 && p.err == nil; first = false {
+		w := p.take()
+		w.text = strings.TrimSuffix(w.text, ",")
+		if w.text == "" {
+			p.fail(w, "the processes in the order of their entries, such as entries 5 4 2, or none")
+		}
+		e.Procs = append(e.Procs, p.asProcess(w))
+	}
+}
+
+func (p *parser) no(e *Expectation) {
+	e.Kind = NotViolated
+	if w := p.take(); w.text != "violation" {
+		p.fail(w, "violation%s", didYouMean(w.text, "violation"))
+	}
+	if len(p.words) > 0 {
+		e.Name = p.property(p.take())
+	}
+}
+
+func (p *parser) property(w word) string {
+	if all := Properties(); !slices.Contains(all, w.text) {
+		p.fail(w, "%s%s", either(all...), didYouMean(w.text, all...))
+	}
+	return w.text
+}
+
+// state reads an expectation about one process, at a moment.
+func (p *parser) state(w word, e *Expectation) {
+	switch {
+	case w.text == "at" && p.s.Steps:
+		p.failAt(w, `found "at": in steps there are no times; put the line where it is to be true, between the actions`)
+	case w.text == "at":
+		e.When = Moment{Kind: AtTime, At: p.time()}
+		w = p.take()
+	case w.text == "when":
+		e.When = Moment{Kind: OnEntry, Proc: p.process()}
+		if w := p.take(); w.text != "enters" {
+			p.fail(w, "enters, as in when P5 enters P3 queue 4 1")
+		}
+		e.When.Nth = p.nth()
+		w = p.take()
+	case p.s.Steps:
+		e.When = Moment{Kind: AfterActions, Count: len(p.s.Actions)}
+	}
+	if !strings.HasPrefix(w.text, "P") {
+		words := []string{"entries", "messages", "bypass", "violation", "no", "deadlock", "at", "when"}
+		p.fail(w, "a process such as P2, or %s%s%s", either(words...), didYouMean(w.text, words...), smallP(w.text))
+		return
+	}
+	e.Proc = p.asProcess(w)
+	if len(p.words) == 2 {
+		p.has("is") // P2 is inside
+	}
+	p.about(e)
+}
+
+// about reads what is expected of the process e.Proc.
+func (p *parser) about(e *Expectation) {
+	field := p.take()
+	alone := len(p.words) == 0
+	switch {
+	case field.text == "":
+		p.fail(field, "waits, inside, idle, enters at a time, or a field and its value such as queue 4 1")
+	case field.text == "enters" && e.When.Kind == OnEntry || field.text == "enters" && e.When.Kind == AtTime:
+		p.fail(field, "a field or waits, inside or idle; for the time of an entry write expect %v enters at 4", e.Proc)
+	case field.text == "enters":
+		p.entersAt(field, e)
+	case alone && field.text == Waits.String():
+		e.Kind, e.Phase = PhaseIs, Waits
+	case alone && field.text == Inside.String():
+		e.Kind, e.Phase = PhaseIs, Inside
+	case alone && field.text == Idle.String():
+		e.Kind, e.Phase = PhaseIs, Idle
+	case alone:
+		p.fail(field, "waits, inside or idle, or a field and its value such as queue 4 1%s", didYouMean(field.text, "waits", "inside", "idle"))
+	default:
+		e.Kind, e.Name, e.Value = FieldIs, field.text, p.rest("a value")
+	}
+}
+
+func (p *parser) entersAt(verb word, e *Expectation) {
+	e.Kind, e.When = EntersAt, Moment{}
+	if p.s.Steps {
+		p.failAt(verb, "in steps there are no times: expect entries says who enters, in order")
+		return
+	}
+	if w := p.take(); w.text != "at" {
+		p.fail(w, "at and the time of the entry")
+	}
+	e.At = p.time()
+}

@@ -1,0 +1,262 @@
+package scenario
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// everything uses every kind of line that a timed schedule has.
+const everything = `# a comment
+title A scene   with C# and -> in it   # and a comment
+algorithm raymond
+topology 1-2, 1-3, 3-4, 3-5
+sets 1:1,2; 2:2,3
+inform 1:1
+k 4
+coordinator P3
+processes 5
+holder 2 busy
+network unordered
+latency exp:1.5
+latency 1->3 2.5
+hold uniform:1,2
+until 99.000001
+seed 18446744073709551615
+schedule timed
+set P1 clock 41
+set P2 queue 1   3
+
+at 0 P5 asks
+at 0.5 P4 asks for exp:3
+at 4 P1 leaves
+at 0 P1 starts
+at 2 deliver 1 -> 3 REQUEST
+at 2 deliver all
+at 2 drop 1 -> 3
+at 2 duplicate P1 -> P3 REQUEST 2nd
+at 2 delay 1 -> 3 by 2
+at 2 reorder 1 -> 3 PRIVILEGE 11th
+at 5 crash P2
+at 6 P2 restarts
+at 7 pause P3
+at 8 resume 3
+at 9 partition 1, 2 | 3-5
+at 9 heal
+at 9 P1 suspects P3
+at 9 P1 timer 2 expires
+
+expect entries 5, P4 2
+expect entries none
+expect P5 enters at 7
+expect messages 10
+expect messages REQUEST 4
+expect bypass 1
+expect P2 is waiting now
+expect P2 waits
+expect P2 is inside
+expect at 3 P2 idle
+expect at 7 P3 queue 4 1
+expect when P5 enters P3 queue 4 1
+expect when P5 enters 2nd P3 queue none
+expect violation order
+expect no violation
+expect no violation lost-request
+expect deadlock
+`
+
+const steps = `algorithm lamport
+processes 3
+schedule steps
+expect entries 1 2
+expect P1 idle
+P1 asks
+expect P1 waits
+deliver 1 -> 2 REQUEST
+expect P2 clock 2
+deliver all
+P1 leaves
+expect P1 idle
+`
+
+// blank forgets where things were in the file.
+func blank(s *Scenario) *Scenario {
+	s.File = ""
+	for i := range s.Set {
+		s.Set[i].Line = 0
+	}
+	for i := range s.Actions {
+		s.Actions[i].Line = 0
+	}
+	for i := range s.Expect {
+		s.Expect[i].Line = 0
+	}
+	return s
+}
+
+func mustParse(t testing.TB, text string) *Scenario {
+	t.Helper()
+	s, err := Parse("test.stile", text)
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	return s
+}
+
+func TestParse(t *testing.T) {
+	s := mustParse(t, everything)
+	hold := Dist{Exponential, 3 * T, 0}
+	for _, c := range []struct{ got, want any }{
+		{s.Title, "A scene   with C# and -> in it"},
+		{s.Topology, "1-2,1-3,3-4,3-5"},
+		{s.Coordinator, 3},
+		{s.Links, []Link{{0, 2, Always(2_500_000)}}},
+		{s.Until, int64(99_000_001)},
+		{s.Set[1], Setting{1, "queue", "1 3", 19}},
+		{s.Actions[1], Action{At: T / 2, Kind: Ask, Proc: 3, Hold: &hold, Line: 22}},
+		{s.Actions[7], Action{At: 2 * T, Kind: Duplicate, Peer: 2, Message: "REQUEST", Nth: 2, Line: 28}},
+		{s.Actions[14].String(), "partition 1,2 | 3,4,5"},
+		{s.Expect[12], Expectation{Kind: FieldIs, When: Moment{Kind: OnEntry, Proc: 4, Nth: 2}, Proc: 2, Name: "queue", Value: "none", Line: 52}},
+	} {
+		if !reflect.DeepEqual(c.got, c.want) {
+			t.Errorf("got %+v, want %+v", c.got, c.want)
+		}
+	}
+}
+
+// In steps an expectation about a process belongs to its place.
+func TestParseSteps(t *testing.T) {
+	s := mustParse(t, steps)
+	var got []int
+	for _, e := range s.Expect {
+		if e.When.Kind == AfterActions {
+			got = append(got, e.When.Count)
+		}
+	}
+	if want := []int{0, 1, 2}; !reflect.DeepEqual(got, want) {
+		t.Errorf("places %v, want %v", got, want)
+	}
+	if last := s.Expect[len(s.Expect)-1]; last.When.Kind != AtEnd || last.Kind != PhaseIs {
+		t.Errorf("the last one is %+v, want it at the end", last)
+	}
+}
+
+func TestFormatIsReadBack(t *testing.T) {
+	for _, text := range []string{everything, steps, "algorithm a\nprocesses 1", "algorithm a\nprocesses 2\nhold manual\nseed 0\nholder 2"} {
+		s := blank(mustParse(t, text))
+		if again := blank(mustParse(t, Format(s))); !reflect.DeepEqual(s, again) {
+			t.Errorf("%s\nis read as\n%+v\nand its canonical form\n%s\nas\n%+v", text, s, Format(s), again)
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	const head = "algorithm raymond\nprocesses 3\n"
+	for _, c := range []struct{ text, want string }{
+		{"algorithm raymond", "1:1: the file ends without a line that says how many processes there are, such as processes 3"},
+		{"processes 3", "1:1: no algorithm: say which"},
+		{"processes 0", `1:11: found "0": want a whole number from 1`},
+		{"algorithm\nprocesses 3", "1:10: the line ends here: want the name of an algorithm"},
+		{head + "nodes 4", `3:1: found "nodes": want a setting (title, algorithm, topology`},
+		{head + "nodes 4", "did you mean processes?"},
+		{head + "algoritm x", "did you mean algorithm?"},
+		{head + "hold 1\nhold 2", "4:1: hold was said before, on line 3: remove one of the two"},
+		{head + "P2 asks", `3:1: found "P2": an action begins with its time, such as at 3 P2 asks; or say schedule steps`},
+		{head + "schedule steps\nat 3 P2 asks", `4:1: found "at": in steps the lines are done in order and have no times`},
+		{head + "schedule steps\nP2 asks for 3", `4:9: found "for": in steps nothing takes time`},
+		{head + "schedule steps\nlatency 1", `4:1: found "latency": in steps nothing takes time`},
+		{head + "schedule steps\ndelay 1 -> 2 by 3", "4:14: in steps nothing takes time"},
+		{head + "schedule steps\nexpect at 3 P1 idle", "put the line where it is to be true"},
+		{head + "at 3 2 asks", `3:6: found "2": want a process such as P2, or deliver`},
+		{head + "at 3 2 asks", "did you mean P2?"},
+		{head + "at 3 p2 asks", "the P is a capital"},
+		{head + "at 3 P0 asks", "3:6: there is no process P0: processes are numbered from 1 to 3"},
+		{head + "at 3 P4 asks", "3:6: there is no process P4: want P1 to P3"},
+		{head + "at 3 P2 requests", `3:9: found "requests": want asks, leaves`},
+		{head + "at 3 P2 requests", "did you mean asks?"},
+		{head + "at 3 P2 releases", "did you mean leaves?"},
+		{head + "at 3s P2 asks", `3:4: found "3s": want a time: a number such as 2 or 0.5; times have no unit`},
+		{head + "at 1,5 P2 asks", "a decimal has a point"},
+		{head + "at -1 P2 asks", "time begins at 0"},
+		{head + "at .5 P2 asks", "write 0.5"},
+		{head + "at 3 P2 asks 5", "3:14: found \"5\": want for and how long it stays"},
+		{head + "at 3 drop 1 to 3", `3:13: found "to": want -> and the receiver, such as 1 -> 3; an arrow is written ->`},
+		{head + "at 3 drop 1→3", "an arrow is written ->"},
+		{head + "at 3 drop 1 -> 1", "3:16: a link from P1 to itself"},
+		{head + "at 3 delay 1 -> 2 REQUEST", "want by and how much longer"},
+		{head + "at 3 drop 1 -> 2 REQUEST 2th", `found "2th": want 2nd`},
+		{head + "at 3 partition 1,2 | 2", "P2 is named twice"},
+		{head + "at 3 partition | 2", "want the processes of a part"},
+		{head + "at 3 partition 3-1", "want a range that rises"},
+		{head + "at 3 P1 timer 2 rings", "want expires"},
+		{head + "at 3 heal all", `found "all": want nothing more on this line`},
+		{head + "network tcp", "want fifo, unordered, duplicating or lossy"},
+		{head + "latency 0", "3:9: a latency of 0: a message must take some time"},
+		{head + "latency 1 -> 2 0", "3:16: a latency of 0"},
+		{head + "schedule step", "want timed or steps; did you mean steps?"},
+		{head + "seed x", "want a whole number"},
+		{head + "set P1 clock", "the line ends here: want the value of clock"},
+		{head + "expect order 1 2", `3:8: found "order": want a process such as P2, or entries`},
+		{head + "expect order 1 2", "did you mean entries?"},
+		{head + "expect P2 waiting", "did you mean waits?"},
+		{head + "expect violation mutex", "did you mean mutual-exclusion?"},
+		{head + "expect no deadlock", `found "deadlock": want violation`},
+		{head + "expect entries", "want the processes in the order of their entries"},
+		{head + "expect messages", "want a whole number"},
+		{head + "expect P2", "want waits, inside, idle"},
+		{head + "until 5\nexpect at 7 P1 idle", "3:1: something is expected at 7, but the run ends at 5"},
+		{head + "title žluťoučký\nat x P1 asks", "4:4:"},
+	} {
+		s, err := Parse("f.stile", c.text)
+		if err == nil {
+			t.Errorf("%q is read as %+v, want an error", c.text, s)
+			continue
+		}
+		if got := err.Error(); !strings.HasPrefix(got, "f.stile:") || !strings.Contains(got, c.want) {
+			t.Errorf("%q:\n got %s\nwant %s", c.text, got, c.want)
+		}
+	}
+}
+
+func TestCheckRefusesWhatCannotBeWritten(t *testing.T) {
+	hold := Always(1)
+	for _, s := range []Scenario{
+		{Algorithm: "a", Processes: 1, Title: "two\nlines", Steps: true},
+		{Algorithm: "a", Processes: 1, Title: "a # comment", Steps: true},
+		{Algorithm: "a", Processes: 1, Holder: 1, Steps: true},
+		{Algorithm: "a", Processes: 1, Steps: true, Hold: hold},
+		{Algorithm: "a", Processes: 1, Steps: true, Actions: []Action{{Kind: Ask, Hold: &hold}}},
+		{Algorithm: "a", Processes: 1, Links: []Link{{0, 0, Dist{}}}, Latency: hold},
+		{Algorithm: "a", Processes: MaxProcesses + 1, Steps: true},
+	} {
+		if s.Check() == nil {
+			t.Errorf("%+v passes", s)
+		}
+	}
+}
+
+// Whatever the bytes, Parse says where it stumbles, or reads something that
+// Format writes and Parse reads again.
+func FuzzParse(f *testing.F) {
+	f.Add(everything)
+	f.Add(steps)
+	f.Add("algorithm a\nprocesses 2\nexpect P1 is a|b\nat 1 drop 1->2 -> 3rd")
+	f.Fuzz(func(t *testing.T, text string) {
+		s, err := Parse("f", text)
+		if err != nil {
+			e, ok := err.(*Error)
+			if !ok || e.Line < 1 || e.Col < 1 || e.Line > strings.Count(text, "\n")+1 {
+				t.Fatalf("%q: %v", text, err)
+			}
+			return
+		}
+		written := Format(s)
+		again, err := Parse("f", written)
+		if err != nil {
+			t.Fatalf("%q\nis written as\n%s\n%v", text, written, err)
+		}
+		if !reflect.DeepEqual(blank(s), blank(again)) {
+			t.Fatalf("%q\nis read as %+v\nand written as\n%s\nwhich is read as %+v", text, s, written, again)
+		}
+	})
+}

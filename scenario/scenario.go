@@ -1,0 +1,111 @@
+package scenario
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/stile-lock/stile/core"
+)
+
+// MaxProcesses bounds the group of a scenario: it is for people to follow.
+const MaxProcesses = 10_000
+
+// A Scenario is one run, said in full: the group, what happens to it, and what
+// is expected to come of it.
+type Scenario struct {
+	File  string // where it was read from, for errors; empty if it was not
+	Title string
+
+	Algorithm   string // its name in the catalog
+	Topology    string // the options of the algorithm; empty or 0 means its default
+	Sets        string
+	Inform      string
+	K           int
+	Coordinator int // from 1
+
+	Processes int
+	Holder    core.ID // who has the token at the start, if there is one
+	Busy      bool    // the holder is inside at the start
+	Network   core.Network
+	Seed      uint64
+
+	Steps   bool   // the actions are done in order, and nothing happens by itself
+	Latency Dist   // timed: of a message
+	Links   []Link // timed: latencies of single links, where they differ
+	Hold    Dist   // timed: how long a process stays inside
+	Manual  bool   // timed: a process leaves only when a line says so
+	Until   int64  // timed: when the run ends at the latest; 0 means when nothing more can happen
+
+	Set     []Setting
+	Actions []Action
+	Expect  []Expectation
+}
+
+// A Link is the latency of messages from one process to another.
+type Link struct {
+	From, To core.ID
+	Latency  Dist
+}
+
+// A Setting gives one field of the state of one process its first value, in
+// the words of core.Describe.
+type Setting struct {
+	Proc  core.ID
+	Field string
+	Value string
+	Line  int // in the file; 0 if there is none
+}
+
+// Check reports what makes s impossible to run or to write down.
+func (s *Scenario) Check() error {
+	if s.Algorithm == "" {
+		return fmt.Errorf("no algorithm: say which, such as algorithm raymond")
+	}
+	if s.Processes < 1 || s.Processes > MaxProcesses {
+		return fmt.Errorf("%d processes: want 1 to %d", s.Processes, MaxProcesses)
+	}
+	if s.Holder < 0 || int(s.Holder) >= s.Processes {
+		return fmt.Errorf("holder %d: there are processes 1 to %d", s.Holder+1, s.Processes)
+	}
+	if strings.ContainsAny(s.Title, "\n") || s.Title != trim(stripComment(s.Title)) {
+		return fmt.Errorf("title %q: want one line, without # after a space", s.Title)
+	}
+	if s.Steps {
+		return s.checkSteps()
+	}
+	if err := checkLatency(s.Latency); err != nil {
+		return err
+	}
+	for _, l := range s.Links {
+		if err := checkLatency(l.Latency); err != nil {
+			return err
+		}
+	}
+	for _, e := range s.Expect {
+		if s.Until > 0 && e.When.Kind == AtTime && e.When.At > s.Until {
+			return fmt.Errorf("something is expected at %s, but the run ends at %s", FormatTime(e.When.At), FormatTime(s.Until))
+		}
+	}
+	return nil
+}
+
+// checkSteps refuses what only a timed schedule has.
+func (s *Scenario) checkSteps() error {
+	zero := Dist{}
+	if s.Latency != zero || s.Hold != zero || s.Manual || s.Until != 0 || len(s.Links) > 0 {
+		return fmt.Errorf("latency, hold and until say how long things take, but in steps nothing takes time: remove them or the line schedule steps")
+	}
+	for _, a := range s.Actions {
+		if a.At != 0 || a.Hold != nil || a.By != 0 {
+			return fmt.Errorf("%q says when or how long, but in steps nothing takes time", a)
+		}
+	}
+	return nil
+}
+
+func checkLatency(d Dist) error {
+	if d.Mean() < 1 || d.Shape == Uniform && d.A < 1 {
+		return fmt.Errorf("a latency of %v: a message must take some time", d)
+	}
+	return nil
+}

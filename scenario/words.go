@@ -1,0 +1,274 @@
+package scenario
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/stile-lock/stile/core"
+)
+
+// An Error says where a file is wrong, what was found there, and what would be
+// right.
+type Error struct {
+	File      string
+	Line, Col int // from 1; Col counts characters
+	Msg       string
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Col, e.Msg)
+}
+
+// A word is a piece of a line without blanks.
+type word struct {
+	text string
+	at   int // where it begins, in bytes
+}
+
+// A reader reads one line word by word. Its first error sticks, and everything
+// read after it is worthless.
+type reader struct {
+	file  string
+	line  int
+	text  string // without the comment
+	words []word
+	n     int // how many processes there are
+	err   error
+}
+
+const blanks = " \t\r"
+
+func trim(s string) string { return strings.Trim(s, blanks) }
+
+// stripComment cuts off what follows a # at the beginning or after a blank.
+func stripComment(s string) string {
+	for i := range len(s) {
+		if s[i] == '#' && (i == 0 || strings.IndexByte(blanks, s[i-1]) >= 0) {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+// split cuts a line into words. The arrow and the bar are words of their own,
+// with or without blanks around them.
+func split(s string) []word {
+	var words []word
+	for i := 0; i < len(s); {
+		switch {
+		case strings.IndexByte(blanks, s[i]) >= 0:
+			i++
+			continue
+		case s[i] == '|':
+			words = append(words, word{"|", i})
+		case strings.HasPrefix(s[i:], "->"):
+			words = append(words, word{"->", i})
+		default:
+			end := i + 1
+			for end < len(s) && strings.IndexByte(blanks+"|", s[end]) < 0 && !strings.HasPrefix(s[end:], "->") {
+				end++
+			}
+			words = append(words, word{s[i:end], i})
+		}
+		i += len(words[len(words)-1].text)
+	}
+	return words
+}
+
+// peek returns the text of the next word, or nothing at the end of the line.
+func (r *reader) peek() string { return r.here().text }
+
+// here returns the next word without taking it. At the end of the line it is
+// empty.
+func (r *reader) here() word {
+	if len(r.words) == 0 {
+		return word{"", len(r.text)}
+	}
+	return r.words[0]
+}
+
+// take returns the next word, and goes on to the one after it.
+func (r *reader) take() word {
+	w := r.here()
+	if len(r.words) > 0 {
+		r.words = r.words[1:]
+	}
+	return w
+}
+
+// has takes the next word if it is this one.
+func (r *reader) has(text string) bool {
+	if r.peek() != text || text == "" {
+		return false
+	}
+	r.take()
+	return true
+}
+
+// fail says what was found and what would be right.
+func (r *reader) fail(w word, want string, args ...any) {
+	found := "the line ends here"
+	if w.text != "" {
+		found = "found " + strconv.Quote(w.text)
+	}
+	r.failAt(w, found+": want "+fmt.Sprintf(want, args...))
+}
+
+func (r *reader) failAt(w word, msg string) {
+	if r.err == nil {
+		col := utf8.RuneCountInString(r.text[:min(w.at, len(r.text))]) + 1
+		r.err = &Error{r.file, r.line, col, msg}
+	}
+}
+
+// end demands that nothing follows.
+func (r *reader) end() {
+	if w := r.take(); w.text != "" {
+		r.fail(w, "nothing more on this line (a comment begins with #)")
+	}
+}
+
+// rest returns what is left of the line, blanks made single.
+func (r *reader) rest(what string) string {
+	if len(r.words) == 0 {
+		r.fail(r.take(), "%s", what)
+		return ""
+	}
+	text := r.text[r.words[0].at:]
+	r.words = nil
+	return strings.Join(strings.FieldsFunc(text, func(c rune) bool {
+		return strings.ContainsRune(blanks, c)
+	}), " ")
+}
+
+// process reads P3, or 3.
+func (r *reader) process() core.ID { return r.asProcess(r.take()) }
+
+func (r *reader) asProcess(w word) core.ID {
+	number := strings.TrimPrefix(w.text, "P")
+	x, err := strconv.Atoi(number)
+	switch {
+	case !isNumber(number):
+		r.fail(w, "a process such as P2%s%s", smallP(w.text), arrowHint(w.text))
+	case err != nil || x > r.n:
+		r.failAt(w, fmt.Sprintf("there is no process %s: want P1 to P%d", w.text, r.n))
+	case x == 0:
+		r.failAt(w, fmt.Sprintf("there is no process %s: processes are numbered from 1 to %d", w.text, r.n))
+	}
+	if r.err != nil {
+		return 0
+	}
+	return core.ID(x - 1)
+}
+
+func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+
+// link reads 1 -> 3.
+func (r *reader) link() (from, to core.ID) {
+	from = r.process()
+	arrow := r.take()
+	if arrow.text != "->" {
+		r.fail(arrow, "-> and the receiver, such as 1 -> 3%s", arrowHint(arrow.text))
+	}
+	w := r.take()
+	to = r.asProcess(w)
+	if r.err == nil && from == to {
+		r.failAt(w, fmt.Sprintf("a link from %v to itself: messages to oneself are never under way", from))
+	}
+	return from, to
+}
+
+// list reads processes such as 1,2,5-7, or 1, 2, 5-7, up to a bar.
+func (r *reader) list() []core.ID {
+	var ids []core.ID
+	for len(r.words) > 0 && r.peek() != "|" && r.err == nil {
+		w := r.take()
+		for at := 0; at < len(w.text); {
+			part, _, more := strings.Cut(w.text[at:], ",")
+			ids = append(ids, r.span(word{part, w.at + at})...)
+			at += len(part)
+			if more {
+				at++
+			}
+		}
+	}
+	return ids
+}
+
+// span reads a process or a range of them.
+func (r *reader) span(w word) []core.ID {
+	a, b, isRange := strings.Cut(w.text, "-")
+	lo := r.asProcess(word{a, w.at})
+	hi := lo
+	if isRange {
+		hi = r.asProcess(word{b, w.at + len(a) + 1})
+	}
+	if r.err == nil && hi < lo {
+		r.fail(w, "a range that rises, such as 5-7")
+	}
+	var ids []core.ID
+	for id := lo; id <= hi && r.err == nil; id++ {
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// time reads a number of units of T.
+func (r *reader) time() int64 {
+	w := r.take()
+	t, err := ParseTime(w.text)
+	if err != nil {
+		r.fail(w, "a time: a number such as 2 or 0.5%s", timeHint(w.text))
+	}
+	return t
+}
+
+// dist reads a number, exp:MEAN or uniform:LO,HI.
+func (r *reader) dist() Dist {
+	w := r.take()
+	d, err := ParseDist(w.text)
+	if err != nil {
+		r.fail(w, "a time: a number such as 2 or 0.5, exp:MEAN or uniform:LO,HI%s", timeHint(w.text))
+	}
+	return d
+}
+
+// latency reads how long a message takes.
+func (r *reader) latency() Dist {
+	w := r.here()
+	d := r.dist()
+	if err := checkLatency(d); err != nil {
+		r.failAt(w, err.Error())
+	}
+	return d
+}
+
+// number reads a whole number.
+func (r *reader) number(lo, hi int) int {
+	w := r.take()
+	x, err := strconv.Atoi(w.text)
+	if err != nil || x < lo || x > hi || !isNumber(w.text) {
+		r.fail(w, "a whole number from %d to %d", lo, hi)
+	}
+	return x
+}
+
+// nth reads 2nd, if that comes next.
+func (r *reader) nth() int {
+	text := r.peek()
+	digits := strings.TrimRight(text, "stndrh")
+	x, err := strconv.Atoi(digits)
+	if err != nil || x < 1 || digits == text {
+		return 0
+	}
+	w := r.take()
+	if ordinal(x) != text {
+		r.fail(w, "%s", ordinal(x))
+	}
+	if x == 1 {
+		return 0
+	}
+	return x
+}
