@@ -9,7 +9,7 @@ import (
 
 // A Violation is one way in which a run broke a property.
 type Violation struct {
-	Property string // mutual-exclusion, order or lost-request
+	Property string // mutual-exclusion, order, lost-request or unasked-entry
 	At       int64  // ticks
 	Proc     core.ID
 	Other    core.ID // mutual-exclusion: who was inside. order: who asked before.
@@ -24,6 +24,8 @@ func (v Violation) String() string {
 		return fmt.Sprintf("%v entered before %v, whose request happened before", v.Proc, v.Other)
 	case "lost-request":
 		return fmt.Sprintf("%v asked and was never granted", v.Proc)
+	case "unasked-entry":
+		return fmt.Sprintf("%v entered without having asked", v.Proc)
 	}
 	return v.Property
 }

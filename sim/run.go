@@ -34,10 +34,7 @@ type Config struct {
 }
 
 // A Link is the latency of messages from one process to another.
-type Link struct {
-	From, To core.ID
-	Latency  scenario.Dist
-}
+type Link = scenario.Link
 
 func (c Config) check() error {
 	if err := c.Spec.Accepts(c.Nodes); err != nil {

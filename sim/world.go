@@ -23,6 +23,9 @@ type world struct {
 	oracle   *oracle
 	meter    meter
 	faults   *faults             // nil if there are none
+	manual   bool                // messages and timers wait in flight for the adversary
+	fifo     bool                // the adversary too has to keep the order of each link, unless it reorders
+	flight   []event             // manual: the messages under way, in order of sending
 	observe  func(e trace.Event) // nil if nobody looks
 	steps    int                 // events observed
 	state    []byte
@@ -111,6 +114,11 @@ func (w *world) ask(p core.ID) error {
 
 func (w *world) enter(p core.ID) {
 	before := len(w.oracle.found)
+	if w.oracle.procs[p].phase != waiting {
+		w.oracle.violate(Violation{"unasked-entry", w.now, p, core.None})
+		w.note(trace.Event{Kind: trace.Violation, Proc: p, Peer: core.None, Name: "unasked-entry"})
+		return
+	}
 	w.oracle.entered(p, w.now)
 	w.meter.entered(p, w.now)
 	w.note(trace.Event{Kind: trace.Enter, Proc: p})
@@ -190,7 +198,15 @@ func (w *world) dispatch(from, to core.ID, slot int32) {
 func (w *world) schedule(from, to core.ID, slot int32, delay int64) {
 	at := w.net.arrival(from, to, w.now+delay)
 	w.net.slots[slot].refs++
-	n := w.queue.push(event{at: at, slot: slot, proc: int32(to), arg: int32(from), kind: deliver})
+	e := event{at: at, slot: slot, proc: int32(to), arg: int32(from), kind: deliver}
+	if w.manual {
+		w.queue.seq++
+		e.seq = w.queue.seq
+		w.flight = append(w.flight, e)
+	} else {
+		w.queue.push(e)
+	}
+	n := w.queue.seq
 	if w.observe != nil {
 		w.noteMessage(trace.Send, from, to, int(n), slot)
 	}
@@ -220,6 +236,11 @@ func (w *world) setTimer(p core.ID, id, after int) {
 	if w.net.timers == nil {
 		w.net.timers = make(map[timer]uint64)
 	}
+	if w.manual {
+		w.queue.seq++
+		w.net.timers[key] = w.queue.seq
+		return
+	}
 	at := w.now + int64(after)*w.net.latency.Max()
 	w.net.timers[key] = w.queue.push(event{at: at, proc: int32(p), arg: int32(id), kind: expire})
 }
@@ -229,6 +250,11 @@ func (w *world) expire(e event) error {
 	if w.net.timers[timer{p, t}] != e.seq {
 		return nil // set anew since
 	}
+	return w.expired(p, t)
+}
+
+func (w *world) expired(p core.ID, t int) error {
+	delete(w.net.timers, timer{p, t})
 	w.note(trace.Event{Kind: trace.Expire, Proc: p})
 	return w.step(p, core.Input{Kind: core.Expire, Timer: t})
 }

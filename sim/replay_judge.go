@@ -1,0 +1,226 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/scenario"
+)
+
+// A Difference is something that came out otherwise than expected.
+type Difference struct {
+	Line int    // of the expectation in the file; 0 if there is none
+	Want string // in the words of the file
+	Got  string
+}
+
+// String tells the difference in words.
+func (d Difference) String() string {
+	s := fmt.Sprintf("wanted %s, got %s", d.Want, d.Got)
+	if d.Line > 0 {
+		s = fmt.Sprintf("line %d: %s", d.Line, s)
+	}
+	return s
+}
+
+// A judge compares a run with what is expected of it.
+type judge struct {
+	p     *player
+	open  []scenario.Expectation // those at a moment that has not come yet
+	found []Difference
+	times []int // how often each process has entered
+}
+
+func newJudge(p *player) *judge {
+	j := &judge{p: p, times: make([]int, p.sc.Processes)}
+	for _, e := range p.sc.Expect {
+		if e.Kind == scenario.FieldIs || e.Kind == scenario.PhaseIs {
+			j.open = append(j.open, e)
+		}
+	}
+	return j
+}
+
+// wantsOrder reports whether happened-before is to be watched even if the
+// algorithm does not promise it.
+func (j *judge) wantsOrder() bool {
+	return slices.ContainsFunc(j.p.sc.Expect, func(e scenario.Expectation) bool { return e.Name == scenario.Order })
+}
+
+// due checks the expectations whose moment has come.
+func (j *judge) due(now func(m scenario.Moment) bool) {
+	j.open = slices.DeleteFunc(j.open, func(e scenario.Expectation) bool {
+		if !now(e.When) {
+			return false
+		}
+		j.state(e)
+		return true
+	})
+}
+
+func (j *judge) after(actions int) {
+	j.due(func(m scenario.Moment) bool { return m.Kind == scenario.AfterActions && m.Count == actions })
+}
+
+func (j *judge) before(at int64) {
+	j.due(func(m scenario.Moment) bool { return m.Kind == scenario.AtTime && m.At < at })
+}
+
+func (j *judge) entered(p core.ID) {
+	j.times[p]++
+	j.due(func(m scenario.Moment) bool {
+		return m.Kind == scenario.OnEntry && m.Proc == p && max(m.Nth, 1) == j.times[p]
+	})
+}
+
+// state checks what is expected of the state of a process now.
+func (j *judge) state(e scenario.Expectation) {
+	w := j.p.w
+	if e.Kind == scenario.PhaseIs {
+		if got := [...]scenario.Phase{scenario.Idle, scenario.Waits, scenario.Inside}[w.oracle.procs[e.Proc].phase]; got != e.Phase {
+			j.differ(e, fmt.Sprintf("%s%v %v", e.When, e.Proc, got))
+		}
+		return
+	}
+	fields := core.Describe(w.machines[e.Proc], j.p.sc.Processes)
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = f.Name
+		if f.Name == e.Name {
+			if f.Value != e.Value {
+				j.differ(e, fmt.Sprintf("%s%v %s %s", e.When, e.Proc, f.Name, f.Value))
+			}
+			return
+		}
+	}
+	j.differ(e, fmt.Sprintf("no field %s of %v then: there are %s", e.Name, e.Proc, strings.Join(names, ", ")))
+}
+
+func (j *judge) differ(e scenario.Expectation, got string) {
+	j.found = append(j.found, Difference{e.Line, e.What(), got})
+}
+
+// verdict checks what is expected of the run as a whole.
+func (j *judge) verdict() []Difference {
+	j.due(func(m scenario.Moment) bool { return m.Kind == scenario.AtEnd || m.Kind == scenario.AtTime })
+	for _, e := range j.open {
+		j.differ(e, fmt.Sprintf("%v entering %s", e.When.Proc, times(j.times[e.When.Proc])))
+	}
+	for _, e := range j.p.sc.Expect {
+		j.whole(e)
+	}
+	j.violations()
+	slices.SortStableFunc(j.found, func(a, b Difference) int { return a.Line - b.Line })
+	return j.found
+}
+
+func times(n int) string {
+	if n == 0 {
+		return "never"
+	}
+	return strconv.Itoa(n) + " times only"
+}
+
+func (j *judge) whole(e scenario.Expectation) {
+	b := j.p.back
+	switch e.Kind {
+	case scenario.Entries:
+		got := scenario.Expectation{Kind: scenario.Entries}
+		for _, entry := range b.Entries {
+			got.Procs = append(got.Procs, entry.Proc)
+		}
+		if !slices.Equal(got.Procs, e.Procs) {
+			j.differ(e, got.What())
+		}
+	case scenario.EntersAt:
+		j.entersAt(e)
+	case scenario.Messages:
+		n := b.Messages
+		if e.Name != "" {
+			n = b.ByKind[slices.Index(j.p.w.spec.Kinds, e.Name)]
+		}
+		if n != e.N {
+			j.differ(e, strconv.Itoa(n))
+		}
+	case scenario.Bypass:
+		if b.MaxBypass != e.N {
+			j.differ(e, strconv.Itoa(b.MaxBypass))
+		}
+	case scenario.Deadlock:
+		if !b.Deadlock {
+			j.differ(e, "none: "+j.ending())
+		}
+	case scenario.Violated:
+		if !j.broken(e.Name) {
+			j.differ(e, "none")
+		}
+	}
+}
+
+func (j *judge) entersAt(e scenario.Expectation) {
+	var at []string
+	for _, entry := range j.p.back.Entries {
+		if entry.Proc != e.Proc {
+			continue
+		}
+		if entry.At == e.At {
+			return
+		}
+		at = append(at, scenario.FormatTime(entry.At))
+	}
+	if at == nil {
+		at = []string{"no time"}
+	}
+	j.differ(e, "entries at "+strings.Join(at, " "))
+}
+
+// ending says how the run ended.
+func (j *judge) ending() string {
+	switch o := j.p.w.oracle; {
+	case o.nWait == 0:
+		return "nobody waits at the end"
+	case o.nIn > 0:
+		return "somebody is inside at the end"
+	case o.nWait == 1:
+		return "only one process waits at the end"
+	}
+	return "messages are still under way at the end"
+}
+
+func (j *judge) broken(property string) bool {
+	return slices.ContainsFunc(j.p.back.Violations, func(v Violation) bool { return v.Property == property })
+}
+
+// violations reports, for each property, its first violation that was not
+// expected. Nothing being said, none is.
+func (j *judge) violations() {
+	allowed := map[string]bool{}
+	refused := map[string]scenario.Expectation{}
+	rest := scenario.Expectation{Kind: scenario.NotViolated}
+	for _, e := range j.p.sc.Expect {
+		switch {
+		case e.Kind == scenario.Violated:
+			allowed[e.Name] = true
+		case e.Kind == scenario.Deadlock:
+			allowed[scenario.LostRequest] = true
+		case e.Kind == scenario.NotViolated && e.Name == "":
+			rest = e
+		case e.Kind == scenario.NotViolated:
+			refused[e.Name] = e
+		}
+	}
+	for _, v := range j.p.back.Violations {
+		if allowed[v.Property] {
+			continue
+		}
+		allowed[v.Property] = true // say it once
+		e, ok := refused[v.Property]
+		if !ok {
+			e = rest
+		}
+		j.differ(e, fmt.Sprintf("%s: %v", v.Property, v))
+	}
+}
