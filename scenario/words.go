@@ -17,6 +17,7 @@ type Error struct {
 	Msg       string
 }
 
+// Error implements error.
 func (e *Error) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Col, e.Msg)
 }
