@@ -1,0 +1,60 @@
+# Everything that decides whether a change is good is in 'make check'.
+
+SHELL       := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+# Fuzzing is bounded by a count, not by a time: in Go 1.26 a time that runs out
+# can fail a good target (go.dev/issue/75804).
+FUZZTIME ?= 20000x
+
+# What a benchmark is asked for, such as BENCH=Sim.
+BENCH ?= .
+
+staticcheck := go tool -modfile=tools/go.mod staticcheck
+
+# Packages that start goroutines, and packages that can rewrite golden files.
+concurrent = $(shell grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go\>' . | xargs -r dirname | sort -u)
+golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
+
+.PHONY: help check tools fmt vet lint test race fuzz bench golden
+
+help: ## show what there is to make
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
+
+check: tools fmt vet lint test race fuzz ## all that must pass before a change is good
+	@echo "check: all good"
+
+tools: ## download what the other targets need
+	go mod download
+	go mod download -modfile=tools/go.mod
+
+fmt: ## every file is formatted
+	@bad=$$(gofmt -l .); if [ -n "$$bad" ]; then echo "not formatted (run gofmt -w):"; echo "$$bad"; exit 1; fi
+
+vet: ## go vet
+	go vet ./...
+
+lint: ## staticcheck
+	$(staticcheck) ./...
+
+test: ## all tests, those of style included
+	go test ./...
+
+race: ## tests of packages with goroutines, with the race detector
+	@if [ -n "$(concurrent)" ]; then echo "go test -race $(concurrent)"; go test -race $(concurrent); fi
+
+fuzz: ## a little of every fuzz target
+	@go test -list '^Fuzz' ./... \
+	| awk '/^Fuzz/ { name[++n] = $$1 } /^ok/ { for (i = 1; i <= n; i++) print $$2, name[i]; n = 0 }' \
+	| while read -r package name; do \
+		echo "fuzz $$package $$name"; \
+		go test "$$package" -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 100x </dev/null; \
+	done
+
+bench: ## all benchmarks, or BENCH=NAME
+	go test ./... -run '^$$' -bench '$(BENCH)' -benchmem
+
+golden: ## rewrite the golden files; read the difference before you commit it
+	go test $(golden) -update
+	git status --short -- '*testdata*'
