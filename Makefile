@@ -14,7 +14,7 @@ BENCH ?= .
 staticcheck := go tool -modfile=tools/go.mod staticcheck
 
 # Packages that start goroutines, and packages that can rewrite golden files.
-concurrent = $(shell grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go\>' . | xargs -r dirname | sort -u)
+concurrent = $(shell grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go.func' . | xargs -r dirname | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
 
 .PHONY: help check tools fmt vet lint test race fuzz bench golden
