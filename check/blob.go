@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -138,4 +139,11 @@ func (t *blobs) get(id uint32) *blob {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.infos[id]
+}
+
+// some reports whether there is a blob for which f holds.
+func (t *blobs) some(f func(b *blob) bool) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.ContainsFunc(t.infos, f)
 }

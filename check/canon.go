@@ -49,7 +49,7 @@ func (w *worker) settle(old uint64, s Step, emit func(s Step, next []byte)) {
 	if w.blobs.anchors.Load() {
 		r.anchor = w.anchor(g)
 	}
-	if !w.omega || old == 0 {
+	if !w.omega || old == 0 || w.exact {
 		w.emit(g, r, s, emit)
 		return
 	}
@@ -86,6 +86,10 @@ func (w *worker) emit(g *global, r rule, s Step, emit func(s Step, next []byte))
 		g = w.mapped(g, m)
 	}
 	if !w.ordered() {
+		if g != w.spare {
+			w.spare.copyFrom(g)
+			g = w.spare
+		}
 		slices.SortFunc(g.letters, compareLetters)
 	}
 	if w.err == nil {

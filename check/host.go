@@ -3,6 +3,7 @@ package check
 import (
 	"encoding/binary"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/stile-lock/stile/core"
 )
@@ -40,6 +41,8 @@ type host struct {
 	birth  core.Birth
 	omega  bool // far apart times are not told apart by how far
 	mayAsk core.Set
+
+	longest atomic.Int64 // letters on one link, so far
 }
 
 func newHost(g Group) (*host, error) {
@@ -68,6 +71,13 @@ func newHost(g Group) (*host, error) {
 		h.mayAsk = core.SetOf(g.Requesters...)
 	}
 	return h, nil
+}
+
+// see notes how many letters there are on a link.
+func (h *host) see(n int) {
+	for old := h.longest.Load(); int64(n) > old; old = h.longest.Load() {
+		h.longest.CompareAndSwap(old, int64(n))
+	}
 }
 
 // The phases of a process, as the host sees them.

@@ -24,6 +24,7 @@ type Step struct {
 	Label  uint32 // what is done, as the model numbers it
 	Fair   bool   // whoever can do it for ever must do it in the end
 	Broken Broken // the properties that doing it breaks
+	Class  uint32 // which fair action it is, below 1<<30: steps of one class are one action
 	Enters int8   // 1 + the process that gets in by it, or 0
 }
 
@@ -31,7 +32,8 @@ type Step struct {
 type Broken uint16
 
 // Waits is implemented by the workers of models in which processes wait for
-// something: it returns the set of those that do, one bit for each process.
+// something. It returns, one bit for each process, which do, and which of
+// those have none of their messages under way.
 type Waits interface {
-	Waiting(state []byte) uint32
+	Waiting(state []byte) (waiting, calm uint32)
 }

@@ -29,13 +29,13 @@ func (w *worker) ask(p core.ID, old uint64, emit func(Step, []byte)) {
 func (w *worker) leave(p core.ID, old uint64, emit func(Step, []byte)) {
 	g := w.begin()
 	g.procs[p].phase = idle
-	w.finish(g, p, core.Release, core.None, 0, Step{Label: label(doLeave, p, 0, 0), Fair: true}, old, emit)
+	w.finish(g, p, core.Release, core.None, 0, Step{Label: label(doLeave, p, 0, 0), Fair: true, Class: uint32(p)}, old, emit)
 }
 
 func (w *worker) start(p core.ID, old uint64, emit func(Step, []byte)) {
 	g := w.begin()
 	g.procs[p].start = false
-	w.finish(g, p, core.Start, core.None, 0, Step{Label: label(doStart, p, 0, 0), Fair: true}, old, emit)
+	w.finish(g, p, core.Start, core.None, 0, Step{Label: label(doStart, p, 0, 0), Fair: true, Class: maxSeats + uint32(p)}, old, emit)
 }
 
 // deliverAll does what the network can do with the letters.
@@ -45,6 +45,10 @@ func (w *worker) deliverAll(old uint64, emit func(Step, []byte)) {
 		l := w.from.letters
 		if l[i].link != l[first].link {
 			first = i
+		}
+		if i-first >= w.longest {
+			w.longest = i - first + 1
+			w.host.see(w.longest)
 		}
 		switch {
 		case w.ordered():
@@ -82,7 +86,12 @@ func (w *worker) deliver(i, nth int, take bool, old uint64, emit func(Step, []by
 	me := &g.procs[to]
 	me.knows |= m.knows
 	me.seen = me.seen || m.seen
-	w.finish(g, to, core.Receive, from, m.blob, Step{Label: label(kind, to, from, nth), Fair: take}, old, emit)
+	class := uint32(m.link) + 2*maxSeats
+	if !w.ordered() {
+		class += m.blob << 8 // each message is an action of its own
+	}
+	s := Step{Label: label(kind, to, from, nth), Fair: take, Class: class}
+	w.finish(g, to, core.Receive, from, m.blob, s, old, emit)
 }
 
 func (w *worker) drop(i int, old uint64, emit func(Step, []byte)) {

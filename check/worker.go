@@ -28,6 +28,8 @@ type worker struct {
 	keyBuf   []byte
 	buf      []byte
 	state    []byte
+	exact    bool // the states are concrete: nothing is left open
+	longest  int  // letters on one link
 	err      error
 }
 
@@ -320,13 +322,16 @@ func (w *worker) look(g *global) Broken {
 }
 
 // Waiting implements Waits.
-func (w *worker) Waiting(state []byte) uint32 {
+func (w *worker) Waiting(state []byte) (waiting, calm uint32) {
 	w.unpack(state, w.from)
-	var set uint32
 	for p := range w.from.procs {
 		if w.from.procs[p].phase == waits {
-			set |= 1 << p
+			waiting |= 1 << p
 		}
 	}
-	return set
+	calm = waiting
+	for i := range w.from.letters {
+		calm &^= 1 << (int(w.from.letters[i].link) / w.Nodes)
+	}
+	return waiting, calm
 }

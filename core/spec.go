@@ -94,6 +94,10 @@ type Theory struct {
 	Order     string // in which order requests are granted
 	ME3       bool   // requests are granted in the order of happened-before
 	Symmetric bool   // all processes have the same role
+
+	// Bypass is how many entries of others a process can see while it waits,
+	// once its request has arrived everywhere. It is nil if nothing is claimed.
+	Bypass func(n int) int
 }
 
 // A Spec is one algorithm, ready to be run by any host.

@@ -50,6 +50,7 @@
 //	at 9 heal
 //	at 9 P1 suspects P3           # is told that P3 is dead
 //	at 9 P1 timer 2 expires       # before its time
+//	at 9 P1 tells P3              # their applications talk, at once; the clock goes along
 //	at 0 P1 starts                # if any line says so; otherwise all start at 0, after the lines of 0
 //
 // What is done to a message is done to the first one under way on that link

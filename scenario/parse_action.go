@@ -51,7 +51,7 @@ func (p *parser) deed(a *Action) {
 	switch a.Kind {
 	case Ask:
 		p.hold(a)
-	case Suspect:
+	case Suspect, Tell:
 		a.Peer = p.process()
 	case Expire:
 		a.Timer = p.number(0, 1<<30)

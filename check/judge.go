@@ -1,0 +1,167 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/scenario"
+)
+
+// violated finds the shortest way to break a property and reports it.
+func (r *run) violated(h *host, name string, bit Broken) error {
+	g, err := buildGraph(h, graphLimit{stop: bit, memory: r.Memory, quit: r.quit})
+	if err != nil {
+		return err
+	}
+	at, ok := g.found[bit]
+	if !ok {
+		r.add(Property{Name: name, Verdict: Violated, Note: "found, but there was no room or time left to find the way there"})
+		return nil
+	}
+	start, states, err := g.states(g.pathTo(at.state))
+	if err != nil {
+		return err
+	}
+	if at.step != nil {
+		var next []byte
+		_, err := g.worker.Next(states[len(states)-1], func(s Step, b []byte) {
+			if next == nil && s.Label == at.step.Label && s.Broken&bit != 0 {
+				next = append([]byte{}, b...)
+			}
+		})
+		if err != nil {
+			return err
+		}
+		states = append(states, next)
+	}
+	moves, err := h.concrete(start, states)
+	if errors.Is(err, errSpurious) {
+		r.add(Property{Name: name, Verdict: Unfinished, Note: err.Error() + "; try with a bound on requests"})
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	p := Property{Name: name, Verdict: Violated, Note: fmt.Sprintf("after %d steps", len(moves))}
+	r.tell(&p, h, start, moves, expectation(bit))
+	r.add(p)
+	return nil
+}
+
+func (r *run) quit() bool {
+	return r.Context != nil && r.Context.Err() != nil || r.Time > 0 && r.remaining().Time <= 1
+}
+
+// expectation returns what a scenario expects that shows a property broken.
+func expectation(bit Broken) []scenario.Expectation {
+	switch bit {
+	case brokenExclusion:
+		return []scenario.Expectation{{Kind: scenario.Violated, Name: scenario.MutualExclusion}}
+	case brokenOrder:
+		return []scenario.Expectation{{Kind: scenario.Violated, Name: scenario.Order}}
+	case brokenDeadlock:
+		return []scenario.Expectation{{Kind: scenario.Violated, Name: scenario.LostRequest}}
+	}
+	return nil
+}
+
+// tell puts a counterexample into a property.
+func (r *run) tell(p *Property, h *host, start int, moves []move, expect []scenario.Expectation) {
+	sc := r.Scenario
+	v := h.Starts[start]
+	sc.Algorithm, sc.Processes, sc.Network = r.Spec.Name, r.Nodes, r.Network
+	sc.Holder, sc.Busy, sc.Steps = v.Holder, v.Busy, true
+	sc.Title = fmt.Sprintf("%s among %d: %s violated", r.Spec.Name, r.Nodes, p.Name)
+	sc.Actions = actions(moves)
+	sc.Expect = expect
+	p.Counterexample = &sc
+	for _, a := range sc.Actions {
+		p.Trace = append(p.Trace, a.String())
+	}
+}
+
+// liveness looks at infinite runs.
+func (r *run) liveness(h *host, e *Exploration) error {
+	need := e.States*24 + e.Transitions*8
+	p := r.passed(e, Starvation)
+	b := r.passed(e, Bypass)
+	if e.Unfinished == "" && r.Memory > 0 && need > r.Memory {
+		p.Verdict, p.Note = NotChecked, fmt.Sprintf("the state graph needs %d MiB, more than --memory allows", need>>20)
+		b.Verdict, b.Note = p.Verdict, p.Note
+	}
+	if p.Verdict != Holds && p.Verdict != HoldsBounded {
+		r.add(p)
+		r.add(b)
+		return nil
+	}
+	g, err := buildGraph(h, graphLimit{edges: true, quit: r.quit})
+	if err != nil {
+		return err
+	}
+	if !g.full {
+		p.Verdict, p.Note = Unfinished, "out of time"
+		b.Verdict, b.Note = p.Verdict, p.Note
+		r.add(p)
+		r.add(b)
+		return nil
+	}
+	fromRequest, fromCalm := 0, 0
+	for _, proc := range g.waiters() {
+		c := newCut(g, proc)
+		if bad := c.starves(); bad != nil && p.Verdict != Violated {
+			if err := r.starves(&p, h, c, bad, core.ID(proc)); err != nil {
+				return err
+			}
+		}
+		a, q := c.bypass()
+		fromRequest, fromCalm = worse(fromRequest, a), worse(fromCalm, q)
+	}
+	r.add(p)
+	r.bypass(&b, fromRequest, fromCalm)
+	r.add(b)
+	return nil
+}
+
+// starves reports a lasso.
+func (r *run) starves(p *Property, h *host, c *cut, bad []uint32, proc core.ID) error {
+	stem := c.g.pathTo(bad[len(bad)-1])
+	loop := c.around(bad)
+	start, states, err := c.g.states(append(stem, loop[1:]...))
+	if err != nil {
+		return err
+	}
+	moves, err := h.concrete(start, states)
+	if errors.Is(err, errSpurious) {
+		p.Verdict, p.Note = Unfinished, err.Error()
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	p.Verdict = Violated
+	p.Loop = len(stem) - 1
+	p.Note = fmt.Sprintf("%v waits for ever: after %d steps, %d steps that can be repeated without end", proc, p.Loop, len(moves)-p.Loop)
+	if len(loop) == 1 {
+		p.Note = fmt.Sprintf("%v waits for ever: after %d steps nothing need happen any more", proc, p.Loop)
+	}
+	r.tell(p, h, start, moves, nil)
+	return nil
+}
+
+// bypass reports how often a waiting process can be overtaken.
+func (r *run) bypass(p *Property, fromRequest, fromCalm int) {
+	say := func(n int) string {
+		if n == Unbounded {
+			return "without bound"
+		}
+		return fmt.Sprintf("at most %d", n)
+	}
+	p.Note = fmt.Sprintf("entries of others: %s from the request on, %s once its own messages have arrived", say(fromRequest), say(fromCalm))
+	if claim := r.Spec.Theory.Bypass; claim != nil && (fromCalm == Unbounded || fromCalm > claim(r.Nodes)) {
+		p.Verdict = Violated
+		p.Note += fmt.Sprintf("; claimed is at most %d", claim(r.Nodes))
+	} else if claim == nil && fromCalm == Unbounded {
+		p.Verdict = Violated
+	}
+}

@@ -1,0 +1,287 @@
+package check
+
+import (
+	"math/bits"
+	"slices"
+)
+
+// Infinite behaviours. A process starves if there is an infinite run, fair to
+// every delivery and every exit, in which it waits for ever. Such a run ends
+// in a strongly connected part of the graph in which it waits, so it is enough
+// to look at the largest such parts: one is bad if each fair action that is
+// possible in all its states is also taken inside it.
+
+// A lasso is a run that goes on for ever: a way there, and a way round.
+type lasso struct {
+	proc  int
+	stem  []uint32 // states; the last is where the loop begins
+	cycle []uint32 // states of the loop, back to its beginning
+}
+
+// A cut is the part of a graph in which one process waits, taken apart into
+// components.
+type cut struct {
+	g     *graph
+	bit   uint32
+	comp  []int32 // of each state; -1 outside
+	comps [][]uint32
+}
+
+// newCut finds the components by Tarjan's algorithm. Components come in
+// reverse topological order: edges lead to earlier ones.
+func newCut(g *graph, proc int) *cut {
+	c := &cut{g: g, bit: 1 << proc, comp: make([]int32, len(g.waiting))}
+	for i := range c.comp {
+		c.comp[i] = -1
+	}
+	index := make([]uint32, len(g.waiting)) // 0: not seen
+	low := make([]uint32, len(g.waiting))
+	var stack []uint32
+	type frame struct {
+		state uint32
+		edge  uint64
+	}
+	var frames []frame
+	next := uint32(1)
+	visit := func(s uint32) {
+		index[s], low[s] = next, next
+		next++
+		stack = append(stack, s)
+		frames = append(frames, frame{s, g.first[s]})
+	}
+	for root := range uint32(len(g.waiting)) {
+		if g.waiting[root]&c.bit == 0 || index[root] != 0 {
+			continue
+		}
+		visit(root)
+		for len(frames) > 0 {
+			f := &frames[len(frames)-1]
+			s := f.state
+			if f.edge < g.first[s+1] {
+				t := g.to[f.edge]
+				f.edge++
+				if g.waiting[t]&c.bit == 0 {
+					continue
+				}
+				if index[t] == 0 {
+					visit(t)
+				} else if c.comp[t] < 0 {
+					low[s] = min(low[s], index[t])
+				}
+				continue
+			}
+			frames = frames[:len(frames)-1]
+			if len(frames) > 0 {
+				up := frames[len(frames)-1].state
+				low[up] = min(low[up], low[s])
+			}
+			if low[s] == index[s] {
+				c.close(&stack, s)
+			}
+		}
+	}
+	return c
+}
+
+// close takes the component of root off the stack.
+func (c *cut) close(stack *[]uint32, root uint32) {
+	id := int32(len(c.comps))
+	var members []uint32
+	for {
+		n := len(*stack) - 1
+		s := (*stack)[n]
+		*stack = (*stack)[:n]
+		c.comp[s] = id
+		members = append(members, s)
+		if s == root {
+			break
+		}
+	}
+	c.comps = append(c.comps, members)
+}
+
+// inner calls f for each edge inside a component.
+func (c *cut) inner(members []uint32, f func(edge uint64)) {
+	id := c.comp[members[0]]
+	for _, s := range members {
+		for e := c.g.first[s]; e < c.g.first[s+1]; e++ {
+			if c.comp[c.g.to[e]] == id {
+				f(e)
+			}
+		}
+	}
+}
+
+// starves returns a component in which a fair run can stay for ever, or nil.
+func (c *cut) starves() []uint32 {
+	for _, members := range c.comps {
+		if c.bad(members) {
+			return members
+		}
+	}
+	return nil
+}
+
+func (c *cut) bad(members []uint32) bool {
+	g := c.g
+	taken := map[uint32]bool{}
+	edges := 0
+	c.inner(members, func(e uint64) {
+		edges++
+		if g.class[e]&classFair != 0 {
+			taken[g.class[e]&^classEnters] = true
+		}
+	})
+	if edges == 0 {
+		return len(c.fair(members[0], nil)) == 0 // nothing need happen any more
+	}
+	enabled := map[uint32]int{} // in how many states
+	var classes []uint32
+	for _, s := range members {
+		classes = c.fair(s, classes[:0])
+		if len(classes) == 0 {
+			return true
+		}
+		for _, k := range classes {
+			enabled[k]++
+		}
+	}
+	for k, n := range enabled {
+		if n == len(members) && !taken[k] {
+			return false
+		}
+	}
+	return true
+}
+
+// fair appends the fair actions that are possible in a state.
+func (c *cut) fair(s uint32, classes []uint32) []uint32 {
+	for e := c.g.first[s]; e < c.g.first[s+1]; e++ {
+		if k := c.g.class[e] &^ classEnters; k&classFair != 0 && !slices.Contains(classes, k) {
+			classes = append(classes, k)
+		}
+	}
+	return classes
+}
+
+// around returns a closed walk through a component that takes each fair action
+// which is taken inside it, once at least.
+func (c *cut) around(members []uint32) []uint32 {
+	id := c.comp[members[0]]
+	at := members[len(members)-1]
+	walk := []uint32{at}
+	need := map[uint32]bool{}
+	c.inner(members, func(e uint64) {
+		if k := c.g.class[e] &^ classEnters; k&classFair != 0 {
+			need[k] = true
+		}
+	})
+	start := at
+	for len(need) > 0 {
+		path, class := c.search(at, id, func(_ uint32, e uint64) bool { return need[c.g.class[e]&^classEnters] })
+		if path == nil {
+			break
+		}
+		walk = append(walk, path...)
+		at = path[len(path)-1]
+		delete(need, class)
+	}
+	if at != start {
+		path, _ := c.search(at, id, func(s uint32, _ uint64) bool { return s == start })
+		walk = append(walk, path...)
+	}
+	return walk
+}
+
+// search finds a shortest path inside a component that ends with an edge for
+// which done holds. It returns the states after the first, and the class of
+// the last edge.
+func (c *cut) search(from uint32, id int32, done func(to uint32, edge uint64) bool) ([]uint32, uint32) {
+	g := c.g
+	parent := map[uint32]uint32{from: from}
+	for queue := []uint32{from}; len(queue) > 0; queue = queue[1:] {
+		s := queue[0]
+		for e := g.first[s]; e < g.first[s+1]; e++ {
+			t := g.to[e]
+			if c.comp[t] != id {
+				continue
+			}
+			if done(t, e) {
+				path := []uint32{t}
+				for s != from {
+					path = append(path, s)
+					s = parent[s]
+				}
+				slices.Reverse(path)
+				return path, g.class[e] &^ classEnters
+			}
+			if _, ok := parent[t]; !ok {
+				parent[t] = s
+				queue = append(queue, t)
+			}
+		}
+	}
+	return nil, 0
+}
+
+// Unbounded is a bypass without limit.
+const Unbounded = -1
+
+// bypass returns how many entries of others there can be while the process
+// waits: from its request on, and from when none of its messages is under way.
+func (c *cut) bypass() (fromRequest, fromCalm int) {
+	g := c.g
+	best := make([]int, len(c.comps)) // from anywhere in a component
+	for id, members := range c.comps {
+		for _, s := range members {
+			for e := g.first[s]; e < g.first[s+1]; e++ {
+				t := g.to[e]
+				count := 0
+				if g.class[e]&classEnters != 0 {
+					count = 1
+				}
+				switch {
+				case c.comp[t] < 0: // its own entry
+				case c.comp[t] == int32(id):
+					if count > 0 {
+						best[id] = Unbounded
+					}
+				case best[c.comp[t]] == Unbounded:
+					best[id] = Unbounded
+				case best[id] != Unbounded:
+					best[id] = max(best[id], count+best[c.comp[t]])
+				}
+			}
+		}
+	}
+	for id, members := range c.comps {
+		fromRequest = worse(fromRequest, best[id])
+		for _, s := range members {
+			if g.calm[s]&c.bit != 0 {
+				fromCalm = worse(fromCalm, best[id])
+				break
+			}
+		}
+	}
+	return fromRequest, fromCalm
+}
+
+func worse(a, b int) int {
+	if a == Unbounded || b == Unbounded {
+		return Unbounded
+	}
+	return max(a, b)
+}
+
+// waiters returns which processes ever wait.
+func (g *graph) waiters() []int {
+	var all uint32
+	for _, w := range g.waiting {
+		all |= w
+	}
+	var procs []int
+	for ; all != 0; all &= all - 1 {
+		procs = append(procs, bits.TrailingZeros32(all))
+	}
+	return procs
+}

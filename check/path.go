@@ -1,0 +1,115 @@
+package check
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/scenario"
+)
+
+// errSpurious means that a path exists only among renumbered states: what they
+// leave open has no real counterpart.
+var errSpurious = errors.New("the path exists only in the approximation of logical times")
+
+// A move is one step of a real run.
+type move struct {
+	kind    int
+	p, peer core.ID
+	nth     int
+}
+
+func moveOf(label uint32) move {
+	return move{int(label & 15), core.ID(label >> 4 & 15), core.ID(label >> 8 & 15), int(label >> 12)}
+}
+
+// concrete finds a real run along canonical states: one in which logical times
+// have not been renumbered and letters are in the order of sending. It begins
+// with start number start.
+func (h *host) concrete(start int, path [][]byte) ([]move, error) {
+	one := &host{Group: h.Group, birth: h.birth, blobs: h.blobs, omega: h.omega}
+	one.mayAsk.Copy(&h.mayAsk)
+	one.Starts = []core.View{h.Starts[start]}
+	w := one.Worker().(*worker)
+	w.exact = true
+	var at []byte
+	if err := w.Init(func([]byte) { at = h.pack(nil, w.to) }); err != nil {
+		return nil, err
+	}
+	var moves []move
+	for _, want := range path[1:] {
+		var next []byte
+		_, err := w.Next(at, func(s Step, canonical []byte) {
+			if next == nil && bytes.Equal(canonical, want) {
+				next = h.pack(nil, w.to)
+				moves = append(moves, moveOf(s.Label))
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+		if next == nil {
+			return nil, errSpurious
+		}
+		at = next
+	}
+	return moves, nil
+}
+
+// states returns the canonical states along a path of state numbers, and the
+// number of the start it begins with.
+func (g *graph) states(path []uint32) (start int, states [][]byte, err error) {
+	i := 0
+	err = g.worker.Init(func(s []byte) {
+		if states == nil && g.prints[path[0]] == fingerprint(s) {
+			states = [][]byte{slices.Clone(s)}
+			start = i
+		}
+		i++
+	})
+	for _, want := range path[1:] {
+		if err != nil {
+			return 0, nil, err
+		}
+		var next []byte
+		_, err = g.worker.Next(states[len(states)-1], func(_ Step, b []byte) {
+			if next == nil && fingerprint(b) == g.prints[want] {
+				next = slices.Clone(b)
+			}
+		})
+		states = append(states, next)
+	}
+	return start, states, err
+}
+
+// actions returns moves as lines of a scenario.
+func actions(moves []move) []scenario.Action {
+	var list []scenario.Action
+	for _, m := range moves {
+		a := scenario.Action{Proc: m.p}
+		switch m.kind {
+		case doAsk:
+			a.Kind = scenario.Ask
+		case doLeave:
+			a.Kind = scenario.Leave
+		case doStart:
+			a.Kind = scenario.Start
+		case doTell:
+			a.Kind, a.Proc, a.Peer = scenario.Tell, m.peer, m.p
+		default:
+			a.Kind, a.Proc, a.Peer = scenario.Deliver, m.peer, m.p
+			if m.nth > 0 {
+				a.Nth = m.nth + 1
+			}
+			switch m.kind {
+			case doDrop:
+				a.Kind = scenario.Drop
+			case doKeep:
+				list = append(list, scenario.Action{Kind: scenario.Duplicate, Proc: m.peer, Peer: m.p, Nth: a.Nth})
+			}
+		}
+		list = append(list, a)
+	}
+	return list
+}

@@ -1,0 +1,354 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/scenario"
+)
+
+// The properties that can be checked.
+const (
+	MutualExclusion = "mutual-exclusion" // never two inside
+	Deadlock        = "deadlock"         // somebody waits and nothing can happen
+	Starvation      = "starvation"       // a fair run in which somebody waits for ever
+	Order           = "order"            // ME3, causality through the algorithm's messages
+	OrderOpen       = "order-open"       // ME3, applications talk too
+	Bypass          = "bypass"           // how many entries of others a waiting process sees
+	Token           = "token"            // never two tokens
+	Fence           = "fence"            // the entry count rises by exactly one
+	Channels        = "channels"         // how many messages are on one link at most
+	Start           = "start"            // every start of a view is legitimate
+	Alibi           = "alibi"            // who is given an alibi is not inside
+)
+
+// Properties lists all properties, in the order of a report.
+func Properties() []string {
+	return []string{MutualExclusion, Deadlock, Starvation, Order, OrderOpen, Bypass, Token, Fence, Channels, Start, Alibi}
+}
+
+// A Verdict is what a check comes to.
+type Verdict string
+
+// The verdicts, from best to worst.
+const (
+	Holds        Verdict = "holds"         // proved for this number of processes, without a bound on requests
+	HoldsBounded Verdict = "holds-bounded" // proved up to the bound on requests
+	NotChecked   Verdict = "not-checked"   // the note says why
+	Unfinished   Verdict = "unfinished"    // ended early; nothing bad was found so far
+	Violated     Verdict = "violated"      // the trace shows how
+)
+
+func (v Verdict) rank() int {
+	return slices.Index([]Verdict{Holds, HoldsBounded, NotChecked, Unfinished, Violated}, v)
+}
+
+// A Config says what to check.
+type Config struct {
+	Spec       core.Spec
+	Nodes      int
+	Requests   int // per process; 0 means without bound
+	Network    core.Network
+	Requesters []core.ID
+	Starts     []core.View       // nil means one: process 1 has the lock and is not inside
+	Properties []string          // nil means all that the algorithm claims
+	Scenario   scenario.Scenario // names and options of the algorithm, for counterexamples
+	Limits
+}
+
+// A Property is one line of a report.
+type Property struct {
+	Name    string   `json:"name"`
+	Verdict Verdict  `json:"verdict"`
+	Note    string   `json:"note"`
+	Trace   []string `json:"trace"` // the steps of the counterexample
+
+	// Counterexample is the same as a scenario, if there is one. A lasso is
+	// shown with its loop once; Loop is how many of its steps come before it.
+	Counterexample *scenario.Scenario `json:"-"`
+	Loop           int                `json:"-"`
+}
+
+// A Report is what a check found. States, transitions and depth are those of
+// the run without monitors.
+type Report struct {
+	Algorithm   string     `json:"algorithm"`
+	Nodes       int        `json:"nodes"`
+	Requests    int        `json:"requests"` // 0 means without bound
+	Network     string     `json:"network"`
+	Verdict     Verdict    `json:"verdict"`
+	States      int64      `json:"states"`
+	Transitions int64      `json:"transitions"`
+	Depth       int        `json:"depth"`
+	Seconds     float64    `json:"seconds"`
+	Rate        float64    `json:"states_per_second"`
+	Collision   float64    `json:"collision_probability"`
+	Properties  []Property `json:"properties"`
+}
+
+// Find returns the line of a property, or nil.
+func (r *Report) Find(name string) *Property {
+	for i := range r.Properties {
+		if r.Properties[i].Name == name {
+			return &r.Properties[i]
+		}
+	}
+	return nil
+}
+
+// claims returns the properties that an algorithm claims.
+func claims(spec core.Spec) []string {
+	list := []string{MutualExclusion, Deadlock}
+	if !spec.TryLock {
+		list = append(list, Starvation)
+	}
+	if spec.Theory.ME3 {
+		list = append(list, Order, OrderOpen)
+	}
+	if spec.Theory.Bypass != nil {
+		list = append(list, Bypass)
+	}
+	return append(list, Token, Fence, Channels, Start, Alibi)
+}
+
+// Run checks c.
+func Run(c Config) (*Report, error) {
+	if c.Properties == nil {
+		c.Properties = claims(c.Spec)
+	}
+	for _, p := range c.Properties {
+		if !slices.Contains(Properties(), p) {
+			return nil, fmt.Errorf("unknown property %q: want %s", p, strings.Join(Properties(), ", "))
+		}
+	}
+	r := &run{Config: c, started: time.Now(), report: &Report{
+		Algorithm: c.Spec.Name, Nodes: c.Nodes, Requests: c.Requests, Network: c.Network.String(),
+	}}
+	for _, pass := range []func() error{r.base, r.order, r.open, r.fence, r.start} {
+		if err := pass(); err != nil {
+			return nil, fmt.Errorf("cannot check %s: %w", c.Spec.Name, err)
+		}
+	}
+	r.sum()
+	return r.report, nil
+}
+
+// A run is one check under way.
+type run struct {
+	Config
+	report  *Report
+	started time.Time
+}
+
+func (r *run) wants(names ...string) bool {
+	return slices.ContainsFunc(names, func(n string) bool { return slices.Contains(r.Properties, n) })
+}
+
+func (r *run) group() Group {
+	return Group{
+		Spec: r.Spec, Nodes: r.Nodes, Requests: r.Requests, Network: r.Network,
+		Requesters: r.Requesters, Starts: r.Starts,
+	}
+}
+
+// remaining returns the limits with the time that is left.
+func (r *run) remaining() Limits {
+	l := r.Limits
+	if l.Time > 0 {
+		l.Time = max(time.Nanosecond, l.Time-time.Since(r.started))
+	}
+	return l
+}
+
+// brokenBy says which property is broken by what the host sees.
+var brokenBy = [...]struct {
+	name string
+	bit  Broken
+}{
+	{MutualExclusion, brokenExclusion}, {Deadlock, brokenDeadlock}, {Order, brokenOrder}, {OrderOpen, brokenOrder},
+	{Fence, brokenFence}, {Token, brokenToken}, {Alibi, brokenAlibi}, {Start, brokenExclusion | brokenDeadlock | brokenToken | brokenAlibi},
+}
+
+func bitOf(name string) Broken {
+	for _, b := range brokenBy {
+		if b.name == name {
+			return b.bit
+		}
+	}
+	return 0
+}
+
+// explore explores a group for the named properties and judges those that are
+// wanted.
+func (r *run) explore(g Group, names ...string) (*host, *Exploration, error) {
+	names = slices.DeleteFunc(names, func(n string) bool { return !r.wants(n) })
+	h, err := newHost(g)
+	if err != nil {
+		return nil, nil, err
+	}
+	l := r.remaining()
+	e, err := Explore(h, l)
+	var lift liftError
+	var times tooManyTimes
+	if errors.As(err, &lift) || errors.As(err, &times) {
+		e = &Exploration{Unfinished: err.Error()}
+	} else if err != nil {
+		return nil, nil, err
+	}
+	for _, name := range names {
+		if err := r.judge(h, e, name); err != nil {
+			return nil, nil, err
+		}
+	}
+	return h, e, nil
+}
+
+// judge gives a property its verdict.
+func (r *run) judge(h *host, e *Exploration, name string) error {
+	bit := bitOf(name)
+	for _, b := range sortedKeys(e.Broken) {
+		if b&bit != 0 {
+			return r.violated(h, name, b)
+		}
+	}
+	p := r.passed(e, name)
+	switch {
+	case name == Token && !h.blobs.some(func(b *blob) bool { return b.tokens > 0 }):
+		p.Verdict, p.Note = NotChecked, "it has no token"
+	case name == Alibi && !h.blobs.some(func(b *blob) bool { return b.alibis != 0 }):
+		p.Verdict, p.Note = NotChecked, "it gives no alibi"
+	}
+	r.add(p)
+	return nil
+}
+
+func sortedKeys(m map[Broken]Sighting) []Broken {
+	keys := make([]Broken, 0, len(m))
+	for b := range m {
+		keys = append(keys, b)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// passed is the verdict on a property that nothing has broken.
+func (r *run) passed(e *Exploration, name string) Property {
+	p := Property{Name: name, Verdict: Holds}
+	switch {
+	case e.Unfinished != "":
+		p.Verdict, p.Note = Unfinished, e.Unfinished
+	case r.Requests > 0:
+		p.Verdict, p.Note = HoldsBounded, fmt.Sprintf("up to %d requests of each process", r.Requests)
+	}
+	return p
+}
+
+func (r *run) add(p Property) {
+	if r.wants(p.Name) && r.report.Find(p.Name) == nil {
+		r.report.Properties = append(r.report.Properties, p)
+	}
+}
+
+// base is the pass without monitors.
+func (r *run) base() error {
+	if !r.wants(MutualExclusion, Deadlock, Starvation, Bypass, Token, Channels, Alibi) {
+		return nil
+	}
+	h, e, err := r.explore(r.group(), MutualExclusion, Deadlock, Token, Alibi)
+	if err != nil {
+		return err
+	}
+	rep := r.report
+	rep.States, rep.Transitions, rep.Depth = e.States, e.Transitions, e.Depth
+	p := r.passed(e, Channels)
+	if e.Unfinished == "" {
+		p.Note = strings.TrimPrefix(p.Note+fmt.Sprintf("; at most %d messages on one link", h.longest.Load()), "; ")
+	}
+	r.add(p)
+	if r.wants(Starvation, Bypass) {
+		return r.liveness(h, e)
+	}
+	return nil
+}
+
+// order, open and fence are the passes with one monitor each.
+func (r *run) order() error {
+	if !r.wants(Order) {
+		return nil
+	}
+	g := r.group()
+	g.Order = true
+	_, _, err := r.explore(g, Order)
+	return err
+}
+
+func (r *run) open() error {
+	if !r.wants(OrderOpen) {
+		return nil
+	}
+	g := r.group()
+	g.Order, g.Open = true, true
+	_, _, err := r.explore(g, OrderOpen)
+	return err
+}
+
+func (r *run) fence() error {
+	if !r.wants(Fence) {
+		return nil
+	}
+	g := r.group()
+	g.Fence = true
+	_, _, err := r.explore(g, Fence)
+	return err
+}
+
+// start is the pass from every start of a view.
+func (r *run) start() error {
+	if !r.wants(Start) {
+		return nil
+	}
+	g := r.group()
+	g.Starts = AnyStart(r.Nodes)
+	_, _, err := r.explore(g, Start)
+	return err
+}
+
+// AnyStart returns every view of n processes: any holder, inside or not.
+func AnyStart(n int) []core.View {
+	var views []core.View
+	for h := range core.ID(n) {
+		views = append(views, core.View{N: n, Holder: h}, core.View{N: n, Holder: h, Busy: true})
+	}
+	return views
+}
+
+// sum completes the report.
+func (r *run) sum() {
+	rep := r.report
+	order := Properties()
+	slices.SortStableFunc(rep.Properties, func(a, b Property) int {
+		return slices.Index(order, a.Name) - slices.Index(order, b.Name)
+	})
+	rep.Verdict = Holds
+	checked := false
+	for _, p := range rep.Properties {
+		if p.Verdict == NotChecked {
+			continue
+		}
+		checked = true
+		if p.Verdict.rank() > rep.Verdict.rank() {
+			rep.Verdict = p.Verdict
+		}
+	}
+	if !checked {
+		rep.Verdict = NotChecked
+	}
+	rep.Seconds = time.Since(r.started).Seconds()
+	rep.Rate = float64(rep.States) / rep.Seconds
+	rep.Collision = math.Min(1, float64(rep.States)*float64(rep.States)/math.Exp2(65))
+}
