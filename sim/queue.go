@@ -1,5 +1,7 @@
 package sim
 
+import "slices"
+
 // An event is something that will happen: what, when, where. Events at the
 // same time happen in the order in which they were scheduled.
 type event struct {
@@ -86,4 +88,9 @@ func (q *queue) pop() event {
 	}
 	h[i] = last
 	return top
+}
+
+// has reports whether an event of one of these kinds is scheduled.
+func (q *queue) has(kinds ...eventKind) bool {
+	return slices.ContainsFunc(q.heap, func(e event) bool { return slices.Contains(kinds, e.kind) })
 }

@@ -99,8 +99,11 @@ func (w *world) run(load *workload) error {
 		if w.meter.entries != entries {
 			entries, quiet = w.meter.entries, 0
 		}
-		if quiet > limit && w.oracle.nWait > 0 {
-			break
+		if quiet > limit {
+			if w.oracle.nWait > 0 || !w.queue.has(ask, leave) {
+				break
+			}
+			quiet = 0
 		}
 		e := w.queue.pop()
 		w.now = e.at
