@@ -32,8 +32,16 @@ type entry struct {
 // them, and then the wrong ones.
 func entries() []entry {
 	return []entry{
+		{"central", "coordinator", coordinated(mutex.Central)},
+		{"central-deny", "coordinator", coordinated(mutex.CentralDeny)},
+		{"central-stamped", "coordinator", coordinated(mutex.CentralStamped)},
+		plain(mutex.TokenRing),
+		plain(mutex.TokenRingLazy),
+		plain(mutex.Lamport),
 		plain(mutex.RicartAgrawala),
+		plain(mutex.CarvalhoRoucairol),
 		plain(mutex.SuzukiKasami),
+		plain(mutex.RicartAgrawalaToken),
 		{"maekawa", "topology sets", func(o Options) (core.Spec, error) {
 			q, err := quorums(o)
 			return mutex.Maekawa(q), err
@@ -42,6 +50,7 @@ func entries() []entry {
 			t, err := tree(o)
 			return mutex.Raymond(t), err
 		}},
+		plain(mutex.NaimiTrehel),
 	}
 }
 

@@ -10,6 +10,16 @@ import (
 	"github.com/stile-lock/stile/quorum"
 )
 
+// coordinated makes an algorithm with a coordinator; process 1 is the default.
+func coordinated(f func(coordinator core.ID) core.Spec) func(o Options) (core.Spec, error) {
+	return func(o Options) (core.Spec, error) {
+		if o.Coordinator < 0 || o.Coordinator > maxProcess {
+			return core.Spec{}, fmt.Errorf("coordinator %d is no process: want a number from 1", o.Coordinator)
+		}
+		return f(core.ID(max(o.Coordinator, 1) - 1)), nil
+	}
+}
+
 // quorums returns the quorum systems that o asks for; the grid is the default.
 func quorums(o Options) (quorum.Builder, error) {
 	if o.Sets != "" {

@@ -1,0 +1,145 @@
+package mutex
+
+import "github.com/stile-lock/stile/core"
+
+// CarvalhoRoucairol is Ricart-Agrawala with permissions that last: an OK of
+// another process is good for any number of entries until that process asks.
+//
+// O. S. F. Carvalho, G. Roucairol: On Mutual Exclusion in Computer Networks.
+// Communications of the ACM 26(2), 1983, pages 146-147.
+//
+// Channels may reorder: between two processes at most one REQUEST and one OK
+// are under way in each direction, and a REQUEST that overtakes the OK before
+// it is later than the request that the OK is for, so it is deferred.
+//
+// Departures: OK carries the clock, as in RicartAgrawala; an entry without
+// messages does not tick it. Born with all permissions is the holder; two
+// others have none of each other.
+func CarvalhoRoucairol() core.Spec {
+	return core.Spec{
+		Name: "carvalho-roucairol", Title: "Carvalho-Roucairol", Authors: "Carvalho, Roucairol", Year: 1983,
+		Paper:   "On Mutual Exclusion in Computer Networks. CACM 26(2), 1983",
+		Network: core.Unordered,
+		Kinds:   []string{"REQUEST", "OK"},
+		Theory: core.Theory{
+			Messages: core.Cost{Text: "0..2(N-1), 2(N-1) full", Any: upTo(2), Saturated: func(n int) core.Range {
+				return core.Range{Lo: float64(n - 1), Hi: 2 * float64(n-1)}
+			}},
+			Multicasts: core.Cost{Text: "0..N light", Any: upTo(2), Light: func(n int) core.Range {
+				return core.Range{Hi: multicastAndAnswers(n)}
+			}},
+			Client: core.Cost{Text: "0..2T", Any: between(0, 2)},
+			// Up to N T: a request goes only to those whose OK is missing, so
+			// one after the other the rest may ask with smaller stamps.
+			Sync:  core.Cost{Text: "T", Any: roundTrip(1), Saturated: between(1, 1)},
+			Order: "by stamp among those that ask each other; not ME3",
+		},
+		Plan: core.Always(func(self core.ID, v core.View) core.Machine {
+			return core.New(self, v, newCarvalhoRoucairol(self, v))
+		}),
+	}
+}
+
+type carvalhoRoucairol struct {
+	self core.ID
+	n    int
+
+	state    uint8
+	clock    core.Time // what the next request would be stamped with
+	asked    core.Time // while WANTED: the stamp of the own request
+	have     core.Set  // whose permission is here; while WANTED all others have been asked
+	given    core.Set  // who has our OK and has not given us one since
+	deferred core.Set  // while WANTED or HELD: who waits for our OK
+}
+
+func newCarvalhoRoucairol(self core.ID, v core.View) *carvalhoRoucairol {
+	s := &carvalhoRoucairol{self: self, n: v.N, state: born(self, v), clock: 1}
+	if self == v.Holder {
+		s.have.Fill(v.N)
+		s.have.Remove(self)
+	} else {
+		s.given.Add(v.Holder)
+	}
+	return s
+}
+
+func (s *carvalhoRoucairol) Fields(c *core.Coder) {
+	phase(c, &s.state)
+	c.Time("clock", &s.clock)
+	c.Set("have", &s.have)
+	c.Set("given", &s.given)
+	c.When(s.state != released)
+	c.Time("asked", &s.asked)
+	c.Set("deferred", &s.deferred)
+	c.Always()
+}
+
+func (s *carvalhoRoucairol) Request(out *core.Out[raMessage]) {
+	s.state = wanted
+	if s.tryEnter(out) {
+		return
+	}
+	s.asked = s.clock
+	s.clock++
+	var missing core.Set
+	for j := range core.ID(s.n) {
+		if j != s.self && !s.have.Has(j) {
+			missing.Add(j)
+		}
+	}
+	out.Multicast(&missing, raMessage{Kind: raRequest, Clock: s.clock, Time: s.asked})
+}
+
+func (s *carvalhoRoucairol) Receive(from core.ID, m *raMessage, out *core.Out[raMessage]) {
+	s.clock = max(s.clock, m.Clock)
+	switch {
+	case m.Kind == raRequest:
+		s.receiveRequest(core.Stamp{Time: m.Time, ID: from}, out)
+	case s.state == wanted:
+		s.given.Remove(from)
+		s.have.Add(from)
+		s.tryEnter(out)
+	}
+}
+
+func (s *carvalhoRoucairol) receiveRequest(theirs core.Stamp, out *core.Out[raMessage]) {
+	ours := core.Stamp{Time: s.asked, ID: s.self}
+	if s.state == held || s.state == wanted && ours.Less(theirs) {
+		s.deferred.Add(theirs.ID)
+		return
+	}
+	had := s.have.Has(theirs.ID)
+	s.give(theirs.ID)
+	out.Send(theirs.ID, raMessage{Kind: raOK, Clock: s.clock})
+	if s.state == wanted && had {
+		out.Send(theirs.ID, raMessage{Kind: raRequest, Clock: s.clock, Time: s.asked})
+	}
+}
+
+func (s *carvalhoRoucairol) give(to core.ID) {
+	s.have.Remove(to)
+	s.given.Add(to)
+}
+
+// tryEnter goes in if all permissions are here, and reports whether they are.
+func (s *carvalhoRoucairol) tryEnter(out *core.Out[raMessage]) bool {
+	if s.have.Len() < s.n-1 {
+		return false
+	}
+	s.state = held
+	s.asked = 0
+	out.Enter()
+	return true
+}
+
+func (s *carvalhoRoucairol) Release(out *core.Out[raMessage]) {
+	s.state = released
+	for j := range s.deferred.All() {
+		s.give(j)
+	}
+	out.Multicast(&s.deferred, raMessage{Kind: raOK, Clock: s.clock})
+	s.deferred.Clear()
+}
+
+// Alibi: to get in, d needs an OK from here that it does not have.
+func (s *carvalhoRoucairol) Alibi(d core.ID) bool { return !s.given.Has(d) }

@@ -1,0 +1,115 @@
+package mutex
+
+import "github.com/stile-lock/stile/core"
+
+// CentralDeny is Central without a queue: a coordinator that cannot let a
+// process in says DENIED, and the process may ask again later. It is a
+// try-lock: nobody waits, and nobody is promised a turn.
+//
+// A. S. Tanenbaum, M. van Steen: Distributed Systems: Principles and
+// Paradigms, 2nd edition, 2007, section 6.3.2, where the coordinator may answer
+// "permission denied" instead of keeping silent.
+//
+// Channels may reorder: a REQUEST that overtakes the RELEASE before it is
+// denied, which a try-lock may always do.
+func CentralDeny(coordinator core.ID) core.Spec {
+	return core.Spec{
+		Name: "central-deny", Title: "Central coordinator that denies", Authors: "folklore", Year: 2007,
+		Paper:   "In Tanenbaum, van Steen: Distributed Systems: Principles and Paradigms, 2nd edition, 2007, section 6.3.2",
+		Network: core.Unordered,
+		TryLock: true,
+		Kinds:   []string{"REQUEST", "GRANT", "DENIED", "RELEASE"},
+		Theory: core.Theory{
+			Messages:   core.Cost{Text: "3, and 2 for each DENIED", Light: between(0, 3)},
+			Multicasts: core.Cost{Text: "the same", Light: between(0, 3)},
+			Client:     core.Cost{Text: "2T, 0 at the coordinator", Any: between(0, 2)},
+			Sync:       core.Cost{Text: "none: nobody waits"},
+			Order:      "none: whoever asks while it is free",
+		},
+		Plan: coordinated(coordinator, func(self core.ID, v core.View) core.Machine {
+			return core.New(self, v, newCentralDeny(self, v, coordinator))
+		}),
+	}
+}
+
+const (
+	denyRequest uint8 = iota
+	denyGrant
+	denyDenied
+	denyRelease
+)
+
+type denyMessage struct{ Kind uint8 }
+
+func (m *denyMessage) Fields(c *core.Coder) { c.Kind(&m.Kind, denyRelease) }
+
+type centralDeny struct {
+	self, coordinator core.ID
+
+	state   uint8
+	granted core.ID // at the coordinator: who may be inside, or None
+}
+
+func newCentralDeny(self core.ID, v core.View, coordinator core.ID) *centralDeny {
+	return &centralDeny{
+		self: self, coordinator: coordinator,
+		state: born(self, v), granted: grantedAtBirth(self, v, coordinator),
+	}
+}
+
+func (s *centralDeny) Fields(c *core.Coder) {
+	phase(c, &s.state)
+	c.When(s.self == s.coordinator)
+	c.Maybe("granted", &s.granted)
+	c.Always()
+}
+
+func (s *centralDeny) Request(out *core.Out[denyMessage]) {
+	s.state = wanted
+	out.Send(s.coordinator, denyMessage{Kind: denyRequest})
+}
+
+func (s *centralDeny) Release(out *core.Out[denyMessage]) {
+	s.state = released
+	out.Send(s.coordinator, denyMessage{Kind: denyRelease})
+}
+
+func (s *centralDeny) Receive(from core.ID, m *denyMessage, out *core.Out[denyMessage]) {
+	switch m.Kind {
+	case denyGrant, denyDenied:
+		if from == s.coordinator && s.state == wanted {
+			s.answered(m.Kind == denyGrant, out)
+		}
+	case denyRequest:
+		if s.self == s.coordinator {
+			s.answer(from, out)
+		}
+	case denyRelease:
+		if s.self == s.coordinator && s.granted == from {
+			s.granted = core.None
+		}
+	}
+}
+
+func (s *centralDeny) answered(in bool, out *core.Out[denyMessage]) {
+	if in {
+		s.state = held
+		out.Enter()
+	} else {
+		s.state = released
+		out.Deny()
+	}
+}
+
+// answer is the coordinator's part.
+func (s *centralDeny) answer(from core.ID, out *core.Out[denyMessage]) {
+	kind := denyDenied
+	if s.granted == core.None {
+		s.granted = from
+		kind = denyGrant
+	}
+	out.Send(from, denyMessage{Kind: kind})
+}
+
+// Alibi: the coordinator has not let d in, or knows that it has left.
+func (s *centralDeny) Alibi(d core.ID) bool { return s.self == s.coordinator && s.granted != d }

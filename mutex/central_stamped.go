@@ -1,0 +1,127 @@
+package mutex
+
+import "github.com/stile-lock/stile/core"
+
+// CentralStamped is Central with the coordinator's queue ordered by the stamps
+// of the requests instead of their arrival. It mends what Lamport found in
+// Central only among the requests that the coordinator knows: it does not wait
+// for an earlier one that is still under way.
+//
+// L. Lamport: Time, Clocks, and the Ordering of Events in a Distributed System.
+// Communications of the ACM 21(7), 1978, pages 558-565, for the stamps and, on
+// page 561, the central scheduler.
+//
+// Channels may reorder, as in Central. Since GRANT carries the coordinator's
+// clock, a process that has been let in asks later than all that wait, so that
+// nobody waits for ever.
+func CentralStamped(coordinator core.ID) core.Spec {
+	return core.Spec{
+		Name: "central-stamped", Title: "Central coordinator with stamps", Authors: "folklore", Year: 1978,
+		Paper:   "After Lamport: Time, Clocks, and the Ordering of Events in a Distributed System. CACM 21(7), 1978",
+		Network: core.Unordered,
+		Kinds:   []string{"REQUEST", "GRANT", "RELEASE"},
+		Theory:  centralTheory("by stamp among the requests the coordinator knows; not ME3"),
+		Plan: coordinated(coordinator, func(self core.ID, v core.View) core.Machine {
+			return core.New(self, v, newCentralStamped(self, v, coordinator))
+		}),
+	}
+}
+
+type stampedMessage struct {
+	Kind  uint8
+	Clock core.Time
+	Time  core.Time // REQUEST: when it was made
+}
+
+func (m *stampedMessage) Fields(c *core.Coder) {
+	c.Kind(&m.Kind, centralRelease)
+	c.Time("clock", &m.Clock)
+	if m.Kind == centralRequest {
+		c.Time("time", &m.Time)
+	}
+}
+
+type centralStamped struct {
+	self, coordinator core.ID
+
+	state   uint8
+	clock   core.Time   // what the next request would be stamped with
+	granted core.ID     // at the coordinator: who may be inside, or None
+	waiting []core.Time // at the coordinator: when each waiting request was made, per seat
+}
+
+func newCentralStamped(self core.ID, v core.View, coordinator core.ID) *centralStamped {
+	return &centralStamped{
+		self: self, coordinator: coordinator, state: born(self, v), clock: 1,
+		granted: grantedAtBirth(self, v, coordinator), waiting: make([]core.Time, v.N),
+	}
+}
+
+func (s *centralStamped) Fields(c *core.Coder) {
+	phase(c, &s.state)
+	c.Time("clock", &s.clock)
+	c.When(s.self == s.coordinator)
+	c.Maybe("granted", &s.granted)
+	c.Always()
+	c.When(s.granted != core.None) // nobody waits for what is free
+	c.Times("waiting", &s.waiting)
+	c.Always()
+}
+
+func (s *centralStamped) Request(out *core.Out[stampedMessage]) {
+	s.state = wanted
+	asked := s.clock
+	s.clock++
+	out.Send(s.coordinator, stampedMessage{Kind: centralRequest, Clock: s.clock, Time: asked})
+}
+
+func (s *centralStamped) Release(out *core.Out[stampedMessage]) {
+	s.state = released
+	out.Send(s.coordinator, stampedMessage{Kind: centralRelease, Clock: s.clock})
+}
+
+func (s *centralStamped) Receive(from core.ID, m *stampedMessage, out *core.Out[stampedMessage]) {
+	s.clock = max(s.clock, m.Clock)
+	switch {
+	case m.Kind == centralGrant:
+		if from == s.coordinator && s.state == wanted {
+			s.state = held
+			out.Enter()
+		}
+	case s.self == s.coordinator:
+		s.coordinate(from, m, out)
+	}
+}
+
+// coordinate is the coordinator's part.
+func (s *centralStamped) coordinate(from core.ID, m *stampedMessage, out *core.Out[stampedMessage]) {
+	switch {
+	case m.Kind == centralRequest:
+		s.waiting[from] = m.Time
+	case s.granted == from:
+		s.granted = core.None
+	}
+	if s.granted != core.None {
+		return
+	}
+	if first := oldest(s.waiting); first.Time != 0 {
+		s.granted = first.ID
+		s.waiting[first.ID] = 0
+		out.Send(first.ID, stampedMessage{Kind: centralGrant, Clock: s.clock})
+	}
+}
+
+// Alibi: the coordinator has not let d in, or knows that it has left.
+func (s *centralStamped) Alibi(d core.ID) bool { return s.self == s.coordinator && s.granted != d }
+
+// oldest returns the smallest stamp of a list that has, for each seat, the time
+// of its request, or 0. The stamp is zero if nobody asks.
+func oldest(times []core.Time) core.Stamp {
+	var r core.Stamp
+	for id, t := range times {
+		if t != 0 && (r.Time == 0 || t < r.Time) {
+			r = core.Stamp{Time: t, ID: core.ID(id)}
+		}
+	}
+	return r
+}

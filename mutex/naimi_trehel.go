@@ -1,0 +1,136 @@
+package mutex
+
+import "github.com/stile-lock/stile/core"
+
+// NaimiTrehel is the algorithm in which a request runs along guesses at who
+// asked last, and turns all of them towards the one that asks now. Those who
+// wait form a queue in which each knows its next.
+//
+// M. Naimi, M. Trehel: An Improvement of the log(n) Distributed Algorithm for
+// Mutual Exclusion. Proceedings of the 7th International Conference on
+// Distributed Computing Systems, 1987, pages 371-375. M. Naimi, M. Trehel, A.
+// Arnold: A log(N) Distributed Mutual Exclusion Algorithm Based on Path
+// Reversal. Journal of Parallel and Distributed Computing 34(1), 1996, pages
+// 1-13.
+//
+// Channels may reorder: a process has one request under way at most, and
+// whatever order requests meet in, the guesses stay a tree.
+func NaimiTrehel() core.Spec {
+	return core.Spec{
+		Name: "naimi-trehel", Title: "Naimi-Trehel", Authors: "Naimi, Trehel, Arnold", Year: 1996,
+		Paper:   "A log(N) Distributed Mutual Exclusion Algorithm Based on Path Reversal. JPDC 34(1), 1996",
+		Network: core.Unordered,
+		Kinds:   []string{"REQUEST", "TOKEN"},
+		Theory: core.Theory{
+			Messages:   core.Cost{Text: "0..N, O(log N) on average, 2 full", Any: roundTrip(0), Saturated: between(0, 3)},
+			Multicasts: core.Cost{Text: "the same", Any: roundTrip(0), Saturated: between(0, 3)},
+			Client:     core.Cost{Text: "0, or (hops+1)T", Any: roundTrip(0)},
+			Sync:       core.Cost{Text: "T", Any: roundTrip(1), Saturated: between(1, 1)},
+			Order:      "arrival at the end of the distributed queue; not ME3",
+		},
+		Plan: core.Always(func(self core.ID, v core.View) core.Machine {
+			return core.New(self, v, newNaimiTrehel(self, v))
+		}),
+	}
+}
+
+const (
+	ntRequest uint8 = iota
+	ntToken
+)
+
+type ntMessage struct {
+	Kind uint8
+	From core.ID // REQUEST: who asks
+}
+
+func (m *ntMessage) Fields(c *core.Coder) {
+	c.Kind(&m.Kind, ntToken)
+	if m.Kind == ntRequest {
+		c.Seat("from", &m.From)
+		return
+	}
+	c.Token()
+}
+
+type naimiTrehel struct {
+	self core.ID
+
+	state uint8
+	token bool    // the token is here
+	last  core.ID // who asked last, as far as is known; self: nobody later than here
+	next  core.ID // while WANTED or HELD: who gets the token from here, or None
+}
+
+func newNaimiTrehel(self core.ID, v core.View) *naimiTrehel {
+	return &naimiTrehel{self: self, state: born(self, v), token: self == v.Holder, last: v.Holder, next: core.None}
+}
+
+func (s *naimiTrehel) Fields(c *core.Coder) {
+	phase(c, &s.state)
+	c.Bool("token", &s.token)
+	c.Seat("last", &s.last)
+	c.When(s.state != released)
+	c.Maybe("next", &s.next)
+	c.Always()
+	if s.token {
+		c.Token()
+	}
+}
+
+func (s *naimiTrehel) Request(out *core.Out[ntMessage]) {
+	s.state = wanted
+	if s.token {
+		s.enter(out)
+		return
+	}
+	out.Send(s.last, ntMessage{Kind: ntRequest, From: s.self})
+	s.last = s.self
+}
+
+func (s *naimiTrehel) enter(out *core.Out[ntMessage]) {
+	s.state = held
+	out.Enter()
+}
+
+func (s *naimiTrehel) Receive(_ core.ID, m *ntMessage, out *core.Out[ntMessage]) {
+	switch {
+	case m.Kind == ntToken:
+		if s.state == wanted {
+			s.token = true
+			s.enter(out)
+		}
+	case m.From != s.self:
+		s.receiveRequest(m.From, out)
+	}
+}
+
+// receiveRequest turns the guess round, and lets the request run on unless it
+// is to wait right behind this process.
+func (s *naimiTrehel) receiveRequest(from core.ID, out *core.Out[ntMessage]) {
+	switch {
+	case s.last != s.self:
+		out.Send(s.last, ntMessage{Kind: ntRequest, From: from})
+	case s.state == released:
+		s.pass(from, out)
+	default:
+		s.next = from
+	}
+	s.last = from
+}
+
+func (s *naimiTrehel) pass(to core.ID, out *core.Out[ntMessage]) {
+	s.token = false
+	out.Send(to, ntMessage{Kind: ntToken})
+}
+
+func (s *naimiTrehel) Release(out *core.Out[ntMessage]) {
+	s.state = released
+	if s.next != core.None {
+		s.pass(s.next, out)
+		s.next = core.None
+	}
+}
+
+// Alibi: while the token is here, nobody else can get in.
+func (s *naimiTrehel) Alibi(core.ID) bool { return s.token }

@@ -1,0 +1,105 @@
+package mutex
+
+import "github.com/stile-lock/stile/core"
+
+// TokenRing is the algorithm in which a token runs round a ring for ever, and
+// whoever has it may go in.
+//
+// G. Le Lann: Distributed Systems - Towards a Formal Approach. Information
+// Processing 77 (Proceedings of the IFIP Congress), North-Holland, 1977, pages
+// 155-160.
+//
+// The token is the only message there is, so channels may reorder. A process
+// alone sends nothing. With critical sections of at most H the longest wait is
+// N*T + (N-1)*H. TokenRingLazy is the one that costs nothing when idle.
+func TokenRing() core.Spec {
+	return core.Spec{
+		Name: "token-ring", Title: "Token ring", Authors: "Le Lann", Year: 1977,
+		Paper:   "Distributed Systems - Towards a Formal Approach. Information Processing 77, 1977",
+		Network: core.Unordered,
+		Kinds:   []string{"TOKEN"},
+		Theory: core.Theory{
+			Messages:   core.Cost{Text: "1 full, without bound idle", Saturated: between(1, 1)},
+			Multicasts: core.Cost{Text: "the same", Saturated: between(1, 1)},
+			// N, not N-1: the token may have left just before the request.
+			Client:    core.Cost{Text: "0..N T", Any: roundTrip(0)},
+			Sync:      core.Cost{Text: "1..(N-1)T", Any: ahead, Saturated: between(1, 1)},
+			Order:     "ring order; overtaken at most once by each other; not ME3 (open)",
+			Symmetric: false,
+		},
+		Plan: core.Always(func(self core.ID, v core.View) core.Machine {
+			return core.New(self, v, newTokenRing(self, v))
+		}),
+	}
+}
+
+// roundTrip returns n -> lo .. n, and exactly 0 for a process alone.
+func roundTrip(lo float64) func(n int) core.Range {
+	return func(n int) core.Range { return between(lo, float64(n))(n) }
+}
+
+// ahead is the distance to another process of the ring, 1 .. n-1.
+func ahead(n int) core.Range { return between(1, float64(n-1))(n) }
+
+type ringMessage struct{ Kind uint8 }
+
+func (m *ringMessage) Fields(c *core.Coder) {
+	c.Kind(&m.Kind, 0)
+	c.Token()
+}
+
+type tokenRing struct {
+	self core.ID
+	n    int
+
+	state uint8
+	token bool // the token is here: while inside, before the start, and alone
+}
+
+func newTokenRing(self core.ID, v core.View) *tokenRing {
+	return &tokenRing{self: self, n: v.N, state: born(self, v), token: self == v.Holder}
+}
+
+func (s *tokenRing) Fields(c *core.Coder) {
+	phase(c, &s.state)
+	c.Bool("token", &s.token)
+	if s.token {
+		c.Token()
+	}
+}
+
+// Start lets the token run. The application may have been faster: then the
+// token is in use, or has run already.
+func (s *tokenRing) Start(out *core.Out[ringMessage]) { s.use(out) }
+
+func (s *tokenRing) Request(out *core.Out[ringMessage]) {
+	s.state = wanted
+	s.use(out)
+}
+
+func (s *tokenRing) Receive(_ core.ID, _ *ringMessage, out *core.Out[ringMessage]) {
+	s.token = true
+	s.use(out)
+}
+
+func (s *tokenRing) Release(out *core.Out[ringMessage]) {
+	s.state = released
+	s.use(out)
+}
+
+// use goes in with the token, if it is here and wanted, and passes it on at
+// once if nobody is in.
+func (s *tokenRing) use(out *core.Out[ringMessage]) {
+	switch {
+	case !s.token:
+	case s.state == wanted:
+		s.state = held
+		out.Enter()
+	case s.state == released && s.n > 1:
+		s.token = false
+		out.Send((s.self+1)%core.ID(s.n), ringMessage{})
+	}
+}
+
+// Alibi: while the token is here, nobody else can get in.
+func (s *tokenRing) Alibi(core.ID) bool { return s.token }

@@ -1,0 +1,169 @@
+package mutex
+
+import "github.com/stile-lock/stile/core"
+
+// TokenRingLazy is the token ring that is silent when nobody wants in: the
+// token rests where it was last used, and a WISH that travels on along the
+// ring wakes it.
+//
+// The ring is that of G. Le Lann: Distributed Systems - Towards a Formal
+// Approach. Information Processing 77, North-Holland, 1977, pages 155-160. A
+// privilege that rests until a request comes round is due to A. J. Martin:
+// Distributed Mutual Exclusion on a Ring of Processes. Science of Computer
+// Programming 5, 1985, pages 265-276.
+//
+// The rules. Token and wishes go the same way round, so that on FIFO channels
+// neither passes the other.
+//
+//  1. Whoever wants in and has no token sends WISH(self) to its successor. A
+//     process that neither has the token nor waits sends a WISH on.
+//  2. Where the token is, a WISH becomes the token's goal, if it is further
+//     ahead than the goal it has. The token runs on until it has reached its
+//     goal, and every process that wants in on the way gets in. Without a goal
+//     it rests.
+//  3. A process that waits itself swallows the WISHes of others. Its own is
+//     ahead of them, and the token did not meet them, so it is behind the
+//     wishers: on its way here it comes past them all.
+//
+// No wish is lost. Let the token rest while somebody waits, and look at the
+// nearest of those behind it. Its WISH can neither have passed the token nor
+// have been swallowed between the two, where nobody waits; so it is under way
+// and will wake the token.
+//
+// A goal always waits still, and the way of a WISH to the token and of the
+// token to the wisher make one round. So an entry costs at most N messages, N
+// exactly if nobody else asks and 0 where the token rests; an idle ring sends
+// nothing.
+//
+// Channels must be FIFO: a WISH that overtook the token could be swallowed in
+// front of it.
+func TokenRingLazy() core.Spec {
+	return core.Spec{
+		Name: "token-ring-lazy", Title: "Token ring that rests", Authors: "after Le Lann, Martin", Year: 1985,
+		Paper:   "After Martin: Distributed Mutual Exclusion on a Ring of Processes. Science of Computer Programming 5, 1985",
+		Network: core.FIFO,
+		Kinds:   []string{"WISH", "TOKEN"},
+		Theory: core.Theory{
+			Messages:   core.Cost{Text: "0 or N light, 2 full", Any: roundTrip(0), Saturated: between(0, 2)},
+			Multicasts: core.Cost{Text: "the same", Any: roundTrip(0), Saturated: between(0, 2)},
+			Client:     core.Cost{Text: "0 or N T", Any: roundTrip(0)},
+			Sync:       core.Cost{Text: "1..N T", Any: roundTrip(1), Saturated: between(1, 1)},
+			Order:      "ring order; overtaken at most once by each other after the wish has met the token; not ME3",
+		},
+		Plan: core.Always(func(self core.ID, v core.View) core.Machine {
+			return core.New(self, v, newTokenRingLazy(self, v))
+		}),
+	}
+}
+
+const (
+	lazyWish uint8 = iota
+	lazyToken
+)
+
+type lazyMessage struct {
+	Kind uint8
+	Seat core.ID // WISH: who wants in. TOKEN: its goal.
+}
+
+func (m *lazyMessage) Fields(c *core.Coder) {
+	c.Kind(&m.Kind, lazyToken)
+	if m.Kind == lazyWish {
+		c.Seat("wisher", &m.Seat)
+		return
+	}
+	c.Seat("goal", &m.Seat)
+	c.Token()
+}
+
+type tokenRingLazy struct {
+	self core.ID
+	n    int
+
+	state uint8
+	token bool    // the token is here
+	goal  core.ID // with the token: how far it must go from here, or None
+}
+
+func newTokenRingLazy(self core.ID, v core.View) *tokenRingLazy {
+	return &tokenRingLazy{
+		self: self, n: v.N, state: born(self, v), token: self == v.Holder, goal: core.None,
+	}
+}
+
+func (s *tokenRingLazy) Fields(c *core.Coder) {
+	phase(c, &s.state)
+	c.Bool("token", &s.token)
+	c.When(s.token)
+	c.Maybe("goal", &s.goal)
+	c.Token()
+	c.Always()
+}
+
+func (s *tokenRingLazy) Request(out *core.Out[lazyMessage]) {
+	if s.token {
+		s.state = held
+		out.Enter()
+		return
+	}
+	s.state = wanted
+	s.sendOn(lazyMessage{Kind: lazyWish, Seat: s.self}, out)
+}
+
+func (s *tokenRingLazy) Receive(_ core.ID, m *lazyMessage, out *core.Out[lazyMessage]) {
+	if m.Kind == lazyToken {
+		s.receiveToken(m.Seat, out)
+		return
+	}
+	switch {
+	case m.Seat == s.self: // nobody needed it
+	case s.token:
+		s.wish(m.Seat)
+		s.moveOn(out)
+	case s.state == released:
+		s.sendOn(*m, out)
+	}
+}
+
+func (s *tokenRingLazy) receiveToken(goal core.ID, out *core.Out[lazyMessage]) {
+	s.token = true
+	s.wish(goal)
+	if s.state == wanted {
+		s.state = held
+		out.Enter()
+	}
+	s.moveOn(out)
+}
+
+// wish makes the token go on at least as far as the wisher.
+func (s *tokenRingLazy) wish(wisher core.ID) {
+	if wisher != s.self && (s.goal == core.None || s.distance(wisher) > s.distance(s.goal)) {
+		s.goal = wisher
+	}
+}
+
+// distance returns how far ahead of here a process is.
+func (s *tokenRingLazy) distance(to core.ID) int {
+	return (int(to-s.self) + s.n) % s.n
+}
+
+func (s *tokenRingLazy) Release(out *core.Out[lazyMessage]) {
+	s.state = released
+	s.moveOn(out)
+}
+
+// moveOn passes the token on, unless it is in use or may rest.
+func (s *tokenRingLazy) moveOn(out *core.Out[lazyMessage]) {
+	if s.state == released && s.goal != core.None {
+		s.sendOn(lazyMessage{Kind: lazyToken, Seat: s.goal}, out)
+		s.token = false
+		s.goal = core.None
+	}
+}
+
+func (s *tokenRingLazy) sendOn(m lazyMessage, out *core.Out[lazyMessage]) {
+	out.Send((s.self+1)%core.ID(s.n), m)
+}
+
+// Alibi: while the token is here, nobody else can get in.
+func (s *tokenRingLazy) Alibi(core.ID) bool { return s.token }
