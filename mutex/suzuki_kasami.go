@@ -38,8 +38,10 @@ func tokenTheory(order string) core.Theory {
 		Messages:   core.Cost{Text: "0 or N", Any: zeroOr(func(n int) float64 { return float64(n) })},
 		Multicasts: core.Cost{Text: "0 or 2", Any: zeroOr(func(int) float64 { return 2 })},
 		Client:     core.Cost{Text: "0 or 2T", Any: between(0, 2)},
-		Sync:       core.Cost{Text: "T", Any: between(1, 2), Saturated: between(1, 1)},
-		Order:      order,
+		// From 0: where the token rests one may go in again before a request
+		// comes.
+		Sync:  core.Cost{Text: "T", Any: between(0, 2), Saturated: between(1, 1)},
+		Order: order,
 	}
 }
 
