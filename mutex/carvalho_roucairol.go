@@ -29,9 +29,11 @@ func CarvalhoRoucairol() core.Spec {
 				return core.Range{Hi: multicastAndAnswers(n)}
 			}},
 			Client: core.Cost{Text: "0..2T", Any: between(0, 2)},
-			// Up to N T: a request goes only to those whose OK is missing, so
-			// one after the other the rest may ask with smaller stamps.
-			Sync:  core.Cost{Text: "T", Any: roundTrip(1), Saturated: between(1, 1)},
+			// From 0: who has all OKs may go in again before it hears of a
+			// request. Up to N T: a request goes only to those whose OK is
+			// missing, so one after the other the rest may ask with smaller
+			// stamps.
+			Sync:  core.Cost{Text: "T", Any: roundTrip, Saturated: between(1, 1)},
 			Order: "by stamp among those that ask each other; not ME3",
 		},
 		Plan: core.Always(func(self core.ID, v core.View) core.Machine {

@@ -30,9 +30,11 @@ func Lamport() core.Spec {
 				return between(float64(n+1), float64(n+1))(n)
 			}},
 			Client: core.Cost{Text: "2T", Any: between(2, 2)},
-			// Up to 3T: somebody with a smaller stamp may ask just before it
-			// hears of a request that was made just before the exit.
-			Sync:      core.Cost{Text: "T", Any: between(1, 3), Saturated: between(1, 1)},
+			// From 0: who asks again with the smallest stamp goes in when the
+			// REQUESTs of all others, which are later, arrive. Up to 3T:
+			// somebody with a smaller stamp may ask just before it hears of a
+			// request that was made just before the exit.
+			Sync:      core.Cost{Text: "T", Any: between(0, 3), Saturated: between(1, 1)},
 			Order:     "happened-before (ME3)",
 			ME3:       true,
 			Symmetric: true,

@@ -22,7 +22,7 @@ func TokenRing() core.Spec {
 			Messages:   core.Cost{Text: "1 full, without bound idle", Saturated: between(1, 1)},
 			Multicasts: core.Cost{Text: "the same", Saturated: between(1, 1)},
 			// N, not N-1: the token may have left just before the request.
-			Client:    core.Cost{Text: "0..N T", Any: roundTrip(0)},
+			Client:    core.Cost{Text: "0..N T", Any: roundTrip},
 			Sync:      core.Cost{Text: "1..(N-1)T", Any: ahead, Saturated: between(1, 1)},
 			Order:     "ring order; overtaken at most once by each other; not ME3 (open)",
 			Symmetric: false,
@@ -33,10 +33,8 @@ func TokenRing() core.Spec {
 	}
 }
 
-// roundTrip returns n -> lo .. n, and exactly 0 for a process alone.
-func roundTrip(lo float64) func(n int) core.Range {
-	return func(n int) core.Range { return between(lo, float64(n))(n) }
-}
+// roundTrip returns 0 .. n, and exactly 0 for a process alone.
+func roundTrip(n int) core.Range { return between(0, float64(n))(n) }
 
 // ahead is the distance to another process of the ring, 1 .. n-1.
 func ahead(n int) core.Range { return between(1, float64(n-1))(n) }
