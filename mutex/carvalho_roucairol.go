@@ -89,11 +89,11 @@ func (s *carvalhoRoucairol) Request(out *core.Out[raMessage]) {
 			missing.Add(j)
 		}
 	}
-	out.Multicast(&missing, raMessage{Kind: raRequest, Clock: s.clock, Time: s.asked})
+	out.Multicast(&missing, raMessage{Kind: raRequest, Time: s.asked})
 }
 
 func (s *carvalhoRoucairol) Receive(from core.ID, m *raMessage, out *core.Out[raMessage]) {
-	s.clock = max(s.clock, m.Clock)
+	s.clock = max(s.clock, m.clock())
 	switch {
 	case m.Kind == raRequest:
 		s.receiveRequest(core.Stamp{Time: m.Time, ID: from}, out)
@@ -112,9 +112,9 @@ func (s *carvalhoRoucairol) receiveRequest(theirs core.Stamp, out *core.Out[raMe
 	}
 	had := s.have.Has(theirs.ID)
 	s.give(theirs.ID)
-	out.Send(theirs.ID, raMessage{Kind: raOK, Clock: s.clock})
+	out.Send(theirs.ID, raMessage{Kind: raOK, Time: s.clock})
 	if s.state == wanted && had {
-		out.Send(theirs.ID, raMessage{Kind: raRequest, Clock: s.clock, Time: s.asked})
+		out.Send(theirs.ID, raMessage{Kind: raRequest, Time: s.asked})
 	}
 }
 
@@ -139,7 +139,7 @@ func (s *carvalhoRoucairol) Release(out *core.Out[raMessage]) {
 	for j := range s.deferred.All() {
 		s.give(j)
 	}
-	out.Multicast(&s.deferred, raMessage{Kind: raOK, Clock: s.clock})
+	out.Multicast(&s.deferred, raMessage{Kind: raOK, Time: s.clock})
 	s.deferred.Clear()
 }
 

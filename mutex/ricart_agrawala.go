@@ -59,6 +59,14 @@ func (m *raMessage) Fields(c *core.Coder) {
 	c.Time("time", &m.Time)
 }
 
+// clock returns a clock that is later than all that the message tells of.
+func (m *raMessage) clock() core.Time {
+	if m.Kind == raRequest {
+		return m.Time + 1
+	}
+	return m.Time
+}
+
 type ricartAgrawala struct {
 	self core.ID
 	n    int
@@ -101,9 +109,9 @@ func (s *ricartAgrawala) Request(out *core.Out[raMessage]) {
 }
 
 func (s *ricartAgrawala) Receive(from core.ID, m *raMessage, out *core.Out[raMessage]) {
+	s.clock = max(s.clock, m.clock())
 	switch m.Kind {
 	case raRequest:
-		s.clock = max(s.clock, m.Time+1)
 		theirs := core.Stamp{Time: m.Time, ID: from}
 		ours := core.Stamp{Time: s.asked, ID: s.self}
 		if s.state == held || s.state == wanted && ours.Less(theirs) {
@@ -113,7 +121,6 @@ func (s *ricartAgrawala) Receive(from core.ID, m *raMessage, out *core.Out[raMes
 		s.given.Add(from)
 		out.Send(from, raMessage{Kind: raOK, Time: s.clock})
 	case raOK:
-		s.clock = max(s.clock, m.Time)
 		s.given.Remove(from)
 		if s.state == wanted {
 			s.missing.Remove(from)
