@@ -19,6 +19,7 @@ type Options struct {
 	Inform      string // inform sets by hand
 	K           int    // how many values a variable has, where there is such a bound
 	Coordinator int    // the process that coordinates, from 1
+	Experiment  bool   // sanders: run sets that break the rules, too
 }
 
 // An entry is one algorithm and how to make it.
@@ -42,6 +43,7 @@ func entries() []entry {
 		plain(mutex.CarvalhoRoucairol),
 		plain(mutex.SuzukiKasami),
 		plain(mutex.RicartAgrawalaToken),
+		plain(mutex.Majority),
 		{"maekawa", "topology sets", func(o Options) (core.Spec, error) {
 			q, err := quorums(o)
 			return mutex.Maekawa(q), err
@@ -50,7 +52,30 @@ func entries() []entry {
 			t, err := tree(o)
 			return mutex.Raymond(t), err
 		}},
+		{"sanders", "topology sets inform experiment", sanders},
+		plain(mutex.Bakery),
+		plain(mutex.BakeryPolling),
+		{"dijkstra", "k", func(o Options) (core.Spec, error) { return mutex.Dijkstra(o.K), nil }},
 		plain(mutex.NaimiTrehel),
+		plain(mutex.RicartAgrawala1981),
+		plain(mutex.MajorityNaive),
+		{"maekawa-naive", "topology sets", func(o Options) (core.Spec, error) {
+			q, err := quorums(o)
+			return mutex.MaekawaNaive(q), err
+		}},
+		{"maekawa-published", "topology sets", func(o Options) (core.Spec, error) {
+			q, err := quorums(o)
+			return mutex.MaekawaPublished(q), err
+		}},
+		{"raymond-greedy", "topology", func(o Options) (core.Spec, error) {
+			t, err := tree(o)
+			return mutex.RaymondGreedy(t), err
+		}},
+		{"raymond-initialize", "topology", func(o Options) (core.Spec, error) {
+			t, err := tree(o)
+			return mutex.RaymondInitialize(t), err
+		}},
+		plain(mutex.BakeryNaive),
 	}
 }
 
@@ -101,6 +126,7 @@ func (o Options) unknown(known []string) string {
 	}{
 		{"topology", o.Topology != ""}, {"sets", o.Sets != ""}, {"inform", o.Inform != ""},
 		{"k", o.K != 0}, {"coordinator", o.Coordinator != 0},
+		{"experiment", o.Experiment},
 	} {
 		if opt.set && !slices.Contains(known, opt.name) {
 			return opt.name

@@ -21,7 +21,7 @@ func Maekawa(quorums quorum.Builder) core.Spec {
 		Paper:   "A sqrt(N) Algorithm for Mutual Exclusion in Decentralized Systems. ACM TOCS 3(2), 1985",
 		Network: core.FIFO,
 		Spreads: true,
-		Kinds:   []string{"REQUEST", "LOCKED", "FAILED", "INQUIRE", "RELINQUISH", "RELEASE"},
+		Kinds:   maekawaKinds(),
 		Theory:  maekawaTheory(quorums),
 		Plan: func(n int) (core.Birth, error) {
 			sets, err := quorums(n)
@@ -29,7 +29,7 @@ func Maekawa(quorums quorum.Builder) core.Spec {
 				return nil, err
 			}
 			return func(self core.ID, v core.View) core.Machine {
-				return core.New(self, v, newMaekawa(self, v, sets))
+				return core.New(self, v, newMaekawa(self, v, sets, 0))
 			}, nil
 		},
 	}
@@ -88,6 +88,10 @@ const (
 	maeRelease
 )
 
+func maekawaKinds() []string {
+	return []string{"REQUEST", "LOCKED", "FAILED", "INQUIRE", "RELINQUISH", "RELEASE"}
+}
+
 type maeMessage struct {
 	Kind  uint8
 	Clock core.Time
@@ -101,8 +105,10 @@ func (m *maeMessage) Fields(c *core.Coder) {
 }
 
 type maekawa struct {
-	self    core.ID
-	sets    quorum.System
+	self  core.ID
+	sets  quorum.System
+	spare int // how many of its voters a candidate may do without
+
 	clock   core.Time // what the next request would be stamped with
 	voter   voter
 	state   uint8
@@ -119,8 +125,8 @@ type voter struct {
 	waiting  []core.Time // when each waiting request was made, per seat
 }
 
-func newMaekawa(self core.ID, v core.View, sets quorum.System) *maekawa {
-	s := &maekawa{self: self, sets: sets, state: born(self, v), clock: 1}
+func newMaekawa(self core.ID, v core.View, sets quorum.System, spare int) *maekawa {
+	s := &maekawa{self: self, sets: sets, spare: spare, state: born(self, v), clock: 1}
 	s.voter.waiting = make([]core.Time, v.N)
 	if v.Busy {
 		s.clock = 2
@@ -191,7 +197,11 @@ func (s *maekawa) receiveAsVoter(r core.Stamp, kind uint8, out *core.Out[maeMess
 		out.Send(r.ID, s.about(maeLocked, r.Time))
 	case kind == maeRequest:
 		s.queue(r, out)
-	case r != v.vote || r.Time == 0: // about a request that has no vote here: void
+	case r.Time == 0: // nobody asks at time 0: void
+	case r != v.vote:
+		if kind == maeRelease && v.waiting[r.ID] == r.Time { // it got in without this vote
+			v.waiting[r.ID] = 0
+		}
 	default:
 		if kind == maeRelinquish {
 			v.waiting[r.ID] = r.Time
@@ -240,7 +250,7 @@ func (s *maekawa) receiveAsCandidate(from core.ID, kind uint8, out *core.Out[mae
 	case maeLocked:
 		s.votes.Add(from)
 		s.failed.Remove(from)
-		if s.votes.Equal(&s.sets[s.self]) {
+		if s.votes.Len()+s.spare >= s.sets[s.self].Len() {
 			s.state = held
 			s.votes.Clear()
 			s.failed.Clear()
@@ -266,7 +276,7 @@ func (s *maekawa) receiveAsCandidate(from core.ID, kind uint8, out *core.Out[mae
 
 // Alibi: d needs the vote of this seat and does not have it.
 func (s *maekawa) Alibi(d core.ID) bool {
-	return s.sets[d].Has(s.self) && (s.voter.vote.Time == 0 || s.voter.vote.ID != d)
+	return s.spare == 0 && s.sets[d].Has(s.self) && (s.voter.vote.Time == 0 || s.voter.vote.ID != d)
 }
 
 // Clock implements core.Hearer.

@@ -47,10 +47,7 @@ func raymondTheory(tree TreeOf) core.Theory {
 		Messages:   core.Cost{Text: "2 x distance, 0..2D; 4(N-1)/N full", Any: upToDiameter(2)},
 		Multicasts: core.Cost{Text: "the same", Any: upToDiameter(2)},
 		Client:     core.Cost{Text: "2dT", Any: upToDiameter(2)},
-		Sync: core.Cost{Text: "1..D T", Any: func(n int) core.Range {
-			r := upToDiameter(2)(n)
-			return core.Range{Lo: min(1, r.Hi), Hi: r.Hi}
-		}, Saturated: func(n int) core.Range {
+		Sync: core.Cost{Text: "1..D T", Any: upToDiameter(2), Saturated: func(n int) core.Range {
 			r := upToDiameter(1)(n)
 			return core.Range{Lo: min(1, r.Hi), Hi: r.Hi}
 		}},
@@ -102,8 +99,7 @@ func (s *raymond) Fields(c *core.Coder) {
 
 func (s *raymond) Request(out *core.Out[raymondMessage]) {
 	s.enqueue(s.self)
-	s.assignPrivilege(out)
-	s.makeRequest(out)
+	s.proceed(out)
 }
 
 func (s *raymond) Receive(from core.ID, m *raymondMessage, out *core.Out[raymondMessage]) {
@@ -114,14 +110,12 @@ func (s *raymond) Receive(from core.ID, m *raymondMessage, out *core.Out[raymond
 		s.holder = s.self
 		s.asked = false
 	}
-	s.assignPrivilege(out)
-	s.makeRequest(out)
+	s.proceed(out)
 }
 
 func (s *raymond) Release(out *core.Out[raymondMessage]) {
 	s.using = false
-	s.assignPrivilege(out)
-	s.makeRequest(out)
+	s.proceed(out)
 }
 
 func (s *raymond) enqueue(id core.ID) {
@@ -130,28 +124,41 @@ func (s *raymond) enqueue(id core.ID) {
 	}
 }
 
-// assignPrivilege is the paper's ASSIGN_PRIVILEGE.
-func (s *raymond) assignPrivilege(out *core.Out[raymondMessage]) {
+// proceed does what the paper does after every event.
+func (s *raymond) proceed(out *core.Out[raymondMessage]) {
+	switch to := s.assignPrivilege(); to {
+	case core.None:
+	case s.self:
+		out.Enter()
+	default:
+		out.Send(to, raymondMessage{Kind: raymondPrivilege})
+	}
+	if s.makeRequest() {
+		out.Send(s.holder, raymondMessage{Kind: raymondRequest})
+	}
+}
+
+// assignPrivilege is the paper's ASSIGN_PRIVILEGE. It returns who gets the
+// privilege now, or None.
+func (s *raymond) assignPrivilege() core.ID {
 	if s.holder != s.self || s.using || len(s.queue) == 0 {
-		return
+		return core.None
 	}
 	s.holder = s.queue[0]
 	s.queue = slices.Delete(s.queue, 0, 1)
 	s.asked = false
-	if s.holder == s.self {
-		s.using = true
-		out.Enter()
-	} else {
-		out.Send(s.holder, raymondMessage{Kind: raymondPrivilege})
-	}
+	s.using = s.holder == s.self
+	return s.holder
 }
 
-// makeRequest is the paper's MAKE_REQUEST.
-func (s *raymond) makeRequest(out *core.Out[raymondMessage]) {
-	if s.holder != s.self && len(s.queue) > 0 && !s.asked {
-		s.asked = true
-		out.Send(s.holder, raymondMessage{Kind: raymondRequest})
+// makeRequest is the paper's MAKE_REQUEST. It reports whether the holder must
+// be asked.
+func (s *raymond) makeRequest() bool {
+	if s.holder == s.self || len(s.queue) == 0 || s.asked {
+		return false
 	}
+	s.asked = true
+	return true
 }
 
 // Alibi: the privilege is on the holder's side of the tree, and can leave it

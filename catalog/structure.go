@@ -1,0 +1,58 @@
+package catalog
+
+import (
+	"fmt"
+
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/mutex"
+	"github.com/stile-lock/stile/quorum"
+)
+
+// sanders makes Sanders' algorithm over the sets that o asks for.
+func sanders(o Options) (core.Spec, error) {
+	st, err := structure(o)
+	if err != nil {
+		return core.Spec{}, err
+	}
+	if o.Experiment {
+		return mutex.SandersExperiment(st), nil
+	}
+	return mutex.Sanders(st), nil
+}
+
+// structure returns the request and inform sets that o asks for; those of
+// Ricart and Agrawala are the default. Sets without inform sets are both.
+func structure(o Options) (mutex.StructureOf, error) {
+	if o.Sets != "" || o.Inform != "" {
+		return givenStructure(o)
+	}
+	switch o.Topology {
+	case "", "ricart-agrawala":
+		return mutex.AskAll, nil
+	case "maekawa":
+		return mutex.AskQuorum(quorum.Grid), nil
+	case "central":
+		return mutex.AskCoordinator(0), nil
+	}
+	return nil, fmt.Errorf("unknown topology %q: want ricart-agrawala, maekawa or central", o.Topology)
+}
+
+func givenStructure(o Options) (mutex.StructureOf, error) {
+	if o.Topology != "" {
+		return nil, fmt.Errorf("give a topology or sets, not both")
+	}
+	if o.Sets == "" {
+		return nil, fmt.Errorf("inform sets without request sets: give the sets too")
+	}
+	request, err := ParseSets(o.Sets)
+	if err != nil {
+		return nil, err
+	}
+	inform := request
+	if o.Inform != "" {
+		if inform, err = ParseSets(o.Inform); err != nil {
+			return nil, fmt.Errorf("inform: %w", err)
+		}
+	}
+	return mutex.AskGiven(mutex.Structure{Request: request, Inform: inform}), nil
+}

@@ -1,0 +1,164 @@
+package mutex
+
+import (
+	"fmt"
+
+	"github.com/stile-lock/stile/core"
+)
+
+// Dijkstra is the self-stabilising ring: a process compares its flag with its
+// predecessor's, and the one that finds itself privileged may enter. From any
+// flags whatsoever the ring comes to exactly one privilege, if a flag has
+// enough values: k of them, or N+1 if k is 0.
+//
+// E. W. Dijkstra: Self-stabilizing Systems in Spite of Distributed Control.
+// Communications of the ACM 17(11), 1974, pages 643-644.
+//
+// Departures: the paper reads the predecessor's flag; here each process has a
+// copy of it, and whoever moves tells its successor. A process that does not
+// want in moves at once, one that does moves at its exit. To stabilise over
+// messages (a copy may be wrong at the start) flags must be told again now and
+// then: that is what Expire does, but no timer is set here, since from a right
+// start nothing needs it.
+func Dijkstra(k int) core.Spec {
+	return core.Spec{
+		Name: "dijkstra", Title: "Dijkstra's K-state ring", Authors: "Dijkstra", Year: 1974,
+		Paper:   "Self-stabilizing Systems in Spite of Distributed Control. CACM 17(11), 1974",
+		Network: core.Unordered,
+		Kinds:   []string{"FLAG"},
+		Theory: core.Theory{
+			Messages:   core.Cost{Text: "1 per move: 1 full, unbounded idle", Saturated: between(1, 1)},
+			Multicasts: core.Cost{Text: "the same", Saturated: between(1, 1)},
+			Client:     core.Cost{Text: "0..NT", Any: func(n int) core.Range { return core.Range{Hi: float64(n) * min(1, float64(n-1))} }},
+			Sync: core.Cost{Text: "1..(N-1)T", Any: func(n int) core.Range {
+				return core.Range{Lo: min(1, float64(n-1)), Hi: float64(n - 1)}
+			}, Saturated: between(1, 1)},
+			Order: "ring order; not ME3",
+		},
+		Plan: func(n int) (core.Birth, error) {
+			values := k
+			if k == 0 {
+				values = n + 1
+			}
+			if values < 2 {
+				return nil, fmt.Errorf("flags with %d values: want at least 2, and N+1 to be sure", values)
+			}
+			return func(self core.ID, v core.View) core.Machine {
+				return core.New(self, v, newDijkstra(self, v, values))
+			}, nil
+		},
+	}
+}
+
+const dijFlag uint8 = 0
+
+// dijMessage tells the flag. In a ring with one privilege the message is the
+// privilege on its way.
+type dijMessage struct {
+	Kind uint8
+	Flag int
+}
+
+func (m *dijMessage) Fields(c *core.Coder) {
+	c.Kind(&m.Kind, dijFlag)
+	c.Int("flag", &m.Flag, maxFlag)
+	c.Token()
+	c.Idempotent()
+}
+
+// maxFlag bounds what a message may say; the ring's own bound is checked when
+// it is received.
+const maxFlag = 1<<31 - 1
+
+type dijkstra struct {
+	self   core.ID
+	n      int
+	values int // the paper's K
+
+	state uint8
+	flag  int // the own flag
+	left  int // the predecessor's flag, as last heard
+}
+
+// newDijkstra makes the flags 1 before the holder and 0 from it on: then the
+// holder alone is privileged.
+func newDijkstra(self core.ID, v core.View, values int) *dijkstra {
+	flag := func(id core.ID) int {
+		if id < v.Holder {
+			return 1
+		}
+		return 0
+	}
+	before := (self + core.ID(v.N) - 1) % core.ID(v.N)
+	return &dijkstra{
+		self: self, n: v.N, values: values, state: born(self, v),
+		flag: flag(self), left: flag(before),
+	}
+}
+
+func (s *dijkstra) Fields(c *core.Coder) {
+	phase(c, &s.state)
+	c.Int("flag", &s.flag, s.values-1)
+	c.Int("left", &s.left, s.values-1)
+	if s.privileged() {
+		c.Token()
+	}
+}
+
+func (s *dijkstra) privileged() bool {
+	if s.self == 0 {
+		return s.flag == s.left
+	}
+	return s.flag != s.left
+}
+
+func (s *dijkstra) Start(out *core.Out[dijMessage]) { s.proceed(out) }
+
+func (s *dijkstra) Request(out *core.Out[dijMessage]) {
+	s.state = wanted
+	s.proceed(out)
+}
+
+func (s *dijkstra) Release(out *core.Out[dijMessage]) {
+	s.state = released
+	s.proceed(out)
+}
+
+func (s *dijkstra) Receive(from core.ID, m *dijMessage, out *core.Out[dijMessage]) {
+	if (from+1)%core.ID(s.n) != s.self || m.Flag >= s.values {
+		return // not from the predecessor, or no flag
+	}
+	s.left = m.Flag
+	s.proceed(out)
+}
+
+// proceed lets a privileged process enter if it wants to, and otherwise move.
+func (s *dijkstra) proceed(out *core.Out[dijMessage]) {
+	switch {
+	case !s.privileged():
+	case s.state == wanted:
+		s.state = held
+		out.Enter()
+	case s.state == released && s.n > 1:
+		if s.self == 0 {
+			s.flag = (s.flag + 1) % s.values
+		} else {
+			s.flag = s.left
+		}
+		s.tell(out)
+	}
+}
+
+// Expire tells the flag again.
+func (s *dijkstra) Expire(_ int, out *core.Out[dijMessage]) {
+	if s.n > 1 {
+		s.tell(out)
+	}
+}
+
+func (s *dijkstra) tell(out *core.Out[dijMessage]) {
+	out.Send((s.self+1)%core.ID(s.n), dijMessage{Kind: dijFlag, Flag: s.flag})
+}
+
+// Alibi: while the privilege is here, nobody else can get in.
+func (s *dijkstra) Alibi(core.ID) bool { return s.privileged() }

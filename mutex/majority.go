@@ -1,0 +1,66 @@
+package mutex
+
+import (
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/quorum"
+)
+
+// Majority is the algorithm in which a process asks everybody and enters with
+// the votes of more than half, its own included.
+//
+// R. H. Thomas: A Majority Consensus Approach to Concurrency Control for
+// Multiple Copy Databases. ACM Transactions on Database Systems 4(2), 1979,
+// pages 180-209.
+//
+// Departure: plain voting comes to a standstill when the votes are split (see
+// MajorityNaive). Here voters and candidates resolve that as in Maekawa's
+// algorithm. Unlike there, a process may leave while some voters still let its
+// request wait: its RELEASE, which goes to all, takes it out of their queues.
+// Votes that come after entry are kept until the exit.
+func Majority() core.Spec {
+	return core.Spec{
+		Name: "majority", Title: "Majority voting", Authors: "Thomas", Year: 1979,
+		Paper:   "A Majority Consensus Approach to Concurrency Control for Multiple Copy Databases. ACM TODS 4(2), 1979",
+		Network: core.FIFO,
+		Kinds:   maekawaKinds(),
+		Theory:  majorityTheory(),
+		Plan: func(n int) (core.Birth, error) {
+			sets := everybody(n)
+			return func(self core.ID, v core.View) core.Machine {
+				return core.New(self, v, newMaekawa(self, v, sets, minority(n)))
+			}, nil
+		},
+	}
+}
+
+// everybody gives each process the set of all.
+func everybody(n int) quorum.System {
+	var all core.Set
+	all.Fill(n)
+	sets := make(quorum.System, n)
+	for i := range sets {
+		sets[i] = all // shared: nobody changes it
+	}
+	return sets
+}
+
+// minority is how many votes a majority of n can do without.
+func minority(n int) int { return (n - 1) / 2 }
+
+// majorityTheory counts, when requests meet, at least REQUEST and RELEASE for
+// everybody else and the votes that are needed, and at most what Maekawa's
+// algorithm needs for a quorum of everybody.
+func majorityTheory() core.Theory {
+	return core.Theory{
+		Messages: core.Cost{Text: "3(N-1) light, 2.5..7(N-1)", Any: func(n int) core.Range {
+			return core.Range{Lo: float64(2*(n-1) + n/2), Hi: 7 * float64(n-1)}
+		}, Light: others(3)},
+		Multicasts: core.Cost{Text: "N+1 light", Any: func(n int) core.Range {
+			return core.Range{Lo: min(2, float64(n-1)) + float64(n/2), Hi: min(2, 2*float64(n-1)) + 5*float64(n-1)}
+		}, Light: func(n int) core.Range { return core.Exact(min(2, 2*float64(n-1)) + float64(n-1)) }},
+		Client:    core.Cost{Text: "2T", Any: between(2, 2)},
+		Sync:      core.Cost{Text: "1..2T", Any: between(1, 4), Saturated: between(1, 2)},
+		Order:     "by stamp among the requests a voter knows; not ME3",
+		Symmetric: true,
+	}
+}

@@ -1,0 +1,236 @@
+package mutex
+
+import "github.com/stile-lock/stile/core"
+
+// Sanders is the algorithm that has others as instances: each process asks
+// the members of its request set before entry and tells the members of its
+// inform set at exit. See Structure for what the sets must be.
+//
+// B. A. Sanders: The Information Structure of Distributed Mutual Exclusion
+// Algorithms. ACM Transactions on Computer Systems 5(3), 1987, pages 284-299.
+//
+// A voter grants a request when nobody that will tell it of an exit holds its
+// vote; the vote is with the new one until then if that one will tell it too,
+// and otherwise remains free.
+//
+// Departure: there is no FAIL. A candidate that is not inside gives its vote
+// back on every INQUIRE. So the instance of Ricart and Agrawala, in which only
+// a process itself can have its vote, costs 2(N-1) under every load.
+func Sanders(structures StructureOf) core.Spec {
+	s := SandersExperiment(func(n int) (Structure, error) {
+		st, err := structures(n)
+		if err != nil {
+			return Structure{}, err
+		}
+		return st, st.Check()
+	})
+	s.Wrong, s.Fixed = "", ""
+	return s
+}
+
+// SandersExperiment runs any sets, those that break the rules too.
+func SandersExperiment(any StructureOf) core.Spec {
+	structures := func(n int) (Structure, error) {
+		st, err := any(n)
+		if err == nil {
+			err = st.inside(n)
+		}
+		return st, err
+	}
+	return core.Spec{
+		Name: "sanders", Title: "Sanders' information structures", Authors: "Sanders", Year: 1987,
+		Paper:   "The Information Structure of Distributed Mutual Exclusion Algorithms. ACM TOCS 5(3), 1987",
+		Wrong:   "the sets are not checked: two processes that neither share an informed voter nor ask each other can both be inside",
+		Fixed:   "sanders",
+		Network: core.FIFO,
+		Kinds:   []string{"REQUEST", "GRANT", "INQUIRE", "RELINQUISH", "RELEASE"},
+		Theory:  sandersTheory(structures),
+		Plan: func(n int) (core.Birth, error) {
+			st, err := structures(n)
+			if err != nil {
+				return nil, err
+			}
+			return func(self core.ID, v core.View) core.Machine {
+				return core.New(self, v, newSanders(self, v, st))
+			}, nil
+		},
+	}
+}
+
+// sandersTheory counts REQUEST and GRANT for each one asked and RELEASE for
+// each one informed. When requests meet, each of those that may hold a vote
+// can cost INQUIRE, RELINQUISH and a second GRANT on top.
+func sandersTheory(structures StructureOf) core.Theory {
+	count := func(asked, informed, meeting float64) func(n int) core.Range {
+		return func(n int) core.Range {
+			st, err := structures(n)
+			if err != nil {
+				return core.Range{}
+			}
+			r := core.Range{Lo: asked*float64(n) + informed*float64(n)}
+			for i := range core.ID(n) {
+				light := asked*float64(without(&st.Request[i], i)) + informed*float64(without(&st.Inform[i], i))
+				r.Lo = min(r.Lo, light)
+				r.Hi = max(r.Hi, light+meeting*float64(without(&st.Inform[i], i)))
+			}
+			return r
+		}
+	}
+	round := func(lo, hi float64) func(n int) core.Range {
+		return func(n int) core.Range {
+			r := count(1, 0, 0)(n)
+			return core.Range{Lo: lo * min(1, r.Lo), Hi: hi * min(1, r.Hi)}
+		}
+	}
+	return core.Theory{
+		Messages: core.Cost{Text: "inform + 2 x request light", Any: count(2, 1, 6), Light: count(2, 1, 0)},
+		Multicasts: core.Cost{Text: "request + 2 light", Any: func(n int) core.Range {
+			r := count(1, 0, 6)(n)
+			return core.Range{Lo: min(1, r.Lo), Hi: r.Hi + 2*min(1, r.Hi)}
+		}},
+		Client:    core.Cost{Text: "2T", Any: round(2, 2)},
+		Sync:      core.Cost{Text: "1..2T", Any: between(0, 6), Saturated: between(1, 2)},
+		Order:     "by stamp among the requests a voter knows; not ME3",
+		Symmetric: true,
+	}
+}
+
+// without counts the members of s other than i.
+func without(s *core.Set, i core.ID) int {
+	k := s.Len()
+	if s.Has(i) {
+		k--
+	}
+	return k
+}
+
+const (
+	sanRequest    uint8 = iota
+	sanGrant            // go ahead, as far as I know
+	sanInquire          // an older request came: give my vote back unless you are inside
+	sanRelinquish       // here it is
+	sanRelease
+)
+
+type sanMessage struct {
+	Kind  uint8
+	Clock core.Time
+	Time  core.Time // when the request that this is about was made
+}
+
+func (m *sanMessage) Fields(c *core.Coder) {
+	c.Kind(&m.Kind, sanRelease)
+	c.Time("clock", &m.Clock)
+	c.Time("time", &m.Time)
+}
+
+type sanders struct {
+	self core.ID
+	sets Structure
+
+	clock  core.Time // what the next request would be stamped with
+	voter  voter
+	state  uint8
+	asked  core.Time // the time of the own request, until the exit
+	grants core.Set  // while WANTED: who has granted it
+}
+
+func newSanders(self core.ID, v core.View, sets Structure) *sanders {
+	s := &sanders{self: self, sets: sets, state: born(self, v), clock: 1}
+	s.voter.waiting = make([]core.Time, v.N)
+	if v.Busy {
+		s.clock = 2
+		if s.state == held {
+			s.asked = 1
+		}
+		if sets.Inform[v.Holder].Has(self) {
+			s.voter.vote = core.Stamp{Time: 1, ID: v.Holder}
+		}
+	}
+	return s
+}
+
+func (s *sanders) Fields(c *core.Coder) {
+	phase(c, &s.state)
+	c.Time("clock", &s.clock)
+	c.When(s.state != released)
+	c.Time("asked", &s.asked)
+	c.Set("grants", &s.grants)
+	c.Always()
+	s.voter.Fields(c)
+}
+
+func (s *sanders) about(kind uint8, time core.Time) sanMessage {
+	return sanMessage{Kind: kind, Clock: s.clock, Time: time}
+}
+
+func (s *sanders) Request(out *core.Out[sanMessage]) {
+	s.state = wanted
+	s.asked = s.clock
+	s.clock++
+	out.Multicast(&s.sets.Request[s.self], s.about(sanRequest, s.asked))
+}
+
+func (s *sanders) Release(out *core.Out[sanMessage]) {
+	s.state = released
+	out.Multicast(&s.sets.Inform[s.self], s.about(sanRelease, s.asked))
+	s.asked = 0
+}
+
+func (s *sanders) Receive(from core.ID, m *sanMessage, out *core.Out[sanMessage]) {
+	s.clock = max(s.clock, m.Clock)
+	switch m.Kind {
+	case sanGrant, sanInquire:
+		if s.state == wanted && s.asked == m.Time {
+			s.receiveAsCandidate(from, m.Kind, out)
+		}
+	default:
+		if m.Time != 0 { // nobody asks at time 0
+			s.receiveAsVoter(core.Stamp{Time: m.Time, ID: from}, m.Kind, out)
+		}
+	}
+}
+
+func (s *sanders) receiveAsCandidate(from core.ID, kind uint8, out *core.Out[sanMessage]) {
+	if kind == sanInquire {
+		s.grants.Remove(from)
+		out.Send(from, s.about(sanRelinquish, s.asked))
+		return
+	}
+	s.grants.Add(from)
+	if s.grants.Equal(&s.sets.Request[s.self]) {
+		s.state = held
+		s.grants.Clear()
+		out.Enter()
+	}
+}
+
+func (s *sanders) receiveAsVoter(r core.Stamp, kind uint8, out *core.Out[sanMessage]) {
+	v := &s.voter
+	if kind != sanRequest {
+		if r != v.vote {
+			return // about a request that does not have the vote: void
+		}
+		v.vote, v.inquired = core.Stamp{}, false
+	}
+	if kind != sanRelease {
+		v.waiting[r.ID] = r.Time
+	}
+	for first := v.oldest(); v.vote.Time == 0 && first.Time != 0; first = v.oldest() {
+		v.waiting[first.ID] = 0
+		if s.sets.Inform[first.ID].Has(s.self) {
+			v.vote = first
+		}
+		out.Send(first.ID, s.about(sanGrant, first.Time))
+	}
+	if kind == sanRequest && v.waiting[r.ID] != 0 && r.Less(v.vote) && !v.inquired {
+		v.inquired = true
+		out.Send(v.vote.ID, s.about(sanInquire, v.vote.Time))
+	}
+}
+
+// Alibi: d tells this seat when it leaves, so it needs its vote, and does not
+// have it.
+func (s *sanders) Alibi(d core.ID) bool {
+	return s.sets.Inform[d].Has(s.self) && (s.voter.vote.Time == 0 || s.voter.vote.ID != d)
+}

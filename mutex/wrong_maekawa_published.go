@@ -1,0 +1,53 @@
+package mutex
+
+import (
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/quorum"
+)
+
+// MaekawaPublished is Maekawa by the rules of the paper.
+//
+// M. Maekawa: A sqrt(N) Algorithm for Mutual Exclusion in Decentralized
+// Systems. ACM Transactions on Computer Systems 3(2), 1985, pages 145-159.
+//
+// The hole: a voter that sends INQUIRE on behalf of a request does not send
+// FAILED to it, since it is the oldest that waits. When a still older request
+// comes, the first one is not told either. It never learns that it has to give
+// its other votes back. Small systems in which the candidates are also the
+// voters hide it.
+func MaekawaPublished(quorums quorum.Builder) core.Spec {
+	s := Maekawa(quorums)
+	s.Name, s.Title = "maekawa-published", "Maekawa as published"
+	s.Wrong = "it can come to a standstill: who waited as the oldest is not told when an older request comes, and keeps its votes"
+	s.Fixed = "maekawa"
+	s.Plan = func(n int) (core.Birth, error) {
+		sets, err := quorums(n)
+		if err != nil {
+			return nil, err
+		}
+		return func(self core.ID, v core.View) core.Machine {
+			return core.New(self, v, &maekawaPublished{*newMaekawa(self, v, sets, 0)})
+		}, nil
+	}
+	return s
+}
+
+type maekawaPublished struct{ maekawa }
+
+// Receive is Maekawa's, without FAILED to the one that was the oldest so far.
+func (s *maekawaPublished) Receive(from core.ID, m *maeMessage, out *core.Out[maeMessage]) {
+	v := &s.voter
+	if m.Kind != maeRequest || v.vote.Time == 0 {
+		s.maekawa.Receive(from, m, out)
+		return
+	}
+	s.clock = max(s.clock, m.Clock)
+	r, oldest := core.Stamp{Time: m.Time, ID: from}, v.oldest()
+	v.waiting[from] = m.Time
+	if v.vote.Less(r) || oldest.Time != 0 && oldest.Less(r) {
+		out.Send(from, s.about(maeFailed, r.Time))
+	} else if !v.inquired {
+		v.inquired = true
+		out.Send(v.vote.ID, s.about(maeInquire, v.vote.Time))
+	}
+}

@@ -1,0 +1,40 @@
+package mutex
+
+import (
+	"slices"
+
+	"github.com/stile-lock/stile/core"
+)
+
+// RaymondGreedy is Raymond with the strategy, mentioned in the paper, that a
+// process enters first whenever the privilege comes by.
+//
+// K. Raymond: A Tree-Based Algorithm for Distributed Mutual Exclusion. ACM
+// Transactions on Computer Systems 7(1), 1989, pages 61-77.
+func RaymondGreedy(tree TreeOf) core.Spec {
+	s := Raymond(tree)
+	s.Name, s.Title = "raymond-greedy", "Raymond, self first"
+	s.Wrong = "unfair: who is in the middle of the tree overtakes a waiting process as often as it has neighbours, in a star N-1 times"
+	s.Fixed = "raymond"
+	s.Plan = func(n int) (core.Birth, error) {
+		t, err := tree(n)
+		if err != nil {
+			return nil, err
+		}
+		return func(self core.ID, v core.View) core.Machine {
+			return core.New(self, v, &raymondGreedy{*newRaymond(self, v, t)})
+		}, nil
+	}
+	return s
+}
+
+type raymondGreedy struct{ raymond }
+
+func (s *raymondGreedy) Receive(from core.ID, m *raymondMessage, out *core.Out[raymondMessage]) {
+	if m.Kind == raymondPrivilege {
+		if i := slices.Index(s.queue, s.self); i > 0 {
+			s.queue = slices.Insert(slices.Delete(s.queue, i, i+1), 0, s.self)
+		}
+	}
+	s.raymond.Receive(from, m, out)
+}
