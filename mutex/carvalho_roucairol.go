@@ -20,6 +20,7 @@ func CarvalhoRoucairol() core.Spec {
 		Name: "carvalho-roucairol", Title: "Carvalho-Roucairol", Authors: "Carvalho, Roucairol", Year: 1983,
 		Paper:   "On Mutual Exclusion in Computer Networks. CACM 26(2), 1983",
 		Network: core.Unordered,
+		Spreads: true,
 		Kinds:   []string{"REQUEST", "OK"},
 		Theory: core.Theory{
 			Messages: core.Cost{Text: "0..2(N-1), 2(N-1) full", Any: upTo(2), Saturated: func(n int) core.Range {
@@ -145,3 +146,9 @@ func (s *carvalhoRoucairol) Release(out *core.Out[raMessage]) {
 
 // Alibi: to get in, d needs an OK from here that it does not have.
 func (s *carvalhoRoucairol) Alibi(d core.ID) bool { return !s.given.Has(d) }
+
+// Clock implements core.Hearer.
+func (s *carvalhoRoucairol) Clock() core.Time { return s.clock }
+
+// Hear implements core.Hearer.
+func (s *carvalhoRoucairol) Hear(t core.Time) { s.clock = max(s.clock, t) }

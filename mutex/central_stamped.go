@@ -19,6 +19,7 @@ func CentralStamped(coordinator core.ID) core.Spec {
 		Name: "central-stamped", Title: "Central coordinator with stamps", Authors: "folklore", Year: 1978,
 		Paper:   "After Lamport: Time, Clocks, and the Ordering of Events in a Distributed System. CACM 21(7), 1978",
 		Network: core.Unordered,
+		Spreads: true,
 		Kinds:   []string{"REQUEST", "GRANT", "RELEASE"},
 		Theory:  centralTheory("by stamp among the requests the coordinator knows; not ME3"),
 		Plan: coordinated(coordinator, func(self core.ID, v core.View) core.Machine {
@@ -125,3 +126,9 @@ func oldest(times []core.Time) core.Stamp {
 	}
 	return r
 }
+
+// Clock implements core.Hearer.
+func (s *centralStamped) Clock() core.Time { return s.clock }
+
+// Hear implements core.Hearer.
+func (s *centralStamped) Hear(t core.Time) { s.clock = max(s.clock, t) }

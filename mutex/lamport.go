@@ -23,6 +23,7 @@ func Lamport() core.Spec {
 		Name: "lamport", Title: "Lamport", Authors: "Lamport", Year: 1978,
 		Paper:   "Time, Clocks, and the Ordering of Events in a Distributed System. CACM 21(7), 1978",
 		Network: core.FIFO,
+		Spreads: true,
 		Kinds:   []string{"REQUEST", "REPLY", "RELEASE"},
 		Theory: core.Theory{
 			Messages: core.Cost{Text: "3(N-1)", Any: others(3)},
@@ -177,3 +178,9 @@ func (s *lamport) tell(d core.ID) {
 // Alibi: d has no request here, and one that is under way is at least as late
 // as the last clock that d got from here, so that d misses a later one.
 func (s *lamport) Alibi(d core.ID) bool { return s.requests[d] == 0 && !s.told.Has(d) }
+
+// Clock implements core.Hearer.
+func (s *lamport) Clock() core.Time { return s.clock }
+
+// Hear implements core.Hearer.
+func (s *lamport) Hear(t core.Time) { s.clock = max(s.clock, t) }

@@ -22,6 +22,7 @@ func Majority() core.Spec {
 		Name: "majority", Title: "Majority voting", Authors: "Thomas", Year: 1979,
 		Paper:   "A Majority Consensus Approach to Concurrency Control for Multiple Copy Databases. ACM TODS 4(2), 1979",
 		Network: core.FIFO,
+		Spreads: true,
 		Kinds:   maekawaKinds(),
 		Theory:  majorityTheory(),
 		Plan: func(n int) (core.Birth, error) {

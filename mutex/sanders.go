@@ -43,6 +43,7 @@ func SandersExperiment(any StructureOf) core.Spec {
 		Wrong:   "the sets are not checked: two processes that neither share an informed voter nor ask each other can both be inside",
 		Fixed:   "sanders",
 		Network: core.FIFO,
+		Spreads: true,
 		Kinds:   []string{"REQUEST", "GRANT", "INQUIRE", "RELINQUISH", "RELEASE"},
 		Theory:  sandersTheory(structures),
 		Plan: func(n int) (core.Birth, error) {
@@ -234,3 +235,9 @@ func (s *sanders) receiveAsVoter(r core.Stamp, kind uint8, out *core.Out[sanMess
 func (s *sanders) Alibi(d core.ID) bool {
 	return s.sets.Inform[d].Has(s.self) && (s.voter.vote.Time == 0 || s.voter.vote.ID != d)
 }
+
+// Clock implements core.Hearer.
+func (s *sanders) Clock() core.Time { return s.clock }
+
+// Hear implements core.Hearer.
+func (s *sanders) Hear(t core.Time) { s.clock = max(s.clock, t) }

@@ -53,7 +53,7 @@ func mustRun(t *testing.T, c Config) *Result {
 // topologies returns spec and the same algorithm over its other topologies.
 func topologies(t *testing.T, spec core.Spec) []core.Spec {
 	names := map[string][]string{
-		"maekawa": {"majority"},
+		"maekawa": {"plane", "majority"},
 		"raymond": {"star", "line", "tree:3"},
 		"sanders": {"maekawa", "central"},
 	}[spec.Name]
@@ -195,7 +195,7 @@ func TestAlibi(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"ricart-agrawala", "maekawa", "raymond", "suzuki-kasami"} {
+	for _, name := range []string{"ricart-agrawala", "maekawa", "raymond", "suzuki-kasami", "central", "lamport", "carvalho-roucairol", "naimi-trehel", "token-ring"} {
 		if given[name] == 0 {
 			t.Errorf("%s never gave an alibi: nothing was tested", name)
 		}
