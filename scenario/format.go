@@ -28,6 +28,9 @@ func Format(s *Scenario) string {
 	if s.Coordinator != 0 {
 		say("coordinator %d", s.Coordinator)
 	}
+	if s.Experiment {
+		say("experiment")
+	}
 	say("processes %d", s.Processes)
 	if s.Busy {
 		say("holder %d busy", s.Holder+1)

@@ -76,7 +76,7 @@ func (p *parser) look(lines []string) error {
 
 // settings are the words that a line of the head begins with.
 var settings = [...]string{
-	"title", "algorithm", "topology", "sets", "inform", "k", "coordinator", "processes", "holder", "network",
+	"title", "algorithm", "topology", "sets", "inform", "k", "coordinator", "experiment", "processes", "holder", "network",
 	"latency", "hold", "until", "seed", "schedule", "set",
 }
 
@@ -139,6 +139,8 @@ func (p *parser) setting() {
 		s.K = p.number(1, 1<<30)
 	case "coordinator":
 		s.Coordinator = int(p.process()) + 1
+	case "experiment":
+		s.Experiment = true
 	case "processes":
 		p.take() // look has read it
 	case "holder":

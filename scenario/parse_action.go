@@ -52,7 +52,10 @@ func (p *parser) deed(a *Action) {
 	case Ask:
 		p.hold(a)
 	case Suspect, Tell:
-		a.Peer = p.process()
+		w := p.here()
+		if a.Peer = p.process(); a.Peer == a.Proc {
+			p.failAt(w, fmt.Sprintf("%v %s itself: want another process", a.Proc, verb.text))
+		}
 	case Expire:
 		a.Timer = p.number(0, 1<<30)
 		if w := p.take(); w.text != "expires" {

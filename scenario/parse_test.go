@@ -15,6 +15,7 @@ sets 1:1,2; 2:2,3
 inform 1:1
 k 4
 coordinator P3
+experiment
 processes 5
 holder 2 busy
 network unordered
@@ -44,6 +45,7 @@ at 8 resume 3
 at 9 partition 1, 2 | 3-5
 at 9 heal
 at 9 P1 suspects P3
+at 9 P1 tells P2
 at 9 P1 timer 2 expires
 
 expect entries 5, P4 2
@@ -112,11 +114,11 @@ func TestParse(t *testing.T) {
 		{s.Coordinator, 3},
 		{s.Links, []Link{{0, 2, Always(2_500_000)}}},
 		{s.Until, int64(99_000_001)},
-		{s.Set[1], Setting{1, "queue", "1 3", 19}},
-		{s.Actions[1], Action{At: T / 2, Kind: Ask, Proc: 3, Hold: &hold, Line: 22}},
-		{s.Actions[7], Action{At: 2 * T, Kind: Duplicate, Peer: 2, Message: "REQUEST", Nth: 2, Line: 28}},
+		{s.Set[1], Setting{1, "queue", "1 3", 20}},
+		{s.Actions[1], Action{At: T / 2, Kind: Ask, Proc: 3, Hold: &hold, Line: 23}},
+		{s.Actions[7], Action{At: 2 * T, Kind: Duplicate, Peer: 2, Message: "REQUEST", Nth: 2, Line: 29}},
 		{s.Actions[14].String(), "partition 1,2 | 3,4,5"},
-		{s.Expect[12], Expectation{Kind: FieldIs, When: Moment{Kind: OnEntry, Proc: 4, Nth: 2}, Proc: 2, Name: "queue", Value: "none", Line: 52}},
+		{s.Expect[12], Expectation{Kind: FieldIs, When: Moment{Kind: OnEntry, Proc: 4, Nth: 2}, Proc: 2, Name: "queue", Value: "none", Line: 54}},
 	} {
 		if !reflect.DeepEqual(c.got, c.want) {
 			t.Errorf("got %+v, want %+v", c.got, c.want)
@@ -189,6 +191,7 @@ func TestErrors(t *testing.T) {
 		{head + "at 3 partition | 2", "want the processes of a part"},
 		{head + "at 3 partition 3-1", "want a range that rises"},
 		{head + "at 3 P1 timer 2 rings", "want expires"},
+		{head + "at 3 P1 tells P1", "3:15: P1 tells itself: want another process"},
 		{head + "at 3 heal all", `found "all": want nothing more on this line`},
 		{head + "network tcp", "want fifo, unordered, duplicating or lossy"},
 		{head + "latency 0", "3:9: a latency of 0: a message must take some time"},

@@ -21,7 +21,8 @@ type Scenario struct {
 	Sets        string
 	Inform      string
 	K           int
-	Coordinator int // from 1
+	Coordinator int  // from 1
+	Experiment  bool // sets that break the rules are wanted
 
 	Processes int
 	Holder    core.ID // who has the token at the start, if there is one
