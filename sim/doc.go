@@ -10,6 +10,9 @@
 //		Hold: scenario.Always(scenario.T), Latency: scenario.Always(scenario.T), Seed: 1,
 //	})
 //
+// Replay runs a scenario: what happens when, and what an adversary does, is
+// then said line by line, and what is expected is compared with what came out.
+//
 // What a run is judged by, its oracle, watches who asks, enters and leaves and
 // which messages are received. It never asks the algorithm.
 package sim

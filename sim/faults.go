@@ -69,12 +69,10 @@ func (f *faults) overtake(w *world, from, to core.ID, slot int32) bool {
 	if i < 0 {
 		return false
 	}
-	w.schedule(from, to, slot, w.net.delay(from, to))
-	at := w.remove(w.queue.seq)
-	w.queue.again(at)
+	at := w.schedule(from, to, slot, w.net.delay(from, to))
 	e := f.late[i]
 	f.late = slices.Delete(f.late, i, i+1)
-	e.at = w.net.arrival(from, to, at.at+1)
+	e.at = w.net.arrival(from, to, at+1)
 	w.queue.again(e)
 	return true
 }

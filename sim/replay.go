@@ -33,6 +33,26 @@ type Playback struct {
 	Differences []Difference   // what came out otherwise than expected
 	States      [][]core.Field // of each process, at the end
 	Stopped     bool           // by ReplayOptions.Until; then nothing expected was checked
+
+	frame trace.Trace // what a picture needs besides the events
+}
+
+// Trace returns the events with what is needed to show them.
+func (b *Playback) Trace() *trace.Trace {
+	t := b.frame
+	t.Events = b.Events
+	return &t
+}
+
+func frame(spec core.Spec, sc *scenario.Scenario) trace.Trace {
+	t := trace.Trace{N: sc.Processes, Title: sc.Title, Algorithm: spec.Name, Kinds: spec.Kinds, Unit: scenario.T}
+	if t.Title == "" {
+		t.Title = spec.Title
+	}
+	if sc.Steps {
+		t.Unit = 1
+	}
+	return t
 }
 
 // A player runs a scenario.
@@ -90,7 +110,7 @@ func newPlayer(spec core.Spec, sc *scenario.Scenario, options ReplayOptions) (*p
 		return nil, err
 	}
 	p := &player{
-		sc: sc, w: w, options: options, back: &Playback{},
+		sc: sc, w: w, options: options, back: &Playback{frame: frame(spec, sc)},
 		stay: make([]uint64, view.N), hold: make([]*scenario.Dist, view.N), leaves: make([]int, view.N),
 		chance: NewRand(sc.Seed, 1),
 	}

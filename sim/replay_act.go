@@ -76,6 +76,9 @@ func (p *player) possible(a *scenario.Action) error {
 	case f.paused[id] && a.Kind != scenario.Crash:
 		return fmt.Errorf("%v is paused", id)
 	}
+	if peer := a.Peer; a.Kind == scenario.Tell && (w.faults.crashed[peer] || w.faults.paused[peer]) {
+		return fmt.Errorf("%v cannot hear it: it has crashed or is paused", peer)
+	}
 	now := w.oracle.procs[id].phase
 	if a.Kind == scenario.Ask && now != idle {
 		return fmt.Errorf("%v cannot ask: it %s", id, phaseWords(now))

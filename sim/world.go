@@ -194,8 +194,8 @@ func (w *world) dispatch(from, to core.ID, slot int32) {
 	}
 }
 
-// schedule lets a message arrive after delay.
-func (w *world) schedule(from, to core.ID, slot int32, delay int64) {
+// schedule lets a message arrive after delay, and returns when.
+func (w *world) schedule(from, to core.ID, slot int32, delay int64) int64 {
 	at := w.net.arrival(from, to, w.now+delay)
 	w.net.slots[slot].refs++
 	e := event{at: at, slot: slot, proc: int32(to), arg: int32(from), kind: deliver}
@@ -210,6 +210,7 @@ func (w *world) schedule(from, to core.ID, slot int32, delay int64) {
 	if w.observe != nil {
 		w.noteMessage(trace.Send, from, to, int(n), slot)
 	}
+	return at
 }
 
 // deliver hands over a message that has arrived.
