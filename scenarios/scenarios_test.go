@@ -4,6 +4,7 @@ package scenarios_test
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -29,7 +30,7 @@ func read(t *testing.T, file string) *scenario.Scenario {
 func spec(t *testing.T, sc *scenario.Scenario) core.Spec {
 	t.Helper()
 	s, err := catalog.Make(sc.Algorithm, catalog.Options{
-		Topology: sc.Topology, Sets: sc.Sets, Inform: sc.Inform, K: sc.K, Coordinator: sc.Coordinator,
+		Topology: sc.Topology, Sets: sc.Sets, Inform: sc.Inform, K: sc.K, Coordinator: sc.Coordinator, Experiment: sc.Experiment,
 	})
 	if err != nil {
 		t.Fatalf("%s: %v", sc.File, err)
@@ -62,5 +63,56 @@ func TestScenarios(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The canonical form of a scenario is the same scenario.
+func TestCanonicalForm(t *testing.T) {
+	for _, file := range files(t) {
+		sc := read(t, file)
+		again, err := scenario.Parse(file, scenario.Format(sc))
+		if err != nil {
+			t.Fatal(err)
+		}
+		one, err1 := sim.Replay(spec(t, sc), sc, sim.ReplayOptions{})
+		two, err2 := sim.Replay(spec(t, again), again, sim.ReplayOptions{})
+		if err1 != nil || err2 != nil {
+			t.Fatal(err1, err2)
+		}
+		if !reflect.DeepEqual(one.Events, two.Events) || len(two.Differences) > 0 {
+			t.Errorf("%s and its canonical form differ: %v\n%s", file, two.Differences, scenario.Format(sc))
+		}
+	}
+}
+
+// Every algorithm has a scenario, and every wrong one a scenario in which it
+// goes wrong.
+func TestEveryAlgorithmHasAScenario(t *testing.T) {
+	seen, fails := map[string]bool{}, map[string]bool{}
+	for _, file := range files(t) {
+		sc := read(t, file)
+		if !strings.HasPrefix(file, sc.Algorithm+"-") && file != sc.Algorithm+".stile" {
+			t.Errorf("%s is about %s: want its name to begin with that", file, sc.Algorithm)
+		}
+		if sc.Title == "" {
+			t.Errorf("%s has no title", file)
+		}
+		seen[sc.Algorithm] = true
+		for _, e := range sc.Expect {
+			if e.Kind == scenario.Violated || e.Kind == scenario.Deadlock {
+				fails[sc.Algorithm] = true
+			}
+		}
+	}
+	weaker := map[string]bool{ // safe and live: only slower or less fair
+		"raymond-greedy": true, "raymond-initialize": true,
+	}
+	for _, s := range catalog.All() {
+		if !seen[s.Name] {
+			t.Errorf("%s has no scenario", s.Name)
+		}
+		if s.Wrong != "" && !fails[s.Name] && !weaker[s.Name] {
+			t.Errorf("%s has no scenario in which it fails", s.Name)
+		}
 	}
 }
