@@ -14,10 +14,12 @@ func sanders(o Options) (core.Spec, error) {
 	if err != nil {
 		return core.Spec{}, err
 	}
+	spec := mutex.Sanders(st)
 	if o.Experiment {
-		return mutex.SandersExperiment(st), nil
+		spec = mutex.SandersExperiment(st)
 	}
-	return mutex.Sanders(st), nil
+	spec.Theory.Symmetric = o.Topology != "central" && o.Sets == ""
+	return spec, nil
 }
 
 // structure returns the request and inform sets that o asks for; those of

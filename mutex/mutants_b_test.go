@@ -1,0 +1,393 @@
+package mutex
+
+import (
+	"testing"
+
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/quorum"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/sim"
+)
+
+// A mutant is an algorithm with one bug planted. The simulator's oracle must
+// find it within a few seeds.
+type mutant struct {
+	name  string
+	spec  core.Spec
+	birth core.Birth
+	n     int
+}
+
+func TestMutantsAreCaught(t *testing.T) {
+	var all []mutant
+	for _, some := range [][]mutant{ricartMutants(), suzukiMutants(), votingMutants(), raymondMutants(), sandersMutants(), bakeryMutants(), dijkstraMutants()} {
+		all = append(all, some...)
+	}
+	for _, m := range all {
+		m.spec.Plan = core.Always(m.birth)
+		caught := false
+		for seed := uint64(1); seed <= 5 && !caught; seed++ {
+			r, err := sim.Run(busy(m.spec, m.n, seed))
+			if err != nil {
+				t.Fatalf("%s: %s: %v", m.spec.Name, m.name, err)
+			}
+			caught = r.Violations > 0
+		}
+		if !caught {
+			t.Errorf("%s: nobody noticed: %s", m.spec.Name, m.name)
+		}
+	}
+}
+
+// The same runs find nothing in the originals.
+func TestOriginalsPassWhatMutantsFail(t *testing.T) {
+	for _, spec := range []core.Spec{
+		RicartAgrawala(), SuzukiKasami(), Majority(), Maekawa(quorum.Grid), Raymond(Kary(2)),
+		Sanders(AskAll), Sanders(AskQuorum(quorum.Grid)), Bakery(), BakeryPolling(), Dijkstra(0),
+	} {
+		for seed := uint64(1); seed <= 5; seed++ {
+			r, err := sim.Run(busy(spec, 5, seed))
+			if err != nil || r.Violations > 0 {
+				t.Errorf("%s seed %d: %v %v", spec.Name, seed, err, r.Found)
+			}
+		}
+	}
+}
+
+// busy is a run in which requests meet and messages take their time.
+func busy(spec core.Spec, n int, seed uint64) sim.Config {
+	return sim.Config{
+		Spec: spec, Nodes: n, Entries: 300, Seed: seed,
+		Think:   scenario.Dist{Shape: scenario.Exponential, A: 4 * scenario.T},
+		Hold:    scenario.Always(scenario.T),
+		Latency: scenario.Dist{Shape: scenario.Exponential, A: scenario.T},
+	}
+}
+
+// Ricart-Agrawala.
+
+type raOut = core.Out[raMessage]
+
+type raGivesWayInside struct{ ricartAgrawala }
+
+func (s *raGivesWayInside) Receive(from core.ID, m *raMessage, out *raOut) {
+	if was := s.state; was == held {
+		s.state = released
+		defer func() { s.state = was }()
+	}
+	s.ricartAgrawala.Receive(from, m, out)
+}
+
+type raNoTieBreak struct{ ricartAgrawala }
+
+func (s *raNoTieBreak) Receive(from core.ID, m *raMessage, out *raOut) {
+	if m.Kind == raRequest && s.state == wanted && m.Time == s.asked {
+		out.Send(from, raMessage{Kind: raOK, Clock: s.clock})
+		return
+	}
+	s.ricartAgrawala.Receive(from, m, out)
+}
+
+type raForgetsOne struct{ ricartAgrawala }
+
+func (s *raForgetsOne) Release(out *raOut) {
+	if last := s.deferred.Next(1); last != core.None {
+		s.deferred.Remove(last)
+	}
+	s.ricartAgrawala.Release(out)
+}
+
+func ricartMutants() []mutant {
+	return []mutant{
+		{"OK while inside", RicartAgrawala(), func(self core.ID, v core.View) core.Machine {
+			return core.New(self, v, &raGivesWayInside{*newRicartAgrawala(self, v)})
+		}, 3},
+		{"tie-break dropped", RicartAgrawala(), func(self core.ID, v core.View) core.Machine {
+			return core.New(self, v, &raNoTieBreak{*newRicartAgrawala(self, v)})
+		}, 3},
+		{"a deferred one forgotten", RicartAgrawala(), func(self core.ID, v core.View) core.Machine {
+			return core.New(self, v, &raForgetsOne{*newRicartAgrawala(self, v)})
+		}, 3},
+	}
+}
+
+// Suzuki-Kasami.
+
+type skOut = core.Out[skMessage]
+
+type skKeepsToken struct{ suzukiKasami }
+
+func (s *skKeepsToken) Release(out *skOut) {
+	s.suzukiKasami.Release(out)
+	s.token = true
+}
+
+type skForgetsWaiters struct{ suzukiKasami }
+
+func (s *skForgetsWaiters) Release(out *skOut) {
+	copy(s.rn, s.ln) // as if nobody had asked meanwhile
+	s.suzukiKasami.Release(out)
+}
+
+func suzukiMutants() []mutant {
+	return []mutant{
+		{"token duplicated", SuzukiKasami(), func(self core.ID, v core.View) core.Machine {
+			return core.New(self, v, &skKeepsToken{*newSuzukiKasami(self, v)})
+		}, 4},
+		{"waiters lost", SuzukiKasami(), func(self core.ID, v core.View) core.Machine {
+			return core.New(self, v, &skForgetsWaiters{*newSuzukiKasami(self, v)})
+		}, 4},
+	}
+}
+
+// Maekawa and majority.
+
+type maeOut = core.Out[maeMessage]
+
+type maeVotesTwice struct{ maekawa }
+
+func (s *maeVotesTwice) Receive(from core.ID, m *maeMessage, out *maeOut) {
+	if m.Kind == maeRequest {
+		s.voter.vote = core.Stamp{}
+	}
+	s.maekawa.Receive(from, m, out)
+}
+
+type maeForgetsVoter struct{ maekawa }
+
+func (s *maeForgetsVoter) Release(out *maeOut) {
+	all := s.sets
+	s.sets = append(quorum.System{}, all...)
+	var some core.Set
+	some.Copy(&all[s.self])
+	some.Remove(some.Next(0))
+	s.sets[s.self] = some
+	s.maekawa.Release(out)
+	s.sets = all
+}
+
+type maeDropsWaiter struct{ maekawa }
+
+func (s *maeDropsWaiter) Receive(from core.ID, m *maeMessage, out *maeOut) {
+	s.maekawa.Receive(from, m, out)
+	if m.Kind == maeRelinquish {
+		s.voter.waiting[from] = 0
+	}
+}
+
+type maeFreesAnyVote struct{ maekawa }
+
+func (s *maeFreesAnyVote) Receive(from core.ID, m *maeMessage, out *maeOut) {
+	if m.Kind == maeRelease {
+		s.voter.waiting[from] = 0
+		s.voter.vote = core.Stamp{Time: m.Time, ID: from}
+	}
+	s.maekawa.Receive(from, m, out)
+}
+
+func votingMutants() []mutant {
+	grid := func(v core.View) quorum.System {
+		sets, _ := quorum.Grid(v.N)
+		return sets
+	}
+	return []mutant{
+		{"vote given twice", Maekawa(quorum.Grid), func(self core.ID, v core.View) core.Machine {
+			return core.New(self, v, &maeVotesTwice{*newMaekawa(self, v, grid(v), 0)})
+		}, 5},
+		{"RELEASE not sent to one voter", Maekawa(quorum.Grid), func(self core.ID, v core.View) core.Machine {
+			return core.New(self, v, &maeForgetsVoter{*newMaekawa(self, v, grid(v), 0)})
+		}, 5},
+		{"who gave way does not wait", Maekawa(quorum.Grid), func(self core.ID, v core.View) core.Machine {
+			return core.New(self, v, &maeDropsWaiter{*newMaekawa(self, v, grid(v), 0)})
+		}, 9},
+		{"vote given twice", Majority(), func(self core.ID, v core.View) core.Machine {
+			return core.New(self, v, &maeVotesTwice{*newMaekawa(self, v, everybody(v.N), minority(v.N))})
+		}, 5},
+		{"half is enough", Majority(), func(self core.ID, v core.View) core.Machine {
+			return core.New(self, v, newMaekawa(self, v, everybody(v.N), v.N/2))
+		}, 4},
+		{"RELEASE of one that only waits frees the vote", Majority(), func(self core.ID, v core.View) core.Machine {
+			return core.New(self, v, &maeFreesAnyVote{*newMaekawa(self, v, everybody(v.N), minority(v.N))})
+		}, 5},
+	}
+}
+
+// Raymond.
+
+type rayOut = core.Out[raymondMessage]
+
+type rayKeepsPrivilege struct{ raymond }
+
+func (s *rayKeepsPrivilege) Release(out *rayOut) {
+	s.raymond.Release(out)
+	s.holder = s.self
+}
+
+type rayForgetsQueue struct{ raymond }
+
+func (s *rayForgetsQueue) Release(out *rayOut) {
+	s.queue = s.queue[:min(1, len(s.queue))]
+	s.raymond.Release(out)
+}
+
+func raymondMutants() []mutant {
+	tree := func(v core.View) Tree {
+		t, _ := Kary(2)(v.N)
+		return t
+	}
+	return []mutant{
+		{"privilege duplicated", Raymond(Kary(2)), func(self core.ID, v core.View) core.Machine {
+			return core.New(self, v, &rayKeepsPrivilege{*newRaymond(self, v, tree(v))})
+		}, 5},
+		{"waiters lost", Raymond(Kary(2)), func(self core.ID, v core.View) core.Machine {
+			return core.New(self, v, &rayForgetsQueue{*newRaymond(self, v, tree(v))})
+		}, 5},
+	}
+}
+
+// Sanders.
+
+type sanOut = core.Out[sanMessage]
+
+type sanKeepsVote struct{ sanders }
+
+func (s *sanKeepsVote) Receive(from core.ID, m *sanMessage, out *sanOut) {
+	if m.Kind != sanInquire {
+		s.sanders.Receive(from, m, out)
+	}
+}
+
+type sanGivesWayInside struct{ sanders }
+
+func (s *sanGivesWayInside) Receive(from core.ID, m *sanMessage, out *sanOut) {
+	if m.Kind == sanInquire && s.state == held {
+		out.Send(from, s.about(sanRelinquish, s.asked))
+	}
+	s.sanders.Receive(from, m, out)
+}
+
+type sanGrantsAll struct{ sanders }
+
+func (s *sanGrantsAll) Receive(from core.ID, m *sanMessage, out *sanOut) {
+	if m.Kind == sanRequest && from != s.self {
+		out.Send(from, s.about(sanGrant, m.Time))
+		return
+	}
+	s.sanders.Receive(from, m, out)
+}
+
+func sandersMutants() []mutant {
+	grid := AskQuorum(quorum.Grid)
+	of := func(f StructureOf, v core.View) Structure {
+		st, _ := f(v.N)
+		return st
+	}
+	return []mutant{
+		{"INQUIRE not answered", Sanders(grid), func(self core.ID, v core.View) core.Machine {
+			return core.New(self, v, &sanKeepsVote{*newSanders(self, v, of(grid, v))})
+		}, 5},
+		{"vote given back while inside", Sanders(grid), func(self core.ID, v core.View) core.Machine {
+			return core.New(self, v, &sanGivesWayInside{*newSanders(self, v, of(grid, v))})
+		}, 5},
+		{"granted without looking at the own request", Sanders(AskAll), func(self core.ID, v core.View) core.Machine {
+			return core.New(self, v, &sanGrantsAll{*newSanders(self, v, of(AskAll, v))})
+		}, 3},
+	}
+}
+
+// Bakery.
+
+type bakOut = core.Out[bakMessage]
+
+type bakNoTieBreak struct{ bakery }
+
+func (s *bakNoTieBreak) Receive(from core.ID, m *bakMessage, out *bakOut) {
+	if m.Kind == bakRead && m.What == bakTurn && m.Number == s.number {
+		out.Send(from, bakMessage{Kind: bakValue, What: bakTurn})
+		return
+	}
+	s.bakery.Receive(from, m, out)
+}
+
+type bakForgetsReaders struct{ bakery }
+
+func (s *bakForgetsReaders) Release(out *bakOut) {
+	s.readers.Clear()
+	s.bakery.Release(out)
+}
+
+type bakImpatient struct{ bakery }
+
+func (s *bakImpatient) Receive(from core.ID, m *bakMessage, out *bakOut) {
+	if m.Kind == bakValue && m.What == bakTurn {
+		m.Number = 0
+	}
+	s.bakery.Receive(from, m, out)
+}
+
+type bakKeepsNumber struct{ bakery }
+
+func (s *bakKeepsNumber) Release(out *bakOut) {
+	number := s.number
+	s.bakery.Release(out)
+	s.number = number
+}
+
+func bakeryMutants() []mutant {
+	polling := func(self core.ID, v core.View) *bakery {
+		b := newBakery(self, v)
+		b.polling = true
+		return b
+	}
+	return []mutant{
+		{"tie-break dropped", Bakery(), func(self core.ID, v core.View) core.Machine {
+			return core.New(self, v, &bakNoTieBreak{*newBakery(self, v)})
+		}, 3},
+		{"readers lost at exit", Bakery(), func(self core.ID, v core.View) core.Machine {
+			return core.New(self, v, &bakForgetsReaders{*newBakery(self, v)})
+		}, 3},
+		{"goes on though it is not its turn", BakeryPolling(), func(self core.ID, v core.View) core.Machine {
+			return core.New(self, v, &bakImpatient{*polling(self, v)})
+		}, 3},
+		{"number kept after exit", BakeryPolling(), func(self core.ID, v core.View) core.Machine {
+			return core.New(self, v, &bakKeepsNumber{*polling(self, v)})
+		}, 3},
+	}
+}
+
+// Dijkstra.
+
+type dijOut = core.Out[dijMessage]
+
+type dijMovesAtEntry struct{ dijkstra }
+
+func (s *dijMovesAtEntry) Receive(from core.ID, m *dijMessage, out *dijOut) {
+	was := s.state
+	s.dijkstra.Receive(from, m, out)
+	if was == wanted && s.state == held {
+		s.state = released
+		s.proceed(out)
+		s.state = held
+	}
+}
+
+type dijRests struct{ dijkstra }
+
+func (s *dijRests) Receive(from core.ID, m *dijMessage, out *dijOut) {
+	if s.state == released {
+		s.left = m.Flag
+		return
+	}
+	s.dijkstra.Receive(from, m, out)
+}
+
+func dijkstraMutants() []mutant {
+	return []mutant{
+		{"privilege passed on at entry", Dijkstra(0), func(self core.ID, v core.View) core.Machine {
+			return core.New(self, v, &dijMovesAtEntry{*newDijkstra(self, v, v.N+1)})
+		}, 4},
+		{"privilege kept by who does not want in", Dijkstra(0), func(self core.ID, v core.View) core.Machine {
+			return core.New(self, v, &dijRests{*newDijkstra(self, v, v.N+1)})
+		}, 4},
+	}
+}
