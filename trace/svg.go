@@ -100,6 +100,9 @@ type picture struct {
 // layout decides where everything goes.
 func (p *picture) layout() {
 	p.left = (48 + 9*len(strconv.Itoa(p.t.N))) * pixel
+	for _, name := range p.t.Names {
+		p.left = max(p.left, (28+8*len(name))*pixel)
+	}
 	p.plot = p.window.width
 	p.width = p.left + p.plot + 16*pixel
 	p.pitch = 44 * pixel

@@ -29,7 +29,7 @@ func (p *picture) heading() {
 // labels writes the names of the processes.
 func (p *picture) labels() {
 	for id := range core.ID(p.t.N) {
-		p.text(14*pixel, p.y(id)+4*pixel, id.String(), "fill", ink)
+		p.text(14*pixel, p.y(id)+4*pixel, p.t.laneName(id), "fill", ink)
 	}
 }
 

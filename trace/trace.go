@@ -16,7 +16,16 @@ type Trace struct {
 	Algorithm string   // the name of the algorithm
 	Kinds     []string // the kinds of messages, in the order in which they get their colours
 	Unit      int64    // ticks in one unit of time, a power of ten; 0 or 1 if the run is counted in steps
+	Names     []string // what the lanes of a picture are called; P1, P2, ... where it says nothing
 	Events    []Event  // in the order in which they happened
+}
+
+// laneName returns what the lane of a process is called.
+func (t *Trace) laneName(p core.ID) string {
+	if int(p) < len(t.Names) && t.Names[p] != "" {
+		return clean(t.Names[p])
+	}
+	return p.String()
 }
 
 // maxUnit keeps the arithmetic on times in range.
