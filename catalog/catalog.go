@@ -91,7 +91,7 @@ func Make(name string, o Options) (core.Spec, error) {
 		return core.Spec{}, fmt.Errorf("unknown algorithm %q: 'stile algorithms' lists them%s", name, didYouMean(name, all))
 	}
 	if opt := o.unknown(strings.Fields(all[i].knows)); opt != "" {
-		return core.Spec{}, fmt.Errorf("%s has no %s to choose", name, opt)
+		return core.Spec{}, fmt.Errorf("%s has no %s to choose: leave it out", name, opt)
 	}
 	spec, err := all[i].make(o)
 	if err != nil {

@@ -81,6 +81,8 @@ type Stats struct {
 	P50  float64 `json:"p50"`
 	P99  float64 `json:"p99"`
 	Max  float64 `json:"max"`
+
+	Samples int `json:"-"` // how many durations there were
 }
 
 // summarise sorts the samples. It returns nil if there are none.
@@ -99,7 +101,7 @@ func summarise(samples []int64) *Stats {
 	}
 	return &Stats{
 		Mean: units(sum) / float64(len(samples)),
-		P50:  at(50), P99: at(99), Max: at(100),
+		P50:  at(50), P99: at(99), Max: at(100), Samples: len(samples),
 	}
 }
 

@@ -24,8 +24,13 @@ type Config struct {
 	Think      scenario.Dist // between an exit and the next request of a process
 	Hold       scenario.Dist // between entry and exit
 	Requesters []core.ID     // who asks; nil means everybody
+	Quota      int           // if above 0, how many requests each of them makes at most
 	Local      int           // if above 1, the first requester asks so many times as often
 	Burst      int           // if above 1, so many requests of a process come without thinking, and then it thinks so many times as long
+
+	// Work, if not nil, is told of every entry and decides how long p stays
+	// inside, in ticks, instead of Hold.
+	Work func(p core.ID, now int64) int64
 
 	Seed    uint64
 	Paged   bool                // rebuild every machine from its bytes before every step
@@ -142,6 +147,7 @@ type workload struct {
 	total  int
 	issued int
 	asks   core.Set
+	made   []int  // requests so far, per process
 	streak []int  // requests of the current burst, per process
 	rand   []Rand // a stream for each process
 }
@@ -154,14 +160,16 @@ func newWorkload(c Config, w *world) *workload {
 		}
 	}
 	l.asks = core.SetOf(l.Requesters...)
+	l.made = make([]int, c.Nodes)
 	l.streak = make([]int, c.Nodes)
 	l.rand = make([]Rand, c.Nodes)
 	for p := range l.rand {
 		l.rand[p] = NewRand(c.Seed, uint64(p)+1)
 	}
-	w.onEnter = func(p core.ID) { l.at(leave, p, l.rand[p].Sample(l.Hold)) }
+	w.onEnter = func(p core.ID) { l.at(leave, p, l.hold(p)) }
 	w.onDeny = func(p core.ID) {
 		l.issued--
+		l.made[p]--
 		l.at(ask, p, max(l.rand[p].Sample(l.Think), l.Latency.Mean()))
 	}
 	return l
@@ -189,14 +197,22 @@ func (l *workload) ask(p core.ID) error {
 		return nil
 	}
 	l.issued++
+	l.made[p]++
 	return l.w.ask(p)
 }
 
 // left lets p think and ask again, if it is one of those who ask.
 func (l *workload) left(p core.ID) {
-	if l.issued < l.total && l.asks.Has(p) {
+	if l.issued < l.total && l.asks.Has(p) && (l.Quota < 1 || l.made[p] < l.Quota) {
 		l.at(ask, p, l.think(p))
 	}
+}
+
+func (l *workload) hold(p core.ID) int64 {
+	if l.Work != nil {
+		return max(0, l.Work(p, l.w.now))
+	}
+	return l.rand[p].Sample(l.Hold)
 }
 
 func (l *workload) think(p core.ID) int64 {
