@@ -1,0 +1,155 @@
+package bank
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/trace"
+)
+
+// A Config is one scene.
+type Config struct {
+	Lock     core.Spec // how the machines take turns; NoLock for not at all
+	Machines int
+	Deposits int   // of each machine
+	Amount   int64 // of each deposit
+	Balance  int64 // of the account before
+	Seed     uint64
+	Record   bool // keep the events, for a diagram
+}
+
+// A Result is how a scene ended.
+type Result struct {
+	Lock     string `json:"lock"`
+	Machines int    `json:"machines"`
+	Deposits int    `json:"deposits"` // of each machine
+	Expected int64  `json:"expected"` // what the balance should be
+	Balance  int64  `json:"balance"`  // what it is
+	Lost     int64  `json:"lost"`
+	Entries  int    `json:"entries"`
+	Messages int    `json:"messages"` // of the lock; a deposit itself takes four
+
+	Overwritten []Overwrite     `json:"-"` // how deposits were lost
+	Found       []sim.Violation `json:"-"` // how the lock failed
+	Events      []trace.Event   `json:"-"` // if they were to be kept; the account is the process after the machines
+}
+
+// An Overwrite is a deposit that is lost: By wrote a sum that it had worked
+// out before Of wrote its own.
+type Overwrite struct{ By, Of core.ID }
+
+// latency is how long a message takes, be it of the lock or of the account.
+func latency() scenario.Dist {
+	return scenario.Dist{Shape: scenario.Uniform, A: scenario.T / 2, B: 3 * scenario.T / 2}
+}
+
+// arrival is how long a machine waits for its next customer.
+func arrival() scenario.Dist {
+	return scenario.Dist{Shape: scenario.Uniform, A: 0, B: 6 * scenario.T}
+}
+
+// accountStream is the stream of random numbers for messages to the account.
+const accountStream = 1 << 32
+
+// check reports what keeps c from being played.
+func (c Config) check() error {
+	switch {
+	case c.Machines < 1:
+		return fmt.Errorf("%d cash machines: there must be at least 1", c.Machines)
+	case c.Deposits < 1:
+		return fmt.Errorf("%d deposits: there must be at least 1", c.Deposits)
+	case c.Amount < 0 || c.Balance < 0:
+		return fmt.Errorf("a deposit of %d on a balance of %d: neither can be negative", c.Amount, c.Balance)
+	}
+	if all := float64(c.Machines) * float64(c.Deposits); all*float64(c.Amount)+float64(c.Balance) > math.MaxInt64/2 {
+		return fmt.Errorf("so much money cannot be counted: give a smaller amount or fewer deposits")
+	}
+	return nil
+}
+
+// Run plays the scene.
+func Run(c Config) (*Result, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	b := &branch{Config: c, rand: sim.NewRand(c.Seed, accountStream)}
+	run := sim.Config{
+		Spec: c.Lock, Nodes: c.Machines, Entries: c.Machines * c.Deposits,
+		Quota: c.Deposits, Latency: latency(), Think: arrival(), Work: b.deposit, Seed: c.Seed,
+	}
+	if c.Record {
+		run.Observe = b.observe
+	}
+	r, err := sim.Run(run)
+	if err != nil {
+		return nil, err
+	}
+	balance := b.settle()
+	expected := c.Balance + int64(c.Machines)*int64(c.Deposits)*c.Amount
+	return &Result{
+		Lock: c.Lock.Name, Machines: c.Machines, Deposits: c.Deposits,
+		Expected: expected, Balance: balance, Lost: expected - balance,
+		Entries: r.Entries, Messages: r.Messages, Overwritten: b.lost, Found: r.Found, Events: b.timeline(),
+	}, nil
+}
+
+// A branch is the account and the machines' dealings with it.
+type branch struct {
+	Config
+	rand   sim.Rand
+	calls  []call
+	lost   []Overwrite
+	events []trace.Event
+}
+
+// A call is a message to the account and its answer.
+type call struct {
+	machine core.ID
+	write   bool
+	sent    int64
+	reached int64 // when the account does it
+	back    int64 // when the answer is there
+	sum     int64 // what was read or written, once settled
+}
+
+// deposit is what machine p does inside: it returns how long that takes.
+func (b *branch) deposit(p core.ID, now int64) int64 {
+	at := now
+	for _, write := range []bool{false, true} {
+		c := call{machine: p, write: write, sent: at}
+		c.reached = c.sent + b.rand.Sample(latency())
+		c.back = c.reached + b.rand.Sample(latency())
+		at = c.back
+		b.calls = append(b.calls, c)
+	}
+	return at - now
+}
+
+// settle lets the account do all calls in the order in which they reach it,
+// and returns the balance.
+func (b *branch) settle() int64 {
+	slices.SortStableFunc(b.calls, func(x, y call) int { return cmp.Compare(x.reached, y.reached) })
+	balance, writes, writer := b.Balance, 0, core.None
+	read := make([]int64, b.Machines)
+	since := make([]int, b.Machines) // how many writes each had seen when it read
+	for i := range b.calls {
+		c := &b.calls[i]
+		p := c.machine
+		if !c.write {
+			read[p], since[p], c.sum = balance, writes, balance
+			continue
+		}
+		if since[p] != writes {
+			b.lost = append(b.lost, Overwrite{By: p, Of: writer})
+		}
+		balance, writer = read[p]+b.Amount, p
+		c.sum = balance
+		writes++
+	}
+	return balance
+}
