@@ -1,0 +1,137 @@
+package compare
+
+import (
+	"math"
+
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/sim"
+)
+
+// A Measure is one thing to judge algorithms by.
+type Measure struct {
+	Key   string // its name in JSON
+	Title string
+	Unit  string
+	More  bool // more is better
+	Of    func(r *sim.Result) (x float64, ok bool)
+
+	// Theory returns what theory says, or nil if it says nothing.
+	Theory func(t core.Theory) *core.Cost
+}
+
+// Measures returns all measures, in the order in which people should see them.
+func Measures() []Measure {
+	silent := func(core.Theory) *core.Cost { return nil }
+	return []Measure{
+		{
+			Key: "messages_per_entry", Title: "Messages per entry", Unit: "messages",
+			Of:     func(r *sim.Result) (float64, bool) { return r.PerEntry, true },
+			Theory: func(t core.Theory) *core.Cost { return &t.Messages },
+		}, {
+			Key: "sync_delay", Title: "Synchronisation delay", Unit: "T",
+			Of:     func(r *sim.Result) (float64, bool) { return mean(r.Sync) },
+			Theory: func(t core.Theory) *core.Cost { return &t.Sync },
+		}, {
+			Key: "throughput", Title: "Throughput", Unit: "entries per T", More: true,
+			Of:     func(r *sim.Result) (float64, bool) { return r.Throughput, true },
+			Theory: silent,
+		}, {
+			Key: "response_time", Title: "Response time", Unit: "T",
+			Of:     func(r *sim.Result) (float64, bool) { return mean(r.Response) },
+			Theory: silent,
+		},
+	}
+}
+
+// fewest is how many cases a mean needs to say something.
+const fewest = 20
+
+func mean(s *sim.Stats) (float64, bool) {
+	if s == nil || s.Samples < fewest {
+		return 0, false
+	}
+	return s.Mean, true
+}
+
+// Value returns what a cell measured. ok is false if there is nothing.
+func (m Measure) Value(c *Cell) (x float64, ok bool) {
+	if c.Result == nil {
+		return 0, false
+	}
+	return m.Of(c.Result)
+}
+
+// Range returns what theory says about a cell. ok is false if nothing.
+func (m Measure) Range(c *Cell) (r core.Range, ok bool) {
+	if c.Result == nil {
+		return r, false
+	}
+	if m.Key == "throughput" {
+		return throughput(c)
+	}
+	cost := m.Theory(c.Spec.Theory)
+	if cost == nil {
+		return r, false
+	}
+	return cost.At(c.Nodes, c.Load())
+}
+
+// throughput follows from the synchronisation delay when somebody always
+// waits: one entry per hold and hand-over.
+func throughput(c *Cell) (r core.Range, ok bool) {
+	sync, ok := c.Spec.Theory.Sync.At(c.Nodes, core.Saturated)
+	if !ok || c.Load() != core.Saturated {
+		return r, false
+	}
+	hold := float64(c.Hold.Mean()) / scenario.T
+	return core.Range{Lo: 1 / (hold + sync.Hi), Hi: 1 / max(hold+sync.Lo, 1e-6)}, true
+}
+
+// tie is how near to the best a value must be to share the first place.
+const tie = 0.01
+
+// A Best says who is best at one place by one measure.
+type Best struct {
+	Value float64
+	Specs []int // indices of the algorithms within one per cent of it, in their order
+	All   bool  // that is all who have a value, and more than one
+}
+
+// Best returns who is best at place number i, or no algorithm at all if none
+// has a value. Who broke a property does not take part.
+func (m *Map) Best(by Measure, i int) Best {
+	best := Best{Value: math.NaN()}
+	cells := m.At(i)
+	candidates := 0
+	for k := range cells {
+		if x, ok := by.candidate(&cells[k]); ok {
+			if candidates == 0 || by.better(x, best.Value) {
+				best.Value = x
+			}
+			candidates++
+		}
+	}
+	for k := range cells {
+		x, ok := by.candidate(&cells[k])
+		if ok && math.Abs(x-best.Value) <= tie*math.Abs(best.Value) {
+			best.Specs = append(best.Specs, k)
+		}
+	}
+	best.All = candidates > 1 && len(best.Specs) == candidates
+	return best
+}
+
+func (m Measure) candidate(c *Cell) (float64, bool) {
+	if c.Spec.Wrong != "" || c.Result != nil && c.Result.Violations > 0 {
+		return 0, false
+	}
+	return m.Value(c)
+}
+
+func (m Measure) better(x, than float64) bool {
+	if m.More {
+		return x > than
+	}
+	return x < than
+}
