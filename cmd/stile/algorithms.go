@@ -1,0 +1,141 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stile-lock/stile/catalog"
+	"github.com/stile-lock/stile/core"
+)
+
+func newAlgorithms(stdout io.Writer) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "algorithms [--json]",
+		Short: "List the algorithms and what theory says about them",
+		Long: `Lists the algorithms: the year, the messages that one entry costs, the client
+delay (request to entry when nobody else is there), the synchronisation delay
+(exit of one to entry of the next), the weakest network it is correct on, who
+wrote it, the order of entries, and whether all processes have the same role.
+
+N is the number of processes, K the size of a quorum, D the diameter of a tree
+and T the latency of one message. The famous wrong ones are listed apart.`,
+		Args: none,
+		RunE: func(*cobra.Command, []string) error {
+			if asJSON {
+				return writeJSON(stdout, describeAlgorithms(catalog.All()))
+			}
+			return printAlgorithms(stdout, catalog.All())
+		},
+		DisableFlagsInUseLine: true,
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON, for programs")
+	return c
+}
+
+// An algorithm is a core.Spec without its code.
+type algorithm struct {
+	Name     string   `json:"name"`
+	Title    string   `json:"title"`
+	Authors  string   `json:"authors"`
+	Year     int      `json:"year"`
+	Paper    string   `json:"paper"`
+	Sound    bool     `json:"sound"`
+	Wrong    string   `json:"wrong,omitempty"` // what goes wrong
+	Fixed    string   `json:"fixed,omitempty"` // the name of the sound one
+	Network  string   `json:"network"`
+	TryLock  bool     `json:"try_lock"`
+	Kinds    []string `json:"message_kinds"`
+	Messages string   `json:"messages_per_entry"`
+	Multi    string   `json:"multicasts_per_entry"`
+	Client   string   `json:"client_delay"`
+	Sync     string   `json:"sync_delay"`
+	Order    string   `json:"order"`
+	ME3      bool     `json:"me3"`
+	Symm     bool     `json:"symmetric"`
+}
+
+func describeAlgorithms(specs []core.Spec) []algorithm {
+	list := make([]algorithm, len(specs))
+	for i, s := range specs {
+		t := s.Theory
+		list[i] = algorithm{
+			Name: s.Name, Title: s.Title, Authors: s.Authors, Year: s.Year, Paper: s.Paper,
+			Sound: s.Wrong == "", Wrong: s.Wrong, Fixed: s.Fixed, Network: s.Network.String(),
+			TryLock: s.TryLock, Kinds: s.Kinds, Messages: t.Messages.Text, Multi: t.Multicasts.Text,
+			Client: t.Client.Text, Sync: t.Sync.Text, Order: t.Order, ME3: t.ME3, Symm: t.Symmetric,
+		}
+	}
+	return list
+}
+
+// algorithmRow is the table: name, year, messages, client delay, sync delay,
+// network.
+const algorithmRow = "%s %s  %s %s %s %s"
+
+func printAlgorithms(w io.Writer, specs []core.Spec) error {
+	p := &page{w: w}
+	p.line(algorithmRow, right("ALGORITHM", 22), "YEAR", right("MESSAGES", 20), right("CLIENT", 9), right("SYNC", 9), "NETWORK")
+	for _, s := range specs {
+		if s.Wrong == "" {
+			printAlgorithm(p, s)
+		}
+	}
+	p.line("")
+	p.line("WRONG OR WEAKER, kept to see how they fail")
+	for _, s := range specs {
+		if s.Wrong != "" {
+			printAlgorithm(p, s)
+		}
+	}
+	return p.err
+}
+
+func printAlgorithm(p *page, s core.Spec) {
+	t := s.Theory
+	name := s.Name
+	if s.Wrong != "" {
+		name = "! " + name
+	}
+	year := "    "
+	if s.Year != 0 {
+		year = fmt.Sprint(s.Year)
+	}
+	p.line(algorithmRow, right(name, 22), year, right(cut(orDash(t.Messages.Text), 20), 20),
+		right(cut(orDash(t.Client.Text), 9), 9), right(cut(orDash(t.Sync.Text), 9), 9), s.Network)
+	notes := []string{}
+	for _, note := range []string{s.Authors, t.Order, symmetry(t)} {
+		if note != "" {
+			notes = append(notes, note)
+		}
+	}
+	for _, line := range wrap(strings.Join(notes, " · "), width-4) {
+		p.line("    %s", line)
+	}
+	if s.Wrong != "" {
+		text := s.Wrong
+		if s.Fixed != "" {
+			text += " (sound: " + s.Fixed + ")"
+		}
+		for _, line := range wrap("wrong: "+text, width-4) {
+			p.line("    %s", line)
+		}
+	}
+}
+
+func symmetry(t core.Theory) string {
+	if t.Symmetric {
+		return "symmetric"
+	}
+	return "not symmetric"
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}

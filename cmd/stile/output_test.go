@@ -1,0 +1,181 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// keys returns the keys of a JSON object, in order.
+func keys(t *testing.T, text string) []string {
+	t.Helper()
+	d := json.NewDecoder(strings.NewReader(text))
+	if tok, err := d.Token(); err != nil || tok != json.Delim('{') {
+		t.Fatalf("want a JSON object, got %v, %v:\n%s", tok, err, text)
+	}
+	var all []string
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, key.(string))
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+// ok runs the command, which must succeed without a word on stderr.
+func ok(t *testing.T, line string) string {
+	t.Helper()
+	code, stdout, stderr := stile(strings.Fields(line)...)
+	if code != 0 || stderr != "" {
+		t.Fatalf("stile %s: exit code %d, stderr %q", line, code, stderr)
+	}
+	return stdout
+}
+
+func TestSimJSONKeys(t *testing.T) {
+	want := strings.Fields(`algorithm nodes entries seed messages messages_per_entry multicasts_per_entry bytes_per_entry
+		client_delay sync_delay response_time throughput max_bypass violations messages_by_kind load theory`)
+	text := ok(t, "sim ricart-agrawala --nodes 3 --entries 50 --think exp:10 --json")
+	got := keys(t, text)
+	for _, k := range want {
+		if !slices.Contains(got, k) {
+			t.Errorf("no key %s in %v", k, got)
+		}
+	}
+	var r map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(text), &r); err != nil {
+		t.Fatal(err)
+	}
+	for _, delay := range []string{"client_delay", "sync_delay", "response_time"} {
+		if got, want := keys(t, string(r[delay])), []string{"mean", "p50", "p99", "max"}; !slices.Equal(got, want) {
+			t.Errorf("%s has keys %v, want %v", delay, got, want)
+		}
+	}
+	alone := ok(t, "sim ricart-agrawala --nodes 1 --entries 3 --json")
+	if !strings.Contains(alone, `"sync_delay": null`) {
+		t.Errorf("one process never hands over, so its sync_delay is null:\n%s", alone)
+	}
+}
+
+func TestBankJSONKeys(t *testing.T) {
+	want := strings.Fields("lock machines deposits expected balance lost entries messages")
+	for _, line := range []string{"bank --json", "bank --lock none --json", "bank --lock raymond --machines 3 --json"} {
+		if got := keys(t, ok(t, line)); !slices.Equal(got, want) {
+			t.Errorf("%s: keys %v, want %v", line, got, want)
+		}
+	}
+}
+
+func TestSameSeedSameBytes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, line := range []string{
+		"sim maekawa --think exp:5 --latency uniform:0.5,1.5 --entries 100 --json --svg a.svg --trace a.json",
+		"sim raymond --think exp:5 --entries 50 --trace a.log",
+		"sim raymond --think exp:5 --entries 50 --trace a.txt",
+		"compare maekawa raymond --nodes 3,5 --entries 50 --out a.html",
+		"compare maekawa raymond --nodes 3,5 --entries 50 --json",
+		"bank --svg a.svg",
+		"algorithms --json",
+	} {
+		first, files := ok(t, line), contents(t)
+		second, again := ok(t, line), contents(t)
+		if first != second || files != again {
+			t.Errorf("stile %s: two runs differ", line)
+		}
+	}
+	if ok(t, "sim raymond --think exp:5 --json") == ok(t, "sim raymond --think exp:5 --json --seed 2") {
+		t.Error("another seed gives the same run")
+	}
+}
+
+// contents returns all that is in the current folder, and empties it.
+func contents(t *testing.T) string {
+	t.Helper()
+	names, err := filepath.Glob("*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.WriteString(name + "\n")
+		all.Write(data)
+		os.Remove(name)
+	}
+	return all.String()
+}
+
+func TestOutputFitsTheScreen(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, line := range []string{
+		"", "--help", "sim --help", "compare --help", "bank --help", "replay --help", "algorithms --help", "version --help",
+		"algorithms", "version", "bank", "bank --machines 4 --lock maekawa", "bank --machines 9",
+		"bank --amount 999999999999 --balance 999999999999",
+		"sim maekawa --nodes 7", "sim raymond --nodes 100 --think uniform:0.000001,1000.5 --hold exp:2 --latency exp:1.5 --local 3 --burst 2 --requesters 1-50",
+		"compare --nodes 3,5,7,9,11,13,16,20 --think uniform:0.5,100,0 --hold exp:10 --entries 30",
+	} {
+		for n, text := range strings.Split(ok(t, line), "\n") {
+			if w := utf8.RuneCountInString(text); w > width {
+				t.Errorf("stile %s: line %d has %d columns:\n%s", line, n+1, w, text)
+			}
+		}
+	}
+}
+
+func TestOutputGoesToOneScreen(t *testing.T) {
+	if n := strings.Count(ok(t, "bank"), "\n"); n > 50 {
+		t.Errorf("the story has %d lines; want at most 50", n)
+	}
+}
+
+// A file that is there already is replaced as a whole, keeps its permissions,
+// and is left alone when the command fails.
+func TestFilesAreReplacedWhole(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("run.svg", []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, _ := stile("sim", "raymond", "--svg", "run.svg", "--latency", "0"); code != 2 {
+		t.Errorf("a latency of 0: exit code %d, want 2", code)
+	}
+	if data, _ := os.ReadFile("run.svg"); string(data) != "old" {
+		t.Errorf("a failed command has changed the file to %q", data)
+	}
+	ok(t, "sim raymond --entries 3 --svg run.svg")
+	data, _ := os.ReadFile("run.svg")
+	if !strings.HasPrefix(string(data), "<svg") {
+		t.Errorf("want an SVG, got %.40q", data)
+	}
+	if info, _ := os.Stat("run.svg"); info.Mode().Perm() != 0o600 {
+		t.Errorf("the permissions have changed to %v", info.Mode())
+	}
+	if names, _ := filepath.Glob("*"); len(names) != 1 {
+		t.Errorf("left behind: %v", names)
+	}
+}
+
+// What cannot be written is an error, and leaves nothing behind.
+func TestUnwritableFile(t *testing.T) {
+	t.Chdir(t.TempDir())
+	long := strings.Repeat("x", 300) + ".svg"
+	code, stdout, stderr := stile("sim", "raymond", "--entries", "3", "--trace", "run.json", "--svg", long)
+	if code != 2 || stdout != "" || strings.Count(stderr, "\n") != 1 {
+		t.Errorf("exit code %d, stdout %q, stderr %q; want 2, nothing, one line", code, stdout, stderr)
+	}
+	if names, _ := filepath.Glob("*"); len(names) != 0 {
+		t.Errorf("left behind: %v", names)
+	}
+}

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stile-lock/stile/catalog"
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/sim"
+)
+
+// maxScenario is how large a scenario file may be, in bytes.
+const maxScenario = 10 << 20
+
+// replayFlags is what 'stile replay' can be told.
+type replayFlags struct {
+	svg   string
+	until int
+	json  bool
+}
+
+func newReplay(stdout io.Writer) *cobra.Command {
+	f := &replayFlags{}
+	c := &cobra.Command{
+		Use:   "replay FILE [flags]",
+		Short: "Run a scenario file, and check what it expects",
+		Long: `Runs a scenario: a .stile file that says who asks and leaves when, how long
+messages take, which faults happen and what is expected. Prints the space-time
+diagram, and exits with 1 and what differed if an expectation fails.
+
+With --until the run stops after so many events, nothing is checked, and the
+state of each process is shown. The folder scenarios/ holds worked examples.`,
+		Example: `  stile replay scenarios/raymond-a.stile
+  stile replay scenarios/raymond-a.stile --until 12`,
+		Args: func(c *cobra.Command, args []string) error {
+			switch len(args) {
+			case 0:
+				return fmt.Errorf("%s needs a scenario file: scenarios/ holds examples", c.CommandPath())
+			case 1:
+				return nil
+			}
+			return fmt.Errorf("%s takes one file, but got %q too: replay them one by one", c.CommandPath(), args[1])
+		},
+		RunE: func(_ *cobra.Command, args []string) error { return f.run(args[0], stdout) },
+	}
+	fs := c.Flags()
+	fs.SortFlags = false
+	fs.StringVar(&f.svg, "svg", "", "write the space-time diagram to this `FILE`")
+	fs.Var(count{&f.until, 1, maxEvents}, "until", "stop after so many events, and show the states")
+	fs.Lookup("until").DefValue = ""
+	fs.BoolVar(&f.json, "json", false, "print JSON, for programs")
+	return c
+}
+
+// readScenario reads a scenario and makes its algorithm.
+func readScenario(path string) (*scenario.Scenario, core.Spec, error) {
+	info, err := os.Stat(path)
+	if err == nil && info.Size() > maxScenario {
+		return nil, core.Spec{}, fmt.Errorf("%q is too large for a scenario: want at most %d bytes", path, maxScenario)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, core.Spec{}, fmt.Errorf("cannot read the scenario %q: %w: give a .stile file that exists", path, reason(err))
+	}
+	sc, err := scenario.Parse(path, string(text))
+	if err != nil {
+		return nil, core.Spec{}, err
+	}
+	spec, err := catalog.Make(sc.Algorithm, catalog.Options{
+		Topology: sc.Topology, Sets: sc.Sets, Inform: sc.Inform, K: sc.K, Coordinator: sc.Coordinator,
+	})
+	if err != nil {
+		return nil, core.Spec{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return sc, spec, nil
+}
+
+func (f *replayFlags) run(path string, stdout io.Writer) error {
+	sc, spec, err := readScenario(path)
+	if err != nil {
+		return err
+	}
+	title := sc.Title
+	if title == "" {
+		title = spec.Title
+	}
+	rec := newRecorder(sc.Processes, title, spec.Name, spec.Kinds)
+	if sc.Steps {
+		rec.Unit = 1
+	}
+	outputs, err := rec.outputs(f.svg, "")
+	if err != nil {
+		return err
+	}
+	back, err := sim.Replay(spec, sc, sim.ReplayOptions{Until: f.until})
+	if err != nil {
+		return err
+	}
+	rec.Events = back.Events
+	if err := writeAll(outputs); err != nil {
+		return err
+	}
+	if f.json {
+		err = writeJSON(stdout, newReplayReport(sc, spec, back))
+	} else {
+		err = printReplay(stdout, rec, sc, back)
+	}
+	if err != nil {
+		return err
+	}
+	return differences(back.Differences)
+}
+
+// differences is the error of a run that was not as expected, or nil.
+func differences(all []sim.Difference) error {
+	if len(all) == 0 {
+		return nil
+	}
+	var lines []string
+	for _, d := range all[:min(len(all), tellAtMost)] {
+		lines = append(lines, d.String())
+	}
+	if more := len(all) - tellAtMost; more > 0 {
+		lines = append(lines, fmt.Sprintf("and %s more", plural(more, "difference")))
+	}
+	return found{lines}
+}
+
+// What a replay says to programs.
+type (
+	replayReport struct {
+		File        string              `json:"file"`
+		Title       string              `json:"title"`
+		Algorithm   string              `json:"algorithm"`
+		Nodes       int                 `json:"nodes"`
+		Events      int                 `json:"events"`
+		Stopped     bool                `json:"stopped"` // by --until: nothing was checked
+		Entries     []replayEntry       `json:"entries"`
+		Messages    int                 `json:"messages"`
+		ByKind      map[string]int      `json:"messages_by_kind"`
+		MaxBypass   int                 `json:"max_bypass"`
+		Deadlock    bool                `json:"deadlock"`
+		Violations  []string            `json:"violations"`
+		Differences []replayDifference  `json:"differences"`
+		States      []map[string]string `json:"states"` // of each process, at the end
+	}
+	replayEntry struct {
+		Process int         `json:"process"` // from 1
+		At      json.Number `json:"at"`      // in T, or in steps the number of the action
+	}
+	replayDifference struct {
+		Line int    `json:"line"`
+		Want string `json:"want"`
+		Got  string `json:"got"`
+	}
+)
+
+func newReplayReport(sc *scenario.Scenario, spec core.Spec, b *sim.Playback) replayReport {
+	r := replayReport{
+		File: sc.File, Title: sc.Title, Algorithm: spec.Name, Nodes: sc.Processes, Events: len(b.Events), Stopped: b.Stopped,
+		Messages: b.Messages, MaxBypass: b.MaxBypass, Deadlock: b.Deadlock, ByKind: map[string]int{},
+		Entries: []replayEntry{}, Violations: []string{}, Differences: []replayDifference{},
+	}
+	for _, e := range b.Entries {
+		r.Entries = append(r.Entries, replayEntry{int(e.Proc) + 1, json.Number(momentOf(sc, e.At))})
+	}
+	for k, n := range b.ByKind {
+		r.ByKind[spec.Kinds[k]] += n
+	}
+	for _, v := range b.Violations {
+		r.Violations = append(r.Violations, v.Property+": "+v.String())
+	}
+	for _, d := range b.Differences {
+		r.Differences = append(r.Differences, replayDifference(d))
+	}
+	for _, fields := range b.States {
+		state := map[string]string{}
+		for _, f := range fields {
+			state[f.Name] = f.Value
+		}
+		r.States = append(r.States, state)
+	}
+	return r
+}
+
+// momentOf writes when something happened.
+func momentOf(sc *scenario.Scenario, at int64) string {
+	if sc.Steps {
+		return fmt.Sprint(at)
+	}
+	return scenario.FormatTime(at)
+}

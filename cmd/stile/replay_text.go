@@ -1,0 +1,71 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/trace"
+)
+
+// printReplay shows a scenario that was run: the diagram, who entered when,
+// and whether it came out as expected.
+func printReplay(w io.Writer, rec *recorder, sc *scenario.Scenario, b *sim.Playback) error {
+	p := &page{w: w}
+	p.line("%s", strings.TrimRight(rec.Text(trace.TextOptions{Width: width}), "\n"))
+	p.line("")
+	var entries []string
+	for _, e := range b.Entries {
+		entries = append(entries, fmt.Sprintf("%v at %s", e.Proc, momentOf(sc, e.At)))
+	}
+	if len(entries) == 0 {
+		entries = []string{"none"}
+	}
+	label := "entries"
+	for _, line := range wrap(strings.Join(entries, ", "), width-11) {
+		p.line("%s%s", right(label, 11), line)
+		label = ""
+	}
+	p.line("%s%d", right("messages", 11), b.Messages)
+	for _, v := range b.Violations {
+		p.line("%s%s: %v", right("violation", 11), v.Property, v)
+	}
+	if b.Deadlock {
+		p.line("%sprocesses wait for each other for ever", right("deadlock", 11))
+	}
+	if b.Stopped {
+		printStates(p, b.States)
+		p.line("%sstopped after %s: nothing was checked", right("expected", 11), plural(len(b.Events), "event"))
+		return p.err
+	}
+	p.line("%s%s", right("expected", 11), verdict(sc, b))
+	return p.err
+}
+
+func verdict(sc *scenario.Scenario, b *sim.Playback) string {
+	switch {
+	case len(b.Differences) > 0:
+		return plural(len(b.Differences), "difference")
+	case len(sc.Expect) == 0:
+		return "nothing in particular"
+	}
+	return "all as expected"
+}
+
+// printStates shows what each process remembers.
+func printStates(p *page, states [][]core.Field) {
+	for i, fields := range states {
+		var words []string
+		for _, f := range fields {
+			words = append(words, f.Name+" "+f.Value)
+		}
+		label := core.ID(i).String()
+		for _, line := range wrap(strings.Join(words, ", "), width-11) {
+			p.line("%s%s", right(label, 11), line)
+			label = ""
+		}
+	}
+}

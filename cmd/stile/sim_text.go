@@ -1,0 +1,146 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/sim"
+)
+
+// printSim shows a run to people: what was measured beside what theory says.
+func printSim(w io.Writer, c sim.Config, r *sim.Result) error {
+	p := &page{w: w}
+	p.line("%s: %s, %s, seed %d", c.Spec.Title, plural(r.Nodes, "process"), plural(r.Entries, "entry"), r.Seed)
+	for _, line := range wrap(simSettings(c), width) {
+		p.line("%s", line)
+	}
+	p.line("")
+	p.line("%s", strings.TrimRight(fmt.Sprintf(simRow, "", "mean", "p50", "p99", "max", "theory"), " "))
+	t := c.Spec.Theory
+	printCount(p, "messages per entry", r.PerEntry, r.Theory.Messages, t.Messages.Text)
+	printCount(p, "  by multicast", r.Multicasts, r.Theory.Multicasts, t.Multicasts.Text)
+	printCount(p, "bytes per entry", r.Bytes, nil, "")
+	client, sync := r.Theory.Client, r.Theory.Sync
+	if c.Latency != scenario.Always(scenario.T) {
+		client, sync = nil, nil // theory speaks of one constant latency
+	}
+	printDelay(p, "client delay", r.Client, client, t.Client.Text)
+	printDelay(p, "sync delay", r.Sync, sync, t.Sync.Text)
+	printDelay(p, "  one waiting", r.SyncOne, nil, "")
+	printDelay(p, "response time", r.Response, nil, "")
+	printCount(p, "throughput", r.Throughput, nil, "(entries per T)")
+	printRow(p, "longest bypass", [4]string{fmt.Sprint(r.MaxBypass)}, t.Order)
+	p.line("")
+	printKinds(p, c.Spec.Kinds, r)
+	printLoad(p, r.Load)
+	verdict := "none: safe, and every request was served"
+	if r.Violations > 0 {
+		verdict = grouped(int64(r.Violations))
+	}
+	p.line("%s%s", right("violations", 11), verdict)
+	return p.err
+}
+
+// simRow is the table: measure, mean, p50, p99, max, theory.
+const (
+	simRow    = "%-19s%8s%8s%8s%8s  %s"
+	theoryCol = 53
+)
+
+// printRow prints a row; what theory says goes on below it if it is long.
+func printRow(p *page, name string, x [4]string, theory string) {
+	for i, line := range wrap(theory, width-theoryCol) {
+		if i > 0 {
+			name, x = "", [4]string{}
+		}
+		p.line(simRow, name, x[0], x[1], x[2], x[3], line)
+	}
+}
+
+func printCount(p *page, name string, x float64, r *core.Range, text string) {
+	printRow(p, name, [4]string{number(x)}, beside(x, true, r, text))
+}
+
+func printDelay(p *page, name string, s *sim.Stats, r *core.Range, text string) {
+	if s == nil {
+		printRow(p, name, [4]string{"-"}, beside(0, false, r, text))
+		return
+	}
+	x := [4]string{number(s.Mean), number(s.P50), number(s.P99), number(s.Max)}
+	printRow(p, name, x, beside(s.Mean, true, r, text))
+}
+
+// simSettings tells what was simulated.
+func simSettings(c sim.Config) string {
+	think := "think " + c.Think.String()
+	if c.Think.Max() == 0 {
+		think += " (saturated)"
+	}
+	parts := []string{think, "hold " + c.Hold.String(), "latency " + c.Latency.String(), c.Network.String()}
+	if n := len(c.Requesters); n > 0 {
+		parts = append(parts, plural(n, "requester"))
+	}
+	if c.Local > 1 {
+		parts = append(parts, fmt.Sprintf("local %d", c.Local))
+	}
+	if c.Burst > 1 {
+		parts = append(parts, fmt.Sprintf("burst %d", c.Burst))
+	}
+	return strings.Join(append(parts, "times in T"), ", ")
+}
+
+// beside says what theory expects, and whether a measured x keeps to it.
+func beside(x float64, measured bool, r *core.Range, text string) string {
+	if r == nil {
+		return text
+	}
+	s := plain(r.Lo)
+	if r.Hi != r.Lo {
+		s += ".." + plain(r.Hi)
+	}
+	if text != "" && text != s {
+		s += " · " + text
+	}
+	const rounding = 1e-9
+	if measured && (x < r.Lo-rounding || x > r.Hi+rounding) {
+		s += " OUTSIDE"
+	}
+	return s
+}
+
+// printKinds shows how many messages there were of each kind.
+func printKinds(p *page, kinds []string, r *sim.Result) {
+	var words []string
+	for i, k := range kinds {
+		if !slices.Contains(kinds[:i], k) {
+			words = append(words, k+" "+grouped(int64(r.ByKind[k])))
+		}
+	}
+	label := "messages"
+	for _, line := range wrap(strings.Join(words, ", "), width-11) {
+		p.line("%s%s", right(label, 11), line)
+		label = ""
+	}
+}
+
+// showLoads is up to how many processes the load of each is shown.
+const showLoads = 8
+
+// printLoad shows how many messages each process has to handle.
+func printLoad(p *page, load []int) {
+	least, most := slices.Min(load), slices.Max(load)
+	if len(load) > showLoads || most == 0 {
+		p.line("%s%s to %s messages sent and received by a process", right("load", 11), grouped(int64(least)), grouped(int64(most)))
+		return
+	}
+	label := "load"
+	for i, n := range load {
+		bar := strings.Repeat("▇", (n*40+most/2)/most)
+		p.line("%s%s %s %s", right(label, 11), core.ID(i), bar, grouped(int64(n)))
+		label = ""
+	}
+}
