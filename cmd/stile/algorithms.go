@@ -72,13 +72,15 @@ func describeAlgorithms(specs []core.Spec) []algorithm {
 	return list
 }
 
-// algorithmRow is the table: name, year, messages, client delay, sync delay,
-// network.
-const algorithmRow = "%s %s  %s %s %s %s"
+// algorithmColumns are the columns of the table, and how wide they are.
+func algorithmColumns() ([]string, []int) {
+	return []string{"ALGORITHM", "YEAR", "MESSAGES PER ENTRY", "CLIENT DELAY", "SYNC DELAY"}, []int{22, 5, 22, 13, 13}
+}
 
 func printAlgorithms(w io.Writer, specs []core.Spec) error {
 	p := &page{w: w}
-	p.line(algorithmRow, right("ALGORITHM", 22), "YEAR", right("MESSAGES", 20), right("CLIENT", 9), right("SYNC", 9), "NETWORK")
+	head, _ := algorithmColumns()
+	printCells(p, head)
 	for _, s := range specs {
 		if s.Wrong == "" {
 			printAlgorithm(p, s)
@@ -100,18 +102,12 @@ func printAlgorithm(p *page, s core.Spec) {
 	if s.Wrong != "" {
 		name = "! " + name
 	}
-	year := "    "
+	year := ""
 	if s.Year != 0 {
 		year = fmt.Sprint(s.Year)
 	}
-	p.line(algorithmRow, right(name, 22), year, right(cut(orDash(t.Messages.Text), 20), 20),
-		right(cut(orDash(t.Client.Text), 9), 9), right(cut(orDash(t.Sync.Text), 9), 9), s.Network)
-	notes := []string{}
-	for _, note := range []string{s.Authors, t.Order, symmetry(t)} {
-		if note != "" {
-			notes = append(notes, note)
-		}
-	}
+	printCells(p, []string{name, year, orDash(t.Messages.Text), orDash(t.Client.Text), orDash(t.Sync.Text)})
+	notes := []string{s.Authors, "network: " + s.Network.String(), "order: " + t.Order, symmetry(t)}
 	for _, line := range wrap(strings.Join(notes, " · "), width-4) {
 		p.line("    %s", line)
 	}
@@ -120,9 +116,32 @@ func printAlgorithm(p *page, s core.Spec) {
 		if s.Fixed != "" {
 			text += " (sound: " + s.Fixed + ")"
 		}
-		for _, line := range wrap("wrong: "+text, width-4) {
+		for _, line := range wrap("WRONG: "+text, width-4) {
 			p.line("    %s", line)
 		}
+	}
+}
+
+// printCells prints a row of the table; a cell that is too long goes on below.
+func printCells(p *page, cells []string) {
+	_, widths := algorithmColumns()
+	var columns [][]string
+	height := 0
+	for i, cell := range cells {
+		lines := wrap(cell, widths[i]-1)
+		columns = append(columns, lines)
+		height = max(height, len(lines))
+	}
+	for row := range height {
+		line := ""
+		for i, lines := range columns {
+			cell := ""
+			if row < len(lines) {
+				cell = lines[row]
+			}
+			line += right(cell, widths[i]) + " "
+		}
+		p.line("%s", line)
 	}
 }
 

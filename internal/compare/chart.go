@@ -116,8 +116,12 @@ func (c *chart) svg() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg class="chart" viewBox="0 0 %d %d" role="img" aria-label="%s">`, c.width, c.height, html.EscapeString(c.label))
 	f.axes(&b)
+	drawn := map[string]bool{} // bands of different loads are often the same
 	for _, band := range c.bands {
-		f.drawBand(&b, band)
+		if points := f.outline(band); points != "" && !drawn[points] {
+			drawn[points] = true
+			fmt.Fprintf(&b, `<polygon class="theory" points="%s"/>`, points)
+		}
 	}
 	for _, l := range c.lines {
 		f.drawLine(&b, l)
@@ -136,6 +140,7 @@ func (f frame) axes(b *strings.Builder) {
 		fmt.Fprintf(b, `<line class="grid" x1="%d" x2="%.1f" y1="%.1f" y2="%.1f"/>`, marginLeft, f.right, y, y)
 		fmt.Fprintf(b, `<text class="tick" x="%d" y="%.1f" text-anchor="end">%s</text>`, marginLeft-6, y+3.5, short(v))
 	}
+	fmt.Fprintf(b, `<text class="tick" x="%d" y="%.1f" text-anchor="end">N</text>`, marginLeft-6, bottom+15)
 	last := math.Inf(-1)
 	for _, n := range f.xs {
 		x := f.x(n)
@@ -162,7 +167,7 @@ func (f frame) ticks() []float64 {
 		return all
 	}
 	step := math.Pow(10, math.Floor(math.Log10(f.top))-1)
-	for _, d := range []float64{1, 2, 5, 10} {
+	for _, d := range []float64{1, 2, 5, 10, 20, 50} {
 		if f.top/(step*d) <= float64(f.height)/30 {
 			step *= d
 			break
@@ -174,9 +179,9 @@ func (f frame) ticks() []float64 {
 	return all
 }
 
-// drawBand draws what theory allows, as an area that is never thinner than a
-// line.
-func (f frame) drawBand(b *strings.Builder, d band) {
+// outline returns the corners of what theory allows, which is never thinner
+// than a line.
+func (f frame) outline(d band) string {
 	const half = 2.5
 	var up, down []string
 	for i, n := range f.xs {
@@ -187,9 +192,7 @@ func (f frame) drawBand(b *strings.Builder, d band) {
 		down = append(down, fmt.Sprintf("%.1f,%.1f", f.x(n), f.y(d.lo[i])+half))
 	}
 	slices.Reverse(down)
-	if len(up) > 0 {
-		fmt.Fprintf(b, `<polygon class="theory" points="%s"/>`, strings.Join(append(up, down...), " "))
-	}
+	return strings.Join(append(up, down...), " ")
 }
 
 func (f frame) drawLine(b *strings.Builder, l line) {

@@ -98,19 +98,26 @@ type Best struct {
 	All   bool  // that is all who have a value, and more than one
 }
 
-// Best returns who is best at place number i, or no algorithm at all if none
-// has a value. Who broke a property does not take part.
+// Best returns who is best at place number i, or no algorithm at all if most of
+// them have no value. Who broke a property does not take part, nor does a lock that
+// denies instead of letting wait: it has no waiting to be measured.
 func (m *Map) Best(by Measure, i int) Best {
 	best := Best{Value: math.NaN()}
 	cells := m.At(i)
-	candidates := 0
+	candidates, ranked := 0, 0
 	for k := range cells {
+		if cells[k].ranked() {
+			ranked++
+		}
 		if x, ok := by.candidate(&cells[k]); ok {
 			if candidates == 0 || by.better(x, best.Value) {
 				best.Value = x
 			}
 			candidates++
 		}
+	}
+	if 2*candidates < ranked {
+		return Best{Value: math.NaN()} // the others would have to be compared with nothing
 	}
 	for k := range cells {
 		x, ok := by.candidate(&cells[k])
@@ -122,8 +129,13 @@ func (m *Map) Best(by Measure, i int) Best {
 	return best
 }
 
+// ranked reports whether a cell takes part.
+func (c *Cell) ranked() bool {
+	return c.Spec.Wrong == "" && !c.Spec.TryLock && c.Result != nil && c.Result.Violations == 0
+}
+
 func (m Measure) candidate(c *Cell) (float64, bool) {
-	if c.Spec.Wrong != "" || c.Result != nil && c.Result.Violations > 0 {
+	if !c.ranked() {
 		return 0, false
 	}
 	return m.Value(c)
