@@ -116,7 +116,11 @@ func (w *world) run(load *workload) error {
 			return err
 		}
 	}
+	before := len(w.oracle.found)
 	w.oracle.ended(w.now)
+	for _, v := range w.oracle.found[before:] {
+		w.note(trace.Event{Kind: trace.Violation, Proc: v.Proc, Peer: v.Other, Name: v.Property})
+	}
 	return nil
 }
 
