@@ -128,7 +128,7 @@ func printCells(p *page, cells []string) {
 	var columns [][]string
 	height := 0
 	for i, cell := range cells {
-		lines := wrap(cell, widths[i]-1)
+		lines := wrap(cell, widths[i])
 		columns = append(columns, lines)
 		height = max(height, len(lines))
 	}

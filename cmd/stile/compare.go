@@ -151,7 +151,7 @@ func brokenRuns(m *compare.Map) error {
 		return nil
 	}
 	if more := broken - tellAtMost; more > 0 {
-		lines = append(lines, fmt.Sprintf("and %s more with violations", plural(more, "run")))
+		lines = append(lines, fmt.Sprintf("and %s with violations", plural(more, "more run")))
 	}
 	return found{lines}
 }

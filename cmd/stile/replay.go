@@ -126,7 +126,7 @@ func differences(all []sim.Difference) error {
 		lines = append(lines, d.String())
 	}
 	if more := len(all) - tellAtMost; more > 0 {
-		lines = append(lines, fmt.Sprintf("and %s more", plural(more, "difference")))
+		lines = append(lines, fmt.Sprintf("and %s", plural(more, "more difference")))
 	}
 	return found{lines}
 }

@@ -42,7 +42,7 @@ algorithms.`,
 		Example: `  stile sim ricart-agrawala --nodes 10
   stile sim maekawa --nodes 13 --topology plane --think exp:100
   stile sim raymond --nodes 5 --topology 1-2,1-3,3-4,3-5 --entries 4 --svg a.svg
-  stile sim bakery-naive --entries 20 --trace failure.txt`,
+  stile sim bakery-naive --latency exp:1 --entries 20 --trace failure.txt`,
 		Args: oneAlgorithm,
 		RunE: func(_ *cobra.Command, args []string) error { return f.run(args[0], stdout) },
 	}
@@ -76,6 +76,7 @@ func (f *simFlags) define(c *cobra.Command) {
 	fs.StringVar(&f.options.Topology, "topology", "", "the `SHAPE` of the group. Quorums: grid, plane or majority; trees: tree:K, star, line or edges 1-2,1-3; sanders: ricart-agrawala, maekawa or central")
 	fs.StringVar(&f.options.Sets, "sets", "", "the `SETS` by hand, quorums or request sets of sanders: \"1:1,2;2:1,2,3;3:1,3\"")
 	fs.StringVar(&f.options.Inform, "inform", "", "the inform `SETS` of sanders, likewise")
+	fs.BoolVar(&f.options.Experiment, "experiment", false, "run sets of sanders that break its rules, too")
 	fs.Var(count{&f.options.K, 1, maxEntries}, "k", "how many values a variable of dijkstra has (default is enough of them)")
 	fs.Var(count{&f.options.Coordinator, 1, maxNodes}, "coordinator", "the process that coordinates, for central (default 1)")
 	fs.Var(seed{&f.config.Seed}, "seed", "which of many runs")
@@ -190,7 +191,7 @@ func violations(all []sim.Violation) error {
 		lines = append(lines, fmt.Sprintf("violation of %s at %s: %v", v.Property, scenario.FormatTime(v.At), v))
 	}
 	if more := len(all) - tellAtMost; more > 0 {
-		lines = append(lines, fmt.Sprintf("and %s more", plural(more, "violation")))
+		lines = append(lines, fmt.Sprintf("and %s", plural(more, "more violation")))
 	}
 	return found{lines}
 }

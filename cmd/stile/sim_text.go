@@ -21,8 +21,12 @@ func printSim(w io.Writer, c sim.Config, r *sim.Result) error {
 	p.line("")
 	p.line("%s", strings.TrimRight(fmt.Sprintf(simRow, "", "mean", "p50", "p99", "max", "theory"), " "))
 	t := c.Spec.Theory
-	printCount(p, "messages per entry", r.PerEntry, r.Theory.Messages, t.Messages.Text)
-	printCount(p, "  by multicast", r.Multicasts, r.Theory.Multicasts, t.Multicasts.Text)
+	messages, multicasts := r.Theory.Messages, r.Theory.Multicasts
+	if r.Entries == 0 {
+		messages, multicasts = nil, nil // nothing to be compared
+	}
+	printCount(p, "messages per entry", r.PerEntry, messages, t.Messages.Text)
+	printCount(p, "  by multicast", r.Multicasts, multicasts, t.Multicasts.Text)
 	printCount(p, "bytes per entry", r.Bytes, nil, "")
 	client, sync := r.Theory.Client, r.Theory.Sync
 	if c.Latency != scenario.Always(scenario.T) {
