@@ -82,7 +82,7 @@ type raNoTieBreak struct{ ricartAgrawala }
 
 func (s *raNoTieBreak) Receive(from core.ID, m *raMessage, out *raOut) {
 	if m.Kind == raRequest && s.state == wanted && m.Time == s.asked {
-		out.Send(from, raMessage{Kind: raOK, Clock: s.clock})
+		out.Send(from, raMessage{Kind: raOK, Time: s.clock})
 		return
 	}
 	s.ricartAgrawala.Receive(from, m, out)
