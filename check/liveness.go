@@ -11,13 +11,6 @@ import (
 // to look at the largest such parts: one is bad if each fair action that is
 // possible in all its states is also taken inside it.
 
-// A lasso is a run that goes on for ever: a way there, and a way round.
-type lasso struct {
-	proc  int
-	stem  []uint32 // states; the last is where the loop begins
-	cycle []uint32 // states of the loop, back to its beginning
-}
-
 // A cut is the part of a graph in which one process waits, taken apart into
 // components.
 type cut struct {
