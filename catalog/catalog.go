@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/internal/spell"
 	"github.com/stile-lock/stile/mutex"
 )
 
@@ -88,7 +89,7 @@ func Make(name string, o Options) (core.Spec, error) {
 	all := entries()
 	i := slices.IndexFunc(all, func(e entry) bool { return e.name == name })
 	if i < 0 {
-		return core.Spec{}, fmt.Errorf("unknown algorithm %q: 'stile algorithms' lists them%s", name, didYouMean(name, all))
+		return core.Spec{}, fmt.Errorf("unknown algorithm %q: 'stile algorithms' lists them%s", name, spell.DidYouMean(name, names(all)...))
 	}
 	if opt := o.unknown(strings.Fields(all[i].knows)); opt != "" {
 		return core.Spec{}, fmt.Errorf("%s has no %s to choose: leave it out", name, opt)
@@ -135,36 +136,10 @@ func (o Options) unknown(known []string) string {
 	return ""
 }
 
-// didYouMean suggests a name that is near to a wrong one.
-func didYouMean(name string, all []entry) string {
-	best, least := "", 4
+func names(all []entry) []string {
+	var list []string
 	for _, e := range all {
-		if d := distance(name, e.name); d < least || name != "" && strings.HasPrefix(e.name, name) && best == "" {
-			best, least = e.name, d
-		}
+		list = append(list, e.name)
 	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf("; did you mean %s?", best)
-}
-
-// distance counts the edits between two words.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
+	return list
 }

@@ -3,6 +3,8 @@ package scenario
 import (
 	"strings"
 	"unicode"
+
+	"github.com/stile-lock/stile/internal/spell"
 )
 
 // slips are words that people write for others.
@@ -29,39 +31,7 @@ func didYouMean(found string, words ...string) string {
 			}
 		}
 	}
-	best, least := "", 3
-	for _, w := range words {
-		if d := distance(strings.ToLower(found), w); d < least && d < len(w) {
-			best, least = w, d
-		}
-	}
-	if best == "" {
-		return ""
-	}
-	return "; did you mean " + best + "?"
-}
-
-// distance counts the edits between two words, of which one is short.
-func distance(a, b string) int {
-	if len(a) > len(b)+3 {
-		return len(a)
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
+	return spell.DidYouMean(found, words...)
 }
 
 func timeHint(found string) string {
