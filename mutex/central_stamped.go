@@ -29,17 +29,21 @@ func CentralStamped(coordinator core.ID) core.Spec {
 }
 
 type stampedMessage struct {
-	Kind  uint8
-	Clock core.Time
-	Time  core.Time // REQUEST: when it was made
+	Kind uint8
+	Time core.Time // REQUEST: when it was made. GRANT, RELEASE: the sender's clock.
 }
 
 func (m *stampedMessage) Fields(c *core.Coder) {
 	c.Kind(&m.Kind, centralRelease)
-	c.Time("clock", &m.Clock)
+	c.Time("time", &m.Time)
+}
+
+// clock returns the sender's clock, which a request has just moved by one.
+func (m *stampedMessage) clock() core.Time {
 	if m.Kind == centralRequest {
-		c.Time("time", &m.Time)
+		return m.Time + 1
 	}
+	return m.Time
 }
 
 type centralStamped struct {
@@ -73,16 +77,16 @@ func (s *centralStamped) Request(out *core.Out[stampedMessage]) {
 	s.state = wanted
 	asked := s.clock
 	s.clock++
-	out.Send(s.coordinator, stampedMessage{Kind: centralRequest, Clock: s.clock, Time: asked})
+	out.Send(s.coordinator, stampedMessage{Kind: centralRequest, Time: asked})
 }
 
 func (s *centralStamped) Release(out *core.Out[stampedMessage]) {
 	s.state = released
-	out.Send(s.coordinator, stampedMessage{Kind: centralRelease, Clock: s.clock})
+	out.Send(s.coordinator, stampedMessage{Kind: centralRelease, Time: s.clock})
 }
 
 func (s *centralStamped) Receive(from core.ID, m *stampedMessage, out *core.Out[stampedMessage]) {
-	s.clock = max(s.clock, m.Clock)
+	s.clock = max(s.clock, m.clock())
 	switch {
 	case m.Kind == centralGrant:
 		if from == s.coordinator && s.state == wanted {
@@ -108,12 +112,18 @@ func (s *centralStamped) coordinate(from core.ID, m *stampedMessage, out *core.O
 	if first := oldest(s.waiting); first.Time != 0 {
 		s.granted = first.ID
 		s.waiting[first.ID] = 0
-		out.Send(first.ID, stampedMessage{Kind: centralGrant, Clock: s.clock})
+		out.Send(first.ID, stampedMessage{Kind: centralGrant, Time: s.clock})
 	}
 }
 
 // Alibi: the coordinator has not let d in, or knows that it has left.
 func (s *centralStamped) Alibi(d core.ID) bool { return s.self == s.coordinator && s.granted != d }
+
+// Clock implements core.Hearer.
+func (s *centralStamped) Clock() core.Time { return s.clock }
+
+// Hear implements core.Hearer.
+func (s *centralStamped) Hear(t core.Time) { s.clock = max(s.clock, t) }
 
 // oldest returns the smallest stamp of a list that has, for each seat, the time
 // of its request, or 0. The stamp is zero if nobody asks.
@@ -126,9 +136,3 @@ func oldest(times []core.Time) core.Stamp {
 	}
 	return r
 }
-
-// Clock implements core.Hearer.
-func (s *centralStamped) Clock() core.Time { return s.clock }
-
-// Hear implements core.Hearer.
-func (s *centralStamped) Hear(t core.Time) { s.clock = max(s.clock, t) }

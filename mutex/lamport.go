@@ -54,16 +54,26 @@ const (
 
 type lamMessage struct {
 	Kind  uint8
-	Clock core.Time
+	Clock core.Time // REPLY, RELEASE: the sender's clock
 	Time  core.Time // REQUEST: when it was made. REPLY: when the request it answers was made.
 }
 
 func (m *lamMessage) Fields(c *core.Coder) {
 	c.Kind(&m.Kind, lamRelease)
-	c.Time("clock", &m.Clock)
+	if m.Kind != lamRequest {
+		c.Time("clock", &m.Clock)
+	}
 	if m.Kind != lamRelease {
 		c.Time("time", &m.Time)
 	}
+}
+
+// clock returns the sender's clock, which a request has just moved by one.
+func (m *lamMessage) clock() core.Time {
+	if m.Kind == lamRequest {
+		return m.Time + 1
+	}
+	return m.Clock
 }
 
 type lamport struct {
@@ -106,12 +116,11 @@ func (s *lamport) Fields(c *core.Coder) {
 func (s *lamport) Request(out *core.Out[lamMessage]) {
 	s.state = wanted
 	s.requests[s.self] = s.clock
-	s.clock++
-	s.level.Clear()
+	s.raise(s.clock + 1)
 	s.missing.Fill(s.n)
 	s.missing.Remove(s.self)
 	s.told.Union(&s.missing)
-	out.Broadcast(lamMessage{Kind: lamRequest, Clock: s.clock, Time: s.requests[s.self]})
+	out.Broadcast(lamMessage{Kind: lamRequest, Time: s.requests[s.self]})
 	s.tryEnter(out)
 }
 
@@ -127,8 +136,8 @@ func (s *lamport) Release(out *core.Out[lamMessage]) {
 // Receive is rules 2 and 4, and the second half of rule 5: a REQUEST or
 // RELEASE with a later clock is as good as a REPLY.
 func (s *lamport) Receive(from core.ID, m *lamMessage, out *core.Out[lamMessage]) {
-	s.merge(from, m.Clock)
-	later := s.state == wanted && m.Clock > s.requests[s.self]
+	s.merge(from, m.clock())
+	later := s.state == wanted && m.clock() > s.requests[s.self]
 	switch m.Kind {
 	case lamRequest:
 		s.requests[from] = m.Time
@@ -158,13 +167,17 @@ func (s *lamport) tryEnter(out *core.Out[lamMessage]) {
 
 // merge takes over a clock received.
 func (s *lamport) merge(from core.ID, clock core.Time) {
-	if clock > s.clock {
-		s.clock = clock
-		s.level.Clear()
-	}
+	s.raise(clock)
 	if clock == s.clock { // so nobody was ever sent more
 		s.level.Add(from)
 		s.told.Remove(from)
+	}
+}
+
+func (s *lamport) raise(clock core.Time) {
+	if clock > s.clock {
+		s.clock = clock
+		s.level.Clear()
 	}
 }
 
@@ -183,4 +196,4 @@ func (s *lamport) Alibi(d core.ID) bool { return s.requests[d] == 0 && !s.told.H
 func (s *lamport) Clock() core.Time { return s.clock }
 
 // Hear implements core.Hearer.
-func (s *lamport) Hear(t core.Time) { s.clock = max(s.clock, t) }
+func (s *lamport) Hear(t core.Time) { s.raise(t) }

@@ -17,6 +17,7 @@ type rig struct {
 	ms      []core.Machine
 	phase   []uint8
 	flight  []packet
+	sent    int   // messages so far
 	entries []int // who entered, in order
 	out     core.Output
 	both    bool // two were inside at once
@@ -64,6 +65,7 @@ func (r *rig) step(p int, in core.Input) {
 	if err := r.ms[p-1].Step(in, &r.out); err != nil {
 		r.t.Fatalf("%s: P%d: %v", r.spec.Name, p, err)
 	}
+	r.sent += len(r.out.Sends)
 	for i, s := range r.out.Sends {
 		r.flight = append(r.flight, packet{p, int(s.To) + 1, r.spec.Kinds[s.Kind], slices.Clone(r.out.Bytes(i))})
 	}
@@ -71,6 +73,11 @@ func (r *rig) step(p int, in core.Input) {
 		r.both = r.both || slices.Contains(r.phase, held)
 		r.phase[p-1] = held
 		r.entries = append(r.entries, p)
+	}
+	for _, n := range r.out.Notices {
+		if n.Kind == core.Denied {
+			r.phase[p-1] = released
+		}
 	}
 }
 

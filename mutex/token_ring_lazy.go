@@ -17,10 +17,9 @@ import "github.com/stile-lock/stile/core"
 //
 //  1. Whoever wants in and has no token sends WISH(self) to its successor. A
 //     process that neither has the token nor waits sends a WISH on.
-//  2. Where the token is, a WISH becomes the token's goal, if it is further
-//     ahead than the goal it has. The token runs on until it has reached its
-//     goal, and every process that wants in on the way gets in. Without a goal
-//     it rests.
+//  2. Where the token is, a WISH becomes the token's goal. The token runs on
+//     until it has reached its goal, and every process that wants in on the
+//     way gets in. Without a goal it rests.
 //  3. A process that waits itself swallows the WISHes of others. Its own is
 //     ahead of them, and the token did not meet them, so it is behind the
 //     wishers: on its way here it comes past them all.
@@ -29,6 +28,10 @@ import "github.com/stile-lock/stile/core"
 // nearest of those behind it. Its WISH can neither have passed the token nor
 // have been swallowed between the two, where nobody waits; so it is under way
 // and will wake the token.
+//
+// No goal is lost either: a new one is always further ahead than the one it
+// replaces, for otherwise its WISH would have come past the old one, which
+// waits, and been swallowed.
 //
 // A goal always waits still, and the way of a WISH to the token and of the
 // token to the wisher make one round. So an entry costs at most N messages, N
@@ -119,7 +122,7 @@ func (s *tokenRingLazy) Receive(_ core.ID, m *lazyMessage, out *core.Out[lazyMes
 	switch {
 	case m.Seat == s.self: // nobody needed it
 	case s.token:
-		s.wish(m.Seat)
+		s.goal = m.Seat
 		s.moveOn(out)
 	case s.state == released:
 		s.sendOn(*m, out)
@@ -128,24 +131,15 @@ func (s *tokenRingLazy) Receive(_ core.ID, m *lazyMessage, out *core.Out[lazyMes
 
 func (s *tokenRingLazy) receiveToken(goal core.ID, out *core.Out[lazyMessage]) {
 	s.token = true
-	s.wish(goal)
+	s.goal = goal
+	if goal == s.self {
+		s.goal = core.None
+	}
 	if s.state == wanted {
 		s.state = held
 		out.Enter()
 	}
 	s.moveOn(out)
-}
-
-// wish makes the token go on at least as far as the wisher.
-func (s *tokenRingLazy) wish(wisher core.ID) {
-	if wisher != s.self && (s.goal == core.None || s.distance(wisher) > s.distance(s.goal)) {
-		s.goal = wisher
-	}
-}
-
-// distance returns how far ahead of here a process is.
-func (s *tokenRingLazy) distance(to core.ID) int {
-	return (int(to-s.self) + s.n) % s.n
 }
 
 func (s *tokenRingLazy) Release(out *core.Out[lazyMessage]) {
