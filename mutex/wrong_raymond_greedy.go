@@ -11,6 +11,10 @@ import (
 //
 // K. Raymond: A Tree-Based Algorithm for Distributed Mutual Exclusion. ACM
 // Transactions on Computer Systems 7(1), 1989, pages 61-77.
+//
+// Nobody waits for ever, since the neighbours still queue in order and each
+// departure of the privilege serves one of them. But before each departure the
+// process itself has been inside once more.
 func RaymondGreedy(tree TreeOf) core.Spec {
 	s := Raymond(tree)
 	s.Name, s.Title = "raymond-greedy", "Raymond, self first"
