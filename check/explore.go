@@ -36,7 +36,8 @@ type Exploration struct {
 	Unfinished  string // why it ended early; empty if it is complete
 	Broken      map[Broken]Sighting
 	Elapsed     time.Duration
-	Memory      int64
+	Memory      int64 // bytes for states seen and states to explore
+	Table       int64 // of those, for states seen
 }
 
 // A Sighting is the first place, by depth, where a property was broken.
@@ -95,7 +96,7 @@ func Explore(m Model, l Limits) (*Exploration, error) {
 	}
 	return &Exploration{
 		States: e.table.count.Load(), Transitions: e.transitions.Load(), Depth: e.depth,
-		Unfinished: e.why, Broken: e.broken, Elapsed: time.Since(e.start), Memory: e.memory(),
+		Unfinished: e.why, Broken: e.broken, Elapsed: time.Since(e.start), Memory: e.memory(), Table: int64(len(e.table.slots)) * 8,
 	}, nil
 }
 
@@ -103,6 +104,7 @@ func (e *explorer) begin(w Worker) error {
 	var c chunk
 	err := w.Init(func(state []byte) {
 		if e.table.add(fingerprint(state)) {
+			e.table.count.Add(1)
 			c = appendState(c, state)
 			e.nextStates++
 		}
@@ -209,7 +211,11 @@ func (l *levelWorker) explore(c chunk) {
 	e := l.explorer
 	e.gate.RLock()
 	defer e.gate.RUnlock()
-	var transitions int64
+	var transitions, fresh int64
+	defer func() {
+		e.transitions.Add(transitions)
+		e.table.count.Add(fresh)
+	}()
 	var from []byte
 	emit := func(s Step, next []byte) {
 		transitions++
@@ -217,6 +223,7 @@ func (l *levelWorker) explore(c chunk) {
 			l.saw(s.Broken, Sighting{Depth: e.depth, From: fingerprint(from), Label: s.Label, Edge: true})
 		}
 		if e.table.add(fingerprint(next)) {
+			fresh++
 			l.keep(next)
 		}
 	}
@@ -236,7 +243,6 @@ func (l *levelWorker) explore(c chunk) {
 			l.saw(broken, Sighting{Depth: e.depth, From: fingerprint(from)})
 		}
 	}
-	e.transitions.Add(transitions)
 }
 
 func (l *levelWorker) keep(state []byte) {

@@ -47,13 +47,12 @@ func newTable(bits uint) *table {
 	return &table{slots: make([]uint64, 1<<bits), shift: 64 - bits}
 }
 
-// add puts fp in and reports whether it was new.
+// add puts fp in and reports whether it was new. Whoever adds counts.
 func (t *table) add(fp uint64) bool {
 	last := uint64(len(t.slots) - 1)
 	for i := fp >> t.shift; ; i = (i + 1) & last {
 		old := atomic.LoadUint64(&t.slots[i])
 		if old == 0 && atomic.CompareAndSwapUint64(&t.slots[i], 0, fp) {
-			t.count.Add(1)
 			return true
 		}
 		if old == 0 {
