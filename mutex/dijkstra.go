@@ -33,7 +33,8 @@ func Dijkstra(k int) core.Spec {
 			Sync: core.Cost{Text: "1..(N-1)T", Any: func(n int) core.Range {
 				return core.Range{Lo: min(1, float64(n-1)), Hi: float64(n - 1)}
 			}, Saturated: between(1, 1)},
-			Order: "ring order; not ME3",
+			Order:  "ring order; not ME3",
+			Bypass: onceEach,
 		},
 		Plan: func(n int) (core.Birth, error) {
 			values := k

@@ -37,6 +37,7 @@ func Lamport() core.Spec {
 			// request that was made just before the exit.
 			Sync:      core.Cost{Text: "T", Any: between(0, 3), Saturated: between(1, 1)},
 			Order:     "happened-before (ME3)",
+			Bypass:    onceEach,
 			ME3:       true,
 			Symmetric: true,
 		},

@@ -27,6 +27,7 @@ func RicartAgrawala() core.Spec {
 			// hears of a request that was made just before the exit.
 			Sync:      core.Cost{Text: "T", Any: between(1, 3), Saturated: between(1, 1)},
 			Order:     "happened-before (ME3)",
+			Bypass:    onceEach,
 			ME3:       true,
 			Symmetric: true,
 		},

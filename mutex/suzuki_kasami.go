@@ -40,8 +40,9 @@ func tokenTheory(order string) core.Theory {
 		Client:     core.Cost{Text: "0 or 2T", Any: between(0, 2)},
 		// From 0: where the token rests one may go in again before a request
 		// comes.
-		Sync:  core.Cost{Text: "T", Any: between(0, 2), Saturated: between(1, 1)},
-		Order: order,
+		Sync:   core.Cost{Text: "T", Any: between(0, 2), Saturated: between(1, 1)},
+		Order:  order,
+		Bypass: onceEach,
 	}
 }
 

@@ -23,3 +23,7 @@ func between(lo, hi float64) func(n int) core.Range {
 func upTo(k float64) func(n int) core.Range {
 	return func(n int) core.Range { return core.Range{Hi: k * float64(n-1)} }
 }
+
+// onceEach is the bypass of algorithms in which each other process can enter
+// at most once while one waits.
+func onceEach(n int) int { return n - 1 }

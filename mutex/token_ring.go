@@ -25,6 +25,7 @@ func TokenRing() core.Spec {
 			Client:    core.Cost{Text: "0..N T", Any: roundTrip},
 			Sync:      core.Cost{Text: "1..(N-1)T", Any: ahead, Saturated: between(1, 1)},
 			Order:     "ring order; overtaken at most once by each other; not ME3 (open)",
+			Bypass:    onceEach,
 			Symmetric: false,
 		},
 		Plan: core.Always(func(self core.ID, v core.View) core.Machine {
