@@ -1,2 +1,50 @@
-// Package check explores every behaviour of a group of machines.
+// Package check explores every behaviour of a group of machines: the same
+// code that the simulator runs, under every order of events.
+//
+//	report, err := check.Run(check.Config{Spec: mutex.RicartAgrawala(), Nodes: 3})
+//
+// A report has a verdict for each property. It is honest: holds means proved
+// for this number of processes and any number of requests; holds-bounded says
+// up to which bound; unfinished and not-checked say why; violated comes with
+// the shortest counterexample, as a scenario that the simulator replays.
+//
+// # How it works
+//
+// A [Model] is initial states, successors as bytes, and what is broken where.
+// Explore visits all states of a model breadth first, with several workers, a
+// table of 64-bit fingerprints and nothing else per state. Two different
+// states that share a fingerprint would be taken for one; the report says how
+// probable that is. When something is broken, a second, sequential search that
+// remembers every parent finds the way there.
+//
+// The group of machines is one model. The states of single machines and the
+// contents of messages, here called blobs, are few, so a global state names
+// them by number, and what a machine does with an input is found out once, by
+// running it.
+//
+// # Why an unbounded number of requests can be finite
+//
+// Algorithms only compare logical times, copy them and count up by one, so all
+// states that agree in the order and nearness of their times behave alike:
+// they are renumbered to one (canon.go). Counters that belong to one process
+// are measured from what the token says of it. That this changes nothing is
+// tested for every single step of every machine, by taking it again with all
+// times moved (lift.go); an algorithm that does more with its times fails
+// this, and is told so. Times that drift apart without bound (Spec.Spreads)
+// are kept apart only as "next to" and "further": this can add behaviours but
+// takes none away, so holds is right, and a violation is only reported if a
+// real run shows it.
+//
+// # Infinite runs
+//
+// Starvation is a question about infinite runs, so it is asked of the state
+// graph: the strongly connected parts in which a process waits (liveness.go).
+// Deliveries and exits are fair: what remains possible for ever happens.
+// Requests are not: nobody must ask again.
+//
+// # What is not here
+//
+// No reduction by symmetry or partial order: ties are broken by ids, so most
+// algorithms are not symmetric, and the state spaces are small enough. No
+// depth-first search: its counterexamples are long.
 package check

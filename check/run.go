@@ -59,6 +59,8 @@ type Config struct {
 	Properties []string          // nil means all that the algorithm claims
 	Scenario   scenario.Scenario // names and options of the algorithm, for counterexamples
 	Limits
+
+	bounded string // why a bound on requests was put where none was asked for
 }
 
 // A Property is one line of a report.
@@ -125,6 +127,9 @@ func Run(c Config) (*Report, error) {
 		if !slices.Contains(Properties(), p) {
 			return nil, fmt.Errorf("unknown property %q: want %s", p, strings.Join(Properties(), ", "))
 		}
+	}
+	if c.Requests == 0 && c.Spec.Endless != "" && c.Nodes > 2 {
+		c.Requests, c.bounded = 1, c.Spec.Endless
 	}
 	r := &run{Config: c, started: time.Now(), report: &Report{
 		Algorithm: c.Spec.Name, Nodes: c.Nodes, Requests: c.Requests, Network: c.Network.String(),
@@ -244,6 +249,9 @@ func (r *run) passed(e *Exploration, name string) Property {
 		p.Verdict, p.Note = Unfinished, e.Unfinished
 	case r.Requests > 0:
 		p.Verdict, p.Note = HoldsBounded, fmt.Sprintf("up to %d requests of each process", r.Requests)
+		if r.bounded != "" {
+			p.Note += ", since " + r.bounded
+		}
 	}
 	return p
 }

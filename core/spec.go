@@ -111,6 +111,7 @@ type Spec struct {
 	Fixed   string   // for the wrong ones: the Name of the sound one
 	Network Network  // the weakest network it is correct on
 	Spreads bool     // its logical times can drift apart without bound
+	Endless string   // why its state space is infinite without a bound on requests; empty if it is not
 	TryLock bool     // a request may be denied instead of waiting
 	Kinds   []string // the names of its message kinds
 	Theory  Theory

@@ -23,6 +23,7 @@ func Majority() core.Spec {
 		Paper:   "A Majority Consensus Approach to Concurrency Control for Multiple Copy Databases. ACM TODS 4(2), 1979",
 		Network: core.FIFO,
 		Spreads: true,
+		Endless: "nobody waits for a slow voter, so that messages to it pile up",
 		Kinds:   maekawaKinds(),
 		Theory:  majorityTheory(),
 		Plan: func(n int) (core.Birth, error) {
