@@ -7,9 +7,10 @@ import "slices"
 type event struct {
 	at   int64
 	seq  uint64
-	slot int32 // deliver: the payload
-	proc int32 // where
-	arg  int32 // deliver: the sender. expire: the timer. script: the action.
+	slot int32  // deliver: the payload
+	proc int32  // where
+	arg  int32  // deliver: the sender. expire: the timer. script: the action.
+	left uint16 // deliver, to all others: how many more there are after proc
 	kind eventKind
 }
 
@@ -42,6 +43,18 @@ func (q *queue) push(e event) uint64 {
 	return e.seq
 }
 
+// pushAll schedules a delivery to all others, from the first to the last: n
+// events that are kept as one.
+func (q *queue) pushAll(e event, n int) {
+	e.proc = 0
+	if e.arg == 0 {
+		e.proc = 1
+	}
+	e.left = uint16(n - 1)
+	q.push(e)
+	q.seq += uint64(n - 1)
+}
+
 // again schedules an event that has its number already.
 func (q *queue) again(e event) {
 	q.heap = append(q.heap, e)
@@ -62,6 +75,17 @@ func (q *queue) again(e event) {
 func (q *queue) pop() event {
 	h := q.heap
 	top := h[0]
+	if top.left > 0 {
+		// The next part of the broadcast has the next number, so it is first.
+		next := &h[0]
+		next.left--
+		next.seq++
+		next.proc++
+		if next.proc == next.arg {
+			next.proc++
+		}
+		return top
+	}
 	last := h[len(h)-1]
 	h = h[:len(h)-1]
 	q.heap = h

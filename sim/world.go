@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/scenario"
@@ -170,6 +171,10 @@ func (w *world) send(p core.ID) {
 func (w *world) scheduleAll(from core.ID, sends []core.Send, slot int32) {
 	e := event{at: w.now + w.net.latency.A, slot: slot, arg: int32(from), kind: deliver}
 	w.net.slots[slot].refs += int32(len(sends))
+	if n := len(sends); n > 1 && n == w.view.N-1 && n <= math.MaxUint16 {
+		w.queue.pushAll(e, n) // distinct and in ascending order, so all others
+		return
+	}
 	for i := range sends {
 		e.proc = int32(sends[i].To)
 		w.queue.push(e)
