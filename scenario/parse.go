@@ -37,6 +37,9 @@ func Parse(file, text string) (*Scenario, error) {
 			return nil, p.err
 		}
 	}
+	if p.s.Processes == 0 {
+		return nil, &Error{file, len(lines), 1, "the file ends without a line that says how many processes there are, such as processes 3"}
+	}
 	p.finish()
 	if err := p.s.Check(); err != nil {
 		return nil, &Error{file, p.blame(), 1, err.Error()}
@@ -64,10 +67,10 @@ func (p *parser) look(lines []string) error {
 			return p.err
 		}
 	}
-	if p.s.Processes == 0 {
-		return &Error{p.file, len(lines), 1, "the file ends without a line that says how many processes there are, such as processes 3"}
-	}
 	p.n = p.s.Processes
+	if p.n == 0 {
+		p.n = MaxProcesses // what else is wrong is told first
+	}
 	if p.s.Steps {
 		p.s.Latency, p.s.Hold = Dist{}, Dist{}
 	}
