@@ -66,7 +66,6 @@ type explorer struct {
 	done        atomic.Int64 // chunks finished on this level
 	mu          sync.Mutex
 	next        []chunk
-	nextStates  int
 	broken      map[Broken]Sighting
 	err         error
 	ended       atomic.Bool
@@ -96,20 +95,22 @@ func Explore(m Model, l Limits) (*Exploration, error) {
 	}
 	return &Exploration{
 		States: e.table.count.Load(), Transitions: e.transitions.Load(), Depth: e.depth,
-		Unfinished: e.why, Broken: e.broken, Elapsed: time.Since(e.start), Memory: e.memory(), Table: int64(len(e.table.slots)) * 8,
+		Unfinished: e.why, Broken: e.broken, Elapsed: time.Since(e.start), Memory: e.memory(), Table: e.table.bytes.Load(),
 	}, nil
 }
 
 func (e *explorer) begin(w Worker) error {
-	var c chunk
+	run := &levelWorker{explorer: e}
 	err := w.Init(func(state []byte) {
 		if e.table.add(fingerprint(state)) {
 			e.table.count.Add(1)
-			c = appendState(c, state)
-			e.nextStates++
+			run.keep(state)
+			e.room()
 		}
 	})
-	e.next = []chunk{c}
+	if len(run.out) > 0 {
+		e.next = append(e.next, run.out)
+	}
 	return err
 }
 
@@ -120,7 +121,7 @@ func appendState(c chunk, state []byte) chunk {
 
 // advance explores one level.
 func (e *explorer) advance(workers []Worker) {
-	e.level, e.next, e.nextStates = e.next, nil, 0
+	e.level, e.next = e.next, nil
 	e.taken.Store(0)
 	e.done.Store(0)
 	var wg sync.WaitGroup
@@ -156,19 +157,27 @@ func (e *explorer) work(w Worker) {
 	}
 }
 
-// pace grows the table, tells progress and looks at the limits.
-func (e *explorer) pace() {
-	if e.table.full() {
-		e.gate.Lock()
-		if e.table.full() {
-			if e.Memory > 0 && int64(len(e.table.slots))*24 > e.Memory {
-				e.end("out of memory: --memory allows no larger table")
-			} else {
-				e.table.grow()
-			}
-		}
-		e.gate.Unlock()
+// room makes the table larger if it is nearly full. While that is done nobody
+// may hold the gate.
+func (e *explorer) room() {
+	if !e.table.full() {
+		return
 	}
+	e.gate.Lock()
+	defer e.gate.Unlock()
+	switch {
+	case !e.table.full():
+	case e.Memory > 0 && e.table.bytes.Load()*3 > e.Memory:
+		e.end("out of memory: --memory allows no larger table")
+		e.table.grow() // all the same: who is at work must come to an end
+	default:
+		e.table.grow()
+	}
+}
+
+// pace tells progress and looks at the limits.
+func (e *explorer) pace() {
+	e.room()
 	elapsed := time.Since(e.start)
 	if e.Time > 0 && elapsed > e.Time {
 		e.end("out of time")
@@ -176,7 +185,8 @@ func (e *explorer) pace() {
 	if e.Context != nil && e.Context.Err() != nil {
 		e.end("interrupted")
 	}
-	if e.Memory > 0 && e.memory() > e.Memory {
+	memory := e.memory()
+	if e.Memory > 0 && memory > e.Memory {
 		e.end("out of memory: the queue has grown too long")
 	}
 	if e.Progress != nil {
@@ -185,13 +195,15 @@ func (e *explorer) pace() {
 		e.Progress(Progress{
 			States: e.table.count.Load(), Transitions: e.transitions.Load(),
 			Queue: len(e.level) - int(e.done.Load()) + len(e.next), Depth: e.depth,
-			Memory: e.memory(), Elapsed: elapsed,
+			Memory: memory, Elapsed: elapsed,
 		})
 	}
 }
 
 func (e *explorer) memory() int64 {
-	return int64(len(e.table.slots))*8 + int64(len(e.level)+len(e.next))*chunkSize
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.table.bytes.Load() + int64(len(e.level)+len(e.next))*chunkSize
 }
 
 func (e *explorer) end(why string) {
@@ -242,8 +254,19 @@ func (l *levelWorker) explore(c chunk) {
 		if broken != 0 {
 			l.saw(broken, Sighting{Depth: e.depth, From: fingerprint(from)})
 		}
+		if fresh >= enoughFresh {
+			e.table.count.Add(fresh)
+			fresh = 0
+			e.gate.RUnlock()
+			e.room()
+			e.gate.RLock()
+		}
 	}
 }
+
+// enoughFresh is how many new states a worker adds to the table before it looks
+// whether there is room for more.
+const enoughFresh = 256
 
 func (l *levelWorker) keep(state []byte) {
 	if len(l.out)+len(state)+4 > chunkSize {

@@ -41,10 +41,13 @@ type table struct {
 	slots []uint64
 	shift uint
 	count atomic.Int64
+	bytes atomic.Int64 // of the slots: while the table grows nobody may look at them
 }
 
 func newTable(bits uint) *table {
-	return &table{slots: make([]uint64, 1<<bits), shift: 64 - bits}
+	t := &table{slots: make([]uint64, 1<<bits), shift: 64 - bits}
+	t.bytes.Store(8 << bits)
+	return t
 }
 
 // add puts fp in and reports whether it was new. Whoever adds counts.
@@ -65,13 +68,14 @@ func (t *table) add(fp uint64) bool {
 }
 
 // full reports whether the table must grow before many more are added.
-func (t *table) full() bool { return t.count.Load()*4 > int64(len(t.slots))*3 }
+func (t *table) full() bool { return t.count.Load()*32 > t.bytes.Load()*3 }
 
 // grow doubles the table. Nobody may use it meanwhile.
 func (t *table) grow() {
 	old := t.slots
 	t.shift--
 	t.slots = make([]uint64, 2*len(old))
+	t.bytes.Store(16 * int64(len(old)))
 	last := uint64(len(t.slots) - 1)
 	for _, fp := range old {
 		if fp == 0 {

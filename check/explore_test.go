@@ -1,0 +1,138 @@
+package check
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
+
+// fan is a model with many initial states, each with many successors, none of
+// which goes on.
+type fan struct{ initial, each uint32 }
+
+func (f fan) Worker() Worker { return f }
+
+func (f fan) Init(emit func([]byte)) error {
+	for i := range f.initial {
+		emit(binary.BigEndian.AppendUint32(nil, i))
+	}
+	return nil
+}
+
+func (f fan) Next(state []byte, emit func(Step, []byte)) (Broken, error) {
+	i := binary.BigEndian.Uint32(state)
+	if i >= f.initial {
+		return 0, nil
+	}
+	for j := range f.each {
+		emit(Step{}, binary.BigEndian.AppendUint32(nil, f.initial+i*f.each+j))
+	}
+	return 0, nil
+}
+
+// The table grows in time, however many states come at once.
+func TestTableGrowsInTime(t *testing.T) {
+	for _, f := range []fan{{200_000, 0}, {1000, 300}, {1, 5000}} {
+		for workers := range 3 {
+			e, err := Explore(f, Limits{Workers: workers + 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := int64(f.initial) + int64(f.initial)*int64(f.each)
+			if e.States != want || e.Transitions != int64(f.initial)*int64(f.each) || e.Unfinished != "" {
+				t.Errorf("%v, %d workers: %d states, %d transitions, %q", f, workers+1, e.States, e.Transitions, e.Unfinished)
+			}
+		}
+	}
+}
+
+// counter counts up for ever; it fails at a number, if that is not 0.
+type counter struct{ fails uint64 }
+
+var errCounter = errors.New("no further")
+
+func (c counter) Worker() Worker { return c }
+
+func (c counter) Init(emit func([]byte)) error {
+	emit([]byte{0})
+	return nil
+}
+
+func (c counter) Next(state []byte, emit func(Step, []byte)) (Broken, error) {
+	n, _ := binary.Uvarint(state)
+	if c.fails != 0 && n >= c.fails {
+		return 0, errCounter
+	}
+	for i := range uint64(16) {
+		emit(Step{}, binary.AppendUvarint(nil, 16*n+i+1))
+	}
+	return 0, nil
+}
+
+func TestLimitsEndCleanly(t *testing.T) {
+	cancelled, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, c := range []struct {
+		name   string
+		limits Limits
+		why    string
+	}{
+		{"memory", Limits{Memory: 4 << 20}, "out of memory"},
+		{"little memory", Limits{Memory: 1}, "out of memory"},
+		{"time", Limits{Time: time.Nanosecond}, "out of time"},
+		{"cancelled", Limits{Context: cancelled}, "interrupted"},
+	} {
+		for workers := range 2 {
+			c.limits.Workers = workers + 1
+			e, err := Explore(counter{}, c.limits)
+			if err != nil {
+				t.Fatalf("%s: %v", c.name, err)
+			}
+			if !strings.Contains(e.Unfinished, c.why) || e.States == 0 {
+				t.Errorf("%s, %d workers: unfinished because %q after %d states, want %q", c.name, workers+1, e.Unfinished, e.States, c.why)
+			}
+		}
+	}
+}
+
+// Interrupted in the middle, from the function that shows progress.
+func TestCancelledInTheMiddle(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	told := 0
+	e, err := Explore(counter{}, Limits{Workers: 2, Context: ctx, Progress: func(p Progress) {
+		if told++; p.States > 5000 {
+			cancel()
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Unfinished != "interrupted" || e.States <= 5000 || told == 0 {
+		t.Errorf("unfinished because %q after %d states, told %d times", e.Unfinished, e.States, told)
+	}
+}
+
+func TestErrorEndsExploration(t *testing.T) {
+	for workers := range 2 {
+		if e, err := Explore(counter{fails: 5000}, Limits{Workers: workers + 1}); !errors.Is(err, errCounter) {
+			t.Errorf("%d workers: got %v and %v, want the model's error", workers+1, e, err)
+		}
+	}
+	if _, err := buildGraph(counter{fails: 50}, graphLimit{}); !errors.Is(err, errCounter) {
+		t.Errorf("the graph: got %v, want the model's error", err)
+	}
+}
+
+func TestGraphLimits(t *testing.T) {
+	g, err := buildGraph(counter{}, graphLimit{memory: 1 << 20})
+	if err != nil || g.full {
+		t.Errorf("memory: complete is %v (%v)", g.full, err)
+	}
+	g, err = buildGraph(counter{}, graphLimit{quit: func() bool { return true }})
+	if err != nil || g.full {
+		t.Errorf("told to quit: complete is %v (%v)", g.full, err)
+	}
+}
