@@ -167,8 +167,8 @@ func (w *worker) mapped(g *global, m *mapping) *global {
 	return out
 }
 
-// collapse takes out second copies, right behind the first, of letters that
-// may be received twice in a row.
+// collapse takes out second copies, right behind the first, of letters of
+// which a second copy changes nothing.
 func (w *worker) collapse(g *global) {
 	kept := g.letters[:0]
 	for i, x := range g.letters {

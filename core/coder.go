@@ -90,8 +90,8 @@ func (c *Coder) Token() {
 	}
 }
 
-// Idempotent marks a message that may be received twice in a row with the
-// effect of once.
+// Idempotent marks a message of which a second copy changes nothing, whenever
+// it comes.
 func (c *Coder) Idempotent() { c.idempotent = true }
 
 // When says that the following fields of a state, up to Always, exist only if

@@ -52,7 +52,7 @@ func Tokens(m Machine, n int) int {
 // A Mark says what a message is besides its fields.
 type Mark struct {
 	Tokens     int  // how many tokens it carries
-	Idempotent bool // receiving it twice in a row is as good as once
+	Idempotent bool // a second copy changes nothing
 }
 
 // MarkOf returns the marks of a message of m's algorithm.
