@@ -116,6 +116,11 @@ type Spec struct {
 	Kinds   []string // the names of its message kinds
 	Theory  Theory
 
+	// Upset returns every state in which the machine of a seat among n may be
+	// found, if the algorithm comes right by itself from wherever it is found,
+	// with nothing under way. It is nil for those that do not claim this.
+	Upset func(self ID, n int) [][]byte
+
 	// Plan prepares the algorithm for n processes: quorums, trees and the like
 	// are made here, once. The error says why n is impossible.
 	Plan func(n int) (Birth, error)

@@ -9,7 +9,8 @@ import (
 // Dijkstra is the self-stabilising ring: a process compares its flag with its
 // predecessor's, and the one that finds itself privileged may enter. From any
 // flags whatsoever the ring comes to exactly one privilege, if a flag has
-// enough values: k of them, or N+1 if k is 0.
+// enough values: k of them, or 2N if k is 0. The paper's N+1, and even N-1, are
+// enough where flags are read; here each copy counts like one more process.
 //
 // E. W. Dijkstra: Self-stabilizing Systems in Spite of Distributed Control.
 // Communications of the ACM 17(11), 1974, pages 643-644.
@@ -36,19 +37,39 @@ func Dijkstra(k int) core.Spec {
 			Order:  "ring order; not ME3",
 			Bypass: onceEach,
 		},
+		Upset: func(self core.ID, n int) [][]byte { return upsetDijkstra(self, n, flagValues(k, n)) },
 		Plan: func(n int) (core.Birth, error) {
-			values := k
-			if k == 0 {
-				values = n + 1
-			}
+			values := flagValues(k, n)
 			if values < 2 {
-				return nil, fmt.Errorf("flags with %d values: want at least 2, and N+1 to be sure", values)
+				return nil, fmt.Errorf("flags with %d values: want at least 2, and 2N to be sure", values)
 			}
 			return func(self core.ID, v core.View) core.Machine {
 				return core.New(self, v, newDijkstra(self, v, values))
 			}, nil
 		},
 	}
+}
+
+// flagValues is how many values a flag has: k, or what is known to be enough.
+func flagValues(k, n int) int {
+	if k == 0 {
+		return 2 * n
+	}
+	return k
+}
+
+// upsetDijkstra returns the states with any flag and any copy.
+func upsetDijkstra(self core.ID, n, values int) [][]byte {
+	var states [][]byte
+	v := core.View{N: n}
+	for flag := range values {
+		for left := range values {
+			s := newDijkstra(self, v, values)
+			s.flag, s.left = flag, left
+			states = append(states, core.New(self, v, s).AppendState(nil))
+		}
+	}
+	return states
 }
 
 const dijFlag uint8 = 0
