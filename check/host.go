@@ -19,6 +19,7 @@ type Group struct {
 	Order      bool        // watch happened-before among requests
 	Open       bool        // applications talk too: with Order
 	Fence      bool        // watch that the entry count rises by exactly one
+	Upset      bool        // start from every state of Spec.Upset instead, and let timers run out at any time
 }
 
 // maxSeats bounds the groups that can be checked: sets are kept in few bits.

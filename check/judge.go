@@ -69,8 +69,13 @@ func expectation(bit Broken) []scenario.Expectation {
 // tell puts a counterexample into a property.
 func (r *run) tell(p *Property, h *host, start int, moves []move, expect []scenario.Expectation) {
 	sc := r.Scenario
-	v := h.Starts[start]
-	sc.Algorithm, sc.Processes, sc.Network = r.Spec.Name, r.Nodes, r.Network
+	v := h.Starts[0]
+	if h.Upset {
+		sc.Set = h.settings(start)
+	} else {
+		v = h.Starts[start]
+	}
+	sc.Algorithm, sc.Processes, sc.Network = r.Spec.Name, r.Nodes, h.Network
 	sc.Holder, sc.Busy, sc.Steps = v.Holder, v.Busy, true
 	sc.Title = fmt.Sprintf("%s among %d: %s violated", r.Spec.Name, r.Nodes, p.Name)
 	sc.Actions = actions(moves)

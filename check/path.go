@@ -30,11 +30,15 @@ func moveOf(label uint32) move {
 func (h *host) concrete(start int, path [][]byte) ([]move, error) {
 	one := &host{Group: h.Group, birth: h.birth, blobs: h.blobs, omega: h.omega}
 	one.mayAsk.Copy(&h.mayAsk)
-	one.Starts = []core.View{h.Starts[start]}
 	w := one.Worker().(*worker)
 	w.exact = true
 	var at []byte
-	if err := w.Init(func([]byte) { at = h.pack(nil, w.to) }); err != nil {
+	if err := w.Init(func([]byte) {
+		if start == 0 {
+			at = h.pack(nil, w.to)
+		}
+		start--
+	}); err != nil {
 		return nil, err
 	}
 	var moves []move
@@ -95,6 +99,8 @@ func actions(moves []move) []scenario.Action {
 			a.Kind = scenario.Leave
 		case doStart:
 			a.Kind = scenario.Start
+		case doExpire:
+			a.Kind = scenario.Expire
 		case doTell:
 			a.Kind, a.Proc, a.Peer = scenario.Tell, m.peer, m.p
 		default:

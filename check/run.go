@@ -25,11 +25,12 @@ const (
 	Channels        = "channels"         // how many messages are on one link at most
 	Start           = "start"            // every start of a view is legitimate
 	Alibi           = "alibi"            // who is given an alibi is not inside
+	Convergence     = "convergence"      // it comes right from every state
 )
 
 // Properties lists all properties, in the order of a report.
 func Properties() []string {
-	return []string{MutualExclusion, Deadlock, Starvation, Order, OrderOpen, Bypass, Token, Fence, Channels, Start, Alibi}
+	return []string{MutualExclusion, Deadlock, Starvation, Order, OrderOpen, Bypass, Token, Fence, Channels, Start, Alibi, Convergence}
 }
 
 // A Verdict is what a check comes to.
@@ -60,7 +61,8 @@ type Config struct {
 	Scenario   scenario.Scenario // names and options of the algorithm, for counterexamples
 	Limits
 
-	bounded string // why a bound on requests was put where none was asked for
+	bounded   string // why a bound on requests was put where none was asked for
+	byDefault bool   // nobody has chosen the properties
 }
 
 // A Property is one line of a report.
@@ -115,13 +117,17 @@ func claims(spec core.Spec) []string {
 	if spec.Theory.Bypass != nil {
 		list = append(list, Bypass)
 	}
-	return append(list, Token, Fence, Channels, Start, Alibi)
+	list = append(list, Token, Fence, Channels, Start, Alibi)
+	if spec.Upset != nil {
+		list = append(list, Convergence)
+	}
+	return list
 }
 
 // Run checks c.
 func Run(c Config) (*Report, error) {
 	if c.Properties == nil {
-		c.Properties = claims(c.Spec)
+		c.Properties, c.byDefault = claims(c.Spec), true
 	}
 	for _, p := range c.Properties {
 		if !slices.Contains(Properties(), p) {
@@ -134,7 +140,7 @@ func Run(c Config) (*Report, error) {
 	r := &run{Config: c, started: time.Now(), report: &Report{
 		Algorithm: c.Spec.Name, Nodes: c.Nodes, Requests: c.Requests, Network: c.Network.String(),
 	}}
-	for _, pass := range []func() error{r.base, r.order, r.open, r.fence, r.start} {
+	for _, pass := range []func() error{r.base, r.order, r.open, r.fence, r.start, r.converge} {
 		if err := pass(); err != nil {
 			return nil, fmt.Errorf("cannot check %s: %w", c.Spec.Name, err)
 		}

@@ -209,6 +209,9 @@ func (w *worker) run(state *blob, in core.InputKind, from core.ID, msg *blob) (e
 
 // Init implements Worker.
 func (w *worker) Init(emit func(state []byte)) error {
+	if w.Upset {
+		return w.initUpset(emit)
+	}
 	g := w.to
 	for _, v := range w.Starts {
 		for i := range g.procs {
@@ -248,6 +251,7 @@ const (
 	doDrop
 	doKeep // deliver a copy, and keep the letter
 	doTell
+	doExpire
 )
 
 // label numbers a step: what, the process, its peer, and which of the letters
@@ -285,6 +289,9 @@ func (w *worker) Next(state []byte, emit func(s Step, next []byte)) (Broken, err
 	w.deliverAll(old, emit)
 	if w.Open {
 		w.tell(old, emit)
+	}
+	if w.Upset {
+		w.expire(old, emit)
 	}
 	broken := w.look(g)
 	if waiting && !fair {
