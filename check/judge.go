@@ -44,7 +44,9 @@ func (r *run) violated(h *host, name string, bit Broken) error {
 		return err
 	}
 	p := Property{Name: name, Verdict: Violated, Note: fmt.Sprintf("after %d steps", len(moves))}
-	r.tell(&p, h, start, moves, expectation(bit))
+	if err := r.tell(&p, h, start, moves, expectation(bit)); err != nil {
+		return err
+	}
 	r.add(p)
 	return nil
 }
@@ -67,7 +69,7 @@ func expectation(bit Broken) []scenario.Expectation {
 }
 
 // tell puts a counterexample into a property.
-func (r *run) tell(p *Property, h *host, start int, moves []move, expect []scenario.Expectation) {
+func (r *run) tell(p *Property, h *host, start int, moves []move, expect []scenario.Expectation) error {
 	sc := r.Scenario
 	v := h.Starts[0]
 	if h.Upset {
@@ -80,10 +82,12 @@ func (r *run) tell(p *Property, h *host, start int, moves []move, expect []scena
 	sc.Title = fmt.Sprintf("%s among %d: %s violated", r.Spec.Name, r.Nodes, p.Name)
 	sc.Actions = actions(moves)
 	sc.Expect = expect
-	p.Counterexample = &sc
+	sc.Seed = 1 // chance has no say, and so it need not be mentioned
+	p.Counterexample, p.spec = &sc, r.Spec
 	for _, a := range sc.Actions {
 		p.Trace = append(p.Trace, a.String())
 	}
+	return p.confirm()
 }
 
 // liveness looks at infinite runs.
@@ -145,13 +149,12 @@ func (r *run) starves(p *Property, h *host, c *cut, bad []uint32, proc core.ID) 
 		return err
 	}
 	p.Verdict = Violated
-	p.Loop = len(stem) - 1
-	p.Note = fmt.Sprintf("%v waits for ever: after %d steps, %d steps that can be repeated without end", proc, p.Loop, len(moves)-p.Loop)
+	p.Loop = len(actions(moves[:len(stem)-1]))
+	p.Note = fmt.Sprintf("%v waits for ever: after %d steps, %d steps that can be repeated without end", proc, len(stem)-1, len(loop)-1)
 	if len(loop) == 1 {
-		p.Note = fmt.Sprintf("%v waits for ever: after %d steps nothing need happen any more", proc, p.Loop)
+		p.Note = fmt.Sprintf("%v waits for ever: after %d steps nothing need happen any more", proc, len(stem)-1)
 	}
-	r.tell(p, h, start, moves, nil)
-	return nil
+	return r.tell(p, h, start, moves, []scenario.Expectation{{Kind: scenario.PhaseIs, Proc: proc, Phase: scenario.Waits}})
 }
 
 // bypass reports how often a waiting process can be overtaken.

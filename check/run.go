@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -76,14 +77,27 @@ type Property struct {
 	// shown with its loop once; Loop is how many of its steps come before it.
 	Counterexample *scenario.Scenario `json:"-"`
 	Loop           int                `json:"-"`
+	spec           core.Spec
+}
+
+// A Bound is how often each process may ask; 0 means without bound, and is
+// "unbounded" in JSON.
+type Bound int
+
+// MarshalJSON implements json.Marshaler.
+func (b Bound) MarshalJSON() ([]byte, error) {
+	if b == 0 {
+		return []byte(`"unbounded"`), nil
+	}
+	return strconv.AppendInt(nil, int64(b), 10), nil
 }
 
 // A Report is what a check found. States, transitions and depth are those of
-// the run without monitors.
+// the first pass: the one without monitors, if it was needed.
 type Report struct {
 	Algorithm   string     `json:"algorithm"`
 	Nodes       int        `json:"nodes"`
-	Requests    int        `json:"requests"` // 0 means without bound
+	Requests    Bound      `json:"requests"`
 	Network     string     `json:"network"`
 	Verdict     Verdict    `json:"verdict"`
 	States      int64      `json:"states"`
@@ -138,7 +152,7 @@ func Run(c Config) (*Report, error) {
 		c.Requests, c.bounded = 1, c.Spec.Endless
 	}
 	r := &run{Config: c, started: time.Now(), report: &Report{
-		Algorithm: c.Spec.Name, Nodes: c.Nodes, Requests: c.Requests, Network: c.Network.String(),
+		Algorithm: c.Spec.Name, Nodes: c.Nodes, Requests: Bound(c.Requests), Network: c.Network.String(),
 	}}
 	for _, pass := range []func() error{r.base, r.order, r.open, r.fence, r.start, r.converge} {
 		if err := pass(); err != nil {
@@ -211,6 +225,9 @@ func (r *run) explore(g Group, names ...string) (*host, *Exploration, error) {
 	} else if err != nil {
 		return nil, nil, err
 	}
+	if rep := r.report; rep.States == 0 {
+		rep.States, rep.Transitions, rep.Depth = e.States, e.Transitions, e.Depth
+	}
 	for _, name := range names {
 		if err := r.judge(h, e, name); err != nil {
 			return nil, nil, err
@@ -263,6 +280,9 @@ func (r *run) passed(e *Exploration, name string) Property {
 }
 
 func (r *run) add(p Property) {
+	if p.Trace == nil {
+		p.Trace = []string{} // in JSON a list, always
+	}
 	if r.wants(p.Name) && r.report.Find(p.Name) == nil {
 		r.report.Properties = append(r.report.Properties, p)
 	}
@@ -277,8 +297,6 @@ func (r *run) base() error {
 	if err != nil {
 		return err
 	}
-	rep := r.report
-	rep.States, rep.Transitions, rep.Depth = e.States, e.Transitions, e.Depth
 	p := r.passed(e, Channels)
 	if e.Unfinished == "" {
 		p.Note = strings.TrimPrefix(p.Note+fmt.Sprintf("; at most %d messages on one link", h.longest.Load()), "; ")

@@ -124,6 +124,7 @@ func TestOutputFitsTheScreen(t *testing.T) {
 		"", "--help", "sim --help", "compare --help", "bank --help", "replay --help", "algorithms --help", "version --help",
 		"algorithms", "version", "bank", "bank --machines 4 --lock maekawa", "bank --machines 9",
 		"bank --amount 999999999999 --balance 999999999999",
+		"check --help", "check maekawa --requests 1", "check ricart-agrawala-token --start any --requesters 1-3 --requests 1",
 		"sim maekawa --nodes 7", "sim raymond --nodes 100 --think uniform:0.000001,1000.5 --hold exp:2 --latency exp:1.5 --local 3 --burst 2 --requesters 1-50",
 		"compare --nodes 3,5,7,9,11,13,16,20 --think uniform:0.5,100,0 --hold exp:10 --entries 30",
 	} {

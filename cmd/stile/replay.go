@@ -72,7 +72,7 @@ func readScenario(path string) (*scenario.Scenario, core.Spec, error) {
 		return nil, core.Spec{}, err
 	}
 	spec, err := catalog.Make(sc.Algorithm, catalog.Options{
-		Topology: sc.Topology, Sets: sc.Sets, Inform: sc.Inform, K: sc.K, Coordinator: sc.Coordinator,
+		Topology: sc.Topology, Sets: sc.Sets, Inform: sc.Inform, K: sc.K, Coordinator: sc.Coordinator, Experiment: sc.Experiment,
 	})
 	if err != nil {
 		return nil, core.Spec{}, fmt.Errorf("%s: %w", path, err)

@@ -13,8 +13,9 @@ import (
 
 // What the command ends with.
 const (
-	exitFound = 1 // a run broke a property, or did not end as expected
-	exitUsage = 2 // the command could not do what it was asked to do
+	exitFound      = 1 // a run broke a property, or did not end as expected
+	exitUsage      = 2 // the command could not do what it was asked to do
+	exitUnfinished = 3 // a check ended before it had seen everything
 )
 
 // found is the error of a command that did its work and found something wrong:
@@ -50,6 +51,9 @@ func report(err error, stderr io.Writer) int {
 		return exitFound
 	}
 	fmt.Fprintf(stderr, "stile: %s\n", oneLine(err.Error()))
+	if errors.As(err, new(unfinished)) {
+		return exitUnfinished
+	}
 	return exitUsage
 }
 
@@ -58,7 +62,7 @@ func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 func newRoot(stdout, stderr io.Writer) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "stile",
-		Short: "Mutual exclusion by messages alone: watch, measure and compare the algorithms",
+		Short: "Mutual exclusion by messages alone: watch, measure, compare and check the algorithms",
 		Long: `stile runs algorithms for distributed mutual exclusion: processes that take
 turns in a critical section by sending each other messages, without a server.
 
@@ -72,7 +76,7 @@ Start with 'stile bank', which shows what goes wrong without them.`,
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", width)))
 	root.SetHelpCommand(newHelp(root))
 	root.AddCommand(
-		newAlgorithms(stdout), newSim(stdout), newCompare(stdout, stderr), newReplay(stdout), newBank(stdout), newVersion(stdout),
+		newAlgorithms(stdout), newSim(stdout), newCompare(stdout, stderr), newCheck(stdout, stderr), newReplay(stdout), newBank(stdout), newVersion(stdout),
 	)
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {

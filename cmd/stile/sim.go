@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/core"
@@ -73,16 +74,21 @@ func (f *simFlags) define(c *cobra.Command) {
 	fs.Var(count{&f.config.Burst, 1, maxEntries}, "burst", "a process asks so many times in a row, then thinks longer")
 	fs.Var(count{&f.holder, 1, maxNodes}, "holder", "who has the token at the start, where there is one")
 	fs.StringVar(&f.network, "network", f.network, "what `KIND` of network: fifo, unordered, duplicating or lossy")
-	fs.StringVar(&f.options.Topology, "topology", "", "the `SHAPE` of the group. Quorums: grid, plane or majority; trees: tree:K, star, line or edges 1-2,1-3; sanders: ricart-agrawala, maekawa or central")
-	fs.StringVar(&f.options.Sets, "sets", "", "the `SETS` by hand, quorums or request sets of sanders: \"1:1,2;2:1,2,3;3:1,3\"")
-	fs.StringVar(&f.options.Inform, "inform", "", "the inform `SETS` of sanders, likewise")
-	fs.BoolVar(&f.options.Experiment, "experiment", false, "run sets of sanders that break its rules, too")
-	fs.Var(count{&f.options.K, 1, maxEntries}, "k", "how many values a variable of dijkstra has (default is enough of them)")
-	fs.Var(count{&f.options.Coordinator, 1, maxNodes}, "coordinator", "the process that coordinates, for central (default 1)")
+	defineOptions(fs, &f.options, maxNodes)
 	fs.Var(seed{&f.config.Seed}, "seed", "which of many runs")
 	fs.BoolVar(&f.json, "json", false, "print JSON, for programs")
 	fs.StringVar(&f.svg, "svg", "", "write a space-time diagram to this `FILE`")
 	fs.StringVar(&f.trace, "trace", "", "write what happened to this `FILE`: .json is JSON, .log or .shiviz a log for ShiViz, .txt a diagram as text")
+}
+
+// defineOptions defines the flags for what some algorithms can be told.
+func defineOptions(fs *pflag.FlagSet, o *catalog.Options, nodes int) {
+	fs.StringVar(&o.Topology, "topology", "", "the `SHAPE` of the group. Quorums: grid, plane or majority; trees: tree:K, star, line or edges 1-2,1-3; sanders: ricart-agrawala, maekawa or central")
+	fs.StringVar(&o.Sets, "sets", "", "the `SETS` by hand, quorums or request sets of sanders: \"1:1,2;2:1,2,3;3:1,3\"")
+	fs.StringVar(&o.Inform, "inform", "", "the inform `SETS` of sanders, likewise")
+	fs.BoolVar(&o.Experiment, "experiment", false, "run sets of sanders that break its rules, too")
+	fs.Var(count{&o.K, 1, maxEntries}, "k", "how many values a variable of dijkstra has (default is enough of them)")
+	fs.Var(count{&o.Coordinator, 1, nodes}, "coordinator", "the process that coordinates, for central (default 1)")
 	for _, unset := range []string{"k", "coordinator"} {
 		fs.Lookup(unset).DefValue = ""
 	}

@@ -1,0 +1,98 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/trace"
+)
+
+// Replay runs the counterexample in the simulator: another host, with an
+// oracle of its own. It is nil if there is no counterexample. What the
+// simulator sees otherwise than the checker is in Playback.Differences.
+func (p *Property) Replay() (*sim.Playback, error) {
+	if p.Counterexample == nil {
+		return nil, nil
+	}
+	return sim.Replay(p.spec, p.Counterexample, sim.ReplayOptions{})
+}
+
+// confirm replays a counterexample. The simulator watches for more than the
+// one property: what else it sees on the way is expected from now on.
+func (p *Property) confirm() error {
+	back, err := p.Replay()
+	if err != nil {
+		return fmt.Errorf("the counterexample to %s cannot be replayed: %w", p.Name, err)
+	}
+	sc := p.Counterexample
+	for _, v := range back.Violations {
+		expected := slices.ContainsFunc(sc.Expect, func(e scenario.Expectation) bool {
+			return e.Kind == scenario.Violated && e.Name == v.Property
+		})
+		if !expected && slices.Contains(scenario.Properties(), v.Property) {
+			sc.Expect = append(sc.Expect, scenario.Expectation{Kind: scenario.Violated, Name: v.Property})
+		}
+	}
+	for _, d := range back.Differences {
+		if d.Want != (scenario.Expectation{Kind: scenario.NotViolated}).What() {
+			p.Note += "; the simulator does not agree: " + d.String()
+		}
+	}
+	return nil
+}
+
+// Story tells the counterexample: in words, and as a space-time diagram. It is
+// empty if there is none.
+func (p *Property) Story(width int) (string, error) {
+	back, err := p.Replay()
+	if back == nil || err != nil {
+		return "", err
+	}
+	t := back.Trace()
+	var b strings.Builder
+	b.WriteString(t.Tale(trace.TextOptions{Width: width}))
+	if p.Name == Starvation && p.Loop < len(p.Counterexample.Actions) {
+		fmt.Fprintf(&b, "\nAll from step %d on can be repeated for ever.\n", p.Loop+1)
+	}
+	t.Title = ""
+	b.WriteString("\n" + t.Text(trace.TextOptions{Width: width}))
+	return b.String(), nil
+}
+
+// First returns the first property that is violated, or nil.
+func (r *Report) First() *Property {
+	for i := range r.Properties {
+		if r.Properties[i].Verdict == Violated {
+			return &r.Properties[i]
+		}
+	}
+	return nil
+}
+
+// Err returns nil if all that was checked holds, at least up to the bound. The
+// text of the error is the story of what goes wrong: it is meant for go test.
+//
+//	if err := report.Err(); err != nil {
+//		t.Error(err)
+//	}
+func (r *Report) Err() error {
+	if r.Verdict == Holds || r.Verdict == HoldsBounded {
+		return nil
+	}
+	for _, p := range r.Properties {
+		if p.Verdict != r.Verdict {
+			continue
+		}
+		what := fmt.Sprintf("%s among %d: %s %s: %s", r.Algorithm, r.Nodes, p.Name, p.Verdict, p.Note)
+		story, err := p.Story(0)
+		if err != nil || story == "" {
+			return errors.Join(errors.New(what), err)
+		}
+		return errors.New(what + "\n\n" + story)
+	}
+	return fmt.Errorf("%s among %d: nothing was checked", r.Algorithm, r.Nodes)
+}

@@ -1,0 +1,203 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stile-lock/stile/catalog"
+	"github.com/stile-lock/stile/check"
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/trace"
+)
+
+// checkFlags is what 'stile check' can be told.
+type checkFlags struct {
+	config     check.Config
+	options    catalog.Options
+	network    string
+	start      string
+	requesters string
+	properties string
+	json       bool
+	trace, svg string
+}
+
+func newCheck(stdout, stderr io.Writer) *cobra.Command {
+	f := &checkFlags{network: "fifo"}
+	f.config = check.Config{Nodes: 3, Requests: 2, Limits: check.Limits{Memory: 4 << 30}}
+	c := &cobra.Command{
+		Use:   "check ALGORITHM [flags]",
+		Short: "Check an algorithm in every possible order of events",
+		Long: `Lets everything happen that can happen, in every order, and says which
+properties hold. With --requests unbounded a property that holds is proved for
+this number of processes. Where one is broken the shortest way there is told,
+drawn, and written as a scenario for 'stile replay' if --trace says where to.
+
+Properties: mutual-exclusion, deadlock, starvation, order (requests are granted
+in the order in which they happened), order-open (the same when applications
+talk, too), bypass, token, fence, channels, start, alibi.
+
+Exit code 0: all that was checked holds; 1: something is violated;
+3: unfinished, for lack of time or memory, or since it was interrupted.`,
+		Example: `  stile check ricart-agrawala --requests unbounded
+  stile check lamport --nodes 2 --network unordered --trace two-in.stile
+  stile check raymond --property order-open --topology line
+  stile check maekawa --nodes 4 --requests 1 --memory 8GiB --time 10m`,
+		Args: oneAlgorithm,
+		RunE: func(_ *cobra.Command, args []string) error { return f.run(args[0], stdout, stderr) },
+	}
+	f.define(c)
+	return c
+}
+
+func (f *checkFlags) define(c *cobra.Command) {
+	fs := c.Flags()
+	fs.SortFlags = false
+	fs.VarP(count{&f.config.Nodes, 1, maxChecked}, "nodes", "n", "how many processes")
+	fs.Var(bound{&f.config.Requests}, "requests", "how often each process may ask, or unbounded")
+	fs.StringVar(&f.network, "network", f.network, "what `KIND` of network: fifo, unordered, duplicating or lossy")
+	defineOptions(fs, &f.options, maxChecked)
+	fs.StringVar(&f.start, "start", "", "where to begin: any, or `HOLDER` or HOLDER:busy, who has the lock (default 1)")
+	fs.StringVar(&f.requesters, "requesters", "", "who asks: a `LIST` such as 1,2,5-7 (default everybody)")
+	fs.StringVar(&f.properties, "property", "", "what to check: a `LIST` of properties (default all that the algorithm claims)")
+	fs.Var(count{&f.config.Workers, 1, 1024}, "workers", "how many cores to use (default all)")
+	fs.Var(size{&f.config.Memory}, "memory", "stop before more memory than this is used for states")
+	fs.Var(span{&f.config.Time}, "time", "stop after this time, such as 30s or 5m (default never)")
+	fs.BoolVar(&f.json, "json", false, "print JSON, for programs")
+	fs.StringVar(&f.trace, "trace", "", "write the first counterexample to this `FILE`, for 'stile replay'")
+	fs.StringVar(&f.svg, "svg", "", "write its space-time diagram to this `FILE`")
+	fs.Lookup("workers").DefValue = ""
+}
+
+// resolve turns the flags into a check.
+func (f *checkFlags) resolve(name string) (check.Config, error) {
+	c := f.config
+	var err error
+	if c.Spec, err = catalog.Make(name, f.options); err != nil {
+		return c, err
+	}
+	if err := c.Spec.Accepts(c.Nodes); err != nil {
+		return c, err
+	}
+	if c.Network, err = core.ParseNetwork(f.network); err != nil {
+		return c, fmt.Errorf("--network: %w", err)
+	}
+	if c.Starts, err = parseStart(f.start, c.Nodes); err != nil {
+		return c, err
+	}
+	if c.Requesters, err = parseRequesters(f.requesters, c.Nodes); err != nil {
+		return c, err
+	}
+	if c.Properties, err = parseProperties(f.properties); err != nil {
+		return c, err
+	}
+	o := f.options
+	c.Scenario = scenario.Scenario{
+		Topology: o.Topology, Sets: o.Sets, Inform: o.Inform, K: o.K, Coordinator: o.Coordinator, Experiment: o.Experiment,
+	}
+	return c, nil
+}
+
+func (f *checkFlags) run(name string, stdout, stderr io.Writer) error {
+	c, err := f.resolve(name)
+	if err != nil {
+		return err
+	}
+	var r *check.Report
+	outputs := f.outputs(&r)
+	if err := checkAll(outputs); err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	c.Context = ctx
+	line := newCheckProgress(stderr)
+	c.Progress = line.show
+	r, err = check.Run(c)
+	line.clear()
+	if err != nil {
+		return err
+	}
+	if first := r.First(); first == nil || first.Counterexample == nil {
+		outputs = nil
+	}
+	if err := writeAll(outputs); err != nil {
+		return err
+	}
+	if f.json {
+		err = writeJSON(stdout, r)
+	} else {
+		err = printCheck(stdout, c, r, f.written(len(outputs) > 0))
+	}
+	if err != nil {
+		return err
+	}
+	return checked(r)
+}
+
+// outputs returns the files that --trace and --svg ask for: the first
+// counterexample of what will be reported.
+func (f *checkFlags) outputs(r **check.Report) []output {
+	var all []output
+	if f.trace != "" {
+		all = append(all, output{"trace", f.trace, func() ([]byte, error) {
+			return []byte(scenario.Format((*r).First().Counterexample)), nil
+		}})
+	}
+	if f.svg != "" {
+		all = append(all, output{"svg", f.svg, func() ([]byte, error) {
+			back, err := (*r).First().Replay()
+			if err != nil {
+				return nil, err
+			}
+			return []byte(back.Trace().SVG(trace.SVGOptions{})), nil
+		}})
+	}
+	return all
+}
+
+// written says what has become of the files that were asked for.
+func (f *checkFlags) written(done bool) string {
+	switch {
+	case f.trace == "" && f.svg == "":
+		return ""
+	case !done:
+		return "no counterexample to write"
+	case f.trace == "":
+		return f.svg
+	}
+	return fmt.Sprintf("%s (stile replay %s)", f.trace, f.trace)
+}
+
+// unfinished is the error of a check that could not come to an end.
+type unfinished struct{ why string }
+
+func (u unfinished) Error() string { return u.why }
+
+// checked is the error of a check that did not find that all holds.
+func checked(r *check.Report) error {
+	switch r.Verdict {
+	case check.Holds, check.HoldsBounded:
+		return nil
+	case check.Violated:
+		var lines []string
+		for _, p := range r.Properties {
+			if p.Verdict == check.Violated {
+				lines = append(lines, fmt.Sprintf("%s is violated: %s", p.Name, p.Note))
+			}
+		}
+		return found{lines}
+	}
+	for _, p := range r.Properties {
+		if p.Verdict == r.Verdict {
+			return unfinished{fmt.Sprintf("%s %s: %s", p.Name, p.Verdict, p.Note)}
+		}
+	}
+	return unfinished{"nothing was checked"}
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestCheckJSONKeys(t *testing.T) {
+	text := ok(t, "check central --nodes 2 --json")
+	want := strings.Fields("algorithm nodes requests network verdict states transitions depth seconds states_per_second collision_probability properties")
+	if got := keys(t, text); !slices.Equal(got, want) {
+		t.Errorf("keys %v, want %v", got, want)
+	}
+	var r struct {
+		Properties []json.RawMessage
+	}
+	if err := json.Unmarshal([]byte(text), &r); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range r.Properties {
+		if got := keys(t, string(p)); !slices.Equal(got, []string{"name", "verdict", "note", "trace"}) {
+			t.Errorf("a property has the keys %v", got)
+		}
+		if strings.Contains(string(p), "null") {
+			t.Errorf("null in %s", p)
+		}
+	}
+}
+
+// Each way to break something: what is violated first, and whether the
+// simulator, which watches a run with an oracle of its own, sees it too when
+// it replays the file.
+func TestCounterexamplesReplay(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const published = "--sets 1:4,5;2:4,5;3:4;4:4;5:4,5"
+	for _, test := range []struct{ args, property, sim string }{
+		{"ricart-agrawala-1981", "order", "order"},
+		{"ricart-agrawala-1981", "order-open", "order"},
+		{"majority-naive --requests 1", "deadlock", "lost-request"},
+		{"majority-naive --requests 1", "starvation", "lost-request"},
+		{"majority-naive --requests 1", "start", "lost-request"},
+		{"maekawa-naive --requests unbounded", "deadlock", "lost-request"},
+		{"maekawa-naive --requests unbounded", "starvation", "lost-request"},
+		{"maekawa-published --nodes 5 --requests 1 --requesters 1,2,3 " + published, "deadlock", "lost-request"},
+		{"raymond-greedy --topology line --requests 1", "order-open", "order"},
+		{"raymond-initialize --topology line --requests 1", "order-open", "order"},
+		{"bakery-naive --requests 1", "mutual-exclusion", "mutual-exclusion"},
+		{"bakery-naive --requests 1", "fence", "mutual-exclusion"},
+		{"bakery-naive --requests 1", "start", "mutual-exclusion"},
+		{"lamport --nodes 2 --network unordered", "mutual-exclusion", "mutual-exclusion"},
+		{"lamport --nodes 2 --network unordered", "deadlock", "lost-request"},
+		{"lamport --nodes 2 --network unordered", "fence", ""},
+		{"lamport --nodes 2 --network unordered", "alibi", "mutual-exclusion"},
+		{"sanders --nodes 2 --experiment --sets 1:1;2:1,2 --inform 1:1;2:2", "mutual-exclusion", "mutual-exclusion"},
+		{"token-ring --nodes 2 --requests 1 --network duplicating", "token", ""},
+		{"token-ring --nodes 2 --requests 1 --network duplicating", "mutual-exclusion", "mutual-exclusion"},
+		{"token-ring --nodes 2 --requests 1 --network lossy", "deadlock", "lost-request"},
+		{"suzuki-kasami --requests 1 --network lossy", "starvation", "lost-request"},
+		{"ricart-agrawala --requests 1 --network lossy --start 3:busy", "deadlock", "lost-request"},
+		{"ricart-agrawala --requests 1 --network duplicating", "mutual-exclusion", "mutual-exclusion"},
+		{"carvalho-roucairol --requests unbounded", "order", "order"},
+		{"raymond --topology line", "order", "order"},
+		{"central", "order-open", "order"},
+		{"dijkstra --k 2", "order-open", "order"},
+	} {
+		name := test.args + " " + test.property
+		t.Run(name, func(t *testing.T) {
+			args := append([]string{"check"}, strings.Fields(test.args+" --property "+test.property+" --trace a.stile")...)
+			if code, stdout, stderr := stile(args...); code != 1 || !strings.Contains(stderr, test.property+" is violated") || strings.Contains(stdout, "does not agree") {
+				t.Fatalf("exit code %d, stderr %q, stdout\n%s", code, stderr, stdout)
+			}
+			text, err := os.ReadFile("a.stile")
+			if err != nil {
+				t.Fatal(err)
+			}
+			code, stdout, stderr := stile("replay", "a.stile")
+			if code != 0 || test.sim != "" && !strings.Contains(stdout, "\nviolation  "+test.sim) {
+				t.Errorf("exit code %d, stderr %q, stdout\n%s\nof\n%s", code, stderr, stdout, text)
+			}
+		})
+	}
+}

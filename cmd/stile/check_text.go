@@ -1,0 +1,118 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/stile-lock/stile/check"
+	"github.com/stile-lock/stile/core"
+)
+
+// printCheck shows a report: what was checked, a verdict for each property,
+// and the story of the first that is violated.
+func printCheck(w io.Writer, c check.Config, r *check.Report, written string) error {
+	p := &page{w: w}
+	for _, line := range wrap(c.Spec.Title+": "+setting(c), width) {
+		p.line("%s", line)
+	}
+	p.line("")
+	for _, q := range r.Properties {
+		printProperty(p, q)
+	}
+	p.line("")
+	p.line("%s%s", right("verdict", 18), r.Verdict)
+	p.line("%s%s, %s transitions, depth %d", right("states", 18), grouped(r.States), grouped(r.Transitions), r.Depth)
+	p.line("%s%.2f s, %s states per second", right("time", 18), r.Seconds, grouped(int64(r.Rate)))
+	p.line("%s%.1g, that two states were taken for one", right("probability", 18), r.Collision)
+	if written != "" {
+		p.line("%s%s", right("written", 18), written)
+	}
+	first := r.First()
+	if first == nil || first.Counterexample == nil {
+		return p.err
+	}
+	story, err := first.Story(width)
+	if err != nil {
+		return err
+	}
+	p.line("")
+	p.line("How %s is violated, in %s:", first.Name, plural(len(first.Trace), "step"))
+	p.line("")
+	p.line("%s", strings.TrimRight(story, "\n"))
+	return p.err
+}
+
+// setting says what was checked.
+func setting(c check.Config) string {
+	s := plural(c.Nodes, "process") + ", "
+	if c.Requests == 0 {
+		s += "any number of requests"
+	} else {
+		s += plural(c.Requests, "request") + " each"
+	}
+	s += ", " + c.Network.String() + " network"
+	if c.Requesters != nil {
+		s += ", only " + names(c.Requesters) + " ask"
+	}
+	switch {
+	case len(c.Starts) > 1:
+		s += ", from any start"
+	case len(c.Starts) == 1 && c.Starts[0].Busy:
+		s += ", " + c.Starts[0].Holder.String() + " inside at first"
+	case len(c.Starts) == 1:
+		s += ", the lock at " + c.Starts[0].Holder.String() + " at first"
+	}
+	return s
+}
+
+func printProperty(p *page, q check.Property) {
+	verdict := string(q.Verdict)
+	if q.Verdict == check.Violated {
+		verdict = "VIOLATED"
+	}
+	name := q.Name
+	for _, line := range wrap(q.Note, width-33) {
+		p.line("%s%s%s", right(name, 18), right(verdict, 15), line)
+		name, verdict = "", ""
+	}
+}
+
+// A checkProgress is a line on a terminal that says how far a check is;
+// elsewhere it shows nothing.
+type checkProgress struct {
+	*progress
+	next time.Duration
+	last time.Duration
+}
+
+func newCheckProgress(w io.Writer) *checkProgress {
+	return &checkProgress{progress: newProgress(w)}
+}
+
+// between is the time from one progress line to the next.
+const between = 250 * time.Millisecond
+
+func (l *checkProgress) show(p check.Progress) {
+	if p.Elapsed < l.last {
+		l.next = 0 // another exploration has begun
+	}
+	l.last = p.Elapsed
+	if l.w == nil || p.Elapsed < l.next || p.Elapsed < between {
+		return
+	}
+	l.next = p.Elapsed + between
+	rate := float64(p.States) / p.Elapsed.Seconds()
+	fmt.Fprintf(l.w, "\r\x1b[K%s states, %s/s, queue %s, depth %d, %s", grouped(p.States), grouped(int64(rate)),
+		grouped(int64(p.Queue)), p.Depth, bytesOf(p.Memory))
+}
+
+// names lists processes for people.
+func names(ids []core.ID) string {
+	var words []string
+	for _, id := range ids {
+		words = append(words, id.String())
+	}
+	return strings.Join(words, ", ")
+}
