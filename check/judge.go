@@ -80,12 +80,15 @@ func (r *run) tell(p *Property, h *host, start int, moves []move, expect []scena
 	sc.Algorithm, sc.Processes, sc.Network = r.Spec.Name, r.Nodes, h.Network
 	sc.Holder, sc.Busy, sc.Steps = v.Holder, v.Busy, true
 	sc.Title = fmt.Sprintf("%s among %d: %s violated", r.Spec.Name, r.Nodes, p.Name)
-	sc.Actions = actions(moves)
+	sc.Actions = actions(h.started(start, moves))
 	sc.Expect = expect
 	sc.Seed = 1 // chance has no say, and so it need not be mentioned
 	p.Counterexample, p.spec = &sc, r.Spec
 	for _, a := range sc.Actions {
 		p.Trace = append(p.Trace, a.String())
+	}
+	if h.Upset {
+		return nil // the simulator has no timer that runs out unless it was set
 	}
 	return p.confirm()
 }

@@ -119,3 +119,27 @@ func actions(moves []move) []scenario.Action {
 	}
 	return list
 }
+
+// started returns moves with at least one start, if anybody could have started:
+// of a scenario that says nothing of it, all begin with it.
+func (h *host) started(start int, moves []move) []move {
+	for _, m := range moves {
+		if m.kind == doStart {
+			return moves
+		}
+	}
+	if h.Upset {
+		return moves
+	}
+	w := h.Worker().(*worker)
+	for i := range core.ID(h.Nodes) {
+		b, err := w.blob(i, h.birth(i, h.Starts[start]).AppendState(nil))
+		if err != nil {
+			return moves
+		}
+		if yes, err := w.moves(b.id); yes && err == nil {
+			return append(moves, move{kind: doStart, p: i})
+		}
+	}
+	return moves
+}

@@ -217,6 +217,9 @@ func (r *run) explore(g Group, names ...string) (*host, *Exploration, error) {
 		return nil, nil, err
 	}
 	l := r.remaining()
+	if len(names) == 1 && (g.Order || g.Fence || !r.wants(Starvation, Bypass, Channels)) {
+		l.Stop = bitOf(names[0]) // there is nothing else to look for
+	}
 	e, err := Explore(h, l)
 	var lift liftError
 	var times tooManyTimes

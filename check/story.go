@@ -46,21 +46,32 @@ func (p *Property) confirm() error {
 }
 
 // Story tells the counterexample: in words, and as a space-time diagram. It is
-// empty if there is none.
-func (p *Property) Story(width int) (string, error) {
+// empty if there is none. What the simulator cannot replay is only listed.
+func (p *Property) Story(width int) string {
 	back, err := p.Replay()
-	if back == nil || err != nil {
-		return "", err
-	}
-	t := back.Trace()
 	var b strings.Builder
-	b.WriteString(t.Tale(trace.TextOptions{Width: width}))
-	if p.Name == Starvation && p.Loop < len(p.Counterexample.Actions) {
+	switch {
+	case err != nil:
+		for _, s := range p.Counterexample.Set {
+			fmt.Fprintf(&b, "       %v has %s %s\n", s.Proc, s.Field, s.Value)
+		}
+		for i, line := range p.Trace {
+			fmt.Fprintf(&b, "%5d  %s\n", i+1, line)
+		}
+	case back == nil:
+		return ""
+	default:
+		b.WriteString(back.Trace().Tale(trace.TextOptions{Width: width}))
+	}
+	if (p.Name == Starvation || p.Name == Convergence) && p.Loop < len(p.Trace) {
 		fmt.Fprintf(&b, "\nAll from step %d on can be repeated for ever.\n", p.Loop+1)
 	}
-	t.Title = ""
-	b.WriteString("\n" + t.Text(trace.TextOptions{Width: width}))
-	return b.String(), nil
+	if err == nil {
+		t := back.Trace()
+		t.Title = ""
+		b.WriteString("\n" + t.Text(trace.TextOptions{Width: width}))
+	}
+	return b.String()
 }
 
 // First returns the first property that is violated, or nil.
@@ -88,11 +99,7 @@ func (r *Report) Err() error {
 			continue
 		}
 		what := fmt.Sprintf("%s among %d: %s %s: %s", r.Algorithm, r.Nodes, p.Name, p.Verdict, p.Note)
-		story, err := p.Story(0)
-		if err != nil || story == "" {
-			return errors.Join(errors.New(what), err)
-		}
-		return errors.New(what + "\n\n" + story)
+		return errors.New(strings.TrimSpace(what + "\n\n" + p.Story(0)))
 	}
 	return fmt.Errorf("%s among %d: nothing was checked", r.Algorithm, r.Nodes)
 }

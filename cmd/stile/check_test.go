@@ -60,7 +60,7 @@ func TestCounterexamplesReplay(t *testing.T) {
 		{"token-ring --nodes 2 --requests 1 --network lossy", "deadlock", "lost-request"},
 		{"suzuki-kasami --requests 1 --network lossy", "starvation", "lost-request"},
 		{"ricart-agrawala --requests 1 --network lossy --start 3:busy", "deadlock", "lost-request"},
-		{"ricart-agrawala --requests 1 --network duplicating", "mutual-exclusion", "mutual-exclusion"},
+		{"ricart-agrawala --nodes 2 --requests 2 --network duplicating", "mutual-exclusion", "mutual-exclusion"},
 		{"carvalho-roucairol --requests unbounded", "order", "order"},
 		{"raymond --topology line", "order", "order"},
 		{"central", "order-open", "order"},
@@ -68,7 +68,7 @@ func TestCounterexamplesReplay(t *testing.T) {
 	} {
 		name := test.args + " " + test.property
 		t.Run(name, func(t *testing.T) {
-			args := append([]string{"check"}, strings.Fields(test.args+" --property "+test.property+" --trace a.stile")...)
+			args := append([]string{"check"}, strings.Fields(test.args+" --property "+test.property+" --time 5s --trace a.stile")...)
 			if code, stdout, stderr := stile(args...); code != 1 || !strings.Contains(stderr, test.property+" is violated") || strings.Contains(stdout, "does not agree") {
 				t.Fatalf("exit code %d, stderr %q, stdout\n%s", code, stderr, stdout)
 			}
