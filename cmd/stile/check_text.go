@@ -33,14 +33,10 @@ func printCheck(w io.Writer, c check.Config, r *check.Report, written string) er
 	if first == nil || first.Counterexample == nil {
 		return p.err
 	}
-	story, err := first.Story(width)
-	if err != nil {
-		return err
-	}
 	p.line("")
 	p.line("How %s is violated, in %s:", first.Name, plural(len(first.Trace), "step"))
 	p.line("")
-	p.line("%s", strings.TrimRight(story, "\n"))
+	p.line("%s", strings.TrimRight(first.Story(width), "\n"))
 	return p.err
 }
 
