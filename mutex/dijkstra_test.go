@@ -1,6 +1,7 @@
 package mutex
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -88,7 +89,7 @@ func TestDijkstraTooFewValues(t *testing.T) {
 	}
 }
 
-// With N+1 values the ring comes to one privilege from any flags and any
+// With 2N values the ring comes to one privilege from any flags and any
 // copies, if flags are told again now and then.
 func TestDijkstraStabilises(t *testing.T) {
 	for seed := range uint64(50) {
@@ -97,7 +98,7 @@ func TestDijkstraStabilises(t *testing.T) {
 		r := group(t, Dijkstra(0), n)
 		for _, m := range r.ms {
 			for _, name := range []string{"flag", "left"} {
-				if err := core.Assign(m, n, name, string(rune('0'+rand.Below(int64(n+1))))); err != nil {
+				if err := core.Assign(m, n, name, strconv.FormatInt(rand.Below(int64(2*n)), 10)); err != nil {
 					t.Fatal(err)
 				}
 			}
