@@ -86,7 +86,7 @@ func (p *player) possible(a *scenario.Action) error {
 	if a.Kind == scenario.Leave && now != inside {
 		return fmt.Errorf("%v cannot leave: it %s", id, phaseWords(now))
 	}
-	if a.Kind == scenario.Expire && w.net.timers[timer{id, a.Timer}] == 0 {
+	if a.Kind == scenario.Expire && w.net.timers[timer{id, a.Timer}] == 0 && w.spec.Upset == nil {
 		return fmt.Errorf("%v has no timer %d running", id, a.Timer)
 	}
 	return nil
