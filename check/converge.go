@@ -43,24 +43,19 @@ func (r *run) converge() error {
 		return nil
 	}
 	graph.markWrong()
-	for proc := wrong; proc >= 0 && p.Verdict != Violated; proc-- {
-		if proc < wrong && proc >= r.Nodes {
-			continue
-		}
-		c := newCut(graph, proc)
-		bad := c.starves()
-		if bad == nil {
-			continue
-		}
-		if err := r.starves(&p, h, c, bad, core.ID(proc)); err != nil {
-			return err
-		}
-		if proc == wrong {
-			p.Note = fmt.Sprintf("it never comes right: after %d steps, %d steps that can be repeated without end", p.Loop, len(p.Trace)-p.Loop)
+	c := newCut(graph, wrong)
+	bad := c.starves()
+	if bad != nil {
+		err = r.lasso(&p, h, c, bad, "it never comes right", nil)
+	}
+	for proc := 0; proc < r.Nodes && bad == nil && err == nil; proc++ {
+		c = newCut(graph, proc)
+		if bad = c.starves(); bad != nil {
+			err = r.starves(&p, h, c, bad, core.ID(proc))
 		}
 	}
 	r.add(p)
-	return nil
+	return err
 }
 
 // manyStarts is from how many states on convergence is only checked if asked

@@ -33,6 +33,7 @@ const (
 	brokenFence
 	brokenToken
 	brokenAlibi
+	brokenChannels
 )
 
 // A host is the model of a group of machines and the messages between them.
@@ -44,6 +45,8 @@ type host struct {
 	mayAsk core.Set
 
 	longest atomic.Int64 // letters on one link, so far
+
+	uncounted uint32 // kinds of messages that do not carry the entry count, one bit for each: for tests
 }
 
 func newHost(g Group) (*host, error) {

@@ -135,8 +135,14 @@ func (r *run) liveness(h *host, e *Exploration) error {
 	return nil
 }
 
-// starves reports a lasso.
+// starves reports that a process waits for ever.
 func (r *run) starves(p *Property, h *host, c *cut, bad []uint32, proc core.ID) error {
+	return r.lasso(p, h, c, bad, fmt.Sprintf("%v waits for ever", proc),
+		[]scenario.Expectation{{Kind: scenario.PhaseIs, Proc: proc, Phase: scenario.Waits}})
+}
+
+// lasso reports a run that goes on for ever.
+func (r *run) lasso(p *Property, h *host, c *cut, bad []uint32, what string, expect []scenario.Expectation) error {
 	stem := c.g.pathTo(bad[len(bad)-1])
 	loop := c.around(bad)
 	start, states, err := c.g.states(append(stem, loop[1:]...))
@@ -153,11 +159,11 @@ func (r *run) starves(p *Property, h *host, c *cut, bad []uint32, proc core.ID) 
 	}
 	p.Verdict = Violated
 	p.Loop = len(actions(moves[:len(stem)-1]))
-	p.Note = fmt.Sprintf("%v waits for ever: after %d steps, %d steps that can be repeated without end", proc, len(stem)-1, len(loop)-1)
+	p.Note = fmt.Sprintf("%s: after %d steps, %d steps that can be repeated without end", what, len(stem)-1, len(loop)-1)
 	if len(loop) == 1 {
-		p.Note = fmt.Sprintf("%v waits for ever: after %d steps nothing need happen any more", proc, len(stem)-1)
+		p.Note = fmt.Sprintf("%s: after %d steps nothing need happen any more", what, len(stem)-1)
 	}
-	return r.tell(p, h, start, moves, []scenario.Expectation{{Kind: scenario.PhaseIs, Proc: proc, Phase: scenario.Waits}})
+	return r.tell(p, h, start, moves, expect)
 }
 
 // bypass reports how often a waiting process can be overtaken.

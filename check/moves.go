@@ -46,6 +46,9 @@ func (w *worker) deliverAll(old uint64, emit func(Step, []byte)) {
 		if l[i].link != l[first].link {
 			first = i
 		}
+		if i-first >= maxLetters {
+			w.piled = true
+		}
 		if i-first >= w.longest {
 			w.longest = i - first + 1
 			w.host.see(w.longest)
@@ -67,6 +70,10 @@ func (w *worker) deliverAll(old uint64, emit func(Step, []byte)) {
 		}
 	}
 }
+
+// maxLetters is how many letters a link may have. No algorithm comes near it,
+// unless its letters pile up without bound.
+const maxLetters = 24
 
 // ordered reports whether links keep the order of sending.
 func (h *host) ordered() bool { return h.Network == core.FIFO || h.Network == core.Lossy }
@@ -122,6 +129,9 @@ func (w *worker) finish(g *global, p core.ID, in core.InputKind, from core.ID, m
 	}
 	for _, m := range e.sends {
 		l := letter{blob: m.blob, knows: me.knows, seen: me.seen, link: m.link}
+		if w.uncounted != 0 && w.uncounted>>w.info(m.blob).kind&1 == 1 {
+			l.seen = false
+		}
 		if m.idem {
 			if last := g.last(m.link); last != nil && *last == l {
 				continue // a second copy right behind changes nothing

@@ -30,6 +30,7 @@ type worker struct {
 	state    []byte
 	exact    bool // the states are concrete: nothing is left open
 	longest  int  // letters on one link
+	piled    bool // the state has more letters on a link than there should be
 	err      error
 }
 
@@ -286,6 +287,7 @@ func (w *worker) Next(state []byte, emit func(s Step, next []byte)) (Broken, err
 			fair = true
 		}
 	}
+	w.piled = false
 	w.deliverAll(old, emit)
 	if w.Open {
 		w.tell(old, emit)
@@ -296,6 +298,9 @@ func (w *worker) Next(state []byte, emit func(s Step, next []byte)) (Broken, err
 	broken := w.look(g)
 	if waiting && !fair {
 		broken |= brokenDeadlock
+	}
+	if w.piled {
+		broken |= brokenChannels
 	}
 	return broken, w.err
 }

@@ -1,0 +1,151 @@
+package check
+
+import (
+	"slices"
+
+	"github.com/stile-lock/stile/core"
+)
+
+// toy is a coordinator with a queue, into which a bug can be planted.
+func toy(bug string) core.Spec {
+	spec := core.Spec{
+		Name: "toy", Kinds: []string{"REQUEST", "GRANT", "RELEASE", "NOTE"},
+		TryLock: bug == "drop" || bug == "try",
+		Plan: core.Always(func(self core.ID, v core.View) core.Machine {
+			s := &toyState{self: self, n: v.N, bug: bug, busy: core.None}
+			if v.Busy {
+				s.busy = v.Holder
+				if self == v.Holder {
+					s.state = inside
+				}
+				if bug == "birth" && v.Holder != 0 {
+					s.busy = core.None
+				}
+			}
+			return core.New(self, v, s)
+		}),
+	}
+	if !spec.TryLock {
+		spec.Theory.Bypass = func(n int) int { return n - 1 }
+	}
+	return spec
+}
+
+const (
+	toyRequest uint8 = iota
+	toyGrant
+	toyRelease
+	toyNote
+)
+
+type toyMessage struct{ Kind uint8 }
+
+func (m *toyMessage) Fields(c *core.Coder) { c.Kind(&m.Kind, toyNote) }
+
+type toyState struct {
+	self core.ID
+	n    int
+	bug  string
+
+	state  uint8
+	busy   core.ID   // at the coordinator: who has been let in
+	queue  []core.ID // at the coordinator
+	closed bool      // lets nobody in any more
+	ghost  bool      // a token that nobody uses
+	jumps  int       // how often the queue has been overtaken
+}
+
+func (s *toyState) Fields(c *core.Coder) {
+	c.Uint8("state", &s.state, "idle", "waits", "inside")
+	c.Maybe("busy", &s.busy)
+	c.Seats("queue", &s.queue)
+	c.Bool("closed", &s.closed)
+	c.Bool("ghost", &s.ghost)
+	c.Int("jumps", &s.jumps, 3)
+	if s.bug == "early" || s.bug == "unmarked" {
+		return
+	}
+	if s.state == inside || s.self == 0 && s.busy == core.None {
+		c.Token()
+	}
+	if s.ghost {
+		c.Token()
+	}
+}
+
+func (s *toyState) Request(out *core.Out[toyMessage]) {
+	s.state = waits
+	out.Send(0, toyMessage{toyRequest})
+}
+
+func (s *toyState) Release(out *core.Out[toyMessage]) {
+	s.state = idle
+	if s.bug == "note" && s.self == 0 && s.n > 1 {
+		out.Send(1, toyMessage{toyNote})
+	}
+	if s.bug != "early" {
+		out.Send(0, toyMessage{toyRelease})
+	}
+}
+
+func (s *toyState) Receive(from core.ID, m *toyMessage, out *core.Out[toyMessage]) {
+	switch {
+	case m.Kind == toyGrant:
+		s.state = inside
+		out.Enter()
+		if s.bug == "early" {
+			out.Send(0, toyMessage{toyRelease})
+		}
+	case m.Kind == toyNote && s.bug == "bounce":
+		out.Send(from, toyMessage{toyNote})
+	case s.self != 0 || m.Kind == toyNote:
+	case m.Kind == toyRequest:
+		s.asked(from, out)
+	case m.Kind == toyRelease:
+		s.busy = core.None
+		s.ghost = s.bug == "ghost" && len(s.queue) > 0
+		s.grant(out)
+	}
+}
+
+// asked is a request at the coordinator.
+func (s *toyState) asked(from core.ID, out *core.Out[toyMessage]) {
+	switch {
+	case s.busy == core.None && len(s.queue) == 0 && !s.closed:
+		s.queue = append(s.queue, from)
+		s.grant(out)
+	case s.bug == "drop":
+	case s.bug == "bounce" && from != 0:
+		s.closed = true
+		out.Send(from, toyMessage{toyNote})
+	case slices.Contains(s.queue, from):
+	case s.bug == "jump" && len(s.queue) == 1 && s.jumps < 3:
+		s.jumps++
+		s.queue = slices.Insert(s.queue, 0, from)
+	default:
+		s.queue = append(s.queue, from)
+	}
+}
+
+func (s *toyState) grant(out *core.Out[toyMessage]) {
+	if len(s.queue) == 0 || s.closed {
+		return
+	}
+	s.busy = s.queue[0]
+	s.queue = slices.Delete(s.queue, 0, 1)
+	if len(s.queue) == 0 {
+		s.jumps = 0
+	}
+	out.Send(s.busy, toyMessage{toyGrant})
+}
+
+// Alibi: the coordinator knows whom it has let in.
+func (s *toyState) Alibi(d core.ID) bool {
+	switch s.bug {
+	case "early", "unmarked":
+		return false
+	case "liar":
+		return s.self == 0
+	}
+	return s.self == 0 && s.busy != d
+}
