@@ -77,12 +77,15 @@ const (
 	Expire                   // a timer that the machine had set ran out
 	Suspect                  // the host believes that a peer is dead
 	Hear                     // a message between applications has come, carrying a clock
+	Claim                    // a transaction says that it may ask for a lock
+	Abort                    // a transaction gives up: what it holds is free, and it will try again
 )
 
 // An Input is one thing that happens to a machine.
 type Input struct {
 	Kind  InputKind
-	From  ID     // Receive: the sender. Suspect: the suspected seat.
+	From  ID     // Receive: the sender. Suspect: the suspected seat. At a Site: the transaction.
+	Arg   int    // At a Site, Request and Claim: the lock.
 	Bytes []byte // Receive: the message.
 	Timer int    // Expire: which timer.
 	Time  Time   // Hear: the clock that came along.
@@ -107,13 +110,14 @@ const (
 	SetTimer                   // give an Expire input for Timer after After units
 	Leader                     // Who leads
 	Victim                     // Who is to be aborted, to break the deadlock Cycle
+	Granted                    // transaction Who has the lock that it asked for
 )
 
 // A Notice is something that a machine tells its host or its application.
 type Notice struct {
 	Kind  NoticeKind
-	Who   ID   // Leader, Victim
-	Cycle []ID // Victim
+	Who   ID   // Leader, Victim, Granted
+	Cycle []ID // Victim; nil if it is to prevent one
 	Timer int  // SetTimer: which; a timer set again starts anew
 	After int  // SetTimer: in units of the longest message latency that the host knows of
 }

@@ -18,6 +18,19 @@ type Mutex[M any] interface {
 	Receive(from ID, m *M, out *Out[M])
 }
 
+// Site is what the author of a method against deadlock writes. A seat is then
+// a site, with locks and transactions of its own: a transaction asks for locks
+// one by one, each granted by a notice, and ends by Release, which frees them
+// all, or by Abort, which does too, and it will try again.
+type Site[M any] interface {
+	Fielder
+	Claim(tx ID, lock int)
+	Acquire(tx ID, lock int, out *Out[M])
+	Finish(tx ID, out *Out[M])
+	Abort(tx ID, out *Out[M])
+	Receive(from ID, m *M, out *Out[M])
+}
+
 // A Starter moves without being asked to, once the group runs.
 type Starter[M any] interface{ Start(out *Out[M]) }
 
@@ -45,6 +58,19 @@ type Message[M any] interface {
 
 // New makes a Machine of the algorithm state s at seat self.
 func New[M any, P Message[M]](self ID, v View, s Mutex[M]) Machine {
+	m := newMachine[M, P](self, v, s)
+	m.mutex = s
+	return m
+}
+
+// NewSite makes a Machine of the site s at seat self.
+func NewSite[M any, P Message[M]](self ID, v View, s Site[M]) Machine {
+	m := newMachine[M, P](self, v, s)
+	m.site = s
+	return m
+}
+
+func newMachine[M any, P Message[M]](self ID, v View, s receiver[M]) *machine[M, P] {
 	m := &machine[M, P]{s: s, self: self, n: v.N}
 	m.in.arena.on = true
 	m.in.n, m.state.n = v.N, v.N
@@ -53,9 +79,17 @@ func New[M any, P Message[M]](self ID, v View, s Mutex[M]) Machine {
 	return m
 }
 
+// A receiver is what all algorithms are.
+type receiver[M any] interface {
+	Fielder
+	Receive(from ID, m *M, out *Out[M])
+}
+
 // machine adapts a typed algorithm to bytes.
 type machine[M any, P Message[M]] struct {
-	s     Mutex[M]
+	s     receiver[M]
+	mutex Mutex[M] // s, if it is one
+	site  Site[M]  // s, if it is one
 	self  ID
 	n     int
 	msg   M     // the message being received
@@ -77,10 +111,8 @@ func (m *machine[M, P]) Step(in Input, out *Output) error {
 			return err
 		}
 		m.s.Receive(in.From, &m.msg, o)
-	case Request:
-		m.s.Request(o)
-	case Release:
-		m.s.Release(o)
+	case Request, Release, Claim, Abort:
+		m.ask(in, o)
 	case Start:
 		if s, ok := m.s.(Starter[M]); ok {
 			s.Start(o)
@@ -102,6 +134,25 @@ func (m *machine[M, P]) Step(in Input, out *Output) error {
 		return m.receiveOwn(out)
 	}
 	return nil
+}
+
+// ask hands over what the application wants.
+func (m *machine[M, P]) ask(in Input, o *Out[M]) {
+	switch {
+	case m.mutex != nil && in.Kind == Request:
+		m.mutex.Request(o)
+	case m.mutex != nil && in.Kind == Release:
+		m.mutex.Release(o)
+	case m.site == nil:
+	case in.Kind == Request:
+		m.site.Acquire(in.From, in.Arg, o)
+	case in.Kind == Release:
+		m.site.Finish(in.From, o)
+	case in.Kind == Claim:
+		m.site.Claim(in.From, in.Arg)
+	case in.Kind == Abort:
+		m.site.Abort(in.From, o)
+	}
 }
 
 // receiveOwn hands over what the machine sent to itself.
@@ -248,6 +299,9 @@ func (o *Out[M]) Lead(id ID) { o.tell(Notice{Kind: Leader, Who: id}) }
 func (o *Out[M]) Abort(victim ID, cycle []ID) {
 	o.tell(Notice{Kind: Victim, Who: victim, Cycle: slices.Clone(cycle)})
 }
+
+// Grant tells a transaction that it has the lock it asked for.
+func (o *Out[M]) Grant(tx ID) { o.tell(Notice{Kind: Granted, Who: tx}) }
 
 // SetTimer asks for Expire(timer) after so many units; see Notice.
 func (o *Out[M]) SetTimer(timer, after int) {

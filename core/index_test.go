@@ -1,0 +1,61 @@
+package core_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stile-lock/stile/core"
+)
+
+type shelf struct {
+	one  int
+	many []int
+}
+
+func (s *shelf) Fields(c *core.Coder) {
+	c.Index("one", &s.one, 3)
+	c.Indexes("many", &s.many, 3)
+}
+func (s *shelf) Claim(core.ID, int)                               {}
+func (s *shelf) Acquire(tx core.ID, lock int, o *core.Out[shelf]) { s.one = lock; o.Grant(tx) }
+func (s *shelf) Finish(core.ID, *core.Out[shelf])                 { s.one = -1 }
+func (s *shelf) Abort(core.ID, *core.Out[shelf])                  { s.many = nil }
+func (s *shelf) Receive(core.ID, *shelf, *core.Out[shelf])        {}
+
+// TestSite: a site gets which transaction and which lock, and things that are
+// no seats are coded, described and set as seats are.
+func TestSite(t *testing.T) {
+	s := &shelf{one: -1, many: []int{2, 0}}
+	m := core.NewSite[shelf](0, core.View{N: 1}, s)
+	var out core.Output
+	if err := m.Step(core.Input{Kind: core.Request, From: 7, Arg: 1}, &out); err != nil {
+		t.Fatal(err)
+	}
+	if len(out.Notices) != 1 || out.Notices[0].Kind != core.Granted || out.Notices[0].Who != 7 {
+		t.Errorf("notices %v, want lock granted to transaction 7", out.Notices)
+	}
+	b := m.AppendState(nil)
+	other := &shelf{}
+	if err := core.NewSite[shelf](0, core.View{N: 1}, other).LoadState(b); err != nil {
+		t.Fatal(err)
+	}
+	if other.one != 1 || !slices.Equal(other.many, []int{2, 0}) {
+		t.Errorf("decoded %v, want one 1 and many 2, 0", other)
+	}
+	if got := core.Describe(m, 1); got[0].Value != "2" || got[1].Value != "3 1" {
+		t.Errorf("described as %v, want 2 and 3 1", got)
+	}
+	for _, bad := range [][]byte{{4, 0}, {0, 1, 3}, {0, 2, 1, 1}, {0, 4, 0, 1, 2, 0}, {0, 2, 1}} {
+		if err := core.NewSite[shelf](0, core.View{N: 1}, &shelf{}).LoadState(bad); err == nil {
+			t.Errorf("bytes %v decode, want an error", bad)
+		}
+	}
+	for _, set := range []struct {
+		name, text string
+		ok         bool
+	}{{"one", "none", true}, {"one", "3", true}, {"one", "4", false}, {"many", "2 3", true}, {"many", "2 2", false}, {"many", "x", false}} {
+		if err := core.Assign(m, 1, set.name, set.text); (err == nil) != set.ok {
+			t.Errorf("setting %s to %q: %v", set.name, set.text, err)
+		}
+	}
+}
