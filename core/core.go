@@ -116,7 +116,7 @@ const (
 // A Notice is something that a machine tells its host or its application.
 type Notice struct {
 	Kind  NoticeKind
-	Who   ID   // Leader, Victim, Granted
+	Who   ID   // Leader, Victim, Granted; Denied at a Site
 	Cycle []ID // Victim; nil if it is to prevent one
 	Timer int  // SetTimer: which; a timer set again starts anew
 	After int  // SetTimer: in units of the longest message latency that the host knows of

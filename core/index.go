@@ -32,20 +32,7 @@ func (c *Coder) Indexes(name string, vs *[]int, limit int) {
 			c.put(uint64(v))
 		}
 	case decode:
-		list := make([]int, c.get(name, uint64(limit)+1))
-		seen := make([]bool, limit)
-		for i := range list {
-			list[i] = int(c.get(name, uint64(limit)))
-			if c.err == nil && seen[list[i]] {
-				c.fail(name, "%d is there twice", list[i]+1)
-			}
-			if c.err != nil {
-				*vs = nil
-				return
-			}
-			seen[list[i]] = true
-		}
-		*vs = list
+		*vs = c.getIndexes(name, limit)
 	case describe:
 		ids := make([]ID, len(*vs))
 		for i, v := range *vs {
@@ -57,6 +44,28 @@ func (c *Coder) Indexes(name string, vs *[]int, limit int) {
 	case zero:
 		*vs = nil
 	}
+}
+
+func (c *Coder) getIndexes(name string, limit int) []int {
+	n := int(c.get(name, uint64(limit)+1))
+	if n > len(c.buf) {
+		c.fail(name, "the bytes end too early")
+		return nil
+	}
+	list := make([]int, 0, n)
+	seen := make(map[int]bool, n)
+	for range n {
+		v := int(c.get(name, uint64(limit)))
+		if c.err == nil && seen[v] {
+			c.fail(name, "%d is there twice", v+1)
+		}
+		if c.err != nil {
+			return nil
+		}
+		seen[v] = true
+		list = append(list, v)
+	}
+	return list
 }
 
 func (c *Coder) setIndex(name string, v *int, limit int) {

@@ -300,6 +300,9 @@ func (o *Out[M]) Abort(victim ID, cycle []ID) {
 	o.tell(Notice{Kind: Victim, Who: victim, Cycle: slices.Clone(cycle)})
 }
 
+// Refuse tells a transaction that it may not have the lock it asked for.
+func (o *Out[M]) Refuse(tx ID) { o.tell(Notice{Kind: Denied, Who: tx}) }
+
 // Grant tells a transaction that it has the lock it asked for.
 func (o *Out[M]) Grant(tx ID) { o.tell(Notice{Kind: Granted, Who: tx}) }
 

@@ -1,0 +1,138 @@
+package deadlock
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/stile-lock/stile/core"
+)
+
+// An Allocation is a resource-allocation graph: who has asked for how many
+// instances of each resource, and who has been given how many.
+type Allocation struct {
+	units    []int
+	requests [][]int // by transaction and resource
+	assigned [][]int
+}
+
+// NewAllocation returns a graph without edges among so many transactions and
+// resources with that many instances each.
+func NewAllocation(transactions int, units ...int) *Allocation {
+	a := &Allocation{units: slices.Clone(units)}
+	for range transactions {
+		a.requests = append(a.requests, make([]int, len(units)))
+		a.assigned = append(a.assigned, make([]int, len(units)))
+	}
+	return a
+}
+
+// Free returns how many instances of a resource nobody has.
+func (a *Allocation) Free(resource int) int {
+	n := a.units[resource]
+	for tx := range a.assigned {
+		n -= a.assigned[tx][resource]
+	}
+	return n
+}
+
+// Request adds a request edge: tx wants one more instance.
+func (a *Allocation) Request(tx core.ID, resource int) { a.requests[tx][resource]++ }
+
+// Assign adds an assignment edge, and takes away a request edge if there is
+// one. It is an error if no instance is free.
+func (a *Allocation) Assign(tx core.ID, resource int) error {
+	if a.Free(resource) == 0 {
+		return fmt.Errorf("%s to %v: all %d instances are taken", LockName(resource), tx, a.units[resource])
+	}
+	a.requests[tx][resource] = max(0, a.requests[tx][resource]-1)
+	a.assigned[tx][resource]++
+	return nil
+}
+
+// Release takes away an assignment edge.
+func (a *Allocation) Release(tx core.ID, resource int) {
+	a.assigned[tx][resource] = max(0, a.assigned[tx][resource]-1)
+}
+
+// WaitFor returns the wait-for graph: tx waits for everybody who has an
+// instance of what tx has asked for and cannot get.
+func (a *Allocation) WaitFor() *Graph {
+	g := &Graph{}
+	for tx := range a.requests {
+		for r, n := range a.requests[tx] {
+			if n <= a.Free(r) {
+				continue
+			}
+			for other := range a.assigned {
+				if a.assigned[other][r] > 0 {
+					g.Add(core.ID(tx), core.ID(other), LockName(r))
+				}
+			}
+		}
+	}
+	return g
+}
+
+// Deadlocked returns who can never go on. With several instances a cycle is
+// not enough: the graph is reduced, again and again, by somebody whose
+// requests can be met and who then gives everything back; who is left over is
+// deadlocked.
+func (a *Allocation) Deadlocked() []core.ID {
+	free := make([]int, len(a.units))
+	for r := range a.units {
+		free[r] = a.Free(r)
+	}
+	var left []core.ID
+	for tx := range a.requests {
+		left = append(left, core.ID(tx))
+	}
+	return reduce(free, a.requests, a.assigned, left)
+}
+
+// reduce lets transactions end as long as what they want is free, and returns
+// who cannot.
+func reduce(free []int, want, have [][]int, left []core.ID) []core.ID {
+	for again := true; again; {
+		again = false
+		left = slices.DeleteFunc(left, func(tx core.ID) bool {
+			for r, n := range want[tx] {
+				if n > free[r] {
+					return false
+				}
+			}
+			for r, n := range have[tx] {
+				free[r] += n
+			}
+			again = true
+			return true
+		})
+	}
+	return left
+}
+
+// Safe reports whether a state is safe: there is an order in which everybody
+// can get all that it has claimed and end. claims and have are by transaction
+// and resource.
+//
+// E. W. Dijkstra: Co-operating sequential processes, 1965, section 6.
+func Safe(units []int, claims, have [][]int) bool {
+	free := slices.Clone(units)
+	need := make([][]int, len(claims))
+	var left []core.ID
+	for tx := range claims {
+		left = append(left, core.ID(tx))
+		for r := range units {
+			free[r] -= have[tx][r]
+			need[tx] = append(need[tx], claims[tx][r]-have[tx][r])
+		}
+	}
+	for _, n := range free {
+		if n < 0 {
+			return false
+		}
+	}
+	return len(reduce(free, need, have, left)) == 0
+}
+
+// LockName returns what people call a lock: L1, L2, ...
+func LockName(lock int) string { return fmt.Sprintf("L%d", lock+1) }

@@ -1,0 +1,275 @@
+package deadlock
+
+import (
+	"slices"
+
+	"github.com/stile-lock/stile/core"
+)
+
+// DetectDistributed is detection by path pushing. Each site has a graph of who
+// waits at its locks, with one node more, EXT, for the rest of the world:
+// EXT -> P if P, which waits here, has locks elsewhere, and P -> EXT if P,
+// which has a lock here, waits elsewhere. A cycle without EXT is a deadlock. A
+// path EXT -> P1 -> .. -> Pn -> EXT may be part of one: it is sent to the site
+// where Pn waits, but only if Pn has a smaller number than P1, so that of all
+// the paths which make up a cycle not every one goes all the way round.
+//
+// R. Obermarck: Distributed Deadlock Detection Algorithm. ACM TODS 7(2), 1982.
+// There sites look now and then; here a site looks whenever something changes,
+// and the home of a transaction that begins to wait tells the sites where it
+// has locks. Nodes carry the number of the attempt, so that what is over is
+// not mistaken for what is.
+func DetectDistributed() Method {
+	return Method{
+		Name: "detect-distributed", Title: "Detection by path pushing", Family: Detection, Exact: always,
+		Paper: "R. Obermarck: Distributed Deadlock Detection Algorithm. ACM TODS 7(2), 1982",
+		make: only(func(l *Layout) method {
+			return &pushing{smaller: func(last, first node) bool { return last.tx < first.tx }, over: make([]uint64, len(l.Home)), told: make([]uint64, len(l.Home))}
+		}),
+	}
+}
+
+type pushing struct {
+	plain
+	smaller func(last, first node) bool // the rule that lets a path go on
+
+	away  []wish   // holders here that wait elsewhere: Pn -> EXT
+	paths []route  // paths that have come
+	sent  []route  // paths that were sent
+	over  []uint64 // the last attempt of each transaction that is known to be over
+	told  []uint64 // the attempt in which each was told to abort
+}
+
+// A route is a path and the lock that its last node waits for.
+type route struct {
+	nodes []node
+	lock  int
+}
+
+func (r *route) fields(c *core.Coder) {
+	list(c, "path", &r.nodes)
+	c.Index("lock", &r.lock, maxIndex)
+}
+
+func (r *route) first() node { return r.nodes[0] }
+func (r *route) last() node  { return r.nodes[len(r.nodes)-1] }
+
+// equal reports whether two routes are the same.
+func (r *route) equal(t route) bool {
+	return r.lock == t.lock && slices.EqualFunc(r.nodes, t.nodes, node.same)
+}
+
+func (p *pushing) fields(_ *site, c *core.Coder) {
+	list(c, "away", &p.away)
+	list(c, "paths", &p.paths)
+	list(c, "sent", &p.sent)
+	for tx := range p.over {
+		c.Seq("over", core.ID(tx), &p.over[tx])
+		c.Seq("told", core.ID(tx), &p.told[tx])
+	}
+}
+
+// asked tells the other sites where who has locks that it now waits.
+func (p *pushing) asked(s *site, who node, k int, o *out) {
+	target := s.keeper(k)
+	var told []core.ID
+	for _, h := range s.txs[who.tx].has {
+		if to := s.keeper(h); to != target && !slices.Contains(told, to) {
+			told = append(told, to)
+			s.send(to, message{kind: waits, from: who, lock: k}, o)
+		}
+	}
+}
+
+func (p *pushing) receive(s *site, from core.ID, m *message, o *out) {
+	switch m.kind {
+	case waits:
+		if !s.layout.hasTx(m.from.tx) || s.layout.Home[m.from.tx] != from || !s.layout.hasLock(m.lock) || p.isOver(s, m.from) {
+			return
+		}
+		p.see(s, m.from)
+		p.away = slices.DeleteFunc(p.away, func(w wish) bool { return w.from.tx == m.from.tx })
+		p.away = append(p.away, wish{m.from, m.lock})
+	case path:
+		r := route{slices.Clone(m.path), m.lock}
+		if !p.useful(s, r) {
+			return
+		}
+		p.see(s, r.nodes...)
+		p.paths = append(slices.DeleteFunc(p.paths, r.equal), r)
+	default:
+		return
+	}
+	p.changed(s, o)
+}
+
+// useful reports whether a path that has come can still be part of a deadlock.
+func (p *pushing) useful(s *site, r route) bool {
+	if len(r.nodes) < 2 || !s.layout.hasLock(r.lock) || s.keeper(r.lock) != s.self {
+		return false
+	}
+	if slices.ContainsFunc(r.nodes, func(n node) bool { return !s.layout.hasTx(n.tx) || p.isOver(s, n) }) {
+		return false
+	}
+	return !s.locks[r.lock].holder.same(r.last())
+}
+
+// isOver reports that an attempt is over, as far as is known here.
+func (p *pushing) isOver(s *site, n node) bool {
+	return n.attempt <= p.over[n.tx] || n.attempt == p.told[n.tx] || s.dead.Has(s.layout.Home[n.tx])
+}
+
+// forget drops what is over.
+func (p *pushing) forget(s *site) {
+	gone := func(n node) bool { return p.isOver(s, n) }
+	stale := func(r route) bool { return slices.ContainsFunc(r.nodes, gone) }
+	p.away = slices.DeleteFunc(p.away, func(w wish) bool { return gone(w.from) })
+	p.paths = slices.DeleteFunc(p.paths, stale)
+	p.sent = slices.DeleteFunc(p.sent, stale)
+}
+
+// see notes attempts: those before them are over.
+func (p *pushing) see(s *site, nodes ...node) {
+	for _, n := range nodes {
+		if n.attempt > 0 {
+			p.over[n.tx] = max(p.over[n.tx], n.attempt-1)
+		}
+	}
+	p.forget(s)
+}
+
+func (p *pushing) heard(s *site, who node, _ *message) { p.see(s, who) }
+
+func (p *pushing) ended(s *site, who node) {
+	p.over[who.tx] = max(p.over[who.tx], who.attempt)
+	p.forget(s)
+}
+
+func (p *pushing) died(s *site, _ core.ID, _ *out) { p.forget(s) }
+
+// granted: paths that ended with who, waiting, are over.
+func (p *pushing) granted(_ *site, k int, who node) {
+	p.paths = slices.DeleteFunc(p.paths, func(r route) bool { return r.lock == k && r.last().same(who) })
+}
+
+// changed looks at the graph: deadlocks first, then paths to be sent on.
+func (p *pushing) changed(s *site, o *out) {
+	edges := p.edges(s)
+	for cycle := anyCycle(edges); cycle != nil; cycle = anyCycle(edges) {
+		victim := youngest(cycle)
+		p.told[victim.tx] = victim.attempt
+		s.tell(abort, victim, numbers(cycle), o)
+		p.forget(s)
+		edges = p.edges(s)
+	}
+	for _, first := range p.entries(s) {
+		walk(edges, []node{first}, func(nodes []node) { p.push(s, nodes, o) })
+	}
+}
+
+// edges returns what is known of who waits for whom: here, and on the paths
+// that have come. After an abort some of it may be stale, so more than one
+// edge may leave a node.
+func (p *pushing) edges(s *site) []hold {
+	all := slices.DeleteFunc(s.local(), func(h hold) bool { return p.isOver(s, h.from) || p.isOver(s, h.to) })
+	for _, r := range p.paths {
+		for i := range len(r.nodes) - 1 {
+			from, to := r.nodes[i], r.nodes[i+1]
+			if !slices.ContainsFunc(all, func(h hold) bool { return h.from.same(from) && h.to.same(to) }) {
+				all = append(all, hold{from, to, -1})
+			}
+		}
+	}
+	return all
+}
+
+// walk visits every path of two nodes or more that begins with these.
+func walk(edges []hold, nodes []node, visit func(nodes []node)) {
+	last := nodes[len(nodes)-1]
+	for _, h := range edges {
+		if h.from.same(last) && !slices.ContainsFunc(nodes, h.to.same) {
+			longer := append(slices.Clip(nodes), h.to)
+			visit(longer)
+			walk(edges, longer, visit)
+		}
+	}
+}
+
+// anyCycle returns a cycle among edges, or nil.
+func anyCycle(edges []hold) []node {
+	// Who is waited for by nobody, or waits for nobody, is no part of one.
+	left := slices.Clone(edges)
+	for n := -1; n != len(left); {
+		n = len(left)
+		left = slices.DeleteFunc(slices.Clone(left), func(h hold) bool {
+			return !slices.ContainsFunc(left, func(g hold) bool { return g.from.same(h.to) })
+		})
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	nodes := []node{left[0].from}
+	for {
+		last := nodes[len(nodes)-1]
+		to := left[slices.IndexFunc(left, func(h hold) bool { return h.from.same(last) })].to
+		if i := slices.IndexFunc(nodes, to.same); i >= 0 {
+			return nodes[i:]
+		}
+		nodes = append(nodes, to)
+	}
+}
+
+// entries returns P1 of every EXT -> P1: who waits here and has locks
+// elsewhere, and where a path that has come begins.
+func (p *pushing) entries(s *site) []node {
+	var all []node
+	for _, h := range s.local() {
+		if h.from.ext && !p.isOver(s, h.from) {
+			all = append(all, h.from)
+		}
+	}
+	for _, r := range p.paths {
+		if !slices.ContainsFunc(all, r.first().same) {
+			all = append(all, r.first())
+		}
+	}
+	return all
+}
+
+// push sends a path on if it leads to another site, and the rule allows it.
+func (p *pushing) push(s *site, nodes []node, o *out) {
+	last := nodes[len(nodes)-1]
+	i := slices.IndexFunc(p.away, func(w wish) bool { return w.from.same(last) })
+	if i < 0 || len(nodes) < 2 || !p.smaller(last, nodes[0]) {
+		return
+	}
+	r := route{nodes, p.away[i].lock}
+	to := s.keeper(r.lock)
+	if to == s.self || s.dead.Has(to) || slices.ContainsFunc(p.sent, r.equal) {
+		return
+	}
+	p.sent = append(p.sent, r)
+	s.send(to, message{kind: path, path: nodes, lock: r.lock}, o)
+}
+
+// strings returns the graph of a site as paths: EXT->P2->P1->EXT. It is for
+// people.
+func (p *pushing) strings(s *site) []string {
+	var all []string
+	for _, first := range p.entries(s) {
+		walk(p.edges(s), []node{first}, func(nodes []node) {
+			if slices.ContainsFunc(p.away, func(w wish) bool { return w.from.same(nodes[len(nodes)-1]) }) {
+				all = append(all, "EXT->"+Chain(idsOf(nodes))+"->EXT")
+			}
+		})
+	}
+	return all
+}
+
+func idsOf(nodes []node) []core.ID {
+	ids := make([]core.ID, len(nodes))
+	for i, n := range nodes {
+		ids[i] = core.ID(n.tx)
+	}
+	return ids
+}

@@ -1,0 +1,148 @@
+package deadlock
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/stile-lock/stile/core"
+)
+
+// A method is what makes one way of dealing with deadlocks differ from
+// another. Each embeds plain and changes what it must.
+type method interface {
+	fields(s *site, c *core.Coder)                     // its own state
+	keeper(s *site, k int) core.ID                     // which site grants a lock
+	allows(t *transaction, k int) bool                 // t may ask for this lock
+	claims(t *transaction) []int                       // what a request says of the future
+	asked(s *site, who node, k int, o *out)            // a transaction of this site has asked
+	restarts(t *transaction)                           // t has aborted and will try again
+	heard(s *site, who node, m *message)               // a request has come
+	may(s *site, k int, who node) bool                 // a free lock may be given
+	meet(s *site, k int, who node, o *out)             // it may not, or is taken
+	turn(queue []node) int                             // who is next
+	pass(s *site, o *out)                              // some locks may have become free
+	granted(s *site, k int, who node)                  // a lock was given
+	ended(s *site, who node)                           // an attempt is over
+	changed(s *site, o *out)                           // the local graph may have changed
+	receive(s *site, from core.ID, m *message, o *out) // a message of its own
+	expire(s *site, timer int, o *out)                 // a timer of its own
+	died(s *site, d core.ID, o *out)                   // a site is dead
+}
+
+// plain does nothing about deadlocks: who cannot have a lock waits for it, in
+// order of arrival.
+type plain struct{}
+
+func (plain) fields(*site, *core.Coder)              {}
+func (plain) keeper(s *site, k int) core.ID          { return s.layout.At[k] }
+func (plain) allows(*transaction, int) bool          { return true }
+func (plain) claims(*transaction) []int              { return nil }
+func (plain) asked(*site, node, int, *out)           {}
+func (plain) restarts(*transaction)                  {}
+func (plain) heard(*site, node, *message)            {}
+func (plain) may(*site, int, node) bool              { return true }
+func (plain) meet(s *site, k int, who node, _ *out)  { s.enqueue(k, who) }
+func (plain) turn([]node) int                        { return 0 }
+func (plain) pass(s *site, o *out)                   { s.passEach(o) }
+func (plain) granted(*site, int, node)               {}
+func (plain) ended(*site, node)                      {}
+func (plain) changed(*site, *out)                    {}
+func (plain) receive(*site, core.ID, *message, *out) {}
+func (plain) expire(*site, int, *out)                {}
+func (plain) died(*site, core.ID, *out)              {}
+
+// A Family says how a method deals with deadlocks.
+type Family string
+
+// The families.
+const (
+	Ignore    Family = "none"
+	Prevent   Family = "prevention"
+	Avoid     Family = "avoidance"
+	Detection Family = "detection"
+)
+
+// A Method is one way of dealing with deadlocks, ready to be run by a host.
+type Method struct {
+	Name    string
+	Title   string
+	Paper   string
+	Family  Family
+	Sorted  bool     // transactions must ask for locks in ascending order
+	Claims  bool     // transactions must say beforehand what they may ask for
+	Starves bool     // somebody may be aborted for ever
+	Modes   []string // how it can run, the usual way first; nil if there is one way only
+
+	// Exact says in which mode a reported deadlock is always one, as long as
+	// nobody aborts meanwhile. Prevention reports none.
+	Exact func(mode string) bool
+
+	make func(mode string) func(l *Layout) method
+}
+
+// Spec returns the method for a layout, in one of its modes, "" being the
+// usual one.
+func (m Method) Spec(l Layout, mode string) (core.Spec, error) {
+	if err := l.Check(); err != nil {
+		return core.Spec{}, err
+	}
+	if mode == "" && len(m.Modes) > 0 {
+		mode = m.Modes[0]
+	}
+	if mode != "" && !slices.Contains(m.Modes, mode) {
+		if len(m.Modes) == 0 {
+			return core.Spec{}, fmt.Errorf("%s has no modes: leave the mode out", m.Name)
+		}
+		return core.Spec{}, fmt.Errorf("%s has no mode %q: want %s", m.Name, mode, join(m.Modes))
+	}
+	born := m.make(mode)
+	return core.Spec{
+		Name: m.Name, Title: m.Title, Paper: m.Paper, Network: core.FIFO, Kinds: Kinds(),
+		Plan: func(n int) (core.Birth, error) {
+			if n != l.Sites {
+				return nil, fmt.Errorf("%s at %d sites: the layout has %d", m.Name, n, l.Sites)
+			}
+			return func(self core.ID, v core.View) core.Machine {
+				return core.NewSite[message](self, v, newSite(self, &l, born(&l)))
+			}, nil
+		},
+	}, nil
+}
+
+func join(words []string) string {
+	s := ""
+	for i, w := range words {
+		switch {
+		case i > 0 && i == len(words)-1:
+			s += " or "
+		case i > 0:
+			s += ", "
+		}
+		s += w
+	}
+	return s
+}
+
+// Methods lists all methods, in the order in which people should see them.
+func Methods() []Method {
+	return []Method{None(), Ordered(), Priority(), WaitDie(), WoundWait(), Banker(), DetectCentral(), DetectDistributed()}
+}
+
+// Find returns the method of that name.
+func Find(name string) (Method, error) {
+	var names []string
+	for _, m := range Methods() {
+		if m.Name == name {
+			return m, nil
+		}
+		names = append(names, m.Name)
+	}
+	return Method{}, fmt.Errorf("unknown method %q: want %s", name, join(names))
+}
+
+// only makes a method that has one mode.
+func only(f func(l *Layout) method) func(string) func(l *Layout) method {
+	return func(string) func(l *Layout) method { return f }
+}
+
+func always(string) bool { return true }

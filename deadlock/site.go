@@ -1,0 +1,257 @@
+package deadlock
+
+import (
+	"slices"
+
+	"github.com/stile-lock/stile/core"
+)
+
+// The phases of a transaction, as its home sees it.
+const (
+	idle    uint8 = iota // it has nothing and wants nothing
+	running              // it has what it asked for
+	waiting              // it waits for a lock
+	doomed               // it has been told to abort
+)
+
+// A transaction is what its home knows of it.
+type transaction struct {
+	phase   uint8
+	stamp   core.Time // 0 between transactions
+	attempt uint64
+	wants   int   // waiting: the lock
+	has     []int // locks, in the order in which it got them
+	claims  []int // locks that it may ask for
+}
+
+func (t *transaction) fields(c *core.Coder, tx int) {
+	name := core.ID(tx).String()
+	c.Uint8(name, &t.phase, "idle", "running", "waiting", "doomed")
+	c.Time(name+".stamp", &t.stamp)
+	c.Seq(name+".attempt", core.ID(tx), &t.attempt)
+	c.Index(name+".wants", &t.wants, maxIndex)
+	c.Indexes(name+".has", &t.has, maxIndex)
+	c.Indexes(name+".claims", &t.claims, maxIndex)
+}
+
+// A lock is what its site knows of it.
+type lock struct {
+	holder  node
+	wounded bool   // the holder has been told to abort
+	queue   []node // who waits, in order of arrival
+}
+
+func (l *lock) fields(c *core.Coder) {
+	l.holder.fields(c)
+	c.Bool("wounded", &l.wounded)
+	list(c, "queue", &l.queue)
+}
+
+func (l *lock) free() bool { return l.holder.tx < 0 }
+
+// A site is one site: the home of some transactions, which it asks locks for,
+// and the keeper of some locks, which it grants. What happens when a lock is
+// taken is up to the method.
+type site struct {
+	self   core.ID
+	layout *Layout
+	method method
+
+	clock core.Time
+	dead  core.Set
+	txs   []transaction // those at home here are in use
+	locks []lock        // those kept here are in use
+}
+
+type out = core.Out[message]
+
+func newSite(self core.ID, l *Layout, m method) *site {
+	s := &site{self: self, layout: l, method: m, txs: make([]transaction, len(l.Home)), locks: make([]lock, len(l.At))}
+	for i := range s.txs {
+		s.txs[i].wants = -1
+	}
+	for i := range s.locks {
+		s.locks[i].holder = nobody()
+	}
+	return s
+}
+
+func (s *site) Fields(c *core.Coder) {
+	c.Time("clock", &s.clock)
+	c.Set("dead", &s.dead)
+	for tx := range s.txs {
+		if s.layout.Home[tx] == s.self {
+			s.txs[tx].fields(c, tx)
+		}
+	}
+	for k := range s.locks {
+		if s.keeper(k) == s.self {
+			s.locks[k].fields(c)
+		}
+	}
+	s.method.fields(s, c)
+}
+
+// keeper returns the site that grants a lock.
+func (s *site) keeper(k int) core.ID { return s.method.keeper(s, k) }
+
+// node returns a transaction at home here, in its present attempt.
+func (s *site) node(tx int) node {
+	t := &s.txs[tx]
+	return node{tx: tx, attempt: t.attempt, stamp: t.stamp}
+}
+
+// atHome reports whether this is the home of tx.
+func (s *site) atHome(tx int) bool { return s.layout.hasTx(tx) && s.layout.Home[tx] == s.self }
+
+func (s *site) send(to core.ID, m message, o *out) {
+	m.clock = s.clock
+	o.Send(to, m)
+}
+
+// Claim notes that tx may ask for a lock.
+func (s *site) Claim(tx core.ID, k int) {
+	if s.atHome(int(tx)) && s.layout.hasLock(k) && !slices.Contains(s.txs[tx].claims, k) {
+		s.txs[tx].claims = append(s.txs[tx].claims, k)
+	}
+}
+
+// Acquire asks for a lock. The first one begins an attempt, and gives the
+// transaction its stamp unless it has one from an attempt before.
+func (s *site) Acquire(tx core.ID, k int, o *out) {
+	if !s.atHome(int(tx)) || !s.layout.hasLock(k) {
+		return
+	}
+	t := &s.txs[tx]
+	if t.phase == waiting || t.phase == doomed || slices.Contains(t.has, k) {
+		return
+	}
+	if s.dead.Has(s.keeper(k)) || !s.method.allows(t, k) {
+		o.Refuse(tx)
+		return
+	}
+	if t.phase == idle {
+		t.attempt++
+		if t.stamp == 0 {
+			s.clock++
+			t.stamp = s.clock
+		}
+	}
+	t.phase, t.wants = waiting, k
+	who := s.node(int(tx))
+	to := s.keeper(k)
+	who.ext = slices.ContainsFunc(t.has, func(h int) bool { return s.keeper(h) != to })
+	s.send(to, message{kind: request, from: who, lock: k, claims: s.method.claims(t)}, o)
+	s.method.asked(s, who, k, o)
+}
+
+// Finish commits tx: all its locks are free.
+func (s *site) Finish(tx core.ID, o *out) {
+	if !s.atHome(int(tx)) || s.txs[tx].phase != running {
+		return
+	}
+	s.letGo(int(tx), o)
+	s.txs[tx].stamp, s.txs[tx].claims = 0, nil
+}
+
+// Abort ends the attempt of tx. It keeps its stamp for the next one.
+func (s *site) Abort(tx core.ID, o *out) {
+	if !s.atHome(int(tx)) || s.txs[tx].phase == idle {
+		return
+	}
+	s.letGo(int(tx), o)
+	s.method.restarts(&s.txs[tx])
+}
+
+// letGo frees what tx has or wants: one message to each site.
+func (s *site) letGo(tx int, o *out) {
+	t := &s.txs[tx]
+	var to []core.ID
+	for _, k := range append(slices.Clone(t.has), t.wants) {
+		if k >= 0 && !slices.Contains(to, s.keeper(k)) && !s.dead.Has(s.keeper(k)) {
+			to = append(to, s.keeper(k))
+		}
+	}
+	who := s.node(tx)
+	t.phase, t.wants, t.has = idle, -1, nil
+	for _, site := range to {
+		s.send(site, message{kind: release, from: who}, o)
+	}
+}
+
+// Receive handles a message. What comes from a dead site is void, and so is
+// what is about its transactions: it would leave a ghost in the graph.
+func (s *site) Receive(from core.ID, m *message, o *out) {
+	s.clock = max(s.clock, m.clock)
+	if s.dead.Has(from) {
+		return
+	}
+	switch m.kind {
+	case request, release:
+		if s.layout.hasTx(m.from.tx) && s.layout.Home[m.from.tx] == from {
+			s.keep(m, o)
+		}
+	case grant, die, wound, abort:
+		if s.atHome(m.from.tx) {
+			s.told(from, m, o)
+		}
+	default:
+		s.method.receive(s, from, m, o)
+	}
+}
+
+// told is what a home does when a transaction of its own is told something.
+// What is about another attempt is void. Who is told to abort does so even if
+// it runs again: whoever told it takes this attempt for over.
+func (s *site) told(from core.ID, m *message, o *out) {
+	t := &s.txs[m.from.tx]
+	if t.attempt != m.from.attempt {
+		return
+	}
+	switch {
+	case m.kind == grant && t.phase == waiting && t.wants == m.lock && s.keeper(m.lock) == from:
+		t.phase, t.wants = running, -1
+		t.has = append(t.has, m.lock)
+		o.Grant(core.ID(m.from.tx))
+	case m.kind != grant && (t.phase == waiting || t.phase == running):
+		s.doom(m.from.tx, m.cycle, o)
+	}
+}
+
+// doom tells a transaction to abort.
+func (s *site) doom(tx int, cycle []int, o *out) {
+	s.txs[tx].phase = doomed
+	var ids []core.ID
+	for _, c := range cycle {
+		ids = append(ids, core.ID(c))
+	}
+	o.Abort(core.ID(tx), ids)
+}
+
+// Expire handles a timer of the method's.
+func (s *site) Expire(timer int, o *out) { s.method.expire(s, timer, o) }
+
+// Suspect buries a site: its transactions go, and so must those that have or
+// want locks there.
+func (s *site) Suspect(d core.ID, o *out) {
+	if d == s.self || s.dead.Has(d) {
+		return
+	}
+	var lost []int
+	for tx := range s.txs {
+		t := &s.txs[tx]
+		touches := func(k int) bool { return s.keeper(k) == d }
+		if s.atHome(tx) && (slices.ContainsFunc(t.has, touches) || t.wants >= 0 && touches(t.wants)) {
+			lost = append(lost, tx)
+		}
+	}
+	s.dead.Add(d)
+	for _, tx := range lost {
+		if s.txs[tx].phase != doomed {
+			s.doom(tx, nil, o)
+		}
+	}
+	s.method.died(s, d, o)
+	s.bury(func(n node) bool { return s.layout.Home[n.tx] == d }, o)
+	s.method.changed(s, o)
+}

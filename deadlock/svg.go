@@ -1,0 +1,233 @@
+package deadlock
+
+import (
+	"fmt"
+	"html"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/stile-lock/stile/core"
+)
+
+// The colours are those of the space-time diagrams.
+const (
+	ink    = "#1a1a1a"
+	faint  = "#c9c9d2"
+	grey   = "#6b7280"
+	amber  = "#b86e00"
+	alarm  = "#c8102e"
+	blue   = "#0072b2"
+	fonts  = "system-ui, 'Segoe UI', 'DejaVu Sans', Helvetica, Arial, sans-serif"
+	radius = 16.0 // of a transaction
+)
+
+// A Picture says how a graph is drawn.
+type Picture struct {
+	Title  string
+	Note   string    // a line below the title
+	Victim core.ID   // who was chosen to break the deadlock; None for nobody
+	Also   []core.ID // who is to be seen even without an edge
+}
+
+// SVG draws the graph: each cycle as a ring of its own, those who wait for its
+// members around it, and the others beside.
+func (g *Graph) SVG(p Picture) string {
+	d := &drawing{g: g, p: p, at: map[core.ID]point{}, ring: map[core.ID]int{}}
+	d.place()
+	var b strings.Builder
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" font-family="%s" font-size="12">`+"\n",
+		d.width, d.height, d.width, d.height, html.EscapeString(fonts))
+	b.WriteString(`<rect width="100%" height="100%" fill="#ffffff"/>` + "\n<defs>\n")
+	for _, head := range []struct{ id, colour string }{{"ring", alarm}, {"wait", blue}} {
+		fmt.Fprintf(&b, `<marker id="%s" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="11" markerHeight="11" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0.8 L10 5 L0 9.2 z" fill="%s"/></marker>`+"\n",
+			head.id, head.colour)
+	}
+	b.WriteString("</defs>\n")
+	fmt.Fprintf(&b, `<text x="16" y="24" font-size="14" font-weight="600" fill="%s">%s</text>`+"\n", ink, html.EscapeString(p.Title))
+	fmt.Fprintf(&b, `<text x="16" y="43" fill="%s">%s</text>`+"\n", grey, html.EscapeString(p.Note))
+	for _, e := range g.edges {
+		d.edge(&b, e)
+	}
+	for _, tx := range d.nodes() {
+		d.node(&b, tx)
+	}
+	b.WriteString("</svg>\n")
+	return b.String()
+}
+
+type point struct{ x, y float64 }
+
+type drawing struct {
+	g             *Graph
+	p             Picture
+	at            map[core.ID]point
+	ring          map[core.ID]int // 1 + the number of the cycle it is part of
+	width, height float64
+}
+
+func (d *drawing) nodes() []core.ID {
+	ids := append(d.g.Nodes(), d.p.Also...)
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// place gives everybody a place: rings from left to right, each with those who
+// wait for it around, and then the rest in columns.
+func (d *drawing) place() {
+	const top = 64.0
+	x, bottom := 16.0, top
+	for i, cycle := range d.g.Cycles() {
+		r := max(46, 34*float64(len(cycle))/math.Pi*1.25)
+		depth := d.around(cycle)
+		out := r + 74*float64(depth) + radius + 14
+		c := point{x + out, top + out}
+		for k, tx := range cycle {
+			d.ring[tx] = i + 1
+			d.at[tx] = c.polar(r, angle(k, len(cycle)))
+		}
+		for k, tx := range cycle {
+			share := 2 * math.Pi / float64(len(cycle))
+			d.fan(tx, c, r+74, angle(k, len(cycle)), share)
+		}
+		x += 2*out + 10
+		bottom = max(bottom, top+2*out)
+	}
+	x, bottom = d.rest(x, top, bottom)
+	d.width = max(x+8, 360, 7.2*float64(max(len(d.p.Title)+4, len(d.p.Note))))
+	d.height = bottom + 12
+}
+
+func angle(k, n int) float64 { return -math.Pi/2 + 2*math.Pi*float64(k)/float64(n) }
+
+func (p point) polar(r, a float64) point { return point{p.x + r*math.Cos(a), p.y + r*math.Sin(a)} }
+
+// waiters returns who waits for tx and is part of no cycle.
+func (d *drawing) waiters(tx core.ID) []core.ID {
+	var ids []core.ID
+	for _, e := range d.g.edges {
+		if e.To == tx && !d.cyclic(e.From) {
+			ids = append(ids, e.From)
+		}
+	}
+	return ids
+}
+
+func (d *drawing) cyclic(tx core.ID) bool {
+	return slices.ContainsFunc(d.g.Cycles(), func(c []core.ID) bool { return slices.Contains(c, tx) })
+}
+
+// around returns how long the chains are that lead to a cycle.
+func (d *drawing) around(cycle []core.ID) int {
+	depth := 0
+	seen := slices.Clone(cycle)
+	for level := cycle; ; depth++ {
+		var next []core.ID
+		for _, tx := range level {
+			for _, w := range d.waiters(tx) {
+				if !slices.Contains(seen, w) {
+					next, seen = append(next, w), append(seen, w)
+				}
+			}
+		}
+		if len(next) == 0 {
+			return depth
+		}
+		level = next
+	}
+}
+
+// fan places those who wait for tx further out, within its share of the circle.
+func (d *drawing) fan(tx core.ID, c point, r, a, share float64) {
+	var all []core.ID
+	for _, w := range d.waiters(tx) {
+		if _, placed := d.at[w]; !placed {
+			all = append(all, w)
+			d.at[w] = point{}
+		}
+	}
+	for i, w := range all {
+		each := share / float64(len(all))
+		turn := a - share/2 + each*(float64(i)+0.5)
+		d.at[w] = c.polar(r, turn)
+		d.fan(w, c, r+74, turn, each)
+	}
+}
+
+// rest places who leads to no cycle: those who wait for nobody at the right,
+// the others before them.
+func (d *drawing) rest(x, top, bottom float64) (float64, float64) {
+	var columns [][]core.ID
+	for _, tx := range d.nodes() {
+		if _, placed := d.at[tx]; placed {
+			continue
+		}
+		n := d.steps(tx)
+		for len(columns) <= n {
+			columns = append(columns, nil)
+		}
+		columns[n] = append(columns[n], tx)
+	}
+	for i := len(columns) - 1; i >= 0; i-- {
+		for k, tx := range columns[i] {
+			y := top + radius + 14 + 58*float64(k)
+			d.at[tx] = point{x + radius + 14, y}
+			bottom = max(bottom, y+radius+14)
+		}
+		x += 96
+	}
+	return x, bottom
+}
+
+// steps returns how far tx is from somebody who waits for nobody.
+func (d *drawing) steps(tx core.ID) int {
+	n := 0
+	for _, e := range d.g.From(tx) {
+		n = max(n, 1+d.steps(e.To))
+	}
+	return n
+}
+
+func (d *drawing) edge(b *strings.Builder, e Edge) {
+	from, to := d.at[e.From], d.at[e.To]
+	dx, dy := to.x-from.x, to.y-from.y
+	length := math.Hypot(dx, dy)
+	if length == 0 {
+		return
+	}
+	ux, uy := dx/length, dy/length
+	// In a ring of two both edges would lie on each other.
+	bend := 0.0
+	if d.g.Has(e.To, e.From) {
+		bend = 16
+	}
+	start := point{from.x + ux*(radius+3), from.y + uy*(radius+3)}
+	end := point{to.x - ux*(radius+5), to.y - uy*(radius+5)}
+	mid := point{(start.x+end.x)/2 - uy*bend, (start.y+end.y)/2 + ux*bend}
+	colour, head, stroke := blue, "wait", "1.6"
+	if n := d.ring[e.From]; n != 0 && n == d.ring[e.To] {
+		colour, head, stroke = alarm, "ring", "2.4"
+	}
+	fmt.Fprintf(b, `<path d="M%.1f %.1f Q%.1f %.1f %.1f %.1f" fill="none" stroke="%s" stroke-width="%s" marker-end="url(#%s)"><title>%s</title></path>`+"\n",
+		start.x, start.y, mid.x, mid.y, end.x, end.y, colour, stroke, head, html.EscapeString(fmt.Sprintf("%v waits for %s of %v", e.From, e.Label, e.To)))
+	if e.Label != "" {
+		fmt.Fprintf(b, `<text x="%.1f" y="%.1f" font-size="10" fill="%s" stroke="#ffffff" stroke-width="3" paint-order="stroke" text-anchor="middle">%s</text>`+"\n",
+			(start.x+end.x)/2-uy*bend/2, (start.y+end.y)/2+ux*bend/2+3.5, grey, html.EscapeString(e.Label))
+	}
+}
+
+func (d *drawing) node(b *strings.Builder, tx core.ID) {
+	at := d.at[tx]
+	fill, text, line := "#ffffff", ink, ink
+	switch {
+	case tx == d.p.Victim:
+		fill, text, line = alarm, "#ffffff", alarm
+	case len(d.g.From(tx)) > 0:
+		line = amber
+		fmt.Fprintf(b, `<circle cx="%.1f" cy="%.1f" r="%.1f" fill="none" stroke="%s" stroke-width="1.6" stroke-dasharray="2.5 2"/>`+"\n", at.x, at.y, radius+3.5, amber)
+	case len(d.g.Nodes()) == 0 || !slices.Contains(d.g.Nodes(), tx):
+		line, text = faint, grey
+	}
+	fmt.Fprintf(b, `<circle cx="%.1f" cy="%.1f" r="%.1f" fill="%s" stroke="%s" stroke-width="1.6"/>`+"\n", at.x, at.y, radius, fill, line)
+	fmt.Fprintf(b, `<text x="%.1f" y="%.1f" fill="%s" text-anchor="middle">%v</text>`+"\n", at.x, at.y+4.2, text, tx)
+}
