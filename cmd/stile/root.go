@@ -76,7 +76,7 @@ Start with 'stile bank', which shows what goes wrong without them.`,
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", width)))
 	root.SetHelpCommand(newHelp(root))
 	root.AddCommand(
-		newAlgorithms(stdout), newSim(stdout), newCompare(stdout, stderr), newCheck(stdout, stderr), newReplay(stdout), newBank(stdout), newVersion(stdout),
+		newAlgorithms(stdout), newSim(stdout), newCompare(stdout, stderr), newCheck(stdout, stderr), newReplay(stdout), newBank(stdout), newDeadlock(stdout), newVersion(stdout),
 	)
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {

@@ -57,8 +57,8 @@ type Crash struct {
 // Usual returns the settings that a run has unless it is told otherwise.
 func Usual() Config {
 	return Config{
-		Transactions: 100, Few: 2, Many: 4, Hot: 50, Seed: 1,
-		Think:   scenario.Dist{Shape: scenario.Exponential, A: 4 * scenario.T},
+		Transactions: 100, Few: 2, Many: 4, Hot: 20, Seed: 1,
+		Think:   scenario.Dist{Shape: scenario.Exponential, A: 8 * scenario.T},
 		Hold:    scenario.Dist{Shape: scenario.Exponential, A: scenario.T},
 		Backoff: scenario.Dist{Shape: scenario.Uniform, A: scenario.T, B: 8 * scenario.T},
 		Latency: scenario.Dist{Shape: scenario.Uniform, A: scenario.T / 2, B: 3 * scenario.T / 2},

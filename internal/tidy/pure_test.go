@@ -31,6 +31,7 @@ func layers() []layer {
 		{"trace", "core"},
 		{"scenario", "internal/spell core trace"},
 		{"sim", "core trace scenario"},
+		{"deadlock/trial", "core deadlock trace scenario sim"},
 		{"lab", "core trace scenario sim catalog"},
 		{"internal/member", "core trace"},
 	}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/deadlock/trial"
+)
+
+// Bounds of what a run of transactions may be asked for.
+const (
+	maxSites        = 100
+	maxProcesses    = 1000
+	maxLocks        = 10_000
+	maxTransactions = 1_000_000
+)
+
+// deadlockFlags is what 'stile deadlock' can be told.
+type deadlockFlags struct {
+	config                  trial.Config
+	sites, processes, locks int
+	philosophers, json      bool
+	svg, trace              string
+}
+
+func newDeadlock(stdout io.Writer) *cobra.Command {
+	f := &deadlockFlags{config: trial.Usual(), sites: 3, processes: 8, locks: 10}
+	var names []string
+	for _, m := range deadlock.Methods() {
+		names = append(names, m.Name)
+	}
+	c := &cobra.Command{
+		Use:   "deadlock METHOD [flags]",
+		Short: "Run transactions over several locks, with a method against deadlocks",
+		Long: `Runs transactions that ask for several locks at several sites, and measures what
+a method against deadlocks does: how many transactions commit and abort, how
+many deadlocks arise, how long they stand, and whether a reported one is real.
+A transaction that is aborted is retried until it commits.
+
+The methods: ` + strings.Join(names[:6], ", ") + `,
+` + strings.Join(names[6:], ", ") + `. With 'none' transactions get stuck:
+the graph that is printed shows who waits for whom. 'stuck' is not an error.`,
+		Example: `  stile deadlock none --svg ring.svg
+  stile deadlock wait-die --transactions 1000 --locks 5
+  stile deadlock detect-central --mode change --json
+  stile deadlock detect-distributed --philosophers --transactions 100000`,
+		Args: oneMethod,
+		RunE: func(_ *cobra.Command, args []string) error { return f.run(args[0], stdout) },
+	}
+	fs := c.Flags()
+	fs.SortFlags = false
+	fs.StringVar(&f.config.Mode, "mode", "", "how detect-central learns of local graphs: demand (the usual), change or batch")
+	fs.Var(count{&f.sites, 1, maxSites}, "sites", "how many sites there are")
+	fs.Var(count{&f.config.Transactions, 1, maxTransactions}, "transactions", "how many transactions there are in all")
+	fs.Var(count{&f.processes, 1, maxProcesses}, "processes", "how many processes run them, each one at a time")
+	fs.Var(count{&f.locks, 1, maxLocks}, "locks", "how many locks there are")
+	fs.Var(count{&f.config.Many, 1, maxLocks}, "take", "how many locks a transaction takes at most")
+	fs.Var(count{&f.config.Hot, 0, 100}, "hot", "per cent of the requests that go to the first fifth of the locks")
+	fs.Var(duration{&f.config.Think}, "think", "before a transaction, in T, the usual latency of a message")
+	fs.Var(duration{&f.config.Hold}, "hold", "after each lock")
+	fs.Var(duration{&f.config.Latency}, "latency", "of a message between sites")
+	fs.BoolVar(&f.philosophers, "philosophers", false, "dinner instead: 5 philosophers, 5 forks, 3 sites, so many meals as --transactions")
+	fs.Var(seed{&f.config.Seed}, "seed", "which of many runs")
+	fs.BoolVar(&f.json, "json", false, "print JSON, for programs")
+	fs.StringVar(&f.svg, "svg", "", "draw the wait-for graph to this `FILE`: the last one if stuck, else that of the first deadlock")
+	fs.StringVar(&f.trace, "trace", "", "write what happened to this `FILE`: .json is JSON, .log or .shiviz a log for ShiViz, .txt a diagram as text")
+	return c
+}
+
+func oneMethod(c *cobra.Command, args []string) error {
+	switch len(args) {
+	case 0:
+		_, err := deadlock.Find("")
+		return fmt.Errorf("%s needs a method: %s", c.CommandPath(), strings.TrimPrefix(err.Error(), `unknown method "": `))
+	case 1:
+		return nil
+	}
+	return fmt.Errorf("%s takes one method, but got %q too: run them one by one, or see 'stile compare --help'", c.CommandPath(), args[1])
+}
+
+// resolve turns the flags into a run.
+func (f *deadlockFlags) resolve(name string) (trial.Config, error) {
+	c := f.config
+	m, err := deadlock.Find(name)
+	if err != nil {
+		return c, err
+	}
+	if f.philosophers {
+		p := trial.Philosophers(m, c.Mode, 5, c.Transactions)
+		p.Seed, p.Hold, p.Latency = c.Seed, c.Hold, c.Latency
+		c = p
+	} else {
+		c.Method, c.Layout = m, deadlock.Spread(f.sites, f.processes, f.locks)
+		c.Few = min(c.Few, c.Many)
+	}
+	if c.Mode != "" && !slices.Contains(m.Modes, c.Mode) {
+		_, err := m.Spec(c.Layout, c.Mode)
+		return c, fmt.Errorf("--mode: %w", err)
+	}
+	return c, nil
+}
+
+func (f *deadlockFlags) run(name string, stdout io.Writer) error {
+	c, err := f.resolve(name)
+	if err != nil {
+		return err
+	}
+	rec := newRecorder(c.Layout.Sites, c.Method.Title, c.Method.Name, deadlock.Kinds())
+	for s := range c.Layout.Sites {
+		rec.Names = append(rec.Names, fmt.Sprintf("site %d", s+1))
+	}
+	outputs, err := rec.outputs("", f.trace)
+	if err != nil {
+		return err
+	}
+	if f.trace != "" {
+		c.Observe = rec.observe
+	}
+	var r *trial.Result
+	if f.svg != "" {
+		outputs = append(outputs, output{"svg", f.svg, func() ([]byte, error) { return []byte(graphPicture(c, r)), nil }})
+	}
+	if err := checkAll(outputs); err != nil {
+		return err
+	}
+	if r, err = trial.Run(c); err != nil {
+		return err
+	}
+	if err := writeAll(outputs); err != nil {
+		return err
+	}
+	if f.json {
+		err = writeJSON(stdout, r)
+	} else {
+		err = printDeadlock(stdout, c, r)
+	}
+	if err != nil || len(r.Violations) == 0 {
+		return err
+	}
+	return found{r.Violations[:min(len(r.Violations), tellAtMost)]}
+}
+
+// graphPicture draws the graph of a run.
+func graphPicture(c trial.Config, r *trial.Result) string {
+	note := "who waited for whom, at the busiest time"
+	switch {
+	case r.Stuck > 0:
+		note = "who waits for whom, for ever"
+	case r.Ring():
+		note = "who waited for whom when the first deadlock arose"
+	}
+	return r.Graph.SVG(deadlock.Picture{Title: "Wait-for graph: " + c.Method.Title, Note: note, Victim: core.None})
+}
