@@ -37,7 +37,7 @@ func newDeadlock(stdout io.Writer) *cobra.Command {
 	}
 	c := &cobra.Command{
 		Use:   "deadlock METHOD [flags]",
-		Short: "Run transactions over several locks, with a method against deadlocks",
+		Short: "Run transactions over several locks, kept from deadlocks or not",
 		Long: `Runs transactions that ask for several locks at several sites, and measures what
 a method against deadlocks does: how many transactions commit and abort, how
 many deadlocks arise, how long they stand, and whether a reported one is real.
