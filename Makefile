@@ -17,7 +17,7 @@ staticcheck := go tool -modfile=tools/go.mod staticcheck
 concurrent = $(shell grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go.func' . | xargs -r dirname | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
 
-.PHONY: help check tools fmt vet lint test race fuzz bench golden
+.PHONY: help check tools fmt vet lint test race fuzz bench golden museum proofs
 
 help: ## show what there is to make
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
@@ -58,3 +58,13 @@ bench: ## all benchmarks, or BENCH=NAME
 golden: ## rewrite the golden files; read the difference before you commit it
 	go test $(golden) -update
 	git status --short -- '*testdata*'
+
+museum: ## make docs/museum.md: famous algorithms that fail
+	go run ./cmd/stile check --museum > docs/museum.md.new
+	mv docs/museum.md.new docs/museum.md
+
+proofs: ## make docs/proofs.md: what is proved of every algorithm; takes long
+	go build -o proofs.tmp ./cmd/stile
+	./proofs.tmp check --proofs --memory 8GiB > docs/proofs.md.new
+	rm proofs.tmp
+	mv docs/proofs.md.new docs/proofs.md

@@ -61,7 +61,7 @@ func (p *Property) Story(width int) string {
 	case back == nil:
 		return ""
 	default:
-		b.WriteString(back.Trace().Tale(trace.TextOptions{Width: width}))
+		b.WriteString(back.Trace().Tale(trace.TextOptions{Width: width}) + standstill(back))
 	}
 	if (p.Name == Starvation || p.Name == Convergence) && p.Loop < len(p.Trace) {
 		fmt.Fprintf(&b, "\nAll from step %d on can be repeated for ever.\n", p.Loop+1)
@@ -72,6 +72,24 @@ func (p *Property) Story(width int) string {
 		b.WriteString("\n" + t.Text(trace.TextOptions{Width: width}))
 	}
 	return b.String()
+}
+
+// standstill says who waits for ever, if nothing can happen any more.
+func standstill(b *sim.Playback) string {
+	var who []string
+	for _, v := range b.Violations {
+		if v.Property == scenario.LostRequest {
+			who = append(who, v.Proc.String())
+		}
+	}
+	switch len(who) {
+	case 0:
+		return ""
+	case 1:
+		return "       Nothing need happen any more, and " + who[0] + " waits.\n"
+	}
+	last := len(who) - 1
+	return "       Nothing need happen any more, and " + strings.Join(who[:last], ", ") + " and " + who[last] + " wait.\n"
 }
 
 // First returns the first property that is violated, or nil.

@@ -37,7 +37,9 @@ func (t *Trace) follows(r row, i int) bool {
 		return false
 	}
 	switch e.Kind {
-	case Send, Duplicate, Enter, Deny, Lead, Abort:
+	case Send:
+		return e.Name != tell // that is done by the application
+	case Duplicate, Enter, Deny, Lead, Abort:
 		return true
 	case Drop:
 		return t.Events[i-1].Kind == Send && t.Events[i-1].Msg == e.Msg

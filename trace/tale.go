@@ -105,8 +105,6 @@ func (w *teller) does(r row, peer core.ID) []string {
 				to = append(to, t.Events[next].Peer.String())
 			}
 			switch {
-			case e.Name == tell:
-				all = append(all, "tells "+list(to))
 			case next == i: // lost at once
 				all = append(all, "sends "+clean(e.Name)+" to "+e.Peer.String()+", which is lost")
 				next = i + 2

@@ -13,6 +13,7 @@ import (
 	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/check"
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/internal/museum"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/trace"
 )
@@ -27,6 +28,8 @@ type checkFlags struct {
 	properties string
 	json       bool
 	trace, svg string
+	museum     bool
+	proofs     bool
 }
 
 func newCheck(stdout, stderr io.Writer) *cobra.Command {
@@ -50,11 +53,38 @@ Exit code 0: all that was checked holds; 1: something is violated;
   stile check lamport --nodes 2 --network unordered --trace two-in.stile
   stile check raymond --property order-open --topology line
   stile check maekawa --nodes 4 --requests 1 --memory 8GiB --time 10m`,
-		Args: oneAlgorithm,
-		RunE: func(_ *cobra.Command, args []string) error { return f.run(args[0], stdout, stderr) },
+		Args: func(c *cobra.Command, args []string) error {
+			if f.museum || f.proofs {
+				return none(c, args)
+			}
+			return oneAlgorithm(c, args)
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if f.museum || f.proofs {
+				return f.page(stdout)
+			}
+			return f.run(args[0], stdout, stderr)
+		},
 	}
 	f.define(c)
 	return c
+}
+
+// page prints a page that is made of many checks.
+func (f *checkFlags) page(stdout io.Writer) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	l := f.config.Limits
+	l.Context = ctx
+	make := museum.Page
+	if f.proofs {
+		make = museum.Proofs
+	}
+	text, err := make(l)
+	if err == nil {
+		_, err = io.WriteString(stdout, text)
+	}
+	return err
 }
 
 func (f *checkFlags) define(c *cobra.Command) {
@@ -73,6 +103,8 @@ func (f *checkFlags) define(c *cobra.Command) {
 	fs.BoolVar(&f.json, "json", false, "print JSON, for programs")
 	fs.StringVar(&f.trace, "trace", "", "write the first counterexample to this `FILE`, for 'stile replay'")
 	fs.StringVar(&f.svg, "svg", "", "write its space-time diagram to this `FILE`")
+	fs.BoolVar(&f.museum, "museum", false, "print docs/museum.md: famous algorithms that fail, and how; no ALGORITHM")
+	fs.BoolVar(&f.proofs, "proofs", false, "print docs/proofs.md: what was proved of every algorithm; takes minutes")
 	fs.Lookup("workers").DefValue = ""
 }
 

@@ -1,0 +1,180 @@
+package museum
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/stile-lock/stile/catalog"
+	"github.com/stile-lock/stile/check"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/scenarios"
+	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/trace"
+)
+
+// An exhibit is one algorithm that fails.
+type exhibit struct {
+	title    string
+	believed string
+	broken   *setting // what the checker finds violated
+	scenes   []string // or, where faults are needed, scenarios that show it
+	happens  string   // what goes wrong, in words
+	fix      string
+	proofs   []setting
+}
+
+// Page makes the whole museum. It takes some tens of seconds.
+func Page(l check.Limits) (string, error) {
+	b := &builder{limits: l}
+	b.line("# The museum of broken mutual exclusion")
+	b.line("")
+	b.line("<!-- made by 'stile check --museum': do not edit, run 'make museum' -->")
+	b.text(`Algorithms that were published, taught or believed, and fail; and sound ones, used where they do not hold. Each counterexample is a shortest one: the checker has seen that no run with fewer steps breaks the property. Each was replayed in the simulator, which has an oracle of its own. Each fix was checked by the same command. Time runs down the diagrams; a row is one step.`)
+	for i, e := range exhibits() {
+		if err := b.exhibit(i+1, e); err != nil {
+			return "", fmt.Errorf("%s: %w", e.title, err)
+		}
+	}
+	if err := b.ring(len(exhibits()) + 1); err != nil {
+		return "", err
+	}
+	return b.String(), nil
+}
+
+type builder struct {
+	strings.Builder
+	limits check.Limits
+}
+
+func (b *builder) line(format string, args ...any) { fmt.Fprintf(b, format+"\n", args...) }
+
+// text writes a paragraph, after an empty line.
+func (b *builder) text(s string) {
+	if s != "" {
+		b.line("\n%s", s)
+	}
+}
+
+func (b *builder) exhibit(number int, e exhibit) error {
+	b.line("\n## %d. %s", number, e.title)
+	b.text("**What was believed.** " + e.believed)
+	if e.broken != nil {
+		if err := b.counterexample(*e.broken, e.happens); err != nil {
+			return err
+		}
+	} else {
+		b.text("**What happens.** " + e.happens)
+	}
+	for _, name := range e.scenes {
+		if err := b.scene(name); err != nil {
+			return err
+		}
+	}
+	b.text("**The fix.** " + e.fix)
+	for _, s := range e.proofs {
+		if err := b.proof(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// counterexample checks what is broken, with one worker: then it always finds
+// the same one.
+func (b *builder) counterexample(s setting, happens string) error {
+	l := b.limits
+	l.Workers = 1
+	r, err := s.run(l)
+	if err != nil {
+		return err
+	}
+	p := r.First()
+	if p == nil || p.Counterexample == nil {
+		return fmt.Errorf("%s: want a counterexample, got %s", s.command(), r.Verdict)
+	}
+	if strings.Contains(p.Note, "does not agree") {
+		return fmt.Errorf("%s: %s", s.command(), p.Note)
+	}
+	b.text(fmt.Sprintf("**What happens.** %s `%s` finds %s violated after %s:", happens, s.command(), p.Name, plural(len(p.Trace), "step")))
+	b.line("\n```text\n%s```", p.Story(0))
+	return nil
+}
+
+// proof checks a fix.
+func (b *builder) proof(s setting) error {
+	r, err := s.run(b.limits)
+	if err != nil {
+		return err
+	}
+	if err := r.Err(); err != nil {
+		return fmt.Errorf("%s: %w", s.command(), err)
+	}
+	b.text(fmt.Sprintf("`%s`: %s.", s.command(), outcome(s, r)))
+	return nil
+}
+
+// scene replays a scenario, which must come out as it expects.
+func (b *builder) scene(name string) error {
+	file := name + ".stile"
+	text, err := scenarios.Files.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	sc, err := scenario.Parse(file, string(text))
+	if err != nil {
+		return err
+	}
+	spec, err := catalog.Make(sc.Algorithm, catalog.Options{Topology: sc.Topology, Sets: sc.Sets, K: sc.K, Coordinator: sc.Coordinator})
+	if err != nil {
+		return err
+	}
+	back, err := sim.Replay(spec, sc, sim.ReplayOptions{})
+	if err != nil {
+		return err
+	}
+	if len(back.Differences) > 0 {
+		return fmt.Errorf("%s: %v", file, back.Differences[0])
+	}
+	b.text(fmt.Sprintf("[%s](../scenarios/%s), replayed:", file, file))
+	b.line("\n```text\n%s```", back.Trace().Text(trace.TextOptions{MaxRows: 40}))
+	return nil
+}
+
+// ring is Dijkstra's ring, whose bounds are found for each size.
+func (b *builder) ring(number int) error {
+	b.line("\n## %d. Dijkstra's ring with too few values", number)
+	b.text("**What was believed.** With K values for a flag the ring comes right by itself, from any state, if K is larger than the number of processes. How much larger, or whether fewer would do, is often left open.")
+	b.text("**What happens.** With too few values the ring can go round for ever with several privileges. With two values, all four processes moving at once, and 0101 at the start, there are three of them in every round:")
+	if err := b.scene("dijkstra-k2-for-ever"); err != nil {
+		return err
+	}
+	b.text("**The fix.** Enough values. The smallest K with which every run from every state comes to one privilege and keeps it, found by trying each K from 2 on; in brackets the states of the proof:")
+	bounds, err := check.RingBounds()
+	if err != nil {
+		return err
+	}
+	cells := map[check.Mover]map[int]string{}
+	most := 0
+	for _, r := range bounds {
+		if cells[r.Mover] == nil {
+			cells[r.Mover] = map[int]string{}
+		}
+		cells[r.Mover][r.N] = fmt.Sprintf("%d (%s)", r.K, grouped(int64(r.States)))
+		most = max(most, r.N)
+	}
+	head, rule := "| who moves |", "|---|"
+	for n := 2; n <= most; n++ {
+		head += fmt.Sprintf(" N=%d |", n)
+		rule += "---|"
+	}
+	b.line("\n%s\n%s", head, rule)
+	for _, m := range check.Movers() {
+		row := fmt.Sprintf("| %v |", m)
+		for n := 2; n <= most; n++ {
+			row += " " + cells[m][n] + " |"
+		}
+		b.line("%s", row)
+	}
+	b.text("One process moving at a time needs N-1 values (two at least), several at once need N. Where flags travel in messages, the copy that a process has of its neighbour's flag counts like a process of its own, and so does a message that was there at the start: with empty links 2N values are needed.")
+	return nil
+}

@@ -1,0 +1,155 @@
+package museum
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/stile-lock/stile/catalog"
+	"github.com/stile-lock/stile/check"
+	"github.com/stile-lock/stile/core"
+)
+
+// How long one attempt of a proof may take.
+const (
+	patience = 30 * time.Second  // without a bound on requests
+	long     = 120 * time.Second // with one: what follows is less
+)
+
+// Proofs makes docs/proofs.md. It takes some minutes.
+func Proofs(l check.Limits) (string, error) {
+	b := &builder{limits: l}
+	b.line("# What was proved")
+	b.line("")
+	b.line("<!-- made by 'stile check --proofs': do not edit, run 'make proofs' -->")
+	b.text(fmt.Sprintf("Every algorithm, in every order of events on FIFO channels, with N = 2, 3 and 4. *Requests* is how often each process may ask: *any* means without bound, and then what holds is proved for this N; where that does not end within %v the number of requests is bounded. Where there is a number of states, all were visited; those are the states of the pass without monitors. Counts are pinned in tests. The time is that of all passes together, %s.", patience, machine()))
+	b.text("The properties: **M**utual exclusion, no **D**eadlock, no **S**tarvation, **O**rder (closed), order among applications that **T**alk, **B**ypass, **K** one token, **F**ence, **C**hannels, st**A**rt, al**I**bi, con**V**ergence. A letter in upper case: it holds; in lower case: it holds up to the bound on requests; **!** before it: violated; **?** before it: not finished; absent: not claimed, or nothing to check.")
+	b.line("\n| algorithm | N | requests | states | transitions | depth | properties | on a link | bypass | seconds |")
+	b.line("|---|--:|--:|--:|--:|--:|---|--:|--:|--:|")
+	for _, s := range catalog.All() {
+		for n := 2; n <= 4; n++ {
+			if s.Accepts(n) == nil {
+				if err := b.row(s, n); err != nil {
+					return "", err
+				}
+			}
+		}
+	}
+	b.text("*On a link*: the most messages that were under way on one link at a time. *Bypass*: the most entries of others that a process can see while it waits, from its request on, and once none of its own messages is under way.")
+	return b.String(), nil
+}
+
+// machine says where and with what the page was made.
+func machine() string {
+	s := fmt.Sprintf("on %d cores of %s/%s with %s", runtime.GOMAXPROCS(0), runtime.GOOS, runtime.GOARCH, runtime.Version())
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, set := range info.Settings {
+			if set.Key == "vcs.revision" {
+				s += fmt.Sprintf(", at commit %.12s", set.Value)
+			}
+		}
+	}
+	return s
+}
+
+// row proves what can be proved of an algorithm among n processes: first
+// without a bound, then with fewer and fewer requests.
+func (b *builder) row(s core.Spec, n int) error {
+	attempts := []int{0, 2, 1}
+	if n == 4 {
+		attempts = []int{0, 1}
+	}
+	var r *check.Report
+	for _, requests := range attempts {
+		l := b.limits
+		l.Time = long
+		if requests == 0 {
+			l.Time = patience
+		}
+		var err error
+		r, err = check.Run(check.Config{Spec: s, Nodes: n, Requests: requests, Limits: l})
+		if err != nil {
+			return err
+		}
+		if l.Context != nil && l.Context.Err() != nil {
+			return fmt.Errorf("interrupted")
+		}
+		if !unfinished(r) {
+			break
+		}
+	}
+	requests := "any"
+	if r.Requests > 0 {
+		requests = fmt.Sprint(int(r.Requests))
+	}
+	b.line("| %s | %d | %s | %s | %s | %d | %s | %s | %s | %.1f |", s.Name, n, requests,
+		grouped(r.States), grouped(r.Transitions), r.Depth, letters(r), longest(r), bypass(r), r.Seconds)
+	return nil
+}
+
+func unfinished(r *check.Report) bool {
+	for _, p := range r.Properties {
+		if p.Verdict == check.Unfinished {
+			return true
+		}
+	}
+	return false
+}
+
+// letters gives the verdicts in few characters.
+func letters(r *check.Report) string {
+	const letters = "MDSOTBKFCAIV"
+	var b strings.Builder
+	for i, name := range check.Properties() {
+		p := r.Find(name)
+		if p == nil {
+			continue
+		}
+		letter := letters[i : i+1]
+		switch p.Verdict {
+		case check.Holds:
+			b.WriteString(letter)
+		case check.HoldsBounded:
+			b.WriteString(strings.ToLower(letter))
+		case check.Violated:
+			b.WriteString("**!" + letter + "**")
+		case check.Unfinished:
+			b.WriteString("?" + letter)
+		}
+	}
+	return b.String()
+}
+
+// longest is the bound on messages on one link.
+func longest(r *check.Report) string {
+	var n int
+	if p := r.Find(check.Channels); p != nil {
+		at := max(0, strings.Index(p.Note, "at most"))
+		if _, err := fmt.Sscanf(p.Note[at:], "at most %d", &n); err == nil {
+			return fmt.Sprint(n)
+		}
+	}
+	return ""
+}
+
+// bypass is the two bounds, from the request and from calm on.
+func bypass(r *check.Report) string {
+	p := r.Find(check.Bypass)
+	if p == nil {
+		return ""
+	}
+	note := strings.ReplaceAll(p.Note, "without bound", "at most ∞")
+	var found []string
+	for {
+		_, rest, ok := strings.Cut(note, "at most ")
+		if !ok {
+			break
+		}
+		number, _, _ := strings.Cut(rest, " ")
+		found = append(found, strings.TrimSuffix(number, ";"))
+		note = rest
+	}
+	return strings.Join(found[:min(2, len(found))], " / ")
+}

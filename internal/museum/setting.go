@@ -1,0 +1,130 @@
+package museum
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/stile-lock/stile/catalog"
+	"github.com/stile-lock/stile/check"
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/scenario"
+)
+
+// A setting is one check: an algorithm, and under what.
+type setting struct {
+	algorithm  string
+	options    catalog.Options
+	nodes      int // 0 means 3
+	requests   int // 0 means without bound
+	network    core.Network
+	requesters string // empty means everybody
+	properties string // by commas; empty means all that it claims
+}
+
+// run checks it.
+func (s setting) run(l check.Limits) (*check.Report, error) {
+	spec, err := catalog.Make(s.algorithm, s.options)
+	if err != nil {
+		return nil, err
+	}
+	o := s.options
+	c := check.Config{
+		Spec: spec, Nodes: s.n(), Requests: s.requests, Network: s.network, Limits: l,
+		Scenario: scenario.Scenario{Topology: o.Topology, Sets: o.Sets, K: o.K, Coordinator: o.Coordinator},
+	}
+	if s.properties != "" {
+		c.Properties = strings.Split(s.properties, ",")
+	}
+	if s.requesters != "" {
+		if c.Requesters, err = catalog.ParseList(s.requesters); err != nil {
+			return nil, err
+		}
+	}
+	return check.Run(c)
+}
+
+func (s setting) n() int {
+	if s.nodes == 0 {
+		return 3
+	}
+	return s.nodes
+}
+
+// command returns how to run it from the command line.
+func (s setting) command() string {
+	words := []string{"stile check", s.algorithm}
+	say := func(flag, value string) {
+		if value != "" {
+			words = append(words, "--"+flag, value)
+		}
+	}
+	if s.nodes != 0 {
+		say("nodes", strconv.Itoa(s.nodes))
+	}
+	if s.requests == 0 {
+		say("requests", "unbounded")
+	} else {
+		say("requests", strconv.Itoa(s.requests))
+	}
+	if s.network != core.FIFO {
+		say("network", s.network.String())
+	}
+	say("topology", s.options.Topology)
+	if s.options.Sets != "" {
+		say("sets", `"`+s.options.Sets+`"`)
+	}
+	say("requesters", s.requesters)
+	say("property", s.properties)
+	return strings.Join(words, " ")
+}
+
+// claim says what a property promises, in words.
+func claim(property string) string {
+	switch property {
+	case check.Deadlock, check.Starvation:
+		return "no " + property
+	case check.MutualExclusion:
+		return "mutual exclusion"
+	case check.OrderOpen:
+		return "order, also when applications talk"
+	case check.Token:
+		return "never two tokens"
+	case check.Start:
+		return "every start of a view is legitimate"
+	}
+	return property
+}
+
+// outcome tells in words what a check of a sound algorithm came to.
+func outcome(s setting, r *check.Report) string {
+	what := "all that it claims"
+	if s.properties != "" {
+		var words []string
+		for p := range strings.SplitSeq(s.properties, ",") {
+			words = append(words, claim(p))
+		}
+		what = strings.Join(words, "; ")
+	}
+	how := fmt.Sprintf("proved for %d processes and any number of requests", s.n())
+	if s.requests > 0 {
+		how = fmt.Sprintf("checked for %d processes and up to %s of each", s.n(), plural(s.requests, "request"))
+	}
+	return fmt.Sprintf("%s: %s (%s states, %s transitions)", how, what, grouped(r.States), grouped(r.Transitions))
+}
+
+func plural(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + one + "s"
+}
+
+// grouped writes n with a comma before each three digits.
+func grouped(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
