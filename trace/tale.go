@@ -88,7 +88,11 @@ func (w *teller) sentence(r row) string {
 	case e.Kind == Send || e.Kind == Enter: // nothing came before it
 		return e.Proc.String() + " " + list(w.does(r, core.None)) + "."
 	}
-	return strings.TrimSuffix(e.Sentence(), ".") + " and " + list(effects) + "."
+	and := " and "
+	if e.Kind == Expire {
+		and = ", and it "
+	}
+	return strings.TrimSuffix(e.Sentence(), ".") + and + list(effects) + "."
 }
 
 // does tells the events of a row; what is sent to peer is an answer to it.

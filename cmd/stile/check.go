@@ -61,7 +61,7 @@ Exit code 0: all that was checked holds; 1: something is violated;
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if f.museum || f.proofs {
-				return f.page(stdout)
+				return f.page(stdout, stderr)
 			}
 			return f.run(args[0], stdout, stderr)
 		},
@@ -71,16 +71,18 @@ Exit code 0: all that was checked holds; 1: something is violated;
 }
 
 // page prints a page that is made of many checks.
-func (f *checkFlags) page(stdout io.Writer) error {
+func (f *checkFlags) page(stdout, stderr io.Writer) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	l := f.config.Limits
 	l.Context = ctx
-	make := museum.Page
-	if f.proofs {
-		make = museum.Proofs
+	var text string
+	var err error
+	if f.museum {
+		text, err = museum.Page(l)
+	} else {
+		text, err = museum.Proofs(l, func(line string) { fmt.Fprintln(stderr, line) })
 	}
-	text, err := make(l)
 	if err == nil {
 		_, err = io.WriteString(stdout, text)
 	}
@@ -104,7 +106,7 @@ func (f *checkFlags) define(c *cobra.Command) {
 	fs.StringVar(&f.trace, "trace", "", "write the first counterexample to this `FILE`, for 'stile replay'")
 	fs.StringVar(&f.svg, "svg", "", "write its space-time diagram to this `FILE`")
 	fs.BoolVar(&f.museum, "museum", false, "print docs/museum.md: famous algorithms that fail, and how; no ALGORITHM")
-	fs.BoolVar(&f.proofs, "proofs", false, "print docs/proofs.md: what was proved of every algorithm; takes minutes")
+	fs.BoolVar(&f.proofs, "proofs", false, "print docs/proofs.md: what was proved of every algorithm; takes long")
 	fs.Lookup("workers").DefValue = ""
 }
 
