@@ -57,7 +57,7 @@ bench: ## all benchmarks, or BENCH=NAME
 
 golden: ## rewrite the golden files; read the difference before you commit it
 	go test $(golden) -update
-	git status --short -- '*testdata*'
+	git status --short -- '*testdata*' docs
 
 museum: ## make docs/museum.md: famous algorithms that fail
 	go run ./cmd/stile check --museum > docs/museum.md.new

@@ -100,7 +100,7 @@ func (l *checkProgress) show(p check.Progress) {
 	}
 	l.next = p.Elapsed + between
 	rate := float64(p.States) / p.Elapsed.Seconds()
-	fmt.Fprintf(l.w, "\r\x1b[K%s states, %s/s, queue %s, depth %d, %s", grouped(p.States), grouped(int64(rate)),
+	fmt.Fprintf(l.w, "\r\x1b[K%s states, %s/s, queue %s blocks, depth %d, %s", grouped(p.States), grouped(int64(rate)),
 		grouped(int64(p.Queue)), p.Depth, bytesOf(p.Memory))
 }
 

@@ -127,6 +127,9 @@ func TestUsageErrors(t *testing.T) {
 		{"check raymond --svg .", "is a directory"},
 		{"check raymond --svg x --trace ./x", "give each its own"},
 
+		{"check raymond --museum", "takes no argument"},
+		{"check raymond --proofs", "takes no argument"},
+
 		{"bank robbery", "takes no argument"},
 		{"bank --lock padlock", "'stile algorithms' lists them"},
 		{"bank --machines 0", "want a whole number from 1"},

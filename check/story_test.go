@@ -1,0 +1,66 @@
+package check
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stile-lock/stile/mutex"
+)
+
+// What a report says to go test.
+func TestErr(t *testing.T) {
+	for _, c := range []struct {
+		config Config
+		says   []string // none: no error
+	}{
+		{Config{Spec: mutex.Central(0), Nodes: 2}, nil},
+		{Config{Spec: mutex.Central(0), Nodes: 2, Requests: 1}, nil},
+		{Config{Spec: mutex.Central(0), Nodes: 2, Properties: []string{Token}}, []string{"central among 2: token not-checked: it has no token"}},
+		{
+			Config{Spec: mutex.Lamport(), Nodes: 3, Limits: Limits{Time: time.Nanosecond}},
+			[]string{"lamport among 3: mutual-exclusion unfinished: out of time"},
+		},
+		{
+			Config{Spec: mutex.MajorityNaive(), Nodes: 2, Requests: 1},
+			[]string{
+				"majority-naive among 2: deadlock violated: after 4 steps",
+				"P2, which asked later, receives REQUEST from P1 and does not answer.",
+				"Nothing need happen any more, and P1 and P2 wait.",
+				" step  P1    P2 ",
+			},
+		},
+	} {
+		r, err := Run(c.config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := r.Err()
+		if c.says == nil {
+			if got != nil {
+				t.Errorf("%s: %v, want no error", c.config.Spec.Name, got)
+			}
+			continue
+		}
+		for _, want := range c.says {
+			if got == nil || !strings.Contains(got.Error(), want) {
+				t.Errorf("%s: got\n%v\nwant it to say %q", c.config.Spec.Name, got, want)
+			}
+		}
+	}
+}
+
+// A scenario in which nobody starts is not one in which everybody does.
+func TestCounterexampleWithoutStart(t *testing.T) {
+	r, err := Run(Config{Spec: mutex.TokenRing(), Nodes: 2, Requests: 1, Properties: []string{OrderOpen}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := r.First()
+	if p == nil || strings.Contains(p.Note, "does not agree") {
+		t.Fatalf("%+v, want a violation that the simulator sees, too", r.Properties)
+	}
+	if last := p.Trace[len(p.Trace)-1]; !strings.HasSuffix(last, "starts") {
+		t.Errorf("the last step is %q; want a start, so that there is one", last)
+	}
+}
