@@ -68,11 +68,45 @@ func printProperty(p *page, q check.Property) {
 	if q.Verdict == check.Violated {
 		verdict = "VIOLATED"
 	}
-	name := q.Name
-	for _, line := range wrap(q.Note, width-33) {
+	name, note := q.Name, q.Note
+	if strings.HasPrefix(note, "up to ") { // the first line says that already
+		_, note, _ = strings.Cut(note, " of each process")
+		note = strings.TrimPrefix(note, "; ")
+	}
+	if note == "" && q.Verdict != check.Violated {
+		note = meaning(name)
+	}
+	for _, line := range wrap(note, width-33) {
 		p.line("%s%s%s", right(name, 18), right(verdict, 15), line)
 		name, verdict = "", ""
 	}
+}
+
+// meaning says what it means that a property holds.
+func meaning(property string) string {
+	switch property {
+	case check.MutualExclusion:
+		return "never two inside"
+	case check.Deadlock:
+		return "while somebody waits, something can happen"
+	case check.Starvation:
+		return "nobody waits for ever"
+	case check.Order:
+		return "granted in the order in which requests happened"
+	case check.OrderOpen:
+		return "the same when applications talk, too"
+	case check.Token:
+		return "never two tokens"
+	case check.Fence:
+		return "the entry count rises by one at each entry"
+	case check.Start:
+		return "all this from every start of a view"
+	case check.Alibi:
+		return "who is given an alibi is not inside"
+	case check.Convergence:
+		return "it comes right by itself from every state"
+	}
+	return ""
 }
 
 // A checkProgress is a line on a terminal that says how far a check is;
