@@ -96,7 +96,7 @@ func (r *run) liveness(h *host, e *Exploration) error {
 	p := r.passed(e, Starvation)
 	b := r.passed(e, Bypass)
 	if e.Unfinished == "" && r.Memory > 0 && need > r.Memory {
-		p.Verdict, p.Note = NotChecked, fmt.Sprintf("the state graph needs %d MiB, more than --memory allows", need>>20)
+		p.Verdict, p.Note = Unfinished, fmt.Sprintf("the state graph needs %d MiB, more than --memory allows", need>>20)
 		b.Verdict, b.Note = p.Verdict, p.Note
 	}
 	if p.Verdict != Holds && p.Verdict != HoldsBounded {
@@ -116,15 +116,21 @@ func (r *run) liveness(h *host, e *Exploration) error {
 		return nil
 	}
 	fromRequest, fromCalm := 0, 0
+	var worst *cut
+	var bad []uint32
+	who := 0
 	for _, proc := range g.waiters() {
 		c := newCut(g, proc)
-		if bad := c.starves(); bad != nil && p.Verdict != Violated {
-			if err := r.starves(&p, h, c, bad, core.ID(proc)); err != nil {
-				return err
-			}
+		if b := c.starves(); b != nil && (bad == nil || b[len(b)-1] < bad[len(bad)-1]) {
+			worst, bad, who = c, b, proc
 		}
 		a, q := c.bypass()
 		fromRequest, fromCalm = worse(fromRequest, a), worse(fromCalm, q)
+	}
+	if bad != nil {
+		if err := r.starves(&p, h, worst, bad, core.ID(who)); err != nil {
+			return err
+		}
 	}
 	r.add(p)
 	r.bypass(&b, fromRequest, fromCalm)

@@ -105,14 +105,21 @@ func (c *cut) inner(members []uint32, f func(edge uint64)) {
 	}
 }
 
-// starves returns a component in which a fair run can stay for ever, or nil.
+// starves returns a component in which a fair run can stay for ever, or nil. Of
+// several it is the one that is reached in the fewest steps; the state in which
+// that happens is the last of the list.
 func (c *cut) starves() []uint32 {
+	var worst []uint32
 	for _, members := range c.comps {
-		if c.bad(members) {
-			return members
+		first := slices.Min(members)
+		if worst != nil && first > worst[len(worst)-1] || !c.bad(members) {
+			continue
 		}
+		i, last := slices.Index(members, first), len(members)-1
+		members[i], members[last] = members[last], members[i]
+		worst = members
 	}
-	return nil
+	return worst
 }
 
 func (c *cut) bad(members []uint32) bool {
