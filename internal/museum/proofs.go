@@ -25,20 +25,18 @@ func Proofs(l check.Limits, told func(line string)) (string, error) {
 	b.line("# What was proved")
 	b.line("")
 	b.line("<!-- made by 'stile check --proofs': do not edit, run 'make proofs' -->")
-	b.text(fmt.Sprintf("Every algorithm, in every order of events on FIFO channels, with N = 2, 3 and 4. *Requests* is how often each process may ask: *any* means without bound, and then what holds is proved for this N; where that does not end within %v the number of requests is bounded. States, transitions and depth are those of the pass without monitors. The counts of the smaller ones, on the weakest network that the algorithm claims, are pinned in tests. The time is that of all passes together, %s.", patience, machine()))
+	b.text(fmt.Sprintf("Every algorithm, in every order of events, with N = 2, 3 and 4 on FIFO channels, and with N = 2 and 3 on the weakest network it claims, where that is a weaker one. *Requests* is how often each process may ask: *any* means without bound, and then what holds is proved for this N; where that does not end within %v the number of requests is bounded. States, transitions and depth are those of the pass without monitors. The counts of the smaller ones, on the weakest network that the algorithm claims, are pinned in tests. The time is that of all passes together, %s.", patience, machine()))
 	b.text("The properties: **M**utual exclusion, no **D**eadlock, no **S**tarvation, **O**rder (closed), order among applications that **T**alk, **B**ypass, **K** one token, **F**ence, **C**hannels, st**A**rt, al**I**bi, con**V**ergence. A letter in upper case: it holds; in lower case: it holds up to the bound on requests; **!** before it: violated; **?** before it: not finished; absent: not claimed, or nothing to check.")
-	b.line("\n| algorithm | N | requests | states | transitions | depth | properties | on a link | bypass | seconds |")
-	b.line("|---|--:|--:|--:|--:|--:|---|--:|--:|--:|")
+	b.line("\n| algorithm | N | network | requests | states | transitions | depth | properties | on a link | bypass | seconds |")
+	b.line("|---|--:|---|--:|--:|--:|--:|---|--:|--:|--:|")
 	for _, s := range catalog.All() {
-		for n := 2; n <= 4; n++ {
-			if s.Accepts(n) == nil {
-				line, err := b.row(s, n)
-				if err != nil {
-					return "", err
-				}
-				told(line)
-				b.line("%s", line)
+		for _, c := range groups(s) {
+			line, err := b.row(c)
+			if err != nil {
+				return "", err
 			}
+			told(line)
+			b.line("%s", line)
 		}
 	}
 	b.text("*On a link*: the most messages that were under way on one link at a time. *Bypass*: the most entries of others that a process can see while it waits, from its request on, and once none of its own messages is under way.")
@@ -58,26 +56,37 @@ func machine() string {
 	return s
 }
 
-// row proves what can be proved of an algorithm among n processes: first
-// without a bound, then with fewer and fewer requests.
-func (b *builder) row(s core.Spec, n int) (string, error) {
+// groups lists the groups in which an algorithm is checked.
+func groups(s core.Spec) []check.Config {
+	var all []check.Config
+	for network := core.FIFO; network <= s.Network; network += max(1, s.Network) {
+		for n := 2; n <= 4; n++ {
+			if s.Accepts(n) == nil && (n < 4 || network == core.FIFO) {
+				all = append(all, check.Config{Spec: s, Nodes: n, Network: network})
+			}
+		}
+	}
+	return all
+}
+
+// row proves what can be proved of a group: first without a bound, then with
+// fewer and fewer requests.
+func (b *builder) row(c check.Config) (string, error) {
 	attempts := []int{0, 2, 1}
-	if n == 4 {
+	if c.Nodes == 4 {
 		attempts = []int{0, 1}
 	}
 	var r *check.Report
 	for _, requests := range attempts {
-		l := b.limits
-		l.Time = long
+		c.Requests, c.Limits, c.Time = requests, b.limits, long
 		if requests == 0 {
-			l.Time = patience
+			c.Time = patience
 		}
 		var err error
-		r, err = check.Run(check.Config{Spec: s, Nodes: n, Requests: requests, Limits: l})
-		if err != nil {
+		if r, err = check.Run(c); err != nil {
 			return "", err
 		}
-		if l.Context != nil && l.Context.Err() != nil {
+		if c.Context != nil && c.Context.Err() != nil {
 			return "", fmt.Errorf("interrupted: nothing is printed")
 		}
 		if !unfinished(r) {
@@ -88,7 +97,7 @@ func (b *builder) row(s core.Spec, n int) (string, error) {
 	if r.Requests > 0 {
 		requests = fmt.Sprint(int(r.Requests))
 	}
-	return fmt.Sprintf("| %s | %d | %s | %s | %s | %d | %s | %s | %s | %.1f |", s.Name, n, requests,
+	return fmt.Sprintf("| %s | %d | %v | %s | %s | %s | %d | %s | %s | %s | %.1f |", c.Spec.Name, c.Nodes, c.Network, requests,
 		grouped(r.States), grouped(r.Transitions), r.Depth, letters(r), longest(r), bypass(r), r.Seconds), nil
 }
 
