@@ -2,6 +2,7 @@ package check
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"sync/atomic"
 
@@ -49,24 +50,50 @@ type host struct {
 	uncounted uint32 // kinds of messages that do not carry the entry count, one bit for each: for tests
 }
 
-func newHost(g Group) (*host, error) {
-	if g.Nodes > maxSeats {
-		return nil, fmt.Errorf("%d processes: the checker takes at most %d", g.Nodes, maxSeats)
+// check reports why a group cannot be checked, or why nothing could ever happen
+// in it: then all would hold, and mean nothing.
+func (g *Group) check() error {
+	switch {
+	case g.Spec.Plan == nil:
+		return errors.New("the Spec has no Plan: there is nothing to check")
+	case g.Nodes > maxSeats:
+		return fmt.Errorf("%d processes: the checker takes at most %d", g.Nodes, maxSeats)
+	case g.Requests < 0 || g.Requests > maxRequests:
+		return fmt.Errorf("%d requests of each process: want 1 to %d, or 0 for any number", g.Requests, maxRequests)
+	case g.Network > core.Lossy:
+		return fmt.Errorf("unknown %v", g.Network)
+	case g.Requesters != nil && len(g.Requesters) == 0:
+		return errors.New("nobody may ask: name at least one requester")
 	}
-	if err := g.Spec.Accepts(g.Nodes); err != nil {
+	for _, p := range g.Requesters {
+		if p < 0 || int(p) >= g.Nodes {
+			return fmt.Errorf("requester %d of %d processes: want 1 to %d", int(p)+1, g.Nodes, g.Nodes)
+		}
+	}
+	for _, v := range g.Starts {
+		if err := v.Check(); err != nil {
+			return err
+		}
+		if v.N != g.Nodes {
+			return fmt.Errorf("a start of %d processes in a group of %d", v.N, g.Nodes)
+		}
+	}
+	return g.Spec.Accepts(g.Nodes)
+}
+
+// maxRequests bounds a bound on requests.
+const maxRequests = 255
+
+func newHost(g Group) (*host, error) {
+	if err := g.check(); err != nil {
 		return nil, err
 	}
 	birth, err := g.Spec.Plan(g.Nodes)
 	if err != nil {
 		return nil, err
 	}
-	if g.Starts == nil {
+	if len(g.Starts) == 0 {
 		g.Starts = []core.View{{N: g.Nodes}}
-	}
-	for _, v := range g.Starts {
-		if err := v.Check(); err != nil {
-			return nil, err
-		}
 	}
 	h := &host{Group: g, birth: birth, blobs: &blobs{ids: map[string]uint32{}}}
 	h.omega = g.Requests == 0 && g.Spec.Spreads

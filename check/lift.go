@@ -46,6 +46,23 @@ func widen(times uint64) *mapper {
 	return m
 }
 
+// counted returns the times that there may be after a step: those before it,
+// and each counted up by one. Where gaps are not told apart by how wide they
+// are, a step must not jump over one.
+func (w *worker) counted(state *blob, in core.Input, msg *blob) uint64 {
+	if !w.omega {
+		return ^uint64(0)
+	}
+	times := state.times | 1
+	if msg != nil {
+		times |= msg.times
+	}
+	if in.Kind == core.Hear {
+		times |= 1 << in.Time
+	}
+	return times | times<<1
+}
+
 // lift tries the step that w has just taken with its times moved. w.state and
 // w.out hold what came of it.
 func (w *worker) lift(state *blob, in core.Input, msg *blob) error {

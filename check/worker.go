@@ -188,6 +188,7 @@ func (w *worker) run(state *blob, in core.InputKind, from core.ID, msg *blob) (e
 	if err := w.lift(state, input, msg); err != nil {
 		return effect{}, err
 	}
+	allowed := w.counted(state, input, msg)
 	after := slices.Clone(w.state)
 	sends := make([][]byte, len(w.out.Sends))
 	for i := range sends {
@@ -198,11 +199,17 @@ func (w *worker) run(state *blob, in core.InputKind, from core.ID, msg *blob) (e
 		if err != nil {
 			return effect{}, err
 		}
+		if b.times&^allowed != 0 {
+			return effect{}, liftError{fmt.Sprintf("a message of %v has a time that was counted up by more than one", state.seat)}
+		}
 		e.sends = append(e.sends, sent{uint8(int(state.seat)*w.Nodes + int(s.To)), b.id, b.idem})
 	}
 	b, err := w.blob(state.seat, after)
 	if err != nil {
 		return effect{}, err
+	}
+	if b.times&^allowed != 0 {
+		return effect{}, liftError{fmt.Sprintf("%v counts up by more than one in one step", state.seat)}
 	}
 	e.state = b.id
 	return e, nil

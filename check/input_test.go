@@ -1,0 +1,116 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/mutex"
+)
+
+// What cannot be checked is refused, and so is what would hold only because
+// nothing ever happens.
+func TestRefusesBadInput(t *testing.T) {
+	spec := mutex.Central(0)
+	for _, c := range []struct {
+		config Config
+		want   string
+	}{
+		{Config{Spec: spec}, "among 0 processes"},
+		{Config{Spec: spec, Nodes: -1}, "among -1 processes"},
+		{Config{Spec: spec, Nodes: 13}, "at most 12"},
+		{Config{Spec: spec, Nodes: 2, Requests: -1}, "-1 requests"},
+		{Config{Spec: spec, Nodes: 2, Requests: 256}, "256 requests"},
+		{Config{Spec: spec, Nodes: 2, Requesters: []core.ID{0, 2}}, "requester 3 of 2"},
+		{Config{Spec: spec, Nodes: 2, Requesters: []core.ID{core.None}}, "requester 0 of 2"},
+		{Config{Spec: spec, Nodes: 2, Requesters: []core.ID{}}, "nobody may ask"},
+		{Config{Spec: spec, Nodes: 2, Starts: []core.View{{N: 3}}}, "a start of 3 processes in a group of 2"},
+		{Config{Spec: spec, Nodes: 2, Starts: []core.View{{N: 2, Holder: 2}}}, "holder 3"},
+		{Config{Spec: spec, Nodes: 2, Network: 9}, "unknown network 9"},
+		{Config{Spec: spec, Nodes: 2, Properties: []string{"liveness"}}, `unknown property "liveness"`},
+		{Config{Nodes: 2}, "nothing to check"},
+	} {
+		if r, err := Run(c.config); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: got %v and %v, want an error with %q", c.config, r, err, c.want)
+		}
+	}
+}
+
+// Every limit ends a check with what was covered, and as unfinished.
+func TestRunEndsCleanly(t *testing.T) {
+	cancelled, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, c := range []struct {
+		limits Limits
+		why    string
+	}{
+		{Limits{Memory: 1 << 20}, "out of memory"},
+		{Limits{Time: time.Nanosecond}, "out of time"},
+		{Limits{Context: cancelled}, "interrupted"},
+	} {
+		r, err := Run(Config{Spec: mutex.RicartAgrawala(), Nodes: 4, Network: core.Unordered, Limits: c.limits})
+		if err != nil {
+			t.Fatalf("%s: %v", c.why, err)
+		}
+		if r.Verdict != Unfinished || r.States == 0 || len(r.Properties) != len(claims(mutex.RicartAgrawala())) {
+			t.Errorf("%s: %s after %d states, with %d properties", c.why, r.Verdict, r.States, len(r.Properties))
+		}
+		for _, p := range r.Properties {
+			if p.Verdict != Unfinished && p.Verdict != NotChecked || p.Verdict == Unfinished && !strings.Contains(p.Note, c.why) {
+				t.Errorf("%s: %s is %s: %s", c.why, p.Name, p.Verdict, p.Note)
+			}
+		}
+	}
+}
+
+// What is found before the end counts.
+func TestViolationBeforeTheEnd(t *testing.T) {
+	r, err := Run(Config{
+		Spec: mutex.MajorityNaive(), Nodes: 3, Network: core.Unordered, Properties: []string{MutualExclusion, Deadlock},
+		Requests: 2, Limits: Limits{Memory: 2 << 20},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := r.Find(MutualExclusion), r.Find(Deadlock); a.Verdict != Unfinished || b.Verdict != Violated || r.Verdict != Violated {
+		t.Errorf("mutual exclusion is %s, deadlock is %s, together %s", a.Verdict, b.Verdict, r.Verdict)
+	}
+}
+
+// failing is an algorithm whose machines fail.
+func failing(spec core.Spec, when core.InputKind) core.Spec {
+	plan := spec.Plan
+	spec.Plan = func(n int) (core.Birth, error) {
+		birth, err := plan(n)
+		return func(self core.ID, v core.View) core.Machine { return failingMachine{birth(self, v), when} }, err
+	}
+	return spec
+}
+
+var errPlanted = errors.New("planted")
+
+type failingMachine struct {
+	core.Machine
+	when core.InputKind
+}
+
+func (f failingMachine) Step(in core.Input, out *core.Output) error {
+	if in.Kind == f.when {
+		return errPlanted
+	}
+	return f.Machine.Step(in, out)
+}
+
+func TestMachineThatFails(t *testing.T) {
+	for _, when := range []core.InputKind{core.Start, core.Request, core.Receive, core.Release} {
+		for workers := 1; workers <= 2; workers++ {
+			_, err := Run(Config{Spec: failing(mutex.Central(0), when), Nodes: 2, Limits: Limits{Workers: workers}})
+			if !errors.Is(err, errPlanted) || !strings.Contains(err.Error(), "central") {
+				t.Errorf("input %d, %d workers: got %v", when, workers, err)
+			}
+		}
+	}
+}
