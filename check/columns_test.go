@@ -64,7 +64,7 @@ func measuredOf(t *testing.T, h *host) map[string]bool {
 			phase = append(phase, p.phase)
 		}
 		for _, l := range g.letters {
-			letters = append(letters, refLetter{int(l.link) / h.Nodes, int(l.link) % h.Nodes, string(w.info(l.blob).bytes)})
+			letters = append(letters, refLetter{from: int(l.link) / h.Nodes, to: int(l.link) % h.Nodes, bytes: string(w.info(l.blob).bytes)})
 		}
 		set[measure(machines, phase, letters)] = true
 	})

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/core"
 )
 
@@ -18,6 +17,8 @@ import (
 type refLetter struct {
 	from, to int
 	bytes    string
+	past     uint64
+	count    int
 }
 
 type refState struct {
@@ -26,18 +27,33 @@ type refState struct {
 	left     []int
 	start    []bool
 	letters  []refLetter
+
+	watch watch
+}
+
+// A watch is what happened before, in full: requests are numbered, one bit for
+// each, and entries are counted.
+type watch struct {
+	past    []uint64 // the requests that each process knows of
+	before  []uint64 // those that its own waiting request comes after
+	granted uint64
+	count   []int // the highest entry count that each process has seen
+	entries int
 }
 
 func (s *refState) clone() *refState {
-	return &refState{slices.Clone(s.machines), slices.Clone(s.phase), slices.Clone(s.left), slices.Clone(s.start), slices.Clone(s.letters)}
+	w := s.watch
+	w.past, w.before, w.count = slices.Clone(w.past), slices.Clone(w.before), slices.Clone(w.count)
+	return &refState{slices.Clone(s.machines), slices.Clone(s.phase), slices.Clone(s.left), slices.Clone(s.start), slices.Clone(s.letters), w}
 }
 
 func (s *refState) key() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%q %v %v %v", s.machines, s.phase, s.left, s.start)
 	for _, l := range s.letters {
-		fmt.Fprintf(&b, " %d>%d %q", l.from, l.to, l.bytes)
+		fmt.Fprintf(&b, " %d>%d %q %d %d", l.from, l.to, l.bytes, l.past, l.count)
 	}
+	fmt.Fprint(&b, s.watch)
 	return b.String()
 }
 
@@ -48,6 +64,9 @@ type reference struct {
 	seen     map[string]*refState
 	queue    []*refState
 	two, end bool // two were inside; somebody waited with nothing to happen
+
+	watching     bool
+	order, fence bool // ME3 was broken; the count did not rise by one
 }
 
 func (r *reference) machine(i int, state string) core.Machine {
@@ -73,12 +92,22 @@ func (r *reference) do(s *refState, i int, in core.Input) bool {
 	after := string(m.AppendState(nil))
 	moved := after != s.machines[i] || len(out.Sends) > 0 || out.Entered
 	s.machines[i] = after
+	if out.Entered && r.watching {
+		r.entered(s, i)
+	}
 	for k, send := range out.Sends {
-		s.letters = append(s.letters, refLetter{i, int(send.To), string(out.Bytes(k))})
+		l := refLetter{from: i, to: int(send.To), bytes: string(out.Bytes(k))}
+		if r.watching {
+			l.past, l.count = s.watch.past[i], s.watch.count[i]
+		}
+		s.letters = append(s.letters, l)
 	}
 	for _, n := range out.Notices {
 		if n.Kind == core.Denied {
 			s.phase[i] = idle
+			if r.watching {
+				s.watch.granted |= r.bit(s, i) // it waits no more
+			}
 		}
 	}
 	if out.Entered {
@@ -106,7 +135,24 @@ func (r *reference) add(s *refState) {
 func explore(t testing.TB, spec core.Spec, n, requests int) *reference {
 	t.Helper()
 	r := &reference{t: t, spec: spec, n: n, seen: map[string]*refState{}}
+	r.run(requests)
+	return r
+}
+
+// watched explores with all that happened before kept.
+func watched(t testing.TB, spec core.Spec, n, requests int) *reference {
+	t.Helper()
+	r := &reference{t: t, spec: spec, n: n, seen: map[string]*refState{}, watching: true}
+	r.run(requests)
+	return r
+}
+
+func (r *reference) run(requests int) {
+	n := r.n
 	s := &refState{phase: make([]uint8, n), left: slices.Repeat([]int{requests}, n)}
+	if r.watching {
+		s.watch = watch{past: make([]uint64, n), before: make([]uint64, n), count: make([]int, n)}
+	}
 	for i := range n {
 		s.machines = append(s.machines, string(r.machine(i, "").AppendState(nil)))
 	}
@@ -116,7 +162,29 @@ func explore(t testing.TB, spec core.Spec, n, requests int) *reference {
 	for r.add(s); len(r.queue) > 0; r.queue = r.queue[1:] {
 		r.next(r.queue[0])
 	}
-	return r
+}
+
+// asks numbers the request that process i makes now.
+func (r *reference) asks(s *refState, i int) {
+	s.watch.before[i] = s.watch.past[i]
+	s.watch.past[i] |= r.bit(s, i)
+}
+
+// bit is that of the last request of process i.
+func (r *reference) bit(s *refState, i int) uint64 { return 1 << (i + r.n*s.left[i]) }
+
+func (r *reference) entered(s *refState, i int) {
+	w := &s.watch
+	if w.before[i]&^w.granted != 0 {
+		r.order = true
+	}
+	w.granted |= r.bit(s, i)
+	w.entries++
+	w.count[i]++
+	if w.count[i] != w.entries {
+		r.fence = true
+		w.count[i] = w.entries
+	}
 }
 
 func (r *reference) next(s *refState) {
@@ -127,6 +195,9 @@ func (r *reference) next(s *refState) {
 		case s.phase[i] == idle && s.left[i] > 0:
 			next.phase[i] = waits
 			next.left[i]--
+			if r.watching {
+				r.asks(next, i)
+			}
 			r.do(next, i, core.Input{Kind: core.Request})
 			r.add(next)
 		case s.phase[i] == waits:
@@ -152,6 +223,10 @@ func (r *reference) next(s *refState) {
 		}
 		next := s.clone()
 		next.letters = slices.Delete(next.letters, k, k+1)
+		if r.watching {
+			next.watch.past[l.to] |= l.past
+			next.watch.count[l.to] = max(next.watch.count[l.to], l.count)
+		}
 		r.do(next, l.to, core.Input{Kind: core.Receive, From: core.ID(l.from), Bytes: []byte(l.bytes)})
 		r.add(next)
 	}
@@ -211,132 +286,4 @@ func (r *reference) visit(s *refState, v core.TimeVisitor) *refState {
 		sort.Slice(s.letters, func(a, b int) bool { return fmt.Sprint(s.letters[a]) < fmt.Sprint(s.letters[b]) })
 	}
 	return s
-}
-
-// shadows returns what can be seen of the states from outside: who is idle,
-// waits or is inside, and, with kinds, which kinds of messages are on which
-// link.
-func (r *reference) shadows(kinds bool) map[string]bool {
-	set := map[string]bool{}
-	for _, s := range r.seen {
-		var list []string
-		for _, l := range s.letters {
-			list = append(list, fmt.Sprint(l.from, l.to, l.bytes[0]))
-		}
-		set[shadow(s.phase, list, kinds)] = true
-	}
-	return set
-}
-
-func shadow(phase []uint8, letters []string, kinds bool) string {
-	if !kinds {
-		letters = nil
-	}
-	slices.Sort(letters)
-	return fmt.Sprint(phase, letters)
-}
-
-// shadowsOf returns the same of a checked group.
-func shadowsOf(t testing.TB, h *host, kinds bool) map[string]bool {
-	t.Helper()
-	set := map[string]bool{}
-	walk(t, h, func(w *worker, g *global) {
-		var phase []uint8
-		var list []string
-		for _, p := range g.procs {
-			phase = append(phase, p.phase)
-		}
-		for _, l := range g.letters {
-			list = append(list, fmt.Sprint(int(l.link)/h.Nodes, int(l.link)%h.Nodes, w.info(l.blob).kind))
-		}
-		set[shadow(phase, list, kinds)] = true
-	})
-	return set
-}
-
-// walk calls f for every state of a checked group.
-func walk(t testing.TB, h *host, f func(w *worker, g *global)) {
-	t.Helper()
-	w := h.Worker().(*worker)
-	seen := map[string]bool{}
-	var queue [][]byte
-	add := func(b []byte) {
-		if !seen[string(b)] {
-			seen[string(b)] = true
-			queue = append(queue, slices.Clone(b))
-		}
-	}
-	if err := w.Init(add); err != nil {
-		t.Fatal(err)
-	}
-	for ; len(queue) > 0; queue = queue[1:] {
-		g := newGlobal(h.Nodes)
-		h.unpack(queue[0], g)
-		f(w, g)
-		if _, err := w.Next(queue[0], func(_ Step, b []byte) { add(b) }); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-// idempotent names the algorithms of which the checker leaves out second
-// copies, and measures counters from the token's.
-const idempotent = "suzuki-kasami ricart-agrawala-token dijkstra"
-
-// With bounded requests the checker finds exactly the states there are, up to a
-// shift of all times, and the same verdicts.
-func TestAgreesWithReference(t *testing.T) {
-	for _, spec := range catalog.All() {
-		for _, c := range []struct{ n, requests int }{{1, 2}, {2, 1}, {2, 2}, {3, 1}} {
-			if c.n == 3 && strings.Contains(large+" ricart-agrawala ricart-agrawala-1981", spec.Name) {
-				continue
-			}
-			if spec.Accepts(c.n) != nil {
-				continue
-			}
-			r := explore(t, spec, c.n, c.requests)
-			h := mustHost(t, Group{Spec: spec, Nodes: c.n, Network: spec.Network, Requests: c.requests})
-			e, err := Explore(h, Limits{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			exact := !strings.Contains(idempotent, spec.Name)
-			if states := r.shifted(); exact && int64(states) != e.States {
-				t.Errorf("%s, N=%d, %d requests: %d states, want %d", spec.Name, c.n, c.requests, e.States, states)
-			}
-			_, two := e.Broken[brokenExclusion]
-			_, end := e.Broken[brokenDeadlock]
-			if two != r.two || end != r.end {
-				t.Errorf("%s, N=%d, %d requests: two inside %v, deadlock %v; want %v, %v", spec.Name, c.n, c.requests, two, end, r.two, r.end)
-			}
-			same(t, spec.Name, r.shadows(exact), shadowsOf(t, h, exact))
-		}
-	}
-}
-
-// With any number of requests the checker finds what can happen with a few,
-// and nothing else: the approximation of times adds nothing that shows.
-func TestUnboundedAgreesWithReference(t *testing.T) {
-	for _, spec := range catalog.All() {
-		exact := !strings.Contains(idempotent, spec.Name)
-		r := explore(t, spec, 2, 4)
-		h := mustHost(t, Group{Spec: spec, Nodes: 2, Network: spec.Network})
-		same(t, spec.Name, r.shadows(exact), shadowsOf(t, h, exact))
-	}
-}
-
-func same(t *testing.T, name string, want, got map[string]bool) {
-	t.Helper()
-	for s := range want {
-		if !got[s] {
-			t.Errorf("%s: the checker does not find %s", name, s)
-			return
-		}
-	}
-	for s := range got {
-		if !want[s] {
-			t.Errorf("%s: the checker finds %s, which cannot be", name, s)
-			return
-		}
-	}
 }
