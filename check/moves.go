@@ -132,7 +132,7 @@ func (w *worker) finish(g *global, p core.ID, in core.InputKind, from core.ID, m
 		if w.uncounted != 0 && w.uncounted>>w.info(m.blob).kind&1 == 1 {
 			l.seen = false
 		}
-		if m.idem {
+		if m.idem || w.Upset {
 			if last := g.last(m.link); last != nil && *last == l {
 				continue // a second copy right behind changes nothing
 			}

@@ -119,7 +119,8 @@ type Spec struct {
 	// Upset returns every state in which the machine of a seat among n may be
 	// found, if the algorithm comes right by itself from wherever it is found,
 	// with nothing under way. For that, hosts let timer 0 run out now and then,
-	// set or not. It is nil for those that do not claim this.
+	// set or not; what is told again right behind the same message must change
+	// nothing. It is nil for those that do not claim this.
 	Upset func(self ID, n int) [][]byte
 
 	// Plan prepares the algorithm for n processes: quorums, trees and the like

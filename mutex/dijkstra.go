@@ -85,7 +85,6 @@ func (m *dijMessage) Fields(c *core.Coder) {
 	c.Kind(&m.Kind, dijFlag)
 	c.Int("flag", &m.Flag, maxFlag)
 	c.Token()
-	c.Idempotent()
 }
 
 // maxFlag bounds what a message may say; the ring's own bound is checked when
