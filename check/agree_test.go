@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/catalog"
+	"github.com/stile-lock/stile/core"
 )
 
 // shadows returns what can be seen of the states from outside: who is idle,
@@ -77,10 +78,10 @@ func walk(t testing.TB, h *host, f func(w *worker, g *global)) {
 
 // idempotent names the algorithms of which the checker leaves out second
 // copies, and measures counters from the token's.
-const idempotent = "suzuki-kasami ricart-agrawala-token dijkstra"
+const idempotent = "suzuki-kasami ricart-agrawala-token"
 
 // With bounded requests the checker finds exactly the states there are, up to a
-// shift of all times, and the same verdicts.
+// shift of all times, and the same verdicts, also where messages get lost.
 func TestAgreesWithReference(t *testing.T) {
 	for _, spec := range catalog.All() {
 		for _, c := range []struct{ n, requests int }{{1, 2}, {2, 1}, {2, 2}, {3, 1}} {
@@ -90,24 +91,36 @@ func TestAgreesWithReference(t *testing.T) {
 			if spec.Accepts(c.n) != nil {
 				continue
 			}
-			r := explore(t, spec, c.n, c.requests)
-			h := mustHost(t, Group{Spec: spec, Nodes: c.n, Network: spec.Network, Requests: c.requests})
-			e, err := Explore(h, Limits{})
-			if err != nil {
-				t.Fatal(err)
+			agree(t, spec, c.n, c.requests)
+			if c.n == 2 {
+				lossy := spec
+				lossy.Network = core.Lossy
+				agree(t, lossy, c.n, c.requests)
 			}
-			exact := !strings.Contains(idempotent, spec.Name)
-			if states := r.shifted(); exact && int64(states) != e.States {
-				t.Errorf("%s, N=%d, %d requests: %d states, want %d", spec.Name, c.n, c.requests, e.States, states)
-			}
-			_, two := e.Broken[brokenExclusion]
-			_, end := e.Broken[brokenDeadlock]
-			if two != r.two || end != r.end {
-				t.Errorf("%s, N=%d, %d requests: two inside %v, deadlock %v; want %v, %v", spec.Name, c.n, c.requests, two, end, r.two, r.end)
-			}
-			same(t, spec.Name, r.shadows(exact), shadowsOf(t, h, exact))
 		}
 	}
+}
+
+// agree compares the two checkers.
+func agree(t *testing.T, spec core.Spec, n, requests int) {
+	t.Helper()
+	name := fmt.Sprintf("%s, N=%d, %d requests, %v", spec.Name, n, requests, spec.Network)
+	r := explore(t, spec, n, requests)
+	h := mustHost(t, Group{Spec: spec, Nodes: n, Network: spec.Network, Requests: requests})
+	e, err := Explore(h, Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	exact := !strings.Contains(idempotent, spec.Name)
+	if states := r.shifted(); exact && int64(states) != e.States {
+		t.Errorf("%s: %d states, want %d", name, e.States, states)
+	}
+	_, two := e.Broken[brokenExclusion]
+	_, end := e.Broken[brokenDeadlock]
+	if two != r.two || end != r.end {
+		t.Errorf("%s: two inside %v, deadlock %v; want %v, %v", name, two, end, r.two, r.end)
+	}
+	same(t, name, r.shadows(exact), shadowsOf(t, h, exact))
 }
 
 // With any number of requests the checker finds what can happen with a few,

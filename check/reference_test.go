@@ -223,6 +223,9 @@ func (r *reference) next(s *refState) {
 		}
 		next := s.clone()
 		next.letters = slices.Delete(next.letters, k, k+1)
+		if r.spec.Network == core.Lossy {
+			r.add(next.clone())
+		}
 		if r.watching {
 			next.watch.past[l.to] |= l.past
 			next.watch.count[l.to] = max(next.watch.count[l.to], l.count)
