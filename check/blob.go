@@ -48,6 +48,14 @@ func (e tooManyTimes) Error() string {
 	return fmt.Sprintf("a logical time reached %d, above %d: too many different times at once", e.t, maxTime)
 }
 
+// tooManyBlobs means that there are more different machine states and messages
+// than the checker can number.
+type tooManyBlobs struct{}
+
+func (tooManyBlobs) Error() string {
+	return fmt.Sprintf("there are more than %d different machine states and messages", maxBlobs)
+}
+
 // A lister makes a blob of what it visits.
 type lister struct {
 	b   *blob
@@ -121,7 +129,7 @@ func (t *blobs) number(k []byte, describe func(b *blob) error) (*blob, error) {
 		return t.infos[id], nil
 	}
 	if len(t.infos) == maxBlobs {
-		return nil, fmt.Errorf("more than %d different machine states and messages", maxBlobs)
+		return nil, tooManyBlobs{}
 	}
 	b := &blob{id: uint32(len(t.infos)), seat: core.ID(k[0]) - 1, bytes: append([]byte(nil), k[1:]...)}
 	if err := describe(b); err != nil {

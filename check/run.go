@@ -224,7 +224,8 @@ func (r *run) explore(g Group, names ...string) (*host, *Exploration, error) {
 	e, err := Explore(h, l)
 	var lift liftError
 	var times tooManyTimes
-	if errors.As(err, &lift) || errors.As(err, &times) {
+	var blobs tooManyBlobs
+	if errors.As(err, &lift) || errors.As(err, &times) || errors.As(err, &blobs) {
 		e = &Exploration{Unfinished: err.Error()}
 	} else if err != nil {
 		return nil, nil, err

@@ -39,8 +39,8 @@ func stepKey(state uint32, kind core.InputKind, from core.ID, msg uint32) uint64
 	return uint64(state)<<36 | uint64(msg)<<12 | uint64(from+1)<<4 | uint64(kind)
 }
 
-// maxBlobs is how many different blobs a stepKey can tell apart.
-const maxBlobs = 1 << 24
+// maxBlobs is how many different blobs a stepKey and a Step.Class can tell apart.
+const maxBlobs = 1 << 22
 
 // An effect is what a machine did.
 type effect struct {
