@@ -64,6 +64,9 @@ type central struct {
 	told    []uint64 // at the coordinator: the attempt in which each was told to abort
 	round   uint64   // demand: of the coordinator
 	missing core.Set // demand: who has not answered yet
+	again   bool     // demand: somebody has demanded a round since this one began
+
+	demanded bool // demand: this site has, and no round has come since
 }
 
 func newCentral(mode string, l *Layout) *central {
@@ -74,11 +77,13 @@ func (m *central) fields(s *site, c *core.Coder) {
 	c.Int("changes", &m.changes, batchSize)
 	list(c, "sent", &m.sent)
 	list(c, "seen", &m.seen)
+	c.Bool("demanded", &m.demanded)
 	if s.lowest() != s.self {
 		return
 	}
 	c.Seq("round", maxIndex, &m.round)
 	c.Set("missing", &m.missing)
+	c.Bool("again", &m.again)
 	for i := range m.reports {
 		m.reports[i].fields(c)
 	}
@@ -99,7 +104,10 @@ func (m *central) expire(s *site, timer int, o *out) {
 	case timer == batchTimer:
 		m.sendGraph(s, 0, o)
 	case s.atHome(timer) && s.txs[timer].phase == waiting:
-		s.send(s.lowest(), message{kind: demand}, o)
+		if !m.demanded {
+			m.demanded = true
+			s.send(s.lowest(), message{kind: demand}, o)
+		}
 		o.SetTimer(timer, patience)
 	}
 }
@@ -143,11 +151,14 @@ func (m *central) receive(s *site, from core.ID, g *message, o *out) {
 	switch {
 	case g.kind == collect:
 		if from == s.lowest() {
+			m.demanded = false
 			m.sendGraph(s, g.round, o)
 		}
 	case s.lowest() != s.self:
-	case g.kind == demand && m.mode == OnDemand && m.missing.Empty():
-		m.collect(s, o)
+	case g.kind == demand && m.mode == OnDemand:
+		if m.again = true; m.missing.Empty() {
+			m.collect(s, o)
+		}
 	case g.kind == graph && m.valid(s, g):
 		m.reports[from] = report{slices.Clone(g.edges), slices.Clone(g.wishes)}
 		if m.mode != OnDemand {
@@ -169,6 +180,7 @@ func (m *central) valid(s *site, g *message) bool {
 // collect begins a round.
 func (m *central) collect(s *site, o *out) {
 	m.round++
+	m.again = false
 	for id := range core.ID(s.layout.Sites) {
 		if !s.dead.Has(id) {
 			m.missing.Add(id)
@@ -184,6 +196,9 @@ func (m *central) close(s *site, o *out) {
 	if m.missing.Empty() {
 		m.search(s, m.stamped(s), o)
 		clear(m.reports)
+		if m.again {
+			m.collect(s, o)
+		}
 	}
 }
 
@@ -239,7 +254,7 @@ func (m *central) search(s *site, edges []hold, o *out) {
 // one begins with nothing, and gets the graphs anew.
 func (m *central) died(s *site, d core.ID, o *out) {
 	m.reports[d] = report{}
-	m.sent, m.seen = nil, nil
+	m.sent, m.seen, m.demanded = nil, nil, false
 	if m.mode != OnDemand && s.self != s.lowest() {
 		m.sendGraph(s, 0, o)
 	}

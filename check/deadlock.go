@@ -1,0 +1,210 @@
+package check
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/deadlock"
+)
+
+// Properties of methods against deadlock, beside MutualExclusion (no lock has
+// two holders), Deadlock and Starvation. For a method that prevents or avoids,
+// Deadlock means that there is never a cycle of who waits for whom; for one
+// that detects, that nothing ever ends with somebody waiting; and Starvation
+// that every transaction commits in every fair run, so every deadlock is found
+// in the end.
+const (
+	FalseReport = "false-report" // a deadlock is reported that is none, though nobody has aborted yet
+	OneVictim   = "one-victim"   // of a deadlock exactly the youngest is told to abort
+)
+
+// A DeadlockConfig says which method to check, and over what: transaction i
+// asks for the locks of Programs[i] one by one.
+type DeadlockConfig struct {
+	Method   deadlock.Method
+	Mode     string
+	Layout   deadlock.Layout
+	Programs [][]int
+	Rounds   int // how many transactions each process runs one after the other
+	Crash    bool
+	Limits
+}
+
+// Dinner returns the smallest case with a ring: n processes, n locks, each takes
+// its own lock and then the next one's.
+func Dinner(m deadlock.Method, mode string, sites, n, rounds int) DeadlockConfig {
+	c := DeadlockConfig{Method: m, Mode: mode, Layout: deadlock.Spread(sites, n, n), Rounds: rounds}
+	for p := range n {
+		program := []int{p, (p + 1) % n}
+		if m.Sorted {
+			slices.Sort(program)
+		}
+		c.Programs = append(c.Programs, program)
+	}
+	return c
+}
+
+// What can be seen broken in a state or a step.
+const (
+	brokenTwoHolders Broken = 1 << iota
+	brokenCycle             // a cycle, where there must never be one
+	brokenStuck             // nothing can happen, and somebody waits
+	brokenFalse
+	brokenVictim
+)
+
+// RunDeadlock checks a method in every order of events.
+func RunDeadlock(c DeadlockConfig) (*Report, error) {
+	started := time.Now()
+	m, err := newSites(c)
+	if err != nil {
+		return nil, fmt.Errorf("cannot check %s: %w", c.Method.Name, err)
+	}
+	quit := func() bool {
+		return c.Context != nil && c.Context.Err() != nil || c.Time > 0 && time.Since(started) > c.Time
+	}
+	g, err := buildGraph(m, graphLimit{edges: true, memory: c.Memory, quit: quit})
+	if err != nil {
+		return nil, fmt.Errorf("cannot check %s: %w", c.Method.Name, err)
+	}
+	r := &Report{
+		Algorithm: c.Method.Name, Nodes: len(c.Programs), Requests: Bound(c.Rounds), Network: core.FIFO.String(),
+		States: int64(len(g.prints)), Transitions: int64(len(g.to)), Depth: g.depth(),
+	}
+	d := &deadlockRun{DeadlockConfig: c, model: m, graph: g, report: r}
+	for _, check := range []struct {
+		name string
+		bits Broken
+	}{{MutualExclusion, brokenTwoHolders}, {Deadlock, brokenCycle | brokenStuck}, {FalseReport, brokenFalse}, {OneVictim, brokenVictim}} {
+		if err := d.judge(check.name, check.bits); err != nil {
+			return nil, err
+		}
+	}
+	if err := d.starvation(); err != nil {
+		return nil, err
+	}
+	r.Verdict = Holds
+	for _, p := range r.Properties {
+		if p.Verdict != NotChecked && p.Verdict.rank() > r.Verdict.rank() {
+			r.Verdict = p.Verdict
+		}
+	}
+	r.Seconds = time.Since(started).Seconds()
+	r.Rate = float64(r.States) / r.Seconds
+	r.Collision = math.Min(1, float64(r.States)*float64(r.States)/math.Exp2(65))
+	return r, nil
+}
+
+// A deadlockRun is one check under way.
+type deadlockRun struct {
+	DeadlockConfig
+	model  *sites
+	graph  *graph
+	report *Report
+}
+
+// judge gives a property its verdict.
+func (d *deadlockRun) judge(name string, bits Broken) error {
+	if (name == FalseReport || name == OneVictim) && d.Method.Family != deadlock.Detection {
+		d.add(Property{Name: name, Verdict: NotChecked, Note: "it reports no deadlocks"})
+		return nil
+	}
+	best, found := place{}, false
+	for bit := Broken(1); bit <= brokenVictim; bit <<= 1 {
+		if at, ok := d.graph.found[bit]; ok && bits&bit != 0 && (!found || at.state < best.state) {
+			best, found = at, true
+		}
+	}
+	if !found {
+		d.add(d.passed(name))
+		return nil
+	}
+	trace, err := d.trace(d.graph.pathTo(best.state), best.step)
+	if err != nil {
+		return err
+	}
+	d.add(Property{Name: name, Verdict: Violated, Note: fmt.Sprintf("after %d steps", len(trace)), Trace: trace})
+	return nil
+}
+
+func (d *deadlockRun) add(p Property) { d.report.Properties = append(d.report.Properties, p) }
+
+func (d *deadlockRun) passed(name string) Property {
+	if !d.graph.full {
+		return Property{Name: name, Verdict: Unfinished, Note: fmt.Sprintf("out of time or memory after %d states", len(d.graph.prints))}
+	}
+	return Property{Name: name, Verdict: HoldsBounded, Note: fmt.Sprintf("up to %d transactions of each process, any number of restarts", d.Rounds)}
+}
+
+// starvation looks for a fair run in which a transaction never commits.
+func (d *deadlockRun) starvation() error {
+	p := d.passed(Starvation)
+	if d.graph.full {
+		for _, proc := range d.graph.waiters() {
+			c := newCut(d.graph, proc)
+			bad := c.starves()
+			if bad == nil {
+				continue
+			}
+			loop := c.around(bad)
+			stem := d.graph.pathTo(loop[0])
+			steps, err := d.trace(append(stem, loop[1:]...), nil)
+			if err != nil {
+				return err
+			}
+			p = Property{Name: Starvation, Verdict: Violated, Trace: steps, Loop: len(stem) - 1}
+			p.Note = fmt.Sprintf("%v never commits: after %d steps, %d that can be repeated without end", core.ID(proc), p.Loop, len(steps)-p.Loop)
+			if len(loop) == 1 {
+				p.Note = fmt.Sprintf("%v waits for ever after %d steps", core.ID(proc), p.Loop)
+			}
+			break
+		}
+	}
+	d.add(p)
+	return nil
+}
+
+// trace tells the steps along a path of states, and one more if there is one.
+func (d *deadlockRun) trace(path []uint32, last *Step) ([]string, error) {
+	_, states, err := d.graph.states(path)
+	if err != nil {
+		return nil, err
+	}
+	var lines []string
+	w := d.graph.worker.(*sitesWorker)
+	for i, state := range states {
+		told := false
+		var want []byte
+		if i+1 < len(states) {
+			want = states[i+1]
+		} else if last == nil {
+			break
+		}
+		_, err := w.Next(state, func(s Step, next []byte) {
+			if !told && (want != nil && slices.Equal(next, want) || want == nil && s.Label == last.Label) {
+				lines = append(lines, w.said)
+				told = true
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return lines, nil
+}
+
+// depth returns how many steps the farthest state is away.
+func (g *graph) depth() int {
+	far := make([]int, len(g.parent))
+	most := 0
+	for s, p := range g.parent {
+		if int(p) != s {
+			far[s] = far[p] + 1
+		}
+		most = max(most, far[s])
+	}
+	return most
+}
