@@ -86,16 +86,27 @@ func RunDeadlock(c DeadlockConfig) (*Report, error) {
 	if err := d.starvation(); err != nil {
 		return nil, err
 	}
-	r.Verdict = Holds
-	for _, p := range r.Properties {
-		if p.Verdict != NotChecked && p.Verdict.rank() > r.Verdict.rank() {
-			r.Verdict = p.Verdict
-		}
-	}
+	r.judge()
 	r.Seconds = time.Since(started).Seconds()
 	r.Rate = float64(r.States) / r.Seconds
 	r.Collision = math.Min(1, float64(r.States)*float64(r.States)/math.Exp2(65))
 	return r, nil
+}
+
+// Only leaves out all but these properties.
+func (r *Report) Only(names []string) {
+	r.Properties = slices.DeleteFunc(r.Properties, func(p Property) bool { return !slices.Contains(names, p.Name) })
+	r.judge()
+}
+
+// judge gives the report the worst verdict of its properties.
+func (r *Report) judge() {
+	r.Verdict = NotChecked
+	for _, p := range r.Properties {
+		if p.Verdict != NotChecked && (r.Verdict == NotChecked || p.Verdict.rank() > r.Verdict.rank()) {
+			r.Verdict = p.Verdict
+		}
+	}
 }
 
 // A deadlockRun is one check under way.

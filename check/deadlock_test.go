@@ -9,13 +9,13 @@ import (
 )
 
 func TestSketchDeadlock(t *testing.T) {
-	for _, m := range []deadlock.Method{deadlock.DetectCentral(), deadlock.DetectDistributed(),deadlock.WaitDie(),deadlock.WoundWait()} {
+	for _, m := range []deadlock.Method{deadlock.DetectCentral(), deadlock.DetectDistributed(), deadlock.WaitDie(), deadlock.WoundWait()} {
 		modes := m.Modes
 		if modes == nil {
 			modes = []string{""}
 		}
 		for _, mode := range modes {
-			for _, x := range [][3]int{{2, 2, 1}, {2, 2, 2}, {2, 3, 1},{3,3,1},{3,3,2}} {
+			for _, x := range [][3]int{{2, 2, 1}, {2, 2, 2}, {2, 3, 1}, {3, 3, 1}, {3, 3, 2}} {
 				c := check.Dinner(m, mode, x[0], x[1], x[2])
 				c.Memory = 2 << 30
 				c.Time = 10e9

@@ -13,6 +13,7 @@ import (
 	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/check"
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/deadlock"
 	"github.com/stile-lock/stile/internal/museum"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/trace"
@@ -30,10 +31,12 @@ type checkFlags struct {
 	trace, svg string
 	museum     bool
 	proofs     bool
+	mode       string // of a method against deadlock
+	sites      int
 }
 
 func newCheck(stdout, stderr io.Writer) *cobra.Command {
-	f := &checkFlags{network: "fifo"}
+	f := &checkFlags{network: "fifo", sites: 2}
 	f.config = check.Config{Nodes: 3, Requests: 2, Limits: check.Limits{Memory: 4 << 30}}
 	c := &cobra.Command{
 		Use:   "check ALGORITHM [flags]",
@@ -47,6 +50,11 @@ Properties: mutual-exclusion, deadlock, starvation, order (requests are granted
 in the order in which they happened), order-open (the same when applications
 talk, too), bypass, token, fence, channels, start, alibi, convergence.
 
+Methods against deadlock ('stile deadlock --help' names them) are checked with
+some processes of which each takes its own lock and then the next one's; their
+properties are mutual-exclusion, deadlock, starvation, false-report and
+one-victim.
+
 Exit code 0: all that was checked holds; 1: something is violated;
 3: unfinished, for lack of time or memory, or since it was interrupted.`,
 		Example: `  stile check ricart-agrawala --requests unbounded
@@ -59,9 +67,12 @@ Exit code 0: all that was checked holds; 1: something is violated;
 			}
 			return oneAlgorithm(c, args)
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
 			if f.museum || f.proofs {
 				return f.page(stdout, stderr)
+			}
+			if m, err := deadlock.Find(args[0]); err == nil {
+				return f.checkDeadlock(c, m, stdout)
 			}
 			return f.run(args[0], stdout, stderr)
 		},
@@ -107,6 +118,8 @@ func (f *checkFlags) define(c *cobra.Command) {
 	fs.StringVar(&f.svg, "svg", "", "write its space-time diagram to this `FILE`")
 	fs.BoolVar(&f.museum, "museum", false, "print docs/museum.md: famous algorithms that fail, and how; no ALGORITHM")
 	fs.BoolVar(&f.proofs, "proofs", false, "print docs/proofs.md: what was proved of every algorithm; takes long")
+	fs.StringVar(&f.mode, "mode", "", "of detect-central: demand (the usual), change or batch")
+	fs.Var(count{&f.sites, 1, 8}, "sites", "of a method against deadlock: how many sites there are")
 	fs.Lookup("workers").DefValue = ""
 }
 

@@ -21,6 +21,8 @@ type compareFlags struct {
 	config compare.Config
 	out    string
 	json   bool
+
+	deadlock bool // methods against deadlock instead
 }
 
 func newCompare(stdout, stderr io.Writer) *cobra.Command {
@@ -45,10 +47,14 @@ Without names all sound algorithms are compared. Times are in T, the latency of
 a message: numbers, exp:MEAN or uniform:LO,HI, separated by commas. With --json
 the report is written only if --out is given.`,
 		Example: `  stile compare
-  stile compare ricart-agrawala maekawa raymond --nodes 4,9,16,25,36 --think 0`,
+  stile compare ricart-agrawala maekawa raymond --nodes 4,9,16,25,36 --think 0
+  stile compare --deadlock`,
 		RunE: func(c *cobra.Command, names []string) error {
 			if f.json && !c.Flags().Changed("out") {
 				f.out = ""
+			}
+			if f.deadlock {
+				return f.runDeadlock(c, names, stdout, stderr)
 			}
 			return f.run(names, stdout, stderr)
 		},
@@ -61,6 +67,7 @@ the report is written only if --out is given.`,
 	fs.Var(count{&f.config.Entries, 1, maxEntries}, "entries", "how many entries each run has")
 	fs.Var(seed{&f.config.Seed}, "seed", "which of many runs")
 	fs.StringVar(&f.out, "out", f.out, "write the report to this `FILE`; \"\" for none")
+	fs.BoolVar(&f.deadlock, "deadlock", false, "compare methods against deadlock instead; --nodes are processes, --entries transactions")
 	fs.BoolVar(&f.json, "json", false, "print JSON, for programs")
 	return c
 }

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stile-lock/stile/check"
+	"github.com/stile-lock/stile/deadlock"
+)
+
+// checkDeadlock checks a method against deadlock: each of some processes takes
+// its own lock and then the next one's.
+func (f *checkFlags) checkDeadlock(c *cobra.Command, m deadlock.Method, stdout io.Writer) error {
+	for _, flag := range []string{"network", "topology", "sets", "inform", "experiment", "k", "coordinator", "start", "requesters", "trace", "svg"} {
+		if c.Flags().Changed(flag) {
+			return fmt.Errorf("%s is a method against deadlock, which has no --%s to choose: leave it out", m.Name, flag)
+		}
+	}
+	nodes, rounds := f.config.Nodes, f.config.Requests
+	if !c.Flags().Changed("nodes") {
+		nodes = 2
+	}
+	if rounds == 0 {
+		return fmt.Errorf("%s with --requests unbounded: stamps would grow without end, so give a number", m.Name)
+	}
+	config := check.Dinner(m, f.mode, f.sites, nodes, rounds)
+	config.Limits = f.config.Limits
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	config.Context = ctx
+	r, err := check.RunDeadlock(config)
+	if err != nil {
+		return err
+	}
+	if err := f.pick(r); err != nil {
+		return err
+	}
+	if f.json {
+		err = writeJSON(stdout, r)
+	} else {
+		err = printDeadlockCheck(stdout, config, r)
+	}
+	if err != nil {
+		return err
+	}
+	return checked(r)
+}
+
+// pick leaves only the properties that were asked for.
+func (f *checkFlags) pick(r *check.Report) error {
+	if f.properties == "" {
+		return nil
+	}
+	var all, kept []string
+	for _, p := range r.Properties {
+		all = append(all, p.Name)
+	}
+	for name := range strings.SplitSeq(f.properties, ",") {
+		if !slices.Contains(all, name) {
+			return fmt.Errorf("--property %q: want of %s", name, strings.Join(all, ", "))
+		}
+		kept = append(kept, name)
+	}
+	r.Only(kept)
+	return nil
+}
+
+func printDeadlockCheck(w io.Writer, c check.DeadlockConfig, r *check.Report) error {
+	p := &page{w: w}
+	p.line("%s", c.Method.Title)
+	p.line("%s and as many locks at %s, %s each", plural(len(c.Programs), "process"), plural(c.Layout.Sites, "site"), plural(c.Rounds, "transaction"))
+	p.line("")
+	for _, q := range r.Properties {
+		printProperty(p, q)
+	}
+	p.line("")
+	p.line("%s%s", right("verdict", 18), r.Verdict)
+	p.line("%s%s, %s transitions, depth %d", right("states", 18), grouped(r.States), grouped(r.Transitions), r.Depth)
+	p.line("%s%.2f s, %s states per second", right("time", 18), r.Seconds, grouped(int64(r.Rate)))
+	first := r.First()
+	if first == nil {
+		return p.err
+	}
+	p.line("")
+	p.line("How %s is violated, in %s:", first.Name, plural(len(first.Trace), "step"))
+	for i, line := range first.Trace {
+		p.line("  %3d  %s", i+1, line)
+	}
+	return p.err
+}
