@@ -78,27 +78,32 @@ func (d *drawing) place() {
 	const top = 64.0
 	x, bottom := 16.0, top
 	for i, cycle := range d.g.Cycles() {
-		r := max(46, 34*float64(len(cycle))/math.Pi*1.25)
-		depth := d.around(cycle)
-		out := r + 74*float64(depth) + radius + 14
+		depth, most := d.around(cycle)
+		r := max(52, 42*float64(len(cycle))/math.Pi)
+		share := 2 * math.Pi / float64(len(cycle))
+		step := outward
+		out := r + radius + 14
+		if depth > 0 { // room for those around, side by side
+			step = max(step, 44*float64(most)/share-r)
+			out += step + outward*float64(depth-1)
+		}
 		c := point{x + out, top + out}
 		for k, tx := range cycle {
+			turn := share*float64(k) - math.Pi/2
 			d.ring[tx] = i + 1
-			d.at[tx] = c.polar(r, angle(k, len(cycle)))
-		}
-		for k, tx := range cycle {
-			share := 2 * math.Pi / float64(len(cycle))
-			d.fan(tx, c, r+74, angle(k, len(cycle)), share)
+			d.at[tx] = c.polar(r, turn)
+			d.fan(tx, c, r, step, turn, share)
 		}
 		x += 2*out + 10
 		bottom = max(bottom, top+2*out)
 	}
 	x, bottom = d.rest(x, top, bottom)
-	d.width = max(x+8, 360, 7.2*float64(max(len(d.p.Title)+4, len(d.p.Note))))
+	d.width = max(x+8, 360, 32+max(8.7*float64(len(d.p.Title)), 7*float64(len(d.p.Note))))
 	d.height = bottom + 12
 }
 
-func angle(k, n int) float64 { return -math.Pi/2 + 2*math.Pi*float64(k)/float64(n) }
+// outward is how much further out somebody is than who it waits for.
+const outward = 82.0
 
 func (p point) polar(r, a float64) point { return point{p.x + r*math.Cos(a), p.y + r*math.Sin(a)} }
 
@@ -117,9 +122,12 @@ func (d *drawing) cyclic(tx core.ID) bool {
 	return slices.ContainsFunc(d.g.Cycles(), func(c []core.ID) bool { return slices.Contains(c, tx) })
 }
 
-// around returns how long the chains are that lead to a cycle.
-func (d *drawing) around(cycle []core.ID) int {
-	depth := 0
+// around returns how long the chains are that lead to a cycle, and how many
+// lead to one member at most.
+func (d *drawing) around(cycle []core.ID) (depth, most int) {
+	for _, tx := range cycle {
+		most = max(most, d.leaves(tx))
+	}
 	seen := slices.Clone(cycle)
 	for level := cycle; ; depth++ {
 		var next []core.ID
@@ -131,26 +139,42 @@ func (d *drawing) around(cycle []core.ID) int {
 			}
 		}
 		if len(next) == 0 {
-			return depth
+			return depth, most
 		}
 		level = next
 	}
 }
 
+// leaves counts the chains that lead to tx.
+func (d *drawing) leaves(tx core.ID) int { return d.count(tx, nil) }
+
+func (d *drawing) count(tx core.ID, seen []core.ID) int {
+	n := 0
+	for _, w := range d.waiters(tx) {
+		if !slices.Contains(seen, w) {
+			n += max(1, d.count(w, append(seen, tx)))
+		}
+	}
+	return n
+}
+
 // fan places those who wait for tx further out, within its share of the circle.
-func (d *drawing) fan(tx core.ID, c point, r, a, share float64) {
+func (d *drawing) fan(tx core.ID, c point, r, step, a, share float64) {
 	var all []core.ID
+	total := 0
 	for _, w := range d.waiters(tx) {
 		if _, placed := d.at[w]; !placed {
 			all = append(all, w)
+			total += max(1, d.leaves(w))
 			d.at[w] = point{}
 		}
 	}
-	for i, w := range all {
-		each := share / float64(len(all))
-		turn := a - share/2 + each*(float64(i)+0.5)
-		d.at[w] = c.polar(r, turn)
-		d.fan(w, c, r+74, turn, each)
+	turn := a - share/2
+	for _, w := range all {
+		each := share * float64(max(1, d.leaves(w))) / float64(total)
+		d.at[w] = c.polar(r+step, turn+each/2)
+		d.fan(w, c, r+step, outward, turn+each/2, each)
+		turn += each
 	}
 }
 
@@ -199,7 +223,7 @@ func (d *drawing) edge(b *strings.Builder, e Edge) {
 	// In a ring of two both edges would lie on each other.
 	bend := 0.0
 	if d.g.Has(e.To, e.From) {
-		bend = 16
+		bend = 24
 	}
 	start := point{from.x + ux*(radius+3), from.y + uy*(radius+3)}
 	end := point{to.x - ux*(radius+5), to.y - uy*(radius+5)}

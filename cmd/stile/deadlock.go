@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -26,7 +27,7 @@ type deadlockFlags struct {
 	config                  trial.Config
 	sites, processes, locks int
 	philosophers, json      bool
-	svg, trace              string
+	svg, trace, example     string
 }
 
 func newDeadlock(stdout io.Writer) *cobra.Command {
@@ -46,7 +47,7 @@ A transaction that is aborted is retried until it commits.
 The methods: ` + strings.Join(names[:6], ", ") + `,
 ` + strings.Join(names[6:], ", ") + `. With 'none' transactions get stuck:
 the graph that is printed shows who waits for whom. 'stuck' is not an error.`,
-		Example: `  stile deadlock none --svg ring.svg
+		Example: `  stile deadlock none --example ring --svg ring.svg
   stile deadlock wait-die --transactions 1000 --locks 5
   stile deadlock detect-central --mode change --json
   stile deadlock detect-distributed --philosophers --transactions 100000`,
@@ -66,10 +67,11 @@ the graph that is printed shows who waits for whom. 'stuck' is not an error.`,
 	fs.Var(duration{&f.config.Hold}, "hold", "after each lock")
 	fs.Var(duration{&f.config.Latency}, "latency", "of a message between sites")
 	fs.BoolVar(&f.philosophers, "philosophers", false, "dinner instead: 5 philosophers, 5 forks, 3 sites, so many meals as --transactions")
+	fs.StringVar(&f.example, "example", "", "a worked example instead, by `NAME`: ring, two-sites, false-cycle or ages")
 	fs.Var(seed{&f.config.Seed}, "seed", "which of many runs")
 	fs.BoolVar(&f.json, "json", false, "print JSON, for programs")
 	fs.StringVar(&f.svg, "svg", "", "draw the wait-for graph to this `FILE`: the last one if stuck, else that of the first deadlock")
-	fs.StringVar(&f.trace, "trace", "", "write what happened to this `FILE`: .json is JSON, .log or .shiviz a log for ShiViz, .txt a diagram as text")
+	fs.StringVar(&f.trace, "trace", "", "write what happened to this `FILE`: .json is JSON, .log or .shiviz a log for ShiViz, .svg a space-time diagram, .txt the story")
 	return c
 }
 
@@ -91,11 +93,18 @@ func (f *deadlockFlags) resolve(name string) (trial.Config, error) {
 	if err != nil {
 		return c, err
 	}
-	if f.philosophers {
+	switch {
+	case f.example != "":
+		e, err := trial.FindExample(f.example)
+		if err != nil {
+			return c, fmt.Errorf("--example: %w", err)
+		}
+		c = e.Config(m, c.Mode)
+	case f.philosophers:
 		p := trial.Philosophers(m, c.Mode, 5, c.Transactions)
 		p.Seed, p.Hold, p.Latency = c.Seed, c.Hold, c.Latency
 		c = p
-	} else {
+	default:
 		c.Method, c.Layout = m, deadlock.Spread(f.sites, f.processes, f.locks)
 		c.Few = min(c.Few, c.Many)
 	}
@@ -111,13 +120,19 @@ func (f *deadlockFlags) run(name string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	rec := newRecorder(c.Layout.Sites, c.Method.Title, c.Method.Name, deadlock.Kinds())
-	for s := range c.Layout.Sites {
-		rec.Names = append(rec.Names, fmt.Sprintf("site %d", s+1))
+	lanes := trial.Lanes(c.Layout)
+	rec := newRecorder(len(lanes), c.Method.Title, c.Method.Name, deadlock.Kinds())
+	rec.Names = lanes
+	svg, events := "", f.trace
+	if strings.EqualFold(filepath.Ext(f.trace), ".svg") {
+		svg, events = f.trace, ""
 	}
-	outputs, err := rec.outputs("", f.trace)
+	outputs, err := rec.outputs(svg, events)
 	if err != nil {
 		return err
+	}
+	if strings.EqualFold(filepath.Ext(f.trace), ".txt") { // sites are no processes: a story of their own
+		outputs[0].make = func() ([]byte, error) { return []byte(trial.Story(c.Layout, rec.Events)), nil }
 	}
 	if f.trace != "" {
 		c.Observe = rec.observe

@@ -154,6 +154,10 @@ func (w *world) act(i int) {
 	}
 	k := p.locks[p.got]
 	p.waits = true
+	if p.got > 0 {
+		w.lane(trace.Exit, i)
+	}
+	w.lane(trace.Ask, i)
 	w.note(home, "%v asks for %s", core.ID(i), deadlock.LockName(k))
 	// Nobody knows whether it goes to another site until it does.
 	w.remote, p.arrived = false, true
@@ -170,6 +174,9 @@ func (w *world) commit(i int) {
 	home := w.Layout.Home[i]
 	w.oracle.free(i)
 	w.result.committed(w, p)
+	if p.got > 0 {
+		w.lane(trace.Exit, i)
+	}
 	p.active, p.got = false, 0
 	w.note(home, "%v commits", core.ID(i))
 	w.step(home, core.Input{Kind: core.Release, From: core.ID(i)})
@@ -181,6 +188,11 @@ func (w *world) commit(i int) {
 func (w *world) abort(i int) {
 	p := &w.procs[i]
 	w.oracle.free(i)
+	if p.waits {
+		w.lane(trace.Deny, i)
+	} else if p.got > 0 {
+		w.lane(trace.Exit, i)
+	}
 	p.got, p.waits, p.doomed, p.aborted = 0, false, false, w.now
 	p.aborts++
 	p.gen++
@@ -269,6 +281,7 @@ func (w *world) granted(i int) {
 		return
 	}
 	w.note(w.Layout.Home[i], "%v has %s", core.ID(i), deadlock.LockName(p.locks[p.got]))
+	w.lane(trace.Enter, i)
 	w.oracle.took(i, p.locks[p.got])
 	p.waits = false
 	p.got++
@@ -302,6 +315,7 @@ func (w *world) crash(d core.ID) {
 		if w.Layout.Home[i] == d {
 			w.oracle.free(i)
 			w.procs[i].dead = true
+			w.lane(trace.Crash, i)
 			if w.procs[i].active {
 				w.result.Lost++
 			}
@@ -339,6 +353,12 @@ func (w *world) event(e trace.Event) {
 		w.steps++
 		w.Observe(e)
 	}
+}
+
+// lane tells what a process does: it has a lane of its own, after those of the
+// sites. It is inside while it has all that it has asked for.
+func (w *world) lane(kind trace.Kind, i int) {
+	w.event(trace.Event{Kind: kind, Proc: core.ID(w.Layout.Sites + i)})
 }
 
 func (w *world) note(site core.ID, format string, args ...any) {

@@ -1,0 +1,100 @@
+package trial
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/trace"
+)
+
+// Lanes returns what the lanes of a trace are called: sites, then processes.
+func Lanes(l deadlock.Layout) []string {
+	var names []string
+	for s := range l.Sites {
+		names = append(names, fmt.Sprintf("site %d", s+1))
+	}
+	for p := range l.Home {
+		names = append(names, core.ID(p).String())
+	}
+	return names
+}
+
+// Story tells what happened, line by line: when, at which site, and what.
+func Story(l deadlock.Layout, events []trace.Event) string {
+	var b strings.Builder
+	for _, e := range events {
+		if int(e.Proc) >= l.Sites {
+			continue // told by its site
+		}
+		what := ""
+		switch e.Kind {
+		case trace.Send:
+			what = fmt.Sprintf("%s to site %d%s", e.Name, e.Peer+1, about(e))
+		case trace.Receive:
+			what = fmt.Sprintf("gets %s of site %d%s", e.Name, e.Peer+1, about(e))
+		case trace.Crash:
+			what = "dies"
+		case trace.Violation:
+			what = "VIOLATION: " + e.Name
+		default:
+			what = e.Name
+		}
+		fmt.Fprintf(&b, "%10s  site %d  %s\n", scenario.FormatTime(e.At), e.Proc+1, what)
+	}
+	return b.String()
+}
+
+// about says which transactions a message is about, and which lock.
+func about(e trace.Event) string {
+	var txs []string
+	lock, cycle := "", ""
+	for _, f := range e.Fields {
+		switch f.Name {
+		case "tx":
+			txs = append(txs, "P"+f.Value)
+		case "lock":
+			lock = "L" + f.Value
+		case "cycle":
+			cycle = f.Value
+		}
+	}
+	words := strings.Join(txs, "->")
+	switch {
+	case e.Name == "GRAPH": // pairs, and requests that are out
+		words = pairs(e)
+	case cycle != "" && cycle != "none":
+		words += ", cycle P" + strings.ReplaceAll(cycle, " ", " P")
+	case lock != "":
+		words += " " + lock
+	}
+	if words == "" {
+		return ""
+	}
+	return ": " + words
+}
+
+// pairs tells the edges of a graph.
+func pairs(e trace.Event) string {
+	var edges []string
+	from := ""
+	wishes := false
+	for _, f := range e.Fields {
+		switch {
+		case f.Name == "wishes":
+			wishes = true
+		case f.Name != "tx" || wishes:
+		case from == "":
+			from = f.Value
+		default:
+			edges = append(edges, "P"+from+"->P"+f.Value)
+			from = ""
+		}
+	}
+	if len(edges) == 0 {
+		return "no edges"
+	}
+	return strings.Join(edges, ", ")
+}
