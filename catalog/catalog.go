@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/election"
 	"github.com/stile-lock/stile/internal/spell"
 	"github.com/stile-lock/stile/mutex"
 )
@@ -15,7 +16,7 @@ import (
 // Options are what some algorithms can be told. An option that an algorithm
 // does not know is an error, so that nobody believes it had an effect.
 type Options struct {
-	Topology    string // quorums: grid, plane, majority; trees: tree:K, star, line or edges 1-2,1-3; sanders: an instance
+	Topology    string // quorums: grid, plane, majority; trees: tree:K, star, line or edges 1-2,1-3; sanders: an instance; chang-roberts: up, down
 	Sets        string // quorums, or request sets, by hand: 1:1,2;2:1,2,3;3:1,3
 	Inform      string // inform sets by hand
 	K           int    // how many values a variable has, where there is such a bound
@@ -80,13 +81,28 @@ func entries() []entry {
 	}
 }
 
+// elections lists the elections.
+func elections() []entry {
+	return []entry{
+		plain(election.Bully),
+		plain(election.Ring),
+		{"chang-roberts", "topology", func(o Options) (core.Spec, error) {
+			switch o.Topology {
+			case "", "up", "down":
+				return election.ChangRoberts(o.Topology == "down"), nil
+			}
+			return core.Spec{}, fmt.Errorf("unknown topology %q: want up or down", o.Topology)
+		}},
+	}
+}
+
 func plain(f func() core.Spec) entry {
 	return entry{f().Name, "", func(Options) (core.Spec, error) { return f(), nil }}
 }
 
 // Make returns the algorithm of that name.
 func Make(name string, o Options) (core.Spec, error) {
-	all := entries()
+	all := slices.Concat(entries(), elections())
 	i := slices.IndexFunc(all, func(e entry) bool { return e.name == name })
 	if i < 0 {
 		return core.Spec{}, fmt.Errorf("unknown algorithm %q: 'stile algorithms' lists them%s", name, spell.DidYouMean(name, names(all)...))
@@ -101,10 +117,16 @@ func Make(name string, o Options) (core.Spec, error) {
 	return spec, nil
 }
 
-// All returns every algorithm as it is without options, the sound ones first.
-func All() []core.Spec {
+// All returns every algorithm for mutual exclusion as it is without options,
+// the sound ones first.
+func All() []core.Spec { return specs(entries()) }
+
+// Elections returns every election as it is without options.
+func Elections() []core.Spec { return specs(elections()) }
+
+func specs(list []entry) []core.Spec {
 	var specs []core.Spec
-	for _, e := range entries() {
+	for _, e := range list {
 		s, err := e.make(Options{})
 		if err != nil {
 			panic(fmt.Sprintf("catalog: %s without options: %v", e.name, err))
@@ -114,7 +136,7 @@ func All() []core.Spec {
 	return specs
 }
 
-// Sound returns the algorithms that are correct.
+// Sound returns the algorithms for mutual exclusion that are correct.
 func Sound() []core.Spec {
 	return slices.DeleteFunc(All(), func(s core.Spec) bool { return s.Wrong != "" })
 }

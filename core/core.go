@@ -79,12 +79,13 @@ const (
 	Hear                     // a message between applications has come, carrying a clock
 	Claim                    // a transaction says that it may ask for a lock
 	Abort                    // a transaction gives up: what it holds is free, and it will try again
+	Trust                    // the host no longer believes that a peer is dead: it is back
 )
 
 // An Input is one thing that happens to a machine.
 type Input struct {
 	Kind  InputKind
-	From  ID     // Receive: the sender. Suspect: the suspected seat. At a Site: the transaction.
+	From  ID     // Receive: the sender. Suspect, Trust: whom. At a Site: the transaction.
 	Arg   int    // At a Site, Request and Claim: the lock.
 	Bytes []byte // Receive: the message.
 	Timer int    // Expire: which timer.
@@ -107,8 +108,8 @@ type NoticeKind uint8
 // The notices.
 const (
 	Denied   NoticeKind = iota // the request was refused; the process is idle again
-	SetTimer                   // give an Expire input for Timer after After units
-	Leader                     // Who leads
+	SetTimer                   // give an Expire input for Timer after After units, or never if that is 0
+	Leader                     // Who leads; None if nobody is known to
 	Victim                     // Who is to be aborted, to break the deadlock Cycle
 	Granted                    // transaction Who has the lock that it asked for
 )
@@ -119,7 +120,7 @@ type Notice struct {
 	Who   ID   // Leader, Victim, Granted; Denied at a Site
 	Cycle []ID // Victim; nil if it is to prevent one
 	Timer int  // SetTimer: which; a timer set again starts anew
-	After int  // SetTimer: in units of the longest message latency that the host knows of
+	After int  // SetTimer: in units of the longest message latency that the host knows of; 0 stops the timer
 }
 
 // A Send is one message to one peer. The parts of one multicast share a group

@@ -40,6 +40,9 @@ type Expirer[M any] interface{ Expire(timer int, out *Out[M]) }
 // A Suspecter wants to know who is believed dead.
 type Suspecter[M any] interface{ Suspect(id ID, out *Out[M]) }
 
+// A Truster wants to know who is back.
+type Truster[M any] interface{ Trust(id ID, out *Out[M]) }
+
 // A Hearer has a logical clock and lets it take part in the messages between
 // applications.
 type Hearer interface {
@@ -124,6 +127,10 @@ func (m *machine[M, P]) Step(in Input, out *Output) error {
 	case Suspect:
 		if s, ok := m.s.(Suspecter[M]); ok && in.From >= 0 && int(in.From) < m.n {
 			s.Suspect(in.From, o)
+		}
+	case Trust:
+		if s, ok := m.s.(Truster[M]); ok && in.From >= 0 && int(in.From) < m.n {
+			s.Trust(in.From, o)
 		}
 	case Hear:
 		if s, ok := m.s.(Hearer); ok && in.Time < maxTime {
@@ -292,7 +299,7 @@ func (o *Out[M]) Enter() { o.o.Entered = true }
 // Deny refuses the process's request: it is idle again.
 func (o *Out[M]) Deny() { o.tell(Notice{Kind: Denied}) }
 
-// Lead tells the application who leads.
+// Lead tells the application who leads, or with None that nobody is known to.
 func (o *Out[M]) Lead(id ID) { o.tell(Notice{Kind: Leader, Who: id}) }
 
 // Abort names the victim that is to break a deadlock.
@@ -310,6 +317,9 @@ func (o *Out[M]) Grant(tx ID) { o.tell(Notice{Kind: Granted, Who: tx}) }
 func (o *Out[M]) SetTimer(timer, after int) {
 	o.tell(Notice{Kind: SetTimer, Timer: timer, After: after})
 }
+
+// StopTimer lets a timer that was set never run out.
+func (o *Out[M]) StopTimer(timer int) { o.tell(Notice{Kind: SetTimer, Timer: timer}) }
 
 func (o *Out[M]) tell(n Notice) { o.o.Notices = append(o.o.Notices, n) }
 

@@ -100,9 +100,19 @@ type Theory struct {
 	Bypass func(n int) int
 }
 
+// A Family says what an algorithm is for, and so which host can run it.
+type Family uint8
+
+// The families.
+const (
+	MutualExclusion Family = iota // at most one process is inside at a time
+	Election                      // all processes agree on the highest one alive
+)
+
 // A Spec is one algorithm, ready to be run by any host.
 type Spec struct {
 	Name    string // the id used in commands and files
+	Family  Family
 	Title   string // the name people use
 	Authors string
 	Year    int

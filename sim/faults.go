@@ -123,6 +123,10 @@ func (w *world) crash(p core.ID) {
 	w.oracle.crashed(p)
 	maps.DeleteFunc(w.net.timers, func(t timer, _ uint64) bool { return t.proc == p })
 	w.note(trace.Event{Kind: trace.Crash, Proc: p})
+	for q := range w.machines {
+		w.believe(core.ID(q), p)
+	}
+	w.elects.changed(p)
 }
 
 // restart seats a new process that remembers nothing.
@@ -132,6 +136,10 @@ func (w *world) restart(p core.ID) error {
 	v.Busy = false
 	w.machines[p] = w.birth(p, v)
 	w.note(trace.Event{Kind: trace.Restart, Proc: p})
+	w.elects.changed(p)
+	if err := w.trusted(p); err != nil {
+		return err
+	}
 	return w.step(p, core.Input{Kind: core.Start})
 }
 

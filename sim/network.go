@@ -39,6 +39,7 @@ type slot struct {
 	refs  int32
 	knows []uint64 // what the sender knew; see order
 	at    uint64
+	round int // elections: in which the election began that it belongs to
 }
 
 func (s *slot) say(knows []uint64, at uint64) {

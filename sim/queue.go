@@ -9,7 +9,7 @@ type event struct {
 	seq  uint64
 	slot int32  // deliver: the payload
 	proc int32  // where
-	arg  int32  // deliver: the sender. expire: the timer. script: the action.
+	arg  int32  // deliver: the sender. expire: the timer. script: the action. believe: who is dead.
 	left uint16 // deliver, to all others: how many more there are after proc
 	kind eventKind
 }
@@ -23,6 +23,7 @@ const (
 	start
 	expire
 	script
+	believe // elections: a process is told that another is dead
 )
 
 // A queue is a heap of events in which every node has four children.
@@ -53,6 +54,19 @@ func (q *queue) pushAll(e event, n int) {
 	e.left = uint16(n - 1)
 	q.push(e)
 	q.seq += uint64(n - 1)
+}
+
+// afterAll is added to the number of an event that is to come after everything
+// else of its time: a message that takes the longest still comes before the
+// timeout that waits for it.
+const afterAll = 1 << 63
+
+// pushLast schedules e behind everything else of its time.
+func (q *queue) pushLast(e event) uint64 {
+	q.seq++
+	e.seq = q.seq | afterAll
+	q.again(e)
+	return e.seq
 }
 
 // again schedules an event that has its number already.

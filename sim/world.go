@@ -22,6 +22,7 @@ type world struct {
 	now      int64
 	net      network
 	oracle   *oracle
+	elects   *electorate // nil if the algorithm is no election
 	meter    meter
 	faults   *faults             // nil if there are none
 	manual   bool                // messages and timers wait in flight for the adversary
@@ -51,7 +52,9 @@ func newWorld(spec core.Spec, view core.View, latency scenario.Dist, net core.Ne
 	}
 	w.net.init(view.N, latency, net, seed)
 	w.meter.init(view.N, len(spec.Kinds))
-	if view.Busy {
+	if spec.Family == core.Election {
+		w.elects = newElectorate(view)
+	} else if view.Busy {
 		w.oracle.asked(view.Holder)
 		w.oracle.entered(view.Holder, 0)
 	}
@@ -100,13 +103,16 @@ func (w *world) noticed(p core.ID, n core.Notice) {
 	case core.SetTimer:
 		w.setTimer(p, n.Timer, n.After)
 	case core.Leader:
-		w.note(trace.Event{Kind: trace.Lead, Proc: p, Peer: n.Who})
+		w.led(p, n.Who)
 	case core.Victim:
 		w.note(trace.Event{Kind: trace.Abort, Proc: p, Peer: n.Who})
 	}
 }
 
 func (w *world) ask(p core.ID) error {
+	if w.elects != nil {
+		return w.elect(p)
+	}
 	w.meter.asked(p, w.now, w.oracle)
 	w.oracle.asked(p)
 	w.note(trace.Event{Kind: trace.Ask, Proc: p})
@@ -148,6 +154,9 @@ func (w *world) send(p core.ID) {
 		if o := w.oracle.order; o != nil {
 			said, at := o.sent(p)
 			w.net.slots[slot].say(said, at)
+		}
+		if w.elects != nil {
+			w.net.slots[slot].round = w.elects.began
 		}
 		parts := 1
 		for parts < len(sends) && sends[parts].Group == sends[0].Group {
@@ -232,6 +241,9 @@ func (w *world) deliver(e event) error {
 	if o := w.oracle.order; o != nil {
 		o.received(to, s.knows, s.at)
 	}
+	if w.elects != nil {
+		w.elects.began = s.round
+	}
 	err := w.step(to, core.Input{Kind: core.Receive, From: from, Bytes: s.bytes})
 	w.net.drop(e.slot)
 	return err
@@ -242,13 +254,20 @@ func (w *world) setTimer(p core.ID, id, after int) {
 	if w.net.timers == nil {
 		w.net.timers = make(map[timer]uint64)
 	}
+	if after <= 0 {
+		delete(w.net.timers, key)
+		return
+	}
+	if w.elects != nil {
+		w.elects.timers[key] = w.elects.began
+	}
 	if w.manual {
 		w.queue.seq++
 		w.net.timers[key] = w.queue.seq
 		return
 	}
 	at := w.now + int64(after)*w.net.latency.Max()
-	w.net.timers[key] = w.queue.push(event{at: at, proc: int32(p), arg: int32(id), kind: expire})
+	w.net.timers[key] = w.queue.pushLast(event{at: at, proc: int32(p), arg: int32(id), kind: expire})
 }
 
 func (w *world) expire(e event) error {
@@ -262,6 +281,9 @@ func (w *world) expire(e event) error {
 func (w *world) expired(p core.ID, t int) error {
 	delete(w.net.timers, timer{p, t})
 	w.note(trace.Event{Kind: trace.Expire, Proc: p})
+	if w.elects != nil {
+		w.elects.began = w.elects.timers[timer{p, t}]
+	}
 	return w.step(p, core.Input{Kind: core.Expire, Timer: t})
 }
 

@@ -1,0 +1,177 @@
+package election
+
+import "github.com/stile-lock/stile/core"
+
+// Bully is the algorithm in which a process that notices the silence asks all
+// who are higher, and leads if none of them answers.
+//
+// H. Garcia-Molina: Elections in a Distributed Computing System. IEEE
+// Transactions on Computers C-31(1), 1982, pages 48-59.
+//
+// This is the form that textbooks give it: A. S. Tanenbaum, M. van Steen:
+// Distributed Systems: Principles and Paradigms, 2nd edition, 2007, section
+// 6.5.1. The paper's first halts everybody lower, and then tells them.
+//
+// ELECTION goes to all higher ones, the dead included, for nobody knows who is
+// dead; so does COORDINATOR to all lower ones. An ANSWER takes a round trip. A
+// process that got one waits for the highest of those who live: a message to
+// it, its own wait for answers, and a message back.
+//
+// Departure: the leader that is asked by a lower process tells it again that it
+// leads, and nobody else. It knows that nobody higher is alive, since that one
+// would have held an election when it came back.
+func Bully() core.Spec {
+	return core.Spec{
+		Name: "bully", Family: core.Election, Title: "Bully", Authors: "Garcia-Molina", Year: 1982,
+		Paper:   "Elections in a Distributed Computing System. IEEE Transactions on Computers C-31(1), 1982",
+		Network: core.Unordered,
+		Kinds:   []string{"ELECTION", "ANSWER", "COORDINATOR"},
+		Theory: core.Theory{
+			Messages:  core.Cost{Text: "N-1 .. N²-1, N²-N-1 with the highest dead", Any: bullyRange},
+			Order:     "the highest alive leads",
+			Symmetric: false,
+		},
+		Plan: core.Always(func(self core.ID, v core.View) core.Machine {
+			return core.New(self, v, &bully{self: self, n: v.N, leader: born(v)})
+		}),
+	}
+}
+
+// bullyRange is from the second process asking the first, which leads already,
+// to the lowest starting with nobody dead.
+func bullyRange(n int) core.Range {
+	return core.Range{Lo: float64(min(n-1, 3)), Hi: float64(n*n - 1)}
+}
+
+const (
+	bullyElection uint8 = iota
+	bullyAnswer
+	bullyCoordinator
+)
+
+type bullyMessage struct{ Kind uint8 }
+
+func (m *bullyMessage) Fields(c *core.Coder) { c.Kind(&m.Kind, bullyCoordinator) }
+
+// What a process is doing.
+const (
+	quiet    uint8 = iota // there is no election here
+	electing              // it has sent ELECTION, and nobody has answered
+	yielding              // it was answered, and waits for COORDINATOR
+)
+
+// How long a process waits, in units of the longest latency.
+const (
+	answerWait      = 2 // there and back
+	coordinatorWait = 4 // there, answerWait over there, and back
+)
+
+type bully struct {
+	permanent[bullyMessage]
+	self core.ID
+	n    int
+
+	state  uint8
+	leader core.ID // or None
+}
+
+func (s *bully) Fields(c *core.Coder) {
+	c.Uint8("state", &s.state, "QUIET", "ELECTING", "YIELDING")
+	c.Maybe("leader", &s.leader)
+}
+
+// Start lets a process that is back hold an election.
+func (s *bully) Start(out *core.Out[bullyMessage]) {
+	if s.leader == core.None && s.state == quiet {
+		s.elect(out)
+	}
+}
+
+func (s *bully) Request(out *core.Out[bullyMessage]) {
+	if s.state == quiet {
+		s.elect(out)
+	}
+}
+
+// elect asks everybody higher. The highest of all need not ask.
+func (s *bully) elect(out *core.Out[bullyMessage]) {
+	s.forget(out)
+	if int(s.self) == s.n-1 {
+		s.win(out)
+		return
+	}
+	s.state = electing
+	var higher core.Set
+	for id := s.self + 1; int(id) < s.n; id++ {
+		higher.Add(id)
+	}
+	out.Multicast(&higher, bullyMessage{Kind: bullyElection})
+	out.SetTimer(0, answerWait)
+}
+
+// win tells everybody lower.
+func (s *bully) win(out *core.Out[bullyMessage]) {
+	s.follow(s.self, out)
+	var lower core.Set
+	for id := range s.self {
+		lower.Add(id)
+	}
+	out.Multicast(&lower, bullyMessage{Kind: bullyCoordinator})
+}
+
+// follow ends the election here.
+func (s *bully) follow(leader core.ID, out *core.Out[bullyMessage]) {
+	if s.state != quiet {
+		s.state = quiet
+		out.StopTimer(0)
+	}
+	if s.leader != leader {
+		s.leader = leader
+		out.Lead(leader)
+	}
+}
+
+func (s *bully) forget(out *core.Out[bullyMessage]) {
+	if s.leader != core.None {
+		s.leader = core.None
+		out.Lead(core.None)
+	}
+}
+
+func (s *bully) Receive(from core.ID, m *bullyMessage, out *core.Out[bullyMessage]) {
+	switch {
+	case m.Kind == bullyElection && from < s.self:
+		out.Send(from, bullyMessage{Kind: bullyAnswer})
+		switch {
+		case s.state != quiet: // it is holding one already
+		case s.leader == s.self:
+			out.Send(from, bullyMessage{Kind: bullyCoordinator})
+		default:
+			s.elect(out)
+		}
+	case m.Kind == bullyAnswer && from > s.self && s.state == electing:
+		s.state = yielding
+		out.SetTimer(0, coordinatorWait)
+	case m.Kind == bullyCoordinator && from > max(s.self, s.leader):
+		s.follow(from, out)
+	}
+}
+
+// Expire: nobody higher has answered, so there is nobody; or whoever answered
+// is no more.
+func (s *bully) Expire(_ int, out *core.Out[bullyMessage]) {
+	switch s.state {
+	case electing:
+		s.win(out)
+	case yielding:
+		s.state = quiet
+		s.elect(out)
+	}
+}
+
+// Suspect: a leader that is dead is none.
+func (s *bully) Suspect(id core.ID, out *core.Out[bullyMessage]) {
+	if id == s.leader && id != s.self {
+		s.forget(out)
+	}
+}

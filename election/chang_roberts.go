@@ -1,0 +1,119 @@
+package election
+
+import "github.com/stile-lock/stile/core"
+
+// ChangRoberts is the algorithm in which numbers go round a ring, and each
+// process lets only higher ones than its own pass.
+//
+// E. Chang, R. Roberts: An Improved Algorithm for Decentralized Extrema-Finding
+// in Circular Configurations of Processes. Communications of the ACM 22(5),
+// 1979, pages 281-283.
+//
+// With down, the ring leads from each number to the next lower one, which is
+// the worst that can be: if all start at once, number i goes i steps. A number
+// that comes back to its owner has beaten all others, and COORDINATOR goes
+// round once.
+//
+// The paper has no failures. Here successors that are believed dead are
+// skipped, a message that is lost with a process that dies is made good by a
+// timeout, and a message whose owner is known to be dead goes no further.
+func ChangRoberts(down bool) core.Spec {
+	return core.Spec{
+		Name: "chang-roberts", Family: core.Election, Title: "Chang-Roberts", Authors: "Chang, Roberts", Year: 1979,
+		Paper:   "An Improved Algorithm for Decentralized Extrema-Finding in Circular Configurations of Processes. CACM 22(5), 1979",
+		Network: core.Unordered,
+		Kinds:   []string{"ELECTION", "COORDINATOR"},
+		Theory: core.Theory{
+			Messages:  core.Cost{Text: "2N .. 3N-1, N(N+3)/2 if all start", Any: changRobertsRange},
+			Order:     "the highest alive leads",
+			Symmetric: true,
+		},
+		Plan: core.Always(func(self core.ID, v core.View) core.Machine {
+			return core.New(self, v, &changRoberts{newMember[crMessage](self, v, down)})
+		}),
+	}
+}
+
+// changRobertsRange is from one process alive, which tells nobody, to all of
+// them, the farthest from the highest starting.
+func changRobertsRange(n int) core.Range {
+	if n == 1 {
+		return core.Range{}
+	}
+	return core.Range{Hi: float64(3*n - 1)}
+}
+
+const (
+	crElection uint8 = iota
+	crCoordinator
+)
+
+type crMessage struct {
+	Kind   uint8
+	Number core.ID // whose message it is
+}
+
+func (m *crMessage) Fields(c *core.Coder) {
+	c.Kind(&m.Kind, crCoordinator)
+	c.Seat("number", &m.Number)
+}
+
+// crRounds is how often messages go round the ring at most, from where a
+// process joins: until the highest hears of it, its number, and COORDINATOR.
+const crRounds = 3
+
+type changRoberts struct{ member[crMessage] }
+
+// Start lets a process that is back hold an election.
+func (s *changRoberts) Start(out *core.Out[crMessage]) {
+	if s.leader == core.None && !s.part {
+		s.elect(out)
+	}
+}
+
+func (s *changRoberts) Request(out *core.Out[crMessage]) {
+	if !s.part {
+		s.elect(out)
+	}
+}
+
+func (s *changRoberts) elect(out *core.Out[crMessage]) {
+	s.join(crRounds, out)
+	if s.next() == s.self {
+		s.follow(s.self, out)
+		return
+	}
+	s.pass(crMessage{Kind: crElection, Number: s.self}, out)
+}
+
+func (s *changRoberts) pass(m crMessage, out *core.Out[crMessage]) {
+	if to := s.next(); to != s.self {
+		out.Send(to, m)
+	}
+}
+
+func (s *changRoberts) Receive(_ core.ID, m *crMessage, out *core.Out[crMessage]) {
+	switch {
+	case s.dead.Has(m.Number): // it would go round for ever
+	case m.Kind == crElection && m.Number > s.self:
+		s.join(crRounds, out)
+		s.pass(*m, out)
+	case m.Kind == crElection && m.Number < s.self:
+		if !s.part {
+			s.elect(out)
+		}
+	case m.Kind == crElection:
+		if s.follow(s.self, out) {
+			s.pass(crMessage{Kind: crCoordinator, Number: s.self}, out)
+		}
+	case m.Number != s.self && s.follow(m.Number, out):
+		s.pass(*m, out)
+	}
+}
+
+// Expire: the election has got lost.
+func (s *changRoberts) Expire(_ int, out *core.Out[crMessage]) {
+	if s.part {
+		s.elect(out)
+	}
+}
