@@ -105,7 +105,8 @@ func (p *play) run(s script) {
 				p.step(self, core.Input{Kind: core.Start})
 			}
 		case 3:
-			p.step(self, core.Input{Kind: core.Suspect, From: core.ID(s.below(p.n))})
+			kind := []core.InputKind{core.Suspect, core.Trust}[s.below(2)]
+			p.step(self, core.Input{Kind: kind, From: core.ID(s.below(p.n))})
 		case 4:
 			p.expire(s.below(256))
 		case 5:
@@ -259,7 +260,7 @@ func (p *play) fail(self core.ID, format string, args ...any) {
 // FuzzMessage plays scripts with every algorithm: proper runs with any bytes
 // from any sender in between.
 func FuzzMessage(f *testing.F) {
-	specs := All()
+	specs := slices.Concat(All(), Elections())
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range specs {
 		for range 3 {
@@ -278,7 +279,7 @@ func FuzzMessage(f *testing.F) {
 
 // TestScripts plays more scripts than the seeds of FuzzMessage, always the same.
 func TestScripts(t *testing.T) {
-	specs := All()
+	specs := slices.Concat(All(), Elections())
 	for i := range specs {
 		t.Run(specs[i].Name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(3, uint64(i)))
@@ -300,7 +301,7 @@ func TestScripts(t *testing.T) {
 // FuzzState loads any bytes into every algorithm: what loads has no other
 // bytes.
 func FuzzState(f *testing.F) {
-	specs := All()
+	specs := slices.Concat(All(), Elections())
 	for i, spec := range specs {
 		for n := 1; n <= maxSeats; n++ {
 			if ms, err := spec.Group(core.View{N: n, Busy: n%2 == 0}); err == nil {

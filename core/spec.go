@@ -109,6 +109,17 @@ const (
 	Election                      // all processes agree on the highest one alive
 )
 
+// String returns the name that programs see.
+func (f Family) String() string {
+	switch f {
+	case MutualExclusion:
+		return "mutual-exclusion"
+	case Election:
+		return "election"
+	}
+	return fmt.Sprintf("family %d", uint8(f))
+}
+
 // A Spec is one algorithm, ready to be run by any host.
 type Spec struct {
 	Name    string // the id used in commands and files

@@ -42,6 +42,9 @@ type Config struct {
 type Link = scenario.Link
 
 func (c Config) check() error {
+	if c.Spec.Family != core.MutualExclusion {
+		return fmt.Errorf("there is no critical section in it: its family is %v", c.Spec.Family)
+	}
 	if err := c.Spec.Accepts(c.Nodes); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -22,13 +23,15 @@ delay (request to entry when nobody else is there), the synchronisation delay
 wrote it, the order of entries, and whether all processes have the same role.
 
 N is the number of processes, K the size of a quorum, D the diameter of a tree
-and T the latency of one message. The famous wrong ones are listed apart.`,
+and T the latency of one message. The famous wrong ones are listed apart, and
+so are the elections, with the messages of one election that one process
+starts.`,
 		Args: none,
 		RunE: func(*cobra.Command, []string) error {
 			if asJSON {
-				return writeJSON(stdout, describeAlgorithms(catalog.All()))
+				return writeJSON(stdout, describeAlgorithms(slices.Concat(catalog.All(), catalog.Elections())))
 			}
-			return printAlgorithms(stdout, catalog.All())
+			return printAlgorithms(stdout, catalog.All(), catalog.Elections())
 		},
 		DisableFlagsInUseLine: true,
 	}
@@ -39,6 +42,7 @@ and T the latency of one message. The famous wrong ones are listed apart.`,
 // An algorithm is a core.Spec without its code.
 type algorithm struct {
 	Name     string   `json:"name"`
+	Family   string   `json:"family"`
 	Title    string   `json:"title"`
 	Authors  string   `json:"authors"`
 	Year     int      `json:"year"`
@@ -63,7 +67,7 @@ func describeAlgorithms(specs []core.Spec) []algorithm {
 	for i, s := range specs {
 		t := s.Theory
 		list[i] = algorithm{
-			Name: s.Name, Title: s.Title, Authors: s.Authors, Year: s.Year, Paper: s.Paper,
+			Name: s.Name, Family: s.Family.String(), Title: s.Title, Authors: s.Authors, Year: s.Year, Paper: s.Paper,
 			Sound: s.Wrong == "", Wrong: s.Wrong, Fixed: s.Fixed, Network: s.Network.String(),
 			TryLock: s.TryLock, Kinds: s.Kinds, Messages: t.Messages.Text, Multi: t.Multicasts.Text,
 			Client: t.Client.Text, Sync: t.Sync.Text, Order: t.Order, ME3: t.ME3, Symm: t.Symmetric,
@@ -77,7 +81,7 @@ func algorithmColumns() ([]string, []int) {
 	return []string{"ALGORITHM", "YEAR", "MESSAGES PER ENTRY", "CLIENT DELAY", "SYNC DELAY"}, []int{22, 5, 22, 13, 13}
 }
 
-func printAlgorithms(w io.Writer, specs []core.Spec) error {
+func printAlgorithms(w io.Writer, specs, elections []core.Spec) error {
 	p := &page{w: w}
 	head, _ := algorithmColumns()
 	printCells(p, head)
@@ -92,6 +96,12 @@ func printAlgorithms(w io.Writer, specs []core.Spec) error {
 		if s.Wrong != "" {
 			printAlgorithm(p, s)
 		}
+	}
+	p.line("")
+	p.line("ELECTIONS: all who are alive agree on the highest of them")
+	printCells(p, []string{"ALGORITHM", "YEAR", "MESSAGES", "", ""})
+	for _, s := range elections {
+		printAlgorithm(p, s)
 	}
 	return p.err
 }

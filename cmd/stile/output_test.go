@@ -76,6 +76,19 @@ func TestBankJSONKeys(t *testing.T) {
 	}
 }
 
+func TestElectionJSONKeys(t *testing.T) {
+	want := strings.Fields("leader agreed messages messages_by_kind time")
+	for _, name := range []string{"bully", "ring-election", "chang-roberts"} {
+		text := ok(t, "sim "+name+" --nodes 8 --dead 8 --starters 5 --json")
+		if got := keys(t, text); !slices.Equal(got, want) {
+			t.Errorf("%s: keys %v, want %v", name, got, want)
+		}
+		if !strings.Contains(text, `"leader": 7,`) {
+			t.Errorf("%s: the leader is not 7:\n%s", name, text)
+		}
+	}
+}
+
 func TestSameSeedSameBytes(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, line := range []string{
@@ -86,6 +99,7 @@ func TestSameSeedSameBytes(t *testing.T) {
 		"compare maekawa raymond --nodes 3,5 --entries 50 --json",
 		"bank --svg a.svg",
 		"algorithms --json",
+		"sim bully --nodes 8 --dead 8 --starters 3,5 --latency uniform:0.5,1 --json --svg a.svg --trace a.json",
 	} {
 		first, files := ok(t, line), contents(t)
 		second, again := ok(t, line), contents(t)
@@ -125,6 +139,7 @@ func TestOutputFitsTheScreen(t *testing.T) {
 		"algorithms", "version", "bank", "bank --machines 4 --lock maekawa", "bank --machines 9",
 		"bank --amount 999999999999 --balance 999999999999",
 		"check --help", "check maekawa --requests 1", "check ricart-agrawala-token --start any --requesters 1-3 --requests 1",
+		"sim bully --nodes 40 --dead 3-40", "sim ring-election", "sim chang-roberts --starters 1-5",
 		"sim maekawa --nodes 7", "sim raymond --nodes 100 --think uniform:0.000001,1000.5 --hold exp:2 --latency exp:1.5 --local 3 --burst 2 --requesters 1-50",
 		"compare --nodes 3,5,7,9,11,13,16,20 --think uniform:0.5,100,0 --hold exp:10 --entries 30",
 	} {

@@ -20,6 +20,8 @@ type simFlags struct {
 	requesters string
 	network    string
 	holder     int
+	dead       string
+	starters   string
 	json       bool
 	svg, trace string
 }
@@ -39,13 +41,17 @@ same run, to the byte. Exit code 1 means that a property was broken.
 
 Times are in T, the usual latency of a message: a number, exp:MEAN or
 uniform:LO,HI. Processes are numbered from 1. 'stile algorithms' lists the
-algorithms.`,
+algorithms.
+
+An election (bully, ring-election, chang-roberts) is run once: in a group that
+the highest process leads, some are dead, and others notice it.`,
 		Example: `  stile sim ricart-agrawala --nodes 10
   stile sim maekawa --nodes 13 --topology plane --think exp:100
   stile sim raymond --nodes 5 --topology 1-2,1-3,3-4,3-5 --entries 4 --svg a.svg
-  stile sim bakery-naive --latency exp:1 --entries 20 --trace failure.txt`,
+  stile sim bakery-naive --latency exp:1 --entries 20 --trace failure.txt
+  stile sim bully --nodes 8 --dead 8 --starters 5 --svg bully.svg`,
 		Args: oneAlgorithm,
-		RunE: func(_ *cobra.Command, args []string) error { return f.run(args[0], stdout) },
+		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0], stdout) },
 	}
 	f.define(c)
 	return c
@@ -75,6 +81,8 @@ func (f *simFlags) define(c *cobra.Command) {
 	fs.Var(count{&f.holder, 1, maxNodes}, "holder", "who has the token at the start, where there is one")
 	fs.StringVar(&f.network, "network", f.network, "what `KIND` of network: fifo, unordered, duplicating or lossy")
 	defineOptions(fs, &f.options, maxNodes)
+	fs.StringVar(&f.dead, "dead", "", "elections: who is dead, a `LIST` such as 7,8 (default nobody)")
+	fs.StringVar(&f.starters, "starters", "", "elections: who notices and starts, a `LIST` (default the lowest alive)")
 	fs.Var(seed{&f.config.Seed}, "seed", "which of many runs")
 	fs.BoolVar(&f.json, "json", false, "print JSON, for programs")
 	fs.StringVar(&f.svg, "svg", "", "write a space-time diagram to this `FILE`")
@@ -83,7 +91,7 @@ func (f *simFlags) define(c *cobra.Command) {
 
 // defineOptions defines the flags for what some algorithms can be told.
 func defineOptions(fs *pflag.FlagSet, o *catalog.Options, nodes int) {
-	fs.StringVar(&o.Topology, "topology", "", "the `SHAPE` of the group. Quorums: grid, plane or majority; trees: tree:K, star, line or edges 1-2,1-3; sanders: ricart-agrawala, maekawa or central")
+	fs.StringVar(&o.Topology, "topology", "", "the `SHAPE` of the group. Quorums: grid, plane or majority; trees: tree:K, star, line or edges 1-2,1-3; sanders: ricart-agrawala, maekawa or central; chang-roberts: up or down")
 	fs.StringVar(&o.Sets, "sets", "", "the `SETS` by hand, quorums or request sets of sanders: \"1:1,2;2:1,2,3;3:1,3\"")
 	fs.StringVar(&o.Inform, "inform", "", "the inform `SETS` of sanders, likewise")
 	fs.BoolVar(&o.Experiment, "experiment", false, "run sets of sanders that break its rules, too")
@@ -122,18 +130,23 @@ func (f *simFlags) resolve(name string) (sim.Config, error) {
 
 // parseRequesters reads who asks, each once. Nil means everybody.
 func parseRequesters(list string, nodes int) ([]core.ID, error) {
+	return parseProcesses("requesters", list, nodes)
+}
+
+// parseProcesses reads what a flag lists, each process once.
+func parseProcesses(flag, list string, nodes int) ([]core.ID, error) {
 	if list == "" {
 		return nil, nil
 	}
 	ids, err := catalog.ParseList(list)
 	if err != nil {
-		return nil, fmt.Errorf("--requesters: %w", err)
+		return nil, fmt.Errorf("--%s: %w", flag, err)
 	}
 	seen := make([]bool, nodes)
 	var once []core.ID
 	for _, id := range ids {
 		if int(id) >= nodes {
-			return nil, fmt.Errorf("--requesters %q: there are processes 1 to %d", list, nodes)
+			return nil, fmt.Errorf("--%s %q: there are processes 1 to %d", flag, list, nodes)
 		}
 		if !seen[id] {
 			seen[id] = true
@@ -153,7 +166,14 @@ func checkSpan(c sim.Config) error {
 	return nil
 }
 
-func (f *simFlags) run(name string, stdout io.Writer) error {
+func (f *simFlags) run(cmd *cobra.Command, name string, stdout io.Writer) error {
+	election, err := f.fits(cmd, name)
+	if err != nil {
+		return err
+	}
+	if election {
+		return f.elect(name, stdout)
+	}
 	c, err := f.resolve(name)
 	if err != nil {
 		return err

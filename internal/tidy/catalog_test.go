@@ -3,6 +3,7 @@ package tidy
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,7 +14,7 @@ import (
 // TestCatalog demands that every algorithm tells who made it, when and where,
 // and that every wrong one names the sound one that mends it.
 func TestCatalog(t *testing.T) {
-	all := catalog.All()
+	all := slices.Concat(catalog.All(), catalog.Elections())
 	for _, s := range all {
 		for _, wrong := range description(s, all) {
 			t.Error(wrong)

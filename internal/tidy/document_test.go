@@ -30,6 +30,7 @@ func documentRules() []rule {
 			{source("mutex/x.go", "package mutex", "// X is fast.", "func X() core.Spec { return core.Spec{} }"), "mutex/x.go:1: no paper is cited"},
 			{source("mutex/x.go", "package mutex", "// X is fast.", "//", "// A. Uthor: A Title. A Journal", "// 3(2), 1985, pages 1-2.", "func X() core.Spec { return core.Spec{} }",
 				"// Y is X in other words.", "func Y() core.Spec { return X() }"), ""},
+			{source("election/x.go", "package election", "// X is fast.", "func X() core.Spec { return core.Spec{} }"), "election/x.go:1: no paper is cited"},
 			{source("mutex/x.go", "package mutex", "func helps() {}"), ""},
 		}},
 		{"links in Markdown lead somewhere", links, []plant{
@@ -113,7 +114,7 @@ var citation = regexp.MustCompile(`^[A-Z][^:]*: .*\b(19|20)\d\d\b`)
 
 func citations(r *repo) ([]string, error) {
 	var found []string
-	for _, f := range r.in("mutex") {
+	for _, f := range slices.Concat(r.in("mutex"), r.in("election")) {
 		algorithms, cited := 0, false
 		for _, decl := range f.ast.Decls {
 			d, ok := decl.(*ast.FuncDecl)
