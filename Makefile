@@ -64,7 +64,7 @@ museum: ## make docs/museum.md: famous algorithms that fail
 	mv docs/museum.md.new docs/museum.md
 
 proofs: ## make docs/proofs.md: what is proved of every algorithm; takes long
-	go build -o proofs.tmp ./cmd/stile
+	go build -buildvcs=true -o proofs.tmp ./cmd/stile
 	./proofs.tmp check --proofs --memory 8GiB > docs/proofs.md.new
 	rm proofs.tmp
 	mv docs/proofs.md.new docs/proofs.md

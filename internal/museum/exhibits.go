@@ -52,7 +52,7 @@ func stuck() []exhibit {
 		},
 		{
 			title:    "Maekawa as published",
-			believed: "With FAILED, INQUIRE and RELINQUISH as in the paper of 1985 no deadlock is possible. In quorums of one size it is hard to find one.",
+			believed: "With FAILED, INQUIRE and RELINQUISH as in the paper of 1985 no deadlock is possible. With the usual grid of three processes that is true, and small examples hide the hole; with the grid of four it shows, and with the sets below three processes are enough.",
 			broken:   &setting{algorithm: "maekawa-published", requests: 1, options: catalog.Options{Sets: holed}, properties: "deadlock"},
 			happens:  "A request that is queued as the oldest that waits gets no FAILED. If a still older one comes, nobody tells it, so it sees no reason to give another vote back, and the older one waits for that vote.",
 			fix:      "One more FAILED: a voter that puts an older request before one it has not FAILED tells that one.",

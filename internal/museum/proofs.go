@@ -26,7 +26,7 @@ func Proofs(l check.Limits, told func(line string)) (string, error) {
 	b.line("")
 	b.line("<!-- made by 'stile check --proofs': do not edit, run 'make proofs' -->")
 	b.text(fmt.Sprintf("Every algorithm, in every order of events, with N = 2, 3 and 4 on FIFO channels, and with N = 2 and 3 on the weakest network it claims, where that is a weaker one. *Requests* is how often each process may ask: *any* means without bound, and then what holds is proved for this N; where that does not end within %v the number of requests is bounded. States, transitions and depth are those of the pass without monitors. The counts of the smaller ones, on the weakest network that the algorithm claims, are pinned in tests. The time is that of all passes together, %s.", patience, machine()))
-	b.text("The properties: **M**utual exclusion, no **D**eadlock, no **S**tarvation, **O**rder (closed), order among applications that **T**alk, **B**ypass, **K** one token, **F**ence, **C**hannels, st**A**rt, al**I**bi, con**V**ergence. A letter in upper case: it holds; in lower case: it holds up to the bound on requests; **!** before it: violated; **?** before it: not finished; absent: not claimed, or nothing to check.")
+	b.text("The properties: **M**utual exclusion, no **D**eadlock, no **S**tarvation, **O**rder (closed), order among applications that **T**alk, **B**ypass, **K** one token, **F**ence, **C**hannels, st**A**rt, al**I**bi, con**V**ergence. A letter in upper case: it holds; in lower case: it holds up to the bound on requests; ! before it: violated; ? before it: not finished, and then the states are those so far; absent: not claimed, or nothing to check.")
 	b.line("\n| algorithm | N | network | requests | states | transitions | depth | properties | on a link | bypass | seconds |")
 	b.line("|---|--:|---|--:|--:|--:|--:|---|--:|--:|--:|")
 	for _, s := range catalog.All() {
@@ -126,7 +126,7 @@ func letters(r *check.Report) string {
 		case check.HoldsBounded:
 			b.WriteString(strings.ToLower(letter))
 		case check.Violated:
-			b.WriteString("**!" + letter + "**")
+			b.WriteString("!" + letter)
 		case check.Unfinished:
 			b.WriteString("?" + letter)
 		}
