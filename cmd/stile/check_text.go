@@ -14,6 +14,7 @@ import (
 // and the story of the first that is violated.
 func printCheck(w io.Writer, c check.Config, r *check.Report, written string) error {
 	p := &page{w: w}
+	c.Requests = int(r.Requests) // a bound may have been put
 	for _, line := range wrap(c.Spec.Title+": "+setting(c), width) {
 		p.line("%s", line)
 	}
@@ -71,7 +72,7 @@ func printProperty(p *page, q check.Property) {
 	name, note := q.Name, q.Note
 	if strings.HasPrefix(note, "up to ") { // the first line says that already
 		_, note, _ = strings.Cut(note, " of each process")
-		note = strings.TrimPrefix(note, "; ")
+		note = strings.TrimLeft(note, ",; ")
 	}
 	if note == "" && q.Verdict != check.Violated {
 		note = meaning(name)

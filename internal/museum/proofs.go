@@ -14,11 +14,11 @@ import (
 
 // How long one attempt of a proof may take.
 const (
-	patience = 10 * time.Second // without a bound on requests
-	long     = 30 * time.Second // with one: what follows is less
+	patience = 30 * time.Second // without a bound on requests
+	long     = 90 * time.Second // with one: what follows is less
 )
 
-// Proofs makes docs/proofs.md. It takes a quarter of an hour, so told is given
+// Proofs makes docs/proofs.md. It takes half an hour, so told is given
 // each line of the table when it is known.
 func Proofs(l check.Limits, told func(line string)) (string, error) {
 	b := &builder{limits: l}
