@@ -115,7 +115,8 @@ func (r *run) liveness(h *host, e *Exploration) error {
 		r.add(b)
 		return nil
 	}
-	fromRequest, fromCalm := 0, 0
+	var most *bypass
+	fromRequest := 0
 	var worst *cut
 	var bad []uint32
 	who := 0
@@ -124,8 +125,11 @@ func (r *run) liveness(h *host, e *Exploration) error {
 		if b := c.starves(); b != nil && (bad == nil || b[len(b)-1] < bad[len(bad)-1]) {
 			worst, bad, who = c, b, proc
 		}
-		a, q := c.bypass()
-		fromRequest, fromCalm = worse(fromRequest, a), worse(fromCalm, q)
+		by := c.bypass()
+		fromRequest = worse(fromRequest, by.fromRequest)
+		if most == nil || most.fromCalm != Unbounded && worse(most.fromCalm, by.fromCalm) != most.fromCalm {
+			most = by
+		}
 	}
 	if bad != nil {
 		if err := r.starves(&p, h, worst, bad, core.ID(who)); err != nil {
@@ -133,7 +137,11 @@ func (r *run) liveness(h *host, e *Exploration) error {
 		}
 	}
 	r.add(p)
-	r.bypass(&b, fromRequest, fromCalm)
+	if most != nil && r.wants(Bypass) {
+		if err := r.bypass(&b, h, fromRequest, most); err != nil {
+			return err
+		}
+	}
 	r.add(b)
 	return nil
 }
@@ -169,19 +177,41 @@ func (r *run) lasso(p *Property, h *host, c *cut, bad []uint32, what string, exp
 	return r.tell(p, h, start, moves, expect)
 }
 
-// bypass reports how often a waiting process can be overtaken.
-func (r *run) bypass(p *Property, fromRequest, fromCalm int) {
+// bypass reports how often a waiting process can be overtaken, and how if that
+// is more often than is claimed.
+func (r *run) bypass(p *Property, h *host, fromRequest int, most *bypass) error {
 	say := func(n int) string {
 		if n == Unbounded {
 			return "without bound"
 		}
 		return fmt.Sprintf("at most %d", n)
 	}
+	fromCalm := most.fromCalm
 	p.Note = fmt.Sprintf("entries of others: %s from the request on, %s once its own messages have arrived", say(fromRequest), say(fromCalm))
-	if claim := r.Spec.Theory.Bypass; claim != nil && (fromCalm == Unbounded || fromCalm > claim(r.Nodes)) {
-		p.Verdict = Violated
+	claim := r.Spec.Theory.Bypass
+	switch {
+	case claim != nil && (fromCalm == Unbounded || fromCalm > claim(r.Nodes)):
 		p.Note += fmt.Sprintf("; claimed is at most %d", claim(r.Nodes))
-	} else if claim == nil && fromCalm == Unbounded {
-		p.Verdict = Violated
+	case claim != nil || fromCalm != Unbounded:
+		return nil
 	}
+	stem, rest, loop := most.run()
+	start, states, err := most.g.states(append(stem, rest...))
+	if err != nil {
+		return err
+	}
+	moves, err := h.concrete(start, states)
+	if errors.Is(err, errSpurious) {
+		p.Verdict, p.Note = Unfinished, err.Error()
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	p.Verdict = Violated
+	if loop < 0 {
+		loop = len(rest)
+	}
+	p.Loop = len(actions(moves[:len(stem)-1+loop]))
+	return r.tell(p, h, start, moves, nil)
 }

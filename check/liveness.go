@@ -178,7 +178,9 @@ func (c *cut) around(members []uint32) []uint32 {
 	})
 	start := at
 	for len(need) > 0 {
-		path, class := c.search(at, id, func(_ uint32, e uint64) bool { return need[c.g.class[e]&^classEnters] })
+		path, class := c.search(at, id, func(t uint32, e uint64) bool {
+			return c.comp[t] == id && need[c.g.class[e]&^classEnters]
+		})
 		if path == nil {
 			break
 		}
@@ -193,8 +195,8 @@ func (c *cut) around(members []uint32) []uint32 {
 	return walk
 }
 
-// search finds a shortest path inside a component that ends with an edge for
-// which done holds. It returns the states after the first, and the class of
+// search finds a shortest path through a component that ends with an edge, in
+// it or out of it, for which done holds. It returns the states after the first, and the class of
 // the last edge.
 func (c *cut) search(from uint32, id int32, done func(to uint32, edge uint64) bool) ([]uint32, uint32) {
 	g := c.g
@@ -203,9 +205,6 @@ func (c *cut) search(from uint32, id int32, done func(to uint32, edge uint64) bo
 		s := queue[0]
 		for e := g.first[s]; e < g.first[s+1]; e++ {
 			t := g.to[e]
-			if c.comp[t] != id {
-				continue
-			}
 			if done(t, e) {
 				path := []uint32{t}
 				for s != from {
@@ -215,62 +214,13 @@ func (c *cut) search(from uint32, id int32, done func(to uint32, edge uint64) bo
 				slices.Reverse(path)
 				return path, g.class[e] &^ classEnters
 			}
-			if _, ok := parent[t]; !ok {
+			if _, ok := parent[t]; !ok && c.comp[t] == id {
 				parent[t] = s
 				queue = append(queue, t)
 			}
 		}
 	}
 	return nil, 0
-}
-
-// Unbounded is a bypass without limit.
-const Unbounded = -1
-
-// bypass returns how many entries of others there can be while the process
-// waits: from its request on, and from when none of its messages is under way.
-func (c *cut) bypass() (fromRequest, fromCalm int) {
-	g := c.g
-	best := make([]int, len(c.comps)) // from anywhere in a component
-	for id, members := range c.comps {
-		for _, s := range members {
-			for e := g.first[s]; e < g.first[s+1]; e++ {
-				t := g.to[e]
-				count := 0
-				if g.class[e]&classEnters != 0 {
-					count = 1
-				}
-				switch {
-				case c.comp[t] < 0: // its own entry
-				case c.comp[t] == int32(id):
-					if count > 0 {
-						best[id] = Unbounded
-					}
-				case best[c.comp[t]] == Unbounded:
-					best[id] = Unbounded
-				case best[id] != Unbounded:
-					best[id] = max(best[id], count+best[c.comp[t]])
-				}
-			}
-		}
-	}
-	for id, members := range c.comps {
-		fromRequest = worse(fromRequest, best[id])
-		for _, s := range members {
-			if g.calm[s]&c.bit != 0 {
-				fromCalm = worse(fromCalm, best[id])
-				break
-			}
-		}
-	}
-	return fromRequest, fromCalm
-}
-
-func worse(a, b int) int {
-	if a == Unbounded || b == Unbounded {
-		return Unbounded
-	}
-	return max(a, b)
 }
 
 // waiters returns which processes ever wait.

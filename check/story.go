@@ -63,7 +63,7 @@ func (p *Property) Story(width int) string {
 	default:
 		b.WriteString(back.Trace().Tale(trace.TextOptions{Width: width}) + standstill(back))
 	}
-	if (p.Name == Starvation || p.Name == Convergence) && p.Loop < len(p.Trace) {
+	if (p.Name == Starvation || p.Name == Convergence || p.Name == Bypass) && p.Loop < len(p.Trace) {
 		fmt.Fprintf(&b, "\nAll from step %d on can be repeated for ever.\n", p.Loop+1)
 	}
 	if err == nil {

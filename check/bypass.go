@@ -1,0 +1,102 @@
+package check
+
+// Unbounded is a bypass without limit.
+const Unbounded = -1
+
+// A bypass is how many entries of others there can be while a process waits.
+type bypass struct {
+	*cut
+	best        []int // from anywhere in a component
+	fromRequest int   // from its request on
+	fromCalm    int   // from when none of its messages is under way
+}
+
+// count returns 1 for an edge by which another process enters.
+func (c *cut) count(edge uint64) int {
+	if c.g.class[edge]&classEnters != 0 {
+		return 1
+	}
+	return 0
+}
+
+// bypass finds the longest paths, counting entries. Components come in reverse
+// topological order, so what follows one is known before it.
+func (c *cut) bypass() *bypass {
+	g := c.g
+	b := &bypass{cut: c, best: make([]int, len(c.comps))}
+	for id, members := range c.comps {
+		calm := false
+		for _, s := range members {
+			calm = calm || g.calm[s]&c.bit != 0
+			for e := g.first[s]; e < g.first[s+1]; e++ {
+				b.follow(int32(id), e)
+			}
+		}
+		b.fromRequest = worse(b.fromRequest, b.best[id])
+		if calm {
+			b.fromCalm = worse(b.fromCalm, b.best[id])
+		}
+	}
+	return b
+}
+
+// follow takes one edge out of a component into account.
+func (b *bypass) follow(id int32, edge uint64) {
+	next := b.comp[b.g.to[edge]]
+	switch {
+	case next < 0: // its own entry
+	case next == id:
+		if b.count(edge) > 0 {
+			b.best[id] = Unbounded
+		}
+	case b.best[next] == Unbounded:
+		b.best[id] = Unbounded
+	case b.best[id] != Unbounded:
+		b.best[id] = max(b.best[id], b.count(edge)+b.best[next])
+	}
+}
+
+func worse(a, b int) int {
+	if a == Unbounded || b == Unbounded {
+		return Unbounded
+	}
+	return max(a, b)
+}
+
+// run returns a run in which the process, none of whose messages is under way,
+// is overtaken as often as it can be: the states up to there, and from there
+// on. If that is without bound, the run ends where it can be repeated from
+// state number loop on; otherwise loop is -1.
+func (b *bypass) run() (stem, rest []uint32, loop int) {
+	at := uint32(0)
+	for b.g.calm[at]&b.bit == 0 || b.best[b.comp[at]] != b.fromCalm {
+		at++
+	}
+	stem = b.g.pathTo(at)
+	for b.best[b.comp[at]] != 0 {
+		id := b.comp[at]
+		inner, _ := b.search(at, id, func(t uint32, e uint64) bool { return b.comp[t] == id && b.count(e) > 0 })
+		if inner != nil {
+			loop = len(rest)
+			rest = append(rest, inner...)
+			if last := inner[len(inner)-1]; last != at {
+				back, _ := b.search(last, id, func(t uint32, _ uint64) bool { return t == at })
+				rest = append(rest, back...)
+			}
+			return stem, rest, loop
+		}
+		on, _ := b.search(at, id, func(t uint32, e uint64) bool {
+			next := b.comp[t]
+			switch {
+			case next < 0 || next == id:
+				return false
+			case b.best[id] == Unbounded:
+				return b.best[next] == Unbounded
+			}
+			return b.count(e)+b.best[next] == b.best[id]
+		})
+		rest = append(rest, on...)
+		at = on[len(on)-1]
+	}
+	return stem, rest, -1
+}
