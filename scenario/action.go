@@ -32,6 +32,7 @@ const (
 	Suspect                      // a process is told that a peer is dead
 	Expire                       // a timer runs out now
 	Tell                         // an application talks to another, at once, sending the clock along
+	Trust                        // a process is told that a peer is back
 )
 
 // An Action is one line of a schedule.
@@ -39,7 +40,7 @@ type Action struct {
 	At      int64 // timed: when, in ticks
 	Kind    ActionKind
 	Proc    core.ID     // who; for a message the sender
-	Peer    core.ID     // for a message the receiver; Suspect, Tell: whom
+	Peer    core.ID     // for a message the receiver; Suspect, Trust, Tell: whom
 	Message string      // which kind of message; empty means any
 	Nth     int         // which of those under way, from 1; 0 means the first
 	By      int64       // Delay: how much longer, in ticks
@@ -54,7 +55,7 @@ var verbs = [...]struct {
 	word string
 	kind ActionKind
 }{
-	{"asks", Ask}, {"leaves", Leave}, {"starts", Start}, {"suspects", Suspect}, {"timer", Expire}, {"tells", Tell},
+	{"asks", Ask}, {"leaves", Leave}, {"starts", Start}, {"suspects", Suspect}, {"trusts", Trust}, {"timer", Expire}, {"tells", Tell},
 	{"crashes", Crash}, {"restarts", Restart}, {"pauses", Pause}, {"resumes", Resume},
 }
 
@@ -95,7 +96,7 @@ func (a Action) String() string {
 		return a.Proc.String() + " asks"
 	case Leave, Start:
 		return a.Proc.String() + " " + a.Kind.word()
-	case Suspect, Tell:
+	case Suspect, Trust, Tell:
 		return fmt.Sprintf("%v %s %v", a.Proc, a.Kind.word(), a.Peer)
 	case Expire:
 		return fmt.Sprintf("%v timer %d expires", a.Proc, a.Timer)

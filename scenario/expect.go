@@ -42,10 +42,14 @@ const (
 	MutualExclusion = "mutual-exclusion"
 	Order           = "order"
 	LostRequest     = "lost-request"
+	TwoLeaders      = "two-leaders"  // elections: two win in one round
+	Disagreement    = "disagreement" // elections: all is quiet, and not everybody alive follows the highest
 )
 
 // Properties returns the names of all properties.
-func Properties() []string { return []string{MutualExclusion, Order, LostRequest} }
+func Properties() []string {
+	return []string{MutualExclusion, Order, LostRequest, TwoLeaders, Disagreement}
+}
 
 // A MomentKind says how a moment is found.
 type MomentKind uint8

@@ -51,7 +51,7 @@ func (p *parser) deed(a *Action) {
 	switch a.Kind {
 	case Ask:
 		p.hold(a)
-	case Suspect, Tell:
+	case Suspect, Trust, Tell:
 		w := p.here()
 		if a.Peer = p.process(); a.Peer == a.Proc {
 			p.failAt(w, fmt.Sprintf("%v %s itself: want another process", a.Proc, verb.text))

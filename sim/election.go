@@ -8,12 +8,6 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// What an election can break.
-const (
-	TwoLeaders   = "two-leaders"  // two processes win in one round
-	Disagreement = "disagreement" // when all is quiet, somebody alive does not follow the highest alive
-)
-
 // An Election says what to simulate: a group in which everybody follows the
 // highest process, some of which are dead, and who notices.
 type Election struct {
@@ -167,6 +161,7 @@ func (p *poll) bury() error {
 		p.elects.leader[id] = core.None
 		p.note(trace.Event{Kind: trace.Crash, Proc: id})
 	}
+	p.newRound()
 	for q := range p.machines {
 		for _, id := range p.Dead {
 			if p.faults.crashed[q] {
@@ -213,10 +208,7 @@ func (p *poll) happen(e event) error {
 }
 
 func (p *poll) outcome() *Outcome {
-	if !p.agreed() {
-		p.oracle.violate(Violation{Disagreement, p.now, p.highest(), core.None})
-		p.note(trace.Event{Kind: trace.Violation, Proc: p.highest(), Peer: core.None, Name: Disagreement})
-	}
+	p.disagreed()
 	o := &Outcome{
 		Agreed: p.agreed(), Messages: p.meter.messages, ByKind: map[string]int{},
 		Time: units(p.elects.news), Found: p.oracle.found,

@@ -2,13 +2,15 @@ package sim
 
 import (
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/trace"
 )
 
 // An electorate is what a world keeps for an election: whom each process
 // follows, and who may lead.
 //
-// A round is the time between two changes of who is alive. An election belongs
+// A round is the time between two changes of who is alive, or the
+// correction of an error. An election belongs
 // to the round in which it was begun, and so does everything that follows from
 // it: messages and timers remember that. In each round at most one process may
 // win.
@@ -26,21 +28,29 @@ func newElectorate(v core.View) *electorate {
 	for p := range e.leader {
 		e.leader[p] = core.None
 		if v.Busy {
-			e.leader[p] = v.Holder
+			e.leader[p], e.winner = v.Holder, v.Holder
 		}
 	}
 	return e
 }
 
 // changed is told that p has crashed, or has come back remembering nothing.
-func (e *electorate) changed(p core.ID) {
-	if e == nil {
-		return
+func (w *world) changed(p core.ID) {
+	if w.elects != nil {
+		w.elects.leader[p] = core.None
+		w.newRound()
 	}
+}
+
+// newRound begins a round. Who leads at its beginning need not win again.
+func (w *world) newRound() {
+	e := w.elects
 	e.round++
 	e.began = e.round
-	e.leader[p] = core.None
 	e.winner = core.None
+	if w.agreed() {
+		e.winner = w.highest()
+	}
 }
 
 // elect lets p's application notice that the leader is silent.
@@ -67,8 +77,8 @@ func (w *world) led(p, leader core.ID) {
 		return
 	}
 	if e.winner != core.None && e.winner != p {
-		w.oracle.violate(Violation{TwoLeaders, w.now, p, e.winner})
-		w.note(trace.Event{Kind: trace.Violation, Proc: p, Peer: e.winner, Name: TwoLeaders})
+		w.oracle.violate(Violation{scenario.TwoLeaders, w.now, p, e.winner})
+		w.note(trace.Event{Kind: trace.Violation, Proc: p, Peer: e.winner, Name: scenario.TwoLeaders})
 	}
 	e.winner = p
 }
@@ -92,16 +102,17 @@ func (w *world) believed(e event) error {
 	return w.suspect(p, dead)
 }
 
-// trusted tells everybody alive that p is back, and p who is dead.
+// trusted tells everybody alive that p is back, and p who is dead; in steps a
+// line has to tell it.
 func (w *world) trusted(p core.ID) error {
-	if w.elects == nil || w.manual {
+	if w.elects == nil {
 		return nil
 	}
 	for q := range w.machines {
 		id := core.ID(q)
 		var err error
 		switch {
-		case id == p:
+		case id == p || w.faults.crashed[q] && w.manual:
 		case w.faults.crashed[q]:
 			err = w.step(p, core.Input{Kind: core.Suspect, From: id})
 		default:
@@ -112,6 +123,14 @@ func (w *world) trusted(p core.ID) error {
 		}
 	}
 	return nil
+}
+
+// trust tells p that peer is back, which begins a round.
+func (w *world) trust(p, peer core.ID) error {
+	if w.elects != nil {
+		w.newRound()
+	}
+	return w.step(p, core.Input{Kind: core.Trust, From: peer})
 }
 
 // highest returns the highest process alive, or None.
@@ -133,4 +152,12 @@ func (w *world) agreed() bool {
 		}
 	}
 	return true
+}
+
+// disagreed judges a world in which all is quiet.
+func (w *world) disagreed() {
+	if top := w.highest(); top != core.None && !w.agreed() {
+		w.oracle.violate(Violation{scenario.Disagreement, w.now, top, core.None})
+		w.note(trace.Event{Kind: trace.Violation, Proc: top, Peer: core.None, Name: scenario.Disagreement})
+	}
 }

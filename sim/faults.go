@@ -126,7 +126,7 @@ func (w *world) crash(p core.ID) {
 	for q := range w.machines {
 		w.believe(core.ID(q), p)
 	}
-	w.elects.changed(p)
+	w.changed(p)
 }
 
 // restart seats a new process that remembers nothing.
@@ -136,7 +136,7 @@ func (w *world) restart(p core.ID) error {
 	v.Busy = false
 	w.machines[p] = w.birth(p, v)
 	w.note(trace.Event{Kind: trace.Restart, Proc: p})
-	w.elects.changed(p)
+	w.changed(p)
 	if err := w.trusted(p); err != nil {
 		return err
 	}

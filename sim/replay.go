@@ -185,7 +185,7 @@ func (p *player) run() error {
 			p.leaves[a.Proc]++
 		}
 	}
-	if p.sc.Busy {
+	if p.sc.Busy && p.w.elects == nil {
 		p.w.note(trace.Event{Kind: trace.Enter, Proc: p.sc.Holder})
 		p.settle(p.sc.Holder)
 	}
@@ -267,7 +267,7 @@ func (p *player) runTimed() error {
 // or a line. A token that runs round for ever would otherwise never end it.
 func (p *player) patience() int {
 	n, o := p.sc.Processes, p.w.oracle
-	if o.nWait == 0 && o.nIn == 0 && p.scripts == 0 {
+	if o.nWait == 0 && o.nIn == 0 && p.scripts == 0 && p.w.elects == nil {
 		return 20*n + 100
 	}
 	return 1000 * (n + 10)
@@ -293,6 +293,8 @@ func (p *player) happen(e event) error {
 		return p.leave(id)
 	case start:
 		return w.step(id, core.Input{Kind: core.Start})
+	case believe:
+		return w.believed(e)
 	}
 	return w.expire(e)
 }
@@ -330,6 +332,9 @@ func (p *player) finish() {
 	if stuck && !b.Stopped {
 		b.Deadlock = waiting > 1 && !p.stalled
 		w.oracle.ended(w.now)
+	}
+	if w.elects != nil && stuck && !b.Stopped {
+		w.disagreed()
 	}
 	b.Messages, b.ByKind = w.meter.messages, w.meter.byKind
 	b.MaxBypass, b.Violations = w.oracle.bypass, w.oracle.found

@@ -50,6 +50,8 @@ func (p *player) try(a *scenario.Action) error {
 		w.heal()
 	case scenario.Suspect:
 		return w.suspect(a.Proc, a.Peer)
+	case scenario.Trust:
+		return w.trust(a.Proc, a.Peer)
 	case scenario.Tell:
 		return w.tell(a.Proc, a.Peer)
 	case scenario.Expire:

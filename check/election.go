@@ -1,0 +1,210 @@
+package check
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/scenario"
+)
+
+// The properties of an election.
+const (
+	OneLeader = "one-leader" // at most one process wins in each round
+	Agreement = "agreement"  // in the end all who are alive follow the highest of them
+)
+
+// An Election says what to check of an election.
+//
+// A round is the time between two changes of who is alive: a crash, a comeback,
+// or an error of the failure detector corrected. An election belongs to the
+// round in which somebody noticed or came back, and so does what follows from
+// it. Who leads when a round begins counts as its winner.
+type Election struct {
+	Spec     core.Spec
+	Nodes    int
+	Crashes  int  // how many processes crash at most, at any step
+	Returns  int  // how many of them come back at most, at any step
+	Quick    bool // messages take no time, compared with timeouts
+	Wrong    bool // once a timeout is too short, or a live process is taken for dead
+	Network  core.Network
+	Scenario scenario.Scenario // options of the algorithm, for counterexamples
+	Limits
+}
+
+// maxEvents bounds crashes and comebacks: they are kept in four bits.
+const maxEvents = 15
+
+// RunElection checks c.
+func RunElection(c Election) (*Report, error) {
+	if c.Spec.Family != core.Election {
+		return nil, fmt.Errorf("cannot check %s as an election: it is none", c.Spec.Name)
+	}
+	if c.Crashes < 0 || c.Crashes > maxEvents || c.Returns < 0 || c.Returns > maxEvents {
+		return nil, fmt.Errorf("cannot check %s: %d crashes and %d comebacks: want 0 to %d of each", c.Spec.Name, c.Crashes, c.Returns, maxEvents)
+	}
+	m, err := newElectorate(c)
+	if err != nil {
+		return nil, fmt.Errorf("cannot check %s: %w", c.Spec.Name, err)
+	}
+	r := &ballotRun{Election: c, model: m, started: time.Now(), report: &Report{
+		Algorithm: c.Spec.Name, Nodes: c.Nodes, Network: c.Network.String(), Verdict: Holds,
+	}}
+	if err := r.run(); err != nil {
+		return nil, fmt.Errorf("cannot check %s: %w", c.Spec.Name, err)
+	}
+	return r.report, nil
+}
+
+type ballotRun struct {
+	Election
+	model   *electorate
+	report  *Report
+	started time.Time
+}
+
+func (r *ballotRun) run() error {
+	quit := func() bool {
+		return r.Context != nil && r.Context.Err() != nil || r.Time > 0 && time.Since(r.started) > r.Time
+	}
+	g, err := buildGraph(r.model, graphLimit{edges: true, memory: r.Memory, quit: quit})
+	if err != nil {
+		return err
+	}
+	rep := r.report
+	rep.States, rep.Transitions = int64(len(g.prints)), int64(len(g.to))
+	rep.Depth = len(g.pathTo(uint32(len(g.prints) - 1)))
+	one := Property{Name: OneLeader, Verdict: Holds, Note: r.bound()}
+	all := Property{Name: Agreement, Verdict: Holds, Note: r.bound()}
+	if !g.full {
+		one.Verdict, one.Note = Unfinished, "out of time or memory"
+		all.Verdict, all.Note = one.Verdict, one.Note
+	}
+	if at, ok := g.found[brokenRound]; ok {
+		if err := r.twoLeaders(g, at, &one); err != nil {
+			return err
+		}
+	}
+	if g.full {
+		if err := r.agreement(g, &all); err != nil {
+			return err
+		}
+	}
+	rep.Properties = []Property{one, all}
+	for _, p := range rep.Properties {
+		if p.Verdict.rank() > rep.Verdict.rank() {
+			rep.Verdict = p.Verdict
+		}
+	}
+	rep.Seconds = time.Since(r.started).Seconds()
+	rep.Rate = float64(rep.States) / rep.Seconds
+	rep.Collision = math.Min(1, float64(rep.States)*float64(rep.States)/math.Exp2(65))
+	return nil
+}
+
+func (r *ballotRun) bound() string {
+	return fmt.Sprintf("with up to %d crashes and %d comebacks", r.Crashes, r.Returns)
+}
+
+// twoLeaders reports the shortest way to two winners of one round.
+func (r *ballotRun) twoLeaders(g *graph, at place, p *Property) error {
+	_, states, err := g.states(g.pathTo(at.state))
+	if err != nil {
+		return err
+	}
+	var next []byte
+	_, err = g.worker.Next(states[len(states)-1], func(s Step, b []byte) {
+		if next == nil && s.Label == at.step.Label && s.Broken != 0 {
+			next = slices.Clone(b)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return r.tell(g, p, append(states, next))
+}
+
+// agreement looks for a run that ends, or goes on for ever, without agreement:
+// a component of the graph in which a fair run can stay, and in which there is
+// a state without agreement.
+func (r *ballotRun) agreement(g *graph, p *Property) error {
+	c := newCut(g, 1)
+	for _, members := range slices.Backward(c.comps) {
+		i := slices.IndexFunc(members, func(s uint32) bool { return g.waiting[s]&1 != 0 })
+		if i < 0 || !c.bad(members) {
+			continue
+		}
+		path := g.pathTo(members[i])
+		_, states, err := g.states(path)
+		if err != nil {
+			return err
+		}
+		p.Loop = len(path) - 1
+		return r.tell(g, p, states)
+	}
+	return nil
+}
+
+// tell makes a story of a path of states.
+func (r *ballotRun) tell(g *graph, p *Property, states [][]byte) error {
+	sc := r.Scenario
+	sc.Algorithm, sc.Processes, sc.Network, sc.Steps = r.Spec.Name, r.Nodes, r.Network, true
+	sc.Holder, sc.Busy = core.ID(r.Nodes-1), true
+	sc.Title = fmt.Sprintf("%s among %d: %s violated", r.Spec.Name, r.Nodes, p.Name)
+	for i, want := range states[1:] {
+		var labels []uint32
+		_, err := g.worker.Next(states[i], func(s Step, b []byte) {
+			if len(labels) == 0 && slices.Equal(b, want) {
+				labels = append(labels, s.Label)
+			}
+		})
+		if err != nil {
+			return err
+		}
+		for _, l := range labels {
+			if a, ok := voteAction(l); ok {
+				sc.Actions = append(sc.Actions, a)
+			}
+		}
+	}
+	for _, a := range sc.Actions {
+		p.Trace = append(p.Trace, a.String())
+	}
+	p.Verdict = Violated
+	p.Note = fmt.Sprintf("after %d steps", len(sc.Actions))
+	if p.Name == OneLeader {
+		sc.Expect = []scenario.Expectation{{Kind: scenario.Violated, Name: scenario.TwoLeaders}}
+	}
+	p.Counterexample, p.spec = &sc, r.Spec
+	return nil
+}
+
+// voteAction returns a step as a line of a scenario. That time passes is none.
+func voteAction(label uint32) (scenario.Action, bool) {
+	m := moveOf(label)
+	a := scenario.Action{Proc: m.p}
+	switch m.kind {
+	case voteNotice:
+		a.Kind = scenario.Ask
+	case voteDeliver:
+		a.Kind, a.Proc, a.Peer = scenario.Deliver, m.peer, m.p
+		if m.nth > 0 {
+			a.Nth = m.nth + 1
+		}
+	case voteExpire:
+		a.Kind = scenario.Expire
+	case voteSuspect:
+		a.Kind, a.Peer = scenario.Suspect, m.peer
+	case voteTrust:
+		a.Kind, a.Peer = scenario.Trust, m.peer
+	case voteCrash:
+		a.Kind = scenario.Crash
+	case voteReturn:
+		a.Kind = scenario.Restart
+	default:
+		return a, false
+	}
+	return a, true
+}

@@ -1,0 +1,108 @@
+package check_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stile-lock/stile/catalog"
+	"github.com/stile-lock/stile/check"
+	"github.com/stile-lock/stile/core"
+)
+
+// With timeouts and suspicions that are right, at most one process wins in
+// each round, and in the end all agree on the highest, whoever crashes and
+// comes back at whatever step. The counts are pinned: a change of a number is
+// a change of behaviour.
+func TestElections(t *testing.T) {
+	for _, c := range []struct {
+		name                    string
+		nodes, crashes, returns int
+		quick, unordered, long  bool
+		states                  int64
+	}{
+		{name: "bully", nodes: 2, crashes: 2, returns: 2},
+		{name: "bully", nodes: 3, crashes: 1, returns: 1},
+		{name: "bully", nodes: 3, crashes: 2, returns: 1},
+		{name: "bully", nodes: 3, crashes: 2, returns: 2, quick: true},
+		{name: "bully", nodes: 3, crashes: 1, returns: 1, unordered: true},
+		{name: "bully", nodes: 4, crashes: 1},
+		{name: "bully", nodes: 4, crashes: 2, long: true},
+		{name: "bully", nodes: 4, crashes: 1, returns: 1, quick: true, long: true},
+		{name: "ring-election", nodes: 2, crashes: 2, returns: 2},
+		{name: "ring-election", nodes: 3, crashes: 1, returns: 1},
+		{name: "ring-election", nodes: 3, crashes: 2},
+		{name: "ring-election", nodes: 3, crashes: 1, returns: 1, unordered: true},
+		{name: "ring-election", nodes: 3, crashes: 2, returns: 1, quick: true, long: true},
+		{name: "ring-election", nodes: 4, crashes: 1, returns: 1, quick: true},
+		{name: "ring-election", nodes: 4, crashes: 2, long: true},
+		{name: "chang-roberts", nodes: 2, crashes: 2, returns: 2},
+		{name: "chang-roberts", nodes: 3, crashes: 2, returns: 2},
+		{name: "chang-roberts", nodes: 3, crashes: 1, returns: 1, unordered: true},
+		{name: "chang-roberts", nodes: 4, crashes: 2},
+		{name: "chang-roberts", nodes: 4, crashes: 1, returns: 1},
+		{name: "chang-roberts", nodes: 4, crashes: 2, returns: 1, quick: true},
+	} {
+		if c.long && (testing.Short() || racing) {
+			continue
+		}
+		spec, err := catalog.Make(c.name, catalog.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := check.Election{Spec: spec, Nodes: c.nodes, Crashes: c.crashes, Returns: c.returns, Quick: c.quick}
+		if c.unordered {
+			e.Network = core.Unordered
+		}
+		r, err := check.RunElection(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.states == 0 {
+			t.Logf("%+v: %d states, %.2f s", c, r.States, r.Seconds)
+		} else if r.States != c.states {
+			t.Errorf("%+v: %d states", c, r.States)
+		}
+		for _, p := range r.Properties {
+			if p.Verdict != check.Holds {
+				t.Errorf("%+v: %s %s: %s\n%v", c, p.Name, p.Verdict, p.Note, p.Trace)
+			}
+		}
+	}
+}
+
+// One timeout that is too short, or one live process taken for dead, is enough
+// for two leaders. The shortest story is told, and the simulator confirms it.
+func TestWrongSuspicions(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		crashes int
+		story   []string
+	}{
+		{"bully", 1, []string{"crash P3", "P2 asks", "deliver 2 -> 3", "P1 asks", "P1 timer 0 expires", "P2 timer 0 expires"}},
+		{"ring-election", 0, []string{"P2 suspects P3", "P2 asks", "deliver 2 -> 1", "deliver 1 -> 2"}},
+		{"chang-roberts", 0, []string{"P2 suspects P3", "P2 asks", "deliver 2 -> 1", "deliver 1 -> 2"}},
+	} {
+		spec, err := catalog.Make(c.name, catalog.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := check.RunElection(check.Election{Spec: spec, Nodes: 3, Crashes: c.crashes, Wrong: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := r.Find(check.OneLeader)
+		if p.Verdict != check.Violated || !slices.Equal(p.Trace, c.story) {
+			t.Errorf("%s: %s\n got %q\nwant %q", c.name, p.Verdict, p.Trace, c.story)
+		}
+		back, err := p.Replay()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range back.Differences {
+			t.Errorf("%s: the simulator sees it otherwise: %v", c.name, d)
+		}
+		if a := r.Find(check.Agreement); a.Verdict != check.Holds {
+			t.Errorf("%s: one error must not be for ever, but: %s %q", c.name, a.Verdict, a.Trace)
+		}
+	}
+}
