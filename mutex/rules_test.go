@@ -132,7 +132,7 @@ func TestTokenRingStarts(t *testing.T) {
 
 // A process alone sends nothing.
 func TestAloneIsSilent(t *testing.T) {
-	for _, spec := range soundA() {
+	for _, spec := range sound() {
 		r := newRig(t, spec, core.View{N: 1})
 		r.start()
 		for range 3 {
