@@ -54,7 +54,9 @@ func (r *report) fields(c *core.Coder) {
 
 type central struct {
 	plain
-	mode string
+	mode   string
+	union  func(s *site) []hold // how the graphs are joined
+	victim func(cycle []node) node
 
 	sent    []hold // change, batch: the graph that was sent last
 	seen    []hold // batch: the graph at the last change
@@ -70,7 +72,12 @@ type central struct {
 }
 
 func newCentral(mode string, l *Layout) *central {
-	return &central{mode: mode, reports: make([]report, l.Sites), told: make([]uint64, len(l.Home))}
+	m := &central{mode: mode, victim: youngest, reports: make([]report, l.Sites), told: make([]uint64, len(l.Home))}
+	m.union = m.naive
+	if mode == OnDemand {
+		m.union = m.stamped
+	}
+	return m
 }
 
 func (m *central) fields(s *site, c *core.Coder) {
@@ -162,7 +169,7 @@ func (m *central) receive(s *site, from core.ID, g *message, o *out) {
 	case g.kind == graph && m.valid(s, g):
 		m.reports[from] = report{slices.Clone(g.edges), slices.Clone(g.wishes)}
 		if m.mode != OnDemand {
-			m.search(s, m.naive(s), o)
+			m.search(s, o)
 		} else if g.round == m.round && m.missing.Has(from) {
 			m.missing.Remove(from)
 			m.close(s, o)
@@ -194,7 +201,7 @@ func (m *central) collect(s *site, o *out) {
 // close ends a round when all have answered.
 func (m *central) close(s *site, o *out) {
 	if m.missing.Empty() {
-		m.search(s, m.stamped(s), o)
+		m.search(s, o)
 		clear(m.reports)
 		if m.again {
 			m.collect(s, o)
@@ -242,9 +249,9 @@ func (m *central) gone(s *site, n node) bool {
 }
 
 // search looks for cycles and tells a victim of each.
-func (m *central) search(s *site, edges []hold, o *out) {
-	for _, cycle := range cyclesOf(edges) {
-		victim := youngest(cycle)
+func (m *central) search(s *site, o *out) {
+	for _, cycle := range cyclesOf(m.union(s)) {
+		victim := m.victim(cycle)
 		m.told[victim.tx] = victim.attempt
 		s.tell(abort, victim, numbers(cycle), o)
 	}

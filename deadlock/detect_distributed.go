@@ -24,14 +24,23 @@ func DetectDistributed() Method {
 		Name: "detect-distributed", Title: "Detection by path pushing", Family: Detection, Exact: always,
 		Paper: "R. Obermarck: Distributed Deadlock Detection Algorithm. ACM TODS 7(2), 1982",
 		make: only(func(l *Layout) method {
-			return &pushing{smaller: func(last, first node) bool { return last.tx < first.tx }, over: make([]uint64, len(l.Home)), told: make([]uint64, len(l.Home))}
+			return newPushing(l)
 		}),
+	}
+}
+
+func newPushing(l *Layout) *pushing {
+	return &pushing{
+		victim:  youngest,
+		smaller: func(_ core.ID, last, first node) bool { return last.tx < first.tx },
+		over:    make([]uint64, len(l.Home)), told: make([]uint64, len(l.Home)),
 	}
 }
 
 type pushing struct {
 	plain
-	smaller func(last, first node) bool // the rule that lets a path go on
+	victim  func(cycle []node) node
+	smaller func(at core.ID, last, first node) bool // the rule that lets a path go on
 
 	away  []wish   // holders here that wait elsewhere: Pn -> EXT
 	paths []route  // paths that have come
@@ -156,7 +165,7 @@ func (p *pushing) granted(_ *site, k int, who node) {
 func (p *pushing) changed(s *site, o *out) {
 	edges := p.edges(s)
 	for cycle := anyCycle(edges); cycle != nil; cycle = anyCycle(edges) {
-		victim := youngest(cycle)
+		victim := p.victim(cycle)
 		p.told[victim.tx] = victim.attempt
 		s.tell(abort, victim, numbers(cycle), o)
 		p.forget(s)
@@ -240,7 +249,7 @@ func (p *pushing) entries(s *site) []node {
 func (p *pushing) push(s *site, nodes []node, o *out) {
 	last := nodes[len(nodes)-1]
 	i := slices.IndexFunc(p.away, func(w wish) bool { return w.from.same(last) })
-	if i < 0 || len(nodes) < 2 || !p.smaller(last, nodes[0]) {
+	if i < 0 || len(nodes) < 2 || !p.smaller(s.self, last, nodes[0]) {
 		return
 	}
 	r := route{nodes, p.away[i].lock}

@@ -33,7 +33,7 @@ type Picture struct {
 // SVG draws the graph: each cycle as a ring of its own, those who wait for its
 // members around it, and the others beside.
 func (g *Graph) SVG(p Picture) string {
-	d := &drawing{g: g, p: p, at: map[core.ID]point{}, ring: map[core.ID]int{}}
+	d := &drawing{g: g, p: p, at: map[core.ID]point{}, ring: map[core.ID]int{}, done: map[core.ID]bool{}}
 	d.place()
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" font-family="%s" font-size="12">`+"\n",
@@ -63,6 +63,7 @@ type drawing struct {
 	p             Picture
 	at            map[core.ID]point
 	ring          map[core.ID]int // 1 + the number of the cycle it is part of
+	done          map[core.ID]bool
 	width, height float64
 }
 
@@ -94,12 +95,36 @@ func (d *drawing) place() {
 			d.at[tx] = c.polar(r, turn)
 			d.fan(tx, c, r, step, turn, share)
 		}
-		x += 2*out + 10
-		bottom = max(bottom, top+2*out)
+		right, low := d.tighten(x, top)
+		x = right + 24
+		bottom = max(bottom, low)
 	}
 	x, bottom = d.rest(x, top, bottom)
 	d.width = max(x+8, 360, 32+max(8.7*float64(len(d.p.Title)), 7*float64(len(d.p.Note))))
 	d.height = bottom + 12
+}
+
+// tighten moves a ring, and all who lead to it, to the upper left corner that
+// is left for them. It returns how far they reach.
+func (d *drawing) tighten(x, y float64) (right, low float64) {
+	const edge = radius + 14
+	left, high := math.Inf(1), math.Inf(1)
+	var moved []core.ID
+	for _, tx := range d.nodes() {
+		at, placed := d.at[tx]
+		if !placed || d.done[tx] {
+			continue
+		}
+		moved = append(moved, tx)
+		d.done[tx] = true
+		left, high = min(left, at.x), min(high, at.y)
+	}
+	for _, tx := range moved {
+		at := d.at[tx]
+		d.at[tx] = point{at.x - left + x + edge, at.y - high + y + edge}
+		right, low = max(right, d.at[tx].x+edge), max(low, d.at[tx].y+edge)
+	}
+	return right, low
 }
 
 // outward is how much further out somebody is than who it waits for.

@@ -44,7 +44,7 @@ type Config struct {
 
 	Crashes []Crash
 	Seed    uint64
-	Patient int64               // ticks after which a deadlock that stands ends the run
+	Patient int64               // ticks after which a deadlock that stands ends the run; five times as many without a commit do so too
 	Observe func(e trace.Event) // told of everything that happens; nil is fastest
 }
 

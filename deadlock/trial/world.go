@@ -47,7 +47,8 @@ type world struct {
 	oracle   oracle
 	result   Result
 	steps    int
-	remote   bool // the last request went to another site
+	progress int64 // when somebody last committed
+	remote   bool  // the last request went to another site
 	err      error
 }
 
@@ -96,7 +97,7 @@ func (w *world) over() bool {
 		return true
 	}
 	since := w.oracle.oldest()
-	return since >= 0 && w.now-since > w.Patient
+	return since >= 0 && w.now-since > w.Patient || w.now-w.progress > 5*w.Patient
 }
 
 func (w *world) happen(e event) {
@@ -174,6 +175,7 @@ func (w *world) commit(i int) {
 	home := w.Layout.Home[i]
 	w.oracle.free(i)
 	w.result.committed(w, p)
+	w.progress = w.now
 	if p.got > 0 {
 		w.lane(trace.Exit, i)
 	}

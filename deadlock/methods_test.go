@@ -1,0 +1,96 @@
+package deadlock_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/deadlock/trial"
+	"github.com/stile-lock/stile/scenario"
+)
+
+// complaints runs a method under random loads and returns what it does not
+// keep of its promises.
+func complaints(t *testing.T, m deadlock.Method, mode string) []string {
+	t.Helper()
+	var all []string
+	most := 20 // a transaction keeps its age, and so gets through soon
+	switch {
+	case m.Starves:
+		most = 1 << 30
+	case m.Name == "wait-die":
+		most = 70 // it dies again and again while an older one holds the lock
+	}
+	for seed := range uint64(4) {
+		c := trial.Usual()
+		c.Method, c.Mode, c.Seed, c.Transactions = m, mode, seed, 400
+		c.Layout = deadlock.Spread(3, 8, 7)
+		c.Think = scenario.Dist{Shape: scenario.Exponential, A: 4 * scenario.T}
+		c.Latency = scenario.Dist{Shape: scenario.Uniform, A: scenario.T / 4, B: 2 * scenario.T}
+		c.Patient = 300 * scenario.T
+		if m.Family == deadlock.Ignore {
+			c.Method.Sorted = true // then there is no deadlock, and all must be well
+		}
+		r, err := trial.Run(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		complain := func(bad bool, format string, args ...any) {
+			if bad {
+				all = append(all, fmt.Sprintf("seed %d: ", seed)+fmt.Sprintf(format, args...))
+			}
+		}
+		complain(len(r.Violations) > 0, "%v", r.Violations)
+		complain(r.Committed != c.Transactions, "%d of %d committed, %d stuck", r.Committed, c.Transactions, r.Stuck)
+		complain(m.Family != deadlock.Detection && r.Deadlocks > 0, "%d deadlocks, which it prevents", r.Deadlocks)
+		complain(r.Found != r.Deadlocks, "%d deadlocks, %d found", r.Deadlocks, r.Found)
+		complain(m.Exact(mode) && r.FalsePositives > 0, "%d false reports", r.FalsePositives)
+		complain(r.WrongVictims > 0, "%d wrong victims", r.WrongVictims)
+		complain(r.MostAborts > most, "%d aborts of one transaction, more than %d", r.MostAborts, most)
+		complain(r.LongestDelay > 40*scenario.T, "a deadlock stood for %s T", scenario.FormatTime(r.LongestDelay))
+	}
+	return all
+}
+
+func modes(m deadlock.Method) []string {
+	if m.Modes == nil {
+		return []string{""}
+	}
+	return m.Modes
+}
+
+// TestPromises: every method keeps its promises under random loads.
+func TestPromises(t *testing.T) {
+	for _, m := range append(deadlock.Methods(), deadlock.Reversed()) {
+		for _, mode := range modes(m) {
+			t.Run(m.Name+mode, func(t *testing.T) {
+				t.Parallel()
+				for _, c := range complaints(t, m, mode) {
+					t.Error(c)
+				}
+			})
+		}
+	}
+}
+
+// TestMutants: a bug planted into a method is noticed.
+func TestMutants(t *testing.T) {
+	planted := map[string]int{}
+	for _, m := range deadlock.Mutants() {
+		planted[m.Method.Name]++
+		t.Run(m.Method.Name+" "+m.Mode+" "+m.Bug, func(t *testing.T) {
+			t.Parallel()
+			found := complaints(t, m.Method, "")
+			if len(found) == 0 {
+				t.Error("nobody noticed")
+			} else {
+				t.Log(found[0])
+			}
+		})
+	}
+	for _, m := range deadlock.Methods() {
+		if planted[m.Name] < 2 {
+			t.Errorf("%s has %d mutants, want at least 2", m.Name, planted[m.Name])
+		}
+	}
+}

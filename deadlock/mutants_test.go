@@ -1,0 +1,152 @@
+package deadlock
+
+import (
+	"slices"
+
+	"github.com/stile-lock/stile/core"
+)
+
+// A Mutant is a method with a bug planted into it.
+type Mutant struct {
+	Bug    string
+	Mode   string
+	Method Method
+}
+
+// Mutants returns the mutants, for tests outside of the package.
+func Mutants() []Mutant {
+	var all []Mutant
+	add := func(m Method, mode, bug string, f func(l *Layout) method) {
+		exact := m.Exact(mode)
+		m.make, m.Modes, m.Exact = only(f), nil, func(string) bool { return exact }
+		all = append(all, Mutant{bug, mode, m})
+	}
+	simple := func(m Method, bug string, mutant method) {
+		add(m, "", bug, func(*Layout) method { return mutant })
+	}
+	simple(None(), "a lock is given to two", twice{})
+	simple(None(), "a free lock is not passed on", keeps{})
+
+	unsorted := Ordered()
+	unsorted.Sorted = false
+	simple(unsorted, "a request out of order is allowed", plain{})
+	simple(Ordered(), "a free lock is not passed on", keeps{})
+
+	byNumber := func(a, b node) bool { return a.tx < b.tx }
+	simple(Priority(), "the holder is never preempted", gentle{preempting{above: byNumber}})
+	simple(Priority(), "the lowest rank goes first", backwards{preempting{above: byNumber}})
+
+	simple(WoundWait(), "the holder is never wounded", gentle{preempting{above: node.older}})
+	simple(WoundWait(), "the youngest goes first", backwards{preempting{above: node.older}})
+	simple(WoundWait(), "a restarted one gets a new stamp", forgets{preempting{above: node.older}})
+
+	simple(WaitDie(), "nobody dies", plain{})
+	simple(WaitDie(), "the oldest goes first", patientDie{})
+	simple(WaitDie(), "a restarted one gets a new stamp", forgets{waitDie{}})
+
+	add(Banker(), "", "every state is safe", func(l *Layout) method { return &reckless{banker{claimed: make([][]int, len(l.Home))}} })
+	add(Banker(), "", "claims are not remembered", func(l *Layout) method { return &forgetful{banker{claimed: make([][]int, len(l.Home))}} })
+
+	for _, mode := range DetectCentral().Modes {
+		add(DetectCentral(), mode, "an edge is dropped", func(l *Layout) method { return drops{newCentral(mode, l)} })
+		add(DetectCentral(), mode, "the oldest is the victim", func(l *Layout) method {
+			m := newCentral(mode, l)
+			m.victim = oldest
+			return m
+		})
+	}
+	add(DetectCentral(), OnDemand, "stamps are not looked at", func(l *Layout) method {
+		m := newCentral(OnDemand, l)
+		m.union = m.naive
+		return m
+	})
+
+	add(DetectDistributed(), "", "the oldest is the victim", func(l *Layout) method {
+		p := newPushing(l)
+		p.victim = oldest
+		return p
+	})
+	add(DetectDistributed(), "", "every other site has the rule reversed", func(l *Layout) method {
+		p := newPushing(l)
+		p.smaller = func(at core.ID, last, first node) bool { return (last.tx < first.tx) == (at%2 == 0) }
+		return p
+	})
+	add(DetectDistributed(), "", "nobody is told who waits elsewhere", func(l *Layout) method { return silent{newPushing(l)} })
+	return all
+}
+
+// Reversed is path pushing with the rule the other way round everywhere, which
+// is right too: then the smallest instead of the largest goes all the way.
+func Reversed() Method {
+	m := DetectDistributed()
+	m.make = only(func(l *Layout) method {
+		p := newPushing(l)
+		p.smaller = func(_ core.ID, last, first node) bool { return last.tx > first.tx }
+		return p
+	})
+	return m
+}
+
+func oldest(cycle []node) node {
+	return slices.MinFunc(cycle, func(a, b node) int {
+		if a.older(b) {
+			return -1
+		}
+		return 1
+	})
+}
+
+type twice struct{ plain }
+
+func (twice) meet(s *site, k int, who node, o *out) { s.give(k, who, o) }
+
+type keeps struct{ plain }
+
+func (keeps) pass(*site, *out) {}
+
+type gentle struct{ preempting }
+
+func (g gentle) meet(s *site, k int, who node, _ *out) { s.enqueue(k, who) }
+
+type backwards struct{ preempting }
+
+func (b backwards) turn(queue []node) int {
+	worst := 0
+	for i := range queue {
+		if b.above(queue[worst], queue[i]) {
+			worst = i
+		}
+	}
+	return worst
+}
+
+type forgets struct{ method }
+
+func (forgets) restarts(t *transaction) { t.stamp = 0 }
+
+type patientDie struct{ waitDie }
+
+func (patientDie) turn(queue []node) int { return slices.IndexFunc(queue, oldest(queue).same) }
+
+type reckless struct{ banker }
+
+func (*reckless) may(*site, int, node) bool { return true }
+
+func (r *reckless) pass(s *site, o *out) { s.passEach(o) }
+
+type forgetful struct{ banker }
+
+func (*forgetful) heard(*site, node, *message) {}
+
+type drops struct{ *central }
+
+func (d drops) receive(s *site, from core.ID, m *message, o *out) {
+	if m.kind == graph && len(m.edges) > 0 {
+		m.edges = m.edges[1:]
+	}
+	d.central.receive(s, from, m, o)
+}
+
+type silent struct{ *pushing }
+
+func (silent) asked(*site, node, int, *out) {}
