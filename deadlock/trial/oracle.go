@@ -125,11 +125,9 @@ func (o *oracle) oldest() int64 {
 	return o.standing[0].since
 }
 
-// buried ends deadlocks that a dead site has broken.
-func (o *oracle) buried() {
-	o.standing = slices.DeleteFunc(o.standing, func(d standing) bool {
-		return slices.ContainsFunc(d.members, func(i int) bool { return o.w.procs[i].dead })
-	})
+// broken ends the deadlocks that somebody is no part of any more.
+func (o *oracle) broken(gone func(i int) bool) {
+	o.standing = slices.DeleteFunc(o.standing, func(d standing) bool { return slices.ContainsFunc(d.members, gone) })
 }
 
 // decided: a site sends word that somebody is to abort. From then on that one

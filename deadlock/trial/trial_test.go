@@ -2,25 +2,185 @@ package trial
 
 import (
 	"fmt"
+	"reflect"
 	"testing"
 
+	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/trace"
 )
 
-func TestSketch(t *testing.T) {
+// each runs a test for every method in each of its modes.
+func each(t *testing.T, f func(t *testing.T, m deadlock.Method, mode string)) {
 	for _, m := range deadlock.Methods() {
 		modes := m.Modes
 		if modes == nil {
 			modes = []string{""}
 		}
 		for _, mode := range modes {
+			t.Run(m.Name+mode, func(t *testing.T) {
+				t.Parallel()
+				f(t, m, mode)
+			})
+		}
+	}
+}
+
+// standing is how long a deadlock of philosophers may stand, in T, for each
+// method that lets one arise: the latency of a message is at most 1.5 T.
+func standingBound(mode string) int64 {
+	switch mode {
+	case deadlock.InBatch:
+		return 20 // a batch that is not full waits for 12, then GRAPH and ABORT
+	case deadlock.OnDemand:
+		return 15 // patience of 6, then DEMAND, COLLECT, GRAPH and ABORT
+	}
+	return 9 // three times a WAITS or PATH or GRAPH, and ABORT
+}
+
+// TestPhilosophers: 100,000 meals of five philosophers over five forks at
+// three sites. No deadlock stands for longer than the bound, nobody starves.
+// With no method all five sit in a ring, each waiting for the next.
+func TestPhilosophers(t *testing.T) {
+	meals := 100_000
+	if testing.Short() {
+		meals = 5_000
+	}
+	each(t, func(t *testing.T, m deadlock.Method, mode string) {
+		r, err := Run(Philosophers(m, mode, 5, meals))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Family == deadlock.Ignore {
+			want := []core.ID{0, 1, 2, 3, 4}
+			if r.Stuck != 5 || !reflect.DeepEqual(r.Graph.Cycles(), [][]core.ID{want}) {
+				t.Errorf("%d stuck in cycles %v, want all five in one ring", r.Stuck, r.Graph.Cycles())
+			}
+			return
+		}
+		if r.Committed != meals || r.Stuck != 0 || len(r.Violations) > 0 {
+			t.Errorf("%d meals, %d stuck, violations %v, want %d meals", r.Committed, r.Stuck, r.Violations, meals)
+		}
+		if r.LongestDelay > standingBound(mode)*scenario.T {
+			t.Errorf("a deadlock stood for %s T, longer than %d", scenario.FormatTime(r.LongestDelay), standingBound(mode))
+		}
+		if m.Family == deadlock.Detection && (r.Deadlocks == 0 || r.Found != r.Deadlocks) {
+			t.Errorf("%d deadlocks, %d found: want some, and all found", r.Deadlocks, r.Found)
+		}
+		for p, n := range r.Commits {
+			// Plain priorities favour some; nobody starves as long as they rest.
+			if !m.Starves && n < meals/10 {
+				t.Errorf("%v had %d of %d meals", core.ID(p), n, meals)
+			}
+		}
+		if longest := int64(60); !m.Starves && r.LongestLife > longest*scenario.T {
+			t.Errorf("somebody waited for %s T for a meal, longer than %d", scenario.FormatTime(r.LongestLife), longest)
+		}
+	})
+}
+
+// TestPriorityStarves: with plain priorities the last of eight is aborted
+// again and again under a load that by age it gets through.
+func TestPriorityStarves(t *testing.T) {
+	most := func(m deadlock.Method) int {
+		c := Usual()
+		c.Method, c.Layout, c.Transactions, c.Hot = m, deadlock.Spread(3, 8, 5), 2000, 60
+		c.Think = scenario.Always(0)
+		r, err := Run(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.MostAborts
+	}
+	if naive, aged := most(deadlock.Priority()), most(deadlock.WoundWait()); naive < 50*aged {
+		t.Errorf("one transaction aborted %d times by priority and %d times by age, want far more by priority", naive, aged)
+	}
+}
+
+// TestFalseCycles: the naive ways of the coordinator report deadlocks that
+// were never there; stamps on demand and path pushing never do.
+func TestFalseCycles(t *testing.T) {
+	each(t, func(t *testing.T, m deadlock.Method, mode string) {
+		found, phantoms := 0, 0
+		for seed := range uint64(20) {
 			c := Usual()
-			c.Method, c.Mode, c.Layout, c.Transactions = m, mode, deadlock.Spread(3, 10, 10), 1000
+			c.Method, c.Mode, c.Layout, c.Transactions, c.Seed = m, mode, deadlock.Spread(4, 10, 12), 300, seed
+			c.Latency = scenario.Dist{Shape: scenario.Uniform, A: scenario.T / 10, B: 3 * scenario.T}
 			r, err := Run(c)
 			if err != nil {
 				t.Fatal(err)
 			}
-			fmt.Printf("%-20s%-8s committed %d aborted %d unn %d false %d ph %d dead %d found %d delay %.2f long %d msgs %.2f thr %.3f stuck %d wrong %d mostab %d life %d viol %v\n", m.Name, mode, r.Committed, r.Aborted, r.Unnecessary, r.FalsePositives, r.Phantoms, r.Deadlocks, r.Found, r.DetectionDelay, r.LongestDelay/1000000, r.PerTransaction, r.Throughput, r.Stuck, r.WrongVictims, r.MostAborts, r.LongestLife/1000000, r.Violations)
+			found, phantoms = found+r.FalsePositives, phantoms+r.Phantoms
+		}
+		if m.Exact(mode) != (found == 0) {
+			t.Errorf("%d false reports (and %d phantoms); it promises exactness: %v", found, phantoms, m.Exact(mode))
+		}
+	})
+}
+
+// TestDeadSite: a site dies in the middle. Its transactions go, those of the
+// others end, also when it was the coordinator or the banker, and no lock is
+// held for the dead.
+func TestDeadSite(t *testing.T) {
+	each(t, func(t *testing.T, m deadlock.Method, mode string) {
+		if m.Family == deadlock.Ignore {
+			t.Skip("it would get stuck anyway")
+		}
+		for seed := range uint64(12) {
+			c := Usual()
+			c.Method, c.Mode, c.Layout, c.Transactions, c.Seed = m, mode, deadlock.Spread(4, 8, 12), 300, seed
+			c.Crashes = []Crash{{core.ID(seed % 4), int64(20+7*seed) * scenario.T}, {core.ID((seed + 1) % 4), int64(100+3*seed) * scenario.T}}
+			c.Patient = 200 * scenario.T
+			r, err := Run(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Committed+r.Lost < c.Transactions || r.Stuck > 0 || len(r.Violations) > 0 {
+				t.Errorf("seed %d: %d committed and %d lost of %d, %d stuck, violations %v\n%s", seed, r.Committed, r.Lost, c.Transactions, r.Stuck, r.Violations, r.Graph.Text())
+			}
+			if m.Exact(mode) && r.FalsePositives > 0 {
+				t.Errorf("seed %d: %d false reports, %d phantoms", seed, r.FalsePositives, r.Phantoms)
+			}
+		}
+	})
+}
+
+// TestSameSeed: a seed gives the same run, to the last event.
+func TestSameSeed(t *testing.T) {
+	each(t, func(t *testing.T, m deadlock.Method, mode string) {
+		run := func() string {
+			c := Usual()
+			c.Method, c.Mode, c.Layout, c.Seed = m, mode, deadlock.Spread(3, 6, 6), 7
+			var events []trace.Event
+			c.Observe = func(e trace.Event) { events = append(events, e) }
+			r, err := Run(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return fmt.Sprint(r.Committed, r.Messages, r.Time) + Story(c.Layout, events)
+		}
+		if run() != run() {
+			t.Error("two runs of one seed differ")
+		}
+	})
+}
+
+// TestRefused: what cannot be run is refused.
+func TestRefused(t *testing.T) {
+	for name, change := range map[string]func(c *Config){
+		"no transactions": func(c *Config) { c.Transactions = 0 },
+		"no locks":        func(c *Config) { c.Layout.At = nil },
+		"a bad mode":      func(c *Config) { c.Mode = "sometimes" },
+		"no latency":      func(c *Config) { c.Latency = scenario.Always(0) },
+		"few above many":  func(c *Config) { c.Few = 5 },
+		"no such site":    func(c *Config) { c.Crashes = []Crash{{9, 1}} },
+	} {
+		c := Usual()
+		c.Method, c.Layout = deadlock.WaitDie(), deadlock.Spread(2, 2, 2)
+		change(&c)
+		if _, err := Run(c); err == nil {
+			t.Errorf("%s: want an error", name)
 		}
 	}
 }

@@ -190,6 +190,7 @@ func (w *world) commit(i int) {
 func (w *world) abort(i int) {
 	p := &w.procs[i]
 	w.oracle.free(i)
+	w.oracle.broken(func(m int) bool { return m == i })
 	if p.waits {
 		w.lane(trace.Deny, i)
 	} else if p.got > 0 {
@@ -323,7 +324,7 @@ func (w *world) crash(d core.ID) {
 			}
 		}
 	}
-	w.oracle.buried()
+	w.oracle.broken(func(m int) bool { return w.procs[m].dead })
 	if w.live() == 0 {
 		w.result.Lost = w.Transactions - w.result.Committed
 	}
