@@ -76,8 +76,8 @@ func (r *ballotRun) run() error {
 	rep := r.report
 	rep.States, rep.Transitions = int64(len(g.prints)), int64(len(g.to))
 	rep.Depth = len(g.pathTo(uint32(len(g.prints) - 1)))
-	one := Property{Name: OneLeader, Verdict: Holds, Note: r.bound()}
-	all := Property{Name: Agreement, Verdict: Holds, Note: r.bound()}
+	one := Property{Name: OneLeader, Verdict: Holds}
+	all := Property{Name: Agreement, Verdict: Holds}
 	if !g.full {
 		one.Verdict, one.Note = Unfinished, "out of time or memory"
 		all.Verdict, all.Note = one.Verdict, one.Note
@@ -102,10 +102,6 @@ func (r *ballotRun) run() error {
 	rep.Rate = float64(rep.States) / rep.Seconds
 	rep.Collision = math.Min(1, float64(rep.States)*float64(rep.States)/math.Exp2(65))
 	return nil
-}
-
-func (r *ballotRun) bound() string {
-	return fmt.Sprintf("with up to %d crashes and %d comebacks", r.Crashes, r.Returns)
 }
 
 // twoLeaders reports the shortest way to two winners of one round.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -107,7 +108,7 @@ func TestEveryAlgorithmHasAScenario(t *testing.T) {
 	weaker := map[string]bool{ // safe and live: only slower or less fair
 		"raymond-greedy": true, "raymond-initialize": true,
 	}
-	for _, s := range catalog.All() {
+	for _, s := range slices.Concat(catalog.All(), catalog.Elections()) {
 		if !seen[s.Name] {
 			t.Errorf("%s has no scenario", s.Name)
 		}

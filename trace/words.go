@@ -70,6 +70,10 @@ func (e Event) broken() string {
 		return p + " entered while " + other + " was inside"
 	case e.Name == "order" && e.Peer != core.None:
 		return p + " entered before " + other + ", whose request happened before"
+	case e.Name == "two-leaders" && e.Peer != core.None:
+		return p + " and " + other + " both lead"
+	case e.Name == "disagreement":
+		return "not everybody follows " + p
 	case e.Name == "lost-request":
 		return p + " asked and was never granted"
 	}

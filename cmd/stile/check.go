@@ -29,6 +29,9 @@ type checkFlags struct {
 	properties string
 	json       bool
 	trace, svg string
+	crashes    int
+	returns    int
+	wrong      bool
 	museum     bool
 	proofs     bool
 	mode       string // of a method against deadlock
@@ -36,7 +39,7 @@ type checkFlags struct {
 }
 
 func newCheck(stdout, stderr io.Writer) *cobra.Command {
-	f := &checkFlags{network: "fifo", sites: 2}
+	f := &checkFlags{crashes: 1, network: "fifo", sites: 2}
 	f.config = check.Config{Nodes: 3, Requests: 2, Limits: check.Limits{Memory: 4 << 30}}
 	c := &cobra.Command{
 		Use:   "check ALGORITHM [flags]",
@@ -60,6 +63,7 @@ Exit code 0: all that was checked holds; 1: something is violated;
 		Example: `  stile check ricart-agrawala --requests unbounded
   stile check lamport --nodes 2 --network unordered --trace two-in.stile
   stile check raymond --property order-open --topology line
+  stile check bully --crashes 2 --comebacks 1
   stile check maekawa --nodes 4 --requests 1 --memory 8GiB --time 10m`,
 		Args: func(c *cobra.Command, args []string) error {
 			if f.museum || f.proofs {
@@ -73,6 +77,12 @@ Exit code 0: all that was checked holds; 1: something is violated;
 			}
 			if m, err := deadlock.Find(args[0]); err == nil {
 				return f.checkDeadlock(c, m, stdout)
+			}
+			if spec, err := catalog.Make(args[0], f.options); err == nil && spec.Family == core.Election {
+				return f.checkElection(c, spec, stdout)
+			}
+			if err := noElection(c, args[0]); err != nil {
+				return err
 			}
 			return f.run(args[0], stdout, stderr)
 		},
@@ -120,6 +130,9 @@ func (f *checkFlags) define(c *cobra.Command) {
 	fs.BoolVar(&f.proofs, "proofs", false, "print docs/proofs.md: what was proved of every algorithm; takes long")
 	fs.StringVar(&f.mode, "mode", "", "of detect-central: demand (the usual), change or batch")
 	fs.Var(count{&f.sites, 1, 8}, "sites", "of a method against deadlock: how many sites there are")
+	fs.Var(count{&f.crashes, 0, 4}, "crashes", "of an election: how many processes crash, at any step")
+	fs.Var(count{&f.returns, 0, 4}, "comebacks", "of an election: how many of them come back, at any step")
+	fs.BoolVar(&f.wrong, "wrong", false, "of an election: once a timeout is too short, or a live process is taken for dead")
 	fs.Lookup("workers").DefValue = ""
 }
 
@@ -172,18 +185,25 @@ func (f *checkFlags) run(name string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	c.Requests = int(r.Requests) // a bound may have been put
+	return f.conclude(r, outputs, c.Spec.Title+": "+setting(c), stdout)
+}
+
+// conclude writes and prints what a check has found.
+func (f *checkFlags) conclude(r *check.Report, outputs []output, head string, stdout io.Writer) error {
 	if first := r.First(); first == nil || first.Counterexample == nil {
 		outputs = nil
 	} else if _, err := first.Replay(); err != nil { // not for the simulator: no picture
 		outputs = slices.DeleteFunc(outputs, func(o output) bool { return o.flag == "svg" })
 	}
-	if err := writeAll(outputs); err != nil {
+	err := writeAll(outputs)
+	switch {
+	case err != nil:
 		return err
-	}
-	if f.json {
+	case f.json:
 		err = writeJSON(stdout, r)
-	} else {
-		err = printCheck(stdout, c, r, f.written(len(outputs) > 0))
+	default:
+		err = printCheck(stdout, head, r, f.written(len(outputs) > 0))
 	}
 	if err != nil {
 		return err

@@ -12,10 +12,9 @@ import (
 
 // printCheck shows a report: what was checked, a verdict for each property,
 // and the story of the first that is violated.
-func printCheck(w io.Writer, c check.Config, r *check.Report, written string) error {
+func printCheck(w io.Writer, head string, r *check.Report, written string) error {
 	p := &page{w: w}
-	c.Requests = int(r.Requests) // a bound may have been put
-	for _, line := range wrap(c.Spec.Title+": "+setting(c), width) {
+	for _, line := range wrap(head, width) {
 		p.line("%s", line)
 	}
 	p.line("")
@@ -104,6 +103,10 @@ func meaning(property string) string {
 		return "all this from every start of a view"
 	case check.Alibi:
 		return "who is given an alibi is not inside"
+	case check.OneLeader:
+		return "at most one wins in each round"
+	case check.Agreement:
+		return "in the end all alive follow the highest"
 	case check.Convergence:
 		return "it comes right by itself from every state"
 	}

@@ -99,7 +99,7 @@ func plural(n int, one string) string {
 		return "1 " + one
 	}
 	switch {
-	case strings.HasSuffix(one, "s"):
+	case strings.HasSuffix(one, "s"), strings.HasSuffix(one, "sh"):
 		one += "e"
 	case strings.HasSuffix(one, "y"):
 		one = strings.TrimSuffix(one, "y") + "ie"

@@ -1,0 +1,233 @@
+package election
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stile-lock/stile/check"
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/sim"
+)
+
+// A mutant is an election with one bug planted. A few runs of the simulator or
+// the checker must find it.
+type mutant struct {
+	name  string
+	spec  core.Spec
+	birth func(self core.ID, v core.View) core.Machine
+}
+
+func mutants() []mutant {
+	return slices.Concat(bullyMutants(), ringMutants(), changRobertsMutants())
+}
+
+func TestMutantsAreCaught(t *testing.T) {
+	for _, m := range mutants() {
+		m.spec.Plan = core.Always(m.birth)
+		if !caught(t, m.spec) {
+			t.Errorf("%s: nobody noticed: %s", m.spec.Name, m.name)
+		}
+	}
+	for _, spec := range []core.Spec{Bully(), Ring(), ChangRoberts(false)} {
+		if caught(t, spec) {
+			t.Errorf("%s is taken for a mutant", spec.Name)
+		}
+	}
+}
+
+// caught runs elections among five: with the highest dead, and then with
+// another crash and a comeback.
+func caught(t *testing.T, spec core.Spec) bool {
+	t.Helper()
+	for seed := range uint64(60) {
+		r := sim.NewRand(seed, 7)
+		c := sim.Election{
+			Spec: spec, Nodes: 5, Seed: seed, Dead: []core.ID{4}, Starters: []core.ID{core.ID(r.Below(4))},
+			Latency: scenario.Dist{Shape: scenario.Uniform, A: scenario.T / 4, B: scenario.T},
+		}
+		if seed%2 == 1 {
+			at := r.Below(6 * scenario.T)
+			c.Outages = []sim.Outage{{Proc: 3, At: at, Back: at + r.Below(9*scenario.T)}}
+		}
+		o, err := sim.RunElection(c)
+		if err != nil {
+			t.Fatalf("%s: %v", spec.Name, err)
+		}
+		if len(o.Found) > 0 || o.Messages > 400 {
+			return true
+		}
+	}
+	r, err := check.RunElection(check.Election{Spec: spec, Nodes: 3, Crashes: 1, Returns: 1})
+	if err != nil {
+		t.Fatalf("%s: %v", spec.Name, err)
+	}
+	return r.Verdict == check.Violated
+}
+
+func wrap[M any, P core.Message[M]](f func(self core.ID, v core.View) core.Mutex[M]) func(self core.ID, v core.View) core.Machine {
+	return func(self core.ID, v core.View) core.Machine { return core.New[M, P](self, v, f(self, v)) }
+}
+
+// The bully.
+
+type bullyTooEarly struct{ bully }
+
+func (s *bullyTooEarly) Request(out *core.Out[bullyMessage]) {
+	s.bully.Request(out)
+	if s.state == electing {
+		s.win(out)
+	}
+}
+
+type bullyReversed struct{ bully }
+
+func (s *bullyReversed) Receive(from core.ID, m *bullyMessage, out *core.Out[bullyMessage]) {
+	if m.Kind == bullyElection {
+		return // the lower one wins: higher ones keep quiet
+	}
+	s.bully.Receive(from, m, out)
+}
+
+type bullyForgetsOne struct{ bully }
+
+func (s *bullyForgetsOne) Receive(from core.ID, m *bullyMessage, out *core.Out[bullyMessage]) {
+	if m.Kind == bullyCoordinator && s.self == 0 {
+		return // as if it had not been sent
+	}
+	s.bully.Receive(from, m, out)
+}
+
+type bullyFollowsAnybody struct{ bully }
+
+func (s *bullyFollowsAnybody) Receive(from core.ID, m *bullyMessage, out *core.Out[bullyMessage]) {
+	if m.Kind == bullyCoordinator {
+		s.follow(from, out)
+		return
+	}
+	s.bully.Receive(from, m, out)
+}
+
+func bullyMutants() []mutant {
+	spec := Bully()
+	of := func(self core.ID, v core.View) bully { return bully{self: self, n: v.N, leader: born(v)} }
+	return []mutant{
+		{"a coordinator announced too early", spec, wrap[bullyMessage](func(self core.ID, v core.View) core.Mutex[bullyMessage] {
+			return &bullyTooEarly{of(self, v)}
+		})},
+		{"higher ones do not answer", spec, wrap[bullyMessage](func(self core.ID, v core.View) core.Mutex[bullyMessage] {
+			return &bullyReversed{of(self, v)}
+		})},
+		{"COORDINATOR is not sent to one", spec, wrap[bullyMessage](func(self core.ID, v core.View) core.Mutex[bullyMessage] {
+			return &bullyForgetsOne{of(self, v)}
+		})},
+		{"stale news are followed", spec, wrap[bullyMessage](func(self core.ID, v core.View) core.Mutex[bullyMessage] {
+			return &bullyFollowsAnybody{of(self, v)}
+		})},
+	}
+}
+
+// The ring.
+
+type ringLowest struct{ ring }
+
+func (s *ringLowest) Receive(from core.ID, m *ringMessage, out *core.Out[ringMessage]) {
+	if m.Kind == ringElection && slices.Contains(m.List, s.self) {
+		m = &ringMessage{Kind: ringElection, List: []core.ID{slices.Min(m.List), s.self}}
+		s.dead.Fill(s.n)
+		defer s.dead.Clear()
+	}
+	s.ring.Receive(from, m, out)
+}
+
+type ringTooEarly struct{ ring }
+
+func (s *ringTooEarly) Receive(from core.ID, m *ringMessage, out *core.Out[ringMessage]) {
+	if m.Kind == ringElection && len(m.List) == 2 {
+		leader := slices.Max(append(m.List, s.self))
+		s.leader, s.part = leader, false
+		out.Lead(leader)
+		s.pass(ringMessage{Kind: ringCoordinator, Leader: leader}, out)
+		return
+	}
+	s.ring.Receive(from, m, out)
+}
+
+type ringNoTimeout struct{ ring }
+
+func (s *ringNoTimeout) Expire(int, *core.Out[ringMessage]) {}
+
+func ringMutants() []mutant {
+	spec := Ring()
+	of := func(self core.ID, v core.View) ring { return ring{newMember[ringMessage](self, v, false)} }
+	return []mutant{
+		{"the lowest number is chosen", spec, wrap[ringMessage](func(self core.ID, v core.View) core.Mutex[ringMessage] {
+			return &ringLowest{of(self, v)}
+		})},
+		{"a coordinator announced too early", spec, wrap[ringMessage](func(self core.ID, v core.View) core.Mutex[ringMessage] {
+			return &ringTooEarly{of(self, v)}
+		})},
+		{"a lost election is waited for", spec, wrap[ringMessage](func(self core.ID, v core.View) core.Mutex[ringMessage] {
+			return &ringNoTimeout{of(self, v)}
+		})},
+	}
+}
+
+// Chang and Roberts.
+
+type crReversed struct{ changRoberts }
+
+func (s *crReversed) Receive(from core.ID, m *crMessage, out *core.Out[crMessage]) {
+	if m.Kind == crElection && m.Number < s.self {
+		s.join(crRounds, out)
+		s.pass(*m, out)
+		return
+	}
+	if m.Kind == crElection && m.Number > s.self {
+		if !s.part {
+			s.elect(out)
+		}
+		return
+	}
+	s.changRoberts.Receive(from, m, out)
+}
+
+type crTooEarly struct{ changRoberts }
+
+func (s *crTooEarly) Receive(from core.ID, m *crMessage, out *core.Out[crMessage]) {
+	if m.Kind == crElection && m.Number < s.self && s.leader != s.self {
+		s.leader, s.part = s.self, false // it has beaten one, but not all
+		out.Lead(s.self)
+		s.pass(crMessage{Kind: crCoordinator, Number: s.self}, out)
+		return
+	}
+	s.changRoberts.Receive(from, m, out)
+}
+
+type crForgetsTheRest struct{ changRoberts }
+
+func (s *crForgetsTheRest) Receive(from core.ID, m *crMessage, out *core.Out[crMessage]) {
+	if m.Kind == crCoordinator && s.self == 1 {
+		s.follow(m.Number, out) // and nobody is told
+		return
+	}
+	s.changRoberts.Receive(from, m, out)
+}
+
+func changRobertsMutants() []mutant {
+	spec := ChangRoberts(false)
+	of := func(self core.ID, v core.View) changRoberts {
+		return changRoberts{newMember[crMessage](self, v, false)}
+	}
+	return []mutant{
+		{"the id rule reversed", spec, wrap[crMessage](func(self core.ID, v core.View) core.Mutex[crMessage] {
+			return &crReversed{of(self, v)}
+		})},
+		{"a coordinator announced too early", spec, wrap[crMessage](func(self core.ID, v core.View) core.Mutex[crMessage] {
+			return &crTooEarly{of(self, v)}
+		})},
+		{"COORDINATOR stops on the way", spec, wrap[crMessage](func(self core.ID, v core.View) core.Mutex[crMessage] {
+			return &crForgetsTheRest{of(self, v)}
+		})},
+	}
+}
