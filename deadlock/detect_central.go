@@ -80,14 +80,11 @@ func newCentral(mode string, l *Layout) *central {
 	return m
 }
 
-func (m *central) fields(s *site, c *core.Coder) {
+func (m *central) fields(_ *site, c *core.Coder) {
 	c.Int("changes", &m.changes, batchSize)
 	list(c, "sent", &m.sent)
 	list(c, "seen", &m.seen)
 	c.Bool("demanded", &m.demanded)
-	if s.lowest() != s.self {
-		return
-	}
 	c.Seq("round", maxIndex, &m.round)
 	c.Set("missing", &m.missing)
 	c.Bool("again", &m.again)
@@ -155,22 +152,22 @@ func (m *central) sendGraph(s *site, round uint64, o *out) {
 }
 
 func (m *central) receive(s *site, from core.ID, g *message, o *out) {
+	lead := s.lowest() == s.self // if not, it may be news of a death that is still to come
 	switch {
 	case g.kind == collect:
 		if from == s.lowest() {
 			m.demanded = false
 			m.sendGraph(s, g.round, o)
 		}
-	case s.lowest() != s.self:
 	case g.kind == demand && m.mode == OnDemand:
-		if m.again = true; m.missing.Empty() {
+		if m.again = true; lead && m.missing.Empty() {
 			m.collect(s, o)
 		}
 	case g.kind == graph && m.valid(s, g):
 		m.reports[from] = report{slices.Clone(g.edges), slices.Clone(g.wishes)}
-		if m.mode != OnDemand {
+		if m.mode != OnDemand && lead {
 			m.search(s, o)
-		} else if g.round == m.round && m.missing.Has(from) {
+		} else if m.mode == OnDemand && g.round == m.round && m.missing.Has(from) {
 			m.missing.Remove(from)
 			m.close(s, o)
 		}
@@ -265,9 +262,15 @@ func (m *central) died(s *site, d core.ID, o *out) {
 	if m.mode != OnDemand && s.self != s.lowest() {
 		m.sendGraph(s, 0, o)
 	}
-	if s.lowest() == s.self && m.missing.Has(d) {
+	switch {
+	case s.lowest() != s.self:
+	case m.mode != OnDemand:
+		m.search(s, o)
+	case m.missing.Has(d):
 		m.missing.Remove(d)
 		m.close(s, o)
+	case m.again && m.missing.Empty():
+		m.collect(s, o)
 	}
 }
 

@@ -17,7 +17,7 @@ func (s *site) keep(m *message, o *out) {
 		s.method.changed(s, o)
 		return
 	}
-	if !s.layout.hasLock(m.lock) || s.keeper(m.lock) != s.self {
+	if !s.layout.hasLock(m.lock) || !s.method.keeps(s, m.lock) {
 		return
 	}
 	l := &s.locks[m.lock]
@@ -47,7 +47,7 @@ func (s *site) enqueue(k int, who node) { s.locks[k].queue = append(s.locks[k].q
 func (s *site) bury(gone func(n node) bool, o *out) {
 	for k := range s.locks {
 		l := &s.locks[k]
-		if s.keeper(k) != s.self {
+		if !s.method.keeps(s, k) {
 			continue
 		}
 		l.queue = slices.DeleteFunc(l.queue, gone)
@@ -62,7 +62,7 @@ func (s *site) bury(gone func(n node) bool, o *out) {
 func (s *site) passEach(o *out) {
 	for k := range s.locks {
 		l := &s.locks[k]
-		if s.keeper(k) != s.self || !l.free() || len(l.queue) == 0 {
+		if !s.method.keeps(s, k) || !l.free() || len(l.queue) == 0 {
 			continue
 		}
 		i := s.method.turn(l.queue)
@@ -77,7 +77,7 @@ func (s *site) local() []hold {
 	var edges []hold
 	for k := range s.locks {
 		l := &s.locks[k]
-		if s.keeper(k) != s.self || l.free() {
+		if !s.method.keeps(s, k) || l.free() {
 			continue
 		}
 		for _, w := range l.queue {

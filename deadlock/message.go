@@ -13,7 +13,7 @@ const (
 	abort                // detector to home: tx is to break the deadlock cycle
 	graph                // site to coordinator: the local wait-for graph
 	collect              // coordinator to site: send yours
-	demand               // site to coordinator: somebody has waited for long
+	demand               // site to coordinator: somebody has waited for long; to a new banker: open
 	waits                // home to a site where tx has locks: tx now waits elsewhere
 	path                 // site to site: a path that leads to yours
 )

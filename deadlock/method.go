@@ -12,6 +12,7 @@ import (
 type method interface {
 	fields(s *site, c *core.Coder)                     // its own state
 	keeper(s *site, k int) core.ID                     // which site grants a lock
+	keeps(s *site, k int) bool                         // this site does, or may have to
 	allows(t *transaction, k int) bool                 // t may ask for this lock
 	claims(t *transaction) []int                       // what a request says of the future
 	asked(s *site, who node, k int, o *out)            // a transaction of this site has asked
@@ -35,6 +36,7 @@ type plain struct{}
 
 func (plain) fields(*site, *core.Coder)              {}
 func (plain) keeper(s *site, k int) core.ID          { return s.layout.At[k] }
+func (plain) keeps(s *site, k int) bool              { return s.layout.At[k] == s.self }
 func (plain) allows(*transaction, int) bool          { return true }
 func (plain) claims(*transaction) []int              { return nil }
 func (plain) asked(*site, node, int, *out)           {}

@@ -85,7 +85,7 @@ func (s *site) Fields(c *core.Coder) {
 		}
 	}
 	for k := range s.locks {
-		if s.keeper(k) == s.self {
+		if s.method.keeps(s, k) {
 			s.locks[k].fields(c)
 		}
 	}
