@@ -28,8 +28,9 @@ type DeadlockConfig struct {
 	Mode     string
 	Layout   deadlock.Layout
 	Programs [][]int
-	Rounds   int // how many transactions each process runs one after the other
-	Crash    bool
+	Rounds   int  // how many transactions each process runs one after the other
+	Crash    bool // one site may die, at any time
+	First    bool // end at the first thing that is broken
 	Limits
 }
 
@@ -66,7 +67,11 @@ func RunDeadlock(c DeadlockConfig) (*Report, error) {
 	quit := func() bool {
 		return c.Context != nil && c.Context.Err() != nil || c.Time > 0 && time.Since(started) > c.Time
 	}
-	g, err := buildGraph(m, graphLimit{edges: true, memory: c.Memory, quit: quit})
+	limit := graphLimit{edges: true, memory: c.Memory, quit: quit}
+	if c.First {
+		limit.stop = brokenTwoHolders | brokenCycle | brokenStuck | brokenFalse | brokenVictim
+	}
+	g, err := buildGraph(m, limit)
 	if err != nil {
 		return nil, fmt.Errorf("cannot check %s: %w", c.Method.Name, err)
 	}
@@ -75,6 +80,9 @@ func RunDeadlock(c DeadlockConfig) (*Report, error) {
 		States: int64(len(g.prints)), Transitions: int64(len(g.to)), Depth: g.depth(),
 	}
 	d := &deadlockRun{DeadlockConfig: c, model: m, graph: g, report: r}
+	if err := d.starvation(); err != nil {
+		return nil, err
+	}
 	for _, check := range []struct {
 		name string
 		bits Broken
@@ -83,9 +91,8 @@ func RunDeadlock(c DeadlockConfig) (*Report, error) {
 			return nil, err
 		}
 	}
-	if err := d.starvation(); err != nil {
-		return nil, err
-	}
+	order := []string{MutualExclusion, Deadlock, Starvation, FalseReport, OneVictim}
+	slices.SortFunc(r.Properties, func(a, b Property) int { return slices.Index(order, a.Name) - slices.Index(order, b.Name) })
 	r.judge()
 	r.Seconds = time.Since(started).Seconds()
 	r.Rate = float64(r.States) / r.Seconds

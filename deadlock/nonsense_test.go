@@ -1,0 +1,106 @@
+package deadlock
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+
+	"github.com/stile-lock/stile/core"
+)
+
+// TestStrings is the worked example: site 1 has EXT->P2->P1->EXT.
+func TestStrings(t *testing.T) {
+	l := Layout{Sites: 2, Home: []core.ID{0, 0, 1, 1, 1}, At: []core.ID{0, 1, 1}}
+	p := newPushing(&l)
+	s := newSite(0, &l, p)
+	m := core.NewSite[message](0, core.View{N: 2}, s)
+	var o core.Output
+	step := func(in core.Input) {
+		if err := m.Step(in, &o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	step(core.Input{Kind: core.Request, From: 0, Arg: 0}) // P1 has L1
+	step(core.Input{Kind: core.Request, From: 0, Arg: 1}) // and waits for L2 at site 2
+	s.txs[1] = transaction{phase: running, stamp: 1, attempt: 1, wants: -1, has: []int{2}}
+	step(core.Input{Kind: core.Request, From: 1, Arg: 0}) // P2 has L3 and waits for L1
+	if got := p.strings(s); !slices.Equal(got, []string{"EXT->P2->P1->EXT"}) {
+		t.Errorf("site 1 has %v, want EXT->P2->P1->EXT", got)
+	}
+	sent := slices.ContainsFunc(o.Sends, func(x core.Send) bool { return x.Kind == path && x.To == 1 })
+	if !sent {
+		t.Errorf("sent %v, want a path to site 2", o.Sends)
+	}
+}
+
+// TestNonsense: whatever a peer sends, no site panics, and its state can be
+// written and read again.
+func TestNonsense(t *testing.T) {
+	chance := uint64(1)
+	below := func(n int) int {
+		chance = chance*6364136223846793005 + 1442695040888963407
+		return int(chance>>33) % n
+	}
+	some := func() node {
+		return node{tx: below(8) - 1, attempt: uint64(below(4)), stamp: core.Time(below(5)), ext: below(2) == 0}
+	}
+	l := Spread(3, 5, 4)
+	for _, method := range Methods() {
+		for _, mode := range append(slices.Clone(method.Modes), "") {
+			spec, err := method.Spec(l, mode)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := spec.New(1, core.View{N: 3})
+			if err != nil {
+				t.Fatal(err)
+			}
+			other, _ := spec.New(1, core.View{N: 3})
+			var o core.Output
+			for range 4000 {
+				g := message{kind: uint8(below(int(path) + 1)), from: some(), lock: below(6) - 1, round: uint64(below(3))}
+				for range below(4) {
+					g.edges = append(g.edges, hold{some(), some(), below(6) - 1})
+					g.wishes = append(g.wishes, wish{some(), below(6) - 1})
+					g.path = append(g.path, some())
+				}
+				g.claims = []int{below(6)}
+				in := core.Input{Kind: core.InputKind(below(int(core.Abort) + 1)), From: core.ID(below(4) - 1), Arg: below(6) - 1, Timer: below(7)}
+				if below(3) > 0 {
+					in = core.Input{Kind: core.Receive, From: core.ID(2 * below(2)), Bytes: encoded(g)}
+				}
+				if in.Kind == core.Suspect && below(20) > 0 {
+					continue
+				}
+				_ = m.Step(in, &o) // an error for what does not decode
+				state := m.AppendState(nil)
+				if err := other.LoadState(state); err != nil {
+					t.Fatalf("%s: the state does not load: %v", method.Name, err)
+				}
+				if !bytes.Equal(other.AppendState(nil), state) {
+					t.Fatalf("%s: a state loads as another one", method.Name)
+				}
+			}
+		}
+	}
+}
+
+// encoded returns the bytes of a message.
+func encoded(g message) []byte {
+	echo := core.NewSite[message](0, core.View{N: 3}, &sender{g})
+	var o core.Output
+	if err := echo.Step(core.Input{Kind: core.Request}, &o); err != nil || len(o.Sends) == 0 {
+		return nil
+	}
+	return slices.Clone(o.Bytes(0))
+}
+
+// A sender is a site that sends one message.
+type sender struct{ m message }
+
+func (s *sender) Fields(*core.Coder)               {}
+func (s *sender) Claim(core.ID, int)               {}
+func (s *sender) Acquire(_ core.ID, _ int, o *out) { o.Send(1, s.m) }
+func (s *sender) Finish(core.ID, *out)             {}
+func (s *sender) Abort(core.ID, *out)              {}
+func (s *sender) Receive(core.ID, *message, *out)  {}
