@@ -260,25 +260,3 @@ func (p *pushing) push(s *site, nodes []node, o *out) {
 	p.sent = append(p.sent, r)
 	s.send(to, message{kind: path, path: nodes, lock: r.lock}, o)
 }
-
-// strings returns the graph of a site as paths: EXT->P2->P1->EXT. It is for
-// people.
-func (p *pushing) strings(s *site) []string {
-	var all []string
-	for _, first := range p.entries(s) {
-		walk(p.edges(s), []node{first}, func(nodes []node) {
-			if slices.ContainsFunc(p.away, func(w wish) bool { return w.from.same(nodes[len(nodes)-1]) }) {
-				all = append(all, "EXT->"+Chain(idsOf(nodes))+"->EXT")
-			}
-		})
-	}
-	return all
-}
-
-func idsOf(nodes []node) []core.ID {
-	ids := make([]core.ID, len(nodes))
-	for i, n := range nodes {
-		ids[i] = core.ID(n.tx)
-	}
-	return ids
-}

@@ -84,7 +84,7 @@ func TestAllocation(t *testing.T) {
 	if len(a.WaitFor().Cycles()) == 0 {
 		t.Error("no cycle, want one: P1 and P3 wait for each other's resource")
 	}
-	if got := a.Deadlocked(); got != nil && len(got) != 0 {
+	if got := a.Deadlocked(); len(got) != 0 {
 		t.Errorf("%v deadlocked, want nobody: P2 and P4 can end", got)
 	}
 	if err := a.Assign(1, 0); err == nil {

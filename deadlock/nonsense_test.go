@@ -33,6 +33,23 @@ func TestStrings(t *testing.T) {
 	}
 }
 
+// strings returns the graph of a site as paths: EXT->P2->P1->EXT.
+func (p *pushing) strings(s *site) []string {
+	var all []string
+	for _, first := range p.entries(s) {
+		walk(p.edges(s), []node{first}, func(nodes []node) {
+			var ids []core.ID
+			for _, n := range nodes {
+				ids = append(ids, core.ID(n.tx))
+			}
+			if slices.ContainsFunc(p.away, func(w wish) bool { return w.from.same(nodes[len(nodes)-1]) }) {
+				all = append(all, "EXT->"+Chain(ids)+"->EXT")
+			}
+		})
+	}
+	return all
+}
+
 // TestNonsense: whatever a peer sends, no site panics, and its state can be
 // written and read again.
 func TestNonsense(t *testing.T) {

@@ -130,7 +130,7 @@ func (f *checkFlags) define(c *cobra.Command) {
 	fs.BoolVar(&f.proofs, "proofs", false, "print docs/proofs.md: what was proved of every algorithm; takes long")
 	fs.StringVar(&f.mode, "mode", "", "of detect-central: demand (the usual), change or batch")
 	fs.Var(count{&f.sites, 1, 8}, "sites", "of a method against deadlock: how many sites there are")
-	fs.Var(count{&f.crashes, 0, 4}, "crashes", "of an election: how many processes crash, at any step")
+	fs.Var(count{&f.crashes, 0, 4}, "crashes", "of an election: how many processes crash, at any step; of a method against deadlock: 1 site")
 	fs.Var(count{&f.returns, 0, 4}, "comebacks", "of an election: how many of them come back, at any step")
 	fs.BoolVar(&f.wrong, "wrong", false, "of an election: once a timeout is too short, or a live process is taken for dead")
 	fs.Lookup("workers").DefValue = ""

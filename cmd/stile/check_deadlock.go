@@ -18,7 +18,7 @@ import (
 // checkDeadlock checks a method against deadlock: each of some processes takes
 // its own lock and then the next one's.
 func (f *checkFlags) checkDeadlock(c *cobra.Command, m deadlock.Method, stdout io.Writer) error {
-	for _, flag := range []string{"network", "topology", "sets", "inform", "experiment", "k", "coordinator", "start", "requesters", "trace", "svg"} {
+	for _, flag := range []string{"network", "topology", "sets", "inform", "experiment", "k", "coordinator", "start", "comebacks", "wrong", "requesters", "trace", "svg"} {
 		if c.Flags().Changed(flag) {
 			return fmt.Errorf("%s is a method against deadlock, which has no --%s to choose: leave it out", m.Name, flag)
 		}
@@ -32,6 +32,10 @@ func (f *checkFlags) checkDeadlock(c *cobra.Command, m deadlock.Method, stdout i
 	}
 	config := check.Dinner(m, f.mode, f.sites, nodes, rounds)
 	config.Limits = f.config.Limits
+	config.Crash = c.Flags().Changed("crashes") && f.crashes > 0
+	if config.Crash && f.crashes > 1 {
+		return fmt.Errorf("--crashes %d: at most one site of a method against deadlock may die", f.crashes)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	config.Context = ctx
@@ -76,6 +80,9 @@ func printDeadlockCheck(w io.Writer, c check.DeadlockConfig, r *check.Report) er
 	p := &page{w: w}
 	p.line("%s", c.Method.Title)
 	p.line("%s and as many locks at %s, %s each", plural(len(c.Programs), "process"), plural(c.Layout.Sites, "site"), plural(c.Rounds, "transaction"))
+	if c.Crash {
+		p.line("one site may die, at any step")
+	}
 	p.line("")
 	for _, q := range r.Properties {
 		printProperty(p, q)

@@ -5,6 +5,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,6 +13,7 @@ import (
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/deadlock"
 	"github.com/stile-lock/stile/deadlock/trial"
+	"github.com/stile-lock/stile/scenario"
 )
 
 // Bounds of what a run of transactions may be asked for.
@@ -24,10 +26,10 @@ const (
 
 // deadlockFlags is what 'stile deadlock' can be told.
 type deadlockFlags struct {
-	config                  trial.Config
-	sites, processes, locks int
-	philosophers, json      bool
-	svg, trace, example     string
+	config                     trial.Config
+	sites, processes, locks    int
+	philosophers, json         bool
+	svg, trace, example, crash string
 }
 
 func newDeadlock(stdout io.Writer) *cobra.Command {
@@ -67,7 +69,8 @@ the graph that is printed shows who waits for whom. 'stuck' is not an error.`,
 	fs.Var(duration{&f.config.Hold}, "hold", "after each lock")
 	fs.Var(duration{&f.config.Latency}, "latency", "of a message between sites")
 	fs.BoolVar(&f.philosophers, "philosophers", false, "dinner instead: 5 philosophers, 5 forks, 3 sites, so many meals as --transactions")
-	fs.StringVar(&f.example, "example", "", "a worked example instead, by `NAME`: ring, two-sites, false-cycle or ages")
+	fs.StringVar(&f.crash, "crash", "", "sites that die, and when: a `LIST` such as 2@30,3@45.5")
+	fs.StringVar(&f.example, "example", "", "a worked example instead, by `NAME`: ring, two-sites, false-cycle, dead-site or ages")
 	fs.Var(seed{&f.config.Seed}, "seed", "which of many runs")
 	fs.BoolVar(&f.json, "json", false, "print JSON, for programs")
 	fs.StringVar(&f.svg, "svg", "", "draw the wait-for graph to this `FILE`: the last one if stuck, else that of the first deadlock")
@@ -108,11 +111,31 @@ func (f *deadlockFlags) resolve(name string) (trial.Config, error) {
 		c.Method, c.Layout = m, deadlock.Spread(f.sites, f.processes, f.locks)
 		c.Few = min(c.Few, c.Many)
 	}
+	if err := f.crashes(&c); err != nil {
+		return c, err
+	}
 	if c.Mode != "" && !slices.Contains(m.Modes, c.Mode) {
 		_, err := m.Spec(c.Layout, c.Mode)
 		return c, fmt.Errorf("--mode: %w", err)
 	}
 	return c, nil
+}
+
+// crashes reads which sites die.
+func (f *deadlockFlags) crashes(c *trial.Config) error {
+	if f.crash == "" {
+		return nil
+	}
+	for part := range strings.SplitSeq(f.crash, ",") {
+		site, when, _ := strings.Cut(part, "@")
+		n, err := strconv.Atoi(site)
+		at, bad := scenario.ParseTime(when)
+		if err != nil || bad != nil || n < 1 || n > c.Layout.Sites {
+			return fmt.Errorf("--crash %q: want a site from 1 to %d and a time, such as 2@30", part, c.Layout.Sites)
+		}
+		c.Crashes = append(c.Crashes, trial.Crash{Site: core.ID(n - 1), At: at})
+	}
+	return nil
 }
 
 func (f *deadlockFlags) run(name string, stdout io.Writer) error {

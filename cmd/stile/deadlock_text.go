@@ -39,6 +39,10 @@ func printDeadlock(w io.Writer, c trial.Config, r *trial.Result) error {
 	row("throughput", number(r.Throughput), "commits per T")
 	row("most aborts", grouped(int64(r.MostAborts)), "of one transaction")
 	row("longest life", number(float64(r.LongestLife)/scenario.T), "T from first request to commit")
+	if len(c.Crashes) > 0 {
+		row("lost", grouped(int64(r.Lost)), "with dead sites")
+		row("aborted by deaths", grouped(int64(r.Buried)), "had or wanted locks there")
+	}
 	row("stuck", grouped(int64(r.Stuck)), "")
 	if r.False != nil {
 		p.line("")

@@ -31,6 +31,7 @@ func Examples() []Example {
 		{"ring", "P2, P3 and P4 wait for each other; P1 waits for P2 and is outside", "none", "", ring},
 		{"two-sites", "No site has a cycle, but both together have: P1 -> P5 -> P2 -> P1", "detect-distributed", "", twoSites},
 		{"false-cycle", "Graphs of different times, put together, have a cycle that never was", "detect-central", deadlock.OnChange, falseCycle},
+		{"dead-site", "Site 2 dies in the middle of a deadlock: P5 goes, and no edge of it stays", "detect-distributed", "", deadSite},
 		{"ages", "An older and a younger one want what the other has", "wait-die", "", ages},
 	}
 }
@@ -78,6 +79,14 @@ func ring() Config {
 func twoSites() Config {
 	l := deadlock.Layout{Sites: 2, Home: []core.ID{0, 0, 1, 1, 1}, At: []core.ID{0, 1, 1}}
 	return written(l, []float64{0, 0.2, 0, 0, 0.4}, []int{1, 2}, []int{3, 1}, nil, nil, []int{2, 3})
+}
+
+// deadSite is twoSites, but site 2 dies as soon as the ring is closed. P1 and
+// P2 have lost the locks that were there, abort, and end with what is left.
+func deadSite() Config {
+	c := twoSites()
+	c.Crashes = []Crash{{1, int64(5.5 * scenario.T)}}
+	return c
 }
 
 // ages: P1 begins first. Each takes its lock and then asks for the other's.

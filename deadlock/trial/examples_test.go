@@ -24,6 +24,7 @@ func shows() []struct{ example, method, mode, want string } {
 		{"two-sites", "detect-distributed", "", "PATH to site 2: P2->P1 L2"},
 		{"false-cycle", "detect-central", deadlock.OnChange, "1 false"},
 		{"false-cycle", "detect-central", deadlock.OnDemand, "0 false"},
+		{"dead-site", "detect-distributed", "", "site 2  dies"},
 		{"ages", "wait-die", "", "DIE to site 2: P2"},
 		{"ages", "wound-wait", "", "site 2  P2 aborts"},
 	}

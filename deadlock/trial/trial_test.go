@@ -27,7 +27,7 @@ func each(t *testing.T, f func(t *testing.T, m deadlock.Method, mode string)) {
 	}
 }
 
-// standing is how long a deadlock of philosophers may stand, in T, for each
+// standingBound is how long a deadlock of philosophers may stand, in T, for each
 // method that lets one arise: the latency of a message is at most 1.5 T.
 func standingBound(mode string) int64 {
 	switch mode {
@@ -160,7 +160,7 @@ func TestSameSeed(t *testing.T) {
 			}
 			return fmt.Sprint(r.Committed, r.Messages, r.Time) + Story(c.Layout, events)
 		}
-		if run() != run() {
+		if first := run(); first != run() {
 			t.Error("two runs of one seed differ")
 		}
 	})
