@@ -2,7 +2,6 @@ package check
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -66,16 +65,10 @@ type ballotRun struct {
 }
 
 func (r *ballotRun) run() error {
-	quit := func() bool {
-		return r.Context != nil && r.Context.Err() != nil || r.Time > 0 && time.Since(r.started) > r.Time
-	}
-	g, err := buildGraph(r.model, graphLimit{edges: true, memory: r.Memory, quit: quit})
+	g, err := r.graph()
 	if err != nil {
 		return err
 	}
-	rep := r.report
-	rep.States, rep.Transitions = int64(len(g.prints)), int64(len(g.to))
-	rep.Depth = len(g.pathTo(uint32(len(g.prints) - 1)))
 	one := Property{Name: OneLeader, Verdict: Holds}
 	all := Property{Name: Agreement, Verdict: Holds}
 	if !g.full {
@@ -92,15 +85,7 @@ func (r *ballotRun) run() error {
 			return err
 		}
 	}
-	rep.Properties = []Property{one, all}
-	for _, p := range rep.Properties {
-		if p.Verdict.rank() > rep.Verdict.rank() {
-			rep.Verdict = p.Verdict
-		}
-	}
-	rep.Seconds = time.Since(r.started).Seconds()
-	rep.Rate = float64(rep.States) / rep.Seconds
-	rep.Collision = math.Min(1, float64(rep.States)*float64(rep.States)/math.Exp2(65))
+	r.sum(one, all)
 	return nil
 }
 
@@ -147,7 +132,9 @@ func (r *ballotRun) agreement(g *graph, p *Property) error {
 func (r *ballotRun) tell(g *graph, p *Property, states [][]byte) error {
 	sc := r.Scenario
 	sc.Algorithm, sc.Processes, sc.Network, sc.Steps = r.Spec.Name, r.Nodes, r.Network, true
-	sc.Holder, sc.Busy = core.ID(r.Nodes-1), true
+	if !r.model.lock {
+		sc.Holder, sc.Busy = core.ID(r.Nodes-1), true
+	}
 	sc.Title = fmt.Sprintf("%s among %d: %s violated", r.Spec.Name, r.Nodes, p.Name)
 	for i, want := range states[1:] {
 		var labels []uint32
@@ -170,9 +157,7 @@ func (r *ballotRun) tell(g *graph, p *Property, states [][]byte) error {
 	}
 	p.Verdict = Violated
 	p.Note = fmt.Sprintf("after %d steps", len(sc.Actions))
-	if p.Name == OneLeader {
-		sc.Expect = []scenario.Expectation{{Kind: scenario.Violated, Name: scenario.TwoLeaders}}
-	}
+	sc.Expect = expected(p.Name)
 	p.Counterexample, p.spec = &sc, r.Spec
 	return nil
 }
@@ -184,6 +169,8 @@ func voteAction(label uint32) (scenario.Action, bool) {
 	switch m.kind {
 	case voteNotice:
 		a.Kind = scenario.Ask
+	case voteLeave:
+		a.Kind = scenario.Leave
 	case voteDeliver:
 		a.Kind, a.Proc, a.Peer = scenario.Deliver, m.peer, m.p
 		if m.nth > 0 {

@@ -20,12 +20,14 @@ type electorate struct {
 	Election
 	blobs *blobs
 	birth core.Birth
+
+	lock bool // it is no election, but a lock that survives deaths
+	asks int  // how often each process asks for it
 }
 
-// The properties that an electorate can see broken.
-const (
-	brokenRound Broken = 1 << iota // two win in one round
-)
+// brokenRound is what an electorate can see broken: two win in one round.
+// With a lock it is brokenExclusion.
+const brokenRound = brokenExclusion
 
 // A voter is one process in a state of an electorate.
 type voter struct {
@@ -34,6 +36,8 @@ type voter struct {
 	dead   bool
 	timer  uint8 // 1 + the units left, or 0 if it is not running
 	fresh  bool  // what the timer belongs to was begun in this round
+	phase  uint8 // with a lock: what its application does
+	left   uint8 // with a lock: how often it may still ask
 }
 
 // A ballot is a message in flight.
@@ -139,12 +143,15 @@ func (v *vote) agreed() bool {
 }
 
 // pack appends the bytes of a state.
-func (v *vote) pack(b []byte) []byte {
+func (e *electorate) pack(b []byte, v *vote) []byte {
 	b = append(b, byte(v.winner+1), v.crashes<<4|v.returns, v.errors)
 	for i := range v.voters {
 		p := &v.voters[i]
 		b = appendUvarint(b, p.blob)
 		b = append(b, byte(p.leader+1)|bit(p.dead, 4)|bit(p.fresh, 5), p.timer)
+		if e.lock {
+			b = append(b, p.phase<<4|p.left)
+		}
 	}
 	for i := range v.ballots {
 		l := &v.ballots[i]
@@ -162,7 +169,7 @@ func bit(set bool, at uint) byte {
 }
 
 // unpack is the reverse of pack.
-func (v *vote) unpack(b []byte) {
+func (e *electorate) unpack(b []byte, v *vote) {
 	r := reader(b)
 	v.winner = core.ID(r.byte()) - 1
 	budget := r.byte()
@@ -174,6 +181,10 @@ func (v *vote) unpack(b []byte) {
 		p.leader = core.ID(flags&15) - 1
 		p.dead, p.fresh = flags&16 != 0, flags&32 != 0
 		p.timer = r.byte()
+		if e.lock {
+			flags := r.byte()
+			p.phase, p.left = flags>>4, flags&15
+		}
 		v.voters[i] = p
 	}
 	v.ballots = v.ballots[:0]

@@ -27,6 +27,8 @@ type turn struct {
 	leads []core.ID
 	set   bool  // the timer was set anew, or stopped
 	timer uint8 // 1 + its units, or 0
+
+	entered, denied bool
 }
 
 // Worker implements Model.
@@ -53,6 +55,9 @@ func (t *teller) blob(seat core.ID, bytes []byte) (uint32, error) {
 
 // Init implements Worker.
 func (t *teller) Init(emit func(state []byte)) error {
+	if t.lock {
+		return t.initLock(emit)
+	}
 	top := core.ID(t.Nodes - 1)
 	v := t.to
 	*v = vote{
@@ -70,7 +75,7 @@ func (t *teller) Init(emit func(state []byte)) error {
 		}
 		v.voters[p] = voter{blob: b, leader: top}
 	}
-	emit(v.pack(nil))
+	emit(t.pack(nil, v))
 	return nil
 }
 
@@ -91,9 +96,11 @@ func (t *teller) turn(p core.ID, state uint32, kind core.InputKind, from core.ID
 	if err := m.Step(in, &t.out); err != nil {
 		return turn{}, err
 	}
-	var done turn
+	done := turn{entered: t.out.Entered}
 	for _, n := range t.out.Notices {
 		switch {
+		case n.Kind == core.Denied:
+			done.denied = true
 		case n.Kind == core.Leader:
 			done.leads = append(done.leads, n.Who)
 		case n.Kind == core.SetTimer && n.Timer == 0:
@@ -135,13 +142,14 @@ const (
 	voteCrash
 	voteReturn
 	voteTick
+	voteLeave
 )
 
 // Next implements Worker.
 func (t *teller) Next(state []byte, emit func(s Step, next []byte)) (Broken, error) {
 	t.emit, t.err = emit, nil
 	v := t.from
-	v.unpack(state)
+	t.unpack(state, v)
 	due := v.due()
 	for p := range core.ID(t.Nodes) {
 		me := &v.voters[p]
@@ -150,7 +158,9 @@ func (t *teller) Next(state []byte, emit func(s Step, next []byte)) (Broken, err
 			continue
 		}
 		t.crash(p)
-		if me.leader == core.None || v.voters[me.leader].dead {
+		if t.lock {
+			t.use(p)
+		} else if me.leader == core.None || v.voters[me.leader].dead {
 			t.act(p, core.Request, core.None, true, Step{Label: label(voteNotice, p, 0, 0), Fair: true})
 		}
 		if me.timer > 0 {
@@ -184,7 +194,7 @@ func (t *teller) act(p core.ID, kind core.InputKind, from core.ID, fresh bool, s
 func (t *teller) apply(p core.ID, done turn, fresh bool, s Step) {
 	s.Broken |= t.do(p, done, fresh)
 	s.Class = s.Label
-	t.buf = t.to.pack(t.buf[:0])
+	t.buf = t.pack(t.buf[:0], t.to)
 	t.emit(s, t.buf)
 }
 
@@ -198,6 +208,9 @@ func (t *teller) do(p core.ID, done turn, fresh bool) (broken Broken) {
 	}
 	for _, m := range done.sends {
 		v.add(ballot{blob: m.blob, link: m.link, fresh: fresh})
+	}
+	if t.lock {
+		return t.enter(me, done)
 	}
 	for _, leader := range done.leads {
 		me.leader = leader
@@ -220,7 +233,7 @@ func (t *teller) crash(p core.ID) {
 	v.crashes--
 	v.voters[p] = voter{leader: core.None, dead: true}
 	v.round()
-	t.buf = v.pack(t.buf[:0])
+	t.buf = t.pack(t.buf[:0], v)
 	t.emit(Step{Label: label(voteCrash, p, 0, 0)}, t.buf)
 }
 
@@ -375,14 +388,17 @@ func (t *teller) tick() {
 	if waits {
 		s := Step{Label: label(voteTick, 0, 0, 0), Fair: true}
 		s.Class = s.Label
-		t.buf = v.pack(t.buf[:0])
+		t.buf = t.pack(t.buf[:0], v)
 		t.emit(s, t.buf)
 	}
 }
 
 // Waiting implements Waits. Bit 0: they do not agree. Bit 1 is always set.
 func (t *teller) Waiting(state []byte) (waiting, calm uint32) {
-	t.from.unpack(state)
+	t.unpack(state, t.from)
+	if t.lock {
+		return t.from.waiting(), 0
+	}
 	if t.from.agreed() {
 		return 2, 0
 	}

@@ -134,6 +134,7 @@ type Spec struct {
 	Spreads bool     // its logical times can drift apart without bound
 	Endless string   // why its state space is infinite without a bound on requests; empty if it is not
 	TryLock bool     // a request may be denied instead of waiting
+	Detects bool     // its host has to tell it who is dead; see Suspect
 	Kinds   []string // the names of its message kinds
 	Theory  Theory
 

@@ -87,7 +87,7 @@ func (w *world) led(p, leader core.ID) {
 // arrived. This is the perfect failure detector: nobody is told of a process
 // that is alive by then.
 func (w *world) believe(p, dead core.ID) {
-	if w.elects == nil || w.manual || p == dead {
+	if w.elects == nil && !w.spec.Detects || w.manual || p == dead {
 		return
 	}
 	w.queue.pushLast(event{at: w.now + w.net.latency.Max(), proc: int32(p), arg: int32(dead), kind: believe})

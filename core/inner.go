@@ -1,0 +1,51 @@
+package core
+
+// What a machine needs that is made of other machines.
+
+// maxInner bounds the bytes of a message or a state within another.
+const maxInner = 1 << 20
+
+// Bytes codes bytes that mean something to somebody else.
+func (c *Coder) Bytes(name string, b *[]byte) {
+	switch c.mode {
+	case encode:
+		c.put(uint64(len(*b)))
+		c.buf = append(c.buf, *b...)
+	case decode:
+		*b = append((*b)[:0:0], c.take(name)...)
+	case zero:
+		*b = nil
+	}
+}
+
+// take reads a length and so many bytes.
+func (c *Coder) take(name string) []byte {
+	n := int(c.get(name, maxInner))
+	if n > len(c.buf) {
+		c.fail(name, "the bytes end too early")
+		return nil
+	}
+	b := c.buf[:n]
+	c.buf = c.buf[n:]
+	return b
+}
+
+// Inner codes the state of a machine within another. To people and to the
+// checker its fields are fields of the outer one.
+func (c *Coder) Inner(name string, m Machine) {
+	switch c.mode {
+	case encode:
+		b := m.AppendState(nil)
+		c.put(uint64(len(b)))
+		c.buf = append(c.buf, b...)
+	case decode:
+		b := c.take(name)
+		if c.err == nil {
+			if err := m.LoadState(b); err != nil {
+				c.fail(name, "%v", err)
+			}
+		}
+	case describe, assign, visit:
+		m.Visit(c)
+	}
+}

@@ -1,0 +1,81 @@
+package recovery_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stile-lock/stile/check"
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/election"
+	"github.com/stile-lock/stile/mutex"
+	"github.com/stile-lock/stile/quorum"
+	"github.com/stile-lock/stile/recovery"
+)
+
+// In every order of events, with a death at any step: never two are inside,
+// and nobody alive waits for ever. The counts are pinned.
+func TestEveryOrder(t *testing.T) {
+	maekawa := func(core.ID) core.Spec { return mutex.Maekawa(quorum.Grid) }
+	dijkstra := func(core.ID) core.Spec { return mutex.Dijkstra(0) }
+	bully, ring := election.Bully(), election.Ring()
+	for _, c := range []struct {
+		lock           recovery.Lock
+		elect          core.Spec
+		nodes, crashes int
+		states         int64
+	}{
+		{mutex.Central, bully, 3, 1, 19477},
+		{mutex.Central, bully, 3, 2, 52746},
+		{mutex.Central, ring, 3, 1, 20917},
+		{plain(mutex.TokenRing), bully, 3, 1, 10231},
+		{plain(mutex.TokenRing), ring, 3, 1, 11625},
+		{plain(mutex.TokenRingLazy), bully, 3, 1, 27922},
+		{plain(mutex.SuzukiKasami), bully, 3, 1, 141560},
+		{func(core.ID) core.Spec { return mutex.Raymond(mutex.Kary(2)) }, bully, 3, 1, 27906},
+		{plain(mutex.NaimiTrehel), bully, 3, 2, 103534},
+		{maekawa, bully, 3, 1, 265398},
+		{dijkstra, bully, 3, 1, 74832},
+		{plain(mutex.RicartAgrawala), bully, 2, 1, 231},
+		{plain(mutex.Lamport), bully, 2, 1, 407},
+		{plain(mutex.Bakery), bully, 2, 1, 733},
+	} {
+		spec := recovery.With(c.lock, c.elect)
+		r, err := check.RunDeaths(check.Deaths{Spec: spec, Nodes: c.nodes, Requests: 1, Crashes: c.crashes, Quick: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.States != c.states {
+			t.Errorf("%s among %d, crashes %d: %d states, want %d", spec.Name, c.nodes, c.crashes, r.States, c.states)
+		}
+		for _, p := range r.Properties {
+			if p.Verdict != check.HoldsBounded {
+				t.Errorf("%s among %d: %s %s: %s\n%v", spec.Name, c.nodes, p.Name, p.Verdict, p.Note, p.Trace)
+			}
+		}
+	}
+}
+
+// The failure detector has to be perfect: if a live process is taken for dead,
+// two can be inside. The simulator confirms it.
+func TestWrongSuspicion(t *testing.T) {
+	spec := recovery.With(mutex.Central, election.Bully())
+	r, err := check.RunDeaths(check.Deaths{Spec: spec, Nodes: 2, Requests: 1, Quick: true, Wrong: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := r.Find(check.MutualExclusion)
+	if p.Verdict != check.Violated {
+		t.Fatalf("mutual exclusion %s: %s", p.Verdict, p.Note)
+	}
+	want := []string{"P1 asks", "deliver 1 -> 2", "P2 asks", "P2 suspects P1", "deliver 2 -> 1"}
+	if !slices.Equal(p.Trace, want) {
+		t.Errorf("the story is %q, want %q", p.Trace, want)
+	}
+	back, err := p.Replay()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range back.Differences {
+		t.Errorf("the simulator sees it otherwise: %v", d)
+	}
+}

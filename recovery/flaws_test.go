@@ -1,0 +1,135 @@
+package recovery_test
+
+import (
+	"strconv"
+	"testing"
+
+	"github.com/stile-lock/stile/check"
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/election"
+	"github.com/stile-lock/stile/mutex"
+	"github.com/stile-lock/stile/recovery"
+	"github.com/stile-lock/stile/sim"
+)
+
+// A flawed machine breaks one rule of the view change. Frames begin with their
+// kind and epoch.
+type flawed struct {
+	core.Machine
+	n     int
+	kinds []string
+	take  func(f *flawed, in *core.Input) bool   // false: it is not taken
+	give  func(f *flawed, kind string, b []byte) // changes what is sent
+}
+
+func (f *flawed) Step(in core.Input, out *core.Output) error {
+	out.Reset()
+	if f.take != nil && !f.take(f, &in) {
+		return nil
+	}
+	err := f.Machine.Step(in, out)
+	for i, s := range out.Sends {
+		if f.give != nil {
+			f.give(f, f.kinds[s.Kind], out.Bytes(i))
+		}
+	}
+	return err
+}
+
+// epoch returns the machine's epoch.
+func (f *flawed) epoch() byte {
+	for _, field := range core.Describe(f.Machine, f.n) {
+		if field.Name == "epoch" {
+			n, _ := strconv.Atoi(field.Value)
+			return byte(n)
+		}
+	}
+	return 0
+}
+
+// ofLock reports whether the input is a frame of the lock.
+func (f *flawed) ofLock(in *core.Input) bool {
+	if in.Kind != core.Receive {
+		return false
+	}
+	switch f.kinds[in.Bytes[0]] {
+	case "ELECTION", "ANSWER", "COORDINATOR", "REPORT", "VIEW":
+		return false
+	}
+	return true
+}
+
+// Each rule of the view change is needed: without it a lock breaks.
+func TestFlawsAreCaught(t *testing.T) {
+	for name, flaw := range map[string]flawed{
+		"a report does not say who is inside": {give: func(_ *flawed, kind string, b []byte) {
+			if kind == "REPORT" {
+				b[3] = 0
+			}
+		}},
+		"frames of an older epoch are taken": {take: func(f *flawed, in *core.Input) bool {
+			if f.ofLock(in) && in.Bytes[1] < f.epoch() {
+				in.Bytes = append([]byte{in.Bytes[0], f.epoch()}, in.Bytes[2:]...)
+			}
+			return true
+		}},
+		"frames of a newer epoch are lost": {take: func(f *flawed, in *core.Input) bool {
+			return !f.ofLock(in) || in.Bytes[1] <= f.epoch()
+		}},
+		"one is not told of the view": {give: func(_ *flawed, kind string, b []byte) {
+			if kind == "VIEW" {
+				b[1] = 0
+			}
+		}},
+	} {
+		if !simulated(t, flaw) && !explored(t, flaw) {
+			t.Errorf("nobody noticed: %s", name)
+		}
+	}
+}
+
+// spoilt is a lock with a flaw.
+func spoilt(lock recovery.Lock, flaw flawed) core.Spec {
+	spec := recovery.With(lock, election.Bully())
+	plan := spec.Plan
+	spec.Plan = func(n int) (core.Birth, error) {
+		birth, err := plan(n)
+		return func(self core.ID, v core.View) core.Machine {
+			m := flaw
+			m.Machine, m.n, m.kinds = birth(self, v), n, spec.Kinds
+			return &m
+		}, err
+	}
+	return spec
+}
+
+// simulated reports whether the simulator finds a flaw.
+func simulated(t *testing.T, flaw flawed) bool {
+	t.Helper()
+	for _, lock := range []recovery.Lock{plain(mutex.RicartAgrawala), plain(mutex.SuzukiKasami)} {
+		spec := spoilt(lock, flaw)
+		for seed := range uint64(400) {
+			sc := random(spec.Name, 3+int(seed%4), seed)
+			back, err := sim.Replay(spec, sc, sim.ReplayOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(back.Violations) > 0 || all(sc, back) != nil {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// explored reports whether the checker finds a flaw.
+func explored(t *testing.T, flaw flawed) bool {
+	t.Helper()
+	r, err := check.RunDeaths(check.Deaths{
+		Spec: spoilt(plain(mutex.TokenRingLazy), flaw), Nodes: 3, Requests: 2, Crashes: 1, Quick: true, Network: core.Unordered, Limits: check.Limits{Stop: ^check.Broken(0)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Verdict == check.Violated
+}

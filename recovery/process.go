@@ -1,0 +1,224 @@
+package recovery
+
+import (
+	"slices"
+
+	"github.com/stile-lock/stile/core"
+)
+
+type out = core.Out[frame]
+
+// What an application does.
+const (
+	idle uint8 = iota
+	waits
+	inside
+)
+
+// A process is one of the group: its lock in the present view, and its part in
+// elections.
+type process struct {
+	*family
+	self core.ID
+	n    int
+
+	phase   uint8
+	epoch   int
+	members []core.ID // of the view, by seat
+	maker   core.ID   // who made the view, and is its coordinator
+	lock    core.Machine
+	started bool
+	frozen  bool     // a member has died: the lock stands still
+	told    core.ID  // whom it has reported to in this epoch, or None
+	leader  core.ID  // whom the election has named last, or None
+	dead    core.Set // who is known to be dead
+	early   []early  // frames of epochs whose view has not come
+
+	// At a leader, or one who will be: what was reported.
+	reports core.Set
+	latest  int     // the highest epoch of those who reported
+	holder  core.ID // who is inside, or None
+
+	vote             core.Machine
+	lockOut, voteOut core.Output
+}
+
+// An early frame waits for its view.
+type early struct {
+	from  core.ID
+	epoch int
+	bytes []byte
+}
+
+// maxEarly bounds what is kept for views that have not come.
+const maxEarly = 1000
+
+func newProcess(f *family, vote core.Birth, self core.ID, v core.View) *process {
+	s := &process{family: f, self: self, n: v.N, told: core.None, holder: core.None}
+	for id := range core.ID(v.N) {
+		s.members = append(s.members, id)
+	}
+	s.maker = core.ID(v.N - 1)
+	s.leader = s.maker
+	s.vote = vote(self, core.View{N: v.N, Holder: s.leader, Busy: true})
+	s.lock = f.machine(self, s.maker, v)
+	if v.Busy && v.Holder == self {
+		s.phase = inside
+	}
+	return s
+}
+
+// seat returns the seat of a process in the view, or None.
+func (s *process) seat(id core.ID) core.ID { return core.ID(slices.Index(s.members, id)) }
+
+// reseat makes a lock for the members there are, in any state.
+func (s *process) reseat() {
+	if s.seat(s.self) == core.None {
+		s.members = []core.ID{s.self} // only bytes that nobody has written say so
+	}
+	s.lock = s.machine(s.seat(s.self), max(0, s.seat(s.maker)), core.View{N: len(s.members)})
+}
+
+func (s *process) Fields(c *core.Coder) {
+	before, maker := slices.Clone(s.members), s.maker
+	c.Uint8("state", &s.phase, "IDLE", "WAITS", "INSIDE")
+	c.Int("epoch", &s.epoch, maxEpoch)
+	c.Seats("members", &s.members)
+	c.Seat("maker", &s.maker)
+	if !slices.Equal(before, s.members) || maker != s.maker {
+		s.reseat()
+	}
+	c.Bool("started", &s.started)
+	c.Bool("frozen", &s.frozen)
+	c.Maybe("told", &s.told)
+	c.Maybe("leader", &s.leader)
+	c.Set("dead", &s.dead)
+	c.Set("reports", &s.reports)
+	c.Int("latest", &s.latest, maxEpoch)
+	c.Maybe("holder", &s.holder)
+	count := len(s.early)
+	c.Int("early", &count, maxEarly)
+	for len(s.early) < count {
+		s.early = append(s.early, early{})
+	}
+	s.early = s.early[:count]
+	for i := range s.early {
+		c.Seat("early-from", &s.early[i].from)
+		c.Int("early-epoch", &s.early[i].epoch, maxEpoch)
+		c.Bytes("early-message", &s.early[i].bytes)
+	}
+	c.Inner("lock", s.lock)
+	c.Inner("election", s.vote)
+}
+
+func (s *process) Start(o *out) {
+	s.poll(core.Input{Kind: core.Start}, o)
+	if !s.started {
+		s.started = true
+		s.step(core.Input{Kind: core.Start}, o)
+	}
+}
+
+func (s *process) Request(o *out) {
+	s.phase = waits
+	s.step(core.Input{Kind: core.Request}, o)
+}
+
+func (s *process) Release(o *out) {
+	s.phase = idle
+	s.step(core.Input{Kind: core.Release}, o)
+}
+
+// step gives the lock an input, unless it stands still: then the next view
+// makes up for it.
+func (s *process) step(in core.Input, o *out) {
+	if s.frozen || s.lock.Step(in, &s.lockOut) != nil {
+		return
+	}
+	for i, m := range s.lockOut.Sends {
+		o.Send(s.members[m.To], frame{Kind: m.Kind, Epoch: s.epoch, Bytes: s.lockOut.Bytes(i)})
+	}
+	for _, n := range s.lockOut.Notices {
+		if n.Kind == core.Denied && s.phase == waits {
+			s.phase = idle
+			o.Deny()
+		}
+	}
+	if s.lockOut.Entered && s.phase == waits {
+		s.phase = inside
+		o.Enter()
+	}
+}
+
+// poll gives the election an input.
+func (s *process) poll(in core.Input, o *out) {
+	if s.vote.Step(in, &s.voteOut) != nil {
+		return
+	}
+	for i, m := range s.voteOut.Sends {
+		o.Send(m.To, frame{Kind: uint8(s.locks) + m.Kind, Bytes: s.voteOut.Bytes(i)})
+	}
+	for _, n := range s.voteOut.Notices {
+		switch n.Kind {
+		case core.SetTimer:
+			o.SetTimer(n.Timer, n.After)
+		case core.Leader:
+			s.leader = n.Who
+		}
+	}
+	if s.frozen && s.leader != core.None && s.dead.Has(s.leader) {
+		s.leader = core.None // stale news: it has died since
+		s.poll(core.Input{Kind: core.Request}, o)
+		return
+	}
+	s.report(o)
+}
+
+func (s *process) Expire(timer int, o *out) {
+	s.poll(core.Input{Kind: core.Expire, Timer: timer}, o)
+}
+
+func (s *process) Receive(from core.ID, m *frame, o *out) {
+	switch kind := int(m.Kind); {
+	case kind < s.locks:
+		s.receive(from, m.Epoch, m.Bytes, o)
+	case kind < s.all:
+		s.poll(core.Input{Kind: core.Receive, From: from, Bytes: m.Bytes}, o)
+	case kind == s.all+report:
+		s.reported(from, m.Epoch, m.Inside, o)
+	case kind == s.all+view && from == s.told && m.Epoch > s.epoch && slices.Contains(m.Members, s.self) && slices.Contains(m.Members, m.Holder):
+		s.install(from, m, o)
+	}
+}
+
+// receive takes a frame of the lock, if its view is the present one.
+func (s *process) receive(from core.ID, epoch int, bytes []byte, o *out) {
+	switch seat := s.seat(from); {
+	case epoch == s.epoch && seat != core.None:
+		s.step(core.Input{Kind: core.Receive, From: seat, Bytes: bytes}, o)
+	case epoch > s.epoch && len(s.early) < maxEarly:
+		s.early = append(s.early, early{from, epoch, slices.Clone(bytes)})
+	}
+}
+
+// Suspect: if it was a member, the view is over.
+func (s *process) Suspect(id core.ID, o *out) {
+	if id == s.self || s.dead.Has(id) {
+		return
+	}
+	s.dead.Add(id)
+	if id == s.holder {
+		s.holder = core.None
+	}
+	s.poll(core.Input{Kind: core.Suspect, From: id}, o)
+	if s.seat(id) != core.None || s.frozen {
+		s.freeze(o)
+	}
+	s.collect(o)
+}
+
+// freeze ends the view here, and asks for a leader who makes another.
+func (s *process) freeze(o *out) {
+	s.frozen = true
+	s.poll(core.Input{Kind: core.Request}, o)
+}
