@@ -11,6 +11,7 @@ import (
 	"github.com/stile-lock/stile/election"
 	"github.com/stile-lock/stile/internal/spell"
 	"github.com/stile-lock/stile/mutex"
+	"github.com/stile-lock/stile/recovery"
 )
 
 // Options are what some algorithms can be told. An option that an algorithm
@@ -96,12 +97,47 @@ func elections() []entry {
 	}
 }
 
+// recovered composes a lock and an election.
+func recovered(lock, elect string, o Options) (core.Spec, error) {
+	vote, err := Make(elect, Options{})
+	if err != nil {
+		return core.Spec{}, err
+	}
+	one, err := Make(lock, o)
+	if err != nil {
+		return core.Spec{}, err
+	}
+	if vote.Family != core.Election || one.Family != core.MutualExclusion || one.Detects {
+		return core.Spec{}, fmt.Errorf("%s+%s: want a lock and an election, such as central+bully", lock, elect)
+	}
+	if o.Coordinator != 0 {
+		return core.Spec{}, fmt.Errorf("%s+%s has no coordinator to choose: it is elected", lock, elect)
+	}
+	led := slices.ContainsFunc(entries(), func(e entry) bool {
+		return e.name == lock && slices.Contains(strings.Fields(e.knows), "coordinator")
+	})
+	return recovery.With(func(coordinator core.ID) core.Spec {
+		if led {
+			o.Coordinator = int(coordinator) + 1
+		}
+		spec, err := Make(lock, o)
+		if err != nil {
+			panic(fmt.Sprintf("catalog: %s, which could be made, cannot: %v", lock, err))
+		}
+		return spec
+	}, vote), nil
+}
+
 func plain(f func() core.Spec) entry {
 	return entry{f().Name, "", func(Options) (core.Spec, error) { return f(), nil }}
 }
 
-// Make returns the algorithm of that name.
+// Make returns the algorithm of that name. A lock and an election with a plus
+// between them, such as central+bully, are a lock that survives deaths.
 func Make(name string, o Options) (core.Spec, error) {
+	if lock, elect, ok := strings.Cut(name, "+"); ok {
+		return recovered(lock, elect, o)
+	}
 	all := slices.Concat(entries(), elections())
 	i := slices.IndexFunc(all, func(e entry) bool { return e.name == name })
 	if i < 0 {

@@ -260,7 +260,7 @@ func (p *play) fail(self core.ID, format string, args ...any) {
 // FuzzMessage plays scripts with every algorithm: proper runs with any bytes
 // from any sender in between.
 func FuzzMessage(f *testing.F) {
-	specs := slices.Concat(All(), Elections())
+	specs := everything(f)
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range specs {
 		for range 3 {
@@ -279,7 +279,7 @@ func FuzzMessage(f *testing.F) {
 
 // TestScripts plays more scripts than the seeds of FuzzMessage, always the same.
 func TestScripts(t *testing.T) {
-	specs := slices.Concat(All(), Elections())
+	specs := everything(t)
 	for i := range specs {
 		t.Run(specs[i].Name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(3, uint64(i)))
@@ -301,7 +301,7 @@ func TestScripts(t *testing.T) {
 // FuzzState loads any bytes into every algorithm: what loads has no other
 // bytes.
 func FuzzState(f *testing.F) {
-	specs := slices.Concat(All(), Elections())
+	specs := everything(f)
 	for i, spec := range specs {
 		for n := 1; n <= maxSeats; n++ {
 			if ms, err := spec.Group(core.View{N: n, Busy: n%2 == 0}); err == nil {
@@ -321,6 +321,15 @@ func FuzzState(f *testing.F) {
 		}
 		core.Describe(m, n)
 	})
+}
+
+// everything returns all algorithms, and one made of two.
+func everything(t testing.TB) []core.Spec {
+	both, err := Make("central+bully", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.Concat(All(), Elections(), []core.Spec{both})
 }
 
 func randomBytes(r *rand.Rand, n int) []byte {

@@ -18,6 +18,14 @@ func (c *Coder) Bytes(name string, b *[]byte) {
 	}
 }
 
+// Refuse says that a field that was decoded cannot be so. Otherwise it does
+// nothing.
+func (c *Coder) Refuse(name, why string) {
+	if c.mode == decode {
+		c.fail(name, "%s", why)
+	}
+}
+
 // take reads a length and so many bytes.
 func (c *Coder) take(name string) []byte {
 	n := int(c.get(name, maxInner))

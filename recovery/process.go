@@ -72,9 +72,10 @@ func newProcess(f *family, vote core.Birth, self core.ID, v core.View) *process 
 func (s *process) seat(id core.ID) core.ID { return core.ID(slices.Index(s.members, id)) }
 
 // reseat makes a lock for the members there are, in any state.
-func (s *process) reseat() {
+func (s *process) reseat(c *core.Coder) {
 	if s.seat(s.self) == core.None {
-		s.members = []core.ID{s.self} // only bytes that nobody has written say so
+		c.Refuse("members", "the process itself is none of them")
+		s.members = []core.ID{s.self}
 	}
 	s.lock = s.machine(s.seat(s.self), max(0, s.seat(s.maker)), core.View{N: len(s.members)})
 }
@@ -86,7 +87,7 @@ func (s *process) Fields(c *core.Coder) {
 	c.Seats("members", &s.members)
 	c.Seat("maker", &s.maker)
 	if !slices.Equal(before, s.members) || maker != s.maker {
-		s.reseat()
+		s.reseat(c)
 	}
 	c.Bool("started", &s.started)
 	c.Bool("frozen", &s.frozen)

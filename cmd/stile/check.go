@@ -78,8 +78,12 @@ Exit code 0: all that was checked holds; 1: something is violated;
 			if m, err := deadlock.Find(args[0]); err == nil {
 				return f.checkDeadlock(c, m, stdout)
 			}
-			if spec, err := catalog.Make(args[0], f.options); err == nil && spec.Family == core.Election {
+			spec, err := catalog.Make(args[0], f.options)
+			switch {
+			case err == nil && spec.Family == core.Election:
 				return f.checkElection(c, spec, stdout)
+			case err == nil && spec.Detects && c.Flags().Changed("crashes"):
+				return f.checkDeaths(c, spec, stdout)
 			}
 			if err := noElection(c, args[0]); err != nil {
 				return err
@@ -130,7 +134,7 @@ func (f *checkFlags) define(c *cobra.Command) {
 	fs.BoolVar(&f.proofs, "proofs", false, "print docs/proofs.md: what was proved of every algorithm; takes long")
 	fs.StringVar(&f.mode, "mode", "", "of detect-central: demand (the usual), change or batch")
 	fs.Var(count{&f.sites, 1, 8}, "sites", "of a method against deadlock: how many sites there are")
-	fs.Var(count{&f.crashes, 0, 4}, "crashes", "of an election: how many processes crash, at any step; of a method against deadlock: 1 site")
+	fs.Var(count{&f.crashes, 0, 4}, "crashes", "of an election, or a lock such as central+bully: how many processes crash, at any step; of a method against deadlock: 1 site")
 	fs.Var(count{&f.returns, 0, 4}, "comebacks", "of an election: how many of them come back, at any step")
 	fs.BoolVar(&f.wrong, "wrong", false, "of an election: once a timeout is too short, or a live process is taken for dead")
 	fs.Lookup("workers").DefValue = ""

@@ -61,3 +61,39 @@ func noElection(c *cobra.Command, name string) error {
 	}
 	return nil
 }
+
+// checkDeaths checks a lock that survives deaths.
+func (f *checkFlags) checkDeaths(c *cobra.Command, spec core.Spec, stdout io.Writer) error {
+	for _, flag := range strings.Fields("start requesters workers mode sites comebacks") {
+		if c.Flags().Changed(flag) {
+			return fmt.Errorf("%s with --crashes has no --%s to choose: leave it out", spec.Name, flag)
+		}
+	}
+	if f.config.Requests == 0 {
+		return fmt.Errorf("%s with --crashes and --requests unbounded: epochs would grow without end, so give a number", spec.Name)
+	}
+	d := check.Deaths{
+		Spec: spec, Nodes: f.config.Nodes, Requests: f.config.Requests, Crashes: f.crashes, Wrong: f.wrong, Quick: true, Limits: f.config.Limits,
+	}
+	var err error
+	if d.Network, err = core.ParseNetwork(f.network); err != nil {
+		return fmt.Errorf("--network: %w", err)
+	}
+	var r *check.Report
+	outputs := f.outputs(&r)
+	if err := checkAll(outputs); err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	d.Context = ctx
+	if r, err = check.RunDeaths(d); err != nil {
+		return err
+	}
+	if err := f.pick(r); err != nil {
+		return err
+	}
+	head := fmt.Sprintf("%s: %s, %s each, %s at any step, %v network", spec.Title, plural(d.Nodes, "process"),
+		plural(d.Requests, "request"), plural(d.Crashes, "crash"), d.Network)
+	return f.conclude(r, outputs, head, stdout)
+}
