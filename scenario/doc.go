@@ -50,6 +50,7 @@
 //	at 6 partition 1,2 | 3-5      # messages between parts wait; who is not named is in one more part
 //	at 9 heal
 //	at 9 P1 suspects P3           # is told that P3 is dead
+//	at 9 P1 trusts P3             # is told that P3 is back
 //	at 9 P1 timer 2 expires       # before its time
 //	at 9 P1 tells P3              # their applications talk, at once; the clock goes along
 //	at 0 P1 starts                # if any line says so; otherwise all start at 0, after the lines of 0
@@ -81,7 +82,7 @@
 //	expect at 7 P3 queue 4 1      # when everything of time 7 has happened; also at 7 P3 waits
 //	expect when P5 enters P3 queue 4 1       # at the moment of its first entry
 //	expect when P5 enters 2nd P3 queue 4 1   # of its second
-//	expect violation order        # or mutual-exclusion, or lost-request
+//	expect violation order        # or mutual-exclusion, lost-request; two-leaders, disagreement
 //	expect no violation           # what is expected if nothing is said about violations
 //	expect no violation order     # watches the order even if the algorithm does not promise it
 //	expect deadlock               # two or more wait, nobody is inside, and nothing is under way
