@@ -1,3 +1,8 @@
+//go:build !race
+
+// These checks run in one thread: the race detector has nothing to find here,
+// and would take minutes for it.
+
 package check_test
 
 import (
