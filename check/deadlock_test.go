@@ -6,6 +6,7 @@
 package check_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -76,32 +77,34 @@ func TestDeadlockMethods(t *testing.T) {
 		{"detect-distributed", "", 2, 2, 1, true, 237, 431, ""},
 		{"detect-distributed", "", 3, 3, 1, true, 6253, 16823, ""},
 	} {
-		m, err := deadlock.Find(c.name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		config := check.Dinner(m, c.mode, c.sites, c.processes, c.transactions)
-		config.Crash = c.crash
-		r, err := check.RunDeadlock(config)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var violated []string
-		for _, p := range r.Properties {
-			switch p.Verdict {
-			case check.Violated:
-				violated = append(violated, p.Name)
-				if len(p.Trace) == 0 {
-					t.Errorf("%s %s: %s is violated, but nobody says how", c.name, c.mode, p.Name)
-				}
-			case check.Unfinished:
-				t.Errorf("%s %s: %s is unfinished", c.name, c.mode, p.Name)
+		t.Run(fmt.Sprintf("%s %s %d %d %d %v", c.name, c.mode, c.sites, c.processes, c.transactions, c.crash), func(t *testing.T) {
+			t.Parallel()
+			m, err := deadlock.Find(c.name)
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
-		if got := strings.Join(violated, " "); got != c.violated || r.States != c.states || r.Transitions != c.transitions {
-			t.Errorf("%s %s, %d sites, %d processes, %d transactions, crash %v: %d states, %d transitions, violated %q, want %d, %d, %q",
-				c.name, c.mode, c.sites, c.processes, c.transactions, c.crash, r.States, r.Transitions, got, c.states, c.transitions, c.violated)
-		}
+			config := check.Dinner(m, c.mode, c.sites, c.processes, c.transactions)
+			config.Crash = c.crash
+			r, err := check.RunDeadlock(config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var violated []string
+			for _, p := range r.Properties {
+				switch p.Verdict {
+				case check.Violated:
+					violated = append(violated, p.Name)
+					if len(p.Trace) == 0 {
+						t.Errorf("%s %s: %s is violated, but nobody says how", c.name, c.mode, p.Name)
+					}
+				case check.Unfinished:
+					t.Errorf("%s %s: %s is unfinished", c.name, c.mode, p.Name)
+				}
+			}
+			if got := strings.Join(violated, " "); got != c.violated || r.States != c.states || r.Transitions != c.transitions {
+				t.Errorf("%d states, %d transitions, violated %q, want %d, %d, %q", r.States, r.Transitions, got, c.states, c.transitions, c.violated)
+			}
+		})
 	}
 }
 

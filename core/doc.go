@@ -22,6 +22,10 @@
 //		// self is inside the critical section
 //	}
 //
+// A method against deadlock is a Machine too, made by NewSite: a seat is then a
+// site with several transactions and several locks, inputs say which (From and
+// Arg), and grants and victims come as notices. See [Site].
+//
 // # What a machine may rely on
 //
 // A host asks (Request) only for a process that is neither waiting nor inside,
