@@ -19,7 +19,7 @@ import (
 // Bounds of what a run of transactions may be asked for.
 const (
 	maxSites        = 100
-	maxProcesses    = 1000
+	maxProcesses    = 100
 	maxLocks        = 10_000
 	maxTransactions = 1_000_000
 )
