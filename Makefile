@@ -17,7 +17,7 @@ staticcheck := go tool -modfile=tools/go.mod staticcheck
 concurrent = $(shell grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go.func' . | xargs -r dirname | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
 
-.PHONY: help check tools fmt vet lint test race fuzz bench golden museum proofs
+.PHONY: help check tools fmt vet lint test race fuzz bench numbers golden museum proofs
 
 help: ## show what there is to make
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
@@ -54,6 +54,11 @@ fuzz: ## a little of every fuzz target
 
 bench: ## all benchmarks, or BENCH=NAME
 	go test ./... -run '^$$' -bench '$(BENCH)' -benchmem
+
+numbers: ## make docs/bench.txt: the benchmarks that the documentation quotes
+	{ echo "made by 'make numbers' at commit $$(git rev-parse --short HEAD), $$(nproc) cores, $$(uname -sm)"; \
+	  go test ./sim ./check -run '^$$' -bench 'Events|Explore' -benchmem -count 3 -timeout 30m; } > docs/bench.txt.new
+	mv docs/bench.txt.new docs/bench.txt
 
 golden: ## rewrite the golden files; read the difference before you commit it
 	go test $(golden) -update
