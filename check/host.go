@@ -19,6 +19,7 @@ type Group struct {
 	Starts     []core.View // nil means one: process 1 has the lock and is not inside
 	Order      bool        // watch happened-before among requests
 	Open       bool        // applications talk too: with Order
+	Chatty     bool        // they talk at any time, not only right before a request: see tell
 	Fence      bool        // watch that the entry count rises by exactly one
 	Upset      bool        // start from every state of Spec.Upset instead, and let timers run out at any time
 }
@@ -127,6 +128,7 @@ type proc struct {
 	left  uint8 // requests it may still make, if they are bounded
 	start bool  // Start has not been given yet
 	seen  bool  // Fence: it has seen the last entry
+	told  bool  // Open: it was told something, and asks next
 }
 
 // A letter is a message in flight.
@@ -191,6 +193,9 @@ func (h *host) pack(b []byte, g *global) []byte {
 		if p.seen {
 			flags |= 8
 		}
+		if p.told {
+			flags |= 16
+		}
 		b = append(b, flags)
 		if h.Requests > 0 {
 			b = append(b, p.left)
@@ -252,6 +257,7 @@ func (h *host) unpack(b []byte, g *global) {
 		p.phase = flags & 3
 		p.start = flags&4 != 0
 		p.seen = flags&8 != 0
+		p.told = flags&16 != 0
 		if h.Requests > 0 {
 			p.left = r.byte()
 		}

@@ -15,7 +15,7 @@ func (w *worker) begin() *global {
 func (w *worker) ask(p core.ID, old uint64, emit func(Step, []byte)) {
 	g := w.begin()
 	me := &g.procs[p]
-	me.phase = waits
+	me.phase, me.told = waits, false
 	if w.Requests > 0 {
 		me.left--
 	}
@@ -187,18 +187,45 @@ func (w *worker) forget(g *global, p core.ID) {
 	}
 }
 
-// tell lets applications talk: an instant message that carries the clock.
+// tell lets applications talk: an instant message that carries the clock. What
+// is told matters when the one who was told asks. Who waits is known to itself
+// until it enters, so it can tell directly, and as late as that: applications
+// need to talk only right before a request, and then nothing else happens in
+// between. The tests compare this with applications that talk at any time.
 func (w *worker) tell(old uint64, emit func(Step, []byte)) {
-	for p := range core.ID(w.Nodes) {
-		for q := range core.ID(w.Nodes) {
-			if p == q || w.from.procs[p].knows&^w.from.procs[q].knows == 0 {
-				continue
-			}
-			g := w.begin()
-			g.procs[q].knows |= g.procs[p].knows
-			// The clock goes where the sender of a message would be.
-			clock := core.ID(w.info(g.procs[p].blob).clock)
-			w.finish(g, q, core.Hear, clock, 0, Step{Label: label(doTell, q, p, 0)}, old, emit)
+	for q := range core.ID(w.Nodes) {
+		if !w.Chatty && !w.mayAskNow(q) {
+			continue
 		}
+		for p := range core.ID(w.Nodes) {
+			w.tellOne(p, q, old, emit)
+		}
+	}
+}
+
+func (w *worker) tellOne(p, q core.ID, old uint64, emit func(Step, []byte)) {
+	if w.from.procs[p].knows&^w.from.procs[q].knows == 0 {
+		return
+	}
+	g := w.begin()
+	g.procs[q].knows |= g.procs[p].knows
+	g.procs[q].told = !w.Chatty
+	// The clock goes where the sender of a message would be.
+	clock := core.ID(w.info(g.procs[p].blob).clock)
+	w.finish(g, q, core.Hear, clock, 0, Step{Label: label(doTell, q, p, 0)}, old, emit)
+}
+
+// mayAskNow reports whether p is free to ask.
+func (w *worker) mayAskNow(p core.ID) bool {
+	me := &w.from.procs[p]
+	return me.phase == idle && w.mayAsk.Has(p) && (w.Requests == 0 || me.left > 0)
+}
+
+// hurry does what is possible while p has been told something and has not
+// asked yet: it is told more, or asks.
+func (w *worker) hurry(p core.ID, old uint64, emit func(Step, []byte)) {
+	w.ask(p, old, emit)
+	for q := range core.ID(w.Nodes) {
+		w.tellOne(q, p, old, emit)
 	}
 }

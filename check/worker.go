@@ -275,12 +275,18 @@ func (w *worker) Next(state []byte, emit func(s Step, next []byte)) (Broken, err
 	w.unpack(state, g)
 	w.know(g)
 	old := w.timesOf(g)
+	for p := range core.ID(w.Nodes) {
+		if g.procs[p].told {
+			w.hurry(p, old, emit)
+			return 0, w.err
+		}
+	}
 	waiting, fair := false, len(g.letters) > 0
 	for p := range core.ID(w.Nodes) {
 		me := &g.procs[p]
 		switch me.phase {
 		case idle:
-			if w.mayAsk.Has(p) && (w.Requests == 0 || me.left > 0) {
+			if w.mayAskNow(p) {
 				w.ask(p, old, emit)
 			}
 		case waits:
