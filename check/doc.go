@@ -40,11 +40,19 @@
 // Starvation is a question about infinite runs, so it is asked of the state
 // graph: the strongly connected parts in which a process waits (liveness.go).
 // Deliveries and exits are fair: what remains possible for ever happens.
-// Requests are not: nobody must ask again.
+// Requests are not: nobody must ask again. With a bound on requests most graphs
+// have no cycle. One search in depth shows that (ends.go); then every run ends,
+// and to starve is to be in a deadlock.
+//
+// # Applications that talk
+//
+// For order-open, messages between applications take no time and are only sent
+// right before the receiver asks (moves.go): the one reduction there is. The
+// tests compare it with applications that talk at any time.
 //
 // # What is not here
 //
 // No reduction by symmetry or partial order: ties are broken by ids, so most
 // algorithms are not symmetric, and the state spaces are small enough. No
-// depth-first search: its counterexamples are long.
+// depth-first search for counterexamples: they would be long.
 package check

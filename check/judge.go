@@ -44,6 +44,9 @@ func (r *run) violated(h *host, name string, bit Broken) error {
 		return err
 	}
 	p := Property{Name: name, Verdict: Violated, Note: fmt.Sprintf("after %d steps", len(moves))}
+	if name == Starvation {
+		p.Note += " nothing need happen any more"
+	}
 	if err := r.tell(&p, h, start, moves, expectation(bit)); err != nil {
 		return err
 	}
@@ -92,18 +95,43 @@ func (r *run) tell(p *Property, h *host, start int, moves []move, expect []scena
 
 // liveness looks at infinite runs.
 func (r *run) liveness(h *host, e *Exploration) error {
-	need := e.States*24 + e.Transitions*8
+	if _, stuck := e.Broken[brokenDeadlock]; stuck && r.wants(Starvation) {
+		if err := r.violated(h, Starvation, brokenDeadlock); err != nil {
+			return err
+		}
+	}
 	p := r.passed(e, Starvation)
 	b := r.passed(e, Bypass)
-	if e.Unfinished == "" && r.Memory > 0 && need > r.Memory {
+	if e.Unfinished == "" && r.Requests > 0 && r.report.Find(Starvation) == nil {
+		o, err := outlookOf(h, r.Memory, r.quit)
+		if err != nil {
+			return err
+		}
+		if o == unknown {
+			p.Verdict, p.Note = Unfinished, "out of time or memory"
+		}
+		if o != someGoOn {
+			r.add(p) // and there is no deadlock
+		}
+	}
+	if r.report.Find(Starvation) != nil && !r.wants(Bypass) {
+		return nil
+	}
+	if need := e.States*24 + e.Transitions*8; e.Unfinished == "" && r.Memory > 0 && need > r.Memory {
 		p.Verdict, p.Note = Unfinished, fmt.Sprintf("the state graph needs %d MiB, more than --memory allows", need>>20)
 		b.Verdict, b.Note = p.Verdict, p.Note
 	}
-	if p.Verdict != Holds && p.Verdict != HoldsBounded {
+	if b.Verdict == Unfinished {
 		r.add(p)
 		r.add(b)
 		return nil
 	}
+	return r.infinite(h, p, b)
+}
+
+// infinite judges starvation and bypass, which hold as far as is known, by the
+// whole graph.
+func (r *run) infinite(h *host, p, b Property) error {
 	g, err := buildGraph(h, graphLimit{edges: true, quit: r.quit})
 	if err != nil {
 		return err

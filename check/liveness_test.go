@@ -2,6 +2,7 @@ package check
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stile-lock/stile/mutex"
@@ -205,22 +206,68 @@ func (d *drawn) overtaken() (bypass, fromCalm int) {
 	return bypass, fromCalm
 }
 
+// draw draws a graph by chance.
+func draw(r *rand.Rand) *drawn {
+	n := 1 + r.IntN(6)
+	d := &drawn{edges: make([][]arrow, n)}
+	for range n {
+		d.waiting = append(d.waiting, r.IntN(4) > 0)
+		d.calm = append(d.calm, r.IntN(2) > 0)
+	}
+	for range r.IntN(3*n + 1) {
+		s := r.IntN(n)
+		d.edges[s] = append(d.edges[s], arrow{r.IntN(n), r.IntN(4), r.IntN(4) == 0})
+	}
+	return d
+}
+
+// Whether some run goes on for ever, against the definition; and where none
+// does, who starves is in a state in which nothing need happen.
+func TestOutlookAgainstDefinition(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 72))
+	count := map[outlook]int{}
+	const runs = 4000
+	for range runs {
+		d := draw(r)
+		got, err := outlookOf(d, 0, func() bool { return false })
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := d.reach(func(int) bool { return true })
+		want, stuck := allEnd, false
+		for s := range d.edges {
+			if s != 0 && !all[0][s] {
+				continue
+			}
+			if all[s][s] {
+				want = someGoOn
+			}
+			fair := slices.ContainsFunc(d.edges[s], func(a arrow) bool { return a.class > 0 })
+			stuck = stuck || d.waiting[s] && !fair
+		}
+		if got != want {
+			t.Fatalf("%+v: outlook %d, want %d", d, got, want)
+		}
+		if got == allEnd && stuck != d.starves() {
+			t.Fatalf("%+v: every run ends, stuck is %v, but starves is %v", d, stuck, !stuck)
+		}
+		count[got]++
+	}
+	if count[allEnd] < runs/10 || count[someGoOn] < runs/10 {
+		t.Errorf("outlooks of %d graphs: %v, too lopsided to tell", runs, count)
+	}
+	if got, _ := outlookOf(draw(r), 0, func() bool { return true }); got != unknown {
+		t.Errorf("told to quit: outlook %d, want %d", got, unknown)
+	}
+}
+
 // The checker against the definitions, on random graphs.
 func TestLivenessAgainstDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 14))
 	starving, finite := 0, 0
 	const runs = 4000
 	for range runs {
-		n := 1 + r.IntN(6)
-		d := &drawn{edges: make([][]arrow, n)}
-		for range n {
-			d.waiting = append(d.waiting, r.IntN(4) > 0)
-			d.calm = append(d.calm, r.IntN(2) > 0)
-		}
-		for range r.IntN(3*n + 1) {
-			s := r.IntN(n)
-			d.edges[s] = append(d.edges[s], arrow{r.IntN(n), r.IntN(4), r.IntN(4) == 0})
-		}
+		d := draw(r)
 		starves, bypass, fromCalm := d.judge(t)
 		if want := d.starves(); starves != want {
 			t.Fatalf("%+v: starves is %v, want %v", d, starves, want)
