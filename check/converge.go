@@ -42,6 +42,10 @@ func (r *run) converge() error {
 		r.add(p)
 		return nil
 	}
+	if rep := r.report; rep.States == 0 {
+		last := uint32(len(graph.prints) - 1)
+		rep.States, rep.Transitions, rep.Depth = int64(len(graph.prints)), int64(len(graph.to)), len(graph.pathTo(last))
+	}
 	graph.markWrong()
 	c := newCut(graph, wrong)
 	bad := c.starves()

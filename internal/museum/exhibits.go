@@ -61,10 +61,10 @@ func stuck() []exhibit {
 		{
 			title:    "Voting by majority, without resolution",
 			believed: "A majority is needed to enter, and there cannot be two: so one of those who ask gets it.",
-			broken:   &setting{algorithm: "majority-naive", nodes: 4, requests: 1, requesters: "1,2", properties: "deadlock"},
+			broken:   &setting{algorithm: "majority-naive", nodes: 6, requests: 1, requesters: "1,2", properties: "deadlock"},
 			happens:  "The votes are split, and nobody gives one back.",
 			scenes:   []string{"majority-naive-split"},
-			fix:      "The same messages as in Maekawa's algorithm. (Six processes with three candidates are too many for a complete check here, so that run is a scenario.)",
+			fix:      "The same messages as in Maekawa's algorithm. (The split among three candidates is a scenario. The fix is proved for four, of whom two ask, and for three: six are too many for a complete check.)",
 			proofs:   []setting{{algorithm: "majority", nodes: 4, requests: 1, requesters: "1,2"}, {algorithm: "majority", requests: 1}},
 		},
 	}
