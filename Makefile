@@ -17,10 +17,10 @@ staticcheck := go tool -modfile=tools/go.mod staticcheck
 concurrent = $(shell grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go.func' . | xargs -r dirname | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
 
-.PHONY: help check tools fmt vet lint test race fuzz bench numbers golden museum proofs
+.PHONY: help check tools fmt vet lint test race fuzz bench numbers golden museum proofs proofs-long
 
 help: ## show what there is to make
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 
 check: tools fmt vet lint test race fuzz ## all that must pass before a change is good
 	@echo "check: all good"
@@ -68,8 +68,15 @@ museum: ## make docs/museum.md: famous algorithms that fail
 	go run ./cmd/stile check --museum > docs/museum.md.new
 	mv docs/museum.md.new docs/museum.md
 
-proofs: ## make docs/proofs.md: what is proved of every algorithm; takes long
+proofs: ## make docs/proofs.md and proofs-long.md: what is proved; hours
 	go build -buildvcs=true -o proofs.tmp ./cmd/stile
 	./proofs.tmp check --proofs --memory 8GiB > docs/proofs.md.new
 	rm proofs.tmp
 	mv docs/proofs.md.new docs/proofs.md
+	$(MAKE) proofs-long
+
+proofs-long: ## make docs/proofs-long.md: the largest proofs alone; 16 GiB
+	go build -buildvcs=true -o proofs.tmp ./cmd/stile
+	./proofs.tmp check --proofs-long --memory 16GiB > docs/proofs-long.md.new
+	rm proofs.tmp
+	mv docs/proofs-long.md.new docs/proofs-long.md

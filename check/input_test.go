@@ -55,7 +55,7 @@ func TestRunEndsCleanly(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", c.why, err)
 		}
-		if r.Verdict != Unfinished || r.States == 0 || len(r.Properties) != len(claims(mutex.RicartAgrawala())) {
+		if r.Verdict != Unfinished || r.States == 0 || len(r.Properties) != len(Claims(mutex.RicartAgrawala())) {
 			t.Errorf("%s: %s after %d states, with %d properties", c.why, r.Verdict, r.States, len(r.Properties))
 		}
 		for _, p := range r.Properties {

@@ -10,7 +10,7 @@ import (
 
 // without returns what an algorithm claims, without some.
 func without(spec core.Spec, names ...string) []string {
-	return slices.DeleteFunc(claims(spec), func(n string) bool { return slices.Contains(names, n) })
+	return slices.DeleteFunc(Claims(spec), func(n string) bool { return slices.Contains(names, n) })
 }
 
 // deaf is an algorithm that does not take part in the messages between

@@ -119,8 +119,8 @@ func (r *Report) Find(name string) *Property {
 	return nil
 }
 
-// claims returns the properties that an algorithm claims.
-func claims(spec core.Spec) []string {
+// Claims returns the properties that an algorithm claims.
+func Claims(spec core.Spec) []string {
 	list := []string{MutualExclusion, Deadlock}
 	if !spec.TryLock {
 		list = append(list, Starvation)
@@ -141,7 +141,7 @@ func claims(spec core.Spec) []string {
 // Run checks c.
 func Run(c Config) (*Report, error) {
 	if c.Properties == nil {
-		c.Properties, c.byDefault = claims(c.Spec), true
+		c.Properties, c.byDefault = Claims(c.Spec), true
 	}
 	for _, p := range c.Properties {
 		if !slices.Contains(Properties(), p) {

@@ -34,6 +34,7 @@ type checkFlags struct {
 	wrong      bool
 	museum     bool
 	proofs     bool
+	long       bool
 	mode       string // of a method against deadlock
 	sites      int
 }
@@ -66,13 +67,13 @@ Exit code 0: all that was checked holds; 1: something is violated;
   stile check bully --crashes 2 --comebacks 1
   stile check maekawa --nodes 4 --requests 1 --memory 8GiB --time 10m`,
 		Args: func(c *cobra.Command, args []string) error {
-			if f.museum || f.proofs {
+			if f.museum || f.proofs || f.long {
 				return none(c, args)
 			}
 			return oneAlgorithm(c, args)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			if f.museum || f.proofs {
+			if f.museum || f.proofs || f.long {
 				return f.page(stdout, stderr)
 			}
 			if m, err := deadlock.Find(args[0]); err == nil {
@@ -101,12 +102,16 @@ func (f *checkFlags) page(stdout, stderr io.Writer) error {
 	defer stop()
 	l := f.config.Limits
 	l.Context = ctx
+	told := func(line string) { fmt.Fprintln(stderr, line) }
 	var text string
 	var err error
-	if f.museum {
+	switch {
+	case f.museum:
 		text, err = museum.Page(l)
-	} else {
-		text, err = museum.Proofs(l, func(line string) { fmt.Fprintln(stderr, line) })
+	case f.proofs:
+		text, err = museum.Proofs(l, told)
+	default:
+		text, err = museum.Long(l, told)
 	}
 	if err == nil {
 		_, err = io.WriteString(stdout, text)
@@ -132,6 +137,7 @@ func (f *checkFlags) define(c *cobra.Command) {
 	fs.StringVar(&f.svg, "svg", "", "write its space-time diagram to this `FILE`")
 	fs.BoolVar(&f.museum, "museum", false, "print docs/museum.md: famous algorithms that fail, and how; no ALGORITHM")
 	fs.BoolVar(&f.proofs, "proofs", false, "print docs/proofs.md: what was proved of every algorithm; takes long")
+	fs.BoolVar(&f.long, "proofs-long", false, "print docs/proofs-long.md: what takes longest to prove, as far as --time allows")
 	fs.StringVar(&f.mode, "mode", "", "of detect-central: demand (the usual), change or batch")
 	fs.Var(count{&f.sites, 1, 8}, "sites", "of a method against deadlock: how many sites there are")
 	fs.Var(count{&f.crashes, 0, 4}, "crashes", "of an election, or a lock such as central+bully: how many processes crash, at any step; of a method against deadlock: 1 site")

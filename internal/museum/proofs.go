@@ -10,14 +10,12 @@ import (
 	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/check"
 	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/mutex"
 )
 
 // How long one attempt of a proof may take.
 const (
 	patience = 30 * time.Second // without a bound on requests
 	long     = 90 * time.Second // with one: what follows is less
-	patient  = 15 * time.Minute // for those of which less is asked
 )
 
 // Proofs makes docs/proofs.md. It takes half an hour, so told is given
@@ -28,7 +26,7 @@ func Proofs(l check.Limits, told func(line string)) (string, error) {
 	b.line("")
 	b.line("<!-- made by 'stile check --proofs': do not edit, run 'make proofs' -->")
 	b.text(fmt.Sprintf("Every algorithm, in every order of events, with N = 2, 3 and 4 on FIFO channels, and with N = 2 and 3 on the weakest network it claims, where that is a weaker one. *Requests* is how often each process may ask: *any* means without bound, and then what holds is proved for this N; where that does not end within %v the number of requests is bounded. States, transitions and depth are those of the pass without monitors. The counts of the smaller ones, on the weakest network that the algorithm claims, are pinned in tests. The time is that of all passes together, %s.", patience, machine()))
-	b.text("The properties: **M**utual exclusion, no **D**eadlock, no **S**tarvation, **O**rder (closed), order among applications that **T**alk, **B**ypass, **K** one token, **F**ence, **C**hannels, st**A**rt, al**I**bi, con**V**ergence. A letter in upper case: it holds; in lower case: it holds up to the bound on requests; ! before it: violated; ? before it: not finished, and then the states are those so far; absent: not claimed, or nothing to check; in the last rows, not asked for.")
+	b.text("The properties: **M**utual exclusion, no **D**eadlock, no **S**tarvation, **O**rder (closed), order among applications that **T**alk, **B**ypass, **K** one token, **F**ence, **C**hannels, st**A**rt, al**I**bi, con**V**ergence. A letter in upper case: it holds; in lower case: it holds up to the bound on requests; ! before it: violated; ? before it: not finished, and then the states are those so far; absent: not claimed, or nothing to check. What takes longer is in [proofs-long.md](proofs-long.md).")
 	b.line("\n| algorithm | N | network | requests | states | transitions | depth | properties | on a link | bypass | seconds |")
 	b.line("|---|--:|---|--:|--:|--:|--:|---|--:|--:|--:|")
 	for _, s := range catalog.All() {
@@ -40,14 +38,6 @@ func Proofs(l check.Limits, told func(line string)) (string, error) {
 			told(line)
 			b.line("%s", line)
 		}
-	}
-	for _, c := range longer() {
-		r, err := b.attempt(c, 0, patient)
-		if err != nil {
-			return "", err
-		}
-		told(rowOf(c, r))
-		b.line("%s", rowOf(c, r))
 	}
 	b.text("*On a link*: the most messages that were under way on one link at a time. *Bypass*: the most entries of others that a process can see while it waits, from its request on, and once none of its own messages is under way.")
 	return b.String(), nil
@@ -120,16 +110,6 @@ func rowOf(c check.Config, r *check.Report) string {
 	}
 	return fmt.Sprintf("| %s | %d | %v | %s | %s | %s | %d | %s | %s | %s | %.1f |", c.Spec.Name, c.Nodes, c.Network, requests,
 		grouped(r.States), grouped(r.Transitions), r.Depth, letters(r), longest(r), bypass(r), r.Seconds)
-}
-
-// longer lists the proofs that are worth minutes, for exclusion and deadlock
-// alone.
-func longer() []check.Config {
-	only := []string{check.MutualExclusion, check.Deadlock}
-	return []check.Config{
-		{Spec: mutex.Lamport(), Nodes: 3, Properties: only},
-		{Spec: mutex.RicartAgrawala(), Nodes: 4, Properties: only},
-	}
 }
 
 func unfinished(r *check.Report) bool {

@@ -1,0 +1,132 @@
+package museum
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/stile-lock/stile/check"
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/mutex"
+)
+
+// A longProof is worth minutes.
+type longProof struct {
+	check.Config
+	memory int64 // what it may use at most
+}
+
+// eight is the memory for groups of four: what does not fit is too large.
+const eight = 8 << 30
+
+// patient is how long one pass of a long proof may take.
+const patient = 30 * time.Minute
+
+// longer lists the long proofs.
+func longer() []longProof {
+	only := []string{check.MutualExclusion, check.Deadlock}
+	all := []longProof{
+		{check.Config{Spec: mutex.Lamport(), Nodes: 3}, 0},
+		{check.Config{Spec: mutex.RicartAgrawala(), Nodes: 4, Properties: only}, 0},
+		{check.Config{Spec: mutex.Majority(), Nodes: 3, Requests: 2}, 0},
+		{check.Config{Spec: mutex.Bakery(), Nodes: 3, Requests: 2, Network: core.Unordered}, 0},
+		{check.Config{Spec: mutex.BakeryPolling(), Nodes: 3, Requests: 2, Network: core.Unordered}, 0},
+	}
+	for _, s := range []core.Spec{mutex.RicartAgrawala(), mutex.Sanders(mutex.AskAll), mutex.Bakery(), mutex.BakeryPolling(), mutex.Lamport(), mutex.Majority()} {
+		all = append(all, longProof{check.Config{Spec: s, Nodes: 4, Requests: 1}, eight})
+	}
+	return all
+}
+
+// Long makes docs/proofs-long.md, which takes hours. told is given each line
+// of the table when it is known. What is not begun within the time limit is
+// left out.
+func Long(l check.Limits, told func(line string)) (string, error) {
+	started := time.Now()
+	b := &builder{limits: l}
+	b.line("# What took longer to prove")
+	b.line("")
+	b.line("<!-- made by 'stile check --proofs-long': do not edit, run 'make proofs-long' -->")
+	b.text(fmt.Sprintf("Proofs that [proofs.md](proofs.md) has no time for, one row for each pass over the states: the first without a monitor, the others with one, or from every start of a view. *Requests* is how often each process may ask; what holds for *any* number is proved for this N. Groups of four may use 8 GiB for states and queue; if the first pass does not fit, the others, which are larger, are not tried. Made %s.", machine()))
+	b.line("\n| algorithm | N | network | requests | property | verdict | states | transitions | depth | seconds |")
+	b.line("|---|--:|---|--:|---|---|--:|--:|--:|--:|")
+	for _, p := range longer() {
+		for _, names := range passes(p) {
+			if l.Time > 0 && time.Since(started) > l.Time {
+				b.text(fmt.Sprintf("What follows was not begun: the time limit of %v was over.", l.Time))
+				return b.String(), nil
+			}
+			c := p.Config
+			c.Properties = names
+			r, err := b.pass(c, p.memory)
+			if err != nil {
+				return "", err
+			}
+			for _, line := range longRows(r) {
+				told(line)
+				b.line("%s", line)
+			}
+			if unfinished(r) {
+				break
+			}
+		}
+	}
+	return b.String(), nil
+}
+
+// passes divides what is to be proved into one list for each pass.
+func passes(p longProof) [][]string {
+	names := p.Properties
+	if names == nil {
+		names = check.Claims(p.Spec)
+	}
+	own := []string{check.Order, check.OrderOpen, check.Fence, check.Start}
+	first := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return slices.Contains(own, n) })
+	lists := [][]string{first}
+	for _, n := range own {
+		if slices.Contains(names, n) {
+			lists = append(lists, []string{n})
+		}
+	}
+	return lists
+}
+
+// pass checks some properties.
+func (b *builder) pass(c check.Config, memory int64) (*check.Report, error) {
+	saved := b.limits
+	defer func() { b.limits = saved }()
+	if memory > 0 {
+		b.limits.Memory = min(memory, b.limits.Memory)
+	}
+	return b.attempt(c, c.Requests, patient)
+}
+
+// longRows gives the properties of one verdict one row.
+func longRows(r *check.Report) []string {
+	var rows []string
+	for _, v := range []check.Verdict{check.Holds, check.HoldsBounded, check.Violated, check.Unfinished} {
+		var names, note string
+		for _, p := range r.Properties {
+			if p.Verdict != v {
+				continue
+			}
+			if names != "" {
+				names += ", "
+			}
+			names += p.Name
+			if v == check.Unfinished {
+				note = ": " + p.Note
+			}
+		}
+		if names == "" {
+			continue
+		}
+		requests := "any"
+		if r.Requests > 0 {
+			requests = fmt.Sprint(int(r.Requests))
+		}
+		rows = append(rows, fmt.Sprintf("| %s | %d | %s | %s | %s | %s%s | %s | %s | %d | %.0f |", r.Algorithm, r.Nodes, r.Network, requests,
+			names, v, note, grouped(r.States), grouped(r.Transitions), r.Depth, r.Seconds))
+	}
+	return rows
+}
