@@ -167,7 +167,7 @@ func (d *deadlockRun) starvation() error {
 			if bad == nil {
 				continue
 			}
-			loop := c.around(bad)
+			loop := c.loop(bad)
 			stem := d.graph.pathTo(loop[0])
 			steps, err := d.trace(append(stem, loop[1:]...), nil)
 			if err != nil {

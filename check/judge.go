@@ -182,8 +182,8 @@ func (r *run) starves(p *Property, h *host, c *cut, bad []uint32, proc core.ID) 
 
 // lasso reports a run that goes on for ever.
 func (r *run) lasso(p *Property, h *host, c *cut, bad []uint32, what string, expect []scenario.Expectation) error {
-	stem := c.g.pathTo(bad[len(bad)-1])
-	loop := c.around(bad)
+	loop := c.loop(bad)
+	stem := c.g.pathTo(loop[0])
 	start, states, err := c.g.states(append(stem, loop[1:]...))
 	if err != nil {
 		return err

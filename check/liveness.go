@@ -164,37 +164,6 @@ func (c *cut) fair(s uint32, classes []uint32) []uint32 {
 	return classes
 }
 
-// around returns a closed walk through a component that takes each fair action
-// which is taken inside it, once at least.
-func (c *cut) around(members []uint32) []uint32 {
-	id := c.comp[members[0]]
-	at := members[len(members)-1]
-	walk := []uint32{at}
-	need := map[uint32]bool{}
-	c.inner(members, func(e uint64) {
-		if k := c.g.class[e] &^ classEnters; k&classFair != 0 {
-			need[k] = true
-		}
-	})
-	start := at
-	for len(need) > 0 {
-		path, class := c.search(at, id, func(t uint32, e uint64) bool {
-			return c.comp[t] == id && need[c.g.class[e]&^classEnters]
-		})
-		if path == nil {
-			break
-		}
-		walk = append(walk, path...)
-		at = path[len(path)-1]
-		delete(need, class)
-	}
-	if at != start {
-		path, _ := c.search(at, id, func(s uint32, _ uint64) bool { return s == start })
-		walk = append(walk, path...)
-	}
-	return walk
-}
-
 // search finds a shortest path through a component that ends with an edge, in
 // it or out of it, for which done holds. It returns the states after the first, and the class of
 // the last edge.
