@@ -33,18 +33,21 @@ const (
 	Expire                       // a timer runs out now
 	Tell                         // an application talks to another, at once, sending the clock along
 	Trust                        // a process is told that a peer is back
+	Take                         // a process runs a transaction, which takes locks one after the other
+	CrashSite                    // a site stops for good, with its transactions and locks
 )
 
 // An Action is one line of a schedule.
 type Action struct {
 	At      int64 // timed: when, in ticks
 	Kind    ActionKind
-	Proc    core.ID     // who; for a message the sender
+	Proc    core.ID     // who; for a message the sender; CrashSite: which site
 	Peer    core.ID     // for a message the receiver; Suspect, Trust, Tell: whom
 	Message string      // which kind of message; empty means any
 	Nth     int         // which of those under way, from 1; 0 means the first
 	By      int64       // Delay: how much longer, in ticks
-	Hold    *Dist       // Ask: how long it stays; nil means as the scenario says
+	Hold    *Dist       // Ask: how long it stays; Take: after each lock; nil means as the scenario says
+	Locks   []int       // Take: which, from 0, in this order
 	Timer   int         // Expire: which
 	Parts   [][]core.ID // Partition: who hears whom; those not named are one more part
 	Line    int         // in the file; 0 if there is none
@@ -94,6 +97,14 @@ func (a Action) String() string {
 			return fmt.Sprintf("%v asks for %v", a.Proc, *a.Hold)
 		}
 		return a.Proc.String() + " asks"
+	case Take:
+		s := fmt.Sprintf("%v takes %s", a.Proc, lockNames(a.Locks))
+		if a.Hold != nil {
+			s += fmt.Sprintf(" for %v", *a.Hold)
+		}
+		return s
+	case CrashSite:
+		return fmt.Sprintf("crash site %d", a.Proc+1)
 	case Leave, Start:
 		return a.Proc.String() + " " + a.Kind.word()
 	case Suspect, Trust, Tell:

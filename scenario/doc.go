@@ -4,7 +4,8 @@
 //
 // A [Scenario] is a value; [Parse] reads it from a .stile file and [Format]
 // writes it as one. The simulator runs it (sim.Replay), and what the checker
-// finds is written as one.
+// finds is written as one. A scenario with sites is about transactions over
+// several locks, and is run by deadlock/trial.
 //
 // # The language
 //
@@ -94,4 +95,39 @@
 // and nothing being under way. A run is over when nothing more can happen, at
 // until, or when events go on and on without anything coming of them: with a
 // token that never rests, say until.
+//
+// # Transactions
+//
+// Lines that begin with site say where processes are at home and where locks
+// are kept; with them a scenario is about transactions and deadlocks. It is
+// always timed, on a fifo network. Of the head it has title, algorithm (a
+// method against deadlocks), processes, latency, hold, until and seed, links
+// being between sites, and:
+//
+//	site 1 P1 P2 L1               # every process and every lock is at one site
+//	site 2 P3 P4 P5 L2 L3         # a site may have neither
+//	mode change                   # of the method, if it has several
+//	hold 3                        # how long a transaction stays after each lock; default 1
+//	backoff 4                     # how long it waits after it was aborted; default 1
+//
+// A transaction takes locks one after the other, has them all to its end, and
+// commits. One that is told to abort starts again, until it commits. Where the
+// method is ordered, it takes them in ascending order whatever the line says.
+//
+//	at 0.2 P2 takes L3 L1         # or as soon as its transaction before has committed
+//	at 0.2 P2 takes L3 L1 for 5   # stays for 5 after each lock
+//	at 5.5 crash site 2           # with its transactions and locks; the other sites are told
+//
+// What can be expected, besides messages:
+//
+//	expect commits P5 P1 P2       # all commits of the run, in order; or none
+//	expect aborts P2              # all who were told to abort, in order; or none
+//	expect P2 commits at 19.2     # at this very time; also aborts
+//	expect deadlocks 1            # how many arose
+//	expect cycle P1 P5 P2         # this one: P1 waits for P5, P5 for P2, P2 for P1
+//	expect false cycle P1 P2 P3   # was reported, but never was
+//	expect no false cycle         # what is expected if nothing is said about them
+//	expect stuck P1 P2            # who never ends; if nothing is said, none
+//	expect P1 waits for P5        # for a lock that P5 has, at the end; also waits, and idle
+//	expect at 4 P1 waits for P5   # when everything of time 4 has happened
 package scenario

@@ -22,6 +22,18 @@ const (
 	Violated                      // a property is broken
 	NotViolated                   // a property, or every property, holds
 	Deadlock                      // processes wait for each other for ever
+
+	// Of transactions:
+	Commits      // who commits, in this order, in the whole run
+	Aborts       // who is told to abort, in this order, in the whole run
+	CommitsAt    // a process commits at this very time
+	AbortsAt     // a process is told to abort at this very time
+	Stuck        // whose transactions never end
+	Deadlocks    // how many deadlocks arise
+	Cycle        // this deadlock arises: each waits for the next, and the last for the first
+	FalseCycle   // this deadlock is reported, but never was
+	NoFalseCycle // no deadlock is reported that never was
+	WaitsFor     // a process waits for a lock that another has
 )
 
 // A Phase is what a process is doing, as seen from outside.
@@ -62,7 +74,7 @@ const (
 	AfterActions                   // steps: after so many actions
 )
 
-// A Moment is when FieldIs and PhaseIs are to be true.
+// A Moment is when FieldIs, PhaseIs and WaitsFor are to be true.
 type Moment struct {
 	Kind  MomentKind
 	At    int64   // AtTime: ticks
@@ -75,13 +87,14 @@ type Moment struct {
 type Expectation struct {
 	Kind  ExpectKind
 	When  Moment
-	Procs []core.ID // Entries
-	Proc  core.ID   // EntersAt, FieldIs, PhaseIs
-	At    int64     // EntersAt
+	Procs []core.ID // Entries, Commits, Aborts, Stuck, Cycle, FalseCycle
+	Proc  core.ID   // EntersAt, FieldIs, PhaseIs, CommitsAt, AbortsAt, WaitsFor
+	Peer  core.ID   // WaitsFor: whom
+	At    int64     // EntersAt, CommitsAt, AbortsAt
 	Name  string    // Messages: the kind, empty for all. FieldIs: the field. Violated, NotViolated: the property, empty for all.
 	Value string    // FieldIs, as core.Describe shows it
 	Phase Phase     // PhaseIs
-	N     int       // Messages, Bypass
+	N     int       // Messages, Bypass, Deadlocks
 	Line  int       // in the file; 0 if there is none
 }
 
@@ -107,8 +120,10 @@ func (e Expectation) What() string {
 		return "violation " + e.Name
 	case NotViolated:
 		return strings.TrimSpace("no violation " + e.Name)
+	case Deadlock:
+		return "deadlock"
 	}
-	return "deadlock"
+	return e.transacts()
 }
 
 // String returns the moment as files have it before what is expected then,

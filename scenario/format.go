@@ -31,7 +31,9 @@ func Format(s *Scenario) string {
 	if s.Experiment {
 		say("experiment")
 	}
+	option("mode", s.Mode)
 	say("processes %d", s.Processes)
+	s.formatSites(say)
 	if s.Busy {
 		say("holder %d busy", s.Holder+1)
 	} else if s.Holder != 0 {
@@ -66,6 +68,9 @@ func formatTimes(s *Scenario, say func(string, ...any)) {
 		say("hold manual")
 	} else if s.Hold != Always(T) {
 		say("hold %v", s.Hold)
+	}
+	if s.Sites > 0 && s.Backoff != Always(T) {
+		say("backoff %v", s.Backoff)
 	}
 	if s.Until != 0 {
 		say("until %s", FormatTime(s.Until))

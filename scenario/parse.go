@@ -71,6 +71,9 @@ func (p *parser) look(lines []string) error {
 	if p.n == 0 {
 		p.n = MaxProcesses // what else is wrong is told first
 	}
+	if err := p.lookForSites(lines); err != nil {
+		return err
+	}
 	if p.s.Steps {
 		p.s.Latency, p.s.Hold = Dist{}, Dist{}
 	}
@@ -79,8 +82,8 @@ func (p *parser) look(lines []string) error {
 
 // settings are the words that a line of the head begins with.
 var settings = [...]string{
-	"title", "algorithm", "topology", "sets", "inform", "k", "coordinator", "experiment", "processes", "holder", "network",
-	"latency", "hold", "until", "seed", "schedule", "set",
+	"title", "algorithm", "topology", "sets", "inform", "k", "coordinator", "experiment", "mode", "processes", "site", "holder", "network",
+	"latency", "hold", "backoff", "until", "seed", "schedule", "set",
 }
 
 // statement reads one line.
@@ -115,11 +118,17 @@ func (p *parser) statement() {
 // setting reads one line of the head.
 func (p *parser) setting() {
 	name := p.take()
+	if p.fits(name); p.err != nil {
+		return
+	}
 	if name.text == "latency" && !p.s.Steps && slices.ContainsFunc(p.words, func(w word) bool { return w.text == "->" }) {
 		from, to := p.link()
 		p.s.Links = append(p.s.Links, Link{from, to, p.latency()})
 		p.end()
 		return
+	}
+	if name.text == "site" {
+		return // lookForSites has read it
 	}
 	if line := p.said[name.text]; line > 0 && name.text != "set" {
 		p.failAt(name, fmt.Sprintf("%s was said before, on line %d: remove one of the two", name.text, line))
@@ -144,6 +153,8 @@ func (p *parser) setting() {
 		s.Coordinator = int(p.process()) + 1
 	case "experiment":
 		s.Experiment = true
+	case "mode":
+		s.Mode = p.name("a mode of the method, such as mode batch")
 	case "processes":
 		p.take() // look has read it
 	case "holder":
@@ -172,6 +183,11 @@ func (p *parser) timing(name word) {
 		} else {
 			s.Hold = p.dist()
 		}
+		if s.Manual && s.Transacts() {
+			p.failAt(name, "hold manual: nobody leaves by a line where transactions run; say how long they stay after each lock")
+		}
+	case "backoff":
+		s.Backoff = p.dist()
 	case "until":
 		s.Until = p.time()
 	case "seed":
@@ -184,6 +200,8 @@ func (p *parser) timing(name word) {
 	case "schedule":
 		if w := p.take(); w.text != "timed" && w.text != "steps" {
 			p.fail(w, "timed or steps%s", didYouMean(w.text, "timed", "steps"))
+		} else if w.text == "steps" && s.Transacts() {
+			p.failAt(w, "schedule steps: transactions run in time; remove this line, or the lines that say site")
 		}
 	case "set":
 		proc := p.process()

@@ -36,6 +36,14 @@ func (p *parser) action(at int64) {
 // deed reads what a process does.
 func (p *parser) deed(a *Action) {
 	verb := p.take()
+	switch {
+	case p.s.Transacts():
+		p.takes(verb, a)
+		return
+	case verb.text == "takes":
+		p.failAt(verb, `found "takes": a transaction takes locks at sites; say where processes and locks are, by lines such as site 1 P1 L1`)
+		return
+	}
 	var words []string
 	found := false
 	for _, v := range verbs {
@@ -81,6 +89,10 @@ func (p *parser) hold(a *Action) {
 
 // order reads what is done to somebody.
 func (p *parser) order(first word, a *Action) {
+	if p.s.Transacts() {
+		p.crashSite(first, a)
+		return
+	}
 	var words []string
 	found := false
 	for _, o := range orders {
@@ -90,6 +102,8 @@ func (p *parser) order(first word, a *Action) {
 		}
 	}
 	switch {
+	case a.Kind == Crash && p.peek() == "site":
+		p.failAt(p.here(), `found "site": there are no sites here; say where processes and locks are, by lines such as site 1 P1 L1, or crash a process`)
 	case !found:
 		hint := didYouMean(first.text, words...)
 		if isNumber(first.text) {

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -11,14 +12,14 @@ func (p *parser) expectation() {
 	e := Expectation{Line: p.line}
 	w := p.take()
 	switch {
+	case w.text == "messages":
+		p.messages(&e)
+	case p.s.Transacts():
+		p.ofTransactions(w, &e)
+	case slices.Contains(transacting[:], w.text):
+		p.failAt(w, fmt.Sprintf("found %q: transactions run at sites; say where processes and locks are, by lines such as site 1 P1 L1", w.text))
 	case w.text == "entries":
 		p.entries(&e)
-	case w.text == "messages":
-		e.Kind = Messages
-		if next := p.peek(); next != "" && (next[0] < '0' || next[0] > '9') {
-			e.Name = p.take().text
-		}
-		e.N = p.number(0, 1<<40)
 	case w.text == "bypass":
 		e.Kind = Bypass
 		e.N = p.number(0, 1<<40)
@@ -38,16 +39,29 @@ func (p *parser) expectation() {
 	}
 }
 
+func (p *parser) messages(e *Expectation) {
+	e.Kind = Messages
+	if next := p.peek(); next != "" && (next[0] < '0' || next[0] > '9') {
+		e.Name = p.take().text
+	}
+	e.N = p.number(0, 1<<40)
+}
+
 func (p *parser) entries(e *Expectation) {
 	e.Kind = Entries
 	if p.has("none") {
 		return
 	}
+	p.processes(e, "the processes in the order of their entries, such as entries 5 4 2, or none")
+}
+
+// processes reads one process or more, to the end of the line.
+func (p *parser) processes(e *Expectation, want string) {
 	for first := true; first || len(p.words) > 0 && p.err == nil; first = false {
 		w := p.take()
 		w.text = strings.TrimSuffix(w.text, ",")
 		if w.text == "" {
-			p.fail(w, "the processes in the order of their entries, such as entries 5 4 2, or none")
+			p.fail(w, "%s", want)
 		}
 		e.Procs = append(e.Procs, p.asProcess(w))
 	}

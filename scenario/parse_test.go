@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/stile-lock/stile/core"
 )
 
 // everything uses every kind of line that a timed schedule has.
@@ -81,6 +83,43 @@ P1 leaves
 expect P1 idle
 `
 
+// transactions uses every kind of line that a scenario with sites has.
+const transactions = `title Two sites
+algorithm detect-central
+at 0.2 P2 takes L3, L1
+mode batch
+processes 5
+site 2 P4 L2 P3, P5 L3
+site 1 P1 P2 L1
+site 3
+latency 2 -> 1 4
+latency 1->2 uniform:1,2
+hold 3
+backoff exp:4
+until 99
+seed 3
+at 0 P1 takes L1 L2 for 5
+at 5.5 crash site 2
+expect commits P5 1
+expect commits none
+expect aborts P2, P2
+expect aborts none
+expect P2 commits at 19.2
+expect P2 aborts at 7.2
+expect stuck P1 P2
+expect stuck none
+expect deadlocks 1
+expect cycle P1 P5 P2
+expect false cycle P1 P2
+expect no false cycle
+expect messages 12
+expect messages PATH 2
+expect P1 waits
+expect P1 waits for P5
+expect at 4 P1 idle
+expect at 4.5 P1 waits for P5
+`
+
 // blank forgets where things were in the file.
 func blank(s *Scenario) *Scenario {
 	s.File = ""
@@ -126,6 +165,26 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// Where processes and locks are may be said after it is needed.
+func TestParseSites(t *testing.T) {
+	s := mustParse(t, transactions)
+	hold := Always(5 * T)
+	for _, c := range []struct{ got, want any }{
+		{s.Sites, 3},
+		{s.Homes, []core.ID{0, 0, 1, 1, 1}},
+		{s.Locks, []core.ID{0, 1, 1}},
+		{s.Links[0], Link{1, 0, Always(4 * T)}},
+		{s.Actions[0], Action{At: T / 5, Kind: Take, Proc: 1, Locks: []int{2, 0}, Line: 3}},
+		{s.Actions[1], Action{Kind: Take, Locks: []int{0, 1}, Hold: &hold, Line: 15}},
+		{s.Actions[2], Action{At: 5*T + T/2, Kind: CrashSite, Proc: 1, Line: 16}},
+		{s.Expect[10].Procs, []core.ID{0, 1}},
+	} {
+		if !reflect.DeepEqual(c.got, c.want) {
+			t.Errorf("got %+v, want %+v", c.got, c.want)
+		}
+	}
+}
+
 // In steps an expectation about a process belongs to its place.
 func TestParseSteps(t *testing.T) {
 	s := mustParse(t, steps)
@@ -144,7 +203,7 @@ func TestParseSteps(t *testing.T) {
 }
 
 func TestFormatIsReadBack(t *testing.T) {
-	for _, text := range []string{everything, steps, "algorithm a\nprocesses 1", "algorithm a\nprocesses 2\nhold manual\nseed 0\nholder 2"} {
+	for _, text := range []string{everything, steps, transactions, "algorithm a\nprocesses 1", "algorithm a\nprocesses 2\nhold manual\nseed 0\nholder 2"} {
 		s := blank(mustParse(t, text))
 		if again := blank(mustParse(t, Format(s))); !reflect.DeepEqual(s, again) {
 			t.Errorf("%s\nis read as\n%+v\nand its canonical form\n%s\nas\n%+v", text, s, Format(s), again)
@@ -154,6 +213,7 @@ func TestFormatIsReadBack(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	const head = "algorithm raymond\nprocesses 3\n"
+	const sites = "algorithm none\nprocesses 3\nsite 1 P1 P2 L1\nsite 2 P3 L2\n"
 	for _, c := range []struct{ text, want string }{
 		{"algorithm raymond", "1:1: the file ends without a line that says how many processes there are, such as processes 3"},
 		{"processes 3", "1:1: no algorithm: say which"},
@@ -208,6 +268,41 @@ func TestErrors(t *testing.T) {
 		{head + "expect messages", "want a whole number"},
 		{head + "expect P2", "want waits, inside, idle"},
 		{head + "until 5\nexpect at 7 P1 idle", "3:1: something is expected at 7, but the run ends at 5"},
+		{head + "at 3 P2 takes L1", `3:9: found "takes": a transaction takes locks at sites; say where processes and locks are`},
+		{head + "at 3 crash site 2", `3:12: found "site": there are no sites here`},
+		{head + "expect commits P1", `3:8: found "commits": transactions run at sites`},
+		{head + "backoff 3", `3:1: found "backoff": this is for transactions`},
+		{head + "sites 3", "did you mean site?"},
+		{sites + "at 3 P2 asks", `5:9: found "asks": want takes and the locks in their order, such as P2 takes L1 L2; a scenario with sites`},
+		{sites + "at 3 P2 locks", "did you mean takes?"},
+		{sites + "at 3 P2 takes", "5:14: the line ends here: want a lock such as L2"},
+		{sites + "at 3 P2 takes 1", "5:15: found \"1\": want a lock such as L2; did you mean L1?"},
+		{sites + "at 3 P2 takes l1", "the L is a capital"},
+		{sites + "at 3 P2 takes L3", "5:15: there is no lock L3: want L1 to L2"},
+		{sites + "at 3 P2 takes L1 L2 L1", "5:21: L1 is named twice"},
+		{sites + "at 3 crash P2", `5:12: found "P2": want site and its number`},
+		{sites + "at 3 crash site 3", "5:17: there is no site 3: want 1 to 2"},
+		{sites + "at 3 drop 1 -> 2", `5:6: found "drop": want a process such as P2, or crash site 2`},
+		{sites + "latency 1 -> 3 2", "5:14: there is no site 3: want 1 to 2"},
+		{sites + "latency 2 -> 2 2", "5:14: a link from site 2 to itself"},
+		{sites + "network lossy", `5:1: found "network": a scenario with sites is about transactions`},
+		{sites + "hold manual", "5:1: hold manual: nobody leaves by a line"},
+		{sites + "schedule steps", "5:10: schedule steps: transactions run in time"},
+		{sites + "expect deadlock", "did you mean deadlocks?"},
+		{sites + "expect entries 1", "did you mean commits?"},
+		{sites + "expect P1 inside", `5:11: found "inside": want waits, waits for another, idle`},
+		{sites + "expect P1 waits for P1", "P1 waits for itself"},
+		{sites + "expect P1 commits", "5:18: the line ends here: want at and the time"},
+		{sites + "expect at 3 P1 aborts at 4", "want waits, waits for another"},
+		{sites + "expect no deadlock", "5:11: found \"deadlock\": want false cycle"},
+		{sites + "expect cycle none", "want a process such as P2"},
+		{sites + "site 1 P3", "5:6: site 1 was said before, on line 3"},
+		{"processes 2\nsite 1 P1 L1", "2:1: P2 is at no site"},
+		{"processes 1\nsite 2 P1 L1", "2:6: there is no site 2: want 1 to 1"},
+		{"processes 1\nsite 1 P1 P1 L1", "2:11: P1 is at site 1 already"},
+		{"processes 1\nsite 1 P1 L2", "2:1: L1 is at no site, but locks with larger numbers are"},
+		{"processes 1\nsite 1 P1", "2:1: no lock is at any site"},
+		{"processes 1\nsite 1: P1", `2:6: found "1:": want the number of a site`},
 		{head + "title žluťoučký\nat x P1 asks", "4:4:"},
 	} {
 		s, err := Parse("f.stile", c.text)
@@ -231,6 +326,16 @@ func TestCheckRefusesWhatCannotBeWritten(t *testing.T) {
 		{Algorithm: "a", Processes: 1, Steps: true, Actions: []Action{{Kind: Ask, Hold: &hold}}},
 		{Algorithm: "a", Processes: 1, Links: []Link{{0, 0, Dist{}}}, Latency: hold},
 		{Algorithm: "a", Processes: MaxProcesses + 1, Steps: true},
+		{Algorithm: "a", Processes: 1, Steps: true, Mode: "batch"},
+		{Algorithm: "a", Processes: 1, Steps: true, Actions: []Action{{Kind: Take, Locks: []int{0}}}},
+		{Algorithm: "a", Processes: 1, Steps: true, Expect: []Expectation{{Kind: Commits}}},
+		{Algorithm: "a", Processes: 1, Sites: 1, Homes: []core.ID{0}, Latency: hold},
+		{Algorithm: "a", Processes: 2, Sites: 1, Homes: []core.ID{0}, Locks: []core.ID{0}, Latency: hold},
+		{Algorithm: "a", Processes: 1, Sites: 1, Homes: []core.ID{1}, Locks: []core.ID{0}, Latency: hold},
+		{Algorithm: "a", Processes: 1, Sites: 1, Homes: []core.ID{0}, Locks: []core.ID{0}, Latency: hold, Busy: true},
+		{Algorithm: "a", Processes: 1, Sites: 1, Homes: []core.ID{0}, Locks: []core.ID{0}, Latency: hold, Actions: []Action{{Kind: Ask}}},
+		{Algorithm: "a", Processes: 1, Sites: 1, Homes: []core.ID{0}, Locks: []core.ID{0}, Latency: hold, Actions: []Action{{Kind: Take, Locks: []int{1}}}},
+		{Algorithm: "a", Processes: 1, Sites: 1, Homes: []core.ID{0}, Locks: []core.ID{0}, Latency: hold, Expect: []Expectation{{Kind: Entries}}},
 	} {
 		if s.Check() == nil {
 			t.Errorf("%+v passes", s)
@@ -243,6 +348,7 @@ func TestCheckRefusesWhatCannotBeWritten(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add(everything)
 	f.Add(steps)
+	f.Add(transactions)
 	f.Add("algorithm a\nprocesses 2\nexpect P1 is a|b\nat 1 drop 1->2 -> 3rd")
 	f.Fuzz(func(t *testing.T, text string) {
 		s, err := Parse("f", text)

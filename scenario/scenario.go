@@ -40,6 +40,13 @@ type Scenario struct {
 	Set     []Setting
 	Actions []Action
 	Expect  []Expectation
+
+	// Transactions over several locks, if there are sites: see Transacts.
+	Sites   int
+	Homes   []core.ID // the site of each process
+	Locks   []core.ID // the site of each lock
+	Mode    string    // of the method against deadlocks; empty means its usual one
+	Backoff Dist      // how long an aborted transaction waits before it tries again
 }
 
 // A Link is the latency of messages from one process to another.
@@ -67,6 +74,9 @@ func (s *Scenario) Check() error {
 	}
 	if s.Holder < 0 || int(s.Holder) >= s.Processes {
 		return fmt.Errorf("holder %d: there are processes 1 to %d", s.Holder+1, s.Processes)
+	}
+	if err := s.checkTransacts(); err != nil {
+		return err
 	}
 	if strings.ContainsAny(s.Title, "\n") || s.Title != trim(stripComment(s.Title)) {
 		return fmt.Errorf("title %q: want one line, without # after a space", s.Title)

@@ -36,6 +36,7 @@ type reader struct {
 	text  string // without the comment
 	words []word
 	n     int // how many processes there are
+	sites int // how many sites there are; links are between them if there are any
 	err   error
 }
 
@@ -168,17 +169,43 @@ func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") =
 
 // link reads 1 -> 3.
 func (r *reader) link() (from, to core.ID) {
-	from = r.process()
+	end := r.asProcess
+	if r.sites > 0 {
+		end = r.asSite
+	}
+	from = end(r.take())
 	arrow := r.take()
 	if arrow.text != "->" {
 		r.fail(arrow, "-> and the receiver, such as 1 -> 3%s", arrowHint(arrow.text))
 	}
 	w := r.take()
-	to = r.asProcess(w)
+	to = end(w)
 	if r.err == nil && from == to {
-		r.failAt(w, fmt.Sprintf("a link from %v to itself: messages to oneself are never under way", from))
+		r.failAt(w, fmt.Sprintf("a link from %s to itself: messages to oneself are never under way", r.endName(from)))
 	}
 	return from, to
+}
+
+func (r *reader) endName(id core.ID) string {
+	if r.sites > 0 {
+		return "site " + strconv.Itoa(int(id)+1)
+	}
+	return id.String()
+}
+
+// asSite reads the number of a site.
+func (r *reader) asSite(w word) core.ID {
+	x, err := strconv.Atoi(w.text)
+	switch {
+	case !isNumber(w.text):
+		r.fail(w, "the number of a site, from 1 to %d%s", r.sites, arrowHint(w.text))
+	case err != nil || x < 1 || x > r.sites:
+		r.failAt(w, fmt.Sprintf("there is no site %s: want 1 to %d", w.text, r.sites))
+	}
+	if r.err != nil {
+		return 0
+	}
+	return core.ID(x - 1)
 }
 
 // list reads processes such as 1,2,5-7, or 1, 2, 5-7, up to a bar.

@@ -1,0 +1,256 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/stile-lock/stile/core"
+)
+
+// lookForSites reads the lines that say where processes and locks are: they
+// may come after lines that need to know it.
+func (p *parser) lookForSites(lines []string) error {
+	for i, text := range lines {
+		if p.begin(i+1, text); p.has("site") {
+			p.sites++
+		}
+	}
+	if p.sites == 0 {
+		return nil
+	}
+	s := p.s
+	s.Sites, s.Backoff = p.sites, Always(T)
+	home := map[core.ID]int{} // the site of each process, from 1
+	locks := map[int]int{}    // and of each lock
+	said, last := map[core.ID]int{}, 0
+	for i, text := range lines {
+		if p.begin(i+1, text); !p.has("site") {
+			continue
+		}
+		w := p.here()
+		site := p.asSite(p.take())
+		if line := said[site]; line > 0 {
+			p.failAt(w, fmt.Sprintf("site %d was said before, on line %d: put all that is there on one line", site+1, line))
+		}
+		said[site], last = i+1, i+1
+		for len(p.words) > 0 && p.err == nil {
+			p.member(int(site)+1, home, locks)
+		}
+		if p.err != nil {
+			return p.err
+		}
+	}
+	return p.settleSites(home, locks, last)
+}
+
+// member reads one process or lock of a site.
+func (p *parser) member(site int, home map[core.ID]int, locks map[int]int) {
+	w := p.take()
+	w.text = strings.TrimSuffix(w.text, ",")
+	twice := 0
+	switch {
+	case strings.HasPrefix(w.text, "L"):
+		k := p.asLock(w, MaxLocks)
+		twice, locks[k] = locks[k], site
+	case strings.HasPrefix(w.text, "P"):
+		id := p.asProcess(w)
+		twice, home[id] = home[id], site
+	default:
+		p.fail(w, "a process or a lock that is there, such as site 1 P1 P2 L1%s", smallP(w.text))
+	}
+	if twice > 0 {
+		p.failAt(w, fmt.Sprintf("%s is at site %d already: want it at one site, once", w.text, twice))
+	}
+}
+
+// settleSites takes over what the lines said, if it is complete. Line is where
+// a fault is reported.
+func (p *parser) settleSites(home map[core.ID]int, locks map[int]int, line int) error {
+	s := p.s
+	fault := func(format string, args ...any) error {
+		return &Error{p.file, line, 1, fmt.Sprintf(format, args...)}
+	}
+	for id := range core.ID(s.Processes) {
+		if home[id] == 0 {
+			return fault("%v is at no site: name it on the line of its site, such as site 1 %v", id, id)
+		}
+		s.Homes = append(s.Homes, core.ID(home[id]-1))
+	}
+	for k := range len(locks) {
+		if locks[k] == 0 {
+			return fault("%s is at no site, but locks with larger numbers are: number them from L1 without a gap", lockName(k))
+		}
+		s.Locks = append(s.Locks, core.ID(locks[k]-1))
+	}
+	if len(locks) == 0 {
+		return fault("no lock is at any site: say where they are, such as site 1 P1 L1")
+	}
+	return nil
+}
+
+// asLock reads L3, and returns 2.
+func (r *reader) asLock(w word, n int) int {
+	number, isLock := strings.CutPrefix(w.text, "L")
+	x, err := strconv.Atoi(number)
+	switch {
+	case !isLock || !isNumber(number):
+		r.fail(w, "a lock such as L2%s", lockHint(w.text))
+	case err != nil || x < 1 || x > n:
+		r.failAt(w, fmt.Sprintf("there is no lock %s: want L1 to L%d", w.text, n))
+	}
+	if r.err != nil {
+		return 0
+	}
+	return x - 1
+}
+
+func lockHint(found string) string {
+	switch {
+	case isNumber(found):
+		return "; did you mean L" + found + "?"
+	case strings.HasPrefix(found, "l"):
+		return "; the L is a capital"
+	}
+	return ""
+}
+
+// lockOnly are settings that a scenario with sites does not have, and siteOnly
+// those that only it has.
+var (
+	lockOnly = [...]string{"topology", "sets", "inform", "k", "coordinator", "experiment", "holder", "network", "set"}
+	siteOnly = [...]string{"mode", "backoff"}
+)
+
+// fits refuses a setting that is not for this kind of scenario.
+func (p *parser) fits(name word) {
+	switch {
+	case p.s.Transacts() && slices.Contains(lockOnly[:], name.text):
+		p.failAt(name, fmt.Sprintf("found %q: a scenario with sites is about transactions, which have none; remove this line, or those that say site", name.text))
+	case !p.s.Transacts() && slices.Contains(siteOnly[:], name.text):
+		p.failAt(name, fmt.Sprintf("found %q: this is for transactions, which run at sites; say where processes and locks are, by lines such as site 1 P1 L1", name.text))
+	}
+}
+
+// takes reads which locks a transaction takes.
+func (p *parser) takes(verb word, a *Action) {
+	if verb.text != "takes" {
+		hint := didYouMean(verb.text, "takes")
+		for _, v := range verbs {
+			if v.word == verb.text {
+				hint = "; a scenario with sites is about transactions"
+			}
+		}
+		p.fail(verb, "takes and the locks in their order, such as %v takes L1 L2%s", a.Proc, hint)
+		return
+	}
+	a.Kind = Take
+	for first := true; first || len(p.words) > 0 && p.err == nil; first = false {
+		w := p.take()
+		if w.text == "for" && !first {
+			d := p.dist()
+			a.Hold = &d
+			return
+		}
+		w.text = strings.TrimSuffix(w.text, ",")
+		k := p.asLock(w, len(p.s.Locks))
+		if slices.Contains(a.Locks, k) {
+			p.failAt(w, fmt.Sprintf("%s is named twice: a transaction takes a lock once, and has it to its end", w.text))
+		}
+		a.Locks = append(a.Locks, k)
+	}
+}
+
+// crashSite reads crash site 2.
+func (p *parser) crashSite(first word, a *Action) {
+	a.Kind = CrashSite
+	switch {
+	case first.text != "crash":
+		p.fail(first, "a process such as P2, or crash site 2: a scenario with sites is about transactions%s%s", didYouMean(first.text, "crash"), smallP(first.text))
+	case p.peek() != "site":
+		p.fail(p.here(), "site and its number, such as crash site 2: processes die with their site")
+	default:
+		p.take()
+		a.Proc = p.asSite(p.take())
+	}
+}
+
+// transacting are the words that an expectation of transactions may begin with.
+var transacting = [...]string{"commits", "aborts", "stuck", "deadlocks", "cycle", "false"}
+
+// ofTransactions reads what is expected of transactions.
+func (p *parser) ofTransactions(w word, e *Expectation) {
+	list := func(kind ExpectKind, none bool, what string) {
+		if e.Kind = kind; !none || !p.has("none") {
+			p.processes(e, what)
+		}
+	}
+	switch w.text {
+	case "commits":
+		list(Commits, true, "the processes in the order of their commits, such as commits P5 P1, or none")
+	case "aborts":
+		list(Aborts, true, "the processes in the order in which they are told to abort, such as aborts P2, or none")
+	case "stuck":
+		list(Stuck, true, "the processes whose transactions never end, such as stuck P1 P2, or none")
+	case "cycle":
+		list(Cycle, false, "the members of a deadlock, each waiting for the next, such as cycle P2 P3 P4")
+	case "false":
+		p.falseCycle()
+		list(FalseCycle, false, "the members of a deadlock that was reported but never was, such as false cycle P1 P2")
+	case "no":
+		e.Kind = NoFalseCycle
+		if f := p.here(); !p.has("false") {
+			p.fail(f, "false cycle, as in expect no false cycle")
+		}
+		p.falseCycle()
+	case "deadlocks":
+		e.Kind, e.N = Deadlocks, p.number(0, 1<<40)
+	default:
+		p.ofProcess(w, e)
+	}
+}
+
+func (p *parser) falseCycle() {
+	if w := p.here(); !p.has("cycle") {
+		p.fail(w, "cycle, as in false cycle P1 P2")
+	}
+}
+
+// ofProcess reads what is expected of the transactions of one process.
+func (p *parser) ofProcess(w word, e *Expectation) {
+	if w.text == "at" {
+		e.When = Moment{Kind: AtTime, At: p.time()}
+		w = p.take()
+	}
+	if !strings.HasPrefix(w.text, "P") {
+		words := append(slices.Clone(transacting[:]), "no", "messages", "at")
+		p.fail(w, "a process such as P2, or %s, since this is about transactions%s%s", either(words...), didYouMean(w.text, words...), smallP(w.text))
+		return
+	}
+	e.Proc = p.asProcess(w)
+	verb := p.take()
+	switch {
+	case verb.text == "idle":
+		e.Kind, e.Phase = PhaseIs, Idle
+	case verb.text == "waits" && p.has("for"):
+		e.Kind = WaitsFor
+		other := p.here()
+		if e.Peer = p.process(); e.Peer == e.Proc {
+			p.failAt(other, fmt.Sprintf("%v waits for itself: want another process", e.Proc))
+		}
+	case verb.text == "waits":
+		e.Kind, e.Phase = PhaseIs, Waits
+	case (verb.text == "commits" || verb.text == "aborts") && e.When.Kind == AtEnd:
+		if e.Kind = CommitsAt; verb.text == "aborts" {
+			e.Kind = AbortsAt
+		}
+		if at := p.here(); !p.has("at") {
+			p.fail(at, "at and the time, such as expect %v %s at 7", e.Proc, verb.text)
+		}
+		e.At = p.time()
+	default:
+		words := []string{"waits", "waits for another", "idle", "commits at a time", "aborts at a time"}
+		p.fail(verb, "%s%s", either(words...), didYouMean(verb.text, "waits", "idle", "commits", "aborts"))
+	}
+}

@@ -1,0 +1,150 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/stile-lock/stile/core"
+)
+
+// Bounds of a scenario with sites: more can be run, but not followed.
+const (
+	MaxSites        = 100
+	MaxLocks        = 1000
+	MaxTransactions = 100 // processes that run them
+)
+
+// Transacts reports whether the scenario is about transactions over several
+// locks at sites, and not about one critical section.
+func (s *Scenario) Transacts() bool { return s.Sites > 0 }
+
+// checkTransacts refuses what does not fit a scenario with sites, or one
+// without.
+func (s *Scenario) checkTransacts() error {
+	if !s.Transacts() {
+		if s.Homes != nil || s.Locks != nil || s.Mode != "" || s.Backoff != (Dist{}) {
+			return fmt.Errorf("homes, locks, mode and backoff are for transactions, which need sites: say where processes and locks are, such as site 1 P1 L1")
+		}
+		return s.eachFits()
+	}
+	if s.Sites > MaxSites || s.Processes > MaxTransactions || len(s.Locks) > MaxLocks {
+		return fmt.Errorf("%d sites, %d processes and %d locks: want at most %d, %d and %d", s.Sites, s.Processes, len(s.Locks), MaxSites, MaxTransactions, MaxLocks)
+	}
+	if len(s.Locks) == 0 {
+		return fmt.Errorf("there are sites but no locks: say where they are, such as site 1 P1 L1")
+	}
+	if len(s.Homes) != s.Processes {
+		return fmt.Errorf("%d processes are at sites, but there are %d: every process is at one site", len(s.Homes), s.Processes)
+	}
+	for _, at := range slices.Concat(s.Homes, s.Locks) {
+		if at < 0 || int(at) >= s.Sites {
+			return fmt.Errorf("there is no site %d: want 1 to %d", at+1, s.Sites)
+		}
+	}
+	if s.Topology+s.Sets+s.Inform != "" || s.K+s.Coordinator != 0 || s.Experiment || s.Holder != 0 || s.Busy ||
+		s.Network != core.FIFO || s.Steps || s.Manual || len(s.Set) > 0 {
+		return fmt.Errorf("a scenario with sites is about transactions: it has no options of an algorithm, holder, network, steps, hold manual or set")
+	}
+	for _, l := range s.Links {
+		if int(max(l.From, l.To)) >= s.Sites {
+			return fmt.Errorf("latency %d -> %d: there are sites 1 to %d", l.From+1, l.To+1, s.Sites)
+		}
+	}
+	return s.eachFits()
+}
+
+// eachFits checks that actions and expectations are of the right kind.
+func (s *Scenario) eachFits() error {
+	for _, a := range s.Actions {
+		if (a.Kind == Take || a.Kind == CrashSite) != s.Transacts() {
+			return fmt.Errorf("%q: only a scenario with sites has transactions, and it has nothing else", a)
+		}
+		if a.Kind == Take && (len(a.Locks) == 0 || slices.Max(a.Locks) >= len(s.Locks) || slices.Min(a.Locks) < 0 || repeats(a.Locks)) {
+			return fmt.Errorf("%q: want locks L1 to L%d, each once", a, len(s.Locks))
+		}
+		if a.Kind == CrashSite && int(a.Proc) >= s.Sites {
+			return fmt.Errorf("%q: there are sites 1 to %d", a, s.Sites)
+		}
+	}
+	for _, e := range s.Expect {
+		both := e.Kind == Messages || e.Kind == PhaseIs && e.Phase != Inside && e.When.Kind <= AtTime
+		if !both && (e.Kind >= Commits) != s.Transacts() {
+			return fmt.Errorf("%q: a scenario with sites expects something of transactions, and one without sites of a critical section", e)
+		}
+	}
+	return nil
+}
+
+func repeats(locks []int) bool {
+	sorted := slices.Sorted(slices.Values(locks))
+	return len(slices.Compact(sorted)) < len(locks)
+}
+
+// formatSites writes a line for each site.
+func (s *Scenario) formatSites(say func(string, ...any)) {
+	for site := range core.ID(s.Sites) {
+		line := "site " + strconv.Itoa(int(site)+1)
+		for p, at := range s.Homes {
+			if at == site {
+				line += " " + core.ID(p).String()
+			}
+		}
+		for k, at := range s.Locks {
+			if at == site {
+				line += " " + lockName(k)
+			}
+		}
+		say("%s", line)
+	}
+}
+
+func lockName(k int) string { return "L" + strconv.Itoa(k+1) }
+
+func lockNames(locks []int) string {
+	words := make([]string, len(locks))
+	for i, k := range locks {
+		words[i] = lockName(k)
+	}
+	return strings.Join(words, " ")
+}
+
+// transacts returns an expectation of transactions without the word expect.
+func (e Expectation) transacts() string {
+	switch e.Kind {
+	case Commits:
+		return "commits " + names(e.Procs)
+	case Aborts:
+		return "aborts " + names(e.Procs)
+	case CommitsAt:
+		return fmt.Sprintf("%v commits at %s", e.Proc, FormatTime(e.At))
+	case AbortsAt:
+		return fmt.Sprintf("%v aborts at %s", e.Proc, FormatTime(e.At))
+	case Stuck:
+		return "stuck " + names(e.Procs)
+	case Deadlocks:
+		return "deadlocks " + strconv.Itoa(e.N)
+	case Cycle:
+		return "cycle " + names(e.Procs)
+	case FalseCycle:
+		return "false cycle " + names(e.Procs)
+	case NoFalseCycle:
+		return "no false cycle"
+	case WaitsFor:
+		return fmt.Sprintf("%s%v waits for %v", e.When, e.Proc, e.Peer)
+	}
+	return fmt.Sprintf("expectation %d", uint8(e.Kind))
+}
+
+// names writes processes as P2 P3, or none.
+func names(ids []core.ID) string {
+	if len(ids) == 0 {
+		return "none"
+	}
+	words := make([]string, len(ids))
+	for i, id := range ids {
+		words[i] = id.String()
+	}
+	return strings.Join(words, " ")
+}
