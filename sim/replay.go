@@ -94,6 +94,9 @@ func newPlayer(spec core.Spec, sc *scenario.Scenario, options ReplayOptions) (*p
 	if err := sc.Check(); err != nil {
 		return nil, err
 	}
+	if sc.Transacts() {
+		return nil, fmt.Errorf("a scenario with sites is about transactions over several locks, not about a critical section: run it with deadlock/trial")
+	}
 	if err := spec.Accepts(sc.Processes); err != nil {
 		return nil, err
 	}
