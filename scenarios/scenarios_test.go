@@ -11,6 +11,7 @@ import (
 
 	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/deadlock"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 )
@@ -54,6 +55,10 @@ func TestScenarios(t *testing.T) {
 	for _, file := range files(t) {
 		t.Run(strings.TrimSuffix(file, ".stile"), func(t *testing.T) {
 			sc := read(t, file)
+			if sc.Transacts() {
+				replaySites(t, sc)
+				return
+			}
 			for _, paged := range []bool{false, true} {
 				back, err := sim.Replay(spec(t, sc), sc, sim.ReplayOptions{Paged: paged})
 				if err != nil {
@@ -74,6 +79,12 @@ func TestCanonicalForm(t *testing.T) {
 		again, err := scenario.Parse(file, scenario.Format(sc))
 		if err != nil {
 			t.Fatal(err)
+		}
+		if sc.Transacts() {
+			if one, two := replaySites(t, sc), replaySites(t, again); !reflect.DeepEqual(one.Events, two.Events) {
+				t.Errorf("%s and its canonical form differ:\n%s", file, scenario.Format(sc))
+			}
+			continue
 		}
 		one, err1 := sim.Replay(spec(t, sc), sc, sim.ReplayOptions{})
 		two, err2 := sim.Replay(spec(t, again), again, sim.ReplayOptions{})
@@ -114,6 +125,11 @@ func TestEveryAlgorithmHasAScenario(t *testing.T) {
 		}
 		if s.Wrong != "" && !fails[s.Name] && !weaker[s.Name] {
 			t.Errorf("%s has no scenario in which it fails", s.Name)
+		}
+	}
+	for _, m := range deadlock.Methods() {
+		if !seen[m.Name] {
+			t.Errorf("%s has no scenario", m.Name)
 		}
 	}
 }

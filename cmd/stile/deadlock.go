@@ -26,10 +26,10 @@ const (
 
 // deadlockFlags is what 'stile deadlock' can be told.
 type deadlockFlags struct {
-	config                     trial.Config
-	sites, processes, locks    int
-	philosophers, json         bool
-	svg, trace, example, crash string
+	config                  trial.Config
+	sites, processes, locks int
+	philosophers, json      bool
+	svg, trace, crash       string
 }
 
 func newDeadlock(stdout io.Writer) *cobra.Command {
@@ -48,8 +48,10 @@ A transaction that is aborted is retried until it commits.
 
 The methods: ` + strings.Join(names[:6], ", ") + `,
 ` + strings.Join(names[6:], ", ") + `. With 'none' transactions get stuck:
-the graph that is printed shows who waits for whom. 'stuck' is not an error.`,
-		Example: `  stile deadlock none --example ring --svg ring.svg
+the graph that is printed shows who waits for whom. 'stuck' is not an error.
+
+Worked examples are scenarios: 'stile replay scenarios/none-ring.stile'.`,
+		Example: `  stile deadlock none --philosophers --svg ring.svg
   stile deadlock wait-die --transactions 1000 --locks 5
   stile deadlock detect-central --mode change --json
   stile deadlock detect-distributed --philosophers --transactions 100000`,
@@ -70,7 +72,6 @@ the graph that is printed shows who waits for whom. 'stuck' is not an error.`,
 	fs.Var(duration{&f.config.Latency}, "latency", "of a message between sites")
 	fs.BoolVar(&f.philosophers, "philosophers", false, "dinner instead: 5 philosophers, 5 forks, 3 sites, so many meals as --transactions")
 	fs.StringVar(&f.crash, "crash", "", "sites that die, and when: a `LIST` such as 2@30,3@45.5")
-	fs.StringVar(&f.example, "example", "", "a worked example instead, by `NAME`: ring, two-sites, false-cycle, dead-site or ages")
 	fs.Var(seed{&f.config.Seed}, "seed", "which of many runs")
 	fs.BoolVar(&f.json, "json", false, "print JSON, for programs")
 	fs.StringVar(&f.svg, "svg", "", "draw the wait-for graph to this `FILE`: the last one if stuck, else that of the first deadlock")
@@ -96,18 +97,11 @@ func (f *deadlockFlags) resolve(name string) (trial.Config, error) {
 	if err != nil {
 		return c, err
 	}
-	switch {
-	case f.example != "":
-		e, err := trial.FindExample(f.example)
-		if err != nil {
-			return c, fmt.Errorf("--example: %w", err)
-		}
-		c = e.Config(m, c.Mode)
-	case f.philosophers:
+	if f.philosophers {
 		p := trial.Philosophers(m, c.Mode, 5, c.Transactions)
 		p.Seed, p.Hold, p.Latency = c.Seed, c.Hold, c.Latency
 		c = p
-	default:
+	} else {
 		c.Method, c.Layout = m, deadlock.Spread(f.sites, f.processes, f.locks)
 		c.Few = min(c.Few, c.Many)
 	}
@@ -143,9 +137,7 @@ func (f *deadlockFlags) run(name string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	lanes := trial.Lanes(c.Layout)
-	rec := newRecorder(len(lanes), c.Method.Title, c.Method.Name, deadlock.Kinds())
-	rec.Names = lanes
+	rec := &recorder{Trace: trial.NewTrace(c)}
 	svg, events := "", f.trace
 	if strings.EqualFold(filepath.Ext(f.trace), ".svg") {
 		svg, events = f.trace, ""
@@ -162,7 +154,7 @@ func (f *deadlockFlags) run(name string, stdout io.Writer) error {
 	}
 	var r *trial.Result
 	if f.svg != "" {
-		outputs = append(outputs, output{"svg", f.svg, func() ([]byte, error) { return []byte(graphPicture(c, r)), nil }})
+		outputs = append(outputs, output{"svg", f.svg, func() ([]byte, error) { return []byte(trial.Graph(c, r, "")), nil }})
 	}
 	if err := checkAll(outputs); err != nil {
 		return err
@@ -182,16 +174,4 @@ func (f *deadlockFlags) run(name string, stdout io.Writer) error {
 		return err
 	}
 	return found{r.Violations[:min(len(r.Violations), tellAtMost)]}
-}
-
-// graphPicture draws the graph of a run.
-func graphPicture(c trial.Config, r *trial.Result) string {
-	note := "who waited for whom, at the busiest time"
-	switch {
-	case r.Stuck > 0:
-		note = "who waits for whom, for ever"
-	case r.Ring():
-		note = "who waited for whom when the first deadlock arose"
-	}
-	return r.Graph.SVG(deadlock.Picture{Title: "Wait-for graph: " + c.Method.Title, Note: note, Victim: core.None})
 }

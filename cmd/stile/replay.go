@@ -10,6 +10,7 @@ import (
 
 	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/deadlock"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 )
@@ -20,6 +21,7 @@ const maxScenario = 10 << 20
 // replayFlags is what 'stile replay' can be told.
 type replayFlags struct {
 	svg   string
+	graph string
 	until int
 	json  bool
 }
@@ -33,10 +35,15 @@ func newReplay(stdout io.Writer) *cobra.Command {
 messages take, which faults happen and what is expected. Prints the space-time
 diagram, and exits with 1 and what differed if an expectation fails.
 
+A scenario with sites is about transactions over several locks, and deadlocks:
+it prints the story, and the graph of who waits for whom.
+
 With --until the run stops after so many events, nothing is checked, and the
-state of each process is shown. The folder scenarios/ holds worked examples.`,
+state of each process or site is shown. The folder scenarios/ holds worked
+examples.`,
 		Example: `  stile replay scenarios/raymond-a.stile
-  stile replay scenarios/raymond-a.stile --until 12`,
+  stile replay scenarios/raymond-a.stile --until 12
+  stile replay scenarios/none-ring.stile --graph ring.svg`,
 		Args: func(c *cobra.Command, args []string) error {
 			switch len(args) {
 			case 0:
@@ -51,37 +58,51 @@ state of each process is shown. The folder scenarios/ holds worked examples.`,
 	fs := c.Flags()
 	fs.SortFlags = false
 	fs.StringVar(&f.svg, "svg", "", "write the space-time diagram to this `FILE`")
+	fs.StringVar(&f.graph, "graph", "", "draw the wait-for graph of a scenario with sites to this `FILE`: the last one if stuck, else that of the first deadlock")
 	fs.Var(count{&f.until, 1, maxEvents}, "until", "stop after so many events, and show the states")
 	fs.Lookup("until").DefValue = ""
 	fs.BoolVar(&f.json, "json", false, "print JSON, for programs")
 	return c
 }
 
-// readScenario reads a scenario and makes its algorithm.
-func readScenario(path string) (*scenario.Scenario, core.Spec, error) {
+// readScenario reads a scenario.
+func readScenario(path string) (*scenario.Scenario, error) {
 	info, err := os.Stat(path)
 	if err == nil && info.Size() > maxScenario {
-		return nil, core.Spec{}, fmt.Errorf("%q is too large for a scenario: want at most %d bytes", path, maxScenario)
+		return nil, fmt.Errorf("%q is too large for a scenario: want at most %d bytes", path, maxScenario)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, core.Spec{}, fmt.Errorf("cannot read the scenario %q: %w: give a .stile file that exists", path, reason(err))
+		return nil, fmt.Errorf("cannot read the scenario %q: %w: give a .stile file that exists", path, reason(err))
 	}
-	sc, err := scenario.Parse(path, string(text))
-	if err != nil {
-		return nil, core.Spec{}, err
-	}
+	return scenario.Parse(path, string(text))
+}
+
+// specOf makes the algorithm of a scenario.
+func specOf(sc *scenario.Scenario) (core.Spec, error) {
 	spec, err := catalog.Make(sc.Algorithm, catalog.Options{
 		Topology: sc.Topology, Sets: sc.Sets, Inform: sc.Inform, K: sc.K, Coordinator: sc.Coordinator, Experiment: sc.Experiment,
 	})
-	if err != nil {
-		return nil, core.Spec{}, fmt.Errorf("%s: %w", path, err)
+	if err == nil {
+		return spec, nil
 	}
-	return sc, spec, nil
+	if _, method := deadlock.Find(sc.Algorithm); method == nil {
+		err = fmt.Errorf("%s is a method against deadlocks, and its transactions run at sites: say where processes and locks are, by lines such as site 1 P1 L1", sc.Algorithm)
+	}
+	return core.Spec{}, fmt.Errorf("%s: %w", sc.File, err)
 }
 
 func (f *replayFlags) run(path string, stdout io.Writer) error {
-	sc, spec, err := readScenario(path)
+	sc, err := readScenario(path)
+	switch {
+	case err != nil:
+		return err
+	case sc.Transacts():
+		return f.runSites(sc, stdout)
+	case f.graph != "":
+		return fmt.Errorf("--graph %q: %s has no sites, so nobody waits for a lock of another: leave --graph out, or draw the run with --svg", f.graph, path)
+	}
+	spec, err := specOf(sc)
 	if err != nil {
 		return err
 	}

@@ -37,32 +37,32 @@ func printReplay(w io.Writer, rec *recorder, sc *scenario.Scenario, b *sim.Playb
 		p.line("%sprocesses wait for each other for ever", right("deadlock", 11))
 	}
 	if b.Stopped {
-		printStates(p, b.States)
+		printStates(p, b.States, func(i int) string { return core.ID(i).String() })
 		p.line("%sstopped after %s: nothing was checked", right("expected", 11), plural(len(b.Events), "event"))
 		return p.err
 	}
-	p.line("%s%s", right("expected", 11), verdict(sc, b))
+	p.line("%s%s", right("expected", 11), verdict(sc, b.Differences))
 	return p.err
 }
 
-func verdict(sc *scenario.Scenario, b *sim.Playback) string {
+func verdict(sc *scenario.Scenario, differences []sim.Difference) string {
 	switch {
-	case len(b.Differences) > 0:
-		return plural(len(b.Differences), "difference")
+	case len(differences) > 0:
+		return plural(len(differences), "difference")
 	case len(sc.Expect) == 0:
 		return "nothing in particular"
 	}
 	return "all as expected"
 }
 
-// printStates shows what each process remembers.
-func printStates(p *page, states [][]core.Field) {
+// printStates shows what each process or site remembers.
+func printStates(p *page, states [][]core.Field, name func(i int) string) {
 	for i, fields := range states {
 		var words []string
 		for _, f := range fields {
 			words = append(words, f.Name+" "+f.Value)
 		}
-		label := core.ID(i).String()
+		label := name(i)
 		for _, line := range wrap(strings.Join(words, ", "), width-11) {
 			p.line("%s%s", right(label, 11), line)
 			label = ""

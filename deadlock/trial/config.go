@@ -36,11 +36,16 @@ type Config struct {
 	// for, and in which order, instead of chance.
 	Program func(p core.ID, n int) []int
 
-	Think   scenario.Dist // before a transaction
-	Hold    scenario.Dist // after each lock
-	Backoff scenario.Dist // after an abort
-	Latency scenario.Dist // of a message between sites
-	Starts  []int64       // when each process first asks, in ticks; nil means after Think
+	// Jobs, if not nil, are all transactions that there are. Those of one
+	// process run one after the other, in this order.
+	Jobs []Job
+
+	Think   scenario.Dist   // before a transaction
+	Hold    scenario.Dist   // after each lock
+	Backoff scenario.Dist   // after an abort
+	Latency scenario.Dist   // of a message between sites
+	Links   []scenario.Link // latencies of single links between sites, where they differ
+	Until   int64           // when the run ends at the latest, in ticks; 0 means when it is over
 
 	Crashes []Crash
 	Seed    uint64
@@ -52,6 +57,15 @@ type Config struct {
 type Crash struct {
 	Site core.ID
 	At   int64
+}
+
+// A Job is one transaction of a process: it begins at a time, or as soon after
+// as the one before it has committed.
+type Job struct {
+	Proc  core.ID
+	At    int64          // ticks
+	Locks []int          // in the order in which it asks for them
+	Hold  *scenario.Dist // after each lock; nil means as the Config says
 }
 
 // Usual returns the settings that a run has unless it is told otherwise.
@@ -67,10 +81,10 @@ func Usual() Config {
 }
 
 func (c *Config) check() error {
-	if c.Transactions < 1 {
+	if c.Transactions < 1 && c.Jobs == nil {
 		return fmt.Errorf("%d transactions: there must be at least 1", c.Transactions)
 	}
-	if c.Program == nil && (c.Few < 1 || c.Many < c.Few) {
+	if c.Program == nil && c.Jobs == nil && (c.Few < 1 || c.Many < c.Few) {
 		return fmt.Errorf("%d to %d locks for a transaction: want at least 1, and the smaller number first", c.Few, c.Many)
 	}
 	if c.Latency.Mean() < 1 || c.Latency.Shape == scenario.Uniform && c.Latency.A < 1 {
@@ -89,7 +103,9 @@ func (c *Config) check() error {
 func (w *world) draw(p int) []int {
 	c := &w.Config
 	var locks []int
-	if c.Program != nil {
+	if job := w.procs[p].job; job != nil {
+		locks = slices.Clone(job.Locks)
+	} else if c.Program != nil {
 		locks = slices.Clone(c.Program(core.ID(p), w.procs[p].drawn))
 	} else {
 		locks = w.chance(p)

@@ -81,6 +81,9 @@ func (o *oracle) closed(i int) {
 		o.standing = append(o.standing, standing{members, o.w.now})
 		r.Deadlocks++
 		r.keepGraph(o.graph(), members)
+		if o.w.back != nil {
+			o.w.back.Cycles = append(o.w.back.Cycles, ids(members))
+		}
 	}
 	if r.ring == nil {
 		if n := o.edges(); n > o.largest {
@@ -158,6 +161,9 @@ func (o *oracle) decided(from core.ID, name string, bytes []byte) {
 func (o *oracle) judge(i int, cycle []core.ID) {
 	w, r := o.w, &o.w.result
 	r.Aborted++
+	if w.back != nil {
+		w.back.Aborts = append(w.back.Aborts, Ending{core.ID(i), w.now, cycle})
+	}
 	if r.burying {
 		r.Buried++
 		return
@@ -178,6 +184,9 @@ func (o *oracle) judge(i int, cycle []core.ID) {
 			r.Phantoms++
 		} else {
 			r.FalsePositives++
+			if w.back != nil {
+				w.back.False = append(w.back.False, cycle)
+			}
 			if r.False == nil {
 				r.False = &FalseCycle{Cycle: cycle, Graph: o.graph(), At: w.now}
 			}
@@ -189,18 +198,30 @@ func (o *oracle) judge(i int, cycle []core.ID) {
 	delay := w.now - d.since
 	r.delays += delay
 	r.LongestDelay = max(r.LongestDelay, delay)
+	if r.Found == 0 {
+		r.FirstVictim = core.ID(i)
+	}
 	r.Found++
-	r.Victim = core.ID(i)
 	if len(cycle) > 0 && i != o.youngest(d.members) {
 		r.WrongVictims++
 	}
+}
+
+// ids returns who the members of a cycle are, the smallest number first.
+func ids(members []int) []core.ID {
+	first := slices.Index(members, slices.Min(members))
+	all := make([]core.ID, len(members))
+	for i := range members {
+		all[i] = core.ID(members[(first+i)%len(members)])
+	}
+	return all
 }
 
 // recent reports whether a member of a reported cycle has lately aborted or
 // died: the cycle was there, or would have been.
 func (o *oracle) recent(victim int, cycle []core.ID) bool {
 	w := o.w
-	since := w.now - 12*w.Latency.Max()
+	since := w.now - 12*w.slowest
 	return slices.ContainsFunc(append(slices.Clone(cycle), core.ID(victim)), func(c core.ID) bool {
 		p := &w.procs[c]
 		return p.dead || p.aborted > 0 && p.aborted >= since

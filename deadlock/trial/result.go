@@ -30,7 +30,7 @@ type Result struct {
 	MostAborts   int             `json:"-"` // of one transaction
 	Commits      []int           `json:"-"` // by process
 	Graph        *deadlock.Graph `json:"-"` // at the end if stuck; else when the first deadlock arose; else the busiest
-	Victim       core.ID         `json:"-"` // the last victim of a deadlock
+	FirstVictim  core.ID         `json:"-"` // of a deadlock, if one was found
 	False        *FalseCycle     `json:"-"` // the first false report
 	Violations   []string        `json:"-"` // what must never happen, and did
 
@@ -58,6 +58,9 @@ func (r *Result) keepGraph(g *deadlock.Graph, members []int) {
 func (r *Result) committed(w *world, p *process) {
 	r.Committed++
 	p.commits++
+	if w.back != nil {
+		w.back.Commits = append(w.back.Commits, Ending{Proc: p.id, At: w.now})
+	}
 	r.LongestLife = max(r.LongestLife, w.now-p.began)
 	r.MostAborts = max(r.MostAborts, p.aborts)
 }
@@ -74,7 +77,7 @@ func (w *world) finish() *Result {
 			r.LongestLife = max(r.LongestLife, w.now-p.began)
 		}
 	}
-	if done := r.Committed + r.Lost; done < w.Transactions {
+	if done := r.Committed + r.Lost; done < w.Transactions && !w.cut() {
 		for i := range w.procs {
 			if p := &w.procs[i]; p.active && !p.dead {
 				r.Stuck++

@@ -13,6 +13,7 @@ import (
 
 // A process runs transactions.
 type process struct {
+	id      core.ID
 	rand    sim.Rand
 	locks   []int // what its transaction asks for
 	got     int   // how many of them it has
@@ -28,6 +29,8 @@ type process struct {
 	aborted int64
 	commits int
 	drawn   int
+	jobs    []Job // that it has not begun, if all are written down
+	job     *Job  // that it has
 }
 
 // A world is sites, the messages between them, processes, and the oracle.
@@ -46,15 +49,30 @@ type world struct {
 	issued   int
 	oracle   oracle
 	result   Result
-	steps    int
-	progress int64 // when somebody last committed
-	remote   bool  // the last request went to another site
+	progress int64     // when somebody last began or committed
+	quiet    int       // how much has happened since
+	remote   bool      // the last request went to another site
+	slowest  int64     // the longest that a message may take
+	events   int       // how many were told
+	back     *Playback // of a scenario; nil if there is none
+	judge    *judge    // of its expectations
 	err      error
 }
 
 // Run runs c until all transactions have committed, or nothing can happen any
 // more, or a deadlock has stood for too long.
 func Run(c Config) (*Result, error) {
+	w, err := newWorld(c)
+	if err == nil {
+		err = w.run()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return w.finish(), nil
+}
+
+func newWorld(c Config) (*world, error) {
 	if err := c.check(); err != nil {
 		return nil, fmt.Errorf("cannot run %s: %w", c.Method.Name, err)
 	}
@@ -67,37 +85,74 @@ func Run(c Config) (*Result, error) {
 		return nil, err
 	}
 	w.last = make([]int64, c.Layout.Sites*c.Layout.Sites)
+	w.slowest = c.Latency.Max()
+	for _, l := range c.Links {
+		w.slowest = max(w.slowest, l.Latency.Max())
+	}
 	w.procs = make([]process, len(c.Layout.Home))
 	w.oracle.init(w)
 	for p := range w.procs {
-		w.procs[p].rand = newRand(c.Seed, p)
-		at := w.procs[p].rand.Sample(c.Think)
-		if p < len(c.Starts) {
-			at = c.Starts[p]
+		w.procs[p].id, w.procs[p].rand = core.ID(p), newRand(c.Seed, p)
+		if c.Jobs == nil {
+			w.later(p, w.procs[p].rand.Sample(c.Think))
 		}
-		w.later(p, at)
 	}
+	w.hire()
 	for _, x := range c.Crashes {
 		w.queue.push(event{at: x.At, kind: crash, site: x.Site})
 	}
+	return w, nil
+}
+
+// hire gives every process the jobs that are written down for it.
+func (w *world) hire() {
+	for _, j := range w.Jobs {
+		p := &w.procs[j.Proc]
+		if p.jobs = append(p.jobs, j); len(p.jobs) == 1 {
+			w.later(int(j.Proc), j.At)
+		}
+	}
+	if w.Jobs != nil {
+		w.Transactions = len(w.Jobs)
+	}
+}
+
+func (w *world) run() error {
 	for len(w.queue.heap) > 0 && w.err == nil && !w.over() {
+		if w.judge != nil {
+			w.judge.before(w.queue.heap[0].at)
+		}
 		e := w.queue.pop()
 		w.now = e.at
 		w.happen(e)
 	}
-	if w.err != nil {
-		return nil, w.err
-	}
-	return w.finish(), nil
+	return w.err
 }
 
-// over reports whether the run has come to its end.
+// over reports whether the run has come to its end. Where all transactions are
+// written down, what is under way when the last one has committed still
+// arrives.
 func (w *world) over() bool {
-	if w.result.Committed+w.result.Lost >= w.Transactions {
+	if w.Jobs == nil && w.result.Committed+w.result.Lost >= w.Transactions {
+		return true
+	}
+	if w.cut() {
+		w.now = w.Until
+		return true
+	}
+	if w.back != nil && w.back.enough(w.events) {
+		return true
+	}
+	if w.quiet++; w.Jobs != nil && w.quiet > restless*(len(w.procs)+10) {
 		return true
 	}
 	since := w.oracle.oldest()
 	return since >= 0 && w.now-since > w.Patient || w.now-w.progress > 5*w.Patient
+}
+
+// cut reports whether the time is up.
+func (w *world) cut() bool {
+	return w.Until > 0 && len(w.queue.heap) > 0 && w.queue.heap[0].at > w.Until
 }
 
 func (w *world) happen(e event) {
@@ -137,6 +192,10 @@ func (w *world) act(i int) {
 		}
 		w.issued++
 		p.active, p.began, p.aborts = true, w.now, 0
+		if w.Jobs != nil {
+			p.job, p.jobs = &p.jobs[0], p.jobs[1:]
+			w.progress, w.quiet = w.now, 0
+		}
 		p.locks = w.draw(i)
 	}
 	if p.got == len(p.locks) {
@@ -175,7 +234,7 @@ func (w *world) commit(i int) {
 	home := w.Layout.Home[i]
 	w.oracle.free(i)
 	w.result.committed(w, p)
-	w.progress = w.now
+	w.progress, w.quiet = w.now, 0
 	if p.got > 0 {
 		w.lane(trace.Exit, i)
 	}
@@ -183,7 +242,12 @@ func (w *world) commit(i int) {
 	w.note(home, "%v commits", core.ID(i))
 	w.step(home, core.Input{Kind: core.Release, From: core.ID(i)})
 	p.gen++
-	w.later(i, p.rand.Sample(w.Think))
+	switch {
+	case w.Jobs == nil:
+		w.later(i, p.rand.Sample(w.Think))
+	case len(p.jobs) > 0:
+		w.later(i, max(0, p.jobs[0].At-w.now))
+	}
 }
 
 // abort ends the attempt of a process and lets it start again later.
@@ -231,6 +295,9 @@ func (w *world) step(site core.ID, in core.Input) {
 func (w *world) send(from core.ID, s core.Send, bytes []byte, asker int) {
 	name := w.spec.Kinds[s.Kind]
 	w.result.Messages++
+	if w.back != nil {
+		w.back.ByKind[name]++
+	}
 	e := event{kind: deliver, site: s.To, from: from, proc: -1, bytes: slices.Clone(bytes), name: name}
 	if name == "REQUEST" {
 		w.remote = true
@@ -238,10 +305,20 @@ func (w *world) send(from core.ID, s core.Send, bytes []byte, asker int) {
 	}
 	w.oracle.decided(from, name, bytes)
 	link := &w.last[int(from)*w.Layout.Sites+int(s.To)]
-	*link = max(*link, w.now+max(1, w.rand.Sample(w.Latency)))
+	*link = max(*link, w.now+max(1, w.rand.Sample(w.latency(from, s.To))))
 	e.at = *link
 	n := w.queue.push(e)
 	w.message(trace.Send, from, s.To, int(n), name, bytes)
+}
+
+// latency returns how long a message on a link takes.
+func (w *world) latency(from, to core.ID) scenario.Dist {
+	for _, l := range slices.Backward(w.Links) { // what is said last counts
+		if l.From == from && l.To == to {
+			return l.Latency
+		}
+	}
+	return w.Latency
 }
 
 func (w *world) deliver(e event) {
@@ -288,7 +365,11 @@ func (w *world) granted(i int) {
 	w.oracle.took(i, p.locks[p.got])
 	p.waits = false
 	p.got++
-	w.later(i, p.rand.Sample(w.Hold))
+	hold := w.Hold
+	if p.job != nil && p.job.Hold != nil {
+		hold = *p.job.Hold
+	}
+	w.later(i, p.rand.Sample(hold))
 }
 
 // victim: a transaction is told to abort, and does.
@@ -305,75 +386,4 @@ func (w *world) victim(i int, cycle []core.ID) {
 	}
 	w.note(w.Layout.Home[i], what, core.ID(i))
 	w.abort(i)
-}
-
-// crash kills a site, with its transactions. Every other site is told.
-func (w *world) crash(d core.ID) {
-	if w.dead.Has(d) {
-		return
-	}
-	w.dead.Add(d)
-	w.event(trace.Event{Kind: trace.Crash, Proc: d})
-	for i := range w.procs {
-		if w.Layout.Home[i] == d {
-			w.oracle.free(i)
-			w.procs[i].dead = true
-			w.lane(trace.Crash, i)
-			if w.procs[i].active {
-				w.result.Lost++
-			}
-		}
-	}
-	w.oracle.broken(func(m int) bool { return w.procs[m].dead })
-	if w.live() == 0 {
-		w.result.Lost = w.Transactions - w.result.Committed
-	}
-	for s := range core.ID(w.Layout.Sites) {
-		if !w.dead.Has(s) {
-			w.queue.push(event{at: w.now + w.Latency.Max() + w.rand.Sample(w.Latency), kind: bury, site: s, from: d})
-		}
-	}
-}
-
-func (w *world) live() int {
-	n := 0
-	for i := range w.procs {
-		if !w.procs[i].dead {
-			n++
-		}
-	}
-	return n
-}
-
-func (w *world) violate(what string, i int) {
-	w.result.Violations = append(w.result.Violations, fmt.Sprintf("%s: %v at %s", what, core.ID(i), scenario.FormatTime(w.now)))
-	w.event(trace.Event{Kind: trace.Violation, Proc: w.Layout.Home[i], Peer: core.None, Name: what})
-}
-
-func (w *world) event(e trace.Event) {
-	if w.Observe != nil {
-		e.Step, e.At = w.steps, w.now
-		w.steps++
-		w.Observe(e)
-	}
-}
-
-// lane tells what a process does: it has a lane of its own, after those of the
-// sites. It is inside while it has all that it has asked for.
-func (w *world) lane(kind trace.Kind, i int) {
-	w.event(trace.Event{Kind: kind, Proc: core.ID(w.Layout.Sites + i)})
-}
-
-func (w *world) note(site core.ID, format string, args ...any) {
-	if w.Observe != nil {
-		w.event(trace.Event{Kind: trace.Note, Proc: site, Name: fmt.Sprintf(format, args...)})
-	}
-}
-
-func (w *world) message(kind trace.Kind, at, peer core.ID, n int, name string, bytes []byte) {
-	if w.Observe == nil {
-		return
-	}
-	fields, _ := core.DescribeMessage(w.machines[at], w.Layout.Sites, bytes)
-	w.event(trace.Event{Kind: kind, Proc: at, Peer: peer, Msg: n, Name: name, Fields: fields})
 }

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/stile-lock/stile/catalog"
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/deadlock/trial"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/trace"
+)
+
+// runSites replays a scenario with sites: transactions and deadlocks.
+func (f *replayFlags) runSites(sc *scenario.Scenario, stdout io.Writer) error {
+	if _, err := catalog.Make(sc.Algorithm, catalog.Options{}); err == nil {
+		return fmt.Errorf("%s: %s is no method against deadlocks, but there are sites: remove the lines that say site, or choose a method such as wait-die", sc.File, sc.Algorithm)
+	}
+	var b *trial.Playback
+	var outputs []output
+	if f.svg != "" {
+		outputs = append(outputs, output{"svg", f.svg, func() ([]byte, error) {
+			return []byte(b.Trace().SVG(trace.SVGOptions{})), nil
+		}})
+	}
+	if f.graph != "" {
+		outputs = append(outputs, output{"graph", f.graph, func() ([]byte, error) {
+			return []byte(trial.Graph(b.Config, b.Result, sc.Title)), nil
+		}})
+	}
+	err := checkAll(outputs)
+	if err != nil {
+		return err
+	}
+	if b, err = trial.Replay(sc, f.until); err != nil {
+		return err
+	}
+	if err := writeAll(outputs); err != nil {
+		return err
+	}
+	if f.json {
+		err = writeJSON(stdout, newSitesReport(sc, b))
+	} else {
+		err = printSites(stdout, sc, b)
+	}
+	if err != nil {
+		return err
+	}
+	return differences(b.Differences)
+}
+
+// printSites shows a scenario with sites that was run: the story, who waited
+// for whom, who committed and who aborted, and whether it came out as expected.
+func printSites(w io.Writer, sc *scenario.Scenario, b *trial.Playback) error {
+	p := &page{w: w}
+	if sc.Title != "" {
+		p.line("%s", sc.Title)
+		p.line("")
+	}
+	p.line("%s", strings.TrimRight(trial.Story(b.Config.Layout, b.Events), "\n"))
+	p.line("")
+	p.line("%s:", b.Result.When())
+	printGraph(p, b.Result.Graph)
+	p.line("")
+	if f := b.Result.False; f != nil {
+		p.line("%s was reported by %s, but never there. What was true then:", deadlock.Round(f.Cycle), scenario.FormatTime(f.At))
+		printGraph(p, f.Graph)
+		p.line("")
+	}
+	printSummary(p, b)
+	if b.Stopped {
+		printStates(p, b.States, func(i int) string { return fmt.Sprintf("site %d", i+1) })
+		p.line("%sstopped after %s: nothing was checked", right("expected", 11), plural(len(b.Events), "event"))
+		return p.err
+	}
+	p.line("%s%s", right("expected", 11), verdict(sc, b.Differences))
+	return p.err
+}
+
+// printSummary says what came of the transactions.
+func printSummary(p *page, b *trial.Playback) {
+	row := func(label, text string) {
+		for _, line := range wrap(text, width-11) {
+			p.line("%s%s", right(label, 11), line)
+			label = ""
+		}
+	}
+	row("commits", endings(b.Commits))
+	row("aborts", endings(b.Aborts))
+	row("deadlocks", rounds(b.Cycles))
+	if len(b.False) > 0 {
+		row("false", rounds(b.False))
+	}
+	if len(b.Stuck) > 0 {
+		row("stuck", processList(b.Stuck))
+	}
+	if b.Result.Lost > 0 {
+		row("lost", plural(b.Result.Lost, "transaction")+" of dead sites")
+	}
+	kinds := []string{}
+	for _, k := range deadlock.Kinds() {
+		if n := b.ByKind[k]; n > 0 {
+			kinds = append(kinds, fmt.Sprintf("%d %s", n, k))
+		}
+	}
+	row("messages", strings.TrimSuffix(fmt.Sprintf("%d: %s", b.Result.Messages, strings.Join(kinds, ", ")), ": "))
+	for _, v := range b.Result.Violations {
+		row("violation", v)
+	}
+}
+
+// endings writes who ended when, or none.
+func endings(all []trial.Ending) string {
+	var words []string
+	for _, e := range all {
+		words = append(words, fmt.Sprintf("%v at %s", e.Proc, scenario.FormatTime(e.At)))
+	}
+	if words == nil {
+		return "none"
+	}
+	return strings.Join(words, ", ")
+}
+
+// rounds writes cycles, or none.
+func rounds(cycles [][]core.ID) string {
+	var words []string
+	for _, c := range cycles {
+		words = append(words, deadlock.Round(c))
+	}
+	if words == nil {
+		return "none"
+	}
+	return strings.Join(words, ", ")
+}
+
+// What a replay of transactions says to programs.
+type (
+	sitesReport struct {
+		File        string             `json:"file"`
+		Title       string             `json:"title"`
+		Algorithm   string             `json:"algorithm"`
+		Mode        string             `json:"mode,omitempty"`
+		Sites       int                `json:"sites"`
+		Nodes       int                `json:"nodes"`
+		Locks       int                `json:"locks"`
+		Events      int                `json:"events"`
+		Stopped     bool               `json:"stopped"` // by --until: nothing was checked
+		Commits     []sitesEnding      `json:"commits"`
+		Aborts      []sitesEnding      `json:"aborts"`
+		Deadlocks   [][]int            `json:"deadlocks"` // each from one to the next that it waits for
+		False       [][]int            `json:"false_cycles"`
+		Stuck       []int              `json:"stuck"`
+		Graph       []sitesEdge        `json:"graph"`
+		Messages    int                `json:"messages"`
+		ByKind      map[string]int     `json:"messages_by_kind"`
+		Violations  []string           `json:"violations"`
+		Differences []replayDifference `json:"differences"`
+	}
+	sitesEnding struct {
+		Process int         `json:"process"` // from 1
+		At      json.Number `json:"at"`      // in T
+		Cycle   []int       `json:"cycle,omitempty"`
+	}
+	sitesEdge struct {
+		Waits int    `json:"waits"`
+		For   int    `json:"for"`
+		Lock  string `json:"lock"`
+	}
+)
+
+func newSitesReport(sc *scenario.Scenario, b *trial.Playback) sitesReport {
+	r := sitesReport{
+		File: sc.File, Title: sc.Title, Algorithm: sc.Algorithm, Mode: sc.Mode, Sites: sc.Sites, Nodes: sc.Processes, Locks: len(sc.Locks),
+		Events: len(b.Events), Stopped: b.Stopped, Commits: sitesEndings(b.Commits), Aborts: sitesEndings(b.Aborts),
+		Deadlocks: fromOnes(b.Cycles), False: fromOnes(b.False), Stuck: fromOne(b.Stuck), Graph: []sitesEdge{},
+		Messages: b.Result.Messages, ByKind: b.ByKind, Violations: append([]string{}, b.Result.Violations...),
+		Differences: []replayDifference{},
+	}
+	for _, e := range b.Result.Graph.Edges() {
+		r.Graph = append(r.Graph, sitesEdge{int(e.From) + 1, int(e.To) + 1, e.Label})
+	}
+	for _, d := range b.Differences {
+		r.Differences = append(r.Differences, replayDifference(d))
+	}
+	return r
+}
+
+func sitesEndings(all []trial.Ending) []sitesEnding {
+	list := []sitesEnding{}
+	for _, e := range all {
+		list = append(list, sitesEnding{int(e.Proc) + 1, json.Number(scenario.FormatTime(e.At)), fromOne(e.Cycle)})
+	}
+	return list
+}
+
+func fromOnes(all [][]core.ID) [][]int {
+	list := [][]int{}
+	for _, ids := range all {
+		list = append(list, fromOne(ids))
+	}
+	return list
+}
+
+// fromOne writes processes as people number them.
+func fromOne(ids []core.ID) []int {
+	list := make([]int, len(ids))
+	for i, id := range ids {
+		list[i] = int(id) + 1
+	}
+	return list
+}

@@ -1,0 +1,171 @@
+package trial
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/scenario"
+)
+
+func mustReplay(t testing.TB, text string) *Playback {
+	t.Helper()
+	sc, err := scenario.Parse("test.stile", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := Replay(sc, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// Two take their own lock and then the other's.
+const (
+	opposed = "processes 3\nsite 1 P1 L1\nsite 2 P2 L2\nsite 3 P3\nhold 3\nat 0 P1 takes L1 L2\nat 0.5 P2 takes L2 L1\n"
+	stuck   = "algorithm none\n" + opposed + "expect stuck P1 P2\n"
+	dies    = "algorithm wait-die\n" + opposed + "backoff 6\n"
+)
+
+// TestDifferences: what comes out otherwise than expected is told, and what
+// comes out as expected is not.
+func TestDifferences(t *testing.T) {
+	for _, c := range []struct{ base, right, wrong, told string }{
+		{stuck, "", "expect stuck P1", "wanted stuck P1, got stuck P1 P2"},
+		{"algorithm none\n" + opposed, "expect stuck P2 P1", "", "wanted stuck none, got stuck P1 P2"},
+		{dies, "expect stuck none", "expect stuck P1", "wanted stuck P1, got stuck none"},
+		{dies, "expect commits P1 P2", "expect commits P2 P1", "line 10: wanted commits P2 P1, got commits P1 P2"},
+		{stuck, "expect commits none", "expect commits P1", "wanted commits P1, got commits none"},
+		{dies, "expect aborts P2", "expect aborts none", "wanted aborts none, got aborts P2"},
+		{dies, "expect P1 commits at 9.5", "expect P1 commits at 9", "wanted P1 commits at 9, got at 9.5"},
+		{dies, "expect P2 aborts at 5.5", "expect P1 aborts at 5.5", "got at no time"},
+		{stuck, "expect deadlocks 1", "expect deadlocks 0", "wanted deadlocks 0, got 1"},
+		{stuck, "expect cycle P2 P1", "expect cycle P1 P3", "wanted cycle P1 P3, got P1->P2->P1"},
+		{dies, "expect deadlocks 0", "expect cycle P1 P2", "wanted cycle P1 P2, got none"},
+		{dies, "expect no false cycle", "expect false cycle P1 P2", "wanted false cycle P1 P2, got none"},
+		{stuck, "expect P1 waits for P2", "expect P1 waits for P3", "wanted P1 waits for P3, got P1 waits for P2"},
+		{dies, "expect at 4 P1 waits for P2", "expect P1 waits for P2", "got P1 idle, for nobody"},
+		{dies, "expect at 3.9 P1 waits", "expect at 3.9 P1 waits for P2", "at 3.9 P1 waits, for nobody"},
+		{dies, "expect P1 idle", "expect at 2.9 P1 idle", "wanted at 2.9 P1 idle, got at 2.9 P1 works"},
+		{dies, "expect at 3 P1 waits", "expect at 5.5 P2 waits", "got at 5.5 P2 is about to try again"},
+		{dies, "expect messages DIE 1", "expect messages DIE 2", "wanted messages DIE 2, got 1"},
+		{stuck, "expect messages 2", "expect messages 3", "wanted messages 3, got 2"},
+		{dies + "at 1 crash site 3\n", "", "expect P3 idle", "wanted P3 idle, got P3 is dead"},
+	} {
+		if right := mustReplay(t, c.base+c.right); len(right.Differences) > 0 {
+			t.Errorf("%s: told %v, want nothing", c.right, right.Differences)
+		}
+		text := c.base + c.wrong
+		if strings.HasPrefix(c.wrong, "expect stuck") {
+			text = strings.Replace(c.base, "expect stuck P1 P2\n", "", 1) + c.wrong
+		}
+		back := mustReplay(t, text)
+		if len(back.Differences) != 1 || !strings.Contains(back.Differences[0].String(), c.told) {
+			t.Errorf("%s: told %v, want %s", c.wrong, back.Differences, c.told)
+		}
+	}
+}
+
+// TestFalseCycleIsTold: a false cycle that nobody foresaw is a difference.
+func TestFalseCycleIsTold(t *testing.T) {
+	const scene = "algorithm detect-central\nmode change\nprocesses 3\nsite 1 P1 L1\nsite 2 P2 L2\nsite 3 P3 L3\nlatency 2 -> 1 4\nhold 4\nbackoff 6\n" +
+		"at 0 P2 takes L2 for 14\nat 0 P1 takes L1 L2\nat 0 P3 takes L3 L1\nat 14.5 P2 takes L3\n"
+	b := mustReplay(t, scene)
+	if len(b.Differences) != 1 || b.Differences[0].String() != "wanted no false cycle, got false cycle P1 P2 P3" {
+		t.Errorf("told %v", b.Differences)
+	}
+	if b := mustReplay(t, scene+"expect false cycle P3 P1 P2"); len(b.Differences) > 0 {
+		t.Errorf("told %v, want nothing", b.Differences)
+	}
+	if b := mustReplay(t, scene+"expect false cycle P3 P2 P1"); len(b.Differences) != 2 {
+		t.Errorf("told %v, want that this ring was not, and that another was", b.Differences)
+	}
+}
+
+// TestJobs: transactions of one process run one after the other, each not
+// before its time, and stay for as long as they say.
+func TestJobs(t *testing.T) {
+	b := mustReplay(t, "algorithm none\nprocesses 1\nsite 1 P1 L1 L2\nat 2 P1 takes L2\nat 0 P1 takes L1 for 5\nat 9 P1 takes L1 L2 for 2")
+	var at []int64
+	for _, e := range b.Commits {
+		at = append(at, e.At/scenario.T)
+	}
+	if want := []int64{5, 6, 13}; !reflect.DeepEqual(at, want) {
+		t.Errorf("commits at %v, want %v", at, want)
+	}
+}
+
+// TestReplayEnds: a run ends at until, after so many events, and when nothing
+// comes of it any more.
+func TestReplayEnds(t *testing.T) {
+	b := mustReplay(t, dies+"until 5")
+	if len(b.Commits)+len(b.Stuck) > 0 || b.Result.Time != 5*scenario.T {
+		t.Errorf("%d commits, %v stuck at %d: want the run cut at 5", len(b.Commits), b.Stuck, b.Result.Time)
+	}
+	sc, err := scenario.Parse("f", dies+"expect commits none")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err = Replay(sc, 6)
+	if err != nil || !b.Stopped || len(b.Differences) > 0 || len(b.Events) < 6 || len(b.Events) > 9 {
+		t.Errorf("%v, %d events, differences %v: want it stopped and nothing checked", err, len(b.Events), b.Differences)
+	}
+	if b.States[0][0] != (core.Field{Name: "clock", Value: "1"}) {
+		t.Errorf("site 1 is %v", b.States[0])
+	}
+	// P2 comes back without a rest, again and again, and P1 stays for long.
+	b = mustReplay(t, "algorithm wait-die\nprocesses 2\nsite 1 P1 P2 L1\nbackoff 0\nat 0 P1 takes L1 for 1000\nat 1 P2 takes L1")
+	if b.Result.Time > scenario.T*500 {
+		t.Errorf("the run went on to %d", b.Result.Time)
+	}
+}
+
+// TestReplayRefuses: what cannot be run is an error, with the file.
+func TestReplayRefuses(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"algorithm raymond\n" + opposed, `f.stile: unknown method "raymond": want none`},
+		{"algorithm wait-die\nmode batch\n" + opposed, "f.stile: wait-die has no modes"},
+		{"algorithm detect-central\nmode often\n" + opposed, `detect-central has no mode "often"`},
+		{dies + "expect messages TOKEN 3", `line 10: there is no message "TOKEN"`},
+		{"algorithm raymond\nprocesses 3", "there are no sites"},
+	} {
+		sc, err := scenario.Parse("f.stile", c.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Replay(sc, 0); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: got %v, want %s", c.text, err, c.want)
+		}
+	}
+}
+
+// FuzzReplay: whatever a scenario says, a run ends without a panic, its events
+// are a trace, and a second run is the same.
+func FuzzReplay(f *testing.F) {
+	f.Add(stuck)
+	f.Add(dies + "at 4 crash site 1\nuntil 30\nat 3 P3 takes L2 for exp:3")
+	f.Add("algorithm detect-distributed\nlatency uniform:0.5,2\n" + opposed)
+	f.Add("algorithm banker\n" + opposed + "at 3.5 crash site 1")
+	f.Add("algorithm detect-central\nmode batch\nlatency 2 -> 1 9\n" + opposed + "at 30 P1 takes L2 L1")
+	f.Fuzz(func(t *testing.T, text string) {
+		sc, err := scenario.Parse("f", text)
+		if err != nil || !sc.Transacts() || sc.Processes > 8 || sc.Sites > 8 || len(sc.Actions) > 20 {
+			return
+		}
+		one, err := Replay(sc, 20000)
+		if err != nil {
+			return
+		}
+		if err := one.Trace().Check(); err != nil {
+			t.Fatalf("%v in\n%s", err, text)
+		}
+		if len(one.Result.Violations) > 0 {
+			t.Fatalf("%v in\n%s", one.Result.Violations, text)
+		}
+		if two, _ := Replay(sc, 20000); !reflect.DeepEqual(one.Events, two.Events) {
+			t.Fatalf("two runs of one scenario differ:\n%s", text)
+		}
+	})
+}

@@ -1,0 +1,68 @@
+package scenarios_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stile-lock/stile/deadlock/trial"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/trace"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// replaySites runs a scenario with sites, which must come out as it expects.
+func replaySites(t *testing.T, sc *scenario.Scenario) *trial.Playback {
+	t.Helper()
+	b, err := trial.Replay(sc, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range b.Differences {
+		t.Errorf("%s: %v", sc.File, d)
+	}
+	return b
+}
+
+// The story, the graph and the pictures of every scenario with sites are those
+// that were read and looked at before.
+func TestSitesGolden(t *testing.T) {
+	for _, file := range files(t) {
+		sc := read(t, file)
+		if !sc.Transacts() {
+			continue
+		}
+		t.Run(strings.TrimSuffix(file, ".stile"), func(t *testing.T) {
+			b := replaySites(t, sc)
+			tr := b.Trace()
+			if err := tr.Check(); err != nil {
+				t.Error(err)
+			}
+			name := strings.TrimSuffix(file, ".stile")
+			golden(t, name+".txt", fmt.Sprintf("%s\n\n%s\n%s:\n%s", sc.Title, trial.Story(b.Config.Layout, b.Events), b.Result.When(), b.Result.Graph.Text()))
+			golden(t, name+".graph.svg", trial.Graph(b.Config, b.Result, sc.Title))
+			golden(t, name+".svg", tr.SVG(trace.SVGOptions{}))
+		})
+	}
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs; rewrite it with go test ./scenarios -update, and read the difference. Got\n%s", file, got)
+	}
+}
