@@ -28,25 +28,37 @@ type Picture struct {
 	Note   string    // a line below the title
 	Victim core.ID   // who was chosen to break the deadlock; None for nobody
 	Also   []core.ID // who is to be seen even without an edge
+
+	// Reported is a cycle that somebody takes for a deadlock: what is not in the
+	// graph of it is drawn dashed.
+	Reported []core.ID
 }
 
 // SVG draws the graph: each cycle as a ring of its own, those who wait for its
 // members around it, and the others beside.
 func (g *Graph) SVG(p Picture) string {
-	d := &drawing{g: g, p: p, at: map[core.ID]point{}, ring: map[core.ID]int{}, done: map[core.ID]bool{}}
+	shown := &Graph{}
+	shown.Union(g)
+	for i, tx := range p.Reported {
+		shown.Add(tx, p.Reported[(i+1)%len(p.Reported)], "")
+	}
+	d := &drawing{g: shown, real: g, p: p, at: map[core.ID]point{}, ring: map[core.ID]int{}, done: map[core.ID]bool{}}
 	d.place()
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" font-family="%s" font-size="12">`+"\n",
 		d.width, d.height, d.width, d.height, html.EscapeString(fonts))
 	b.WriteString(`<rect width="100%" height="100%" fill="#ffffff"/>` + "\n<defs>\n")
-	for _, head := range []struct{ id, colour string }{{"ring", alarm}, {"wait", blue}} {
+	for _, head := range []struct{ id, colour string }{{"ring", alarm}, {"wait", blue}, {"said", grey}} {
 		fmt.Fprintf(&b, `<marker id="%s" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="11" markerHeight="11" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0.8 L10 5 L0 9.2 z" fill="%s"/></marker>`+"\n",
 			head.id, head.colour)
 	}
 	b.WriteString("</defs>\n")
 	fmt.Fprintf(&b, `<text x="16" y="24" font-size="14" font-weight="600" fill="%s">%s</text>`+"\n", ink, html.EscapeString(p.Title))
 	fmt.Fprintf(&b, `<text x="16" y="43" fill="%s">%s</text>`+"\n", grey, html.EscapeString(p.Note))
-	for _, e := range g.edges {
+	if len(d.nodes()) == 0 {
+		fmt.Fprintf(&b, `<text x="16" y="84" fill="%s">Nobody waits.</text>`+"\n", ink)
+	}
+	for _, e := range shown.edges {
 		d.edge(&b, e)
 	}
 	for _, tx := range d.nodes() {
@@ -59,7 +71,8 @@ func (g *Graph) SVG(p Picture) string {
 type point struct{ x, y float64 }
 
 type drawing struct {
-	g             *Graph
+	g             *Graph // what is drawn
+	real          *Graph // what is so
 	p             Picture
 	at            map[core.ID]point
 	ring          map[core.ID]int // 1 + the number of the cycle it is part of
@@ -101,7 +114,7 @@ func (d *drawing) place() {
 	}
 	x, bottom = d.rest(x, top, bottom)
 	d.width = max(x+8, 360, 32+max(8.7*float64(len(d.p.Title)), 7*float64(len(d.p.Note))))
-	d.height = bottom + 12
+	d.height = max(bottom+12, 100)
 }
 
 // tighten moves a ring, and all who lead to it, to the upper left corner that
@@ -237,6 +250,19 @@ func (d *drawing) steps(tx core.ID) int {
 	return n
 }
 
+// A line is how an edge looks.
+type line struct{ colour, head, width, dash, tip string }
+
+// sound reports whether a cycle that is drawn is one.
+func (d *drawing) sound(cycle []core.ID) bool {
+	for i, tx := range cycle {
+		if !d.real.Has(tx, cycle[(i+1)%len(cycle)]) {
+			return false
+		}
+	}
+	return true
+}
+
 func (d *drawing) edge(b *strings.Builder, e Edge) {
 	from, to := d.at[e.From], d.at[e.To]
 	dx, dy := to.x-from.x, to.y-from.y
@@ -253,15 +279,22 @@ func (d *drawing) edge(b *strings.Builder, e Edge) {
 	start := point{from.x + ux*(radius+3), from.y + uy*(radius+3)}
 	end := point{to.x - ux*(radius+5), to.y - uy*(radius+5)}
 	mid := point{(start.x+end.x)/2 - uy*bend, (start.y+end.y)/2 + ux*bend}
-	colour, head, stroke := blue, "wait", "1.6"
-	if n := d.ring[e.From]; n != 0 && n == d.ring[e.To] {
-		colour, head, stroke = alarm, "ring", "2.4"
+	look := line{blue, "wait", "1.6", "", fmt.Sprintf("%v waits for %s of %v", e.From, e.Label, e.To)}
+	switch n := d.ring[e.From]; {
+	case !d.real.Has(e.From, e.To):
+		look = line{grey, "said", "1.6", ` stroke-dasharray="5 4"`, fmt.Sprintf("%v was said to wait for %v", e.From, e.To)}
+	case n != 0 && n == d.ring[e.To] && d.sound(d.g.Cycles()[n-1]):
+		look.colour, look.head, look.width = alarm, "ring", "2.4"
 	}
-	fmt.Fprintf(b, `<path d="M%.1f %.1f Q%.1f %.1f %.1f %.1f" fill="none" stroke="%s" stroke-width="%s" marker-end="url(#%s)"><title>%s</title></path>`+"\n",
-		start.x, start.y, mid.x, mid.y, end.x, end.y, colour, stroke, head, html.EscapeString(fmt.Sprintf("%v waits for %s of %v", e.From, e.Label, e.To)))
-	if e.Label != "" {
-		fmt.Fprintf(b, `<text x="%.1f" y="%.1f" font-size="10" fill="%s" stroke="#ffffff" stroke-width="3" paint-order="stroke" text-anchor="middle">%s</text>`+"\n",
-			(start.x+end.x)/2-uy*bend/2, (start.y+end.y)/2+ux*bend/2+3.5, grey, html.EscapeString(e.Label))
+	fmt.Fprintf(b, `<path d="M%.1f %.1f Q%.1f %.1f %.1f %.1f" fill="none" stroke="%s" stroke-width="%s"%s marker-end="url(#%s)"><title>%s</title></path>`+"\n",
+		start.x, start.y, mid.x, mid.y, end.x, end.y, look.colour, look.width, look.dash, look.head, html.EscapeString(look.tip))
+	if e.Label != "" { // beside the edge: outside of a ring, which runs clockwise
+		aside := -6.5 - 2.2*float64(len(e.Label))
+		if bend > 0 {
+			aside = bend/2 - aside
+		}
+		fmt.Fprintf(b, `<text x="%.1f" y="%.1f" font-size="11" fill="%s" stroke="#ffffff" stroke-width="3" paint-order="stroke" text-anchor="middle">%s</text>`+"\n",
+			(start.x+end.x)/2-uy*aside, (start.y+end.y)/2+ux*aside+3.8, grey, html.EscapeString(e.Label))
 	}
 }
 
@@ -271,7 +304,7 @@ func (d *drawing) node(b *strings.Builder, tx core.ID) {
 	switch {
 	case tx == d.p.Victim:
 		fill, text, line = alarm, "#ffffff", alarm
-	case len(d.g.From(tx)) > 0:
+	case len(d.real.From(tx)) > 0:
 		line = amber
 		fmt.Fprintf(b, `<circle cx="%.1f" cy="%.1f" r="%.1f" fill="none" stroke="%s" stroke-width="1.6" stroke-dasharray="2.5 2"/>`+"\n", at.x, at.y, radius+3.5, amber)
 	case len(d.g.Nodes()) == 0 || !slices.Contains(d.g.Nodes(), tx):

@@ -3,6 +3,9 @@ package trace
 import (
 	"strconv"
 	"strings"
+	"unicode"
+
+	"github.com/stile-lock/stile/core"
 )
 
 // shivizParser is the first line of a log: how ShiViz is to read the rest. The
@@ -27,22 +30,33 @@ func (t *Trace) ShiViz() string {
 		if c.own[i] == 0 {
 			continue
 		}
-		b.WriteString(e.Proc.String() + " {")
+		b.WriteString(t.host(e.Proc) + " {")
 		sep := ""
 		for q, v := range c.Clock(i) {
 			if v > 0 {
-				b.WriteString(sep + `"P` + strconv.Itoa(q+1) + `":` + strconv.Itoa(int(v)))
+				b.WriteString(sep + `"` + t.host(core.ID(q)) + `":` + strconv.Itoa(int(v)))
 				sep = ","
 			}
 		}
-		b.WriteString("}\n" + shivizText(e, lost[e.Msg]) + "\n")
+		b.WriteString("}\n" + t.shivizText(e, lost[e.Msg]) + "\n")
 	}
 	return b.String()
 }
 
+// host is what the viewer calls a lane: its name, without what the format has
+// a meaning for.
+func (t *Trace) host(p core.ID) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) || strings.ContainsRune("\"\\{}", r) {
+			return '-'
+		}
+		return r
+	}, t.laneName(p))
+}
+
 // shivizText is what the viewer shows for an event. It is never empty.
-func shivizText(e *Event, lost bool) string {
-	s := strings.TrimSpace(strings.TrimSuffix(e.Sentence(), "."))
+func (t *Trace) shivizText(e *Event, lost bool) string {
+	s := strings.TrimSpace(strings.TrimSuffix(t.sentence(e), "."))
 	if s == "" {
 		return e.Kind.String()
 	}

@@ -39,7 +39,7 @@ func (t *Trace) SVG(o SVGOptions) string {
 	p.labels()
 	p.open("svg", "x", px(p.left), "y", "0", "width", px(p.plot), "height", px(p.axis+2*pixel), "overflow", "hidden")
 	p.lanes()
-	p.bars()
+	p.phases()
 	p.cuts()
 	p.messages()
 	p.dots()
@@ -90,11 +90,14 @@ type picture struct {
 	order  *Causality // if there is a focus
 	focus  int        // index of the event in focus, or -1
 
-	width, height int // of the whole
-	left, plot    int // where the lanes begin, and how long they are
-	top, pitch    int // where the first lane is, and from lane to lane
-	axis          int // where the time axis is
-	noteAt        int // where the part that is shown is told; 0 if it is all
+	width, height int      // of the whole
+	left, plot    int      // where the lanes begin, and how long they are
+	top, pitch    int      // where the first lane is, and from lane to lane
+	axis          int      // where the time axis is
+	noteAt        int      // where the part that is shown is told; 0 if it is all
+	title         []string // in lines that fit
+	drawn         []arrow  // the messages
+	bars          []span   // where processes wait or are inside
 }
 
 // layout decides where everything goes.
@@ -111,17 +114,29 @@ func (p *picture) layout() {
 	} else if p.t.N > 12 {
 		p.pitch = 30 * pixel
 	}
-	p.top = 34 * pixel
+	p.title = p.t.titleLines(p.width - 28*pixel)
+	p.top = (15 + titleRow*len(p.title)) * pixel
 	if p.window.cut {
-		p.noteAt = 42 * pixel
+		p.noteAt = p.top + 8*pixel
 		p.top += 18 * pixel
 	}
 	p.top += 32 * pixel // room for words above the lanes
 	if p.focus >= 0 && p.uses(func(e *Event) bool { return e.Kind == Violation }) {
 		p.top += wordsRow
 	}
+	p.look()
 	p.axis = p.top + (p.t.N-1)*p.pitch + 32*pixel
 	p.height = p.axis + 38*pixel + p.legendRows()*20*pixel
+}
+
+// look finds what is in the picture.
+func (p *picture) look() {
+	p.drawn = p.arrows()
+	for _, s := range p.t.spans() {
+		if x1, x2 := p.extent(s); s.phase != idle && x2 >= 0 && x1 <= p.plot {
+			p.bars = append(p.bars, s)
+		}
+	}
 }
 
 func (p *picture) y(id core.ID) int { return p.top + int(id)*p.pitch }
@@ -170,7 +185,7 @@ func escape(s string) string {
 // tip tells an event, with its time, for whoever points at it.
 func (p *picture) tip(e *Event) string {
 	if !p.t.timed() {
-		return fmt.Sprintf("step %d: %s", e.Step, e.Sentence())
+		return fmt.Sprintf("step %d: %s", e.Step, p.t.sentence(e))
 	}
-	return fmt.Sprintf("%s: %s", decimal(e.At, p.t.unit()), e.Sentence())
+	return fmt.Sprintf("%s: %s", decimal(e.At, p.t.unit()), p.t.sentence(e))
 }

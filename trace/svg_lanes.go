@@ -2,17 +2,42 @@ package trace
 
 import (
 	"fmt"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/stile-lock/stile/core"
 )
 
+// titleRow is the height of a line of the title, in pixels.
+const titleRow = 19
+
+// titleLines breaks the title into lines of at most that width.
+func (t *Trace) titleLines(width int) []string {
+	title := t.Title
+	if title == "" {
+		title = t.Algorithm
+	}
+	const letter = 9 * pixel // of bold type, guessed high
+	lines := []string{""}
+	for word := range strings.FieldsSeq(clean(title)) {
+		last := &lines[len(lines)-1]
+		switch {
+		case *last == "":
+			*last = word
+		case (utf8.RuneCountInString(*last)+1+utf8.RuneCountInString(word))*letter > width:
+			lines = append(lines, word)
+		default:
+			*last += " " + word
+		}
+	}
+	return lines
+}
+
 // heading writes the title, and what part of the run is shown.
 func (p *picture) heading() {
-	title := p.t.Title
-	if title == "" {
-		title = p.t.Algorithm
+	for i, line := range p.title {
+		p.text(14*pixel, (24+titleRow*i)*pixel, line, "font-size", "15", "font-weight", "bold", "fill", ink)
 	}
-	p.text(14*pixel, 24*pixel, title, "font-size", "15", "font-weight", "bold", "fill", ink)
 	if !p.window.cut {
 		return
 	}
@@ -37,6 +62,7 @@ func (p *picture) labels() {
 type span struct {
 	lane
 	proc     core.ID
+	name     string // what it waits for or has, if that has a name
 	from, to int64
 	open     bool // it goes on after the end of the trace
 	broken   bool // somebody else was inside too
@@ -71,7 +97,7 @@ func (t *Trace) spans() []span {
 		}
 		s.to = e.At
 		all = append(all, *s)
-		*s = span{lane: next, proc: e.Proc, from: e.At, broken: s.broken && next.phase == inside}
+		*s = span{lane: next, proc: e.Proc, name: clean(e.Name), from: e.At, broken: s.broken && next.phase == inside}
 	}
 	for _, s := range now {
 		s.to, s.open = end, true
@@ -103,39 +129,46 @@ func (p *picture) lanes() {
 	p.closeTag("g")
 }
 
-// bars draws where processes wait and where they are inside.
-func (p *picture) bars() {
+// extent returns where the bar of a span begins and ends.
+func (p *picture) extent(s span) (x1, x2 int) {
+	x1, x2 = p.x(s.from), p.x(s.to)
+	if s.open {
+		x2 += 12 * pixel
+	}
+	return x1, x2
+}
+
+// phases draws where processes wait and where they are inside.
+func (p *picture) phases() {
 	wait, in := min(8*pixel, p.pitch/3), min(18*pixel, p.pitch*2/3)
-	for _, s := range p.t.spans() {
-		if s.phase == idle {
-			continue
-		}
-		x1, x2 := p.x(s.from), p.x(s.to)
-		if s.open {
-			x2 += 12 * pixel
-		}
-		if x2 < 0 || x1 > p.plot {
-			continue
-		}
+	for _, s := range p.bars {
+		x1, x2 := p.extent(s)
+		y := p.y(s.proc)
 		if s.phase == waiting {
-			p.bar(s, x1, x2, wait, lightWait, amber, "waits")
+			p.bar(s, x1, x2, wait, lightWait, amber, "waits"+after(" for ", s.name))
+			if x, ok := p.gap(s.proc, max(x1, 0), min(x2, p.plot), s.name); ok && in >= 14*pixel && s.name != "" {
+				p.text(x, y-7*pixel, s.name, "fill", amber, "font-size", "11", "text-anchor", "middle")
+			}
 			continue
 		}
-		colour := green
+		colour, word, does := green, "CS", "is inside"
 		if s.broken {
 			colour = alarm
 		}
+		if p.t.Inside != "" {
+			word, does = s.name, "has "+s.name
+		}
 		x2 = max(x2, x1+4*pixel)
-		p.bar(s, x1, x2, in, colour, "", "is inside")
-		if x, ok := p.gap(s.proc, max(x1, 0), min(x2, p.plot)); ok && in >= 14*pixel {
-			p.text(x, p.y(s.proc)+4*pixel, "CS", "fill", "#ffffff", "font-weight", "bold", "text-anchor", "middle")
+		p.bar(s, x1, x2, in, colour, "", does)
+		if x, ok := p.gap(s.proc, max(x1, 0), min(x2, p.plot), word); ok && in >= 14*pixel && word != "" {
+			p.text(x, y+4*pixel, word, "fill", "#ffffff", "font-weight", "bold", "text-anchor", "middle")
 		}
 	}
 }
 
 // gap returns the middle of the widest part of a bar that no dot covers. ok is
-// false if no word fits there.
-func (p *picture) gap(id core.ID, lo, hi int) (x int, ok bool) {
+// false if the word does not fit there.
+func (p *picture) gap(id core.ID, lo, hi int, word string) (x int, ok bool) {
 	at, wide := lo, 0
 	try := func(end int) {
 		if end-at > wide {
@@ -150,11 +183,11 @@ func (p *picture) gap(id core.ID, lo, hi int) (x int, ok bool) {
 		}
 	}
 	try(hi)
-	return x, wide >= 26*pixel
+	return x, wide >= textWidth(word)+7*pixel
 }
 
 func (p *picture) bar(s span, x1, x2, height int, fill, stroke, what string) {
-	p.leaf("rect", fmt.Sprintf("%v %s from %s to %s", s.proc, what, p.t.shown(s.from), p.t.shown(s.to)),
+	p.leaf("rect", fmt.Sprintf("%s %s from %s to %s", p.t.laneName(s.proc), what, p.t.shown(s.from), p.t.shown(s.to)),
 		"x", px(x1), "y", px(p.y(s.proc)-height/2), "width", px(max(x2-x1, pixel)), "height", px(height),
 		"rx", px(min(3*pixel, height/2)), "fill", fill, "stroke", stroke)
 }

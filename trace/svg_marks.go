@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
+	"unicode"
 )
 
 // marks draws what must not be overlooked: crashes, violations, the focus.
@@ -20,7 +20,9 @@ func (p *picture) marks() {
 		switch {
 		case e.Kind == Crash && p.t.has(e.Proc):
 			p.cross(x, p.y(e.Proc), 6*pixel, ink, "2.5")
-			p.text(x+9*pixel, p.y(e.Proc)+4*pixel, "crash", "fill", ink, "font-size", "11")
+			p.below(e, x, "crash", ink)
+		case (e.Kind == Deny || e.Kind == Exit) && e.Name != "" && p.t.has(e.Proc):
+			p.ending(e, x)
 		case e.Kind == Pause && p.t.has(e.Proc):
 			p.text(x+5*pixel, p.y(e.Proc)-6*pixel, "pause", "fill", grey, "font-size", "11")
 		case e.Kind == Violation:
@@ -34,7 +36,7 @@ func (p *picture) marks() {
 		}
 	}
 	if first != nil {
-		words := strings.TrimSuffix(first.Sentence(), ".")
+		words := strings.TrimSuffix(p.t.sentence(first), ".")
 		if violations > 1 {
 			words += fmt.Sprintf(" (and %d more)", violations-1)
 		}
@@ -50,6 +52,31 @@ func (p *picture) marks() {
 		p.upright(p.x(e.At), ink, "2 3", "")
 		p.words(p.x(e.At), y, fmt.Sprintf("step %d · past solid · future outlined · concurrent faded", e.Step), ink)
 	}
+}
+
+// ending writes how a transaction ended, below the end of its bar.
+func (p *picture) ending(e *Event, x int) {
+	colour := green
+	if e.Kind == Deny {
+		colour = alarm
+		p.cross(x, p.y(e.Proc), 5*pixel, colour, "2.5")
+	}
+	p.below(e, x, clean(e.Name), colour)
+}
+
+// below writes a word below a lane, unless lanes are too close for it.
+func (p *picture) below(e *Event, x int, word, colour string) {
+	if p.pitch < 30*pixel {
+		return
+	}
+	at, anchor := x, "middle"
+	switch half := textWidth(word) / 2; {
+	case x+half > p.plot:
+		at, anchor = p.plot-pixel, "end"
+	case x < half:
+		at, anchor = pixel, "start"
+	}
+	p.text(at, p.y(e.Proc)+min(19*pixel, p.pitch*3/5), word, "fill", colour, "font-size", "11", "text-anchor", anchor)
 }
 
 // cuts draws when the network was cut and whole again.
@@ -89,7 +116,15 @@ func (p *picture) words(x, y int, words, colour string) {
 }
 
 // textWidth guesses how wide words are: fonts differ, so it guesses high.
-func textWidth(words string) int { return utf8.RuneCountInString(words) * 7 * pixel }
+func textWidth(words string) int {
+	wide := 0
+	for _, r := range words {
+		if wide += 65; unicode.IsUpper(r) {
+			wide += 30
+		}
+	}
+	return wide
+}
 
 // timeAxis draws the axis, with marks at round times.
 func (p *picture) timeAxis() {
@@ -140,20 +175,30 @@ type sample struct {
 func (p *picture) samples() []sample {
 	var all []sample
 	for i, k := range p.kinds {
-		if p.uses(func(e *Event) bool { return e.Kind.message() && e.Name == k }) {
+		if slices.ContainsFunc(p.drawn, func(a arrow) bool { return a.kind == k }) {
 			all = append(all, sample{k, func(x, y int) { p.sampleArrow(x, y, p.styles[i]) }})
 		}
 	}
-	if p.uses(func(e *Event) bool { return e.Kind == Drop }) {
+	if slices.ContainsFunc(p.drawn, func(a arrow) bool { return a.lost }) {
 		all = append(all, sample{"lost", func(x, y int) { p.cross(x+18*pixel, y, 4*pixel, grey, "2") }})
 	}
-	all = append(all,
-		sample{"waiting", func(x, y int) {
+	shows := func(what phase) bool {
+		return slices.ContainsFunc(p.bars, func(s span) bool { return s.phase == what })
+	}
+	if shows(waiting) {
+		all = append(all, sample{either(p.t.Waiting != "", clean(p.t.Waiting), "waiting"), func(x, y int) {
 			p.leaf("rect", "", "x", px(x), "y", px(y-4*pixel), "width", "36", "height", "8", "rx", "3", "fill", lightWait, "stroke", amber)
-		}},
-		sample{"critical section", func(x, y int) {
-			p.leaf("rect", "", "x", px(x), "y", px(y-6*pixel), "width", "36", "height", "12", "rx", "3", "fill", green)
 		}})
+	}
+	colour := alarm // if nobody was inside alone
+	if slices.ContainsFunc(p.bars, func(s span) bool { return s.phase == inside && !s.broken }) {
+		colour = green
+	}
+	if shows(inside) {
+		all = append(all, sample{either(p.t.Inside != "", clean(p.t.Inside), "critical section"), func(x, y int) {
+			p.leaf("rect", "", "x", px(x), "y", px(y-6*pixel), "width", "36", "height", "12", "rx", "3", "fill", colour)
+		}})
+	}
 	return all
 }
 

@@ -7,6 +7,7 @@ import (
 
 // An arrow is one message in the picture.
 type arrow struct {
+	kind           string
 	style          style
 	relation       relation
 	x1, y1, x2, y2 int
@@ -48,7 +49,7 @@ func (p *picture) arrows() []arrow {
 func (p *picture) arrow(s, i int, copied bool) arrow {
 	from, e := &p.t.Events[s], &p.t.Events[i]
 	a := arrow{
-		style: p.style(e.Name), copied: copied, lost: e.Kind == Drop, tip: p.tip(from) + " " + p.tip(e),
+		kind: e.Name, style: p.style(e.Name), copied: copied, lost: e.Kind == Drop, tip: p.tip(from) + " " + p.tip(e),
 		x1: p.x(from.At), y1: p.y(from.Proc), x2: p.x(e.At), y2: p.y(from.Peer),
 	}
 	if a.lost && e.At == from.At {
@@ -64,7 +65,7 @@ func (p *picture) stub(s int) arrow {
 	y1, y2 := p.y(from.Proc), p.y(from.Peer)
 	half := p.pitch / 2
 	return arrow{
-		style: p.style(from.Name), lonely: true, tip: p.tip(from) + " It has not arrived.",
+		kind: from.Name, style: p.style(from.Name), lonely: true, tip: p.tip(from) + " It has not arrived.",
 		relation: p.linked(s, s),
 		x1:       p.x(from.At), y1: y1, x2: p.x(from.At) + 20*pixel, y2: min(max(y2, y1-half), y1+half),
 	}
@@ -92,7 +93,7 @@ func (p *picture) style(kind string) style {
 
 // messages draws the arrows, those that matter most on top.
 func (p *picture) messages() {
-	all := p.arrows()
+	all := p.drawn
 	for _, w := range weights() {
 		some := slices.ContainsFunc(all, func(a arrow) bool { return a.relation == w.relation })
 		if !some {

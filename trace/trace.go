@@ -24,11 +24,14 @@ type Trace struct {
 
 // laneName returns what the lane of a process is called.
 func (t *Trace) laneName(p core.ID) string {
-	if int(p) < len(t.Names) && t.Names[p] != "" {
+	if p >= 0 && int(p) < len(t.Names) && t.Names[p] != "" {
 		return clean(t.Names[p])
 	}
 	return p.String()
 }
+
+// sentence tells an event, calling lanes by their names.
+func (t *Trace) sentence(e *Event) string { return e.sentence(t.laneName) }
 
 // maxUnit keeps the arithmetic on times in range.
 const maxUnit = 1_000_000_000_000

@@ -9,21 +9,26 @@ import (
 )
 
 // Sentence tells the event in plain words.
-func (e Event) Sentence() string {
-	p, peer, name := e.Proc.String(), e.Peer.String(), clean(e.Name)
+func (e Event) Sentence() string { return e.sentence(core.ID.String) }
+
+// sentence tells the event, calling processes by what called returns. What a
+// process of transactions does has a name: the lock it asks for, the locks it
+// has then, and how it ends.
+func (e Event) sentence(called func(core.ID) string) string {
+	p, peer, name := called(e.Proc), called(e.Peer), clean(e.Name)
 	message := name
 	if f := e.said(); f != "" {
 		message += " (" + f + ")"
 	}
 	switch e.Kind {
 	case Ask:
-		return p + " asks."
+		return p + " asks" + after(" for ", name) + "."
 	case Enter:
-		return p + " enters."
+		return p + either(name != "", " has "+name, " enters") + "."
 	case Exit:
-		return p + " leaves."
+		return p + either(name != "", " "+name, " leaves") + "."
 	case Deny:
-		return p + " is denied."
+		return p + either(name != "", " "+name, " is denied") + "."
 	case Send:
 		return p + " sends " + message + " to " + peer + "."
 	case Receive:
@@ -53,7 +58,7 @@ func (e Event) Sentence() string {
 	case Abort:
 		return p + " chooses " + peer + " to give up."
 	case Violation:
-		return "VIOLATION of " + name + after(": ", e.broken()) + "."
+		return "VIOLATION of " + name + after(": ", e.broken(called)) + "."
 	case Note:
 		return name
 	}
@@ -61,8 +66,8 @@ func (e Event) Sentence() string {
 }
 
 // broken tells how a property was broken, if it is a known one.
-func (e Event) broken() string {
-	p, other := e.Proc.String(), e.Peer.String()
+func (e Event) broken(called func(core.ID) string) string {
+	p, other := called(e.Proc), called(e.Peer)
 	switch {
 	case e.Proc == core.None:
 		return ""
@@ -90,6 +95,13 @@ func (e Event) said() string {
 		b.WriteString(clean(f.Name) + " " + clean(f.Value))
 	}
 	return b.String()
+}
+
+func either(first bool, a, b string) string {
+	if first {
+		return a
+	}
+	return b
 }
 
 // after puts a mark before a text, if there is one.

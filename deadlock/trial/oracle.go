@@ -188,7 +188,7 @@ func (o *oracle) judge(i int, cycle []core.ID) {
 				w.back.False = append(w.back.False, cycle)
 			}
 			if r.False == nil {
-				r.False = &FalseCycle{Cycle: cycle, Graph: o.graph(), At: w.now}
+				r.False = &FalseCycle{Cycle: cycle, Victim: core.ID(i), Graph: o.graph(), At: w.now}
 			}
 		}
 		return

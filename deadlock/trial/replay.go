@@ -111,10 +111,21 @@ func replay(sc *scenario.Scenario, until int) (*Playback, error) {
 		b.States = append(b.States, core.Describe(m, c.Layout.Sites))
 	}
 	if !b.Stopped {
-		b.Stuck = w.stuck()
+		if b.Stuck = w.stuck(); len(b.Stuck) > 0 {
+			w.now += scenario.T // a while later nothing has changed
+			w.event(trace.Event{Kind: trace.Note, Proc: core.None, Name: "stuck for ever:" + listed(b.Stuck)})
+		}
 		b.Differences = w.judge.verdict()
 	}
 	return b, nil
+}
+
+func listed(ids []core.ID) string {
+	s := ""
+	for _, id := range ids {
+		s += " " + id.String()
+	}
+	return s
 }
 
 // enough reports whether the run is to stop here.
@@ -139,20 +150,30 @@ func NewTrace(c Config) trace.Trace {
 	lanes := Lanes(c.Layout)
 	return trace.Trace{
 		N: len(lanes), Names: lanes, Title: c.Method.Title, Algorithm: c.Method.Name, Kinds: deadlock.Kinds(), Unit: scenario.T,
-		Waiting: "waits for a lock", Inside: "has its locks, and works",
+		Waiting: "waits for a lock", Inside: "has its locks",
 	}
 }
 
-// Graph draws the wait-for graph of a run as a picture.
+// Graph draws the wait-for graph of a run as a picture: the last one if it is
+// stuck, else that of the first deadlock, else that of the first false one,
+// else the busiest.
 func Graph(c Config, r *Result, title string) string {
-	victim := core.None
-	if r.Found > 0 && r.Stuck == 0 {
-		victim = r.FirstVictim
-	}
+	p := deadlock.Picture{Title: title, Note: r.When(), Victim: core.None}
 	if title == "" {
-		title = "Wait-for graph: " + c.Method.Title
+		p.Title = "Wait-for graph: " + c.Method.Title
 	}
-	return r.Graph.SVG(deadlock.Picture{Title: title, Note: r.When(), Victim: victim})
+	g := r.Graph
+	switch {
+	case r.Stuck > 0:
+	case !r.Ring() && r.False != nil:
+		f := r.False
+		g, p.Reported, p.Victim = f.Graph, f.Cycle, f.Victim
+		p.Note = fmt.Sprintf("Who waited for whom at %s, when %v was told to abort; dashed: what was no longer so", scenario.FormatTime(f.At), f.Victim)
+	case r.Found > 0:
+		p.Victim = r.FirstVictim
+		p.Note += fmt.Sprintf("; %v was told to abort", r.FirstVictim)
+	}
+	return g.SVG(p)
 }
 
 // When says which moment the graph of a result shows.

@@ -41,9 +41,10 @@ type Result struct {
 
 // A FalseCycle is a reported deadlock that is none.
 type FalseCycle struct {
-	Cycle []core.ID
-	Graph *deadlock.Graph // what is true at that time
-	At    int64
+	Cycle  []core.ID
+	Victim core.ID         // who was told to abort
+	Graph  *deadlock.Graph // what is true at that time
+	At     int64
 }
 
 // Ring reports whether Graph has a cycle.

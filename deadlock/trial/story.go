@@ -35,6 +35,8 @@ func Story(l deadlock.Layout, events []trace.Event) string {
 			what = fmt.Sprintf("%s to site %d%s", e.Name, e.Peer+1, about(e))
 		case trace.Receive:
 			what = fmt.Sprintf("gets %s of site %d%s", e.Name, e.Peer+1, about(e))
+		case trace.Drop:
+			what = fmt.Sprintf("%s to site %d is lost%s", e.Name, e.Peer+1, about(e))
 		case trace.Crash:
 			what = "dies"
 		case trace.Violation:
@@ -42,7 +44,11 @@ func Story(l deadlock.Layout, events []trace.Event) string {
 		default:
 			what = e.Name
 		}
-		fmt.Fprintf(&b, "%10s  site %d  %s\n", scenario.FormatTime(e.At), e.Proc+1, what)
+		where := "      "
+		if e.Proc != core.None {
+			where = fmt.Sprintf("site %d", e.Proc+1)
+		}
+		fmt.Fprintf(&b, "%10s  %s  %s\n", scenario.FormatTime(e.At), where, what)
 	}
 	return b.String()
 }

@@ -19,7 +19,8 @@ func (w *world) event(e trace.Event) {
 
 // lane tells what a process does: it has a lane of its own, after those of the
 // sites. It is inside while it has all that it has asked for. The name of an
-// Ask is the lock, that of an Enter all locks that it has now.
+// Ask is the lock, that of an Enter all locks that it has now, and where it
+// does not go on to ask, an Exit is called commits and a Deny aborts.
 func (w *world) lane(kind trace.Kind, i int) {
 	if w.Observe == nil {
 		return
@@ -28,6 +29,12 @@ func (w *world) lane(kind trace.Kind, i int) {
 	switch kind {
 	case trace.Ask:
 		name = deadlock.LockName(p.locks[p.got])
+	case trace.Exit:
+		if !p.active {
+			name = "commits"
+		}
+	case trace.Deny:
+		name = "aborts"
 	case trace.Enter:
 		var words []string
 		for _, k := range p.locks[:p.got+1] {

@@ -235,10 +235,10 @@ func (w *world) commit(i int) {
 	w.oracle.free(i)
 	w.result.committed(w, p)
 	w.progress, w.quiet = w.now, 0
-	if p.got > 0 {
+	if p.active = false; p.got > 0 {
 		w.lane(trace.Exit, i)
 	}
-	p.active, p.got = false, 0
+	p.got = 0
 	w.note(home, "%v commits", core.ID(i))
 	w.step(home, core.Input{Kind: core.Release, From: core.ID(i)})
 	p.gen++
@@ -255,10 +255,8 @@ func (w *world) abort(i int) {
 	p := &w.procs[i]
 	w.oracle.free(i)
 	w.oracle.broken(func(m int) bool { return m == i })
-	if p.waits {
+	if p.waits || p.got > 0 {
 		w.lane(trace.Deny, i)
-	} else if p.got > 0 {
-		w.lane(trace.Exit, i)
 	}
 	p.got, p.waits, p.doomed, p.aborted = 0, false, false, w.now
 	p.aborts++
@@ -323,6 +321,7 @@ func (w *world) latency(from, to core.ID) scenario.Dist {
 
 func (w *world) deliver(e event) {
 	if w.dead.Has(e.site) {
+		w.message(trace.Drop, e.from, e.site, int(e.seq), e.name, e.bytes)
 		return
 	}
 	w.message(trace.Receive, e.site, e.from, int(e.seq), e.name, e.bytes)
