@@ -161,3 +161,21 @@ func TestSVG(t *testing.T) {
 		t.Error("the title is not escaped")
 	}
 }
+
+// TestReportedSVG: of a cycle that was reported, what is not so is dashed, and
+// it is no ring.
+func TestReportedSVG(t *testing.T) {
+	g := graphOf([2]int{2, 3}, [2]int{3, 1}, [2]int{5, 6}, [2]int{6, 5})
+	svg := g.SVG(Picture{Title: "a", Victim: 1, Reported: []core.ID{0, 1, 2}})
+	for what, want := range map[string]int{"url(#said)": 1, "stroke-dasharray=\"5 4\"": 1, "url(#wait)": 2, "url(#ring)": 2, "P1 was said to wait for P2": 1} {
+		if n := strings.Count(svg, what); n != want {
+			t.Errorf("%s is there %d times, want %d", what, n, want)
+		}
+	}
+	if g.Has(0, 1) {
+		t.Error("drawing a graph has changed it")
+	}
+	if empty := (&Graph{}).SVG(Picture{Victim: core.None}); !strings.Contains(empty, "Nobody waits") {
+		t.Error("the empty graph says nothing")
+	}
+}

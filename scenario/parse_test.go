@@ -336,6 +336,9 @@ func TestCheckRefusesWhatCannotBeWritten(t *testing.T) {
 		{Algorithm: "a", Processes: 1, Sites: 1, Homes: []core.ID{0}, Locks: []core.ID{0}, Latency: hold, Actions: []Action{{Kind: Ask}}},
 		{Algorithm: "a", Processes: 1, Sites: 1, Homes: []core.ID{0}, Locks: []core.ID{0}, Latency: hold, Actions: []Action{{Kind: Take, Locks: []int{1}}}},
 		{Algorithm: "a", Processes: 1, Sites: 1, Homes: []core.ID{0}, Locks: []core.ID{0}, Latency: hold, Expect: []Expectation{{Kind: Entries}}},
+		{Algorithm: "a", Processes: 1, Sites: 1, Homes: []core.ID{0}, Locks: []core.ID{0}, Latency: hold, Expect: []Expectation{{Kind: Cycle, Procs: []core.ID{1}}}},
+		{Algorithm: "a", Processes: 1, Sites: 1, Homes: []core.ID{0}, Locks: []core.ID{0}, Latency: hold, Actions: []Action{{Kind: Take, Proc: 1, Locks: []int{0}}}},
+		{Algorithm: "a", Processes: 1, Sites: 1, Homes: []core.ID{0}, Locks: []core.ID{0}, Latency: hold, Links: []Link{{0, 1, hold}}},
 	} {
 		if s.Check() == nil {
 			t.Errorf("%+v passes", s)

@@ -48,7 +48,7 @@ func (s *Scenario) checkTransacts() error {
 		return fmt.Errorf("a scenario with sites is about transactions: it has no options of an algorithm, holder, network, steps, hold manual or set")
 	}
 	for _, l := range s.Links {
-		if int(max(l.From, l.To)) >= s.Sites {
+		if min(l.From, l.To) < 0 || int(max(l.From, l.To)) >= s.Sites {
 			return fmt.Errorf("latency %d -> %d: there are sites 1 to %d", l.From+1, l.To+1, s.Sites)
 		}
 	}
@@ -64,7 +64,10 @@ func (s *Scenario) eachFits() error {
 		if a.Kind == Take && (len(a.Locks) == 0 || slices.Max(a.Locks) >= len(s.Locks) || slices.Min(a.Locks) < 0 || repeats(a.Locks)) {
 			return fmt.Errorf("%q: want locks L1 to L%d, each once", a, len(s.Locks))
 		}
-		if a.Kind == CrashSite && int(a.Proc) >= s.Sites {
+		if a.Kind == Take && !s.has(a.Proc) {
+			return fmt.Errorf("%q: there are processes 1 to %d", a, s.Processes)
+		}
+		if a.Kind == CrashSite && (a.Proc < 0 || int(a.Proc) >= s.Sites) {
 			return fmt.Errorf("%q: there are sites 1 to %d", a, s.Sites)
 		}
 	}
@@ -73,9 +76,14 @@ func (s *Scenario) eachFits() error {
 		if !both && (e.Kind >= Commits) != s.Transacts() {
 			return fmt.Errorf("%q: a scenario with sites expects something of transactions, and one without sites of a critical section", e)
 		}
+		if s.Transacts() && (!s.has(e.Proc) || !s.has(e.Peer) || slices.ContainsFunc(e.Procs, func(p core.ID) bool { return !s.has(p) })) {
+			return fmt.Errorf("%q: there are processes 1 to %d", e, s.Processes)
+		}
 	}
 	return nil
 }
+
+func (s *Scenario) has(p core.ID) bool { return p >= 0 && int(p) < s.Processes }
 
 func repeats(locks []int) bool {
 	sorted := slices.Sorted(slices.Values(locks))

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -15,5 +16,110 @@ func TestSVGCallsLanesByTheirNames(t *testing.T) {
 	}
 	if strings.Contains(svg, ">P2<") {
 		t.Error("P2 has a name, but the picture calls it P2")
+	}
+}
+
+// transaction is a run of one process at one of two sites.
+func transaction() *Trace {
+	return &Trace{
+		N: 3, Names: []string{"site 1", "site 2", "P1"}, Waiting: "waits for a lock", Inside: "has its locks", Unit: 10,
+		Events: []Event{
+			{Step: 0, At: 0, Kind: Ask, Proc: 2, Name: "L1"},
+			{Step: 1, At: 0, Kind: Send, Proc: 0, Peer: 1, Msg: 1, Name: "REQUEST"},
+			{Step: 2, At: 10, Kind: Receive, Proc: 1, Peer: 0, Msg: 1, Name: "REQUEST"},
+			{Step: 3, At: 20, Kind: Enter, Proc: 2, Name: "L1"},
+			{Step: 4, At: 30, Kind: Exit, Proc: 2},
+			{Step: 5, At: 30, Kind: Ask, Proc: 2, Name: "L2"},
+			{Step: 6, At: 50, Kind: Deny, Proc: 2, Name: "aborts"},
+		},
+	}
+}
+
+// Tips and logs call lanes by their names too, and what transactions do is
+// told as such.
+func TestLanesAreCalledByTheirNames(t *testing.T) {
+	tr := transaction()
+	svg, log := tr.SVG(SVGOptions{}), tr.ShiViz()
+	for _, want := range []string{
+		"site 1 sends REQUEST to site 2.", "P1 asks for L1.", "P1 has L1 from 2 to 3", "P1 waits for L2 from 3 to 5", ">aborts</text>",
+		">waits for a lock</text>", ">has its locks</text>",
+	} {
+		if !strings.Contains(svg, want) {
+			t.Errorf("no %q in the picture:\n%s", want, svg)
+		}
+	}
+	if strings.Contains(svg, "P3") || strings.Contains(svg, ">CS<") {
+		t.Errorf("the third lane is P1, and transactions have no critical section:\n%s", svg)
+	}
+	if want := "site-2 {\"site-1\":1,\"site-2\":1}\nsite 2 receives REQUEST from site 1\n"; !strings.Contains(log, want) {
+		t.Errorf("no %q in the log:\n%s", want, log)
+	}
+}
+
+func TestNamesAreInJSON(t *testing.T) {
+	tr := transaction()
+	data, err := tr.JSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := ReadJSON(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tr.Kinds = []string{}; !reflect.DeepEqual(tr, again) {
+		t.Errorf("wrote %+v, read %+v", tr, again)
+	}
+}
+
+// The legend lists what is in the picture, and nothing else.
+func TestLegend(t *testing.T) {
+	legend := func(events []Event, o SVGOptions) string {
+		tr := Trace{N: 2, Kinds: []string{"ELECTION", "TOKEN"}, Events: events}
+		_, after, _ := strings.Cut(tr.SVG(o), ">step</text>")
+		return after
+	}
+	for _, c := range []struct {
+		events []Event
+		o      SVGOptions
+		in     []string
+	}{
+		{[]Event{{Kind: Send, Peer: 1, Msg: 1, Name: "ELECTION"}}, SVGOptions{}, []string{"ELECTION"}},
+		{[]Event{{Kind: Send, Peer: 1, Msg: 1, Name: "TOKEN"}, {Step: 1, Kind: Drop, Peer: 1, Msg: 1, Name: "TOKEN"}}, SVGOptions{}, []string{"TOKEN", "lost"}},
+		{[]Event{{Kind: Ask}, {Step: 1, At: 1, Kind: Deny}}, SVGOptions{}, []string{"waiting"}},
+		{[]Event{{Kind: Ask}, {Step: 1, At: 2, Kind: Enter}, {Step: 2, At: 3, Kind: Exit}}, SVGOptions{}, []string{"waiting", "critical section"}},
+		{[]Event{{Kind: Ask}, {Step: 1, At: 2, Kind: Enter}, {Step: 2, At: 30, Kind: Exit}, {Step: 3, At: 40, Kind: Send, Peer: 1, Msg: 1, Name: "TOKEN"}}, SVGOptions{From: 20, To: 25}, []string{"critical section"}},
+	} {
+		got := legend(c.events, c.o)
+		for _, word := range []string{"ELECTION", "TOKEN", "lost", "waiting", "critical section"} {
+			has, want := strings.Contains(got, ">"+word+"</text>"), false
+			for _, w := range c.in {
+				want = want || w == word
+			}
+			if has != want {
+				t.Errorf("%v: %q is in the legend: %v, want %v\n%s", c.events, word, has, want, got)
+			}
+		}
+	}
+}
+
+// A title that is longer than the picture is wide goes on in another line.
+func TestLongTitle(t *testing.T) {
+	tr := Trace{N: 1, Title: strings.TrimSpace(strings.Repeat("a long title ", 20)), Events: []Event{{Kind: Note, Name: "x"}}}
+	p := &picture{t: &tr, focus: -1}
+	p.window = tr.window(SVGOptions{}, -1)
+	p.layout()
+	if len(p.title) < 3 || strings.Join(p.title, " ") != tr.Title {
+		t.Errorf("%q is written as %q", tr.Title, p.title)
+	}
+	for _, line := range p.title {
+		if len(line)*9*pixel > p.width {
+			t.Errorf("%q is longer than the picture is wide", line)
+		}
+	}
+	short := Trace{N: 1, Title: "short", Events: tr.Events}
+	q := &picture{t: &short, focus: -1, window: p.window}
+	q.layout()
+	if q.height != p.height-(len(p.title)-1)*titleRow*pixel {
+		t.Errorf("a title of %d lines makes the picture %d high, one of 1 line %d", len(p.title), p.height, q.height)
 	}
 }

@@ -1,5 +1,6 @@
 // Package trial runs methods against deadlock in simulated time, under random
-// loads, and judges them by an oracle of its own.
+// loads (Run) or as a scenario with sites says (Replay), and judges them by an
+// oracle of its own.
 //
 // Processes run transactions one after the other. A transaction asks for its
 // locks one by one, stays a while, and commits; one that is told to abort
@@ -89,6 +90,11 @@ func (c *Config) check() error {
 	}
 	if c.Latency.Mean() < 1 || c.Latency.Shape == scenario.Uniform && c.Latency.A < 1 {
 		return fmt.Errorf("a latency of %v: a message must take some time", c.Latency)
+	}
+	for _, j := range c.Jobs {
+		if j.Proc < 0 || int(j.Proc) >= len(c.Layout.Home) || len(j.Locks) == 0 || slices.Min(j.Locks) < 0 || slices.Max(j.Locks) >= len(c.Layout.At) {
+			return fmt.Errorf("a job of process %d with locks %v: want a process from 0 to %d, and some locks from 0 to %d", j.Proc, j.Locks, len(c.Layout.Home)-1, len(c.Layout.At)-1)
+		}
 	}
 	for _, x := range c.Crashes {
 		if x.Site < 0 || int(x.Site) >= c.Layout.Sites {

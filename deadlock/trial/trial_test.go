@@ -174,6 +174,8 @@ func TestRefused(t *testing.T) {
 		"a bad mode":      func(c *Config) { c.Mode = "sometimes" },
 		"no latency":      func(c *Config) { c.Latency = scenario.Always(0) },
 		"few above many":  func(c *Config) { c.Few = 5 },
+		"no such process": func(c *Config) { c.Jobs = []Job{{Proc: 2, Locks: []int{0}}} },
+		"no such lock":    func(c *Config) { c.Jobs = []Job{{Proc: 1, Locks: []int{2}}} },
 		"no such site":    func(c *Config) { c.Crashes = []Crash{{9, 1}} },
 	} {
 		c := Usual()
