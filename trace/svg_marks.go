@@ -21,10 +21,14 @@ func (p *picture) marks() {
 		case e.Kind == Crash && p.t.has(e.Proc):
 			p.cross(x, p.y(e.Proc), 6*pixel, ink, "2.5")
 			p.below(e, x, "crash", ink)
+		case e.Kind == Restart && p.t.has(e.Proc):
+			p.beside(e, x, "back", ink)
+		case e.Kind == Lead && e.Proc == e.Peer && p.t.has(e.Proc):
+			p.below(e, x, "leads", green)
 		case (e.Kind == Deny || e.Kind == Exit) && e.Name != "" && p.t.has(e.Proc):
 			p.ending(e, x)
 		case e.Kind == Pause && p.t.has(e.Proc):
-			p.text(x+5*pixel, p.y(e.Proc)-6*pixel, "pause", "fill", grey, "font-size", "11")
+			p.beside(e, x, "pause", grey)
 		case e.Kind == Violation:
 			violations++
 			if first == nil {
@@ -62,6 +66,15 @@ func (p *picture) ending(e *Event, x int) {
 		p.cross(x, p.y(e.Proc), 5*pixel, colour, "2.5")
 	}
 	p.below(e, x, clean(e.Name), colour)
+}
+
+// beside writes a word above a lane, beside an event.
+func (p *picture) beside(e *Event, x int, word, colour string) {
+	at, anchor := x+5*pixel, "start"
+	if at+textWidth(word) > p.plot {
+		at, anchor = x-5*pixel, "end"
+	}
+	p.text(at, p.y(e.Proc)-6*pixel, word, "fill", colour, "font-size", "11", "text-anchor", anchor)
 }
 
 // below writes a word below a lane, unless lanes are too close for it.

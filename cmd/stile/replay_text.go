@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/stile-lock/stile/core"
@@ -17,15 +19,11 @@ func printReplay(w io.Writer, rec *recorder, sc *scenario.Scenario, b *sim.Playb
 	p := &page{w: w}
 	p.line("%s", strings.TrimRight(rec.Text(trace.TextOptions{Width: width}), "\n"))
 	p.line("")
-	var entries []string
-	for _, e := range b.Entries {
-		entries = append(entries, fmt.Sprintf("%v at %s", e.Proc, momentOf(sc, e.At)))
+	label, words := "entries", entries(sc, b)
+	if lead := leaders(b.Events); len(b.Entries) == 0 && lead != "" {
+		label, words = "leader", lead
 	}
-	if len(entries) == 0 {
-		entries = []string{"none"}
-	}
-	label := "entries"
-	for _, line := range wrap(strings.Join(entries, ", "), width-11) {
+	for _, line := range wrap(words, width-11) {
 		p.line("%s%s", right(label, 11), line)
 		label = ""
 	}
@@ -43,6 +41,41 @@ func printReplay(w io.Writer, rec *recorder, sc *scenario.Scenario, b *sim.Playb
 	}
 	p.line("%s%s", right("expected", 11), verdict(sc, b.Differences))
 	return p.err
+}
+
+// entries says who entered when, or none.
+func entries(sc *scenario.Scenario, b *sim.Playback) string {
+	if len(b.Entries) == 0 {
+		return "none"
+	}
+	var words []string
+	for _, e := range b.Entries {
+		words = append(words, fmt.Sprintf("%v at %s", e.Proc, momentOf(sc, e.At)))
+	}
+	return strings.Join(words, ", ")
+}
+
+// leaders says whom each process follows in the end, or nothing if nobody
+// follows anybody.
+func leaders(events []trace.Event) string {
+	follow := map[core.ID]core.ID{}
+	for _, e := range events {
+		switch e.Kind {
+		case trace.Lead:
+			follow[e.Proc] = e.Peer
+		case trace.Crash, trace.Restart:
+			delete(follow, e.Proc)
+		}
+	}
+	followers := map[core.ID][]core.ID{}
+	for _, p := range slices.Sorted(maps.Keys(follow)) {
+		followers[follow[p]] = append(followers[follow[p]], p)
+	}
+	var words []string
+	for _, l := range slices.Sorted(maps.Keys(followers)) {
+		words = append(words, fmt.Sprintf("%v of %s", l, processList(followers[l])))
+	}
+	return strings.Join(words, "; ")
 }
 
 func verdict(sc *scenario.Scenario, differences []sim.Difference) string {
