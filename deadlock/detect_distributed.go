@@ -34,6 +34,7 @@ func newPushing(l *Layout) *pushing {
 		victim:  youngest,
 		smaller: func(_ core.ID, last, first node) bool { return last.tx < first.tx },
 		over:    make([]uint64, len(l.Home)), told: make([]uint64, len(l.Home)),
+		web: newWeb(len(l.Home)), news: news{all: true, is: make([]bool, len(l.Home))},
 	}
 }
 
@@ -47,6 +48,10 @@ type pushing struct {
 	sent  []route  // paths that were sent
 	over  []uint64 // the last attempt of each transaction that is known to be over
 	told  []uint64 // the attempt in which each was told to abort
+
+	// No part of the state: memory of the search, and what it has not seen yet.
+	web  *web
+	news news
 }
 
 // A route is a path and the lock that its last node waits for.
@@ -76,6 +81,7 @@ func (p *pushing) fields(_ *site, c *core.Coder) {
 		c.Seq("over", core.ID(tx), &p.over[tx])
 		c.Seq("told", core.ID(tx), &p.told[tx])
 	}
+	p.news.all = true // it may be another state now
 }
 
 // asked tells the other sites where who has locks that it now waits.
@@ -99,13 +105,20 @@ func (p *pushing) receive(s *site, from core.ID, m *message, o *out) {
 		p.see(s, m.from)
 		p.away = slices.DeleteFunc(p.away, func(w wish) bool { return w.from.tx == m.from.tx })
 		p.away = append(p.away, wish{m.from, m.lock})
+		p.news.add(m.from)
 	case path:
 		r := route{slices.Clone(m.path), m.lock}
 		if !p.useful(s, r) {
 			return
 		}
 		p.see(s, r.nodes...)
+		if p.stale(s, r) {
+			return // two attempts of one
+		}
 		p.paths = append(slices.DeleteFunc(p.paths, r.equal), r)
+		for _, n := range r.nodes[:len(r.nodes)-1] {
+			p.news.add(n)
+		}
 	default:
 		return
 	}
@@ -117,7 +130,7 @@ func (p *pushing) useful(s *site, r route) bool {
 	if len(r.nodes) < 2 || !s.layout.hasLock(r.lock) || s.keeper(r.lock) != s.self {
 		return false
 	}
-	if slices.ContainsFunc(r.nodes, func(n node) bool { return !s.layout.hasTx(n.tx) || p.isOver(s, n) }) {
+	if slices.ContainsFunc(r.nodes, func(n node) bool { return !s.layout.hasTx(n.tx) }) || p.stale(s, r) {
 		return false
 	}
 	return !s.locks[r.lock].holder.same(r.last())
@@ -128,23 +141,31 @@ func (p *pushing) isOver(s *site, n node) bool {
 	return n.attempt <= p.over[n.tx] || n.attempt == p.told[n.tx] || s.dead.Has(s.layout.Home[n.tx])
 }
 
+// stale reports that somebody on a path is over.
+func (p *pushing) stale(s *site, r route) bool {
+	return slices.ContainsFunc(r.nodes, func(n node) bool { return p.isOver(s, n) })
+}
+
 // forget drops what is over.
 func (p *pushing) forget(s *site) {
-	gone := func(n node) bool { return p.isOver(s, n) }
-	stale := func(r route) bool { return slices.ContainsFunc(r.nodes, gone) }
-	p.away = slices.DeleteFunc(p.away, func(w wish) bool { return gone(w.from) })
+	stale := func(r route) bool { return p.stale(s, r) }
+	p.away = slices.DeleteFunc(p.away, func(w wish) bool { return p.isOver(s, w.from) })
 	p.paths = slices.DeleteFunc(p.paths, stale)
 	p.sent = slices.DeleteFunc(p.sent, stale)
 }
 
 // see notes attempts: those before them are over.
 func (p *pushing) see(s *site, nodes ...node) {
+	more := false
 	for _, n := range nodes {
-		if n.attempt > 0 {
-			p.over[n.tx] = max(p.over[n.tx], n.attempt-1)
+		if n.attempt > p.over[n.tx]+1 {
+			p.over[n.tx] = n.attempt - 1
+			more = true
 		}
 	}
-	p.forget(s)
+	if more {
+		p.forget(s)
+	}
 }
 
 func (p *pushing) heard(s *site, who node, _ *message) { p.see(s, who) }
@@ -156,100 +177,83 @@ func (p *pushing) ended(s *site, who node) {
 
 func (p *pushing) died(s *site, _ core.ID, _ *out) { p.forget(s) }
 
-// granted: paths that ended with who, waiting, are over.
-func (p *pushing) granted(_ *site, k int, who node) {
-	p.paths = slices.DeleteFunc(p.paths, func(r route) bool { return r.lock == k && r.last().same(who) })
+// meet: who waits here, and for whom, is news.
+func (p *pushing) meet(s *site, k int, who node, o *out) {
+	p.plain.meet(s, k, who, o)
+	p.news.add(who)
 }
 
-// changed looks at the graph: deadlocks first, then paths to be sent on.
+// granted: paths that ended with who, waiting, are over. Those who still wait
+// now wait for it.
+func (p *pushing) granted(s *site, k int, who node) {
+	p.paths = slices.DeleteFunc(p.paths, func(r route) bool { return r.lock == k && r.last().same(who) })
+	for _, w := range s.locks[k].queue {
+		p.news.add(w)
+	}
+}
+
+// changed looks at the graph: deadlocks first, then paths to be sent on. What
+// has gone since the last look makes no cycle and no path.
 func (p *pushing) changed(s *site, o *out) {
-	edges := p.edges(s)
-	for cycle := anyCycle(edges); cycle != nil; cycle = anyCycle(edges) {
+	if p.news.none() {
+		return
+	}
+	p.look(s)
+	for cycle := p.web.cycle(); cycle != nil; cycle = p.web.cycle() {
 		victim := p.victim(cycle)
 		p.told[victim.tx] = victim.attempt
 		s.tell(abort, victim, numbers(cycle), o)
 		p.forget(s)
-		edges = p.edges(s)
+		p.look(s)
 	}
-	for _, first := range p.entries(s) {
-		walk(edges, []node{first}, func(nodes []node) { p.push(s, nodes, o) })
-	}
+	p.web.walk(&p.news, func(nodes []node) { p.push(s, nodes, o) })
+	p.news.clear()
 }
 
-// edges returns what is known of who waits for whom: here, and on the paths
-// that have come. After an abort some of it may be stale, so more than one
-// edge may leave a node.
-func (p *pushing) edges(s *site) []hold {
-	all := slices.DeleteFunc(s.local(), func(h hold) bool { return p.isOver(s, h.from) || p.isOver(s, h.to) })
-	for _, r := range p.paths {
-		for i := range len(r.nodes) - 1 {
-			from, to := r.nodes[i], r.nodes[i+1]
-			if !slices.ContainsFunc(all, func(h hold) bool { return h.from.same(from) && h.to.same(to) }) {
-				all = append(all, hold{from, to, -1})
+// look makes the web of what is known of who waits for whom: here, and on the
+// paths that have come. After an abort some of it may be stale, so more than
+// one edge may leave a node. EXT -> P1 is for who waits here and has locks
+// elsewhere, and where a path that has come begins.
+func (p *pushing) look(s *site) {
+	w := p.web
+	w.clear()
+	for _, k := range s.kept {
+		l := &s.locks[k]
+		if l.free() {
+			continue
+		}
+		for _, from := range l.queue {
+			if p.isOver(s, from) {
+				continue
+			}
+			if from.ext {
+				w.enter(from)
+			}
+			if !p.isOver(s, l.holder) {
+				w.add(hold{from, l.holder, k})
 			}
 		}
 	}
-	return all
-}
-
-// walk visits every path of two nodes or more that begins with these.
-func walk(edges []hold, nodes []node, visit func(nodes []node)) {
-	last := nodes[len(nodes)-1]
-	for _, h := range edges {
-		if h.from.same(last) && !slices.ContainsFunc(nodes, h.to.same) {
-			longer := append(slices.Clip(nodes), h.to)
-			visit(longer)
-			walk(edges, longer, visit)
-		}
-	}
-}
-
-// anyCycle returns a cycle among edges, or nil.
-func anyCycle(edges []hold) []node {
-	// Who is waited for by nobody, or waits for nobody, is no part of one.
-	left := slices.Clone(edges)
-	for n := -1; n != len(left); {
-		n = len(left)
-		left = slices.DeleteFunc(slices.Clone(left), func(h hold) bool {
-			return !slices.ContainsFunc(left, func(g hold) bool { return g.from.same(h.to) })
-		})
-	}
-	if len(left) == 0 {
-		return nil
-	}
-	nodes := []node{left[0].from}
-	for {
-		last := nodes[len(nodes)-1]
-		to := left[slices.IndexFunc(left, func(h hold) bool { return h.from.same(last) })].to
-		if i := slices.IndexFunc(nodes, to.same); i >= 0 {
-			return nodes[i:]
-		}
-		nodes = append(nodes, to)
-	}
-}
-
-// entries returns P1 of every EXT -> P1: who waits here and has locks
-// elsewhere, and where a path that has come begins.
-func (p *pushing) entries(s *site) []node {
-	var all []node
-	for _, h := range s.local() {
-		if h.from.ext && !p.isOver(s, h.from) {
-			all = append(all, h.from)
-		}
-	}
 	for _, r := range p.paths {
-		if !slices.ContainsFunc(all, r.first().same) {
-			all = append(all, r.first())
+		for i, to := range r.nodes[1:] {
+			if from := r.nodes[i]; !w.has(from, to) {
+				w.add(hold{from, to, -1})
+			}
+		}
+		if !w.entered[r.first().tx] {
+			w.enter(r.first())
 		}
 	}
-	return all
+	for i, a := range p.away {
+		w.leave(a.from, i)
+	}
 }
 
 // push sends a path on if it leads to another site, and the rule allows it.
 func (p *pushing) push(s *site, nodes []node, o *out) {
 	last := nodes[len(nodes)-1]
-	i := slices.IndexFunc(p.away, func(w wish) bool { return w.from.same(last) })
-	if i < 0 || len(nodes) < 2 || !p.smaller(s.self, last, nodes[0]) {
+	i := p.web.exit[last.tx] - 1
+	if i < 0 || !p.smaller(s.self, last, nodes[0]) {
 		return
 	}
 	r := route{nodes, p.away[i].lock}
@@ -257,6 +261,7 @@ func (p *pushing) push(s *site, nodes []node, o *out) {
 	if to == s.self || s.dead.Has(to) || slices.ContainsFunc(p.sent, r.equal) {
 		return
 	}
+	r.nodes = slices.Clone(nodes)
 	p.sent = append(p.sent, r)
-	s.send(to, message{kind: path, path: nodes, lock: r.lock}, o)
+	s.send(to, message{kind: path, path: r.nodes, lock: r.lock}, o)
 }

@@ -45,11 +45,8 @@ func (s *site) enqueue(k int, who node) { s.locks[k].queue = append(s.locks[k].q
 
 // bury takes somebody out of all locks here, and passes on what becomes free.
 func (s *site) bury(gone func(n node) bool, o *out) {
-	for k := range s.locks {
+	for _, k := range s.kept {
 		l := &s.locks[k]
-		if !s.method.keeps(s, k) {
-			continue
-		}
 		l.queue = slices.DeleteFunc(l.queue, gone)
 		if !l.free() && gone(l.holder) {
 			l.holder, l.wounded = nobody(), false
@@ -60,9 +57,9 @@ func (s *site) bury(gone func(n node) bool, o *out) {
 
 // passEach gives each free lock to the one whose turn it is.
 func (s *site) passEach(o *out) {
-	for k := range s.locks {
+	for _, k := range s.kept {
 		l := &s.locks[k]
-		if !s.method.keeps(s, k) || !l.free() || len(l.queue) == 0 {
+		if !l.free() || len(l.queue) == 0 {
 			continue
 		}
 		i := s.method.turn(l.queue)
@@ -75,9 +72,9 @@ func (s *site) passEach(o *out) {
 // local returns the local wait-for graph: who waits here, and for whom.
 func (s *site) local() []hold {
 	var edges []hold
-	for k := range s.locks {
+	for _, k := range s.kept {
 		l := &s.locks[k]
-		if !s.method.keeps(s, k) || l.free() {
+		if l.free() {
 			continue
 		}
 		for _, w := range l.queue {
@@ -91,8 +88,8 @@ func (s *site) local() []hold {
 // other sites too.
 func (s *site) wishes() []wish {
 	var all []wish
-	for tx := range s.txs {
-		if s.atHome(tx) && s.txs[tx].phase == waiting {
+	for _, tx := range s.own {
+		if s.txs[tx].phase == waiting {
 			all = append(all, wish{s.node(tx), s.txs[tx].wants})
 		}
 	}

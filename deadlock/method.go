@@ -105,10 +105,27 @@ func (m Method) Spec(l Layout, mode string) (core.Spec, error) {
 				return nil, fmt.Errorf("%s at %d sites: the layout has %d", m.Name, n, l.Sites)
 			}
 			return func(self core.ID, v core.View) core.Machine {
-				return core.NewSite[message](self, v, newSite(self, &l, born(&l)))
+				s := newSite(self, &l, born(&l))
+				return machine{core.NewSite[message](self, v, s), s}
 			}, nil
 		},
 	}, nil
+}
+
+// A machine is a site as hosts see it, and Stamp.
+type machine struct {
+	core.Machine
+	site *site
+}
+
+// Stamp returns when a transaction began, by the clock of its home m; 0 if it
+// has not, or is not at home there. It is for judges: no site looks into
+// another.
+func Stamp(m core.Machine, tx core.ID) core.Time {
+	if m, ok := m.(machine); ok && m.site.atHome(int(tx)) {
+		return m.site.txs[tx].stamp
+	}
+	return 0
 }
 
 func join(words []string) string {

@@ -36,17 +36,16 @@ func TestStrings(t *testing.T) {
 // strings returns the graph of a site as paths: EXT->P2->P1->EXT.
 func (p *pushing) strings(s *site) []string {
 	var all []string
-	for _, first := range p.entries(s) {
-		walk(p.edges(s), []node{first}, func(nodes []node) {
-			var ids []core.ID
-			for _, n := range nodes {
-				ids = append(ids, core.ID(n.tx))
-			}
-			if slices.ContainsFunc(p.away, func(w wish) bool { return w.from.same(nodes[len(nodes)-1]) }) {
-				all = append(all, "EXT->"+Chain(ids)+"->EXT")
-			}
-		})
-	}
+	p.look(s)
+	p.web.walk(&news{all: true}, func(nodes []node) {
+		var ids []core.ID
+		for _, n := range nodes {
+			ids = append(ids, core.ID(n.tx))
+		}
+		if p.web.exit[nodes[len(nodes)-1].tx] > 0 {
+			all = append(all, "EXT->"+Chain(ids)+"->EXT")
+		}
+	})
 	return all
 }
 

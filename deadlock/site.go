@@ -24,14 +24,22 @@ type transaction struct {
 	claims  []int // locks that it may ask for
 }
 
-func (t *transaction) fields(c *core.Coder, tx int) {
-	name := core.ID(tx).String()
-	c.Uint8(name, &t.phase, "idle", "running", "waiting", "doomed")
-	c.Time(name+".stamp", &t.stamp)
-	c.Seq(name+".attempt", core.ID(tx), &t.attempt)
-	c.Index(name+".wants", &t.wants, maxIndex)
-	c.Indexes(name+".has", &t.has, maxIndex)
-	c.Indexes(name+".claims", &t.claims, maxIndex)
+// fieldNames is what the fields of a transaction are called: made once, since
+// states are written and read far more often than shown.
+type fieldNames struct{ phase, stamp, attempt, wants, has, claims string }
+
+func namesOf(tx int) fieldNames {
+	p := core.ID(tx).String()
+	return fieldNames{p, p + ".stamp", p + ".attempt", p + ".wants", p + ".has", p + ".claims"}
+}
+
+func (t *transaction) fields(c *core.Coder, tx int, names *fieldNames) {
+	c.Uint8(names.phase, &t.phase, "idle", "running", "waiting", "doomed")
+	c.Time(names.stamp, &t.stamp)
+	c.Seq(names.attempt, core.ID(tx), &t.attempt)
+	c.Index(names.wants, &t.wants, maxIndex)
+	c.Indexes(names.has, &t.has, maxIndex)
+	c.Indexes(names.claims, &t.claims, maxIndex)
 }
 
 // A lock is what its site knows of it.
@@ -61,17 +69,26 @@ type site struct {
 	dead  core.Set
 	txs   []transaction // those at home here are in use
 	locks []lock        // those kept here are in use
+	own   []int         // which transactions are at home here, in order
+	kept  []int         // which locks are kept here, in order
+	names []fieldNames  // of the fields of own
 }
 
 type out = core.Out[message]
 
 func newSite(self core.ID, l *Layout, m method) *site {
 	s := &site{self: self, layout: l, method: m, txs: make([]transaction, len(l.Home)), locks: make([]lock, len(l.At))}
-	for i := range s.txs {
-		s.txs[i].wants = -1
+	for tx := range s.txs {
+		s.txs[tx].wants = -1
+		if l.Home[tx] == self {
+			s.own, s.names = append(s.own, tx), append(s.names, namesOf(tx))
+		}
 	}
-	for i := range s.locks {
-		s.locks[i].holder = nobody()
+	for k := range s.locks {
+		s.locks[k].holder = nobody()
+		if m.keeps(s, k) {
+			s.kept = append(s.kept, k)
+		}
 	}
 	return s
 }
@@ -79,15 +96,11 @@ func newSite(self core.ID, l *Layout, m method) *site {
 func (s *site) Fields(c *core.Coder) {
 	c.Time("clock", &s.clock)
 	c.Set("dead", &s.dead)
-	for tx := range s.txs {
-		if s.layout.Home[tx] == s.self {
-			s.txs[tx].fields(c, tx)
-		}
+	for i, tx := range s.own {
+		s.txs[tx].fields(c, tx, &s.names[i])
 	}
-	for k := range s.locks {
-		if s.method.keeps(s, k) {
-			s.locks[k].fields(c)
-		}
+	for _, k := range s.kept {
+		s.locks[k].fields(c)
 	}
 	s.method.fields(s, c)
 }
@@ -238,10 +251,10 @@ func (s *site) Suspect(d core.ID, o *out) {
 		return
 	}
 	var lost []int
-	for tx := range s.txs {
+	for _, tx := range s.own {
 		t := &s.txs[tx]
 		touches := func(k int) bool { return s.keeper(k) == d }
-		if s.atHome(tx) && (slices.ContainsFunc(t.has, touches) || t.wants >= 0 && touches(t.wants)) {
+		if slices.ContainsFunc(t.has, touches) || t.wants >= 0 && touches(t.wants) {
 			lost = append(lost, tx)
 		}
 	}

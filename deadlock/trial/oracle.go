@@ -3,7 +3,6 @@ package trial
 import (
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/deadlock"
@@ -230,15 +229,11 @@ func (o *oracle) recent(victim int, cycle []core.ID) bool {
 
 // youngest returns the member that began last, by the stamps at their homes.
 func (o *oracle) youngest(members []int) int {
-	best, last := -1, uint64(0)
+	best, last := -1, core.Time(0)
 	for _, i := range members {
-		name := core.ID(i).String() + ".stamp"
-		for _, f := range core.Describe(o.w.machines[o.w.Layout.Home[i]], o.w.Layout.Sites) {
-			if f.Name == name {
-				if stamp, _ := strconv.ParseUint(strings.TrimSpace(f.Value), 10, 64); best < 0 || stamp > last || stamp == last && i > best {
-					best, last = i, stamp
-				}
-			}
+		stamp := deadlock.Stamp(o.w.machines[o.w.Layout.Home[i]], core.ID(i))
+		if best < 0 || stamp > last || stamp == last && i > best {
+			best, last = i, stamp
 		}
 	}
 	return best

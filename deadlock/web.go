@@ -1,0 +1,199 @@
+package deadlock
+
+import "slices"
+
+// A web is the graph that path pushing searches: who waits for whom, as far as
+// a site knows. It is made anew for every search, but keeps its memory. Of
+// each transaction a site knows one attempt at most that is not over, so that
+// here a transaction is its number.
+type web struct {
+	edges   []hold
+	entries []node // P1 of every EXT -> P1
+
+	// By transaction.
+	out, in [][]int32 // the edges that leave it, and those that lead to it
+	entered []bool    // it is one of the entries
+	exit    []int32   // 1 + the wish of Pn -> EXT, or 0
+	marks   []int32   // of one search; 0 before and after it
+	wakes   []bool    // it leads to something new
+	on      []bool    // it is part of the path that is being walked
+
+	exits []int  // who has an exit
+	awake []int  // who wakes
+	path  []node // the path that is being walked
+}
+
+func newWeb(transactions int) *web {
+	n := transactions
+	return &web{
+		out: make([][]int32, n), in: make([][]int32, n), entered: make([]bool, n), exit: make([]int32, n),
+		marks: make([]int32, n), wakes: make([]bool, n), on: make([]bool, n),
+	}
+}
+
+func (w *web) clear() {
+	for i := range w.edges {
+		from, to := w.edges[i].from.tx, w.edges[i].to.tx
+		w.out[from], w.in[to] = w.out[from][:0], w.in[to][:0]
+	}
+	for _, e := range w.entries {
+		w.entered[e.tx] = false
+	}
+	for _, tx := range w.exits {
+		w.exit[tx] = 0
+	}
+	w.edges, w.entries, w.exits = w.edges[:0], w.entries[:0], w.exits[:0]
+}
+
+func (w *web) add(h hold) {
+	i := int32(len(w.edges))
+	w.edges = append(w.edges, h)
+	w.out[h.from.tx] = append(w.out[h.from.tx], i)
+	w.in[h.to.tx] = append(w.in[h.to.tx], i)
+}
+
+func (w *web) has(from, to node) bool {
+	return slices.ContainsFunc(w.out[from.tx], func(i int32) bool { return w.edges[i].to.tx == to.tx })
+}
+
+func (w *web) enter(first node) {
+	w.entries = append(w.entries, first)
+	w.entered[first.tx] = true
+}
+
+func (w *web) leave(last node, wish int) {
+	w.exits = append(w.exits, last.tx)
+	w.exit[last.tx] = int32(wish) + 1
+}
+
+// cycle returns a cycle, or nil.
+func (w *web) cycle() []node {
+	left := w.marks // how many edges of each lead to somebody who may be part of one
+	w.prune(left)
+	var nodes []node
+	if i := slices.IndexFunc(w.edges, func(h hold) bool { return left[h.to.tx] > 0 }); i >= 0 {
+		nodes = w.follow(left, w.edges[i].from)
+	}
+	for i := range w.edges {
+		left[w.edges[i].from.tx], left[w.edges[i].to.tx] = 0, 0
+	}
+	return nodes
+}
+
+// prune counts the edges that leave each transaction, without those to who
+// waits for nobody, then without those to who waits only for such, and so on.
+func (w *web) prune(left []int32) {
+	var ended []int
+	for i := range w.edges {
+		from, to := w.edges[i].from.tx, w.edges[i].to.tx
+		left[from]++
+		if len(w.out[to]) == 0 && left[to] == 0 {
+			left[to] = -1
+			ended = append(ended, to)
+		}
+	}
+	for len(ended) > 0 {
+		tx := ended[len(ended)-1]
+		ended = ended[:len(ended)-1]
+		for _, i := range w.in[tx] {
+			from := w.edges[i].from.tx
+			if left[from]--; left[from] == 0 {
+				ended = append(ended, from)
+			}
+		}
+	}
+}
+
+// follow goes round and round from a node, and returns the cycle it gets into.
+func (w *web) follow(left []int32, at node) []node {
+	nodes := []node{at}
+	for {
+		out := w.out[nodes[len(nodes)-1].tx]
+		i := slices.IndexFunc(out, func(i int32) bool { return left[w.edges[i].to.tx] > 0 })
+		to := w.edges[out[i]].to
+		if k := slices.IndexFunc(nodes, to.same); k >= 0 {
+			return nodes[k:]
+		}
+		nodes = append(nodes, to)
+	}
+}
+
+// walk visits every path of two nodes or more that begins with an entry and
+// has news: somebody of whom something is new.
+func (w *web) walk(n *news, visit func(path []node)) {
+	w.wake(n)
+	for _, first := range w.entries {
+		if w.wakes[first.tx] || n.all {
+			w.path = append(w.path[:0], first)
+			w.on[first.tx] = true
+			w.longer(n, n.has(first), visit)
+			w.on[first.tx] = false
+		}
+	}
+	for _, tx := range w.awake {
+		w.wakes[tx] = false
+	}
+}
+
+// wake finds out who leads to something new.
+func (w *web) wake(n *news) {
+	w.awake = append(w.awake[:0], n.txs...)
+	for _, tx := range w.awake {
+		w.wakes[tx] = true
+	}
+	for i := 0; i < len(w.awake); i++ {
+		for _, e := range w.in[w.awake[i]] {
+			if from := w.edges[e].from.tx; !w.wakes[from] {
+				w.wakes[from] = true
+				w.awake = append(w.awake, from)
+			}
+		}
+	}
+}
+
+// longer visits the paths that go on where w.path ends.
+func (w *web) longer(n *news, fresh bool, visit func(path []node)) {
+	last := w.path[len(w.path)-1]
+	for _, i := range w.out[last.tx] {
+		to := w.edges[i].to
+		if w.on[to.tx] || !fresh && !w.wakes[to.tx] {
+			continue
+		}
+		w.path = append(w.path, to)
+		w.on[to.tx] = true
+		now := fresh || n.has(to)
+		if now {
+			visit(w.path)
+		}
+		w.longer(n, now, visit)
+		w.on[to.tx] = false
+		w.path = w.path[:len(w.path)-1]
+	}
+}
+
+// news is of whom something is new since the last search: whom it waits for,
+// or that it waits elsewhere, or that a path begins with it. All paths without
+// news have been visited before.
+type news struct {
+	all bool // of everybody
+	txs []int
+	is  []bool // by transaction
+}
+
+func (n *news) add(who node) {
+	if !n.is[who.tx] {
+		n.is[who.tx] = true
+		n.txs = append(n.txs, who.tx)
+	}
+}
+
+func (n *news) has(who node) bool { return n.all || n.is[who.tx] }
+
+func (n *news) none() bool { return !n.all && len(n.txs) == 0 }
+
+func (n *news) clear() {
+	for _, tx := range n.txs {
+		n.is[tx] = false
+	}
+	n.all, n.txs = false, n.txs[:0]
+}
