@@ -85,69 +85,84 @@ func (b *banker) died(s *site, d core.ID, o *out) {
 // nothing yet must not overtake an older one that waits and claims the lock
 // too.
 func (b *banker) may(s *site, k int, who node) bool {
-	if !b.opens(s) {
-		return false
-	}
-	if !b.holds(s, who.tx) && b.overtakes(s, k, who) {
-		return false
-	}
+	holds := slices.ContainsFunc(s.locks, func(l lock) bool { return l.holder.tx == who.tx })
+	return b.opens(s) && (holds || !b.overtakes(s, k, who)) && b.safeWith(s, k, who)
+}
+
+func (b *banker) overtakes(s *site, k int, who node) bool {
+	return slices.ContainsFunc(b.waiting(s), func(w wish) bool {
+		return w.from.older(who) && w.from.tx != who.tx && slices.Contains(b.claimed[w.from.tx], k)
+	})
+}
+
+// safeWith reports whether the state is safe once who has k.
+func (b *banker) safeWith(s *site, k int, who node) bool {
 	s.locks[k].holder = who
 	safe := b.safe(s)
 	s.locks[k].holder = nobody()
 	return safe
 }
 
-func (b *banker) holds(s *site, tx int) bool {
-	return slices.ContainsFunc(s.locks, func(l lock) bool { return l.holder.tx == tx })
-}
-
-func (b *banker) overtakes(s *site, k int, who node) bool {
-	for i := range s.locks {
-		for _, w := range s.locks[i].queue {
-			if w.older(who) && w.tx != who.tx && slices.Contains(b.claimed[w.tx], k) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// safe is Safe for single instances: transactions end one after the other, as
-// long as what they claim is free or their own.
+// safe is Safe for single instances. There everybody can end, one after the
+// other, unless some wait in a ring for what others have and they claim.
 func (b *banker) safe(s *site) bool {
-	gone := make([]bool, len(b.claimed))
-	for again := true; again; {
-		again = false
-		for tx := range b.claimed {
-			if gone[tx] || slices.ContainsFunc(b.claimed[tx], func(k int) bool {
-				h := s.locks[k].holder.tx
-				return h >= 0 && h != tx && !gone[h]
-			}) {
-				continue
+	seen := make([]uint8, len(b.claimed)) // 1 while those it may wait for are looked at, then 2
+	var ends func(tx int) bool
+	ends = func(tx int) bool {
+		seen[tx] = 1
+		for _, k := range b.claimed[tx] {
+			h := s.locks[k].holder.tx
+			if h >= 0 && h != tx && (seen[h] == 1 || seen[h] == 0 && !ends(h)) {
+				return false
 			}
-			gone[tx], again = true, true
+		}
+		seen[tx] = 2
+		return true
+	}
+	for tx := range b.claimed {
+		if seen[tx] == 0 && !ends(tx) {
+			return false
 		}
 	}
-	return !slices.Contains(gone, false)
+	return true
 }
 
-// pass: whenever something changes any lock may have become safe to give; the
-// oldest are looked at first.
+// pass: whenever something changes any lock may have become safe to give. The
+// oldest are looked at first, each once: a lock that is given makes nothing
+// safe that was not.
 func (b *banker) pass(s *site, o *out) {
-	for again := s.lowest() == s.self; again; {
-		again = false
-		for _, w := range b.waiting(s) {
-			if l := &s.locks[w.lock]; l.free() && b.may(s, w.lock, w.from) {
-				l.queue = slices.DeleteFunc(l.queue, w.from.same)
-				s.give(w.lock, w.from, o)
-				again = true
-				break
-			}
+	if s.lowest() != s.self || !b.opens(s) {
+		return
+	}
+	all := b.waiting(s)
+	slices.SortFunc(all, func(a, b wish) int {
+		if a.from.older(b.from) {
+			return -1
+		}
+		return 1
+	})
+	holds := make([]bool, len(b.claimed))
+	for k := range s.locks {
+		if l := &s.locks[k]; !l.free() {
+			holds[l.holder.tx] = true
+		}
+	}
+	older := make([]bool, len(s.locks)) // locks that an older one claims, which waits on
+	for _, w := range all {
+		l := &s.locks[w.lock]
+		if l.free() && (holds[w.from.tx] || !older[w.lock]) && b.safeWith(s, w.lock, w.from) {
+			l.queue = slices.DeleteFunc(l.queue, w.from.same)
+			s.give(w.lock, w.from, o)
+			holds[w.from.tx] = true
+			continue
+		}
+		for _, k := range b.claimed[w.from.tx] {
+			older[k] = true
 		}
 	}
 }
 
-// waiting returns all who wait, the oldest first.
+// waiting returns all who wait.
 func (b *banker) waiting(s *site) []wish {
 	var all []wish
 	for k := range s.locks {
@@ -155,11 +170,5 @@ func (b *banker) waiting(s *site) []wish {
 			all = append(all, wish{w, k})
 		}
 	}
-	slices.SortFunc(all, func(a, b wish) int {
-		if a.from.older(b.from) {
-			return -1
-		}
-		return 1
-	})
 	return all
 }

@@ -69,6 +69,8 @@ type central struct {
 	again   bool     // demand: somebody has demanded a round since this one began
 
 	demanded bool // demand: this site has, and no round has come since
+
+	memory []hold // no part of the state: where graphs are joined
 }
 
 func newCentral(mode string, l *Layout) *central {
@@ -209,7 +211,7 @@ func (m *central) close(s *site, o *out) {
 // naive joins the graphs as they are. In them a transaction is its number: it
 // may have committed, and be another one since.
 func (m *central) naive(s *site) []hold {
-	var all []hold
+	all := m.memory[:0]
 	for i := range m.reports {
 		for _, h := range m.reports[i].edges {
 			if !m.gone(s, h.from) && !m.gone(s, h.to) {
@@ -224,7 +226,7 @@ func (m *central) naive(s *site) []hold {
 // stamped joins the graphs of one round. An edge of a request to another site
 // counts only if both sites report it, with the same stamp.
 func (m *central) stamped(s *site) []hold {
-	var all []hold
+	all := m.memory[:0]
 	for site := range m.reports {
 		for _, h := range m.reports[site].edges {
 			home := s.layout.Home[h.from.tx]
@@ -247,7 +249,8 @@ func (m *central) gone(s *site, n node) bool {
 
 // search looks for cycles and tells a victim of each.
 func (m *central) search(s *site, o *out) {
-	for _, cycle := range cyclesOf(m.union(s)) {
+	m.memory = m.union(s)
+	for _, cycle := range cyclesOf(m.memory) {
 		victim := m.victim(cycle)
 		m.told[victim.tx] = victim.attempt
 		s.tell(abort, victim, numbers(cycle), o)

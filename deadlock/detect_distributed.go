@@ -50,8 +50,9 @@ type pushing struct {
 	told  []uint64 // the attempt in which each was told to abort
 
 	// No part of the state: memory of the search, and what it has not seen yet.
-	web  *web
-	news news
+	web     *web
+	news    news
+	arrived bool // the last one of paths is new
 }
 
 // A route is a path and the lock that its last node waits for.
@@ -116,9 +117,7 @@ func (p *pushing) receive(s *site, from core.ID, m *message, o *out) {
 			return // two attempts of one
 		}
 		p.paths = append(slices.DeleteFunc(p.paths, r.equal), r)
-		for _, n := range r.nodes[:len(r.nodes)-1] {
-			p.news.add(n)
-		}
+		p.arrived = true
 	default:
 		return
 	}
@@ -195,10 +194,12 @@ func (p *pushing) granted(s *site, k int, who node) {
 // changed looks at the graph: deadlocks first, then paths to be sent on. What
 // has gone since the last look makes no cycle and no path.
 func (p *pushing) changed(s *site, o *out) {
-	if p.news.none() {
+	if p.news.none() && !p.arrived {
 		return
 	}
-	p.look(s)
+	if p.look(s); p.news.none() {
+		return // a path that says nothing new
+	}
 	for cycle := p.web.cycle(); cycle != nil; cycle = p.web.cycle() {
 		victim := p.victim(cycle)
 		p.told[victim.tx] = victim.attempt
@@ -234,16 +235,20 @@ func (p *pushing) look(s *site) {
 			}
 		}
 	}
-	for _, r := range p.paths {
+	for k, r := range p.paths {
+		fresh := p.arrived && k == len(p.paths)-1
 		for i, to := range r.nodes[1:] {
 			if from := r.nodes[i]; !w.has(from, to) {
 				w.add(hold{from, to, -1})
+				p.news.addIf(fresh, from)
 			}
 		}
 		if !w.entered[r.first().tx] {
 			w.enter(r.first())
+			p.news.addIf(fresh, r.first())
 		}
 	}
+	p.arrived = false
 	for i, a := range p.away {
 		w.leave(a.from, i)
 	}

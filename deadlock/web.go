@@ -187,6 +187,12 @@ func (n *news) add(who node) {
 	}
 }
 
+func (n *news) addIf(fresh bool, who node) {
+	if fresh {
+		n.add(who)
+	}
+}
+
 func (n *news) has(who node) bool { return n.all || n.is[who.tx] }
 
 func (n *news) none() bool { return !n.all && len(n.txs) == 0 }

@@ -79,7 +79,9 @@ func (o *oracle) closed(i int) {
 	if members := o.cycle(i); members != nil {
 		o.standing = append(o.standing, standing{members, o.w.now})
 		r.Deadlocks++
-		r.keepGraph(o.graph(), members)
+		if r.ring == nil {
+			r.Graph, r.ring = o.graph(), members
+		}
 		if o.w.back != nil {
 			o.w.back.Cycles = append(o.w.back.Cycles, ids(members))
 		}

@@ -50,12 +50,6 @@ type FalseCycle struct {
 // Ring reports whether Graph has a cycle.
 func (r *Result) Ring() bool { return r.Graph != nil && len(r.Graph.Cycles()) > 0 }
 
-func (r *Result) keepGraph(g *deadlock.Graph, members []int) {
-	if r.ring == nil {
-		r.Graph, r.ring = g, members
-	}
-}
-
 func (r *Result) committed(w *world, p *process) {
 	r.Committed++
 	p.commits++
