@@ -11,6 +11,9 @@ import (
 	"github.com/stile-lock/stile/internal/compare"
 )
 
+// maxCompared is how many processes may compete for the locks of a comparison.
+const maxCompared = 100
+
 // runDeadlock compares methods against deadlock.
 func (f *compareFlags) runDeadlock(cmd *cobra.Command, names []string, stdout, stderr io.Writer) error {
 	for _, flag := range []string{"think", "hold"} {
@@ -26,8 +29,8 @@ func (f *compareFlags) runDeadlock(cmd *cobra.Command, names []string, stdout, s
 		c.Processes = f.config.Nodes
 	}
 	for _, n := range c.Processes {
-		if n > maxProcesses {
-			return fmt.Errorf("--nodes %d: with --deadlock at most %d", n, maxProcesses)
+		if n > maxCompared {
+			return fmt.Errorf("--nodes %d: with --deadlock at most %d, since all of them compete for %d locks", n, maxCompared, c.Locks)
 		}
 	}
 	if len(names) > 0 {

@@ -19,10 +19,13 @@ import (
 // Bounds of what a run of transactions may be asked for.
 const (
 	maxSites        = 100
-	maxProcesses    = 100
+	maxProcesses    = 1000 // see tooMany
 	maxLocks        = 10_000
 	maxTransactions = 1_000_000
 )
+
+// tooMany says why there are not more processes.
+const tooMany = "each may wait for any other, so with more a run takes minutes"
 
 // deadlockFlags is what 'stile deadlock' can be told.
 type deadlockFlags struct {
@@ -63,7 +66,7 @@ Worked examples are scenarios: 'stile replay scenarios/none-ring.stile'.`,
 	fs.StringVar(&f.config.Mode, "mode", "", "how detect-central learns of local graphs: demand (the usual), change or batch")
 	fs.Var(count{&f.sites, 1, maxSites}, "sites", "how many sites there are")
 	fs.Var(count{&f.config.Transactions, 1, maxTransactions}, "transactions", "how many transactions there are in all")
-	fs.Var(count{&f.processes, 1, maxProcesses}, "processes", "how many processes run them, each one at a time")
+	fs.Var(limited{count{&f.processes, 1, maxProcesses}, tooMany}, "processes", "how many processes run them, each one at a time")
 	fs.Var(count{&f.locks, 1, maxLocks}, "locks", "how many locks there are")
 	fs.Var(count{&f.config.Many, 1, maxLocks}, "take", "how many locks a transaction takes at most")
 	fs.Var(count{&f.config.Hot, 0, 100}, "hot", "per cent of the requests that go to the first fifth of the locks")

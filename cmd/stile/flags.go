@@ -42,6 +42,20 @@ func (c count) String() string {
 
 func (c count) Type() string { return "N" }
 
+// A limited is a count that says why it is not higher.
+type limited struct {
+	count
+	why string
+}
+
+func (l limited) Set(s string) error {
+	err := l.count.Set(s)
+	if n, bad := strconv.Atoi(s); bad == nil && n > l.high {
+		err = fmt.Errorf("%w: %s", err, l.why)
+	}
+	return err
+}
+
 // counts is a list of whole numbers from 1 to high.
 type counts struct {
 	to   *[]int

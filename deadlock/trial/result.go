@@ -24,6 +24,7 @@ type Result struct {
 	Buried       int             `json:"-"` // aborts because of dead sites
 	Lost         int             `json:"-"` // transactions that could not be run any more
 	Messages     int             `json:"-"`
+	Events       int             `json:"-"` // messages delivered, steps of processes, timers
 	Time         int64           `json:"-"` // ticks
 	LongestDelay int64           `json:"-"` // the longest that a deadlock stood, in ticks
 	LongestLife  int64           `json:"-"` // the longest from the first request to the commit

@@ -3,6 +3,7 @@ package trial
 import (
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/stile-lock/stile/core"
@@ -14,17 +15,25 @@ import (
 // each runs a test for every method in each of its modes.
 func each(t *testing.T, f func(t *testing.T, m deadlock.Method, mode string)) {
 	for _, m := range deadlock.Methods() {
-		modes := m.Modes
-		if modes == nil {
-			modes = []string{""}
-		}
-		for _, mode := range modes {
-			t.Run(m.Name+mode, func(t *testing.T) {
+		for _, mode := range modesOf(m) {
+			t.Run(full(m, mode), func(t *testing.T) {
 				t.Parallel()
 				f(t, m, mode)
 			})
 		}
 	}
+}
+
+func modesOf(m deadlock.Method) []string {
+	if m.Modes == nil {
+		return []string{""}
+	}
+	return m.Modes
+}
+
+// full returns the name of a method in one of its modes.
+func full(m deadlock.Method, mode string) string {
+	return strings.TrimSuffix(m.Name+"-"+mode, "-")
 }
 
 // standingBound is how long a deadlock of philosophers may stand, in T, for each

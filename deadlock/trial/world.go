@@ -124,6 +124,7 @@ func (w *world) run() error {
 		}
 		e := w.queue.pop()
 		w.now = e.at
+		w.result.Events++
 		w.happen(e)
 	}
 	return w.err
