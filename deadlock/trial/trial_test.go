@@ -2,7 +2,6 @@ package trial
 
 import (
 	"fmt"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -34,59 +33,6 @@ func modesOf(m deadlock.Method) []string {
 // full returns the name of a method in one of its modes.
 func full(m deadlock.Method, mode string) string {
 	return strings.TrimSuffix(m.Name+"-"+mode, "-")
-}
-
-// standingBound is how long a deadlock of philosophers may stand, in T, for each
-// method that lets one arise: the latency of a message is at most 1.5 T.
-func standingBound(mode string) int64 {
-	switch mode {
-	case deadlock.InBatch:
-		return 20 // a batch that is not full waits for 12, then GRAPH and ABORT
-	case deadlock.OnDemand:
-		return 15 // patience of 6, then DEMAND, COLLECT, GRAPH and ABORT
-	}
-	return 9 // three times a WAITS or PATH or GRAPH, and ABORT
-}
-
-// TestPhilosophers: 100,000 meals of five philosophers over five forks at
-// three sites. No deadlock stands for longer than the bound, nobody starves.
-// With no method all five sit in a ring, each waiting for the next.
-func TestPhilosophers(t *testing.T) {
-	meals := 100_000
-	if testing.Short() {
-		meals = 5_000
-	}
-	each(t, func(t *testing.T, m deadlock.Method, mode string) {
-		r, err := Run(Philosophers(m, mode, 5, meals))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if m.Family == deadlock.Ignore {
-			want := []core.ID{0, 1, 2, 3, 4}
-			if r.Stuck != 5 || !reflect.DeepEqual(r.Graph.Cycles(), [][]core.ID{want}) {
-				t.Errorf("%d stuck in cycles %v, want all five in one ring", r.Stuck, r.Graph.Cycles())
-			}
-			return
-		}
-		if r.Committed != meals || r.Stuck != 0 || len(r.Violations) > 0 {
-			t.Errorf("%d meals, %d stuck, violations %v, want %d meals", r.Committed, r.Stuck, r.Violations, meals)
-		}
-		if r.LongestDelay > standingBound(mode)*scenario.T {
-			t.Errorf("a deadlock stood for %s T, longer than %d", scenario.FormatTime(r.LongestDelay), standingBound(mode))
-		}
-		if m.Family == deadlock.Detection && (r.Deadlocks == 0 || r.Found != r.Deadlocks) {
-			t.Errorf("%d deadlocks, %d found: want some, and all found", r.Deadlocks, r.Found)
-		}
-		for p, n := range r.Commits {
-			// Plain priorities favour some; nobody starves as long as they rest.
-			if !m.Starves && n < meals/10 {
-				t.Errorf("%v had %d of %d meals", core.ID(p), n, meals)
-			}
-		}
-		if longest := int64(60); !m.Starves && r.LongestLife > longest*scenario.T {
-			t.Errorf("somebody waited for %s T for a meal, longer than %d", scenario.FormatTime(r.LongestLife), longest)
-		}
-	})
 }
 
 // TestPriorityStarves: with plain priorities the last of eight is aborted
