@@ -77,61 +77,53 @@ func (a *Allocation) WaitFor() *Graph {
 // not enough: the graph is reduced, again and again, by somebody whose
 // requests can be met and who then gives everything back; who is left over is
 // deadlocked.
+//
+// R. C. Holt: Some Deadlock Properties of Computer Systems. Computing Surveys
+// 4(3), 1972.
 func (a *Allocation) Deadlocked() []core.ID {
+	_, left := a.Reduce()
+	return left
+}
+
+// Reduce returns in which order transactions can end, and who cannot.
+func (a *Allocation) Reduce() (order, left []core.ID) {
 	free := make([]int, len(a.units))
 	for r := range a.units {
 		free[r] = a.Free(r)
 	}
-	var left []core.ID
-	for tx := range a.requests {
-		left = append(left, core.ID(tx))
-	}
-	return reduce(free, a.requests, a.assigned, left)
+	return reduce(free, a.requests, a.assigned)
 }
 
 // reduce lets transactions end as long as what they want is free, and returns
-// who cannot.
-func reduce(free []int, want, have [][]int, left []core.ID) []core.ID {
-	for again := true; again; {
-		again = false
+// in which order, and who cannot.
+func reduce(free []int, want, have [][]int) (order, left []core.ID) {
+	for tx := range want {
+		left = append(left, core.ID(tx))
+	}
+	for n := -1; n != len(order); {
+		n = len(order)
 		left = slices.DeleteFunc(left, func(tx core.ID) bool {
-			for r, n := range want[tx] {
-				if n > free[r] {
-					return false
-				}
+			if !within(want[tx], free) {
+				return false
 			}
 			for r, n := range have[tx] {
 				free[r] += n
 			}
-			again = true
+			order = append(order, tx)
 			return true
 		})
 	}
-	return left
+	return order, left
 }
 
-// Safe reports whether a state is safe: there is an order in which everybody
-// can get all that it has claimed and end. claims and have are by transaction
-// and resource.
-//
-// E. W. Dijkstra: Co-operating sequential processes, 1965, section 6.
-func Safe(units []int, claims, have [][]int) bool {
-	free := slices.Clone(units)
-	need := make([][]int, len(claims))
-	var left []core.ID
-	for tx := range claims {
-		left = append(left, core.ID(tx))
-		for r := range units {
-			free[r] -= have[tx][r]
-			need[tx] = append(need[tx], claims[tx][r]-have[tx][r])
-		}
-	}
-	for _, n := range free {
-		if n < 0 {
+// within reports whether a is at most b, resource by resource.
+func within(a, b []int) bool {
+	for r, n := range a {
+		if n > b[r] {
 			return false
 		}
 	}
-	return len(reduce(free, need, have, left)) == 0
+	return true
 }
 
 // LockName returns what people call a lock: L1, L2, ...
