@@ -91,11 +91,7 @@ func (g *Graph) label(from, to core.ID) string {
 
 // Chain writes transactions one after the other: P1->P5->P2.
 func Chain(ids []core.ID) string {
-	words := make([]string, len(ids))
-	for i, id := range ids {
-		words[i] = id.String()
-	}
-	return strings.Join(words, "->")
+	return strings.Join(names(ids), "->")
 }
 
 // Round writes a cycle, the first member again at its end.

@@ -47,12 +47,8 @@ func (g *Graph) SVG(p Picture) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" font-family="%s" font-size="12">`+"\n",
 		d.width, d.height, d.width, d.height, html.EscapeString(fonts))
-	b.WriteString(`<rect width="100%" height="100%" fill="#ffffff"/>` + "\n<defs>\n")
-	for _, head := range []struct{ id, colour string }{{"ring", alarm}, {"wait", blue}, {"said", grey}} {
-		fmt.Fprintf(&b, `<marker id="%s" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="11" markerHeight="11" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0.8 L10 5 L0 9.2 z" fill="%s"/></marker>`+"\n",
-			head.id, head.colour)
-	}
-	b.WriteString("</defs>\n")
+	b.WriteString(`<rect width="100%" height="100%" fill="#ffffff"/>` + "\n")
+	heads(&b)
 	fmt.Fprintf(&b, `<text x="16" y="24" font-size="14" font-weight="600" fill="%s">%s</text>`+"\n", ink, html.EscapeString(p.Title))
 	fmt.Fprintf(&b, `<text x="16" y="43" fill="%s">%s</text>`+"\n", grey, html.EscapeString(p.Note))
 	if len(d.nodes()) == 0 {
@@ -66,6 +62,16 @@ func (g *Graph) SVG(p Picture) string {
 	}
 	b.WriteString("</svg>\n")
 	return b.String()
+}
+
+// heads writes the heads of arrows.
+func heads(b *strings.Builder) {
+	b.WriteString("<defs>\n")
+	for _, head := range []struct{ id, colour string }{{"ring", alarm}, {"wait", blue}, {"said", grey}} {
+		fmt.Fprintf(b, `<marker id="%s" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="11" markerHeight="11" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0.8 L10 5 L0 9.2 z" fill="%s"/></marker>`+"\n",
+			head.id, head.colour)
+	}
+	b.WriteString("</defs>\n")
 }
 
 type point struct{ x, y float64 }

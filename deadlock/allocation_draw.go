@@ -1,0 +1,201 @@
+package deadlock
+
+import (
+	"fmt"
+	"html"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/stile-lock/stile/core"
+)
+
+// Text draws the graph for a terminal of 80 columns: for each resource a box
+// for every instance, with who has it, and who asks for how many; and then who
+// can end, in which order, and who cannot.
+func (a *Allocation) Text() string {
+	var b strings.Builder
+	for r := range a.units {
+		words := []string{LockName(r)}
+		for tx := range a.assigned {
+			for range a.assigned[tx][r] {
+				words = append(words, fmt.Sprintf("[%v]", core.ID(tx)))
+			}
+		}
+		for range a.Free(r) {
+			words = append(words, "[ ]")
+		}
+		for tx := range a.requests {
+			if n := a.requests[tx][r]; n > 0 {
+				words = append(words, fmt.Sprintf("<--%s %v", times(n), core.ID(tx)))
+			}
+		}
+		wrap(&b, words)
+	}
+	order, left := a.Reduce()
+	if len(order) > 0 {
+		wrap(&b, append([]string{"can end, in this order:"}, names(order)...))
+	}
+	if len(left) > 0 {
+		wrap(&b, append([]string{"deadlocked:"}, names(left)...))
+	}
+	return b.String()
+}
+
+// times says how many instances a request is for, unless it is one.
+func times(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return fmt.Sprintf("%d--", n)
+}
+
+func names(ids []core.ID) []string {
+	words := make([]string, len(ids))
+	for i, id := range ids {
+		words[i] = id.String()
+	}
+	return words
+}
+
+// wrap writes words, in lines as wide as a ring may be.
+func wrap(b *strings.Builder, words []string) {
+	line := " "
+	for _, w := range words {
+		if len(line)+1+len(w) > ringWidth {
+			b.WriteString(line + "\n")
+			line = "     "
+		}
+		line += " " + w
+	}
+	b.WriteString(line + "\n")
+}
+
+// Sizes of the picture of an allocation.
+const (
+	seatWidth = 92.0 // from one transaction, or resource, to the next
+	dotSpace  = 14.0 // from one instance to the next
+	upper     = 96.0 // where transactions are
+	lower     = 226.0
+)
+
+// SVG draws the graph as textbooks do: transactions are circles, resources are
+// boxes with a dot for every instance. A request leads from a circle to a box,
+// an assignment from a dot to a circle. Who is deadlocked is drawn in the
+// colour of rings, edges included.
+func (a *Allocation) SVG(title string) string {
+	left := a.Deadlocked()
+	p := &plan{a: a}
+	width, height := max(p.width()+32, 360, 32+8.7*float64(len(title))), lower+64
+	note := "nobody is deadlocked"
+	if len(left) > 0 {
+		note = "deadlocked: " + strings.Join(names(left), " ")
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" font-family="%s" font-size="12">`+"\n",
+		width, height, width, height, html.EscapeString(fonts))
+	b.WriteString(`<rect width="100%" height="100%" fill="#ffffff"/>` + "\n")
+	heads(&b)
+	fmt.Fprintf(&b, `<text x="16" y="24" font-size="14" font-weight="600" fill="%s">%s</text>`+"\n", ink, html.EscapeString(title))
+	fmt.Fprintf(&b, `<text x="16" y="43" fill="%s">%s</text>`+"\n", grey, note)
+	for r := range a.units {
+		p.box(&b, r)
+	}
+	for tx := range a.requests {
+		p.edges(&b, tx, slices.Contains(left, core.ID(tx)))
+	}
+	for tx := range a.requests {
+		line := ink
+		if slices.Contains(left, core.ID(tx)) {
+			line = alarm
+		}
+		at := p.circle(tx)
+		fmt.Fprintf(&b, `<circle cx="%.1f" cy="%.1f" r="%.1f" fill="#ffffff" stroke="%s" stroke-width="1.6"/>`+"\n", at.x, at.y, radius, line)
+		fmt.Fprintf(&b, `<text x="%.1f" y="%.1f" fill="%s" text-anchor="middle">%v</text>`+"\n", at.x, at.y+4.2, ink, core.ID(tx))
+	}
+	b.WriteString("</svg>\n")
+	return b.String()
+}
+
+// A plan says where everything of an allocation is drawn.
+type plan struct{ a *Allocation }
+
+func (p *plan) width() float64 {
+	right := 0.0
+	for r := range p.a.units {
+		_, right = p.sides(r)
+	}
+	return max(seatWidth*float64(len(p.a.requests)), right)
+}
+
+func (p *plan) circle(tx int) point {
+	return point{16 + seatWidth*(float64(tx)+0.5), upper}
+}
+
+// boxWidth is as wide as the dots of a resource need.
+func (p *plan) boxWidth(r int) float64 { return max(44, dotSpace*float64(p.a.units[r]+1)) }
+
+// sides returns where the box of a resource begins and ends. Boxes are spread
+// below all circles, if there is room.
+func (p *plan) sides(r int) (left, right float64) {
+	room := seatWidth * float64(len(p.a.requests))
+	for i := range p.a.units {
+		room -= p.boxWidth(i)
+	}
+	gap := max(20, room/float64(max(1, len(p.a.units))))
+	left = 16 + gap/2
+	for i := range r {
+		left += p.boxWidth(i) + gap
+	}
+	return left, left + p.boxWidth(r)
+}
+
+func (p *plan) dot(r, i int) point {
+	left, right := p.sides(r)
+	return point{(left+right)/2 + dotSpace*(float64(i)-float64(p.a.units[r]-1)/2), lower}
+}
+
+func (p *plan) box(b *strings.Builder, r int) {
+	left, right := p.sides(r)
+	fmt.Fprintf(b, `<rect x="%.1f" y="%.1f" width="%.1f" height="28" rx="3" fill="#ffffff" stroke="%s" stroke-width="1.6"/>`+"\n", left, lower-14, right-left, ink)
+	for i := range p.a.units[r] {
+		at := p.dot(r, i)
+		fmt.Fprintf(b, `<circle cx="%.1f" cy="%.1f" r="3.5" fill="%s"/>`+"\n", at.x, at.y, ink)
+	}
+	fmt.Fprintf(b, `<text x="%.1f" y="%.1f" fill="%s" text-anchor="middle">%s</text>`+"\n", (left+right)/2, lower+32, ink, LockName(r))
+}
+
+// edges draws what a transaction has and asks for.
+func (p *plan) edges(b *strings.Builder, tx int, stuck bool) {
+	at := p.circle(tx)
+	for r := range p.a.units {
+		first := 0 // of the dots, those of the transactions before are taken
+		for other := range tx {
+			first += p.a.assigned[other][r]
+		}
+		for i := range p.a.assigned[tx][r] {
+			straight(b, p.dot(r, first+i), at, 5, radius+5, stuck, fmt.Sprintf("%v has %s", core.ID(tx), LockName(r)))
+		}
+		if n := p.a.requests[tx][r]; n > 0 {
+			left, right := p.sides(r)
+			to := point{min(max(at.x, left+6), right-6), lower - 14}
+			straight(b, at, to, radius+3, 3, stuck, fmt.Sprintf("%v asks for %d of %s", core.ID(tx), n, LockName(r)))
+			if n > 1 {
+				fmt.Fprintf(b, `<text x="%.1f" y="%.1f" font-size="10" fill="%s" stroke="#ffffff" stroke-width="3" paint-order="stroke" text-anchor="middle">%d</text>`+"\n", (at.x+to.x)/2, (at.y+to.y)/2+3.5, grey, n)
+			}
+		}
+	}
+}
+
+// straight draws an arrow that begins and ends a little off its points.
+func straight(b *strings.Builder, from, to point, off, before float64, stuck bool, title string) {
+	dx, dy := to.x-from.x, to.y-from.y
+	length := math.Hypot(dx, dy)
+	ux, uy := dx/length, dy/length
+	colour, head, stroke := blue, "wait", "1.6"
+	if stuck {
+		colour, head, stroke = alarm, "ring", "2.4"
+	}
+	fmt.Fprintf(b, `<path d="M%.1f %.1f L%.1f %.1f" fill="none" stroke="%s" stroke-width="%s" marker-end="url(#%s)"><title>%s</title></path>`+"\n",
+		from.x+ux*off, from.y+uy*off, to.x-ux*before, to.y-uy*before, colour, stroke, head, html.EscapeString(title))
+}
