@@ -18,7 +18,7 @@ var (
 // the textbooks have it: everybody claims beforehand how many it may need, and
 // a request is met only if the state stays safe.
 //
-// E. W. Dijkstra: Co-operating sequential processes. EWD 123, 1965, for one
+// E. W. Dijkstra: Cooperating Sequential Processes. EWD 123, 1965, for one
 // resource; A. N. Habermann: Prevention of System Deadlocks. Communications of
 // the ACM 12(7), 1969, for several.
 type Bank struct {

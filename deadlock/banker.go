@@ -14,7 +14,7 @@ import (
 func Banker() Method {
 	return Method{
 		Name: "banker", Title: "Banker's algorithm", Family: Avoid, Claims: true, Exact: always,
-		Paper: "E. W. Dijkstra: Co-operating sequential processes. EWD 123, 1965",
+		Paper: "E. W. Dijkstra: Cooperating Sequential Processes. EWD 123, 1965",
 		make:  only(func(l *Layout) method { return &banker{claimed: make([][]int, len(l.Home))} }),
 	}
 }

@@ -25,7 +25,7 @@ const (
 func DetectCentral() Method {
 	return Method{
 		Name: "detect-central", Title: "Detection by a coordinator", Family: Detection,
-		Paper: "J. N. Gray: Notes on Data Base Operating Systems, 1978, section 5.7.2; the stamps: G. S. Ho, C. V. Ramamoorthy: Protocols for Deadlock Detection in Distributed Database Systems. IEEE TSE 8(6), 1982",
+		Paper: "J. N. Gray: Notes on Data Base Operating Systems. Operating Systems: An Advanced Course, LNCS 60, 1978; the stamps: G. S. Ho, C. V. Ramamoorthy: Protocols for Deadlock Detection in Distributed Database Systems. IEEE TSE 8(6), 1982",
 		Modes: []string{OnDemand, OnChange, InBatch},
 		Exact: func(mode string) bool { return mode == OnDemand || mode == "" },
 		make: func(mode string) func(l *Layout) method {
