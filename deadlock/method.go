@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/internal/spell"
 )
 
 // A method is what makes one way of dealing with deadlocks differ from
@@ -156,7 +157,7 @@ func Find(name string) (Method, error) {
 		}
 		names = append(names, m.Name)
 	}
-	return Method{}, fmt.Errorf("unknown method %q: want %s", name, join(names))
+	return Method{}, fmt.Errorf("unknown method %q: want %s%s", name, join(names), spell.DidYouMean(name, names...))
 }
 
 // only makes a method that has one mode.

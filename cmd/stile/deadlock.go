@@ -59,11 +59,16 @@ Worked examples are scenarios: 'stile replay scenarios/none-ring.stile'.`,
   stile deadlock detect-central --mode change --json
   stile deadlock detect-distributed --philosophers --transactions 100000`,
 		Args: oneMethod,
-		RunE: func(_ *cobra.Command, args []string) error { return f.run(args[0], stdout) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := f.dinner(c); err != nil {
+				return err
+			}
+			return f.run(args[0], stdout)
+		},
 	}
 	fs := c.Flags()
 	fs.SortFlags = false
-	fs.StringVar(&f.config.Mode, "mode", "", "how detect-central learns of local graphs: demand (the usual), change or batch")
+	fs.StringVar(&f.config.Mode, "mode", "", "the `MODE` in which detect-central learns of local graphs: demand (the usual), change or batch")
 	fs.Var(count{&f.sites, 1, maxSites}, "sites", "how many sites there are")
 	fs.Var(count{&f.config.Transactions, 1, maxTransactions}, "transactions", "how many transactions there are in all")
 	fs.Var(limited{count{&f.processes, 1, maxProcesses}, tooMany}, "processes", "how many processes run them, each one at a time")
@@ -91,6 +96,16 @@ func oneMethod(c *cobra.Command, args []string) error {
 		return nil
 	}
 	return fmt.Errorf("%s takes one method, but got %q too: run them one by one, or see 'stile compare --help'", c.CommandPath(), args[1])
+}
+
+// dinner refuses what philosophers have no choice of.
+func (f *deadlockFlags) dinner(c *cobra.Command) error {
+	for _, flag := range []string{"sites", "processes", "locks", "take", "hot", "think"} {
+		if f.philosophers && c.Flags().Changed(flag) {
+			return fmt.Errorf("--philosophers has no --%s to choose: leave one of them out", flag)
+		}
+	}
+	return nil
 }
 
 // resolve turns the flags into a run.
@@ -142,8 +157,11 @@ func (f *deadlockFlags) run(name string, stdout io.Writer) error {
 	}
 	rec := &recorder{Trace: trial.NewTrace(c)}
 	svg, events := "", f.trace
-	if strings.EqualFold(filepath.Ext(f.trace), ".svg") {
+	switch ext := strings.ToLower(filepath.Ext(f.trace)); {
+	case ext == ".svg":
 		svg, events = f.trace, ""
+	case f.trace != "" && !slices.Contains([]string{".json", ".log", ".shiviz", ".txt"}, ext):
+		return fmt.Errorf("--trace %q: the name must end in .json, .log or .shiviz (for ShiViz), .svg (a diagram) or .txt (the story)", f.trace)
 	}
 	outputs, err := rec.outputs(svg, events)
 	if err != nil {

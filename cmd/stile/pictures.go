@@ -47,7 +47,7 @@ func (r *recorder) outputs(svg, events string) ([]output, error) {
 		}
 		all = append(all, output{"trace", events, func() ([]byte, error) {
 			if r.missed {
-				return nil, fmt.Errorf("the run has more than %d events: give fewer --entries", maxEvents)
+				return nil, fmt.Errorf("the run has more than %d events: make it shorter, or leave --trace out", maxEvents)
 			}
 			return form()
 		}})

@@ -24,7 +24,7 @@ func layers() []layer {
 		{"quorum", "core"},
 		{"mutex", "core quorum"},
 		{"election", "core"},
-		{"deadlock", "core"},
+		{"deadlock", "internal/spell core"},
 		{"recovery", "core quorum mutex election"},
 		{"internal/spell", ""},
 		{"catalog", "internal/spell core quorum mutex election deadlock recovery"},
