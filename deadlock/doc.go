@@ -5,10 +5,11 @@
 // # Graphs
 //
 // An [Allocation] has resources with several instances each, request edges and
-// assignment edges; reducing it tells who is deadlocked. A [Graph] is a
-// wait-for graph. The global graph is the union of the local ones: that no
-// local graph has a cycle does not mean that the global one has none. Both
-// text and SVG draw each cycle as a ring of its own.
+// assignment edges; reducing it tells who is deadlocked. A [Bank] lends such
+// resources and stays safe. A [Graph] is a wait-for graph. The global graph is
+// the union of the local ones: that no local graph has a cycle does not mean
+// that the global one has none. Both text and SVG draw each cycle as a ring of
+// its own.
 //
 // # Methods
 //

@@ -29,7 +29,7 @@ func standingBound(m deadlock.Method, mode string) int64 {
 	case mode == deadlock.OnDemand:
 		return (4 + 6) * message // patience, DEMAND, COLLECT and GRAPH of the round before and of this one, ABORT
 	}
-	return 5 * message // WAITS, PATH from each of three sites, and ABORT
+	return 6 * message // WAITS, four PATHs since five forks at three sites make five hops, and ABORT
 }
 
 // TestPhilosophers: 100,000 meals of five philosophers over five forks at
