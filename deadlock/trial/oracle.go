@@ -14,7 +14,8 @@ type oracle struct {
 	w        *world
 	holder   []int // of each lock, or -1
 	standing []standing
-	largest  int
+	largest  int // the most edges there were
+	bound    int // there are at most so many now, and one more for a request that is arriving
 }
 
 // A standing is a deadlock that stands.
@@ -86,9 +87,9 @@ func (o *oracle) closed(i int) {
 			o.w.back.Cycles = append(o.w.back.Cycles, ids(members))
 		}
 	}
-	if r.ring == nil {
-		if n := o.edges(); n > o.largest {
-			r.Graph, o.largest = o.graph(), n
+	if o.bound++; r.ring == nil && o.bound+1 > o.largest {
+		if o.bound = o.edges(); o.bound > o.largest {
+			r.Graph, o.largest = o.graph(), o.bound
 		}
 	}
 }
@@ -110,6 +111,7 @@ func (o *oracle) took(i, k int) {
 		o.w.violate("two-holders", i)
 	}
 	o.holder[k] = i
+	o.bound = len(o.w.procs) // any number may wait for it
 }
 
 // free: a process has nothing any more.
