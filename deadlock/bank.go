@@ -88,6 +88,9 @@ func (b *Bank) Sequence() ([]core.ID, bool) {
 // Request gives a transaction so many of each resource, or says why not.
 // Nothing changes unless all of it can be given.
 func (b *Bank) Request(tx core.ID, amounts ...int) error {
+	if tx < 0 || int(tx) >= len(b.max) {
+		return fmt.Errorf("%v asks: there are %d transactions with claims", tx, len(b.max))
+	}
 	if err := proper(amounts, len(b.available)); err != nil {
 		return fmt.Errorf("%v asks: %w", tx, err)
 	}

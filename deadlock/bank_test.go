@@ -71,7 +71,7 @@ func TestBankRefuses(t *testing.T) {
 		t.Error("a claim of two resources of one is taken")
 	}
 	b := textbook(t)
-	if b.Request(0, -1, 0, 0) == nil || b.Request(0, 1) == nil {
+	if b.Request(0, -1, 0, 0) == nil || b.Request(0, 1) == nil || b.Request(9, 0, 0, 0) == nil || b.Request(core.None, 0, 0, 0) == nil {
 		t.Error("a negative request, or one of too few resources, is met")
 	}
 }
