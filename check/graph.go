@@ -68,7 +68,10 @@ func buildGraph(m Model, l graphLimit) (*graph, error) {
 				g.parent = append(g.parent, at)
 				next = appendState(next, b)
 			}
-			g.saw(s.Broken, place{at, &s})
+			if s.Broken != 0 {
+				step := s // a copy, so that s itself need not be on the heap
+				g.saw(s.Broken, place{at, &step})
+			}
 			if l.edges {
 				g.to = append(g.to, n)
 				g.class = append(g.class, classOf(s))
