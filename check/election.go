@@ -27,6 +27,7 @@ type Election struct {
 	Crashes  int  // how many processes crash at most, at any step
 	Returns  int  // how many of them come back at most, at any step
 	Quick    bool // messages take no time, compared with timeouts
+	Slow     bool // every message takes the longest time
 	Wrong    bool // once a timeout is too short, or a live process is taken for dead
 	Network  core.Network
 	Scenario scenario.Scenario // options of the algorithm, for counterexamples
@@ -43,6 +44,9 @@ func RunElection(c Election) (*Report, error) {
 	}
 	if c.Crashes < 0 || c.Crashes > maxEvents || c.Returns < 0 || c.Returns > maxEvents {
 		return nil, fmt.Errorf("cannot check %s: %d crashes and %d comebacks: want 0 to %d of each", c.Spec.Name, c.Crashes, c.Returns, maxEvents)
+	}
+	if c.Quick && c.Slow {
+		return nil, fmt.Errorf("cannot check %s with messages that are both quick and slow: choose one, or neither for any time", c.Spec.Name)
 	}
 	m, err := newElectorate(c)
 	if err != nil {
@@ -137,19 +141,19 @@ func (r *ballotRun) tell(g *graph, p *Property, states [][]byte) error {
 	}
 	sc.Title = fmt.Sprintf("%s among %d: %s violated", r.Spec.Name, r.Nodes, p.Name)
 	for i, want := range states[1:] {
-		var labels []uint32
-		_, err := g.worker.Next(states[i], func(s Step, b []byte) {
-			if len(labels) == 0 && slices.Equal(b, want) {
-				labels = append(labels, s.Label)
+		told := false
+		t := g.worker.(*teller)
+		_, err := t.Next(states[i], func(s Step, b []byte) {
+			if !told && slices.Equal(b, want) {
+				told = true
+				sc.Actions = append(sc.Actions, t.arrivals(s.Label)...)
+				if a, ok := voteAction(s.Label); ok {
+					sc.Actions = append(sc.Actions, a)
+				}
 			}
 		})
 		if err != nil {
 			return err
-		}
-		for _, l := range labels {
-			if a, ok := voteAction(l); ok {
-				sc.Actions = append(sc.Actions, a)
-			}
 		}
 	}
 	for _, a := range sc.Actions {

@@ -14,7 +14,8 @@ import (
 // in which it was sent or in the next one, and a timer runs out after so many
 // units as it was set for, when all that had to arrive by then has arrived.
 // The failure detector tells the truth, sooner or later. With Quick, messages
-// take no time at all compared with timeouts. With Wrong there is one error: a
+// take no time at all compared with timeouts; with Slow, each arrives in the
+// unit after it was sent. These are the two ends, and far fewer states. With Wrong there is one error: a
 // timer runs out too early, or a process is told that a live one is dead.
 type electorate struct {
 	Election
@@ -109,16 +110,6 @@ func (v *vote) add(b ballot) {
 		i--
 	}
 	v.ballots[i] = b
-}
-
-// due reports whether a ballot must arrive before time goes on.
-func (v *vote) due() bool {
-	for i := range v.ballots {
-		if v.ballots[i].old {
-			return true
-		}
-	}
-	return false
 }
 
 // highest returns the highest process alive, or None.

@@ -17,6 +17,7 @@ type teller struct {
 	key      []byte
 	buf      []byte
 	emit     func(Step, []byte)
+	gone     uint64 // the ballots that were lost before a process came back
 	err      error
 }
 
@@ -194,8 +195,7 @@ func (t *teller) act(p core.ID, kind core.InputKind, from core.ID, fresh bool, s
 func (t *teller) apply(p core.ID, done turn, fresh bool, s Step) {
 	s.Broken |= t.do(p, done, fresh)
 	s.Class = s.Label
-	t.buf = t.pack(t.buf[:0], t.to)
-	t.emit(s, t.buf)
+	t.give(s)
 }
 
 // do does what p's machine wants done, and returns what that breaks.
@@ -233,8 +233,7 @@ func (t *teller) crash(p core.ID) {
 	v.crashes--
 	v.voters[p] = voter{leader: core.None, dead: true}
 	v.round()
-	t.buf = t.pack(t.buf[:0], v)
-	t.emit(Step{Label: label(voteCrash, p, 0, 0)}, t.buf)
+	t.give(Step{Label: label(voteCrash, p, 0, 0)})
 }
 
 // comeBack lets p come back, remembering nothing. Everybody sees it at once:
@@ -243,8 +242,22 @@ func (t *teller) comeBack(p core.ID) {
 	if t.from.returns == 0 {
 		return
 	}
+	t.losses(p, func(set uint64) {
+		t.gone = set
+		t.rise(p)
+	})
+}
+
+// rise lets p come back after the ballots t.gone were lost.
+func (t *teller) rise(p core.ID) {
 	v := t.to
 	v.copyFrom(t.from)
+	v.ballots = v.ballots[:0]
+	for i := range t.from.ballots {
+		if t.gone>>i&1 == 0 {
+			v.ballots = append(v.ballots, t.from.ballots[i])
+		}
+	}
 	v.returns--
 	b, err := t.blob(p, t.birth(p, core.View{N: t.Nodes}).AppendState(nil))
 	v.voters[p] = voter{blob: b, leader: core.None}
@@ -327,6 +340,9 @@ func (t *teller) deliverAll() {
 		if list[i].link != list[first].link {
 			first = i
 		}
+		if t.Slow && !list[i].old || t.from.to(&list[i]).dead {
+			continue
+		}
 		if i != first && t.Network == core.FIFO || slices.Contains(list[first:i], list[i]) {
 			continue
 		}
@@ -334,7 +350,7 @@ func (t *teller) deliverAll() {
 	}
 }
 
-// deliver hands over a ballot, the nth of its link. With the dead it is lost.
+// deliver hands over a ballot, the nth of its link.
 func (t *teller) deliver(i, nth int) {
 	b := t.from.ballots[i]
 	from, to := core.ID(int(b.link)/t.Nodes), core.ID(int(b.link)%t.Nodes)
@@ -342,12 +358,7 @@ func (t *teller) deliver(i, nth int) {
 	v := t.to
 	v.copyFrom(t.from)
 	v.ballots = slices.Delete(v.ballots, i, i+1)
-	me := &v.voters[to]
-	if me.dead {
-		t.apply(to, turn{}, false, s)
-		return
-	}
-	done, err := t.turn(to, me.blob, core.Receive, from, b.blob)
+	done, err := t.turn(to, v.voters[to].blob, core.Receive, from, b.blob)
 	if err != nil {
 		t.err = err
 		return
@@ -359,9 +370,10 @@ func (t *teller) deliver(i, nth int) {
 func (t *teller) tick() {
 	v := t.to
 	v.copyFrom(t.from)
-	if t.Quick && len(v.ballots) > 0 {
+	if t.Quick && v.alive() {
 		return
 	}
+	v.lose(!t.Quick)
 	least := uint8(255)
 	for i := range v.voters {
 		if me := &v.voters[i]; me.timer > 0 {
@@ -375,7 +387,9 @@ func (t *teller) tick() {
 	if t.Quick {
 		units = least - 1 // nothing happens until then
 	}
-	waits := least < 255
+	// Ballots only get older for the sake of timers: without one, nothing can
+	// happen afterwards that could not happen now.
+	waits := least < 255 || t.Slow && v.alive()
 	for i := range v.voters {
 		if me := &v.voters[i]; me.timer > 0 {
 			me.timer -= units
@@ -383,13 +397,11 @@ func (t *teller) tick() {
 	}
 	for i := range v.ballots {
 		v.ballots[i].old = true
-		waits = true
 	}
 	if waits {
 		s := Step{Label: label(voteTick, 0, 0, 0), Fair: true}
 		s.Class = s.Label
-		t.buf = t.pack(t.buf[:0], v)
-		t.emit(s, t.buf)
+		t.give(s)
 	}
 }
 

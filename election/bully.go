@@ -17,9 +17,13 @@ import "github.com/stile-lock/stile/core"
 // process that got one waits for the highest of those who live: a message to
 // it, its own wait for answers, and a message back.
 //
-// Departure: the leader that is asked by a lower process tells it again that it
+// Departures. The leader that is asked by a lower process tells it again that it
 // leads, and nobody else. It knows that nobody higher is alive, since that one
-// would have held an election when it came back.
+// would have held an election when it came back. And COORDINATOR of a lower one
+// than the present leader may be stale, and is refused; if the leader is dead,
+// though, news that are still older may come later, of one lower yet. So what
+// was refused is remembered, and nobody below is followed, until the process
+// has asked anew itself.
 func Bully() core.Spec {
 	return core.Spec{
 		Name: "bully", Family: core.Election, Title: "Bully", Authors: "Garcia-Molina", Year: 1982,
@@ -32,7 +36,8 @@ func Bully() core.Spec {
 			Symmetric: false,
 		},
 		Plan: core.Always(func(self core.ID, v core.View) core.Machine {
-			return core.New(self, v, &bully{self: self, n: v.N, leader: born(v)})
+			s := newBully(self, v)
+			return core.New(self, v, &s)
 		}),
 	}
 }
@@ -71,13 +76,19 @@ type bully struct {
 	self core.ID
 	n    int
 
-	state  uint8
-	leader core.ID // or None
+	state   uint8
+	leader  core.ID // or None
+	refused core.ID // the highest whose COORDINATOR was refused since, or None
+}
+
+func newBully(self core.ID, v core.View) bully {
+	return bully{self: self, n: v.N, leader: born(v), refused: core.None}
 }
 
 func (s *bully) Fields(c *core.Coder) {
 	c.Uint8("state", &s.state, "QUIET", "ELECTING", "YIELDING")
 	c.Maybe("leader", &s.leader)
+	c.Maybe("refused", &s.refused)
 }
 
 // Start lets a process that is back hold an election.
@@ -96,6 +107,7 @@ func (s *bully) Request(out *core.Out[bullyMessage]) {
 // elect asks everybody higher. The highest of all need not ask.
 func (s *bully) elect(out *core.Out[bullyMessage]) {
 	s.forget(out)
+	s.refused = core.None
 	if int(s.self) == s.n-1 {
 		s.win(out)
 		return
@@ -125,6 +137,7 @@ func (s *bully) follow(leader core.ID, out *core.Out[bullyMessage]) {
 		s.state = quiet
 		out.StopTimer(0)
 	}
+	s.refused = core.None
 	if s.leader != leader {
 		s.leader = leader
 		out.Lead(leader)
@@ -152,8 +165,10 @@ func (s *bully) Receive(from core.ID, m *bullyMessage, out *core.Out[bullyMessag
 	case m.Kind == bullyAnswer && from > s.self && s.state == electing:
 		s.state = yielding
 		out.SetTimer(0, coordinatorWait)
-	case m.Kind == bullyCoordinator && from > max(s.self, s.leader):
+	case m.Kind == bullyCoordinator && from > max(s.self, s.leader) && from >= s.refused:
 		s.follow(from, out)
+	case m.Kind == bullyCoordinator && from > s.self && from != s.leader:
+		s.refused = max(s.refused, from)
 	}
 }
 

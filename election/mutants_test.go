@@ -110,7 +110,7 @@ func (s *bullyFollowsAnybody) Receive(from core.ID, m *bullyMessage, out *core.O
 
 func bullyMutants() []mutant {
 	spec := Bully()
-	of := func(self core.ID, v core.View) bully { return bully{self: self, n: v.N, leader: born(v)} }
+	of := newBully
 	return []mutant{
 		{"a coordinator announced too early", spec, wrap[bullyMessage](func(self core.ID, v core.View) core.Mutex[bullyMessage] {
 			return &bullyTooEarly{of(self, v)}

@@ -13,39 +13,59 @@ import (
 )
 
 // In every order of events, with a death at any step: never two are inside,
-// and nobody alive waits for ever. The counts are pinned.
+// and nobody alive waits for ever. The counts are pinned. With quick, messages
+// take no time compared with timeouts; without it, each takes any time up to
+// the longest.
 func TestEveryOrder(t *testing.T) {
 	maekawa := func(core.ID) core.Spec { return mutex.Maekawa(quorum.Grid) }
 	dijkstra := func(core.ID) core.Spec { return mutex.Dijkstra(0) }
+	raymond := func(core.ID) core.Spec { return mutex.Raymond(mutex.Kary(2)) }
 	bully, ring := election.Bully(), election.Ring()
 	for _, c := range []struct {
 		lock           recovery.Lock
 		elect          core.Spec
 		nodes, crashes int
+		quick          bool
 		states         int64
 	}{
-		{mutex.Central, bully, 3, 1, 19477},
-		{mutex.Central, bully, 3, 2, 52746},
-		{mutex.Central, ring, 3, 1, 20917},
-		{plain(mutex.TokenRing), bully, 3, 1, 10231},
-		{plain(mutex.TokenRing), ring, 3, 1, 11625},
-		{plain(mutex.TokenRingLazy), bully, 3, 1, 27922},
-		{plain(mutex.SuzukiKasami), bully, 3, 1, 141560},
-		{func(core.ID) core.Spec { return mutex.Raymond(mutex.Kary(2)) }, bully, 3, 1, 27906},
-		{plain(mutex.NaimiTrehel), bully, 3, 2, 103534},
-		{maekawa, bully, 3, 1, 265398},
-		{dijkstra, bully, 3, 1, 74832},
-		{plain(mutex.RicartAgrawala), bully, 2, 1, 231},
-		{plain(mutex.Lamport), bully, 2, 1, 407},
-		{plain(mutex.Bakery), bully, 2, 1, 733},
+		{mutex.Central, bully, 2, 1, false, 69},
+		{mutex.CentralStamped, bully, 2, 1, false, 80},
+		{plain(mutex.TokenRing), bully, 2, 1, false, 73},
+		{plain(mutex.TokenRingLazy), bully, 2, 1, false, 98},
+		{plain(mutex.Lamport), bully, 2, 1, false, 272},
+		{plain(mutex.RicartAgrawala), bully, 2, 1, false, 174},
+		{plain(mutex.CarvalhoRoucairol), bully, 2, 1, false, 109},
+		{plain(mutex.SuzukiKasami), bully, 2, 1, false, 109},
+		{plain(mutex.RicartAgrawalaToken), bully, 2, 1, false, 109},
+		{plain(mutex.Majority), bully, 2, 1, false, 274},
+		{maekawa, bully, 2, 1, false, 274},
+		{raymond, bully, 2, 1, false, 98},
+		{plain(mutex.Bakery), bully, 2, 1, false, 429},
+		{dijkstra, bully, 2, 1, false, 274},
+		{plain(mutex.NaimiTrehel), bully, 2, 1, false, 98},
+		{mutex.Central, bully, 3, 1, true, 7046},
+		{mutex.CentralStamped, bully, 3, 1, true, 8445},
+		{plain(mutex.TokenRing), bully, 3, 1, true, 3743},
+		{plain(mutex.TokenRingLazy), bully, 3, 1, true, 9448},
+		{plain(mutex.RicartAgrawala), bully, 3, 1, true, 148189},
+		{plain(mutex.CarvalhoRoucairol), bully, 3, 1, true, 70500},
+		{plain(mutex.SuzukiKasami), bully, 3, 1, true, 36126},
+		{plain(mutex.RicartAgrawalaToken), bully, 3, 1, true, 33364},
+		{maekawa, bully, 3, 1, true, 78981},
+		{raymond, bully, 3, 1, true, 9875},
+		{dijkstra, bully, 3, 1, true, 27234},
+		{mutex.Central, bully, 3, 2, true, 9891},
+		{mutex.Central, ring, 3, 1, true, 14820},
+		{plain(mutex.TokenRing), ring, 3, 1, true, 8022},
+		{plain(mutex.NaimiTrehel), bully, 3, 2, true, 17149},
 	} {
 		spec := recovery.With(c.lock, c.elect)
-		r, err := check.RunDeaths(check.Deaths{Spec: spec, Nodes: c.nodes, Requests: 1, Crashes: c.crashes, Quick: true})
+		r, err := check.RunDeaths(check.Deaths{Spec: spec, Nodes: c.nodes, Requests: 1, Crashes: c.crashes, Quick: c.quick})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if r.States != c.states {
-			t.Errorf("%s among %d, crashes %d: %d states, want %d", spec.Name, c.nodes, c.crashes, r.States, c.states)
+			t.Errorf("%s among %d, crashes %d, quick %v: %d states, want %d", spec.Name, c.nodes, c.crashes, c.quick, r.States, c.states)
 		}
 		for _, p := range r.Properties {
 			if p.Verdict != check.HoldsBounded {

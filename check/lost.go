@@ -1,0 +1,118 @@
+package check
+
+import (
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/scenario"
+)
+
+// What is sent to the dead is lost when it arrives. Nobody sees when that is,
+// unless the process comes back: then what has not arrived yet finds it alive.
+// So losses are put off until it comes back, or until time goes on and leaves
+// no choice; and if nobody can come back any more, all is lost at once. Each
+// run with losses at other times is one of these but for steps that nobody
+// sees, and there are far fewer states.
+
+// to returns who gets a ballot.
+func (v *vote) to(b *ballot) *voter { return &v.voters[int(b.link)%len(v.voters)] }
+
+// mourns reports whether anybody is dead.
+func (v *vote) mourns() bool {
+	for i := range v.voters {
+		if v.voters[i].dead {
+			return true
+		}
+	}
+	return false
+}
+
+// due reports whether a ballot must arrive before time goes on.
+func (v *vote) due() bool {
+	for i := range v.ballots {
+		if v.ballots[i].old && !v.to(&v.ballots[i]).dead {
+			return true
+		}
+	}
+	return false
+}
+
+// alive reports whether a ballot to somebody alive is under way.
+func (v *vote) alive() bool {
+	for i := range v.ballots {
+		if !v.to(&v.ballots[i]).dead {
+			return true
+		}
+	}
+	return false
+}
+
+// lose takes away the ballots to the dead, or only those that are due.
+func (v *vote) lose(due bool) {
+	kept := v.ballots[:0]
+	for i := range v.ballots {
+		if b := v.ballots[i]; !v.to(&v.ballots[i]).dead || due && !b.old {
+			kept = append(kept, b)
+		}
+	}
+	v.ballots = kept
+}
+
+// give emits the state t.to.
+func (t *teller) give(s Step) {
+	if t.to.returns == 0 && t.to.mourns() {
+		t.to.lose(false)
+	}
+	t.buf = t.pack(t.buf[:0], t.to)
+	t.emit(s, t.buf)
+}
+
+// losses calls f with every set of ballots to p that may have been lost when it
+// comes back, one bit for each ballot: on a FIFO link, the first ones.
+func (t *teller) losses(p core.ID, f func(set uint64)) {
+	list := t.from.ballots
+	var choose func(i int, set uint64, kept int)
+	choose = func(i int, set uint64, kept int) {
+		for i < len(list) && int(list[i].link)%t.Nodes != int(p) {
+			i++
+		}
+		if i == len(list) {
+			f(set)
+			return
+		}
+		if kept != int(list[i].link) || t.Network != core.FIFO {
+			choose(i+1, set|1<<i, kept)
+		}
+		choose(i+1, set, int(list[i].link))
+	}
+	choose(0, 0, -1)
+}
+
+// arrivals returns the losses of a step as lines of a scenario: for the
+// simulator, who is dead gets nothing, too.
+func (t *teller) arrivals(label uint32) []scenario.Action {
+	list := t.from.ballots
+	set := t.gone
+	if moveOf(label).kind == voteTick {
+		set = 0
+		for i := range list {
+			if t.from.to(&list[i]).dead && (list[i].old || t.Quick) {
+				set |= 1 << i
+			}
+		}
+	} else if moveOf(label).kind != voteReturn {
+		return nil
+	}
+	var all []scenario.Action
+	nth := map[uint8]int{} // of those that are left on the link
+	for i, b := range list {
+		if set>>i&1 == 0 {
+			nth[b.link]++
+			continue
+		}
+		a := scenario.Action{Kind: scenario.Deliver, Proc: core.ID(int(b.link) / t.Nodes), Peer: core.ID(int(b.link) % t.Nodes)}
+		if nth[b.link] > 0 {
+			a.Nth = nth[b.link] + 1
+		}
+		all = append(all, a)
+	}
+	return all
+}
