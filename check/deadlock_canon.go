@@ -3,6 +3,7 @@ package check
 import (
 	"cmp"
 	"maps"
+	"math/bits"
 	"slices"
 
 	"github.com/stile-lock/stile/core"
@@ -12,25 +13,44 @@ import (
 // one transaction are equal, or which is the later one. So in each state they
 // are numbered anew, from 1 on, in their order: there are then finitely many
 // states, with any number of restarts.
+//
+// With any number of transactions their stamps and the clocks grow without
+// end, too. Sites compare them, take the later one, and count by one: so they
+// are renumbered as logical times are elsewhere, see canon.go. The smallest
+// becomes 1, neighbours that are 1 apart stay so, and any others become 2
+// apart, which stands for "2 or more".
 
-// attempts collects the numbers that occur in a state, and renumbers them.
-type attempts struct {
+// numbers collects the numbers that occur in a state, and renumbers them.
+type numbers struct {
 	seen    map[core.ID]map[uint64]uint64
+	times   [maxTime + 8]core.Time
+	endless bool
 	collect bool
 }
 
-// Time implements core.TimeVisitor. Stamps count transactions, of which there
-// are finitely many.
-func (*attempts) Time(*core.Time) {}
+// timeColumn is the column of stamps and clocks.
+const timeColumn = core.ID(-2)
+
+// Time implements core.TimeVisitor. Where transactions are counted so are
+// stamps, and may stay as they are.
+func (a *numbers) Time(t *core.Time) {
+	switch v := uint64(*t); {
+	case !a.endless || v == 0:
+	case a.collect:
+		a.Seq(timeColumn, &v)
+	default:
+		*t = a.times[v]
+	}
+}
 
 // Ticket implements core.TimeVisitor.
-func (*attempts) Ticket(*core.Time) {}
+func (a *numbers) Ticket(t *core.Time) { a.Time(t) }
 
 // Anchor implements core.TimeVisitor.
-func (a *attempts) Anchor(column core.ID, v *uint64) { a.Seq(column, v) }
+func (a *numbers) Anchor(column core.ID, v *uint64) { a.Seq(column, v) }
 
 // Seq implements core.TimeVisitor.
-func (a *attempts) Seq(column core.ID, v *uint64) {
+func (a *numbers) Seq(column core.ID, v *uint64) {
 	switch {
 	case *v == 0:
 	case a.collect:
@@ -40,15 +60,6 @@ func (a *attempts) Seq(column core.ID, v *uint64) {
 		a.seen[column][*v] = 0
 	default:
 		*v = a.seen[column][*v]
-	}
-}
-
-// number gives the numbers collected their new ones.
-func (a *attempts) number() {
-	for _, column := range a.seen {
-		for i, v := range slices.Sorted(maps.Keys(column)) {
-			column[v] = uint64(i + 1)
-		}
 	}
 }
 
@@ -65,7 +76,7 @@ func (w *sitesWorker) mentions(site int, b []byte) []mention {
 	if list, ok := w.known[string(w.key)]; ok {
 		return list
 	}
-	a := &attempts{seen: map[core.ID]map[uint64]uint64{}, collect: true}
+	a := &numbers{seen: map[core.ID]map[uint64]uint64{}, endless: w.Rounds == 0, collect: true}
 	c := core.VisitTimes(w.Layout.Sites, a)
 	if site < 0 {
 		w.err = w.machines[0].VisitMessage(b, c)
@@ -82,15 +93,14 @@ func (w *sitesWorker) mentions(site int, b []byte) []mention {
 	return list
 }
 
-// packCanonical packs a state with its attempts renumbered.
-func (s *scene) packCanonical(w *sitesWorker, b []byte) []byte {
+// gather puts all numbers of a state into w.all, in order, and returns which
+// times are among them.
+func (w *sitesWorker) gather(s *scene) (times uint64) {
 	w.all = w.all[:0]
 	for i, m := range s.sites {
-		if s.dead>>i&1 == 1 {
-			s.sites[i] = nil
-			continue
+		if s.dead>>i&1 == 0 {
+			w.all = append(w.all, w.mentions(i, m)...)
 		}
-		w.all = append(w.all, w.mentions(i, m)...)
 	}
 	for _, l := range s.links {
 		for _, m := range l {
@@ -98,34 +108,99 @@ func (s *scene) packCanonical(w *sitesWorker, b []byte) []byte {
 		}
 	}
 	slices.SortFunc(w.all, func(x, y mention) int {
-		if x.column != y.column {
-			return int(x.column - y.column)
-		}
-		return cmp.Compare(x.v, y.v)
+		return cmp.Or(cmp.Compare(x.column, y.column), cmp.Compare(x.v, y.v))
 	})
 	w.all = slices.Compact(w.all)
-	dense := true
-	for i, m := range w.all {
-		before := uint64(0)
-		if i > 0 && w.all[i-1].column == m.column {
-			before = w.all[i-1].v
+	for _, m := range w.all {
+		if m.column == timeColumn && m.v > maxTime {
+			w.err = tooManyTimes{core.Time(m.v)}
+		} else if m.column == timeColumn {
+			times |= 1 << m.v
 		}
-		dense = dense && m.v == before+1
 	}
-	if !dense {
-		w.renumber(s)
+	return times
+}
+
+// settle makes w.to canonical and emits it, once for each way it can be meant:
+// old are the times of the state before.
+func (w *sitesWorker) settle(old uint64, emit func(state []byte)) {
+	for i := range w.to.sites {
+		if w.to.dead>>i&1 == 1 {
+			w.to.sites[i] = nil
+		}
 	}
-	return s.pack(b)
+	times := w.gather(w.to)
+	a := &numbers{endless: w.Rounds == 0}
+	same := w.dense()
+	open := shrunk(old, times)
+	for wide := open; w.err == nil; wide = (wide - 1) & open {
+		s := w.to
+		if kept := a.spread(times, wide); !same || !kept {
+			s = w.spare
+			s.copyFrom(w.to)
+			a.rank(w.all)
+			w.renumber(s, a)
+		}
+		w.buf = s.pack(w.buf[:0])
+		if emit(w.buf); wide == 0 {
+			return
+		}
+	}
+}
+
+// dense reports whether the numbers of each transaction in w.all are those from
+// 1 on.
+func (w *sitesWorker) dense() bool {
+	before := mention{}
+	for _, m := range w.all {
+		if before.column != m.column {
+			before = mention{column: m.column}
+		}
+		if m.column != timeColumn && m.v != before.v+1 {
+			return false
+		}
+		before = m
+	}
+	return true
+}
+
+// rank gives the numbers of each transaction their new values.
+func (a *numbers) rank(all []mention) {
+	if a.seen != nil {
+		return
+	}
+	a.seen = map[core.ID]map[uint64]uint64{}
+	for _, m := range all {
+		if a.seen[m.column] == nil {
+			a.seen[m.column] = map[uint64]uint64{}
+		}
+		a.seen[m.column][m.v] = uint64(len(a.seen[m.column]) + 1)
+	}
+}
+
+// spread gives times their new values, and reports whether they are the old
+// ones. Those in wide stay far from the one before, though they could be next
+// to it.
+func (a *numbers) spread(times, wide uint64) (same bool) {
+	same = true
+	next, last := core.Time(1), -1
+	for ; times != 0; times &= times - 1 {
+		t := bits.TrailingZeros64(times)
+		if last >= 0 {
+			gap := min(t-last, 2)
+			if wide>>t&1 == 1 {
+				gap = 2
+			}
+			next += core.Time(gap)
+		}
+		a.times[t], last = next, t
+		same = same && int(next) == t
+	}
+	return same
 }
 
 // renumber rewrites all numbers.
-func (w *sitesWorker) renumber(s *scene) {
-	a := &attempts{seen: map[core.ID]map[uint64]uint64{}, collect: true}
-	for _, m := range w.all {
-		a.Seq(m.column, &m.v)
-	}
-	a.collect = false
-	a.number()
+func (w *sitesWorker) renumber(s *scene, a *numbers) {
 	c := core.VisitTimes(w.Layout.Sites, a)
 	for i := range s.sites {
 		if s.dead>>i&1 == 1 {

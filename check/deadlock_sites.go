@@ -28,8 +28,8 @@ func newSites(c DeadlockConfig) (*sites, error) {
 	if len(c.Programs) != len(c.Layout.Home) || len(c.Programs) > 16 {
 		return nil, fmt.Errorf("%d programs for %d processes: want one for each, and at most 16", len(c.Programs), len(c.Layout.Home))
 	}
-	if c.Rounds < 1 || c.Rounds > 100 {
-		return nil, fmt.Errorf("%d transactions of each process: want 1 to 100", c.Rounds)
+	if c.Rounds < 0 || c.Rounds > 100 {
+		return nil, fmt.Errorf("%d transactions of each process: want 1 to 100, or 0 for any number", c.Rounds)
 	}
 	birth, err := spec.Plan(c.Layout.Sites)
 	if err != nil {

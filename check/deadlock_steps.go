@@ -15,6 +15,7 @@ type sitesWorker struct {
 	machines []core.Machine
 	out      core.Output
 	from, to *scene
+	spare    *scene
 	broken   Broken // by the step being made
 	remote   bool   // the request being made went to another site
 	said     string // what the step is, for people
@@ -27,22 +28,27 @@ type sitesWorker struct {
 
 // Worker implements Model.
 func (m *sites) Worker() Worker {
-	w := &sitesWorker{sites: m, from: &scene{}, to: &scene{}, known: map[string][]mention{}}
+	w := &sitesWorker{sites: m, from: &scene{}, to: &scene{}, spare: &scene{}, known: map[string][]mention{}}
 	for i := range core.ID(m.Layout.Sites) {
 		w.machines = append(w.machines, m.birth(i, core.View{N: m.Layout.Sites}))
 	}
 	return w
 }
 
-// Init implements Worker.
+// Init implements Worker. All clocks begin at 1: among times that are numbered
+// anew, 0 is none.
 func (w *sitesWorker) Init(emit func(state []byte)) error {
 	n := w.Layout.Sites
 	s := &scene{links: make([][][]byte, n*n)}
 	for range w.Programs {
-		s.clients = append(s.clients, client{left: uint8(w.Rounds)})
+		s.clients = append(s.clients, client{left: uint8(max(1, w.Rounds))})
 	}
 	for i := range core.ID(n) {
-		s.sites = append(s.sites, w.birth(i, core.View{N: n}).AppendState(nil))
+		m := w.birth(i, core.View{N: n})
+		if err := m.Step(core.Input{Kind: core.Hear, From: core.None, Time: 1}, &w.out); err != nil {
+			return err
+		}
+		s.sites = append(s.sites, m.AppendState(nil))
 	}
 	emit(s.pack(nil))
 	return nil
@@ -64,6 +70,10 @@ func (w *sitesWorker) Next(state []byte, emit func(s Step, next []byte)) (Broken
 	s := w.from
 	s.unpack(state, len(w.Programs), w.Layout.Sites)
 	moves := 0
+	old := uint64(0)
+	if w.Rounds == 0 {
+		old = w.gather(s)
+	}
 	step := func(kind, arg int, fair bool, do func()) {
 		w.to.copyFrom(s)
 		w.broken = 0
@@ -75,8 +85,9 @@ func (w *sitesWorker) Next(state []byte, emit func(s Step, next []byte)) (Broken
 			moves++
 		}
 		label := uint32(kind) | uint32(arg)<<3
-		w.buf = w.to.packCanonical(w, w.buf[:0])
-		emit(Step{Label: label, Class: label, Fair: fair, Broken: w.broken}, w.buf)
+		w.settle(old, func(state []byte) {
+			emit(Step{Label: label, Class: label, Fair: fair, Broken: w.broken}, state)
+		})
 	}
 	for i := range s.clients {
 		c := &s.clients[i]
@@ -143,7 +154,11 @@ func (w *sitesWorker) act(i int) {
 	id := core.ID(i)
 	if int(c.got) == len(w.Programs[i]) {
 		w.said = fmt.Sprintf("%v commits", id)
-		*c = client{left: c.left - 1}
+		left := c.left
+		if w.Rounds > 0 {
+			left--
+		}
+		*c = client{left: left}
 		w.step(home, core.Input{Kind: core.Release, From: id})
 		return
 	}

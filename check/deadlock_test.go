@@ -7,6 +7,7 @@ package check_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,8 +20,9 @@ import (
 // avoidance never let a cycle arise; every deadlock that arises under
 // detection is found, with exactly one victim, the youngest; every
 // transaction commits in every fair run; also if a site dies at any time.
-// Only batches report what is not there. The counts are pinned: a change of a
-// number is a change of behaviour.
+// Only batches report what is not there. With 0 transactions each process runs
+// any number of them: then plain priorities starve somebody, and nothing else
+// does. The counts are pinned: a change of a number is a change of behaviour.
 func TestDeadlockMethods(t *testing.T) {
 	for _, c := range []struct {
 		name, mode                     string
@@ -32,39 +34,53 @@ func TestDeadlockMethods(t *testing.T) {
 		{"none", "", 2, 2, 2, false, 149, 232, "deadlock starvation"},
 		{"none", "", 2, 3, 1, false, 385, 684, "deadlock starvation"},
 		{"none", "", 3, 3, 1, false, 323, 594, "deadlock starvation"},
+		{"none", "", 2, 2, 0, false, 51, 98, "deadlock starvation"},
 		{"none", "", 2, 2, 1, true, 163, 306, "deadlock starvation"},
 		{"none", "", 3, 3, 1, true, 3992, 10806, "deadlock starvation"},
 		{"ordered", "", 2, 2, 2, false, 228, 341, ""},
 		{"ordered", "", 2, 3, 1, false, 337, 575, ""},
 		{"ordered", "", 3, 3, 1, false, 450, 863, ""},
+		{"ordered", "", 2, 2, 0, false, 56, 105, ""},
+		{"ordered", "", 2, 3, 0, false, 1832, 4562, ""},
+		{"ordered", "", 3, 3, 0, false, 9703, 30046, ""},
 		{"ordered", "", 2, 2, 1, true, 191, 362, ""},
 		{"ordered", "", 3, 3, 1, true, 5022, 14292, ""},
 		{"priority", "", 2, 2, 2, false, 812, 1321, ""},
 		{"priority", "", 2, 3, 1, false, 921, 1821, ""},
 		{"priority", "", 3, 3, 1, false, 4025, 11715, ""},
+		{"priority", "", 2, 2, 0, false, 298, 563, "starvation"},
+		{"priority", "", 2, 3, 0, false, 10977, 29641, "starvation"},
 		{"priority", "", 2, 2, 1, true, 328, 675, ""},
 		{"priority", "", 3, 3, 1, true, 28872, 106874, ""},
 		{"wait-die", "", 2, 2, 2, false, 595, 1037, ""},
 		{"wait-die", "", 2, 3, 1, false, 883, 1893, ""},
 		{"wait-die", "", 3, 3, 1, false, 1002, 2223, ""},
+		{"wait-die", "", 2, 2, 0, false, 368, 740, ""},
+		{"wait-die", "", 2, 3, 0, false, 22272, 67166, ""},
 		{"wait-die", "", 2, 2, 1, true, 308, 643, ""},
 		{"wait-die", "", 3, 3, 1, true, 9452, 29271, ""},
 		{"wound-wait", "", 2, 2, 2, false, 450, 712, ""},
 		{"wound-wait", "", 2, 3, 1, false, 931, 1872, ""},
 		{"wound-wait", "", 3, 3, 1, false, 1678, 4474, ""},
+		{"wound-wait", "", 2, 2, 0, false, 425, 799, ""},
 		{"wound-wait", "", 2, 2, 1, true, 209, 413, ""},
 		{"wound-wait", "", 3, 3, 1, true, 13462, 45909, ""},
 		{"banker", "", 2, 2, 2, false, 200, 277, ""},
 		{"banker", "", 2, 3, 1, false, 343, 608, ""},
 		{"banker", "", 3, 3, 1, false, 522, 1002, ""},
+		{"banker", "", 2, 2, 0, false, 96, 169, ""},
+		{"banker", "", 2, 3, 0, false, 1428, 3428, ""},
+		{"banker", "", 3, 3, 0, false, 9849, 24868, ""},
 		{"banker", "", 2, 2, 1, true, 128, 262, ""},
 		{"banker", "", 3, 3, 1, true, 6198, 18111, ""},
 		{"detect-central", "demand", 2, 2, 2, false, 45697, 156389, ""},
 		{"detect-central", "demand", 2, 3, 1, false, 65089, 259974, ""},
+		{"detect-central", "demand", 2, 2, 0, false, 53576, 200539, ""},
 		{"detect-central", "demand", 2, 2, 1, true, 5565, 19312, ""},
 		{"detect-central", "change", 2, 2, 2, false, 868, 1465, ""},
 		{"detect-central", "change", 2, 3, 1, false, 705, 1313, ""},
 		{"detect-central", "change", 3, 3, 1, false, 1549, 3677, ""},
+		{"detect-central", "change", 2, 2, 0, false, 1154, 2264, ""},
 		{"detect-central", "change", 2, 2, 1, true, 355, 688, ""},
 		{"detect-central", "change", 3, 3, 1, true, 34361, 107415, ""},
 		{"detect-central", "batch", 2, 2, 2, false, 21996, 57264, "false-report one-victim"},
@@ -74,6 +90,7 @@ func TestDeadlockMethods(t *testing.T) {
 		{"detect-distributed", "", 2, 2, 2, false, 411, 615, ""},
 		{"detect-distributed", "", 2, 3, 1, false, 432, 756, ""},
 		{"detect-distributed", "", 3, 3, 1, false, 431, 840, ""},
+		{"detect-distributed", "", 2, 2, 0, false, 570, 1020, ""},
 		{"detect-distributed", "", 2, 2, 1, true, 237, 431, ""},
 		{"detect-distributed", "", 3, 3, 1, true, 6253, 16823, ""},
 	} {
@@ -123,11 +140,66 @@ func TestFalseCycle(t *testing.T) {
 	}
 }
 
+// TestPriorityStarves: the story of a process of low rank that is preempted
+// again and again, which can go on for ever.
+func TestPriorityStarves(t *testing.T) {
+	r, err := check.RunDeadlock(check.Dinner(deadlock.Priority(), "", 2, 2, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := r.Find(check.Starvation)
+	want := []string{
+		"P2 asks for L2", "site 1 gets GRANT of site 2", "P1 commits", "site 2 gets RELEASE of site 1",
+		"P1 asks for L1", "P1 asks for L2", "site 2 gets REQUEST of site 1; P2 aborts",
+	}
+	if p.Verdict != check.Violated || !strings.HasPrefix(p.Note, "P2 never commits") || !slices.Equal(p.Trace[p.Loop:], want) {
+		t.Errorf("starvation %s: %s\n%q for ever, want\n%q", p.Verdict, p.Note, p.Trace[p.Loop:], want)
+	}
+}
+
+// TestCrowd: the same where two wait for one lock, so that it matters whose
+// turn is next.
+func TestCrowd(t *testing.T) {
+	for _, c := range []struct {
+		name, mode          string
+		sites, transactions int
+		states              int64
+	}{
+		{"ordered", "", 1, 0, 68},
+		{"wait-die", "", 1, 0, 929},
+		{"wait-die", "", 2, 1, 920},
+		{"wait-die", "", 2, 0, 11598},
+		{"wound-wait", "", 1, 0, 914},
+		{"wound-wait", "", 2, 1, 571},
+		{"banker", "", 2, 0, 519},
+		{"detect-central", "demand", 1, 0, 13401},
+		{"detect-central", "change", 1, 0, 2743},
+		{"detect-central", "change", 2, 1, 1098},
+		{"detect-distributed", "", 1, 0, 4949},
+		{"detect-distributed", "", 2, 1, 583},
+	} {
+		m, err := deadlock.Find(c.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := check.RunDeadlock(check.Crowd(m, c.mode, c.sites, c.transactions))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Err(); err != nil {
+			t.Errorf("%d sites, %d transactions: %v", c.sites, c.transactions, err)
+		}
+		if r.States != c.states {
+			t.Errorf("%s %s, %d sites, %d transactions: %d states, want %d", c.name, c.mode, c.sites, c.transactions, r.States, c.states)
+		}
+	}
+}
+
 // TestDeadlockRefused: what cannot be checked is refused.
 func TestDeadlockRefused(t *testing.T) {
-	c := check.Dinner(deadlock.WaitDie(), "", 2, 2, 0)
+	c := check.Dinner(deadlock.WaitDie(), "", 2, 2, -1)
 	if _, err := check.RunDeadlock(c); err == nil {
-		t.Error("no transactions: want an error")
+		t.Error("less than no transactions: want an error")
 	}
 	c = check.Dinner(deadlock.WaitDie(), "change", 2, 2, 1)
 	if _, err := check.RunDeadlock(c); err == nil {

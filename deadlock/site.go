@@ -122,6 +122,12 @@ func (s *site) send(to core.ID, m message, o *out) {
 	o.Send(to, m)
 }
 
+// Clock implements core.Hearer.
+func (s *site) Clock() core.Time { return s.clock }
+
+// Hear takes over a clock that is ahead.
+func (s *site) Hear(t core.Time) { s.clock = max(s.clock, t) }
+
 // Claim notes that tx may ask for a lock.
 func (s *site) Claim(tx core.ID, k int) {
 	if s.atHome(int(tx)) && s.layout.hasLock(k) && !slices.Contains(s.txs[tx].claims, k) {

@@ -27,9 +27,6 @@ func (f *checkFlags) checkDeadlock(c *cobra.Command, m deadlock.Method, stdout i
 	if !c.Flags().Changed("nodes") {
 		nodes = 2
 	}
-	if rounds == 0 {
-		return fmt.Errorf("%s with --requests unbounded: stamps would grow without end, so give a number", m.Name)
-	}
 	config := check.Dinner(m, f.mode, f.sites, nodes, rounds)
 	config.Limits = f.config.Limits
 	config.Crash = c.Flags().Changed("crashes") && f.crashes > 0
@@ -79,7 +76,11 @@ func (f *checkFlags) pick(r *check.Report) error {
 func printDeadlockCheck(w io.Writer, c check.DeadlockConfig, r *check.Report) error {
 	p := &page{w: w}
 	p.line("%s", c.Method.Title)
-	p.line("%s and as many locks at %s, %s each", plural(len(c.Programs), "process"), plural(c.Layout.Sites, "site"), plural(c.Rounds, "transaction"))
+	each := plural(c.Rounds, "transaction")
+	if c.Rounds == 0 {
+		each = "any number of transactions"
+	}
+	p.line("%s and as many locks at %s, %s each", plural(len(c.Programs), "process"), plural(c.Layout.Sites, "site"), each)
 	if c.Crash {
 		p.line("one site may die, at any step")
 	}
@@ -99,6 +100,9 @@ func printDeadlockCheck(w io.Writer, c check.DeadlockConfig, r *check.Report) er
 	p.line("How %s is violated, in %s:", first.Name, plural(len(first.Trace), "step"))
 	for i, line := range first.Trace {
 		p.line("  %3d  %s", i+1, line)
+	}
+	if first.Name == check.Starvation && first.Loop < len(first.Trace) {
+		p.line("All from step %d on can be repeated for ever.", first.Loop+1)
 	}
 	return p.err
 }
