@@ -189,10 +189,8 @@ func (v *vote) waiting() (all uint32) {
 // expected returns what a scenario expects that shows a property broken.
 func expected(property string) []scenario.Expectation {
 	switch property {
-	case OneLeader:
-		return []scenario.Expectation{{Kind: scenario.Violated, Name: scenario.TwoLeaders}}
-	case MutualExclusion:
-		return []scenario.Expectation{{Kind: scenario.Violated, Name: scenario.MutualExclusion}}
+	case OneLeader, MutualExclusion:
+		return []scenario.Expectation{{Kind: scenario.Violated, Name: property}}
 	}
 	return nil
 }

@@ -11,8 +11,8 @@ import (
 
 // The properties of an election.
 const (
-	OneLeader = "one-leader" // at most one process wins in each round
-	Agreement = "agreement"  // in the end all who are alive follow the highest of them
+	OneLeader = scenario.OneLeader // at most one process wins in each round
+	Agreement = scenario.Agreement // in the end all who are alive follow the highest of them
 )
 
 // An Election says what to check of an election.

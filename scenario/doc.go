@@ -83,7 +83,7 @@
 //	expect at 7 P3 queue 4 1      # when everything of time 7 has happened; also at 7 P3 waits
 //	expect when P5 enters P3 queue 4 1       # at the moment of its first entry
 //	expect when P5 enters 2nd P3 queue 4 1   # of its second
-//	expect violation order        # or mutual-exclusion, lost-request; two-leaders, disagreement
+//	expect violation order        # or mutual-exclusion, lost-request; one-leader, agreement
 //	expect no violation           # what is expected if nothing is said about violations
 //	expect no violation order     # watches the order even if the algorithm does not promise it
 //	expect deadlock               # two or more wait, nobody is inside, and nothing is under way

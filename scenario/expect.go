@@ -54,13 +54,13 @@ const (
 	MutualExclusion = "mutual-exclusion"
 	Order           = "order"
 	LostRequest     = "lost-request"
-	TwoLeaders      = "two-leaders"  // elections: two win in one round
-	Disagreement    = "disagreement" // elections: all is quiet, and not everybody alive follows the highest
+	OneLeader       = "one-leader" // elections: at most one wins in each round
+	Agreement       = "agreement"  // elections: when all is quiet everybody alive follows the highest
 )
 
 // Properties returns the names of all properties.
 func Properties() []string {
-	return []string{MutualExclusion, Order, LostRequest, TwoLeaders, Disagreement}
+	return []string{MutualExclusion, Order, LostRequest, OneLeader, Agreement}
 }
 
 // A MomentKind says how a moment is found.

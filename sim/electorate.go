@@ -77,8 +77,8 @@ func (w *world) led(p, leader core.ID) {
 		return
 	}
 	if e.winner != core.None && e.winner != p {
-		w.oracle.violate(Violation{scenario.TwoLeaders, w.now, p, e.winner})
-		w.note(trace.Event{Kind: trace.Violation, Proc: p, Peer: e.winner, Name: scenario.TwoLeaders})
+		w.oracle.violate(Violation{scenario.OneLeader, w.now, p, e.winner})
+		w.note(trace.Event{Kind: trace.Violation, Proc: p, Peer: e.winner, Name: scenario.OneLeader})
 	}
 	e.winner = p
 }
@@ -157,7 +157,7 @@ func (w *world) agreed() bool {
 // disagreed judges a world in which all is quiet.
 func (w *world) disagreed() {
 	if top := w.highest(); top != core.None && !w.agreed() {
-		w.oracle.violate(Violation{scenario.Disagreement, w.now, top, core.None})
-		w.note(trace.Event{Kind: trace.Violation, Proc: top, Peer: core.None, Name: scenario.Disagreement})
+		w.oracle.violate(Violation{scenario.Agreement, w.now, top, core.None})
+		w.note(trace.Event{Kind: trace.Violation, Proc: top, Peer: core.None, Name: scenario.Agreement})
 	}
 }

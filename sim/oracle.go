@@ -10,10 +10,10 @@ import (
 
 // A Violation is one way in which a run broke a property.
 type Violation struct {
-	Property string // mutual-exclusion, order, lost-request or unasked-entry; elections: two-leaders or disagreement
+	Property string // mutual-exclusion, order, lost-request or unasked-entry; elections: one-leader or agreement
 	At       int64  // ticks
 	Proc     core.ID
-	Other    core.ID // mutual-exclusion: who was inside. order: who asked before. two-leaders: who won too.
+	Other    core.ID // mutual-exclusion: who was inside. order: who asked before. one-leader: who won too.
 }
 
 // String tells the violation in words.
@@ -27,9 +27,9 @@ func (v Violation) String() string {
 		return fmt.Sprintf("%v asked and was never granted", v.Proc)
 	case "unasked-entry":
 		return fmt.Sprintf("%v entered without having asked", v.Proc)
-	case scenario.TwoLeaders:
+	case scenario.OneLeader:
 		return fmt.Sprintf("%v and %v won in the same round", v.Proc, v.Other)
-	case scenario.Disagreement:
+	case scenario.Agreement:
 		return fmt.Sprintf("all is quiet, but not everybody alive follows %v, the highest", v.Proc)
 	}
 	return v.Property

@@ -75,9 +75,9 @@ func (e Event) broken(called func(core.ID) string) string {
 		return p + " entered while " + other + " was inside"
 	case e.Name == "order" && e.Peer != core.None:
 		return p + " entered before " + other + ", whose request happened before"
-	case e.Name == "two-leaders" && e.Peer != core.None:
+	case e.Name == "one-leader" && e.Peer != core.None:
 		return p + " and " + other + " both lead"
-	case e.Name == "disagreement":
+	case e.Name == "agreement":
 		return "not everybody follows " + p
 	case e.Name == "lost-request":
 		return p + " asked and was never granted"
