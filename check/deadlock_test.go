@@ -149,8 +149,8 @@ func TestPriorityStarves(t *testing.T) {
 	}
 	p := r.Find(check.Starvation)
 	want := []string{
-		"P2 asks for L2", "site 1 gets GRANT of site 2", "P1 commits", "site 2 gets RELEASE of site 1",
-		"P1 asks for L1", "P1 asks for L2", "site 2 gets REQUEST of site 1; P2 aborts",
+		"site 1 gets GRANT of site 2", "P1 commits", "P1 asks for L1", "P1 asks for L2",
+		"site 2 gets RELEASE of site 1", "site 2 gets REQUEST of site 1; P2 aborts", "P2 asks for L2",
 	}
 	if p.Verdict != check.Violated || !strings.HasPrefix(p.Note, "P2 never commits") || !slices.Equal(p.Trace[p.Loop:], want) {
 		t.Errorf("starvation %s: %s\n%q for ever, want\n%q", p.Verdict, p.Note, p.Trace[p.Loop:], want)
