@@ -150,9 +150,13 @@ func (d *deadlockRun) judge(name string, bits Broken) error {
 		d.add(d.passed(name))
 		return nil
 	}
-	trace, _, err := d.trace(d.graph.pathTo(best.state), best.step)
+	trace, labels, err := d.trace(d.graph.pathTo(best.state), best.step)
 	if err != nil {
 		return err
+	}
+	if d.Rounds == 0 && !d.real(labels, len(labels), 0) {
+		d.add(spurious(name))
+		return nil
 	}
 	d.add(Property{Name: name, Verdict: Violated, Note: fmt.Sprintf("after %d steps", len(trace)), Trace: trace})
 	return nil
@@ -187,7 +191,7 @@ func (d *deadlockRun) starvation() error {
 				return err
 			}
 			if d.Rounds == 0 && !d.real(labels, len(stem)-1, proc) {
-				p = Property{Name: Starvation, Verdict: Unfinished, Note: errSpurious.Error() + "; try with a bound on transactions"}
+				p = spurious(Starvation)
 				continue
 			}
 			p = Property{Name: Starvation, Verdict: Violated, Trace: steps, Loop: len(stem) - 1}
@@ -230,8 +234,13 @@ func (d *deadlockRun) trace(path []uint32, last *Step) (lines []string, labels [
 	return lines, labels, nil
 }
 
-// real reports whether the steps of a lasso can be made with stamps that are
-// not renumbered, going round some times, and the process never commits.
+// spurious is the verdict if only stamps that are renumbered break a property.
+func spurious(name string) Property {
+	return Property{Name: name, Verdict: Unfinished, Note: errSpurious.Error() + "; try with a bound on transactions"}
+}
+
+// real reports whether steps can be made with stamps that are not renumbered,
+// going round the loop some times in which the process never commits.
 func (d *deadlockRun) real(labels []uint32, loop, proc int) bool {
 	c := d.DeadlockConfig
 	c.Rounds = 100

@@ -45,9 +45,6 @@ func RunElection(c Election) (*Report, error) {
 	if c.Crashes < 0 || c.Crashes > maxEvents || c.Returns < 0 || c.Returns > maxEvents {
 		return nil, fmt.Errorf("cannot check %s: %d crashes and %d comebacks: want 0 to %d of each", c.Spec.Name, c.Crashes, c.Returns, maxEvents)
 	}
-	if c.Quick && c.Slow {
-		return nil, fmt.Errorf("cannot check %s with messages that are both quick and slow: choose one, or neither for any time", c.Spec.Name)
-	}
 	m, err := newElectorate(c)
 	if err != nil {
 		return nil, fmt.Errorf("cannot check %s: %w", c.Spec.Name, err)

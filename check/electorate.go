@@ -67,6 +67,9 @@ func newElectorate(c Election) (*electorate, error) {
 	if c.Network != core.FIFO && c.Network != core.Unordered {
 		return nil, fmt.Errorf("a network that is %v: an election needs one that loses and doubles nothing, fifo or unordered", c.Network)
 	}
+	if c.Quick && c.Slow {
+		return nil, fmt.Errorf("messages that are both quick and slow: choose one, or neither for any time")
+	}
 	if err := c.Spec.Accepts(c.Nodes); err != nil {
 		return nil, err
 	}

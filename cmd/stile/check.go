@@ -32,6 +32,7 @@ type checkFlags struct {
 	crashes    int
 	returns    int
 	wrong      bool
+	pace       string // of an election: how long messages take
 	museum     bool
 	proofs     bool
 	long       bool
@@ -140,9 +141,7 @@ func (f *checkFlags) define(c *cobra.Command) {
 	fs.BoolVar(&f.long, "proofs-long", false, "print docs/proofs-long.md: what takes longest to prove, as far as --time allows")
 	fs.StringVar(&f.mode, "mode", "", "of detect-central: demand (the usual), change or batch")
 	fs.Var(count{&f.sites, 1, 8}, "sites", "of a method against deadlock: how many sites there are")
-	fs.Var(count{&f.crashes, 0, 4}, "crashes", "of an election, or a lock such as central+bully: how many processes crash, at any step; of a method against deadlock: 1 site")
-	fs.Var(count{&f.returns, 0, 4}, "comebacks", "of an election: how many of them come back, at any step")
-	fs.BoolVar(&f.wrong, "wrong", false, "of an election: once a timeout is too short, or a live process is taken for dead")
+	f.defineElection(fs)
 	fs.Lookup("workers").DefValue = ""
 }
 

@@ -18,10 +18,9 @@ import (
 // checkDeadlock checks a method against deadlock: each of some processes takes
 // its own lock and then the next one's.
 func (f *checkFlags) checkDeadlock(c *cobra.Command, m deadlock.Method, stdout io.Writer) error {
-	for _, flag := range []string{"network", "topology", "sets", "inform", "experiment", "k", "coordinator", "start", "comebacks", "wrong", "requesters", "trace", "svg"} {
-		if c.Flags().Changed(flag) {
-			return fmt.Errorf("%s is a method against deadlock, which has no --%s to choose: leave it out", m.Name, flag)
-		}
+	const none = "network topology sets inform experiment k coordinator start comebacks pace wrong requesters trace svg"
+	if err := refuse(c, none, m.Name+" is a method against deadlock, which has"); err != nil {
+		return err
 	}
 	nodes, rounds := f.config.Nodes, f.config.Requests
 	if !c.Flags().Changed("nodes") {

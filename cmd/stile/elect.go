@@ -12,6 +12,7 @@ import (
 	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/trace"
 )
 
 // electionFlags are the flags of 'stile sim' that an election knows, and the
@@ -81,30 +82,14 @@ func (f *simFlags) elect(name string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	rec := newRecorder(c.Nodes, c.Spec.Title, c.Spec.Name, c.Spec.Kinds)
-	outputs, err := rec.outputs(f.svg, f.trace)
-	if err != nil {
-		return err
-	}
-	if len(outputs) > 0 {
-		c.Observe = rec.observe
-	}
-	o, err := sim.RunElection(c)
-	if err != nil {
-		return err
-	}
-	if err := writeAll(outputs); err != nil {
-		return err
-	}
-	if f.json {
-		err = writeJSON(stdout, o)
-	} else {
-		err = printElection(stdout, c, o)
-	}
-	if err != nil {
-		return err
-	}
-	return violations(o.Found)
+	return f.record(stdout, c.Nodes, c.Spec, func(observe func(trace.Event)) (simulated, error) {
+		c.Observe = observe
+		o, err := sim.RunElection(c)
+		if err != nil {
+			return simulated{}, err
+		}
+		return simulated{o, o.Found, func() error { return printElection(stdout, c, o) }}, nil
+	})
 }
 
 // printElection shows an election to people.

@@ -11,6 +11,7 @@ import (
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/trace"
 )
 
 // simFlags is what 'stile sim' can be told.
@@ -178,15 +179,36 @@ func (f *simFlags) run(cmd *cobra.Command, name string, stdout io.Writer) error 
 	if err != nil {
 		return err
 	}
-	rec := newRecorder(c.Nodes, c.Spec.Title, c.Spec.Name, c.Spec.Kinds)
+	return f.record(stdout, c.Nodes, c.Spec, func(observe func(trace.Event)) (simulated, error) {
+		c.Observe = observe
+		r, err := sim.Run(c)
+		if err != nil {
+			return simulated{}, err
+		}
+		return simulated{r, r.Found, func() error { return printSim(stdout, c, r) }}, nil
+	})
+}
+
+// simulated is what came of a run: for programs, and for people.
+type simulated struct {
+	result any
+	found  []sim.Violation
+	print  func() error
+}
+
+// record runs something, observed if there are pictures to make of it, and
+// writes what came of it.
+func (f *simFlags) record(stdout io.Writer, nodes int, spec core.Spec, run func(observe func(trace.Event)) (simulated, error)) error {
+	rec := newRecorder(nodes, spec.Title, spec.Name, spec.Kinds)
 	outputs, err := rec.outputs(f.svg, f.trace)
 	if err != nil {
 		return err
 	}
+	var observe func(trace.Event)
 	if len(outputs) > 0 {
-		c.Observe = rec.observe
+		observe = rec.observe
 	}
-	r, err := sim.Run(c)
+	done, err := run(observe)
 	if err != nil {
 		return err
 	}
@@ -194,14 +216,14 @@ func (f *simFlags) run(cmd *cobra.Command, name string, stdout io.Writer) error 
 		return err
 	}
 	if f.json {
-		err = writeJSON(stdout, r)
+		err = writeJSON(stdout, done.result)
 	} else {
-		err = printSim(stdout, c, r)
+		err = done.print()
 	}
 	if err != nil {
 		return err
 	}
-	return violations(r.Found)
+	return violations(done.found)
 }
 
 // tellAtMost is how many violations of a run are told.

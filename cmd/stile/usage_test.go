@@ -71,6 +71,7 @@ func TestUsageErrors(t *testing.T) {
 		{"sim chang-roberts --topology left", "want up or down"},
 		{"check bully --requests 2", "bully is an election, which has no --requests"},
 		{"check raymond --wrong", "--wrong does not fit raymond"},
+		{"check bully --pace fast", `--pace "fast": want any, quick or slow`},
 		{"check bully --network lossy", "fifo or unordered"},
 		{"check central+bully --crashes 1 --requests unbounded", "give a number"},
 		{"check central+bully --crashes 1 --comebacks 1", "has no --comebacks to choose"},
