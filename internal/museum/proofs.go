@@ -40,7 +40,8 @@ func Proofs(l check.Limits, told func(line string)) (string, error) {
 		}
 	}
 	b.text("*On a link*: the most messages that were under way on one link at a time. *Bypass*: the most entries of others that a process can see while it waits, from its request on, and once none of its own messages is under way.")
-	return b.String(), nil
+	more, err := Elections(l, told)
+	return b.String() + more, err
 }
 
 // machine says where and with what the page was made.
