@@ -167,7 +167,7 @@ func (s *bully) Receive(from core.ID, m *bullyMessage, out *core.Out[bullyMessag
 		out.SetTimer(0, coordinatorWait)
 	case m.Kind == bullyCoordinator && from > max(s.self, s.leader) && from >= s.refused:
 		s.follow(from, out)
-	case m.Kind == bullyCoordinator && from > s.self && from != s.leader:
+	case m.Kind == bullyCoordinator && from > s.self+1 && from != s.leader: // there are others between
 		s.refused = max(s.refused, from)
 	}
 }

@@ -54,10 +54,10 @@ func TestEveryOrder(t *testing.T) {
 		{maekawa, bully, 3, 1, true, 78981},
 		{raymond, bully, 3, 1, true, 9875},
 		{dijkstra, bully, 3, 1, true, 27234},
-		{mutex.Central, bully, 3, 2, true, 9891},
+		{mutex.Central, bully, 3, 2, true, 9887},
 		{mutex.Central, ring, 3, 1, true, 14820},
 		{plain(mutex.TokenRing), ring, 3, 1, true, 8022},
-		{plain(mutex.NaimiTrehel), bully, 3, 2, true, 17149},
+		{plain(mutex.NaimiTrehel), bully, 3, 2, true, 17135},
 	} {
 		spec := recovery.With(c.lock, c.elect)
 		r, err := check.RunDeaths(check.Deaths{Spec: spec, Nodes: c.nodes, Requests: 1, Crashes: c.crashes, Quick: c.quick})
