@@ -166,6 +166,7 @@ func electionProofs() []electionProof {
 		{"bully", 4, 1, 1, slow, core.FIFO},
 		{"bully", 4, 2, 1, slow, core.FIFO},
 		{"ring-election", 3, 2, 1, anyTime, core.FIFO},
+		{"ring-election", 3, 2, 2, slow, core.FIFO},
 		{"ring-election", 2, 2, 2, anyTime, core.Unordered},
 		{"ring-election", 4, 2, 0, anyTime, core.FIFO},
 		{"ring-election", 4, 1, 1, anyTime, core.FIFO},

@@ -6,7 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/check"
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/deadlock"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/museum.md")
@@ -35,5 +38,45 @@ func TestMuseum(t *testing.T) {
 	}
 	if len(g) != len(w) {
 		t.Fatalf("docs/museum.md has %d lines, want %d; if that is better: make museum", len(w), len(g))
+	}
+}
+
+// What is to be proved of elections and deadlock methods can be: there is
+// everything that the lists name.
+func TestElectionProofs(t *testing.T) {
+	for _, e := range electionProofs() {
+		if s, err := catalog.Make(e.name, catalog.Options{}); err != nil || s.Family != core.Election {
+			t.Errorf("%s is no election: %v", e.name, err)
+		}
+	}
+	for _, d := range deathProofs() {
+		if s, err := catalog.Make(d.name, catalog.Options{}); err != nil || !s.Detects {
+			t.Errorf("%s does not survive deaths: %v", d.name, err)
+		}
+	}
+	for _, d := range deadlockProofs() {
+		m, err := deadlock.Find(d.name)
+		if err == nil {
+			_, err = m.Spec(deadlock.Spread(d.sites, d.processes, d.processes), d.mode)
+		}
+		if err != nil {
+			t.Errorf("%s %s: %v", d.name, d.mode, err)
+		}
+	}
+}
+
+// A row says what was checked, and each verdict by a letter.
+func TestResult(t *testing.T) {
+	r := &check.Report{States: 1234, Transitions: 5, Depth: 6, Seconds: 0.25, Properties: []check.Property{
+		{Verdict: check.Holds}, {Verdict: check.HoldsBounded}, {Verdict: check.Violated}, {Verdict: check.NotChecked}, {Verdict: check.Unfinished},
+	}}
+	b := &builder{}
+	told := ""
+	if err := b.result(r, nil, func(line string) { told = line }, "x | 3", "MDSFV"); err != nil {
+		t.Fatal(err)
+	}
+	const want = "| x | 3 | 1,234 | 5 | 6 | Md!S?V | 0.2 |"
+	if told != want || b.String() != want+"\n" {
+		t.Errorf("told %q, written %q, want %q", told, b.String(), want)
 	}
 }
