@@ -1,6 +1,8 @@
 package check
 
 import (
+	"fmt"
+
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/scenario"
 )
@@ -69,6 +71,10 @@ func (t *teller) give(s Step) {
 // comes back, one bit for each ballot: on a FIFO link, the first ones.
 func (t *teller) losses(p core.ID, f func(set uint64)) {
 	list := t.from.ballots
+	if len(list) > 64 {
+		t.err = fmt.Errorf("%d messages are under way, more than 64: too many to say which of them are lost", len(list))
+		return
+	}
 	var choose func(i int, set uint64, kept int)
 	choose = func(i int, set uint64, kept int) {
 		for i < len(list) && int(list[i].link)%t.Nodes != int(p) {
