@@ -129,6 +129,7 @@ func (w *sitesWorker) settle(old uint64, emit func(state []byte)) {
 			w.to.sites[i] = nil
 		}
 	}
+	w.to.timers = slices.DeleteFunc(w.to.timers, w.vain)
 	times := w.gather(w.to)
 	a := &numbers{endless: w.Rounds == 0}
 	same := w.dense()
@@ -219,4 +220,22 @@ func (w *sitesWorker) renumber(s *scene, a *numbers) {
 			}
 		}
 	}
+}
+
+// vain reports whether a timer that runs out would change nothing. Then it need
+// not run: a site sets its timer anew when there is something to wait for
+// again.
+func (w *sitesWorker) vain(t [2]uint32) bool {
+	state := w.to.sites[t[0]]
+	w.key = append(append(w.key[:0], byte(t[0]), byte(t[1]), byte(t[1]>>8), byte(t[1]>>16)), state...)
+	if known, ok := w.idles[string(w.key)]; ok {
+		return known
+	}
+	m := w.machines[t[0]]
+	if w.err = m.LoadState(state); w.err == nil {
+		w.err = m.Step(core.Input{Kind: core.Expire, Timer: int(t[1])}, &w.out)
+	}
+	idle := len(w.out.Sends) == 0 && len(w.out.Notices) == 0 && slices.Equal(m.AppendState(nil), state)
+	w.idles[string(w.key)] = idle
+	return idle
 }

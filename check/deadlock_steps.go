@@ -21,6 +21,7 @@ type sitesWorker struct {
 	said     string // what the step is, for people
 	buf      []byte
 	known    map[string][]mention
+	idles    map[string]bool
 	all      []mention
 	key      []byte
 	err      error
@@ -28,7 +29,7 @@ type sitesWorker struct {
 
 // Worker implements Model.
 func (m *sites) Worker() Worker {
-	w := &sitesWorker{sites: m, from: &scene{}, to: &scene{}, spare: &scene{}, known: map[string][]mention{}}
+	w := &sitesWorker{sites: m, from: &scene{}, to: &scene{}, spare: &scene{}, known: map[string][]mention{}, idles: map[string]bool{}}
 	for i := range core.ID(m.Layout.Sites) {
 		w.machines = append(w.machines, m.birth(i, core.View{N: m.Layout.Sites}))
 	}
