@@ -181,12 +181,10 @@ func electionProofs() []electionProof {
 // deathProofs lists what is checked of locks that survive deaths.
 func deathProofs() []deathProof {
 	var all []deathProof
-	for name := range strings.FieldsSeq("central central-stamped token-ring token-ring-lazy suzuki-kasami raymond naimi-trehel ricart-agrawala-token carvalho-roucairol ricart-agrawala maekawa dijkstra lamport") {
+	for name := range strings.FieldsSeq("central central-stamped token-ring token-ring-lazy suzuki-kasami raymond naimi-trehel ricart-agrawala-token carvalho-roucairol ricart-agrawala maekawa dijkstra lamport bakery majority") {
 		all = append(all, deathProof{name + "+bully", 3, 1, anyTime})
 	}
 	return append(all,
-		deathProof{"bakery+bully", 3, 1, quick},
-		deathProof{"majority+bully", 3, 1, quick},
 		deathProof{"central+bully", 3, 2, anyTime},
 		deathProof{"suzuki-kasami+bully", 3, 2, anyTime},
 		deathProof{"central+ring-election", 3, 1, anyTime},
@@ -210,6 +208,7 @@ func deadlockProofs() []deadlockProof {
 		deadlockProof{"detect-central", deadlock.OnDemand, 3, 3, 1, false},
 		deadlockProof{"detect-central", deadlock.OnDemand, 2, 2, 1, true},
 		deadlockProof{"detect-central", deadlock.OnChange, 2, 2, 0, false},
+		deadlockProof{"detect-central", deadlock.OnChange, 2, 3, 0, false},
 		deadlockProof{"detect-central", deadlock.OnChange, 3, 3, 1, true},
 		deadlockProof{"detect-central", deadlock.InBatch, 2, 2, 2, false},
 		deadlockProof{"detect-central", deadlock.InBatch, 3, 3, 1, false},
