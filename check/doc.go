@@ -47,8 +47,14 @@
 // # Applications that talk
 //
 // For order-open, messages between applications take no time and are only sent
-// right before the receiver asks (moves.go): the one reduction there is. The
-// tests compare it with applications that talk at any time.
+// right before the receiver asks (moves.go): the one reduction there is among
+// locks. The tests compare it with applications that talk at any time.
+//
+// # Processes that die, and time
+//
+// Elections are checked with crashes, comebacks and timers that run out in time
+// (electorate.go). What is sent to the dead is lost as late as makes no
+// difference (lost.go); the tests compare that with losses at any time.
 //
 // # What is not here
 //

@@ -22,6 +22,8 @@ type electorate struct {
 	blobs *blobs
 	birth core.Birth
 
+	eager bool // for tests: what is sent to the dead is lost at any time, by a step of its own
+
 	lock bool // it is no election, but a lock that survives deaths
 	asks int  // how often each process asks for it
 }

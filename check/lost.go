@@ -9,10 +9,10 @@ import (
 
 // What is sent to the dead is lost when it arrives. Nobody sees when that is,
 // unless the process comes back: then what has not arrived yet finds it alive.
-// So losses are put off until it comes back, or until time goes on and leaves
-// no choice; and if nobody can come back any more, all is lost at once. Each
-// run with losses at other times is one of these but for steps that nobody
-// sees, and there are far fewer states.
+// So losses are put off until it comes back, or until time goes on, or a timer
+// runs out, which leaves no choice; and if nobody can come back any more, all
+// is lost at once. Each run with losses at other times is one of these but for
+// steps that nobody sees, and there are far fewer states.
 
 // to returns who gets a ballot.
 func (v *vote) to(b *ballot) *voter { return &v.voters[int(b.link)%len(v.voters)] }
@@ -27,20 +27,24 @@ func (v *vote) mourns() bool {
 	return false
 }
 
+// counts reports whether a ballot is still to be reckoned with: not if it goes
+// to the dead, unless each loss is a step of its own.
+func (t *teller) counts(v *vote, b *ballot) bool { return t.eager || !v.to(b).dead }
+
 // due reports whether a ballot must arrive before time goes on.
-func (v *vote) due() bool {
+func (t *teller) due(v *vote) bool {
 	for i := range v.ballots {
-		if v.ballots[i].old && !v.to(&v.ballots[i]).dead {
+		if b := &v.ballots[i]; b.old && t.counts(v, b) {
 			return true
 		}
 	}
 	return false
 }
 
-// alive reports whether a ballot to somebody alive is under way.
-func (v *vote) alive() bool {
+// busy reports whether a ballot is under way that will arrive.
+func (t *teller) busy(v *vote) bool {
 	for i := range v.ballots {
-		if !v.to(&v.ballots[i]).dead {
+		if t.counts(v, &v.ballots[i]) {
 			return true
 		}
 	}
@@ -48,10 +52,10 @@ func (v *vote) alive() bool {
 }
 
 // lose takes away the ballots to the dead, or only those that are due.
-func (v *vote) lose(due bool) {
+func (t *teller) lose(v *vote, due bool) {
 	kept := v.ballots[:0]
 	for i := range v.ballots {
-		if b := v.ballots[i]; !v.to(&v.ballots[i]).dead || due && !b.old {
+		if b := v.ballots[i]; t.counts(v, &v.ballots[i]) || due && !b.old {
 			kept = append(kept, b)
 		}
 	}
@@ -61,7 +65,7 @@ func (v *vote) lose(due bool) {
 // give emits the state t.to.
 func (t *teller) give(s Step) {
 	if t.to.returns == 0 && t.to.mourns() {
-		t.to.lose(false)
+		t.lose(t.to, false)
 	}
 	t.buf = t.pack(t.buf[:0], t.to)
 	t.emit(s, t.buf)
@@ -77,14 +81,14 @@ func (t *teller) losses(p core.ID, f func(set uint64)) {
 	}
 	var choose func(i int, set uint64, kept int)
 	choose = func(i int, set uint64, kept int) {
-		for i < len(list) && int(list[i].link)%t.Nodes != int(p) {
+		for i < len(list) && (int(list[i].link)%t.Nodes != int(p) || t.counts(t.from, &list[i])) {
 			i++
 		}
 		if i == len(list) {
 			f(set)
 			return
 		}
-		if kept != int(list[i].link) || t.Network != core.FIFO {
+		if (kept != int(list[i].link) || t.Network != core.FIFO) && (list[i].old || !t.Slow) {
 			choose(i+1, set|1<<i, kept)
 		}
 		choose(i+1, set, int(list[i].link))
@@ -96,15 +100,17 @@ func (t *teller) losses(p core.ID, f func(set uint64)) {
 // simulator, who is dead gets nothing, too.
 func (t *teller) arrivals(label uint32) []scenario.Action {
 	list := t.from.ballots
-	set := t.gone
-	if moveOf(label).kind == voteTick {
-		set = 0
+	set := uint64(0)
+	switch m := moveOf(label); {
+	case m.kind == voteReturn:
+		set = t.gone
+	case m.kind == voteTick, m.kind == voteExpire && t.right(m.p):
 		for i := range list {
-			if t.from.to(&list[i]).dead && (list[i].old || t.Quick) {
+			if !t.counts(t.from, &list[i]) && (list[i].old || t.Quick && m.kind == voteTick) {
 				set |= 1 << i
 			}
 		}
-	} else if moveOf(label).kind != voteReturn {
+	default:
 		return nil
 	}
 	var all []scenario.Action

@@ -151,7 +151,6 @@ func (t *teller) Next(state []byte, emit func(s Step, next []byte)) (Broken, err
 	t.emit, t.err = emit, nil
 	v := t.from
 	t.unpack(state, v)
-	due := v.due()
 	for p := range core.ID(t.Nodes) {
 		me := &v.voters[p]
 		if me.dead {
@@ -165,12 +164,12 @@ func (t *teller) Next(state []byte, emit func(s Step, next []byte)) (Broken, err
 			t.act(p, core.Request, core.None, true, Step{Label: label(voteNotice, p, 0, 0), Fair: true})
 		}
 		if me.timer > 0 {
-			t.expire(p, me.timer == 1 && !due)
+			t.expire(p)
 		}
 		t.detect(p)
 	}
 	t.deliverAll()
-	if !due {
+	if !t.due(v) {
 		t.tick()
 	}
 	return 0, t.err
@@ -280,9 +279,12 @@ func (t *teller) rise(p core.ID) {
 	t.apply(p, done, true, Step{Label: label(voteReturn, p, 0, 0)})
 }
 
+// right reports whether it is time for p's timer to run out.
+func (t *teller) right(p core.ID) bool { return t.from.voters[p].timer == 1 && !t.due(t.from) }
+
 // expire lets p's timer run out, in time or by error too early.
-func (t *teller) expire(p core.ID, right bool) {
-	me := &t.from.voters[p]
+func (t *teller) expire(p core.ID) {
+	me, right := &t.from.voters[p], t.right(p)
 	if !right && t.from.errors == 0 {
 		return
 	}
@@ -293,7 +295,9 @@ func (t *teller) expire(p core.ID, right bool) {
 	}
 	t.to.copyFrom(t.from)
 	t.to.voters[p].timer = 0
-	if !right {
+	if right {
+		t.lose(t.to, true)
+	} else {
 		t.to.errors--
 	}
 	t.apply(p, done, me.fresh, Step{Label: label(voteExpire, p, 0, 0), Fair: right})
@@ -340,7 +344,7 @@ func (t *teller) deliverAll() {
 		if list[i].link != list[first].link {
 			first = i
 		}
-		if t.Slow && !list[i].old || t.from.to(&list[i]).dead {
+		if t.Slow && !list[i].old || !t.counts(t.from, &list[i]) {
 			continue
 		}
 		if i != first && t.Network == core.FIFO || slices.Contains(list[first:i], list[i]) {
@@ -358,6 +362,10 @@ func (t *teller) deliver(i, nth int) {
 	v := t.to
 	v.copyFrom(t.from)
 	v.ballots = slices.Delete(v.ballots, i, i+1)
+	if v.voters[to].dead {
+		t.apply(to, turn{}, false, s)
+		return
+	}
 	done, err := t.turn(to, v.voters[to].blob, core.Receive, from, b.blob)
 	if err != nil {
 		t.err = err
@@ -370,10 +378,10 @@ func (t *teller) deliver(i, nth int) {
 func (t *teller) tick() {
 	v := t.to
 	v.copyFrom(t.from)
-	if t.Quick && v.alive() {
+	if t.Quick && t.busy(v) {
 		return
 	}
-	v.lose(!t.Quick)
+	t.lose(v, !t.Quick)
 	least := uint8(255)
 	for i := range v.voters {
 		if me := &v.voters[i]; me.timer > 0 {
@@ -389,7 +397,7 @@ func (t *teller) tick() {
 	}
 	// Ballots only get older for the sake of timers: without one, nothing can
 	// happen afterwards that could not happen now.
-	waits := least < 255 || t.Slow && v.alive()
+	waits := least < 255 || t.Slow && t.busy(v)
 	for i := range v.voters {
 		if me := &v.voters[i]; me.timer > 0 {
 			me.timer -= units
