@@ -197,7 +197,7 @@ func deathProofs() []deathProof {
 func deadlockProofs() []deadlockProof {
 	var all []deadlockProof
 	for name := range strings.FieldsSeq("none ordered priority wait-die wound-wait banker detect-distributed") {
-		all = append(all, deadlockProof{name, "", 2, 2, 0, false}, deadlockProof{name, "", 2, 3, 0, false}, deadlockProof{name, "", 3, 3, 1, true})
+		all = append(all, deadlockProof{name, "", 2, 2, 0, false}, deadlockProof{name, "", 2, 3, 0, false}, deadlockProof{name, "", 2, 2, 0, true}, deadlockProof{name, "", 3, 3, 1, true})
 	}
 	return append(all,
 		deadlockProof{"ordered", "", 3, 3, 0, false},
