@@ -23,10 +23,10 @@ func (c *cut) count(edge uint64) int {
 // topological order, so what follows one is known before it.
 func (c *cut) bypass() *bypass {
 	g := c.g
-	b := &bypass{cut: c, best: make([]int, len(c.comps))}
-	for id, members := range c.comps {
+	b := &bypass{cut: c, best: make([]int, c.parts())}
+	for id := range c.parts() {
 		calm := false
-		for _, s := range members {
+		for _, s := range c.members(id) {
 			calm = calm || g.calm[s]&c.bit != 0
 			for e := g.first[s]; e < g.first[s+1]; e++ {
 				b.follow(int32(id), e)

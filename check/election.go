@@ -113,7 +113,8 @@ func (r *ballotRun) twoLeaders(g *graph, at place, p *Property) error {
 // a state without agreement.
 func (r *ballotRun) agreement(g *graph, p *Property) error {
 	c := newCut(g, 1)
-	for _, members := range slices.Backward(c.comps) {
+	for id := c.parts() - 1; id >= 0; id-- {
+		members := c.members(id)
 		i := slices.IndexFunc(members, func(s uint32) bool { return g.waiting[s]&1 != 0 })
 		if i < 0 || !c.bad(members) {
 			continue

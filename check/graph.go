@@ -41,12 +41,36 @@ type graphLimit struct {
 	memory int64  // bytes; 0 means no limit
 	edges  bool   // keep edges
 	quit   func() bool
+
+	states, transitions int64 // how many there will be, if that is known
 }
+
+// makeRoom allocates all at once, if it is known how much there will be.
+func (g *graph) makeRoom(l graphLimit) {
+	for int64(len(g.slots)) < 2*l.states {
+		g.slots = make([]uint32, 2*len(g.slots))
+	}
+	g.prints = make([]uint64, 0, l.states)
+	g.parent = make([]uint32, 0, l.states)
+	g.waiting = make([]uint32, 0, l.states)
+	g.calm = make([]uint32, 0, l.states)
+	g.first = make([]uint64, 0, l.states+1)
+	g.to = make([]uint32, 0, l.transitions)
+	g.class = make([]uint32, 0, l.transitions)
+}
+
+// perState and perEdge are how many bytes the graph and its components take, at
+// most, if room was made beforehand.
+const (
+	perState = 28 + 16 + 20
+	perEdge  = 8
+)
 
 // buildGraph explores a model in one thread, remembering everything. With
 // stop, it ends as soon as one of these properties is found broken.
 func buildGraph(m Model, l graphLimit) (*graph, error) {
 	g := &graph{model: m, worker: m.Worker(), slots: make([]uint32, 1<<12), found: map[Broken]place{}, full: true}
+	g.makeRoom(l)
 	var frontier, next []byte
 	err := g.worker.Init(func(state []byte) {
 		if n, isNew := g.number(state); isNew {
@@ -139,7 +163,11 @@ func (g *graph) enough(l graphLimit) bool {
 	if l.quit != nil && l.quit() {
 		return true
 	}
-	g.memory = int64(len(g.prints))*24 + int64(len(g.to))*8 + int64(len(g.slots))*4
+	g.memory = int64(len(g.slots))*4 + int64(cap(g.prints)+cap(g.first))*8 +
+		int64(cap(g.parent)+cap(g.waiting)+cap(g.calm)+cap(g.to)+cap(g.class))*4
+	if l.edges {
+		g.memory += int64(len(g.prints)) * 20 // for the components
+	}
 	return l.memory > 0 && g.memory > l.memory
 }
 

@@ -117,7 +117,7 @@ func (r *run) liveness(h *host, e *Exploration) error {
 	if r.report.Find(Starvation) != nil && !r.wants(Bypass) {
 		return nil
 	}
-	if need := e.States*24 + e.Transitions*8; e.Unfinished == "" && r.Memory > 0 && need > r.Memory {
+	if need := e.States*perState + e.Transitions*perEdge; e.Unfinished == "" && r.Memory > 0 && need > r.Memory {
 		p.Verdict, p.Note = Unfinished, fmt.Sprintf("the state graph needs %d MiB, more than --memory allows", need>>20)
 		b.Verdict, b.Note = p.Verdict, p.Note
 	}
@@ -126,13 +126,13 @@ func (r *run) liveness(h *host, e *Exploration) error {
 		r.add(b)
 		return nil
 	}
-	return r.infinite(h, p, b)
+	return r.infinite(h, e, p, b)
 }
 
 // infinite judges starvation and bypass, which hold as far as is known, by the
 // whole graph.
-func (r *run) infinite(h *host, p, b Property) error {
-	g, err := buildGraph(h, graphLimit{edges: true, quit: r.quit})
+func (r *run) infinite(h *host, e *Exploration, p, b Property) error {
+	g, err := buildGraph(h, graphLimit{edges: true, quit: r.quit, states: e.States, transitions: e.Transitions})
 	if err != nil {
 		return err
 	}

@@ -16,8 +16,21 @@ import (
 type cut struct {
 	g     *graph
 	bit   uint32
-	comp  []int32 // of each state; -1 outside
-	comps [][]uint32
+	comp  []int32  // of each state; -1 outside
+	order []uint32 // the states, component by component
+	ends  []uint32 // where each component ends in order
+}
+
+// parts returns how many components there are.
+func (c *cut) parts() int { return len(c.ends) }
+
+// members returns the states of a component.
+func (c *cut) members(id int) []uint32 {
+	begin := uint32(0)
+	if id > 0 {
+		begin = c.ends[id-1]
+	}
+	return c.order[begin:c.ends[id]]
 }
 
 // newCut finds the components by Tarjan's algorithm. Components come in
@@ -78,19 +91,18 @@ func newCut(g *graph, proc int) *cut {
 
 // close takes the component of root off the stack.
 func (c *cut) close(stack *[]uint32, root uint32) {
-	id := int32(len(c.comps))
-	var members []uint32
+	id := int32(c.parts())
 	for {
 		n := len(*stack) - 1
 		s := (*stack)[n]
 		*stack = (*stack)[:n]
 		c.comp[s] = id
-		members = append(members, s)
+		c.order = append(c.order, s)
 		if s == root {
 			break
 		}
 	}
-	c.comps = append(c.comps, members)
+	c.ends = append(c.ends, uint32(len(c.order)))
 }
 
 // inner calls f for each edge inside a component.
@@ -110,7 +122,8 @@ func (c *cut) inner(members []uint32, f func(edge uint64)) {
 // that happens is the last of the list.
 func (c *cut) starves() []uint32 {
 	var worst []uint32
-	for _, members := range c.comps {
+	for id := range c.parts() {
+		members := c.members(id)
 		first := slices.Min(members)
 		if worst != nil && first > worst[len(worst)-1] || !c.bad(members) {
 			continue

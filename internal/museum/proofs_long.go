@@ -38,6 +38,13 @@ func longer() []longProof {
 	return all
 }
 
+// isLonger reports whether a group is one of the long proofs.
+func isLonger(c check.Config) bool {
+	return slices.ContainsFunc(longer(), func(p longProof) bool {
+		return p.Spec.Name == c.Spec.Name && p.Nodes == c.Nodes && p.Network == c.Network
+	})
+}
+
 // Long makes docs/proofs-long.md, which takes hours. told is given each line
 // of the table when it is known. What is not begun within the time limit is
 // left out.
