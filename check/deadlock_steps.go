@@ -13,6 +13,8 @@ import (
 type sitesWorker struct {
 	*sites
 	machines []core.Machine
+	other    []core.Machine  // for the lift test
+	lifted   map[uint64]bool // the steps that were tried, by fingerprint
 	out      core.Output
 	from, to *scene
 	spare    *scene
@@ -29,9 +31,10 @@ type sitesWorker struct {
 
 // Worker implements Model.
 func (m *sites) Worker() Worker {
-	w := &sitesWorker{sites: m, from: &scene{}, to: &scene{}, spare: &scene{}, known: map[string][]mention{}, idles: map[string]bool{}}
+	w := &sitesWorker{sites: m, from: &scene{}, to: &scene{}, spare: &scene{}, known: map[string][]mention{}, idles: map[string]bool{}, lifted: map[uint64]bool{}}
 	for i := range core.ID(m.Layout.Sites) {
 		w.machines = append(w.machines, m.birth(i, core.View{N: m.Layout.Sites}))
+		w.other = append(w.other, m.birth(i, core.View{N: m.Layout.Sites}))
 	}
 	return w
 }
@@ -235,7 +238,12 @@ func (w *sitesWorker) step(at core.ID, in core.Input) {
 		w.err = err
 		return
 	}
-	w.to.sites[at] = m.AppendState(nil)
+	after := m.AppendState(nil)
+	if err := w.lift(at, w.to.sites[at], in, after); err != nil {
+		w.err = err
+		return
+	}
+	w.to.sites[at] = after
 	for i, s := range w.out.Sends {
 		bytes := slices.Clone(w.out.Bytes(i))
 		if s.Kind == w.request {

@@ -92,13 +92,13 @@ func TestDeadlockMethods(t *testing.T) {
 		{"detect-central", "batch", 2, 3, 1, false, 4209, 10618, ""},
 		{"detect-central", "batch", 3, 3, 1, false, 14056, 48145, ""},
 		{"detect-central", "batch", 2, 2, 1, true, 942, 2452, ""},
-		{"detect-distributed", "", 2, 2, 2, false, 411, 615, ""},
+		{"detect-distributed", "", 2, 2, 2, false, 399, 600, ""},
 		{"detect-distributed", "", 2, 3, 1, false, 432, 756, ""},
 		{"detect-distributed", "", 3, 3, 1, false, 431, 840, ""},
-		{"detect-distributed", "", 2, 2, 0, false, 570, 1020, ""},
-		{"detect-distributed", "", 2, 2, 1, true, 237, 431, ""},
-		{"detect-distributed", "", 2, 2, 0, true, 1635, 4023, ""},
-		{"detect-distributed", "", 3, 3, 1, true, 6253, 16823, ""},
+		{"detect-distributed", "", 2, 2, 0, false, 473, 848, ""},
+		{"detect-distributed", "", 2, 2, 1, true, 261, 450, ""},
+		{"detect-distributed", "", 2, 2, 0, true, 1476, 3499, ""},
+		{"detect-distributed", "", 3, 3, 1, true, 6977, 17980, ""},
 	} {
 		t.Run(fmt.Sprintf("%s %s %d %d %d %v", c.name, c.mode, c.sites, c.processes, c.transactions, c.crash), func(t *testing.T) {
 			t.Parallel()
@@ -181,7 +181,7 @@ func TestCrowd(t *testing.T) {
 		{"detect-central", "demand", 1, 0, 3357},
 		{"detect-central", "change", 1, 0, 2743},
 		{"detect-central", "change", 2, 1, 1098},
-		{"detect-distributed", "", 1, 0, 4949},
+		{"detect-distributed", "", 1, 0, 2743},
 		{"detect-distributed", "", 2, 1, 583},
 	} {
 		m, err := deadlock.Find(c.name)

@@ -33,7 +33,7 @@ func newPushing(l *Layout) *pushing {
 	return &pushing{
 		victim:  youngest,
 		smaller: func(_ core.ID, last, first node) bool { return last.tx < first.tx },
-		over:    make([]uint64, len(l.Home)), told: make([]uint64, len(l.Home)),
+		latest:  make([]uint64, len(l.Home)), gone: make([]bool, len(l.Home)), told: make([]uint64, len(l.Home)),
 		web: newWeb(len(l.Home)), news: news{all: true, is: make([]bool, len(l.Home))},
 	}
 }
@@ -46,8 +46,10 @@ type pushing struct {
 	away  []wish   // holders here that wait elsewhere: Pn -> EXT
 	paths []route  // paths that have come
 	sent  []route  // paths that were sent
-	over  []uint64 // the last attempt of each transaction that is known to be over
 	told  []uint64 // the attempt in which each was told to abort
+
+	latest []uint64 // the last attempt of each transaction that is known: those before it are over
+	gone   []bool   // and that one too
 
 	// No part of the state: memory of the search, and what it has not seen yet.
 	web     *web
@@ -78,8 +80,9 @@ func (p *pushing) fields(_ *site, c *core.Coder) {
 	list(c, "away", &p.away)
 	list(c, "paths", &p.paths)
 	list(c, "sent", &p.sent)
-	for tx := range p.over {
-		c.Seq("over", core.ID(tx), &p.over[tx])
+	for tx := range p.latest {
+		c.Seq("latest", core.ID(tx), &p.latest[tx])
+		c.Bool("gone", &p.gone[tx])
 		c.Seq("told", core.ID(tx), &p.told[tx])
 	}
 	p.news.all = true // it may be another state now
@@ -137,7 +140,8 @@ func (p *pushing) useful(s *site, r route) bool {
 
 // isOver reports that an attempt is over, as far as is known here.
 func (p *pushing) isOver(s *site, n node) bool {
-	return n.attempt <= p.over[n.tx] || n.attempt == p.told[n.tx] || s.dead.Has(s.layout.Home[n.tx])
+	return n.attempt < p.latest[n.tx] || n.attempt == p.latest[n.tx] && p.gone[n.tx] ||
+		n.attempt == p.told[n.tx] || s.dead.Has(s.layout.Home[n.tx])
 }
 
 // stale reports that somebody on a path is over.
@@ -157,8 +161,8 @@ func (p *pushing) forget(s *site) {
 func (p *pushing) see(s *site, nodes ...node) {
 	more := false
 	for _, n := range nodes {
-		if n.attempt > p.over[n.tx]+1 {
-			p.over[n.tx] = n.attempt - 1
+		if n.attempt > p.latest[n.tx] {
+			p.latest[n.tx], p.gone[n.tx] = n.attempt, false
 			more = true
 		}
 	}
@@ -170,7 +174,9 @@ func (p *pushing) see(s *site, nodes ...node) {
 func (p *pushing) heard(s *site, who node, _ *message) { p.see(s, who) }
 
 func (p *pushing) ended(s *site, who node) {
-	p.over[who.tx] = max(p.over[who.tx], who.attempt)
+	if who.attempt >= p.latest[who.tx] {
+		p.latest[who.tx], p.gone[who.tx] = who.attempt, true
+	}
 	p.forget(s)
 }
 

@@ -1,0 +1,150 @@
+package check
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/stile-lock/stile/core"
+)
+
+// The lift test for sites: see lift.go. Every different step of a site is taken
+// again with attempts, and with any number of transactions also stamps and
+// clocks, moved up and apart: it must do the same, or numbering states anew
+// would not be sound.
+
+// A spreader moves numbers up and apart. What a step counts up stays next to
+// what it was.
+type spreader struct {
+	times *mapper // nil: times stay as they are
+	moved map[mention]uint64
+	odd   bool // there was a number that is neither one of those, nor one more
+}
+
+// newSpreader returns a spreader for the numbers in a list.
+func newSpreader(list []mention, endless bool) *spreader {
+	s := &spreader{moved: map[mention]uint64{}}
+	times := uint64(0)
+	for _, m := range list {
+		if m.column == timeColumn {
+			times |= 1 << m.v
+		}
+		s.moved[m] = 3*m.v + 2
+	}
+	if endless {
+		s.times = widen(times)
+		for t := range core.Time(maxTime + 1) {
+			if s.times.times[t] != 0 && times>>t&1 == 0 && (t == 0 || times>>(t-1)&1 == 0) {
+				s.times.times[t] = 0
+			}
+		}
+	}
+	return s
+}
+
+// Seq implements core.TimeVisitor.
+func (s *spreader) Seq(column core.ID, v *uint64) {
+	if *v == 0 {
+		return
+	}
+	if to, ok := s.moved[mention{column, *v}]; ok {
+		*v = to
+	} else if to, ok := s.moved[mention{column, *v - 1}]; ok || *v == 1 {
+		*v = to + 1
+	} else {
+		s.odd = true
+	}
+}
+
+// Anchor implements core.TimeVisitor.
+func (s *spreader) Anchor(column core.ID, v *uint64) { s.Seq(column, v) }
+
+// Time implements core.TimeVisitor.
+func (s *spreader) Time(t *core.Time) {
+	switch {
+	case *t == 0 || s.times == nil:
+	case *t > maxTime || s.times.times[*t] == 0:
+		s.odd = true
+	default:
+		*t = s.times.times[*t]
+	}
+}
+
+// Ticket implements core.TimeVisitor.
+func (s *spreader) Ticket(t *core.Time) { s.Time(t) }
+
+// lift tries the step that has just been taken from a state of a site. w.out
+// holds what came of it, after the state that follows.
+func (w *sitesWorker) lift(at core.ID, before []byte, in core.Input, after []byte) error {
+	w.key = binary.AppendVarint(append(w.key[:0], byte(at), byte(in.Kind), byte(in.From+1), byte(in.Arg)), int64(in.Timer))
+	w.key = append(append(w.key, before...), in.Bytes...)
+	print := fingerprint(w.key)
+	if w.lifted[print] {
+		return nil
+	}
+	w.lifted[print] = true
+	list := append([]mention{}, w.mentions(int(at), before)...)
+	if in.Kind == core.Receive {
+		list = append(list, w.mentions(-1, in.Bytes)...)
+	}
+	if w.err != nil || len(list) == 0 {
+		return w.err
+	}
+	v := newSpreader(list, w.Rounds == 0)
+	lifted, err := w.rewrite(at, before, v)
+	if err == nil && in.Kind == core.Receive {
+		in.Bytes, err = w.recode(in.Bytes, v)
+	}
+	if err != nil {
+		return err
+	}
+	m := w.other[at]
+	if err := m.LoadState(lifted); err != nil {
+		return err
+	}
+	var out core.Output
+	if err := m.Step(in, &out); err != nil {
+		return err
+	}
+	got := m.AppendState(nil)
+	want, err := w.rewrite(at, after, v)
+	if err != nil {
+		return err
+	}
+	if v.odd {
+		return liftError{fmt.Sprintf("site %d counts up by more than one in one step", at+1)}
+	}
+	if !bytes.Equal(got, want) || !slices.EqualFunc(out.Notices, w.out.Notices, sameNotice) || len(out.Sends) != len(w.out.Sends) {
+		return liftError{fmt.Sprintf("site %d in state %x, given %v", at+1, before, in.Kind)}
+	}
+	for i, s := range out.Sends {
+		want, err := w.recode(w.out.Bytes(i), v)
+		if err != nil {
+			return err
+		}
+		if v.odd || s.To != w.out.Sends[i].To || !bytes.Equal(out.Bytes(i), want) {
+			return liftError{fmt.Sprintf("a message of site %d in state %x, given %v", at+1, before, in.Kind)}
+		}
+	}
+	return nil
+}
+
+// rewrite returns the state of a site with its numbers moved.
+func (w *sitesWorker) rewrite(at core.ID, state []byte, v core.TimeVisitor) ([]byte, error) {
+	m := w.other[at]
+	if err := m.LoadState(state); err != nil {
+		return nil, err
+	}
+	m.Visit(core.VisitTimes(w.Layout.Sites, v))
+	return m.AppendState(nil), nil
+}
+
+// recode returns a message with its numbers moved.
+func (w *sitesWorker) recode(msg []byte, v core.TimeVisitor) ([]byte, error) {
+	return w.other[0].RecodeMessage(nil, msg, core.VisitTimes(w.Layout.Sites, v))
+}
+
+func sameNotice(a, b core.Notice) bool {
+	return a.Kind == b.Kind && a.Who == b.Who && slices.Equal(a.Cycle, b.Cycle) && a.Timer == b.Timer && a.After == b.After
+}
