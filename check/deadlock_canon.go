@@ -129,7 +129,9 @@ func (w *sitesWorker) settle(old uint64, emit func(state []byte)) {
 			w.to.sites[i] = nil
 		}
 	}
-	w.to.timers = slices.DeleteFunc(w.to.timers, w.vain)
+	if !w.allTimers {
+		w.to.timers = slices.DeleteFunc(w.to.timers, w.vain)
+	}
 	times := w.gather(w.to)
 	a := &numbers{endless: w.Rounds == 0}
 	same := w.dense()
@@ -224,7 +226,7 @@ func (w *sitesWorker) renumber(s *scene, a *numbers) {
 
 // vain reports whether a timer that runs out would change nothing. Then it need
 // not run: a site sets its timer anew when there is something to wait for
-// again.
+// again. TestVainTimers sees to that.
 func (w *sitesWorker) vain(t [2]uint32) bool {
 	state := w.to.sites[t[0]]
 	w.key = append(append(w.key[:0], byte(t[0]), byte(t[1]), byte(t[1]>>8), byte(t[1]>>16)), state...)

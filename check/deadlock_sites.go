@@ -18,6 +18,8 @@ type sites struct {
 	birth   core.Birth
 	request uint8 // the kind of message that asks for a lock
 	dooms   []uint8
+
+	allTimers bool // for tests: those run, too, that would change nothing
 }
 
 func newSites(c DeadlockConfig) (*sites, error) {

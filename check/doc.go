@@ -54,7 +54,9 @@
 //
 // Elections are checked with crashes, comebacks and timers that run out in time
 // (electorate.go). What is sent to the dead is lost as late as makes no
-// difference (lost.go); the tests compare that with losses at any time.
+// difference (lost.go), and time stands still while no timer runs. Of the timers
+// of sites, those do not run that would change nothing (deadlock_canon.go). The
+// tests compare each of these with the model that does without.
 //
 // # What is not here
 //

@@ -23,6 +23,7 @@ type electorate struct {
 	birth core.Birth
 
 	eager bool // for tests: what is sent to the dead is lost at any time, by a step of its own
+	hasty bool // for tests: time goes on even if no timer runs
 
 	lock bool // it is no election, but a lock that survives deaths
 	asks int  // how often each process asks for it
