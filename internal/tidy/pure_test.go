@@ -30,6 +30,7 @@ func layers() []layer {
 		{"catalog", "internal/spell core quorum mutex election deadlock recovery"},
 		{"trace", "core"},
 		{"scenario", "internal/spell core trace"},
+		{"family", "core trace scenario"},
 		{"sim", "core trace scenario"},
 		{"deadlock/trial", "core deadlock trace scenario sim"},
 		{"lab", "core trace scenario sim catalog"},

@@ -1,0 +1,98 @@
+// Package family says what a family of algorithms - locks, elections,
+// transactions over several locks - is to the hosts that run it: one pure
+// environment around a group of machines, never a world of its own. The
+// simulator and the checker run every family with the same kernel and the same
+// model of a group; all that differs is the [Env].
+//
+// An Env is the applications, and what can be seen of them from outside: what
+// they may do next, what an output and its notices mean to them, who waits, what
+// is broken, and how it is told in words. It decides nothing that a network or
+// an adversary decides, and it never asks a machine how it is, but for what is
+// said at [Host.Machine].
+package family
+
+import (
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/trace"
+)
+
+// A Tag is what an Env marks a message or a timer under way with: what its
+// sender knew, which round or attempt it belongs to. Hosts keep it with the
+// message and hand it back; it means something to the Env alone.
+type Tag uint32
+
+// An Act is something that an application does, in the words of scenarios.
+type Act struct {
+	Kind scenario.ActionKind
+	Proc core.ID // the application
+	Peer core.ID // Tell: whom
+	Fair bool    // whoever can do it for ever does it in the end
+}
+
+// A Host runs the machines of a group for an Env. It is only used within a call
+// of the Env.
+type Host interface {
+	// Step gives the machine of a seat an input, and does what it wants done:
+	// messages are sent with the Tag of the seat, timers are set with it too,
+	// and Env.Took is called before Step returns. A dead seat takes no step.
+	Step(seat core.ID, in core.Input)
+	// Moves reports whether such a step would change anything at all.
+	Moves(seat core.ID, in core.Input) bool
+	// Dead reports whether a seat is dead.
+	Dead(seat core.ID) bool
+	// Machine returns the machine of a seat as it is now. An Env looks at it
+	// only for what cannot be seen from outside, such as the clock that an
+	// application sends along or the age that a victim is chosen by.
+	Machine(seat core.ID) core.Machine
+	// Retag changes the tags of all messages and timers under way.
+	Retag(f func(t Tag) Tag)
+	// Break says that a property is broken, by whom, and who else is part of it.
+	Break(property string, p, other core.ID)
+	// Tell records what people are to see. Hosts that record nothing ignore it.
+	Tell(e trace.Event)
+}
+
+// An Env is the applications around one group of machines. The order of calls
+// is always: what caused the step (Do, or Caused), the step itself, Took.
+type Env interface {
+	// Copy makes the Env equal to another one of the same group.
+	Copy(from Env)
+	// Append appends the canonical encoding of the state of the applications.
+	Append(b []byte) []byte
+	// Load replaces the state by what Append wrote, and returns what follows it.
+	Load(b []byte) []byte
+
+	// Begin is called once, when all machines are born.
+	Begin(h Host)
+	// Acts calls yield with everything that applications may do now.
+	Acts(h Host, yield func(a Act))
+	// May reports why an application cannot do something now, or nil.
+	May(h Host, a Act) error
+	// Do lets an application do something that it may do.
+	Do(h Host, a Act)
+
+	// Caused is told what the next step of a seat is caused by: a message or a
+	// timer with this tag.
+	Caused(seat core.ID, t Tag)
+	// Tag returns what messages and timers of the seat's last step are marked
+	// with.
+	Tag(seat core.ID) Tag
+	// Took is told what the machine of a seat said in a step.
+	Took(h Host, seat core.ID, in core.Input, entered bool, notices []core.Notice)
+
+	// Crashed and Returned are told that a seat has died, or is back and
+	// remembers nothing; Suspected and Trusted that a seat is about to be told
+	// that a peer is dead, or is not.
+	Crashed(h Host, seat core.ID)
+	Returned(h Host, seat core.ID)
+	Suspected(h Host, seat, peer core.ID)
+	Trusted(h Host, seat, peer core.ID)
+
+	// Look says by Break what the state as a whole breaks, and Ended what it
+	// breaks that nothing can happen any more.
+	Look(h Host)
+	Ended(h Host)
+	// Waiting returns who waits for something, one bit for each application.
+	Waiting() uint64
+}
