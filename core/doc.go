@@ -22,7 +22,9 @@
 //		// self is inside the critical section
 //	}
 //
-// A method against deadlock is a Machine too, made by NewSite: a seat is then a
+// An election has no Release, since nobody is inside anything: see [Elector],
+// made into a Machine by NewElection. A method against deadlock is a Machine
+// too, made by NewSite: a seat is then a
 // site with several transactions and several locks, inputs say which (From and
 // Arg), and grants and victims come as notices. See [Site].
 //

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -167,6 +168,32 @@ func TestOptionalInputs(t *testing.T) {
 	for d, want := range map[ID]bool{None: false, 0: false, 1: true, 2: true, 3: false} {
 		if got := m.Alibi(d); got != want {
 			t.Errorf("alibi of seat %d: %v, want %v", d, got, want)
+		}
+	}
+}
+
+// What an algorithm sends astray is its own mistake, and nothing of that step is
+// sent.
+func TestSentAstray(t *testing.T) {
+	strangers := SetOf(0, 4)
+	for _, c := range []struct {
+		script func(out *Out[note])
+		want   string
+	}{
+		{func(out *Out[note]) { out.Send(4, note{Kind: 1}) }, "P2 sent WORD to seat 5 of 3"},
+		{func(out *Out[note]) { out.Send(None, note{}) }, "P2 sent NOTE to nobody"},
+		{func(out *Out[note]) { out.Multicast(&strangers, note{}) }, "P2 sent NOTE to seat 5 of 3"},
+		{func(out *Out[note]) { out.Send(0, note{Kind: 2}) }, "P2 sent a message of kind 2"},
+		{func(out *Out[note]) { out.Send(1, note{Kind: 2}) }, "P2 sent itself what it cannot read"},
+	} {
+		_, m := newChat(1, 3, c.script)
+		if err := m.(namer).name([]string{"NOTE", "WORD"}); err != nil {
+			t.Fatal(err)
+		}
+		var out Output
+		err := m.Step(Input{Kind: Request}, &out)
+		if !errors.Is(err, ErrAlgorithm) || !strings.Contains(err.Error(), c.want) || len(out.Sends) != 0 {
+			t.Errorf("got %v with %d sent, want %q", err, len(out.Sends), c.want)
 		}
 	}
 }
