@@ -33,7 +33,7 @@ func newSites(c DeadlockConfig) (*sites, error) {
 	if c.Rounds < 0 || c.Rounds > 100 {
 		return nil, fmt.Errorf("%d transactions of each process: want 1 to 100, or 0 for any number", c.Rounds)
 	}
-	birth, err := spec.Plan(c.Layout.Sites)
+	birth, err := spec.Birth(c.Layout.Sites)
 	if err != nil {
 		return nil, err
 	}

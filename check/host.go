@@ -55,8 +55,6 @@ type host struct {
 // in it: then all would hold, and mean nothing.
 func (g *Group) check() error {
 	switch {
-	case g.Spec.Plan == nil:
-		return errors.New("the Spec has no Plan: there is nothing to check")
 	case g.Nodes > maxSeats:
 		return fmt.Errorf("%d processes: the checker takes at most %d", g.Nodes, maxSeats)
 	case g.Requests < 0 || g.Requests > maxRequests:
@@ -79,7 +77,7 @@ func (g *Group) check() error {
 			return fmt.Errorf("a start of %d processes in a group of %d", v.N, g.Nodes)
 		}
 	}
-	return g.Spec.Accepts(g.Nodes)
+	return nil
 }
 
 // maxRequests bounds a bound on requests.
@@ -89,7 +87,7 @@ func newHost(g Group) (*host, error) {
 	if err := g.check(); err != nil {
 		return nil, err
 	}
-	birth, err := g.Spec.Plan(g.Nodes)
+	birth, err := g.Spec.Birth(g.Nodes)
 	if err != nil {
 		return nil, err
 	}

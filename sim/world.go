@@ -42,7 +42,7 @@ func newWorld(spec core.Spec, view core.View, latency scenario.Dist, net core.Ne
 	if err != nil {
 		return nil, err
 	}
-	birth, err := spec.Plan(view.N)
+	birth, err := spec.Birth(view.N)
 	if err != nil {
 		return nil, err
 	}
