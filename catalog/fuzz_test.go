@@ -325,7 +325,7 @@ func FuzzState(f *testing.F) {
 
 // everything returns all algorithms, and one made of two.
 func everything(t testing.TB) []core.Spec {
-	both, err := Make("central+bully", Options{})
+	both, err := Make("central+bully", core.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,6 +22,7 @@ type Deaths struct {
 	Slow     bool // every message takes the longest time
 	Wrong    bool // once a timeout is too short, or a live process is taken for dead
 	Network  core.Network
+	Options  core.Options // that Spec was made with, for counterexamples
 	Limits
 }
 
@@ -34,7 +35,7 @@ func RunDeaths(c Deaths) (*Report, error) {
 	if c.Requests < 1 || c.Requests > maxEvents || c.Crashes < 0 || c.Crashes > maxEvents {
 		return nil, fmt.Errorf("cannot check %s: %d requests and %d crashes: want 1 to %d, and 0 to %d", c.Spec.Name, c.Requests, c.Crashes, maxEvents, maxEvents)
 	}
-	e := Election{Spec: c.Spec, Nodes: c.Nodes, Crashes: c.Crashes, Quick: c.Quick, Slow: c.Slow, Wrong: c.Wrong, Network: c.Network, Limits: c.Limits}
+	e := Election{Spec: c.Spec, Nodes: c.Nodes, Crashes: c.Crashes, Quick: c.Quick, Slow: c.Slow, Wrong: c.Wrong, Network: c.Network, Options: c.Options, Limits: c.Limits}
 	m, err := newElectorate(e)
 	if err != nil {
 		return nil, fmt.Errorf("cannot check %s: %w", c.Spec.Name, err)

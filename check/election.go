@@ -23,15 +23,15 @@ const (
 // round in which somebody noticed or came back, and so does what follows from
 // it. Who leads when a round begins counts as its winner.
 type Election struct {
-	Spec     core.Spec
-	Nodes    int
-	Crashes  int  // how many processes crash at most, at any step
-	Returns  int  // how many of them come back at most, at any step
-	Quick    bool // messages take no time, compared with timeouts
-	Slow     bool // every message takes the longest time
-	Wrong    bool // once a timeout is too short, or a live process is taken for dead
-	Network  core.Network
-	Scenario scenario.Scenario // options of the algorithm, for counterexamples
+	Spec    core.Spec
+	Nodes   int
+	Crashes int  // how many processes crash at most, at any step
+	Returns int  // how many of them come back at most, at any step
+	Quick   bool // messages take no time, compared with timeouts
+	Slow    bool // every message takes the longest time
+	Wrong   bool // once a timeout is too short, or a live process is taken for dead
+	Network core.Network
+	Options core.Options // that Spec was made with, for counterexamples
 	Limits
 }
 
@@ -133,7 +133,7 @@ func (r *ballotRun) agreement(g *explore.Graph, p *Property) error {
 
 // tell makes a story of a path of states.
 func (r *ballotRun) tell(g *explore.Graph, p *Property, states [][]byte) error {
-	sc := r.Scenario
+	sc := scenario.Scenario{Options: r.Options}
 	sc.Algorithm, sc.Processes, sc.Network, sc.Steps = r.Spec.Name, r.Nodes, r.Network, true
 	if !r.model.lock {
 		sc.Holder, sc.Busy = core.ID(r.Nodes-1), true

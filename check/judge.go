@@ -77,7 +77,7 @@ func expectation(bit explore.Broken) []scenario.Expectation {
 
 // tell puts a counterexample into a property.
 func (r *run) tell(p *Property, h *host, start int, moves []move, expect []scenario.Expectation) error {
-	sc := r.Scenario
+	sc := scenario.Scenario{Options: r.Options}
 	v := h.Starts[0]
 	if h.Upset {
 		sc.Set = h.settings(start)

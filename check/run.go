@@ -67,9 +67,9 @@ type Config struct {
 	Requests   int // per process; 0 means without bound
 	Network    core.Network
 	Requesters []core.ID
-	Starts     []core.View       // nil means one: process 1 has the lock and is not inside
-	Properties []string          // nil means all that the algorithm claims
-	Scenario   scenario.Scenario // names and options of the algorithm, for counterexamples
+	Starts     []core.View  // nil means one: process 1 has the lock and is not inside
+	Properties []string     // nil means all that the algorithm claims
+	Options    core.Options // that Spec was made with, for counterexamples
 	Limits
 
 	bounded   string // why a bound on requests was put where none was asked for

@@ -125,7 +125,7 @@ func (b *builder) scene(name string) error {
 	if err != nil {
 		return err
 	}
-	spec, err := catalog.Make(sc.Algorithm, catalog.Options{Topology: sc.Topology, Sets: sc.Sets, K: sc.K, Coordinator: sc.Coordinator})
+	spec, err := catalog.Make(sc.Algorithm, sc.Options)
 	if err != nil {
 		return err
 	}
