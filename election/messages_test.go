@@ -8,6 +8,7 @@ import (
 	"github.com/stile-lock/stile/election"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/trace"
 )
 
 func hold(t *testing.T, c sim.Election) *sim.Outcome {
@@ -236,5 +237,22 @@ func TestOvertaking(t *testing.T) {
 	}
 	if !more || !less {
 		t.Errorf("more than %v: %v, less: %v", inOrder, more, less)
+	}
+}
+
+// It may even leave a process waiting until its timeout: its number overtook
+// the news of the end, and was taken for part of that election.
+func TestOvertakingTheEnd(t *testing.T) {
+	late := 0
+	o := hold(t, sim.Election{
+		Spec: election.ChangRoberts(false), Nodes: 4, Starters: subset(0b1001), Latency: varying(), Network: core.Unordered, Seed: 344973,
+		Observe: func(e trace.Event) {
+			if e.Kind == trace.Expire {
+				late++
+			}
+		},
+	})
+	if late != 1 || o.Messages != 20 || !o.Agreed {
+		t.Errorf("%d timeouts, %d messages, agreed %v; want 1, 20, true", late, o.Messages, o.Agreed)
 	}
 }
