@@ -69,16 +69,19 @@ func (s *spreader) Time(t *uint64) {
 // Ticket implements core.TimeVisitor.
 func (s *spreader) Ticket(t *uint64) { s.Time(t) }
 
+// isNew reports whether a step of a site has not been taken here before.
+func (w *sitesWorker) isNew(at core.ID, in core.Input) bool {
+	w.key = binary.AppendVarint(append(w.key[:0], byte(at), byte(in.Kind), byte(in.From+1), byte(in.Arg)), int64(in.Timer))
+	w.key = append(append(w.key, w.to.sites[at]...), in.Bytes...)
+	print := fingerprint(w.key)
+	before := w.lifted[print]
+	w.lifted[print] = true
+	return !before
+}
+
 // lift tries the step that has just been taken from a state of a site. w.out
 // holds what came of it, after the state that follows.
 func (w *sitesWorker) lift(at core.ID, before []byte, in core.Input, after []byte) error {
-	w.key = binary.AppendVarint(append(w.key[:0], byte(at), byte(in.Kind), byte(in.From+1), byte(in.Arg)), int64(in.Timer))
-	w.key = append(append(w.key, before...), in.Bytes...)
-	print := fingerprint(w.key)
-	if w.lifted[print] {
-		return nil
-	}
-	w.lifted[print] = true
 	list := append([]mention{}, w.mentions(int(at), before)...)
 	if in.Kind == core.Receive {
 		list = append(list, w.mentions(-1, in.Bytes)...)

@@ -14,7 +14,8 @@ type worker struct {
 	machines []core.Machine
 	other    []core.Machine // for the lift test
 	out      core.Output
-	lifted   core.Output       // of the lift test
+	lifted   core.Output // of the lift test
+	twin     core.Twin
 	infos    []*blob           // blobs by number, as far as seen here
 	times    []uint64          // their logical times
 	ids      map[string]*blob  // blobs by content, as far as seen here
@@ -178,7 +179,13 @@ func (w *worker) run(state *blob, in core.InputKind, from core.ID, msg *blob) (e
 	case in == core.Hear:
 		input.From, input.Time = core.None, uint64(from)
 	}
+	if err := w.twin.Before(m, w.birth(state.seat, w.Starts[0])); err != nil {
+		return effect{}, err
+	}
 	if err := m.Step(input, &w.out); err != nil {
+		return effect{}, err
+	}
+	if err := w.twin.After(state.seat, input, m, &w.out); err != nil {
 		return effect{}, err
 	}
 	e := effect{entered: w.out.Entered}
