@@ -63,6 +63,9 @@ func (m *machine[M, P]) name(kinds []string) error {
 	return nil
 }
 
+// algorithm returns what the author wrote, for Twin to name its fields.
+func (m *machine[M, P]) algorithm() any { return m.s }
+
 // count finds out how many kinds of messages there are.
 func (m *machine[M, P]) count() {
 	var zero M

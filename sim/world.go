@@ -31,6 +31,7 @@ type world struct {
 	observe  func(e trace.Event) // nil if nobody looks
 	steps    int                 // events observed
 	state    []byte
+	shadow   shadow
 
 	// What the run does when a process has entered, or was denied.
 	onEnter func(p core.ID)
@@ -78,7 +79,7 @@ func (w *world) step(p core.ID, in core.Input) error {
 		}
 		w.machines[p], w.spare[p] = w.spare[p], w.machines[p]
 	}
-	if err := w.machines[p].Step(in, &w.out); err != nil {
+	if err := w.take(p, in); err != nil {
 		return fmt.Errorf("%s: %v at %s: %w", w.spec.Name, p, scenario.FormatTime(w.now), err)
 	}
 	w.send(p)
