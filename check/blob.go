@@ -15,9 +15,10 @@ import (
 
 // blobs numbers all blobs of a model, for all its workers.
 type blobs struct {
-	mu    sync.Mutex
-	ids   map[string]uint32
-	infos []*blob
+	mu      sync.Mutex
+	ids     map[string]uint32
+	infos   []*blob
+	content int64 // bytes of them
 
 	anchors atomic.Bool // some blob has anchors
 }
@@ -148,6 +149,7 @@ func (t *blobs) number(k []byte, describe func(b *blob) error) (*blob, error) {
 	}
 	t.infos = append(t.infos, b)
 	t.ids[string(k)] = b.id
+	t.content += int64(len(k))
 	return b, nil
 }
 
