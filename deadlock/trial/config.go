@@ -18,7 +18,7 @@ import (
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/deadlock"
 	"github.com/stile-lock/stile/scenario"
-	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/sim/kernel"
 	"github.com/stile-lock/stile/trace"
 )
 
@@ -154,4 +154,4 @@ func Philosophers(m deadlock.Method, mode string, n, meals int) Config {
 }
 
 // newRand returns the stream of one process.
-func newRand(seed uint64, p int) sim.Rand { return sim.NewRand(seed, uint64(p)+1) }
+func newRand(seed uint64, p int) kernel.Rand { return kernel.NewRand(seed, uint64(p)+1) }

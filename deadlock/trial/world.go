@@ -7,14 +7,14 @@ import (
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/deadlock"
 	"github.com/stile-lock/stile/scenario"
-	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/sim/kernel"
 	"github.com/stile-lock/stile/trace"
 )
 
 // A process runs transactions.
 type process struct {
 	id      core.ID
-	rand    sim.Rand
+	rand    kernel.Rand
 	locks   []int // what its transaction asks for
 	got     int   // how many of them it has
 	active  bool  // a transaction is under way, perhaps between two attempts
@@ -43,7 +43,7 @@ type world struct {
 	now      int64
 	dead     core.Set
 	last     []int64 // the last arrival on each link
-	rand     sim.Rand
+	rand     kernel.Rand
 	timers   map[[2]int]uint64 // the event that each timer last set will be
 	procs    []process
 	issued   int
@@ -80,7 +80,7 @@ func newWorld(c Config) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &world{Config: c, spec: spec, rand: sim.NewRand(c.Seed, 0), timers: map[[2]int]uint64{}}
+	w := &world{Config: c, spec: spec, rand: kernel.NewRand(c.Seed, 0), timers: map[[2]int]uint64{}}
 	if w.machines, err = spec.Group(core.View{N: c.Layout.Sites}); err != nil {
 		return nil, err
 	}
