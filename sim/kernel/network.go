@@ -55,6 +55,9 @@ func (w *network) init(c Config) {
 		w.links[link{l.From, l.To}] = l.Latency // what is said last counts
 		varies = varies || l.Latency.Shape != scenario.Constant
 	}
+	for _, l := range c.Links {
+		w.unit = max(w.unit, w.links[link{l.From, l.To}].Max())
+	}
 	if ordered(c.Network) && varies {
 		w.remember()
 	}
