@@ -14,22 +14,11 @@ import (
 	"github.com/stile-lock/stile/recovery"
 )
 
-// Options are what some algorithms can be told. An option that an algorithm
-// does not know is an error, so that nobody believes it had an effect.
-type Options struct {
-	Topology    string // quorums: grid, plane, majority; trees: tree:K, star, line or edges 1-2,1-3; sanders: an instance; chang-roberts: up, down
-	Sets        string // quorums, or request sets, by hand: 1:1,2;2:1,2,3;3:1,3
-	Inform      string // inform sets by hand
-	K           int    // how many values a variable has, where there is such a bound
-	Coordinator int    // the process that coordinates, from 1
-	Experiment  bool   // sanders: run sets that break the rules, too
-}
-
 // An entry is one algorithm and how to make it.
 type entry struct {
 	name  string
 	knows string // the options it knows, by name, separated by spaces
-	make  func(o Options) (core.Spec, error)
+	make  func(o core.Options) (core.Spec, error)
 }
 
 // entries lists the sound algorithms in the order in which people should see
@@ -47,34 +36,34 @@ func entries() []entry {
 		plain(mutex.SuzukiKasami),
 		plain(mutex.RicartAgrawalaToken),
 		plain(mutex.Majority),
-		{"maekawa", "topology sets", func(o Options) (core.Spec, error) {
+		{"maekawa", "topology sets", func(o core.Options) (core.Spec, error) {
 			q, err := quorums(o)
 			return mutex.Maekawa(q), err
 		}},
-		{"raymond", "topology", func(o Options) (core.Spec, error) {
+		{"raymond", "topology", func(o core.Options) (core.Spec, error) {
 			t, err := tree(o)
 			return mutex.Raymond(t), err
 		}},
 		{"sanders", "topology sets inform experiment", sanders},
 		plain(mutex.Bakery),
 		plain(mutex.BakeryPolling),
-		{"dijkstra", "k", func(o Options) (core.Spec, error) { return mutex.Dijkstra(o.K), nil }},
+		{"dijkstra", "k", func(o core.Options) (core.Spec, error) { return mutex.Dijkstra(o.K), nil }},
 		plain(mutex.NaimiTrehel),
 		plain(mutex.RicartAgrawala1981),
 		plain(mutex.MajorityNaive),
-		{"maekawa-naive", "topology sets", func(o Options) (core.Spec, error) {
+		{"maekawa-naive", "topology sets", func(o core.Options) (core.Spec, error) {
 			q, err := quorums(o)
 			return mutex.MaekawaNaive(q), err
 		}},
-		{"maekawa-published", "topology sets", func(o Options) (core.Spec, error) {
+		{"maekawa-published", "topology sets", func(o core.Options) (core.Spec, error) {
 			q, err := quorums(o)
 			return mutex.MaekawaPublished(q), err
 		}},
-		{"raymond-greedy", "topology", func(o Options) (core.Spec, error) {
+		{"raymond-greedy", "topology", func(o core.Options) (core.Spec, error) {
 			t, err := tree(o)
 			return mutex.RaymondGreedy(t), err
 		}},
-		{"raymond-initialize", "topology", func(o Options) (core.Spec, error) {
+		{"raymond-initialize", "topology", func(o core.Options) (core.Spec, error) {
 			t, err := tree(o)
 			return mutex.RaymondInitialize(t), err
 		}},
@@ -87,7 +76,7 @@ func elections() []entry {
 	return []entry{
 		plain(election.Bully),
 		plain(election.Ring),
-		{"chang-roberts", "topology", func(o Options) (core.Spec, error) {
+		{"chang-roberts", "topology", func(o core.Options) (core.Spec, error) {
 			switch o.Topology {
 			case "", "up", "down":
 				return election.ChangRoberts(o.Topology == "down"), nil
@@ -98,8 +87,8 @@ func elections() []entry {
 }
 
 // recovered composes a lock and an election.
-func recovered(lock, elect string, o Options) (core.Spec, error) {
-	vote, err := Make(elect, Options{})
+func recovered(lock, elect string, o core.Options) (core.Spec, error) {
+	vote, err := Make(elect, core.Options{})
 	if err != nil {
 		return core.Spec{}, err
 	}
@@ -129,12 +118,14 @@ func recovered(lock, elect string, o Options) (core.Spec, error) {
 }
 
 func plain(f func() core.Spec) entry {
-	return entry{f().Name, "", func(Options) (core.Spec, error) { return f(), nil }}
+	return entry{f().Name, "", func(core.Options) (core.Spec, error) { return f(), nil }}
 }
 
 // Make returns the algorithm of that name. A lock and an election with a plus
-// between them, such as central+bully, are a lock that survives deaths.
-func Make(name string, o Options) (core.Spec, error) {
+// between them, such as central+bully, are a lock that survives deaths. An
+// option that the algorithm does not know is an error, so that nobody believes
+// it had an effect.
+func Make(name string, o core.Options) (core.Spec, error) {
 	if lock, elect, ok := strings.Cut(name, "+"); ok {
 		return recovered(lock, elect, o)
 	}
@@ -143,7 +134,7 @@ func Make(name string, o Options) (core.Spec, error) {
 	if i < 0 {
 		return core.Spec{}, fmt.Errorf("unknown algorithm %q: 'stile algorithms' lists them%s", name, spell.DidYouMean(name, names(all)...))
 	}
-	if opt := o.unknown(strings.Fields(all[i].knows)); opt != "" {
+	if opt := unknown(o, strings.Fields(all[i].knows)); opt != "" {
 		return core.Spec{}, fmt.Errorf("%s has no %s to choose: leave it out", name, opt)
 	}
 	spec, err := all[i].make(o)
@@ -163,7 +154,7 @@ func Elections() []core.Spec { return specs(elections()) }
 func specs(list []entry) []core.Spec {
 	var specs []core.Spec
 	for _, e := range list {
-		s, err := e.make(Options{})
+		s, err := e.make(core.Options{})
 		if err != nil {
 			panic(fmt.Sprintf("catalog: %s without options: %v", e.name, err))
 		}
@@ -178,7 +169,7 @@ func Sound() []core.Spec {
 }
 
 // unknown returns the name of an option that is set but not known, if any.
-func (o Options) unknown(known []string) string {
+func unknown(o core.Options, known []string) string {
 	for _, opt := range []struct {
 		name string
 		set  bool

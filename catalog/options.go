@@ -11,8 +11,8 @@ import (
 )
 
 // coordinated makes an algorithm with a coordinator; process 1 is the default.
-func coordinated(f func(coordinator core.ID) core.Spec) func(o Options) (core.Spec, error) {
-	return func(o Options) (core.Spec, error) {
+func coordinated(f func(coordinator core.ID) core.Spec) func(o core.Options) (core.Spec, error) {
+	return func(o core.Options) (core.Spec, error) {
 		if o.Coordinator < 0 || o.Coordinator > maxProcess {
 			return core.Spec{}, fmt.Errorf("coordinator %d is no process: want a number from 1", o.Coordinator)
 		}
@@ -21,7 +21,7 @@ func coordinated(f func(coordinator core.ID) core.Spec) func(o Options) (core.Sp
 }
 
 // quorums returns the quorum systems that o asks for; the grid is the default.
-func quorums(o Options) (quorum.Builder, error) {
+func quorums(o core.Options) (quorum.Builder, error) {
 	if o.Sets != "" {
 		if o.Topology != "" {
 			return nil, fmt.Errorf("give a topology or sets, not both")
@@ -42,7 +42,7 @@ func quorums(o Options) (quorum.Builder, error) {
 
 // tree returns the trees that o asks for; every process having two children is
 // the default.
-func tree(o Options) (mutex.TreeOf, error) {
+func tree(o core.Options) (mutex.TreeOf, error) {
 	kind, arg, _ := strings.Cut(o.Topology, ":")
 	switch kind {
 	case "":

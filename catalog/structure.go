@@ -9,7 +9,7 @@ import (
 )
 
 // sanders makes Sanders' algorithm over the sets that o asks for.
-func sanders(o Options) (core.Spec, error) {
+func sanders(o core.Options) (core.Spec, error) {
 	st, err := structure(o)
 	if err != nil {
 		return core.Spec{}, err
@@ -24,7 +24,7 @@ func sanders(o Options) (core.Spec, error) {
 
 // structure returns the request and inform sets that o asks for; those of
 // Ricart and Agrawala are the default. Sets without inform sets are both.
-func structure(o Options) (mutex.StructureOf, error) {
+func structure(o core.Options) (mutex.StructureOf, error) {
 	if o.Sets != "" || o.Inform != "" {
 		return givenStructure(o)
 	}
@@ -39,7 +39,7 @@ func structure(o Options) (mutex.StructureOf, error) {
 	return nil, fmt.Errorf("unknown topology %q: want ricart-agrawala, maekawa or central", o.Topology)
 }
 
-func givenStructure(o Options) (mutex.StructureOf, error) {
+func givenStructure(o core.Options) (mutex.StructureOf, error) {
 	if o.Topology != "" {
 		return nil, fmt.Errorf("give a topology or sets, not both")
 	}

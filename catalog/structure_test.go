@@ -3,29 +3,31 @@ package catalog
 import (
 	"strings"
 	"testing"
+
+	"github.com/stile-lock/stile/core"
 )
 
 func TestSandersOptions(t *testing.T) {
 	for _, c := range []struct {
-		o   Options
+		o   core.Options
 		n   int
 		why string // part of the error, or empty
 	}{
-		{Options{}, 5, ""},
-		{Options{Topology: "ricart-agrawala"}, 5, ""},
-		{Options{Topology: "maekawa"}, 7, ""},
-		{Options{Topology: "central"}, 7, ""},
-		{Options{Topology: "ring"}, 7, "want ricart-agrawala, maekawa or central"},
-		{Options{Sets: "1:1,2;2:1,2;3:1-3", Inform: "1:1;2:1,2;3:1,3"}, 3, ""},
-		{Options{Sets: "1:1,2;2:1,2"}, 2, ""},
-		{Options{Sets: "1:1,2;2:1,2"}, 3, "for 3 processes"},
-		{Options{Sets: "1:1;2:2"}, 2, "processes 1 and 2 could both be inside"},
-		{Options{Sets: "1:1;2:2", Experiment: true}, 2, ""},
-		{Options{Sets: "1:1;2:2,9", Experiment: true}, 2, "names process 9"},
-		{Options{Inform: "1:1;2:2"}, 2, "without request sets"},
-		{Options{Sets: "1:1;2:2", Inform: "nobody"}, 2, "inform"},
-		{Options{Sets: "1:1;2:2", Topology: "central"}, 2, "not both"},
-		{Options{K: 3}, 2, "sanders has no k to choose"},
+		{core.Options{}, 5, ""},
+		{core.Options{Topology: "ricart-agrawala"}, 5, ""},
+		{core.Options{Topology: "maekawa"}, 7, ""},
+		{core.Options{Topology: "central"}, 7, ""},
+		{core.Options{Topology: "ring"}, 7, "want ricart-agrawala, maekawa or central"},
+		{core.Options{Sets: "1:1,2;2:1,2;3:1-3", Inform: "1:1;2:1,2;3:1,3"}, 3, ""},
+		{core.Options{Sets: "1:1,2;2:1,2"}, 2, ""},
+		{core.Options{Sets: "1:1,2;2:1,2"}, 3, "for 3 processes"},
+		{core.Options{Sets: "1:1;2:2"}, 2, "processes 1 and 2 could both be inside"},
+		{core.Options{Sets: "1:1;2:2", Experiment: true}, 2, ""},
+		{core.Options{Sets: "1:1;2:2,9", Experiment: true}, 2, "names process 9"},
+		{core.Options{Inform: "1:1;2:2"}, 2, "without request sets"},
+		{core.Options{Sets: "1:1;2:2", Inform: "nobody"}, 2, "inform"},
+		{core.Options{Sets: "1:1;2:2", Topology: "central"}, 2, "not both"},
+		{core.Options{K: 3}, 2, "sanders has no k to choose"},
 	} {
 		spec, err := Make("sanders", c.o)
 		if err == nil {
@@ -39,7 +41,7 @@ func TestSandersOptions(t *testing.T) {
 
 func TestDijkstraOptions(t *testing.T) {
 	for k, ok := range map[int]bool{0: true, 1: false, 2: true, 9: true} {
-		spec, err := Make("dijkstra", Options{K: k})
+		spec, err := Make("dijkstra", core.Options{K: k})
 		if err == nil {
 			err = spec.Accepts(4)
 		}

@@ -3,24 +3,26 @@ package catalog
 import (
 	"strings"
 	"testing"
+
+	"github.com/stile-lock/stile/core"
 )
 
 // TestQuorumTopologies makes maekawa over each topology that has quorums.
 func TestQuorumTopologies(t *testing.T) {
 	for _, c := range []struct {
-		options Options
+		options core.Options
 		n       int
 		want    string // in the error; empty if n is accepted
 	}{
-		{Options{}, 12, ""},
-		{Options{Topology: "grid"}, 12, ""},
-		{Options{Topology: "majority"}, 12, ""},
-		{Options{Topology: "plane"}, 13, ""},
-		{Options{Topology: "plane"}, 21, ""},
-		{Options{Topology: "plane"}, 12, "a plane of 12 processes does not exist: the nearest are 7 and 13"},
-		{Options{Sets: "1:1,2;2:1,2,3;3:1,3"}, 3, ""},
-		{Options{Sets: "1:1,2;2:1,2,3;3:1,3"}, 4, "3 sets for 4 processes"},
-		{Options{Sets: "1:1;2:1,2;3:2-3"}, 3, "the sets of processes 1 and 3 do not intersect"},
+		{core.Options{}, 12, ""},
+		{core.Options{Topology: "grid"}, 12, ""},
+		{core.Options{Topology: "majority"}, 12, ""},
+		{core.Options{Topology: "plane"}, 13, ""},
+		{core.Options{Topology: "plane"}, 21, ""},
+		{core.Options{Topology: "plane"}, 12, "a plane of 12 processes does not exist: the nearest are 7 and 13"},
+		{core.Options{Sets: "1:1,2;2:1,2,3;3:1,3"}, 3, ""},
+		{core.Options{Sets: "1:1,2;2:1,2,3;3:1,3"}, 4, "3 sets for 4 processes"},
+		{core.Options{Sets: "1:1;2:1,2;3:2-3"}, 3, "the sets of processes 1 and 3 do not intersect"},
 	} {
 		spec, err := Make("maekawa", c.options)
 		if err != nil {
@@ -32,7 +34,7 @@ func TestQuorumTopologies(t *testing.T) {
 			t.Errorf("%+v among %d: got %v, want %q", c.options, c.n, err, c.want)
 		}
 	}
-	for _, o := range []Options{
+	for _, o := range []core.Options{
 		{Topology: "circle"}, {Topology: "plane", Sets: "1:1"}, {Sets: "1:1;1:1"}, {Sets: "1"}, {Sets: "1:0"}, {Sets: "3:1;1:1"},
 	} {
 		if _, err := Make("maekawa", o); err == nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/stile-lock/stile/check/explore"
 	"github.com/stile-lock/stile/core"
 )
 
@@ -34,7 +35,7 @@ func newSpreader(list []mention, endless bool) *spreader {
 	}
 	if endless {
 		s.times = widen(times)
-		for t := range core.Time(maxTime + 1) {
+		for t := range uint64(maxTime + 1) {
 			if s.times.times[t] != 0 && times>>t&1 == 0 && (t == 0 || times>>(t-1)&1 == 0) {
 				s.times.times[t] = 0
 			}
@@ -61,7 +62,7 @@ func (s *spreader) Seq(column core.ID, v *uint64) {
 func (s *spreader) Anchor(column core.ID, v *uint64) { s.Seq(column, v) }
 
 // Time implements core.TimeVisitor.
-func (s *spreader) Time(t *core.Time) {
+func (s *spreader) Time(t *uint64) {
 	switch {
 	case *t == 0 || s.times == nil:
 	case *t > maxTime || s.times.times[*t] == 0:
@@ -72,14 +73,14 @@ func (s *spreader) Time(t *core.Time) {
 }
 
 // Ticket implements core.TimeVisitor.
-func (s *spreader) Ticket(t *core.Time) { s.Time(t) }
+func (s *spreader) Ticket(t *uint64) { s.Time(t) }
 
 // lift tries the step that has just been taken from a state of a site. w.out
 // holds what came of it, after the state that follows.
 func (w *sitesWorker) lift(at core.ID, before []byte, in core.Input, after []byte) error {
 	w.key = binary.AppendVarint(append(w.key[:0], byte(at), byte(in.Kind), byte(in.From+1), byte(in.Arg)), int64(in.Timer))
 	w.key = append(append(w.key, before...), in.Bytes...)
-	print := fingerprint(w.key)
+	print := explore.Fingerprint(w.key)
 	if w.lifted[print] {
 		return nil
 	}

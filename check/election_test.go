@@ -47,7 +47,7 @@ func TestElections(t *testing.T) {
 		if racing && c.states > 20_000 {
 			continue
 		}
-		spec, err := catalog.Make(c.name, catalog.Options{})
+		spec, err := catalog.Make(c.name, core.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +82,7 @@ func TestWrongSuspicions(t *testing.T) {
 		{"ring-election", 0, []string{"P2 suspects P3", "P2 asks", "deliver 2 -> 1", "deliver 1 -> 2"}},
 		{"chang-roberts", 0, []string{"P2 suspects P3", "P2 asks", "deliver 2 -> 1", "deliver 1 -> 2"}},
 	} {
-		spec, err := catalog.Make(c.name, catalog.Options{})
+		spec, err := catalog.Make(c.name, core.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

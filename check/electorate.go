@@ -73,10 +73,7 @@ func newElectorate(c Election) (*electorate, error) {
 	if c.Quick && c.Slow {
 		return nil, fmt.Errorf("messages that are both quick and slow: choose one, or neither for any time")
 	}
-	if err := c.Spec.Accepts(c.Nodes); err != nil {
-		return nil, err
-	}
-	birth, err := c.Spec.Plan(c.Nodes)
+	birth, err := c.Spec.Birth(c.Nodes)
 	if err != nil {
 		return nil, err
 	}

@@ -1,63 +1,6 @@
 package core
 
-import (
-	"fmt"
-	"slices"
-)
-
-// Mutex is what the author of an algorithm writes: a state with its fields and
-// the paper's three verbs, over messages of type M.
-//
-// The message that Receive gets lives only until it returns: copy lists out of
-// it. A message to self is received within the same step, after the verb that
-// sent it has returned.
-type Mutex[M any] interface {
-	Fielder
-	Request(out *Out[M])
-	Release(out *Out[M])
-	Receive(from ID, m *M, out *Out[M])
-}
-
-// Site is what the author of a method against deadlock writes. A seat is then
-// a site, with locks and transactions of its own: a transaction asks for locks
-// one by one, each granted by a notice, and ends by Release, which frees them
-// all, or by Abort, which does too, and it will try again.
-type Site[M any] interface {
-	Fielder
-	Claim(tx ID, lock int)
-	Acquire(tx ID, lock int, out *Out[M])
-	Finish(tx ID, out *Out[M])
-	Abort(tx ID, out *Out[M])
-	Receive(from ID, m *M, out *Out[M])
-}
-
-// A Starter moves without being asked to, once the group runs.
-type Starter[M any] interface{ Start(out *Out[M]) }
-
-// An Expirer sets timers.
-type Expirer[M any] interface{ Expire(timer int, out *Out[M]) }
-
-// A Suspecter wants to know who is believed dead.
-type Suspecter[M any] interface{ Suspect(id ID, out *Out[M]) }
-
-// A Truster wants to know who is back.
-type Truster[M any] interface{ Trust(id ID, out *Out[M]) }
-
-// A Hearer has a logical clock and lets it take part in the messages between
-// applications.
-type Hearer interface {
-	Clock() Time
-	Hear(t Time)
-}
-
-// An Alibier can vouch for others; see Machine.Alibi.
-type Alibier interface{ Alibi(d ID) bool }
-
-// A Message is a pointer to an algorithm's message struct M.
-type Message[M any] interface {
-	*M
-	Fielder
-}
+import "fmt"
 
 // New makes a Machine of the algorithm state s at seat self.
 func New[M any, P Message[M]](self ID, v View, s Mutex[M]) Machine {
@@ -73,12 +16,20 @@ func NewSite[M any, P Message[M]](self ID, v View, s Site[M]) Machine {
 	return m
 }
 
+// NewElection makes a Machine of the election s at seat self.
+func NewElection[M any, P Message[M]](self ID, v View, s Elector[M]) Machine {
+	m := newMachine[M, P](self, v, s)
+	m.elector = s
+	return m
+}
+
 func newMachine[M any, P Message[M]](self ID, v View, s receiver[M]) *machine[M, P] {
 	m := &machine[M, P]{s: s, self: self, n: v.N}
 	m.in.arena.on = true
 	m.in.n, m.state.n = v.N, v.N
 	m.out.self, m.out.coder.n = self, v.N
 	m.out.code = P(&m.out.msg)
+	m.count()
 	return m
 }
 
@@ -90,21 +41,43 @@ type receiver[M any] interface {
 
 // machine adapts a typed algorithm to bytes.
 type machine[M any, P Message[M]] struct {
-	s     receiver[M]
-	mutex Mutex[M] // s, if it is one
-	site  Site[M]  // s, if it is one
-	self  ID
-	n     int
-	msg   M     // the message being received
-	in    Coder // decodes messages
-	state Coder // encodes and decodes states
-	out   Out[M]
+	s       receiver[M]
+	mutex   Mutex[M]   // s, if it is one
+	site    Site[M]    // s, if it is one
+	elector Elector[M] // s, if it is one
+	self    ID
+	n       int
+	msg     M     // the message being received
+	in      Coder // decodes messages
+	state   Coder // encodes and decodes states
+	out     Out[M]
+}
+
+// name implements namer.
+func (m *machine[M, P]) name(kinds []string) error {
+	m.out.kinds, m.out.coder.kinds, m.in.kinds = kinds, len(kinds), len(kinds)
+	m.count()
+	if last := int(m.out.last); last >= len(kinds) {
+		return fmt.Errorf("%w: its messages are of kinds 0 to %d, but the Spec names %d kinds: add the others to Kinds", ErrAlgorithm, last, len(kinds))
+	}
+	return nil
+}
+
+// count finds out how many kinds of messages there are.
+func (m *machine[M, P]) count() {
+	var zero M
+	m.out.msg = zero
+	c := &m.out.coder
+	c.mode = skip
+	m.out.code.Fields(c)
+	c.mode = encode
+	m.out.last = c.last
 }
 
 func (m *machine[M, P]) Step(in Input, out *Output) error {
 	out.Reset()
 	o := &m.out
-	o.o = out
+	o.o, o.err = out, nil
 	switch in.Kind {
 	case Receive:
 		if in.From < 0 || int(in.From) >= m.n || in.From == m.self {
@@ -134,13 +107,16 @@ func (m *machine[M, P]) Step(in Input, out *Output) error {
 		}
 	case Hear:
 		if s, ok := m.s.(Hearer); ok && in.Time < maxTime {
-			s.Hear(in.Time)
+			s.Hear(Time{in.Time})
 		}
 	}
 	if len(out.loop) > 0 {
-		return m.receiveOwn(out)
+		m.receiveOwn(out)
 	}
-	return nil
+	if o.err != nil {
+		out.Reset()
+	}
+	return o.err
 }
 
 // ask hands over what the application wants.
@@ -150,6 +126,8 @@ func (m *machine[M, P]) ask(in Input, o *Out[M]) {
 		m.mutex.Request(o)
 	case m.mutex != nil && in.Kind == Release:
 		m.mutex.Release(o)
+	case m.elector != nil && in.Kind == Request:
+		m.elector.Request(o)
 	case m.site == nil:
 	case in.Kind == Request:
 		m.site.Acquire(in.From, in.Arg, o)
@@ -163,17 +141,17 @@ func (m *machine[M, P]) ask(in Input, o *Out[M]) {
 }
 
 // receiveOwn hands over what the machine sent to itself.
-func (m *machine[M, P]) receiveOwn(out *Output) error {
-	for at := 0; at < len(out.loop); {
+func (m *machine[M, P]) receiveOwn(out *Output) {
+	for at := 0; at < len(out.loop) && m.out.err == nil; {
 		size := int(out.loop[at]) | int(out.loop[at+1])<<8 | int(out.loop[at+2])<<16
 		at += 3
 		if err := m.decode(out.loop[at:at+size], false); err != nil {
-			return err
+			m.out.fail("%v sent itself what it cannot read: %v", m.self, err)
+			return
 		}
 		at += size
 		m.s.Receive(m.self, &m.msg, &m.out)
 	}
-	return nil
 }
 
 // decode reads a message into m.msg. It is told whether a peer wrote it.
@@ -231,9 +209,9 @@ func (m *machine[M, P]) RecodeMessage(dst, b []byte, c *Coder) ([]byte, error) {
 	return dst, nil
 }
 
-func (m *machine[M, P]) Clock() Time {
+func (m *machine[M, P]) Clock() uint64 {
 	if h, ok := m.s.(Hearer); ok {
-		return h.Clock()
+		return h.Clock().v
 	}
 	return 0
 }
@@ -241,110 +219,4 @@ func (m *machine[M, P]) Clock() Time {
 func (m *machine[M, P]) Alibi(d ID) bool {
 	a, ok := m.s.(Alibier)
 	return ok && d >= 0 && int(d) < m.n && d != m.self && a.Alibi(d)
-}
-
-// Out is how an algorithm says what it wants done.
-type Out[M any] struct {
-	o     *Output
-	self  ID
-	msg   M
-	code  Fielder // msg, as something that encodes
-	coder Coder
-}
-
-// Send sends m to one process.
-func (o *Out[M]) Send(to ID, m M) {
-	if to == o.self {
-		o.keep(m)
-		return
-	}
-	lo, hi, kind := o.encode(m)
-	o.o.Sends = append(o.o.Sends, Send{To: to, Kind: kind, Group: o.group(), lo: lo, hi: hi})
-}
-
-// Broadcast sends m to all others, as one multicast.
-func (o *Out[M]) Broadcast(m M) {
-	if o.coder.n < 2 {
-		return
-	}
-	group := o.group()
-	lo, hi, kind := o.encode(m)
-	for id := range ID(o.coder.n) {
-		if id != o.self {
-			o.o.Sends = append(o.o.Sends, Send{To: id, Kind: kind, Group: group, lo: lo, hi: hi})
-		}
-	}
-}
-
-// Multicast sends m to every member of the set, as one multicast.
-func (o *Out[M]) Multicast(to *Set, m M) {
-	group := o.group()
-	var lo, hi int32
-	var kind uint8
-	for id := to.Next(0); id != None; id = to.Next(id + 1) {
-		if id == o.self {
-			o.keep(m)
-			continue
-		}
-		if hi == 0 {
-			lo, hi, kind = o.encode(m)
-		}
-		o.o.Sends = append(o.o.Sends, Send{To: id, Kind: kind, Group: group, lo: lo, hi: hi})
-	}
-}
-
-// Enter says that the process is now inside the critical section.
-func (o *Out[M]) Enter() { o.o.Entered = true }
-
-// Deny refuses the process's request: it is idle again.
-func (o *Out[M]) Deny() { o.tell(Notice{Kind: Denied}) }
-
-// Lead tells the application who leads, or with None that nobody is known to.
-func (o *Out[M]) Lead(id ID) { o.tell(Notice{Kind: Leader, Who: id}) }
-
-// Abort names the victim that is to break a deadlock.
-func (o *Out[M]) Abort(victim ID, cycle []ID) {
-	o.tell(Notice{Kind: Victim, Who: victim, Cycle: slices.Clone(cycle)})
-}
-
-// Refuse tells a transaction that it may not have the lock it asked for.
-func (o *Out[M]) Refuse(tx ID) { o.tell(Notice{Kind: Denied, Who: tx}) }
-
-// Grant tells a transaction that it has the lock it asked for.
-func (o *Out[M]) Grant(tx ID) { o.tell(Notice{Kind: Granted, Who: tx}) }
-
-// SetTimer asks for Expire(timer) after so many units; see Notice.
-func (o *Out[M]) SetTimer(timer, after int) {
-	o.tell(Notice{Kind: SetTimer, Timer: timer, After: after})
-}
-
-// StopTimer lets a timer that was set never run out.
-func (o *Out[M]) StopTimer(timer int) { o.tell(Notice{Kind: SetTimer, Timer: timer}) }
-
-func (o *Out[M]) tell(n Notice) { o.o.Notices = append(o.o.Notices, n) }
-
-func (o *Out[M]) group() int32 {
-	if n := len(o.o.Sends); n > 0 {
-		return o.o.Sends[n-1].Group + 1
-	}
-	return 0
-}
-
-func (o *Out[M]) encode(m M) (lo, hi int32, kind uint8) {
-	lo = int32(len(o.o.buf))
-	o.msg = m
-	o.coder.buf = o.o.buf
-	o.code.Fields(&o.coder)
-	o.o.buf = o.coder.buf
-	return lo, int32(len(o.o.buf)), o.o.buf[lo]
-}
-
-func (o *Out[M]) keep(m M) {
-	at := len(o.o.loop)
-	o.msg = m
-	o.coder.buf = append(o.o.loop, 0, 0, 0)
-	o.code.Fields(&o.coder)
-	o.o.loop = o.coder.buf
-	size := len(o.o.loop) - at - 3
-	o.o.loop[at], o.o.loop[at+1], o.o.loop[at+2] = byte(size), byte(size>>8), byte(size>>16)
 }

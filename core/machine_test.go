@@ -5,6 +5,7 @@ import (
 	"errors"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -33,7 +34,7 @@ func (w *note) Fields(c *Coder) {
 
 func (s *chat) Fields(c *Coder)             { c.Time("clock", &s.clock) }
 func (s *chat) Request(out *Out[note])      { s.script(out) }
-func (s *chat) Release(*Out[note])          { s.clock++ }
+func (s *chat) Release(*Out[note])          { s.clock.Tick() }
 func (s *chat) Start(*Out[note])            { s.heard = append(s.heard, "start") }
 func (s *chat) Alibi(d ID) bool             { return true }
 func (s *chat) Suspect(id ID, _ *Out[note]) { s.heard = append(s.heard, "suspect "+id.String()) }
@@ -44,7 +45,7 @@ func (s *chat) Expire(timer int, out *Out[note]) {
 }
 
 func (s *chat) Receive(from ID, m *note, out *Out[note]) {
-	s.clock = max(s.clock, m.Time)
+	s.clock.See(m.Time)
 	s.heard = append(s.heard, from.String())
 	if m.Kind == 1 { // pass it on
 		out.Send(m.List[0], note{List: m.List[1:]})
@@ -59,9 +60,9 @@ func newChat(self ID, n int, script func(out *Out[note])) (*chat, Machine) {
 func TestSends(t *testing.T) {
 	all := SetOf(0, 1, 3)
 	s, m := newChat(1, 4, func(out *Out[note]) {
-		out.Send(3, note{Time: 7})
+		out.Send(3, note{Time: Time{7}})
 		out.Broadcast(note{Kind: 1, List: []ID{2, 0}})
-		out.Multicast(&all, note{Time: 9})
+		out.Multicast(&all, note{Time: Time{9}})
 		out.Send(1, note{Kind: 1, List: []ID{1, 2}})
 	})
 	var out Output
@@ -90,8 +91,8 @@ func TestSends(t *testing.T) {
 	if want := []string{"P2", "P2", "P2"}; !slices.Equal(s.heard, want) {
 		t.Errorf("heard from %v, want %v", s.heard, want)
 	}
-	if s.clock != 9 {
-		t.Errorf("clock %d, want 9: a message to self was not received", s.clock)
+	if s.clock.v != 9 {
+		t.Errorf("clock %d, want 9: a message to self was not received", s.clock.v)
 	}
 }
 
@@ -99,15 +100,15 @@ func TestAloneNothingIsSent(t *testing.T) {
 	self := SetOf(0)
 	s, m := newChat(0, 1, func(out *Out[note]) {
 		out.Broadcast(note{})
-		out.Multicast(&self, note{Time: 3})
-		out.Multicast(&Set{}, note{Time: 4})
+		out.Multicast(&self, note{Time: Time{3}})
+		out.Multicast(&Set{}, note{Time: Time{4}})
 	})
 	var out Output
 	if err := m.Step(Input{Kind: Request}, &out); err != nil {
 		t.Fatal(err)
 	}
-	if len(out.Sends) != 0 || s.clock != 3 {
-		t.Errorf("%d sent, clock %d, want none and 3", len(out.Sends), s.clock)
+	if len(out.Sends) != 0 || s.clock.v != 3 {
+		t.Errorf("%d sent, clock %d, want none and 3", len(out.Sends), s.clock.v)
 	}
 }
 
@@ -171,10 +172,36 @@ func TestOptionalInputs(t *testing.T) {
 	}
 }
 
+// What an algorithm sends astray is its own mistake, and nothing of that step is
+// sent.
+func TestSentAstray(t *testing.T) {
+	strangers := SetOf(0, 4)
+	for _, c := range []struct {
+		script func(out *Out[note])
+		want   string
+	}{
+		{func(out *Out[note]) { out.Send(4, note{Kind: 1}) }, "P2 sent WORD to seat 5 of 3"},
+		{func(out *Out[note]) { out.Send(None, note{}) }, "P2 sent NOTE to nobody"},
+		{func(out *Out[note]) { out.Multicast(&strangers, note{}) }, "P2 sent NOTE to seat 5 of 3"},
+		{func(out *Out[note]) { out.Send(0, note{Kind: 2}) }, "P2 sent a message of kind 2"},
+		{func(out *Out[note]) { out.Send(1, note{Kind: 2}) }, "P2 sent itself what it cannot read"},
+	} {
+		_, m := newChat(1, 3, c.script)
+		if err := m.(namer).name([]string{"NOTE", "WORD"}); err != nil {
+			t.Fatal(err)
+		}
+		var out Output
+		err := m.Step(Input{Kind: Request}, &out)
+		if !errors.Is(err, ErrAlgorithm) || !strings.Contains(err.Error(), c.want) || len(out.Sends) != 0 {
+			t.Errorf("got %v with %d sent, want %q", err, len(out.Sends), c.want)
+		}
+	}
+}
+
 // What does not decode is refused, and nothing has changed.
 func TestRefused(t *testing.T) {
 	s, m := newChat(1, 3, nil)
-	s.clock = 42
+	s.clock = Time{42}
 	before := m.AppendState(nil)
 	var out Output
 	for _, in := range []Input{
@@ -202,7 +229,7 @@ func TestRefused(t *testing.T) {
 func TestLargestClaim(t *testing.T) {
 	var s *chat
 	s, m := newChat(1, 3, func(out *Out[note]) {
-		s.clock++
+		s.clock.Tick()
 		out.Send(1, note{Time: s.clock})
 	})
 	var out Output
@@ -212,8 +239,8 @@ func TestLargestClaim(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if s.clock != maxClaim {
-		t.Errorf("clock %d, want %d", s.clock, uint64(maxClaim))
+	if s.clock.v != maxClaim {
+		t.Errorf("clock %d, want %d", s.clock.v, uint64(maxClaim))
 	}
 	if err := m.LoadState(m.AppendState(nil)); err != nil {
 		t.Error(err)

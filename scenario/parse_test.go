@@ -149,8 +149,7 @@ func TestParse(t *testing.T) {
 	hold := Dist{Exponential, 3 * T, 0}
 	for _, c := range []struct{ got, want any }{
 		{s.Title, "A scene   with C# and -> in it"},
-		{s.Topology, "1-2,1-3,3-4,3-5"},
-		{s.Coordinator, 3},
+		{s.Options, core.Options{Topology: "1-2,1-3,3-4,3-5", Sets: "1:1,2;2:2,3", Inform: "1:1", K: 4, Coordinator: 3, Experiment: true}},
 		{s.Links, []Link{{0, 2, Always(2_500_000)}}},
 		{s.Until, int64(99_000_001)},
 		{s.Set[1], Setting{1, "queue", "1 3", 20}},
@@ -207,6 +206,16 @@ func TestFormatIsReadBack(t *testing.T) {
 		s := blank(mustParse(t, text))
 		if again := blank(mustParse(t, Format(s))); !reflect.DeepEqual(s, again) {
 			t.Errorf("%s\nis read as\n%+v\nand its canonical form\n%s\nas\n%+v", text, s, Format(s), again)
+		}
+	}
+}
+
+// A new option cannot be forgotten by the parser: everything says all of them.
+func TestEveryOptionIsRead(t *testing.T) {
+	o := reflect.ValueOf(mustParse(t, everything).Options)
+	for i := range o.NumField() {
+		if o.Field(i).IsZero() {
+			t.Errorf("%s is not among the settings that are tried", o.Type().Field(i).Name)
 		}
 	}
 }

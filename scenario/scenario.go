@@ -16,13 +16,8 @@ type Scenario struct {
 	File  string // where it was read from, for errors; empty if it was not
 	Title string
 
-	Algorithm   string // its name in the catalog
-	Topology    string // the options of the algorithm; empty or 0 means its default
-	Sets        string
-	Inform      string
-	K           int
-	Coordinator int  // from 1
-	Experiment  bool // sets that break the rules are wanted
+	Algorithm    string // its name in the catalog
+	core.Options        // of the algorithm
 
 	Processes int
 	Holder    core.ID // who has the token at the start, if there is one

@@ -43,7 +43,7 @@ func (s *Scenario) checkTransacts() error {
 			return fmt.Errorf("there is no site %d: want 1 to %d", at+1, s.Sites)
 		}
 	}
-	if s.Topology+s.Sets+s.Inform != "" || s.K+s.Coordinator != 0 || s.Experiment || s.Holder != 0 || s.Busy ||
+	if s.Options != (core.Options{}) || s.Holder != 0 || s.Busy ||
 		s.Network != core.FIFO || s.Steps || s.Manual || len(s.Set) > 0 {
 		return fmt.Errorf("a scenario with sites is about transactions: it has no options of an algorithm, holder, network, steps, hold manual or set")
 	}

@@ -31,9 +31,7 @@ func read(t *testing.T, file string) *scenario.Scenario {
 
 func spec(t *testing.T, sc *scenario.Scenario) core.Spec {
 	t.Helper()
-	s, err := catalog.Make(sc.Algorithm, catalog.Options{
-		Topology: sc.Topology, Sets: sc.Sets, Inform: sc.Inform, K: sc.K, Coordinator: sc.Coordinator, Experiment: sc.Experiment,
-	})
+	s, err := catalog.Make(sc.Algorithm, sc.Options)
 	if err != nil {
 		t.Fatalf("%s: %v", sc.File, err)
 	}

@@ -60,7 +60,7 @@ func topologies(t *testing.T, spec core.Spec) []core.Spec {
 	}[spec.Name]
 	specs := []core.Spec{spec}
 	for _, name := range names {
-		s, err := catalog.Make(spec.Name, catalog.Options{Topology: name})
+		s, err := catalog.Make(spec.Name, core.Options{Topology: name})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -53,7 +53,7 @@ func (w *world) add(spec core.Spec, view core.View, members []core.ID) (*group, 
 	if g.machines, err = spec.Group(view); err != nil {
 		return nil, err
 	}
-	if g.birth, err = spec.Plan(view.N); err != nil {
+	if g.birth, err = spec.Birth(view.N); err != nil {
 		return nil, err
 	}
 	if members != nil {

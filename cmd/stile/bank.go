@@ -69,7 +69,7 @@ func (f *bankFlags) lockOf(name string) (core.Spec, error) {
 	if name == "" || name == bank.NoLock().Name {
 		return bank.NoLock(), nil
 	}
-	spec, err := catalog.Make(name, catalog.Options{})
+	spec, err := catalog.Make(name, core.Options{})
 	if err != nil {
 		return spec, fmt.Errorf("--lock: %w", err)
 	}

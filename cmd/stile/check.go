@@ -22,7 +22,7 @@ import (
 // checkFlags is what 'stile check' can be told.
 type checkFlags struct {
 	config     check.Config
-	options    catalog.Options
+	options    core.Options
 	network    string
 	start      string
 	requesters string
@@ -167,10 +167,7 @@ func (f *checkFlags) resolve(name string) (check.Config, error) {
 	if c.Properties, err = parseProperties(f.properties); err != nil {
 		return c, err
 	}
-	o := f.options
-	c.Scenario = scenario.Scenario{
-		Topology: o.Topology, Sets: o.Sets, Inform: o.Inform, K: o.K, Coordinator: o.Coordinator, Experiment: o.Experiment,
-	}
+	c.Options = f.options
 	return c, nil
 }
 

@@ -13,7 +13,6 @@ import (
 
 	"github.com/stile-lock/stile/check"
 	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/scenario"
 )
 
 // How long messages take, as --pace names it.
@@ -40,7 +39,7 @@ func (f *checkFlags) checkElection(c *cobra.Command, spec core.Spec, stdout io.W
 	return f.checkCrashes(stdout, paceAny, func(ctx context.Context, network core.Network, pace string) (*check.Report, string, error) {
 		e := check.Election{
 			Spec: spec, Nodes: f.config.Nodes, Crashes: f.crashes, Returns: f.returns, Quick: pace == paceQuick, Slow: pace == paceSlow, Wrong: f.wrong,
-			Network: network, Scenario: scenario.Scenario{Topology: f.options.Topology}, Limits: f.config.Limits,
+			Network: network, Options: f.options, Limits: f.config.Limits,
 		}
 		e.Context = ctx
 		head := fmt.Sprintf("%s: %s, %s and %s at any step", spec.Title, plural(e.Nodes, "process"), plural(e.Crashes, "crash"), plural(e.Returns, "comeback"))
@@ -60,7 +59,7 @@ func (f *checkFlags) checkDeaths(c *cobra.Command, spec core.Spec, stdout io.Wri
 	return f.checkCrashes(stdout, paceQuick, func(ctx context.Context, network core.Network, pace string) (*check.Report, string, error) {
 		d := check.Deaths{
 			Spec: spec, Nodes: f.config.Nodes, Requests: f.config.Requests, Crashes: f.crashes, Quick: pace == paceQuick, Slow: pace == paceSlow, Wrong: f.wrong,
-			Network: network, Limits: f.config.Limits,
+			Network: network, Options: f.options, Limits: f.config.Limits,
 		}
 		d.Context = ctx
 		head := fmt.Sprintf("%s: %s, %s each, %s at any step", spec.Title, plural(d.Nodes, "process"), plural(d.Requests, "request"), plural(d.Crashes, "crash"))

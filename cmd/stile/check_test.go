@@ -83,3 +83,29 @@ func TestCounterexamplesReplay(t *testing.T) {
 		})
 	}
 }
+
+// A counterexample says with which options it was found: without them it would
+// be another group's.
+func TestCounterexamplesKeepOptions(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, test := range []struct{ args, line string }{
+		{"raymond --topology line --property order", "topology line"},
+		{"sanders --nodes 2 --experiment --sets 1:1;2:1,2 --inform 1:1;2:2", "sets 1:1;2:1,2\ninform 1:1;2:2\nexperiment"},
+		{"dijkstra --k 2 --property order-open", "k 2"},
+		{"central --coordinator 2 --property order-open", "coordinator 2"},
+		{"chang-roberts --topology down --nodes 2 --wrong", "topology down"},
+		{"raymond+bully --topology line --nodes 2 --requests 1 --crashes 0 --wrong", "topology line"},
+	} {
+		args := append([]string{"check"}, strings.Fields(test.args+" --trace a.stile")...)
+		if code, _, stderr := stile(args...); code != 1 {
+			t.Fatalf("%s: exit code %d, stderr %q", test.args, code, stderr)
+		}
+		text, err := os.ReadFile("a.stile")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(text), "\n"+test.line+"\n") {
+			t.Errorf("%s: want the line %q in\n%s", test.args, test.line, text)
+		}
+	}
+}

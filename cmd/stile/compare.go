@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stile-lock/stile/catalog"
+	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/internal/compare"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
@@ -77,7 +78,7 @@ func (f *compareFlags) resolve(names []string) (compare.Config, error) {
 	c := f.config
 	seen := map[string]bool{}
 	for _, name := range names {
-		spec, err := catalog.Make(name, catalog.Options{})
+		spec, err := catalog.Make(name, core.Options{})
 		if err != nil {
 			return c, err
 		}

@@ -25,7 +25,7 @@ const (
 // fits reports whether name is an election, and refuses flags that are not for
 // it.
 func (f *simFlags) fits(cmd *cobra.Command, name string) (election bool, err error) {
-	spec, err := catalog.Make(name, catalog.Options{})
+	spec, err := catalog.Make(name, core.Options{})
 	if err != nil {
 		return false, err
 	}

@@ -80,9 +80,7 @@ func readScenario(path string) (*scenario.Scenario, error) {
 
 // specOf makes the algorithm of a scenario.
 func specOf(sc *scenario.Scenario) (core.Spec, error) {
-	spec, err := catalog.Make(sc.Algorithm, catalog.Options{
-		Topology: sc.Topology, Sets: sc.Sets, Inform: sc.Inform, K: sc.K, Coordinator: sc.Coordinator, Experiment: sc.Experiment,
-	})
+	spec, err := catalog.Make(sc.Algorithm, sc.Options)
 	if err == nil {
 		return spec, nil
 	}

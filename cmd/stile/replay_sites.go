@@ -16,7 +16,7 @@ import (
 
 // runSites replays a scenario with sites: transactions and deadlocks.
 func (f *replayFlags) runSites(sc *scenario.Scenario, stdout io.Writer) error {
-	if _, err := catalog.Make(sc.Algorithm, catalog.Options{}); err == nil {
+	if _, err := catalog.Make(sc.Algorithm, core.Options{}); err == nil {
 		return fmt.Errorf("%s: %s is no method against deadlocks, but there are sites: remove the lines that say site, or choose a method such as wait-die", sc.File, sc.Algorithm)
 	}
 	var b *trial.Playback

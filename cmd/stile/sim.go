@@ -17,7 +17,7 @@ import (
 // simFlags is what 'stile sim' can be told.
 type simFlags struct {
 	config     sim.Config
-	options    catalog.Options
+	options    core.Options
 	requesters string
 	network    string
 	holder     int
@@ -91,7 +91,7 @@ func (f *simFlags) define(c *cobra.Command) {
 }
 
 // defineOptions defines the flags for what some algorithms can be told.
-func defineOptions(fs *pflag.FlagSet, o *catalog.Options, nodes int) {
+func defineOptions(fs *pflag.FlagSet, o *core.Options, nodes int) {
 	fs.StringVar(&o.Topology, "topology", "", "the `SHAPE` of the group. Quorums: grid, plane or majority; trees: tree:K, star, line or edges 1-2,1-3; sanders: ricart-agrawala, maekawa or central; chang-roberts: up or down")
 	fs.StringVar(&o.Sets, "sets", "", "the `SETS` by hand, quorums or request sets of sanders: \"1:1,2;2:1,2,3;3:1,3\"")
 	fs.StringVar(&o.Inform, "inform", "", "the inform `SETS` of sanders, likewise")

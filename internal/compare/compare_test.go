@@ -23,7 +23,7 @@ func small(t *testing.T, names ...string) Config {
 		Hold:  []scenario.Dist{scenario.Always(scenario.T), scenario.Always(10 * scenario.T)},
 	}
 	for _, name := range names {
-		spec, err := catalog.Make(name, catalog.Options{})
+		spec, err := catalog.Make(name, core.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +88,7 @@ func TestProgressCountsEveryRun(t *testing.T) {
 
 func TestImpossibleSizesAreSkipped(t *testing.T) {
 	c := small(t)
-	plane, err := catalog.Make("maekawa", catalog.Options{Topology: "plane"})
+	plane, err := catalog.Make("maekawa", core.Options{Topology: "plane"})
 	if err != nil {
 		t.Fatal(err)
 	}

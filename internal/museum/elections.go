@@ -60,7 +60,7 @@ func (b *builder) elections(told func(line string)) error {
 	b.line("\n| election | N | crashes | comebacks | messages | network | states | transitions | depth | properties | seconds |")
 	b.line("|---|--:|--:|--:|---|---|--:|--:|--:|---|--:|")
 	for _, e := range electionProofs() {
-		spec, err := catalog.Make(e.name, catalog.Options{})
+		spec, err := catalog.Make(e.name, core.Options{})
 		if err != nil {
 			return err
 		}
@@ -81,7 +81,7 @@ func (b *builder) deaths(told func(line string)) error {
 	b.line("\n| lock | N | crashes | messages | states | transitions | depth | properties | seconds |")
 	b.line("|---|--:|--:|---|--:|--:|--:|---|--:|")
 	for _, d := range deathProofs() {
-		spec, err := catalog.Make(d.name, catalog.Options{})
+		spec, err := catalog.Make(d.name, core.Options{})
 		if err != nil {
 			return err
 		}

@@ -1,9 +1,6 @@
 package museum
 
-import (
-	"github.com/stile-lock/stile/catalog"
-	"github.com/stile-lock/stile/core"
-)
+import "github.com/stile-lock/stile/core"
 
 // The sets with which the hole of the published rules of Maekawa shows: each
 // process is in its own, and any two meet.
@@ -53,10 +50,10 @@ func stuck() []exhibit {
 		{
 			title:    "Maekawa as published",
 			believed: "With FAILED, INQUIRE and RELINQUISH as in the paper of 1985 no deadlock is possible. With the usual grid of three processes that is true, and small examples hide the hole; with the grid of four it shows, and with the sets below three processes are enough.",
-			broken:   &setting{algorithm: "maekawa-published", requests: 1, options: catalog.Options{Sets: holed}, properties: "deadlock"},
+			broken:   &setting{algorithm: "maekawa-published", requests: 1, options: core.Options{Sets: holed}, properties: "deadlock"},
 			happens:  "A request that is queued as the oldest that waits gets no FAILED. If a still older one comes, nobody tells it, so it sees no reason to give another vote back, and the older one waits for that vote.",
 			fix:      "One more FAILED: a voter that puts an older request before one it has not FAILED tells that one.",
-			proofs:   []setting{{algorithm: "maekawa", options: catalog.Options{Sets: holed}}},
+			proofs:   []setting{{algorithm: "maekawa", options: core.Options{Sets: holed}}},
 		},
 		{
 			title:    "Voting by majority, without resolution",
@@ -93,10 +90,10 @@ func outOfOrder() []exhibit {
 		{
 			title:    "Raymond's tree against order",
 			believed: "Each node serves its queue first come first served, so all are served in order.",
-			broken:   &setting{algorithm: "raymond", options: catalog.Options{Topology: "line"}, properties: "order"},
+			broken:   &setting{algorithm: "raymond", options: core.Options{Topology: "line"}, properties: "order"},
 			happens:  "The queues are local: a request that happened later can be nearer to the token.",
 			fix:      "None is needed for what it promises: nobody starves.",
-			proofs:   []setting{{algorithm: "raymond", options: catalog.Options{Topology: "line"}}},
+			proofs:   []setting{{algorithm: "raymond", options: core.Options{Topology: "line"}}},
 		},
 		{
 			title:    "The coordinator against order, when applications talk",
@@ -113,9 +110,9 @@ func outOfOrder() []exhibit {
 			happens:  "It is unfair, but nobody starves: in a star of four, and in a line of three, the checker finds no fair run in which somebody waits for ever, since the node serves its queue after its own entry. The difference is how often it overtakes: below, P1 enters twice while P4 waits; with the queue in order, never. (The number of entries of others that a waiting process can see has no bound in either: a REQUEST that another node is to pass on may be slow.)",
 			fix:      "The queue in order, as in the paper.",
 			proofs: []setting{
-				{algorithm: "raymond-greedy", nodes: 4, options: catalog.Options{Topology: "star"}, properties: "starvation"},
-				{algorithm: "raymond-greedy", options: catalog.Options{Topology: "line"}, properties: "starvation"},
-				{algorithm: "raymond", nodes: 4, options: catalog.Options{Topology: "star"}, properties: "starvation"},
+				{algorithm: "raymond-greedy", nodes: 4, options: core.Options{Topology: "star"}, properties: "starvation"},
+				{algorithm: "raymond-greedy", options: core.Options{Topology: "line"}, properties: "starvation"},
+				{algorithm: "raymond", nodes: 4, options: core.Options{Topology: "star"}, properties: "starvation"},
 			},
 		},
 	}

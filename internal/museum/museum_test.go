@@ -3,6 +3,7 @@ package museum
 import (
 	"flag"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -45,12 +46,12 @@ func TestMuseum(t *testing.T) {
 // everything that the lists name.
 func TestElectionProofs(t *testing.T) {
 	for _, e := range electionProofs() {
-		if s, err := catalog.Make(e.name, catalog.Options{}); err != nil || s.Family != core.Election {
+		if s, err := catalog.Make(e.name, core.Options{}); err != nil || s.Family != core.Election {
 			t.Errorf("%s is no election: %v", e.name, err)
 		}
 	}
 	for _, d := range deathProofs() {
-		if s, err := catalog.Make(d.name, catalog.Options{}); err != nil || !s.Detects {
+		if s, err := catalog.Make(d.name, core.Options{}); err != nil || !s.Detects {
 			t.Errorf("%s does not survive deaths: %v", d.name, err)
 		}
 	}
@@ -61,6 +62,21 @@ func TestElectionProofs(t *testing.T) {
 		}
 		if err != nil {
 			t.Errorf("%s %s: %v", d.name, d.mode, err)
+		}
+	}
+}
+
+// A command says every option that there is.
+func TestCommandSaysEveryOption(t *testing.T) {
+	s := setting{algorithm: "a", options: core.Options{Topology: "line", Sets: "1:1;2:2", Inform: "1:2", K: 3, Coordinator: 2, Experiment: true}}
+	const want = `stile check a --requests unbounded --topology line --sets "1:1;2:2" --inform "1:2" --k 3 --coordinator 2 --experiment`
+	if got := s.command(); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	all := reflect.ValueOf(s.options)
+	for i := range all.NumField() {
+		if all.Field(i).IsZero() {
+			t.Errorf("%s is not tried", all.Type().Field(i).Name)
 		}
 	}
 }

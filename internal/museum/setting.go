@@ -8,13 +8,12 @@ import (
 	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/check"
 	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/scenario"
 )
 
 // A setting is one check: an algorithm, and under what.
 type setting struct {
 	algorithm  string
-	options    catalog.Options
+	options    core.Options
 	nodes      int // 0 means 3
 	requests   int // 0 means without bound
 	network    core.Network
@@ -28,10 +27,9 @@ func (s setting) run(l check.Limits) (*check.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := s.options
 	c := check.Config{
 		Spec: spec, Nodes: s.n(), Requests: s.requests, Network: s.network, Limits: l,
-		Scenario: scenario.Scenario{Topology: o.Topology, Sets: o.Sets, K: o.K, Coordinator: o.Coordinator},
+		Options: s.options,
 	}
 	if s.properties != "" {
 		c.Properties = strings.Split(s.properties, ",")
@@ -70,13 +68,27 @@ func (s setting) command() string {
 	if s.network != core.FIFO {
 		say("network", s.network.String())
 	}
-	say("topology", s.options.Topology)
-	if s.options.Sets != "" {
-		say("sets", `"`+s.options.Sets+`"`)
-	}
+	words = append(words, flags(s.options)...)
 	say("requesters", s.requesters)
 	say("property", s.properties)
 	return strings.Join(words, " ")
+}
+
+// flags returns options as the command line takes them.
+func flags(o core.Options) []string {
+	var words []string
+	say := func(set bool, format string, args ...any) {
+		if set {
+			words = append(words, fmt.Sprintf(format, args...))
+		}
+	}
+	say(o.Topology != "", "--topology %s", o.Topology)
+	say(o.Sets != "", "--sets %q", o.Sets)
+	say(o.Inform != "", "--inform %q", o.Inform)
+	say(o.K != 0, "--k %d", o.K)
+	say(o.Coordinator != 0, "--coordinator %d", o.Coordinator)
+	say(o.Experiment, "--experiment")
+	return words
 }
 
 // claim says what a property promises, in words.
