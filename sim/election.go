@@ -51,8 +51,8 @@ func (c *Election) check() error {
 	if err := c.Spec.Accepts(c.Nodes); err != nil {
 		return err
 	}
-	if c.Latency.Mean() < 1 || c.Latency.Shape == scenario.Uniform && c.Latency.A < 1 {
-		return fmt.Errorf("a latency of %v: a message must take some time", c.Latency)
+	if err := checkLatency(c.Latency); err != nil {
+		return err
 	}
 	dead := make([]bool, c.Nodes)
 	alive := c.Nodes

@@ -84,7 +84,7 @@ func (e *electorate) hold(p core.ID) {
 	e.step(p, core.Input{Kind: core.Request})
 }
 
-func (e *electorate) took(p core.ID, out *core.Output) {
+func (e *electorate) took(p core.ID, _ core.Input, out *core.Output) {
 	for _, n := range out.Notices {
 		switch n.Kind {
 		case core.Leader:

@@ -37,7 +37,7 @@ type applications interface {
 	// tag returns what messages and timers are marked with.
 	tag() kernel.Tag
 	// took is told what the machine of a seat said in a step, if anything.
-	took(seat core.ID, out *core.Output)
+	took(seat core.ID, in core.Input, out *core.Output)
 	// crashed and returned are told who has died, or is back and remembers
 	// nothing; trusted who is about to be told that another one is back.
 	crashed(seat core.ID)
@@ -125,7 +125,7 @@ func (g *group) step(seat core.ID, in core.Input) {
 			g.w.SetTimer(g.proc(seat), kernel.Timer{Group: g.index, ID: n.Timer}, n.After, g.apps.tag())
 		}
 	}
-	g.apps.took(seat, out)
+	g.apps.took(seat, in, out)
 }
 
 // turn rebuilds the machine of a seat from its bytes.

@@ -67,7 +67,7 @@ func (l *locks) leave(seat core.ID) {
 func (l *locks) caused(core.ID, kernel.Tag) {}
 func (l *locks) tag() kernel.Tag            { return 0 }
 
-func (l *locks) took(seat core.ID, out *core.Output) {
+func (l *locks) took(seat core.ID, _ core.Input, out *core.Output) {
 	if out.Entered {
 		l.enter(seat)
 	}

@@ -9,7 +9,7 @@ import (
 
 // A Violation is one way in which a run broke a property.
 type Violation struct {
-	Property string // mutual-exclusion, order, lost-request or unasked-entry; elections: one-leader or agreement
+	Property string // mutual-exclusion, order, lost-request or unasked-entry; elections: one-leader or agreement; transactions: two-holders, granted-unasked or victim-idle
 	At       int64  // ticks
 	Proc     core.ID
 	Other    core.ID // mutual-exclusion: who was inside. order: who asked before. one-leader: who won too.
@@ -28,6 +28,12 @@ func (v Violation) String() string {
 		return fmt.Sprintf("%v entered without having asked", v.Proc)
 	case scenario.OneLeader:
 		return fmt.Sprintf("%v and %v won in the same round", v.Proc, v.Other)
+	case "two-holders":
+		return fmt.Sprintf("%v has got a lock that %v has", v.Proc, v.Other)
+	case "granted-unasked":
+		return fmt.Sprintf("%v has got a lock without having asked", v.Proc)
+	case "victim-idle":
+		return fmt.Sprintf("%v was told to abort, but has no transaction", v.Proc)
 	case scenario.Agreement:
 		return fmt.Sprintf("all is quiet, but not everybody alive follows %v, the highest", v.Proc)
 	}

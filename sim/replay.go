@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/deadlock"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim/kernel"
 	"github.com/stile-lock/stile/trace"
@@ -32,8 +33,9 @@ type Playback struct {
 	Violations  []Violation
 	Deadlock    bool           // processes wait for each other for ever
 	Differences []Difference   // what came out otherwise than expected
-	States      [][]core.Field // of each process, at the end
+	States      [][]core.Field // of each process, or site, at the end
 	Stopped     bool           // by ReplayOptions.Until; then nothing expected was checked
+	Sites       *SitesPlayback // of a scenario with sites
 
 	frame trace.Trace // what a picture needs besides the events
 }
@@ -71,8 +73,12 @@ type player struct {
 
 // A cast plays a scenario of its family: it does what a player leaves to it.
 type cast interface {
-	// begin is called before anything happens.
+	// begin is called before anything happens, and over asked from time to time
+	// whether the run has come to its end.
 	begin()
+	over() bool
+	// place returns the process of the kernel at which a line is done.
+	place(a *scenario.Action) core.ID
 	// may reports why an application cannot do what a line says, or nil.
 	may(a *scenario.Action) error
 	// do lets an application do what a line says.
@@ -92,10 +98,11 @@ type cast interface {
 	// expected of the run.
 	state(j *judge, e scenario.Expectation)
 	whole(j *judge, e scenario.Expectation)
+	unsaid(j *judge) // what is expected without being said
 }
 
 // Replay runs a scenario. The spec is what the catalog makes of the
-// scenario's algorithm and options. An error means that the scenario cannot be
+// scenario's algorithm and options, or of a method against deadlocks. An error means that the scenario cannot be
 // run; what came out otherwise than expected is in the Playback.
 func Replay(spec core.Spec, sc *scenario.Scenario, options ReplayOptions) (*Playback, error) {
 	p, err := newPlayer(spec, sc, options)
@@ -116,10 +123,11 @@ func newPlayer(spec core.Spec, sc *scenario.Scenario, options ReplayOptions) (*p
 	if err := sc.Check(); err != nil {
 		return nil, err
 	}
+	seats, names := sc.Processes, []string(nil)
 	if sc.Transacts() {
-		return nil, fmt.Errorf("a scenario with sites is about transactions over several locks, not about a critical section: run it with deadlock/trial")
+		seats, names = sc.Sites, siteNames(deadlock.Layout{Sites: sc.Sites})
 	}
-	if err := spec.Accepts(sc.Processes); err != nil {
+	if err := spec.Accepts(seats); err != nil {
 		return nil, err
 	}
 	if err := checkKinds(spec, sc); err != nil {
@@ -127,8 +135,8 @@ func newPlayer(spec core.Spec, sc *scenario.Scenario, options ReplayOptions) (*p
 	}
 	p := &player{sc: sc, options: options, back: &Playback{frame: frame(spec, sc)}}
 	p.w = newWorld(kernel.Config{
-		Processes: sc.Processes, Latency: sc.Latency, Links: sc.Links, Network: sc.Network, Seed: sc.Seed,
-		Exact: true, Adversary: true, Steps: sc.Steps, Detects: spec.Detects || spec.Family == core.Election,
+		Processes: seats, Names: names, Latency: sc.Latency, Links: sc.Links, Network: sc.Network, Seed: sc.Seed,
+		Exact: true, Adversary: true, Steps: sc.Steps, Detects: spec.Detects || spec.Family == core.Election || sc.Transacts(),
 		Observe: func(e trace.Event) { p.back.Events = append(p.back.Events, e) },
 	})
 	p.w.own = p.happen
@@ -148,9 +156,12 @@ func newPlayer(spec core.Spec, sc *scenario.Scenario, options ReplayOptions) (*p
 func (p *player) hire(spec core.Spec) error {
 	view := core.View{N: p.sc.Processes, Holder: p.sc.Holder, Busy: p.sc.Busy}
 	var err error
-	if spec.Family == core.Election {
+	switch {
+	case p.sc.Transacts():
+		p.cast, err = newSiteCast(p, spec)
+	case spec.Family == core.Election:
 		p.cast, err = newElectionCast(p, spec, view)
-	} else {
+	default:
 		p.cast, err = newLockCast(p, spec, view)
 	}
 	return err
@@ -253,7 +264,7 @@ func (p *player) runTimed() error {
 			w.At(0, start, id, 0)
 		}
 	}
-	for quiet, seen := 0, 0; w.Pending() && !p.enough(); quiet++ {
+	for quiet, seen := 0, 0; w.Pending() && !p.enough() && !p.cast.over(); quiet++ {
 		if progress := p.cast.progress() - p.scripts; progress != seen {
 			quiet, seen = 0, progress
 		}

@@ -29,7 +29,7 @@ func (p *player) try(a *scenario.Action) error {
 	switch a.Kind {
 	case scenario.Start:
 		return w.start(a.Proc)
-	case scenario.Crash:
+	case scenario.Crash, scenario.CrashSite:
 		p.cast.crashed(a.Proc)
 		w.crash(a.Proc)
 	case scenario.Restart:
@@ -42,13 +42,13 @@ func (p *player) try(a *scenario.Action) error {
 		w.Partition(a.Parts)
 	case scenario.Heal:
 		w.Heal()
-	case scenario.Suspect:
+	case scenario.Suspect, scenario.SuspectSite:
 		w.suspect(a.Proc, a.Peer)
 	case scenario.Trust:
 		w.trust(a.Proc, a.Peer)
 	case scenario.Tell:
 		w.tell(a.Proc, a.Peer)
-	case scenario.Expire:
+	case scenario.Expire, scenario.ExpireSite:
 		return w.Expire(a.Proc, kernel.Timer{ID: a.Timer})
 	default:
 		p.cast.do(a)
@@ -58,7 +58,7 @@ func (p *player) try(a *scenario.Action) error {
 
 // possible reports why a process cannot do what the line says.
 func (p *player) possible(a *scenario.Action) error {
-	w, id := p.w, a.Proc
+	w, id := p.w, p.cast.place(a)
 	if a.Kind == scenario.Partition || a.Kind == scenario.Heal {
 		return nil
 	}
@@ -77,7 +77,7 @@ func (p *player) possible(a *scenario.Action) error {
 	if peer := a.Peer; a.Kind == scenario.Tell && (w.Crashed(peer) || w.Paused(peer)) {
 		return fmt.Errorf("%s cannot hear it: it has crashed or is paused", w.Name(peer))
 	}
-	if a.Kind == scenario.Expire && !w.Running(id, kernel.Timer{ID: a.Timer}) && w.groups[0].spec.Upset == nil {
+	if (a.Kind == scenario.Expire || a.Kind == scenario.ExpireSite) && !w.Running(id, kernel.Timer{ID: a.Timer}) && w.groups[0].spec.Upset == nil {
 		return fmt.Errorf("%s has no timer %d running", w.Name(id), a.Timer)
 	}
 	return p.cast.may(a)

@@ -23,6 +23,11 @@ func (electionCast) happen(kernel.Event) {}
 func (electionCast) crashed(core.ID)     {}
 func (electionCast) progress() int       { return 0 }
 
+func (electionCast) over() bool    { return false }
+func (electionCast) unsaid(*judge) {}
+
+func (electionCast) place(a *scenario.Action) core.ID { return a.Proc }
+
 func (c electionCast) patience(int) int { return 1000 * (c.view.N + 10) }
 
 func (electionCast) may(a *scenario.Action) error {

@@ -37,7 +37,7 @@ type judge struct {
 func newJudge(p *player) *judge {
 	j := &judge{p: p, times: make([]int, p.sc.Processes)}
 	for _, e := range p.sc.Expect {
-		if e.Kind == scenario.FieldIs || e.Kind == scenario.PhaseIs {
+		if e.Kind == scenario.FieldIs || e.Kind == scenario.PhaseIs || e.Kind == scenario.WaitsFor {
 			j.open = append(j.open, e)
 		}
 	}
@@ -105,6 +105,7 @@ func (j *judge) verdict() []Difference {
 	for _, e := range j.p.sc.Expect {
 		j.whole(e)
 	}
+	j.p.cast.unsaid(j)
 	j.violations()
 	slices.SortStableFunc(j.found, func(a, b Difference) int { return a.Line - b.Line })
 	return j.found

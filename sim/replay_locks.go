@@ -50,6 +50,10 @@ func (c *lockCast) begin() {
 	}
 }
 
+func (c *lockCast) over() bool                       { return false }
+func (c *lockCast) place(a *scenario.Action) core.ID { return a.Proc }
+func (c *lockCast) unsaid(*judge)                    {}
+
 func (c *lockCast) may(a *scenario.Action) error {
 	now := c.oracle.procs[a.Proc].phase
 	switch {

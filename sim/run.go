@@ -52,16 +52,20 @@ func (c Config) check() error {
 	if c.Entries < 1 {
 		return fmt.Errorf("%d entries: there must be at least 1", c.Entries)
 	}
-	if c.Latency.Mean() < 1 {
-		return fmt.Errorf("a latency of %v: a message must take some time", c.Latency)
-	}
-	if c.Latency.Shape == scenario.Uniform && c.Latency.A < 1 {
-		return fmt.Errorf("a latency of %v: a message must take some time", c.Latency)
+	if err := checkLatency(c.Latency); err != nil {
+		return err
 	}
 	for _, p := range c.Requesters {
 		if p < 0 || int(p) >= c.Nodes {
 			return fmt.Errorf("requester %d: there are processes 1 to %d", p+1, c.Nodes)
 		}
+	}
+	return nil
+}
+
+func checkLatency(d scenario.Dist) error {
+	if d.Mean() < 1 || d.Shape == scenario.Uniform && d.A < 1 {
+		return fmt.Errorf("a latency of %v: a message must take some time", d)
 	}
 	return nil
 }

@@ -32,8 +32,7 @@ func layers() []layer {
 		{"scenario", "internal/spell core trace"},
 		{"family", "core trace scenario"},
 		{"sim/kernel", "core trace scenario"},
-		{"sim", "core trace scenario sim/kernel"},
-		{"deadlock/trial", "core deadlock trace scenario sim sim/kernel"},
+		{"sim", "core deadlock trace scenario sim/kernel"},
 		{"lab", "core trace scenario sim catalog"},
 		{"internal/member", "core trace"},
 	}
