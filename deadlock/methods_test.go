@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/deadlock"
-	"github.com/stile-lock/stile/deadlock/trial"
 	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/sim"
 )
 
 // complaints runs a method under random loads and returns what it does not
@@ -24,8 +24,8 @@ func complaints(t *testing.T, m deadlock.Method, mode string) []string {
 		most = 70 // it dies again and again while an older one holds the lock
 	}
 	for seed := range uint64(4) {
-		c := trial.Usual()
-		c.Method, c.Mode, c.Seed, c.Transactions = m, mode, seed, 400
+		c := sim.UsualTransactions()
+		c.Method, c.Mode, c.Seed, c.Number = m, mode, seed, 400
 		c.Layout = deadlock.Spread(3, 8, 7)
 		c.Think = scenario.Dist{Shape: scenario.Exponential, A: 4 * scenario.T}
 		c.Latency = scenario.Dist{Shape: scenario.Uniform, A: scenario.T / 4, B: 2 * scenario.T}
@@ -33,7 +33,7 @@ func complaints(t *testing.T, m deadlock.Method, mode string) []string {
 		if m.Family == deadlock.Ignore {
 			c.Method.Sorted = true // then there is no deadlock, and all must be well
 		}
-		r, err := trial.Run(c)
+		r, err := sim.RunTransactions(c)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,10 +42,10 @@ func complaints(t *testing.T, m deadlock.Method, mode string) []string {
 				all = append(all, fmt.Sprintf("seed %d: ", seed)+fmt.Sprintf(format, args...))
 			}
 		}
-		complain(len(r.Violations) > 0, "%v", r.Violations)
-		complain(r.Committed != c.Transactions, "%d of %d committed, %d stuck", r.Committed, c.Transactions, r.Stuck)
+		complain(len(r.Found) > 0, "%v", r.Found)
+		complain(r.Committed != c.Number, "%d of %d committed, %d stuck", r.Committed, c.Number, r.Stuck)
 		complain(m.Family != deadlock.Detection && r.Deadlocks > 0, "%d deadlocks, which it prevents", r.Deadlocks)
-		complain(r.Found != r.Deadlocks, "%d deadlocks, %d found", r.Deadlocks, r.Found)
+		complain(r.Resolved != r.Deadlocks, "%d deadlocks, %d found", r.Deadlocks, r.Resolved)
 		complain(m.Exact(mode) && r.FalsePositives > 0, "%d false reports", r.FalsePositives)
 		complain(r.WrongVictims > 0, "%d wrong victims", r.WrongVictims)
 		complain(r.MostAborts > most, "%d aborts of one transaction, more than %d", r.MostAborts, most)

@@ -8,6 +8,7 @@ import (
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/sim/kernel"
 )
 
 // A mutant is an election with one bug planted. A few runs of the simulator or
@@ -41,7 +42,7 @@ func TestMutantsAreCaught(t *testing.T) {
 func caught(t *testing.T, spec core.Spec) bool {
 	t.Helper()
 	for seed := range uint64(60) {
-		r := sim.NewRand(seed, 7)
+		r := kernel.NewRand(seed, 7)
 		c := sim.Election{
 			Spec: spec, Nodes: 5, Seed: seed, Dead: []core.ID{4}, Starters: []core.ID{core.ID(r.Below(4))},
 			Latency: scenario.Dist{Shape: scenario.Uniform, A: scenario.T / 4, B: scenario.T},

@@ -8,6 +8,7 @@ import (
 	"github.com/stile-lock/stile/election"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/sim/kernel"
 )
 
 func specs() []core.Spec {
@@ -17,7 +18,7 @@ func specs() []core.Spec {
 // random makes an election in which chance decides who starts, who crashes and
 // who comes back when, and how long messages take.
 func random(spec core.Spec, seed uint64) sim.Election {
-	r := sim.NewRand(seed, 99)
+	r := kernel.NewRand(seed, 99)
 	c := sim.Election{Spec: spec, Nodes: 2 + int(r.Below(6)), Seed: seed, Paged: seed%4 == 0}
 	pick := func() core.ID { return core.ID(r.Below(int64(c.Nodes))) }
 	c.Latency = scenario.Dist{Shape: scenario.Uniform, A: 1 + r.Below(scenario.T), B: scenario.T}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/sim/kernel"
 )
 
 // ring is a Dijkstra ring with these flags, each known to the successor.
@@ -93,7 +93,7 @@ func TestDijkstraTooFewValues(t *testing.T) {
 // copies, if flags are told again now and then.
 func TestDijkstraStabilises(t *testing.T) {
 	for seed := range uint64(50) {
-		rand := sim.NewRand(seed, 3)
+		rand := kernel.NewRand(seed, 3)
 		n := 2 + int(rand.Below(5))
 		r := group(t, Dijkstra(0), n)
 		for _, m := range r.ms {

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/sim/kernel"
 )
 
 // A rig is a group of machines whose every step a test decides. Processes are
@@ -183,7 +183,7 @@ func (r *rig) count(kind string) int {
 // A walk lets chance decide the steps of a rig.
 type walk struct {
 	*rig
-	rand   sim.Rand
+	rand   kernel.Rand
 	fifo   bool
 	frozen int // a process that takes no step, or 0
 	asking bool
@@ -246,7 +246,7 @@ func (w *walk) checkAlibis() {
 // the end, that every request is granted.
 func roam(t *testing.T, spec core.Spec, v core.View, seed uint64, steps int) {
 	t.Helper()
-	w := &walk{rig: newRig(t, spec, v), rand: sim.NewRand(seed, 7), fifo: spec.Network == core.FIFO, asking: true}
+	w := &walk{rig: newRig(t, spec, v), rand: kernel.NewRand(seed, 7), fifo: spec.Network == core.FIFO, asking: true}
 	started := v.N
 	for i := range steps {
 		if started > 0 && w.below(4) == 0 {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/quorum"
-	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/sim/kernel"
 )
 
 // roamers are algorithms that are safe and live, the weaker ones too.
@@ -49,7 +49,7 @@ func TestRandomSchedulesFromEveryView(t *testing.T) {
 func TestNonsenseIsHarmless(t *testing.T) {
 	specs := append(roamers(), MaekawaNaive(quorum.Grid), MaekawaPublished(quorum.Grid), MajorityNaive(), BakeryNaive())
 	for _, spec := range specs {
-		rand := sim.NewRand(1, 1)
+		rand := kernel.NewRand(1, 1)
 		below := func(n int) int { return int(rand.Below(int64(n))) }
 		for range 50 {
 			n := 2 + below(4)

@@ -7,6 +7,7 @@ import (
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/sim/kernel"
 	"github.com/stile-lock/stile/trace"
 )
 
@@ -462,7 +463,7 @@ func TestNeedsFIFO(t *testing.T) {
 	broken := map[string]int{}
 	for seed := range uint64(100) {
 		for _, spec := range []core.Spec{Lamport(), TokenRingLazy()} {
-			w := &walk{rig: group(t, spec, 4), rand: sim.NewRand(seed, 0), asking: true}
+			w := &walk{rig: group(t, spec, 4), rand: kernel.NewRand(seed, 0), asking: true}
 			for i := 0; i < 300 && w.move(); i++ {
 				w.asking = i < 150
 			}

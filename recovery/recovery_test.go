@@ -11,6 +11,7 @@ import (
 	"github.com/stile-lock/stile/recovery"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/sim/kernel"
 )
 
 func plain(f func() core.Spec) recovery.Lock { return func(core.ID) core.Spec { return f() } }
@@ -41,7 +42,7 @@ func elections() []core.Spec {
 
 // random is a run in which processes ask and some of them die.
 func random(name string, n int, seed uint64) *scenario.Scenario {
-	r := sim.NewRand(seed, 5)
+	r := kernel.NewRand(seed, 5)
 	sc := &scenario.Scenario{
 		Algorithm: name, Processes: n, Holder: core.ID(r.Below(int64(n))), Busy: r.Below(2) == 0, Seed: seed,
 		Latency: scenario.Dist{Shape: scenario.Uniform, A: scenario.T / 5, B: scenario.T}, Hold: scenario.Dist{Shape: scenario.Uniform, A: 0, B: 6 * scenario.T},

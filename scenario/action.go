@@ -14,27 +14,30 @@ type ActionKind uint8
 // The vocabulary. What is done to a message is done to one that is under way
 // on a link, or in a timed schedule, if there is none, to the next one sent.
 const (
-	Ask        ActionKind = iota // a process wants in
-	Leave                        // it leaves
-	Start                        // the group runs, as far as this process knows
-	Deliver                      // a message arrives now
-	DeliverAll                   // messages arrive, in order of sending, until none is under way
-	Drop                         // a message is lost
-	Duplicate                    // a message will arrive twice
-	Delay                        // a message takes longer
-	Reorder                      // a message is overtaken by the one behind it
-	Crash                        // a process stops for good
-	Restart                      // a new process takes its seat, as it was born
-	Pause                        // a process stands still
-	Resume                       // it goes on
-	Partition                    // only processes of the same part hear each other
-	Heal                         // all hear each other again
-	Suspect                      // a process is told that a peer is dead
-	Expire                       // a timer runs out now
-	Tell                         // an application talks to another, at once, sending the clock along
-	Trust                        // a process is told that a peer is back
-	Take                         // a process runs a transaction, which takes locks one after the other
-	CrashSite                    // a site stops for good, with its transactions and locks
+	Ask         ActionKind = iota // a process wants in
+	Leave                         // it leaves
+	Start                         // the group runs, as far as this process knows
+	Deliver                       // a message arrives now
+	DeliverAll                    // messages arrive, in order of sending, until none is under way
+	Drop                          // a message is lost
+	Duplicate                     // a message will arrive twice
+	Delay                         // a message takes longer
+	Reorder                       // a message is overtaken by the one behind it
+	Crash                         // a process stops for good
+	Restart                       // a new process takes its seat, as it was born
+	Pause                         // a process stands still
+	Resume                        // it goes on
+	Partition                     // only processes of the same part hear each other
+	Heal                          // all hear each other again
+	Suspect                       // a process is told that a peer is dead
+	Expire                        // a timer runs out now
+	Tell                          // an application talks to another, at once, sending the clock along
+	Trust                         // a process is told that a peer is back
+	Take                          // a process runs a transaction, which takes locks one after the other
+	CrashSite                     // a site stops for good, with its transactions and locks
+	Proceed                       // a process asks for the next lock, tries again after an abort, or commits
+	SuspectSite                   // a site is told that another is dead
+	ExpireSite                    // a timer of a site runs out now
 )
 
 // An Action is one line of a schedule.
@@ -103,8 +106,14 @@ func (a Action) String() string {
 			s += fmt.Sprintf(" for %v", *a.Hold)
 		}
 		return s
+	case Proceed:
+		return a.Proc.String() + " goes on"
 	case CrashSite:
 		return fmt.Sprintf("crash site %d", a.Proc+1)
+	case SuspectSite:
+		return fmt.Sprintf("site %d suspects site %d", a.Proc+1, a.Peer+1)
+	case ExpireSite:
+		return fmt.Sprintf("site %d timer %d expires", a.Proc+1, a.Timer)
 	case Leave, Start:
 		return a.Proc.String() + " " + a.Kind.word()
 	case Suspect, Trust, Tell:

@@ -5,7 +5,7 @@
 // A [Scenario] is a value; [Parse] reads it from a .stile file and [Format]
 // writes it as one. The simulator runs it (sim.Replay), and what the checker
 // finds is written as one. A scenario with sites is about transactions over
-// several locks, and is run by deadlock/trial.
+// several locks.
 //
 // # The language
 //

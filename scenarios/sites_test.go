@@ -8,17 +8,21 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stile-lock/stile/deadlock/trial"
 	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/sim"
 	"github.com/stile-lock/stile/trace"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 // replaySites runs a scenario with sites, which must come out as it expects.
-func replaySites(t *testing.T, sc *scenario.Scenario) *trial.Playback {
+func replaySites(t *testing.T, sc *scenario.Scenario) *sim.Playback {
 	t.Helper()
-	b, err := trial.Replay(sc, 0)
+	spec, err := sim.SiteSpec(sc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := sim.Replay(spec, sc, sim.ReplayOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,8 +47,8 @@ func TestSitesGolden(t *testing.T) {
 				t.Error(err)
 			}
 			name := strings.TrimSuffix(file, ".stile")
-			golden(t, name+".txt", fmt.Sprintf("%s\n\n%s\n%s:\n%s", sc.Title, trial.Story(b.Config.Layout, b.Events), b.Result.When(), b.Result.Graph.Text()))
-			golden(t, name+".graph.svg", trial.Graph(b.Config, b.Result, sc.Title))
+			golden(t, name+".txt", fmt.Sprintf("%s\n\n%s\n%s:\n%s", sc.Title, sim.Story(b.Sites.Run.Layout, b.Events), b.Sites.Ledger.When(), b.Sites.Ledger.Graph.Text()))
+			golden(t, name+".graph.svg", sim.Graph(&b.Sites.Run, b.Sites.Ledger, sc.Title))
 			golden(t, name+".svg", tr.SVG(trace.SVGOptions{}))
 		})
 	}

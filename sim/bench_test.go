@@ -8,6 +8,7 @@ import (
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/mutex"
 	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/sim/kernel"
 )
 
 // BenchmarkEvents compares the simulator with its own event loop: the same
@@ -28,15 +29,21 @@ func BenchmarkEvents(b *testing.B) {
 
 // emptyLoop takes out the next event and schedules another.
 func emptyLoop(b *testing.B, length int) {
-	var q queue
-	r := NewRand(1, 0)
+	var k *kernel.Kernel
+	again := func(e kernel.Event) error {
+		k.At(e.At+scenario.T, kernel.Own, core.None, 0)
+		return nil
+	}
+	w := newWorld(kernel.Config{Processes: 1, Latency: scenario.Always(scenario.T)})
+	k, w.own = w.Kernel, again
+	r := kernel.NewRand(1, 0)
 	for range length {
-		q.push(event{at: r.Below(scenario.T)})
+		k.At(r.Below(scenario.T), kernel.Own, core.None, 0)
 	}
 	for b.Loop() {
-		e := q.pop()
-		e.at += scenario.T
-		q.push(e)
+		if err := k.Step(); err != nil {
+			b.Fatal(err)
+		}
 	}
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "events/s")
 }
@@ -47,35 +54,30 @@ func saturated(b *testing.B, spec core.Spec, n int) {
 		Spec: spec, Nodes: n, Entries: 1 << 40, Seed: 1,
 		Hold: scenario.Always(scenario.T), Latency: scenario.Always(scenario.T),
 	}
-	w, load := warm(b, c)
+	w := warm(b, c)
 	b.ReportAllocs()
 	for b.Loop() {
-		e := w.queue.pop()
-		w.now = e.at
-		if err := w.happen(e, load); err != nil {
+		if err := w.next(); err != nil {
 			b.Fatal(err)
 		}
 	}
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "events/s")
-	b.ReportMetric(float64(len(w.queue.heap)), "queue")
+	b.ReportMetric(float64(w.Len()), "queue")
 }
 
 // warm runs c until every process has been inside.
-func warm(tb testing.TB, c Config) (*world, *workload) {
-	w, err := newWorld(c.Spec, core.View{N: c.Nodes}, c.Latency, c.Network, c.Seed)
+func warm(tb testing.TB, c Config) *world {
+	load, err := c.prepare(c.kernel())
 	if err != nil {
 		tb.Fatal(err)
 	}
-	load := newWorkload(c, w)
 	load.begin()
-	for w.meter.exits < c.Nodes+100 {
-		e := w.queue.pop()
-		w.now = e.at
-		if err := w.happen(e, load); err != nil {
+	for load.meter.exits < c.Nodes+100 {
+		if err := load.w.next(); err != nil {
 			tb.Fatal(err)
 		}
 	}
-	return w, load
+	return load.w
 }
 
 // TestSteadyStateAllocatesNothing counts allocations per message.
@@ -84,14 +86,12 @@ func TestSteadyStateAllocatesNothing(t *testing.T) {
 		Spec: mutex.RicartAgrawala(), Nodes: 10, Entries: 1 << 40, Seed: 1,
 		Hold: scenario.Always(scenario.T), Latency: scenario.Always(scenario.T),
 	}
-	w, load := warm(t, c)
-	w.shadow.next = math.MaxInt // twins are born, and do
+	w := warm(t, c)
+	w.groups[0].shadow.next = math.MaxInt // twins are born, and do
 	const events = 2000
 	perRun := testing.AllocsPerRun(10, func() {
 		for range events {
-			e := w.queue.pop()
-			w.now = e.at
-			if err := w.happen(e, load); err != nil {
+			if err := w.next(); err != nil {
 				t.Fatal(err)
 			}
 		}

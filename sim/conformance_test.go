@@ -9,6 +9,7 @@ import (
 	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/sim/kernel"
 	"github.com/stile-lock/stile/trace"
 )
 
@@ -148,7 +149,8 @@ func run(t *testing.T, c Config) []byte {
 	t.Helper()
 	var digest uint64
 	c.Observe = func(e trace.Event) {
-		digest = mix(digest ^ uint64(e.At)<<8 ^ uint64(e.Kind) ^ uint64(e.Proc)<<40 ^ uint64(e.Msg)<<20)
+		mixed := kernel.NewRand(digest, uint64(e.At)<<8^uint64(e.Kind)^uint64(e.Proc)<<40^uint64(e.Msg)<<20)
+		digest = mixed.Uint64()
 	}
 	b, err := json.Marshal(mustRun(t, c))
 	if err != nil {
@@ -208,40 +210,36 @@ func alibi(t *testing.T, spec core.Spec, n int, seed uint64) int {
 	t.Helper()
 	c := varied(spec, n, 30, seed)
 	c.Network = core.FIFO
-	w, err := newWorld(spec, core.View{N: n, Holder: core.ID(seed) % core.ID(n)}, c.Latency, c.Network, seed)
+	c.Holder = core.ID(seed) % core.ID(n)
+	k := c.kernel()
+	k.Adversary = true
+	load, err := c.prepare(k)
 	if err != nil {
 		t.Fatal(err)
 	}
-	load := newWorkload(c, w)
+	w := load.w
 	load.begin()
-	for p := range w.machines {
-		w.queue.push(event{proc: int32(p), kind: start})
-	}
-	r := NewRand(seed, 99)
+	r := kernel.NewRand(seed, 99)
 	frozen := core.None
 	var excluded core.Set
-	for step, at := int64(0), r.Below(300); len(w.queue.heap) > 0 && step < 3000; step++ {
+	for step, at := int64(0), r.Below(300); w.Pending() && step < 3000; step++ {
 		if step == at {
 			frozen = core.ID(r.Below(int64(n)))
 			for d := range core.ID(n) {
-				if w.machines[frozen].Alibi(d) {
+				if load.machines[frozen].Alibi(d) {
 					excluded.Add(d)
-					if w.oracle.procs[d].phase == inside {
+					if load.oracle.procs[d].phase == inside {
 						t.Fatalf("%s among %d, seed %d: %v gives %v an alibi, which is inside", spec.Name, n, seed, frozen, d)
 					}
 				}
 			}
+			w.Pause(frozen)
 		}
-		e := w.queue.pop()
-		w.now = e.at
-		if core.ID(e.proc) == frozen {
-			continue
-		}
-		if err := w.happen(e, load); err != nil {
+		if err := w.next(); err != nil {
 			t.Fatal(err)
 		}
 		for d := range excluded.All() {
-			if w.oracle.procs[d].phase == inside {
+			if load.oracle.procs[d].phase == inside {
 				t.Fatalf("%s among %d, seed %d: %v gave %v an alibi, and it got inside", spec.Name, n, seed, frozen, d)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/sim/kernel"
 	"github.com/stile-lock/stile/trace"
 )
 
@@ -18,6 +19,7 @@ type Election struct {
 	Outages  []Outage
 
 	Latency scenario.Dist
+	Links   []Link // latencies of single links, where they differ
 	Network core.Network
 	Seed    uint64
 
@@ -49,8 +51,8 @@ func (c *Election) check() error {
 	if err := c.Spec.Accepts(c.Nodes); err != nil {
 		return err
 	}
-	if c.Latency.Mean() < 1 || c.Latency.Shape == scenario.Uniform && c.Latency.A < 1 {
-		return fmt.Errorf("a latency of %v: a message must take some time", c.Latency)
+	if err := checkLatency(c.Latency); err != nil {
+		return err
 	}
 	dead := make([]bool, c.Nodes)
 	alive := c.Nodes
@@ -85,7 +87,7 @@ func (c *Election) check() error {
 // A poll runs an election.
 type poll struct {
 	Election
-	*world
+	*electorate
 	notices int // how often somebody may still notice that nobody leads
 	events  int // how much may still happen
 }
@@ -97,17 +99,19 @@ func RunElection(c Election) (*Outcome, error) {
 	if err := c.check(); err != nil {
 		return nil, fmt.Errorf("cannot simulate %s: %w", c.Spec.Name, err)
 	}
-	view := core.View{N: c.Nodes, Holder: core.ID(c.Nodes - 1), Busy: true}
-	w, err := newWorld(c.Spec, view, c.Latency, c.Network, c.Seed)
+	w := newWorld(kernel.Config{
+		Processes: c.Nodes, Latency: c.Latency, Links: c.Links, Network: c.Network, Seed: c.Seed,
+		Adversary: true, Detects: true, Observe: c.Observe,
+	})
+	e, err := w.elect(c.Spec, core.View{N: c.Nodes, Holder: core.ID(c.Nodes - 1), Busy: true})
 	if err != nil {
 		return nil, err
 	}
-	w.faults = newFaults(c.Nodes)
-	w.observe = c.Observe
 	if c.Paged {
-		w.paged()
+		e.paged()
 	}
-	p := &poll{c, w, 10 * (c.Nodes + 10), 100 * (c.Nodes + 10) * (c.Nodes + 10)}
+	p := &poll{c, e, 10 * (c.Nodes + 10), 100 * (c.Nodes + 10) * (c.Nodes + 10)}
+	w.own = p.happen
 	if err := p.run(); err != nil {
 		return nil, err
 	}
@@ -115,103 +119,79 @@ func RunElection(c Election) (*Outcome, error) {
 }
 
 func (p *poll) run() error {
-	if err := p.bury(); err != nil {
-		return err
-	}
+	p.bury()
 	for i, o := range p.Outages {
-		p.queue.push(event{at: o.At, arg: int32(2 * i), kind: script})
+		p.w.At(o.At, script, core.None, 2*i)
 		if o.Back > o.At {
-			p.queue.push(event{at: o.Back, arg: int32(2*i + 1), kind: script})
+			p.w.At(o.Back, script, core.None, 2*i+1)
 		}
 	}
 	for _, id := range p.Starters {
-		if err := p.elect(id); err != nil {
-			return err
-		}
+		p.hold(id)
 	}
 	for {
-		for len(p.queue.heap) > 0 {
+		for p.w.Pending() {
 			if p.events--; p.events < 0 {
 				return nil // it goes on for ever, without agreement
 			}
-			e := p.queue.pop()
-			p.now = e.at
-			if err := p.happen(e); err != nil {
+			if err := p.w.next(); err != nil {
 				return err
 			}
 		}
 		id := p.leaderless()
 		if id == core.None || p.notices == 0 {
-			return nil
+			return p.w.err
 		}
 		p.notices--
-		if err := p.elect(id); err != nil {
-			return err
-		}
+		p.hold(id)
 	}
 }
 
 // bury lets those die who are dead from the start, and the others know.
-func (p *poll) bury() error {
+func (p *poll) bury() {
 	for _, id := range p.Dead {
-		if p.faults.crashed[id] {
-			continue
+		if !p.w.Crashed(id) {
+			p.leader[id] = core.None
+			p.w.Bury(id)
 		}
-		p.faults.crashed[id] = true
-		p.elects.leader[id] = core.None
-		p.note(trace.Event{Kind: trace.Crash, Proc: id})
 	}
 	p.newRound()
-	for q := range p.machines {
+	for q := range core.ID(p.Nodes) {
 		for _, id := range p.Dead {
-			if p.faults.crashed[q] {
-				continue
-			}
-			if err := p.step(core.ID(q), core.Input{Kind: core.Suspect, From: id}); err != nil {
-				return err
+			if !p.w.Crashed(q) {
+				p.step(q, core.Input{Kind: core.Suspect, From: id})
 			}
 		}
 	}
-	return nil
 }
 
 // leaderless returns a process alive that follows nobody alive, or None.
 func (p *poll) leaderless() core.ID {
-	for q, leader := range p.elects.leader {
-		if !p.faults.crashed[q] && (leader == core.None || p.faults.crashed[leader]) {
+	for q, leader := range p.leader {
+		if !p.w.Crashed(core.ID(q)) && (leader == core.None || p.w.Crashed(leader)) {
 			return core.ID(q)
 		}
 	}
 	return core.None
 }
 
-func (p *poll) happen(e event) error {
-	if e.kind != script && e.kind != deliver && p.faults.holdBack(p.world, e) {
-		return nil
-	}
-	switch e.kind {
-	case deliver:
-		return p.deliver(e)
-	case expire:
-		return p.expire(e)
-	case believe:
-		return p.believed(e)
-	}
-	o := p.Outages[e.arg/2]
-	switch dead := p.faults.crashed[o.Proc]; {
-	case e.arg%2 == 0 && !dead:
-		p.crash(o.Proc)
-	case e.arg%2 == 1 && dead:
-		return p.restart(o.Proc)
+// happen lets somebody crash, or come back.
+func (p *poll) happen(e kernel.Event) error {
+	o := p.Outages[e.Arg()/2]
+	switch back, dead := e.Arg()%2 == 1, p.w.Crashed(o.Proc); {
+	case !back && !dead:
+		p.w.crash(o.Proc)
+	case back && dead:
+		return p.w.restart(o.Proc)
 	}
 	return nil
 }
 
 func (p *poll) outcome() *Outcome {
-	p.disagreed()
+	p.ended()
 	o := &Outcome{
 		Agreed: p.agreed(), Messages: p.meter.messages, ByKind: map[string]int{},
-		Time: units(p.elects.news), Found: p.oracle.found,
+		Time: units(p.news), Found: p.found,
 	}
 	if o.Agreed {
 		o.Leader = int(p.highest()) + 1

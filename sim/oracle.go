@@ -2,7 +2,6 @@ package sim
 
 import (
 	"fmt"
-	"math/bits"
 
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/scenario"
@@ -10,7 +9,7 @@ import (
 
 // A Violation is one way in which a run broke a property.
 type Violation struct {
-	Property string // mutual-exclusion, order, lost-request or unasked-entry; elections: one-leader or agreement
+	Property string // mutual-exclusion, order, lost-request or unasked-entry; elections: one-leader or agreement; transactions: two-holders, granted-unasked or victim-idle
 	At       int64  // ticks
 	Proc     core.ID
 	Other    core.ID // mutual-exclusion: who was inside. order: who asked before. one-leader: who won too.
@@ -29,6 +28,12 @@ func (v Violation) String() string {
 		return fmt.Sprintf("%v entered without having asked", v.Proc)
 	case scenario.OneLeader:
 		return fmt.Sprintf("%v and %v won in the same round", v.Proc, v.Other)
+	case "two-holders":
+		return fmt.Sprintf("%v has got a lock that %v has", v.Proc, v.Other)
+	case "granted-unasked":
+		return fmt.Sprintf("%v has got a lock without having asked", v.Proc)
+	case "victim-idle":
+		return fmt.Sprintf("%v was told to abort, but has no transaction", v.Proc)
 	case scenario.Agreement:
 		return fmt.Sprintf("all is quiet, but not everybody alive follows %v, the highest", v.Proc)
 	}
@@ -53,7 +58,6 @@ type oracle struct {
 	bypass int
 	seen   []int32 // scratch: how often each process has overtaken
 	found  []Violation
-	order  *order // nil if happened-before is not watched
 }
 
 type process struct {
@@ -67,12 +71,8 @@ type logEntry struct {
 	ask  int
 }
 
-func newOracle(n int, watchOrder bool) *oracle {
-	o := &oracle{procs: make([]process, n), seen: make([]int32, n)}
-	if watchOrder {
-		o.order = newOrder(n)
-	}
-	return o
+func newOracle(n int) *oracle {
+	return &oracle{procs: make([]process, n), seen: make([]int32, n)}
 }
 
 func (o *oracle) violate(v Violation) { o.found = append(o.found, v) }
@@ -81,9 +81,6 @@ func (o *oracle) asked(p core.ID) {
 	o.asks++
 	o.procs[p] = process{waiting, o.asks, len(o.log)}
 	o.nWait++
-	if o.order != nil {
-		o.order.asked(p)
-	}
 }
 
 func (o *oracle) entered(p core.ID, now int64) {
@@ -93,11 +90,6 @@ func (o *oracle) entered(p core.ID, now int64) {
 				o.violate(Violation{"mutual-exclusion", now, p, core.ID(q)})
 				break
 			}
-		}
-	}
-	if o.order != nil {
-		if q := o.order.enter(p); q != core.None {
-			o.violate(Violation{"order", now, p, q})
 		}
 	}
 	o.overtaken(p)
@@ -131,19 +123,6 @@ func (o *oracle) left(p core.ID) {
 func (o *oracle) denied(p core.ID) {
 	o.procs[p].phase = idle
 	o.nWait--
-	if o.order != nil {
-		o.order.forget(p)
-	}
-}
-
-// crashed forgets a process: its request is lost with it.
-func (o *oracle) crashed(p core.ID) {
-	switch o.procs[p].phase {
-	case waiting:
-		o.denied(p)
-	case inside:
-		o.left(p)
-	}
 }
 
 // ended reports the requests that nobody will grant any more.
@@ -153,75 +132,4 @@ func (o *oracle) ended(now int64) {
 			o.violate(Violation{"lost-request", now, core.ID(p), core.None})
 		}
 	}
-}
-
-// An order watches ME3: a request that happened before another is granted
-// first. For each process it keeps whose waiting requests it knows of (they
-// happened before whatever it does next), and for each waiting request which
-// others it knew of when it was made (they must be granted first). Messages
-// carry what their sender knows.
-type order struct {
-	words int
-	knows []uint64 // a set of seats for each process
-	ahead []uint64 // a set of seats for each process
-	gone  []uint64 // when each process's last wait ended, in message times
-	now   uint64   // counts messages
-}
-
-func newOrder(n int) *order {
-	w := (n + 63) / 64
-	return &order{words: w, knows: make([]uint64, n*w), ahead: make([]uint64, n*w), gone: make([]uint64, n)}
-}
-
-func (o *order) set(sets []uint64, p core.ID) []uint64 {
-	return sets[int(p)*o.words : (int(p)+1)*o.words]
-}
-
-func (o *order) asked(p core.ID) {
-	knows := o.set(o.knows, p)
-	copy(o.set(o.ahead, p), knows)
-	knows[p/64] |= 1 << (uint(p) % 64)
-}
-
-// sent returns what p knows, to travel with a message, and the message's time.
-func (o *order) sent(p core.ID) ([]uint64, uint64) {
-	o.now++
-	return o.set(o.knows, p), o.now
-}
-
-// received adds what the sender of a message knew. What it said of a request
-// that has been granted since does not count any more.
-func (o *order) received(p core.ID, said []uint64, at uint64) {
-	for w, knows := range o.set(o.knows, p) {
-		for fresh := said[w] &^ knows; fresh != 0; fresh &= fresh - 1 {
-			q := w*64 + bits.TrailingZeros64(fresh)
-			if o.gone[q] < at {
-				o.knows[int(p)*o.words+w] |= fresh & -fresh
-			}
-		}
-	}
-}
-
-// enter returns a process that had to be granted before p, or None.
-func (o *order) enter(p core.ID) core.ID {
-	first := core.None
-	for w, x := range o.set(o.ahead, p) {
-		if x != 0 {
-			first = core.ID(w*64 + bits.TrailingZeros64(x))
-			break
-		}
-	}
-	o.forget(p)
-	return first
-}
-
-// forget drops p's request everywhere: it waits no more.
-func (o *order) forget(p core.ID) {
-	o.gone[p] = o.now
-	w, bit := int(p)/64, uint64(1)<<(uint(p)%64)
-	for i := w; i < len(o.knows); i += o.words {
-		o.knows[i] &^= bit
-		o.ahead[i] &^= bit
-	}
-	clear(o.set(o.ahead, p))
 }

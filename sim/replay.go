@@ -5,7 +5,9 @@ import (
 	"slices"
 
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/deadlock"
 	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/sim/kernel"
 	"github.com/stile-lock/stile/trace"
 )
 
@@ -31,8 +33,9 @@ type Playback struct {
 	Violations  []Violation
 	Deadlock    bool           // processes wait for each other for ever
 	Differences []Difference   // what came out otherwise than expected
-	States      [][]core.Field // of each process, at the end
+	States      [][]core.Field // of each process, or site, at the end
 	Stopped     bool           // by ReplayOptions.Until; then nothing expected was checked
+	Sites       *SitesPlayback // of a scenario with sites
 
 	frame trace.Trace // what a picture needs besides the events
 }
@@ -61,19 +64,45 @@ type player struct {
 	w       *world
 	back    *Playback
 	options ReplayOptions
+	cast    cast
 	judge   *judge
-
-	stay    []uint64         // timed: the event that ends each process's stay
-	hold    []*scenario.Dist // timed: how long each said it would stay
-	leaves  []int            // timed: how many lines still let each leave
-	scripts int              // timed: how many actions are still to come
-	chance  Rand
+	scripts int  // timed: how many actions are still to come
 	stalled bool // the run was ended since it got nowhere
 	cut     bool // the run was ended by the scenario's until
 }
 
+// A cast plays a scenario of its family: it does what a player leaves to it.
+type cast interface {
+	// begin is called before anything happens, and over asked from time to time
+	// whether the run has come to its end.
+	begin()
+	over() bool
+	// place returns the process of the kernel at which a line is done.
+	place(a *scenario.Action) core.ID
+	// may reports why an application cannot do what a line says, or nil.
+	may(a *scenario.Action) error
+	// do lets an application do what a line says.
+	do(a *scenario.Action)
+	// happen lets an event of the cast's own happen.
+	happen(e kernel.Event)
+	// crashed is told that a process will crash.
+	crashed(p core.ID)
+	// progress returns a number that changes when something comes of the run,
+	// and patience how many events may happen without that.
+	progress() int
+	patience(scripts int) int
+	// finish is told that the run is over, and whether nothing can happen any
+	// more.
+	finish(b *Playback, still, stalled bool)
+	// state checks what is expected of a process now, and whole what is
+	// expected of the run.
+	state(j *judge, e scenario.Expectation)
+	whole(j *judge, e scenario.Expectation)
+	unsaid(j *judge) // what is expected without being said
+}
+
 // Replay runs a scenario. The spec is what the catalog makes of the
-// scenario's algorithm and options. An error means that the scenario cannot be
+// scenario's algorithm and options, or of a method against deadlocks. An error means that the scenario cannot be
 // run; what came out otherwise than expected is in the Playback.
 func Replay(spec core.Spec, sc *scenario.Scenario, options ReplayOptions) (*Playback, error) {
 	p, err := newPlayer(spec, sc, options)
@@ -94,60 +123,59 @@ func newPlayer(spec core.Spec, sc *scenario.Scenario, options ReplayOptions) (*p
 	if err := sc.Check(); err != nil {
 		return nil, err
 	}
+	seats, names := sc.Processes, []string(nil)
 	if sc.Transacts() {
-		return nil, fmt.Errorf("a scenario with sites is about transactions over several locks, not about a critical section: run it with deadlock/trial")
+		seats, names = sc.Sites, siteNames(deadlock.Layout{Sites: sc.Sites})
 	}
-	if err := spec.Accepts(sc.Processes); err != nil {
+	if err := spec.Accepts(seats); err != nil {
 		return nil, err
 	}
 	if err := checkKinds(spec, sc); err != nil {
 		return nil, err
 	}
-	latency, model := sc.Latency, sc.Network
-	if sc.Steps {
-		latency, model = scenario.Always(1), core.FIFO // the adversary decides, not chance
-	}
-	view := core.View{N: sc.Processes, Holder: sc.Holder, Busy: sc.Busy}
-	w, err := newWorld(spec, view, latency, model, sc.Seed)
-	if err != nil {
+	p := &player{sc: sc, options: options, back: &Playback{frame: frame(spec, sc)}}
+	p.w = newWorld(kernel.Config{
+		Processes: seats, Names: names, Latency: sc.Latency, Links: sc.Links, Network: sc.Network, Seed: sc.Seed,
+		Exact: true, Adversary: true, Steps: sc.Steps, Detects: spec.Detects || spec.Family == core.Election || sc.Transacts(),
+		Observe: func(e trace.Event) { p.back.Events = append(p.back.Events, e) },
+	})
+	p.w.own = p.happen
+	p.judge = newJudge(p)
+	if err := p.hire(spec); err != nil {
 		return nil, err
 	}
-	p := &player{
-		sc: sc, w: w, options: options, back: &Playback{frame: frame(spec, sc)},
-		stay: make([]uint64, view.N), hold: make([]*scenario.Dist, view.N), leaves: make([]int, view.N),
-		chance: NewRand(sc.Seed, 1),
-	}
-	p.judge = newJudge(p)
-	p.wire(latency)
-	for _, s := range sc.Set {
-		if err := core.Assign(w.machines[s.Proc], view.N, s.Field, s.Value); err != nil {
-			return nil, at(s.Line, fmt.Errorf("set %v %s %s: %w", s.Proc, s.Field, s.Value, err))
+	if options.Paged {
+		for _, g := range p.w.groups {
+			g.paged()
 		}
 	}
-	return p, nil
+	return p, p.set()
 }
 
-// wire prepares the world for an adversary.
-func (p *player) wire(latency scenario.Dist) {
-	w := p.w
-	w.faults = newFaults(p.sc.Processes)
-	w.manual = p.sc.Steps
-	w.fifo = p.sc.Network == core.FIFO || p.sc.Network == core.Lossy
-	w.net.latency = latency // as it was said, whatever the model
-	if len(p.sc.Links) > 0 {
-		w.net.setLinks(p.sc.Links)
+// hire finds who plays the scenario.
+func (p *player) hire(spec core.Spec) error {
+	view := core.View{N: p.sc.Processes, Holder: p.sc.Holder, Busy: p.sc.Busy}
+	var err error
+	switch {
+	case p.sc.Transacts():
+		p.cast, err = newSiteCast(p, spec)
+	case spec.Family == core.Election:
+		p.cast, err = newElectionCast(p, spec, view)
+	default:
+		p.cast, err = newLockCast(p, spec, view)
 	}
-	if w.fifo {
-		w.net.remember() // a message may be delayed, and then those behind it are
+	return err
+}
+
+// set gives fields their first values.
+func (p *player) set() error {
+	for _, s := range p.sc.Set {
+		g := p.w.groups[0]
+		if err := core.Assign(g.machines[s.Proc], g.view.N, s.Field, s.Value); err != nil {
+			return at(s.Line, fmt.Errorf("set %v %s %s: %w", s.Proc, s.Field, s.Value, err))
+		}
 	}
-	if p.judge.wantsOrder() && w.oracle.order == nil {
-		w.oracle.order = newOrder(p.sc.Processes)
-	}
-	if p.options.Paged {
-		w.paged()
-	}
-	w.observe = func(e trace.Event) { p.back.Events = append(p.back.Events, e) }
-	w.onEnter = p.entered
+	return nil
 }
 
 // checkKinds refuses names of messages that the algorithm does not have.
@@ -183,15 +211,7 @@ func at(line int, err error) error {
 
 // run lets everything happen.
 func (p *player) run() error {
-	for _, a := range p.sc.Actions {
-		if a.Kind == scenario.Leave {
-			p.leaves[a.Proc]++
-		}
-	}
-	if p.sc.Busy && p.w.elects == nil {
-		p.w.note(trace.Event{Kind: trace.Enter, Proc: p.sc.Holder})
-		p.settle(p.sc.Holder)
-	}
+	p.cast.begin()
 	if p.sc.Steps {
 		return p.runSteps()
 	}
@@ -211,8 +231,8 @@ func (p *player) enough() bool {
 
 func (p *player) runSteps() error {
 	if !p.starts() {
-		for id := range p.w.machines {
-			if err := p.w.step(core.ID(id), core.Input{Kind: core.Start}); err != nil {
+		for id := range core.ID(p.w.Processes()) {
+			if err := p.w.start(id); err != nil {
 				return err
 			}
 		}
@@ -222,7 +242,7 @@ func (p *player) runSteps() error {
 		if p.enough() {
 			return nil
 		}
-		p.w.now = int64(i) + 1
+		p.w.Wait(int64(i) + 1)
 		if err := p.act(&p.sc.Actions[i]); err != nil {
 			return err
 		}
@@ -236,113 +256,63 @@ func (p *player) runSteps() error {
 func (p *player) runTimed() error {
 	w := p.w
 	for i, a := range p.sc.Actions {
-		w.queue.push(event{at: a.At, arg: int32(i), kind: script})
+		w.At(a.At, script, core.None, i)
 	}
 	p.scripts = len(p.sc.Actions)
 	if !p.starts() {
-		for id := range w.machines {
-			w.queue.push(event{proc: int32(id), kind: start})
+		for id := range core.ID(w.Processes()) {
+			w.At(0, start, id, 0)
 		}
 	}
-	for quiet, seen := 0, 0; len(w.queue.heap) > 0 && !p.enough(); quiet++ {
-		if progress := w.meter.entries + w.meter.exits - p.scripts; progress != seen {
+	for quiet, seen := 0, 0; w.Pending() && !p.enough() && !p.cast.over(); quiet++ {
+		if progress := p.cast.progress() - p.scripts; progress != seen {
 			quiet, seen = 0, progress
 		}
-		if p.stalled = quiet > p.patience(); p.stalled {
+		if p.stalled = quiet > p.cast.patience(p.scripts); p.stalled {
 			return nil
 		}
-		next := w.queue.heap[0].at
+		next := w.Next()
 		if p.cut = p.sc.Until > 0 && next > p.sc.Until; p.cut {
-			w.now = p.sc.Until
+			w.Wait(p.sc.Until)
 			return nil
 		}
 		p.judge.before(next)
-		e := w.queue.pop()
-		w.now = e.at
-		if err := p.happen(e); err != nil {
+		if err := w.next(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// patience returns how many events the run may see without an entry, an exit
-// or a line. A token that runs round for ever would otherwise never end it.
-func (p *player) patience() int {
-	n, o := p.sc.Processes, p.w.oracle
-	if o.nWait == 0 && o.nIn == 0 && p.scripts == 0 && p.w.elects == nil {
-		return 20*n + 100
-	}
-	return 1000 * (n + 10)
-}
-
-func (p *player) happen(e event) error {
-	w := p.w
-	id := core.ID(e.proc)
-	if e.kind == script {
+// happen lets an event happen that the player or its cast has scheduled.
+func (p *player) happen(e kernel.Event) error {
+	switch e.Kind {
+	case script:
 		p.scripts--
-		return p.act(&p.sc.Actions[e.arg])
-	}
-	if e.kind == leave && p.stay[id] != e.seq {
-		return nil // it has left, or is no more
-	}
-	if e.kind != deliver && w.faults.holdBack(w, e) {
-		return nil
-	}
-	switch e.kind {
-	case deliver:
-		return w.deliver(e)
-	case leave:
-		return p.leave(id)
+		return p.act(&p.sc.Actions[e.Arg()])
 	case start:
-		return w.step(id, core.Input{Kind: core.Start})
-	case believe:
-		return w.believed(e)
+		return p.w.start(e.Proc())
 	}
-	return w.expire(e)
-}
-
-// entered is told that a process is inside.
-func (p *player) entered(id core.ID) {
-	p.back.Entries = append(p.back.Entries, Entry{id, p.w.now})
-	p.judge.entered(id)
-	p.settle(id)
-}
-
-// settle lets a process that is inside leave when its time is over, unless a
-// line will let it leave.
-func (p *player) settle(id core.ID) {
-	stay := p.hold[id]
-	if stay == nil && !p.sc.Manual && p.leaves[id] == 0 {
-		stay = &p.sc.Hold
-	}
-	if stay == nil || p.sc.Steps {
-		return
-	}
-	p.stay[id] = p.w.queue.push(event{at: p.w.now + p.chance.Sample(*stay), proc: int32(id), kind: leave})
-}
-
-func (p *player) leave(id core.ID) error {
-	p.stay[id] = 0
-	return p.w.leave(id)
+	p.cast.happen(e)
+	return p.w.err
 }
 
 // finish judges the run.
 func (p *player) finish() {
 	w, b := p.w, p.back
-	waiting := w.oracle.nWait
-	stuck := w.oracle.nIn == 0 && !p.cut && (p.stalled || len(w.underWay(nil)) == 0 && (!w.manual || len(w.net.timers) == 0))
-	if stuck && !b.Stopped {
-		b.Deadlock = waiting > 1 && !p.stalled
-		w.oracle.ended(w.now)
-	}
-	if w.elects != nil && stuck && !b.Stopped {
-		w.disagreed()
-	}
-	b.Messages, b.ByKind = w.meter.messages, w.meter.byKind
-	b.MaxBypass, b.Violations = w.oracle.bypass, w.oracle.found
-	for _, m := range w.machines {
-		b.States = append(b.States, core.Describe(m, p.sc.Processes))
+	quiet := w.UnderWay() == 0 && (!w.Steps() || !w.AnyTimer())
+	p.cast.finish(b, !b.Stopped && !p.cut && (p.stalled || quiet), p.stalled)
+	for _, g := range w.groups {
+		b.Messages += g.meter.messages
+		if b.ByKind == nil {
+			b.ByKind = make([]int, len(g.meter.byKind))
+		}
+		for k, n := range g.meter.byKind {
+			b.ByKind[k] += n
+		}
+		for _, m := range g.machines {
+			b.States = append(b.States, core.Describe(m, g.view.N))
+		}
 	}
 	if !b.Stopped {
 		b.Differences = p.judge.verdict()

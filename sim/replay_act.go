@@ -3,8 +3,8 @@ package sim
 import (
 	"fmt"
 
-	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/sim/kernel"
 )
 
 // act does one line of the schedule.
@@ -19,114 +19,66 @@ func (p *player) try(a *scenario.Action) error {
 	w := p.w
 	switch {
 	case a.Kind == scenario.DeliverAll:
-		return p.deliverAll()
+		return w.DeliverAll()
 	case a.Kind.OnLink():
-		return w.harm(a)
+		return w.Harm(a)
 	}
 	if err := p.possible(a); err != nil {
 		return err
 	}
 	switch a.Kind {
-	case scenario.Ask:
-		p.hold[a.Proc] = a.Hold
-		return w.ask(a.Proc)
-	case scenario.Leave:
-		p.leaves[a.Proc]--
-		return p.leave(a.Proc)
 	case scenario.Start:
-		return w.step(a.Proc, core.Input{Kind: core.Start})
-	case scenario.Crash:
-		p.stay[a.Proc] = 0
+		return w.start(a.Proc)
+	case scenario.Crash, scenario.CrashSite:
+		p.cast.crashed(a.Proc)
 		w.crash(a.Proc)
 	case scenario.Restart:
 		return w.restart(a.Proc)
 	case scenario.Pause:
-		w.pause(a.Proc)
+		w.Pause(a.Proc)
 	case scenario.Resume:
-		w.resume(a.Proc)
+		w.Resume(a.Proc)
 	case scenario.Partition:
-		w.partition(a.Parts)
+		w.Partition(a.Parts)
 	case scenario.Heal:
-		w.heal()
-	case scenario.Suspect:
-		return w.suspect(a.Proc, a.Peer)
+		w.Heal()
+	case scenario.Suspect, scenario.SuspectSite:
+		w.suspect(a.Proc, a.Peer)
 	case scenario.Trust:
-		return w.trust(a.Proc, a.Peer)
+		w.trust(a.Proc, a.Peer)
 	case scenario.Tell:
-		return w.tell(a.Proc, a.Peer)
-	case scenario.Expire:
-		return w.expired(a.Proc, a.Timer)
+		w.tell(a.Proc, a.Peer)
+	case scenario.Expire, scenario.ExpireSite:
+		return w.Expire(a.Proc, kernel.Timer{ID: a.Timer})
+	default:
+		p.cast.do(a)
 	}
-	return nil
+	return w.err
 }
 
 // possible reports why a process cannot do what the line says.
 func (p *player) possible(a *scenario.Action) error {
-	w, id := p.w, a.Proc
+	w, id := p.w, p.cast.place(a)
 	if a.Kind == scenario.Partition || a.Kind == scenario.Heal {
 		return nil
 	}
-	switch f := w.faults; {
-	case a.Kind == scenario.Restart && !f.crashed[id]:
-		return fmt.Errorf("%v has not crashed", id)
-	case a.Kind == scenario.Resume && !f.paused[id]:
-		return fmt.Errorf("%v is not paused", id)
+	switch {
+	case a.Kind == scenario.Restart && !w.Crashed(id):
+		return fmt.Errorf("%s has not crashed", w.Name(id))
+	case a.Kind == scenario.Resume && !w.Paused(id):
+		return fmt.Errorf("%s is not paused", w.Name(id))
 	case a.Kind == scenario.Restart || a.Kind == scenario.Resume:
 		return nil
-	case f.crashed[id]:
-		return fmt.Errorf("%v has crashed", id)
-	case f.paused[id] && a.Kind != scenario.Crash:
-		return fmt.Errorf("%v is paused", id)
+	case w.Crashed(id):
+		return fmt.Errorf("%s has crashed", w.Name(id))
+	case w.Paused(id) && a.Kind != scenario.Crash:
+		return fmt.Errorf("%s is paused", w.Name(id))
 	}
-	if peer := a.Peer; a.Kind == scenario.Tell && (w.faults.crashed[peer] || w.faults.paused[peer]) {
-		return fmt.Errorf("%v cannot hear it: it has crashed or is paused", peer)
+	if peer := a.Peer; a.Kind == scenario.Tell && (w.Crashed(peer) || w.Paused(peer)) {
+		return fmt.Errorf("%s cannot hear it: it has crashed or is paused", w.Name(peer))
 	}
-	now := w.oracle.procs[id].phase
-	if a.Kind == scenario.Ask && now != idle {
-		return fmt.Errorf("%v cannot ask: it %s", id, phaseWords(now))
+	if (a.Kind == scenario.Expire || a.Kind == scenario.ExpireSite) && !w.Running(id, kernel.Timer{ID: a.Timer}) && w.groups[0].spec.Upset == nil {
+		return fmt.Errorf("%s has no timer %d running", w.Name(id), a.Timer)
 	}
-	if a.Kind == scenario.Leave && now != inside {
-		return fmt.Errorf("%v cannot leave: it %s", id, phaseWords(now))
-	}
-	if a.Kind == scenario.Expire && w.net.timers[timer{id, a.Timer}] == 0 && w.spec.Upset == nil {
-		return fmt.Errorf("%v has no timer %d running", id, a.Timer)
-	}
-	return nil
-}
-
-func phaseWords(p phase) string {
-	return [...]string{"is idle", "waits", "is inside"}[p]
-}
-
-// deliverAll empties the network in order of sending. What cannot arrive stays
-// under way.
-func (p *player) deliverAll() error {
-	w := p.w
-	for limit := 1000 * (p.sc.Processes + 10); ; limit-- {
-		first, any := event{}, false
-		for _, e := range w.underWay(nil) {
-			from, to := core.ID(e.arg), core.ID(e.proc)
-			if (w.faults.crashed[to] || !w.faults.cut(from, to)) && (!any || e.seq < first.seq) {
-				first, any = e, true
-			}
-		}
-		if !any {
-			return nil
-		}
-		if limit == 0 {
-			return fmt.Errorf("the network does not get empty: the algorithm goes on sending for ever")
-		}
-		if err := w.deliver(w.remove(w.ahead(first).seq)); err != nil {
-			return err
-		}
-	}
-}
-
-// ahead returns the first message on the link of e: after a reordering it may
-// be one that was sent later.
-func (w *world) ahead(e event) event {
-	if !w.fifo {
-		return e
-	}
-	return w.underWay(&link{core.ID(e.arg), core.ID(e.proc)})[0]
+	return p.cast.may(a)
 }

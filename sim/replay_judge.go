@@ -37,17 +37,11 @@ type judge struct {
 func newJudge(p *player) *judge {
 	j := &judge{p: p, times: make([]int, p.sc.Processes)}
 	for _, e := range p.sc.Expect {
-		if e.Kind == scenario.FieldIs || e.Kind == scenario.PhaseIs {
+		if e.Kind == scenario.FieldIs || e.Kind == scenario.PhaseIs || e.Kind == scenario.WaitsFor {
 			j.open = append(j.open, e)
 		}
 	}
 	return j
-}
-
-// wantsOrder reports whether happened-before is to be watched even if the
-// algorithm does not promise it.
-func (j *judge) wantsOrder() bool {
-	return slices.ContainsFunc(j.p.sc.Expect, func(e scenario.Expectation) bool { return e.Name == scenario.Order })
 }
 
 // due checks the expectations whose moment has come.
@@ -56,7 +50,7 @@ func (j *judge) due(now func(m scenario.Moment) bool) {
 		if !now(e.When) {
 			return false
 		}
-		j.state(e)
+		j.p.cast.state(j, e)
 		return true
 	})
 }
@@ -76,16 +70,15 @@ func (j *judge) entered(p core.ID) {
 	})
 }
 
-// state checks what is expected of the state of a process now.
-func (j *judge) state(e scenario.Expectation) {
-	w := j.p.w
-	if e.Kind == scenario.PhaseIs {
-		if got := [...]scenario.Phase{scenario.Idle, scenario.Waits, scenario.Inside}[w.oracle.procs[e.Proc].phase]; got != e.Phase {
-			j.differ(e, fmt.Sprintf("%s%v %v", e.When, e.Proc, got))
-		}
-		return
+// phase checks what a process is doing.
+func (j *judge) phase(e scenario.Expectation, got scenario.Phase) {
+	if got != e.Phase {
+		j.differ(e, fmt.Sprintf("%s%v %v", e.When, e.Proc, got))
 	}
-	fields := core.Describe(w.machines[e.Proc], j.p.sc.Processes)
+}
+
+// field checks what a process remembers.
+func (j *judge) field(e scenario.Expectation, fields []core.Field) {
 	names := make([]string, len(fields))
 	for i, f := range fields {
 		names[i] = f.Name
@@ -112,6 +105,7 @@ func (j *judge) verdict() []Difference {
 	for _, e := range j.p.sc.Expect {
 		j.whole(e)
 	}
+	j.p.cast.unsaid(j)
 	j.violations()
 	slices.SortStableFunc(j.found, func(a, b Difference) int { return a.Line - b.Line })
 	return j.found
@@ -127,67 +121,21 @@ func times(n int) string {
 func (j *judge) whole(e scenario.Expectation) {
 	b := j.p.back
 	switch e.Kind {
-	case scenario.Entries:
-		got := scenario.Expectation{Kind: scenario.Entries}
-		for _, entry := range b.Entries {
-			got.Procs = append(got.Procs, entry.Proc)
-		}
-		if !slices.Equal(got.Procs, e.Procs) {
-			j.differ(e, got.What())
-		}
-	case scenario.EntersAt:
-		j.entersAt(e)
 	case scenario.Messages:
 		n := b.Messages
 		if e.Name != "" {
-			n = b.ByKind[slices.Index(j.p.w.spec.Kinds, e.Name)]
+			n = b.ByKind[slices.Index(j.p.w.groups[0].spec.Kinds, e.Name)]
 		}
 		if n != e.N {
 			j.differ(e, strconv.Itoa(n))
-		}
-	case scenario.Bypass:
-		if b.MaxBypass != e.N {
-			j.differ(e, strconv.Itoa(b.MaxBypass))
-		}
-	case scenario.Deadlock:
-		if !b.Deadlock {
-			j.differ(e, "none: "+j.ending())
 		}
 	case scenario.Violated:
 		if !j.broken(e.Name) {
 			j.differ(e, "none")
 		}
+	default:
+		j.p.cast.whole(j, e)
 	}
-}
-
-func (j *judge) entersAt(e scenario.Expectation) {
-	var at []string
-	for _, entry := range j.p.back.Entries {
-		if entry.Proc != e.Proc {
-			continue
-		}
-		if entry.At == e.At {
-			return
-		}
-		at = append(at, scenario.FormatTime(entry.At))
-	}
-	if at == nil {
-		at = []string{"no time"}
-	}
-	j.differ(e, "entries at "+strings.Join(at, " "))
-}
-
-// ending says how the run ended.
-func (j *judge) ending() string {
-	switch o := j.p.w.oracle; {
-	case o.nWait == 0:
-		return "nobody waits at the end"
-	case o.nIn > 0:
-		return "somebody is inside at the end"
-	case o.nWait == 1:
-		return "only one process waits at the end"
-	}
-	return "messages are still under way at the end"
 }
 
 func (j *judge) broken(property string) bool {

@@ -35,12 +35,12 @@ type Theory struct {
 	Order      string      `json:"order"`
 }
 
-func newResult(c Config, w *world) *Result {
-	m := &w.meter
+func newResult(c Config, l *locks) *Result {
+	m := &l.meter
 	r := &Result{
 		Algorithm: c.Spec.Name, Nodes: c.Nodes, Entries: m.exits, Seed: c.Seed, Messages: m.messages,
 		Client: summarise(m.client), Sync: summarise(m.sync), SyncOne: summarise(m.syncOne), Response: summarise(m.response),
-		MaxBypass: w.oracle.bypass, Violations: len(w.oracle.found), Found: w.oracle.found,
+		MaxBypass: l.oracle.bypass, Violations: len(l.oracle.found), Found: l.oracle.found,
 		ByKind: map[string]int{}, Load: m.load,
 		Theory: theory(c),
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/sim/kernel"
 	"github.com/stile-lock/stile/trace"
 )
 
@@ -51,16 +52,20 @@ func (c Config) check() error {
 	if c.Entries < 1 {
 		return fmt.Errorf("%d entries: there must be at least 1", c.Entries)
 	}
-	if c.Latency.Mean() < 1 {
-		return fmt.Errorf("a latency of %v: a message must take some time", c.Latency)
-	}
-	if c.Latency.Shape == scenario.Uniform && c.Latency.A < 1 {
-		return fmt.Errorf("a latency of %v: a message must take some time", c.Latency)
+	if err := checkLatency(c.Latency); err != nil {
+		return err
 	}
 	for _, p := range c.Requesters {
 		if p < 0 || int(p) >= c.Nodes {
 			return fmt.Errorf("requester %d: there are processes 1 to %d", p+1, c.Nodes)
 		}
+	}
+	return nil
+}
+
+func checkLatency(d scenario.Dist) error {
+	if d.Mean() < 1 || d.Shape == scenario.Uniform && d.A < 1 {
+		return fmt.Errorf("a latency of %v: a message must take some time", d)
 	}
 	return nil
 }
@@ -75,92 +80,90 @@ func Run(c Config) (*Result, error) {
 	if err := c.check(); err != nil {
 		return nil, fmt.Errorf("cannot simulate %s: %w", c.Spec.Name, err)
 	}
-	w, err := newWorld(c.Spec, core.View{N: c.Nodes, Holder: c.Holder, Busy: c.Busy}, c.Latency, c.Network, c.Seed)
+	load, err := c.prepare(c.kernel())
 	if err != nil {
 		return nil, err
 	}
-	if c.Order && w.oracle.order == nil {
-		w.oracle.order = newOrder(c.Nodes)
-	}
-	if len(c.Links) > 0 {
-		w.net.setLinks(c.Links)
-	}
-	if c.Paged {
-		w.paged()
-	}
-	w.observe = c.Observe
-	load := newWorkload(c, w)
 	load.begin()
-	for p := range w.machines {
-		w.queue.push(event{proc: int32(p), kind: start})
-	}
-	if err := w.run(load); err != nil {
+	if err := load.run(); err != nil {
 		return nil, err
 	}
-	return newResult(c, w), nil
+	return newResult(c, load.locks), nil
+}
+
+func (c Config) kernel() kernel.Config {
+	return kernel.Config{
+		Processes: c.Nodes, Latency: c.Latency, Links: c.Links, Network: c.Network, Seed: c.Seed, Observe: c.Observe,
+	}
+}
+
+// prepare makes the world of a run.
+func (c Config) prepare(k kernel.Config) (*workload, error) {
+	w := newWorld(k)
+	l, err := w.lock(c.Spec, core.View{N: c.Nodes, Holder: c.Holder, Busy: c.Busy}, nil)
+	if err != nil {
+		return nil, err
+	}
+	if c.Order {
+		l.watchOrder()
+	}
+	if c.Paged {
+		l.paged()
+	}
+	load := newWorkload(c, l)
+	w.own = load.happen
+	return load, nil
 }
 
 // run lets events happen until the workload is done or nothing more can.
-func (w *world) run(load *workload) error {
-	quiet, limit := 0, stallLimit*(w.view.N+10)
-	for entries := 0; len(w.queue.heap) > 0 && w.meter.exits < load.total; quiet++ {
-		if w.meter.entries != entries {
-			entries, quiet = w.meter.entries, 0
+func (l *workload) run() error {
+	quiet, limit := 0, stallLimit*(l.view.N+10)
+	for entries := 0; l.w.Pending() && l.meter.exits < l.total; quiet++ {
+		if l.meter.entries != entries {
+			entries, quiet = l.meter.entries, 0
 		}
 		if quiet > limit {
-			if w.oracle.nWait > 0 || !w.queue.has(ask, leave) {
+			if l.oracle.nWait > 0 || !l.w.Has(ask, leave) {
 				break
 			}
 			quiet = 0
 		}
-		e := w.queue.pop()
-		w.now = e.at
-		if err := w.happen(e, load); err != nil {
+		if err := l.w.next(); err != nil {
 			return err
 		}
 	}
-	before := len(w.oracle.found)
-	w.oracle.ended(w.now)
-	for _, v := range w.oracle.found[before:] {
-		w.note(trace.Event{Kind: trace.Violation, Proc: v.Proc, Peer: v.Other, Name: v.Property})
-	}
+	l.ended()
 	return nil
 }
 
-func (w *world) happen(e event, load *workload) error {
-	p := core.ID(e.proc)
-	switch e.kind {
-	case deliver:
-		return w.deliver(e)
+func (l *workload) happen(e kernel.Event) error {
+	seat := l.seat(e.Proc())
+	switch e.Kind {
 	case ask:
-		return load.ask(p)
+		l.request(seat)
 	case leave:
-		if err := w.leave(p); err != nil {
-			return err
-		}
-		load.left(p)
+		l.leave(seat)
+		l.left(seat)
 	case start:
-		return w.step(p, core.Input{Kind: core.Start})
-	case expire:
-		return w.expire(e)
+		return l.w.start(e.Proc())
 	}
-	return nil
+	return l.w.err
 }
 
 // A workload decides who asks when, and for how long.
 type workload struct {
 	Config
-	w      *world
+	*locks
 	total  int
 	issued int
 	asks   core.Set
-	made   []int  // requests so far, per process
-	streak []int  // requests of the current burst, per process
-	rand   []Rand // a stream for each process
+	made   []int         // requests so far, per process
+	streak []int         // requests of the current burst, per process
+	rand   []kernel.Rand // a stream for each process
 }
 
-func newWorkload(c Config, w *world) *workload {
-	l := &workload{Config: c, w: w, total: c.Entries}
+func newWorkload(c Config, on *locks) *workload {
+	l := &workload{Config: c, locks: on, total: c.Entries}
 	if l.Requesters == nil {
 		for p := range core.ID(c.Nodes) {
 			l.Requesters = append(l.Requesters, p)
@@ -169,12 +172,12 @@ func newWorkload(c Config, w *world) *workload {
 	l.asks = core.SetOf(l.Requesters...)
 	l.made = make([]int, c.Nodes)
 	l.streak = make([]int, c.Nodes)
-	l.rand = make([]Rand, c.Nodes)
+	l.rand = make([]kernel.Rand, c.Nodes)
 	for p := range l.rand {
-		l.rand[p] = NewRand(c.Seed, uint64(p)+1)
+		l.rand[p] = kernel.NewRand(c.Seed, uint64(p)+1)
 	}
-	w.onEnter = func(p core.ID) { l.at(leave, p, l.hold(p)) }
-	w.onDeny = func(p core.ID) {
+	l.onEnter = func(p core.ID) { l.at(leave, p, l.hold(p)) }
+	l.onDeny = func(p core.ID) {
 		l.issued--
 		l.made[p]--
 		l.at(ask, p, max(l.rand[p].Sample(l.Think), l.Latency.Mean()))
@@ -182,14 +185,15 @@ func newWorkload(c Config, w *world) *workload {
 	return l
 }
 
-func (l *workload) at(kind eventKind, p core.ID, after int64) {
-	l.w.queue.push(event{at: l.w.now + after, proc: int32(p), kind: kind})
+func (l *workload) at(kind kernel.EventKind, p core.ID, after int64) {
+	l.w.At(l.w.Now()+after, kind, l.proc(p), 0)
 }
 
+// begin schedules the first requests.
 func (l *workload) begin() {
 	if l.Busy {
 		l.issued++
-		l.w.onEnter(l.Holder)
+		l.onEnter(l.Holder)
 	}
 	for _, p := range l.Requesters {
 		if l.Busy && p == l.Holder {
@@ -197,15 +201,17 @@ func (l *workload) begin() {
 		}
 		l.at(ask, p, l.think(p))
 	}
+	for p := range core.ID(l.Nodes) {
+		l.w.At(0, start, p, 0)
+	}
 }
 
-func (l *workload) ask(p core.ID) error {
-	if l.issued == l.total {
-		return nil
+func (l *workload) request(p core.ID) {
+	if l.issued < l.total {
+		l.issued++
+		l.made[p]++
+		l.ask(p)
 	}
-	l.issued++
-	l.made[p]++
-	return l.w.ask(p)
 }
 
 // left lets p think and ask again, if it is one of those who ask.
@@ -217,7 +223,7 @@ func (l *workload) left(p core.ID) {
 
 func (l *workload) hold(p core.ID) int64 {
 	if l.Work != nil {
-		return max(0, l.Work(p, l.w.now))
+		return max(0, l.Work(p, l.w.Now()))
 	}
 	return l.rand[p].Sample(l.Hold)
 }

@@ -23,20 +23,20 @@ func (s *shadow) wait(size int) {
 	s.next = s.taken + min(s.taken/64, max(2048, 64*size))
 }
 
-// take lets p's machine take a step, and now and then a twin of it too.
-func (w *world) take(p core.ID, in core.Input) error {
-	m := w.machines[p]
-	if w.spare != nil || !w.shadow.due() { // rebuilt from its bytes already, or not due
-		return m.Step(in, &w.out)
+// take lets the machine of a seat take a step, and now and then a twin of it too.
+func (g *group) take(seat core.ID, in core.Input) error {
+	m := g.machines[seat]
+	if g.spare != nil || !g.shadow.due() { // rebuilt from its bytes already, or not due
+		return m.Step(in, &g.out)
 	}
-	twin := &w.shadow.twin
-	if err := twin.Before(m, w.birth(p, w.view)); err != nil {
+	twin := &g.shadow.twin
+	if err := twin.Before(m, g.birth(seat, g.view)); err != nil {
 		return err
 	}
-	if err := m.Step(in, &w.out); err != nil {
+	if err := m.Step(in, &g.out); err != nil {
 		return err
 	}
-	w.state = m.AppendState(w.state[:0])
-	w.shadow.wait(len(w.state))
-	return twin.After(p, in, m, &w.out)
+	g.state = m.AppendState(g.state[:0])
+	g.shadow.wait(len(g.state))
+	return twin.After(seat, in, m, &g.out)
 }

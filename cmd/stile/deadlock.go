@@ -12,8 +12,8 @@ import (
 
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/deadlock"
-	"github.com/stile-lock/stile/deadlock/trial"
 	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/sim"
 )
 
 // Bounds of what a run of transactions may be asked for.
@@ -29,14 +29,14 @@ const tooMany = "each may wait for any other, so with more a run takes minutes"
 
 // deadlockFlags is what 'stile deadlock' can be told.
 type deadlockFlags struct {
-	config                  trial.Config
+	config                  sim.Transactions
 	sites, processes, locks int
 	philosophers, json      bool
 	svg, trace, crash       string
 }
 
 func newDeadlock(stdout io.Writer) *cobra.Command {
-	f := &deadlockFlags{config: trial.Usual(), sites: 3, processes: 8, locks: 10}
+	f := &deadlockFlags{config: sim.UsualTransactions(), sites: 3, processes: 8, locks: 10}
 	var names []string
 	for _, m := range deadlock.Methods() {
 		names = append(names, m.Name)
@@ -70,7 +70,7 @@ Worked examples are scenarios: 'stile replay scenarios/none-ring.stile'.`,
 	fs.SortFlags = false
 	fs.StringVar(&f.config.Mode, "mode", "", "the `MODE` in which detect-central learns of local graphs: demand (the usual), change or batch")
 	fs.Var(count{&f.sites, 1, maxSites}, "sites", "how many sites there are")
-	fs.Var(count{&f.config.Transactions, 1, maxTransactions}, "transactions", "how many transactions there are in all")
+	fs.Var(count{&f.config.Number, 1, maxTransactions}, "transactions", "how many transactions there are in all")
 	fs.Var(limited{count{&f.processes, 1, maxProcesses}, tooMany}, "processes", "how many processes run them, each one at a time")
 	fs.Var(count{&f.locks, 1, maxLocks}, "locks", "how many locks there are")
 	fs.Var(count{&f.config.Many, 1, maxLocks}, "take", "how many locks a transaction takes at most")
@@ -109,14 +109,14 @@ func (f *deadlockFlags) dinner(c *cobra.Command) error {
 }
 
 // resolve turns the flags into a run.
-func (f *deadlockFlags) resolve(name string) (trial.Config, error) {
+func (f *deadlockFlags) resolve(name string) (sim.Transactions, error) {
 	c := f.config
 	m, err := deadlock.Find(name)
 	if err != nil {
 		return c, err
 	}
 	if f.philosophers {
-		p := trial.Philosophers(m, c.Mode, 5, c.Transactions)
+		p := sim.Philosophers(m, c.Mode, 5, c.Number)
 		p.Seed, p.Hold, p.Latency = c.Seed, c.Hold, c.Latency
 		c = p
 	} else {
@@ -134,7 +134,7 @@ func (f *deadlockFlags) resolve(name string) (trial.Config, error) {
 }
 
 // crashes reads which sites die.
-func (f *deadlockFlags) crashes(c *trial.Config) error {
+func (f *deadlockFlags) crashes(c *sim.Transactions) error {
 	if f.crash == "" {
 		return nil
 	}
@@ -145,7 +145,7 @@ func (f *deadlockFlags) crashes(c *trial.Config) error {
 		if err != nil || bad != nil || n < 1 || n > c.Layout.Sites {
 			return fmt.Errorf("--crash %q: want a site from 1 to %d and a time, such as 2@30", part, c.Layout.Sites)
 		}
-		c.Crashes = append(c.Crashes, trial.Crash{Site: core.ID(n - 1), At: at})
+		c.Crashes = append(c.Crashes, sim.SiteCrash{Site: core.ID(n - 1), At: at})
 	}
 	return nil
 }
@@ -155,7 +155,7 @@ func (f *deadlockFlags) run(name string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	rec := &recorder{Trace: trial.NewTrace(c)}
+	rec := &recorder{Trace: c.Trace()}
 	svg, events := "", f.trace
 	switch ext := strings.ToLower(filepath.Ext(f.trace)); {
 	case ext == ".svg":
@@ -168,19 +168,19 @@ func (f *deadlockFlags) run(name string, stdout io.Writer) error {
 		return err
 	}
 	if strings.EqualFold(filepath.Ext(f.trace), ".txt") { // sites are no processes: a story of their own
-		outputs[0].make = func() ([]byte, error) { return []byte(trial.Story(c.Layout, rec.Events)), nil }
+		outputs[0].make = func() ([]byte, error) { return []byte(sim.Story(c.Layout, rec.Events)), nil }
 	}
 	if f.trace != "" {
 		c.Observe = rec.observe
 	}
-	var r *trial.Result
+	var r *sim.Ledger
 	if f.svg != "" {
-		outputs = append(outputs, output{"svg", f.svg, func() ([]byte, error) { return []byte(trial.Graph(c, r, "")), nil }})
+		outputs = append(outputs, output{"svg", f.svg, func() ([]byte, error) { return []byte(sim.Graph(&c, r, "")), nil }})
 	}
 	if err := checkAll(outputs); err != nil {
 		return err
 	}
-	if r, err = trial.Run(c); err != nil {
+	if r, err = sim.RunTransactions(c); err != nil {
 		return err
 	}
 	if err := writeAll(outputs); err != nil {
@@ -191,8 +191,8 @@ func (f *deadlockFlags) run(name string, stdout io.Writer) error {
 	} else {
 		err = printDeadlock(stdout, c, r)
 	}
-	if err != nil || len(r.Violations) == 0 {
+	if err != nil {
 		return err
 	}
-	return found{r.Violations[:min(len(r.Violations), tellAtMost)]}
+	return violations(r.Found)
 }

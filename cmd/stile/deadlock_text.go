@@ -5,12 +5,12 @@ import (
 	"strings"
 
 	"github.com/stile-lock/stile/deadlock"
-	"github.com/stile-lock/stile/deadlock/trial"
 	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/sim"
 )
 
 // printDeadlock shows a run to people.
-func printDeadlock(w io.Writer, c trial.Config, r *trial.Result) error {
+func printDeadlock(w io.Writer, c sim.Transactions, r *sim.Ledger) error {
 	p := &page{w: w}
 	mode := c.Mode
 	if mode == "" && len(c.Method.Modes) > 0 {
@@ -21,7 +21,7 @@ func printDeadlock(w io.Writer, c trial.Config, r *trial.Result) error {
 	}
 	p.line("%s%s", c.Method.Title, mode)
 	p.line("%s of %s over %s at %s, seed %d",
-		plural(c.Transactions, "transaction"), plural(len(c.Layout.Home), "process"),
+		plural(c.Number, "transaction"), plural(len(c.Layout.Home), "process"),
 		plural(len(c.Layout.At), "lock"), plural(c.Layout.Sites, "site"), c.Seed)
 	p.line("")
 	row := func(name, value, note string) { p.line("%s%s  %s", right(name, 26), left(value, 10), note) }
@@ -30,7 +30,7 @@ func printDeadlock(w io.Writer, c trial.Config, r *trial.Result) error {
 	row("unnecessary aborts", grouped(int64(r.Unnecessary)), "of transactions in no deadlock")
 	row("deadlocks", grouped(int64(r.Deadlocks)), "that arose")
 	if c.Method.Family == deadlock.Detection {
-		row("found", grouped(int64(r.Found)), "")
+		row("found", grouped(int64(r.Resolved)), "")
 		row("detection delay", number(r.DetectionDelay), "T on average, "+number(float64(r.LongestDelay)/scenario.T)+" at most")
 		row("false positives", grouped(int64(r.FalsePositives)), "reported, but never there")
 		row("phantoms", grouped(int64(r.Phantoms)), "reported, but just broken by an abort")

@@ -9,8 +9,8 @@ import (
 	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/deadlock"
-	"github.com/stile-lock/stile/deadlock/trial"
 	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/sim"
 	"github.com/stile-lock/stile/trace"
 )
 
@@ -19,7 +19,11 @@ func (f *replayFlags) runSites(sc *scenario.Scenario, stdout io.Writer) error {
 	if _, err := catalog.Make(sc.Algorithm, core.Options{}); err == nil {
 		return fmt.Errorf("%s: %s is no method against deadlocks, but there are sites: remove the lines that say site, or choose a method such as wait-die", sc.File, sc.Algorithm)
 	}
-	var b *trial.Playback
+	spec, err := sim.SiteSpec(sc)
+	if err != nil {
+		return err
+	}
+	var b *sim.Playback
 	var outputs []output
 	if f.svg != "" {
 		outputs = append(outputs, output{"svg", f.svg, func() ([]byte, error) {
@@ -28,14 +32,13 @@ func (f *replayFlags) runSites(sc *scenario.Scenario, stdout io.Writer) error {
 	}
 	if f.graph != "" {
 		outputs = append(outputs, output{"graph", f.graph, func() ([]byte, error) {
-			return []byte(trial.Graph(b.Config, b.Result, sc.Title)), nil
+			return []byte(sim.Graph(&b.Sites.Run, b.Sites.Ledger, sc.Title)), nil
 		}})
 	}
-	err := checkAll(outputs)
-	if err != nil {
+	if err := checkAll(outputs); err != nil {
 		return err
 	}
-	if b, err = trial.Replay(sc, f.until); err != nil {
+	if b, err = sim.Replay(spec, sc, sim.ReplayOptions{Until: f.until}); err != nil {
 		return err
 	}
 	if err := writeAll(outputs); err != nil {
@@ -54,18 +57,18 @@ func (f *replayFlags) runSites(sc *scenario.Scenario, stdout io.Writer) error {
 
 // printSites shows a scenario with sites that was run: the story, who waited
 // for whom, who committed and who aborted, and whether it came out as expected.
-func printSites(w io.Writer, sc *scenario.Scenario, b *trial.Playback) error {
+func printSites(w io.Writer, sc *scenario.Scenario, b *sim.Playback) error {
 	p := &page{w: w}
 	if sc.Title != "" {
 		p.line("%s", sc.Title)
 		p.line("")
 	}
-	p.line("%s", strings.TrimRight(trial.Story(b.Config.Layout, b.Events), "\n"))
+	p.line("%s", strings.TrimRight(sim.Story(b.Sites.Run.Layout, b.Events), "\n"))
 	p.line("")
-	p.line("%s:", b.Result.When())
-	printGraph(p, b.Result.Graph)
+	p.line("%s:", b.Sites.Ledger.When())
+	printGraph(p, b.Sites.Ledger.Graph)
 	p.line("")
-	if f := b.Result.False; f != nil {
+	if f := b.Sites.Ledger.False; f != nil {
 		p.line("%s was reported by %s, but never there. What was true then:", deadlock.Round(f.Cycle), scenario.FormatTime(f.At))
 		printGraph(p, f.Graph)
 		p.line("")
@@ -81,39 +84,39 @@ func printSites(w io.Writer, sc *scenario.Scenario, b *trial.Playback) error {
 }
 
 // printSummary says what came of the transactions.
-func printSummary(p *page, b *trial.Playback) {
+func printSummary(p *page, b *sim.Playback) {
 	row := func(label, text string) {
 		for _, line := range wrap(text, width-11) {
 			p.line("%s%s", right(label, 11), line)
 			label = ""
 		}
 	}
-	row("commits", endings(b.Commits))
-	row("aborts", endings(b.Aborts))
-	row("deadlocks", rounds(b.Cycles))
-	if len(b.False) > 0 {
-		row("false", rounds(b.False))
+	row("commits", endings(b.Sites.Commits))
+	row("aborts", endings(b.Sites.Aborts))
+	row("deadlocks", rounds(b.Sites.Cycles))
+	if len(b.Sites.False) > 0 {
+		row("false", rounds(b.Sites.False))
 	}
-	if len(b.Stuck) > 0 {
-		row("stuck", processList(b.Stuck))
+	if len(b.Sites.Stuck) > 0 {
+		row("stuck", processList(b.Sites.Stuck))
 	}
-	if b.Result.Lost > 0 {
-		row("lost", plural(b.Result.Lost, "transaction")+" of dead sites")
+	if b.Sites.Ledger.Lost > 0 {
+		row("lost", plural(b.Sites.Ledger.Lost, "transaction")+" of dead sites")
 	}
 	kinds := []string{}
-	for _, k := range deadlock.Kinds() {
-		if n := b.ByKind[k]; n > 0 {
-			kinds = append(kinds, fmt.Sprintf("%d %s", n, k))
+	for k, n := range b.ByKind {
+		if n > 0 {
+			kinds = append(kinds, fmt.Sprintf("%d %s", n, deadlock.Kinds()[k]))
 		}
 	}
-	row("messages", strings.TrimSuffix(fmt.Sprintf("%d: %s", b.Result.Messages, strings.Join(kinds, ", ")), ": "))
-	for _, v := range b.Result.Violations {
-		row("violation", v)
+	row("messages", strings.TrimSuffix(fmt.Sprintf("%d: %s", b.Messages, strings.Join(kinds, ", ")), ": "))
+	for _, v := range b.Violations {
+		row("violation", v.Property+": "+v.String())
 	}
 }
 
 // endings writes who ended when, or none.
-func endings(all []trial.Ending) string {
+func endings(all []sim.Ending) string {
 	var words []string
 	for _, e := range all {
 		words = append(words, fmt.Sprintf("%v at %s", e.Proc, scenario.FormatTime(e.At)))
@@ -171,16 +174,24 @@ type (
 	}
 )
 
-func newSitesReport(sc *scenario.Scenario, b *trial.Playback) sitesReport {
+func newSitesReport(sc *scenario.Scenario, b *sim.Playback) sitesReport {
 	r := sitesReport{
 		File: sc.File, Title: sc.Title, Algorithm: sc.Algorithm, Mode: sc.Mode, Sites: sc.Sites, Nodes: sc.Processes, Locks: len(sc.Locks),
-		Events: len(b.Events), Stopped: b.Stopped, Commits: sitesEndings(b.Commits), Aborts: sitesEndings(b.Aborts),
-		Deadlocks: fromOnes(b.Cycles), False: fromOnes(b.False), Stuck: fromOne(b.Stuck), Graph: []sitesEdge{},
-		Messages: b.Result.Messages, ByKind: b.ByKind, Violations: append([]string{}, b.Result.Violations...),
+		Events: len(b.Events), Stopped: b.Stopped, Commits: sitesEndings(b.Sites.Commits), Aborts: sitesEndings(b.Sites.Aborts),
+		Deadlocks: fromOnes(b.Sites.Cycles), False: fromOnes(b.Sites.False), Stuck: fromOne(b.Sites.Stuck), Graph: []sitesEdge{},
+		Messages: b.Messages, ByKind: map[string]int{}, Violations: []string{},
 		Differences: []replayDifference{},
 	}
-	for _, e := range b.Result.Graph.Edges() {
+	for _, e := range b.Sites.Ledger.Graph.Edges() {
 		r.Graph = append(r.Graph, sitesEdge{int(e.From) + 1, int(e.To) + 1, e.Label})
+	}
+	for k, n := range b.ByKind {
+		if n > 0 {
+			r.ByKind[deadlock.Kinds()[k]] = n
+		}
+	}
+	for _, v := range b.Violations {
+		r.Violations = append(r.Violations, v.Property+": "+v.String())
 	}
 	for _, d := range b.Differences {
 		r.Differences = append(r.Differences, replayDifference(d))
@@ -188,7 +199,7 @@ func newSitesReport(sc *scenario.Scenario, b *trial.Playback) sitesReport {
 	return r
 }
 
-func sitesEndings(all []trial.Ending) []sitesEnding {
+func sitesEndings(all []sim.Ending) []sitesEnding {
 	list := []sitesEnding{}
 	for _, e := range all {
 		list = append(list, sitesEnding{int(e.Proc) + 1, json.Number(scenario.FormatTime(e.At)), fromOne(e.Cycle)})

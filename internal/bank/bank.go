@@ -9,6 +9,7 @@ import (
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/sim/kernel"
 	"github.com/stile-lock/stile/trace"
 )
 
@@ -77,7 +78,7 @@ func Run(c Config) (*Result, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	b := &branch{Config: c, rand: sim.NewRand(c.Seed, accountStream)}
+	b := &branch{Config: c, rand: kernel.NewRand(c.Seed, accountStream)}
 	run := sim.Config{
 		Spec: c.Lock, Nodes: c.Machines, Entries: c.Machines * c.Deposits,
 		Quota: c.Deposits, Latency: latency(), Think: arrival(), Work: b.deposit, Seed: c.Seed,
@@ -101,7 +102,7 @@ func Run(c Config) (*Result, error) {
 // A branch is the account and the machines' dealings with it.
 type branch struct {
 	Config
-	rand   sim.Rand
+	rand   kernel.Rand
 	calls  []call
 	lost   []Overwrite
 	events []trace.Event

@@ -11,7 +11,7 @@ import (
 	"sync"
 
 	"github.com/stile-lock/stile/deadlock"
-	"github.com/stile-lock/stile/deadlock/trial"
+	"github.com/stile-lock/stile/sim"
 )
 
 // A DeadlockConfig says which methods against deadlock to compare: each with
@@ -32,7 +32,7 @@ type DeadlockRow struct {
 	Name    string // with its mode
 	Method  deadlock.Method
 	Mode    string
-	Results []*trial.Result
+	Results []*sim.Ledger
 }
 
 // A DeadlockMap is what a comparison of methods found.
@@ -47,10 +47,10 @@ func RunDeadlock(c DeadlockConfig) (*DeadlockMap, error) {
 	m := &DeadlockMap{DeadlockConfig: c}
 	for _, method := range c.Methods {
 		if len(method.Modes) == 0 {
-			m.Rows = append(m.Rows, DeadlockRow{Name: method.Name, Method: method, Results: make([]*trial.Result, len(c.Processes))})
+			m.Rows = append(m.Rows, DeadlockRow{Name: method.Name, Method: method, Results: make([]*sim.Ledger, len(c.Processes))})
 		}
 		for _, mode := range method.Modes {
-			m.Rows = append(m.Rows, DeadlockRow{method.Name + ", " + mode, method, mode, make([]*trial.Result, len(c.Processes))})
+			m.Rows = append(m.Rows, DeadlockRow{method.Name + ", " + mode, method, mode, make([]*sim.Ledger, len(c.Processes))})
 		}
 	}
 	if len(m.Rows) == 0 || len(c.Processes) == 0 {
@@ -99,11 +99,11 @@ func (m *DeadlockMap) work() error {
 
 func (m *DeadlockMap) one(row, n int) error {
 	r := &m.Rows[row]
-	c := trial.Usual()
-	c.Method, c.Mode, c.Seed, c.Transactions = r.Method, r.Mode, m.Seed, m.Transactions
+	c := sim.UsualTransactions()
+	c.Method, c.Mode, c.Seed, c.Number = r.Method, r.Mode, m.Seed, m.Transactions
 	c.Layout = deadlock.Spread(m.Sites, m.Processes[n], m.Locks)
 	var err error
-	r.Results[n], err = trial.Run(c)
+	r.Results[n], err = sim.RunTransactions(c)
 	return err
 }
 
@@ -111,14 +111,14 @@ func (m *DeadlockMap) one(row, n int) error {
 type DeadlockMeasure struct {
 	Title, Unit string
 	More        bool // more is better
-	Of          func(r *trial.Result) float64
+	Of          func(r *sim.Ledger) float64
 }
 
 // DeadlockMeasures returns all measures, in the order in which people should
 // see them. A value that says nothing is NaN.
 func DeadlockMeasures() []DeadlockMeasure {
-	each := func(n func(r *trial.Result) int) func(r *trial.Result) float64 {
-		return func(r *trial.Result) float64 {
+	each := func(n func(r *sim.Ledger) int) func(r *sim.Ledger) float64 {
+		return func(r *sim.Ledger) float64 {
 			if r.Stuck > 0 {
 				return math.NaN()
 			}
@@ -126,22 +126,22 @@ func DeadlockMeasures() []DeadlockMeasure {
 		}
 	}
 	return []DeadlockMeasure{
-		{"Throughput", "commits per T", true, func(r *trial.Result) float64 {
+		{"Throughput", "commits per T", true, func(r *sim.Ledger) float64 {
 			if r.Stuck > 0 {
 				return 0
 			}
 			return r.Throughput
 		}},
-		{"Messages per transaction", "messages", false, each(func(r *trial.Result) int { return r.Messages })},
-		{"Aborts per transaction", "aborts", false, each(func(r *trial.Result) int { return r.Aborted })},
-		{"Unnecessary aborts per transaction", "aborts", false, each(func(r *trial.Result) int { return r.Unnecessary })},
-		{"Detection delay", "T", false, func(r *trial.Result) float64 {
-			if r.Found == 0 {
+		{"Messages per transaction", "messages", false, each(func(r *sim.Ledger) int { return r.Messages })},
+		{"Aborts per transaction", "aborts", false, each(func(r *sim.Ledger) int { return r.Aborted })},
+		{"Unnecessary aborts per transaction", "aborts", false, each(func(r *sim.Ledger) int { return r.Unnecessary })},
+		{"Detection delay", "T", false, func(r *sim.Ledger) float64 {
+			if r.Resolved == 0 {
 				return math.NaN()
 			}
 			return r.DetectionDelay
 		}},
-		{"False positives per 1,000 transactions", "reports", false, each(func(r *trial.Result) int { return 1000 * r.FalsePositives })},
+		{"False positives per 1,000 transactions", "reports", false, each(func(r *sim.Ledger) int { return 1000 * r.FalsePositives })},
 	}
 }
 

@@ -17,10 +17,10 @@ func outer() []layer {
 		{"scenarios", ""},
 		{"docs/first", "core"},
 		{"internal/tidy", ""},
-		{"internal/bank", "core trace scenario sim"},
-		{"internal/compare", "core deadlock scenario sim deadlock/trial"},
+		{"internal/bank", "core trace scenario sim sim/kernel"},
+		{"internal/compare", "core deadlock scenario sim"},
 		{"internal/museum", "core mutex deadlock catalog trace scenario scenarios sim check check/ring"},
-		{"cmd/stile", "core deadlock catalog trace scenario scenarios family sim deadlock/trial check check/ring internal/bank internal/compare internal/museum internal/spell"},
+		{"cmd/stile", "core deadlock catalog trace scenario scenarios family sim check check/ring internal/bank internal/compare internal/museum internal/spell"},
 	}
 }
 

@@ -31,8 +31,8 @@ func layers() []layer {
 		{"trace", "core"},
 		{"scenario", "internal/spell core trace"},
 		{"family", "core trace scenario"},
-		{"sim", "core trace scenario"},
-		{"deadlock/trial", "core deadlock trace scenario sim"},
+		{"sim/kernel", "core trace scenario"},
+		{"sim", "core deadlock trace scenario sim/kernel"},
 		{"lab", "core trace scenario sim catalog"},
 		{"internal/member", "core trace"},
 	}

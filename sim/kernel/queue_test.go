@@ -1,4 +1,4 @@
-package sim
+package kernel
 
 import (
 	"slices"
@@ -9,18 +9,18 @@ import (
 func TestQueueAgainstSortedList(t *testing.T) {
 	r := NewRand(1, 0)
 	var q queue
-	var dumb []event
+	var dumb []Event
 	const procs = 5
-	push := func(e event) {
-		e.seq = q.push(e)
+	push := func(e Event) {
+		e.Seq = q.push(e)
 		dumb = append(dumb, e)
 	}
-	pushAll := func(e event) {
+	pushAll := func(e Event) {
 		first := q.seq + 1
 		q.pushAll(e, procs-1)
 		for p := range int32(procs) {
 			if p != e.arg {
-				e.proc, e.seq = p, first
+				e.proc, e.Seq = p, first
 				first++
 				dumb = append(dumb, e)
 			}
@@ -28,7 +28,7 @@ func TestQueueAgainstSortedList(t *testing.T) {
 	}
 	now := int64(0)
 	for range 20_000 {
-		e := event{at: now + r.Below(10), kind: deliver, arg: int32(r.Below(procs))}
+		e := Event{At: now + r.Below(10), Kind: deliver, arg: int32(r.Below(procs))}
 		switch r.Below(5) {
 		case 0:
 			push(e)
@@ -38,7 +38,7 @@ func TestQueueAgainstSortedList(t *testing.T) {
 			if len(dumb) == 0 {
 				continue
 			}
-			slices.SortFunc(dumb, func(a, b event) int {
+			slices.SortFunc(dumb, func(a, b Event) int {
 				if a.before(&b) {
 					return -1
 				}
@@ -49,7 +49,7 @@ func TestQueueAgainstSortedList(t *testing.T) {
 			if got != dumb[0] {
 				t.Fatalf("popped %+v, want %+v", got, dumb[0])
 			}
-			now = got.at
+			now = got.At
 			dumb = dumb[1:]
 		}
 	}

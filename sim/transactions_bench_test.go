@@ -1,4 +1,4 @@
-package trial
+package sim
 
 import (
 	"fmt"
@@ -22,12 +22,12 @@ func BenchmarkDeadlockEvents(b *testing.B) {
 }
 
 func wholeRun(b *testing.B, m deadlock.Method, mode string, n int) {
-	c := Usual()
-	c.Method, c.Mode, c.Transactions = m, mode, 10*n
+	c := UsualTransactions()
+	c.Method, c.Mode, c.Number = m, mode, 10*n
 	c.Layout = deadlock.Spread(max(2, n/20), n, 10*n)
 	events, committed := 0, 0
 	for b.Loop() {
-		r, err := Run(c)
+		r, err := RunTransactions(c)
 		if err != nil {
 			b.Fatal(err)
 		}

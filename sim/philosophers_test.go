@@ -1,4 +1,4 @@
-package trial
+package sim
 
 import (
 	"reflect"
@@ -44,15 +44,15 @@ func TestPhilosophers(t *testing.T) {
 		if m.Family == deadlock.Ignore {
 			t.Skip("see TestPhilosophersStarve")
 		}
-		r, err := Run(Philosophers(m, mode, 5, meals))
+		r, err := RunTransactions(Philosophers(m, mode, 5, meals))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Committed != meals || r.Stuck != 0 || len(r.Violations) > 0 {
-			t.Errorf("%d meals, %d stuck, violations %v, want %d meals", r.Committed, r.Stuck, r.Violations, meals)
+		if r.Committed != meals || r.Stuck != 0 || len(r.Found) > 0 {
+			t.Errorf("%d meals, %d stuck, violations %v, want %d meals", r.Committed, r.Stuck, r.Found, meals)
 		}
-		if some := m.Family == deadlock.Detection; some != (r.Deadlocks > 0) || r.Found != r.Deadlocks {
-			t.Errorf("%d deadlocks, %d found; it lets some arise: %v", r.Deadlocks, r.Found, some)
+		if some := m.Family == deadlock.Detection; some != (r.Deadlocks > 0) || r.Resolved != r.Deadlocks {
+			t.Errorf("%d deadlocks, %d found; it lets some arise: %v", r.Deadlocks, r.Resolved, some)
 		}
 		if bound := standingBound(m, mode); r.LongestDelay > bound {
 			t.Errorf("a deadlock stood for %s T, longer than %s", scenario.FormatTime(r.LongestDelay), scenario.FormatTime(bound))
@@ -70,7 +70,7 @@ func TestPhilosophers(t *testing.T) {
 
 // fair: everybody has at least three quarters of an equal share, and nobody
 // waits for long.
-func fair(t *testing.T, r *Result, meals int) {
+func fair(t *testing.T, r *Ledger, meals int) {
 	for p, n := range r.Commits {
 		if n < meals/5*3/4 {
 			t.Errorf("%v had %d of %d meals, less than three quarters of its share", core.ID(p), n, meals)
@@ -85,7 +85,7 @@ func fair(t *testing.T, r *Result, meals int) {
 // and waits far too long, the first one has twice its own. As long as the
 // others rest between meals everybody eats now and then; TestPriorityStarves
 // is about when they do not.
-func favours(t *testing.T, r *Result, meals int) {
+func favours(t *testing.T, r *Ledger, meals int) {
 	first, last := r.Commits[0], r.Commits[len(r.Commits)-1]
 	if first < meals/5*2 || last > meals/5/2 {
 		t.Errorf("the first had %d and the last %d of %d meals, want more than twice and less than half a share", first, last, meals)
@@ -104,7 +104,7 @@ func TestPhilosophersStarve(t *testing.T) {
 	for seed := range uint64(20) {
 		c := Philosophers(deadlock.None(), "", 5, 100_000)
 		c.Seed = seed
-		r, err := Run(c)
+		r, err := RunTransactions(c)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package sim
+package kernel
 
 import (
 	"github.com/stile-lock/stile/core"
@@ -16,71 +16,62 @@ type network struct {
 	n        int
 	latency  scenario.Dist
 	links    map[link]scenario.Dist // where a link has a latency of its own
+	unit     int64                  // the longest that a message may take
 	model    core.Network
 	constant bool // every message takes latency.A, and all arrive
 	chance   Rand
 	last     []int64        // FIFO with varying latency: the last arrival on each link
 	lastOf   map[link]int64 // the same for large groups
-	slots    []slot
+	slots    []Slot
 	free     []int32
-	timers   map[timer]uint64 // the event that each timer last set will be
 }
 
 type link struct{ from, to core.ID }
 
-type timer struct {
-	proc core.ID
-	id   int
-}
-
-// A slot holds the bytes of a message until its last receiver has it.
-type slot struct {
-	bytes []byte
+// A Slot holds the bytes of a message until its last receiver has it.
+type Slot struct {
+	Bytes []byte
+	Group int // of which it is
+	Tag   Tag
 	refs  int32
-	knows []uint64 // what the sender knew; see order
-	at    uint64
-	round int // elections: in which the election began that it belongs to
-}
-
-func (s *slot) say(knows []uint64, at uint64) {
-	s.knows = append(s.knows[:0], knows...)
-	s.at = at
 }
 
 // denseLimit is the largest group that keeps a table of all links.
 const denseLimit = 1024
 
-func (w *network) init(n int, latency scenario.Dist, model core.Network, seed uint64) {
-	if latency.Shape == scenario.Constant && model != core.FIFO && model != core.Lossy {
+func (w *network) init(c Config) {
+	if c.Latency.Shape == scenario.Constant && !ordered(c.Network) && !c.Exact {
 		// A network that reorders cannot have one latency for all.
-		latency = scenario.Dist{Shape: scenario.Uniform, A: 1, B: 2 * latency.A}
+		c.Latency = scenario.Dist{Shape: scenario.Uniform, A: 1, B: 2 * c.Latency.A}
 	}
-	w.n, w.latency, w.model = n, latency, model
-	w.constant = latency.Shape == scenario.Constant && model == core.FIFO
-	w.chance = NewRand(seed, 0)
-	if w.ordered() && latency.Shape != scenario.Constant {
+	w.n, w.latency, w.model, w.unit = c.Processes, c.Latency, c.Network, c.Latency.Max()
+	w.constant = c.Latency.Shape == scenario.Constant && c.Network == core.FIFO && len(c.Links) == 0
+	w.chance = NewRand(c.Seed, 0)
+	varies := c.Latency.Shape != scenario.Constant
+	if len(c.Links) > 0 {
+		w.links = make(map[link]scenario.Dist)
+	}
+	for _, l := range c.Links {
+		w.links[link{l.From, l.To}] = l.Latency // what is said last counts
+		varies = varies || l.Latency.Shape != scenario.Constant
+	}
+	for _, l := range c.Links {
+		w.unit = max(w.unit, w.links[link{l.From, l.To}].Max())
+	}
+	if ordered(c.Network) && varies {
 		w.remember()
 	}
 }
 
-// setLinks gives single links a latency of their own.
-func (w *network) setLinks(links []Link) {
-	w.constant = false
-	w.links = make(map[link]scenario.Dist)
-	for _, l := range links {
-		w.links[link{l.From, l.To}] = l.Latency
-		if w.ordered() && l.Latency.Shape != scenario.Constant && w.last == nil && w.lastOf == nil {
-			w.remember()
-		}
-	}
-}
+func ordered(n core.Network) bool { return n == core.FIFO || n == core.Lossy }
 
-func (w *network) ordered() bool { return w.model == core.FIFO || w.model == core.Lossy }
-
+// remember makes room for the last arrival on each link.
 func (w *network) remember() {
-	if w.n <= denseLimit {
+	switch {
+	case w.last != nil || w.lastOf != nil:
+	case w.n <= denseLimit:
 		w.last = make([]int64, w.n*w.n)
-	} else {
+	default:
 		w.lastOf = make(map[link]int64)
 	}
 }
@@ -121,24 +112,28 @@ func (w *network) doubles() bool {
 	return w.model == core.Duplicating && w.chance.Below(duplicateOneIn) == 0
 }
 
-// keep stores a message, with one reference.
-func (w *network) keep(b []byte) int32 {
+// Keep stores a message for sending, with one reference: Drop it when it has
+// been sent to everybody.
+func (w *network) Keep(b []byte, group int, tag Tag) int32 {
 	var i int32
 	if n := len(w.free); n > 0 {
 		i = w.free[n-1]
 		w.free = w.free[:n-1]
 	} else {
 		i = int32(len(w.slots))
-		w.slots = append(w.slots, slot{})
+		w.slots = append(w.slots, Slot{})
 	}
 	s := &w.slots[i]
-	s.bytes = append(s.bytes[:0], b...)
-	s.refs = 1
+	s.Bytes = append(s.Bytes[:0], b...)
+	s.refs, s.Group, s.Tag = 1, group, tag
 	return i
 }
 
-// drop gives up one reference.
-func (w *network) drop(i int32) {
+// Slot returns a message that is kept. Another Keep may move it.
+func (w *network) Slot(i int32) *Slot { return &w.slots[i] }
+
+// Drop gives up one reference.
+func (w *network) Drop(i int32) {
 	s := &w.slots[i]
 	s.refs--
 	if s.refs == 0 {

@@ -1,52 +1,65 @@
-package sim
+package kernel
 
-import "slices"
+import (
+	"math"
+	"slices"
 
-// An event is something that will happen: what, when, where. Events at the
+	"github.com/stile-lock/stile/core"
+)
+
+// An Event is something that will happen: what, when, where. Events at the
 // same time happen in the order in which they were scheduled.
-type event struct {
-	at   int64
-	seq  uint64
+type Event struct {
+	At   int64
+	Seq  uint64 // its number
 	slot int32  // deliver: the payload
 	proc int32  // where
-	arg  int32  // deliver: the sender. expire: the timer. script: the action. believe: who is dead.
+	arg  int32  // deliver: the sender. expire: the timer. believe: who is dead. Otherwise up to the host.
 	left uint16 // deliver, to all others: how many more there are after proc
-	kind eventKind
+	Kind EventKind
 }
 
-type eventKind uint8
+// Proc returns the process that the event is at, or None.
+func (e *Event) Proc() core.ID { return core.ID(e.proc) }
+
+// Arg returns what the host gave along.
+func (e *Event) Arg() int { return int(e.arg) }
+
+// An EventKind says what happens.
+type EventKind uint8
 
 const (
-	deliver eventKind = iota
-	ask
-	leave
-	start
+	deliver EventKind = iota
 	expire
-	script
-	believe // elections: a process is told that another is dead
+	believe // a process is told that another is dead
+	// Own is the first kind of event that is the host's own.
+	Own
 )
+
+// maxBroadcast is the most receivers that one event can stand for.
+const maxBroadcast = math.MaxUint16
 
 // A queue is a heap of events in which every node has four children.
 type queue struct {
-	heap []event
+	heap []Event
 	seq  uint64
 }
 
-func (a *event) before(b *event) bool {
-	return a.at < b.at || a.at == b.at && a.seq < b.seq
+func (a *Event) before(b *Event) bool {
+	return a.At < b.At || a.At == b.At && a.Seq < b.Seq
 }
 
 // push schedules e, and numbers it.
-func (q *queue) push(e event) uint64 {
+func (q *queue) push(e Event) uint64 {
 	q.seq++
-	e.seq = q.seq
+	e.Seq = q.seq
 	q.again(e)
-	return e.seq
+	return e.Seq
 }
 
 // pushAll schedules a delivery to all others, from the first to the last: n
 // events that are kept as one.
-func (q *queue) pushAll(e event, n int) {
+func (q *queue) pushAll(e Event, n int) {
 	e.proc = 0
 	if e.arg == 0 {
 		e.proc = 1
@@ -62,15 +75,15 @@ func (q *queue) pushAll(e event, n int) {
 const afterAll = 1 << 63
 
 // pushLast schedules e behind everything else of its time.
-func (q *queue) pushLast(e event) uint64 {
+func (q *queue) pushLast(e Event) uint64 {
 	q.seq++
-	e.seq = q.seq | afterAll
+	e.Seq = q.seq | afterAll
 	q.again(e)
-	return e.seq
+	return e.Seq
 }
 
 // again schedules an event that has its number already.
-func (q *queue) again(e event) {
+func (q *queue) again(e Event) {
 	q.heap = append(q.heap, e)
 	h := q.heap
 	i := len(h) - 1
@@ -86,14 +99,14 @@ func (q *queue) again(e event) {
 }
 
 // pop takes out the next event. The queue must not be empty.
-func (q *queue) pop() event {
+func (q *queue) pop() Event {
 	h := q.heap
 	top := h[0]
 	if top.left > 0 {
 		// The next part of the broadcast has the next number, so it is first.
 		next := &h[0]
 		next.left--
-		next.seq++
+		next.Seq++
 		next.proc++
 		if next.proc == next.arg {
 			next.proc++
@@ -129,6 +142,6 @@ func (q *queue) pop() event {
 }
 
 // has reports whether an event of one of these kinds is scheduled.
-func (q *queue) has(kinds ...eventKind) bool {
-	return slices.ContainsFunc(q.heap, func(e event) bool { return slices.Contains(kinds, e.kind) })
+func (q *queue) has(kinds ...EventKind) bool {
+	return slices.ContainsFunc(q.heap, func(e Event) bool { return slices.Contains(kinds, e.Kind) })
 }

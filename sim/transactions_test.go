@@ -1,4 +1,4 @@
-package trial
+package sim
 
 import (
 	"fmt"
@@ -39,10 +39,10 @@ func full(m deadlock.Method, mode string) string {
 // again and again under a load that by age it gets through.
 func TestPriorityStarves(t *testing.T) {
 	most := func(m deadlock.Method) int {
-		c := Usual()
-		c.Method, c.Layout, c.Transactions, c.Hot = m, deadlock.Spread(3, 8, 5), 2000, 60
+		c := UsualTransactions()
+		c.Method, c.Layout, c.Number, c.Hot = m, deadlock.Spread(3, 8, 5), 2000, 60
 		c.Think = scenario.Always(0)
-		r, err := Run(c)
+		r, err := RunTransactions(c)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,10 +59,10 @@ func TestFalseCycles(t *testing.T) {
 	each(t, func(t *testing.T, m deadlock.Method, mode string) {
 		found, phantoms := 0, 0
 		for seed := range uint64(20) {
-			c := Usual()
-			c.Method, c.Mode, c.Layout, c.Transactions, c.Seed = m, mode, deadlock.Spread(4, 10, 12), 300, seed
+			c := UsualTransactions()
+			c.Method, c.Mode, c.Layout, c.Number, c.Seed = m, mode, deadlock.Spread(4, 10, 12), 300, seed
 			c.Latency = scenario.Dist{Shape: scenario.Uniform, A: scenario.T / 10, B: 3 * scenario.T}
-			r, err := Run(c)
+			r, err := RunTransactions(c)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,16 +83,16 @@ func TestDeadSite(t *testing.T) {
 			t.Skip("it would get stuck anyway")
 		}
 		for seed := range uint64(12) {
-			c := Usual()
-			c.Method, c.Mode, c.Layout, c.Transactions, c.Seed = m, mode, deadlock.Spread(4, 8, 12), 300, seed
-			c.Crashes = []Crash{{core.ID(seed % 4), int64(20+7*seed) * scenario.T}, {core.ID((seed + 1) % 4), int64(100+3*seed) * scenario.T}}
+			c := UsualTransactions()
+			c.Method, c.Mode, c.Layout, c.Number, c.Seed = m, mode, deadlock.Spread(4, 8, 12), 300, seed
+			c.Crashes = []SiteCrash{{core.ID(seed % 4), int64(20+7*seed) * scenario.T}, {core.ID((seed + 1) % 4), int64(100+3*seed) * scenario.T}}
 			c.Patient = 200 * scenario.T
-			r, err := Run(c)
+			r, err := RunTransactions(c)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if r.Committed+r.Lost < c.Transactions || r.Stuck > 0 || len(r.Violations) > 0 {
-				t.Errorf("seed %d: %d committed and %d lost of %d, %d stuck, violations %v\n%s", seed, r.Committed, r.Lost, c.Transactions, r.Stuck, r.Violations, r.Graph.Text())
+			if r.Committed+r.Lost < c.Number || r.Stuck > 0 || len(r.Found) > 0 {
+				t.Errorf("seed %d: %d committed and %d lost of %d, %d stuck, violations %v\n%s", seed, r.Committed, r.Lost, c.Number, r.Stuck, r.Found, r.Graph.Text())
 			}
 			if m.Exact(mode) && r.FalsePositives > 0 {
 				t.Errorf("seed %d: %d false reports, %d phantoms", seed, r.FalsePositives, r.Phantoms)
@@ -105,11 +105,11 @@ func TestDeadSite(t *testing.T) {
 func TestSameSeed(t *testing.T) {
 	each(t, func(t *testing.T, m deadlock.Method, mode string) {
 		run := func() string {
-			c := Usual()
+			c := UsualTransactions()
 			c.Method, c.Mode, c.Layout, c.Seed = m, mode, deadlock.Spread(3, 6, 6), 7
 			var events []trace.Event
 			c.Observe = func(e trace.Event) { events = append(events, e) }
-			r, err := Run(c)
+			r, err := RunTransactions(c)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -123,20 +123,18 @@ func TestSameSeed(t *testing.T) {
 
 // TestRefused: what cannot be run is refused.
 func TestRefused(t *testing.T) {
-	for name, change := range map[string]func(c *Config){
-		"no transactions": func(c *Config) { c.Transactions = 0 },
-		"no locks":        func(c *Config) { c.Layout.At = nil },
-		"a bad mode":      func(c *Config) { c.Mode = "sometimes" },
-		"no latency":      func(c *Config) { c.Latency = scenario.Always(0) },
-		"few above many":  func(c *Config) { c.Few = 5 },
-		"no such process": func(c *Config) { c.Jobs = []Job{{Proc: 2, Locks: []int{0}}} },
-		"no such lock":    func(c *Config) { c.Jobs = []Job{{Proc: 1, Locks: []int{2}}} },
-		"no such site":    func(c *Config) { c.Crashes = []Crash{{9, 1}} },
+	for name, change := range map[string]func(c *Transactions){
+		"no transactions": func(c *Transactions) { c.Number = 0 },
+		"no locks":        func(c *Transactions) { c.Layout.At = nil },
+		"a bad mode":      func(c *Transactions) { c.Mode = "sometimes" },
+		"no latency":      func(c *Transactions) { c.Latency = scenario.Always(0) },
+		"few above many":  func(c *Transactions) { c.Few = 5 },
+		"no such site":    func(c *Transactions) { c.Crashes = []SiteCrash{{9, 1}} },
 	} {
-		c := Usual()
+		c := UsualTransactions()
 		c.Method, c.Layout = deadlock.WaitDie(), deadlock.Spread(2, 2, 2)
 		change(&c)
-		if _, err := Run(c); err == nil {
+		if _, err := RunTransactions(c); err == nil {
 			t.Errorf("%s: want an error", name)
 		}
 	}

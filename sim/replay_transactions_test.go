@@ -1,4 +1,4 @@
-package trial
+package sim
 
 import (
 	"reflect"
@@ -9,13 +9,22 @@ import (
 	"github.com/stile-lock/stile/scenario"
 )
 
-func mustReplay(t testing.TB, text string) *Playback {
+// replaySites replays a scenario with sites.
+func replaySites(sc *scenario.Scenario, until int) (*Playback, error) {
+	spec, err := SiteSpec(sc)
+	if err != nil {
+		return nil, err
+	}
+	return Replay(spec, sc, ReplayOptions{Until: until})
+}
+
+func mustReplaySites(t testing.TB, text string) *Playback {
 	t.Helper()
 	sc, err := scenario.Parse("test.stile", text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := Replay(sc, 0)
+	b, err := replaySites(sc, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,9 +38,9 @@ const (
 	dies    = "algorithm wait-die\n" + opposed + "backoff 6\n"
 )
 
-// TestDifferences: what comes out otherwise than expected is told, and what
+// TestTransactionsDiffer: what comes out otherwise than expected is told, and what
 // comes out as expected is not.
-func TestDifferences(t *testing.T) {
+func TestTransactionsDiffer(t *testing.T) {
 	for _, c := range []struct{ base, right, wrong, told string }{
 		{stuck, "", "expect stuck P1", "wanted stuck P1, got stuck P1 P2"},
 		{"algorithm none\n" + opposed, "expect stuck P2 P1", "", "wanted stuck none, got stuck P1 P2"},
@@ -54,14 +63,14 @@ func TestDifferences(t *testing.T) {
 		{stuck, "expect messages 2", "expect messages 3", "wanted messages 3, got 2"},
 		{dies + "at 1 crash site 3\n", "", "expect P3 idle", "wanted P3 idle, got P3 is dead"},
 	} {
-		if right := mustReplay(t, c.base+c.right); len(right.Differences) > 0 {
+		if right := mustReplaySites(t, c.base+c.right); len(right.Differences) > 0 {
 			t.Errorf("%s: told %v, want nothing", c.right, right.Differences)
 		}
 		text := c.base + c.wrong
 		if strings.HasPrefix(c.wrong, "expect stuck") {
 			text = strings.Replace(c.base, "expect stuck P1 P2\n", "", 1) + c.wrong
 		}
-		back := mustReplay(t, text)
+		back := mustReplaySites(t, text)
 		if len(back.Differences) != 1 || !strings.Contains(back.Differences[0].String(), c.told) {
 			t.Errorf("%s: told %v, want %s", c.wrong, back.Differences, c.told)
 		}
@@ -72,14 +81,14 @@ func TestDifferences(t *testing.T) {
 func TestFalseCycleIsTold(t *testing.T) {
 	const scene = "algorithm detect-central\nmode change\nprocesses 3\nsite 1 P1 L1\nsite 2 P2 L2\nsite 3 P3 L3\nlatency 2 -> 1 4\nhold 4\nbackoff 6\n" +
 		"at 0 P2 takes L2 for 14\nat 0 P1 takes L1 L2\nat 0 P3 takes L3 L1\nat 14.5 P2 takes L3\n"
-	b := mustReplay(t, scene)
+	b := mustReplaySites(t, scene)
 	if len(b.Differences) != 1 || b.Differences[0].String() != "wanted no false cycle, got false cycle P1 P2 P3" {
 		t.Errorf("told %v", b.Differences)
 	}
-	if b := mustReplay(t, scene+"expect false cycle P3 P1 P2"); len(b.Differences) > 0 {
+	if b := mustReplaySites(t, scene+"expect false cycle P3 P1 P2"); len(b.Differences) > 0 {
 		t.Errorf("told %v, want nothing", b.Differences)
 	}
-	if b := mustReplay(t, scene+"expect false cycle P3 P2 P1"); len(b.Differences) != 2 {
+	if b := mustReplaySites(t, scene+"expect false cycle P3 P2 P1"); len(b.Differences) != 2 {
 		t.Errorf("told %v, want that this ring was not, and that another was", b.Differences)
 	}
 }
@@ -87,9 +96,9 @@ func TestFalseCycleIsTold(t *testing.T) {
 // TestJobs: transactions of one process run one after the other, each not
 // before its time, and stay for as long as they say.
 func TestJobs(t *testing.T) {
-	b := mustReplay(t, "algorithm none\nprocesses 1\nsite 1 P1 L1 L2\nat 2 P1 takes L2\nat 0 P1 takes L1 for 5\nat 9 P1 takes L1 L2 for 2")
+	b := mustReplaySites(t, "algorithm none\nprocesses 1\nsite 1 P1 L1 L2\nat 2 P1 takes L2\nat 0 P1 takes L1 for 5\nat 9 P1 takes L1 L2 for 2")
 	var at []int64
-	for _, e := range b.Commits {
+	for _, e := range b.Sites.Commits {
 		at = append(at, e.At/scenario.T)
 	}
 	if want := []int64{5, 6, 13}; !reflect.DeepEqual(at, want) {
@@ -100,15 +109,15 @@ func TestJobs(t *testing.T) {
 // TestReplayEnds: a run ends at until, after so many events, and when nothing
 // comes of it any more.
 func TestReplayEnds(t *testing.T) {
-	b := mustReplay(t, dies+"until 5")
-	if len(b.Commits)+len(b.Stuck) > 0 || b.Result.Time != 5*scenario.T {
-		t.Errorf("%d commits, %v stuck at %d: want the run cut at 5", len(b.Commits), b.Stuck, b.Result.Time)
+	b := mustReplaySites(t, dies+"until 5")
+	if len(b.Sites.Commits)+len(b.Sites.Stuck) > 0 || b.Sites.Ledger.Time != 5*scenario.T {
+		t.Errorf("%d commits, %v stuck at %d: want the run cut at 5", len(b.Sites.Commits), b.Sites.Stuck, b.Sites.Ledger.Time)
 	}
 	sc, err := scenario.Parse("f", dies+"expect commits none")
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err = Replay(sc, 6)
+	b, err = replaySites(sc, 6)
 	if err != nil || !b.Stopped || len(b.Differences) > 0 || len(b.Events) < 6 || len(b.Events) > 9 {
 		t.Errorf("%v, %d events, differences %v: want it stopped and nothing checked", err, len(b.Events), b.Differences)
 	}
@@ -116,9 +125,9 @@ func TestReplayEnds(t *testing.T) {
 		t.Errorf("site 1 is %v", b.States[0])
 	}
 	// P2 comes back without a rest, again and again, and P1 stays for long.
-	b = mustReplay(t, "algorithm wait-die\nprocesses 2\nsite 1 P1 P2 L1\nbackoff 0\nat 0 P1 takes L1 for 1000\nat 1 P2 takes L1")
-	if b.Result.Time > scenario.T*500 {
-		t.Errorf("the run went on to %d", b.Result.Time)
+	b = mustReplaySites(t, "algorithm wait-die\nprocesses 2\nsite 1 P1 P2 L1\nbackoff 0\nat 0 P1 takes L1 for 1000\nat 1 P2 takes L1")
+	if b.Sites.Ledger.Time > scenario.T*500 {
+		t.Errorf("the run went on to %d", b.Sites.Ledger.Time)
 	}
 }
 
@@ -128,22 +137,22 @@ func TestReplayRefuses(t *testing.T) {
 		{"algorithm raymond\n" + opposed, `f.stile: unknown method "raymond": want none`},
 		{"algorithm wait-die\nmode batch\n" + opposed, "f.stile: wait-die has no modes"},
 		{"algorithm detect-central\nmode often\n" + opposed, `detect-central has no mode "often"`},
-		{dies + "expect messages TOKEN 3", `line 10: there is no message "TOKEN"`},
+		{dies + "expect messages TOKEN 3", `line 10: wait-die has no message "TOKEN"`},
 		{"algorithm raymond\nprocesses 3", "there are no sites"},
 	} {
 		sc, err := scenario.Parse("f.stile", c.text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Replay(sc, 0); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := replaySites(sc, 0); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: got %v, want %s", c.text, err, c.want)
 		}
 	}
 }
 
-// FuzzReplay: whatever a scenario says, a run ends without a panic, its events
+// FuzzReplaySites: whatever a scenario says, a run ends without a panic, its events
 // are a trace, and a second run is the same.
-func FuzzReplay(f *testing.F) {
+func FuzzReplaySites(f *testing.F) {
 	f.Add(stuck)
 	f.Add(dies + "at 4 crash site 1\nuntil 30\nat 3 P3 takes L2 for exp:3")
 	f.Add("algorithm detect-distributed\nlatency uniform:0.5,2\n" + opposed)
@@ -154,17 +163,17 @@ func FuzzReplay(f *testing.F) {
 		if err != nil || !sc.Transacts() || sc.Processes > 8 || sc.Sites > 8 || len(sc.Actions) > 20 {
 			return
 		}
-		one, err := Replay(sc, 20000)
+		one, err := replaySites(sc, 20000)
 		if err != nil {
 			return
 		}
 		if err := one.Trace().Check(); err != nil {
 			t.Fatalf("%v in\n%s", err, text)
 		}
-		if len(one.Result.Violations) > 0 {
-			t.Fatalf("%v in\n%s", one.Result.Violations, text)
+		if len(one.Violations) > 0 {
+			t.Fatalf("%v in\n%s", one.Violations, text)
 		}
-		if two, _ := Replay(sc, 20000); !reflect.DeepEqual(one.Events, two.Events) {
+		if two, _ := replaySites(sc, 20000); !reflect.DeepEqual(one.Events, two.Events) {
 			t.Fatalf("two runs of one scenario differ:\n%s", text)
 		}
 	})

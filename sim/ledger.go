@@ -1,13 +1,15 @@
-package trial
+package sim
 
 import (
+	"fmt"
+
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/deadlock"
 	"github.com/stile-lock/stile/scenario"
 )
 
-// A Result is what a run measured. Times in JSON are in T.
-type Result struct {
+// A Ledger is what a run of transactions measured. Times in JSON are in T.
+type Ledger struct {
 	Committed      int     `json:"committed"`
 	Aborted        int     `json:"aborted"`            // attempts that ended by being told to abort
 	Unnecessary    int     `json:"unnecessary_aborts"` // of these, who was part of no deadlock
@@ -19,7 +21,7 @@ type Result struct {
 	Stuck          int     `json:"stuck"`      // transactions that will never end
 
 	Phantoms     int             `json:"-"` // reported deadlocks that an abort or a death had broken
-	Found        int             `json:"-"` // deadlocks whose victim was told
+	Resolved     int             `json:"-"` // deadlocks whose victim was told
 	WrongVictims int             `json:"-"` // who was told was not the youngest
 	Buried       int             `json:"-"` // aborts because of dead sites
 	Lost         int             `json:"-"` // transactions that could not be run any more
@@ -33,11 +35,10 @@ type Result struct {
 	Graph        *deadlock.Graph `json:"-"` // at the end if stuck; else when the first deadlock arose; else the busiest
 	FirstVictim  core.ID         `json:"-"` // of a deadlock, if one was found
 	False        *FalseCycle     `json:"-"` // the first false report
-	Violations   []string        `json:"-"` // what must never happen, and did
+	Found        []Violation     `json:"-"` // what must never happen, and did
 
-	delays  int64
-	burying bool
-	ring    []int
+	delays int64
+	ring   []int
 }
 
 // A FalseCycle is a reported deadlock that is none.
@@ -49,42 +50,43 @@ type FalseCycle struct {
 }
 
 // Ring reports whether Graph has a cycle.
-func (r *Result) Ring() bool { return r.Graph != nil && len(r.Graph.Cycles()) > 0 }
+func (r *Ledger) Ring() bool { return r.Graph != nil && len(r.Graph.Cycles()) > 0 }
 
-func (r *Result) committed(w *world, p *process) {
+func (t *transacting) committed(p *transactor) {
+	r := &t.ledger
 	r.Committed++
 	p.commits++
-	if w.back != nil {
-		w.back.Commits = append(w.back.Commits, Ending{Proc: p.id, At: w.now})
+	if t.back != nil {
+		t.back.Commits = append(t.back.Commits, Ending{Proc: p.id, At: t.w.Now()})
 	}
-	r.LongestLife = max(r.LongestLife, w.now-p.began)
+	r.LongestLife = max(r.LongestLife, t.w.Now()-p.began)
 	r.MostAborts = max(r.MostAborts, p.aborts)
 }
 
-// finish completes the result.
-func (w *world) finish() *Result {
-	r := &w.result
-	r.Time = w.now
-	for i := range w.procs {
-		p := &w.procs[i]
+// finish completes the ledger of a run that was to have so many transactions.
+func (t *transacting) finish(number int) *Ledger {
+	r := &t.ledger
+	r.Time, r.Messages = t.w.Now(), t.meter.messages
+	for i := range t.procs {
+		p := &t.procs[i]
 		r.Commits = append(r.Commits, p.commits)
 		r.MostAborts = max(r.MostAborts, p.aborts)
 		if p.active && !p.dead {
-			r.LongestLife = max(r.LongestLife, w.now-p.began)
+			r.LongestLife = max(r.LongestLife, t.w.Now()-p.began)
 		}
 	}
-	if done := r.Committed + r.Lost; done < w.Transactions && !w.cut() {
-		for i := range w.procs {
-			if p := &w.procs[i]; p.active && !p.dead {
+	if r.Committed+r.Lost < number {
+		for i := range t.procs {
+			if p := &t.procs[i]; p.active && !p.dead {
 				r.Stuck++
 			}
 		}
-		if g := w.oracle.graph(); len(g.Edges()) > 0 {
+		if g := t.graph(); len(g.Edges()) > 0 {
 			r.Graph = g
 		}
 	}
-	if r.Found > 0 {
-		r.DetectionDelay = float64(r.delays) / float64(r.Found) / scenario.T
+	if r.Resolved > 0 {
+		r.DetectionDelay = float64(r.delays) / float64(r.Resolved) / scenario.T
 	}
 	if r.Committed > 0 {
 		r.PerTransaction = float64(r.Messages) / float64(r.Committed)
@@ -96,4 +98,37 @@ func (w *world) finish() *Result {
 		r.Graph = &deadlock.Graph{}
 	}
 	return r
+}
+
+// Graph draws the wait-for graph of a run as a picture: the last one if it is
+// stuck, else that of the first deadlock, else that of the first false one,
+// else the busiest.
+func Graph(c *Transactions, r *Ledger, title string) string {
+	p := deadlock.Picture{Title: title, Note: r.When(), Victim: core.None}
+	if title == "" {
+		p.Title = "Wait-for graph: " + c.Method.Title
+	}
+	g := r.Graph
+	switch {
+	case r.Stuck > 0:
+	case !r.Ring() && r.False != nil:
+		f := r.False
+		g, p.Reported, p.Victim = f.Graph, f.Cycle, f.Victim
+		p.Note = fmt.Sprintf("Who waited for whom at %s, when %v was told to abort; dashed: what was no longer so", scenario.FormatTime(f.At), f.Victim)
+	case r.Resolved > 0:
+		p.Victim = r.FirstVictim
+		p.Note += fmt.Sprintf("; %v was told to abort", r.FirstVictim)
+	}
+	return g.SVG(p)
+}
+
+// When says which moment the graph of a result shows.
+func (r *Ledger) When() string {
+	switch {
+	case r.Stuck > 0:
+		return "Who waits for whom, and for which lock, for ever"
+	case r.Ring():
+		return "Who waited for whom, and for which lock, when the first deadlock arose"
+	}
+	return "Who waited for whom, and for which lock, at the busiest time"
 }

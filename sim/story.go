@@ -1,4 +1,4 @@
-package trial
+package sim
 
 import (
 	"fmt"
@@ -12,14 +12,29 @@ import (
 
 // Lanes returns what the lanes of a trace are called: sites, then processes.
 func Lanes(l deadlock.Layout) []string {
-	var names []string
-	for s := range l.Sites {
-		names = append(names, fmt.Sprintf("site %d", s+1))
-	}
+	names := siteNames(l)
 	for p := range l.Home {
 		names = append(names, core.ID(p).String())
 	}
 	return names
+}
+
+func siteNames(l deadlock.Layout) []string {
+	var names []string
+	for s := range l.Sites {
+		names = append(names, fmt.Sprintf("site %d", s+1))
+	}
+	return names
+}
+
+// Trace returns a trace for the events of a run: a lane for each site, and then
+// one for each process.
+func (c *Transactions) Trace() trace.Trace {
+	lanes := Lanes(c.Layout)
+	return trace.Trace{
+		N: len(lanes), Names: lanes, Title: c.Method.Title, Algorithm: c.Method.Name, Kinds: deadlock.Kinds(), Unit: scenario.T,
+		Waiting: "waits for a lock", Inside: "has its locks",
+	}
 }
 
 // Story tells what happened, line by line: when, at which site, and what.
@@ -39,6 +54,10 @@ func Story(l deadlock.Layout, events []trace.Event) string {
 			what = fmt.Sprintf("%s to site %d is lost%s", e.Name, e.Peer+1, about(e))
 		case trace.Crash:
 			what = "dies"
+		case trace.Suspect:
+			what = fmt.Sprintf("hears that site %d is dead", e.Peer+1)
+		case trace.Expire:
+			what = "a timer runs out"
 		case trace.Violation:
 			what = "VIOLATION: " + e.Name
 		default:

@@ -1,0 +1,21 @@
+// Package kernel is the event kernel of simulated runs: a list of future
+// events, ordered by time and then by the order in which they were scheduled,
+// a network that carries messages between processes, their timers, and what
+// an adversary does to all of these. It knows no algorithm: what a delivery or
+// a timer means is up to the [Handler] that it tells.
+//
+//	k := kernel.New(kernel.Config{Processes: 3, Latency: scenario.Always(scenario.T)}, h)
+//	slot := k.Keep([]byte("hello"), 0, 0)
+//	k.Send(0, 1, slot)
+//	k.Drop(slot)
+//	for k.Pending() {
+//		if err := k.Step(); err != nil { ... }
+//	}
+//
+// Several groups may run side by side over the same processes: what belongs to
+// one of them is marked with its number.
+//
+// Time is counted in whole ticks, chance comes from a generator of its own and
+// no decision uses floating point, so a seed gives the same run, to the byte,
+// on every machine.
+package kernel

@@ -1,0 +1,70 @@
+package kernel
+
+import (
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/trace"
+)
+
+// A Timer is one of a process's, in one of the groups.
+type Timer struct {
+	Group int
+	ID    int
+}
+
+type timerKey struct {
+	proc core.ID
+	Timer
+}
+
+// running is a timer that is set.
+type running struct {
+	seq uint64 // the event that it will be
+	tag Tag
+}
+
+// SetTimer lets a timer run out after so many units, or never if that is 0. A
+// timer set again starts anew. Being set for the longest that an answer can
+// take, it runs out after everything else of its time.
+func (k *Kernel) SetTimer(p core.ID, t Timer, after int, tag Tag) {
+	key := timerKey{p, t}
+	if after <= 0 {
+		delete(k.timers, key)
+		return
+	}
+	if k.timers == nil {
+		k.timers = make(map[timerKey]running)
+	}
+	if k.manual {
+		k.timers[key] = running{uint64(k.Number()), tag}
+		return
+	}
+	at := k.now + int64(after)*k.unit
+	seq := k.queue.pushLast(Event{At: at, proc: int32(p), slot: int32(t.Group), arg: int32(t.ID), Kind: expire})
+	k.timers[key] = running{seq, tag}
+}
+
+// Running reports whether a timer is set.
+func (k *Kernel) Running(p core.ID, t Timer) bool {
+	_, ok := k.timers[timerKey{p, t}]
+	return ok
+}
+
+// AnyTimer reports whether any timer of any process is set.
+func (k *Kernel) AnyTimer() bool { return len(k.timers) > 0 }
+
+func (k *Kernel) expire(e Event) error {
+	p, t := core.ID(e.proc), Timer{int(e.slot), int(e.arg)}
+	if k.timers[timerKey{p, t}].seq != e.Seq {
+		return nil // set anew since, or stopped
+	}
+	return k.Expire(p, t)
+}
+
+// Expire lets a timer run out now.
+func (k *Kernel) Expire(p core.ID, t Timer) error {
+	key := timerKey{p, t}
+	tag := k.timers[key].tag
+	delete(k.timers, key)
+	k.Note(trace.Event{Kind: trace.Expire, Proc: p})
+	return k.handler.Expired(p, t, tag)
+}

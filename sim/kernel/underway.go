@@ -1,0 +1,218 @@
+package kernel
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/trace"
+)
+
+// What an adversary does to messages that are under way. None of it is on the
+// path of a plain run, so it is written to be simple, not fast.
+
+func (e *Event) on(l link) bool {
+	return e.Kind == deliver && core.ID(e.arg) == l.from && core.ID(e.proc) == l.to
+}
+
+func (k *Kernel) called(slot int32) string { return k.handler.Called(&k.slots[slot]) }
+
+// underWay returns the messages on a link in the order in which they would
+// arrive; all messages, if the link is nil.
+func (k *Kernel) underWay(l *link) []Event {
+	all := slices.Clone(k.queue.heap)
+	slices.SortFunc(all, func(a, b Event) int {
+		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Seq, b.Seq))
+	})
+	all = slices.Concat(k.faults.held, k.flight, all, k.faults.late)
+	return slices.DeleteFunc(all, func(e Event) bool {
+		return e.Kind != deliver || l != nil && !e.on(*l)
+	})
+}
+
+// remove takes an event out of wherever it is.
+func (k *Kernel) remove(seq uint64) Event {
+	for _, list := range []*[]Event{&k.faults.held, &k.flight, &k.faults.late, &k.queue.heap} {
+		i := slices.IndexFunc(*list, func(e Event) bool { return e.Seq == seq })
+		if i < 0 {
+			continue
+		}
+		e := (*list)[i]
+		*list = slices.Delete(*list, i, i+1)
+		if list == &k.queue.heap {
+			rest := slices.Clone(*list)
+			*list = (*list)[:0]
+			for _, r := range rest {
+				k.queue.again(r)
+			}
+		}
+		return e
+	}
+	return Event{}
+}
+
+// Harm does to a message what the adversary wants. In a timed run it is done
+// to the next message sent if none is under way.
+func (k *Kernel) Harm(a *scenario.Action) error {
+	l := link{a.Proc, a.Peer}
+	on := k.underWay(&l)
+	mine := slices.DeleteFunc(slices.Clone(on), func(e Event) bool {
+		return a.Message != "" && k.called(e.slot) != a.Message
+	})
+	nth := max(a.Nth, 1)
+	if nth > len(mine) {
+		if a.Kind == scenario.Deliver || k.manual || nth > 1 {
+			return k.notUnderWay(a, on)
+		}
+		k.faults.tricks = append(k.faults.tricks, trick{l, a.Message, a.Kind, a.By})
+		return nil
+	}
+	e := mine[nth-1]
+	place := slices.IndexFunc(on, func(o Event) bool { return o.Seq == e.Seq })
+	switch a.Kind {
+	case scenario.Deliver:
+		return k.deliverNow(e, on[0])
+	case scenario.Drop:
+		k.remove(e.Seq)
+		k.noteMessage(trace.Drop, a.Proc, a.Peer, int(e.Seq), e.slot)
+		k.Drop(e.slot)
+	case scenario.Duplicate:
+		k.duplicate(e)
+	case scenario.Delay:
+		k.postpone(e, a.By, on[place+1:])
+	case scenario.Reorder:
+		return k.reorder(e, on[place+1:])
+	}
+	return nil
+}
+
+func (k *Kernel) notUnderWay(a *scenario.Action, on []Event) error {
+	what := "message"
+	if a.Message != "" {
+		what = a.Message
+	}
+	if len(on) == 0 {
+		return fmt.Errorf("no message is under way from %s to %s", k.Name(a.Proc), k.Name(a.Peer))
+	}
+	names := ""
+	for _, e := range on {
+		names += " " + k.called(e.slot)
+	}
+	return fmt.Errorf("no such %s is under way from %s to %s: there is%s", what, k.Name(a.Proc), k.Name(a.Peer), names)
+}
+
+// UnderWay returns how many messages are under way.
+func (k *Kernel) UnderWay() int { return len(k.underWay(nil)) }
+
+// DeliverAll empties the network in order of sending. What cannot arrive stays
+// under way.
+func (k *Kernel) DeliverAll() error {
+	for limit := 1000 * (k.n + 10); ; limit-- {
+		first, any := Event{}, false
+		for _, e := range k.underWay(nil) {
+			from, to := core.ID(e.arg), core.ID(e.proc)
+			if (k.faults.crashed[to] || !k.faults.cut(from, to)) && (!any || e.Seq < first.Seq) {
+				first, any = e, true
+			}
+		}
+		if !any {
+			return nil
+		}
+		if limit == 0 {
+			return fmt.Errorf("the network does not get empty: the algorithm goes on sending for ever")
+		}
+		if err := k.deliver(k.remove(k.ahead(first).Seq)); err != nil {
+			return err
+		}
+	}
+}
+
+// ahead returns the first message on the link of e: after a reordering it may
+// be one that was sent later.
+func (k *Kernel) ahead(e Event) Event {
+	if !k.fifo {
+		return e
+	}
+	return k.underWay(&link{core.ID(e.arg), core.ID(e.proc)})[0]
+}
+
+// deliverNow lets a message arrive before its time.
+func (k *Kernel) deliverNow(e, first Event) error {
+	from, to := core.ID(e.arg), core.ID(e.proc)
+	if k.faults.cut(from, to) && !k.faults.crashed[to] {
+		if k.faults.paused[to] {
+			return fmt.Errorf("%s is paused", k.Name(to))
+		}
+		return fmt.Errorf("%s and %s are in different parts", k.Name(from), k.Name(to))
+	}
+	if k.fifo && e.Seq != first.Seq {
+		return fmt.Errorf("on a fifo link %s comes first: deliver it, or reorder it, or say network unordered", k.called(first.slot))
+	}
+	return k.deliver(k.remove(e.Seq))
+}
+
+// duplicate puts a copy right behind a message.
+func (k *Kernel) duplicate(e Event) {
+	k.queue.seq++
+	twin := e
+	twin.Seq = k.queue.seq
+	k.slots[e.slot].refs++
+	k.noteMessage(trace.Duplicate, core.ID(e.arg), core.ID(e.proc), int(twin.Seq), e.slot)
+	for _, list := range []*[]Event{&k.faults.held, &k.flight, &k.faults.late} {
+		if i := slices.IndexFunc(*list, func(o Event) bool { return o.Seq == e.Seq }); i >= 0 {
+			*list = slices.Insert(*list, i+1, twin)
+			return
+		}
+	}
+	k.queue.again(twin)
+}
+
+// postpone lets a message arrive later. On a FIFO link those behind it wait.
+func (k *Kernel) postpone(e Event, by int64, behind []Event) {
+	e = k.remove(e.Seq)
+	e.At = max(e.At, k.now) + by
+	k.queue.again(e)
+	k.waitFor(e, behind)
+}
+
+// waitFor keeps the messages behind e on a FIFO link behind it.
+func (k *Kernel) waitFor(e Event, behind []Event) {
+	if !k.fifo {
+		return
+	}
+	k.arrival(core.ID(e.arg), core.ID(e.proc), e.At)
+	for _, o := range behind {
+		if o.At < e.At {
+			o = k.remove(o.Seq)
+			o.At = e.At
+			k.queue.again(o)
+		}
+	}
+}
+
+// reorder lets the message behind e overtake it.
+func (k *Kernel) reorder(e Event, behind []Event) error {
+	if len(behind) == 0 {
+		if k.manual {
+			return fmt.Errorf("no message is behind %s, so none can overtake it", k.called(e.slot))
+		}
+		k.faults.late = append(k.faults.late, k.remove(e.Seq))
+		return nil
+	}
+	next := behind[0]
+	for _, list := range []*[]Event{&k.faults.held, &k.flight} {
+		i := slices.IndexFunc(*list, func(o Event) bool { return o.Seq == e.Seq })
+		j := slices.IndexFunc(*list, func(o Event) bool { return o.Seq == next.Seq })
+		if i >= 0 && j >= 0 {
+			(*list)[i], (*list)[j] = (*list)[j], (*list)[i]
+			return nil
+		}
+	}
+	e = k.remove(e.Seq)
+	e.At = max(next.At, k.now) + 1
+	k.queue.again(e)
+	k.waitFor(e, behind[1:])
+	return nil
+}

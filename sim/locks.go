@@ -1,0 +1,148 @@
+package sim
+
+import (
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/sim/kernel"
+	"github.com/stile-lock/stile/trace"
+)
+
+// Locks are the applications of mutual exclusion: they ask, are inside, and
+// leave.
+type locks struct {
+	*group
+	oracle *oracle
+
+	// What the run does when a seat has entered, or was denied.
+	onEnter func(seat core.ID)
+	onDeny  func(seat core.ID)
+}
+
+// lock makes a group of the world whose applications want into a critical
+// section.
+func (w *world) lock(spec core.Spec, view core.View, members []core.ID) (*locks, error) {
+	g, err := w.add(spec, view, members)
+	if err != nil {
+		return nil, err
+	}
+	l := &locks{group: g, oracle: newOracle(view.N)}
+	g.apps = l
+	if spec.Theory.ME3 {
+		l.watchOrder()
+	}
+	if view.Busy {
+		l.oracle.asked(view.Holder)
+		l.oracle.entered(view.Holder, 0)
+		if l.order != nil {
+			l.order.asked(view.Holder)
+			l.order.enter(view.Holder)
+		}
+	}
+	return l, nil
+}
+
+// watchOrder lets happened-before be watched.
+func (l *locks) watchOrder() {
+	if l.order == nil {
+		l.order = newOrder(l.view.N)
+	}
+}
+
+func (l *locks) ask(seat core.ID) {
+	l.meter.asked(seat, l.w.Now(), l.oracle)
+	l.oracle.asked(seat)
+	if l.order != nil {
+		l.order.asked(seat)
+	}
+	l.note(trace.Ask, seat, 0, "")
+	l.step(seat, core.Input{Kind: core.Request})
+}
+
+func (l *locks) leave(seat core.ID) {
+	l.oracle.left(seat)
+	l.meter.left(seat, l.w.Now(), l.oracle)
+	l.note(trace.Exit, seat, 0, "")
+	l.step(seat, core.Input{Kind: core.Release})
+}
+
+func (l *locks) caused(core.ID, kernel.Tag) {}
+func (l *locks) tag() kernel.Tag            { return 0 }
+
+func (l *locks) took(seat core.ID, _ core.Input, out *core.Output) {
+	if out.Entered {
+		l.enter(seat)
+	}
+	for _, n := range out.Notices {
+		switch n.Kind {
+		case core.Denied:
+			l.oracle.denied(seat)
+			l.forget(seat)
+			l.note(trace.Deny, seat, 0, "")
+			if l.onDeny != nil {
+				l.onDeny(seat)
+			}
+		case core.Leader:
+			l.note(trace.Lead, seat, n.Who, "")
+		case core.Victim:
+			l.note(trace.Abort, seat, n.Who, "")
+		}
+	}
+}
+
+func (l *locks) enter(seat core.ID) {
+	if l.oracle.procs[seat].phase != waiting {
+		l.broke(Violation{"unasked-entry", l.w.Now(), seat, core.None})
+		return
+	}
+	before := len(l.oracle.found)
+	l.oracle.entered(seat, l.w.Now())
+	if l.order != nil {
+		if q := l.order.enter(seat); q != core.None {
+			l.oracle.violate(Violation{"order", l.w.Now(), seat, q})
+		}
+	}
+	l.meter.entered(seat, l.w.Now())
+	l.note(trace.Enter, seat, 0, "")
+	l.tell(before)
+	if l.onEnter != nil {
+		l.onEnter(seat)
+	}
+}
+
+func (l *locks) broke(v Violation) {
+	l.oracle.violate(v)
+	l.tell(len(l.oracle.found) - 1)
+}
+
+// tell tells of the violations from number first on.
+func (l *locks) tell(first int) {
+	for _, v := range l.oracle.found[first:] {
+		l.note(trace.Violation, v.Proc, v.Other, v.Property)
+	}
+}
+
+// crashed forgets a process: its request is lost with it.
+func (l *locks) crashed(seat core.ID) {
+	switch l.oracle.procs[seat].phase {
+	case waiting:
+		l.oracle.denied(seat)
+		l.forget(seat)
+	case inside:
+		l.oracle.left(seat)
+	}
+}
+
+func (l *locks) forget(seat core.ID) {
+	if l.order != nil {
+		l.order.forget(seat)
+	}
+}
+
+func (l *locks) returned(core.ID)         {}
+func (l *locks) trusted(core.ID, core.ID) {}
+
+// ended reports the requests that nobody will grant any more.
+func (l *locks) ended() {
+	before := len(l.oracle.found)
+	l.oracle.ended(l.w.Now())
+	l.tell(before)
+}

@@ -1,0 +1,101 @@
+package sim
+
+import (
+	"math/bits"
+
+	"github.com/stile-lock/stile/core"
+)
+
+// An order watches ME3: a request that happened before another is granted
+// first. For each process it keeps whose waiting requests it knows of (they
+// happened before whatever it does next), and for each waiting request which
+// others it knew of when it was made (they must be granted first). Messages
+// carry what their sender knows.
+type order struct {
+	words int
+	knows []uint64 // a set of seats for each process
+	ahead []uint64 // a set of seats for each process
+	gone  []uint64 // when each process's last wait ended, in message times
+	now   uint64   // counts messages
+	said  []said   // of the message in each slot
+}
+
+// said is what the sender of a message knew, and when it was sent.
+type said struct {
+	knows []uint64
+	at    uint64
+}
+
+func newOrder(n int) *order {
+	w := (n + 63) / 64
+	return &order{words: w, knows: make([]uint64, n*w), ahead: make([]uint64, n*w), gone: make([]uint64, n)}
+}
+
+func (o *order) set(sets []uint64, p core.ID) []uint64 {
+	return sets[int(p)*o.words : (int(p)+1)*o.words]
+}
+
+func (o *order) asked(p core.ID) {
+	knows := o.set(o.knows, p)
+	copy(o.set(o.ahead, p), knows)
+	knows[p/64] |= 1 << (uint(p) % 64)
+}
+
+// sent is told that p sends the message in a slot.
+func (o *order) sent(p core.ID, slot int32) {
+	o.now++
+	for len(o.said) <= int(slot) {
+		o.said = append(o.said, said{})
+	}
+	s := &o.said[slot]
+	s.knows, s.at = append(s.knows[:0], o.set(o.knows, p)...), o.now
+}
+
+// received adds what the sender of the message in a slot knew.
+func (o *order) received(p core.ID, slot int32) {
+	s := &o.said[slot]
+	o.learn(p, s.knows, s.at)
+}
+
+// told is told that p's application talks to peer's.
+func (o *order) told(p, peer core.ID) {
+	o.now++
+	o.learn(peer, o.set(o.knows, p), o.now)
+}
+
+// learn adds what somebody knew. What it said of a request that has been
+// granted since does not count any more.
+func (o *order) learn(p core.ID, said []uint64, at uint64) {
+	for w, knows := range o.set(o.knows, p) {
+		for fresh := said[w] &^ knows; fresh != 0; fresh &= fresh - 1 {
+			q := w*64 + bits.TrailingZeros64(fresh)
+			if o.gone[q] < at {
+				o.knows[int(p)*o.words+w] |= fresh & -fresh
+			}
+		}
+	}
+}
+
+// enter returns a process that had to be granted before p, or None.
+func (o *order) enter(p core.ID) core.ID {
+	first := core.None
+	for w, x := range o.set(o.ahead, p) {
+		if x != 0 {
+			first = core.ID(w*64 + bits.TrailingZeros64(x))
+			break
+		}
+	}
+	o.forget(p)
+	return first
+}
+
+// forget drops p's request everywhere: it waits no more.
+func (o *order) forget(p core.ID) {
+	o.gone[p] = o.now
+	w, bit := int(p)/64, uint64(1)<<(uint(p)%64)
+	for i := w; i < len(o.knows); i += o.words {
+		o.knows[i] &^= bit
+		o.ahead[i] &^= bit
+	}
+	clear(o.set(o.ahead, p))
+}

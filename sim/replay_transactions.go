@@ -1,0 +1,329 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/sim/kernel"
+	"github.com/stile-lock/stile/trace"
+)
+
+// A SitesPlayback is what came of the transactions of a scenario with sites.
+type SitesPlayback struct {
+	Run     Transactions // as the scenario says
+	Ledger  *Ledger      // as of any run
+	Commits []Ending
+	Aborts  []Ending    // of those who were told to
+	Cycles  [][]core.ID // the deadlocks that arose
+	False   [][]core.ID // the deadlocks that were reported, but never were
+	Stuck   []core.ID   // whose transactions never end
+}
+
+// An Ending is the end of a transaction, or of one attempt.
+type Ending struct {
+	Proc  core.ID
+	At    int64     // ticks, or in steps the number of the action
+	Cycle []core.ID // an abort: the deadlock that it is to break, if it was told one
+}
+
+// Patience of a scenario: how long a deadlock may stand in T before the run
+// ends, and how many events may happen for each process without anything
+// coming of them.
+const (
+	patience = 100
+	restless = 1000
+)
+
+// A siteCast plays a scenario of transactions.
+type siteCast struct {
+	p *player
+	*transacting
+	number int // how many transactions there are to be
+}
+
+// transactionsOf returns the run that a scenario with sites asks for.
+func transactionsOf(sc *scenario.Scenario) (Transactions, error) {
+	m, err := deadlock.Find(sc.Algorithm)
+	return Transactions{
+		Method: m, Mode: sc.Mode, Layout: deadlock.Layout{Sites: sc.Sites, Home: sc.Homes, At: sc.Locks},
+		Hold: sc.Hold, Backoff: sc.Backoff, Latency: sc.Latency, Links: sc.Links, Seed: sc.Seed,
+		Patient: patience * scenario.T,
+	}, err
+}
+
+// SiteSpec returns the method that a scenario with sites runs, as Replay wants
+// it.
+func SiteSpec(sc *scenario.Scenario) (core.Spec, error) {
+	spec, err := siteSpec(sc)
+	if err != nil && sc.File != "" {
+		err = fmt.Errorf("%s: %w", sc.File, err)
+	}
+	return spec, err
+}
+
+func siteSpec(sc *scenario.Scenario) (core.Spec, error) {
+	if !sc.Transacts() {
+		return core.Spec{}, fmt.Errorf("there are no sites: say where processes and locks are, by lines such as site 1 P1 L1")
+	}
+	run, err := transactionsOf(sc)
+	if err != nil {
+		return core.Spec{}, err
+	}
+	return run.Method.Spec(run.Layout, run.Mode)
+}
+
+func newSiteCast(p *player, spec core.Spec) (*siteCast, error) {
+	run, err := transactionsOf(p.sc)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range p.sc.Actions {
+		if a.Kind == scenario.Take {
+			run.Number++
+		}
+	}
+	t, err := p.w.transact(spec, run)
+	if err != nil {
+		return nil, err
+	}
+	t.back = &SitesPlayback{Run: run}
+	p.back.Sites = t.back
+	p.back.frame = siteFrame(run, p.sc)
+	return &siteCast{p, t, run.Number}, nil
+}
+
+func siteFrame(run Transactions, sc *scenario.Scenario) trace.Trace {
+	t := run.Trace()
+	if sc.Title != "" {
+		t.Title = sc.Title
+	}
+	if sc.Steps {
+		t.Unit = 1
+	}
+	return t
+}
+
+func (c *siteCast) begin()                {}
+func (c *siteCast) crashed(core.ID)       {}
+func (c *siteCast) happen(e kernel.Event) { c.due(e) }
+func (c *siteCast) progress() int         { return c.issued + c.ledger.Committed }
+func (c *siteCast) patience(int) int      { return restless * (len(c.procs) + 10) }
+func (c *siteCast) over() bool            { return c.hopeless() }
+
+// place returns the site at which a line is done.
+func (c *siteCast) place(a *scenario.Action) core.ID {
+	if a.Kind == scenario.Take || a.Kind == scenario.Proceed {
+		return c.Layout.Home[a.Proc]
+	}
+	return a.Proc
+}
+
+func (c *siteCast) may(a *scenario.Action) error {
+	if a.Kind != scenario.Take && a.Kind != scenario.Proceed {
+		return nil
+	}
+	p := &c.procs[a.Proc]
+	switch {
+	case a.Kind == scenario.Take && !c.w.Steps():
+		return nil // it begins when the one before has committed
+	case p.waits:
+		return fmt.Errorf("%v waits for %s", a.Proc, deadlock.LockName(p.locks[p.got]))
+	case a.Kind == scenario.Take && p.active:
+		return fmt.Errorf("%v cannot take anything: its transaction is under way, let it go on", a.Proc)
+	case a.Kind == scenario.Proceed && !p.active:
+		return fmt.Errorf("%v cannot go on: it runs no transaction", a.Proc)
+	}
+	return nil
+}
+
+func (c *siteCast) do(a *scenario.Action) {
+	p := &c.procs[a.Proc]
+	switch {
+	case a.Kind == scenario.Proceed:
+		c.proceed(int(a.Proc))
+	case a.Kind == scenario.Take:
+		p.jobs = append(p.jobs, a)
+		if len(p.jobs) == 1 && !p.active {
+			c.goOn(int(a.Proc))
+		}
+	}
+}
+
+// proceed lets a process go on in steps. It gives up what a dead site would
+// have to grant: nobody would answer.
+func (c *siteCast) proceed(i int) {
+	p := &c.procs[i]
+	if p.got < len(p.locks) && c.w.Crashed(c.Layout.At[p.locks[p.got]]) && !c.Method.Claims {
+		home := c.Layout.Home[i]
+		c.say(home, "%v gives up: the site of %s is dead", p.id, deadlock.LockName(p.locks[p.got]))
+		c.free(i)
+		p.active, p.got = false, 0
+		c.ledger.Lost++
+		c.step(home, core.Input{Kind: core.Abort, From: p.id})
+		return
+	}
+	c.goOn(i)
+}
+
+func (c *siteCast) finish(b *Playback, still, stalled bool) {
+	number := c.number
+	if c.p.cut || c.w.Steps() && !still {
+		number = 0 // the run was cut off: nobody is stuck
+	}
+	s := b.Sites
+	s.Ledger = c.transacting.finish(number)
+	b.Violations = s.Ledger.Found
+	if b.Stopped || s.Ledger.Stuck == 0 {
+		return
+	}
+	for i := range c.procs {
+		if p := &c.procs[i]; p.active && !p.dead {
+			s.Stuck = append(s.Stuck, p.id)
+		}
+	}
+	c.w.Wait(c.w.Now() + b.frame.Unit) // a while later nothing has changed
+	c.w.Note(trace.Event{Kind: trace.Note, Proc: core.None, Name: "stuck for ever: " + processNames(s.Stuck)})
+}
+
+func processNames(ids []core.ID) string {
+	words := make([]string, len(ids))
+	for i, id := range ids {
+		words[i] = id.String()
+	}
+	return strings.Join(words, " ")
+}
+
+// state checks what is expected of a process now.
+func (c *siteCast) state(j *judge, e scenario.Expectation) {
+	is, next := c.stands(int(e.Proc)), c.waitsFor(int(e.Proc))
+	switch {
+	case e.Kind == scenario.WaitsFor && next >= 0 && core.ID(next) != e.Peer:
+		j.differ(e, fmt.Sprintf("%s%v waits for %v", e.When, e.Proc, core.ID(next)))
+	case e.Kind == scenario.WaitsFor && next < 0:
+		j.differ(e, fmt.Sprintf("%s%v %s, for nobody", e.When, e.Proc, is))
+	case e.Kind == scenario.PhaseIs && is != e.Phase.String():
+		j.differ(e, fmt.Sprintf("%s%v %s", e.When, e.Proc, is))
+	}
+}
+
+// stands says what a process is doing.
+func (c *siteCast) stands(i int) string {
+	switch p := &c.procs[i]; {
+	case p.dead:
+		return "is dead"
+	case p.waits:
+		return scenario.Waits.String()
+	case p.active && p.got == 0:
+		return "is about to try again"
+	case p.active:
+		return "works"
+	}
+	return scenario.Idle.String()
+}
+
+func (c *siteCast) whole(j *judge, e scenario.Expectation) {
+	s := c.back
+	switch e.Kind {
+	case scenario.Commits:
+		c.inOrder(j, e, s.Commits)
+	case scenario.Aborts:
+		c.inOrder(j, e, s.Aborts)
+	case scenario.CommitsAt:
+		c.endsAt(j, e, s.Commits)
+	case scenario.AbortsAt:
+		c.endsAt(j, e, s.Aborts)
+	case scenario.Deadlocks:
+		if len(s.Cycles) != e.N {
+			j.differ(e, strconv.Itoa(len(s.Cycles)))
+		}
+	case scenario.Cycle:
+		c.ring(j, e, s.Cycles)
+	case scenario.FalseCycle:
+		c.ring(j, e, s.False)
+	}
+}
+
+// unsaid checks what is expected if nothing is said: nobody is stuck, and no
+// deadlock is reported that never was.
+func (c *siteCast) unsaid(j *judge) {
+	stuck, falses := scenario.Expectation{Kind: scenario.Stuck}, scenario.Expectation{Kind: scenario.NoFalseCycle}
+	var foreseen [][]core.ID
+	for _, e := range c.p.sc.Expect {
+		switch e.Kind {
+		case scenario.Stuck:
+			stuck = e
+		case scenario.NoFalseCycle:
+			falses = e
+		case scenario.FalseCycle:
+			foreseen = append(foreseen, e.Procs)
+		}
+	}
+	if s := c.back.Stuck; !slices.Equal(s, slices.Sorted(slices.Values(stuck.Procs))) {
+		j.differ(stuck, scenario.Expectation{Kind: scenario.Stuck, Procs: s}.What())
+	}
+	for _, f := range c.back.False {
+		if !slices.ContainsFunc(foreseen, func(g []core.ID) bool { return sameRing(f, g) }) {
+			j.differ(falses, scenario.Expectation{Kind: scenario.FalseCycle, Procs: f}.What())
+			break
+		}
+	}
+}
+
+// inOrder checks who committed or aborted, in order.
+func (c *siteCast) inOrder(j *judge, e scenario.Expectation, all []Ending) {
+	got := scenario.Expectation{Kind: e.Kind}
+	for _, x := range all {
+		got.Procs = append(got.Procs, x.Proc)
+	}
+	if !slices.Equal(got.Procs, e.Procs) {
+		j.differ(e, got.What())
+	}
+}
+
+// endsAt checks when somebody committed or aborted.
+func (c *siteCast) endsAt(j *judge, e scenario.Expectation, all []Ending) {
+	var times []string
+	for _, x := range all {
+		if x.Proc != e.Proc {
+			continue
+		}
+		if x.At == e.At {
+			return
+		}
+		times = append(times, scenario.FormatTime(x.At))
+	}
+	if times == nil {
+		times = []string{"no time"}
+	}
+	j.differ(e, "at "+strings.Join(times, " "))
+}
+
+// ring checks that a cycle is among those that there were.
+func (c *siteCast) ring(j *judge, e scenario.Expectation, all [][]core.ID) {
+	var words []string
+	for _, c := range all {
+		if sameRing(c, e.Procs) {
+			return
+		}
+		words = append(words, deadlock.Round(c))
+	}
+	if words == nil {
+		words = []string{"none"}
+	}
+	j.differ(e, strings.Join(words, ", "))
+}
+
+// sameRing reports whether two cycles are one, whoever is named first.
+func sameRing(a, b []core.ID) bool {
+	for i := range b {
+		if slices.Equal(a, slices.Concat(b[i:], b[:i])) {
+			return true
+		}
+	}
+	return false
+}

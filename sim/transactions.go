@@ -1,0 +1,189 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/sim/kernel"
+	"github.com/stile-lock/stile/trace"
+)
+
+// Transactions say what to run: processes over several locks at sites, and a
+// method against deadlock.
+//
+// Processes run transactions one after the other. A transaction asks for its
+// locks one by one, stays a while, and commits; one that is told to abort
+// starts again with the same locks until it commits. The simulator knows who
+// has which lock, and whose request has come where. So it knows the true
+// wait-for graph at any time, when a deadlock arises, and whether one that is
+// reported is there. It never looks into a site, but for the ages of
+// transactions when it judges a victim.
+type Transactions struct {
+	Method deadlock.Method
+	Mode   string
+	Layout deadlock.Layout // its transactions are the processes
+	Number int             // how many transactions commit in all
+
+	Few, Many int // how many locks a transaction asks for
+	Hot       int // per cent of the requests that go to the first fifth of the locks
+
+	// Program, if not nil, decides what the n-th transaction of a process asks
+	// for, and in which order, instead of chance.
+	Program func(p core.ID, n int) []int
+
+	Think   scenario.Dist   // before a transaction
+	Hold    scenario.Dist   // after each lock
+	Backoff scenario.Dist   // after an abort
+	Latency scenario.Dist   // of a message between sites
+	Links   []scenario.Link // latencies of single links between sites, where they differ
+
+	Crashes []SiteCrash
+	Seed    uint64
+	Patient int64               // ticks after which a deadlock that stands ends the run; five times as many without a commit do so too
+	Observe func(e trace.Event) // told of everything that happens; nil is fastest
+}
+
+// A SiteCrash is the death of a site.
+type SiteCrash struct {
+	Site core.ID
+	At   int64
+}
+
+// UsualTransactions returns the settings that a run has unless it is told
+// otherwise.
+func UsualTransactions() Transactions {
+	return Transactions{
+		Number: 100, Few: 2, Many: 4, Hot: 20, Seed: 1,
+		Think:   scenario.Dist{Shape: scenario.Exponential, A: 8 * scenario.T},
+		Hold:    scenario.Dist{Shape: scenario.Exponential, A: scenario.T},
+		Backoff: scenario.Dist{Shape: scenario.Uniform, A: scenario.T, B: 8 * scenario.T},
+		Latency: scenario.Dist{Shape: scenario.Uniform, A: scenario.T / 2, B: 3 * scenario.T / 2},
+		Patient: 2000 * scenario.T,
+	}
+}
+
+// Philosophers returns the dinner: n philosophers, each between two forks, at
+// three sites. Each takes the left fork, and then the right one.
+func Philosophers(m deadlock.Method, mode string, n, meals int) Transactions {
+	c := UsualTransactions()
+	c.Method, c.Mode, c.Layout, c.Number = m, mode, deadlock.Spread(3, n, n), meals
+	c.Program = func(p core.ID, _ int) []int { return []int{int(p), (int(p) + 1) % n} }
+	c.Think = scenario.Dist{Shape: scenario.Exponential, A: 2 * scenario.T}
+	return c
+}
+
+func (c *Transactions) check() error {
+	if c.Number < 1 {
+		return fmt.Errorf("%d transactions: there must be at least 1", c.Number)
+	}
+	if c.Program == nil && (c.Few < 1 || c.Many < c.Few) {
+		return fmt.Errorf("%d to %d locks for a transaction: want at least 1, and the smaller number first", c.Few, c.Many)
+	}
+	if err := checkLatency(c.Latency); err != nil {
+		return err
+	}
+	for _, x := range c.Crashes {
+		if x.Site < 0 || int(x.Site) >= c.Layout.Sites {
+			return fmt.Errorf("crash of site %d: there are sites 1 to %d", x.Site+1, c.Layout.Sites)
+		}
+	}
+	return nil
+}
+
+// RunTransactions runs c until all transactions have committed, or nothing can
+// happen any more, or a deadlock has stood for too long.
+func RunTransactions(c Transactions) (*Ledger, error) {
+	if err := c.check(); err != nil {
+		return nil, fmt.Errorf("cannot run %s: %w", c.Method.Name, err)
+	}
+	spec, err := c.Method.Spec(c.Layout, c.Mode)
+	if err != nil {
+		return nil, err
+	}
+	w := newWorld(kernel.Config{
+		Processes: c.Layout.Sites, Latency: c.Latency, Links: c.Links, Seed: c.Seed,
+		Adversary: len(c.Crashes) > 0, Detects: true, Names: siteNames(c.Layout), Observe: c.Observe,
+	})
+	t, err := w.transact(spec, c)
+	if err != nil {
+		return nil, err
+	}
+	w.own = t.happen
+	for p := range t.procs {
+		t.later(p, t.procs[p].rand.Sample(c.Think))
+	}
+	for i, x := range c.Crashes {
+		w.At(x.At, script, core.None, i)
+	}
+	for w.Pending() && !t.over() {
+		t.ledger.Events++
+		if err := w.next(); err != nil {
+			return nil, err
+		}
+	}
+	return t.finish(c.Number), nil
+}
+
+// over reports whether the run has come to its end.
+func (t *transacting) over() bool {
+	return t.ledger.Committed+t.ledger.Lost >= t.Number || t.hopeless()
+}
+
+// hopeless reports whether a deadlock has stood, or nobody has committed, for
+// too long.
+func (t *transacting) hopeless() bool {
+	since, now := t.oldest(), t.w.Now()
+	return since >= 0 && now-since > t.Patient || now-t.progress > 5*t.Patient
+}
+
+func (t *transacting) happen(e kernel.Event) error {
+	if e.Kind == act {
+		t.due(e)
+	} else if d := t.Crashes[e.Arg()].Site; !t.w.Crashed(d) {
+		t.w.crash(d)
+	}
+	return t.w.err
+}
+
+// draw decides what the next transaction of a process asks for. Locks of dead
+// sites are left out.
+func (t *transacting) draw(i int) []int {
+	p := &t.procs[i]
+	var locks []int
+	switch {
+	case p.job != nil:
+		locks = slices.Clone(p.job.Locks)
+	case t.Program != nil:
+		locks = slices.Clone(t.Program(core.ID(i), p.drawn))
+	default:
+		locks = t.chance(i)
+	}
+	p.drawn++
+	locks = slices.DeleteFunc(locks, func(k int) bool { return t.w.Crashed(t.Layout.At[k]) && !t.Method.Claims })
+	if t.Method.Sorted {
+		slices.Sort(locks)
+	}
+	return locks
+}
+
+func (t *transacting) chance(i int) []int {
+	r := &t.procs[i].rand
+	all := len(t.Layout.At)
+	n := min(all, t.Few+int(r.Below(int64(t.Many-t.Few+1))))
+	hot := max(1, all/5)
+	var locks []int
+	for len(locks) < n {
+		k := int(r.Below(int64(all)))
+		if int(r.Below(100)) < t.Hot {
+			k = int(r.Below(int64(hot)))
+		}
+		for slices.Contains(locks, k) {
+			k = (k + 1) % all
+		}
+		locks = append(locks, k)
+	}
+	return locks
+}
