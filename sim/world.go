@@ -32,6 +32,7 @@ type world struct {
 	steps    int                 // events observed
 	state    []byte
 	shadow   shadow
+	unasked  core.Set // who is inside without having asked
 
 	// What the run does when a process has entered, or was denied.
 	onEnter func(p core.ID)
@@ -117,6 +118,12 @@ func (w *world) ask(p core.ID) error {
 	w.meter.asked(p, w.now, w.oracle)
 	w.oracle.asked(p)
 	w.note(trace.Event{Kind: trace.Ask, Proc: p})
+	if w.unasked.Has(p) { // it goes out before it asks
+		w.unasked.Remove(p)
+		if err := w.step(p, core.Input{Kind: core.Release}); err != nil {
+			return err
+		}
+	}
 	return w.step(p, core.Input{Kind: core.Request})
 }
 
@@ -125,6 +132,7 @@ func (w *world) enter(p core.ID) {
 	if w.oracle.procs[p].phase != waiting {
 		w.oracle.violate(Violation{"unasked-entry", w.now, p, core.None})
 		w.note(trace.Event{Kind: trace.Violation, Proc: p, Peer: core.None, Name: "unasked-entry"})
+		w.unasked.Add(p)
 		return
 	}
 	w.oracle.entered(p, w.now)
