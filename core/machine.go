@@ -125,7 +125,7 @@ func (m *machine[M, P]) Step(in Input, out *Output) error {
 	if len(out.loop) > 0 {
 		m.receiveOwn(out)
 	}
-	if m.mutex != nil {
+	if m.mutex != nil && (out.Entered || len(out.Notices) > 0) {
 		m.follow(out)
 	}
 	if o.err != nil {

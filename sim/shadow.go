@@ -11,24 +11,15 @@ type shadow struct {
 	twin  core.Twin
 }
 
-// due reports whether the next step is to be taken twice.
-func (s *shadow) due() bool {
-	s.taken++
-	return s.taken > s.next
-}
-
 // wait says when to take a step twice again: after one 64th of the steps so
-// far, or 2048, or more if a state has many bytes.
+// far, or 8192, or more if a state has many bytes.
 func (s *shadow) wait(size int) {
-	s.next = s.taken + min(s.taken/64, max(2048, 64*size))
+	s.next = s.taken + min(s.taken/64, max(8192, 64*size))
 }
 
-// take lets p's machine take a step, and now and then a twin of it too.
-func (w *world) take(p core.ID, in core.Input) error {
+// takeTwice lets p's machine take a step, and a twin of it too.
+func (w *world) takeTwice(p core.ID, in core.Input) error {
 	m := w.machines[p]
-	if w.spare != nil || !w.shadow.due() { // rebuilt from its bytes already, or not due
-		return m.Step(in, &w.out)
-	}
 	twin := &w.shadow.twin
 	if err := twin.Before(m, w.birth(p, w.view)); err != nil {
 		return err

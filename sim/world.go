@@ -93,6 +93,15 @@ func (w *world) step(p core.ID, in core.Input) error {
 	return nil
 }
 
+// take lets p's machine take a step, and now and then a twin of it too, unless
+// it is rebuilt from its bytes for every step anyway.
+func (w *world) take(p core.ID, in core.Input) error {
+	if w.shadow.taken++; w.shadow.taken > w.shadow.next && w.spare == nil {
+		return w.takeTwice(p, in)
+	}
+	return w.machines[p].Step(in, &w.out)
+}
+
 // noticed does what a notice of p's machine asks for.
 func (w *world) noticed(p core.ID, n core.Notice) {
 	switch n.Kind {
