@@ -35,7 +35,7 @@ func (s *clerk) Request(out *Out[all]) {
 func TestTwin(t *testing.T) {
 	for _, forgets := range []bool{true, false} {
 		birth := func() Machine {
-			return New(1, View{N: 3}, &clerk{self: 1, say: func() {}, forgets: forgets})
+			return NewElection(1, View{N: 3}, &clerk{self: 1, say: func() {}, forgets: forgets})
 		}
 		m := birth()
 		var twin Twin

@@ -129,6 +129,15 @@ func (g *group) step(seat core.ID, in core.Input) {
 	g.apps.took(seat, in, out)
 }
 
+// take lets the machine of a seat take a step, and now and then a twin of it
+// too, unless it is rebuilt from its bytes for every step anyway.
+func (g *group) take(seat core.ID, in core.Input) error {
+	if g.shadow.taken++; g.shadow.taken > g.shadow.next && g.spare == nil {
+		return g.takeTwice(seat, in)
+	}
+	return g.machines[seat].Step(in, &g.out)
+}
+
 // turn rebuilds the machine of a seat from its bytes.
 func (g *group) turn(seat core.ID) {
 	g.state = g.machines[seat].AppendState(g.state[:0])

@@ -11,24 +11,15 @@ type shadow struct {
 	twin  core.Twin
 }
 
-// due reports whether the next step is to be taken twice.
-func (s *shadow) due() bool {
-	s.taken++
-	return s.taken > s.next
-}
-
 // wait says when to take a step twice again: after one 64th of the steps so
-// far, or 2048, or more if a state has many bytes.
+// far, or 8192, or more if a state has many bytes.
 func (s *shadow) wait(size int) {
-	s.next = s.taken + min(s.taken/64, max(2048, 64*size))
+	s.next = s.taken + min(s.taken/64, max(8192, 64*size))
 }
 
-// take lets the machine of a seat take a step, and now and then a twin of it too.
-func (g *group) take(seat core.ID, in core.Input) error {
+// takeTwice lets the machine of a seat take a step, and a twin of it too.
+func (g *group) takeTwice(seat core.ID, in core.Input) error {
 	m := g.machines[seat]
-	if g.spare != nil || !g.shadow.due() { // rebuilt from its bytes already, or not due
-		return m.Step(in, &g.out)
-	}
 	twin := &g.shadow.twin
 	if err := twin.Before(m, g.birth(seat, g.view)); err != nil {
 		return err
