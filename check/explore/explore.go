@@ -137,7 +137,9 @@ func (e *explorer) advance(workers []*levelWorker) {
 		e.end("")
 	}
 	if now != 0 && e.seen != nil && e.err == nil {
+		left := time.Now()
 		e.seen(now, e.sofar())
+		e.away += time.Since(left)
 	}
 }
 
