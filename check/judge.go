@@ -26,37 +26,17 @@ func (r *run) violated(h *host, e *explore.Exploration, name string, bit explore
 // way finds the shortest way to break a property, while so much memory is in
 // use. If it is not found it says why.
 func (r *run) way(h *host, name string, bit explore.Broken, used int64) (p *Property, why string, err error) {
-	l := r.remaining("the way to a violation")
-	l.Stop = bit
-	if l.Memory > 0 {
-		l.Memory = max(1, l.Memory-used)
-	}
-	g, err := explore.BuildGraph(h, explore.GraphLimits{Limits: l})
-	if err != nil {
-		return nil, "", err
-	}
-	r.count(g.States())
-	at, ok := g.Found(bit)
+	w, ok := r.ways[wayTo{h, bit}] // a deadlock breaks two properties
 	if !ok {
-		return nil, g.Unfinished, nil
-	}
-	start, states, err := g.Along(g.PathTo(at.State))
-	if err != nil {
-		return nil, "", err
-	}
-	if at.Step != nil {
-		var next []byte
-		_, err := g.Worker().Next(states[len(states)-1], func(s explore.Step, b []byte) {
-			if next == nil && s.Label == at.Step.Label && s.Broken&bit != 0 {
-				next = append([]byte{}, b...)
-			}
-		})
-		if err != nil {
-			return nil, "", err
+		if w, why, err = r.search(h, bit, used); err != nil || why != "" {
+			return nil, why, err
 		}
-		states = append(states, next)
+		if r.ways == nil {
+			r.ways = map[wayTo]way{}
+		}
+		r.ways[wayTo{h, bit}] = w
 	}
-	moves, err := h.concrete(start, states)
+	moves, err := h.concrete(w.start, w.states)
 	if errors.Is(err, errSpurious) {
 		return &Property{Name: name, Verdict: Unfinished, Note: err.Error() + "; try with a bound on requests"}, "", nil
 	}
@@ -67,7 +47,48 @@ func (r *run) way(h *host, name string, bit explore.Broken, used int64) (p *Prop
 	if name == Starvation {
 		p.Note += " nothing need happen any more"
 	}
-	return p, "", r.tell(p, h, start, moves, expectation(bit))
+	return p, "", r.tell(p, h, w.start, moves, expectation(bit))
+}
+
+// A way is the states that lead to something broken, from start number start.
+type way struct {
+	start  int
+	states [][]byte
+}
+
+// A wayTo names what is broken, and where.
+type wayTo struct {
+	h   *host
+	bit explore.Broken
+}
+
+// search finds the shortest way to something broken, or says why not.
+func (r *run) search(h *host, bit explore.Broken, used int64) (w way, why string, err error) {
+	l := r.remaining("the way to a violation")
+	l.Stop = bit
+	if l.Memory > 0 {
+		l.Memory = max(1, l.Memory-used)
+	}
+	g, err := explore.BuildGraph(h, explore.GraphLimits{Limits: l})
+	if err != nil {
+		return w, "", err
+	}
+	r.count(g.States())
+	at, ok := g.Found(bit)
+	if !ok {
+		return w, g.Unfinished, nil
+	}
+	if w.start, w.states, err = g.Along(g.PathTo(at.State)); err != nil || at.Step == nil {
+		return w, "", err
+	}
+	var next []byte
+	_, err = g.Worker().Next(w.states[len(w.states)-1], func(s explore.Step, b []byte) {
+		if next == nil && s.Label == at.Step.Label && s.Broken&bit != 0 {
+			next = append([]byte{}, b...)
+		}
+	})
+	w.states = append(w.states, next)
+	return w, "", err
 }
 
 // expectation returns what a scenario expects that shows a property broken.

@@ -183,6 +183,7 @@ type run struct {
 	Config
 	report  *Report
 	started time.Time
+	ways    map[wayTo]way // those that were found
 }
 
 func (r *run) wants(names ...string) bool {

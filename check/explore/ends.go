@@ -74,7 +74,7 @@ func OutlookOf(m Model, l Limits) (Outlook, error) {
 
 // goOn tells progress now and then, and reports whether no limit is reached.
 func (d *descent) goOn() bool {
-	if d.steps++; d.steps&0xfff == 1 && d.why == "" {
+	if d.steps++; d.steps&0x3ff == 1 && d.why == "" {
 		memory := d.memory()
 		d.why = d.over(memory)
 		d.tell(Progress{States: d.seen.count.Load(), Depth: len(d.path), Memory: memory})

@@ -105,7 +105,7 @@ func (e *explorer) begin(run *levelWorker) error {
 	err := run.worker.Init(func(state []byte) bool {
 		if e.table.add(Fingerprint(state)) {
 			run.keep(state)
-			if e.table.count.Add(1)&0xfff == 0 {
+			if e.table.count.Add(1)&0x3ff == 0 {
 				run.weigh()
 				e.pace()
 			}
@@ -137,7 +137,9 @@ func (e *explorer) advance(workers []*levelWorker) {
 		e.end("")
 	}
 	if now != 0 && e.seen != nil && e.err == nil {
+		left := time.Now()
 		e.seen(now, e.sofar())
+		e.away += time.Since(left)
 	}
 }
 

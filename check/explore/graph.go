@@ -73,7 +73,7 @@ func BuildGraph(m Model, l GraphLimits) (*Graph, error) {
 			g.parent = append(g.parent, n)
 			g.queue.put(state)
 		}
-		return len(g.prints)&0xfff != 0 || g.goOn()
+		return len(g.prints)&0x3ff != 0 || g.goOn()
 	})
 	waits, _ := g.worker.(Waits)
 	for at := uint32(0); err == nil && g.Unfinished == "" && g.queue.more(); at++ {
@@ -91,7 +91,7 @@ func BuildGraph(m Model, l GraphLimits) (*Graph, error) {
 		}
 		if now&l.Stop != 0 {
 			g.Unfinished = "it ended where something was broken"
-		} else if at&0xfff == 0xfff {
+		} else if at&0x3ff == 0x3ff {
 			g.goOn()
 		}
 	}

@@ -24,7 +24,7 @@ type Progress struct {
 	States, Transitions int64
 	Queue, Depth        int // blocks of states to explore, and levels of the search; 0 if there are none
 	Memory              int64
-	Elapsed             time.Duration // since the pass began
+	Elapsed             time.Duration // that the pass has taken
 }
 
 // Why something ends early.
@@ -38,9 +38,10 @@ const (
 type watch struct {
 	Limits
 	start time.Time
+	away  time.Duration // spent on something else
 }
 
-func (l Limits) watch() watch { return watch{l, time.Now()} }
+func (l Limits) watch() watch { return watch{Limits: l, start: time.Now()} }
 
 // over returns why to end now, or nothing.
 func (w *watch) over(memory int64) string {
@@ -58,7 +59,7 @@ func (w *watch) over(memory int64) string {
 // tell tells progress.
 func (w *watch) tell(p Progress) {
 	if w.Progress != nil {
-		p.Pass, p.Elapsed = w.Pass, time.Since(w.start)
+		p.Pass, p.Elapsed = w.Pass, time.Since(w.start)-w.away
 		w.Progress(p)
 	}
 }
