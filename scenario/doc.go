@@ -99,10 +99,10 @@
 // # Transactions
 //
 // Lines that begin with site say where processes are at home and where locks
-// are kept; with them a scenario is about transactions and deadlocks. It is
-// always timed, on a fifo network. Of the head it has title, algorithm (a
-// method against deadlocks), processes, latency, hold, until and seed, links
-// being between sites, and:
+// are kept; with them a scenario is about transactions and deadlocks, on a fifo
+// network. Of the head it has title, algorithm (a
+// method against deadlocks), processes, latency, hold, until, seed and
+// schedule, links being between sites, and:
 //
 //	site 1 P1 P2 L1               # every process and every lock is at one site
 //	site 2 P3 P4 P5 L2 L3         # a site may have neither
@@ -118,6 +118,16 @@
 //	at 0.2 P2 takes L3 L1 for 5   # stays for 5 after each lock
 //	at 5.5 crash site 2           # with its transactions and locks; the other sites are told
 //
+// In steps nothing happens by itself: a transaction asks for one lock at a
+// time, and each message arrives by a line.
+//
+//	P1 takes L1 L2                # begins, and asks for L1
+//	P1 goes on                    # asks for its next lock, tries again after an abort, or commits
+//	deliver 1 -> 2 REQUEST        # between sites; deliver all
+//	crash site 2                  # nobody is told
+//	site 1 suspects site 2        # is told that it is dead
+//	site 1 timer 3 expires
+//
 // What can be expected, besides messages:
 //
 //	expect commits P5 P1 P2       # all commits of the run, in order; or none
@@ -129,5 +139,5 @@
 //	expect no false cycle         # what is expected if nothing is said about them
 //	expect stuck P1 P2            # who never ends; if nothing is said, none
 //	expect P1 waits for P5        # for a lock that P5 has, at the end; also waits, and idle
-//	expect at 4 P1 waits for P5   # when everything of time 4 has happened
+//	expect at 4 P1 waits for P5   # when everything of time 4 has happened; in steps: where the line stands
 package scenario

@@ -296,7 +296,21 @@ func TestErrors(t *testing.T) {
 		{sites + "latency 2 -> 2 2", "5:14: a link from site 2 to itself"},
 		{sites + "network lossy", `5:1: found "network": a scenario with sites is about transactions`},
 		{sites + "hold manual", "5:1: hold manual: nobody leaves by a line"},
-		{sites + "schedule steps", "5:10: schedule steps: transactions run in time"},
+		{sites + "schedule steps\nbackoff 2", `6:1: found "backoff": in steps nothing takes time`},
+		{sites + "schedule steps\nP1 takes L1 for 3", `6:13: found "for": in steps nothing takes time; let the transaction go on`},
+		{sites + "schedule steps\nP1 goes", "6:8: the line ends here: want on, as in P1 goes on"},
+		{sites + "schedule steps\nP1 continues", "want takes and the locks in their order, such as P1 takes L1 L2, or goes on; did you mean goes?"},
+		{sites + "schedule steps\nsite 1 suspects P2", "6:17: found \"P2\": want site and its number"},
+		{sites + "schedule steps\nsite 1 suspects site 1", "6:22: site 1 suspects itself"},
+		{sites + "schedule steps\nsite 1 timer 2", "want expires, as in site 1 timer 2 expires"},
+		{sites + "schedule steps\nsite 9 timer 2 expires", "6:6: there is no site 9"},
+		{sites + "schedule steps\ndrop 1 -> 2", "6:1: found \"drop\": want a process such as P2, deliver 1 -> 2, crash site 2"},
+		{sites + "schedule steps\nexpect at 3 P1 idle", "put the line where it is to be true"},
+		{sites + "schedule steps\nexpect P1 commits at 3", "in steps there are no times: expect commits says who commits, in order"},
+		{sites + "at 1 P1 goes on", "5:9: goes on: in a timed schedule a transaction goes on by itself"},
+		{sites + "at 1 deliver 1 -> 2", "5:6: found \"deliver\": in a timed schedule this happens by itself"},
+		{sites + "at 1 site 1 suspects site 2", "5:6: found \"site\": in a timed schedule this happens by itself"},
+		{head + "at 1 P1 goes on", `3:9: found "goes": a transaction takes locks at sites`},
 		{sites + "expect deadlock", "did you mean deadlocks?"},
 		{sites + "expect entries 1", "did you mean commits?"},
 		{sites + "expect P1 inside", `5:11: found "inside": want waits, waits for another, idle`},
@@ -355,12 +369,46 @@ func TestCheckRefusesWhatCannotBeWritten(t *testing.T) {
 	}
 }
 
+const siteSteps = `algorithm wait-die
+processes 2
+site 1 P1 L1
+site 2 P2 L2
+schedule steps
+
+P1 takes L1 L2
+P1 goes on
+expect P1 waits
+deliver 1 -> 2 REQUEST 2nd
+deliver all
+crash site 2
+site 1 suspects site 2
+site 1 timer 3 expires
+
+expect commits none
+`
+
+// Transactions in steps are written as they are read.
+func TestSiteSteps(t *testing.T) {
+	s, err := Parse("f", siteSteps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := Format(s); got != siteSteps {
+		t.Errorf("got\n%s\nwant\n%s", got, siteSteps)
+	}
+	s.Actions = append(s.Actions, Action{Kind: Crash, Proc: 0})
+	if err := s.Check(); err == nil {
+		t.Error("crash P1: want an error, since processes die with their site")
+	}
+}
+
 // Whatever the bytes, Parse says where it stumbles, or reads something that
 // Format writes and Parse reads again.
 func FuzzParse(f *testing.F) {
 	f.Add(everything)
 	f.Add(steps)
 	f.Add(transactions)
+	f.Add(siteSteps)
 	f.Add("algorithm a\nprocesses 2\nexpect P1 is a|b\nat 1 drop 1->2 -> 3rd")
 	f.Fuzz(func(t *testing.T, text string) {
 		s, err := Parse("f", text)

@@ -98,12 +98,17 @@ func (s *Scenario) Check() error {
 // checkSteps refuses what only a timed schedule has.
 func (s *Scenario) checkSteps() error {
 	zero := Dist{}
-	if s.Latency != zero || s.Hold != zero || s.Manual || s.Until != 0 || len(s.Links) > 0 {
-		return fmt.Errorf("latency, hold and until say how long things take, but in steps nothing takes time: remove them or the line schedule steps")
+	if s.Latency != zero || s.Hold != zero || s.Backoff != zero || s.Manual || s.Until != 0 || len(s.Links) > 0 {
+		return fmt.Errorf("latency, hold, backoff and until say how long things take, but in steps nothing takes time: remove them or the line schedule steps")
 	}
 	for _, a := range s.Actions {
 		if a.At != 0 || a.Hold != nil || a.By != 0 {
 			return fmt.Errorf("%q says when or how long, but in steps nothing takes time", a)
+		}
+	}
+	for _, e := range s.Expect {
+		if e.Kind == CommitsAt || e.Kind == AbortsAt {
+			return fmt.Errorf("%q: in steps there are no times", e)
 		}
 	}
 	return nil
