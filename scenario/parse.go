@@ -74,6 +74,9 @@ func (p *parser) look(lines []string) error {
 	if err := p.lookForSites(lines); err != nil {
 		return err
 	}
+	if err := p.lookForSections(lines); err != nil {
+		return err
+	}
 	if p.s.Steps {
 		p.s.Latency, p.s.Hold, p.s.Backoff = Dist{}, Dist{}, Dist{}
 	}
@@ -82,7 +85,7 @@ func (p *parser) look(lines []string) error {
 
 // settings are the words that a line of the head begins with.
 var settings = [...]string{
-	"title", "algorithm", "topology", "sets", "inform", "k", "coordinator", "experiment", "mode", "processes", "site", "holder", "network",
+	"title", "algorithm", "topology", "sets", "inform", "k", "coordinator", "experiment", "mode", "processes", "site", "section", "holder", "network",
 	"latency", "hold", "backoff", "until", "seed", "schedule", "set",
 }
 
@@ -127,8 +130,8 @@ func (p *parser) setting() {
 		p.end()
 		return
 	}
-	if name.text == "site" {
-		return // lookForSites has read it
+	if name.text == "site" || name.text == "section" {
+		return // look has read it
 	}
 	if line := p.said[name.text]; line > 0 && name.text != "set" {
 		p.failAt(name, fmt.Sprintf("%s was said before, on line %d: remove one of the two", name.text, line))
@@ -203,8 +206,9 @@ func (p *parser) timing(name word) {
 		}
 	case "set":
 		proc := p.process()
+		section := p.within(proc)
 		field := p.name("a field and its value, such as clock 41")
-		s.Set = append(s.Set, Setting{proc, field, p.rest("the value of " + field), p.line})
+		s.Set = append(s.Set, Setting{proc, section, field, p.rest("the value of " + field), p.line})
 	}
 }
 

@@ -58,7 +58,10 @@ func (p *parser) deed(a *Action) {
 	}
 	switch a.Kind {
 	case Ask:
+		a.Section = p.within(a.Proc)
 		p.hold(a)
+	case Leave:
+		a.Section = p.within(a.Proc)
 	case Suspect, Trust, Tell:
 		w := p.here()
 		if a.Peer = p.process(); a.Peer == a.Proc {
@@ -69,6 +72,7 @@ func (p *parser) deed(a *Action) {
 		if w := p.take(); w.text != "expires" {
 			p.fail(w, "expires, as in P1 timer 2 expires")
 		}
+		a.Section = p.within(a.Proc)
 	}
 }
 

@@ -32,6 +32,8 @@ type Scenario struct {
 	Manual  bool   // timed: a process leaves only when a line says so
 	Until   int64  // timed: when the run ends at the latest; 0 means when nothing more can happen
 
+	Sections []Section // critical sections side by side; none means that there is one, of all processes
+
 	Set     []Setting
 	Actions []Action
 	Expect  []Expectation
@@ -53,10 +55,11 @@ type Link struct {
 // A Setting gives one field of the state of one process its first value, in
 // the words of core.Describe.
 type Setting struct {
-	Proc  core.ID
-	Field string
-	Value string
-	Line  int // in the file; 0 if there is none
+	Proc    core.ID
+	Section string // in which section, if there are several
+	Field   string
+	Value   string
+	Line    int // in the file; 0 if there is none
 }
 
 // Check reports what makes s impossible to run or to write down.
@@ -71,6 +74,9 @@ func (s *Scenario) Check() error {
 		return fmt.Errorf("holder %d: there are processes 1 to %d", s.Holder+1, s.Processes)
 	}
 	if err := s.checkTransacts(); err != nil {
+		return err
+	}
+	if err := s.checkSections(); err != nil {
 		return err
 	}
 	if strings.ContainsAny(s.Title, "\n") || s.Title != trim(stripComment(s.Title)) {
