@@ -52,6 +52,7 @@ type Action struct {
 	Hold    *Dist       // Ask: how long it stays; Take: after each lock; nil means as the scenario says
 	Locks   []int       // Take: which, from 0, in this order
 	Timer   int         // Expire: which
+	Section string      // Ask, Leave, Expire: which, if there are several
 	Parts   [][]core.ID // Partition: who hears whom; those not named are one more part
 	Line    int         // in the file; 0 if there is none
 }
@@ -96,10 +97,11 @@ func (k ActionKind) OnLink() bool { return k >= Deliver && k <= Reorder && k != 
 func (a Action) String() string {
 	switch a.Kind {
 	case Ask:
+		s := a.Proc.String() + " asks" + behind(a.Section)
 		if a.Hold != nil {
-			return fmt.Sprintf("%v asks for %v", a.Proc, *a.Hold)
+			s += fmt.Sprintf(" for %v", *a.Hold)
 		}
-		return a.Proc.String() + " asks"
+		return s
 	case Take:
 		s := fmt.Sprintf("%v takes %s", a.Proc, lockNames(a.Locks))
 		if a.Hold != nil {
@@ -115,11 +117,11 @@ func (a Action) String() string {
 	case ExpireSite:
 		return fmt.Sprintf("site %d timer %d expires", a.Proc+1, a.Timer)
 	case Leave, Start:
-		return a.Proc.String() + " " + a.Kind.word()
+		return a.Proc.String() + " " + a.Kind.word() + behind(a.Section)
 	case Suspect, Trust, Tell:
 		return fmt.Sprintf("%v %s %v", a.Proc, a.Kind.word(), a.Peer)
 	case Expire:
-		return fmt.Sprintf("%v timer %d expires", a.Proc, a.Timer)
+		return fmt.Sprintf("%v timer %d expires", a.Proc, a.Timer) + behind(a.Section)
 	case DeliverAll:
 		return "deliver all"
 	case Crash, Restart, Pause, Resume:

@@ -28,6 +28,7 @@
 //	seed 7                        # for what is left to chance; default 1
 //	schedule timed                # or steps
 //	set P1 clock 41               # a field of the state at the start, as core.Describe shows it
+//	section seats among 1,2,4     # one of several critical sections; see Sections
 //
 // # Actions
 //
@@ -96,13 +97,31 @@
 // until, or when events go on and on without anything coming of them: with a
 // token that never rests, say until.
 //
+// # Sections
+//
+// Several critical sections may be used side by side. Each is an instance of
+// the algorithm among those processes that use it, with a state and a queue of
+// its own; its seats are numbered from 1, in the order of its processes. Lines
+// that say section name them, and then who asks, leaves or is expected to be
+// somewhere names one of them:
+//
+//	section seats among 1,2,4
+//	section films among 2,3,5
+//	at 0 P2 asks seats            # also asks seats for 5
+//	at 9 P2 leaves seats          # also P2 timer 1 expires seats, and set P2 seats clock 4
+//	expect entries seats 2 1
+//	expect P2 enters seats at 4
+//	expect at 3 P2 inside seats   # or waits, or idle; also when P2 enters seats
+//	expect P2 seats clock 4       # a field of its state in that section
+//	expect messages seats 8       # of that section; also messages seats REQUEST 4, and bypass seats 1
+//
 // # Transactions
 //
 // Lines that begin with site say where processes are at home and where locks
-// are kept; with them a scenario is about transactions and deadlocks. It is
-// always timed, on a fifo network. Of the head it has title, algorithm (a
-// method against deadlocks), processes, latency, hold, until and seed, links
-// being between sites, and:
+// are kept; with them a scenario is about transactions and deadlocks, on a fifo
+// network. Of the head it has title, algorithm (a method against deadlocks),
+// processes, latency, hold, until, seed and schedule, links being between sites,
+// and:
 //
 //	site 1 P1 P2 L1               # every process and every lock is at one site
 //	site 2 P3 P4 P5 L2 L3         # a site may have neither
@@ -118,6 +137,16 @@
 //	at 0.2 P2 takes L3 L1 for 5   # stays for 5 after each lock
 //	at 5.5 crash site 2           # with its transactions and locks; the other sites are told
 //
+// In steps nothing happens by itself: a transaction asks for one lock at a
+// time, and each message arrives by a line.
+//
+//	P1 takes L1 L2                # begins, and asks for L1
+//	P1 goes on                    # asks for its next lock, tries again after an abort, or commits
+//	deliver 1 -> 2 REQUEST        # between sites; deliver all
+//	crash site 2                  # nobody is told
+//	site 1 suspects site 2        # is told that it is dead
+//	site 1 timer 3 expires
+//
 // What can be expected, besides messages:
 //
 //	expect commits P5 P1 P2       # all commits of the run, in order; or none
@@ -129,5 +158,5 @@
 //	expect no false cycle         # what is expected if nothing is said about them
 //	expect stuck P1 P2            # who never ends; if nothing is said, none
 //	expect P1 waits for P5        # for a lock that P5 has, at the end; also waits, and idle
-//	expect at 4 P1 waits for P5   # when everything of time 4 has happened
+//	expect at 4 P1 waits for P5   # when everything of time 4 has happened; in steps: where the line stands
 package scenario

@@ -76,26 +76,28 @@ const (
 
 // A Moment is when FieldIs, PhaseIs and WaitsFor are to be true.
 type Moment struct {
-	Kind  MomentKind
-	At    int64   // AtTime: ticks
-	Proc  core.ID // OnEntry: who enters
-	Nth   int     // OnEntry: for the how manieth time; 0 means the first
-	Count int     // AfterActions: how many
+	Kind    MomentKind
+	At      int64   // AtTime: ticks
+	Proc    core.ID // OnEntry: who enters
+	Nth     int     // OnEntry: for the how manieth time; 0 means the first
+	Section string  // OnEntry: which, if there are several
+	Count   int     // AfterActions: how many
 }
 
 // An Expectation is one thing that must come true.
 type Expectation struct {
-	Kind  ExpectKind
-	When  Moment
-	Procs []core.ID // Entries, Commits, Aborts, Stuck, Cycle, FalseCycle
-	Proc  core.ID   // EntersAt, FieldIs, PhaseIs, CommitsAt, AbortsAt, WaitsFor
-	Peer  core.ID   // WaitsFor: whom
-	At    int64     // EntersAt, CommitsAt, AbortsAt
-	Name  string    // Messages: the kind, empty for all. FieldIs: the field. Violated, NotViolated: the property, empty for all.
-	Value string    // FieldIs, as core.Describe shows it
-	Phase Phase     // PhaseIs
-	N     int       // Messages, Bypass, Deadlocks
-	Line  int       // in the file; 0 if there is none
+	Kind    ExpectKind
+	When    Moment
+	Procs   []core.ID // Entries, Commits, Aborts, Stuck, Cycle, FalseCycle
+	Proc    core.ID   // EntersAt, FieldIs, PhaseIs, CommitsAt, AbortsAt, WaitsFor
+	Peer    core.ID   // WaitsFor: whom
+	At      int64     // EntersAt, CommitsAt, AbortsAt
+	Name    string    // Messages: the kind, empty for all. FieldIs: the field. Violated, NotViolated: the property, empty for all.
+	Value   string    // FieldIs, as core.Describe shows it
+	Phase   Phase     // PhaseIs
+	N       int       // Messages, Bypass, Deadlocks
+	Section string    // Entries, EntersAt, FieldIs, PhaseIs: in which, if there are several; Messages, Bypass: if only that one is meant
+	Line    int       // in the file; 0 if there is none
 }
 
 // String returns the expectation as a line of a file has it.
@@ -105,17 +107,17 @@ func (e Expectation) String() string { return "expect " + e.What() }
 func (e Expectation) What() string {
 	switch e.Kind {
 	case Entries:
-		return "entries " + numbers(e.Procs)
+		return "entries" + behind(e.Section) + " " + numbers(e.Procs)
 	case EntersAt:
-		return fmt.Sprintf("%v enters at %s", e.Proc, FormatTime(e.At))
+		return fmt.Sprintf("%v enters%s at %s", e.Proc, behind(e.Section), FormatTime(e.At))
 	case Messages:
-		return strings.TrimSpace("messages "+e.Name) + " " + strconv.Itoa(e.N)
+		return "messages" + behind(e.Section) + behind(e.Name) + " " + strconv.Itoa(e.N)
 	case Bypass:
-		return "bypass " + strconv.Itoa(e.N)
+		return "bypass" + behind(e.Section) + " " + strconv.Itoa(e.N)
 	case FieldIs:
-		return fmt.Sprintf("%s%v %s %s", e.When, e.Proc, e.Name, e.Value)
+		return fmt.Sprintf("%s%v%s %s %s", e.When, e.Proc, behind(e.Section), e.Name, e.Value)
 	case PhaseIs:
-		return fmt.Sprintf("%s%v %v", e.When, e.Proc, e.Phase)
+		return fmt.Sprintf("%s%v %v%s", e.When, e.Proc, e.Phase, behind(e.Section))
 	case Violated:
 		return "violation " + e.Name
 	case NotViolated:
@@ -133,10 +135,11 @@ func (m Moment) String() string {
 	case AtTime:
 		return "at " + FormatTime(m.At) + " "
 	case OnEntry:
+		s := fmt.Sprintf("when %v enters%s ", m.Proc, behind(m.Section))
 		if m.Nth > 1 {
-			return fmt.Sprintf("when %v enters %s ", m.Proc, ordinal(m.Nth))
+			s += ordinal(m.Nth) + " "
 		}
-		return fmt.Sprintf("when %v enters ", m.Proc)
+		return s
 	}
 	return ""
 }

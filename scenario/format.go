@@ -34,6 +34,9 @@ func Format(s *Scenario) string {
 	option("mode", s.Mode)
 	say("processes %d", s.Processes)
 	s.formatSites(say)
+	for _, x := range s.Sections {
+		say("section %s among %s", x.Name, strings.ReplaceAll(numbers(x.Members), " ", ","))
+	}
 	if s.Busy {
 		say("holder %d busy", s.Holder+1)
 	} else if s.Holder != 0 {
@@ -51,7 +54,7 @@ func Format(s *Scenario) string {
 		formatTimes(s, say)
 	}
 	for _, set := range s.Set {
-		say("set %v %s %s", set.Proc, set.Field, set.Value)
+		say("set %v%s %s %s", set.Proc, behind(set.Section), set.Field, set.Value)
 	}
 	formatSchedule(s, say)
 	return b.String()

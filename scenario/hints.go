@@ -17,6 +17,7 @@ var slips = [...]struct{ wrong, right string }{
 	{"dies", "crashes"}, {"stops", "pauses"}, {"order", "entries"}, {"enter", "entries"}, {"message", "messages"},
 	{"waiting", "waits"}, {"wait", "waits"}, {"in", "inside"}, {"mutex", "mutual-exclusion"}, {"exclusion", "mutual-exclusion"},
 	{"asks", "takes"}, {"locks", "takes"}, {"take", "takes"}, {"gets", "takes"}, {"sites", "site"}, {"homes", "site"}, {"retry", "backoff"},
+	{"continues", "goes"}, {"proceeds", "goes"}, {"go", "goes"}, {"commits", "goes"}, {"retries", "goes"},
 	{"deadlock", "deadlocks"}, {"entries", "commits"}, {"committed", "commits"}, {"commit", "commits"}, {"ends", "commits"},
 	{"aborted", "aborts"}, {"abort", "aborts"}, {"victim", "aborts"}, {"cycles", "cycle"}, {"ring", "cycle"},
 	{"safety", "mutual-exclusion"}, {"ME1", "mutual-exclusion"}, {"ME2", "lost-request"}, {"ME3", "order"}, {"liveness", "lost-request"},

@@ -74,15 +74,18 @@ func (p *parser) look(lines []string) error {
 	if err := p.lookForSites(lines); err != nil {
 		return err
 	}
+	if err := p.lookForSections(lines); err != nil {
+		return err
+	}
 	if p.s.Steps {
-		p.s.Latency, p.s.Hold = Dist{}, Dist{}
+		p.s.Latency, p.s.Hold, p.s.Backoff = Dist{}, Dist{}, Dist{}
 	}
 	return nil
 }
 
 // settings are the words that a line of the head begins with.
 var settings = [...]string{
-	"title", "algorithm", "topology", "sets", "inform", "k", "coordinator", "experiment", "mode", "processes", "site", "holder", "network",
+	"title", "algorithm", "topology", "sets", "inform", "k", "coordinator", "experiment", "mode", "processes", "site", "section", "holder", "network",
 	"latency", "hold", "backoff", "until", "seed", "schedule", "set",
 }
 
@@ -90,7 +93,7 @@ var settings = [...]string{
 func (p *parser) statement() {
 	first := p.words[0]
 	switch {
-	case slices.Contains(settings[:], first.text):
+	case slices.Contains(settings[:], first.text) && !p.siteActs():
 		p.setting()
 	case first.text == "expect":
 		p.expectation()
@@ -100,9 +103,9 @@ func (p *parser) statement() {
 		p.take()
 		at := p.time()
 		p.action(at)
-	case isAction(first.text) && p.s.Steps:
+	case p.s.Steps && (isAction(first.text) || p.siteActs()):
 		p.action(0)
-	case isAction(first.text):
+	case isAction(first.text) || p.siteActs():
 		p.failAt(first, fmt.Sprintf("found %q: an action begins with its time, such as at 3 %s; or say schedule steps for actions in order, without times", first.text, strings.TrimLeft(p.text, blanks)))
 	default:
 		words := append(slices.Clone(settings[:]), "at", "expect")
@@ -127,8 +130,8 @@ func (p *parser) setting() {
 		p.end()
 		return
 	}
-	if name.text == "site" {
-		return // lookForSites has read it
+	if name.text == "site" || name.text == "section" {
+		return // look has read it
 	}
 	if line := p.said[name.text]; line > 0 && name.text != "set" {
 		p.failAt(name, fmt.Sprintf("%s was said before, on line %d: remove one of the two", name.text, line))
@@ -171,7 +174,7 @@ func (p *parser) setting() {
 // timing reads the settings that are about time and order.
 func (p *parser) timing(name word) {
 	s := p.s
-	if s.Steps && slices.Contains([]string{"latency", "hold", "until"}, name.text) {
+	if s.Steps && slices.Contains([]string{"latency", "hold", "backoff", "until"}, name.text) {
 		p.failAt(name, fmt.Sprintf("found %q: in steps nothing takes time; remove this line, or the line schedule steps", name.text))
 	}
 	switch name.text {
@@ -200,13 +203,12 @@ func (p *parser) timing(name word) {
 	case "schedule":
 		if w := p.take(); w.text != "timed" && w.text != "steps" {
 			p.fail(w, "timed or steps%s", didYouMean(w.text, "timed", "steps"))
-		} else if w.text == "steps" && s.Transacts() {
-			p.failAt(w, "schedule steps: transactions run in time; remove this line, or the lines that say site")
 		}
 	case "set":
 		proc := p.process()
+		section := p.within(proc)
 		field := p.name("a field and its value, such as clock 41")
-		s.Set = append(s.Set, Setting{proc, field, p.rest("the value of " + field), p.line})
+		s.Set = append(s.Set, Setting{proc, section, field, p.rest("the value of " + field), p.line})
 	}
 }
 

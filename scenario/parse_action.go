@@ -40,8 +40,8 @@ func (p *parser) deed(a *Action) {
 	case p.s.Transacts():
 		p.takes(verb, a)
 		return
-	case verb.text == "takes":
-		p.failAt(verb, `found "takes": a transaction takes locks at sites; say where processes and locks are, by lines such as site 1 P1 L1`)
+	case verb.text == "takes" || verb.text == "goes":
+		p.failAt(verb, fmt.Sprintf("found %q: a transaction takes locks at sites; say where processes and locks are, by lines such as site 1 P1 L1", verb.text))
 		return
 	}
 	var words []string
@@ -58,7 +58,10 @@ func (p *parser) deed(a *Action) {
 	}
 	switch a.Kind {
 	case Ask:
+		a.Section = p.within(a.Proc)
 		p.hold(a)
+	case Leave:
+		a.Section = p.within(a.Proc)
 	case Suspect, Trust, Tell:
 		w := p.here()
 		if a.Peer = p.process(); a.Peer == a.Proc {
@@ -69,6 +72,7 @@ func (p *parser) deed(a *Action) {
 		if w := p.take(); w.text != "expires" {
 			p.fail(w, "expires, as in P1 timer 2 expires")
 		}
+		a.Section = p.within(a.Proc)
 	}
 }
 
@@ -90,7 +94,7 @@ func (p *parser) hold(a *Action) {
 // order reads what is done to somebody.
 func (p *parser) order(first word, a *Action) {
 	if p.s.Transacts() {
-		p.crashSite(first, a)
+		p.siteOrder(first, a)
 		return
 	}
 	var words []string

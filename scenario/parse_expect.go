@@ -21,7 +21,7 @@ func (p *parser) expectation() {
 	case w.text == "entries":
 		p.entries(&e)
 	case w.text == "bypass":
-		e.Kind = Bypass
+		e.Kind, e.Section = Bypass, p.perhapsWithin()
 		e.N = p.number(0, 1<<40)
 	case w.text == "violation":
 		e.Kind = Violated
@@ -40,7 +40,7 @@ func (p *parser) expectation() {
 }
 
 func (p *parser) messages(e *Expectation) {
-	e.Kind = Messages
+	e.Kind, e.Section = Messages, p.perhapsWithin()
 	if next := p.peek(); next != "" && (next[0] < '0' || next[0] > '9') {
 		e.Name = p.take().text
 	}
@@ -48,7 +48,7 @@ func (p *parser) messages(e *Expectation) {
 }
 
 func (p *parser) entries(e *Expectation) {
-	e.Kind = Entries
+	e.Kind, e.Section = Entries, p.within()
 	if p.has("none") {
 		return
 	}
@@ -97,6 +97,7 @@ func (p *parser) state(w word, e *Expectation) {
 		if w := p.take(); w.text != "enters" {
 			p.fail(w, "enters, as in when P5 enters P3 queue 4 1")
 		}
+		e.When.Section = p.within(e.When.Proc)
 		e.When.Nth = p.nth()
 		w = p.take()
 	case p.s.Steps:
@@ -108,7 +109,7 @@ func (p *parser) state(w word, e *Expectation) {
 		return
 	}
 	e.Proc = p.asProcess(w)
-	if len(p.words) == 2 {
+	if len(p.words) == 2 || len(p.words) == 3 && len(p.s.Sections) > 0 {
 		p.has("is") // P2 is inside
 	}
 	p.about(e)
@@ -116,8 +117,14 @@ func (p *parser) state(w word, e *Expectation) {
 
 // about reads what is expected of the process e.Proc.
 func (p *parser) about(e *Expectation) {
+	if p.s.section(p.peek()) != nil {
+		e.Section = p.within(e.Proc)
+		field := p.name("a field and its value, such as queue 4 1")
+		e.Kind, e.Name, e.Value = FieldIs, field, p.rest("a value")
+		return
+	}
 	field := p.take()
-	alone := len(p.words) == 0
+	alone := len(p.words) == 0 || len(p.s.Sections) > 0
 	switch {
 	case field.text == "":
 		p.fail(field, "waits, inside, idle, enters at a time, or a field and its value such as queue 4 1")
@@ -126,11 +133,13 @@ func (p *parser) about(e *Expectation) {
 	case field.text == "enters":
 		p.entersAt(field, e)
 	case alone && field.text == Waits.String():
-		e.Kind, e.Phase = PhaseIs, Waits
+		e.Kind, e.Phase, e.Section = PhaseIs, Waits, p.within(e.Proc)
 	case alone && field.text == Inside.String():
-		e.Kind, e.Phase = PhaseIs, Inside
+		e.Kind, e.Phase, e.Section = PhaseIs, Inside, p.within(e.Proc)
 	case alone && field.text == Idle.String():
-		e.Kind, e.Phase = PhaseIs, Idle
+		e.Kind, e.Phase, e.Section = PhaseIs, Idle, p.within(e.Proc)
+	case len(p.s.Sections) > 0:
+		p.fail(field, "waits, inside or idle and a section, or a section, a field and its value such as seats queue 4 1%s", didYouMean(field.text, "waits", "inside", "idle"))
 	case alone:
 		p.fail(field, "waits, inside or idle, or a field and its value such as queue 4 1%s", didYouMean(field.text, "waits", "inside", "idle"))
 	default:
@@ -144,6 +153,7 @@ func (p *parser) entersAt(verb word, e *Expectation) {
 		p.failAt(verb, "in steps there are no times: expect entries says who enters, in order")
 		return
 	}
+	e.Section = p.within(e.Proc)
 	if w := p.take(); w.text != "at" {
 		p.fail(w, "at and the time of the entry")
 	}

@@ -152,7 +152,7 @@ func TestParse(t *testing.T) {
 		{s.Options, core.Options{Topology: "1-2,1-3,3-4,3-5", Sets: "1:1,2;2:2,3", Inform: "1:1", K: 4, Coordinator: 3, Experiment: true}},
 		{s.Links, []Link{{0, 2, Always(2_500_000)}}},
 		{s.Until, int64(99_000_001)},
-		{s.Set[1], Setting{1, "queue", "1 3", 20}},
+		{s.Set[1], Setting{Proc: 1, Field: "queue", Value: "1 3", Line: 20}},
 		{s.Actions[1], Action{At: T / 2, Kind: Ask, Proc: 3, Hold: &hold, Line: 23}},
 		{s.Actions[7], Action{At: 2 * T, Kind: Duplicate, Peer: 2, Message: "REQUEST", Nth: 2, Line: 29}},
 		{s.Actions[14].String(), "partition 1,2 | 3,4,5"},
@@ -296,7 +296,21 @@ func TestErrors(t *testing.T) {
 		{sites + "latency 2 -> 2 2", "5:14: a link from site 2 to itself"},
 		{sites + "network lossy", `5:1: found "network": a scenario with sites is about transactions`},
 		{sites + "hold manual", "5:1: hold manual: nobody leaves by a line"},
-		{sites + "schedule steps", "5:10: schedule steps: transactions run in time"},
+		{sites + "schedule steps\nbackoff 2", `6:1: found "backoff": in steps nothing takes time`},
+		{sites + "schedule steps\nP1 takes L1 for 3", `6:13: found "for": in steps nothing takes time; let the transaction go on`},
+		{sites + "schedule steps\nP1 goes", "6:8: the line ends here: want on, as in P1 goes on"},
+		{sites + "schedule steps\nP1 continues", "want takes and the locks in their order, such as P1 takes L1 L2, or goes on; did you mean goes?"},
+		{sites + "schedule steps\nsite 1 suspects P2", "6:17: found \"P2\": want site and its number"},
+		{sites + "schedule steps\nsite 1 suspects site 1", "6:22: site 1 suspects itself"},
+		{sites + "schedule steps\nsite 1 timer 2", "want expires, as in site 1 timer 2 expires"},
+		{sites + "schedule steps\nsite 9 timer 2 expires", "6:6: there is no site 9"},
+		{sites + "schedule steps\ndrop 1 -> 2", "6:1: found \"drop\": want a process such as P2, deliver 1 -> 2, crash site 2"},
+		{sites + "schedule steps\nexpect at 3 P1 idle", "put the line where it is to be true"},
+		{sites + "schedule steps\nexpect P1 commits at 3", "in steps there are no times: expect commits says who commits, in order"},
+		{sites + "at 1 P1 goes on", "5:9: goes on: in a timed schedule a transaction goes on by itself"},
+		{sites + "at 1 deliver 1 -> 2", "5:6: found \"deliver\": in a timed schedule this happens by itself"},
+		{sites + "at 1 site 1 suspects site 2", "5:6: found \"site\": in a timed schedule this happens by itself"},
+		{head + "at 1 P1 goes on", `3:9: found "goes": a transaction takes locks at sites`},
 		{sites + "expect deadlock", "did you mean deadlocks?"},
 		{sites + "expect entries 1", "did you mean commits?"},
 		{sites + "expect P1 inside", `5:11: found "inside": want waits, waits for another, idle`},
@@ -355,12 +369,111 @@ func TestCheckRefusesWhatCannotBeWritten(t *testing.T) {
 	}
 }
 
+const siteSteps = `algorithm wait-die
+processes 2
+site 1 P1 L1
+site 2 P2 L2
+schedule steps
+
+P1 takes L1 L2
+P1 goes on
+expect P1 waits
+deliver 1 -> 2 REQUEST 2nd
+deliver all
+crash site 2
+site 1 suspects site 2
+site 1 timer 3 expires
+
+expect commits none
+`
+
+const twoSections = `algorithm ricart-agrawala
+processes 5
+section seats among 1,2,4
+section films among 2,3,5
+set P2 seats clock 4
+
+at 0 P2 asks seats
+at 0 P2 asks films for 3
+at 1 P1 asks seats
+at 9 P1 leaves seats
+at 9 P3 timer 2 expires films
+
+expect entries seats 2 1
+expect entries films none
+expect P1 enters seats at 4
+expect at 3 P2 inside seats
+expect when P1 enters seats 2nd P2 idle films
+expect P2 seats clock 7
+expect messages seats REQUEST 4
+expect messages films 4
+expect messages 12
+expect bypass seats 1
+expect bypass 1
+`
+
+// Sections are written as they are read, wherever their lines are.
+func TestSections(t *testing.T) {
+	s, err := Parse("f", twoSections)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := Format(s); got != twoSections {
+		t.Errorf("got\n%s\nwant\n%s", got, twoSections)
+	}
+	if _, err := Parse("f", "algorithm a\nprocesses 2\nat 0 P1 asks seats\nsection seats among 1,2"); err != nil {
+		t.Errorf("a section at the end: %v", err)
+	}
+	const head = "algorithm a\nprocesses 4\nsection seats among 1, 2\n"
+	for _, c := range []struct{ text, want string }{
+		{head + "section seats among 3", "4:9: section seats was said before"},
+		{head + "section films", "4:14: the line ends here: want among and the processes that use it"},
+		{head + "section films among", "section films has no processes"},
+		{head + "section films among 5", "4:21: there is no process 5"},
+		{head + "section films among 3,3", "want its processes in ascending order, each once"},
+		{head + "section Films among 3", `4:9: a section called "Films": want a word of small letters`},
+		{head + "section none among 3", `a section called "none": that word means something else here`},
+		{head + "at 0 P1 asks", "4:13: the line ends here: want which section: seats"},
+		{head + "at 0 P1 asks seat", `4:14: found "seat": want which section: seats; did you mean seats?`},
+		{head + "at 0 P3 asks seats", "4:14: P3 does not use section seats: those that do are 1 2"},
+		{head + "at 0 P1 leaves", "want which section: seats"},
+		{head + "expect entries 1 2", `4:16: found "1": want which section`},
+		{head + "expect P1 waits", "want which section"},
+		{head + "expect P1 clock 3", "want waits, inside or idle and a section, or a section, a field and its value"},
+		{head + "expect P3 seats clock 3", "P3 does not use section seats"},
+		{head + "holder 1 busy", "they do not go with sites, nor with a holder that is busy"},
+		{"algorithm a\nprocesses 2\nat 0 P1 leaves seats", `3:16: found "seats": want nothing more on this line`},
+		{"algorithm none\nprocesses 1\nsite 1 P1 L1\nsection seats among 1", `found "section": a scenario with sites is about transactions`},
+	} {
+		if _, err := Parse("f", c.text); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: got %v, want %s", c.text, err, c.want)
+		}
+	}
+}
+
+// Transactions in steps are written as they are read.
+func TestSiteSteps(t *testing.T) {
+	s, err := Parse("f", siteSteps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := Format(s); got != siteSteps {
+		t.Errorf("got\n%s\nwant\n%s", got, siteSteps)
+	}
+	s.Actions = append(s.Actions, Action{Kind: Crash, Proc: 0})
+	if err := s.Check(); err == nil {
+		t.Error("crash P1: want an error, since processes die with their site")
+	}
+}
+
 // Whatever the bytes, Parse says where it stumbles, or reads something that
 // Format writes and Parse reads again.
 func FuzzParse(f *testing.F) {
 	f.Add(everything)
 	f.Add(steps)
 	f.Add(transactions)
+	f.Add(siteSteps)
+	f.Add(twoSections)
 	f.Add("algorithm a\nprocesses 2\nexpect P1 is a|b\nat 1 drop 1->2 -> 3rd")
 	f.Fuzz(func(t *testing.T, text string) {
 		s, err := Parse("f", text)

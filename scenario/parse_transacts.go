@@ -13,7 +13,7 @@ import (
 // may come after lines that need to know it.
 func (p *parser) lookForSites(lines []string) error {
 	for i, text := range lines {
-		if p.begin(i+1, text); p.has("site") {
+		if p.begin(i+1, text); !p.siteActs() && p.has("site") {
 			p.sites++
 		}
 	}
@@ -26,7 +26,7 @@ func (p *parser) lookForSites(lines []string) error {
 	locks := map[int]int{}    // and of each lock
 	said, last := map[core.ID]int{}, 0
 	for i, text := range lines {
-		if p.begin(i+1, text); !p.has("site") {
+		if p.begin(i+1, text); p.siteActs() || !p.has("site") {
 			continue
 		}
 		w := p.here()
@@ -119,7 +119,7 @@ func lockHint(found string) string {
 // lockOnly are settings that a scenario with sites does not have, and siteOnly
 // those that only it has.
 var (
-	lockOnly = [...]string{"topology", "sets", "inform", "k", "coordinator", "experiment", "holder", "network", "set"}
+	lockOnly = [...]string{"topology", "sets", "inform", "k", "coordinator", "experiment", "holder", "network", "set", "section"}
 	siteOnly = [...]string{"mode", "backoff"}
 )
 
@@ -133,22 +133,67 @@ func (p *parser) fits(name word) {
 	}
 }
 
-// takes reads which locks a transaction takes.
+// siteActs reports whether the line is about what a site is told, and not about
+// what is there: site 1 suspects site 2, site 1 timer 3 expires.
+func (p *parser) siteActs() bool {
+	return len(p.words) > 2 && p.words[0].text == "site" && (p.words[2].text == "suspects" || p.words[2].text == "timer")
+}
+
+// siteDeed reads what a site is told, after the word site.
+func (p *parser) siteDeed(a *Action) {
+	a.Proc = p.asSite(p.take())
+	if verb := p.take(); verb.text == "timer" {
+		a.Kind, a.Timer = ExpireSite, p.number(0, 1<<30)
+		if w := p.take(); w.text != "expires" {
+			p.fail(w, "expires, as in site 1 timer 2 expires")
+		}
+		return
+	} else if verb.text != "suspects" {
+		p.fail(verb, "suspects or timer, as in site 1 suspects site 2 or site 1 timer 2 expires%s", didYouMean(verb.text, "suspects", "timer"))
+	}
+	a.Kind = SuspectSite
+	if w := p.here(); !p.has("site") {
+		p.fail(w, "site and its number, as in site 1 suspects site 2")
+	}
+	w := p.here()
+	if a.Peer = p.asSite(p.take()); p.err == nil && a.Peer == a.Proc {
+		p.failAt(w, fmt.Sprintf("site %d suspects itself: want another site", a.Proc+1))
+	}
+}
+
+// takes reads which locks a transaction takes, or that it goes on.
 func (p *parser) takes(verb word, a *Action) {
+	if verb.text == "goes" {
+		if w := p.take(); w.text != "on" {
+			p.fail(w, "on, as in %v goes on", a.Proc)
+		}
+		if a.Kind = Proceed; !p.s.Steps {
+			p.failAt(verb, "goes on: in a timed schedule a transaction goes on by itself; remove this line, or say schedule steps")
+		}
+		return
+	}
 	if verb.text != "takes" {
-		hint := didYouMean(verb.text, "takes")
+		hint := didYouMean(verb.text, "takes", "goes")
 		for _, v := range verbs {
 			if v.word == verb.text {
 				hint = "; a scenario with sites is about transactions"
 			}
 		}
-		p.fail(verb, "takes and the locks in their order, such as %v takes L1 L2%s", a.Proc, hint)
+		on := ""
+		if p.s.Steps {
+			on = ", or goes on"
+		}
+		p.fail(verb, "takes and the locks in their order, such as %v takes L1 L2%s%s", a.Proc, on, hint)
 		return
 	}
 	a.Kind = Take
 	for first := true; first || len(p.words) > 0 && p.err == nil; first = false {
 		w := p.take()
 		if w.text == "for" && !first {
+			if p.s.Steps {
+				p.failAt(w, `found "for": in steps nothing takes time; let the transaction go on by a line of its own, such as P2 goes on`)
+				return
+			}
 			d := p.dist()
 			a.Hold = &d
 			return
@@ -162,10 +207,22 @@ func (p *parser) takes(verb word, a *Action) {
 	}
 }
 
-// crashSite reads crash site 2.
-func (p *parser) crashSite(first word, a *Action) {
+// siteOrder reads what is done to a site, or to a message between sites.
+func (p *parser) siteOrder(first word, a *Action) {
 	a.Kind = CrashSite
+	steps := []string{"crash", "deliver", "site"}
 	switch {
+	case first.text == "deliver" && p.s.Steps:
+		if a.Kind = DeliverAll; !p.has("all") {
+			a.Kind = Deliver
+			p.onLink(a)
+		}
+	case first.text == "site" && p.s.Steps:
+		p.siteDeed(a)
+	case first.text != "crash" && p.s.Steps:
+		p.fail(first, "a process such as P2, deliver 1 -> 2, crash site 2, site 1 suspects site 2 or site 1 timer 3 expires: a scenario with sites is about transactions%s%s", didYouMean(first.text, steps...), smallP(first.text))
+	case first.text == "site" || first.text == "deliver":
+		p.failAt(first, fmt.Sprintf("found %q: in a timed schedule this happens by itself; remove this line, or say schedule steps", first.text))
 	case first.text != "crash":
 		p.fail(first, "a process such as P2, or crash site 2: a scenario with sites is about transactions%s%s", didYouMean(first.text, "crash"), smallP(first.text))
 	case p.peek() != "site":
@@ -219,9 +276,14 @@ func (p *parser) falseCycle() {
 
 // ofProcess reads what is expected of the transactions of one process.
 func (p *parser) ofProcess(w word, e *Expectation) {
-	if w.text == "at" {
+	switch {
+	case w.text == "at" && p.s.Steps:
+		p.failAt(w, `found "at": in steps there are no times; put the line where it is to be true, between the actions`)
+	case w.text == "at":
 		e.When = Moment{Kind: AtTime, At: p.time()}
 		w = p.take()
+	case p.s.Steps:
+		e.When = Moment{Kind: AfterActions, Count: len(p.s.Actions)}
 	}
 	if !strings.HasPrefix(w.text, "P") {
 		words := append(slices.Clone(transacting[:]), "no", "messages", "at")
@@ -241,6 +303,8 @@ func (p *parser) ofProcess(w word, e *Expectation) {
 		}
 	case verb.text == "waits":
 		e.Kind, e.Phase = PhaseIs, Waits
+	case (verb.text == "commits" || verb.text == "aborts") && p.s.Steps:
+		p.failAt(verb, fmt.Sprintf("in steps there are no times: expect %s says who %s, in order", verb.text, verb.text))
 	case (verb.text == "commits" || verb.text == "aborts") && e.When.Kind == AtEnd:
 		if e.Kind = CommitsAt; verb.text == "aborts" {
 			e.Kind = AbortsAt

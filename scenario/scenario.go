@@ -32,6 +32,8 @@ type Scenario struct {
 	Manual  bool   // timed: a process leaves only when a line says so
 	Until   int64  // timed: when the run ends at the latest; 0 means when nothing more can happen
 
+	Sections []Section // critical sections side by side; none means that there is one, of all processes
+
 	Set     []Setting
 	Actions []Action
 	Expect  []Expectation
@@ -53,10 +55,11 @@ type Link struct {
 // A Setting gives one field of the state of one process its first value, in
 // the words of core.Describe.
 type Setting struct {
-	Proc  core.ID
-	Field string
-	Value string
-	Line  int // in the file; 0 if there is none
+	Proc    core.ID
+	Section string // in which section, if there are several
+	Field   string
+	Value   string
+	Line    int // in the file; 0 if there is none
 }
 
 // Check reports what makes s impossible to run or to write down.
@@ -71,6 +74,9 @@ func (s *Scenario) Check() error {
 		return fmt.Errorf("holder %d: there are processes 1 to %d", s.Holder+1, s.Processes)
 	}
 	if err := s.checkTransacts(); err != nil {
+		return err
+	}
+	if err := s.checkSections(); err != nil {
 		return err
 	}
 	if strings.ContainsAny(s.Title, "\n") || s.Title != trim(stripComment(s.Title)) {
@@ -98,12 +104,17 @@ func (s *Scenario) Check() error {
 // checkSteps refuses what only a timed schedule has.
 func (s *Scenario) checkSteps() error {
 	zero := Dist{}
-	if s.Latency != zero || s.Hold != zero || s.Manual || s.Until != 0 || len(s.Links) > 0 {
-		return fmt.Errorf("latency, hold and until say how long things take, but in steps nothing takes time: remove them or the line schedule steps")
+	if s.Latency != zero || s.Hold != zero || s.Backoff != zero || s.Manual || s.Until != 0 || len(s.Links) > 0 {
+		return fmt.Errorf("latency, hold, backoff and until say how long things take, but in steps nothing takes time: remove them or the line schedule steps")
 	}
 	for _, a := range s.Actions {
 		if a.At != 0 || a.Hold != nil || a.By != 0 {
 			return fmt.Errorf("%q says when or how long, but in steps nothing takes time", a)
+		}
+	}
+	for _, e := range s.Expect {
+		if e.Kind == CommitsAt || e.Kind == AbortsAt {
+			return fmt.Errorf("%q: in steps there are no times", e)
 		}
 	}
 	return nil

@@ -44,8 +44,8 @@ func (s *Scenario) checkTransacts() error {
 		}
 	}
 	if s.Options != (core.Options{}) || s.Holder != 0 || s.Busy ||
-		s.Network != core.FIFO || s.Steps || s.Manual || len(s.Set) > 0 {
-		return fmt.Errorf("a scenario with sites is about transactions: it has no options of an algorithm, holder, network, steps, hold manual or set")
+		s.Network != core.FIFO || s.Manual || len(s.Set) > 0 {
+		return fmt.Errorf("a scenario with sites is about transactions: it has no options of an algorithm, holder, network, hold manual or set")
 	}
 	for _, l := range s.Links {
 		if min(l.From, l.To) < 0 || int(max(l.From, l.To)) >= s.Sites {
@@ -58,21 +58,21 @@ func (s *Scenario) checkTransacts() error {
 // eachFits checks that actions and expectations are of the right kind.
 func (s *Scenario) eachFits() error {
 	for _, a := range s.Actions {
-		if (a.Kind == Take || a.Kind == CrashSite) != s.Transacts() {
-			return fmt.Errorf("%q: only a scenario with sites has transactions, and it has nothing else", a)
+		if err := s.kindFits(a); err != nil {
+			return err
 		}
 		if a.Kind == Take && (len(a.Locks) == 0 || slices.Max(a.Locks) >= len(s.Locks) || slices.Min(a.Locks) < 0 || repeats(a.Locks)) {
 			return fmt.Errorf("%q: want locks L1 to L%d, each once", a, len(s.Locks))
 		}
-		if a.Kind == Take && !s.has(a.Proc) {
+		if (a.Kind == Take || a.Kind == Proceed) && !s.has(a.Proc) {
 			return fmt.Errorf("%q: there are processes 1 to %d", a, s.Processes)
 		}
-		if a.Kind == CrashSite && (a.Proc < 0 || int(a.Proc) >= s.Sites) {
+		if s.Transacts() && a.Kind != Take && a.Kind != Proceed && (!s.isSite(a.Proc) || !s.isSite(a.Peer)) {
 			return fmt.Errorf("%q: there are sites 1 to %d", a, s.Sites)
 		}
 	}
 	for _, e := range s.Expect {
-		both := e.Kind == Messages || e.Kind == PhaseIs && e.Phase != Inside && e.When.Kind <= AtTime
+		both := e.Kind == Messages || e.Kind == PhaseIs && e.Phase != Inside && e.When.Kind != OnEntry
 		if !both && (e.Kind >= Commits) != s.Transacts() {
 			return fmt.Errorf("%q: a scenario with sites expects something of transactions, and one without sites of a critical section", e)
 		}
@@ -82,6 +82,36 @@ func (s *Scenario) eachFits() error {
 	}
 	return nil
 }
+
+// kindFits checks that an action is for this kind of scenario: transactions are
+// for one with sites, which has little else, and what is done one by one is for
+// steps.
+func (s *Scenario) kindFits(a Action) error {
+	switch a.Kind {
+	case Take, CrashSite:
+		if s.Transacts() {
+			return nil
+		}
+	case Proceed, SuspectSite, ExpireSite:
+		if s.Transacts() && !s.Steps {
+			return fmt.Errorf("%q: this is for schedule steps; in a timed schedule it happens by itself", a)
+		}
+		if s.Transacts() {
+			return nil
+		}
+	case Deliver, DeliverAll:
+		if !s.Transacts() || s.Steps {
+			return nil
+		}
+	default:
+		if !s.Transacts() {
+			return nil
+		}
+	}
+	return fmt.Errorf("%q: only a scenario with sites has transactions, and it has nothing else", a)
+}
+
+func (s *Scenario) isSite(id core.ID) bool { return id >= 0 && int(id) < s.Sites }
 
 func (s *Scenario) has(p core.ID) bool { return p >= 0 && int(p) < s.Processes }
 

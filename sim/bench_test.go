@@ -67,17 +67,17 @@ func saturated(b *testing.B, spec core.Spec, n int) {
 
 // warm runs c until every process has been inside.
 func warm(tb testing.TB, c Config) *world {
-	load, err := c.prepare(c.kernel())
+	load, err := c.prepare(c.kernel(), nil)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	load.begin()
-	for load.meter.exits < c.Nodes+100 {
-		if err := load.w.next(); err != nil {
+	for load.exits < c.Nodes+100 {
+		if err := load.next(); err != nil {
 			tb.Fatal(err)
 		}
 	}
-	return load.w
+	return load.world
 }
 
 // TestSteadyStateAllocatesNothing counts allocations per message.

@@ -213,11 +213,12 @@ func alibi(t *testing.T, spec core.Spec, n int, seed uint64) int {
 	c.Holder = core.ID(seed) % core.ID(n)
 	k := c.kernel()
 	k.Adversary = true
-	load, err := c.prepare(k)
+	load, err := c.prepare(k, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := load.w
+	w := load.world
+	on := load.loads[0]
 	load.begin()
 	r := kernel.NewRand(seed, 99)
 	frozen := core.None
@@ -226,9 +227,9 @@ func alibi(t *testing.T, spec core.Spec, n int, seed uint64) int {
 		if step == at {
 			frozen = core.ID(r.Below(int64(n)))
 			for d := range core.ID(n) {
-				if load.machines[frozen].Alibi(d) {
+				if on.machines[frozen].Alibi(d) {
 					excluded.Add(d)
-					if load.oracle.procs[d].phase == inside {
+					if on.oracle.procs[d].phase == inside {
 						t.Fatalf("%s among %d, seed %d: %v gives %v an alibi, which is inside", spec.Name, n, seed, frozen, d)
 					}
 				}
@@ -239,7 +240,7 @@ func alibi(t *testing.T, spec core.Spec, n int, seed uint64) int {
 			t.Fatal(err)
 		}
 		for d := range excluded.All() {
-			if load.oracle.procs[d].phase == inside {
+			if on.oracle.procs[d].phase == inside {
 				t.Fatalf("%s among %d, seed %d: %v gave %v an alibi, and it got inside", spec.Name, n, seed, frozen, d)
 			}
 		}

@@ -107,7 +107,7 @@ func (e *electorate) led(p, leader core.ID) {
 		return
 	}
 	if e.winner != core.None && e.winner != p {
-		e.broke(Violation{scenario.OneLeader, e.w.Now(), p, e.winner})
+		e.broke(Violation{Property: scenario.OneLeader, At: e.w.Now(), Proc: p, Other: e.winner})
 	}
 	e.winner = p
 }
@@ -141,6 +141,6 @@ func (e *electorate) agreed() bool {
 // ended judges a world in which all is quiet.
 func (e *electorate) ended() {
 	if top := e.highest(); top != core.None && !e.agreed() {
-		e.broke(Violation{scenario.Agreement, e.w.Now(), top, core.None})
+		e.broke(Violation{Property: scenario.Agreement, At: e.w.Now(), Proc: top, Other: core.None})
 	}
 }

@@ -197,6 +197,6 @@ func (g *group) receive(from, to core.ID, slot int32, m *kernel.Slot) {
 // one.
 func (g *group) note(kind trace.Kind, seat, other core.ID, name string) {
 	if g.w.Observed() {
-		g.w.Note(trace.Event{Kind: kind, Proc: g.proc(seat), Peer: g.proc(other), Name: name})
+		g.w.Note(trace.Event{Kind: kind, Proc: g.proc(seat), Peer: g.proc(other), Name: name, Section: g.section})
 	}
 }

@@ -37,6 +37,7 @@ type Ledger struct {
 	False        *FalseCycle     `json:"-"` // the first false report
 	Found        []Violation     `json:"-"` // what must never happen, and did
 
+	steps  bool // At counts actions, not ticks
 	delays int64
 	ring   []int
 }
@@ -48,6 +49,10 @@ type FalseCycle struct {
 	Graph  *deadlock.Graph // what is true at that time
 	At     int64
 }
+
+// Moment writes when something happened: in T, or in steps the number of the
+// action.
+func (r *Ledger) Moment(at int64) string { return moment(at, r.steps) }
 
 // Ring reports whether Graph has a cycle.
 func (r *Ledger) Ring() bool { return r.Graph != nil && len(r.Graph.Cycles()) > 0 }
@@ -66,7 +71,7 @@ func (t *transacting) committed(p *transactor) {
 // finish completes the ledger of a run that was to have so many transactions.
 func (t *transacting) finish(number int) *Ledger {
 	r := &t.ledger
-	r.Time, r.Messages = t.w.Now(), t.meter.messages
+	r.Time, r.Messages, r.steps = t.w.Now(), t.meter.messages, t.w.Steps()
 	for i := range t.procs {
 		p := &t.procs[i]
 		r.Commits = append(r.Commits, p.commits)
@@ -114,7 +119,7 @@ func Graph(c *Transactions, r *Ledger, title string) string {
 	case !r.Ring() && r.False != nil:
 		f := r.False
 		g, p.Reported, p.Victim = f.Graph, f.Cycle, f.Victim
-		p.Note = fmt.Sprintf("Who waited for whom at %s, when %v was told to abort; dashed: what was no longer so", scenario.FormatTime(f.At), f.Victim)
+		p.Note = fmt.Sprintf("Who waited for whom at %s, when %v was told to abort; dashed: what was no longer so", r.Moment(f.At), f.Victim)
 	case r.Resolved > 0:
 		p.Victim = r.FirstVictim
 		p.Note += fmt.Sprintf("; %v was told to abort", r.FirstVictim)

@@ -1,7 +1,10 @@
 package sim
 
 import (
+	"slices"
+
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim/kernel"
 	"github.com/stile-lock/stile/trace"
 )
@@ -19,12 +22,13 @@ type locks struct {
 }
 
 // lock makes a group of the world whose applications want into a critical
-// section.
-func (w *world) lock(spec core.Spec, view core.View, members []core.ID) (*locks, error) {
-	g, err := w.add(spec, view, members)
+// section, which has a name if there are several.
+func (w *world) lock(spec core.Spec, view core.View, section scenario.Section) (*locks, error) {
+	g, err := w.add(spec, view, section.Members)
 	if err != nil {
 		return nil, err
 	}
+	g.section = section.Name
 	l := &locks{group: g, oracle: newOracle(view.N)}
 	g.apps = l
 	if spec.Theory.ME3 {
@@ -64,6 +68,7 @@ func (l *locks) ask(seat core.ID) {
 
 func (l *locks) leave(seat core.ID) {
 	l.oracle.left(seat)
+	l.w.exits++
 	l.meter.left(seat, l.w.Now(), l.oracle)
 	l.note(trace.Exit, seat, 0, "")
 	l.step(seat, core.Input{Kind: core.Release})
@@ -95,7 +100,7 @@ func (l *locks) took(seat core.ID, _ core.Input, out *core.Output) {
 
 func (l *locks) enter(seat core.ID) {
 	if l.oracle.procs[seat].phase != waiting {
-		l.broke(Violation{"unasked-entry", l.w.Now(), seat, core.None})
+		l.broke(Violation{Property: "unasked-entry", At: l.w.Now(), Proc: seat, Other: core.None})
 		l.unasked.Add(seat)
 		return
 	}
@@ -103,9 +108,10 @@ func (l *locks) enter(seat core.ID) {
 	l.oracle.entered(seat, l.w.Now())
 	if l.order != nil {
 		if q := l.order.enter(seat); q != core.None {
-			l.oracle.violate(Violation{"order", l.w.Now(), seat, q})
+			l.oracle.violate(Violation{Property: "order", At: l.w.Now(), Proc: seat, Other: q})
 		}
 	}
+	l.w.entries++
 	l.meter.entered(seat, l.w.Now())
 	l.note(trace.Enter, seat, 0, "")
 	l.tell(before)
@@ -151,4 +157,24 @@ func (l *locks) ended() {
 	before := len(l.oracle.found)
 	l.oracle.ended(l.w.Now())
 	l.tell(before)
+}
+
+// found returns what is broken, by processes.
+func (l *locks) found() []Violation {
+	all := l.oracle.found
+	if l.members == nil {
+		return all
+	}
+	all = slices.Clone(all)
+	for i := range all {
+		v := &all[i]
+		v.Proc, v.Other, v.Section = l.proc(v.Proc), l.proc(v.Other), l.section
+	}
+	return all
+}
+
+// sectionView returns the view of a section: who has the token at the start is
+// the holder if it uses the section, and otherwise the first that does.
+func sectionView(s scenario.Section, holder core.ID) core.View {
+	return core.View{N: len(s.Members), Holder: core.ID(max(0, slices.Index(s.Members, holder)))}
 }

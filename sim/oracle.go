@@ -13,10 +13,18 @@ type Violation struct {
 	At       int64  // ticks
 	Proc     core.ID
 	Other    core.ID // mutual-exclusion: who was inside. order: who asked before. one-leader: who won too.
+	Section  string  // in which section, if there are several
 }
 
 // String tells the violation in words.
 func (v Violation) String() string {
+	if v.Section != "" {
+		return v.words() + ", in " + v.Section
+	}
+	return v.words()
+}
+
+func (v Violation) words() string {
 	switch v.Property {
 	case "mutual-exclusion":
 		return fmt.Sprintf("%v entered while %v was inside", v.Proc, v.Other)
@@ -87,7 +95,7 @@ func (o *oracle) entered(p core.ID, now int64) {
 	if o.nIn > 0 {
 		for q := range o.procs {
 			if o.procs[q].phase == inside {
-				o.violate(Violation{"mutual-exclusion", now, p, core.ID(q)})
+				o.violate(Violation{Property: "mutual-exclusion", At: now, Proc: p, Other: core.ID(q)})
 				break
 			}
 		}
@@ -129,7 +137,7 @@ func (o *oracle) denied(p core.ID) {
 func (o *oracle) ended(now int64) {
 	for p := range o.procs {
 		if o.procs[p].phase == waiting {
-			o.violate(Violation{"lost-request", now, core.ID(p), core.None})
+			o.violate(Violation{Property: "lost-request", At: now, Proc: core.ID(p), Other: core.None})
 		}
 	}
 }

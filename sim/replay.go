@@ -19,8 +19,9 @@ type ReplayOptions struct {
 
 // An Entry is one entry into the critical section.
 type Entry struct {
-	Proc core.ID
-	At   int64 // ticks, or in steps the number of the action
+	Proc    core.ID
+	At      int64  // ticks, or in steps the number of the action
+	Section string // if there are several
 }
 
 // A Playback is what happened when a scenario was run.
@@ -127,7 +128,10 @@ func newPlayer(spec core.Spec, sc *scenario.Scenario, options ReplayOptions) (*p
 	if sc.Transacts() {
 		seats, names = sc.Sites, siteNames(deadlock.Layout{Sites: sc.Sites})
 	}
-	if err := spec.Accepts(seats); err != nil {
+	if len(sc.Sections) > 0 && spec.Family == core.Election {
+		return nil, fmt.Errorf("%s is an election: it has no critical sections; remove the lines that say section", spec.Name)
+	}
+	if err := spec.Accepts(seats); err != nil && len(sc.Sections) == 0 {
 		return nil, err
 	}
 	if err := checkKinds(spec, sc); err != nil {
@@ -170,8 +174,8 @@ func (p *player) hire(spec core.Spec) error {
 // set gives fields their first values.
 func (p *player) set() error {
 	for _, s := range p.sc.Set {
-		g := p.w.groups[0]
-		if err := core.Assign(g.machines[s.Proc], g.view.N, s.Field, s.Value); err != nil {
+		g := p.w.group(s.Section)
+		if err := core.Assign(g.machines[g.seat(s.Proc)], g.view.N, s.Field, s.Value); err != nil {
 			return at(s.Line, fmt.Errorf("set %v %s %s: %w", s.Proc, s.Field, s.Value, err))
 		}
 	}
@@ -310,9 +314,9 @@ func (p *player) finish() {
 		for k, n := range g.meter.byKind {
 			b.ByKind[k] += n
 		}
-		for _, m := range g.machines {
-			b.States = append(b.States, core.Describe(m, g.view.N))
-		}
+	}
+	for id := range core.ID(w.Processes()) {
+		b.States = append(b.States, w.describe(id))
 	}
 	if !b.Stopped {
 		b.Differences = p.judge.verdict()

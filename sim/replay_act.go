@@ -49,7 +49,7 @@ func (p *player) try(a *scenario.Action) error {
 	case scenario.Tell:
 		w.tell(a.Proc, a.Peer)
 	case scenario.Expire, scenario.ExpireSite:
-		return w.Expire(a.Proc, kernel.Timer{ID: a.Timer})
+		return w.Expire(a.Proc, kernel.Timer{Group: w.group(a.Section).index, ID: a.Timer})
 	default:
 		p.cast.do(a)
 	}
@@ -77,7 +77,7 @@ func (p *player) possible(a *scenario.Action) error {
 	if peer := a.Peer; a.Kind == scenario.Tell && (w.Crashed(peer) || w.Paused(peer)) {
 		return fmt.Errorf("%s cannot hear it: it has crashed or is paused", w.Name(peer))
 	}
-	if (a.Kind == scenario.Expire || a.Kind == scenario.ExpireSite) && !w.Running(id, kernel.Timer{ID: a.Timer}) && w.groups[0].spec.Upset == nil {
+	if (a.Kind == scenario.Expire || a.Kind == scenario.ExpireSite) && !w.Running(id, kernel.Timer{Group: w.group(a.Section).index, ID: a.Timer}) && w.groups[0].spec.Upset == nil {
 		return fmt.Errorf("%s has no timer %d running", w.Name(id), a.Timer)
 	}
 	return p.cast.may(a)

@@ -26,16 +26,22 @@ func (d Difference) String() string {
 	return s
 }
 
+// A visitor is a process that enters, and the section if there are several.
+type visitor struct {
+	proc    core.ID
+	section string
+}
+
 // A judge compares a run with what is expected of it.
 type judge struct {
 	p     *player
 	open  []scenario.Expectation // those at a moment that has not come yet
 	found []Difference
-	times []int // how often each process has entered
+	times map[visitor]int // how often each process has entered
 }
 
 func newJudge(p *player) *judge {
-	j := &judge{p: p, times: make([]int, p.sc.Processes)}
+	j := &judge{p: p, times: map[visitor]int{}}
 	for _, e := range p.sc.Expect {
 		if e.Kind == scenario.FieldIs || e.Kind == scenario.PhaseIs || e.Kind == scenario.WaitsFor {
 			j.open = append(j.open, e)
@@ -63,17 +69,20 @@ func (j *judge) before(at int64) {
 	j.due(func(m scenario.Moment) bool { return m.Kind == scenario.AtTime && m.At < at })
 }
 
-func (j *judge) entered(p core.ID) {
-	j.times[p]++
+func (j *judge) entered(e Entry) {
+	who := visitor{e.Proc, e.Section}
+	j.times[who]++
 	j.due(func(m scenario.Moment) bool {
-		return m.Kind == scenario.OnEntry && m.Proc == p && max(m.Nth, 1) == j.times[p]
+		return m.Kind == scenario.OnEntry && visitor{m.Proc, m.Section} == who && max(m.Nth, 1) == j.times[who]
 	})
 }
 
 // phase checks what a process is doing.
 func (j *judge) phase(e scenario.Expectation, got scenario.Phase) {
 	if got != e.Phase {
-		j.differ(e, fmt.Sprintf("%s%v %v", e.When, e.Proc, got))
+		is := e
+		is.Phase = got
+		j.differ(e, is.What())
 	}
 }
 
@@ -84,7 +93,9 @@ func (j *judge) field(e scenario.Expectation, fields []core.Field) {
 		names[i] = f.Name
 		if f.Name == e.Name {
 			if f.Value != e.Value {
-				j.differ(e, fmt.Sprintf("%s%v %s %s", e.When, e.Proc, f.Name, f.Value))
+				is := e
+				is.Value = f.Value
+				j.differ(e, is.What())
 			}
 			return
 		}
@@ -100,7 +111,7 @@ func (j *judge) differ(e scenario.Expectation, got string) {
 func (j *judge) verdict() []Difference {
 	j.due(func(m scenario.Moment) bool { return m.Kind == scenario.AtEnd || m.Kind == scenario.AtTime })
 	for _, e := range j.open {
-		j.differ(e, fmt.Sprintf("%v entering %s", e.When.Proc, times(j.times[e.When.Proc])))
+		j.differ(e, fmt.Sprintf("%v entering %s", e.When.Proc, times(j.times[visitor{e.When.Proc, e.When.Section}])))
 	}
 	for _, e := range j.p.sc.Expect {
 		j.whole(e)
@@ -119,14 +130,9 @@ func times(n int) string {
 }
 
 func (j *judge) whole(e scenario.Expectation) {
-	b := j.p.back
 	switch e.Kind {
 	case scenario.Messages:
-		n := b.Messages
-		if e.Name != "" {
-			n = b.ByKind[slices.Index(j.p.w.groups[0].spec.Kinds, e.Name)]
-		}
-		if n != e.N {
+		if n := j.messages(e); n != e.N {
 			j.differ(e, strconv.Itoa(n))
 		}
 	case scenario.Violated:
@@ -136,6 +142,21 @@ func (j *judge) whole(e scenario.Expectation) {
 	default:
 		j.p.cast.whole(j, e)
 	}
+}
+
+// messages counts those that an expectation is about.
+func (j *judge) messages(e scenario.Expectation) int {
+	n := 0
+	for _, g := range j.p.w.groups {
+		switch {
+		case e.Section != "" && e.Section != g.section:
+		case e.Name == "":
+			n += g.meter.messages
+		default:
+			n += g.meter.byKind[slices.Index(g.spec.Kinds, e.Name)]
+		}
+	}
+	return n
 }
 
 func (j *judge) broken(property string) bool {

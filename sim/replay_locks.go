@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -12,10 +13,16 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// A lockCast plays a scenario of mutual exclusion.
+// A lockCast plays a scenario of mutual exclusion: one critical section, or
+// several side by side.
 type lockCast struct {
 	p      *player
 	chance kernel.Rand
+	rooms  []*room
+}
+
+// A room is one critical section.
+type room struct {
 	*locks
 	stay   []uint64         // timed: the event that ends each seat's stay
 	hold   []*scenario.Dist // timed: how long each said it would stay
@@ -23,30 +30,49 @@ type lockCast struct {
 }
 
 func newLockCast(p *player, spec core.Spec, view core.View) (*lockCast, error) {
-	l, err := p.w.lock(spec, view, nil)
-	if err != nil {
-		return nil, err
+	c := &lockCast{p: p, chance: kernel.NewRand(p.sc.Seed, 1)}
+	if len(p.sc.Sections) == 0 {
+		return c, c.open(spec, view, scenario.Section{})
 	}
-	if slices.ContainsFunc(p.sc.Expect, func(e scenario.Expectation) bool { return e.Name == scenario.Order }) {
-		l.watchOrder() // even if the algorithm does not promise it
-	}
-	c := &lockCast{
-		p: p, locks: l, chance: kernel.NewRand(p.sc.Seed, 1),
-		stay: make([]uint64, view.N), hold: make([]*scenario.Dist, view.N), leaves: make([]int, view.N),
-	}
-	l.onEnter = c.entered
-	for _, a := range p.sc.Actions {
-		if a.Kind == scenario.Leave {
-			c.leaves[a.Proc]++
+	for _, s := range p.sc.Sections {
+		if err := c.open(spec, sectionView(s, p.sc.Holder), s); err != nil {
+			return nil, fmt.Errorf("section %s: %w", s.Name, err)
 		}
 	}
 	return c, nil
 }
 
+// open adds a critical section.
+func (c *lockCast) open(spec core.Spec, view core.View, s scenario.Section) error {
+	l, err := c.p.w.lock(spec, view, s)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(c.p.sc.Expect, func(e scenario.Expectation) bool { return e.Name == scenario.Order }) {
+		l.watchOrder() // even if the algorithm does not promise it
+	}
+	r := &room{l, make([]uint64, view.N), make([]*scenario.Dist, view.N), make([]int, view.N)}
+	l.onEnter = func(seat core.ID) { c.entered(r, seat) }
+	for _, a := range c.p.sc.Actions {
+		if a.Kind == scenario.Leave && a.Section == s.Name {
+			r.leaves[r.seat(a.Proc)]++
+		}
+	}
+	c.rooms = append(c.rooms, r)
+	return nil
+}
+
+// room returns the section of a name.
+func (c *lockCast) room(name string) *room {
+	return c.rooms[max(0, slices.IndexFunc(c.rooms, func(r *room) bool { return r.section == name }))]
+}
+
 func (c *lockCast) begin() {
-	if c.view.Busy {
-		c.note(trace.Enter, c.view.Holder, 0, "")
-		c.settle(c.view.Holder)
+	for _, r := range c.rooms {
+		if r.view.Busy {
+			r.note(trace.Enter, r.view.Holder, 0, "")
+			c.settle(r, r.view.Holder)
+		}
 	}
 }
 
@@ -55,7 +81,11 @@ func (c *lockCast) place(a *scenario.Action) core.ID { return a.Proc }
 func (c *lockCast) unsaid(*judge)                    {}
 
 func (c *lockCast) may(a *scenario.Action) error {
-	now := c.oracle.procs[a.Proc].phase
+	if a.Kind != scenario.Ask && a.Kind != scenario.Leave {
+		return nil
+	}
+	r := c.room(a.Section)
+	now := r.oracle.procs[r.seat(a.Proc)].phase
 	switch {
 	case a.Kind == scenario.Ask && now != idle:
 		return fmt.Errorf("%v cannot ask: it %s", a.Proc, phaseWords(now))
@@ -70,82 +100,108 @@ func phaseWords(p phase) string {
 }
 
 func (c *lockCast) do(a *scenario.Action) {
-	switch a.Kind {
+	r := c.room(a.Section)
+	switch seat := r.seat(a.Proc); a.Kind {
 	case scenario.Ask:
-		c.hold[a.Proc] = a.Hold
-		c.ask(a.Proc)
+		r.hold[seat] = a.Hold
+		r.ask(seat)
 	case scenario.Leave:
-		c.leaves[a.Proc]--
-		c.quit(a.Proc)
+		r.leaves[seat]--
+		r.quit(seat)
 	}
 }
 
 func (c *lockCast) happen(e kernel.Event) {
-	if seat := c.seat(e.Proc()); c.stay[seat] == e.Seq { // else it has left, or is no more
-		c.quit(seat)
+	r := c.rooms[e.Arg()]
+	if seat := r.seat(e.Proc()); r.stay[seat] == e.Seq { // else it has left, or is no more
+		r.quit(seat)
 	}
 }
 
-func (c *lockCast) crashed(p core.ID) { c.stay[p] = 0 }
+func (c *lockCast) crashed(p core.ID) {
+	for _, r := range c.rooms {
+		if seat := r.seat(p); seat != core.None {
+			r.stay[seat] = 0
+		}
+	}
+}
 
 // entered is told that a process is inside.
-func (c *lockCast) entered(seat core.ID) {
-	c.p.back.Entries = append(c.p.back.Entries, Entry{c.proc(seat), c.w.Now()})
-	c.p.judge.entered(c.proc(seat))
-	c.settle(seat)
+func (c *lockCast) entered(r *room, seat core.ID) {
+	entry := Entry{r.proc(seat), c.p.w.Now(), r.section}
+	c.p.back.Entries = append(c.p.back.Entries, entry)
+	c.p.judge.entered(entry)
+	c.settle(r, seat)
 }
 
 // settle lets a process that is inside leave when its time is over, unless a
 // line will let it leave.
-func (c *lockCast) settle(seat core.ID) {
-	stay, sc := c.hold[seat], c.p.sc
-	if stay == nil && !sc.Manual && c.leaves[seat] == 0 {
+func (c *lockCast) settle(r *room, seat core.ID) {
+	stay, sc := r.hold[seat], c.p.sc
+	if stay == nil && !sc.Manual && r.leaves[seat] == 0 {
 		stay = &sc.Hold
 	}
 	if stay == nil || sc.Steps {
 		return
 	}
-	c.stay[seat] = c.w.At(c.w.Now()+c.chance.Sample(*stay), leave, c.proc(seat), c.index)
+	r.stay[seat] = r.w.At(r.w.Now()+c.chance.Sample(*stay), leave, r.proc(seat), r.index)
 }
 
-func (c *lockCast) quit(seat core.ID) {
-	c.stay[seat] = 0
-	c.leave(seat)
+func (r *room) quit(seat core.ID) {
+	r.stay[seat] = 0
+	r.leave(seat)
 }
 
-func (c *lockCast) progress() int { return c.meter.entries + c.meter.exits }
+func (c *lockCast) progress() int { return c.p.w.entries + c.p.w.exits }
+
+// count returns how many wait, and how many are inside.
+func (c *lockCast) count() (wait, in int) {
+	for _, r := range c.rooms {
+		wait, in = wait+r.oracle.nWait, in+r.oracle.nIn
+	}
+	return wait, in
+}
 
 // A token that runs round for ever would never end a run.
 func (c *lockCast) patience(scripts int) int {
-	if c.oracle.nWait == 0 && c.oracle.nIn == 0 && scripts == 0 {
-		return 20*c.view.N + 100
+	if wait, in := c.count(); wait+in+scripts == 0 {
+		return 20*c.p.sc.Processes + 100
 	}
-	return 1000 * (c.view.N + 10)
+	return 1000 * (c.p.sc.Processes + 10)
 }
 
 func (c *lockCast) finish(b *Playback, still, stalled bool) {
-	if still && c.oracle.nIn == 0 {
-		b.Deadlock = c.oracle.nWait > 1 && !stalled
-		c.oracle.ended(c.w.Now())
+	wait, in := c.count()
+	for _, r := range c.rooms {
+		if still && in == 0 {
+			b.Deadlock = wait > 1 && !stalled
+			r.oracle.ended(r.w.Now())
+		}
+		b.MaxBypass = max(b.MaxBypass, r.oracle.bypass)
+		b.Violations = append(b.Violations, r.found()...)
 	}
-	b.MaxBypass, b.Violations = c.oracle.bypass, c.oracle.found
+	slices.SortStableFunc(b.Violations, func(v, w Violation) int { return cmp.Compare(v.At, w.At) })
 }
 
 func (c *lockCast) state(j *judge, e scenario.Expectation) {
+	r := c.room(e.Section)
+	seat := r.seat(e.Proc)
 	if e.Kind == scenario.PhaseIs {
-		j.phase(e, [...]scenario.Phase{scenario.Idle, scenario.Waits, scenario.Inside}[c.oracle.procs[e.Proc].phase])
+		j.phase(e, [...]scenario.Phase{scenario.Idle, scenario.Waits, scenario.Inside}[r.oracle.procs[seat].phase])
 		return
 	}
-	j.field(e, core.Describe(c.machines[e.Proc], c.view.N))
+	j.field(e, core.Describe(r.machines[seat], r.view.N))
 }
 
 func (c *lockCast) whole(j *judge, e scenario.Expectation) {
 	b := c.p.back
 	switch e.Kind {
 	case scenario.Entries:
-		got := scenario.Expectation{Kind: scenario.Entries}
+		got := scenario.Expectation{Kind: scenario.Entries, Section: e.Section}
 		for _, entry := range b.Entries {
-			got.Procs = append(got.Procs, entry.Proc)
+			if entry.Section == e.Section {
+				got.Procs = append(got.Procs, entry.Proc)
+			}
 		}
 		if !slices.Equal(got.Procs, e.Procs) {
 			j.differ(e, got.What())
@@ -153,8 +209,12 @@ func (c *lockCast) whole(j *judge, e scenario.Expectation) {
 	case scenario.EntersAt:
 		c.entersAt(j, e)
 	case scenario.Bypass:
-		if b.MaxBypass != e.N {
-			j.differ(e, strconv.Itoa(b.MaxBypass))
+		n := b.MaxBypass
+		if e.Section != "" {
+			n = c.room(e.Section).oracle.bypass
+		}
+		if n != e.N {
+			j.differ(e, strconv.Itoa(n))
 		}
 	case scenario.Deadlock:
 		if !b.Deadlock {
@@ -166,7 +226,7 @@ func (c *lockCast) whole(j *judge, e scenario.Expectation) {
 func (c *lockCast) entersAt(j *judge, e scenario.Expectation) {
 	var at []string
 	for _, entry := range c.p.back.Entries {
-		if entry.Proc != e.Proc {
+		if entry.Proc != e.Proc || entry.Section != e.Section {
 			continue
 		}
 		if entry.At == e.At {
@@ -182,12 +242,12 @@ func (c *lockCast) entersAt(j *judge, e scenario.Expectation) {
 
 // ending says how the run ended.
 func (c *lockCast) ending() string {
-	switch o := c.oracle; {
-	case o.nWait == 0:
+	switch wait, in := c.count(); {
+	case wait == 0:
 		return "nobody waits at the end"
-	case o.nIn > 0:
+	case in > 0:
 		return "somebody is inside at the end"
-	case o.nWait == 1:
+	case wait == 1:
 		return "only one process waits at the end"
 	}
 	return "messages are still under way at the end"

@@ -172,7 +172,7 @@ func (c *siteCast) proceed(i int) {
 
 func (c *siteCast) finish(b *Playback, still, stalled bool) {
 	number := c.number
-	if c.p.cut || c.w.Steps() && !still {
+	if c.p.cut || c.w.Steps() && (!still || slices.ContainsFunc(c.procs, transactor.canGoOn)) {
 		number = 0 // the run was cut off: nobody is stuck
 	}
 	s := b.Sites
@@ -189,6 +189,9 @@ func (c *siteCast) finish(b *Playback, still, stalled bool) {
 	c.w.Wait(c.w.Now() + b.frame.Unit) // a while later nothing has changed
 	c.w.Note(trace.Event{Kind: trace.Note, Proc: core.None, Name: "stuck for ever: " + processNames(s.Stuck)})
 }
+
+// canGoOn reports whether a line could let the process go on.
+func (p transactor) canGoOn() bool { return p.active && !p.waits && !p.dead }
 
 func processNames(ids []core.ID) string {
 	words := make([]string, len(ids))

@@ -154,6 +154,7 @@ func TestReplayRefuses(t *testing.T) {
 // are a trace, and a second run is the same.
 func FuzzReplaySites(f *testing.F) {
 	f.Add(stuck)
+	f.Add("algorithm wait-die\nprocesses 2\nsite 1 P1 L1\nsite 2 P2 L2\nschedule steps\nP1 takes L1 L2\nP2 takes L2 L1\nP1 goes on\nP2 goes on\ndeliver all\ncrash site 2\nsite 1 suspects site 2")
 	f.Add(dies + "at 4 crash site 1\nuntil 30\nat 3 P3 takes L2 for exp:3")
 	f.Add("algorithm detect-distributed\nlatency uniform:0.5,2\n" + opposed)
 	f.Add("algorithm banker\n" + opposed + "at 3.5 crash site 1")
@@ -177,4 +178,42 @@ func FuzzReplaySites(f *testing.F) {
 			t.Fatalf("two runs of one scenario differ:\n%s", text)
 		}
 	})
+}
+
+// TestSiteStepsRefuse: a line that is impossible is an error that says why.
+func TestSiteStepsRefuse(t *testing.T) {
+	const head = "algorithm detect-central\nprocesses 2\nsite 1 P1 L1\nsite 2 P2 L2\nschedule steps\n"
+	for _, c := range []struct{ text, want string }{
+		{"P1 goes on", "line 6: P1 goes on: P1 cannot go on: it runs no transaction"},
+		{"P1 takes L1\nP1 takes L2", "line 7: P1 takes L2: P1 cannot take anything: its transaction is under way, let it go on"},
+		{"P1 takes L2\nP1 goes on", "P1 waits for L2"},
+		{"P1 takes L2\ndeliver 2 -> 1", "no message is under way from site 2 to site 1"},
+		{"P1 takes L2\ndeliver 1 -> 2 GRANT", "no such GRANT is under way from site 1 to site 2: there is REQUEST"},
+		{"P1 takes L2\ndeliver 1 -> 2 TOKEN", `detect-central has no message "TOKEN"`},
+		{"crash site 1\nP1 takes L2", "line 7: P1 takes L2: site 1 has crashed"},
+		{"crash site 1\ncrash site 1", "site 1 has crashed"},
+		{"site 2 timer 3 expires", "site 2 has no timer 3 running"},
+	} {
+		sc, err := scenario.Parse("f.stile", head+c.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := replaySites(sc, 0); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: got %v, want %s", c.text, err, c.want)
+		}
+	}
+}
+
+// TestSiteSteps: a timer runs out by a line, a site hears of a death by a line,
+// and who would need a dead site gives up.
+func TestSiteSteps(t *testing.T) {
+	b := mustReplaySites(t, "algorithm detect-central\nprocesses 2\nsite 1 P1 L1\nsite 2 P2 L2\nschedule steps\n"+
+		"P1 takes L1 L2\nP2 takes L2 L1\nP1 goes on\nP2 goes on\ndeliver all\nsite 2 timer 1 expires\ndeliver all\nexpect cycle P1 P2\nexpect aborts P2\nexpect stuck none")
+	if len(b.Differences) > 0 {
+		t.Errorf("told %v in\n%s", b.Differences, Story(b.Sites.Run.Layout, b.Trace()))
+	}
+	b = mustReplaySites(t, "algorithm none\nprocesses 1\nsite 1 P1 L1\nsite 2 L2\nschedule steps\nP1 takes L1 L2\ncrash site 2\nsite 1 suspects site 2\nP1 goes on\nexpect P1 idle\nexpect commits none")
+	if len(b.Differences) > 0 || b.Sites.Ledger.Lost != 1 {
+		t.Errorf("told %v, %d lost", b.Differences, b.Sites.Ledger.Lost)
+	}
 }

@@ -5,6 +5,7 @@ import "github.com/stile-lock/stile/core"
 // A Result is what a run measured. Delays are in units of T.
 type Result struct {
 	Algorithm  string         `json:"algorithm"`
+	Section    string         `json:"section,omitempty"` // if there are several
 	Nodes      int            `json:"nodes"`
 	Entries    int            `json:"entries"`
 	Seed       uint64         `json:"seed"`
@@ -23,7 +24,8 @@ type Result struct {
 	Load       []int          `json:"load"` // messages sent and received, per process
 	Theory     Theory         `json:"theory"`
 
-	Found []Violation `json:"-"` // the violations, one by one
+	Found   []Violation `json:"-"` // the violations, one by one
+	Members []core.ID   `json:"-"` // of a section: who is at each seat
 }
 
 // Theory is what theory says about the same run; nil where it says nothing.
@@ -38,9 +40,9 @@ type Theory struct {
 func newResult(c Config, l *locks) *Result {
 	m := &l.meter
 	r := &Result{
-		Algorithm: c.Spec.Name, Nodes: c.Nodes, Entries: m.exits, Seed: c.Seed, Messages: m.messages,
+		Algorithm: c.Spec.Name, Section: l.section, Nodes: c.Nodes, Entries: m.exits, Seed: c.Seed, Messages: m.messages,
 		Client: summarise(m.client), Sync: summarise(m.sync), SyncOne: summarise(m.syncOne), Response: summarise(m.response),
-		MaxBypass: l.oracle.bypass, Violations: len(l.oracle.found), Found: l.oracle.found,
+		MaxBypass: l.oracle.bypass, Violations: len(l.oracle.found), Found: l.found(), Members: l.members,
 		ByKind: map[string]int{}, Load: m.load,
 		Theory: theory(c),
 	}

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/scenario"
@@ -77,18 +78,38 @@ const stallLimit = 10_000
 
 // Run simulates c until every request is granted and released.
 func Run(c Config) (*Result, error) {
-	if err := c.check(); err != nil {
-		return nil, fmt.Errorf("cannot simulate %s: %w", c.Spec.Name, err)
-	}
-	load, err := c.prepare(c.kernel())
+	all, err := c.simulate(nil)
 	if err != nil {
 		return nil, err
 	}
-	load.begin()
-	if err := load.run(); err != nil {
+	return all[0], nil
+}
+
+// RunSections simulates several critical sections side by side, each an
+// instance of the algorithm among the processes that use it, and each with so
+// many requests as c says. The results are in the order of the sections.
+func RunSections(c Config, sections []scenario.Section) ([]*Result, error) {
+	if len(sections) == 0 {
+		return nil, fmt.Errorf("cannot simulate %s: there are no sections", c.Spec.Name)
+	}
+	return c.simulate(sections)
+}
+
+func (c Config) simulate(sections []scenario.Section) ([]*Result, error) {
+	r, err := c.prepare(c.kernel(), sections)
+	if err != nil {
+		return nil, fmt.Errorf("cannot simulate %s: %w", c.Spec.Name, err)
+	}
+	r.begin()
+	if err := r.run(); err != nil {
 		return nil, err
 	}
-	return newResult(c, load.locks), nil
+	var results []*Result
+	for _, l := range r.loads {
+		l.ended()
+		results = append(results, newResult(l.Config, l.locks))
+	}
+	return results, nil
 }
 
 func (c Config) kernel() kernel.Config {
@@ -97,12 +118,62 @@ func (c Config) kernel() kernel.Config {
 	}
 }
 
-// prepare makes the world of a run.
-func (c Config) prepare(k kernel.Config) (*workload, error) {
-	w := newWorld(k)
-	l, err := w.lock(c.Spec, core.View{N: c.Nodes, Holder: c.Holder, Busy: c.Busy}, nil)
+// A running is a world with a workload for each of its groups.
+type running struct {
+	*world
+	loads []*workload
+	total int
+}
+
+// prepare makes the world of a run: one group of all processes, or one for each
+// section.
+func (c Config) prepare(k kernel.Config, sections []scenario.Section) (*running, error) {
+	each := []Config{c}
+	if sections == nil {
+		sections = []scenario.Section{{}}
+	} else {
+		each = nil
+		for _, s := range sections {
+			if err := s.CheckMembers(c.Nodes); err != nil {
+				return nil, err
+			}
+			each = append(each, c.within(s))
+		}
+	}
+	for _, in := range each {
+		if err := in.check(); err != nil {
+			return nil, err
+		}
+	}
+	r := &running{world: newWorld(k)}
+	r.own = r.happen
+	for i, s := range sections {
+		if err := r.load(each[i], s); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// within returns c as it is for a section: processes are its seats, and nobody
+// is inside at the start.
+func (c Config) within(s scenario.Section) Config {
+	v := sectionView(s, c.Holder)
+	asks := []core.ID{}
+	for seat, p := range s.Members {
+		if c.Requesters == nil || slices.Contains(c.Requesters, p) {
+			asks = append(asks, core.ID(seat))
+		}
+	}
+	c.Nodes, c.Holder, c.Busy, c.Requesters = v.N, v.Holder, false, asks
+	return c
+}
+
+// load adds a group and its workload.
+func (r *running) load(c Config, s scenario.Section) error {
+	l, err := r.lock(c.Spec, core.View{N: c.Nodes, Holder: c.Holder, Busy: c.Busy}, s)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if c.Order {
 		l.watchOrder()
@@ -110,44 +181,60 @@ func (c Config) prepare(k kernel.Config) (*workload, error) {
 	if c.Paged {
 		l.paged()
 	}
-	load := newWorkload(c, l)
-	w.own = load.happen
-	return load, nil
+	r.loads = append(r.loads, newWorkload(c, l))
+	if c.Requesters == nil || len(c.Requesters) > 0 {
+		r.total += c.Entries
+	}
+	return nil
+}
+
+// begin schedules the first requests.
+func (r *running) begin() {
+	for _, l := range r.loads {
+		l.begin()
+	}
+	for p := range core.ID(r.Processes()) {
+		r.At(0, start, p, 0)
+	}
 }
 
 // run lets events happen until the workload is done or nothing more can.
-func (l *workload) run() error {
-	quiet, limit := 0, stallLimit*(l.view.N+10)
-	for entries := 0; l.w.Pending() && l.meter.exits < l.total; quiet++ {
-		if l.meter.entries != entries {
-			entries, quiet = l.meter.entries, 0
+func (r *running) run() error {
+	quiet, limit := 0, stallLimit*(r.Processes()+10)
+	for entries := 0; r.Pending() && r.exits < r.total; quiet++ {
+		if r.entries != entries {
+			entries, quiet = r.entries, 0
 		}
 		if quiet > limit {
-			if l.oracle.nWait > 0 || !l.w.Has(ask, leave) {
+			if r.somebodyWaits() || !r.Has(ask, leave) {
 				break
 			}
 			quiet = 0
 		}
-		if err := l.w.next(); err != nil {
+		if err := r.next(); err != nil {
 			return err
 		}
 	}
-	l.ended()
 	return nil
 }
 
-func (l *workload) happen(e kernel.Event) error {
-	seat := l.seat(e.Proc())
-	switch e.Kind {
+func (r *running) somebodyWaits() bool {
+	return slices.ContainsFunc(r.loads, func(l *workload) bool { return l.oracle.nWait > 0 })
+}
+
+func (r *running) happen(e kernel.Event) error {
+	if e.Kind == start {
+		return r.start(e.Proc())
+	}
+	l := r.loads[e.Arg()]
+	switch seat := l.seat(e.Proc()); e.Kind {
 	case ask:
 		l.request(seat)
 	case leave:
 		l.leave(seat)
 		l.left(seat)
-	case start:
-		return l.w.start(e.Proc())
 	}
-	return l.w.err
+	return r.err
 }
 
 // A workload decides who asks when, and for how long.
@@ -162,6 +249,9 @@ type workload struct {
 	rand   []kernel.Rand // a stream for each process
 }
 
+// sectionStreams is how many streams of random numbers a section has.
+const sectionStreams = 1 << 40
+
 func newWorkload(c Config, on *locks) *workload {
 	l := &workload{Config: c, locks: on, total: c.Entries}
 	if l.Requesters == nil {
@@ -173,8 +263,9 @@ func newWorkload(c Config, on *locks) *workload {
 	l.made = make([]int, c.Nodes)
 	l.streak = make([]int, c.Nodes)
 	l.rand = make([]kernel.Rand, c.Nodes)
-	for p := range l.rand {
-		l.rand[p] = kernel.NewRand(c.Seed, uint64(p)+1)
+	for seat := range l.rand {
+		stream := uint64(l.proc(core.ID(seat))) + 1 + uint64(l.index)*sectionStreams
+		l.rand[seat] = kernel.NewRand(c.Seed, stream)
 	}
 	l.onEnter = func(p core.ID) { l.at(leave, p, l.hold(p)) }
 	l.onDeny = func(p core.ID) {
@@ -186,10 +277,9 @@ func newWorkload(c Config, on *locks) *workload {
 }
 
 func (l *workload) at(kind kernel.EventKind, p core.ID, after int64) {
-	l.w.At(l.w.Now()+after, kind, l.proc(p), 0)
+	l.w.At(l.w.Now()+after, kind, l.proc(p), l.index)
 }
 
-// begin schedules the first requests.
 func (l *workload) begin() {
 	if l.Busy {
 		l.issued++
@@ -200,9 +290,6 @@ func (l *workload) begin() {
 			continue
 		}
 		l.at(ask, p, l.think(p))
-	}
-	for p := range core.ID(l.Nodes) {
-		l.w.At(0, start, p, 0)
 	}
 }
 

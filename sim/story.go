@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/stile-lock/stile/core"
@@ -38,9 +39,9 @@ func (c *Transactions) Trace() trace.Trace {
 }
 
 // Story tells what happened, line by line: when, at which site, and what.
-func Story(l deadlock.Layout, events []trace.Event) string {
+func Story(l deadlock.Layout, t *trace.Trace) string {
 	var b strings.Builder
-	for _, e := range events {
+	for _, e := range t.Events {
 		if int(e.Proc) >= l.Sites {
 			continue // told by its site
 		}
@@ -67,9 +68,17 @@ func Story(l deadlock.Layout, events []trace.Event) string {
 		if e.Proc != core.None {
 			where = fmt.Sprintf("site %d", e.Proc+1)
 		}
-		fmt.Fprintf(&b, "%10s  %s  %s\n", scenario.FormatTime(e.At), where, what)
+		fmt.Fprintf(&b, "%10s  %s  %s\n", moment(e.At, t.Unit <= 1), where, what)
 	}
 	return b.String()
+}
+
+// moment writes when something happened.
+func moment(at int64, steps bool) string {
+	if steps {
+		return strconv.FormatInt(at, 10)
+	}
+	return scenario.FormatTime(at)
 }
 
 // about says which transactions a message is about, and which lock.

@@ -267,7 +267,7 @@ func (t *transacting) returned(core.ID)         {}
 func (t *transacting) trusted(core.ID, core.ID) {}
 
 func (t *transacting) broke(property string, i int, other core.ID) {
-	t.ledger.Found = append(t.ledger.Found, Violation{property, t.w.Now(), core.ID(i), other})
+	t.ledger.Found = append(t.ledger.Found, Violation{Property: property, At: t.w.Now(), Proc: core.ID(i), Other: other})
 	t.w.Note(trace.Event{Kind: trace.Violation, Proc: t.Layout.Home[i], Peer: core.None, Name: property})
 }
 

@@ -113,7 +113,7 @@ func TestSameSeed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return fmt.Sprint(r.Committed, r.Messages, r.Time) + Story(c.Layout, events)
+			return fmt.Sprint(r.Committed, r.Messages, r.Time) + Story(c.Layout, &trace.Trace{Unit: scenario.T, Events: events})
 		}
 		if first := run(); first != run() {
 			t.Error("two runs of one seed differ")

@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"slices"
+
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/sim/kernel"
 	"github.com/stile-lock/stile/trace"
@@ -11,6 +13,8 @@ type world struct {
 	*kernel.Kernel
 	groups []*group
 	err    error // the first step that failed; nothing happens after it
+
+	entries, exits int // of all locks together
 
 	// own does what the run has scheduled itself.
 	own func(e kernel.Event) error
@@ -75,8 +79,27 @@ func (w *world) Called(m *kernel.Slot) string { return w.groups[m.Group].spec.Ki
 // Describe implements kernel.Handler.
 func (w *world) Describe(e *trace.Event, m *kernel.Slot) {
 	g := w.groups[m.Group]
-	e.Name = g.spec.Kinds[m.Bytes[0]]
+	e.Name, e.Section = g.spec.Kinds[m.Bytes[0]], g.section
 	e.Fields, _ = core.DescribeMessage(g.machines[g.seat(e.Proc)], g.view.N, m.Bytes)
+}
+
+// group returns the group of a section, or the only one.
+func (w *world) group(section string) *group {
+	return w.groups[max(0, slices.IndexFunc(w.groups, func(g *group) bool { return g.section == section }))]
+}
+
+// describe returns what a process remembers, in all groups that it is part of.
+func (w *world) describe(p core.ID) []core.Field {
+	var all []core.Field
+	w.of(p, func(g *group, seat core.ID) {
+		for _, f := range core.Describe(g.machines[seat], g.view.N) {
+			if g.section != "" {
+				f.Name = g.section + " " + f.Name
+			}
+			all = append(all, f)
+		}
+	})
+	return all
 }
 
 // of calls f for the seat of a process in each group that it is part of.

@@ -42,7 +42,7 @@ func (w *textWriter) between(r row) string {
 	for p, l := range w.now {
 		if int(w.t.Events[r.lo].Proc) == p {
 			for i := r.lo; i < r.hi; i++ {
-				l.happen(w.t.Events[i].Kind)
+				l.happen(&w.t.Events[i])
 			}
 		}
 		cells[p*w.pitch] = l.glyph()
@@ -56,9 +56,9 @@ func (w *textWriter) mark(r row, p core.ID) rune {
 	l := w.now[p]
 	mark := '●'
 	for i := r.lo; i < r.hi; i++ {
-		k := w.t.Events[i].Kind
-		l.happen(k)
-		switch k {
+		e := &w.t.Events[i]
+		l.happen(e)
+		switch e.Kind {
 		case Ask:
 			mark = '○'
 		case Crash:

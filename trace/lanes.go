@@ -1,5 +1,12 @@
 package trace
 
+import (
+	"slices"
+	"strings"
+
+	"github.com/stile-lock/stile/core"
+)
+
 // A phase is where a process stands with its request.
 type phase uint8
 
@@ -14,46 +21,48 @@ type lane struct {
 	phase  phase
 	down   bool // crashed
 	paused bool
+	wants  string // the sections that it waits for, if there are several
+	has    string // and those that it is in
 }
 
 // lanes returns how the processes are before the first event. Somebody who
 // leaves without having entered was inside from the start.
 func (t *Trace) lanes() []lane {
 	ls := make([]lane, t.N)
-	known := make([]bool, t.N)
+	type place struct {
+		proc    core.ID
+		section string
+	}
+	known := make(map[place]bool)
 	for i := range t.Events {
 		e := &t.Events[i]
-		if !t.has(e.Proc) || known[e.Proc] {
+		at := place{e.Proc, e.Section}
+		if !t.has(e.Proc) || known[at] || known[place{proc: e.Proc}] {
 			continue
 		}
 		l := &ls[e.Proc]
 		switch e.Kind {
 		case Ask:
-			l.phase = idle
 		case Enter, Deny:
-			l.phase = waiting
+			l.happen(&Event{Kind: Ask, Section: e.Section})
 		case Exit:
-			l.phase = inside
+			l.happen(&Event{Kind: Enter, Section: e.Section})
 		case Restart:
-			l.down = true
+			*l = lane{down: true}
 		case Crash:
 		default:
 			continue
 		}
-		known[e.Proc] = true
+		known[at] = true
 	}
 	return ls
 }
 
 // happen changes a lane as an event at it does.
-func (l *lane) happen(k Kind) {
-	switch k {
-	case Ask:
-		l.phase = waiting
-	case Enter:
-		l.phase = inside
-	case Exit, Deny:
-		l.phase = idle
+func (l *lane) happen(e *Event) {
+	switch e.Kind {
+	case Ask, Enter, Exit, Deny:
+		l.move(e)
 	case Crash:
 		*l = lane{down: true}
 	case Restart:
@@ -63,4 +72,38 @@ func (l *lane) happen(k Kind) {
 	case Resume:
 		l.paused = false
 	}
+}
+
+// move changes what a process waits for and where it is.
+func (l *lane) move(e *Event) {
+	section := clean(e.Section)
+	l.wants, l.has = without(l.wants, section), without(l.has, section)
+	switch l.phase = idle; e.Kind {
+	case Ask:
+		l.phase, l.wants = waiting, strings.TrimSpace(l.wants+" "+section)
+	case Enter:
+		l.phase, l.has = inside, strings.TrimSpace(l.has+" "+section)
+	}
+	switch { // somewhere else it may be inside, or wait
+	case l.has != "":
+		l.phase = inside
+	case l.wants != "":
+		l.phase = waiting
+	}
+}
+
+// without takes one of several words out.
+func without(words, word string) string {
+	if words == "" {
+		return ""
+	}
+	return strings.Join(slices.DeleteFunc(strings.Fields(words), func(w string) bool { return w == word }), " ")
+}
+
+// name returns what a process waits for, or where it is.
+func (l *lane) name() string {
+	if l.phase == inside {
+		return l.has
+	}
+	return l.wants
 }

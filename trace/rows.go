@@ -116,7 +116,7 @@ func (t *Trace) receivers(i, j int) string {
 
 // label is the kind of the event's message, with its fields if they are wanted.
 func (e *Event) label(fields bool) string {
-	name := clean(e.Name)
+	name := strings.TrimSpace(clean(e.Section) + " " + clean(e.Name))
 	if !fields || len(e.Fields) == 0 {
 		return name
 	}

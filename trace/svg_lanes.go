@@ -92,12 +92,15 @@ func (t *Trace) spans() []span {
 		s := &now[e.Proc]
 		was := s.lane
 		next := was
-		if next.happen(e.Kind); next == was {
+		if next.happen(e); next == was {
 			continue
 		}
 		s.to = e.At
 		all = append(all, *s)
 		*s = span{lane: next, proc: e.Proc, name: clean(e.Name), from: e.At, broken: s.broken && next.phase == inside}
+		if e.Section != "" || s.lane.name() != "" {
+			s.name = s.lane.name()
+		}
 	}
 	for _, s := range now {
 		s.to, s.open = end, true
@@ -155,8 +158,11 @@ func (p *picture) phases() {
 		if s.broken {
 			colour = alarm
 		}
-		if p.t.Inside != "" {
+		switch {
+		case p.t.Inside != "":
 			word, does = s.name, "has "+s.name
+		case s.has != "":
+			word, does = s.has, "is inside "+s.has+after(" and waits for ", s.wants)
 		}
 		x2 = max(x2, x1+4*pixel)
 		p.bar(s, x1, x2, in, colour, "", does)

@@ -58,7 +58,7 @@ func (w *teller) happen(r row) {
 		if !w.t.has(e.Proc) {
 			continue
 		}
-		w.now[e.Proc].happen(e.Kind)
+		w.now[e.Proc].happen(e)
 		if e.Kind == Ask {
 			w.count++
 			w.asked[e.Proc] = w.count
@@ -110,12 +110,12 @@ func (w *teller) does(r row, peer core.ID) []string {
 			}
 			switch {
 			case next == i: // lost at once
-				all = append(all, "sends "+clean(e.Name)+" to "+e.Peer.String()+", which is lost")
+				all = append(all, "sends "+e.label(false)+" to "+e.Peer.String()+", which is lost")
 				next = i + 2
 			case len(to) == 1 && e.Peer == peer:
-				all = append(all, "answers "+clean(e.Name))
+				all = append(all, "answers "+e.label(false))
 			default:
-				all = append(all, "sends "+clean(e.Name)+" to "+list(to))
+				all = append(all, "sends "+e.label(false)+" to "+list(to))
 			}
 		default:
 			s := strings.TrimSuffix(e.Sentence(), ".")
@@ -130,7 +130,7 @@ func (w *teller) does(r row, peer core.ID) []string {
 func (w *teller) received(e *Event, effects []string) string {
 	p, from := e.Proc, e.Peer
 	subject := p.String()
-	silent := w.asks[e.Msg] && w.t.has(from) && w.now[from].phase == waiting
+	silent := e.Section == "" && w.asks[e.Msg] && w.t.has(from) && w.now[from].phase == waiting
 	switch {
 	case !silent:
 	case w.now[p].phase == inside:
@@ -140,7 +140,7 @@ func (w *teller) received(e *Event, effects []string) string {
 	case w.now[p].phase == waiting:
 		subject += ", which asked later,"
 	}
-	s := fmt.Sprintf("%s receives %s from %v", subject, clean(e.Name), from)
+	s := fmt.Sprintf("%s receives %s from %v", subject, e.label(false), from)
 	switch {
 	case len(effects) > 0:
 		return s + " and " + list(effects) + "."

@@ -38,7 +38,7 @@ func (t *Trace) Text(o TextOptions) string {
 		}
 		for i := r.lo; i < r.hi; i++ {
 			if e := &t.Events[i]; t.has(e.Proc) {
-				w.now[e.Proc].happen(e.Kind)
+				w.now[e.Proc].happen(e)
 			}
 		}
 	}

@@ -16,19 +16,20 @@ func (e Event) Sentence() string { return e.sentence(core.ID.String) }
 // has then, and how it ends.
 func (e Event) sentence(called func(core.ID) string) string {
 	p, peer, name := called(e.Proc), called(e.Peer), clean(e.Name)
-	message := name
+	section := clean(e.Section)
+	message := strings.TrimSpace(section + " " + name)
 	if f := e.said(); f != "" {
 		message += " (" + f + ")"
 	}
 	switch e.Kind {
 	case Ask:
-		return p + " asks" + after(" for ", name) + "."
+		return p + " asks" + after(" for ", name+section) + "."
 	case Enter:
-		return p + either(name != "", " has "+name, " enters") + "."
+		return p + either(name != "", " has "+name, " enters") + after(" ", section) + "."
 	case Exit:
-		return p + either(name != "", " "+name, " leaves") + "."
+		return p + either(name != "", " "+name, " leaves") + after(" ", section) + "."
 	case Deny:
-		return p + either(name != "", " "+name, " is denied") + "."
+		return p + either(name != "", " "+name, " is denied") + after(" ", section) + "."
 	case Send:
 		return p + " sends " + message + " to " + peer + "."
 	case Receive:
@@ -58,7 +59,7 @@ func (e Event) sentence(called func(core.ID) string) string {
 	case Abort:
 		return p + " chooses " + peer + " to give up."
 	case Violation:
-		return "VIOLATION of " + name + after(": ", e.broken(called)) + "."
+		return "VIOLATION of " + name + after(" in ", section) + after(": ", e.broken(called)) + "."
 	case Note:
 		return name
 	}

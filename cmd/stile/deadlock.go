@@ -168,7 +168,7 @@ func (f *deadlockFlags) run(name string, stdout io.Writer) error {
 		return err
 	}
 	if strings.EqualFold(filepath.Ext(f.trace), ".txt") { // sites are no processes: a story of their own
-		outputs[0].make = func() ([]byte, error) { return []byte(sim.Story(c.Layout, rec.Events)), nil }
+		outputs[0].make = func() ([]byte, error) { return []byte(sim.Story(c.Layout, &rec.Trace)), nil }
 	}
 	if f.trace != "" {
 		c.Observe = rec.observe

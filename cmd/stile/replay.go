@@ -171,6 +171,7 @@ type (
 	replayEntry struct {
 		Process int         `json:"process"` // from 1
 		At      json.Number `json:"at"`      // in T, or in steps the number of the action
+		Section string      `json:"section,omitempty"`
 	}
 	replayDifference struct {
 		Line int    `json:"line"`
@@ -186,7 +187,7 @@ func newReplayReport(sc *scenario.Scenario, spec core.Spec, b *sim.Playback) rep
 		Entries: []replayEntry{}, Violations: []string{}, Differences: []replayDifference{},
 	}
 	for _, e := range b.Entries {
-		r.Entries = append(r.Entries, replayEntry{int(e.Proc) + 1, json.Number(momentOf(sc, e.At))})
+		r.Entries = append(r.Entries, replayEntry{int(e.Proc) + 1, json.Number(momentOf(sc, e.At)), e.Section})
 	}
 	for k, n := range b.ByKind {
 		r.ByKind[spec.Kinds[k]] += n

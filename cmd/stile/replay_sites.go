@@ -63,13 +63,13 @@ func printSites(w io.Writer, sc *scenario.Scenario, b *sim.Playback) error {
 		p.line("%s", sc.Title)
 		p.line("")
 	}
-	p.line("%s", strings.TrimRight(sim.Story(b.Sites.Run.Layout, b.Events), "\n"))
+	p.line("%s", strings.TrimRight(sim.Story(b.Sites.Run.Layout, b.Trace()), "\n"))
 	p.line("")
 	p.line("%s:", b.Sites.Ledger.When())
 	printGraph(p, b.Sites.Ledger.Graph)
 	p.line("")
 	if f := b.Sites.Ledger.False; f != nil {
-		p.line("%s was reported by %s, but never there. What was true then:", deadlock.Round(f.Cycle), scenario.FormatTime(f.At))
+		p.line("%s was reported by %s, but never there. What was true then:", deadlock.Round(f.Cycle), b.Sites.Ledger.Moment(f.At))
 		printGraph(p, f.Graph)
 		p.line("")
 	}
@@ -91,8 +91,8 @@ func printSummary(p *page, b *sim.Playback) {
 			label = ""
 		}
 	}
-	row("commits", endings(b.Sites.Commits))
-	row("aborts", endings(b.Sites.Aborts))
+	row("commits", endings(b.Sites.Ledger, b.Sites.Commits))
+	row("aborts", endings(b.Sites.Ledger, b.Sites.Aborts))
 	row("deadlocks", rounds(b.Sites.Cycles))
 	if len(b.Sites.False) > 0 {
 		row("false", rounds(b.Sites.False))
@@ -116,10 +116,10 @@ func printSummary(p *page, b *sim.Playback) {
 }
 
 // endings writes who ended when, or none.
-func endings(all []sim.Ending) string {
+func endings(l *sim.Ledger, all []sim.Ending) string {
 	var words []string
 	for _, e := range all {
-		words = append(words, fmt.Sprintf("%v at %s", e.Proc, scenario.FormatTime(e.At)))
+		words = append(words, fmt.Sprintf("%v at %s", e.Proc, l.Moment(e.At)))
 	}
 	if words == nil {
 		return "none"
@@ -177,7 +177,7 @@ type (
 func newSitesReport(sc *scenario.Scenario, b *sim.Playback) sitesReport {
 	r := sitesReport{
 		File: sc.File, Title: sc.Title, Algorithm: sc.Algorithm, Mode: sc.Mode, Sites: sc.Sites, Nodes: sc.Processes, Locks: len(sc.Locks),
-		Events: len(b.Events), Stopped: b.Stopped, Commits: sitesEndings(b.Sites.Commits), Aborts: sitesEndings(b.Sites.Aborts),
+		Events: len(b.Events), Stopped: b.Stopped, Commits: sitesEndings(b.Sites.Ledger, b.Sites.Commits), Aborts: sitesEndings(b.Sites.Ledger, b.Sites.Aborts),
 		Deadlocks: fromOnes(b.Sites.Cycles), False: fromOnes(b.Sites.False), Stuck: fromOne(b.Sites.Stuck), Graph: []sitesEdge{},
 		Messages: b.Messages, ByKind: map[string]int{}, Violations: []string{},
 		Differences: []replayDifference{},
@@ -199,10 +199,10 @@ func newSitesReport(sc *scenario.Scenario, b *sim.Playback) sitesReport {
 	return r
 }
 
-func sitesEndings(all []sim.Ending) []sitesEnding {
+func sitesEndings(l *sim.Ledger, all []sim.Ending) []sitesEnding {
 	list := []sitesEnding{}
 	for _, e := range all {
-		list = append(list, sitesEnding{int(e.Proc) + 1, json.Number(scenario.FormatTime(e.At)), fromOne(e.Cycle)})
+		list = append(list, sitesEnding{int(e.Proc) + 1, json.Number(l.Moment(e.At)), fromOne(e.Cycle)})
 	}
 	return list
 }

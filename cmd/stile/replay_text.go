@@ -50,7 +50,8 @@ func entries(sc *scenario.Scenario, b *sim.Playback) string {
 	}
 	var words []string
 	for _, e := range b.Entries {
-		words = append(words, fmt.Sprintf("%v at %s", e.Proc, momentOf(sc, e.At)))
+		who := strings.TrimSpace(e.Proc.String() + " " + e.Section)
+		words = append(words, fmt.Sprintf("%s at %s", who, momentOf(sc, e.At)))
 	}
 	return strings.Join(words, ", ")
 }

@@ -23,6 +23,8 @@ type simFlags struct {
 	holder     int
 	dead       string
 	starters   string
+	section    []string
+	sections   []scenario.Section
 	json       bool
 	svg, trace string
 }
@@ -44,11 +46,15 @@ Times are in T, the usual latency of a message: a number, exp:MEAN or
 uniform:LO,HI. Processes are numbered from 1. 'stile algorithms' lists the
 algorithms.
 
+With --section there are several critical sections side by side, each an
+instance of the algorithm among those who use it, with --entries of its own.
+
 An election (bully, ring-election, chang-roberts) is run once: in a group that
 the highest process leads, some are dead, and others notice it.`,
 		Example: `  stile sim ricart-agrawala --nodes 10
   stile sim maekawa --nodes 13 --topology plane --think exp:100
   stile sim raymond --nodes 5 --topology 1-2,1-3,3-4,3-5 --entries 4 --svg a.svg
+  stile sim ricart-agrawala --section seats:1,2,4 --section films:2,3,5
   stile sim bakery-naive --latency exp:1 --entries 20 --trace failure.txt
   stile sim bully --nodes 8 --dead 8 --starters 5 --svg bully.svg`,
 		Args: oneAlgorithm,
@@ -76,6 +82,7 @@ func (f *simFlags) define(c *cobra.Command) {
 	fs.Var(duration{&f.config.Think}, "think", "from an exit to the next request of a process; 0 is saturation")
 	fs.Var(duration{&f.config.Hold}, "hold", "from entry to exit")
 	fs.Var(duration{&f.config.Latency}, "latency", "of a message")
+	fs.StringArrayVar(&f.section, "section", nil, "a critical section of its own, and who uses it: `NAME:LIST` such as seats:1,2,4; give several")
 	fs.StringVar(&f.requesters, "requesters", "", "who asks: a `LIST` such as 1,2,5-7 (default everybody)")
 	fs.Var(count{&f.config.Local, 1, maxEntries}, "local", "the first requester asks so many times as often")
 	fs.Var(count{&f.config.Burst, 1, maxEntries}, "burst", "a process asks so many times in a row, then thinks longer")
@@ -110,7 +117,10 @@ func (f *simFlags) resolve(name string) (sim.Config, error) {
 	if c.Spec, err = catalog.Make(name, f.options); err != nil {
 		return c, err
 	}
-	if err := c.Spec.Accepts(c.Nodes); err != nil {
+	if err := c.Spec.Accepts(c.Nodes); err != nil && f.section == nil {
+		return c, err
+	}
+	if f.sections, err = parseSections(f.section, c.Nodes); err != nil {
 		return c, err
 	}
 	if f.options.Coordinator > c.Nodes {
@@ -178,6 +188,9 @@ func (f *simFlags) run(cmd *cobra.Command, name string, stdout io.Writer) error 
 	c, err := f.resolve(name)
 	if err != nil {
 		return err
+	}
+	if f.sections != nil {
+		return f.runSections(c, stdout)
 	}
 	return f.record(stdout, c.Nodes, c.Spec, func(observe func(trace.Event)) (simulated, error) {
 		c.Observe = observe

@@ -40,7 +40,7 @@ func printSim(w io.Writer, c sim.Config, r *sim.Result) error {
 	printRow(p, "longest bypass", [4]string{fmt.Sprint(r.MaxBypass)}, t.Order)
 	p.line("")
 	printKinds(p, c.Spec.Kinds, r)
-	printLoad(p, r.Load)
+	printLoad(p, r)
 	verdict := "none: safe, and every request was served"
 	if r.Violations > 0 {
 		verdict = grouped(int64(r.Violations))
@@ -135,7 +135,8 @@ func printKinds(p *page, kinds []string, r *sim.Result) {
 const showLoads = 8
 
 // printLoad shows how many messages each process has to handle.
-func printLoad(p *page, load []int) {
+func printLoad(p *page, r *sim.Result) {
+	load := r.Load
 	least, most := slices.Min(load), slices.Max(load)
 	if len(load) > showLoads || most == 0 {
 		p.line("%s%s to %s messages sent and received by a process", right("load", 11), grouped(int64(least)), grouped(int64(most)))
@@ -144,7 +145,11 @@ func printLoad(p *page, load []int) {
 	label := "load"
 	for i, n := range load {
 		bar := strings.Repeat("▇", (n*40+most/2)/most)
-		p.line("%s%s %s %s", right(label, 11), core.ID(i), bar, grouped(int64(n)))
+		who := core.ID(i)
+		if r.Members != nil {
+			who = r.Members[i]
+		}
+		p.line("%s%s %s %s", right(label, 11), who, bar, grouped(int64(n)))
 		label = ""
 	}
 }

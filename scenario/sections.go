@@ -1,0 +1,211 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/stile-lock/stile/core"
+)
+
+// A Section is one of several critical sections that are used side by side: an
+// instance of the algorithm among those processes that use it.
+type Section struct {
+	Name    string
+	Members []core.ID // ascending
+}
+
+// MaxSections bounds the sections of a scenario.
+const MaxSections = 100
+
+// reserved are words that mean something where a section may be named.
+var reserved = [...]string{"none", "for", "at", "by", "all", "among", "when", "waits", "inside", "idle", "enters", "is"}
+
+// CheckSectionName reports why a section cannot be called so, or nil.
+func CheckSectionName(name string) error {
+	letters := func(r rune) bool { return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' }
+	if name == "" || name[0] < 'a' || name[0] > 'z' || strings.ContainsFunc(name, func(r rune) bool { return !letters(r) }) {
+		return fmt.Errorf("a section called %q: want a word of small letters, digits and dashes, such as seats", name)
+	}
+	if slices.Contains(reserved[:], name) {
+		return fmt.Errorf("a section called %q: that word means something else here; choose another", name)
+	}
+	return nil
+}
+
+// CheckMembers reports why these cannot be the processes of a section among n,
+// or nil.
+func (s Section) CheckMembers(n int) error {
+	if len(s.Members) == 0 {
+		return fmt.Errorf("section %s has no processes: say which, such as section %s among 1,2,4", s.Name, s.Name)
+	}
+	for i, p := range s.Members {
+		if p < 0 || int(p) >= n {
+			return fmt.Errorf("section %s among process %d: there are processes 1 to %d", s.Name, p+1, n)
+		}
+		if i > 0 && p <= s.Members[i-1] {
+			return fmt.Errorf("section %s: want its processes in ascending order, each once", s.Name)
+		}
+	}
+	return nil
+}
+
+// section returns the section of a name, or nil.
+func (s *Scenario) section(name string) *Section {
+	i := slices.IndexFunc(s.Sections, func(x Section) bool { return x.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &s.Sections[i]
+}
+
+// checkSections refuses sections that cannot be, and lines that do not fit
+// them.
+func (s *Scenario) checkSections() error {
+	if len(s.Sections) > MaxSections {
+		return fmt.Errorf("%d sections: want at most %d", len(s.Sections), MaxSections)
+	}
+	if len(s.Sections) > 0 && (s.Transacts() || s.Busy) {
+		return fmt.Errorf("there are sections: they do not go with sites, nor with a holder that is busy")
+	}
+	for i, x := range s.Sections {
+		if err := CheckSectionName(x.Name); err != nil {
+			return err
+		}
+		if s.section(x.Name) != &s.Sections[i] {
+			return fmt.Errorf("there are two sections called %s: want one", x.Name)
+		}
+		if err := x.CheckMembers(s.Processes); err != nil {
+			return err
+		}
+	}
+	for _, set := range s.Set {
+		if err := s.within(set.Section, true, set.Proc); err != nil {
+			return fmt.Errorf("set %v: %w", set.Proc, err)
+		}
+	}
+	for _, a := range s.Actions {
+		if err := s.within(a.Section, a.Kind == Ask || a.Kind == Leave || a.Kind == Expire, a.Proc); err != nil {
+			return fmt.Errorf("%q: %w", a, err)
+		}
+	}
+	for _, e := range s.Expect {
+		if err := s.expectsWithin(e); err != nil {
+			return fmt.Errorf("%q: %w", e, err)
+		}
+	}
+	return nil
+}
+
+func (s *Scenario) expectsWithin(e Expectation) error {
+	if err := s.within(e.When.Section, e.When.Kind == OnEntry, e.When.Proc); err != nil {
+		return err
+	}
+	switch e.Kind {
+	case Entries, Messages, Bypass:
+		if e.Section == "" && e.Kind != Entries {
+			return nil
+		}
+		return s.within(e.Section, true, e.Procs...)
+	}
+	return s.within(e.Section, e.Kind == EntersAt || e.Kind == FieldIs || e.Kind == PhaseIs, e.Proc)
+}
+
+// within checks that a section is named if it must be, that there is such a
+// one, and that these processes use it.
+func (s *Scenario) within(name string, must bool, procs ...core.ID) error {
+	must = must && len(s.Sections) > 0
+	x := s.section(name)
+	switch {
+	case name == "" && must:
+		return fmt.Errorf("it does not say which of the sections %s", s.sectionNames())
+	case name == "":
+		return nil
+	case x == nil && len(s.Sections) == 0:
+		return fmt.Errorf("there is no section %s: say who uses it, such as section %s among 1,2,4", name, name)
+	case x == nil || !must:
+		return fmt.Errorf("there is no section %s here: the sections are %s", name, s.sectionNames())
+	}
+	for _, p := range procs {
+		if !slices.Contains(x.Members, p) {
+			return fmt.Errorf("%v does not use section %s: those that do are %s", p, name, numbers(x.Members))
+		}
+	}
+	return nil
+}
+
+func (s *Scenario) sectionNames() string {
+	var names []string
+	for _, x := range s.Sections {
+		names = append(names, x.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// behind puts a word behind another, if there is one.
+func behind(word string) string {
+	if word == "" {
+		return ""
+	}
+	return " " + word
+}
+
+// lookForSections reads the lines that say which sections there are: they may
+// come after lines that name them.
+func (p *parser) lookForSections(lines []string) error {
+	for i, text := range lines {
+		if p.begin(i+1, text); !p.has("section") {
+			continue
+		}
+		w := p.take()
+		x := Section{Name: w.text}
+		if err := CheckSectionName(x.Name); err != nil {
+			p.failAt(w, err.Error())
+		}
+		if p.s.section(x.Name) != nil {
+			p.failAt(w, fmt.Sprintf("section %s was said before: want all of its processes on one line", x.Name))
+		}
+		if among := p.here(); !p.has("among") {
+			p.fail(among, "among and the processes that use it, such as section %s among 1,2,4", x.Name)
+		}
+		at := p.here()
+		x.Members = slices.Sorted(slices.Values(p.list()))
+		if err := x.CheckMembers(p.n); err != nil {
+			p.failAt(at, err.Error())
+		}
+		if p.err != nil {
+			return p.err
+		}
+		p.s.Sections = append(p.s.Sections, x)
+	}
+	return nil
+}
+
+// within reads which section is meant, if there are several, and demands that
+// these processes use it.
+func (p *parser) within(procs ...core.ID) string {
+	if len(p.s.Sections) == 0 {
+		return ""
+	}
+	w := p.take()
+	if p.s.section(w.text) == nil {
+		var names []string
+		for _, x := range p.s.Sections {
+			names = append(names, x.Name)
+		}
+		p.fail(w, "which section: %s%s", either(names...), didYouMean(w.text, names...))
+		return ""
+	}
+	if err := p.s.within(w.text, true, procs...); err != nil {
+		p.failAt(w, err.Error())
+	}
+	return w.text
+}
+
+// perhapsWithin is within where all sections together may be meant, too.
+func (p *parser) perhapsWithin() string {
+	if p.s.section(p.peek()) == nil {
+		return ""
+	}
+	return p.within()
+}
