@@ -33,8 +33,8 @@ type blob struct {
 	anchor []uint64
 	tokens int
 	idem   bool
-	clock  core.Time // of a machine
-	alibis uint32    // whom it gives an alibi, one bit for each seat
+	clock  uint64 // of a machine
+	alibis uint32 // whom it gives an alibi, one bit for each seat
 }
 
 // maxTime is the highest logical time that a canonical state can have.
@@ -42,7 +42,7 @@ const maxTime = 63
 
 // tooManyTimes means that a state has more different logical times than the
 // checker can keep apart.
-type tooManyTimes struct{ t core.Time }
+type tooManyTimes struct{ t uint64 }
 
 func (e tooManyTimes) Error() string {
 	return fmt.Sprintf("a logical time reached %d, above %d: too many different times at once", e.t, maxTime)
@@ -63,19 +63,19 @@ type lister struct {
 	err error
 }
 
-func (l *lister) Time(t *core.Time) {
+func (l *lister) Time(t *uint64) {
 	if *t == 0 {
 		return
 	}
 	l.mark(*t)
 }
 
-func (l *lister) Ticket(t *core.Time) {
+func (l *lister) Ticket(t *uint64) {
 	l.b.ticket = true
 	l.mark(*t)
 }
 
-func (l *lister) mark(t core.Time) {
+func (l *lister) mark(t uint64) {
 	if t > maxTime {
 		l.err = tooManyTimes{t}
 		return
@@ -95,17 +95,17 @@ func (l *lister) Anchor(column core.ID, v *uint64) {
 
 // A mapper rewrites the times and counters of what it visits.
 type mapper struct {
-	times  [maxTime + 8]core.Time // what each time becomes
-	anchor []uint64               // what each column is measured from
+	times  [maxTime + 8]uint64 // what each time becomes
+	anchor []uint64            // what each column is measured from
 }
 
-func (m *mapper) Time(t *core.Time) {
+func (m *mapper) Time(t *uint64) {
 	if *t != 0 {
 		*t = m.times[*t]
 	}
 }
 
-func (m *mapper) Ticket(t *core.Time) { *t = m.times[*t] }
+func (m *mapper) Ticket(t *uint64) { *t = m.times[*t] }
 
 func (m *mapper) Seq(column core.ID, v *uint64) {
 	if m.anchor != nil {

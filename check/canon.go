@@ -122,7 +122,7 @@ func (w *worker) mapping(r rule) *mapping {
 		return m
 	}
 	m := &mapping{id: uint32(len(w.rules)), same: true}
-	next, last := core.Time(1), -1
+	next, last := uint64(1), -1
 	if r.times&1 == 1 {
 		next = 0
 	}
@@ -133,7 +133,7 @@ func (w *worker) mapping(r rule) *mapping {
 			if w.omega && (gap > 2 || r.wide>>t&1 == 1) {
 				gap = 2
 			}
-			next += core.Time(gap)
+			next += uint64(gap)
 		}
 		if next > maxTime {
 			w.err = tooManyTimes{next}

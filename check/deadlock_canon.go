@@ -23,7 +23,7 @@ import (
 // numbers collects the numbers that occur in a state, and renumbers them.
 type numbers struct {
 	seen    map[core.ID]map[uint64]uint64
-	times   [maxTime + 8]core.Time
+	times   [maxTime + 8]uint64
 	endless bool
 	collect bool
 }
@@ -33,7 +33,7 @@ const timeColumn = core.ID(-2)
 
 // Time implements core.TimeVisitor. Where transactions are counted so are
 // stamps, and may stay as they are.
-func (a *numbers) Time(t *core.Time) {
+func (a *numbers) Time(t *uint64) {
 	switch v := uint64(*t); {
 	case !a.endless || v == 0:
 	case a.collect:
@@ -44,7 +44,7 @@ func (a *numbers) Time(t *core.Time) {
 }
 
 // Ticket implements core.TimeVisitor.
-func (a *numbers) Ticket(t *core.Time) { a.Time(t) }
+func (a *numbers) Ticket(t *uint64) { a.Time(t) }
 
 // Anchor implements core.TimeVisitor.
 func (a *numbers) Anchor(column core.ID, v *uint64) { a.Seq(column, v) }
@@ -113,7 +113,7 @@ func (w *sitesWorker) gather(s *scene) (times uint64) {
 	w.all = slices.Compact(w.all)
 	for _, m := range w.all {
 		if m.column == timeColumn && m.v > maxTime {
-			w.err = tooManyTimes{core.Time(m.v)}
+			w.err = tooManyTimes{m.v}
 		} else if m.column == timeColumn {
 			times |= 1 << m.v
 		}
@@ -186,7 +186,7 @@ func (a *numbers) rank(all []mention) {
 // to it.
 func (a *numbers) spread(times, wide uint64) (same bool) {
 	same = true
-	next, last := core.Time(1), -1
+	next, last := uint64(1), -1
 	for ; times != 0; times &= times - 1 {
 		t := bits.TrailingZeros64(times)
 		if last >= 0 {
@@ -194,7 +194,7 @@ func (a *numbers) spread(times, wide uint64) (same bool) {
 			if wide>>t&1 == 1 {
 				gap = 2
 			}
-			next += core.Time(gap)
+			next += uint64(gap)
 		}
 		a.times[t], last = next, t
 		same = same && int(next) == t

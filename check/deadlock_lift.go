@@ -34,7 +34,7 @@ func newSpreader(list []mention, endless bool) *spreader {
 	}
 	if endless {
 		s.times = widen(times)
-		for t := range core.Time(maxTime + 1) {
+		for t := range uint64(maxTime + 1) {
 			if s.times.times[t] != 0 && times>>t&1 == 0 && (t == 0 || times>>(t-1)&1 == 0) {
 				s.times.times[t] = 0
 			}
@@ -61,7 +61,7 @@ func (s *spreader) Seq(column core.ID, v *uint64) {
 func (s *spreader) Anchor(column core.ID, v *uint64) { s.Seq(column, v) }
 
 // Time implements core.TimeVisitor.
-func (s *spreader) Time(t *core.Time) {
+func (s *spreader) Time(t *uint64) {
 	switch {
 	case *t == 0 || s.times == nil:
 	case *t > maxTime || s.times.times[*t] == 0:
@@ -72,7 +72,7 @@ func (s *spreader) Time(t *core.Time) {
 }
 
 // Ticket implements core.TimeVisitor.
-func (s *spreader) Ticket(t *core.Time) { s.Time(t) }
+func (s *spreader) Ticket(t *uint64) { s.Time(t) }
 
 // lift tries the step that has just been taken from a state of a site. w.out
 // holds what came of it, after the state that follows.

@@ -22,7 +22,7 @@ func (e liftError) Error() string {
 // widen returns a mapping that moves all times up and widens the gaps.
 func widen(times uint64) *mapper {
 	m := &mapper{}
-	next := core.Time(3)
+	next := uint64(3)
 	if times&1 == 1 {
 		next = 0 // 0 is a value of its own: it stays
 	}
@@ -30,7 +30,7 @@ func widen(times uint64) *mapper {
 	for t := range m.times {
 		if t < 64 && times>>t&1 == 1 {
 			if last >= 0 {
-				next += core.Time(t - last)
+				next += uint64(t - last)
 				if t-last >= 2 {
 					next += 2
 				}

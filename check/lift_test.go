@@ -1,6 +1,7 @@
 package check
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -13,7 +14,7 @@ func ticker(bug string) core.Spec {
 	return core.Spec{
 		Name: "ticker", Kinds: []string{"CLOCK"},
 		Plan: core.Always(func(self core.ID, v core.View) core.Machine {
-			return core.New(self, v, &tickerState{bug: bug, clock: 1})
+			return core.New(self, v, &tickerState{bug: bug, clock: core.First()})
 		}),
 	}
 }
@@ -39,18 +40,23 @@ func (s *tickerState) Fields(c *core.Coder) {
 	c.Time("first", &s.first)
 }
 
+// number gets at the number of a time, as nobody should.
+func number(t core.Time) (v uint64) {
+	fmt.Sscanf(core.Stamp{Time: t}.String(), "<%d,", &v)
+	return v
+}
+
 func (s *tickerState) Request(out *core.Out[tickerMessage]) {
-	s.first = s.clock
-	s.clock++
+	s.first = s.clock.Tick()
 	switch {
-	case s.bug == "two" || s.bug == "constant" && s.clock > 3:
-		s.clock++
-	case s.bug == "parity" && s.clock%2 == 0:
+	case s.bug == "two" || s.bug == "constant" && number(s.clock) > 3:
+		s.clock = s.clock.Next()
+	case s.bug == "parity" && number(s.clock)%2 == 0:
 		out.Broadcast(tickerMessage{Time: s.clock})
-	case s.bug == "sends" && s.clock > 3:
+	case s.bug == "sends" && number(s.clock) > 3:
 		return
 	case s.bug == "absolute":
-		out.Broadcast(tickerMessage{Time: 1})
+		out.Broadcast(tickerMessage{Time: core.First()})
 	}
 	out.Broadcast(tickerMessage{Time: s.clock})
 	out.Enter()
@@ -59,7 +65,7 @@ func (s *tickerState) Request(out *core.Out[tickerMessage]) {
 func (s *tickerState) Release(*core.Out[tickerMessage]) {}
 
 func (s *tickerState) Receive(_ core.ID, m *tickerMessage, _ *core.Out[tickerMessage]) {
-	s.clock = max(s.clock, m.Time)
+	s.clock.See(m.Time)
 }
 
 // An algorithm that does more with its times than compare, copy and count up by

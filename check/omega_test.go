@@ -12,17 +12,17 @@ import (
 // further apart than 2 become 2 apart.
 type gaps struct {
 	columns
-	times []core.Time
-	to    map[core.Time]core.Time
+	times []uint64
+	to    map[uint64]uint64
 }
 
-func (g *gaps) Time(t *core.Time) {
+func (g *gaps) Time(t *uint64) {
 	if *t != 0 {
 		g.Ticket(t)
 	}
 }
 
-func (g *gaps) Ticket(t *core.Time) {
+func (g *gaps) Ticket(t *uint64) {
 	if g.to != nil {
 		*t = g.to[*t]
 	} else {
@@ -33,8 +33,8 @@ func (g *gaps) Ticket(t *core.Time) {
 func (g *gaps) renumber() {
 	slices.Sort(g.times)
 	g.times = slices.Compact(g.times)
-	g.to = map[core.Time]core.Time{}
-	next := core.Time(1)
+	g.to = map[uint64]uint64{}
+	next := uint64(1)
 	for i, t := range g.times {
 		switch {
 		case i > 0:
@@ -89,9 +89,9 @@ func TestGapsOfEveryStep(t *testing.T) {
 				continue
 			}
 			for _, stays := range []bool{true, false} {
-				real, form := set|2<<x, from.bits|2<<from.to[core.Time(x)]
+				real, form := set|2<<x, from.bits|2<<from.to[uint64(x)]
 				if !stays {
-					real, form = real&^(1<<x), form&^(1<<from.to[core.Time(x)])
+					real, form = real&^(1<<x), form&^(1<<from.to[uint64(x)])
 				}
 				var found []uint64
 				open := shrunk(from.bits, form)
@@ -118,13 +118,13 @@ func TestGapsOfEveryStep(t *testing.T) {
 
 type form struct {
 	bits uint64
-	to   map[core.Time]core.Time
+	to   map[uint64]uint64
 }
 
 // canonical renumbers a set of times, by the other way.
 func canonical(set uint64) form {
 	g := &gaps{}
-	for x := range core.Time(64) {
+	for x := range uint64(64) {
 		if set>>x&1 == 1 {
 			g.times = append(g.times, x)
 		}

@@ -239,16 +239,16 @@ func (r *reference) next(s *refState) {
 
 // A shifter finds the smallest live time, and subtracts.
 type shifter struct {
-	least, by core.Time
+	least, by uint64
 }
 
-func (s *shifter) Time(t *core.Time) {
+func (s *shifter) Time(t *uint64) {
 	if *t != 0 {
 		s.Ticket(t)
 	}
 }
 
-func (s *shifter) Ticket(t *core.Time) {
+func (s *shifter) Ticket(t *uint64) {
 	s.least = min(s.least, *t)
 	*t -= s.by
 }

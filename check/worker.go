@@ -175,7 +175,7 @@ func (w *worker) run(state *blob, in core.InputKind, from core.ID, msg *blob) (e
 	case msg != nil:
 		input.Bytes = msg.bytes
 	case in == core.Hear:
-		input.From, input.Time = core.None, core.Time(from)
+		input.From, input.Time = core.None, uint64(from)
 	}
 	if err := m.Step(input, &w.out); err != nil {
 		return effect{}, err

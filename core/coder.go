@@ -51,8 +51,8 @@ const (
 // A TimeVisitor sees, and may change, every logical time and counter of a
 // state or message. The checker makes canonical states with it.
 type TimeVisitor interface {
-	Time(t *Time)                // 0 is none
-	Ticket(t *Time)              // 0 is a live value
+	Time(v *uint64)              // 0 is none
+	Ticket(v *uint64)            // 0 is a live value
 	Seq(column ID, v *uint64)    // a counter that belongs to one process
 	Anchor(column ID, v *uint64) // the value that this column is measured from
 }
@@ -300,15 +300,15 @@ func (c *Coder) Set(name string, s *Set) {
 func (c *Coder) Time(name string, t *Time) {
 	switch c.mode {
 	case encode:
-		c.put(uint64(*t))
+		c.put(t.v)
 	case decode:
-		*t = Time(c.get(name, c.limit()))
+		t.v = c.get(name, c.limit())
 	case visit:
-		c.times.Time(t)
+		c.times.Time(&t.v)
 	case zero:
-		*t = 0
+		t.v = 0
 	default:
-		c.describeTime(name, t)
+		c.describeNumber(name, &t.v)
 	}
 }
 
@@ -317,15 +317,15 @@ func (c *Coder) Time(name string, t *Time) {
 func (c *Coder) Ticket(name string, t *Time) {
 	switch c.mode {
 	case encode:
-		c.put(uint64(*t))
+		c.put(t.v)
 	case decode:
-		*t = Time(c.get(name, c.limit()))
+		t.v = c.get(name, c.limit())
 	case visit:
-		c.times.Ticket(t)
+		c.times.Ticket(&t.v)
 	case zero:
-		*t = 0
+		t.v = 0
 	default:
-		c.describeTime(name, t)
+		c.describeNumber(name, &t.v)
 	}
 }
 
@@ -333,18 +333,18 @@ func (c *Coder) Ticket(name string, t *Time) {
 func (c *Coder) Stamp(name string, s *Stamp) {
 	switch c.mode {
 	case encode:
-		c.put(uint64(s.Time))
-		if s.Time != 0 {
+		c.put(s.Time.v)
+		if !s.Time.IsNone() {
 			c.put(uint64(s.ID))
 		}
 	case decode:
-		s.Time = Time(c.get(name, c.limit()))
+		s.Time.v = c.get(name, c.limit())
 		s.ID = 0
-		if s.Time != 0 {
+		if !s.Time.IsNone() {
 			s.ID = ID(c.get(name, uint64(c.n)))
 		}
 	case visit:
-		c.times.Time(&s.Time)
+		c.times.Time(&s.Time.v)
 	case describe:
 		c.show(name, s.String())
 	case assign:
@@ -362,16 +362,16 @@ func (c *Coder) Times(name string, ts *[]Time) {
 	for i := range *ts {
 		switch c.mode {
 		case encode:
-			c.put(uint64((*ts)[i]))
+			c.put((*ts)[i].v)
 		case decode:
-			(*ts)[i] = Time(c.get(name, c.limit()))
+			(*ts)[i].v = c.get(name, c.limit())
 		case visit:
-			c.times.Time(&(*ts)[i])
+			c.times.Time(&(*ts)[i].v)
 		case zero:
-			(*ts)[i] = 0
+			(*ts)[i].v = 0
 		}
 	}
-	c.describeAll(name, len(*ts), func(i int) *uint64 { return (*uint64)(&(*ts)[i]) })
+	c.describeAll(name, len(*ts), func(i int) *uint64 { return &(*ts)[i].v })
 }
 
 // Seq codes a counter that belongs to one process, its column: how often that
@@ -388,7 +388,7 @@ func (c *Coder) Seq(name string, column ID, v *uint64) {
 	case zero:
 		*v = 0
 	default:
-		c.describeTime(name, (*Time)(v))
+		c.describeNumber(name, v)
 	}
 }
 

@@ -58,7 +58,7 @@ type Machine interface {
 	RecodeMessage(dst, b []byte, c *Coder) ([]byte, error)
 	// Clock returns the logical clock, for applications to send along with
 	// their own messages; see Hear. It is 0 if the algorithm has none.
-	Clock() Time
+	Clock() uint64
 	// Alibi reports that, as far as this state shows, seat d is not inside
 	// the critical section and cannot get inside any more as long as this
 	// machine takes no further step. False means only that it cannot tell.
@@ -89,7 +89,7 @@ type Input struct {
 	Arg   int    // At a Site, Request and Claim: the lock.
 	Bytes []byte // Receive: the message.
 	Timer int    // Expire: which timer.
-	Time  Time   // Hear: the clock that came along.
+	Time  uint64 // Hear: the clock that came along.
 }
 
 // An Output is what a machine wants done. A host reuses one for many steps.

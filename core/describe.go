@@ -94,13 +94,13 @@ func seatNumbers(ids []ID) string {
 	return b.String()
 }
 
-func (c *Coder) describeTime(name string, t *Time) {
+func (c *Coder) describeNumber(name string, v *uint64) {
 	switch c.mode {
 	case describe:
-		c.show(name, strconv.FormatUint(uint64(*t), 10))
+		c.show(name, strconv.FormatUint(*v, 10))
 	case assign:
 		if x, ok := c.setUint(name, maxTime-1); ok {
-			*t = Time(x)
+			*v = x
 		}
 	}
 }
@@ -247,6 +247,6 @@ func (c *Coder) setStamp(name string, s *Stamp) {
 		return
 	}
 	if id, ok := c.seat(b); ok {
-		*s = Stamp{Time(t), id}
+		*s = Stamp{Time{t}, id}
 	}
 }

@@ -11,7 +11,7 @@ import (
 func TestDescribe(t *testing.T) {
 	s, m := allMachine(3)
 	s.State, s.Seat, s.Seats, s.Members = 2, 1, []ID{2, 0}, SetOf(0, 2)
-	s.Time, s.Stamp, s.Times = 42, Stamp{42, 2}, []Time{0, 7, 0}
+	s.Time, s.Stamp, s.Times = Time{42}, Stamp{Time{42}, 2}, []Time{{}, {7}, {}}
 	want := []Field{
 		{"yes", "no"}, {"state", "three"}, {"count", "0"}, {"seat", "2"}, {"maybe", "none"},
 		{"seats", "3 1"}, {"members", "1 3"}, {"time", "42"}, {"ticket", "0"}, {"stamp", "<42,3>"},
@@ -40,7 +40,7 @@ func TestAssign(t *testing.T) {
 		{"times", "1 2 3", "1 2 3"}, {"seq", "9", "9"}, {"seqs", "4 5 6", "4 5 6"}, {"anchors", "4 5 6", "4 5 6"},
 	} {
 		s, m := allMachine(3)
-		s.Maybe, s.Seats, s.Members, s.Stamp = 1, []ID{1}, SetOf(1), Stamp{1, 1}
+		s.Maybe, s.Seats, s.Members, s.Stamp = 1, []ID{1}, SetOf(1), Stamp{Time{1}, 1}
 		if err := Assign(m, 3, c.name, c.text); err != nil {
 			t.Errorf("%s = %s: %v", c.name, c.text, err)
 			continue

@@ -48,11 +48,13 @@
 //
 // # Logical time
 //
-// Logical times are a field kind of their own ([Coder.Time]), and so are
-// counters that belong to one process ([Coder.Seq]). On times an algorithm
-// uses only max, +1, comparison and copying. Then its behaviour does not
-// change when all times are shifted alike, which is what makes a finite proof
-// over an unbounded number of requests possible. Every message of a clocked
-// algorithm carries the clock, every receive merges it, and only a request
-// ticks it. A time that no longer matters is set to zero, which means none.
+// Logical times are a type of their own, [Time], and a field kind of their own
+// ([Coder.Time]); so are counters that belong to one process ([Coder.Seq]). A
+// Time can be compared, copied, and counted up by one, and nothing else. Then
+// the behaviour of an algorithm does not change when all times are shifted
+// alike, which is what makes a finite proof over an unbounded number of
+// requests possible. Every message of a clocked algorithm carries the clock,
+// every receive sees it ([Time.See]), and only a request ticks it ([Time.Tick]).
+// A time that no longer matters is set to the zero Time, which is none. Hosts
+// alone get at the numbers: see [TimeVisitor].
 package core

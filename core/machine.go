@@ -134,7 +134,7 @@ func (m *machine[M, P]) Step(in Input, out *Output) error {
 		}
 	case Hear:
 		if s, ok := m.s.(Hearer); ok && in.Time < maxTime {
-			s.Hear(in.Time)
+			s.Hear(Time{in.Time})
 		}
 	}
 	if len(out.loop) > 0 {
@@ -231,9 +231,9 @@ func (m *machine[M, P]) RecodeMessage(dst, b []byte, c *Coder) ([]byte, error) {
 	return dst, nil
 }
 
-func (m *machine[M, P]) Clock() Time {
+func (m *machine[M, P]) Clock() uint64 {
 	if h, ok := m.s.(Hearer); ok {
-		return h.Clock()
+		return h.Clock().v
 	}
 	return 0
 }

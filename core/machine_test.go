@@ -33,7 +33,7 @@ func (w *note) Fields(c *Coder) {
 
 func (s *chat) Fields(c *Coder)             { c.Time("clock", &s.clock) }
 func (s *chat) Request(out *Out[note])      { s.script(out) }
-func (s *chat) Release(*Out[note])          { s.clock++ }
+func (s *chat) Release(*Out[note])          { s.clock.Tick() }
 func (s *chat) Start(*Out[note])            { s.heard = append(s.heard, "start") }
 func (s *chat) Alibi(d ID) bool             { return true }
 func (s *chat) Suspect(id ID, _ *Out[note]) { s.heard = append(s.heard, "suspect "+id.String()) }
@@ -44,7 +44,7 @@ func (s *chat) Expire(timer int, out *Out[note]) {
 }
 
 func (s *chat) Receive(from ID, m *note, out *Out[note]) {
-	s.clock = max(s.clock, m.Time)
+	s.clock.See(m.Time)
 	s.heard = append(s.heard, from.String())
 	if m.Kind == 1 { // pass it on
 		out.Send(m.List[0], note{List: m.List[1:]})
@@ -59,9 +59,9 @@ func newChat(self ID, n int, script func(out *Out[note])) (*chat, Machine) {
 func TestSends(t *testing.T) {
 	all := SetOf(0, 1, 3)
 	s, m := newChat(1, 4, func(out *Out[note]) {
-		out.Send(3, note{Time: 7})
+		out.Send(3, note{Time: Time{7}})
 		out.Broadcast(note{Kind: 1, List: []ID{2, 0}})
-		out.Multicast(&all, note{Time: 9})
+		out.Multicast(&all, note{Time: Time{9}})
 		out.Send(1, note{Kind: 1, List: []ID{1, 2}})
 	})
 	var out Output
@@ -90,8 +90,8 @@ func TestSends(t *testing.T) {
 	if want := []string{"P2", "P2", "P2"}; !slices.Equal(s.heard, want) {
 		t.Errorf("heard from %v, want %v", s.heard, want)
 	}
-	if s.clock != 9 {
-		t.Errorf("clock %d, want 9: a message to self was not received", s.clock)
+	if s.clock.v != 9 {
+		t.Errorf("clock %d, want 9: a message to self was not received", s.clock.v)
 	}
 }
 
@@ -99,15 +99,15 @@ func TestAloneNothingIsSent(t *testing.T) {
 	self := SetOf(0)
 	s, m := newChat(0, 1, func(out *Out[note]) {
 		out.Broadcast(note{})
-		out.Multicast(&self, note{Time: 3})
-		out.Multicast(&Set{}, note{Time: 4})
+		out.Multicast(&self, note{Time: Time{3}})
+		out.Multicast(&Set{}, note{Time: Time{4}})
 	})
 	var out Output
 	if err := m.Step(Input{Kind: Request}, &out); err != nil {
 		t.Fatal(err)
 	}
-	if len(out.Sends) != 0 || s.clock != 3 {
-		t.Errorf("%d sent, clock %d, want none and 3", len(out.Sends), s.clock)
+	if len(out.Sends) != 0 || s.clock.v != 3 {
+		t.Errorf("%d sent, clock %d, want none and 3", len(out.Sends), s.clock.v)
 	}
 }
 
@@ -174,7 +174,7 @@ func TestOptionalInputs(t *testing.T) {
 // What does not decode is refused, and nothing has changed.
 func TestRefused(t *testing.T) {
 	s, m := newChat(1, 3, nil)
-	s.clock = 42
+	s.clock = Time{42}
 	before := m.AppendState(nil)
 	var out Output
 	for _, in := range []Input{
@@ -202,7 +202,7 @@ func TestRefused(t *testing.T) {
 func TestLargestClaim(t *testing.T) {
 	var s *chat
 	s, m := newChat(1, 3, func(out *Out[note]) {
-		s.clock++
+		s.clock.Tick()
 		out.Send(1, note{Time: s.clock})
 	})
 	var out Output
@@ -212,8 +212,8 @@ func TestLargestClaim(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if s.clock != maxClaim {
-		t.Errorf("clock %d, want %d", s.clock, uint64(maxClaim))
+	if s.clock.v != maxClaim {
+		t.Errorf("clock %d, want %d", s.clock.v, uint64(maxClaim))
 	}
 	if err := m.LoadState(m.AppendState(nil)); err != nil {
 		t.Error(err)

@@ -72,7 +72,7 @@ func TestCost(t *testing.T) {
 }
 
 func TestStampOrder(t *testing.T) {
-	sorted := []Stamp{{1, 0}, {1, 2}, {2, 0}, {2, 1}, {10, 0}}
+	sorted := []Stamp{{Time{1}, 0}, {Time{1}, 2}, {Time{2}, 0}, {Time{2}, 1}, {Time{10}, 0}}
 	for i, a := range sorted {
 		for j, b := range sorted {
 			if got := a.Less(b); got != (i < j) {
@@ -80,7 +80,7 @@ func TestStampOrder(t *testing.T) {
 			}
 		}
 	}
-	if got := (Stamp{42, 2}).String() + " " + (Stamp{}).String() + " " + ID(0).String() + " " + None.String(); got != "<42,3> none P1 none" {
+	if got := (Stamp{Time{42}, 2}).String() + " " + (Stamp{}).String() + " " + ID(0).String() + " " + None.String(); got != "<42,3> none P1 none" {
 		t.Errorf("shown as %s", got)
 	}
 }

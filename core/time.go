@@ -2,8 +2,11 @@ package core
 
 import "strconv"
 
-// A Time is a logical time. Live times are 1 and above; 0 is none.
-type Time uint64
+// A Time is a logical time. Times can be told earlier from later, copied, and
+// counted up by one; there is no way to get at their numbers, so that nothing
+// an algorithm does depends on them. The zero Time is none, and comes before
+// all others.
+type Time struct{ v uint64 }
 
 // What a peer may claim ends far below what a state may hold, so that no claim
 // can make a clock overflow, or a state impossible to load.
@@ -11,6 +14,31 @@ const (
 	maxClaim = 1 << 61
 	maxTime  = 1 << 62
 )
+
+// First returns the first time that there is, for a clock to begin with.
+func First() Time { return Time{1} }
+
+// IsNone reports whether t is no time at all.
+func (t Time) IsNone() bool { return t.v == 0 }
+
+// Before reports whether t is earlier than u.
+func (t Time) Before(u Time) bool { return t.v < u.v }
+
+// After reports whether t is later than u.
+func (t Time) After(u Time) bool { return t.v > u.v }
+
+// Next returns the time right after t.
+func (t Time) Next() Time { return Time{t.v + 1} }
+
+// See lets a clock take over a time that is later than its own.
+func (t *Time) See(u Time) { t.v = max(t.v, u.v) }
+
+// Tick returns the time of a clock, and moves the clock on to the next.
+func (t *Time) Tick() Time {
+	now := *t
+	t.v++
+	return now
+}
 
 // A Stamp orders requests totally: by time, then by seat.
 type Stamp struct {
@@ -20,13 +48,13 @@ type Stamp struct {
 
 // Less reports whether s comes before t.
 func (s Stamp) Less(t Stamp) bool {
-	return s.Time < t.Time || s.Time == t.Time && s.ID < t.ID
+	return s.Time.v < t.Time.v || s.Time == t.Time && s.ID < t.ID
 }
 
 // String returns the stamp as people see it: <42,3>.
 func (s Stamp) String() string {
-	if s.Time == 0 {
+	if s.Time.IsNone() {
 		return "none"
 	}
-	return "<" + strconv.FormatUint(uint64(s.Time), 10) + "," + strconv.Itoa(int(s.ID)+1) + ">"
+	return "<" + strconv.FormatUint(s.Time.v, 10) + "," + strconv.Itoa(int(s.ID)+1) + ">"
 }

@@ -40,7 +40,7 @@ func (a node) same(b node) bool { return a.tx == b.tx && a.attempt == b.attempt 
 
 // older reports whether a began before b. No two are of the same age.
 func (a node) older(b node) bool {
-	return a.stamp < b.stamp || a.stamp == b.stamp && a.tx < b.tx
+	return a.stamp.Before(b.stamp) || a.stamp == b.stamp && a.tx < b.tx
 }
 
 func (a *node) fields(c *core.Coder) {

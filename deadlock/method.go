@@ -119,14 +119,14 @@ type machine struct {
 	site *site
 }
 
-// Stamp returns when a transaction began, by the clock of its home m; 0 if it
-// has not, or is not at home there. It is for judges: no site looks into
+// Stamp returns when a transaction began, by the clock of its home m; none
+// if it has not, or is not at home there. It is for judges: no site looks into
 // another.
 func Stamp(m core.Machine, tx core.ID) core.Time {
 	if m, ok := m.(machine); ok && m.site.atHome(int(tx)) {
 		return m.site.txs[tx].stamp
 	}
-	return 0
+	return core.Time{}
 }
 
 func join(words []string) string {

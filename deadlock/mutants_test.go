@@ -122,7 +122,7 @@ func (b backwards) turn(queue []node) int {
 
 type forgets struct{ method }
 
-func (forgets) restarts(t *transaction) { t.stamp = 0 }
+func (forgets) restarts(t *transaction) { t.stamp = core.Time{} }
 
 type patientDie struct{ waitDie }
 

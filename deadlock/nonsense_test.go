@@ -22,7 +22,7 @@ func TestStrings(t *testing.T) {
 	}
 	step(core.Input{Kind: core.Request, From: 0, Arg: 0}) // P1 has L1
 	step(core.Input{Kind: core.Request, From: 0, Arg: 1}) // and waits for L2 at site 2
-	s.txs[1] = transaction{phase: running, stamp: 1, attempt: 1, wants: -1, has: []int{2}}
+	s.txs[1] = transaction{phase: running, stamp: core.First(), attempt: 1, wants: -1, has: []int{2}}
 	step(core.Input{Kind: core.Request, From: 1, Arg: 0}) // P2 has L3 and waits for L1
 	if got := p.strings(s); !slices.Equal(got, []string{"EXT->P2->P1->EXT"}) {
 		t.Errorf("site 1 has %v, want EXT->P2->P1->EXT", got)
@@ -49,6 +49,15 @@ func (p *pushing) strings(s *site) []string {
 	return all
 }
 
+// at returns the n-th time there is; 0 for none.
+func at(n int) core.Time {
+	var t core.Time
+	for range n {
+		t.Tick()
+	}
+	return t
+}
+
 // TestNonsense: whatever a peer sends, no site panics, and its state can be
 // written and read again.
 func TestNonsense(t *testing.T) {
@@ -58,7 +67,7 @@ func TestNonsense(t *testing.T) {
 		return int(chance>>33) % n
 	}
 	some := func() node {
-		return node{tx: below(8) - 1, attempt: uint64(below(4)), stamp: core.Time(below(5)), ext: below(2) == 0}
+		return node{tx: below(8) - 1, attempt: uint64(below(4)), stamp: at(below(5)), ext: below(2) == 0}
 	}
 	l := Spread(3, 5, 4)
 	for _, method := range Methods() {

@@ -17,7 +17,7 @@ const (
 // A transaction is what its home knows of it.
 type transaction struct {
 	phase   uint8
-	stamp   core.Time // 0 between transactions
+	stamp   core.Time // none between transactions
 	attempt uint64
 	wants   int   // waiting: the lock
 	has     []int // locks, in the order in which it got them
@@ -126,7 +126,7 @@ func (s *site) send(to core.ID, m message, o *out) {
 func (s *site) Clock() core.Time { return s.clock }
 
 // Hear takes over a clock that is ahead.
-func (s *site) Hear(t core.Time) { s.clock = max(s.clock, t) }
+func (s *site) Hear(t core.Time) { s.clock.See(t) }
 
 // Claim notes that tx may ask for a lock.
 func (s *site) Claim(tx core.ID, k int) {
@@ -151,8 +151,8 @@ func (s *site) Acquire(tx core.ID, k int, o *out) {
 	}
 	if t.phase == idle {
 		t.attempt++
-		if t.stamp == 0 {
-			s.clock++
+		if t.stamp.IsNone() {
+			s.clock = s.clock.Next()
 			t.stamp = s.clock
 		}
 	}
@@ -170,7 +170,7 @@ func (s *site) Finish(tx core.ID, o *out) {
 		return
 	}
 	s.letGo(int(tx), o)
-	s.txs[tx].stamp, s.txs[tx].claims = 0, nil
+	s.txs[tx].stamp, s.txs[tx].claims = core.Time{}, nil
 }
 
 // Abort ends the attempt of tx. It keeps its stamp for the next one.
@@ -201,7 +201,7 @@ func (s *site) letGo(tx int, o *out) {
 // Receive handles a message. What comes from a dead site is void, and so is
 // what is about its transactions: it would leave a ghost in the graph.
 func (s *site) Receive(from core.ID, m *message, o *out) {
-	s.clock = max(s.clock, m.clock)
+	s.clock.See(m.clock)
 	if s.dead.Has(from) {
 		return
 	}

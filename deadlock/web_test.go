@@ -4,8 +4,6 @@ import (
 	"reflect"
 	"slices"
 	"testing"
-
-	"github.com/stile-lock/stile/core"
 )
 
 // anyCycle is web.cycle as one would first write it: who waits for nobody is
@@ -118,7 +116,7 @@ func TestBankersSafe(t *testing.T) {
 		}
 		for k := range locks {
 			if tx := below(txs + 1); tx < txs && claims[tx][k] == 1 {
-				s.locks[k].holder = node{tx: tx, attempt: 1, stamp: core.Time(tx + 1)}
+				s.locks[k].holder = node{tx: tx, attempt: 1, stamp: at(tx + 1)}
 				have[tx][k] = 1
 			}
 		}

@@ -88,7 +88,7 @@ type bakery struct {
 func newBakery(self core.ID, v core.View) *bakery {
 	s := &bakery{self: self, n: v.N, state: born(self, v)}
 	if s.state == held {
-		s.number = 1
+		s.number = core.First()
 	}
 	return s
 }
@@ -126,7 +126,7 @@ func (s *bakery) Receive(from core.ID, m *bakMessage, out *core.Out[bakMessage])
 	}
 	switch {
 	case m.What == bakNumber && s.unread.Has(from):
-		s.highest = max(s.highest, m.Number)
+		s.highest.See(m.Number)
 		s.unread.Remove(from)
 		if s.unread.Empty() {
 			s.takeNumber(out)
@@ -142,7 +142,7 @@ func (s *bakery) Receive(from core.ID, m *bakMessage, out *core.Out[bakMessage])
 		s.ahead.Add(from)
 		out.Send(from, s.readTurn())
 	case m.What == bakTurn && s.ahead.Has(from):
-		if m.Number != 0 && s.before(from, m.Number) {
+		if !m.Number.IsNone() && s.before(from, m.Number) {
 			out.Send(from, s.readTurn())
 			return
 		}
@@ -158,7 +158,7 @@ func (s *bakery) answer(from core.ID, m *bakMessage, out *core.Out[bakMessage]) 
 	case bakChoosing:
 		wait = s.choosing
 	case bakTurn:
-		wait = s.number != 0 && !s.before(from, m.Number)
+		wait = !s.number.IsNone() && !s.before(from, m.Number)
 	}
 	if wait && !s.polling {
 		s.readers.Add(from)
@@ -169,8 +169,8 @@ func (s *bakery) answer(from core.ID, m *bakMessage, out *core.Out[bakMessage]) 
 
 // takeNumber ends the doorway.
 func (s *bakery) takeNumber(out *core.Out[bakMessage]) {
-	s.number = s.highest + 1
-	s.highest = 0
+	s.number = s.highest.Next()
+	s.highest = core.Time{}
 	s.choosing = false
 	s.tell(bakMessage{Kind: bakValue, What: bakChoosing}, out)
 }
@@ -193,7 +193,7 @@ func (s *bakery) tryEnter(out *core.Out[bakMessage]) {
 
 func (s *bakery) Release(out *core.Out[bakMessage]) {
 	s.state = released
-	s.number = 0
+	s.number = core.Time{}
 	s.tell(bakMessage{Kind: bakValue, What: bakTurn}, out)
 }
 

@@ -56,7 +56,7 @@ type carvalhoRoucairol struct {
 }
 
 func newCarvalhoRoucairol(self core.ID, v core.View) *carvalhoRoucairol {
-	s := &carvalhoRoucairol{self: self, n: v.N, state: born(self, v), clock: 1}
+	s := &carvalhoRoucairol{self: self, n: v.N, state: born(self, v), clock: core.First()}
 	if self == v.Holder {
 		s.have.Fill(v.N)
 		s.have.Remove(self)
@@ -82,8 +82,7 @@ func (s *carvalhoRoucairol) Request(out *core.Out[raMessage]) {
 	if s.tryEnter(out) {
 		return
 	}
-	s.asked = s.clock
-	s.clock++
+	s.asked = s.clock.Tick()
 	var missing core.Set
 	for j := range core.ID(s.n) {
 		if j != s.self && !s.have.Has(j) {
@@ -94,7 +93,7 @@ func (s *carvalhoRoucairol) Request(out *core.Out[raMessage]) {
 }
 
 func (s *carvalhoRoucairol) Receive(from core.ID, m *raMessage, out *core.Out[raMessage]) {
-	s.clock = max(s.clock, m.clock())
+	s.clock.See(m.clock())
 	switch {
 	case m.Kind == raRequest:
 		s.receiveRequest(core.Stamp{Time: m.Time, ID: from}, out)
@@ -130,7 +129,7 @@ func (s *carvalhoRoucairol) tryEnter(out *core.Out[raMessage]) bool {
 		return false
 	}
 	s.state = held
-	s.asked = 0
+	s.asked = core.Time{}
 	out.Enter()
 	return true
 }
@@ -151,4 +150,4 @@ func (s *carvalhoRoucairol) Alibi(d core.ID) bool { return !s.given.Has(d) }
 func (s *carvalhoRoucairol) Clock() core.Time { return s.clock }
 
 // Hear implements core.Hearer.
-func (s *carvalhoRoucairol) Hear(t core.Time) { s.clock = max(s.clock, t) }
+func (s *carvalhoRoucairol) Hear(t core.Time) { s.clock.See(t) }

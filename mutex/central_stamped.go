@@ -41,7 +41,7 @@ func (m *stampedMessage) Fields(c *core.Coder) {
 // clock returns the sender's clock, which a request has just moved by one.
 func (m *stampedMessage) clock() core.Time {
 	if m.Kind == centralRequest {
-		return m.Time + 1
+		return m.Time.Next()
 	}
 	return m.Time
 }
@@ -57,7 +57,7 @@ type centralStamped struct {
 
 func newCentralStamped(self core.ID, v core.View, coordinator core.ID) *centralStamped {
 	return &centralStamped{
-		self: self, coordinator: coordinator, state: born(self, v), clock: 1,
+		self: self, coordinator: coordinator, state: born(self, v), clock: core.First(),
 		granted: grantedAtBirth(self, v, coordinator), waiting: make([]core.Time, v.N),
 	}
 }
@@ -75,8 +75,7 @@ func (s *centralStamped) Fields(c *core.Coder) {
 
 func (s *centralStamped) Request(out *core.Out[stampedMessage]) {
 	s.state = wanted
-	asked := s.clock
-	s.clock++
+	asked := s.clock.Tick()
 	out.Send(s.coordinator, stampedMessage{Kind: centralRequest, Time: asked})
 }
 
@@ -86,7 +85,7 @@ func (s *centralStamped) Release(out *core.Out[stampedMessage]) {
 }
 
 func (s *centralStamped) Receive(from core.ID, m *stampedMessage, out *core.Out[stampedMessage]) {
-	s.clock = max(s.clock, m.clock())
+	s.clock.See(m.clock())
 	switch {
 	case m.Kind == centralGrant:
 		if from == s.coordinator && s.state == wanted {
@@ -109,9 +108,9 @@ func (s *centralStamped) coordinate(from core.ID, m *stampedMessage, out *core.O
 	if s.granted != core.None {
 		return
 	}
-	if first := oldest(s.waiting); first.Time != 0 {
+	if first := oldest(s.waiting); !first.Time.IsNone() {
 		s.granted = first.ID
-		s.waiting[first.ID] = 0
+		s.waiting[first.ID] = core.Time{}
 		out.Send(first.ID, stampedMessage{Kind: centralGrant, Time: s.clock})
 	}
 }
@@ -123,14 +122,14 @@ func (s *centralStamped) Alibi(d core.ID) bool { return s.self == s.coordinator 
 func (s *centralStamped) Clock() core.Time { return s.clock }
 
 // Hear implements core.Hearer.
-func (s *centralStamped) Hear(t core.Time) { s.clock = max(s.clock, t) }
+func (s *centralStamped) Hear(t core.Time) { s.clock.See(t) }
 
 // oldest returns the smallest stamp of a list that has, for each seat, the time
 // of its request, or 0. The stamp is zero if nobody asks.
 func oldest(times []core.Time) core.Stamp {
 	var r core.Stamp
 	for id, t := range times {
-		if t != 0 && (r.Time == 0 || t < r.Time) {
+		if !t.IsNone() && (r.Time.IsNone() || t.Before(r.Time)) {
 			r = core.Stamp{Time: t, ID: core.ID(id)}
 		}
 	}

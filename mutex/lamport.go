@@ -72,7 +72,7 @@ func (m *lamMessage) Fields(c *core.Coder) {
 // clock returns the sender's clock, which a request has just moved by one.
 func (m *lamMessage) clock() core.Time {
 	if m.Kind == lamRequest {
-		return m.Time + 1
+		return m.Time.Next()
 	}
 	return m.Clock
 }
@@ -90,11 +90,11 @@ type lamport struct {
 }
 
 func newLamport(self core.ID, v core.View) *lamport {
-	s := &lamport{self: self, n: v.N, state: born(self, v), clock: 1, requests: make([]core.Time, v.N)}
+	s := &lamport{self: self, n: v.N, state: born(self, v), clock: core.First(), requests: make([]core.Time, v.N)}
 	if v.Busy {
-		s.clock = 2
+		asked := s.clock.Tick()
 		if self != v.Holder {
-			s.requests[v.Holder] = 1
+			s.requests[v.Holder] = asked
 		}
 	}
 	s.level.Fill(v.N)
@@ -117,7 +117,7 @@ func (s *lamport) Fields(c *core.Coder) {
 func (s *lamport) Request(out *core.Out[lamMessage]) {
 	s.state = wanted
 	s.requests[s.self] = s.clock
-	s.raise(s.clock + 1)
+	s.raise(s.clock.Next())
 	s.missing.Fill(s.n)
 	s.missing.Remove(s.self)
 	s.told.Union(&s.missing)
@@ -138,14 +138,14 @@ func (s *lamport) Release(out *core.Out[lamMessage]) {
 // RELEASE with a later clock is as good as a REPLY.
 func (s *lamport) Receive(from core.ID, m *lamMessage, out *core.Out[lamMessage]) {
 	s.merge(from, m.clock())
-	later := s.state == wanted && m.clock() > s.requests[s.self]
+	later := s.state == wanted && m.clock().After(s.requests[s.self])
 	switch m.Kind {
 	case lamRequest:
 		s.requests[from] = m.Time
 		s.tell(from)
 		out.Send(from, lamMessage{Kind: lamReply, Clock: s.clock, Time: m.Time})
 	case lamRelease:
-		s.requests[from] = 0
+		s.requests[from] = core.Time{}
 	case lamReply:
 		later = later && m.Time == s.requests[s.self]
 	}
@@ -161,7 +161,7 @@ func (s *lamport) Receive(from core.ID, m *lamMessage, out *core.Out[lamMessage]
 func (s *lamport) tryEnter(out *core.Out[lamMessage]) {
 	if s.missing.Empty() && oldest(s.requests).ID == s.self {
 		s.state = held
-		s.requests[s.self] = 0
+		s.requests[s.self] = core.Time{}
 		out.Enter()
 	}
 }
@@ -176,7 +176,7 @@ func (s *lamport) merge(from core.ID, clock core.Time) {
 }
 
 func (s *lamport) raise(clock core.Time) {
-	if clock > s.clock {
+	if clock.After(s.clock) {
 		s.clock = clock
 		s.level.Clear()
 	}
@@ -191,7 +191,7 @@ func (s *lamport) tell(d core.ID) {
 
 // Alibi: d has no request here, and one that is under way is at least as late
 // as the last clock that d got from here, so that d misses a later one.
-func (s *lamport) Alibi(d core.ID) bool { return s.requests[d] == 0 && !s.told.Has(d) }
+func (s *lamport) Alibi(d core.ID) bool { return s.requests[d].IsNone() && !s.told.Has(d) }
 
 // Clock implements core.Hearer.
 func (s *lamport) Clock() core.Time { return s.clock }

@@ -126,15 +126,15 @@ type voter struct {
 }
 
 func newMaekawa(self core.ID, v core.View, sets quorum.System, spare int) *maekawa {
-	s := &maekawa{self: self, sets: sets, spare: spare, state: born(self, v), clock: 1}
+	s := &maekawa{self: self, sets: sets, spare: spare, state: born(self, v), clock: core.First()}
 	s.voter.waiting = make([]core.Time, v.N)
 	if v.Busy {
-		s.clock = 2
+		asked := s.clock.Tick()
 		if s.state == held {
-			s.asked = 1
+			s.asked = asked
 		}
 		if sets[v.Holder].Has(self) {
-			s.voter.vote = core.Stamp{Time: 1, ID: v.Holder}
+			s.voter.vote = core.Stamp{Time: asked, ID: v.Holder}
 		}
 	}
 	return s
@@ -154,7 +154,7 @@ func (s *maekawa) Fields(c *core.Coder) {
 
 func (v *voter) Fields(c *core.Coder) {
 	c.Stamp("vote", &v.vote)
-	c.When(v.vote.Time != 0)
+	c.When(!v.vote.Time.IsNone())
 	c.Bool("inquired", &v.inquired)
 	c.Times("waiting", &v.waiting)
 	c.Always()
@@ -162,15 +162,14 @@ func (v *voter) Fields(c *core.Coder) {
 
 func (s *maekawa) Request(out *core.Out[maeMessage]) {
 	s.state = wanted
-	s.asked = s.clock
-	s.clock++
+	s.asked = s.clock.Tick()
 	out.Multicast(&s.sets[s.self], s.about(maeRequest, s.asked))
 }
 
 func (s *maekawa) Release(out *core.Out[maeMessage]) {
 	s.state = released
 	out.Multicast(&s.sets[s.self], s.about(maeRelease, s.asked))
-	s.asked = 0
+	s.asked = core.Time{}
 }
 
 func (s *maekawa) about(kind uint8, time core.Time) maeMessage {
@@ -178,7 +177,7 @@ func (s *maekawa) about(kind uint8, time core.Time) maeMessage {
 }
 
 func (s *maekawa) Receive(from core.ID, m *maeMessage, out *core.Out[maeMessage]) {
-	s.clock = max(s.clock, m.Clock)
+	s.clock.See(m.Clock)
 	switch m.Kind {
 	case maeRequest, maeRelinquish, maeRelease:
 		s.receiveAsVoter(core.Stamp{Time: m.Time, ID: from}, m.Kind, out)
@@ -192,15 +191,15 @@ func (s *maekawa) Receive(from core.ID, m *maeMessage, out *core.Out[maeMessage]
 func (s *maekawa) receiveAsVoter(r core.Stamp, kind uint8, out *core.Out[maeMessage]) {
 	v := &s.voter
 	switch {
-	case kind == maeRequest && v.vote.Time == 0:
+	case kind == maeRequest && v.vote.Time.IsNone():
 		v.vote = r
 		out.Send(r.ID, s.about(maeLocked, r.Time))
 	case kind == maeRequest:
 		s.queue(r, out)
-	case r.Time == 0: // nobody asks at time 0: void
+	case r.Time.IsNone(): // nobody asks at no time: void
 	case r != v.vote:
 		if kind == maeRelease && v.waiting[r.ID] == r.Time { // it got in without this vote
-			v.waiting[r.ID] = 0
+			v.waiting[r.ID] = core.Time{}
 		}
 	default:
 		if kind == maeRelinquish {
@@ -208,8 +207,8 @@ func (s *maekawa) receiveAsVoter(r core.Stamp, kind uint8, out *core.Out[maeMess
 		}
 		v.inquired = false
 		v.vote = v.oldest()
-		if v.vote.Time != 0 {
-			v.waiting[v.vote.ID] = 0
+		if !v.vote.Time.IsNone() {
+			v.waiting[v.vote.ID] = core.Time{}
 			out.Send(v.vote.ID, s.about(maeLocked, v.vote.Time))
 		}
 	}
@@ -221,11 +220,11 @@ func (s *maekawa) queue(r core.Stamp, out *core.Out[maeMessage]) {
 	v := &s.voter
 	oldest := v.oldest()
 	v.waiting[r.ID] = r.Time
-	if v.vote.Less(r) || oldest.Time != 0 && oldest.Less(r) {
+	if v.vote.Less(r) || !oldest.Time.IsNone() && oldest.Less(r) {
 		out.Send(r.ID, s.about(maeFailed, r.Time))
 		return
 	}
-	if oldest.Time != 0 && oldest.Less(v.vote) {
+	if !oldest.Time.IsNone() && oldest.Less(v.vote) {
 		out.Send(oldest.ID, s.about(maeFailed, oldest.Time))
 	}
 	if !v.inquired {
@@ -235,15 +234,7 @@ func (s *maekawa) queue(r core.Stamp, out *core.Out[maeMessage]) {
 }
 
 // oldest returns the oldest waiting request.
-func (v *voter) oldest() core.Stamp {
-	var r core.Stamp
-	for id, t := range v.waiting {
-		if t != 0 && (r.Time == 0 || t < r.Time) {
-			r = core.Stamp{Time: t, ID: core.ID(id)}
-		}
-	}
-	return r
-}
+func (v *voter) oldest() core.Stamp { return oldest(v.waiting) }
 
 func (s *maekawa) receiveAsCandidate(from core.ID, kind uint8, out *core.Out[maeMessage]) {
 	switch kind {
@@ -276,11 +267,11 @@ func (s *maekawa) receiveAsCandidate(from core.ID, kind uint8, out *core.Out[mae
 
 // Alibi: d needs the vote of this seat and does not have it.
 func (s *maekawa) Alibi(d core.ID) bool {
-	return s.spare == 0 && s.sets[d].Has(s.self) && (s.voter.vote.Time == 0 || s.voter.vote.ID != d)
+	return s.spare == 0 && s.sets[d].Has(s.self) && (s.voter.vote.Time.IsNone() || s.voter.vote.ID != d)
 }
 
 // Clock implements core.Hearer.
 func (s *maekawa) Clock() core.Time { return s.clock }
 
 // Hear implements core.Hearer.
-func (s *maekawa) Hear(t core.Time) { s.clock = max(s.clock, t) }
+func (s *maekawa) Hear(t core.Time) { s.clock.See(t) }

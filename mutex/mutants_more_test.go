@@ -200,7 +200,7 @@ func (s *lamportTies) Receive(from core.ID, m *lamMessage, out *core.Out[lamMess
 	s.lamport.Receive(from, m, out)
 	if s.state == wanted && s.missing.Empty() && oldest(s.requests).Time == s.requests[s.self] {
 		s.state = held
-		s.requests[s.self] = 0
+		s.requests[s.self] = core.Time{}
 		out.Enter()
 	}
 }

@@ -187,7 +187,7 @@ type maeDropsWaiter struct{ maekawa }
 func (s *maeDropsWaiter) Receive(from core.ID, m *maeMessage, out *maeOut) {
 	s.maekawa.Receive(from, m, out)
 	if m.Kind == maeRelinquish {
-		s.voter.waiting[from] = 0
+		s.voter.waiting[from] = core.Time{}
 	}
 }
 
@@ -195,7 +195,7 @@ type maeFreesAnyVote struct{ maekawa }
 
 func (s *maeFreesAnyVote) Receive(from core.ID, m *maeMessage, out *maeOut) {
 	if m.Kind == maeRelease {
-		s.voter.waiting[from] = 0
+		s.voter.waiting[from] = core.Time{}
 		s.voter.vote = core.Stamp{Time: m.Time, ID: from}
 	}
 	s.maekawa.Receive(from, m, out)
@@ -336,7 +336,7 @@ type bakImpatient struct{ bakery }
 
 func (s *bakImpatient) Receive(from core.ID, m *bakMessage, out *bakOut) {
 	if m.Kind == bakValue && m.What == bakTurn {
-		m.Number = 0
+		m.Number = core.Time{}
 	}
 	s.bakery.Receive(from, m, out)
 }

@@ -63,7 +63,7 @@ func (m *raMessage) Fields(c *core.Coder) {
 // clock returns a clock that is later than all that the message tells of.
 func (m *raMessage) clock() core.Time {
 	if m.Kind == raRequest {
-		return m.Time + 1
+		return m.Time.Next()
 	}
 	return m.Time
 }
@@ -81,7 +81,7 @@ type ricartAgrawala struct {
 }
 
 func newRicartAgrawala(self core.ID, v core.View) *ricartAgrawala {
-	s := &ricartAgrawala{self: self, n: v.N, state: born(self, v), clock: 1}
+	s := &ricartAgrawala{self: self, n: v.N, state: born(self, v), clock: core.First()}
 	if self != v.Holder {
 		s.given.Add(v.Holder)
 	}
@@ -101,8 +101,7 @@ func (s *ricartAgrawala) Fields(c *core.Coder) {
 
 func (s *ricartAgrawala) Request(out *core.Out[raMessage]) {
 	s.state = wanted
-	s.asked = s.clock
-	s.clock++
+	s.asked = s.clock.Tick()
 	s.missing.Fill(s.n)
 	s.missing.Remove(s.self)
 	out.Broadcast(raMessage{Kind: raRequest, Time: s.asked})
@@ -110,7 +109,7 @@ func (s *ricartAgrawala) Request(out *core.Out[raMessage]) {
 }
 
 func (s *ricartAgrawala) Receive(from core.ID, m *raMessage, out *core.Out[raMessage]) {
-	s.clock = max(s.clock, m.clock())
+	s.clock.See(m.clock())
 	switch m.Kind {
 	case raRequest:
 		theirs := core.Stamp{Time: m.Time, ID: from}
@@ -133,7 +132,7 @@ func (s *ricartAgrawala) Receive(from core.ID, m *raMessage, out *core.Out[raMes
 func (s *ricartAgrawala) tryEnter(out *core.Out[raMessage]) {
 	if s.missing.Empty() {
 		s.state = held
-		s.asked = 0
+		s.asked = core.Time{}
 		out.Enter()
 	}
 }
@@ -152,4 +151,4 @@ func (s *ricartAgrawala) Alibi(d core.ID) bool { return !s.given.Has(d) }
 func (s *ricartAgrawala) Clock() core.Time { return s.clock }
 
 // Hear implements core.Hearer.
-func (s *ricartAgrawala) Hear(t core.Time) { s.clock = max(s.clock, t) }
+func (s *ricartAgrawala) Hear(t core.Time) { s.clock.See(t) }

@@ -137,15 +137,15 @@ type sanders struct {
 }
 
 func newSanders(self core.ID, v core.View, sets Structure) *sanders {
-	s := &sanders{self: self, sets: sets, state: born(self, v), clock: 1}
+	s := &sanders{self: self, sets: sets, state: born(self, v), clock: core.First()}
 	s.voter.waiting = make([]core.Time, v.N)
 	if v.Busy {
-		s.clock = 2
+		asked := s.clock.Tick()
 		if s.state == held {
-			s.asked = 1
+			s.asked = asked
 		}
 		if sets.Inform[v.Holder].Has(self) {
-			s.voter.vote = core.Stamp{Time: 1, ID: v.Holder}
+			s.voter.vote = core.Stamp{Time: asked, ID: v.Holder}
 		}
 	}
 	return s
@@ -167,26 +167,25 @@ func (s *sanders) about(kind uint8, time core.Time) sanMessage {
 
 func (s *sanders) Request(out *core.Out[sanMessage]) {
 	s.state = wanted
-	s.asked = s.clock
-	s.clock++
+	s.asked = s.clock.Tick()
 	out.Multicast(&s.sets.Request[s.self], s.about(sanRequest, s.asked))
 }
 
 func (s *sanders) Release(out *core.Out[sanMessage]) {
 	s.state = released
 	out.Multicast(&s.sets.Inform[s.self], s.about(sanRelease, s.asked))
-	s.asked = 0
+	s.asked = core.Time{}
 }
 
 func (s *sanders) Receive(from core.ID, m *sanMessage, out *core.Out[sanMessage]) {
-	s.clock = max(s.clock, m.Clock)
+	s.clock.See(m.Clock)
 	switch m.Kind {
 	case sanGrant, sanInquire:
 		if s.state == wanted && s.asked == m.Time {
 			s.receiveAsCandidate(from, m.Kind, out)
 		}
 	default:
-		if m.Time != 0 { // nobody asks at time 0
+		if !m.Time.IsNone() { // nobody asks at no time
 			s.receiveAsVoter(core.Stamp{Time: m.Time, ID: from}, m.Kind, out)
 		}
 	}
@@ -217,14 +216,14 @@ func (s *sanders) receiveAsVoter(r core.Stamp, kind uint8, out *core.Out[sanMess
 	if kind != sanRelease {
 		v.waiting[r.ID] = r.Time
 	}
-	for first := v.oldest(); v.vote.Time == 0 && first.Time != 0; first = v.oldest() {
-		v.waiting[first.ID] = 0
+	for first := v.oldest(); v.vote.Time.IsNone() && !first.Time.IsNone(); first = v.oldest() {
+		v.waiting[first.ID] = core.Time{}
 		if s.sets.Inform[first.ID].Has(s.self) {
 			v.vote = first
 		}
 		out.Send(first.ID, s.about(sanGrant, first.Time))
 	}
-	if kind == sanRequest && v.waiting[r.ID] != 0 && r.Less(v.vote) && !v.inquired {
+	if kind == sanRequest && !v.waiting[r.ID].IsNone() && r.Less(v.vote) && !v.inquired {
 		v.inquired = true
 		out.Send(v.vote.ID, s.about(sanInquire, v.vote.Time))
 	}
@@ -233,11 +232,11 @@ func (s *sanders) receiveAsVoter(r core.Stamp, kind uint8, out *core.Out[sanMess
 // Alibi: d tells this seat when it leaves, so it needs its vote, and does not
 // have it.
 func (s *sanders) Alibi(d core.ID) bool {
-	return s.sets.Inform[d].Has(s.self) && (s.voter.vote.Time == 0 || s.voter.vote.ID != d)
+	return s.sets.Inform[d].Has(s.self) && (s.voter.vote.Time.IsNone() || s.voter.vote.ID != d)
 }
 
 // Clock implements core.Hearer.
 func (s *sanders) Clock() core.Time { return s.clock }
 
 // Hear implements core.Hearer.
-func (s *sanders) Hear(t core.Time) { s.clock = max(s.clock, t) }
+func (s *sanders) Hear(t core.Time) { s.clock.See(t) }

@@ -38,7 +38,7 @@ func (s *bakeryNaive) Receive(from core.ID, m *bakMessage, out *core.Out[bakMess
 		s.bakery.Receive(from, m, out)
 		return
 	}
-	s.highest = max(s.highest, m.Number)
+	s.highest.See(m.Number)
 	s.unread.Remove(from)
 	if s.unread.Empty() {
 		s.takeNumber(out)

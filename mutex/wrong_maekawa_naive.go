@@ -53,8 +53,8 @@ type maekawaNaive struct{ maekawa }
 
 // Receive lets a request wait in silence when the vote is given away.
 func (s *maekawaNaive) Receive(from core.ID, m *maeMessage, out *core.Out[maeMessage]) {
-	if m.Kind == maeRequest && s.voter.vote.Time != 0 {
-		s.clock = max(s.clock, m.Clock)
+	if m.Kind == maeRequest && !s.voter.vote.Time.IsNone() {
+		s.clock.See(m.Clock)
 		s.voter.waiting[from] = m.Time
 		return
 	}

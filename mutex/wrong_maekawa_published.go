@@ -37,14 +37,14 @@ type maekawaPublished struct{ maekawa }
 // Receive is Maekawa's, without FAILED to the one that was the oldest so far.
 func (s *maekawaPublished) Receive(from core.ID, m *maeMessage, out *core.Out[maeMessage]) {
 	v := &s.voter
-	if m.Kind != maeRequest || v.vote.Time == 0 {
+	if m.Kind != maeRequest || v.vote.Time.IsNone() {
 		s.maekawa.Receive(from, m, out)
 		return
 	}
-	s.clock = max(s.clock, m.Clock)
+	s.clock.See(m.Clock)
 	r, oldest := core.Stamp{Time: m.Time, ID: from}, v.oldest()
 	v.waiting[from] = m.Time
-	if v.vote.Less(r) || oldest.Time != 0 && oldest.Less(r) {
+	if v.vote.Less(r) || !oldest.Time.IsNone() && oldest.Less(r) {
 		out.Send(from, s.about(maeFailed, r.Time))
 	} else if !v.inquired {
 		v.inquired = true

@@ -28,7 +28,7 @@ type ricartAgrawala1981 struct{ ricartAgrawala }
 
 func (s *ricartAgrawala1981) Receive(from core.ID, m *raMessage, out *core.Out[raMessage]) {
 	if m.Kind == raOK {
-		m.Time = 0 // the clock is not heard
+		m.Time = core.Time{} // the clock is not heard
 	}
 	s.ricartAgrawala.Receive(from, m, out)
 }

@@ -233,10 +233,10 @@ func (o *oracle) recent(victim int, cycle []core.ID) bool {
 
 // youngest returns the member that began last, by the stamps at their homes.
 func (o *oracle) youngest(members []int) int {
-	best, last := -1, core.Time(0)
+	best, last := -1, core.Time{}
 	for _, i := range members {
 		stamp := deadlock.Stamp(o.w.machines[o.w.Layout.Home[i]], core.ID(i))
-		if best < 0 || stamp > last || stamp == last && i > best {
+		if best < 0 || stamp.After(last) || stamp == last && i > best {
 			best, last = i, stamp
 		}
 	}
