@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/catalog"
+	"github.com/stile-lock/stile/check/explore"
 	"github.com/stile-lock/stile/core"
 )
 
@@ -63,14 +64,14 @@ func walk(t testing.TB, h *host, f func(w *worker, g *global)) {
 			queue = append(queue, slices.Clone(b))
 		}
 	}
-	if err := w.Init(add); err != nil {
+	if err := w.Init(func(b []byte) bool { add(b); return true }); err != nil {
 		t.Fatal(err)
 	}
 	for ; len(queue) > 0; queue = queue[1:] {
 		g := newGlobal(h.Nodes)
 		h.unpack(queue[0], g)
 		f(w, g)
-		if _, err := w.Next(queue[0], func(_ Step, b []byte) { add(b) }); err != nil {
+		if _, err := w.Next(queue[0], func(_ explore.Step, b []byte) { add(b) }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -105,9 +106,9 @@ func TestAgreesWithReference(t *testing.T) {
 func agree(t *testing.T, spec core.Spec, n, requests int) {
 	t.Helper()
 	name := fmt.Sprintf("%s, N=%d, %d requests, %v", spec.Name, n, requests, spec.Network)
-	r := explore(t, spec, n, requests)
-	h := mustHost(t, Group{Spec: spec, Nodes: n, Network: spec.Network, Requests: requests})
-	e, err := Explore(h, Limits{})
+	r := reachable(t, spec, n, requests)
+	h := mustHost(t, group{Spec: spec, Nodes: n, Network: spec.Network, Requests: requests})
+	e, err := explore.Explore(h, Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,8 +129,8 @@ func agree(t *testing.T, spec core.Spec, n, requests int) {
 func TestUnboundedAgreesWithReference(t *testing.T) {
 	for _, spec := range catalog.All() {
 		exact := !strings.Contains(idempotent, spec.Name)
-		r := explore(t, spec, 2, 4)
-		h := mustHost(t, Group{Spec: spec, Nodes: 2, Network: spec.Network})
+		r := reachable(t, spec, 2, 4)
+		h := mustHost(t, group{Spec: spec, Nodes: 2, Network: spec.Network})
 		same(t, spec.Name, r.shadows(exact), shadowsOf(t, h, exact))
 	}
 }
@@ -145,7 +146,7 @@ func TestMonitorsAgreeWithReference(t *testing.T) {
 				continue
 			}
 			r := watched(t, spec, c.n, c.requests)
-			group := Group{Spec: spec, Nodes: c.n, Network: spec.Network, Requests: c.requests}
+			group := group{Spec: spec, Nodes: c.n, Network: spec.Network, Requests: c.requests}
 			group.Order = true
 			order := exploreFor(t, group, brokenOrder)
 			group.Order, group.Fence = false, true
@@ -163,9 +164,9 @@ func TestMonitorsAgreeWithReference(t *testing.T) {
 	}
 }
 
-func exploreFor(t *testing.T, g Group, bit Broken) bool {
+func exploreFor(t *testing.T, g group, bit explore.Broken) bool {
 	t.Helper()
-	e, err := Explore(mustHost(t, g), Limits{})
+	e, err := explore.Explore(mustHost(t, g), Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,8 +181,8 @@ func TestUnboundedCoversReference(t *testing.T) {
 		if !spec.Spreads || strings.Contains(large+" ricart-agrawala-1981", spec.Name) {
 			continue
 		}
-		want := explore(t, spec, 3, 1).shadows(true)
-		got := shadowsOf(t, mustHost(t, Group{Spec: spec, Nodes: 3, Network: spec.Network}), true)
+		want := reachable(t, spec, 3, 1).shadows(true)
+		got := shadowsOf(t, mustHost(t, group{Spec: spec, Nodes: 3, Network: spec.Network}), true)
 		for s := range want {
 			if !got[s] {
 				t.Fatalf("%s: the checker does not find %s", spec.Name, s)

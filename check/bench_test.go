@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stile-lock/stile/check/explore"
 	"github.com/stile-lock/stile/mutex"
 )
 
@@ -19,11 +20,11 @@ func BenchmarkExplore(b *testing.B) {
 		b.Run(fmt.Sprintf("ricart-agrawala/n=4/workers=%d", workers), func(b *testing.B) {
 			var transitions, states, memory int64
 			for b.Loop() {
-				h, err := newHost(Group{Spec: mutex.RicartAgrawala(), Nodes: 4})
+				h, err := newHost(group{Spec: mutex.RicartAgrawala(), Nodes: 4})
 				if err != nil {
 					b.Fatal(err)
 				}
-				e, err := Explore(h, Limits{Workers: workers, Time: 15 * time.Second})
+				e, err := explore.Explore(h, Limits{Workers: workers, Time: 15 * time.Second})
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/stile-lock/stile/check/explore"
 	"github.com/stile-lock/stile/core"
 )
 
@@ -43,7 +44,7 @@ func (w *worker) timesOf(g *global) uint64 {
 }
 
 // settle makes w.to canonical and emits it, once for each way it can be meant.
-func (w *worker) settle(old uint64, s Step, emit func(s Step, next []byte)) {
+func (w *worker) settle(old uint64, s explore.Step, emit func(s explore.Step, next []byte)) {
 	g := w.to
 	r := rule{times: w.timesOf(g)}
 	if w.blobs.anchors.Load() {
@@ -81,7 +82,7 @@ func shrunk(old, now uint64) uint64 {
 	return open
 }
 
-func (w *worker) emit(g *global, r rule, s Step, emit func(s Step, next []byte)) {
+func (w *worker) emit(g *global, r rule, s explore.Step, emit func(s explore.Step, next []byte)) {
 	if m := w.mapping(r); !m.same {
 		g = w.mapped(g, m)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/catalog"
+	"github.com/stile-lock/stile/check/explore"
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/mutex"
 )
@@ -30,8 +31,8 @@ func TestTalkRightBeforeRequests(t *testing.T) {
 				continue
 			}
 			found := func(chatty bool) (depth int, states int64) {
-				h := mustHost(t, Group{Spec: spec, Nodes: n, Requests: requests, Network: network, Order: true, Open: true, Chatty: chatty})
-				e, err := Explore(h, Limits{Stop: brokenOrder})
+				h := mustHost(t, group{Spec: spec, Nodes: n, Requests: requests, Network: network, Order: true, Open: true, Chatty: chatty})
+				e, err := explore.Explore(h, Limits{Stop: brokenOrder})
 				if err != nil {
 					t.Fatalf("%s among %d: %v", spec.Name, n, err)
 				}

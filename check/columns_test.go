@@ -75,13 +75,13 @@ func measuredOf(t *testing.T, h *host) map[string]bool {
 // number of requests there are exactly the states that a few requests lead to.
 func TestColumnsAgreeWithReference(t *testing.T) {
 	for _, spec := range []core.Spec{mutex.SuzukiKasami(), mutex.RicartAgrawalaToken()} {
-		want := explore(t, spec, 2, 5).measured()
-		got := measuredOf(t, mustHost(t, Group{Spec: spec, Nodes: 2, Network: spec.Network}))
+		want := reachable(t, spec, 2, 5).measured()
+		got := measuredOf(t, mustHost(t, group{Spec: spec, Nodes: 2, Network: spec.Network}))
 		same(t, spec.Name, want, got)
 	}
 	spec := mutex.SuzukiKasami()
-	want := explore(t, spec, 3, 1).measured()
-	got := measuredOf(t, mustHost(t, Group{Spec: spec, Nodes: 3, Network: spec.Network}))
+	want := reachable(t, spec, 3, 1).measured()
+	got := measuredOf(t, mustHost(t, group{Spec: spec, Nodes: 3, Network: spec.Network}))
 	for s := range want {
 		if !got[s] {
 			t.Fatalf("N=3: the checker does not find %s", s)

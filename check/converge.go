@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 
+	"github.com/stile-lock/stile/check/explore"
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/scenario"
 )
@@ -32,29 +33,28 @@ func (r *run) converge() error {
 	if err != nil {
 		return err
 	}
-	p := r.passed(&Exploration{}, Convergence)
-	graph, err := buildGraph(upset{h}, graphLimit{edges: true, memory: r.Memory, quit: r.quit})
+	p := r.passed(&explore.Exploration{}, Convergence)
+	graph, err := explore.BuildGraph(upset{h}, explore.GraphLimits{Limits: r.remaining(), Edges: true})
 	if err != nil {
 		return err
 	}
-	if !graph.full {
-		p.Verdict, p.Note = Unfinished, fmt.Sprintf("out of time or memory after %d states", len(graph.prints))
+	if graph.Unfinished != "" {
+		p.Verdict, p.Note = Unfinished, fmt.Sprintf("%s after %d states", graph.Unfinished, graph.States())
 		r.add(p)
 		return nil
 	}
 	if rep := r.report; rep.States == 0 {
-		last := uint32(len(graph.prints) - 1)
-		rep.States, rep.Transitions, rep.Depth = int64(len(graph.prints)), int64(len(graph.to)), len(graph.pathTo(last))
+		rep.States, rep.Transitions, rep.Depth = graph.States(), graph.Transitions(), graph.Levels()
 	}
-	graph.markWrong()
-	c := newCut(graph, wrong)
-	bad := c.starves()
+	graph.MarkBefore(inside2, wrong)
+	c := graph.Cut(wrong)
+	bad := c.Starves()
 	if bad != nil {
 		err = r.lasso(&p, h, c, bad, "it never comes right", nil)
 	}
 	for proc := 0; proc < r.Nodes && bad == nil && err == nil; proc++ {
-		c = newCut(graph, proc)
-		if bad = c.starves(); bad != nil {
+		c = graph.Cut(proc)
+		if bad = c.Starves(); bad != nil {
 			err = r.starves(&p, h, c, bad, core.ID(proc))
 		}
 	}
@@ -86,7 +86,7 @@ const (
 // upset is a host whose states also tell whether two are inside.
 type upset struct{ *host }
 
-func (u upset) Worker() Worker { return upsetWorker{u.host.Worker().(*worker)} }
+func (u upset) Worker() explore.Worker { return upsetWorker{u.host.Worker().(*worker)} }
 
 type upsetWorker struct{ *worker }
 
@@ -98,46 +98,9 @@ func (w upsetWorker) Waiting(state []byte) (waiting, calm uint32) {
 	return waiting, calm
 }
 
-// markWrong marks the states from which one with two inside can be reached.
-func (g *graph) markWrong() {
-	first := make([]uint64, len(g.waiting)+1)
-	for _, t := range g.to {
-		first[t+1]++
-	}
-	for s := range g.waiting {
-		first[s+1] += first[s]
-	}
-	from := make([]uint32, len(g.to))
-	at := make([]uint64, len(g.waiting))
-	copy(at, first)
-	for s := range g.waiting {
-		for _, t := range g.to[g.first[s]:g.first[s+1]] {
-			from[at[t]] = uint32(s)
-			at[t]++
-		}
-	}
-	var queue []uint32
-	for s, w := range g.waiting {
-		if w>>inside2&1 == 1 {
-			g.waiting[s] |= 1 << wrong
-			queue = append(queue, uint32(s))
-		}
-	}
-	for len(queue) > 0 {
-		t := queue[len(queue)-1]
-		queue = queue[:len(queue)-1]
-		for _, s := range from[first[t]:first[t+1]] {
-			if g.waiting[s]>>wrong&1 == 0 {
-				g.waiting[s] |= 1 << wrong
-				queue = append(queue, s)
-			}
-		}
-	}
-}
-
 // initUpset emits every combination of the states that machines may be found
 // in.
-func (w *worker) initUpset(emit func(state []byte)) error {
+func (w *worker) initUpset(emit func(state []byte) bool) error {
 	g := w.to
 	blobs := make([][]uint32, w.Nodes)
 	moves := map[uint32]bool{}
@@ -153,39 +116,44 @@ func (w *worker) initUpset(emit func(state []byte)) error {
 			blobs[i] = append(blobs[i], b.id)
 		}
 	}
-	each(blobs, func(pick []uint32) {
+	each(blobs, func(pick []uint32) bool {
 		for i, id := range pick {
 			g.procs[i] = proc{blob: id, seen: w.Fence, left: uint8(w.Requests), start: moves[id]}
 		}
 		g.letters = g.letters[:0]
-		w.settle(0, Step{}, func(_ Step, state []byte) { emit(state) })
+		on := true
+		w.settle(0, explore.Step{}, func(_ explore.Step, state []byte) { on = on && emit(state) })
+		return on && w.err == nil
 	})
 	return w.err
 }
 
-// each calls f with every way to pick one of each list.
-func each(lists [][]uint32, f func(pick []uint32)) {
+// each calls f with every way to pick one of each list, as long as it says to
+// go on.
+func each(lists [][]uint32, f func(pick []uint32) bool) {
 	pick := make([]uint32, len(lists))
-	var rec func(i int)
-	rec = func(i int) {
+	var rec func(i int) bool
+	rec = func(i int) bool {
 		if i == len(lists) {
-			f(pick)
-			return
+			return f(pick)
 		}
 		for _, id := range lists[i] {
 			pick[i] = id
-			rec(i + 1)
+			if !rec(i + 1) {
+				return false
+			}
 		}
+		return true
 	}
 	rec(0)
 }
 
 // expire lets timers run out.
-func (w *worker) expire(old uint64, emit func(Step, []byte)) {
+func (w *worker) expire(old uint64, emit func(explore.Step, []byte)) {
 	const class = 2*maxSeats + maxSeats*maxSeats // after those of deliveries
 	for p := range core.ID(w.Nodes) {
 		g := w.begin()
-		w.finish(g, p, core.Expire, core.None, 0, Step{Label: label(doExpire, p, 0, 0), Fair: true, Class: class + uint32(p)}, old, emit)
+		w.finish(g, p, core.Expire, core.None, 0, explore.Step{Label: label(doExpire, p, 0, 0), Fair: true, Class: class + uint32(p)}, old, emit)
 	}
 }
 
@@ -202,19 +170,20 @@ func (h *host) settings(start int) []scenario.Setting {
 		lists = append(lists, list)
 	}
 	var set []scenario.Setting
-	each(lists, func(pick []uint32) {
+	each(lists, func(pick []uint32) bool {
 		if start--; start != -1 {
-			return
+			return true
 		}
 		for i, n := range pick {
 			m := h.birth(core.ID(i), h.Starts[0])
 			if m.LoadState(states[i][n]) != nil {
-				return
+				return false
 			}
 			for _, f := range core.Describe(m, h.Nodes) {
 				set = append(set, scenario.Setting{Proc: core.ID(i), Field: f.Name, Value: f.Value})
 			}
 		}
+		return false
 	})
 	return set
 }

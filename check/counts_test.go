@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/catalog"
+	"github.com/stile-lock/stile/check/explore"
 	"github.com/stile-lock/stile/core"
 )
 
@@ -61,28 +62,27 @@ func TestCounts(t *testing.T) {
 // counts explores with one worker, with two, and with the other explorer.
 func counts(t *testing.T, spec core.Spec, n, requests int) string {
 	t.Helper()
-	group := Group{Spec: spec, Nodes: n, Network: spec.Network, Requests: requests}
+	group := group{Spec: spec, Nodes: n, Network: spec.Network, Requests: requests}
 	var all []string
 	for workers := 1; workers <= 2; workers++ {
-		e, err := Explore(mustHost(t, group), Limits{Workers: workers})
+		e, err := explore.Explore(mustHost(t, group), Limits{Workers: workers})
 		if err != nil {
 			t.Fatalf("%s, N=%d: %v", spec.Name, n, err)
 		}
 		all = append(all, fmt.Sprintf("%d %d %d", e.States, e.Transitions, e.Depth))
 	}
-	g, err := buildGraph(mustHost(t, group), graphLimit{edges: true})
+	g, err := explore.BuildGraph(mustHost(t, group), explore.GraphLimits{Edges: true})
 	if err != nil {
 		t.Fatalf("%s, N=%d: %v", spec.Name, n, err)
 	}
-	deepest := len(g.pathTo(uint32(len(g.prints) - 1))) // the last found is as deep as any
-	all = append(all, fmt.Sprintf("%d %d %d", len(g.prints), len(g.to), deepest))
+	all = append(all, fmt.Sprintf("%d %d %d", g.States(), g.Transitions(), g.Levels()))
 	if all[0] != all[1] || all[0] != all[2] {
 		t.Errorf("%s, N=%d: states, transitions and depth are %q with 1 worker, with 2, and in the graph", spec.Name, n, all)
 	}
 	return all[0]
 }
 
-func mustHost(t testing.TB, g Group) *host {
+func mustHost(t testing.TB, g group) *host {
 	t.Helper()
 	h, err := newHost(g)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/stile-lock/stile/check/explore"
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/deadlock"
 )
@@ -60,9 +61,9 @@ func Crowd(m deadlock.Method, mode string, sites, rounds int) DeadlockConfig {
 
 // What can be seen broken in a state or a step.
 const (
-	brokenTwoHolders Broken = 1 << iota
-	brokenCycle             // a cycle, where there must never be one
-	brokenStuck             // nothing can happen, and somebody waits
+	brokenTwoHolders explore.Broken = 1 << iota
+	brokenCycle                     // a cycle, where there must never be one
+	brokenStuck                     // nothing can happen, and somebody waits
 	brokenFalse
 	brokenVictim
 )
@@ -74,20 +75,17 @@ func RunDeadlock(c DeadlockConfig) (*Report, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot check %s: %w", c.Method.Name, err)
 	}
-	quit := func() bool {
-		return c.Context != nil && c.Context.Err() != nil || c.Time > 0 && time.Since(started) > c.Time
-	}
-	limit := graphLimit{edges: true, memory: c.Memory, quit: quit}
+	limit := explore.GraphLimits{Limits: c.Limits, Edges: true}
 	if c.First {
-		limit.stop = brokenTwoHolders | brokenCycle | brokenStuck | brokenFalse | brokenVictim
+		limit.Stop = brokenTwoHolders | brokenCycle | brokenStuck | brokenFalse | brokenVictim
 	}
-	g, err := buildGraph(m, limit)
+	g, err := explore.BuildGraph(m, limit)
 	if err != nil {
 		return nil, fmt.Errorf("cannot check %s: %w", c.Method.Name, err)
 	}
 	r := &Report{
 		Algorithm: c.Method.Name, Nodes: len(c.Programs), Requests: Bound(c.Rounds), Network: core.FIFO.String(),
-		States: int64(len(g.prints)), Transitions: int64(len(g.to)), Depth: g.depth(),
+		States: g.States(), Transitions: g.Transitions(), Depth: g.Levels() - 1,
 	}
 	d := &deadlockRun{DeadlockConfig: c, model: m, graph: g, report: r}
 	if err := d.starvation(); err != nil {
@@ -95,7 +93,7 @@ func RunDeadlock(c DeadlockConfig) (*Report, error) {
 	}
 	for _, check := range []struct {
 		name string
-		bits Broken
+		bits explore.Broken
 	}{{MutualExclusion, brokenTwoHolders}, {Deadlock, brokenCycle | brokenStuck}, {FalseReport, brokenFalse}, {OneVictim, brokenVictim}} {
 		if err := d.judge(check.name, check.bits); err != nil {
 			return nil, err
@@ -130,19 +128,19 @@ func (r *Report) judge() {
 type deadlockRun struct {
 	DeadlockConfig
 	model  *sites
-	graph  *graph
+	graph  *explore.Graph
 	report *Report
 }
 
 // judge gives a property its verdict.
-func (d *deadlockRun) judge(name string, bits Broken) error {
+func (d *deadlockRun) judge(name string, bits explore.Broken) error {
 	if (name == FalseReport || name == OneVictim) && d.Method.Family != deadlock.Detection {
 		d.add(Property{Name: name, Verdict: NotChecked, Note: "it reports no deadlocks"})
 		return nil
 	}
-	best, found := place{}, false
-	for bit := Broken(1); bit <= brokenVictim; bit <<= 1 {
-		if at, ok := d.graph.found[bit]; ok && bits&bit != 0 && (!found || at.state < best.state) {
+	best, found := explore.Place{}, false
+	for bit := explore.Broken(1); bit <= brokenVictim; bit <<= 1 {
+		if at, ok := d.graph.Found(bit); ok && bits&bit != 0 && (!found || at.State < best.State) {
 			best, found = at, true
 		}
 	}
@@ -150,7 +148,7 @@ func (d *deadlockRun) judge(name string, bits Broken) error {
 		d.add(d.passed(name))
 		return nil
 	}
-	trace, labels, err := d.trace(d.graph.pathTo(best.state), best.step)
+	trace, labels, err := d.trace(d.graph.PathTo(best.State), best.Step)
 	if err != nil {
 		return err
 	}
@@ -165,8 +163,8 @@ func (d *deadlockRun) judge(name string, bits Broken) error {
 func (d *deadlockRun) add(p Property) { d.report.Properties = append(d.report.Properties, p) }
 
 func (d *deadlockRun) passed(name string) Property {
-	if !d.graph.full {
-		return Property{Name: name, Verdict: Unfinished, Note: fmt.Sprintf("out of time or memory after %d states", len(d.graph.prints))}
+	if d.graph.Unfinished != "" {
+		return Property{Name: name, Verdict: Unfinished, Note: fmt.Sprintf("%s after %d states", d.graph.Unfinished, d.graph.States())}
 	}
 	if d.Rounds == 0 {
 		return Property{Name: name, Verdict: Holds, Note: "any number of transactions and restarts"}
@@ -177,15 +175,15 @@ func (d *deadlockRun) passed(name string) Property {
 // starvation looks for a fair run in which a transaction never commits.
 func (d *deadlockRun) starvation() error {
 	p := d.passed(Starvation)
-	if d.graph.full {
-		for _, proc := range d.graph.waiters() {
-			c := newCut(d.graph, proc)
-			bad := c.starves()
+	if d.graph.Unfinished == "" {
+		for _, proc := range d.graph.Waiters() {
+			c := d.graph.Cut(proc)
+			bad := c.Starves()
 			if bad == nil {
 				continue
 			}
-			loop := c.loop(bad)
-			stem := d.graph.pathTo(loop[0])
+			loop := c.Loop(bad)
+			stem := d.graph.PathTo(loop[0])
 			steps, labels, err := d.trace(append(stem, loop[1:]...), nil)
 			if err != nil {
 				return err
@@ -207,12 +205,12 @@ func (d *deadlockRun) starvation() error {
 }
 
 // trace tells the steps along a path of states, and one more if there is one.
-func (d *deadlockRun) trace(path []uint32, last *Step) (lines []string, labels []uint32, err error) {
-	_, states, err := d.graph.states(path)
+func (d *deadlockRun) trace(path []uint32, last *explore.Step) (lines []string, labels []uint32, err error) {
+	_, states, err := d.graph.Along(path)
 	if err != nil {
 		return nil, nil, err
 	}
-	w := d.graph.worker.(*sitesWorker)
+	w := d.graph.Worker().(*sitesWorker)
 	for i, state := range states {
 		told := false
 		var want []byte
@@ -221,7 +219,7 @@ func (d *deadlockRun) trace(path []uint32, last *Step) (lines []string, labels [
 		} else if last == nil {
 			break
 		}
-		_, err := w.Next(state, func(s Step, next []byte) {
+		_, err := w.Next(state, func(s explore.Step, next []byte) {
 			if !told && (want != nil && slices.Equal(next, want) || want == nil && s.Label == last.Label) {
 				lines, labels = append(lines, w.said), append(labels, s.Label)
 				told = true
@@ -250,7 +248,7 @@ func (d *deadlockRun) real(labels []uint32, loop, proc int) bool {
 	}
 	w := m.Worker().(*sitesWorker)
 	var at []byte
-	if w.Init(func(state []byte) { at = slices.Clone(state) }) != nil {
+	if w.Init(func(state []byte) bool { at = slices.Clone(state); return false }) != nil {
 		return false
 	}
 	steps := slices.Clone(labels)
@@ -259,7 +257,7 @@ func (d *deadlockRun) real(labels []uint32, loop, proc int) bool {
 	}
 	for i, label := range steps {
 		var next []byte
-		_, err := w.Next(at, func(s Step, b []byte) {
+		_, err := w.Next(at, func(s explore.Step, b []byte) {
 			if next == nil && s.Label == label {
 				next = slices.Clone(b)
 			}
@@ -274,17 +272,4 @@ func (d *deadlockRun) real(labels []uint32, loop, proc int) bool {
 		}
 	}
 	return true
-}
-
-// depth returns how many steps the farthest state is away.
-func (g *graph) depth() int {
-	far := make([]int, len(g.parent))
-	most := 0
-	for s, p := range g.parent {
-		if int(p) != s {
-			far[s] = far[p] + 1
-		}
-		most = max(most, far[s])
-	}
-	return most
 }

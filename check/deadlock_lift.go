@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/stile-lock/stile/check/explore"
 	"github.com/stile-lock/stile/core"
 )
 
@@ -79,7 +80,7 @@ func (s *spreader) Ticket(t *uint64) { s.Time(t) }
 func (w *sitesWorker) lift(at core.ID, before []byte, in core.Input, after []byte) error {
 	w.key = binary.AppendVarint(append(w.key[:0], byte(at), byte(in.Kind), byte(in.From+1), byte(in.Arg)), int64(in.Timer))
 	w.key = append(append(w.key, before...), in.Bytes...)
-	print := fingerprint(w.key)
+	print := explore.Fingerprint(w.key)
 	if w.lifted[print] {
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stile-lock/stile/check/explore"
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/deadlock"
 )
@@ -42,7 +43,7 @@ func TestLiftOfSites(t *testing.T) {
 		}
 		birth := m.birth
 		m.birth = func(self core.ID, v core.View) core.Machine { return skewed{birth(self, v), c.bug} }
-		_, err = buildGraph(m, graphLimit{})
+		_, err = explore.BuildGraph(m, explore.GraphLimits{})
 		var lift liftError
 		if errors.As(err, &lift) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: %v, want %q", c.bug, err, c.want)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/stile-lock/stile/check/explore"
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/deadlock"
 )
@@ -111,12 +112,12 @@ func (s *scene) pack(b []byte) []byte {
 		b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(t[0])), uint64(t[1]))
 	}
 	for _, m := range s.sites {
-		b = appendState(b, m)
+		b = explore.AppendState(b, m)
 	}
 	for _, l := range s.links {
 		b = append(b, byte(len(l)))
 		for _, m := range l {
-			b = appendState(b, m)
+			b = explore.AppendState(b, m)
 		}
 	}
 	return b
@@ -147,14 +148,14 @@ func (s *scene) unpack(b []byte, clients, n int) {
 	}
 	s.sites = s.sites[:0]
 	for range n {
-		s.sites = append(s.sites, frontierState(&b))
+		s.sites = append(s.sites, explore.TakeState(&b))
 	}
 	s.links = s.links[:0]
 	for range n * n {
 		count, b = int(b[0]), b[1:]
 		var l [][]byte
 		for range count {
-			l = append(l, frontierState(&b))
+			l = append(l, explore.TakeState(&b))
 		}
 		s.links = append(s.links, l)
 	}
@@ -200,8 +201,8 @@ func (m *sites) cycle(s *scene, i int) []int {
 }
 
 // look returns what a state itself breaks.
-func (m *sites) look(s *scene) Broken {
-	var broken Broken
+func (m *sites) look(s *scene) explore.Broken {
+	var broken explore.Broken
 	for k := range m.Layout.At {
 		n := 0
 		for i := range s.clients {

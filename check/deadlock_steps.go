@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/stile-lock/stile/check/explore"
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/deadlock"
 )
@@ -18,9 +19,9 @@ type sitesWorker struct {
 	out      core.Output
 	from, to *scene
 	spare    *scene
-	broken   Broken // by the step being made
-	remote   bool   // the request being made went to another site
-	said     string // what the step is, for people
+	broken   explore.Broken // by the step being made
+	remote   bool           // the request being made went to another site
+	said     string         // what the step is, for people
 	buf      []byte
 	known    map[string][]mention
 	idles    map[string]bool
@@ -29,8 +30,8 @@ type sitesWorker struct {
 	err      error
 }
 
-// Worker implements Model.
-func (m *sites) Worker() Worker {
+// Worker implements explore.Model.
+func (m *sites) Worker() explore.Worker {
 	w := &sitesWorker{sites: m, from: &scene{}, to: &scene{}, spare: &scene{}, known: map[string][]mention{}, idles: map[string]bool{}, lifted: map[uint64]bool{}}
 	for i := range core.ID(m.Layout.Sites) {
 		w.machines = append(w.machines, m.birth(i, core.View{N: m.Layout.Sites}))
@@ -41,7 +42,7 @@ func (m *sites) Worker() Worker {
 
 // Init implements Worker. All clocks begin at 1: among times that are numbered
 // anew, 0 is none.
-func (w *sitesWorker) Init(emit func(state []byte)) error {
+func (w *sitesWorker) Init(emit func(state []byte) bool) error {
 	n := w.Layout.Sites
 	s := &scene{links: make([][][]byte, n*n)}
 	for range w.Programs {
@@ -69,7 +70,7 @@ const (
 
 // Next implements Worker. Everything that can happen is fair but the begin of
 // a transaction and a crash: nobody must.
-func (w *sitesWorker) Next(state []byte, emit func(s Step, next []byte)) (Broken, error) {
+func (w *sitesWorker) Next(state []byte, emit func(s explore.Step, next []byte)) (explore.Broken, error) {
 	w.err = nil
 	s := w.from
 	s.unpack(state, len(w.Programs), w.Layout.Sites)
@@ -90,7 +91,7 @@ func (w *sitesWorker) Next(state []byte, emit func(s Step, next []byte)) (Broken
 		}
 		label := uint32(kind) | uint32(arg)<<3
 		w.settle(old, func(state []byte) {
-			emit(Step{Label: label, Class: label, Fair: fair, Broken: w.broken}, state)
+			emit(explore.Step{Label: label, Class: label, Fair: fair, Broken: w.broken}, state)
 		})
 	}
 	for i := range s.clients {

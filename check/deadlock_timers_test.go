@@ -8,6 +8,7 @@ import (
 	"maps"
 	"testing"
 
+	"github.com/stile-lock/stile/check/explore"
 	"github.com/stile-lock/stile/deadlock"
 )
 
@@ -51,11 +52,11 @@ func withoutTimers(t *testing.T, c DeadlockConfig, all bool) (set map[string]boo
 	}
 	m.allTimers = all
 	set = map[string]bool{}
-	g, err := buildGraph(timeless{m, set}, graphLimit{})
+	g, err := explore.BuildGraph(timeless{m, set}, explore.GraphLimits{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return set, len(g.prints)
+	return set, int(g.States())
 }
 
 // timeless is a model that writes down its states without timers.
@@ -64,7 +65,9 @@ type timeless struct {
 	set map[string]bool
 }
 
-func (m timeless) Worker() Worker { return timelessWorker{m.sites.Worker().(*sitesWorker), m.set} }
+func (m timeless) Worker() explore.Worker {
+	return timelessWorker{m.sites.Worker().(*sitesWorker), m.set}
+}
 
 type timelessWorker struct {
 	*sitesWorker

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/stile-lock/stile/check/explore"
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/scenario"
 )
@@ -55,22 +56,22 @@ func (r *ballotRun) runLock() error {
 	}
 	safe := Property{Name: MutualExclusion, Verdict: HoldsBounded}
 	live := Property{Name: Starvation, Verdict: HoldsBounded}
-	if !g.full {
-		safe.Verdict, safe.Note = Unfinished, "out of time or memory"
+	if g.Unfinished != "" {
+		safe.Verdict, safe.Note = Unfinished, g.Unfinished
 		live.Verdict, live.Note = safe.Verdict, safe.Note
 	}
-	if at, ok := g.found[brokenExclusion]; ok {
+	if at, ok := g.Found(brokenExclusion); ok {
 		if err := r.twoLeaders(g, at, &safe); err != nil {
 			return err
 		}
 	}
-	for _, p := range g.waiters() {
-		if !g.full {
+	for _, p := range g.Waiters() {
+		if g.Unfinished != "" {
 			break
 		}
-		c := newCut(g, p)
-		if bad := c.starves(); bad != nil {
-			_, states, err := g.states(g.pathTo(bad[len(bad)-1]))
+		c := g.Cut(p)
+		if bad := c.Starves(); bad != nil {
+			_, states, err := g.Along(g.PathTo(bad[len(bad)-1]))
 			if err == nil {
 				err = r.tell(g, &live, states)
 			}
@@ -85,17 +86,14 @@ func (r *ballotRun) runLock() error {
 }
 
 // graph builds the whole state graph.
-func (r *ballotRun) graph() (*graph, error) {
-	quit := func() bool {
-		return r.Context != nil && r.Context.Err() != nil || r.Time > 0 && time.Since(r.started) > r.Time
-	}
-	g, err := buildGraph(r.model, graphLimit{stop: r.Stop, edges: true, memory: r.Memory, quit: quit})
+func (r *ballotRun) graph() (*explore.Graph, error) {
+	g, err := explore.BuildGraph(r.model, explore.GraphLimits{Limits: r.Limits, Edges: true})
 	if err != nil {
 		return nil, err
 	}
 	rep := r.report
-	rep.States, rep.Transitions = int64(len(g.prints)), int64(len(g.to))
-	rep.Depth = len(g.pathTo(uint32(len(g.prints) - 1)))
+	rep.States, rep.Transitions = g.States(), g.Transitions()
+	rep.Depth = g.Levels()
 	return g, nil
 }
 
@@ -115,7 +113,7 @@ func (r *ballotRun) sum(properties ...Property) {
 
 // initLock emits the one state in which a lock begins: free, and with process
 // 1 if that means anything.
-func (t *teller) initLock(emit func(state []byte)) error {
+func (t *teller) initLock(emit func(state []byte) bool) error {
 	v := t.to
 	*v = vote{voters: v.voters, ballots: v.ballots[:0], winner: core.None, crashes: uint8(t.Crashes)}
 	if t.Wrong {
@@ -140,10 +138,10 @@ func (t *teller) initLock(emit func(state []byte)) error {
 // use lets p's application ask, or leave.
 func (t *teller) use(p core.ID) {
 	me := &t.from.voters[p]
-	kind, s := core.Request, Step{Label: label(voteNotice, p, 0, 0)}
+	kind, s := core.Request, explore.Step{Label: label(voteNotice, p, 0, 0)}
 	switch {
 	case me.phase == inside:
-		kind, s = core.Release, Step{Label: label(voteLeave, p, 0, 0), Fair: true}
+		kind, s = core.Release, explore.Step{Label: label(voteLeave, p, 0, 0), Fair: true}
 	case me.phase != idle || me.left == 0:
 		return
 	}
@@ -163,7 +161,7 @@ func (t *teller) use(p core.ID) {
 }
 
 // enter notes what a machine says of its lock.
-func (t *teller) enter(me *voter, done turn) (broken Broken) {
+func (t *teller) enter(me *voter, done turn) (broken explore.Broken) {
 	if done.denied {
 		me.phase = idle
 	}

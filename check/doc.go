@@ -10,17 +10,15 @@
 //
 // # How it works
 //
-// A [Model] is initial states, successors as bytes, and what is broken where.
-// Explore visits all states of a model breadth first, with several workers, a
-// table of 64-bit fingerprints and nothing else per state. Two different
-// states that share a fingerprint would be taken for one; the report says how
-// probable that is. When something is broken, a second, sequential search that
-// remembers every parent finds the way there.
+// Package explore visits every state of a model, and knows nothing of
+// algorithms. Two different states that share a fingerprint would be taken for
+// one; the report says how probable that is. When something is broken, a second
+// search that remembers every parent finds the way there.
 //
-// The group of machines is one model. The states of single machines and the
-// contents of messages, here called blobs, are few, so a global state names
-// them by number, and what a machine does with an input is found out once, by
-// running it.
+// The group of machines is one model; package ring has another one. The states
+// of single machines and the contents of messages, here called blobs, are few,
+// so a global state names them by number, and what a machine does with an input
+// is found out once, by running it.
 //
 // # Why an unbounded number of requests can be finite
 //
@@ -38,11 +36,11 @@
 // # Infinite runs
 //
 // Starvation is a question about infinite runs, so it is asked of the state
-// graph: the strongly connected parts in which a process waits (liveness.go).
+// graph: the strongly connected parts in which a process waits (explore.Cut).
 // Deliveries and exits are fair: what remains possible for ever happens.
 // Requests are not: nobody must ask again. With a bound on requests most graphs
-// have no cycle. One search in depth shows that (ends.go); then every run ends,
-// and to starve is to be in a deadlock.
+// have no cycle. One search in depth shows that (explore.OutlookOf); then every
+// run ends, and to starve is to be in a deadlock.
 //
 // # Applications that talk
 //

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/stile-lock/stile/check/explore"
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/scenario"
 )
@@ -72,16 +73,16 @@ func (r *ballotRun) run() error {
 	}
 	one := Property{Name: OneLeader, Verdict: Holds}
 	all := Property{Name: Agreement, Verdict: Holds}
-	if !g.full {
-		one.Verdict, one.Note = Unfinished, "out of time or memory"
+	if g.Unfinished != "" {
+		one.Verdict, one.Note = Unfinished, g.Unfinished
 		all.Verdict, all.Note = one.Verdict, one.Note
 	}
-	if at, ok := g.found[brokenRound]; ok {
+	if at, ok := g.Found(brokenRound); ok {
 		if err := r.twoLeaders(g, at, &one); err != nil {
 			return err
 		}
 	}
-	if g.full {
+	if g.Unfinished == "" {
 		if err := r.agreement(g, &all); err != nil {
 			return err
 		}
@@ -91,14 +92,14 @@ func (r *ballotRun) run() error {
 }
 
 // twoLeaders reports the shortest way to two winners of one round.
-func (r *ballotRun) twoLeaders(g *graph, at place, p *Property) error {
-	_, states, err := g.states(g.pathTo(at.state))
+func (r *ballotRun) twoLeaders(g *explore.Graph, at explore.Place, p *Property) error {
+	_, states, err := g.Along(g.PathTo(at.State))
 	if err != nil {
 		return err
 	}
 	var next []byte
-	_, err = g.worker.Next(states[len(states)-1], func(s Step, b []byte) {
-		if next == nil && s.Label == at.step.Label && s.Broken != 0 {
+	_, err = g.Worker().Next(states[len(states)-1], func(s explore.Step, b []byte) {
+		if next == nil && s.Label == at.Step.Label && s.Broken != 0 {
 			next = slices.Clone(b)
 		}
 	})
@@ -111,16 +112,16 @@ func (r *ballotRun) twoLeaders(g *graph, at place, p *Property) error {
 // agreement looks for a run that ends, or goes on for ever, without agreement:
 // a component of the graph in which a fair run can stay, and in which there is
 // a state without agreement.
-func (r *ballotRun) agreement(g *graph, p *Property) error {
-	c := newCut(g, 1)
-	for id := c.parts() - 1; id >= 0; id-- {
-		members := c.members(id)
-		i := slices.IndexFunc(members, func(s uint32) bool { return g.waiting[s]&1 != 0 })
-		if i < 0 || !c.bad(members) {
+func (r *ballotRun) agreement(g *explore.Graph, p *Property) error {
+	c := g.Cut(1)
+	for id := c.Parts() - 1; id >= 0; id-- {
+		members := c.Members(id)
+		i := slices.IndexFunc(members, func(s uint32) bool { return g.Waiting(s)&1 != 0 })
+		if i < 0 || !c.Bad(members) {
 			continue
 		}
-		path := g.pathTo(members[i])
-		_, states, err := g.states(path)
+		path := g.PathTo(members[i])
+		_, states, err := g.Along(path)
 		if err != nil {
 			return err
 		}
@@ -131,7 +132,7 @@ func (r *ballotRun) agreement(g *graph, p *Property) error {
 }
 
 // tell makes a story of a path of states.
-func (r *ballotRun) tell(g *graph, p *Property, states [][]byte) error {
+func (r *ballotRun) tell(g *explore.Graph, p *Property, states [][]byte) error {
 	sc := r.Scenario
 	sc.Algorithm, sc.Processes, sc.Network, sc.Steps = r.Spec.Name, r.Nodes, r.Network, true
 	if !r.model.lock {
@@ -140,8 +141,8 @@ func (r *ballotRun) tell(g *graph, p *Property, states [][]byte) error {
 	sc.Title = fmt.Sprintf("%s among %d: %s violated", r.Spec.Name, r.Nodes, p.Name)
 	for i, want := range states[1:] {
 		told := false
-		t := g.worker.(*teller)
-		_, err := t.Next(states[i], func(s Step, b []byte) {
+		t := g.Worker().(*teller)
+		_, err := t.Next(states[i], func(s explore.Step, b []byte) {
 			if !told && slices.Equal(b, want) {
 				told = true
 				sc.Actions = append(sc.Actions, t.arrivals(s.Label)...)

@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"github.com/stile-lock/stile/check/explore"
 	"github.com/stile-lock/stile/core"
 )
 
-// A Group says which group of machines is checked, and under what.
-type Group struct {
+// A group says which group of machines is checked, and under what.
+type group struct {
 	Spec       core.Spec
 	Nodes      int
 	Requests   int // per process; 0 means without bound
@@ -29,7 +30,7 @@ const maxSeats = 12
 
 // The properties that a host can see broken.
 const (
-	brokenExclusion Broken = 1 << iota
+	brokenExclusion explore.Broken = 1 << iota
 	brokenDeadlock
 	brokenOrder
 	brokenFence
@@ -40,7 +41,7 @@ const (
 
 // A host is the model of a group of machines and the messages between them.
 type host struct {
-	Group
+	group
 	blobs  *blobs
 	birth  core.Birth
 	omega  bool // far apart times are not told apart by how far
@@ -53,7 +54,7 @@ type host struct {
 
 // check reports why a group cannot be checked, or why nothing could ever happen
 // in it: then all would hold, and mean nothing.
-func (g *Group) check() error {
+func (g *group) check() error {
 	switch {
 	case g.Spec.Plan == nil:
 		return errors.New("the Spec has no Plan: there is nothing to check")
@@ -85,7 +86,7 @@ func (g *Group) check() error {
 // maxRequests bounds a bound on requests.
 const maxRequests = 255
 
-func newHost(g Group) (*host, error) {
+func newHost(g group) (*host, error) {
 	if err := g.check(); err != nil {
 		return nil, err
 	}
@@ -96,7 +97,7 @@ func newHost(g Group) (*host, error) {
 	if len(g.Starts) == 0 {
 		g.Starts = []core.View{{N: g.Nodes}}
 	}
-	h := &host{Group: g, birth: birth, blobs: &blobs{ids: map[string]uint32{}}}
+	h := &host{group: g, birth: birth, blobs: &blobs{ids: map[string]uint32{}}}
 	h.omega = g.Requests == 0 && g.Spec.Spreads
 	h.mayAsk.Fill(g.Nodes)
 	if g.Requesters != nil {

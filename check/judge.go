@@ -4,29 +4,30 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/stile-lock/stile/check/explore"
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/scenario"
 )
 
 // violated finds the shortest way to break a property and reports it.
-func (r *run) violated(h *host, name string, bit Broken) error {
-	g, err := buildGraph(h, graphLimit{stop: bit, memory: r.Memory, quit: r.quit})
+func (r *run) violated(h *host, name string, bit explore.Broken) error {
+	g, err := explore.BuildGraph(h, r.until(bit))
 	if err != nil {
 		return err
 	}
-	at, ok := g.found[bit]
+	at, ok := g.Found(bit)
 	if !ok {
 		r.add(Property{Name: name, Verdict: Violated, Note: "found, but there was no room or time left to find the way there"})
 		return nil
 	}
-	start, states, err := g.states(g.pathTo(at.state))
+	start, states, err := g.Along(g.PathTo(at.State))
 	if err != nil {
 		return err
 	}
-	if at.step != nil {
+	if at.Step != nil {
 		var next []byte
-		_, err := g.worker.Next(states[len(states)-1], func(s Step, b []byte) {
-			if next == nil && s.Label == at.step.Label && s.Broken&bit != 0 {
+		_, err := g.Worker().Next(states[len(states)-1], func(s explore.Step, b []byte) {
+			if next == nil && s.Label == at.Step.Label && s.Broken&bit != 0 {
 				next = append([]byte{}, b...)
 			}
 		})
@@ -54,12 +55,15 @@ func (r *run) violated(h *host, name string, bit Broken) error {
 	return nil
 }
 
-func (r *run) quit() bool {
-	return r.Context != nil && r.Context.Err() != nil || r.Time > 0 && r.remaining().Time <= 1
+// until returns the limits of a search for one thing.
+func (r *run) until(bit explore.Broken) explore.GraphLimits {
+	l := r.remaining()
+	l.Stop = bit
+	return explore.GraphLimits{Limits: l}
 }
 
 // expectation returns what a scenario expects that shows a property broken.
-func expectation(bit Broken) []scenario.Expectation {
+func expectation(bit explore.Broken) []scenario.Expectation {
 	switch bit {
 	case brokenExclusion:
 		return []scenario.Expectation{{Kind: scenario.Violated, Name: scenario.MutualExclusion}}
@@ -94,7 +98,7 @@ func (r *run) tell(p *Property, h *host, start int, moves []move, expect []scena
 }
 
 // liveness looks at infinite runs.
-func (r *run) liveness(h *host, e *Exploration) error {
+func (r *run) liveness(h *host, e *explore.Exploration) error {
 	if _, stuck := e.Broken[brokenDeadlock]; stuck && r.wants(Starvation) {
 		if err := r.violated(h, Starvation, brokenDeadlock); err != nil {
 			return err
@@ -103,21 +107,21 @@ func (r *run) liveness(h *host, e *Exploration) error {
 	p := r.passed(e, Starvation)
 	b := r.passed(e, Bypass)
 	if e.Unfinished == "" && r.Requests > 0 && r.report.Find(Starvation) == nil {
-		o, err := outlookOf(h, r.Memory, r.quit)
+		o, why, err := explore.OutlookOf(h, r.remaining())
 		if err != nil {
 			return err
 		}
-		if o == unknown {
-			p.Verdict, p.Note = Unfinished, "out of time or memory"
+		if o == explore.Unknown {
+			p.Verdict, p.Note = Unfinished, why
 		}
-		if o != someGoOn {
+		if o != explore.SomeGoOn {
 			r.add(p) // and there is no deadlock
 		}
 	}
 	if r.report.Find(Starvation) != nil && !r.wants(Bypass) {
 		return nil
 	}
-	if need := e.States*perState + e.Transitions*perEdge; e.Unfinished == "" && r.Memory > 0 && need > r.Memory {
+	if need := explore.GraphBytes(e.States, e.Transitions); e.Unfinished == "" && r.Memory > 0 && need > r.Memory {
 		p.Verdict, p.Note = Unfinished, fmt.Sprintf("the state graph needs %d MiB, more than --memory allows", need>>20)
 		b.Verdict, b.Note = p.Verdict, p.Note
 	}
@@ -131,31 +135,33 @@ func (r *run) liveness(h *host, e *Exploration) error {
 
 // infinite judges starvation and bypass, which hold as far as is known, by the
 // whole graph.
-func (r *run) infinite(h *host, e *Exploration, p, b Property) error {
-	g, err := buildGraph(h, graphLimit{edges: true, quit: r.quit, states: e.States, transitions: e.Transitions})
+func (r *run) infinite(h *host, e *explore.Exploration, p, b Property) error {
+	l := explore.GraphLimits{Limits: r.remaining(), Edges: true, States: e.States, Transitions: e.Transitions}
+	l.Memory = 0 // it is known to fit
+	g, err := explore.BuildGraph(h, l)
 	if err != nil {
 		return err
 	}
-	if !g.full {
-		p.Verdict, p.Note = Unfinished, "out of time"
+	if g.Unfinished != "" {
+		p.Verdict, p.Note = Unfinished, g.Unfinished
 		b.Verdict, b.Note = p.Verdict, p.Note
 		r.add(p)
 		r.add(b)
 		return nil
 	}
-	var most *bypass
+	var most *explore.Bypass
 	fromRequest := 0
-	var worst *cut
+	var worst *explore.Cut
 	var bad []uint32
 	who := 0
-	for _, proc := range g.waiters() {
-		c := newCut(g, proc)
-		if b := c.starves(); b != nil && (bad == nil || b[len(b)-1] < bad[len(bad)-1]) {
+	for _, proc := range g.Waiters() {
+		c := g.Cut(proc)
+		if b := c.Starves(); b != nil && (bad == nil || b[len(b)-1] < bad[len(bad)-1]) {
 			worst, bad, who = c, b, proc
 		}
-		by := c.bypass()
-		fromRequest = worse(fromRequest, by.fromRequest)
-		if most == nil || most.fromCalm != Unbounded && worse(most.fromCalm, by.fromCalm) != most.fromCalm {
+		by := c.Bypass()
+		fromRequest = explore.Worse(fromRequest, by.FromRequest)
+		if most == nil || most.FromCalm != explore.Unbounded && explore.Worse(most.FromCalm, by.FromCalm) != most.FromCalm {
 			most = by
 		}
 	}
@@ -175,16 +181,16 @@ func (r *run) infinite(h *host, e *Exploration, p, b Property) error {
 }
 
 // starves reports that a process waits for ever.
-func (r *run) starves(p *Property, h *host, c *cut, bad []uint32, proc core.ID) error {
+func (r *run) starves(p *Property, h *host, c *explore.Cut, bad []uint32, proc core.ID) error {
 	return r.lasso(p, h, c, bad, fmt.Sprintf("%v waits for ever", proc),
 		[]scenario.Expectation{{Kind: scenario.PhaseIs, Proc: proc, Phase: scenario.Waits}})
 }
 
 // lasso reports a run that goes on for ever.
-func (r *run) lasso(p *Property, h *host, c *cut, bad []uint32, what string, expect []scenario.Expectation) error {
-	loop := c.loop(bad)
-	stem := c.g.pathTo(loop[0])
-	start, states, err := c.g.states(append(stem, loop[1:]...))
+func (r *run) lasso(p *Property, h *host, c *explore.Cut, bad []uint32, what string, expect []scenario.Expectation) error {
+	loop := c.Loop(bad)
+	stem := c.PathTo(loop[0])
+	start, states, err := c.Along(append(stem, loop[1:]...))
 	if err != nil {
 		return err
 	}
@@ -207,24 +213,24 @@ func (r *run) lasso(p *Property, h *host, c *cut, bad []uint32, what string, exp
 
 // bypass reports how often a waiting process can be overtaken, and how if that
 // is more often than is claimed.
-func (r *run) bypass(p *Property, h *host, fromRequest int, most *bypass) error {
+func (r *run) bypass(p *Property, h *host, fromRequest int, most *explore.Bypass) error {
 	say := func(n int) string {
-		if n == Unbounded {
+		if n == explore.Unbounded {
 			return "without bound"
 		}
 		return fmt.Sprintf("at most %d", n)
 	}
-	fromCalm := most.fromCalm
+	fromCalm := most.FromCalm
 	p.Note = fmt.Sprintf("entries of others: %s from the request on, %s once its own messages have arrived", say(fromRequest), say(fromCalm))
 	claim := r.Spec.Theory.Bypass
 	switch {
-	case claim != nil && (fromCalm == Unbounded || fromCalm > claim(r.Nodes)):
+	case claim != nil && (fromCalm == explore.Unbounded || fromCalm > claim(r.Nodes)):
 		p.Note += fmt.Sprintf("; claimed is at most %d", claim(r.Nodes))
-	case claim != nil || fromCalm != Unbounded:
+	case claim != nil || fromCalm != explore.Unbounded:
 		return nil
 	}
-	stem, rest, loop := most.run()
-	start, states, err := most.g.states(append(stem, rest...))
+	stem, rest, loop := most.Run()
+	start, states, err := most.Along(append(stem, rest...))
 	if err != nil {
 		return err
 	}

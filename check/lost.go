@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 
+	"github.com/stile-lock/stile/check/explore"
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/scenario"
 )
@@ -63,7 +64,7 @@ func (t *teller) lose(v *vote, due bool) {
 }
 
 // give emits the state t.to.
-func (t *teller) give(s Step) {
+func (t *teller) give(s explore.Step) {
 	if t.to.returns == 0 && t.to.mourns() {
 		t.lose(t.to, false)
 	}

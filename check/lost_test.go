@@ -5,6 +5,7 @@ import (
 	"maps"
 	"testing"
 
+	"github.com/stile-lock/stile/check/explore"
 	"github.com/stile-lock/stile/election"
 )
 
@@ -56,16 +57,16 @@ func outlooks(t *testing.T, c Election, change func(*electorate), age bool) (set
 		t.Fatal(err)
 	}
 	change(m)
-	g, err := buildGraph(&shown{m, func(v *vote) {
+	g, err := explore.BuildGraph(&shown{m, func(v *vote) {
 		if set == nil {
 			set = map[string]bool{}
 		}
 		set[m.outlook(v, age)] = true
-	}}, graphLimit{})
+	}}, explore.GraphLimits{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return set, len(g.prints)
+	return set, int(g.States())
 }
 
 // shown is an electorate whose states are looked at.
@@ -74,7 +75,7 @@ type shown struct {
 	show func(v *vote)
 }
 
-func (w *shown) Worker() Worker { return &showing{w.electorate.Worker().(*teller), w.show} }
+func (w *shown) Worker() explore.Worker { return &showing{w.electorate.Worker().(*teller), w.show} }
 
 type showing struct {
 	*teller

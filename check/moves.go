@@ -3,6 +3,7 @@ package check
 import (
 	"slices"
 
+	"github.com/stile-lock/stile/check/explore"
 	"github.com/stile-lock/stile/core"
 )
 
@@ -12,7 +13,7 @@ func (w *worker) begin() *global {
 	return w.to
 }
 
-func (w *worker) ask(p core.ID, old uint64, emit func(Step, []byte)) {
+func (w *worker) ask(p core.ID, old uint64, emit func(explore.Step, []byte)) {
 	g := w.begin()
 	me := &g.procs[p]
 	me.phase, me.told = waits, false
@@ -23,23 +24,23 @@ func (w *worker) ask(p core.ID, old uint64, emit func(Step, []byte)) {
 		me.ahead = me.knows
 		me.knows |= 1 << p
 	}
-	w.finish(g, p, core.Request, core.None, 0, Step{Label: label(doAsk, p, 0, 0)}, old, emit)
+	w.finish(g, p, core.Request, core.None, 0, explore.Step{Label: label(doAsk, p, 0, 0)}, old, emit)
 }
 
-func (w *worker) leave(p core.ID, old uint64, emit func(Step, []byte)) {
+func (w *worker) leave(p core.ID, old uint64, emit func(explore.Step, []byte)) {
 	g := w.begin()
 	g.procs[p].phase = idle
-	w.finish(g, p, core.Release, core.None, 0, Step{Label: label(doLeave, p, 0, 0), Fair: true, Class: uint32(p)}, old, emit)
+	w.finish(g, p, core.Release, core.None, 0, explore.Step{Label: label(doLeave, p, 0, 0), Fair: true, Class: uint32(p)}, old, emit)
 }
 
-func (w *worker) start(p core.ID, old uint64, emit func(Step, []byte)) {
+func (w *worker) start(p core.ID, old uint64, emit func(explore.Step, []byte)) {
 	g := w.begin()
 	g.procs[p].start = false
-	w.finish(g, p, core.Start, core.None, 0, Step{Label: label(doStart, p, 0, 0), Fair: true, Class: maxSeats + uint32(p)}, old, emit)
+	w.finish(g, p, core.Start, core.None, 0, explore.Step{Label: label(doStart, p, 0, 0), Fair: true, Class: maxSeats + uint32(p)}, old, emit)
 }
 
 // deliverAll does what the network can do with the letters.
-func (w *worker) deliverAll(old uint64, emit func(Step, []byte)) {
+func (w *worker) deliverAll(old uint64, emit func(explore.Step, []byte)) {
 	first := 0 // of the link
 	for i := range w.from.letters {
 		l := w.from.letters
@@ -80,7 +81,7 @@ func (h *host) ordered() bool { return h.Network == core.FIFO || h.Network == co
 
 // deliver hands over a letter, the nth of its link. Where the network
 // duplicates, it may stay.
-func (w *worker) deliver(i, nth int, take bool, old uint64, emit func(Step, []byte)) {
+func (w *worker) deliver(i, nth int, take bool, old uint64, emit func(explore.Step, []byte)) {
 	m := w.from.letters[i]
 	from, to := core.ID(int(m.link)/w.Nodes), core.ID(int(m.link)%w.Nodes)
 	g := w.begin()
@@ -97,21 +98,21 @@ func (w *worker) deliver(i, nth int, take bool, old uint64, emit func(Step, []by
 	if !w.ordered() {
 		class += m.blob << 8 // each message is an action of its own
 	}
-	s := Step{Label: label(kind, to, from, nth), Fair: take, Class: class}
+	s := explore.Step{Label: label(kind, to, from, nth), Fair: take, Class: class}
 	w.finish(g, to, core.Receive, from, m.blob, s, old, emit)
 }
 
-func (w *worker) drop(i int, old uint64, emit func(Step, []byte)) {
+func (w *worker) drop(i int, old uint64, emit func(explore.Step, []byte)) {
 	m := w.from.letters[i]
 	from, to := core.ID(int(m.link)/w.Nodes), core.ID(int(m.link)%w.Nodes)
 	g := w.begin()
 	g.remove(i)
-	w.settle(old, Step{Label: label(doDrop, to, from, 0)}, emit)
+	w.settle(old, explore.Step{Label: label(doDrop, to, from, 0)}, emit)
 }
 
 // finish lets p's machine take its step, does what it wants done, and emits
 // the states that follow.
-func (w *worker) finish(g *global, p core.ID, in core.InputKind, from core.ID, msg uint32, s Step, old uint64, emit func(Step, []byte)) {
+func (w *worker) finish(g *global, p core.ID, in core.InputKind, from core.ID, msg uint32, s explore.Step, old uint64, emit func(explore.Step, []byte)) {
 	me := &g.procs[p]
 	e, err := w.step(me.blob, in, from, msg)
 	if err != nil {
@@ -143,8 +144,8 @@ func (w *worker) finish(g *global, p core.ID, in core.InputKind, from core.ID, m
 }
 
 // enter lets p in and returns what that breaks.
-func (w *worker) enter(g *global, p core.ID) Broken {
-	var broken Broken
+func (w *worker) enter(g *global, p core.ID) explore.Broken {
+	var broken explore.Broken
 	for q := range g.procs {
 		if g.procs[q].phase == inside && core.ID(q) != p {
 			broken |= brokenExclusion
@@ -192,7 +193,7 @@ func (w *worker) forget(g *global, p core.ID) {
 // until it enters, so it can tell directly, and as late as that: applications
 // need to talk only right before a request, and then nothing else happens in
 // between. The tests compare this with applications that talk at any time.
-func (w *worker) tell(old uint64, emit func(Step, []byte)) {
+func (w *worker) tell(old uint64, emit func(explore.Step, []byte)) {
 	for q := range core.ID(w.Nodes) {
 		if !w.Chatty && !w.mayAskNow(q) {
 			continue
@@ -203,7 +204,7 @@ func (w *worker) tell(old uint64, emit func(Step, []byte)) {
 	}
 }
 
-func (w *worker) tellOne(p, q core.ID, old uint64, emit func(Step, []byte)) {
+func (w *worker) tellOne(p, q core.ID, old uint64, emit func(explore.Step, []byte)) {
 	if w.from.procs[p].knows&^w.from.procs[q].knows == 0 {
 		return
 	}
@@ -212,7 +213,7 @@ func (w *worker) tellOne(p, q core.ID, old uint64, emit func(Step, []byte)) {
 	g.procs[q].told = !w.Chatty
 	// The clock goes where the sender of a message would be.
 	clock := core.ID(w.info(g.procs[p].blob).clock)
-	w.finish(g, q, core.Hear, clock, 0, Step{Label: label(doTell, q, p, 0)}, old, emit)
+	w.finish(g, q, core.Hear, clock, 0, explore.Step{Label: label(doTell, q, p, 0)}, old, emit)
 }
 
 // mayAskNow reports whether p is free to ask.
@@ -223,7 +224,7 @@ func (w *worker) mayAskNow(p core.ID) bool {
 
 // hurry does what is possible while p has been told something and has not
 // asked yet: it is told more, or asks.
-func (w *worker) hurry(p core.ID, old uint64, emit func(Step, []byte)) {
+func (w *worker) hurry(p core.ID, old uint64, emit func(explore.Step, []byte)) {
 	w.ask(p, old, emit)
 	for q := range core.ID(w.Nodes) {
 		w.tellOne(q, p, old, emit)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stile-lock/stile/check/explore"
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/mutex"
 )
@@ -102,13 +103,13 @@ func TestFenceFindsItsBug(t *testing.T) {
 		{mutex.SuzukiKasami(), "REQUEST", false},
 		{mutex.SuzukiKasami(), "TOKEN", true},
 	} {
-		h := mustHost(t, Group{Spec: c.spec, Nodes: 3, Network: c.spec.Network, Fence: true, Requests: 2})
+		h := mustHost(t, group{Spec: c.spec, Nodes: 3, Network: c.spec.Network, Fence: true, Requests: 2})
 		kind := slices.Index(c.spec.Kinds, c.kind)
 		if kind < 0 {
 			t.Fatalf("%s has no message %s", c.spec.Name, c.kind)
 		}
 		h.uncounted = 1 << kind
-		e, err := Explore(h, Limits{Stop: brokenFence})
+		e, err := explore.Explore(h, Limits{Stop: brokenFence})
 		if err != nil {
 			t.Fatal(err)
 		}

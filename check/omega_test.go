@@ -55,9 +55,9 @@ func TestGapsCoverReference(t *testing.T) {
 	}{
 		{mutex.CentralStamped(0), 2, 4}, {mutex.CentralStamped(0), 3, 2},
 	} {
-		got := measuredOf(t, mustHost(t, Group{Spec: c.spec, Nodes: c.n, Network: c.spec.Network}))
+		got := measuredOf(t, mustHost(t, group{Spec: c.spec, Nodes: c.n, Network: c.spec.Network}))
 		wide := 0
-		r := explore(t, c.spec, c.n, c.requests)
+		r := reachable(t, c.spec, c.n, c.requests)
 		for _, s := range r.seen {
 			g := &gaps{columns: columns{anchor: make([]uint64, c.n)}}
 			r.visit(s, g)
@@ -81,7 +81,7 @@ func TestGapsCoverReference(t *testing.T) {
 func TestGapsOfEveryStep(t *testing.T) {
 	spec := ticker("")
 	spec.Spreads = true
-	w := mustHost(t, Group{Spec: spec, Nodes: 2}).Worker().(*worker)
+	w := mustHost(t, group{Spec: spec, Nodes: 2}).Worker().(*worker)
 	for set := uint64(2); set < 1<<10; set += 2 {
 		from := canonical(set)
 		for x := range 10 {

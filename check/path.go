@@ -3,8 +3,8 @@ package check
 import (
 	"bytes"
 	"errors"
-	"slices"
 
+	"github.com/stile-lock/stile/check/explore"
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/scenario"
 )
@@ -28,23 +28,24 @@ func moveOf(label uint32) move {
 // have not been renumbered and letters are in the order of sending. It begins
 // with start number start.
 func (h *host) concrete(start int, path [][]byte) ([]move, error) {
-	one := &host{Group: h.Group, birth: h.birth, blobs: h.blobs, omega: h.omega}
+	one := &host{group: h.group, birth: h.birth, blobs: h.blobs, omega: h.omega}
 	one.mayAsk.Copy(&h.mayAsk)
 	w := one.Worker().(*worker)
 	w.exact = true
 	var at []byte
-	if err := w.Init(func([]byte) {
+	if err := w.Init(func([]byte) bool {
 		if start == 0 {
 			at = h.pack(nil, w.to)
 		}
 		start--
+		return at == nil
 	}); err != nil {
 		return nil, err
 	}
 	var moves []move
 	for _, want := range path[1:] {
 		var next []byte
-		_, err := w.Next(at, func(s Step, canonical []byte) {
+		_, err := w.Next(at, func(s explore.Step, canonical []byte) {
 			if next == nil && bytes.Equal(canonical, want) {
 				next = h.pack(nil, w.to)
 				moves = append(moves, moveOf(s.Label))
@@ -59,32 +60,6 @@ func (h *host) concrete(start int, path [][]byte) ([]move, error) {
 		at = next
 	}
 	return moves, nil
-}
-
-// states returns the canonical states along a path of state numbers, and the
-// number of the start it begins with.
-func (g *graph) states(path []uint32) (start int, states [][]byte, err error) {
-	i := 0
-	err = g.worker.Init(func(s []byte) {
-		if states == nil && g.prints[path[0]] == fingerprint(s) {
-			states = [][]byte{slices.Clone(s)}
-			start = i
-		}
-		i++
-	})
-	for _, want := range path[1:] {
-		if err != nil {
-			return 0, nil, err
-		}
-		var next []byte
-		_, err = g.worker.Next(states[len(states)-1], func(_ Step, b []byte) {
-			if next == nil && fingerprint(b) == g.prints[want] {
-				next = slices.Clone(b)
-			}
-		})
-		states = append(states, next)
-	}
-	return start, states, err
 }
 
 // actions returns moves as lines of a scenario.

@@ -132,7 +132,7 @@ func (r *reference) add(s *refState) {
 	}
 }
 
-func explore(t testing.TB, spec core.Spec, n, requests int) *reference {
+func reachable(t testing.TB, spec core.Spec, n, requests int) *reference {
 	t.Helper()
 	r := &reference{t: t, spec: spec, n: n, seen: map[string]*refState{}}
 	r.run(requests)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/stile-lock/stile/check/explore"
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/scenario"
 )
@@ -49,6 +50,15 @@ const (
 func (v Verdict) rank() int {
 	return slices.Index([]Verdict{Holds, HoldsBounded, NotChecked, Unfinished, Violated}, v)
 }
+
+// Limits end a check that would take too much.
+type Limits = explore.Limits
+
+// Progress is how far a pass of a check is.
+type Progress = explore.Progress
+
+// Broken is a set of properties, as Limits.Stop has it.
+type Broken = explore.Broken
 
 // A Config says what to check.
 type Config struct {
@@ -174,8 +184,8 @@ func (r *run) wants(names ...string) bool {
 	return slices.ContainsFunc(names, func(n string) bool { return slices.Contains(r.Properties, n) })
 }
 
-func (r *run) group() Group {
-	return Group{
+func (r *run) group() group {
+	return group{
 		Spec: r.Spec, Nodes: r.Nodes, Requests: r.Requests, Network: r.Network,
 		Requesters: r.Requesters, Starts: r.Starts,
 	}
@@ -193,13 +203,13 @@ func (r *run) remaining() Limits {
 // brokenBy says which property is broken by what the host sees.
 var brokenBy = [...]struct {
 	name string
-	bit  Broken
+	bit  explore.Broken
 }{
 	{MutualExclusion, brokenExclusion}, {Deadlock, brokenDeadlock}, {Order, brokenOrder}, {OrderOpen, brokenOrder},
 	{Fence, brokenFence}, {Channels, brokenChannels}, {Token, brokenToken}, {Alibi, brokenAlibi}, {Start, brokenExclusion | brokenDeadlock | brokenToken | brokenAlibi},
 }
 
-func bitOf(name string) Broken {
+func bitOf(name string) explore.Broken {
 	for _, b := range brokenBy {
 		if b.name == name {
 			return b.bit
@@ -210,7 +220,7 @@ func bitOf(name string) Broken {
 
 // explore explores a group for the named properties and judges those that are
 // wanted.
-func (r *run) explore(g Group, names ...string) (*host, *Exploration, error) {
+func (r *run) explore(g group, names ...string) (*host, *explore.Exploration, error) {
 	names = slices.DeleteFunc(names, func(n string) bool { return !r.wants(n) })
 	h, err := newHost(g)
 	if err != nil {
@@ -221,12 +231,12 @@ func (r *run) explore(g Group, names ...string) (*host, *Exploration, error) {
 		l.Stop = bitOf(names[0]) // there is nothing else to look for
 	}
 	l.Stop |= brokenChannels // it would never end
-	e, err := Explore(h, l)
+	e, err := explore.Explore(h, l)
 	var lift liftError
 	var times tooManyTimes
 	var blobs tooManyBlobs
 	if errors.As(err, &lift) || errors.As(err, &times) || errors.As(err, &blobs) {
-		e = &Exploration{Unfinished: err.Error()}
+		e = &explore.Exploration{Unfinished: err.Error()}
 	} else if err != nil {
 		return nil, nil, err
 	}
@@ -245,7 +255,7 @@ func (r *run) explore(g Group, names ...string) (*host, *Exploration, error) {
 }
 
 // judge gives a property its verdict.
-func (r *run) judge(h *host, e *Exploration, name string) error {
+func (r *run) judge(h *host, e *explore.Exploration, name string) error {
 	bit := bitOf(name)
 	for _, b := range sortedKeys(e.Broken) {
 		if b&bit != 0 {
@@ -265,8 +275,8 @@ func (r *run) judge(h *host, e *Exploration, name string) error {
 	return nil
 }
 
-func sortedKeys(m map[Broken]Sighting) []Broken {
-	keys := make([]Broken, 0, len(m))
+func sortedKeys(m map[explore.Broken]explore.Sighting) []explore.Broken {
+	keys := make([]explore.Broken, 0, len(m))
 	for b := range m {
 		keys = append(keys, b)
 	}
@@ -275,7 +285,7 @@ func sortedKeys(m map[Broken]Sighting) []Broken {
 }
 
 // passed is the verdict on a property that nothing has broken.
-func (r *run) passed(e *Exploration, name string) Property {
+func (r *run) passed(e *explore.Exploration, name string) Property {
 	p := Property{Name: name, Verdict: Holds}
 	switch {
 	case e.Unfinished != "":

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/stile-lock/stile/check/explore"
 	"github.com/stile-lock/stile/core"
 )
 
@@ -16,7 +17,7 @@ type teller struct {
 	from, to *vote
 	key      []byte
 	buf      []byte
-	emit     func(Step, []byte)
+	emit     func(explore.Step, []byte)
 	gone     uint64 // the ballots that were lost before a process came back
 	err      error
 }
@@ -32,8 +33,8 @@ type turn struct {
 	entered, denied bool
 }
 
-// Worker implements Model.
-func (e *electorate) Worker() Worker {
+// Worker implements explore.Model.
+func (e *electorate) Worker() explore.Worker {
 	t := &teller{
 		electorate: e, steps: map[uint64]turn{},
 		from: &vote{voters: make([]voter, e.Nodes)}, to: &vote{voters: make([]voter, e.Nodes)},
@@ -55,7 +56,7 @@ func (t *teller) blob(seat core.ID, bytes []byte) (uint32, error) {
 }
 
 // Init implements Worker.
-func (t *teller) Init(emit func(state []byte)) error {
+func (t *teller) Init(emit func(state []byte) bool) error {
 	if t.lock {
 		return t.initLock(emit)
 	}
@@ -147,7 +148,7 @@ const (
 )
 
 // Next implements Worker.
-func (t *teller) Next(state []byte, emit func(s Step, next []byte)) (Broken, error) {
+func (t *teller) Next(state []byte, emit func(s explore.Step, next []byte)) (explore.Broken, error) {
 	t.emit, t.err = emit, nil
 	v := t.from
 	t.unpack(state, v)
@@ -161,7 +162,7 @@ func (t *teller) Next(state []byte, emit func(s Step, next []byte)) (Broken, err
 		if t.lock {
 			t.use(p)
 		} else if me.leader == core.None || v.voters[me.leader].dead {
-			t.act(p, core.Request, core.None, true, Step{Label: label(voteNotice, p, 0, 0), Fair: true})
+			t.act(p, core.Request, core.None, true, explore.Step{Label: label(voteNotice, p, 0, 0), Fair: true})
 		}
 		if me.timer > 0 {
 			t.expire(p)
@@ -176,7 +177,7 @@ func (t *teller) Next(state []byte, emit func(s Step, next []byte)) (Broken, err
 }
 
 // act lets p's machine take a step, if it does anything at all.
-func (t *teller) act(p core.ID, kind core.InputKind, from core.ID, fresh bool, s Step) {
+func (t *teller) act(p core.ID, kind core.InputKind, from core.ID, fresh bool, s explore.Step) {
 	me := &t.from.voters[p]
 	done, err := t.turn(p, me.blob, kind, from, 0)
 	if err != nil {
@@ -191,14 +192,14 @@ func (t *teller) act(p core.ID, kind core.InputKind, from core.ID, fresh bool, s
 }
 
 // apply does what p's machine wants done in the state t.to, and emits it.
-func (t *teller) apply(p core.ID, done turn, fresh bool, s Step) {
+func (t *teller) apply(p core.ID, done turn, fresh bool, s explore.Step) {
 	s.Broken |= t.do(p, done, fresh)
 	s.Class = s.Label
 	t.give(s)
 }
 
 // do does what p's machine wants done, and returns what that breaks.
-func (t *teller) do(p core.ID, done turn, fresh bool) (broken Broken) {
+func (t *teller) do(p core.ID, done turn, fresh bool) (broken explore.Broken) {
 	v := t.to
 	me := &v.voters[p]
 	me.blob = done.state
@@ -232,7 +233,7 @@ func (t *teller) crash(p core.ID) {
 	v.crashes--
 	v.voters[p] = voter{leader: core.None, dead: true}
 	v.round()
-	t.give(Step{Label: label(voteCrash, p, 0, 0)})
+	t.give(explore.Step{Label: label(voteCrash, p, 0, 0)})
 }
 
 // comeBack lets p come back, remembering nothing. Everybody sees it at once:
@@ -276,7 +277,7 @@ func (t *teller) rise(p core.ID) {
 		t.err = err
 		return
 	}
-	t.apply(p, done, true, Step{Label: label(voteReturn, p, 0, 0)})
+	t.apply(p, done, true, explore.Step{Label: label(voteReturn, p, 0, 0)})
 }
 
 // right reports whether it is time for p's timer to run out.
@@ -300,7 +301,7 @@ func (t *teller) expire(p core.ID) {
 	} else {
 		t.to.errors--
 	}
-	t.apply(p, done, me.fresh, Step{Label: label(voteExpire, p, 0, 0), Fair: right})
+	t.apply(p, done, me.fresh, explore.Step{Label: label(voteExpire, p, 0, 0), Fair: right})
 }
 
 // detect lets the failure detector tell p the truth, or once an error.
@@ -310,12 +311,12 @@ func (t *teller) detect(p core.ID) {
 		switch {
 		case q == p:
 		case v.voters[q].dead:
-			t.act(p, core.Suspect, q, false, Step{Label: label(voteSuspect, p, q, 0), Fair: true})
+			t.act(p, core.Suspect, q, false, explore.Step{Label: label(voteSuspect, p, q, 0), Fair: true})
 		default:
 			t.trust(p, q)
 			if v.errors > 0 {
 				v.errors--
-				t.act(p, core.Suspect, q, false, Step{Label: label(voteSuspect, p, q, 0)})
+				t.act(p, core.Suspect, q, false, explore.Step{Label: label(voteSuspect, p, q, 0)})
 				v.errors++
 			}
 		}
@@ -333,7 +334,7 @@ func (t *teller) trust(p, q core.ID) {
 	if !done.idle(me.blob) {
 		t.to.copyFrom(t.from)
 		t.to.round()
-		t.apply(p, done, false, Step{Label: label(voteTrust, p, q, 0), Fair: true})
+		t.apply(p, done, false, explore.Step{Label: label(voteTrust, p, q, 0), Fair: true})
 	}
 }
 
@@ -358,7 +359,7 @@ func (t *teller) deliverAll() {
 func (t *teller) deliver(i, nth int) {
 	b := t.from.ballots[i]
 	from, to := core.ID(int(b.link)/t.Nodes), core.ID(int(b.link)%t.Nodes)
-	s := Step{Label: label(voteDeliver, to, from, nth), Fair: true}
+	s := explore.Step{Label: label(voteDeliver, to, from, nth), Fair: true}
 	v := t.to
 	v.copyFrom(t.from)
 	v.ballots = slices.Delete(v.ballots, i, i+1)
@@ -407,7 +408,7 @@ func (t *teller) tick() {
 		v.ballots[i].old = true
 	}
 	if waits {
-		s := Step{Label: label(voteTick, 0, 0, 0), Fair: true}
+		s := explore.Step{Label: label(voteTick, 0, 0, 0), Fair: true}
 		s.Class = s.Label
 		t.give(s)
 	}

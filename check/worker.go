@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/stile-lock/stile/check/explore"
 	"github.com/stile-lock/stile/core"
 )
 
@@ -56,8 +57,8 @@ type sent struct {
 	idem bool
 }
 
-// Worker implements Model.
-func (h *host) Worker() Worker {
+// Worker implements explore.Model.
+func (h *host) Worker() explore.Worker {
 	w := &worker{
 		host: h, ids: map[string]*blob{}, steps: map[uint64]uint32{},
 		maps: map[uint64]uint32{}, rules: map[rule]*mapping{},
@@ -216,7 +217,7 @@ func (w *worker) run(state *blob, in core.InputKind, from core.ID, msg *blob) (e
 }
 
 // Init implements Worker.
-func (w *worker) Init(emit func(state []byte)) error {
+func (w *worker) Init(emit func(state []byte) bool) error {
 	if w.Upset {
 		return w.initUpset(emit)
 	}
@@ -236,7 +237,11 @@ func (w *worker) Init(emit func(state []byte)) error {
 			}
 		}
 		g.letters = g.letters[:0]
-		w.settle(0, Step{}, func(_ Step, state []byte) { emit(state) })
+		on := true
+		w.settle(0, explore.Step{}, func(_ explore.Step, state []byte) { on = on && emit(state) })
+		if !on {
+			break
+		}
 	}
 	return w.err
 }
@@ -269,7 +274,7 @@ func label(kind int, p, peer core.ID, nth int) uint32 {
 }
 
 // Next implements Worker.
-func (w *worker) Next(state []byte, emit func(s Step, next []byte)) (Broken, error) {
+func (w *worker) Next(state []byte, emit func(s explore.Step, next []byte)) (explore.Broken, error) {
 	w.err = nil
 	g := w.from
 	w.unpack(state, g)
@@ -319,8 +324,8 @@ func (w *worker) Next(state []byte, emit func(s Step, next []byte)) (Broken, err
 }
 
 // look returns what a state itself breaks.
-func (w *worker) look(g *global) Broken {
-	var broken Broken
+func (w *worker) look(g *global) explore.Broken {
+	var broken explore.Broken
 	tokens := 0
 	var in, alibis uint32
 	for p := range g.procs {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/check"
+	"github.com/stile-lock/stile/check/ring"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/scenarios"
 	"github.com/stile-lock/stile/sim"
@@ -149,17 +150,17 @@ func (b *builder) ring(number int) error {
 		return err
 	}
 	b.text("**The fix.** Enough values. The smallest K with which every run from every state comes to one privilege and keeps it, found by trying each K from 2 on; in brackets the states of the proof:")
-	bounds, err := check.RingBounds()
+	bounds, err := ring.Bounds()
 	if err != nil {
 		return err
 	}
-	cells := map[check.Mover]map[int]string{}
+	cells := map[ring.Mover]map[int]string{}
 	most := 0
 	for _, r := range bounds {
 		if cells[r.Mover] == nil {
 			cells[r.Mover] = map[int]string{}
 		}
-		cells[r.Mover][r.N] = fmt.Sprintf("%d (%s)", r.K, grouped(int64(r.States)))
+		cells[r.Mover][r.N] = fmt.Sprintf("%d (%s)", r.K, grouped(r.States))
 		most = max(most, r.N)
 	}
 	head, rule := "| who moves |", "|---|"
@@ -168,7 +169,7 @@ func (b *builder) ring(number int) error {
 		rule += "---|"
 	}
 	b.line("\n%s\n%s", head, rule)
-	for _, m := range check.Movers() {
+	for _, m := range ring.Movers() {
 		row := fmt.Sprintf("| %v |", m)
 		for n := 2; n <= most; n++ {
 			row += " " + cells[m][n] + " |"

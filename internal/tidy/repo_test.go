@@ -174,7 +174,7 @@ type plant struct {
 }
 
 func rules() []rule {
-	return slices.Concat(pureRules(), documentRules(), houseRules())
+	return slices.Concat(pureRules(), outerRules(), documentRules(), houseRules())
 }
 
 func TestRepository(t *testing.T) {

@@ -1,4 +1,4 @@
-package check
+package explore
 
 // Runs that end. If no run of a model goes on for ever, nobody waits for ever
 // in one, and whoever starves does so where nothing need happen any more: in a
@@ -6,13 +6,14 @@ package check
 // no cycle takes one search in depth and no more memory than to visit its
 // states, so it is tried before the whole graph is kept.
 
-// An outlook is what a search for runs without end comes to.
-type outlook uint8
+// An Outlook is what a search for runs without end comes to.
+type Outlook uint8
 
+// The outlooks.
 const (
-	allEnd outlook = iota
-	someGoOn
-	unknown // there was no time or memory to find out
+	AllEnd   Outlook = iota // every run ends
+	SomeGoOn                // some run goes on for ever
+	Unknown                 // a limit was reached before that was known
 )
 
 // A descent is a search in depth.
@@ -33,15 +34,22 @@ type frame struct {
 	begin int
 }
 
-// outlookOf looks for a cycle.
-func outlookOf(m Model, memory int64, quit func() bool) (outlook, error) {
+// OutlookOf looks for a cycle. If that is ended early it says why.
+func OutlookOf(m Model, l Limits) (o Outlook, why string, err error) {
+	w := l.watch()
 	d := &descent{worker: m.Worker(), seen: newTable(16), path: make([]frame, 1), onPath: map[uint64]bool{}}
-	if err := d.worker.Init(d.push); err != nil {
-		return unknown, err
+	err = d.worker.Init(func(state []byte) bool {
+		d.push(state)
+		return true
+	})
+	if err != nil {
+		return Unknown, "", err
 	}
 	for steps := 0; len(d.path) > 0; steps++ {
-		if steps&0xfff == 0 && (quit() || memory > 0 && d.seen.bytes.Load() > memory) {
-			return unknown, nil
+		if steps&0xfff == 0 {
+			if why := w.over(d.seen.bytes.Load()); why != "" {
+				return Unknown, why, nil
+			}
 		}
 		top := d.path[len(d.path)-1]
 		if len(d.todo) == top.begin {
@@ -51,18 +59,18 @@ func outlookOf(m Model, memory int64, quit func() bool) (outlook, error) {
 		}
 		d.pop()
 		if err := d.visit(); err != nil {
-			return unknown, err
+			return Unknown, "", err
 		}
 		if d.cycle {
-			return someGoOn, nil
+			return SomeGoOn, "", nil
 		}
 	}
-	return allEnd, nil
+	return AllEnd, "", nil
 }
 
 // visit goes to d.state, if that is new.
 func (d *descent) visit() error {
-	print := fingerprint(d.state)
+	print := Fingerprint(d.state)
 	if d.onPath[print] {
 		d.cycle = true
 		return nil

@@ -1,17 +1,16 @@
-package check
+package ring
 
 import (
-	"strings"
 	"testing"
 
-	"github.com/stile-lock/stile/mutex"
+	"github.com/stile-lock/stile/check/explore"
 )
 
 // The exact bounds: N-1 values for one mover (2 at least), N for several. With
 // messages a copy of a flag, and a message that was there before, count like
 // processes of their own.
 func TestRingBounds(t *testing.T) {
-	got, err := RingBounds()
+	got, err := Bounds()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +80,7 @@ func TestRingPeriod(t *testing.T) {
 	state, start := []byte{0, 1, 0, 1}, []byte{0, 1, 0, 1}
 	for round := 1; ; round++ {
 		var next []byte
-		if _, err := w.Next(state, func(_ Step, b []byte) { next = append([]byte{}, b...) }); err != nil {
+		if _, err := w.Next(state, func(_ explore.Step, b []byte) { next = append([]byte{}, b...) }); err != nil {
 			t.Fatal(err)
 		}
 		state = next
@@ -93,48 +92,6 @@ func TestRingPeriod(t *testing.T) {
 		}
 		if p := r.privileged(state); p == 0 || p&(p-1) == 0 || round > 8 {
 			t.Fatalf("round %d: %v has the privileges %b", round, state, p)
-		}
-	}
-}
-
-// The real machines need as many values as the model of the ring says.
-func TestConvergenceOfMachines(t *testing.T) {
-	for _, c := range []struct {
-		n, k int
-		want Verdict
-	}{{2, 2, Violated}, {2, 3, Violated}, {2, 4, Holds}, {3, 2, Violated}} {
-		if ok, _, err := (Ring{N: c.n, K: c.k, Mover: EmptyLinks}).Converges(); err != nil || ok != (c.want == Holds) {
-			t.Errorf("the ring, N=%d K=%d: converges is %v (%v), want %v", c.n, c.k, ok, err, c.want)
-		}
-		r, err := Run(Config{Spec: mutex.Dijkstra(c.k), Nodes: c.n, Properties: []string{Convergence}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		p := r.Find(Convergence)
-		if p.Verdict != c.want || r.Verdict != c.want {
-			t.Errorf("the machines, N=%d K=%d: %s (%s), want %s", c.n, c.k, p.Verdict, p.Note, c.want)
-		}
-		if p.Verdict == Violated && (p.Counterexample == nil || p.Counterexample.Check() != nil || len(p.Counterexample.Set) == 0) {
-			t.Errorf("N=%d K=%d: no counterexample that can be replayed", c.n, c.k)
-		}
-	}
-}
-
-// A start may have too many states, and most algorithms do not stabilise.
-func TestConvergenceNotChecked(t *testing.T) {
-	for _, c := range []struct {
-		config Config
-		note   string
-	}{
-		{Config{Spec: mutex.Dijkstra(0), Nodes: 3}, "from 46656 states"},
-		{Config{Spec: mutex.Central(0), Nodes: 2, Properties: []string{Convergence}}, "does not claim"},
-	} {
-		r, err := Run(c.config)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if p := r.Find(Convergence); p == nil || p.Verdict != NotChecked || !strings.Contains(p.Note, c.note) {
-			t.Errorf("%s: %+v, want not-checked, %s", c.config.Spec.Name, p, c.note)
 		}
 	}
 }

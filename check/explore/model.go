@@ -1,4 +1,4 @@
-package check
+package explore
 
 // A Model is something whose every behaviour can be explored: initial states,
 // successors, and what is broken where. States are bytes; equal states have
@@ -12,8 +12,8 @@ type Model interface {
 // A Worker makes states. What it passes to emit is only valid until emit
 // returns.
 type Worker interface {
-	// Init emits the initial states.
-	Init(emit func(state []byte)) error
+	// Init emits the initial states, as long as emit says to go on.
+	Init(emit func(state []byte) bool) error
 	// Next emits every step out of a state. It returns the properties that
 	// the state itself breaks.
 	Next(state []byte, emit func(s Step, next []byte)) (Broken, error)

@@ -1,4 +1,4 @@
-package check
+package explore
 
 import (
 	"math/bits"
@@ -11,21 +11,21 @@ import (
 // to look at the largest such parts: one is bad if each fair action that is
 // possible in all its states is also taken inside it.
 
-// A cut is the part of a graph in which one process waits, taken apart into
+// A Cut is the part of a graph in which one process waits, taken apart into
 // components.
-type cut struct {
-	g     *graph
+type Cut struct {
+	*Graph
 	bit   uint32
 	comp  []int32  // of each state; -1 outside
 	order []uint32 // the states, component by component
 	ends  []uint32 // where each component ends in order
 }
 
-// parts returns how many components there are.
-func (c *cut) parts() int { return len(c.ends) }
+// Parts returns how many components there are.
+func (c *Cut) Parts() int { return len(c.ends) }
 
-// members returns the states of a component.
-func (c *cut) members(id int) []uint32 {
+// Members returns the states of a component.
+func (c *Cut) Members(id int) []uint32 {
 	begin := uint32(0)
 	if id > 0 {
 		begin = c.ends[id-1]
@@ -33,10 +33,10 @@ func (c *cut) members(id int) []uint32 {
 	return c.order[begin:c.ends[id]]
 }
 
-// newCut finds the components by Tarjan's algorithm. Components come in
+// Cut finds the components by Tarjan's algorithm. Components come in
 // reverse topological order: edges lead to earlier ones.
-func newCut(g *graph, proc int) *cut {
-	c := &cut{g: g, bit: 1 << proc, comp: make([]int32, len(g.waiting))}
+func (g *Graph) Cut(proc int) *Cut {
+	c := &Cut{Graph: g, bit: 1 << proc, comp: make([]int32, len(g.waiting))}
 	for i := range c.comp {
 		c.comp[i] = -1
 	}
@@ -90,8 +90,8 @@ func newCut(g *graph, proc int) *cut {
 }
 
 // close takes the component of root off the stack.
-func (c *cut) close(stack *[]uint32, root uint32) {
-	id := int32(c.parts())
+func (c *Cut) close(stack *[]uint32, root uint32) {
+	id := int32(c.Parts())
 	for {
 		n := len(*stack) - 1
 		s := (*stack)[n]
@@ -106,26 +106,26 @@ func (c *cut) close(stack *[]uint32, root uint32) {
 }
 
 // inner calls f for each edge inside a component.
-func (c *cut) inner(members []uint32, f func(edge uint64)) {
+func (c *Cut) inner(members []uint32, f func(edge uint64)) {
 	id := c.comp[members[0]]
 	for _, s := range members {
-		for e := c.g.first[s]; e < c.g.first[s+1]; e++ {
-			if c.comp[c.g.to[e]] == id {
+		for e := c.first[s]; e < c.first[s+1]; e++ {
+			if c.comp[c.to[e]] == id {
 				f(e)
 			}
 		}
 	}
 }
 
-// starves returns a component in which a fair run can stay for ever, or nil. Of
+// Starves returns a component in which a fair run can stay for ever, or nil. Of
 // several it is the one that is reached in the fewest steps; the state in which
 // that happens is the last of the list.
-func (c *cut) starves() []uint32 {
+func (c *Cut) Starves() []uint32 {
 	var worst []uint32
-	for id := range c.parts() {
-		members := c.members(id)
+	for id := range c.Parts() {
+		members := c.Members(id)
 		first := slices.Min(members)
-		if worst != nil && first > worst[len(worst)-1] || !c.bad(members) {
+		if worst != nil && first > worst[len(worst)-1] || !c.Bad(members) {
 			continue
 		}
 		i, last := slices.Index(members, first), len(members)-1
@@ -135,8 +135,9 @@ func (c *cut) starves() []uint32 {
 	return worst
 }
 
-func (c *cut) bad(members []uint32) bool {
-	g := c.g
+// Bad reports whether a fair run can stay in a component for ever.
+func (c *Cut) Bad(members []uint32) bool {
+	g := c.Graph
 	taken := map[uint32]bool{}
 	edges := 0
 	c.inner(members, func(e uint64) {
@@ -168,9 +169,9 @@ func (c *cut) bad(members []uint32) bool {
 }
 
 // fair appends the fair actions that are possible in a state.
-func (c *cut) fair(s uint32, classes []uint32) []uint32 {
-	for e := c.g.first[s]; e < c.g.first[s+1]; e++ {
-		if k := c.g.class[e] &^ classEnters; k&classFair != 0 && !slices.Contains(classes, k) {
+func (c *Cut) fair(s uint32, classes []uint32) []uint32 {
+	for e := c.first[s]; e < c.first[s+1]; e++ {
+		if k := c.class[e] &^ classEnters; k&classFair != 0 && !slices.Contains(classes, k) {
 			classes = append(classes, k)
 		}
 	}
@@ -180,8 +181,8 @@ func (c *cut) fair(s uint32, classes []uint32) []uint32 {
 // search finds a shortest path through a component that ends with an edge, in
 // it or out of it, for which done holds. It returns the states after the first, and the class of
 // the last edge.
-func (c *cut) search(from uint32, id int32, done func(to uint32, edge uint64) bool) ([]uint32, uint32) {
-	g := c.g
+func (c *Cut) search(from uint32, id int32, done func(to uint32, edge uint64) bool) ([]uint32, uint32) {
+	g := c.Graph
 	parent := map[uint32]uint32{from: from}
 	for queue := []uint32{from}; len(queue) > 0; queue = queue[1:] {
 		s := queue[0]
@@ -205,8 +206,8 @@ func (c *cut) search(from uint32, id int32, done func(to uint32, edge uint64) bo
 	return nil, 0
 }
 
-// waiters returns which processes ever wait.
-func (g *graph) waiters() []int {
+// Waiters returns which processes ever wait.
+func (g *Graph) Waiters() []int {
 	var all uint32
 	for _, w := range g.waiting {
 		all |= w

@@ -1,4 +1,4 @@
-package check
+package explore
 
 import "slices"
 
@@ -10,10 +10,10 @@ import "slices"
 // beginning of a loop.
 const fewStarts = 256
 
-// loop returns a loop through a bad component, of those with a short way there
+// Loop returns a loop through a bad component, of those with a short way there
 // the one that gives the shortest lasso. It begins and ends with the same state;
 // if nothing need happen any more that is all of it.
-func (c *cut) loop(members []uint32) []uint32 {
+func (c *Cut) Loop(members []uint32) []uint32 {
 	first := members[len(members)-1]
 	starts := slices.Sorted(slices.Values(members))
 	var best []uint32
@@ -26,7 +26,7 @@ func (c *cut) loop(members []uint32) []uint32 {
 				continue
 			}
 		}
-		if n := len(c.g.pathTo(s)) + len(walk); best == nil || n < size {
+		if n := len(c.PathTo(s)) + len(walk); best == nil || n < size {
 			best, size = walk, n
 		}
 	}
@@ -37,7 +37,7 @@ func (c *cut) loop(members []uint32) []uint32 {
 }
 
 // fairWalk reports whether to repeat a closed walk is fair.
-func (c *cut) fairWalk(walk []uint32) bool {
+func (c *Cut) fairWalk(walk []uint32) bool {
 	always := c.fair(walk[0], nil)
 	var here []uint32
 	for i, s := range walk[1:] {
@@ -50,9 +50,9 @@ func (c *cut) fairWalk(walk []uint32) bool {
 }
 
 // takes reports whether there is a step from s to t of a fair action.
-func (c *cut) takes(s, t, action uint32) bool {
-	for e := c.g.first[s]; e < c.g.first[s+1]; e++ {
-		if c.g.to[e] == t && c.g.class[e]&^classEnters == action {
+func (c *Cut) takes(s, t, action uint32) bool {
+	for e := c.first[s]; e < c.first[s+1]; e++ {
+		if c.to[e] == t && c.class[e]&^classEnters == action {
 			return true
 		}
 	}
@@ -62,11 +62,11 @@ func (c *cut) takes(s, t, action uint32) bool {
 // around returns a closed walk from a state through its component that takes
 // each fair action which is taken inside it, and for each other one visits a
 // state in which it is not possible.
-func (c *cut) around(members []uint32, start uint32) []uint32 {
+func (c *Cut) around(members []uint32, start uint32) []uint32 {
 	id := c.comp[start]
 	need := map[uint32]bool{}
 	c.inner(members, func(e uint64) {
-		if k := c.g.class[e] &^ classEnters; k&classFair != 0 {
+		if k := c.class[e] &^ classEnters; k&classFair != 0 {
 			need[k] = true
 		}
 	})
@@ -74,7 +74,7 @@ func (c *cut) around(members []uint32, start uint32) []uint32 {
 	at := start
 	for len(need) > 0 {
 		path, class := c.search(at, id, func(t uint32, e uint64) bool {
-			return c.comp[t] == id && need[c.g.class[e]&^classEnters]
+			return c.comp[t] == id && need[c.class[e]&^classEnters]
 		})
 		if path == nil {
 			break
@@ -97,10 +97,10 @@ func (c *cut) around(members []uint32, start uint32) []uint32 {
 
 // pauses returns states to visit, besides those of a walk, such that each fair
 // action that is never taken inside the component is not possible in one.
-func (c *cut) pauses(members, walk []uint32) []uint32 {
+func (c *Cut) pauses(members, walk []uint32) []uint32 {
 	always := c.fair(walk[0], nil)
 	c.inner(members, func(e uint64) {
-		always = slices.DeleteFunc(always, func(k uint32) bool { return k == c.g.class[e]&^classEnters })
+		always = slices.DeleteFunc(always, func(k uint32) bool { return k == c.class[e]&^classEnters })
 	})
 	var here, visit []uint32
 	drop := func(s uint32) (dropped bool) {

@@ -1,48 +1,48 @@
-package check
+package explore
 
 // Unbounded is a bypass without limit.
 const Unbounded = -1
 
-// A bypass is how many entries of others there can be while a process waits.
-type bypass struct {
-	*cut
+// A Bypass is how many entries of others there can be while a process waits.
+type Bypass struct {
+	*Cut
 	best        []int // from anywhere in a component
-	fromRequest int   // from its request on
-	fromCalm    int   // from when none of its messages is under way
+	FromRequest int   // from its request on
+	FromCalm    int   // from when none of its messages is under way
 }
 
 // count returns 1 for an edge by which another process enters.
-func (c *cut) count(edge uint64) int {
-	if c.g.class[edge]&classEnters != 0 {
+func (c *Cut) count(edge uint64) int {
+	if c.class[edge]&classEnters != 0 {
 		return 1
 	}
 	return 0
 }
 
-// bypass finds the longest paths, counting entries. Components come in reverse
+// Bypass finds the longest paths, counting entries. Components come in reverse
 // topological order, so what follows one is known before it.
-func (c *cut) bypass() *bypass {
-	g := c.g
-	b := &bypass{cut: c, best: make([]int, c.parts())}
-	for id := range c.parts() {
+func (c *Cut) Bypass() *Bypass {
+	g := c.Graph
+	b := &Bypass{Cut: c, best: make([]int, c.Parts())}
+	for id := range c.Parts() {
 		calm := false
-		for _, s := range c.members(id) {
+		for _, s := range c.Members(id) {
 			calm = calm || g.calm[s]&c.bit != 0
 			for e := g.first[s]; e < g.first[s+1]; e++ {
 				b.follow(int32(id), e)
 			}
 		}
-		b.fromRequest = worse(b.fromRequest, b.best[id])
+		b.FromRequest = Worse(b.FromRequest, b.best[id])
 		if calm {
-			b.fromCalm = worse(b.fromCalm, b.best[id])
+			b.FromCalm = Worse(b.FromCalm, b.best[id])
 		}
 	}
 	return b
 }
 
 // follow takes one edge out of a component into account.
-func (b *bypass) follow(id int32, edge uint64) {
-	next := b.comp[b.g.to[edge]]
+func (b *Bypass) follow(id int32, edge uint64) {
+	next := b.comp[b.to[edge]]
 	switch {
 	case next < 0: // its own entry
 	case next == id:
@@ -56,23 +56,24 @@ func (b *bypass) follow(id int32, edge uint64) {
 	}
 }
 
-func worse(a, b int) int {
+// Worse returns the larger of two bypasses.
+func Worse(a, b int) int {
 	if a == Unbounded || b == Unbounded {
 		return Unbounded
 	}
 	return max(a, b)
 }
 
-// run returns a run in which the process, none of whose messages is under way,
+// Run returns a run in which the process, none of whose messages is under way,
 // is overtaken as often as it can be: the states up to there, and from there
 // on. If that is without bound, the run ends where it can be repeated from
 // state number loop on; otherwise loop is -1.
-func (b *bypass) run() (stem, rest []uint32, loop int) {
+func (b *Bypass) Run() (stem, rest []uint32, loop int) {
 	at := uint32(0)
-	for b.g.calm[at]&b.bit == 0 || b.best[b.comp[at]] != b.fromCalm {
+	for b.calm[at]&b.bit == 0 || b.best[b.comp[at]] != b.FromCalm {
 		at++
 	}
-	stem = b.g.pathTo(at)
+	stem = b.PathTo(at)
 	for b.best[b.comp[at]] != 0 {
 		id := b.comp[at]
 		inner, _ := b.search(at, id, func(t uint32, e uint64) bool { return b.comp[t] == id && b.count(e) > 0 })

@@ -1,4 +1,4 @@
-package check
+package explore
 
 import (
 	"context"
@@ -15,9 +15,11 @@ type fan struct{ initial, each uint32 }
 
 func (f fan) Worker() Worker { return f }
 
-func (f fan) Init(emit func([]byte)) error {
+func (f fan) Init(emit func([]byte) bool) error {
 	for i := range f.initial {
-		emit(binary.BigEndian.AppendUint32(nil, i))
+		if !emit(binary.BigEndian.AppendUint32(nil, i)) {
+			break
+		}
 	}
 	return nil
 }
@@ -56,7 +58,7 @@ var errCounter = errors.New("no further")
 
 func (c counter) Worker() Worker { return c }
 
-func (c counter) Init(emit func([]byte)) error {
+func (c counter) Init(emit func([]byte) bool) error {
 	emit([]byte{0})
 	return nil
 }
@@ -121,18 +123,25 @@ func TestErrorEndsExploration(t *testing.T) {
 			t.Errorf("%d workers: got %v and %v, want the model's error", workers+1, e, err)
 		}
 	}
-	if _, err := buildGraph(counter{fails: 50}, graphLimit{}); !errors.Is(err, errCounter) {
+	if _, err := BuildGraph(counter{fails: 50}, GraphLimits{}); !errors.Is(err, errCounter) {
 		t.Errorf("the graph: got %v, want the model's error", err)
 	}
 }
 
 func TestGraphLimits(t *testing.T) {
-	g, err := buildGraph(counter{}, graphLimit{memory: 1 << 20})
-	if err != nil || g.full {
-		t.Errorf("memory: complete is %v (%v)", g.full, err)
-	}
-	g, err = buildGraph(counter{}, graphLimit{quit: func() bool { return true }})
-	if err != nil || g.full {
-		t.Errorf("told to quit: complete is %v (%v)", g.full, err)
+	cancelled, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, c := range []struct {
+		limits Limits
+		why    string
+	}{
+		{Limits{Memory: 1 << 20}, outOfMemory},
+		{Limits{Time: time.Nanosecond}, outOfTime},
+		{Limits{Context: cancelled}, interrupted},
+	} {
+		g, err := BuildGraph(counter{}, GraphLimits{Limits: c.limits})
+		if err != nil || g.Unfinished != c.why {
+			t.Errorf("unfinished because %q (%v), want %q", g.Unfinished, err, c.why)
+		}
 	}
 }

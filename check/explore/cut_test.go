@@ -1,11 +1,10 @@
-package check
+package explore
 
 import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-
-	"github.com/stile-lock/stile/mutex"
+	"time"
 )
 
 // A drawn graph is a model given by its edges. It starts in state 0.
@@ -23,7 +22,7 @@ type arrow struct {
 
 func (d *drawn) Worker() Worker { return d }
 
-func (d *drawn) Init(emit func([]byte)) error {
+func (d *drawn) Init(emit func([]byte) bool) error {
 	emit([]byte{0})
 	return nil
 }
@@ -50,29 +49,29 @@ func (d *drawn) Waiting(state []byte) (waiting, calm uint32) {
 }
 
 // judge asks the checker.
-func (d *drawn) judge(t *testing.T) (starves bool, bypass, fromCalm int) {
+func (d *drawn) judge(t *testing.T) (starves bool, bypass, FromCalm int) {
 	t.Helper()
-	g, err := buildGraph(d, graphLimit{edges: true})
+	g, err := BuildGraph(d, GraphLimits{Edges: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := newCut(g, 0)
-	bad := c.starves()
+	c := g.Cut(0)
+	bad := c.Starves()
 	if bad != nil {
 		d.checkLoop(t, c, bad)
 	}
-	by := c.bypass()
-	bypass, fromCalm = by.fromRequest, by.fromCalm
-	return bad != nil, bypass, fromCalm
+	by := c.Bypass()
+	bypass, FromCalm = by.FromRequest, by.FromCalm
+	return bad != nil, bypass, FromCalm
 }
 
 // checkLoop: what is shown as a loop is a closed walk inside the component, and
 // to repeat it is fair: what is possible in all its states is done in it. So is
 // the long way round, which is taken where no short loop is fair.
-func (d *drawn) checkLoop(t *testing.T, c *cut, bad []uint32) {
+func (d *drawn) checkLoop(t *testing.T, c *Cut, bad []uint32) {
 	t.Helper()
 	first := bad[len(bad)-1]
-	for _, walk := range [][]uint32{c.loop(bad), c.around(bad, first)} {
+	for _, walk := range [][]uint32{c.Loop(bad), c.around(bad, first)} {
 		if walk[0] != walk[len(walk)-1] {
 			t.Errorf("%+v: the loop %v is not closed", d, walk)
 		}
@@ -80,9 +79,9 @@ func (d *drawn) checkLoop(t *testing.T, c *cut, bad []uint32) {
 		for i, s := range walk[1:] {
 			in[s] = true
 			found := false
-			for e := c.g.first[walk[i]]; e < c.g.first[walk[i]+1]; e++ {
-				if c.g.to[e] == s && c.comp[s] == c.comp[first] {
-					taken[int(c.g.class[e]&^(classEnters|classFair))] = true
+			for e := c.first[walk[i]]; e < c.first[walk[i]+1]; e++ {
+				if c.to[e] == s && c.comp[s] == c.comp[first] {
+					taken[int(c.class[e]&^(classEnters|classFair))] = true
 					found = true
 				}
 			}
@@ -94,8 +93,8 @@ func (d *drawn) checkLoop(t *testing.T, c *cut, bad []uint32) {
 			everywhere := true
 			for s := range in {
 				here := false
-				for e := c.g.first[s]; e < c.g.first[s+1]; e++ {
-					here = here || c.g.class[e]&^classEnters == classFair|uint32(class)
+				for e := c.first[s]; e < c.first[s+1]; e++ {
+					here = here || c.class[e]&^classEnters == classFair|uint32(class)
 				}
 				everywhere = everywhere && here
 			}
@@ -127,7 +126,7 @@ func (d *drawn) reach(in func(s int) bool) [][]bool {
 	return r
 }
 
-// starves is the definition: there is a set of states, all waiting, that a run
+// Starves is the definition: there is a set of states, all waiting, that a run
 // can visit for ever, and no fair action is possible in all of them without
 // being taken among them; or a state where nothing need happen.
 func (d *drawn) starves() bool {
@@ -180,7 +179,7 @@ func (d *drawn) fair(in func(s int) bool) bool {
 }
 
 // overtaken is the definition of bypass, by trying longer and longer walks.
-func (d *drawn) overtaken() (bypass, fromCalm int) {
+func (d *drawn) overtaken() (bypass, FromCalm int) {
 	n := len(d.edges)
 	from0 := d.reach(func(int) bool { return true })[0]
 	from0[0] = true
@@ -210,12 +209,12 @@ func (d *drawn) overtaken() (bypass, fromCalm int) {
 		if v > n {
 			v = Unbounded
 		}
-		bypass = worse(bypass, v)
+		bypass = Worse(bypass, v)
 		if d.calm[s] {
-			fromCalm = worse(fromCalm, v)
+			FromCalm = Worse(FromCalm, v)
 		}
 	}
-	return bypass, fromCalm
+	return bypass, FromCalm
 }
 
 // draw draws a graph by chance.
@@ -237,22 +236,22 @@ func draw(r *rand.Rand) *drawn {
 // does, who starves is in a state in which nothing need happen.
 func TestOutlookAgainstDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 72))
-	count := map[outlook]int{}
+	count := map[Outlook]int{}
 	const runs = 4000
 	for range runs {
 		d := draw(r)
-		got, err := outlookOf(d, 0, func() bool { return false })
+		got, _, err := OutlookOf(d, Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		all := d.reach(func(int) bool { return true })
-		want, stuck := allEnd, false
+		want, stuck := AllEnd, false
 		for s := range d.edges {
 			if s != 0 && !all[0][s] {
 				continue
 			}
 			if all[s][s] {
-				want = someGoOn
+				want = SomeGoOn
 			}
 			fair := slices.ContainsFunc(d.edges[s], func(a arrow) bool { return a.class > 0 })
 			stuck = stuck || d.waiting[s] && !fair
@@ -260,16 +259,16 @@ func TestOutlookAgainstDefinition(t *testing.T) {
 		if got != want {
 			t.Fatalf("%+v: outlook %d, want %d", d, got, want)
 		}
-		if got == allEnd && stuck != d.starves() {
+		if got == AllEnd && stuck != d.starves() {
 			t.Fatalf("%+v: every run ends, stuck is %v, but starves is %v", d, stuck, !stuck)
 		}
 		count[got]++
 	}
-	if count[allEnd] < runs/10 || count[someGoOn] < runs/10 {
+	if count[AllEnd] < runs/10 || count[SomeGoOn] < runs/10 {
 		t.Errorf("outlooks of %d graphs: %v, too lopsided to tell", runs, count)
 	}
-	if got, _ := outlookOf(draw(r), 0, func() bool { return true }); got != unknown {
-		t.Errorf("told to quit: outlook %d, want %d", got, unknown)
+	if got, why, _ := OutlookOf(draw(r), Limits{Time: time.Nanosecond}); got != Unknown || why != outOfTime {
+		t.Errorf("without time: outlook %d since %q, want %d", got, why, Unknown)
 	}
 }
 
@@ -280,12 +279,12 @@ func TestLivenessAgainstDefinition(t *testing.T) {
 	const runs = 4000
 	for range runs {
 		d := draw(r)
-		starves, bypass, fromCalm := d.judge(t)
+		starves, bypass, FromCalm := d.judge(t)
 		if want := d.starves(); starves != want {
 			t.Fatalf("%+v: starves is %v, want %v", d, starves, want)
 		}
-		if wantBypass, wantCalm := d.overtaken(); bypass != wantBypass || fromCalm != wantCalm {
-			t.Fatalf("%+v: bypass is %d and %d, want %d and %d", d, bypass, fromCalm, wantBypass, wantCalm)
+		if wantBypass, wantCalm := d.overtaken(); bypass != wantBypass || FromCalm != wantCalm {
+			t.Fatalf("%+v: bypass is %d and %d, want %d and %d", d, bypass, FromCalm, wantBypass, wantCalm)
 		}
 		if starves {
 			starving++
@@ -326,34 +325,5 @@ func TestLivenessByHand(t *testing.T) {
 		if starves != c.starves || bypass != c.bypass {
 			t.Errorf("%s: starves is %v and bypass %d, want %v and %d", c.name, starves, bypass, c.starves, c.bypass)
 		}
-	}
-}
-
-// A bypass without bound comes with a run that shows the others entering again
-// and again, and a bound that is exceeded with one that exceeds it.
-func TestBypassIsShown(t *testing.T) {
-	entries := func(p *Property) int {
-		back, err := p.Replay()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return len(back.Entries)
-	}
-	r, err := Run(Config{Spec: mutex.Raymond(mutex.Kary(2)), Nodes: 3, Properties: []string{Bypass}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := r.Find(Bypass)
-	if p.Verdict != Violated || p.Loop >= len(p.Trace) || entries(p) < 2 {
-		t.Errorf("raymond among 3: %s, %d entries, loop from %d of %d steps; want a loop with entries", p.Verdict, entries(p), p.Loop, len(p.Trace))
-	}
-	strict := mutex.Central(0)
-	strict.Theory.Bypass = func(int) int { return 1 }
-	if r, err = Run(Config{Spec: strict, Nodes: 3, Properties: []string{Bypass}}); err != nil {
-		t.Fatal(err)
-	}
-	p = r.Find(Bypass)
-	if p.Verdict != Violated || p.Loop != len(p.Trace) || entries(p) < 2 {
-		t.Errorf("central among 3, claiming 1: %s, %d entries, loop from %d of %d steps; want 2 entries and no loop", p.Verdict, entries(p), p.Loop, len(p.Trace))
 	}
 }

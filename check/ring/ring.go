@@ -1,8 +1,10 @@
-package check
+package ring
 
 import (
 	"fmt"
 	"slices"
+
+	"github.com/stile-lock/stile/check/explore"
 )
 
 // Dijkstra's K-state ring, from every state there is. Process 0 is privileged
@@ -43,10 +45,10 @@ type Ring struct {
 }
 
 // brokenClosure is broken by a step out of a right state into a wrong one.
-const brokenClosure Broken = 1
+const brokenClosure explore.Broken = 1
 
 // Worker implements Model.
-func (r Ring) Worker() Worker {
+func (r Ring) Worker() explore.Worker {
 	if r.Mover >= EmptyLinks {
 		return &courierWorker{Ring: r}
 	}
@@ -57,28 +59,28 @@ func (r Ring) Worker() Worker {
 // comes to exactly one privilege and keeps it. With messages, runs in which a
 // message is never delivered, a privileged process never moves, or a flag is
 // never told again do not count. The graph tells how many states there were.
-func (r Ring) Converges() (ok bool, states int, err error) {
-	g, err := buildGraph(r, graphLimit{stop: brokenClosure, edges: true})
+func (r Ring) Converges() (ok bool, states int64, err error) {
+	g, err := explore.BuildGraph(r, explore.GraphLimits{Limits: explore.Limits{Stop: brokenClosure}, Edges: true})
 	if err != nil {
 		return false, 0, err
 	}
-	if len(g.found) > 0 {
-		return false, len(g.prints), nil
+	if _, found := g.Found(brokenClosure); found {
+		return false, g.States(), nil
 	}
-	return newCut(g, 0).starves() == nil, len(g.prints), nil
+	return g.Cut(0).Starves() == nil, g.States(), nil
 }
 
-// A RingBound is the smallest number of values with which a ring converges.
-type RingBound struct {
+// A Bound is the smallest number of values with which a ring converges.
+type Bound struct {
 	N      int
 	Mover  Mover
 	K      int
-	States int // of the proof for K
+	States int64 // of the proof for K
 }
 
-// RingBounds returns the exact bounds that can be found in a few seconds.
-func RingBounds() ([]RingBound, error) {
-	var list []RingBound
+// Bounds returns the exact bounds that can be found in a few seconds.
+func Bounds() ([]Bound, error) {
+	var list []Bound
 	for _, m := range Movers() {
 		most := 6
 		switch m {
@@ -101,14 +103,14 @@ func RingBounds() ([]RingBound, error) {
 // smallestK finds the exact bound for n processes by trying 2 values, 3, and
 // so on: each smaller K fails, and K does not. (With 1 value nobody but
 // process 0 would ever be privileged.)
-func smallestK(n int, m Mover) (RingBound, error) {
+func smallestK(n int, m Mover) (Bound, error) {
 	for k := 2; k <= 4*n; k++ {
 		ok, states, err := Ring{N: n, K: k, Mover: m}.Converges()
 		if err != nil || ok {
-			return RingBound{n, m, k, states}, err
+			return Bound{n, m, k, states}, err
 		}
 	}
-	return RingBound{}, fmt.Errorf("a ring of %d with %v does not converge with up to %d values", n, m, 4*n)
+	return Bound{}, fmt.Errorf("a ring of %d with %v does not converge with up to %d values", n, m, 4*n)
 }
 
 // A ringWorker explores rings with shared flags. A state is one byte for each
@@ -118,16 +120,16 @@ type ringWorker struct {
 	next []byte
 }
 
-func (w *ringWorker) Init(emit func(state []byte)) error {
-	count(w.next, w.K, func() { emit(w.next) })
+func (w *ringWorker) Init(emit func(state []byte) bool) error {
+	count(w.next, w.K, func() bool { return emit(w.next) })
 	return nil
 }
 
-// count calls f with every value of the digits, each below base.
-func count(digits []byte, base int, f func()) {
+// count calls f with every value of the digits, each below base, as long as it
+// says to go on.
+func count(digits []byte, base int, f func() bool) {
 	clear(digits)
-	for {
-		f()
+	for f() {
 		i := 0
 		for i < len(digits) && int(digits[i]) == base-1 {
 			digits[i] = 0
@@ -155,7 +157,7 @@ func (r Ring) privileged(flags []byte) uint32 {
 // one reports whether a set has exactly one member.
 func one(set uint32) bool { return set != 0 && set&(set-1) == 0 }
 
-func (w *ringWorker) Next(state []byte, emit func(s Step, next []byte)) (Broken, error) {
+func (w *ringWorker) Next(state []byte, emit func(s explore.Step, next []byte)) (explore.Broken, error) {
 	all := w.privileged(state)
 	for who := all; who != 0; who = (who - 1) & all {
 		if w.Mover == OneMoves && !one(who) || w.Mover == AllMove && who != all {
@@ -171,7 +173,7 @@ func (w *ringWorker) Next(state []byte, emit func(s Step, next []byte)) (Broken,
 				w.next[i] = state[i-1]
 			}
 		}
-		s := Step{Label: who, Fair: true} // one action: somebody moves
+		s := explore.Step{Label: who, Fair: true} // one action: somebody moves
 		if one(all) && !one(w.privileged(w.next)) {
 			s.Broken = brokenClosure
 		}
@@ -202,7 +204,7 @@ type courierWorker struct {
 	buf   []byte
 }
 
-func (w *courierWorker) Init(emit func(state []byte)) error {
+func (w *courierWorker) Init(emit func(state []byte) bool) error {
 	w.flags, w.links = make([]byte, w.N), make([][]byte, w.N)
 	digits := make([]byte, 3*w.N) // flags, copies, and messages: K stands for none
 	base := w.K
@@ -211,9 +213,9 @@ func (w *courierWorker) Init(emit func(state []byte)) error {
 	} else {
 		digits = digits[:2*w.N]
 	}
-	count(digits, base, func() {
+	count(digits, base, func() bool {
 		if slices.Contains(digits[:2*w.N], byte(w.K)) || !w.plain && digits[0] != 0 {
-			return
+			return true
 		}
 		copy(w.flags, digits)
 		for i := range w.links {
@@ -222,7 +224,7 @@ func (w *courierWorker) Init(emit func(state []byte)) error {
 				w.send(i, digits[2*w.N+i])
 			}
 		}
-		emit(w.pack())
+		return emit(w.pack())
 	})
 	return nil
 }
@@ -290,13 +292,13 @@ func (w *courierWorker) news() int {
 	return n
 }
 
-func (w *courierWorker) Next(state []byte, emit func(s Step, next []byte)) (Broken, error) {
+func (w *courierWorker) Next(state []byte, emit func(s explore.Step, next []byte)) (explore.Broken, error) {
 	w.unpack(state)
 	right := w.news() == 1
 	try := func(class int, do func()) {
 		w.unpack(state)
 		do()
-		s := Step{Label: uint32(class), Fair: true, Class: uint32(class)}
+		s := explore.Step{Label: uint32(class), Fair: true, Class: uint32(class)}
 		if right && w.news() != 1 {
 			s.Broken = brokenClosure
 		}

@@ -1,12 +1,12 @@
-package check
+package explore
 
 import (
 	"math/bits"
 	"sync/atomic"
 )
 
-// fingerprint hashes a state to 64 bits. It is never 0.
-func fingerprint(b []byte) uint64 {
+// Fingerprint hashes a state to 64 bits. It is never 0.
+func Fingerprint(b []byte) uint64 {
 	const k0, k1 = 0xa0761d6478bd642f, 0xe7037ed1a0b428db
 	h := uint64(len(b)) ^ k0
 	for len(b) >= 8 {

@@ -1,6 +1,11 @@
-package check
+package explore_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/stile-lock/stile/check/explore"
+	"github.com/stile-lock/stile/check/ring"
+)
 
 // Agreement with TLC, the checker of TLA+. The TLA+ Examples publish, for each
 // model, what TLC counts: distinct states; generated states, which are the
@@ -11,7 +16,7 @@ import "testing"
 // published is what TLC reports on a model.
 type published struct {
 	name                       string
-	model                      Model
+	model                      explore.Model
 	distinct, generated, depth int
 }
 
@@ -20,14 +25,14 @@ func TestAgreesWithTLC(t *testing.T) {
 		// specifications/chang_roberts/MCChangRoberts, N = 3
 		{"ChangRoberts", changRoberts{3}, 137, 227, 10},
 		// specifications/ewd426/TokenRing, N = 6, M = 6
-		{"TokenRing", Ring{N: 6, K: 6, Mover: OneMoves}, 46656, 248832, 1},
+		{"TokenRing", ring.Ring{N: 6, K: 6, Mover: ring.OneMoves}, 46656, 248832, 1},
 	} {
 		initial := 0
-		if err := p.model.Worker().Init(func([]byte) { initial++ }); err != nil {
+		if err := p.model.Worker().Init(func([]byte) bool { initial++; return true }); err != nil {
 			t.Fatal(err)
 		}
 		for workers := 1; workers <= 2; workers++ {
-			e, err := Explore(p.model, Limits{Workers: workers})
+			e, err := explore.Explore(p.model, explore.Limits{Workers: workers})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -48,7 +53,7 @@ func TestAgreesWithTLC(t *testing.T) {
 // and the set of numbers that wait for it.
 type changRoberts struct{ n int }
 
-func (m changRoberts) Worker() Worker { return m }
+func (m changRoberts) Worker() explore.Worker { return m }
 
 const (
 	candidate byte = iota
@@ -69,7 +74,7 @@ const (
 	crBytes
 )
 
-func (m changRoberts) Init(emit func([]byte)) error {
+func (m changRoberts) Init(emit func([]byte) bool) error {
 	for who := range 1 << m.n {
 		s := make([]byte, crBytes*m.n)
 		for i := range m.n {
@@ -83,9 +88,9 @@ func (m changRoberts) Init(emit func([]byte)) error {
 	return nil
 }
 
-const brokenElection Broken = 1
+const brokenElection explore.Broken = 1
 
-func (m changRoberts) Next(state []byte, emit func(Step, []byte)) (Broken, error) {
+func (m changRoberts) Next(state []byte, emit func(explore.Step, []byte)) (explore.Broken, error) {
 	for i := range m.n {
 		me := state[crBytes*i:]
 		if me[crFlags]&begun == 0 {
@@ -94,7 +99,7 @@ func (m changRoberts) Next(state []byte, emit func(Step, []byte)) (Broken, error
 			if node[crFlags]&initiates != 0 {
 				next[crSet] |= 1 << i
 			}
-			emit(Step{}, s)
+			emit(explore.Step{}, s)
 			continue
 		}
 		for id := range m.n {
@@ -110,7 +115,7 @@ func (m changRoberts) Next(state []byte, emit func(Step, []byte)) (Broken, error
 			case id == i:
 				node[crRole] = won
 			}
-			emit(Step{}, s)
+			emit(explore.Step{}, s)
 		}
 	}
 	return m.judge(state), nil
@@ -123,7 +128,7 @@ func (m changRoberts) copy(state []byte, i int) (s, node, next []byte) {
 }
 
 // judge: who has won is the smallest initiator, and all others have lost.
-func (m changRoberts) judge(state []byte) Broken {
+func (m changRoberts) judge(state []byte) explore.Broken {
 	for i := range m.n {
 		if state[crBytes*i+crRole] != won {
 			continue

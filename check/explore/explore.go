@@ -1,32 +1,12 @@
-package check
+package explore
 
 import (
-	"context"
 	"encoding/binary"
-	"errors"
 	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
 )
-
-// Limits end an exploration that would take too much.
-type Limits struct {
-	Workers  int             // goroutines; 0 means one for each core
-	Memory   int64           // bytes for states; 0 means no limit
-	Time     time.Duration   // 0 means no limit
-	Progress func(Progress)  // told now and then; may be nil
-	Stop     Broken          // end at the end of the level in which one of these is broken
-	Context  context.Context // ends the exploration when done; may be nil
-}
-
-// Progress is how far an exploration is.
-type Progress struct {
-	States, Transitions int64
-	Queue, Depth        int
-	Memory              int64
-	Elapsed             time.Duration
-}
 
 // An Exploration is what exploring found.
 type Exploration struct {
@@ -43,13 +23,10 @@ type Exploration struct {
 // A Sighting is the first place, by depth, where a property was broken.
 type Sighting struct {
 	Depth int
-	From  uint64 // the fingerprint of the state
+	From  uint64 // the Fingerprint of the state
 	Label uint32 // the step out of it, if a step broke it
 	Edge  bool
 }
-
-// ErrStopped is why an exploration ended that was told to stop.
-var ErrStopped = errors.New("stopped")
 
 const chunkSize = 16 << 10
 
@@ -57,7 +34,7 @@ const chunkSize = 16 << 10
 type chunk []byte
 
 type explorer struct {
-	Limits
+	watch
 	table       *table
 	gate        sync.RWMutex // held for reading while the table is used
 	level       []chunk
@@ -71,7 +48,6 @@ type explorer struct {
 	ended       atomic.Bool
 	why         string
 	depth       int
-	start       time.Time
 }
 
 // Explore visits every state of a model, breadth first.
@@ -79,7 +55,7 @@ func Explore(m Model, l Limits) (*Exploration, error) {
 	if l.Workers <= 0 {
 		l.Workers = runtime.GOMAXPROCS(0)
 	}
-	e := &explorer{Limits: l, table: newTable(16), broken: map[Broken]Sighting{}, start: time.Now()}
+	e := &explorer{watch: l.watch(), table: newTable(16), broken: map[Broken]Sighting{}}
 	workers := make([]Worker, l.Workers)
 	for i := range workers {
 		workers[i] = m.Worker()
@@ -101,22 +77,18 @@ func Explore(m Model, l Limits) (*Exploration, error) {
 
 func (e *explorer) begin(w Worker) error {
 	run := &levelWorker{explorer: e}
-	err := w.Init(func(state []byte) {
-		if e.table.add(fingerprint(state)) {
+	err := w.Init(func(state []byte) bool {
+		if e.table.add(Fingerprint(state)) {
 			e.table.count.Add(1)
 			run.keep(state)
 			e.room()
 		}
+		return true
 	})
 	if len(run.out) > 0 {
 		e.next = append(e.next, run.out)
 	}
 	return err
-}
-
-func appendState(c chunk, state []byte) chunk {
-	c = binary.AppendUvarint(c, uint64(len(state)))
-	return append(c, state...)
 }
 
 // advance explores one level.
@@ -168,7 +140,7 @@ func (e *explorer) room() {
 	switch {
 	case !e.table.full():
 	case e.Memory > 0 && e.table.bytes.Load()*3 > e.Memory:
-		e.end("out of memory: --memory allows no larger table")
+		e.end(outOfMemory + ": --memory allows no larger table")
 		e.table.grow() // all the same: who is at work must come to an end
 	default:
 		e.table.grow()
@@ -178,16 +150,9 @@ func (e *explorer) room() {
 // pace tells progress and looks at the limits.
 func (e *explorer) pace() {
 	e.room()
-	elapsed := time.Since(e.start)
-	if e.Time > 0 && elapsed > e.Time {
-		e.end("out of time")
-	}
-	if e.Context != nil && e.Context.Err() != nil {
-		e.end("interrupted")
-	}
 	memory := e.memory()
-	if e.Memory > 0 && memory > e.Memory {
-		e.end("out of memory: the queue has grown too long")
+	if why := e.over(memory); why != "" {
+		e.end(why)
 	}
 	if e.Progress != nil {
 		e.mu.Lock()
@@ -195,7 +160,7 @@ func (e *explorer) pace() {
 		e.Progress(Progress{
 			States: e.table.count.Load(), Transitions: e.transitions.Load(),
 			Queue: len(e.level) - int(e.done.Load()) + len(e.next), Depth: e.depth,
-			Memory: memory, Elapsed: elapsed,
+			Memory: memory, Elapsed: time.Since(e.start),
 		})
 	}
 }
@@ -232,9 +197,9 @@ func (l *levelWorker) explore(c chunk) {
 	emit := func(s Step, next []byte) {
 		transitions++
 		if s.Broken != 0 {
-			l.saw(s.Broken, Sighting{Depth: e.depth, From: fingerprint(from), Label: s.Label, Edge: true})
+			l.saw(s.Broken, Sighting{Depth: e.depth, From: Fingerprint(from), Label: s.Label, Edge: true})
 		}
-		if e.table.add(fingerprint(next)) {
+		if e.table.add(Fingerprint(next)) {
 			fresh++
 			l.keep(next)
 		}
@@ -252,7 +217,7 @@ func (l *levelWorker) explore(c chunk) {
 			return
 		}
 		if broken != 0 {
-			l.saw(broken, Sighting{Depth: e.depth, From: fingerprint(from)})
+			l.saw(broken, Sighting{Depth: e.depth, From: Fingerprint(from)})
 		}
 		if fresh >= enoughFresh {
 			e.table.count.Add(fresh)
@@ -278,7 +243,7 @@ func (l *levelWorker) keep(state []byte) {
 	if l.out == nil {
 		l.out = make(chunk, 0, chunkSize)
 	}
-	l.out = appendState(l.out, state)
+	l.out = AppendState(l.out, state)
 }
 
 // saw remembers the first sighting of each property, and among those of one

@@ -1,0 +1,74 @@
+package tidy
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// outer lists the packages that are not pure, and what each may import of this
+// repository. The checker takes a core.Spec and knows no algorithm.
+func outer() []layer {
+	return []layer{
+		{"check/explore", ""},
+		{"check/group", "core trace scenario family check/explore"},
+		{"check/ring", "check/explore"},
+		{"check", "core trace scenario family sim check/explore check/group check/ring"},
+		{"scenarios", ""},
+		{"docs/first", "core"},
+		{"internal/tidy", ""},
+		{"internal/bank", "core trace scenario sim"},
+		{"internal/compare", "core deadlock scenario sim deadlock/trial"},
+		{"internal/museum", "core mutex deadlock catalog trace scenario scenarios sim check check/ring"},
+		{"cmd/stile", "core deadlock catalog trace scenario scenarios family sim deadlock/trial check check/ring internal/bank internal/compare internal/museum internal/spell"},
+	}
+}
+
+// debts lists imports that are still to go: "who whom".
+func debts() []string {
+	return []string{"check deadlock"}
+}
+
+func outerRules() []rule {
+	return []rule{
+		{"imports of the other packages", outerImports, []plant{
+			{source("check/x.go", "package check", `import "github.com/stile-lock/stile/mutex"`), "check imports mutex"},
+			{source("check/x.go", "package check", `import "github.com/stile-lock/stile/catalog"`), "check imports catalog"},
+			{source("check/explore/x.go", "package explore", `import "github.com/stile-lock/stile/core"`), "check/explore imports core"},
+			{source("check/group/x.go", "package group", `import "github.com/stile-lock/stile/check"`), "check/group imports check"},
+			{source("check/ring/x.go", "package ring", `import "github.com/stile-lock/stile/mutex"`), "check/ring imports mutex"},
+			{source("internal/bank/x.go", "package bank", `import "github.com/stile-lock/stile/internal/museum"`), "internal/bank imports internal/museum"},
+			{source("internal/new/x.go", "package new"), "internal/new/x.go:1: package internal/new has no place"},
+			{source("check/x.go", "package check", `import "os"`, `import "github.com/stile-lock/stile/core"`), ""},
+			{source("check/x_test.go", "package check", `import "github.com/stile-lock/stile/mutex"`), ""},
+		}},
+	}
+}
+
+// outerImports finds imports that the list does not allow, and packages that
+// are in no list.
+func outerImports(r *repo) ([]string, error) {
+	var found []string
+	all := outer()
+	for _, dir := range r.dirs() {
+		if slices.ContainsFunc(layers(), func(l layer) bool { return l.name == dir }) {
+			continue
+		}
+		i := slices.IndexFunc(all, func(l layer) bool { return l.name == dir })
+		if i < 0 {
+			found = append(found, r.at(r.in(dir)[0].ast.Package, "package %s has no place: say in layers or outer whom it may import", dir))
+			continue
+		}
+		allowed := strings.Fields(all[i].may)
+		for _, f := range r.in(dir) {
+			for _, spec := range f.ast.Imports {
+				path, _ := strconv.Unquote(spec.Path.Value)
+				name, ours := strings.CutPrefix(path, module+"/")
+				if ours && !slices.Contains(allowed, name) && !slices.Contains(debts(), dir+" "+name) {
+					found = append(found, r.at(spec.Pos(), "%s imports %s, which it may not", dir, name))
+				}
+			}
+		}
+	}
+	return found, nil
+}
