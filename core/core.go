@@ -112,15 +112,19 @@ const (
 	Leader                     // Who leads; None if nobody is known to
 	Victim                     // Who is to be aborted, to break the deadlock Cycle
 	Granted                    // transaction Who has the lock that it asked for
+	Heard                      // a request of transaction Who has come to the site of the lock
+	Doomed                     // the home of transaction Who, another site, is told that it must abort
 )
 
 // A Notice is something that a machine tells its host or its application.
 type Notice struct {
 	Kind  NoticeKind
-	Who   ID   // Leader, Victim, Granted; Denied at a Site
+	Who   ID   // Leader, Victim, Granted, Heard, Doomed; Denied at a Site
 	Cycle []ID // Victim; nil if it is to prevent one
 	Timer int  // SetTimer: which; a timer set again starts anew
 	After int  // SetTimer: in units of the longest message latency that the host knows of; 0 stops the timer
+
+	Attempt uint64 // Heard, Doomed: in which attempt of the transaction
 }
 
 // A Send is one message to one peer. The parts of one multicast share a group

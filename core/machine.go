@@ -313,6 +313,17 @@ func (o *Out[M]) Refuse(tx ID) { o.tell(Notice{Kind: Denied, Who: tx}) }
 // Grant tells a transaction that it has the lock it asked for.
 func (o *Out[M]) Grant(tx ID) { o.tell(Notice{Kind: Granted, Who: tx}) }
 
+// Hear tells that a request of a transaction has come to the site of the lock.
+func (o *Out[M]) Hear(tx ID, attempt uint64) {
+	o.tell(Notice{Kind: Heard, Who: tx, Attempt: attempt})
+}
+
+// Doom tells that a transaction, which is at home at another site, must abort:
+// a message that says so is on its way.
+func (o *Out[M]) Doom(tx ID, attempt uint64) {
+	o.tell(Notice{Kind: Doomed, Who: tx, Attempt: attempt})
+}
+
 // SetTimer asks for Expire(timer) after so many units; see Notice.
 func (o *Out[M]) SetTimer(timer, after int) {
 	o.tell(Notice{Kind: SetTimer, Timer: timer, After: after})

@@ -17,6 +17,7 @@ func (s *site) keep(m *message, o *out) {
 		s.method.changed(s, o)
 		return
 	}
+	o.Hear(core.ID(who.tx), who.attempt)
 	if !s.layout.hasLock(m.lock) || !s.method.keeps(s, m.lock) {
 		return
 	}
@@ -99,6 +100,9 @@ func (s *site) wishes() []wish {
 // tell tells a transaction to abort. It says why by the kind of message.
 func (s *site) tell(kind uint8, who node, cycle []int, o *out) {
 	if home := s.layout.Home[who.tx]; !s.dead.Has(home) {
+		if kind != abort && home != s.self {
+			o.Doom(core.ID(who.tx), who.attempt)
+		}
 		s.send(home, message{kind: kind, from: who, cycle: cycle}, o)
 	}
 }

@@ -129,6 +129,16 @@ func Stamp(m core.Machine, tx core.ID) core.Time {
 	return core.Time{}
 }
 
+// Attempt returns the number of a transaction's present attempt, or of its last
+// one, by its home m; 0 if it has had none, or is not at home there. It is for
+// judges, too.
+func Attempt(m core.Machine, tx core.ID) uint64 {
+	if m, ok := m.(machine); ok && m.site.atHome(int(tx)) {
+		return m.site.txs[tx].attempt
+	}
+	return 0
+}
+
 func join(words []string) string {
 	s := ""
 	for i, w := range words {

@@ -21,4 +21,5 @@ const (
 	Agreement       = scenario.Agreement       // in the end all who are alive follow the highest of them
 	FalseReport     = "false-report"           // a deadlock is reported that is none, though nobody has aborted yet
 	OneVictim       = "one-victim"             // of a deadlock exactly the youngest is told to abort
+	Cycle           = "cycle"                  // transactions wait for each other in a ring, where none ever may: a deadlock
 )

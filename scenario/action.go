@@ -35,6 +35,7 @@ const (
 	Trust                        // a process is told that a peer is back
 	Take                         // a process runs a transaction, which takes locks one after the other
 	CrashSite                    // a site stops for good, with its transactions and locks
+	Proceed                      // a process asks for the next lock, tries again after an abort, or commits
 )
 
 // An Action is one line of a schedule.
@@ -103,6 +104,8 @@ func (a Action) String() string {
 			s += fmt.Sprintf(" for %v", *a.Hold)
 		}
 		return s
+	case Proceed:
+		return a.Proc.String() + " goes on"
 	case CrashSite:
 		return fmt.Sprintf("crash site %d", a.Proc+1)
 	case Leave, Start:

@@ -46,11 +46,11 @@ type Config struct {
 	Spec    core.Spec
 	Seats   int
 	Env     family.Env
-	Tagged  bool        // the Env marks messages
-	Sites   bool        // seats are sites: applications are elsewhere, at home at one of them
-	Names   []string    // the properties that can be seen broken: one bit each, in this order
-	Waiters []core.ID   // which applications may wait, one bit for each, in this order
-	Settles bool        // what counts is not who waits, but whether anybody does
+	Tagged  bool      // the Env marks messages
+	Sites   bool      // seats are sites: applications are elsewhere, at home at one of them
+	Names   []string  // the properties that can be seen broken: one bit each, in this order
+	Waiters []core.ID // which applications may wait, one bit for each, in this order
+	Settles bool      // what counts is not who waits, but whether anybody does
 	Network core.Network
 	Starts  []core.View // nil means one: seat 1 has the lock and is not inside
 	Upset   bool        // start from every state of Spec.Upset instead, and let timer 0 of everybody run out at any time
@@ -94,7 +94,9 @@ type Model struct {
 type bits struct{ token, alibi, channels explore.Broken }
 
 // New makes a model.
-func New(c Config) (*Model, error) { return newModel(c, reductions{losses: true, still: true, vain: true}) }
+func New(c Config) (*Model, error) {
+	return newModel(c, reductions{losses: true, still: true, vain: true})
+}
 
 func newModel(c Config, r reductions) (*Model, error) {
 	if err := c.check(); err != nil {
@@ -145,7 +147,10 @@ func (c *Config) check() error {
 
 // Bit returns the bit of a property, or 0 if it cannot be seen here.
 func (m *Model) Bit(property string) explore.Broken {
-	return 1 << slices.Index(m.Names, property) & (1<<len(m.Names) - 1)
+	if i := slices.Index(m.Names, property); i >= 0 {
+		return 1 << i
+	}
+	return 0
 }
 
 // Longest returns how many messages there were on one link, at most.

@@ -1,4 +1,4 @@
-package check
+package group
 
 import (
 	"flag"
@@ -62,16 +62,16 @@ func TestCounts(t *testing.T) {
 // counts explores with one worker, with two, and with the other explorer.
 func counts(t *testing.T, spec core.Spec, n, requests int) string {
 	t.Helper()
-	group := group{Spec: spec, Nodes: n, Network: spec.Network, Requests: requests}
+	group := setup{Spec: spec, Nodes: n, Network: spec.Network, Requests: requests}
 	var all []string
 	for workers := 1; workers <= 2; workers++ {
-		e, err := explore.Explore(mustHost(t, group), Limits{Workers: workers})
+		e, err := explore.Explore(mustModel(t, group), explore.Limits{Workers: workers})
 		if err != nil {
 			t.Fatalf("%s, N=%d: %v", spec.Name, n, err)
 		}
 		all = append(all, fmt.Sprintf("%d %d %d", e.States, e.Transitions, e.Depth))
 	}
-	g, err := explore.BuildGraph(mustHost(t, group), explore.GraphLimits{Edges: true})
+	g, err := explore.BuildGraph(mustModel(t, group), explore.GraphLimits{Edges: true})
 	if err != nil {
 		t.Fatalf("%s, N=%d: %v", spec.Name, n, err)
 	}
@@ -80,13 +80,4 @@ func counts(t *testing.T, spec core.Spec, n, requests int) string {
 		t.Errorf("%s, N=%d: states, transitions and depth are %q with 1 worker, with 2, and in the graph", spec.Name, n, all)
 	}
 	return all[0]
-}
-
-func mustHost(t testing.TB, g group) *host {
-	t.Helper()
-	h, err := newHost(g)
-	if err != nil {
-		t.Fatalf("%s, N=%d: %v", g.Spec.Name, g.Nodes, err)
-	}
-	return h
 }

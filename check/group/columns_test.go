@@ -1,4 +1,4 @@
-package check
+package group
 
 import (
 	"fmt"
@@ -53,18 +53,18 @@ func measure(machines []string, phase []uint8, letters []refLetter) string {
 	return fmt.Sprintf("%q %v %v", machines, phase, slices.Compact(list))
 }
 
-func measuredOf(t *testing.T, h *host) map[string]bool {
+func measuredOf(t *testing.T, h *Model) map[string]bool {
 	set := map[string]bool{}
-	walk(t, h, func(w *worker, g *global) {
+	walk(t, h, func(w *worker, g *state) {
 		var machines []string
 		var phase []uint8
 		var letters []refLetter
-		for _, p := range g.procs {
+		for i, p := range g.seats {
 			machines = append(machines, string(w.info(p.blob).bytes))
-			phase = append(phase, p.phase)
+			phase = append(phase, phaseOf(g, core.ID(i)))
 		}
 		for _, l := range g.letters {
-			letters = append(letters, refLetter{from: int(l.link) / h.Nodes, to: int(l.link) % h.Nodes, bytes: string(w.info(l.blob).bytes)})
+			letters = append(letters, refLetter{from: int(l.link) / h.Seats, to: int(l.link) % h.Seats, bytes: string(w.info(l.blob).bytes)})
 		}
 		set[measure(machines, phase, letters)] = true
 	})
@@ -76,12 +76,12 @@ func measuredOf(t *testing.T, h *host) map[string]bool {
 func TestColumnsAgreeWithReference(t *testing.T) {
 	for _, spec := range []core.Spec{mutex.SuzukiKasami(), mutex.RicartAgrawalaToken()} {
 		want := reachable(t, spec, 2, 5).measured()
-		got := measuredOf(t, mustHost(t, group{Spec: spec, Nodes: 2, Network: spec.Network}))
+		got := measuredOf(t, mustModel(t, setup{Spec: spec, Nodes: 2, Network: spec.Network}))
 		same(t, spec.Name, want, got)
 	}
 	spec := mutex.SuzukiKasami()
 	want := reachable(t, spec, 3, 1).measured()
-	got := measuredOf(t, mustHost(t, group{Spec: spec, Nodes: 3, Network: spec.Network}))
+	got := measuredOf(t, mustModel(t, setup{Spec: spec, Nodes: 3, Network: spec.Network}))
 	for s := range want {
 		if !got[s] {
 			t.Fatalf("N=3: the checker does not find %s", s)

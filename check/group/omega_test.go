@@ -1,4 +1,4 @@
-package check
+package group
 
 import (
 	"slices"
@@ -55,7 +55,7 @@ func TestGapsCoverReference(t *testing.T) {
 	}{
 		{mutex.CentralStamped(0), 2, 4}, {mutex.CentralStamped(0), 3, 2},
 	} {
-		got := measuredOf(t, mustHost(t, group{Spec: c.spec, Nodes: c.n, Network: c.spec.Network}))
+		got := measuredOf(t, mustModel(t, setup{Spec: c.spec, Nodes: c.n, Network: c.spec.Network}))
 		wide := 0
 		r := reachable(t, c.spec, c.n, c.requests)
 		for _, s := range r.seen {
@@ -79,9 +79,8 @@ func TestGapsCoverReference(t *testing.T) {
 // Every step on real times is among those that the checker takes on their
 // canonical form: one time is counted up by one, and itself stays or goes.
 func TestGapsOfEveryStep(t *testing.T) {
-	spec := ticker("")
-	spec.Spreads = true
-	w := mustHost(t, group{Spec: spec, Nodes: 2}).Worker().(*worker)
+	spec := mutex.CentralStamped(0)
+	w := mustModel(t, setup{Spec: spec, Nodes: 2}).Worker().(*worker)
 	for set := uint64(2); set < 1<<10; set += 2 {
 		from := canonical(set)
 		for x := range 10 {

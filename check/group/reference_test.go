@@ -1,4 +1,4 @@
-package check
+package group
 
 import (
 	"fmt"
@@ -13,6 +13,13 @@ import (
 // The reference is a second checker, as dumb as can be: concrete states in a
 // map, machines rebuilt for every step, nothing renumbered, nothing collapsed,
 // nothing remembered. It only takes bounded requests.
+
+// The phases of an application.
+const (
+	idle uint8 = iota
+	waits
+	inside
+)
 
 type refLetter struct {
 	from, to int

@@ -1,4 +1,4 @@
-package check
+package group
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 	"github.com/stile-lock/stile/check/explore"
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/family/transactions"
 )
 
 // A skewed site does with its clock what must not be done.
@@ -37,14 +38,14 @@ func TestLiftOfSites(t *testing.T) {
 		{"parity", "changes when logical times are shifted"},
 		{"leap", "counts up by more than one"},
 	} {
-		m, err := newSites(Dinner(deadlock.WaitDie(), "", 2, 2, 0))
+		m, err := New(transacts(t, transactions.Dinner(deadlock.None(), "", 2, 2), 0))
 		if err != nil {
 			t.Fatal(err)
 		}
 		birth := m.birth
 		m.birth = func(self core.ID, v core.View) core.Machine { return skewed{birth(self, v), c.bug} }
 		_, err = explore.BuildGraph(m, explore.GraphLimits{})
-		var lift liftError
+		var lift LiftError
 		if errors.As(err, &lift) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: %v, want %q", c.bug, err, c.want)
 		}

@@ -1,4 +1,4 @@
-package check
+package group
 
 import (
 	"fmt"
@@ -20,11 +20,8 @@ func BenchmarkExplore(b *testing.B) {
 		b.Run(fmt.Sprintf("ricart-agrawala/n=4/workers=%d", workers), func(b *testing.B) {
 			var transitions, states, memory int64
 			for b.Loop() {
-				h, err := newHost(group{Spec: mutex.RicartAgrawala(), Nodes: 4})
-				if err != nil {
-					b.Fatal(err)
-				}
-				e, err := explore.Explore(h, Limits{Workers: workers, Time: 15 * time.Second})
+				h := mustModel(b, setup{Spec: mutex.RicartAgrawala(), Nodes: 4})
+				e, err := explore.Explore(h, explore.Limits{Workers: workers, Time: 15 * time.Second})
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -1,4 +1,4 @@
-package check
+package group
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/check/explore"
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/family"
 )
 
 // shadows returns what can be seen of the states from outside: who is idle,
@@ -35,25 +36,36 @@ func shadow(phase []uint8, letters []string, kinds bool) string {
 }
 
 // shadowsOf returns the same of a checked group.
-func shadowsOf(t testing.TB, h *host, kinds bool) map[string]bool {
+func shadowsOf(t testing.TB, h *Model, kinds bool) map[string]bool {
 	t.Helper()
 	set := map[string]bool{}
-	walk(t, h, func(w *worker, g *global) {
+	walk(t, h, func(w *worker, g *state) {
 		var phase []uint8
 		var list []string
-		for _, p := range g.procs {
-			phase = append(phase, p.phase)
+		for p := range g.seats {
+			phase = append(phase, phaseOf(g, core.ID(p)))
 		}
 		for _, l := range g.letters {
-			list = append(list, fmt.Sprint(int(l.link)/h.Nodes, int(l.link)%h.Nodes, w.info(l.blob).kind))
+			list = append(list, fmt.Sprint(int(l.link)/h.Seats, int(l.link)%h.Seats, w.info(l.blob).bytes[0]))
 		}
 		set[shadow(phase, list, kinds)] = true
 	})
 	return set
 }
 
+// phaseOf returns what an application does.
+func phaseOf(g *state, p core.ID) uint8 {
+	switch {
+	case g.env.Inside(p):
+		return inside
+	case g.env.Waits(p):
+		return waits
+	}
+	return idle
+}
+
 // walk calls f for every state of a checked group.
-func walk(t testing.TB, h *host, f func(w *worker, g *global)) {
+func walk(t testing.TB, h *Model, f func(w *worker, g *state)) {
 	t.Helper()
 	w := h.Worker().(*worker)
 	seen := map[string]bool{}
@@ -68,7 +80,7 @@ func walk(t testing.TB, h *host, f func(w *worker, g *global)) {
 		t.Fatal(err)
 	}
 	for ; len(queue) > 0; queue = queue[1:] {
-		g := newGlobal(h.Nodes)
+		g := newState(h.Seats, h.Env)
 		h.unpack(queue[0], g)
 		f(w, g)
 		if _, err := w.Next(queue[0], func(_ explore.Step, b []byte) { add(b) }); err != nil {
@@ -107,8 +119,8 @@ func agree(t *testing.T, spec core.Spec, n, requests int) {
 	t.Helper()
 	name := fmt.Sprintf("%s, N=%d, %d requests, %v", spec.Name, n, requests, spec.Network)
 	r := reachable(t, spec, n, requests)
-	h := mustHost(t, group{Spec: spec, Nodes: n, Network: spec.Network, Requests: requests})
-	e, err := explore.Explore(h, Limits{})
+	h := mustModel(t, setup{Spec: spec, Nodes: n, Network: spec.Network, Requests: requests})
+	e, err := explore.Explore(h, explore.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,8 +128,8 @@ func agree(t *testing.T, spec core.Spec, n, requests int) {
 	if states := r.shifted(); exact && int64(states) != e.States {
 		t.Errorf("%s: %d states, want %d", name, e.States, states)
 	}
-	_, two := e.Broken[brokenExclusion]
-	_, end := e.Broken[brokenDeadlock]
+	_, two := e.Broken[bit(family.MutualExclusion)]
+	_, end := e.Broken[bit(family.Deadlock)]
 	if two != r.two || end != r.end {
 		t.Errorf("%s: two inside %v, deadlock %v; want %v, %v", name, two, end, r.two, r.end)
 	}
@@ -130,7 +142,7 @@ func TestUnboundedAgreesWithReference(t *testing.T) {
 	for _, spec := range catalog.All() {
 		exact := !strings.Contains(idempotent, spec.Name)
 		r := reachable(t, spec, 2, 4)
-		h := mustHost(t, group{Spec: spec, Nodes: 2, Network: spec.Network})
+		h := mustModel(t, setup{Spec: spec, Nodes: 2, Network: spec.Network})
 		same(t, spec.Name, r.shadows(exact), shadowsOf(t, h, exact))
 	}
 }
@@ -146,11 +158,11 @@ func TestMonitorsAgreeWithReference(t *testing.T) {
 				continue
 			}
 			r := watched(t, spec, c.n, c.requests)
-			group := group{Spec: spec, Nodes: c.n, Network: spec.Network, Requests: c.requests}
-			group.Order = true
-			order := exploreFor(t, group, brokenOrder)
-			group.Order, group.Fence = false, true
-			fence := exploreFor(t, group, brokenFence)
+			group := setup{Spec: spec, Nodes: c.n, Network: spec.Network, Requests: c.requests}
+			group.Watch = family.Order
+			order := exploreFor(t, group, bit(family.Order))
+			group.Watch = family.Fence
+			fence := exploreFor(t, group, bit(family.Fence))
 			if order != r.order || fence != r.fence {
 				t.Errorf("%s, N=%d, %d requests: ME3 broken is %v, fence %v; want %v, %v", spec.Name, c.n, c.requests, order, fence, r.order, r.fence)
 			}
@@ -164,9 +176,9 @@ func TestMonitorsAgreeWithReference(t *testing.T) {
 	}
 }
 
-func exploreFor(t *testing.T, g group, bit explore.Broken) bool {
+func exploreFor(t *testing.T, g setup, bit explore.Broken) bool {
 	t.Helper()
-	e, err := explore.Explore(mustHost(t, g), Limits{})
+	e, err := explore.Explore(mustModel(t, g), explore.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +194,7 @@ func TestUnboundedCoversReference(t *testing.T) {
 			continue
 		}
 		want := reachable(t, spec, 3, 1).shadows(true)
-		got := shadowsOf(t, mustHost(t, group{Spec: spec, Nodes: 3, Network: spec.Network}), true)
+		got := shadowsOf(t, mustModel(t, setup{Spec: spec, Nodes: 3, Network: spec.Network}), true)
 		for s := range want {
 			if !got[s] {
 				t.Fatalf("%s: the checker does not find %s", spec.Name, s)
