@@ -49,25 +49,22 @@ func (p *Property) confirm() {
 // Story tells the counterexample: in words, and as a space-time diagram. It is
 // empty if there is none. What the simulator cannot replay is only listed.
 func (p *Property) Story(width int) string {
-	back, err := p.Replay()
+	back, _ := p.Replay()
 	var b strings.Builder
 	switch {
-	case err != nil:
-		for _, s := range p.Counterexample.Set {
-			fmt.Fprintf(&b, "       %v has %s %s\n", s.Proc, s.Field, s.Value)
-		}
+	case len(p.Trace) == 0:
+		return ""
+	case back == nil:
 		for i, line := range p.Trace {
 			fmt.Fprintf(&b, "%5d  %s\n", i+1, line)
 		}
-	case back == nil:
-		return ""
 	default:
 		b.WriteString(back.Trace().Tale(trace.TextOptions{Width: width}) + standstill(back))
 	}
 	if (p.Name == Starvation || p.Name == Convergence || p.Name == Bypass) && p.Loop < len(p.Trace) {
 		fmt.Fprintf(&b, "\nAll from step %d on can be repeated for ever.\n", p.Loop+1)
 	}
-	if err == nil {
+	if back != nil {
 		t := back.Trace()
 		t.Title = ""
 		b.WriteString("\n" + t.Text(trace.TextOptions{Width: width}))
