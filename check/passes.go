@@ -139,7 +139,9 @@ func (r *run) bound() string {
 	switch {
 	case r.Family.Born != nil:
 		return fmt.Sprintf("up to %s and %s", deaths, howMany(r.Comebacks, "comeback", "comebacks"))
-	case r.Family.Detects && (r.Crashes > 0 || r.Family.Timers == family.InUnits):
+	case r.Family.Timers == family.InUnits:
+		return fmt.Sprintf("up to %s and %s", deaths, strings.TrimPrefix(note, "up to "))
+	case r.Crashes > 0:
 		return note + ", up to " + deaths
 	}
 	return note
