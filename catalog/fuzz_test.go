@@ -83,7 +83,7 @@ func cast(t *testing.T, s *script, specs []core.Spec) *play {
 	if p.twins, err = p.spec.Group(v); err != nil {
 		t.Fatal(err)
 	}
-	if p.birth, err = p.spec.Plan(p.n); err != nil {
+	if p.birth, err = p.spec.Birth(p.n); err != nil {
 		t.Fatal(err)
 	}
 	p.phase, p.started = make([]phase, p.n), make([]bool, p.n)

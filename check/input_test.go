@@ -34,7 +34,7 @@ func TestRefusesBadInput(t *testing.T) {
 		{Config{Spec: spec, Nodes: 2, Starts: []core.View{{N: 2, Holder: 2}}}, "holder 3"},
 		{Config{Spec: spec, Nodes: 2, Network: 9}, "unknown network 9"},
 		{Config{Spec: spec, Nodes: 2, Properties: []string{"liveness"}}, `unknown property "liveness"`},
-		{Config{Nodes: 2}, "nothing to check"},
+		{Config{Nodes: 2}, "nothing to run"},
 	} {
 		if r, err := Run(c.config); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: got %v and %v, want an error with %q", c.config, r, err, c.want)
@@ -80,6 +80,28 @@ func TestViolationBeforeTheEnd(t *testing.T) {
 	}
 	if a, b := r.Find(MutualExclusion), r.Find(Deadlock); a.Verdict != Unfinished || b.Verdict != Violated || r.Verdict != Violated {
 		t.Errorf("mutual exclusion is %s, deadlock is %s, together %s", a.Verdict, b.Verdict, r.Verdict)
+	}
+}
+
+// A message to a seat that does not exist is a mistake of the algorithm, not a
+// message on another link.
+func TestSentAstray(t *testing.T) {
+	_, err := Run(Config{Spec: toy("astray"), Nodes: 3})
+	if !errors.Is(err, core.ErrAlgorithm) || !strings.Contains(err.Error(), "P3 sent GRANT to seat 4 of 3") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A Spec that cannot work is refused before anything is checked.
+func TestSpecWithMistakes(t *testing.T) {
+	spec := toy("")
+	spec.Kinds = spec.Kinds[:3]
+	_, lock := Run(Config{Spec: spec, Nodes: 3})
+	_, election := Run(Config{Spec: core.Spec{Name: "x", Family: core.Election, Plan: core.Always(nil)}, Nodes: 3})
+	for _, err := range []error{lock, election} {
+		if !errors.Is(err, core.ErrAlgorithm) {
+			t.Errorf("got %v", err)
+		}
 	}
 }
 

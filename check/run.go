@@ -116,9 +116,6 @@ func (c *Config) check() error {
 			return fmt.Errorf("unknown property %q: want %s", p, strings.Join(all, ", "))
 		}
 	}
-	if c.Spec.Plan == nil {
-		return errors.New("the Spec has no Plan: there is nothing to check")
-	}
 	if c.Family.Sites == 0 {
 		if err := c.Spec.Accepts(c.Nodes); err != nil {
 			return err

@@ -85,6 +85,9 @@ func (s *toyState) Fields(c *core.Coder) {
 
 func (s *toyState) Request(out *core.Out[toyMessage]) {
 	s.state = waits
+	if s.bug == "astray" {
+		out.Send(s.self+1, toyMessage{toyGrant})
+	}
 	out.Send(0, toyMessage{toyRequest})
 }
 

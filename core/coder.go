@@ -1,9 +1,6 @@
 package core
 
-import (
-	"errors"
-	"fmt"
-)
+import "fmt"
 
 // A Fielder names and bounds its fields, in a fixed order, by calling one
 // Coder method for each. Whether a field is there may depend on the fields
@@ -33,6 +30,9 @@ type Coder struct {
 
 	times TimeVisitor // visit
 
+	kinds int   // how many kinds of messages the Spec names; 0 if nobody has said
+	last  uint8 // skip: the last kind of message
+
 	arena arena
 }
 
@@ -61,9 +61,6 @@ type TimeVisitor interface {
 func VisitTimes(n int, v TimeVisitor) *Coder {
 	return &Coder{mode: visit, n: n, times: v}
 }
-
-// ErrMalformed is wrapped by every error about bytes that do not decode.
-var ErrMalformed = errors.New("malformed bytes")
 
 func (c *Coder) fail(name, format string, args ...any) {
 	if c.err == nil {
@@ -122,6 +119,15 @@ func (c *Coder) Always() {
 	c.mode = c.live
 }
 
+// Kinds returns how many kinds of messages the Spec names, for messages that
+// carry those of others and cannot know.
+func (c *Coder) Kinds() int {
+	if c.kinds == 0 {
+		return 256
+	}
+	return c.kinds
+}
+
 // Kind is the first field of every message: an index into Spec.Kinds, at most
 // last.
 func (c *Coder) Kind(k *uint8, last uint8) {
@@ -136,6 +142,8 @@ func (c *Coder) Kind(k *uint8, last uint8) {
 		}
 		*k = c.buf[0]
 		c.buf = c.buf[1:]
+	case skip:
+		c.last = last
 	}
 }
 

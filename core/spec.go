@@ -158,12 +158,71 @@ func Always(b Birth) func(n int) (Birth, error) {
 	return func(int) (Birth, error) { return b, nil }
 }
 
+// Birth returns what makes the machines of a group of n. Every host gets them
+// from here, or from New or Group: a Spec that cannot work is refused once, in
+// words for its author.
+func (s Spec) Birth(n int) (Birth, error) {
+	birth, err := s.plan(n)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.born(birth, 0, View{N: n}); err != nil {
+		return nil, err
+	}
+	return func(self ID, v View) Machine {
+		m, _ := s.born(birth, self, v) // the first one was no worse
+		return m
+	}, nil
+}
+
+// plan is Plan, with what it must not do refused.
+func (s Spec) plan(n int) (Birth, error) {
+	if n < 1 {
+		return nil, fmt.Errorf("%s among %d processes: there must be at least 1", s.Name, n)
+	}
+	if s.Plan == nil {
+		return nil, fmt.Errorf("%w: the Spec %q has no Plan: there is nothing to run", ErrAlgorithm, s.Name)
+	}
+	birth, err := s.Plan(n)
+	if err == nil && birth == nil {
+		err = fmt.Errorf("%w: the Plan of %s for %d processes returned neither a Birth nor an error", ErrAlgorithm, s.Name, n)
+	}
+	return birth, err
+}
+
+// born makes the machine of one seat, and tells it what its messages are
+// called.
+func (s Spec) born(birth Birth, self ID, v View) (Machine, error) {
+	m := birth(self, v)
+	if m == nil {
+		return nil, fmt.Errorf("%w: the Birth of %s made no machine of %v", ErrAlgorithm, s.Name, self)
+	}
+	if adapter, ok := inmost(m).(namer); ok {
+		if err := adapter.name(s.Kinds); err != nil {
+			return nil, fmt.Errorf("%s: %w", s.Name, err)
+		}
+	}
+	return m, nil
+}
+
+// A namer is a machine that wants to know the names of its kinds of messages.
+type namer interface{ name(kinds []string) error }
+
+// inmost returns the machine within others, which have a method Unwrap for
+// that.
+func inmost(m Machine) Machine {
+	for {
+		w, ok := m.(interface{ Unwrap() Machine })
+		if !ok {
+			return m
+		}
+		m = w.Unwrap()
+	}
+}
+
 // Accepts reports why the algorithm cannot run among n processes, or nil.
 func (s Spec) Accepts(n int) error {
-	if n < 1 {
-		return fmt.Errorf("%s among %d processes: there must be at least 1", s.Name, n)
-	}
-	_, err := s.Plan(n)
+	_, err := s.Birth(n)
 	return err
 }
 
@@ -175,11 +234,11 @@ func (s Spec) New(self ID, v View) (Machine, error) {
 	if self < 0 || int(self) >= v.N {
 		return nil, fmt.Errorf("seat %d of a view of %d processes: it must be one of them, 1 to %d", int(self)+1, v.N, v.N)
 	}
-	birth, err := s.Plan(v.N)
+	birth, err := s.plan(v.N)
 	if err != nil {
 		return nil, err
 	}
-	return birth(self, v), nil
+	return s.born(birth, self, v)
 }
 
 // Group makes the machines of all seats.
@@ -187,13 +246,15 @@ func (s Spec) Group(v View) ([]Machine, error) {
 	if err := v.Check(); err != nil {
 		return nil, err
 	}
-	birth, err := s.Plan(v.N)
+	birth, err := s.plan(v.N)
 	if err != nil {
 		return nil, err
 	}
 	ms := make([]Machine, v.N)
 	for i := range ms {
-		ms[i] = birth(ID(i), v)
+		if ms[i], err = s.born(birth, ID(i), v); err != nil {
+			return nil, err
+		}
 	}
 	return ms, nil
 }

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -14,7 +15,7 @@ func even(n int) (Birth, error) {
 }
 
 func TestSpec(t *testing.T) {
-	s := Spec{Name: "even", Plan: even}
+	s := Spec{Name: "even", Kinds: []string{"A", "B", "C"}, Plan: even}
 	for n, want := range map[int]string{-1: "at least 1", 0: "at least 1", 1: "1 is odd", 2: "", 3: "3 is odd"} {
 		err := s.Accepts(n)
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
@@ -37,6 +38,42 @@ func TestSpec(t *testing.T) {
 	if ms, err := s.Group(View{N: 4, Holder: 3}); err != nil || len(ms) != 4 {
 		t.Errorf("Group made %d machines, %v", len(ms), err)
 	}
+}
+
+// A Spec that cannot work is refused in words for its author, wherever it is
+// used first.
+func TestSpecWithMistakes(t *testing.T) {
+	kinds := []string{"A", "B", "C"}
+	for _, c := range []struct {
+		spec Spec
+		want string
+	}{
+		{Spec{Name: "x", Kinds: kinds}, `"x" has no Plan`},
+		{Spec{Name: "x", Kinds: kinds, Plan: Always(nil)}, "neither a Birth nor an error"},
+		{Spec{Name: "x", Kinds: kinds, Plan: Always(func(ID, View) Machine { return nil })}, "made no machine of P1"},
+		{Spec{Name: "x", Kinds: kinds[:2], Plan: even}, "kinds 0 to 2, but the Spec names 2 kinds"},
+		{Spec{Name: "x", Plan: even}, "names 0 kinds"},
+		{Spec{Name: "x", Kinds: kinds[:2], Plan: wrapped}, "names 2 kinds"},
+	} {
+		_, one := c.spec.New(0, View{N: 2})
+		_, all := c.spec.Group(View{N: 2})
+		_, birth := c.spec.Birth(2)
+		for _, err := range []error{c.spec.Accepts(2), one, all, birth} {
+			if !errors.Is(err, ErrAlgorithm) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+		}
+	}
+}
+
+// A wrapper is a machine around another.
+type wrapper struct{ Machine }
+
+func (w wrapper) Unwrap() Machine { return w.Machine }
+
+func wrapped(n int) (Birth, error) {
+	birth, err := even(n)
+	return func(self ID, v View) Machine { return wrapper{birth(self, v)} }, err
 }
 
 func TestNetworkNames(t *testing.T) {

@@ -119,6 +119,9 @@ type machine struct {
 	site *site
 }
 
+// Unwrap returns the site as core made it.
+func (m machine) Unwrap() core.Machine { return m.Machine }
+
 // Stamp returns when a transaction began, by the clock of its home m; none
 // if it has not, or is not at home there. It is for judges: no site looks into
 // another.

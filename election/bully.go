@@ -37,7 +37,7 @@ func Bully() core.Spec {
 		},
 		Plan: core.Always(func(self core.ID, v core.View) core.Machine {
 			s := newBully(self, v)
-			return core.New(self, v, &s)
+			return core.NewElection(self, v, &s)
 		}),
 	}
 }
@@ -72,7 +72,6 @@ const (
 )
 
 type bully struct {
-	permanent[bullyMessage]
 	self core.ID
 	n    int
 

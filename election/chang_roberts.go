@@ -29,7 +29,7 @@ func ChangRoberts(down bool) core.Spec {
 			Symmetric: true,
 		},
 		Plan: core.Always(func(self core.ID, v core.View) core.Machine {
-			return core.New(self, v, &changRoberts{newMember[crMessage](self, v, down)})
+			return core.NewElection(self, v, &changRoberts{newMember[crMessage](self, v, down)})
 		}),
 	}
 }

@@ -26,7 +26,6 @@ func (c *circle) next() core.ID {
 
 // A member is what the processes of both ring algorithms have in common.
 type member[M any] struct {
-	permanent[M]
 	circle
 
 	part   bool    // it takes part in an election whose end it has not heard

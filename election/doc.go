@@ -3,7 +3,7 @@
 //
 // Every process has a number, its seat plus one, and knows those of all
 // others. The highest number alive is to lead, and all who are alive are to
-// know it. The verbs of an election are
+// know it. An election is a core.Elector, and its verbs are
 //
 //	Request(out)            the application has noticed that the leader is silent
 //	Start(out)              the process is new, or back: without a leader it asks for one
@@ -38,13 +38,6 @@
 package election
 
 import "github.com/stile-lock/stile/core"
-
-// permanent is the part of a process that never leaves: there is nothing to
-// release in an election.
-type permanent[M any] struct{}
-
-// Release implements core.Mutex.
-func (permanent[M]) Release(*core.Out[M]) {}
 
 // born returns the leader that a process knows at birth.
 func born(v core.View) core.ID {

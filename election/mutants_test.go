@@ -65,8 +65,8 @@ func caught(t *testing.T, spec core.Spec) bool {
 	return r.Verdict == check.Violated
 }
 
-func wrap[M any, P core.Message[M]](f func(self core.ID, v core.View) core.Mutex[M]) func(self core.ID, v core.View) core.Machine {
-	return func(self core.ID, v core.View) core.Machine { return core.New[M, P](self, v, f(self, v)) }
+func wrap[M any, P core.Message[M]](f func(self core.ID, v core.View) core.Elector[M]) func(self core.ID, v core.View) core.Machine {
+	return func(self core.ID, v core.View) core.Machine { return core.NewElection[M, P](self, v, f(self, v)) }
 }
 
 // The bully.
@@ -112,16 +112,16 @@ func bullyMutants() []mutant {
 	spec := Bully()
 	of := newBully
 	return []mutant{
-		{"a coordinator announced too early", spec, wrap[bullyMessage](func(self core.ID, v core.View) core.Mutex[bullyMessage] {
+		{"a coordinator announced too early", spec, wrap[bullyMessage](func(self core.ID, v core.View) core.Elector[bullyMessage] {
 			return &bullyTooEarly{of(self, v)}
 		})},
-		{"higher ones do not answer", spec, wrap[bullyMessage](func(self core.ID, v core.View) core.Mutex[bullyMessage] {
+		{"higher ones do not answer", spec, wrap[bullyMessage](func(self core.ID, v core.View) core.Elector[bullyMessage] {
 			return &bullyReversed{of(self, v)}
 		})},
-		{"COORDINATOR is not sent to one", spec, wrap[bullyMessage](func(self core.ID, v core.View) core.Mutex[bullyMessage] {
+		{"COORDINATOR is not sent to one", spec, wrap[bullyMessage](func(self core.ID, v core.View) core.Elector[bullyMessage] {
 			return &bullyForgetsOne{of(self, v)}
 		})},
-		{"stale news are followed", spec, wrap[bullyMessage](func(self core.ID, v core.View) core.Mutex[bullyMessage] {
+		{"stale news are followed", spec, wrap[bullyMessage](func(self core.ID, v core.View) core.Elector[bullyMessage] {
 			return &bullyFollowsAnybody{of(self, v)}
 		})},
 	}
@@ -161,13 +161,13 @@ func ringMutants() []mutant {
 	spec := Ring()
 	of := func(self core.ID, v core.View) ring { return ring{newMember[ringMessage](self, v, false)} }
 	return []mutant{
-		{"the lowest number is chosen", spec, wrap[ringMessage](func(self core.ID, v core.View) core.Mutex[ringMessage] {
+		{"the lowest number is chosen", spec, wrap[ringMessage](func(self core.ID, v core.View) core.Elector[ringMessage] {
 			return &ringLowest{of(self, v)}
 		})},
-		{"a coordinator announced too early", spec, wrap[ringMessage](func(self core.ID, v core.View) core.Mutex[ringMessage] {
+		{"a coordinator announced too early", spec, wrap[ringMessage](func(self core.ID, v core.View) core.Elector[ringMessage] {
 			return &ringTooEarly{of(self, v)}
 		})},
-		{"a lost election is waited for", spec, wrap[ringMessage](func(self core.ID, v core.View) core.Mutex[ringMessage] {
+		{"a lost election is waited for", spec, wrap[ringMessage](func(self core.ID, v core.View) core.Elector[ringMessage] {
 			return &ringNoTimeout{of(self, v)}
 		})},
 	}
@@ -220,13 +220,13 @@ func changRobertsMutants() []mutant {
 		return changRoberts{newMember[crMessage](self, v, false)}
 	}
 	return []mutant{
-		{"the id rule reversed", spec, wrap[crMessage](func(self core.ID, v core.View) core.Mutex[crMessage] {
+		{"the id rule reversed", spec, wrap[crMessage](func(self core.ID, v core.View) core.Elector[crMessage] {
 			return &crReversed{of(self, v)}
 		})},
-		{"a coordinator announced too early", spec, wrap[crMessage](func(self core.ID, v core.View) core.Mutex[crMessage] {
+		{"a coordinator announced too early", spec, wrap[crMessage](func(self core.ID, v core.View) core.Elector[crMessage] {
 			return &crTooEarly{of(self, v)}
 		})},
-		{"COORDINATOR stops on the way", spec, wrap[crMessage](func(self core.ID, v core.View) core.Mutex[crMessage] {
+		{"COORDINATOR stops on the way", spec, wrap[crMessage](func(self core.ID, v core.View) core.Elector[crMessage] {
 			return &crForgetsTheRest{of(self, v)}
 		})},
 	}

@@ -38,7 +38,7 @@ func Ring() core.Spec {
 			Symmetric: true,
 		},
 		Plan: core.Always(func(self core.ID, v core.View) core.Machine {
-			return core.New(self, v, &ring{newMember[ringMessage](self, v, false)})
+			return core.NewElection(self, v, &ring{newMember[ringMessage](self, v, false)})
 		}),
 	}
 }

@@ -35,7 +35,7 @@ func With(lock Lock, elect core.Spec) core.Spec {
 				return nil, fmt.Errorf("when some have died: %w", err)
 			}
 		}
-		vote, err := elect.Plan(n)
+		vote, err := elect.Birth(n)
 		if err != nil {
 			return nil, err
 		}
@@ -82,7 +82,7 @@ const (
 )
 
 func (m *frame) Fields(c *core.Coder) {
-	c.Kind(&m.Kind, 255)
+	c.Kind(&m.Kind, uint8(c.Kinds()-1))
 	c.Int("epoch", &m.Epoch, maxEpoch)
 	c.Bytes("message", &m.Bytes)
 	c.Bool("inside", &m.Inside)

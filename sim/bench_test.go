@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/stile-lock/stile/core"
@@ -84,6 +85,7 @@ func TestSteadyStateAllocatesNothing(t *testing.T) {
 		Hold: scenario.Always(scenario.T), Latency: scenario.Always(scenario.T),
 	}
 	w, load := warm(t, c)
+	w.shadow.next = math.MaxInt // twins are born, and do
 	const events = 2000
 	perRun := testing.AllocsPerRun(10, func() {
 		for range events {

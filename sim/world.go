@@ -31,6 +31,8 @@ type world struct {
 	observe  func(e trace.Event) // nil if nobody looks
 	steps    int                 // events observed
 	state    []byte
+	shadow   shadow
+	unasked  core.Set // who is inside without having asked
 
 	// What the run does when a process has entered, or was denied.
 	onEnter func(p core.ID)
@@ -42,7 +44,7 @@ func newWorld(spec core.Spec, view core.View, latency scenario.Dist, net core.Ne
 	if err != nil {
 		return nil, err
 	}
-	birth, err := spec.Plan(view.N)
+	birth, err := spec.Birth(view.N)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +80,7 @@ func (w *world) step(p core.ID, in core.Input) error {
 		}
 		w.machines[p], w.spare[p] = w.spare[p], w.machines[p]
 	}
-	if err := w.machines[p].Step(in, &w.out); err != nil {
+	if err := w.take(p, in); err != nil {
 		return fmt.Errorf("%s: %v at %s: %w", w.spec.Name, p, scenario.FormatTime(w.now), err)
 	}
 	w.send(p)
@@ -89,6 +91,15 @@ func (w *world) step(p core.ID, in core.Input) error {
 		w.noticed(p, n)
 	}
 	return nil
+}
+
+// take lets p's machine take a step, and now and then a twin of it too, unless
+// it is rebuilt from its bytes for every step anyway.
+func (w *world) take(p core.ID, in core.Input) error {
+	if w.shadow.taken++; w.shadow.taken > w.shadow.next && w.spare == nil {
+		return w.takeTwice(p, in)
+	}
+	return w.machines[p].Step(in, &w.out)
 }
 
 // noticed does what a notice of p's machine asks for.
@@ -116,6 +127,12 @@ func (w *world) ask(p core.ID) error {
 	w.meter.asked(p, w.now, w.oracle)
 	w.oracle.asked(p)
 	w.note(trace.Event{Kind: trace.Ask, Proc: p})
+	if w.unasked.Has(p) { // it goes out before it asks
+		w.unasked.Remove(p)
+		if err := w.step(p, core.Input{Kind: core.Release}); err != nil {
+			return err
+		}
+	}
 	return w.step(p, core.Input{Kind: core.Request})
 }
 
@@ -124,6 +141,7 @@ func (w *world) enter(p core.ID) {
 	if w.oracle.procs[p].phase != waiting {
 		w.oracle.violate(Violation{"unasked-entry", w.now, p, core.None})
 		w.note(trace.Event{Kind: trace.Violation, Proc: p, Peer: core.None, Name: "unasked-entry"})
+		w.unasked.Add(p)
 		return
 	}
 	w.oracle.entered(p, w.now)

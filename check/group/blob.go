@@ -50,8 +50,13 @@ type TooMuch struct{ what string }
 
 func (e TooMuch) Error() string { return e.what }
 
-func tooManyTimes(t uint64) error {
-	return TooMuch{fmt.Sprintf("a logical time reached %d, above %d: too many different times at once", t, maxTime)}
+// tooManyTimes says that a time is too late, and what may be the reason.
+func tooManyTimes(t uint64, spreads bool) error {
+	s := fmt.Sprintf("a logical time reached %d, above %d: too many different times at once", t, maxTime)
+	if !spreads {
+		s += "; if its times can drift apart without bound, set Spec.Spreads"
+	}
+	return TooMuch{s}
 }
 
 func tooManyBlobs() error {
@@ -119,7 +124,7 @@ func (l *lister) Ticket(t *uint64) {
 	switch {
 	case l.form.Times == Kept:
 	case *t > maxTime:
-		l.err = tooManyTimes(*t)
+		l.err = tooManyTimes(*t, l.form.Times == Spread)
 	default:
 		l.b.times |= 1 << *t
 	}

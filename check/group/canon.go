@@ -3,7 +3,7 @@ package group
 import (
 	"cmp"
 	"encoding/binary"
-	mathbits "math/bits"
+	"math/bits"
 	"slices"
 
 	"github.com/stile-lock/stile/check/explore"
@@ -46,7 +46,7 @@ type mapping struct {
 	id     uint32
 	same   bool // nothing changes
 	kept   bool // times stay as they are
-	times  [maxTime + 8]uint64
+	times  [maxTime + 1]uint64
 	anchor []uint64
 	ranks  []counter // sorted
 }
@@ -145,12 +145,12 @@ func (w *worker) isVain(t timer) bool {
 func shrunk(old, now uint64) uint64 {
 	var open uint64
 	for rest := old; rest != 0; {
-		x := mathbits.TrailingZeros64(rest)
+		x := bits.TrailingZeros64(rest)
 		rest &= rest - 1
 		if rest == 0 {
 			break
 		}
-		y := mathbits.TrailingZeros64(rest)
+		y := bits.TrailingZeros64(rest)
 		if y-x >= 2 && now>>(x+1)&1 == 1 && now>>y&1 == 1 {
 			open |= 1 << y
 		}
@@ -210,7 +210,7 @@ func (w *worker) newMapping(r rule) *mapping {
 		next = 0
 	}
 	for rest := r.times; rest != 0; rest &= rest - 1 {
-		t := mathbits.TrailingZeros64(rest)
+		t := bits.TrailingZeros64(rest)
 		if last >= 0 {
 			gap := t - last
 			if w.Form.Times == Spread && (gap > 2 || r.wide>>t&1 == 1) {
@@ -219,7 +219,7 @@ func (w *worker) newMapping(r rule) *mapping {
 			next += uint64(gap)
 		}
 		if next > maxTime {
-			w.err = tooManyTimes(next)
+			w.err = tooManyTimes(next, w.Form.Times == Spread)
 		} else {
 			m.times[t] = next
 		}

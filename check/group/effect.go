@@ -68,7 +68,13 @@ func (w *worker) run(state *blob, in core.Input, msg *blob) (effect, error) {
 		return effect{}, err
 	}
 	w.loaded[state.seat] = unloaded
+	if err := w.twin.Before(m, w.birth(state.seat, w.Starts[0])); err != nil {
+		return effect{}, err
+	}
 	if err := m.Step(in, &w.out); err != nil {
+		return effect{}, err
+	}
+	if err := w.twin.After(state.seat, in, m, &w.out); err != nil {
 		return effect{}, err
 	}
 	w.state = m.AppendState(w.state[:0])
@@ -92,7 +98,7 @@ func (w *worker) run(state *blob, in core.Input, msg *blob) (effect, error) {
 			return effect{}, err
 		}
 		if b.times&^allowed != 0 {
-			return effect{}, LiftError{fmt.Sprintf("a message of %v has a time that was counted up by more than one", w.name(state.seat))}
+			return effect{}, LiftError{what: fmt.Sprintf("a message of %v has a time that was counted up by more than one", w.name(state.seat))}
 		}
 		e.sends = append(e.sends, sent{b.id, uint16(int(state.seat)*w.Seats + int(s.To)), b.idem})
 	}
@@ -101,7 +107,7 @@ func (w *worker) run(state *blob, in core.Input, msg *blob) (effect, error) {
 		return effect{}, err
 	}
 	if b.times&^allowed != 0 {
-		return effect{}, LiftError{fmt.Sprintf("%v counts up by more than one in one step", w.name(state.seat))}
+		return effect{}, LiftError{what: fmt.Sprintf("%v counts up by more than one in one step", w.name(state.seat))}
 	}
 	e.state = b.id
 	return e, nil

@@ -85,13 +85,13 @@ type Model struct {
 	blobs  *blobs
 	birth  core.Birth
 	mortal bool // somebody may crash, or be taken for dead
-	bits   bits
+	bits   looks
 
 	longest atomic.Int64 // letters on one link, so far
 }
 
-// bits are those of the properties that are looked for here.
-type bits struct{ token, alibi, channels explore.Broken }
+// looks are the bits of the properties that are looked for here.
+type looks struct{ token, alibi, channels explore.Broken }
 
 // New makes a model.
 func New(c Config) (*Model, error) {
@@ -102,7 +102,7 @@ func newModel(c Config, r reductions) (*Model, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	birth, err := c.Spec.Plan(c.Seats)
+	birth, err := c.Spec.Birth(c.Seats)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func newModel(c Config, r reductions) (*Model, error) {
 	}
 	m := &Model{Config: c, reductions: r, birth: birth, blobs: &blobs{ids: map[string]uint32{}}}
 	m.mortal = c.Crashes > 0 || c.Wrong
-	m.bits = bits{m.Bit(family.Token), m.Bit(family.Alibi), m.Bit(family.Channels)}
+	m.bits = looks{m.Bit(family.Token), m.Bit(family.Alibi), m.Bit(family.Channels)}
 	return m, nil
 }
 
@@ -119,8 +119,6 @@ func newModel(c Config, r reductions) (*Model, error) {
 // in it: then all would hold, and mean nothing.
 func (c *Config) check() error {
 	switch {
-	case c.Spec.Plan == nil:
-		return errors.New("the Spec has no Plan: there is nothing to check")
 	case c.Seats > maxSeats:
 		return fmt.Errorf("%d processes: the checker takes at most %d", c.Seats, maxSeats)
 	case c.Network > core.Lossy:
@@ -142,7 +140,7 @@ func (c *Config) check() error {
 			return fmt.Errorf("a start of %d processes in a group of %d", v.N, c.Seats)
 		}
 	}
-	return c.Spec.Accepts(c.Seats)
+	return nil
 }
 
 // Bit returns the bit of a property, or 0 if it cannot be seen here.

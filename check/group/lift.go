@@ -3,91 +3,111 @@ package group
 import (
 	"bytes"
 	"fmt"
+	"math/bits"
 	"slices"
 
 	"github.com/stile-lock/stile/core"
 )
 
 // The lift test: what makes canonical states sound is that a machine does the
-// same when all logical times are moved up together, and when gaps between
-// them are widened; and with counters that are ranked, when those are. Every
-// different step of every machine is tried so.
+// same when all logical times are moved up together, when gaps between them are
+// widened, and when the counters of a column are moved, up together where they
+// are measured from an anchor, and apart where only their order counts. Every
+// different step of every machine is taken again in several such ways.
 
-// LiftError says that an algorithm does more with logical times than compare,
-// copy and count up by one, so that its states cannot be renumbered.
-type LiftError struct{ what string }
+// LiftError says that an algorithm does more with logical times or counters
+// than compare, copy and count up by one, so that its states cannot be
+// renumbered.
+type LiftError struct {
+	what     string
+	counters bool // it is about counters
+}
 
 func (e LiftError) Error() string {
-	return "its behaviour changes when logical times are shifted: " + e.what
+	moved := "logical times"
+	if e.counters {
+		moved = "counters"
+	}
+	return "its behaviour changes when " + moved + " are shifted: " + e.what
 }
 
-// A lifter moves times and counters up and apart. What a step counts up by one
-// stays next to what it was.
+// A shift is one way to move numbers: all times up by so much, gaps between them
+// that are 2 or more wider by so much, and the counters of each column up, no
+// two columns alike, or apart.
+type shift struct{ up, wide, seqs, ranks uint64 }
+
+// far is further than any time or counter of a canonical state.
+const far = 1 << 20
+
+// timeShifts, seqShifts and rankShifts are the ways that are tried. What looks at
+// a remainder sees one of the small ones, what looks at a size sees a large one.
+var (
+	timeShifts = [...]shift{{up: 1}, {up: 2, wide: 2}, {up: 7, wide: 1}, {up: far}, {up: far + 1, wide: far}}
+	seqShifts  = [...]shift{{seqs: 1}, {seqs: 2}, {seqs: 7}, {seqs: far}}
+	rankShifts = [...]shift{{ranks: 2}, {ranks: 3}, {ranks: far + 1}}
+)
+
+// A lifter moves the times and counters of what it visits. A time that is not
+// among those that it knows is taken to have been counted up from the one
+// before it, and so is a counter.
 type lifter struct {
-	form  Form
-	times [maxTime + 8]uint64
-	moved map[counter]uint64
-	odd   bool // there was a counter that is neither one of those before the step, nor one more
+	shift
+	from, to []uint64
+	counters []counter
+	odd      bool // there was a counter that is neither known, nor one more
 }
 
-// newLifter returns a lifter for the times and counters that there are.
-func newLifter(f Form, times uint64, counters []counter) *lifter {
-	l := &lifter{form: f, moved: map[counter]uint64{}}
-	for _, c := range counters {
-		l.moved[c] = 3*c.value + 2
-	}
-	next := uint64(3)
-	if times&1 == 1 {
-		next = 0 // 0 is a value of its own: it stays
-	}
-	last := -1
-	for t := range l.times {
-		if t < 64 && times>>t&1 == 1 {
-			if last >= 0 {
-				next += uint64(t - last)
-				if t-last >= 2 {
-					next += 2
-				}
+// newLifter returns a lifter for these times and counters, and whether it moves
+// any. If 0 is one of the times it is a value of its own, and stays.
+func newLifter(times uint64, counters []counter, m shift) (l *lifter, moves bool) {
+	l = &lifter{shift: m, counters: counters}
+	moves = m.seqs != 0 || m.ranks != 0 && len(counters) > 0
+	for ; times != 0 && m.up != 0; times &= times - 1 {
+		t := uint64(bits.TrailingZeros64(times))
+		to := t + m.up
+		if n := len(l.from); n > 0 {
+			gap := t - l.from[n-1]
+			if gap >= 2 {
+				gap += m.wide
 			}
-			last = t
-			l.times[t] = next
-			continue
+			to = l.to[n-1] + gap
+		} else if t == 0 {
+			to = 0
 		}
-		if t > 0 {
-			l.times[t] = l.times[t-1] + 1 // counted up in this step
-		}
+		l.from, l.to = append(l.from, t), append(l.to, to)
+		moves = moves || to != t
 	}
-	return l
+	return l, moves
 }
 
 // Time implements core.TimeVisitor.
-func (l *lifter) Time(t *uint64) {
-	if *t != 0 {
-		l.Ticket(t)
+func (l *lifter) Time(v *uint64) {
+	if *v != 0 {
+		l.Ticket(v)
 	}
 }
 
 // Ticket implements core.TimeVisitor.
-func (l *lifter) Ticket(t *uint64) {
-	switch {
-	case l.form.Times == Kept:
-	case *t >= uint64(len(l.times)):
-		l.odd = true
-	default:
-		*t = l.times[*t]
+func (l *lifter) Ticket(v *uint64) {
+	for i := len(l.from) - 1; i >= 0; i-- {
+		if l.from[i] <= *v {
+			*v += l.to[i] - l.from[i]
+			return
+		}
 	}
 }
 
 // Seq implements core.TimeVisitor.
 func (l *lifter) Seq(column core.ID, v *uint64) {
-	if l.form.Counters != Ranked || *v == 0 {
-		return
-	}
-	if to, ok := l.moved[counter{column, *v}]; ok {
-		*v = to
-	} else if to, ok := l.moved[counter{column, *v - 1}]; ok || *v == 1 {
-		*v = to + 1
-	} else {
+	switch {
+	case l.seqs != 0:
+		*v += l.seqs + uint64(column)
+	case l.ranks == 0 || *v == 0:
+	case slices.Contains(l.counters, counter{column, *v}):
+		*v = 3**v + l.ranks
+	case slices.Contains(l.counters, counter{column, *v - 1}):
+		*v = 3*(*v-1) + l.ranks + 1
+	case *v != 1:
 		l.odd = true
 	}
 }
@@ -95,12 +115,12 @@ func (l *lifter) Seq(column core.ID, v *uint64) {
 // Anchor implements core.TimeVisitor.
 func (l *lifter) Anchor(column core.ID, v *uint64) { l.Seq(column, v) }
 
-// before returns the times and counters that there are before a step.
+// before returns the times and counters that a step starts from.
 func before(state *blob, in core.Input, msg *blob) (times uint64, counters []counter) {
-	times, counters = state.times, slices.Clone(state.counters)
+	times, counters = state.times, state.counters
 	if msg != nil {
 		times |= msg.times
-		counters = append(counters, msg.counters...)
+		counters = slices.Concat(counters, msg.counters)
 	}
 	if in.Kind == core.Hear && in.Time <= maxTime {
 		times |= 1 << in.Time
@@ -120,65 +140,80 @@ func (w *worker) counted(state *blob, in core.Input, msg *blob) uint64 {
 	return times | times<<1
 }
 
-// lift tries the step that w has just taken with its times and counters moved.
-// w.state and w.out hold what came of it.
+// lift tries the step that w has just taken with its numbers moved. w.state and
+// w.out hold what came of it.
 func (w *worker) lift(state *blob, in core.Input, msg *blob) error {
-	times, counters := before(state, in, msg)
-	if w.Form == (Form{}) || times == 0 && len(counters) == 0 {
+	if w.err != nil {
 		return nil
 	}
-	v := newLifter(w.Form, times, counters)
-	lifted, err := w.rewrite(state, v)
+	times, counters := before(state, in, msg)
+	var ways []shift
+	if w.Form.Times != Kept && times != 0 {
+		ways = append(ways, timeShifts[:]...)
+	}
+	switch {
+	case w.Form.Counters == Ranked:
+		ways = append(ways, rankShifts[:]...)
+	case state.seqs || msg != nil && msg.seqs:
+		ways = append(ways, seqShifts[:]...)
+	}
+	for _, m := range ways {
+		if l, moves := newLifter(times, counters, m); moves {
+			if err := w.again(state, in, msg, l); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// again takes the step with its numbers moved, and compares.
+func (w *worker) again(state *blob, in core.Input, msg *blob, l *lifter) error {
+	lifted, err := w.rewrite(state, l)
 	if err != nil {
 		return err
 	}
 	if msg != nil {
-		if in.Bytes, err = w.rewrite(msg, v); err != nil {
+		if in.Bytes, err = w.rewrite(msg, l); err != nil {
 			return err
 		}
 	}
 	if in.Kind == core.Hear {
-		v.Time(&in.Time)
+		l.Time(&in.Time)
 	}
 	m := w.other[state.seat]
 	if err := m.LoadState(lifted); err != nil {
 		return err
 	}
-	var out core.Output
-	if err := m.Step(in, &out); err != nil {
+	if err := m.Step(in, &w.lifted); err != nil {
 		return err
 	}
-	return w.compare(state, in, m.AppendState(nil), &out, v)
-}
-
-// compare compares what a machine did with its times moved with w.state and
-// w.out, which it did without.
-func (w *worker) compare(state *blob, in core.Input, got []byte, out *core.Output, v *lifter) error {
-	want, err := w.rewrite(&blob{seat: state.seat, bytes: w.state}, v)
+	got := m.AppendState(nil)
+	want, err := w.rewrite(&blob{seat: state.seat, bytes: w.state}, l)
 	if err != nil {
 		return err
 	}
-	where := fmt.Sprintf("%v in state %x, given input %d", w.name(state.seat), state.bytes, in.Kind)
-	same := slices.EqualFunc(out.Notices, w.out.Notices, func(a, b core.Notice) bool { return sameNotice(a, b, v) })
-	if !same || !bytes.Equal(got, want) || out.Entered != w.out.Entered || len(out.Sends) != len(w.out.Sends) {
-		return LiftError{where}
-	}
-	for i, s := range out.Sends {
-		want, err := w.rewrite(&blob{seat: core.None, bytes: w.out.Bytes(i)}, v)
-		if err != nil {
-			return err
-		}
-		if t := w.out.Sends[i]; s.To != t.To || s.Group != t.Group || !bytes.Equal(out.Bytes(i), want) {
-			return LiftError{"a message of " + where}
+	expected := w.out
+	expected.Notices = slices.Clone(w.out.Notices)
+	for i := range expected.Notices {
+		if n := &expected.Notices[i]; n.Kind == core.Heard || n.Kind == core.Doomed {
+			l.Seq(n.Who, &n.Attempt)
 		}
 	}
-	if v.odd {
-		return LiftError{fmt.Sprintf("%v counts up by more than one in one step", w.name(state.seat))}
+	alike := w.lifted.Equal(&expected, func(moved, sent []byte) bool {
+		var want []byte
+		if want, err = w.rewrite(&blob{seat: core.None, bytes: sent}, l); err != nil {
+			return false
+		}
+		return bytes.Equal(moved, want)
+	})
+	switch {
+	case err != nil:
+		return err
+	case l.odd:
+		return LiftError{w.name(state.seat) + " counts up by more than one in one step", true}
+	case !alike || !bytes.Equal(got, want):
+		return LiftError{fmt.Sprintf("%v in state %x", w.name(state.seat), state.bytes), l.up == 0}
 	}
 	return nil
-}
-
-func sameNotice(a, b core.Notice, v *lifter) bool {
-	v.Seq(b.Who, &b.Attempt)
-	return a.Kind == b.Kind && a.Who == b.Who && slices.Equal(a.Cycle, b.Cycle) && a.Timer == b.Timer && a.After == b.After && a.Attempt == b.Attempt
 }

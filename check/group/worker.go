@@ -17,6 +17,8 @@ type worker struct {
 	loaded   []uint32       // which state each of them is in
 	other    []core.Machine // for the lift test
 	out      core.Output
+	lifted   core.Output // of the lift test
+	twin     core.Twin
 
 	infos []*blob          // blobs by number, as far as seen here
 	times []uint64         // their logical times

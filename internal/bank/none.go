@@ -12,6 +12,7 @@ func NoLock() core.Spec {
 		Name: noLock, Title: "No lock",
 		Wrong:   "there is no exclusion",
 		Network: core.Lossy,
+		Kinds:   []string{"NOTHING"},
 		Plan: core.Always(func(self core.ID, v core.View) core.Machine {
 			return core.New(self, v, &open{})
 		}),
