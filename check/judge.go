@@ -45,7 +45,7 @@ func (r *run) violated(m *group.Model, name string, bits explore.Broken) error {
 	}
 	r.tell(&p, m, start, steps, len(steps), expectation(m, bit))
 	if p.Verdict == Violated {
-		p.Note = fmt.Sprintf("after %d steps", len(p.Trace))
+		p.Note = after(p)
 		if name == Starvation {
 			p.Note += " nothing need happen any more"
 		}
@@ -53,6 +53,9 @@ func (r *run) violated(m *group.Model, name string, bits explore.Broken) error {
 	r.add(p)
 	return nil
 }
+
+// after says how long a counterexample is.
+func after(p Property) string { return fmt.Sprintf("after %d steps", len(p.Trace)) }
 
 // first returns where one of some properties is broken first, and which.
 func first(g *explore.Graph, bits explore.Broken) (best explore.Place, bit explore.Broken) {

@@ -172,7 +172,7 @@ func (r *run) agreement(m *group.Model, g *explore.Graph, p Property) error {
 		p.Verdict = Violated
 		r.tell(&p, m, start, steps, len(steps), nil)
 		if p.Verdict == Violated {
-			p.Note = fmt.Sprintf("after %d steps", len(p.Trace))
+			p.Note = after(p)
 		}
 		break
 	}

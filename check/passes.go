@@ -61,6 +61,9 @@ func (r *run) explore(m *group.Model, list []family.Property, alone bool) (*expl
 	l := r.remaining()
 	if len(list) == 1 && alone && list[0].Name != Channels {
 		l.Stop = bitsOf(m, list[0].Name)
+		if found, err := r.dive(m, list[0].Name, l); found || err != nil {
+			return nil, err
+		}
 	}
 	if r.First {
 		l.Stop = ^explore.Broken(0)
