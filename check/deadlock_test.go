@@ -1,9 +1,4 @@
-//go:build !race
-
-// These checks run in one thread: the race detector has nothing to find here,
-// and would take minutes for it.
-
-package check_test
+package check
 
 import (
 	"fmt"
@@ -11,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stile-lock/stile/check"
 	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/family/transactions"
 )
 
 // TestDeadlockMethods: every order of events, for every method. Each of some
@@ -106,21 +101,20 @@ func TestDeadlockMethods(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			config := check.Dinner(m, c.mode, c.sites, c.processes, c.transactions)
-			config.Crash = c.crash
-			r, err := check.RunDeadlock(config)
-			if err != nil {
-				t.Fatal(err)
+			config := transacts(t, transactions.Dinner(m, c.mode, c.sites, c.processes), c.transactions)
+			if c.crash {
+				config.Crashes = 1
 			}
+			r := mustRun(t, config)
 			var violated []string
 			for _, p := range r.Properties {
 				switch p.Verdict {
-				case check.Violated:
+				case Violated:
 					violated = append(violated, p.Name)
 					if len(p.Trace) == 0 {
 						t.Errorf("%s %s: %s is violated, but nobody says how", c.name, c.mode, p.Name)
 					}
-				case check.Unfinished:
+				case Unfinished:
 					t.Errorf("%s %s: %s is unfinished", c.name, c.mode, p.Name)
 				}
 			}
@@ -134,14 +128,11 @@ func TestDeadlockMethods(t *testing.T) {
 // TestFalseCycle: with three sites that send their graphs on every change, too,
 // the coordinator can see a cycle that never was.
 func TestFalseCycle(t *testing.T) {
-	c := check.Dinner(deadlock.DetectCentral(), deadlock.OnChange, 3, 3, 2)
+	c := transacts(t, transactions.Dinner(deadlock.DetectCentral(), deadlock.OnChange, 3, 3), 2)
 	c.First = true
-	r, err := check.RunDeadlock(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := r.Find(check.FalseReport)
-	if p.Verdict != check.Violated || !strings.Contains(p.Trace[len(p.Trace)-1], "aborts: P1->P2->P3->P1") {
+	r := mustRun(t, c)
+	p := r.Find(FalseReport)
+	if p.Verdict != Violated || !strings.Contains(p.Trace[len(p.Trace)-1], "aborts: P1->P2->P3->P1") {
 		t.Errorf("false-report %s: %v, want a false cycle of three", p.Verdict, p.Trace)
 	}
 }
@@ -149,16 +140,13 @@ func TestFalseCycle(t *testing.T) {
 // TestPriorityStarves: the story of a process of low rank that is preempted
 // again and again, which can go on for ever.
 func TestPriorityStarves(t *testing.T) {
-	r, err := check.RunDeadlock(check.Dinner(deadlock.Priority(), "", 2, 2, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := r.Find(check.Starvation)
+	r := mustRun(t, transacts(t, transactions.Dinner(deadlock.Priority(), "", 2, 2), 0))
+	p := r.Find(Starvation)
 	want := []string{
 		"site 1 gets GRANT of site 2", "P1 commits", "P1 asks for L1", "P1 asks for L2",
 		"site 2 gets RELEASE of site 1", "site 2 gets REQUEST of site 1; P2 aborts", "P2 asks for L2",
 	}
-	if p.Verdict != check.Violated || !strings.HasPrefix(p.Note, "P2 never commits") || !slices.Equal(p.Trace[p.Loop:], want) {
+	if p.Verdict != Violated || !strings.HasPrefix(p.Note, "P2 never commits") || !slices.Equal(p.Trace[p.Loop:], want) {
 		t.Errorf("starvation %s: %s\n%q for ever, want\n%q", p.Verdict, p.Note, p.Trace[p.Loop:], want)
 	}
 }
@@ -188,10 +176,7 @@ func TestCrowd(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := check.RunDeadlock(check.Crowd(m, c.mode, c.sites, c.transactions))
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := mustRun(t, transacts(t, transactions.Crowd(m, c.mode, c.sites), c.transactions))
 		if err := r.Err(); err != nil {
 			t.Errorf("%d sites, %d transactions: %v", c.sites, c.transactions, err)
 		}
@@ -203,12 +188,21 @@ func TestCrowd(t *testing.T) {
 
 // TestDeadlockRefused: what cannot be checked is refused.
 func TestDeadlockRefused(t *testing.T) {
-	c := check.Dinner(deadlock.WaitDie(), "", 2, 2, -1)
-	if _, err := check.RunDeadlock(c); err == nil {
+	if _, err := Run(transacts(t, transactions.Dinner(deadlock.WaitDie(), "", 2, 2), -1)); err == nil {
 		t.Error("less than no transactions: want an error")
 	}
-	c = check.Dinner(deadlock.WaitDie(), "change", 2, 2, 1)
-	if _, err := check.RunDeadlock(c); err == nil {
+	if _, err := transactions.Dinner(deadlock.WaitDie(), "change", 2, 2).Spec(); err == nil {
 		t.Error("a mode that there is not: want an error")
 	}
+}
+
+// transacts returns the check of transactions, so many of each process; 0 means
+// any number.
+func transacts(t testing.TB, c transactions.Config, rounds int) Config {
+	t.Helper()
+	spec, err := c.Spec()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Config{Spec: spec, Family: c.Family(), Nodes: len(c.Programs), Requests: rounds}
 }

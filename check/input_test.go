@@ -21,7 +21,10 @@ func TestRefusesBadInput(t *testing.T) {
 	}{
 		{Config{Spec: spec}, "among 0 processes"},
 		{Config{Spec: spec, Nodes: -1}, "among -1 processes"},
-		{Config{Spec: spec, Nodes: 13}, "at most 12"},
+		{Config{Spec: spec, Nodes: 65}, "at most 64"},
+		{Config{Spec: spec, Nodes: 31}, "31 who may ask"},
+		{Config{Spec: spec, Nodes: 17, Requests: 1, Properties: []string{Order}}, "among at most 16"},
+		{Config{Spec: spec, Nodes: 3, Crashes: 1}, "does not survive deaths"},
 		{Config{Spec: spec, Nodes: 2, Requests: -1}, "-1 requests"},
 		{Config{Spec: spec, Nodes: 2, Requests: 256}, "256 requests"},
 		{Config{Spec: spec, Nodes: 2, Requesters: []core.ID{0, 2}}, "requester 3 of 2"},
@@ -94,7 +97,7 @@ func TestSpecWithMistakes(t *testing.T) {
 	spec := toy("")
 	spec.Kinds = spec.Kinds[:3]
 	_, lock := Run(Config{Spec: spec, Nodes: 3})
-	_, election := RunElection(Election{Spec: core.Spec{Name: "x", Family: core.Election, Plan: core.Always(nil)}, Nodes: 3})
+	_, election := Run(Config{Spec: core.Spec{Name: "x", Family: core.Election, Plan: core.Always(nil)}, Nodes: 3})
 	for _, err := range []error{lock, election} {
 		if !errors.Is(err, core.ErrAlgorithm) {
 			t.Errorf("got %v", err)

@@ -3,21 +3,24 @@ package check
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/stile-lock/stile/check/explore"
+	"github.com/stile-lock/stile/check/group"
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/family"
 	"github.com/stile-lock/stile/scenario"
 )
 
 // violated reports a property that was seen broken. What cannot be shown is
 // unfinished.
-func (r *run) violated(h *host, e *explore.Exploration, name string, bit explore.Broken) error {
-	p, why, err := r.way(h, name, bit, 0)
+func (r *run) violated(m *group.Model, e *explore.Exploration, name string, bits explore.Broken) error {
+	p, why, err := r.way(m, name, bits, 0)
 	if err != nil {
 		return err
 	}
 	if p == nil {
-		p = &Property{Name: name, Verdict: Unfinished, Note: fmt.Sprintf("something is wrong after %d steps, but the way there was not found: %s", e.Broken[bit].Steps(), why)}
+		p = &Property{Name: name, Verdict: Unfinished, Note: fmt.Sprintf("something is wrong after %d steps, but the way there was not found: %s", e.StepsTo(bits), why)}
 	}
 	r.add(*p)
 	return nil
@@ -25,291 +28,198 @@ func (r *run) violated(h *host, e *explore.Exploration, name string, bit explore
 
 // way finds the shortest way to break a property, while so much memory is in
 // use. If it is not found it says why.
-func (r *run) way(h *host, name string, bit explore.Broken, used int64) (p *Property, why string, err error) {
-	w, ok := r.ways[wayTo{h, bit}] // a deadlock breaks two properties
+func (r *run) way(m *group.Model, name string, bits explore.Broken, used int64) (p *Property, why string, err error) {
+	w, ok := r.ways[wayTo{m, bits}] // a deadlock breaks two properties
 	if !ok {
-		if w, why, err = r.search(h, bit, used); err != nil || why != "" {
+		if w, why, err = r.search(m, bits, used); err != nil || why != "" {
 			return nil, why, err
 		}
 		if r.ways == nil {
 			r.ways = map[wayTo]way{}
 		}
-		r.ways[wayTo{h, bit}] = w
+		r.ways[wayTo{m, bits}] = w
 	}
-	moves, err := h.concrete(w.start, w.states)
-	if errors.Is(err, errSpurious) {
-		return &Property{Name: name, Verdict: Unfinished, Note: err.Error() + "; try with a bound on requests"}, "", nil
-	}
+	p = &Property{Name: name, Verdict: Violated}
+	steps, err := m.Run(group.Path{Start: w.start, States: w.states})
 	if err != nil {
-		return nil, "", err
+		return p, "", r.spurious(p, err)
 	}
-	p = &Property{Name: name, Verdict: Violated, Note: fmt.Sprintf("after %d steps", len(moves))}
-	if name == Starvation {
-		p.Note += " nothing need happen any more"
+	r.tell(p, m, w.start, steps, len(steps), expectation(m, w.bit))
+	if p.Verdict == Violated {
+		p.Note = after(*p)
+		if name == Starvation {
+			p.Note += " nothing need happen any more"
+		}
 	}
-	return p, "", r.tell(p, h, w.start, moves, expectation(bit))
+	return p, "", nil
 }
 
 // A way is the states that lead to something broken, from start number start.
 type way struct {
 	start  int
 	states [][]byte
+	bit    explore.Broken // what is broken there
 }
 
 // A wayTo names what is broken, and where.
 type wayTo struct {
-	h   *host
-	bit explore.Broken
+	m    *group.Model
+	bits explore.Broken
 }
 
 // search finds the shortest way to something broken, or says why not.
-func (r *run) search(h *host, bit explore.Broken, used int64) (w way, why string, err error) {
+func (r *run) search(m *group.Model, bits explore.Broken, used int64) (w way, why string, err error) {
 	l := r.remaining("the way to a violation")
-	l.Stop = bit
+	l.Stop = bits
 	if l.Memory > 0 {
 		l.Memory = max(1, l.Memory-used)
 	}
-	g, err := explore.BuildGraph(h, explore.GraphLimits{Limits: l})
+	g, err := explore.BuildGraph(m, explore.GraphLimits{Limits: l})
 	if err != nil {
 		return w, "", err
 	}
-	r.count(g.States())
-	at, ok := g.Found(bit)
-	if !ok {
+	r.report.count(g.States())
+	at, bit := first(g, bits)
+	if bit == 0 {
 		return w, g.Unfinished, nil
 	}
+	w.bit = bit
 	if w.start, w.states, err = g.Along(g.PathTo(at.State)); err != nil || at.Step == nil {
 		return w, "", err
 	}
 	var next []byte
 	_, err = g.Worker().Next(w.states[len(w.states)-1], func(s explore.Step, b []byte) {
 		if next == nil && s.Label == at.Step.Label && s.Broken&bit != 0 {
-			next = append([]byte{}, b...)
+			next = slices.Clone(b)
 		}
 	})
 	w.states = append(w.states, next)
 	return w, "", err
 }
 
-// expectation returns what a scenario expects that shows a property broken.
-func expectation(bit explore.Broken) []scenario.Expectation {
-	switch bit {
-	case brokenExclusion:
-		return []scenario.Expectation{{Kind: scenario.Violated, Name: scenario.MutualExclusion}}
-	case brokenOrder:
-		return []scenario.Expectation{{Kind: scenario.Violated, Name: scenario.Order}}
-	case brokenDeadlock:
-		return []scenario.Expectation{{Kind: scenario.Violated, Name: scenario.LostRequest}}
+// after says how long a counterexample is.
+func after(p Property) string { return fmt.Sprintf("after %d steps", len(p.Trace)) }
+
+// first returns where one of some properties is broken first, and which.
+func first(g *explore.Graph, bits explore.Broken) (best explore.Place, bit explore.Broken) {
+	for b := explore.Broken(1); b != 0 && b <= bits; b <<= 1 {
+		if at, ok := g.Found(b & bits); ok && (bit == 0 || at.State < best.State) {
+			best, bit = at, b
+		}
 	}
-	return nil
+	return best, bit
 }
 
-// tell puts a counterexample into a property.
-func (r *run) tell(p *Property, h *host, start int, moves []move, expect []scenario.Expectation) error {
-	sc := scenario.Scenario{Options: r.Options}
-	v := h.Starts[0]
-	if h.Upset {
-		sc.Set = h.settings(start)
-	} else {
-		v = h.Starts[start]
-	}
-	sc.Algorithm, sc.Processes, sc.Network = r.Spec.Name, r.Nodes, h.Network
-	sc.Holder, sc.Busy, sc.Steps = v.Holder, v.Busy, true
-	sc.Title = fmt.Sprintf("%s among %d: %s violated", r.Spec.Name, r.Nodes, p.Name)
-	sc.Actions = actions(h.started(start, moves))
-	sc.Expect = expect
-	sc.Seed = 1 // chance has no say, and so it need not be mentioned
-	p.Counterexample, p.spec = &sc, r.Spec
-	for _, a := range sc.Actions {
-		p.Trace = append(p.Trace, a.String())
-	}
-	return p.confirm()
-}
-
-// liveness looks at infinite runs.
-func (r *run) liveness(h *host, e *explore.Exploration) error {
-	if _, stuck := e.Broken[brokenDeadlock]; stuck && r.wants(Starvation) {
-		if err := r.violated(h, e, Starvation, brokenDeadlock); err != nil {
-			return err
-		}
-	}
-	p := r.passed(e, Starvation)
-	b := r.passed(e, Bypass)
-	if e.Unfinished == "" && r.Requests > 0 && r.report.Find(Starvation) == nil {
-		o, err := explore.OutlookOf(h, r.remaining("whether runs end"))
-		if err != nil {
-			return err
-		}
-		r.count(o.States)
-		if o.Runs == explore.Unknown {
-			p.Verdict, p.Note = Unfinished, o.Unfinished
-		}
-		if o.Runs != explore.SomeGoOn {
-			r.add(p) // and there is no deadlock
-		}
-	}
-	if r.report.Find(Starvation) != nil && !r.wants(Bypass) {
-		return nil
-	}
-	if need := explore.GraphBytes(e.States, e.Transitions) + h.Bytes(); e.Unfinished == "" && r.Memory > 0 && need > r.Memory {
-		p.Verdict, p.Note = Unfinished, fmt.Sprintf("the state graph needs %d MiB, more than --memory allows", need>>20)
-		b.Verdict, b.Note = p.Verdict, p.Note
-	}
-	if b.Verdict == Unfinished {
-		r.add(p)
-		r.add(b)
-		return nil
-	}
-	return r.infinite(h, e, p, b)
-}
-
-// infinite judges starvation and bypass, which hold as far as is known, by the
-// whole graph.
-func (r *run) infinite(h *host, e *explore.Exploration, p, b Property) error {
-	l := explore.GraphLimits{Limits: r.remaining("the state graph"), Edges: true, States: e.States, Transitions: e.Transitions}
-	g, err := explore.BuildGraph(h, l)
-	if err != nil {
+// spurious reports what exists only among states that are numbered anew.
+func (r *run) spurious(p *Property, err error) error {
+	if !errors.Is(err, group.ErrSpurious) {
 		return err
 	}
-	r.count(g.States())
-	var most overtaking
-	var worst lasso
-	for _, proc := range g.Waiters() {
-		c := g.Cut(proc)
-		if bad := c.Starves(); bad != nil && worst.better(bad) {
-			worst = lasso{bad[len(bad)-1], c.Loop(bad), core.ID(proc), true}
-		}
-		if by := c.Bypass(); g.Unfinished == "" {
-			most.add(by, r.tooOften(by.FromCalm))
-		}
-	}
-	if g.Unfinished != "" {
-		p.Verdict, p.Note = Unfinished, g.Unfinished
-		b.Verdict, b.Note = p.Verdict, p.Note
-	}
-	if worst.found {
-		if err := r.starves(&p, h, g, worst.loop, worst.who); err != nil {
-			return err
-		}
-	}
-	r.add(p)
-	if most.any && b.Verdict != Unfinished && r.wants(Bypass) {
-		if err := r.bypass(&b, h, g, most); err != nil {
-			return err
-		}
-	}
-	r.add(b)
+	p.Verdict, p.Note = Unfinished, err.Error()+"; try with a bound on "+r.asked()
 	return nil
 }
 
-// A lasso is a run without end in which somebody waits.
-type lasso struct {
-	state uint32 // where it becomes certain
-	loop  []uint32
-	who   core.ID
-	found bool
+// asked says what processes do.
+func (r *run) asked() string {
+	if r.Family.Sites > 0 {
+		return "transactions"
+	}
+	return "requests"
 }
 
-// better reports whether a bad component is reached earlier.
-func (l *lasso) better(bad []uint32) bool { return !l.found || bad[len(bad)-1] < l.state }
-
-// starves reports that a process waits for ever.
-func (r *run) starves(p *Property, h *host, g *explore.Graph, loop []uint32, proc core.ID) error {
-	return r.lasso(p, h, g, loop, fmt.Sprintf("%v waits for ever", proc),
-		[]scenario.Expectation{{Kind: scenario.PhaseIs, Proc: proc, Phase: scenario.Waits}})
+// expectation returns what a scenario expects that shows a property broken.
+func expectation(m *group.Model, bit explore.Broken) []scenario.Expectation {
+	for _, e := range [...]struct{ property, name string }{
+		{MutualExclusion, scenario.MutualExclusion}, {Order, scenario.Order}, {Deadlock, scenario.LostRequest}, {OneLeader, scenario.OneLeader},
+	} {
+		if m.Bit(e.property) == bit && !m.Sites {
+			return []scenario.Expectation{{Kind: scenario.Violated, Name: e.name}}
+		}
+	}
+	return nil
 }
 
-// lasso reports a run that goes on for ever.
-func (r *run) lasso(p *Property, h *host, g *explore.Graph, loop []uint32, what string, expect []scenario.Expectation) error {
+func title(algorithm string, nodes int, property string) string {
+	return fmt.Sprintf("%s among %d: %s violated", algorithm, nodes, property)
+}
+
+// tell puts a counterexample into a property, and lets the simulator confirm
+// it. The loop of a lasso begins after so many steps.
+func (r *run) tell(p *Property, m *group.Model, start int, steps []group.Step, loop int, expect []scenario.Expectation) {
+	sc := scenario.Scenario{Options: r.Options}
+	v := m.Starts[0]
+	if !m.Upset {
+		v = m.Starts[start]
+	}
+	sc.Set = m.Settings(start)
+	sc.Algorithm, sc.Processes, sc.Network = r.Spec.Name, r.Nodes, m.Network
+	sc.Holder, sc.Busy, sc.Steps = v.Holder, v.Busy, true
+	sc.Title = title(r.Spec.Name, r.Nodes, p.Name)
+	sc.Expect = expect
+	sc.Seed = 1 // chance has no say, and so it need not be mentioned
+	p.Trace = nil
+	for i, s := range steps {
+		if i == loop {
+			p.Loop = len(p.Trace)
+		}
+		sc.Actions = append(sc.Actions, s.Actions...)
+		if m.Sites {
+			p.Trace = append(p.Trace, s.Words)
+			continue
+		}
+		for _, a := range s.Actions {
+			p.Trace = append(p.Trace, a.String())
+		}
+	}
+	if loop == len(steps) {
+		p.Loop = len(p.Trace)
+	}
+	// Of a scenario that says nothing of it, all begin with a start.
+	if s, ok := m.Started(start); ok && !slices.ContainsFunc(sc.Actions, func(a scenario.Action) bool { return a.Kind == scenario.Start }) {
+		sc.Actions = append(sc.Actions, s.Actions...)
+		p.Trace = append(p.Trace, s.Actions[0].String())
+	}
+	p.spec = r.Spec
+	if confirmable(r.Family) {
+		p.Counterexample = &sc
+		p.confirm()
+	}
+}
+
+// confirmable reports whether the simulator can replay counterexamples of a
+// family.
+func confirmable(f *family.Family) bool { return f.Sites == 0 }
+
+// waits reports that an application waits for ever.
+func (r *run) waits(p *Property, m *group.Model, g *explore.Graph, loop []uint32, who core.ID) error {
+	what := fmt.Sprintf("%v waits for ever", who)
+	if m.Sites {
+		what = fmt.Sprintf("%v never commits", who)
+	}
+	return r.lasso(p, m, g, loop, who, what, []scenario.Expectation{{Kind: scenario.PhaseIs, Proc: who, Phase: scenario.Waits}})
+}
+
+// lasso reports a run that goes on for ever, in which somebody waits, or
+// nobody.
+func (r *run) lasso(p *Property, m *group.Model, g *explore.Graph, loop []uint32, who core.ID, what string, expect []scenario.Expectation) error {
 	if loop == nil {
 		p.Verdict, p.Note = Unfinished, fmt.Sprintf("%s in some run, but the way there was not found: %s", what, g.Unfinished)
 		return nil
 	}
 	stem := g.PathTo(loop[0])
-	start, states, err := g.Along(append(stem, loop[1:]...))
+	start, states, err := g.Along(slices.Concat(stem, loop[1:]))
 	if err != nil {
 		return err
 	}
-	moves, err := h.concrete(start, states)
-	if errors.Is(err, errSpurious) {
-		p.Verdict, p.Note = Unfinished, err.Error()
-		return nil
-	}
+	steps, err := m.Run(group.Path{Start: start, States: states, Loop: len(stem) - 1, Waits: who})
 	if err != nil {
-		return err
+		return r.spurious(p, err)
 	}
 	p.Verdict = Violated
-	p.Loop = len(actions(moves[:len(stem)-1]))
 	p.Note = fmt.Sprintf("%s: after %d steps, %d steps that can be repeated without end", what, len(stem)-1, len(loop)-1)
 	if len(loop) == 1 {
 		p.Note = fmt.Sprintf("%s: after %d steps nothing need happen any more", what, len(stem)-1)
 	}
-	return r.tell(p, h, start, moves, expect)
-}
-
-// An overtaking is the most that a waiting process can be overtaken.
-type overtaking struct {
-	any                   bool
-	fromRequest, fromCalm int
-	stem, rest            []uint32 // a run that shows it, if it is too often
-	loop                  int
-}
-
-// add takes one process into account, with a run if that is to be shown.
-func (o *overtaking) add(by *explore.Bypass, show bool) {
-	o.fromRequest = explore.Worse(o.fromRequest, by.FromRequest)
-	if o.any && (o.fromCalm == explore.Unbounded || explore.Worse(o.fromCalm, by.FromCalm) == o.fromCalm) {
-		return
-	}
-	o.any, o.fromCalm = true, by.FromCalm
-	if show {
-		o.stem, o.rest, o.loop = by.Run()
-	}
-}
-
-// tooOften reports whether so many entries of others are to be shown: more than
-// is claimed, or without a claim, without bound.
-func (r *run) tooOften(n int) bool {
-	claim := r.Spec.Theory.Bypass
-	return n == explore.Unbounded || claim != nil && n > claim(r.Nodes)
-}
-
-// bypass reports how often a waiting process can be overtaken, and how if that
-// is more often than is claimed.
-func (r *run) bypass(p *Property, h *host, g *explore.Graph, most overtaking) error {
-	say := func(n int) string {
-		if n == explore.Unbounded {
-			return "without bound"
-		}
-		return fmt.Sprintf("at most %d", n)
-	}
-	p.Note = fmt.Sprintf("entries of others: %s from the request on, %s once its own messages have arrived", say(most.fromRequest), say(most.fromCalm))
-	if !r.tooOften(most.fromCalm) {
-		return nil
-	}
-	if claim := r.Spec.Theory.Bypass; claim != nil {
-		p.Note += fmt.Sprintf("; claimed is at most %d", claim(r.Nodes))
-	}
-	if most.stem == nil {
-		p.Verdict, p.Note = Unfinished, p.Note+"; a run that shows it was not found: "+g.Unfinished
-		return nil
-	}
-	start, states, err := g.Along(append(most.stem, most.rest...))
-	if err != nil {
-		return err
-	}
-	moves, err := h.concrete(start, states)
-	if errors.Is(err, errSpurious) {
-		p.Verdict, p.Note = Unfinished, err.Error()
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	p.Verdict = Violated
-	if most.loop < 0 {
-		most.loop = len(most.rest)
-	}
-	p.Loop = len(actions(moves[:len(most.stem)-1+most.loop]))
-	return r.tell(p, h, start, moves, nil)
+	r.tell(p, m, start, steps, len(stem)-1, expect)
+	return nil
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/deadlock"
 	"github.com/stile-lock/stile/election"
+	"github.com/stile-lock/stile/family"
+	"github.com/stile-lock/stile/family/transactions"
 	"github.com/stile-lock/stile/mutex"
 )
 
@@ -34,12 +36,12 @@ func TestLimitsInEveryMode(t *testing.T) {
 			return Run(Config{Spec: mutex.Dijkstra(10000), Nodes: 2, Properties: []string{Convergence}, Limits: l})
 		},
 		"election": func(l Limits) (*Report, error) {
-			return RunElection(Election{Spec: election.Bully(), Nodes: 4, Crashes: 2, Returns: 2, Limits: l})
+			return Run(Config{Spec: election.Bully(), Nodes: 4, Crashes: 2, Comebacks: 2, Limits: l})
 		},
 		"deadlock": func(l Limits) (*Report, error) {
-			c := Dinner(method, "", 3, 3, 0)
+			c := transacts(t, transactions.Dinner(method, "", 3, 3), 0)
 			c.Limits = l
-			return RunDeadlock(c)
+			return Run(c)
 		},
 		"ring": func(l Limits) (*Report, error) {
 			r, err := RunRing(RingConfig{Nodes: 4, Values: 100, Mover: ring.SeveralMove, Limits: l})
@@ -182,12 +184,12 @@ func TestFoundEarlyInGraphs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := Dinner(none, "", 3, 3, 2)
+	c := transacts(t, transactions.Dinner(none, "", 3, 3), 2)
 	var found []string
 	after := false
 	c.Found = func(p Property) { found = append(found, p.Name) }
 	c.Progress = func(Progress) { after = after || len(found) > 0 }
-	r, err := RunDeadlock(c)
+	r, err := Run(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,10 +204,14 @@ func TestUnconfirmedIsUnfinished(t *testing.T) {
 	cancel()
 	for why, l := range map[string]Limits{explore.OutOfMemory: {Memory: 1 << 16}, explore.OutOfTime: {Time: 1}, explore.Interrupted: {Context: gone}} {
 		c := Config{Spec: mutex.MajorityNaive(), Nodes: 4, Network: core.Unordered, Properties: []string{Deadlock}, Limits: l}
-		r := &run{Config: c, report: &Report{}}
-		h := mustHost(t, r.group())
-		e := &explore.Exploration{Unfinished: why, Broken: map[explore.Broken]explore.Sighting{brokenDeadlock: {Depth: 12}}}
-		if err := r.judge(h, e, Deadlock); err != nil {
+		c.Family = FamilyOf(c.Spec)
+		r := newRun(c)
+		m, err := r.model("", false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := &explore.Exploration{Unfinished: why, Broken: map[explore.Broken]explore.Sighting{m.Bit(Deadlock): {Depth: 12}}}
+		if err := r.judge(m, e, r.wanted(family.InSteps)[0]); err != nil {
 			t.Fatal(err)
 		}
 		p := r.report.Find(Deadlock)
@@ -241,7 +247,7 @@ func TestPassesAreNamed(t *testing.T) {
 	if _, err := Run(Config{Spec: mutex.RicartAgrawala1981(), Nodes: 3, Properties: []string{MutualExclusion, Deadlock, Starvation, Order, Fence, Start}, Limits: l}); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"mutual-exclusion...", "the state graph", "order", "the way to a violation", "fence", "start"}
+	want := []string{"mutual-exclusion...", "the state graph", "order", "the way to a violation", "fence", "start: mutual-exclusion...", "start: the state graph", "start: fence"}
 	if !slices.Equal(passes, want) {
 		t.Errorf("passes %q, want %q", passes, want)
 	}

@@ -1,6 +1,6 @@
 //go:build race
 
-package check_test
+package check
 
 // racing is set where the race detector makes everything slow.
 const racing = true

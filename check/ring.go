@@ -62,7 +62,7 @@ func RunRing(c RingConfig) (*RingReport, error) {
 	}
 	r.Values, r.States, r.Transitions, r.Depth = result.K, result.States, result.Transitions, result.Levels
 	r.Properties = []Property{p}
-	r.judge()
+	r.Verdict = p.Verdict
 	r.Seconds = time.Since(started).Seconds()
 	r.Rate = float64(r.States) / r.Seconds
 	return r, nil

@@ -21,12 +21,14 @@ func (p *Property) Replay() (*sim.Playback, error) {
 	return sim.Replay(p.spec, p.Counterexample, sim.ReplayOptions{})
 }
 
-// confirm replays a counterexample. The simulator watches for more than the
-// one property: what else it sees on the way is expected from now on.
-func (p *Property) confirm() error {
+// confirm replays a counterexample. If the simulator does not see it, too, it
+// is none. The simulator watches for more than the one property: what else it
+// sees on the way is expected from now on.
+func (p *Property) confirm() {
 	back, err := p.Replay()
 	if err != nil {
-		return fmt.Errorf("the counterexample to %s cannot be replayed: %w", p.Name, err)
+		p.Verdict, p.Note = Unfinished, fmt.Sprintf("no real run confirms what was found: %v", err)
+		return
 	}
 	sc := p.Counterexample
 	for _, v := range back.Violations {
@@ -39,34 +41,30 @@ func (p *Property) confirm() error {
 	}
 	for _, d := range back.Differences {
 		if d.Want != (scenario.Expectation{Kind: scenario.NotViolated}).What() {
-			p.Note += "; the simulator does not agree: " + d.String()
+			p.Verdict, p.Note = Unfinished, "the simulator does not agree: "+d.String()
 		}
 	}
-	return nil
 }
 
 // Story tells the counterexample: in words, and as a space-time diagram. It is
 // empty if there is none. What the simulator cannot replay is only listed.
 func (p *Property) Story(width int) string {
-	back, err := p.Replay()
+	back, _ := p.Replay()
 	var b strings.Builder
 	switch {
-	case err != nil:
-		for _, s := range p.Counterexample.Set {
-			fmt.Fprintf(&b, "       %v has %s %s\n", s.Proc, s.Field, s.Value)
-		}
+	case len(p.Trace) == 0:
+		return ""
+	case back == nil:
 		for i, line := range p.Trace {
 			fmt.Fprintf(&b, "%5d  %s\n", i+1, line)
 		}
-	case back == nil:
-		return ""
 	default:
 		b.WriteString(back.Trace().Tale(trace.TextOptions{Width: width}) + standstill(back))
 	}
 	if (p.Name == Starvation || p.Name == Convergence || p.Name == Bypass) && p.Loop < len(p.Trace) {
 		fmt.Fprintf(&b, "\nAll from step %d on can be repeated for ever.\n", p.Loop+1)
 	}
-	if err == nil {
+	if back != nil {
 		t := back.Trace()
 		t.Title = ""
 		b.WriteString("\n" + t.Text(trace.TextOptions{Width: width}))
@@ -90,16 +88,6 @@ func standstill(b *sim.Playback) string {
 	}
 	last := len(who) - 1
 	return "       Nothing need happen any more, and " + strings.Join(who[:last], ", ") + " and " + who[last] + " wait.\n"
-}
-
-// First returns the first property that is violated, or nil.
-func (r *Report) First() *Property {
-	for i := range r.Properties {
-		if r.Properties[i].Verdict == Violated {
-			return &r.Properties[i]
-		}
-	}
-	return nil
 }
 
 // Err returns nil if all that was checked holds, at least up to the bound. The

@@ -18,6 +18,9 @@ func toy(bug string) core.Spec {
 				if self == v.Holder {
 					s.state = inside
 				}
+				if bug == "perjury" {
+					s.jumps = 3
+				}
 				if bug == "birth" && v.Holder != 0 {
 					s.busy = core.None
 				}
@@ -30,6 +33,13 @@ func toy(bug string) core.Spec {
 	}
 	return spec
 }
+
+// What an application does.
+const (
+	idle uint8 = iota
+	waits
+	inside
+)
 
 const (
 	toyRequest uint8 = iota
@@ -149,6 +159,8 @@ func (s *toyState) Alibi(d core.ID) bool {
 		return false
 	case "liar":
 		return s.self == 0
+	case "perjury": // only born into a view that is busy
+		return s.self == 0 && (s.busy != d || s.jumps == 3)
 	}
 	return s.self == 0 && s.busy != d
 }

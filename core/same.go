@@ -25,5 +25,5 @@ func (o *Output) Equal(p *Output, alike func(a, b []byte) bool) bool {
 }
 
 func (n Notice) equal(m Notice) bool {
-	return n.Kind == m.Kind && n.Who == m.Who && n.Timer == m.Timer && n.After == m.After && slices.Equal(n.Cycle, m.Cycle)
+	return n.Kind == m.Kind && n.Who == m.Who && n.Timer == m.Timer && n.After == m.After && n.Attempt == m.Attempt && slices.Equal(n.Cycle, m.Cycle)
 }

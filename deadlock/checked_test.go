@@ -6,6 +6,7 @@ import (
 
 	"github.com/stile-lock/stile/check"
 	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/family/transactions"
 )
 
 // A capture is how the checker catches a mutant: in which case, by which
@@ -13,19 +14,28 @@ import (
 // after "for ever".
 type capture struct {
 	bug      string
-	config   func(m deadlock.Method) check.DeadlockConfig
+	meal     meal
 	property string
 	story    string
 }
 
-// dinner returns a ring of n processes and n locks, crowd three processes over
-// two locks; 0 transactions mean any number of them.
-func dinner(sites, n, transactions int) func(m deadlock.Method) check.DeadlockConfig {
-	return func(m deadlock.Method) check.DeadlockConfig { return check.Dinner(m, "", sites, n, transactions) }
+// A meal is a case, made for a method: who takes which locks, and in how many
+// transactions; 0 means any number of them.
+type meal struct {
+	of     func(m deadlock.Method, mode string) transactions.Config
+	rounds int
 }
 
-func crowd(sites, transactions int) func(m deadlock.Method) check.DeadlockConfig {
-	return func(m deadlock.Method) check.DeadlockConfig { return check.Crowd(m, "", sites, transactions) }
+// dinner returns a ring of n processes and n locks, crowd three processes over
+// two locks.
+func dinner(sites, n, rounds int) meal {
+	return meal{func(m deadlock.Method, mode string) transactions.Config {
+		return transactions.Dinner(m, mode, sites, n)
+	}, rounds}
+}
+
+func crowd(sites, rounds int) meal {
+	return meal{func(m deadlock.Method, mode string) transactions.Config { return transactions.Crowd(m, mode, sites) }, rounds}
 }
 
 // captures lists them by method and mode.
@@ -51,7 +61,7 @@ func captures() map[string][]capture {
 		"wait-die": {
 			{"nobody dies", two, check.Deadlock, prevented},
 			{"the oldest goes first", crowd(1, 0), check.Deadlock, "P1 asks for L1, P1 asks for L2, P3 asks for L1; P3 aborts, P1 commits, P2 asks for L2, P1 asks for L1, P2 asks for L1, P3 asks for L1, P1 asks for L2; P1 aborts, P3 asks for L2"},
-			{"a restarted one gets a new stamp", dinner(2, 2, 0), check.Starvation, "P2 asks for L2, P2 asks for L1, site 1 gets REQUEST of site 2, P1 asks for L1; P1 aborts, for ever: site 2 gets GRANT of site 1, P2 commits, P2 asks for L2, P2 asks for L1, site 1 gets RELEASE of site 2, site 1 gets REQUEST of site 2, P1 asks for L1; P1 aborts"},
+			{"a restarted one gets a new stamp", dinner(2, 2, 0), check.Starvation, "P1 asks for L1, P1 asks for L2, site 2 gets REQUEST of site 1, P2 asks for L2; P2 aborts, for ever: site 1 gets GRANT of site 2, P1 commits, P1 asks for L1, P1 asks for L2, site 2 gets RELEASE of site 1, site 2 gets REQUEST of site 1, P2 asks for L2; P2 aborts"},
 		},
 		"wound-wait": {
 			{"the holder is never wounded", two, check.Deadlock, prevented},
@@ -131,9 +141,12 @@ func (c capture) try(t *testing.T, m deadlock.Mutant) {
 func (c capture) outcome(t *testing.T, m deadlock.Method, mode string) *check.Property {
 	t.Helper()
 	m.Sorted = m.Sorted || m.Family == deadlock.Ignore
-	d := c.config(m)
-	d.Mode = mode
-	r, err := check.RunDeadlock(d)
+	d := c.meal.of(m, mode)
+	spec, err := d.Spec()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := check.Run(check.Config{Spec: spec, Family: d.Family(), Nodes: len(d.Programs), Requests: c.meal.rounds})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,10 +42,13 @@ func TestMutantsInTheChecker(t *testing.T) {
 				continue
 			}
 			caught++
-			sound := check.Election{Spec: m.spec, Nodes: c.nodes, Crashes: 1, Returns: 1, Slow: c.slow}
+			sound := check.Config{Spec: m.spec, Nodes: c.nodes, Crashes: 1, Comebacks: 1}
+			if c.slow {
+				sound.Pace = check.Slow
+			}
 			broken := sound
 			broken.Spec.Plan = core.Always(m.birth)
-			r, err := check.RunElection(broken)
+			r, err := check.Run(broken)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -53,7 +56,7 @@ func TestMutantsInTheChecker(t *testing.T) {
 			if got := strings.Join(p.Trace, ", "); p.Verdict != check.Violated || got != c.story {
 				t.Errorf("%s: %s: %s %s\n got %s\nwant %s", m.spec.Name, c.bug, p.Name, p.Verdict, got, c.story)
 			}
-			if r, err = check.RunElection(sound); err != nil || r.Verdict != check.Holds {
+			if r, err = check.Run(sound); err != nil || r.Verdict != check.HoldsBounded {
 				t.Errorf("%s: %s %v without a bug", m.spec.Name, r.Verdict, err)
 			}
 		}

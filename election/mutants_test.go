@@ -59,7 +59,7 @@ func caught(t *testing.T, spec core.Spec) bool {
 			return true
 		}
 	}
-	r, err := check.RunElection(check.Election{Spec: spec, Nodes: 3, Crashes: 1, Returns: 1})
+	r, err := check.Run(check.Config{Spec: spec, Nodes: 3, Crashes: 1, Comebacks: 1})
 	if err != nil {
 		t.Fatalf("%s: %v", spec.Name, err)
 	}

@@ -60,7 +60,11 @@ func TestEveryOrder(t *testing.T) {
 		{plain(mutex.NaimiTrehel), bully, 3, 2, true, 17135},
 	} {
 		spec := recovery.With(c.lock, c.elect)
-		r, err := check.RunDeaths(check.Deaths{Spec: spec, Nodes: c.nodes, Requests: 1, Crashes: c.crashes, Quick: c.quick})
+		config := check.Config{Spec: spec, Nodes: c.nodes, Requests: 1, Crashes: c.crashes}
+		if c.quick {
+			config.Pace = check.Quick
+		}
+		r, err := check.Run(config)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,7 +83,7 @@ func TestEveryOrder(t *testing.T) {
 // two can be inside. The simulator confirms it.
 func TestWrongSuspicion(t *testing.T) {
 	spec := recovery.With(mutex.Central, election.Bully())
-	r, err := check.RunDeaths(check.Deaths{Spec: spec, Nodes: 2, Requests: 1, Quick: true, Wrong: true})
+	r, err := check.Run(check.Config{Spec: spec, Nodes: 2, Requests: 1, Pace: check.Quick, Wrong: true})
 	if err != nil {
 		t.Fatal(err)
 	}

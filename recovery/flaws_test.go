@@ -126,8 +126,8 @@ func simulated(t *testing.T, flaw flawed) bool {
 // explored reports whether the checker finds a flaw.
 func explored(t *testing.T, flaw flawed) bool {
 	t.Helper()
-	r, err := check.RunDeaths(check.Deaths{
-		Spec: spoilt(plain(mutex.TokenRingLazy), flaw), Nodes: 3, Requests: 2, Crashes: 1, Quick: true, Network: core.Unordered, Limits: check.Limits{Stop: ^check.Broken(0)},
+	r, err := check.Run(check.Config{
+		Spec: spoilt(plain(mutex.TokenRingLazy), flaw), Nodes: 3, Requests: 2, Crashes: 1, Pace: check.Quick, Network: core.Unordered, First: true,
 	})
 	if errors.Is(err, core.ErrMalformed) {
 		return true // a frame of another view does not decode

@@ -37,6 +37,18 @@ func (s Sighting) Steps() int {
 	return s.Depth
 }
 
+// StepsTo returns how many steps lead to where the first of some properties was
+// broken, or -1 if none was.
+func (e *Exploration) StepsTo(some Broken) int {
+	least := -1
+	for b, s := range e.Broken {
+		if b&some != 0 && (least < 0 || s.Steps() < least) {
+			least = s.Steps()
+		}
+	}
+	return least
+}
+
 const chunkSize = 16 << 10
 
 // A chunk holds states of the frontier, each with its length before it.

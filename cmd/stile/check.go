@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/check"
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/deadlock"
@@ -26,10 +25,7 @@ type checkFlags struct {
 	properties string
 	json       bool
 	trace, svg string
-	crashes    int
-	returns    int
-	wrong      bool
-	pace       string // of an election: how long messages take
+	pace       string // how long messages take where processes crash
 	museum     bool
 	proofs     bool
 	long       bool
@@ -39,8 +35,8 @@ type checkFlags struct {
 }
 
 func newCheck(stdout, stderr io.Writer) *cobra.Command {
-	f := &checkFlags{crashes: 1, network: "fifo", sites: 2}
-	f.config = check.Config{Nodes: 3, Requests: 2, Limits: check.Limits{Memory: 4 << 30}}
+	f := &checkFlags{network: "fifo", sites: 2}
+	f.config = check.Config{Nodes: 3, Requests: 2, Crashes: 1, Limits: check.Limits{Memory: 4 << 30}}
 	c := &cobra.Command{
 		Use:   "check ALGORITHM [flags]",
 		Short: "Check an algorithm in every possible order of events",
@@ -86,19 +82,9 @@ Exit code 0: all that was checked holds; 1: something is violated;
 				return f.checkRing(c, args[0], stdout, stderr)
 			}
 			if m, err := deadlock.Find(args[0]); err == nil {
-				return f.checkDeadlock(c, m, stdout, stderr)
+				return f.checkMethod(c, m, stdout, stderr)
 			}
-			spec, err := catalog.Make(args[0], f.options)
-			switch {
-			case err == nil && spec.Family == core.Election:
-				return f.checkElection(c, spec, stdout, stderr)
-			case err == nil && spec.Detects && c.Flags().Changed("crashes"):
-				return f.checkDeaths(c, spec, stdout, stderr)
-			}
-			if err := noElection(c, args[0]); err != nil {
-				return err
-			}
-			return f.run(args[0], stdout, stderr)
+			return f.checkAlgorithm(c, args[0], stdout, stderr)
 		},
 	}
 	f.define(c)
@@ -151,41 +137,12 @@ func (f *checkFlags) define(c *cobra.Command) {
 	fs.StringVar(&f.mode, "mode", "", "of detect-central: demand (the usual), change or batch")
 	fs.StringVar(&f.shared, "shared", "", "of dijkstra: neighbours read each other's flags, and `WHO` of those who may moves at once: one, several or all; without --k, with as few values as are enough")
 	fs.Var(count{&f.sites, 1, 8}, "sites", "of a method against deadlock: how many sites there are")
-	f.defineElection(fs)
+	f.defineCrashes(fs)
 	fs.Lookup("workers").DefValue = ""
 }
 
-// resolve turns the flags into a check.
-func (f *checkFlags) resolve(name string) (check.Config, error) {
-	c := f.config
-	var err error
-	if c.Spec, err = catalog.Make(name, f.options); err != nil {
-		return c, err
-	}
-	if err := c.Spec.Accepts(c.Nodes); err != nil {
-		return c, err
-	}
-	if c.Network, err = core.ParseNetwork(f.network); err != nil {
-		return c, fmt.Errorf("--network: %w", err)
-	}
-	if c.Starts, err = parseStart(f.start, c.Nodes); err != nil {
-		return c, err
-	}
-	if c.Requesters, err = parseRequesters(f.requesters, c.Nodes); err != nil {
-		return c, err
-	}
-	if c.Properties, err = parseProperties(f.properties); err != nil {
-		return c, err
-	}
-	c.Options = f.options
-	return c, nil
-}
-
-func (f *checkFlags) run(name string, stdout, stderr io.Writer) error {
-	c, err := f.resolve(name)
-	if err != nil {
-		return err
-	}
+// run checks, and tells what was found.
+func (f *checkFlags) run(c check.Config, head func(c check.Config) []string, stdout, stderr io.Writer) error {
 	var r *check.Report
 	outputs := f.outputs(&r)
 	if err := checkAll(outputs); err != nil {
@@ -193,18 +150,18 @@ func (f *checkFlags) run(name string, stdout, stderr io.Writer) error {
 	}
 	v, limits, end := f.begin(stdout, stderr)
 	c.Limits, c.Found = limits, v.found
-	r, err = check.Run(c)
+	r, err := check.Run(c)
 	end()
 	if err != nil {
 		return err
 	}
-	c.Requests = int(r.Requests) // a bound may have been put
-	return f.conclude(r, outputs, c.Spec.Title+": "+setting(c), v.told, stdout)
+	c.Requests = max(0, int(r.Requests)) // a bound may have been put
+	return f.conclude(r, outputs, head(c), v.told, stdout)
 }
 
 // conclude writes and prints what a check has found, but not again the story of
 // a property that was told already.
-func (f *checkFlags) conclude(r *check.Report, outputs []output, head, told string, stdout io.Writer) error {
+func (f *checkFlags) conclude(r *check.Report, outputs []output, head []string, told string, stdout io.Writer) error {
 	if first := r.First(); first == nil || first.Counterexample == nil {
 		outputs = nil
 	} else if _, err := first.Replay(); err != nil { // not for the simulator: no picture

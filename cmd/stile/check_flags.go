@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,7 +13,7 @@ import (
 // maxChecked is the largest group, and maxAsked how often each process of it
 // may ask, that the checker takes.
 const (
-	maxChecked = 12
+	maxChecked = 64
 	maxAsked   = 100
 )
 
@@ -131,20 +130,4 @@ func parseStart(s string, nodes int) ([]core.View, error) {
 		return nil, fmt.Errorf("--start %q: there are processes 1 to %d", s, nodes)
 	}
 	return []core.View{{N: nodes, Holder: core.ID(n - 1), Busy: isBusy}}, nil
-}
-
-// parseProperties reads a list of properties. Nil means what the algorithm
-// claims.
-func parseProperties(s string) ([]string, error) {
-	if s == "" {
-		return nil, nil
-	}
-	all := check.Properties()
-	list := strings.Split(s, ",")
-	for _, p := range list {
-		if !slices.Contains(all, p) {
-			return nil, fmt.Errorf("--property %q: there are %s", p, strings.Join(all, ", "))
-		}
-	}
-	return list, nil
 }

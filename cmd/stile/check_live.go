@@ -65,17 +65,8 @@ func (v *live) found(p check.Property) {
 // printViolation tells how a property is violated.
 func printViolation(p *page, q *check.Property) {
 	p.line("How %s is violated, in %s:", q.Name, plural(len(q.Trace), "step"))
-	if q.Counterexample != nil {
-		p.line("")
-		p.line("%s", strings.TrimRight(q.Story(width), "\n"))
-		return
-	}
-	for i, line := range q.Trace {
-		p.line("  %3d  %s", i+1, line)
-	}
-	if q.Name == check.Starvation && q.Loop < len(q.Trace) {
-		p.line("All from step %d on can be repeated for ever.", q.Loop+1)
-	}
+	p.line("")
+	p.line("%s", strings.TrimRight(q.Story(width), "\n"))
 }
 
 // A checkProgress is a line on a terminal that says how far a check is;

@@ -8,22 +8,17 @@ import (
 	"github.com/stile-lock/stile/check"
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/family/transactions"
 )
 
-// A pace is how long messages take, compared with timeouts.
-type pace string
-
-const (
-	anyTime pace = "any"
-	quick   pace = "quick"
-	slow    pace = "slow"
-)
+// paceNames says how long messages take, compared with timeouts.
+var paceNames = [...]string{check.AnyPace: "any", check.Quick: "quick", check.Slow: "slow"}
 
 // An electionProof is one check of an election.
 type electionProof struct {
 	name                    string
 	nodes, crashes, returns int
-	pace                    pace
+	pace                    check.Pace
 	network                 core.Network
 }
 
@@ -31,7 +26,7 @@ type electionProof struct {
 type deathProof struct {
 	name           string
 	nodes, crashes int
-	pace           pace
+	pace           check.Pace
 }
 
 // A deadlockProof is one check of a method against deadlock.
@@ -64,11 +59,10 @@ func (b *builder) elections(told func(line string)) error {
 		if err != nil {
 			return err
 		}
-		r, err := check.RunElection(check.Election{
-			Spec: spec, Nodes: e.nodes, Crashes: e.crashes, Returns: e.returns,
-			Quick: e.pace == quick, Slow: e.pace == slow, Network: e.network, Limits: b.limits,
+		r, err := check.Run(check.Config{
+			Spec: spec, Nodes: e.nodes, Crashes: e.crashes, Comebacks: e.returns, Pace: e.pace, Network: e.network, Limits: b.limits,
 		})
-		if err := b.result(r, err, told, fmt.Sprintf("%s | %d | %d | %d | %s | %v", e.name, e.nodes, e.crashes, e.returns, e.pace, e.network), "OA"); err != nil {
+		if err := b.result(r, err, told, fmt.Sprintf("%s | %d | %d | %d | %s | %v", e.name, e.nodes, e.crashes, e.returns, paceNames[e.pace], e.network), "OA"); err != nil {
 			return err
 		}
 	}
@@ -85,10 +79,8 @@ func (b *builder) deaths(told func(line string)) error {
 		if err != nil {
 			return err
 		}
-		r, err := check.RunDeaths(check.Deaths{
-			Spec: spec, Nodes: d.nodes, Requests: 1, Crashes: d.crashes, Quick: d.pace == quick, Slow: d.pace == slow, Limits: b.limits,
-		})
-		if err := b.result(r, err, told, fmt.Sprintf("%s | %d | %d | %s", d.name, d.nodes, d.crashes, d.pace), "MS"); err != nil {
+		r, err := check.Run(check.Config{Spec: spec, Nodes: d.nodes, Requests: 1, Crashes: d.crashes, Pace: d.pace, Limits: b.limits})
+		if err := b.result(r, err, told, fmt.Sprintf("%s | %d | %d | %s", d.name, d.nodes, d.crashes, paceNames[d.pace]), "MS"); err != nil {
 			return err
 		}
 	}
@@ -105,16 +97,20 @@ func (b *builder) deadlocks(told func(line string)) error {
 		if err != nil {
 			return err
 		}
-		c := check.Dinner(m, d.mode, d.sites, d.processes, d.transactions)
-		c.Crash, c.Limits = d.crash, b.limits
+		dinner := transactions.Dinner(m, d.mode, d.sites, d.processes)
+		spec, err := dinner.Spec()
+		if err != nil {
+			return err
+		}
+		c := check.Config{Spec: spec, Family: dinner.Family(), Nodes: d.processes, Requests: d.transactions, Limits: b.limits}
 		number, dies := "any", ""
 		if d.transactions > 0 {
 			number = fmt.Sprint(d.transactions)
 		}
 		if d.crash {
-			dies = "yes"
+			dies, c.Crashes = "yes", 1
 		}
-		r, err := check.RunDeadlock(c)
+		r, err := check.Run(c)
 		if err := b.result(r, err, told, fmt.Sprintf("%s | %d | %d | %s | %s", strings.TrimSpace(d.name+" "+d.mode), d.sites, d.processes, number, dies), "MDSFV"); err != nil {
 			return err
 		}
@@ -159,22 +155,22 @@ func letter(name string, v check.Verdict) string {
 // electionProofs lists what is checked of elections.
 func electionProofs() []electionProof {
 	return []electionProof{
-		{"bully", 3, 2, 2, anyTime, core.FIFO},
-		{"bully", 3, 1, 1, anyTime, core.Unordered},
-		{"bully", 4, 2, 0, anyTime, core.FIFO},
-		{"bully", 4, 1, 1, quick, core.FIFO},
-		{"bully", 4, 1, 1, slow, core.FIFO},
-		{"bully", 4, 2, 1, slow, core.FIFO},
-		{"ring-election", 3, 2, 1, anyTime, core.FIFO},
-		{"ring-election", 3, 2, 2, slow, core.FIFO},
-		{"ring-election", 2, 2, 2, anyTime, core.Unordered},
-		{"ring-election", 4, 2, 0, anyTime, core.FIFO},
-		{"ring-election", 4, 1, 1, anyTime, core.FIFO},
-		{"chang-roberts", 3, 2, 2, anyTime, core.FIFO},
-		{"chang-roberts", 3, 1, 1, anyTime, core.Unordered},
-		{"chang-roberts", 4, 2, 0, anyTime, core.FIFO},
-		{"chang-roberts", 4, 2, 1, anyTime, core.FIFO},
-		{"chang-roberts", 4, 2, 2, anyTime, core.FIFO},
+		{"bully", 3, 2, 2, check.AnyPace, core.FIFO},
+		{"bully", 3, 1, 1, check.AnyPace, core.Unordered},
+		{"bully", 4, 2, 0, check.AnyPace, core.FIFO},
+		{"bully", 4, 1, 1, check.Quick, core.FIFO},
+		{"bully", 4, 1, 1, check.Slow, core.FIFO},
+		{"bully", 4, 2, 1, check.Slow, core.FIFO},
+		{"ring-election", 3, 2, 1, check.AnyPace, core.FIFO},
+		{"ring-election", 3, 2, 2, check.Slow, core.FIFO},
+		{"ring-election", 2, 2, 2, check.AnyPace, core.Unordered},
+		{"ring-election", 4, 2, 0, check.AnyPace, core.FIFO},
+		{"ring-election", 4, 1, 1, check.AnyPace, core.FIFO},
+		{"chang-roberts", 3, 2, 2, check.AnyPace, core.FIFO},
+		{"chang-roberts", 3, 1, 1, check.AnyPace, core.Unordered},
+		{"chang-roberts", 4, 2, 0, check.AnyPace, core.FIFO},
+		{"chang-roberts", 4, 2, 1, check.AnyPace, core.FIFO},
+		{"chang-roberts", 4, 2, 2, check.AnyPace, core.FIFO},
 	}
 }
 
@@ -182,14 +178,14 @@ func electionProofs() []electionProof {
 func deathProofs() []deathProof {
 	var all []deathProof
 	for name := range strings.FieldsSeq("central central-stamped token-ring token-ring-lazy suzuki-kasami raymond naimi-trehel ricart-agrawala-token carvalho-roucairol ricart-agrawala maekawa dijkstra lamport bakery majority") {
-		all = append(all, deathProof{name + "+bully", 3, 1, anyTime})
+		all = append(all, deathProof{name + "+bully", 3, 1, check.AnyPace})
 	}
 	return append(all,
-		deathProof{"central+bully", 3, 2, anyTime},
-		deathProof{"suzuki-kasami+bully", 3, 2, anyTime},
-		deathProof{"central+ring-election", 3, 1, anyTime},
-		deathProof{"token-ring+ring-election", 3, 1, anyTime},
-		deathProof{"central+chang-roberts", 3, 1, anyTime},
+		deathProof{"central+bully", 3, 2, check.AnyPace},
+		deathProof{"suzuki-kasami+bully", 3, 2, check.AnyPace},
+		deathProof{"central+ring-election", 3, 1, check.AnyPace},
+		deathProof{"token-ring+ring-election", 3, 1, check.AnyPace},
+		deathProof{"central+chang-roberts", 3, 1, check.AnyPace},
 	)
 }
 

@@ -127,7 +127,7 @@ func unfinished(r *check.Report) bool {
 func letters(r *check.Report) string {
 	const letters = "MDSOTBKFCAIV"
 	var b strings.Builder
-	for i, name := range check.Properties() {
+	for i, name := range check.Properties(check.FamilyOf(core.Spec{})) {
 		p := r.Find(name)
 		if p == nil {
 			continue

@@ -1,0 +1,70 @@
+package explore
+
+import "slices"
+
+// Dives. Where a group is so large that a search breadth first does not come to
+// the depth at which something breaks, some runs at random may: a deadlock, for
+// one, is as deep as all messages that must arrive before it. What a dive finds
+// is true, but need not be the shortest way there; that it finds nothing means
+// nothing.
+
+// A Dive says how to look.
+type Dive struct {
+	Stop  Broken // what to look for
+	Tries int    // how many runs
+	Steps int    // how long each is at most
+}
+
+// A Catch is what a dive has found: the states along a run, which begins with
+// start number Start and ends where Broken is broken.
+type Catch struct {
+	Start  int
+	States [][]byte
+	Broken Broken
+}
+
+// Run dives, always in the same way. It returns nil if it finds nothing.
+func (d Dive) Run(m Model, l Limits) (*Catch, error) {
+	w, watch := m.Worker(), l.watch()
+	var starts [][]byte
+	err := w.Init(func(state []byte) bool {
+		starts = append(starts, slices.Clone(state))
+		return len(starts) < d.Tries
+	})
+	chance := uint64(1)
+	for try := 0; try < d.Tries && err == nil && len(starts) > 0; try++ {
+		if watch.over(0) != "" {
+			return nil, nil
+		}
+		c := &Catch{Start: try % len(starts)}
+		c.States = append(c.States, starts[c.Start])
+		if err = c.fall(w, d, &chance); c.Broken != 0 {
+			return c, err
+		}
+	}
+	return nil, err
+}
+
+// fall takes steps at random until there are none, or something is broken.
+func (c *Catch) fall(w Worker, d Dive, chance *uint64) error {
+	for range d.Steps {
+		var next []byte
+		steps := uint64(0)
+		var by Broken
+		broken, err := w.Next(c.States[len(c.States)-1], func(s Step, state []byte) {
+			steps++
+			// Each of them with the same chance, without keeping them all.
+			if *chance = *chance*6364136223846793005 + 1442695040888963407; *chance>>33%steps == 0 {
+				next, by = append(next[:0], state...), s.Broken&d.Stop
+			}
+		})
+		if c.Broken = broken & d.Stop; err != nil || c.Broken != 0 || next == nil {
+			return err
+		}
+		c.States = append(c.States, next)
+		if c.Broken = by; by != 0 {
+			return nil
+		}
+	}
+	return nil
+}

@@ -1,0 +1,364 @@
+package group
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math/bits"
+	"slices"
+
+	"github.com/stile-lock/stile/check/explore"
+	"github.com/stile-lock/stile/core"
+)
+
+// Canonical states. Only the order of logical times and whether one is right
+// after another matters to an algorithm, so all states that agree in that are
+// one. The times of a state are renumbered: the smallest becomes 1, and two
+// neighbours that are 1 apart stay so. Where they are Spread, neighbours that
+// are further apart become 2 apart, which stands for "2 or more". A step that
+// puts a new time into such a gap leaves open how much is left of it, and then
+// has two successors.
+
+// A Form says how the times and counters of states are numbered anew.
+type Form struct{ Times, Counters Numbering }
+
+// A Numbering is a way to number anew.
+type Numbering uint8
+
+// The numberings.
+const (
+	Kept     Numbering = iota // not at all
+	Shifted                   // times: the smallest is 1, gaps stay
+	Spread                    // times: the same, but wide gaps are 2
+	Measured                  // counters: from the anchor of their column, if there is one
+	Ranked                    // counters: 1, 2, ... in the order of those of their column
+)
+
+// A rule says how the times and counters of one state are renumbered.
+type rule struct {
+	times  uint64 // the times that occur
+	wide   uint64 // times that stay far from their predecessor though they could be next to it
+	anchor string // what counters are measured from, as bytes
+	ranks  string // which counters occur, if they are not 1, 2, ... already
+}
+
+// A mapping renumbers.
+type mapping struct {
+	id     uint32
+	same   bool // nothing changes
+	kept   bool // times stay as they are
+	times  [maxTime + 1]uint64
+	anchor []uint64
+	ranks  []counter // sorted
+}
+
+// Time implements core.TimeVisitor.
+func (m *mapping) Time(t *uint64) {
+	if *t != 0 {
+		m.Ticket(t)
+	}
+}
+
+// Ticket implements core.TimeVisitor.
+func (m *mapping) Ticket(t *uint64) {
+	if !m.kept {
+		*t = m.times[*t]
+	}
+}
+
+// Seq implements core.TimeVisitor.
+func (m *mapping) Seq(column core.ID, v *uint64) {
+	switch {
+	case m.anchor != nil:
+		*v = max(*v, m.anchor[column]) - m.anchor[column]
+	case m.ranks != nil && *v != 0:
+		first := slices.IndexFunc(m.ranks, func(c counter) bool { return c.column == column })
+		*v = uint64(slices.Index(m.ranks[first:], counter{column, *v}) + 1)
+	}
+}
+
+// Anchor implements core.TimeVisitor.
+func (m *mapping) Anchor(column core.ID, v *uint64) { m.Seq(column, v) }
+
+// timesOf returns the set of logical times in a state. Bit 0 is set if 0 is a
+// live value.
+func (w *worker) timesOf(g *state) uint64 {
+	if w.Form.Times == Kept {
+		return 0
+	}
+	var set uint64
+	for p := range g.seats {
+		if !g.seats[p].dead {
+			set |= w.times[g.seats[p].blob]
+		}
+	}
+	for i := range g.letters {
+		set |= w.times[g.letters[i].blob]
+	}
+	return set
+}
+
+// settle makes w.to canonical and emits it, once for each way it can be meant.
+func (w *worker) settle(s explore.Step) {
+	g := w.to
+	if w.err != nil {
+		return
+	}
+	w.fair = w.fair || s.Fair
+	s.Broken, s.Enters = w.broken, w.enters
+	if w.mortal && g.comebacks == 0 {
+		w.lose(g, false)
+	}
+	if w.Clock == Anytime && w.vain {
+		g.timers = slices.DeleteFunc(g.timers, w.isVain)
+	}
+	r := rule{times: w.timesOf(g)}
+	switch {
+	case w.Form.Counters == Measured && w.blobs.anchors.Load():
+		r.anchor = w.anchorOf(g)
+	case w.Form.Counters == Ranked:
+		r.ranks = w.ranksOf(g)
+	}
+	if w.Form.Times != Spread || w.old == 0 || w.exact {
+		w.give(g, r, s)
+		return
+	}
+	open := shrunk(w.old, r.times)
+	for wide := open; w.err == nil; wide = (wide - 1) & open {
+		r.wide = wide
+		w.give(g, r, s)
+		if wide == 0 {
+			return
+		}
+	}
+}
+
+// isVain reports whether a timer that runs out would change nothing. Then it
+// need not run: a machine sets its timer anew when there is something to wait
+// for again.
+func (w *worker) isVain(t timer) bool {
+	w.at = w.to
+	return !w.Moves(core.ID(t.seat), core.Input{Kind: core.Expire, From: core.None, Timer: int(t.id)})
+}
+
+// shrunk returns the times in a state whose distance to their predecessor is
+// not known: the step before has put that predecessor into a wide gap.
+func shrunk(old, now uint64) uint64 {
+	var open uint64
+	for rest := old; rest != 0; {
+		x := bits.TrailingZeros64(rest)
+		rest &= rest - 1
+		if rest == 0 {
+			break
+		}
+		y := bits.TrailingZeros64(rest)
+		if y-x >= 2 && now>>(x+1)&1 == 1 && now>>y&1 == 1 {
+			open |= 1 << y
+		}
+	}
+	return open
+}
+
+// give emits a state, renumbered by a rule.
+func (w *worker) give(g *state, r rule, s explore.Step) {
+	if w.Form != (Form{}) {
+		if m := w.mapping(r); !m.same {
+			g = w.mapped(g, m)
+		}
+	}
+	if !w.ordered() {
+		if g != w.spare {
+			w.spare.copyFrom(g)
+			g = w.spare
+		}
+		slices.SortFunc(g.letters, compareLetters)
+	}
+	if w.err == nil {
+		w.buf = w.pack(w.buf[:0], g)
+		w.emit(s, w.buf)
+	}
+}
+
+func compareLetters(a, b letter) int {
+	old := 0
+	if a.old != b.old {
+		old = 1
+		if b.old {
+			old = -1
+		}
+	}
+	return cmp.Or(cmp.Compare(a.link, b.link), cmp.Compare(a.blob, b.blob), cmp.Compare(a.tag, b.tag), old)
+}
+
+// mapping returns how a rule renumbers.
+func (w *worker) mapping(r rule) *mapping {
+	if w.last != nil && w.lastRule == r {
+		return w.last
+	}
+	m, ok := w.rules[r]
+	if !ok {
+		m = w.newMapping(r)
+		w.rules[r] = m
+	}
+	w.last, w.lastRule = m, r
+	return m
+}
+
+func (w *worker) newMapping(r rule) *mapping {
+	m := &mapping{id: uint32(len(w.rules)), same: true, kept: w.Form.Times == Kept}
+	next, last := uint64(1), -1
+	if r.times&1 == 1 {
+		next = 0
+	}
+	for rest := r.times; rest != 0; rest &= rest - 1 {
+		t := bits.TrailingZeros64(rest)
+		if last >= 0 {
+			gap := t - last
+			if w.Form.Times == Spread && (gap > 2 || r.wide>>t&1 == 1) {
+				gap = 2
+			}
+			next += uint64(gap)
+		}
+		if next > maxTime {
+			w.err = tooManyTimes(next, w.Form.Times == Spread)
+		} else {
+			m.times[t] = next
+		}
+		m.same = m.same && int(next) == t
+		last = t
+	}
+	for _, c := range []byte(r.anchor) {
+		m.anchor = append(m.anchor, uint64(c))
+		m.same = m.same && c == 0
+	}
+	if r.ranks != "" {
+		m.ranks, m.same = slices.Clone(w.counters), false
+	}
+	return m
+}
+
+// mapped returns the state with every blob renumbered.
+func (w *worker) mapped(g *state, m *mapping) *state {
+	out := w.spare
+	out.copyFrom(g)
+	for p := range out.seats {
+		if !out.seats[p].dead {
+			out.seats[p].blob = w.rename(out.seats[p].blob, m)
+		}
+	}
+	for i := range out.letters {
+		out.letters[i].blob = w.rename(out.letters[i].blob, m)
+	}
+	if m.anchor != nil {
+		w.collapse(out)
+	}
+	return out
+}
+
+// collapse takes out second copies, right behind the first, of letters of
+// which a second copy changes nothing.
+func (w *worker) collapse(g *state) {
+	kept := g.letters[:0]
+	for i, x := range g.letters {
+		if i > 0 && w.info(x.blob).idem && x == kept[len(kept)-1] {
+			continue
+		}
+		kept = append(kept, x)
+	}
+	g.letters = kept
+}
+
+// rename returns what a blob becomes under a mapping.
+func (w *worker) rename(id uint32, m *mapping) uint32 {
+	b := w.infos[id]
+	if b.times == 0 && !b.seqs {
+		return id
+	}
+	k := uint64(m.id)<<32 | uint64(id)
+	if r, ok := w.maps[k]; ok {
+		return r
+	}
+	bytes, err := w.rewrite(b, m)
+	if err == nil {
+		b, err = w.blob(b.seat, bytes)
+	}
+	if err != nil {
+		w.err = err
+		return id
+	}
+	w.maps[k] = b.id
+	return b.id
+}
+
+// rewrite returns the bytes of a blob with its times and counters mapped.
+func (w *worker) rewrite(b *blob, v core.TimeVisitor) ([]byte, error) {
+	if b.seat == core.None {
+		return w.other[0].RecodeMessage(nil, b.bytes, core.VisitTimes(w.Seats, v))
+	}
+	m := w.other[b.seat]
+	if err := m.LoadState(b.bytes); err != nil {
+		return nil, err
+	}
+	m.Visit(core.VisitTimes(w.Seats, v))
+	return m.AppendState(nil), nil
+}
+
+// anchorOf returns what the counters of a state are measured from, one byte for
+// each column, or nothing if it has none.
+func (w *worker) anchorOf(g *state) string {
+	for p := range g.seats {
+		if a := w.infos[g.seats[p].blob].anchor; a != nil {
+			return small(a)
+		}
+	}
+	for i := range g.letters {
+		if a := w.infos[g.letters[i].blob].anchor; a != nil {
+			return small(a)
+		}
+	}
+	return ""
+}
+
+func small(a []uint64) string {
+	if !slices.ContainsFunc(a, func(v uint64) bool { return v != 0 }) {
+		return ""
+	}
+	b := make([]byte, len(a))
+	for i, v := range a {
+		b[i] = byte(min(v, 255))
+	}
+	return string(b)
+}
+
+// ranksOf puts all counters of a state into w.counters, in order, and names
+// them, or returns nothing if those of each column are 1, 2, ... already.
+func (w *worker) ranksOf(g *state) string {
+	all := w.counters[:0]
+	for p := range g.seats {
+		if !g.seats[p].dead {
+			all = append(all, w.infos[g.seats[p].blob].counters...)
+		}
+	}
+	for i := range g.letters {
+		all = append(all, w.infos[g.letters[i].blob].counters...)
+	}
+	slices.SortFunc(all, func(x, y counter) int {
+		return cmp.Or(cmp.Compare(x.column, y.column), cmp.Compare(x.value, y.value))
+	})
+	w.counters = slices.Compact(all)
+	dense, before := true, counter{}
+	for i, c := range w.counters {
+		if i == 0 || before.column != c.column {
+			before = counter{column: c.column}
+		}
+		dense = dense && c.value == before.value+1
+		before = c
+	}
+	if dense {
+		return ""
+	}
+	w.keyBuf = w.keyBuf[:0]
+	for _, c := range w.counters {
+		w.keyBuf = binary.AppendUvarint(binary.AppendUvarint(w.keyBuf, uint64(c.column+1)), c.value)
+	}
+	return string(w.keyBuf)
+}

@@ -1,0 +1,109 @@
+package group
+
+import (
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/family"
+	"github.com/stile-lock/stile/trace"
+)
+
+// What a worker is to an Env: see family.Host.
+
+// Step implements family.Host.
+func (w *worker) Step(seat core.ID, in core.Input) { w.take(seat, &in, 0) }
+
+// take lets a machine take a step in w.to, and does what it wants done.
+func (w *worker) take(seat core.ID, in *core.Input, msg uint32) {
+	me := &w.to.seats[seat]
+	if me.dead || w.err != nil {
+		return
+	}
+	w.flush()
+	e, err := w.effect(me.blob, in, msg)
+	if err != nil {
+		w.fail(seat, err)
+		return
+	}
+	me.blob = e.state
+	if e.entered {
+		w.enters = int8(seat) + 1
+	}
+	w.unsent, w.sender = e, seat
+	w.to.env.Took(w, seat, *in, e.entered, e.notices)
+	w.flush()
+}
+
+// flush sends what the last step wants sent, and sets its timers.
+func (w *worker) flush() {
+	e := w.unsent
+	if e == nil {
+		return
+	}
+	w.unsent = nil
+	g := w.to
+	tag := g.env.Tag(w.sender)
+	for i := range e.sends {
+		m := &e.sends[i]
+		l := letter{blob: m.blob, tag: tag, link: m.link}
+		if m.idem || w.Upset {
+			if last := g.last(m.link); last != nil && *last == l {
+				continue // a second copy right behind changes nothing
+			}
+		}
+		g.add(l)
+	}
+	if w.Clock == Never {
+		return
+	}
+	for i := range e.notices {
+		if n := &e.notices[i]; n.Kind == core.SetTimer {
+			w.setTimer(n, tag)
+		}
+	}
+}
+
+// Moves implements family.Host.
+func (w *worker) Moves(seat core.ID, in core.Input) bool {
+	me := &w.at.seats[seat]
+	if me.dead || w.err != nil {
+		return false
+	}
+	e, err := w.effect(me.blob, &in, 0)
+	if err != nil {
+		w.fail(seat, err)
+		return false
+	}
+	return !e.idle(me.blob)
+}
+
+// Dead implements family.Host.
+func (w *worker) Dead(seat core.ID) bool { return w.at.seats[seat].dead }
+
+// Machine implements family.Host.
+func (w *worker) Machine(seat core.ID) core.Machine {
+	m, err := w.load(w.info(w.at.seats[seat].blob))
+	if err != nil {
+		w.fail(seat, err)
+		return w.machines[seat]
+	}
+	return m
+}
+
+// Retag implements family.Host.
+func (w *worker) Retag(f func(t family.Tag) family.Tag) {
+	for i := range w.to.letters {
+		w.to.letters[i].tag = f(w.to.letters[i].tag)
+	}
+	for i := range w.to.timers {
+		w.to.timers[i].tag = f(w.to.timers[i].tag)
+	}
+}
+
+// Break implements family.Host.
+func (w *worker) Break(property string, _, _ core.ID) { w.broken |= w.Bit(property) }
+
+// Tell implements family.Host.
+func (w *worker) Tell(e trace.Event) {
+	if w.telling {
+		w.told = append(w.told, e)
+	}
+}

@@ -1,0 +1,128 @@
+package group
+
+import (
+	"math"
+
+	"github.com/stile-lock/stile/check/explore"
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/family"
+)
+
+// setTimer does what a notice of the machine that has just taken a step asks
+// for.
+func (w *worker) setTimer(n *core.Notice, tag family.Tag) {
+	t := timer{id: int32(n.Timer), seat: uint8(w.sender), tag: tag}
+	switch {
+	case n.After <= 0:
+		w.to.stop(t.seat, t.id)
+		return
+	case w.Clock == Units:
+		t.left = uint8(min(n.After, math.MaxUint8-1))
+	}
+	w.to.start(t)
+}
+
+// expireAll lets timers run out that may do so at any time.
+func (w *worker) expireAll() {
+	if w.Clock == Anytime {
+		for i := range w.from.timers {
+			w.expire(i, true)
+		}
+	}
+	if !w.Upset {
+		return
+	}
+	for p := range core.ID(w.Seats) {
+		w.begin()
+		w.take(p, &core.Input{Kind: core.Expire, From: core.None}, 0)
+		l := label(doUpset, p, 0, 0)
+		w.settle(explore.Step{Label: l, Class: l, Fair: true})
+	}
+}
+
+// expireAt lets the timers of a seat run out, in time or by error too early.
+func (w *worker) expireAt(p core.ID) {
+	for i := range w.from.timers {
+		if t := &w.from.timers[i]; t.seat == uint8(p) {
+			if right := w.right(t); right || w.from.errors > 0 {
+				w.expire(i, right)
+			}
+		}
+	}
+}
+
+// right reports whether it is time for a timer to run out.
+func (w *worker) right(t *timer) bool { return t.left == 0 && !w.due(w.from) }
+
+// expire lets a timer run out, which is right or an error.
+func (w *worker) expire(i int, right bool) {
+	t := w.from.timers[i]
+	g := w.begin()
+	g.stop(t.seat, t.id)
+	switch {
+	case !right:
+		g.errors--
+	case w.mortal && w.Clock == Units:
+		w.lose(g, true)
+	}
+	g.env.Caused(core.ID(t.seat), t.tag)
+	w.take(core.ID(t.seat), &core.Input{Kind: core.Expire, From: core.None, Timer: int(t.id)}, 0)
+	l := label(doExpire, core.ID(t.seat), 0, i)
+	w.settle(explore.Step{Label: l, Class: w.classOf(label(doExpire, core.ID(t.seat), 0, 0), uint32(t.id)), Fair: right})
+}
+
+// due reports whether a letter must arrive before time goes on.
+func (w *worker) due(g *state) bool {
+	for i := range g.letters {
+		if l := &g.letters[i]; l.old && w.counts(g, l) {
+			return true
+		}
+	}
+	return false
+}
+
+// busy reports whether a letter is under way that will arrive.
+func (w *worker) busy(g *state) bool {
+	for i := range g.letters {
+		if w.counts(g, &g.letters[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// tick lets a unit of time pass, if anything waits for that.
+func (w *worker) tick() {
+	if w.due(w.from) {
+		return
+	}
+	g := w.begin()
+	if w.Pace == Quick && w.busy(g) {
+		return
+	}
+	w.lose(g, w.Pace != Quick)
+	least := uint8(math.MaxUint8)
+	for i := range g.timers {
+		least = min(least, g.timers[i].left)
+	}
+	if least == 0 {
+		return // it runs out first
+	}
+	units := uint8(1)
+	if w.Pace == Quick {
+		units = least // nothing happens until then
+	}
+	// Letters only get older for the sake of timers: without one, nothing can
+	// happen afterwards that could not happen now.
+	if least == math.MaxUint8 && (w.Pace != Slow && w.still || !w.busy(g)) {
+		return
+	}
+	for i := range g.timers {
+		g.timers[i].left -= units
+	}
+	for i := range g.letters {
+		g.letters[i].old = true
+	}
+	l := label(doTick, 0, 0, 0)
+	w.settle(explore.Step{Label: l, Class: l, Fair: true})
+}

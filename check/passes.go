@@ -1,0 +1,293 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/stile-lock/stile/check/explore"
+	"github.com/stile-lock/stile/check/group"
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/family"
+)
+
+// base is the pass without monitors.
+func (r *run) base() error {
+	steps := r.wanted(family.InSteps)
+	endless := slices.Concat(r.wanted(family.InRuns), r.wanted(family.InTheEnd), r.wanted(family.ByCounting))
+	if len(steps)+len(endless) == 0 {
+		return nil
+	}
+	m, err := r.model("", false)
+	if err != nil {
+		return err
+	}
+	e, err := r.explore(m, steps, len(endless) == 0)
+	if err != nil || len(endless) == 0 {
+		return err
+	}
+	return r.liveness(m, e)
+}
+
+// watched makes the passes with one monitor each.
+func (r *run) watched() error {
+	for _, p := range r.wanted(family.ByMonitor) {
+		m, err := r.model(p.Name, false)
+		if err == nil {
+			_, err = r.explore(m, []family.Property{p}, true)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bitsOf returns what is seen broken if a property is.
+func bitsOf(m *group.Model, name string) explore.Broken {
+	switch name {
+	case OrderOpen:
+		name = Order
+	case Deadlock:
+		return m.Bit(Deadlock) | m.Bit(family.Cycle)
+	}
+	return m.Bit(name)
+}
+
+// explore explores a group for some properties and judges them. If there is
+// nothing else to look for, it ends where the only one is broken.
+func (r *run) explore(m *group.Model, list []family.Property, alone bool) (*explore.Exploration, error) {
+	l := r.remaining(passName(list))
+	if len(list) == 1 && alone && list[0].Name != Channels {
+		l.Stop = bitsOf(m, list[0].Name)
+		if found, err := r.dive(m, list[0].Name, l); found || err != nil {
+			return nil, err
+		}
+	}
+	if r.First {
+		l.Stop = ^explore.Broken(0)
+	}
+	l.Stop |= m.Bit(Channels) // it would never end
+	var trouble error
+	e, err := explore.ExploreTelling(m, l, func(now explore.Broken, so explore.Exploration) {
+		trouble = errors.Join(trouble, r.early(m, list, now, so))
+	})
+	if beyond(err) {
+		e, err = &explore.Exploration{Unfinished: err.Error()}, nil
+	}
+	if err := errors.Join(err, trouble); err != nil {
+		return nil, err
+	}
+	r.report.count(e.States)
+	for b := range e.Broken {
+		if b&l.Stop != 0 && e.Unfinished == "" {
+			e.Unfinished = "it ended where something was broken"
+		}
+	}
+	if _, piled := e.Broken[m.Bit(Channels)]; piled {
+		e.Unfinished = group.Piled
+	}
+	r.report.counted(e)
+	for _, p := range list {
+		if err := r.judge(m, e, p); err != nil {
+			return nil, err
+		}
+	}
+	return e, nil
+}
+
+// beyond reports whether an error means that a model is more than the checker
+// can take.
+func beyond(err error) bool {
+	return errors.As(err, new(group.LiftError)) || errors.As(err, new(group.TooMuch))
+}
+
+// passName names a pass over the states by what it looks for.
+func passName(list []family.Property) string {
+	switch len(list) {
+	case 0:
+		return "all states"
+	case 1:
+		return list[0].Name
+	}
+	return list[0].Name + "..."
+}
+
+// early makes the counterexamples to what was just seen broken, if there is
+// room beside what is being explored. If not, they are made at the end.
+func (r *run) early(m *group.Model, list []family.Property, now explore.Broken, so explore.Exploration) error {
+	for _, f := range list {
+		bits := bitsOf(m, f.Name)
+		if now&bits == 0 || f.Moot != "" || r.report.Find(f.Name) != nil {
+			continue
+		}
+		p, _, err := r.way(m, f.Name, bits, so.Memory)
+		if err != nil {
+			return err
+		}
+		if p != nil {
+			r.add(*p)
+		}
+	}
+	return nil
+}
+
+// judge gives a property its verdict.
+func (r *run) judge(m *group.Model, e *explore.Exploration, f family.Property) error {
+	if r.report.Find(f.Name) != nil {
+		return nil // it was told when it was found
+	}
+	if bits := bitsOf(m, f.Name); e.StepsTo(bits) >= 0 && f.Moot == "" {
+		return r.violated(m, e, f.Name, bits)
+	}
+	p := r.passed(e, f.Name)
+	if p.Verdict == Unfinished {
+		p.Note += sound(e.Whole)
+	}
+	switch name := f.Name; {
+	case f.Moot != "":
+		p.Verdict, p.Note = NotChecked, f.Moot
+	case name == Token && !m.HasTokens():
+		p.Verdict, p.Note = NotChecked, "it has no token"
+	case name == Alibi && !m.HasAlibis():
+		p.Verdict, p.Note = NotChecked, "it gives no alibi"
+	case name == Channels && e.Unfinished == "":
+		p.Note = strings.TrimPrefix(p.Note+fmt.Sprintf("; at most %d messages on one link", m.Longest()), "; ")
+	}
+	r.add(p)
+	return nil
+}
+
+// sound says up to which length runs were all looked at, of a search that is
+// unfinished and has found nothing.
+func sound(levels int) string {
+	if levels < 2 {
+		return ""
+	}
+	return fmt.Sprintf("; nothing is wrong in runs of up to %d steps", levels-1)
+}
+
+// passed is the verdict on a property that nothing has broken.
+func (r *run) passed(e *explore.Exploration, name string) Property {
+	p := Property{Name: name, Verdict: Holds, Note: r.bound()}
+	switch {
+	case e.Unfinished != "":
+		p.Verdict, p.Note = Unfinished, e.Unfinished
+	case r.Requests > 0 || r.Family.Timers == family.InUnits:
+		p.Verdict = HoldsBounded
+	}
+	return p
+}
+
+// bound says what was bounded.
+func (r *run) bound() string {
+	note := ""
+	if r.Family.Bounded != nil {
+		note = r.Family.Bounded(r.Requests)
+	}
+	if r.bounded != "" {
+		note += ", since " + r.bounded
+	}
+	deaths := howMany(r.Crashes, "crash", "crashes")
+	switch {
+	case r.Family.Born != nil:
+		return fmt.Sprintf("up to %s and %s", deaths, howMany(r.Comebacks, "comeback", "comebacks"))
+	case r.Family.Timers == family.InUnits:
+		return fmt.Sprintf("up to %s and %s", deaths, strings.TrimPrefix(note, "up to "))
+	case r.Crashes > 0:
+		return note + ", up to " + deaths
+	}
+	return note
+}
+
+// howMany says how many there are.
+func howMany(n int, one, more string) string {
+	switch n {
+	case 0:
+		return "no " + one
+	case 1:
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, more)
+}
+
+func (r *run) add(p Property) {
+	if p.Trace == nil {
+		p.Trace = []string{} // in JSON a list, always
+	}
+	if r.wants(p.Name) && r.report.Find(p.Name) == nil {
+		r.report.Properties = append(r.report.Properties, p)
+		if p.Verdict == Violated && r.Found != nil {
+			r.Found(p)
+		}
+	}
+}
+
+// starts is the check of all that is claimed, from every start of a view.
+func (r *run) starts() error {
+	for _, f := range r.wanted(family.AtStarts) {
+		c := r.Config
+		c.Starts = AnyStart(r.Nodes)
+		c.Properties = slices.DeleteFunc(claims(r.Family, r.Spec), func(n string) bool {
+			return n == f.Name || n == Channels || n == Convergence
+		})
+		c.Limits, c.Found = r.remaining(""), nil
+		all := newRun(c)
+		all.prefix = f.Name + ": "
+		if err := all.base(); err != nil {
+			return err
+		}
+		if all.report.First() == nil {
+			if err := all.watched(); err != nil {
+				return err
+			}
+		}
+		r.report.counted(&explore.Exploration{States: all.report.States, Transitions: all.report.Transitions, Depth: all.report.Depth})
+		all.report.sum(r.Family, r.started)
+		r.report.Collision += all.report.Collision
+		r.add(r.fromStarts(f.Name, all.report))
+	}
+	return nil
+}
+
+// fromStarts is the verdict of what was found from every start.
+func (r *run) fromStarts(name string, all *Report) Property {
+	if p := all.First(); p != nil {
+		q := *p
+		q.Name = name
+		if q.Counterexample != nil {
+			q.Counterexample.Title = title(r.Spec.Name, r.Nodes, name)
+		}
+		return q
+	}
+	p := r.passed(&explore.Exploration{}, name)
+	var proved, open []string
+	for _, q := range all.Properties {
+		switch q.Verdict {
+		case Unfinished:
+			open = append(open, fmt.Sprintf("%s (%s)", q.Name, q.Note))
+		case Holds, HoldsBounded:
+			proved = append(proved, q.Name)
+		}
+	}
+	switch {
+	case len(proved) == 0:
+		p.Verdict, p.Note = Unfinished, strings.Join(open, ", ")
+		if len(open) > 0 {
+			p.Note = all.Properties[0].Note
+		}
+	case len(open) > 0:
+		p.Note = strings.TrimPrefix(p.Note+"; "+strings.Join(proved, ", ")+"; not "+strings.Join(open, ", "), "; ")
+	}
+	return p
+}
+
+// AnyStart returns every view of n processes: any holder, inside or not.
+func AnyStart(n int) []core.View {
+	var views []core.View
+	for h := range core.ID(n) {
+		views = append(views, core.View{N: n, Holder: h}, core.View{N: n, Holder: h, Busy: true})
+	}
+	return views
+}

@@ -1,0 +1,148 @@
+package check
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/stile-lock/stile/check/explore"
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/family"
+	"github.com/stile-lock/stile/scenario"
+)
+
+// The properties that can be checked; package family says what they mean.
+const (
+	MutualExclusion = family.MutualExclusion
+	Deadlock        = family.Deadlock
+	Starvation      = family.Starvation
+	Order           = family.Order
+	OrderOpen       = family.OrderOpen
+	Bypass          = family.Bypass
+	Token           = family.Token
+	Fence           = family.Fence
+	Channels        = family.Channels
+	Start           = family.Start
+	Alibi           = family.Alibi
+	Convergence     = family.Convergence
+	OneLeader       = family.OneLeader
+	Agreement       = family.Agreement
+	FalseReport     = family.FalseReport
+	OneVictim       = family.OneVictim
+)
+
+// A Verdict is what a check comes to.
+type Verdict string
+
+// The verdicts, from best to worst.
+const (
+	Holds        Verdict = "holds"         // proved for this number of processes, without a bound
+	HoldsBounded Verdict = "holds-bounded" // proved up to the bound that the note says
+	NotChecked   Verdict = "not-checked"   // the note says why
+	Unfinished   Verdict = "unfinished"    // ended early, or no real run confirms what was found
+	Violated     Verdict = "violated"      // the trace shows how
+)
+
+func (v Verdict) rank() int {
+	return slices.Index([]Verdict{Holds, HoldsBounded, NotChecked, Unfinished, Violated}, v)
+}
+
+// A Property is one line of a report.
+type Property struct {
+	Name    string   `json:"name"`
+	Verdict Verdict  `json:"verdict"`
+	Note    string   `json:"note"`
+	Trace   []string `json:"trace"` // the steps of the counterexample
+
+	// Counterexample is the same as a scenario, if there is one. A lasso is
+	// shown with its loop once; Loop is how many of its steps come before it.
+	Counterexample *scenario.Scenario `json:"-"`
+	Loop           int                `json:"-"`
+	Means          string             `json:"-"` // what it means that it holds
+	spec           core.Spec
+}
+
+// A Bound is how often each process may ask; 0 means without bound, and is
+// "unbounded" in JSON. Where nobody asks for anything it is "none".
+type Bound int
+
+// NoRequests is the Bound where nobody asks for anything.
+const NoRequests Bound = -1
+
+// MarshalJSON implements json.Marshaler.
+func (b Bound) MarshalJSON() ([]byte, error) {
+	switch b {
+	case 0:
+		return []byte(`"unbounded"`), nil
+	case NoRequests:
+		return []byte(`"none"`), nil
+	}
+	return strconv.AppendInt(nil, int64(b), 10), nil
+}
+
+// A Report is what a check found. States, transitions and depth are those of
+// the first pass: the one without monitors, if it was needed.
+type Report struct {
+	Algorithm   string     `json:"algorithm"`
+	Nodes       int        `json:"nodes"`
+	Requests    Bound      `json:"requests"`
+	Network     string     `json:"network"`
+	Verdict     Verdict    `json:"verdict"`
+	States      int64      `json:"states"`
+	Transitions int64      `json:"transitions"`
+	Depth       int        `json:"depth"`
+	Seconds     float64    `json:"seconds"`
+	Rate        float64    `json:"states_per_second"`
+	Collision   float64    `json:"collision_probability"`
+	Properties  []Property `json:"properties"`
+}
+
+// Find returns the line of a property, or nil.
+func (r *Report) Find(name string) *Property {
+	for i := range r.Properties {
+		if r.Properties[i].Name == name {
+			return &r.Properties[i]
+		}
+	}
+	return nil
+}
+
+// First returns the first property that is violated, or nil.
+func (r *Report) First() *Property {
+	for i := range r.Properties {
+		if r.Properties[i].Verdict == Violated {
+			return &r.Properties[i]
+		}
+	}
+	return nil
+}
+
+// count notes that a pass has told so many states apart.
+func (r *Report) count(states int64) { r.Collision += explore.Collision(states) }
+
+// counted puts the size of a pass into the report, if it is the first.
+func (r *Report) counted(e *explore.Exploration) {
+	if r.States == 0 {
+		r.States, r.Transitions, r.Depth = e.States, e.Transitions, e.Depth
+	}
+}
+
+// sum completes the report: properties in the order of the family, and the
+// worst of their verdicts.
+func (r *Report) sum(f *family.Family, started time.Time) {
+	place := func(p Property) int {
+		return slices.IndexFunc(f.Properties, func(q family.Property) bool { return q.Name == p.Name })
+	}
+	slices.SortStableFunc(r.Properties, func(a, b Property) int { return place(a) - place(b) })
+	r.Verdict = NotChecked
+	for i := range r.Properties {
+		p := &r.Properties[i]
+		p.Means = f.Properties[place(*p)].Means
+		if p.Verdict != NotChecked && (r.Verdict == NotChecked || p.Verdict.rank() > r.Verdict.rank()) {
+			r.Verdict = p.Verdict
+		}
+	}
+	r.Seconds = time.Since(started).Seconds()
+	r.Rate = float64(r.States) / r.Seconds
+	r.Collision = min(1, r.Collision)
+}
