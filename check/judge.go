@@ -137,6 +137,11 @@ func (r *run) tell(p *Property, m *group.Model, start int, steps []group.Step, l
 		sc.Actions = append(sc.Actions, s.Actions...)
 		p.Trace = append(p.Trace, s.Actions[0].String())
 	}
+	// What is still under way to the dead has to be lost before all is quiet.
+	if r.Crashes > 0 && slices.ContainsFunc(expect, func(e scenario.Expectation) bool { return e.Name == scenario.LostRequest }) {
+		a := scenario.Action{Kind: scenario.DeliverAll}
+		sc.Actions, p.Trace = append(sc.Actions, a), append(p.Trace, a.String())
+	}
 	p.spec = r.Spec
 	if confirmable(r.Family) {
 		p.Counterexample = &sc
