@@ -53,7 +53,7 @@ func (r *run) dive(m *group.Model, name string, l explore.Limits) (found bool, e
 	}
 	r.tell(&p, m, c.Start, steps, len(steps), expectation(m, c.Broken&-c.Broken))
 	if p.Verdict == Violated {
-		p.Note = after(p) + ", by a run that need not be the shortest"
+		p.Note = r.after(steps) + ", by a run that need not be the shortest"
 	}
 	r.add(p)
 	return true, nil

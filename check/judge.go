@@ -37,7 +37,7 @@ func (r *run) way(m *group.Model, name string, bits explore.Broken, used int64) 
 		if r.ways == nil {
 			r.ways = map[wayTo]way{}
 		}
-		r.ways[wayTo{m, bits}] = w
+		r.ways[wayTo{m, bits}], r.ways[wayTo{m, w.bit}] = w, w
 	}
 	p = &Property{Name: name, Verdict: Violated}
 	steps, err := m.Run(group.Path{Start: w.start, States: w.states})
@@ -46,7 +46,7 @@ func (r *run) way(m *group.Model, name string, bits explore.Broken, used int64) 
 	}
 	r.tell(p, m, w.start, steps, len(steps), expectation(m, w.bit))
 	if p.Verdict == Violated {
-		p.Note = after(*p)
+		p.Note = r.after(steps)
 		if name == Starvation {
 			p.Note += " nothing need happen any more"
 		}
@@ -97,8 +97,18 @@ func (r *run) search(m *group.Model, bits explore.Broken, used int64) (w way, wh
 	return w, "", err
 }
 
-// after says how long a counterexample is.
-func after(p Property) string { return fmt.Sprintf("after %d steps", len(p.Trace)) }
+// after says how long a counterexample is. Where time passes, a step may be
+// none that a scenario has, or several.
+func (r *run) after(steps []group.Step) string {
+	n := len(steps)
+	if r.Family.Timers == family.InUnits {
+		n = 0
+		for _, s := range steps {
+			n += len(s.Actions)
+		}
+	}
+	return fmt.Sprintf("after %d steps", n)
+}
 
 // first returns where one of some properties is broken first, and which.
 func first(g *explore.Graph, bits explore.Broken) (best explore.Place, bit explore.Broken) {
@@ -178,6 +188,11 @@ func (r *run) tell(p *Property, m *group.Model, start int, steps []group.Step, l
 	if s, ok := m.Started(start); ok && !slices.ContainsFunc(sc.Actions, func(a scenario.Action) bool { return a.Kind == scenario.Start }) {
 		sc.Actions = append(sc.Actions, s.Actions...)
 		p.Trace = append(p.Trace, s.Actions[0].String())
+	}
+	// What is still under way to the dead has to be lost before all is quiet.
+	if r.Crashes > 0 && slices.ContainsFunc(expect, func(e scenario.Expectation) bool { return e.Name == scenario.LostRequest }) {
+		a := scenario.Action{Kind: scenario.DeliverAll}
+		sc.Actions, p.Trace = append(sc.Actions, a), append(p.Trace, a.String())
 	}
 	p.spec = r.Spec
 	if confirmable(r.Family) {

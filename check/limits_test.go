@@ -247,7 +247,7 @@ func TestPassesAreNamed(t *testing.T) {
 	if _, err := Run(Config{Spec: mutex.RicartAgrawala1981(), Nodes: 3, Properties: []string{MutualExclusion, Deadlock, Starvation, Order, Fence, Start}, Limits: l}); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"mutual-exclusion...", "the state graph", "order", "the way to a violation", "fence", "start: mutual-exclusion...", "start: the state graph", "start: fence"}
+	want := []string{"mutual-exclusion...", "the state graph", "order", "the way to a violation", "fence", "start: mutual-exclusion...", "start: the state graph", "start: order", "start: the way to a violation", "start: order-open", "start: fence"}
 	if !slices.Equal(passes, want) {
 		t.Errorf("passes %q, want %q", passes, want)
 	}

@@ -192,7 +192,7 @@ func (r *run) agreement(m *group.Model, g *explore.Graph, p Property) error {
 		p.Verdict = Violated
 		r.tell(&p, m, start, steps, len(steps), nil)
 		if p.Verdict == Violated {
-			p.Note = after(p)
+			p.Note = r.after(steps)
 		}
 		break
 	}

@@ -5,7 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/mutex"
+	"github.com/stile-lock/stile/quorum"
 )
 
 // What a report says to go test.
@@ -62,5 +64,19 @@ func TestCounterexampleWithoutStart(t *testing.T) {
 	}
 	if last := p.Trace[len(p.Trace)-1]; !strings.HasSuffix(last, "starts") {
 		t.Errorf("the last step is %q; want a start, so that there is one", last)
+	}
+}
+
+// In a large group what is too deep for a search in breadth is found all the
+// same, and told.
+func TestLargeGroup(t *testing.T) {
+	r, err := Run(Config{
+		Spec: mutex.MaekawaNaive(quorum.Grid), Nodes: 36, Requests: 1, Requesters: []core.ID{2, 22}, Properties: []string{Deadlock},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := r.First(); p == nil || len(p.Trace) != 40 || !strings.Contains(p.Story(0), "and P3 and P23 wait") {
+		t.Errorf("%+v, want a deadlock of P3 and P23", r.Properties)
 	}
 }

@@ -191,7 +191,7 @@ func compareLetters(a, b letter) int {
 
 // mapping returns how a rule renumbers.
 func (w *worker) mapping(r rule) *mapping {
-	if w.last != nil && w.lastRule == r {
+	if w.last != nil && w.lastRule.times == r.times && w.lastRule == r {
 		return w.last
 	}
 	m, ok := w.rules[r]

@@ -85,6 +85,7 @@ type Model struct {
 	blobs  *blobs
 	birth  core.Birth
 	mortal bool // somebody may crash, or be taken for dead
+	plain  bool // of a letter there is no more to know than its link and what it says
 	bits   looks
 
 	longest atomic.Int64 // letters on one link, so far
@@ -111,6 +112,7 @@ func newModel(c Config, r reductions) (*Model, error) {
 	}
 	m := &Model{Config: c, reductions: r, birth: birth, blobs: &blobs{ids: map[string]uint32{}}}
 	m.mortal = c.Crashes > 0 || c.Wrong
+	m.plain = c.Seats <= 16 && c.Clock != Units && !c.Tagged
 	m.bits = looks{m.Bit(family.Token), m.Bit(family.Alibi), m.Bit(family.Channels)}
 	return m, nil
 }

@@ -40,7 +40,10 @@ func (w *worker) flush() {
 	}
 	w.unsent = nil
 	g := w.to
-	tag := g.env.Tag(w.sender)
+	tag := family.Tag(0)
+	if w.Tagged {
+		tag = g.env.Tag(w.sender)
+	}
 	for i := range e.sends {
 		m := &e.sends[i]
 		l := letter{blob: m.blob, tag: tag, link: m.link}

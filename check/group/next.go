@@ -230,7 +230,9 @@ func (w *worker) deliver(i, nth int, take bool) {
 		s.Class = w.classOf(s.Class, m.blob) // each message is an action of its own
 	}
 	if !g.seats[to].dead {
-		g.env.Caused(to, m.tag)
+		if w.Tagged {
+			g.env.Caused(to, m.tag)
+		}
 		w.take(to, &core.Input{Kind: core.Receive, From: from, Bytes: w.infos[m.blob].bytes}, m.blob)
 	}
 	w.settle(s)

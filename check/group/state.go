@@ -46,7 +46,9 @@ func newState(n int, env family.Env) *state { return &state{seats: make([]seat, 
 func (g *state) copyFrom(o *state) {
 	copy(g.seats, o.seats)
 	g.letters = append(g.letters[:0], o.letters...)
-	g.timers = append(g.timers[:0], o.timers...)
+	if len(g.timers)+len(o.timers) > 0 {
+		g.timers = append(g.timers[:0], o.timers...)
+	}
 	g.crashes, g.comebacks, g.errors = o.crashes, o.comebacks, o.errors
 	g.env.Copy(o.env)
 }
@@ -124,23 +126,34 @@ func (m *Model) pack(b []byte, g *state) []byte {
 	if m.Clock != Never {
 		b = m.packTimers(b, g)
 	}
+	if m.plain {
+		for i := range g.letters {
+			b = append(b, byte(g.letters[i].link))
+			b = appendUvarint(b, g.letters[i].blob)
+		}
+		return b
+	}
 	for i := range g.letters {
-		l := &g.letters[i]
-		b = append(b, byte(l.link))
-		if m.Seats > 16 {
-			b = append(b, byte(l.link>>8))
+		b = m.packLetter(b, &g.letters[i])
+	}
+	return b
+}
+
+func (m *Model) packLetter(b []byte, l *letter) []byte {
+	b = append(b, byte(l.link))
+	if m.Seats > 16 {
+		b = append(b, byte(l.link>>8))
+	}
+	id := l.blob
+	if m.Clock == Units {
+		id <<= 1
+		if l.old {
+			id |= 1
 		}
-		id := l.blob
-		if m.Clock == Units {
-			id <<= 1
-			if l.old {
-				id |= 1
-			}
-		}
-		b = appendUvarint(b, id)
-		if m.Tagged {
-			b = appendUvarint(b, uint32(l.tag))
-		}
+	}
+	b = appendUvarint(b, id)
+	if m.Tagged {
+		b = appendUvarint(b, uint32(l.tag))
 	}
 	return b
 }

@@ -11,7 +11,7 @@ import (
 func (e *Env) Acts(h family.Host, yield func(a family.Act)) (first bool) {
 	if e.Talk {
 		for p := range e.procs {
-			if e.procs[p].told {
+			if e.procs[p].is(told) {
 				yield(family.Act{Kind: scenario.Ask, Proc: core.ID(p)})
 				e.talk(h, core.ID(p), yield)
 				return true
@@ -22,12 +22,12 @@ func (e *Env) Acts(h family.Host, yield func(a family.Act)) (first bool) {
 		p := core.ID(i)
 		me := &e.procs[i]
 		switch {
-		case me.phase == inside:
+		case me.is(inside):
 			yield(family.Act{Kind: scenario.Leave, Proc: p, Fair: true})
 		case e.mayAsk(p) && !h.Dead(p):
 			yield(family.Act{Kind: scenario.Ask, Proc: p})
 		}
-		if me.start {
+		if me.is(start) {
 			yield(family.Act{Kind: scenario.Start, Proc: p, Fair: true})
 		}
 	}
@@ -44,7 +44,7 @@ func (e *Env) Acts(h family.Host, yield func(a family.Act)) (first bool) {
 // mayAsk reports whether p is free to ask.
 func (e *Env) mayAsk(p core.ID) bool {
 	me := &e.procs[p]
-	return me.phase == idle && e.index[p] >= 0 && (e.Requests == 0 || me.left > 0)
+	return !me.is(phase) && e.index[p] >= 0 && (e.Requests == 0 || me.left > 0)
 }
 
 // talk lets applications talk to q: an instant message that carries the clock.
@@ -66,7 +66,8 @@ func (e *Env) Do(h family.Host, a family.Act) {
 	me := &e.procs[a.Proc]
 	switch a.Kind {
 	case scenario.Ask:
-		me.phase, me.told = waits, false
+		me.set(told, false)
+		me.set(waits, true)
 		if e.Requests > 0 {
 			me.left--
 		}
@@ -78,15 +79,15 @@ func (e *Env) Do(h family.Host, a family.Act) {
 		}
 		h.Step(a.Proc, core.Input{Kind: core.Request, From: core.None})
 	case scenario.Leave:
-		me.phase = idle
+		me.set(phase, false)
 		h.Step(a.Proc, core.Input{Kind: core.Release, From: core.None})
 	case scenario.Start:
-		me.start = false
+		me.set(start, false)
 		h.Step(a.Proc, core.Input{Kind: core.Start, From: core.None})
 	case scenario.Tell:
 		you := &e.procs[a.Peer]
 		you.knows |= me.knows
-		you.told = true
+		you.set(told, true)
 		h.Step(a.Peer, core.Input{Kind: core.Hear, From: core.None, Time: h.Machine(a.Proc).Clock()})
 	}
 }
@@ -96,7 +97,9 @@ func (e *Env) Caused(p core.ID, t family.Tag) {
 	if t != 0 {
 		me := &e.procs[p]
 		me.knows |= uint16(t)
-		me.seen = me.seen || t&seenTag != 0
+		if t&seenTag != 0 {
+			me.set(seen, true)
+		}
 	}
 }
 
@@ -104,7 +107,7 @@ func (e *Env) Caused(p core.ID, t family.Tag) {
 func (e *Env) Tag(p core.ID) family.Tag {
 	me := &e.procs[p]
 	t := family.Tag(me.knows)
-	if me.seen {
+	if me.is(seen) {
 		t |= seenTag
 	}
 	return t
@@ -114,7 +117,7 @@ func (e *Env) Tag(p core.ID) family.Tag {
 func (e *Env) Took(h family.Host, p core.ID, _ core.Input, entered bool, notices []core.Notice) {
 	for i := range notices {
 		if notices[i].Kind == core.Denied {
-			e.procs[p].phase = idle
+			e.procs[p].set(phase, false)
 			e.forget(h, p)
 		}
 	}
@@ -126,19 +129,20 @@ func (e *Env) Took(h family.Host, p core.ID, _ core.Input, entered bool, notices
 // enter lets p in.
 func (e *Env) enter(h family.Host, p core.ID) {
 	for q := range e.procs {
-		if e.procs[q].phase == inside && core.ID(q) != p {
+		if e.procs[q].is(inside) && core.ID(q) != p {
 			h.Break(family.MutualExclusion, p, core.ID(q))
 			break
 		}
 	}
 	me := &e.procs[p]
-	me.phase = inside
+	me.set(phase, false)
+	me.set(inside, true)
 	if e.Fence {
-		if !me.seen {
+		if !me.is(seen) {
 			h.Break(family.Fence, p, core.None)
 		}
 		for q := range e.procs {
-			e.procs[q].seen = core.ID(q) == p
+			e.procs[q].set(seen, core.ID(q) == p)
 		}
 		h.Retag(func(t family.Tag) family.Tag { return t &^ seenTag })
 	}

@@ -38,22 +38,35 @@ type Env struct {
 	procs []proc
 }
 
-// The phases of an application.
+// A flag is what an application does, and what else is known of it. They are
+// kept in one byte, as states have them.
+type flag uint8
+
 const (
-	idle uint8 = iota
-	waits
-	inside
+	waits  flag = 1 << iota // neither of these: it is idle
+	inside                  //
+	start                   // Start has not been given yet
+	seen                    // Fence: it has seen the last entry
+	told                    // Talk: it was told something, and asks next
+	phase  = waits | inside
 )
 
 // A proc is one application.
 type proc struct {
 	knows uint16 // Order: whose waiting requests it knows of
 	ahead uint16 // Order: whose requests must be granted before its own
-	phase uint8
+	flags flag
 	left  uint8 // requests it may still make, if they are bounded
-	start bool  // Start has not been given yet
-	seen  bool  // Fence: it has seen the last entry
-	told  bool  // Talk: it was told something, and asks next
+}
+
+func (p *proc) is(f flag) bool { return p.flags&f != 0 }
+
+// set sets flags or clears them.
+func (p *proc) set(f flag, on bool) {
+	p.flags &^= f
+	if on {
+		p.flags |= f
+	}
 }
 
 // A Tag has what the sender knows, and behind it whether it has seen the last
@@ -99,17 +112,7 @@ func (e *Env) Copy(from family.Env) { copy(e.procs, from.(*Env).procs) }
 func (e *Env) Append(b []byte) []byte {
 	for i := range e.procs {
 		p := &e.procs[i]
-		flags := p.phase
-		if p.start {
-			flags |= 4
-		}
-		if p.seen {
-			flags |= 8
-		}
-		if p.told {
-			flags |= 16
-		}
-		b = append(b, flags)
+		b = append(b, byte(p.flags))
 		if e.Requests > 0 {
 			b = append(b, p.left)
 		}
@@ -123,8 +126,7 @@ func (e *Env) Append(b []byte) []byte {
 // Load implements family.Env.
 func (e *Env) Load(b []byte) []byte {
 	for i := range e.procs {
-		flags := b[0]
-		p := proc{phase: flags & 3, start: flags&4 != 0, seen: flags&8 != 0, told: flags&16 != 0}
+		p := proc{flags: flag(b[0])}
 		b = b[1:]
 		if e.Requests > 0 {
 			p.left = b[0]
@@ -142,32 +144,31 @@ func (e *Env) Load(b []byte) []byte {
 // Begin implements family.Env.
 func (e *Env) Begin(h family.Host, v core.View) {
 	for i := range e.procs {
-		e.procs[i] = proc{seen: e.Fence, left: uint8(e.Requests)}
-		if v.Busy && v.Holder == core.ID(i) {
-			e.procs[i].phase = inside
-		}
+		e.procs[i] = proc{left: uint8(e.Requests)}
+		e.procs[i].set(seen, e.Fence)
+		e.procs[i].set(inside, v.Busy && v.Holder == core.ID(i))
 	}
-	start := core.Input{Kind: core.Start, From: core.None}
+	in := core.Input{Kind: core.Start, From: core.None}
 	for i := range e.procs {
 		if e.AtOnce {
-			h.Step(core.ID(i), start)
+			h.Step(core.ID(i), in)
 		} else {
-			e.procs[i].start = h.Moves(core.ID(i), start)
+			e.procs[i].set(start, h.Moves(core.ID(i), in))
 		}
 	}
 }
 
 // Waits implements family.Env.
-func (e *Env) Waits(p core.ID) bool { return e.procs[p].phase == waits }
+func (e *Env) Waits(p core.ID) bool { return e.procs[p].is(waits) }
 
 // Inside implements family.Env.
-func (e *Env) Inside(p core.ID) bool { return e.procs[p].phase == inside }
+func (e *Env) Inside(p core.ID) bool { return e.procs[p].is(inside) }
 
 // Look implements family.Env: never two are inside.
 func (e *Env) Look(h family.Host) {
 	in := core.None
 	for p := range e.procs {
-		if e.procs[p].phase != inside {
+		if !e.procs[p].is(inside) {
 			continue
 		}
 		if in != core.None {
@@ -181,7 +182,7 @@ func (e *Env) Look(h family.Host) {
 // Ended implements family.Env: who waits now waits for ever.
 func (e *Env) Ended(h family.Host) {
 	for p := range e.procs {
-		if e.procs[p].phase == waits {
+		if e.procs[p].is(waits) {
 			h.Break(family.Deadlock, core.ID(p), core.None)
 		}
 	}
