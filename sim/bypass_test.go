@@ -9,7 +9,6 @@ import (
 
 // dumb counts for every pair.
 type dumb struct {
-	asks []int // of those who wait; 0 otherwise
 	log  []core.ID
 	by   []int // the request of each entry
 	most int

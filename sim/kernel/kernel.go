@@ -210,9 +210,6 @@ func (k *Kernel) deliver(e Event) error {
 // Observed reports whether anybody looks: only then need events be told.
 func (k *Kernel) Observed() bool { return k.observe != nil }
 
-// Observations returns how many events have been observed.
-func (k *Kernel) Observations() int { return k.steps }
-
 // Number returns the next number of a message or an event.
 func (k *Kernel) Number() int {
 	k.queue.seq++
