@@ -18,8 +18,8 @@ import (
 )
 
 // A Tag is what an Env marks a message or a timer under way with: what its
-// sender knew, which round or attempt it belongs to. Hosts keep it with the
-// message and hand it back; it means something to the Env alone.
+// sender knew, or which round it belongs to. Hosts keep it with the message and
+// hand it back; it means something to the Env alone.
 type Tag uint32
 
 // An Act is something that an application does, in the words of scenarios.
@@ -34,16 +34,18 @@ type Act struct {
 // of the Env.
 type Host interface {
 	// Step gives the machine of a seat an input, and does what it wants done:
-	// messages are sent with the Tag of the seat, timers are set with it too,
-	// and Env.Took is called before Step returns. A dead seat takes no step.
+	// Env.Took is called, and then messages are sent and timers set with the
+	// Tag of the seat. Within Took, what the step before wants sent goes first.
+	// A dead seat takes no step.
 	Step(seat core.ID, in core.Input)
 	// Moves reports whether such a step would change anything at all.
 	Moves(seat core.ID, in core.Input) bool
 	// Dead reports whether a seat is dead.
 	Dead(seat core.ID) bool
-	// Machine returns the machine of a seat as it is now. An Env looks at it
-	// only for what cannot be seen from outside, such as the clock that an
-	// application sends along or the age that a victim is chosen by.
+	// Machine returns the machine of a seat as it is now, until the next step.
+	// An Env looks at it only for what cannot be seen from outside, such as the
+	// clock that an application sends along or the age that a victim is chosen
+	// by.
 	Machine(seat core.ID) core.Machine
 	// Retag changes the tags of all messages and timers under way.
 	Retag(f func(t Tag) Tag)
@@ -56,6 +58,8 @@ type Host interface {
 // An Env is the applications around one group of machines. The order of calls
 // is always: what caused the step (Do, or Caused), the step itself, Took.
 type Env interface {
+	// New returns an Env for the same group, in any state, to Copy or Load into.
+	New() Env
 	// Copy makes the Env equal to another one of the same group.
 	Copy(from Env)
 	// Append appends the canonical encoding of the state of the applications.
@@ -64,13 +68,14 @@ type Env interface {
 	Load(b []byte) []byte
 
 	// Begin is called once, when all machines are born.
-	Begin(h Host)
-	// Acts calls yield with everything that applications may do now.
-	Acts(h Host, yield func(a Act))
-	// May reports why an application cannot do something now, or nil.
-	May(h Host, a Act) error
+	Begin(h Host, v core.View)
+	// Acts calls yield with everything that applications may do now. It reports
+	// whether one of these is to be done before anything else happens.
+	Acts(h Host, yield func(a Act)) (first bool)
 	// Do lets an application do something that it may do.
 	Do(h Host, a Act)
+	// Action returns an act that may be done now as a line of a scenario.
+	Action(a Act) scenario.Action
 
 	// Caused is told what the next step of a seat is caused by: a message or a
 	// timer with this tag.
@@ -82,17 +87,18 @@ type Env interface {
 	Took(h Host, seat core.ID, in core.Input, entered bool, notices []core.Notice)
 
 	// Crashed and Returned are told that a seat has died, or is back and
-	// remembers nothing; Suspected and Trusted that a seat is about to be told
-	// that a peer is dead, or is not.
+	// remembers nothing; Trusted that a seat is about to be told that a peer is
+	// alive after all.
 	Crashed(h Host, seat core.ID)
 	Returned(h Host, seat core.ID)
-	Suspected(h Host, seat, peer core.ID)
 	Trusted(h Host, seat, peer core.ID)
 
 	// Look says by Break what the state as a whole breaks, and Ended what it
-	// breaks that nothing can happen any more.
+	// breaks that nothing need happen any more.
 	Look(h Host)
 	Ended(h Host)
-	// Waiting returns who waits for something, one bit for each application.
-	Waiting() uint64
+	// Waits reports whether an application waits for something, and Inside
+	// whether it has what only one may have.
+	Waits(p core.ID) bool
+	Inside(p core.ID) bool
 }

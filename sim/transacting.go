@@ -165,9 +165,6 @@ func (t *transacting) abort(i int) {
 	t.later(i, max(1, p.rand.Sample(t.Backoff)))
 }
 
-func (t *transacting) caused(core.ID, kernel.Tag) {}
-func (t *transacting) tag() kernel.Tag            { return 0 }
-
 // took is told what a site says. A cycle is closed by the arrival of a request,
 // and opened when it is decided that somebody aborts: so these come first.
 func (t *transacting) took(_ core.ID, in core.Input, out *core.Output) {

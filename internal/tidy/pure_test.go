@@ -31,8 +31,11 @@ func layers() []layer {
 		{"trace", "core"},
 		{"scenario", "internal/spell core trace"},
 		{"family", "core trace scenario"},
+		{"family/locks", "core trace scenario family"},
+		{"family/elections", "core trace scenario family"},
+		{"family/transactions", "core deadlock trace scenario family"},
 		{"sim/kernel", "core trace scenario"},
-		{"sim", "core deadlock trace scenario sim/kernel"},
+		{"sim", "core deadlock trace scenario family family/elections sim/kernel"},
 		{"lab", "core trace scenario sim catalog"},
 		{"internal/member", "core trace"},
 	}

@@ -1,0 +1,191 @@
+// Package elections is the environment of an election: applications that notice
+// that they follow nobody alive, and what a round is.
+//
+// A round is the time between two changes of who is alive: a crash, a comeback,
+// or an error of the failure detector corrected. An election belongs to the
+// round in which somebody noticed or came back, and so does everything that
+// follows from it: messages and timers are marked with that. In each round at
+// most one process may win. Who leads when a round begins counts as its winner.
+package elections
+
+import (
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/family"
+	"github.com/stile-lock/stile/scenario"
+)
+
+// fresh marks what belongs to an election begun in this round.
+const fresh family.Tag = 1
+
+// An Env is the applications of an election.
+type Env struct {
+	leader []core.ID // whom each process follows, as it said last, or None
+	dead   []bool
+	winner core.ID    // who won in this round, or None
+	cause  family.Tag // of the step being taken: no part of the state
+}
+
+// New returns the applications of a group of n processes.
+func New(n int) *Env { return &Env{leader: make([]core.ID, n), dead: make([]bool, n)} }
+
+// New implements family.Env.
+func (e *Env) New() family.Env { return New(len(e.leader)) }
+
+// Copy implements family.Env.
+func (e *Env) Copy(from family.Env) {
+	o := from.(*Env)
+	copy(e.leader, o.leader)
+	copy(e.dead, o.dead)
+	e.winner = o.winner
+}
+
+// Append implements family.Env.
+func (e *Env) Append(b []byte) []byte {
+	b = append(b, byte(e.winner+1))
+	for p, leader := range e.leader {
+		x := byte(leader + 1)
+		if e.dead[p] {
+			x |= 128
+		}
+		b = append(b, x)
+	}
+	return b
+}
+
+// Load implements family.Env.
+func (e *Env) Load(b []byte) []byte {
+	e.winner = core.ID(b[0]) - 1
+	b = b[1:]
+	for p := range e.leader {
+		e.leader[p], e.dead[p] = core.ID(b[p]&127)-1, b[p]&128 != 0
+	}
+	return b[len(e.leader):]
+}
+
+// Begin implements family.Env: all follow the holder of the view, if it is
+// busy, and otherwise nobody.
+func (e *Env) Begin(_ family.Host, v core.View) {
+	e.winner = core.None
+	if v.Busy {
+		e.winner = v.Holder
+	}
+	for p := range e.leader {
+		e.leader[p], e.dead[p] = e.winner, false
+	}
+}
+
+// Acts implements family.Env: whoever follows nobody alive may notice, as long
+// as that changes anything.
+func (e *Env) Acts(h family.Host, yield func(a family.Act)) (first bool) {
+	for p := range e.leader {
+		if e.dead[p] || e.leader[p] != core.None && !e.dead[e.leader[p]] {
+			continue
+		}
+		if h.Moves(core.ID(p), core.Input{Kind: core.Request, From: core.None}) {
+			yield(family.Act{Kind: scenario.Ask, Proc: core.ID(p), Fair: true})
+		}
+	}
+	return false
+}
+
+// Do implements family.Env.
+func (e *Env) Do(h family.Host, a family.Act) {
+	h.Step(a.Proc, core.Input{Kind: core.Request, From: core.None})
+}
+
+// Action implements family.Env.
+func (e *Env) Action(a family.Act) scenario.Action {
+	return scenario.Action{Kind: a.Kind, Proc: a.Proc}
+}
+
+// Caused implements family.Env.
+func (e *Env) Caused(_ core.ID, t family.Tag) { e.cause = t }
+
+// Tag implements family.Env.
+func (e *Env) Tag(core.ID) family.Tag { return e.cause }
+
+// Took implements family.Env.
+func (e *Env) Took(h family.Host, p core.ID, in core.Input, _ bool, notices []core.Notice) {
+	switch in.Kind {
+	case core.Request, core.Start:
+		e.cause = fresh
+	case core.Suspect, core.Trust:
+		e.cause = 0
+	}
+	for i := range notices {
+		if notices[i].Kind != core.Leader {
+			continue
+		}
+		e.leader[p] = notices[i].Who
+		if e.leader[p] != p || e.cause != fresh {
+			continue
+		}
+		if e.winner != core.None && e.winner != p {
+			h.Break(family.OneLeader, p, e.winner)
+		}
+		e.winner = p
+	}
+}
+
+// round begins a new round: nothing that is under way was begun in it. Who
+// leads at its beginning need not win again.
+func (e *Env) round(h family.Host) {
+	e.winner = core.None
+	if e.agreed() {
+		e.winner = e.highest()
+	}
+	h.Retag(func(family.Tag) family.Tag { return 0 })
+}
+
+// Crashed implements family.Env.
+func (e *Env) Crashed(h family.Host, p core.ID) {
+	e.leader[p], e.dead[p] = core.None, true
+	e.round(h)
+}
+
+// Returned implements family.Env.
+func (e *Env) Returned(h family.Host, p core.ID) {
+	e.leader[p], e.dead[p] = core.None, false
+	e.round(h)
+}
+
+// Trusted implements family.Env.
+func (e *Env) Trusted(h family.Host, _, _ core.ID) { e.round(h) }
+
+// highest returns the highest process alive, or None.
+func (e *Env) highest() core.ID {
+	for p := len(e.dead) - 1; p >= 0; p-- {
+		if !e.dead[p] {
+			return core.ID(p)
+		}
+	}
+	return core.None
+}
+
+// agreed reports whether all who are alive follow the highest of them.
+func (e *Env) agreed() bool {
+	top := e.highest()
+	for p, leader := range e.leader {
+		if !e.dead[p] && leader != top {
+			return false
+		}
+	}
+	return true
+}
+
+// Waits implements family.Env: who is alive and does not follow the highest
+// waits for agreement.
+func (e *Env) Waits(p core.ID) bool { return !e.dead[p] && e.leader[p] != e.highest() }
+
+// Inside implements family.Env.
+func (e *Env) Inside(core.ID) bool { return false }
+
+// Look implements family.Env.
+func (e *Env) Look(family.Host) {}
+
+// Ended implements family.Env: who disagrees now disagrees for ever.
+func (e *Env) Ended(h family.Host) {
+	if !e.agreed() {
+		h.Break(family.Agreement, e.highest(), core.None)
+	}
+}

@@ -1,0 +1,175 @@
+package locks
+
+import (
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/family"
+	"github.com/stile-lock/stile/scenario"
+)
+
+// Acts implements family.Env. Who was told something asks next, or is told
+// more: see talk.
+func (e *Env) Acts(h family.Host, yield func(a family.Act)) (first bool) {
+	if e.Talk {
+		for p := range e.procs {
+			if e.procs[p].told {
+				yield(family.Act{Kind: scenario.Ask, Proc: core.ID(p)})
+				e.talk(h, core.ID(p), yield)
+				return true
+			}
+		}
+	}
+	for i := range e.procs {
+		p := core.ID(i)
+		me := &e.procs[i]
+		switch {
+		case me.phase == inside:
+			yield(family.Act{Kind: scenario.Leave, Proc: p, Fair: true})
+		case e.mayAsk(p) && !h.Dead(p):
+			yield(family.Act{Kind: scenario.Ask, Proc: p})
+		}
+		if me.start {
+			yield(family.Act{Kind: scenario.Start, Proc: p, Fair: true})
+		}
+	}
+	if e.Talk {
+		for q := range e.procs {
+			if e.mayAsk(core.ID(q)) {
+				e.talk(h, core.ID(q), yield)
+			}
+		}
+	}
+	return false
+}
+
+// mayAsk reports whether p is free to ask.
+func (e *Env) mayAsk(p core.ID) bool {
+	me := &e.procs[p]
+	return me.phase == idle && e.index[p] >= 0 && (e.Requests == 0 || me.left > 0)
+}
+
+// talk lets applications talk to q: an instant message that carries the clock.
+// What is told matters when the one who was told asks. Who waits is known to
+// itself until it enters, so it can tell directly, and as late as that:
+// applications need to talk only right before a request, and then nothing else
+// happens in between. The tests compare this with applications that talk at any
+// time.
+func (e *Env) talk(h family.Host, q core.ID, yield func(a family.Act)) {
+	for p := range e.procs {
+		if e.procs[p].knows&^e.procs[q].knows != 0 && !h.Dead(core.ID(p)) && !h.Dead(q) {
+			yield(family.Act{Kind: scenario.Tell, Proc: core.ID(p), Peer: q})
+		}
+	}
+}
+
+// Do implements family.Env.
+func (e *Env) Do(h family.Host, a family.Act) {
+	me := &e.procs[a.Proc]
+	switch a.Kind {
+	case scenario.Ask:
+		me.phase, me.told = waits, false
+		if e.Requests > 0 {
+			me.left--
+		}
+		if e.Order {
+			me.ahead = me.knows
+			if i := e.index[a.Proc]; i >= 0 {
+				me.knows |= 1 << i
+			}
+		}
+		h.Step(a.Proc, core.Input{Kind: core.Request, From: core.None})
+	case scenario.Leave:
+		me.phase = idle
+		h.Step(a.Proc, core.Input{Kind: core.Release, From: core.None})
+	case scenario.Start:
+		me.start = false
+		h.Step(a.Proc, core.Input{Kind: core.Start, From: core.None})
+	case scenario.Tell:
+		you := &e.procs[a.Peer]
+		you.knows |= me.knows
+		you.told = true
+		h.Step(a.Peer, core.Input{Kind: core.Hear, From: core.None, Time: h.Machine(a.Proc).Clock()})
+	}
+}
+
+// Caused implements family.Env: who gets a message knows what its sender knew.
+func (e *Env) Caused(p core.ID, t family.Tag) {
+	if t != 0 {
+		me := &e.procs[p]
+		me.knows |= uint16(t)
+		me.seen = me.seen || t&seenTag != 0
+	}
+}
+
+// Tag implements family.Env.
+func (e *Env) Tag(p core.ID) family.Tag {
+	me := &e.procs[p]
+	t := family.Tag(me.knows)
+	if me.seen {
+		t |= seenTag
+	}
+	return t
+}
+
+// Took implements family.Env.
+func (e *Env) Took(h family.Host, p core.ID, _ core.Input, entered bool, notices []core.Notice) {
+	for i := range notices {
+		if notices[i].Kind == core.Denied {
+			e.procs[p].phase = idle
+			e.forget(h, p)
+		}
+	}
+	if entered {
+		e.enter(h, p)
+	}
+}
+
+// enter lets p in.
+func (e *Env) enter(h family.Host, p core.ID) {
+	for q := range e.procs {
+		if e.procs[q].phase == inside && core.ID(q) != p {
+			h.Break(family.MutualExclusion, p, core.ID(q))
+			break
+		}
+	}
+	me := &e.procs[p]
+	me.phase = inside
+	if e.Fence {
+		if !me.seen {
+			h.Break(family.Fence, p, core.None)
+		}
+		for q := range e.procs {
+			e.procs[q].seen = core.ID(q) == p
+		}
+		h.Retag(func(t family.Tag) family.Tag { return t &^ seenTag })
+	}
+	if e.Order {
+		if me.ahead != 0 {
+			h.Break(family.Order, p, e.first(me.ahead))
+		}
+		e.forget(h, p)
+	}
+}
+
+// first returns one of those in a set of requests.
+func (e *Env) first(set uint16) core.ID {
+	for p, i := range e.index {
+		if i >= 0 && set>>i&1 == 1 {
+			return core.ID(p)
+		}
+	}
+	return core.None
+}
+
+// forget drops p's request from what others know: it waits no more.
+func (e *Env) forget(h family.Host, p core.ID) {
+	if !e.Order || e.index[p] < 0 {
+		return
+	}
+	bit := uint16(1) << e.index[p]
+	for q := range e.procs {
+		e.procs[q].knows &^= bit
+		e.procs[q].ahead &^= bit
+	}
+	e.procs[p].ahead = 0
+	h.Retag(func(t family.Tag) family.Tag { return t &^ family.Tag(bit) })
+}

@@ -1,0 +1,79 @@
+package locks
+
+import (
+	"fmt"
+
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/family"
+)
+
+// Family returns the family of locks among processes that live.
+func Family() *family.Family {
+	return &family.Family{
+		Name: "locks", Claims: Claims, Numbers: family.Logical, Bounded: bounded,
+		Env: func(o family.Options) (family.Env, error) {
+			return New(Config{
+				Nodes: o.Nodes, Asks: o.Asks, Requests: o.Requests, Fence: o.Watch == family.Fence,
+				Order: o.Watch == family.Order || o.Watch == family.OrderOpen, Talk: o.Watch == family.OrderOpen,
+			})
+		},
+		Properties: []family.Property{
+			{Name: family.MutualExclusion, Means: "never two inside"},
+			{Name: family.Deadlock, Means: "while somebody waits, something can happen"},
+			{Name: family.Starvation, Means: "nobody waits for ever", Found: family.InRuns},
+			{Name: family.Order, Means: "granted in the order in which requests happened", Found: family.ByMonitor},
+			{Name: family.OrderOpen, Means: "the same when applications talk, too", Found: family.ByMonitor},
+			{Name: family.Bypass, Found: family.ByCounting},
+			{Name: family.Token, Means: "never two tokens"},
+			{Name: family.Fence, Means: "the entry count rises by one at each entry", Found: family.ByMonitor},
+			{Name: family.Channels},
+			{Name: family.Start, Means: "all this from every start of a view", Found: family.AtStarts},
+			{Name: family.Alibi, Means: "who is given an alibi is not inside"},
+			{Name: family.Convergence, Means: "it comes right by itself from every state", Found: family.Anywhere},
+		},
+	}
+}
+
+// Survivors returns the family of locks that survive deaths: those whose Spec
+// has Detects.
+func Survivors() *family.Family {
+	return &family.Family{
+		Name: "locks that survive deaths", Timers: family.InUnits, Detects: true, Bounded: bounded,
+		Env: func(o family.Options) (family.Env, error) {
+			if o.Requests == 0 {
+				return nil, fmt.Errorf("any number of requests and processes that die: times and epochs would grow without end, so give a number of requests")
+			}
+			return New(Config{Nodes: o.Nodes, Asks: o.Asks, Requests: o.Requests, AtOnce: true})
+		},
+		Properties: []family.Property{
+			{Name: family.MutualExclusion, Means: "never two inside"},
+			{Name: family.Starvation, Means: "nobody waits for ever", Found: family.InRuns},
+		},
+	}
+}
+
+func bounded(requests int) string {
+	if requests == 0 {
+		return ""
+	}
+	return fmt.Sprintf("up to %d requests of each process", requests)
+}
+
+// Claims returns the properties that a lock claims.
+func Claims(spec core.Spec) []string {
+	list := []string{family.MutualExclusion, family.Deadlock}
+	if !spec.TryLock {
+		list = append(list, family.Starvation)
+	}
+	if spec.Theory.ME3 {
+		list = append(list, family.Order, family.OrderOpen)
+	}
+	if spec.Theory.Bypass != nil {
+		list = append(list, family.Bypass)
+	}
+	list = append(list, family.Token, family.Fence, family.Channels, family.Start, family.Alibi)
+	if spec.Upset != nil {
+		list = append(list, family.Convergence)
+	}
+	return list
+}

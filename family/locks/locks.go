@@ -1,0 +1,205 @@
+// Package locks is the environment of a lock: applications that ask, enter and
+// leave, and monitors of what happened before.
+package locks
+
+import (
+	"fmt"
+
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/family"
+	"github.com/stile-lock/stile/scenario"
+)
+
+// A Config says what applications do, and what is watched.
+type Config struct {
+	Nodes    int
+	Asks     []core.ID // who may ask; nil means everybody
+	Requests int       // how often each; 0 means without bound
+	Order    bool      // watch happened-before among requests
+	Talk     bool      // applications talk too: with Order
+	Fence    bool      // watch that the entry count rises by exactly one
+	AtOnce   bool      // everybody starts at the beginning, not at any time
+}
+
+const (
+	maxRequests = 255 // of each process
+	maxOrdered  = 16  // who may ask, if happened-before is watched: a Tag has room for no more
+)
+
+// shared is what all copies of an Env have in common.
+type shared struct {
+	Config
+	index []int8 // of each process among those who may ask; -1 for the others
+}
+
+// An Env is the applications of a lock.
+type Env struct {
+	*shared
+	procs []proc
+}
+
+// The phases of an application.
+const (
+	idle uint8 = iota
+	waits
+	inside
+)
+
+// A proc is one application.
+type proc struct {
+	knows uint16 // Order: whose waiting requests it knows of
+	ahead uint16 // Order: whose requests must be granted before its own
+	phase uint8
+	left  uint8 // requests it may still make, if they are bounded
+	start bool  // Start has not been given yet
+	seen  bool  // Fence: it has seen the last entry
+	told  bool  // Talk: it was told something, and asks next
+}
+
+// A Tag has what the sender knows, and behind it whether it has seen the last
+// entry.
+const seenTag family.Tag = 1 << maxOrdered
+
+// New returns the applications of a group.
+func New(c Config) (*Env, error) {
+	if c.Requests < 0 || c.Requests > maxRequests {
+		return nil, fmt.Errorf("%d requests of each process: want 1 to %d, or 0 for any number", c.Requests, maxRequests)
+	}
+	s := &shared{Config: c, index: make([]int8, c.Nodes)}
+	asks := 0
+	for p := range s.index {
+		s.index[p] = -1
+		if c.Asks == nil || contains(c.Asks, core.ID(p)) {
+			s.index[p] = int8(min(asks, 127))
+			asks++
+		}
+	}
+	if c.Order && asks > maxOrdered {
+		return nil, fmt.Errorf("%d who may ask: the order of requests can be watched among at most %d; name fewer requesters", asks, maxOrdered)
+	}
+	return &Env{shared: s, procs: make([]proc, c.Nodes)}, nil
+}
+
+func contains(list []core.ID, p core.ID) bool {
+	for _, q := range list {
+		if q == p {
+			return true
+		}
+	}
+	return false
+}
+
+// New implements family.Env.
+func (e *Env) New() family.Env { return &Env{shared: e.shared, procs: make([]proc, e.Nodes)} }
+
+// Copy implements family.Env.
+func (e *Env) Copy(from family.Env) { copy(e.procs, from.(*Env).procs) }
+
+// Append implements family.Env.
+func (e *Env) Append(b []byte) []byte {
+	for i := range e.procs {
+		p := &e.procs[i]
+		flags := p.phase
+		if p.start {
+			flags |= 4
+		}
+		if p.seen {
+			flags |= 8
+		}
+		if p.told {
+			flags |= 16
+		}
+		b = append(b, flags)
+		if e.Requests > 0 {
+			b = append(b, p.left)
+		}
+		if e.Order {
+			b = append(b, byte(p.knows), byte(p.knows>>8), byte(p.ahead), byte(p.ahead>>8))
+		}
+	}
+	return b
+}
+
+// Load implements family.Env.
+func (e *Env) Load(b []byte) []byte {
+	for i := range e.procs {
+		flags := b[0]
+		p := proc{phase: flags & 3, start: flags&4 != 0, seen: flags&8 != 0, told: flags&16 != 0}
+		b = b[1:]
+		if e.Requests > 0 {
+			p.left = b[0]
+			b = b[1:]
+		}
+		if e.Order {
+			p.knows, p.ahead = uint16(b[0])|uint16(b[1])<<8, uint16(b[2])|uint16(b[3])<<8
+			b = b[4:]
+		}
+		e.procs[i] = p
+	}
+	return b
+}
+
+// Begin implements family.Env.
+func (e *Env) Begin(h family.Host, v core.View) {
+	for i := range e.procs {
+		e.procs[i] = proc{seen: e.Fence, left: uint8(e.Requests)}
+		if v.Busy && v.Holder == core.ID(i) {
+			e.procs[i].phase = inside
+		}
+	}
+	start := core.Input{Kind: core.Start, From: core.None}
+	for i := range e.procs {
+		if e.AtOnce {
+			h.Step(core.ID(i), start)
+		} else {
+			e.procs[i].start = h.Moves(core.ID(i), start)
+		}
+	}
+}
+
+// Waits implements family.Env.
+func (e *Env) Waits(p core.ID) bool { return e.procs[p].phase == waits }
+
+// Inside implements family.Env.
+func (e *Env) Inside(p core.ID) bool { return e.procs[p].phase == inside }
+
+// Look implements family.Env: never two are inside.
+func (e *Env) Look(h family.Host) {
+	in := core.None
+	for p := range e.procs {
+		if e.procs[p].phase != inside {
+			continue
+		}
+		if in != core.None {
+			h.Break(family.MutualExclusion, core.ID(p), in)
+			return
+		}
+		in = core.ID(p)
+	}
+}
+
+// Ended implements family.Env: who waits now waits for ever.
+func (e *Env) Ended(h family.Host) {
+	for p := range e.procs {
+		if e.procs[p].phase == waits {
+			h.Break(family.Deadlock, core.ID(p), core.None)
+		}
+	}
+}
+
+// Action implements family.Env.
+func (e *Env) Action(a family.Act) scenario.Action {
+	return scenario.Action{Kind: a.Kind, Proc: a.Proc, Peer: a.Peer}
+}
+
+// Crashed implements family.Env: what the application wanted is lost with it.
+func (e *Env) Crashed(h family.Host, p core.ID) {
+	e.forget(h, p)
+	e.procs[p] = proc{}
+}
+
+// Returned implements family.Env.
+func (e *Env) Returned(family.Host, core.ID) {}
+
+// Trusted implements family.Env.
+func (e *Env) Trusted(family.Host, core.ID, core.ID) {}

@@ -1,0 +1,59 @@
+package transactions
+
+import (
+	"fmt"
+
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/family"
+)
+
+// Family returns the family of transactions under a method. For a method that
+// prevents or avoids deadlocks, Deadlock means that there is never a cycle of
+// who waits for whom; for one that detects them, that nothing ever ends with
+// somebody waiting; and Starvation that every transaction commits in every fair
+// run, so every deadlock is found in the end.
+func (c Config) Family() *family.Family {
+	moot := ""
+	if c.Method.Family != deadlock.Detection {
+		moot = "it reports no deadlocks"
+	}
+	return &family.Family{
+		Name: "transactions", Sites: c.Layout.Sites, Timers: family.AnyTime, Numbers: family.Attempts, Detects: true,
+		Env: func(o family.Options) (family.Env, error) { return New(c, o.Requests) },
+		Bounded: func(rounds int) string {
+			if rounds == 0 {
+				return "any number of transactions and restarts"
+			}
+			return fmt.Sprintf("up to %d transactions of each process, any number of restarts", rounds)
+		},
+		Properties: []family.Property{
+			{Name: family.MutualExclusion, Means: "never two holders of a lock"},
+			{Name: family.Deadlock, Means: "nobody waits for ever for a lock"},
+			{Name: family.Starvation, Means: "every transaction commits", Found: family.InRuns},
+			{Name: family.FalseReport, Means: "what is reported is a deadlock", Moot: moot},
+			{Name: family.OneVictim, Means: "of a deadlock the youngest aborts", Moot: moot},
+		},
+	}
+}
+
+// Spec returns the method as an algorithm of so many sites. All clocks begin
+// with the first time that there is: among times that are numbered anew, none
+// is no time at all.
+func (c Config) Spec() (core.Spec, error) {
+	spec, err := c.Method.Spec(c.Layout, c.Mode)
+	if err != nil {
+		return spec, err
+	}
+	plan := spec.Plan
+	spec.Plan = func(n int) (core.Birth, error) {
+		birth, err := plan(n)
+		return func(self core.ID, v core.View) core.Machine {
+			m := birth(self, v)
+			var out core.Output
+			_ = m.Step(core.Input{Kind: core.Hear, From: core.None, Time: 1}, &out) // no site refuses to hear
+			return m
+		}, err
+	}
+	return spec, nil
+}

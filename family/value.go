@@ -1,0 +1,74 @@
+package family
+
+import "github.com/stile-lock/stile/core"
+
+// A Family is a family of algorithms as a value: its environments, and what
+// they are judged by.
+type Family struct {
+	Name       string
+	Properties []Property                 // in the order of a report
+	Claims     func(s core.Spec) []string // the names of those that an algorithm claims
+	Env        func(o Options) (Env, error)
+
+	Sites   int     // how many machines there are, if they are sites; 0 means one for each process
+	Timers  Timers  // when they run out
+	Numbers Numbers // what is told apart in logical times and counters
+	Detects bool    // hosts tell machines who is dead
+
+	// Born is what machines are born with; nil means that the first process has
+	// the lock and is not inside.
+	Born func(n int) core.View
+	// Bounded says up to which bound something was proved, or that there was
+	// none if each process may ask any number of times, which is 0.
+	Bounded func(requests int) string
+}
+
+// Options say which of its environments a family is to make.
+type Options struct {
+	Nodes    int       // processes
+	Requests int       // how often each of them asks; 0 means any number of times
+	Asks     []core.ID // which of them may ask; nil means all
+	Watch    string    // the property to watch that needs a monitor, or none
+}
+
+// Timers say when timers run out.
+type Timers uint8
+
+// When timers run out.
+const (
+	NoTimers Timers = iota // there are none
+	AnyTime                // at any time
+	InUnits                // after so many longest latencies as they were set for
+)
+
+// Numbers say what is told apart in logical times and counters.
+type Numbers uint8
+
+// What is told apart.
+const (
+	Plain    Numbers = iota // everything: there are finitely many
+	Logical                 // the order and nearness of times, and the distance of counters from the token's
+	Attempts                // the order of counters, and if there is no bound also the order and nearness of times
+)
+
+// A Property is something that a family is judged by.
+type Property struct {
+	Name  string
+	Means string // what it means that it holds
+	Found Found
+	Moot  string // why there is nothing to check
+}
+
+// Found says where a property can be found broken.
+type Found uint8
+
+// Where a property can be found broken.
+const (
+	InSteps    Found = iota // in a state, or by a step
+	ByMonitor               // the same, by an Env that watches
+	InRuns                  // in a fair run in which an application waits for ever
+	InTheEnd                // in a fair run in which again and again somebody waits
+	ByCounting              // by how often others get in
+	AtStarts                // as any other, from some start of a view
+	Anywhere                // in a fair run from any state
+)
