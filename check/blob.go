@@ -15,9 +15,10 @@ import (
 
 // blobs numbers all blobs of a model, for all its workers.
 type blobs struct {
-	mu    sync.Mutex
-	ids   map[string]uint32
-	infos []*blob
+	mu      sync.Mutex
+	ids     map[string]uint32
+	infos   []*blob
+	content int64 // bytes of them
 
 	anchors atomic.Bool // some blob has anchors
 }
@@ -42,10 +43,17 @@ const maxTime = 63
 
 // tooManyTimes means that a state has more different logical times than the
 // checker can keep apart.
-type tooManyTimes struct{ t uint64 }
+type tooManyTimes struct {
+	t       uint64
+	spreads bool // the Spec says that they drift apart
+}
 
 func (e tooManyTimes) Error() string {
-	return fmt.Sprintf("a logical time reached %d, above %d: too many different times at once", e.t, maxTime)
+	s := fmt.Sprintf("a logical time reached %d, above %d: too many different times at once", e.t, maxTime)
+	if !e.spreads {
+		s += "; if its times can drift apart without bound, set Spec.Spreads"
+	}
+	return s
 }
 
 // tooManyBlobs means that there are more different machine states and messages
@@ -58,9 +66,10 @@ func (tooManyBlobs) Error() string {
 
 // A lister makes a blob of what it visits.
 type lister struct {
-	b   *blob
-	n   int
-	err error
+	b       *blob
+	n       int
+	spreads bool
+	err     error
 }
 
 func (l *lister) Time(t *uint64) {
@@ -77,7 +86,7 @@ func (l *lister) Ticket(t *uint64) {
 
 func (l *lister) mark(t uint64) {
 	if t > maxTime {
-		l.err = tooManyTimes{t}
+		l.err = tooManyTimes{t, l.spreads}
 		return
 	}
 	l.b.times |= 1 << t
@@ -95,7 +104,7 @@ func (l *lister) Anchor(column core.ID, v *uint64) {
 
 // A mapper rewrites the times and counters of what it visits.
 type mapper struct {
-	times  [maxTime + 8]uint64 // what each time becomes
+	times  [maxTime + 1]uint64 // what each time becomes
 	anchor []uint64            // what each column is measured from
 }
 
@@ -140,6 +149,7 @@ func (t *blobs) number(k []byte, describe func(b *blob) error) (*blob, error) {
 	}
 	t.infos = append(t.infos, b)
 	t.ids[string(k)] = b.id
+	t.content += int64(len(k))
 	return b, nil
 }
 

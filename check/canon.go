@@ -137,7 +137,7 @@ func (w *worker) mapping(r rule) *mapping {
 			next += uint64(gap)
 		}
 		if next > maxTime {
-			w.err = tooManyTimes{next}
+			w.err = tooManyTimes{next, w.Spec.Spreads}
 		} else {
 			m.times[t] = next
 		}

@@ -23,9 +23,12 @@ func (r *run) converge() error {
 		r.add(Property{Name: Convergence, Verdict: NotChecked, Note: "it does not claim to stabilise"})
 		return nil
 	}
-	if n := r.starts(); r.byDefault && n > manyStarts {
-		r.add(Property{Name: Convergence, Verdict: NotChecked, Note: fmt.Sprintf("from %d states: this takes long; ask for it by name", n)})
-		return nil
+	if r.byDefault {
+		if n, more := r.starts(); n > manyStarts {
+			note := fmt.Sprintf("from %d states%s: this takes long; ask for it by name", n, more)
+			r.add(Property{Name: Convergence, Verdict: NotChecked, Note: note})
+			return nil
+		}
 	}
 	g := r.group()
 	g.Upset, g.Network = true, core.FIFO
@@ -34,47 +37,68 @@ func (r *run) converge() error {
 		return err
 	}
 	p := r.passed(&explore.Exploration{}, Convergence)
-	graph, err := explore.BuildGraph(upset{h}, explore.GraphLimits{Limits: r.remaining(), Edges: true})
-	if err != nil {
-		return err
-	}
-	if graph.Unfinished != "" {
-		p.Verdict, p.Note = Unfinished, fmt.Sprintf("%s after %d states", graph.Unfinished, graph.States())
+	graph, err := explore.BuildGraph(upset{h}, explore.GraphLimits{Limits: r.remaining(Convergence), Edges: true})
+	if beyond(err) {
+		p.Verdict, p.Note = Unfinished, err.Error()
 		r.add(p)
 		return nil
 	}
+	if err != nil {
+		return err
+	}
+	r.count(graph.States())
 	if rep := r.report; rep.States == 0 {
 		rep.States, rep.Transitions, rep.Depth = graph.States(), graph.Transitions(), graph.Levels()
 	}
-	graph.MarkBefore(inside2, wrong)
-	c := graph.Cut(wrong)
-	bad := c.Starves()
-	if bad != nil {
-		err = r.lasso(&p, h, c, bad, "it never comes right", nil)
+	if err := r.comesRight(&p, h, graph); err != nil {
+		return err
 	}
-	for proc := 0; proc < r.Nodes && bad == nil && err == nil; proc++ {
-		c = graph.Cut(proc)
-		if bad = c.Starves(); bad != nil {
-			err = r.starves(&p, h, c, bad, core.ID(proc))
-		}
+	if p.Verdict != Violated && graph.Unfinished != "" {
+		p.Verdict, p.Note = Unfinished, fmt.Sprintf("%s after %d states", graph.Unfinished, graph.States())
 	}
 	r.add(p)
-	return err
+	return nil
+}
+
+// comesRight looks for a run that never comes right, or in which somebody waits
+// for ever.
+func (r *run) comesRight(p *Property, h *host, g *explore.Graph) error {
+	if g.Unfinished != "" {
+		return nil
+	}
+	g.MarkBefore(inside2, wrong)
+	c := g.Cut(wrong)
+	if bad := c.Starves(); bad != nil {
+		return r.lasso(p, h, g, c.Loop(bad), "it never comes right", nil)
+	}
+	for proc := 0; proc < r.Nodes && g.Unfinished == ""; proc++ {
+		c = g.Cut(proc)
+		if bad := c.Starves(); bad != nil {
+			return r.starves(p, h, g, c.Loop(bad), core.ID(proc))
+		}
+	}
+	return nil
 }
 
 // manyStarts is from how many states on convergence is only checked if asked
 // for.
 const manyStarts = 500
 
-// starts returns how many states of the group there are to start from.
-func (r *run) starts() int {
-	n := 1
+// starts returns how many states of the group there are to start from, and if
+// it gave up counting that there are more.
+func (r *run) starts() (n int, more string) {
+	const enough = 1 << 20
+	n = 1
 	for i := range core.ID(r.Nodes) {
-		if n *= len(r.Spec.Upset(i, r.Nodes)); n > 1<<30 {
-			break
+		of := 0
+		for range r.Spec.Upset(i, r.Nodes) {
+			if of++; of*n > enough {
+				return enough, " or more"
+			}
 		}
+		n *= of
 	}
-	return n
+	return n, ""
 }
 
 // Bits of graph.waiting beside those of the processes.
@@ -102,23 +126,17 @@ func (w upsetWorker) Waiting(state []byte) (waiting, calm uint32) {
 // in.
 func (w *worker) initUpset(emit func(state []byte) bool) error {
 	g := w.to
-	blobs := make([][]uint32, w.Nodes)
-	moves := map[uint32]bool{}
-	for i := range blobs {
-		for _, state := range w.Spec.Upset(core.ID(i), w.Nodes) {
+	w.eachStart(func(pick [][]byte) bool {
+		for i, state := range pick {
 			b, err := w.blob(core.ID(i), state)
 			if err != nil {
-				return err
+				w.err = err
+				return false
 			}
-			if moves[b.id], err = w.moves(b.id); err != nil {
-				return err
+			g.procs[i] = proc{blob: b.id, seen: w.Fence, left: uint8(w.Requests)}
+			if g.procs[i].start, w.err = w.moves(b.id); w.err != nil {
+				return false
 			}
-			blobs[i] = append(blobs[i], b.id)
-		}
-	}
-	each(blobs, func(pick []uint32) bool {
-		for i, id := range pick {
-			g.procs[i] = proc{blob: id, seen: w.Fence, left: uint8(w.Requests), start: moves[id]}
 		}
 		g.letters = g.letters[:0]
 		on := true
@@ -128,24 +146,24 @@ func (w *worker) initUpset(emit func(state []byte) bool) error {
 	return w.err
 }
 
-// each calls f with every way to pick one of each list, as long as it says to
-// go on.
-func each(lists [][]uint32, f func(pick []uint32) bool) {
-	pick := make([]uint32, len(lists))
-	var rec func(i int) bool
-	rec = func(i int) bool {
-		if i == len(lists) {
+// eachStart calls f with every combination of the states that machines may be
+// found in, as long as it says to go on. There may be very many: none is kept.
+func (h *host) eachStart(f func(pick [][]byte) bool) {
+	pick := make([][]byte, h.Nodes)
+	var choose func(i int) bool
+	choose = func(i int) bool {
+		if i == len(pick) {
 			return f(pick)
 		}
-		for _, id := range lists[i] {
-			pick[i] = id
-			if !rec(i + 1) {
+		for state := range h.Spec.Upset(core.ID(i), h.Nodes) {
+			pick[i] = state
+			if !choose(i + 1) {
 				return false
 			}
 		}
 		return true
 	}
-	rec(0)
+	choose(0)
 }
 
 // expire lets timers run out.
@@ -159,24 +177,14 @@ func (w *worker) expire(old uint64, emit func(explore.Step, []byte)) {
 
 // settings returns the state of start number start as lines of a scenario.
 func (h *host) settings(start int) []scenario.Setting {
-	var lists [][]uint32
-	states := make([][][]byte, h.Nodes)
-	for i := range states {
-		states[i] = h.Spec.Upset(core.ID(i), h.Nodes)
-		var list []uint32
-		for n := range states[i] {
-			list = append(list, uint32(n))
-		}
-		lists = append(lists, list)
-	}
 	var set []scenario.Setting
-	each(lists, func(pick []uint32) bool {
+	h.eachStart(func(pick [][]byte) bool {
 		if start--; start != -1 {
 			return true
 		}
-		for i, n := range pick {
+		for i, state := range pick {
 			m := h.birth(core.ID(i), h.Starts[0])
-			if m.LoadState(states[i][n]) != nil {
+			if m.LoadState(state) != nil {
 				return false
 			}
 			for _, f := range core.Describe(m, h.Nodes) {

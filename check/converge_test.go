@@ -14,8 +14,9 @@ func TestConvergenceOfMachines(t *testing.T) {
 		n, k int
 		want Verdict
 	}{{2, 2, Violated}, {2, 3, Violated}, {2, 4, Holds}, {3, 2, Violated}} {
-		if ok, _, err := (ring.Ring{N: c.n, K: c.k, Mover: ring.EmptyLinks}).Converges(); err != nil || ok != (c.want == Holds) {
-			t.Errorf("the ring, N=%d K=%d: converges is %v (%v), want %v", c.n, c.k, ok, err, c.want)
+		model, err := ring.Ring{N: c.n, K: c.k, Mover: ring.EmptyLinks}.Check(Limits{})
+		if err != nil || model.Converges != (c.want == Holds) {
+			t.Errorf("the ring, N=%d K=%d: %+v (%v), want %v", c.n, c.k, model, err, c.want)
 		}
 		r, err := Run(Config{Spec: mutex.Dijkstra(c.k), Nodes: c.n, Properties: []string{Convergence}})
 		if err != nil {

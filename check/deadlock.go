@@ -2,7 +2,6 @@ package check
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -29,9 +28,10 @@ type DeadlockConfig struct {
 	Mode     string
 	Layout   deadlock.Layout
 	Programs [][]int
-	Rounds   int  // how many transactions each process runs one after the other; 0 means any number
-	Crash    bool // one site may die, at any time
-	First    bool // end at the first thing that is broken
+	Rounds   int            // how many transactions each process runs one after the other; 0 means any number
+	Crash    bool           // one site may die, at any time
+	First    bool           // end at the first thing that is broken
+	Found    func(Property) // as in Config
 	Limits
 }
 
@@ -75,7 +75,10 @@ func RunDeadlock(c DeadlockConfig) (*Report, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot check %s: %w", c.Method.Name, err)
 	}
-	limit := explore.GraphLimits{Limits: c.Limits, Edges: true}
+	r := &Report{Algorithm: c.Method.Name, Nodes: len(c.Programs), Requests: Bound(c.Rounds), Network: core.FIFO.String()}
+	d := &deadlockRun{DeadlockConfig: c, model: m, report: r}
+	limit := explore.GraphLimits{Limits: c.Limits, Edges: true, Seen: d.seen}
+	limit.Pass = MutualExclusion + "..."
 	if c.First {
 		limit.Stop = brokenTwoHolders | brokenCycle | brokenStuck | brokenFalse | brokenVictim
 	}
@@ -83,19 +86,13 @@ func RunDeadlock(c DeadlockConfig) (*Report, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot check %s: %w", c.Method.Name, err)
 	}
-	r := &Report{
-		Algorithm: c.Method.Name, Nodes: len(c.Programs), Requests: Bound(c.Rounds), Network: core.FIFO.String(),
-		States: g.States(), Transitions: g.Transitions(), Depth: g.Levels() - 1,
-	}
-	d := &deadlockRun{DeadlockConfig: c, model: m, graph: g, report: r}
+	d.graph = g
+	r.States, r.Transitions, r.Depth = g.States(), g.Transitions(), g.Levels()-1
 	if err := d.starvation(); err != nil {
 		return nil, err
 	}
-	for _, check := range []struct {
-		name string
-		bits explore.Broken
-	}{{MutualExclusion, brokenTwoHolders}, {Deadlock, brokenCycle | brokenStuck}, {FalseReport, brokenFalse}, {OneVictim, brokenVictim}} {
-		if err := d.judge(check.name, check.bits); err != nil {
+	for _, l := range sitesLines() {
+		if err := d.judge(l.name, l.bits); err != nil {
 			return nil, err
 		}
 	}
@@ -104,7 +101,7 @@ func RunDeadlock(c DeadlockConfig) (*Report, error) {
 	r.judge()
 	r.Seconds = time.Since(started).Seconds()
 	r.Rate = float64(r.States) / r.Seconds
-	r.Collision = math.Min(1, float64(r.States)*float64(r.States)/math.Exp2(65))
+	r.Collision = explore.Collision(r.States)
 	return r, nil
 }
 
@@ -132,8 +129,35 @@ type deadlockRun struct {
 	report *Report
 }
 
+// A sitesLine is a property, and what breaks it.
+type sitesLine struct {
+	name string
+	bits explore.Broken
+}
+
+func sitesLines() []sitesLine {
+	return []sitesLine{{MutualExclusion, brokenTwoHolders}, {Deadlock, brokenCycle | brokenStuck}, {FalseReport, brokenFalse}, {OneVictim, brokenVictim}}
+}
+
+// seen judges what is broken as soon as that is seen.
+func (d *deadlockRun) seen(g *explore.Graph, now explore.Broken) error {
+	d.graph = g
+	for _, l := range sitesLines() {
+		if l.bits&now == 0 {
+			continue
+		}
+		if err := d.judge(l.name, l.bits); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // judge gives a property its verdict.
 func (d *deadlockRun) judge(name string, bits explore.Broken) error {
+	if d.report.Find(name) != nil {
+		return nil
+	}
 	if (name == FalseReport || name == OneVictim) && d.Method.Family != deadlock.Detection {
 		d.add(Property{Name: name, Verdict: NotChecked, Note: "it reports no deadlocks"})
 		return nil
@@ -160,16 +184,29 @@ func (d *deadlockRun) judge(name string, bits explore.Broken) error {
 	return nil
 }
 
-func (d *deadlockRun) add(p Property) { d.report.Properties = append(d.report.Properties, p) }
+func (d *deadlockRun) add(p Property) {
+	d.report.Properties = append(d.report.Properties, p)
+	if p.Verdict == Violated && d.DeadlockConfig.Found != nil {
+		d.DeadlockConfig.Found(p)
+	}
+}
 
 func (d *deadlockRun) passed(name string) Property {
 	if d.graph.Unfinished != "" {
-		return Property{Name: name, Verdict: Unfinished, Note: fmt.Sprintf("%s after %d states", d.graph.Unfinished, d.graph.States())}
+		return Property{Name: name, Verdict: Unfinished, Note: fmt.Sprintf("%s after %d states", d.graph.Unfinished, d.graph.States()) + d.sound(name)}
 	}
 	if d.Rounds == 0 {
 		return Property{Name: name, Verdict: Holds, Note: "any number of transactions and restarts"}
 	}
 	return Property{Name: name, Verdict: HoldsBounded, Note: fmt.Sprintf("up to %d transactions of each process, any number of restarts", d.Rounds)}
+}
+
+// sound is what can be said of short runs.
+func (d *deadlockRun) sound(name string) string {
+	if name == Starvation {
+		return ""
+	}
+	return sound(d.graph.Whole())
 }
 
 // starvation looks for a fair run in which a transaction never commits.
@@ -183,6 +220,9 @@ func (d *deadlockRun) starvation() error {
 				continue
 			}
 			loop := c.Loop(bad)
+			if loop == nil {
+				break
+			}
 			stem := d.graph.PathTo(loop[0])
 			steps, labels, err := d.trace(append(stem, loop[1:]...), nil)
 			if err != nil {
@@ -198,6 +238,9 @@ func (d *deadlockRun) starvation() error {
 				p.Note = fmt.Sprintf("%v waits for ever after %d steps", core.ID(proc), p.Loop)
 			}
 			break
+		}
+		if p.Verdict != Violated && d.graph.Unfinished != "" {
+			p = d.passed(Starvation)
 		}
 	}
 	d.add(p)

@@ -23,7 +23,7 @@ import (
 // numbers collects the numbers that occur in a state, and renumbers them.
 type numbers struct {
 	seen    map[core.ID]map[uint64]uint64
-	times   [maxTime + 8]uint64
+	times   [maxTime + 1]uint64
 	endless bool
 	collect bool
 }
@@ -113,7 +113,7 @@ func (w *sitesWorker) gather(s *scene) (times uint64) {
 	w.all = slices.Compact(w.all)
 	for _, m := range w.all {
 		if m.column == timeColumn && m.v > maxTime {
-			w.err = tooManyTimes{m.v}
+			w.err = tooManyTimes{m.v, true}
 		} else if m.column == timeColumn {
 			times |= 1 << m.v
 		}

@@ -16,6 +16,7 @@ type sitesWorker struct {
 	machines []core.Machine
 	other    []core.Machine  // for the lift test
 	lifted   map[uint64]bool // the steps that were tried, by fingerprint
+	twin     core.Twin
 	out      core.Output
 	from, to *scene
 	spare    *scene
@@ -235,14 +236,24 @@ func (w *sitesWorker) step(at core.ID, in core.Input) {
 		w.err = err
 		return
 	}
-	if err := m.Step(in, &w.out); err != nil {
-		w.err = err
+	isNew := w.isNew(at, in)
+	if isNew {
+		w.err = w.twin.Before(m, w.birth(at, core.View{N: w.Layout.Sites}))
+	}
+	if w.err == nil {
+		w.err = m.Step(in, &w.out)
+	}
+	if w.err != nil {
 		return
 	}
 	after := m.AppendState(nil)
-	if err := w.lift(at, w.to.sites[at], in, after); err != nil {
-		w.err = err
-		return
+	if isNew {
+		if w.err = w.twin.After(at, in, m, &w.out); w.err == nil {
+			w.err = w.lift(at, w.to.sites[at], in, after)
+		}
+		if w.err != nil {
+			return
+		}
 	}
 	w.to.sites[at] = after
 	for i, s := range w.out.Sends {

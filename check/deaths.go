@@ -2,7 +2,6 @@ package check
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -22,7 +21,8 @@ type Deaths struct {
 	Slow     bool // every message takes the longest time
 	Wrong    bool // once a timeout is too short, or a live process is taken for dead
 	Network  core.Network
-	Options  core.Options // that Spec was made with, for counterexamples
+	Options  core.Options   // that Spec was made with, for counterexamples
+	Found    func(Property) // as in Config
 	Limits
 }
 
@@ -35,7 +35,7 @@ func RunDeaths(c Deaths) (*Report, error) {
 	if c.Requests < 1 || c.Requests > maxEvents || c.Crashes < 0 || c.Crashes > maxEvents {
 		return nil, fmt.Errorf("cannot check %s: %d requests and %d crashes: want 1 to %d, and 0 to %d", c.Spec.Name, c.Requests, c.Crashes, maxEvents, maxEvents)
 	}
-	e := Election{Spec: c.Spec, Nodes: c.Nodes, Crashes: c.Crashes, Quick: c.Quick, Slow: c.Slow, Wrong: c.Wrong, Network: c.Network, Options: c.Options, Limits: c.Limits}
+	e := Election{Spec: c.Spec, Nodes: c.Nodes, Crashes: c.Crashes, Quick: c.Quick, Slow: c.Slow, Wrong: c.Wrong, Network: c.Network, Options: c.Options, Found: c.Found, Limits: c.Limits}
 	m, err := newElectorate(e)
 	if err != nil {
 		return nil, fmt.Errorf("cannot check %s: %w", c.Spec.Name, err)
@@ -51,20 +51,11 @@ func RunDeaths(c Deaths) (*Report, error) {
 }
 
 func (r *ballotRun) runLock() error {
-	g, err := r.graph()
-	if err != nil {
-		return err
-	}
 	safe := Property{Name: MutualExclusion, Verdict: HoldsBounded}
 	live := Property{Name: Starvation, Verdict: HoldsBounded}
-	if g.Unfinished != "" {
-		safe.Verdict, safe.Note = Unfinished, g.Unfinished
-		live.Verdict, live.Note = safe.Verdict, safe.Note
-	}
-	if at, ok := g.Found(brokenExclusion); ok {
-		if err := r.twoLeaders(g, at, &safe); err != nil {
-			return err
-		}
+	g, err := r.graph(&safe)
+	if err != nil {
+		return err
 	}
 	for _, p := range g.Waiters() {
 		if g.Unfinished != "" {
@@ -82,13 +73,23 @@ func (r *ballotRun) runLock() error {
 			break
 		}
 	}
+	r.cutShort(g, &safe, &live)
 	r.sum(safe, live)
 	return nil
 }
 
-// graph builds the whole state graph.
-func (r *ballotRun) graph() (*explore.Graph, error) {
-	g, err := explore.BuildGraph(r.model, explore.GraphLimits{Limits: r.Limits, Edges: true})
+// graph builds the whole state graph. Where two are inside, or win one round,
+// that is told as soon as it is seen.
+func (r *ballotRun) graph(safe *Property) (*explore.Graph, error) {
+	l := explore.GraphLimits{Limits: r.Limits, Edges: true, Seen: func(g *explore.Graph, _ explore.Broken) error {
+		at, ok := g.Found(brokenExclusion)
+		if !ok || safe.Verdict == Violated {
+			return nil
+		}
+		return r.twoLeaders(g, at, safe)
+	}}
+	l.Pass = safe.Name + "..."
+	g, err := explore.BuildGraph(r.model, l)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +110,20 @@ func (r *ballotRun) sum(properties ...Property) {
 	}
 	rep.Seconds = time.Since(r.started).Seconds()
 	rep.Rate = float64(rep.States) / rep.Seconds
-	rep.Collision = math.Min(1, float64(rep.States)*float64(rep.States)/math.Exp2(65))
+	rep.Collision = explore.Collision(rep.States)
+}
+
+// cutShort says of what is not violated why it is unfinished, if it is.
+func (r *ballotRun) cutShort(g *explore.Graph, safe, live *Property) {
+	if g.Unfinished == "" {
+		return
+	}
+	if safe.Verdict != Violated {
+		safe.Verdict, safe.Note = Unfinished, g.Unfinished+sound(g.Whole())
+	}
+	if live.Verdict != Violated {
+		live.Verdict, live.Note = Unfinished, g.Unfinished
+	}
 }
 
 // initLock emits the one state in which a lock begins: free, and with process

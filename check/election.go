@@ -31,7 +31,8 @@ type Election struct {
 	Slow    bool // every message takes the longest time
 	Wrong   bool // once a timeout is too short, or a live process is taken for dead
 	Network core.Network
-	Options core.Options // that Spec was made with, for counterexamples
+	Options core.Options   // that Spec was made with, for counterexamples
+	Found   func(Property) // as in Config
 	Limits
 }
 
@@ -67,26 +68,18 @@ type ballotRun struct {
 }
 
 func (r *ballotRun) run() error {
-	g, err := r.graph()
-	if err != nil {
-		return err
-	}
 	one := Property{Name: OneLeader, Verdict: Holds}
 	all := Property{Name: Agreement, Verdict: Holds}
-	if g.Unfinished != "" {
-		one.Verdict, one.Note = Unfinished, g.Unfinished
-		all.Verdict, all.Note = one.Verdict, one.Note
-	}
-	if at, ok := g.Found(brokenRound); ok {
-		if err := r.twoLeaders(g, at, &one); err != nil {
-			return err
-		}
+	g, err := r.graph(&one)
+	if err != nil {
+		return err
 	}
 	if g.Unfinished == "" {
 		if err := r.agreement(g, &all); err != nil {
 			return err
 		}
 	}
+	r.cutShort(g, &one, &all)
 	r.sum(one, all)
 	return nil
 }
@@ -114,7 +107,7 @@ func (r *ballotRun) twoLeaders(g *explore.Graph, at explore.Place, p *Property) 
 // a state without agreement.
 func (r *ballotRun) agreement(g *explore.Graph, p *Property) error {
 	c := g.Cut(1)
-	for id := c.Parts() - 1; id >= 0; id-- {
+	for id := c.Parts() - 1; id >= 0 && g.Unfinished == ""; id-- {
 		members := c.Members(id)
 		i := slices.IndexFunc(members, func(s uint32) bool { return g.Waiting(s)&1 != 0 })
 		if i < 0 || !c.Bad(members) {
@@ -162,6 +155,9 @@ func (r *ballotRun) tell(g *explore.Graph, p *Property, states [][]byte) error {
 	p.Note = fmt.Sprintf("after %d steps", len(sc.Actions))
 	sc.Expect = expected(p.Name)
 	p.Counterexample, p.spec = &sc, r.Spec
+	if r.Found != nil {
+		r.Found(*p)
+	}
 	return nil
 }
 

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,6 +48,7 @@ func number(t core.Time) (v uint64) {
 }
 
 func (s *tickerState) Request(out *core.Out[tickerMessage]) {
+	before := s.first
 	s.first = s.clock.Tick()
 	switch {
 	case s.bug == "two" || s.bug == "constant" && number(s.clock) > 3:
@@ -57,8 +59,12 @@ func (s *tickerState) Request(out *core.Out[tickerMessage]) {
 		return
 	case s.bug == "absolute":
 		out.Broadcast(tickerMessage{Time: core.First()})
+	case s.bug == "gap" && !before.IsNone() && number(s.clock)-number(before) > 3, s.bug == "far" && number(s.clock) > 1000:
+		out.Broadcast(tickerMessage{Time: s.clock})
 	}
-	out.Broadcast(tickerMessage{Time: s.clock})
+	if s.bug != "mute" {
+		out.Broadcast(tickerMessage{Time: s.clock})
+	}
 	out.Enter()
 }
 
@@ -68,10 +74,14 @@ func (s *tickerState) Receive(_ core.ID, m *tickerMessage, _ *core.Out[tickerMes
 	s.clock.See(m.Time)
 }
 
+func (s *tickerState) Clock() core.Time { return s.clock }
+
+func (s *tickerState) Hear(t core.Time) { s.clock.See(t) }
+
 // An algorithm that does more with its times than compare, copy and count up by
 // one is found out before anything is said to hold.
 func TestLiftFindsWhatBreaksTheRule(t *testing.T) {
-	for _, bug := range []string{"", "constant", "parity", "sends", "absolute"} {
+	for _, bug := range []string{"", "constant", "parity", "sends", "absolute", "gap", "far"} {
 		r, err := Run(Config{Spec: ticker(bug), Nodes: 2, Requests: 2, Properties: []string{Deadlock}})
 		if err != nil {
 			t.Fatal(err)
@@ -82,6 +92,109 @@ func TestLiftFindsWhatBreaksTheRule(t *testing.T) {
 			t.Errorf("without a bug: %s, %s", p.Verdict, p.Note)
 		case bug != "" && (p.Verdict != Unfinished || !strings.Contains(p.Note, "when logical times are shifted")):
 			t.Errorf("%s: %s, %s", bug, p.Verdict, p.Note)
+		}
+	}
+}
+
+// A moody machine lets its outputs, and nothing else, depend on the clock.
+type moody struct {
+	core.Machine
+	bug string
+}
+
+func (m moody) Step(in core.Input, out *core.Output) error {
+	if err := m.Machine.Step(in, out); err != nil || m.Clock()%2 == 0 {
+		return err
+	}
+	switch m.bug {
+	case "enters":
+		out.Entered = false
+	case "notices":
+		out.Notices = append(out.Notices, core.Notice{Kind: core.SetTimer, After: 1})
+	case "groups":
+		for i := range out.Sends {
+			out.Sends[i].Group = int32(i)
+		}
+	case "recipients":
+		slices.Reverse(out.Sends)
+	}
+	return nil
+}
+
+// Whatever comes out of a step is compared: the entry, the notices, and of each
+// message its recipient and what multicast it is of.
+func TestLiftComparesAll(t *testing.T) {
+	for _, bug := range []string{"", "enters", "notices", "groups", "recipients"} {
+		spec := ticker("")
+		plan := spec.Plan
+		spec.Plan = func(n int) (core.Birth, error) {
+			birth, err := plan(n)
+			return func(self core.ID, v core.View) core.Machine { return moody{birth(self, v), bug} }, err
+		}
+		r, err := Run(Config{Spec: spec, Nodes: 3, Requests: 1, Properties: []string{Deadlock}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := r.Find(Deadlock)
+		if found := strings.Contains(p.Note, "when logical times are shifted"); found != (bug != "") {
+			t.Errorf("%q: %s, %s", bug, p.Verdict, p.Note)
+		}
+	}
+}
+
+// A tally counts how often it has asked, and does with that number what must
+// not be done.
+type tally struct {
+	n     int
+	self  core.ID
+	times uint64
+	bug   func(s *tally, out *core.Out[toyMessage])
+}
+
+func (s *tally) Fields(c *core.Coder) { c.Seq("times", s.self, &s.times) }
+
+func (s *tally) Request(out *core.Out[toyMessage]) {
+	s.times++
+	out.Enter()
+	s.bug(s, out)
+}
+
+func (s *tally) Release(*core.Out[toyMessage]) {}
+
+func (s *tally) Receive(core.ID, *toyMessage, *core.Out[toyMessage]) {}
+
+// Counters, too, are for comparing only.
+func TestLiftOfCounters(t *testing.T) {
+	bugs := map[string]func(s *tally, out *core.Out[toyMessage]){
+		"": func(s *tally, out *core.Out[toyMessage]) { out.Send((s.self+1)%3, toyMessage{toyNote}) },
+		"parity": func(s *tally, out *core.Out[toyMessage]) {
+			if s.times%2 == 0 {
+				out.Broadcast(toyMessage{toyNote})
+			}
+		},
+		"size": func(s *tally, out *core.Out[toyMessage]) {
+			if s.times > 1000 {
+				out.Broadcast(toyMessage{toyNote})
+			}
+		},
+		"back to 0": func(s *tally, _ *core.Out[toyMessage]) { s.times = 0 },
+	}
+	for m := uint64(3); m <= 8; m++ {
+		bugs[fmt.Sprintf("recipient by remainder of %d", m)] = func(s *tally, out *core.Out[toyMessage]) {
+			out.Send(core.ID(s.times%m)%core.ID(s.n), toyMessage{toyNote})
+		}
+	}
+	for name, bug := range bugs {
+		spec := core.Spec{Name: "tally", Kinds: toy("").Kinds, Plan: core.Always(func(self core.ID, v core.View) core.Machine {
+			return core.New(self, v, &tally{n: v.N, self: self, bug: bug})
+		})}
+		r, err := Run(Config{Spec: spec, Nodes: 3, Requests: 1, Properties: []string{Deadlock}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := r.Find(Deadlock)
+		if found := strings.Contains(p.Note, "when counters are shifted"); found != (name != "") {
+			t.Errorf("%q: %s, %s", name, p.Verdict, p.Note)
 		}
 	}
 }
@@ -105,11 +218,11 @@ func TestLiftFindsJumps(t *testing.T) {
 // Times that drift apart without bound end a check in words, not in a wrong
 // verdict.
 func TestTooManyTimes(t *testing.T) {
-	r, err := Run(Config{Spec: ticker(""), Nodes: 2, Requests: 80, Requesters: []core.ID{0}, Properties: []string{Deadlock}})
+	r, err := Run(Config{Spec: ticker("mute"), Nodes: 2, Requests: 80, Requesters: []core.ID{0}, Properties: []string{Deadlock}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p := r.Find(Deadlock); p.Verdict != Unfinished {
+	if p := r.Find(Deadlock); p.Verdict != Unfinished || !strings.Contains(p.Note, "too many different times") || !strings.Contains(p.Note, "set Spec.Spreads") {
 		t.Errorf("%s, %s", p.Verdict, p.Note)
 	}
 }

@@ -3,7 +3,7 @@ package check
 import (
 	"errors"
 	"fmt"
-	"math"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -71,6 +71,11 @@ type Config struct {
 	Properties []string     // nil means all that the algorithm claims
 	Options    core.Options // that Spec was made with, for counterexamples
 	Limits
+
+	// Found is told of each property that is violated, with its
+	// counterexample, as soon as that is known; the check goes on when it
+	// returns. It may be nil.
+	Found func(Property)
 
 	bounded   string // why a bound on requests was put where none was asked for
 	byDefault bool   // nobody has chosen the properties
@@ -178,6 +183,7 @@ type run struct {
 	Config
 	report  *Report
 	started time.Time
+	ways    map[wayTo]way // those that were found
 }
 
 func (r *run) wants(names ...string) bool {
@@ -191,9 +197,10 @@ func (r *run) group() group {
 	}
 }
 
-// remaining returns the limits with the time that is left.
-func (r *run) remaining() Limits {
+// remaining returns the limits of a pass, with the time that is left.
+func (r *run) remaining(pass string) Limits {
 	l := r.Limits
+	l.Pass = pass
 	if l.Time > 0 {
 		l.Time = max(time.Nanosecond, l.Time-time.Since(r.started))
 	}
@@ -226,20 +233,22 @@ func (r *run) explore(g group, names ...string) (*host, *explore.Exploration, er
 	if err != nil {
 		return nil, nil, err
 	}
-	l := r.remaining()
+	l := r.remaining(passName(names))
 	if len(names) == 1 && (g.Order || g.Fence || !r.wants(Starvation, Bypass, Channels)) {
 		l.Stop = bitOf(names[0]) // there is nothing else to look for
 	}
 	l.Stop |= brokenChannels // it would never end
-	e, err := explore.Explore(h, l)
-	var lift liftError
-	var times tooManyTimes
-	var blobs tooManyBlobs
-	if errors.As(err, &lift) || errors.As(err, &times) || errors.As(err, &blobs) {
-		e = &explore.Exploration{Unfinished: err.Error()}
-	} else if err != nil {
+	var trouble error
+	e, err := explore.ExploreTelling(h, l, func(now explore.Broken, so explore.Exploration) {
+		trouble = errors.Join(trouble, r.early(h, names, now, so))
+	})
+	if beyond(err) {
+		e, err = &explore.Exploration{Unfinished: err.Error()}, nil
+	}
+	if err := errors.Join(err, trouble); err != nil {
 		return nil, nil, err
 	}
+	r.count(e.States)
 	if _, piled := e.Broken[brokenChannels]; piled && e.Unfinished == "" {
 		e.Unfinished = fmt.Sprintf("messages pile up: more than %d on one link", maxLetters)
 	}
@@ -254,15 +263,63 @@ func (r *run) explore(g group, names ...string) (*host, *explore.Exploration, er
 	return h, e, nil
 }
 
-// judge gives a property its verdict.
-func (r *run) judge(h *host, e *explore.Exploration, name string) error {
-	bit := bitOf(name)
-	for _, b := range sortedKeys(e.Broken) {
-		if b&bit != 0 {
-			return r.violated(h, name, b)
+// beyond reports whether an error means that a model is more than the checker
+// can take.
+func beyond(err error) bool {
+	return errors.As(err, new(liftError)) || errors.As(err, new(tooManyTimes)) || errors.As(err, new(tooManyBlobs))
+}
+
+// passName names a pass over the states by what it looks for.
+func passName(names []string) string {
+	if len(names) == 1 {
+		return names[0]
+	}
+	return strings.Join(names[:min(1, len(names))], "") + "..."
+}
+
+// early makes the counterexamples to what was just seen broken, if there is
+// room beside what is being explored. If not, they are made at the end.
+func (r *run) early(h *host, names []string, now explore.Broken, so explore.Exploration) error {
+	for _, name := range names {
+		b := brokenOf(&so, name) & now
+		if b == 0 || r.report.Find(name) != nil {
+			continue
+		}
+		p, _, err := r.way(h, name, b, so.Memory)
+		if err != nil {
+			return err
+		}
+		if p != nil {
+			r.add(*p)
 		}
 	}
+	return nil
+}
+
+// brokenOf returns what was seen broken that breaks a property, the first of
+// it if that is several things, or 0.
+func brokenOf(e *explore.Exploration, name string) explore.Broken {
+	bits := bitOf(name)
+	for _, b := range slices.Sorted(maps.Keys(e.Broken)) {
+		if b&bits != 0 {
+			return b
+		}
+	}
+	return 0
+}
+
+// judge gives a property its verdict.
+func (r *run) judge(h *host, e *explore.Exploration, name string) error {
+	if r.report.Find(name) != nil {
+		return nil
+	}
+	if b := brokenOf(e, name); b != 0 {
+		return r.violated(h, e, name, b)
+	}
 	p := r.passed(e, name)
+	if p.Verdict == Unfinished {
+		p.Note += sound(e.Whole)
+	}
 	switch {
 	case name == Token && !h.blobs.some(func(b *blob) bool { return b.tokens > 0 }):
 		p.Verdict, p.Note = NotChecked, "it has no token"
@@ -275,13 +332,13 @@ func (r *run) judge(h *host, e *explore.Exploration, name string) error {
 	return nil
 }
 
-func sortedKeys(m map[explore.Broken]explore.Sighting) []explore.Broken {
-	keys := make([]explore.Broken, 0, len(m))
-	for b := range m {
-		keys = append(keys, b)
+// sound says up to which length runs were all looked at, of a search that is
+// unfinished and has found nothing.
+func sound(levels int) string {
+	if levels < 2 {
+		return ""
 	}
-	slices.Sort(keys)
-	return keys
+	return fmt.Sprintf("; nothing is wrong in runs of up to %d steps", levels-1)
 }
 
 // passed is the verdict on a property that nothing has broken.
@@ -305,8 +362,14 @@ func (r *run) add(p Property) {
 	}
 	if r.wants(p.Name) && r.report.Find(p.Name) == nil {
 		r.report.Properties = append(r.report.Properties, p)
+		if p.Verdict == Violated && r.Found != nil {
+			r.Found(p)
+		}
 	}
 }
+
+// count notes that a pass has told so many states apart.
+func (r *run) count(states int64) { r.report.Collision += explore.Collision(states) }
 
 // base is the pass without monitors.
 func (r *run) base() error {
@@ -397,5 +460,5 @@ func (r *run) sum() {
 	}
 	rep.Seconds = time.Since(r.started).Seconds()
 	rep.Rate = float64(rep.States) / rep.Seconds
-	rep.Collision = math.Min(1, float64(rep.States)*float64(rep.States)/math.Exp2(65))
+	rep.Collision = min(1, rep.Collision)
 }

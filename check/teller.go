@@ -13,6 +13,7 @@ type teller struct {
 	*electorate
 	machines []core.Machine
 	out      core.Output
+	twin     core.Twin
 	steps    map[uint64]turn
 	from, to *vote
 	key      []byte
@@ -95,7 +96,13 @@ func (t *teller) turn(p core.ID, state uint32, kind core.InputKind, from core.ID
 	if kind == core.Receive {
 		in.Bytes = t.blobs.get(msg).bytes
 	}
+	if err := t.twin.Before(m, t.birth(p, core.View{N: t.Nodes})); err != nil {
+		return turn{}, err
+	}
 	if err := m.Step(in, &t.out); err != nil {
+		return turn{}, err
+	}
+	if err := t.twin.After(p, in, m, &t.out); err != nil {
 		return turn{}, err
 	}
 	done := turn{entered: t.out.Entered}

@@ -15,6 +15,8 @@ type worker struct {
 	machines []core.Machine
 	other    []core.Machine // for the lift test
 	out      core.Output
+	lifted   core.Output // of the lift test
+	twin     core.Twin
 	infos    []*blob           // blobs by number, as far as seen here
 	times    []uint64          // their logical times
 	ids      map[string]*blob  // blobs by content, as far as seen here
@@ -117,7 +119,7 @@ func (w *worker) blob(seat core.ID, bytes []byte) (*blob, error) {
 
 // describe finds out about a new blob.
 func (w *worker) describe(b *blob) error {
-	l := &lister{b: b, n: w.Nodes}
+	l := &lister{b: b, n: w.Nodes, spreads: w.Spec.Spreads}
 	c := core.VisitTimes(w.Nodes, l)
 	if b.seat == core.None {
 		if err := w.machines[0].VisitMessage(b.bytes, c); err != nil {
@@ -178,7 +180,13 @@ func (w *worker) run(state *blob, in core.InputKind, from core.ID, msg *blob) (e
 	case in == core.Hear:
 		input.From, input.Time = core.None, uint64(from)
 	}
+	if err := w.twin.Before(m, w.birth(state.seat, w.Starts[0])); err != nil {
+		return effect{}, err
+	}
 	if err := m.Step(input, &w.out); err != nil {
+		return effect{}, err
+	}
+	if err := w.twin.After(state.seat, input, m, &w.out); err != nil {
 		return effect{}, err
 	}
 	e := effect{entered: w.out.Entered}
@@ -201,7 +209,7 @@ func (w *worker) run(state *blob, in core.InputKind, from core.ID, msg *blob) (e
 			return effect{}, err
 		}
 		if b.times&^allowed != 0 {
-			return effect{}, liftError{fmt.Sprintf("a message of %v has a time that was counted up by more than one", state.seat)}
+			return effect{}, liftError{fmt.Sprintf("a message of %v has a time that was counted up by more than one", state.seat), false}
 		}
 		e.sends = append(e.sends, sent{uint8(int(state.seat)*w.Nodes + int(s.To)), b.id, b.idem})
 	}
@@ -210,7 +218,7 @@ func (w *worker) run(state *blob, in core.InputKind, from core.ID, msg *blob) (e
 		return effect{}, err
 	}
 	if b.times&^allowed != 0 {
-		return effect{}, liftError{fmt.Sprintf("%v counts up by more than one in one step", state.seat)}
+		return effect{}, liftError{fmt.Sprintf("%v counts up by more than one in one step", state.seat), false}
 	}
 	e.state = b.id
 	return e, nil

@@ -92,7 +92,7 @@ func (s *allMutex) Receive(_ ID, m *all, _ *Out[all]) {
 
 func allMachine(n int) (*allMutex, Machine) {
 	s := &allMutex{all: *newAll(n)}
-	return s, New(0, View{N: n}, s)
+	return s, NewElection(0, View{N: n}, s)
 }
 
 // scramble fills a with random values that are allowed among n seats.
@@ -294,7 +294,7 @@ func TestMalformed(t *testing.T) {
 		{"number of 64 bits", number, append(bytes.Repeat([]byte{0xff}, 9), 1), "too long"},
 		{"trailing byte", number, []byte{1, 0}, "1 bytes too many"},
 	} {
-		m := New(0, View{N: 5}, &oneMutex{one{c.field}})
+		m := NewElection(0, View{N: 5}, &oneMutex{one{c.field}})
 		err := m.LoadState(c.bytes)
 		if c.want == "" {
 			if err != nil {

@@ -40,8 +40,9 @@ func (v View) Check() error {
 
 // A Machine is an algorithm at one seat, as a host drives it.
 type Machine interface {
-	// Step takes one input and fills out, which it clears first. An error
-	// means that the input was malformed and that nothing has changed.
+	// Step takes one input and fills out, which it clears first. After an
+	// error nothing in out may be used: the package documentation says what
+	// each error means, and what a host does.
 	Step(in Input, out *Output) error
 	// AppendState appends the canonical encoding of the state to b.
 	AppendState(b []byte) []byte

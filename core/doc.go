@@ -14,7 +14,7 @@
 //
 //	m, err := spec.New(self, core.View{N: 3, Holder: 0})  // err: no such group
 //	var out core.Output
-//	err = m.Step(core.Input{Kind: core.Request}, &out)    // err: malformed bytes
+//	err = m.Step(core.Input{Kind: core.Request}, &out)    // err: see below
 //	for i, s := range out.Sends {
 //		network.Send(self, s.To, out.Bytes(i))            // the bytes live until the next Step
 //	}
@@ -24,18 +24,44 @@
 //
 // An election has no Release, since nobody is inside anything: see [Elector],
 // made into a Machine by NewElection. A method against deadlock is a Machine
-// too, made by NewSite: a seat is then a
-// site with several transactions and several locks, inputs say which (From and
-// Arg), and grants and victims come as notices. See [Site].
+// too, made by NewSite: a seat is then a site with several transactions and
+// several locks, inputs say which (From and Arg), and grants and victims come as
+// notices. See [Site].
 //
 // # What a machine may rely on
 //
 // A host asks (Request) only for a process that is neither waiting nor inside,
-// and leaves (Release) only for one that is inside. It delivers what peers
+// and leaves (Release) only for one that is inside: a lock made by New sees to
+// that, and keeps it in its state. The host delivers what peers
 // sent as the Spec's Network promises. Start comes once, and may come after
 // the first Request. Everything else, above all the content of a message, may
 // be wrong: bytes that do not decode are refused with an error and change
 // nothing, and bytes that decode to nonsense must not make a machine panic.
+//
+// # When Step returns an error
+//
+// Nothing of that step is sent, and nobody has entered. Whose fault it was says
+// what to do:
+//
+//   - [ErrMalformed]: a peer sent bytes that no honest machine sends. Nothing
+//     has changed here. The peer is broken, or speaks another version: end the
+//     session with it and complain. Never skip the message and go on: the
+//     algorithm counts on every message, and the group would wait for ever or,
+//     worse, not wait.
+//   - [ErrHost]: the host gave an input that it must not give: Request for a
+//     process that waits or is inside, Release for one that is not inside.
+//     Nothing has changed. It is a bug in the host.
+//   - [ErrAlgorithm]: the algorithm did what none may do, such as sending to a
+//     seat that does not exist. It is a bug in the algorithm, and its state may
+//     be half changed: stop, and do not use the machine again.
+//
+// A claim of a peer, a time or a counter, is refused as malformed from 2^48 on,
+// which no honest clock reaches in the life of a group; states may hold up to
+// 2^62. No such limit is enough by itself: whoever accepts the largest claim
+// that is allowed counts up from it, and sends a larger one next, which others
+// then refuse. So one liar can make honest members refuse each other. That costs
+// an epoch, and no more: the host ends the sessions, the group makes a new view
+// without the liar, and in a new view all clocks begin anew.
 //
 // # What a host may rely on
 //

@@ -11,4 +11,8 @@ var (
 	// ErrAlgorithm is wrapped by every error about what an algorithm itself
 	// has done wrong.
 	ErrAlgorithm = errors.New("mistake in the algorithm")
+
+	// ErrHost is wrapped by every error about an input that a host must not
+	// give.
+	ErrHost = errors.New("mistake of the host")
 )

@@ -6,6 +6,9 @@ import "fmt"
 func New[M any, P Message[M]](self ID, v View, s Mutex[M]) Machine {
 	m := newMachine[M, P](self, v, s)
 	m.mutex = s
+	if v.Busy && v.Holder == self {
+		m.phase = inside
+	}
 	return m
 }
 
@@ -47,6 +50,7 @@ type machine[M any, P Message[M]] struct {
 	elector Elector[M] // s, if it is one
 	self    ID
 	n       int
+	phase   uint8 // of a lock's application
 	msg     M     // the message being received
 	in      Coder // decodes messages
 	state   Coder // encodes and decodes states
@@ -62,6 +66,9 @@ func (m *machine[M, P]) name(kinds []string) error {
 	}
 	return nil
 }
+
+// algorithm returns what the author wrote, for Twin to name its fields.
+func (m *machine[M, P]) algorithm() any { return m.s }
 
 // count finds out how many kinds of messages there are.
 func (m *machine[M, P]) count() {
@@ -88,7 +95,9 @@ func (m *machine[M, P]) Step(in Input, out *Output) error {
 		}
 		m.s.Receive(in.From, &m.msg, o)
 	case Request, Release, Claim, Abort:
-		m.ask(in, o)
+		if err := m.ask(in, o); err != nil {
+			return err
+		}
 	case Start:
 		if s, ok := m.s.(Starter[M]); ok {
 			s.Start(o)
@@ -106,12 +115,18 @@ func (m *machine[M, P]) Step(in Input, out *Output) error {
 			s.Trust(in.From, o)
 		}
 	case Hear:
-		if s, ok := m.s.(Hearer); ok && in.Time < maxTime {
+		if in.Time >= maxClaim {
+			return fmt.Errorf("%w: %v heard a clock of %d, which is not below %d", ErrMalformed, m.self, in.Time, uint64(maxClaim))
+		}
+		if s, ok := m.s.(Hearer); ok {
 			s.Hear(Time{in.Time})
 		}
 	}
 	if len(out.loop) > 0 {
 		m.receiveOwn(out)
+	}
+	if m.mutex != nil && (out.Entered || len(out.Notices) > 0) {
+		m.follow(out)
 	}
 	if o.err != nil {
 		out.Reset()
@@ -119,12 +134,48 @@ func (m *machine[M, P]) Step(in Input, out *Output) error {
 	return o.err
 }
 
-// ask hands over what the application wants.
-func (m *machine[M, P]) ask(in Input, o *Out[M]) {
+// The phases of a lock's application, as the host drives it.
+const (
+	idle uint8 = iota
+	waiting
+	inside
+)
+
+var phases = [...]string{idle: "idle", waiting: "waiting", inside: "inside"}
+
+// follow notes what a step has come to for the application.
+func (m *machine[M, P]) follow(out *Output) {
+	for i := range out.Notices {
+		if out.Notices[i].Kind == Denied {
+			m.phase = idle
+		}
+	}
+	if out.Entered {
+		m.phase = inside
+	}
+}
+
+// pass lets the application of a lock go from one phase to the next.
+func (m *machine[M, P]) pass(what string, from, to uint8) error {
+	if m.phase != from {
+		return fmt.Errorf("%w: %s for %v, which is %s; it must be %s", ErrHost, what, m.self, phases[m.phase], phases[from])
+	}
+	m.phase = to
+	return nil
+}
+
+// ask hands over what the application wants, if it may.
+func (m *machine[M, P]) ask(in Input, o *Out[M]) error {
 	switch {
 	case m.mutex != nil && in.Kind == Request:
+		if err := m.pass("Request", idle, waiting); err != nil {
+			return err
+		}
 		m.mutex.Request(o)
 	case m.mutex != nil && in.Kind == Release:
+		if err := m.pass("Release", inside, idle); err != nil {
+			return err
+		}
 		m.mutex.Release(o)
 	case m.elector != nil && in.Kind == Request:
 		m.elector.Request(o)
@@ -138,6 +189,7 @@ func (m *machine[M, P]) ask(in Input, o *Out[M]) {
 	case in.Kind == Abort:
 		m.site.Abort(in.From, o)
 	}
+	return nil
 }
 
 // receiveOwn hands over what the machine sent to itself.
@@ -171,6 +223,9 @@ func (m *machine[M, P]) decode(b []byte, claims bool) error {
 
 func (m *machine[M, P]) AppendState(b []byte) []byte {
 	c := &m.state
+	if m.mutex != nil {
+		b = append(b, m.phase)
+	}
 	c.mode, c.buf = encode, b
 	m.s.Fields(c)
 	b, c.buf = c.buf, nil
@@ -180,6 +235,9 @@ func (m *machine[M, P]) AppendState(b []byte) []byte {
 func (m *machine[M, P]) LoadState(b []byte) error {
 	c := &m.state
 	c.mode, c.buf, c.err = decode, b, nil
+	if m.mutex != nil {
+		c.Uint8("phase", &m.phase, phases[idle], phases[waiting], phases[inside])
+	}
 	m.s.Fields(c)
 	if c.err == nil && len(c.buf) > 0 {
 		c.fail("end", "%d bytes too many", len(c.buf))

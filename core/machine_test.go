@@ -212,7 +212,7 @@ func TestRefused(t *testing.T) {
 		{From: 0, Bytes: []byte{0, 99}},
 		{From: 0, Bytes: []byte{0, 99, 0, 0}},
 		{From: 0, Bytes: []byte{0, 99, 2, 1, 1}},
-		{From: 0, Bytes: []byte{0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x20, 0}}, // 2^61
+		{From: 0, Bytes: []byte{0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x40, 0}}, // 2^48
 	} {
 		in.Kind = Receive
 		if err := m.Step(in, &out); !errors.Is(err, ErrMalformed) {
@@ -224,26 +224,97 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// The largest time that a peer may claim leaves room: what follows from it can
-// be sent to oneself and kept in a state.
-func TestLargestClaim(t *testing.T) {
+// claim is the message of a peer that claims a time.
+func claim(t Time) []byte { return encodedNote(note{Time: t}) }
+
+func encodedNote(n note) []byte {
+	c := Coder{n: 3}
+	n.Fields(&c)
+	return c.buf
+}
+
+// No peer can put a clock where nobody follows: a claim that no honest clock
+// could make is refused and changes nothing, and what is sent next is accepted.
+func TestClaims(t *testing.T) {
 	var s *chat
-	s, m := newChat(1, 3, func(out *Out[note]) {
-		s.clock.Tick()
-		out.Send(1, note{Time: s.clock})
-	})
+	s, m := newChat(1, 3, func(out *Out[note]) { out.Send(2, note{Time: s.clock.Tick()}) })
+	other, peer := newChat(2, 3, nil)
 	var out Output
-	claim := []byte{0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x1f, 0} // 2^61 - 1
-	for _, in := range []Input{{Kind: Receive, From: 0, Bytes: claim}, {Kind: Request}} {
+	before := m.AppendState(nil)
+	for _, huge := range []uint64{1 << 48, 1<<61 - 1, 1 << 61} {
+		if err := m.Step(Input{Kind: Receive, From: 0, Bytes: claim(Time{huge})}, &out); !errors.Is(err, ErrMalformed) {
+			t.Errorf("a claim of %d: %v", huge, err)
+		}
+		if err := m.Step(Input{Kind: Hear, From: None, Time: huge}, &out); !errors.Is(err, ErrMalformed) {
+			t.Errorf("a clock of %d: %v", huge, err)
+		}
+		if !bytes.Equal(m.AppendState(nil), before) {
+			t.Errorf("a claim of %d has changed the state", huge)
+		}
+	}
+	largest := Time{1<<48 - 2}
+	for _, in := range []Input{{Kind: Receive, From: 0, Bytes: claim(largest)}, {Kind: Request}} {
 		if err := m.Step(in, &out); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if s.clock.v != maxClaim {
-		t.Errorf("clock %d, want %d", s.clock.v, uint64(maxClaim))
+	if err := peer.Step(Input{Kind: Receive, From: 1, Bytes: out.Bytes(0)}, &out); err != nil || other.clock != largest {
+		t.Errorf("the next message is not accepted: %v", err)
 	}
 	if err := m.LoadState(m.AppendState(nil)); err != nil {
 		t.Error(err)
+	}
+}
+
+// What a host must not do is refused, in words for the host, and changes
+// nothing; a machine that was loaded knows what its application does.
+func TestHostsMistakes(t *testing.T) {
+	_, m := newChat(1, 3, func(out *Out[note]) {})
+	_, enters := newChat(1, 3, func(out *Out[note]) { out.Enter() })
+	_, denies := newChat(1, 3, func(out *Out[note]) { out.Deny() })
+	busy := New(1, View{N: 3, Holder: 1, Busy: true}, &chat{})
+	for _, c := range []struct {
+		m     Machine
+		kinds []InputKind
+		want  string // of the last one
+	}{
+		{m, []InputKind{Release}, "Release for P2, which is idle"},
+		{m, []InputKind{Request, Request}, "Request for P2, which is waiting"},
+		{m, []InputKind{Release}, "Release for P2, which is waiting"},
+		{enters, []InputKind{Request, Request}, "Request for P2, which is inside"},
+		{enters, []InputKind{Release, Release}, "Release for P2, which is idle"},
+		{denies, []InputKind{Request, Request, Release}, "Release for P2, which is idle"},
+		{busy, []InputKind{Request}, "which is inside"},
+		{busy, []InputKind{Release, Release}, "which is idle"},
+	} {
+		var out Output
+		for i, kind := range c.kinds {
+			state := c.m.AppendState(nil)
+			if err := c.m.LoadState(state); err != nil {
+				t.Fatal(err)
+			}
+			err := c.m.Step(Input{Kind: kind}, &out)
+			if i < len(c.kinds)-1 {
+				if err != nil {
+					t.Errorf("%v: %v", c.kinds, err)
+				}
+				continue
+			}
+			if !errors.Is(err, ErrHost) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v: got %v, want %q", c.kinds, err, c.want)
+			}
+			if !bytes.Equal(c.m.AppendState(nil), state) {
+				t.Errorf("%v: the state has changed", c.kinds)
+			}
+		}
+	}
+	if err := m.LoadState([]byte{3, 0}); !errors.Is(err, ErrMalformed) {
+		t.Errorf("a phase that there is not: %v", err)
+	}
+	for _, f := range Describe(m, 3) {
+		if f.Name == "phase" {
+			t.Error("the phase is shown")
+		}
 	}
 }
 

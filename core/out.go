@@ -24,6 +24,13 @@ func (o *Out[M]) fail(format string, args ...any) {
 	}
 }
 
+// Fail ends the step with an error, that of a machine within this one.
+func (o *Out[M]) Fail(err error) {
+	if o.err == nil {
+		o.err = err
+	}
+}
+
 // astray notes a message to a seat that does not exist.
 func (o *Out[M]) astray(to ID, m M) {
 	lo, _, kind := o.encode(m)

@@ -1,6 +1,9 @@
 package core
 
-import "fmt"
+import (
+	"fmt"
+	"iter"
+)
 
 // A Network is a model of what channels do to messages, from strong to weak.
 type Network uint8
@@ -142,8 +145,9 @@ type Spec struct {
 	// found, if the algorithm comes right by itself from wherever it is found,
 	// with nothing under way. For that, hosts let timer 0 run out now and then,
 	// set or not; what is told again right behind the same message must change
-	// nothing. It is nil for those that do not claim this.
-	Upset func(self ID, n int) [][]byte
+	// nothing. It is nil for those that do not claim this. A state is valid until
+	// the next one.
+	Upset func(self ID, n int) iter.Seq[[]byte]
 
 	// Plan prepares the algorithm for n processes: quorums, trees and the like
 	// are made here, once. The error says why n is impossible.

@@ -9,9 +9,10 @@ import "strconv"
 type Time struct{ v uint64 }
 
 // What a peer may claim ends far below what a state may hold, so that no claim
-// can make a clock overflow, or a state impossible to load.
+// can make a clock overflow, or a state impossible to load. No honest clock
+// counts that far in the life of a group.
 const (
-	maxClaim = 1 << 61
+	maxClaim = 1 << 48
 	maxTime  = 1 << 62
 )
 

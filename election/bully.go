@@ -1,6 +1,10 @@
 package election
 
-import "github.com/stile-lock/stile/core"
+import (
+	"math"
+
+	"github.com/stile-lock/stile/core"
+)
 
 // Bully is the algorithm in which a process that notices the silence asks all
 // who are higher, and leads if none of them answers.
@@ -31,7 +35,7 @@ func Bully() core.Spec {
 		Network: core.Unordered,
 		Kinds:   []string{"ELECTION", "ANSWER", "COORDINATOR"},
 		Theory: core.Theory{
-			Messages:  core.Cost{Text: "N-1 .. N²-1, N²-N-1 with the highest dead", Any: bullyRange},
+			Messages:  core.Cost{Text: "N-1 .. N²-N-1 if the highest is dead; else min(3, N-1) .. N²-1 if one starts and latencies are equal, up to 5·2^(N-1)-N-4 otherwise", Any: bullyRange},
 			Order:     "the highest alive leads",
 			Symmetric: false,
 		},
@@ -42,10 +46,11 @@ func Bully() core.Spec {
 	}
 }
 
-// bullyRange is from the second process asking the first, which leads already,
-// to the lowest starting with nobody dead.
+// bullyRange is from the second highest asking the highest, which leads
+// already, to all starting with nobody dead and the worst latencies: see
+// [Outset.Bully].
 func bullyRange(n int) core.Range {
-	return core.Range{Lo: float64(min(n-1, 3)), Hi: float64(n*n - 1)}
+	return core.Range{Lo: float64(min(n-1, 3)), Hi: 5*math.Exp2(float64(n-1)) - float64(n+4)}
 }
 
 const (

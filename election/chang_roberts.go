@@ -24,7 +24,7 @@ func ChangRoberts(down bool) core.Spec {
 		Network: core.Unordered,
 		Kinds:   []string{"ELECTION", "COORDINATOR"},
 		Theory: core.Theory{
-			Messages:  core.Cost{Text: "2N .. 3N-1, N(N+3)/2 if all start", Any: changRobertsRange},
+			Messages:  core.Cost{Text: changRobertsText, Any: changRobertsRange(down)},
 			Order:     "the highest alive leads",
 			Symmetric: true,
 		},
@@ -34,13 +34,21 @@ func ChangRoberts(down bool) core.Spec {
 	}
 }
 
+const changRobertsText = "2A .. 3A-1 with A > 1 alive, up to A(A+3)/2 if several start and the ring leads down; more if messages overtake each other"
+
 // changRobertsRange is from one process alive, which tells nobody, to all of
-// them, the farthest from the highest starting.
-func changRobertsRange(n int) core.Range {
-	if n == 1 {
-		return core.Range{}
+// them starting, where messages do not overtake each other: see
+// [Outset.ChangRoberts].
+func changRobertsRange(down bool) func(n int) core.Range {
+	return func(n int) core.Range {
+		switch {
+		case n == 1:
+			return core.Range{}
+		case down:
+			return core.Range{Hi: float64(n*(n+3)) / 2}
+		}
+		return core.Range{Hi: float64(3*n - 1)}
 	}
-	return core.Range{Hi: float64(3*n - 1)}
 }
 
 const (

@@ -25,7 +25,8 @@ import (
 // with a process that dies is made good by a timeout: whoever took part in an
 // election and does not hear its end holds another one.
 //
-// Several elections at once end with the same leader, and cost 2N each.
+// Several elections at once end with the same leader, and each costs as much as
+// one alone.
 func Ring() core.Spec {
 	return core.Spec{
 		Name: "ring-election", Family: core.Election, Title: "Ring election", Authors: "Le Lann", Year: 1977,
@@ -33,7 +34,7 @@ func Ring() core.Spec {
 		Network: core.Unordered,
 		Kinds:   []string{"ELECTION", "COORDINATOR"},
 		Theory: core.Theory{
-			Messages:  core.Cost{Text: "2N with nobody dead, 2 per process alive", Any: ringRange},
+			Messages:  core.Cost{Text: "2A with A > 1 alive, for each that starts", Any: ringRange},
 			Order:     "the highest alive leads",
 			Symmetric: true,
 		},
@@ -43,12 +44,13 @@ func Ring() core.Spec {
 	}
 }
 
-// ringRange is from one process alive, which tells nobody, to all of them.
+// ringRange is from one process alive, which tells nobody, to all of them
+// starting.
 func ringRange(n int) core.Range {
 	if n == 1 {
 		return core.Range{}
 	}
-	return core.Range{Hi: 2 * float64(n)}
+	return core.Range{Hi: 2 * float64(n) * float64(n)}
 }
 
 const (

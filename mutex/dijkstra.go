@@ -2,6 +2,7 @@ package mutex
 
 import (
 	"fmt"
+	"iter"
 
 	"github.com/stile-lock/stile/core"
 )
@@ -37,7 +38,7 @@ func Dijkstra(k int) core.Spec {
 			Order:  "ring order; not ME3",
 			Bypass: onceEach,
 		},
-		Upset: func(self core.ID, n int) [][]byte { return upsetDijkstra(self, n, flagValues(k, n)) },
+		Upset: func(self core.ID, n int) iter.Seq[[]byte] { return upsetDijkstra(self, n, flagValues(k, n)) },
 		Plan: func(n int) (core.Birth, error) {
 			values := flagValues(k, n)
 			if values < 2 {
@@ -59,17 +60,20 @@ func flagValues(k, n int) int {
 }
 
 // upsetDijkstra returns the states with any flag and any copy.
-func upsetDijkstra(self core.ID, n, values int) [][]byte {
-	var states [][]byte
+func upsetDijkstra(self core.ID, n, values int) iter.Seq[[]byte] {
 	v := core.View{N: n}
-	for flag := range values {
-		for left := range values {
-			s := newDijkstra(self, v, values)
-			s.flag, s.left = flag, left
-			states = append(states, core.New(self, v, s).AppendState(nil))
+	return func(yield func([]byte) bool) {
+		s := newDijkstra(self, v, values)
+		m := core.New(self, v, s)
+		var state []byte
+		for s.flag = range values {
+			for s.left = range values {
+				if state = m.AppendState(state[:0]); !yield(state) {
+					return
+				}
+			}
 		}
 	}
-	return states
 }
 
 const dijFlag uint8 = 0

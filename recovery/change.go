@@ -1,6 +1,7 @@
 package recovery
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/stile-lock/stile/core"
@@ -70,16 +71,20 @@ func (s *process) install(maker core.ID, m *frame, o *out) {
 	v := core.View{N: len(s.members), Holder: s.seat(m.Holder), Busy: m.Inside}
 	s.lock = s.machine(s.seat(s.self), max(0, s.seat(maker)), v)
 	if m.Inside && m.Holder == s.self && s.phase != inside {
-		s.step(core.Input{Kind: core.Release}, o) // it left in between
+		o.Fail(s.step(core.Input{Kind: core.Release}, o)) // it left in between
 	}
 	if s.phase == waits {
-		s.step(core.Input{Kind: core.Request}, o)
+		o.Fail(s.step(core.Input{Kind: core.Request}, o))
 	}
-	s.step(core.Input{Kind: core.Start}, o)
+	o.Fail(s.step(core.Input{Kind: core.Start}, o))
 	kept := s.early
 	s.early = nil
 	for _, e := range kept {
-		s.receive(e.from, e.epoch, e.bytes, o)
+		// What does not decode is dropped: whoever sent it is not the one
+		// whose message this step is about.
+		if err := s.receive(e.from, e.epoch, e.bytes, o); !errors.Is(err, core.ErrMalformed) {
+			o.Fail(err)
+		}
 	}
 	if slices.ContainsFunc(s.members, func(id core.ID) bool { return s.dead.Has(id) }) {
 		s.freeze(o)

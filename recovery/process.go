@@ -116,25 +116,28 @@ func (s *process) Start(o *out) {
 	s.poll(core.Input{Kind: core.Start}, o)
 	if !s.started {
 		s.started = true
-		s.step(core.Input{Kind: core.Start}, o)
+		o.Fail(s.step(core.Input{Kind: core.Start}, o))
 	}
 }
 
 func (s *process) Request(o *out) {
 	s.phase = waits
-	s.step(core.Input{Kind: core.Request}, o)
+	o.Fail(s.step(core.Input{Kind: core.Request}, o))
 }
 
 func (s *process) Release(o *out) {
 	s.phase = idle
-	s.step(core.Input{Kind: core.Release}, o)
+	o.Fail(s.step(core.Input{Kind: core.Release}, o))
 }
 
 // step gives the lock an input, unless it stands still: then the next view
 // makes up for it.
-func (s *process) step(in core.Input, o *out) {
-	if s.frozen || s.lock.Step(in, &s.lockOut) != nil {
-		return
+func (s *process) step(in core.Input, o *out) error {
+	if s.frozen {
+		return nil
+	}
+	if err := s.lock.Step(in, &s.lockOut); err != nil {
+		return err
 	}
 	for i, m := range s.lockOut.Sends {
 		o.Send(s.members[m.To], frame{Kind: m.Kind, Epoch: s.epoch, Bytes: s.lockOut.Bytes(i)})
@@ -149,11 +152,13 @@ func (s *process) step(in core.Input, o *out) {
 		s.phase = inside
 		o.Enter()
 	}
+	return nil
 }
 
 // poll gives the election an input.
 func (s *process) poll(in core.Input, o *out) {
-	if s.vote.Step(in, &s.voteOut) != nil {
+	if err := s.vote.Step(in, &s.voteOut); err != nil {
+		o.Fail(err)
 		return
 	}
 	for i, m := range s.voteOut.Sends {
@@ -182,24 +187,32 @@ func (s *process) Expire(timer int, o *out) {
 func (s *process) Receive(from core.ID, m *frame, o *out) {
 	switch kind := int(m.Kind); {
 	case kind < s.locks:
-		s.receive(from, m.Epoch, m.Bytes, o)
+		o.Fail(s.receive(from, m.Epoch, m.Bytes, o))
 	case kind < s.all:
 		s.poll(core.Input{Kind: core.Receive, From: from, Bytes: m.Bytes}, o)
 	case kind == s.all+report:
 		s.reported(from, m.Epoch, m.Inside, o)
-	case kind == s.all+view && from == s.told && m.Epoch > s.epoch && slices.Contains(m.Members, s.self) && slices.Contains(m.Members, m.Holder):
+	case kind == s.all+view && from == s.told && m.Epoch > s.epoch && s.fits(m):
 		s.install(from, m, o)
 	}
 }
 
+// fits reports whether a view can be that of this process: it is a member, and
+// if it is inside the view says so, as it has reported.
+func (s *process) fits(m *frame) bool {
+	return slices.Contains(m.Members, s.self) && slices.Contains(m.Members, m.Holder) &&
+		(s.phase != inside || m.Inside && m.Holder == s.self)
+}
+
 // receive takes a frame of the lock, if its view is the present one.
-func (s *process) receive(from core.ID, epoch int, bytes []byte, o *out) {
+func (s *process) receive(from core.ID, epoch int, bytes []byte, o *out) error {
 	switch seat := s.seat(from); {
 	case epoch == s.epoch && seat != core.None:
-		s.step(core.Input{Kind: core.Receive, From: seat, Bytes: bytes}, o)
+		return s.step(core.Input{Kind: core.Receive, From: seat, Bytes: bytes}, o)
 	case epoch > s.epoch && len(s.early) < maxEarly:
 		s.early = append(s.early, early{from, epoch, slices.Clone(bytes)})
 	}
+	return nil
 }
 
 // Suspect: if it was a member, the view is over.

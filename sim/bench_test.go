@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/stile-lock/stile/core"
@@ -86,6 +87,7 @@ func TestSteadyStateAllocatesNothing(t *testing.T) {
 		Hold: scenario.Always(scenario.T), Latency: scenario.Always(scenario.T),
 	}
 	w := warm(t, c)
+	w.groups[0].shadow.next = math.MaxInt // twins are born, and do
 	const events = 2000
 	perRun := testing.AllocsPerRun(10, func() {
 		for range events {

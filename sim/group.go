@@ -22,6 +22,7 @@ type group struct {
 	spare    []core.Machine // for Config.Paged: what states are loaded into
 	out      core.Output
 	state    []byte
+	shadow   shadow
 	members  []core.ID // the process at each seat, ascending; nil if all are, each at its own
 	seats    []core.ID // the seat of each process, or None; nil likewise
 	apps     applications
@@ -117,7 +118,7 @@ func (g *group) step(seat core.ID, in core.Input) {
 		g.turn(seat)
 	}
 	out := &g.out
-	if err := g.machines[seat].Step(in, out); err != nil {
+	if err := g.take(seat, in); err != nil {
 		g.w.fail(fmt.Errorf("%s: %s at %s: %w", g.spec.Name, g.w.Name(g.proc(seat)), scenario.FormatTime(g.w.Now()), err))
 		return
 	}
@@ -138,6 +139,15 @@ func (g *group) step(seat core.ID, in core.Input) {
 		}
 	}
 	g.apps.took(seat, in, out)
+}
+
+// take lets the machine of a seat take a step, and now and then a twin of it
+// too, unless it is rebuilt from its bytes for every step anyway.
+func (g *group) take(seat core.ID, in core.Input) error {
+	if g.shadow.taken++; g.shadow.taken > g.shadow.next && g.spare == nil {
+		return g.takeTwice(seat, in)
+	}
+	return g.machines[seat].Step(in, &g.out)
 }
 
 // turn rebuilds the machine of a seat from its bytes.

@@ -12,7 +12,8 @@ import (
 // leave.
 type locks struct {
 	*group
-	oracle *oracle
+	oracle  *oracle
+	unasked core.Set // who is inside without having asked
 
 	// What the run does when a seat has entered, or was denied.
 	onEnter func(seat core.ID)
@@ -57,6 +58,10 @@ func (l *locks) ask(seat core.ID) {
 		l.order.asked(seat)
 	}
 	l.note(trace.Ask, seat, 0, "")
+	if l.unasked.Has(seat) { // it goes out before it asks
+		l.unasked.Remove(seat)
+		l.step(seat, core.Input{Kind: core.Release})
+	}
 	l.step(seat, core.Input{Kind: core.Request})
 }
 
@@ -92,6 +97,7 @@ func (l *locks) took(seat core.ID, _ core.Input, out *core.Output) {
 func (l *locks) enter(seat core.ID) {
 	if l.oracle.procs[seat].phase != waiting {
 		l.broke(Violation{Property: "unasked-entry", At: l.w.Now(), Proc: seat, Other: core.None})
+		l.unasked.Add(seat)
 		return
 	}
 	before := len(l.oracle.found)

@@ -20,11 +20,12 @@ func (c *Cut) count(edge uint64) int {
 }
 
 // Bypass finds the longest paths, counting entries. Components come in reverse
-// topological order, so what follows one is known before it.
+// topological order, so what follows one is known before it. If it is ended
+// early the graph is unfinished.
 func (c *Cut) Bypass() *Bypass {
 	g := c.Graph
 	b := &Bypass{Cut: c, best: make([]int, c.Parts())}
-	for id := range c.Parts() {
+	for id := 0; id < c.Parts() && c.often(id); id++ {
 		calm := false
 		for _, s := range c.Members(id) {
 			calm = calm || g.calm[s]&c.bit != 0
@@ -67,7 +68,8 @@ func Worse(a, b int) int {
 // Run returns a run in which the process, none of whose messages is under way,
 // is overtaken as often as it can be: the states up to there, and from there
 // on. If that is without bound, the run ends where it can be repeated from
-// state number loop on; otherwise loop is -1.
+// state number loop on; otherwise loop is -1. There is no run if it is ended
+// early.
 func (b *Bypass) Run() (stem, rest []uint32, loop int) {
 	at := uint32(0)
 	for b.calm[at]&b.bit == 0 || b.best[b.comp[at]] != b.FromCalm {
@@ -84,6 +86,9 @@ func (b *Bypass) Run() (stem, rest []uint32, loop int) {
 				back, _ := b.search(last, id, func(t uint32, _ uint64) bool { return t == at })
 				rest = append(rest, back...)
 			}
+			if b.Unfinished != "" {
+				break
+			}
 			return stem, rest, loop
 		}
 		on, _ := b.search(at, id, func(t uint32, e uint64) bool {
@@ -96,8 +101,14 @@ func (b *Bypass) Run() (stem, rest []uint32, loop int) {
 			}
 			return b.count(e)+b.best[next] == b.best[id]
 		})
+		if on == nil {
+			break
+		}
 		rest = append(rest, on...)
 		at = on[len(on)-1]
+	}
+	if b.Unfinished != "" {
+		return nil, nil, -1
 	}
 	return stem, rest, -1
 }

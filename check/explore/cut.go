@@ -19,6 +19,7 @@ type Cut struct {
 	comp  []int32  // of each state; -1 outside
 	order []uint32 // the states, component by component
 	ends  []uint32 // where each component ends in order
+	via   []uint32 // search: 1 + where each state was found from
 }
 
 // Parts returns how many components there are.
@@ -33,60 +34,83 @@ func (c *Cut) Members(id int) []uint32 {
 	return c.order[begin:c.ends[id]]
 }
 
-// Cut finds the components by Tarjan's algorithm. Components come in
-// reverse topological order: edges lead to earlier ones.
+// Cut finds the components by Tarjan's algorithm. Components come in reverse
+// topological order: edges lead to earlier ones. If it is ended early the graph
+// is unfinished, and the cut of no use.
 func (g *Graph) Cut(proc int) *Cut {
 	c := &Cut{Graph: g, bit: 1 << proc, comp: make([]int32, len(g.waiting))}
 	for i := range c.comp {
 		c.comp[i] = -1
 	}
-	index := make([]uint32, len(g.waiting)) // 0: not seen
-	low := make([]uint32, len(g.waiting))
-	var stack []uint32
-	type frame struct {
-		state uint32
-		edge  uint64
-	}
-	var frames []frame
-	next := uint32(1)
-	visit := func(s uint32) {
-		index[s], low[s] = next, next
-		next++
-		stack = append(stack, s)
-		frames = append(frames, frame{s, g.first[s]})
-	}
+	t := &tarjan{Cut: c, index: make([]uint32, len(g.waiting)), low: make([]uint32, len(g.waiting)), next: 1}
+	defer func() { g.extra = 0 }()
 	for root := range uint32(len(g.waiting)) {
-		if g.waiting[root]&c.bit == 0 || index[root] != 0 {
-			continue
-		}
-		visit(root)
-		for len(frames) > 0 {
-			f := &frames[len(frames)-1]
-			s := f.state
-			if f.edge < g.first[s+1] {
-				t := g.to[f.edge]
-				f.edge++
-				if g.waiting[t]&c.bit == 0 {
-					continue
-				}
-				if index[t] == 0 {
-					visit(t)
-				} else if c.comp[t] < 0 {
-					low[s] = min(low[s], index[t])
-				}
-				continue
-			}
-			frames = frames[:len(frames)-1]
-			if len(frames) > 0 {
-				up := frames[len(frames)-1].state
-				low[up] = min(low[up], low[s])
-			}
-			if low[s] == index[s] {
-				c.close(&stack, s)
-			}
+		if g.waiting[root]&c.bit != 0 && t.index[root] == 0 && !t.descend(root) {
+			break
 		}
 	}
 	return c
+}
+
+// A tarjan is Tarjan's algorithm at work.
+type tarjan struct {
+	*Cut
+	index, low []uint32 // index is 0 of what was not seen
+	next       uint32
+	stack      []uint32
+	calls      []call
+	rounds     int
+}
+
+// A call is a state on the path, and the first of its edges that was not yet
+// followed.
+type call struct {
+	state uint32
+	edge  uint64
+}
+
+func (t *tarjan) visit(s uint32) {
+	t.index[s], t.low[s] = t.next, t.next
+	t.next++
+	t.stack = append(t.stack, s)
+	t.calls = append(t.calls, call{s, t.first[s]})
+}
+
+// descend visits all that can be reached from root. It reports whether to go
+// on.
+func (t *tarjan) descend(root uint32) bool {
+	t.visit(root)
+	for ; len(t.calls) > 0; t.rounds++ {
+		if t.rounds&0xffff == 0xffff {
+			t.extra = int64(cap(t.calls))*16 + int64(cap(t.stack))*4
+			if !t.goOn() {
+				return false
+			}
+		}
+		f := &t.calls[len(t.calls)-1]
+		s := f.state
+		if f.edge < t.first[s+1] {
+			to := t.to[f.edge]
+			f.edge++
+			switch {
+			case t.waiting[to]&t.bit == 0:
+			case t.index[to] == 0:
+				t.visit(to)
+			case t.comp[to] < 0:
+				t.low[s] = min(t.low[s], t.index[to])
+			}
+			continue
+		}
+		t.calls = t.calls[:len(t.calls)-1]
+		if len(t.calls) > 0 {
+			up := t.calls[len(t.calls)-1].state
+			t.low[up] = min(t.low[up], t.low[s])
+		}
+		if t.low[s] == t.index[s] {
+			t.close(&t.stack, s)
+		}
+	}
+	return true
 }
 
 // close takes the component of root off the stack.
@@ -108,7 +132,10 @@ func (c *Cut) close(stack *[]uint32, root uint32) {
 // inner calls f for each edge inside a component.
 func (c *Cut) inner(members []uint32, f func(edge uint64)) {
 	id := c.comp[members[0]]
-	for _, s := range members {
+	for i, s := range members {
+		if !c.often(i) {
+			return
+		}
 		for e := c.first[s]; e < c.first[s+1]; e++ {
 			if c.comp[c.to[e]] == id {
 				f(e)
@@ -119,10 +146,11 @@ func (c *Cut) inner(members []uint32, f func(edge uint64)) {
 
 // Starves returns a component in which a fair run can stay for ever, or nil. Of
 // several it is the one that is reached in the fewest steps; the state in which
-// that happens is the last of the list.
+// that happens is the last of the list. If it is ended early the graph is
+// unfinished, and there may be others.
 func (c *Cut) Starves() []uint32 {
 	var worst []uint32
-	for id := range c.Parts() {
+	for id := 0; id < c.Parts() && c.often(id); id++ {
 		members := c.Members(id)
 		first := slices.Min(members)
 		if worst != nil && first > worst[len(worst)-1] || !c.Bad(members) {
@@ -135,7 +163,8 @@ func (c *Cut) Starves() []uint32 {
 	return worst
 }
 
-// Bad reports whether a fair run can stay in a component for ever.
+// Bad reports whether a fair run can stay in a component for ever. It is false,
+// too, if the graph is unfinished.
 func (c *Cut) Bad(members []uint32) bool {
 	g := c.Graph
 	taken := map[uint32]bool{}
@@ -151,7 +180,10 @@ func (c *Cut) Bad(members []uint32) bool {
 	}
 	enabled := map[uint32]int{} // in how many states
 	var classes []uint32
-	for _, s := range members {
+	for i, s := range members {
+		if !c.often(i) {
+			return false
+		}
 		classes = c.fair(s, classes[:0])
 		if len(classes) == 0 {
 			return true
@@ -179,26 +211,34 @@ func (c *Cut) fair(s uint32, classes []uint32) []uint32 {
 }
 
 // search finds a shortest path through a component that ends with an edge, in
-// it or out of it, for which done holds. It returns the states after the first, and the class of
-// the last edge.
-func (c *Cut) search(from uint32, id int32, done func(to uint32, edge uint64) bool) ([]uint32, uint32) {
-	g := c.Graph
-	parent := map[uint32]uint32{from: from}
-	for queue := []uint32{from}; len(queue) > 0; queue = queue[1:] {
-		s := queue[0]
-		for e := g.first[s]; e < g.first[s+1]; e++ {
-			t := g.to[e]
+// it or out of it, for which done holds. It returns the states after the first,
+// and the class of the last edge; or nothing, if there is none or it was ended
+// early.
+func (c *Cut) search(from uint32, id int32, done func(to uint32, edge uint64) bool) (path []uint32, class uint32) {
+	if c.via == nil {
+		c.via = make([]uint32, len(c.comp))
+	}
+	c.via[from] = from + 1
+	queue := []uint32{from}
+	defer func() {
+		for _, s := range queue {
+			c.via[s] = 0
+		}
+	}()
+	for i := 0; i < len(queue) && c.often(i); i++ {
+		s := queue[i]
+		for e := c.first[s]; e < c.first[s+1]; e++ {
+			t := c.to[e]
 			if done(t, e) {
-				path := []uint32{t}
-				for s != from {
+				path = []uint32{t}
+				for ; s != from; s = c.via[s] - 1 {
 					path = append(path, s)
-					s = parent[s]
 				}
 				slices.Reverse(path)
-				return path, g.class[e] &^ classEnters
+				return path, c.class[e] &^ classEnters
 			}
-			if _, ok := parent[t]; !ok && c.comp[t] == id {
-				parent[t] = s
+			if c.via[t] == 0 && c.comp[t] == id {
+				c.via[t] = s + 1
 				queue = append(queue, t)
 			}
 		}

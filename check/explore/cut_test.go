@@ -236,14 +236,15 @@ func draw(r *rand.Rand) *drawn {
 // does, who starves is in a state in which nothing need happen.
 func TestOutlookAgainstDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 72))
-	count := map[Outlook]int{}
+	count := map[Runs]int{}
 	const runs = 4000
 	for range runs {
 		d := draw(r)
-		got, _, err := OutlookOf(d, Limits{})
+		o, err := OutlookOf(d, Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}
+		got := o.Runs
 		all := d.reach(func(int) bool { return true })
 		want, stuck := AllEnd, false
 		for s := range d.edges {
@@ -267,8 +268,8 @@ func TestOutlookAgainstDefinition(t *testing.T) {
 	if count[AllEnd] < runs/10 || count[SomeGoOn] < runs/10 {
 		t.Errorf("outlooks of %d graphs: %v, too lopsided to tell", runs, count)
 	}
-	if got, why, _ := OutlookOf(draw(r), Limits{Time: time.Nanosecond}); got != Unknown || why != outOfTime {
-		t.Errorf("without time: outlook %d since %q, want %d", got, why, Unknown)
+	if o, _ := OutlookOf(draw(r), Limits{Time: time.Nanosecond}); o.Runs != Unknown || o.Unfinished != OutOfTime {
+		t.Errorf("without time: %+v, want unknown, and why", o)
 	}
 }
 

@@ -6,18 +6,27 @@ package explore
 // no cycle takes one search in depth and no more memory than to visit its
 // states, so it is tried before the whole graph is kept.
 
-// An Outlook is what a search for runs without end comes to.
-type Outlook uint8
+// Runs is whether runs end.
+type Runs uint8
 
-// The outlooks.
+// What runs may do.
 const (
-	AllEnd   Outlook = iota // every run ends
-	SomeGoOn                // some run goes on for ever
-	Unknown                 // a limit was reached before that was known
+	AllEnd   Runs = iota // every run ends
+	SomeGoOn             // some run goes on for ever
+	Unknown              // a limit was reached before that was known
 )
+
+// An Outlook is what a search for runs without end comes to.
+type Outlook struct {
+	Runs       Runs
+	States     int64  // that were visited
+	Unfinished string // why it is unknown
+}
 
 // A descent is a search in depth.
 type descent struct {
+	watch
+	model  Model
 	worker Worker
 	seen   *table
 	path   []frame
@@ -25,6 +34,8 @@ type descent struct {
 	todo   []byte // successors that remain to be visited, of all states on the path
 	state  []byte
 	cycle  bool
+	steps  int
+	why    string // it was ended early
 }
 
 // A frame is one state on the path. Its successors begin at byte begin of todo
@@ -34,23 +45,14 @@ type frame struct {
 	begin int
 }
 
-// OutlookOf looks for a cycle. If that is ended early it says why.
-func OutlookOf(m Model, l Limits) (o Outlook, why string, err error) {
-	w := l.watch()
-	d := &descent{worker: m.Worker(), seen: newTable(16), path: make([]frame, 1), onPath: map[uint64]bool{}}
-	err = d.worker.Init(func(state []byte) bool {
+// OutlookOf looks for a cycle.
+func OutlookOf(m Model, l Limits) (Outlook, error) {
+	d := &descent{watch: l.watch(), model: m, worker: m.Worker(), seen: newTable(16), path: make([]frame, 1), onPath: map[uint64]bool{}}
+	err := d.worker.Init(func(state []byte) bool {
 		d.push(state)
-		return true
+		return d.goOn()
 	})
-	if err != nil {
-		return Unknown, "", err
-	}
-	for steps := 0; len(d.path) > 0; steps++ {
-		if steps&0xfff == 0 {
-			if why := w.over(d.seen.bytes.Load()); why != "" {
-				return Unknown, why, nil
-			}
-		}
+	for err == nil && len(d.path) > 0 && !d.cycle && d.goOn() {
 		top := d.path[len(d.path)-1]
 		if len(d.todo) == top.begin {
 			delete(d.onPath, top.print)
@@ -58,14 +60,42 @@ func OutlookOf(m Model, l Limits) (o Outlook, why string, err error) {
 			continue
 		}
 		d.pop()
-		if err := d.visit(); err != nil {
-			return Unknown, "", err
-		}
-		if d.cycle {
-			return SomeGoOn, "", nil
-		}
+		err = d.visit()
 	}
-	return AllEnd, "", nil
+	o := Outlook{Runs: AllEnd, States: d.seen.count.Load(), Unfinished: d.why}
+	switch {
+	case err != nil || d.why != "":
+		o.Runs = Unknown
+	case d.cycle:
+		o.Runs = SomeGoOn
+	}
+	return o, err
+}
+
+// goOn tells progress now and then, and reports whether no limit is reached.
+func (d *descent) goOn() bool {
+	if d.steps++; d.steps&0x3ff == 1 && d.why == "" {
+		memory := d.memory()
+		d.why = d.over(memory)
+		d.tell(Progress{States: d.seen.count.Load(), Depth: len(d.path), Memory: memory})
+	}
+	return d.why == ""
+}
+
+func (d *descent) memory() int64 {
+	const perPath = 16 + 40 // a frame, and its place in a map
+	return d.seen.bytes.Load() + int64(cap(d.todo)) + int64(len(d.path))*perPath + bytesOf(d.model) + bytesOf(d.worker)
+}
+
+// room makes the table larger if it is nearly full.
+func (d *descent) room() {
+	switch {
+	case !d.seen.full():
+	case d.Memory > 0 && d.memory()+2*d.seen.bytes.Load() > d.Memory:
+		d.why = OutOfMemory
+	default:
+		d.seen.grow()
+	}
 }
 
 // visit goes to d.state, if that is new.
@@ -79,9 +109,7 @@ func (d *descent) visit() error {
 		return nil
 	}
 	d.seen.count.Add(1)
-	if d.seen.full() {
-		d.seen.grow()
-	}
+	d.room()
 	d.path = append(d.path, frame{print, len(d.todo)})
 	d.onPath[print] = true
 	_, err := d.worker.Next(d.state, func(_ Step, next []byte) { d.push(next) })

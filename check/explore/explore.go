@@ -13,19 +13,28 @@ type Exploration struct {
 	States      int64
 	Transitions int64
 	Depth       int    // levels of the breadth-first search
+	Whole       int    // of those, levels that were explored to the end
 	Unfinished  string // why it ended early; empty if it is complete
 	Broken      map[Broken]Sighting
 	Elapsed     time.Duration
-	Memory      int64 // bytes for states seen and states to explore
+	Memory      int64 // bytes for all that is limited by Limits.Memory
 	Table       int64 // of those, for states seen
 }
 
 // A Sighting is the first place, by depth, where a property was broken.
 type Sighting struct {
 	Depth int
-	From  uint64 // the Fingerprint of the state
+	From  uint64 // the fingerprint of the state
 	Label uint32 // the step out of it, if a step broke it
 	Edge  bool
+}
+
+// Steps returns how many steps lead there.
+func (s Sighting) Steps() int {
+	if s.Edge {
+		return s.Depth + 1
+	}
+	return s.Depth
 }
 
 const chunkSize = 16 << 10
@@ -35,30 +44,41 @@ type chunk []byte
 
 type explorer struct {
 	watch
+	model       Model
+	seen        func(Broken, Exploration)
 	table       *table
 	gate        sync.RWMutex // held for reading while the table is used
 	level       []chunk
 	taken       atomic.Int64
 	transitions atomic.Int64
 	done        atomic.Int64 // chunks finished on this level
+	kept        atomic.Int64 // bytes that the workers keep
 	mu          sync.Mutex
 	next        []chunk
+	free        []chunk // explored, to be used again
+	chunks      int64   // how many there are
 	broken      map[Broken]Sighting
 	err         error
 	ended       atomic.Bool
 	why         string
 	depth       int
+	whole       int
 }
 
 // Explore visits every state of a model, breadth first.
-func Explore(m Model, l Limits) (*Exploration, error) {
+func Explore(m Model, l Limits) (*Exploration, error) { return ExploreTelling(m, l, nil) }
+
+// ExploreTelling is Explore, and tells which properties were seen broken for
+// the first time, at the end of the level in which that was, and what is known
+// by then. Exploring goes on when seen returns.
+func ExploreTelling(m Model, l Limits, seen func(now Broken, so Exploration)) (*Exploration, error) {
 	if l.Workers <= 0 {
 		l.Workers = runtime.GOMAXPROCS(0)
 	}
-	e := &explorer{watch: l.watch(), table: newTable(16), broken: map[Broken]Sighting{}}
-	workers := make([]Worker, l.Workers)
+	e := &explorer{watch: l.watch(), model: m, seen: seen, table: newTable(16), broken: map[Broken]Sighting{}}
+	workers := make([]*levelWorker, l.Workers)
 	for i := range workers {
-		workers[i] = m.Worker()
+		workers[i] = &levelWorker{explorer: e, worker: m.Worker()}
 	}
 	if err := e.begin(workers[0]); err != nil {
 		return nil, err
@@ -69,64 +89,67 @@ func Explore(m Model, l Limits) (*Exploration, error) {
 	if e.err != nil {
 		return nil, e.err
 	}
-	return &Exploration{
-		States: e.table.count.Load(), Transitions: e.transitions.Load(), Depth: e.depth,
-		Unfinished: e.why, Broken: e.broken, Elapsed: time.Since(e.start), Memory: e.memory(), Table: e.table.bytes.Load(),
-	}, nil
+	so := e.sofar()
+	return &so, nil
 }
 
-func (e *explorer) begin(w Worker) error {
-	run := &levelWorker{explorer: e}
-	err := w.Init(func(state []byte) bool {
+// sofar returns what is known now, while nobody is at work.
+func (e *explorer) sofar() Exploration {
+	return Exploration{
+		States: e.table.count.Load(), Transitions: e.transitions.Load(), Depth: e.depth, Whole: e.whole,
+		Unfinished: e.why, Broken: e.broken, Elapsed: time.Since(e.start), Memory: e.memory(), Table: e.table.bytes.Load(),
+	}
+}
+
+func (e *explorer) begin(run *levelWorker) error {
+	err := run.worker.Init(func(state []byte) bool {
 		if e.table.add(Fingerprint(state)) {
-			e.table.count.Add(1)
 			run.keep(state)
+			if e.table.count.Add(1)&0x3ff == 0 {
+				run.weigh()
+				e.pace()
+			}
 			e.room()
 		}
-		return true
+		return !e.ended.Load()
 	})
-	if len(run.out) > 0 {
-		e.next = append(e.next, run.out)
-	}
+	run.give()
 	return err
 }
 
 // advance explores one level.
-func (e *explorer) advance(workers []Worker) {
+func (e *explorer) advance(workers []*levelWorker) {
 	e.level, e.next = e.next, nil
 	e.taken.Store(0)
 	e.done.Store(0)
+	before := e.sighted()
 	var wg sync.WaitGroup
 	for _, w := range workers[:min(len(workers), len(e.level))] {
-		wg.Go(func() { e.work(w) })
+		wg.Go(w.work)
 	}
 	wg.Wait()
 	e.depth++
-	for b := range e.broken {
-		if b&e.Stop != 0 {
-			e.end("")
-		}
+	if !e.ended.Load() {
+		e.whole++
+	}
+	now := e.sighted() &^ before
+	if now&e.Stop != 0 {
+		e.end("")
+	}
+	if now != 0 && e.seen != nil && e.err == nil {
+		left := time.Now()
+		e.seen(now, e.sofar())
+		e.away += time.Since(left)
 	}
 }
 
-// work takes chunks of the level until there are none.
-func (e *explorer) work(w Worker) {
-	run := &levelWorker{explorer: e, worker: w}
-	for !e.ended.Load() {
-		i := int(e.taken.Add(1)) - 1
-		if i >= len(e.level) {
-			break
-		}
-		run.explore(e.level[i])
-		e.level[i] = nil
-		e.done.Add(1)
-		e.pace()
+// sighted returns all that was seen broken.
+func (e *explorer) sighted() Broken {
+	var all Broken
+	for b := range e.broken {
+		all |= b
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if len(run.out) > 0 {
-		e.next = append(e.next, run.out)
-	}
+	return all
 }
 
 // room makes the table larger if it is nearly full. While that is done nobody
@@ -137,11 +160,14 @@ func (e *explorer) room() {
 	}
 	e.gate.Lock()
 	defer e.gate.Unlock()
+	size := e.table.bytes.Load()
 	switch {
 	case !e.table.full():
-	case e.Memory > 0 && e.table.bytes.Load()*3 > e.Memory:
-		e.end(outOfMemory + ": --memory allows no larger table")
-		e.table.grow() // all the same: who is at work must come to an end
+	case e.Memory > 0 && e.memory()+2*size > e.Memory:
+		e.end(OutOfMemory + ": --memory allows no larger table")
+		if e.table.brim() {
+			e.table.grow() // all the same: who is at work must come to an end
+		}
 	default:
 		e.table.grow()
 	}
@@ -149,7 +175,6 @@ func (e *explorer) room() {
 
 // pace tells progress and looks at the limits.
 func (e *explorer) pace() {
-	e.room()
 	memory := e.memory()
 	if why := e.over(memory); why != "" {
 		e.end(why)
@@ -157,10 +182,9 @@ func (e *explorer) pace() {
 	if e.Progress != nil {
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		e.Progress(Progress{
+		e.tell(Progress{
 			States: e.table.count.Load(), Transitions: e.transitions.Load(),
-			Queue: len(e.level) - int(e.done.Load()) + len(e.next), Depth: e.depth,
-			Memory: memory, Elapsed: time.Since(e.start),
+			Queue: len(e.level) - int(e.done.Load()) + len(e.next), Depth: e.depth, Memory: memory,
 		})
 	}
 }
@@ -168,7 +192,7 @@ func (e *explorer) pace() {
 func (e *explorer) memory() int64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.table.bytes.Load() + int64(len(e.level)+len(e.next))*chunkSize
+	return e.table.bytes.Load() + e.chunks*chunkSize + e.kept.Load() + bytesOf(e.model)
 }
 
 func (e *explorer) end(why string) {
@@ -177,11 +201,40 @@ func (e *explorer) end(why string) {
 	}
 }
 
-// A levelWorker explores chunks of one level.
+// A levelWorker explores chunks of one level after the other.
 type levelWorker struct {
 	*explorer
 	worker Worker
 	out    chunk
+	weight int64 // bytes that the worker keeps
+}
+
+// work takes chunks of the level until there are none.
+func (l *levelWorker) work() {
+	e := l.explorer
+	for !e.ended.Load() {
+		i := int(e.taken.Add(1)) - 1
+		if i >= len(e.level) {
+			break
+		}
+		l.explore(e.level[i])
+		e.mu.Lock()
+		e.free = append(e.free, e.level[i][:0])
+		e.mu.Unlock()
+		e.level[i] = nil
+		e.done.Add(1)
+		l.weigh()
+		e.room()
+		e.pace()
+	}
+	l.give()
+}
+
+// weigh notes how much the worker keeps.
+func (l *levelWorker) weigh() {
+	now := bytesOf(l.worker)
+	l.kept.Add(now - l.weight)
+	l.weight = now
 }
 
 func (l *levelWorker) explore(c chunk) {
@@ -194,17 +247,25 @@ func (l *levelWorker) explore(c chunk) {
 		e.table.count.Add(fresh)
 	}()
 	var from []byte
+	enough := e.table.share(e.Workers)
 	emit := func(s Step, next []byte) {
 		transitions++
 		if s.Broken != 0 {
 			l.saw(s.Broken, Sighting{Depth: e.depth, From: Fingerprint(from), Label: s.Label, Edge: true})
 		}
-		if e.table.add(Fingerprint(next)) {
-			fresh++
-			l.keep(next)
+		if !e.table.add(Fingerprint(next)) {
+			return
+		}
+		l.keep(next)
+		if fresh++; fresh >= enough {
+			e.table.count.Add(fresh)
+			fresh = 0
+			e.gate.RUnlock()
+			e.room()
+			e.gate.RLock()
 		}
 	}
-	for len(c) > 0 {
+	for len(c) > 0 && !e.ended.Load() {
 		size, n := binary.Uvarint(c)
 		from = c[n : n+int(size)]
 		c = c[n+int(size):]
@@ -219,31 +280,40 @@ func (l *levelWorker) explore(c chunk) {
 		if broken != 0 {
 			l.saw(broken, Sighting{Depth: e.depth, From: Fingerprint(from)})
 		}
-		if fresh >= enoughFresh {
-			e.table.count.Add(fresh)
-			fresh = 0
-			e.gate.RUnlock()
-			e.room()
-			e.gate.RLock()
-		}
 	}
 }
 
-// enoughFresh is how many new states a worker adds to the table before it looks
-// whether there is room for more.
-const enoughFresh = 256
-
+// keep puts a state aside for the next level.
 func (l *levelWorker) keep(state []byte) {
-	if len(l.out)+len(state)+4 > chunkSize {
-		l.mu.Lock()
-		l.next = append(l.next, l.out)
-		l.mu.Unlock()
-		l.out = nil
+	if len(l.out)+len(state)+binary.MaxVarintLen32 > chunkSize {
+		l.give()
 	}
 	if l.out == nil {
-		l.out = make(chunk, 0, chunkSize)
+		l.take()
 	}
 	l.out = AppendState(l.out, state)
+}
+
+// give hands over the states that were kept.
+func (l *levelWorker) give() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.out) > 0 {
+		l.next = append(l.next, l.out)
+	}
+	l.out = nil
+}
+
+// take gets an empty chunk.
+func (l *levelWorker) take() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if last := len(l.free) - 1; last >= 0 {
+		l.out, l.free = l.free[last], l.free[:last]
+		return
+	}
+	l.out = make(chunk, 0, chunkSize)
+	l.chunks++
 }
 
 // saw remembers the first sighting of each property, and among those of one

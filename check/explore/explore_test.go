@@ -135,9 +135,9 @@ func TestGraphLimits(t *testing.T) {
 		limits Limits
 		why    string
 	}{
-		{Limits{Memory: 1 << 20}, outOfMemory},
-		{Limits{Time: time.Nanosecond}, outOfTime},
-		{Limits{Context: cancelled}, interrupted},
+		{Limits{Memory: 1 << 20}, OutOfMemory},
+		{Limits{Time: time.Nanosecond}, OutOfTime},
+		{Limits{Context: cancelled}, Interrupted},
 	} {
 		g, err := BuildGraph(counter{}, GraphLimits{Limits: c.limits})
 		if err != nil || g.Unfinished != c.why {

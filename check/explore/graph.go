@@ -1,16 +1,19 @@
 package explore
 
-import (
-	"slices"
-)
+import "slices"
 
 // A Graph is the whole state graph of a model, for questions about infinite
 // behaviours and about paths. States are numbered in breadth-first order.
 type Graph struct {
-	Unfinished string // why building it ended early; empty if it is complete
+	// Unfinished is why building the graph, or what was asked of it since,
+	// ended early; it is empty if all is complete.
+	Unfinished string
 
 	watch   watch
+	model   Model
 	worker  Worker
+	edges   bool
+	roomy   bool     // the arrays need not grow
 	slots   []uint32 // open addressing: 1 + the number of a state
 	prints  []uint64 // the fingerprint of each state
 	parent  []uint32 // where each state was found from; the first are their own
@@ -20,6 +23,8 @@ type Graph struct {
 	to      []uint32 // edges, by source
 	class   []uint32 // what each edge does: see Step.Class
 	found   map[Broken]Place
+	queue   frontier
+	extra   int64 // bytes that a question about the graph takes
 }
 
 // A Place is where a property is broken first: in a state, or by a step out of
@@ -40,7 +45,58 @@ type GraphLimits struct {
 	Limits
 	Edges bool // keep edges, for infinite behaviours
 
+	// Seen is told of what is broken for the first time, as soon as that is
+	// found: the way there is in the graph. It may be nil.
+	Seen func(g *Graph, now Broken) error
+
 	States, Transitions int64 // how many there will be, if that is known
+}
+
+// perState and perEdge are how many bytes the graph and its components take, at
+// most, if room was made beforehand.
+const (
+	perState = 28 + 16 + perPart
+	perPart  = 32
+	perEdge  = 8
+)
+
+// GraphBytes returns how much memory a graph of this size takes, with its
+// components.
+func GraphBytes(states, transitions int64) int64 { return states*perState + transitions*perEdge }
+
+// BuildGraph explores a model in one thread, remembering everything.
+func BuildGraph(m Model, l GraphLimits) (*Graph, error) {
+	g := &Graph{watch: l.watch(), model: m, worker: m.Worker(), edges: l.Edges, roomy: l.States > 0, slots: make([]uint32, 1<<12), found: map[Broken]Place{}}
+	g.makeRoom(l)
+	err := g.worker.Init(func(state []byte) bool {
+		if n, isNew := g.number(state); isNew {
+			g.parent = append(g.parent, n)
+			g.queue.put(state)
+		}
+		return len(g.prints)&0x3ff != 0 || g.goOn()
+	})
+	waits, _ := g.worker.(Waits)
+	for at := uint32(0); err == nil && g.Unfinished == "" && g.queue.more(); at++ {
+		state := g.queue.take()
+		if waits != nil {
+			w, c := waits.Waiting(state)
+			g.waiting, g.calm = append(g.waiting, w), append(g.calm, c)
+		}
+		var now Broken
+		if now, err = g.expand(at, state); err != nil {
+			break
+		}
+		if now != 0 && l.Seen != nil {
+			err = l.Seen(g, now)
+		}
+		if now&l.Stop != 0 {
+			g.Unfinished = "it ended where something was broken"
+		} else if at&0x3ff == 0x3ff {
+			g.goOn()
+		}
+	}
+	g.first = append(g.first, uint64(len(g.to)))
+	return g, err
 }
 
 // makeRoom allocates all at once, if it is known how much there will be.
@@ -57,64 +113,26 @@ func (g *Graph) makeRoom(l GraphLimits) {
 	g.class = make([]uint32, 0, l.Transitions)
 }
 
-// perState and perEdge are how many bytes the graph and its components take, at
-// most, if room was made beforehand.
-const (
-	perState = 28 + 16 + 20
-	perEdge  = 8
-)
-
-// GraphBytes returns how much memory a graph of this size takes, at most, with
-// its components.
-func GraphBytes(states, transitions int64) int64 { return states*perState + transitions*perEdge }
-
-// BuildGraph explores a model in one thread, remembering everything.
-func BuildGraph(m Model, l GraphLimits) (*Graph, error) {
-	g := &Graph{watch: l.watch(), worker: m.Worker(), slots: make([]uint32, 1<<12), found: map[Broken]Place{}}
-	g.makeRoom(l)
-	var frontier, next []byte
-	err := g.worker.Init(func(state []byte) bool {
-		if n, isNew := g.number(state); isNew {
-			g.parent = append(g.parent, n)
-			frontier = AppendState(frontier, state)
-		}
-		return true
-	})
-	waits, _ := g.worker.(Waits)
-	for at := uint32(0); err == nil && len(frontier) > 0; {
-		state := TakeState(&frontier)
-		if waits != nil {
-			w, c := waits.Waiting(state)
-			g.waiting, g.calm = append(g.waiting, w), append(g.calm, c)
-		}
-		g.first = append(g.first, uint64(len(g.to)))
-		broken, e := g.worker.Next(state, func(s Step, b []byte) {
-			n, isNew := g.number(b)
-			if isNew {
-				g.parent = append(g.parent, at)
-				next = AppendState(next, b)
-			}
-			if s.Broken != 0 {
-				step := s // a copy, so that s itself need not be on the heap
-				g.saw(s.Broken, Place{at, &step})
-			}
-			if l.Edges {
-				g.to = append(g.to, n)
-				g.class = append(g.class, classOf(s))
-			}
-		})
-		err = e
-		g.saw(broken, Place{at, nil})
-		at++
-		if g.enough(l) {
-			break
-		}
-		if len(frontier) == 0 {
-			frontier, next = next, frontier[:0]
-		}
-	}
+// expand adds the steps out of a state. It returns what is broken there for the
+// first time.
+func (g *Graph) expand(at uint32, state []byte) (now Broken, err error) {
 	g.first = append(g.first, uint64(len(g.to)))
-	return g, err
+	broken, err := g.worker.Next(state, func(s Step, b []byte) {
+		n, isNew := g.number(b)
+		if isNew {
+			g.parent = append(g.parent, at)
+			g.queue.put(b)
+		}
+		if s.Broken != 0 {
+			step := s // a copy, so that s itself need not be on the heap
+			now |= g.saw(s.Broken, Place{at, &step})
+		}
+		if g.edges {
+			g.to = append(g.to, n)
+			g.class = append(g.class, classOf(s))
+		}
+	})
+	return now | g.saw(broken, Place{at, nil}), err
 }
 
 func classOf(s Step) uint32 {
@@ -128,45 +146,49 @@ func classOf(s Step) uint32 {
 	return c
 }
 
-func (g *Graph) saw(b Broken, p Place) {
+// saw notes what is broken, and returns what of it was not before.
+func (g *Graph) saw(b Broken, p Place) (now Broken) {
 	for bit := Broken(1); b != 0; bit <<= 1 {
 		if b&bit == 0 {
 			continue
 		}
 		b &^= bit
 		if _, ok := g.found[bit]; !ok {
-			if p.Step != nil {
-				s := *p.Step
-				p.Step = &s
-			}
 			g.found[bit] = p
+			now |= bit
 		}
 	}
+	return now
 }
 
-// enough reports whether building should end.
-func (g *Graph) enough(l GraphLimits) bool {
-	for bit := Broken(1); bit <= l.Stop && bit != 0; bit <<= 1 {
-		if _, ok := g.found[bit]; ok && l.Stop&bit != 0 {
-			g.Unfinished = "it ended where something was broken"
-			return true
-		}
+// goOn tells progress, and reports whether no limit is reached.
+func (g *Graph) goOn() bool {
+	memory := g.bytes()
+	if why := g.watch.over(memory); why != "" {
+		g.Unfinished = why
 	}
-	if len(g.first)&0xfff != 0 {
-		return false
-	}
-	g.Unfinished = g.watch.over(g.bytes(l.Edges))
-	return g.Unfinished != ""
+	g.watch.tell(Progress{
+		States: g.States(), Transitions: g.Transitions(), Queue: g.queue.blocks(), Depth: g.queue.level, Memory: memory,
+	})
+	return g.Unfinished == ""
 }
 
-// bytes returns how much memory the graph takes, and with edges its components.
-func (g *Graph) bytes(edges bool) int64 {
-	memory := int64(len(g.slots))*4 + int64(cap(g.prints)+cap(g.first))*8 +
-		int64(cap(g.parent)+cap(g.waiting)+cap(g.calm)+cap(g.to)+cap(g.class))*4
-	if edges {
-		memory += int64(len(g.prints)) * 20 // for the components
+// bytes returns how much memory the graph takes, with its components if there
+// are edges, and with what it takes to make the largest of its arrays larger.
+func (g *Graph) bytes() int64 {
+	all := int64(len(g.slots))*4 + g.queue.bytes() + g.extra + bytesOf(g.model) + bytesOf(g.worker)
+	most := int64(len(g.slots)) * 8
+	for _, array := range []int{cap(g.prints) * 8, cap(g.first) * 8, cap(g.parent) * 4, cap(g.waiting) * 4, cap(g.calm) * 4, cap(g.to) * 4, cap(g.class) * 4} {
+		all += int64(array)
+		most = max(most, int64(array)*5/4)
 	}
-	return memory
+	if !g.roomy {
+		all += most
+	}
+	if g.edges {
+		all += int64(len(g.prints)) * perPart
+	}
+	return all
 }
 
 // number returns the number of a state, which may be new.
@@ -211,8 +233,8 @@ func (g *Graph) PathTo(n uint32) []uint32 {
 	return path
 }
 
-// Along returns the states along a path of state numbers, and the
-// number of the start it begins with.
+// Along returns the states along a path of state numbers, and the number of the
+// start it begins with.
 func (g *Graph) Along(path []uint32) (start int, states [][]byte, err error) {
 	i := 0
 	err = g.worker.Init(func(s []byte) bool {
@@ -238,44 +260,6 @@ func (g *Graph) Along(path []uint32) (start int, states [][]byte, err error) {
 	return start, states, err
 }
 
-// MarkBefore sets bit mark of who waits in each state from which one with bit
-// target can be reached, in no step or more.
-func (g *Graph) MarkBefore(target, mark int) {
-	first := make([]uint64, len(g.waiting)+1)
-	for _, t := range g.to {
-		first[t+1]++
-	}
-	for s := range g.waiting {
-		first[s+1] += first[s]
-	}
-	from := make([]uint32, len(g.to))
-	at := make([]uint64, len(g.waiting))
-	copy(at, first)
-	for s := range g.waiting {
-		for _, t := range g.to[g.first[s]:g.first[s+1]] {
-			from[at[t]] = uint32(s)
-			at[t]++
-		}
-	}
-	var queue []uint32
-	for s, w := range g.waiting {
-		if w>>target&1 == 1 {
-			g.waiting[s] |= 1 << mark
-			queue = append(queue, uint32(s))
-		}
-	}
-	for len(queue) > 0 {
-		t := queue[len(queue)-1]
-		queue = queue[:len(queue)-1]
-		for _, s := range from[first[t]:first[t+1]] {
-			if g.waiting[s]>>mark&1 == 0 {
-				g.waiting[s] |= 1 << mark
-				queue = append(queue, s)
-			}
-		}
-	}
-}
-
 // States returns how many states there are.
 func (g *Graph) States() int64 { return int64(len(g.prints)) }
 
@@ -290,6 +274,9 @@ func (g *Graph) Levels() int {
 	}
 	return len(g.PathTo(uint32(len(g.prints) - 1)))
 }
+
+// Whole returns how many levels were explored to the end.
+func (g *Graph) Whole() int { return g.queue.level }
 
 // Found returns where a property is broken first.
 func (g *Graph) Found(b Broken) (at Place, ok bool) {

@@ -2,14 +2,17 @@ package explore
 
 import (
 	"context"
+	"math"
 	"time"
 )
 
-// Limits end an exploration that would take too much.
+// Limits end an exploration that would take too much. They hold for the whole
+// of one call, and for what is asked of a Graph after it was built.
 type Limits struct {
 	Workers  int             // goroutines; 0 means one for each core
-	Memory   int64           // bytes for states; 0 means no limit
+	Memory   int64           // bytes, for states and for what the model keeps (see Sized); 0 means no limit
 	Time     time.Duration   // 0 means no limit
+	Pass     string          // what is being done, for Progress
 	Progress func(Progress)  // told now and then; may be nil
 	Stop     Broken          // end at the end of the level in which one of these is broken
 	Context  context.Context // ends the exploration when done; may be nil
@@ -17,36 +20,52 @@ type Limits struct {
 
 // Progress is how far an exploration is.
 type Progress struct {
+	Pass                string // what is being done
 	States, Transitions int64
-	Queue, Depth        int
+	Queue, Depth        int // blocks of states to explore, and levels of the search; 0 if there are none
 	Memory              int64
-	Elapsed             time.Duration
+	Elapsed             time.Duration // that the pass has taken
 }
 
 // Why something ends early.
 const (
-	outOfTime   = "out of time"
-	outOfMemory = "out of memory"
-	interrupted = "interrupted"
+	OutOfTime   = "out of time"
+	OutOfMemory = "out of memory"
+	Interrupted = "interrupted"
 )
 
 // A watch sees to it that limits are kept.
 type watch struct {
 	Limits
 	start time.Time
+	away  time.Duration // spent on something else
 }
 
-func (l Limits) watch() watch { return watch{l, time.Now()} }
+func (l Limits) watch() watch { return watch{Limits: l, start: time.Now()} }
 
 // over returns why to end now, or nothing.
 func (w *watch) over(memory int64) string {
 	switch {
 	case w.Context != nil && w.Context.Err() != nil:
-		return interrupted
+		return Interrupted
 	case w.Time > 0 && time.Since(w.start) > w.Time:
-		return outOfTime
+		return OutOfTime
 	case w.Memory > 0 && memory > w.Memory:
-		return outOfMemory
+		return OutOfMemory
 	}
 	return ""
+}
+
+// tell tells progress.
+func (w *watch) tell(p Progress) {
+	if w.Progress != nil {
+		p.Pass, p.Elapsed = w.Pass, time.Since(w.start)-w.away
+		w.Progress(p)
+	}
+}
+
+// Collision returns how probable it is, at most, that among so many different
+// states two have one fingerprint: a pair does with probability 2^-64.
+func Collision(states int64) float64 {
+	return math.Min(1, float64(states)*float64(states)/math.Exp2(65))
 }

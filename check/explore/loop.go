@@ -12,7 +12,8 @@ const fewStarts = 256
 
 // Loop returns a loop through a bad component, of those with a short way there
 // the one that gives the shortest lasso. It begins and ends with the same state;
-// if nothing need happen any more that is all of it.
+// if nothing need happen any more that is all of it. It is nil if it is ended
+// early.
 func (c *Cut) Loop(members []uint32) []uint32 {
 	first := members[len(members)-1]
 	starts := slices.Sorted(slices.Values(members))
@@ -31,7 +32,7 @@ func (c *Cut) Loop(members []uint32) []uint32 {
 		}
 	}
 	if best == nil {
-		return c.around(members, first)
+		best = c.around(members, first)
 	}
 	return best
 }
@@ -61,7 +62,7 @@ func (c *Cut) takes(s, t, action uint32) bool {
 
 // around returns a closed walk from a state through its component that takes
 // each fair action which is taken inside it, and for each other one visits a
-// state in which it is not possible.
+// state in which it is not possible. It is nil if it is ended early.
 func (c *Cut) around(members []uint32, start uint32) []uint32 {
 	id := c.comp[start]
 	need := map[uint32]bool{}
@@ -91,6 +92,9 @@ func (c *Cut) around(members []uint32, start uint32) []uint32 {
 	if at != start {
 		path, _ := c.search(at, id, func(t uint32, _ uint64) bool { return t == start })
 		walk = append(walk, path...)
+	}
+	if c.Unfinished != "" {
+		return nil
 	}
 	return walk
 }

@@ -37,3 +37,19 @@ type Broken uint16
 type Waits interface {
 	Waiting(state []byte) (waiting, calm uint32)
 }
+
+// Sized is implemented by models and workers that keep more than a little
+// memory of their own. It returns how much, in bytes, as well as they can tell.
+// That of a model may be called at any time, that of a worker only while it is
+// not at work.
+type Sized interface {
+	Bytes() int64
+}
+
+// bytesOf returns what a model or a worker keeps.
+func bytesOf(x any) int64 {
+	if s, ok := x.(Sized); ok {
+		return s.Bytes()
+	}
+	return 0
+}

@@ -70,6 +70,16 @@ func (t *table) add(fp uint64) bool {
 // full reports whether the table must grow before many more are added.
 func (t *table) full() bool { return t.count.Load()*32 > t.bytes.Load()*3 }
 
+// brim reports whether hardly any slot is left.
+func (t *table) brim() bool { return t.count.Load()*128 > t.bytes.Load()*15 }
+
+// share is how many states each of so many workers may add before it looks
+// whether the table is full: together they cannot fill what is left.
+func (t *table) share(workers int) int64 {
+	const most = 256
+	return max(1, min(most, int64(len(t.slots)/64/workers)))
+}
+
 // grow doubles the table. Nobody may use it meanwhile.
 func (t *table) grow() {
 	old := t.slots

@@ -1,16 +1,10 @@
 package ring
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/stile-lock/stile/check/explore"
 )
-
-// Dijkstra's K-state ring, from every state there is. Process 0 is privileged
-// while its flag equals that of the last process, and moves by counting up
-// modulo K; any other while its flag differs from its predecessor's, and moves
-// by copying it. The ring is right while exactly one process is privileged.
 
 // A Mover says who moves in one step of Dijkstra's ring, and how processes
 // read each other's flags.
@@ -53,64 +47,6 @@ func (r Ring) Worker() explore.Worker {
 		return &courierWorker{Ring: r}
 	}
 	return &ringWorker{Ring: r, next: make([]byte, r.N)}
-}
-
-// Converges reports whether every infinite run of the ring, from every state,
-// comes to exactly one privilege and keeps it. With messages, runs in which a
-// message is never delivered, a privileged process never moves, or a flag is
-// never told again do not count. The graph tells how many states there were.
-func (r Ring) Converges() (ok bool, states int64, err error) {
-	g, err := explore.BuildGraph(r, explore.GraphLimits{Limits: explore.Limits{Stop: brokenClosure}, Edges: true})
-	if err != nil {
-		return false, 0, err
-	}
-	if _, found := g.Found(brokenClosure); found {
-		return false, g.States(), nil
-	}
-	return g.Cut(0).Starves() == nil, g.States(), nil
-}
-
-// A Bound is the smallest number of values with which a ring converges.
-type Bound struct {
-	N      int
-	Mover  Mover
-	K      int
-	States int64 // of the proof for K
-}
-
-// Bounds returns the exact bounds that can be found in a few seconds.
-func Bounds() ([]Bound, error) {
-	var list []Bound
-	for _, m := range Movers() {
-		most := 6
-		switch m {
-		case EmptyLinks:
-			most = 3
-		case LitteredLinks:
-			most = 2
-		}
-		for n := 2; n <= most; n++ {
-			b, err := smallestK(n, m)
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, b)
-		}
-	}
-	return list, nil
-}
-
-// smallestK finds the exact bound for n processes by trying 2 values, 3, and
-// so on: each smaller K fails, and K does not. (With 1 value nobody but
-// process 0 would ever be privileged.)
-func smallestK(n int, m Mover) (Bound, error) {
-	for k := 2; k <= 4*n; k++ {
-		ok, states, err := Ring{N: n, K: k, Mover: m}.Converges()
-		if err != nil || ok {
-			return Bound{n, m, k, states}, err
-		}
-	}
-	return Bound{}, fmt.Errorf("a ring of %d with %v does not converge with up to %d values", n, m, 4*n)
 }
 
 // A ringWorker explores rings with shared flags. A state is one byte for each

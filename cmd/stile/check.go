@@ -1,11 +1,8 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -38,6 +35,7 @@ type checkFlags struct {
 	long       bool
 	mode       string // of a method against deadlock
 	sites      int
+	shared     string // of dijkstra: who moves at once, if flags are read
 }
 
 func newCheck(stdout, stderr io.Writer) *cobra.Command {
@@ -60,12 +58,19 @@ some processes of which each takes its own lock and then the next one's; their
 properties are mutual-exclusion, deadlock, starvation, false-report and
 one-victim.
 
+Dijkstra's ring is checked with messages, or with --shared as in the paper, with
+flags that neighbours read: whether it comes right from every state, after how
+many steps at most, and with how few values of a flag.
+
+What is violated is told as soon as it is found, and the check goes on.
+
 Exit code 0: all that was checked holds; 1: something is violated;
 3: unfinished, for lack of time or memory, or since it was interrupted.`,
 		Example: `  stile check ricart-agrawala --requests unbounded
   stile check lamport --nodes 2 --network unordered --trace two-in.stile
   stile check raymond --property order-open --topology line
   stile check bully --crashes 2 --comebacks 1
+  stile check dijkstra --shared one --nodes 4
   stile check maekawa --nodes 4 --requests 1 --memory 8GiB --time 10m`,
 		Args: func(c *cobra.Command, args []string) error {
 			if f.museum || f.proofs || f.long {
@@ -74,18 +79,21 @@ Exit code 0: all that was checked holds; 1: something is violated;
 			return oneAlgorithm(c, args)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			if f.museum || f.proofs || f.long {
+			switch {
+			case f.museum || f.proofs || f.long:
 				return f.page(stdout, stderr)
+			case f.shared != "":
+				return f.checkRing(c, args[0], stdout, stderr)
 			}
 			if m, err := deadlock.Find(args[0]); err == nil {
-				return f.checkDeadlock(c, m, stdout)
+				return f.checkDeadlock(c, m, stdout, stderr)
 			}
 			spec, err := catalog.Make(args[0], f.options)
 			switch {
 			case err == nil && spec.Family == core.Election:
-				return f.checkElection(c, spec, stdout)
+				return f.checkElection(c, spec, stdout, stderr)
 			case err == nil && spec.Detects && c.Flags().Changed("crashes"):
-				return f.checkDeaths(c, spec, stdout)
+				return f.checkDeaths(c, spec, stdout, stderr)
 			}
 			if err := noElection(c, args[0]); err != nil {
 				return err
@@ -99,11 +107,12 @@ Exit code 0: all that was checked holds; 1: something is violated;
 
 // page prints a page that is made of many checks.
 func (f *checkFlags) page(stdout, stderr io.Writer) error {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	l := f.config.Limits
-	l.Context = ctx
-	told := func(line string) { fmt.Fprintln(stderr, line) }
+	v, l, end := f.begin(stdout, stderr)
+	defer end()
+	told := func(line string) {
+		v.line.clear()
+		fmt.Fprintln(stderr, line)
+	}
 	var text string
 	var err error
 	switch {
@@ -131,7 +140,7 @@ func (f *checkFlags) define(c *cobra.Command) {
 	fs.StringVar(&f.requesters, "requesters", "", "who asks: a `LIST` such as 1,2,5-7 (default everybody)")
 	fs.StringVar(&f.properties, "property", "", "what to check: a `LIST` of properties (default all that the algorithm claims)")
 	fs.Var(count{&f.config.Workers, 1, 1024}, "workers", "how many cores to use (default all)")
-	fs.Var(size{&f.config.Memory}, "memory", "stop before more memory than this is used for states")
+	fs.Var(size{&f.config.Memory}, "memory", "stop before states, queue, state graph and what is known of machines take more than this; the program as a whole takes at most about a third more")
 	fs.Var(span{&f.config.Time}, "time", "stop after this time, such as 30s or 5m (default never)")
 	fs.BoolVar(&f.json, "json", false, "print JSON, for programs")
 	fs.StringVar(&f.trace, "trace", "", "write the first counterexample to this `FILE`, for 'stile replay'")
@@ -140,6 +149,7 @@ func (f *checkFlags) define(c *cobra.Command) {
 	fs.BoolVar(&f.proofs, "proofs", false, "print docs/proofs.md: what was proved of every algorithm; takes long")
 	fs.BoolVar(&f.long, "proofs-long", false, "print docs/proofs-long.md: what takes longest to prove, as far as --time allows")
 	fs.StringVar(&f.mode, "mode", "", "of detect-central: demand (the usual), change or batch")
+	fs.StringVar(&f.shared, "shared", "", "of dijkstra: neighbours read each other's flags, and `WHO` of those who may moves at once: one, several or all; without --k, with as few values as are enough")
 	fs.Var(count{&f.sites, 1, 8}, "sites", "of a method against deadlock: how many sites there are")
 	f.defineElection(fs)
 	fs.Lookup("workers").DefValue = ""
@@ -181,22 +191,20 @@ func (f *checkFlags) run(name string, stdout, stderr io.Writer) error {
 	if err := checkAll(outputs); err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	c.Context = ctx
-	line := newCheckProgress(stderr)
-	c.Progress = line.show
+	v, limits, end := f.begin(stdout, stderr)
+	c.Limits, c.Found = limits, v.found
 	r, err = check.Run(c)
-	line.clear()
+	end()
 	if err != nil {
 		return err
 	}
 	c.Requests = int(r.Requests) // a bound may have been put
-	return f.conclude(r, outputs, c.Spec.Title+": "+setting(c), stdout)
+	return f.conclude(r, outputs, c.Spec.Title+": "+setting(c), v.told, stdout)
 }
 
-// conclude writes and prints what a check has found.
-func (f *checkFlags) conclude(r *check.Report, outputs []output, head string, stdout io.Writer) error {
+// conclude writes and prints what a check has found, but not again the story of
+// a property that was told already.
+func (f *checkFlags) conclude(r *check.Report, outputs []output, head, told string, stdout io.Writer) error {
 	if first := r.First(); first == nil || first.Counterexample == nil {
 		outputs = nil
 	} else if _, err := first.Replay(); err != nil { // not for the simulator: no picture
@@ -209,7 +217,7 @@ func (f *checkFlags) conclude(r *check.Report, outputs []output, head string, st
 	case f.json:
 		err = writeJSON(stdout, r)
 	default:
-		err = printCheck(stdout, head, r, f.written(len(outputs) > 0))
+		err = printCheck(stdout, head, r, f.written(len(outputs) > 0), told)
 	}
 	if err != nil {
 		return err

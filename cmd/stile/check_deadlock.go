@@ -1,11 +1,8 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"slices"
 	"strings"
 
@@ -17,7 +14,7 @@ import (
 
 // checkDeadlock checks a method against deadlock: each of some processes takes
 // its own lock and then the next one's.
-func (f *checkFlags) checkDeadlock(c *cobra.Command, m deadlock.Method, stdout io.Writer) error {
+func (f *checkFlags) checkDeadlock(c *cobra.Command, m deadlock.Method, stdout, stderr io.Writer) error {
 	const none = "network topology sets inform experiment k coordinator start comebacks pace wrong requesters trace svg"
 	if err := refuse(c, none, m.Name+" is a method against deadlock, which has"); err != nil {
 		return err
@@ -27,15 +24,14 @@ func (f *checkFlags) checkDeadlock(c *cobra.Command, m deadlock.Method, stdout i
 		nodes = 2
 	}
 	config := check.Dinner(m, f.mode, f.sites, nodes, rounds)
-	config.Limits = f.config.Limits
 	config.Crash = c.Flags().Changed("crashes") && f.crashes > 0
 	if config.Crash && f.crashes > 1 {
 		return fmt.Errorf("--crashes %d: at most one site of a method against deadlock may die", f.crashes)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	config.Context = ctx
+	v, limits, end := f.begin(stdout, stderr)
+	config.Limits, config.Found = limits, v.found
 	r, err := check.RunDeadlock(config)
+	end()
 	if err != nil {
 		return err
 	}
@@ -45,7 +41,7 @@ func (f *checkFlags) checkDeadlock(c *cobra.Command, m deadlock.Method, stdout i
 	if f.json {
 		err = writeJSON(stdout, r)
 	} else {
-		err = printDeadlockCheck(stdout, config, r)
+		err = printDeadlockCheck(stdout, config, r, v.told)
 	}
 	if err != nil {
 		return err
@@ -72,7 +68,7 @@ func (f *checkFlags) pick(r *check.Report) error {
 	return nil
 }
 
-func printDeadlockCheck(w io.Writer, c check.DeadlockConfig, r *check.Report) error {
+func printDeadlockCheck(w io.Writer, c check.DeadlockConfig, r *check.Report, told string) error {
 	p := &page{w: w}
 	p.line("%s", c.Method.Title)
 	each := plural(c.Rounds, "transaction")
@@ -91,17 +87,9 @@ func printDeadlockCheck(w io.Writer, c check.DeadlockConfig, r *check.Report) er
 	p.line("%s%s", right("verdict", 18), r.Verdict)
 	p.line("%s%s, %s transitions, depth %d", right("states", 18), grouped(r.States), grouped(r.Transitions), r.Depth)
 	p.line("%s%.2f s, %s states per second", right("time", 18), r.Seconds, grouped(int64(r.Rate)))
-	first := r.First()
-	if first == nil {
-		return p.err
-	}
-	p.line("")
-	p.line("How %s is violated, in %s:", first.Name, plural(len(first.Trace), "step"))
-	for i, line := range first.Trace {
-		p.line("  %3d  %s", i+1, line)
-	}
-	if first.Name == check.Starvation && first.Loop < len(first.Trace) {
-		p.line("All from step %d on can be repeated for ever.", first.Loop+1)
+	if first := r.First(); first != nil && first.Name != told {
+		p.line("")
+		printViolation(p, first)
 	}
 	return p.err
 }

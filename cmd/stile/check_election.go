@@ -1,11 +1,8 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -32,16 +29,15 @@ func (f *checkFlags) defineElection(fs *pflag.FlagSet) {
 }
 
 // checkElection checks an election in every order of events.
-func (f *checkFlags) checkElection(c *cobra.Command, spec core.Spec, stdout io.Writer) error {
+func (f *checkFlags) checkElection(c *cobra.Command, spec core.Spec, stdout, stderr io.Writer) error {
 	if err := refuse(c, "requests start requesters workers mode sites", spec.Name+" is an election, which has"); err != nil {
 		return err
 	}
-	return f.checkCrashes(stdout, paceAny, func(ctx context.Context, network core.Network, pace string) (*check.Report, string, error) {
+	return f.checkCrashes(stdout, stderr, paceAny, func(l check.Limits, found func(check.Property), network core.Network, pace string) (*check.Report, string, error) {
 		e := check.Election{
 			Spec: spec, Nodes: f.config.Nodes, Crashes: f.crashes, Returns: f.returns, Quick: pace == paceQuick, Slow: pace == paceSlow, Wrong: f.wrong,
-			Network: network, Options: f.options, Limits: f.config.Limits,
+			Network: network, Options: f.options, Found: found, Limits: l,
 		}
-		e.Context = ctx
 		head := fmt.Sprintf("%s: %s, %s and %s at any step", spec.Title, plural(e.Nodes, "process"), plural(e.Crashes, "crash"), plural(e.Returns, "comeback"))
 		r, err := check.RunElection(e)
 		return r, head, err
@@ -49,19 +45,18 @@ func (f *checkFlags) checkElection(c *cobra.Command, spec core.Spec, stdout io.W
 }
 
 // checkDeaths checks a lock that survives deaths.
-func (f *checkFlags) checkDeaths(c *cobra.Command, spec core.Spec, stdout io.Writer) error {
+func (f *checkFlags) checkDeaths(c *cobra.Command, spec core.Spec, stdout, stderr io.Writer) error {
 	if err := refuse(c, "start requesters workers mode sites comebacks", spec.Name+" with --crashes has"); err != nil {
 		return err
 	}
 	if f.config.Requests == 0 {
 		return fmt.Errorf("%s with --crashes and --requests unbounded: epochs would grow without end, so give a number", spec.Name)
 	}
-	return f.checkCrashes(stdout, paceQuick, func(ctx context.Context, network core.Network, pace string) (*check.Report, string, error) {
+	return f.checkCrashes(stdout, stderr, paceQuick, func(l check.Limits, found func(check.Property), network core.Network, pace string) (*check.Report, string, error) {
 		d := check.Deaths{
 			Spec: spec, Nodes: f.config.Nodes, Requests: f.config.Requests, Crashes: f.crashes, Quick: pace == paceQuick, Slow: pace == paceSlow, Wrong: f.wrong,
-			Network: network, Options: f.options, Limits: f.config.Limits,
+			Network: network, Options: f.options, Found: found, Limits: l,
 		}
-		d.Context = ctx
 		head := fmt.Sprintf("%s: %s, %s each, %s at any step", spec.Title, plural(d.Nodes, "process"), plural(d.Requests, "request"), plural(d.Crashes, "crash"))
 		r, err := check.RunDeaths(d)
 		return r, head, err
@@ -69,7 +64,7 @@ func (f *checkFlags) checkDeaths(c *cobra.Command, spec core.Spec, stdout io.Wri
 }
 
 // checkCrashes runs a check of processes that crash, and concludes.
-func (f *checkFlags) checkCrashes(stdout io.Writer, pace string, run func(ctx context.Context, network core.Network, pace string) (r *check.Report, head string, err error)) error {
+func (f *checkFlags) checkCrashes(stdout, stderr io.Writer, pace string, run func(l check.Limits, found func(check.Property), network core.Network, pace string) (r *check.Report, head string, err error)) error {
 	network, err := core.ParseNetwork(f.network)
 	if err != nil {
 		return fmt.Errorf("--network: %w", err)
@@ -86,9 +81,9 @@ func (f *checkFlags) checkCrashes(stdout io.Writer, pace string, run func(ctx co
 	if err := checkAll(outputs); err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	r, head, err := run(ctx, network, pace)
+	v, limits, end := f.begin(stdout, stderr)
+	r, head, err := run(limits, v.found, network, pace)
+	end()
 	if err != nil {
 		return err
 	}
@@ -102,7 +97,7 @@ func (f *checkFlags) checkCrashes(stdout io.Writer, pace string, run func(ctx co
 	if f.wrong {
 		head += ", one timeout too short or one live process taken for dead"
 	}
-	return f.conclude(r, outputs, head, stdout)
+	return f.conclude(r, outputs, head, v.told, stdout)
 }
 
 // refuse refuses flags that do not fit; who says whom they do not fit.

@@ -2,10 +2,15 @@ package main
 
 import (
 	"encoding/json"
+	"io"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/stile-lock/stile/check"
 )
 
 func TestCheckJSONKeys(t *testing.T) {
@@ -107,5 +112,83 @@ func TestCounterexamplesKeepOptions(t *testing.T) {
 		if !strings.Contains(string(text), "\n"+test.line+"\n") {
 			t.Errorf("%s: want the line %q in\n%s", test.args, test.line, text)
 		}
+	}
+}
+
+// The story of the first violation comes before the table, and only once; with
+// --json there is nothing but JSON.
+func TestStoryIsToldWhenFound(t *testing.T) {
+	for _, line := range []string{"majority-naive --requests 1", "none --nodes 3 --requests 1", "maekawa-naive --requests unbounded --property deadlock"} {
+		args := append([]string{"check"}, strings.Fields(line)...)
+		code, stdout, _ := stile(args...)
+		story, table := strings.Index(stdout, "How deadlock is violated"), strings.Index(stdout, "\nverdict ")
+		if code != 1 || story != 0 || table < story || strings.Count(stdout, "How deadlock is violated") != 1 {
+			t.Errorf("%s: exit code %d, the story at %d, the table at %d:\n%s", line, code, story, table, stdout)
+		}
+		_, stdout, _ = stile(append(args, "--json")...)
+		if !json.Valid([]byte(stdout)) {
+			t.Errorf("%s: not JSON:\n%s", line, stdout)
+		}
+	}
+}
+
+// What is told early and what is first in the table may be two things: then both
+// are told.
+func TestTwoStories(t *testing.T) {
+	code, stdout, _ := stile(strings.Fields("check token-ring --nodes 2 --requests 1 --network duplicating")...)
+	early, _, _ := strings.Cut(stdout, "\nverdict ")
+	if code != 1 || strings.Count(stdout, "is violated, in") != 2 || strings.Count(early, "is violated, in") != 1 {
+		t.Errorf("exit code %d:\n%s", code, stdout)
+	}
+}
+
+// The memory limit of the program follows --memory while a check runs.
+func TestMemoryLimit(t *testing.T) {
+	before := debug.SetMemoryLimit(-1)
+	f := &checkFlags{}
+	f.config.Memory = 1 << 30
+	_, l, end := f.begin(io.Discard, io.Discard)
+	if got := debug.SetMemoryLimit(-1); got < 1<<30 || got > 5<<28 || l.Memory != 1<<30 || l.Context.Err() != nil {
+		t.Errorf("the limit is %d, --memory %d", got, l.Memory)
+	}
+	if end(); debug.SetMemoryLimit(-1) != before {
+		t.Errorf("afterwards the limit is %d, want %d", debug.SetMemoryLimit(-1), before)
+	}
+}
+
+func TestRingJSONKeys(t *testing.T) {
+	text := ok(t, "check dijkstra --shared one --nodes 4 --json")
+	want := strings.Fields("algorithm nodes requests network verdict states transitions depth seconds states_per_second collision_probability properties movers k worst_steps longest_run")
+	if got := keys(t, text); !slices.Equal(got, want) {
+		t.Errorf("keys %v, want %v", got, want)
+	}
+	for _, part := range []string{`"k": 3,`, `"worst_steps": 13,`, `"at the start: flags `} {
+		if !strings.Contains(text, part) {
+			t.Errorf("no %s in\n%s", part, text)
+		}
+	}
+}
+
+func TestRingText(t *testing.T) {
+	text := ok(t, "check dijkstra --shared several --nodes 3 --k 3")
+	for _, part := range []string{"3 processes, 3 values of a flag", "right after at most", "A longest run until it is right:\n    0  at the start: flags"} {
+		if !strings.Contains(text, part) {
+			t.Errorf("no %q in\n%s", part, text)
+		}
+	}
+	code, stdout, stderr := stile(strings.Fields("check dijkstra --shared all --nodes 4 --k 2")...)
+	if code != 1 || !strings.Contains(stdout, "All from step 1 on can be repeated for ever.") || !strings.Contains(stderr, "convergence is violated") {
+		t.Errorf("exit code %d, stderr %q\n%s", code, stderr, stdout)
+	}
+	if code, _, stderr := stile(strings.Fields("check dijkstra --shared one --nodes 4 --k 250 --memory 1MiB")...); code != 3 || !strings.Contains(stderr, "out of memory") {
+		t.Errorf("exit code %d, stderr %q", code, stderr)
+	}
+}
+
+// A line of progress names the pass, and its rate is that of the pass.
+func TestProgressLine(t *testing.T) {
+	got := progressLine(check.Progress{Pass: "fence", States: 3000, Queue: 2, Depth: 7, Memory: 5 << 20, Elapsed: 2 * time.Second})
+	if want := "fence: 3,000 states, 1,500/s, queue 2 blocks, depth 7, 5MiB"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

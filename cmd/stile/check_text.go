@@ -1,18 +1,29 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/stile-lock/stile/check"
 	"github.com/stile-lock/stile/core"
 )
 
 // printCheck shows a report: what was checked, a verdict for each property,
-// and the story of the first that is violated.
-func printCheck(w io.Writer, head string, r *check.Report, written string) error {
+// and the story of the first that is violated, unless it was told already.
+func printCheck(w io.Writer, head string, r *check.Report, written, told string) error {
+	if err := printTable(w, head, r, written); err != nil {
+		return err
+	}
+	p := &page{w: w}
+	if first := r.First(); first != nil && first.Name != told {
+		p.line("")
+		printViolation(p, first)
+	}
+	return p.err
+}
+
+// printTable shows what was checked, and the verdicts.
+func printTable(w io.Writer, head string, r *check.Report, written string) error {
 	p := &page{w: w}
 	for _, line := range wrap(head, width) {
 		p.line("%s", line)
@@ -29,14 +40,6 @@ func printCheck(w io.Writer, head string, r *check.Report, written string) error
 	if written != "" {
 		p.line("%s%s", right("written", 18), written)
 	}
-	first := r.First()
-	if first == nil || first.Counterexample == nil {
-		return p.err
-	}
-	p.line("")
-	p.line("How %s is violated, in %s:", first.Name, plural(len(first.Trace), "step"))
-	p.line("")
-	p.line("%s", strings.TrimRight(first.Story(width), "\n"))
 	return p.err
 }
 
@@ -111,35 +114,6 @@ func meaning(property string) string {
 		return "it comes right by itself from every state"
 	}
 	return ""
-}
-
-// A checkProgress is a line on a terminal that says how far a check is;
-// elsewhere it shows nothing.
-type checkProgress struct {
-	*progress
-	next time.Duration
-	last time.Duration
-}
-
-func newCheckProgress(w io.Writer) *checkProgress {
-	return &checkProgress{progress: newProgress(w)}
-}
-
-// between is the time from one progress line to the next.
-const between = 250 * time.Millisecond
-
-func (l *checkProgress) show(p check.Progress) {
-	if p.Elapsed < l.last {
-		l.next = 0 // another exploration has begun
-	}
-	l.last = p.Elapsed
-	if l.w == nil || p.Elapsed < l.next || p.Elapsed < between {
-		return
-	}
-	l.next = p.Elapsed + between
-	rate := float64(p.States) / p.Elapsed.Seconds()
-	fmt.Fprintf(l.w, "\r\x1b[K%s states, %s/s, queue %s blocks, depth %d, %s", grouped(p.States), grouped(int64(rate)),
-		grouped(int64(p.Queue)), p.Depth, bytesOf(p.Memory))
 }
 
 // names lists processes for people.

@@ -109,7 +109,11 @@ func printElection(w io.Writer, c sim.Election, o *sim.Outcome) error {
 	for _, kind := range c.Spec.Kinds {
 		p.line("%s%s %s", right("", 11), right(kind, 12), grouped(int64(o.ByKind[kind])))
 	}
-	p.line("%s%s with one starter", right("theory", 11), c.Spec.Theory.Messages.Text)
+	name := "theory"
+	for _, line := range wrap(c.Spec.Theory.Messages.Text, 69) {
+		p.line("%s%s", right(name, 11), line)
+		name = ""
+	}
 	return p.err
 }
 

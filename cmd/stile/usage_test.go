@@ -173,6 +173,11 @@ func TestUsageErrors(t *testing.T) {
 		{"check raymond --svg .", "is a directory"},
 		{"check raymond --svg x --trace ./x", "give each its own"},
 
+		{"check raymond --shared one", "only dijkstra"},
+		{"check dijkstra --shared two", "want one, several or all"},
+		{"check dijkstra --shared one --requests 2", "dijkstra with --shared has no --requests"},
+		{"check dijkstra --shared one --k 257", "2 to 256 values"},
+		{"check dijkstra --shared one --nodes 1", "want 2 to 20 processes"},
 		{"check raymond --museum", "takes no argument"},
 		{"check raymond --proofs", "takes no argument"},
 

@@ -1,4 +1,4 @@
-// Package first holds the algorithm that docs/your-first-algorithm.md writes.
+// Package first holds the algorithms that docs/your-first-algorithm.md writes.
 package first
 
 import "github.com/stile-lock/stile/core"

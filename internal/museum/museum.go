@@ -150,7 +150,7 @@ func (b *builder) ring(number int) error {
 		return err
 	}
 	b.text("**The fix.** Enough values. The smallest K with which every run from every state comes to one privilege and keeps it, found by trying each K from 2 on; in brackets the states of the proof:")
-	bounds, err := ring.Bounds()
+	bounds, err := ring.Bounds(b.limits)
 	if err != nil {
 		return err
 	}

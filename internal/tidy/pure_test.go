@@ -43,7 +43,7 @@ func layers() []layer {
 
 // standard lists what pure packages may import of the standard library: what
 // computes, and nothing that knows of a clock, of chance or of the outside.
-const standard = "bytes cmp encoding/binary encoding/hex encoding/json errors fmt hash/fnv html io iter maps math math/bits slices sort strconv strings text/tabwriter unicode unicode/utf8"
+const standard = "bytes cmp encoding/binary encoding/hex encoding/json errors fmt hash/fnv html io iter maps math math/bits reflect slices sort strconv strings text/tabwriter unicode unicode/utf8"
 
 func pureRules() []rule {
 	return []rule{

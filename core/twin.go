@@ -1,0 +1,134 @@
+package core
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// A Twin finds out whether the bytes of a state are all there is to it: a step
+// is taken a second time by a machine that was just born and has read those
+// bytes. It must do the same, or a field that changes is missing from Fields.
+// A host calls Before and After around a step; it may reuse the Twin.
+type Twin struct {
+	twin   Machine
+	out    Output
+	state  []byte
+	after  []byte
+	unlike []string // fields in which the twin differs before the step
+}
+
+// Before lets twin, a machine of the same seat that has taken no step, read the
+// state of m, which is about to take one.
+func (t *Twin) Before(m, twin Machine) error {
+	t.twin, t.unlike = twin, nil
+	t.state = m.AppendState(t.state[:0])
+	if err := twin.LoadState(t.state); err != nil {
+		return fmt.Errorf("%w: a state that it has written does not load: %v", ErrAlgorithm, err)
+	}
+	a, ok := inmost(m).(interface{ algorithm() any })
+	b, same := inmost(twin).(interface{ algorithm() any })
+	if ok && same {
+		t.unlike = unlike(nil, reflect.ValueOf(a.algorithm()), reflect.ValueOf(b.algorithm()))
+	}
+	return nil
+}
+
+// After lets the twin take the step that m, at seat self, has just taken, and
+// reports whether it came out differently.
+func (t *Twin) After(self ID, in Input, m Machine, out *Output) error {
+	err := t.twin.Step(in, &t.out)
+	t.state, t.after = m.AppendState(t.state[:0]), t.twin.AppendState(t.after[:0])
+	if err == nil && t.out.Equal(out, nil) && bytes.Equal(t.state, t.after) {
+		return nil
+	}
+	guess := ""
+	if len(t.unlike) > 0 {
+		guess = " (perhaps " + strings.Join(t.unlike, " or ") + ")"
+	}
+	return fmt.Errorf("%w: %v does not do the same when its state is written out and read back: a field that changes is missing from Fields%s", ErrAlgorithm, self, guess)
+}
+
+// unlike appends the names of the fields in which two structs differ, those of
+// embedded structs among them.
+func unlike(names []string, a, b reflect.Value) []string {
+	for a.Kind() == reflect.Pointer && !a.IsNil() && !b.IsNil() {
+		a, b = a.Elem(), b.Elem()
+	}
+	if a.Kind() != reflect.Struct || a.Type() != b.Type() {
+		return names
+	}
+	for i := range a.NumField() {
+		switch f := a.Type().Field(i); {
+		case alike(a.Field(i), b.Field(i), 0):
+		case f.Anonymous:
+			names = unlike(names, a.Field(i), b.Field(i))
+		default:
+			names = append(names, fmt.Sprintf("%q", f.Name))
+		}
+	}
+	return names
+}
+
+// maxNested is how deep alike looks: far enough to name a field, and no further
+// than a list that bites its tail allows.
+const maxNested = 8
+
+// alike reports whether two values of one type are equal as far as one can
+// tell. Functions are, and so are machines: those within another are in its
+// bytes.
+func alike(a, b reflect.Value, depth int) bool {
+	if depth > maxNested || a.Type() == reflect.TypeFor[Machine]() {
+		return true
+	}
+	switch a.Kind() {
+	case reflect.Func, reflect.Chan, reflect.UnsafePointer:
+		return true
+	case reflect.Slice, reflect.Array:
+		return alikeLists(a, b, depth+1)
+	case reflect.Struct:
+		for i := range a.NumField() {
+			if !alike(a.Field(i), b.Field(i), depth+1) {
+				return false
+			}
+		}
+		return true
+	case reflect.Map:
+		return alikeMaps(a, b, depth+1)
+	case reflect.Pointer, reflect.Interface:
+		if a.IsNil() || b.IsNil() {
+			return a.IsNil() == b.IsNil()
+		}
+		if a.Kind() == reflect.Pointer && a.Pointer() == b.Pointer() {
+			return true
+		}
+		a, b = a.Elem(), b.Elem()
+		return a.Type() == b.Type() && alike(a, b, depth+1)
+	}
+	return a.Equal(b)
+}
+
+func alikeLists(a, b reflect.Value, depth int) bool {
+	if a.Len() != b.Len() {
+		return false
+	}
+	for i := range a.Len() {
+		if !alike(a.Index(i), b.Index(i), depth) {
+			return false
+		}
+	}
+	return true
+}
+
+func alikeMaps(a, b reflect.Value, depth int) bool {
+	if a.Len() != b.Len() {
+		return false
+	}
+	for it := a.MapRange(); it.Next(); {
+		if other := b.MapIndex(it.Key()); !other.IsValid() || !alike(it.Value(), other, depth) {
+			return false
+		}
+	}
+	return true
+}

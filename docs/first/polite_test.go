@@ -1,0 +1,102 @@
+package first
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stile-lock/stile/check"
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/sim"
+)
+
+func TestPolite(t *testing.T) {
+	for n := 1; n <= 9; n++ {
+		r, err := sim.Run(sim.Config{
+			Spec: Polite(), Nodes: n, Entries: 300, Network: core.Unordered,
+			Hold: scenario.Always(scenario.T), Latency: scenario.Always(scenario.T), Seed: uint64(n),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Violations != 0 || r.Entries != 300 || r.PerEntry > r.Theory.Messages.Hi {
+			t.Errorf("N=%d: %d entries, %v messages per entry, %d violations", n, r.Entries, r.PerEntry, r.Violations)
+		}
+	}
+}
+
+func Example_polite() {
+	for n := 2; n <= 3; n++ {
+		report, err := check.Run(check.Config{Spec: Polite(), Nodes: n, Network: core.Unordered})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Printf("%d processes: %s, %d states\n", report.Nodes, report.Verdict, report.States)
+	}
+	// Output:
+	// 2 processes: holds, 31 states
+	// 3 processes: holds, 9535 states
+}
+
+// A hermit goes by its own clock.
+type hermit struct{ polite }
+
+func (h *hermit) Receive(from core.ID, m *letter, out *core.Out[letter]) {
+	m.Clock = core.Time{} // what others say of the time is not heard
+	h.polite.Receive(from, m, out)
+}
+
+// Hermit is the polite ones, gone wrong.
+func Hermit() core.Spec {
+	spec := Polite()
+	spec.Name = "hermit"
+	spec.Plan = core.Always(func(self core.ID, v core.View) core.Machine {
+		return core.New(self, v, &hermit{polite{self: self, n: v.N, clock: core.First()}})
+	})
+	return spec
+}
+
+func Example_hermit() {
+	report, err := check.Run(check.Config{Spec: Hermit(), Nodes: 2, Network: core.Unordered, Requests: 2, Properties: []string{check.MutualExclusion}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(report.Err())
+	// Output:
+	// hermit among 2: mutual-exclusion violated: after 6 steps
+	//
+	//     1  P2 asks and sends ASK to P1.
+	//     2  P1 receives ASK from P2 and answers OKAY.
+	//     3  P1 asks and sends ASK to P2.
+	//     4  P2, which asked earlier, receives ASK from P1 and answers OKAY.
+	//     5  P2 receives OKAY from P1 and enters.
+	//     6  P1 receives OKAY from P2 and enters.
+	//        VIOLATION of mutual-exclusion: P1 entered while P2 was inside.
+	//
+	//  step  P1    P2       ┊ idle   ┃ waiting   █ inside
+	//     1  ┊     ○     P2 asks · ASK → P1
+	//     2  ●◄────┨     P1 ← P2 ASK · OKAY → P2
+	//     3  ○     ┃     P1 asks · ASK → P2
+	//     4  ┠────►●     P2 ← P1 ASK · OKAY → P1
+	//     5  ┠────►▄     P2 ← P1 OKAY · enters
+	//     6  ▄◄────█     P1 ← P2 OKAY · enters
+	//        ▓▓▓ VIOLATION of mutual-exclusion: P1 entered while P2 was inside
+}
+
+func Example_spreads() {
+	for _, spreads := range []bool{false, true} {
+		spec := Hermit()
+		spec.Spreads = spreads
+		report, err := check.Run(check.Config{Spec: spec, Nodes: 2, Properties: []string{check.Deadlock}})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(report.Verdict, report.Find(check.Deadlock).Note)
+	}
+	// Output:
+	// unfinished hermit: P1: a logical time reached 64, above 63: too many different times at once; if its times can drift apart without bound, set Spec.Spreads
+	// holds
+}

@@ -1,0 +1,33 @@
+package sim
+
+import "github.com/stile-lock/stile/core"
+
+// A shadow says which steps are taken twice, the second time by a machine that
+// knows nothing but the bytes of the state: all of the first ones, and then
+// fewer and fewer, until they are not felt.
+type shadow struct {
+	taken int // steps so far
+	next  int // which step is to be taken twice
+	twin  core.Twin
+}
+
+// wait says when to take a step twice again: after one 64th of the steps so
+// far, or 8192, or more if a state has many bytes.
+func (s *shadow) wait(size int) {
+	s.next = s.taken + min(s.taken/64, max(8192, 64*size))
+}
+
+// takeTwice lets the machine of a seat take a step, and a twin of it too.
+func (g *group) takeTwice(seat core.ID, in core.Input) error {
+	m := g.machines[seat]
+	twin := &g.shadow.twin
+	if err := twin.Before(m, g.birth(seat, g.view)); err != nil {
+		return err
+	}
+	if err := m.Step(in, &g.out); err != nil {
+		return err
+	}
+	g.state = m.AppendState(g.state[:0])
+	g.shadow.wait(len(g.state))
+	return twin.After(seat, in, m, &g.out)
+}
