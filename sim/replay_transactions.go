@@ -148,25 +148,31 @@ func (c *siteCast) do(a *scenario.Action) {
 	case a.Kind == scenario.Take:
 		p.jobs = append(p.jobs, a)
 		if len(p.jobs) == 1 && !p.active {
-			c.goOn(int(a.Proc))
+			c.proceed(int(a.Proc))
 		}
 	}
 }
 
-// proceed lets a process go on in steps. It gives up what a dead site would
-// have to grant: nobody would answer.
+// proceed lets a process go on. In steps it gives up what a dead site would have
+// to grant.
 func (c *siteCast) proceed(i int) {
 	p := &c.procs[i]
-	if p.got < len(p.locks) && c.w.Crashed(c.Layout.At[p.locks[p.got]]) && !c.Method.Claims {
-		home := c.Layout.Home[i]
-		c.say(home, "%v gives up: the site of %s is dead", p.id, deadlock.LockName(p.locks[p.got]))
-		c.free(i)
-		p.active, p.got = false, 0
-		c.ledger.Lost++
-		c.step(home, core.Input{Kind: core.Abort, From: p.id})
+	if !p.active {
+		c.transacting.begin(i)
+	}
+	if !c.w.Steps() || p.got == len(p.locks) || !c.lost(p.locks[p.got]) {
+		c.goOn(i)
 		return
 	}
-	c.goOn(i)
+	home := c.Layout.Home[i]
+	c.say(home, "%v gives up: the site of %s is dead", p.id, deadlock.LockName(p.locks[p.got]))
+	c.free(i)
+	if p.got > 0 {
+		c.lane(trace.Deny, i)
+	}
+	p.active, p.got = false, 0
+	c.ledger.Lost++
+	c.step(home, core.Input{Kind: core.Abort, From: p.id})
 }
 
 func (c *siteCast) finish(b *Playback, still, stalled bool) {

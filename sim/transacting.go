@@ -161,7 +161,7 @@ func (t *transacting) abort(i int) {
 	p.got, p.waits, p.doomed, p.aborted = 0, false, false, t.w.Now()
 	p.aborts++
 	t.step(t.Layout.Home[i], core.Input{Kind: core.Abort, From: p.id})
-	p.locks = slices.DeleteFunc(p.locks, func(k int) bool { return t.w.Crashed(t.Layout.At[k]) && !t.Method.Claims })
+	p.locks = t.alive(p.locks)
 	t.later(i, max(1, p.rand.Sample(t.Backoff)))
 }
 
