@@ -106,8 +106,8 @@ func (k *Kernel) Unit() int64 { return k.unit }
 // Pending reports whether anything is to happen.
 func (k *Kernel) Pending() bool { return len(k.queue.heap) > 0 }
 
-// Next returns when the next event happens. There must be one.
-func (k *Kernel) Next() int64 { return k.queue.heap[0].At }
+// Due returns when the next event happens. There must be one.
+func (k *Kernel) Due() int64 { return k.queue.heap[0].At }
 
 // Len returns how many events are to happen, a broadcast being one.
 func (k *Kernel) Len() int { return len(k.queue.heap) }
