@@ -149,30 +149,19 @@ func (p *poll) run() error {
 
 // bury lets those die who are dead from the start, and the others know.
 func (p *poll) bury() {
-	for _, id := range p.Dead {
+	for _, id := range p.Election.Dead {
 		if !p.w.Crashed(id) {
-			p.leader[id] = core.None
 			p.w.Bury(id)
+			p.crashed(id)
 		}
 	}
-	p.newRound()
 	for q := range core.ID(p.Nodes) {
-		for _, id := range p.Dead {
+		for _, id := range p.Election.Dead {
 			if !p.w.Crashed(q) {
 				p.step(q, core.Input{Kind: core.Suspect, From: id})
 			}
 		}
 	}
-}
-
-// leaderless returns a process alive that follows nobody alive, or None.
-func (p *poll) leaderless() core.ID {
-	for q, leader := range p.leader {
-		if !p.w.Crashed(core.ID(q)) && (leader == core.None || p.w.Crashed(leader)) {
-			return core.ID(q)
-		}
-	}
-	return core.None
 }
 
 // happen lets somebody crash, or come back.
@@ -190,11 +179,11 @@ func (p *poll) happen(e kernel.Event) error {
 func (p *poll) outcome() *Outcome {
 	p.ended()
 	o := &Outcome{
-		Agreed: p.agreed(), Messages: p.meter.messages, ByKind: map[string]int{},
+		Agreed: p.leader() != core.None, Messages: p.meter.messages, ByKind: map[string]int{},
 		Time: units(p.news), Found: p.found,
 	}
 	if o.Agreed {
-		o.Leader = int(p.highest()) + 1
+		o.Leader = int(p.leader()) + 1
 	}
 	for k, n := range p.meter.byKind {
 		o.ByKind[p.Spec.Kinds[k]] += n

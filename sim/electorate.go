@@ -2,26 +2,23 @@ package sim
 
 import (
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/family"
+	"github.com/stile-lock/stile/family/elections"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim/kernel"
 	"github.com/stile-lock/stile/trace"
 )
 
-// An electorate is the applications of an election: whom each follows, and who
-// may lead.
-//
-// A round is the time between two changes of who is alive, or the correction
-// of an error. An election belongs to the round in which it was begun, and so
-// does everything that follows from it: messages and timers remember that, by
-// their tags. In each round at most one process may win.
+// An electorate is the applications of an election, and the host that they run
+// at. What a round is and what breaks an election is said by package elections,
+// in the checker too.
 type electorate struct {
 	*group
-	leader []core.ID   // whom each process follows, as it said last; or None
-	round  kernel.Tag  // how often somebody has crashed or come back
-	began  kernel.Tag  // the round in which what happens now was begun
-	winner core.ID     // who won in this round, or None
-	news   int64       // when somebody last learnt who leads
-	found  []Violation // what is broken
+	env   *elections.Env
+	round kernel.Tag  // what is marked with an earlier one was retagged since
+	news  int64       // when somebody last learnt who leads
+	found []Violation // what is broken
+	told  int         // of these
 }
 
 // elect makes the group of an election.
@@ -30,29 +27,86 @@ func (w *world) elect(spec core.Spec, v core.View) (*electorate, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &electorate{group: g, leader: make([]core.ID, v.N), winner: core.None}
-	g.apps, g.tagged = e, true
-	for p := range e.leader {
-		e.leader[p] = core.None
-		if v.Busy {
-			e.leader[p], e.winner = v.Holder, v.Holder
-		}
-	}
+	e := &electorate{group: g, env: elections.New(v.N)}
+	g.apps, g.tags = e, e
+	e.env.Begin(e, v)
 	return e, nil
 }
 
-func (e *electorate) caused(_ core.ID, t kernel.Tag) { e.began = t }
-func (e *electorate) tag() kernel.Tag                { return e.began }
+// What is under way is marked with the round and, in the last bits, with what
+// elections say. So all that is under way is retagged at once.
+const tagBits = 8
 
-func (e *electorate) crashed(p core.ID) {
-	e.leader[p] = core.None
-	e.newRound()
+func (e *electorate) caused(p core.ID, t kernel.Tag) {
+	if t>>tagBits != e.round {
+		t = 0
+	}
+	e.env.Caused(p, family.Tag(t&(1<<tagBits-1)))
 }
+
+func (e *electorate) tag(p core.ID) kernel.Tag { return e.round<<tagBits | kernel.Tag(e.env.Tag(p)) }
+
+// Retag implements family.Host: elections only ever begin a round, with 0 for
+// all that is under way.
+func (e *electorate) Retag(func(t family.Tag) family.Tag) { e.round++ }
+
+// Step implements family.Host.
+func (e *electorate) Step(p core.ID, in core.Input) { e.step(p, in) }
+
+// Moves implements family.Host: it may.
+func (e *electorate) Moves(core.ID, core.Input) bool { return true }
+
+// Dead implements family.Host.
+func (e *electorate) Dead(p core.ID) bool { return e.w.Crashed(p) }
+
+// Machine implements family.Host.
+func (e *electorate) Machine(p core.ID) core.Machine { return e.machines[p] }
+
+// Tell implements family.Host.
+func (e *electorate) Tell(t trace.Event) { e.w.Note(t) }
+
+// Break implements family.Host.
+func (e *electorate) Break(property string, p, other core.ID) {
+	e.found = append(e.found, Violation{Property: property, At: e.w.Now(), Proc: p, Other: other})
+}
+
+// tell tells of what was broken since it was last called.
+func (e *electorate) tell() {
+	for _, v := range e.found[e.told:] {
+		e.note(trace.Violation, v.Proc, v.Other, v.Property)
+	}
+	e.told = len(e.found)
+}
+
+// hold lets p's application notice that the leader is silent.
+func (e *electorate) hold(p core.ID) {
+	e.note(trace.Note, p, 0, p.String()+" holds an election")
+	e.env.Do(e, family.Act{Kind: scenario.Ask, Proc: p})
+}
+
+func (e *electorate) stepped(p core.ID, in core.Input, out *core.Output) {
+	e.env.Took(e, p, in, out.Entered, out.Notices)
+}
+
+func (e *electorate) took(p core.ID, _ core.Input, out *core.Output) {
+	for _, n := range out.Notices {
+		switch {
+		case n.Kind == core.Leader && n.Who != core.None:
+			e.news = e.w.Now()
+			e.note(trace.Lead, p, n.Who, "")
+		case n.Kind == core.Victim:
+			e.note(trace.Abort, p, n.Who, "")
+		}
+	}
+	e.tell()
+}
+
+func (e *electorate) crashed(p core.ID) { e.env.Crashed(e, p) }
 
 // returned tells everybody alive that p is back, and p who is dead; in steps a
 // line has to tell it.
 func (e *electorate) returned(p core.ID) {
-	e.crashed(p)
+	e.env.Returned(e, p)
 	for q := range e.machines {
 		switch id := core.ID(q); {
 		case id == p || e.w.Crashed(id) && e.w.Steps():
@@ -64,83 +118,35 @@ func (e *electorate) returned(p core.ID) {
 	}
 }
 
-// trusted: that somebody was taken for dead is put right.
-func (e *electorate) trusted(core.ID, core.ID) { e.newRound() }
+func (e *electorate) trusted(p, peer core.ID) { e.env.Trusted(e, p, peer) }
 
-// newRound begins a round. Who leads at its beginning need not win again.
-func (e *electorate) newRound() {
-	e.round++
-	e.began = e.round
-	e.winner = core.None
-	if e.agreed() {
-		e.winner = e.highest()
-	}
-}
-
-// hold lets p's application notice that the leader is silent.
-func (e *electorate) hold(p core.ID) {
-	e.began = e.round
-	e.note(trace.Note, p, 0, p.String()+" holds an election")
-	e.step(p, core.Input{Kind: core.Request})
-}
-
-func (e *electorate) took(p core.ID, _ core.Input, out *core.Output) {
-	for _, n := range out.Notices {
-		switch n.Kind {
-		case core.Leader:
-			e.led(p, n.Who)
-		case core.Victim:
-			e.note(trace.Abort, p, n.Who, "")
+// leader returns whom all who are alive follow, the highest of them, or None.
+func (e *electorate) leader() core.ID {
+	top := core.None
+	for p := range core.ID(e.view.N) {
+		if e.env.Waits(p) {
+			return core.None
 		}
-	}
-}
-
-// led is told whom p follows.
-func (e *electorate) led(p, leader core.ID) {
-	e.leader[p] = leader
-	if leader == core.None {
-		return
-	}
-	e.news = e.w.Now()
-	e.note(trace.Lead, p, leader, "")
-	if leader != p || e.began != e.round {
-		return
-	}
-	if e.winner != core.None && e.winner != p {
-		e.broke(Violation{Property: scenario.OneLeader, At: e.w.Now(), Proc: p, Other: e.winner})
-	}
-	e.winner = p
-}
-
-func (e *electorate) broke(v Violation) {
-	e.found = append(e.found, v)
-	e.note(trace.Violation, v.Proc, v.Other, v.Property)
-}
-
-// highest returns the highest process alive, or None.
-func (e *electorate) highest() core.ID {
-	for p := core.ID(e.view.N - 1); p >= 0; p-- {
 		if !e.w.Crashed(p) {
-			return p
+			top = p
 		}
 	}
-	return core.None
+	return top
 }
 
-// agreed reports whether everybody alive follows the highest of them.
-func (e *electorate) agreed() bool {
-	top := e.highest()
-	for p, leader := range e.leader {
-		if !e.w.Crashed(core.ID(p)) && leader != top {
-			return false
+// leaderless returns a process alive that follows nobody alive, or None.
+func (e *electorate) leaderless() core.ID {
+	first := core.None
+	e.env.Acts(e, func(a family.Act) {
+		if first == core.None {
+			first = a.Proc
 		}
-	}
-	return true
+	})
+	return first
 }
 
 // ended judges a world in which all is quiet.
 func (e *electorate) ended() {
-	if top := e.highest(); top != core.None && !e.agreed() {
-		e.broke(Violation{Property: scenario.Agreement, At: e.w.Now(), Proc: top, Other: core.None})
-	}
+	e.env.Ended(e)
+	e.tell()
 }

@@ -26,24 +26,31 @@ type group struct {
 	members  []core.ID // the process at each seat, ascending; nil if all are, each at its own
 	seats    []core.ID // the seat of each process, or None; nil likewise
 	apps     applications
-	tagged   bool   // what is under way has tags
+	tags     tagger // nil if what is under way has no tags
 	order    *order // nil if happened-before is not watched
 	meter    meter
 }
 
 // Applications are what uses a group of machines, as seen from outside.
 type applications interface {
-	// caused is told the tag of what causes the next step of a seat.
-	caused(seat core.ID, t kernel.Tag)
-	// tag returns what messages and timers are marked with.
-	tag() kernel.Tag
-	// took is told what the machine of a seat said in a step, if anything.
+	// took is told what the machine of a seat said in a step, if anything, when
+	// it has been done.
 	took(seat core.ID, in core.Input, out *core.Output)
 	// crashed and returned are told who has died, or is back and remembers
 	// nothing; trusted who is about to be told that another one is back.
 	crashed(seat core.ID)
 	returned(seat core.ID)
 	trusted(seat, other core.ID)
+}
+
+// A tagger marks messages and timers.
+type tagger interface {
+	// caused is told the tag of what causes the next step of a seat, and stepped
+	// what the machine said in it.
+	caused(seat core.ID, t kernel.Tag)
+	stepped(seat core.ID, in core.Input, out *core.Output)
+	// tag returns what messages and timers of the last step are marked with.
+	tag(seat core.ID) kernel.Tag
 }
 
 // add makes a group of the world, among all processes or some, given in
@@ -115,15 +122,20 @@ func (g *group) step(seat core.ID, in core.Input) {
 		g.w.fail(fmt.Errorf("%s: %s at %s: %w", g.spec.Name, g.w.Name(g.proc(seat)), scenario.FormatTime(g.w.Now()), err))
 		return
 	}
+	var tag kernel.Tag
+	if g.tags != nil {
+		g.tags.stepped(seat, in, out)
+		tag = g.tags.tag(seat)
+	}
 	if len(out.Sends) > 0 {
-		g.send(seat)
+		g.send(seat, tag)
 	}
 	if !out.Entered && len(out.Notices) == 0 {
 		return
 	}
 	for _, n := range out.Notices {
 		if n.Kind == core.SetTimer {
-			g.w.SetTimer(g.proc(seat), kernel.Timer{Group: g.index, ID: n.Timer}, n.After, g.apps.tag())
+			g.w.SetTimer(g.proc(seat), kernel.Timer{Group: g.index, ID: n.Timer}, n.After, tag)
 		}
 	}
 	g.apps.took(seat, in, out)
@@ -150,12 +162,8 @@ func (g *group) turn(seat core.ID) {
 
 // send puts what the last step sent on its way. The parts of a multicast share
 // one slot.
-func (g *group) send(seat core.ID) {
+func (g *group) send(seat core.ID, tag kernel.Tag) {
 	w, from := g.w, g.proc(seat)
-	var tag kernel.Tag
-	if g.tagged {
-		tag = g.apps.tag()
-	}
 	sends := g.out.Sends
 	for first := 0; first < len(sends); {
 		b := g.out.Bytes(first)
@@ -187,8 +195,8 @@ func (g *group) receive(from, to core.ID, slot int32, m *kernel.Slot) {
 	if g.order != nil {
 		g.order.received(seat, slot)
 	}
-	if g.tagged {
-		g.apps.caused(seat, m.Tag)
+	if g.tags != nil {
+		g.tags.caused(seat, m.Tag)
 	}
 	g.step(seat, core.Input{Kind: core.Receive, From: g.seat(from), Bytes: m.Bytes})
 }

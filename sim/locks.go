@@ -5,7 +5,6 @@ import (
 
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/scenario"
-	"github.com/stile-lock/stile/sim/kernel"
 	"github.com/stile-lock/stile/trace"
 )
 
@@ -73,9 +72,6 @@ func (l *locks) leave(seat core.ID) {
 	l.note(trace.Exit, seat, 0, "")
 	l.step(seat, core.Input{Kind: core.Release})
 }
-
-func (l *locks) caused(core.ID, kernel.Tag) {}
-func (l *locks) tag() kernel.Tag            { return 0 }
 
 func (l *locks) took(seat core.ID, _ core.Input, out *core.Output) {
 	if out.Entered {

@@ -61,33 +61,25 @@ type oracle struct {
 	procs  []process
 	nWait  int
 	nIn    int
-	asks   int        // requests so far
-	log    []logEntry // entries so far
-	bypass int
-	seen   []int32 // scratch: how often each process has overtaken
+	asks   int // requests so far
+	passed bypass
 	found  []Violation
 }
 
 type process struct {
 	phase phase
 	ask   int // the number of its request
-	since int // how many entries there had been when it asked
-}
-
-type logEntry struct {
-	proc core.ID
-	ask  int
 }
 
 func newOracle(n int) *oracle {
-	return &oracle{procs: make([]process, n), seen: make([]int32, n)}
+	return &oracle{procs: make([]process, n), passed: newBypass(n)}
 }
 
 func (o *oracle) violate(v Violation) { o.found = append(o.found, v) }
 
 func (o *oracle) asked(p core.ID) {
 	o.asks++
-	o.procs[p] = process{waiting, o.asks, len(o.log)}
+	o.procs[p] = process{waiting, o.asks}
 	o.nWait++
 }
 
@@ -100,27 +92,10 @@ func (o *oracle) entered(p core.ID, now int64) {
 			}
 		}
 	}
-	o.overtaken(p)
-	o.log = append(o.log, logEntry{p, o.procs[p].ask})
+	o.passed.entered(p, o.procs[p].ask)
 	o.procs[p].phase = inside
 	o.nWait--
 	o.nIn++
-}
-
-// overtaken counts how often another process that asked later than p has
-// entered while p waited.
-func (o *oracle) overtaken(p core.ID) {
-	me := o.procs[p]
-	passed := o.log[me.since:]
-	for _, e := range passed {
-		if e.ask > me.ask {
-			o.seen[e.proc]++
-			o.bypass = max(o.bypass, int(o.seen[e.proc]))
-		}
-	}
-	for _, e := range passed {
-		o.seen[e.proc] = 0
-	}
 }
 
 func (o *oracle) left(p core.ID) {

@@ -275,7 +275,7 @@ func (p *player) runTimed() error {
 		if p.stalled = quiet > p.cast.patience(p.scripts); p.stalled {
 			return nil
 		}
-		next := w.Next()
+		next := w.Due()
 		if p.cut = p.sc.Until > 0 && next > p.sc.Until; p.cut {
 			w.Wait(p.sc.Until)
 			return nil

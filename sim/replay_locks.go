@@ -177,7 +177,7 @@ func (c *lockCast) finish(b *Playback, still, stalled bool) {
 			b.Deadlock = wait > 1 && !stalled
 			r.oracle.ended(r.w.Now())
 		}
-		b.MaxBypass = max(b.MaxBypass, r.oracle.bypass)
+		b.MaxBypass = max(b.MaxBypass, r.oracle.passed.most)
 		b.Violations = append(b.Violations, r.found()...)
 	}
 	slices.SortStableFunc(b.Violations, func(v, w Violation) int { return cmp.Compare(v.At, w.At) })
@@ -211,7 +211,7 @@ func (c *lockCast) whole(j *judge, e scenario.Expectation) {
 	case scenario.Bypass:
 		n := b.MaxBypass
 		if e.Section != "" {
-			n = c.room(e.Section).oracle.bypass
+			n = c.room(e.Section).oracle.passed.most
 		}
 		if n != e.N {
 			j.differ(e, strconv.Itoa(n))

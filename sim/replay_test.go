@@ -215,6 +215,9 @@ func FuzzReplay(f *testing.F) {
 	f.Add(ra3 + "schedule steps\nP1 asks\ndeliver 1 -> 2\nduplicate 2 -> 1\ncrash P3\nrestart P3\ndeliver all")
 	f.Add("algorithm raymond\nprocesses 3\nnetwork lossy\nlatency exp:1\nat 0 P3 asks\nat 0 reorder 3 -> 2\nat 1 pause P2\nat 2 resume P2\nat 2 P1 asks for 3\nat 3 partition 1 | 2\nat 4 heal")
 	f.Add("algorithm suzuki-kasami\nprocesses 2\nset P1 RN 5 5\nat 0 delay 2 -> 1 by 3\nat 0 duplicate 1 -> 2\nat 0 P2 asks\nat 9 deliver all")
+	const rooms = "algorithm ricart-agrawala\nprocesses 4\nsection seats among 1,2,4\nsection films among 2,3\n"
+	f.Add(rooms + "at 0 P2 asks seats\nat 0 P2 asks films for 3\nat 1 P1 asks seats\nat 2 crash P2\nat 3 restart P2\nat 4 P1 tells P3\nexpect entries films 2\nexpect P2 idle seats")
+	f.Add(rooms + "schedule steps\nset P2 films clock 4\nP2 asks films\nP3 asks films\nP1 suspects P3\ndeliver all\ndrop 2 -> 3 REQUEST\nP2 leaves films")
 	f.Fuzz(func(t *testing.T, text string) {
 		sc, err := scenario.Parse("f", text)
 		if err != nil || sc.Processes > 6 || len(sc.Actions) > 60 {

@@ -3,7 +3,6 @@ package sim
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/stile-lock/stile/core"
@@ -149,25 +148,31 @@ func (c *siteCast) do(a *scenario.Action) {
 	case a.Kind == scenario.Take:
 		p.jobs = append(p.jobs, a)
 		if len(p.jobs) == 1 && !p.active {
-			c.goOn(int(a.Proc))
+			c.proceed(int(a.Proc))
 		}
 	}
 }
 
-// proceed lets a process go on in steps. It gives up what a dead site would
-// have to grant: nobody would answer.
+// proceed lets a process go on. In steps it gives up what a dead site would have
+// to grant.
 func (c *siteCast) proceed(i int) {
 	p := &c.procs[i]
-	if p.got < len(p.locks) && c.w.Crashed(c.Layout.At[p.locks[p.got]]) && !c.Method.Claims {
-		home := c.Layout.Home[i]
-		c.say(home, "%v gives up: the site of %s is dead", p.id, deadlock.LockName(p.locks[p.got]))
-		c.free(i)
-		p.active, p.got = false, 0
-		c.ledger.Lost++
-		c.step(home, core.Input{Kind: core.Abort, From: p.id})
+	if !p.active {
+		c.transacting.begin(i)
+	}
+	if !c.w.Steps() || p.got == len(p.locks) || !c.lost(p.locks[p.got]) {
+		c.goOn(i)
 		return
 	}
-	c.goOn(i)
+	home := c.Layout.Home[i]
+	c.say(home, "%v gives up: the site of %s is dead", p.id, deadlock.LockName(p.locks[p.got]))
+	c.free(i)
+	if p.got > 0 {
+		c.lane(trace.Deny, i)
+	}
+	p.active, p.got = false, 0
+	c.ledger.Lost++
+	c.step(home, core.Input{Kind: core.Abort, From: p.id})
 }
 
 func (c *siteCast) finish(b *Playback, still, stalled bool) {
@@ -199,134 +204,4 @@ func processNames(ids []core.ID) string {
 		words[i] = id.String()
 	}
 	return strings.Join(words, " ")
-}
-
-// state checks what is expected of a process now.
-func (c *siteCast) state(j *judge, e scenario.Expectation) {
-	is, next := c.stands(int(e.Proc)), c.waitsFor(int(e.Proc))
-	switch {
-	case e.Kind == scenario.WaitsFor && next >= 0 && core.ID(next) != e.Peer:
-		j.differ(e, fmt.Sprintf("%s%v waits for %v", e.When, e.Proc, core.ID(next)))
-	case e.Kind == scenario.WaitsFor && next < 0:
-		j.differ(e, fmt.Sprintf("%s%v %s, for nobody", e.When, e.Proc, is))
-	case e.Kind == scenario.PhaseIs && is != e.Phase.String():
-		j.differ(e, fmt.Sprintf("%s%v %s", e.When, e.Proc, is))
-	}
-}
-
-// stands says what a process is doing.
-func (c *siteCast) stands(i int) string {
-	switch p := &c.procs[i]; {
-	case p.dead:
-		return "is dead"
-	case p.waits:
-		return scenario.Waits.String()
-	case p.active && p.got == 0:
-		return "is about to try again"
-	case p.active:
-		return "works"
-	}
-	return scenario.Idle.String()
-}
-
-func (c *siteCast) whole(j *judge, e scenario.Expectation) {
-	s := c.back
-	switch e.Kind {
-	case scenario.Commits:
-		c.inOrder(j, e, s.Commits)
-	case scenario.Aborts:
-		c.inOrder(j, e, s.Aborts)
-	case scenario.CommitsAt:
-		c.endsAt(j, e, s.Commits)
-	case scenario.AbortsAt:
-		c.endsAt(j, e, s.Aborts)
-	case scenario.Deadlocks:
-		if len(s.Cycles) != e.N {
-			j.differ(e, strconv.Itoa(len(s.Cycles)))
-		}
-	case scenario.Cycle:
-		c.ring(j, e, s.Cycles)
-	case scenario.FalseCycle:
-		c.ring(j, e, s.False)
-	}
-}
-
-// unsaid checks what is expected if nothing is said: nobody is stuck, and no
-// deadlock is reported that never was.
-func (c *siteCast) unsaid(j *judge) {
-	stuck, falses := scenario.Expectation{Kind: scenario.Stuck}, scenario.Expectation{Kind: scenario.NoFalseCycle}
-	var foreseen [][]core.ID
-	for _, e := range c.p.sc.Expect {
-		switch e.Kind {
-		case scenario.Stuck:
-			stuck = e
-		case scenario.NoFalseCycle:
-			falses = e
-		case scenario.FalseCycle:
-			foreseen = append(foreseen, e.Procs)
-		}
-	}
-	if s := c.back.Stuck; !slices.Equal(s, slices.Sorted(slices.Values(stuck.Procs))) {
-		j.differ(stuck, scenario.Expectation{Kind: scenario.Stuck, Procs: s}.What())
-	}
-	for _, f := range c.back.False {
-		if !slices.ContainsFunc(foreseen, func(g []core.ID) bool { return sameRing(f, g) }) {
-			j.differ(falses, scenario.Expectation{Kind: scenario.FalseCycle, Procs: f}.What())
-			break
-		}
-	}
-}
-
-// inOrder checks who committed or aborted, in order.
-func (c *siteCast) inOrder(j *judge, e scenario.Expectation, all []Ending) {
-	got := scenario.Expectation{Kind: e.Kind}
-	for _, x := range all {
-		got.Procs = append(got.Procs, x.Proc)
-	}
-	if !slices.Equal(got.Procs, e.Procs) {
-		j.differ(e, got.What())
-	}
-}
-
-// endsAt checks when somebody committed or aborted.
-func (c *siteCast) endsAt(j *judge, e scenario.Expectation, all []Ending) {
-	var times []string
-	for _, x := range all {
-		if x.Proc != e.Proc {
-			continue
-		}
-		if x.At == e.At {
-			return
-		}
-		times = append(times, scenario.FormatTime(x.At))
-	}
-	if times == nil {
-		times = []string{"no time"}
-	}
-	j.differ(e, "at "+strings.Join(times, " "))
-}
-
-// ring checks that a cycle is among those that there were.
-func (c *siteCast) ring(j *judge, e scenario.Expectation, all [][]core.ID) {
-	var words []string
-	for _, c := range all {
-		if sameRing(c, e.Procs) {
-			return
-		}
-		words = append(words, deadlock.Round(c))
-	}
-	if words == nil {
-		words = []string{"none"}
-	}
-	j.differ(e, strings.Join(words, ", "))
-}
-
-// sameRing reports whether two cycles are one, whoever is named first.
-func sameRing(a, b []core.ID) bool {
-	for i := range b {
-		if slices.Equal(a, slices.Concat(b[i:], b[:i])) {
-			return true
-		}
-	}
-	return false
 }

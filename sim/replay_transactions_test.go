@@ -216,4 +216,8 @@ func TestSiteSteps(t *testing.T) {
 	if len(b.Differences) > 0 || b.Sites.Ledger.Lost != 1 {
 		t.Errorf("told %v, %d lost", b.Differences, b.Sites.Ledger.Lost)
 	}
+	b = mustReplaySites(t, "algorithm none\nprocesses 1\nsite 1 P1 L1\nsite 2 L2\nschedule steps\ncrash site 2\nP1 takes L2 L1\nexpect P1 idle\nexpect commits none\nexpect messages 0")
+	if len(b.Differences) > 0 || b.Sites.Ledger.Lost != 1 {
+		t.Errorf("told %v, %d lost", b.Differences, b.Sites.Ledger.Lost)
+	}
 }

@@ -12,9 +12,15 @@ type shadow struct {
 }
 
 // wait says when to take a step twice again: after one 64th of the steps so
-// far, or 8192, or more if a state has many bytes.
+// far, or 8192. A large state, such as that of a site with its locks, takes as
+// long as many steps to compare: it waits for as many as it has bytes at least.
 func (s *shadow) wait(size int) {
-	s.next = s.taken + min(s.taken/64, max(8192, 64*size))
+	const large = 64
+	pause := min(s.taken/64, max(8192, 64*size))
+	if size > large {
+		pause = max(pause, size)
+	}
+	s.next = s.taken + pause
 }
 
 // takeTwice lets the machine of a seat take a step, and a twin of it too.

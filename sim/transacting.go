@@ -161,12 +161,9 @@ func (t *transacting) abort(i int) {
 	p.got, p.waits, p.doomed, p.aborted = 0, false, false, t.w.Now()
 	p.aborts++
 	t.step(t.Layout.Home[i], core.Input{Kind: core.Abort, From: p.id})
-	p.locks = slices.DeleteFunc(p.locks, func(k int) bool { return t.w.Crashed(t.Layout.At[k]) && !t.Method.Claims })
+	p.locks = t.alive(p.locks)
 	t.later(i, max(1, p.rand.Sample(t.Backoff)))
 }
-
-func (t *transacting) caused(core.ID, kernel.Tag) {}
-func (t *transacting) tag() kernel.Tag            { return 0 }
 
 // took is told what a site says. A cycle is closed by the arrival of a request,
 // and opened when it is decided that somebody aborts: so these come first.

@@ -162,12 +162,21 @@ func (t *transacting) draw(i int) []int {
 		locks = t.chance(i)
 	}
 	p.drawn++
-	locks = slices.DeleteFunc(locks, func(k int) bool { return t.w.Crashed(t.Layout.At[k]) && !t.Method.Claims })
+	locks = t.alive(locks)
 	if t.Method.Sorted {
 		slices.Sort(locks)
 	}
 	return locks
 }
+
+// alive leaves out the locks of dead sites: nobody would grant them. In steps a
+// line has to show what comes of that.
+func (t *transacting) alive(locks []int) []int {
+	return slices.DeleteFunc(locks, func(k int) bool { return t.lost(k) && !t.w.Steps() })
+}
+
+// lost reports whether a lock is gone with its site, and no other one keeps it.
+func (t *transacting) lost(k int) bool { return t.w.Crashed(t.Layout.At[k]) && !t.Method.Claims }
 
 func (t *transacting) chance(i int) []int {
 	r := &t.procs[i].rand

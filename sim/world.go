@@ -59,7 +59,9 @@ func (w *world) Deliver(from, to core.ID, slot int32) error {
 func (w *world) Expired(p core.ID, t kernel.Timer, tag kernel.Tag) error {
 	g := w.groups[t.Group]
 	seat := g.seat(p)
-	g.apps.caused(seat, tag)
+	if g.tags != nil {
+		g.tags.caused(seat, tag)
+	}
 	g.step(seat, core.Input{Kind: core.Expire, Timer: t.ID})
 	return w.err
 }

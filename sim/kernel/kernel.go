@@ -106,8 +106,8 @@ func (k *Kernel) Unit() int64 { return k.unit }
 // Pending reports whether anything is to happen.
 func (k *Kernel) Pending() bool { return len(k.queue.heap) > 0 }
 
-// Next returns when the next event happens. There must be one.
-func (k *Kernel) Next() int64 { return k.queue.heap[0].At }
+// Due returns when the next event happens. There must be one.
+func (k *Kernel) Due() int64 { return k.queue.heap[0].At }
 
 // Len returns how many events are to happen, a broadcast being one.
 func (k *Kernel) Len() int { return len(k.queue.heap) }
@@ -209,9 +209,6 @@ func (k *Kernel) deliver(e Event) error {
 
 // Observed reports whether anybody looks: only then need events be told.
 func (k *Kernel) Observed() bool { return k.observe != nil }
-
-// Observations returns how many events have been observed.
-func (k *Kernel) Observations() int { return k.steps }
 
 // Number returns the next number of a message or an event.
 func (k *Kernel) Number() int {

@@ -1,0 +1,77 @@
+package sim
+
+import "github.com/stile-lock/stile/core"
+
+// A bypass finds how often, at most, one process overtook one that waited: asked
+// later than it, and entered before it.
+//
+// It need not count for every pair. One that enters now was overtaken more than
+// most times if there is somebody whose entry number most+1, counted from the
+// last one back, has a later request: so it is enough to know, for each process,
+// which entry that is, and of them the one with the latest request.
+type bypass struct {
+	most    int
+	entries []bypassEntry
+	procs   []bypasser
+	latest  int // request of all marks; 0 if there is none
+}
+
+// A bypassEntry is an entry by request number ask, and which entries of the same
+// process come before and after it, or -1.
+type bypassEntry struct {
+	ask          int
+	before, next int
+}
+
+// A bypasser is what one process has done.
+type bypasser struct {
+	count       int // of its entries
+	first, last int // of its entries
+	mark        int // number most+1, from the last one back; -1 if there are fewer
+}
+
+func newBypass(n int) bypass {
+	b := bypass{procs: make([]bypasser, n)}
+	for i := range b.procs {
+		b.procs[i] = bypasser{first: -1, last: -1, mark: -1}
+	}
+	return b
+}
+
+// entered is told that p enters by request number ask; requests are numbered
+// from 1.
+func (b *bypass) entered(p core.ID, ask int) {
+	for b.latest > ask {
+		b.more()
+	}
+	me, at := &b.procs[p], len(b.entries)
+	b.entries = append(b.entries, bypassEntry{ask, me.last, -1})
+	if me.count++; me.count == 1 {
+		me.first = at
+	} else {
+		b.entries[me.last].next = at
+	}
+	me.last = at
+	switch {
+	case me.mark >= 0:
+		me.mark = b.entries[me.mark].next
+	case me.count == b.most+1:
+		me.mark = me.first
+	default:
+		return
+	}
+	b.latest = max(b.latest, b.entries[me.mark].ask)
+}
+
+// more counts one more, and moves all marks back.
+func (b *bypass) more() {
+	b.most++
+	b.latest = 0
+	for i := range b.procs {
+		if p := &b.procs[i]; p.mark >= 0 {
+			if p.mark = b.entries[p.mark].before; p.mark >= 0 {
+				b.latest = max(b.latest, b.entries[p.mark].ask)
+			}
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package sim
+
+import (
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/sim/kernel"
+)
+
+// A workload decides who asks when, and for how long.
+type workload struct {
+	Config
+	*locks
+	total  int
+	issued int
+	asks   core.Set
+	made   []int         // requests so far, per process
+	streak []int         // requests of the current burst, per process
+	rand   []kernel.Rand // a stream for each process
+}
+
+// sectionStreams is how many streams of random numbers a section has.
+const sectionStreams = 1 << 40
+
+func newWorkload(c Config, on *locks) *workload {
+	l := &workload{Config: c, locks: on, total: c.Entries}
+	if l.Requesters == nil {
+		for p := range core.ID(c.Nodes) {
+			l.Requesters = append(l.Requesters, p)
+		}
+	}
+	l.asks = core.SetOf(l.Requesters...)
+	l.made = make([]int, c.Nodes)
+	l.streak = make([]int, c.Nodes)
+	l.rand = make([]kernel.Rand, c.Nodes)
+	for seat := range l.rand {
+		stream := uint64(l.proc(core.ID(seat))) + 1 + uint64(l.index)*sectionStreams
+		l.rand[seat] = kernel.NewRand(c.Seed, stream)
+	}
+	l.onEnter = func(p core.ID) { l.at(leave, p, l.hold(p)) }
+	l.onDeny = func(p core.ID) {
+		l.issued--
+		l.made[p]--
+		l.at(ask, p, max(l.rand[p].Sample(l.Think), l.Latency.Mean()))
+	}
+	return l
+}
+
+func (l *workload) at(kind kernel.EventKind, p core.ID, after int64) {
+	l.w.At(l.w.Now()+after, kind, l.proc(p), l.index)
+}
+
+func (l *workload) begin() {
+	if l.Busy {
+		l.issued++
+		l.onEnter(l.Holder)
+	}
+	for _, p := range l.Requesters {
+		if l.Busy && p == l.Holder {
+			continue
+		}
+		l.at(ask, p, l.think(p))
+	}
+}
+
+func (l *workload) request(p core.ID) {
+	if l.issued < l.total {
+		l.issued++
+		l.made[p]++
+		l.ask(p)
+	}
+}
+
+// left lets p think and ask again, if it is one of those who ask.
+func (l *workload) left(p core.ID) {
+	if l.issued < l.total && l.asks.Has(p) && (l.Quota < 1 || l.made[p] < l.Quota) {
+		l.at(ask, p, l.think(p))
+	}
+}
+
+func (l *workload) hold(p core.ID) int64 {
+	if l.Work != nil {
+		return max(0, l.Work(p, l.w.Now()))
+	}
+	return l.rand[p].Sample(l.Hold)
+}
+
+func (l *workload) think(p core.ID) int64 {
+	t := l.rand[p].Sample(l.Think)
+	if l.Local > 1 && p == l.Requesters[0] {
+		t /= int64(l.Local)
+	}
+	if l.Burst > 1 {
+		l.streak[p]++
+		if l.streak[p] < l.Burst {
+			return 0
+		}
+		l.streak[p] = 0
+		t *= int64(l.Burst)
+	}
+	return t
+}
