@@ -17,50 +17,63 @@
 // one; the report says how probable that is. When something is broken, a second
 // search that remembers every parent finds the way there.
 //
-// The group of machines is one model; package ring has another one. The states
-// of single machines and the contents of messages, here called blobs, are few,
-// so a global state names them by number, and what a machine does with an input
-// is found out once, by running it.
+// The group of machines is one model, package group: machines, messages under
+// way, timers, who is dead, and what an adversary may still do. What the
+// applications around it are - of a lock, of an election, of transactions over
+// several locks - is a value, a family.Family: there is one Run for all of them.
+// The states of single machines and the contents of messages, here called
+// blobs, are few, so a global state names them by number, and what a machine
+// does with an input is found out once, by running it. Package ring has another
+// model.
+//
+// Every counterexample is first run again without anything renumbered, and then
+// replayed by the simulator, which has an oracle of its own. What is not
+// confirmed is unfinished, never violated. (The simulator does not yet replay
+// transactions step by step; for them the first is all.)
 //
 // # Why an unbounded number of requests can be finite
 //
 // Algorithms only compare logical times, copy them and count up by one, so all
 // states that agree in the order and nearness of their times behave alike:
-// they are renumbered to one (canon.go). Counters that belong to one process
-// are measured from what the token says of it. That this changes nothing is
-// tested for every single step of every machine, by taking it again with all
-// times moved (lift.go); an algorithm that does more with its times fails
-// this, and is told so. Times that drift apart without bound (Spec.Spreads)
-// are kept apart only as "next to" and "further": this can add behaviours but
-// takes none away, so holds is right, and a violation is only reported if a
-// real run shows it.
+// they are renumbered to one. Counters that belong to one process are measured
+// from what the token says of it; those of attempts of a transaction are ranked.
+// That this changes nothing is tested for every single step of every machine, by
+// taking it again with all times and counters moved; an algorithm that does more
+// with them fails this, and is told so. Times that drift apart without bound
+// (Spec.Spreads) are kept apart only as "next to" and "further": this can add
+// behaviours but takes none away, so holds is right, and a violation is only
+// reported if a real run shows it.
 //
 // # Infinite runs
 //
 // Starvation is a question about infinite runs, so it is asked of the state
-// graph: the strongly connected parts in which a process waits (explore.Cut).
-// Deliveries and exits are fair: what remains possible for ever happens.
-// Requests are not: nobody must ask again. With a bound on requests most graphs
-// have no cycle. One search in depth shows that (explore.OutlookOf); then every
-// run ends, and to starve is to be in a deadlock.
+// graph: the strongly connected parts in which a process waits. Deliveries and
+// exits are fair: what remains possible for ever happens. Requests are not:
+// nobody must ask again. With a bound on requests most graphs have no cycle. One
+// search in depth shows that; then every run ends, and to starve is to be in a
+// deadlock. An election agrees if in no part in which a fair run can stay there
+// is a state without agreement.
 //
 // # Applications that talk
 //
 // For order-open, messages between applications take no time and are only sent
-// right before the receiver asks (moves.go): the one reduction there is among
-// locks. The tests compare it with applications that talk at any time.
+// right before the receiver asks: the one reduction there is among locks. The
+// tests compare it with applications that talk at any time.
 //
 // # Processes that die, and time
 //
-// Elections are checked with crashes, comebacks and timers that run out in time
-// (electorate.go). What is sent to the dead is lost as late as makes no
-// difference (lost.go), and time stands still while no timer runs. Of the timers
-// of sites, those do not run that would change nothing (deadlock_canon.go). The
-// tests compare each of these with the model that does without.
+// Elections, and locks that survive deaths, are checked with crashes, comebacks
+// and timers that run out in time. What is sent to the dead is lost as late as
+// makes no difference, and time stands still while no timer runs. Of the timers
+// of sites, those do not run that would change nothing. The tests compare each of
+// these with the model that does without.
 //
-// # What is not here
+// # Large groups
 //
-// No reduction by symmetry or partial order: ties are broken by ids, so most
-// algorithms are not symmetric, and the state spaces are small enough. No
-// depth-first search for counterexamples: they would be long.
+// Up to 64 processes, if few of them ask: at most 30, and 16 if the order of
+// requests is watched. If one property is asked for and a search in breadth would
+// take long, runs at random are tried: what they break is broken, though there
+// may be a shorter way to break it.
+//
+// Why it is made like this, and not otherwise, is in DESIGN.md.
 package check

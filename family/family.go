@@ -83,7 +83,8 @@ type Env interface {
 	// Tag returns what messages and timers of the seat's last step are marked
 	// with.
 	Tag(seat core.ID) Tag
-	// Took is told what the machine of a seat said in a step.
+	// Took is told what the machine of a seat said in a step. If that was
+	// nothing, a host may leave it out for an Env whose tags are all 0.
 	Took(h Host, seat core.ID, in core.Input, entered bool, notices []core.Notice)
 
 	// Crashed and Returned are told that a seat has died, or is back and

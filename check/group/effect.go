@@ -41,6 +41,11 @@ func stepKey(state uint32, in *core.Input, msg uint32) uint64 {
 	return uint64(state)<<36 | arg<<12 | from<<4 | uint64(in.Kind)
 }
 
+// receiveKey is stepKey for a message.
+func receiveKey(state uint32, from core.ID, msg uint32) uint64 {
+	return uint64(state)<<36 | uint64(msg)<<12 | uint64(from+1)<<4 | uint64(core.Receive)
+}
+
 // effect returns what a machine in a state does with an input, running it if
 // nobody has before. It is valid until the next one.
 func (w *worker) effect(state uint32, in *core.Input, msg uint32) (*effect, error) {

@@ -32,6 +32,22 @@ func (w *worker) take(seat core.ID, in *core.Input, msg uint32) {
 	w.flush()
 }
 
+// receive hands a letter to a machine in w.to. What it does is mostly known, and
+// nothing for the applications to hear of: then there is no more to it than what
+// it sends.
+func (w *worker) receive(from, to core.ID, msg uint32) {
+	me := &w.to.seats[to]
+	if i, ok := w.steps[receiveKey(me.blob, from, msg)]; ok && !w.Tagged {
+		if e := &w.effects[i]; !e.entered && len(e.notices) == 0 {
+			me.blob = e.state
+			w.unsent, w.sender = e, to
+			w.flush()
+			return
+		}
+	}
+	w.take(to, &core.Input{Kind: core.Receive, From: from, Bytes: w.infos[msg].bytes}, msg)
+}
+
 // flush sends what the last step wants sent, and sets its timers.
 func (w *worker) flush() {
 	e := w.unsent

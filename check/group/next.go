@@ -233,7 +233,7 @@ func (w *worker) deliver(i, nth int, take bool) {
 		if w.Tagged {
 			g.env.Caused(to, m.tag)
 		}
-		w.take(to, &core.Input{Kind: core.Receive, From: from, Bytes: w.infos[m.blob].bytes}, m.blob)
+		w.receive(from, to, m.blob)
 	}
 	w.settle(s)
 }
