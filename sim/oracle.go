@@ -9,11 +9,11 @@ import (
 
 // A Violation is one way in which a run broke a property.
 type Violation struct {
-	Property string // mutual-exclusion, order, lost-request or unasked-entry; elections: one-leader or agreement; transactions: two-holders, granted-unasked or victim-idle
+	Property string // mutual-exclusion, order, lost-request or unasked-entry; elections: one-leader or agreement; transactions: mutual-exclusion, granted-unasked or victim-idle
 	At       int64  // ticks
 	Proc     core.ID
 	Other    core.ID // mutual-exclusion: who was inside. order: who asked before. one-leader: who won too.
-	Section  string  // in which section, if there are several
+	Section  string  // in which section, if there are several; transactions: which lock
 }
 
 // String tells the violation in words.
@@ -36,8 +36,6 @@ func (v Violation) words() string {
 		return fmt.Sprintf("%v entered without having asked", v.Proc)
 	case scenario.OneLeader:
 		return fmt.Sprintf("%v and %v won in the same round", v.Proc, v.Other)
-	case "two-holders":
-		return fmt.Sprintf("%v has got a lock that %v has", v.Proc, v.Other)
 	case "granted-unasked":
 		return fmt.Sprintf("%v has got a lock without having asked", v.Proc)
 	case "victim-idle":

@@ -205,7 +205,7 @@ func (t *transacting) presents(n *core.Notice) bool {
 func (t *transacting) granted(i int) {
 	p := &t.procs[i]
 	if !p.waits {
-		t.broke("granted-unasked", i, core.None)
+		t.broke(Violation{Property: "granted-unasked", Proc: core.ID(i), Other: core.None})
 		return
 	}
 	k := p.locks[p.got]
@@ -225,7 +225,7 @@ func (t *transacting) granted(i int) {
 func (t *transacting) victim(i int, cycle []core.ID, burying bool) {
 	p := &t.procs[i]
 	if p.dead || !p.active {
-		t.broke("victim-idle", i, core.None)
+		t.broke(Violation{Property: "victim-idle", Proc: core.ID(i), Other: core.None})
 		return
 	}
 	t.told(i, cycle, burying)
@@ -263,9 +263,10 @@ func (t *transacting) crashed(d core.ID) {
 func (t *transacting) returned(core.ID)         {}
 func (t *transacting) trusted(core.ID, core.ID) {}
 
-func (t *transacting) broke(property string, i int, other core.ID) {
-	t.ledger.Found = append(t.ledger.Found, Violation{Property: property, At: t.w.Now(), Proc: core.ID(i), Other: other})
-	t.w.Note(trace.Event{Kind: trace.Violation, Proc: t.Layout.Home[i], Peer: core.None, Name: property})
+func (t *transacting) broke(v Violation) {
+	v.At = t.w.Now()
+	t.ledger.Found = append(t.ledger.Found, v)
+	t.w.Note(trace.Event{Kind: trace.Violation, Proc: t.Layout.Home[v.Proc], Peer: core.None, Name: v.Property})
 }
 
 // lane tells what a process does: it has a lane of its own, after those of the
