@@ -29,7 +29,7 @@ func (w *world) lock(spec core.Spec, view core.View, section scenario.Section) (
 	}
 	g.section = section.Name
 	l := &locks{group: g, oracle: newOracle(view.N)}
-	g.apps = l
+	g.watch = l
 	if spec.Theory.ME3 {
 		l.watchOrder()
 	}
@@ -145,8 +145,7 @@ func (l *locks) forget(seat core.ID) {
 	}
 }
 
-func (l *locks) returned(core.ID)         {}
-func (l *locks) trusted(core.ID, core.ID) {}
+func (l *locks) returned(core.ID) {}
 
 // ended reports the requests that nobody will grant any more.
 func (l *locks) ended() {
@@ -155,8 +154,8 @@ func (l *locks) ended() {
 	l.tell(before)
 }
 
-// found returns what is broken, by processes.
-func (l *locks) found() []Violation {
+// all returns what is broken, by processes.
+func (l *locks) all() []Violation {
 	all := l.oracle.found
 	if l.members == nil {
 		return all

@@ -178,7 +178,7 @@ func (c *lockCast) finish(b *Playback, still, stalled bool) {
 			r.oracle.ended(r.w.Now())
 		}
 		b.MaxBypass = max(b.MaxBypass, r.oracle.passed.most)
-		b.Violations = append(b.Violations, r.found()...)
+		b.Violations = append(b.Violations, r.all()...)
 	}
 	slices.SortStableFunc(b.Violations, func(v, w Violation) int { return cmp.Compare(v.At, w.At) })
 }

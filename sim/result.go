@@ -42,7 +42,7 @@ func newResult(c Config, l *locks) *Result {
 	r := &Result{
 		Algorithm: c.Spec.Name, Section: l.section, Nodes: c.Nodes, Entries: m.exits, Seed: c.Seed, Messages: m.messages,
 		Client: summarise(m.client), Sync: summarise(m.sync), SyncOne: summarise(m.syncOne), Response: summarise(m.response),
-		MaxBypass: l.oracle.passed.most, Violations: len(l.oracle.found), Found: l.found(), Members: l.members,
+		MaxBypass: l.oracle.passed.most, Violations: len(l.oracle.found), Found: l.all(), Members: l.members,
 		ByKind: map[string]int{}, Load: m.load,
 		Theory: theory(c),
 	}

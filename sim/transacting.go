@@ -2,7 +2,6 @@ package sim
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/stile-lock/stile/core"
@@ -55,7 +54,7 @@ func (w *world) transact(spec core.Spec, c Transactions) (*transacting, error) {
 		return nil, err
 	}
 	t := &transacting{group: g, Transactions: c, procs: make([]transactor, len(c.Layout.Home)), holder: make([]int, len(c.Layout.At))}
-	g.apps = t
+	g.watch = t
 	for k := range t.holder {
 		t.holder[k] = -1
 	}
@@ -168,7 +167,7 @@ func (t *transacting) abort(i int) {
 // took is told what a site says. A cycle is closed by the arrival of a request,
 // and opened when it is decided that somebody aborts: so these come first.
 func (t *transacting) took(_ core.ID, in core.Input, out *core.Output) {
-	notices := slices.Clone(out.Notices) // what follows are steps, too
+	notices := out.Notices
 	for i := range notices {
 		switch n := &notices[i]; {
 		case n.Kind == core.Heard && t.presents(n):
@@ -260,8 +259,7 @@ func (t *transacting) crashed(d core.ID) {
 	}
 }
 
-func (t *transacting) returned(core.ID)         {}
-func (t *transacting) trusted(core.ID, core.ID) {}
+func (t *transacting) returned(core.ID) {}
 
 func (t *transacting) broke(v Violation) {
 	v.At = t.w.Now()

@@ -1,6 +1,8 @@
 package locks
 
 import (
+	"fmt"
+
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/family"
 	"github.com/stile-lock/stile/scenario"
@@ -59,6 +61,29 @@ func (e *Env) talk(h family.Host, q core.ID, yield func(a family.Act)) {
 			yield(family.Act{Kind: scenario.Tell, Proc: core.ID(p), Peer: q})
 		}
 	}
+}
+
+// May implements family.Env: who is idle asks, and who is inside leaves.
+func (e *Env) May(a family.Act) error {
+	me := &e.procs[a.Proc]
+	switch {
+	case a.Kind == scenario.Ask && me.is(phase):
+		return fmt.Errorf("cannot ask: it %v", e.Phase(a.Proc))
+	case a.Kind == scenario.Leave && !me.is(inside):
+		return fmt.Errorf("cannot leave: it %v", e.Phase(a.Proc))
+	}
+	return nil
+}
+
+// Phase returns what an application does.
+func (e *Env) Phase(p core.ID) scenario.Phase {
+	switch me := &e.procs[p]; {
+	case me.is(inside):
+		return scenario.Inside
+	case me.is(waits):
+		return scenario.Waits
+	}
+	return scenario.Idle
 }
 
 // Do implements family.Env.
