@@ -51,6 +51,10 @@ func bitsOf(m *group.Model, name string) explore.Broken {
 		name = Order
 	case Deadlock:
 		return m.Bit(Deadlock) | m.Bit(family.Cycle)
+	case MutualExclusion:
+		return m.Bit(MutualExclusion) | m.Bit(family.UnaskedGrant)
+	case OneVictim:
+		return m.Bit(OneVictim) | m.Bit(family.IdleVictim)
 	}
 	return m.Bit(name)
 }

@@ -186,7 +186,7 @@ func (r *run) remaining(pass string) Limits {
 func seen() []string {
 	return []string{
 		MutualExclusion, Deadlock, family.Cycle, Order, Fence, Token, Alibi, Channels,
-		OneLeader, Agreement, FalseReport, OneVictim,
+		OneLeader, Agreement, FalseReport, OneVictim, family.UnaskedGrant, family.IdleVictim,
 	}
 }
 

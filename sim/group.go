@@ -27,7 +27,8 @@ type group struct {
 	env      family.Env // nil if all that there is of applications is watch
 	tagged   bool       // env marks messages and timers: it is told of every step
 	watch    observer
-	order    *order // nil if happened-before is not watched
+	lane     core.ID // of the first application, where these are not those at the seats
+	order    *order  // nil if happened-before is not watched
 	meter    meter
 	outs     []*core.Output // of the step being taken, and of those within it
 	depth    int            // how many steps are being told to env and watch
