@@ -30,7 +30,7 @@ func (t *Twin) Before(m, twin Machine) error {
 	a, ok := inmost(m).(interface{ algorithm() any })
 	b, same := inmost(twin).(interface{ algorithm() any })
 	if ok && same {
-		t.unlike = unlike(nil, reflect.ValueOf(a.algorithm()), reflect.ValueOf(b.algorithm()))
+		t.unlike = new(likeness).unlike(nil, reflect.ValueOf(a.algorithm()), reflect.ValueOf(b.algorithm()))
 	}
 	return nil
 }
@@ -50,9 +50,18 @@ func (t *Twin) After(self ID, in Input, m Machine, out *Output) error {
 	return fmt.Errorf("%w: %v does not do the same when its state is written out and read back: a field that changes is missing from Fields%s", ErrAlgorithm, self, guess)
 }
 
+// maxCompared is in how many places a field of two machines is compared: that
+// of a site with thousands of locks would take as long as thousands of steps.
+const maxCompared = 200
+
+// A likeness compares two machines.
+type likeness struct {
+	left int // places of a field that are still looked at
+}
+
 // unlike appends the names of the fields in which two structs differ, those of
 // embedded structs among them.
-func unlike(names []string, a, b reflect.Value) []string {
+func (l *likeness) unlike(names []string, a, b reflect.Value) []string {
 	for a.Kind() == reflect.Pointer && !a.IsNil() && !b.IsNil() {
 		a, b = a.Elem(), b.Elem()
 	}
@@ -60,10 +69,11 @@ func unlike(names []string, a, b reflect.Value) []string {
 		return names
 	}
 	for i := range a.NumField() {
+		l.left = maxCompared
 		switch f := a.Type().Field(i); {
-		case alike(a.Field(i), b.Field(i), 0):
+		case l.alike(a.Field(i), b.Field(i), 0):
 		case f.Anonymous:
-			names = unlike(names, a.Field(i), b.Field(i))
+			names = l.unlike(names, a.Field(i), b.Field(i))
 		default:
 			names = append(names, fmt.Sprintf("%q", f.Name))
 		}
@@ -78,24 +88,24 @@ const maxNested = 8
 // alike reports whether two values of one type are equal as far as one can
 // tell. Functions are, and so are machines: those within another are in its
 // bytes.
-func alike(a, b reflect.Value, depth int) bool {
-	if depth > maxNested || a.Type() == reflect.TypeFor[Machine]() {
+func (l *likeness) alike(a, b reflect.Value, depth int) bool {
+	if l.left--; l.left < 0 || depth > maxNested || a.Type() == reflect.TypeFor[Machine]() {
 		return true
 	}
 	switch a.Kind() {
 	case reflect.Func, reflect.Chan, reflect.UnsafePointer:
 		return true
 	case reflect.Slice, reflect.Array:
-		return alikeLists(a, b, depth+1)
+		return l.alikeLists(a, b, depth+1)
 	case reflect.Struct:
 		for i := range a.NumField() {
-			if !alike(a.Field(i), b.Field(i), depth+1) {
+			if !l.alike(a.Field(i), b.Field(i), depth+1) {
 				return false
 			}
 		}
 		return true
 	case reflect.Map:
-		return alikeMaps(a, b, depth+1)
+		return l.alikeMaps(a, b, depth+1)
 	case reflect.Pointer, reflect.Interface:
 		if a.IsNil() || b.IsNil() {
 			return a.IsNil() == b.IsNil()
@@ -104,29 +114,29 @@ func alike(a, b reflect.Value, depth int) bool {
 			return true
 		}
 		a, b = a.Elem(), b.Elem()
-		return a.Type() == b.Type() && alike(a, b, depth+1)
+		return a.Type() == b.Type() && l.alike(a, b, depth+1)
 	}
 	return a.Equal(b)
 }
 
-func alikeLists(a, b reflect.Value, depth int) bool {
+func (l *likeness) alikeLists(a, b reflect.Value, depth int) bool {
 	if a.Len() != b.Len() {
 		return false
 	}
-	for i := range a.Len() {
-		if !alike(a.Index(i), b.Index(i), depth) {
+	for i := 0; i < a.Len() && l.left > 0; i++ {
+		if !l.alike(a.Index(i), b.Index(i), depth) {
 			return false
 		}
 	}
 	return true
 }
 
-func alikeMaps(a, b reflect.Value, depth int) bool {
+func (l *likeness) alikeMaps(a, b reflect.Value, depth int) bool {
 	if a.Len() != b.Len() {
 		return false
 	}
 	for it := a.MapRange(); it.Next(); {
-		if other := b.MapIndex(it.Key()); !other.IsValid() || !alike(it.Value(), other, depth) {
+		if other := b.MapIndex(it.Key()); !other.IsValid() || !l.alike(it.Value(), other, depth) {
 			return false
 		}
 	}
