@@ -39,7 +39,6 @@ type transacting struct {
 	issued   int
 	standing []standing
 	largest  int // the most edges there were
-	bound    int // there are at most so many now, and one more for a request that is arriving
 	ledger   Ledger
 	progress int64          // when somebody last began or committed
 	back     *SitesPlayback // of a scenario; nil if there is none
@@ -144,7 +143,6 @@ func (t *transacting) Got(p core.ID, lock int) {
 		}
 		t.tells(trace.Enter, p, strings.Join(words, " "))
 	}
-	t.bound = len(t.procs) // any number may wait for it
 	hold := t.Hold
 	if x.job != nil && x.job.Hold != nil {
 		hold = *x.job.Hold

@@ -99,24 +99,9 @@ func RunTransactions(c Transactions) (*Ledger, error) {
 	if err := c.check(); err != nil {
 		return nil, fmt.Errorf("cannot run %s: %w", c.Method.Name, err)
 	}
-	spec, err := c.Method.Spec(c.Layout, c.Mode)
+	w, t, err := c.start()
 	if err != nil {
 		return nil, err
-	}
-	w := newWorld(kernel.Config{
-		Processes: c.Layout.Sites, Latency: c.Latency, Links: c.Links, Seed: c.Seed,
-		Adversary: len(c.Crashes) > 0, Detects: true, Names: siteNames(c.Layout), Observe: c.Observe,
-	})
-	t, err := w.transact(spec, c)
-	if err != nil {
-		return nil, err
-	}
-	w.own = t.happen
-	for p := range t.procs {
-		t.later(core.ID(p), t.procs[p].rand.Sample(c.Think))
-	}
-	for i, x := range c.Crashes {
-		w.At(x.At, script, core.None, i)
 	}
 	for w.Pending() && !t.over() {
 		t.ledger.Events++
@@ -125,6 +110,30 @@ func RunTransactions(c Transactions) (*Ledger, error) {
 		}
 	}
 	return t.finish(c.Number), nil
+}
+
+// start makes the world of a run, in which nothing has happened yet.
+func (c *Transactions) start() (*world, *transacting, error) {
+	spec, err := c.Method.Spec(c.Layout, c.Mode)
+	if err != nil {
+		return nil, nil, err
+	}
+	w := newWorld(kernel.Config{
+		Processes: c.Layout.Sites, Latency: c.Latency, Links: c.Links, Seed: c.Seed,
+		Adversary: len(c.Crashes) > 0, Detects: true, Names: siteNames(c.Layout), Observe: c.Observe,
+	})
+	t, err := w.transact(spec, *c)
+	if err != nil {
+		return nil, nil, err
+	}
+	w.own = t.happen
+	for p := range t.procs {
+		t.later(core.ID(p), t.procs[p].rand.Sample(c.Think))
+	}
+	for i, x := range c.Crashes {
+		w.At(x.At, script, core.None, i)
+	}
+	return w, t, nil
 }
 
 // over reports whether the run has come to its end.

@@ -139,3 +139,31 @@ func TestRefused(t *testing.T) {
 		}
 	}
 }
+
+// How many wait for another is counted as it changes, and is always as many as
+// there are.
+func TestEdgesAreCounted(t *testing.T) {
+	each(t, func(t *testing.T, m deadlock.Method, mode string) {
+		c := UsualTransactions()
+		c.Method, c.Mode, c.Number, c.Layout, c.Hot = m, mode, 300, deadlock.Spread(4, 12, 6), 50
+		c.Crashes = []SiteCrash{{Site: 2, At: 60 * scenario.T}}
+		most := 0
+		w, tr, err := c.start()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for w.Pending() && !tr.over() {
+			if err := w.next(); err != nil {
+				t.Fatal(err)
+			}
+			n := len(tr.graph().Edges())
+			if tr.env.Edges() != n {
+				t.Fatalf("at %s %d edges are counted, want %d", scenario.FormatTime(w.Now()), tr.env.Edges(), n)
+			}
+			most = max(most, n)
+		}
+		if most < 3 {
+			t.Errorf("at most %d edges: too few to tell", most)
+		}
+	})
+}

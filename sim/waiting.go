@@ -41,22 +41,9 @@ func (t *transacting) Arrived(p core.ID) {
 			t.back.Cycles = append(t.back.Cycles, turned(members))
 		}
 	}
-	if t.bound++; !r.ring && t.bound+1 > t.largest {
-		if t.bound = t.edges(); t.bound > t.largest {
-			r.Graph, t.largest = t.graph(), t.bound
-		}
+	if n := t.env.Edges(); !r.ring && n > t.largest {
+		r.Graph, t.largest = t.graph(), n
 	}
-}
-
-// edges counts who waits for somebody.
-func (t *transacting) edges() int {
-	n := 0
-	for p := range core.ID(len(t.procs)) {
-		if t.env.Next(p) != core.None {
-			n++
-		}
-	}
-	return n
 }
 
 // oldest returns since when the oldest deadlock stands, or -1.

@@ -13,9 +13,10 @@ func (e *Env) Took(h family.Host, _ core.ID, in core.Input, _ bool, notices []co
 	for i := range notices {
 		switch n := &notices[i]; {
 		case n.Kind == core.Heard && e.presents(h, n):
-			e.clients[n.Who].arrived, heard = e.clients[n.Who].waits, true
+			e.change(n.Who, func(c *client) { c.arrived = c.waits })
+			heard = true
 		case n.Kind == core.Doomed && e.presents(h, n):
-			e.clients[n.Who].doomed = true
+			e.change(n.Who, func(c *client) { c.doomed = true })
 		}
 	}
 	for i := range notices {
@@ -63,9 +64,11 @@ func (e *Env) granted(h family.Host, p core.ID) {
 	if other := e.holder[k]; other >= 0 && other != int32(p) {
 		h.Break(family.MutualExclusion, p, core.ID(other))
 	}
-	e.holder[k] = int32(p)
-	c.got++
-	c.waits, c.arrived, c.spared = false, false, false
+	e.change(p, func(c *client) {
+		e.holder[k] = int32(p)
+		c.got++
+		c.waits, c.arrived, c.spared = false, false, false
+	})
 	if e.watch != nil {
 		e.watch.Got(p, k)
 	}

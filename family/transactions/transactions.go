@@ -66,6 +66,7 @@ type Env struct {
 	holder  []int32 // of each lock, or -1: it follows from clients
 	aborts  bool    // somebody has aborted
 	deaths  bool    // a site has died
+	edges   edges
 }
 
 // A client is a process.
@@ -129,18 +130,19 @@ func (e *Env) Begin(family.Host, core.View) {
 // this one.
 func (e *Env) Plan(p core.ID, locks []int) { e.clients[p].program = locks }
 
-// Watch lets somebody watch.
-func (e *Env) Watch(w Watcher) { e.watch = w }
+// Watch lets somebody watch, from the beginning on.
+func (e *Env) Watch(w Watcher) { e.watch, e.edges = w, edges{queue: make([]int32, len(e.holder))} }
 
 // free takes away what a process has.
 func (e *Env) free(i core.ID) {
-	c := &e.clients[i]
-	for _, k := range c.program[:c.got] {
-		if e.holder[k] == int32(i) {
-			e.holder[k] = -1
+	e.change(i, func(c *client) {
+		for _, k := range c.program[:c.got] {
+			if e.holder[k] == int32(i) {
+				e.holder[k] = -1
+			}
 		}
-	}
-	c.got, c.waits, c.arrived, c.doomed, c.spared = 0, false, false, false, false
+		c.got, c.waits, c.arrived, c.doomed, c.spared = 0, false, false, false, false
+	})
 }
 
 // Acts implements family.Env. Everything is fair but the begin of a
