@@ -22,10 +22,10 @@ type group struct {
 	spare    []core.Machine // for Config.Paged: what states are loaded into
 	state    []byte
 	shadow   shadow
-	members  []core.ID  // the process at each seat, ascending; nil if all are, each at its own
-	seats    []core.ID  // the seat of each process, or None; nil likewise
-	env      family.Env // nil if all that there is of applications is watch
-	tagged   bool       // env marks messages and timers: it is told of every step
+	members  []core.ID // the process at each seat, ascending; nil if all are, each at its own
+	seats    []core.ID // the seat of each process, or None; nil likewise
+	env      family.Env
+	tagged   bool // env marks messages and timers: it is told of every step
 	watch    observer
 	lane     core.ID // of the first application, where these are not those at the seats
 	order    *order  // nil if happened-before is not watched
@@ -148,9 +148,7 @@ func (g *group) tell(seat core.ID, in *core.Input, out *core.Output) {
 	if !g.tagged {
 		g.flush()
 	}
-	if g.env != nil {
-		g.env.Took(g, seat, *in, out.Entered, out.Notices)
-	}
+	g.env.Took(g, seat, *in, out.Entered, out.Notices)
 	g.flush()
 	g.watch.took(seat, *in, out)
 	g.report()

@@ -82,25 +82,19 @@ func (g *group) may(a *scenario.Action) error {
 // crashed and returned tell the environment, and then who watches, who has died
 // or is back.
 func (g *group) crashed(seat core.ID) {
-	if g.env != nil {
-		g.env.Crashed(g, seat)
-	}
+	g.env.Crashed(g, seat)
 	g.watch.crashed(seat)
 }
 
 func (g *group) returned(seat core.ID) {
-	if g.env != nil {
-		g.env.Returned(g, seat)
-	}
+	g.env.Returned(g, seat)
 	g.watch.returned(seat)
 }
 
 // trusted tells the environment who is about to be told that another one is
 // back.
 func (g *group) trusted(seat, other core.ID) {
-	if g.env != nil {
-		g.env.Trusted(g, seat, other)
-	}
+	g.env.Trusted(g, seat, other)
 }
 
 // ended judges a world in which nothing need happen any more.

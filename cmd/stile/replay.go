@@ -13,6 +13,7 @@ import (
 	"github.com/stile-lock/stile/deadlock"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/trace"
 )
 
 // maxScenario is how large a scenario file may be, in bytes.
@@ -78,13 +79,18 @@ func readScenario(path string) (*scenario.Scenario, error) {
 	return scenario.Parse(path, string(text))
 }
 
-// specOf makes the algorithm of a scenario.
+// specOf makes the algorithm of a scenario, or the method if there are sites.
 func specOf(sc *scenario.Scenario) (core.Spec, error) {
 	spec, err := catalog.Make(sc.Algorithm, sc.Options)
-	if err == nil {
+	_, noMethod := deadlock.Find(sc.Algorithm)
+	switch {
+	case sc.Transacts() && err == nil:
+		err = fmt.Errorf("%s is no method against deadlocks, but there are sites: remove the lines that say site, or choose a method such as wait-die", sc.Algorithm)
+	case sc.Transacts():
+		return sim.SiteSpec(sc)
+	case err == nil:
 		return spec, nil
-	}
-	if _, method := deadlock.Find(sc.Algorithm); method == nil {
+	case noMethod == nil:
 		err = fmt.Errorf("%s is a method against deadlocks, and its transactions run at sites: say where processes and locks are, by lines such as site 1 P1 L1", sc.Algorithm)
 	}
 	return core.Spec{}, fmt.Errorf("%s: %w", sc.File, err)
@@ -92,47 +98,58 @@ func specOf(sc *scenario.Scenario) (core.Spec, error) {
 
 func (f *replayFlags) run(path string, stdout io.Writer) error {
 	sc, err := readScenario(path)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case sc.Transacts():
-		return f.runSites(sc, stdout)
-	case f.graph != "":
+	}
+	if f.graph != "" && !sc.Transacts() {
 		return fmt.Errorf("--graph %q: %s has no sites, so nobody waits for a lock of another: leave --graph out, or draw the run with --svg", f.graph, path)
 	}
 	spec, err := specOf(sc)
 	if err != nil {
 		return err
 	}
-	title := sc.Title
-	if title == "" {
-		title = spec.Title
-	}
-	rec := newRecorder(sc.Processes, title, spec.Name, spec.Kinds)
-	if sc.Steps {
-		rec.Unit = 1
-	}
-	outputs, err := rec.outputs(f.svg, "")
-	if err != nil {
+	var back *sim.Playback
+	outputs := f.outputs(sc, &back)
+	if err := checkAll(outputs); err != nil {
 		return err
 	}
-	back, err := sim.Replay(spec, sc, sim.ReplayOptions{Until: f.until})
-	if err != nil {
+	if back, err = sim.Replay(spec, sc, sim.ReplayOptions{Until: f.until}); err != nil {
 		return err
 	}
-	rec.Events = back.Events
 	if err := writeAll(outputs); err != nil {
 		return err
 	}
-	if f.json {
+	switch {
+	case f.json && sc.Transacts():
+		err = writeJSON(stdout, newSitesReport(sc, back))
+	case f.json:
 		err = writeJSON(stdout, newReplayReport(sc, spec, back))
-	} else {
-		err = printReplay(stdout, rec, sc, back)
+	case sc.Transacts():
+		err = printSites(stdout, sc, back)
+	default:
+		err = printReplay(stdout, sc, back)
 	}
 	if err != nil {
 		return err
 	}
 	return differences(back.Differences)
+}
+
+// outputs returns the pictures that were asked for, of a run that will have
+// been made by then.
+func (f *replayFlags) outputs(sc *scenario.Scenario, back **sim.Playback) []output {
+	var all []output
+	if f.svg != "" {
+		all = append(all, output{"svg", f.svg, func() ([]byte, error) {
+			return []byte((*back).Trace().SVG(trace.SVGOptions{})), nil
+		}})
+	}
+	if f.graph != "" {
+		all = append(all, output{"graph", f.graph, func() ([]byte, error) {
+			return []byte(sim.Graph(&(*back).Sites.Run, (*back).Sites.Ledger, sc.Title)), nil
+		}})
+	}
+	return all
 }
 
 // differences is the error of a run that was not as expected, or nil.

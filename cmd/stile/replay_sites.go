@@ -6,54 +6,11 @@ import (
 	"io"
 	"strings"
 
-	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/deadlock"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
-	"github.com/stile-lock/stile/trace"
 )
-
-// runSites replays a scenario with sites: transactions and deadlocks.
-func (f *replayFlags) runSites(sc *scenario.Scenario, stdout io.Writer) error {
-	if _, err := catalog.Make(sc.Algorithm, core.Options{}); err == nil {
-		return fmt.Errorf("%s: %s is no method against deadlocks, but there are sites: remove the lines that say site, or choose a method such as wait-die", sc.File, sc.Algorithm)
-	}
-	spec, err := sim.SiteSpec(sc)
-	if err != nil {
-		return err
-	}
-	var b *sim.Playback
-	var outputs []output
-	if f.svg != "" {
-		outputs = append(outputs, output{"svg", f.svg, func() ([]byte, error) {
-			return []byte(b.Trace().SVG(trace.SVGOptions{})), nil
-		}})
-	}
-	if f.graph != "" {
-		outputs = append(outputs, output{"graph", f.graph, func() ([]byte, error) {
-			return []byte(sim.Graph(&b.Sites.Run, b.Sites.Ledger, sc.Title)), nil
-		}})
-	}
-	if err := checkAll(outputs); err != nil {
-		return err
-	}
-	if b, err = sim.Replay(spec, sc, sim.ReplayOptions{Until: f.until}); err != nil {
-		return err
-	}
-	if err := writeAll(outputs); err != nil {
-		return err
-	}
-	if f.json {
-		err = writeJSON(stdout, newSitesReport(sc, b))
-	} else {
-		err = printSites(stdout, sc, b)
-	}
-	if err != nil {
-		return err
-	}
-	return differences(b.Differences)
-}
 
 // printSites shows a scenario with sites that was run: the story, who waited
 // for whom, who committed and who aborted, and whether it came out as expected.

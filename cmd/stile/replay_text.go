@@ -15,9 +15,9 @@ import (
 
 // printReplay shows a scenario that was run: the diagram, who entered when,
 // and whether it came out as expected.
-func printReplay(w io.Writer, rec *recorder, sc *scenario.Scenario, b *sim.Playback) error {
+func printReplay(w io.Writer, sc *scenario.Scenario, b *sim.Playback) error {
 	p := &page{w: w}
-	p.line("%s", strings.TrimRight(rec.Text(trace.TextOptions{Width: width}), "\n"))
+	p.line("%s", strings.TrimRight(b.Trace().Text(trace.TextOptions{Width: width}), "\n"))
 	p.line("")
 	label, words := "entries", entries(sc, b)
 	if lead := leaders(b.Events); len(b.Entries) == 0 && lead != "" {
