@@ -266,21 +266,23 @@ func (r *run) fromStarts(name string, all *Report) Property {
 	for _, q := range all.Properties {
 		switch q.Verdict {
 		case Unfinished:
-			open = append(open, fmt.Sprintf("%s (%s)", q.Name, q.Note))
+			if open = append(open, fmt.Sprintf("%s (%s)", q.Name, q.Note)); r.foundInSteps(q.Name) {
+				return Property{Name: name, Verdict: Unfinished, Note: q.Note}
+			}
 		case Holds, HoldsBounded:
 			proved = append(proved, q.Name)
 		}
 	}
-	switch {
-	case len(proved) == 0:
-		p.Verdict, p.Note = Unfinished, strings.Join(open, ", ")
-		if len(open) > 0 {
-			p.Note = all.Properties[0].Note
-		}
-	case len(open) > 0:
+	if len(open) > 0 {
 		p.Note = strings.TrimPrefix(p.Note+"; "+strings.Join(proved, ", ")+"; not "+strings.Join(open, ", "), "; ")
 	}
 	return p
+}
+
+// foundInSteps reports whether a property is found in states and steps: without
+// that nothing is known.
+func (r *run) foundInSteps(name string) bool {
+	return slices.ContainsFunc(r.Family.Properties, func(p family.Property) bool { return p.Name == name && p.Found == family.InSteps })
 }
 
 // AnyStart returns every view of n processes: any holder, inside or not.
