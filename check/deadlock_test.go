@@ -8,6 +8,8 @@ import (
 
 	"github.com/stile-lock/stile/deadlock"
 	"github.com/stile-lock/stile/family/transactions"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/sim"
 )
 
 // TestDeadlockMethods: every order of events, for every method. Each of some
@@ -111,9 +113,7 @@ func TestDeadlockMethods(t *testing.T) {
 				switch p.Verdict {
 				case Violated:
 					violated = append(violated, p.Name)
-					if len(p.Trace) == 0 {
-						t.Errorf("%s %s: %s is violated, but nobody says how", c.name, c.mode, p.Name)
-					}
+					replays(t, &p)
 				case Unfinished:
 					t.Errorf("%s %s: %s is unfinished", c.name, c.mode, p.Name)
 				}
@@ -125,6 +125,70 @@ func TestDeadlockMethods(t *testing.T) {
 	}
 }
 
+// replays makes sure that a counterexample, written down and read again, shows
+// in the simulator what is violated, and nothing that is not expected.
+func replays(t *testing.T, p *Property) {
+	t.Helper()
+	text := scenario.Format(p.Counterexample)
+	sc, err := scenario.Parse("", text)
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	spec, err := sim.SiteSpec(sc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := sim.Replay(spec, sc, sim.ReplayOptions{})
+	if err != nil || len(b.Differences) > 0 {
+		t.Fatalf("%v, differences %v, in\n%s", err, b.Differences, text)
+	}
+	s := b.Sites
+	seen := map[string]bool{
+		Deadlock:    len(s.Cycles) > 0 || len(s.Stuck) > 0,
+		Starvation:  len(s.Stuck) > 0 || len(s.Aborts) > 0 && p.Loop < len(p.Trace),
+		FalseReport: len(s.False) > 0,
+		OneVictim:   s.Ledger.WrongVictims+s.Ledger.Phantoms > 0,
+	}
+	if !seen[p.Name] {
+		t.Errorf("%s is not seen in\n%s", p.Name, text)
+	}
+	for _, want := range []string{"site 1", "asks for L"} {
+		if story := p.Story(0); strings.Count(story, want) < 2 { // in words, and drawn
+			t.Errorf("the story of %s does not say %q:\n%s", p.Name, want, story)
+		}
+	}
+}
+
+// TestUnconfirmed: what the simulator does not see is not violated, even if the
+// checker says so.
+func TestUnconfirmed(t *testing.T) {
+	r := mustRun(t, transacts(t, transactions.Dinner(deadlock.None(), "", 2, 2), 1))
+	whole := *r.Find(Deadlock).Counterexample
+	for _, c := range []struct {
+		expect scenario.Expectation
+		cut    int // actions left out at the end
+		says   string
+	}{
+		{scenario.Expectation{Kind: scenario.Cycle}, 0, ""},
+		{scenario.Expectation{Kind: scenario.Cycle}, 1, "there is no cycle"},
+		{scenario.Expectation{Kind: scenario.Stuck}, 0, ""},
+		{scenario.Expectation{Kind: scenario.Stuck}, 1, "nobody is stuck"},
+		{scenario.Expectation{Kind: scenario.FalseCycle}, 0, "no deadlock is reported that never was"},
+		{scenario.Expectation{Kind: scenario.Aborts}, 0, "nobody is told to abort who should not be"},
+		{scenario.Expectation{Kind: scenario.PhaseIs, Proc: 1}, 0, ""},
+		{scenario.Expectation{Kind: scenario.PhaseIs, Proc: 1}, 4, "P2 runs no transaction at the end"},
+		{scenario.Expectation{Kind: scenario.Violated, Name: scenario.MutualExclusion}, 0, "wanted violation mutual-exclusion, got none"},
+	} {
+		sc := whole
+		sc.Actions, sc.Expect = sc.Actions[:len(sc.Actions)-c.cut], []scenario.Expectation{c.expect}
+		p := Property{Verdict: Violated, Counterexample: &sc, spec: r.Find(Deadlock).spec}
+		p.confirm()
+		if (p.Verdict == Violated) != (c.says == "") || !strings.Contains(p.Note, c.says) {
+			t.Errorf("%s without %d actions: %s, %s; want %q", c.expect.What(), c.cut, p.Verdict, p.Note, c.says)
+		}
+	}
+}
+
 // TestFalseCycle: with three sites that send their graphs on every change, too,
 // the coordinator can see a cycle that never was.
 func TestFalseCycle(t *testing.T) {
@@ -133,8 +197,9 @@ func TestFalseCycle(t *testing.T) {
 	r := mustRun(t, c)
 	p := r.Find(FalseReport)
 	if p.Verdict != Violated || !strings.Contains(p.Trace[len(p.Trace)-1], "aborts: P1->P2->P3->P1") {
-		t.Errorf("false-report %s: %v, want a false cycle of three", p.Verdict, p.Trace)
+		t.Fatalf("false-report %s: %v, want a false cycle of three", p.Verdict, p.Trace)
 	}
+	replays(t, p)
 }
 
 // TestPriorityStarves: the story of a process of low rank that is preempted

@@ -139,14 +139,23 @@ func (r *run) asked() string {
 
 // expectation returns what a scenario expects that shows a property broken.
 func expectation(m *group.Model, bit explore.Broken) []scenario.Expectation {
+	if m.Sites {
+		return siteExpectation(m, bit)
+	}
 	for _, e := range [...]struct{ property, name string }{
 		{MutualExclusion, scenario.MutualExclusion}, {Order, scenario.Order}, {Deadlock, scenario.LostRequest}, {OneLeader, scenario.OneLeader},
 	} {
-		if m.Bit(e.property) == bit && !m.Sites {
+		if m.Bit(e.property) == bit {
 			return []scenario.Expectation{{Kind: scenario.Violated, Name: e.name}}
 		}
 	}
 	return nil
+}
+
+// isStandstill reports whether somebody is expected to wait when nothing need
+// happen any more.
+func isStandstill(e scenario.Expectation) bool {
+	return e.Kind == scenario.Stuck || e.Kind == scenario.Violated && e.Name == scenario.LostRequest
 }
 
 func title(algorithm string, nodes int, property string) string {
@@ -166,6 +175,9 @@ func (r *run) tell(p *Property, m *group.Model, start int, steps []group.Step, l
 	sc.Holder, sc.Busy, sc.Steps = v.Holder, v.Busy, true
 	sc.Title = title(r.Spec.Name, r.Nodes, p.Name)
 	sc.Expect = expect
+	if r.Family.Scene != nil {
+		r.Family.Scene(&sc)
+	}
 	sc.Seed = 1 // chance has no say, and so it need not be mentioned
 	p.Trace = nil
 	for i, s := range steps {
@@ -190,20 +202,14 @@ func (r *run) tell(p *Property, m *group.Model, start int, steps []group.Step, l
 		p.Trace = append(p.Trace, s.Actions[0].String())
 	}
 	// What is still under way to the dead has to be lost before all is quiet.
-	if r.Crashes > 0 && slices.ContainsFunc(expect, func(e scenario.Expectation) bool { return e.Name == scenario.LostRequest }) {
+	dead := func(a scenario.Action) bool { return a.Kind == scenario.CrashSite }
+	if r.Crashes > 0 && slices.ContainsFunc(expect, isStandstill) && (!m.Sites || slices.ContainsFunc(sc.Actions, dead)) {
 		a := scenario.Action{Kind: scenario.DeliverAll}
 		sc.Actions, p.Trace = append(sc.Actions, a), append(p.Trace, a.String())
 	}
-	p.spec = r.Spec
-	if confirmable(r.Family) {
-		p.Counterexample = &sc
-		p.confirm()
-	}
+	p.spec, p.Counterexample = r.Spec, &sc
+	p.confirm()
 }
-
-// confirmable reports whether the simulator can replay counterexamples of a
-// family.
-func confirmable(f *family.Family) bool { return f.Sites == 0 }
 
 // waits reports that an application waits for ever.
 func (r *run) waits(p *Property, m *group.Model, g *explore.Graph, loop []uint32, who core.ID) error {

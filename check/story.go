@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 	"github.com/stile-lock/stile/trace"
@@ -31,6 +32,12 @@ func (p *Property) confirm() {
 		return
 	}
 	sc := p.Counterexample
+	if back.Sites != nil {
+		if back, err = p.witness(back); err != nil {
+			p.Verdict, p.Note = Unfinished, "the simulator does not agree: "+err.Error()
+			return
+		}
+	}
 	for _, v := range back.Violations {
 		expected := slices.ContainsFunc(sc.Expect, func(e scenario.Expectation) bool {
 			return e.Kind == scenario.Violated && e.Name == v.Property
@@ -59,17 +66,34 @@ func (p *Property) Story(width int) string {
 			fmt.Fprintf(&b, "%5d  %s\n", i+1, line)
 		}
 	default:
-		b.WriteString(back.Trace().Tale(trace.TextOptions{Width: width}) + standstill(back))
+		b.WriteString(words(back, width) + standstill(back))
 	}
 	if (p.Name == Starvation || p.Name == Convergence || p.Name == Bypass) && p.Loop < len(p.Trace) {
 		fmt.Fprintf(&b, "\nAll from step %d on can be repeated for ever.\n", p.Loop+1)
 	}
 	if back != nil {
-		t := back.Trace()
-		t.Title = ""
-		b.WriteString("\n" + t.Text(trace.TextOptions{Width: width}))
+		b.WriteString("\n" + diagram(back).Text(trace.TextOptions{Width: width}))
 	}
 	return b.String()
+}
+
+// words tells what happened: among sites by what is said there.
+func words(b *sim.Playback, width int) string {
+	if b.Sites != nil {
+		return sim.Story(b.Sites.Run.Layout, b.Trace())
+	}
+	return b.Trace().Tale(trace.TextOptions{Width: width})
+}
+
+// diagram returns what is drawn: among sites not what is said of processes,
+// which have lanes of their own.
+func diagram(b *sim.Playback) *trace.Trace {
+	t := b.Trace()
+	t.Title = ""
+	if b.Sites != nil {
+		t.Events = slices.DeleteFunc(slices.Clone(t.Events), func(e trace.Event) bool { return e.Kind == trace.Note && e.Proc != core.None })
+	}
+	return t
 }
 
 // standstill says who waits for ever, if nothing can happen any more.

@@ -72,6 +72,10 @@ type Env interface {
 	// Acts calls yield with everything that applications may do now. It reports
 	// whether one of these is to be done before anything else happens.
 	Acts(h Host, yield func(a Act)) (first bool)
+	// May reports why an application cannot do something now, in words that
+	// follow its name, or nil. Only what the application itself does is asked
+	// about, not whether it is alive.
+	May(a Act) error
 	// Do lets an application do something that it may do.
 	Do(h Host, a Act)
 	// Action returns an act that may be done now as a line of a scenario.

@@ -6,6 +6,8 @@ import "github.com/stile-lock/stile/scenario"
 // found in the whole of what can happen.
 const (
 	MutualExclusion = scenario.MutualExclusion // never two inside; never two holders of one lock
+	UnaskedEntry    = "unasked-entry"          // who enters has asked, and is not inside already
+	LostRequest     = scenario.LostRequest     // who asks gets in before the run is over
 	Deadlock        = "deadlock"               // somebody waits and nothing can happen
 	Starvation      = "starvation"             // a fair run in which somebody waits for ever
 	Order           = scenario.Order           // ME3, causality through the algorithm's messages

@@ -1,6 +1,9 @@
 package family
 
-import "github.com/stile-lock/stile/core"
+import (
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/scenario"
+)
 
 // A Family is a family of algorithms as a value: its environments, and what
 // they are judged by.
@@ -18,6 +21,9 @@ type Family struct {
 	// Born is what machines are born with; nil means that the first process has
 	// the lock and is not inside.
 	Born func(n int) core.View
+	// Scene puts into the head of a scenario what there is besides processes;
+	// nil means nothing.
+	Scene func(sc *scenario.Scenario)
 	// Bounded says up to which bound something was proved, or that there was
 	// none if each process may ask any number of times, which is 0.
 	Bounded func(requests int) string

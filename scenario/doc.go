@@ -131,7 +131,8 @@
 //
 // A transaction takes locks one after the other, has them all to its end, and
 // commits. One that is told to abort starts again, until it commits. Where the
-// method is ordered, it takes them in ascending order whatever the line says.
+// method is ordered, it takes them in ascending order whatever the line says,
+// but for steps.
 //
 //	at 0.2 P2 takes L3 L1         # or as soon as its transaction before has committed
 //	at 0.2 P2 takes L3 L1 for 5   # stays for 5 after each lock
@@ -157,6 +158,7 @@
 //	expect false cycle P1 P2 P3   # was reported, but never was
 //	expect no false cycle         # what is expected if nothing is said about them
 //	expect stuck P1 P2            # who never ends; if nothing is said, none
+//	expect violation mutual-exclusion        # a lock has two holders; if nothing is said, none has
 //	expect P1 waits for P5        # for a lock that P5 has, at the end; also waits, and idle
 //	expect at 4 P1 waits for P5   # when everything of time 4 has happened; in steps: where the line stands
 package scenario

@@ -112,6 +112,7 @@ expect deadlocks 1
 expect cycle P1 P5 P2
 expect false cycle P1 P2
 expect no false cycle
+expect violation mutual-exclusion
 expect messages 12
 expect messages PATH 2
 expect P1 waits
@@ -318,6 +319,7 @@ func TestErrors(t *testing.T) {
 		{sites + "expect P1 commits", "5:18: the line ends here: want at and the time"},
 		{sites + "expect at 3 P1 aborts at 4", "want waits, waits for another"},
 		{sites + "expect no deadlock", "5:11: found \"deadlock\": want false cycle"},
+		{sites + "expect violation order", "5:18: found \"order\": want mutual-exclusion"},
 		{sites + "expect cycle none", "want a process such as P2"},
 		{sites + "site 1 P3", "5:6: site 1 was said before, on line 3"},
 		{"processes 2\nsite 1 P1 L1", "2:1: P2 is at no site"},

@@ -236,6 +236,16 @@ func (p *parser) siteOrder(first word, a *Action) {
 // transacting are the words that an expectation of transactions may begin with.
 var transacting = [...]string{"commits", "aborts", "stuck", "deadlocks", "cycle", "false"}
 
+// violation reads which property transactions break: of those that have a name
+// there is one.
+func (p *parser) violation(e *Expectation) {
+	e.Kind = Violated
+	w := p.take()
+	if e.Name = w.text; e.Name != MutualExclusion {
+		p.fail(w, "%s: what else goes wrong with transactions is a cycle, a false cycle or stuck", MutualExclusion)
+	}
+}
+
 // ofTransactions reads what is expected of transactions.
 func (p *parser) ofTransactions(w word, e *Expectation) {
 	list := func(kind ExpectKind, none bool, what string) {
@@ -261,6 +271,8 @@ func (p *parser) ofTransactions(w word, e *Expectation) {
 			p.fail(f, "false cycle, as in expect no false cycle")
 		}
 		p.falseCycle()
+	case "violation":
+		p.violation(e)
 	case "deadlocks":
 		e.Kind, e.N = Deadlocks, p.number(0, 1<<40)
 	default:
@@ -286,7 +298,7 @@ func (p *parser) ofProcess(w word, e *Expectation) {
 		e.When = Moment{Kind: AfterActions, Count: len(p.s.Actions)}
 	}
 	if !strings.HasPrefix(w.text, "P") {
-		words := append(slices.Clone(transacting[:]), "no", "messages", "at")
+		words := append(slices.Clone(transacting[:]), "no", "violation", "messages", "at")
 		p.fail(w, "a process such as P2, or %s, since this is about transactions%s%s", either(words...), didYouMean(w.text, words...), smallP(w.text))
 		return
 	}

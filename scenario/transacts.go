@@ -72,7 +72,7 @@ func (s *Scenario) eachFits() error {
 		}
 	}
 	for _, e := range s.Expect {
-		both := e.Kind == Messages || e.Kind == PhaseIs && e.Phase != Inside && e.When.Kind != OnEntry
+		both := e.Kind == Messages || e.Kind == Violated && e.Name == MutualExclusion || e.Kind == PhaseIs && e.Phase != Inside && e.When.Kind != OnEntry
 		if !both && (e.Kind >= Commits) != s.Transacts() {
 			return fmt.Errorf("%q: a scenario with sites expects something of transactions, and one without sites of a critical section", e)
 		}

@@ -229,7 +229,7 @@ func alibi(t *testing.T, spec core.Spec, n int, seed uint64) int {
 			for d := range core.ID(n) {
 				if on.machines[frozen].Alibi(d) {
 					excluded.Add(d)
-					if on.oracle.procs[d].phase == inside {
+					if on.env.Inside(d) {
 						t.Fatalf("%s among %d, seed %d: %v gives %v an alibi, which is inside", spec.Name, n, seed, frozen, d)
 					}
 				}
@@ -240,7 +240,7 @@ func alibi(t *testing.T, spec core.Spec, n int, seed uint64) int {
 			t.Fatal(err)
 		}
 		for d := range excluded.All() {
-			if on.oracle.procs[d].phase == inside {
+			if on.env.Inside(d) {
 				t.Fatalf("%s among %d, seed %d: %v gave %v an alibi, and it got inside", spec.Name, n, seed, frozen, d)
 			}
 		}

@@ -15,8 +15,9 @@
 // scenario of any family: what happens when, and what an adversary does, is then
 // said line by line, and what is expected is compared with what came out.
 //
-// What a run is judged by, its oracle, watches who asks, enters and leaves and
-// which messages are received. It never asks the algorithm.
+// What a run is judged by watches who asks, enters and leaves and which messages
+// are received. It never asks the algorithm. It is the environment of a family,
+// as the checker has it too: see package family.
 //
 // [sim/kernel]: https://pkg.go.dev/github.com/stile-lock/stile/sim/kernel
 package sim

@@ -152,7 +152,7 @@ func (p *poll) bury() {
 	for _, id := range p.Election.Dead {
 		if !p.w.Crashed(id) {
 			p.w.Bury(id)
-			p.crashed(id)
+			p.group.crashed(id)
 		}
 	}
 	for q := range core.ID(p.Nodes) {

@@ -4,9 +4,9 @@ import (
 	"fmt"
 
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/family"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim/kernel"
-	"github.com/stile-lock/stile/trace"
 )
 
 // A group is one instance of an algorithm: machines at seats, each at a process
@@ -20,37 +20,34 @@ type group struct {
 	birth    core.Birth
 	machines []core.Machine
 	spare    []core.Machine // for Config.Paged: what states are loaded into
-	out      core.Output
 	state    []byte
 	shadow   shadow
-	members  []core.ID // the process at each seat, ascending; nil if all are, each at its own
-	seats    []core.ID // the seat of each process, or None; nil likewise
-	apps     applications
-	tags     tagger // nil if what is under way has no tags
+	members  []core.ID  // the process at each seat, ascending; nil if all are, each at its own
+	seats    []core.ID  // the seat of each process, or None; nil likewise
+	env      family.Env // nil if all that there is of applications is watch
+	tagged   bool       // env marks messages and timers: it is told of every step
+	watch    observer
 	order    *order // nil if happened-before is not watched
 	meter    meter
+	outs     []*core.Output // of the step being taken, and of those within it
+	depth    int            // how many steps are being told to env and watch
+	unsent   *core.Output   // what the last step wants sent, until it is
+	sender   core.ID        // whose step that was
+	found    []Violation    // what is broken
+	told     int            // of these
 }
 
-// Applications are what uses a group of machines, as seen from outside.
-type applications interface {
+// An observer is what a run has beside the environment of a group: it measures,
+// and decides what applications do when their time has come. It is told after
+// the environment.
+type observer interface {
 	// took is told what the machine of a seat said in a step, if anything, when
 	// it has been done.
 	took(seat core.ID, in core.Input, out *core.Output)
 	// crashed and returned are told who has died, or is back and remembers
-	// nothing; trusted who is about to be told that another one is back.
+	// nothing.
 	crashed(seat core.ID)
 	returned(seat core.ID)
-	trusted(seat, other core.ID)
-}
-
-// A tagger marks messages and timers.
-type tagger interface {
-	// caused is told the tag of what causes the next step of a seat, and stepped
-	// what the machine said in it.
-	caused(seat core.ID, t kernel.Tag)
-	stepped(seat core.ID, in core.Input, out *core.Output)
-	// tag returns what messages and timers of the last step are marked with.
-	tag(seat core.ID) kernel.Tag
 }
 
 // add makes a group of the world, among all processes or some, given in
@@ -114,40 +111,71 @@ func (g *group) step(seat core.ID, in core.Input) {
 	if g.w.err != nil {
 		return
 	}
+	if g.unsent != nil {
+		g.flush()
+	}
 	if g.spare != nil {
 		g.turn(seat)
 	}
-	out := &g.out
-	if err := g.take(seat, in); err != nil {
+	if g.depth == len(g.outs) {
+		g.outs = append(g.outs, &core.Output{})
+	}
+	out := g.outs[g.depth]
+	if err := g.take(seat, in, out); err != nil {
 		g.w.fail(fmt.Errorf("%s: %s at %s: %w", g.spec.Name, g.w.Name(g.proc(seat)), scenario.FormatTime(g.w.Now()), err))
 		return
 	}
-	var tag kernel.Tag
-	if g.tags != nil {
-		g.tags.stepped(seat, in, out)
-		tag = g.tags.tag(seat)
+	switch {
+	case g.tagged || out.Entered || len(out.Notices) > 0:
+		g.tell(seat, in, out)
+	case len(out.Sends) > 0:
+		g.send(seat, out, 0)
 	}
-	if len(out.Sends) > 0 {
-		g.send(seat, tag)
+}
+
+// tell does what a step wants done and tells what it has come to. Where nothing
+// is marked, what is sent comes first in a trace.
+func (g *group) tell(seat core.ID, in core.Input, out *core.Output) {
+	g.depth++
+	g.unsent, g.sender = out, seat
+	if !g.tagged {
+		g.flush()
 	}
-	if !out.Entered && len(out.Notices) == 0 {
+	if g.env != nil {
+		g.env.Took(g, seat, in, out.Entered, out.Notices)
+	}
+	g.flush()
+	g.watch.took(seat, in, out)
+	g.report()
+	g.depth--
+}
+
+// flush sends what the last step wants sent, and sets its timers.
+func (g *group) flush() {
+	out, seat := g.unsent, g.sender
+	if out == nil {
 		return
 	}
-	for _, n := range out.Notices {
-		if n.Kind == core.SetTimer {
+	g.unsent = nil
+	var tag kernel.Tag
+	if g.tagged {
+		tag = kernel.Tag(g.env.Tag(seat))
+	}
+	g.send(seat, out, tag)
+	for i := range out.Notices {
+		if n := &out.Notices[i]; n.Kind == core.SetTimer {
 			g.w.SetTimer(g.proc(seat), kernel.Timer{Group: g.index, ID: n.Timer}, n.After, tag)
 		}
 	}
-	g.apps.took(seat, in, out)
 }
 
 // take lets the machine of a seat take a step, and now and then a twin of it
 // too, unless it is rebuilt from its bytes for every step anyway.
-func (g *group) take(seat core.ID, in core.Input) error {
+func (g *group) take(seat core.ID, in core.Input, out *core.Output) error {
 	if g.shadow.taken++; g.shadow.taken > g.shadow.next && g.spare == nil {
-		return g.takeTwice(seat, in)
+		return g.takeTwice(seat, in, out)
 	}
-	return g.machines[seat].Step(in, &g.out)
+	return g.machines[seat].Step(in, out)
 }
 
 // turn rebuilds the machine of a seat from its bytes.
@@ -162,11 +190,11 @@ func (g *group) turn(seat core.ID) {
 
 // send puts what the last step sent on its way. The parts of a multicast share
 // one slot.
-func (g *group) send(seat core.ID, tag kernel.Tag) {
+func (g *group) send(seat core.ID, out *core.Output, tag kernel.Tag) {
 	w, from := g.w, g.proc(seat)
-	sends := g.out.Sends
+	sends := out.Sends
 	for first := 0; first < len(sends); {
-		b := g.out.Bytes(first)
+		b := out.Bytes(first)
 		slot := w.Keep(b, g.index, tag)
 		if g.order != nil {
 			g.order.sent(seat, slot)
@@ -195,16 +223,8 @@ func (g *group) receive(from, to core.ID, slot int32, m *kernel.Slot) {
 	if g.order != nil {
 		g.order.received(seat, slot)
 	}
-	if g.tags != nil {
-		g.tags.caused(seat, m.Tag)
+	if g.tagged {
+		g.env.Caused(seat, family.Tag(m.Tag))
 	}
 	g.step(seat, core.Input{Kind: core.Receive, From: g.seat(from), Bytes: m.Bytes})
-}
-
-// note tells of something that happened at a seat, with another if there is
-// one.
-func (g *group) note(kind trace.Kind, seat, other core.ID, name string) {
-	if g.w.Observed() {
-		g.w.Note(trace.Event{Kind: kind, Proc: g.proc(seat), Peer: g.proc(other), Name: name, Section: g.section})
-	}
 }

@@ -4,85 +4,108 @@ import (
 	"slices"
 
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/family"
+	"github.com/stile-lock/stile/family/locks"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/trace"
 )
 
-// Locks are the applications of mutual exclusion: they ask, are inside, and
-// leave.
-type locks struct {
+// A lock is a group whose applications want into a critical section. Who waits,
+// who is inside and what is broken is said by package locks, in the checker too;
+// what is measured only in long runs, and the order of requests among any
+// number of processes, is kept here.
+type lock struct {
 	*group
-	oracle  *oracle
-	unasked core.Set // who is inside without having asked
+	env    *locks.Env
+	visits []visit
+	asks   int // requests so far
+	passed bypass
 
 	// What the run does when a seat has entered, or was denied.
 	onEnter func(seat core.ID)
 	onDeny  func(seat core.ID)
 }
 
+// A visit is what an application does, seen by who counts requests.
+type visit struct {
+	ask   int  // the number of its request, while it waits
+	asked bool // it is inside, and has asked
+}
+
 // lock makes a group of the world whose applications want into a critical
 // section, which has a name if there are several.
-func (w *world) lock(spec core.Spec, view core.View, section scenario.Section) (*locks, error) {
+func (w *world) lock(spec core.Spec, view core.View, section scenario.Section) (*lock, error) {
 	g, err := w.add(spec, view, section.Members)
 	if err != nil {
 		return nil, err
 	}
 	g.section = section.Name
-	l := &locks{group: g, oracle: newOracle(view.N)}
-	g.apps = l
+	env, err := locks.New(locks.Config{Nodes: view.N, Stuck: family.LostRequest})
+	if err != nil {
+		return nil, err
+	}
+	l := &lock{group: g, env: env, visits: make([]visit, view.N), passed: newBypass(view.N)}
+	g.env, g.watch = env, l
 	if spec.Theory.ME3 {
 		l.watchOrder()
 	}
+	env.Begin(g, view)
 	if view.Busy {
-		l.oracle.asked(view.Holder)
-		l.oracle.entered(view.Holder, 0)
-		if l.order != nil {
-			l.order.asked(view.Holder)
-			l.order.enter(view.Holder)
-		}
+		l.asked(view.Holder)
+		l.granted(view.Holder)
 	}
 	return l, nil
 }
 
 // watchOrder lets happened-before be watched.
-func (l *locks) watchOrder() {
+func (l *lock) watchOrder() {
 	if l.order == nil {
 		l.order = newOrder(l.view.N)
 	}
 }
 
-func (l *locks) ask(seat core.ID) {
-	l.meter.asked(seat, l.w.Now(), l.oracle)
-	l.oracle.asked(seat)
+// ask lets an application ask. One that is inside without having asked goes out
+// first.
+func (l *lock) ask(seat core.ID) {
+	if l.unasked(seat) {
+		l.leave(seat)
+	}
+	waiting, in := l.env.Count()
+	l.meter.asked(seat, l.w.Now(), waiting+in == 0)
+	l.asked(seat)
+	l.env.Do(l.group, family.Act{Kind: scenario.Ask, Proc: seat})
+}
+
+// asked counts a request.
+func (l *lock) asked(seat core.ID) {
+	l.asks++
+	l.visits[seat] = visit{ask: l.asks}
 	if l.order != nil {
 		l.order.asked(seat)
 	}
-	l.note(trace.Ask, seat, 0, "")
-	if l.unasked.Has(seat) { // it goes out before it asks
-		l.unasked.Remove(seat)
-		l.step(seat, core.Input{Kind: core.Release})
+}
+
+// unasked reports whether an application is inside without having asked.
+func (l *lock) unasked(seat core.ID) bool { return l.env.Inside(seat) && !l.visits[seat].asked }
+
+func (l *lock) leave(seat core.ID) {
+	if l.visits[seat].asked {
+		waiting, _ := l.env.Count()
+		l.w.exits++
+		l.meter.left(seat, l.w.Now(), waiting)
 	}
-	l.step(seat, core.Input{Kind: core.Request})
+	l.visits[seat] = visit{}
+	l.env.Do(l.group, family.Act{Kind: scenario.Leave, Proc: seat})
 }
 
-func (l *locks) leave(seat core.ID) {
-	l.oracle.left(seat)
-	l.w.exits++
-	l.meter.left(seat, l.w.Now(), l.oracle)
-	l.note(trace.Exit, seat, 0, "")
-	l.step(seat, core.Input{Kind: core.Release})
-}
-
-func (l *locks) took(seat core.ID, _ core.Input, out *core.Output) {
+func (l *lock) took(seat core.ID, _ core.Input, out *core.Output) {
 	if out.Entered {
-		l.enter(seat)
+		l.entered(seat)
 	}
-	for _, n := range out.Notices {
-		switch n.Kind {
+	for i := range out.Notices {
+		switch n := &out.Notices[i]; n.Kind {
 		case core.Denied:
-			l.oracle.denied(seat)
 			l.forget(seat)
-			l.note(trace.Deny, seat, 0, "")
 			if l.onDeny != nil {
 				l.onDeny(seat)
 			}
@@ -94,79 +117,44 @@ func (l *locks) took(seat core.ID, _ core.Input, out *core.Output) {
 	}
 }
 
-func (l *locks) enter(seat core.ID) {
-	if l.oracle.procs[seat].phase != waiting {
-		l.broke(Violation{Property: "unasked-entry", At: l.w.Now(), Proc: seat, Other: core.None})
-		l.unasked.Add(seat)
-		return
+// entered measures an entry, and lets the run decide how long it lasts. Who
+// enters unasked leaves like anybody else, but is not counted.
+func (l *lock) entered(seat core.ID) {
+	switch v := l.visits[seat]; {
+	case v.asked:
+		return // it was inside already
+	case v.ask > 0:
+		l.w.entries++
+		l.meter.entered(seat, l.w.Now())
+		l.granted(seat)
 	}
-	before := len(l.oracle.found)
-	l.oracle.entered(seat, l.w.Now())
-	if l.order != nil {
-		if q := l.order.enter(seat); q != core.None {
-			l.oracle.violate(Violation{Property: "order", At: l.w.Now(), Proc: seat, Other: q})
-		}
-	}
-	l.w.entries++
-	l.meter.entered(seat, l.w.Now())
-	l.note(trace.Enter, seat, 0, "")
-	l.tell(before)
 	if l.onEnter != nil {
 		l.onEnter(seat)
 	}
 }
 
-func (l *locks) broke(v Violation) {
-	l.oracle.violate(v)
-	l.tell(len(l.oracle.found) - 1)
-}
-
-// tell tells of the violations from number first on.
-func (l *locks) tell(first int) {
-	for _, v := range l.oracle.found[first:] {
-		l.note(trace.Violation, v.Proc, v.Other, v.Property)
+// granted is told that the request of a seat has been granted.
+func (l *lock) granted(seat core.ID) {
+	l.passed.entered(seat, l.visits[seat].ask)
+	l.visits[seat] = visit{asked: true}
+	if l.order != nil {
+		if q := l.order.enter(seat); q != core.None {
+			l.Break(family.Order, seat, q)
+		}
 	}
 }
 
 // crashed forgets a process: its request is lost with it.
-func (l *locks) crashed(seat core.ID) {
-	switch l.oracle.procs[seat].phase {
-	case waiting:
-		l.oracle.denied(seat)
-		l.forget(seat)
-	case inside:
-		l.oracle.left(seat)
-	}
-}
+func (l *lock) crashed(seat core.ID) { l.forget(seat) }
 
-func (l *locks) forget(seat core.ID) {
-	if l.order != nil {
+func (l *lock) returned(core.ID) {}
+
+// forget drops the request of a seat.
+func (l *lock) forget(seat core.ID) {
+	if l.order != nil && l.visits[seat].ask > 0 {
 		l.order.forget(seat)
 	}
-}
-
-func (l *locks) returned(core.ID)         {}
-func (l *locks) trusted(core.ID, core.ID) {}
-
-// ended reports the requests that nobody will grant any more.
-func (l *locks) ended() {
-	before := len(l.oracle.found)
-	l.oracle.ended(l.w.Now())
-	l.tell(before)
-}
-
-// found returns what is broken, by processes.
-func (l *locks) found() []Violation {
-	all := l.oracle.found
-	if l.members == nil {
-		return all
-	}
-	all = slices.Clone(all)
-	for i := range all {
-		v := &all[i]
-		v.Proc, v.Other, v.Section = l.proc(v.Proc), l.proc(v.Other), l.section
-	}
-	return all
+	l.visits[seat] = visit{}
 }
 
 // sectionView returns the view of a section: who has the token at the start is

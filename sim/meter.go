@@ -44,10 +44,11 @@ func (m *meter) sent(from core.ID, kind uint8, parts, size int) {
 	m.load[from] += parts
 }
 
-func (m *meter) asked(p core.ID, now int64, o *oracle) {
+// asked is told who asks, and whether nobody is there.
+func (m *meter) asked(p core.ID, now int64, alone bool) {
 	m.askedAt[p] = now
 	m.alone = core.None
-	if o.nWait == 0 && o.nIn == 0 {
+	if alone {
 		m.alone = p
 	}
 }
@@ -67,12 +68,13 @@ func (m *meter) entered(p core.ID, now int64) {
 	m.pending = false
 }
 
-func (m *meter) left(p core.ID, now int64, o *oracle) {
+// left is told who leaves, and how many wait.
+func (m *meter) left(p core.ID, now int64, waiting int) {
 	m.exits++
 	m.response = append(m.response, now-m.askedAt[p])
 	m.lastExit = now
-	m.pending = o.nWait > 0
-	m.one = o.nWait == 1
+	m.pending = waiting > 0
+	m.one = waiting == 1
 }
 
 // Stats sums up a list of durations, in units of T.

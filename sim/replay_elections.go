@@ -1,8 +1,6 @@
 package sim
 
 import (
-	"fmt"
-
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim/kernel"
@@ -30,12 +28,7 @@ func (electionCast) place(a *scenario.Action) core.ID { return a.Proc }
 
 func (c electionCast) patience(int) int { return 1000 * (c.view.N + 10) }
 
-func (electionCast) may(a *scenario.Action) error {
-	if a.Kind == scenario.Leave {
-		return fmt.Errorf("%v cannot leave: in an election nobody is inside", a.Proc)
-	}
-	return nil
-}
+func (c electionCast) may(a *scenario.Action) error { return c.group.may(a) }
 
 func (c electionCast) do(a *scenario.Action) {
 	if a.Kind == scenario.Ask {

@@ -23,7 +23,7 @@ type lockCast struct {
 
 // A room is one critical section.
 type room struct {
-	*locks
+	*lock
 	stay   []uint64         // timed: the event that ends each seat's stay
 	hold   []*scenario.Dist // timed: how long each said it would stay
 	leaves []int            // timed: how many lines still let each leave
@@ -85,18 +85,10 @@ func (c *lockCast) may(a *scenario.Action) error {
 		return nil
 	}
 	r := c.room(a.Section)
-	now := r.oracle.procs[r.seat(a.Proc)].phase
-	switch {
-	case a.Kind == scenario.Ask && now != idle:
-		return fmt.Errorf("%v cannot ask: it %s", a.Proc, phaseWords(now))
-	case a.Kind == scenario.Leave && now != inside:
-		return fmt.Errorf("%v cannot leave: it %s", a.Proc, phaseWords(now))
+	if a.Kind == scenario.Ask && r.unasked(r.seat(a.Proc)) {
+		return nil // it goes out first
 	}
-	return nil
-}
-
-func phaseWords(p phase) string {
-	return [...]string{"is idle", "waits", "is inside"}[p]
+	return r.may(a)
 }
 
 func (c *lockCast) do(a *scenario.Action) {
@@ -157,7 +149,8 @@ func (c *lockCast) progress() int { return c.p.w.entries + c.p.w.exits }
 // count returns how many wait, and how many are inside.
 func (c *lockCast) count() (wait, in int) {
 	for _, r := range c.rooms {
-		wait, in = wait+r.oracle.nWait, in+r.oracle.nIn
+		waiting, inside := r.env.Count()
+		wait, in = wait+waiting, in+inside
 	}
 	return wait, in
 }
@@ -175,10 +168,10 @@ func (c *lockCast) finish(b *Playback, still, stalled bool) {
 	for _, r := range c.rooms {
 		if still && in == 0 {
 			b.Deadlock = wait > 1 && !stalled
-			r.oracle.ended(r.w.Now())
+			r.env.Ended(r.group)
 		}
-		b.MaxBypass = max(b.MaxBypass, r.oracle.passed.most)
-		b.Violations = append(b.Violations, r.found()...)
+		b.MaxBypass = max(b.MaxBypass, r.passed.most)
+		b.Violations = append(b.Violations, r.found...)
 	}
 	slices.SortStableFunc(b.Violations, func(v, w Violation) int { return cmp.Compare(v.At, w.At) })
 }
@@ -187,7 +180,7 @@ func (c *lockCast) state(j *judge, e scenario.Expectation) {
 	r := c.room(e.Section)
 	seat := r.seat(e.Proc)
 	if e.Kind == scenario.PhaseIs {
-		j.phase(e, [...]scenario.Phase{scenario.Idle, scenario.Waits, scenario.Inside}[r.oracle.procs[seat].phase])
+		j.phase(e, r.env.Phase(seat))
 		return
 	}
 	j.field(e, core.Describe(r.machines[seat], r.view.N))
@@ -211,7 +204,7 @@ func (c *lockCast) whole(j *judge, e scenario.Expectation) {
 	case scenario.Bypass:
 		n := b.MaxBypass
 		if e.Section != "" {
-			n = c.room(e.Section).oracle.passed.most
+			n = c.room(e.Section).passed.most
 		}
 		if n != e.N {
 			j.differ(e, strconv.Itoa(n))

@@ -37,12 +37,12 @@ type Theory struct {
 	Order      string      `json:"order"`
 }
 
-func newResult(c Config, l *locks) *Result {
+func newResult(c Config, l *lock) *Result {
 	m := &l.meter
 	r := &Result{
 		Algorithm: c.Spec.Name, Section: l.section, Nodes: c.Nodes, Entries: m.exits, Seed: c.Seed, Messages: m.messages,
 		Client: summarise(m.client), Sync: summarise(m.sync), SyncOne: summarise(m.syncOne), Response: summarise(m.response),
-		MaxBypass: l.oracle.passed.most, Violations: len(l.oracle.found), Found: l.found(), Members: l.members,
+		MaxBypass: l.passed.most, Violations: len(l.found), Found: l.found, Members: l.members,
 		ByKind: map[string]int{}, Load: m.load,
 		Theory: theory(c),
 	}

@@ -107,7 +107,7 @@ func (c Config) simulate(sections []scenario.Section) ([]*Result, error) {
 	var results []*Result
 	for _, l := range r.loads {
 		l.ended()
-		results = append(results, newResult(l.Config, l.locks))
+		results = append(results, newResult(l.Config, l.lock))
 	}
 	return results, nil
 }
@@ -219,7 +219,10 @@ func (r *running) run() error {
 }
 
 func (r *running) somebodyWaits() bool {
-	return slices.ContainsFunc(r.loads, func(l *workload) bool { return l.oracle.nWait > 0 })
+	return slices.ContainsFunc(r.loads, func(l *workload) bool {
+		waiting, _ := l.env.Count()
+		return waiting > 0
+	})
 }
 
 func (r *running) happen(e kernel.Event) error {
@@ -231,8 +234,7 @@ func (r *running) happen(e kernel.Event) error {
 	case ask:
 		l.request(seat)
 	case leave:
-		l.leave(seat)
-		l.left(seat)
+		l.exit(seat)
 	}
 	return r.err
 }

@@ -24,16 +24,16 @@ func (s *shadow) wait(size int) {
 }
 
 // takeTwice lets the machine of a seat take a step, and a twin of it too.
-func (g *group) takeTwice(seat core.ID, in core.Input) error {
+func (g *group) takeTwice(seat core.ID, in core.Input, out *core.Output) error {
 	m := g.machines[seat]
 	twin := &g.shadow.twin
 	if err := twin.Before(m, g.birth(seat, g.view)); err != nil {
 		return err
 	}
-	if err := m.Step(in, &g.out); err != nil {
+	if err := m.Step(in, out); err != nil {
 		return err
 	}
 	g.state = m.AppendState(g.state[:0])
 	g.shadow.wait(len(g.state))
-	return twin.After(seat, in, m, &g.out)
+	return twin.After(seat, in, m, out)
 }

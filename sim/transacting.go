@@ -2,7 +2,6 @@ package sim
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/stile-lock/stile/core"
@@ -55,7 +54,7 @@ func (w *world) transact(spec core.Spec, c Transactions) (*transacting, error) {
 		return nil, err
 	}
 	t := &transacting{group: g, Transactions: c, procs: make([]transactor, len(c.Layout.Home)), holder: make([]int, len(c.Layout.At))}
-	g.apps = t
+	g.watch = t
 	for k := range t.holder {
 		t.holder[k] = -1
 	}
@@ -168,7 +167,7 @@ func (t *transacting) abort(i int) {
 // took is told what a site says. A cycle is closed by the arrival of a request,
 // and opened when it is decided that somebody aborts: so these come first.
 func (t *transacting) took(_ core.ID, in core.Input, out *core.Output) {
-	notices := slices.Clone(out.Notices) // what follows are steps, too
+	notices := out.Notices
 	for i := range notices {
 		switch n := &notices[i]; {
 		case n.Kind == core.Heard && t.presents(n):
@@ -205,7 +204,7 @@ func (t *transacting) presents(n *core.Notice) bool {
 func (t *transacting) granted(i int) {
 	p := &t.procs[i]
 	if !p.waits {
-		t.broke("granted-unasked", i, core.None)
+		t.broke(Violation{Property: "granted-unasked", Proc: core.ID(i), Other: core.None})
 		return
 	}
 	k := p.locks[p.got]
@@ -225,7 +224,7 @@ func (t *transacting) granted(i int) {
 func (t *transacting) victim(i int, cycle []core.ID, burying bool) {
 	p := &t.procs[i]
 	if p.dead || !p.active {
-		t.broke("victim-idle", i, core.None)
+		t.broke(Violation{Property: "victim-idle", Proc: core.ID(i), Other: core.None})
 		return
 	}
 	t.told(i, cycle, burying)
@@ -260,12 +259,12 @@ func (t *transacting) crashed(d core.ID) {
 	}
 }
 
-func (t *transacting) returned(core.ID)         {}
-func (t *transacting) trusted(core.ID, core.ID) {}
+func (t *transacting) returned(core.ID) {}
 
-func (t *transacting) broke(property string, i int, other core.ID) {
-	t.ledger.Found = append(t.ledger.Found, Violation{Property: property, At: t.w.Now(), Proc: core.ID(i), Other: other})
-	t.w.Note(trace.Event{Kind: trace.Violation, Proc: t.Layout.Home[i], Peer: core.None, Name: property})
+func (t *transacting) broke(v Violation) {
+	v.At = t.w.Now()
+	t.ledger.Found = append(t.ledger.Found, v)
+	t.w.Note(trace.Event{Kind: trace.Violation, Proc: t.Layout.Home[v.Proc], Peer: core.None, Name: v.Property})
 }
 
 // lane tells what a process does: it has a lane of its own, after those of the

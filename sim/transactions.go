@@ -163,7 +163,7 @@ func (t *transacting) draw(i int) []int {
 	}
 	p.drawn++
 	locks = t.alive(locks)
-	if t.Method.Sorted {
+	if t.Method.Sorted && !t.w.Steps() {
 		slices.Sort(locks)
 	}
 	return locks

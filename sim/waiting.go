@@ -5,6 +5,7 @@ import (
 
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/scenario"
 )
 
 // Who waits for whom is known from what processes do and are told.
@@ -91,7 +92,7 @@ func (t *transacting) edges() int {
 // gave: a process has got a lock.
 func (t *transacting) gave(i, k int) {
 	if h := t.holder[k]; h >= 0 && h != i {
-		t.broke("two-holders", i, core.ID(h))
+		t.broke(Violation{Property: scenario.MutualExclusion, Proc: core.ID(i), Other: core.ID(h), Section: deadlock.LockName(k)})
 	}
 	t.holder[k] = i
 	t.bound = len(t.procs) // any number may wait for it

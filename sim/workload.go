@@ -8,7 +8,7 @@ import (
 // A workload decides who asks when, and for how long.
 type workload struct {
 	Config
-	*locks
+	*lock
 	total  int
 	issued int
 	asks   core.Set
@@ -20,8 +20,8 @@ type workload struct {
 // sectionStreams is how many streams of random numbers a section has.
 const sectionStreams = 1 << 40
 
-func newWorkload(c Config, on *locks) *workload {
-	l := &workload{Config: c, locks: on, total: c.Entries}
+func newWorkload(c Config, on *lock) *workload {
+	l := &workload{Config: c, lock: on, total: c.Entries}
 	if l.Requesters == nil {
 		for p := range core.ID(c.Nodes) {
 			l.Requesters = append(l.Requesters, p)
@@ -69,9 +69,14 @@ func (l *workload) request(p core.ID) {
 	}
 }
 
-// left lets p think and ask again, if it is one of those who ask.
-func (l *workload) left(p core.ID) {
-	if l.issued < l.total && l.asks.Has(p) && (l.Quota < 1 || l.made[p] < l.Quota) {
+// exit lets p leave, if it has not left by itself, and then think and ask again
+// if it had asked and is one of those who do.
+func (l *workload) exit(p core.ID) {
+	asked := l.visits[p].asked
+	if l.env.Inside(p) {
+		l.leave(p)
+	}
+	if asked && l.issued < l.total && l.asks.Has(p) && (l.Quota < 1 || l.made[p] < l.Quota) {
 		l.at(ask, p, l.think(p))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/family"
 	"github.com/stile-lock/stile/sim/kernel"
 	"github.com/stile-lock/stile/trace"
 )
@@ -59,8 +60,8 @@ func (w *world) Deliver(from, to core.ID, slot int32) error {
 func (w *world) Expired(p core.ID, t kernel.Timer, tag kernel.Tag) error {
 	g := w.groups[t.Group]
 	seat := g.seat(p)
-	if g.tags != nil {
-		g.tags.caused(seat, tag)
+	if g.tagged {
+		g.env.Caused(seat, family.Tag(tag))
 	}
 	g.step(seat, core.Input{Kind: core.Expire, Timer: t.ID})
 	return w.err
@@ -121,14 +122,14 @@ func (w *world) start(p core.ID) error {
 
 func (w *world) crash(p core.ID) {
 	w.Kernel.Crash(p)
-	w.of(p, func(g *group, seat core.ID) { g.apps.crashed(seat) })
+	w.of(p, func(g *group, seat core.ID) { g.crashed(seat) })
 }
 
 // restart seats a new process that remembers nothing.
 func (w *world) restart(p core.ID) error {
 	w.of(p, func(g *group, seat core.ID) { g.rebirth(seat) })
 	w.Restart(p)
-	w.of(p, func(g *group, seat core.ID) { g.apps.returned(seat) })
+	w.of(p, func(g *group, seat core.ID) { g.returned(seat) })
 	return w.start(p)
 }
 
@@ -143,7 +144,7 @@ func (w *world) suspect(p, peer core.ID) {
 // trust tells a process that another one is back.
 func (w *world) trust(p, peer core.ID) {
 	w.pair(p, peer, func(g *group, seat, other core.ID) {
-		g.apps.trusted(seat, other)
+		g.trusted(seat, other)
 		g.step(seat, core.Input{Kind: core.Trust, From: other})
 	})
 }

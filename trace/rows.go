@@ -52,19 +52,19 @@ func (t *Trace) phrases(r row, fields bool) []string {
 	var ps []string
 	for i := r.lo; i < r.hi; {
 		e := &t.Events[i]
-		subject := e.Proc.String() + " "
+		subject := t.laneName(e.Proc) + " "
 		next := i + 1
 		var s string
 		switch e.Kind {
 		case Receive:
-			s = subject + "← " + e.Peer.String() + " " + e.label(fields)
+			s = subject + "← " + t.laneName(e.Peer) + " " + e.label(fields)
 		case Drop:
-			s = subject + "→ " + e.Peer.String() + " " + e.label(fields) + " LOST"
+			s = subject + "→ " + t.laneName(e.Peer) + " " + e.label(fields) + " LOST"
 		case Send, Duplicate:
 			s, next = t.sending(r, i, fields)
 			s = subject + s
 		default:
-			s = strings.TrimSuffix(e.Sentence(), ".")
+			s = strings.TrimSuffix(t.sentence(e), ".")
 		}
 		if i > r.lo {
 			s = strings.TrimPrefix(s, subject)
@@ -78,7 +78,7 @@ func (t *Trace) phrases(r row, fields bool) []string {
 // sending tells what is sent from event i on, and returns where that ends.
 func (t *Trace) sending(r row, i int, fields bool) (phrase string, next int) {
 	e := &t.Events[i]
-	phrase = e.label(fields) + " → " + e.Peer.String()
+	phrase = e.label(fields) + " → " + t.laneName(e.Peer)
 	if e.Kind == Duplicate {
 		next = i + 1
 		if next < r.hi && t.Events[next].Kind == Send && t.Events[next].Msg == e.Msg {
@@ -109,7 +109,7 @@ func (t *Trace) receivers(i, j int) string {
 	}
 	var names []string
 	for ; i < j; i++ {
-		names = append(names, t.Events[i].Peer.String())
+		names = append(names, t.laneName(t.Events[i].Peer))
 	}
 	return strings.Join(names, " ")
 }

@@ -103,6 +103,9 @@ func (w *textWriter) measure() {
 	} else if w.t.N <= 6 {
 		w.pitch = 5
 	}
+	for _, name := range w.t.Names {
+		w.pitch = max(w.pitch, utf8.RuneCountInString(clean(name))+1)
+	}
 }
 
 // when writes a time, all with the same number of decimals.
@@ -131,7 +134,7 @@ func (w *textWriter) header() {
 	fmt.Fprintf(&b, "%*s", w.time-2, unit)
 	b.WriteString("  ")
 	for p := range core.ID(w.t.N) {
-		fmt.Fprintf(&b, "%-*s", w.pitch, p.String())
+		fmt.Fprintf(&b, "%-*s", w.pitch, w.t.laneName(p))
 	}
 	b.WriteString("   ┊ idle   ┃ waiting   █ inside")
 	w.line(b.String())
@@ -213,7 +216,7 @@ func (w *textWriter) row(r row) []string {
 
 // banner makes a violation stand out.
 func (w *textWriter) banner(at string, e *Event) []string {
-	text := strings.TrimSuffix(e.Sentence(), ".")
+	text := strings.TrimSuffix(w.t.sentence(e), ".")
 	var lines []string
 	for _, s := range wrap([]string{text}, w.o.Width-w.time-4) {
 		lines = append(lines, at+"▓▓▓ "+s)

@@ -145,10 +145,16 @@ func (w *worker) describeStep(m move) Step {
 		}
 	case doExpire:
 		a = scenario.Action{Kind: scenario.Expire, Proc: m.p, Timer: int(w.from.timers[m.nth].id)}
+		if w.Sites {
+			a.Kind = scenario.ExpireSite
+		}
 	case doUpset:
 		a = scenario.Action{Kind: scenario.Expire, Proc: m.p}
 	case doSuspect:
 		a.Kind = scenario.Suspect
+		if w.Sites {
+			a.Kind = scenario.SuspectSite
+		}
 	case doTrust:
 		a.Kind = scenario.Trust
 	case doCrash:

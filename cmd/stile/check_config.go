@@ -109,7 +109,7 @@ func parsePace(s string, usual check.Pace) (check.Pace, error) {
 // checkMethod checks a method against deadlock: each of some processes takes
 // its own lock and then the next one's.
 func (f *checkFlags) checkMethod(c *cobra.Command, m deadlock.Method, stdout, stderr io.Writer) error {
-	const none = "network topology sets inform experiment k coordinator start comebacks pace wrong requesters trace svg"
+	const none = "network topology sets inform experiment k coordinator start comebacks pace wrong requesters"
 	if err := refuse(c, none, m.Name+" is a method against deadlock, which has"); err != nil {
 		return err
 	}

@@ -117,6 +117,37 @@ func TestCounterexamplesKeepOptions(t *testing.T) {
 	}
 }
 
+// What a method against deadlock does wrong is written and drawn, too, and
+// replays as it was found.
+func TestMethodsAreReplayed(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, c := range []struct{ args, line string }{
+		{"none", "expect cycle P1 P2"},
+		{"none --nodes 3 --sites 3 --requests 1 --crashes 1", "expect stuck P1 P2 P3"},
+		{"priority --requests unbounded --nodes 2", "expect aborts P2 P2"},
+		{"detect-central --mode batch --property one-victim", "mode batch"},
+		{"detect-central --mode change --sites 3 --nodes 3 --property false-report", "expect false cycle P1 P2 P3"},
+	} {
+		args := append([]string{"check"}, strings.Fields(c.args+" --trace a.stile --svg a.svg")...)
+		if code, _, stderr := stile(args...); code != 1 {
+			t.Fatalf("%s: exit code %d, stderr %q", c.args, code, stderr)
+		}
+		text, err := os.ReadFile("a.stile")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(text), "\n"+c.line+"\n") {
+			t.Errorf("%s: want the line %q in\n%s", c.args, c.line, text)
+		}
+		if code, _, stderr := stile("replay", "a.stile"); code != 0 {
+			t.Errorf("%s: its replay: exit code %d, stderr %q", c.args, code, stderr)
+		}
+		if svg, err := os.ReadFile("a.svg"); err != nil || !strings.Contains(string(svg), "site 2") {
+			t.Errorf("%s: %v, and no site 2 in the diagram", c.args, err)
+		}
+	}
+}
+
 // The story of the first violation comes before the table, and only once; with
 // --json there is nothing but JSON.
 func TestStoryIsToldWhenFound(t *testing.T) {

@@ -9,6 +9,8 @@
 package elections
 
 import (
+	"errors"
+
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/family"
 	"github.com/stile-lock/stile/scenario"
@@ -86,6 +88,14 @@ func (e *Env) Acts(h family.Host, yield func(a family.Act)) (first bool) {
 		}
 	}
 	return false
+}
+
+// May implements family.Env: anybody may notice.
+func (e *Env) May(a family.Act) error {
+	if a.Kind == scenario.Leave {
+		return errors.New("cannot leave: in an election nobody is inside")
+	}
+	return nil
 }
 
 // Do implements family.Env.

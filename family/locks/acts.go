@@ -1,9 +1,12 @@
 package locks
 
 import (
+	"fmt"
+
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/family"
 	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/trace"
 )
 
 // Acts implements family.Env. Who was told something asks next, or is told
@@ -61,13 +64,37 @@ func (e *Env) talk(h family.Host, q core.ID, yield func(a family.Act)) {
 	}
 }
 
+// May implements family.Env: who is idle asks, and who is inside leaves.
+func (e *Env) May(a family.Act) error {
+	now := e.Phase(a.Proc)
+	is := [...]string{scenario.Idle: "is idle", scenario.Waits: "waits", scenario.Inside: "is inside"}[now]
+	switch {
+	case a.Kind == scenario.Ask && now != scenario.Idle:
+		return fmt.Errorf("cannot ask: it %s", is)
+	case a.Kind == scenario.Leave && now != scenario.Inside:
+		return fmt.Errorf("cannot leave: it %s", is)
+	}
+	return nil
+}
+
+// Phase returns what an application does.
+func (e *Env) Phase(p core.ID) scenario.Phase {
+	switch me := &e.procs[p]; {
+	case me.is(inside):
+		return scenario.Inside
+	case me.is(waits):
+		return scenario.Waits
+	}
+	return scenario.Idle
+}
+
 // Do implements family.Env.
 func (e *Env) Do(h family.Host, a family.Act) {
 	me := &e.procs[a.Proc]
 	switch a.Kind {
 	case scenario.Ask:
 		me.set(told, false)
-		me.set(waits, true)
+		e.put(a.Proc, waits)
 		if e.Requests > 0 {
 			me.left--
 		}
@@ -77,9 +104,11 @@ func (e *Env) Do(h family.Host, a family.Act) {
 				me.knows |= 1 << i
 			}
 		}
+		h.Tell(trace.Event{Kind: trace.Ask, Proc: a.Proc})
 		h.Step(a.Proc, core.Input{Kind: core.Request, From: core.None})
 	case scenario.Leave:
-		me.set(phase, false)
+		e.put(a.Proc, 0)
+		h.Tell(trace.Event{Kind: trace.Exit, Proc: a.Proc})
 		h.Step(a.Proc, core.Input{Kind: core.Release, From: core.None})
 	case scenario.Start:
 		me.set(start, false)
@@ -117,8 +146,9 @@ func (e *Env) Tag(p core.ID) family.Tag {
 func (e *Env) Took(h family.Host, p core.ID, _ core.Input, entered bool, notices []core.Notice) {
 	for i := range notices {
 		if notices[i].Kind == core.Denied {
-			e.procs[p].set(phase, false)
+			e.put(p, 0)
 			e.forget(h, p)
+			h.Tell(trace.Event{Kind: trace.Deny, Proc: p})
 		}
 	}
 	if entered {
@@ -128,15 +158,15 @@ func (e *Env) Took(h family.Host, p core.ID, _ core.Input, entered bool, notices
 
 // enter lets p in.
 func (e *Env) enter(h family.Host, p core.ID) {
-	for q := range e.procs {
-		if e.procs[q].is(inside) && core.ID(q) != p {
-			h.Break(family.MutualExclusion, p, core.ID(q))
-			break
-		}
-	}
 	me := &e.procs[p]
-	me.set(phase, false)
-	me.set(inside, true)
+	h.Tell(trace.Event{Kind: trace.Enter, Proc: p})
+	if !me.is(waits) {
+		h.Break(family.UnaskedEntry, p, core.None)
+	}
+	e.put(p, inside)
+	if e.nIn > 1 {
+		h.Break(family.MutualExclusion, p, e.other(p))
+	}
 	if e.Fence {
 		if !me.is(seen) {
 			h.Break(family.Fence, p, core.None)
@@ -152,6 +182,16 @@ func (e *Env) enter(h family.Host, p core.ID) {
 		}
 		e.forget(h, p)
 	}
+}
+
+// other returns who else is inside.
+func (e *Env) other(p core.ID) core.ID {
+	for q := range e.procs {
+		if e.procs[q].is(inside) && core.ID(q) != p {
+			return core.ID(q)
+		}
+	}
+	return core.None
 }
 
 // first returns one of those in a set of requests.

@@ -19,6 +19,7 @@ type Config struct {
 	Talk     bool      // applications talk too: with Order
 	Fence    bool      // watch that the entry count rises by exactly one
 	AtOnce   bool      // everybody starts at the beginning, not at any time
+	Stuck    string    // what is broken by who waits when nothing need happen any more; "" means Deadlock
 }
 
 const (
@@ -36,6 +37,8 @@ type shared struct {
 type Env struct {
 	*shared
 	procs []proc
+	nWait int // how many wait
+	nIn   int // how many are inside
 }
 
 // A flag is what an application does, and what else is known of it. They are
@@ -69,6 +72,24 @@ func (p *proc) set(f flag, on bool) {
 	}
 }
 
+// put lets an application be idle, wait or be inside.
+func (e *Env) put(p core.ID, now flag) {
+	me := &e.procs[p]
+	e.count(me.flags, -1)
+	me.flags = me.flags&^phase | now
+	e.count(now, 1)
+}
+
+// count adds one that has these flags to those who wait or are inside, or takes
+// it away.
+func (e *Env) count(f flag, by int) {
+	e.nWait += int(f&waits) * by
+	e.nIn += int(f&inside>>1) * by
+}
+
+// Count returns how many applications wait, and how many are inside.
+func (e *Env) Count() (waiting, in int) { return e.nWait, e.nIn }
+
 // A Tag has what the sender knows, and behind it whether it has seen the last
 // entry.
 const seenTag family.Tag = 1 << maxOrdered
@@ -77,6 +98,9 @@ const seenTag family.Tag = 1 << maxOrdered
 func New(c Config) (*Env, error) {
 	if c.Requests < 0 || c.Requests > maxRequests {
 		return nil, fmt.Errorf("%d requests of each process: want 1 to %d, or 0 for any number", c.Requests, maxRequests)
+	}
+	if c.Stuck == "" {
+		c.Stuck = family.Deadlock
 	}
 	s := &shared{Config: c, index: make([]int8, c.Nodes)}
 	asks := 0
@@ -106,7 +130,11 @@ func contains(list []core.ID, p core.ID) bool {
 func (e *Env) New() family.Env { return &Env{shared: e.shared, procs: make([]proc, e.Nodes)} }
 
 // Copy implements family.Env.
-func (e *Env) Copy(from family.Env) { copy(e.procs, from.(*Env).procs) }
+func (e *Env) Copy(from family.Env) {
+	o := from.(*Env)
+	copy(e.procs, o.procs)
+	e.nWait, e.nIn = o.nWait, o.nIn
+}
 
 // Append implements family.Env.
 func (e *Env) Append(b []byte) []byte {
@@ -125,6 +153,7 @@ func (e *Env) Append(b []byte) []byte {
 
 // Load implements family.Env.
 func (e *Env) Load(b []byte) []byte {
+	e.nWait, e.nIn = 0, 0
 	for i := range e.procs {
 		p := proc{flags: flag(b[0])}
 		b = b[1:]
@@ -137,16 +166,20 @@ func (e *Env) Load(b []byte) []byte {
 			b = b[4:]
 		}
 		e.procs[i] = p
+		e.count(p.flags, 1)
 	}
 	return b
 }
 
 // Begin implements family.Env.
 func (e *Env) Begin(h family.Host, v core.View) {
+	e.nWait, e.nIn = 0, 0
 	for i := range e.procs {
 		e.procs[i] = proc{left: uint8(e.Requests)}
 		e.procs[i].set(seen, e.Fence)
-		e.procs[i].set(inside, v.Busy && v.Holder == core.ID(i))
+	}
+	if v.Busy {
+		e.put(v.Holder, inside)
 	}
 	in := core.Input{Kind: core.Start, From: core.None}
 	for i := range e.procs {
@@ -166,6 +199,9 @@ func (e *Env) Inside(p core.ID) bool { return e.procs[p].is(inside) }
 
 // Look implements family.Env: never two are inside.
 func (e *Env) Look(h family.Host) {
+	if e.nIn < 2 {
+		return
+	}
 	in := core.None
 	for p := range e.procs {
 		if !e.procs[p].is(inside) {
@@ -181,9 +217,12 @@ func (e *Env) Look(h family.Host) {
 
 // Ended implements family.Env: who waits now waits for ever.
 func (e *Env) Ended(h family.Host) {
+	if e.nWait == 0 {
+		return
+	}
 	for p := range e.procs {
 		if e.procs[p].is(waits) {
-			h.Break(family.Deadlock, core.ID(p), core.None)
+			h.Break(e.Stuck, core.ID(p), core.None)
 		}
 	}
 }
@@ -196,6 +235,7 @@ func (e *Env) Action(a family.Act) scenario.Action {
 // Crashed implements family.Env: what the application wanted is lost with it.
 func (e *Env) Crashed(h family.Host, p core.ID) {
 	e.forget(h, p)
+	e.put(p, 0)
 	e.procs[p] = proc{}
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/deadlock"
 	"github.com/stile-lock/stile/family"
+	"github.com/stile-lock/stile/scenario"
 )
 
 // Family returns the family of transactions under a method. For a method that
@@ -20,7 +21,8 @@ func (c Config) Family() *family.Family {
 	}
 	return &family.Family{
 		Name: "transactions", Sites: c.Layout.Sites, Timers: family.AnyTime, Numbers: family.Attempts, Detects: true,
-		Env: func(o family.Options) (family.Env, error) { return New(c, o.Requests) },
+		Env:   func(o family.Options) (family.Env, error) { return New(c, o.Requests) },
+		Scene: c.scene,
 		Bounded: func(rounds int) string {
 			if rounds == 0 {
 				return "any number of transactions and restarts"
@@ -35,6 +37,11 @@ func (c Config) Family() *family.Family {
 			{Name: family.OneVictim, Means: "of a deadlock the youngest aborts", Moot: moot},
 		},
 	}
+}
+
+// scene says where processes and locks are.
+func (c Config) scene(sc *scenario.Scenario) {
+	sc.Sites, sc.Homes, sc.Locks, sc.Mode = c.Layout.Sites, c.Layout.Home, c.Layout.At, c.Mode
 }
 
 // Spec returns the method as an algorithm of so many sites. All clocks begin

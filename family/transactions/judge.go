@@ -29,7 +29,8 @@ func (e *Env) Took(h family.Host, _ core.ID, _ core.Input, _ bool, notices []cor
 		case core.Victim:
 			e.victim(h, n.Who, n.Cycle)
 		case core.Denied:
-			e.clients[n.Who] = client{left: e.clients[n.Who].left}
+			e.say(h, e.Layout.Home[n.Who], "%v is refused", n.Who)
+			e.abort(h, n.Who)
 		}
 	}
 }
@@ -58,7 +59,12 @@ func (e *Env) victim(h family.Host, id core.ID, cycle []core.ID) {
 	for _, other := range members {
 		e.clients[other].spared = other != int(id)
 	}
-	*c = client{left: c.left, active: true}
+	e.abort(h, id)
+}
+
+// abort ends the attempt of a process, which may try again.
+func (e *Env) abort(h family.Host, id core.ID) {
+	e.clients[id] = client{left: e.clients[id].left, active: true}
 	e.aborts = true
 	h.Step(e.Layout.Home[id], core.Input{Kind: core.Abort, From: id})
 }

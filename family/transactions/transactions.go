@@ -5,6 +5,7 @@
 package transactions
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -166,6 +167,21 @@ func (e *Env) Action(a family.Act) scenario.Action {
 		s.Locks = e.Programs[a.Proc]
 	}
 	return s
+}
+
+// May implements family.Env.
+func (e *Env) May(a family.Act) error {
+	c := &e.clients[a.Proc]
+	switch {
+	case a.Kind != scenario.Take && a.Kind != scenario.Proceed:
+	case c.waits:
+		return fmt.Errorf("waits for %s", deadlock.LockName(e.Programs[a.Proc][c.got]))
+	case a.Kind == scenario.Take && c.active:
+		return errors.New("cannot take anything: its transaction is under way, let it go on")
+	case a.Kind == scenario.Proceed && !c.active:
+		return errors.New("cannot go on: it runs no transaction")
+	}
+	return nil
 }
 
 // Do implements family.Env: a process asks for its next lock, or commits.

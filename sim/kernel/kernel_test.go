@@ -87,6 +87,24 @@ func TestTimersStop(t *testing.T) {
 	d.reads(t, "3 timer 0/2 of P1, tag 0")
 }
 
+// What a group has under way is retagged, messages and timers, and what is of
+// another group, or has come, is not.
+func TestRetag(t *testing.T) {
+	d := keep(Config{Processes: 2})
+	var slots []int32
+	for group := range 2 {
+		slots = append(slots, d.k.Keep([]byte("x"), group, 5))
+		d.k.SetTimer(0, Timer{Group: group}, 1, 5)
+	}
+	gone := d.k.Keep([]byte("x"), 1, 5)
+	d.k.Drop(gone)
+	d.k.Retag(1, func(t Tag) Tag { return t + 1 })
+	if a, b, c := d.k.Slot(slots[0]).Tag, d.k.Slot(slots[1]).Tag, d.k.Slot(gone).Tag; a != 5 || b != 6 || c != 5 {
+		t.Errorf("messages have the tags %d, %d and %d, want 5, 6 and 5", a, b, c)
+	}
+	d.reads(t, "1 timer 0/0 of P1, tag 5", "1 timer 1/0 of P1, tag 6")
+}
+
 // The dead are told of when all that they sent has come, whatever the link,
 // and not if they are back by then.
 func TestDetectorIsPerfect(t *testing.T) {

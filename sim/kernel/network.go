@@ -132,6 +132,15 @@ func (w *network) Keep(b []byte, group int, tag Tag) int32 {
 // Slot returns a message that is kept. Another Keep may move it.
 func (w *network) Slot(i int32) *Slot { return &w.slots[i] }
 
+// retag changes the tags of the messages of a group.
+func (w *network) retag(group int, f func(t Tag) Tag) {
+	for i := range w.slots {
+		if s := &w.slots[i]; s.refs > 0 && s.Group == group {
+			s.Tag = f(s.Tag)
+		}
+	}
+}
+
 // Drop gives up one reference.
 func (w *network) Drop(i int32) {
 	s := &w.slots[i]

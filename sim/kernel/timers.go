@@ -1,6 +1,10 @@
 package kernel
 
 import (
+	"cmp"
+	"maps"
+	"slices"
+
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/trace"
 )
@@ -14,6 +18,10 @@ type Timer struct {
 type timerKey struct {
 	proc core.ID
 	Timer
+}
+
+func (t timerKey) compare(o timerKey) int {
+	return cmp.Or(cmp.Compare(t.proc, o.proc), cmp.Compare(t.Group, o.Group), cmp.Compare(t.ID, o.ID))
 }
 
 // running is a timer that is set.
@@ -41,6 +49,18 @@ func (k *Kernel) SetTimer(p core.ID, t Timer, after int, tag Tag) {
 	at := k.now + int64(after)*k.unit
 	seq := k.queue.pushLast(Event{At: at, proc: int32(p), slot: int32(t.Group), arg: int32(t.ID), Kind: expire})
 	k.timers[key] = running{seq, tag}
+}
+
+// Retag changes the tags of all messages and timers of a group that are under
+// way. It looks at all of them.
+func (k *Kernel) Retag(group int, f func(t Tag) Tag) {
+	k.retag(group, f)
+	for _, key := range slices.SortedFunc(maps.Keys(k.timers), timerKey.compare) {
+		if key.Group == group {
+			r := k.timers[key]
+			k.timers[key] = running{r.seq, f(r.tag)}
+		}
+	}
 }
 
 // Running reports whether a timer is set.

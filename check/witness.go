@@ -1,0 +1,106 @@
+package check
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/stile-lock/stile/check/explore"
+	"github.com/stile-lock/stile/check/group"
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/family"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/sim"
+)
+
+// siteExpectation returns what kind of thing a scenario with sites expects that
+// shows a property broken. Who is part of it is what the simulator sees.
+func siteExpectation(m *group.Model, bit explore.Broken) []scenario.Expectation {
+	for _, e := range [...]struct {
+		property string
+		expect   scenario.Expectation
+	}{
+		{MutualExclusion, scenario.Expectation{Kind: scenario.Violated, Name: scenario.MutualExclusion}},
+		{Deadlock, scenario.Expectation{Kind: scenario.Stuck}},
+		{family.Cycle, scenario.Expectation{Kind: scenario.Cycle}},
+		{FalseReport, scenario.Expectation{Kind: scenario.FalseCycle}},
+		{OneVictim, scenario.Expectation{Kind: scenario.Aborts}},
+	} {
+		if m.Bit(e.property) == bit {
+			return []scenario.Expectation{e.expect}
+		}
+	}
+	return nil
+}
+
+// witness makes sure that the simulator has seen what a counterexample among
+// sites shows, and replays it once more, expecting all that was seen.
+func (p *Property) witness(back *sim.Playback) (*sim.Playback, error) {
+	sc := p.Counterexample
+	for _, e := range sc.Expect {
+		if err := shows(sc, back, e); err != nil {
+			return nil, err
+		}
+	}
+	sc.Expect = slices.DeleteFunc(sc.Expect, func(e scenario.Expectation) bool { return e.Kind != scenario.Violated })
+	sc.Expect = append(sc.Expect, outcome(back.Sites)...)
+	return p.Replay()
+}
+
+// shows reports whether something like what is expected was seen.
+func shows(sc *scenario.Scenario, b *sim.Playback, e scenario.Expectation) error {
+	s := b.Sites
+	switch {
+	case e.Kind == scenario.Stuck && len(s.Stuck) == 0:
+		return errors.New("nobody is stuck")
+	case e.Kind == scenario.Cycle && len(s.Cycles) == 0:
+		return errors.New("there is no cycle")
+	case e.Kind == scenario.FalseCycle && len(s.False) == 0:
+		return errors.New("no deadlock is reported that never was")
+	case e.Kind == scenario.Aborts && s.Ledger.WrongVictims+s.Ledger.Phantoms == 0:
+		return errors.New("nobody is told to abort who should not be")
+	case e.Kind == scenario.PhaseIs && !underWay(sc, s, e.Proc):
+		return errors.New(e.Proc.String() + " runs no transaction at the end")
+	}
+	return nil
+}
+
+// underWay reports whether a process has begun a transaction and not committed.
+func underWay(sc *scenario.Scenario, s *sim.SitesPlayback, p core.ID) bool {
+	began := 0
+	for i, a := range sc.Actions {
+		if a.Kind == scenario.Take && a.Proc == p {
+			began = i + 1 // times are counted in actions, from 1
+		}
+	}
+	return began > 0 && !slices.ContainsFunc(s.Commits, func(e sim.Ending) bool { return e.Proc == p && e.At > int64(began) })
+}
+
+// outcome is all that the simulator has seen come of transactions.
+func outcome(s *sim.SitesPlayback) []scenario.Expectation {
+	var all []scenario.Expectation
+	add := func(e scenario.Expectation) {
+		if !slices.ContainsFunc(all, func(o scenario.Expectation) bool { return o.What() == e.What() }) {
+			all = append(all, e)
+		}
+	}
+	for _, c := range s.Cycles {
+		add(scenario.Expectation{Kind: scenario.Cycle, Procs: c})
+	}
+	for _, c := range s.False {
+		add(scenario.Expectation{Kind: scenario.FalseCycle, Procs: c})
+	}
+	if len(s.Stuck) > 0 {
+		add(scenario.Expectation{Kind: scenario.Stuck, Procs: s.Stuck})
+	}
+	add(scenario.Expectation{Kind: scenario.Commits, Procs: procs(s.Commits)})
+	add(scenario.Expectation{Kind: scenario.Aborts, Procs: procs(s.Aborts)})
+	return all
+}
+
+func procs(all []sim.Ending) []core.ID {
+	var ids []core.ID
+	for _, e := range all {
+		ids = append(ids, e.Proc)
+	}
+	return ids
+}

@@ -1,0 +1,99 @@
+package sim
+
+import (
+	"fmt"
+
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/family"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/sim/kernel"
+	"github.com/stile-lock/stile/trace"
+)
+
+// What a group is to its environment: see family.Host.
+
+// Step implements family.Host.
+func (g *group) Step(seat core.ID, in core.Input) {
+	if !g.Dead(seat) {
+		g.step(seat, in)
+	}
+}
+
+// Moves implements family.Host: it may.
+func (g *group) Moves(core.ID, core.Input) bool { return true }
+
+// Dead implements family.Host.
+func (g *group) Dead(seat core.ID) bool { return g.w.Crashed(g.proc(seat)) }
+
+// Machine implements family.Host.
+func (g *group) Machine(seat core.ID) core.Machine { return g.machines[seat] }
+
+// Retag implements family.Host.
+func (g *group) Retag(f func(t family.Tag) family.Tag) {
+	g.w.Retag(g.index, func(t kernel.Tag) kernel.Tag { return kernel.Tag(f(family.Tag(t))) })
+}
+
+// Break implements family.Host.
+func (g *group) Break(property string, p, other core.ID) {
+	g.found = append(g.found, Violation{Property: property, At: g.w.Now(), Proc: g.proc(p), Other: g.proc(other), Section: g.section})
+}
+
+// report tells of what was broken since it was last called.
+func (g *group) report() {
+	for ; g.told < len(g.found); g.told++ {
+		v := &g.found[g.told]
+		g.w.Note(trace.Event{Kind: trace.Violation, Proc: v.Proc, Peer: v.Other, Name: v.Property, Section: g.section})
+	}
+}
+
+// Tell implements family.Host.
+func (g *group) Tell(e trace.Event) {
+	if g.w.Observed() {
+		e.Proc, e.Peer, e.Section = g.proc(e.Proc), g.proc(e.Peer), g.section
+		g.w.Note(e)
+	}
+}
+
+// note tells of something that happened at a seat, with another if there is
+// one.
+func (g *group) note(kind trace.Kind, seat, other core.ID, name string) {
+	g.Tell(trace.Event{Kind: kind, Proc: seat, Peer: other, Name: name})
+}
+
+// may reports why an application cannot do what a line says, or nil.
+func (g *group) may(a *scenario.Action) error {
+	if err := g.env.May(family.Act{Kind: a.Kind, Proc: g.seat(a.Proc), Peer: a.Peer}); err != nil {
+		return fmt.Errorf("%v %w", a.Proc, err)
+	}
+	return nil
+}
+
+// crashed and returned tell the environment, and then who watches, who has died
+// or is back.
+func (g *group) crashed(seat core.ID) {
+	if g.env != nil {
+		g.env.Crashed(g, seat)
+	}
+	g.watch.crashed(seat)
+}
+
+func (g *group) returned(seat core.ID) {
+	if g.env != nil {
+		g.env.Returned(g, seat)
+	}
+	g.watch.returned(seat)
+}
+
+// trusted tells the environment who is about to be told that another one is
+// back.
+func (g *group) trusted(seat, other core.ID) {
+	if g.env != nil {
+		g.env.Trusted(g, seat, other)
+	}
+}
+
+// ended judges a world in which nothing need happen any more.
+func (g *group) ended() {
+	g.env.Ended(g)
+	g.report()
+}

@@ -1,0 +1,82 @@
+package sim
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/family"
+	"github.com/stile-lock/stile/scenario"
+)
+
+// An eager lock lets its first process in at the start, which nobody has asked
+// for, and everybody who asks at once.
+type eager struct{ first bool }
+
+type nothing struct{ Kind uint8 }
+
+func (m *nothing) Fields(c *core.Coder) { c.Kind(&m.Kind, 0) }
+
+func (*eager) Fields(*core.Coder)                            {}
+func (*eager) Request(out *core.Out[nothing])                { out.Enter() }
+func (*eager) Release(*core.Out[nothing])                    {}
+func (*eager) Receive(core.ID, *nothing, *core.Out[nothing]) {}
+func (e *eager) Start(out *core.Out[nothing]) {
+	if e.first {
+		out.Enter()
+	}
+}
+
+func eagerSpec() core.Spec {
+	return core.Spec{Name: "eager", Kinds: []string{"NONE"}, Plan: core.Always(func(self core.ID, v core.View) core.Machine {
+		return core.New(self, v, &eager{self == 0})
+	})}
+}
+
+func broken(found []Violation) []string {
+	var names []string
+	for _, v := range found {
+		names = append(names, v.Property)
+	}
+	return names
+}
+
+// Who enters without having asked is inside, leaves like anybody else and is
+// counted for nobody's request.
+func TestUnaskedEntry(t *testing.T) {
+	c := Config{
+		Spec: eagerSpec(), Nodes: 2, Entries: 3, Seed: 1, Requesters: []core.ID{1},
+		Hold: scenario.Always(4 * scenario.T), Think: scenario.Always(3 * scenario.T), Latency: scenario.Always(scenario.T),
+	}
+	r, err := Run(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := broken(r.Found), []string{family.UnaskedEntry, family.MutualExclusion}; !slices.Equal(got, want) || r.Entries != 3 {
+		t.Errorf("%d entries, %v broken; want 3, and %v", r.Entries, got, want)
+	}
+	c.Requesters, c.Hold = []core.ID{0}, scenario.Always(10*scenario.T)
+	if r, err = Run(c); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := broken(r.Found), []string{family.UnaskedEntry}; !slices.Equal(got, want) || r.Entries != 3 {
+		t.Errorf("%d entries, %v broken; want 3, and %v: it goes out before it asks", r.Entries, got, want)
+	}
+}
+
+// In a scenario such a process can leave, by a line or because it asks.
+func TestUnaskedEntryInScenario(t *testing.T) {
+	for _, lines := range []string{"P1 leaves\nP1 asks\nP1 leaves", "P1 asks\nP1 leaves"} {
+		sc, err := scenario.Parse("", "algorithm eager\nprocesses 2\nschedule steps\n"+lines+"\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := Replay(eagerSpec(), sc, ReplayOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := broken(b.Violations), []string{family.UnaskedEntry}; !slices.Equal(got, want) {
+			t.Errorf("%q: %v broken, want %v", lines, got, want)
+		}
+	}
+}
