@@ -15,7 +15,7 @@ import (
 // base is the pass without monitors.
 func (r *run) base() error {
 	steps := r.wanted(family.InSteps)
-	endless := slices.Concat(r.wanted(family.InRuns), r.wanted(family.InTheEnd), r.wanted(family.ByCounting))
+	endless := r.endless()
 	if len(steps)+len(endless) == 0 {
 		return nil
 	}
@@ -45,14 +45,14 @@ func (r *run) watched() error {
 }
 
 // bitsOf returns what is seen broken if a property is.
-func bitsOf(m *group.Model, name string) explore.Broken {
-	switch name {
-	case OrderOpen:
-		name = Order
-	case Deadlock:
-		return m.Bit(Deadlock) | m.Bit(family.Cycle)
+func (r *run) bitsOf(m *group.Model, property string) explore.Broken {
+	var bits explore.Broken
+	for _, s := range r.Family.Signs {
+		if s.Breaks(property) {
+			bits |= m.Bit(s.Name)
+		}
 	}
-	return m.Bit(name)
+	return bits
 }
 
 // explore explores a group for some properties and judges them. If there is
@@ -60,7 +60,7 @@ func bitsOf(m *group.Model, name string) explore.Broken {
 func (r *run) explore(m *group.Model, list []family.Property, alone bool) (*explore.Exploration, error) {
 	l := r.remaining(passName(list))
 	if len(list) == 1 && alone && list[0].Name != Channels {
-		l.Stop = bitsOf(m, list[0].Name)
+		l.Stop = r.bitsOf(m, list[0].Name)
 		if found, err := r.dive(m, list[0].Name, l); found || err != nil {
 			return nil, err
 		}
@@ -118,7 +118,7 @@ func passName(list []family.Property) string {
 // room beside what is being explored. If not, they are made at the end.
 func (r *run) early(m *group.Model, list []family.Property, now explore.Broken, so explore.Exploration) error {
 	for _, f := range list {
-		bits := bitsOf(m, f.Name)
+		bits := r.bitsOf(m, f.Name)
 		if now&bits == 0 || f.Moot != "" || r.report.Find(f.Name) != nil {
 			continue
 		}
@@ -138,7 +138,7 @@ func (r *run) judge(m *group.Model, e *explore.Exploration, f family.Property) e
 	if r.report.Find(f.Name) != nil {
 		return nil // it was told when it was found
 	}
-	if bits := bitsOf(m, f.Name); e.StepsTo(bits) >= 0 && f.Moot == "" {
+	if bits := r.bitsOf(m, f.Name); e.StepsTo(bits) >= 0 && f.Moot == "" {
 		return r.violated(m, e, f.Name, bits)
 	}
 	p := r.passed(e, f.Name)
