@@ -84,7 +84,10 @@ func (m *machine[M, P]) count() {
 func (m *machine[M, P]) Step(in Input, out *Output) error {
 	out.Reset()
 	o := &m.out
-	o.o, o.err = out, nil
+	o.o = out
+	if o.err != nil {
+		o.err = nil
+	}
 	switch in.Kind {
 	case Receive:
 		if in.From < 0 || int(in.From) >= m.n || in.From == m.self {
@@ -125,7 +128,7 @@ func (m *machine[M, P]) Step(in Input, out *Output) error {
 	if len(out.loop) > 0 {
 		m.receiveOwn(out)
 	}
-	if m.mutex != nil && (out.Entered || len(out.Notices) > 0) {
+	if (out.Entered || len(out.Notices) > 0) && m.mutex != nil {
 		m.follow(out)
 	}
 	if o.err != nil {

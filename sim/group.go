@@ -29,8 +29,8 @@ type group struct {
 	watch    observer
 	order    *order // nil if happened-before is not watched
 	meter    meter
-	outs     []*core.Output // of the step being taken, and of those within it
-	depth    int            // how many steps are being told to env and watch
+	out      *core.Output   // of the next step
+	idle     []*core.Output // for steps within others
 	unsent   *core.Output   // what the last step wants sent, until it is
 	sender   core.ID        // whose step that was
 	found    []Violation    // what is broken
@@ -53,7 +53,7 @@ type observer interface {
 // add makes a group of the world, among all processes or some, given in
 // ascending order.
 func (w *world) add(spec core.Spec, view core.View, members []core.ID) (*group, error) {
-	g := &group{w: w, index: len(w.groups), spec: spec, view: view}
+	g := &group{w: w, index: len(w.groups), spec: spec, view: view, out: &core.Output{}}
 	var err error
 	if g.machines, err = spec.Group(view); err != nil {
 		return nil, err
@@ -107,7 +107,10 @@ func (g *group) rebirth(seat core.ID) {
 }
 
 // step gives the machine of a seat an input and does what it wants done.
-func (g *group) step(seat core.ID, in core.Input) {
+func (g *group) step(seat core.ID, in core.Input) { g.feed(seat, &in) }
+
+// feed is step without a copy of the input: most steps are deliveries.
+func (g *group) feed(seat core.ID, in *core.Input) {
 	if g.w.err != nil {
 		return
 	}
@@ -117,11 +120,14 @@ func (g *group) step(seat core.ID, in core.Input) {
 	if g.spare != nil {
 		g.turn(seat)
 	}
-	if g.depth == len(g.outs) {
-		g.outs = append(g.outs, &core.Output{})
+	out := g.out
+	var err error
+	if g.shadow.taken++; g.shadow.taken > g.shadow.next && g.spare == nil {
+		err = g.takeTwice(seat, in, out)
+	} else {
+		err = g.machines[seat].Step(*in, out)
 	}
-	out := g.outs[g.depth]
-	if err := g.take(seat, in, out); err != nil {
+	if err != nil {
 		g.w.fail(fmt.Errorf("%s: %s at %s: %w", g.spec.Name, g.w.Name(g.proc(seat)), scenario.FormatTime(g.w.Now()), err))
 		return
 	}
@@ -135,19 +141,32 @@ func (g *group) step(seat core.ID, in core.Input) {
 
 // tell does what a step wants done and tells what it has come to. Where nothing
 // is marked, what is sent comes first in a trace.
-func (g *group) tell(seat core.ID, in core.Input, out *core.Output) {
-	g.depth++
+func (g *group) tell(seat core.ID, in *core.Input, out *core.Output) {
+	g.out = g.another()
 	g.unsent, g.sender = out, seat
 	if !g.tagged {
 		g.flush()
 	}
 	if g.env != nil {
-		g.env.Took(g, seat, in, out.Entered, out.Notices)
+		g.env.Took(g, seat, *in, out.Entered, out.Notices)
 	}
 	g.flush()
-	g.watch.took(seat, in, out)
+	g.watch.took(seat, *in, out)
 	g.report()
-	g.depth--
+	g.idle = append(g.idle, g.out)
+	g.out = out
+}
+
+// another returns an output for the steps that follow from one that is being
+// told.
+func (g *group) another() *core.Output {
+	last := len(g.idle) - 1
+	if last < 0 {
+		return &core.Output{}
+	}
+	out := g.idle[last]
+	g.idle = g.idle[:last]
+	return out
 }
 
 // flush sends what the last step wants sent, and sets its timers.
@@ -167,15 +186,6 @@ func (g *group) flush() {
 			g.w.SetTimer(g.proc(seat), kernel.Timer{Group: g.index, ID: n.Timer}, n.After, tag)
 		}
 	}
-}
-
-// take lets the machine of a seat take a step, and now and then a twin of it
-// too, unless it is rebuilt from its bytes for every step anyway.
-func (g *group) take(seat core.ID, in core.Input, out *core.Output) error {
-	if g.shadow.taken++; g.shadow.taken > g.shadow.next && g.spare == nil {
-		return g.takeTwice(seat, in, out)
-	}
-	return g.machines[seat].Step(in, out)
 }
 
 // turn rebuilds the machine of a seat from its bytes.
@@ -226,5 +236,5 @@ func (g *group) receive(from, to core.ID, slot int32, m *kernel.Slot) {
 	if g.tagged {
 		g.env.Caused(seat, family.Tag(m.Tag))
 	}
-	g.step(seat, core.Input{Kind: core.Receive, From: g.seat(from), Bytes: m.Bytes})
+	g.feed(seat, &core.Input{Kind: core.Receive, From: g.seat(from), Bytes: m.Bytes})
 }

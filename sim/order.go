@@ -66,14 +66,24 @@ func (o *order) told(p, peer core.ID) {
 // learn adds what somebody knew. What it said of a request that has been
 // granted since does not count any more.
 func (o *order) learn(p core.ID, said []uint64, at uint64) {
-	for w, knows := range o.set(o.knows, p) {
-		for fresh := said[w] &^ knows; fresh != 0; fresh &= fresh - 1 {
-			q := w*64 + bits.TrailingZeros64(fresh)
-			if o.gone[q] < at {
-				o.knows[int(p)*o.words+w] |= fresh & -fresh
-			}
+	mine := int(p) * o.words
+	for w, x := range said {
+		if fresh := x &^ o.knows[mine+w]; fresh != 0 {
+			o.knows[mine+w] |= o.waiting(w, fresh, at)
 		}
 	}
+}
+
+// waiting returns those of a word of requests, as somebody knew them at a time,
+// that still wait.
+func (o *order) waiting(w int, set, at uint64) uint64 {
+	still := set
+	for ; set != 0; set &= set - 1 {
+		if q := w*64 + bits.TrailingZeros64(set); o.gone[q] >= at {
+			still &^= set & -set
+		}
+	}
+	return still
 }
 
 // enter returns a process that had to be granted before p, or None.

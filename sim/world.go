@@ -45,7 +45,9 @@ func (w *world) fail(err error) {
 
 // next lets the next event happen.
 func (w *world) next() error {
-	w.fail(w.Kernel.Step())
+	if err := w.Kernel.Step(); err != nil {
+		w.fail(err)
+	}
 	return w.err
 }
 

@@ -127,7 +127,7 @@ func (k *Kernel) Step() error {
 	e := k.queue.pop()
 	k.now = e.At
 	if e.Kind == deliver {
-		return k.deliver(e)
+		return k.deliver(&e)
 	}
 	if k.faults != nil && e.proc >= 0 && k.holdBack(e) {
 		return nil
@@ -194,8 +194,8 @@ func (k *Kernel) schedule(from, to core.ID, slot int32, delay int64) int64 {
 }
 
 // deliver hands over a message that has arrived.
-func (k *Kernel) deliver(e Event) error {
-	if k.faults != nil && k.holdBack(e) {
+func (k *Kernel) deliver(e *Event) error {
+	if k.faults != nil && k.holdBack(*e) {
 		return nil
 	}
 	from, to := core.ID(e.arg), core.ID(e.proc)

@@ -123,7 +123,8 @@ func (k *Kernel) DeliverAll() error {
 		if limit == 0 {
 			return fmt.Errorf("the network does not get empty: the algorithm goes on sending for ever")
 		}
-		if err := k.deliver(k.remove(k.ahead(first).Seq)); err != nil {
+		e := k.remove(k.ahead(first).Seq)
+		if err := k.deliver(&e); err != nil {
 			return err
 		}
 	}
@@ -150,7 +151,8 @@ func (k *Kernel) deliverNow(e, first Event) error {
 	if k.fifo && e.Seq != first.Seq {
 		return fmt.Errorf("on a fifo link %s comes first: deliver it, or reorder it, or say network unordered", k.called(first.slot))
 	}
-	return k.deliver(k.remove(e.Seq))
+	e = k.remove(e.Seq)
+	return k.deliver(&e)
 }
 
 // duplicate puts a copy right behind a message.
