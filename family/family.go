@@ -51,8 +51,10 @@ type Host interface {
 	Retag(f func(t Tag) Tag)
 	// Break says that a property is broken, by whom, and who else is part of it.
 	Break(property string, p, other core.ID)
-	// Tell records what people are to see. Hosts that record nothing ignore it.
+	// Tell records what people are to see. Hosts that record nothing ignore it,
+	// and Hears reports whether this one does not.
 	Tell(e trace.Event)
+	Hears() bool
 }
 
 // An Env is the applications around one group of machines. The order of calls

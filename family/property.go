@@ -6,6 +6,8 @@ import "github.com/stile-lock/stile/scenario"
 // found in the whole of what can happen.
 const (
 	MutualExclusion = scenario.MutualExclusion // never two inside; never two holders of one lock
+	UnaskedGrant    = "granted-unasked"        // who gets a lock has asked for it
+	IdleVictim      = "victim-idle"            // who is told to abort has a transaction
 	UnaskedEntry    = "unasked-entry"          // who enters has asked, and is not inside already
 	LostRequest     = scenario.LostRequest     // who asks gets in before the run is over
 	Deadlock        = "deadlock"               // somebody waits and nothing can happen

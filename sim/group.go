@@ -27,7 +27,8 @@ type group struct {
 	env      family.Env // nil if all that there is of applications is watch
 	tagged   bool       // env marks messages and timers: it is told of every step
 	watch    observer
-	order    *order // nil if happened-before is not watched
+	lane     core.ID // of the first application, where these are not those at the seats
+	order    *order  // nil if happened-before is not watched
 	meter    meter
 	out      *core.Output   // of the next step
 	idle     []*core.Output // for steps within others

@@ -42,9 +42,20 @@ func (g *group) Break(property string, p, other core.ID) {
 func (g *group) report() {
 	for ; g.told < len(g.found); g.told++ {
 		v := &g.found[g.told]
-		g.w.Note(trace.Event{Kind: trace.Violation, Proc: v.Proc, Peer: v.Other, Name: v.Property, Section: g.section})
+		g.w.Note(trace.Event{Kind: trace.Violation, Proc: g.onLane(v.Proc), Peer: g.onLane(v.Other), Name: v.Property, Section: g.section})
 	}
 }
+
+// onLane returns the lane of an application, if there is one.
+func (g *group) onLane(p core.ID) core.ID {
+	if p == core.None {
+		return p
+	}
+	return g.lane + p
+}
+
+// Hears implements family.Host.
+func (g *group) Hears() bool { return g.w.Observed() }
 
 // Tell implements family.Host.
 func (g *group) Tell(e trace.Event) {

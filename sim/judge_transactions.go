@@ -13,11 +13,11 @@ import (
 
 // state checks what is expected of a process now.
 func (c *siteCast) state(j *judge, e scenario.Expectation) {
-	is, next := c.stands(int(e.Proc)), c.waitsFor(int(e.Proc))
+	is, next := c.stands(e.Proc), c.env.Next(e.Proc)
 	switch {
-	case e.Kind == scenario.WaitsFor && next >= 0 && core.ID(next) != e.Peer:
-		j.differ(e, fmt.Sprintf("%s%v waits for %v", e.When, e.Proc, core.ID(next)))
-	case e.Kind == scenario.WaitsFor && next < 0:
+	case e.Kind == scenario.WaitsFor && next != core.None && next != e.Peer:
+		j.differ(e, fmt.Sprintf("%s%v waits for %v", e.When, e.Proc, next))
+	case e.Kind == scenario.WaitsFor && next == core.None:
 		j.differ(e, fmt.Sprintf("%s%v %s, for nobody", e.When, e.Proc, is))
 	case e.Kind == scenario.PhaseIs && is != e.Phase.String():
 		j.differ(e, fmt.Sprintf("%s%v %s", e.When, e.Proc, is))
@@ -25,15 +25,16 @@ func (c *siteCast) state(j *judge, e scenario.Expectation) {
 }
 
 // stands says what a process is doing.
-func (c *siteCast) stands(i int) string {
-	switch p := &c.procs[i]; {
-	case p.dead:
+func (c *siteCast) stands(p core.ID) string {
+	_, got := c.env.Program(p)
+	switch {
+	case c.w.Crashed(c.Layout.Home[p]):
 		return "is dead"
-	case p.waits:
+	case c.env.Blocked(p):
 		return scenario.Waits.String()
-	case p.active && p.got == 0:
+	case c.env.Waits(p) && got == 0:
 		return "is about to try again"
-	case p.active:
+	case c.env.Waits(p):
 		return "works"
 	}
 	return scenario.Idle.String()

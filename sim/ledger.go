@@ -39,7 +39,7 @@ type Ledger struct {
 
 	steps  bool // At counts actions, not ticks
 	delays int64
-	ring   []int
+	ring   bool // Graph is that of the first deadlock
 }
 
 // A FalseCycle is a reported deadlock that is none.
@@ -57,35 +57,34 @@ func (r *Ledger) Moment(at int64) string { return moment(at, r.steps) }
 // Ring reports whether Graph has a cycle.
 func (r *Ledger) Ring() bool { return r.Graph != nil && len(r.Graph.Cycles()) > 0 }
 
-func (t *transacting) committed(p *transactor) {
-	r := &t.ledger
+// count counts a commit.
+func (t *transacting) count(p core.ID) {
+	r, x := &t.ledger, &t.procs[p]
 	r.Committed++
-	p.commits++
+	x.commits++
 	if t.back != nil {
-		t.back.Commits = append(t.back.Commits, Ending{Proc: p.id, At: t.w.Now()})
+		t.back.Commits = append(t.back.Commits, Ending{Proc: p, At: t.w.Now()})
 	}
-	r.LongestLife = max(r.LongestLife, t.w.Now()-p.began)
-	r.MostAborts = max(r.MostAborts, p.aborts)
+	r.LongestLife = max(r.LongestLife, t.w.Now()-x.began)
+	r.MostAborts = max(r.MostAborts, x.aborts)
 }
 
 // finish completes the ledger of a run that was to have so many transactions.
 func (t *transacting) finish(number int) *Ledger {
 	r := &t.ledger
-	r.Time, r.Messages, r.steps = t.w.Now(), t.meter.messages, t.w.Steps()
+	r.Time, r.Messages, r.steps, r.Found = t.w.Now(), t.meter.messages, t.w.Steps(), t.found
+	active := 0
 	for i := range t.procs {
-		p := &t.procs[i]
-		r.Commits = append(r.Commits, p.commits)
-		r.MostAborts = max(r.MostAborts, p.aborts)
-		if p.active && !p.dead {
-			r.LongestLife = max(r.LongestLife, t.w.Now()-p.began)
+		x := &t.procs[i]
+		r.Commits = append(r.Commits, x.commits)
+		r.MostAborts = max(r.MostAborts, x.aborts)
+		if t.env.Waits(core.ID(i)) {
+			r.LongestLife = max(r.LongestLife, t.w.Now()-x.began)
+			active++
 		}
 	}
 	if r.Committed+r.Lost < number {
-		for i := range t.procs {
-			if p := &t.procs[i]; p.active && !p.dead {
-				r.Stuck++
-			}
-		}
+		r.Stuck = active
 		if g := t.graph(); len(g.Edges()) > 0 {
 			r.Graph = g
 		}

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/stile-lock/stile/core"
@@ -20,6 +19,7 @@ type SitesPlayback struct {
 	Aborts  []Ending    // of those who were told to
 	Cycles  [][]core.ID // the deadlocks that arose
 	False   [][]core.ID // the deadlocks that were reported, but never were
+	Wrong   []core.ID   // who was told to abort, though another one was to, or had been
 	Stuck   []core.ID   // whose transactions never end
 }
 
@@ -123,61 +123,28 @@ func (c *siteCast) place(a *scenario.Action) core.ID {
 }
 
 func (c *siteCast) may(a *scenario.Action) error {
-	if a.Kind != scenario.Take && a.Kind != scenario.Proceed {
-		return nil
-	}
-	p := &c.procs[a.Proc]
-	switch {
-	case a.Kind == scenario.Take && !c.w.Steps():
+	if a.Kind == scenario.Take && !c.w.Steps() {
 		return nil // it begins when the one before has committed
-	case p.waits:
-		return fmt.Errorf("%v waits for %s", a.Proc, deadlock.LockName(p.locks[p.got]))
-	case a.Kind == scenario.Take && p.active:
-		return fmt.Errorf("%v cannot take anything: its transaction is under way, let it go on", a.Proc)
-	case a.Kind == scenario.Proceed && !p.active:
-		return fmt.Errorf("%v cannot go on: it runs no transaction", a.Proc)
 	}
-	return nil
+	return c.group.may(a)
 }
 
 func (c *siteCast) do(a *scenario.Action) {
-	p := &c.procs[a.Proc]
+	x := &c.procs[a.Proc]
 	switch {
 	case a.Kind == scenario.Proceed:
-		c.proceed(int(a.Proc))
+		c.goOn(a.Proc)
 	case a.Kind == scenario.Take:
-		p.jobs = append(p.jobs, a)
-		if len(p.jobs) == 1 && !p.active {
-			c.proceed(int(a.Proc))
+		x.jobs = append(x.jobs, a)
+		if len(x.jobs) == 1 && !c.env.Waits(a.Proc) {
+			c.goOn(a.Proc)
 		}
 	}
 }
 
-// proceed lets a process go on. In steps it gives up what a dead site would have
-// to grant.
-func (c *siteCast) proceed(i int) {
-	p := &c.procs[i]
-	if !p.active {
-		c.transacting.begin(i)
-	}
-	if !c.w.Steps() || p.got == len(p.locks) || !c.lost(p.locks[p.got]) {
-		c.goOn(i)
-		return
-	}
-	home := c.Layout.Home[i]
-	c.say(home, "%v gives up: the site of %s is dead", p.id, deadlock.LockName(p.locks[p.got]))
-	c.free(i)
-	if p.got > 0 {
-		c.lane(trace.Deny, i)
-	}
-	p.active, p.got = false, 0
-	c.ledger.Lost++
-	c.step(home, core.Input{Kind: core.Abort, From: p.id})
-}
-
 func (c *siteCast) finish(b *Playback, still, stalled bool) {
 	number := c.number
-	if c.p.cut || c.w.Steps() && (!still || slices.ContainsFunc(c.procs, transactor.canGoOn)) {
+	if c.p.cut || c.w.Steps() && (!still || c.canGoOn()) {
 		number = 0 // the run was cut off: nobody is stuck
 	}
 	s := b.Sites
@@ -186,17 +153,24 @@ func (c *siteCast) finish(b *Playback, still, stalled bool) {
 	if b.Stopped || s.Ledger.Stuck == 0 {
 		return
 	}
-	for i := range c.procs {
-		if p := &c.procs[i]; p.active && !p.dead {
-			s.Stuck = append(s.Stuck, p.id)
+	for p := range core.ID(len(c.procs)) {
+		if c.env.Waits(p) {
+			s.Stuck = append(s.Stuck, p)
 		}
 	}
 	c.w.Wait(c.w.Now() + b.frame.Unit) // a while later nothing has changed
 	c.w.Note(trace.Event{Kind: trace.Note, Proc: core.None, Name: "stuck for ever: " + processNames(s.Stuck)})
 }
 
-// canGoOn reports whether a line could let the process go on.
-func (p transactor) canGoOn() bool { return p.active && !p.waits && !p.dead }
+// canGoOn reports whether a line could let somebody go on.
+func (c *siteCast) canGoOn() bool {
+	for p := range core.ID(len(c.procs)) {
+		if c.env.Waits(p) && !c.env.Blocked(p) {
+			return true
+		}
+	}
+	return false
+}
 
 func processNames(ids []core.ID) string {
 	words := make([]string, len(ids))

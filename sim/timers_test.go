@@ -42,7 +42,7 @@ func TestSitesStopTimers(t *testing.T) {
 	}
 	w.own = tr.happen
 	tr.goOn(0)
-	for w.Pending() && tr.procs[0].got == 0 {
+	for got := 0; w.Pending() && got == 0; _, got = tr.env.Program(0) {
 		if err := w.next(); err != nil {
 			t.Fatal(err)
 		}

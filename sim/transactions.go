@@ -113,7 +113,7 @@ func RunTransactions(c Transactions) (*Ledger, error) {
 	}
 	w.own = t.happen
 	for p := range t.procs {
-		t.later(p, t.procs[p].rand.Sample(c.Think))
+		t.later(core.ID(p), t.procs[p].rand.Sample(c.Think))
 	}
 	for i, x := range c.Crashes {
 		w.At(x.At, script, core.None, i)
@@ -150,18 +150,18 @@ func (t *transacting) happen(e kernel.Event) error {
 
 // draw decides what the next transaction of a process asks for. Locks of dead
 // sites are left out.
-func (t *transacting) draw(i int) []int {
-	p := &t.procs[i]
+func (t *transacting) draw(p core.ID) []int {
+	x := &t.procs[p]
 	var locks []int
 	switch {
-	case p.job != nil:
-		locks = slices.Clone(p.job.Locks)
+	case x.job != nil:
+		locks = slices.Clone(x.job.Locks)
 	case t.Program != nil:
-		locks = slices.Clone(t.Program(core.ID(i), p.drawn))
+		locks = slices.Clone(t.Program(p, x.drawn))
 	default:
-		locks = t.chance(i)
+		locks = t.chance(p)
 	}
-	p.drawn++
+	x.drawn++
 	locks = t.alive(locks)
 	if t.Method.Sorted && !t.w.Steps() {
 		slices.Sort(locks)
@@ -172,14 +172,14 @@ func (t *transacting) draw(i int) []int {
 // alive leaves out the locks of dead sites: nobody would grant them. In steps a
 // line has to show what comes of that.
 func (t *transacting) alive(locks []int) []int {
-	return slices.DeleteFunc(locks, func(k int) bool { return t.lost(k) && !t.w.Steps() })
+	if t.w.Steps() {
+		return locks
+	}
+	return slices.DeleteFunc(locks, func(k int) bool { return t.env.Lost(t.group, k) })
 }
 
-// lost reports whether a lock is gone with its site, and no other one keeps it.
-func (t *transacting) lost(k int) bool { return t.w.Crashed(t.Layout.At[k]) && !t.Method.Claims }
-
-func (t *transacting) chance(i int) []int {
-	r := &t.procs[i].rand
+func (t *transacting) chance(p core.ID) []int {
+	r := &t.procs[p].rand
 	all := len(t.Layout.At)
 	n := min(all, t.Few+int(r.Below(int64(t.Many-t.Few+1))))
 	hot := max(1, all/5)

@@ -13,7 +13,7 @@ type Violation struct {
 	At       int64  // ticks
 	Proc     core.ID
 	Other    core.ID // mutual-exclusion: who was inside. order: who asked before. one-leader: who won too.
-	Section  string  // in which section, if there are several; transactions: which lock
+	Section  string  // in which section, if there are several
 }
 
 // String tells the violation in words.
@@ -36,9 +36,9 @@ func (v Violation) words() string {
 		return fmt.Sprintf("%v entered without having asked", v.Proc)
 	case family.OneLeader:
 		return fmt.Sprintf("%v and %v won in the same round", v.Proc, v.Other)
-	case "granted-unasked":
+	case family.UnaskedGrant:
 		return fmt.Sprintf("%v has got a lock without having asked", v.Proc)
-	case "victim-idle":
+	case family.IdleVictim:
 		return fmt.Sprintf("%v was told to abort, but has no transaction", v.Proc)
 	case family.Agreement:
 		return fmt.Sprintf("all is quiet, but not everybody alive follows %v, the highest", v.Proc)

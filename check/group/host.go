@@ -120,6 +120,9 @@ func (w *worker) Retag(f func(t family.Tag) family.Tag) {
 // Break implements family.Host.
 func (w *worker) Break(property string, _, _ core.ID) { w.broken |= w.Bit(property) }
 
+// Hears implements family.Host.
+func (w *worker) Hears() bool { return w.telling }
+
 // Tell implements family.Host.
 func (w *worker) Tell(e trace.Event) {
 	if w.telling {

@@ -93,8 +93,8 @@ func (x *dealing) do(d *deal, site core.ID, in core.Input) {
 	out := x.step(&d.crew, int(site), in)
 	d.send(int(site), out, false, false)
 	now := func(n core.Notice) bool {
-		home := x.Layout.Home[n.Who]
-		return d.procs[n.Who].active && deadlock.Attempt(x.machine(int(home), d.machines[home]), n.Who) == n.Attempt
+		home, p := x.Layout.Home[n.Who], &d.procs[n.Who]
+		return (p.wants >= 0 || len(p.has) > 0) && deadlock.Attempt(x.machine(int(home), d.machines[home]), n.Who) == n.Attempt
 	}
 	for _, n := range out.Notices {
 		if n.Kind == core.Heard && now(n) {

@@ -21,7 +21,7 @@ func (c Config) Family() *family.Family {
 	}
 	return &family.Family{
 		Name: "transactions", Sites: c.Layout.Sites, Timers: family.AnyTime, Numbers: family.Attempts, Detects: true,
-		Env:   func(o family.Options) (family.Env, error) { return New(c, o.Requests) },
+		Env:   func(o family.Options) (family.Env, error) { return c.bounded(o.Requests) },
 		Scene: c.scene,
 		Bounded: func(rounds int) string {
 			if rounds == 0 {
@@ -42,8 +42,27 @@ func (c Config) Family() *family.Family {
 			family.Shown(family.Cycle, scenario.Expectation{Kind: scenario.Cycle}, family.Deadlock),
 			family.Shown(family.FalseReport, scenario.Expectation{Kind: scenario.FalseCycle}),
 			family.Shown(family.OneVictim, scenario.Expectation{Kind: scenario.Aborts}),
+			{Name: family.UnaskedGrant, Of: []string{family.MutualExclusion}},
+			{Name: family.IdleVictim, Of: []string{family.OneVictim}},
 		},
 	}
+}
+
+// What an encoding has room for.
+const (
+	maxProcesses    = 16
+	maxTransactions = 100 // of each process
+)
+
+// bounded returns processes whose state can be written down.
+func (c Config) bounded(rounds int) (family.Env, error) {
+	if len(c.Programs) == 0 || len(c.Programs) > maxProcesses {
+		return nil, fmt.Errorf("%d programs: want one for each process, and at most %d", len(c.Programs), maxProcesses)
+	}
+	if rounds > maxTransactions {
+		return nil, fmt.Errorf("%d transactions of each process: want 1 to %d, or 0 for any number", rounds, maxTransactions)
+	}
+	return New(c, rounds)
 }
 
 // scene says where processes and locks are.

@@ -1,8 +1,6 @@
 package transactions
 
 import (
-	"slices"
-
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/deadlock"
 	"github.com/stile-lock/stile/family"
@@ -10,136 +8,174 @@ import (
 
 // Took implements family.Env. A cycle is closed by the arrival of a request,
 // and opened when it is decided that somebody aborts: so these come first.
-func (e *Env) Took(h family.Host, _ core.ID, _ core.Input, _ bool, notices []core.Notice) {
+func (e *Env) Took(h family.Host, _ core.ID, in core.Input, _ bool, notices []core.Notice) {
+	heard := false
 	for i := range notices {
 		switch n := &notices[i]; {
 		case n.Kind == core.Heard && e.presents(h, n):
-			e.clients[n.Who].arrived = e.clients[n.Who].waits
+			e.clients[n.Who].arrived, heard = e.clients[n.Who].waits, true
 		case n.Kind == core.Doomed && e.presents(h, n):
 			e.clients[n.Who].doomed = true
 		}
 	}
 	for i := range notices {
-		n := &notices[i]
-		switch n.Kind {
+		switch n := &notices[i]; n.Kind {
 		case core.Granted:
-			c := &e.clients[n.Who]
-			c.got++
-			c.waits, c.arrived, c.spared = false, false, false
+			e.granted(h, n.Who)
 		case core.Victim:
-			e.victim(h, n.Who, n.Cycle)
+			e.victim(h, n.Who, n.Cycle, in.Kind == core.Suspect)
 		case core.Denied:
-			e.say(h, e.Layout.Home[n.Who], "%v is refused", n.Who)
+			if h.Hears() {
+				e.say(h, e.Layout.Home[n.Who], "%v is refused", n.Who)
+			}
 			e.abort(h, n.Who)
+		}
+	}
+	for i := 0; heard && e.watch != nil && i < len(notices); i++ {
+		if n := &notices[i]; n.Kind == core.Heard && e.lasts(h, n) {
+			e.watch.Arrived(n.Who)
 		}
 	}
 }
 
 // presents reports whether a notice is about the present attempt of a
-// transaction.
+// transaction. Between two attempts there is none: what comes then is about the
+// one that is over.
 func (e *Env) presents(h family.Host, n *core.Notice) bool {
+	c := &e.clients[n.Who]
+	return (c.waits || c.got > 0) && e.lasts(h, n)
+}
+
+// lasts reports whether a notice is about the last attempt of a transaction that
+// is under way.
+func (e *Env) lasts(h family.Host, n *core.Notice) bool {
 	return e.clients[n.Who].active && n.Attempt == deadlock.Attempt(h.Machine(e.Layout.Home[n.Who]), n.Who)
 }
 
-// victim judges whom a detector has told to abort, and lets it.
-func (e *Env) victim(h family.Host, id core.ID, cycle []core.ID) {
-	c := &e.clients[id]
-	members := e.cycle(int(id))
-	if len(cycle) == 0 {
-		e.say(h, e.Layout.Home[id], "%v aborts", id)
-	} else {
-		e.say(h, e.Layout.Home[id], "%v aborts: %s", id, deadlock.Round(cycle))
-		switch {
-		case members == nil && !e.aborts && !e.deaths:
-			h.Break(family.FalseReport, id, core.None)
-		case members == nil && c.spared && !e.deaths, members != nil && int(id) != e.youngest(h, members):
-			h.Break(family.OneVictim, id, core.None)
-		}
+// granted gives a process the lock that it waits for.
+func (e *Env) granted(h family.Host, p core.ID) {
+	c := &e.clients[p]
+	if !c.waits {
+		h.Break(family.UnaskedGrant, p, core.None)
+		return
 	}
-	for _, other := range members {
-		e.clients[other].spared = other != int(id)
+	k := c.program[c.got]
+	if other := e.holder[k]; other >= 0 && other != int32(p) {
+		h.Break(family.MutualExclusion, p, core.ID(other))
 	}
-	e.abort(h, id)
+	e.holder[k] = int32(p)
+	c.got++
+	c.waits, c.arrived, c.spared = false, false, false
+	if e.watch != nil {
+		e.watch.Got(p, k)
+	}
+}
+
+// victim judges whom a method has told to abort, and lets it.
+func (e *Env) victim(h family.Host, p core.ID, cycle []core.ID, burying bool) {
+	if !e.clients[p].active {
+		h.Break(family.IdleVictim, p, core.None)
+		return
+	}
+	wrong := e.judge(h, p, cycle)
+	switch {
+	case e.watch != nil:
+		e.watch.Told(p, cycle, wrong, burying)
+	case wrong != "":
+		h.Break(wrong, p, core.None)
+	}
+	switch {
+	case !h.Hears():
+	case len(cycle) > 0:
+		e.say(h, e.Layout.Home[p], "%v aborts: %s", p, deadlock.Round(cycle))
+	default:
+		e.say(h, e.Layout.Home[p], "%v aborts", p)
+	}
+	e.abort(h, p)
+}
+
+// judge returns which property it breaks that a process is told to abort, or
+// nothing.
+func (e *Env) judge(h family.Host, p core.ID, cycle []core.ID) string {
+	members := e.Cycle(p)
+	for _, m := range members {
+		e.clients[m].spared = m != p || e.clients[m].spared
+	}
+	switch {
+	case len(cycle) == 0:
+	case members == nil && !e.aborts && !e.deaths:
+		return family.FalseReport
+	case members == nil && e.clients[p].spared && !e.deaths, members != nil && p != e.Youngest(h, members):
+		return family.OneVictim
+	}
+	return ""
 }
 
 // abort ends the attempt of a process, which may try again.
-func (e *Env) abort(h family.Host, id core.ID) {
-	e.clients[id] = client{left: e.clients[id].left, active: true}
+func (e *Env) abort(h family.Host, p core.ID) {
+	if e.watch != nil {
+		e.watch.Aborts(p)
+	}
+	e.free(p)
 	e.aborts = true
-	h.Step(e.Layout.Home[id], core.Input{Kind: core.Abort, From: id})
+	h.Step(e.Layout.Home[p], core.Input{Kind: core.Abort, From: p})
+	if e.watch != nil {
+		e.watch.Aborted(p)
+	}
 }
 
-// youngest returns the member that began last, by the stamps at their homes.
-func (e *Env) youngest(h family.Host, members []int) int {
-	best, last := -1, core.Time{}
-	for _, i := range members {
-		stamp := deadlock.Stamp(h.Machine(e.Layout.Home[i]), core.ID(i))
-		if best < 0 || stamp.After(last) || stamp == last && i > best {
-			best, last = i, stamp
+// Youngest returns the member of a cycle that began last, by the stamps at their
+// homes.
+func (e *Env) Youngest(h family.Host, members []core.ID) core.ID {
+	best, last := core.None, core.Time{}
+	for _, p := range members {
+		stamp := deadlock.Stamp(h.Machine(e.Layout.Home[p]), p)
+		if best == core.None || stamp.After(last) || stamp == last && p > best {
+			best, last = p, stamp
 		}
 	}
 	return best
 }
 
-// has reports whether a client has a lock.
-func (e *Env) has(i, k int) bool {
-	c := &e.clients[i]
-	return c.active && slices.Contains(e.Programs[i][:c.got], k)
-}
-
-// holder returns who has a lock, or -1.
-func (e *Env) holder(k int) int {
-	for i := range e.clients {
-		if e.has(i, k) {
-			return i
-		}
-	}
-	return -1
-}
-
-// next returns for whom a client waits, or -1. Who is doomed waits for nobody,
-// and is waited for by nobody in vain.
-func (e *Env) next(i int) int {
-	c := &e.clients[i]
+// Next returns for whom a process waits, or None. Who is doomed waits for
+// nobody, and is waited for by nobody in vain.
+func (e *Env) Next(p core.ID) core.ID {
+	c := &e.clients[p]
 	if !c.waits || !c.arrived || c.doomed {
-		return -1
+		return core.None
 	}
-	h := e.holder(e.Programs[i][c.got])
-	if h >= 0 && e.clients[h].doomed {
-		return -1
+	h := e.holder[c.program[c.got]]
+	if h < 0 || e.clients[h].doomed {
+		return core.None
 	}
-	return h
+	return core.ID(h)
 }
 
-// cycle returns the cycle that a client is part of, or nil.
-func (e *Env) cycle(i int) []int {
-	members := []int{i}
-	for at := e.next(i); at >= 0 && len(members) <= len(e.clients); at = e.next(at) {
-		if at == i {
-			return members
+// Cycle returns the cycle that a process is part of, beginning with it, or nil.
+func (e *Env) Cycle(p core.ID) []core.ID {
+	at, n := e.Next(p), 1
+	for ; at != p; n++ {
+		if at == core.None || n > len(e.clients) {
+			return nil
 		}
+		at = e.Next(at)
+	}
+	members := make([]core.ID, 0, n)
+	for len(members) < n {
 		members = append(members, at)
+		at = e.Next(at)
 	}
-	return nil
+	return members
 }
 
-// Look implements family.Env: no lock has two holders, and where a method
-// prevents deadlocks or avoids them there is never a cycle.
+// Look implements family.Env: where a method prevents deadlocks or avoids them
+// there is never a cycle.
 func (e *Env) Look(h family.Host) {
-	for k := range e.Layout.At {
-		if first := e.holder(k); first >= 0 {
-			for i := first + 1; i < len(e.clients); i++ {
-				if e.has(i, k) {
-					h.Break(family.MutualExclusion, core.ID(i), core.ID(first))
-				}
-			}
-		}
-	}
 	if e.Method.Family == deadlock.Detection {
 		return
 	}
 	for i := range e.clients {
-		if e.cycle(i) != nil {
+		if e.Cycle(core.ID(i)) != nil {
 			h.Break(family.Cycle, core.ID(i), core.None)
 		}
 	}

@@ -17,12 +17,15 @@ import (
 )
 
 // A Config says which method runs over what: process i runs transactions that
-// ask for the locks of Programs[i] one by one.
+// ask for the locks of Programs[i] one by one. A transaction gives up if it
+// needs a lock of a dead site, or with Detours asks all the same: its host has
+// to plan without such locks.
 type Config struct {
 	Method   deadlock.Method
 	Mode     string
 	Layout   deadlock.Layout
 	Programs [][]int
+	Detours  bool
 }
 
 // Dinner returns the smallest case with a ring: n processes, n locks, each takes
@@ -49,99 +52,95 @@ func Crowd(m deadlock.Method, mode string, sites int) Config {
 	return c
 }
 
-const (
-	maxProcesses    = 16
-	maxTransactions = 100 // of each process
-)
-
 // shared is what all copies of an Env have in common.
 type shared struct {
 	Config
 	rounds int // how many transactions each process runs one after the other; 0 means any number
+	watch  Watcher
 }
 
 // An Env is the processes that run transactions.
 type Env struct {
 	*shared
 	clients []client
-	aborts  bool // somebody has aborted
-	deaths  bool // a site has died
+	holder  []int32 // of each lock, or -1: it follows from clients
+	aborts  bool    // somebody has aborted
+	deaths  bool    // a site has died
 }
 
 // A client is a process.
 type client struct {
-	left    uint8 // transactions still to run
-	got     uint8 // locks that it has
-	active  bool
-	waits   bool
-	arrived bool // its request has
-	doomed  bool // a message that makes it abort is under way
-	spared  bool // another one was chosen to break the deadlock it was in
+	program []int // what its transaction asks for
+	got     int   // how many of these locks it has
+	left    int   // transactions still to run
+	active  bool  // a transaction is under way, perhaps between two attempts
+	waits   bool  // for program[got]
+	arrived bool  // its request has
+	doomed  bool  // a message that makes it abort is under way
+	spared  bool  // another one was chosen to break the deadlock it was in
 }
 
 // New returns the processes, each of which runs so many transactions one after
-// the other, or any number of them if that is 0.
+// the other, or any number of them if that is 0. Where there are no programs,
+// [Env.Plan] says what a transaction asks for.
 func New(c Config, rounds int) (*Env, error) {
-	if len(c.Programs) != len(c.Layout.Home) || len(c.Programs) > maxProcesses {
-		return nil, fmt.Errorf("%d programs for %d processes: want one for each, and at most %d", len(c.Programs), len(c.Layout.Home), maxProcesses)
+	if c.Programs != nil && len(c.Programs) != len(c.Layout.Home) {
+		return nil, fmt.Errorf("%d programs for %d processes: want one for each", len(c.Programs), len(c.Layout.Home))
 	}
-	if rounds < 0 || rounds > maxTransactions {
-		return nil, fmt.Errorf("%d transactions of each process: want 1 to %d, or 0 for any number", rounds, maxTransactions)
+	if rounds < 0 {
+		return nil, fmt.Errorf("%d transactions of each process: want at least 1, or 0 for any number", rounds)
 	}
-	return &Env{shared: &shared{c, rounds}, clients: make([]client, len(c.Programs))}, nil
+	return (&Env{shared: &shared{Config: c, rounds: rounds}}).empty(), nil
 }
 
 // New implements family.Env.
-func (e *Env) New() family.Env {
-	return &Env{shared: e.shared, clients: make([]client, len(e.clients))}
+func (e *Env) New() family.Env { return e.empty() }
+
+// empty returns processes that have done nothing.
+func (e *Env) empty() *Env {
+	n := &Env{shared: e.shared, clients: make([]client, len(e.Layout.Home)), holder: make([]int32, len(e.Layout.At))}
+	n.Begin(nil, core.View{})
+	return n
 }
 
 // Copy implements family.Env.
 func (e *Env) Copy(from family.Env) {
 	o := from.(*Env)
 	copy(e.clients, o.clients)
+	copy(e.holder, o.holder)
 	e.aborts, e.deaths = o.aborts, o.deaths
-}
-
-// Append implements family.Env.
-func (e *Env) Append(b []byte) []byte {
-	b = append(b, pack(e.aborts, e.deaths))
-	for i := range e.clients {
-		c := &e.clients[i]
-		b = append(b, c.left, c.got, pack(c.active, c.waits, c.arrived, c.doomed, c.spared))
-	}
-	return b
-}
-
-// Load implements family.Env.
-func (e *Env) Load(b []byte) []byte {
-	e.aborts, e.deaths = b[0]&1 != 0, b[0]&2 != 0
-	b = b[1:]
-	for i := range e.clients {
-		f := b[2]
-		e.clients[i] = client{
-			left: b[0], got: b[1], active: f&1 != 0, waits: f&2 != 0, arrived: f&4 != 0, doomed: f&8 != 0, spared: f&16 != 0,
-		}
-		b = b[3:]
-	}
-	return b
-}
-
-func pack(flags ...bool) (b byte) {
-	for i, f := range flags {
-		if f {
-			b |= 1 << i
-		}
-	}
-	return b
 }
 
 // Begin implements family.Env.
 func (e *Env) Begin(family.Host, core.View) {
 	for i := range e.clients {
-		e.clients[i] = client{left: uint8(max(1, e.rounds))}
+		e.clients[i] = client{left: max(1, e.rounds)}
+		if e.Programs != nil {
+			e.clients[i].program = e.Programs[i]
+		}
+	}
+	for k := range e.holder {
+		e.holder[k] = -1
 	}
 	e.aborts, e.deaths = false, false
+}
+
+// Plan says what the next transaction of a process asks for, or the rest of
+// this one.
+func (e *Env) Plan(p core.ID, locks []int) { e.clients[p].program = locks }
+
+// Watch lets somebody watch.
+func (e *Env) Watch(w Watcher) { e.watch = w }
+
+// free takes away what a process has.
+func (e *Env) free(i core.ID) {
+	c := &e.clients[i]
+	for _, k := range c.program[:c.got] {
+		if e.holder[k] == int32(i) {
+			e.holder[k] = -1
+		}
+	}
+	c.got, c.waits, c.arrived, c.doomed, c.spared = 0, false, false, false, false
 }
 
 // Acts implements family.Env. Everything is fair but the begin of a
@@ -164,18 +163,19 @@ func (e *Env) Acts(h family.Host, yield func(a family.Act)) (first bool) {
 func (e *Env) Action(a family.Act) scenario.Action {
 	s := scenario.Action{Kind: a.Kind, Proc: a.Proc}
 	if a.Kind == scenario.Take {
-		s.Locks = e.Programs[a.Proc]
+		s.Locks = e.clients[a.Proc].program
 	}
 	return s
 }
 
 // May implements family.Env.
 func (e *Env) May(a family.Act) error {
-	c := &e.clients[a.Proc]
-	switch {
-	case a.Kind != scenario.Take && a.Kind != scenario.Proceed:
+	if a.Kind != scenario.Take && a.Kind != scenario.Proceed {
+		return nil // it is about a site
+	}
+	switch c := &e.clients[a.Proc]; {
 	case c.waits:
-		return fmt.Errorf("waits for %s", deadlock.LockName(e.Programs[a.Proc][c.got]))
+		return fmt.Errorf("waits for %s", deadlock.LockName(c.program[c.got]))
 	case a.Kind == scenario.Take && c.active:
 		return errors.New("cannot take anything: its transaction is under way, let it go on")
 	case a.Kind == scenario.Proceed && !c.active:
@@ -186,34 +186,66 @@ func (e *Env) May(a family.Act) error {
 
 // Do implements family.Env: a process asks for its next lock, or commits.
 func (e *Env) Do(h family.Host, a family.Act) {
-	c := &e.clients[a.Proc]
-	home, id, program := e.Layout.Home[a.Proc], a.Proc, e.Programs[a.Proc]
-	if int(c.got) == len(program) {
-		e.say(h, home, "%v commits", id)
-		left := c.left
-		if e.rounds > 0 {
-			left--
-		}
-		*c = client{left: left}
-		h.Step(home, core.Input{Kind: core.Release, From: id})
-		return
+	switch c := &e.clients[a.Proc]; {
+	case c.got == len(c.program):
+		e.commit(h, a.Proc)
+	case !e.Detours && e.Lost(h, c.program[c.got]):
+		e.giveUp(h, a.Proc)
+	default:
+		e.ask(h, a.Proc)
 	}
-	k := program[c.got]
-	if h.Dead(e.Layout.At[k]) && !e.Method.Claims {
-		e.say(h, home, "%v gives up: the site of %s is dead", id, deadlock.LockName(k))
-		*c = client{}
-		h.Step(home, core.Input{Kind: core.Abort, From: id})
-		return
+}
+
+func (e *Env) ask(h family.Host, p core.ID) {
+	c, home := &e.clients[p], e.Layout.Home[p]
+	k := c.program[c.got]
+	if e.watch != nil {
+		e.watch.Asks(p, k)
 	}
-	e.say(h, home, "%v asks for %s", id, deadlock.LockName(k))
+	if h.Hears() {
+		e.say(h, home, "%v asks for %s", p, deadlock.LockName(k))
+	}
 	if !c.active && e.Method.Claims {
-		for _, k := range program {
-			h.Step(home, core.Input{Kind: core.Claim, From: id, Arg: k})
+		for _, k := range c.program {
+			h.Step(home, core.Input{Kind: core.Claim, From: p, Arg: k})
 		}
 	}
 	c.active, c.waits, c.arrived = true, true, false
-	h.Step(home, core.Input{Kind: core.Request, From: id, Arg: k})
+	h.Step(home, core.Input{Kind: core.Request, From: p, Arg: k})
 }
+
+func (e *Env) commit(h family.Host, p core.ID) {
+	c, home := &e.clients[p], e.Layout.Home[p]
+	if e.watch != nil {
+		e.watch.Commits(p)
+	}
+	if h.Hears() {
+		e.say(h, home, "%v commits", p)
+	}
+	if e.rounds > 0 {
+		c.left--
+	}
+	e.free(p)
+	c.active = false
+	h.Step(home, core.Input{Kind: core.Release, From: p})
+}
+
+// giveUp ends a transaction for good: a lock that it needs is lost.
+func (e *Env) giveUp(h family.Host, p core.ID) {
+	c, home := &e.clients[p], e.Layout.Home[p]
+	if h.Hears() {
+		e.say(h, home, "%v gives up: the site of %s is dead", p, deadlock.LockName(c.program[c.got]))
+	}
+	if e.watch != nil {
+		e.watch.Loses(p)
+	}
+	e.free(p)
+	c.active, c.left = false, 0
+	h.Step(home, core.Input{Kind: core.Abort, From: p})
+}
+
+// Lost reports whether a lock is gone with its site, and no other one keeps it.
+func (e *Env) Lost(h family.Host, k int) bool { return h.Dead(e.Layout.At[k]) && !e.Method.Claims }
 
 // say tells people something that happens at a site.
 func (e *Env) say(h family.Host, at core.ID, format string, args ...any) {
@@ -224,8 +256,12 @@ func (e *Env) say(h family.Host, at core.ID, format string, args ...any) {
 func (e *Env) Crashed(_ family.Host, site core.ID) {
 	e.deaths = true
 	for i := range e.clients {
-		if e.Layout.Home[i] == site {
-			e.clients[i] = client{}
+		if c := &e.clients[i]; e.Layout.Home[i] == site {
+			if e.watch != nil {
+				e.watch.Dies(core.ID(i))
+			}
+			e.free(core.ID(i))
+			c.active, c.left = false, 0
 		}
 	}
 }
@@ -248,3 +284,12 @@ func (e *Env) Waits(p core.ID) bool { return e.clients[p].active }
 
 // Inside implements family.Env: there is more than one lock.
 func (e *Env) Inside(core.ID) bool { return false }
+
+// Program returns what the transaction of a process asks for, and how many of
+// these locks it has.
+func (e *Env) Program(p core.ID) (locks []int, got int) {
+	return e.clients[p].program, e.clients[p].got
+}
+
+// Blocked reports whether a process waits for a lock.
+func (e *Env) Blocked(p core.ID) bool { return e.clients[p].waits }

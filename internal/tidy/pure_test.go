@@ -35,7 +35,7 @@ func layers() []layer {
 		{"family/elections", "core trace scenario family"},
 		{"family/transactions", "core deadlock trace scenario family"},
 		{"sim/kernel", "core trace scenario"},
-		{"sim", "core deadlock trace scenario family family/locks family/elections sim/kernel"},
+		{"sim", "core deadlock trace scenario family family/locks family/elections family/transactions sim/kernel"},
 		{"lab", "core trace scenario sim catalog"},
 		{"internal/member", "core trace"},
 	}
