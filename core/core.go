@@ -146,6 +146,6 @@ func (o *Output) Reset() {
 
 // Bytes returns the message of Sends[i]. It is valid until the next Step.
 func (o *Output) Bytes(i int) []byte {
-	s := o.Sends[i]
+	s := &o.Sends[i]
 	return o.buf[s.lo:s.hi]
 }

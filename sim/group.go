@@ -202,11 +202,11 @@ func (g *group) turn(seat core.ID) {
 // send puts what the last step sent on its way. The parts of a multicast share
 // one slot.
 func (g *group) send(seat core.ID, out *core.Output, tag kernel.Tag) {
-	w, from := g.w, g.proc(seat)
+	k, from := g.w.Kernel, g.proc(seat)
 	sends := out.Sends
 	for first := 0; first < len(sends); {
 		b := out.Bytes(first)
-		slot := w.Keep(b, g.index, tag)
+		slot := k.Keep(b, g.index, tag)
 		if g.order != nil {
 			g.order.sent(seat, slot)
 		}
@@ -215,14 +215,14 @@ func (g *group) send(seat core.ID, out *core.Output, tag kernel.Tag) {
 			last++
 		}
 		g.meter.sent(seat, sends[first].Kind, last-first, len(b))
-		if parts := last - first; parts > 1 && parts == w.Processes()-1 {
-			w.Broadcast(from, slot)
+		if parts := last - first; parts > 1 && parts == k.Processes()-1 {
+			k.Broadcast(from, slot)
 		} else {
-			for _, s := range sends[first:last] {
-				w.Send(from, g.proc(s.To), slot)
+			for i := first; i < last; i++ {
+				k.Send(from, g.proc(sends[i].To), slot)
 			}
 		}
-		w.Drop(slot)
+		k.Drop(slot)
 		first = last
 	}
 }
