@@ -106,6 +106,7 @@ func recovered(lock, elect string, o core.Options) (core.Spec, error) {
 		return e.name == lock && slices.Contains(strings.Fields(e.knows), "coordinator")
 	})
 	return recovery.With(func(coordinator core.ID) core.Spec {
+		o := o // machines are made by several workers at a time
 		if led {
 			o.Coordinator = int(coordinator) + 1
 		}

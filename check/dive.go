@@ -51,7 +51,7 @@ func (r *run) dive(m *group.Model, name string, l explore.Limits) (found bool, e
 		r.add(p)
 		return true, err
 	}
-	r.tell(&p, m, c.Start, steps, len(steps), expectation(m, c.Broken&-c.Broken))
+	r.tell(&p, m, c.Start, steps, len(steps), r.expectation(m, c.Broken&-c.Broken))
 	if p.Verdict == Violated {
 		p.Note = r.after(steps) + ", by a run that need not be the shortest"
 	}

@@ -44,7 +44,7 @@ func (r *run) way(m *group.Model, name string, bits explore.Broken, used int64) 
 	if err != nil {
 		return p, "", r.spurious(p, err)
 	}
-	r.tell(p, m, w.start, steps, len(steps), expectation(m, w.bit))
+	r.tell(p, m, w.start, steps, len(steps), r.expectation(m, w.bit))
 	if p.Verdict == Violated {
 		p.Note = r.after(steps)
 		if name == Starvation {
@@ -138,15 +138,10 @@ func (r *run) asked() string {
 }
 
 // expectation returns what a scenario expects that shows a property broken.
-func expectation(m *group.Model, bit explore.Broken) []scenario.Expectation {
-	if m.Sites {
-		return siteExpectation(m, bit)
-	}
-	for _, e := range [...]struct{ property, name string }{
-		{MutualExclusion, scenario.MutualExclusion}, {Order, scenario.Order}, {Deadlock, scenario.LostRequest}, {OneLeader, scenario.OneLeader},
-	} {
-		if m.Bit(e.property) == bit {
-			return []scenario.Expectation{{Kind: scenario.Violated, Name: e.name}}
+func (r *run) expectation(m *group.Model, bit explore.Broken) []scenario.Expectation {
+	for _, s := range r.Family.Signs {
+		if m.Bit(s.Name) == bit && s.Shown != nil {
+			return []scenario.Expectation{*s.Shown}
 		}
 	}
 	return nil

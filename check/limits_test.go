@@ -252,3 +252,22 @@ func TestPassesAreNamed(t *testing.T) {
 		t.Errorf("passes %q, want %q", passes, want)
 	}
 }
+
+// What is proved from every start, and what does not fit, is said.
+func TestStartSaysWhatDidNotFit(t *testing.T) {
+	all := &Report{Properties: []Property{
+		{Name: MutualExclusion, Verdict: Holds}, {Name: Token, Verdict: NotChecked}, {Name: Bypass, Verdict: Unfinished, Note: "out of memory"},
+	}}
+	r := newRun(Config{Spec: mutex.Central(0), Family: FamilyOf(mutex.Central(0)), Nodes: 2})
+	if p := r.fromStarts(Start, all); p.Verdict != Holds || p.Note != "mutual-exclusion; not bypass (out of memory)" {
+		t.Errorf("%s: %s", p.Verdict, p.Note)
+	}
+	all.Properties[0] = Property{Name: MutualExclusion, Verdict: Unfinished, Note: "out of time"}
+	if p := r.fromStarts(Start, all); p.Verdict != Unfinished || p.Note != "out of time" {
+		t.Errorf("%s: %s", p.Verdict, p.Note)
+	}
+	all.Properties[0] = Property{Name: Fence, Verdict: Violated}
+	if p := r.fromStarts(Start, all); p.Verdict != Violated || p.Name != Start {
+		t.Errorf("%s %s: %s", p.Name, p.Verdict, p.Note)
+	}
+}

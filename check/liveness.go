@@ -8,6 +8,7 @@ import (
 	"github.com/stile-lock/stile/check/explore"
 	"github.com/stile-lock/stile/check/group"
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/family"
 )
 
 // liveness looks at infinite runs.
@@ -34,12 +35,12 @@ func (r *run) liveness(m *group.Model, e *explore.Exploration) error {
 		e.Unfinished = fmt.Sprintf("the state graph needs %d MiB, more than --memory allows", need>>20)
 	}
 	if e.Unfinished != "" {
-		for _, name := range []string{Starvation, Bypass, Agreement} {
-			r.add(r.passed(e, name))
+		for _, p := range r.endless() {
+			r.add(r.passed(e, p.Name))
 		}
 		return nil
 	}
-	if !r.wants(Agreement, Bypass) && r.report.Find(Starvation) != nil {
+	if !slices.ContainsFunc(r.endless(), func(p family.Property) bool { return r.report.Find(p.Name) == nil }) {
 		return nil
 	}
 	g, err := explore.BuildGraph(m, explore.GraphLimits{Limits: r.remaining("the state graph"), Edges: true, States: e.States, Transitions: e.Transitions})
@@ -48,9 +49,14 @@ func (r *run) liveness(m *group.Model, e *explore.Exploration) error {
 	}
 	r.report.count(g.States())
 	if m.Settles {
-		return r.agreement(m, g, r.passed(e, Agreement))
+		return r.agreement(m, g, r.passed(e, r.wanted(family.InTheEnd)[0].Name))
 	}
 	return r.infinite(m, g, r.passed(e, Starvation), r.passed(e, Bypass))
+}
+
+// endless lists the properties of infinite runs that are to be checked.
+func (r *run) endless() []family.Property {
+	return slices.Concat(r.wanted(family.InRuns), r.wanted(family.InTheEnd), r.wanted(family.ByCounting))
 }
 
 // infinite judges starvation and bypass, which hold as far as is known, by the

@@ -15,7 +15,7 @@ import (
 // base is the pass without monitors.
 func (r *run) base() error {
 	steps := r.wanted(family.InSteps)
-	endless := slices.Concat(r.wanted(family.InRuns), r.wanted(family.InTheEnd), r.wanted(family.ByCounting))
+	endless := r.endless()
 	if len(steps)+len(endless) == 0 {
 		return nil
 	}
@@ -45,18 +45,14 @@ func (r *run) watched() error {
 }
 
 // bitsOf returns what is seen broken if a property is.
-func bitsOf(m *group.Model, name string) explore.Broken {
-	switch name {
-	case OrderOpen:
-		name = Order
-	case Deadlock:
-		return m.Bit(Deadlock) | m.Bit(family.Cycle)
-	case MutualExclusion:
-		return m.Bit(MutualExclusion) | m.Bit(family.UnaskedGrant)
-	case OneVictim:
-		return m.Bit(OneVictim) | m.Bit(family.IdleVictim)
+func (r *run) bitsOf(m *group.Model, property string) explore.Broken {
+	var bits explore.Broken
+	for _, s := range r.Family.Signs {
+		if s.Breaks(property) {
+			bits |= m.Bit(s.Name)
+		}
 	}
-	return m.Bit(name)
+	return bits
 }
 
 // explore explores a group for some properties and judges them. If there is
@@ -64,7 +60,7 @@ func bitsOf(m *group.Model, name string) explore.Broken {
 func (r *run) explore(m *group.Model, list []family.Property, alone bool) (*explore.Exploration, error) {
 	l := r.remaining(passName(list))
 	if len(list) == 1 && alone && list[0].Name != Channels {
-		l.Stop = bitsOf(m, list[0].Name)
+		l.Stop = r.bitsOf(m, list[0].Name)
 		if found, err := r.dive(m, list[0].Name, l); found || err != nil {
 			return nil, err
 		}
@@ -122,7 +118,7 @@ func passName(list []family.Property) string {
 // room beside what is being explored. If not, they are made at the end.
 func (r *run) early(m *group.Model, list []family.Property, now explore.Broken, so explore.Exploration) error {
 	for _, f := range list {
-		bits := bitsOf(m, f.Name)
+		bits := r.bitsOf(m, f.Name)
 		if now&bits == 0 || f.Moot != "" || r.report.Find(f.Name) != nil {
 			continue
 		}
@@ -142,7 +138,7 @@ func (r *run) judge(m *group.Model, e *explore.Exploration, f family.Property) e
 	if r.report.Find(f.Name) != nil {
 		return nil // it was told when it was found
 	}
-	if bits := bitsOf(m, f.Name); e.StepsTo(bits) >= 0 && f.Moot == "" {
+	if bits := r.bitsOf(m, f.Name); e.StepsTo(bits) >= 0 && f.Moot == "" {
 		return r.violated(m, e, f.Name, bits)
 	}
 	p := r.passed(e, f.Name)
@@ -270,21 +266,23 @@ func (r *run) fromStarts(name string, all *Report) Property {
 	for _, q := range all.Properties {
 		switch q.Verdict {
 		case Unfinished:
-			open = append(open, fmt.Sprintf("%s (%s)", q.Name, q.Note))
+			if open = append(open, fmt.Sprintf("%s (%s)", q.Name, q.Note)); r.foundInSteps(q.Name) {
+				return Property{Name: name, Verdict: Unfinished, Note: q.Note}
+			}
 		case Holds, HoldsBounded:
 			proved = append(proved, q.Name)
 		}
 	}
-	switch {
-	case len(proved) == 0:
-		p.Verdict, p.Note = Unfinished, strings.Join(open, ", ")
-		if len(open) > 0 {
-			p.Note = all.Properties[0].Note
-		}
-	case len(open) > 0:
+	if len(open) > 0 {
 		p.Note = strings.TrimPrefix(p.Note+"; "+strings.Join(proved, ", ")+"; not "+strings.Join(open, ", "), "; ")
 	}
 	return p
+}
+
+// foundInSteps reports whether a property is found in states and steps: without
+// that nothing is known.
+func (r *run) foundInSteps(name string) bool {
+	return slices.ContainsFunc(r.Family.Properties, func(p family.Property) bool { return p.Name == name && p.Found == family.InSteps })
 }
 
 // AnyStart returns every view of n processes: any holder, inside or not.

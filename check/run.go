@@ -182,14 +182,6 @@ func (r *run) remaining(pass string) Limits {
 	return l
 }
 
-// seen lists what can be seen broken in steps, in the order in which it is told.
-func seen() []string {
-	return []string{
-		MutualExclusion, Deadlock, family.Cycle, Order, Fence, Token, Alibi, Channels,
-		OneLeader, Agreement, FalseReport, OneVictim, family.UnaskedGrant, family.IdleVictim,
-	}
-}
-
 // model makes the model of a pass: what it watches, and from where.
 func (r *run) model(watch string, upset bool) (*group.Model, error) {
 	f := r.Family
@@ -199,12 +191,12 @@ func (r *run) model(watch string, upset bool) (*group.Model, error) {
 	}
 	c := group.Config{
 		Spec: r.Spec, Seats: r.Nodes, Env: env, Tagged: watch != "" || f.Born != nil, Sites: f.Sites > 0,
-		Names: seen(), Waiters: r.Requesters, Network: r.Network, Starts: r.Starts, Upset: upset, Clock: group.Clock(f.Timers), Pace: r.Pace,
+		Waiters: r.Requesters, Network: r.Network, Starts: r.Starts, Upset: upset, Clock: group.Clock(f.Timers), Pace: r.Pace,
 		Form: r.form(), Crashes: r.Crashes, Comebacks: r.Comebacks, Wrong: r.Wrong, Detects: f.Detects,
 	}
-	c.Names = slices.DeleteFunc(c.Names, func(n string) bool {
-		return (n == Token || n == Alibi || n == Channels) && !slices.Contains(Properties(f), n)
-	})
+	for _, s := range f.Signs {
+		c.Names = append(c.Names, s.Name)
+	}
 	if f.Sites > 0 {
 		c.Seats = f.Sites
 	}

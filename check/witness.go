@@ -4,33 +4,10 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/stile-lock/stile/check/explore"
-	"github.com/stile-lock/stile/check/group"
 	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/family"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 )
-
-// siteExpectation returns what kind of thing a scenario with sites expects that
-// shows a property broken. Who is part of it is what the simulator sees.
-func siteExpectation(m *group.Model, bit explore.Broken) []scenario.Expectation {
-	for _, e := range [...]struct {
-		property string
-		expect   scenario.Expectation
-	}{
-		{MutualExclusion, scenario.Expectation{Kind: scenario.Violated, Name: scenario.MutualExclusion}},
-		{Deadlock, scenario.Expectation{Kind: scenario.Stuck}},
-		{family.Cycle, scenario.Expectation{Kind: scenario.Cycle}},
-		{FalseReport, scenario.Expectation{Kind: scenario.FalseCycle}},
-		{OneVictim, scenario.Expectation{Kind: scenario.Aborts}},
-	} {
-		if m.Bit(e.property) == bit {
-			return []scenario.Expectation{e.expect}
-		}
-	}
-	return nil
-}
 
 // witness makes sure that the simulator has seen what a counterexample among
 // sites shows, and replays it once more, expecting all that was seen.

@@ -1,6 +1,8 @@
 package family
 
 import (
+	"slices"
+
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/scenario"
 )
@@ -10,6 +12,7 @@ import (
 type Family struct {
 	Name       string
 	Properties []Property                 // in the order of a report
+	Signs      []Sign                     // what can be seen broken in a state or a step, in the order in which it is told
 	Claims     func(s core.Spec) []string // the names of those that an algorithm claims
 	Env        func(o Options) (Env, error)
 
@@ -63,6 +66,29 @@ type Property struct {
 	Means string // what it means that it holds
 	Found Found
 	Moot  string // why there is nothing to check
+}
+
+// A Sign is something that an Env, or a host, can see broken.
+type Sign struct {
+	Name  string                // as it is given to Host.Break
+	Of    []string              // which properties it breaks; nil means that of its own name
+	Shown *scenario.Expectation // what a scenario expects that shows it; nil if the simulator cannot see it
+}
+
+// Breaks reports whether a property is broken where the sign is seen.
+func (s Sign) Breaks(property string) bool {
+	return s.Of == nil && s.Name == property || slices.Contains(s.Of, property)
+}
+
+// Shown returns a Sign that a scenario shows by an expectation.
+func Shown(name string, e scenario.Expectation, of ...string) Sign {
+	return Sign{Name: name, Of: of, Shown: &e}
+}
+
+// Violates returns the expectation that a property is broken, as the simulator
+// calls it.
+func Violates(property string) scenario.Expectation {
+	return scenario.Expectation{Kind: scenario.Violated, Name: property}
 }
 
 // Found says where a property can be found broken.

@@ -59,16 +59,16 @@ func (g *group) Hears() bool { return g.w.Observed() }
 
 // Tell implements family.Host.
 func (g *group) Tell(e trace.Event) {
-	if g.w.Observed() {
-		e.Proc, e.Peer, e.Section = g.proc(e.Proc), g.proc(e.Peer), g.section
-		g.w.Note(e)
-	}
+	e.Proc, e.Peer, e.Section = g.proc(e.Proc), g.proc(e.Peer), g.section
+	g.w.Note(e)
 }
 
 // note tells of something that happened at a seat, with another if there is
 // one.
 func (g *group) note(kind trace.Kind, seat, other core.ID, name string) {
-	g.Tell(trace.Event{Kind: kind, Proc: seat, Peer: other, Name: name})
+	if g.Hears() {
+		g.Tell(trace.Event{Kind: kind, Proc: seat, Peer: other, Name: name})
+	}
 }
 
 // may reports why an application cannot do what a line says, or nil.

@@ -30,5 +30,5 @@ func (w *worker) Bytes() int64 {
 	n, content := w.blobs.size()
 	known := int64(len(w.ids))
 	return known*(perKnown+content/max(1, n)) + int64(len(w.effects))*perEffect + int64(len(w.maps))*perRenamed +
-		int64(len(w.rules))*perRule + int64(len(w.classes))*perClass
+		int64(len(w.rules)+len(w.shifts))*perRule + int64(len(w.classes))*perClass
 }

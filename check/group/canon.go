@@ -2,7 +2,6 @@ package group
 
 import (
 	"cmp"
-	"encoding/binary"
 	"math/bits"
 	"slices"
 
@@ -191,20 +190,29 @@ func compareLetters(a, b letter) int {
 
 // mapping returns how a rule renumbers.
 func (w *worker) mapping(r rule) *mapping {
-	if w.last != nil && w.lastRule.times == r.times && w.lastRule == r {
-		return w.last
+	plain := r.wide == 0 && r.anchor == "" && r.ranks == ""
+	if plain {
+		if w.last != nil && w.lastTimes == r.times {
+			return w.last
+		}
+		if m, ok := w.shifts[r.times]; ok {
+			w.last, w.lastTimes = m, r.times
+			return m
+		}
+	} else if m, ok := w.rules[r]; ok {
+		return m
 	}
-	m, ok := w.rules[r]
-	if !ok {
-		m = w.newMapping(r)
+	m := w.newMapping(r)
+	if plain {
+		w.shifts[r.times] = m
+	} else {
 		w.rules[r] = m
 	}
-	w.last, w.lastRule = m, r
 	return m
 }
 
 func (w *worker) newMapping(r rule) *mapping {
-	m := &mapping{id: uint32(len(w.rules)), same: true, kept: w.Form.Times == Kept}
+	m := &mapping{id: uint32(len(w.rules) + len(w.shifts)), same: true, kept: w.Form.Times == Kept}
 	next, last := uint64(1), -1
 	if r.times&1 == 1 {
 		next = 0
@@ -300,65 +308,4 @@ func (w *worker) rewrite(b *blob, v core.TimeVisitor) ([]byte, error) {
 	}
 	m.Visit(core.VisitTimes(w.Seats, v))
 	return m.AppendState(nil), nil
-}
-
-// anchorOf returns what the counters of a state are measured from, one byte for
-// each column, or nothing if it has none.
-func (w *worker) anchorOf(g *state) string {
-	for p := range g.seats {
-		if a := w.infos[g.seats[p].blob].anchor; a != nil {
-			return small(a)
-		}
-	}
-	for i := range g.letters {
-		if a := w.infos[g.letters[i].blob].anchor; a != nil {
-			return small(a)
-		}
-	}
-	return ""
-}
-
-func small(a []uint64) string {
-	if !slices.ContainsFunc(a, func(v uint64) bool { return v != 0 }) {
-		return ""
-	}
-	b := make([]byte, len(a))
-	for i, v := range a {
-		b[i] = byte(min(v, 255))
-	}
-	return string(b)
-}
-
-// ranksOf puts all counters of a state into w.counters, in order, and names
-// them, or returns nothing if those of each column are 1, 2, ... already.
-func (w *worker) ranksOf(g *state) string {
-	all := w.counters[:0]
-	for p := range g.seats {
-		if !g.seats[p].dead {
-			all = append(all, w.infos[g.seats[p].blob].counters...)
-		}
-	}
-	for i := range g.letters {
-		all = append(all, w.infos[g.letters[i].blob].counters...)
-	}
-	slices.SortFunc(all, func(x, y counter) int {
-		return cmp.Or(cmp.Compare(x.column, y.column), cmp.Compare(x.value, y.value))
-	})
-	w.counters = slices.Compact(all)
-	dense, before := true, counter{}
-	for i, c := range w.counters {
-		if i == 0 || before.column != c.column {
-			before = counter{column: c.column}
-		}
-		dense = dense && c.value == before.value+1
-		before = c
-	}
-	if dense {
-		return ""
-	}
-	w.keyBuf = w.keyBuf[:0]
-	for _, c := range w.counters {
-		w.keyBuf = binary.AppendUvarint(binary.AppendUvarint(w.keyBuf, uint64(c.column+1)), c.value)
-	}
-	return string(w.keyBuf)
 }

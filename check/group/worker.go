@@ -27,11 +27,13 @@ type worker struct {
 	steps   map[uint64]uint32 // what machines do, as far as seen here: indexes effects
 	effects []effect
 
-	maps     map[uint64]uint32 // what blobs become under a mapping
-	rules    map[rule]*mapping
-	last     *mapping // the mapping used last, and its rule
-	lastRule rule
-	counters []counter // of a state
+	maps   map[uint64]uint32 // what blobs become under a mapping
+	rules  map[rule]*mapping
+	shifts map[uint64]*mapping // the same, by rules that have times alone
+	last   *mapping            // the one of those that was used last, and its times
+
+	lastTimes uint64
+	counters  []counter // of a state
 
 	classes map[class]uint32 // fair actions that are no labels
 
@@ -64,7 +66,7 @@ func (m *Model) Worker() explore.Worker { return m.worker() }
 func (m *Model) worker() *worker {
 	w := &worker{
 		Model: m, ids: map[string]*blob{}, steps: map[uint64]uint32{}, maps: map[uint64]uint32{},
-		rules: map[rule]*mapping{}, classes: map[class]uint32{},
+		rules: map[rule]*mapping{}, shifts: map[uint64]*mapping{}, classes: map[class]uint32{},
 		from: newState(m.Seats, m.Env), to: newState(m.Seats, m.Env), spare: newState(m.Seats, m.Env),
 	}
 	w.note = func(a family.Act) { w.acts = append(w.acts, a) }

@@ -119,7 +119,7 @@ func (f *checkFlags) define(c *cobra.Command) {
 	fs := c.Flags()
 	fs.SortFlags = false
 	fs.VarP(count{&f.config.Nodes, 1, maxChecked}, "nodes", "n", "how many processes")
-	fs.Var(bound{&f.config.Requests}, "requests", "how often each process may ask, or unbounded")
+	fs.Var(bound{&f.config.Requests}, "requests", "how often each process may ask, or unbounded; of a lock such as central+bully usually 1")
 	fs.StringVar(&f.network, "network", f.network, "what `KIND` of network: fifo, unordered, duplicating or lossy")
 	defineOptions(fs, &f.options, maxChecked)
 	fs.StringVar(&f.start, "start", "", "where to begin: any, or `HOLDER` or HOLDER:busy, who has the lock (default 1)")

@@ -43,6 +43,9 @@ func (f *checkFlags) checkAlgorithm(c *cobra.Command, name string, stdout, stder
 		err = refuse(c, "start requesters mode sites comebacks", name+" survives deaths, and has")
 		head = func(c check.Config) []string { return []string{spec.Title + ": " + f.dying(c)} }
 		usual = check.Quick
+		if !c.Flags().Changed("requests") {
+			f.config.Requests = 1 // two are too many for some of them
+		}
 	default:
 		err = noElection(c, name)
 		f.config.Crashes = 0

@@ -10,7 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/check"
+	"github.com/stile-lock/stile/core"
 )
 
 func TestCheckJSONKeys(t *testing.T) {
@@ -221,5 +223,19 @@ func TestProgressLine(t *testing.T) {
 	got := progressLine(check.Progress{Pass: "fence", States: 3000, Queue: 2, Depth: 7, Memory: 5 << 20, Elapsed: 2 * time.Second})
 	if want := "fence: 3,000 states, 1,500/s, queue 2 blocks, depth 7, 5MiB"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// The plain command checks every recovering lock, with one crash.
+func TestEveryRecoveringLock(t *testing.T) {
+	for _, spec := range catalog.Sound() {
+		name := spec.Name + "+bully"
+		if _, err := catalog.Make(name, core.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		code, stdout, stderr := stile("check", name, "--nodes", "2")
+		if code != 0 || !strings.Contains(oneLine(stdout), "1 crash at any step") || !strings.Contains(stdout, "\nverdict           holds-bounded\n") {
+			t.Errorf("%s: exit code %d, stderr %q, stdout\n%s", name, code, stderr, stdout)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package elections
 import (
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/family"
+	"github.com/stile-lock/stile/scenario"
 )
 
 // Family returns the family of elections. At first all are alive and follow the
@@ -16,5 +17,6 @@ func Family() *family.Family {
 			{Name: family.OneLeader, Means: "at most one wins in each round"},
 			{Name: family.Agreement, Means: "in the end all alive follow the highest", Found: family.InTheEnd},
 		},
+		Signs: []family.Sign{family.Shown(family.OneLeader, family.Violates(scenario.OneLeader)), {Name: family.Agreement}},
 	}
 }

@@ -104,11 +104,11 @@ func (e *Env) Do(h family.Host, a family.Act) {
 				me.knows |= 1 << i
 			}
 		}
-		h.Tell(trace.Event{Kind: trace.Ask, Proc: a.Proc})
+		tell(h, trace.Ask, a.Proc)
 		h.Step(a.Proc, core.Input{Kind: core.Request, From: core.None})
 	case scenario.Leave:
 		e.put(a.Proc, 0)
-		h.Tell(trace.Event{Kind: trace.Exit, Proc: a.Proc})
+		tell(h, trace.Exit, a.Proc)
 		h.Step(a.Proc, core.Input{Kind: core.Release, From: core.None})
 	case scenario.Start:
 		me.set(start, false)
@@ -148,7 +148,7 @@ func (e *Env) Took(h family.Host, p core.ID, _ core.Input, entered bool, notices
 		if notices[i].Kind == core.Denied {
 			e.put(p, 0)
 			e.forget(h, p)
-			h.Tell(trace.Event{Kind: trace.Deny, Proc: p})
+			tell(h, trace.Deny, p)
 		}
 	}
 	if entered {
@@ -159,7 +159,7 @@ func (e *Env) Took(h family.Host, p core.ID, _ core.Input, entered bool, notices
 // enter lets p in.
 func (e *Env) enter(h family.Host, p core.ID) {
 	me := &e.procs[p]
-	h.Tell(trace.Event{Kind: trace.Enter, Proc: p})
+	tell(h, trace.Enter, p)
 	if !me.is(waits) {
 		h.Break(family.UnaskedEntry, p, core.None)
 	}
@@ -216,4 +216,11 @@ func (e *Env) forget(h family.Host, p core.ID) {
 	}
 	e.procs[p].ahead = 0
 	h.Retag(func(t family.Tag) family.Tag { return t &^ family.Tag(bit) })
+}
+
+// tell records what an application does, if anybody looks.
+func tell(h family.Host, kind trace.Kind, p core.ID) {
+	if h.Hears() {
+		h.Tell(trace.Event{Kind: kind, Proc: p})
+	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/family"
+	"github.com/stile-lock/stile/scenario"
 )
 
 // Family returns the family of locks among processes that live.
@@ -31,6 +32,18 @@ func Family() *family.Family {
 			{Name: family.Alibi, Means: "who is given an alibi is not inside"},
 			{Name: family.Convergence, Means: "it comes right by itself from every state", Found: family.Anywhere},
 		},
+		Signs: append(signs(),
+			family.Shown(family.Order, family.Violates(scenario.Order), family.Order, family.OrderOpen),
+			family.Sign{Name: family.Fence}, family.Sign{Name: family.Token}, family.Sign{Name: family.Alibi}, family.Sign{Name: family.Channels},
+		),
+	}
+}
+
+// signs lists what can be seen broken of every lock.
+func signs() []family.Sign {
+	return []family.Sign{
+		family.Shown(family.MutualExclusion, family.Violates(scenario.MutualExclusion)),
+		family.Shown(family.Deadlock, family.Violates(scenario.LostRequest)),
 	}
 }
 
@@ -49,6 +62,7 @@ func Survivors() *family.Family {
 			{Name: family.MutualExclusion, Means: "never two inside"},
 			{Name: family.Starvation, Means: "nobody waits for ever", Found: family.InRuns},
 		},
+		Signs: signs(),
 	}
 }
 

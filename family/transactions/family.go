@@ -36,6 +36,15 @@ func (c Config) Family() *family.Family {
 			{Name: family.FalseReport, Means: "what is reported is a deadlock", Moot: moot},
 			{Name: family.OneVictim, Means: "of a deadlock the youngest aborts", Moot: moot},
 		},
+		Signs: []family.Sign{
+			family.Shown(family.MutualExclusion, family.Violates(scenario.MutualExclusion)),
+			family.Shown(family.Deadlock, scenario.Expectation{Kind: scenario.Stuck}),
+			family.Shown(family.Cycle, scenario.Expectation{Kind: scenario.Cycle}, family.Deadlock),
+			family.Shown(family.FalseReport, scenario.Expectation{Kind: scenario.FalseCycle}),
+			family.Shown(family.OneVictim, scenario.Expectation{Kind: scenario.Aborts}),
+			{Name: family.UnaskedGrant, Of: []string{family.MutualExclusion}},
+			{Name: family.IdleVictim, Of: []string{family.OneVictim}},
+		},
 	}
 }
 

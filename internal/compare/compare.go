@@ -90,29 +90,34 @@ func Run(c Config) (*Map, error) {
 
 // work fills in all cells.
 func (m *Map) work() error {
-	workers := m.Workers
+	return inParallel(len(m.Cells), m.Workers, m.Progress, func(i int) error { return m.Cells[i].run(m.Config) })
+}
+
+// inParallel does so many jobs, several at a time: one for each processor if no
+// number is given. It returns the error of the first job that has one.
+func inParallel(total, workers int, progress func(done, total int), do func(i int) error) error {
 	if workers < 1 {
 		workers = runtime.GOMAXPROCS(0)
 	}
 	jobs := make(chan int)
-	errs := make([]error, len(m.Cells))
+	errs := make([]error, total)
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	done := 0
 	for range workers {
 		wg.Go(func() {
 			for i := range jobs {
-				errs[i] = m.Cells[i].run(m.Config)
+				errs[i] = do(i)
 				mu.Lock()
 				done++
-				if m.Progress != nil {
-					m.Progress(done, len(m.Cells))
+				if progress != nil {
+					progress(done, total)
 				}
 				mu.Unlock()
 			}
 		})
 	}
-	for i := range m.Cells {
+	for i := range total {
 		jobs <- i
 	}
 	close(jobs)

@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"math"
-	"runtime"
 	"strings"
-	"sync"
 
 	"github.com/stile-lock/stile/deadlock"
 	"github.com/stile-lock/stile/sim"
@@ -61,40 +59,9 @@ func RunDeadlock(c DeadlockConfig) (*DeadlockMap, error) {
 
 // work makes the runs, several at a time.
 func (m *DeadlockMap) work() error {
-	workers := m.Workers
-	if workers < 1 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	total := len(m.Rows) * len(m.Processes)
-	jobs := make(chan int)
-	errs := make([]error, total)
-	var wg sync.WaitGroup
-	var mu sync.Mutex
-	done := 0
-	for range workers {
-		wg.Go(func() {
-			for i := range jobs {
-				errs[i] = m.one(i/len(m.Processes), i%len(m.Processes))
-				mu.Lock()
-				done++
-				if m.Progress != nil {
-					m.Progress(done, total)
-				}
-				mu.Unlock()
-			}
-		})
-	}
-	for i := range total {
-		jobs <- i
-	}
-	close(jobs)
-	wg.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return inParallel(len(m.Rows)*len(m.Processes), m.Workers, m.Progress, func(i int) error {
+		return m.one(i/len(m.Processes), i%len(m.Processes))
+	})
 }
 
 func (m *DeadlockMap) one(row, n int) error {
