@@ -27,9 +27,9 @@
 // model.
 //
 // Every counterexample is first run again without anything renumbered, and then
-// replayed by the simulator, which has an oracle of its own. What is not
-// confirmed is unfinished, never violated. (The simulator does not yet replay
-// transactions step by step; for them the first is all.)
+// replayed by the simulator: another host, with another network, that has the
+// environment in common and watches the order of requests in its own way. What
+// is not confirmed is unfinished, never violated.
 //
 // # Why an unbounded number of requests can be finite
 //

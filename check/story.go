@@ -12,8 +12,8 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// Replay runs the counterexample in the simulator: another host, with an
-// oracle of its own. It is nil if there is no counterexample. What the
+// Replay runs the counterexample in the simulator: another host, with another
+// network and no canonical states, but the same environment. It is nil if there is no counterexample. What the
 // simulator sees otherwise than the checker is in Playback.Differences.
 func (p *Property) Replay() (*sim.Playback, error) {
 	if p.Counterexample == nil {

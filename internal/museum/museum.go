@@ -30,7 +30,7 @@ func Page(l check.Limits) (string, error) {
 	b.line("# The museum of broken mutual exclusion")
 	b.line("")
 	b.line("<!-- made by 'stile check --museum': do not edit, run 'make museum' -->")
-	b.text(`Algorithms that were published, taught or believed, and fail; and sound ones, used where they do not hold. Each counterexample is a shortest one: the checker has seen that no run with fewer steps breaks the property. Each was replayed in the simulator, which has an oracle of its own. Each fix was checked by the same command. Time runs down the diagrams; a row is one step.`)
+	b.text(`Algorithms that were published, taught or believed, and fail; and sound ones, used where they do not hold. Each counterexample is a shortest one: the checker has seen that no run with fewer steps breaks the property. Each was replayed in the simulator: real messages in real order, with nothing renumbered. Each fix was checked by the same command. Time runs down the diagrams; a row is one step.`)
 	for i, e := range exhibits() {
 		if err := b.exhibit(i+1, e); err != nil {
 			return "", fmt.Errorf("%s: %w", e.title, err)
