@@ -57,7 +57,7 @@ bench: ## all benchmarks, or BENCH=NAME
 
 numbers: ## make docs/bench.txt: the benchmarks that the documentation quotes
 	{ echo "made by 'make numbers' at commit $$(git rev-parse --short HEAD), $$(nproc) cores, $$(uname -sm)"; \
-	  go test ./sim ./check -run '^$$' -bench 'Events|Explore' -benchmem -count 3 -timeout 30m; } > docs/bench.txt.new
+	  go test ./sim ./check/group -run '^$$' -bench 'Events|Explore' -benchmem -count 3 -timeout 30m; } > docs/bench.txt.new
 	mv docs/bench.txt.new docs/bench.txt
 
 golden: ## rewrite the golden files; read the difference before you commit it

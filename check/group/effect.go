@@ -3,6 +3,7 @@ package group
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/stile-lock/stile/core"
 )
@@ -57,7 +58,7 @@ func (w *worker) effect(state uint32, in *core.Input, msg uint32) (*effect, erro
 	if in.Kind == core.Receive {
 		letter = w.info(msg)
 	}
-	e, err := w.run(w.info(state), *in, letter)
+	e, err := w.run(w.info(state), *in, letter, w.tried.first(k))
 	if err != nil {
 		return nil, err
 	}
@@ -66,25 +67,53 @@ func (w *worker) effect(state uint32, in *core.Input, msg uint32) (*effect, erro
 	return &w.effects[len(w.effects)-1], nil
 }
 
-// run lets a machine take a step, and tries it with its times moved.
-func (w *worker) run(state *blob, in core.Input, msg *blob) (effect, error) {
+// tried is which steps have been tried, by any of the workers: with a machine
+// that was just born, and with numbers moved.
+type tried struct {
+	mu    sync.Mutex
+	steps map[uint64]struct{}
+}
+
+// first reports whether a step is to be tried, which is once.
+func (t *tried) first(k uint64) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if _, ok := t.steps[k]; ok {
+		return false
+	}
+	t.steps[k] = struct{}{}
+	return true
+}
+
+// doubly lets a machine take a step, and if it is to be tried, a twin too.
+func (w *worker) doubly(m core.Machine, seat core.ID, in core.Input, try bool) error {
+	if !try {
+		return m.Step(in, &w.out)
+	}
+	if err := w.twin.Before(m, w.birth(seat, w.Starts[0])); err != nil {
+		return err
+	}
+	if err := m.Step(in, &w.out); err != nil {
+		return err
+	}
+	return w.twin.After(seat, in, m, &w.out)
+}
+
+// run lets a machine take a step, and tries it in other ways if it is to be.
+func (w *worker) run(state *blob, in core.Input, msg *blob, try bool) (effect, error) {
 	m, err := w.load(state)
 	if err != nil {
 		return effect{}, err
 	}
 	w.loaded[state.seat] = unloaded
-	if err := w.twin.Before(m, w.birth(state.seat, w.Starts[0])); err != nil {
-		return effect{}, err
-	}
-	if err := m.Step(in, &w.out); err != nil {
-		return effect{}, err
-	}
-	if err := w.twin.After(state.seat, in, m, &w.out); err != nil {
+	if err := w.doubly(m, state.seat, in, try); err != nil {
 		return effect{}, err
 	}
 	w.state = m.AppendState(w.state[:0])
-	if err := w.lift(state, in, msg); err != nil {
-		return effect{}, err
+	if try {
+		if err := w.lift(state, in, msg); err != nil {
+			return effect{}, err
+		}
 	}
 	e := effect{entered: w.out.Entered}
 	for _, n := range w.out.Notices {

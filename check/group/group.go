@@ -84,6 +84,7 @@ type Model struct {
 	reductions
 	blobs  *blobs
 	birth  core.Birth
+	tried  *tried
 	mortal bool // somebody may crash, or be taken for dead
 	plain  bool // of a letter there is no more to know than its link and what it says
 	bits   looks
@@ -110,7 +111,7 @@ func newModel(c Config, r reductions) (*Model, error) {
 	if len(c.Starts) == 0 {
 		c.Starts = []core.View{{N: c.Seats}}
 	}
-	m := &Model{Config: c, reductions: r, birth: birth, blobs: &blobs{ids: map[string]uint32{}}}
+	m := &Model{Config: c, reductions: r, birth: birth, blobs: &blobs{ids: map[string]uint32{}}, tried: &tried{steps: map[uint64]struct{}{}}}
 	m.mortal = c.Crashes > 0 || c.Wrong
 	m.plain = c.Seats <= 16 && c.Clock != Units && !c.Tagged
 	m.bits = looks{m.Bit(family.Token), m.Bit(family.Alibi), m.Bit(family.Channels)}
