@@ -88,19 +88,26 @@ func claims(f *family.Family, spec core.Spec) []string {
 	return f.Claims(spec)
 }
 
-// Run checks c.
-func Run(c Config) (*Report, error) {
+// Settled returns the check as it will be made: with what was left open filled
+// in, and with a bound on requests where there would be no end without one.
+func (c Config) Settled() Config {
 	if c.Family == nil {
 		c.Family = FamilyOf(c.Spec)
-	}
-	if err := c.check(); err != nil {
-		return nil, fmt.Errorf("cannot check %s: %w", c.Spec.Name, err)
 	}
 	if c.Properties == nil {
 		c.Properties, c.byDefault = claims(c.Family, c.Spec), true
 	}
 	if c.Requests == 0 && c.Spec.Endless != "" && c.Nodes > 2 && c.Family.Numbers == family.Logical {
 		c.Requests, c.bounded = 1, c.Spec.Endless
+	}
+	return c
+}
+
+// Run checks c.
+func Run(c Config) (*Report, error) {
+	c = c.Settled()
+	if err := c.check(); err != nil {
+		return nil, fmt.Errorf("cannot check %s: %w", c.Spec.Name, err)
 	}
 	r := newRun(c)
 	for _, pass := range []func() error{r.base, r.watched, r.starts, r.converge} {

@@ -149,19 +149,19 @@ func (f *checkFlags) run(c check.Config, head func(c check.Config) []string, std
 		return err
 	}
 	v, limits, end := f.begin(stdout, stderr)
-	c.Limits, c.Found = limits, v.found
+	c = c.Settled()
+	c.Limits, c.Found, v.head = limits, v.found, head(c)
 	r, err := check.Run(c)
 	end()
 	if err != nil {
 		return err
 	}
-	c.Requests = max(0, int(r.Requests)) // a bound may have been put
-	return f.conclude(r, outputs, head(c), v.told, stdout)
+	return f.conclude(r, outputs, v, stdout)
 }
 
-// conclude writes and prints what a check has found, but not again the story of
-// a property that was told already.
-func (f *checkFlags) conclude(r *check.Report, outputs []output, head []string, told string, stdout io.Writer) error {
+// conclude writes and prints what a check has found, but not again what was
+// told already.
+func (f *checkFlags) conclude(r *check.Report, outputs []output, v *live, stdout io.Writer) error {
 	if first := r.First(); first == nil || first.Counterexample == nil {
 		outputs = nil
 	} else if _, err := first.Replay(); err != nil { // not for the simulator: no picture
@@ -174,7 +174,7 @@ func (f *checkFlags) conclude(r *check.Report, outputs []output, head []string, 
 	case f.json:
 		err = writeJSON(stdout, r)
 	default:
-		err = printCheck(stdout, head, r, f.written(len(outputs) > 0), told)
+		err = printCheck(stdout, v, r, f.written(len(outputs) > 0))
 	}
 	if err != nil {
 		return err

@@ -20,7 +20,8 @@ type live struct {
 	out    io.Writer // nil if nothing is told on the way
 	wanted []string  // the properties to tell of; nil means all
 	line   *checkProgress
-	told   string // the property that was told of
+	head   []string // what is checked
+	told   string   // the property that was told of
 }
 
 // begin makes the limits of a check: they end it when the user interrupts. The
@@ -55,6 +56,7 @@ func (v *live) found(p check.Property) {
 	v.told = p.Name
 	v.line.clear()
 	page := &page{w: v.out}
+	printHead(page, v.head)
 	printViolation(page, &p)
 	page.line("")
 	if b, ok := v.out.(interface{ Flush() error }); ok && page.err == nil {

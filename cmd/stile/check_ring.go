@@ -55,10 +55,9 @@ func (f *checkFlags) checkRing(c *cobra.Command, name string, stdout, stderr io.
 
 func printRing(w io.Writer, r *check.RingReport) error {
 	head := fmt.Sprintf("Dijkstra's K-state ring, flags are read: %s, %d values of a flag, %s, from every state", plural(r.Nodes, "process"), r.Values, r.Mover)
-	if err := printTable(w, []string{head}, &r.Report, ""); err != nil {
-		return err
-	}
 	p := &page{w: w}
+	printHead(p, []string{head})
+	printTable(p, &r.Report, "")
 	lines, loop := r.Longest, -1
 	if first := r.First(); first != nil {
 		lines, loop = first.Trace, first.Loop

@@ -155,7 +155,7 @@ func TestStoryIsToldWhenFound(t *testing.T) {
 		args := append([]string{"check"}, strings.Fields(line)...)
 		code, stdout, _ := stile(args...)
 		story, table := strings.Index(stdout, "How deadlock is violated"), strings.Index(stdout, "\nverdict ")
-		if code != 1 || story != 0 || table < story || strings.Count(stdout, "How deadlock is violated") != 1 {
+		if code != 1 || story < 1 || story > 200 || table < story || strings.Count(stdout, "How deadlock is violated") != 1 {
 			t.Errorf("%s: exit code %d, the story at %d, the table at %d:\n%s", line, code, story, table, stdout)
 		}
 		_, stdout, _ = stile(append(args, "--json")...)

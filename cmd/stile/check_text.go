@@ -8,28 +8,32 @@ import (
 )
 
 // printCheck shows a report: what was checked, a verdict for each property,
-// and the story of the first that is violated, unless it was told already.
-func printCheck(w io.Writer, head []string, r *check.Report, written, told string) error {
-	if err := printTable(w, head, r, written); err != nil {
-		return err
-	}
+// and the story of the first that is violated, unless that was told already.
+func printCheck(w io.Writer, v *live, r *check.Report, written string) error {
 	p := &page{w: w}
-	if first := r.First(); first != nil && len(first.Trace) > 0 && first.Name != told {
+	if v.told == "" {
+		printHead(p, v.head)
+	}
+	printTable(p, r, written)
+	if first := r.First(); first != nil && len(first.Trace) > 0 && first.Name != v.told {
 		p.line("")
 		printViolation(p, first)
 	}
 	return p.err
 }
 
-// printTable shows what was checked, and the verdicts.
-func printTable(w io.Writer, head []string, r *check.Report, written string) error {
-	p := &page{w: w}
-	for _, line := range head {
-		for _, line := range wrap(line, width) {
+// printHead says what is checked.
+func printHead(p *page, head []string) {
+	for _, text := range head {
+		for _, line := range wrap(text, width) {
 			p.line("%s", line)
 		}
 	}
 	p.line("")
+}
+
+// printTable shows the verdicts, and how large the check was.
+func printTable(p *page, r *check.Report, written string) {
 	for _, q := range r.Properties {
 		printProperty(p, q)
 	}
@@ -41,7 +45,6 @@ func printTable(w io.Writer, head []string, r *check.Report, written string) err
 	if written != "" {
 		p.line("%s%s", right("written", 18), written)
 	}
-	return p.err
 }
 
 func printProperty(p *page, q check.Property) {
