@@ -5,8 +5,9 @@
 //
 // A report has a verdict for each property. It is honest: holds means proved
 // for this number of processes and any number of requests; holds-bounded says
-// up to which bound; unfinished and not-checked say why; violated comes with
-// the shortest counterexample, as a scenario that the simulator replays. What
+// up to which bound; unfinished and not-checked say why; violated comes with a
+// counterexample, as a scenario that the simulator replays. It is a shortest one,
+// but for runs without end, bypass, and dives in large groups. What
 // was seen but could not be shown in the time and memory there is, is
 // unfinished. Config.Found is told of a violation when it is found.
 //
