@@ -48,8 +48,10 @@ type algorithm struct {
 	Year     int      `json:"year"`
 	Paper    string   `json:"paper"`
 	Sound    bool     `json:"sound"`
-	Wrong    string   `json:"wrong,omitempty"` // what goes wrong
-	Fixed    string   `json:"fixed,omitempty"` // the name of the sound one
+	Wrong    string   `json:"wrong,omitempty"`  // what goes wrong
+	Weaker   string   `json:"weaker,omitempty"` // what is worse
+	Fixed    string   `json:"fixed,omitempty"`  // the name of the sound one
+	Shown    string   `json:"shown,omitempty"`  // by which command
 	Network  string   `json:"network"`
 	TryLock  bool     `json:"try_lock"`
 	Kinds    []string `json:"message_kinds"`
@@ -68,7 +70,7 @@ func describeAlgorithms(specs []core.Spec) []algorithm {
 		t := s.Theory
 		list[i] = algorithm{
 			Name: s.Name, Family: s.Family.String(), Title: s.Title, Authors: s.Authors, Year: s.Year, Paper: s.Paper,
-			Sound: s.Wrong == "", Wrong: s.Wrong, Fixed: s.Fixed, Network: s.Network.String(),
+			Sound: s.Sound(), Wrong: s.Wrong, Weaker: s.Weaker, Fixed: s.Fixed, Shown: s.Shown, Network: s.Network.String(),
 			TryLock: s.TryLock, Kinds: s.Kinds, Messages: t.Messages.Text, Multi: t.Multicasts.Text,
 			Client: t.Client.Text, Sync: t.Sync.Text, Order: t.Order, ME3: t.ME3, Symm: t.Symmetric,
 		}
@@ -85,19 +87,19 @@ func printAlgorithms(w io.Writer, specs, elections []core.Spec) error {
 	p := &page{w: w}
 	head, _ := algorithmColumns()
 	printCells(p, head)
-	for _, s := range specs {
-		if s.Wrong == "" {
-			printAlgorithm(p, s)
+	some := func(which func(s core.Spec) bool) {
+		for _, s := range specs {
+			if which(s) {
+				printAlgorithm(p, s)
+			}
 		}
+		p.line("")
 	}
-	p.line("")
-	p.line("WRONG OR WEAKER, kept to see how they fail")
-	for _, s := range specs {
-		if s.Wrong != "" {
-			printAlgorithm(p, s)
-		}
-	}
-	p.line("")
+	some(core.Spec.Sound)
+	p.line("WRONG, kept to see how they fail")
+	some(func(s core.Spec) bool { return s.Wrong != "" })
+	p.line("WEAKER: these keep what they promise, and others promise more")
+	some(func(s core.Spec) bool { return s.Weaker != "" })
 	p.line("ELECTIONS: all who are alive agree on the highest of them")
 	printCells(p, []string{"ALGORITHM", "YEAR", "MESSAGES", "", ""})
 	for _, s := range elections {
@@ -109,7 +111,7 @@ func printAlgorithms(w io.Writer, specs, elections []core.Spec) error {
 func printAlgorithm(p *page, s core.Spec) {
 	t := s.Theory
 	name := s.Name
-	if s.Wrong != "" {
+	if !s.Sound() {
 		name = "! " + name
 	}
 	year := ""
@@ -121,14 +123,15 @@ func printAlgorithm(p *page, s core.Spec) {
 	for _, line := range wrap(strings.Join(notes, " · "), width-4) {
 		p.line("    %s", line)
 	}
-	if s.Wrong != "" {
-		text := s.Wrong
-		if s.Fixed != "" {
-			text += " (sound: " + s.Fixed + ")"
-		}
-		for _, line := range wrap("WRONG: "+text, width-4) {
+	text := "WRONG: " + s.Wrong
+	if s.Weaker != "" {
+		text = "WEAKER: " + s.Weaker
+	}
+	if !s.Sound() {
+		for _, line := range wrap(text+" (sound: "+s.Fixed+")", width-4) {
 			p.line("    %s", line)
 		}
+		p.line("    see: %s", s.Shown)
 	}
 }
 

@@ -236,6 +236,9 @@ func checked(r *check.Report) error {
 		return found{lines}
 	}
 	for _, p := range r.Properties {
+		if p.Verdict == check.NotChecked && p.Verdict == r.Verdict {
+			return fmt.Errorf("nothing was checked of %s: %s", p.Name, p.Note)
+		}
 		if p.Verdict == r.Verdict {
 			return unfinished{fmt.Sprintf("%s %s: %s", p.Name, p.Verdict, p.Note)}
 		}

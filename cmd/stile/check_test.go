@@ -239,3 +239,20 @@ func TestEveryRecoveringLock(t *testing.T) {
 		}
 	}
 }
+
+// What is said to show that an algorithm is wrong or weaker does.
+func TestShown(t *testing.T) {
+	for _, s := range catalog.All() {
+		if s.Sound() {
+			continue
+		}
+		args := strings.Fields(strings.ReplaceAll(s.Shown, "'", ""))[1:]
+		want := 1
+		if args[0] == "replay" { // whose expectations say what is worse
+			args[1], want = "../../"+args[1], 0
+		}
+		if code, _, stderr := stile(args...); code != want {
+			t.Errorf("%s: exit code %d, want %d\n%s", s.Shown, code, want, stderr)
+		}
+	}
+}

@@ -45,6 +45,13 @@ func printTable(p *page, r *check.Report, written string) {
 	if written != "" {
 		p.line("%s%s", right("written", 18), written)
 	}
+	if r.Hint != "" {
+		p.line("")
+		for _, line := range wrap(r.Hint+". To see it:", width) {
+			p.line("%s", line)
+		}
+		p.line("  %s", r.Shown)
+	}
 }
 
 func printProperty(p *page, q check.Property) {
