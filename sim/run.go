@@ -72,8 +72,9 @@ func checkLatency(d scenario.Dist) error {
 }
 
 // stallLimit is how many events a run may see without an entry, for each
-// process, before its waiting requests count as lost. A token that runs round
-// for ever would otherwise never end a run.
+// process, before its waiting requests count as lost, unless they wait for
+// somebody who is inside. A token that runs round for ever would otherwise never
+// end a run.
 const stallLimit = 10_000
 
 // Run simulates c until every request is granted and released.
@@ -206,7 +207,7 @@ func (r *running) run() error {
 			entries, quiet = r.entries, 0
 		}
 		if quiet > limit {
-			if r.somebodyWaits() || !r.Has(ask, leave) {
+			if !r.Has(leave) && (r.somebodyWaits() || !r.Has(ask)) {
 				break
 			}
 			quiet = 0
