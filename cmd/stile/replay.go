@@ -16,9 +16,6 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// maxScenario is how large a scenario file may be, in bytes.
-const maxScenario = 10 << 20
-
 // replayFlags is what 'stile replay' can be told.
 type replayFlags struct {
 	svg   string
@@ -68,13 +65,17 @@ examples.`,
 
 // readScenario reads a scenario.
 func readScenario(path string) (*scenario.Scenario, error) {
-	info, err := os.Stat(path)
-	if err == nil && info.Size() > maxScenario {
-		return nil, fmt.Errorf("%q is too large for a scenario: want at most %d bytes", path, maxScenario)
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
+	fail := func(err error) (*scenario.Scenario, error) {
 		return nil, fmt.Errorf("cannot read the scenario %q: %w: give a .stile file that exists", path, reason(err))
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return fail(err)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, scenario.MaxSize+1))
+	if err != nil {
+		return fail(err)
 	}
 	return scenario.Parse(path, string(text))
 }
