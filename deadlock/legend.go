@@ -17,8 +17,12 @@ type sign struct {
 }
 
 // The signs of edges.
-func waitSign() sign { return sign{line: line{blue, "wait", "1.6", ""}, means: "waits for who has the lock"} }
-func ringSign() sign { return sign{line: line{alarm, "ring", "2.4", ""}, means: "the same, in a deadlock"} }
+func waitSign() sign {
+	return sign{line: line{blue, "wait", "1.6", ""}, means: "waits for who has the lock"}
+}
+func ringSign() sign {
+	return sign{line: line{alarm, "ring", "2.4", ""}, means: "the same, in a deadlock"}
+}
 func saidSign() sign {
 	return sign{line: line{grey, "said", "1.6", ` stroke-dasharray="5 4"`}, means: "said, but no longer so"}
 }
