@@ -143,7 +143,7 @@ func newPlayer(spec core.Spec, sc *scenario.Scenario, options ReplayOptions) (*p
 		Exact: true, Adversary: true, Steps: sc.Steps, Detects: spec.Detects || spec.Family == core.Election || sc.Transacts(),
 		Observe: func(e trace.Event) { p.back.Events = append(p.back.Events, e) },
 	})
-	p.w.own = p.happen
+	p.w.Happen = p.happen
 	p.judge = newJudge(p)
 	if err := p.hire(spec); err != nil {
 		return nil, err
@@ -236,10 +236,11 @@ func (p *player) enough() bool {
 func (p *player) runSteps() error {
 	if !p.starts() {
 		for id := range core.ID(p.w.Processes()) {
-			if err := p.w.start(id); err != nil {
-				return err
-			}
+			p.w.start(id)
 		}
+	}
+	if p.w.err != nil {
+		return p.w.err
 	}
 	p.judge.after(0)
 	for i := range p.sc.Actions {
@@ -289,16 +290,16 @@ func (p *player) runTimed() error {
 }
 
 // happen lets an event happen that the player or its cast has scheduled.
-func (p *player) happen(e kernel.Event) error {
+func (p *player) happen(e kernel.Event) {
 	switch e.Kind {
 	case script:
 		p.scripts--
-		return p.act(&p.sc.Actions[e.Arg()])
+		p.w.fail(p.act(&p.sc.Actions[e.Arg()]))
 	case start:
-		return p.w.start(e.Proc())
+		p.w.start(e.Proc())
+	default:
+		p.cast.happen(e)
 	}
-	p.cast.happen(e)
-	return p.w.err
 }
 
 // finish judges the run.

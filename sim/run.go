@@ -146,7 +146,7 @@ func (c Config) prepare(k kernel.Config, sections []scenario.Section) (*running,
 		}
 	}
 	r := &running{world: newWorld(k)}
-	r.own = r.happen
+	r.Happen = r.happen
 	for i, s := range sections {
 		if err := r.load(each[i], s); err != nil {
 			return nil, err
@@ -225,9 +225,10 @@ func (r *running) somebodyWaits() bool {
 	})
 }
 
-func (r *running) happen(e kernel.Event) error {
+func (r *running) happen(e kernel.Event) {
 	if e.Kind == start {
-		return r.start(e.Proc())
+		r.start(e.Proc())
+		return
 	}
 	l := r.loads[e.Arg()]
 	switch seat := l.seat(e.Proc()); e.Kind {
@@ -236,5 +237,4 @@ func (r *running) happen(e kernel.Event) error {
 	case leave:
 		l.exit(seat)
 	}
-	return r.err
 }

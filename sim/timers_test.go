@@ -40,7 +40,7 @@ func TestSitesStopTimers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.own = tr.happen
+	w.Happen = tr.happen
 	tr.goOn(0)
 	for got := 0; w.Pending() && got == 0; _, got = tr.env.Program(0) {
 		if err := w.next(); err != nil {

@@ -126,7 +126,7 @@ func (c *Transactions) start() (*world, *transacting, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	w.own = t.happen
+	w.Happen = t.happen
 	for p := range t.procs {
 		t.later(core.ID(p), t.procs[p].rand.Sample(c.Think))
 	}
@@ -148,13 +148,12 @@ func (t *transacting) hopeless() bool {
 	return since >= 0 && now-since > t.Patient || now-t.progress > 5*t.Patient
 }
 
-func (t *transacting) happen(e kernel.Event) error {
+func (t *transacting) happen(e kernel.Event) {
 	if e.Kind == act {
 		t.due(e)
 	} else if d := t.Crashes[e.Arg()].Site; !t.w.Crashed(d) {
 		t.w.crash(d)
 	}
-	return t.w.err
 }
 
 // draw decides what the next transaction of a process asks for. Locks of dead

@@ -9,7 +9,7 @@
 //	k.Send(0, 1, slot)
 //	k.Drop(slot)
 //	for k.Pending() {
-//		if err := k.Step(); err != nil { ... }
+//		k.Step()
 //	}
 //
 // Several groups may run side by side over the same processes: what belongs to

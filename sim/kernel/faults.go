@@ -151,12 +151,10 @@ func (k *Kernel) Bury(p core.ID) {
 	k.Note(trace.Event{Kind: trace.Crash, Proc: p})
 }
 
-func (k *Kernel) believed(e Event) error {
-	p, dead := core.ID(e.proc), core.ID(e.arg)
-	if !k.faults.crashed[dead] {
-		return nil
+func (k *Kernel) believed(e Event) {
+	if p, dead := core.ID(e.proc), core.ID(e.arg); k.faults.crashed[dead] {
+		k.handler.Believed(p, dead)
 	}
-	return k.handler.Believed(p, dead)
 }
 
 // Restart seats a new process.

@@ -14,13 +14,11 @@ type Tag uint32
 type Handler interface {
 	// Deliver hands over a message that has come. The slot is valid until it
 	// returns.
-	Deliver(from, to core.ID, slot int32) error
+	Deliver(from, to core.ID, slot int32)
 	// Expired tells a process that a timer has run out.
-	Expired(p core.ID, t Timer, tag Tag) error
+	Expired(p core.ID, t Timer, tag Tag)
 	// Believed tells a process that another one is dead.
-	Believed(p, dead core.ID) error
-	// Happen is told of an event that the host has scheduled itself.
-	Happen(e Event) error
+	Believed(p, dead core.ID)
 	// Called returns the name of a kind of message, as scenarios know it.
 	Called(m *Slot) string
 	// Describe fills in what people see of a message: name, fields, section.
@@ -45,6 +43,9 @@ type Config struct {
 
 // A Kernel runs processes.
 type Kernel struct {
+	// Happen is told of the events that the host has scheduled itself by At.
+	Happen func(e Event)
+
 	network
 	handler Handler
 	queue   queue
@@ -123,22 +124,24 @@ func (k *Kernel) At(at int64, kind EventKind, p core.ID, arg int) uint64 {
 func (k *Kernel) Has(kinds ...EventKind) bool { return k.queue.has(kinds...) }
 
 // Step lets the next event happen. There must be one.
-func (k *Kernel) Step() error {
+func (k *Kernel) Step() {
 	e := k.queue.pop()
 	k.now = e.At
 	if e.Kind == deliver {
-		return k.deliver(&e)
+		k.deliver(&e)
+		return
 	}
 	if k.faults != nil && e.proc >= 0 && k.holdBack(e) {
-		return nil
+		return
 	}
 	switch e.Kind {
 	case expire:
-		return k.expire(e)
+		k.expire(e)
 	case believe:
-		return k.believed(e)
+		k.believed(e)
+	default:
+		k.Happen(e)
 	}
-	return k.handler.Happen(e)
 }
 
 // Send sends a message on its way, as the network does.
@@ -194,17 +197,16 @@ func (k *Kernel) schedule(from, to core.ID, slot int32, delay int64) int64 {
 }
 
 // deliver hands over a message that has arrived.
-func (k *Kernel) deliver(e *Event) error {
+func (k *Kernel) deliver(e *Event) {
 	if k.faults != nil && k.holdBack(*e) {
-		return nil
+		return
 	}
 	from, to := core.ID(e.arg), core.ID(e.proc)
 	if k.observe != nil {
 		k.noteMessage(trace.Receive, to, from, int(e.Seq), e.slot)
 	}
-	err := k.handler.Deliver(from, to, e.slot)
+	k.handler.Deliver(from, to, e.slot)
 	k.Drop(e.slot)
-	return err
 }
 
 // Observed reports whether anybody looks: only then need events be told.

@@ -23,24 +23,23 @@ func keep(c Config) *diary {
 		c.Latency = scenario.Always(scenario.T)
 	}
 	d.k = New(c, d)
+	d.k.Happen = func(e Event) { d.write("%v does %d", e.Proc(), e.Arg()) }
 	return d
 }
 
-func (d *diary) write(format string, args ...any) error {
+func (d *diary) write(format string, args ...any) {
 	d.lines = append(d.lines, scenario.FormatTime(d.k.Now())+" "+fmt.Sprintf(format, args...))
-	return nil
 }
 
-func (d *diary) Deliver(from, to core.ID, slot int32) error {
-	return d.write("%v to %v: %s", from, to, d.k.Slot(slot).Bytes)
+func (d *diary) Deliver(from, to core.ID, slot int32) {
+	d.write("%v to %v: %s", from, to, d.k.Slot(slot).Bytes)
 }
-func (d *diary) Expired(p core.ID, t Timer, tag Tag) error {
-	return d.write("timer %d/%d of %v, tag %d", t.Group, t.ID, p, tag)
+func (d *diary) Expired(p core.ID, t Timer, tag Tag) {
+	d.write("timer %d/%d of %v, tag %d", t.Group, t.ID, p, tag)
 }
-func (d *diary) Believed(p, dead core.ID) error { return d.write("%v mourns %v", p, dead) }
-func (d *diary) Happen(e Event) error           { return d.write("%v does %d", e.Proc(), e.Arg()) }
-func (*diary) Called(m *Slot) string            { return string(m.Bytes[:1]) }
-func (*diary) Describe(*trace.Event, *Slot)     {}
+func (d *diary) Believed(p, dead core.ID)   { d.write("%v mourns %v", p, dead) }
+func (*diary) Called(m *Slot) string        { return string(m.Bytes[:1]) }
+func (*diary) Describe(*trace.Event, *Slot) {}
 
 func (d *diary) send(from, to core.ID, text string) {
 	slot := d.k.Keep([]byte(text), 0, 0)
@@ -52,9 +51,7 @@ func (d *diary) send(from, to core.ID, text string) {
 func (d *diary) reads(t *testing.T, want ...string) {
 	t.Helper()
 	for d.k.Pending() {
-		if err := d.k.Step(); err != nil {
-			t.Fatal(err)
-		}
+		d.k.Step()
 	}
 	if !slices.Equal(d.lines, want) {
 		t.Errorf("got\n%q\nwant\n%q", d.lines, want)
