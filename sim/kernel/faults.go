@@ -77,7 +77,7 @@ func (k *Kernel) overtake(from, to core.ID, slot int32) bool {
 	e := f.late[i]
 	f.late = slices.Delete(f.late, i, i+1)
 	e.At = k.arrival(from, to, at+1)
-	k.queue.again(e)
+	k.queue.again(&e)
 	return true
 }
 
@@ -115,7 +115,7 @@ func (k *Kernel) release() {
 			continue
 		}
 		e.At = k.now
-		k.queue.again(e)
+		k.queue.again(&e)
 	}
 }
 
@@ -137,7 +137,7 @@ func (k *Kernel) Crash(p core.ID) {
 			// Not before everything that p sent has arrived. This is the
 			// perfect failure detector: nobody is told of a process that is
 			// alive by then.
-			k.queue.pushLast(Event{At: k.now + k.unit, proc: int32(q), arg: int32(p), Kind: believe})
+			k.queue.pushLast(&Event{At: k.now + k.unit, proc: int32(q), arg: int32(p), Kind: believe})
 		}
 	}
 }

@@ -117,7 +117,7 @@ func (k *Kernel) Len() int { return len(k.queue.heap) }
 // process waits while the process is paused and is lost if it is dead; one at
 // no process always happens.
 func (k *Kernel) At(at int64, kind EventKind, p core.ID, arg int) uint64 {
-	return k.queue.push(Event{At: at, proc: int32(p), arg: int32(arg), Kind: kind})
+	return k.queue.push(&Event{At: at, proc: int32(p), arg: int32(arg), Kind: kind})
 }
 
 // Has reports whether an event of one of these kinds is to happen.
@@ -148,7 +148,7 @@ func (k *Kernel) Step() {
 func (k *Kernel) Send(from, to core.ID, slot int32) {
 	if k.plain {
 		k.slots[slot].refs++
-		k.queue.push(Event{At: k.now + k.latency.A, slot: slot, proc: int32(to), arg: int32(from), Kind: deliver})
+		k.queue.push(&Event{At: k.now + k.latency.A, slot: slot, proc: int32(to), arg: int32(from), Kind: deliver})
 		return
 	}
 	if k.faults != nil && k.intercept(from, to, slot) {
@@ -171,7 +171,7 @@ func (k *Kernel) Send(from, to core.ID, slot int32) {
 func (k *Kernel) Broadcast(from core.ID, slot int32) {
 	if n := k.n - 1; k.plain && n > 1 && n <= maxBroadcast {
 		k.slots[slot].refs += int32(n)
-		k.queue.pushAll(Event{At: k.now + k.latency.A, slot: slot, arg: int32(from), Kind: deliver}, n)
+		k.queue.pushAll(&Event{At: k.now + k.latency.A, slot: slot, arg: int32(from), Kind: deliver}, n)
 		return
 	}
 	for to := range core.ID(k.n) {
@@ -190,7 +190,7 @@ func (k *Kernel) schedule(from, to core.ID, slot int32, delay int64) int64 {
 		e.Seq = uint64(k.Number())
 		k.flight = append(k.flight, e)
 	} else {
-		k.queue.push(e)
+		k.queue.push(&e)
 	}
 	k.noteMessage(trace.Send, from, to, int(k.queue.seq), slot)
 	return at

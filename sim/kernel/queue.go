@@ -50,7 +50,7 @@ func (a *Event) before(b *Event) bool {
 }
 
 // push schedules e, and numbers it.
-func (q *queue) push(e Event) uint64 {
+func (q *queue) push(e *Event) uint64 {
 	q.seq++
 	e.Seq = q.seq
 	q.again(e)
@@ -59,7 +59,7 @@ func (q *queue) push(e Event) uint64 {
 
 // pushAll schedules a delivery to all others, from the first to the last: n
 // events that are kept as one.
-func (q *queue) pushAll(e Event, n int) {
+func (q *queue) pushAll(e *Event, n int) {
 	e.proc = 0
 	if e.arg == 0 {
 		e.proc = 1
@@ -75,7 +75,7 @@ func (q *queue) pushAll(e Event, n int) {
 const afterAll = 1 << 63
 
 // pushLast schedules e behind everything else of its time.
-func (q *queue) pushLast(e Event) uint64 {
+func (q *queue) pushLast(e *Event) uint64 {
 	q.seq++
 	e.Seq = q.seq | afterAll
 	q.again(e)
@@ -83,8 +83,8 @@ func (q *queue) pushLast(e Event) uint64 {
 }
 
 // again schedules an event that has its number already.
-func (q *queue) again(e Event) {
-	q.heap = append(q.heap, e)
+func (q *queue) again(e *Event) {
+	q.heap = append(q.heap, *e)
 	h := q.heap
 	i := len(h) - 1
 	for i > 0 {
@@ -95,13 +95,13 @@ func (q *queue) again(e Event) {
 		h[i] = h[up]
 		i = up
 	}
-	h[i] = e
+	h[i] = *e
 }
 
 // pop takes out the next event. The queue must not be empty.
-func (q *queue) pop() Event {
+func (q *queue) pop() (top Event) {
 	h := q.heap
-	top := h[0]
+	top = h[0]
 	if top.left > 0 {
 		// The next part of the broadcast has the next number, so it is first.
 		next := &h[0]
@@ -113,31 +113,27 @@ func (q *queue) pop() Event {
 		}
 		return top
 	}
-	last := h[len(h)-1]
+	last := &h[len(h)-1]
 	h = h[:len(h)-1]
 	q.heap = h
-	if len(h) == 0 {
-		return top
-	}
 	i := 0
-	for {
-		first := 4*i + 1
-		if first >= len(h) {
-			break
-		}
+	for first := 1; first < len(h); first = 4*i + 1 {
 		best := first
+		least := &h[first]
 		for c := first + 1; c < min(first+4, len(h)); c++ {
-			if h[c].before(&h[best]) {
-				best = c
+			if kid := &h[c]; kid.before(least) {
+				best, least = c, kid
 			}
 		}
-		if !h[best].before(&last) {
+		if !least.before(last) {
 			break
 		}
-		h[i] = h[best]
+		h[i] = *least
 		i = best
 	}
-	h[i] = last
+	if i < len(h) {
+		h[i] = *last
+	}
 	return top
 }
 

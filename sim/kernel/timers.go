@@ -47,7 +47,7 @@ func (k *Kernel) SetTimer(p core.ID, t Timer, after int, tag Tag) {
 		return
 	}
 	at := k.now + int64(after)*k.unit
-	seq := k.queue.pushLast(Event{At: at, proc: int32(p), slot: int32(t.Group), arg: int32(t.ID), Kind: expire})
+	seq := k.queue.pushLast(&Event{At: at, proc: int32(p), slot: int32(t.Group), arg: int32(t.ID), Kind: expire})
 	k.timers[key] = running{seq, tag}
 }
 

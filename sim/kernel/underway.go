@@ -45,7 +45,7 @@ func (k *Kernel) remove(seq uint64) Event {
 			rest := slices.Clone(*list)
 			*list = (*list)[:0]
 			for _, r := range rest {
-				k.queue.again(r)
+				k.queue.again(&r)
 			}
 		}
 		return e
@@ -167,14 +167,14 @@ func (k *Kernel) duplicate(e Event) {
 			return
 		}
 	}
-	k.queue.again(twin)
+	k.queue.again(&twin)
 }
 
 // postpone lets a message arrive later. On a FIFO link those behind it wait.
 func (k *Kernel) postpone(e Event, by int64, behind []Event) {
 	e = k.remove(e.Seq)
 	e.At = max(e.At, k.now) + by
-	k.queue.again(e)
+	k.queue.again(&e)
 	k.waitFor(e, behind)
 }
 
@@ -188,7 +188,7 @@ func (k *Kernel) waitFor(e Event, behind []Event) {
 		if o.At < e.At {
 			o = k.remove(o.Seq)
 			o.At = e.At
-			k.queue.again(o)
+			k.queue.again(&o)
 		}
 	}
 }
@@ -213,7 +213,7 @@ func (k *Kernel) reorder(e Event, behind []Event) error {
 	}
 	e = k.remove(e.Seq)
 	e.At = max(next.At, k.now) + 1
-	k.queue.again(e)
+	k.queue.again(&e)
 	k.waitFor(e, behind[1:])
 	return nil
 }
