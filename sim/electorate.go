@@ -33,7 +33,7 @@ func (e *electorate) hold(p core.ID) {
 	e.env.Do(e, family.Act{Kind: scenario.Ask, Proc: p})
 }
 
-func (e *electorate) took(p core.ID, _ core.Input, out *core.Output) {
+func (e *electorate) took(p core.ID, out *core.Output) {
 	for _, n := range out.Notices {
 		switch {
 		case n.Kind == core.Leader && n.Who != core.None:

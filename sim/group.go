@@ -25,15 +25,13 @@ type group struct {
 	members  []core.ID // the process at each seat, ascending; nil if all are, each at its own
 	seats    []core.ID // the seat of each process, or None; nil likewise
 	env      family.Env
-	tagged   bool // env marks messages and timers: it is told of every step
+	tagged   bool // env marks messages and timers: it is told of every step, and lets none follow from it at once
 	watch    observer
 	lane     core.ID // of the first application, where these are not those at the seats
 	order    *order  // nil if happened-before is not watched
 	meter    meter
 	out      *core.Output   // of the next step
 	idle     []*core.Output // for steps within others
-	unsent   *core.Output   // what the last step wants sent, until it is
-	sender   core.ID        // whose step that was
 	found    []Violation    // what is broken
 	told     int            // of these
 }
@@ -44,7 +42,7 @@ type group struct {
 type observer interface {
 	// took is told what the machine of a seat said in a step, if anything, when
 	// it has been done.
-	took(seat core.ID, in core.Input, out *core.Output)
+	took(seat core.ID, out *core.Output)
 	// crashed and returned are told who has died, or is back and remembers
 	// nothing.
 	crashed(seat core.ID)
@@ -108,25 +106,19 @@ func (g *group) rebirth(seat core.ID) {
 }
 
 // step gives the machine of a seat an input and does what it wants done.
-func (g *group) step(seat core.ID, in core.Input) { g.feed(seat, &in) }
-
-// feed is step without a copy of the input: most steps are deliveries.
-func (g *group) feed(seat core.ID, in *core.Input) {
+func (g *group) step(seat core.ID, in core.Input) {
 	if g.w.err != nil {
 		return
 	}
-	if g.unsent != nil {
-		g.flush()
-	}
-	if g.spare != nil {
-		g.turn(seat)
-	}
 	out := g.out
 	var err error
-	if g.shadow.taken++; g.shadow.taken > g.shadow.next && g.spare == nil {
+	switch g.shadow.taken++; {
+	case g.shadow.taken <= g.shadow.next:
+		err = g.machines[seat].Step(in, out)
+	case g.spare != nil:
+		err = g.takeRebuilt(seat, in, out)
+	default:
 		err = g.takeTwice(seat, in, out)
-	} else {
-		err = g.machines[seat].Step(*in, out)
 	}
 	if err != nil {
 		g.w.fail(fmt.Errorf("%s: %s at %s: %w", g.spec.Name, g.w.Name(g.proc(seat)), scenario.FormatTime(g.w.Now()), err))
@@ -142,15 +134,16 @@ func (g *group) feed(seat core.ID, in *core.Input) {
 
 // tell does what a step wants done and tells what it has come to. Where nothing
 // is marked, what is sent comes first in a trace.
-func (g *group) tell(seat core.ID, in *core.Input, out *core.Output) {
+func (g *group) tell(seat core.ID, in core.Input, out *core.Output) {
 	g.out = g.another()
-	g.unsent, g.sender = out, seat
-	if !g.tagged {
-		g.flush()
+	if g.tagged {
+		g.env.Took(g, seat, in, out.Entered, out.Notices)
+		g.carry(seat, out, kernel.Tag(g.env.Tag(seat)))
+	} else {
+		g.carry(seat, out, 0)
+		g.env.Took(g, seat, in, out.Entered, out.Notices)
 	}
-	g.env.Took(g, seat, *in, out.Entered, out.Notices)
-	g.flush()
-	g.watch.took(seat, *in, out)
+	g.watch.took(seat, out)
 	g.report()
 	g.idle = append(g.idle, g.out)
 	g.out = out
@@ -168,33 +161,14 @@ func (g *group) another() *core.Output {
 	return out
 }
 
-// flush sends what the last step wants sent, and sets its timers.
-func (g *group) flush() {
-	out, seat := g.unsent, g.sender
-	if out == nil {
-		return
-	}
-	g.unsent = nil
-	var tag kernel.Tag
-	if g.tagged {
-		tag = kernel.Tag(g.env.Tag(seat))
-	}
+// carry sends what a step wants sent, and sets its timers.
+func (g *group) carry(seat core.ID, out *core.Output, tag kernel.Tag) {
 	g.send(seat, out, tag)
 	for i := range out.Notices {
 		if n := &out.Notices[i]; n.Kind == core.SetTimer {
 			g.w.SetTimer(g.proc(seat), kernel.Timer{Group: g.index, ID: n.Timer}, n.After, tag)
 		}
 	}
-}
-
-// turn rebuilds the machine of a seat from its bytes.
-func (g *group) turn(seat core.ID) {
-	g.state = g.machines[seat].AppendState(g.state[:0])
-	if err := g.spare[seat].LoadState(g.state); err != nil {
-		g.w.fail(fmt.Errorf("%s: the state of %s does not load: %w", g.spec.Name, g.w.Name(g.proc(seat)), err))
-		return
-	}
-	g.machines[seat], g.spare[seat] = g.spare[seat], g.machines[seat]
 }
 
 // send puts what the last step sent on its way. The parts of a multicast share
@@ -235,5 +209,5 @@ func (g *group) receive(from, to core.ID, slot int32, m *kernel.Slot) {
 	if g.tagged {
 		g.env.Caused(seat, family.Tag(m.Tag))
 	}
-	g.feed(seat, &core.Input{Kind: core.Receive, From: g.seat(from), Bytes: m.Bytes})
+	g.step(seat, core.Input{Kind: core.Receive, From: g.seat(from), Bytes: m.Bytes})
 }

@@ -210,5 +210,5 @@ func (t *transacting) crashed(core.ID) {
 	}
 }
 
-func (t *transacting) took(core.ID, core.Input, *core.Output) {}
-func (t *transacting) returned(core.ID)                       {}
+func (t *transacting) took(core.ID, *core.Output) {}
+func (t *transacting) returned(core.ID)           {}
