@@ -30,7 +30,7 @@ func BenchmarkEvents(b *testing.B) {
 // emptyLoop takes out the next event and schedules another.
 func emptyLoop(b *testing.B, length int) {
 	k := newWorld(kernel.Config{Processes: 1, Latency: scenario.Always(scenario.T)}).Kernel
-	k.Happen = func(e kernel.Event) { k.At(e.At+scenario.T, kernel.Own, core.None, 0) }
+	k.Happen = func(e *kernel.Event) { k.At(e.At+scenario.T, kernel.Own, core.None, 0) }
 	r := kernel.NewRand(1, 0)
 	for range length {
 		k.At(r.Below(scenario.T), kernel.Own, core.None, 0)

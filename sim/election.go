@@ -165,7 +165,7 @@ func (p *poll) bury() {
 }
 
 // happen lets somebody crash, or come back.
-func (p *poll) happen(e kernel.Event) {
+func (p *poll) happen(e *kernel.Event) {
 	o := p.Outages[e.Arg()/2]
 	switch back, dead := e.Arg()%2 == 1, p.w.Crashed(o.Proc); {
 	case !back && !dead:

@@ -198,16 +198,3 @@ func (g *group) send(seat core.ID, out *core.Output, tag kernel.Tag) {
 		first = last
 	}
 }
-
-// receive hands over a message that has come.
-func (g *group) receive(from, to core.ID, slot int32, m *kernel.Slot) {
-	seat := g.seat(to)
-	g.meter.load[seat]++
-	if g.order != nil {
-		g.order.received(seat, slot)
-	}
-	if g.tagged {
-		g.env.Caused(seat, family.Tag(m.Tag))
-	}
-	g.step(seat, core.Input{Kind: core.Receive, From: g.seat(from), Bytes: m.Bytes})
-}

@@ -85,7 +85,7 @@ type cast interface {
 	// do lets an application do what a line says.
 	do(a *scenario.Action)
 	// happen lets an event of the cast's own happen.
-	happen(e kernel.Event)
+	happen(e *kernel.Event)
 	// crashed is told that a process will crash.
 	crashed(p core.ID)
 	// progress returns a number that changes when something comes of the run,
@@ -290,7 +290,7 @@ func (p *player) runTimed() error {
 }
 
 // happen lets an event happen that the player or its cast has scheduled.
-func (p *player) happen(e kernel.Event) {
+func (p *player) happen(e *kernel.Event) {
 	switch e.Kind {
 	case script:
 		p.scripts--

@@ -16,10 +16,10 @@ func newElectionCast(p *player, spec core.Spec, view core.View) (electionCast, e
 	return electionCast{e}, err
 }
 
-func (electionCast) begin()              {}
-func (electionCast) happen(kernel.Event) {}
-func (electionCast) crashed(core.ID)     {}
-func (electionCast) progress() int       { return 0 }
+func (electionCast) begin()               {}
+func (electionCast) happen(*kernel.Event) {}
+func (electionCast) crashed(core.ID)      {}
+func (electionCast) progress() int        { return 0 }
 
 func (electionCast) over() bool    { return false }
 func (electionCast) unsaid(*judge) {}

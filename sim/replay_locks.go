@@ -103,7 +103,7 @@ func (c *lockCast) do(a *scenario.Action) {
 	}
 }
 
-func (c *lockCast) happen(e kernel.Event) {
+func (c *lockCast) happen(e *kernel.Event) {
 	r := c.rooms[e.Arg()]
 	if seat := r.seat(e.Proc()); r.stay[seat] == e.Seq { // else it has left, or is no more
 		r.quit(seat)

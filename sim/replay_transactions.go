@@ -107,12 +107,12 @@ func siteFrame(run Transactions, sc *scenario.Scenario) trace.Trace {
 	return t
 }
 
-func (c *siteCast) begin()                {}
-func (c *siteCast) crashed(core.ID)       {}
-func (c *siteCast) happen(e kernel.Event) { c.due(e) }
-func (c *siteCast) progress() int         { return c.issued + c.ledger.Committed }
-func (c *siteCast) patience(int) int      { return restless * (len(c.procs) + 10) }
-func (c *siteCast) over() bool            { return c.hopeless() }
+func (c *siteCast) begin()                 {}
+func (c *siteCast) crashed(core.ID)        {}
+func (c *siteCast) happen(e *kernel.Event) { c.due(e) }
+func (c *siteCast) progress() int          { return c.issued + c.ledger.Committed }
+func (c *siteCast) patience(int) int       { return restless * (len(c.procs) + 10) }
+func (c *siteCast) over() bool             { return c.hopeless() }
 
 // place returns the site at which a line is done.
 func (c *siteCast) place(a *scenario.Action) core.ID {

@@ -225,7 +225,7 @@ func (r *running) somebodyWaits() bool {
 	})
 }
 
-func (r *running) happen(e kernel.Event) {
+func (r *running) happen(e *kernel.Event) {
 	if e.Kind == start {
 		r.start(e.Proc())
 		return

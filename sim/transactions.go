@@ -148,7 +148,7 @@ func (t *transacting) hopeless() bool {
 	return since >= 0 && now-since > t.Patient || now-t.progress > 5*t.Patient
 }
 
-func (t *transacting) happen(e kernel.Event) {
+func (t *transacting) happen(e *kernel.Event) {
 	if e.Kind == act {
 		t.due(e)
 	} else if d := t.Crashes[e.Arg()].Site; !t.w.Crashed(d) {

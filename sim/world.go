@@ -50,7 +50,16 @@ func (w *world) next() error {
 // Deliver implements kernel.Handler.
 func (w *world) Deliver(from, to core.ID, slot int32) {
 	m := w.Slot(slot)
-	w.groups[m.Group].receive(from, to, slot, m)
+	g := w.groups[m.Group]
+	seat := g.seat(to)
+	g.meter.load[seat]++
+	if g.order != nil {
+		g.order.received(seat, slot)
+	}
+	if g.tagged {
+		g.env.Caused(seat, family.Tag(m.Tag))
+	}
+	g.step(seat, core.Input{Kind: core.Receive, From: g.seat(from), Bytes: m.Bytes})
 }
 
 // Expired implements kernel.Handler.

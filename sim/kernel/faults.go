@@ -88,7 +88,7 @@ func (f *faults) cut(from, to core.ID) bool {
 
 // holdBack keeps an event from a process that cannot take it. It reports
 // whether it did.
-func (k *Kernel) holdBack(e Event) bool {
+func (k *Kernel) holdBack(e *Event) bool {
 	f, p := k.faults, core.ID(e.proc)
 	if f.crashed[p] {
 		if e.Kind == deliver {
@@ -98,7 +98,7 @@ func (k *Kernel) holdBack(e Event) bool {
 		return true
 	}
 	if f.paused[p] || e.Kind == deliver && f.cut(core.ID(e.arg), p) {
-		f.held = append(f.held, e)
+		f.held = append(f.held, *e)
 		return true
 	}
 	return false
@@ -151,7 +151,7 @@ func (k *Kernel) Bury(p core.ID) {
 	k.Note(trace.Event{Kind: trace.Crash, Proc: p})
 }
 
-func (k *Kernel) believed(e Event) {
+func (k *Kernel) believed(e *Event) {
 	if p, dead := core.ID(e.proc), core.ID(e.arg); k.faults.crashed[dead] {
 		k.handler.Believed(p, dead)
 	}

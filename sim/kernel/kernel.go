@@ -43,8 +43,9 @@ type Config struct {
 
 // A Kernel runs processes.
 type Kernel struct {
-	// Happen is told of the events that the host has scheduled itself by At.
-	Happen func(e Event)
+	// Happen is told of the events that the host has scheduled itself by At. One
+	// is valid until it returns.
+	Happen func(e *Event)
 
 	network
 	handler Handler
@@ -128,7 +129,7 @@ func (k *Kernel) Step() {
 	e := k.queue.pop()
 	k.now = e.At
 	if e.Kind == deliver {
-		k.deliver(&e)
+		k.deliver(e)
 		return
 	}
 	if k.faults != nil && e.proc >= 0 && k.holdBack(e) {
@@ -198,7 +199,7 @@ func (k *Kernel) schedule(from, to core.ID, slot int32, delay int64) int64 {
 
 // deliver hands over a message that has arrived.
 func (k *Kernel) deliver(e *Event) {
-	if k.faults != nil && k.holdBack(*e) {
+	if k.faults != nil && k.holdBack(e) {
 		return
 	}
 	from, to := core.ID(e.arg), core.ID(e.proc)

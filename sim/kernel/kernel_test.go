@@ -23,7 +23,7 @@ func keep(c Config) *diary {
 		c.Latency = scenario.Always(scenario.T)
 	}
 	d.k = New(c, d)
-	d.k.Happen = func(e Event) { d.write("%v does %d", e.Proc(), e.Arg()) }
+	d.k.Happen = func(e *Event) { d.write("%v does %d", e.Proc(), e.Arg()) }
 	return d
 }
 

@@ -42,6 +42,7 @@ const maxBroadcast = math.MaxUint16
 // A queue is a heap of events in which every node has four children.
 type queue struct {
 	heap []Event
+	top  Event // the one taken out last
 	seq  uint64
 }
 
@@ -98,11 +99,12 @@ func (q *queue) again(e *Event) {
 	h[i] = *e
 }
 
-// pop takes out the next event. The queue must not be empty.
-func (q *queue) pop() (top Event) {
+// pop takes out the next event, which is valid until the next pop. The queue
+// must not be empty.
+func (q *queue) pop() *Event {
 	h := q.heap
-	top = h[0]
-	if top.left > 0 {
+	q.top = h[0]
+	if h[0].left > 0 {
 		// The next part of the broadcast has the next number, so it is first.
 		next := &h[0]
 		next.left--
@@ -111,7 +113,7 @@ func (q *queue) pop() (top Event) {
 		if next.proc == next.arg {
 			next.proc++
 		}
-		return top
+		return &q.top
 	}
 	last := &h[len(h)-1]
 	h = h[:len(h)-1]
@@ -134,7 +136,7 @@ func (q *queue) pop() (top Event) {
 	if i < len(h) {
 		h[i] = *last
 	}
-	return top
+	return &q.top
 }
 
 // has reports whether an event of one of these kinds is scheduled.

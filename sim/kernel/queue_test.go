@@ -45,7 +45,7 @@ func TestQueueAgainstSortedList(t *testing.T) {
 				}
 				return 1
 			})
-			got := q.pop()
+			got := *q.pop()
 			got.left = 0
 			if got != dumb[0] {
 				t.Fatalf("popped %+v, want %+v", got, dumb[0])

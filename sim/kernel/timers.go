@@ -72,7 +72,7 @@ func (k *Kernel) Running(p core.ID, t Timer) bool {
 // AnyTimer reports whether any timer of any process is set.
 func (k *Kernel) AnyTimer() bool { return len(k.timers) > 0 }
 
-func (k *Kernel) expire(e Event) {
+func (k *Kernel) expire(e *Event) {
 	p, t := core.ID(e.proc), Timer{int(e.slot), int(e.arg)}
 	if k.timers[timerKey{p, t}].seq == e.Seq { // else set anew since, or stopped
 		k.Expire(p, t)
