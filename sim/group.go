@@ -30,10 +30,16 @@ type group struct {
 	lane     core.ID // of the first application, where these are not those at the seats
 	order    *order  // nil if happened-before is not watched
 	meter    meter
-	out      *core.Output   // of the next step
-	idle     []*core.Output // for steps within others
-	found    []Violation    // what is broken
-	told     int            // of these
+	out      *output     // of the next step
+	found    []Violation // what is broken
+	told     int         // of these
+}
+
+// An output is room for what a step says, and leads to that for the steps that
+// follow from it while it is being told.
+type output struct {
+	core.Output
+	within *output
 }
 
 // An observer is what a run has beside the environment of a group: it measures,
@@ -52,7 +58,7 @@ type observer interface {
 // add makes a group of the world, among all processes or some, given in
 // ascending order.
 func (w *world) add(spec core.Spec, view core.View, members []core.ID) (*group, error) {
-	g := &group{w: w, index: len(w.groups), spec: spec, view: view, out: &core.Output{}}
+	g := &group{w: w, index: len(w.groups), spec: spec, view: view, out: &output{}}
 	var err error
 	if g.machines, err = spec.Group(view); err != nil {
 		return nil, err
@@ -110,7 +116,8 @@ func (g *group) step(seat core.ID, in core.Input) {
 	if g.w.err != nil {
 		return
 	}
-	out := g.out
+	room := g.out
+	out := &room.Output
 	var err error
 	switch g.shadow.taken++; {
 	case g.shadow.taken <= g.shadow.next:
@@ -126,7 +133,7 @@ func (g *group) step(seat core.ID, in core.Input) {
 	}
 	switch {
 	case g.tagged || out.Entered || len(out.Notices) > 0:
-		g.tell(seat, in, out)
+		g.tell(seat, in, room)
 	case len(out.Sends) > 0:
 		g.send(seat, out, 0)
 	}
@@ -134,8 +141,12 @@ func (g *group) step(seat core.ID, in core.Input) {
 
 // tell does what a step wants done and tells what it has come to. Where nothing
 // is marked, what is sent comes first in a trace.
-func (g *group) tell(seat core.ID, in core.Input, out *core.Output) {
-	g.out = g.another()
+func (g *group) tell(seat core.ID, in core.Input, room *output) {
+	if room.within == nil {
+		room.within = &output{}
+	}
+	g.out = room.within
+	out := &room.Output
 	if g.tagged {
 		g.env.Took(g, seat, in, out.Entered, out.Notices)
 		g.carry(seat, out, kernel.Tag(g.env.Tag(seat)))
@@ -145,20 +156,7 @@ func (g *group) tell(seat core.ID, in core.Input, out *core.Output) {
 	}
 	g.watch.took(seat, out)
 	g.report()
-	g.idle = append(g.idle, g.out)
-	g.out = out
-}
-
-// another returns an output for the steps that follow from one that is being
-// told.
-func (g *group) another() *core.Output {
-	last := len(g.idle) - 1
-	if last < 0 {
-		return &core.Output{}
-	}
-	out := g.idle[last]
-	g.idle = g.idle[:last]
-	return out
+	g.out = room
 }
 
 // carry sends what a step wants sent, and sets its timers.

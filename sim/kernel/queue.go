@@ -93,10 +93,9 @@ func (q *queue) again(e *Event) {
 		if !e.before(&h[up]) {
 			break
 		}
-		h[i] = h[up]
+		h[i], h[up] = h[up], *e
 		i = up
 	}
-	h[i] = *e
 }
 
 // pop takes out the next event, which is valid until the next pop. The queue
