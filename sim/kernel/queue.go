@@ -85,17 +85,18 @@ func (q *queue) pushLast(e *Event) uint64 {
 
 // again schedules an event that has its number already.
 func (q *queue) again(e *Event) {
-	q.heap = append(q.heap, *e)
+	i := len(q.heap)
+	q.heap = append(q.heap, Event{})
 	h := q.heap
-	i := len(h) - 1
 	for i > 0 {
 		up := (i - 1) / 4
 		if !e.before(&h[up]) {
 			break
 		}
-		h[i], h[up] = h[up], *e
+		h[i] = h[up]
 		i = up
 	}
+	h[i] = *e
 }
 
 // pop takes out the next event, which is valid until the next pop. The queue
@@ -115,8 +116,8 @@ func (q *queue) pop() *Event {
 		return &q.top
 	}
 	last := &h[len(h)-1]
-	h = h[:len(h)-1]
-	q.heap = h
+	q.heap = q.heap[:len(h)-1]
+	h = q.heap
 	i := 0
 	for first := 1; first < len(h); first = 4*i + 1 {
 		best := first
