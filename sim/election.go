@@ -158,7 +158,7 @@ func (p *poll) bury() {
 	for q := range core.ID(p.Nodes) {
 		for _, id := range p.Election.Dead {
 			if !p.w.Crashed(q) {
-				p.step(q, core.Input{Kind: core.Suspect, From: id})
+				p.Step(q, core.Input{Kind: core.Suspect, From: id})
 			}
 		}
 	}

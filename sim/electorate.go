@@ -54,9 +54,9 @@ func (e *electorate) returned(p core.ID) {
 		switch id := core.ID(q); {
 		case id == p || e.w.Crashed(id) && e.w.Steps():
 		case e.w.Crashed(id):
-			e.step(p, core.Input{Kind: core.Suspect, From: id})
+			e.Step(p, core.Input{Kind: core.Suspect, From: id})
 		default:
-			e.step(id, core.Input{Kind: core.Trust, From: p})
+			e.Step(id, core.Input{Kind: core.Trust, From: p})
 		}
 	}
 }

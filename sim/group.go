@@ -111,9 +111,10 @@ func (g *group) rebirth(seat core.ID) {
 	g.machines[seat] = g.birth(seat, v)
 }
 
-// step gives the machine of a seat an input and does what it wants done.
-func (g *group) step(seat core.ID, in core.Input) {
-	if g.w.err != nil {
+// Step implements family.Host: it gives the machine of a seat an input and does
+// what it wants done.
+func (g *group) Step(seat core.ID, in core.Input) {
+	if g.w.err != nil || g.Dead(seat) {
 		return
 	}
 	room := g.out
@@ -161,7 +162,9 @@ func (g *group) tell(seat core.ID, in core.Input, room *output) {
 
 // carry sends what a step wants sent, and sets its timers.
 func (g *group) carry(seat core.ID, out *core.Output, tag kernel.Tag) {
-	g.send(seat, out, tag)
+	if len(out.Sends) > 0 {
+		g.send(seat, out, tag)
+	}
 	for i := range out.Notices {
 		if n := &out.Notices[i]; n.Kind == core.SetTimer {
 			g.w.SetTimer(g.proc(seat), kernel.Timer{Group: g.index, ID: n.Timer}, n.After, tag)

@@ -12,13 +12,6 @@ import (
 
 // What a group is to its environment: see family.Host.
 
-// Step implements family.Host.
-func (g *group) Step(seat core.ID, in core.Input) {
-	if !g.Dead(seat) {
-		g.step(seat, in)
-	}
-}
-
 // Moves implements family.Host: it may.
 func (g *group) Moves(core.ID, core.Input) bool { return true }
 

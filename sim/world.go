@@ -59,7 +59,7 @@ func (w *world) Deliver(from, to core.ID, slot int32) {
 	if g.tagged {
 		g.env.Caused(seat, family.Tag(m.Tag))
 	}
-	g.step(seat, core.Input{Kind: core.Receive, From: g.seat(from), Bytes: m.Bytes})
+	g.Step(seat, core.Input{Kind: core.Receive, From: g.seat(from), Bytes: m.Bytes})
 }
 
 // Expired implements kernel.Handler.
@@ -69,7 +69,7 @@ func (w *world) Expired(p core.ID, t kernel.Timer, tag kernel.Tag) {
 	if g.tagged {
 		g.env.Caused(seat, family.Tag(tag))
 	}
-	g.step(seat, core.Input{Kind: core.Expire, Timer: t.ID})
+	g.Step(seat, core.Input{Kind: core.Expire, Timer: t.ID})
 }
 
 // Believed implements kernel.Handler.
@@ -115,7 +115,7 @@ func (w *world) of(p core.ID, f func(g *group, seat core.ID)) {
 
 // start lets the machines of a process start.
 func (w *world) start(p core.ID) {
-	w.of(p, func(g *group, seat core.ID) { g.step(seat, core.Input{Kind: core.Start}) })
+	w.of(p, func(g *group, seat core.ID) { g.Step(seat, core.Input{Kind: core.Start}) })
 }
 
 func (w *world) crash(p core.ID) {
@@ -135,7 +135,7 @@ func (w *world) restart(p core.ID) {
 func (w *world) suspect(p, peer core.ID) {
 	w.Note(trace.Event{Kind: trace.Suspect, Proc: p, Peer: peer})
 	w.pair(p, peer, func(g *group, seat, other core.ID) {
-		g.step(seat, core.Input{Kind: core.Suspect, From: other})
+		g.Step(seat, core.Input{Kind: core.Suspect, From: other})
 	})
 }
 
@@ -143,7 +143,7 @@ func (w *world) suspect(p, peer core.ID) {
 func (w *world) trust(p, peer core.ID) {
 	w.pair(p, peer, func(g *group, seat, other core.ID) {
 		g.trusted(seat, other)
-		g.step(seat, core.Input{Kind: core.Trust, From: other})
+		g.Step(seat, core.Input{Kind: core.Trust, From: other})
 	})
 }
 
@@ -157,7 +157,7 @@ func (w *world) tell(p, peer core.ID) {
 		if g.order != nil {
 			g.order.told(seat, other)
 		}
-		g.step(other, core.Input{Kind: core.Hear, From: core.None, Time: g.machines[seat].Clock()})
+		g.Step(other, core.Input{Kind: core.Hear, From: core.None, Time: g.machines[seat].Clock()})
 	})
 }
 
