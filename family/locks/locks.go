@@ -73,10 +73,9 @@ func (p *proc) set(f flag, on bool) {
 }
 
 // put lets an application be idle, wait or be inside.
-func (e *Env) put(p core.ID, now flag) {
-	me := &e.procs[p]
-	e.count(me.flags, -1)
-	me.flags = me.flags&^phase | now
+func (e *Env) put(p *proc, now flag) {
+	e.count(p.flags, -1)
+	p.flags = p.flags&^phase | now
 	e.count(now, 1)
 }
 
@@ -179,7 +178,7 @@ func (e *Env) Begin(h family.Host, v core.View) {
 		e.procs[i].set(seen, e.Fence)
 	}
 	if v.Busy {
-		e.put(v.Holder, inside)
+		e.put(&e.procs[v.Holder], inside)
 	}
 	in := core.Input{Kind: core.Start, From: core.None}
 	for i := range e.procs {
@@ -235,7 +234,7 @@ func (e *Env) Action(a family.Act) scenario.Action {
 // Crashed implements family.Env: what the application wanted is lost with it.
 func (e *Env) Crashed(h family.Host, p core.ID) {
 	e.forget(h, p)
-	e.put(p, 0)
+	e.put(&e.procs[p], 0)
 	e.procs[p] = proc{}
 }
 
