@@ -120,17 +120,16 @@ func (q *queue) pop() *Event {
 	h = q.heap
 	i := 0
 	for first := 1; first < len(h); first = 4*i + 1 {
-		best := first
-		least := &h[first]
-		for c := first + 1; c < min(first+4, len(h)); c++ {
-			if kid := &h[c]; kid.before(least) {
-				best, least = c, kid
+		best, end := first, min(first+4, len(h))
+		for c := first + 1; c < end; c++ {
+			if h[c].before(&h[best]) {
+				best = c
 			}
 		}
-		if !least.before(last) {
+		if !h[best].before(last) {
 			break
 		}
-		h[i] = *least
+		h[i] = h[best]
 		i = best
 	}
 	if i < len(h) {
