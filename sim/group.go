@@ -177,25 +177,22 @@ func (g *group) carry(seat core.ID, out *core.Output, tag kernel.Tag) {
 func (g *group) send(seat core.ID, out *core.Output, tag kernel.Tag) {
 	k, from := g.w.Kernel, g.proc(seat)
 	sends := out.Sends
-	for first := 0; first < len(sends); {
-		b := out.Bytes(first)
-		slot := k.Keep(b, g.index, tag)
-		if g.order != nil {
-			g.order.sent(seat, slot)
-		}
-		last := first + 1
+	for first, last := 0, 0; first < len(sends); first = last {
 		for last < len(sends) && sends[last].Group == sends[first].Group {
 			last++
 		}
-		g.meter.sent(seat, sends[first].Kind, last-first, len(b))
-		if parts := last - first; parts > 1 && parts == k.Processes()-1 {
-			k.Broadcast(from, slot)
-		} else {
-			for i := first; i < last; i++ {
-				k.Send(from, g.proc(sends[i].To), slot)
-			}
+		b, parts := out.Bytes(first), last-first
+		slot := k.Keep(b, g.index, tag, parts)
+		if g.order != nil {
+			g.order.sent(seat, slot)
 		}
-		k.Drop(slot)
-		first = last
+		g.meter.sent(seat, sends[first].Kind, parts, len(b))
+		if parts > 1 && parts == k.Processes()-1 {
+			k.Broadcast(from, slot)
+			continue
+		}
+		for i := first; i < last; i++ {
+			k.Send(from, g.proc(sends[i].To), slot)
+		}
 	}
 }

@@ -5,9 +5,7 @@
 // a timer means is up to the [Handler] that it tells.
 //
 //	k := kernel.New(kernel.Config{Processes: 3, Latency: scenario.Always(scenario.T)}, h)
-//	slot := k.Keep([]byte("hello"), 0, 0)
-//	k.Send(0, 1, slot)
-//	k.Drop(slot)
+//	k.Send(0, 1, k.Keep([]byte("hello"), 0, 0, 1))
 //	for k.Pending() {
 //		k.Step()
 //	}

@@ -52,10 +52,10 @@ func (k *Kernel) intercept(from, to core.ID, slot int32) bool {
 		n := k.Number()
 		k.noteMessage(trace.Send, from, to, n, slot)
 		k.noteMessage(trace.Drop, from, to, n, slot)
+		k.drop(slot)
 	case scenario.Duplicate:
 		k.schedule(from, to, slot, k.delay(from, to))
-		k.noteMessage(trace.Duplicate, from, to, int(k.queue.seq)+1, slot)
-		k.schedule(from, to, slot, k.delay(from, to))
+		k.double(from, to, slot)
 	case scenario.Reorder:
 		k.schedule(from, to, slot, k.delay(from, to))
 		f.late = append(f.late, k.remove(k.queue.seq))
@@ -93,7 +93,7 @@ func (k *Kernel) holdBack(e *Event) bool {
 	if f.crashed[p] {
 		if e.Kind == deliver {
 			k.noteMessage(trace.Drop, core.ID(e.arg), p, int(e.Seq), e.slot)
-			k.Drop(e.slot)
+			k.drop(e.slot)
 		}
 		return true
 	}

@@ -148,7 +148,6 @@ func (k *Kernel) Step() {
 // Send sends a message on its way, as the network does.
 func (k *Kernel) Send(from, to core.ID, slot int32) {
 	if k.plain {
-		k.slots[slot].refs++
 		k.queue.push(&Event{At: k.now + k.latency.A, slot: slot, proc: int32(to), arg: int32(from), Kind: deliver})
 		return
 	}
@@ -159,19 +158,25 @@ func (k *Kernel) Send(from, to core.ID, slot int32) {
 		n := k.Number()
 		k.noteMessage(trace.Send, from, to, n, slot)
 		k.noteMessage(trace.Drop, from, to, n, slot)
+		k.drop(slot)
 		return
 	}
 	k.schedule(from, to, slot, k.delay(from, to))
 	if k.doubles() {
-		k.noteMessage(trace.Duplicate, from, to, int(k.queue.seq)+1, slot)
-		k.schedule(from, to, slot, k.delay(from, to))
+		k.double(from, to, slot)
 	}
+}
+
+// double sends a message once more.
+func (k *Kernel) double(from, to core.ID, slot int32) {
+	k.slots[slot].refs++
+	k.noteMessage(trace.Duplicate, from, to, int(k.queue.seq)+1, slot)
+	k.schedule(from, to, slot, k.delay(from, to))
 }
 
 // Broadcast sends a message to all others.
 func (k *Kernel) Broadcast(from core.ID, slot int32) {
 	if n := k.n - 1; k.plain && n > 1 && n <= maxBroadcast {
-		k.slots[slot].refs += int32(n)
 		k.queue.pushAll(&Event{At: k.now + k.latency.A, slot: slot, arg: int32(from), Kind: deliver}, n)
 		return
 	}
@@ -185,7 +190,6 @@ func (k *Kernel) Broadcast(from core.ID, slot int32) {
 // schedule lets a message arrive after delay, and returns when.
 func (k *Kernel) schedule(from, to core.ID, slot int32, delay int64) int64 {
 	at := k.arrival(from, to, k.now+delay)
-	k.slots[slot].refs++
 	e := Event{At: at, slot: slot, proc: int32(to), arg: int32(from), Kind: deliver}
 	if k.manual {
 		e.Seq = uint64(k.Number())
@@ -207,7 +211,7 @@ func (k *Kernel) deliver(e *Event) {
 		k.noteMessage(trace.Receive, to, from, int(e.Seq), e.slot)
 	}
 	k.handler.Deliver(from, to, e.slot)
-	k.Drop(e.slot)
+	k.drop(e.slot)
 }
 
 // Observed reports whether anybody looks: only then need events be told.

@@ -42,9 +42,7 @@ func (*diary) Called(m *Slot) string        { return string(m.Bytes[:1]) }
 func (*diary) Describe(*trace.Event, *Slot) {}
 
 func (d *diary) send(from, to core.ID, text string) {
-	slot := d.k.Keep([]byte(text), 0, 0)
-	d.k.Send(from, to, slot)
-	d.k.Drop(slot)
+	d.k.Send(from, to, d.k.Keep([]byte(text), 0, 0, 1))
 }
 
 // reads runs to the end and compares.
@@ -90,11 +88,11 @@ func TestRetag(t *testing.T) {
 	d := keep(Config{Processes: 2})
 	var slots []int32
 	for group := range 2 {
-		slots = append(slots, d.k.Keep([]byte("x"), group, 5))
+		slots = append(slots, d.k.Keep([]byte("x"), group, 5, 1))
 		d.k.SetTimer(0, Timer{Group: group}, 1, 5)
 	}
-	gone := d.k.Keep([]byte("x"), 1, 5)
-	d.k.Drop(gone)
+	gone := d.k.Keep([]byte("x"), 1, 5, 1)
+	d.k.drop(gone)
 	d.k.Retag(1, func(t Tag) Tag { return t + 1 })
 	if a, b, c := d.k.Slot(slots[0]).Tag, d.k.Slot(slots[1]).Tag, d.k.Slot(gone).Tag; a != 5 || b != 6 || c != 5 {
 		t.Errorf("messages have the tags %d, %d and %d, want 5, 6 and 5", a, b, c)

@@ -77,7 +77,7 @@ func (k *Kernel) Harm(a *scenario.Action) error {
 	case scenario.Drop:
 		k.remove(e.Seq)
 		k.noteMessage(trace.Drop, a.Proc, a.Peer, int(e.Seq), e.slot)
-		k.Drop(e.slot)
+		k.drop(e.slot)
 	case scenario.Duplicate:
 		k.duplicate(e)
 	case scenario.Delay:
