@@ -19,7 +19,7 @@ type Election struct {
 	Outages  []Outage
 
 	Latency scenario.Dist
-	Links   []Link // latencies of single links, where they differ
+	Links   []scenario.Link // latencies of single links, where they differ
 	Network core.Network
 	Seed    uint64
 

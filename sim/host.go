@@ -84,12 +84,6 @@ func (g *group) returned(seat core.ID) {
 	g.watch.returned(seat)
 }
 
-// trusted tells the environment who is about to be told that another one is
-// back.
-func (g *group) trusted(seat, other core.ID) {
-	g.env.Trusted(g, seat, other)
-}
-
 // ended judges a world in which nothing need happen any more.
 func (g *group) ended() {
 	g.env.Ended(g)

@@ -37,7 +37,6 @@ func (p *player) do(a *scenario.Action) {
 	case scenario.Start:
 		w.start(a.Proc)
 	case scenario.Crash, scenario.CrashSite:
-		p.cast.crashed(a.Proc)
 		w.crash(a.Proc)
 	case scenario.Restart:
 		w.restart(a.Proc)
@@ -64,7 +63,10 @@ func (p *player) do(a *scenario.Action) {
 
 // possible reports why a process cannot do what the line says.
 func (p *player) possible(a *scenario.Action) error {
-	w, id := p.w, p.cast.place(a)
+	w, id := p.w, a.Proc
+	if a.Kind == scenario.Take || a.Kind == scenario.Proceed {
+		id = p.sc.Homes[id] // the site at which it is done
+	}
 	if a.Kind == scenario.Partition || a.Kind == scenario.Heal {
 		return nil
 	}

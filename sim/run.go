@@ -21,7 +21,7 @@ type Config struct {
 
 	Latency scenario.Dist // of a message; 1 tick at least
 	Network core.Network
-	Links   []Link // latencies of single links, where they differ
+	Links   []scenario.Link // latencies of single links, where they differ
 
 	Think      scenario.Dist // between an exit and the next request of a process
 	Hold       scenario.Dist // between entry and exit
@@ -39,9 +39,6 @@ type Config struct {
 	Order   bool                // watch happened-before even if the algorithm does not claim it
 	Observe func(e trace.Event) // told of everything that happens; nil is fastest
 }
-
-// A Link is the latency of messages from one process to another.
-type Link = scenario.Link
 
 func (c Config) check() error {
 	if c.Spec.Family != core.MutualExclusion {

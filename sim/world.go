@@ -142,7 +142,7 @@ func (w *world) suspect(p, peer core.ID) {
 // trust tells a process that another one is back.
 func (w *world) trust(p, peer core.ID) {
 	w.pair(p, peer, func(g *group, seat, other core.ID) {
-		g.trusted(seat, other)
+		g.env.Trusted(g, seat, other)
 		g.Step(seat, core.Input{Kind: core.Trust, From: other})
 	})
 }
