@@ -67,7 +67,7 @@ func (c *lockCast) open(spec core.Spec, view core.View, s scenario.Section) erro
 
 // room returns the section of a name.
 func (c *lockCast) room(name string) *room {
-	return c.rooms[max(0, slices.IndexFunc(c.rooms, func(r *room) bool { return r.section == name }))]
+	return c.rooms[c.p.w.group(name).index]
 }
 
 func (c *lockCast) over() bool    { return false }
