@@ -29,21 +29,14 @@ func BenchmarkEvents(b *testing.B) {
 
 // emptyLoop takes out the next event and schedules another.
 func emptyLoop(b *testing.B, length int) {
-	var k *kernel.Kernel
-	again := func(e kernel.Event) error {
-		k.At(e.At+scenario.T, kernel.Own, core.None, 0)
-		return nil
-	}
-	w := newWorld(kernel.Config{Processes: 1, Latency: scenario.Always(scenario.T)})
-	k, w.own = w.Kernel, again
+	k := newWorld(kernel.Config{Processes: 1, Latency: scenario.Always(scenario.T)}).Kernel
+	k.Happen = func(e *kernel.Event) { k.At(e.At+scenario.T, kernel.Own, core.None, 0) }
 	r := kernel.NewRand(1, 0)
 	for range length {
 		k.At(r.Below(scenario.T), kernel.Own, core.None, 0)
 	}
 	for b.Loop() {
-		if err := k.Step(); err != nil {
-			b.Fatal(err)
-		}
+		k.Step()
 	}
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "events/s")
 }

@@ -19,7 +19,7 @@ type Election struct {
 	Outages  []Outage
 
 	Latency scenario.Dist
-	Links   []Link // latencies of single links, where they differ
+	Links   []scenario.Link // latencies of single links, where they differ
 	Network core.Network
 	Seed    uint64
 
@@ -111,7 +111,7 @@ func RunElection(c Election) (*Outcome, error) {
 		e.paged()
 	}
 	p := &poll{c, e, 10 * (c.Nodes + 10), 100 * (c.Nodes + 10) * (c.Nodes + 10)}
-	w.own = p.happen
+	w.Happen = p.happen
 	if err := p.run(); err != nil {
 		return nil, err
 	}
@@ -158,22 +158,21 @@ func (p *poll) bury() {
 	for q := range core.ID(p.Nodes) {
 		for _, id := range p.Election.Dead {
 			if !p.w.Crashed(q) {
-				p.step(q, core.Input{Kind: core.Suspect, From: id})
+				p.Step(q, core.Input{Kind: core.Suspect, From: id})
 			}
 		}
 	}
 }
 
 // happen lets somebody crash, or come back.
-func (p *poll) happen(e kernel.Event) error {
+func (p *poll) happen(e *kernel.Event) {
 	o := p.Outages[e.Arg()/2]
 	switch back, dead := e.Arg()%2 == 1, p.w.Crashed(o.Proc); {
 	case !back && !dead:
 		p.w.crash(o.Proc)
 	case back && dead:
-		return p.w.restart(o.Proc)
+		p.w.restart(o.Proc)
 	}
-	return nil
 }
 
 func (p *poll) outcome() *Outcome {

@@ -33,7 +33,7 @@ func (e *electorate) hold(p core.ID) {
 	e.env.Do(e, family.Act{Kind: scenario.Ask, Proc: p})
 }
 
-func (e *electorate) took(p core.ID, _ core.Input, out *core.Output) {
+func (e *electorate) took(p core.ID, out *core.Output) {
 	for _, n := range out.Notices {
 		switch {
 		case n.Kind == core.Leader && n.Who != core.None:
@@ -54,9 +54,9 @@ func (e *electorate) returned(p core.ID) {
 		switch id := core.ID(q); {
 		case id == p || e.w.Crashed(id) && e.w.Steps():
 		case e.w.Crashed(id):
-			e.step(p, core.Input{Kind: core.Suspect, From: id})
+			e.Step(p, core.Input{Kind: core.Suspect, From: id})
 		default:
-			e.step(id, core.Input{Kind: core.Trust, From: p})
+			e.Step(id, core.Input{Kind: core.Trust, From: p})
 		}
 	}
 }

@@ -25,17 +25,21 @@ type group struct {
 	members  []core.ID // the process at each seat, ascending; nil if all are, each at its own
 	seats    []core.ID // the seat of each process, or None; nil likewise
 	env      family.Env
-	tagged   bool // env marks messages and timers: it is told of every step
+	tagged   bool // env marks messages and timers: it is told of every step, and lets none follow from it at once
 	watch    observer
 	lane     core.ID // of the first application, where these are not those at the seats
 	order    *order  // nil if happened-before is not watched
 	meter    meter
-	out      *core.Output   // of the next step
-	idle     []*core.Output // for steps within others
-	unsent   *core.Output   // what the last step wants sent, until it is
-	sender   core.ID        // whose step that was
-	found    []Violation    // what is broken
-	told     int            // of these
+	out      *output     // of the next step
+	found    []Violation // what is broken
+	told     int         // of these
+}
+
+// An output is room for what a step says, and leads to that for the steps that
+// follow from it while it is being told.
+type output struct {
+	core.Output
+	within *output
 }
 
 // An observer is what a run has beside the environment of a group: it measures,
@@ -44,7 +48,7 @@ type group struct {
 type observer interface {
 	// took is told what the machine of a seat said in a step, if anything, when
 	// it has been done.
-	took(seat core.ID, in core.Input, out *core.Output)
+	took(seat core.ID, out *core.Output)
 	// crashed and returned are told who has died, or is back and remembers
 	// nothing.
 	crashed(seat core.ID)
@@ -54,7 +58,7 @@ type observer interface {
 // add makes a group of the world, among all processes or some, given in
 // ascending order.
 func (w *world) add(spec core.Spec, view core.View, members []core.ID) (*group, error) {
-	g := &group{w: w, index: len(w.groups), spec: spec, view: view, out: &core.Output{}}
+	g := &group{w: w, index: len(w.groups), spec: spec, view: view, out: &output{}}
 	var err error
 	if g.machines, err = spec.Group(view); err != nil {
 		return nil, err
@@ -107,26 +111,22 @@ func (g *group) rebirth(seat core.ID) {
 	g.machines[seat] = g.birth(seat, v)
 }
 
-// step gives the machine of a seat an input and does what it wants done.
-func (g *group) step(seat core.ID, in core.Input) { g.feed(seat, &in) }
-
-// feed is step without a copy of the input: most steps are deliveries.
-func (g *group) feed(seat core.ID, in *core.Input) {
-	if g.w.err != nil {
+// Step implements family.Host: it gives the machine of a seat an input and does
+// what it wants done.
+func (g *group) Step(seat core.ID, in core.Input) {
+	if g.w.err != nil || g.Dead(seat) {
 		return
 	}
-	if g.unsent != nil {
-		g.flush()
-	}
-	if g.spare != nil {
-		g.turn(seat)
-	}
-	out := g.out
+	room := g.out
+	out := &room.Output
 	var err error
-	if g.shadow.taken++; g.shadow.taken > g.shadow.next && g.spare == nil {
+	switch g.shadow.taken++; {
+	case g.shadow.taken <= g.shadow.next:
+		err = g.machines[seat].Step(in, out)
+	case g.spare != nil:
+		err = g.takeRebuilt(seat, in, out)
+	default:
 		err = g.takeTwice(seat, in, out)
-	} else {
-		err = g.machines[seat].Step(*in, out)
 	}
 	if err != nil {
 		g.w.fail(fmt.Errorf("%s: %s at %s: %w", g.spec.Name, g.w.Name(g.proc(seat)), scenario.FormatTime(g.w.Now()), err))
@@ -134,7 +134,7 @@ func (g *group) feed(seat core.ID, in *core.Input) {
 	}
 	switch {
 	case g.tagged || out.Entered || len(out.Notices) > 0:
-		g.tell(seat, in, out)
+		g.tell(seat, in, room)
 	case len(out.Sends) > 0:
 		g.send(seat, out, 0)
 	}
@@ -142,44 +142,29 @@ func (g *group) feed(seat core.ID, in *core.Input) {
 
 // tell does what a step wants done and tells what it has come to. Where nothing
 // is marked, what is sent comes first in a trace.
-func (g *group) tell(seat core.ID, in *core.Input, out *core.Output) {
-	g.out = g.another()
-	g.unsent, g.sender = out, seat
-	if !g.tagged {
-		g.flush()
+func (g *group) tell(seat core.ID, in core.Input, room *output) {
+	if room.within == nil {
+		room.within = &output{}
 	}
-	g.env.Took(g, seat, *in, out.Entered, out.Notices)
-	g.flush()
-	g.watch.took(seat, *in, out)
-	g.report()
-	g.idle = append(g.idle, g.out)
-	g.out = out
-}
-
-// another returns an output for the steps that follow from one that is being
-// told.
-func (g *group) another() *core.Output {
-	last := len(g.idle) - 1
-	if last < 0 {
-		return &core.Output{}
-	}
-	out := g.idle[last]
-	g.idle = g.idle[:last]
-	return out
-}
-
-// flush sends what the last step wants sent, and sets its timers.
-func (g *group) flush() {
-	out, seat := g.unsent, g.sender
-	if out == nil {
-		return
-	}
-	g.unsent = nil
-	var tag kernel.Tag
+	g.out = room.within
+	out := &room.Output
 	if g.tagged {
-		tag = kernel.Tag(g.env.Tag(seat))
+		g.env.Took(g, seat, in, out.Entered, out.Notices)
+		g.carry(seat, out, kernel.Tag(g.env.Tag(seat)))
+	} else {
+		g.carry(seat, out, 0)
+		g.env.Took(g, seat, in, out.Entered, out.Notices)
 	}
-	g.send(seat, out, tag)
+	g.watch.took(seat, out)
+	g.report()
+	g.out = room
+}
+
+// carry sends what a step wants sent, and sets its timers.
+func (g *group) carry(seat core.ID, out *core.Output, tag kernel.Tag) {
+	if len(out.Sends) > 0 {
+		g.send(seat, out, tag)
+	}
 	for i := range out.Notices {
 		if n := &out.Notices[i]; n.Kind == core.SetTimer {
 			g.w.SetTimer(g.proc(seat), kernel.Timer{Group: g.index, ID: n.Timer}, n.After, tag)
@@ -187,53 +172,27 @@ func (g *group) flush() {
 	}
 }
 
-// turn rebuilds the machine of a seat from its bytes.
-func (g *group) turn(seat core.ID) {
-	g.state = g.machines[seat].AppendState(g.state[:0])
-	if err := g.spare[seat].LoadState(g.state); err != nil {
-		g.w.fail(fmt.Errorf("%s: the state of %s does not load: %w", g.spec.Name, g.w.Name(g.proc(seat)), err))
-		return
-	}
-	g.machines[seat], g.spare[seat] = g.spare[seat], g.machines[seat]
-}
-
 // send puts what the last step sent on its way. The parts of a multicast share
 // one slot.
 func (g *group) send(seat core.ID, out *core.Output, tag kernel.Tag) {
 	k, from := g.w.Kernel, g.proc(seat)
 	sends := out.Sends
-	for first := 0; first < len(sends); {
-		b := out.Bytes(first)
-		slot := k.Keep(b, g.index, tag)
-		if g.order != nil {
-			g.order.sent(seat, slot)
-		}
-		last := first + 1
+	for first, last := 0, 0; first < len(sends); first = last {
 		for last < len(sends) && sends[last].Group == sends[first].Group {
 			last++
 		}
-		g.meter.sent(seat, sends[first].Kind, last-first, len(b))
-		if parts := last - first; parts > 1 && parts == k.Processes()-1 {
-			k.Broadcast(from, slot)
-		} else {
-			for i := first; i < last; i++ {
-				k.Send(from, g.proc(sends[i].To), slot)
-			}
+		b, parts := out.Bytes(first), last-first
+		slot := k.Keep(b, g.index, tag, parts)
+		if g.order != nil {
+			g.order.sent(seat, slot)
 		}
-		k.Drop(slot)
-		first = last
+		g.meter.sent(seat, sends[first].Kind, parts, len(b))
+		if parts > 1 && parts == k.Processes()-1 {
+			k.Broadcast(from, slot)
+			continue
+		}
+		for i := first; i < last; i++ {
+			k.Send(from, g.proc(sends[i].To), slot)
+		}
 	}
-}
-
-// receive hands over a message that has come.
-func (g *group) receive(from, to core.ID, slot int32, m *kernel.Slot) {
-	seat := g.seat(to)
-	g.meter.load[seat]++
-	if g.order != nil {
-		g.order.received(seat, slot)
-	}
-	if g.tagged {
-		g.env.Caused(seat, family.Tag(m.Tag))
-	}
-	g.feed(seat, &core.Input{Kind: core.Receive, From: g.seat(from), Bytes: m.Bytes})
 }

@@ -12,13 +12,6 @@ import (
 
 // What a group is to its environment: see family.Host.
 
-// Step implements family.Host.
-func (g *group) Step(seat core.ID, in core.Input) {
-	if !g.Dead(seat) {
-		g.step(seat, in)
-	}
-}
-
 // Moves implements family.Host: it may.
 func (g *group) Moves(core.ID, core.Input) bool { return true }
 
@@ -41,17 +34,19 @@ func (g *group) Break(property string, p, other core.ID) {
 // report tells of what was broken since it was last called.
 func (g *group) report() {
 	for ; g.told < len(g.found); g.told++ {
-		v := &g.found[g.told]
-		g.w.Note(trace.Event{Kind: trace.Violation, Proc: g.onLane(v.Proc), Peer: g.onLane(v.Other), Name: v.Property, Section: g.section})
+		g.accuse(&g.found[g.told])
 	}
 }
 
-// onLane returns the lane of an application, if there is one.
-func (g *group) onLane(p core.ID) core.ID {
-	if p == core.None {
-		return p
+// accuse tells of a violation, on the lanes of the applications.
+func (g *group) accuse(v *Violation) {
+	e := trace.Event{Kind: trace.Violation, Proc: v.Proc, Peer: v.Other, Name: v.Property, Section: g.section}
+	for _, p := range []*core.ID{&e.Proc, &e.Peer} {
+		if *p != core.None {
+			*p += g.lane
+		}
 	}
-	return g.lane + p
+	g.w.Note(e)
 }
 
 // Hears implements family.Host.
@@ -89,12 +84,6 @@ func (g *group) crashed(seat core.ID) {
 func (g *group) returned(seat core.ID) {
 	g.env.Returned(g, seat)
 	g.watch.returned(seat)
-}
-
-// trusted tells the environment who is about to be told that another one is
-// back.
-func (g *group) trusted(seat, other core.ID) {
-	g.env.Trusted(g, seat, other)
 }
 
 // ended judges a world in which nothing need happen any more.

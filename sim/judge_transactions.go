@@ -44,13 +44,13 @@ func (c *siteCast) whole(j *judge, e scenario.Expectation) {
 	s := c.back
 	switch e.Kind {
 	case scenario.Commits:
-		c.inOrder(j, e, s.Commits)
+		j.inOrder(e, s.Commits)
 	case scenario.Aborts:
-		c.inOrder(j, e, s.Aborts)
+		j.inOrder(e, s.Aborts)
 	case scenario.CommitsAt:
-		c.endsAt(j, e, s.Commits)
+		j.atTime(e, "at ", s.Commits)
 	case scenario.AbortsAt:
-		c.endsAt(j, e, s.Aborts)
+		j.atTime(e, "at ", s.Aborts)
 	case scenario.Deadlocks:
 		if len(s.Cycles) != e.N {
 			j.differ(e, strconv.Itoa(len(s.Cycles)))
@@ -86,35 +86,6 @@ func (c *siteCast) unsaid(j *judge) {
 			break
 		}
 	}
-}
-
-// inOrder checks who committed or aborted, in order.
-func (c *siteCast) inOrder(j *judge, e scenario.Expectation, all []Ending) {
-	got := scenario.Expectation{Kind: e.Kind}
-	for _, x := range all {
-		got.Procs = append(got.Procs, x.Proc)
-	}
-	if !slices.Equal(got.Procs, e.Procs) {
-		j.differ(e, got.What())
-	}
-}
-
-// endsAt checks when somebody committed or aborted.
-func (c *siteCast) endsAt(j *judge, e scenario.Expectation, all []Ending) {
-	var times []string
-	for _, x := range all {
-		if x.Proc != e.Proc {
-			continue
-		}
-		if x.At == e.At {
-			return
-		}
-		times = append(times, scenario.FormatTime(x.At))
-	}
-	if times == nil {
-		times = []string{"no time"}
-	}
-	j.differ(e, "at "+strings.Join(times, " "))
 }
 
 // ring checks that a cycle is among those that there were.

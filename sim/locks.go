@@ -98,7 +98,7 @@ func (l *lock) leave(seat core.ID) {
 	l.env.Do(l.group, family.Act{Kind: scenario.Leave, Proc: seat})
 }
 
-func (l *lock) took(seat core.ID, _ core.Input, out *core.Output) {
+func (l *lock) took(seat core.ID, out *core.Output) {
 	if out.Entered {
 		l.entered(seat)
 	}

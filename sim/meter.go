@@ -14,7 +14,6 @@ type meter struct {
 	bytes      int
 	byKind     []int
 	load       []int // messages sent and received, per process
-	entries    int
 	exits      int
 	lastExit   int64
 
@@ -54,7 +53,6 @@ func (m *meter) asked(p core.ID, now int64, alone bool) {
 }
 
 func (m *meter) entered(p core.ID, now int64) {
-	m.entries++
 	if m.alone == p {
 		m.client = append(m.client, now-m.askedAt[p])
 	}

@@ -1,11 +1,11 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
 	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/deadlock"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim/kernel"
 	"github.com/stile-lock/stile/trace"
@@ -48,11 +48,9 @@ func (b *Playback) Trace() *trace.Trace {
 	return &t
 }
 
-func frame(spec core.Spec, sc *scenario.Scenario) trace.Trace {
-	t := trace.Trace{N: sc.Processes, Title: sc.Title, Algorithm: spec.Name, Kinds: spec.Kinds, Unit: scenario.T}
-	if t.Title == "" {
-		t.Title = spec.Title
-	}
+// frame returns a trace with the title and the unit of a scenario.
+func frame(t trace.Trace, sc *scenario.Scenario) trace.Trace {
+	t.Title = cmp.Or(sc.Title, t.Title)
 	if sc.Steps {
 		t.Unit = 1
 	}
@@ -74,27 +72,21 @@ type player struct {
 
 // A cast plays a scenario of its family: it does what a player leaves to it.
 type cast interface {
-	// begin is called before anything happens, and over asked from time to time
-	// whether the run has come to its end.
-	begin()
+	// over is asked from time to time whether the run has come to its end.
 	over() bool
-	// place returns the process of the kernel at which a line is done.
-	place(a *scenario.Action) core.ID
 	// may reports why an application cannot do what a line says, or nil.
 	may(a *scenario.Action) error
 	// do lets an application do what a line says.
 	do(a *scenario.Action)
 	// happen lets an event of the cast's own happen.
-	happen(e kernel.Event)
-	// crashed is told that a process will crash.
-	crashed(p core.ID)
+	happen(e *kernel.Event)
 	// progress returns a number that changes when something comes of the run,
 	// and patience how many events may happen without that.
 	progress() int
 	patience(scripts int) int
 	// finish is told that the run is over, and whether nothing can happen any
 	// more.
-	finish(b *Playback, still, stalled bool)
+	finish(still bool)
 	// state checks what is expected of a process now, and whole what is
 	// expected of the run.
 	state(j *judge, e scenario.Expectation)
@@ -107,14 +99,15 @@ type cast interface {
 // run; what came out otherwise than expected is in the Playback.
 func Replay(spec core.Spec, sc *scenario.Scenario, options ReplayOptions) (*Playback, error) {
 	p, err := newPlayer(spec, sc, options)
-	if err == nil {
-		err = p.run()
+	switch {
+	case err != nil:
+	case sc.Steps:
+		err = p.runSteps()
+	default:
+		err = p.runTimed()
 	}
 	if err != nil {
-		if sc.File != "" {
-			return nil, fmt.Errorf("%s: %w", sc.File, err)
-		}
-		return nil, err
+		return nil, within(sc, err)
 	}
 	p.finish()
 	return p.back, nil
@@ -126,7 +119,7 @@ func newPlayer(spec core.Spec, sc *scenario.Scenario, options ReplayOptions) (*p
 	}
 	seats, names := sc.Processes, []string(nil)
 	if sc.Transacts() {
-		seats, names = sc.Sites, siteNames(deadlock.Layout{Sites: sc.Sites})
+		seats, names = sc.Sites, siteNames(sc.Sites)
 	}
 	if len(sc.Sections) > 0 && spec.Family == core.Election {
 		return nil, fmt.Errorf("%s is an election: it has no critical sections; remove the lines that say section", spec.Name)
@@ -137,13 +130,14 @@ func newPlayer(spec core.Spec, sc *scenario.Scenario, options ReplayOptions) (*p
 	if err := checkKinds(spec, sc); err != nil {
 		return nil, err
 	}
-	p := &player{sc: sc, options: options, back: &Playback{frame: frame(spec, sc)}}
+	p := &player{sc: sc, options: options, back: &Playback{}}
+	p.back.frame = frame(trace.Trace{N: sc.Processes, Title: spec.Title, Algorithm: spec.Name, Kinds: spec.Kinds, Unit: scenario.T}, sc)
 	p.w = newWorld(kernel.Config{
 		Processes: seats, Names: names, Latency: sc.Latency, Links: sc.Links, Network: sc.Network, Seed: sc.Seed,
 		Exact: true, Adversary: true, Steps: sc.Steps, Detects: spec.Detects || spec.Family == core.Election || sc.Transacts(),
 		Observe: func(e trace.Event) { p.back.Events = append(p.back.Events, e) },
 	})
-	p.w.own = p.happen
+	p.w.Happen = p.happen
 	p.judge = newJudge(p)
 	if err := p.hire(spec); err != nil {
 		return nil, err
@@ -205,21 +199,20 @@ func checkKinds(spec core.Spec, sc *scenario.Scenario) error {
 	return nil
 }
 
+// within says in which file an error is.
+func within(sc *scenario.Scenario, err error) error {
+	if sc.File == "" {
+		return err
+	}
+	return fmt.Errorf("%s: %w", sc.File, err)
+}
+
 // at says on which line of the file an error is.
 func at(line int, err error) error {
 	if line == 0 {
 		return err
 	}
 	return fmt.Errorf("line %d: %w", line, err)
-}
-
-// run lets everything happen.
-func (p *player) run() error {
-	p.cast.begin()
-	if p.sc.Steps {
-		return p.runSteps()
-	}
-	return p.runTimed()
 }
 
 // starts reports whether the scenario says itself who starts when.
@@ -236,10 +229,11 @@ func (p *player) enough() bool {
 func (p *player) runSteps() error {
 	if !p.starts() {
 		for id := range core.ID(p.w.Processes()) {
-			if err := p.w.start(id); err != nil {
-				return err
-			}
+			p.w.start(id)
 		}
+	}
+	if p.w.err != nil {
+		return p.w.err
 	}
 	p.judge.after(0)
 	for i := range p.sc.Actions {
@@ -289,23 +283,23 @@ func (p *player) runTimed() error {
 }
 
 // happen lets an event happen that the player or its cast has scheduled.
-func (p *player) happen(e kernel.Event) error {
+func (p *player) happen(e *kernel.Event) {
 	switch e.Kind {
 	case script:
 		p.scripts--
-		return p.act(&p.sc.Actions[e.Arg()])
+		p.w.fail(p.act(&p.sc.Actions[e.Arg()]))
 	case start:
-		return p.w.start(e.Proc())
+		p.w.start(e.Proc())
+	default:
+		p.cast.happen(e)
 	}
-	p.cast.happen(e)
-	return p.w.err
 }
 
 // finish judges the run.
 func (p *player) finish() {
 	w, b := p.w, p.back
 	quiet := w.UnderWay() == 0 && (!w.Steps() || !w.AnyTimer())
-	p.cast.finish(b, !b.Stopped && !p.cut && (p.stalled || quiet), p.stalled)
+	p.cast.finish(!b.Stopped && !p.cut && (p.stalled || quiet))
 	for _, g := range w.groups {
 		b.Messages += g.meter.messages
 		if b.ByKind == nil {

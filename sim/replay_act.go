@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/stile-lock/stile/scenario"
@@ -16,24 +17,29 @@ func (p *player) act(a *scenario.Action) error {
 }
 
 func (p *player) try(a *scenario.Action) error {
-	w := p.w
+	var err error
 	switch {
 	case a.Kind == scenario.DeliverAll:
-		return w.DeliverAll()
+		err = p.w.DeliverAll()
 	case a.Kind.OnLink():
-		return w.Harm(a)
+		err = p.w.Harm(a)
+	default:
+		if err = p.possible(a); err == nil {
+			p.do(a)
+		}
 	}
-	if err := p.possible(a); err != nil {
-		return err
-	}
-	switch a.Kind {
+	return cmp.Or(err, p.w.err)
+}
+
+// do does a line that is about processes.
+func (p *player) do(a *scenario.Action) {
+	switch w := p.w; a.Kind {
 	case scenario.Start:
-		return w.start(a.Proc)
+		w.start(a.Proc)
 	case scenario.Crash, scenario.CrashSite:
-		p.cast.crashed(a.Proc)
 		w.crash(a.Proc)
 	case scenario.Restart:
-		return w.restart(a.Proc)
+		w.restart(a.Proc)
 	case scenario.Pause:
 		w.Pause(a.Proc)
 	case scenario.Resume:
@@ -49,16 +55,18 @@ func (p *player) try(a *scenario.Action) error {
 	case scenario.Tell:
 		w.tell(a.Proc, a.Peer)
 	case scenario.Expire, scenario.ExpireSite:
-		return w.Expire(a.Proc, kernel.Timer{Group: w.group(a.Section).index, ID: a.Timer})
+		w.Expire(a.Proc, kernel.Timer{Group: w.group(a.Section).index, ID: a.Timer})
 	default:
 		p.cast.do(a)
 	}
-	return w.err
 }
 
 // possible reports why a process cannot do what the line says.
 func (p *player) possible(a *scenario.Action) error {
-	w, id := p.w, p.cast.place(a)
+	w, id := p.w, a.Proc
+	if a.Kind == scenario.Take || a.Kind == scenario.Proceed {
+		id = p.sc.Homes[id] // the site at which it is done
+	}
 	if a.Kind == scenario.Partition || a.Kind == scenario.Heal {
 		return nil
 	}

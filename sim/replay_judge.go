@@ -144,6 +144,35 @@ func (j *judge) whole(e scenario.Expectation) {
 	}
 }
 
+// inOrder checks who did something, in order.
+func (j *judge) inOrder(e scenario.Expectation, all []Ending) {
+	got := scenario.Expectation{Kind: e.Kind, Section: e.Section}
+	for _, x := range all {
+		got.Procs = append(got.Procs, x.Proc)
+	}
+	if !slices.Equal(got.Procs, e.Procs) {
+		j.differ(e, got.What())
+	}
+}
+
+// atTime checks when somebody did something.
+func (j *judge) atTime(e scenario.Expectation, what string, all []Ending) {
+	var times []string
+	for _, x := range all {
+		if x.Proc != e.Proc {
+			continue
+		}
+		if x.At == e.At {
+			return
+		}
+		times = append(times, scenario.FormatTime(x.At))
+	}
+	if times == nil {
+		times = []string{"no time"}
+	}
+	j.differ(e, what+strings.Join(times, " "))
+}
+
 // messages counts those that an expectation is about.
 func (j *judge) messages(e scenario.Expectation) int {
 	n := 0

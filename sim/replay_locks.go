@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/scenario"
@@ -59,26 +58,20 @@ func (c *lockCast) open(spec core.Spec, view core.View, s scenario.Section) erro
 		}
 	}
 	c.rooms = append(c.rooms, r)
+	if view.Busy {
+		r.note(trace.Enter, view.Holder, 0, "")
+		c.settle(r, view.Holder)
+	}
 	return nil
 }
 
 // room returns the section of a name.
 func (c *lockCast) room(name string) *room {
-	return c.rooms[max(0, slices.IndexFunc(c.rooms, func(r *room) bool { return r.section == name }))]
+	return c.rooms[c.p.w.group(name).index]
 }
 
-func (c *lockCast) begin() {
-	for _, r := range c.rooms {
-		if r.view.Busy {
-			r.note(trace.Enter, r.view.Holder, 0, "")
-			c.settle(r, r.view.Holder)
-		}
-	}
-}
-
-func (c *lockCast) over() bool                       { return false }
-func (c *lockCast) place(a *scenario.Action) core.ID { return a.Proc }
-func (c *lockCast) unsaid(*judge)                    {}
+func (c *lockCast) over() bool    { return false }
+func (c *lockCast) unsaid(*judge) {}
 
 func (c *lockCast) may(a *scenario.Action) error {
 	if a.Kind != scenario.Ask && a.Kind != scenario.Leave {
@@ -99,22 +92,14 @@ func (c *lockCast) do(a *scenario.Action) {
 		r.ask(seat)
 	case scenario.Leave:
 		r.leaves[seat]--
-		r.quit(seat)
+		r.leave(seat)
 	}
 }
 
-func (c *lockCast) happen(e kernel.Event) {
+func (c *lockCast) happen(e *kernel.Event) {
 	r := c.rooms[e.Arg()]
-	if seat := r.seat(e.Proc()); r.stay[seat] == e.Seq { // else it has left, or is no more
-		r.quit(seat)
-	}
-}
-
-func (c *lockCast) crashed(p core.ID) {
-	for _, r := range c.rooms {
-		if seat := r.seat(p); seat != core.None {
-			r.stay[seat] = 0
-		}
+	if seat := r.seat(e.Proc()); r.stay[seat] == e.Seq && r.env.Inside(seat) { // else it has left, or is no more
+		r.leave(seat)
 	}
 }
 
@@ -130,6 +115,7 @@ func (c *lockCast) entered(r *room, seat core.ID) {
 // line will let it leave.
 func (c *lockCast) settle(r *room, seat core.ID) {
 	stay, sc := r.hold[seat], c.p.sc
+	r.stay[seat] = 0
 	if stay == nil && !sc.Manual && r.leaves[seat] == 0 {
 		stay = &sc.Hold
 	}
@@ -137,11 +123,6 @@ func (c *lockCast) settle(r *room, seat core.ID) {
 		return
 	}
 	r.stay[seat] = r.w.At(r.w.Now()+c.chance.Sample(*stay), leave, r.proc(seat), r.index)
-}
-
-func (r *room) quit(seat core.ID) {
-	r.stay[seat] = 0
-	r.leave(seat)
 }
 
 func (c *lockCast) progress() int { return c.p.w.entries + c.p.w.exits }
@@ -163,11 +144,12 @@ func (c *lockCast) patience(scripts int) int {
 	return 1000 * (c.p.sc.Processes + 10)
 }
 
-func (c *lockCast) finish(b *Playback, still, stalled bool) {
+func (c *lockCast) finish(still bool) {
+	b := c.p.back
 	wait, in := c.count()
 	for _, r := range c.rooms {
 		if still && in == 0 {
-			b.Deadlock = wait > 1 && !stalled
+			b.Deadlock = wait > 1 && !c.p.stalled
 			r.env.Ended(r.group)
 		}
 		b.MaxBypass = max(b.MaxBypass, r.passed.most)
@@ -190,17 +172,9 @@ func (c *lockCast) whole(j *judge, e scenario.Expectation) {
 	b := c.p.back
 	switch e.Kind {
 	case scenario.Entries:
-		got := scenario.Expectation{Kind: scenario.Entries, Section: e.Section}
-		for _, entry := range b.Entries {
-			if entry.Section == e.Section {
-				got.Procs = append(got.Procs, entry.Proc)
-			}
-		}
-		if !slices.Equal(got.Procs, e.Procs) {
-			j.differ(e, got.What())
-		}
+		j.inOrder(e, c.entries(e))
 	case scenario.EntersAt:
-		c.entersAt(j, e)
+		j.atTime(e, "entries at ", c.entries(e))
 	case scenario.Bypass:
 		n := b.MaxBypass
 		if e.Section != "" {
@@ -216,21 +190,15 @@ func (c *lockCast) whole(j *judge, e scenario.Expectation) {
 	}
 }
 
-func (c *lockCast) entersAt(j *judge, e scenario.Expectation) {
-	var at []string
-	for _, entry := range c.p.back.Entries {
-		if entry.Proc != e.Proc || entry.Section != e.Section {
-			continue
+// entries returns those into the section that an expectation is about.
+func (c *lockCast) entries(e scenario.Expectation) []Ending {
+	var list []Ending
+	for _, x := range c.p.back.Entries {
+		if x.Section == e.Section {
+			list = append(list, Ending{Proc: x.Proc, At: x.At})
 		}
-		if entry.At == e.At {
-			return
-		}
-		at = append(at, scenario.FormatTime(entry.At))
 	}
-	if at == nil {
-		at = []string{"no time"}
-	}
-	j.differ(e, "entries at "+strings.Join(at, " "))
+	return list
 }
 
 // ending says how the run ended.

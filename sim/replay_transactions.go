@@ -59,8 +59,8 @@ func transactionsOf(sc *scenario.Scenario) (Transactions, error) {
 // it.
 func SiteSpec(sc *scenario.Scenario) (core.Spec, error) {
 	spec, err := siteSpec(sc)
-	if err != nil && sc.File != "" {
-		err = fmt.Errorf("%s: %w", sc.File, err)
+	if err != nil {
+		err = within(sc, err)
 	}
 	return spec, err
 }
@@ -92,35 +92,14 @@ func newSiteCast(p *player, spec core.Spec) (*siteCast, error) {
 	}
 	t.back = &SitesPlayback{Run: run}
 	p.back.Sites = t.back
-	p.back.frame = siteFrame(run, p.sc)
+	p.back.frame = frame(run.Trace(), p.sc)
 	return &siteCast{p, t, run.Number}, nil
 }
 
-func siteFrame(run Transactions, sc *scenario.Scenario) trace.Trace {
-	t := run.Trace()
-	if sc.Title != "" {
-		t.Title = sc.Title
-	}
-	if sc.Steps {
-		t.Unit = 1
-	}
-	return t
-}
-
-func (c *siteCast) begin()                {}
-func (c *siteCast) crashed(core.ID)       {}
-func (c *siteCast) happen(e kernel.Event) { c.due(e) }
-func (c *siteCast) progress() int         { return c.issued + c.ledger.Committed }
-func (c *siteCast) patience(int) int      { return restless * (len(c.procs) + 10) }
-func (c *siteCast) over() bool            { return c.hopeless() }
-
-// place returns the site at which a line is done.
-func (c *siteCast) place(a *scenario.Action) core.ID {
-	if a.Kind == scenario.Take || a.Kind == scenario.Proceed {
-		return c.Layout.Home[a.Proc]
-	}
-	return a.Proc
-}
+func (c *siteCast) happen(e *kernel.Event) { c.due(e) }
+func (c *siteCast) progress() int          { return c.issued + c.ledger.Committed }
+func (c *siteCast) patience(int) int       { return restless * (len(c.procs) + 10) }
+func (c *siteCast) over() bool             { return c.hopeless() }
 
 func (c *siteCast) may(a *scenario.Action) error {
 	if a.Kind == scenario.Take && !c.w.Steps() {
@@ -142,8 +121,8 @@ func (c *siteCast) do(a *scenario.Action) {
 	}
 }
 
-func (c *siteCast) finish(b *Playback, still, stalled bool) {
-	number := c.number
+func (c *siteCast) finish(still bool) {
+	b, number := c.p.back, c.number
 	if c.p.cut || c.w.Steps() && (!still || c.canGoOn()) {
 		number = 0 // the run was cut off: nobody is stuck
 	}

@@ -21,7 +21,7 @@ type Config struct {
 
 	Latency scenario.Dist // of a message; 1 tick at least
 	Network core.Network
-	Links   []Link // latencies of single links, where they differ
+	Links   []scenario.Link // latencies of single links, where they differ
 
 	Think      scenario.Dist // between an exit and the next request of a process
 	Hold       scenario.Dist // between entry and exit
@@ -39,9 +39,6 @@ type Config struct {
 	Order   bool                // watch happened-before even if the algorithm does not claim it
 	Observe func(e trace.Event) // told of everything that happens; nil is fastest
 }
-
-// A Link is the latency of messages from one process to another.
-type Link = scenario.Link
 
 func (c Config) check() error {
 	if c.Spec.Family != core.MutualExclusion {
@@ -147,7 +144,7 @@ func (c Config) prepare(k kernel.Config, sections []scenario.Section) (*running,
 		}
 	}
 	r := &running{world: newWorld(k)}
-	r.own = r.happen
+	r.Happen = r.happen
 	for i, s := range sections {
 		if err := r.load(each[i], s); err != nil {
 			return nil, err
@@ -226,9 +223,10 @@ func (r *running) somebodyWaits() bool {
 	})
 }
 
-func (r *running) happen(e kernel.Event) error {
+func (r *running) happen(e *kernel.Event) {
 	if e.Kind == start {
-		return r.start(e.Proc())
+		r.start(e.Proc())
+		return
 	}
 	l := r.loads[e.Arg()]
 	switch seat := l.seat(e.Proc()); e.Kind {
@@ -237,5 +235,4 @@ func (r *running) happen(e kernel.Event) error {
 	case leave:
 		l.exit(seat)
 	}
-	return r.err
 }

@@ -1,6 +1,10 @@
 package sim
 
-import "github.com/stile-lock/stile/core"
+import (
+	"fmt"
+
+	"github.com/stile-lock/stile/core"
+)
 
 // A shadow says which steps are taken twice, the second time by a machine that
 // knows nothing but the bytes of the state: all of the first ones, and then
@@ -23,18 +27,28 @@ func (s *shadow) wait(size int) {
 	s.next = s.taken + pause
 }
 
-// takeTwice lets the machine of a seat take a step, and a twin of it too: now
-// and then, unless it is rebuilt from its bytes for every step anyway.
-func (g *group) takeTwice(seat core.ID, in *core.Input, out *core.Output) error {
+// takeTwice lets the machine of a seat take a step, and a twin of it too.
+func (g *group) takeTwice(seat core.ID, in core.Input, out *core.Output) error {
 	m := g.machines[seat]
 	twin := &g.shadow.twin
 	if err := twin.Before(m, g.birth(seat, g.view)); err != nil {
 		return err
 	}
-	if err := m.Step(*in, out); err != nil {
+	if err := m.Step(in, out); err != nil {
 		return err
 	}
 	g.state = m.AppendState(g.state[:0])
 	g.shadow.wait(len(g.state))
-	return twin.After(seat, *in, m, out)
+	return twin.After(seat, in, m, out)
+}
+
+// takeRebuilt lets the machine of a seat take a step, after it has been rebuilt
+// from its bytes.
+func (g *group) takeRebuilt(seat core.ID, in core.Input, out *core.Output) error {
+	g.state = g.machines[seat].AppendState(g.state[:0])
+	if err := g.spare[seat].LoadState(g.state); err != nil {
+		return fmt.Errorf("the state does not load: %w", err)
+	}
+	g.machines[seat], g.spare[seat] = g.spare[seat], g.machines[seat]
+	return g.machines[seat].Step(in, out)
 }

@@ -11,18 +11,9 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// Lanes returns what the lanes of a trace are called: sites, then processes.
-func Lanes(l deadlock.Layout) []string {
-	names := siteNames(l)
-	for p := range l.Home {
-		names = append(names, core.ID(p).String())
-	}
-	return names
-}
-
-func siteNames(l deadlock.Layout) []string {
+func siteNames(sites int) []string {
 	var names []string
-	for s := range l.Sites {
+	for s := range sites {
 		names = append(names, fmt.Sprintf("site %d", s+1))
 	}
 	return names
@@ -31,7 +22,10 @@ func siteNames(l deadlock.Layout) []string {
 // Trace returns a trace for the events of a run: a lane for each site, and then
 // one for each process.
 func (c *Transactions) Trace() trace.Trace {
-	lanes := Lanes(c.Layout)
+	lanes := siteNames(c.Layout.Sites)
+	for p := range c.Layout.Home {
+		lanes = append(lanes, core.ID(p).String())
+	}
 	return trace.Trace{
 		N: len(lanes), Names: lanes, Title: c.Method.Title, Algorithm: c.Method.Name, Kinds: deadlock.Kinds(), Unit: scenario.T,
 		Waiting: "waits for a lock", Inside: "has its locks",

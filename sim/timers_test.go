@@ -40,7 +40,7 @@ func TestSitesStopTimers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.own = tr.happen
+	w.Happen = tr.happen
 	tr.goOn(0)
 	for got := 0; w.Pending() && got == 0; _, got = tr.env.Program(0) {
 		if err := w.next(); err != nil {
@@ -61,7 +61,7 @@ func TestElectionsWaitForTheSlowestLink(t *testing.T) {
 	for _, slow := range []int64{1, 3, 9} {
 		o, err := RunElection(Election{
 			Spec: bully, Nodes: 3, Dead: []core.ID{2}, Starters: []core.ID{0}, Latency: scenario.Always(scenario.T),
-			Links: []Link{{From: 1, To: 0, Latency: scenario.Always(slow * scenario.T)}},
+			Links: []scenario.Link{{From: 1, To: 0, Latency: scenario.Always(slow * scenario.T)}},
 		})
 		if err != nil || len(o.Found) > 0 || o.Leader != 2 {
 			t.Errorf("a link of %d: %v, %+v", slow, err, o)

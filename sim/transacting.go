@@ -71,7 +71,7 @@ func (t *transacting) later(p core.ID, after int64) {
 }
 
 // due lets a process go on, unless that is void by now.
-func (t *transacting) due(e kernel.Event) {
+func (t *transacting) due(e *kernel.Event) {
 	if i := e.Arg(); t.procs[i].next == e.Seq {
 		t.goOn(core.ID(i))
 	}
@@ -210,5 +210,5 @@ func (t *transacting) crashed(core.ID) {
 	}
 }
 
-func (t *transacting) took(core.ID, core.Input, *core.Output) {}
-func (t *transacting) returned(core.ID)                       {}
+func (t *transacting) took(core.ID, *core.Output) {}
+func (t *transacting) returned(core.ID)           {}

@@ -99,41 +99,41 @@ func RunTransactions(c Transactions) (*Ledger, error) {
 	if err := c.check(); err != nil {
 		return nil, fmt.Errorf("cannot run %s: %w", c.Method.Name, err)
 	}
-	w, t, err := c.start()
+	t, err := c.start()
 	if err != nil {
 		return nil, err
 	}
-	for w.Pending() && !t.over() {
+	for t.w.Pending() && !t.over() {
 		t.ledger.Events++
-		if err := w.next(); err != nil {
+		if err := t.w.next(); err != nil {
 			return nil, err
 		}
 	}
 	return t.finish(c.Number), nil
 }
 
-// start makes the world of a run, in which nothing has happened yet.
-func (c *Transactions) start() (*world, *transacting, error) {
+// start makes the group of a run, in which nothing has happened yet.
+func (c *Transactions) start() (*transacting, error) {
 	spec, err := c.Method.Spec(c.Layout, c.Mode)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	w := newWorld(kernel.Config{
 		Processes: c.Layout.Sites, Latency: c.Latency, Links: c.Links, Seed: c.Seed,
-		Adversary: len(c.Crashes) > 0, Detects: true, Names: siteNames(c.Layout), Observe: c.Observe,
+		Adversary: len(c.Crashes) > 0, Detects: true, Names: siteNames(c.Layout.Sites), Observe: c.Observe,
 	})
 	t, err := w.transact(spec, *c)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	w.own = t.happen
+	w.Happen = t.happen
 	for p := range t.procs {
 		t.later(core.ID(p), t.procs[p].rand.Sample(c.Think))
 	}
 	for i, x := range c.Crashes {
 		w.At(x.At, script, core.None, i)
 	}
-	return w, t, nil
+	return t, nil
 }
 
 // over reports whether the run has come to its end.
@@ -148,13 +148,12 @@ func (t *transacting) hopeless() bool {
 	return since >= 0 && now-since > t.Patient || now-t.progress > 5*t.Patient
 }
 
-func (t *transacting) happen(e kernel.Event) error {
+func (t *transacting) happen(e *kernel.Event) {
 	if e.Kind == act {
 		t.due(e)
 	} else if d := t.Crashes[e.Arg()].Site; !t.w.Crashed(d) {
 		t.w.crash(d)
 	}
-	return t.w.err
 }
 
 // draw decides what the next transaction of a process asks for. Locks of dead

@@ -148,17 +148,17 @@ func TestEdgesAreCounted(t *testing.T) {
 		c.Method, c.Mode, c.Number, c.Layout, c.Hot = m, mode, 300, deadlock.Spread(4, 12, 6), 50
 		c.Crashes = []SiteCrash{{Site: 2, At: 60 * scenario.T}}
 		most := 0
-		w, tr, err := c.start()
+		tr, err := c.start()
 		if err != nil {
 			t.Fatal(err)
 		}
-		for w.Pending() && !tr.over() {
-			if err := w.next(); err != nil {
+		for tr.w.Pending() && !tr.over() {
+			if err := tr.w.next(); err != nil {
 				t.Fatal(err)
 			}
 			n := len(tr.graph().Edges())
 			if tr.env.Edges() != n {
-				t.Fatalf("at %s %d edges are counted, want %d", scenario.FormatTime(w.Now()), tr.env.Edges(), n)
+				t.Fatalf("at %s %d edges are counted, want %d", scenario.FormatTime(tr.w.Now()), tr.env.Edges(), n)
 			}
 			most = max(most, n)
 		}

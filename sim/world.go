@@ -16,9 +16,6 @@ type world struct {
 	err    error // the first step that failed; nothing happens after it
 
 	entries, exits int // of all locks together
-
-	// own does what the run has scheduled itself.
-	own func(e kernel.Event) error
 }
 
 // The events that runs schedule themselves.
@@ -37,6 +34,7 @@ func newWorld(c kernel.Config) *world {
 	return w
 }
 
+// fail is told of something that went wrong, if err is not nil.
 func (w *world) fail(err error) {
 	if w.err == nil {
 		w.err = err
@@ -45,38 +43,37 @@ func (w *world) fail(err error) {
 
 // next lets the next event happen.
 func (w *world) next() error {
-	if err := w.Kernel.Step(); err != nil {
-		w.fail(err)
-	}
+	w.Step()
 	return w.err
 }
 
 // Deliver implements kernel.Handler.
-func (w *world) Deliver(from, to core.ID, slot int32) error {
+func (w *world) Deliver(from, to core.ID, slot int32) {
 	m := w.Slot(slot)
-	w.groups[m.Group].receive(from, to, slot, m)
-	return w.err
+	g := w.groups[m.Group]
+	seat := g.seat(to)
+	g.meter.load[seat]++
+	if g.order != nil {
+		g.order.received(seat, slot)
+	}
+	if g.tagged {
+		g.env.Caused(seat, family.Tag(m.Tag))
+	}
+	g.Step(seat, core.Input{Kind: core.Receive, From: g.seat(from), Bytes: m.Bytes})
 }
 
 // Expired implements kernel.Handler.
-func (w *world) Expired(p core.ID, t kernel.Timer, tag kernel.Tag) error {
+func (w *world) Expired(p core.ID, t kernel.Timer, tag kernel.Tag) {
 	g := w.groups[t.Group]
 	seat := g.seat(p)
 	if g.tagged {
 		g.env.Caused(seat, family.Tag(tag))
 	}
-	g.step(seat, core.Input{Kind: core.Expire, Timer: t.ID})
-	return w.err
+	g.Step(seat, core.Input{Kind: core.Expire, Timer: t.ID})
 }
 
 // Believed implements kernel.Handler.
-func (w *world) Believed(p, dead core.ID) error {
-	w.suspect(p, dead)
-	return w.err
-}
-
-// Happen implements kernel.Handler.
-func (w *world) Happen(e kernel.Event) error { return w.own(e) }
+func (w *world) Believed(p, dead core.ID) { w.suspect(p, dead) }
 
 // Called implements kernel.Handler.
 func (w *world) Called(m *kernel.Slot) string { return w.groups[m.Group].spec.Kinds[m.Bytes[0]] }
@@ -117,9 +114,8 @@ func (w *world) of(p core.ID, f func(g *group, seat core.ID)) {
 }
 
 // start lets the machines of a process start.
-func (w *world) start(p core.ID) error {
-	w.of(p, func(g *group, seat core.ID) { g.step(seat, core.Input{Kind: core.Start}) })
-	return w.err
+func (w *world) start(p core.ID) {
+	w.of(p, func(g *group, seat core.ID) { g.Step(seat, core.Input{Kind: core.Start}) })
 }
 
 func (w *world) crash(p core.ID) {
@@ -128,26 +124,26 @@ func (w *world) crash(p core.ID) {
 }
 
 // restart seats a new process that remembers nothing.
-func (w *world) restart(p core.ID) error {
+func (w *world) restart(p core.ID) {
 	w.of(p, func(g *group, seat core.ID) { g.rebirth(seat) })
 	w.Restart(p)
 	w.of(p, func(g *group, seat core.ID) { g.returned(seat) })
-	return w.start(p)
+	w.start(p)
 }
 
 // suspect tells a process that another one is dead.
 func (w *world) suspect(p, peer core.ID) {
 	w.Note(trace.Event{Kind: trace.Suspect, Proc: p, Peer: peer})
 	w.pair(p, peer, func(g *group, seat, other core.ID) {
-		g.step(seat, core.Input{Kind: core.Suspect, From: other})
+		g.Step(seat, core.Input{Kind: core.Suspect, From: other})
 	})
 }
 
 // trust tells a process that another one is back.
 func (w *world) trust(p, peer core.ID) {
 	w.pair(p, peer, func(g *group, seat, other core.ID) {
-		g.trusted(seat, other)
-		g.step(seat, core.Input{Kind: core.Trust, From: other})
+		g.env.Trusted(g, seat, other)
+		g.Step(seat, core.Input{Kind: core.Trust, From: other})
 	})
 }
 
@@ -161,7 +157,7 @@ func (w *world) tell(p, peer core.ID) {
 		if g.order != nil {
 			g.order.told(seat, other)
 		}
-		g.step(other, core.Input{Kind: core.Hear, From: core.None, Time: g.machines[seat].Clock()})
+		g.Step(other, core.Input{Kind: core.Hear, From: core.None, Time: g.machines[seat].Clock()})
 	})
 }
 

@@ -94,7 +94,7 @@ func (e *Env) Do(h family.Host, a family.Act) {
 	switch a.Kind {
 	case scenario.Ask:
 		me.set(told, false)
-		e.put(a.Proc, waits)
+		e.put(me, waits)
 		if e.Requests > 0 {
 			me.left--
 		}
@@ -107,7 +107,7 @@ func (e *Env) Do(h family.Host, a family.Act) {
 		tell(h, trace.Ask, a.Proc)
 		h.Step(a.Proc, core.Input{Kind: core.Request, From: core.None})
 	case scenario.Leave:
-		e.put(a.Proc, 0)
+		e.put(me, 0)
 		tell(h, trace.Exit, a.Proc)
 		h.Step(a.Proc, core.Input{Kind: core.Release, From: core.None})
 	case scenario.Start:
@@ -146,7 +146,7 @@ func (e *Env) Tag(p core.ID) family.Tag {
 func (e *Env) Took(h family.Host, p core.ID, _ core.Input, entered bool, notices []core.Notice) {
 	for i := range notices {
 		if notices[i].Kind == core.Denied {
-			e.put(p, 0)
+			e.put(&e.procs[p], 0)
 			e.forget(h, p)
 			tell(h, trace.Deny, p)
 		}
@@ -163,7 +163,7 @@ func (e *Env) enter(h family.Host, p core.ID) {
 	if !me.is(waits) {
 		h.Break(family.UnaskedEntry, p, core.None)
 	}
-	e.put(p, inside)
+	e.put(me, inside)
 	if e.nIn > 1 {
 		h.Break(family.MutualExclusion, p, e.other(p))
 	}

@@ -4,6 +4,7 @@ package locks
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/family"
@@ -73,10 +74,9 @@ func (p *proc) set(f flag, on bool) {
 }
 
 // put lets an application be idle, wait or be inside.
-func (e *Env) put(p core.ID, now flag) {
-	me := &e.procs[p]
-	e.count(me.flags, -1)
-	me.flags = me.flags&^phase | now
+func (e *Env) put(p *proc, now flag) {
+	e.count(p.flags, -1)
+	p.flags = p.flags&^phase | now
 	e.count(now, 1)
 }
 
@@ -106,7 +106,7 @@ func New(c Config) (*Env, error) {
 	asks := 0
 	for p := range s.index {
 		s.index[p] = -1
-		if c.Asks == nil || contains(c.Asks, core.ID(p)) {
+		if c.Asks == nil || slices.Contains(c.Asks, core.ID(p)) {
 			s.index[p] = int8(min(asks, 127))
 			asks++
 		}
@@ -115,15 +115,6 @@ func New(c Config) (*Env, error) {
 		return nil, fmt.Errorf("%d who may ask: the order of requests can be watched among at most %d; name fewer requesters", asks, maxOrdered)
 	}
 	return &Env{shared: s, procs: make([]proc, c.Nodes)}, nil
-}
-
-func contains(list []core.ID, p core.ID) bool {
-	for _, q := range list {
-		if q == p {
-			return true
-		}
-	}
-	return false
 }
 
 // New implements family.Env.
@@ -179,7 +170,7 @@ func (e *Env) Begin(h family.Host, v core.View) {
 		e.procs[i].set(seen, e.Fence)
 	}
 	if v.Busy {
-		e.put(v.Holder, inside)
+		e.put(&e.procs[v.Holder], inside)
 	}
 	in := core.Input{Kind: core.Start, From: core.None}
 	for i := range e.procs {
@@ -202,17 +193,8 @@ func (e *Env) Look(h family.Host) {
 	if e.nIn < 2 {
 		return
 	}
-	in := core.None
-	for p := range e.procs {
-		if !e.procs[p].is(inside) {
-			continue
-		}
-		if in != core.None {
-			h.Break(family.MutualExclusion, core.ID(p), in)
-			return
-		}
-		in = core.ID(p)
-	}
+	in := core.ID(slices.IndexFunc(e.procs, func(p proc) bool { return p.is(inside) }))
+	h.Break(family.MutualExclusion, e.other(in), in)
 }
 
 // Ended implements family.Env: who waits now waits for ever.
@@ -235,7 +217,7 @@ func (e *Env) Action(a family.Act) scenario.Action {
 // Crashed implements family.Env: what the application wanted is lost with it.
 func (e *Env) Crashed(h family.Host, p core.ID) {
 	e.forget(h, p)
-	e.put(p, 0)
+	e.put(&e.procs[p], 0)
 	e.procs[p] = proc{}
 }
 

@@ -5,11 +5,9 @@
 // a timer means is up to the [Handler] that it tells.
 //
 //	k := kernel.New(kernel.Config{Processes: 3, Latency: scenario.Always(scenario.T)}, h)
-//	slot := k.Keep([]byte("hello"), 0, 0)
-//	k.Send(0, 1, slot)
-//	k.Drop(slot)
+//	k.Send(0, 1, k.Keep([]byte("hello"), 0, 0, 1))
 //	for k.Pending() {
-//		if err := k.Step(); err != nil { ... }
+//		k.Step()
 //	}
 //
 // Several groups may run side by side over the same processes: what belongs to

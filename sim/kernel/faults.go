@@ -52,10 +52,10 @@ func (k *Kernel) intercept(from, to core.ID, slot int32) bool {
 		n := k.Number()
 		k.noteMessage(trace.Send, from, to, n, slot)
 		k.noteMessage(trace.Drop, from, to, n, slot)
+		k.drop(slot)
 	case scenario.Duplicate:
 		k.schedule(from, to, slot, k.delay(from, to))
-		k.noteMessage(trace.Duplicate, from, to, int(k.queue.seq)+1, slot)
-		k.schedule(from, to, slot, k.delay(from, to))
+		k.double(from, to, slot)
 	case scenario.Reorder:
 		k.schedule(from, to, slot, k.delay(from, to))
 		f.late = append(f.late, k.remove(k.queue.seq))
@@ -77,7 +77,7 @@ func (k *Kernel) overtake(from, to core.ID, slot int32) bool {
 	e := f.late[i]
 	f.late = slices.Delete(f.late, i, i+1)
 	e.At = k.arrival(from, to, at+1)
-	k.queue.again(e)
+	k.queue.again(&e)
 	return true
 }
 
@@ -88,17 +88,17 @@ func (f *faults) cut(from, to core.ID) bool {
 
 // holdBack keeps an event from a process that cannot take it. It reports
 // whether it did.
-func (k *Kernel) holdBack(e Event) bool {
+func (k *Kernel) holdBack(e *Event) bool {
 	f, p := k.faults, core.ID(e.proc)
 	if f.crashed[p] {
 		if e.Kind == deliver {
 			k.noteMessage(trace.Drop, core.ID(e.arg), p, int(e.Seq), e.slot)
-			k.Drop(e.slot)
+			k.drop(e.slot)
 		}
 		return true
 	}
 	if f.paused[p] || e.Kind == deliver && f.cut(core.ID(e.arg), p) {
-		f.held = append(f.held, e)
+		f.held = append(f.held, *e)
 		return true
 	}
 	return false
@@ -115,7 +115,7 @@ func (k *Kernel) release() {
 			continue
 		}
 		e.At = k.now
-		k.queue.again(e)
+		k.queue.again(&e)
 	}
 }
 
@@ -137,7 +137,7 @@ func (k *Kernel) Crash(p core.ID) {
 			// Not before everything that p sent has arrived. This is the
 			// perfect failure detector: nobody is told of a process that is
 			// alive by then.
-			k.queue.pushLast(Event{At: k.now + k.unit, proc: int32(q), arg: int32(p), Kind: believe})
+			k.queue.pushLast(&Event{At: k.now + k.unit, proc: int32(q), arg: int32(p), Kind: believe})
 		}
 	}
 }
@@ -151,12 +151,10 @@ func (k *Kernel) Bury(p core.ID) {
 	k.Note(trace.Event{Kind: trace.Crash, Proc: p})
 }
 
-func (k *Kernel) believed(e Event) error {
-	p, dead := core.ID(e.proc), core.ID(e.arg)
-	if !k.faults.crashed[dead] {
-		return nil
+func (k *Kernel) believed(e *Event) {
+	if p, dead := core.ID(e.proc), core.ID(e.arg); k.faults.crashed[dead] {
+		k.handler.Believed(p, dead)
 	}
-	return k.handler.Believed(p, dead)
 }
 
 // Restart seats a new process.

@@ -14,13 +14,11 @@ type Tag uint32
 type Handler interface {
 	// Deliver hands over a message that has come. The slot is valid until it
 	// returns.
-	Deliver(from, to core.ID, slot int32) error
+	Deliver(from, to core.ID, slot int32)
 	// Expired tells a process that a timer has run out.
-	Expired(p core.ID, t Timer, tag Tag) error
+	Expired(p core.ID, t Timer, tag Tag)
 	// Believed tells a process that another one is dead.
-	Believed(p, dead core.ID) error
-	// Happen is told of an event that the host has scheduled itself.
-	Happen(e Event) error
+	Believed(p, dead core.ID)
 	// Called returns the name of a kind of message, as scenarios know it.
 	Called(m *Slot) string
 	// Describe fills in what people see of a message: name, fields, section.
@@ -45,6 +43,10 @@ type Config struct {
 
 // A Kernel runs processes.
 type Kernel struct {
+	// Happen is told of the events that the host has scheduled itself by At. One
+	// is valid until it returns.
+	Happen func(e *Event)
+
 	network
 	handler Handler
 	queue   queue
@@ -116,36 +118,37 @@ func (k *Kernel) Len() int { return len(k.queue.heap) }
 // process waits while the process is paused and is lost if it is dead; one at
 // no process always happens.
 func (k *Kernel) At(at int64, kind EventKind, p core.ID, arg int) uint64 {
-	return k.queue.push(Event{At: at, proc: int32(p), arg: int32(arg), Kind: kind})
+	return k.queue.push(&Event{At: at, proc: int32(p), arg: int32(arg), Kind: kind})
 }
 
 // Has reports whether an event of one of these kinds is to happen.
 func (k *Kernel) Has(kinds ...EventKind) bool { return k.queue.has(kinds...) }
 
 // Step lets the next event happen. There must be one.
-func (k *Kernel) Step() error {
+func (k *Kernel) Step() {
 	e := k.queue.pop()
 	k.now = e.At
 	if e.Kind == deliver {
-		return k.deliver(&e)
+		k.deliver(e)
+		return
 	}
 	if k.faults != nil && e.proc >= 0 && k.holdBack(e) {
-		return nil
+		return
 	}
 	switch e.Kind {
 	case expire:
-		return k.expire(e)
+		k.expire(e)
 	case believe:
-		return k.believed(e)
+		k.believed(e)
+	default:
+		k.Happen(e)
 	}
-	return k.handler.Happen(e)
 }
 
 // Send sends a message on its way, as the network does.
 func (k *Kernel) Send(from, to core.ID, slot int32) {
 	if k.plain {
-		k.slots[slot].refs++
-		k.queue.push(Event{At: k.now + k.latency.A, slot: slot, proc: int32(to), arg: int32(from), Kind: deliver})
+		k.queue.push(&Event{At: k.now + k.latency.A, slot: slot, proc: int32(to), arg: int32(from), Kind: deliver})
 		return
 	}
 	if k.faults != nil && k.intercept(from, to, slot) {
@@ -155,20 +158,26 @@ func (k *Kernel) Send(from, to core.ID, slot int32) {
 		n := k.Number()
 		k.noteMessage(trace.Send, from, to, n, slot)
 		k.noteMessage(trace.Drop, from, to, n, slot)
+		k.drop(slot)
 		return
 	}
 	k.schedule(from, to, slot, k.delay(from, to))
 	if k.doubles() {
-		k.noteMessage(trace.Duplicate, from, to, int(k.queue.seq)+1, slot)
-		k.schedule(from, to, slot, k.delay(from, to))
+		k.double(from, to, slot)
 	}
+}
+
+// double sends a message once more.
+func (k *Kernel) double(from, to core.ID, slot int32) {
+	k.slots[slot].refs++
+	k.noteMessage(trace.Duplicate, from, to, int(k.queue.seq)+1, slot)
+	k.schedule(from, to, slot, k.delay(from, to))
 }
 
 // Broadcast sends a message to all others.
 func (k *Kernel) Broadcast(from core.ID, slot int32) {
 	if n := k.n - 1; k.plain && n > 1 && n <= maxBroadcast {
-		k.slots[slot].refs += int32(n)
-		k.queue.pushAll(Event{At: k.now + k.latency.A, slot: slot, arg: int32(from), Kind: deliver}, n)
+		k.queue.pushAll(&Event{At: k.now + k.latency.A, slot: slot, arg: int32(from), Kind: deliver}, n)
 		return
 	}
 	for to := range core.ID(k.n) {
@@ -181,30 +190,28 @@ func (k *Kernel) Broadcast(from core.ID, slot int32) {
 // schedule lets a message arrive after delay, and returns when.
 func (k *Kernel) schedule(from, to core.ID, slot int32, delay int64) int64 {
 	at := k.arrival(from, to, k.now+delay)
-	k.slots[slot].refs++
 	e := Event{At: at, slot: slot, proc: int32(to), arg: int32(from), Kind: deliver}
 	if k.manual {
 		e.Seq = uint64(k.Number())
 		k.flight = append(k.flight, e)
 	} else {
-		k.queue.push(e)
+		k.queue.push(&e)
 	}
 	k.noteMessage(trace.Send, from, to, int(k.queue.seq), slot)
 	return at
 }
 
 // deliver hands over a message that has arrived.
-func (k *Kernel) deliver(e *Event) error {
-	if k.faults != nil && k.holdBack(*e) {
-		return nil
+func (k *Kernel) deliver(e *Event) {
+	if k.faults != nil && k.holdBack(e) {
+		return
 	}
 	from, to := core.ID(e.arg), core.ID(e.proc)
 	if k.observe != nil {
 		k.noteMessage(trace.Receive, to, from, int(e.Seq), e.slot)
 	}
-	err := k.handler.Deliver(from, to, e.slot)
-	k.Drop(e.slot)
-	return err
+	k.handler.Deliver(from, to, e.slot)
+	k.drop(e.slot)
 }
 
 // Observed reports whether anybody looks: only then need events be told.

@@ -23,38 +23,33 @@ func keep(c Config) *diary {
 		c.Latency = scenario.Always(scenario.T)
 	}
 	d.k = New(c, d)
+	d.k.Happen = func(e *Event) { d.write("%v does %d", e.Proc(), e.Arg()) }
 	return d
 }
 
-func (d *diary) write(format string, args ...any) error {
+func (d *diary) write(format string, args ...any) {
 	d.lines = append(d.lines, scenario.FormatTime(d.k.Now())+" "+fmt.Sprintf(format, args...))
-	return nil
 }
 
-func (d *diary) Deliver(from, to core.ID, slot int32) error {
-	return d.write("%v to %v: %s", from, to, d.k.Slot(slot).Bytes)
+func (d *diary) Deliver(from, to core.ID, slot int32) {
+	d.write("%v to %v: %s", from, to, d.k.Slot(slot).Bytes)
 }
-func (d *diary) Expired(p core.ID, t Timer, tag Tag) error {
-	return d.write("timer %d/%d of %v, tag %d", t.Group, t.ID, p, tag)
+func (d *diary) Expired(p core.ID, t Timer, tag Tag) {
+	d.write("timer %d/%d of %v, tag %d", t.Group, t.ID, p, tag)
 }
-func (d *diary) Believed(p, dead core.ID) error { return d.write("%v mourns %v", p, dead) }
-func (d *diary) Happen(e Event) error           { return d.write("%v does %d", e.Proc(), e.Arg()) }
-func (*diary) Called(m *Slot) string            { return string(m.Bytes[:1]) }
-func (*diary) Describe(*trace.Event, *Slot)     {}
+func (d *diary) Believed(p, dead core.ID)   { d.write("%v mourns %v", p, dead) }
+func (*diary) Called(m *Slot) string        { return string(m.Bytes[:1]) }
+func (*diary) Describe(*trace.Event, *Slot) {}
 
 func (d *diary) send(from, to core.ID, text string) {
-	slot := d.k.Keep([]byte(text), 0, 0)
-	d.k.Send(from, to, slot)
-	d.k.Drop(slot)
+	d.k.Send(from, to, d.k.Keep([]byte(text), 0, 0, 1))
 }
 
 // reads runs to the end and compares.
 func (d *diary) reads(t *testing.T, want ...string) {
 	t.Helper()
 	for d.k.Pending() {
-		if err := d.k.Step(); err != nil {
-			t.Fatal(err)
-		}
+		d.k.Step()
 	}
 	if !slices.Equal(d.lines, want) {
 		t.Errorf("got\n%q\nwant\n%q", d.lines, want)
@@ -93,11 +88,11 @@ func TestRetag(t *testing.T) {
 	d := keep(Config{Processes: 2})
 	var slots []int32
 	for group := range 2 {
-		slots = append(slots, d.k.Keep([]byte("x"), group, 5))
+		slots = append(slots, d.k.Keep([]byte("x"), group, 5, 1))
 		d.k.SetTimer(0, Timer{Group: group}, 1, 5)
 	}
-	gone := d.k.Keep([]byte("x"), 1, 5)
-	d.k.Drop(gone)
+	gone := d.k.Keep([]byte("x"), 1, 5, 1)
+	d.k.drop(gone)
 	d.k.Retag(1, func(t Tag) Tag { return t + 1 })
 	if a, b, c := d.k.Slot(slots[0]).Tag, d.k.Slot(slots[1]).Tag, d.k.Slot(gone).Tag; a != 5 || b != 6 || c != 5 {
 		t.Errorf("messages have the tags %d, %d and %d, want 5, 6 and 5", a, b, c)

@@ -33,7 +33,7 @@ type Slot struct {
 	Bytes []byte
 	Group int // of which it is
 	Tag   Tag
-	refs  int32
+	refs  int32 // how many are still to come, or to be sent
 }
 
 // denseLimit is the largest group that keeps a table of all links.
@@ -112,9 +112,8 @@ func (w *network) doubles() bool {
 	return w.model == core.Duplicating && w.chance.Below(duplicateOneIn) == 0
 }
 
-// Keep stores a message for sending, with one reference: Drop it when it has
-// been sent to everybody.
-func (w *network) Keep(b []byte, group int, tag Tag) int32 {
+// Keep stores a message that is sent so many times, which have to follow.
+func (w *network) Keep(b []byte, group int, tag Tag, times int) int32 {
 	var i int32
 	if n := len(w.free); n > 0 {
 		i = w.free[n-1]
@@ -125,7 +124,7 @@ func (w *network) Keep(b []byte, group int, tag Tag) int32 {
 	}
 	s := &w.slots[i]
 	s.Bytes = append(s.Bytes[:0], b...)
-	s.refs, s.Group, s.Tag = 1, group, tag
+	s.refs, s.Group, s.Tag = int32(times), group, tag
 	return i
 }
 
@@ -141,8 +140,8 @@ func (w *network) retag(group int, f func(t Tag) Tag) {
 	}
 }
 
-// Drop gives up one reference.
-func (w *network) Drop(i int32) {
+// drop is told that one is no more.
+func (w *network) drop(i int32) {
 	s := &w.slots[i]
 	s.refs--
 	if s.refs == 0 {

@@ -42,6 +42,7 @@ const maxBroadcast = math.MaxUint16
 // A queue is a heap of events in which every node has four children.
 type queue struct {
 	heap []Event
+	top  Event // the one taken out last
 	seq  uint64
 }
 
@@ -50,7 +51,7 @@ func (a *Event) before(b *Event) bool {
 }
 
 // push schedules e, and numbers it.
-func (q *queue) push(e Event) uint64 {
+func (q *queue) push(e *Event) uint64 {
 	q.seq++
 	e.Seq = q.seq
 	q.again(e)
@@ -59,7 +60,7 @@ func (q *queue) push(e Event) uint64 {
 
 // pushAll schedules a delivery to all others, from the first to the last: n
 // events that are kept as one.
-func (q *queue) pushAll(e Event, n int) {
+func (q *queue) pushAll(e *Event, n int) {
 	e.proc = 0
 	if e.arg == 0 {
 		e.proc = 1
@@ -75,7 +76,7 @@ func (q *queue) pushAll(e Event, n int) {
 const afterAll = 1 << 63
 
 // pushLast schedules e behind everything else of its time.
-func (q *queue) pushLast(e Event) uint64 {
+func (q *queue) pushLast(e *Event) uint64 {
 	q.seq++
 	e.Seq = q.seq | afterAll
 	q.again(e)
@@ -83,10 +84,10 @@ func (q *queue) pushLast(e Event) uint64 {
 }
 
 // again schedules an event that has its number already.
-func (q *queue) again(e Event) {
-	q.heap = append(q.heap, e)
+func (q *queue) again(e *Event) {
+	i := len(q.heap)
+	q.heap = append(q.heap, Event{})
 	h := q.heap
-	i := len(h) - 1
 	for i > 0 {
 		up := (i - 1) / 4
 		if !e.before(&h[up]) {
@@ -95,14 +96,15 @@ func (q *queue) again(e Event) {
 		h[i] = h[up]
 		i = up
 	}
-	h[i] = e
+	h[i] = *e
 }
 
-// pop takes out the next event. The queue must not be empty.
-func (q *queue) pop() Event {
+// pop takes out the next event, which is valid until the next pop. The queue
+// must not be empty.
+func (q *queue) pop() *Event {
 	h := q.heap
-	top := h[0]
-	if top.left > 0 {
+	q.top = h[0]
+	if h[0].left > 0 {
 		// The next part of the broadcast has the next number, so it is first.
 		next := &h[0]
 		next.left--
@@ -111,34 +113,29 @@ func (q *queue) pop() Event {
 		if next.proc == next.arg {
 			next.proc++
 		}
-		return top
+		return &q.top
 	}
-	last := h[len(h)-1]
-	h = h[:len(h)-1]
-	q.heap = h
-	if len(h) == 0 {
-		return top
-	}
+	last := &h[len(h)-1]
+	q.heap = q.heap[:len(h)-1]
+	h = q.heap
 	i := 0
-	for {
-		first := 4*i + 1
-		if first >= len(h) {
-			break
-		}
-		best := first
-		for c := first + 1; c < min(first+4, len(h)); c++ {
+	for first := 1; first < len(h); first = 4*i + 1 {
+		best, end := first, min(first+4, len(h))
+		for c := first + 1; c < end; c++ {
 			if h[c].before(&h[best]) {
 				best = c
 			}
 		}
-		if !h[best].before(&last) {
+		if !h[best].before(last) {
 			break
 		}
 		h[i] = h[best]
 		i = best
 	}
-	h[i] = last
-	return top
+	if i < len(h) {
+		h[i] = *last
+	}
+	return &q.top
 }
 
 // has reports whether an event of one of these kinds is scheduled.

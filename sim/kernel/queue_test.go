@@ -12,12 +12,13 @@ func TestQueueAgainstSortedList(t *testing.T) {
 	var dumb []Event
 	const procs = 5
 	push := func(e Event) {
-		e.Seq = q.push(e)
+		q.push(&e)
 		dumb = append(dumb, e)
 	}
 	pushAll := func(e Event) {
 		first := q.seq + 1
-		q.pushAll(e, procs-1)
+		all := e
+		q.pushAll(&all, procs-1)
 		for p := range int32(procs) {
 			if p != e.arg {
 				e.proc, e.Seq = p, first
@@ -44,7 +45,7 @@ func TestQueueAgainstSortedList(t *testing.T) {
 				}
 				return 1
 			})
-			got := q.pop()
+			got := *q.pop()
 			got.left = 0
 			if got != dumb[0] {
 				t.Fatalf("popped %+v, want %+v", got, dumb[0])

@@ -47,7 +47,7 @@ func (k *Kernel) SetTimer(p core.ID, t Timer, after int, tag Tag) {
 		return
 	}
 	at := k.now + int64(after)*k.unit
-	seq := k.queue.pushLast(Event{At: at, proc: int32(p), slot: int32(t.Group), arg: int32(t.ID), Kind: expire})
+	seq := k.queue.pushLast(&Event{At: at, proc: int32(p), slot: int32(t.Group), arg: int32(t.ID), Kind: expire})
 	k.timers[key] = running{seq, tag}
 }
 
@@ -72,19 +72,18 @@ func (k *Kernel) Running(p core.ID, t Timer) bool {
 // AnyTimer reports whether any timer of any process is set.
 func (k *Kernel) AnyTimer() bool { return len(k.timers) > 0 }
 
-func (k *Kernel) expire(e Event) error {
+func (k *Kernel) expire(e *Event) {
 	p, t := core.ID(e.proc), Timer{int(e.slot), int(e.arg)}
-	if k.timers[timerKey{p, t}].seq != e.Seq {
-		return nil // set anew since, or stopped
+	if k.timers[timerKey{p, t}].seq == e.Seq { // else set anew since, or stopped
+		k.Expire(p, t)
 	}
-	return k.Expire(p, t)
 }
 
 // Expire lets a timer run out now.
-func (k *Kernel) Expire(p core.ID, t Timer) error {
+func (k *Kernel) Expire(p core.ID, t Timer) {
 	key := timerKey{p, t}
 	tag := k.timers[key].tag
 	delete(k.timers, key)
 	k.Note(trace.Event{Kind: trace.Expire, Proc: p})
-	return k.handler.Expired(p, t, tag)
+	k.handler.Expired(p, t, tag)
 }
