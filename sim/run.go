@@ -38,6 +38,7 @@ type Config struct {
 	Paged   bool                // rebuild every machine from its bytes before every step
 	Order   bool                // watch happened-before even if the algorithm does not claim it
 	Observe func(e trace.Event) // told of everything that happens; nil is fastest
+	Watch   Watch               // may end the run before its time; may be nil
 }
 
 func (c Config) check() error {
@@ -104,8 +105,12 @@ func (c Config) simulate(sections []scenario.Section) ([]*Result, error) {
 	}
 	var results []*Result
 	for _, l := range r.loads {
-		l.ended()
-		results = append(results, newResult(l.Config, l.lock))
+		if !r.stopped {
+			l.ended()
+		}
+		result := newResult(l.Config, l.lock)
+		result.Stopped = r.stopped
+		results = append(results, result)
 	}
 	return results, nil
 }
@@ -144,7 +149,8 @@ func (c Config) prepare(k kernel.Config, sections []scenario.Section) (*running,
 		}
 	}
 	r := &running{world: newWorld(k)}
-	r.Happen = r.happen
+	r.Happen, r.watch = r.happen, c.Watch
+	r.far = func() (done, of int) { return r.exits, r.total }
 	for i, s := range sections {
 		if err := r.load(each[i], s); err != nil {
 			return nil, err
@@ -199,7 +205,7 @@ func (r *running) begin() {
 // run lets events happen until the workload is done or nothing more can.
 func (r *running) run() error {
 	quiet, limit := 0, stallLimit*(r.Processes()+10)
-	for entries := 0; r.Pending() && r.exits < r.total; quiet++ {
+	for entries := 0; r.Pending() && r.exits < r.total && !r.stopped; quiet++ {
 		if r.entries != entries {
 			entries, quiet = r.entries, 0
 		}
