@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/stile-lock/stile/internal/words"
 )
 
 // A chart draws lines over the number of processes, as SVG.
@@ -226,6 +228,5 @@ func short(v float64) string {
 	for x := math.Abs(v); x > 0 && x < 0.1 && decimals < 6; x *= 10 {
 		decimals++
 	}
-	s := strconv.FormatFloat(v, 'f', decimals, 64)
-	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
+	return words.Trimmed(v, decimals)
 }

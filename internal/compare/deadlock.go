@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"bytes"
 	_ "embed"
 	"fmt"
 	"html/template"
@@ -54,13 +53,8 @@ func RunDeadlock(c DeadlockConfig) (*DeadlockMap, error) {
 	if len(m.Rows) == 0 || len(c.Processes) == 0 {
 		return nil, fmt.Errorf("nothing to compare: want at least one method and number of processes")
 	}
-	return m, m.work()
-}
-
-// work makes the runs, several at a time.
-func (m *DeadlockMap) work() error {
-	return inParallel(len(m.Rows)*len(m.Processes), m.Workers, m.Progress, func(i int) error {
-		return m.one(i/len(m.Processes), i%len(m.Processes))
+	return m, inParallel(len(m.Rows)*len(c.Processes), c.Workers, c.Progress, func(i int) error {
+		return m.one(i/len(c.Processes), i%len(c.Processes))
 	})
 }
 
@@ -118,13 +112,9 @@ var deadlockHTML string
 // HTML returns the comparison as a page of its own: no script, nothing from
 // the network.
 func (m *DeadlockMap) HTML() ([]byte, error) {
-	t, err := template.New("deadlock").Parse(deadlockHTML)
-	if err != nil {
-		return nil, err
-	}
 	_, css, _ := strings.Cut(reportHTML, "<style>")
 	css, _, _ = strings.Cut(css, "{{")
-	page := deadlockPage{DeadlockMap: m, CSS: template.CSS(css), N: strings.Trim(strings.ReplaceAll(fmt.Sprint(m.Processes), " ", ", "), "[]")}
+	page := deadlockPage{DeadlockMap: m, CSS: template.CSS(css), N: commas(m.Processes)}
 	for i, r := range m.Rows {
 		page.Key = append(page.Key, key{r.Name, class(i), colour(i), dash(i)})
 	}
@@ -135,7 +125,8 @@ func (m *DeadlockMap) HTML() ([]byte, error) {
 		for n, x := range r.Results {
 			row := deadlockLine{Name: r.Name, Processes: m.Processes[n], Stuck: x.Stuck}
 			for _, by := range DeadlockMeasures() {
-				row.Cells = append(row.Cells, dashed(by.Of(x)))
+				y := by.Of(x)
+				row.Cells = append(row.Cells, dashed(y, !math.IsNaN(y)))
 			}
 			page.Lines = append(page.Lines, row)
 		}
@@ -143,11 +134,7 @@ func (m *DeadlockMap) HTML() ([]byte, error) {
 			page.Ring = template.HTML(last.Graph.SVG(deadlock.Picture{Title: r.Name, Note: "who waits for whom, for ever", Victim: -1}))
 		}
 	}
-	var b bytes.Buffer
-	if err := t.Execute(&b, page); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), nil
+	return fill(deadlockHTML, page)
 }
 
 type (
@@ -167,13 +154,6 @@ type (
 		Cells     []string
 	}
 )
-
-func dashed(x float64) string {
-	if math.IsNaN(x) {
-		return "-"
-	}
-	return short(x)
-}
 
 // chart draws one measure over the number of processes.
 func (m *DeadlockMap) chart(by DeadlockMeasure) string {

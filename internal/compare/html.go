@@ -17,17 +17,21 @@ var reportHTML string
 
 // HTML returns the map as a page of its own: no script, nothing from the
 // network.
-func (m *Map) HTML() ([]byte, error) {
-	t, err := template.New("report").Parse(reportHTML)
+func (m *Map) HTML() ([]byte, error) { return fill(reportHTML, m.report()) }
+
+// fill fills in a page.
+func fill(page string, data any) ([]byte, error) {
+	t, err := template.New("page").Parse(page)
 	if err != nil {
 		return nil, err
 	}
 	var b bytes.Buffer
-	if err := t.Execute(&b, m.report()); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), nil
+	err = t.Execute(&b, data)
+	return b.Bytes(), err
 }
+
+// commas writes numbers of processes.
+func commas(n []int) string { return strings.Trim(strings.ReplaceAll(fmt.Sprint(n), " ", ", "), "[]") }
 
 // What the page shows.
 type (
@@ -85,8 +89,7 @@ type (
 
 func (m *Map) report() report {
 	r := report{
-		Algorithms: len(m.Specs), Entries: m.Entries, Seed: m.Seed,
-		Nodes: strings.Trim(strings.ReplaceAll(fmt.Sprint(m.Nodes), " ", ", "), "[]"),
+		Algorithms: len(m.Specs), Entries: m.Entries, Seed: m.Seed, Nodes: commas(m.Nodes),
 		Loads: m.loads(), Maps: m.maps(), Sides: m.sides(), Cards: m.cards(), Table: m.table(),
 	}
 	for i, s := range m.Specs {
@@ -247,13 +250,10 @@ func formula(by Measure, s core.Spec) string {
 
 func (m *Map) cardChart(by Measure, spec int) string {
 	c := chart{width: 300, height: 150, unit: by.Unit, xs: m.Nodes, label: m.Specs[spec].Name + ": " + by.Title}
-	for h, hold := range m.Hold {
-		for t, think := range m.Think {
-			ys, b := m.series(by, spec, t, h)
-			name := thinkName(think) + ", hold " + hold.String()
-			c.lines = append(c.lines, line{name, "", thinkColour(t), holdDash(h), ys})
-			c.bands = append(c.bands, b)
-		}
+	for i, l := range m.loads() {
+		ys, b := m.series(by, spec, i%len(m.Think), i/len(m.Think))
+		c.lines = append(c.lines, line{l.Name, "", l.Colour, l.Dash, ys})
+		c.bands = append(c.bands, b)
 	}
 	return c.svg()
 }
@@ -265,11 +265,8 @@ func (m *Map) table() []row {
 		c := &m.Cells[i]
 		r := row{Name: c.Spec.Name, Nodes: c.Nodes, Think: c.Think.String(), Hold: c.Hold.String(), Skipped: c.Skipped}
 		for _, by := range Measures() {
-			cell := rowCell{Measured: "-"}
 			x, ok := by.Value(c)
-			if ok {
-				cell.Measured = short(x)
-			}
+			cell := rowCell{Measured: dashed(x, ok)}
 			if t, says := by.Range(c); says {
 				cell.Theory = rangeText(t)
 				cell.Outside = ok && !inside(x, t)
@@ -279,6 +276,14 @@ func (m *Map) table() []row {
 		all = append(all, r)
 	}
 	return all
+}
+
+// dashed writes a value, or a dash if there is none.
+func dashed(x float64, ok bool) string {
+	if !ok {
+		return "-"
+	}
+	return short(x)
 }
 
 func rangeText(r core.Range) string {

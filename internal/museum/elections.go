@@ -9,6 +9,7 @@ import (
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/deadlock"
 	"github.com/stile-lock/stile/family/transactions"
+	"github.com/stile-lock/stile/internal/words"
 )
 
 // paceNames says how long messages take, compared with timeouts.
@@ -131,7 +132,7 @@ func (b *builder) result(r *check.Report, err error, told func(line string), wha
 	for i, p := range r.Properties {
 		verdicts.WriteString(letter(letters[i:i+1], p.Verdict))
 	}
-	line := fmt.Sprintf("| %s | %s | %s | %d | %s | %.1f |", what, grouped(r.States), grouped(r.Transitions), r.Depth, verdicts.String(), r.Seconds)
+	line := fmt.Sprintf("| %s | %s | %s | %d | %s | %.1f |", what, words.Grouped(r.States), words.Grouped(r.Transitions), r.Depth, verdicts.String(), r.Seconds)
 	told(line)
 	b.line("%s", line)
 	return nil

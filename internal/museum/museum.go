@@ -7,6 +7,7 @@ import (
 	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/check"
 	"github.com/stile-lock/stile/check/ring"
+	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/scenarios"
 	"github.com/stile-lock/stile/sim"
@@ -96,7 +97,7 @@ func (b *builder) counterexample(s setting, happens string) error {
 	if strings.Contains(p.Note, "does not agree") {
 		return fmt.Errorf("%s: %s", s.command(), p.Note)
 	}
-	b.text(fmt.Sprintf("**What happens.** %s `%s` finds %s violated after %s:", happens, s.command(), p.Name, plural(len(p.Trace), "step")))
+	b.text(fmt.Sprintf("**What happens.** %s `%s` finds %s violated after %s:", happens, s.command(), p.Name, words.Plural(len(p.Trace), "step")))
 	b.line("\n```text\n%s```", p.Story(0))
 	return nil
 }
@@ -160,7 +161,7 @@ func (b *builder) ring(number int) error {
 		if cells[r.Mover] == nil {
 			cells[r.Mover] = map[int]string{}
 		}
-		cells[r.Mover][r.N] = fmt.Sprintf("%d (%s)", r.K, grouped(r.States))
+		cells[r.Mover][r.N] = fmt.Sprintf("%d (%s)", r.K, words.Grouped(r.States))
 		most = max(most, r.N)
 	}
 	head, rule := "| who moves |", "|---|"

@@ -10,6 +10,7 @@ import (
 	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/check"
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/internal/words"
 )
 
 // How long one attempt of a proof may take.
@@ -111,7 +112,7 @@ func rowOf(c check.Config, r *check.Report) string {
 		requests = fmt.Sprint(int(r.Requests))
 	}
 	return fmt.Sprintf("| %s | %d | %v | %s | %s | %s | %d | %s | %s | %s | %.1f |", c.Spec.Name, c.Nodes, c.Network, requests,
-		grouped(r.States), grouped(r.Transitions), r.Depth, letters(r), longest(r), bypass(r), r.Seconds)
+		words.Grouped(r.States), words.Grouped(r.Transitions), r.Depth, letters(r), longest(r), bypass(r), r.Seconds)
 }
 
 func unfinished(r *check.Report) bool {

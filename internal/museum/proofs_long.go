@@ -7,6 +7,7 @@ import (
 
 	"github.com/stile-lock/stile/check"
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/mutex"
 )
 
@@ -133,7 +134,7 @@ func longRows(r *check.Report) []string {
 			requests = fmt.Sprint(int(r.Requests))
 		}
 		rows = append(rows, fmt.Sprintf("| %s | %d | %s | %s | %s | %s%s | %s | %s | %d | %.0f |", r.Algorithm, r.Nodes, r.Network, requests,
-			names, v, note, grouped(r.States), grouped(r.Transitions), r.Depth, r.Seconds))
+			names, v, note, words.Grouped(r.States), words.Grouped(r.Transitions), r.Depth, r.Seconds))
 	}
 	return rows
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/check"
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/internal/words"
 )
 
 // A setting is one check: an algorithm, and under what.
@@ -120,23 +121,7 @@ func outcome(s setting, r *check.Report) string {
 	}
 	how := fmt.Sprintf("proved for %d processes and any number of requests", s.n())
 	if s.requests > 0 {
-		how = fmt.Sprintf("checked for %d processes and up to %s of each", s.n(), plural(s.requests, "request"))
+		how = fmt.Sprintf("checked for %d processes and up to %s of each", s.n(), words.Plural(s.requests, "request"))
 	}
-	return fmt.Sprintf("%s: %s (%s states, %s transitions)", how, what, grouped(r.States), grouped(r.Transitions))
-}
-
-func plural(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return strconv.Itoa(n) + " " + one + "s"
-}
-
-// grouped writes n with a comma before each three digits.
-func grouped(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
+	return fmt.Sprintf("%s: %s (%s states, %s transitions)", how, what, words.Grouped(r.States), words.Grouped(r.Transitions))
 }
