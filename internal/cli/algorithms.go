@@ -135,7 +135,7 @@ func printCells(p *tell.Page, cells ...string) {
 			if row < len(lines) {
 				cell = lines[row]
 			}
-			line += tell.Right(cell, widths[i]) + " "
+			line += fmt.Sprintf("%-*s ", widths[i], cell)
 		}
 		p.Line("%s", line)
 	}

@@ -216,9 +216,11 @@ func (f frame) drawLine(b *strings.Builder, l line) {
 		l.class, l.colour, strings.Join(points, " "), l.dash, dots.String())
 }
 
-// short writes a value in few characters.
+// short writes a value in few characters, and NaN as a dash.
 func short(v float64) string {
 	switch a := math.Abs(v); {
+	case math.IsNaN(v):
+		return "-"
 	case a >= 10_000:
 		return strconv.FormatFloat(v/1000, 'f', 0, 64) + "k"
 	case a >= 100:

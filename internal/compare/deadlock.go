@@ -71,12 +71,11 @@ func (m *DeadlockMap) one(row, n int) error {
 // A DeadlockMeasure is one thing to judge methods by.
 type DeadlockMeasure struct {
 	Title, Unit string
-	More        bool // more is better
-	Of          func(r *sim.Ledger) float64
+	Of          func(r *sim.Ledger) float64 // NaN if a run says nothing
 }
 
 // DeadlockMeasures returns all measures, in the order in which people should
-// see them. A value that says nothing is NaN.
+// see them.
 func DeadlockMeasures() []DeadlockMeasure {
 	each := func(n func(r *sim.Ledger) int) func(r *sim.Ledger) float64 {
 		return func(r *sim.Ledger) float64 {
@@ -87,22 +86,22 @@ func DeadlockMeasures() []DeadlockMeasure {
 		}
 	}
 	return []DeadlockMeasure{
-		{"Throughput", "commits per T", true, func(r *sim.Ledger) float64 {
+		{"Throughput", "commits per T", func(r *sim.Ledger) float64 {
 			if r.Stuck > 0 {
 				return 0
 			}
 			return r.Throughput
 		}},
-		{"Messages per transaction", "messages", false, each(func(r *sim.Ledger) int { return r.Messages })},
-		{"Aborts per transaction", "aborts", false, each(func(r *sim.Ledger) int { return r.Aborted })},
-		{"Unnecessary aborts per transaction", "aborts", false, each(func(r *sim.Ledger) int { return r.Unnecessary })},
-		{"Detection delay", "T", false, func(r *sim.Ledger) float64 {
+		{"Messages per transaction", "messages", each(func(r *sim.Ledger) int { return r.Messages })},
+		{"Aborts per transaction", "aborts", each(func(r *sim.Ledger) int { return r.Aborted })},
+		{"Unnecessary aborts per transaction", "aborts", each(func(r *sim.Ledger) int { return r.Unnecessary })},
+		{"Detection delay", "T", func(r *sim.Ledger) float64 {
 			if r.Resolved == 0 {
 				return math.NaN()
 			}
 			return r.DetectionDelay
 		}},
-		{"False positives per 1,000 transactions", "reports", false, each(func(r *sim.Ledger) int { return 1000 * r.FalsePositives })},
+		{"False positives per 1,000 transactions", "reports", each(func(r *sim.Ledger) int { return 1000 * r.FalsePositives })},
 	}
 }
 
@@ -125,8 +124,7 @@ func (m *DeadlockMap) HTML() ([]byte, error) {
 		for n, x := range r.Results {
 			row := deadlockLine{Name: r.Name, Processes: m.Processes[n], Stuck: x.Stuck}
 			for _, by := range DeadlockMeasures() {
-				y := by.Of(x)
-				row.Cells = append(row.Cells, dashed(y, !math.IsNaN(y)))
+				row.Cells = append(row.Cells, short(by.Of(x)))
 			}
 			page.Lines = append(page.Lines, row)
 		}

@@ -190,14 +190,11 @@ func (m *Map) series(by Measure, spec, think, hold int) ([]float64, band) {
 	var b band
 	for n := range m.Nodes {
 		c := m.Find(spec, n, think, hold)
-		y, lo, hi := math.NaN(), math.NaN(), math.NaN()
-		if x, ok := by.Value(c); ok {
-			y = x
-		}
+		lo, hi := math.NaN(), math.NaN()
 		if r, ok := by.Range(c); ok {
 			lo, hi = r.Lo, r.Hi
 		}
-		ys = append(ys, y)
+		ys = append(ys, by.Value(c))
 		b.lo, b.hi = append(b.lo, lo), append(b.hi, hi)
 	}
 	return ys, b
@@ -242,8 +239,8 @@ func (m *Map) cards() []card {
 }
 
 func formula(by Measure, s core.Spec) string {
-	if cost := by.Theory(s.Theory); cost != nil && cost.Text != "" {
-		return ": " + cost.Text
+	if text := by.Theory(s.Theory).Text; text != "" {
+		return ": " + text
 	}
 	return ""
 }
@@ -265,25 +262,17 @@ func (m *Map) table() []row {
 		c := &m.Cells[i]
 		r := row{Name: c.Spec.Name, Nodes: c.Nodes, Think: c.Think.String(), Hold: c.Hold.String(), Skipped: c.Skipped}
 		for _, by := range Measures() {
-			x, ok := by.Value(c)
-			cell := rowCell{Measured: dashed(x, ok)}
+			x := by.Value(c)
+			cell := rowCell{Measured: short(x)}
 			if t, says := by.Range(c); says {
 				cell.Theory = rangeText(t)
-				cell.Outside = ok && !inside(x, t)
+				cell.Outside = !math.IsNaN(x) && !inside(x, t)
 			}
 			r.Cells = append(r.Cells, cell)
 		}
 		all = append(all, r)
 	}
 	return all
-}
-
-// dashed writes a value, or a dash if there is none.
-func dashed(x float64, ok bool) string {
-	if !ok {
-		return "-"
-	}
-	return short(x)
 }
 
 func rangeText(r core.Range) string {

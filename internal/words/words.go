@@ -33,9 +33,12 @@ func Plural(n int, one string) string {
 	return Grouped(n) + " " + one + "s"
 }
 
-// Number writes x in few characters: more decimals for small ones.
+// Number writes x in few characters: more decimals for small ones, and NaN, no
+// number at all, as a dash.
 func Number(x float64) string {
 	switch a := math.Abs(x); {
+	case math.IsNaN(x):
+		return "-"
 	case a >= 100_000:
 		return strconv.FormatFloat(x, 'g', 3, 64)
 	case a >= 100:
@@ -61,6 +64,14 @@ func Compact(x float64) string {
 
 // Plain writes x with up to two decimals, without needless zeros.
 func Plain(x float64) string { return Trimmed(x, 2) }
+
+// Range writes what lies between two numbers, or the one if they are the same.
+func Range(low, high float64) string {
+	if low == high {
+		return Plain(low)
+	}
+	return Plain(low) + ".." + Plain(high)
+}
 
 // Trimmed writes x with up to so many decimals, without needless zeros.
 func Trimmed(x float64, decimals int) string {

@@ -22,7 +22,7 @@ func printStory(p *tell.Page, c bank.Config, results []*bank.Result) {
 	p.Text(0, fmt.Sprintf("An account holds %s. %s on it: each reads the balance over the network, adds, and writes the sum back. In the end it must hold %s.",
 		words.Grouped(c.Balance), depositors(c), words.Grouped(results[0].Expected)))
 	p.Gap()
-	p.Line("%s┊ idle  ┃ waiting  █ inside", tell.Right("WITHOUT A LOCK", 50))
+	p.Line("%-50s┊ idle  ┃ waiting  █ inside", "WITHOUT A LOCK")
 	printDiagram(p, c, results[0], storyRows)
 	printEnd(p, results[0])
 	if results[0].Lost == 0 {
@@ -45,7 +45,7 @@ func printOthers(p *tell.Page, results []*bank.Result) {
 	var cells []string
 	room := 0
 	for _, r := range results {
-		cell := tell.Right(tell.Cut(r.Lock, 22), 22) + tell.Left(words.Grouped(r.Balance), 8) + tell.Left(fmt.Sprint(r.Messages), 6)
+		cell := fmt.Sprintf("%-22s%8s%6d", tell.Cut(r.Lock, 22), words.Grouped(r.Balance), r.Messages)
 		if r.Lost != 0 {
 			cell += " LOST"
 		}
@@ -60,7 +60,7 @@ func printOthers(p *tell.Page, results []*bank.Result) {
 	for i := range rows {
 		line := cells[i]
 		if i+rows < len(cells) {
-			line = tell.Right(line, 40) + cells[i+rows]
+			line = fmt.Sprintf("%-40s%s", line, cells[i+rows])
 		}
 		p.Line("  %s", line)
 	}

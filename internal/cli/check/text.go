@@ -35,12 +35,12 @@ func printTable(p *tell.Page, r *check.Report, written string) {
 		printProperty(p, q)
 	}
 	p.Gap()
-	p.Line("%s%s", tell.Right("verdict", 18), r.Verdict)
-	p.Line("%s%s, %s transitions, depth %d", tell.Right("states", 18), words.Grouped(r.States), words.Grouped(r.Transitions), r.Depth)
-	p.Line("%s%.2f s, %s states per second", tell.Right("time", 18), r.Seconds, words.Grouped(int64(r.Rate)))
-	p.Line("%s%.1g, that two states were taken for one", tell.Right("probability", 18), r.Collision)
+	p.Line("%-18s%s", "verdict", r.Verdict)
+	p.Line("%-18s%s, %s transitions, depth %d", "states", words.Grouped(r.States), words.Grouped(r.Transitions), r.Depth)
+	p.Line("%-18s%.2f s, %s states per second", "time", r.Seconds, words.Grouped(int64(r.Rate)))
+	p.Line("%-18s%.1g, that two states were taken for one", "probability", r.Collision)
 	if written != "" {
-		p.Line("%s%s", tell.Right("written", 18), written)
+		p.Line("%-18s%s", "written", written)
 	}
 }
 
@@ -58,7 +58,7 @@ func printProperty(p *tell.Page, q check.Property) {
 		note = q.Means
 	}
 	for _, line := range tell.Wrap(note, tell.Width-33) {
-		p.Line("%s%s%s", tell.Right(name, 18), tell.Right(verdict, 15), line)
+		p.Line("%-18s%-15s%s", name, verdict, line)
 		name, verdict = "", ""
 	}
 }

@@ -2,7 +2,7 @@ package compare
 
 import (
 	"fmt"
-	"math"
+	"slices"
 
 	"github.com/stile-lock/stile/internal/cli/tell"
 	"github.com/stile-lock/stile/internal/compare"
@@ -23,7 +23,7 @@ func printLocks(p *tell.Page, m *compare.Map, out string) {
 			}
 			p.Gap()
 			p.Line("THINK %v%s, HOLD %v", think, busy, hold)
-			printLoadTable(p, m, shown, t, h)
+			printLoad(p, m, shown, t, h)
 		}
 	}
 	p.Gap()
@@ -55,66 +55,51 @@ func pick(n, k int) []int {
 	return chosen
 }
 
-// printLoadTable shows all algorithms under one load: messages for each number
+// printLoad shows all algorithms under one load: messages for each number
 // of processes, theory's formula, and delay and throughput for the largest.
-func printLoadTable(p *tell.Page, m *compare.Map, shown []int, think, hold int) {
+func printLoad(p *tell.Page, m *compare.Map, shown []int, think, hold int) {
 	by := compare.Measures()
 	messages, sync, throughput := by[0], by[1], by[2]
 	last := len(m.Nodes) - 1
-	head := tell.Right("messages per entry, N =", 23)
+	head := fmt.Sprintf("%-23s", "messages per entry, N =")
 	for _, n := range shown {
-		head += tell.Left(fmt.Sprint(m.Nodes[n]), 6)
+		head += fmt.Sprintf("%6d", m.Nodes[n])
 	}
 	room := tell.Width - 23 - 6*len(shown) - 2 - 7 - 8
-	p.Line("%s  %s%s%s", head, tell.Right("theory", room), tell.Left("sync", 7), tell.Left("per T", 8))
+	p.Line("%s  %-*s%7s%8s", head, room, "theory", "sync", "per T")
 	for s, spec := range m.Specs {
-		line := tell.Right(tell.Cut(spec.Name, 22), 23)
+		line := fmt.Sprintf("%-23s", tell.Cut(spec.Name, 22))
 		for _, n := range shown {
-			line += tell.Left(compact(messages.Value(m.Find(s, n, think, hold))), 6)
+			line += fmt.Sprintf("%6s", words.Compact(messages.Value(m.Find(s, n, think, hold))))
 		}
 		c := m.Find(s, last, think, hold)
-		p.Line("%s  %s%s%s", line, tell.Right(tell.Cut(theoryText(messages, c), room), room), tell.Left(compact(sync.Value(c)), 7), tell.Left(compact(throughput.Value(c)), 8))
+		p.Line("%s  %-*s%7s%8s", line, room, tell.Cut(theoryText(messages, c), room), words.Compact(sync.Value(c)), words.Compact(throughput.Value(c)))
 	}
-	p.Line("%s", tell.Left(fmt.Sprintf("(theory, sync delay and throughput for N = %d)", m.Nodes[last]), tell.Width))
+	p.Line("%*s", tell.Width, fmt.Sprintf("(theory, sync delay and throughput for N = %d)", m.Nodes[last]))
 }
 
 // theoryText says what theory expects of a cell.
 func theoryText(by compare.Measure, c *compare.Cell) string {
-	r, ok := by.Range(c)
-	switch {
-	case !ok:
-		return "-"
-	case r.Lo == r.Hi:
-		return words.Plain(r.Lo)
+	if r, ok := by.Range(c); ok {
+		return words.Range(r.Lo, r.Hi)
 	}
-	return words.Plain(r.Lo) + ".." + words.Plain(r.Hi)
-}
-
-// compact writes x in few characters, or a dash if there is none.
-func compact(x float64, ok bool) string {
-	if !ok {
-		return "-"
-	}
-	return words.Compact(x)
+	return "-"
 }
 
 // printBest shows who is best where.
 func printBest(p *tell.Page, m *compare.Map, shown []int) {
 	by := compare.Measures()[:3]
 	p.Line("BEST WHERE (+n: so many others come within 1 %%)")
-	p.Line("%s%s%s  %s%s%s", tell.Left("think", 9), tell.Left("hold", 5), tell.Left("N", 4),
-		tell.Right("fewest messages", 20), tell.Right("shortest sync delay", 20), "highest throughput")
-	for h, hold := range m.Hold {
-		for t, think := range m.Think {
-			for _, n := range shown {
-				place := (h*len(m.Think)+t)*len(m.Nodes) + n
-				line := tell.Left(tell.Cut(think.String(), 8), 9) + tell.Left(tell.Cut(hold.String(), 4), 5) + tell.Left(fmt.Sprint(m.Nodes[n]), 4) + "  "
-				for _, measure := range by {
-					line += tell.Right(bestName(m, measure, place, 19), 20)
-				}
-				p.Line("%s", line)
-			}
+	p.Line("%9s%5s%4s  %-20s%-20s%s", "think", "hold", "N", "fewest messages", "shortest sync delay", "highest throughput")
+	for place, at := range m.Places() {
+		if !slices.Contains(shown, place%len(m.Nodes)) {
+			continue
 		}
+		line := fmt.Sprintf("%9s%5s%4d  ", tell.Cut(at.Think.String(), 8), tell.Cut(at.Hold.String(), 4), at.Nodes)
+		for _, measure := range by {
+			line += fmt.Sprintf("%-20s", bestName(m, measure, place, 19))
+		}
+		p.Line("%s", line)
 	}
 }
 
@@ -140,20 +125,19 @@ func printMethods(p *tell.Page, m *compare.DeadlockMap, out string) {
 	shown := pick(len(m.Processes), 6)
 	for _, by := range compare.DeadlockMeasures() {
 		p.Gap()
-		head := tell.Right(by.Title+", N =", 32)
+		head := fmt.Sprintf("%-32s", by.Title+", N =")
 		if len(by.Title) > 26 {
 			p.Line("%s", by.Title)
-			head = tell.Right("N =", 32)
+			head = fmt.Sprintf("%-32s", "N =")
 		}
 		for _, n := range shown {
-			head += tell.Left(fmt.Sprint(m.Processes[n]), 8)
+			head += fmt.Sprintf("%8d", m.Processes[n])
 		}
 		p.Line("%s", head)
 		for _, r := range m.Rows {
-			line := "  " + tell.Right(r.Name, 30)
+			line := fmt.Sprintf("  %-30s", r.Name)
 			for _, n := range shown {
-				x := by.Of(r.Results[n])
-				line += tell.Left(compact(x, !math.IsNaN(x)), 8)
+				line += fmt.Sprintf("%8s", words.Compact(by.Of(r.Results[n])))
 			}
 			p.Line("%s", line)
 		}

@@ -22,7 +22,7 @@ func printRun(p *tell.Page, c sim.Transactions, r *sim.Ledger) {
 		words.Plural(c.Number, "transaction"), words.Plural(len(c.Layout.Home), "process"),
 		words.Plural(len(c.Layout.At), "lock"), words.Plural(c.Layout.Sites, "site"), c.Seed)
 	p.Gap()
-	row := func(name, value, note string) { p.Line("%s%s  %s", tell.Right(name, 26), tell.Left(value, 10), note) }
+	row := func(name, value, note string) { p.Line("%-26s%10s  %s", name, value, note) }
 	row("committed", words.Grouped(r.Committed), "")
 	row("aborted", words.Grouped(r.Aborted), "attempts, retried until they commit")
 	row("unnecessary aborts", words.Grouped(r.Unnecessary), "of transactions in no deadlock")

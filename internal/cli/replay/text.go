@@ -52,7 +52,7 @@ func showProcesses(p *tell.Page, sc *scenario.Scenario, b *sim.Playback) {
 	}
 	p.Row("messages", "%d", b.Messages)
 	for _, v := range b.Violations {
-		p.Line("%s%s", tell.Right("violation", 11), violation(v))
+		p.Line("%-11s%s", "violation", violation(v))
 	}
 	if b.Deadlock {
 		p.Row("deadlock", "processes wait for each other for ever")

@@ -89,7 +89,7 @@ func printElection(p *tell.Page, c sim.Election, o *sim.Outcome) {
 	p.Row("time", "%s T, until the last one knew", words.Number(o.Time))
 	p.Row("messages", "%s", words.Grouped(o.Messages))
 	for _, kind := range c.Spec.Kinds {
-		p.Line("%s%s", tell.Right("", 11), tell.Right(kind, 12)+" "+words.Grouped(o.ByKind[kind]))
+		p.Line("%11s%-12s %s", "", kind, words.Grouped(o.ByKind[kind]))
 	}
 	p.Row("theory", "%s", c.Spec.Theory.Messages.Text)
 }

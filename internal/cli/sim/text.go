@@ -99,10 +99,7 @@ func beside(x float64, measured bool, r *core.Range, text string) string {
 	if r == nil {
 		return text
 	}
-	s := words.Plain(r.Lo)
-	if r.Hi != r.Lo {
-		s += ".." + words.Plain(r.Hi)
-	}
+	s := words.Range(r.Lo, r.Hi)
 	if text != "" && text != s {
 		s += " · " + text
 	}
@@ -142,7 +139,7 @@ func printLoad(p *tell.Page, r *sim.Result) {
 		if r.Members != nil {
 			who = r.Members[i]
 		}
-		p.Line("%s%s %s %s", tell.Right(label, 11), who, bar, words.Grouped(n))
+		p.Line("%-11s%s %s %s", label, who, bar, words.Grouped(n))
 		label = ""
 	}
 }

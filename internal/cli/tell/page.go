@@ -47,7 +47,7 @@ func (p *Page) Text(indent int, text string) {
 // Row prints a text beside its label.
 func (p *Page) Row(label, format string, args ...any) {
 	for _, line := range Wrap(fmt.Sprintf(format, args...), Width-labels) {
-		p.Line("%s%s", Right(label, labels), line)
+		p.Line("%-*s%s", labels, label, line)
 		label = ""
 	}
 }
@@ -62,16 +62,6 @@ func (p *Page) Graph(g *deadlock.Graph) {
 	if more := len(lines) - most; more > 0 {
 		p.Line("  and %s", words.Plural(more, "more edge"))
 	}
-}
-
-// Right pads s with blanks on its right, to n columns.
-func Right(s string, n int) string {
-	return s + strings.Repeat(" ", max(0, n-utf8.RuneCountInString(s)))
-}
-
-// Left pads s with blanks on its left, to n columns.
-func Left(s string, n int) string {
-	return strings.Repeat(" ", max(0, n-utf8.RuneCountInString(s))) + s
 }
 
 // Cut shortens s to n columns, the last of them an ellipsis.
