@@ -114,8 +114,8 @@ func (m *DeadlockMap) HTML() ([]byte, error) {
 	_, css, _ := strings.Cut(reportHTML, "<style>")
 	css, _, _ = strings.Cut(css, "{{")
 	page := deadlockPage{DeadlockMap: m, CSS: template.CSS(css), N: commas(m.Processes)}
-	for i, r := range m.Rows {
-		page.Key = append(page.Key, key{r.Name, class(i), colour(i), dash(i)})
+	for i := range m.Rows {
+		page.Key = append(page.Key, class(i))
 	}
 	for _, by := range DeadlockMeasures() {
 		page.Panels = append(page.Panels, panel{by.Title, template.HTML(m.chart(by))})
@@ -140,7 +140,7 @@ type (
 		*DeadlockMap
 		CSS    template.CSS
 		N      string
-		Key    []key
+		Key    []string
 		Panels []panel
 		Lines  []deadlockLine
 		Ring   template.HTML

@@ -39,7 +39,7 @@ type (
 		Algorithms, Runs, Entries int
 		Seed                      uint64
 		Nodes                     string
-		Key                       []key     // the algorithms with their colours
+		Key                       []string  // the classes of the algorithms
 		Loads                     []load    // the lines of the cards
 		Maps                      []bestMap // who is best where
 		Sides                     []side    // all algorithms in one picture
@@ -47,7 +47,6 @@ type (
 		Broken                    []string  // who broke a property
 		Table                     []row     // all numbers
 	}
-	key     struct{ Name, Class, Colour, Dash string }
 	load    struct{ Name, Colour, Dash string }
 	bestMap struct {
 		Title, Unit string
@@ -60,8 +59,8 @@ type (
 		Cells       []bestCell
 	}
 	bestCell struct {
-		Name, Others, Class, Colour, Value string
-		More                               int // how many share the place
+		Name, Others, Colour, Value string
+		More                        int // how many share the place
 	}
 	side struct {
 		Title, Hold string
@@ -72,8 +71,8 @@ type (
 		Chart template.HTML
 	}
 	card struct {
-		Name, Title, By, Class, Order string
-		Panels                        []panel
+		Name, By, Order string
+		Panels          []panel
 	}
 	row struct {
 		Name, Think, Hold string
@@ -92,8 +91,8 @@ func (m *Map) report() report {
 		Algorithms: len(m.Specs), Entries: m.Entries, Seed: m.Seed, Nodes: commas(m.Nodes),
 		Loads: m.loads(), Maps: m.maps(), Sides: m.sides(), Cards: m.cards(), Table: m.table(),
 	}
-	for i, s := range m.Specs {
-		r.Key = append(r.Key, key{s.Name, class(i), colour(i), dash(i)})
+	for i := range m.Specs {
+		r.Key = append(r.Key, class(i))
 	}
 	for _, c := range m.Cells {
 		if c.Result != nil {
@@ -148,16 +147,12 @@ func (m *Map) maps() []bestMap {
 	var all []bestMap
 	for _, by := range Measures() {
 		b := bestMap{Title: by.Title, Unit: by.Unit, More: by.More, Nodes: m.Nodes}
-		place := 0
-		for _, hold := range m.Hold {
-			for _, think := range m.Think {
-				row := bestRow{Think: think.String(), Hold: hold.String()}
-				for range m.Nodes {
-					row.Cells = append(row.Cells, m.bestCell(by, place))
-					place++
-				}
-				b.Rows = append(b.Rows, row)
+		for i, p := range m.Places() {
+			if i%len(m.Nodes) == 0 {
+				b.Rows = append(b.Rows, bestRow{Think: p.Think.String(), Hold: p.Hold.String()})
 			}
+			row := &b.Rows[len(b.Rows)-1]
+			row.Cells = append(row.Cells, m.bestCell(by, i))
 		}
 		all = append(all, b)
 	}
@@ -177,10 +172,7 @@ func (m *Map) bestCell(by Measure, place int) bestCell {
 	for _, s := range best.Specs[1:] {
 		others = append(others, m.Specs[s].Name)
 	}
-	return bestCell{
-		Name: m.Specs[first].Name, Others: strings.Join(others, ", "), Class: class(first), Colour: colour(first),
-		Value: short(best.Value), More: len(others),
-	}
+	return bestCell{m.Specs[first].Name, strings.Join(others, ", "), colour(first), short(best.Value), len(others)}
 }
 
 // series returns what an algorithm measured over all numbers of processes, and
@@ -226,7 +218,7 @@ func (m *Map) sides() []side {
 func (m *Map) cards() []card {
 	var all []card
 	for i, s := range m.Specs {
-		c := card{Name: s.Name, Title: s.Title, By: s.Authors, Class: class(i), Order: s.Theory.Order}
+		c := card{Name: s.Name, By: s.Authors, Order: s.Theory.Order}
 		if s.Year != 0 {
 			c.By = strings.TrimSpace(fmt.Sprintf("%s %d", s.Authors, s.Year))
 		}

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -12,18 +13,8 @@ import (
 	"github.com/stile-lock/stile/internal/words"
 )
 
-// parseMover reads who moves at once in a ring whose flags are read.
-func parseMover(s string) (ring.Mover, error) {
-	switch s {
-	case "one":
-		return ring.OneMoves, nil
-	case "several":
-		return ring.SeveralMove, nil
-	case "all":
-		return ring.AllMove, nil
-	}
-	return 0, fmt.Errorf("--shared %q: want one, several or all: who of the privileged moves at once", s)
-}
+// movers names who moves at once in a ring whose flags are read.
+var movers = [...]string{ring.OneMoves: "one", ring.SeveralMove: "several", ring.AllMove: "all"}
 
 // ring checks Dijkstra's ring with flags that neighbours read.
 func (f *flags) ring(c *cobra.Command, name string) error {
@@ -34,14 +25,14 @@ func (f *flags) ring(c *cobra.Command, name string) error {
 	if err := ask.Refuse(c, none, "dijkstra with --shared has no --FLAG to choose: leave it out"); err != nil {
 		return err
 	}
-	mover, err := parseMover(f.shared)
-	if err != nil {
-		return err
+	mover := slices.Index(movers[:], f.shared)
+	if mover < 0 {
+		return fmt.Errorf("--shared %q: want one, several or all: who of the privileged moves at once", f.shared)
 	}
 	return tell.Run(c.OutOrStdout(), f.json, nil, func() (tell.Report, error) {
 		_, limits, end := f.begin(c)
 		defer end()
-		r, err := check.RunRing(check.RingConfig{Nodes: f.config.Nodes, Values: f.options.K, Mover: mover, Limits: limits})
+		r, err := check.RunRing(check.RingConfig{Nodes: f.config.Nodes, Values: f.options.K, Mover: ring.Mover(mover), Limits: limits})
 		if err != nil {
 			return tell.Report{}, err
 		}

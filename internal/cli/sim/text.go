@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -63,16 +64,16 @@ func printRow(p *tell.Page, name string, x [4]string, theory string) {
 }
 
 func printCount(p *tell.Page, name string, x float64, r *core.Range, text string) {
-	printRow(p, name, [4]string{words.Number(x)}, beside(x, true, r, text))
+	printRow(p, name, [4]string{words.Number(x)}, beside(x, r, text))
 }
 
 func printDelay(p *tell.Page, name string, s *sim.Stats, r *core.Range, text string) {
 	if s == nil {
-		printRow(p, name, [4]string{"-"}, beside(0, false, r, text))
+		printCount(p, name, math.NaN(), r, text)
 		return
 	}
 	x := [4]string{words.Number(s.Mean), words.Number(s.P50), words.Number(s.P99), words.Number(s.Max)}
-	printRow(p, name, x, beside(s.Mean, true, r, text))
+	printRow(p, name, x, beside(s.Mean, r, text))
 }
 
 // settings tells what was simulated.
@@ -94,8 +95,9 @@ func settings(c sim.Config) string {
 	return strings.Join(append(parts, "times in T"), ", ")
 }
 
-// beside says what theory expects, and whether a measured x keeps to it.
-func beside(x float64, measured bool, r *core.Range, text string) string {
+// beside says what theory expects, and whether a measured x keeps to it; NaN does
+// whatever that is.
+func beside(x float64, r *core.Range, text string) string {
 	if r == nil {
 		return text
 	}
@@ -104,7 +106,7 @@ func beside(x float64, measured bool, r *core.Range, text string) string {
 		s += " · " + text
 	}
 	const rounding = 1e-9
-	if measured && (x < r.Lo-rounding || x > r.Hi+rounding) {
+	if x < r.Lo-rounding || x > r.Hi+rounding {
 		s += " OUTSIDE"
 	}
 	return s
