@@ -81,7 +81,7 @@ func elections() []entry {
 			case "", "up", "down":
 				return election.ChangRoberts(o.Topology == "down"), nil
 			}
-			return core.Spec{}, fmt.Errorf("unknown topology %q: want up or down", o.Topology)
+			return core.Spec{}, fmt.Errorf("unknown topology %q: want up or down%s", o.Topology, spell.DidYouMean(o.Topology, "up", "down"))
 		}},
 	}
 }

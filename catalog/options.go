@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/internal/spell"
 	"github.com/stile-lock/stile/mutex"
 	"github.com/stile-lock/stile/quorum"
 )
@@ -37,21 +38,22 @@ func quorums(o core.Options) (quorum.Builder, error) {
 	case "majority":
 		return quorum.Majority, nil
 	}
-	return nil, fmt.Errorf("unknown topology %q: want grid, plane or majority", o.Topology)
+	return nil, fmt.Errorf("unknown topology %q: want grid, plane or majority%s", o.Topology, spell.DidYouMean(o.Topology, "grid", "plane", "majority"))
 }
 
 // tree returns the trees that o asks for; every process having two children is
 // the default.
 func tree(o core.Options) (mutex.TreeOf, error) {
-	kind, arg, _ := strings.Cut(o.Topology, ":")
-	switch kind {
+	switch o.Topology {
 	case "":
 		return mutex.Kary(2), nil
 	case "star":
 		return mutex.Star, nil
 	case "line":
 		return mutex.Kary(1), nil
-	case "tree":
+	}
+	kind, arg, _ := strings.Cut(o.Topology, ":")
+	if kind == "tree" {
 		k, err := strconv.Atoi(arg)
 		if err != nil || k < 1 {
 			return nil, fmt.Errorf("topology %q: want tree:K with K at least 1", o.Topology)
@@ -59,7 +61,7 @@ func tree(o core.Options) (mutex.TreeOf, error) {
 		return mutex.Kary(k), nil
 	}
 	if !strings.Contains(o.Topology, "-") {
-		return nil, fmt.Errorf("unknown topology %q: want tree:K, star, line or edges such as 1-2,1-3", o.Topology)
+		return nil, fmt.Errorf("unknown topology %q: want tree:K, star, line or edges such as 1-2,1-3%s", o.Topology, spell.DidYouMean(kind, "tree", "star", "line"))
 	}
 	var pairs [][2]core.ID
 	for edge := range strings.SplitSeq(o.Topology, ",") {
@@ -108,6 +110,9 @@ func ParseList(s string) ([]core.ID, error) {
 		}
 		if err != nil || hi < lo {
 			return nil, fmt.Errorf("list %q: want processes such as 1,2,5-7", s)
+		}
+		if len(ids)+int(hi-lo) >= maxProcess {
+			return nil, fmt.Errorf("list %q names more than %d processes: name each once", s, maxProcess)
 		}
 		for id := lo; id <= hi; id++ {
 			ids = append(ids, id)

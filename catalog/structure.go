@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/internal/spell"
 	"github.com/stile-lock/stile/mutex"
 	"github.com/stile-lock/stile/quorum"
 )
@@ -36,7 +37,7 @@ func structure(o core.Options) (mutex.StructureOf, error) {
 	case "central":
 		return mutex.AskCoordinator(0), nil
 	}
-	return nil, fmt.Errorf("unknown topology %q: want ricart-agrawala, maekawa or central", o.Topology)
+	return nil, fmt.Errorf("unknown topology %q: want ricart-agrawala, maekawa or central%s", o.Topology, spell.DidYouMean(o.Topology, "ricart-agrawala", "maekawa", "central"))
 }
 
 func givenStructure(o core.Options) (mutex.StructureOf, error) {

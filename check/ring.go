@@ -37,7 +37,7 @@ func RunRing(c RingConfig) (*RingReport, error) {
 	}
 	started := time.Now()
 	r := &RingReport{Mover: c.Mover.String(), Longest: []string{}, Report: Report{
-		Algorithm: "dijkstra", Nodes: c.Nodes, Network: "shared flags",
+		Algorithm: "dijkstra", Nodes: c.Nodes, Requests: NoRequests, Network: "shared flags",
 	}}
 	c.Pass = Convergence
 	count := func(states int64) { r.Collision = min(1, r.Collision+explore.Collision(states)) }

@@ -96,7 +96,7 @@ func (m Method) Spec(l Layout, mode string) (core.Spec, error) {
 		if len(m.Modes) == 0 {
 			return core.Spec{}, fmt.Errorf("%s has no modes: leave the mode out", m.Name)
 		}
-		return core.Spec{}, fmt.Errorf("%s has no mode %q: want %s", m.Name, mode, join(m.Modes))
+		return core.Spec{}, fmt.Errorf("%s has no mode %q: want %s", m.Name, mode, spell.Either(m.Modes...))
 	}
 	born := m.make(mode)
 	return core.Spec{
@@ -142,20 +142,6 @@ func Attempt(m core.Machine, tx core.ID) uint64 {
 	return 0
 }
 
-func join(words []string) string {
-	s := ""
-	for i, w := range words {
-		switch {
-		case i > 0 && i == len(words)-1:
-			s += " or "
-		case i > 0:
-			s += ", "
-		}
-		s += w
-	}
-	return s
-}
-
 // Methods lists all methods, in the order in which people should see them.
 func Methods() []Method {
 	return []Method{None(), Ordered(), Priority(), WaitDie(), WoundWait(), Banker(), DetectCentral(), DetectDistributed()}
@@ -170,7 +156,7 @@ func Find(name string) (Method, error) {
 		}
 		names = append(names, m.Name)
 	}
-	return Method{}, fmt.Errorf("unknown method %q: want %s%s", name, join(names), spell.DidYouMean(name, names...))
+	return Method{}, fmt.Errorf("unknown method %q: want %s%s", name, spell.Either(names...), spell.DidYouMean(name, names...))
 }
 
 // only makes a method that has one mode.

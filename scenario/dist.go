@@ -11,8 +11,9 @@ import (
 // in files and on the command line are in units of T with up to six decimals.
 const T = 1_000_000
 
-// maxTicks bounds every duration, so that sums of many stay in range.
-const maxTicks = 1_000_000_000 * T
+// MaxTime bounds every time that is read, in units of T, so that sums of many
+// stay in range.
+const MaxTime = 1_000_000_000
 
 // A Shape is a family of distributions.
 type Shape uint8
@@ -32,6 +33,14 @@ type Dist struct {
 
 // Always returns the distribution of one value, in ticks.
 func Always(ticks int64) Dist { return Dist{A: ticks} }
+
+// CheckLatency reports why messages cannot take so long, or nil.
+func (d Dist) CheckLatency() error {
+	if d.Mean() < 1 || d.Shape == Uniform && d.A < 1 {
+		return fmt.Errorf("a latency of %v: a message must take some time", d)
+	}
+	return nil
+}
 
 // ParseDist reads a number, uniform:LO,HI or exp:MEAN, in units of T.
 func ParseDist(s string) (Dist, error) {
@@ -79,8 +88,8 @@ func ParseTime(s string) (int64, error) {
 		}
 	}
 	w, err := strconv.ParseInt(whole, 10, 64)
-	if err != nil || w > maxTicks/T {
-		return 0, fmt.Errorf("time %q is too large: want at most %d", s, maxTicks/T)
+	if err != nil || w > MaxTime {
+		return 0, fmt.Errorf("time %q is too large: want at most %d", s, MaxTime)
 	}
 	f, _ := strconv.ParseInt((frac + "000000")[:6], 10, 64)
 	return w*T + f, nil

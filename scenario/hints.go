@@ -68,12 +68,3 @@ func arrowHint(found string) string {
 	}
 	return ""
 }
-
-// either joins words as people do: a, b or c.
-func either(words ...string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	last := len(words) - 1
-	return strings.Join(words[:last], ", ") + " or " + words[last]
-}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/internal/spell"
 )
 
 // isAction reports whether an action can begin with this word: P2, or drop.
@@ -53,7 +54,7 @@ func (p *parser) deed(a *Action) {
 		}
 	}
 	if !found {
-		p.fail(verb, "%s%s", either(words...), didYouMean(verb.text, words...))
+		p.fail(verb, "%s%s", spell.Either(words...), didYouMean(verb.text, words...))
 		return
 	}
 	switch a.Kind {
@@ -113,7 +114,7 @@ func (p *parser) order(first word, a *Action) {
 		if isNumber(first.text) {
 			hint = "; did you mean P" + first.text + "?"
 		}
-		p.fail(first, "a process such as P2, or %s%s%s", either(words...), hint, smallP(first.text))
+		p.fail(first, "a process such as P2, or %s%s%s", spell.Either(words...), hint, smallP(first.text))
 	case a.Kind == Deliver && p.has("all"):
 		a.Kind = DeliverAll
 	case a.Kind.OnLink():

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/stile-lock/stile/internal/spell"
 )
 
 // expectation reads what follows the word expect.
@@ -79,7 +81,7 @@ func (p *parser) no(e *Expectation) {
 
 func (p *parser) property(w word) string {
 	if all := Properties(); !slices.Contains(all, w.text) {
-		p.fail(w, "%s%s", either(all...), didYouMean(w.text, all...))
+		p.fail(w, "%s%s", spell.Either(all...), didYouMean(w.text, all...))
 	}
 	return w.text
 }
@@ -105,7 +107,7 @@ func (p *parser) state(w word, e *Expectation) {
 	}
 	if !strings.HasPrefix(w.text, "P") {
 		words := []string{"entries", "messages", "bypass", "violation", "no", "deadlock", "at", "when"}
-		p.fail(w, "a process such as P2, or %s%s%s", either(words...), didYouMean(w.text, words...), smallP(w.text))
+		p.fail(w, "a process such as P2, or %s%s%s", spell.Either(words...), didYouMean(w.text, words...), smallP(w.text))
 		return
 	}
 	e.Proc = p.asProcess(w)

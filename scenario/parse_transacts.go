@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/internal/spell"
 )
 
 // lookForSites reads the lines that say where processes and locks are: they
@@ -299,7 +300,7 @@ func (p *parser) ofProcess(w word, e *Expectation) {
 	}
 	if !strings.HasPrefix(w.text, "P") {
 		words := append(slices.Clone(transacting[:]), "no", "violation", "messages", "at")
-		p.fail(w, "a process such as P2, or %s, since this is about transactions%s%s", either(words...), didYouMean(w.text, words...), smallP(w.text))
+		p.fail(w, "a process such as P2, or %s, since this is about transactions%s%s", spell.Either(words...), didYouMean(w.text, words...), smallP(w.text))
 		return
 	}
 	e.Proc = p.asProcess(w)
@@ -327,6 +328,6 @@ func (p *parser) ofProcess(w word, e *Expectation) {
 		e.At = p.time()
 	default:
 		words := []string{"waits", "waits for another", "idle", "commits at a time", "aborts at a time"}
-		p.fail(verb, "%s%s", either(words...), didYouMean(verb.text, "waits", "idle", "commits", "aborts"))
+		p.fail(verb, "%s%s", spell.Either(words...), didYouMean(verb.text, "waits", "idle", "commits", "aborts"))
 	}
 }

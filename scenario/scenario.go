@@ -85,11 +85,11 @@ func (s *Scenario) Check() error {
 	if s.Steps {
 		return s.checkSteps()
 	}
-	if err := checkLatency(s.Latency); err != nil {
+	if err := s.Latency.CheckLatency(); err != nil {
 		return err
 	}
 	for _, l := range s.Links {
-		if err := checkLatency(l.Latency); err != nil {
+		if err := l.Latency.CheckLatency(); err != nil {
 			return err
 		}
 	}
@@ -116,13 +116,6 @@ func (s *Scenario) checkSteps() error {
 		if e.Kind == CommitsAt || e.Kind == AbortsAt {
 			return fmt.Errorf("%q: in steps there are no times", e)
 		}
-	}
-	return nil
-}
-
-func checkLatency(d Dist) error {
-	if d.Mean() < 1 || d.Shape == Uniform && d.A < 1 {
-		return fmt.Errorf("a latency of %v: a message must take some time", d)
 	}
 	return nil
 }

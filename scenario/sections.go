@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/internal/spell"
 )
 
 // A Section is one of several critical sections that are used side by side: an
@@ -193,7 +194,7 @@ func (p *parser) within(procs ...core.ID) string {
 		for _, x := range p.s.Sections {
 			names = append(names, x.Name)
 		}
-		p.fail(w, "which section: %s%s", either(names...), didYouMean(w.text, names...))
+		p.fail(w, "which section: %s%s", spell.Either(names...), didYouMean(w.text, names...))
 		return ""
 	}
 	if err := p.s.within(w.text, true, procs...); err != nil {

@@ -267,7 +267,7 @@ func (r *reader) dist() Dist {
 func (r *reader) latency() Dist {
 	w := r.here()
 	d := r.dist()
-	if err := checkLatency(d); err != nil {
+	if err := d.CheckLatency(); err != nil {
 		r.failAt(w, err.Error())
 	}
 	return d

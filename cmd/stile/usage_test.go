@@ -103,9 +103,9 @@ func TestUsageErrors(t *testing.T) {
 		{"sim maekawa --topology grid --sets 1:1", "not both"},
 		{"sim raymond --svg no/such/folder/x.svg", "make it first"},
 		{"sim raymond --svg .", "is a directory"},
-		{"sim raymond --trace run.pdf", "must end in .json, .log or .shiviz"},
-		{"sim raymond --trace run", "must end in .json, .log or .shiviz"},
-		{"sim raymond --svg x.json --trace ./x.json", "give each its own"},
+		{"sim raymond --trace run.pdf", "must end in .json, .log, .shiviz or .txt"},
+		{"sim raymond --trace run", "must end in .json, .log, .shiviz or .txt"},
+		{"sim raymond --svg x.json --trace ./x.json", "--svg \"x.json\": the name must end in .svg"},
 
 		{"compare no-such-algorithm", "'stile algorithms' lists them"},
 		{"compare raymond raymond", "name each algorithm once"},
@@ -136,7 +136,7 @@ func TestUsageErrors(t *testing.T) {
 		{"deadlock none --crash 4@1", "want a site from 1 to 3"},
 		{"deadlock none --philosophers --sites 7", "has no --sites to choose"},
 		{"deadlock none --svg no/such/folder/x.svg", "make it first"},
-		{"deadlock none --trace run.pdf", ".svg (a diagram) or .txt (the story)"},
+		{"deadlock none --trace run.pdf", "must end in .json, .log, .shiviz, .svg or .txt"},
 		{"deadlock none --svg x.svg --trace ./x.svg", "give each its own"},
 
 		{"check", "'stile algorithms' lists them"},

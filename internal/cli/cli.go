@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/stile-lock/stile/internal/cli/bank"
 	"github.com/stile-lock/stile/internal/cli/check"
@@ -31,7 +31,7 @@ const (
 // Run is the whole command: it returns the exit code.
 func Run(args []string, stdout, stderr io.Writer) int {
 	out := bufio.NewWriter(stdout)
-	root := newRoot()
+	root := Root()
 	root.SetArgs(args)
 	root.SetOut(out)
 	root.SetErr(stderr)
@@ -54,16 +54,38 @@ func report(err error, stderr io.Writer) int {
 		}
 		return exitFound
 	}
-	fmt.Fprintf(stderr, "stile: %s\n", oneLine(err.Error()))
+	line := oneLine(err.Error())
 	if errors.As(err, new(tell.Unfinished)) {
+		fmt.Fprintf(stderr, "stile: %s\n", line)
 		return exitUnfinished
 	}
+	fmt.Fprintf(stderr, "stile: %s\n", shorten(line))
 	return exitUsage
 }
 
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+// oneLine makes one line of what may repeat any words of the user.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, strings.Join(strings.Fields(s), " "))
+}
 
-func newRoot() *cobra.Command {
+// shorten leaves out the middle of a line that repeats something very long: how
+// it begins says what was tried, and how it ends what to do.
+func shorten(line string) string {
+	const longest, half = 290, 140
+	if r := []rune(line); len(r) > longest {
+		return string(r[:half]) + " ... " + string(r[len(r)-half:])
+	}
+	return line
+}
+
+// Root returns the command with all that are below it.
+func Root() *cobra.Command {
+	var which bool
 	root := &cobra.Command{
 		Use:   "stile",
 		Short: "Mutual exclusion by messages alone: watch, measure, compare and check the algorithms",
@@ -71,11 +93,17 @@ func newRoot() *cobra.Command {
 turns in a critical section by sending each other messages, without a server.
 
 Start with 'stile bank', which shows what goes wrong without them.`,
-		Args:          noArguments("command", "lists the commands"),
-		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+		Args: noArguments("command", "lists the commands"),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if which {
+				return printVersion(c.OutOrStdout(), false)
+			}
+			return c.Help()
+		},
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
+	root.Flags().BoolVar(&which, "version", false, "show which stile this is")
 	root.SetFlagErrorFunc(flagError)
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", tell.Width)))
 	root.SetHelpCommand(newHelp(root))
@@ -88,43 +116,7 @@ Start with 'stile bank', which shows what goes wrong without them.`,
 			c.Args = noArguments("shell", "lists the shells")
 			c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 		}
+		offerFlags(c)
 	}
 	return root
-}
-
-// newHelp is cobra's help command, with an error for an unknown topic.
-func newHelp(root *cobra.Command) *cobra.Command {
-	return &cobra.Command{
-		Use:   "help [COMMAND]",
-		Short: "Show what a command does",
-		RunE: func(_ *cobra.Command, args []string) error {
-			c, rest, err := root.Find(args)
-			if err != nil || len(rest) > 0 {
-				return fmt.Errorf("no command %q: 'stile --help' lists the commands", strings.Join(args, " "))
-			}
-			return c.Help()
-		},
-	}
-}
-
-// noArguments refuses arguments, naming what they might have been meant to be.
-func noArguments(what, lists string) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return nil
-		}
-		return fmt.Errorf("unknown %s %q: '%s --help' %s", what, args[0], c.CommandPath(), lists)
-	}
-}
-
-// flagError words what pflag has found wrong.
-func flagError(c *cobra.Command, err error) error {
-	var value *pflag.InvalidValueError
-	if errors.As(err, &value) {
-		if value.GetFlag().Value.Type() == "bool" {
-			return fmt.Errorf("--%s %q: want true or false, or just --%s", value.GetFlag().Name, value.GetValue(), value.GetFlag().Name)
-		}
-		return fmt.Errorf("--%s %q: %w", value.GetFlag().Name, value.GetValue(), errors.Unwrap(value))
-	}
-	return fmt.Errorf("%w: see '%s --help'", err, c.CommandPath())
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"io"
 	"runtime"
 	"runtime/debug"
 
@@ -25,15 +26,18 @@ func newVersion() *cobra.Command {
 		Use:   "version [--json]",
 		Short: "Show which stile this is",
 		Args:  ask.Nothing,
-		RunE: func(c *cobra.Command, _ []string) error {
-			v := readVersion()
-			text := func(p *tell.Page) { p.Line("stile %s, %s, %s", v.Version, v.Go, v.Platform) }
-			return tell.Report{JSON: v, Text: text}.Print(c.OutOrStdout(), asJSON)
-		},
+		RunE:  func(c *cobra.Command, _ []string) error { return printVersion(c.OutOrStdout(), asJSON) },
+
 		DisableFlagsInUseLine: true,
 	}
 	ask.JSON(c.Flags(), &asJSON)
 	return c
+}
+
+func printVersion(w io.Writer, asJSON bool) error {
+	v := readVersion()
+	text := func(p *tell.Page) { p.Line("stile %s, %s, %s", v.Version, v.Go, v.Platform) }
+	return tell.Report{JSON: v, Text: text}.Print(w, asJSON)
 }
 
 func readVersion() version {

@@ -1,4 +1,5 @@
-// Package spell guesses which word was meant by a misspelt one.
+// Package spell says which words were possible, and guesses which was meant by a
+// misspelt one.
 package spell
 
 import "strings"
@@ -54,4 +55,13 @@ func distance(a, b string) int {
 		}
 	}
 	return row[len(b)]
+}
+
+// Either joins words as people do: a, b or c.
+func Either(words ...string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
 }

@@ -5,6 +5,7 @@ package ask
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -50,10 +51,25 @@ const OneByOne = "run them one by one, or see 'stile compare --help'"
 func Refuse(c *cobra.Command, flags, text string) error {
 	for flag := range strings.FieldsSeq(flags) {
 		if c.Flags().Changed(flag) {
-			return errors.New(strings.Replace(text, "--FLAG", "--"+flag, 1))
+			return unfit(flag, text)
 		}
 	}
 	return nil
+}
+
+// Only refuses all flags but these, likewise.
+func Only(c *cobra.Command, flags, text string) error {
+	var err error
+	c.Flags().Visit(func(f *pflag.Flag) {
+		if err == nil && !slices.Contains(strings.Fields(flags), f.Name) {
+			err = unfit(f.Name, text)
+		}
+	})
+	return err
+}
+
+func unfit(flag, text string) error {
+	return errors.New(strings.Replace(text, "--FLAG", "--"+flag, 1))
 }
 
 // JSON defines the flag of commands that can answer to programs.
@@ -63,9 +79,10 @@ func JSON(fs *pflag.FlagSet, to *bool) {
 
 // Options defines the flags for what some algorithms can be told.
 func Options(fs *pflag.FlagSet, o *core.Options, nodes int) {
-	fs.StringVar(&o.Topology, "topology", "", "the `SHAPE` of the group. Quorums: grid, plane or majority; trees: tree:K, star, line or edges 1-2,1-3; sanders: ricart-agrawala, maekawa or central; chang-roberts: up or down")
-	fs.StringVar(&o.Sets, "sets", "", "the `SETS` by hand, quorums or request sets of sanders: \"1:1,2;2:1,2,3;3:1,3\"")
-	fs.StringVar(&o.Inform, "inform", "", "the inform `SETS` of sanders, likewise")
+	fs.Var(Text(&o.Topology, "a shape such as grid, star, tree:2 or 1-2,1-3", offerTopologies), "topology", "the `SHAPE` of the group. Quorums: grid, plane or majority; trees: tree:K, star, line or edges 1-2,1-3; sanders: ricart-agrawala, maekawa or central; chang-roberts: up or down")
+	const sets = "sets such as 1:1,2;2:1,2,3;3:1,3"
+	fs.Var(Text(&o.Sets, sets, nil), "sets", "the `SETS` by hand, quorums or request sets of sanders: \"1:1,2;2:1,2,3;3:1,3\"")
+	fs.Var(Text(&o.Inform, sets, nil), "inform", "the inform `SETS` of sanders, likewise")
 	fs.BoolVar(&o.Experiment, "experiment", false, "run sets of sanders that break its rules, too")
 	fs.Var(Count(&o.K, 1, MaxEntries), "k", "how many values a variable of dijkstra has (default is enough of them)")
 	fs.Var(Count(&o.Coordinator, 1, nodes), "coordinator", "the process that coordinates, for central (default 1)")
@@ -87,7 +104,7 @@ func Processes(flag, list string, nodes int) ([]core.ID, error) {
 	}
 	ids, err := catalog.ParseList(list)
 	if err != nil {
-		return nil, fmt.Errorf("--%s: %w", flag, err)
+		return nil, fmt.Errorf("--%s: %w, from 1 to %d", flag, err, nodes)
 	}
 	seen := make([]bool, nodes)
 	var once []core.ID
@@ -103,13 +120,13 @@ func Processes(flag, list string, nodes int) ([]core.ID, error) {
 	return once, nil
 }
 
-// Network reads what --network says.
-func Network(s string) (core.Network, error) {
-	n, err := core.ParseNetwork(s)
-	if err != nil {
-		err = fmt.Errorf("--network: %w", err)
+// Networks names the kinds of networks.
+func Networks() []string {
+	var names []string
+	for n := core.FIFO; n <= core.Lossy; n++ {
+		names = append(names, n.String())
 	}
-	return n, err
+	return names
 }
 
 // Span refuses a run whose clock could overflow.

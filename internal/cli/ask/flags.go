@@ -2,6 +2,7 @@ package ask
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -85,7 +86,7 @@ func Seed(to *uint64) pflag.Value {
 	return Value(to, "N", func(s string) (uint64, error) {
 		n, err := strconv.ParseUint(s, 10, 64)
 		if err != nil {
-			err = fmt.Errorf("want a whole number from 0")
+			err = fmt.Errorf("want a whole number from 0 to %d", uint64(math.MaxUint64))
 		}
 		return n, err
 	}, func(n uint64) string { return fmt.Sprint(n) })
@@ -96,9 +97,23 @@ func Time(to *scenario.Dist) pflag.Value {
 	return Value(to, "TIME", func(s string) (scenario.Dist, error) {
 		d, err := scenario.ParseDist(s)
 		if err != nil {
-			err = fmt.Errorf("want a time in T: a number such as 2 or 0.5, exp:MEAN or uniform:LO,HI")
+			err = fmt.Errorf("want a time in T: a number such as 2 or 0.5, exp:MEAN or uniform:LO,HI, from 0 to %d", scenario.MaxTime)
 		}
 		return d, err
+	}, scenario.Dist.String)
+}
+
+// Latency is how long a message takes, which is some time.
+func Latency(to *scenario.Dist) pflag.Value {
+	return Value(to, "TIME", func(s string) (scenario.Dist, error) {
+		var d scenario.Dist
+		if err := Time(&d).Set(s); err != nil {
+			return d, err
+		}
+		if err := d.CheckLatency(); err != nil {
+			return d, fmt.Errorf("%w: want more than 0", err)
+		}
+		return d, nil
 	}, scenario.Dist.String)
 }
 
@@ -116,7 +131,7 @@ func Times(to *[]scenario.Dist) pflag.Value {
 			}
 			d, err := scenario.ParseDist(part)
 			if err != nil {
-				return nil, fmt.Errorf("want times in T: each a number, exp:MEAN or uniform:LO,HI, such as 0,exp:50")
+				return nil, fmt.Errorf("want times in T: each a number, exp:MEAN or uniform:LO,HI, from 0 to %d, such as 0,exp:50", scenario.MaxTime)
 			}
 			list = append(list, d)
 		}

@@ -52,14 +52,14 @@ scene once. The messages it counts are those of the lock.`,
 	}
 	fs := c.Flags()
 	fs.SortFlags = false
-	fs.StringVar(&f.lock, "lock", "", "none, or the `ALGORITHM` by which the machines take turns")
+	fs.Var(ask.Text(&f.lock, "none or the name of an algorithm: 'stile algorithms' lists them", ask.OfferLocks(bank.NoLock().Name)), "lock", "none, or the `ALGORITHM` by which the machines take turns")
 	fs.Var(ask.Count(&f.machines, 1, ask.MaxNodes), "machines", "how many cash machines")
 	fs.Var(ask.Count(&f.deposits, 1, ask.MaxEntries), "deposits", "how many deposits each of them makes")
 	fs.Var(ask.Count(&f.amount, 0, maxMoney), "amount", "how much a deposit is")
 	fs.Var(ask.Count(&f.balance, 0, maxMoney), "balance", "what is on the account before")
 	fs.Var(ask.Seed(&f.seed), "seed", "which of many runs")
 	fs.BoolVar(&f.json, "json", false, "print JSON, for programs; the lock is then none unless given")
-	fs.StringVar(&f.svg, "svg", "", "write a space-time diagram to this `FILE`")
+	fs.Var(ask.File(&f.svg, ".svg"), "svg", "write a space-time diagram to this `FILE`")
 	return c
 }
 
@@ -77,7 +77,7 @@ func (f *flags) lockOf(name string) (core.Spec, error) {
 	if name == "" || name == bank.NoLock().Name {
 		return bank.NoLock(), nil
 	}
-	spec, err := catalog.Make(name, core.Options{})
+	spec, err := ask.Spec(name, core.Options{})
 	if err != nil {
 		return spec, fmt.Errorf("--lock: %w", err)
 	}

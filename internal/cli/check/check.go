@@ -41,7 +41,7 @@ type flags struct {
 
 // New returns the command.
 func New() *cobra.Command {
-	f := &flags{sites: 2, config: check.Config{Nodes: 3, Requests: 2, Crashes: 1, Limits: check.Limits{Memory: 4 << 30}}}
+	f := &flags{network: core.FIFO.String(), sites: 2, config: check.Config{Nodes: 3, Requests: 2, Crashes: 1, Limits: check.Limits{Memory: 4 << 30}}}
 	c := &cobra.Command{
 		Use:   "check ALGORITHM [flags]",
 		Short: "Check an algorithm in every possible order of events",
@@ -91,6 +91,7 @@ Exit code 0: all that was checked holds; 1: something is violated;
 			}
 			return f.algorithm(c, args[0])
 		},
+		ValidArgsFunction: ask.OfferAlgorithms(ask.Methods()...),
 	}
 	f.define(c)
 	return c
@@ -112,7 +113,21 @@ func (f *flags) page() maker {
 	return nil
 }
 
+// alone refuses what else was asked for with a page.
+func (f *flags) alone(c *cobra.Command) error {
+	for _, page := range []string{"museum", "proofs", "proofs-long"} {
+		if c.Flags().Changed(page) {
+			return ask.Only(c, page+" workers memory time",
+				"--FLAG does not fit --"+page+", which prints a page of checks of its own: only --workers, --memory and --time do")
+		}
+	}
+	return nil
+}
+
 func (f *flags) print(c *cobra.Command, page maker) error {
+	if err := f.alone(c); err != nil {
+		return err
+	}
 	v, l, end := f.begin(c)
 	defer end()
 	text, err := page(l, func(line string) {
@@ -128,30 +143,30 @@ func (f *flags) print(c *cobra.Command, page maker) error {
 func (f *flags) define(c *cobra.Command) {
 	fs := c.Flags()
 	fs.SortFlags = false
-	fs.VarP(ask.Count(&f.config.Nodes, 1, maxChecked), "nodes", "n", "how many processes")
+	fs.VarP(ask.Count(&f.config.Nodes, 1, maxChecked), "nodes", "n", "how many processes (default 3; of a method against deadlock 2)")
 	fs.Var(bound(&f.config.Requests), "requests", "how often each process may ask, or unbounded; of a lock such as central+bully usually 1")
-	fs.StringVar(&f.network, "network", "fifo", "what `KIND` of network: fifo, unordered, duplicating or lossy")
+	fs.Var(ask.Choice(&f.network, ask.Networks()...), "network", "what `KIND` of network: fifo, unordered, duplicating or lossy")
 	ask.Options(fs, &f.options, maxChecked)
-	fs.StringVar(&f.start, "start", "", "where to begin: any, or `HOLDER` or HOLDER:busy, who has the lock (default 1)")
-	fs.StringVar(&f.requesters, "requesters", "", "who asks: a `LIST` such as 1,2,5-7 (default everybody)")
-	fs.StringVar(&f.properties, "property", "", "what to check: a `LIST` of properties (default all that the algorithm claims)")
+	fs.Var(ask.Text(&f.start, wantedStart, cobra.FixedCompletions([]string{"any", "1", "1:busy"}, cobra.ShellCompDirectiveNoFileComp)), "start", "where to begin: any, or `HOLDER` or HOLDER:busy, who has the lock (default 1)")
+	fs.Var(ask.List(&f.requesters), "requesters", "who asks: a `LIST` such as 1,2,5-7 (default everybody)")
+	fs.Var(ask.Text(&f.properties, "properties such as mutual-exclusion,deadlock", offerProperties), "property", "what to check: a `LIST` of properties (default all that the algorithm claims)")
 	fs.Var(ask.Count(&f.config.Workers, 1, 1024), "workers", "how many cores to use (default all)")
 	fs.Var(size(&f.config.Memory), "memory", "stop before states, queue, state graph and what is known of machines take more than this; the program as a whole takes at most about a third more")
 	fs.Var(span(&f.config.Time), "time", "stop after this time, such as 30s or 5m (default never)")
 	ask.JSON(fs, &f.json)
-	fs.StringVar(&f.trace, "trace", "", "write the first counterexample to this `FILE`, for 'stile replay'")
-	fs.StringVar(&f.svg, "svg", "", "write its space-time diagram to this `FILE`")
+	fs.Var(ask.File(&f.trace, ".stile"), "trace", "write the first counterexample to this `FILE`, for 'stile replay'")
+	fs.Var(ask.File(&f.svg, ".svg"), "svg", "write its space-time diagram to this `FILE`")
 	fs.BoolVar(&f.museum, "museum", false, "print docs/museum.md: famous algorithms that fail, and how; no ALGORITHM")
 	fs.BoolVar(&f.proofs, "proofs", false, "print docs/proofs.md: what was proved of every algorithm; takes long")
 	fs.BoolVar(&f.long, "proofs-long", false, "print docs/proofs-long.md: what takes longest to prove, as far as --time allows")
-	fs.StringVar(&f.mode, "mode", "", "of detect-central: demand (the usual), change or batch")
-	fs.StringVar(&f.shared, "shared", "", "of dijkstra: neighbours read each other's flags, and `WHO` of those who may moves at once: one, several or all; without --k, with as few values as are enough")
+	fs.Var(ask.Choice(&f.mode, ask.Modes()...), "mode", "of detect-central, the `MODE`: demand (the usual), change or batch")
+	fs.Var(ask.Choice(&f.shared, movers[:]...), "shared", "of dijkstra: neighbours read each other's flags, and `WHO` of those who may moves at once: one, several or all; without --k, with as few values as are enough")
 	fs.Var(ask.Count(&f.sites, 1, 8), "sites", "of a method against deadlock: how many sites there are")
 	fs.Var(ask.Count(&f.config.Crashes, 0, 4), "crashes", "of an election, or a lock such as central+bully: how many processes crash, at any step; of a method against deadlock: 1 site")
 	fs.Var(ask.Count(&f.config.Comebacks, 0, 4), "comebacks", "of an election: how many of them come back, at any step")
-	fs.StringVar(&f.pace, "pace", "", "of both: messages take `HOW` long compared with timeouts: any time up to the longest, quick (none) or slow (always the longest); of an election usually any, of a lock quick")
+	fs.Var(ask.Choice(&f.pace, paces[:]...), "pace", "of both: messages take `HOW` long compared with timeouts: any time up to the longest, quick (none) or slow (always the longest); of an election usually any, of a lock quick")
 	fs.BoolVar(&f.config.Wrong, "wrong", false, "of an election: once a timeout is too short, or a live process is taken for dead")
-	ask.Unset(fs, "workers")
+	ask.Unset(fs, "nodes", "workers")
 }
 
 // run checks, and tells what was found; head says what is checked.

@@ -15,8 +15,14 @@ import (
 	"github.com/stile-lock/stile/internal/words"
 )
 
+// always are the flags that fit whatever is checked.
+const always = "nodes property workers memory time json trace svg"
+
 // algorithm checks a lock or an election.
 func (f *flags) algorithm(c *cobra.Command, name string) error {
+	if err := ask.Checked(name); err != nil {
+		return err
+	}
 	spec, err := catalog.Make(name, f.options)
 	if err != nil {
 		return err
@@ -24,16 +30,19 @@ func (f *flags) algorithm(c *cobra.Command, name string) error {
 	about, usual := locking, check.AnyPace
 	switch {
 	case spec.Family == core.Election:
-		about, err = electing, ask.Refuse(c, "requests start requesters mode sites", name+" is an election, which has no --FLAG to choose: leave it out")
+		about, err = electing, ask.Only(c, always+" network topology crashes comebacks pace wrong", name+" is an election, which has no --FLAG to choose: leave it out")
 		f.config.Requests = 0
 	case spec.Detects:
-		about, err = dying, ask.Refuse(c, "start requesters mode sites comebacks", name+" survives deaths, and has no --FLAG to choose: leave it out")
+		about, err = dying, ask.Only(c, always+" requests network topology sets inform experiment k coordinator crashes pace wrong", name+" survives deaths, and has no --FLAG to choose: leave it out")
 		usual = check.Quick
 		if !c.Flags().Changed("requests") {
 			f.config.Requests = 1 // two are too many for some of them
 		}
 	default:
 		err = ask.Refuse(c, "crashes comebacks pace wrong", "--FLAG does not fit "+name+", which is no election: leave it out")
+		if err == nil {
+			err = ask.Refuse(c, "mode sites", "--FLAG does not fit "+name+", which is no method against deadlock: leave it out")
+		}
 		f.config.Crashes = 0
 	}
 	if err != nil {
@@ -54,10 +63,13 @@ func (f *flags) resolve(spec core.Spec, usual check.Pace) (check.Config, error) 
 	if err != nil {
 		return c, err
 	}
-	if c.Network, err = ask.Network(f.network); err != nil {
+	if c.Network, err = core.ParseNetwork(f.network); err != nil {
 		return c, err
 	}
 	if c.Starts, err = parseStart(f.start, c.Nodes); err != nil {
+		return c, err
+	}
+	if err = f.startsApart(spec, c.Starts); err != nil {
 		return c, err
 	}
 	if c.Requesters, err = ask.Processes("requesters", f.requesters, c.Nodes); err != nil {
@@ -66,18 +78,27 @@ func (f *flags) resolve(spec core.Spec, usual check.Pace) (check.Config, error) 
 	if c.Properties, err = parseProperties(f.properties, c.Family); err != nil {
 		return c, err
 	}
-	if c.Pace, err = parsePace(f.pace, usual); err != nil {
-		return c, err
-	}
-	c.Options = f.options
+	c.Pace, c.Options = parsePace(f.pace, usual), f.options
 	return c, nil
+}
+
+// startsApart refuses a start that is the usual one by another name: where nobody
+// is inside and there is no token, nothing is at the one who has the lock.
+func (f *flags) startsApart(spec core.Spec, starts []core.View) error {
+	if len(starts) != 1 || starts[0].Busy {
+		return nil
+	}
+	held, err := ask.Held(spec, starts[0].N)
+	if err == nil && !held {
+		err = fmt.Errorf("--start %s: %s has no token that somebody holds while nobody is inside: give %s:busy or any, or leave it out", f.start, spec.Name, f.start)
+	}
+	return err
 }
 
 // method checks a method against deadlock: each of some processes takes its own
 // lock and then the next one's.
 func (f *flags) method(c *cobra.Command, m deadlock.Method) error {
-	const none = "network topology sets inform experiment k coordinator start comebacks pace wrong requesters"
-	if err := ask.Refuse(c, none, m.Name+" is a method against deadlock, which has no --FLAG to choose: leave it out"); err != nil {
+	if err := ask.Only(c, always+" requests mode sites crashes", m.Name+" is a method against deadlock, which has no --FLAG to choose: leave it out"); err != nil {
 		return err
 	}
 	config := f.config

@@ -13,6 +13,7 @@ import (
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/family"
 	"github.com/stile-lock/stile/internal/cli/ask"
+	"github.com/stile-lock/stile/internal/spell"
 )
 
 // maxChecked is the largest group, and maxAsked how often each process of it
@@ -52,7 +53,7 @@ func size(to *int64) pflag.Value {
 		}
 		n, err := strconv.ParseInt(number, 10, 64)
 		if err != nil || n < 1 || n > 1<<50>>shift || n<<shift < 1<<20 {
-			return 0, fmt.Errorf("want a size such as 512MiB or 8GiB, at least 1MiB")
+			return 0, fmt.Errorf("want a size such as 512MiB or 8GiB, from 1MiB to 1024TiB")
 		}
 		return n << shift, nil
 	}, bytesOf)
@@ -74,7 +75,7 @@ func span(to *time.Duration) pflag.Value {
 	return ask.Value(to, "TIME", func(s string) (time.Duration, error) {
 		d, err := time.ParseDuration(s)
 		if err != nil || d <= 0 {
-			return 0, fmt.Errorf("want a time such as 30s or 5m")
+			return 0, fmt.Errorf("want a time such as 30s or 5m, more than 0s")
 		}
 		return d, nil
 	}, func(d time.Duration) string {
@@ -84,6 +85,9 @@ func span(to *time.Duration) pflag.Value {
 		return d.String()
 	})
 }
+
+// wantedStart is what --start wants.
+const wantedStart = "any, or who has the lock at first, such as 2, or 2:busy if it is inside"
 
 // parseStart reads where a check begins: any, HOLDER or HOLDER:busy.
 func parseStart(s string, nodes int) ([]core.View, error) {
@@ -96,7 +100,7 @@ func parseStart(s string, nodes int) ([]core.View, error) {
 	holder, busy, isBusy := strings.Cut(s, ":")
 	n, err := strconv.Atoi(holder)
 	if err != nil || isBusy && busy != "busy" {
-		return nil, fmt.Errorf("--start %q: want any, or who has the lock at first, such as 2, or 2:busy if it is inside", s)
+		return nil, fmt.Errorf("--start %q: want %s", s, wantedStart)
 	}
 	if n < 1 || n > nodes {
 		return nil, fmt.Errorf("--start %q: there are processes 1 to %d", s, nodes)
@@ -114,7 +118,7 @@ func parseProperties(s string, of *family.Family) ([]string, error) {
 	list := strings.Split(s, ",")
 	for _, p := range list {
 		if !slices.Contains(all, p) {
-			return nil, fmt.Errorf("--property %q: there are %s", p, strings.Join(all, ", "))
+			return nil, fmt.Errorf("--property %q: there are %s%s", p, strings.Join(all, ", "), spell.DidYouMean(p, all...))
 		}
 	}
 	return list, nil
@@ -123,13 +127,10 @@ func parseProperties(s string, of *family.Family) ([]string, error) {
 // paces names how long messages take.
 var paces = [...]string{check.AnyPace: "any", check.Quick: "quick", check.Slow: "slow"}
 
-// parsePace reads how long messages take.
-func parsePace(s string, usual check.Pace) (check.Pace, error) {
-	if s == "" {
-		return usual, nil
-	}
+// parsePace reads how long messages take, which is as usual if nothing is said.
+func parsePace(s string, usual check.Pace) check.Pace {
 	if i := slices.Index(paces[:], s); i >= 0 {
-		return check.Pace(i), nil
+		return check.Pace(i)
 	}
-	return usual, fmt.Errorf("--pace %q: want any, quick or slow", s)
+	return usual
 }

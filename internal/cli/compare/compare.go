@@ -36,7 +36,7 @@ type flags struct {
 
 // New returns the command.
 func New() *cobra.Command {
-	f := &flags{}
+	f := &flags{out: "report.html"}
 	f.config = compare.Config{
 		Nodes: []int{3, 5, 9, 16, 25}, Entries: 500, Seed: 1,
 		Think: []scenario.Dist{
@@ -65,6 +65,12 @@ the report is written only if --out is given.`,
 			}
 			return f.run(c, names)
 		},
+		ValidArgsFunction: func(c *cobra.Command, names []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			if f.deadlock {
+				return ask.OfferEach(ask.Methods())(c, names, begun)
+			}
+			return ask.OfferLocks()(c, names, begun)
+		},
 	}
 	fs := c.Flags()
 	fs.SortFlags = false
@@ -73,7 +79,7 @@ the report is written only if --out is given.`,
 	fs.Var(ask.Times(&f.config.Hold), "hold", "hold times")
 	fs.Var(ask.Count(&f.config.Entries, 1, ask.MaxEntries), "entries", "how many entries each run has")
 	fs.Var(ask.Seed(&f.config.Seed), "seed", "which of many runs")
-	fs.StringVar(&f.out, "out", "report.html", "write the report to this `FILE`; \"\" for none")
+	fs.Var(ask.FileOrNone(&f.out, ".html"), "out", "write the report to this `FILE`; \"\" for none")
 	fs.BoolVar(&f.deadlock, "deadlock", false, "compare methods against deadlock instead; --nodes are processes, --entries transactions")
 	ask.JSON(fs, &f.json)
 	return c
@@ -109,7 +115,7 @@ func (f *flags) run(c *cobra.Command, names []string) error {
 func (f *flags) locks(_ *cobra.Command, names []string) (job, error) {
 	c := f.config
 	var err error
-	c.Specs, err = each("algorithm", names, catalog.Sound(), func(name string) (core.Spec, error) { return catalog.Make(name, core.Options{}) })
+	c.Specs, err = each("algorithm", names, catalog.Sound(), lockOf)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +153,7 @@ func (f *flags) methods(cmd *cobra.Command, names []string) (job, error) {
 		}
 	}
 	var err error
-	if c.Methods, err = each("method", names, deadlock.Methods(), deadlock.Find); err != nil {
+	if c.Methods, err = each("method", names, deadlock.Methods(), methodOf); err != nil {
 		return nil, err
 	}
 	return func(progress func(done, total int)) (tell.Report, func() ([]byte, error), error) {
@@ -158,6 +164,24 @@ func (f *flags) methods(cmd *cobra.Command, names []string) (job, error) {
 		}
 		return tell.Report{JSON: m.Report(), Text: func(p *tell.Page) { printMethods(p, m, f.out) }}, m.HTML, nil
 	}, nil
+}
+
+// lockOf finds an algorithm.
+func lockOf(name string) (core.Spec, error) {
+	spec, err := ask.Spec(name, core.Options{})
+	if _, none := deadlock.Find(name); none == nil {
+		err = fmt.Errorf("%s is a method against deadlock: give --deadlock to compare those", name)
+	}
+	return spec, err
+}
+
+// methodOf finds a method against deadlock.
+func methodOf(name string) (deadlock.Method, error) {
+	m, err := ask.Method(name)
+	if _, none := catalog.Make(name, core.Options{}); none == nil {
+		err = fmt.Errorf("%s is no method against deadlock: leave --deadlock out to compare algorithms", name)
+	}
+	return m, err
 }
 
 // each finds what is named, each of them once; without names it is all there is.

@@ -15,8 +15,10 @@ import (
 	"github.com/stile-lock/stile/deadlock"
 	"github.com/stile-lock/stile/internal/cli/ask"
 	"github.com/stile-lock/stile/internal/cli/tell"
+	"github.com/stile-lock/stile/internal/spell"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/trace"
 )
 
 // Bounds of what a run of transactions may be asked for.
@@ -41,10 +43,7 @@ type flags struct {
 // New returns the command.
 func New() *cobra.Command {
 	f := &flags{config: sim.UsualTransactions(), sites: 3, processes: 8, locks: 10}
-	var names []string
-	for _, m := range deadlock.Methods() {
-		names = append(names, m.Name)
-	}
+	names := ask.Methods()
 	c := &cobra.Command{
 		Use:   "deadlock METHOD [flags]",
 		Short: "Run transactions over several locks, kept from deadlocks or not",
@@ -62,12 +61,14 @@ Worked examples are scenarios: 'stile replay scenarios/none-ring.stile'.`,
   stile deadlock wait-die --transactions 1000 --locks 5
   stile deadlock detect-central --mode change --json
   stile deadlock detect-distributed --philosophers --transactions 100000`,
-		Args: ask.One("a method: want "+strings.Join(names[:len(names)-1], ", ")+" or "+names[len(names)-1], "method", ask.OneByOne),
+		Args: ask.One("a method: want "+spell.Either(names...), "method", ask.OneByOne),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
+
+		ValidArgsFunction: ask.OfferMethods(),
 	}
 	fs := c.Flags()
 	fs.SortFlags = false
-	fs.StringVar(&f.config.Mode, "mode", "", "the `MODE` in which detect-central learns of local graphs: demand (the usual), change or batch")
+	fs.Var(ask.Choice(&f.config.Mode, ask.Modes()...), "mode", "the `MODE` in which detect-central learns of local graphs: demand (the usual), change or batch")
 	fs.Var(ask.Count(&f.sites, 1, maxSites), "sites", "how many sites there are")
 	fs.Var(ask.Count(&f.config.Number, 1, maxTransactions), "transactions", "how many transactions there are in all")
 	fs.Var(ask.Limited(&f.processes, 1, maxProcesses, tooMany), "processes", "how many processes run them, each one at a time")
@@ -76,20 +77,20 @@ Worked examples are scenarios: 'stile replay scenarios/none-ring.stile'.`,
 	fs.Var(ask.Count(&f.config.Hot, 0, 100), "hot", "per cent of the requests that go to the first fifth of the locks")
 	fs.Var(ask.Time(&f.config.Think), "think", "before a transaction, in T, the usual latency of a message")
 	fs.Var(ask.Time(&f.config.Hold), "hold", "after each lock")
-	fs.Var(ask.Time(&f.config.Latency), "latency", "of a message between sites")
+	fs.Var(ask.Latency(&f.config.Latency), "latency", "of a message between sites")
 	fs.BoolVar(&f.philosophers, "philosophers", false, "dinner instead: 5 philosophers, 5 forks, 3 sites, so many meals as --transactions")
-	fs.StringVar(&f.crash, "crash", "", "sites that die, and when: a `LIST` such as 2@30,3@45.5")
+	fs.Var(ask.Text(&f.crash, "sites and times such as 2@30,3@45.5", nil), "crash", "sites that die, and when: a `LIST` such as 2@30,3@45.5")
 	fs.Var(ask.Seed(&f.config.Seed), "seed", "which of many runs")
 	ask.JSON(fs, &f.json)
-	fs.StringVar(&f.svg, "svg", "", "draw the wait-for graph to this `FILE`: the last one if stuck, else that of the first deadlock")
-	fs.StringVar(&f.trace, "trace", "", "write what happened to this `FILE`: .json is JSON, .log or .shiviz a log for ShiViz, .svg a space-time diagram, .txt the story")
+	fs.Var(ask.File(&f.svg, ".svg"), "svg", "draw the wait-for graph to this `FILE`: the last one if stuck, else that of the first deadlock")
+	fs.Var(ask.File(&f.trace, ".json", ".log", ".shiviz", ".svg", ".txt"), "trace", "write what happened to this `FILE`: .json is JSON, .log or .shiviz a log for ShiViz, .svg a space-time diagram, .txt the story")
 	return c
 }
 
 // resolve turns the flags into a run.
 func (f *flags) resolve(name string) (sim.Transactions, error) {
 	c := f.config
-	m, err := deadlock.Find(name)
+	m, err := ask.Method(name)
 	if err != nil {
 		return c, err
 	}
@@ -98,6 +99,9 @@ func (f *flags) resolve(name string) (sim.Transactions, error) {
 		p.Seed, p.Hold, p.Latency = c.Seed, c.Hold, c.Latency
 		c = p
 	} else {
+		if c.Many > f.locks {
+			return c, fmt.Errorf("--take %d: want a whole number from 1 to %d, which is how many locks there are; or give more --locks", c.Many, f.locks)
+		}
 		c.Method, c.Layout = m, deadlock.Spread(f.sites, f.processes, f.locks)
 		c.Few = min(c.Few, c.Many)
 	}
@@ -121,7 +125,10 @@ func (f *flags) crashes(c *sim.Transactions) error {
 		n, err := strconv.Atoi(site)
 		at, bad := scenario.ParseTime(when)
 		if err != nil || bad != nil || n < 1 || n > c.Layout.Sites {
-			return fmt.Errorf("--crash %q: want a site from 1 to %d and a time, such as 2@30", part, c.Layout.Sites)
+			return fmt.Errorf("--crash %q: want a site from 1 to %d and a time from 0 to %d, such as 2@30", part, c.Layout.Sites, scenario.MaxTime)
+		}
+		if slices.ContainsFunc(c.Crashes, func(d sim.SiteCrash) bool { return int(d.Site) == n-1 }) {
+			return fmt.Errorf("--crash %q: site %d dies already: a site dies once", part, n)
 		}
 		c.Crashes = append(c.Crashes, sim.SiteCrash{Site: core.ID(n - 1), At: at})
 	}
@@ -138,13 +145,11 @@ func (f *flags) files(c *sim.Transactions, r **sim.Ledger) ([]tell.File, error) 
 	var err error
 	switch ext := strings.ToLower(filepath.Ext(f.trace)); {
 	case ext == ".svg":
-		files, err = rec.Files(f.trace, "")
+		files = tell.Picture("trace", f.trace, func() string { return rec.SVG(trace.SVGOptions{}) })
 	case ext == ".txt": // sites are no processes: a story of their own
 		files = tell.Picture("trace", f.trace, func() string { return sim.Story(c.Layout, &rec.Trace) })
-	case f.trace == "" || slices.Contains([]string{".json", ".log", ".shiviz"}, ext):
-		files, err = rec.Files("", f.trace)
 	default:
-		err = fmt.Errorf("--trace %q: the name must end in .json, .log or .shiviz (for ShiViz), .svg (a diagram) or .txt (the story)", f.trace)
+		files, err = rec.Files("", f.trace)
 	}
 	return append(files, tell.Picture("svg", f.svg, func() string { return sim.Graph(c, *r, "") })...), err
 }

@@ -48,11 +48,13 @@ examples.`,
   stile replay scenarios/none-ring.stile --graph ring.svg`,
 		Args: ask.One("a scenario file: scenarios/ holds examples", "file", "replay them one by one"),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
+
+		ValidArgsFunction: cobra.FixedCompletions([]string{"stile"}, cobra.ShellCompDirectiveFilterFileExt),
 	}
 	fs := c.Flags()
 	fs.SortFlags = false
-	fs.StringVar(&f.svg, "svg", "", "write the space-time diagram to this `FILE`")
-	fs.StringVar(&f.graph, "graph", "", "draw the wait-for graph of a scenario with sites to this `FILE`: the last one if stuck, else that of the first deadlock")
+	fs.Var(ask.File(&f.svg, ".svg"), "svg", "write the space-time diagram to this `FILE`")
+	fs.Var(ask.File(&f.graph, ".svg"), "graph", "draw the wait-for graph of a scenario with sites to this `FILE`: the last one if stuck, else that of the first deadlock")
 	fs.Var(ask.Count(&f.until, 1, tell.MaxEvents), "until", "stop after so many events, and show the states")
 	ask.Unset(fs, "until")
 	ask.JSON(fs, &f.json)
@@ -93,10 +95,22 @@ func specOf(sc *scenario.Scenario) (core.Spec, error) {
 	return core.Spec{}, fmt.Errorf("%s: %w", sc.File, err)
 }
 
+// same reports whether two names are of one file.
+func same(one, other string) bool {
+	a, err1 := os.Stat(one)
+	b, err2 := os.Stat(other)
+	return err1 == nil && err2 == nil && a.Mode().IsRegular() && os.SameFile(a, b)
+}
+
 func (f *flags) run(c *cobra.Command, path string) error {
 	sc, err := read(path)
 	if err != nil {
 		return err
+	}
+	for _, out := range []string{f.svg, f.graph} {
+		if same(path, out) {
+			return fmt.Errorf("%q is the scenario itself, which would be lost: write to another file", out)
+		}
 	}
 	if f.graph != "" && !sc.Transacts() {
 		return fmt.Errorf("--graph %q: %s has no sites, so nobody waits for a lock of another: leave --graph out, or draw the run with --svg", f.graph, path)

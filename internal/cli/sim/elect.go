@@ -3,12 +3,9 @@ package sim
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
-	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/internal/cli/ask"
 	"github.com/stile-lock/stile/internal/cli/tell"
@@ -20,27 +17,22 @@ import (
 // fits refuses flags that are not for an algorithm: an election has some of its
 // own, and knows few of the others.
 func fits(c *cobra.Command, name string) error {
-	spec, err := catalog.Make(name, core.Options{})
+	spec, err := ask.Spec(name, core.Options{})
 	if err != nil {
 		return err
 	}
-	if spec.Family != core.Election {
-		return ask.Refuse(c, "dead starters", "--FLAG does not fit "+name+", which is no election: leave it out, or simulate bully, ring-election or chang-roberts")
+	if spec.Family == core.Election {
+		return ask.Only(c, "nodes latency network topology dead starters seed json svg trace",
+			"--FLAG does not fit "+name+", which is an election: it takes --nodes, --dead, --starters, --latency, --network, --seed, --json, --svg and --trace")
 	}
-	known := strings.Fields("nodes latency network topology dead starters seed json svg trace")
-	c.Flags().Visit(func(flag *pflag.Flag) {
-		if err == nil && !slices.Contains(known, flag.Name) {
-			err = fmt.Errorf("--%s does not fit %s, which is an election: it takes --nodes, --dead, --starters, --latency, --seed, --json, --svg and --trace", flag.Name, name)
-		}
-	})
-	return err
+	return ask.Refuse(c, "dead starters", "--FLAG does not fit "+name+", which is no election: leave it out, or simulate bully, ring-election or chang-roberts")
 }
 
 // election turns the flags into an election.
 func (f *flags) election(spec core.Spec) (play, error) {
 	c := sim.Election{Spec: spec, Nodes: f.config.Nodes, Latency: f.config.Latency, Seed: f.config.Seed}
 	var err error
-	if c.Network, err = ask.Network(f.network); err != nil {
+	if c.Network, err = core.ParseNetwork(f.network); err != nil {
 		return nil, err
 	}
 	if c.Network > spec.Network {

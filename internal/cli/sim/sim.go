@@ -28,11 +28,13 @@ type flags struct {
 	sections   []string
 	json       bool
 	svg, trace string
+
+	given func(flag string) bool
 }
 
 // New returns the command.
 func New() *cobra.Command {
-	f := &flags{holder: 1, config: sim.Config{
+	f := &flags{network: core.FIFO.String(), holder: 1, config: sim.Config{
 		Nodes: 5, Entries: 1000, Seed: 1, Local: 1, Burst: 1,
 		Hold: scenario.Always(scenario.T), Latency: scenario.Always(scenario.T),
 	}}
@@ -60,6 +62,8 @@ the highest process leads, some are dead, and others notice it.`,
   stile sim bully --nodes 8 --dead 8 --starters 5 --svg bully.svg`,
 		Args: ask.Algorithm,
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
+
+		ValidArgsFunction: ask.OfferAlgorithms(),
 	}
 	f.define(c)
 	return c
@@ -72,20 +76,41 @@ func (f *flags) define(c *cobra.Command) {
 	fs.Var(ask.Count(&f.config.Entries, 1, ask.MaxEntries), "entries", "how many requests in all; the run ends when each is served")
 	fs.Var(ask.Time(&f.config.Think), "think", "from an exit to the next request of a process; 0 is saturation")
 	fs.Var(ask.Time(&f.config.Hold), "hold", "from entry to exit")
-	fs.Var(ask.Time(&f.config.Latency), "latency", "of a message")
+	fs.Var(ask.Latency(&f.config.Latency), "latency", "of a message")
 	fs.StringArrayVar(&f.sections, "section", nil, "a critical section of its own, and who uses it: `NAME:LIST` such as seats:1,2,4; give several")
-	fs.StringVar(&f.requesters, "requesters", "", "who asks: a `LIST` such as 1,2,5-7 (default everybody)")
+	fs.Var(ask.List(&f.requesters), "requesters", "who asks: a `LIST` such as 1,2,5-7 (default everybody)")
 	fs.Var(ask.Count(&f.config.Local, 1, ask.MaxEntries), "local", "the first requester asks so many times as often")
 	fs.Var(ask.Count(&f.config.Burst, 1, ask.MaxEntries), "burst", "a process asks so many times in a row, then thinks longer")
 	fs.Var(ask.Count(&f.holder, 1, ask.MaxNodes), "holder", "who has the token at the start, where there is one")
-	fs.StringVar(&f.network, "network", "fifo", "what `KIND` of network: fifo, unordered, duplicating or lossy")
+	fs.Var(ask.Choice(&f.network, ask.Networks()...), "network", "what `KIND` of network: fifo, unordered, duplicating or lossy")
 	ask.Options(fs, &f.options, ask.MaxNodes)
-	fs.StringVar(&f.dead, "dead", "", "elections: who is dead, a `LIST` such as 7,8 (default nobody)")
-	fs.StringVar(&f.starters, "starters", "", "elections: who notices and starts, a `LIST` (default the lowest alive)")
+	fs.Var(ask.List(&f.dead), "dead", "elections: who is dead, a `LIST` such as 7,8 (default nobody)")
+	fs.Var(ask.List(&f.starters), "starters", "elections: who notices and starts, a `LIST` (default the lowest alive)")
 	fs.Var(ask.Seed(&f.config.Seed), "seed", "which of many runs")
 	ask.JSON(fs, &f.json)
-	fs.StringVar(&f.svg, "svg", "", "write a space-time diagram to this `FILE`")
-	fs.StringVar(&f.trace, "trace", "", "write what happened to this `FILE`: .json is JSON, .log or .shiviz a log for ShiViz, .txt a diagram as text")
+	fs.Var(ask.File(&f.svg, ".svg"), "svg", "write a space-time diagram to this `FILE`")
+	fs.Var(ask.File(&f.trace, ".json", ".log", ".shiviz", ".txt"), "trace", "write what happened to this `FILE`: .json is JSON, .log or .shiviz a log for ShiViz, .txt a diagram as text")
+}
+
+// does refuses flags that would change nothing.
+func (f *flags) does(spec core.Spec, sections []scenario.Section) error {
+	for _, flag := range []string{"local", "burst"} {
+		if f.given(flag) && f.config.Think.Max() == 0 {
+			return fmt.Errorf("--%s: nobody thinks between requests, so that there is nothing to shorten or to put off: give --think too", flag)
+		}
+	}
+	if !f.given("holder") {
+		return nil
+	}
+	nodes := f.config.Nodes
+	for _, s := range sections {
+		nodes = len(s.Members)
+	}
+	held, err := ask.Held(spec, nodes)
+	if err == nil && !held {
+		err = fmt.Errorf("--holder %d: %s has no token that somebody holds at the start: leave it out", f.holder, spec.Name)
+	}
+	return err
 }
 
 // A play runs what was asked for. observe is told all that happens; it may be
@@ -93,6 +118,7 @@ func (f *flags) define(c *cobra.Command) {
 type play func(observe func(trace.Event)) (tell.Report, error)
 
 func (f *flags) run(c *cobra.Command, name string) error {
+	f.given = c.Flags().Changed
 	if err := fits(c, name); err != nil {
 		return err
 	}
@@ -135,13 +161,16 @@ func (f *flags) locks(spec core.Spec) (play, error) {
 	if f.options.Coordinator > c.Nodes {
 		return nil, fmt.Errorf("--coordinator %d: there are processes 1 to %d", f.options.Coordinator, c.Nodes)
 	}
-	if c.Network, err = ask.Network(f.network); err != nil {
+	if c.Network, err = core.ParseNetwork(f.network); err != nil {
 		return nil, err
 	}
 	if f.holder > c.Nodes {
 		return nil, fmt.Errorf("--holder %d: there are processes 1 to %d", f.holder, c.Nodes)
 	}
 	c.Holder = core.ID(f.holder - 1)
+	if err := f.does(spec, sections); err != nil {
+		return nil, err
+	}
 	if c.Requesters, err = ask.Processes("requesters", f.requesters, c.Nodes); err != nil {
 		return nil, err
 	}

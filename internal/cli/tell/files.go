@@ -3,6 +3,7 @@ package tell
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -16,15 +17,56 @@ type File struct {
 
 // check reports early what would keep f from being written.
 func (f File) check() error {
-	if info, err := os.Stat(f.Path); err == nil && info.IsDir() {
+	info, err := os.Stat(f.Path)
+	switch {
+	case err == nil && info.IsDir():
 		return fmt.Errorf("--%s %q is a directory: give the name of a file", f.Flag, f.Path)
+	case err == nil && !info.Mode().IsRegular(): // a pipe: it may open only when somebody reads
+		return nil
+	case err == nil:
+		if err := f.open(f.Path, os.O_WRONLY); err != nil {
+			return err
+		}
 	}
 	dir := filepath.Dir(f.Path)
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+	if info, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
 		return fmt.Errorf("--%s %q: there is no directory %q: make it first", f.Flag, f.Path, dir)
 	}
-	return nil
+	beside := f.beside()
+	defer os.Remove(beside)
+	return f.open(beside, os.O_WRONLY|os.O_CREATE)
 }
+
+// open tries to open a file, and changes nothing in it.
+func (f File) open(path string, how int) error {
+	file, err := os.OpenFile(path, how, 0o666)
+	if err != nil {
+		return f.fail(err)
+	}
+	return file.Close()
+}
+
+func (f File) fail(err error) error {
+	return fmt.Errorf("--%s %q: cannot write it: %w", f.Flag, f.Path, Reason(err))
+}
+
+// place is where f is, whatever links lead there.
+func (f File) place() string {
+	path, err := filepath.Abs(f.Path)
+	if err != nil {
+		return f.Path
+	}
+	if place, err := filepath.EvalSymlinks(path); err == nil {
+		return place
+	}
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		return filepath.Join(dir, filepath.Base(path))
+	}
+	return path
+}
+
+// beside is where f is written before it is moved to its place.
+func (f File) beside() string { return fmt.Sprintf("%s.%d.tmp", f.place(), os.Getpid()) }
 
 // checkAll reports what would keep any of them from being written.
 func checkAll(files []File) error {
@@ -33,10 +75,10 @@ func checkAll(files []File) error {
 		if err := f.check(); err != nil {
 			return err
 		}
-		if seen[filepath.Clean(f.Path)] {
+		if seen[f.place()] {
 			return fmt.Errorf("--%s %q: two outputs cannot go to one file: give each its own", f.Flag, f.Path)
 		}
-		seen[filepath.Clean(f.Path)] = true
+		seen[f.place()] = true
 	}
 	return nil
 }
@@ -53,7 +95,7 @@ func writeAll(files []File) error {
 		for _, m := range moves {
 			os.Remove(m.from)
 		}
-		return fmt.Errorf("--%s %q: cannot write it: %w", f.Flag, f.Path, Reason(err))
+		return f.fail(err)
 	}
 	for _, f := range files {
 		data, err := f.Make()
@@ -63,10 +105,7 @@ func writeAll(files []File) error {
 		if data == nil {
 			continue
 		}
-		to := f.Path
-		if real, err := filepath.EvalSymlinks(to); err == nil {
-			to = real
-		}
+		to := f.place()
 		mode := os.FileMode(0o666)
 		if info, err := os.Stat(to); err == nil {
 			mode = info.Mode()
@@ -77,7 +116,7 @@ func writeAll(files []File) error {
 			}
 			continue
 		}
-		from := fmt.Sprintf("%s.%d.tmp", to, os.Getpid())
+		from := f.beside()
 		moves = append(moves, move{f, from, to})
 		if err := os.WriteFile(from, data, mode.Perm()); err != nil {
 			return fail(f, err)

@@ -1,0 +1,119 @@
+package ask
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/stile-lock/stile/catalog"
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/internal/spell"
+)
+
+// Spec makes an algorithm by its name. One that is the name of something else
+// is refused with the command for that.
+func Spec(name string, o core.Options) (core.Spec, error) {
+	spec, err := catalog.Make(name, o)
+	if other := Other(name); err != nil && other != "" && !isAlgorithm(name) {
+		err = errors.New(other)
+	}
+	return spec, err
+}
+
+// Method finds a method against deadlock, likewise.
+func Method(name string) (deadlock.Method, error) {
+	m, err := deadlock.Find(name)
+	if other := Other(name); err != nil && other != "" {
+		err = errors.New(other)
+	}
+	return m, err
+}
+
+// Checked refuses what can be checked neither as an algorithm nor as a method,
+// with the nearest of both.
+func Checked(name string) error {
+	if isAlgorithm(name) || isMethod(name) || strings.Contains(name, "+") {
+		return nil
+	}
+	if other := Other(name); other != "" {
+		return errors.New(other)
+	}
+	return fmt.Errorf("unknown algorithm or method %q: 'stile algorithms' and 'stile deadlock --help' list them%s",
+		name, spell.DidYouMean(name, slices.Concat(algorithms(), Methods())...))
+}
+
+// Other says what a name is that a command has no use for, and which command
+// has; "" if nothing is called so.
+func Other(name string) string {
+	switch spec, err := catalog.Make(name, core.Options{}); {
+	case isMethod(name):
+		return fmt.Sprintf("%s is a method against deadlock: 'stile deadlock %s' runs it", name, name)
+	case err == nil && spec.Family == core.Election:
+		return fmt.Sprintf("%s is an election: 'stile sim %s' runs it", name, name)
+	case err == nil:
+		return fmt.Sprintf("%s is an algorithm for one lock: 'stile sim %s' runs it", name, name)
+	case filepath.Ext(name) == ".stile":
+		return fmt.Sprintf("%q is a scenario file: 'stile replay' runs it", name)
+	}
+	return ""
+}
+
+func isMethod(name string) bool {
+	_, err := deadlock.Find(name)
+	return err == nil
+}
+
+func isAlgorithm(name string) bool {
+	_, err := catalog.Make(name, core.Options{})
+	return err == nil
+}
+
+// Methods are the names of the methods against deadlock.
+func Methods() []string {
+	var names []string
+	for _, m := range deadlock.Methods() {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
+// Modes are all the modes that methods have.
+func Modes() []string {
+	var all []string
+	for _, m := range deadlock.Methods() {
+		all = append(all, m.Modes...)
+	}
+	return all
+}
+
+func algorithms() []string {
+	return named(slices.Concat(catalog.All(), catalog.Elections()))
+}
+
+func named(specs []core.Spec) []string {
+	var names []string
+	for _, s := range specs {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// Held reports whether it makes a difference to an algorithm among n who has the
+// lock at first, though nobody is inside: whether there is something to have.
+func Held(spec core.Spec, n int) (bool, error) {
+	birth, err := spec.Birth(n)
+	if err != nil || n < 2 {
+		return true, err
+	}
+	for self := range core.ID(2) {
+		one := birth(self, core.View{N: n, Holder: 0}).AppendState(nil)
+		other := birth(self, core.View{N: n, Holder: 1}).AppendState(nil)
+		if string(one) != string(other) {
+			return true, nil
+		}
+	}
+	return false, nil
+}

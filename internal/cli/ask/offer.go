@@ -1,0 +1,76 @@
+package ask
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stile-lock/stile/catalog"
+	"github.com/stile-lock/stile/core"
+)
+
+// OfferLocks offers algorithms for one lock, after other words.
+func OfferLocks(other ...string) cobra.CompletionFunc {
+	return offer(slices.Concat(other, named(catalog.All())))
+}
+
+// OfferAlgorithms offers one algorithm, election or, after a plus, lock that
+// survives deaths, and the other words.
+func OfferAlgorithms(other ...string) cobra.CompletionFunc {
+	return first(offer(slices.Concat(algorithms(), other)))
+}
+
+// OfferMethods offers one method against deadlock.
+func OfferMethods() cobra.CompletionFunc { return first(offer(Methods())) }
+
+// OfferEach offers names that are not among the arguments yet.
+func OfferEach(all []string) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		left := slices.DeleteFunc(slices.Clone(all), func(name string) bool { return slices.Contains(args, name) })
+		return offer(left)(c, args, begun)
+	}
+}
+
+// first offers only a first argument.
+func first(f cobra.CompletionFunc) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return f(c, args, begun)
+	}
+}
+
+// offer offers names, and what they can be with an election.
+func offer(names []string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		lock, _, plus := strings.Cut(begun, "+")
+		if !plus {
+			return names, cobra.ShellCompDirectiveNoFileComp
+		}
+		var both []string
+		for _, e := range named(catalog.Elections()) {
+			if isAlgorithm(lock + "+" + e) {
+				both = append(both, lock+"+"+e)
+			}
+		}
+		return both, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// topologies are all that some algorithm knows.
+const topologies = "grid plane majority tree:2 star line ricart-agrawala maekawa central up down"
+
+// offerTopologies offers those that the algorithm knows which was named.
+func offerTopologies(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var fit []string
+	for word := range strings.FieldsSeq(topologies) {
+		if len(args) == 0 {
+			fit = append(fit, word)
+		} else if _, err := catalog.Make(args[0], core.Options{Topology: word}); err == nil {
+			fit = append(fit, word)
+		}
+	}
+	return fit, cobra.ShellCompDirectiveNoFileComp
+}
