@@ -70,7 +70,7 @@ func TestSimJSONKeys(t *testing.T) {
 }
 
 func TestBankJSONKeys(t *testing.T) {
-	want := strings.Fields("lock machines deposits expected balance lost entries messages")
+	want := strings.Fields("lock machines deposits seed expected balance lost entries messages")
 	for _, line := range []string{"bank --json", "bank --lock none --json", "bank --lock raymond --machines 3 --json"} {
 		if got := keys(t, ok(t, line)); !slices.Equal(got, want) {
 			t.Errorf("%s: keys %v, want %v", line, got, want)

@@ -29,6 +29,7 @@ type Result struct {
 	Lock     string `json:"lock"`
 	Machines int    `json:"machines"`
 	Deposits int    `json:"deposits"` // of each machine
+	Seed     uint64 `json:"seed"`
 	Expected int64  `json:"expected"` // what the balance should be
 	Balance  int64  `json:"balance"`  // what it is
 	Lost     int64  `json:"lost"`
@@ -93,7 +94,7 @@ func Run(c Config) (*Result, error) {
 	balance := b.settle()
 	expected := c.Balance + int64(c.Machines)*int64(c.Deposits)*c.Amount
 	return &Result{
-		Lock: c.Lock.Name, Machines: c.Machines, Deposits: c.Deposits,
+		Lock: c.Lock.Name, Machines: c.Machines, Deposits: c.Deposits, Seed: c.Seed,
 		Expected: expected, Balance: balance, Lost: expected - balance,
 		Entries: r.Entries, Messages: r.Messages, Overwritten: b.lost, Found: r.Found, Events: b.timeline(),
 	}, nil

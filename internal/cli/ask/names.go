@@ -102,16 +102,21 @@ func named(specs []core.Spec) []string {
 }
 
 // Held reports whether it makes a difference to an algorithm among n who has the
-// lock at first, though nobody is inside: whether there is something to have.
+// lock at first, though nobody is inside: whether a process that has it goes
+// another way when it starts and asks than one that has not.
 func Held(spec core.Spec, n int) (bool, error) {
 	birth, err := spec.Birth(n)
 	if err != nil || n < 2 {
 		return true, err
 	}
-	for self := range core.ID(2) {
-		one := birth(self, core.View{N: n, Holder: 0}).AppendState(nil)
-		other := birth(self, core.View{N: n, Holder: 1}).AppendState(nil)
-		if string(one) != string(other) {
+	const self = 1
+	has, lacks := birth(self, core.View{N: n, Holder: self}), birth(self, core.View{N: n, Holder: 0})
+	for _, kind := range []core.InputKind{core.Start, core.Request} {
+		var one, other core.Output
+		if err := errors.Join(has.Step(core.Input{Kind: kind}, &one), lacks.Step(core.Input{Kind: kind}, &other)); err != nil {
+			return true, err
+		}
+		if one.Entered != other.Entered || !slices.Equal(one.Sends, other.Sends) {
 			return true, nil
 		}
 	}

@@ -184,8 +184,27 @@ func (f *flags) run(cmd *cobra.Command, c check.Config, head func(c check.Config
 		if first = r.First(); first != nil && first.Counterexample == nil {
 			first = nil
 		}
-		return tell.Report{JSON: r, Text: func(p *tell.Page) { printCheck(p, v, r, f.written(first)) }, Wrong: wrong(r)}, nil
+		return tell.Report{JSON: f.report(c, r), Text: func(p *tell.Page) { printCheck(p, v, r, f.written(first)) }, Wrong: wrong(r)}, nil
 	})
+}
+
+// report is what programs are told; of a method against deadlock also where its
+// processes and locks are.
+func (f *flags) report(c check.Config, r *check.Report) any {
+	if c.Family.Sites == 0 {
+		return r
+	}
+	mode := f.mode
+	if m, err := deadlock.Find(c.Spec.Name); err == nil && mode == "" && len(m.Modes) > 0 {
+		mode = m.Modes[0]
+	}
+	return struct {
+		Method string `json:"method"`
+		Mode   string `json:"mode,omitempty"`
+		Sites  int    `json:"sites"`
+		Locks  int    `json:"locks"`
+		*check.Report
+	}{c.Spec.Name, mode, c.Family.Sites, c.Nodes, r}
 }
 
 // files returns what --trace and --svg ask for: the counterexample that will

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 
@@ -82,17 +83,26 @@ func (f *flags) resolve(spec core.Spec, usual check.Pace) (check.Config, error) 
 	return c, nil
 }
 
-// startsApart refuses a start that is the usual one by another name: where nobody
-// is inside and there is no token, nothing is at the one who has the lock.
+// startsApart refuses a start that is any other by another name: where nobody is
+// inside and there is no token, nothing is at the one who has the lock.
 func (f *flags) startsApart(spec core.Spec, starts []core.View) error {
-	if len(starts) != 1 || starts[0].Busy {
+	if len(starts) != 1 || starts[0].Busy || starts[0].N < 2 {
 		return nil
 	}
-	held, err := ask.Held(spec, starts[0].N)
-	if err == nil && !held {
-		err = fmt.Errorf("--start %s: %s has no token that somebody holds while nobody is inside: give %s:busy or any, or leave it out", f.start, spec.Name, f.start)
+	var states [2][]byte
+	for holder := range core.ID(2) {
+		group, err := spec.Group(core.View{N: starts[0].N, Holder: holder})
+		if err != nil {
+			return err
+		}
+		for _, m := range group {
+			states[holder] = m.AppendState(states[holder])
+		}
 	}
-	return err
+	if bytes.Equal(states[0], states[1]) {
+		return fmt.Errorf("--start %s: %s has no token that somebody holds while nobody is inside: give %s:busy or any, or leave it out", f.start, spec.Name, f.start)
+	}
+	return nil
 }
 
 // method checks a method against deadlock: each of some processes takes its own

@@ -16,6 +16,7 @@ type (
 		Title       string              `json:"title"`
 		Algorithm   string              `json:"algorithm"`
 		Nodes       int                 `json:"nodes"`
+		Seed        uint64              `json:"seed"`
 		Events      int                 `json:"events"`
 		Stopped     bool                `json:"stopped"` // by --until: nothing was checked
 		Entries     []entry             `json:"entries"`
@@ -49,6 +50,7 @@ type (
 		Sites       int            `json:"sites"`
 		Nodes       int            `json:"nodes"`
 		Locks       int            `json:"locks"`
+		Seed        uint64         `json:"seed"`
 		Events      int            `json:"events"`
 		Stopped     bool           `json:"stopped"` // by --until: nothing was checked
 		Commits     []ending       `json:"commits"`
@@ -76,7 +78,7 @@ type (
 
 func newReport(sc *scenario.Scenario, spec core.Spec, b *sim.Playback) report {
 	r := report{
-		File: sc.File, Title: sc.Title, Algorithm: spec.Name, Nodes: sc.Processes, Events: len(b.Events), Stopped: b.Stopped,
+		File: sc.File, Title: sc.Title, Algorithm: spec.Name, Nodes: sc.Processes, Seed: sc.Seed, Events: len(b.Events), Stopped: b.Stopped,
 		Entries:  each(b.Entries, func(e sim.Entry) entry { return entry{number(e.Proc), json.Number(moment(sc, e.At)), e.Section} }),
 		Messages: b.Messages, ByKind: map[string]int{}, MaxBypass: b.MaxBypass, Deadlock: b.Deadlock,
 		Violations: each(b.Violations, violation), Differences: each(b.Differences, func(d sim.Difference) difference { return difference(d) }),
@@ -100,7 +102,7 @@ func newSitesReport(sc *scenario.Scenario, b *sim.Playback) sitesReport {
 		return ending{number(e.Proc), json.Number(s.Ledger.Moment(e.At)), numbers(e.Cycle)}
 	}
 	r := sitesReport{
-		File: sc.File, Title: sc.Title, Algorithm: sc.Algorithm, Mode: sc.Mode, Sites: sc.Sites, Nodes: sc.Processes, Locks: len(sc.Locks),
+		File: sc.File, Title: sc.Title, Algorithm: sc.Algorithm, Mode: sc.Mode, Sites: sc.Sites, Nodes: sc.Processes, Locks: len(sc.Locks), Seed: sc.Seed,
 		Events: len(b.Events), Stopped: b.Stopped, Commits: each(s.Commits, end), Aborts: each(s.Aborts, end),
 		Deadlocks: each(s.Cycles, numbers), False: each(s.False, numbers), Stuck: numbers(s.Stuck),
 		Graph:    each(s.Ledger.Graph.Edges(), func(e deadlock.Edge) edge { return edge{number(e.From), number(e.To), e.Label} }),

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/internal/cli/ask"
 	"github.com/stile-lock/stile/internal/cli/tell"
 	"github.com/stile-lock/stile/scenario"
@@ -39,6 +40,17 @@ func parseSections(list []string, nodes int) ([]scenario.Section, error) {
 	return sections, nil
 }
 
+// inSome refuses processes that use none of the sections, if there are several.
+func inSome(sections []scenario.Section, all ...core.ID) error {
+	for _, p := range all {
+		uses := func(s scenario.Section) bool { return slices.Contains(s.Members, p) }
+		if sections != nil && !slices.ContainsFunc(sections, uses) {
+			return fmt.Errorf("no --section has %v among those who use it: name others", p)
+		}
+	}
+	return nil
+}
+
 // runSections runs several sections side by side, and shows one after the other.
 func runSections(c sim.Config, sections []scenario.Section) (tell.Report, error) {
 	all, err := sim.RunSections(c, sections)
@@ -59,7 +71,10 @@ func runSections(c sim.Config, sections []scenario.Section) (tell.Report, error)
 		}
 	}
 	report := struct {
-		Sections []*sim.Result `json:"sections"`
-	}{all}
+		Algorithm string        `json:"algorithm"`
+		Nodes     int           `json:"nodes"`
+		Seed      uint64        `json:"seed"`
+		Sections  []*sim.Result `json:"sections"`
+	}{c.Spec.Name, c.Nodes, c.Seed, all}
 	return tell.Report{JSON: report, Text: text, Wrong: tell.Violations(found)}, nil
 }

@@ -102,6 +102,9 @@ func (f *flags) does(spec core.Spec, sections []scenario.Section) error {
 	if !f.given("holder") {
 		return nil
 	}
+	if err := inSome(sections, core.ID(f.holder-1)); err != nil {
+		return fmt.Errorf("--holder %d: %w", f.holder, err)
+	}
 	nodes := f.config.Nodes
 	for _, s := range sections {
 		nodes = len(s.Members)
@@ -173,6 +176,9 @@ func (f *flags) locks(spec core.Spec) (play, error) {
 	}
 	if c.Requesters, err = ask.Processes("requesters", f.requesters, c.Nodes); err != nil {
 		return nil, err
+	}
+	if err := inSome(sections, c.Requesters...); err != nil {
+		return nil, fmt.Errorf("--requesters %q: %w", f.requesters, err)
 	}
 	return func(observe func(trace.Event)) (tell.Report, error) {
 		c.Observe = observe
