@@ -69,7 +69,7 @@ func tree(o core.Options) (mutex.TreeOf, error) {
 		x, err1 := parseProcess(a)
 		y, err2 := parseProcess(b)
 		if err1 != nil || err2 != nil || x == y {
-			return nil, fmt.Errorf("edge %q: want two processes such as 1-2", edge)
+			return nil, fmt.Errorf("topology: edge %q: want two processes such as 1-2", edge)
 		}
 		pairs = append(pairs, [2]core.ID{x, y})
 	}

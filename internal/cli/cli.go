@@ -116,6 +116,9 @@ Start with 'stile bank', which shows what goes wrong without them.`,
 			c.Args = noArguments("shell", "lists the shells")
 			c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 		}
+		if c.ValidArgsFunction == nil && !c.HasSubCommands() {
+			c.ValidArgsFunction = cobra.NoFileCompletions
+		}
 		offerFlags(c)
 	}
 	return root

@@ -84,7 +84,7 @@ func Options(fs *pflag.FlagSet, o *core.Options, nodes int) {
 	fs.Var(Text(&o.Sets, sets, nil), "sets", "the `SETS` by hand, quorums or request sets of sanders: \"1:1,2;2:1,2,3;3:1,3\"")
 	fs.Var(Text(&o.Inform, sets, nil), "inform", "the inform `SETS` of sanders, likewise")
 	fs.BoolVar(&o.Experiment, "experiment", false, "run sets of sanders that break its rules, too")
-	fs.Var(Count(&o.K, 1, MaxEntries), "k", "how many values a variable of dijkstra has (default is enough of them)")
+	fs.Var(Count(&o.K, 2, MaxEntries), "k", "how many values a variable of dijkstra has (default is enough of them)")
 	fs.Var(Count(&o.Coordinator, 1, nodes), "coordinator", "the process that coordinates, for central (default 1)")
 	Unset(fs, "k", "coordinator")
 }

@@ -89,6 +89,9 @@ func Modes() []string {
 	return all
 }
 
+// Locks are the names of the algorithms for one lock.
+func Locks() []string { return named(catalog.All()) }
+
 func algorithms() []string {
 	return named(slices.Concat(catalog.All(), catalog.Elections()))
 }

@@ -10,11 +10,6 @@ import (
 	"github.com/stile-lock/stile/core"
 )
 
-// OfferLocks offers algorithms for one lock, after other words.
-func OfferLocks(other ...string) cobra.CompletionFunc {
-	return offer(slices.Concat(other, named(catalog.All())))
-}
-
 // OfferAlgorithms offers one algorithm, election or, after a plus, lock that
 // survives deaths, and the other words.
 func OfferAlgorithms(other ...string) cobra.CompletionFunc {

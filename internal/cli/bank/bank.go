@@ -52,7 +52,7 @@ scene once. The messages it counts are those of the lock.`,
 	}
 	fs := c.Flags()
 	fs.SortFlags = false
-	fs.Var(ask.Text(&f.lock, "none or the name of an algorithm: 'stile algorithms' lists them", ask.OfferLocks(bank.NoLock().Name)), "lock", "none, or the `ALGORITHM` by which the machines take turns")
+	fs.Var(ask.Text(&f.lock, "none or the name of an algorithm: 'stile algorithms' lists them", cobra.FixedCompletions(append([]string{bank.NoLock().Name}, ask.Locks()...), cobra.ShellCompDirectiveNoFileComp)), "lock", "none, or the `ALGORITHM` by which the machines take turns")
 	fs.Var(ask.Count(&f.machines, 1, ask.MaxNodes), "machines", "how many cash machines")
 	fs.Var(ask.Count(&f.deposits, 1, ask.MaxEntries), "deposits", "how many deposits each of them makes")
 	fs.Var(ask.Count(&f.amount, 0, maxMoney), "amount", "how much a deposit is")

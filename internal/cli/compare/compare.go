@@ -69,7 +69,7 @@ the report is written only if --out is given.`,
 			if f.deadlock {
 				return ask.OfferEach(ask.Methods())(c, names, begun)
 			}
-			return ask.OfferLocks()(c, names, begun)
+			return ask.OfferEach(ask.Locks())(c, names, begun)
 		},
 	}
 	fs := c.Flags()

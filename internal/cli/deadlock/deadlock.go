@@ -99,9 +99,6 @@ func (f *flags) resolve(name string) (sim.Transactions, error) {
 		p.Seed, p.Hold, p.Latency = c.Seed, c.Hold, c.Latency
 		c = p
 	} else {
-		if c.Many > f.locks {
-			return c, fmt.Errorf("--take %d: want a whole number from 1 to %d, which is how many locks there are; or give more --locks", c.Many, f.locks)
-		}
 		c.Method, c.Layout = m, deadlock.Spread(f.sites, f.processes, f.locks)
 		c.Few = min(c.Few, c.Many)
 	}
@@ -159,6 +156,9 @@ func (f *flags) run(cmd *cobra.Command, name string) error {
 		if err := ask.Refuse(cmd, "sites processes locks take hot think", "--philosophers has no --FLAG to choose: leave one of them out"); err != nil {
 			return err
 		}
+	}
+	if cmd.Flags().Changed("take") && f.config.Many > f.locks {
+		return fmt.Errorf("--take %d: want a whole number from 1 to %d, which is how many locks there are; or give more --locks", f.config.Many, f.locks)
 	}
 	c, err := f.resolve(name)
 	if err != nil {

@@ -47,7 +47,7 @@ func (f File) open(path string, how int) error {
 }
 
 func (f File) fail(err error) error {
-	return fmt.Errorf("--%s %q: cannot write it: %w", f.Flag, f.Path, Reason(err))
+	return fmt.Errorf("--%s %q: cannot write it: %w: write to another file", f.Flag, f.Path, Reason(err))
 }
 
 // place is where f is, whatever links lead there.
