@@ -197,3 +197,50 @@ func TestUnwritableFile(t *testing.T) {
 		t.Errorf("left behind: %v", names)
 	}
 }
+
+// The help says how many processes there are unless told.
+func TestCheckDefaults(t *testing.T) {
+	help := strings.Join(strings.Fields(ok(t, "check --help")), " ")
+	for _, want := range []string{"how many processes (default 3; of a method against deadlock 2)", "1 site (default 1; of a method 0)"} {
+		if !strings.Contains(help, want) {
+			t.Errorf("the help does not say %q", want)
+		}
+	}
+	for line, nodes := range map[string]string{"check raymond --requests 1": "3 processes", "check wait-die --requests 1": "2 processes", "check bully": "3 processes"} {
+		if text := ok(t, line); !strings.Contains(text, nodes) {
+			t.Errorf("stile %s: want %s:\n%s", line, nodes, text)
+		}
+	}
+	if text := ok(t, "check wait-die --requests 1"); strings.Contains(text, "may die") {
+		t.Errorf("a site dies though nobody asked for that:\n%s", text)
+	}
+}
+
+// JSON says what was run: the first keys of each kind of run.
+func TestJSONNamesWhatWasRun(t *testing.T) {
+	for line, want := range map[string]string{
+		"sim raymond --entries 5 --json": "algorithm nodes entries seed",
+		"sim bully --json":               "algorithm nodes seed leader",
+		"sim raymond --section a:1,2 --section b:2,3 --entries 5 --json": "algorithm nodes seed sections",
+		"compare raymond --nodes 3 --entries 5 --json":                   "algorithms nodes think hold entries seed",
+		"deadlock none --json":                                           "method sites processes locks seed",
+		"deadlock detect-central --json":                                 "method mode sites processes locks seed",
+		"bank --json":                                                    "lock machines deposits seed",
+		"replay ../../scenarios/raymond-a.stile --json":                  "file title algorithm nodes seed",
+		"replay ../../scenarios/wait-die-ages.stile --json":                   "file title algorithm sites nodes locks seed",
+		"check raymond --requests 1 --json":                              "algorithm nodes requests network",
+		"check bully --json":                                             "algorithm nodes requests network",
+		"check central+bully --nodes 2 --json":                           "algorithm nodes requests network",
+		"check wait-die --requests 1 --json":                             "method sites locks algorithm nodes requests",
+		"check detect-central --requests 1 --json":                       "method mode sites locks algorithm nodes requests",
+		"check dijkstra --shared one --json":                             "algorithm nodes requests network",
+		"version --json":                                                 "version revision",
+	} {
+		if got := keys(t, ok(t, line)); !strings.HasPrefix(strings.Join(got, " ")+" ", want+" ") {
+			t.Errorf("stile %s: keys %v, want %s first", line, got, want)
+		}
+	}
+	if text := ok(t, "check dijkstra --shared one --json"); !strings.Contains(text, `"requests": "none"`) {
+		t.Errorf("nobody asks for anything where flags are read:\n%s", text)
+	}
+}

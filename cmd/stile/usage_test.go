@@ -126,6 +126,8 @@ func TestUsageErrors(t *testing.T) {
 		{"sim bully --latency 0", "must take some time"},
 		{"sim bully --topology up", "bully has no topology to choose"},
 		{"sim chang-roberts --topology left", "want up or down"},
+		{"check bully --comebacks 2", "--comebacks 2: want a whole number from 0 to 1"},
+		{"check bully --crashes 4", "--crashes 4: want a whole number from 0 to 3"},
 		{"check bully --requests 2", "bully is an election, which has no --requests"},
 		{"check raymond --wrong", "--wrong does not fit raymond"},
 		{"check bully --pace fast", `--pace "fast": want any, quick or slow`},

@@ -162,11 +162,11 @@ func (f *flags) define(c *cobra.Command) {
 	fs.Var(ask.Choice(&f.mode, ask.Modes()...), "mode", "of detect-central, the `MODE`: demand (the usual), change or batch")
 	fs.Var(ask.Choice(&f.shared, movers[:]...), "shared", "of dijkstra: neighbours read each other's flags, and `WHO` of those who may moves at once: one, several or all; without --k, with as few values as are enough")
 	fs.Var(ask.Count(&f.sites, 1, 8), "sites", "of a method against deadlock: how many sites there are")
-	fs.Var(ask.Count(&f.config.Crashes, 0, 4), "crashes", "of an election, or a lock such as central+bully: how many processes crash, at any step; of a method against deadlock: 1 site")
+	fs.Var(ask.Count(&f.config.Crashes, 0, 4), "crashes", "of an election, or a lock such as central+bully: how many processes crash, at any step; of a method against deadlock: 1 site (default 1; of a method 0)")
 	fs.Var(ask.Count(&f.config.Comebacks, 0, 4), "comebacks", "of an election: how many of them come back, at any step")
 	fs.Var(ask.Choice(&f.pace, paces[:]...), "pace", "of both: messages take `HOW` long compared with timeouts: any time up to the longest, quick (none) or slow (always the longest); of an election usually any, of a lock quick")
 	fs.BoolVar(&f.config.Wrong, "wrong", false, "of an election: once a timeout is too short, or a live process is taken for dead")
-	ask.Unset(fs, "nodes", "workers")
+	ask.Unset(fs, "nodes", "crashes", "workers")
 }
 
 // run checks, and tells what was found; head says what is checked.

@@ -46,6 +46,9 @@ func (f *flags) algorithm(c *cobra.Command, name string) error {
 		}
 		f.config.Crashes = 0
 	}
+	if err == nil {
+		err = f.deaths()
+	}
 	if err != nil {
 		return err
 	}
@@ -54,6 +57,18 @@ func (f *flags) algorithm(c *cobra.Command, name string) error {
 		return err
 	}
 	return f.run(c, config, func(c check.Config) []string { return []string{spec.Title + ": " + about(c)} })
+}
+
+// deaths refuses more deaths and returns than there can be.
+func (f *flags) deaths() error {
+	c := f.config
+	if c.Comebacks > c.Crashes {
+		return fmt.Errorf("--comebacks %d: want a whole number from 0 to %d, since no more come back than crash; or give more --crashes", c.Comebacks, c.Crashes)
+	}
+	if most := c.Nodes + c.Comebacks; c.Crashes > most {
+		return fmt.Errorf("--crashes %d: want a whole number from 0 to %d, since no more of %s can crash", c.Crashes, most, words.Plural(c.Nodes, "process"))
+	}
+	return nil
 }
 
 // resolve turns the flags into a check.

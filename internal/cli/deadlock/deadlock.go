@@ -94,6 +94,9 @@ func (f *flags) resolve(name string) (sim.Transactions, error) {
 	if err != nil {
 		return c, err
 	}
+	if c.Mode == "" && len(m.Modes) > 0 {
+		c.Mode = m.Modes[0] // programs are told, too
+	}
 	if f.philosophers {
 		p := sim.Philosophers(m, c.Mode, 5, c.Number)
 		p.Seed, p.Hold, p.Latency = c.Seed, c.Hold, c.Latency

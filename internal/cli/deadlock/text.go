@@ -11,9 +11,6 @@ import (
 // printRun shows a run to people.
 func printRun(p *tell.Page, c sim.Transactions, r *sim.Ledger) {
 	mode := c.Mode
-	if mode == "" && len(c.Method.Modes) > 0 {
-		mode = c.Method.Modes[0]
-	}
 	if mode != "" {
 		mode = ", mode " + mode
 	}

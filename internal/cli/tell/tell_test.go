@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -24,6 +25,53 @@ func TestRunChecksFilesFirst(t *testing.T) {
 		if err == nil {
 			t.Errorf("%q: no error", files[0].Path)
 		}
+	}
+}
+
+// Two names of one file are one file, and what is there stays as it is.
+func TestRunKnowsLinks(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("x", []byte("old"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir("dir", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for to, from := range map[string]string{"x": "link", ".": "here"} {
+		if err := os.Symlink(to, from); err != nil {
+			t.Skip("no links here")
+		}
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, other := range []string{"link", "here/x", "dir/../x", filepath.Join(here, "x")} {
+		err := Run(&bytes.Buffer{}, false, []File{file("x", nil, nil), file(other, nil, nil)}, func() (Report, error) { return Report{}, errors.New("it runs") })
+		if err == nil || !strings.Contains(err.Error(), "give each its own") {
+			t.Errorf("x and %s: %v", other, err)
+		}
+	}
+	err = Run(&bytes.Buffer{}, false, []File{file("x", nil, nil), file("new", nil, nil)}, func() (Report, error) { return Report{}, errors.New("failed") })
+	left, _ := filepath.Glob("*")
+	if data, _ := os.ReadFile("x"); err == nil || string(data) != "old" || !slices.Equal(left, []string{"dir", "here", "link", "x"}) {
+		t.Errorf("error %v, x is %q, left %q", err, data, left)
+	}
+}
+
+// A file that may not be written is not replaced, though its directory would
+// allow that.
+func TestRunRespectsReadOnly(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("root may write anything")
+	}
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("x", []byte("old"), 0o444); err != nil {
+		t.Fatal(err)
+	}
+	err := Run(&bytes.Buffer{}, false, []File{file("x", []byte("new"), nil)}, func() (Report, error) { return Report{}, errors.New("it runs") })
+	if data, _ := os.ReadFile("x"); err == nil || !strings.Contains(err.Error(), "cannot write it") || string(data) != "old" {
+		t.Errorf("error %v, x is %q", err, data)
 	}
 }
 

@@ -1,0 +1,96 @@
+package ask
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/stile-lock/stile/catalog"
+	"github.com/stile-lock/stile/core"
+)
+
+// Who has the lock at first makes a difference to these, and to no other.
+func TestHeld(t *testing.T) {
+	holders := strings.Fields(`token-ring token-ring-lazy carvalho-roucairol suzuki-kasami ricart-agrawala-token raymond
+		dijkstra naimi-trehel raymond-greedy raymond-initialize`)
+	for _, s := range catalog.All() {
+		if held, err := Held(s, 5); err != nil || held != slices.Contains(holders, s.Name) {
+			t.Errorf("%s: %v, %v", s.Name, held, err)
+		}
+	}
+}
+
+// A name that ends in something else is refused, and a flag keeps what it had.
+func TestFile(t *testing.T) {
+	for _, test := range []struct {
+		endings string
+		path    string
+		fits    bool
+	}{
+		{".svg", "x.svg", true}, {".svg", "x.SVG", true}, {".svg", "x", true}, {".svg", "/dev/stdout", true}, {".svg", "a.b/x", true},
+		{".svg", ".", true}, {".svg", "x.png", false}, {".svg", "x.svg.gz", false}, {".svg", "", false}, {".svg", "-", false}, {".svg", "./-", true},
+		{".json .txt", "x.json", true}, {".json .txt", "x.txt", true}, {".json .txt", "x", false}, {".json .txt", "x.svg", false},
+	} {
+		to := "before"
+		err := File(&to, strings.Fields(test.endings)...).Set(test.path)
+		if (err == nil) != test.fits || err == nil && to != test.path || err != nil && to != "before" {
+			t.Errorf("%q for %s: %v, and it is %q", test.path, test.endings, err, to)
+		}
+	}
+	to := "before"
+	if err := FileOrNone(&to, ".html").Set(""); err != nil || to != "" {
+		t.Errorf("none: %v, and it is %q", err, to)
+	}
+	if err := FileOrNone(&to, ".html").Set("x.pdf"); err == nil {
+		t.Error("a report takes any name")
+	}
+}
+
+// Refuse and Only refuse the flags that they should, and no other.
+func TestRefuse(t *testing.T) {
+	for _, test := range []struct {
+		given        string
+		refuse, only bool // whether they refuse it
+	}{{"", false, false}, {"--a", true, false}, {"--b", false, true}, {"--a --b", true, true}} {
+		c := &cobra.Command{}
+		c.Flags().Bool("a", false, "")
+		c.Flags().Bool("b", false, "")
+		if err := c.ParseFlags(strings.Fields(test.given)); err != nil {
+			t.Fatal(err)
+		}
+		if err := Refuse(c, "a", "no --FLAG"); (err != nil) != test.refuse || err != nil && err.Error() != "no --a" {
+			t.Errorf("%q: Refuse says %v", test.given, err)
+		}
+		if err := Only(c, "a", "no --FLAG"); (err != nil) != test.only || err != nil && err.Error() != "no --b" {
+			t.Errorf("%q: Only says %v", test.given, err)
+		}
+	}
+}
+
+// Each topology that is offered is one of some algorithm.
+func TestTopologies(t *testing.T) {
+	specs := slices.Concat(catalog.All(), catalog.Elections())
+	for word := range strings.FieldsSeq(topologies) {
+		if !slices.ContainsFunc(specs, func(s core.Spec) bool {
+			_, err := catalog.Make(s.Name, core.Options{Topology: word})
+			return err == nil
+		}) {
+			t.Errorf("no algorithm has the topology %s", word)
+		}
+	}
+}
+
+// All that takes text takes no empty one.
+func TestTextIsSomething(t *testing.T) {
+	var to string
+	for _, v := range []pflag.Value{Text(&to, "x", nil), List(&to), Choice(&to, "a", "b"), File(&to, ".svg")} {
+		for _, s := range []string{"", " ", "\t\n"} {
+			if err := v.Set(s); err == nil || !strings.HasPrefix(err.Error(), "want ") {
+				t.Errorf("%T takes %q: %v", v, s, err)
+			}
+		}
+	}
+}
