@@ -159,45 +159,6 @@ func TestOutputGoesToOneScreen(t *testing.T) {
 	}
 }
 
-// A file that is there already is replaced as a whole, keeps its permissions,
-// and is left alone when the command fails.
-func TestFilesAreReplacedWhole(t *testing.T) {
-	t.Chdir(t.TempDir())
-	if err := os.WriteFile("run.svg", []byte("old"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if code, _, _ := stile("sim", "raymond", "--svg", "run.svg", "--latency", "0"); code != 2 {
-		t.Errorf("a latency of 0: exit code %d, want 2", code)
-	}
-	if data, _ := os.ReadFile("run.svg"); string(data) != "old" {
-		t.Errorf("a failed command has changed the file to %q", data)
-	}
-	ok(t, "sim raymond --entries 3 --svg run.svg")
-	data, _ := os.ReadFile("run.svg")
-	if !strings.HasPrefix(string(data), "<svg") {
-		t.Errorf("want an SVG, got %.40q", data)
-	}
-	if info, _ := os.Stat("run.svg"); info.Mode().Perm() != 0o600 {
-		t.Errorf("the permissions have changed to %v", info.Mode())
-	}
-	if names, _ := filepath.Glob("*"); len(names) != 1 {
-		t.Errorf("left behind: %v", names)
-	}
-}
-
-// What cannot be written is an error, and leaves nothing behind.
-func TestUnwritableFile(t *testing.T) {
-	t.Chdir(t.TempDir())
-	long := strings.Repeat("x", 300) + ".svg"
-	code, stdout, stderr := stile("sim", "raymond", "--entries", "3", "--trace", "run.json", "--svg", long)
-	if code != 2 || stdout != "" || strings.Count(stderr, "\n") != 1 {
-		t.Errorf("exit code %d, stdout %q, stderr %q; want 2, nothing, one line", code, stdout, stderr)
-	}
-	if names, _ := filepath.Glob("*"); len(names) != 0 {
-		t.Errorf("left behind: %v", names)
-	}
-}
-
 // The help says how many processes there are unless told.
 func TestCheckDefaults(t *testing.T) {
 	help := strings.Join(strings.Fields(ok(t, "check --help")), " ")
@@ -227,7 +188,7 @@ func TestJSONNamesWhatWasRun(t *testing.T) {
 		"deadlock detect-central --json":                                 "method mode sites processes locks seed",
 		"bank --json":                                                    "lock machines deposits seed",
 		"replay ../../scenarios/raymond-a.stile --json":                  "file title algorithm nodes seed",
-		"replay ../../scenarios/wait-die-ages.stile --json":                   "file title algorithm sites nodes locks seed",
+		"replay ../../scenarios/wait-die-ages.stile --json":              "file title algorithm sites nodes locks seed",
 		"check raymond --requests 1 --json":                              "algorithm nodes requests network",
 		"check bully --json":                                             "algorithm nodes requests network",
 		"check central+bully --nodes 2 --json":                           "algorithm nodes requests network",
@@ -242,5 +203,17 @@ func TestJSONNamesWhatWasRun(t *testing.T) {
 	}
 	if text := ok(t, "check dijkstra --shared one --json"); !strings.Contains(text, `"requests": "none"`) {
 		t.Errorf("nobody asks for anything where flags are read:\n%s", text)
+	}
+}
+
+// Every command has help, and asking for it is no error.
+func TestHelpOfEveryCommand(t *testing.T) {
+	for _, c := range commands() {
+		path := strings.Join(words(c), " ")
+		for _, line := range []string{path + " --help", path + " -h", "help " + path} {
+			if text := ok(t, line); !strings.Contains(text, "Usage:\n  "+c.CommandPath()) {
+				t.Errorf("stile %s: no usage:\n%s", line, text)
+			}
+		}
 	}
 }

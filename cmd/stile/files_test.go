@@ -1,0 +1,90 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A file that is there already is replaced as a whole, keeps its permissions,
+// and is left alone when the command fails.
+func TestFilesAreReplacedWhole(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("run.svg", []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, _ := stile("sim", "raymond", "--svg", "run.svg", "--latency", "0"); code != 2 {
+		t.Errorf("a latency of 0: exit code %d, want 2", code)
+	}
+	if data, _ := os.ReadFile("run.svg"); string(data) != "old" {
+		t.Errorf("a failed command has changed the file to %q", data)
+	}
+	ok(t, "sim raymond --entries 3 --svg run.svg")
+	data, _ := os.ReadFile("run.svg")
+	if !strings.HasPrefix(string(data), "<svg") {
+		t.Errorf("want an SVG, got %.40q", data)
+	}
+	if info, _ := os.Stat("run.svg"); info.Mode().Perm() != 0o600 {
+		t.Errorf("the permissions have changed to %v", info.Mode())
+	}
+	if names, _ := filepath.Glob("*"); len(names) != 1 {
+		t.Errorf("left behind: %v", names)
+	}
+}
+
+// What cannot be written is an error, and leaves nothing behind.
+func TestUnwritableFile(t *testing.T) {
+	t.Chdir(t.TempDir())
+	long := strings.Repeat("x", 300) + ".svg"
+	code, stdout, stderr := stile("sim", "raymond", "--entries", "3", "--trace", "run.json", "--svg", long)
+	if code != 2 || stdout != "" || strings.Count(stderr, "\n") != 1 {
+		t.Errorf("exit code %d, stdout %q, stderr %q; want 2, nothing, one line", code, stdout, stderr)
+	}
+	if names, _ := filepath.Glob("*"); len(names) != 0 {
+		t.Errorf("left behind: %v", names)
+	}
+}
+
+// A file that is there stays as it is when another one cannot be written after
+// all.
+func TestFullDisk(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip("there is no full disk here")
+	}
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("keep.json", []byte("precious"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		"sim raymond --entries 3 --trace keep.json --svg /dev/full",
+		"deadlock none --transactions 3 --trace keep.json --svg /dev/full",
+	} {
+		b := bad{"a full disk", strings.Fields(line), []string{"--svg", "/dev/full", "write to another file"}}
+		for _, wrong := range complaints(b, try(t, b)) {
+			t.Errorf("stile %s: %s", line, wrong)
+		}
+	}
+}
+
+// However a scenario's lines end, it is the same.
+func TestLineEndings(t *testing.T) {
+	text, err := os.ReadFile("../../scenarios/raymond-a.stile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	var first string
+	for _, form := range []string{string(text), strings.TrimSuffix(string(text), "\n"), strings.ReplaceAll(string(text), "\n", "\r\n"), "\ufeff" + string(text)} {
+		if err := os.WriteFile("a.stile", []byte(form), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		got := ok(t, "replay a.stile")
+		if first == "" {
+			first = got
+		}
+		if got != first {
+			t.Errorf("%.40q is another scenario:\n%s", form, got)
+		}
+	}
+}
