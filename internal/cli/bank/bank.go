@@ -28,7 +28,7 @@ type flags struct {
 	amount, balance int
 	seed            uint64
 	json            bool
-	svg             string
+	svg, trace      string
 }
 
 // New returns the command.
@@ -60,6 +60,7 @@ scene once. The messages it counts are those of the lock.`,
 	fs.Var(ask.Seed(&f.seed), "seed", "which of many runs")
 	fs.BoolVar(&f.json, "json", false, "print JSON, for programs; the lock is then none unless given")
 	fs.StringVar(&f.svg, "svg", "", "write a space-time diagram to this `FILE`")
+	fs.StringVar(&f.trace, "trace", "", "write what happened to this `FILE`: "+tell.Trails)
 	return c
 }
 
@@ -93,12 +94,12 @@ func (f *flags) run(cmd *cobra.Command) error {
 		return fmt.Errorf("%s in all: want at most %d, so give fewer --machines or --deposits", words.Plural(n, "deposit"), ask.MaxEntries)
 	}
 	c := f.scene(lock)
-	c.Record = c.Record || f.svg != ""
+	c.Record = c.Record || f.svg != "" || f.trace != ""
 	rec := tell.NewRecorder(f.machines+1, lock)
 	rec.Title, rec.Kinds = title(lock), slices.Concat(lock.Kinds, bank.Kinds())
 	rec.Names = make([]string, f.machines+1)
 	rec.Names[f.machines] = "account"
-	files, err := rec.Files(f.svg, "")
+	files, err := rec.Files(f.svg, f.trace)
 	if err != nil {
 		return err
 	}

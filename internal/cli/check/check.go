@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -139,7 +141,7 @@ func (f *flags) define(c *cobra.Command) {
 	fs.Var(size(&f.config.Memory), "memory", "stop before states, queue, state graph and what is known of machines take more than this; the program as a whole takes at most about a third more")
 	fs.Var(span(&f.config.Time), "time", "stop after this time, such as 30s or 5m (default never)")
 	ask.JSON(fs, &f.json)
-	fs.StringVar(&f.trace, "trace", "", "write the first counterexample to this `FILE`, for 'stile replay'")
+	fs.StringVar(&f.trace, "trace", "", "write the first counterexample to this `FILE`: .stile for 'stile replay', "+tell.Trails)
 	fs.StringVar(&f.svg, "svg", "", "write its space-time diagram to this `FILE`")
 	fs.BoolVar(&f.museum, "museum", false, "print docs/museum.md: famous algorithms that fail, and how; no ALGORITHM")
 	fs.BoolVar(&f.proofs, "proofs", false, "print docs/proofs.md: what was proved of every algorithm; takes long")
@@ -157,7 +159,11 @@ func (f *flags) define(c *cobra.Command) {
 // run checks, and tells what was found; head says what is checked.
 func (f *flags) run(cmd *cobra.Command, c check.Config, head func(c check.Config) []string) error {
 	var first *check.Property // that is violated, if it has a counterexample
-	return tell.Run(cmd.OutOrStdout(), f.json, f.files(&first), func() (tell.Report, error) {
+	files, err := f.files(&first)
+	if err != nil {
+		return err
+	}
+	return tell.Run(cmd.OutOrStdout(), f.json, files, func() (tell.Report, error) {
 		v, limits, end := f.begin(cmd)
 		defer end()
 		c = c.Settled()
@@ -175,25 +181,37 @@ func (f *flags) run(cmd *cobra.Command, c check.Config, head func(c check.Config
 
 // files returns what --trace and --svg ask for: the counterexample that will
 // have been found by then, if there is one.
-func (f *flags) files(first **check.Property) []tell.File {
-	var all []tell.File
-	if f.trace != "" {
-		all = append(all, tell.File{Flag: "trace", Path: f.trace, Make: func() ([]byte, error) {
-			if *first == nil {
-				return nil, nil
+func (f *flags) files(first **check.Property) ([]tell.File, error) {
+	var files []tell.File
+	if f.svg != "" {
+		files = append(files, tell.File{Flag: "svg", Path: f.svg, Make: func() ([]byte, error) {
+			if t := played(*first); t != nil {
+				return []byte(t.SVG(trace.SVGOptions{})), nil
 			}
-			return []byte(scenario.Format((*first).Counterexample)), nil
+			return nil, nil
 		}})
 	}
-	if f.svg != "" {
-		all = append(all, tell.File{Flag: "svg", Path: f.svg, Make: func() ([]byte, error) { return picture(*first), nil }})
+	if !f.scenario() {
+		trail, err := tell.Trail(f.trace, nil, func() (*trace.Trace, error) { return played(*first), nil })
+		if err != nil {
+			err = fmt.Errorf("%w, or in .stile (for 'stile replay')", err)
+		}
+		return append(files, trail...), err
 	}
-	return all
+	return append(files, tell.File{Flag: "trace", Path: f.trace, Make: func() ([]byte, error) {
+		if *first == nil {
+			return nil, nil
+		}
+		return []byte(scenario.Format((*first).Counterexample)), nil
+	}}), nil
 }
 
-// picture draws a counterexample. There is none of what is not for the
-// simulator.
-func picture(p *check.Property) []byte {
+// scenario reports whether --trace asks for a scenario.
+func (f *flags) scenario() bool { return strings.ToLower(filepath.Ext(f.trace)) == ".stile" }
+
+// played is what happens in a counterexample, or nil if there is none, or none
+// for the simulator.
+func played(p *check.Property) *trace.Trace {
 	if p == nil {
 		return nil
 	}
@@ -201,7 +219,7 @@ func picture(p *check.Property) []byte {
 	if err != nil {
 		return nil
 	}
-	return []byte(back.Trace().SVG(trace.SVGOptions{}))
+	return back.Trace()
 }
 
 // written says what has become of the files that were asked for.
@@ -209,12 +227,12 @@ func (f *flags) written(first *check.Property) string {
 	switch {
 	case f.trace == "" && f.svg == "":
 		return ""
-	case first == nil, f.trace == "" && picture(first) == nil:
+	case first == nil, !f.scenario() && played(first) == nil:
 		return "no counterexample to write"
-	case f.trace == "":
-		return f.svg
+	case f.scenario():
+		return fmt.Sprintf("%s (stile replay %s)", f.trace, f.trace)
 	}
-	return fmt.Sprintf("%s (stile replay %s)", f.trace, f.trace)
+	return cmp.Or(f.trace, f.svg)
 }
 
 // wrong is the error of a check that did not find that all holds.

@@ -4,7 +4,6 @@ package deadlock
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"github.com/stile-lock/stile/internal/cli/tell"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/trace"
 )
 
 // Bounds of what a run of transactions may be asked for.
@@ -82,7 +82,7 @@ Worked examples are scenarios: 'stile replay scenarios/none-ring.stile'.`,
 	fs.Var(ask.Seed(&f.config.Seed), "seed", "which of many runs")
 	ask.JSON(fs, &f.json)
 	fs.StringVar(&f.svg, "svg", "", "draw the wait-for graph to this `FILE`: the last one if stuck, else that of the first deadlock")
-	fs.StringVar(&f.trace, "trace", "", "write what happened to this `FILE`: .json is JSON, .log or .shiviz a log for ShiViz, .svg a space-time diagram, .txt the story")
+	fs.StringVar(&f.trace, "trace", "", "write what happened to this `FILE`: "+tell.Trails)
 	return c
 }
 
@@ -134,18 +134,8 @@ func (f *flags) files(c *sim.Transactions, r **sim.Ledger) ([]tell.File, error) 
 	if f.trace != "" {
 		c.Observe = rec.Observe
 	}
-	var files []tell.File
-	var err error
-	switch ext := strings.ToLower(filepath.Ext(f.trace)); {
-	case ext == ".svg":
-		files, err = rec.Files(f.trace, "")
-	case ext == ".txt": // sites are no processes: a story of their own
-		files = tell.Picture("trace", f.trace, func() string { return sim.Story(c.Layout, &rec.Trace) })
-	case f.trace == "" || slices.Contains([]string{".json", ".log", ".shiviz"}, ext):
-		files, err = rec.Files("", f.trace)
-	default:
-		err = fmt.Errorf("--trace %q: the name must end in .json, .log or .shiviz (for ShiViz), .svg (a diagram) or .txt (the story)", f.trace)
-	}
+	rec.Story = func(t *trace.Trace) string { return sim.Story(c.Layout, t) } // sites are no processes
+	files, err := rec.Files("", f.trace)
 	return append(files, tell.Picture("svg", f.svg, func() string { return sim.Graph(c, *r, "") })...), err
 }
 

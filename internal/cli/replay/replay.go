@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -22,6 +23,7 @@ import (
 // flags is what 'stile replay' can be told.
 type flags struct {
 	svg   string
+	trace string
 	graph string
 	until int
 	json  bool
@@ -52,6 +54,7 @@ examples.`,
 	fs := c.Flags()
 	fs.SortFlags = false
 	fs.StringVar(&f.svg, "svg", "", "write the space-time diagram to this `FILE`")
+	fs.StringVar(&f.trace, "trace", "", "write what happened to this `FILE`: "+tell.Trails)
 	fs.StringVar(&f.graph, "graph", "", "draw the wait-for graph of a scenario with sites to this `FILE`: the last one if stuck, else that of the first deadlock")
 	fs.Var(ask.Count(&f.until, 1, tell.MaxEvents), "until", "stop after so many events, and show the states")
 	ask.Unset(fs, "until")
@@ -106,9 +109,10 @@ func (f *flags) run(c *cobra.Command, path string) error {
 		return err
 	}
 	var back *sim.Playback
-	files := append(
-		tell.Picture("svg", f.svg, func() string { return back.Trace().SVG(trace.SVGOptions{}) }),
-		tell.Picture("graph", f.graph, func() string { return sim.Graph(&back.Sites.Run, back.Sites.Ledger, sc.Title) })...)
+	files, err := f.files(sc, &back)
+	if err != nil {
+		return err
+	}
 	return tell.Run(c.OutOrStdout(), f.json, files, func() (tell.Report, error) {
 		if back, err = sim.Replay(spec, sc, sim.ReplayOptions{Until: f.until}); err != nil {
 			return tell.Report{}, err
@@ -121,4 +125,19 @@ func (f *flags) run(c *cobra.Command, path string) error {
 		}
 		return r, nil
 	})
+}
+
+// files returns what is asked for of a scenario that will have been played by
+// then.
+func (f *flags) files(sc *scenario.Scenario, back **sim.Playback) ([]tell.File, error) {
+	var story func(t *trace.Trace) string
+	if sc.Transacts() {
+		story = func(t *trace.Trace) string { return sim.Story((*back).Sites.Run.Layout, t) }
+	}
+	trail, err := tell.Trail(f.trace, story, func() (*trace.Trace, error) { return (*back).Trace(), nil })
+	return slices.Concat(
+		tell.Picture("svg", f.svg, func() string { return (*back).Trace().SVG(trace.SVGOptions{}) }),
+		tell.Picture("graph", f.graph, func() string { return sim.Graph(&(*back).Sites.Run, (*back).Sites.Ledger, sc.Title) }),
+		trail,
+	), err
 }

@@ -85,7 +85,7 @@ func (f *flags) define(c *cobra.Command) {
 	fs.Var(ask.Seed(&f.config.Seed), "seed", "which of many runs")
 	ask.JSON(fs, &f.json)
 	fs.StringVar(&f.svg, "svg", "", "write a space-time diagram to this `FILE`")
-	fs.StringVar(&f.trace, "trace", "", "write what happened to this `FILE`: .json is JSON, .log or .shiviz a log for ShiViz, .txt a diagram as text")
+	fs.StringVar(&f.trace, "trace", "", "write what happened to this `FILE`: "+tell.Trails)
 }
 
 // A play runs what was asked for. observe is told all that happens; it may be

@@ -17,7 +17,8 @@ const MaxEvents = 500_000
 // A Recorder keeps what happens in a run, and makes files of it.
 type Recorder struct {
 	trace.Trace
-	missed bool // there were more events than are kept
+	Story  func(t *trace.Trace) string // how it is told as text, if not as a diagram
+	missed bool                        // there were more events than are kept
 }
 
 // NewRecorder returns a recorder for a run of an algorithm.
@@ -38,32 +39,48 @@ func (r *Recorder) Observe(e trace.Event) {
 // made when the run is over.
 func (r *Recorder) Files(svg, events string) ([]File, error) {
 	files := Picture("svg", svg, func() string { return r.SVG(trace.SVGOptions{}) })
-	if events == "" {
-		return files, nil
-	}
-	form, err := r.form(events)
-	if err != nil {
-		return nil, err
-	}
-	return append(files, File{"trace", events, func() ([]byte, error) {
+	trail, err := Trail(events, r.Story, func() (*trace.Trace, error) {
 		if r.missed {
 			return nil, fmt.Errorf("the run has more than %d events: make it shorter, or leave --trace out", MaxEvents)
 		}
-		return form()
-	}}), nil
+		return &r.Trace, nil
+	})
+	return append(files, trail...), err
 }
 
-// form returns what a file of this name is to contain.
-func (r *Recorder) form(path string) (func() ([]byte, error), error) {
+// Trails says in the help of --trace what it can write.
+const Trails = ".json is JSON, .log or .shiviz a log for ShiViz, .svg a space-time diagram, .txt the same as text"
+
+// Trail returns the file that --trace asks for, or none if it is not given: what
+// happened, in the form that the name of the file says. Text is how it is told
+// as text, if not as a diagram. If there is no trace in the end, nothing is
+// written.
+func Trail(path string, text func(t *trace.Trace) string, of func() (*trace.Trace, error)) ([]File, error) {
+	if path == "" {
+		return nil, nil
+	}
+	if text == nil {
+		text = func(t *trace.Trace) string { return t.Text(trace.TextOptions{}) }
+	}
+	form := func(t *trace.Trace) ([]byte, error) { return []byte(text(t)), nil }
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".json":
-		return r.JSON, nil
+		form = (*trace.Trace).JSON
 	case ".log", ".shiviz":
-		return func() ([]byte, error) { return []byte(r.ShiViz()), nil }, nil
+		form = func(t *trace.Trace) ([]byte, error) { return []byte(t.ShiViz()), nil }
+	case ".svg":
+		form = func(t *trace.Trace) ([]byte, error) { return []byte(t.SVG(trace.SVGOptions{})), nil }
 	case ".txt":
-		return func() ([]byte, error) { return []byte(r.Text(trace.TextOptions{})), nil }, nil
+	default:
+		return nil, fmt.Errorf("--trace %q: the name must end in .json, .log or .shiviz (for ShiViz), .svg (a diagram) or .txt (the same as text)", path)
 	}
-	return nil, fmt.Errorf("--trace %q: the name must end in .json, .log or .shiviz (for ShiViz), or .txt (a diagram)", path)
+	return []File{{"trace", path, func() ([]byte, error) {
+		t, err := of()
+		if err != nil || t == nil {
+			return nil, err
+		}
+		return form(t)
+	}}}, nil
 }
 
 // Picture returns the file that a flag asks for, or none if it is not given.
