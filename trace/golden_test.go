@@ -156,7 +156,7 @@ func TestLongSVGIsCut(t *testing.T) {
 	}
 	tr.Events[2000].Kind, tr.Events[2000].Name, tr.Events[2000].Proc = trace.Violation, "order", 1
 	svg := tr.SVG(trace.SVGOptions{})
-	for _, want := range []string{"part of a longer run", "VIOLATION of order"} {
+	for _, want := range []string{">time ", " messages; ", "VIOLATION of order"} {
 		if !strings.Contains(svg, want) {
 			t.Errorf("no %q in the picture", want)
 		}
