@@ -1,7 +1,5 @@
 package trace
 
-import "strings"
-
 // A form is one way to label an arrow.
 type form struct {
 	places []Label // where it may be, the best first
@@ -18,7 +16,7 @@ func (p *plan) arrowLabels() {
 	}
 	if style == LabelsFull || style == LabelsAuto && many <= fullArrows {
 		before := p.paper.copy()
-		left := p.labelArrows(func(a *Arrow, e *Event) []form { return []form{p.beside(a, p.t.messageLabel(e))} })
+		left := p.labelArrows(func(a *Arrow, e *Event) []form { return []form{p.beside(a, p.t.caption(e, false))} })
 		if left == 0 || style == LabelsFull {
 			p.l.LeftOut += left
 			return
@@ -102,25 +100,4 @@ func (p *plan) upon(a *Arrow, letter string) form {
 		})
 	}
 	return form{places, anyTraffic}
-}
-
-// messageLabel names a message as shortly as can be: its kind and its stamp.
-func (t *Trace) messageLabel(e *Event) string {
-	return strings.TrimSpace(e.label(false) + " " + t.stamp(e))
-}
-
-// stamp returns the stamp of a request, as (3,P1): the time at which it was
-// made, and by whom. The time that other messages carry is a clock, or that of
-// a request of somebody else, and is told only among their fields.
-func (t *Trace) stamp(e *Event) string {
-	from := e.Proc
-	if e.Kind == Receive {
-		from = e.Peer
-	}
-	for _, f := range e.Fields {
-		if f.Name == "time" && e.Name == "REQUEST" && f.Value != "none" {
-			return "(" + clean(f.Value) + "," + t.laneName(from) + ")"
-		}
-	}
-	return ""
 }
