@@ -14,6 +14,7 @@ type KindStyle struct {
 	Colour string `json:"colour"` // on white
 	Dark   string `json:"dark"`   // on a dark page
 	Dash   string `json:"dash"`   // lengths of dashes and gaps in pixels; empty is a full line
+	Heavy  bool   `json:"heavy"`  // a wide line: the token
 	Slot   int    `json:"slot"`   // its number among all styles
 }
 
@@ -37,7 +38,9 @@ func palette() []KindStyle {
 }
 
 // tokenStyle is kept for tokens.
-func tokenStyle() KindStyle { return KindStyle{Slot: 9, Colour: "#8b3a74", Dark: "#cc79a7"} }
+func tokenStyle() KindStyle {
+	return KindStyle{Slot: 9, Colour: "#8f3f97", Dark: "#cc79a7", Heavy: true}
+}
 
 // kindStyles gives each kind a style: a token its own, the others theirs in
 // order. Styles come again if there are too many kinds.

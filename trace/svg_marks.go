@@ -134,7 +134,7 @@ func (p *painter) sampleArrow(x, y Length, k KindStyle) {
 	for _, w := range weights() {
 		for _, a := range p.l.Arrows {
 			if a.Relation == w.relation && p.l.Kinds[a.Kind] == k {
-				p.line(x, y, x+39*pixel, y, "stroke", k.Colour, "stroke-width", w.stroke, "stroke-dasharray", k.Dash,
+				p.line(x, y, x+39*pixel, y, "stroke", k.Colour, "stroke-width", either(k.Heavy, w.heavy, w.stroke), "stroke-dasharray", k.Dash,
 					"marker-end", "url(#"+headID(k, w)+")")
 				return
 			}

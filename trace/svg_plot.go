@@ -61,7 +61,7 @@ func (p *painter) arrow(a *Arrow, w weight) {
 	for i, c := range path[1:] {
 		d += either(i == 0, []string{"L", "Q", "C"}[len(path)-2], " ") + c.String()
 	}
-	attrs := []string{"d", d, "stroke", k.Colour, "stroke-dasharray", k.Dash}
+	attrs := []string{"d", d, "stroke", k.Colour, "stroke-dasharray", k.Dash, "stroke-width", either(k.Heavy, w.heavy, "")}
 	switch a.End {
 	case EndArrives:
 		attrs = append(attrs, "marker-end", "url(#"+headID(k, w)+")")

@@ -53,6 +53,7 @@ type weight struct {
 	relation string
 	name     string // of its arrowheads
 	stroke   string // width of the line
+	heavy    string // and of a heavy one
 	head     int    // length of the arrowhead
 	opacity  string
 }
@@ -60,10 +61,10 @@ type weight struct {
 // weights are in the order of drawing, the most important last.
 func weights() []weight {
 	return []weight{
-		{RelationConcurrent, "c", "1.4", 9, "0.25"},
-		{RelationFuture, "f", "1.2", 9, ""},
-		{"", "u", "1.6", 10, ""},
-		{RelationPast, "p", "2.2", 12, ""},
+		{RelationConcurrent, "c", "1.4", "2.8", 9, "0.25"},
+		{RelationFuture, "f", "1.2", "2.4", 9, ""},
+		{"", "u", "1.6", "2.8", 10, ""},
+		{RelationPast, "p", "2.2", "3.4", 12, ""},
 	}
 }
 
