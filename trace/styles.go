@@ -39,7 +39,7 @@ func palette() []KindStyle {
 
 // tokenStyle is kept for tokens.
 func tokenStyle() KindStyle {
-	return KindStyle{Slot: 9, Colour: "#8f3f97", Dark: "#cc79a7", Heavy: true}
+	return KindStyle{Slot: 9, Colour: "#701458", Dark: "#cc79a7", Heavy: true}
 }
 
 // kindStyles gives each kind a style: a token its own, the others theirs in
