@@ -1,5 +1,7 @@
 package trace
 
+import "strings"
+
 // A form is one way to label an arrow.
 type form struct {
 	places []Label // where it may be, the best first
@@ -16,7 +18,13 @@ func (p *plan) arrowLabels() {
 	}
 	if style == LabelsFull || style == LabelsAuto && many <= fullArrows {
 		before := p.paper.copy()
-		left := p.labelArrows(func(a *Arrow, e *Event) []form { return []form{p.beside(a, p.t.caption(e, false))} })
+		left := p.labelArrows(func(a *Arrow, e *Event) []form {
+			f := p.beside(a, p.t.caption(e, false))
+			if many <= fewArrows {
+				f.most = anyTraffic
+			}
+			return []form{f}
+		})
 		if left == 0 || style == LabelsFull {
 			p.l.LeftOut += left
 			return
@@ -28,7 +36,7 @@ func (p *plan) arrowLabels() {
 		letter := p.l.Kinds[a.Kind].Letter
 		var forms []form
 		if stamp := p.t.stamp(e); stamp != "" && many <= stampArrows {
-			forms = append(forms, p.beside(a, letter+" "+stamp))
+			forms = append(forms, p.beside(a, strings.TrimSpace(clean(e.Section)+" "+letter+" "+stamp)))
 		}
 		return append(forms, p.upon(a, letter))
 	})

@@ -82,9 +82,9 @@ func (p *plan) bars() {
 	for _, s := range p.spans {
 		switch s.phase {
 		case waiting:
-			p.bar(s, BarWaiting, min(8*pixel, pitch/3), "waits"+after(" for ", s.name))
+			p.bar(s, BarWaiting, min(8*pixel, pitch/3), "waits"+after(" for ", s.name), s.name)
 		case inside:
-			p.bar(s, BarInside, min(18*pixel, pitch*2/3), p.insideWords(s))
+			p.bar(s, BarInside, min(18*pixel, pitch*2/3), p.insideWords(s), p.insideNames(s)...)
 		}
 	}
 	for _, i := range p.shown {
@@ -104,8 +104,23 @@ func (p *plan) insideWords(s span) string {
 	return "is inside"
 }
 
-// bar adds a bar, if it is in the window.
-func (p *plan) bar(s span, means string, height Length, what string) {
+// insideNames returns what may be written on a bar of somebody inside, the best
+// first.
+func (p *plan) insideNames(s span) []string {
+	switch {
+	case p.t.Inside != "":
+		return []string{s.name}
+	case s.has != "":
+		return []string{s.has}
+	case s.entry > 0:
+		return []string{fmt.Sprintf("CS #%d", s.entry), "CS"}
+	}
+	return []string{"CS"}
+}
+
+// bar adds a bar, if it is in the window. One of the names is written on it if
+// there is room.
+func (p *plan) bar(s span, means string, height Length, what string, names ...string) {
 	b := Bar{
 		Means: means, Lane: int(s.proc), From: s.from, To: s.to, Open: s.open, X1: p.x(s.from), X2: p.x(s.to), Height: height,
 		Tip: fmt.Sprintf("%s %s from %s to %s", p.t.laneName(s.proc), what, p.t.shown(s.from), p.t.shown(s.to)),
@@ -118,11 +133,12 @@ func (p *plan) bar(s span, means string, height Length, what string) {
 		b.X2 += margin - 2*pixel
 		b.Tip += ", the end of the run"
 	}
-	if b.X2 < 0 || b.X1 > p.l.Page.Plot {
+	if b.X2 < 0 || b.X1 > p.l.Page.Plot || means == BarWaiting && s.from == s.to && !s.open {
 		return
 	}
 	b.X1, b.X2 = max(b.X1, -10*pixel), min(max(b.X2, b.X1+pixel), p.l.Page.Plot+10*pixel)
 	p.l.Bars = append(p.l.Bars, b)
+	p.barNames = append(p.barNames, names)
 }
 
 // broken marks the time during which both processes of a violation are inside.

@@ -19,6 +19,7 @@ const (
 	curvePoints = 17
 	spotSize    = 8 * pixel
 	apart       = 3 * pixel // what is nearer than that cannot be told apart
+	touching    = pixel     // what has an end of its own may be as near as that
 )
 
 func newBender(l *Layout) *bender { return &bender{l: l, ends: make(map[spot][]*curve)} }
@@ -133,17 +134,27 @@ func pointAt(control []Offset, i, n int) Offset {
 // from it.
 func (c *curve) hiddenBy(others []*curve) bool {
 	for _, o := range others {
-		if c.within(o) || o.within(c) {
+		room := touching
+		if c.between(o[0], o[curvePoints-1]) || c.between(o[curvePoints-1], o[0]) {
+			room = apart
+		}
+		if c.within(o, room) || o.within(c, room) {
 			return true
 		}
 	}
 	return false
 }
 
-// within reports whether all of c lies on o.
-func (c *curve) within(o *curve) bool {
+// between reports whether a path begins and ends at these places.
+func (c *curve) between(from, to Offset) bool {
+	near := func(a, b Offset) bool { return abs(a.X-b.X) <= apart && abs(a.Y-b.Y) <= apart }
+	return near(c[0], from) && near(c[curvePoints-1], to)
+}
+
+// within reports whether all of c lies on o, or no more than room beside it.
+func (c *curve) within(o *curve, room Length) bool {
 	for i := 1; i < curvePoints-1; i++ {
-		if !o.passes(c[i]) {
+		if !o.passes(c[i], room) {
 			return false
 		}
 	}
@@ -151,9 +162,9 @@ func (c *curve) within(o *curve) bool {
 }
 
 // passes reports whether a path comes near a place.
-func (c *curve) passes(at Offset) bool {
+func (c *curve) passes(at Offset, room Length) bool {
 	for i := 1; i < curvePoints; i++ {
-		if nearSegment(at, c[i-1], c[i]) {
+		if nearSegment(at, c[i-1], c[i], room) {
 			return true
 		}
 	}
@@ -161,11 +172,11 @@ func (c *curve) passes(at Offset) bool {
 }
 
 // nearSegment reports whether a place is near the line from a to b.
-func nearSegment(at, a, b Offset) bool {
-	if at.X < min(a.X, b.X)-apart || at.X > max(a.X, b.X)+apart || at.Y < min(a.Y, b.Y)-apart || at.Y > max(a.Y, b.Y)+apart {
+func nearSegment(at, a, b Offset, room Length) bool {
+	if at.X < min(a.X, b.X)-room || at.X > max(a.X, b.X)+room || at.Y < min(a.Y, b.Y)-room || at.Y > max(a.Y, b.Y)+room {
 		return false
 	}
 	dx, dy := b.X-a.X, b.Y-a.Y
 	off := (at.X-a.X)*dy - (at.Y-a.Y)*dx
-	return abs(off) <= apart*distance(dx, dy)
+	return abs(off) <= room*distance(dx, dy)
 }

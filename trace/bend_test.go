@@ -120,7 +120,7 @@ func TestEveryMessageIsSeen(t *testing.T) {
 				if spec.Accepts(n) != nil {
 					continue
 				}
-				c := config(t, spec.Name, n, 3*n, latency, seed)
+				c := config(t, spec.Name, n, 2*n, latency, seed)
 				tr := simulate(t, c)
 				for _, page := range tr.Pages(trace.Options{}) {
 					l := layout(t, tr, page)

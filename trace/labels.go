@@ -11,6 +11,7 @@ const (
 
 // What is written beside arrows, if that may be chosen.
 const (
+	fewArrows   = 16  // so many may have them also where other arrows come through
 	fullArrows  = 60  // so many messages may have their full names
 	stampArrows = 150 // so many may have a stamp
 )
@@ -30,6 +31,9 @@ func (p *plan) labels() {
 	for i := range p.l.Marks {
 		m := &p.l.Marks[i]
 		p.paper.take(around(m.At.X, p.l.Y(m.At), 13*pixel, 13*pixel))
+		if m.Means == MarkViolation { // a ring, and a sign above it
+			p.paper.take(box{m.At.X - 11*pixel, p.l.Y(m.At) - 29*pixel, m.At.X + 11*pixel, p.l.Y(m.At) + 11*pixel})
+		}
 	}
 	for i := range p.l.Arrows {
 		a := &p.l.Arrows[i]
@@ -95,7 +99,7 @@ func (p *plan) barLabels() {
 	for i := range p.l.Bars {
 		b := &p.l.Bars[i]
 		at, wide := gap(dots[b.Lane], max(b.X1, 0), min(b.X2, p.l.Page.Plot))
-		for _, word := range p.barWords(b) {
+		for _, word := range p.barNames[i] {
 			if word == "" || wide < TextWidth(word, barType)+7*pixel || p.l.Page.Pitch < 21*pixel {
 				continue
 			}
@@ -107,26 +111,10 @@ func (p *plan) barLabels() {
 			p.paper.take(p.boxOf(&l))
 			break
 		}
-		if b.Means != BarBroken {
+		if b.Means == BarInside || b.Means == BarWaiting && p.l.Page.Pitch >= 30*pixel {
 			p.paper.take(box{b.X1, p.l.Y(Point{Lane: b.Lane}) - b.Height/2, b.X2, p.l.Y(Point{Lane: b.Lane}) + b.Height/2})
 		}
 	}
-}
-
-// barWords returns what may be written on a bar, the best first.
-func (p *plan) barWords(b *Bar) []string {
-	i := slices.IndexFunc(p.spans, func(s span) bool { return int(s.proc) == b.Lane && s.from == b.From && s.to == b.To && s.phase != idle })
-	switch {
-	case i < 0 || b.Means == BarBroken:
-		return nil
-	case b.Means == BarWaiting || p.t.Inside != "":
-		return []string{p.spans[i].name}
-	case p.spans[i].has != "":
-		return []string{p.spans[i].has}
-	case b.Entry > 0:
-		return []string{"CS #" + decimal(int64(b.Entry), 1), "CS"}
-	}
-	return []string{"CS"}
 }
 
 // gap returns the middle of the widest part between lo and hi that has no dot

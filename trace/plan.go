@@ -52,16 +52,17 @@ func (t *Trace) layout(o Options) *Layout {
 
 // A plan is a layout being made.
 type plan struct {
-	t       *Trace
-	o       Options
-	l       *Layout
-	focus   int        // index of the event in focus, or -1
-	order   *Causality // if there is a focus
-	shown   []int      // the events in the window
-	kinds   []string   // of messages
-	spans   []span     // what each lane is like from event to event
-	paper   placer     // what is taken on the page
-	letters bool       // arrows are called by letters
+	t        *Trace
+	o        Options
+	l        *Layout
+	focus    int        // index of the event in focus, or -1
+	order    *Causality // if there is a focus
+	shown    []int      // the events in the window
+	kinds    []string   // of messages
+	barNames [][]string // what may be written on each bar
+	spans    []span     // what each lane is like from event to event
+	paper    placer     // what is taken on the page
+	letters  bool       // arrows are called by letters
 }
 
 // find collects what is in the window.

@@ -111,7 +111,7 @@ func (p *painter) dots() {
 func (p *painter) labels() {
 	for _, b := range p.l.Bars {
 		if b.Means == BarInside {
-			p.label(b.Label, onGreen, "font-weight", "bold")
+			p.label(b.Label, onGreen, "font-weight", "bold", "stroke", green, "stroke-width", "3", "paint-order", "stroke")
 		} else {
 			p.halo(b.Label, waitInk)
 		}

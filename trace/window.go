@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"math/bits"
 	"slices"
 )
@@ -27,10 +28,11 @@ type Window struct {
 
 // How many moments fit, and how much room one has, in pixels.
 const (
-	fitMoments   = 240 // a run with no more is shown whole
-	storyMoments = 900 // as far as a picture goes to show an entry
-	stories      = 3   // how many entries it tries to show
-	behind       = 6   // moments after what a picture is made for
+	fitMoments   = 240  // a run with no more is shown whole
+	fitMessages  = 1200 // if it has no more messages than that
+	storyMoments = 900  // as far as a picture goes to show an entry
+	stories      = 3    // how many entries it tries to show
+	behind       = 6    // moments after what a picture is made for
 
 	wideMoment  = 30
 	tightMoment = 10
@@ -59,7 +61,7 @@ func (t *Trace) window(o Options, focus int) Window {
 	}
 	w.From = min(max(w.From, t.ticks(o.From)), w.To)
 	moments := t.moments(w.From, w.To)
-	if !(o.To > 0) && len(moments) > fitMoments {
+	if !(o.To > 0) && t.fitting(moments) < len(moments) {
 		first, last := t.part(moments, focus)
 		if first > 0 {
 			w.From = moments[first]
@@ -83,8 +85,12 @@ func (t *Trace) room(o Options, w Window, moments int) Length {
 		units := float64(w.To-w.From) / float64(w.Unit)
 		return Length(min(units*o.Scale, maxScale))*pixel + 2*margin
 	}
+	most := wideMax
+	if t.N > 12 {
+		most = tightMax
+	}
 	wide := max(minPlot, min(moments*wideMoment, wideMax), min(moments*tightMoment, tightMax),
-		min(max(moments, w.Messages)*leastMoment, hardPlot), min(t.spread(w), wideMax))
+		min(max(moments, w.Messages)*leastMoment, hardPlot), min(t.spread(w), most))
 	return Length(wide) * pixel
 }
 
@@ -124,17 +130,39 @@ func (t *Trace) moments(from, to int64) []int64 {
 	return slices.Compact(ms)
 }
 
+// fitting returns how many moments, from the first on, are not too many, and
+// not too busy.
+func (t *Trace) fitting(moments []int64) int {
+	n := min(len(moments), fitMoments)
+	if n == 0 {
+		return 0
+	}
+	i, _ := slices.BinarySearchFunc(t.Events, moments[0], func(e Event, at int64) int { return cmp.Compare(e.At, at) })
+	sent := 0
+	for ; i < len(t.Events) && t.Events[i].At <= moments[n-1]; i++ {
+		if t.Events[i].Kind != Send {
+			continue
+		}
+		if sent++; sent > fitMessages {
+			fit, _ := slices.BinarySearch(moments, t.Events[i].At)
+			return max(fit, 1)
+		}
+	}
+	return n
+}
+
 // part chooses some of too many moments: those around the focus or the first
 // violation, or else from a request until some have entered and left.
 func (t *Trace) part(moments []int64, focus int) (first, last int) {
 	if at, ok := t.centre(focus, moments[0]); ok {
 		i, _ := slices.BinarySearch(moments, at)
-		last = min(max(i+fitMoments/3, fitMoments-1), len(moments)-1)
-		return max(0, last-(fitMoments-1)), last
+		fit := max(t.fitting(moments[max(0, i-fitMoments/2):]), 2*behind)
+		last = min(max(i+fit/3, fit-1), len(moments)-1)
+		return max(0, last-(fit-1)), last
 	}
 	begin, ends := t.stories(moments[0])
 	first, _ = slices.BinarySearch(moments, begin)
-	last = min(first+fitMoments, len(moments)) - 1
+	last = first + t.fitting(moments[first:]) - 1
 	for k := min(stories, len(ends)); k > 0; k-- {
 		i, _ := slices.BinarySearch(moments, ends[k-1])
 		i = min(i+behind, len(moments)-1)
@@ -190,18 +218,20 @@ func (t *Trace) stories(start int64) (begin int64, ends []int64) {
 // part after the other.
 func (t *Trace) Pages(o Options) []Options {
 	moments := t.moments(0, t.end())
-	if len(moments) <= fitMoments {
+	if t.fitting(moments) == len(moments) {
 		o.From, o.To = 0, 0
 		return []Options{o}
 	}
 	units := func(at int64) float64 { return float64(at) / float64(t.unit()) }
 	var pages []Options
-	for i := 0; i+1 < len(moments); i += fitMoments - 1 { // a page begins where the one before ends
-		o.From, o.To = units(moments[i]), units(moments[min(i+fitMoments, len(moments))-1])
+	for i := 0; i+1 < len(moments); { // a page begins where the one before ends
+		last := i + max(t.fitting(moments[i:])-1, 1)
+		o.From, o.To = units(moments[i]), units(moments[last])
 		if i == 0 {
 			o.From = 0
 		}
 		pages = append(pages, o)
+		i = last
 	}
 	return pages
 }
