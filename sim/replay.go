@@ -199,9 +199,9 @@ func checkKinds(spec core.Spec, sc *scenario.Scenario) error {
 	return nil
 }
 
-// within says in which file an error is.
+// within says in which file an error is, if there is one.
 func within(sc *scenario.Scenario, err error) error {
-	if sc.File == "" {
+	if err == nil || sc.File == "" {
 		return err
 	}
 	return fmt.Errorf("%s: %w", sc.File, err)
