@@ -177,12 +177,10 @@ func (p *poll) happen(e *kernel.Event) {
 
 func (p *poll) outcome() *Outcome {
 	p.ended()
+	leader := p.leader()
 	o := &Outcome{
-		Agreed: p.leader() != core.None, Messages: p.meter.messages, ByKind: map[string]int{},
+		Leader: int(leader) + 1, Agreed: leader != core.None, Messages: p.meter.messages, ByKind: map[string]int{},
 		Time: units(p.news), Found: p.found,
-	}
-	if o.Agreed {
-		o.Leader = int(p.leader()) + 1
 	}
 	for k, n := range p.meter.byKind {
 		o.ByKind[p.Spec.Kinds[k]] += n

@@ -300,11 +300,9 @@ func (p *player) finish() {
 	w, b := p.w, p.back
 	quiet := w.UnderWay() == 0 && (!w.Steps() || !w.AnyTimer())
 	p.cast.finish(!b.Stopped && !p.cut && (p.stalled || quiet))
+	b.ByKind = make([]int, len(w.groups[0].spec.Kinds))
 	for _, g := range w.groups {
 		b.Messages += g.meter.messages
-		if b.ByKind == nil {
-			b.ByKind = make([]int, len(g.meter.byKind))
-		}
 		for k, n := range g.meter.byKind {
 			b.ByKind[k] += n
 		}
