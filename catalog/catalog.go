@@ -164,9 +164,10 @@ func specs(list []entry) []core.Spec {
 	return specs
 }
 
-// Sound returns the algorithms for mutual exclusion that are correct.
+// Sound returns the algorithms for mutual exclusion that are neither
+// wrong nor weaker than another one.
 func Sound() []core.Spec {
-	return slices.DeleteFunc(All(), func(s core.Spec) bool { return s.Wrong != "" })
+	return slices.DeleteFunc(All(), func(s core.Spec) bool { return !s.Sound() })
 }
 
 // unknown returns the name of an option that is set but not known, if any.

@@ -58,10 +58,10 @@ func TestWrongOnesNameTheSound(t *testing.T) {
 		sound[s.Name] = true
 	}
 	for _, s := range All() {
-		if s.Wrong != "" && !sound[s.Fixed] {
+		if !s.Sound() && !sound[s.Fixed] {
 			t.Errorf("%s is mended by %q, which is no sound algorithm", s.Name, s.Fixed)
 		}
-		if s.Wrong == "" && s.Fixed != "" {
+		if s.Sound() && s.Fixed+s.Shown != "" {
 			t.Errorf("%s is sound but names %s", s.Name, s.Fixed)
 		}
 	}

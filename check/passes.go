@@ -133,6 +133,9 @@ func (r *run) early(m *group.Model, list []family.Property, now explore.Broken, 
 	return nil
 }
 
+// noToken is why nothing can be said about a token.
+const noToken = "it has no token"
+
 // judge gives a property its verdict.
 func (r *run) judge(m *group.Model, e *explore.Exploration, f family.Property) error {
 	if r.report.Find(f.Name) != nil {
@@ -149,7 +152,7 @@ func (r *run) judge(m *group.Model, e *explore.Exploration, f family.Property) e
 	case f.Moot != "":
 		p.Verdict, p.Note = NotChecked, f.Moot
 	case name == Token && !m.HasTokens():
-		p.Verdict, p.Note = NotChecked, "it has no token"
+		p.Verdict, p.Note = NotChecked, noToken
 	case name == Alibi && !m.HasAlibis():
 		p.Verdict, p.Note = NotChecked, "it gives no alibi"
 	case name == Channels && e.Unfinished == "":

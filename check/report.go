@@ -1,6 +1,7 @@
 package check
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -95,6 +96,11 @@ type Report struct {
 	Rate        float64    `json:"states_per_second"`
 	Collision   float64    `json:"collision_probability"`
 	Properties  []Property `json:"properties"`
+
+	// Hint is what a reader must know of an algorithm that is wrong or weaker
+	// and passes all the same, and Shown is a command that shows it.
+	Hint  string `json:"hint,omitempty"`
+	Shown string `json:"shown,omitempty"`
 }
 
 // Find returns the line of a property, or nil.
@@ -115,6 +121,17 @@ func (r *Report) First() *Property {
 		}
 	}
 	return nil
+}
+
+// hint says why a report in which all is well is not the whole truth, or "".
+func hint(s core.Spec) string {
+	switch {
+	case s.Wrong != "":
+		return fmt.Sprintf("%s is wrong, though not in this check: %s", s.Name, s.Wrong)
+	case s.Weaker != "":
+		return fmt.Sprintf("%s is not wrong, but weaker than %s: %s", s.Name, s.Fixed, s.Weaker)
+	}
+	return ""
 }
 
 // count notes that a pass has told so many states apart.

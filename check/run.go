@@ -110,12 +110,14 @@ func Run(c Config) (*Report, error) {
 		return nil, fmt.Errorf("cannot check %s: %w", c.Spec.Name, err)
 	}
 	r := newRun(c)
-	for _, pass := range []func() error{r.base, r.watched, r.starts, r.converge} {
+	for _, pass := range []func() error{r.tokenless, r.base, r.watched, r.starts, r.converge} {
 		if err := pass(); err != nil {
 			return nil, fmt.Errorf("cannot check %s: %w", c.Spec.Name, err)
 		}
 	}
-	r.report.sum(c.Family, r.started)
+	if r.report.sum(c.Family, r.started); r.report.First() == nil {
+		r.report.Hint, r.report.Shown = hint(c.Spec), c.Spec.Shown
+	}
 	return r.report, nil
 }
 
@@ -146,6 +148,21 @@ func (c *Config) check() error {
 			return fmt.Errorf("requester %d of %d processes: want 1 to %d", int(p)+1, c.Nodes, c.Nodes)
 		}
 	}
+	return nil
+}
+
+// tokenless answers at once if all that is asked for is about a token, and
+// nobody is born with one.
+func (r *run) tokenless() error {
+	if !slices.Equal(r.Properties, []string{Token}) {
+		return nil
+	}
+	machines, err := r.Spec.Group(core.View{N: r.Nodes})
+	if err != nil || slices.ContainsFunc(machines, func(m core.Machine) bool { return core.Tokens(m, r.Nodes) > 0 }) {
+		return err
+	}
+	r.add(Property{Name: Token, Verdict: NotChecked, Note: noToken})
+	r.Properties = nil
 	return nil
 }
 

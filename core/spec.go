@@ -131,8 +131,10 @@ type Spec struct {
 	Authors string
 	Year    int
 	Paper   string   // the citation
-	Wrong   string   // for the wrong and the weaker ones: what goes wrong; empty for sound ones
-	Fixed   string   // for the wrong ones: the Name of the sound one
+	Wrong   string   // for the wrong ones: what goes wrong
+	Weaker  string   // for those that keep what they promise, but promise less: what is worse
+	Fixed   string   // for both: the Name of the sound one
+	Shown   string   // for both: a command of stile that shows it
 	Network Network  // the weakest network it is correct on
 	Spreads bool     // its logical times can drift apart without bound
 	Endless string   // why its state space is infinite without a bound on requests; empty if it is not
@@ -153,6 +155,10 @@ type Spec struct {
 	// are made here, once. The error says why n is impossible.
 	Plan func(n int) (Birth, error)
 }
+
+// Sound reports whether the algorithm is neither wrong nor weaker than another
+// one that costs no more.
+func (s Spec) Sound() bool { return s.Wrong == "" && s.Weaker == "" }
 
 // A Birth makes the machine of one seat.
 type Birth func(self ID, v View) Machine

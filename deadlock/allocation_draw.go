@@ -92,12 +92,6 @@ func (a *Allocation) SVG(title string) string {
 		note = "deadlocked: " + strings.Join(names(left), " ")
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" font-family="%s" font-size="12">`+"\n",
-		width, height, width, height, html.EscapeString(fonts))
-	b.WriteString(`<rect width="100%" height="100%" fill="#ffffff"/>` + "\n")
-	heads(&b)
-	fmt.Fprintf(&b, `<text x="16" y="24" font-size="14" font-weight="600" fill="%s">%s</text>`+"\n", ink, html.EscapeString(title))
-	fmt.Fprintf(&b, `<text x="16" y="43" fill="%s">%s</text>`+"\n", grey, note)
 	for r := range a.units {
 		p.box(&b, r)
 	}
@@ -105,16 +99,34 @@ func (a *Allocation) SVG(title string) string {
 		p.edges(&b, tx, slices.Contains(left, core.ID(tx)))
 	}
 	for tx := range a.requests {
-		line := ink
+		look := circle{"#ffffff", ink, ink, false, ""}
 		if slices.Contains(left, core.ID(tx)) {
-			line = alarm
+			look.line = alarm
 		}
-		at := p.circle(tx)
-		fmt.Fprintf(&b, `<circle cx="%.1f" cy="%.1f" r="%.1f" fill="#ffffff" stroke="%s" stroke-width="1.6"/>`+"\n", at.x, at.y, radius, line)
-		fmt.Fprintf(&b, `<text x="%.1f" y="%.1f" fill="%s" text-anchor="middle">%v</text>`+"\n", at.x, at.y+4.2, ink, core.ID(tx))
+		look.draw(&b, p.circle(tx), radius)
+		label(&b, p.circle(tx), look.text, core.ID(tx).String())
 	}
-	b.WriteString("</svg>\n")
-	return b.String()
+	bottom := legend(&b, p.signs(len(left)), height-16, width)
+	return frame(title, note, width, bottom, b.String())
+}
+
+// signs returns what is drawn, so many being deadlocked.
+func (p *plan) signs(deadlocked int) []sign {
+	dot := sign{means: "a unit of a resource, the box", circle: func(b *strings.Builder, at point) {
+		fmt.Fprintf(b, `<circle cx="%.1f" cy="%.1f" r="3.5" fill="%s"/>`+"\n", at.x, at.y, ink)
+	}}
+	all := []sign{dot}
+	if deadlocked < len(p.a.requests) {
+		wait := waitSign()
+		wait.means = "to a box: asks; from a unit: is had by"
+		all = append(all, wait)
+	}
+	if deadlocked > 0 {
+		ring := ringSign()
+		ring.means = "the same, of who is deadlocked"
+		all = append(all, ring)
+	}
+	return all
 }
 
 // A plan says where everything of an allocation is drawn.

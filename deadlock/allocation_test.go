@@ -66,13 +66,14 @@ func TestAllocationText(t *testing.T) {
 }
 
 // TestAllocationSVG: a dot for every instance, an arrow for every edge, and
-// the colour of rings for who is deadlocked only.
+// the colour of rings for who is deadlocked only; and each once more in the
+// legend, if it is there.
 func TestAllocationSVG(t *testing.T) {
 	cycle, deadlocked := bothPicture(t)
 	for _, c := range []struct {
 		a                  *Allocation
 		dots, blue, alarms int
-	}{{cycle, 4, 6, 0}, {deadlocked, 3, 0, 6}} {
+	}{{cycle, 4 + 1, 6 + 1, 0}, {deadlocked, 3 + 1, 0, 6 + 1}} {
 		svg := c.a.SVG("a < b")
 		for what, want := range map[string]int{`r="3.5"`: c.dots, "url(#wait)": c.blue, "url(#ring)": c.alarms, "a &lt; b": 1} {
 			if got := strings.Count(svg, what); got != want {

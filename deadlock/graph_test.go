@@ -145,7 +145,8 @@ func TestText(t *testing.T) {
 	}
 }
 
-// TestSVG: everybody is drawn once, each ring in the colour of rings.
+// TestSVG: everybody is drawn once, each ring in the colour of rings, and the
+// legend says what is there, and no more.
 func TestSVG(t *testing.T) {
 	g := graphOf([2]int{1, 2}, [2]int{2, 3}, [2]int{3, 4}, [2]int{4, 2}, [2]int{7, 8})
 	svg := g.SVG(Picture{Title: "a < b", Victim: 3, Also: ids(9)})
@@ -154,8 +155,15 @@ func TestSVG(t *testing.T) {
 			t.Errorf("%s is drawn %d times", name, n)
 		}
 	}
-	if n := strings.Count(svg, "url(#ring)"); n != 3 {
-		t.Errorf("%d edges of rings, want 3", n)
+	if n := strings.Count(svg, "url(#ring)"); n != 3+1 {
+		t.Errorf("%d edges of rings and signs for them, want 3 and 1", n)
+	}
+	for means, want := range map[string]bool{
+		waitSign().means: true, ringSign().means: true, "told to abort": true, "neither waits nor is waited for": true, saidSign().means: false,
+	} {
+		if strings.Contains(svg, ">"+means+"<") != want {
+			t.Errorf("%q in the legend: %t, want %t", means, !want, want)
+		}
 	}
 	if !strings.Contains(svg, "a &lt; b") {
 		t.Error("the title is not escaped")
@@ -167,7 +175,7 @@ func TestSVG(t *testing.T) {
 func TestReportedSVG(t *testing.T) {
 	g := graphOf([2]int{2, 3}, [2]int{3, 1}, [2]int{5, 6}, [2]int{6, 5})
 	svg := g.SVG(Picture{Title: "a", Victim: 1, Reported: []core.ID{0, 1, 2}})
-	for what, want := range map[string]int{"url(#said)": 1, "stroke-dasharray=\"5 4\"": 1, "url(#wait)": 2, "url(#ring)": 2, "P1 was said to wait for P2": 1} {
+	for what, want := range map[string]int{"url(#said)": 1 + 1, "stroke-dasharray=\"5 4\"": 1 + 1, "url(#wait)": 2 + 1, "url(#ring)": 2 + 1, "P1 was said to wait for P2": 1} {
 		if n := strings.Count(svg, what); n != want {
 			t.Errorf("%s is there %d times, want %d", what, n, want)
 		}

@@ -45,12 +45,6 @@ func (g *Graph) SVG(p Picture) string {
 	d := &drawing{g: shown, real: g, p: p, at: map[core.ID]point{}, ring: map[core.ID]int{}, done: map[core.ID]bool{}}
 	d.place()
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" font-family="%s" font-size="12">`+"\n",
-		d.width, d.height, d.width, d.height, html.EscapeString(fonts))
-	b.WriteString(`<rect width="100%" height="100%" fill="#ffffff"/>` + "\n")
-	heads(&b)
-	fmt.Fprintf(&b, `<text x="16" y="24" font-size="14" font-weight="600" fill="%s">%s</text>`+"\n", ink, html.EscapeString(p.Title))
-	fmt.Fprintf(&b, `<text x="16" y="43" fill="%s">%s</text>`+"\n", grey, html.EscapeString(p.Note))
 	if len(d.nodes()) == 0 {
 		fmt.Fprintf(&b, `<text x="16" y="84" fill="%s">Nobody waits.</text>`+"\n", ink)
 	}
@@ -60,7 +54,20 @@ func (g *Graph) SVG(p Picture) string {
 	for _, tx := range d.nodes() {
 		d.node(&b, tx)
 	}
-	b.WriteString("</svg>\n")
+	bottom := legend(&b, d.signs, d.height, d.width)
+	return frame(p.Title, p.Note, d.width, bottom, b.String())
+}
+
+// frame puts a drawing on a page with a title and a note.
+func frame(title, note string, width, height float64, drawn string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" font-family="%s" font-size="12">`+"\n",
+		width, height, width, height, html.EscapeString(fonts))
+	b.WriteString(`<rect width="100%" height="100%" fill="#ffffff"/>` + "\n")
+	heads(&b)
+	fmt.Fprintf(&b, `<text x="16" y="24" font-size="14" font-weight="600" fill="%s">%s</text>`+"\n", ink, html.EscapeString(title))
+	fmt.Fprintf(&b, `<text x="16" y="43" fill="%s">%s</text>`+"\n", grey, html.EscapeString(note))
+	b.WriteString(drawn + "</svg>\n")
 	return b.String()
 }
 
@@ -84,6 +91,7 @@ type drawing struct {
 	ring          map[core.ID]int // 1 + the number of the cycle it is part of
 	done          map[core.ID]bool
 	width, height float64
+	signs         []sign // what was drawn
 }
 
 func (d *drawing) nodes() []core.ID {
@@ -257,7 +265,7 @@ func (d *drawing) steps(tx core.ID) int {
 }
 
 // A line is how an edge looks.
-type line struct{ colour, head, width, dash, tip string }
+type line struct{ colour, head, width, dash string }
 
 // sound reports whether a cycle that is drawn is one.
 func (d *drawing) sound(cycle []core.ID) bool {
@@ -285,15 +293,17 @@ func (d *drawing) edge(b *strings.Builder, e Edge) {
 	start := point{from.x + ux*(radius+3), from.y + uy*(radius+3)}
 	end := point{to.x - ux*(radius+5), to.y - uy*(radius+5)}
 	mid := point{(start.x+end.x)/2 - uy*bend, (start.y+end.y)/2 + ux*bend}
-	look := line{blue, "wait", "1.6", "", fmt.Sprintf("%v waits for %s of %v", e.From, e.Label, e.To)}
+	s, tip := waitSign(), fmt.Sprintf("%v waits for %s of %v", e.From, e.Label, e.To)
 	switch n := d.ring[e.From]; {
 	case !d.real.Has(e.From, e.To):
-		look = line{grey, "said", "1.6", ` stroke-dasharray="5 4"`, fmt.Sprintf("%v was said to wait for %v", e.From, e.To)}
+		s, tip = saidSign(), fmt.Sprintf("%v was said to wait for %v", e.From, e.To)
 	case n != 0 && n == d.ring[e.To] && d.sound(d.g.Cycles()[n-1]):
-		look.colour, look.head, look.width = alarm, "ring", "2.4"
+		s = ringSign()
 	}
+	d.signs = append(d.signs, s)
+	look := s.line
 	fmt.Fprintf(b, `<path d="M%.1f %.1f Q%.1f %.1f %.1f %.1f" fill="none" stroke="%s" stroke-width="%s"%s marker-end="url(#%s)"><title>%s</title></path>`+"\n",
-		start.x, start.y, mid.x, mid.y, end.x, end.y, look.colour, look.width, look.dash, look.head, html.EscapeString(look.tip))
+		start.x, start.y, mid.x, mid.y, end.x, end.y, look.colour, look.width, look.dash, look.head, html.EscapeString(tip))
 	if e.Label != "" { // beside the edge: outside of a ring, which runs clockwise
 		aside := -6.5 - 2.2*float64(len(e.Label))
 		if bend > 0 {
@@ -305,17 +315,41 @@ func (d *drawing) edge(b *strings.Builder, e Edge) {
 }
 
 func (d *drawing) node(b *strings.Builder, tx core.ID) {
-	at := d.at[tx]
-	fill, text, line := "#ffffff", ink, ink
+	look := circle{"#ffffff", ink, ink, false, ""}
 	switch {
 	case tx == d.p.Victim:
-		fill, text, line = alarm, "#ffffff", alarm
+		look = circle{ink, "#ffffff", ink, false, "told to abort"}
 	case len(d.real.From(tx)) > 0:
-		line = amber
-		fmt.Fprintf(b, `<circle cx="%.1f" cy="%.1f" r="%.1f" fill="none" stroke="%s" stroke-width="1.6" stroke-dasharray="2.5 2"/>`+"\n", at.x, at.y, radius+3.5, amber)
-	case len(d.g.Nodes()) == 0 || !slices.Contains(d.g.Nodes(), tx):
-		line, text = faint, grey
+		look = circle{"#ffffff", ink, amber, true, "who waits"}
+	case !slices.Contains(d.g.Nodes(), tx):
+		look = circle{"#ffffff", grey, faint, false, "neither waits nor is waited for"}
 	}
-	fmt.Fprintf(b, `<circle cx="%.1f" cy="%.1f" r="%.1f" fill="%s" stroke="%s" stroke-width="1.6"/>`+"\n", at.x, at.y, radius, fill, line)
-	fmt.Fprintf(b, `<text x="%.1f" y="%.1f" fill="%s" text-anchor="middle">%v</text>`+"\n", at.x, at.y+4.2, text, tx)
+	look.draw(b, d.at[tx], radius)
+	label(b, d.at[tx], look.text, tx.String())
+	if look.means != "" {
+		d.signs = append(d.signs, look.sign())
+	}
+}
+
+// A circle is how a transaction looks.
+type circle struct {
+	fill, text, line string
+	waits            bool // it has a dashed ring around
+	means            string
+}
+
+func (c circle) draw(b *strings.Builder, at point, r float64) {
+	if c.waits {
+		fmt.Fprintf(b, `<circle cx="%.1f" cy="%.1f" r="%.1f" fill="none" stroke="%s" stroke-width="1.6" stroke-dasharray="2.5 2"/>`+"\n", at.x, at.y, r+3.5, c.line)
+	}
+	fmt.Fprintf(b, `<circle cx="%.1f" cy="%.1f" r="%.1f" fill="%s" stroke="%s" stroke-width="1.6"/>`+"\n", at.x, at.y, r, c.fill, c.line)
+}
+
+func (c circle) sign() sign {
+	return sign{means: c.means, circle: func(b *strings.Builder, at point) { c.draw(b, at, 5) }}
+}
+
+// label writes into a circle.
+func label(b *strings.Builder, at point, colour, text string) {
+	fmt.Fprintf(b, `<text x="%.1f" y="%.1f" fill="%s" text-anchor="middle">%s</text>`+"\n", at.x, at.y+4.2, colour, text)
 }

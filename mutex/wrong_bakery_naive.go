@@ -16,6 +16,7 @@ func BakeryNaive() core.Spec {
 	s.Name, s.Title = "bakery-naive", "The bakery without choosing"
 	s.Wrong = "two are inside: one took its number after the other had looked at it"
 	s.Fixed = "bakery"
+	s.Shown = "stile check bakery-naive"
 	s.Theory.Messages = core.Cost{Text: "4(N-1)", Any: others(4)}
 	s.Theory.Multicasts = core.Cost{Text: "2N light", Any: func(n int) core.Range {
 		if n == 1 {

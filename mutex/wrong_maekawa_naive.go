@@ -15,6 +15,7 @@ func MaekawaNaive(quorums quorum.Builder) core.Spec {
 	s.Name, s.Title = "maekawa-naive", "Maekawa without FAILED and INQUIRE"
 	s.Wrong = "it comes to a standstill when each of several candidates has a vote that another one needs"
 	s.Fixed = "maekawa"
+	s.Shown = "stile check maekawa-naive"
 	s.Theory.Messages = core.Cost{Text: "3(K-1)", Any: s.Theory.Messages.Light}
 	s.Plan = func(n int) (core.Birth, error) {
 		sets, err := quorums(n)
@@ -36,6 +37,7 @@ func MajorityNaive() core.Spec {
 	s.Name, s.Title = "majority-naive", "Majority voting without INQUIRE"
 	s.Wrong = "it comes to a standstill when the votes are split: of six processes three that ask at once can get two votes each"
 	s.Fixed = "majority"
+	s.Shown = "stile check majority-naive --property deadlock"
 	s.Theory.Messages = core.Cost{Text: "3(N-1)", Any: func(n int) core.Range {
 		return core.Range{Lo: float64(2*(n-1) + n/2), Hi: 3 * float64(n-1)}
 	}, Light: others(3)}

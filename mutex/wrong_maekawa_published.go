@@ -20,6 +20,7 @@ func MaekawaPublished(quorums quorum.Builder) core.Spec {
 	s.Name, s.Title = "maekawa-published", "Maekawa as published"
 	s.Wrong = "it can come to a standstill: who waited as the oldest is not told when an older request comes, and keeps its votes"
 	s.Fixed = "maekawa"
+	s.Shown = "stile check maekawa-published --requests 1 --sets '1:1,2,3;2:2,3;3:3'"
 	s.Plan = func(n int) (core.Birth, error) {
 		sets, err := quorums(n)
 		if err != nil {

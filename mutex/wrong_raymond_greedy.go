@@ -18,8 +18,9 @@ import (
 func RaymondGreedy(tree TreeOf) core.Spec {
 	s := Raymond(tree)
 	s.Name, s.Title = "raymond-greedy", "Raymond, self first"
-	s.Wrong = "unfair: who is in the middle of the tree overtakes a waiting process as often as it has neighbours, in a star N-1 times"
+	s.Weaker = "unfair: who is in the middle of the tree overtakes a waiting process as often as it has neighbours, in a star N-1 times"
 	s.Fixed = "raymond"
+	s.Shown = "stile replay scenarios/raymond-greedy-star.stile"
 	s.Plan = func(n int) (core.Birth, error) {
 		t, err := tree(n)
 		if err != nil {

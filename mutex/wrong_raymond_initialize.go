@@ -13,8 +13,9 @@ import "github.com/stile-lock/stile/core"
 func RaymondInitialize(tree TreeOf) core.Spec {
 	s := Raymond(tree)
 	s.Name, s.Title = "raymond-initialize", "Raymond with INITIALIZE"
-	s.Wrong = "weaker, not unsafe: a request made before INITIALIZE has come must wait for it, and without a Start for ever"
+	s.Weaker = "a request made before INITIALIZE has come must wait for it, and without a Start for ever"
 	s.Fixed = "raymond"
+	s.Shown = "stile replay scenarios/raymond-initialize-early.stile"
 	s.Theory.Sync.Saturated = nil // at first others cannot ask, and the holder enters again
 	s.Kinds = []string{"REQUEST", "PRIVILEGE", "INITIALIZE"}
 	s.Plan = func(n int) (core.Birth, error) {

@@ -17,6 +17,7 @@ func RicartAgrawala1981() core.Spec {
 	s.Name, s.Title = "ricart-agrawala-1981", "Ricart-Agrawala as published"
 	s.Wrong = "a request can be granted before one that happened before it, since an OK does not carry the clock"
 	s.Fixed = "ricart-agrawala"
+	s.Shown = "stile check ricart-agrawala-1981"
 	s.Spreads = true
 	s.Plan = core.Always(func(self core.ID, v core.View) core.Machine {
 		return core.New(self, v, &ricartAgrawala1981{*newRicartAgrawala(self, v)})

@@ -11,6 +11,10 @@ import (
 
 const defaultSeed = 1
 
+// MaxSize is how many bytes a scenario may have. Whoever reads a file need read
+// no more than one byte beyond.
+const MaxSize = 10 << 20
+
 // A parser reads a file line by line.
 type parser struct {
 	reader
@@ -24,7 +28,10 @@ func Parse(file, text string) (*Scenario, error) {
 	p := &parser{said: map[string]int{}}
 	p.s = &Scenario{File: file, Seed: defaultSeed, Latency: Always(T), Hold: Always(T)}
 	p.file = file
-	lines := strings.Split(text, "\n")
+	if len(text) > MaxSize {
+		return nil, &Error{file, 1, 1, fmt.Sprintf("this is too large for a scenario: want at most %d bytes", MaxSize)}
+	}
+	lines := strings.Split(strings.TrimPrefix(text, "\ufeff"), "\n")
 	if err := p.look(lines); err != nil {
 		return nil, err
 	}
@@ -192,7 +199,10 @@ func (p *parser) timing(name word) {
 	case "backoff":
 		s.Backoff = p.dist()
 	case "until":
-		s.Until = p.time()
+		w := p.here()
+		if s.Until = p.time(); p.err == nil && s.Until == 0 {
+			p.failAt(w, "until 0: nothing would happen; want a later time, or leave the line out to go on to the end")
+		}
 	case "seed":
 		w := p.take()
 		x, err := strconv.ParseUint(w.text, 10, 64)

@@ -8,6 +8,13 @@ import (
 	"github.com/stile-lock/stile/core"
 )
 
+// A file may begin with a byte order mark, as some editors write it.
+func TestByteOrderMark(t *testing.T) {
+	if _, err := Parse("x.stile", "\ufeffalgorithm central\nprocesses 2\n"); err != nil {
+		t.Error(err)
+	}
+}
+
 // everything uses every kind of line that a timed schedule has.
 const everything = `# a comment
 title A scene   with C# and -> in it   # and a comment
@@ -277,6 +284,8 @@ func TestErrors(t *testing.T) {
 		{head + "expect entries", "want the processes in the order of their entries"},
 		{head + "expect messages", "want a whole number"},
 		{head + "expect P2", "want waits, inside, idle"},
+		{head + "until 0", "3:7: until 0: nothing would happen; want a later time, or leave the line out to go on to the end"},
+		{"#" + strings.Repeat(" ", MaxSize), "1:1: this is too large for a scenario: want at most 10485760 bytes"},
 		{head + "until 5\nexpect at 7 P1 idle", "3:1: something is expected at 7, but the run ends at 5"},
 		{head + "at 3 P2 takes L1", `3:9: found "takes": a transaction takes locks at sites; say where processes and locks are`},
 		{head + "at 3 crash site 2", `3:12: found "site": there are no sites here`},

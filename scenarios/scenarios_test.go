@@ -114,14 +114,11 @@ func TestEveryAlgorithmHasAScenario(t *testing.T) {
 			}
 		}
 	}
-	weaker := map[string]bool{ // safe and live: only slower or less fair
-		"raymond-greedy": true, "raymond-initialize": true,
-	}
 	for _, s := range slices.Concat(catalog.All(), catalog.Elections()) {
 		if !seen[s.Name] {
 			t.Errorf("%s has no scenario", s.Name)
 		}
-		if s.Wrong != "" && !fails[s.Name] && !weaker[s.Name] {
+		if s.Wrong != "" && !fails[s.Name] {
 			t.Errorf("%s has no scenario in which it fails", s.Name)
 		}
 	}

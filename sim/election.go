@@ -25,6 +25,7 @@ type Election struct {
 
 	Paged   bool                // rebuild every machine from its bytes before every step
 	Observe func(e trace.Event) // told of everything that happens; may be nil
+	Watch   Watch               // may end the run before its time; may be nil
 }
 
 // An Outage is a crash and, if Back is later than that, a comeback.
@@ -35,11 +36,15 @@ type Outage struct {
 
 // An Outcome is what came of an election.
 type Outcome struct {
-	Leader   int            `json:"leader"` // the number of the highest process alive if all follow it, or 0
-	Agreed   bool           `json:"agreed"`
-	Messages int            `json:"messages"`
-	ByKind   map[string]int `json:"messages_by_kind"`
-	Time     float64        `json:"time"` // when the last one learnt who leads, in T
+	Algorithm string         `json:"algorithm"`
+	Nodes     int            `json:"nodes"`
+	Seed      uint64         `json:"seed"`
+	Leader    int            `json:"leader"` // the number of the highest process alive if all follow it, or 0
+	Agreed    bool           `json:"agreed"`
+	Messages  int            `json:"messages"`
+	ByKind    map[string]int `json:"messages_by_kind"`
+	Time      float64        `json:"time"`              // when the last one learnt who leads, in T
+	Stopped   bool           `json:"stopped,omitempty"` // by Election.Watch, before all was quiet
 
 	Found []Violation `json:"-"`
 }
@@ -111,7 +116,7 @@ func RunElection(c Election) (*Outcome, error) {
 		e.paged()
 	}
 	p := &poll{c, e, 10 * (c.Nodes + 10), 100 * (c.Nodes + 10) * (c.Nodes + 10)}
-	w.Happen = p.happen
+	w.Happen, w.watch = p.happen, c.Watch
 	if err := p.run(); err != nil {
 		return nil, err
 	}
@@ -131,8 +136,8 @@ func (p *poll) run() error {
 	}
 	for {
 		for p.w.Pending() {
-			if p.events--; p.events < 0 {
-				return nil // it goes on for ever, without agreement
+			if p.events--; p.events < 0 || p.w.stopped {
+				return nil // if not stopped, it goes on for ever, without agreement
 			}
 			if err := p.w.next(); err != nil {
 				return err
@@ -176,9 +181,12 @@ func (p *poll) happen(e *kernel.Event) {
 }
 
 func (p *poll) outcome() *Outcome {
-	p.ended()
+	if !p.w.stopped {
+		p.ended()
+	}
 	leader := p.leader()
 	o := &Outcome{
+		Algorithm: p.Spec.Name, Nodes: p.Nodes, Seed: p.Seed, Stopped: p.w.stopped,
 		Leader: int(leader) + 1, Agreed: leader != core.None, Messages: p.meter.messages, ByKind: map[string]int{},
 		Time: units(p.news), Found: p.found,
 	}

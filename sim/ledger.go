@@ -10,6 +10,13 @@ import (
 
 // A Ledger is what a run of transactions measured. Times in JSON are in T.
 type Ledger struct {
+	Method    string `json:"method"`
+	Mode      string `json:"mode,omitempty"`
+	Sites     int    `json:"sites"`
+	Processes int    `json:"processes"`
+	Locks     int    `json:"locks"`
+	Seed      uint64 `json:"seed"`
+
 	Committed      int     `json:"committed"`
 	Aborted        int     `json:"aborted"`            // attempts that ended by being told to abort
 	Unnecessary    int     `json:"unnecessary_aborts"` // of these, who was part of no deadlock
@@ -17,8 +24,9 @@ type Ledger struct {
 	Deadlocks      int     `json:"deadlocks"`          // that arose
 	DetectionDelay float64 `json:"detection_delay"`    // mean, from when a deadlock arises to when its victim is told
 	PerTransaction float64 `json:"messages_per_transaction"`
-	Throughput     float64 `json:"throughput"` // commits per T
-	Stuck          int     `json:"stuck"`      // transactions that will never end
+	Throughput     float64 `json:"throughput"`        // commits per T
+	Stuck          int     `json:"stuck"`             // transactions that will never end
+	Stopped        bool    `json:"stopped,omitempty"` // by Transactions.Watch, before all had committed
 
 	Phantoms     int             `json:"-"` // reported deadlocks that an abort or a death had broken
 	Resolved     int             `json:"-"` // deadlocks whose victim was told
@@ -72,6 +80,8 @@ func (t *transacting) count(p core.ID) {
 // finish completes the ledger of a run that was to have so many transactions.
 func (t *transacting) finish(number int) *Ledger {
 	r := &t.ledger
+	r.Method, r.Mode, r.Seed = t.Method.Name, t.Mode, t.Seed
+	r.Sites, r.Processes, r.Locks = t.Layout.Sites, len(t.procs), len(t.Layout.At)
 	r.Time, r.Messages, r.steps, r.Found = t.w.Now(), t.meter.messages, t.w.Steps(), t.found
 	active := 0
 	for i := range t.procs {
@@ -83,7 +93,7 @@ func (t *transacting) finish(number int) *Ledger {
 			active++
 		}
 	}
-	if r.Committed+r.Lost < number {
+	if r.Stopped = t.w.stopped; !r.Stopped && r.Committed+r.Lost < number {
 		r.Stuck = active
 		if g := t.graph(); len(g.Edges()) > 0 {
 			r.Graph = g

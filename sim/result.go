@@ -24,6 +24,8 @@ type Result struct {
 	Load       []int          `json:"load"` // messages sent and received, per process
 	Theory     Theory         `json:"theory"`
 
+	Stopped bool `json:"stopped,omitempty"` // by Config.Watch, before all requests were made
+
 	Found   []Violation `json:"-"` // the violations, one by one
 	Members []core.ID   `json:"-"` // of a section: who is at each seat
 }

@@ -38,6 +38,7 @@ type Config struct {
 	Paged   bool                // rebuild every machine from its bytes before every step
 	Order   bool                // watch happened-before even if the algorithm does not claim it
 	Observe func(e trace.Event) // told of everything that happens; nil is fastest
+	Watch   Watch               // may end the run before its time; may be nil
 }
 
 func (c Config) check() error {
@@ -69,8 +70,9 @@ func checkLatency(d scenario.Dist) error {
 }
 
 // stallLimit is how many events a run may see without an entry, for each
-// process, before its waiting requests count as lost. A token that runs round
-// for ever would otherwise never end a run.
+// process, before its waiting requests count as lost, unless they wait for
+// somebody who is inside. A token that runs round for ever would otherwise never
+// end a run.
 const stallLimit = 10_000
 
 // Run simulates c until every request is granted and released.
@@ -103,8 +105,12 @@ func (c Config) simulate(sections []scenario.Section) ([]*Result, error) {
 	}
 	var results []*Result
 	for _, l := range r.loads {
-		l.ended()
-		results = append(results, newResult(l.Config, l.lock))
+		if !r.stopped {
+			l.ended()
+		}
+		result := newResult(l.Config, l.lock)
+		result.Stopped = r.stopped
+		results = append(results, result)
 	}
 	return results, nil
 }
@@ -143,7 +149,8 @@ func (c Config) prepare(k kernel.Config, sections []scenario.Section) (*running,
 		}
 	}
 	r := &running{world: newWorld(k)}
-	r.Happen = r.happen
+	r.Happen, r.watch = r.happen, c.Watch
+	r.far = func() (done, of int) { return r.exits, r.total }
 	for i, s := range sections {
 		if err := r.load(each[i], s); err != nil {
 			return nil, err
@@ -198,12 +205,12 @@ func (r *running) begin() {
 // run lets events happen until the workload is done or nothing more can.
 func (r *running) run() error {
 	quiet, limit := 0, stallLimit*(r.Processes()+10)
-	for entries := 0; r.Pending() && r.exits < r.total; quiet++ {
+	for entries := 0; r.Pending() && r.exits < r.total && !r.stopped; quiet++ {
 		if r.entries != entries {
 			entries, quiet = r.entries, 0
 		}
 		if quiet > limit {
-			if r.somebodyWaits() || !r.Has(ask, leave) {
+			if !r.Has(leave) && (r.somebodyWaits() || !r.Has(ask)) {
 				break
 			}
 			quiet = 0

@@ -44,6 +44,7 @@ type Transactions struct {
 	Seed    uint64
 	Patient int64               // ticks after which a deadlock that stands ends the run; five times as many without a commit do so too
 	Observe func(e trace.Event) // told of everything that happens; nil is fastest
+	Watch   Watch               // may end the run before its time; may be nil
 }
 
 // A SiteCrash is the death of a site.
@@ -103,7 +104,7 @@ func RunTransactions(c Transactions) (*Ledger, error) {
 	if err != nil {
 		return nil, err
 	}
-	for t.w.Pending() && !t.over() {
+	for t.w.Pending() && !t.over() && !t.w.stopped {
 		t.ledger.Events++
 		if err := t.w.next(); err != nil {
 			return nil, err
@@ -126,7 +127,8 @@ func (c *Transactions) start() (*transacting, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.Happen = t.happen
+	w.Happen, w.watch = t.happen, c.Watch
+	w.far = func() (done, of int) { return t.ledger.Committed, c.Number }
 	for p := range t.procs {
 		t.later(core.ID(p), t.procs[p].rand.Sample(c.Think))
 	}

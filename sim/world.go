@@ -16,7 +16,25 @@ type world struct {
 	err    error // the first step that failed; nothing happens after it
 
 	entries, exits int // of all locks together
+
+	watch   Watch
+	far     func() (done, of int) // how far the run is
+	events  int
+	stopped bool // by watch
 }
+
+// A Watch is told now and then how far a run is, and says whether it goes on.
+type Watch func(p Progress) (on bool)
+
+// Progress is how far a run is.
+type Progress struct {
+	Events   int
+	Done, Of int // entries, or transactions; of an election both are 0
+	Now      int64
+}
+
+// seldom is how many events happen between two looks at a watch.
+const seldom = 1 << 16
 
 // The events that runs schedule themselves.
 const (
@@ -44,6 +62,13 @@ func (w *world) fail(err error) {
 // next lets the next event happen.
 func (w *world) next() error {
 	w.Step()
+	if w.events++; w.events%seldom == 0 && w.watch != nil {
+		p := Progress{Events: w.events, Now: w.Now()}
+		if w.far != nil {
+			p.Done, p.Of = w.far()
+		}
+		w.stopped = !w.watch(p)
+	}
 	return w.err
 }
 

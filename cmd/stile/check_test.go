@@ -2,16 +2,12 @@ package main
 
 import (
 	"encoding/json"
-	"io"
 	"os"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stile-lock/stile/catalog"
-	"github.com/stile-lock/stile/check"
 	"github.com/stile-lock/stile/core"
 )
 
@@ -175,20 +171,6 @@ func TestTwoStories(t *testing.T) {
 	}
 }
 
-// The memory limit of the program follows --memory while a check runs.
-func TestMemoryLimit(t *testing.T) {
-	before := debug.SetMemoryLimit(-1)
-	f := &checkFlags{}
-	f.config.Memory = 1 << 30
-	_, l, end := f.begin(io.Discard, io.Discard)
-	if got := debug.SetMemoryLimit(-1); got < 1<<30 || got > 5<<28 || l.Memory != 1<<30 || l.Context.Err() != nil {
-		t.Errorf("the limit is %d, --memory %d", got, l.Memory)
-	}
-	if end(); debug.SetMemoryLimit(-1) != before {
-		t.Errorf("afterwards the limit is %d, want %d", debug.SetMemoryLimit(-1), before)
-	}
-}
-
 func TestRingJSONKeys(t *testing.T) {
 	text := ok(t, "check dijkstra --shared one --nodes 4 --json")
 	want := strings.Fields("algorithm nodes requests network verdict states transitions depth seconds states_per_second collision_probability properties movers k worst_steps longest_run")
@@ -218,14 +200,6 @@ func TestRingText(t *testing.T) {
 	}
 }
 
-// A line of progress names the pass, and its rate is that of the pass.
-func TestProgressLine(t *testing.T) {
-	got := progressLine(check.Progress{Pass: "fence", States: 3000, Queue: 2, Depth: 7, Memory: 5 << 20, Elapsed: 2 * time.Second})
-	if want := "fence: 3,000 states, 1,500/s, queue 2 blocks, depth 7, 5MiB"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-}
-
 // The plain command checks every recovering lock, with one crash.
 func TestEveryRecoveringLock(t *testing.T) {
 	for _, spec := range catalog.Sound() {
@@ -234,8 +208,25 @@ func TestEveryRecoveringLock(t *testing.T) {
 			t.Fatal(err)
 		}
 		code, stdout, stderr := stile("check", name, "--nodes", "2")
-		if code != 0 || !strings.Contains(oneLine(stdout), "1 crash at any step") || !strings.Contains(stdout, "\nverdict           holds-bounded\n") {
+		if code != 0 || !strings.Contains(strings.Join(strings.Fields(stdout), " "), "1 crash at any step") || !strings.Contains(stdout, "\nverdict           holds-bounded\n") {
 			t.Errorf("%s: exit code %d, stderr %q, stdout\n%s", name, code, stderr, stdout)
+		}
+	}
+}
+
+// What is said to show that an algorithm is wrong or weaker does.
+func TestShown(t *testing.T) {
+	for _, s := range catalog.All() {
+		if s.Sound() {
+			continue
+		}
+		args := strings.Fields(strings.ReplaceAll(s.Shown, "'", ""))[1:]
+		want := 1
+		if args[0] == "replay" { // whose expectations say what is worse
+			args[1], want = "../../"+args[1], 0
+		}
+		if code, _, stderr := stile(args...); code != want {
+			t.Errorf("%s: exit code %d, want %d\n%s", s.Shown, code, want, stderr)
 		}
 	}
 }

@@ -2,8 +2,12 @@
 // exclusion. 'stile --help' lists what it can do.
 package main
 
-import "os"
+import (
+	"os"
+
+	"github.com/stile-lock/stile/internal/cli"
+)
 
 func main() {
-	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(cli.Run(os.Args[1:], os.Stdout, os.Stderr))
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/stile-lock/stile/internal/cli"
 )
 
 func TestMain(m *testing.M) {
@@ -45,6 +47,6 @@ func code(ts *testscript.TestScript, neg bool, args []string) {
 // stile runs the command in this process.
 func stile(args ...string) (code int, stdout, stderr string) {
 	var out, errs bytes.Buffer
-	code = run(args, &out, &errs)
+	code = cli.Run(args, &out, &errs)
 	return code, out.String(), errs.String()
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/stile-lock/stile/internal/cli/tell"
 )
 
 // keys returns the keys of a JSON object, in order.
@@ -77,7 +79,7 @@ func TestBankJSONKeys(t *testing.T) {
 }
 
 func TestElectionJSONKeys(t *testing.T) {
-	want := strings.Fields("leader agreed messages messages_by_kind time")
+	want := strings.Fields("algorithm nodes seed leader agreed messages messages_by_kind time")
 	for _, name := range []string{"bully", "ring-election", "chang-roberts"} {
 		text := ok(t, "sim "+name+" --nodes 8 --dead 8 --starters 5 --json")
 		if got := keys(t, text); !slices.Equal(got, want) {
@@ -144,7 +146,7 @@ func TestOutputFitsTheScreen(t *testing.T) {
 		"compare --nodes 3,5,7,9,11,13,16,20 --think uniform:0.5,100,0 --hold exp:10 --entries 30",
 	} {
 		for n, text := range strings.Split(ok(t, line), "\n") {
-			if w := utf8.RuneCountInString(text); w > width {
+			if w := utf8.RuneCountInString(text); w > tell.Width {
 				t.Errorf("stile %s: line %d has %d columns:\n%s", line, n+1, w, text)
 			}
 		}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"os"
 	"strings"
 	"testing"
@@ -15,16 +14,12 @@ func TestReadme(t *testing.T) {
 		t.Fatal(err)
 	}
 	const command = "replay scenarios/ricart-agrawala-a.stile"
-	_, after, ok := strings.Cut(string(readme), "`stile "+command+"`\n\n```\n")
+	_, after, opened := strings.Cut(string(readme), "`stile "+command+"`\n\n```\n")
 	shown, _, closed := strings.Cut(after, "```\n")
-	if !ok || !closed {
+	if !opened || !closed {
 		t.Fatalf("the README does not show %q", command)
 	}
-	var out, errs bytes.Buffer
-	if code := run(strings.Fields(command), &out, &errs); code != 0 {
-		t.Fatalf("exit %d: %s", code, errs.String())
-	}
-	if out.String() != shown {
-		t.Errorf("the README shows\n%s\nbut it prints\n%s", shown, out.String())
+	if printed := ok(t, command); printed != shown {
+		t.Errorf("the README shows\n%s\nbut it prints\n%s", shown, printed)
 	}
 }

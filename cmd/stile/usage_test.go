@@ -136,7 +136,7 @@ func TestUsageErrors(t *testing.T) {
 		{"deadlock none --crash 4@1", "want a site from 1 to 3"},
 		{"deadlock none --philosophers --sites 7", "has no --sites to choose"},
 		{"deadlock none --svg no/such/folder/x.svg", "make it first"},
-		{"deadlock none --trace run.pdf", ".svg (a diagram) or .txt (the story)"},
+		{"deadlock none --trace run.pdf", ".svg (a diagram) or .txt (the same as text)"},
 		{"deadlock none --svg x.svg --trace ./x.svg", "give each its own"},
 
 		{"check", "'stile algorithms' lists them"},
@@ -171,7 +171,7 @@ func TestUsageErrors(t *testing.T) {
 		{"check raymond --time 5", "want a time such as 30s"},
 		{"check raymond --trace no/such/folder/x.stile", "make it first"},
 		{"check raymond --svg .", "is a directory"},
-		{"check raymond --svg x --trace ./x", "give each its own"},
+		{"check raymond --svg x.svg --trace ./x.svg", "give each its own"},
 
 		{"check raymond --shared one", "only dijkstra"},
 		{"check dijkstra --shared two", "want one, several or all"},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/trace"
 )
@@ -46,7 +47,7 @@ const (
 // Diagram draws the events of a scene that began with this balance. If there
 // are more rows than maxRows, the rest is only counted.
 func (r *Result) Diagram(balance int64, maxRows int) []string {
-	c := &canvas{machines: r.Machines, balance: balance, sumWidth: len(grouped(max(balance, r.Expected)))}
+	c := &canvas{machines: r.Machines, balance: balance, sumWidth: len(words.Grouped(max(balance, r.Expected)))}
 	c.place()
 	for range r.Machines {
 		c.phase = append(c.phase, idle)
@@ -96,7 +97,7 @@ func (c *canvas) blank() []rune {
 	for p, phase := range c.phase {
 		row[c.lanes[p]] = phase
 	}
-	center(row, c.lanes[c.account()], grouped(c.balance))
+	center(row, c.lanes[c.account()], words.Grouped(c.balance))
 	return row
 }
 
@@ -174,7 +175,7 @@ func (c *canvas) arrow(row []rune, e trace.Event) {
 	}
 	label := " " + e.Name + " "
 	if len(e.Fields) > 0 && (e.Name == "VALUE" || e.Name == "WRITE") {
-		label = " " + e.Name + " " + grouped(sumOf(e)) + " "
+		label = " " + e.Name + " " + words.Grouped(sumOf(e)) + " "
 	}
 	if len(label)+2 > hi-lo {
 		label = " " + e.Name + " "
@@ -215,13 +216,4 @@ func sumOf(e trace.Event) int64 {
 // hundredths writes a time in units of T, with two decimals.
 func hundredths(ticks int64) string {
 	return strconv.FormatFloat(float64(ticks)/scenario.T, 'f', 2, 64)
-}
-
-// grouped writes n with a comma before each three digits.
-func grouped(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }

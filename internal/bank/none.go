@@ -2,14 +2,11 @@ package bank
 
 import "github.com/stile-lock/stile/core"
 
-// NoLock is what NoLock().Name says: a lock that lets everybody in at once.
-const noLock = "none"
-
 // NoLock is the algorithm of machines that do not take turns: whoever asks is
 // in, without a message.
 func NoLock() core.Spec {
 	return core.Spec{
-		Name: noLock, Title: "No lock",
+		Name: "none", Title: "No lock",
 		Wrong:   "there is no exclusion",
 		Network: core.Lossy,
 		Kinds:   []string{"NOTHING"},

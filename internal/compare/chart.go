@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/stile-lock/stile/internal/words"
 )
 
 // A chart draws lines over the number of processes, as SVG.
@@ -214,9 +216,11 @@ func (f frame) drawLine(b *strings.Builder, l line) {
 		l.class, l.colour, strings.Join(points, " "), l.dash, dots.String())
 }
 
-// short writes a value in few characters.
+// short writes a value in few characters, and NaN as a dash.
 func short(v float64) string {
 	switch a := math.Abs(v); {
+	case math.IsNaN(v):
+		return "-"
 	case a >= 10_000:
 		return strconv.FormatFloat(v/1000, 'f', 0, 64) + "k"
 	case a >= 100:
@@ -226,6 +230,5 @@ func short(v float64) string {
 	for x := math.Abs(v); x > 0 && x < 0.1 && decimals < 6; x *= 10 {
 		decimals++
 	}
-	s := strconv.FormatFloat(v, 'f', decimals, 64)
-	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
+	return words.Trimmed(v, decimals)
 }

@@ -30,6 +30,20 @@ type Place struct {
 	Hold  scenario.Dist
 }
 
+// Places lists the places of a comparison, ordered by hold time, think time and
+// number of processes.
+func (c Config) Places() []Place {
+	var all []Place
+	for _, hold := range c.Hold {
+		for _, think := range c.Think {
+			for _, n := range c.Nodes {
+				all = append(all, Place{n, think, hold})
+			}
+		}
+	}
+	return all
+}
+
 // Load says what theory may assume at this place.
 func (p Place) Load() core.Load {
 	if p.Think.Max() == 0 && p.Nodes > 1 {
@@ -50,12 +64,10 @@ type Cell struct {
 	Skipped string      // why the algorithm cannot run there
 }
 
-// A Map is what a comparison found. Its cells are ordered by hold time, think
-// time, number of processes and algorithm.
+// A Map is what a comparison found.
 type Map struct {
 	Config
-	Places []Place
-	Cells  []Cell // for each place, one for each algorithm
+	Cells []Cell // for each place, one for each algorithm
 }
 
 // At returns the cells of place number i.
@@ -71,26 +83,15 @@ func (m *Map) Find(spec int, nodes, think, hold int) *Cell {
 // are.
 func Run(c Config) (*Map, error) {
 	m := &Map{Config: c}
-	for _, hold := range c.Hold {
-		for _, think := range c.Think {
-			for _, n := range c.Nodes {
-				p := Place{n, think, hold}
-				m.Places = append(m.Places, p)
-				for _, s := range c.Specs {
-					m.Cells = append(m.Cells, Cell{Place: p, Spec: s})
-				}
-			}
+	for _, p := range c.Places() {
+		for _, s := range c.Specs {
+			m.Cells = append(m.Cells, Cell{Place: p, Spec: s})
 		}
 	}
 	if len(m.Cells) == 0 {
 		return nil, fmt.Errorf("nothing to compare: want at least one algorithm, number of processes, think and hold time")
 	}
-	return m, m.work()
-}
-
-// work fills in all cells.
-func (m *Map) work() error {
-	return inParallel(len(m.Cells), m.Workers, m.Progress, func(i int) error { return m.Cells[i].run(m.Config) })
+	return m, inParallel(len(m.Cells), c.Workers, c.Progress, func(i int) error { return m.Cells[i].run(c) })
 }
 
 // inParallel does so many jobs, several at a time: one for each processor if no

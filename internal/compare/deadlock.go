@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"bytes"
 	_ "embed"
 	"fmt"
 	"html/template"
@@ -54,13 +53,8 @@ func RunDeadlock(c DeadlockConfig) (*DeadlockMap, error) {
 	if len(m.Rows) == 0 || len(c.Processes) == 0 {
 		return nil, fmt.Errorf("nothing to compare: want at least one method and number of processes")
 	}
-	return m, m.work()
-}
-
-// work makes the runs, several at a time.
-func (m *DeadlockMap) work() error {
-	return inParallel(len(m.Rows)*len(m.Processes), m.Workers, m.Progress, func(i int) error {
-		return m.one(i/len(m.Processes), i%len(m.Processes))
+	return m, inParallel(len(m.Rows)*len(c.Processes), c.Workers, c.Progress, func(i int) error {
+		return m.one(i/len(c.Processes), i%len(c.Processes))
 	})
 }
 
@@ -77,12 +71,11 @@ func (m *DeadlockMap) one(row, n int) error {
 // A DeadlockMeasure is one thing to judge methods by.
 type DeadlockMeasure struct {
 	Title, Unit string
-	More        bool // more is better
-	Of          func(r *sim.Ledger) float64
+	Of          func(r *sim.Ledger) float64 // NaN if a run says nothing
 }
 
 // DeadlockMeasures returns all measures, in the order in which people should
-// see them. A value that says nothing is NaN.
+// see them.
 func DeadlockMeasures() []DeadlockMeasure {
 	each := func(n func(r *sim.Ledger) int) func(r *sim.Ledger) float64 {
 		return func(r *sim.Ledger) float64 {
@@ -93,22 +86,22 @@ func DeadlockMeasures() []DeadlockMeasure {
 		}
 	}
 	return []DeadlockMeasure{
-		{"Throughput", "commits per T", true, func(r *sim.Ledger) float64 {
+		{"Throughput", "commits per T", func(r *sim.Ledger) float64 {
 			if r.Stuck > 0 {
 				return 0
 			}
 			return r.Throughput
 		}},
-		{"Messages per transaction", "messages", false, each(func(r *sim.Ledger) int { return r.Messages })},
-		{"Aborts per transaction", "aborts", false, each(func(r *sim.Ledger) int { return r.Aborted })},
-		{"Unnecessary aborts per transaction", "aborts", false, each(func(r *sim.Ledger) int { return r.Unnecessary })},
-		{"Detection delay", "T", false, func(r *sim.Ledger) float64 {
+		{"Messages per transaction", "messages", each(func(r *sim.Ledger) int { return r.Messages })},
+		{"Aborts per transaction", "aborts", each(func(r *sim.Ledger) int { return r.Aborted })},
+		{"Unnecessary aborts per transaction", "aborts", each(func(r *sim.Ledger) int { return r.Unnecessary })},
+		{"Detection delay", "T", func(r *sim.Ledger) float64 {
 			if r.Resolved == 0 {
 				return math.NaN()
 			}
 			return r.DetectionDelay
 		}},
-		{"False positives per 1,000 transactions", "reports", false, each(func(r *sim.Ledger) int { return 1000 * r.FalsePositives })},
+		{"False positives per 1,000 transactions", "reports", each(func(r *sim.Ledger) int { return 1000 * r.FalsePositives })},
 	}
 }
 
@@ -118,15 +111,11 @@ var deadlockHTML string
 // HTML returns the comparison as a page of its own: no script, nothing from
 // the network.
 func (m *DeadlockMap) HTML() ([]byte, error) {
-	t, err := template.New("deadlock").Parse(deadlockHTML)
-	if err != nil {
-		return nil, err
-	}
 	_, css, _ := strings.Cut(reportHTML, "<style>")
 	css, _, _ = strings.Cut(css, "{{")
-	page := deadlockPage{DeadlockMap: m, CSS: template.CSS(css), N: strings.Trim(strings.ReplaceAll(fmt.Sprint(m.Processes), " ", ", "), "[]")}
-	for i, r := range m.Rows {
-		page.Key = append(page.Key, key{r.Name, class(i), colour(i), dash(i)})
+	page := deadlockPage{DeadlockMap: m, CSS: template.CSS(css), N: commas(m.Processes)}
+	for i := range m.Rows {
+		page.Key = append(page.Key, class(i))
 	}
 	for _, by := range DeadlockMeasures() {
 		page.Panels = append(page.Panels, panel{by.Title, template.HTML(m.chart(by))})
@@ -135,7 +124,7 @@ func (m *DeadlockMap) HTML() ([]byte, error) {
 		for n, x := range r.Results {
 			row := deadlockLine{Name: r.Name, Processes: m.Processes[n], Stuck: x.Stuck}
 			for _, by := range DeadlockMeasures() {
-				row.Cells = append(row.Cells, dashed(by.Of(x)))
+				row.Cells = append(row.Cells, short(by.Of(x)))
 			}
 			page.Lines = append(page.Lines, row)
 		}
@@ -143,11 +132,7 @@ func (m *DeadlockMap) HTML() ([]byte, error) {
 			page.Ring = template.HTML(last.Graph.SVG(deadlock.Picture{Title: r.Name, Note: "who waits for whom, for ever", Victim: -1}))
 		}
 	}
-	var b bytes.Buffer
-	if err := t.Execute(&b, page); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), nil
+	return fill(deadlockHTML, page)
 }
 
 type (
@@ -155,7 +140,7 @@ type (
 		*DeadlockMap
 		CSS    template.CSS
 		N      string
-		Key    []key
+		Key    []string
 		Panels []panel
 		Lines  []deadlockLine
 		Ring   template.HTML
@@ -167,13 +152,6 @@ type (
 		Cells     []string
 	}
 )
-
-func dashed(x float64) string {
-	if math.IsNaN(x) {
-		return "-"
-	}
-	return short(x)
-}
 
 // chart draws one measure over the number of processes.
 func (m *DeadlockMap) chart(by DeadlockMeasure) string {

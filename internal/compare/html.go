@@ -17,17 +17,21 @@ var reportHTML string
 
 // HTML returns the map as a page of its own: no script, nothing from the
 // network.
-func (m *Map) HTML() ([]byte, error) {
-	t, err := template.New("report").Parse(reportHTML)
+func (m *Map) HTML() ([]byte, error) { return fill(reportHTML, m.report()) }
+
+// fill fills in a page.
+func fill(page string, data any) ([]byte, error) {
+	t, err := template.New("page").Parse(page)
 	if err != nil {
 		return nil, err
 	}
 	var b bytes.Buffer
-	if err := t.Execute(&b, m.report()); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), nil
+	err = t.Execute(&b, data)
+	return b.Bytes(), err
 }
+
+// commas writes numbers of processes.
+func commas(n []int) string { return strings.Trim(strings.ReplaceAll(fmt.Sprint(n), " ", ", "), "[]") }
 
 // What the page shows.
 type (
@@ -35,7 +39,7 @@ type (
 		Algorithms, Runs, Entries int
 		Seed                      uint64
 		Nodes                     string
-		Key                       []key     // the algorithms with their colours
+		Key                       []string  // the classes of the algorithms
 		Loads                     []load    // the lines of the cards
 		Maps                      []bestMap // who is best where
 		Sides                     []side    // all algorithms in one picture
@@ -43,7 +47,6 @@ type (
 		Broken                    []string  // who broke a property
 		Table                     []row     // all numbers
 	}
-	key     struct{ Name, Class, Colour, Dash string }
 	load    struct{ Name, Colour, Dash string }
 	bestMap struct {
 		Title, Unit string
@@ -56,8 +59,8 @@ type (
 		Cells       []bestCell
 	}
 	bestCell struct {
-		Name, Others, Class, Colour, Value string
-		More                               int // how many share the place
+		Name, Others, Colour, Value string
+		More                        int // how many share the place
 	}
 	side struct {
 		Title, Hold string
@@ -68,8 +71,8 @@ type (
 		Chart template.HTML
 	}
 	card struct {
-		Name, Title, By, Class, Order string
-		Panels                        []panel
+		Name, By, Order string
+		Panels          []panel
 	}
 	row struct {
 		Name, Think, Hold string
@@ -85,12 +88,11 @@ type (
 
 func (m *Map) report() report {
 	r := report{
-		Algorithms: len(m.Specs), Entries: m.Entries, Seed: m.Seed,
-		Nodes: strings.Trim(strings.ReplaceAll(fmt.Sprint(m.Nodes), " ", ", "), "[]"),
+		Algorithms: len(m.Specs), Entries: m.Entries, Seed: m.Seed, Nodes: commas(m.Nodes),
 		Loads: m.loads(), Maps: m.maps(), Sides: m.sides(), Cards: m.cards(), Table: m.table(),
 	}
-	for i, s := range m.Specs {
-		r.Key = append(r.Key, key{s.Name, class(i), colour(i), dash(i)})
+	for i := range m.Specs {
+		r.Key = append(r.Key, class(i))
 	}
 	for _, c := range m.Cells {
 		if c.Result != nil {
@@ -145,16 +147,12 @@ func (m *Map) maps() []bestMap {
 	var all []bestMap
 	for _, by := range Measures() {
 		b := bestMap{Title: by.Title, Unit: by.Unit, More: by.More, Nodes: m.Nodes}
-		place := 0
-		for _, hold := range m.Hold {
-			for _, think := range m.Think {
-				row := bestRow{Think: think.String(), Hold: hold.String()}
-				for range m.Nodes {
-					row.Cells = append(row.Cells, m.bestCell(by, place))
-					place++
-				}
-				b.Rows = append(b.Rows, row)
+		for i, p := range m.Places() {
+			if i%len(m.Nodes) == 0 {
+				b.Rows = append(b.Rows, bestRow{Think: p.Think.String(), Hold: p.Hold.String()})
 			}
+			row := &b.Rows[len(b.Rows)-1]
+			row.Cells = append(row.Cells, m.bestCell(by, i))
 		}
 		all = append(all, b)
 	}
@@ -174,10 +172,7 @@ func (m *Map) bestCell(by Measure, place int) bestCell {
 	for _, s := range best.Specs[1:] {
 		others = append(others, m.Specs[s].Name)
 	}
-	return bestCell{
-		Name: m.Specs[first].Name, Others: strings.Join(others, ", "), Class: class(first), Colour: colour(first),
-		Value: short(best.Value), More: len(others),
-	}
+	return bestCell{m.Specs[first].Name, strings.Join(others, ", "), colour(first), short(best.Value), len(others)}
 }
 
 // series returns what an algorithm measured over all numbers of processes, and
@@ -187,14 +182,11 @@ func (m *Map) series(by Measure, spec, think, hold int) ([]float64, band) {
 	var b band
 	for n := range m.Nodes {
 		c := m.Find(spec, n, think, hold)
-		y, lo, hi := math.NaN(), math.NaN(), math.NaN()
-		if x, ok := by.Value(c); ok {
-			y = x
-		}
+		lo, hi := math.NaN(), math.NaN()
 		if r, ok := by.Range(c); ok {
 			lo, hi = r.Lo, r.Hi
 		}
-		ys = append(ys, y)
+		ys = append(ys, by.Value(c))
 		b.lo, b.hi = append(b.lo, lo), append(b.hi, hi)
 	}
 	return ys, b
@@ -226,7 +218,7 @@ func (m *Map) sides() []side {
 func (m *Map) cards() []card {
 	var all []card
 	for i, s := range m.Specs {
-		c := card{Name: s.Name, Title: s.Title, By: s.Authors, Class: class(i), Order: s.Theory.Order}
+		c := card{Name: s.Name, By: s.Authors, Order: s.Theory.Order}
 		if s.Year != 0 {
 			c.By = strings.TrimSpace(fmt.Sprintf("%s %d", s.Authors, s.Year))
 		}
@@ -239,21 +231,18 @@ func (m *Map) cards() []card {
 }
 
 func formula(by Measure, s core.Spec) string {
-	if cost := by.Theory(s.Theory); cost != nil && cost.Text != "" {
-		return ": " + cost.Text
+	if text := by.Theory(s.Theory).Text; text != "" {
+		return ": " + text
 	}
 	return ""
 }
 
 func (m *Map) cardChart(by Measure, spec int) string {
 	c := chart{width: 300, height: 150, unit: by.Unit, xs: m.Nodes, label: m.Specs[spec].Name + ": " + by.Title}
-	for h, hold := range m.Hold {
-		for t, think := range m.Think {
-			ys, b := m.series(by, spec, t, h)
-			name := thinkName(think) + ", hold " + hold.String()
-			c.lines = append(c.lines, line{name, "", thinkColour(t), holdDash(h), ys})
-			c.bands = append(c.bands, b)
-		}
+	for i, l := range m.loads() {
+		ys, b := m.series(by, spec, i%len(m.Think), i/len(m.Think))
+		c.lines = append(c.lines, line{l.Name, "", l.Colour, l.Dash, ys})
+		c.bands = append(c.bands, b)
 	}
 	return c.svg()
 }
@@ -265,14 +254,11 @@ func (m *Map) table() []row {
 		c := &m.Cells[i]
 		r := row{Name: c.Spec.Name, Nodes: c.Nodes, Think: c.Think.String(), Hold: c.Hold.String(), Skipped: c.Skipped}
 		for _, by := range Measures() {
-			cell := rowCell{Measured: "-"}
-			x, ok := by.Value(c)
-			if ok {
-				cell.Measured = short(x)
-			}
+			x := by.Value(c)
+			cell := rowCell{Measured: short(x)}
 			if t, says := by.Range(c); says {
 				cell.Theory = rangeText(t)
-				cell.Outside = ok && !inside(x, t)
+				cell.Outside = !math.IsNaN(x) && !inside(x, t)
 			}
 			r.Cells = append(r.Cells, cell)
 		}

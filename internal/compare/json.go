@@ -72,7 +72,7 @@ func (m *Map) Report() Report {
 		r.Runs = append(r.Runs, m.Cells[i].report())
 	}
 	for _, by := range Measures() {
-		for i, p := range m.Places {
+		for i, p := range m.Places() {
 			best := m.Best(by, i)
 			if len(best.Specs) == 0 {
 				continue
@@ -118,4 +118,23 @@ func meanOf(s *sim.Stats) *float64 {
 		return nil
 	}
 	return &s.Mean
+}
+
+// A DeadlockReport is one run of a method against deadlock, for programs.
+type DeadlockReport struct {
+	Method    string      `json:"method"`
+	Mode      string      `json:"mode"`
+	Processes int         `json:"processes"`
+	Result    *sim.Ledger `json:"result"`
+}
+
+// Report returns the runs for programs.
+func (m *DeadlockMap) Report() []DeadlockReport {
+	var all []DeadlockReport
+	for _, r := range m.Rows {
+		for n, x := range r.Results {
+			all = append(all, DeadlockReport{r.Method.Name, r.Mode, m.Processes[n], x})
+		}
+	}
+	return all
 }

@@ -13,32 +13,32 @@ type Measure struct {
 	Key   string // its name in JSON
 	Title string
 	Unit  string
-	More  bool // more is better
-	Of    func(r *sim.Result) (x float64, ok bool)
+	More  bool                        // more is better
+	Of    func(r *sim.Result) float64 // NaN if a run says nothing
 
-	// Theory returns what theory says, or nil if it says nothing.
-	Theory func(t core.Theory) *core.Cost
+	// Theory returns what theory says; a zero Cost is nothing.
+	Theory func(t core.Theory) core.Cost
 }
 
 // Measures returns all measures, in the order in which people should see them.
 func Measures() []Measure {
-	silent := func(core.Theory) *core.Cost { return nil }
+	silent := func(core.Theory) core.Cost { return core.Cost{} }
 	return []Measure{
 		{
 			Key: "messages_per_entry", Title: "Messages per entry", Unit: "messages",
-			Of:     func(r *sim.Result) (float64, bool) { return r.PerEntry, true },
-			Theory: func(t core.Theory) *core.Cost { return &t.Messages },
+			Of:     func(r *sim.Result) float64 { return r.PerEntry },
+			Theory: func(t core.Theory) core.Cost { return t.Messages },
 		}, {
 			Key: "sync_delay", Title: "Synchronisation delay", Unit: "T",
-			Of:     func(r *sim.Result) (float64, bool) { return mean(r.Sync) },
-			Theory: func(t core.Theory) *core.Cost { return &t.Sync },
+			Of:     func(r *sim.Result) float64 { return mean(r.Sync) },
+			Theory: func(t core.Theory) core.Cost { return t.Sync },
 		}, {
 			Key: "throughput", Title: "Throughput", Unit: "entries per T", More: true,
-			Of:     func(r *sim.Result) (float64, bool) { return r.Throughput, true },
+			Of:     func(r *sim.Result) float64 { return r.Throughput },
 			Theory: silent,
 		}, {
 			Key: "response_time", Title: "Response time", Unit: "T",
-			Of:     func(r *sim.Result) (float64, bool) { return mean(r.Response) },
+			Of:     func(r *sim.Result) float64 { return mean(r.Response) },
 			Theory: silent,
 		},
 	}
@@ -47,17 +47,17 @@ func Measures() []Measure {
 // fewest is how many cases a mean needs to say something.
 const fewest = 20
 
-func mean(s *sim.Stats) (float64, bool) {
+func mean(s *sim.Stats) float64 {
 	if s == nil || s.Samples < fewest {
-		return 0, false
+		return math.NaN()
 	}
-	return s.Mean, true
+	return s.Mean
 }
 
-// Value returns what a cell measured. ok is false if there is nothing.
-func (m Measure) Value(c *Cell) (x float64, ok bool) {
+// Value returns what a cell measured, or NaN if that is nothing.
+func (m Measure) Value(c *Cell) float64 {
 	if c.Result == nil {
-		return 0, false
+		return math.NaN()
 	}
 	return m.Of(c.Result)
 }
@@ -70,11 +70,7 @@ func (m Measure) Range(c *Cell) (r core.Range, ok bool) {
 	if m.Key == "throughput" {
 		return throughput(c)
 	}
-	cost := m.Theory(c.Spec.Theory)
-	if cost == nil {
-		return r, false
-	}
-	return cost.At(c.Nodes, c.Load())
+	return m.Theory(c.Spec.Theory).At(c.Nodes, c.Load())
 }
 
 // throughput follows from the synchronisation delay when somebody always
@@ -106,10 +102,11 @@ func (m *Map) Best(by Measure, i int) Best {
 	cells := m.At(i)
 	candidates, ranked := 0, 0
 	for k := range cells {
-		if cells[k].ranked() {
-			ranked++
+		if !cells[k].ranked() {
+			continue
 		}
-		if x, ok := by.candidate(&cells[k]); ok {
+		ranked++
+		if x := by.Value(&cells[k]); !math.IsNaN(x) {
 			if candidates == 0 || by.better(x, best.Value) {
 				best.Value = x
 			}
@@ -120,8 +117,8 @@ func (m *Map) Best(by Measure, i int) Best {
 		return Best{Value: math.NaN()} // the others would have to be compared with nothing
 	}
 	for k := range cells {
-		x, ok := by.candidate(&cells[k])
-		if ok && math.Abs(x-best.Value) <= tie*math.Abs(best.Value) {
+		x := by.Value(&cells[k])
+		if cells[k].ranked() && math.Abs(x-best.Value) <= tie*math.Abs(best.Value) {
 			best.Specs = append(best.Specs, k)
 		}
 	}
@@ -132,13 +129,6 @@ func (m *Map) Best(by Measure, i int) Best {
 // ranked reports whether a cell takes part.
 func (c *Cell) ranked() bool {
 	return c.Spec.Wrong == "" && !c.Spec.TryLock && c.Result != nil && c.Result.Violations == 0
-}
-
-func (m Measure) candidate(c *Cell) (float64, bool) {
-	if !c.ranked() {
-		return 0, false
-	}
-	return m.Value(c)
 }
 
 func (m Measure) better(x, than float64) bool {

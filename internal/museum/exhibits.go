@@ -1,6 +1,10 @@
 package museum
 
-import "github.com/stile-lock/stile/core"
+import (
+	"slices"
+
+	"github.com/stile-lock/stile/core"
+)
 
 // The sets with which the hole of the published rules of Maekawa shows: each
 // process is in its own, and any two meet.
@@ -8,7 +12,7 @@ const holed = "1:1,2,3;2:2,3;3:3"
 
 // exhibits lists the museum, in the order of its rooms.
 func exhibits() []exhibit {
-	return append(unsafe(), append(stuck(), append(outOfOrder(), afterFaults()...)...)...)
+	return slices.Concat(unsafe(), stuck(), outOfOrder(), afterFaults())
 }
 
 // unsafe are those in which two are inside.

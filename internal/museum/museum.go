@@ -2,11 +2,13 @@ package museum
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/check"
 	"github.com/stile-lock/stile/check/ring"
+	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/scenarios"
 	"github.com/stile-lock/stile/sim"
@@ -26,10 +28,7 @@ type exhibit struct {
 
 // Page makes the whole museum. It takes some tens of seconds.
 func Page(l check.Limits) (string, error) {
-	b := &builder{limits: l}
-	b.line("# The museum of broken mutual exclusion")
-	b.line("")
-	b.line("<!-- made by 'stile check --museum': do not edit, run 'make museum' -->")
+	b := newPage("The museum of broken mutual exclusion", "museum", l, nil)
 	b.text(`Algorithms that were published, taught or believed, and fail; and sound ones, used where they do not hold. Each counterexample is a shortest one: the checker has seen that no run with fewer steps breaks the property. Each was replayed in the simulator: real messages in real order, with nothing renumbered. Each fix was checked by the same command. Time runs down the diagrams; a row is one step.`)
 	for i, e := range exhibits() {
 		if err := b.exhibit(i+1, e); err != nil {
@@ -42,9 +41,18 @@ func Page(l check.Limits) (string, error) {
 	return b.String(), nil
 }
 
+// A builder makes a page.
 type builder struct {
 	strings.Builder
 	limits check.Limits
+	told   func(line string) // is given each row of a table when it is known
+}
+
+// newPage begins the page that a flag of 'stile check', and make, know by name.
+func newPage(title, name string, l check.Limits, told func(line string)) *builder {
+	b := &builder{limits: l, told: told}
+	b.line("# %s\n\n<!-- made by 'stile check --%s': do not edit, run 'make %s' -->", title, name, name)
+	return b
 }
 
 func (b *builder) line(format string, args ...any) { fmt.Fprintf(b, format+"\n", args...) }
@@ -54,6 +62,31 @@ func (b *builder) text(s string) {
 	if s != "" {
 		b.line("\n%s", s)
 	}
+}
+
+// row writes a row of a table, and tells it.
+func (b *builder) row(format string, args ...any) {
+	line := fmt.Sprintf(format, args...)
+	b.told(line)
+	b.line("%s", line)
+}
+
+// check checks, within these limits.
+func (b *builder) check(c check.Config, l check.Limits) (*check.Report, error) {
+	c.Limits = l
+	r, err := check.Run(c)
+	if err == nil && l.Context != nil && l.Context.Err() != nil {
+		err = fmt.Errorf("interrupted: nothing is printed")
+	}
+	return r, err
+}
+
+// times says how often a process may ask; 0 means without bound.
+func times(n int) string {
+	if n < 1 {
+		return "any"
+	}
+	return strconv.Itoa(n)
 }
 
 func (b *builder) exhibit(number int, e exhibit) error {
@@ -96,7 +129,7 @@ func (b *builder) counterexample(s setting, happens string) error {
 	if strings.Contains(p.Note, "does not agree") {
 		return fmt.Errorf("%s: %s", s.command(), p.Note)
 	}
-	b.text(fmt.Sprintf("**What happens.** %s `%s` finds %s violated after %s:", happens, s.command(), p.Name, plural(len(p.Trace), "step")))
+	b.text(fmt.Sprintf("**What happens.** %s `%s` finds %s violated after %s:", happens, s.command(), p.Name, words.Plural(len(p.Trace), "step")))
 	b.line("\n```text\n%s```", p.Story(0))
 	return nil
 }
@@ -160,7 +193,7 @@ func (b *builder) ring(number int) error {
 		if cells[r.Mover] == nil {
 			cells[r.Mover] = map[int]string{}
 		}
-		cells[r.Mover][r.N] = fmt.Sprintf("%d (%s)", r.K, grouped(r.States))
+		cells[r.Mover][r.N] = fmt.Sprintf("%d (%s)", r.K, words.Grouped(r.States))
 		most = max(most, r.N)
 	}
 	head, rule := "| who moves |", "|---|"

@@ -1,16 +1,15 @@
 package museum
 
 import (
+	"context"
 	"flag"
 	"os"
 	"reflect"
 	"strings"
 	"testing"
 
-	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/check"
 	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/deadlock"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/museum.md")
@@ -42,26 +41,35 @@ func TestMuseum(t *testing.T) {
 	}
 }
 
-// What is to be proved of elections and deadlock methods can be: there is
-// everything that the lists name.
-func TestElectionProofs(t *testing.T) {
-	for _, e := range electionProofs() {
-		if s, err := catalog.Make(e.name, core.Options{}); err != nil || s.Family != core.Election {
-			t.Errorf("%s is no election: %v", e.name, err)
-		}
+// What is to be proved can be: there is everything that the tables name, and it
+// is what the table is about. docs/proofs.md has these tables, and no other row.
+func TestTables(t *testing.T) {
+	data, err := os.ReadFile("../../docs/proofs.md")
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, d := range deathProofs() {
-		if s, err := catalog.Make(d.name, core.Options{}); err != nil || !s.Detects {
-			t.Errorf("%s does not survive deaths: %v", d.name, err)
-		}
+	about := map[string]func(c check.Config) bool{
+		"Elections":                 func(c check.Config) bool { return c.Spec.Family == core.Election },
+		"Locks that survive deaths": func(c check.Config) bool { return c.Spec.Detects && c.Requests == 1 },
+		"Methods against deadlock":  func(c check.Config) bool { return c.Family != nil && c.Family.Sites > 0 },
 	}
-	for _, d := range deadlockProofs() {
-		m, err := deadlock.Find(d.name)
-		if err == nil {
-			_, err = m.Spec(deadlock.Spread(d.sites, d.processes, d.processes), d.mode)
+	for _, table := range tables() {
+		_, page, _ := strings.Cut(string(data), "\n## "+table.title+"\n")
+		page, _, _ = strings.Cut(page, "\n## ")
+		if !strings.Contains(page, table.text) || !strings.Contains(page, "\n| "+table.columns+" | states |") || !strings.Contains(page, "\n|"+table.align+"|--:|") {
+			t.Errorf("docs/proofs.md tells something else of %s", table.title)
 		}
-		if err != nil {
-			t.Errorf("%s %s: %v", d.name, d.mode, err)
+		if rows := strings.Count(page, "\n| ") - 1; rows != len(table.proofs) {
+			t.Errorf("docs/proofs.md has %d rows of %s, want %d", rows, table.title, len(table.proofs))
+		}
+		for _, p := range table.proofs {
+			if c, err := p.config(); err != nil || !about[table.title](c) {
+				t.Errorf("%s: %+v does not belong there: %v", table.title, p, err)
+			}
+			_, after, ok := strings.Cut(page, "\n| "+table.say(p)+" | ")
+			if page = "\n" + after; !ok {
+				t.Fatalf("docs/proofs.md has no row %q, or not in this order", table.say(p))
+			}
 		}
 	}
 }
@@ -81,18 +89,39 @@ func TestCommandSaysEveryOption(t *testing.T) {
 	}
 }
 
-// A row says what was checked, and each verdict by a letter.
-func TestResult(t *testing.T) {
-	r := &check.Report{States: 1234, Transitions: 5, Depth: 6, Seconds: 0.25, Properties: []check.Property{
+// Each verdict is a letter.
+func TestVerdicts(t *testing.T) {
+	all := []check.Property{
 		{Verdict: check.Holds}, {Verdict: check.HoldsBounded}, {Verdict: check.Violated}, {Verdict: check.NotChecked}, {Verdict: check.Unfinished},
-	}}
-	b := &builder{}
+	}
+	if got := verdicts(all, "MDSFV"); got != "Md!S?V" {
+		t.Errorf("got %q, want Md!S?V", got)
+	}
+}
+
+// A table has a row for each proof, which is told when it is known, and is not
+// printed if somebody interrupts.
+func TestTable(t *testing.T) {
+	one := table{
+		title: "T", text: "About.", columns: "lock | N", align: "---|--:", letters: "MS",
+		say:    func(p proof) string { return "x | " + times(p.nodes) },
+		proofs: []proof{{name: "central+bully", nodes: 1, requests: 1}},
+	}
 	told := ""
-	if err := b.result(r, nil, func(line string) { told = line }, "x | 3", "MDSFV"); err != nil {
+	b := newPage("P", "museum", check.Limits{Workers: 1}, func(line string) { told = line })
+	if err := b.table(one); err != nil {
 		t.Fatal(err)
 	}
-	const want = "| x | 3 | 1,234 | 5 | 6 | Md!S?V | 0.2 |"
-	if told != want || b.String() != want+"\n" {
-		t.Errorf("told %q, written %q, want %q", told, b.String(), want)
+	seconds := told[max(0, strings.LastIndex(strings.TrimSuffix(told, " |"), "| ")):]
+	want := "# P\n\n<!-- made by 'stile check --museum': do not edit, run 'make museum' -->\n\n## T\n\nAbout.\n\n" +
+		"| lock | N | states | transitions | depth | properties | seconds |\n|---|--:|--:|--:|--:|---|--:|\n| x | 1 | 3 | 2 | 3 | ms " + seconds + "\n"
+	if b.String() != want || !strings.HasPrefix(told, "| x | 1 | ") {
+		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	b = newPage("P", "museum", check.Limits{Context: ctx}, func(string) {})
+	if err := b.table(one); err == nil || !strings.Contains(err.Error(), "interrupted") {
+		t.Errorf("interrupted: got the error %v", err)
 	}
 }

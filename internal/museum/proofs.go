@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/check"
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/internal/words"
 )
 
 // How long one attempt of a proof may take.
@@ -21,27 +23,28 @@ const (
 // Proofs makes docs/proofs.md. It takes ten minutes, so told is given
 // each line of the table when it is known.
 func Proofs(l check.Limits, told func(line string)) (string, error) {
-	b := &builder{limits: l}
-	b.line("# What was proved")
-	b.line("")
-	b.line("<!-- made by 'stile check --proofs': do not edit, run 'make proofs' -->")
+	b := newPage("What was proved", "proofs", l, told)
 	b.text(fmt.Sprintf("Every algorithm, in every order of events, with N = 2, 3 and 4 on FIFO channels, and with N = 2 and 3 on the weakest network it claims, where that is a weaker one; without those groups that take very long, which are in [proofs-long.md](proofs-long.md). *Requests* is how often each process may ask: *any* means without bound, and then what holds is proved for this N; where that does not end within %v the number of requests is bounded. States, transitions and depth are those of the pass without monitors. The counts of the smaller ones, on the weakest network that the algorithm claims, are pinned in tests. The time is that of all passes together, %s.", patience, machine()))
 	b.text("The properties: **M**utual exclusion, no **D**eadlock, no **S**tarvation, **O**rder (closed), order among applications that **T**alk, **B**ypass, **K** one token, **F**ence, **C**hannels, st**A**rt (all that it claims, from every start of a view: any holder, inside or not, as far as it fits), al**I**bi, con**V**ergence. A letter in upper case: it holds; in lower case: it holds up to the bound on requests; ! before it: violated; ? before it: not finished, and then the states are those so far; absent: not claimed, or nothing to check.")
 	b.line("\n| algorithm | N | network | requests | states | transitions | depth | properties | on a link | bypass | seconds |")
 	b.line("|---|--:|---|--:|--:|--:|--:|---|--:|--:|--:|")
 	for _, s := range catalog.All() {
 		for _, c := range groups(s) {
-			line, err := b.row(c)
+			r, err := b.prove(c)
 			if err != nil {
 				return "", err
 			}
-			told(line)
-			b.line("%s", line)
+			b.row("| %s | %d | %v | %s | %s | %s | %d | %s | %s | %s | %.1f |", s.Name, c.Nodes, c.Network, times(int(r.Requests)),
+				words.Grouped(r.States), words.Grouped(r.Transitions), r.Depth, letters(r), longest(r), bypass(r), r.Seconds)
 		}
 	}
 	b.text("*On a link*: the most messages that were under way on one link at a time. *Bypass*: the most entries of others that a process can see while it waits, from its request on, and once none of its own messages is under way.")
-	more, err := Elections(l, told)
-	return b.String() + more, err
+	for _, t := range tables() {
+		if err := b.table(t); err != nil {
+			return "", err
+		}
+	}
+	return b.String(), nil
 }
 
 // machine says where and with what the page was made.
@@ -71,80 +74,40 @@ func groups(s core.Spec) []check.Config {
 	return all
 }
 
-// row proves what can be proved of a group: first without a bound, then with
+// prove proves what can be proved of a group: first without a bound, then with
 // fewer and fewer requests.
-func (b *builder) row(c check.Config) (string, error) {
+func (b *builder) prove(c check.Config) (r *check.Report, err error) {
 	attempts := []int{0, 2, 1}
 	if c.Nodes == 4 {
 		attempts = []int{0, 1}
 	}
-	var r *check.Report
-	for _, requests := range attempts {
-		limit := long
-		if requests == 0 || c.Spec.Wrong != "" {
-			limit = patience
+	for _, c.Requests = range attempts {
+		l := b.limits
+		l.Time = long
+		if c.Requests == 0 || c.Spec.Wrong != "" {
+			l.Time = patience
 		}
-		var err error
-		if r, err = b.attempt(c, requests, limit); err != nil {
-			return "", err
-		}
-		if !unfinished(r) {
+		if r, err = b.check(c, l); err != nil || !unfinished(r) {
 			break
 		}
-	}
-	return rowOf(c, r), nil
-}
-
-// attempt checks a group with so many requests.
-func (b *builder) attempt(c check.Config, requests int, limit time.Duration) (*check.Report, error) {
-	c.Requests, c.Limits, c.Time = requests, b.limits, limit
-	r, err := check.Run(c)
-	if err == nil && c.Context != nil && c.Context.Err() != nil {
-		err = fmt.Errorf("interrupted: nothing is printed")
 	}
 	return r, err
 }
 
-func rowOf(c check.Config, r *check.Report) string {
-	requests := "any"
-	if r.Requests > 0 {
-		requests = fmt.Sprint(int(r.Requests))
-	}
-	return fmt.Sprintf("| %s | %d | %v | %s | %s | %s | %d | %s | %s | %s | %.1f |", c.Spec.Name, c.Nodes, c.Network, requests,
-		grouped(r.States), grouped(r.Transitions), r.Depth, letters(r), longest(r), bypass(r), r.Seconds)
-}
-
 func unfinished(r *check.Report) bool {
-	for _, p := range r.Properties {
-		if p.Verdict == check.Unfinished {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Properties, func(p check.Property) bool { return p.Verdict == check.Unfinished })
 }
 
-// letters gives the verdicts in few characters.
+// letters gives the verdicts on a lock in few characters.
 func letters(r *check.Report) string {
 	const letters = "MDSOTBKFCAIV"
-	var b strings.Builder
+	all := ""
 	for i, name := range check.Properties(check.FamilyOf(core.Spec{})) {
-		p := r.Find(name)
-		if p == nil {
-			continue
-		}
-		letter := letters[i : i+1]
-		switch p.Verdict {
-		case check.Holds:
-			b.WriteString(letter)
-		case check.HoldsBounded:
-			b.WriteString(strings.ToLower(letter))
-		case check.Violated:
-			b.WriteString("!" + letter)
-		case check.Unfinished:
-			b.WriteString("?" + letter)
+		if p := r.Find(name); p != nil {
+			all += verdicts([]check.Property{*p}, letters[i:i+1])
 		}
 	}
-	return b.String()
+	return all
 }
 
 // longest is the bound on messages on one link.

@@ -3,10 +3,12 @@ package museum
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/stile-lock/stile/check"
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/mutex"
 )
 
@@ -50,10 +52,7 @@ func isLonger(c check.Config) bool {
 // left out.
 func Long(l check.Limits, told func(line string)) (string, error) {
 	started := time.Now()
-	b := &builder{limits: l}
-	b.line("# What took longer to prove")
-	b.line("")
-	b.line("<!-- made by 'stile check --proofs-long': do not edit, run 'make proofs-long' -->")
+	b := newPage("What took longer to prove", "proofs-long", l, told)
 	b.text(fmt.Sprintf("Proofs that [proofs.md](proofs.md) has no time for, one row for each pass over the states: the first without a monitor, the others with one, or from every start of a view. *Requests* is how often each process may ask; what holds for *any* number is proved for this N. Groups of four may use 8 GiB for states and queue; if the first pass does not fit, the others, which are larger, are not tried. Made %s.", machine()))
 	b.line("\n| algorithm | N | network | requests | property | verdict | states | transitions | depth | seconds |")
 	b.line("|---|--:|---|--:|---|---|--:|--:|--:|--:|")
@@ -63,16 +62,16 @@ func Long(l check.Limits, told func(line string)) (string, error) {
 				b.text(fmt.Sprintf("What follows was not begun: the time limit of %v was over.", l.Time))
 				return b.String(), nil
 			}
-			c := p.Config
-			c.Properties = names
-			r, err := b.pass(c, p.memory)
+			c, limits := p.Config, l
+			c.Properties, limits.Time = names, patient
+			if p.memory > 0 {
+				limits.Memory = min(p.memory, l.Memory)
+			}
+			r, err := b.check(c, limits)
 			if err != nil {
 				return "", err
 			}
-			for _, line := range longRows(r) {
-				told(line)
-				b.line("%s", line)
-			}
+			b.longRows(r)
 			if p := r.Find(check.MutualExclusion); p != nil && p.Verdict == check.Unfinished {
 				break // there is no room for the plain states
 			}
@@ -98,42 +97,23 @@ func passes(p longProof) [][]string {
 	return lists
 }
 
-// pass checks some properties.
-func (b *builder) pass(c check.Config, memory int64) (*check.Report, error) {
-	saved := b.limits
-	defer func() { b.limits = saved }()
-	if memory > 0 {
-		b.limits.Memory = min(memory, b.limits.Memory)
-	}
-	return b.attempt(c, c.Requests, patient)
-}
-
 // longRows gives the properties of one verdict one row.
-func longRows(r *check.Report) []string {
-	var rows []string
+func (b *builder) longRows(r *check.Report) {
 	for _, v := range []check.Verdict{check.Holds, check.HoldsBounded, check.Violated, check.Unfinished} {
-		var names, note string
+		var names []string
+		note := ""
 		for _, p := range r.Properties {
 			if p.Verdict != v {
 				continue
 			}
-			if names != "" {
-				names += ", "
-			}
-			names += p.Name
+			names = append(names, p.Name)
 			if v == check.Unfinished {
 				note = ": " + p.Note
 			}
 		}
-		if names == "" {
-			continue
+		if names != nil {
+			b.row("| %s | %d | %s | %s | %s | %s%s | %s | %s | %d | %.0f |", r.Algorithm, r.Nodes, r.Network, times(int(r.Requests)),
+				strings.Join(names, ", "), v, note, words.Grouped(r.States), words.Grouped(r.Transitions), r.Depth, r.Seconds)
 		}
-		requests := "any"
-		if r.Requests > 0 {
-			requests = fmt.Sprint(int(r.Requests))
-		}
-		rows = append(rows, fmt.Sprintf("| %s | %d | %s | %s | %s | %s%s | %s | %s | %d | %.0f |", r.Algorithm, r.Nodes, r.Network, requests,
-			names, v, note, grouped(r.States), grouped(r.Transitions), r.Depth, r.Seconds))
 	}
-	return rows
 }

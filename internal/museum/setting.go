@@ -2,12 +2,12 @@ package museum
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/check"
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/internal/words"
 )
 
 // A setting is one check: an algorithm, and under what.
@@ -51,44 +51,26 @@ func (s setting) n() int {
 
 // command returns how to run it from the command line.
 func (s setting) command() string {
-	words := []string{"stile check", s.algorithm}
-	say := func(flag, value string) {
-		if value != "" {
-			words = append(words, "--"+flag, value)
-		}
-	}
-	if s.nodes != 0 {
-		say("nodes", strconv.Itoa(s.nodes))
-	}
-	if s.requests == 0 {
-		say("requests", "unbounded")
-	} else {
-		say("requests", strconv.Itoa(s.requests))
-	}
-	if s.network != core.FIFO {
-		say("network", s.network.String())
-	}
-	words = append(words, flags(s.options)...)
-	say("requesters", s.requesters)
-	say("property", s.properties)
-	return strings.Join(words, " ")
-}
-
-// flags returns options as the command line takes them.
-func flags(o core.Options) []string {
-	var words []string
+	parts := []string{"stile check", s.algorithm}
 	say := func(set bool, format string, args ...any) {
 		if set {
-			words = append(words, fmt.Sprintf(format, args...))
+			parts = append(parts, fmt.Sprintf(format, args...))
 		}
 	}
+	say(s.nodes != 0, "--nodes %d", s.nodes)
+	say(s.requests == 0, "--requests unbounded")
+	say(s.requests != 0, "--requests %d", s.requests)
+	say(s.network != core.FIFO, "--network %v", s.network)
+	o := s.options
 	say(o.Topology != "", "--topology %s", o.Topology)
 	say(o.Sets != "", "--sets %q", o.Sets)
 	say(o.Inform != "", "--inform %q", o.Inform)
 	say(o.K != 0, "--k %d", o.K)
 	say(o.Coordinator != 0, "--coordinator %d", o.Coordinator)
 	say(o.Experiment, "--experiment")
-	return words
+	say(s.requesters != "", "--requesters %s", s.requesters)
+	say(s.properties != "", "--property %s", s.properties)
+	return strings.Join(parts, " ")
 }
 
 // claim says what a property promises, in words.
@@ -112,31 +94,15 @@ func claim(property string) string {
 func outcome(s setting, r *check.Report) string {
 	what := "all that it claims"
 	if s.properties != "" {
-		var words []string
+		var claims []string
 		for p := range strings.SplitSeq(s.properties, ",") {
-			words = append(words, claim(p))
+			claims = append(claims, claim(p))
 		}
-		what = strings.Join(words, "; ")
+		what = strings.Join(claims, "; ")
 	}
 	how := fmt.Sprintf("proved for %d processes and any number of requests", s.n())
 	if s.requests > 0 {
-		how = fmt.Sprintf("checked for %d processes and up to %s of each", s.n(), plural(s.requests, "request"))
+		how = fmt.Sprintf("checked for %d processes and up to %s of each", s.n(), words.Plural(s.requests, "request"))
 	}
-	return fmt.Sprintf("%s: %s (%s states, %s transitions)", how, what, grouped(r.States), grouped(r.Transitions))
-}
-
-func plural(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return strconv.Itoa(n) + " " + one + "s"
-}
-
-// grouped writes n with a comma before each three digits.
-func grouped(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
+	return fmt.Sprintf("%s: %s (%s states, %s transitions)", how, what, words.Grouped(r.States), words.Grouped(r.Transitions))
 }

@@ -39,14 +39,15 @@ func description(s core.Spec, all []core.Spec) []string {
 	miss(s.Theory.Order == "", "order in its theory")
 	miss(s.Theory.Messages.Text == "", "messages in its theory")
 	same := 0
-	fixed := s.Wrong == ""
+	fixed := s.Sound()
 	for _, o := range all {
 		if o.Name == s.Name {
 			same++
 		}
-		fixed = fixed || o.Name == s.Fixed && o.Wrong == ""
+		fixed = fixed || o.Name == s.Fixed && o.Sound()
 	}
 	miss(same != 1, "name of its own")
+	miss(!s.Sound() && s.Shown == "", "command that shows it")
 	miss(!fixed, "sound algorithm that mends it")
 	return missing
 }
@@ -68,11 +69,13 @@ func TestCatalogPlanted(t *testing.T) {
 		"kinds":              func(s *core.Spec) { s.Kinds = nil },
 		"order":              func(s *core.Spec) { s.Theory.Order = "" },
 		"messages":           func(s *core.Spec) { s.Theory.Messages.Text = "" },
-		"that mends it":      func(s *core.Spec) { s.Wrong, s.Fixed = "it deadlocks", "nothing" },
+		"that mends it":      func(s *core.Spec) { s.Wrong, s.Fixed, s.Shown = "it deadlocks", "nothing", "stile check it" },
+		"that shows it":      func(s *core.Spec) { s.Weaker, s.Fixed = "it is slow", "another" },
 	} {
-		bad := good
+		bad, another := good, good
+		another.Name = "another"
 		spoil(&bad)
-		if found := description(bad, []core.Spec{bad}); len(found) != 1 || !strings.Contains(found[0], want) {
+		if found := description(bad, []core.Spec{bad, another}); len(found) != 1 || !strings.Contains(found[0], want) {
 			t.Errorf("without %s: found %q", want, found)
 		}
 	}

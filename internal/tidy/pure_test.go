@@ -27,6 +27,7 @@ func layers() []layer {
 		{"deadlock", "internal/spell core"},
 		{"recovery", "core quorum mutex election"},
 		{"internal/spell", ""},
+		{"internal/words", ""},
 		{"catalog", "internal/spell core quorum mutex election deadlock recovery"},
 		{"trace", "core"},
 		{"scenario", "internal/spell core trace"},

@@ -1,0 +1,148 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stile-lock/stile/catalog"
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/internal/cli/ask"
+	"github.com/stile-lock/stile/internal/cli/tell"
+)
+
+func newAlgorithms() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "algorithms [--json]",
+		Short: "List the algorithms and what theory says about them",
+		Long: `Lists the algorithms: the year, the messages that one entry costs, the client
+delay (request to entry when nobody else is there), the synchronisation delay
+(exit of one to entry of the next), the weakest network it is correct on, who
+wrote it, the order of entries, and whether all processes have the same role.
+
+N is the number of processes, K the size of a quorum, D the diameter of a tree
+and T the latency of one message. The famous wrong ones are listed apart, and
+so are the elections, with the messages of one election that one process
+starts.`,
+		Args: ask.Nothing,
+		RunE: func(c *cobra.Command, _ []string) error {
+			all := describeAlgorithms(slices.Concat(catalog.All(), catalog.Elections()))
+			return tell.Report{JSON: all, Text: printAlgorithms}.Print(c.OutOrStdout(), asJSON)
+		},
+		DisableFlagsInUseLine: true,
+	}
+	ask.JSON(c.Flags(), &asJSON)
+	return c
+}
+
+// An algorithm is a core.Spec without its code.
+type algorithm struct {
+	Name     string   `json:"name"`
+	Family   string   `json:"family"`
+	Title    string   `json:"title"`
+	Authors  string   `json:"authors"`
+	Year     int      `json:"year"`
+	Paper    string   `json:"paper"`
+	Sound    bool     `json:"sound"`
+	Wrong    string   `json:"wrong,omitempty"`  // what goes wrong
+	Weaker   string   `json:"weaker,omitempty"` // what is worse
+	Fixed    string   `json:"fixed,omitempty"`  // the name of the sound one
+	Shown    string   `json:"shown,omitempty"`  // by which command
+	Network  string   `json:"network"`
+	TryLock  bool     `json:"try_lock"`
+	Kinds    []string `json:"message_kinds"`
+	Messages string   `json:"messages_per_entry"`
+	Multi    string   `json:"multicasts_per_entry"`
+	Client   string   `json:"client_delay"`
+	Sync     string   `json:"sync_delay"`
+	Order    string   `json:"order"`
+	ME3      bool     `json:"me3"`
+	Symm     bool     `json:"symmetric"`
+}
+
+func describeAlgorithms(specs []core.Spec) []algorithm {
+	list := make([]algorithm, len(specs))
+	for i, s := range specs {
+		t := s.Theory
+		list[i] = algorithm{
+			Name: s.Name, Family: s.Family.String(), Title: s.Title, Authors: s.Authors, Year: s.Year, Paper: s.Paper,
+			Sound: s.Sound(), Wrong: s.Wrong, Weaker: s.Weaker, Fixed: s.Fixed, Shown: s.Shown, Network: s.Network.String(),
+			TryLock: s.TryLock, Kinds: s.Kinds, Messages: t.Messages.Text, Multi: t.Multicasts.Text,
+			Client: t.Client.Text, Sync: t.Sync.Text, Order: t.Order, ME3: t.ME3, Symm: t.Symmetric,
+		}
+	}
+	return list
+}
+
+func printAlgorithms(p *tell.Page) {
+	printCells(p, "ALGORITHM", "YEAR", "MESSAGES PER ENTRY", "CLIENT DELAY", "SYNC DELAY")
+	some := func(which func(s core.Spec) bool) {
+		for _, s := range catalog.All() {
+			if which(s) {
+				printAlgorithm(p, s)
+			}
+		}
+		p.Gap()
+	}
+	some(core.Spec.Sound)
+	p.Line("WRONG, kept to see how they fail")
+	some(func(s core.Spec) bool { return s.Wrong != "" })
+	p.Line("WEAKER: these keep what they promise, and others promise more")
+	some(func(s core.Spec) bool { return s.Weaker != "" })
+	p.Line("ELECTIONS: all who are alive agree on the highest of them")
+	printCells(p, "ALGORITHM", "YEAR", "MESSAGES", "", "")
+	for _, s := range catalog.Elections() {
+		printAlgorithm(p, s)
+	}
+}
+
+func printAlgorithm(p *tell.Page, s core.Spec) {
+	t := s.Theory
+	name, year := s.Name, ""
+	if !s.Sound() {
+		name = "! " + name
+	}
+	if s.Year != 0 {
+		year = fmt.Sprint(s.Year)
+	}
+	printCells(p, name, year, cmp.Or(t.Messages.Text, "-"), cmp.Or(t.Client.Text, "-"), cmp.Or(t.Sync.Text, "-"))
+	symmetry := "not symmetric"
+	if t.Symmetric {
+		symmetry = "symmetric"
+	}
+	p.Text(4, strings.Join([]string{s.Authors, "network: " + s.Network.String(), "order: " + t.Order, symmetry}, " · "))
+	text := "WRONG: " + s.Wrong
+	if s.Weaker != "" {
+		text = "WEAKER: " + s.Weaker
+	}
+	if !s.Sound() {
+		p.Text(4, text+" (sound: "+s.Fixed+")")
+		p.Line("    see: %s", s.Shown)
+	}
+}
+
+// printCells prints a row of the table; a cell that is too long goes on below.
+func printCells(p *tell.Page, cells ...string) {
+	widths := []int{22, 5, 22, 13, 13}
+	var columns [][]string
+	height := 0
+	for i, cell := range cells {
+		columns = append(columns, tell.Wrap(cell, widths[i]))
+		height = max(height, len(columns[i]))
+	}
+	for row := range height {
+		line := ""
+		for i, lines := range columns {
+			cell := ""
+			if row < len(lines) {
+				cell = lines[row]
+			}
+			line += fmt.Sprintf("%-*s ", widths[i], cell)
+		}
+		p.Line("%s", line)
+	}
+}

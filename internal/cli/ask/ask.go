@@ -1,0 +1,123 @@
+// Package ask is what the commands of stile can be told: arguments, flags that
+// know their bounds, and flags that several commands have.
+package ask
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/stile-lock/stile/catalog"
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/sim"
+)
+
+// Nothing refuses arguments of a command that takes flags only.
+func Nothing(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s takes no argument, but got %q: see '%s --help'", c.CommandPath(), args[0], c.CommandPath())
+}
+
+// One wants one argument. needs says which, with where to find one; kind is
+// what it is called, and instead what to do with several.
+func One(needs, kind, instead string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		switch len(args) {
+		case 0:
+			return fmt.Errorf("%s needs %s", c.CommandPath(), needs)
+		case 1:
+			return nil
+		}
+		return fmt.Errorf("%s takes one %s, but got %q too: %s", c.CommandPath(), kind, args[1], instead)
+	}
+}
+
+// Algorithm wants the name of one algorithm.
+func Algorithm(c *cobra.Command, args []string) error {
+	return One("the name of an algorithm: 'stile algorithms' lists them", "algorithm", OneByOne)(c, args)
+}
+
+// OneByOne is what to do with several algorithms where one is wanted.
+const OneByOne = "run them one by one, or see 'stile compare --help'"
+
+// Refuse refuses flags that do not fit what else was asked for. The text says so
+// of --FLAG.
+func Refuse(c *cobra.Command, flags, text string) error {
+	for flag := range strings.FieldsSeq(flags) {
+		if c.Flags().Changed(flag) {
+			return errors.New(strings.Replace(text, "--FLAG", "--"+flag, 1))
+		}
+	}
+	return nil
+}
+
+// JSON defines the flag of commands that can answer to programs.
+func JSON(fs *pflag.FlagSet, to *bool) {
+	fs.BoolVar(to, "json", false, "print JSON, for programs")
+}
+
+// Options defines the flags for what some algorithms can be told.
+func Options(fs *pflag.FlagSet, o *core.Options, nodes int) {
+	fs.StringVar(&o.Topology, "topology", "", "the `SHAPE` of the group. Quorums: grid, plane or majority; trees: tree:K, star, line or edges 1-2,1-3; sanders: ricart-agrawala, maekawa or central; chang-roberts: up or down")
+	fs.StringVar(&o.Sets, "sets", "", "the `SETS` by hand, quorums or request sets of sanders: \"1:1,2;2:1,2,3;3:1,3\"")
+	fs.StringVar(&o.Inform, "inform", "", "the inform `SETS` of sanders, likewise")
+	fs.BoolVar(&o.Experiment, "experiment", false, "run sets of sanders that break its rules, too")
+	fs.Var(Count(&o.K, 1, MaxEntries), "k", "how many values a variable of dijkstra has (default is enough of them)")
+	fs.Var(Count(&o.Coordinator, 1, nodes), "coordinator", "the process that coordinates, for central (default 1)")
+	Unset(fs, "k", "coordinator")
+}
+
+// Unset leaves the defaults of flags out of the help.
+func Unset(fs *pflag.FlagSet, flags ...string) {
+	for _, flag := range flags {
+		fs.Lookup(flag).DefValue = ""
+	}
+}
+
+// Processes reads what a flag lists, each process once. Nil means that it lists
+// nobody.
+func Processes(flag, list string, nodes int) ([]core.ID, error) {
+	if list == "" {
+		return nil, nil
+	}
+	ids, err := catalog.ParseList(list)
+	if err != nil {
+		return nil, fmt.Errorf("--%s: %w", flag, err)
+	}
+	seen := make([]bool, nodes)
+	var once []core.ID
+	for _, id := range ids {
+		if int(id) >= nodes {
+			return nil, fmt.Errorf("--%s %q: there are processes 1 to %d", flag, list, nodes)
+		}
+		if !seen[id] {
+			seen[id] = true
+			once = append(once, id)
+		}
+	}
+	return once, nil
+}
+
+// Network reads what --network says.
+func Network(s string) (core.Network, error) {
+	n, err := core.ParseNetwork(s)
+	if err != nil {
+		err = fmt.Errorf("--network: %w", err)
+	}
+	return n, err
+}
+
+// Span refuses a run whose clock could overflow.
+func Span(c sim.Config) error {
+	const limit = 1 << 61
+	perEntry := float64(c.Think.Max())*float64(c.Burst) + float64(c.Hold.Max()) + 4*float64(c.Nodes)*float64(c.Latency.Max())
+	if perEntry*float64(c.Entries) > limit {
+		return fmt.Errorf("such a run is too long to be simulated: give shorter times or fewer --entries")
+	}
+	return nil
+}

@@ -1,0 +1,161 @@
+// Package bank is 'stile bank': cash machines that lose money without mutual
+// exclusion, and keep it with it.
+package bank
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stile-lock/stile/catalog"
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/internal/bank"
+	"github.com/stile-lock/stile/internal/cli/ask"
+	"github.com/stile-lock/stile/internal/cli/tell"
+	"github.com/stile-lock/stile/internal/words"
+	"github.com/stile-lock/stile/sim"
+)
+
+// maxMoney is the most that an account holds before, or gets at once.
+const maxMoney = 1_000_000_000_000
+
+// flags is what 'stile bank' can be told.
+type flags struct {
+	lock            string
+	machines        int
+	deposits        int
+	amount, balance int
+	seed            uint64
+	json            bool
+	svg, trace      string
+}
+
+// New returns the command.
+func New() *cobra.Command {
+	f := &flags{machines: 2, deposits: 1, amount: 10_000, balance: 1_000, seed: 1}
+	c := &cobra.Command{
+		Use:   "bank [flags]",
+		Short: "See money get lost without mutual exclusion, and kept with it",
+		Long: `Cash machines deposit money on one account: each reads the balance over the
+network, adds, and writes the sum back. If one reads between another's read and
+write, a deposit is lost.
+
+Without --lock it tells the story: the same customers without a lock, with
+ricart-agrawala, and with every other sound algorithm. With --lock it plays the
+scene once. The messages it counts are those of the lock.`,
+		Example: `  stile bank
+  stile bank --lock none --seed 3
+  stile bank --lock maekawa --machines 4 --deposits 10 --json`,
+		Args: ask.Nothing,
+		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
+	}
+	fs := c.Flags()
+	fs.SortFlags = false
+	fs.StringVar(&f.lock, "lock", "", "none, or the `ALGORITHM` by which the machines take turns")
+	fs.Var(ask.Count(&f.machines, 1, ask.MaxNodes), "machines", "how many cash machines")
+	fs.Var(ask.Count(&f.deposits, 1, ask.MaxEntries), "deposits", "how many deposits each of them makes")
+	fs.Var(ask.Count(&f.amount, 0, maxMoney), "amount", "how much a deposit is")
+	fs.Var(ask.Count(&f.balance, 0, maxMoney), "balance", "what is on the account before")
+	fs.Var(ask.Seed(&f.seed), "seed", "which of many runs")
+	fs.BoolVar(&f.json, "json", false, "print JSON, for programs; the lock is then none unless given")
+	fs.StringVar(&f.svg, "svg", "", "write a space-time diagram to this `FILE`")
+	fs.StringVar(&f.trace, "trace", "", "write what happened to this `FILE`: "+tell.Trails)
+	return c
+}
+
+// scene is the scene with this lock.
+func (f *flags) scene(lock core.Spec) bank.Config {
+	return bank.Config{
+		Lock: lock, Machines: f.machines, Deposits: f.deposits,
+		Amount: int64(f.amount), Balance: int64(f.balance), Seed: f.seed,
+		Record: !f.json && bank.Fits(f.machines, f.deposits),
+	}
+}
+
+// lockOf returns the algorithm of that name, which may be none.
+func (f *flags) lockOf(name string) (core.Spec, error) {
+	if name == "" || name == bank.NoLock().Name {
+		return bank.NoLock(), nil
+	}
+	spec, err := catalog.Make(name, core.Options{})
+	if err != nil {
+		return spec, fmt.Errorf("--lock: %w", err)
+	}
+	return spec, spec.Accepts(f.machines)
+}
+
+func (f *flags) run(cmd *cobra.Command) error {
+	lock, err := f.lockOf(f.lock)
+	if err != nil {
+		return err
+	}
+	if n := f.machines * f.deposits; n > ask.MaxEntries {
+		return fmt.Errorf("%s in all: want at most %d, so give fewer --machines or --deposits", words.Plural(n, "deposit"), ask.MaxEntries)
+	}
+	c := f.scene(lock)
+	c.Record = c.Record || f.svg != "" || f.trace != ""
+	rec := tell.NewRecorder(f.machines+1, lock)
+	rec.Title, rec.Kinds = title(lock), slices.Concat(lock.Kinds, bank.Kinds())
+	rec.Names = make([]string, f.machines+1)
+	rec.Names[f.machines] = "account"
+	files, err := rec.Files(f.svg, f.trace)
+	if err != nil {
+		return err
+	}
+	return tell.Run(cmd.OutOrStdout(), f.json, files, func() (tell.Report, error) {
+		r, err := bank.Run(c)
+		if err != nil {
+			return tell.Report{}, err
+		}
+		rec.Events = r.Events
+		if f.lock != "" || f.json {
+			return tell.Report{JSON: r, Text: func(p *tell.Page) { printScene(p, c, r) }, Wrong: broken(r)}, nil
+		}
+		others, err := f.others()
+		all := append([]*bank.Result{r}, others...)
+		return tell.Report{Text: func(p *tell.Page) { printStory(p, c, all) }, Wrong: broken(all...)}, err
+	})
+}
+
+// others plays the same scene with all sound algorithms, ricart-agrawala first.
+func (f *flags) others() ([]*bank.Result, error) {
+	var all []*bank.Result
+	for _, s := range catalog.Sound() {
+		if s.Accepts(f.machines) != nil {
+			continue
+		}
+		r, err := bank.Run(f.scene(s))
+		if err != nil {
+			return nil, err
+		}
+		if s.Name == hero {
+			all = slices.Insert(all, 0, r)
+		} else {
+			all = append(all, r)
+		}
+	}
+	return all, nil
+}
+
+// broken is the error of scenes in which a lock failed. Without a lock there
+// is nothing to fail.
+func broken(results ...*bank.Result) error {
+	var all []sim.Violation
+	for _, r := range results {
+		if r.Lock != bank.NoLock().Name {
+			all = append(all, r.Found...)
+		}
+	}
+	return tell.Violations(all)
+}
+
+// hero is the algorithm that the story shows in full.
+const hero = "ricart-agrawala"
+
+func title(lock core.Spec) string {
+	if lock.Name == bank.NoLock().Name {
+		return "The bank without a lock"
+	}
+	return "The bank with " + lock.Title
+}

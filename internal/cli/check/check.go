@@ -1,0 +1,259 @@
+// Package check is 'stile check': it tries an algorithm in every possible order of
+// events, and tells which properties hold and how others are violated.
+package check
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stile-lock/stile/check"
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/internal/cli/ask"
+	"github.com/stile-lock/stile/internal/cli/tell"
+	"github.com/stile-lock/stile/internal/museum"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/trace"
+)
+
+// flags is what 'stile check' can be told.
+type flags struct {
+	config     check.Config
+	options    core.Options
+	network    string
+	start      string
+	requesters string
+	properties string
+	json       bool
+	trace, svg string
+	pace       string // how long messages take where processes crash
+	museum     bool
+	proofs     bool
+	long       bool
+	mode       string // of a method against deadlock
+	sites      int
+	shared     string // of dijkstra: who moves at once, if flags are read
+}
+
+// New returns the command.
+func New() *cobra.Command {
+	f := &flags{sites: 2, config: check.Config{Nodes: 3, Requests: 2, Crashes: 1, Limits: check.Limits{Memory: 4 << 30}}}
+	c := &cobra.Command{
+		Use:   "check ALGORITHM [flags]",
+		Short: "Check an algorithm in every possible order of events",
+		Long: `Lets everything happen that can happen, in every order, and says which
+properties hold. With --requests unbounded a property that holds is proved for
+this number of processes. Where one is broken the shortest way there is told,
+drawn, and written as a scenario for 'stile replay' if --trace says where to.
+
+Properties: mutual-exclusion, deadlock, starvation, order (requests are granted
+in the order in which they happened), order-open (the same when applications
+talk, too), bypass, token, fence, channels, start, alibi, convergence.
+
+Methods against deadlock ('stile deadlock --help' names them) are checked with
+some processes of which each takes its own lock and then the next one's; their
+properties are mutual-exclusion, deadlock, starvation, false-report and
+one-victim.
+
+Dijkstra's ring is checked with messages, or with --shared as in the paper, with
+flags that neighbours read: whether it comes right from every state, after how
+many steps at most, and with how few values of a flag.
+
+What is violated is told as soon as it is found, and the check goes on.
+
+Exit code 0: all that was checked holds; 1: something is violated;
+3: unfinished, for lack of time or memory, or since it was interrupted.`,
+		Example: `  stile check ricart-agrawala --requests unbounded
+  stile check lamport --nodes 2 --network unordered --trace two-in.stile
+  stile check raymond --property order-open --topology line
+  stile check bully --crashes 2 --comebacks 1
+  stile check dijkstra --shared one --nodes 4
+  stile check maekawa --nodes 4 --requests 1 --memory 8GiB --time 10m`,
+		Args: func(c *cobra.Command, args []string) error {
+			if f.page() != nil {
+				return ask.Nothing(c, args)
+			}
+			return ask.Algorithm(c, args)
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if page := f.page(); page != nil {
+				return f.print(c, page)
+			}
+			if f.shared != "" {
+				return f.ring(c, args[0])
+			}
+			if m, err := deadlock.Find(args[0]); err == nil {
+				return f.method(c, m)
+			}
+			return f.algorithm(c, args[0])
+		},
+	}
+	f.define(c)
+	return c
+}
+
+// A maker makes a page of many checks. told is given each line when it is known.
+type maker func(l check.Limits, told func(line string)) (string, error)
+
+// page returns what makes the page that was asked for, or nil if none was.
+func (f *flags) page() maker {
+	switch {
+	case f.museum:
+		return func(l check.Limits, _ func(string)) (string, error) { return museum.Page(l) }
+	case f.proofs:
+		return museum.Proofs
+	case f.long:
+		return museum.Long
+	}
+	return nil
+}
+
+func (f *flags) print(c *cobra.Command, page maker) error {
+	v, l, end := f.begin(c)
+	defer end()
+	text, err := page(l, func(line string) {
+		v.line.Clear()
+		fmt.Fprintln(c.ErrOrStderr(), line)
+	})
+	if err == nil {
+		_, err = io.WriteString(c.OutOrStdout(), text)
+	}
+	return err
+}
+
+func (f *flags) define(c *cobra.Command) {
+	fs := c.Flags()
+	fs.SortFlags = false
+	fs.VarP(ask.Count(&f.config.Nodes, 1, maxChecked), "nodes", "n", "how many processes")
+	fs.Var(bound(&f.config.Requests), "requests", "how often each process may ask, or unbounded; of a lock such as central+bully usually 1")
+	fs.StringVar(&f.network, "network", "fifo", "what `KIND` of network: fifo, unordered, duplicating or lossy")
+	ask.Options(fs, &f.options, maxChecked)
+	fs.StringVar(&f.start, "start", "", "where to begin: any, or `HOLDER` or HOLDER:busy, who has the lock (default 1)")
+	fs.StringVar(&f.requesters, "requesters", "", "who asks: a `LIST` such as 1,2,5-7 (default everybody)")
+	fs.StringVar(&f.properties, "property", "", "what to check: a `LIST` of properties (default all that the algorithm claims)")
+	fs.Var(ask.Count(&f.config.Workers, 1, 1024), "workers", "how many cores to use (default all)")
+	fs.Var(size(&f.config.Memory), "memory", "stop before states, queue, state graph and what is known of machines take more than this; the program as a whole takes at most about a third more")
+	fs.Var(span(&f.config.Time), "time", "stop after this time, such as 30s or 5m (default never)")
+	ask.JSON(fs, &f.json)
+	fs.StringVar(&f.trace, "trace", "", "write the first counterexample to this `FILE`: .stile for 'stile replay', "+tell.Trails)
+	fs.StringVar(&f.svg, "svg", "", "write its space-time diagram to this `FILE`")
+	fs.BoolVar(&f.museum, "museum", false, "print docs/museum.md: famous algorithms that fail, and how; no ALGORITHM")
+	fs.BoolVar(&f.proofs, "proofs", false, "print docs/proofs.md: what was proved of every algorithm; takes long")
+	fs.BoolVar(&f.long, "proofs-long", false, "print docs/proofs-long.md: what takes longest to prove, as far as --time allows")
+	fs.StringVar(&f.mode, "mode", "", "of detect-central: demand (the usual), change or batch")
+	fs.StringVar(&f.shared, "shared", "", "of dijkstra: neighbours read each other's flags, and `WHO` of those who may moves at once: one, several or all; without --k, with as few values as are enough")
+	fs.Var(ask.Count(&f.sites, 1, 8), "sites", "of a method against deadlock: how many sites there are")
+	fs.Var(ask.Count(&f.config.Crashes, 0, 4), "crashes", "of an election, or a lock such as central+bully: how many processes crash, at any step; of a method against deadlock: 1 site")
+	fs.Var(ask.Count(&f.config.Comebacks, 0, 4), "comebacks", "of an election: how many of them come back, at any step")
+	fs.StringVar(&f.pace, "pace", "", "of both: messages take `HOW` long compared with timeouts: any time up to the longest, quick (none) or slow (always the longest); of an election usually any, of a lock quick")
+	fs.BoolVar(&f.config.Wrong, "wrong", false, "of an election: once a timeout is too short, or a live process is taken for dead")
+	ask.Unset(fs, "workers")
+}
+
+// run checks, and tells what was found; head says what is checked.
+func (f *flags) run(cmd *cobra.Command, c check.Config, head func(c check.Config) []string) error {
+	var first *check.Property // that is violated, if it has a counterexample
+	files, err := f.files(&first)
+	if err != nil {
+		return err
+	}
+	return tell.Run(cmd.OutOrStdout(), f.json, files, func() (tell.Report, error) {
+		v, limits, end := f.begin(cmd)
+		defer end()
+		c = c.Settled()
+		c.Limits, c.Found, v.head = limits, v.found, head(c)
+		r, err := check.Run(c)
+		if err != nil {
+			return tell.Report{}, err
+		}
+		if first = r.First(); first != nil && first.Counterexample == nil {
+			first = nil
+		}
+		return tell.Report{JSON: r, Text: func(p *tell.Page) { printCheck(p, v, r, f.written(first)) }, Wrong: wrong(r)}, nil
+	})
+}
+
+// files returns what --trace and --svg ask for: the counterexample that will
+// have been found by then, if there is one.
+func (f *flags) files(first **check.Property) ([]tell.File, error) {
+	var files []tell.File
+	if f.svg != "" {
+		files = append(files, tell.File{Flag: "svg", Path: f.svg, Make: func() ([]byte, error) {
+			if t := played(*first); t != nil {
+				return []byte(t.SVG(trace.SVGOptions{})), nil
+			}
+			return nil, nil
+		}})
+	}
+	if !f.scenario() {
+		trail, err := tell.Trail(f.trace, nil, func() (*trace.Trace, error) { return played(*first), nil })
+		if err != nil {
+			err = fmt.Errorf("%w, or in .stile (for 'stile replay')", err)
+		}
+		return append(files, trail...), err
+	}
+	return append(files, tell.File{Flag: "trace", Path: f.trace, Make: func() ([]byte, error) {
+		if *first == nil {
+			return nil, nil
+		}
+		return []byte(scenario.Format((*first).Counterexample)), nil
+	}}), nil
+}
+
+// scenario reports whether --trace asks for a scenario.
+func (f *flags) scenario() bool { return strings.ToLower(filepath.Ext(f.trace)) == ".stile" }
+
+// played is what happens in a counterexample, or nil if there is none, or none
+// for the simulator.
+func played(p *check.Property) *trace.Trace {
+	if p == nil {
+		return nil
+	}
+	back, err := p.Replay()
+	if err != nil {
+		return nil
+	}
+	return back.Trace()
+}
+
+// written says what has become of the files that were asked for.
+func (f *flags) written(first *check.Property) string {
+	switch {
+	case f.trace == "" && f.svg == "":
+		return ""
+	case first == nil, !f.scenario() && played(first) == nil:
+		return "no counterexample to write"
+	case f.scenario():
+		return fmt.Sprintf("%s (stile replay %s)", f.trace, f.trace)
+	}
+	return cmp.Or(f.trace, f.svg)
+}
+
+// wrong is the error of a check that did not find that all holds.
+func wrong(r *check.Report) error {
+	var violated tell.Found
+	var open string
+	for _, p := range r.Properties {
+		switch p.Verdict {
+		case check.Violated:
+			violated.Lines = append(violated.Lines, fmt.Sprintf("%s is violated: %s", p.Name, p.Note))
+		case r.Verdict:
+			open = cmp.Or(open, fmt.Sprintf("%s %s: %s", p.Name, p.Verdict, p.Note))
+		}
+	}
+	switch r.Verdict {
+	case check.Holds, check.HoldsBounded:
+		return nil
+	case check.Violated:
+		return violated
+	case check.NotChecked:
+		return errors.New(cmp.Or(open, "nothing was checked"))
+	}
+	return tell.Unfinished{Why: open}
+}

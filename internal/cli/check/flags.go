@@ -1,0 +1,135 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/stile-lock/stile/check"
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/family"
+	"github.com/stile-lock/stile/internal/cli/ask"
+)
+
+// maxChecked is the largest group, and maxAsked how often each process of it
+// may ask, that the checker takes.
+const (
+	maxChecked = 64
+	maxAsked   = 100
+)
+
+// bound is how often each process may ask; 0 means without bound.
+func bound(to *int) pflag.Value {
+	return ask.Value(to, "N", func(s string) (int, error) {
+		n, err := strconv.Atoi(s)
+		switch {
+		case s == "unbounded":
+			return 0, nil
+		case err != nil || n < 1 || n > maxAsked:
+			err = fmt.Errorf("want a whole number from 1 to %d, or unbounded", maxAsked)
+		}
+		return n, err
+	}, func(n int) string {
+		if n == 0 {
+			return "unbounded"
+		}
+		return strconv.Itoa(n)
+	})
+}
+
+// size is a number of bytes.
+func size(to *int64) pflag.Value {
+	return ask.Value(to, "SIZE", func(s string) (int64, error) {
+		number, shift := s, 0
+		for i, unit := range []string{"K", "M", "G", "T"} {
+			if rest, ok := strings.CutSuffix(strings.TrimSuffix(s, "iB"), unit); ok {
+				number, shift = rest, 10*(i+1)
+			}
+		}
+		n, err := strconv.ParseInt(number, 10, 64)
+		if err != nil || n < 1 || n > 1<<50>>shift || n<<shift < 1<<20 {
+			return 0, fmt.Errorf("want a size such as 512MiB or 8GiB, at least 1MiB")
+		}
+		return n << shift, nil
+	}, bytesOf)
+}
+
+// bytesOf writes a number of bytes in the largest unit that fits.
+func bytesOf(n int64) string {
+	for _, unit := range []string{"B", "KiB", "MiB"} {
+		if n < 1<<10 {
+			return fmt.Sprintf("%d%s", n, unit)
+		}
+		n >>= 10
+	}
+	return fmt.Sprintf("%dGiB", n)
+}
+
+// span is a time on the clock on the wall.
+func span(to *time.Duration) pflag.Value {
+	return ask.Value(to, "TIME", func(s string) (time.Duration, error) {
+		d, err := time.ParseDuration(s)
+		if err != nil || d <= 0 {
+			return 0, fmt.Errorf("want a time such as 30s or 5m")
+		}
+		return d, nil
+	}, func(d time.Duration) string {
+		if d == 0 {
+			return ""
+		}
+		return d.String()
+	})
+}
+
+// parseStart reads where a check begins: any, HOLDER or HOLDER:busy.
+func parseStart(s string, nodes int) ([]core.View, error) {
+	switch s {
+	case "":
+		return nil, nil
+	case "any":
+		return check.AnyStart(nodes), nil
+	}
+	holder, busy, isBusy := strings.Cut(s, ":")
+	n, err := strconv.Atoi(holder)
+	if err != nil || isBusy && busy != "busy" {
+		return nil, fmt.Errorf("--start %q: want any, or who has the lock at first, such as 2, or 2:busy if it is inside", s)
+	}
+	if n < 1 || n > nodes {
+		return nil, fmt.Errorf("--start %q: there are processes 1 to %d", s, nodes)
+	}
+	return []core.View{{N: nodes, Holder: core.ID(n - 1), Busy: isBusy}}, nil
+}
+
+// parseProperties reads a list of properties of a family. Nil means what the
+// algorithm claims.
+func parseProperties(s string, of *family.Family) ([]string, error) {
+	if s == "" {
+		return nil, nil
+	}
+	all := check.Properties(of)
+	list := strings.Split(s, ",")
+	for _, p := range list {
+		if !slices.Contains(all, p) {
+			return nil, fmt.Errorf("--property %q: there are %s", p, strings.Join(all, ", "))
+		}
+	}
+	return list, nil
+}
+
+// paces names how long messages take.
+var paces = [...]string{check.AnyPace: "any", check.Quick: "quick", check.Slow: "slow"}
+
+// parsePace reads how long messages take.
+func parsePace(s string, usual check.Pace) (check.Pace, error) {
+	if s == "" {
+		return usual, nil
+	}
+	if i := slices.Index(paces[:], s); i >= 0 {
+		return check.Pace(i), nil
+	}
+	return usual, fmt.Errorf("--pace %q: want any, quick or slow", s)
+}

@@ -1,0 +1,60 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stile-lock/stile/check"
+	"github.com/stile-lock/stile/check/ring"
+	"github.com/stile-lock/stile/internal/cli/ask"
+	"github.com/stile-lock/stile/internal/cli/tell"
+	"github.com/stile-lock/stile/internal/words"
+)
+
+// movers names who moves at once in a ring whose flags are read.
+var movers = [...]string{ring.OneMoves: "one", ring.SeveralMove: "several", ring.AllMove: "all"}
+
+// ring checks Dijkstra's ring with flags that neighbours read.
+func (f *flags) ring(c *cobra.Command, name string) error {
+	if name != "dijkstra" {
+		return fmt.Errorf("--shared does not fit %s, only dijkstra: leave it out", name)
+	}
+	const none = "requests network topology sets inform experiment coordinator start requesters property workers trace svg crashes comebacks pace wrong mode sites"
+	if err := ask.Refuse(c, none, "dijkstra with --shared has no --FLAG to choose: leave it out"); err != nil {
+		return err
+	}
+	mover := slices.Index(movers[:], f.shared)
+	if mover < 0 {
+		return fmt.Errorf("--shared %q: want one, several or all: who of the privileged moves at once", f.shared)
+	}
+	return tell.Run(c.OutOrStdout(), f.json, nil, func() (tell.Report, error) {
+		_, limits, end := f.begin(c)
+		defer end()
+		r, err := check.RunRing(check.RingConfig{Nodes: f.config.Nodes, Values: f.options.K, Mover: ring.Mover(mover), Limits: limits})
+		if err != nil {
+			return tell.Report{}, err
+		}
+		return tell.Report{JSON: r, Text: func(p *tell.Page) { printRing(p, r) }, Wrong: wrong(&r.Report)}, nil
+	})
+}
+
+func printRing(p *tell.Page, r *check.RingReport) {
+	head := fmt.Sprintf("Dijkstra's K-state ring, flags are read: %s, %d values of a flag, %s, from every state", words.Plural(r.Nodes, "process"), r.Values, r.Mover)
+	printHead(p, []string{head})
+	printTable(p, &r.Report, "")
+	lines, loop := r.Longest, -1
+	if first := r.First(); first != nil {
+		lines, loop = first.Trace, first.Loop
+		p.Line("\nHow it never comes right:")
+	} else if len(lines) > 0 {
+		p.Line("\nA longest run until it is right:")
+	}
+	for i, line := range lines {
+		p.Line("  %3d  %s", i, line)
+	}
+	if loop >= 0 {
+		p.Line("All from step %d on can be repeated for ever.", loop)
+	}
+}

@@ -1,0 +1,130 @@
+// Package cli is the command stile. Each of its commands is a package below or,
+// if it is small, a file; ask is what they can be told, and tell how they answer.
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/stile-lock/stile/internal/cli/bank"
+	"github.com/stile-lock/stile/internal/cli/check"
+	"github.com/stile-lock/stile/internal/cli/compare"
+	"github.com/stile-lock/stile/internal/cli/deadlock"
+	"github.com/stile-lock/stile/internal/cli/replay"
+	"github.com/stile-lock/stile/internal/cli/sim"
+	"github.com/stile-lock/stile/internal/cli/tell"
+)
+
+// What the command ends with.
+const (
+	exitFound      = 1 // a run broke a property, or did not end as expected
+	exitUsage      = 2 // the command could not do what it was asked to do
+	exitUnfinished = 3 // a check ended before it had seen everything
+)
+
+// Run is the whole command: it returns the exit code.
+func Run(args []string, stdout, stderr io.Writer) int {
+	out := bufio.NewWriter(stdout)
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetOut(out)
+	root.SetErr(stderr)
+	err := root.Execute()
+	if flushed := out.Flush(); err == nil && flushed != nil {
+		err = fmt.Errorf("cannot write the output: %w", flushed)
+	}
+	return report(err, stderr)
+}
+
+// report tells an error, and returns the exit code for it.
+func report(err error, stderr io.Writer) int {
+	if err == nil {
+		return 0
+	}
+	var f tell.Found
+	if errors.As(err, &f) {
+		for _, line := range f.Lines {
+			fmt.Fprintf(stderr, "stile: %s\n", oneLine(line))
+		}
+		return exitFound
+	}
+	fmt.Fprintf(stderr, "stile: %s\n", oneLine(err.Error()))
+	if errors.As(err, new(tell.Unfinished)) {
+		return exitUnfinished
+	}
+	return exitUsage
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "stile",
+		Short: "Mutual exclusion by messages alone: watch, measure, compare and check the algorithms",
+		Long: `stile runs algorithms for distributed mutual exclusion: processes that take
+turns in a critical section by sending each other messages, without a server.
+
+Start with 'stile bank', which shows what goes wrong without them.`,
+		Args:          noArguments("command", "lists the commands"),
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.SetFlagErrorFunc(flagError)
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", tell.Width)))
+	root.SetHelpCommand(newHelp(root))
+	root.AddCommand(
+		newAlgorithms(), sim.New(), compare.New(), check.New(), replay.New(), bank.New(), deadlock.New(), newVersion(),
+	)
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		if c.Name() == "completion" {
+			c.Args = noArguments("shell", "lists the shells")
+			c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+		}
+	}
+	return root
+}
+
+// newHelp is cobra's help command, with an error for an unknown topic.
+func newHelp(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Show what a command does",
+		RunE: func(_ *cobra.Command, args []string) error {
+			c, rest, err := root.Find(args)
+			if err != nil || len(rest) > 0 {
+				return fmt.Errorf("no command %q: 'stile --help' lists the commands", strings.Join(args, " "))
+			}
+			return c.Help()
+		},
+	}
+}
+
+// noArguments refuses arguments, naming what they might have been meant to be.
+func noArguments(what, lists string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		return fmt.Errorf("unknown %s %q: '%s --help' %s", what, args[0], c.CommandPath(), lists)
+	}
+}
+
+// flagError words what pflag has found wrong.
+func flagError(c *cobra.Command, err error) error {
+	var value *pflag.InvalidValueError
+	if errors.As(err, &value) {
+		if value.GetFlag().Value.Type() == "bool" {
+			return fmt.Errorf("--%s %q: want true or false, or just --%s", value.GetFlag().Name, value.GetValue(), value.GetFlag().Name)
+		}
+		return fmt.Errorf("--%s %q: %w", value.GetFlag().Name, value.GetValue(), errors.Unwrap(value))
+	}
+	return fmt.Errorf("%w: see '%s --help'", err, c.CommandPath())
+}

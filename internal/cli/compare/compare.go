@@ -1,0 +1,193 @@
+// Package compare is 'stile compare': which algorithm, or which method against
+// deadlock, is best where.
+package compare
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stile-lock/stile/catalog"
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/internal/cli/ask"
+	"github.com/stile-lock/stile/internal/cli/tell"
+	"github.com/stile-lock/stile/internal/compare"
+	"github.com/stile-lock/stile/internal/words"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/sim"
+)
+
+// Bounds of a comparison.
+const (
+	maxRuns     = 100_000
+	maxCompared = 100 // processes that compete for the same locks
+)
+
+// flags is what 'stile compare' can be told.
+type flags struct {
+	config compare.Config
+	out    string
+	json   bool
+
+	deadlock bool // methods against deadlock instead
+}
+
+// New returns the command.
+func New() *cobra.Command {
+	f := &flags{}
+	f.config = compare.Config{
+		Nodes: []int{3, 5, 9, 16, 25}, Entries: 500, Seed: 1,
+		Think: []scenario.Dist{
+			{Shape: scenario.Exponential, A: 5000 * scenario.T},
+			{Shape: scenario.Exponential, A: 50 * scenario.T},
+			scenario.Always(0),
+		},
+		Hold: []scenario.Dist{scenario.Always(scenario.T), scenario.Always(10 * scenario.T)},
+	}
+	c := &cobra.Command{
+		Use:   "compare [ALGORITHM...] [flags]",
+		Short: "Compare algorithms over sizes and loads: which is best where",
+		Long: `Simulates every algorithm with every number of processes, rest time and hold
+time, and shows how it does beside what theory says, and which is best where:
+a table here, and a report with charts as a web page that needs no network.
+
+Without names all sound algorithms are compared. Times are in T, the latency of
+a message: numbers, exp:MEAN or uniform:LO,HI, separated by commas. With --json
+the report is written only if --out is given.`,
+		Example: `  stile compare
+  stile compare ricart-agrawala maekawa raymond --nodes 4,9,16,25,36 --think 0
+  stile compare --deadlock`,
+		RunE: func(c *cobra.Command, names []string) error {
+			if f.json && !c.Flags().Changed("out") {
+				f.out = ""
+			}
+			return f.run(c, names)
+		},
+	}
+	fs := c.Flags()
+	fs.SortFlags = false
+	fs.Var(ask.Counts(&f.config.Nodes, ask.MaxNodes), "nodes", "numbers of processes")
+	fs.Var(ask.Times(&f.config.Think), "think", "rest times; 0 is saturation")
+	fs.Var(ask.Times(&f.config.Hold), "hold", "hold times")
+	fs.Var(ask.Count(&f.config.Entries, 1, ask.MaxEntries), "entries", "how many entries each run has")
+	fs.Var(ask.Seed(&f.config.Seed), "seed", "which of many runs")
+	fs.StringVar(&f.out, "out", "report.html", "write the report to this `FILE`; \"\" for none")
+	fs.BoolVar(&f.deadlock, "deadlock", false, "compare methods against deadlock instead; --nodes are processes, --entries transactions")
+	ask.JSON(fs, &f.json)
+	return c
+}
+
+// A job compares, and tells how many runs are done. It returns what came of it,
+// and how to make the web page.
+type job func(progress func(done, total int)) (r tell.Report, page func() ([]byte, error), err error)
+
+func (f *flags) run(c *cobra.Command, names []string) error {
+	prepare := f.locks
+	if f.deadlock {
+		prepare = f.methods
+	}
+	compare, err := prepare(c, names)
+	if err != nil {
+		return err
+	}
+	var page func() ([]byte, error)
+	var files []tell.File
+	if f.out != "" {
+		files = []tell.File{{Flag: "out", Path: f.out, Make: func() ([]byte, error) { return page() }}}
+	}
+	return tell.Run(c.OutOrStdout(), f.json, files, func() (r tell.Report, err error) {
+		bar := tell.NewProgress(c.ErrOrStderr())
+		defer bar.Clear()
+		r, page, err = compare(bar.Bar)
+		return r, err
+	})
+}
+
+// locks turns names and flags into a comparison of algorithms.
+func (f *flags) locks(_ *cobra.Command, names []string) (job, error) {
+	c := f.config
+	var err error
+	c.Specs, err = each("algorithm", names, catalog.Sound(), func(name string) (core.Spec, error) { return catalog.Make(name, core.Options{}) })
+	if err != nil {
+		return nil, err
+	}
+	if runs := len(c.Specs) * len(c.Nodes) * len(c.Think) * len(c.Hold); runs > maxRuns {
+		return nil, fmt.Errorf("that makes %s: want at most %d, so name fewer", words.Plural(runs, "run"), maxRuns)
+	}
+	for _, p := range c.Places() {
+		run := sim.Config{Nodes: p.Nodes, Think: p.Think, Hold: p.Hold, Burst: 1, Entries: c.Entries, Latency: scenario.Always(scenario.T)}
+		if err := ask.Span(run); err != nil {
+			return nil, err
+		}
+	}
+	return func(progress func(done, total int)) (tell.Report, func() ([]byte, error), error) {
+		c.Progress = progress
+		m, err := compare.Run(c)
+		if err != nil {
+			return tell.Report{}, nil, err
+		}
+		return tell.Report{JSON: m.Report(), Text: func(p *tell.Page) { printLocks(p, m, f.out) }, Wrong: broken(m)}, m.HTML, nil
+	}, nil
+}
+
+// methods turns names and flags into a comparison of methods against deadlock.
+func (f *flags) methods(cmd *cobra.Command, names []string) (job, error) {
+	if err := ask.Refuse(cmd, "think hold", "--deadlock compares under one load, and has no --FLAG to choose: leave it out"); err != nil {
+		return nil, err
+	}
+	c := compare.DeadlockConfig{Processes: []int{2, 4, 8, 12, 16}, Locks: 20, Sites: 3, Transactions: f.config.Entries, Seed: f.config.Seed}
+	if cmd.Flags().Changed("nodes") {
+		c.Processes = f.config.Nodes
+	}
+	for _, n := range c.Processes {
+		if n > maxCompared {
+			return nil, fmt.Errorf("--nodes %d: with --deadlock at most %d, since all of them compete for %d locks", n, maxCompared, c.Locks)
+		}
+	}
+	var err error
+	if c.Methods, err = each("method", names, deadlock.Methods(), deadlock.Find); err != nil {
+		return nil, err
+	}
+	return func(progress func(done, total int)) (tell.Report, func() ([]byte, error), error) {
+		c.Progress = progress
+		m, err := compare.RunDeadlock(c)
+		if err != nil {
+			return tell.Report{}, nil, err
+		}
+		return tell.Report{JSON: m.Report(), Text: func(p *tell.Page) { printMethods(p, m, f.out) }}, m.HTML, nil
+	}, nil
+}
+
+// each finds what is named, each of them once; without names it is all there is.
+func each[T any](kind string, names []string, all []T, find func(name string) (T, error)) ([]T, error) {
+	if len(names) == 0 {
+		return all, nil
+	}
+	var list []T
+	for i, name := range names {
+		x, err := find(name)
+		if err != nil {
+			return nil, err
+		}
+		if slices.Contains(names[:i], name) {
+			return nil, fmt.Errorf("%s is named twice: name each %s once", name, kind)
+		}
+		list = append(list, x)
+	}
+	return list, nil
+}
+
+// broken is the error of a comparison in which a run broke a property.
+func broken(m *compare.Map) error {
+	var cells []compare.Cell
+	for _, c := range m.Cells {
+		if c.Result != nil && c.Result.Violations > 0 {
+			cells = append(cells, c)
+		}
+	}
+	return tell.Wrong(cells, "run", " with violations", func(c compare.Cell) string {
+		return fmt.Sprintf("%s with %s, think %v, hold %v: %s", c.Spec.Name, words.Plural(c.Nodes, "process"), c.Think, c.Hold, tell.Violation(c.Result.Found[0]))
+	})
+}

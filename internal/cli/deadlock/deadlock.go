@@ -1,0 +1,163 @@
+// Package deadlock is 'stile deadlock': transactions over several locks, and what
+// a method against deadlocks does to them.
+package deadlock
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/internal/cli/ask"
+	"github.com/stile-lock/stile/internal/cli/tell"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/trace"
+)
+
+// Bounds of what a run of transactions may be asked for.
+const (
+	maxSites        = 100
+	maxProcesses    = 1000 // see tooMany
+	maxLocks        = 10_000
+	maxTransactions = 1_000_000
+)
+
+// tooMany says why there are not more processes.
+const tooMany = "each may wait for any other, so with more a run takes minutes"
+
+// flags is what 'stile deadlock' can be told.
+type flags struct {
+	config                  sim.Transactions
+	sites, processes, locks int
+	philosophers, json      bool
+	svg, trace, crash       string
+}
+
+// New returns the command.
+func New() *cobra.Command {
+	f := &flags{config: sim.UsualTransactions(), sites: 3, processes: 8, locks: 10}
+	var names []string
+	for _, m := range deadlock.Methods() {
+		names = append(names, m.Name)
+	}
+	c := &cobra.Command{
+		Use:   "deadlock METHOD [flags]",
+		Short: "Run transactions over several locks, kept from deadlocks or not",
+		Long: `Runs transactions that ask for several locks at several sites, and measures what
+a method against deadlocks does: how many transactions commit and abort, how
+many deadlocks arise, how long they stand, and whether a reported one is real.
+A transaction that is aborted is retried until it commits.
+
+The methods: ` + strings.Join(names[:6], ", ") + `,
+` + strings.Join(names[6:], ", ") + `. With 'none' transactions get stuck:
+the graph that is printed shows who waits for whom. 'stuck' is not an error.
+
+Worked examples are scenarios: 'stile replay scenarios/none-ring.stile'.`,
+		Example: `  stile deadlock none --philosophers --svg ring.svg
+  stile deadlock wait-die --transactions 1000 --locks 5
+  stile deadlock detect-central --mode change --json
+  stile deadlock detect-distributed --philosophers --transactions 100000`,
+		Args: ask.One("a method: want "+strings.Join(names[:len(names)-1], ", ")+" or "+names[len(names)-1], "method", ask.OneByOne),
+		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
+	}
+	fs := c.Flags()
+	fs.SortFlags = false
+	fs.StringVar(&f.config.Mode, "mode", "", "the `MODE` in which detect-central learns of local graphs: demand (the usual), change or batch")
+	fs.Var(ask.Count(&f.sites, 1, maxSites), "sites", "how many sites there are")
+	fs.Var(ask.Count(&f.config.Number, 1, maxTransactions), "transactions", "how many transactions there are in all")
+	fs.Var(ask.Limited(&f.processes, 1, maxProcesses, tooMany), "processes", "how many processes run them, each one at a time")
+	fs.Var(ask.Count(&f.locks, 1, maxLocks), "locks", "how many locks there are")
+	fs.Var(ask.Count(&f.config.Many, 1, maxLocks), "take", "how many locks a transaction takes at most")
+	fs.Var(ask.Count(&f.config.Hot, 0, 100), "hot", "per cent of the requests that go to the first fifth of the locks")
+	fs.Var(ask.Time(&f.config.Think), "think", "before a transaction, in T, the usual latency of a message")
+	fs.Var(ask.Time(&f.config.Hold), "hold", "after each lock")
+	fs.Var(ask.Time(&f.config.Latency), "latency", "of a message between sites")
+	fs.BoolVar(&f.philosophers, "philosophers", false, "dinner instead: 5 philosophers, 5 forks, 3 sites, so many meals as --transactions")
+	fs.StringVar(&f.crash, "crash", "", "sites that die, and when: a `LIST` such as 2@30,3@45.5")
+	fs.Var(ask.Seed(&f.config.Seed), "seed", "which of many runs")
+	ask.JSON(fs, &f.json)
+	fs.StringVar(&f.svg, "svg", "", "draw the wait-for graph to this `FILE`: the last one if stuck, else that of the first deadlock")
+	fs.StringVar(&f.trace, "trace", "", "write what happened to this `FILE`: "+tell.Trails)
+	return c
+}
+
+// resolve turns the flags into a run.
+func (f *flags) resolve(name string) (sim.Transactions, error) {
+	c := f.config
+	m, err := deadlock.Find(name)
+	if err != nil {
+		return c, err
+	}
+	if f.philosophers {
+		p := sim.Philosophers(m, c.Mode, 5, c.Number)
+		p.Seed, p.Hold, p.Latency = c.Seed, c.Hold, c.Latency
+		c = p
+	} else {
+		c.Method, c.Layout = m, deadlock.Spread(f.sites, f.processes, f.locks)
+		c.Few = min(c.Few, c.Many)
+	}
+	if err := f.crashes(&c); err != nil {
+		return c, err
+	}
+	if c.Mode != "" && !slices.Contains(m.Modes, c.Mode) {
+		_, err := m.Spec(c.Layout, c.Mode)
+		return c, fmt.Errorf("--mode: %w", err)
+	}
+	return c, nil
+}
+
+// crashes reads which sites die.
+func (f *flags) crashes(c *sim.Transactions) error {
+	if f.crash == "" {
+		return nil
+	}
+	for part := range strings.SplitSeq(f.crash, ",") {
+		site, when, _ := strings.Cut(part, "@")
+		n, err := strconv.Atoi(site)
+		at, bad := scenario.ParseTime(when)
+		if err != nil || bad != nil || n < 1 || n > c.Layout.Sites {
+			return fmt.Errorf("--crash %q: want a site from 1 to %d and a time, such as 2@30", part, c.Layout.Sites)
+		}
+		c.Crashes = append(c.Crashes, sim.SiteCrash{Site: core.ID(n - 1), At: at})
+	}
+	return nil
+}
+
+// files returns what is asked for of a run, of which r will be what came of it.
+func (f *flags) files(c *sim.Transactions, r **sim.Ledger) ([]tell.File, error) {
+	rec := &tell.Recorder{Trace: c.Trace()}
+	if f.trace != "" {
+		c.Observe = rec.Observe
+	}
+	rec.Story = func(t *trace.Trace) string { return sim.Story(c.Layout, t) } // sites are no processes
+	files, err := rec.Files("", f.trace)
+	return append(files, tell.Picture("svg", f.svg, func() string { return sim.Graph(c, *r, "") })...), err
+}
+
+func (f *flags) run(cmd *cobra.Command, name string) error {
+	if f.philosophers {
+		if err := ask.Refuse(cmd, "sites processes locks take hot think", "--philosophers has no --FLAG to choose: leave one of them out"); err != nil {
+			return err
+		}
+	}
+	c, err := f.resolve(name)
+	if err != nil {
+		return err
+	}
+	var r *sim.Ledger
+	files, err := f.files(&c, &r)
+	if err != nil {
+		return err
+	}
+	return tell.Run(cmd.OutOrStdout(), f.json, files, func() (tell.Report, error) {
+		if r, err = sim.RunTransactions(c); err != nil {
+			return tell.Report{}, err
+		}
+		return tell.Report{JSON: r, Text: func(p *tell.Page) { printRun(p, c, r) }, Wrong: tell.Violations(r.Found)}, nil
+	})
+}

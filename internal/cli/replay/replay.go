@@ -1,0 +1,143 @@
+// Package replay is 'stile replay': it runs a scenario file, and says whether all
+// came out as expected.
+package replay
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stile-lock/stile/catalog"
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/internal/cli/ask"
+	"github.com/stile-lock/stile/internal/cli/tell"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/trace"
+)
+
+// flags is what 'stile replay' can be told.
+type flags struct {
+	svg   string
+	trace string
+	graph string
+	until int
+	json  bool
+}
+
+// New returns the command.
+func New() *cobra.Command {
+	f := &flags{}
+	c := &cobra.Command{
+		Use:   "replay FILE [flags]",
+		Short: "Run a scenario file, and check what it expects",
+		Long: `Runs a scenario: a .stile file that says who asks and leaves when, how long
+messages take, which faults happen and what is expected. Prints the space-time
+diagram, and exits with 1 and what differed if an expectation fails.
+
+A scenario with sites is about transactions over several locks, and deadlocks:
+it prints the story, and the graph of who waits for whom.
+
+With --until the run stops after so many events, nothing is checked, and the
+state of each process or site is shown. The folder scenarios/ holds worked
+examples.`,
+		Example: `  stile replay scenarios/raymond-a.stile
+  stile replay scenarios/raymond-a.stile --until 12
+  stile replay scenarios/none-ring.stile --graph ring.svg`,
+		Args: ask.One("a scenario file: scenarios/ holds examples", "file", "replay them one by one"),
+		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
+	}
+	fs := c.Flags()
+	fs.SortFlags = false
+	fs.StringVar(&f.svg, "svg", "", "write the space-time diagram to this `FILE`")
+	fs.StringVar(&f.trace, "trace", "", "write what happened to this `FILE`: "+tell.Trails)
+	fs.StringVar(&f.graph, "graph", "", "draw the wait-for graph of a scenario with sites to this `FILE`: the last one if stuck, else that of the first deadlock")
+	fs.Var(ask.Count(&f.until, 1, tell.MaxEvents), "until", "stop after so many events, and show the states")
+	ask.Unset(fs, "until")
+	ask.JSON(fs, &f.json)
+	return c
+}
+
+// read reads a scenario.
+func read(path string) (*scenario.Scenario, error) {
+	fail := func(err error) (*scenario.Scenario, error) {
+		return nil, fmt.Errorf("cannot read the scenario %q: %w: give a .stile file that exists", path, tell.Reason(err))
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return fail(err)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, scenario.MaxSize+1))
+	if err != nil {
+		return fail(err)
+	}
+	return scenario.Parse(path, string(text))
+}
+
+// specOf makes the algorithm of a scenario, or the method if there are sites.
+func specOf(sc *scenario.Scenario) (core.Spec, error) {
+	spec, err := catalog.Make(sc.Algorithm, sc.Options)
+	_, noMethod := deadlock.Find(sc.Algorithm)
+	switch {
+	case sc.Transacts() && err == nil:
+		err = fmt.Errorf("%s is no method against deadlocks, but there are sites: remove the lines that say site, or choose a method such as wait-die", sc.Algorithm)
+	case sc.Transacts():
+		return sim.SiteSpec(sc)
+	case err == nil:
+		return spec, nil
+	case noMethod == nil:
+		err = fmt.Errorf("%s is a method against deadlocks, and its transactions run at sites: say where processes and locks are, by lines such as site 1 P1 L1", sc.Algorithm)
+	}
+	return core.Spec{}, fmt.Errorf("%s: %w", sc.File, err)
+}
+
+func (f *flags) run(c *cobra.Command, path string) error {
+	sc, err := read(path)
+	if err != nil {
+		return err
+	}
+	if f.graph != "" && !sc.Transacts() {
+		return fmt.Errorf("--graph %q: %s has no sites, so nobody waits for a lock of another: leave --graph out, or draw the run with --svg", f.graph, path)
+	}
+	spec, err := specOf(sc)
+	if err != nil {
+		return err
+	}
+	var back *sim.Playback
+	files, err := f.files(sc, &back)
+	if err != nil {
+		return err
+	}
+	return tell.Run(c.OutOrStdout(), f.json, files, func() (tell.Report, error) {
+		if back, err = sim.Replay(spec, sc, sim.ReplayOptions{Until: f.until}); err != nil {
+			return tell.Report{}, err
+		}
+		r := tell.Report{Text: func(p *tell.Page) { show(p, sc, back) }, Wrong: tell.Wrong(back.Differences, "difference", "", sim.Difference.String)}
+		if sc.Transacts() {
+			r.JSON = newSitesReport(sc, back)
+		} else {
+			r.JSON = newReport(sc, spec, back)
+		}
+		return r, nil
+	})
+}
+
+// files returns what is asked for of a scenario that will have been played by
+// then.
+func (f *flags) files(sc *scenario.Scenario, back **sim.Playback) ([]tell.File, error) {
+	var story func(t *trace.Trace) string
+	if sc.Transacts() {
+		story = func(t *trace.Trace) string { return sim.Story((*back).Sites.Run.Layout, t) }
+	}
+	trail, err := tell.Trail(f.trace, story, func() (*trace.Trace, error) { return (*back).Trace(), nil })
+	return slices.Concat(
+		tell.Picture("svg", f.svg, func() string { return (*back).Trace().SVG(trace.SVGOptions{}) }),
+		tell.Picture("graph", f.graph, func() string { return sim.Graph(&(*back).Sites.Run, (*back).Sites.Ledger, sc.Title) }),
+		trail,
+	), err
+}

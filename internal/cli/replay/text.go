@@ -1,0 +1,145 @@
+package replay
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/internal/cli/tell"
+	"github.com/stile-lock/stile/internal/words"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/trace"
+)
+
+// show prints what happened, what came of it, and whether it came out as
+// expected.
+func show(p *tell.Page, sc *scenario.Scenario, b *sim.Playback) {
+	name := func(i int) string { return core.ID(i).String() }
+	if sc.Transacts() {
+		name = func(i int) string { return fmt.Sprintf("site %d", i+1) }
+		showSites(p, sc, b)
+	} else {
+		showProcesses(p, sc, b)
+	}
+	verdict := "all as expected"
+	switch {
+	case b.Stopped:
+		showStates(p, b.States, name)
+		verdict = fmt.Sprintf("stopped after %s: nothing was checked", words.Plural(len(b.Events), "event"))
+	case len(b.Differences) > 0:
+		verdict = words.Plural(len(b.Differences), "difference")
+	case len(sc.Expect) == 0:
+		verdict = "nothing in particular"
+	}
+	p.Row("expected", "%s", verdict)
+}
+
+// showProcesses shows the diagram, and who entered when.
+func showProcesses(p *tell.Page, sc *scenario.Scenario, b *sim.Playback) {
+	p.Line("%s", strings.TrimRight(b.Trace().Text(trace.TextOptions{Width: tell.Width}), "\n"))
+	p.Gap()
+	if lead := leaders(b.Events); len(b.Entries) == 0 && lead != "" {
+		p.Row("leader", "%s", lead)
+	} else {
+		p.Row("entries", "%s", listed(b.Entries, func(e sim.Entry) string {
+			return strings.TrimSpace(e.Proc.String()+" "+e.Section) + " at " + moment(sc, e.At)
+		}))
+	}
+	p.Row("messages", "%d", b.Messages)
+	for _, v := range b.Violations {
+		p.Line("%-11s%s", "violation", violation(v))
+	}
+	if b.Deadlock {
+		p.Row("deadlock", "processes wait for each other for ever")
+	}
+}
+
+// moment writes when something happened.
+func moment(sc *scenario.Scenario, at int64) string {
+	if sc.Steps {
+		return fmt.Sprint(at)
+	}
+	return scenario.FormatTime(at)
+}
+
+// listed writes a list, or none.
+func listed[T any](all []T, say func(T) string) string {
+	return cmp.Or(strings.Join(each(all, say), ", "), "none")
+}
+
+// leaders says whom each process follows in the end, or nothing if nobody
+// follows anybody.
+func leaders(events []trace.Event) string {
+	follow := map[core.ID]core.ID{}
+	for _, e := range events {
+		switch e.Kind {
+		case trace.Lead:
+			follow[e.Proc] = e.Peer
+		case trace.Crash, trace.Restart:
+			delete(follow, e.Proc)
+		}
+	}
+	followers := map[core.ID][]core.ID{}
+	for _, p := range slices.Sorted(maps.Keys(follow)) {
+		followers[follow[p]] = append(followers[follow[p]], p)
+	}
+	var list []string
+	for _, l := range slices.Sorted(maps.Keys(followers)) {
+		list = append(list, fmt.Sprintf("%v of %s", l, tell.Processes(followers[l])))
+	}
+	return strings.Join(list, "; ")
+}
+
+// showSites tells the story, who waited for whom, who committed and who aborted.
+func showSites(p *tell.Page, sc *scenario.Scenario, b *sim.Playback) {
+	s, l := b.Sites, b.Sites.Ledger
+	if sc.Title != "" {
+		p.Line("%s", sc.Title)
+		p.Gap()
+	}
+	p.Line("%s", strings.TrimRight(sim.Story(s.Run.Layout, b.Trace()), "\n"))
+	p.Gap()
+	p.Line("%s:", l.When())
+	p.Graph(l.Graph)
+	p.Gap()
+	if f := l.False; f != nil {
+		p.Line("%s was reported by %s, but never there. What was true then:", deadlock.Round(f.Cycle), l.Moment(f.At))
+		p.Graph(f.Graph)
+		p.Gap()
+	}
+	end := func(e sim.Ending) string { return fmt.Sprintf("%v at %s", e.Proc, l.Moment(e.At)) }
+	p.Row("commits", "%s", listed(s.Commits, end))
+	p.Row("aborts", "%s", listed(s.Aborts, end))
+	p.Row("deadlocks", "%s", listed(s.Cycles, deadlock.Round))
+	if len(s.False) > 0 {
+		p.Row("false", "%s", listed(s.False, deadlock.Round))
+	}
+	if len(s.Stuck) > 0 {
+		p.Row("stuck", "%s", tell.Processes(s.Stuck))
+	}
+	if l.Lost > 0 {
+		p.Row("lost", "%s of dead sites", words.Plural(l.Lost, "transaction"))
+	}
+	var kinds []string
+	for k, n := range b.ByKind {
+		if n > 0 {
+			kinds = append(kinds, fmt.Sprintf("%d %s", n, deadlock.Kinds()[k]))
+		}
+	}
+	p.Row("messages", "%s", strings.TrimSuffix(fmt.Sprintf("%d: %s", b.Messages, strings.Join(kinds, ", ")), ": "))
+	for _, v := range b.Violations {
+		p.Row("violation", "%s", violation(v))
+	}
+}
+
+// showStates shows what each process or site remembers.
+func showStates(p *tell.Page, states [][]core.Field, name func(i int) string) {
+	for i, fields := range states {
+		p.Row(name(i), "%s", strings.Join(each(fields, func(f core.Field) string { return f.Name + " " + f.Value }), ", "))
+	}
+}

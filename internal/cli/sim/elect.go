@@ -1,0 +1,95 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/stile-lock/stile/catalog"
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/internal/cli/ask"
+	"github.com/stile-lock/stile/internal/cli/tell"
+	"github.com/stile-lock/stile/internal/words"
+	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/trace"
+)
+
+// fits refuses flags that are not for an algorithm: an election has some of its
+// own, and knows few of the others.
+func fits(c *cobra.Command, name string) error {
+	spec, err := catalog.Make(name, core.Options{})
+	if err != nil {
+		return err
+	}
+	if spec.Family != core.Election {
+		return ask.Refuse(c, "dead starters", "--FLAG does not fit "+name+", which is no election: leave it out, or simulate bully, ring-election or chang-roberts")
+	}
+	known := strings.Fields("nodes latency network topology dead starters seed json svg trace")
+	c.Flags().Visit(func(flag *pflag.Flag) {
+		if err == nil && !slices.Contains(known, flag.Name) {
+			err = fmt.Errorf("--%s does not fit %s, which is an election: it takes --nodes, --dead, --starters, --latency, --seed, --json, --svg and --trace", flag.Name, name)
+		}
+	})
+	return err
+}
+
+// election turns the flags into an election.
+func (f *flags) election(spec core.Spec) (play, error) {
+	c := sim.Election{Spec: spec, Nodes: f.config.Nodes, Latency: f.config.Latency, Seed: f.config.Seed}
+	var err error
+	if c.Network, err = ask.Network(f.network); err != nil {
+		return nil, err
+	}
+	if c.Network > spec.Network {
+		return nil, fmt.Errorf("--network %s: an election needs a network that loses and doubles nothing: fifo or unordered", f.network)
+	}
+	if c.Dead, err = ask.Processes("dead", f.dead, c.Nodes); err != nil {
+		return nil, err
+	}
+	if len(c.Dead) == c.Nodes {
+		return nil, fmt.Errorf("--dead %q: everybody is dead; leave somebody alive to be elected", f.dead)
+	}
+	if c.Starters, err = ask.Processes("starters", f.starters, c.Nodes); err != nil {
+		return nil, err
+	}
+	for _, p := range c.Starters {
+		if slices.Contains(c.Dead, p) {
+			return nil, fmt.Errorf("--starters %q: %v is dead; let another process start", f.starters, p)
+		}
+	}
+	for p := core.ID(0); c.Starters == nil; p++ {
+		if !slices.Contains(c.Dead, p) {
+			c.Starters = []core.ID{p}
+		}
+	}
+	return func(observe func(trace.Event)) (tell.Report, error) {
+		c.Observe = observe
+		o, err := sim.RunElection(c)
+		if err != nil {
+			return tell.Report{}, err
+		}
+		return tell.Report{JSON: o, Text: func(p *tell.Page) { printElection(p, c, o) }, Wrong: tell.Violations(o.Found)}, nil
+	}, nil
+}
+
+// printElection shows an election to people.
+func printElection(p *tell.Page, c sim.Election, o *sim.Outcome) {
+	p.Line("%s: %s, seed %d", c.Spec.Title, words.Plural(c.Nodes, "process"), c.Seed)
+	p.Row("dead", "%s", tell.Processes(c.Dead))
+	p.Row("starts", "%s", tell.Processes(c.Starters))
+	p.Gap()
+	leader := "none: not everybody alive follows the highest"
+	if o.Agreed {
+		leader = fmt.Sprintf("%v, and everybody alive knows", core.ID(o.Leader-1))
+	}
+	p.Row("leader", "%s", leader)
+	p.Row("time", "%s T, until the last one knew", words.Number(o.Time))
+	p.Row("messages", "%s", words.Grouped(o.Messages))
+	for _, kind := range c.Spec.Kinds {
+		p.Line("%11s%-12s %s", "", kind, words.Grouped(o.ByKind[kind]))
+	}
+	p.Row("theory", "%s", c.Spec.Theory.Messages.Text)
+}

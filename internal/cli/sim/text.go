@@ -1,0 +1,147 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/internal/cli/tell"
+	"github.com/stile-lock/stile/internal/words"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/sim"
+)
+
+// printRun shows a run to people: what was measured beside what theory says.
+func printRun(p *tell.Page, c sim.Config, r *sim.Result) {
+	p.Line("%s: %s, %s, seed %d", c.Spec.Title, words.Plural(r.Nodes, "process"), words.Plural(r.Entries, "entry"), r.Seed)
+	p.Text(0, settings(c))
+	p.Gap()
+	p.Line(tableRow, "", "mean", "p50", "p99", "max", "theory")
+	t := c.Spec.Theory
+	messages, multicasts := r.Theory.Messages, r.Theory.Multicasts
+	if r.Entries == 0 {
+		messages, multicasts = nil, nil // nothing to be compared
+	}
+	printCount(p, "messages per entry", r.PerEntry, messages, t.Messages.Text)
+	printCount(p, "  by multicast", r.Multicasts, multicasts, t.Multicasts.Text)
+	printCount(p, "bytes per entry", r.Bytes, nil, "")
+	client, sync := r.Theory.Client, r.Theory.Sync
+	if c.Latency != scenario.Always(scenario.T) {
+		client, sync = nil, nil // theory speaks of one constant latency
+	}
+	printDelay(p, "client delay", r.Client, client, t.Client.Text)
+	printDelay(p, "sync delay", r.Sync, sync, t.Sync.Text)
+	printDelay(p, "  one waiting", r.SyncOne, nil, "")
+	printDelay(p, "response time", r.Response, nil, "")
+	printCount(p, "throughput", r.Throughput, nil, "(entries per T)")
+	printRow(p, "longest bypass", [4]string{fmt.Sprint(r.MaxBypass)}, t.Order)
+	p.Gap()
+	printKinds(p, c.Spec.Kinds, r)
+	printLoad(p, r)
+	verdict := "none: safe, and every request was served"
+	if r.Violations > 0 {
+		verdict = words.Grouped(r.Violations)
+	}
+	p.Row("violations", "%s", verdict)
+}
+
+// tableRow is the table: measure, mean, p50, p99, max, theory.
+const (
+	tableRow  = "%-19s%8s%8s%8s%8s  %s"
+	theoryCol = 53
+)
+
+// printRow prints a row; what theory says goes on below it if it is long.
+func printRow(p *tell.Page, name string, x [4]string, theory string) {
+	for i, line := range tell.Wrap(theory, tell.Width-theoryCol) {
+		if i > 0 {
+			name, x = "", [4]string{}
+		}
+		p.Line(tableRow, name, x[0], x[1], x[2], x[3], line)
+	}
+}
+
+func printCount(p *tell.Page, name string, x float64, r *core.Range, text string) {
+	printRow(p, name, [4]string{words.Number(x)}, beside(x, r, text))
+}
+
+func printDelay(p *tell.Page, name string, s *sim.Stats, r *core.Range, text string) {
+	if s == nil {
+		printCount(p, name, math.NaN(), r, text)
+		return
+	}
+	x := [4]string{words.Number(s.Mean), words.Number(s.P50), words.Number(s.P99), words.Number(s.Max)}
+	printRow(p, name, x, beside(s.Mean, r, text))
+}
+
+// settings tells what was simulated.
+func settings(c sim.Config) string {
+	think := "think " + c.Think.String()
+	if c.Think.Max() == 0 {
+		think += " (saturated)"
+	}
+	parts := []string{think, "hold " + c.Hold.String(), "latency " + c.Latency.String(), c.Network.String()}
+	if n := len(c.Requesters); n > 0 {
+		parts = append(parts, words.Plural(n, "requester"))
+	}
+	if c.Local > 1 {
+		parts = append(parts, fmt.Sprintf("local %d", c.Local))
+	}
+	if c.Burst > 1 {
+		parts = append(parts, fmt.Sprintf("burst %d", c.Burst))
+	}
+	return strings.Join(append(parts, "times in T"), ", ")
+}
+
+// beside says what theory expects, and whether a measured x keeps to it; NaN does
+// whatever that is.
+func beside(x float64, r *core.Range, text string) string {
+	if r == nil {
+		return text
+	}
+	s := words.Range(r.Lo, r.Hi)
+	if text != "" && text != s {
+		s += " · " + text
+	}
+	const rounding = 1e-9
+	if x < r.Lo-rounding || x > r.Hi+rounding {
+		s += " OUTSIDE"
+	}
+	return s
+}
+
+// printKinds shows how many messages there were of each kind.
+func printKinds(p *tell.Page, kinds []string, r *sim.Result) {
+	var list []string
+	for i, k := range kinds {
+		if !slices.Contains(kinds[:i], k) {
+			list = append(list, k+" "+words.Grouped(r.ByKind[k]))
+		}
+	}
+	p.Row("messages", "%s", strings.Join(list, ", "))
+}
+
+// showLoads is up to how many processes the load of each is shown.
+const showLoads = 8
+
+// printLoad shows how many messages each process has to handle.
+func printLoad(p *tell.Page, r *sim.Result) {
+	load := r.Load
+	least, most := slices.Min(load), slices.Max(load)
+	if len(load) > showLoads || most == 0 {
+		p.Row("load", "%s to %s messages sent and received by a process", words.Grouped(least), words.Grouped(most))
+		return
+	}
+	label := "load"
+	for i, n := range load {
+		bar := strings.Repeat("▇", (n*40+most/2)/most)
+		who := core.ID(i)
+		if r.Members != nil {
+			who = r.Members[i]
+		}
+		p.Line("%-11s%s %s %s", label, who, bar, words.Grouped(n))
+		label = ""
+	}
+}

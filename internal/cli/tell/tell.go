@@ -1,0 +1,92 @@
+// Package tell is how the commands of stile answer: text for people, JSON for
+// programs, files written all or none, progress, and what was found wrong.
+package tell
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/stile-lock/stile/internal/words"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/sim"
+)
+
+// A Report is what came of a command.
+type Report struct {
+	JSON  any           // for programs
+	Text  func(p *Page) // for people
+	Wrong error         // what was found wrong, or nil
+}
+
+// Run is how every command that runs something goes: it looks whether the files
+// that are asked for can be written, runs, writes them, and prints the report.
+func Run(w io.Writer, asJSON bool, files []File, run func() (Report, error)) error {
+	if err := checkAll(files); err != nil {
+		return err
+	}
+	r, err := run()
+	if err != nil {
+		return err
+	}
+	if err := writeAll(files); err != nil {
+		return err
+	}
+	if err := r.Print(w, asJSON); err != nil {
+		return err
+	}
+	return r.Wrong
+}
+
+// Print writes the report, for programs or for people.
+func (r Report) Print(w io.Writer, asJSON bool) error {
+	if asJSON {
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		e.SetEscapeHTML(false)
+		return e.Encode(r.JSON)
+	}
+	p := NewPage(w)
+	r.Text(p)
+	return p.err
+}
+
+// Found is the error of a command that did its work and found something wrong:
+// each line says one thing.
+type Found struct{ Lines []string }
+
+func (f Found) Error() string { return strings.Join(f.Lines, "; ") }
+
+// Unfinished is the error of a command that could not come to an end.
+type Unfinished struct{ Why string }
+
+func (u Unfinished) Error() string { return u.Why }
+
+// atMost is how many of the things that were found wrong are told.
+const atMost = 5
+
+// Wrong is the error of a command that found all this wrong, or nil if that is
+// nothing. It tells each of the first, and counts the others by the words for
+// one of them and for what is wrong with it.
+func Wrong[T any](all []T, one, with string, line func(T) string) error {
+	if len(all) == 0 {
+		return nil
+	}
+	var f Found
+	for _, x := range all[:min(len(all), atMost)] {
+		f.Lines = append(f.Lines, line(x))
+	}
+	if n := len(all) - atMost; n > 0 {
+		f.Lines = append(f.Lines, "and "+words.Plural(n, "more "+one)+with)
+	}
+	return f
+}
+
+// Violations is the error of a run that broke properties, or nil.
+func Violations(all []sim.Violation) error { return Wrong(all, "violation", "", Violation) }
+
+// Violation says which property was broken when, and how.
+func Violation(v sim.Violation) string {
+	return fmt.Sprintf("violation of %s at %s: %v", v.Property, scenario.FormatTime(v.At), v)
+}

@@ -1,0 +1,103 @@
+package tell
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+func file(path string, data []byte, err error) File {
+	return File{"out", path, func() ([]byte, error) { return data, err }}
+}
+
+// Files that cannot be written are refused before anything is run.
+func TestRunChecksFilesFirst(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, files := range [][]File{{file(".", nil, nil)}, {file("no/x", nil, nil)}, {file("x", nil, nil), file("./x", nil, nil)}} {
+		err := Run(&bytes.Buffer{}, false, files, func() (Report, error) {
+			t.Errorf("%q: it runs", files[0].Path)
+			return Report{}, nil
+		})
+		if err == nil {
+			t.Errorf("%q: no error", files[0].Path)
+		}
+	}
+}
+
+// All files are written or none, and nothing is printed if they are not. A file
+// that turns out to be nothing is left out.
+func TestRunWritesAllOrNone(t *testing.T) {
+	full := errors.New("full")
+	for _, test := range []struct {
+		name    string
+		last    File
+		run     error
+		want    error
+		printed string
+		left    []string
+	}{
+		{"all", file("b", []byte("b"), nil), nil, nil, "done\n", []string{"a", "b"}},
+		{"nothing to write", file("b", nil, nil), nil, nil, "done\n", []string{"a"}},
+		{"one fails", file("b", nil, full), nil, full, "", nil},
+		{"the run fails", file("b", []byte("b"), nil), full, full, "", nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			var out bytes.Buffer
+			err := Run(&out, false, []File{file("a", []byte("a"), nil), test.last}, func() (Report, error) {
+				return Report{Text: func(p *Page) { p.Line("done  ") }}, test.run
+			})
+			left, _ := filepath.Glob("*")
+			if !errors.Is(err, test.want) || out.String() != test.printed || !slices.Equal(left, test.left) {
+				t.Errorf("error %v, printed %q, left %q; want %v, %q, %q", err, out.String(), left, test.want, test.printed, test.left)
+			}
+		})
+	}
+}
+
+// What was found wrong is told after the report, and only the first of many.
+func TestWrong(t *testing.T) {
+	say := func(n int) string { return string(rune('a' + n)) }
+	if err := Wrong(nil, "run", "", say); err != nil {
+		t.Errorf("nothing is wrong, but the error is %v", err)
+	}
+	wrong := Wrong([]int{0, 1, 2, 3, 4, 5, 6}, "run", " with it", say)
+	var out bytes.Buffer
+	err := Run(&out, true, nil, func() (Report, error) { return Report{JSON: 1, Wrong: wrong}, nil })
+	var f Found
+	if want := []string{"a", "b", "c", "d", "e", "and 2 more runs with it"}; !errors.As(err, &f) || !slices.Equal(f.Lines, want) {
+		t.Errorf("got %v, want %q", err, want)
+	}
+	if out.String() != "1\n" {
+		t.Errorf("printed %q, want the report", out.String())
+	}
+}
+
+// On anything but a terminal there is no progress.
+func TestProgress(t *testing.T) {
+	f, err := os.Create(filepath.Join(t.TempDir(), "x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	p := NewProgress(f)
+	p.Bar(1, 2)
+	p.Line("x")
+	p.Clear()
+	if info, err := f.Stat(); err != nil || info.Size() != 0 {
+		t.Errorf("something was written to a file: %v, %v", info, err)
+	}
+	var out bytes.Buffer
+	p = &Progress{w: &out, shown: -1}
+	p.Bar(0, 80)
+	p.Bar(1, 80) // no more of the bar than before
+	p.Bar(80, 80)
+	p.Clear()
+	const empty, full = "                                        ", "########################################"
+	if want := "\r[" + empty + "] 0 of 80 runs\r[" + full + "] 80 of 80 runs\r\x1b[K"; out.String() != want {
+		t.Errorf("got %q, want %q", out.String(), want)
+	}
+}

@@ -1,0 +1,21 @@
+package words
+
+import (
+	"math"
+	"testing"
+)
+
+func TestWords(t *testing.T) {
+	for _, test := range []struct{ got, want string }{
+		{Grouped(0), "0"}, {Grouped(999), "999"}, {Grouped(1000), "1,000"}, {Grouped(int64(-1234567)), "-1,234,567"},
+		{Plural(1, "process"), "1 process"}, {Plural(2, "process"), "2 processes"}, {Plural(0, "entry"), "0 entries"},
+		{Plural(3, "crash"), "3 crashes"}, {Plural(12345, "step"), "12,345 steps"},
+		{Number(0), "0.00"}, {Number(0.05), "0.0500"}, {Number(3.14159), "3.14"}, {Number(-31.4159), "-31.4"}, {Number(314.159), "314"}, {Number(314159.3), "3.14e+05"},
+		{Number(math.NaN()), "-"}, {Compact(math.NaN()), "-"}, {Compact(314159.3), "314k"}, {Compact(9999.4), "9999"}, {Compact(31.4159), "31.4"},
+		{Plain(2), "2"}, {Plain(2.5), "2.5"}, {Plain(100), "100"}, {Plain(0.126), "0.13"}, {Range(1, 1), "1"}, {Range(1, 2.5), "1..2.5"}, {Trimmed(0.0125, 4), "0.0125"},
+	} {
+		if test.got != test.want {
+			t.Errorf("got %q, want %q", test.got, test.want)
+		}
+	}
+}
