@@ -184,13 +184,11 @@ func (p *poll) outcome() *Outcome {
 	if !p.w.stopped {
 		p.ended()
 	}
+	leader := p.leader()
 	o := &Outcome{
 		Algorithm: p.Spec.Name, Nodes: p.Nodes, Seed: p.Seed, Stopped: p.w.stopped,
-		Agreed: p.leader() != core.None, Messages: p.meter.messages, ByKind: map[string]int{},
+		Leader: int(leader) + 1, Agreed: leader != core.None, Messages: p.meter.messages, ByKind: map[string]int{},
 		Time: units(p.news), Found: p.found,
-	}
-	if o.Agreed {
-		o.Leader = int(p.leader()) + 1
 	}
 	for k, n := range p.meter.byKind {
 		o.ByKind[p.Spec.Kinds[k]] += n
