@@ -136,7 +136,7 @@ func (p *poll) run() error {
 	}
 	for {
 		for p.w.Pending() {
-			if p.events--; p.events < 0 || p.w.stopped {
+			if p.events--; p.events < 0 || !p.w.on() {
 				return nil // if not stopped, it goes on for ever, without agreement
 			}
 			if err := p.w.next(); err != nil {

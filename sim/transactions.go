@@ -104,7 +104,7 @@ func RunTransactions(c Transactions) (*Ledger, error) {
 	if err != nil {
 		return nil, err
 	}
-	for t.w.Pending() && !t.over() && !t.w.stopped {
+	for t.w.Pending() && !t.over() && t.w.on() {
 		t.ledger.Events++
 		if err := t.w.next(); err != nil {
 			return nil, err

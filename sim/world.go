@@ -62,22 +62,22 @@ func (w *world) fail(err error) {
 // next lets the next event happen.
 func (w *world) next() error {
 	w.Step()
-	if w.watch != nil {
-		w.look()
-	}
 	return w.err
 }
 
+// on reports before an event whether the run goes on.
+func (w *world) on() bool { return w.watch == nil || w.look() }
+
 // look counts an event, and now and then tells the watch how far the run is.
-func (w *world) look() {
-	if w.events++; w.events%seldom != 0 {
-		return
+func (w *world) look() bool {
+	if w.events++; w.events%seldom == 0 {
+		p := Progress{Events: w.events, Now: w.Now()}
+		if w.far != nil {
+			p.Done, p.Of = w.far()
+		}
+		w.stopped = !w.watch(p)
 	}
-	p := Progress{Events: w.events, Now: w.Now()}
-	if w.far != nil {
-		p.Done, p.Of = w.far()
-	}
-	w.stopped = !w.watch(p)
+	return !w.stopped
 }
 
 // Deliver implements kernel.Handler.

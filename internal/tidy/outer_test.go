@@ -26,7 +26,7 @@ func outer() []layer {
 		{"internal/cli/bank", "core catalog sim internal/bank internal/words internal/cli/ask internal/cli/tell"},
 		{"internal/cli/check", "core deadlock catalog trace scenario family family/transactions check check/ring internal/museum internal/words internal/cli/ask internal/cli/tell"},
 		{"internal/cli/compare", "core deadlock catalog scenario sim internal/compare internal/words internal/cli/ask internal/cli/tell"},
-		{"internal/cli/deadlock", "core deadlock scenario sim internal/words internal/cli/ask internal/cli/tell"},
+		{"internal/cli/deadlock", "core deadlock scenario sim trace internal/words internal/cli/ask internal/cli/tell"},
 		{"internal/cli/replay", "core deadlock catalog trace scenario sim internal/words internal/cli/ask internal/cli/tell"},
 		{"internal/cli/sim", "core catalog trace scenario sim internal/words internal/cli/ask internal/cli/tell"},
 		{"internal/cli", "core catalog internal/cli/ask internal/cli/tell internal/cli/bank internal/cli/check internal/cli/compare internal/cli/deadlock internal/cli/replay internal/cli/sim"},
