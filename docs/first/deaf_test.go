@@ -51,4 +51,5 @@ func Example_deaf() {
 	//     6  ┊     ●◄────┨     P2 ← P3 WANT
 	//     7  ├────►▄     ┃     P2 ← P1 BATON · enters
 	//     8  ┊     ▀     ┃     P2 leaves
+	//        ▓▓▓ VIOLATION of lost-request: P3 asked and was never granted
 }
