@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/trace"
 )
 
@@ -124,6 +125,13 @@ func TestStamps(t *testing.T) {
 		if strings.Contains(text, "OK (") || strings.Contains(text, "REPLY (") || strings.Contains(text, "LOCKED (") {
 			t.Errorf("%s: a clock is told as a stamp:\n%s", name, text)
 		}
+	}
+	tr := trace.Trace{N: 2, Unit: 1, Beside: "sum", Events: []trace.Event{
+		{Kind: trace.Send, Proc: 0, Peer: 1, Msg: 1, Name: "WRITE", Fields: []core.Field{{Name: "sum", Value: "7"}, {Name: "by", Value: "8"}}},
+		{Step: 1, At: 1, Kind: trace.Receive, Proc: 1, Peer: 0, Msg: 1, Name: "WRITE", Fields: []core.Field{{Name: "sum", Value: "7"}}},
+	}}
+	if text, svg := tr.Text(trace.TextOptions{}), tr.SVG(trace.Options{}); !strings.Contains(text, "WRITE 7") || !strings.Contains(svg, ">WRITE 7<") {
+		t.Errorf("no sum beside the message in\n%s", text)
 	}
 	if tr := simulate(t, config(t, "raymond", 3, 2, "1", 1)); strings.Contains(tr.Text(trace.TextOptions{}), "REQUEST (") {
 		t.Error("raymond has no stamps, but its requests are shown with some")

@@ -143,7 +143,8 @@ func (t *Trace) arrow(r row) (from, to core.ID, lost, ok bool) {
 
 // stamp returns the stamp of a request, as (3,P1): the time at which it was
 // made, and by whom. The time that other messages carry is a clock, or that of
-// a request of somebody else, and is told only among their fields.
+// a request of somebody else, and is told only among their fields. What else is
+// to be read beside a message the trace says.
 func (t *Trace) stamp(e *Event) string {
 	from := e.Proc
 	if e.Kind == Receive {
@@ -152,6 +153,9 @@ func (t *Trace) stamp(e *Event) string {
 	for _, f := range e.Fields {
 		if f.Name == "time" && e.Name == "REQUEST" && f.Value != "none" {
 			return "(" + clean(f.Value) + "," + t.laneName(from) + ")"
+		}
+		if f.Name == t.Beside && f.Name != "" {
+			return clean(f.Value)
 		}
 	}
 	return ""

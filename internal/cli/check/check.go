@@ -31,7 +31,7 @@ type flags struct {
 	requesters string
 	properties string
 	json       bool
-	trace, svg string
+	scene      tell.Scene
 	pace       string // how long messages take where processes crash
 	museum     bool
 	proofs     bool
@@ -116,15 +116,16 @@ func (f *flags) page() maker {
 
 func (f *flags) print(c *cobra.Command, page maker) error {
 	v, l, end := f.begin(c)
-	defer end()
-	text, err := page(l, func(line string) {
-		v.line.Clear()
-		fmt.Fprintln(c.ErrOrStderr(), line)
-	})
-	if err == nil {
-		_, err = io.WriteString(c.OutOrStdout(), text)
+	text, err := page(l, func(line string) { v.Print(c.ErrOrStderr(), line) })
+	end()
+	var early museum.Interrupted
+	if err != nil && !errors.As(err, &early) {
+		return err
 	}
-	return err
+	if _, bad := io.WriteString(c.OutOrStdout(), text); bad != nil || err == nil {
+		return bad
+	}
+	return tell.Interrupted(early.After)
 }
 
 func (f *flags) define(c *cobra.Command) {
@@ -141,8 +142,9 @@ func (f *flags) define(c *cobra.Command) {
 	fs.Var(size(&f.config.Memory), "memory", "stop before states, queue, state graph and what is known of machines take more than this; the program as a whole takes at most about a third more")
 	fs.Var(span(&f.config.Time), "time", "stop after this time, such as 30s or 5m (default never)")
 	ask.JSON(fs, &f.json)
-	fs.StringVar(&f.trace, "trace", "", "write the first counterexample to this `FILE`: .stile for 'stile replay', "+tell.Trails)
-	fs.StringVar(&f.svg, "svg", "", "write its space-time diagram to this `FILE`")
+	f.scene.Define(fs)
+	fs.Lookup("svg").Usage = "write the space-time diagram of the first counterexample to this `FILE`"
+	fs.Lookup("trace").Usage = "write the first counterexample to this `FILE`: .stile for 'stile replay', " + tell.Trails
 	fs.BoolVar(&f.museum, "museum", false, "print docs/museum.md: famous algorithms that fail, and how; no ALGORITHM")
 	fs.BoolVar(&f.proofs, "proofs", false, "print docs/proofs.md: what was proved of every algorithm; takes long")
 	fs.BoolVar(&f.long, "proofs-long", false, "print docs/proofs-long.md: what takes longest to prove, as far as --time allows")
@@ -175,30 +177,27 @@ func (f *flags) run(cmd *cobra.Command, c check.Config, head func(c check.Config
 		if first = r.First(); first != nil && first.Counterexample == nil {
 			first = nil
 		}
-		return tell.Report{JSON: r, Text: func(p *tell.Page) { printCheck(p, v, r, f.written(first)) }, Wrong: wrong(r)}, nil
+		part := struct {
+			*check.Report
+			Stopped bool `json:"stopped"`
+		}{r, true}
+		return v.answer(r, r, part, func(p *tell.Page) { printCheck(p, v, r, f.written(p, first)) }), nil
 	})
 }
 
 // files returns what --trace and --svg ask for: the counterexample that will
 // have been found by then, if there is one.
 func (f *flags) files(first **check.Property) ([]tell.File, error) {
-	var files []tell.File
-	if f.svg != "" {
-		files = append(files, tell.File{Flag: "svg", Path: f.svg, Make: func() ([]byte, error) {
-			if t := played(*first); t != nil {
-				return []byte(t.SVG(trace.SVGOptions{})), nil
-			}
-			return nil, nil
-		}})
+	scene := f.scene
+	scene.Also = ", or in .stile (for 'stile replay')"
+	if f.scenario() {
+		scene.Trace = ""
 	}
-	if !f.scenario() {
-		trail, err := tell.Trail(f.trace, nil, func() (*trace.Trace, error) { return played(*first), nil })
-		if err != nil {
-			err = fmt.Errorf("%w, or in .stile (for 'stile replay')", err)
-		}
-		return append(files, trail...), err
+	files, err := scene.Files(nil, func(core.ID) (*trace.Trace, error) { return played(*first), nil })
+	if err != nil || !f.scenario() {
+		return files, err
 	}
-	return append(files, tell.File{Flag: "trace", Path: f.trace, Make: func() ([]byte, error) {
+	return append(files, tell.File{Flag: "trace", Path: f.scene.Trace, Make: func() ([]byte, error) {
 		if *first == nil {
 			return nil, nil
 		}
@@ -207,7 +206,7 @@ func (f *flags) files(first **check.Property) ([]tell.File, error) {
 }
 
 // scenario reports whether --trace asks for a scenario.
-func (f *flags) scenario() bool { return strings.ToLower(filepath.Ext(f.trace)) == ".stile" }
+func (f *flags) scenario() bool { return strings.ToLower(filepath.Ext(f.scene.Trace)) == ".stile" }
 
 // played is what happens in a counterexample, or nil if there is none, or none
 // for the simulator.
@@ -223,16 +222,18 @@ func played(p *check.Property) *trace.Trace {
 }
 
 // written says what has become of the files that were asked for.
-func (f *flags) written(first *check.Property) string {
+func (f *flags) written(p *tell.Page, first *check.Property) string {
 	switch {
-	case f.trace == "" && f.svg == "":
+	case f.scene.Trace == "" && f.scene.SVG == "":
 		return ""
+	case !p.Written:
+		return "nothing: see the error"
 	case first == nil, !f.scenario() && played(first) == nil:
 		return "no counterexample to write"
 	case f.scenario():
-		return fmt.Sprintf("%s (stile replay %s)", f.trace, f.trace)
+		return fmt.Sprintf("%s (stile replay %s)", f.scene.Trace, f.scene.Trace)
 	}
-	return cmp.Or(f.trace, f.svg)
+	return cmp.Or(f.scene.Trace, f.scene.SVG)
 }
 
 // wrong is the error of a check that did not find that all holds.

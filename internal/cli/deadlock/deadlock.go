@@ -14,6 +14,7 @@ import (
 	"github.com/stile-lock/stile/deadlock"
 	"github.com/stile-lock/stile/internal/cli/ask"
 	"github.com/stile-lock/stile/internal/cli/tell"
+	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 	"github.com/stile-lock/stile/trace"
@@ -35,7 +36,8 @@ type flags struct {
 	config                  sim.Transactions
 	sites, processes, locks int
 	philosophers, json      bool
-	svg, trace, crash       string
+	svg, crash              string
+	scene                   tell.Scene
 }
 
 // New returns the command.
@@ -82,7 +84,8 @@ Worked examples are scenarios: 'stile replay scenarios/none-ring.stile'.`,
 	fs.Var(ask.Seed(&f.config.Seed), "seed", "which of many runs")
 	ask.JSON(fs, &f.json)
 	fs.StringVar(&f.svg, "svg", "", "draw the wait-for graph to this `FILE`: the last one if stuck, else that of the first deadlock")
-	fs.StringVar(&f.trace, "trace", "", "write what happened to this `FILE`: "+tell.Trails)
+	fs.StringVar(&f.scene.Trace, "trace", "", "write what happened to this `FILE`: "+tell.Trails)
+	f.scene.DefinePart(fs)
 	return c
 }
 
@@ -128,15 +131,32 @@ func (f *flags) crashes(c *sim.Transactions) error {
 	return nil
 }
 
-// files returns what is asked for of a run, of which r will be what came of it.
-func (f *flags) files(c *sim.Transactions, r **sim.Ledger) ([]tell.File, error) {
-	rec := &tell.Recorder{Trace: c.Trace()}
-	if f.trace != "" {
+// files returns what is asked for of a run that is recorded, and of which r will be
+// what came of it.
+func (f *flags) files(c *sim.Transactions, rec *tell.Recorder, r **sim.Ledger) ([]tell.File, error) {
+	if f.scene.Asked() {
 		c.Observe = rec.Observe
 	}
 	rec.Story = func(t *trace.Trace) string { return sim.Story(c.Layout, t) } // sites are no processes
-	files, err := rec.Files("", f.trace)
-	return append(files, tell.Picture("svg", f.svg, func() string { return sim.Graph(c, *r, "") })...), err
+	files, err := rec.Files(&f.scene)
+	return append(files, tell.Picture("svg", f.svg, func() string { return graph(c, *r) })...), err
+}
+
+// graph draws the wait-for graph.
+func graph(c *sim.Transactions, r *sim.Ledger) string {
+	title := ""
+	if r.Stopped {
+		title = "Wait-for graph: " + c.Method.Title + ", interrupted after " + far(c, r)
+	}
+	return sim.Graph(c, r, title)
+}
+
+// far says how far a run was when it was stopped, if it was.
+func far(c *sim.Transactions, r *sim.Ledger) string {
+	if !r.Stopped {
+		return ""
+	}
+	return fmt.Sprintf("%s of %s", words.Grouped(r.Committed), words.Plural(c.Number, "transaction"))
 }
 
 func (f *flags) run(cmd *cobra.Command, name string) error {
@@ -150,14 +170,19 @@ func (f *flags) run(cmd *cobra.Command, name string) error {
 		return err
 	}
 	var r *sim.Ledger
-	files, err := f.files(&c, &r)
+	rec := &tell.Recorder{Trace: c.Trace()}
+	files, err := f.files(&c, rec, &r)
 	if err != nil {
 		return err
 	}
 	return tell.Run(cmd.OutOrStdout(), f.json, files, func() (tell.Report, error) {
+		live := tell.Begin(cmd)
+		defer live.End()
+		c.Watch = live.Watch("transactions")
 		if r, err = sim.RunTransactions(c); err != nil {
 			return tell.Report{}, err
 		}
-		return tell.Report{JSON: r, Text: func(p *tell.Page) { printRun(p, c, r) }, Wrong: tell.Violations(r.Found)}, nil
+		rec.Interrupted(far(&c, r))
+		return tell.Report{JSON: r, Text: func(p *tell.Page) { printRun(p, c, r) }, Stopped: far(&c, r), Wrong: tell.Violations(r.Found)}, nil
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -22,8 +21,7 @@ import (
 
 // flags is what 'stile replay' can be told.
 type flags struct {
-	svg   string
-	trace string
+	scene tell.Scene
 	graph string
 	until int
 	json  bool
@@ -53,8 +51,7 @@ examples.`,
 	}
 	fs := c.Flags()
 	fs.SortFlags = false
-	fs.StringVar(&f.svg, "svg", "", "write the space-time diagram to this `FILE`")
-	fs.StringVar(&f.trace, "trace", "", "write what happened to this `FILE`: "+tell.Trails)
+	f.scene.Define(fs)
 	fs.StringVar(&f.graph, "graph", "", "draw the wait-for graph of a scenario with sites to this `FILE`: the last one if stuck, else that of the first deadlock")
 	fs.Var(ask.Count(&f.until, 1, tell.MaxEvents), "until", "stop after so many events, and show the states")
 	ask.Unset(fs, "until")
@@ -134,10 +131,6 @@ func (f *flags) files(sc *scenario.Scenario, back **sim.Playback) ([]tell.File, 
 	if sc.Transacts() {
 		story = func(t *trace.Trace) string { return sim.Story((*back).Sites.Run.Layout, t) }
 	}
-	trail, err := tell.Trail(f.trace, story, func() (*trace.Trace, error) { return (*back).Trace(), nil })
-	return slices.Concat(
-		tell.Picture("svg", f.svg, func() string { return (*back).Trace().SVG(trace.SVGOptions{}) }),
-		tell.Picture("graph", f.graph, func() string { return sim.Graph(&(*back).Sites.Run, (*back).Sites.Ledger, sc.Title) }),
-		trail,
-	), err
+	files, err := f.scene.Files(story, func(core.ID) (*trace.Trace, error) { return (*back).Trace(), nil })
+	return append(files, tell.Picture("graph", f.graph, func() string { return sim.Graph(&(*back).Sites.Run, (*back).Sites.Ledger, sc.Title) })...), err
 }

@@ -2,8 +2,7 @@ package tell
 
 import (
 	"fmt"
-	"path/filepath"
-	"strings"
+	"slices"
 
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/scenario"
@@ -19,6 +18,7 @@ type Recorder struct {
 	trace.Trace
 	Story  func(t *trace.Trace) string // how it is told as text, if not as a diagram
 	missed bool                        // there were more events than are kept
+	ended  string                      // how far the run was when it was interrupted, if it was
 }
 
 // NewRecorder returns a recorder for a run of an algorithm.
@@ -35,58 +35,35 @@ func (r *Recorder) Observe(e trace.Event) {
 	r.Events = append(r.Events, e)
 }
 
-// Files returns the files that the flags --svg and --trace ask for. They are
-// made when the run is over.
-func (r *Recorder) Files(svg, events string) ([]File, error) {
-	files := Picture("svg", svg, func() string { return r.SVG(trace.SVGOptions{}) })
-	trail, err := Trail(events, r.Story, func() (*trace.Trace, error) {
-		if r.missed {
+// Interrupted notes that the run was interrupted when it was so far; empty means
+// that it was not. All files say so.
+func (r *Recorder) Interrupted(after string) { r.ended = after }
+
+// kept returns the trace as it is to be written. Where it ends early, the title
+// and a note at this process, or nowhere, say so.
+func (r *Recorder) kept(at core.ID) *trace.Trace {
+	t := r.Trace
+	if r.ended == "" {
+		return &t
+	}
+	t.Title += ", interrupted after " + r.ended
+	note := trace.Event{Kind: trace.Note, Proc: at, Peer: core.None, Name: "the run was interrupted after " + r.ended}
+	if n := len(t.Events); n > 0 {
+		note.Step, note.At = t.Events[n-1].Step+1, t.Events[n-1].At
+	}
+	if r.missed {
+		note.Name += fmt.Sprintf("; what came after the first %d events was not kept", MaxEvents)
+	}
+	t.Events = append(slices.Clip(t.Events), note)
+	return &t
+}
+
+// Files returns the files of a scene. They are made when the run is over.
+func (r *Recorder) Files(s *Scene) ([]File, error) {
+	return s.Files(r.Story, func(at core.ID) (*trace.Trace, error) {
+		if r.missed && r.ended == "" { // of a run that came to its end it must hold everything
 			return nil, fmt.Errorf("the run has more than %d events: make it shorter, or leave --trace out", MaxEvents)
 		}
-		return &r.Trace, nil
+		return r.kept(at), nil
 	})
-	return append(files, trail...), err
-}
-
-// Trails says in the help of --trace what it can write.
-const Trails = ".json is JSON, .log or .shiviz a log for ShiViz, .svg a space-time diagram, .txt the same as text"
-
-// Trail returns the file that --trace asks for, or none if it is not given: what
-// happened, in the form that the name of the file says. Text is how it is told
-// as text, if not as a diagram. If there is no trace in the end, nothing is
-// written.
-func Trail(path string, text func(t *trace.Trace) string, of func() (*trace.Trace, error)) ([]File, error) {
-	if path == "" {
-		return nil, nil
-	}
-	if text == nil {
-		text = func(t *trace.Trace) string { return t.Text(trace.TextOptions{}) }
-	}
-	form := func(t *trace.Trace) ([]byte, error) { return []byte(text(t)), nil }
-	switch strings.ToLower(filepath.Ext(path)) {
-	case ".json":
-		form = (*trace.Trace).JSON
-	case ".log", ".shiviz":
-		form = func(t *trace.Trace) ([]byte, error) { return []byte(t.ShiViz()), nil }
-	case ".svg":
-		form = func(t *trace.Trace) ([]byte, error) { return []byte(t.SVG(trace.SVGOptions{})), nil }
-	case ".txt":
-	default:
-		return nil, fmt.Errorf("--trace %q: the name must end in .json, .log or .shiviz (for ShiViz), .svg (a diagram) or .txt (the same as text)", path)
-	}
-	return []File{{"trace", path, func() ([]byte, error) {
-		t, err := of()
-		if err != nil || t == nil {
-			return nil, err
-		}
-		return form(t)
-	}}}, nil
-}
-
-// Picture returns the file that a flag asks for, or none if it is not given.
-func Picture(flag, path string, draw func() string) []File {
-	if path == "" {
-		return nil
-	}
-	return []File{{flag, path, func() ([]byte, error) { return []byte(draw()), nil }}}
 }
