@@ -41,7 +41,11 @@ func (b *branch) timeline() []trace.Event {
 		last = max(last, e.Msg)
 	}
 	for _, c := range b.calls {
-		all = append(all, b.tell(c, last+1)...)
+		for _, m := range b.tell(c, last+1) {
+			if m.At <= b.end {
+				all = append(all, m)
+			}
+		}
 		last += 2
 	}
 	slices.SortStableFunc(all, func(x, y moment) int {

@@ -4,6 +4,7 @@ package cli
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -25,17 +26,22 @@ import (
 const (
 	exitFound      = 1 // a run broke a property, or did not end as expected
 	exitUsage      = 2 // the command could not do what it was asked to do
-	exitUnfinished = 3 // a check ended before it had seen everything
+	exitUnfinished = 3 // it ended early: for lack of time or memory, or since the user interrupted
 )
 
 // Run is the whole command: it returns the exit code.
 func Run(args []string, stdout, stderr io.Writer) int {
+	return RunContext(context.Background(), args, stdout, stderr)
+}
+
+// RunContext is Run, interrupted when ctx is done.
+func RunContext(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	out := bufio.NewWriter(stdout)
 	root := newRoot()
 	root.SetArgs(args)
 	root.SetOut(out)
 	root.SetErr(stderr)
-	err := root.Execute()
+	err := root.ExecuteContext(ctx)
 	if flushed := out.Flush(); err == nil && flushed != nil {
 		err = fmt.Errorf("cannot write the output: %w", flushed)
 	}
@@ -48,17 +54,21 @@ func report(err error, stderr io.Writer) int {
 		return 0
 	}
 	var f tell.Found
-	if errors.As(err, &f) {
-		for _, line := range f.Lines {
-			fmt.Fprintf(stderr, "stile: %s\n", oneLine(line))
-		}
-		return exitFound
+	var u tell.Unfinished
+	found, unfinished := errors.As(err, &f), errors.As(err, &u)
+	lines, code := []string{err.Error()}, exitUsage
+	switch {
+	case found && unfinished: // what was found stays found
+		lines, code = append(f.Lines, u.Why), exitFound
+	case found:
+		lines, code = f.Lines, exitFound
+	case unfinished:
+		code = exitUnfinished
 	}
-	fmt.Fprintf(stderr, "stile: %s\n", oneLine(err.Error()))
-	if errors.As(err, new(tell.Unfinished)) {
-		return exitUnfinished
+	for _, line := range lines {
+		fmt.Fprintf(stderr, "stile: %s\n", oneLine(line))
 	}
-	return exitUsage
+	return code
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -114,15 +114,16 @@ func (f *flags) page() maker {
 
 func (f *flags) print(c *cobra.Command, page maker) error {
 	v, l, end := f.begin(c)
-	defer end()
-	text, err := page(l, func(line string) {
-		v.line.Clear()
-		fmt.Fprintln(c.ErrOrStderr(), line)
-	})
-	if err == nil {
-		_, err = io.WriteString(c.OutOrStdout(), text)
+	text, err := page(l, func(line string) { v.Print(c.ErrOrStderr(), line) })
+	end()
+	var early museum.Interrupted
+	if err != nil && !errors.As(err, &early) {
+		return err
 	}
-	return err
+	if _, bad := io.WriteString(c.OutOrStdout(), text); bad != nil || err == nil {
+		return bad
+	}
+	return tell.Interrupted(early.After)
 }
 
 func (f *flags) define(c *cobra.Command) {
@@ -169,7 +170,11 @@ func (f *flags) run(cmd *cobra.Command, c check.Config, head func(c check.Config
 		if first = r.First(); first != nil && first.Counterexample == nil {
 			first = nil
 		}
-		return tell.Report{JSON: r, Text: func(p *tell.Page) { printCheck(p, v, r, f.written(first)) }, Wrong: wrong(r)}, nil
+		part := struct {
+			*check.Report
+			Stopped bool `json:"stopped"`
+		}{r, true}
+		return v.answer(r, r, part, func(p *tell.Page) { printCheck(p, v, r, f.written(p, first)) }), nil
 	})
 }
 
@@ -205,10 +210,12 @@ func picture(p *check.Property) []byte {
 }
 
 // written says what has become of the files that were asked for.
-func (f *flags) written(first *check.Property) string {
+func (f *flags) written(p *tell.Page, first *check.Property) string {
 	switch {
 	case f.trace == "" && f.svg == "":
 		return ""
+	case !p.Written:
+		return "nothing: see the error"
 	case first == nil, f.trace == "" && picture(first) == nil:
 		return "no counterexample to write"
 	case f.trace == "":

@@ -15,8 +15,10 @@ import (
 	"github.com/stile-lock/stile/deadlock"
 	"github.com/stile-lock/stile/internal/cli/ask"
 	"github.com/stile-lock/stile/internal/cli/tell"
+	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/trace"
 )
 
 // Bounds of what a run of transactions may be asked for.
@@ -128,9 +130,9 @@ func (f *flags) crashes(c *sim.Transactions) error {
 	return nil
 }
 
-// files returns what is asked for of a run, of which r will be what came of it.
-func (f *flags) files(c *sim.Transactions, r **sim.Ledger) ([]tell.File, error) {
-	rec := &tell.Recorder{Trace: c.Trace()}
+// files returns what is asked for of a run that is recorded, and of which r will be
+// what came of it.
+func (f *flags) files(c *sim.Transactions, rec *tell.Recorder, r **sim.Ledger) ([]tell.File, error) {
 	if f.trace != "" {
 		c.Observe = rec.Observe
 	}
@@ -140,13 +142,30 @@ func (f *flags) files(c *sim.Transactions, r **sim.Ledger) ([]tell.File, error) 
 	case ext == ".svg":
 		files, err = rec.Files(f.trace, "")
 	case ext == ".txt": // sites are no processes: a story of their own
-		files = tell.Picture("trace", f.trace, func() string { return sim.Story(c.Layout, &rec.Trace) })
+		files = []tell.File{rec.Story(f.trace, func(t *trace.Trace) string { return sim.Story(c.Layout, t) })}
 	case f.trace == "" || slices.Contains([]string{".json", ".log", ".shiviz"}, ext):
 		files, err = rec.Files("", f.trace)
 	default:
 		err = fmt.Errorf("--trace %q: the name must end in .json, .log or .shiviz (for ShiViz), .svg (a diagram) or .txt (the story)", f.trace)
 	}
-	return append(files, tell.Picture("svg", f.svg, func() string { return sim.Graph(c, *r, "") })...), err
+	return append(files, tell.Picture("svg", f.svg, func() string { return graph(c, *r) })...), err
+}
+
+// graph draws the wait-for graph.
+func graph(c *sim.Transactions, r *sim.Ledger) string {
+	title := ""
+	if r.Stopped {
+		title = "Wait-for graph: " + c.Method.Title + ", interrupted after " + far(c, r)
+	}
+	return sim.Graph(c, r, title)
+}
+
+// far says how far a run was when it was stopped, if it was.
+func far(c *sim.Transactions, r *sim.Ledger) string {
+	if !r.Stopped {
+		return ""
+	}
+	return fmt.Sprintf("%s of %s", words.Grouped(r.Committed), words.Plural(c.Number, "transaction"))
 }
 
 func (f *flags) run(cmd *cobra.Command, name string) error {
@@ -160,14 +179,19 @@ func (f *flags) run(cmd *cobra.Command, name string) error {
 		return err
 	}
 	var r *sim.Ledger
-	files, err := f.files(&c, &r)
+	rec := &tell.Recorder{Trace: c.Trace()}
+	files, err := f.files(&c, rec, &r)
 	if err != nil {
 		return err
 	}
 	return tell.Run(cmd.OutOrStdout(), f.json, files, func() (tell.Report, error) {
+		live := tell.Begin(cmd)
+		defer live.End()
+		c.Watch = live.Watch("transactions")
 		if r, err = sim.RunTransactions(c); err != nil {
 			return tell.Report{}, err
 		}
-		return tell.Report{JSON: r, Text: func(p *tell.Page) { printRun(p, c, r) }, Wrong: tell.Violations(r.Found)}, nil
+		rec.Interrupted(far(&c, r))
+		return tell.Report{JSON: r, Text: func(p *tell.Page) { printRun(p, c, r) }, Stopped: far(&c, r), Wrong: tell.Violations(r.Found)}, nil
 	})
 }

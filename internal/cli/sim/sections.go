@@ -61,5 +61,5 @@ func runSections(c sim.Config, sections []scenario.Section) (tell.Report, error)
 	report := struct {
 		Sections []*sim.Result `json:"sections"`
 	}{all}
-	return tell.Report{JSON: report, Text: text, Wrong: tell.Violations(found)}, nil
+	return tell.Report{JSON: report, Text: text, Stopped: far(c, all...), Wrong: tell.Violations(found)}, nil
 }

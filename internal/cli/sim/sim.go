@@ -11,6 +11,7 @@ import (
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/internal/cli/ask"
 	"github.com/stile-lock/stile/internal/cli/tell"
+	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 	"github.com/stile-lock/stile/trace"
@@ -90,7 +91,7 @@ func (f *flags) define(c *cobra.Command) {
 
 // A play runs what was asked for. observe is told all that happens; it may be
 // nil.
-type play func(observe func(trace.Event)) (tell.Report, error)
+type play func(live *tell.Live, observe func(trace.Event)) (tell.Report, error)
 
 func (f *flags) run(c *cobra.Command, name string) error {
 	if err := fits(c, name); err != nil {
@@ -114,10 +115,14 @@ func (f *flags) run(c *cobra.Command, name string) error {
 		return err
 	}
 	return tell.Run(c.OutOrStdout(), f.json, files, func() (tell.Report, error) {
+		live := tell.Begin(c)
+		defer live.End()
 		if len(files) == 0 {
-			return run(nil)
+			return run(live, nil)
 		}
-		return run(rec.Observe)
+		r, err := run(live, rec.Observe)
+		rec.Interrupted(r.Stopped)
+		return r, err
 	})
 }
 
@@ -145,8 +150,8 @@ func (f *flags) locks(spec core.Spec) (play, error) {
 	if c.Requesters, err = ask.Processes("requesters", f.requesters, c.Nodes); err != nil {
 		return nil, err
 	}
-	return func(observe func(trace.Event)) (tell.Report, error) {
-		c.Observe = observe
+	return func(live *tell.Live, observe func(trace.Event)) (tell.Report, error) {
+		c.Observe, c.Watch = observe, live.Watch("entries")
 		if sections != nil {
 			return runSections(c, sections)
 		}
@@ -154,6 +159,20 @@ func (f *flags) locks(spec core.Spec) (play, error) {
 		if err != nil {
 			return tell.Report{}, err
 		}
-		return tell.Report{JSON: r, Text: func(p *tell.Page) { printRun(p, c, r) }, Wrong: tell.Violations(r.Found)}, nil
+		return tell.Report{JSON: r, Text: func(p *tell.Page) { printRun(p, c, r) }, Stopped: far(c, r), Wrong: tell.Violations(r.Found)}, nil
 	}, ask.Span(c)
+}
+
+// far says how far runs were when they were stopped, if they were: those of one
+// section, or of several side by side.
+func far(c sim.Config, results ...*sim.Result) string {
+	entries, stopped := 0, false
+	for _, r := range results {
+		entries += r.Entries
+		stopped = stopped || r.Stopped
+	}
+	if !stopped {
+		return ""
+	}
+	return fmt.Sprintf("%s of %s", words.Grouped(entries), words.Plural(c.Entries*len(results), "entry"))
 }

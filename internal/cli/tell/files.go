@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// A File is to be written when a command has succeeded.
+// A File is to be written when a command has run.
 type File struct {
 	Flag string // the flag that asked for it
 	Path string
@@ -16,14 +16,38 @@ type File struct {
 
 // check reports early what would keep f from being written.
 func (f File) check() error {
-	if info, err := os.Stat(f.Path); err == nil && info.IsDir() {
+	info, err := os.Stat(f.Path)
+	if err == nil && info.IsDir() {
 		return fmt.Errorf("--%s %q is a directory: give the name of a file", f.Flag, f.Path)
 	}
 	dir := filepath.Dir(f.Path)
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return fmt.Errorf("--%s %q: there is no directory %q: make it first", f.Flag, f.Path, dir)
 	}
-	return nil
+	if err == nil && !info.Mode().IsRegular() {
+		return nil // a terminal, a pipe: only writing shows
+	}
+	beside, _ := f.beside()
+	try, err := os.OpenFile(beside, os.O_CREATE|os.O_WRONLY, 0o666)
+	if err != nil {
+		return f.fails(err)
+	}
+	try.Close()
+	return os.Remove(beside)
+}
+
+// beside returns where f is written first, and where it goes from there.
+func (f File) beside() (from, to string) {
+	to = f.Path
+	if real, err := filepath.EvalSymlinks(to); err == nil {
+		to = real
+	}
+	return fmt.Sprintf("%s.%d.tmp", to, os.Getpid()), to
+}
+
+// fails says why f cannot be written.
+func (f File) fails(err error) error {
+	return fmt.Errorf("--%s %q: cannot write it: %w", f.Flag, f.Path, Reason(err))
 }
 
 // checkAll reports what would keep any of them from being written.
@@ -53,7 +77,7 @@ func writeAll(files []File) error {
 		for _, m := range moves {
 			os.Remove(m.from)
 		}
-		return fmt.Errorf("--%s %q: cannot write it: %w", f.Flag, f.Path, Reason(err))
+		return f.fails(err)
 	}
 	for _, f := range files {
 		data, err := f.Make()
@@ -63,10 +87,7 @@ func writeAll(files []File) error {
 		if data == nil {
 			continue
 		}
-		to := f.Path
-		if real, err := filepath.EvalSymlinks(to); err == nil {
-			to = real
-		}
+		from, to := f.beside()
 		mode := os.FileMode(0o666)
 		if info, err := os.Stat(to); err == nil {
 			mode = info.Mode()
@@ -77,7 +98,6 @@ func writeAll(files []File) error {
 			}
 			continue
 		}
-		from := fmt.Sprintf("%s.%d.tmp", to, os.Getpid())
 		moves = append(moves, move{f, from, to})
 		if err := os.WriteFile(from, data, mode.Perm()); err != nil {
 			return fail(f, err)
