@@ -80,7 +80,7 @@ func Run(c Config) (*Result, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	b := &branch{Config: c, end: math.MaxInt64, rand: kernel.NewRand(c.Seed, accountStream)}
+	b := &branch{Config: c, end: math.MaxInt64, seen: math.MaxInt64, rand: kernel.NewRand(c.Seed, accountStream)}
 	run := sim.Config{
 		Spec: c.Lock, Nodes: c.Machines, Entries: c.Machines * c.Deposits,
 		Quota: c.Deposits, Latency: latency(), Think: arrival(), Work: b.deposit, Seed: c.Seed,
@@ -115,6 +115,7 @@ func Run(c Config) (*Result, error) {
 type branch struct {
 	Config
 	end    int64 // nothing happens after it
+	seen   int64 // nor is kept after it
 	rand   kernel.Rand
 	calls  []call
 	lost   []Overwrite

@@ -12,7 +12,17 @@ import (
 // Kinds returns the kinds of messages to and from the account.
 func Kinds() []string { return []string{"READ", "VALUE", "WRITE", "DONE"} }
 
-func (b *branch) observe(e trace.Event) { b.events = append(b.events, e) }
+// mostDrawn is how many events are kept of a scene that is too long for a diagram as
+// text: more than a picture can show.
+const mostDrawn = 100_000
+
+func (b *branch) observe(e trace.Event) {
+	if len(b.events) < mostDrawn || Fits(b.Machines, b.Deposits) {
+		b.events = append(b.events, e)
+		return
+	}
+	b.seen = min(b.seen, b.events[mostDrawn-1].At)
+}
 
 // A moment is an event and its place among those of the same tick: an answer
 // of the account comes before what it leads to, and a call after that.
@@ -42,7 +52,7 @@ func (b *branch) timeline() []trace.Event {
 	}
 	for _, c := range b.calls {
 		for _, m := range b.tell(c, last+1) {
-			if m.At <= b.end {
+			if m.At <= min(b.end, b.seen) {
 				all = append(all, m)
 			}
 		}

@@ -80,7 +80,10 @@ func newRoot() *cobra.Command {
 		Long: `stile runs algorithms for distributed mutual exclusion: processes that take
 turns in a critical section by sending each other messages, without a server.
 
-Start with 'stile bank', which shows what goes wrong without them.`,
+Start with 'stile bank', which shows what goes wrong without them.
+
+Ctrl-C ends what runs long: what there is by then is printed, and the exit code
+is 3.`,
 		Args:          noArguments("command", "lists the commands"),
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 		SilenceErrors: true,
