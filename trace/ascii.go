@@ -2,9 +2,9 @@ package trace
 
 import "strings"
 
-// asciiGlyphs lists what diagrams are drawn with, and what is in its place on
+// asciiGlyphs lists what diagrams and tables are drawn with, and what is in its place on
 // terminals that know only ASCII.
-const asciiGlyphs = "┊:┃|█#‖=●*○o✗X×x▄#▀#►>◄<▶>◀<├+┤+┠+┨+┼+╂+─-▓!·+→>←<²2"
+const asciiGlyphs = "┊:┃|█#‖=●*○o✗X×x▄#▀#►>◄<▶>◀<├+┤+┠+┨+┼+╂+─-▓!·;→>←<²2▇#…~∞*"
 
 // ASCII writes a text without any byte above 127, one character for one, so
 // that columns stay where they are: what diagrams are drawn with has something
