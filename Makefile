@@ -24,7 +24,7 @@ help: ## show what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 
 check: tools fmt vet lint test race fuzz ## all that must pass before a change is good
-	@echo "check: all good"
+	@left=$$(tools/race.sh); echo "check: all good$${left:+, but $$left}"
 
 tools: ## download what the other targets need
 	go mod download
@@ -42,8 +42,8 @@ lint: ## staticcheck
 test: ## all tests, those of style included
 	go test ./...
 
-race: ## tests of packages with goroutines, with the race detector
-	@if [ -n "$(concurrent)" ]; then echo "go test -race $(concurrent)"; go test -race $(concurrent); fi
+race: ## tests of packages with goroutines, with the race detector; needs a C compiler
+	@if [ -n "$(concurrent)" ]; then tools/race.sh $(concurrent); fi
 
 fuzz: ## a little of every fuzz target
 	@go test -list '^Fuzz' ./... \

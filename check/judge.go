@@ -107,7 +107,7 @@ func (r *run) after(steps []group.Step) string {
 			n += len(s.Actions)
 		}
 	}
-	return fmt.Sprintf("after %d steps", n)
+	return "after " + howMany(n, "step", "steps")
 }
 
 // first returns where one of some properties is broken first, and which.
@@ -193,8 +193,7 @@ func (r *run) tell(p *Property, m *group.Model, start int, steps []group.Step, l
 	}
 	// Of a scenario that says nothing of it, all begin with a start.
 	if s, ok := m.Started(start); ok && !slices.ContainsFunc(sc.Actions, func(a scenario.Action) bool { return a.Kind == scenario.Start }) {
-		sc.Actions = append(sc.Actions, s.Actions...)
-		p.Trace = append(p.Trace, s.Actions[0].String())
+		sc.Actions = append(sc.Actions, s.Actions...) // which is no step of the way
 	}
 	// What is still under way to the dead has to be lost before all is quiet.
 	dead := func(a scenario.Action) bool { return a.Kind == scenario.CrashSite }

@@ -271,3 +271,12 @@ func TestStartSaysWhatDidNotFit(t *testing.T) {
 		t.Errorf("%s %s: %s", p.Name, p.Verdict, p.Note)
 	}
 }
+
+// A check that names no limit of memory has one.
+func TestDefaultMemory(t *testing.T) {
+	for memory, want := range map[int64]int64{0: DefaultMemory, 1 << 20: 1 << 20, -1: -1} {
+		if got := (Config{Spec: mutex.Central(0), Nodes: 2, Limits: Limits{Memory: memory}}).Settled().Memory; got != want {
+			t.Errorf("Memory %d is settled as %d, want %d", memory, got, want)
+		}
+	}
+}

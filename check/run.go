@@ -18,6 +18,11 @@ import (
 // Limits end a check that would take too much.
 type Limits = explore.Limits
 
+// DefaultMemory is how many bytes a check may take if its Limits do not say: an
+// algorithm with infinitely many states, which a new one often has, would else
+// take all there is.
+const DefaultMemory = 4 << 30
+
 // Progress is how far a pass of a check is.
 type Progress = explore.Progress
 
@@ -47,7 +52,7 @@ type Config struct {
 	Properties []string     // nil means all that the algorithm claims
 	First      bool         // end at the first thing that is broken
 	Options    core.Options // that Spec was made with, for counterexamples
-	Limits
+	Limits                  // Memory: 0 means DefaultMemory, and less than 0 no limit
 
 	// Found is told of each property that is violated, with its
 	// counterexample, as soon as that is known; the check goes on when it
@@ -99,6 +104,9 @@ func (c Config) Settled() Config {
 	}
 	if c.Requests == 0 && c.Spec.Endless != "" && c.Nodes > 2 && c.Family.Numbers == family.Logical {
 		c.Requests, c.bounded = 1, c.Spec.Endless
+	}
+	if c.Memory == 0 {
+		c.Memory = DefaultMemory
 	}
 	return c
 }

@@ -82,7 +82,11 @@ func words(b *sim.Playback, width int) string {
 	if b.Sites != nil {
 		return sim.Story(b.Sites.Run.Layout, b.Trace())
 	}
-	return b.Trace().Tale(trace.TextOptions{Width: width})
+	t := b.Trace()
+	t.Events = slices.DeleteFunc(slices.Clone(t.Events), func(e trace.Event) bool {
+		return e.Kind == trace.Violation && e.Name == scenario.LostRequest // standstill tells it
+	})
+	return t.Tale(trace.TextOptions{Width: width})
 }
 
 // diagram returns what is drawn: among sites not what is said of processes,

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/mutex"
 	"github.com/stile-lock/stile/quorum"
+	"github.com/stile-lock/stile/scenario"
 )
 
 // What a report says to go test.
@@ -62,8 +64,11 @@ func TestCounterexampleWithoutStart(t *testing.T) {
 	if p == nil || strings.Contains(p.Note, "does not agree") {
 		t.Fatalf("%+v, want a violation that the simulator sees, too", r.Properties)
 	}
-	if last := p.Trace[len(p.Trace)-1]; !strings.HasSuffix(last, "starts") {
-		t.Errorf("the last step is %q; want a start, so that there is one", last)
+	if all := p.Counterexample.Actions; all[len(all)-1].Kind != scenario.Start {
+		t.Errorf("the last action is %q; want a start, so that there is one", all[len(all)-1])
+	}
+	if want := fmt.Sprintf("after %d steps", len(p.Trace)); p.Note != want {
+		t.Errorf("%s, and %d are told", p.Note, len(p.Trace))
 	}
 }
 

@@ -35,8 +35,8 @@ type Act struct {
 type Host interface {
 	// Step gives the machine of a seat an input, and does what it wants done:
 	// Env.Took is called, and then messages are sent and timers set with the
-	// Tag of the seat. Within Took, what the step before wants sent goes first.
-	// A dead seat takes no step.
+	// Tag of the seat. Within Took, what the step before wants sent goes first;
+	// only an Env whose tags are all 0 calls it there. A dead seat takes no step.
 	Step(seat core.ID, in core.Input)
 	// Moves reports whether such a step would change anything at all.
 	Moves(seat core.ID, in core.Input) bool

@@ -8,7 +8,7 @@ const (
 	MutualExclusion = scenario.MutualExclusion // never two inside; never two holders of one lock
 	UnaskedGrant    = "granted-unasked"        // who gets a lock has asked for it
 	IdleVictim      = "victim-idle"            // who is told to abort has a transaction
-	UnaskedEntry    = "unasked-entry"          // who enters has asked, and is not inside already
+	UnaskedEntry    = scenario.UnaskedEntry    // who enters has asked, and is not inside already
 	LostRequest     = scenario.LostRequest     // who asks gets in before the run is over
 	Deadlock        = "deadlock"               // somebody waits and nothing can happen
 	Starvation      = "starvation"             // a fair run in which somebody waits for ever

@@ -54,13 +54,14 @@ const (
 	MutualExclusion = "mutual-exclusion"
 	Order           = "order"
 	LostRequest     = "lost-request"
+	UnaskedEntry    = "unasked-entry"
 	OneLeader       = "one-leader" // elections: at most one wins in each round
 	Agreement       = "agreement"  // elections: when all is quiet everybody alive follows the highest
 )
 
 // Properties returns the names of all properties.
 func Properties() []string {
-	return []string{MutualExclusion, Order, LostRequest, OneLeader, Agreement}
+	return []string{MutualExclusion, Order, LostRequest, UnaskedEntry, OneLeader, Agreement}
 }
 
 // A MomentKind says how a moment is found.

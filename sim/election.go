@@ -136,7 +136,7 @@ func (p *poll) run() error {
 	}
 	for {
 		for p.w.Pending() {
-			if p.events--; p.events < 0 || p.w.stopped {
+			if p.events--; p.events < 0 || !p.w.on() {
 				return nil // if not stopped, it goes on for ever, without agreement
 			}
 			if err := p.w.next(); err != nil {
@@ -184,13 +184,11 @@ func (p *poll) outcome() *Outcome {
 	if !p.w.stopped {
 		p.ended()
 	}
+	leader := p.leader()
 	o := &Outcome{
 		Algorithm: p.Spec.Name, Nodes: p.Nodes, Seed: p.Seed, Stopped: p.w.stopped,
-		Agreed: p.leader() != core.None, Messages: p.meter.messages, ByKind: map[string]int{},
+		Leader: int(leader) + 1, Agreed: leader != core.None, Messages: p.meter.messages, ByKind: map[string]int{},
 		Time: units(p.news), Found: p.found,
-	}
-	if o.Agreed {
-		o.Leader = int(p.leader()) + 1
 	}
 	for k, n := range p.meter.byKind {
 		o.ByKind[p.Spec.Kinds[k]] += n

@@ -199,9 +199,9 @@ func checkKinds(spec core.Spec, sc *scenario.Scenario) error {
 	return nil
 }
 
-// within says in which file an error is.
+// within says in which file an error is, if there is one.
 func within(sc *scenario.Scenario, err error) error {
-	if sc.File == "" {
+	if err == nil || sc.File == "" {
 		return err
 	}
 	return fmt.Errorf("%s: %w", sc.File, err)
@@ -300,11 +300,9 @@ func (p *player) finish() {
 	w, b := p.w, p.back
 	quiet := w.UnderWay() == 0 && (!w.Steps() || !w.AnyTimer())
 	p.cast.finish(!b.Stopped && !p.cut && (p.stalled || quiet))
+	b.ByKind = make([]int, len(w.groups[0].spec.Kinds))
 	for _, g := range w.groups {
 		b.Messages += g.meter.messages
-		if b.ByKind == nil {
-			b.ByKind = make([]int, len(g.meter.byKind))
-		}
 		for k, n := range g.meter.byKind {
 			b.ByKind[k] += n
 		}

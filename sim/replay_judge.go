@@ -26,22 +26,16 @@ func (d Difference) String() string {
 	return s
 }
 
-// A visitor is a process that enters, and the section if there are several.
-type visitor struct {
-	proc    core.ID
-	section string
-}
-
 // A judge compares a run with what is expected of it.
 type judge struct {
 	p     *player
 	open  []scenario.Expectation // those at a moment that has not come yet
 	found []Difference
-	times map[visitor]int // how often each process has entered
+	times map[Entry]int // how often each process has entered, whenever
 }
 
 func newJudge(p *player) *judge {
-	j := &judge{p: p, times: map[visitor]int{}}
+	j := &judge{p: p, times: map[Entry]int{}}
 	for _, e := range p.sc.Expect {
 		if e.Kind == scenario.FieldIs || e.Kind == scenario.PhaseIs || e.Kind == scenario.WaitsFor {
 			j.open = append(j.open, e)
@@ -70,10 +64,10 @@ func (j *judge) before(at int64) {
 }
 
 func (j *judge) entered(e Entry) {
-	who := visitor{e.Proc, e.Section}
+	who := Entry{Proc: e.Proc, Section: e.Section}
 	j.times[who]++
 	j.due(func(m scenario.Moment) bool {
-		return m.Kind == scenario.OnEntry && visitor{m.Proc, m.Section} == who && max(m.Nth, 1) == j.times[who]
+		return m.Kind == scenario.OnEntry && m.Proc == who.Proc && m.Section == who.Section && max(m.Nth, 1) == j.times[who]
 	})
 }
 
@@ -111,7 +105,7 @@ func (j *judge) differ(e scenario.Expectation, got string) {
 func (j *judge) verdict() []Difference {
 	j.due(func(m scenario.Moment) bool { return m.Kind == scenario.AtEnd || m.Kind == scenario.AtTime })
 	for _, e := range j.open {
-		j.differ(e, fmt.Sprintf("%v entering %s", e.When.Proc, times(j.times[visitor{e.When.Proc, e.When.Section}])))
+		j.differ(e, fmt.Sprintf("%v entering %s", e.When.Proc, times(j.times[Entry{Proc: e.When.Proc, Section: e.When.Section}])))
 	}
 	for _, e := range j.p.sc.Expect {
 		j.whole(e)

@@ -150,7 +150,7 @@ func (c *lockCast) finish(still bool) {
 	for _, r := range c.rooms {
 		if still && in == 0 {
 			b.Deadlock = wait > 1 && !c.p.stalled
-			r.env.Ended(r.group)
+			r.ended()
 		}
 		b.MaxBypass = max(b.MaxBypass, r.passed.most)
 		b.Violations = append(b.Violations, r.found...)

@@ -59,10 +59,7 @@ func transactionsOf(sc *scenario.Scenario) (Transactions, error) {
 // it.
 func SiteSpec(sc *scenario.Scenario) (core.Spec, error) {
 	spec, err := siteSpec(sc)
-	if err != nil {
-		err = within(sc, err)
-	}
-	return spec, err
+	return spec, within(sc, err)
 }
 
 func siteSpec(sc *scenario.Scenario) (core.Spec, error) {

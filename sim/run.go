@@ -205,7 +205,7 @@ func (r *running) begin() {
 // run lets events happen until the workload is done or nothing more can.
 func (r *running) run() error {
 	quiet, limit := 0, stallLimit*(r.Processes()+10)
-	for entries := 0; r.Pending() && r.exits < r.total && !r.stopped; quiet++ {
+	for entries := 0; r.Pending() && r.exits < r.total && r.on(); quiet++ {
 		if r.entries != entries {
 			entries, quiet = r.entries, 0
 		}

@@ -37,8 +37,8 @@ type transacting struct {
 	env      *transactions.Env
 	procs    []transactor
 	issued   int
-	standing []standing
-	largest  int // the most edges there were
+	standing []standing // the oldest first
+	largest  int        // the most edges there were
 	ledger   Ledger
 	progress int64          // when somebody last began or committed
 	back     *SitesPlayback // of a scenario; nil if there is none

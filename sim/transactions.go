@@ -104,7 +104,7 @@ func RunTransactions(c Transactions) (*Ledger, error) {
 	if err != nil {
 		return nil, err
 	}
-	for t.w.Pending() && !t.over() && !t.w.stopped {
+	for t.w.Pending() && !t.over() && t.w.on() {
 		t.ledger.Events++
 		if err := t.w.next(); err != nil {
 			return nil, err
@@ -146,8 +146,9 @@ func (t *transacting) over() bool {
 // hopeless reports whether a deadlock has stood, or nobody has committed, for
 // too long.
 func (t *transacting) hopeless() bool {
-	since, now := t.oldest(), t.w.Now()
-	return since >= 0 && now-since > t.Patient || now-t.progress > 5*t.Patient
+	now := t.w.Now()
+	stands := len(t.standing) > 0 && now-t.standing[0].since > t.Patient
+	return stands || now-t.progress > 5*t.Patient
 }
 
 func (t *transacting) happen(e *kernel.Event) {

@@ -80,3 +80,40 @@ func TestUnaskedEntryInScenario(t *testing.T) {
 		}
 	}
 }
+
+// An aloof lock grants nothing.
+type aloof struct{ eager }
+
+func (*aloof) Request(*core.Out[nothing]) {}
+
+// When the time is over for which a process would have stayed that has gone out
+// to ask, it still waits.
+func TestUnaskedEntryEndsOnce(t *testing.T) {
+	spec := core.Spec{Name: "aloof", Kinds: []string{"NONE"}, Plan: core.Always(func(self core.ID, v core.View) core.Machine {
+		return core.New(self, v, &aloof{eager{self == 0}})
+	})}
+	sc, err := scenario.Parse("", "algorithm aloof\nprocesses 2\nhold 5\nat 2 P1 asks\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := Replay(spec, sc, ReplayOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := broken(b.Violations), []string{family.UnaskedEntry, family.LostRequest}; !slices.Equal(got, want) {
+		t.Errorf("%v broken, want %v", got, want)
+	}
+}
+
+// Nor does a stay that was cut short end the next one, which a line ends.
+func TestStayEndsOnce(t *testing.T) {
+	for _, lines := range []string{"at 2 P2 leaves", "at 2 crash P2\nat 3 restart P2"} {
+		sc, err := scenario.Parse("", "algorithm eager\nprocesses 2\nat 1 P2 asks for 5\n"+lines+"\nat 4 P2 asks\nat 9 P2 leaves\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Replay(eagerSpec(), sc, ReplayOptions{}); err != nil {
+			t.Errorf("%q: %v", lines, err)
+		}
+	}
+}

@@ -46,14 +46,6 @@ func (t *transacting) Arrived(p core.ID) {
 	}
 }
 
-// oldest returns since when the oldest deadlock stands, or -1.
-func (t *transacting) oldest() int64 {
-	if len(t.standing) == 0 {
-		return -1
-	}
-	return t.standing[0].since
-}
-
 // broken ends the deadlocks that a process is no part of any more.
 func (t *transacting) broken(p core.ID) {
 	if len(t.standing) > 0 {

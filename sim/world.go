@@ -19,8 +19,8 @@ type world struct {
 
 	watch   Watch
 	far     func() (done, of int) // how far the run is
-	events  int
-	stopped bool // by watch
+	events  int                   // watched so far
+	stopped bool                  // by watch
 }
 
 // A Watch is told now and then how far a run is, and says whether it goes on.
@@ -62,14 +62,22 @@ func (w *world) fail(err error) {
 // next lets the next event happen.
 func (w *world) next() error {
 	w.Step()
-	if w.events++; w.events%seldom == 0 && w.watch != nil {
+	return w.err
+}
+
+// on reports before an event whether the run goes on.
+func (w *world) on() bool { return w.watch == nil || w.look() }
+
+// look counts an event, and now and then tells the watch how far the run is.
+func (w *world) look() bool {
+	if w.events++; w.events%seldom == 0 {
 		p := Progress{Events: w.events, Now: w.Now()}
 		if w.far != nil {
 			p.Done, p.Of = w.far()
 		}
 		w.stopped = !w.watch(p)
 	}
-	return w.err
+	return !w.stopped
 }
 
 // Deliver implements kernel.Handler.

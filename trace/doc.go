@@ -11,7 +11,8 @@
 //   - [Trace.Causality]: vector clocks and happened-before;
 //   - [Trace.Text]: a space-time diagram for the terminal, time running down;
 //   - [Trace.Story]: the same as plain sentences, one for each event;
-//   - [Trace.SVG]: a space-time diagram for the browser, time running right;
+//   - [Trace.Layout]: a space-time diagram as numbers, time running right, for
+//     whoever paints it; [Trace.SVG] paints it for the browser;
 //   - [Trace.JSON] and [ReadJSON]: for programs;
 //   - [Trace.ShiViz]: a log for the ShiViz viewer.
 //

@@ -105,21 +105,19 @@ func TestLegend(t *testing.T) {
 // A title that is longer than the picture is wide goes on in another line.
 func TestLongTitle(t *testing.T) {
 	tr := Trace{N: 1, Title: strings.TrimSpace(strings.Repeat("a long title ", 20)), Events: []Event{{Kind: Note, Name: "x"}}}
-	p := &picture{t: &tr, focus: -1}
-	p.window = tr.window(SVGOptions{}, -1)
-	p.layout()
-	if len(p.title) < 3 || strings.Join(p.title, " ") != tr.Title {
-		t.Errorf("%q is written as %q", tr.Title, p.title)
-	}
-	for _, line := range p.title {
-		if len(line)*9*pixel > p.width {
-			t.Errorf("%q is longer than the picture is wide", line)
+	long := tr.layout(Options{})
+	var words []string
+	for _, line := range long.Title {
+		words = append(words, line.Text)
+		if Length(len(line.Text))*9*pixel > long.Page.Width {
+			t.Errorf("%q is longer than the picture is wide", line.Text)
 		}
 	}
-	short := Trace{N: 1, Title: "short", Events: tr.Events}
-	q := &picture{t: &short, focus: -1, window: p.window}
-	q.layout()
-	if q.height != p.height-(len(p.title)-1)*titleRow*pixel {
-		t.Errorf("a title of %d lines makes the picture %d high, one of 1 line %d", len(p.title), p.height, q.height)
+	if len(words) < 3 || strings.Join(words, " ") != tr.Title {
+		t.Errorf("%q is written as %q", tr.Title, words)
+	}
+	tr.Title = "short"
+	if short := tr.layout(Options{}); short.Page.Height != long.Page.Height-Length(len(words)-1)*titleHigh*pixel {
+		t.Errorf("a title of %d lines makes the picture %v high, one of 1 line %v", len(words), long.Page.Height, short.Page.Height)
 	}
 }

@@ -57,9 +57,9 @@ func (t *Trace) phrases(r row, fields bool) []string {
 		var s string
 		switch e.Kind {
 		case Receive:
-			s = subject + "← " + t.laneName(e.Peer) + " " + e.label(fields)
+			s = subject + "← " + t.laneName(e.Peer) + " " + t.caption(e, fields)
 		case Drop:
-			s = subject + "→ " + t.laneName(e.Peer) + " " + e.label(fields) + " LOST"
+			s = subject + "→ " + t.laneName(e.Peer) + " " + t.caption(e, fields) + " LOST"
 		case Send, Duplicate:
 			s, next = t.sending(r, i, fields)
 			s = subject + s
@@ -78,7 +78,7 @@ func (t *Trace) phrases(r row, fields bool) []string {
 // sending tells what is sent from event i on, and returns where that ends.
 func (t *Trace) sending(r row, i int, fields bool) (phrase string, next int) {
 	e := &t.Events[i]
-	phrase = e.label(fields) + " → " + t.laneName(e.Peer)
+	phrase = t.caption(e, fields) + " → " + t.laneName(e.Peer)
 	if e.Kind == Duplicate {
 		next = i + 1
 		if next < r.hi && t.Events[next].Kind == Send && t.Events[next].Msg == e.Msg {
@@ -93,13 +93,13 @@ func (t *Trace) sending(r row, i int, fields bool) (phrase string, next int) {
 	if next == i {
 		return phrase + " LOST", i + 2
 	}
-	return e.label(fields) + " → " + t.receivers(i, next), next
+	return t.caption(e, fields) + " → " + t.receivers(i, next), next
 }
 
 // alike reports whether event j sends the same message as event i, and the
 // message is not lost at once.
 func (t *Trace) alike(r row, i, j int, fields bool) bool {
-	return j < r.hi && t.Events[j].Kind == Send && t.Events[j].label(fields) == t.Events[i].label(fields) &&
+	return j < r.hi && t.Events[j].Kind == Send && t.caption(&t.Events[j], fields) == t.caption(&t.Events[i], fields) &&
 		!(j+1 < r.hi && t.Events[j+1].Kind == Drop)
 }
 
@@ -114,13 +114,18 @@ func (t *Trace) receivers(i, j int) string {
 	return strings.Join(names, " ")
 }
 
-// label is the kind of the event's message, with its fields if they are wanted.
-func (e *Event) label(fields bool) string {
-	name := strings.TrimSpace(clean(e.Section) + " " + clean(e.Name))
-	if !fields || len(e.Fields) == 0 {
-		return name
+// label is the kind of the event's message.
+func (e *Event) label() string {
+	return strings.TrimSpace(clean(e.Section) + " " + clean(e.Name))
+}
+
+// caption is the kind of the event's message with its stamp, or with all its
+// fields if they are wanted.
+func (t *Trace) caption(e *Event, fields bool) string {
+	if fields && len(e.Fields) > 0 {
+		return e.label() + "(" + e.said() + ")"
 	}
-	return name + "(" + e.said() + ")"
+	return strings.TrimSpace(e.label() + " " + t.stamp(e))
 }
 
 // arrow returns the message that the row is drawn with: the one it begins with
@@ -134,4 +139,24 @@ func (t *Trace) arrow(r row) (from, to core.ID, lost, ok bool) {
 		return e.Proc, e.Peer, true, true
 	}
 	return core.None, core.None, false, false
+}
+
+// stamp returns the stamp of a request, as (3,P1): the time at which it was
+// made, and by whom. The time that other messages carry is a clock, or that of
+// a request of somebody else, and is told only among their fields. What else is
+// to be read beside a message the trace says.
+func (t *Trace) stamp(e *Event) string {
+	from := e.Proc
+	if e.Kind == Receive {
+		from = e.Peer
+	}
+	for _, f := range e.Fields {
+		if f.Name == "time" && e.Name == "REQUEST" && f.Value != "none" {
+			return "(" + clean(f.Value) + "," + t.laneName(from) + ")"
+		}
+		if f.Name == t.Beside && f.Name != "" {
+			return clean(f.Value)
+		}
+	}
+	return ""
 }

@@ -1,48 +1,61 @@
 package trace
 
-import "strings"
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
 
-// A style is how messages of one kind are drawn.
-type style struct {
-	slot   int // its number, which names its arrowhead
-	colour string
-	dash   string
+// A KindStyle is how messages of one kind are drawn. The colour, the dashes and
+// the letter say the same thing three times: nobody need see colours.
+type KindStyle struct {
+	Name   string `json:"name"`
+	Letter string `json:"letter"` // what it is called where there is no room for its name
+	Colour string `json:"colour"` // on white
+	Dark   string `json:"dark"`   // on a dark page
+	Dash   string `json:"dash"`   // lengths of dashes and gaps in pixels; empty is a full line
+	Heavy  bool   `json:"heavy"`  // a wide line: the token
+	Slot   int    `json:"slot"`   // its number among all styles
 }
 
-// palette is based on the colours of Okabe and Ito, darkened for thin lines.
-// Each differs from the others in its dashes too.
-func palette() []style {
-	return []style{
-		{0, "#0072b2", ""},
-		{1, amber, "5 3"},
-		{2, "#3f7f93", "1.5 3"},
-		{3, "#d1495b", "9 3"},
-		{4, "#5b5f97", "7 3 1.5 3"},
-		{5, "#6b6b00", "3 3"},
-		{6, "#9a6b4f", "12 4"},
-		{7, "#4d4d4d", "2 2"},
-		{8, "#117733", "6 2 2 2"},
-		{10, "#882255", "4 2"},
-		{11, "#004488", "10 3 2 3"},
+// palette lists the styles of messages. The colours are after Okabe and Ito,
+// darkened for thin lines. Their bluish green, orange and vermilion are not
+// among them: those mean inside, waiting and violation, in all pictures.
+func palette() []KindStyle {
+	return []KindStyle{
+		{Slot: 0, Colour: "#0072b2", Dark: "#56b4e9"},
+		{Slot: 1, Colour: "#8a5a00", Dark: "#d9b36c", Dash: "5 3"},
+		{Slot: 2, Colour: "#1a1a1a", Dark: "#e8e8ec", Dash: "1.5 3"},
+		{Slot: 3, Colour: "#4a8fb8", Dark: "#a6d3ee", Dash: "9 3"},
+		{Slot: 4, Colour: "#5b5f97", Dark: "#aeb1e0", Dash: "7 3 1.5 3"},
+		{Slot: 5, Colour: "#6b6b00", Dark: "#f0e442", Dash: "3 3"},
+		{Slot: 6, Colour: "#7d7d86", Dark: "#b8b8c0", Dash: "12 4"},
+		{Slot: 7, Colour: "#003f66", Dark: "#8ec5ff", Dash: "2 2"},
+		{Slot: 8, Colour: "#5c4a2e", Dark: "#cbb994", Dash: "6 2 2 2"},
+		{Slot: 10, Colour: "#3d3d45", Dark: "#d0d0d8", Dash: "4 2"},
+		{Slot: 11, Colour: "#7a6fae", Dark: "#c9c2f0", Dash: "10 3 2 3"},
 	}
 }
 
 // tokenStyle is kept for tokens.
-func tokenStyle() style { return style{9, purple, ""} }
+func tokenStyle() KindStyle {
+	return KindStyle{Slot: 9, Colour: "#701458", Dark: "#cc79a7", Heavy: true}
+}
 
-// assignStyles gives each kind a style: a token its own, the others theirs in
+// kindStyles gives each kind a style: a token its own, the others theirs in
 // order. Styles come again if there are too many kinds.
-func assignStyles(kinds []string) []style {
-	styles := make([]style, len(kinds))
-	all := palette()
+func kindStyles(kinds []string) []KindStyle {
+	styles := make([]KindStyle, len(kinds))
+	all, letters := palette(), letterNames(kinds)
 	next := 0
 	for i, k := range kinds {
 		if isToken(k) {
 			styles[i] = tokenStyle()
-			continue
+		} else {
+			styles[i] = all[next%len(all)]
+			next++
 		}
-		styles[i] = all[next%len(all)]
-		next++
+		styles[i].Name, styles[i].Letter = clean(k), letters[i]
 	}
 	return styles
 }
@@ -52,47 +65,41 @@ func isToken(kind string) bool {
 	return strings.Contains(k, "TOKEN") || strings.Contains(k, "PRIVILEGE")
 }
 
-// A relation is how an event stands to the one in focus.
-type relation uint8
-
-const (
-	unfocused relation = iota // there is no focus
-	concurrent
-	future
-	past
-	focused
-)
-
-// relation returns how event i stands to the focus.
-func (p *picture) relation(i int) relation {
-	switch {
-	case p.focus < 0:
-		return unfocused
-	case i == p.focus:
-		return focused
-	case p.order.HappenedBefore(i, p.focus):
-		return past
-	case p.order.HappenedBefore(p.focus, i):
-		return future
+// letterNames calls each kind by its first letter; kinds that begin alike get a
+// second letter, the first in which they differ from all others: REQUEST and
+// RELEASE are Rq and Rl.
+func letterNames(kinds []string) []string {
+	names := make([]string, len(kinds))
+	for i, k := range kinds {
+		names[i] = letterName([]rune(clean(k)), i, kinds)
+		if slices.Contains(names[:i], names[i]) {
+			names[i] = clean(k)
+		}
 	}
-	return concurrent
+	return names
 }
 
-// A weight is how heavily a message is drawn.
-type weight struct {
-	relation relation
-	name     string // of its arrowheads
-	stroke   string // width of the line
-	head     int    // length of the arrowhead
-	opacity  string
-}
-
-// weights are in the order of drawing, the most important last.
-func weights() []weight {
-	return []weight{
-		{concurrent, "c", "1.4", 9, "0.25"},
-		{future, "f", "1.2", 9, ""},
-		{unfocused, "u", "1.6", 10, ""},
-		{past, "p", "2.2", 12, ""},
+func letterName(k []rune, i int, kinds []string) string {
+	if len(k) == 0 {
+		return "?"
 	}
+	var rivals [][]rune
+	for j, other := range kinds {
+		if o := []rune(clean(other)); j != i && len(o) > 0 && o[0] == k[0] {
+			rivals = append(rivals, o)
+		}
+	}
+	if len(rivals) == 0 {
+		return string(k[0])
+	}
+	for at := 1; at < len(k); at++ {
+		alone := unicode.IsLetter(k[at])
+		for _, o := range rivals {
+			alone = alone && (at >= len(o) || o[at] != k[at])
+		}
+		if alone {
+			return string(k[0]) + string(unicode.ToLower(k[at]))
+		}
+	}
+	return string(k)
 }

@@ -1,51 +1,29 @@
 package trace
 
 import (
-	"fmt"
-	"slices"
-	"strconv"
 	"strings"
-
-	"github.com/stile-lock/stile/core"
 )
 
-// SVGOptions say what part of a trace is drawn, and how.
-type SVGOptions struct {
-	From, To int64 // only what happened between these ticks; To 0 is the end, or what can be read
-	Focus    *int  // the step whose past, future and concurrent events are told apart; nil is none
-}
-
-// SVG draws the trace as a space-time diagram, time running right: a lane for
-// each process, bars where it waits and where it is inside, arrows coloured by
-// the kind of message. A run too long to be read is cut to a part of it, the
-// beginning or what is around the focus or the first violation, and says so.
-func (t *Trace) SVG(o SVGOptions) string {
-	p := &picture{t: t, focus: -1, kinds: t.kinds()}
-	p.styles = assignStyles(p.kinds)
-	if o.Focus != nil {
-		p.focus = slices.IndexFunc(t.Events, func(e Event) bool { return e.Step == *o.Focus })
-	}
-	if p.focus >= 0 {
-		p.order = t.Causality()
-	}
-	p.window = t.window(o, p.focus)
-	p.layout()
-
-	p.open("svg", "xmlns", "http://www.w3.org/2000/svg", "width", px(p.width), "height", px(p.height),
-		"viewBox", "0 0 "+px(p.width)+" "+px(p.height), "font-family", fonts, "font-size", "12")
-	p.leaf("rect", "", "width", "100%", "height", "100%", "fill", "#ffffff")
-	p.arrowheads()
+// SVG paints the layout. It works on light and dark pages, and says nothing by
+// colour alone.
+func (l *Layout) SVG() string {
+	p := &painter{l: l}
+	p.open("svg", "xmlns", "http://www.w3.org/2000/svg", "class", "stile", "width", l.Page.Width.String(), "height", l.Page.Height.String(),
+		"viewBox", "0 0 "+l.Page.Width.String()+" "+l.Page.Height.String(), "font-family", fonts, "font-size", "12")
+	p.styleSheet()
+	p.leaf("rect", "", "width", "100%", "height", "100%", "fill", paper)
+	p.definitions()
 	p.heading()
-	p.labels()
-	p.open("svg", "x", px(p.left), "y", "0", "width", px(p.plot), "height", px(p.axis+2*pixel), "overflow", "hidden")
-	p.lanes()
-	p.phases()
-	p.cuts()
-	p.messages()
+	p.open("svg", "x", l.Page.Left.String(), "y", "0", "width", l.Page.Plot.String(), "height", (l.Page.Axis + 2*pixel).String(), "overflow", "hidden")
+	p.lives()
+	p.bars()
+	p.uprights()
+	p.arrows()
 	p.dots()
 	p.marks()
+	p.labels()
 	p.closeTag("svg")
-	p.timeAxis()
+	p.axis()
 	p.legend()
 	p.closeTag("svg")
 	return p.b.String()
@@ -53,122 +31,83 @@ func (t *Trace) SVG(o SVGOptions) string {
 
 const fonts = "system-ui, 'Segoe UI', 'DejaVu Sans', Helvetica, Arial, sans-serif"
 
-// The colours, told apart by most colour-blind readers too.
-const (
-	ink       = "#1a1a1a"
-	faint     = "#c9c9d2"
-	grey      = "#6b7280"
-	green     = "#007a55"
-	amber     = "#b86e00"
-	purple    = "#8b3a74"
-	alarm     = "#c8102e"
-	lightWait = "#fff3dc"
-)
-
-// pixel is one pixel in the units that coordinates are counted in, tenths, so
-// that all arithmetic is on whole numbers and rounds alike everywhere.
-const pixel = 10
-
-// px writes a length in pixels.
-func px(tenths int) string {
-	if tenths < 0 {
-		return "-" + px(-tenths)
-	}
-	return decimal(int64(tenths), pixel)
+// A painter writes a layout as SVG. It decides how things look, and never where
+// they are.
+type painter struct {
+	l *Layout
+	b strings.Builder
 }
 
-// wordsRow is the height of a row of words above the lanes.
-const wordsRow = 16 * pixel
-
-// A picture is a diagram being drawn.
-type picture struct {
-	t      *Trace
-	b      strings.Builder
-	window window
-	kinds  []string
-	styles []style
-	order  *Causality // if there is a focus
-	focus  int        // index of the event in focus, or -1
-
-	width, height int      // of the whole
-	left, plot    int      // where the lanes begin, and how long they are
-	top, pitch    int      // where the first lane is, and from lane to lane
-	axis          int      // where the time axis is
-	noteAt        int      // where the part that is shown is told; 0 if it is all
-	title         []string // in lines that fit
-	drawn         []arrow  // the messages
-	bars          []span   // where processes wait or are inside
-}
-
-// layout decides where everything goes.
-func (p *picture) layout() {
-	p.left = (48 + 9*len(strconv.Itoa(p.t.N))) * pixel
-	for _, name := range p.t.Names {
-		p.left = max(p.left, (28+8*len(name))*pixel)
+// heading writes the title, what part of the run is shown, and the names of the
+// lanes.
+func (p *painter) heading() {
+	for _, w := range p.l.Title {
+		p.text(w.X, w.Y, w.Text, "font-size", "15", "font-weight", "bold", "fill", ink)
 	}
-	p.plot = p.window.width
-	p.width = p.left + p.plot + 16*pixel
-	p.pitch = 44 * pixel
-	if p.t.N > 40 {
-		p.pitch = 16 * pixel
-	} else if p.t.N > 12 {
-		p.pitch = 30 * pixel
-	}
-	p.title = p.t.titleLines(p.width - 28*pixel)
-	p.top = (15 + titleRow*len(p.title)) * pixel
-	if p.window.cut {
-		p.noteAt = p.top + 8*pixel
-		p.top += 18 * pixel
-	}
-	p.top += 32 * pixel // room for words above the lanes
-	if p.focus >= 0 && p.uses(func(e *Event) bool { return e.Kind == Violation }) {
-		p.top += wordsRow
-	}
-	p.look()
-	p.axis = p.top + (p.t.N-1)*p.pitch + 32*pixel
-	p.height = p.axis + 38*pixel + p.legendRows()*20*pixel
-}
-
-// look finds what is in the picture.
-func (p *picture) look() {
-	p.drawn = p.arrows()
-	for _, s := range p.t.spans() {
-		if x1, x2 := p.extent(s); s.phase != idle && x2 >= 0 && x1 <= p.plot {
-			p.bars = append(p.bars, s)
-		}
+	p.text(p.l.Part.X, p.l.Part.Y, p.l.Part.Text, "fill", grey)
+	for _, n := range p.l.Lanes {
+		p.text(n.X, p.l.Y(Point{Lane: n.Lane, DY: n.DY}), n.Text, "fill", ink)
 	}
 }
 
-func (p *picture) y(id core.ID) int { return p.top + int(id)*p.pitch }
+// axis draws the axis, with marks at round times.
+func (p *painter) axis() {
+	g := &p.l.Page
+	p.open("g", "stroke", grey, "stroke-width", "1")
+	p.line(g.Left, g.Axis, g.Left+g.Plot, g.Axis)
+	for _, t := range p.l.Ticks {
+		p.line(g.Left+t.X, g.Axis, g.Left+t.X, g.Axis+5*pixel)
+	}
+	p.closeTag("g")
+	p.open("g", "fill", grey, "font-size", "11", "text-anchor", "middle")
+	for _, t := range p.l.Ticks {
+		p.text(g.Left+t.X, p.l.Axis.Y, t.Text)
+	}
+	p.closeTag("g")
+	p.text(p.l.Axis.X, p.l.Axis.Y, p.l.Axis.Text, "fill", grey, "font-size", "11")
+}
 
-func (p *picture) x(at int64) int { return p.window.x(at) }
+// legend draws the samples, and what is below them.
+func (p *painter) legend() {
+	for _, s := range p.l.Legend {
+		p.sample(s)
+		p.text(s.TextX, s.TextY, s.Text, "fill", ink)
+	}
+	for _, w := range p.l.Footer {
+		p.text(w.X, w.Y, w.Text, "fill", grey)
+	}
+}
 
 // open writes the start of an element with its attributes, name and value in
 // turn; one with an empty value is left out.
-func (p *picture) open(name string, attrs ...string) {
+func (p *painter) open(name string, attrs ...string) {
 	p.tag(name, attrs)
 	p.b.WriteString(">\n")
 }
 
-func (p *picture) closeTag(name string) { p.b.WriteString("</" + name + ">\n") }
+func (p *painter) closeTag(name string) { p.b.WriteString("</" + name + ">\n") }
 
 // leaf writes an element that holds only a title, which browsers show as a tip.
-func (p *picture) leaf(name, tip string, attrs ...string) {
+func (p *painter) leaf(name, tip string, attrs ...string) {
 	p.tag(name, attrs)
 	if tip == "" {
 		p.b.WriteString("/>\n")
 		return
 	}
-	p.b.WriteString("><title>" + escape(tip) + "</title></" + name + ">\n")
+	p.b.WriteString("><title>" + escapeLines(tip) + "</title></" + name + ">\n")
+}
+
+func (p *painter) line(x1, y1, x2, y2 Length, attrs ...string) {
+	p.leaf("line", "", append([]string{"x1", x1.String(), "y1", y1.String(), "x2", x2.String(), "y2", y2.String()}, attrs...)...)
 }
 
 // text writes words at a place.
-func (p *picture) text(x, y int, words string, attrs ...string) {
-	p.tag("text", append([]string{"x", px(x), "y", px(y)}, attrs...))
+func (p *painter) text(x, y Length, words string, attrs ...string) {
+	p.tag("text", append([]string{"x", x.String(), "y", y.String()}, attrs...))
 	p.b.WriteString(">" + escape(words) + "</text>\n")
 }
 
-func (p *picture) tag(name string, attrs []string) {
+func (p *painter) tag(name string, attrs []string) {
 	p.b.WriteString("<" + name)
 	for i := 0; i+1 < len(attrs); i += 2 {
 		if attrs[i+1] != "" {
@@ -182,10 +121,11 @@ func escape(s string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;").Replace(clean(s))
 }
 
-// tip tells an event, with its time, for whoever points at it.
-func (p *picture) tip(e *Event) string {
-	if !p.t.timed() {
-		return fmt.Sprintf("step %d: %s", e.Step, p.t.sentence(e))
+// escapeLines makes text of several lines safe.
+func escapeLines(s string) string {
+	all := strings.Split(s, "\n")
+	for i := range all {
+		all[i] = escape(all[i])
 	}
-	return fmt.Sprintf("%s: %s", decimal(e.At, p.t.unit()), p.t.sentence(e))
+	return strings.Join(all, "\n")
 }

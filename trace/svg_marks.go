@@ -1,257 +1,143 @@
 package trace
 
-import (
-	"fmt"
-	"slices"
-	"strings"
-	"unicode"
-)
-
-// marks draws what must not be overlooked: crashes, violations, the focus.
-func (p *picture) marks() {
-	violations := 0
-	var first *Event
-	for i := range p.t.Events {
-		e := &p.t.Events[i]
-		if e.At < p.window.from || e.At > p.window.to {
-			continue
-		}
-		x := p.x(e.At)
-		switch {
-		case e.Kind == Crash && p.t.has(e.Proc):
-			p.cross(x, p.y(e.Proc), 6*pixel, ink, "2.5")
-			p.below(e, x, "crash", ink)
-		case e.Kind == Restart && p.t.has(e.Proc):
-			p.beside(e, x, "back", ink)
-		case e.Kind == Lead && e.Proc == e.Peer && p.t.has(e.Proc):
-			p.below(e, x, "leads", green)
-		case (e.Kind == Deny || e.Kind == Exit) && e.Name != "" && p.t.has(e.Proc):
-			p.ending(e, x)
-		case e.Kind == Pause && p.t.has(e.Proc):
-			p.beside(e, x, "pause", grey)
-		case e.Kind == Violation:
-			violations++
-			if first == nil {
-				first = e
-			}
-			if p.t.has(e.Proc) {
-				p.leaf("circle", p.tip(e), "cx", px(x), "cy", px(p.y(e.Proc)), "r", "9", "fill", "none", "stroke", alarm, "stroke-width", "2.5")
-			}
-		}
-	}
-	if first != nil {
-		words := strings.TrimSuffix(p.t.sentence(first), ".")
-		if violations > 1 {
-			words += fmt.Sprintf(" (and %d more)", violations-1)
-		}
-		p.upright(p.x(first.At), alarm, "3 3", "")
-		p.words(p.x(first.At), p.top-24*pixel, words, alarm)
-	}
-	if p.focus >= 0 {
-		e := &p.t.Events[p.focus]
-		y := p.top - 24*pixel
-		if first != nil {
-			y -= wordsRow
-		}
-		p.upright(p.x(e.At), ink, "2 3", "")
-		p.words(p.x(e.At), y, fmt.Sprintf("step %d · past solid · future outlined · concurrent faded", e.Step), ink)
+// marks draws what must not be overlooked.
+func (p *painter) marks() {
+	for _, m := range p.l.Marks {
+		p.mark(m.Means, m.Tip, m.At.X, p.l.Y(m.At))
 	}
 }
 
-// ending writes how a transaction ended, below the end of its bar.
-func (p *picture) ending(e *Event, x int) {
-	colour := green
-	if e.Kind == Deny {
-		colour = alarm
-		p.cross(x, p.y(e.Proc), 5*pixel, colour, "2.5")
+// mark draws a sign around a place. Each has a form of its own.
+func (p *painter) mark(means, tip string, x, y Length) {
+	at := "translate(" + x.String() + " " + y.String() + ")"
+	p.open("g", "transform", at, "stroke", ink, "stroke-width", "1.6", "fill", paper)
+	if tip != "" {
+		p.b.WriteString("<title>" + escapeLines(tip) + "</title>\n")
 	}
-	p.below(e, x, clean(e.Name), colour)
-}
-
-// beside writes a word above a lane, beside an event.
-func (p *picture) beside(e *Event, x int, word, colour string) {
-	at, anchor := x+5*pixel, "start"
-	if at+textWidth(word) > p.plot {
-		at, anchor = x-5*pixel, "end"
+	shape := func(d string, attrs ...string) { p.leaf("path", "", append([]string{"d", d}, attrs...)...) }
+	letter := func(s string, attrs ...string) {
+		p.text(0, 3*pixel+pixel/2, s, append([]string{"fill", ink, "stroke", "none", "font-size", "10", "font-weight", "bold", "text-anchor", "middle"}, attrs...)...)
 	}
-	p.text(at, p.y(e.Proc)-6*pixel, word, "fill", colour, "font-size", "11", "text-anchor", anchor)
-}
-
-// below writes a word below a lane, unless lanes are too close for it.
-func (p *picture) below(e *Event, x int, word, colour string) {
-	if p.pitch < 30*pixel {
-		return
-	}
-	at, anchor := x, "middle"
-	switch half := textWidth(word) / 2; {
-	case x+half > p.plot:
-		at, anchor = p.plot-pixel, "end"
-	case x < half:
-		at, anchor = pixel, "start"
-	}
-	p.text(at, p.y(e.Proc)+min(19*pixel, p.pitch*3/5), word, "fill", colour, "font-size", "11", "text-anchor", anchor)
-}
-
-// cuts draws when the network was cut and whole again.
-func (p *picture) cuts() {
-	for i := range p.t.Events {
-		e := &p.t.Events[i]
-		if e.Kind != Partition && e.Kind != Heal || e.At < p.window.from || e.At > p.window.to {
-			continue
-		}
-		word := "cut"
-		if e.Kind == Heal {
-			word = "healed"
-		}
-		p.upright(p.x(e.At), grey, "6 4", p.tip(e))
-		p.words(p.x(e.At), p.axis-9*pixel, word, grey)
-	}
-}
-
-// upright draws a line through all lanes.
-func (p *picture) upright(x int, colour, dash, tip string) {
-	p.leaf("line", tip, "x1", px(x), "y1", px(p.top-34*pixel), "x2", px(x), "y2", px(p.axis-6*pixel),
-		"stroke", colour, "stroke-dasharray", dash)
-}
-
-// words writes a remark beside an upright line, on the side where it fits.
-func (p *picture) words(x, y int, words, colour string) {
-	at, anchor := x+6*pixel, "start"
-	long := textWidth(words)
-	if at+long > p.plot {
-		at, anchor = x-6*pixel, "end"
-	}
-	if anchor == "end" && at < long {
-		at, anchor = p.plot/2, "middle"
-	}
-	p.text(at, y, words, "fill", colour, "text-anchor", anchor,
-		"stroke", "#ffffff", "stroke-width", "3", "paint-order", "stroke")
-}
-
-// textWidth guesses how wide words are: fonts differ, so it guesses high.
-func textWidth(words string) int {
-	wide := 0
-	for _, r := range words {
-		if wide += 65; unicode.IsUpper(r) {
-			wide += 30
-		}
-	}
-	return wide
-}
-
-// timeAxis draws the axis, with marks at round times.
-func (p *picture) timeAxis() {
-	p.open("g", "stroke", grey, "stroke-width", "1")
-	p.leaf("line", "", "x1", px(p.left), "y1", px(p.axis), "x2", px(p.left+p.plot), "y2", px(p.axis))
-	step := p.tickStep()
-	var at []int64
-	for v := (p.window.from + step - 1) / step * step; v <= p.window.to; v += step {
-		at = append(at, v)
-		x := px(p.left + p.x(v))
-		p.leaf("line", "", "x1", x, "y1", px(p.axis), "x2", x, "y2", px(p.axis+5*pixel))
+	switch means {
+	case MarkCrash:
+		shape("M-6-6L6 6M-6 6L6-6", "stroke-width", "2.6", "fill", "none")
+	case MarkRestart:
+		shape("M-5 5L0-6L5 5z")
+	case MarkPause:
+		shape("M-6-6H6V6H-6z", "stroke", "none")
+		shape("M-3-6V6M3-6V6", "stroke-width", "2.6")
+	case MarkResume:
+		shape("M-4-6L6 0L-4 6z")
+	case MarkSuspect:
+		shape("M0-8L8 0L0 8L-8 0z")
+		letter("?")
+	case MarkTimer:
+		shape("M-4-5H4L-4 5H4z")
+	case MarkLead:
+		shape("M0-7L2-2L7-2L3 1L5 6L0 3L-5 6L-3 1L-7-2L-2-2z", "fill", ink, "stroke", "none")
+	case MarkDenied:
+		shape("M-5-5H5V5H-5z")
+		shape("M-3-3L3 3M-3 3L3-3")
+	case MarkEnded:
+		shape("M-5-5H5V5H-5z")
+		shape("M-3 0L-1 3L3-3", "fill", "none")
+	case MarkAbort:
+		shape("M-7-5H7V5H-7z")
+		letter("!")
+	case MarkNote:
+		p.leaf("circle", "", "r", "6")
+		letter("i", "font-style", "italic")
+	case MarkViolation:
+		p.leaf("circle", "", "r", "10", "fill", "none", "stroke", alarm, "stroke-width", "2.5")
 	}
 	p.closeTag("g")
-	p.open("g", "fill", grey, "font-size", "11", "text-anchor", "middle")
-	for _, v := range at {
-		p.text(p.left+p.x(v), p.axis+18*pixel, decimal(v, p.t.unit()))
+	if means == MarkViolation {
+		p.warning(x, y-20*pixel)
 	}
-	p.closeTag("g")
-	name := "step"
-	if p.t.timed() {
-		name = "time (T)"
-	}
-	p.text(14*pixel, p.axis+18*pixel, name, "fill", grey, "font-size", "11")
 }
 
-// tickStep returns 1, 2 or 5 times a power of ten, in ticks, so that numbers do
-// not run into each other.
-func (p *picture) tickStep() int64 {
-	const apart = 70 * pixel
-	room := int64(p.plot - 2*margin)
-	for power := int64(1); power <= maxTicks/10; power *= 10 {
-		for _, m := range []int64{1, 2, 5} {
-			if (p.window.to-p.window.from)/(m*power) <= room/apart {
-				return m * power
+// warning draws the sign of a violation.
+func (p *painter) warning(x, y Length) {
+	p.open("g", "transform", "translate("+x.String()+" "+y.String()+")")
+	p.leaf("path", "", "d", "M0-8L8 6H-8z", "fill", alarm, "stroke", paper)
+	p.leaf("path", "", "d", "M0-4V1M0 3V4.5", "stroke", onGreen, "stroke-width", "1.8")
+	p.closeTag("g")
+}
+
+// uprights draws lines through all lanes, each kind with dashes of its own.
+func (p *painter) uprights() {
+	for _, u := range p.l.Uprights {
+		p.upright(u.Means, u.Tip, u.X, u.Y1, u.Y2)
+	}
+}
+
+func (p *painter) upright(means, tip string, x, y1, y2 Length) {
+	dash, width := "3 3", "1.2"
+	switch means {
+	case UprightCut:
+		dash, width = "8 4", "2"
+	case UprightHealed:
+		dash = "8 4"
+	case UprightFocus:
+		dash = "2 3"
+	case UprightNote:
+		dash = "1 4"
+	}
+	p.leaf("line", tip, "x1", x.String(), "y1", y1.String(), "x2", x.String(), "y2", y2.String(),
+		"stroke", uprightColour(means), "stroke-width", width, "stroke-dasharray", dash)
+}
+
+func uprightColour(means string) string {
+	switch means {
+	case UprightViolation:
+		return alarm
+	case UprightFocus:
+		return ink
+	}
+	return grey
+}
+
+// sample draws an entry of the legend as it is drawn in the plot.
+func (p *painter) sample(s Sample) {
+	x, y := s.X, s.Y
+	switch s.Shows {
+	case SampleArrow:
+		p.sampleArrow(x, y, p.l.Kinds[s.Kind])
+	case SampleEnd:
+		p.line(x, y, x+20*pixel, y, "stroke", grey, "stroke-width", "1.4")
+		if s.Means == EndLost {
+			p.cross(x+20*pixel, y, 4*pixel, grey, "2")
+		} else {
+			p.leaf("circle", "", "cx", (x + 22*pixel).String(), "cy", y.String(), "r", "2.5", "fill", paper, "stroke", grey)
+		}
+	case SampleCopy:
+		p.text(x+18*pixel, y+4*pixel, "²", "fill", ink, "font-weight", "bold", "text-anchor", "middle")
+	case SampleBar:
+		high := 12 * pixel
+		if s.Means == BarWaiting {
+			high = 8 * pixel
+		}
+		p.bar(s.Means, "", x, y-high/2, 36*pixel, high)
+	case SampleMark:
+		if s.Means == MarkViolation {
+			p.warning(x+18*pixel, y)
+			return
+		}
+		p.mark(s.Means, "", x+18*pixel, y)
+	case SampleUpright:
+		p.upright(s.Means, "", x+18*pixel, y-8*pixel, y+8*pixel)
+	}
+}
+
+// sampleArrow draws an arrow of a kind, with a head that this picture has.
+func (p *painter) sampleArrow(x, y Length, k KindStyle) {
+	for _, w := range weights() {
+		for _, a := range p.l.Arrows {
+			if a.Relation == w.relation && p.l.Kinds[a.Kind] == k {
+				p.line(x, y, x+39*pixel, y, "stroke", k.Colour, "stroke-width", either(k.Heavy, w.heavy, w.stroke), "stroke-dasharray", k.Dash,
+					"marker-end", "url(#"+headID(k, w)+")")
+				return
 			}
 		}
-	}
-	return maxTicks
-}
-
-// A sample is one thing that the legend explains.
-type sample struct {
-	words string
-	draw  func(x, y int)
-}
-
-// samples lists what is in the picture and needs a word.
-func (p *picture) samples() []sample {
-	var all []sample
-	for i, k := range p.kinds {
-		if slices.ContainsFunc(p.drawn, func(a arrow) bool { return a.kind == k }) {
-			all = append(all, sample{k, func(x, y int) { p.sampleArrow(x, y, p.styles[i]) }})
-		}
-	}
-	if slices.ContainsFunc(p.drawn, func(a arrow) bool { return a.lost }) {
-		all = append(all, sample{"lost", func(x, y int) { p.cross(x+18*pixel, y, 4*pixel, grey, "2") }})
-	}
-	shows := func(what phase) bool {
-		return slices.ContainsFunc(p.bars, func(s span) bool { return s.phase == what })
-	}
-	if shows(waiting) {
-		all = append(all, sample{either(p.t.Waiting != "", clean(p.t.Waiting), "waiting"), func(x, y int) {
-			p.leaf("rect", "", "x", px(x), "y", px(y-4*pixel), "width", "36", "height", "8", "rx", "3", "fill", lightWait, "stroke", amber)
-		}})
-	}
-	colour := alarm // if nobody was inside alone
-	if slices.ContainsFunc(p.bars, func(s span) bool { return s.phase == inside && !s.broken }) {
-		colour = green
-	}
-	if shows(inside) {
-		all = append(all, sample{either(p.t.Inside != "", clean(p.t.Inside), "critical section"), func(x, y int) {
-			p.leaf("rect", "", "x", px(x), "y", px(y-6*pixel), "width", "36", "height", "12", "rx", "3", "fill", colour)
-		}})
-	}
-	return all
-}
-
-func (p *picture) uses(what func(e *Event) bool) bool {
-	return slices.ContainsFunc(p.t.Events, func(e Event) bool { return what(&e) })
-}
-
-func (p *picture) sampleArrow(x, y int, s style) {
-	w := weight{name: "u", stroke: "1.6"}
-	if p.focus >= 0 {
-		w = weight{name: "f", stroke: "1.2"}
-	}
-	p.leaf("line", "", "x1", px(x), "y1", px(y), "x2", px(x+39*pixel), "y2", px(y), "stroke", s.colour,
-		"stroke-width", w.stroke, "stroke-dasharray", s.dash, "marker-end", "url(#"+headID(s, w)+")")
-}
-
-// legend draws the samples, in as many rows as they need.
-func (p *picture) legend() {
-	y := p.axis + 44*pixel
-	p.legendPlaces(func(s sample, x, row int) {
-		at := y + row*20*pixel
-		s.draw(x, at)
-		p.text(x+44*pixel, at+4*pixel, s.words, "fill", ink)
-	})
-}
-
-func (p *picture) legendRows() int {
-	rows := 0
-	p.legendPlaces(func(_ sample, _, row int) { rows = row + 1 })
-	return rows
-}
-
-func (p *picture) legendPlaces(at func(s sample, x, row int)) {
-	x, row := p.left, 0
-	for _, s := range p.samples() {
-		wide := 44*pixel + textWidth(s.words) + 24*pixel
-		if x > p.left && x+wide > p.width {
-			x, row = p.left, row+1
-		}
-		at(s, x, row)
-		x += wide
 	}
 }

@@ -110,12 +110,12 @@ func (w *teller) does(r row, peer core.ID) []string {
 			}
 			switch {
 			case next == i: // lost at once
-				all = append(all, "sends "+e.label(false)+" to "+e.Peer.String()+", which is lost")
+				all = append(all, "sends "+e.label()+" to "+e.Peer.String()+", which is lost")
 				next = i + 2
 			case len(to) == 1 && e.Peer == peer:
-				all = append(all, "answers "+e.label(false))
+				all = append(all, "answers "+e.label())
 			default:
-				all = append(all, "sends "+e.label(false)+" to "+list(to))
+				all = append(all, "sends "+e.label()+" to "+list(to))
 			}
 		default:
 			s := strings.TrimSuffix(e.Sentence(), ".")
@@ -140,7 +140,7 @@ func (w *teller) received(e *Event, effects []string) string {
 	case w.now[p].phase == waiting:
 		subject += ", which asked later,"
 	}
-	s := fmt.Sprintf("%s receives %s from %v", subject, e.label(false), from)
+	s := fmt.Sprintf("%s receives %s from %v", subject, e.label(), from)
 	switch {
 	case len(effects) > 0:
 		return s + " and " + list(effects) + "."

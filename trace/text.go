@@ -11,10 +11,16 @@ import (
 
 // TextOptions say how much of a trace is written, and how.
 type TextOptions struct {
-	Width    int   // columns; 0 is 80
-	MaxRows  int   // if more rows are needed, the middle is left out; 0 is no limit
-	From, To int64 // only what happened between these ticks; To 0 is the end
-	Fields   bool  // also what the messages say
+	Width    int     // columns; 0 is 80
+	MaxRows  int     // if more rows are needed, the middle is left out; 0 is no limit
+	From, To float64 // only what happened between these times, in units of time (T) or steps; To 0 is the end
+	Fields   bool    // also what the messages say
+	ASCII    bool    // with no byte above 127, for terminals that know no better
+}
+
+// shows reports whether what happened at a tick is written.
+func (o *TextOptions) shows(t *Trace, at int64) bool {
+	return at >= t.ticks(o.From) && (o.To == 0 || at <= t.ticks(o.To))
 }
 
 // textLanes is the largest group that is drawn with a lane for each process.
@@ -32,7 +38,7 @@ func (t *Trace) Text(o TextOptions) string {
 	w.header()
 	var rows []textRow
 	for _, r := range t.rows() {
-		if e := &t.Events[r.lo]; e.At >= o.From && (o.To == 0 || e.At <= o.To) {
+		if e := &t.Events[r.lo]; o.shows(t, e.At) {
 			rows = append(rows, textRow{w.row(r), e.Kind == Violation})
 			w.last, w.any = e.At, true
 		}
@@ -56,7 +62,7 @@ func (t *Trace) Story(o TextOptions) string {
 	var rows []textRow
 	for i := range t.Events {
 		e := &t.Events[i]
-		if e.At < o.From || o.To != 0 && e.At > o.To {
+		if !o.shows(t, e.At) {
 			continue
 		}
 		line := fmt.Sprintf("%*s  %s", w.time-2, w.when(e.At), e.Sentence())
@@ -141,6 +147,9 @@ func (w *textWriter) header() {
 }
 
 func (w *textWriter) line(s string) {
+	if w.o.ASCII {
+		s = ASCII(s)
+	}
 	w.b.WriteString(strings.TrimRight(s, " "))
 	w.b.WriteByte('\n')
 }
@@ -194,7 +203,7 @@ func (w *textWriter) row(r row) []string {
 	if w.drawn {
 		indent = w.time + w.pitch*t.N
 	}
-	words := wrap(t.phrases(r, w.o.Fields), w.o.Width-indent)
+	words := wrap(w.plain(t.phrases(r, w.o.Fields)), w.o.Width-indent)
 	lines := make([]string, len(words))
 	for i, s := range words {
 		var lanes string

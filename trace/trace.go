@@ -19,6 +19,7 @@ type Trace struct {
 	Names     []string // what the lanes of a picture are called; P1, P2, ... where it says nothing
 	Waiting   string   // what the bars of a picture mean; "waiting" if it says nothing
 	Inside    string   // and "critical section"
+	Beside    string   // the field of a message that is written beside its kind, if it is not a stamp; none if it says nothing
 	Events    []Event  // in the order in which they happened
 }
 

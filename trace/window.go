@@ -1,64 +1,122 @@
 package trace
 
 import (
+	"cmp"
 	"math/bits"
 	"slices"
 )
 
-// A window is the part of a run that a picture shows.
-type window struct {
-	from, to int64 // ticks
-	width    int   // on paper, in tenths of pixels
-	cut      bool  // it is not the whole run
-	shown    int   // how many events are in it
+// A Window is the part of a run that a picture shows.
+//
+// A moment is at x = margin + (at-from)*room/(to-from), rounded, right of where
+// the plot begins.
+type Window struct {
+	From   int64  `json:"from"`   // the first tick that is shown
+	To     int64  `json:"to"`     // the last one; always after From
+	End    int64  `json:"end"`    // when the run ended
+	Unit   int64  `json:"unit"`   // ticks in one unit of time; 1 in a run that is counted in steps
+	Margin Length `json:"margin"` // where From is
+	Room   Length `json:"room"`   // from there to where To is
+	Whole  bool   `json:"whole"`  // it is all of the run
+
+	Messages    int    `json:"messages"` // that are shown
+	AllMessages int    `json:"allmessages"`
+	Entries     int    `json:"entries"` // that are shown
+	AllEntries  int    `json:"allentries"`
+	Part        string `json:"part"` // all this as a sentence
 }
 
 // How many moments fit, and how much room one has, in pixels.
 const (
-	maxMoments  = 80
-	momentWidth = 30
-	tightWidth  = 10
+	fitMoments   = 240  // a run with no more is shown whole
+	fitMessages  = 1200 // if it has no more messages than that
+	storyMoments = 900  // as far as a picture goes to show an entry
+	stories      = 3    // how many entries it tries to show
+	behind       = 6    // moments after what a picture is made for
+
+	wideMoment  = 30
+	tightMoment = 10
+	wideArrow   = 12
+	wideMessage = 60
+	leastMoment = 5
 	minPlot     = 620
-	maxPlot     = 1200
-	hardPlot    = 8000
-	margin      = 14 * pixel // left and right, for what is drawn around a moment
+	wideMax     = 1200
+	tightMax    = 2400
+	hardPlot    = 6000
+	margin      = 20 * pixel // left and right, for what is drawn around a moment
 )
 
 // window chooses what to show: what was asked for, or else as much as can be
-// read.
-func (t *Trace) window(o SVGOptions, focus int) window {
-	w := window{width: minPlot * pixel}
+// read, and a part in which something is completed.
+func (t *Trace) window(o Options, focus int) Window {
+	w := Window{End: t.end(), To: t.end(), Unit: t.unit(), Margin: margin}
 	if n := len(t.Events); n > 0 {
-		w.to = t.Events[n-1].At
-		if first := t.Events[0].At; first > w.to/4 {
-			w.from = first
+		if first := t.Events[0].At; first > w.To/4 {
+			w.From = first
 		}
 	}
-	if o.To != 0 {
-		w.to = min(o.To, w.to)
+	start := w.From
+	if o.To > 0 {
+		w.To = t.ticks(o.To)
 	}
-	w.from = min(max(w.from, o.From), w.to)
-	moments := t.moments(w.from, w.to)
-	if o.To == 0 && len(moments) > maxMoments {
-		first, last := around(moments, t.centre(focus, w.from))
+	w.From = min(max(w.From, t.ticks(o.From)), w.To)
+	moments := t.moments(w.From, w.To)
+	if !(o.To > 0) && t.fitting(moments) < len(moments) {
+		first, last := t.part(moments, focus)
 		if first > 0 {
-			w.from = moments[first]
+			w.From = moments[first]
 		}
-		w.to = moments[last]
+		w.To = moments[last]
 		moments = moments[first : last+1]
 	}
-	for i := range t.Events {
-		if at := t.Events[i].At; at >= w.from && at <= w.to {
-			w.shown++
-		}
+	w.Whole = w.From == start && w.To == w.End
+	t.count(&w)
+	if w.To == w.From {
+		w.To = w.From + w.Unit
 	}
-	w.cut = w.shown < len(t.Events)
-	wide := min(max(len(moments)*momentWidth, minPlot), maxPlot)
-	w.width = min(max(wide, len(moments)*tightWidth), hardPlot) * pixel
-	if w.to == w.from {
-		w.to = w.from + t.unit()
-	}
+	w.Room = t.room(o, w, len(moments)) - 2*margin
+	w.Part = t.partSentence(w)
 	return w
+}
+
+// room chooses how wide the plot is.
+func (t *Trace) room(o Options, w Window, moments int) Length {
+	if o.Scale > 0 && o.Scale <= maxScale {
+		units := float64(w.To-w.From) / float64(w.Unit)
+		return Length(min(units*o.Scale, maxScale))*pixel + 2*margin
+	}
+	most := wideMax
+	if t.N > 12 {
+		most = tightMax
+	}
+	wide := max(minPlot, min(moments*wideMoment, wideMax), min(moments*tightMoment, tightMax),
+		min(max(moments, w.Messages)*leastMoment, hardPlot), min(t.spread(w), most))
+	return Length(wide) * pixel
+}
+
+// spread returns how wide the plot would be if the arrows that begin together
+// had room beside each other, in pixels.
+func (t *Trace) spread(w Window) int {
+	var flights []int64
+	together, peak, last := 0, 0, int64(-1)
+	for _, l := range t.letters() {
+		if l.begin < 0 || l.end < 0 || !l.in(t, &w) || t.Events[l.end].At == t.Events[l.begin].At {
+			continue
+		}
+		sent := t.Events[l.begin].At
+		if sent != last {
+			together, last = 0, sent
+		}
+		together++
+		peak = max(peak, together)
+		flights = append(flights, t.Events[l.end].At-sent)
+	}
+	if len(flights) == 0 {
+		return 0
+	}
+	slices.Sort(flights)
+	long := int(min((w.To-w.From)/flights[len(flights)/2], wideMax))
+	return min(peak*wideArrow*long, len(flights)*wideMessage)
 }
 
 // moments returns the different times at which something happened.
@@ -72,41 +130,127 @@ func (t *Trace) moments(from, to int64) []int64 {
 	return slices.Compact(ms)
 }
 
-// centre returns the time that must be in the picture: that of the focus, or
-// of the first violation, or else the start.
-func (t *Trace) centre(focus int, start int64) int64 {
-	if focus >= 0 {
-		return t.Events[focus].At
+// fitting returns how many moments, from the first on, are not too many, and
+// not too busy.
+func (t *Trace) fitting(moments []int64) int {
+	n := min(len(moments), fitMoments)
+	if n == 0 {
+		return 0
 	}
-	for i := range t.Events {
-		if t.Events[i].Kind == Violation && t.Events[i].At >= start {
-			return t.Events[i].At
+	i, _ := slices.BinarySearchFunc(t.Events, moments[0], func(e Event, at int64) int { return cmp.Compare(e.At, at) })
+	sent := 0
+	for ; i < len(t.Events) && t.Events[i].At <= moments[n-1]; i++ {
+		if t.Events[i].Kind != Send {
+			continue
+		}
+		if sent++; sent > fitMessages {
+			fit, _ := slices.BinarySearch(moments, t.Events[i].At)
+			return max(fit, 1)
 		}
 	}
-	return start
+	return n
 }
 
-// around returns as many moments as fit, with at in the last third of them
-// unless it is near the start.
-func around(moments []int64, at int64) (first, last int) {
-	i, _ := slices.BinarySearch(moments, at)
-	last = min(max(i+maxMoments/3, maxMoments-1), len(moments)-1)
-	return last - (maxMoments - 1), last
-}
-
-// x returns where a time is in the picture, also one outside the window.
-func (w *window) x(at int64) int {
-	room := uint64(w.width - 2*margin)
-	span := uint64(w.to - w.from)
-	if at < w.from {
-		return margin - scale(uint64(w.from-at), room, span)
+// part chooses some of too many moments: those around the focus or the first
+// violation, or else from a request until some have entered and left.
+func (t *Trace) part(moments []int64, focus int) (first, last int) {
+	if at, ok := t.centre(focus, moments[0]); ok {
+		i, _ := slices.BinarySearch(moments, at)
+		fit := max(t.fitting(moments[max(0, i-fitMoments/2):]), 2*behind)
+		last = min(max(i+fit/3, fit-1), len(moments)-1)
+		return max(0, last-(fit-1)), last
 	}
-	return margin + scale(uint64(at-w.from), room, span)
+	begin, ends := t.stories(moments[0])
+	first, _ = slices.BinarySearch(moments, begin)
+	last = first + t.fitting(moments[first:]) - 1
+	for k := min(stories, len(ends)); k > 0; k-- {
+		i, _ := slices.BinarySearch(moments, ends[k-1])
+		i = min(i+behind, len(moments)-1)
+		if i-first < storyMoments {
+			return first, max(last, i)
+		}
+		if k == 1 { // its request is too far away
+			return i - (storyMoments - 1), i
+		}
+	}
+	return first, last
 }
+
+// centre returns the time that must be in the picture: that of the focus, or
+// of the first violation.
+func (t *Trace) centre(focus int, start int64) (at int64, ok bool) {
+	if focus >= 0 {
+		return t.Events[focus].At, true
+	}
+	for i := range t.Events {
+		if e := &t.Events[i]; e.Kind == Violation && e.At >= start {
+			return e.At, true
+		}
+	}
+	return 0, false
+}
+
+// stories returns when somebody first asks, and when somebody is done: has
+// left, or if nobody does has entered, been refused, or is known as a leader.
+func (t *Trace) stories(start int64) (begin int64, ends []int64) {
+	begin = -1
+	for _, kinds := range [][]Kind{{Exit}, {Enter, Deny}, {Lead}} {
+		for i := range t.Events {
+			e := &t.Events[i]
+			if e.At < start {
+				continue
+			}
+			if e.Kind == Ask && begin < 0 {
+				begin = e.At
+			}
+			if slices.Contains(kinds, e.Kind) && e.At > begin {
+				ends = append(ends, e.At)
+			}
+		}
+		if len(ends) > 0 {
+			break
+		}
+	}
+	return max(begin, start), ends
+}
+
+// Pages returns the options for several pictures that show the whole run, one
+// part after the other.
+func (t *Trace) Pages(o Options) []Options {
+	moments := t.moments(0, t.end())
+	if t.fitting(moments) == len(moments) {
+		o.From, o.To = 0, 0
+		return []Options{o}
+	}
+	units := func(at int64) float64 { return float64(at) / float64(t.unit()) }
+	var pages []Options
+	for i := 0; i+1 < len(moments); { // a page begins where the one before ends
+		last := i + max(t.fitting(moments[i:])-1, 1)
+		o.From, o.To = units(moments[i]), units(moments[last])
+		if i == 0 {
+			o.From = 0
+		}
+		pages = append(pages, o)
+		i = last
+	}
+	return pages
+}
+
+// x returns where a time is in the plot, also one outside the window.
+func (w *Window) x(at int64) Length {
+	room, span := uint64(max(w.Room, 0)), uint64(w.To-w.From)
+	if at < w.From {
+		return w.Margin - scale(uint64(w.From-at), room, span)
+	}
+	return w.Margin + scale(uint64(at-w.From), room, span)
+}
+
+// shows reports whether a time is in the window.
+func (w *Window) shows(at int64) bool { return at >= w.From && at <= w.To }
 
 // scale returns v*room/span, rounded, and bounded for what is far away.
-func scale(v, room, span uint64) int {
-	const far = 1 << 20
+func scale(v, room, span uint64) Length {
+	const far = 1 << 28
 	hi, lo := bits.Mul64(v, room)
 	lo, carry := bits.Add64(lo, span/2, 0)
 	hi += carry
@@ -114,5 +258,5 @@ func scale(v, room, span uint64) int {
 		return far
 	}
 	q, _ := bits.Div64(hi, lo, span)
-	return int(min(q, far))
+	return Length(min(q, far))
 }

@@ -29,6 +29,9 @@ func TestCounts(t *testing.T) {
 	for _, spec := range catalog.All() {
 		for n := 2; n <= 3; n++ {
 			requests := 0
+			if n == 3 && spec.Endless != "" {
+				requests = 1 // without a bound there would be no end
+			}
 			if n == 3 && slices.Contains(strings.Fields(large), spec.Name) {
 				if spec.Name != "lamport" && spec.Name != "majority-naive" {
 					continue
@@ -50,11 +53,11 @@ func TestCounts(t *testing.T) {
 	golden := strings.Split(string(want), "\n")
 	got := strings.Split(b.String(), "\n")
 	if len(got) != len(golden) {
-		t.Errorf("%d lines, and %d in %s: go test ./check -update rewrites it", len(got), len(golden), file)
+		t.Errorf("%d lines, and %d in %s: go test ./check/group -update rewrites it", len(got), len(golden), file)
 	}
 	for i := range min(len(got), len(golden)) {
 		if got[i] != golden[i] {
-			t.Errorf("got  %s\nwant %s\ngo test ./check -update rewrites %s", got[i], golden[i], file)
+			t.Errorf("got  %s\nwant %s\ngo test ./check/group -update rewrites %s", got[i], golden[i], file)
 		}
 	}
 }

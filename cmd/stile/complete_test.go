@@ -34,7 +34,7 @@ func TestCompletion(t *testing.T) {
 		{[]string{"sim", "raymond", "--network", ""}, "fifo unordered duplicating lossy :4", ""},
 		{[]string{"sim", "raymond", "--nodes", ""}, ":4", ""},
 		{[]string{"sim", "raymond", "--svg", ""}, "svg :8", ""},
-		{[]string{"sim", "raymond", "--trace", ""}, "json log shiviz txt :8", "svg"},
+		{[]string{"sim", "raymond", "--trace", ""}, "json log shiviz svg txt :8", "stile"},
 		{[]string{"compare", "--out", ""}, "html :8", ""},
 		{[]string{"check", "raymond", "--trace", ""}, "stile :8", ""},
 		{[]string{"check", "raymond", "--property", ""}, "deadlock alibi :6", "agreement"},

@@ -47,7 +47,7 @@ func TestUnwritableFile(t *testing.T) {
 }
 
 // A file that is there stays as it is when another one cannot be written after
-// all.
+// all, and what came of the run is told.
 func TestFullDisk(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("there is no full disk here")
@@ -61,7 +61,12 @@ func TestFullDisk(t *testing.T) {
 		"deadlock none --transactions 3 --trace keep.json --svg /dev/full",
 	} {
 		b := bad{"a full disk", strings.Fields(line), []string{"--svg", "/dev/full", "write to another file"}}
-		for _, wrong := range complaints(b, try(t, b)) {
+		o := try(t, b)
+		if o.stdout == "" {
+			t.Errorf("stile %s: what came of the run is lost", line)
+		}
+		o.stdout = ""
+		for _, wrong := range complaints(b, o) {
 			t.Errorf("stile %s: %s", line, wrong)
 		}
 	}

@@ -49,7 +49,7 @@ version`
 var samples = map[string][]string{
 	"section": {"c:1,2"}, "requesters": {"1", "2"}, "dead": {"2"}, "starters": {"2"}, "sets": {"1:1,2;2:1,2"}, "inform": {"1:1,2;2:1,2"},
 	"crash": {"2@5"}, "property": {"deadlock", "agreement"}, "start": {"2", "2:busy"}, "lock": {"none", "raymond"}, "topology": {"star", "central", "down"},
-	"time": {"50s"}, "crashes": {"0", "1"}, "hot": {"90"}, "requests": {"1", "2"},
+	"time": {"50s"}, "from": {"1"}, "to": {"9"}, "crashes": {"0", "1"}, "hot": {"90"}, "requests": {"1", "2"},
 }
 
 // unseen are flags whose effect is not to be seen in what is small: limits, and

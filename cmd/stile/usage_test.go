@@ -68,7 +68,7 @@ func TestUsageErrors(t *testing.T) {
 		{"check wait-die --shared one", "only dijkstra"},
 		{"check bully --k 3", "bully has no k to choose"},
 		{"check raymond --property deadlok", "did you mean deadlock?"},
-		{"check raymond --trace x.txt", "the name must end in .stile"},
+		{"check raymond --trace x.png", "the name must end in .stile, .json, .log, .shiviz, .svg or .txt"},
 		{"check --museum --json", "--json does not fit --museum"},
 		{"check --museum --proofs", "--proofs does not fit --museum"},
 		{"check --proofs --svg x.svg", "--svg does not fit --proofs"},
@@ -162,8 +162,8 @@ func TestUsageErrors(t *testing.T) {
 		{"sim maekawa --topology grid --sets 1:1", "not both"},
 		{"sim raymond --svg no/such/folder/x.svg", "make it first"},
 		{"sim raymond --svg .", "is a directory"},
-		{"sim raymond --trace run.pdf", "must end in .json, .log, .shiviz or .txt"},
-		{"sim raymond --trace run", "must end in .json, .log, .shiviz or .txt"},
+		{"sim raymond --trace run.pdf", "must end in .json, .log, .shiviz, .svg or .txt"},
+		{"sim raymond --trace run", "must end in .json, .log, .shiviz, .svg or .txt"},
 		{"sim raymond --svg x.json --trace ./x.json", "--svg \"x.json\": the name must end in .svg"},
 
 		{"compare no-such-algorithm", "'stile algorithms' lists them"},
@@ -230,7 +230,7 @@ func TestUsageErrors(t *testing.T) {
 		{"check raymond --time 5", "want a time such as 30s"},
 		{"check raymond --trace no/such/folder/x.stile", "make it first"},
 		{"check raymond --svg .", "is a directory"},
-		{"check raymond --svg x --trace ./x", "give each its own"},
+		{"check raymond --svg x.svg --trace ./x.svg", "give each its own"},
 
 		{"check raymond --shared one", "only dijkstra"},
 		{"check dijkstra --shared two", "want one, several or all"},

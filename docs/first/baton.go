@@ -44,20 +44,6 @@ func (b *baton) Request(out *core.Out[message]) {
 	out.Broadcast(message{Kind: want})
 }
 
-func (b *baton) Receive(from core.ID, m *message, out *core.Out[message]) {
-	switch m.Kind {
-	case want:
-		b.wants.Add(from)
-	case pass:
-		b.here = true
-		if b.state == waiting {
-			b.state = inside
-			out.Enter()
-		}
-	}
-	b.handOn(out)
-}
-
 func (b *baton) Release(out *core.Out[message]) {
 	b.state = idle
 	b.handOn(out)
@@ -77,12 +63,27 @@ func (b *baton) handOn(out *core.Out[message]) {
 	out.Send(next, message{Kind: pass})
 }
 
+func (b *baton) Receive(from core.ID, m *message, out *core.Out[message]) {
+	switch m.Kind {
+	case want:
+		b.wants.Add(from)
+	case pass:
+		b.here = true
+		if b.state == waiting {
+			b.state = inside
+			out.Enter()
+		}
+	}
+	b.handOn(out)
+}
+
 // Baton is a toy: who has the baton may enter.
 func Baton() core.Spec {
 	atMost := func(n int) core.Range { return core.Range{Hi: 2 * float64(n-1)} }
 	return core.Spec{
 		Name: "baton", Title: "The baton",
 		Network: core.Unordered,
+		Endless: "an old shout may still be under way when the next one is sent",
 		Kinds:   []string{"WANT", "BATON"},
 		Theory:  core.Theory{Messages: core.Cost{Text: "at most 2(N-1)", Any: atMost}, Order: "round the table"},
 		Plan: core.Always(func(self core.ID, v core.View) core.Machine {

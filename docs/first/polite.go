@@ -47,6 +47,14 @@ func (p *polite) Request(out *core.Out[letter]) {
 	p.tryEnter(out)
 }
 
+func (p *polite) tryEnter(out *core.Out[letter]) {
+	if p.state == waiting && p.missing.Empty() {
+		p.state = inside
+		p.asked = core.Time{} // it matters no more
+		out.Enter()
+	}
+}
+
 func (p *polite) Receive(from core.ID, m *letter, out *core.Out[letter]) {
 	p.clock.See(m.Clock)
 	if m.Kind == okay {
@@ -60,14 +68,6 @@ func (p *polite) Receive(from core.ID, m *letter, out *core.Out[letter]) {
 		return
 	}
 	out.Send(from, letter{Kind: okay, Clock: p.clock})
-}
-
-func (p *polite) tryEnter(out *core.Out[letter]) {
-	if p.state == waiting && p.missing.Empty() {
-		p.state = inside
-		p.asked = core.Time{} // it matters no more
-		out.Enter()
-	}
 }
 
 func (p *polite) Release(out *core.Out[letter]) {

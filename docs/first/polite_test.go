@@ -2,28 +2,10 @@ package first
 
 import (
 	"fmt"
-	"testing"
 
 	"github.com/stile-lock/stile/check"
 	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/scenario"
-	"github.com/stile-lock/stile/sim"
 )
-
-func TestPolite(t *testing.T) {
-	for n := 1; n <= 9; n++ {
-		r, err := sim.Run(sim.Config{
-			Spec: Polite(), Nodes: n, Entries: 300, Network: core.Unordered,
-			Hold: scenario.Always(scenario.T), Latency: scenario.Always(scenario.T), Seed: uint64(n),
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if r.Violations != 0 || r.Entries != 300 || r.PerEntry > r.Theory.Messages.Hi {
-			t.Errorf("N=%d: %d entries, %v messages per entry, %d violations", n, r.Entries, r.PerEntry, r.Violations)
-		}
-	}
-}
 
 func Example_polite() {
 	for n := 2; n <= 3; n++ {

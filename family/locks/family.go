@@ -19,7 +19,7 @@ func Family() *family.Family {
 			})
 		},
 		Properties: []family.Property{
-			{Name: family.MutualExclusion, Means: "never two inside"},
+			{Name: family.MutualExclusion, Means: "never two inside, and nobody who has not asked"},
 			{Name: family.Deadlock, Means: "while somebody waits, something can happen"},
 			{Name: family.Starvation, Means: "nobody waits for ever", Found: family.InRuns},
 			{Name: family.Order, Means: "granted in the order in which requests happened", Found: family.ByMonitor},
@@ -43,6 +43,7 @@ func Family() *family.Family {
 func signs() []family.Sign {
 	return []family.Sign{
 		family.Shown(family.MutualExclusion, family.Violates(scenario.MutualExclusion)),
+		family.Shown(family.UnaskedEntry, family.Violates(scenario.UnaskedEntry), family.MutualExclusion),
 		family.Shown(family.Deadlock, family.Violates(scenario.LostRequest)),
 	}
 }
@@ -59,7 +60,7 @@ func Survivors() *family.Family {
 			return New(Config{Nodes: o.Nodes, Asks: o.Asks, Requests: o.Requests, AtOnce: true})
 		},
 		Properties: []family.Property{
-			{Name: family.MutualExclusion, Means: "never two inside"},
+			{Name: family.MutualExclusion, Means: "never two inside, and nobody who has not asked"},
 			{Name: family.Starvation, Means: "nobody waits for ever", Found: family.InRuns},
 		},
 		Signs: signs(),

@@ -21,7 +21,8 @@ type Config struct {
 	Amount   int64 // of each deposit
 	Balance  int64 // of the account before
 	Seed     uint64
-	Record   bool // keep the events, for a diagram
+	Record   bool      // keep the events, for a diagram
+	Watch    sim.Watch // may end the scene before its time; may be nil
 }
 
 // A Result is how a scene ended.
@@ -30,11 +31,12 @@ type Result struct {
 	Machines int    `json:"machines"`
 	Deposits int    `json:"deposits"` // of each machine
 	Seed     uint64 `json:"seed"`
-	Expected int64  `json:"expected"` // what the balance should be
-	Balance  int64  `json:"balance"`  // what it is
-	Lost     int64  `json:"lost"`
-	Entries  int    `json:"entries"`
-	Messages int    `json:"messages"` // of the lock; a deposit itself takes four
+	Expected int64  `json:"expected"`          // what the balance should be in the end
+	Balance  int64  `json:"balance"`           // what it is
+	Lost     int64  `json:"lost"`              // of what was deposited
+	Entries  int    `json:"entries"`           // deposits that were made
+	Messages int    `json:"messages"`          // of the lock; a deposit itself takes four
+	Stopped  bool   `json:"stopped,omitempty"` // by Config.Watch, before all deposits were made
 
 	Overwritten []Overwrite     `json:"-"` // how deposits were lost
 	Found       []sim.Violation `json:"-"` // how the lock failed
@@ -79,7 +81,7 @@ func Run(c Config) (*Result, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	b := &branch{Config: c, rand: kernel.NewRand(c.Seed, accountStream)}
+	b := &branch{Config: c, end: math.MaxInt64, seen: math.MaxInt64, rand: kernel.NewRand(c.Seed, accountStream)}
 	run := sim.Config{
 		Spec: c.Lock, Nodes: c.Machines, Entries: c.Machines * c.Deposits,
 		Quota: c.Deposits, Latency: latency(), Think: arrival(), Work: b.deposit, Seed: c.Seed,
@@ -87,22 +89,34 @@ func Run(c Config) (*Result, error) {
 	if c.Record {
 		run.Observe = b.observe
 	}
+	now := int64(0)
+	if c.Watch != nil {
+		run.Watch = func(p sim.Progress) bool {
+			now = p.Now
+			return c.Watch(p)
+		}
+	}
 	r, err := sim.Run(run)
 	if err != nil {
 		return nil, err
 	}
-	balance := b.settle()
-	expected := c.Balance + int64(c.Machines)*int64(c.Deposits)*c.Amount
+	if r.Stopped {
+		b.end = now
+	}
+	balance, made := b.settle()
 	return &Result{
 		Lock: c.Lock.Name, Machines: c.Machines, Deposits: c.Deposits, Seed: c.Seed,
-		Expected: expected, Balance: balance, Lost: expected - balance,
-		Entries: r.Entries, Messages: r.Messages, Overwritten: b.lost, Found: r.Found, Events: b.timeline(),
+		Expected: c.Balance + int64(c.Machines)*int64(c.Deposits)*c.Amount,
+		Balance:  balance, Lost: c.Balance + int64(made)*c.Amount - balance, Entries: made, Messages: r.Messages,
+		Stopped: r.Stopped, Overwritten: b.lost, Found: r.Found, Events: b.timeline(),
 	}, nil
 }
 
 // A branch is the account and the machines' dealings with it.
 type branch struct {
 	Config
+	end    int64 // nothing happens after it
+	seen   int64 // nor is kept after it
 	rand   kernel.Rand
 	calls  []call
 	lost   []Overwrite
@@ -132,15 +146,18 @@ func (b *branch) deposit(p core.ID, now int64) int64 {
 	return at - now
 }
 
-// settle lets the account do all calls in the order in which they reach it,
-// and returns the balance.
-func (b *branch) settle() int64 {
+// settle lets the account do all calls in the order in which they reach it, and
+// returns the balance and how many deposits it has seen.
+func (b *branch) settle() (balance int64, writes int) {
 	slices.SortStableFunc(b.calls, func(x, y call) int { return cmp.Compare(x.reached, y.reached) })
-	balance, writes, writer := b.Balance, 0, core.None
+	balance, writer := b.Balance, core.None
 	read := make([]int64, b.Machines)
 	since := make([]int, b.Machines) // how many writes each had seen when it read
 	for i := range b.calls {
 		c := &b.calls[i]
+		if c.reached > b.end {
+			break
+		}
 		p := c.machine
 		if !c.write {
 			read[p], since[p], c.sum = balance, writes, balance
@@ -153,5 +170,5 @@ func (b *branch) settle() int64 {
 		c.sum = balance
 		writes++
 	}
-	return balance
+	return balance, writes
 }

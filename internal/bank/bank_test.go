@@ -7,6 +7,7 @@ import (
 
 	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/sim"
 	"github.com/stile-lock/stile/trace"
 )
 
@@ -126,6 +127,45 @@ func TestImpossibleScenes(t *testing.T) {
 		change(&c)
 		if r, err := Run(c); err == nil {
 			t.Errorf("%s: got %+v, want an error", name, r)
+		}
+	}
+}
+
+// What was never deposited is not lost: a lock that stands still loses nothing.
+func TestStandstillLosesNothing(t *testing.T) {
+	lock, err := catalog.Make("maekawa-naive", core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := scene(lock, 1)
+	c.Machines, c.Deposits = 4, 5
+	r := play(t, c)
+	if r.Lost != 0 || r.Balance != c.Balance+int64(r.Entries)*c.Amount || r.Entries == 20 || r.Expected != 201_000 || len(r.Found) == 0 {
+		t.Errorf("want a standstill without a loss: %+v", *r)
+	}
+}
+
+// A scene that is ended early counts what has reached the account by then, and its
+// events end there, too.
+func TestStoppedScene(t *testing.T) {
+	for _, lock := range []core.Spec{NoLock(), catalog.Sound()[0]} {
+		now := int64(0)
+		c := scene(lock, 1)
+		c.Machines, c.Deposits, c.Record = 3, 100_000, true
+		c.Watch = func(p sim.Progress) bool {
+			now = p.Now
+			return false
+		}
+		r := play(t, c)
+		all := c.Machines * c.Deposits
+		if !r.Stopped || r.Entries == 0 || r.Entries >= all || r.Expected != c.Balance+int64(all)*c.Amount || len(r.Found) > 0 && lock.Name != "none" {
+			t.Fatalf("%s: %d of %d deposits, %+v", lock.Name, r.Entries, all, r.Found)
+		}
+		if r.Lost != c.Balance+int64(r.Entries)*c.Amount-r.Balance || (r.Lost > 0) != (lock.Name == "none") {
+			t.Errorf("%s: balance %d after %d deposits, %d lost", lock.Name, r.Balance, r.Entries, r.Lost)
+		}
+		if last := r.Events[len(r.Events)-1]; last.At > now {
+			t.Errorf("%s: stopped at %d, but an event is at %d", lock.Name, now, last.At)
 		}
 	}
 }

@@ -12,7 +12,17 @@ import (
 // Kinds returns the kinds of messages to and from the account.
 func Kinds() []string { return []string{"READ", "VALUE", "WRITE", "DONE"} }
 
-func (b *branch) observe(e trace.Event) { b.events = append(b.events, e) }
+// mostDrawn is how many events are kept of a scene that is too long for a diagram as
+// text: more than a picture can show.
+const mostDrawn = 100_000
+
+func (b *branch) observe(e trace.Event) {
+	if len(b.events) < mostDrawn || Fits(b.Machines, b.Deposits) {
+		b.events = append(b.events, e)
+		return
+	}
+	b.seen = min(b.seen, b.events[mostDrawn-1].At)
+}
 
 // A moment is an event and its place among those of the same tick: an answer
 // of the account comes before what it leads to, and a call after that.
@@ -41,7 +51,11 @@ func (b *branch) timeline() []trace.Event {
 		last = max(last, e.Msg)
 	}
 	for _, c := range b.calls {
-		all = append(all, b.tell(c, last+1)...)
+		for _, m := range b.tell(c, last+1) {
+			if m.At <= min(b.end, b.seen) {
+				all = append(all, m)
+			}
+		}
 		last += 2
 	}
 	slices.SortStableFunc(all, func(x, y moment) int {

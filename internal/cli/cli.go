@@ -4,6 +4,7 @@ package cli
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -25,17 +26,22 @@ import (
 const (
 	exitFound      = 1 // a run broke a property, or did not end as expected
 	exitUsage      = 2 // the command could not do what it was asked to do
-	exitUnfinished = 3 // a check ended before it had seen everything
+	exitUnfinished = 3 // it ended early: for lack of time or memory, or since the user interrupted
 )
 
 // Run is the whole command: it returns the exit code.
 func Run(args []string, stdout, stderr io.Writer) int {
+	return RunContext(context.Background(), args, stdout, stderr)
+}
+
+// RunContext is Run, interrupted when ctx is done.
+func RunContext(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	out := bufio.NewWriter(stdout)
 	root := Root()
 	root.SetArgs(args)
 	root.SetOut(out)
 	root.SetErr(stderr)
-	err := root.Execute()
+	err := root.ExecuteContext(ctx)
 	if flushed := out.Flush(); err == nil && flushed != nil {
 		err = fmt.Errorf("cannot write the output: %w", flushed)
 	}
@@ -48,19 +54,25 @@ func report(err error, stderr io.Writer) int {
 		return 0
 	}
 	var f tell.Found
-	if errors.As(err, &f) {
-		for _, line := range f.Lines {
-			fmt.Fprintf(stderr, "stile: %s\n", oneLine(line))
+	var u tell.Unfinished
+	found, unfinished := errors.As(err, &f), errors.As(err, &u)
+	lines, code := []string{err.Error()}, exitUsage
+	switch {
+	case found && unfinished: // what was found stays found
+		lines, code = append(f.Lines, u.Why), exitFound
+	case found:
+		lines, code = f.Lines, exitFound
+	case unfinished:
+		code = exitUnfinished
+	}
+	for _, line := range lines {
+		line = oneLine(line)
+		if code == exitUsage {
+			line = shorten(line)
 		}
-		return exitFound
-	}
-	line := oneLine(err.Error())
-	if errors.As(err, new(tell.Unfinished)) {
 		fmt.Fprintf(stderr, "stile: %s\n", line)
-		return exitUnfinished
 	}
-	fmt.Fprintf(stderr, "stile: %s\n", shorten(line))
-	return exitUsage
+	return code
 }
 
 // oneLine makes one line of what may repeat any words of the user.
@@ -92,7 +104,10 @@ func Root() *cobra.Command {
 		Long: `stile runs algorithms for distributed mutual exclusion: processes that take
 turns in a critical section by sending each other messages, without a server.
 
-Start with 'stile bank', which shows what goes wrong without them.`,
+Start with 'stile bank', which shows what goes wrong without them.
+
+Ctrl-C ends what runs long: what there is by then is printed, and the exit code
+is 3.`,
 		Args: noArguments("command", "lists the commands"),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if which {

@@ -25,11 +25,10 @@ type chart struct {
 
 // A line has one value for each x; NaN where there is none.
 type line struct {
-	name   string
-	class  string // of its group, for the style sheet
-	colour string
-	dash   string
-	ys     []float64
+	look
+	name  string
+	class string // of its group, for the style sheet
+	ys    []float64
 }
 
 // A band lies between two values at each x; NaN where theory is silent.
@@ -41,7 +40,7 @@ const (
 	marginRight  = 10
 	marginTop    = 10
 	marginBottom = 22
-	nameWidth    = 140
+	nameWidth    = 152
 )
 
 // A frame places values in a chart.
@@ -114,9 +113,13 @@ func (f frame) y(v float64) float64 {
 
 // svg draws the chart.
 func (c *chart) svg() string {
+	return fmt.Sprintf(`<svg class="chart" viewBox="0 0 %d %d" role="img" aria-label="%s">%s</svg>`, c.width, c.height, html.EscapeString(c.label), c.body())
+}
+
+// body draws what is in the chart.
+func (c *chart) body() string {
 	f := c.frame()
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg class="chart" viewBox="0 0 %d %d" role="img" aria-label="%s">`, c.width, c.height, html.EscapeString(c.label))
 	f.axes(&b)
 	drawn := map[string]bool{} // bands of different loads are often the same
 	for _, band := range c.bands {
@@ -131,7 +134,6 @@ func (c *chart) svg() string {
 	if c.names {
 		f.drawNames(&b)
 	}
-	b.WriteString("</svg>")
 	return b.String()
 }
 
@@ -199,21 +201,20 @@ func (f frame) outline(d band) string {
 
 func (f frame) drawLine(b *strings.Builder, l line) {
 	var points []string
-	var dots strings.Builder
+	var markers strings.Builder
 	for i, n := range f.xs {
 		if math.IsNaN(l.ys[i]) {
 			continue
 		}
 		x, y := f.x(n), f.y(l.ys[i])
 		points = append(points, fmt.Sprintf("%.1f,%.1f", x, y))
-		fmt.Fprintf(&dots, `<circle cx="%.1f" cy="%.1f" r="2.4"><title>%s, N=%d: %s %s</title></circle>`,
-			x, y, html.EscapeString(l.name), n, short(l.ys[i]), html.EscapeString(f.unit))
+		markers.WriteString(l.marker(x, y, html.EscapeString(fmt.Sprintf("%s, N=%d: %s %s", l.name, n, short(l.ys[i]), f.unit))))
 	}
 	if len(points) == 0 {
 		return
 	}
-	fmt.Fprintf(b, `<g class="line %s" style="--c:%s"><polyline points="%s" stroke-dasharray="%s"/>%s</g>`,
-		l.class, l.colour, strings.Join(points, " "), l.dash, dots.String())
+	fmt.Fprintf(b, `<g class="line %s %s"><polyline points="%s" stroke-dasharray="%s"/>%s</g>`,
+		l.class, l.Class(), strings.Join(points, " "), l.dash, markers.String())
 }
 
 // short writes a value in few characters, and NaN as a dash.

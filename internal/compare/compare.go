@@ -1,11 +1,14 @@
 package compare
 
 import (
+	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 )
@@ -13,14 +16,20 @@ import (
 // A Config says what to compare: every algorithm with every number of
 // processes, every rest time and every hold time.
 type Config struct {
-	Specs    []core.Spec
-	Nodes    []int
-	Think    []scenario.Dist // between an exit and the next request of a process
-	Hold     []scenario.Dist // between entry and exit
-	Entries  int             // of each run
-	Seed     uint64
+	Specs   []core.Spec
+	Nodes   []int
+	Think   []scenario.Dist // between an exit and the next request of a process
+	Hold    []scenario.Dist // between entry and exit
+	Entries int             // of each run
+	Seed    uint64
+	Parallel
+}
+
+// Parallel says how the runs of a comparison are made.
+type Parallel struct {
 	Workers  int                   // runs at the same time; 0 means one for each processor
-	Progress func(done, total int) // told after each run, by one goroutine at a time; may be nil
+	Progress func(done, total int) // told at first and after each run, by one goroutine at a time; may be nil
+	Context  context.Context       // ends the comparison when done: what is not finished is left out; may be nil
 }
 
 // A Place is one point of the map.
@@ -60,8 +69,9 @@ func (p Place) Load() core.Load {
 type Cell struct {
 	Place
 	Spec    core.Spec
-	Result  *sim.Result // nil if skipped
+	Result  *sim.Result // nil if skipped or stopped
 	Skipped string      // why the algorithm cannot run there
+	Stopped bool        // the comparison ended before the run did
 }
 
 // A Map is what a comparison found.
@@ -91,15 +101,62 @@ func Run(c Config) (*Map, error) {
 	if len(m.Cells) == 0 {
 		return nil, fmt.Errorf("nothing to compare: want at least one algorithm, number of processes, think and hold time")
 	}
-	return m, inParallel(len(m.Cells), c.Workers, c.Progress, func(i int) error { return m.Cells[i].run(c) })
+	return m, c.do(len(m.Cells), func(i int) (bool, error) { return m.Cells[i].run(c) })
 }
 
-// inParallel does so many jobs, several at a time: one for each processor if no
-// number is given. It returns the error of the first job that has one.
-func inParallel(total, workers int, progress func(done, total int), do func(i int) error) error {
+// Stopped says how far the comparison was when it was ended, if it was.
+func (m *Map) Stopped() string {
+	missing := 0
+	for i := range m.Cells {
+		if m.Cells[i].Stopped {
+			missing++
+		}
+	}
+	return far(missing, len(m.Cells))
+}
+
+// Complete reports whether all runs at place number i were made.
+func (m *Map) Complete(i int) bool {
+	return !slices.ContainsFunc(m.At(i), func(c Cell) bool { return c.Stopped })
+}
+
+// Begun reports whether a run under this load was made.
+func (m *Map) Begun(think, hold int) bool {
+	for n := range m.Nodes {
+		for s := range m.Specs {
+			if !m.Find(s, n, think, hold).Stopped {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// far says how many of all runs there are.
+func far(missing, all int) string {
+	if missing == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %s", all-missing, words.Plural(all, "run"))
+}
+
+// over reports whether the comparison is to end.
+func (p Parallel) over() bool { return p.Context != nil && p.Context.Err() != nil }
+
+// watch ends a run when the comparison is to end.
+func (p Parallel) watch(sim.Progress) bool { return !p.over() }
+
+// do does so many jobs, several at a time. Each says whether it was done. It returns
+// the error of the first job that has one.
+func (p Parallel) do(total int, job func(i int) (bool, error)) error {
+	workers, progress := p.Workers, p.Progress
 	if workers < 1 {
 		workers = runtime.GOMAXPROCS(0)
 	}
+	if progress == nil {
+		progress = func(int, int) {}
+	}
+	progress(0, total)
 	jobs := make(chan int)
 	errs := make([]error, total)
 	var wg sync.WaitGroup
@@ -108,10 +165,11 @@ func inParallel(total, workers int, progress func(done, total int), do func(i in
 	for range workers {
 		wg.Go(func() {
 			for i := range jobs {
-				errs[i] = do(i)
+				var finished bool
+				finished, errs[i] = job(i)
 				mu.Lock()
-				done++
-				if progress != nil {
+				if finished {
+					done++
 					progress(done, total)
 				}
 				mu.Unlock()
@@ -131,16 +189,25 @@ func inParallel(total, workers int, progress func(done, total int), do func(i in
 	return nil
 }
 
-// run simulates one cell.
-func (c *Cell) run(conf Config) error {
+// run simulates one cell, and reports whether it came to its end.
+func (c *Cell) run(conf Config) (bool, error) {
 	if err := c.Spec.Accepts(c.Nodes); err != nil {
 		c.Skipped = err.Error()
-		return nil
+		return true, nil
+	}
+	if c.Stopped = conf.over(); c.Stopped {
+		return false, nil
 	}
 	r, err := sim.Run(sim.Config{
 		Spec: c.Spec, Nodes: c.Nodes, Entries: conf.Entries, Seed: conf.Seed,
 		Think: c.Think, Hold: c.Hold, Latency: scenario.Always(scenario.T),
+		Watch: conf.watch,
 	})
-	c.Result = r
-	return err
+	if err != nil {
+		return false, err
+	}
+	if c.Stopped = r.Stopped; !c.Stopped {
+		c.Result = r
+	}
+	return !c.Stopped, nil
 }

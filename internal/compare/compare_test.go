@@ -82,7 +82,7 @@ func TestProgressCountsEveryRun(t *testing.T) {
 		seen = append(seen, done)
 	}
 	mustRun(t, c)
-	if want := []int{1, 2, 3, 4, 5, 6, 7, 8}; !reflect.DeepEqual(seen, want) {
+	if want := []int{0, 1, 2, 3, 4, 5, 6, 7, 8}; !reflect.DeepEqual(seen, want) {
 		t.Errorf("progress %v, want %v", seen, want)
 	}
 }

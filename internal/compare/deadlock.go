@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/stile-lock/stile/deadlock"
@@ -19,8 +20,7 @@ type DeadlockConfig struct {
 	Locks, Sites int
 	Transactions int // of each run
 	Seed         uint64
-	Workers      int                   // runs at the same time; 0 means one for each processor
-	Progress     func(done, total int) // told after each run, by one goroutine at a time; may be nil
+	Parallel
 }
 
 // A DeadlockRow is a method in one of its modes, with a result for each number
@@ -29,7 +29,7 @@ type DeadlockRow struct {
 	Name    string // with its mode
 	Method  deadlock.Method
 	Mode    string
-	Results []*sim.Ledger
+	Results []*sim.Ledger // nil where the comparison ended before the run did
 }
 
 // A DeadlockMap is what a comparison of methods found.
@@ -53,25 +53,54 @@ func RunDeadlock(c DeadlockConfig) (*DeadlockMap, error) {
 	if len(m.Rows) == 0 || len(c.Processes) == 0 {
 		return nil, fmt.Errorf("nothing to compare: want at least one method and number of processes")
 	}
-	return m, inParallel(len(m.Rows)*len(c.Processes), c.Workers, c.Progress, func(i int) error {
+	return m, c.do(len(m.Rows)*len(c.Processes), func(i int) (bool, error) {
 		return m.one(i/len(c.Processes), i%len(c.Processes))
 	})
 }
 
-func (m *DeadlockMap) one(row, n int) error {
+// Stopped says how far the comparison was when it was ended, if it was.
+func (m *DeadlockMap) Stopped() string {
+	missing := 0
+	for _, r := range m.Rows {
+		for _, x := range r.Results {
+			if x == nil {
+				missing++
+			}
+		}
+	}
+	return far(missing, len(m.Rows)*len(m.Processes))
+}
+
+// one makes one run, and reports whether it came to its end.
+func (m *DeadlockMap) one(row, n int) (bool, error) {
+	if m.over() {
+		return false, nil
+	}
 	r := &m.Rows[row]
 	c := sim.UsualTransactions()
 	c.Method, c.Mode, c.Seed, c.Number = r.Method, r.Mode, m.Seed, m.Transactions
 	c.Layout = deadlock.Spread(m.Sites, m.Processes[n], m.Locks)
-	var err error
-	r.Results[n], err = sim.RunTransactions(c)
-	return err
+	c.Watch = m.watch
+	x, err := sim.RunTransactions(c)
+	if err != nil || x.Stopped {
+		return false, err
+	}
+	r.Results[n] = x
+	return true, nil
 }
 
 // A DeadlockMeasure is one thing to judge methods by.
 type DeadlockMeasure struct {
 	Title, Unit string
-	Of          func(r *sim.Ledger) float64 // NaN if a run says nothing
+	of          func(r *sim.Ledger) float64 // NaN if a run says nothing
+}
+
+// Value returns what a run measured, or NaN if that is nothing or there is none.
+func (m DeadlockMeasure) Value(r *sim.Ledger) float64 {
+	if r == nil {
+		return math.NaN()
+	}
+	return m.of(r)
 }
 
 // DeadlockMeasures returns all measures, in the order in which people should
@@ -122,13 +151,16 @@ func (m *DeadlockMap) HTML() ([]byte, error) {
 	}
 	for _, r := range m.Rows {
 		for n, x := range r.Results {
-			row := deadlockLine{Name: r.Name, Processes: m.Processes[n], Stuck: x.Stuck}
+			row := deadlockLine{Name: r.Name, Processes: m.Processes[n], Stuck: "-"}
+			if x != nil {
+				row.Stuck = strconv.Itoa(x.Stuck)
+			}
 			for _, by := range DeadlockMeasures() {
-				row.Cells = append(row.Cells, short(by.Of(x)))
+				row.Cells = append(row.Cells, short(by.Value(x)))
 			}
 			page.Lines = append(page.Lines, row)
 		}
-		if last := r.Results[len(r.Results)-1]; last.Stuck > 0 && page.Ring == "" {
+		if last := r.Results[len(r.Results)-1]; last != nil && last.Stuck > 0 && page.Ring == "" {
 			page.Ring = template.HTML(last.Graph.SVG(deadlock.Picture{Title: r.Name, Note: "who waits for whom, for ever", Victim: -1}))
 		}
 	}
@@ -148,7 +180,7 @@ type (
 	deadlockLine struct {
 		Name      string
 		Processes int
-		Stuck     int
+		Stuck     string
 		Cells     []string
 	}
 )
@@ -156,12 +188,19 @@ type (
 // chart draws one measure over the number of processes.
 func (m *DeadlockMap) chart(by DeadlockMeasure) string {
 	c := chart{width: 560, height: 300, unit: by.Unit, xs: m.Processes, names: true, label: by.Title + " over the number of processes"}
+	c.lines = m.lines(by)
+	return c.svg()
+}
+
+// lines returns the line of each method.
+func (m *DeadlockMap) lines(by DeadlockMeasure) []line {
+	var all []line
 	for i, r := range m.Rows {
 		var ys []float64
 		for _, x := range r.Results {
-			ys = append(ys, by.Of(x))
+			ys = append(ys, by.Value(x))
 		}
-		c.lines = append(c.lines, line{r.Name, class(i), colour(i), dash(i), ys})
+		all = append(all, line{lookOfMethod(r.Method.Name, r.Mode), r.Name, class(i), ys})
 	}
-	return c.svg()
+	return all
 }

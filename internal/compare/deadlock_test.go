@@ -12,7 +12,7 @@ import (
 func TestDeadlockReport(t *testing.T) {
 	run := func(workers int) string {
 		m, err := RunDeadlock(DeadlockConfig{
-			Methods: deadlock.Methods(), Processes: []int{2, 5}, Locks: 6, Sites: 3, Transactions: 40, Seed: 1, Workers: workers,
+			Methods: deadlock.Methods(), Processes: []int{2, 5}, Locks: 6, Sites: 3, Transactions: 40, Seed: 1, Parallel: Parallel{Workers: workers},
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -21,7 +21,7 @@ func (m *Map) HTML() ([]byte, error) { return fill(reportHTML, m.report()) }
 
 // fill fills in a page.
 func fill(page string, data any) ([]byte, error) {
-	t, err := template.New("page").Parse(page)
+	t, err := template.New("page").Funcs(template.FuncMap{"colours": colours}).Parse(page)
 	if err != nil {
 		return nil, err
 	}
@@ -37,6 +37,7 @@ func commas(n []int) string { return strings.Trim(strings.ReplaceAll(fmt.Sprint(
 type (
 	report struct {
 		Algorithms, Runs, Entries int
+		Stopped                   string // how far it was when it was interrupted, if it was
 		Seed                      uint64
 		Nodes                     string
 		Key                       []string  // the classes of the algorithms
@@ -47,7 +48,10 @@ type (
 		Broken                    []string  // who broke a property
 		Table                     []row     // all numbers
 	}
-	load    struct{ Name, Colour, Dash string }
+	load struct {
+		look
+		Name string
+	}
 	bestMap struct {
 		Title, Unit string
 		More        bool
@@ -59,8 +63,10 @@ type (
 		Cells       []bestCell
 	}
 	bestCell struct {
-		Name, Others, Colour, Value string
-		More                        int // how many share the place
+		Name, Others, Value string
+		Class               string        // of its colour
+		Marker              template.HTML // of the algorithm
+		More                int           // how many share the place
 	}
 	side struct {
 		Title, Hold string
@@ -71,6 +77,7 @@ type (
 		Chart template.HTML
 	}
 	card struct {
+		look
 		Name, By, Order string
 		Panels          []panel
 	}
@@ -88,7 +95,7 @@ type (
 
 func (m *Map) report() report {
 	r := report{
-		Algorithms: len(m.Specs), Entries: m.Entries, Seed: m.Seed, Nodes: commas(m.Nodes),
+		Algorithms: len(m.Specs), Entries: m.Entries, Seed: m.Seed, Nodes: commas(m.Nodes), Stopped: m.Stopped(),
 		Loads: m.loads(), Maps: m.maps(), Sides: m.sides(), Cards: m.cards(), Table: m.table(),
 	}
 	for i := range m.Specs {
@@ -105,16 +112,6 @@ func (m *Map) report() report {
 	return r
 }
 
-// colour and dash tell the lines of algorithms apart: eight colours, and then
-// the same ones dashed. They are readable on white and on black, and to people
-// who do not see all colours.
-func colour(i int) string {
-	colours := []string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b58900", "#56b4e9", "#7b61ff", "#8c564b"}
-	return colours[i%len(colours)]
-}
-
-func dash(i int) string { return []string{"", "6 3", "2 2.5"}[i/8%3] }
-
 func class(i int) string { return fmt.Sprintf("a%d", i) }
 
 // thinkName says how busy a group with this rest time is.
@@ -125,18 +122,14 @@ func thinkName(d scenario.Dist) string {
 	return "think " + d.String()
 }
 
-// thinkColour is the colour of a rest time on the cards.
-func thinkColour(i int) string {
-	return []string{"#0072b2", "#b58900", "#d55e00", "#009e73", "#7b61ff", "#cc79a7"}[i%6]
-}
-
-func holdDash(i int) string { return []string{"", "4 3", "1.5 2.5", "8 3 2 3"}[i%4] }
-
+// loads gives each load a look: a colour for each rest time, and a marker and a
+// dash for each hold time.
 func (m *Map) loads() []load {
 	var all []load
 	for h, hold := range m.Hold {
 		for t, think := range m.Think {
-			all = append(all, load{thinkName(think) + ", hold " + hold.String(), thinkColour(t), holdDash(h)})
+			number := t%len(palette()) + len(palette())*(h+len(m.Hold)*(t/len(palette())))
+			all = append(all, load{lookAt(number), thinkName(think) + ", hold " + hold.String()})
 		}
 	}
 	return all
@@ -162,17 +155,19 @@ func (m *Map) maps() []bestMap {
 func (m *Map) bestCell(by Measure, place int) bestCell {
 	best := m.Best(by, place)
 	if len(best.Specs) == 0 {
-		return bestCell{Name: "-", Colour: "transparent"}
+		return bestCell{Name: "-", Class: "nobody"}
 	}
 	if best.All {
-		return bestCell{Name: "all alike", Colour: "#88919c", Value: short(best.Value)}
+		return bestCell{Name: "all alike", Class: "all", Value: short(best.Value)}
 	}
 	first := best.Specs[0]
 	var others []string
 	for _, s := range best.Specs[1:] {
 		others = append(others, m.Specs[s].Name)
 	}
-	return bestCell{m.Specs[first].Name, strings.Join(others, ", "), colour(first), short(best.Value), len(others)}
+	name := m.Specs[first].Name
+	its := lookOf(name)
+	return bestCell{name, strings.Join(others, ", "), short(best.Value), its.Class(), its.Marker(), len(others)}
 }
 
 // series returns what an algorithm measured over all numbers of processes, and
@@ -202,10 +197,7 @@ func (m *Map) sides() []side {
 			for t, think := range m.Think {
 				c := chart{width: 400, height: 300, unit: by.Unit, xs: m.Nodes, names: true}
 				c.label = fmt.Sprintf("%s over the number of processes, %s, hold %v", by.Title, thinkName(think), hold)
-				for i, spec := range m.Specs {
-					ys, _ := m.series(by, i, t, h)
-					c.lines = append(c.lines, line{spec.Name, class(i), colour(i), dash(i), ys})
-				}
+				c.lines = m.lines(by, t, h)
 				s.Panels = append(s.Panels, panel{thinkName(think), template.HTML(c.svg())})
 			}
 			all = append(all, s)
@@ -214,11 +206,21 @@ func (m *Map) sides() []side {
 	return all
 }
 
+// lines returns the line of each algorithm under one load.
+func (m *Map) lines(by Measure, think, hold int) []line {
+	var all []line
+	for i, spec := range m.Specs {
+		ys, _ := m.series(by, i, think, hold)
+		all = append(all, line{lookOf(spec.Name), spec.Name, class(i), ys})
+	}
+	return all
+}
+
 // cards draws each algorithm on its own, beside theory.
 func (m *Map) cards() []card {
 	var all []card
 	for i, s := range m.Specs {
-		c := card{Name: s.Name, By: s.Authors, Order: s.Theory.Order}
+		c := card{look: lookOf(s.Name), Name: s.Name, By: s.Authors, Order: s.Theory.Order}
 		if s.Year != 0 {
 			c.By = strings.TrimSpace(fmt.Sprintf("%s %d", s.Authors, s.Year))
 		}
@@ -241,7 +243,7 @@ func (m *Map) cardChart(by Measure, spec int) string {
 	c := chart{width: 300, height: 150, unit: by.Unit, xs: m.Nodes, label: m.Specs[spec].Name + ": " + by.Title}
 	for i, l := range m.loads() {
 		ys, b := m.series(by, spec, i%len(m.Think), i/len(m.Think))
-		c.lines = append(c.lines, line{l.Name, "", l.Colour, l.Dash, ys})
+		c.lines = append(c.lines, line{l.look, l.Name, "", ys})
 		c.bands = append(c.bands, b)
 	}
 	return c.svg()
@@ -253,6 +255,9 @@ func (m *Map) table() []row {
 	for i := range m.Cells {
 		c := &m.Cells[i]
 		r := row{Name: c.Spec.Name, Nodes: c.Nodes, Think: c.Think.String(), Hold: c.Hold.String(), Skipped: c.Skipped}
+		if c.Stopped {
+			r.Skipped = "interrupted"
+		}
 		for _, by := range Measures() {
 			x := by.Value(c)
 			cell := rowCell{Measured: short(x)}

@@ -15,6 +15,7 @@ type Report struct {
 	Seed       uint64      `json:"seed"`
 	Runs       []RunReport `json:"runs"`
 	Best       []BestAt    `json:"best"`
+	Stopped    bool        `json:"stopped,omitempty"` // it was ended before all runs were made
 }
 
 // A RunReport is one algorithm at one place. Delays and times are means, in T.
@@ -24,7 +25,8 @@ type RunReport struct {
 	Think     string `json:"think"`
 	Hold      string `json:"hold"`
 	Skipped   string `json:"skipped,omitempty"` // why it cannot run there
-	*Measured        // nil if skipped
+	Stopped   bool   `json:"stopped,omitempty"` // the comparison ended before the run did
+	*Measured        // nil if skipped or stopped
 }
 
 // Measured is what a run measured, beside theory.
@@ -58,7 +60,7 @@ type BestAt struct {
 
 // Report returns the map for programs.
 func (m *Map) Report() Report {
-	r := Report{Nodes: m.Nodes, Entries: m.Entries, Seed: m.Seed, Runs: []RunReport{}, Best: []BestAt{}}
+	r := Report{Nodes: m.Nodes, Entries: m.Entries, Seed: m.Seed, Runs: []RunReport{}, Best: []BestAt{}, Stopped: m.Stopped() != ""}
 	for _, s := range m.Specs {
 		r.Algorithms = append(r.Algorithms, s.Name)
 	}
@@ -88,7 +90,7 @@ func (m *Map) Report() Report {
 }
 
 func (c *Cell) report() RunReport {
-	r := RunReport{Algorithm: c.Spec.Name, Nodes: c.Nodes, Think: c.Think.String(), Hold: c.Hold.String(), Skipped: c.Skipped}
+	r := RunReport{Algorithm: c.Spec.Name, Nodes: c.Nodes, Think: c.Think.String(), Hold: c.Hold.String(), Skipped: c.Skipped, Stopped: c.Stopped}
 	if c.Result == nil {
 		return r
 	}
@@ -125,7 +127,8 @@ type DeadlockReport struct {
 	Method    string      `json:"method"`
 	Mode      string      `json:"mode"`
 	Processes int         `json:"processes"`
-	Result    *sim.Ledger `json:"result"`
+	Result    *sim.Ledger `json:"result"`            // null if stopped
+	Stopped   bool        `json:"stopped,omitempty"` // the comparison ended before the run did
 }
 
 // Report returns the runs for programs.
@@ -133,7 +136,7 @@ func (m *DeadlockMap) Report() []DeadlockReport {
 	var all []DeadlockReport
 	for _, r := range m.Rows {
 		for n, x := range r.Results {
-			all = append(all, DeadlockReport{r.Method.Name, r.Mode, m.Processes[n], x})
+			all = append(all, DeadlockReport{r.Method.Name, r.Mode, m.Processes[n], x, x == nil})
 		}
 	}
 	return all

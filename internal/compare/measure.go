@@ -95,12 +95,15 @@ type Best struct {
 }
 
 // Best returns who is best at place number i, or no algorithm at all if most of
-// them have no value. Who broke a property does not take part, nor does a lock that
+// them have no value, or a run is missing, which might have been better. Who broke a property does not take part, nor does a lock that
 // denies instead of letting wait: it has no waiting to be measured.
 func (m *Map) Best(by Measure, i int) Best {
 	best := Best{Value: math.NaN()}
 	cells := m.At(i)
 	candidates, ranked := 0, 0
+	if !m.Complete(i) {
+		return best
+	}
 	for k := range cells {
 		if !cells[k].ranked() {
 			continue

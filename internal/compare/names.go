@@ -38,8 +38,8 @@ func (f frame) drawNames(b *strings.Builder) {
 	slices.SortStableFunc(all, func(x, y name) int { return cmp.Compare(x.at, y.at) })
 	spread(all, marginTop, float64(f.height-6))
 	for _, n := range all {
-		fmt.Fprintf(b, `<g class="name %s" style="--c:%s"><path d="M%.1f %.1fL%.1f %.1f"/><text x="%.1f" y="%.1f">%s</text></g>`,
-			n.class, n.colour, f.right+3, n.at, f.right+12, n.text, f.right+15, n.text+3.5, html.EscapeString(n.name))
+		fmt.Fprintf(b, `<g class="name %s %s"><path class="lead" d="M%.1f %.1fL%.1f %.1f"/>%s<text x="%.1f" y="%.1f">%s</text></g>`,
+			n.class, n.Class(), f.right+4, n.at, f.right+13, n.text, n.marker(f.right+18, n.text, ""), f.right+25, n.text+3.5, html.EscapeString(n.name))
 	}
 }
 

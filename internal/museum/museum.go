@@ -1,6 +1,7 @@
 package museum
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -30,22 +31,33 @@ type exhibit struct {
 func Page(l check.Limits) (string, error) {
 	b := newPage("The museum of broken mutual exclusion", "museum", l, nil)
 	b.text(`Algorithms that were published, taught or believed, and fail; and sound ones, used where they do not hold. Each counterexample is a shortest one: the checker has seen that no run with fewer steps breaks the property. Each was replayed in the simulator: real messages in real order, with nothing renumbered. Each fix was checked by the same command. Time runs down the diagrams; a row is one step.`)
-	for i, e := range exhibits() {
-		if err := b.exhibit(i+1, e); err != nil {
-			return "", fmt.Errorf("%s: %w", e.title, err)
+	all := exhibits()
+	b.total, b.things = len(all)+1, "exhibits"
+	for i, e := range all {
+		if err := b.part(e.title, func() error { return b.exhibit(i+1, e) }); err != nil {
+			return b.ended(err)
 		}
 	}
-	if err := b.ring(len(exhibits()) + 1); err != nil {
-		return "", err
-	}
-	return b.String(), nil
+	return b.ended(b.part(ringTitle, func() error { return b.ring(len(all) + 1) }))
 }
+
+// An Interrupted is the error of a page of which the last parts are missing,
+// since the context of its limits was done.
+type Interrupted struct{ After string } // such as "3 of 12 exhibits"
+
+func (i Interrupted) Error() string { return "interrupted after " + i.After }
+
+// errInterrupted is the error of a check that did not end for that reason.
+var errInterrupted = errors.New("interrupted")
 
 // A builder makes a page.
 type builder struct {
 	strings.Builder
 	limits check.Limits
 	told   func(line string) // is given each row of a table when it is known
+
+	done, total int    // parts of the page
+	things      string // what they are called
 }
 
 // newPage begins the page that a flag of 'stile check', and make, know by name.
@@ -53,6 +65,37 @@ func newPage(title, name string, l check.Limits, told func(line string)) *builde
 	b := &builder{limits: l, told: told}
 	b.line("# %s\n\n<!-- made by 'stile check --%s': do not edit, run 'make %s' -->", title, name, name)
 	return b
+}
+
+// part makes one part of the page. It is there as a whole or not at all: if
+// somebody interrupts, the page ends before it and says so.
+func (b *builder) part(title string, do func() error) error {
+	before := b.Len()
+	err := do()
+	switch {
+	case errors.Is(err, errInterrupted):
+		far := fmt.Sprintf("%d of %d %s", b.done, b.total, b.things)
+		page := b.String()[:before]
+		b.Reset()
+		b.WriteString(page)
+		b.text(fmt.Sprintf("**Interrupted after %s.** All from %s on is missing.", far, title))
+		return Interrupted{far}
+	case err != nil:
+		return fmt.Errorf("%s: %w", title, err)
+	}
+	b.done++
+	return nil
+}
+
+// over reports whether somebody has interrupted.
+func (b *builder) over() bool { return b.limits.Context != nil && b.limits.Context.Err() != nil }
+
+// ended returns the page, as far as it goes if somebody interrupted.
+func (b *builder) ended(err error) (string, error) {
+	if err != nil && !errors.As(err, new(Interrupted)) {
+		return "", err
+	}
+	return b.String(), err
 }
 
 func (b *builder) line(format string, args ...any) { fmt.Fprintf(b, format+"\n", args...) }
@@ -71,12 +114,18 @@ func (b *builder) row(format string, args ...any) {
 	b.line("%s", line)
 }
 
-// check checks, within these limits.
+// check checks, within these limits, and shows which part of the page it is for.
 func (b *builder) check(c check.Config, l check.Limits) (*check.Report, error) {
 	c.Limits = l
+	if show := l.Progress; show != nil {
+		c.Progress = func(p check.Progress) {
+			p.Pass = fmt.Sprintf("%d of %d %s, %s", b.done, b.total, b.things, p.Pass)
+			show(p)
+		}
+	}
 	r, err := check.Run(c)
-	if err == nil && l.Context != nil && l.Context.Err() != nil {
-		err = fmt.Errorf("interrupted: nothing is printed")
+	if err == nil && b.over() && unfinished(r) {
+		err = errInterrupted
 	}
 	return r, err
 }
@@ -118,7 +167,7 @@ func (b *builder) exhibit(number int, e exhibit) error {
 func (b *builder) counterexample(s setting, happens string) error {
 	l := b.limits
 	l.Workers = 1
-	r, err := s.run(l)
+	r, err := b.run(s, l)
 	if err != nil {
 		return err
 	}
@@ -136,7 +185,7 @@ func (b *builder) counterexample(s setting, happens string) error {
 
 // proof checks a fix.
 func (b *builder) proof(s setting) error {
-	r, err := s.run(b.limits)
+	r, err := b.run(s, b.limits)
 	if err != nil {
 		return err
 	}
@@ -174,9 +223,12 @@ func (b *builder) scene(name string) error {
 	return nil
 }
 
+// ringTitle is what its part of the museum is called.
+const ringTitle = "Dijkstra's ring with too few values"
+
 // ring is Dijkstra's ring, whose bounds are found for each size.
 func (b *builder) ring(number int) error {
-	b.line("\n## %d. Dijkstra's ring with too few values", number)
+	b.line("\n## %d. %s", number, ringTitle)
 	b.text("**What was believed.** With K values for a flag the ring comes right by itself, from any state, if K is larger than the number of processes. How much larger, or whether fewer would do, is often left open.")
 	b.text("**What happens.** With too few values the ring can go round for ever with several privileges. With two values, all four processes moving at once, and 0101 at the start, there are three of them in every round:")
 	if err := b.scene("dijkstra-k2-for-ever"); err != nil {
@@ -184,6 +236,9 @@ func (b *builder) ring(number int) error {
 	}
 	b.text("**The fix.** Enough values. The smallest K with which every run from every state comes to one privilege and keeps it, found by trying each K from 2 on; in brackets the states of the proof:")
 	bounds, err := ring.Bounds(b.limits)
+	if err != nil && b.over() {
+		return errInterrupted
+	}
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,9 @@ package museum
 
 import (
 	"context"
+	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"reflect"
 	"strings"
@@ -99,8 +101,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// A table has a row for each proof, which is told when it is known, and is not
-// printed if somebody interrupts.
+// A table has a row for each proof, which is told when it is known.
 func TestTable(t *testing.T) {
 	one := table{
 		title: "T", text: "About.", columns: "lock | N", align: "---|--:", letters: "MS",
@@ -118,10 +119,52 @@ func TestTable(t *testing.T) {
 	if b.String() != want || !strings.HasPrefix(told, "| x | 1 | ") {
 		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
 	}
+}
+
+// A page that is interrupted has all parts that were finished, and says what is
+// missing.
+func TestInterruptedPages(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	b = newPage("P", "museum", check.Limits{Context: ctx}, func(string) {})
-	if err := b.table(one); err == nil || !strings.Contains(err.Error(), "interrupted") {
-		t.Errorf("interrupted: got the error %v", err)
+	rows := 0
+	text, err := Proofs(check.Limits{Context: ctx}, func(string) {
+		if rows++; rows == 2 {
+			cancel()
+		}
+	})
+	var early Interrupted
+	if !errors.As(err, &early) || !strings.HasPrefix(early.After, "2 of ") || !strings.HasSuffix(early.After, " rows") {
+		t.Fatalf("proofs: got the error %v", err)
+	}
+	line := "\n\n**Interrupted after " + early.After + ".** All from central with N = 4 on a fifo network on is missing.\n"
+	if !strings.HasSuffix(text, line) || strings.Count(text, "\n| central | ") != 2 {
+		t.Errorf("proofs: %s", text[max(0, len(text)-600):])
+	}
+	for name, page := range map[string]func() (string, error){
+		" exhibits": func() (string, error) { return Page(check.Limits{Context: ctx}) },
+		" passes":   func() (string, error) { return Long(check.Limits{Context: ctx}, func(string) {}) },
+	} {
+		text, err := page()
+		ended := errors.As(err, &early) && strings.HasPrefix(early.After, "0 of ") && strings.HasSuffix(early.After, name)
+		if !ended || !strings.Contains(text, "**Interrupted after "+early.After+".**") || strings.Contains(text, "\n## ") {
+			t.Errorf("%s: got the error %v, and\n%s", name, err, text)
+		}
+	}
+}
+
+// A part is there as a whole or not at all.
+func TestPart(t *testing.T) {
+	b := newPage("P", "museum", check.Limits{}, nil)
+	b.total, b.things = 3, "parts"
+	before := b.String()
+	if err := b.part("one", func() error { b.line("whole"); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	err := b.part("two", func() error { b.line("half"); return fmt.Errorf("a check: %w", errInterrupted) })
+	text, err := b.ended(err)
+	if want := before + "whole\n\n**Interrupted after 1 of 3 parts.** All from two on is missing.\n"; text != want || !errors.Is(err, Interrupted{"1 of 3 parts"}) {
+		t.Errorf("got %v and\n%s", err, text)
+	}
+	if text, err := b.ended(b.part("three", func() error { return errors.New("broken") })); err == nil || err.Error() != "three: broken" || text != "" {
+		t.Errorf("got %v and %q", err, text)
 	}
 }

@@ -56,28 +56,49 @@ func Long(l check.Limits, told func(line string)) (string, error) {
 	b.text(fmt.Sprintf("Proofs that [proofs.md](proofs.md) has no time for, one row for each pass over the states: the first without a monitor, the others with one, or from every start of a view. *Requests* is how often each process may ask; what holds for *any* number is proved for this N. Groups of four may use 8 GiB for states and queue; if the first pass does not fit, the others, which are larger, are not tried. Made %s.", machine()))
 	b.line("\n| algorithm | N | network | requests | property | verdict | states | transitions | depth | seconds |")
 	b.line("|---|--:|---|--:|---|---|--:|--:|--:|--:|")
+	b.things = "passes"
 	for _, p := range longer() {
-		for _, names := range passes(p) {
+		b.total += len(passes(p))
+	}
+	for _, p := range longer() {
+		lists := passes(p)
+		for i, names := range lists {
 			if l.Time > 0 && time.Since(started) > l.Time {
 				b.text(fmt.Sprintf("What follows was not begun: the time limit of %v was over.", l.Time))
-				return b.String(), nil
+				return b.ended(nil)
 			}
-			c, limits := p.Config, l
-			c.Properties, limits.Time = names, patient
-			if p.memory > 0 {
-				limits.Memory = min(p.memory, l.Memory)
-			}
-			r, err := b.check(c, limits)
+			fits := false
+			err := b.part(fmt.Sprintf("%s with N = %d on a %v network, %s", p.Spec.Name, p.Nodes, p.Network, names[0]), func() (err error) {
+				fits, err = b.pass(p, names)
+				return err
+			})
 			if err != nil {
-				return "", err
+				return b.ended(err)
 			}
-			b.longRows(r)
-			if p := r.Find(check.MutualExclusion); p != nil && p.Verdict == check.Unfinished {
-				break // there is no room for the plain states
+			if !fits {
+				b.done += len(lists) - i - 1
+				break
 			}
 		}
 	}
-	return b.String(), nil
+	return b.ended(nil)
+}
+
+// pass gives a pass of a proof its rows, and reports whether there is room for the
+// plain states.
+func (b *builder) pass(p longProof, names []string) (fits bool, err error) {
+	c, l := p.Config, b.limits
+	c.Properties, l.Time = names, patient
+	if p.memory > 0 {
+		l.Memory = min(p.memory, l.Memory)
+	}
+	r, err := b.check(c, l)
+	if err != nil {
+		return false, err
+	}
+	b.longRows(r)
+	plain := r.Find(check.MutualExclusion)
+	return plain == nil || plain.Verdict != check.Unfinished, nil
 }
 
 // passes divides what is to be proved into one list for each pass.

@@ -21,15 +21,14 @@ type setting struct {
 	properties string // by commas; empty means all that it claims
 }
 
-// run checks it.
-func (s setting) run(l check.Limits) (*check.Report, error) {
+// run checks it, within these limits.
+func (b *builder) run(s setting, l check.Limits) (*check.Report, error) {
 	spec, err := catalog.Make(s.algorithm, s.options)
 	if err != nil {
 		return nil, err
 	}
 	c := check.Config{
-		Spec: spec, Nodes: s.n(), Requests: s.requests, Network: s.network, Limits: l,
-		Options: s.options,
+		Spec: spec, Nodes: s.n(), Requests: s.requests, Network: s.network, Options: s.options,
 	}
 	if s.properties != "" {
 		c.Properties = strings.Split(s.properties, ",")
@@ -39,7 +38,7 @@ func (s setting) run(l check.Limits) (*check.Report, error) {
 			return nil, err
 		}
 	}
-	return check.Run(c)
+	return b.check(c, l)
 }
 
 func (s setting) n() int {

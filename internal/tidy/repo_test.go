@@ -135,10 +135,10 @@ func (r *repo) typed(dir string) (*types.Info, error) {
 	return info, nil
 }
 
-// compiled imports the packages of the repository, and all they depend on,
-// from the go command's cache.
+// compiled imports the packages of the repository, what tests need, and all they
+// depend on, from the go command's cache.
 var compiled = sync.OnceValues(func() (types.Importer, error) {
-	list := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", "./...")
+	list := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", "./...", "testing")
 	list.Dir = root
 	var stderr bytes.Buffer
 	list.Stderr = &stderr

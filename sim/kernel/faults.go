@@ -3,6 +3,7 @@ package kernel
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/scenario"
@@ -185,8 +186,25 @@ func (k *Kernel) Partition(parts [][]core.ID) {
 			k.faults.side[p] = i + 1
 		}
 	}
-	k.Note(trace.Event{Kind: trace.Partition, Proc: core.None})
+	k.Note(trace.Event{Kind: trace.Partition, Proc: core.None, Name: k.sides(len(parts))})
 	k.release()
+}
+
+// sides names who hears whom: P1 P2 | P3. Those in no part come last.
+func (k *Kernel) sides(parts int) string {
+	var sides []string
+	for i := 1; i <= parts+1; i++ {
+		var names []string
+		for p, side := range k.faults.side {
+			if side == i%(parts+1) {
+				names = append(names, k.Name(core.ID(p)))
+			}
+		}
+		if len(names) > 0 {
+			sides = append(sides, strings.Join(names, " "))
+		}
+	}
+	return strings.Join(sides, " | ")
 }
 
 // Heal lets all hear each other again.

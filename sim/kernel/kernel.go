@@ -66,7 +66,7 @@ type Kernel struct {
 // New returns a kernel that tells h what happens.
 func New(c Config, h Handler) *Kernel {
 	k := &Kernel{handler: h, manual: c.Steps, detects: c.Detects && !c.Steps, observe: c.Observe, names: c.Names}
-	k.fifo = c.Network == core.FIFO || c.Network == core.Lossy
+	k.fifo = ordered(c.Network)
 	if c.Steps {
 		c.Latency, c.Links, c.Network = scenario.Always(1), nil, core.FIFO // the adversary decides, not chance
 	}

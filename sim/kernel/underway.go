@@ -32,25 +32,31 @@ func (k *Kernel) underWay(l *link) []Event {
 	})
 }
 
+// find returns the list in which an event is, and its place there. It must be
+// in one.
+func (k *Kernel) find(seq uint64) (list *[]Event, place int) {
+	for _, list = range []*[]Event{&k.faults.held, &k.flight, &k.faults.late, &k.queue.heap} {
+		place = slices.IndexFunc(*list, func(e Event) bool { return e.Seq == seq })
+		if place >= 0 {
+			break
+		}
+	}
+	return list, place
+}
+
 // remove takes an event out of wherever it is.
 func (k *Kernel) remove(seq uint64) Event {
-	for _, list := range []*[]Event{&k.faults.held, &k.flight, &k.faults.late, &k.queue.heap} {
-		i := slices.IndexFunc(*list, func(e Event) bool { return e.Seq == seq })
-		if i < 0 {
-			continue
+	list, i := k.find(seq)
+	e := (*list)[i]
+	*list = slices.Delete(*list, i, i+1)
+	if list == &k.queue.heap {
+		rest := slices.Clone(*list)
+		*list = (*list)[:0]
+		for _, r := range rest {
+			k.queue.again(&r)
 		}
-		e := (*list)[i]
-		*list = slices.Delete(*list, i, i+1)
-		if list == &k.queue.heap {
-			rest := slices.Clone(*list)
-			*list = (*list)[:0]
-			for _, r := range rest {
-				k.queue.again(&r)
-			}
-		}
-		return e
 	}
-	return Event{}
+	return e
 }
 
 // Harm does to a message what the adversary wants. In a timed run it is done
@@ -161,13 +167,11 @@ func (k *Kernel) duplicate(e Event) {
 	twin.Seq = k.queue.seq
 	k.slots[e.slot].refs++
 	k.noteMessage(trace.Duplicate, core.ID(e.arg), core.ID(e.proc), int(twin.Seq), e.slot)
-	for _, list := range []*[]Event{&k.faults.held, &k.flight, &k.faults.late} {
-		if i := slices.IndexFunc(*list, func(o Event) bool { return o.Seq == e.Seq }); i >= 0 {
-			*list = slices.Insert(*list, i+1, twin)
-			return
-		}
+	if list, i := k.find(e.Seq); list != &k.queue.heap {
+		*list = slices.Insert(*list, i+1, twin)
+	} else {
+		k.queue.again(&twin)
 	}
-	k.queue.again(&twin)
 }
 
 // postpone lets a message arrive later. On a FIFO link those behind it wait.
@@ -203,13 +207,10 @@ func (k *Kernel) reorder(e Event, behind []Event) error {
 		return nil
 	}
 	next := behind[0]
-	for _, list := range []*[]Event{&k.faults.held, &k.flight} {
-		i := slices.IndexFunc(*list, func(o Event) bool { return o.Seq == e.Seq })
-		j := slices.IndexFunc(*list, func(o Event) bool { return o.Seq == next.Seq })
-		if i >= 0 && j >= 0 {
-			(*list)[i], (*list)[j] = (*list)[j], (*list)[i]
-			return nil
-		}
+	list, i := k.find(e.Seq)
+	if other, j := k.find(next.Seq); other == list && (list == &k.faults.held || list == &k.flight) {
+		(*list)[i], (*list)[j] = (*list)[j], (*list)[i]
+		return nil
 	}
 	e = k.remove(e.Seq)
 	e.At = max(next.At, k.now) + 1

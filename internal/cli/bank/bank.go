@@ -28,7 +28,7 @@ type flags struct {
 	amount, balance int
 	seed            uint64
 	json            bool
-	svg             string
+	scene           tell.Scene
 }
 
 // New returns the command.
@@ -59,12 +59,12 @@ scene once. The messages it counts are those of the lock.`,
 	fs.Var(ask.Count(&f.balance, 0, maxMoney), "balance", "what is on the account before")
 	fs.Var(ask.Seed(&f.seed), "seed", "which of many runs")
 	fs.BoolVar(&f.json, "json", false, "print JSON, for programs; the lock is then none unless given")
-	fs.Var(ask.File(&f.svg, ".svg"), "svg", "write a space-time diagram to this `FILE`")
+	f.scene.Define(fs)
 	return c
 }
 
-// scene is the scene with this lock.
-func (f *flags) scene(lock core.Spec) bank.Config {
+// config is the scene with this lock.
+func (f *flags) config(lock core.Spec) bank.Config {
 	return bank.Config{
 		Lock: lock, Machines: f.machines, Deposits: f.deposits,
 		Amount: int64(f.amount), Balance: int64(f.balance), Seed: f.seed,
@@ -92,49 +92,76 @@ func (f *flags) run(cmd *cobra.Command) error {
 	if n := f.machines * f.deposits; n > ask.MaxEntries {
 		return fmt.Errorf("%s in all: want at most %d, so give fewer --machines or --deposits", words.Plural(n, "deposit"), ask.MaxEntries)
 	}
-	c := f.scene(lock)
-	c.Record = c.Record || f.svg != ""
+	c := f.config(lock)
+	c.Record = c.Record || f.scene.Asked()
 	rec := tell.NewRecorder(f.machines+1, lock)
 	rec.Title, rec.Kinds = title(lock), slices.Concat(lock.Kinds, bank.Kinds())
 	rec.Names = make([]string, f.machines+1)
-	rec.Names[f.machines] = "account"
-	files, err := rec.Files(f.svg, "")
+	rec.Names[f.machines], rec.Beside = "account", "balance"
+	files, err := rec.Files(&f.scene)
 	if err != nil {
 		return err
 	}
 	return tell.Run(cmd.OutOrStdout(), f.json, files, func() (tell.Report, error) {
+		live := tell.Begin(cmd)
+		defer live.End()
+		c.Watch = live.Watch("deposits")
 		r, err := bank.Run(c)
 		if err != nil {
 			return tell.Report{}, err
 		}
 		rec.Events = r.Events
+		rec.Interrupted(far(c, r))
 		if f.lock != "" || f.json {
-			return tell.Report{JSON: r, Text: func(p *tell.Page) { printScene(p, c, r) }, Wrong: broken(r)}, nil
+			return tell.Report{JSON: r, Text: func(p *tell.Page) { printScene(p, c, r) }, Stopped: far(c, r), Wrong: broken(r)}, nil
 		}
-		others, err := f.others()
-		all := append([]*bank.Result{r}, others...)
-		return tell.Report{Text: func(p *tell.Page) { printStory(p, c, all) }, Wrong: broken(all...)}, err
+		return f.story(c, r)
 	})
 }
 
-// others plays the same scene with all sound algorithms, ricart-agrawala first.
-func (f *flags) others() ([]*bank.Result, error) {
-	var all []*bank.Result
-	for _, s := range catalog.Sound() {
-		if s.Accepts(f.machines) != nil {
-			continue
-		}
-		r, err := bank.Run(f.scene(s))
-		if err != nil {
-			return nil, err
-		}
-		if s.Name == hero {
-			all = slices.Insert(all, 0, r)
-		} else {
-			all = append(all, r)
-		}
+// far says how far a scene was when it was stopped, if it was.
+func far(c bank.Config, r *bank.Result) string {
+	if !r.Stopped {
+		return ""
 	}
-	return all, nil
+	return fmt.Sprintf("%s of %s", words.Grouped(r.Entries), words.Plural(c.Machines*c.Deposits, "deposit"))
+}
+
+// story plays the scene c without a lock, of which first came, with all sound
+// algorithms, the hero first, until one of them is interrupted.
+func (f *flags) story(c bank.Config, first *bank.Result) (tell.Report, error) {
+	locks := catalog.Sound()
+	all := len(locks)
+	locks = slices.DeleteFunc(locks, func(s core.Spec) bool { return s.Accepts(f.machines) != nil })
+	fits := len(locks) == all
+	slices.SortStableFunc(locks, func(x, y core.Spec) int { return order(x) - order(y) })
+	results, stopped := []*bank.Result{first}, far(c, first)
+	for i := 0; i < len(locks) && stopped == ""; i++ {
+		with := f.config(locks[i])
+		with.Watch = c.Watch
+		r, err := bank.Run(with)
+		if err != nil {
+			return tell.Report{}, err
+		}
+		if r.Stopped {
+			stopped = fmt.Sprintf("%d of %s", len(results), words.Plural(1+len(locks), "scene"))
+			break
+		}
+		results = append(results, r)
+	}
+	others := "OTHER SOUND ALGORITHMS"
+	if fits && stopped == "" {
+		others = "EVERY OTHER SOUND ALGORITHM"
+	}
+	return tell.Report{Text: func(p *tell.Page) { printStory(p, c, results, others) }, Stopped: stopped, Wrong: broken(results...)}, nil
+}
+
+// order puts the hero first.
+func order(s core.Spec) int {
+	if s.Name == hero {
+		return 0
+	}
+	return 1
 }
 
 // broken is the error of scenes in which a lock failed. Without a lock there

@@ -2,9 +2,9 @@ package bank
 
 import (
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
-	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/internal/bank"
 	"github.com/stile-lock/stile/internal/cli/tell"
 	"github.com/stile-lock/stile/internal/words"
@@ -18,26 +18,47 @@ const (
 
 // printStory tells what happens without a lock and with each. The first
 // result is the one without, the second the one to be shown in full.
-func printStory(p *tell.Page, c bank.Config, results []*bank.Result) {
-	p.Text(0, fmt.Sprintf("An account holds %s. %s on it: each reads the balance over the network, adds, and writes the sum back. In the end it must hold %s.",
-		words.Grouped(c.Balance), depositors(c), words.Grouped(results[0].Expected)))
+func printStory(p *tell.Page, c bank.Config, results []*bank.Result, others string) {
+	who := "each"
+	if c.Machines == 1 {
+		who = "it"
+	}
+	first := results[0]
+	p.Text(0, fmt.Sprintf("An account holds %s. %s on it: %s reads the balance over the network, adds, and writes the sum back. In the end it must hold %s.",
+		words.Grouped(c.Balance), depositors(c), who, words.Grouped(first.Expected)))
 	p.Gap()
 	p.Line("%-50s┊ idle  ┃ waiting  █ inside", "WITHOUT A LOCK")
-	printDiagram(p, c, results[0], storyRows)
-	printEnd(p, results[0])
-	if results[0].Lost == 0 {
-		p.Line("They came one after the other: luck. Another --seed will lose money.")
+	printDiagram(p, c, first, storyRows, "--svg FILE draws it")
+	printEnd(p, c, first)
+	if text := luck(c, first); text != "" {
+		p.Text(0, text)
 	}
 	if len(results) < 2 {
 		return
 	}
 	p.Gap()
 	p.Line("THE SAME CUSTOMERS, WITH %s", results[1].Lock)
-	printDiagram(p, c, results[1], storyRows)
-	printEnd(p, results[1])
+	printDiagram(p, c, results[1], storyRows, fmt.Sprintf("--lock %s --svg FILE draws it", results[1].Lock))
+	printEnd(p, c, results[1])
+	if len(results) < 3 {
+		return
+	}
 	p.Gap()
-	p.Line("AND WITH EVERY OTHER SOUND ALGORITHM (balance, messages of the lock)")
+	p.Line("AND WITH %s (balance, messages of the lock)", others)
 	printOthers(p, results[2:])
+}
+
+// luck says why nothing was lost without a lock.
+func luck(c bank.Config, r *bank.Result) string {
+	switch {
+	case r.Lost > 0 || r.Stopped:
+		return ""
+	case c.Machines == 1:
+		return "There is nobody else to be in the way: it takes two machines to lose money."
+	case c.Amount == 0:
+		return "Deposits of 0 cannot be lost: give an --amount."
+	}
+	return "Each read after the one before had written: luck. Another --seed may lose money."
 }
 
 // printOthers lists scenes in two columns, or in one if they are wide.
@@ -71,16 +92,16 @@ func printScene(p *tell.Page, c bank.Config, r *bank.Result) {
 	p.Line("%s: %s on the account, seed %d.", title(c.Lock), words.Grouped(c.Balance), c.Seed)
 	p.Line("%s.", depositors(c))
 	p.Gap()
-	printDiagram(p, c, r, sceneRows)
+	printDiagram(p, c, r, sceneRows, "--svg FILE draws it")
 	p.Gap()
-	printEnd(p, r)
+	printEnd(p, c, r)
 	p.Line("%s, %s of the lock", words.Plural(r.Entries, "deposit"), words.Plural(r.Messages, "message"))
 }
 
 func depositors(c bank.Config) string {
 	each := ""
 	if c.Deposits > 1 {
-		each = fmt.Sprintf(" %d times", c.Deposits)
+		each = fmt.Sprintf(" %s times", words.Grouped(c.Deposits))
 	}
 	if c.Machines == 1 {
 		return fmt.Sprintf("1 cash machine deposits %s%s", words.Grouped(c.Amount), each)
@@ -88,9 +109,10 @@ func depositors(c bank.Config) string {
 	return fmt.Sprintf("%s deposit %s each%s", words.Plural(c.Machines, "cash machine"), words.Grouped(c.Amount), each)
 }
 
-func printDiagram(p *tell.Page, c bank.Config, r *bank.Result, rows int) {
+// printDiagram draws a scene, or says how it can be drawn.
+func printDiagram(p *tell.Page, c bank.Config, r *bank.Result, rows int, draws string) {
 	if !bank.Fits(c.Machines, c.Deposits) {
-		p.Line("(too many machines or deposits for a diagram as text: --svg draws the first)")
+		p.Line("(too much for a diagram as text: %s)", draws)
 		return
 	}
 	for _, row := range r.Diagram(c.Balance, rows) {
@@ -99,16 +121,35 @@ func printDiagram(p *tell.Page, c bank.Config, r *bank.Result, rows int) {
 }
 
 // printEnd says how it ended, and why.
-func printEnd(p *tell.Page, r *bank.Result) {
-	if r.Lost == 0 {
-		p.Line("The balance is %s: nothing is lost.", words.Grouped(r.Balance))
-		return
+func printEnd(p *tell.Page, c bank.Config, r *bank.Result) {
+	end := "The balance is " + words.Grouped(r.Balance)
+	if r.Stopped {
+		end += " so far"
 	}
-	why := ""
-	if len(r.Overwritten) > 0 {
-		if o := r.Overwritten[0]; o.By != core.None && o.Of != core.None {
-			why = fmt.Sprintf(": %v read before %v had written", o.By, o.Of)
-		}
+	why := overwritten(r)
+	switch {
+	case r.Lost > 0:
+		end += fmt.Sprintf(". %s IS LOST%s.", words.Grouped(r.Lost), why)
+	case why != "":
+		end += fmt.Sprintf(": nothing is lost, since a deposit is 0%s.", strings.Replace(why, ":", ", but", 1))
+	default:
+		end += ": nothing is lost."
 	}
-	p.Text(0, fmt.Sprintf("The balance is %s. %s IS LOST%s.", words.Grouped(r.Balance), words.Grouped(r.Lost), why))
+	if all := c.Machines * c.Deposits; r.Entries < all && !r.Stopped {
+		end += fmt.Sprintf(" But %s of %s were never made: whoever asks is not let in any more.", words.Grouped(all-r.Entries), words.Plural(all, "deposit"))
+	}
+	p.Text(0, end)
+}
+
+// overwritten says how deposits were overwritten, if some were.
+func overwritten(r *bank.Result) string {
+	if len(r.Overwritten) == 0 {
+		return ""
+	}
+	o := r.Overwritten[0]
+	why := fmt.Sprintf(": %v read before %v had written", o.By, o.Of)
+	if more := len(r.Overwritten) - 1; more > 0 {
+		why += fmt.Sprintf(", and %s like that", words.Plural(more, "more case"))
+	}
+	return why
 }

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -29,7 +31,7 @@ type flags struct {
 	requesters string
 	properties string
 	json       bool
-	trace, svg string
+	scene      tell.Scene
 	pace       string // how long messages take where processes crash
 	museum     bool
 	proofs     bool
@@ -129,15 +131,16 @@ func (f *flags) print(c *cobra.Command, page maker) error {
 		return err
 	}
 	v, l, end := f.begin(c)
-	defer end()
-	text, err := page(l, func(line string) {
-		v.line.Clear()
-		fmt.Fprintln(c.ErrOrStderr(), line)
-	})
-	if err == nil {
-		_, err = io.WriteString(c.OutOrStdout(), text)
+	text, err := page(l, func(line string) { v.Print(c.ErrOrStderr(), line) })
+	end()
+	var early museum.Interrupted
+	if err != nil && !errors.As(err, &early) {
+		return err
 	}
-	return err
+	if _, bad := io.WriteString(c.OutOrStdout(), text); bad != nil || err == nil {
+		return bad
+	}
+	return tell.Interrupted(early.After)
 }
 
 func (f *flags) define(c *cobra.Command) {
@@ -154,8 +157,9 @@ func (f *flags) define(c *cobra.Command) {
 	fs.Var(size(&f.config.Memory), "memory", "stop before states, queue, state graph and what is known of machines take more than this; the program as a whole takes at most about a third more")
 	fs.Var(span(&f.config.Time), "time", "stop after this time, such as 30s or 5m (default never)")
 	ask.JSON(fs, &f.json)
-	fs.Var(ask.File(&f.trace, ".stile"), "trace", "write the first counterexample to this `FILE`, for 'stile replay'")
-	fs.Var(ask.File(&f.svg, ".svg"), "svg", "write its space-time diagram to this `FILE`")
+	f.scene.Define(fs, ".stile")
+	fs.Lookup("svg").Usage = "write the space-time diagram of the first counterexample to this `FILE`"
+	fs.Lookup("trace").Usage = "write the first counterexample to this `FILE`: .stile for 'stile replay', " + tell.Trails
 	fs.BoolVar(&f.museum, "museum", false, "print docs/museum.md: famous algorithms that fail, and how; no ALGORITHM")
 	fs.BoolVar(&f.proofs, "proofs", false, "print docs/proofs.md: what was proved of every algorithm; takes long")
 	fs.BoolVar(&f.long, "proofs-long", false, "print docs/proofs-long.md: what takes longest to prove, as far as --time allows")
@@ -172,7 +176,11 @@ func (f *flags) define(c *cobra.Command) {
 // run checks, and tells what was found; head says what is checked.
 func (f *flags) run(cmd *cobra.Command, c check.Config, head func(c check.Config) []string) error {
 	var first *check.Property // that is violated, if it has a counterexample
-	return tell.Run(cmd.OutOrStdout(), f.json, f.files(&first), func() (tell.Report, error) {
+	files, err := f.files(&first)
+	if err != nil {
+		return err
+	}
+	return tell.Run(cmd.OutOrStdout(), f.json, files, func() (tell.Report, error) {
 		v, limits, end := f.begin(cmd)
 		defer end()
 		c = c.Settled()
@@ -184,50 +192,60 @@ func (f *flags) run(cmd *cobra.Command, c check.Config, head func(c check.Config
 		if first = r.First(); first != nil && first.Counterexample == nil {
 			first = nil
 		}
-		return tell.Report{JSON: f.report(c, r), Text: func(p *tell.Page) { printCheck(p, v, r, f.written(first)) }, Wrong: wrong(r)}, nil
+		all, part := f.report(c, r), f.report(c, r)
+		part.Stopped = true
+		return v.answer(r, all, part, func(p *tell.Page) { printCheck(p, v, r, f.written(p, first)) }), nil
 	})
 }
 
-// report is what programs are told; of a method against deadlock also where its
+// A report is what programs are told: of a method against deadlock also where its
 // processes and locks are.
-func (f *flags) report(c check.Config, r *check.Report) any {
-	if c.Family.Sites == 0 {
-		return r
+type report struct {
+	Method string `json:"method,omitempty"`
+	Mode   string `json:"mode,omitempty"`
+	Sites  int    `json:"sites,omitempty"`
+	Locks  int    `json:"locks,omitempty"`
+	*check.Report
+	Stopped bool `json:"stopped,omitempty"` // by the user
+}
+
+func (f *flags) report(c check.Config, r *check.Report) report {
+	m, err := deadlock.Find(c.Spec.Name)
+	if err != nil {
+		return report{Report: r}
 	}
 	mode := f.mode
-	if m, err := deadlock.Find(c.Spec.Name); err == nil && mode == "" && len(m.Modes) > 0 {
+	if mode == "" && len(m.Modes) > 0 {
 		mode = m.Modes[0]
 	}
-	return struct {
-		Method string `json:"method"`
-		Mode   string `json:"mode,omitempty"`
-		Sites  int    `json:"sites"`
-		Locks  int    `json:"locks"`
-		*check.Report
-	}{c.Spec.Name, mode, c.Family.Sites, c.Nodes, r}
+	return report{Method: m.Name, Mode: mode, Sites: c.Family.Sites, Locks: c.Nodes, Report: r}
 }
 
 // files returns what --trace and --svg ask for: the counterexample that will
 // have been found by then, if there is one.
-func (f *flags) files(first **check.Property) []tell.File {
-	var all []tell.File
-	if f.trace != "" {
-		all = append(all, tell.File{Flag: "trace", Path: f.trace, Make: func() ([]byte, error) {
-			if *first == nil {
-				return nil, nil
-			}
-			return []byte(scenario.Format((*first).Counterexample)), nil
-		}})
+func (f *flags) files(first **check.Property) ([]tell.File, error) {
+	scene := f.scene
+	if f.scenario() {
+		scene.Trace = ""
 	}
-	if f.svg != "" {
-		all = append(all, tell.File{Flag: "svg", Path: f.svg, Make: func() ([]byte, error) { return picture(*first), nil }})
+	files, err := scene.Files(nil, func(core.ID) (*trace.Trace, error) { return played(*first), nil })
+	if err != nil || !f.scenario() {
+		return files, err
 	}
-	return all
+	return append(files, tell.File{Flag: "trace", Path: f.scene.Trace, Make: func() ([]byte, error) {
+		if *first == nil {
+			return nil, nil
+		}
+		return []byte(scenario.Format((*first).Counterexample)), nil
+	}}), nil
 }
 
-// picture draws a counterexample. There is none of what is not for the
-// simulator.
-func picture(p *check.Property) []byte {
+// scenario reports whether --trace asks for a scenario.
+func (f *flags) scenario() bool { return strings.ToLower(filepath.Ext(f.scene.Trace)) == ".stile" }
+
+// played is what happens in a counterexample, or nil if there is none, or none
+// for the simulator.
+func played(p *check.Property) *trace.Trace {
 	if p == nil {
 		return nil
 	}
@@ -235,20 +253,22 @@ func picture(p *check.Property) []byte {
 	if err != nil {
 		return nil
 	}
-	return []byte(back.Trace().SVG(trace.SVGOptions{}))
+	return back.Trace()
 }
 
 // written says what has become of the files that were asked for.
-func (f *flags) written(first *check.Property) string {
+func (f *flags) written(p *tell.Page, first *check.Property) string {
 	switch {
-	case f.trace == "" && f.svg == "":
+	case f.scene.Trace == "" && f.scene.SVG == "":
 		return ""
-	case first == nil, f.trace == "" && picture(first) == nil:
+	case !p.Written:
+		return "nothing: see the error"
+	case first == nil, !f.scenario() && played(first) == nil:
 		return "no counterexample to write"
-	case f.trace == "":
-		return f.svg
+	case f.scenario():
+		return fmt.Sprintf("%s (stile replay %s)", f.scene.Trace, f.scene.Trace)
 	}
-	return fmt.Sprintf("%s (stile replay %s)", f.trace, f.trace)
+	return cmp.Or(f.scene.Trace, f.scene.SVG)
 }
 
 // wrong is the error of a check that did not find that all holds.

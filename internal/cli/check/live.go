@@ -1,11 +1,8 @@
 package check
 
 import (
-	"context"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -21,35 +18,46 @@ import (
 // A live is a check while it goes on: it shows how far it is, and tells the
 // first thing that is violated when that is found.
 type live struct {
+	*tell.Live
 	out    io.Writer // nil if nothing is told on the way
 	wanted []string  // the properties to tell of; nil means all
-	line   *progress
-	head   []string // what is checked
-	told   string   // the property that was told of
+	head   []string  // what is checked
+	told   string    // the property that was told of
 }
 
 // begin makes the limits of a check: they end it when the user interrupts. The
 // function that it returns must be called at the end.
 func (f *flags) begin(c *cobra.Command) (*live, check.Limits, func()) {
-	v := &live{out: c.OutOrStdout(), line: &progress{Progress: tell.NewProgress(c.ErrOrStderr())}}
+	v := &live{Live: tell.Begin(c), out: c.OutOrStdout()}
 	if f.json {
 		v.out = nil
 	}
 	if f.properties != "" {
 		v.wanted = strings.Split(f.properties, ",")
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	context.AfterFunc(ctx, stop) // who interrupts twice means it
 	l := f.config.Limits
-	l.Context, l.Progress = ctx, v.line.show
+	l.Context, l.Progress = v, func(p check.Progress) { v.Show("%s", progressLine(p)) }
 	// The garbage must not double what is in use; a little room keeps the
 	// collector from running all the time.
 	before := debug.SetMemoryLimit(l.Memory + l.Memory/8)
 	return v, l, func() {
-		v.line.Clear()
 		debug.SetMemoryLimit(before)
-		stop()
+		v.End()
 	}
+}
+
+// answer tells what came of a check: all of it, or part of it if the user
+// interrupted and something is open for that reason.
+func (v *live) answer(r *check.Report, all, part any, text func(p *tell.Page)) tell.Report {
+	open := slices.ContainsFunc(r.Properties, func(p check.Property) bool { return p.Verdict == check.Unfinished })
+	if v.On() || !open {
+		return tell.Report{JSON: all, Text: text, Wrong: wrong(r)}
+	}
+	a := tell.Report{JSON: part, Text: text, Stopped: words.Grouped(r.States) + " states"}
+	if r.Verdict == check.Violated {
+		a.Wrong = wrong(r) // else it is only open
+	}
+	return a
 }
 
 // found tells how a property is violated, of the first that is.
@@ -58,7 +66,7 @@ func (v *live) found(p check.Property) {
 		return
 	}
 	v.told = p.Name
-	v.line.Clear()
+	v.Clear()
 	page := tell.NewPage(v.out)
 	printHead(page, v.head)
 	printViolation(page, &p)
@@ -73,29 +81,6 @@ func printViolation(p *tell.Page, q *check.Property) {
 	p.Line("How %s is violated, in %s:", q.Name, words.Plural(len(q.Trace), "step"))
 	p.Gap()
 	p.Line("%s", strings.TrimRight(q.Story(tell.Width), "\n"))
-}
-
-// A progress is a line that says how far a check is.
-type progress struct {
-	*tell.Progress
-	pass string
-	next time.Duration
-	last time.Duration
-}
-
-// between is the time from one progress line to the next.
-const between = 250 * time.Millisecond
-
-func (l *progress) show(p check.Progress) {
-	if p.Pass != l.pass || p.Elapsed < l.last {
-		l.pass, l.next = p.Pass, between // another pass has begun
-	}
-	l.last = p.Elapsed
-	if p.Elapsed < l.next {
-		return
-	}
-	l.next = p.Elapsed + between
-	l.Line(progressLine(p))
 }
 
 // progressLine says how far a pass is, in one line.

@@ -26,13 +26,17 @@ func (f *flags) ring(c *cobra.Command, name string) error {
 	}
 	mover := slices.Index(movers[:], f.shared)
 	return tell.Run(c.OutOrStdout(), f.json, nil, func() (tell.Report, error) {
-		_, limits, end := f.begin(c)
+		v, limits, end := f.begin(c)
 		defer end()
 		r, err := check.RunRing(check.RingConfig{Nodes: f.config.Nodes, Values: f.options.K, Mover: ring.Mover(mover), Limits: limits})
 		if err != nil {
 			return tell.Report{}, err
 		}
-		return tell.Report{JSON: r, Text: func(p *tell.Page) { printRing(p, r) }, Wrong: wrong(&r.Report)}, nil
+		part := struct {
+			*check.RingReport
+			Stopped bool `json:"stopped"`
+		}{r, true}
+		return v.answer(&r.Report, r, part, func(p *tell.Page) { printRing(p, r) }), nil
 	})
 }
 

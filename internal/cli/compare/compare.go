@@ -29,6 +29,7 @@ const (
 type flags struct {
 	config compare.Config
 	out    string
+	svg    string
 	json   bool
 
 	deadlock bool // methods against deadlock instead
@@ -58,7 +59,7 @@ a message: numbers, exp:MEAN or uniform:LO,HI, separated by commas. With --json
 the report is written only if --out is given.`,
 		Example: `  stile compare
   stile compare ricart-agrawala maekawa raymond --nodes 4,9,16,25,36 --think 0
-  stile compare --deadlock`,
+  stile compare --deadlock --svg methods.svg`,
 		RunE: func(c *cobra.Command, names []string) error {
 			if f.json && !c.Flags().Changed("out") {
 				f.out = ""
@@ -80,33 +81,39 @@ the report is written only if --out is given.`,
 	fs.Var(ask.Count(&f.config.Entries, 1, ask.MaxEntries), "entries", "how many entries each run has")
 	fs.Var(ask.Seed(&f.config.Seed), "seed", "which of many runs")
 	fs.Var(ask.FileOrNone(&f.out, ".html"), "out", "write the report to this `FILE`; \"\" for none")
+	fs.Var(ask.File(&f.svg, ".svg"), "svg", "draw the main chart to this `FILE`: messages per entry over N; with --deadlock throughput and messages")
 	fs.BoolVar(&f.deadlock, "deadlock", false, "compare methods against deadlock instead; --nodes are processes, --entries transactions")
 	ask.JSON(fs, &f.json)
 	return c
 }
 
-// A job compares, and tells how many runs are done. It returns what came of it,
-// and how to make the web page.
-type job func(progress func(done, total int)) (r tell.Report, page func() ([]byte, error), err error)
+// A job compares. It returns what came of it, and how to draw that.
+type job func(how compare.Parallel) (tell.Report, drawn, error)
+
+// A drawn is a comparison that can be drawn.
+type drawn interface {
+	HTML() ([]byte, error) // the web page
+	SVG() string           // the main chart
+}
 
 func (f *flags) run(c *cobra.Command, names []string) error {
 	prepare := f.locks
 	if f.deadlock {
 		prepare = f.methods
 	}
-	compare, err := prepare(c, names)
+	run, err := prepare(c, names)
 	if err != nil {
 		return err
 	}
-	var page func() ([]byte, error)
-	var files []tell.File
+	var m drawn
+	files := tell.Picture("svg", f.svg, func() string { return m.SVG() })
 	if f.out != "" {
-		files = []tell.File{{Flag: "out", Path: f.out, Make: func() ([]byte, error) { return page() }}}
+		files = append(files, tell.File{Flag: "out", Path: f.out, Make: func() ([]byte, error) { return m.HTML() }})
 	}
 	return tell.Run(c.OutOrStdout(), f.json, files, func() (r tell.Report, err error) {
-		bar := tell.NewProgress(c.ErrOrStderr())
-		defer bar.Clear()
-		r, page, err = compare(bar.Bar)
+		live := tell.Begin(c)
+		defer live.End()
+		r, m, err = run(compare.Parallel{Progress: live.Bar, Context: live})
 		return r, err
 	})
 }
@@ -128,13 +135,13 @@ func (f *flags) locks(_ *cobra.Command, names []string) (job, error) {
 			return nil, err
 		}
 	}
-	return func(progress func(done, total int)) (tell.Report, func() ([]byte, error), error) {
-		c.Progress = progress
+	return func(how compare.Parallel) (tell.Report, drawn, error) {
+		c.Parallel = how
 		m, err := compare.Run(c)
 		if err != nil {
 			return tell.Report{}, nil, err
 		}
-		return tell.Report{JSON: m.Report(), Text: func(p *tell.Page) { printLocks(p, m, f.out) }, Wrong: broken(m)}, m.HTML, nil
+		return tell.Report{JSON: m.Report(), Text: func(p *tell.Page) { printLocks(p, m, f.out) }, Stopped: m.Stopped(), Wrong: broken(m)}, m, nil
 	}, nil
 }
 
@@ -156,13 +163,13 @@ func (f *flags) methods(cmd *cobra.Command, names []string) (job, error) {
 	if c.Methods, err = each("method", names, deadlock.Methods(), methodOf); err != nil {
 		return nil, err
 	}
-	return func(progress func(done, total int)) (tell.Report, func() ([]byte, error), error) {
-		c.Progress = progress
+	return func(how compare.Parallel) (tell.Report, drawn, error) {
+		c.Parallel = how
 		m, err := compare.RunDeadlock(c)
 		if err != nil {
 			return tell.Report{}, nil, err
 		}
-		return tell.Report{JSON: m.Report(), Text: func(p *tell.Page) { printMethods(p, m, f.out) }}, m.HTML, nil
+		return tell.Report{JSON: m.Report(), Text: func(p *tell.Page) { printMethods(p, m, f.out) }, Stopped: m.Stopped()}, m, nil
 	}, nil
 }
 

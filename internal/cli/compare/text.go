@@ -17,6 +17,9 @@ func printLocks(p *tell.Page, m *compare.Map, out string) {
 	shown := pick(len(m.Nodes), 5)
 	for h, hold := range m.Hold {
 		for t, think := range m.Think {
+			if !m.Begun(t, h) {
+				continue
+			}
 			busy := ""
 			if think.Max() == 0 {
 				busy = " (saturated)"
@@ -37,7 +40,7 @@ func printLocks(p *tell.Page, m *compare.Map, out string) {
 
 // printReport says where the web page is, if there is one.
 func printReport(p *tell.Page, out string) {
-	if out != "" {
+	if out != "" && p.Written {
 		p.Line("Report: %s", out)
 	}
 }
@@ -89,10 +92,13 @@ func theoryText(by compare.Measure, c *compare.Cell) string {
 // printBest shows who is best where.
 func printBest(p *tell.Page, m *compare.Map, shown []int) {
 	by := compare.Measures()[:3]
+	if m.Stopped() != "" {
+		p.Text(0, "Where a run is missing nobody is best.")
+	}
 	p.Line("BEST WHERE (+n: so many others come within 1 %%)")
 	p.Line("%9s%5s%4s  %-20s%-20s%s", "think", "hold", "N", "fewest messages", "shortest sync delay", "highest throughput")
 	for place, at := range m.Places() {
-		if !slices.Contains(shown, place%len(m.Nodes)) {
+		if !slices.Contains(shown, place%len(m.Nodes)) || !m.Complete(place) {
 			continue
 		}
 		line := fmt.Sprintf("%9s%5s%4d  ", tell.Cut(at.Think.String(), 8), tell.Cut(at.Hold.String(), 4), at.Nodes)
@@ -137,7 +143,7 @@ func printMethods(p *tell.Page, m *compare.DeadlockMap, out string) {
 		for _, r := range m.Rows {
 			line := fmt.Sprintf("  %-30s", r.Name)
 			for _, n := range shown {
-				line += fmt.Sprintf("%8s", words.Compact(by.Of(r.Results[n])))
+				line += fmt.Sprintf("%8s", words.Compact(by.Value(r.Results[n])))
 			}
 			p.Line("%s", line)
 		}

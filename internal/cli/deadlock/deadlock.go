@@ -4,7 +4,6 @@ package deadlock
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/stile-lock/stile/internal/cli/ask"
 	"github.com/stile-lock/stile/internal/cli/tell"
 	"github.com/stile-lock/stile/internal/spell"
+	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 	"github.com/stile-lock/stile/trace"
@@ -37,7 +37,8 @@ type flags struct {
 	config                  sim.Transactions
 	sites, processes, locks int
 	philosophers, json      bool
-	svg, trace, crash       string
+	svg, crash              string
+	scene                   tell.Scene
 }
 
 // New returns the command.
@@ -83,7 +84,8 @@ Worked examples are scenarios: 'stile replay scenarios/none-ring.stile'.`,
 	fs.Var(ask.Seed(&f.config.Seed), "seed", "which of many runs")
 	ask.JSON(fs, &f.json)
 	fs.Var(ask.File(&f.svg, ".svg"), "svg", "draw the wait-for graph to this `FILE`: the last one if stuck, else that of the first deadlock")
-	fs.Var(ask.File(&f.trace, ".json", ".log", ".shiviz", ".svg", ".txt"), "trace", "write what happened to this `FILE`: .json is JSON, .log or .shiviz a log for ShiViz, .svg a space-time diagram, .txt the story")
+	f.scene.DefineTrace(fs)
+	f.scene.DefinePart(fs)
 	return c
 }
 
@@ -135,23 +137,32 @@ func (f *flags) crashes(c *sim.Transactions) error {
 	return nil
 }
 
-// files returns what is asked for of a run, of which r will be what came of it.
-func (f *flags) files(c *sim.Transactions, r **sim.Ledger) ([]tell.File, error) {
-	rec := &tell.Recorder{Trace: c.Trace()}
-	if f.trace != "" {
+// files returns what is asked for of a run that is recorded, and of which r will be
+// what came of it.
+func (f *flags) files(c *sim.Transactions, rec *tell.Recorder, r **sim.Ledger) ([]tell.File, error) {
+	if f.scene.Asked() {
 		c.Observe = rec.Observe
 	}
-	var files []tell.File
-	var err error
-	switch ext := strings.ToLower(filepath.Ext(f.trace)); {
-	case ext == ".svg":
-		files = tell.Picture("trace", f.trace, func() string { return rec.SVG(trace.SVGOptions{}) })
-	case ext == ".txt": // sites are no processes: a story of their own
-		files = tell.Picture("trace", f.trace, func() string { return sim.Story(c.Layout, &rec.Trace) })
-	default:
-		files, err = rec.Files("", f.trace)
+	rec.Story = func(t *trace.Trace) string { return sim.Story(c.Layout, t) } // sites are no processes
+	files, err := rec.Files(&f.scene)
+	return append(files, tell.Picture("svg", f.svg, func() string { return graph(c, *r) })...), err
+}
+
+// graph draws the wait-for graph.
+func graph(c *sim.Transactions, r *sim.Ledger) string {
+	title := ""
+	if r.Stopped {
+		title = "Wait-for graph: " + c.Method.Title + ", interrupted after " + far(c, r)
 	}
-	return append(files, tell.Picture("svg", f.svg, func() string { return sim.Graph(c, *r, "") })...), err
+	return sim.Graph(c, r, title)
+}
+
+// far says how far a run was when it was stopped, if it was.
+func far(c *sim.Transactions, r *sim.Ledger) string {
+	if !r.Stopped {
+		return ""
+	}
+	return fmt.Sprintf("%s of %s", words.Grouped(r.Committed), words.Plural(c.Number, "transaction"))
 }
 
 func (f *flags) run(cmd *cobra.Command, name string) error {
@@ -168,14 +179,19 @@ func (f *flags) run(cmd *cobra.Command, name string) error {
 		return err
 	}
 	var r *sim.Ledger
-	files, err := f.files(&c, &r)
+	rec := &tell.Recorder{Trace: c.Trace()}
+	files, err := f.files(&c, rec, &r)
 	if err != nil {
 		return err
 	}
 	return tell.Run(cmd.OutOrStdout(), f.json, files, func() (tell.Report, error) {
+		live := tell.Begin(cmd)
+		defer live.End()
+		c.Watch = live.Watch("transactions")
 		if r, err = sim.RunTransactions(c); err != nil {
 			return tell.Report{}, err
 		}
-		return tell.Report{JSON: r, Text: func(p *tell.Page) { printRun(p, c, r) }, Wrong: tell.Violations(r.Found)}, nil
+		rec.Interrupted(far(&c, r))
+		return tell.Report{JSON: r, Text: func(p *tell.Page) { printRun(p, c, r) }, Stopped: far(&c, r), Wrong: tell.Violations(r.Found)}, nil
 	})
 }

@@ -21,7 +21,7 @@ import (
 
 // flags is what 'stile replay' can be told.
 type flags struct {
-	svg   string
+	scene tell.Scene
 	graph string
 	until int
 	json  bool
@@ -53,7 +53,7 @@ examples.`,
 	}
 	fs := c.Flags()
 	fs.SortFlags = false
-	fs.Var(ask.File(&f.svg, ".svg"), "svg", "write the space-time diagram to this `FILE`")
+	f.scene.Define(fs)
 	fs.Var(ask.File(&f.graph, ".svg"), "graph", "draw the wait-for graph of a scenario with sites to this `FILE`: the last one if stuck, else that of the first deadlock")
 	fs.Var(ask.Count(&f.until, 1, tell.MaxEvents), "until", "stop after so many events, and show the states")
 	ask.Unset(fs, "until")
@@ -107,7 +107,7 @@ func (f *flags) run(c *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	for _, out := range []string{f.svg, f.graph} {
+	for _, out := range []string{f.scene.SVG, f.scene.Trace, f.graph} {
 		if same(path, out) {
 			return fmt.Errorf("%q is the scenario itself, which would be lost: write to another file", out)
 		}
@@ -120,9 +120,10 @@ func (f *flags) run(c *cobra.Command, path string) error {
 		return err
 	}
 	var back *sim.Playback
-	files := append(
-		tell.Picture("svg", f.svg, func() string { return back.Trace().SVG(trace.SVGOptions{}) }),
-		tell.Picture("graph", f.graph, func() string { return sim.Graph(&back.Sites.Run, back.Sites.Ledger, sc.Title) })...)
+	files, err := f.files(sc, &back)
+	if err != nil {
+		return err
+	}
 	return tell.Run(c.OutOrStdout(), f.json, files, func() (tell.Report, error) {
 		if back, err = sim.Replay(spec, sc, sim.ReplayOptions{Until: f.until}); err != nil {
 			return tell.Report{}, err
@@ -135,4 +136,15 @@ func (f *flags) run(c *cobra.Command, path string) error {
 		}
 		return r, nil
 	})
+}
+
+// files returns what is asked for of a scenario that will have been played by
+// then.
+func (f *flags) files(sc *scenario.Scenario, back **sim.Playback) ([]tell.File, error) {
+	var story func(t *trace.Trace) string
+	if sc.Transacts() {
+		story = func(t *trace.Trace) string { return sim.Story((*back).Sites.Run.Layout, t) }
+	}
+	files, err := f.scene.Files(story, func(core.ID) (*trace.Trace, error) { return (*back).Trace(), nil })
+	return append(files, tell.Picture("graph", f.graph, func() string { return sim.Graph(&(*back).Sites.Run, (*back).Sites.Ledger, sc.Title) })...), err
 }

@@ -22,7 +22,7 @@ func fits(c *cobra.Command, name string) error {
 		return err
 	}
 	if spec.Family == core.Election {
-		return ask.Only(c, "nodes latency network topology dead starters seed json svg trace",
+		return ask.Only(c, "nodes latency network topology dead starters seed json svg trace from to",
 			"--FLAG does not fit "+name+", which is an election: it takes --nodes, --dead, --starters, --latency, --network, --seed, --json, --svg and --trace")
 	}
 	return ask.Refuse(c, "dead starters", "--FLAG does not fit "+name+", which is no election: leave it out, or simulate bully, ring-election or chang-roberts")
@@ -57,13 +57,17 @@ func (f *flags) election(spec core.Spec) (play, error) {
 			c.Starters = []core.ID{p}
 		}
 	}
-	return func(observe func(trace.Event)) (tell.Report, error) {
-		c.Observe = observe
+	return func(live *tell.Live, observe func(trace.Event)) (tell.Report, error) {
+		c.Observe, c.Watch = observe, live.Watch("")
 		o, err := sim.RunElection(c)
 		if err != nil {
 			return tell.Report{}, err
 		}
-		return tell.Report{JSON: o, Text: func(p *tell.Page) { printElection(p, c, o) }, Wrong: tell.Violations(o.Found)}, nil
+		stopped := ""
+		if o.Stopped {
+			stopped = words.Plural(o.Messages, "message")
+		}
+		return tell.Report{JSON: o, Text: func(p *tell.Page) { printElection(p, c, o) }, Stopped: stopped, Wrong: tell.Violations(o.Found)}, nil
 	}, nil
 }
 
@@ -74,11 +78,16 @@ func printElection(p *tell.Page, c sim.Election, o *sim.Outcome) {
 	p.Row("starts", "%s", tell.Processes(c.Starters))
 	p.Gap()
 	leader := "none: not everybody alive follows the highest"
-	if o.Agreed {
+	switch {
+	case o.Stopped:
+		leader = "not known yet"
+	case o.Agreed:
 		leader = fmt.Sprintf("%v, and everybody alive knows", core.ID(o.Leader-1))
 	}
 	p.Row("leader", "%s", leader)
-	p.Row("time", "%s T, until the last one knew", words.Number(o.Time))
+	if !o.Stopped {
+		p.Row("time", "%s T, until the last one knew", words.Number(o.Time))
+	}
 	p.Row("messages", "%s", words.Grouped(o.Messages))
 	for _, kind := range c.Spec.Kinds {
 		p.Line("%11s%-12s %s", "", kind, words.Grouped(o.ByKind[kind]))

@@ -76,5 +76,5 @@ func runSections(c sim.Config, sections []scenario.Section) (tell.Report, error)
 		Seed      uint64        `json:"seed"`
 		Sections  []*sim.Result `json:"sections"`
 	}{c.Spec.Name, c.Nodes, c.Seed, all}
-	return tell.Report{JSON: report, Text: text, Wrong: tell.Violations(found)}, nil
+	return tell.Report{JSON: report, Text: text, Stopped: far(c, all...), Wrong: tell.Violations(found)}, nil
 }

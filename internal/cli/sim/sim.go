@@ -11,6 +11,7 @@ import (
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/internal/cli/ask"
 	"github.com/stile-lock/stile/internal/cli/tell"
+	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 	"github.com/stile-lock/stile/trace"
@@ -27,7 +28,7 @@ type flags struct {
 	starters   string
 	sections   []string
 	json       bool
-	svg, trace string
+	scene      tell.Scene
 
 	given func(flag string) bool
 }
@@ -88,8 +89,7 @@ func (f *flags) define(c *cobra.Command) {
 	fs.Var(ask.List(&f.starters), "starters", "elections: who notices and starts, a `LIST` (default the lowest alive)")
 	fs.Var(ask.Seed(&f.config.Seed), "seed", "which of many runs")
 	ask.JSON(fs, &f.json)
-	fs.Var(ask.File(&f.svg, ".svg"), "svg", "write a space-time diagram to this `FILE`")
-	fs.Var(ask.File(&f.trace, ".json", ".log", ".shiviz", ".txt"), "trace", "write what happened to this `FILE`: .json is JSON, .log or .shiviz a log for ShiViz, .txt a diagram as text")
+	f.scene.Define(fs)
 }
 
 // does refuses flags that would change nothing.
@@ -118,7 +118,7 @@ func (f *flags) does(spec core.Spec, sections []scenario.Section) error {
 
 // A play runs what was asked for. observe is told all that happens; it may be
 // nil.
-type play func(observe func(trace.Event)) (tell.Report, error)
+type play func(live *tell.Live, observe func(trace.Event)) (tell.Report, error)
 
 func (f *flags) run(c *cobra.Command, name string) error {
 	f.given = c.Flags().Changed
@@ -138,15 +138,19 @@ func (f *flags) run(c *cobra.Command, name string) error {
 		return err
 	}
 	rec := tell.NewRecorder(f.config.Nodes, spec)
-	files, err := rec.Files(f.svg, f.trace)
+	files, err := rec.Files(&f.scene)
 	if err != nil {
 		return err
 	}
 	return tell.Run(c.OutOrStdout(), f.json, files, func() (tell.Report, error) {
+		live := tell.Begin(c)
+		defer live.End()
 		if len(files) == 0 {
-			return run(nil)
+			return run(live, nil)
 		}
-		return run(rec.Observe)
+		r, err := run(live, rec.Observe)
+		rec.Interrupted(r.Stopped)
+		return r, err
 	})
 }
 
@@ -180,8 +184,8 @@ func (f *flags) locks(spec core.Spec) (play, error) {
 	if err := inSome(sections, c.Requesters...); err != nil {
 		return nil, fmt.Errorf("--requesters %q: %w", f.requesters, err)
 	}
-	return func(observe func(trace.Event)) (tell.Report, error) {
-		c.Observe = observe
+	return func(live *tell.Live, observe func(trace.Event)) (tell.Report, error) {
+		c.Observe, c.Watch = observe, live.Watch("entries")
 		if sections != nil {
 			return runSections(c, sections)
 		}
@@ -189,6 +193,20 @@ func (f *flags) locks(spec core.Spec) (play, error) {
 		if err != nil {
 			return tell.Report{}, err
 		}
-		return tell.Report{JSON: r, Text: func(p *tell.Page) { printRun(p, c, r) }, Wrong: tell.Violations(r.Found)}, nil
+		return tell.Report{JSON: r, Text: func(p *tell.Page) { printRun(p, c, r) }, Stopped: far(c, r), Wrong: tell.Violations(r.Found)}, nil
 	}, ask.Span(c)
+}
+
+// far says how far runs were when they were stopped, if they were: those of one
+// section, or of several side by side.
+func far(c sim.Config, results ...*sim.Result) string {
+	entries, stopped := 0, false
+	for _, r := range results {
+		entries += r.Entries
+		stopped = stopped || r.Stopped
+	}
+	if !stopped {
+		return ""
+	}
+	return fmt.Sprintf("%s of %s", words.Grouped(entries), words.Plural(c.Entries*len(results), "entry"))
 }

@@ -21,8 +21,8 @@ func printRun(p *tell.Page, c sim.Config, r *sim.Result) {
 	p.Line(tableRow, "", "mean", "p50", "p99", "max", "theory")
 	t := c.Spec.Theory
 	messages, multicasts := r.Theory.Messages, r.Theory.Multicasts
-	if r.Entries == 0 {
-		messages, multicasts = nil, nil // nothing to be compared
+	if r.Entries == 0 || r.Stopped {
+		messages, multicasts = nil, nil // nothing to be compared, or messages of entries to come
 	}
 	printCount(p, "messages per entry", r.PerEntry, messages, t.Messages.Text)
 	printCount(p, "  by multicast", r.Multicasts, multicasts, t.Multicasts.Text)
@@ -41,8 +41,11 @@ func printRun(p *tell.Page, c sim.Config, r *sim.Result) {
 	printKinds(p, c.Spec.Kinds, r)
 	printLoad(p, r)
 	verdict := "none: safe, and every request was served"
-	if r.Violations > 0 {
+	switch {
+	case r.Violations > 0:
 		verdict = words.Grouped(r.Violations)
+	case r.Stopped:
+		verdict = "none so far"
 	}
 	p.Row("violations", "%s", verdict)
 }

@@ -8,11 +8,12 @@ import (
 	"path/filepath"
 )
 
-// A File is to be written when a command has succeeded.
+// A File is to be written when a command has run.
 type File struct {
 	Flag string // the flag that asked for it
 	Path string
 	Make func() ([]byte, error) // nil bytes: there is nothing to be written after all
+	Note *string                // what is told of it when it has been made; nil for nothing
 }
 
 // check reports early what would keep f from being written.

@@ -19,8 +19,9 @@ const labels = 11
 
 // A Page collects lines of text; the first failure to write is kept.
 type Page struct {
-	w   io.Writer
-	err error
+	Written bool // the files that were asked for are there
+	w       io.Writer
+	err     error
 }
 
 // NewPage returns a page that is written to w.

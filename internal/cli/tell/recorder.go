@@ -2,8 +2,7 @@ package tell
 
 import (
 	"fmt"
-	"path/filepath"
-	"strings"
+	"slices"
 
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/scenario"
@@ -17,7 +16,9 @@ const MaxEvents = 500_000
 // A Recorder keeps what happens in a run, and makes files of it.
 type Recorder struct {
 	trace.Trace
-	missed bool // there were more events than are kept
+	Story  func(t *trace.Trace) string // how it is told as text, if not as a diagram
+	missed bool                        // there were more events than are kept
+	ended  string                      // how far the run was when it was interrupted, if it was
 }
 
 // NewRecorder returns a recorder for a run of an algorithm.
@@ -34,42 +35,35 @@ func (r *Recorder) Observe(e trace.Event) {
 	r.Events = append(r.Events, e)
 }
 
-// Files returns the files that the flags --svg and --trace ask for. They are
-// made when the run is over.
-func (r *Recorder) Files(svg, events string) ([]File, error) {
-	files := Picture("svg", svg, func() string { return r.SVG(trace.SVGOptions{}) })
-	if events == "" {
-		return files, nil
+// Interrupted notes that the run was interrupted when it was so far; empty means
+// that it was not. All files say so.
+func (r *Recorder) Interrupted(after string) { r.ended = after }
+
+// kept returns the trace as it is to be written. Where it ends early, the title
+// and a note at this process, or nowhere, say so.
+func (r *Recorder) kept(at core.ID) *trace.Trace {
+	t := r.Trace
+	if r.ended == "" {
+		return &t
 	}
-	form, err := r.form(events)
-	if err != nil {
-		return nil, err
+	t.Title += ", interrupted after " + r.ended
+	note := trace.Event{Kind: trace.Note, Proc: at, Peer: core.None, Name: "the run was interrupted after " + r.ended}
+	if n := len(t.Events); n > 0 {
+		note.Step, note.At = t.Events[n-1].Step+1, t.Events[n-1].At
 	}
-	return append(files, File{"trace", events, func() ([]byte, error) {
-		if r.missed {
+	if r.missed {
+		note.Name += fmt.Sprintf("; what came after the first %d events was not kept", MaxEvents)
+	}
+	t.Events = append(slices.Clip(t.Events), note)
+	return &t
+}
+
+// Files returns the files of a scene. They are made when the run is over.
+func (r *Recorder) Files(s *Scene) ([]File, error) {
+	return s.Files(r.Story, func(at core.ID) (*trace.Trace, error) {
+		if r.missed && r.ended == "" { // of a run that came to its end it must hold everything
 			return nil, fmt.Errorf("the run has more than %d events: make it shorter, or leave --trace out", MaxEvents)
 		}
-		return form()
-	}}), nil
-}
-
-// form returns what a file of this name is to contain.
-func (r *Recorder) form(path string) (func() ([]byte, error), error) {
-	switch strings.ToLower(filepath.Ext(path)) {
-	case ".json":
-		return r.JSON, nil
-	case ".log", ".shiviz":
-		return func() ([]byte, error) { return []byte(r.ShiViz()), nil }, nil
-	case ".txt":
-		return func() ([]byte, error) { return []byte(r.Text(trace.TextOptions{})), nil }, nil
-	}
-	return nil, fmt.Errorf("--trace %q: the name must end in .json, .log or .shiviz (for ShiViz), or .txt (a diagram)", path)
-}
-
-// Picture returns the file that a flag asks for, or none if it is not given.
-func Picture(flag, path string, draw func() string) []File {
-	if path == "" {
-		return nil
-	}
-	return []File{{flag, path, func() ([]byte, error) { return []byte(draw()), nil }}}
+		return r.kept(at), nil
+	})
 }

@@ -3,7 +3,9 @@
 package tell
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -15,13 +17,15 @@ import (
 
 // A Report is what came of a command.
 type Report struct {
-	JSON  any           // for programs
-	Text  func(p *Page) // for people
-	Wrong error         // what was found wrong, or nil
+	JSON    any           // for programs
+	Text    func(p *Page) // for people
+	Stopped string        // how far it was when the user interrupted, such as "3 of 8 runs"; empty if it came to its end
+	Wrong   error         // what was found wrong, or nil
 }
 
 // Run is how every command that runs something goes: it looks whether the files
-// that are asked for can be written, runs, writes them, and prints the report.
+// that are asked for can be written, runs, writes them, and prints the report,
+// which is not lost if they could not be written after all.
 func Run(w io.Writer, asJSON bool, files []File, run func() (Report, error)) error {
 	if err := checkAll(files); err != nil {
 		return err
@@ -30,17 +34,40 @@ func Run(w io.Writer, asJSON bool, files []File, run func() (Report, error)) err
 	if err != nil {
 		return err
 	}
-	if err := writeAll(files); err != nil {
+	failed := writeAll(files)
+	if err := r.print(w, asJSON, failed == nil); err != nil {
 		return err
 	}
-	if err := r.Print(w, asJSON); err != nil {
-		return err
+	if failed == nil && !asJSON {
+		if err := tellNotes(w, files); err != nil {
+			return err
+		}
 	}
-	return r.Wrong
+	return cmp.Or(failed, r.err())
+}
+
+// tellNotes says what is to be told of files that were written.
+func tellNotes(w io.Writer, files []File) error {
+	p := NewPage(w)
+	told := false
+	for _, f := range files {
+		if f.Note == nil || *f.Note == "" {
+			continue
+		}
+		if !told {
+			p.Gap()
+		}
+		told = true
+		p.Text(0, fmt.Sprintf("%s shows %s.", f.Path, *f.Note))
+	}
+	return p.err
 }
 
 // Print writes the report, for programs or for people.
-func (r Report) Print(w io.Writer, asJSON bool) error {
+func (r Report) Print(w io.Writer, asJSON bool) error { return r.print(w, asJSON, true) }
+
+// print is Print, for people who are told whether the files were written.
+func (r Report) print(w io.Writer, asJSON, written bool) error {
 	if asJSON {
 		e := json.NewEncoder(w)
 		e.SetIndent("", "  ")
@@ -48,9 +75,26 @@ func (r Report) Print(w io.Writer, asJSON bool) error {
 		return e.Encode(r.JSON)
 	}
 	p := NewPage(w)
+	p.Written = written
 	r.Text(p)
+	if r.Stopped != "" {
+		p.Gap()
+		p.Text(0, "Interrupted after "+r.Stopped+": this is what there was by then.")
+	}
 	return p.err
 }
+
+// err is what is wrong with what came of a command.
+func (r Report) err() error {
+	if r.Stopped == "" {
+		return r.Wrong
+	}
+	return errors.Join(r.Wrong, Interrupted(r.Stopped))
+}
+
+// Interrupted is the error of a command that the user interrupted when it was so
+// far.
+func Interrupted(after string) error { return Unfinished{"interrupted after " + after} }
 
 // Found is the error of a command that did its work and found something wrong:
 // each line says one thing.

@@ -11,7 +11,7 @@ import (
 )
 
 func file(path string, data []byte, err error) File {
-	return File{"out", path, func() ([]byte, error) { return data, err }}
+	return File{Flag: "out", Path: path, Make: func() ([]byte, error) { return data, err }}
 }
 
 // Files that cannot be written are refused before anything is run.
@@ -75,8 +75,8 @@ func TestRunRespectsReadOnly(t *testing.T) {
 	}
 }
 
-// All files are written or none, and nothing is printed if they are not. A file
-// that turns out to be nothing is left out.
+// All files are written or none. What came of the run is printed in any case, but
+// not what was written. A file that turns out to be nothing is left out.
 func TestRunWritesAllOrNone(t *testing.T) {
 	full := errors.New("full")
 	for _, test := range []struct {
@@ -87,16 +87,21 @@ func TestRunWritesAllOrNone(t *testing.T) {
 		printed string
 		left    []string
 	}{
-		{"all", file("b", []byte("b"), nil), nil, nil, "done\n", []string{"a", "b"}},
-		{"nothing to write", file("b", nil, nil), nil, nil, "done\n", []string{"a"}},
-		{"one fails", file("b", nil, full), nil, full, "", nil},
+		{"all", file("b", []byte("b"), nil), nil, nil, "done\nwritten\n", []string{"a", "b"}},
+		{"nothing to write", file("b", nil, nil), nil, nil, "done\nwritten\n", []string{"a"}},
+		{"one fails", file("b", nil, full), nil, full, "done\n", nil},
 		{"the run fails", file("b", []byte("b"), nil), full, full, "", nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Chdir(t.TempDir())
 			var out bytes.Buffer
 			err := Run(&out, false, []File{file("a", []byte("a"), nil), test.last}, func() (Report, error) {
-				return Report{Text: func(p *Page) { p.Line("done  ") }}, test.run
+				return Report{Text: func(p *Page) {
+					p.Line("done  ")
+					if p.Written {
+						p.Line("written")
+					}
+				}}, test.run
 			})
 			left, _ := filepath.Glob("*")
 			if !errors.Is(err, test.want) || out.String() != test.printed || !slices.Equal(left, test.left) {
@@ -121,31 +126,5 @@ func TestWrong(t *testing.T) {
 	}
 	if out.String() != "1\n" {
 		t.Errorf("printed %q, want the report", out.String())
-	}
-}
-
-// On anything but a terminal there is no progress.
-func TestProgress(t *testing.T) {
-	f, err := os.Create(filepath.Join(t.TempDir(), "x"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	p := NewProgress(f)
-	p.Bar(1, 2)
-	p.Line("x")
-	p.Clear()
-	if info, err := f.Stat(); err != nil || info.Size() != 0 {
-		t.Errorf("something was written to a file: %v, %v", info, err)
-	}
-	var out bytes.Buffer
-	p = &Progress{w: &out, shown: -1}
-	p.Bar(0, 80)
-	p.Bar(1, 80) // no more of the bar than before
-	p.Bar(80, 80)
-	p.Clear()
-	const empty, full = "                                        ", "########################################"
-	if want := "\r[" + empty + "] 0 of 80 runs\r[" + full + "] 80 of 80 runs\r\x1b[K"; out.String() != want {
-		t.Errorf("got %q, want %q", out.String(), want)
 	}
 }

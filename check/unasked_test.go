@@ -1,0 +1,42 @@
+package check
+
+import (
+	"testing"
+
+	"github.com/stile-lock/stile/core"
+)
+
+// A restless lock lets its process in again when it has left.
+type restless struct{ again bool }
+
+type silence struct{ Kind uint8 }
+
+func (m *silence) Fields(c *core.Coder) { c.Kind(&m.Kind, 0) }
+
+func (r *restless) Fields(c *core.Coder)                          { c.Bool("again", &r.again) }
+func (r *restless) Request(out *core.Out[silence])                { out.Enter() }
+func (r *restless) Receive(core.ID, *silence, *core.Out[silence]) {}
+func (r *restless) Release(out *core.Out[silence]) {
+	if r.again = !r.again; r.again {
+		out.Enter()
+	}
+}
+
+// Who enters without having asked is found out.
+func TestUnaskedEntry(t *testing.T) {
+	r, err := Run(Config{Nodes: 1, Requests: 1, Properties: []string{MutualExclusion, Deadlock}, Spec: core.Spec{
+		Name: "restless", Kinds: []string{"NONE"}, Plan: core.Always(func(self core.ID, v core.View) core.Machine {
+			return core.New(self, v, &restless{})
+		}),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := r.First(); p == nil || p.Name != MutualExclusion || len(p.Trace) != 2 {
+		t.Fatalf("%+v, want %s violated in 2 steps", p, MutualExclusion)
+	}
+	back, err := r.First().Replay()
+	if err != nil || len(back.Differences) > 0 {
+		t.Errorf("the counterexample, replayed: %v, %v", err, back.Differences)
+	}
+}

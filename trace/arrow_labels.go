@@ -1,0 +1,111 @@
+package trace
+
+import "strings"
+
+// A form is one way to label an arrow.
+type form struct {
+	places []Label // where it may be, the best first
+	most   int     // how many arrows may come through it
+}
+
+// arrowLabels writes beside the arrows what they are: in full if there is room
+// for all, otherwise with a letter for the kind.
+func (p *plan) arrowLabels() {
+	style := p.o.Labels
+	many := len(p.l.Arrows)
+	if style == LabelsNone {
+		return
+	}
+	if style == LabelsFull || style == LabelsAuto && many <= fullArrows {
+		before := p.paper.copy()
+		left := p.labelArrows(func(a *Arrow, e *Event) []form {
+			f := p.beside(a, p.t.caption(e, false))
+			if many <= fewArrows {
+				f.most = anyTraffic
+			}
+			return []form{f}
+		})
+		if left == 0 || style == LabelsFull {
+			p.l.LeftOut += left
+			return
+		}
+		p.paper = before
+	}
+	p.letters = true
+	p.l.LeftOut += p.labelArrows(func(a *Arrow, e *Event) []form {
+		letter := p.l.Kinds[a.Kind].Letter
+		var forms []form
+		if stamp := p.t.stamp(e); stamp != "" && many <= stampArrows {
+			forms = append(forms, p.beside(a, strings.TrimSpace(clean(e.Section)+" "+letter+" "+stamp)))
+		}
+		return append(forms, p.upon(a, letter))
+	})
+}
+
+// labelArrows gives each arrow the first form of its label that has a place,
+// and returns how many have none.
+func (p *plan) labelArrows(forms func(a *Arrow, e *Event) []form) (left int) {
+	about := make(map[int]*Event)
+	for i := range p.t.Events {
+		if e := &p.t.Events[i]; e.Kind.message() {
+			about[e.Msg] = e
+		}
+	}
+	for i := range p.l.Arrows {
+		a := &p.l.Arrows[i]
+		a.Label = nil
+		for _, f := range forms(a, about[a.Message]) {
+			var l Label
+			if p.put(&l, f.places, f.most) {
+				a.Label = &l
+				break
+			}
+		}
+		if a.Label == nil {
+			left++
+		}
+	}
+	return left
+}
+
+// sixteenths lists where along an arrow its label may be, the best first.
+var sixteenths = [...]int{8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13}
+
+// beside returns the places for words right and left of an arrow.
+func (p *plan) beside(a *Arrow, words string) form {
+	c := along(p.l.Path(a))
+	if a.Copy {
+		words += " copy"
+	}
+	var places []Label
+	for _, i := range sixteenths {
+		for _, side := range []struct {
+			dx, dy Length
+			anchor string
+		}{{5 * pixel, 3 * pixel, "start"}, {-5 * pixel, 3 * pixel, "end"}, {3 * pixel, -4 * pixel, "start"}, {-3 * pixel, -4 * pixel, "end"}, {3 * pixel, 11 * pixel, "start"}, {-3 * pixel, 11 * pixel, "end"}} {
+			places = append(places, Label{
+				Text: words, At: Point{c[i].X + side.dx, a.From.Lane, c[i].Y + side.dy - p.l.Y(Point{Lane: a.From.Lane})},
+				Anchor: side.anchor, Size: arrowType,
+			})
+		}
+	}
+	return form{places, someTraffic}
+}
+
+// upon returns the places for a letter on an arrow.
+func (p *plan) upon(a *Arrow, letter string) form {
+	c := along(p.l.Path(a))
+	if a.Copy {
+		letter += "²"
+	}
+	var places []Label
+	for _, i := range sixteenths {
+		at := Point{c[i].X, a.From.Lane, c[i].Y - p.l.Y(Point{Lane: a.From.Lane})}
+		wide, high := TextWidth(letter, arrowType)+6*pixel, 13*pixel
+		places = append(places, Label{
+			Text: letter, At: Point{at.X, at.Lane, at.DY + 3*pixel + pixel/2}, Anchor: "middle", Size: arrowType,
+			Box: &Box{Point{at.X - wide/2, at.Lane, at.DY - high/2}, wide, high},
+		})
+	}
+	return form{places, anyTraffic}
+}

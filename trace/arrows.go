@@ -1,0 +1,110 @@
+package trace
+
+import "slices"
+
+// arrows finds the messages in the window, and gives each a path of its own.
+func (p *plan) arrows() {
+	b := newBender(p.l)
+	for _, letter := range p.t.letters() {
+		if !letter.in(p.t, &p.l.Window) {
+			continue
+		}
+		a := p.arrow(letter)
+		p.clip(&a)
+		b.bend(&a)
+		p.l.Arrows = append(p.l.Arrows, a)
+	}
+}
+
+// arrow joins the sending of a message to its arrival or loss.
+func (p *plan) arrow(l letter) Arrow {
+	about := l.about(p.t)
+	from, to := about.Proc, about.Peer
+	if about.Kind == Receive {
+		from, to = to, from
+	}
+	a := Arrow{
+		Message: about.Msg, Kind: p.kindOf(about.Name), Copy: l.copied,
+		Sent: -1, Ended: -1, Relation: p.linked(l), End: EndOpen,
+	}
+	var begin, end *Event
+	if l.begin >= 0 {
+		begin = &p.t.Events[l.begin]
+		a.Sent, a.From, a.Tip = begin.At, p.on(from, begin.At), p.tip(begin)
+	}
+	if l.end >= 0 {
+		end = &p.t.Events[l.end]
+		a.Ended, a.To, a.End = end.At, p.on(to, end.At), EndArrives
+		a.Tip = lines(a.Tip, p.tip(end))
+		if end.Kind == Drop {
+			a.End = EndLost
+		}
+	}
+	p.loose(&a, int(from), int(to), begin, end)
+	return a
+}
+
+// loose places the ends of a message that is lost at once, has not arrived, or
+// was sent before the trace begins.
+func (p *plan) loose(a *Arrow, from, to int, begin, end *Event) {
+	way := Length(to-from) * p.l.Page.Pitch
+	half := min(max(way, -p.l.Page.Pitch/2), p.l.Page.Pitch/2)
+	switch {
+	case begin == nil && end.Kind == Drop:
+		a.From = Point{a.To.X, from, 0}
+		a.To = Point{a.To.X + 26*pixel, from, half}
+	case begin == nil:
+		a.From = Point{a.To.X - 20*pixel, to, -half}
+		a.Tip = lines("It was sent before this trace begins.", a.Tip)
+	case end == nil:
+		a.To = Point{a.From.X + 20*pixel, from, half}
+		a.Tip = lines(a.Tip, "It has not arrived.")
+	case end.Kind == Drop && begin.At == end.At:
+		a.To = Point{a.From.X + 26*pixel, from, way * 45 / 100}
+	}
+}
+
+// linked returns how a message stands to the focus: it is in the past if it
+// arrived there, and in the future if it was sent there.
+func (p *plan) linked(l letter) string {
+	if p.focus < 0 {
+		return ""
+	}
+	if l.end >= 0 && p.t.Events[l.end].Kind == Receive {
+		if r := p.relation(l.end); r == RelationPast || r == RelationFocus {
+			return RelationPast
+		}
+	}
+	if l.begin >= 0 {
+		if r := p.relation(l.begin); r == RelationFuture || r == RelationFocus {
+			return RelationFuture
+		}
+	}
+	return RelationConcurrent
+}
+
+// clip cuts off what is outside the plot.
+func (p *plan) clip(a *Arrow) {
+	x1, x2 := a.From.X, a.To.X
+	dy := p.l.Y(a.To) - p.l.Y(a.From)
+	at := func(x Length) Point { return Point{x, a.From.Lane, a.From.DY + dy*(x-x1)/(x2-x1)} }
+	from, to := a.From, a.To
+	if x1 < 0 && x2 > 0 {
+		from = at(0)
+	}
+	if plot := p.l.Page.Plot; x2 > plot && x1 < plot {
+		to = at(plot)
+	}
+	a.From, a.To = from, to
+}
+
+// lines puts one text below another.
+func lines(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "\n" + b
+}
+
+// kindOf returns the place of a kind of message among all.
+func (p *plan) kindOf(name string) int { return max(slices.Index(p.kinds, name), 0) }

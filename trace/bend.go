@@ -1,0 +1,182 @@
+package trace
+
+import "math"
+
+// A bender gives each arrow a path on which no other lies. An arrow is bent
+// only if it must be, and never because of one that comes later.
+type bender struct {
+	l    *Layout
+	ends map[spot][]*curve // the paths that begin or end around a place
+}
+
+// A spot is a small part of the page.
+type spot struct{ x, y Length }
+
+// A curve is a path as points along it, from its beginning to its end.
+type curve [curvePoints]Offset
+
+const (
+	curvePoints = 17
+	spotSize    = 8 * pixel
+	apart       = 3 * pixel // what is nearer than that cannot be told apart
+	touching    = pixel     // what has an end of its own may be as near as that
+)
+
+func newBender(l *Layout) *bender { return &bender{l: l, ends: make(map[spot][]*curve)} }
+
+// bend chooses the path of an arrow: straight, or else the least bend with
+// which it does not hide behind another and does not hide it.
+func (b *bender) bend(a *Arrow) {
+	from, to := Offset{a.From.X, b.l.Y(a.From)}, Offset{a.To.X, b.l.Y(a.To)}
+	near := b.near(from, to)
+	for k := 0; ; k++ {
+		a.Bend = bendOf(from, to, k)
+		c := along(bent(from, to, a.Bend))
+		if k > 4*len(near)+4 || !c.hiddenBy(near) {
+			b.take(c)
+			return
+		}
+	}
+}
+
+// near returns the paths that may lie where one between two places will.
+func (b *bender) near(from, to Offset) []*curve {
+	var all []*curve
+	for _, end := range []Offset{from, to} {
+		for dx := Length(-1); dx <= 1; dx++ {
+			for dy := Length(-1); dy <= 1; dy++ {
+				at := spotOf(end)
+				all = append(all, b.ends[spot{at.x + dx, at.y + dy}]...)
+			}
+		}
+	}
+	return all
+}
+
+func (b *bender) take(c *curve) {
+	first, last := spotOf(c[0]), spotOf(c[curvePoints-1])
+	b.ends[first] = append(b.ends[first], c)
+	if last != first {
+		b.ends[last] = append(b.ends[last], c)
+	}
+}
+
+func spotOf(o Offset) spot { return spot{floor(o.X, spotSize), floor(o.Y, spotSize)} }
+
+// floor divides and rounds down.
+func floor(a, b Length) Length {
+	if a < 0 {
+		return -((b - 1 - a) / b)
+	}
+	return a / b
+}
+
+// bendOf returns the k-th bend to try: 0 is the least, then one to each side in
+// turn. What stays at one lane goes round in a bow or a loop; what takes no
+// time bows to the right of its way, so that what comes back is on its left.
+func bendOf(from, to Offset, k int) []Offset {
+	side, size := Length(1), Length((k+1)/2)
+	if k%2 == 0 {
+		side = -1
+	}
+	dx, dy := to.X-from.X, to.Y-from.Y
+	long := distance(dx, dy)
+	switch {
+	case dy == 0 && abs(dx) < 24*pixel:
+		high := (34*pixel + Length(k/2)*16*pixel) * side
+		wide := 16*pixel + Length(k/2)*5*pixel
+		return []Offset{{-wide, high}, {wide, high}}
+	case dy == 0:
+		return []Offset{{0, (30*pixel + Length(k/2)*14*pixel) * side}}
+	case abs(dx) < 6*pixel:
+		return []Offset{across(dx, dy, long, min(max(long/6, 14*pixel), 40*pixel)+Length(k)*12*pixel)}
+	case k == 0:
+		return nil
+	}
+	step := min(max(long/10, 12*pixel), 28*pixel)
+	return []Offset{across(dx, dy, long, side*size*step)}
+}
+
+// across returns a way of a length, to the right of the way dx, dy.
+func across(dx, dy, long, size Length) Offset {
+	return Offset{dy * size / long, -dx * size / long}
+}
+
+// distance returns how long a way is, rounded down, and at least 1.
+func distance(dx, dy Length) Length {
+	x, y := float64(dx), float64(dy)
+	return max(1, Length(math.Sqrt(x*x+y*y)))
+}
+
+// along returns points along the curve with these control points.
+func along(control []Offset) *curve {
+	var c curve
+	for i := range c {
+		c[i] = pointAt(control, i, curvePoints-1)
+	}
+	return &c
+}
+
+// pointAt returns where a curve is after i of n parts of it.
+func pointAt(control []Offset, i, n int) Offset {
+	at := make([]Offset, len(control))
+	copy(at, control)
+	a, b := Length(n-i), Length(i)
+	for m := len(at) - 1; m > 0; m-- {
+		for j := range m {
+			at[j] = Offset{(at[j].X*a + at[j+1].X*b) / Length(n), (at[j].Y*a + at[j+1].Y*b) / Length(n)}
+		}
+	}
+	return at[0]
+}
+
+// hiddenBy reports whether a path cannot be told from another, or another one
+// from it.
+func (c *curve) hiddenBy(others []*curve) bool {
+	for _, o := range others {
+		room := touching
+		if c.between(o[0], o[curvePoints-1]) || c.between(o[curvePoints-1], o[0]) {
+			room = apart
+		}
+		if c.within(o, room) || o.within(c, room) {
+			return true
+		}
+	}
+	return false
+}
+
+// between reports whether a path begins and ends at these places.
+func (c *curve) between(from, to Offset) bool {
+	near := func(a, b Offset) bool { return abs(a.X-b.X) <= apart && abs(a.Y-b.Y) <= apart }
+	return near(c[0], from) && near(c[curvePoints-1], to)
+}
+
+// within reports whether all of c lies on o, or no more than room beside it.
+func (c *curve) within(o *curve, room Length) bool {
+	for i := 1; i < curvePoints-1; i++ {
+		if !o.passes(c[i], room) {
+			return false
+		}
+	}
+	return true
+}
+
+// passes reports whether a path comes near a place.
+func (c *curve) passes(at Offset, room Length) bool {
+	for i := 1; i < curvePoints; i++ {
+		if nearSegment(at, c[i-1], c[i], room) {
+			return true
+		}
+	}
+	return false
+}
+
+// nearSegment reports whether a place is near the line from a to b.
+func nearSegment(at, a, b Offset, room Length) bool {
+	if at.X < min(a.X, b.X)-room || at.X > max(a.X, b.X)+room || at.Y < min(a.Y, b.Y)-room || at.Y > max(a.Y, b.Y)+room {
+		return false
+	}
+	dx, dy := b.X-a.X, b.Y-a.Y
+	off := (at.X-a.X)*dy - (at.Y-a.Y)*dx
+	return abs(off) <= room*distance(dx, dy)
+}

@@ -1,0 +1,165 @@
+package trace
+
+import "slices"
+
+// Sizes of type.
+const (
+	barType   = 12 * pixel
+	markType  = 11 * pixel
+	arrowType = 10 * pixel
+)
+
+// What is written beside arrows, if that may be chosen.
+const (
+	fewArrows   = 16  // so many may have them also where other arrows come through
+	fullArrows  = 60  // so many messages may have their full names
+	stampArrows = 150 // so many may have a stamp
+)
+
+// How many arrows may come through words.
+const (
+	anyTraffic  = 1 << 30
+	someTraffic = 7 // about: an arrow counts once for each spot that it comes through
+)
+
+// labels finds places for all words in the plot, the most important first.
+func (p *plan) labels() {
+	for i := range p.l.Dots {
+		d := &p.l.Dots[i]
+		p.paper.take(around(d.At.X, p.l.Y(d.At), 8*pixel, 8*pixel))
+	}
+	for i := range p.l.Marks {
+		m := &p.l.Marks[i]
+		p.paper.take(around(m.At.X, p.l.Y(m.At), 13*pixel, 13*pixel))
+		if m.Means == MarkViolation { // a ring, and a sign above it
+			p.paper.take(box{m.At.X - 11*pixel, p.l.Y(m.At) - 29*pixel, m.At.X + 11*pixel, p.l.Y(m.At) + 11*pixel})
+		}
+	}
+	for i := range p.l.Arrows {
+		a := &p.l.Arrows[i]
+		c := along(p.l.Path(a))
+		p.paper.pass(c)
+		end := c[curvePoints-1]
+		if a.End == EndArrives {
+			end = back(c, 8*pixel) // where its head is
+		}
+		p.paper.take(around(end.X, end.Y, 9*pixel, 9*pixel))
+	}
+	p.uprightLabels()
+	p.barLabels()
+	p.markLabels()
+	p.arrowLabels()
+}
+
+// back returns where a path is a way before its end.
+func back(c *curve, way Length) Offset {
+	a, b := c[curvePoints-2], c[curvePoints-1]
+	long := distance(a.X-b.X, a.Y-b.Y)
+	return Offset{b.X + (a.X-b.X)*way/long, b.Y + (a.Y-b.Y)*way/long}
+}
+
+// uprightLabels places what is said of lines through all lanes: cuts below the
+// lanes, all else above them.
+func (p *plan) uprightLabels() {
+	g := &p.l.Page
+	for i := range p.l.Uprights {
+		u := &p.l.Uprights[i]
+		if u.Label == nil {
+			continue
+		}
+		rows := []Length{g.Top - 22*pixel, g.Top - 38*pixel, g.Top - 54*pixel, g.Top - 70*pixel}
+		if u.Means == UprightCut || u.Means == UprightHealed {
+			rows = []Length{g.Axis - 9*pixel, g.Axis - 23*pixel}
+		} else {
+			rows = rows[:p.rowsAbove()]
+		}
+		var places []Label
+		for _, y := range rows {
+			at := func(x Length, anchor string) {
+				places = append(places, Label{Text: u.Label.Text, At: Point{x, 0, y - g.Top}, Anchor: anchor, Size: barType})
+			}
+			at(u.X+6*pixel, "start")
+			at(u.X-6*pixel, "end")
+			at(g.Plot/2, "middle")
+		}
+		if !p.put(u.Label, places, 0) {
+			u.Label = nil
+			p.l.LeftOut++
+		}
+	}
+}
+
+// barLabels writes into bars, and above those of waiting, if there is room.
+func (p *plan) barLabels() {
+	dots := make([][]Length, p.t.N)
+	for i := range p.l.Dots {
+		at := p.l.Dots[i].At
+		dots[at.Lane] = append(dots[at.Lane], at.X)
+	}
+	for i := range p.l.Bars {
+		b := &p.l.Bars[i]
+		at, wide := gap(dots[b.Lane], max(b.X1, 0), min(b.X2, p.l.Page.Plot))
+		for _, word := range p.barNames[i] {
+			if word == "" || wide < TextWidth(word, barType)+7*pixel || p.l.Page.Pitch < 21*pixel {
+				continue
+			}
+			l := Label{Text: word, At: Point{at, b.Lane, 4 * pixel}, Anchor: "middle", Size: barType}
+			if b.Means == BarWaiting {
+				l.At.DY, l.Size = -7*pixel, markType
+			}
+			b.Label = &l
+			p.paper.take(p.boxOf(&l))
+			break
+		}
+		if b.Means == BarInside || b.Means == BarWaiting && p.l.Page.Pitch >= 30*pixel {
+			p.paper.take(box{b.X1, p.l.Y(Point{Lane: b.Lane}) - b.Height/2, b.X2, p.l.Y(Point{Lane: b.Lane}) + b.Height/2})
+		}
+	}
+}
+
+// gap returns the middle of the widest part between lo and hi that has no dot
+// in it, and how wide it is. The dots are in order.
+func gap(dots []Length, lo, hi Length) (x, wide Length) {
+	at := lo
+	try := func(end Length) {
+		if end-at > wide {
+			x, wide = (at+end)/2, end-at
+		}
+		at = end
+	}
+	first, _ := slices.BinarySearch(dots, lo)
+	for _, d := range dots[first:] {
+		if d >= hi {
+			break
+		}
+		try(d)
+	}
+	try(hi)
+	return x, wide
+}
+
+// markLabels places the words beside marks.
+func (p *plan) markLabels() {
+	for i := range p.l.Marks {
+		m := &p.l.Marks[i]
+		if m.Label == nil {
+			continue
+		}
+		var places []Label
+		at := func(dx, dy Length, anchor string) {
+			places = append(places, Label{Text: m.Label.Text, At: Point{m.At.X + dx, m.At.Lane, m.At.DY + dy}, Anchor: anchor, Size: markType})
+		}
+		at(6*pixel, -7*pixel, "start")
+		at(0, 18*pixel, "middle")
+		at(6*pixel, 16*pixel, "start")
+		at(-6*pixel, -7*pixel, "end")
+		at(-6*pixel, 16*pixel, "end")
+		at(9*pixel, 4*pixel, "start")
+		at(0, -18*pixel, "middle")
+		at(-9*pixel, 4*pixel, "end")
+		if !p.put(m.Label, places, anyTraffic) {
+			m.Label = nil
+			p.l.LeftOut++
+		}
+	}
+}

@@ -1,0 +1,71 @@
+package trace
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// titleLines breaks the title into lines of at most that width.
+func (t *Trace) titleLines(width Length) []string {
+	title := t.Title
+	if title == "" {
+		title = t.Algorithm
+	}
+	const letter = 9 * pixel // of bold type, guessed high
+	lines := []string{""}
+	for word := range strings.FieldsSeq(clean(title)) {
+		last := &lines[len(lines)-1]
+		switch {
+		case *last == "":
+			*last = word
+		case Length(utf8.RuneCountInString(*last)+1+utf8.RuneCountInString(word))*letter > width:
+			lines = append(lines, word)
+		default:
+			*last += " " + word
+		}
+	}
+	return lines
+}
+
+// axis finds round times.
+func (p *plan) axis() {
+	w := &p.l.Window
+	step := w.tickStep()
+	for at := (w.From + step - 1) / step * step; at <= w.To; at += step {
+		p.l.Ticks = append(p.l.Ticks, AxisTick{at, p.x(at), decimal(at, w.Unit)})
+	}
+	name := "step"
+	if p.t.timed() {
+		name = "time (T)"
+	}
+	p.l.Axis = Words{name, edge * pixel, p.l.Page.Axis + 18*pixel}
+}
+
+// tickStep returns 1, 2 or 5 times a power of ten, in ticks, so that numbers do
+// not run into each other.
+func (w *Window) tickStep() int64 {
+	const apart = 70 * pixel
+	for power := int64(1); power <= maxTicks/10; power *= 10 {
+		for _, m := range []int64{1, 2, 5} {
+			if (w.To-w.From)/(m*power) <= int64(max(w.Room, 0)/apart) {
+				return m * power
+			}
+		}
+	}
+	return maxTicks
+}
+
+// close adds what is below the axis, which ends the page.
+func (p *plan) close() {
+	y := p.legend(p.l.Page.Axis + 44*pixel)
+	if n := p.l.LeftOut; n > 0 {
+		words := fmt.Sprintf("%d labels left out for want of room", n)
+		if n == 1 {
+			words = "1 label left out for want of room"
+		}
+		p.l.Footer = append(p.l.Footer, Words{words + ": point at an arrow or a sign to read it", edge * pixel, y + 4*pixel})
+		y += 20 * pixel
+	}
+	p.l.Page.Height = y - 6*pixel
+}
