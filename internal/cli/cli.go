@@ -29,15 +29,26 @@ const (
 	exitUnfinished = 3 // it ended early: for lack of time or memory, or since the user interrupted
 )
 
-// Run is the whole command: it returns the exit code.
+// Main is the whole command in this environment: it returns the exit code.
+func Main(args []string, getenv func(string) string, stdout, stderr io.Writer) int {
+	return run(context.Background(), args, !tell.Unicode(getenv), stdout, stderr)
+}
+
+// Run is Main in an environment that says nothing.
 func Run(args []string, stdout, stderr io.Writer) int {
 	return RunContext(context.Background(), args, stdout, stderr)
 }
 
 // RunContext is Run, interrupted when ctx is done.
 func RunContext(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	out := bufio.NewWriter(stdout)
+	return run(ctx, args, false, stdout, stderr)
+}
+
+func run(ctx context.Context, args []string, ascii bool, stdout, stderr io.Writer) int {
+	screen := tell.NewScreen(stdout)
+	out := bufio.NewWriter(screen)
 	root := Root()
+	root.PersistentFlags().BoolVar(&screen.ASCII, "ascii", ascii, "print ASCII alone; usual where the locale has no UTF-8")
 	root.SetArgs(args)
 	root.SetOut(out)
 	root.SetErr(stderr)
