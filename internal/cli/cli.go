@@ -134,7 +134,7 @@ is 3.`,
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", tell.Width)))
 	root.SetHelpCommand(newHelp(root))
 	root.AddCommand(
-		newAlgorithms(), sim.New(), compare.New(), check.New(), replay.New(), bank.New(), deadlock.New(), newVersion(),
+		newAlgorithms(), sim.New(), compare.New(), check.New(), replay.New(), bank.New(), deadlock.New(), newGlossary(), newVersion(),
 	)
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {

@@ -16,6 +16,7 @@ func outer() []layer {
 		{"check/ring", "check/explore"},
 		{"check", "core trace scenario family family/locks family/elections sim check/explore check/group check/ring"},
 		{"scenarios", ""},
+		{"docs", ""},
 		{"docs/first", "core"},
 		{"internal/tidy", ""},
 		{"internal/bank", "core trace scenario sim sim/kernel internal/words"},
@@ -29,7 +30,7 @@ func outer() []layer {
 		{"internal/cli/deadlock", "core deadlock trace scenario sim internal/spell internal/words internal/cli/ask internal/cli/tell"},
 		{"internal/cli/replay", "core deadlock catalog trace scenario sim internal/words internal/cli/ask internal/cli/tell"},
 		{"internal/cli/sim", "core catalog trace scenario sim internal/words internal/cli/ask internal/cli/tell"},
-		{"internal/cli", "core catalog internal/spell internal/cli/ask internal/cli/tell internal/cli/bank internal/cli/check internal/cli/compare internal/cli/deadlock internal/cli/replay internal/cli/sim"},
+		{"internal/cli", "core catalog docs internal/spell internal/cli/ask internal/cli/tell internal/cli/bank internal/cli/check internal/cli/compare internal/cli/deadlock internal/cli/replay internal/cli/sim"},
 		{"cmd/stile", "internal/cli"},
 	}
 }

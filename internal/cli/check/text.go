@@ -39,6 +39,7 @@ func printTable(p *tell.Page, r *check.Report, written string) {
 	p.Line("%-18s%s, %s transitions, depth %d", "states", words.Grouped(r.States), words.Grouped(r.Transitions), r.Depth)
 	p.Line("%-18s%.2f s, %s states per second", "time", r.Seconds, words.Grouped(int64(r.Rate)))
 	p.Line("%-18s%.1g, that two states were taken for one", "probability", r.Collision)
+	p.Line("%-18s%s", "words", "'stile glossary' says what they mean")
 	if written != "" {
 		p.Line("%-18s%s", "written", written)
 	}

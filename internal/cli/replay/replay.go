@@ -40,8 +40,9 @@ diagram, and exits with 1 and what differed if an expectation fails.
 A scenario with sites is about transactions over several locks, and deadlocks:
 it prints the story, and the graph of who waits for whom.
 
-With --until the run stops after so many events, nothing is checked, and the
-state of each process or site is shown. The folder scenarios/ holds worked
+With --until the run stops after so many events, or at the end of the step that
+has the last of them; nothing is checked, and the state of each process or site
+is shown. The folder scenarios/ holds worked
 examples.`,
 		Example: `  stile replay scenarios/raymond-a.stile
   stile replay scenarios/raymond-a.stile --until 12
@@ -55,7 +56,7 @@ examples.`,
 	fs.SortFlags = false
 	f.scene.Define(fs)
 	fs.Var(ask.File(&f.graph, ".svg"), "graph", "draw the wait-for graph of a scenario with sites to this `FILE`: the last one if stuck, else that of the first deadlock")
-	fs.Var(ask.Count(&f.until, 1, tell.MaxEvents), "until", "stop after so many events, and show the states")
+	fs.Var(ask.Count(&f.until, 1, tell.MaxEvents), "until", "stop after so many events, and show the states; what happens in one step is not torn apart")
 	ask.Unset(fs, "until")
 	ask.JSON(fs, &f.json)
 	return c
