@@ -40,6 +40,10 @@ func entries() []entry {
 			q, err := quorums(o)
 			return mutex.Maekawa(q), err
 		}},
+		{"maekawa-reject", "topology sets", func(o core.Options) (core.Spec, error) {
+			q, err := quorums(o)
+			return mutex.MaekawaReject(q), err
+		}},
 		{"raymond", "topology", func(o core.Options) (core.Spec, error) {
 			t, err := tree(o)
 			return mutex.Raymond(t), err
@@ -62,6 +66,10 @@ func entries() []entry {
 		{"raymond-greedy", "topology", func(o core.Options) (core.Spec, error) {
 			t, err := tree(o)
 			return mutex.RaymondGreedy(t), err
+		}},
+		{"raymond-printed", "topology", func(o core.Options) (core.Spec, error) {
+			t, err := tree(o)
+			return mutex.RaymondPrinted(t), err
 		}},
 		{"raymond-initialize", "topology", func(o core.Options) (core.Spec, error) {
 			t, err := tree(o)
@@ -105,7 +113,7 @@ func recovered(lock, elect string, o core.Options) (core.Spec, error) {
 	led := slices.ContainsFunc(entries(), func(e entry) bool {
 		return e.name == lock && slices.Contains(strings.Fields(e.knows), "coordinator")
 	})
-	return recovery.With(func(coordinator core.ID) core.Spec {
+	spec := recovery.With(func(coordinator core.ID) core.Spec {
 		o := o // machines are made by several workers at a time
 		if led {
 			o.Coordinator = int(coordinator) + 1
@@ -115,7 +123,9 @@ func recovered(lock, elect string, o core.Options) (core.Spec, error) {
 			panic(fmt.Sprintf("catalog: %s, which could be made, cannot: %v", lock, err))
 		}
 		return spec
-	}, vote), nil
+	}, vote)
+	spec.Theory.Wait = nil // a death makes others wait longer
+	return spec, nil
 }
 
 func plain(f func() core.Spec) entry {

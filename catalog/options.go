@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,6 +40,32 @@ func quorums(o core.Options) (quorum.Builder, error) {
 		return quorum.Majority, nil
 	}
 	return nil, fmt.Errorf("unknown topology %q: want grid, plane or majority%s", o.Topology, spell.DidYouMean(o.Topology, "grid", "plane", "majority"))
+}
+
+// SetProperties returns the properties of the sets that o chooses for n processes
+// of this algorithm, by hand or by the name of a quorum system; of Sanders'
+// algorithm those of the request sets. It returns nil if the algorithm has no
+// sets, or o leaves the choice to it.
+func SetProperties(name string, o core.Options, n int) (*quorum.Properties, error) {
+	lock, _, _ := strings.Cut(name, "+")
+	i := slices.IndexFunc(entries(), func(e entry) bool { return e.name == lock })
+	if i < 0 || o.Sets == "" && o.Topology == "" || !strings.Contains(entries()[i].knows, "sets") {
+		return nil, nil
+	}
+	build := quorums
+	if lock == "sanders" {
+		build = requestSets
+	}
+	make, err := build(o)
+	if err != nil {
+		return nil, err
+	}
+	sets, err := make(n)
+	if err != nil {
+		return nil, err
+	}
+	p := sets.Properties()
+	return &p, nil
 }
 
 // tree returns the trees that o asks for; every process having two children is

@@ -19,6 +19,12 @@ func sanders(o core.Options) (core.Spec, error) {
 	if o.Experiment {
 		spec = mutex.SandersExperiment(st)
 	}
+	switch o.Topology {
+	case "maekawa":
+		spec.Class = core.Quorum
+	case "central":
+		spec.Class = core.Central
+	}
 	spec.Theory.Symmetric = o.Topology != "central" && o.Sets == ""
 	return spec, nil
 }
@@ -38,6 +44,15 @@ func structure(o core.Options) (mutex.StructureOf, error) {
 		return mutex.AskCoordinator(0), nil
 	}
 	return nil, fmt.Errorf("unknown topology %q: want ricart-agrawala, maekawa or central%s", o.Topology, spell.DidYouMean(o.Topology, "ricart-agrawala", "maekawa", "central"))
+}
+
+// requestSets returns the request sets alone.
+func requestSets(o core.Options) (quorum.Builder, error) {
+	build, err := structure(o)
+	return func(n int) (quorum.System, error) {
+		st, err := build(n)
+		return st.Request, err
+	}, err
 }
 
 func givenStructure(o core.Options) (mutex.StructureOf, error) {

@@ -101,6 +101,12 @@ type Theory struct {
 	// Bypass is how many entries of others a process can see while it waits,
 	// once its request has arrived everywhere. It is nil if nothing is claimed.
 	Bypass func(n int) int
+
+	// Wait is the longest wait from request to entry, if no message takes longer
+	// than latency and nobody stays inside longer than hold; all in one unit. It
+	// is nil if nothing is claimed.
+	Wait     func(n int, latency, hold float64) float64
+	WaitText string // the same for people
 }
 
 // A Family says what an algorithm is for, and so which host can run it.
@@ -127,6 +133,7 @@ func (f Family) String() string {
 type Spec struct {
 	Name    string // the id used in commands and files
 	Family  Family
+	Class   Class  // of an algorithm for mutual exclusion
 	Title   string // the name people use
 	Authors string
 	Year    int

@@ -16,6 +16,7 @@ import "github.com/stile-lock/stile/core"
 func Bakery() core.Spec {
 	return core.Spec{
 		Name: "bakery", Title: "Lamport's bakery", Authors: "Lamport", Year: 1974,
+		Class:   core.Permission,
 		Paper:   "A New Solution of Dijkstra's Concurrent Programming Problem. CACM 17(8), 1974",
 		Network: core.Unordered,
 		Spreads: true,

@@ -18,6 +18,7 @@ import "github.com/stile-lock/stile/core"
 func CarvalhoRoucairol() core.Spec {
 	return core.Spec{
 		Name: "carvalho-roucairol", Title: "Carvalho-Roucairol", Authors: "Carvalho, Roucairol", Year: 1983,
+		Class:   core.Permission,
 		Paper:   "On Mutual Exclusion in Computer Networks. CACM 26(2), 1983",
 		Network: core.Unordered,
 		Spreads: true,

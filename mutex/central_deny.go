@@ -15,6 +15,7 @@ import "github.com/stile-lock/stile/core"
 func CentralDeny(coordinator core.ID) core.Spec {
 	return core.Spec{
 		Name: "central-deny", Title: "Central coordinator that denies", Authors: "folklore", Year: 2007,
+		Class:   core.Central,
 		Paper:   "In Tanenbaum, van Steen: Distributed Systems: Principles and Paradigms, 2nd edition, 2007, section 6.3.2",
 		Network: core.Unordered,
 		TryLock: true,

@@ -17,6 +17,7 @@ import "github.com/stile-lock/stile/core"
 func CentralStamped(coordinator core.ID) core.Spec {
 	return core.Spec{
 		Name: "central-stamped", Title: "Central coordinator with stamps", Authors: "folklore", Year: 1978,
+		Class:   core.Central,
 		Paper:   "After Lamport: Time, Clocks, and the Ordering of Events in a Distributed System. CACM 21(7), 1978",
 		Network: core.Unordered,
 		Spreads: true,

@@ -25,6 +25,7 @@ import (
 func Dijkstra(k int) core.Spec {
 	return core.Spec{
 		Name: "dijkstra", Title: "Dijkstra's K-state ring", Authors: "Dijkstra", Year: 1974,
+		Class:   core.Token,
 		Paper:   "Self-stabilizing Systems in Spite of Distributed Control. CACM 17(11), 1974",
 		Network: core.Unordered,
 		Kinds:   []string{"FLAG"},

@@ -21,6 +21,7 @@ import "github.com/stile-lock/stile/core"
 func Lamport() core.Spec {
 	return core.Spec{
 		Name: "lamport", Title: "Lamport", Authors: "Lamport", Year: 1978,
+		Class:   core.Permission,
 		Paper:   "Time, Clocks, and the Ordering of Events in a Distributed System. CACM 21(7), 1978",
 		Network: core.FIFO,
 		Spreads: true,

@@ -18,6 +18,7 @@ import (
 func Maekawa(quorums quorum.Builder) core.Spec {
 	return core.Spec{
 		Name: "maekawa", Title: "Maekawa", Authors: "Maekawa", Year: 1985,
+		Class:   core.Quorum,
 		Paper:   "A sqrt(N) Algorithm for Mutual Exclusion in Decentralized Systems. ACM TOCS 3(2), 1985",
 		Network: core.FIFO,
 		Spreads: true,
@@ -40,43 +41,49 @@ func Maekawa(quorums quorum.Builder) core.Spec {
 // cause: INQUIRE, RELINQUISH, a second LOCKED for the one that gave way, and
 // FAILED. The literature quotes 5(K-1).
 func maekawaTheory(quorums quorum.Builder) core.Theory {
-	voters := func(lo, hi float64) func(n int) core.Range {
-		return func(n int) core.Range {
-			sets, err := quorums(n)
-			if err != nil {
-				return core.Range{}
-			}
-			r := core.Range{Lo: float64(n)}
-			for i := range sets {
-				k := sets[i].Len()
-				if sets[i].Has(core.ID(i)) {
-					k--
-				}
-				r.Lo, r.Hi = min(r.Lo, float64(k)), max(r.Hi, float64(k))
-			}
-			return core.Range{Lo: lo * r.Lo, Hi: hi * r.Hi}
-		}
-	}
+	voters := func(lo, hi float64) func(n int) core.Range { return eachVoter(quorums, lo, hi) }
 	return core.Theory{
-		Messages: core.Cost{Text: "3(K-1) light, 3..7(K-1)", Any: voters(3, 7), Light: voters(3, 3)},
-		Multicasts: core.Cost{Text: "K+1 light", Any: func(n int) core.Range {
-			r := voters(1, 5)(n)
-			if r.Hi == 0 {
-				return r
-			}
-			return core.Range{Lo: min(1, r.Lo), Hi: r.Hi + 2}
-		}, Light: func(n int) core.Range {
-			r := voters(1, 1)(n)
-			if r.Hi == 0 {
-				return r
-			}
-			return core.Range{Lo: r.Lo + min(2, 2*r.Lo), Hi: r.Hi + 2}
-		}},
-		Client:    core.Cost{Text: "2T", Any: between(0, 2), Light: between(2, 2)},
-		Sync:      core.Cost{Text: "1..2T", Any: between(1, 4), Saturated: between(1, 2)},
-		Order:     "by stamp among the requests a voter knows; not ME3",
-		Symmetric: true,
+		Messages:   core.Cost{Text: "3(K-1) light, 3..7(K-1)", Any: voters(3, 7), Light: voters(3, 3)},
+		Multicasts: quorumMulticasts(quorums, 5),
+		Client:     core.Cost{Text: "2T", Any: between(0, 2), Light: between(2, 2)},
+		Sync:       core.Cost{Text: "1..2T", Any: between(1, 4), Saturated: between(1, 2)},
+		Order:      "by stamp among the requests a voter knows; not ME3",
+		Symmetric:  true,
 	}
+}
+
+// eachVoter returns n -> lo(K-1) of the smallest quorum .. hi(K-1) of the largest.
+func eachVoter(quorums quorum.Builder, lo, hi float64) func(n int) core.Range {
+	return func(n int) core.Range {
+		sets, err := quorums(n)
+		if err != nil {
+			return core.Range{}
+		}
+		r := core.Range{Lo: float64(n)}
+		for i := range sets {
+			k := float64(without(&sets[i], core.ID(i)))
+			r.Lo, r.Hi = min(r.Lo, k), max(r.Hi, k)
+		}
+		return core.Range{Lo: lo * r.Lo, Hi: hi * r.Hi}
+	}
+}
+
+// quorumMulticasts is the cost in multicasts: REQUEST, RELEASE, and for each
+// voter one to most messages for it alone.
+func quorumMulticasts(quorums quorum.Builder, most float64) core.Cost {
+	return core.Cost{Text: "K+1 light", Any: func(n int) core.Range {
+		r := eachVoter(quorums, 1, most)(n)
+		if r.Hi == 0 {
+			return r
+		}
+		return core.Range{Lo: min(1, r.Lo), Hi: r.Hi + 2}
+	}, Light: func(n int) core.Range {
+		r := eachVoter(quorums, 1, 1)(n)
+		if r.Hi == 0 {
+			return r
+		}
+		return core.Range{Lo: r.Lo + min(2, 2*r.Lo), Hi: r.Hi + 2}
+	}}
 }
 
 const (

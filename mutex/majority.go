@@ -20,6 +20,7 @@ import (
 func Majority() core.Spec {
 	return core.Spec{
 		Name: "majority", Title: "Majority voting", Authors: "Thomas", Year: 1979,
+		Class:   core.Quorum,
 		Paper:   "A Majority Consensus Approach to Concurrency Control for Multiple Copy Databases. ACM TODS 4(2), 1979",
 		Network: core.FIFO,
 		Spreads: true,

@@ -18,6 +18,7 @@ import "github.com/stile-lock/stile/core"
 func NaimiTrehel() core.Spec {
 	return core.Spec{
 		Name: "naimi-trehel", Title: "Naimi-Trehel", Authors: "Naimi, Trehel, Arnold", Year: 1996,
+		Class:   core.Token,
 		Paper:   "A log(N) Distributed Mutual Exclusion Algorithm Based on Path Reversal. JPDC 34(1), 1996",
 		Network: core.Unordered,
 		Kinds:   []string{"REQUEST", "TOKEN"},

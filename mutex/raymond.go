@@ -17,6 +17,7 @@ import (
 func Raymond(tree TreeOf) core.Spec {
 	return core.Spec{
 		Name: "raymond", Title: "Raymond's tree", Authors: "Raymond", Year: 1989,
+		Class:   core.Token,
 		Paper:   "A Tree-Based Algorithm for Distributed Mutual Exclusion. ACM TOCS 7(1), 1989",
 		Network: core.FIFO,
 		Kinds:   []string{"REQUEST", "PRIVILEGE"},
@@ -126,6 +127,13 @@ func (s *raymond) enqueue(id core.ID) {
 
 // proceed does what the paper does after every event.
 func (s *raymond) proceed(out *core.Out[raymondMessage]) {
+	s.passOn(out)
+	s.ask(out)
+}
+
+// passOn gives the privilege to the head of the queue, if it is here and not in
+// use.
+func (s *raymond) passOn(out *core.Out[raymondMessage]) {
 	switch to := s.assignPrivilege(); to {
 	case core.None:
 	case s.self:
@@ -133,6 +141,10 @@ func (s *raymond) proceed(out *core.Out[raymondMessage]) {
 	default:
 		out.Send(to, raymondMessage{Kind: raymondPrivilege})
 	}
+}
+
+// ask asks the holder, once, on behalf of those who wait.
+func (s *raymond) ask(out *core.Out[raymondMessage]) {
 	if s.makeRequest() {
 		out.Send(s.holder, raymondMessage{Kind: raymondRequest})
 	}

@@ -14,6 +14,7 @@ import "github.com/stile-lock/stile/core"
 func RicartAgrawala() core.Spec {
 	return core.Spec{
 		Name: "ricart-agrawala", Title: "Ricart-Agrawala", Authors: "Ricart, Agrawala", Year: 1981,
+		Class:   core.Permission,
 		Paper:   "An Optimal Algorithm for Mutual Exclusion in Computer Networks. CACM 24(1), 1981",
 		Network: core.Unordered,
 		Kinds:   []string{"REQUEST", "OK"},

@@ -17,6 +17,7 @@ import "github.com/stile-lock/stile/core"
 func RicartAgrawalaToken() core.Spec {
 	return core.Spec{
 		Name: "ricart-agrawala-token", Title: "Ricart-Agrawala with a token", Authors: "Ricart, Agrawala", Year: 1983,
+		Class:   core.Token,
 		Paper:   "Author's response to 'On Mutual Exclusion in Computer Networks'. CACM 26(2), 1983",
 		Network: core.Unordered,
 		Kinds:   []string{"REQUEST", "TOKEN"},

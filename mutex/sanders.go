@@ -39,6 +39,7 @@ func SandersExperiment(any StructureOf) core.Spec {
 	}
 	return core.Spec{
 		Name: "sanders", Title: "Sanders' information structures", Authors: "Sanders", Year: 1987,
+		Class:   core.Permission,
 		Paper:   "The Information Structure of Distributed Mutual Exclusion Algorithms. ACM TOCS 5(3), 1987",
 		Wrong:   "the sets are not checked: two processes that neither share an informed voter nor ask each other can both be inside",
 		Fixed:   "sanders",

@@ -14,6 +14,7 @@ import (
 func SuzukiKasami() core.Spec {
 	return core.Spec{
 		Name: "suzuki-kasami", Title: "Suzuki-Kasami", Authors: "Suzuki, Kasami", Year: 1985,
+		Class:   core.Token,
 		Paper:   "A Distributed Mutual Exclusion Algorithm. ACM TOCS 3(4), 1985",
 		Network: core.Unordered,
 		Kinds:   []string{"REQUEST", "TOKEN"},

@@ -10,11 +10,11 @@ import "github.com/stile-lock/stile/core"
 // 155-160.
 //
 // The token is the only message there is, so channels may reorder. A process
-// alone sends nothing. With critical sections of at most H the longest wait is
-// N*T + (N-1)*H. TokenRingLazy is the one that costs nothing when idle.
+// alone sends nothing. TokenRingLazy is the one that costs nothing when idle.
 func TokenRing() core.Spec {
 	return core.Spec{
 		Name: "token-ring", Title: "Token ring", Authors: "Le Lann", Year: 1977,
+		Class:   core.Token,
 		Paper:   "Distributed Systems - Towards a Formal Approach. Information Processing 77, 1977",
 		Network: core.Unordered,
 		Kinds:   []string{"TOKEN"},
@@ -26,6 +26,8 @@ func TokenRing() core.Spec {
 			Sync:      core.Cost{Text: "1..(N-1)T", Any: ahead, Saturated: between(1, 1)},
 			Order:     "ring order; overtaken at most once by each other; not ME3 (open)",
 			Bypass:    onceEach,
+			Wait:      ringWait,
+			WaitText:  "N*T + (N-1)*H",
 			Symmetric: false,
 		},
 		Plan: core.Always(func(self core.ID, v core.View) core.Machine {
@@ -39,6 +41,15 @@ func roundTrip(n int) core.Range { return between(0, float64(n))(n) }
 
 // ahead is the distance to another process of the ring, 1 .. n-1.
 func ahead(n int) core.Range { return between(1, float64(n-1))(n) }
+
+// ringWait: the token has just left, makes a whole round, and on it everybody
+// else goes in.
+func ringWait(n int, latency, hold float64) float64 {
+	if n == 1 {
+		return 0
+	}
+	return float64(n)*latency + float64(n-1)*hold
+}
 
 type ringMessage struct{ Kind uint8 }
 

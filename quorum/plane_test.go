@@ -39,7 +39,7 @@ func TestPlaneMeetsInExactlyOne(t *testing.T) {
 				}
 			}
 		}
-		want := Properties{Own: true, MinSize: q + 1, MaxSize: q + 1, MinLoad: q + 1, MaxLoad: q + 1, Balanced: true}
+		want := Properties{Meet: true, Own: true, Sizes: true, Loads: true, MinSize: q + 1, MaxSize: q + 1, MinLoad: q + 1, MaxLoad: q + 1}
 		if got := s.Properties(); got != want {
 			t.Errorf("order %d: %+v, want %+v", q, got, want)
 		}

@@ -33,35 +33,6 @@ func (s System) Check() error {
 	return nil
 }
 
-// Properties says which of the wished properties a system has.
-type Properties struct {
-	Own      bool // every process is in its own set
-	MinSize  int  // K of the smallest set
-	MaxSize  int  // and of the largest
-	MinLoad  int  // the fewest sets that a process is in
-	MaxLoad  int  // and the most
-	Balanced bool // all sets have one size K and every process is in K sets
-}
-
-// Properties reports the wished properties of s.
-func (s System) Properties() Properties {
-	load := make([]int, len(s))
-	p := Properties{Own: true, MinSize: len(s), MinLoad: len(s)}
-	for i := range s {
-		p.Own = p.Own && s[i].Has(core.ID(i))
-		size := s[i].Len()
-		p.MinSize, p.MaxSize = min(p.MinSize, size), max(p.MaxSize, size)
-		for id := range s[i].All() {
-			load[id]++
-		}
-	}
-	for _, l := range load {
-		p.MinLoad, p.MaxLoad = min(p.MinLoad, l), max(p.MaxLoad, l)
-	}
-	p.Balanced = p.MinSize == p.MaxSize && p.MinLoad == p.MaxLoad
-	return p
-}
-
 // Grid puts the processes into a square by rows; the set of each is its row
 // and its column. If n is not a square the last row, or last rows, are short
 // or missing. Two sets still meet: of the two places where row and column

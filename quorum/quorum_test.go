@@ -58,7 +58,7 @@ func TestGridOfSquares(t *testing.T) {
 			t.Fatal(err)
 		}
 		k := 2*root - 1
-		want := Properties{Own: true, MinSize: k, MaxSize: k, MinLoad: k, MaxLoad: k, Balanced: true}
+		want := Properties{Meet: true, Own: true, Sizes: true, Loads: true, MinSize: k, MaxSize: k, MinLoad: k, MaxLoad: k}
 		if got := s.Properties(); got != want {
 			t.Errorf("grid of %d: %+v, want %+v", root*root, got, want)
 		}
@@ -87,7 +87,7 @@ func TestMajoritySize(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := Properties{Own: true, MinSize: c.k, MaxSize: c.k, MinLoad: c.k, MaxLoad: c.k, Balanced: true}
+		want := Properties{Meet: true, Own: true, Sizes: true, Loads: true, MinSize: c.k, MaxSize: c.k, MinLoad: c.k, MaxLoad: c.k}
 		if got := s.Properties(); got != want {
 			t.Errorf("majority of %d: %+v, want %+v", c.n, got, want)
 		}
@@ -166,6 +166,24 @@ func TestAgainstDumb(t *testing.T) {
 	}
 }
 
+// Each property can fail on its own, and the words say which.
+func TestPropertiesInWords(t *testing.T) {
+	for _, test := range []struct {
+		sets System
+		want string
+	}{
+		{System{core.SetOf(0, 1), core.SetOf(1, 2), core.SetOf(2, 0)}, "M1 any two meet: yes; M2 each has its owner: yes; M3 equal sizes: yes, K=2; M4 equal loads: yes, D=2"},
+		{System{core.SetOf(0), core.SetOf(1)}, "M1 any two meet: no; M2 each has its owner: yes; M3 equal sizes: yes, K=1; M4 equal loads: yes, D=1"},
+		{System{core.SetOf(1, 2), core.SetOf(2, 0), core.SetOf(0, 1)}, "M1 any two meet: yes; M2 each has its owner: no; M3 equal sizes: yes, K=2; M4 equal loads: yes, D=2"},
+		{System{core.SetOf(0, 1), core.SetOf(0, 1), core.SetOf(0, 2)}, "M1 any two meet: yes; M2 each has its owner: yes; M3 equal sizes: yes, K=2; M4 equal loads: no, D=1..3"},
+		{System{core.SetOf(0, 1, 2), core.SetOf(2, 1), core.SetOf(2)}, "M1 any two meet: yes; M2 each has its owner: yes; M3 equal sizes: no, K=1..3; M4 equal loads: no, D=1..3"},
+	} {
+		if got := test.sets.Properties().String(); got != test.want {
+			t.Errorf("%v:\ngot  %s\nwant %s", test.sets, got, test.want)
+		}
+	}
+}
+
 func dumbIntersects(s System) bool {
 	for i := range s {
 		for j := range s {
@@ -180,7 +198,7 @@ func dumbIntersects(s System) bool {
 func dumbProperties(s System) Properties {
 	n := len(s)
 	var sizes, loads []int
-	p := Properties{Own: true}
+	p := Properties{Meet: dumbIntersects(s), Own: true}
 	for i := range s {
 		size, load := 0, 0
 		for j := range n {
@@ -198,7 +216,7 @@ func dumbProperties(s System) Properties {
 	}
 	p.MinSize, p.MaxSize = slices.Min(sizes), slices.Max(sizes)
 	p.MinLoad, p.MaxLoad = slices.Min(loads), slices.Max(loads)
-	k := sizes[0]
-	p.Balanced = p.MinSize == k && p.MaxSize == k && p.MinLoad == k && p.MaxLoad == k
+	p.Sizes = len(slices.Compact(sizes)) == 1
+	p.Loads = len(slices.Compact(loads)) == 1
 	return p
 }

@@ -19,6 +19,7 @@ type meter struct {
 
 	askedAt  []int64
 	response []int64 // request to exit
+	wait     []int64 // request to entry
 	client   []int64 // request to entry, nobody else being there
 	sync     []int64 // exit to the next entry, somebody waiting
 	syncOne  []int64 // the same, exactly one waiting
@@ -53,6 +54,7 @@ func (m *meter) asked(p core.ID, now int64, alone bool) {
 }
 
 func (m *meter) entered(p core.ID, now int64) {
+	m.wait = append(m.wait, now-m.askedAt[p])
 	if m.alone == p {
 		m.client = append(m.client, now-m.askedAt[p])
 	}

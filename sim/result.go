@@ -1,6 +1,11 @@
 package sim
 
-import "github.com/stile-lock/stile/core"
+import (
+	"slices"
+
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/scenario"
+)
 
 // A Result is what a run measured. Delays are in units of T.
 type Result struct {
@@ -17,6 +22,7 @@ type Result struct {
 	Sync       *Stats         `json:"sync_delay"`   // exit to the next entry, somebody waiting
 	SyncOne    *Stats         `json:"sync_delay_one_waiter"`
 	Response   *Stats         `json:"response_time"` // request to exit
+	Wait       *Stats         `json:"waiting_time"`  // request to entry
 	Throughput float64        `json:"throughput"`    // entries per T
 	MaxBypass  int            `json:"max_bypass"`    // how often one process overtook one waiting
 	Violations int            `json:"violations"`
@@ -36,6 +42,7 @@ type Theory struct {
 	Multicasts *core.Range `json:"multicasts_per_entry"`
 	Client     *core.Range `json:"client_delay"`
 	Sync       *core.Range `json:"sync_delay"`
+	Wait       *float64    `json:"longest_wait"` // nobody waits longer
 	Order      string      `json:"order"`
 }
 
@@ -43,7 +50,7 @@ func newResult(c Config, l *lock) *Result {
 	m := &l.meter
 	r := &Result{
 		Algorithm: c.Spec.Name, Section: l.section, Nodes: c.Nodes, Entries: m.exits, Seed: c.Seed, Messages: m.messages,
-		Client: summarise(m.client), Sync: summarise(m.sync), SyncOne: summarise(m.syncOne), Response: summarise(m.response),
+		Client: summarise(m.client), Sync: summarise(m.sync), SyncOne: summarise(m.syncOne), Response: summarise(m.response), Wait: summarise(m.wait),
 		MaxBypass: l.passed.most, Violations: len(l.found), Found: l.found, Members: l.members,
 		ByKind: map[string]int{}, Load: m.load,
 		Theory: theory(c),
@@ -80,5 +87,23 @@ func theory(c Config) Theory {
 		return &r
 	}
 	t := c.Spec.Theory
-	return Theory{at(t.Messages), at(t.Multicasts), at(t.Client), at(t.Sync), t.Order}
+	return Theory{at(t.Messages), at(t.Multicasts), at(t.Client), at(t.Sync), c.longestWait(), t.Order}
+}
+
+// longestWait is what theory says of how long anybody waits, or nil if it says
+// nothing, or messages or entries may take any time.
+func (c Config) longestWait() *float64 {
+	bound := c.Spec.Theory.Wait
+	if bound == nil || c.Work != nil || c.Hold.Shape == scenario.Exponential {
+		return nil
+	}
+	latency := int64(0)
+	for _, l := range append(slices.Clone(c.Links), scenario.Link{Latency: c.Latency}) {
+		if l.Latency.Shape == scenario.Exponential {
+			return nil
+		}
+		latency = max(latency, l.Latency.Max())
+	}
+	w := bound(c.Nodes, units(latency), units(c.Hold.Max()))
+	return &w
 }

@@ -19,10 +19,13 @@ func newAlgorithms() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "algorithms [--json]",
 		Short: "List the algorithms and what theory says about them",
-		Long: `Lists the algorithms: the year, the messages that one entry costs, the client
-delay (request to entry when nobody else is there), the synchronisation delay
-(exit of one to entry of the next), the weakest network it is correct on, who
-wrote it, the order of entries, and whether all processes have the same role.
+		Long: `Lists the algorithms: the year, the class, the messages that one entry costs, the
+client delay (request to entry when nobody else is there), the synchronisation
+delay (exit of one to entry of the next), the weakest network it is correct on,
+who wrote it, the order of entries, and whether all processes have the same role.
+
+The class is what a process needs to enter, and who decides: the permission of
+one for all (central) or of all others, the votes of a quorum, or the token.
 
 N is the number of processes, K the size of a quorum, D the diameter of a tree
 and T the latency of one message. The famous wrong ones are listed apart, and
@@ -43,6 +46,7 @@ starts.`,
 type algorithm struct {
 	Name     string   `json:"name"`
 	Family   string   `json:"family"`
+	Class    string   `json:"class,omitempty"` // elections have none
 	Title    string   `json:"title"`
 	Authors  string   `json:"authors"`
 	Year     int      `json:"year"`
@@ -69,7 +73,7 @@ func describeAlgorithms(specs []core.Spec) []algorithm {
 	for i, s := range specs {
 		t := s.Theory
 		list[i] = algorithm{
-			Name: s.Name, Family: s.Family.String(), Title: s.Title, Authors: s.Authors, Year: s.Year, Paper: s.Paper,
+			Name: s.Name, Family: s.Family.String(), Class: s.Class.String(), Title: s.Title, Authors: s.Authors, Year: s.Year, Paper: s.Paper,
 			Sound: s.Sound(), Wrong: s.Wrong, Weaker: s.Weaker, Fixed: s.Fixed, Shown: s.Shown, Network: s.Network.String(),
 			TryLock: s.TryLock, Kinds: s.Kinds, Messages: t.Messages.Text, Multi: t.Multicasts.Text,
 			Client: t.Client.Text, Sync: t.Sync.Text, Order: t.Order, ME3: t.ME3, Symm: t.Symmetric,
@@ -79,7 +83,7 @@ func describeAlgorithms(specs []core.Spec) []algorithm {
 }
 
 func printAlgorithms(p *tell.Page) {
-	printCells(p, "ALGORITHM", "YEAR", "MESSAGES PER ENTRY", "CLIENT DELAY", "SYNC DELAY")
+	printCells(p, "ALGORITHM", "YEAR", "CLASS", "MESSAGES PER ENTRY", "CLIENT DELAY", "SYNC DELAY")
 	some := func(which func(s core.Spec) bool) {
 		for _, s := range catalog.All() {
 			if which(s) {
@@ -94,7 +98,7 @@ func printAlgorithms(p *tell.Page) {
 	p.Line("WEAKER: these keep what they promise, and others promise more")
 	some(func(s core.Spec) bool { return s.Weaker != "" })
 	p.Line("ELECTIONS: all who are alive agree on the highest of them")
-	printCells(p, "ALGORITHM", "YEAR", "MESSAGES", "", "")
+	printCells(p, "ALGORITHM", "YEAR", "", "MESSAGES", "", "")
 	for _, s := range catalog.Elections() {
 		printAlgorithm(p, s)
 	}
@@ -109,7 +113,7 @@ func printAlgorithm(p *tell.Page, s core.Spec) {
 	if s.Year != 0 {
 		year = fmt.Sprint(s.Year)
 	}
-	printCells(p, name, year, cmp.Or(t.Messages.Text, "-"), cmp.Or(t.Client.Text, "-"), cmp.Or(t.Sync.Text, "-"))
+	printCells(p, name, year, s.Class.String(), cmp.Or(t.Messages.Text, "-"), cmp.Or(t.Client.Text, "-"), cmp.Or(t.Sync.Text, "-"))
 	symmetry := "not symmetric"
 	if t.Symmetric {
 		symmetry = "symmetric"
@@ -127,7 +131,7 @@ func printAlgorithm(p *tell.Page, s core.Spec) {
 
 // printCells prints a row of the table; a cell that is too long goes on below.
 func printCells(p *tell.Page, cells ...string) {
-	widths := []int{22, 5, 22, 13, 13}
+	widths := []int{22, 4, 11, 16, 11, 10}
 	var columns [][]string
 	height := 0
 	for i, cell := range cells {

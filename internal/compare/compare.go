@@ -16,12 +16,13 @@ import (
 // A Config says what to compare: every algorithm with every number of
 // processes, every rest time and every hold time.
 type Config struct {
-	Specs   []core.Spec
-	Nodes   []int
-	Think   []scenario.Dist // between an exit and the next request of a process
-	Hold    []scenario.Dist // between entry and exit
-	Entries int             // of each run
-	Seed    uint64
+	Specs    []core.Spec
+	Topology string // of all of them, if one was chosen
+	Nodes    []int
+	Think    []scenario.Dist // between an exit and the next request of a process
+	Hold     []scenario.Dist // between entry and exit
+	Entries  int             // of each run
+	Seed     uint64
 	Parallel
 }
 

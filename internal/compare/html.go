@@ -39,7 +39,7 @@ type (
 		Algorithms, Runs, Entries int
 		Stopped                   string // how far it was when it was interrupted, if it was
 		Seed                      uint64
-		Nodes                     string
+		Nodes, Topology           string
 		Key                       []string  // the classes of the algorithms
 		Loads                     []load    // the lines of the cards
 		Maps                      []bestMap // who is best where
@@ -86,6 +86,7 @@ type (
 		Nodes             int
 		Skipped           string
 		Cells             []rowCell
+		Constant          string // of those that ask quorums
 	}
 	rowCell struct {
 		Measured, Theory string
@@ -95,7 +96,7 @@ type (
 
 func (m *Map) report() report {
 	r := report{
-		Algorithms: len(m.Specs), Entries: m.Entries, Seed: m.Seed, Nodes: commas(m.Nodes), Stopped: m.Stopped(),
+		Algorithms: len(m.Specs), Entries: m.Entries, Seed: m.Seed, Nodes: commas(m.Nodes), Topology: m.Topology, Stopped: m.Stopped(),
 		Loads: m.loads(), Maps: m.maps(), Sides: m.sides(), Cards: m.cards(), Table: m.table(),
 	}
 	for i := range m.Specs {
@@ -254,7 +255,7 @@ func (m *Map) table() []row {
 	var all []row
 	for i := range m.Cells {
 		c := &m.Cells[i]
-		r := row{Name: c.Spec.Name, Nodes: c.Nodes, Think: c.Think.String(), Hold: c.Hold.String(), Skipped: c.Skipped}
+		r := row{Name: c.Spec.Name, Nodes: c.Nodes, Think: c.Think.String(), Hold: c.Hold.String(), Skipped: c.Skipped, Constant: short(c.Constant())}
 		if c.Stopped {
 			r.Skipped = "interrupted"
 		}

@@ -1,6 +1,8 @@
 package compare
 
 import (
+	"math"
+
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/sim"
 )
@@ -8,6 +10,7 @@ import (
 // A Report is a Map for programs.
 type Report struct {
 	Algorithms []string    `json:"algorithms"`
+	Topology   string      `json:"topology,omitempty"` // if one was chosen
 	Nodes      []int       `json:"nodes"`
 	Think      []string    `json:"think"`
 	Hold       []string    `json:"hold"`
@@ -32,6 +35,7 @@ type RunReport struct {
 // Measured is what a run measured, beside theory.
 type Measured struct {
 	PerEntry   float64     `json:"messages_per_entry"`
+	Constant   *float64    `json:"messages_per_sqrt_n,omitempty"` // of those that ask quorums
 	Client     *float64    `json:"client_delay"`
 	Sync       *float64    `json:"sync_delay"`
 	Response   *float64    `json:"response_time"`
@@ -60,7 +64,7 @@ type BestAt struct {
 
 // Report returns the map for programs.
 func (m *Map) Report() Report {
-	r := Report{Nodes: m.Nodes, Entries: m.Entries, Seed: m.Seed, Runs: []RunReport{}, Best: []BestAt{}, Stopped: m.Stopped() != ""}
+	r := Report{Topology: m.Topology, Nodes: m.Nodes, Entries: m.Entries, Seed: m.Seed, Runs: []RunReport{}, Best: []BestAt{}, Stopped: m.Stopped() != ""}
 	for _, s := range m.Specs {
 		r.Algorithms = append(r.Algorithms, s.Name)
 	}
@@ -97,6 +101,9 @@ func (c *Cell) report() RunReport {
 	r.Measured = &Measured{
 		PerEntry: c.Result.PerEntry, Client: meanOf(c.Result.Client), Sync: meanOf(c.Result.Sync), Response: meanOf(c.Result.Response),
 		Throughput: c.Result.Throughput, MaxBypass: c.Result.MaxBypass, Violations: c.Result.Violations,
+	}
+	if x := c.Constant(); !math.IsNaN(x) {
+		r.Constant = &x
 	}
 	for _, by := range Measures() {
 		says, ok := by.Range(c)

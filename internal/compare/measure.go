@@ -84,6 +84,15 @@ func throughput(c *Cell) (r core.Range, ok bool) {
 	return core.Range{Lo: 1 / (hold + sync.Hi), Hi: 1 / max(hold+sync.Lo, 1e-6)}, true
 }
 
+// Constant returns Maekawa's c, the messages per entry in units of sqrt(N), of an
+// algorithm that asks quorums, and NaN of any other.
+func (c *Cell) Constant() float64 {
+	if c.Result == nil || c.Spec.Class != core.Quorum {
+		return math.NaN()
+	}
+	return c.Result.PerEntry / math.Sqrt(float64(c.Nodes))
+}
+
 // tie is how near to the best a value must be to share the first place.
 const tie = 0.01
 

@@ -60,6 +60,18 @@ func stuck() []exhibit {
 			proofs:   []setting{{algorithm: "maekawa", options: core.Options{Sets: holed}}},
 		},
 		{
+			title:    "Raymond as printed",
+			believed: "Raymond's rules, as they are printed in some lectures: who wants the privilege, or hears that a neighbour does, puts it into its queue and asks the holder, unless it has ASKED already; who gets the privilege, or leaves with others waiting, hands it to the head of its queue.",
+			broken:   &setting{algorithm: "raymond-printed", requests: 1, properties: "deadlock"},
+			happens:  "P1 hands the privilege to the head of its queue and does not ask for it again, although others wait behind it; nobody else knows of them. The print also forgets to reset ASKED when the privilege comes and goes on: then a node never asks again at all.",
+			scenes:   []string{"raymond-printed-forgets"},
+			fix:      "The paper's MAKE_REQUEST, after every event: whoever does not have the privilege, has a queue and has not asked asks, also right behind the privilege that it has just given away.",
+			proofs: []setting{
+				{algorithm: "raymond"},
+				{algorithm: "raymond", nodes: 4, options: core.Options{Topology: "star"}},
+			},
+		},
+		{
 			title:    "Voting by majority, without resolution",
 			believed: "A majority is needed to enter, and there cannot be two: so one of those who ask gets it.",
 			broken:   &setting{algorithm: "majority-naive", nodes: 6, requests: 1, requesters: "1,2", properties: "deadlock"},

@@ -25,11 +25,11 @@ func outer() []layer {
 		{"internal/cli/ask", "core deadlock catalog scenario sim internal/spell"},
 		{"internal/cli/tell", "core deadlock trace scenario sim internal/words internal/cli/ask"},
 		{"internal/cli/bank", "core catalog sim internal/bank internal/words internal/cli/ask internal/cli/tell"},
-		{"internal/cli/check", "core deadlock catalog trace scenario family family/transactions check check/ring internal/museum internal/spell internal/words internal/cli/ask internal/cli/tell"},
+		{"internal/cli/check", "core quorum deadlock catalog trace scenario family family/transactions check check/ring internal/museum internal/spell internal/words internal/cli/ask internal/cli/tell"},
 		{"internal/cli/compare", "core deadlock catalog scenario sim internal/compare internal/words internal/cli/ask internal/cli/tell"},
 		{"internal/cli/deadlock", "core deadlock trace scenario sim internal/spell internal/words internal/cli/ask internal/cli/tell"},
 		{"internal/cli/replay", "core deadlock catalog trace scenario sim internal/words internal/cli/ask internal/cli/tell"},
-		{"internal/cli/sim", "core catalog trace scenario sim internal/words internal/cli/ask internal/cli/tell"},
+		{"internal/cli/sim", "core quorum catalog trace scenario sim internal/words internal/cli/ask internal/cli/tell"},
 		{"internal/cli", "core catalog docs internal/spell internal/cli/ask internal/cli/tell internal/cli/bank internal/cli/check internal/cli/compare internal/cli/deadlock internal/cli/replay internal/cli/sim"},
 		{"cmd/stile", "internal/cli"},
 	}

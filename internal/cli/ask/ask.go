@@ -79,7 +79,7 @@ func JSON(fs *pflag.FlagSet, to *bool) {
 
 // Options defines the flags for what some algorithms can be told.
 func Options(fs *pflag.FlagSet, o *core.Options, nodes int) {
-	fs.Var(Text(&o.Topology, "a shape such as grid, star, tree:2 or 1-2,1-3", offerTopologies), "topology", "the `SHAPE` of the group. Quorums: grid, plane or majority; trees: tree:K, star, line or edges 1-2,1-3; sanders: ricart-agrawala, maekawa or central; chang-roberts: up or down")
+	Topology(fs, &o.Topology)
 	const sets = "sets such as 1:1,2;2:1,2,3;3:1,3"
 	fs.Var(Text(&o.Sets, sets, nil), "sets", "the `SETS` by hand, quorums or request sets of sanders: \"1:1,2;2:1,2,3;3:1,3\"")
 	fs.Var(Text(&o.Inform, sets, nil), "inform", "the inform `SETS` of sanders, likewise")
@@ -87,6 +87,11 @@ func Options(fs *pflag.FlagSet, o *core.Options, nodes int) {
 	fs.Var(Count(&o.K, 2, MaxEntries), "k", "how many values a variable of dijkstra has (default is enough of them)")
 	fs.Var(Count(&o.Coordinator, 1, nodes), "coordinator", "the process that coordinates, for central (default 1)")
 	Unset(fs, "k", "coordinator")
+}
+
+// Topology defines the flag for the shape of the group.
+func Topology(fs *pflag.FlagSet, topology *string) {
+	fs.Var(Text(topology, "a shape such as grid, star, tree:2 or 1-2,1-3", offerTopologies), "topology", "the `SHAPE` of the group. Quorums: grid, plane or majority; trees: tree:K, star, line or edges 1-2,1-3; sanders: ricart-agrawala, maekawa or central; chang-roberts: up or down")
 }
 
 // Unset leaves the defaults of flags out of the help.

@@ -18,6 +18,7 @@ import (
 	"github.com/stile-lock/stile/internal/cli/ask"
 	"github.com/stile-lock/stile/internal/cli/tell"
 	"github.com/stile-lock/stile/internal/museum"
+	"github.com/stile-lock/stile/quorum"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/trace"
 )
@@ -39,6 +40,8 @@ type flags struct {
 	mode       string // of a method against deadlock
 	sites      int
 	shared     string // of dijkstra: who moves at once, if flags are read
+
+	sets *quorum.Properties // of the sets that were chosen, if any were
 }
 
 // New returns the command.
@@ -199,20 +202,21 @@ func (f *flags) run(cmd *cobra.Command, c check.Config, head func(c check.Config
 }
 
 // A report is what programs are told: of a method against deadlock also where its
-// processes and locks are.
+// processes and locks are, and of sets their properties.
 type report struct {
 	Method string `json:"method,omitempty"`
 	Mode   string `json:"mode,omitempty"`
 	Sites  int    `json:"sites,omitempty"`
 	Locks  int    `json:"locks,omitempty"`
 	*check.Report
-	Stopped bool `json:"stopped,omitempty"` // by the user
+	Sets    *quorum.Properties `json:"sets,omitempty"`    // if somebody chose them
+	Stopped bool               `json:"stopped,omitempty"` // by the user
 }
 
 func (f *flags) report(c check.Config, r *check.Report) report {
 	m, err := deadlock.Find(c.Spec.Name)
 	if err != nil {
-		return report{Report: r}
+		return report{Report: r, Sets: f.sets}
 	}
 	mode := f.mode
 	if mode == "" && len(m.Modes) > 0 {

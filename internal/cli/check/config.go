@@ -56,7 +56,16 @@ func (f *flags) algorithm(c *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	return f.run(c, config, func(c check.Config) []string { return []string{spec.Title + ": " + about(c)} })
+	if f.sets, err = catalog.SetProperties(name, f.options, config.Nodes); err != nil {
+		return err
+	}
+	return f.run(c, config, func(c check.Config) []string {
+		head := []string{spec.Title + ": " + about(c)}
+		if f.sets != nil {
+			head = append(head, "sets: "+f.sets.String())
+		}
+		return head
+	})
 }
 
 // deaths refuses more deaths and returns than there can be.

@@ -59,6 +59,7 @@ a message: numbers, exp:MEAN or uniform:LO,HI, separated by commas. With --json
 the report is written only if --out is given.`,
 		Example: `  stile compare
   stile compare ricart-agrawala maekawa raymond --nodes 4,9,16,25,36 --think 0
+  stile compare maekawa maekawa-reject --topology plane --nodes 7,13,31,57
   stile compare --deadlock --svg methods.svg`,
 		RunE: func(c *cobra.Command, names []string) error {
 			if f.json && !c.Flags().Changed("out") {
@@ -79,6 +80,7 @@ the report is written only if --out is given.`,
 	fs.Var(ask.Times(&f.config.Think), "think", "rest times; 0 is saturation")
 	fs.Var(ask.Times(&f.config.Hold), "hold", "hold times")
 	fs.Var(ask.Count(&f.config.Entries, 1, ask.MaxEntries), "entries", "how many entries each run has")
+	ask.Topology(fs, &f.config.Topology)
 	fs.Var(ask.Seed(&f.config.Seed), "seed", "which of many runs")
 	fs.Var(ask.FileOrNone(&f.out, ".html"), "out", "write the report to this `FILE`; \"\" for none")
 	fs.Var(ask.File(&f.svg, ".svg"), "svg", "draw the main chart to this `FILE`: messages per entry over N; with --deadlock throughput and messages")
@@ -121,8 +123,11 @@ func (f *flags) run(c *cobra.Command, names []string) error {
 // locks turns names and flags into a comparison of algorithms.
 func (f *flags) locks(_ *cobra.Command, names []string) (job, error) {
 	c := f.config
+	if f.config.Topology != "" && len(names) == 0 {
+		return nil, fmt.Errorf("--topology %s: not every algorithm has a topology to choose: name those that have", f.config.Topology)
+	}
 	var err error
-	c.Specs, err = each("algorithm", names, catalog.Sound(), lockOf)
+	c.Specs, err = each("algorithm", names, catalog.Sound(), f.lockOf)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +152,7 @@ func (f *flags) locks(_ *cobra.Command, names []string) (job, error) {
 
 // methods turns names and flags into a comparison of methods against deadlock.
 func (f *flags) methods(cmd *cobra.Command, names []string) (job, error) {
-	if err := ask.Refuse(cmd, "think hold", "--deadlock compares under one load, and has no --FLAG to choose: leave it out"); err != nil {
+	if err := ask.Refuse(cmd, "think hold topology", "--deadlock compares under one load, and has no --FLAG to choose: leave it out"); err != nil {
 		return nil, err
 	}
 	c := compare.DeadlockConfig{Processes: []int{2, 4, 8, 12, 16}, Locks: 20, Sites: 3, Transactions: f.config.Entries, Seed: f.config.Seed}
@@ -174,8 +179,8 @@ func (f *flags) methods(cmd *cobra.Command, names []string) (job, error) {
 }
 
 // lockOf finds an algorithm.
-func lockOf(name string) (core.Spec, error) {
-	spec, err := ask.Spec(name, core.Options{})
+func (f *flags) lockOf(name string) (core.Spec, error) {
+	spec, err := ask.Spec(name, core.Options{Topology: f.config.Topology})
 	if _, none := deadlock.Find(name); none == nil {
 		err = fmt.Errorf("%s is a method against deadlock: give --deadlock to compare those", name)
 	}

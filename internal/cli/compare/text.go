@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/internal/cli/tell"
 	"github.com/stile-lock/stile/internal/compare"
 	"github.com/stile-lock/stile/internal/words"
@@ -14,6 +15,9 @@ import (
 func printLocks(p *tell.Page, m *compare.Map, out string) {
 	p.Line("%s, runs of %s, seed %d; times in T, the latency of a message",
 		words.Plural(len(m.Specs), "algorithm"), words.Plural(m.Entries, "entry"), m.Seed)
+	if m.Topology != "" {
+		p.Line("topology %s", m.Topology)
+	}
 	shown := pick(len(m.Nodes), 5)
 	for h, hold := range m.Hold {
 		for t, think := range m.Think {
@@ -27,6 +31,7 @@ func printLocks(p *tell.Page, m *compare.Map, out string) {
 			p.Gap()
 			p.Line("THINK %v%s, HOLD %v", think, busy, hold)
 			printLoad(p, m, shown, t, h)
+			printConstants(p, m, shown, t, h)
 		}
 	}
 	p.Gap()
@@ -79,6 +84,26 @@ func printLoad(p *tell.Page, m *compare.Map, shown []int, think, hold int) {
 		p.Line("%s  %-*s%7s%8s", line, room, tell.Cut(theoryText(messages, c), room), words.Compact(sync.Value(c)), words.Compact(throughput.Value(c)))
 	}
 	p.Line("%*s", tell.Width, fmt.Sprintf("(theory, sync delay and throughput for N = %d)", m.Nodes[last]))
+}
+
+// printConstants shows Maekawa's constant c for each number of processes, if
+// there are algorithms that ask quorums.
+func printConstants(p *tell.Page, m *compare.Map, shown []int, think, hold int) {
+	head := "c = messages / sqrt(N) of those that ask quorums"
+	for s, spec := range m.Specs {
+		if spec.Class != core.Quorum {
+			continue
+		}
+		line := fmt.Sprintf("%-23s", tell.Cut(spec.Name, 22))
+		for _, n := range shown {
+			line += fmt.Sprintf("%6s", words.Compact(m.Find(s, n, think, hold).Constant()))
+		}
+		if head != "" {
+			p.Line("%s", head)
+			head = ""
+		}
+		p.Line("%s", line)
+	}
 }
 
 // theoryText says what theory expects of a cell.

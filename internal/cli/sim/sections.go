@@ -67,7 +67,7 @@ func runSections(c sim.Config, sections []scenario.Section) (tell.Report, error)
 				p.Gap()
 			}
 			p.Line("section %s among %s", r.Section, tell.Processes(sections[i].Members))
-			printRun(p, c, r)
+			printRun(p, c, r, nil)
 		}
 	}
 	report := struct {

@@ -12,6 +12,7 @@ import (
 	"github.com/stile-lock/stile/internal/cli/ask"
 	"github.com/stile-lock/stile/internal/cli/tell"
 	"github.com/stile-lock/stile/internal/words"
+	"github.com/stile-lock/stile/quorum"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 	"github.com/stile-lock/stile/trace"
@@ -184,6 +185,10 @@ func (f *flags) locks(spec core.Spec) (play, error) {
 	if err := inSome(sections, c.Requesters...); err != nil {
 		return nil, fmt.Errorf("--requesters %q: %w", f.requesters, err)
 	}
+	sets, err := catalog.SetProperties(spec.Name, f.options, c.Nodes)
+	if err != nil && sections == nil {
+		return nil, err
+	}
 	return func(live *tell.Live, observe func(trace.Event)) (tell.Report, error) {
 		c.Observe, c.Watch = observe, live.Watch("entries")
 		if sections != nil {
@@ -193,7 +198,11 @@ func (f *flags) locks(spec core.Spec) (play, error) {
 		if err != nil {
 			return tell.Report{}, err
 		}
-		return tell.Report{JSON: r, Text: func(p *tell.Page) { printRun(p, c, r) }, Stopped: far(c, r), Wrong: tell.Violations(r.Found)}, nil
+		report := struct {
+			*sim.Result
+			Sets *quorum.Properties `json:"sets,omitempty"` // if somebody chose them
+		}{r, sets}
+		return tell.Report{JSON: report, Text: func(p *tell.Page) { printRun(p, c, r, sets) }, Stopped: far(c, r), Wrong: tell.Violations(r.Found)}, nil
 	}, ask.Span(c)
 }
 

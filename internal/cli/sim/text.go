@@ -9,14 +9,19 @@ import (
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/internal/cli/tell"
 	"github.com/stile-lock/stile/internal/words"
+	"github.com/stile-lock/stile/quorum"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 )
 
-// printRun shows a run to people: what was measured beside what theory says.
-func printRun(p *tell.Page, c sim.Config, r *sim.Result) {
+// printRun shows a run to people: what was measured beside what theory says, and
+// the properties of the sets, if somebody chose them.
+func printRun(p *tell.Page, c sim.Config, r *sim.Result, sets *quorum.Properties) {
 	p.Line("%s: %s, %s, seed %d", c.Spec.Title, words.Plural(r.Nodes, "process"), words.Plural(r.Entries, "entry"), r.Seed)
 	p.Text(0, settings(c))
+	if sets != nil {
+		p.Text(0, "sets: "+sets.String())
+	}
 	p.Gap()
 	p.Line(tableRow, "", "mean", "p50", "p99", "max", "theory")
 	t := c.Spec.Theory
@@ -35,6 +40,7 @@ func printRun(p *tell.Page, c sim.Config, r *sim.Result) {
 	printDelay(p, "sync delay", r.Sync, sync, t.Sync.Text)
 	printDelay(p, "  one waiting", r.SyncOne, nil, "")
 	printDelay(p, "response time", r.Response, nil, "")
+	printWait(p, r, t.WaitText)
 	printCount(p, "throughput", r.Throughput, nil, "(entries per T)")
 	printRow(p, "longest bypass", [4]string{fmt.Sprint(r.MaxBypass)}, t.Order)
 	p.Gap()
@@ -75,8 +81,20 @@ func printDelay(p *tell.Page, name string, s *sim.Stats, r *core.Range, text str
 		printCount(p, name, math.NaN(), r, text)
 		return
 	}
-	x := [4]string{words.Number(s.Mean), words.Number(s.P50), words.Number(s.P99), words.Number(s.Max)}
-	printRow(p, name, x, beside(s.Mean, r, text))
+	printRow(p, name, cells(s), beside(s.Mean, r, text))
+}
+
+func cells(s *sim.Stats) [4]string {
+	return [4]string{words.Number(s.Mean), words.Number(s.P50), words.Number(s.P99), words.Number(s.Max)}
+}
+
+// printWait shows how long processes waited, where theory knows the longest.
+func printWait(p *tell.Page, r *sim.Result, text string) {
+	if r.Theory.Wait == nil || r.Wait == nil {
+		return
+	}
+	most := &core.Range{Hi: *r.Theory.Wait}
+	printRow(p, "waiting time", cells(r.Wait), beside(r.Wait.Max, most, text))
 }
 
 // settings tells what was simulated.
