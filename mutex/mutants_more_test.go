@@ -1,6 +1,9 @@
 package mutex
 
-import "github.com/stile-lock/stile/core"
+import (
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/quorum"
+)
 
 // plant returns spec with another state behind it: the real one with one verb
 // or rule replaced.
@@ -75,6 +78,12 @@ func moreMutants() []mutant {
 		plant("the token does not learn what it granted", RicartAgrawalaToken(), func(self core.ID, v core.View) core.Mutex[ratMessage] {
 			return &scanForgets{newRicartAgrawalaToken(self, v)}
 		}),
+		plant("keeps its vote whatever REJECT says", MaekawaReject(quorum.Grid), func(self core.ID, v core.View) core.Mutex[sanMessage] {
+			return &rejectKeeps{rejecting(self, v)}
+		}),
+		plant("gives its vote back while it is inside", MaekawaReject(quorum.Grid), func(self core.ID, v core.View) core.Mutex[sanMessage] {
+			return &rejectGivesAll{rejecting(self, v)}
+		}),
 		plant("the guess is not turned round", NaimiTrehel(), func(self core.ID, v core.View) core.Mutex[ntMessage] {
 			return &naimiNoReversal{newNaimiTrehel(self, v)}
 		}),
@@ -85,6 +94,33 @@ func moreMutants() []mutant {
 			return &naimiEager{newNaimiTrehel(self, v)}
 		}),
 	}
+}
+
+// rejecting makes the state of maekawa-reject with the grid.
+func rejecting(self core.ID, v core.View) *sanders {
+	sets, err := quorum.Grid(v.N)
+	if err != nil {
+		panic(err)
+	}
+	return newSanders(self, v, Structure{sets, sets})
+}
+
+type rejectKeeps struct{ *sanders }
+
+func (s *rejectKeeps) Receive(from core.ID, m *sanMessage, out *core.Out[sanMessage]) {
+	if m.Kind != sanInquire {
+		s.sanders.Receive(from, m, out)
+	}
+}
+
+type rejectGivesAll struct{ *sanders }
+
+func (s *rejectGivesAll) Receive(from core.ID, m *sanMessage, out *core.Out[sanMessage]) {
+	if m.Kind == sanInquire && s.state == held && s.asked == m.Time {
+		out.Send(from, s.about(sanRelinquish, s.asked))
+		return
+	}
+	s.sanders.Receive(from, m, out)
 }
 
 type centralGrantsAll struct{ *central }

@@ -42,7 +42,7 @@ func TestSignalOnATerminal(t *testing.T) {
 		{"sim ricart-agrawala --nodes 9 --entries 10000000 --svg x", " of 10,000,000 entries, ", "violations none so far"},
 		{"deadlock ordered --transactions 1000000 --svg x", " of 1,000,000 transactions, ", "stuck                              0"},
 		{"bank --machines 9 --deposits 1000000 --lock none --svg x", " of 9,000,000 deposits, ", " so far. "},
-		{"compare --entries 3000 --out x", " of 540 runs", "Report: x"},
+		{"compare --entries 3000 --out x", " of 570 runs", "Report: x"},
 		{"check lamport --nodes 4 --requests unbounded", " states, ", "unfinished     interrupted"},
 		{"check --museum", " exhibits, ", "is missing."},
 	} {

@@ -19,10 +19,11 @@ func newAlgorithms() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "algorithms [--json]",
 		Short: "List the algorithms and what theory says about them",
-		Long: `Lists the algorithms: the year, the class, the messages that one entry costs, the
-client delay (request to entry when nobody else is there), the synchronisation
-delay (exit of one to entry of the next), the weakest network it is correct on,
-who wrote it, the order of entries, and whether all processes have the same role.
+		Long: `Lists the algorithms: the year, the class, the messages that one entry costs,
+the client delay (request to entry when nobody else is there), the
+synchronisation delay (exit of one to entry of the next), the weakest network it
+is correct on, who wrote it, the order of entries, and whether all processes
+have the same role.
 
 The class is what a process needs to enter, and who decides: the permission of
 one for all (central) or of all others, the votes of a quorum, or the token.

@@ -35,6 +35,7 @@ func description(s core.Spec, all []core.Spec) []string {
 	miss(s.Authors == "", "authors")
 	miss(s.Year < 1965 || s.Year > 2030, "year")
 	miss(!regexp.MustCompile(`\b(19|20)\d\d\b`).MatchString(s.Paper), "paper with a year")
+	miss((s.Class == core.Unclassed) != (s.Family == core.Election), "class, as all but elections have")
 	miss(len(s.Kinds) == 0, "message kinds")
 	miss(s.Theory.Order == "", "order in its theory")
 	miss(s.Theory.Messages.Text == "", "messages in its theory")
@@ -54,7 +55,7 @@ func description(s core.Spec, all []core.Spec) []string {
 
 func TestCatalogPlanted(t *testing.T) {
 	good := core.Spec{
-		Name: "a-lock", Title: "A lock", Authors: "Uthor", Year: 1985, Paper: "A Title. A Journal 3(2), 1985", Kinds: []string{"REQUEST"},
+		Name: "a-lock", Class: core.Token, Title: "A lock", Authors: "Uthor", Year: 1985, Paper: "A Title. A Journal 3(2), 1985", Kinds: []string{"REQUEST"},
 		Theory: core.Theory{Order: "none", Messages: core.Cost{Text: "3"}},
 	}
 	if found := description(good, []core.Spec{good}); len(found) != 0 {
@@ -66,6 +67,8 @@ func TestCatalogPlanted(t *testing.T) {
 		"authors":            func(s *core.Spec) { s.Authors = "" },
 		"year":               func(s *core.Spec) { s.Year = 0 },
 		"paper":              func(s *core.Spec) { s.Paper = "A Title" },
+		"class":              func(s *core.Spec) { s.Class = core.Unclassed },
+		"class, as all but":  func(s *core.Spec) { s.Family = core.Election },
 		"kinds":              func(s *core.Spec) { s.Kinds = nil },
 		"order":              func(s *core.Spec) { s.Theory.Order = "" },
 		"messages":           func(s *core.Spec) { s.Theory.Messages.Text = "" },
