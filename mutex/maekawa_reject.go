@@ -27,7 +27,8 @@ func MaekawaReject(quorums quorum.Builder) core.Spec {
 	s.Kinds = []string{"REQUEST", "LOCKED", "REJECT", "RELINQUISH", "RELEASE"}
 	// On top of REQUEST, LOCKED and RELEASE a request can cause, at each voter,
 	// one REJECT, one RELINQUISH and a second LOCKED for the one that gave way.
-	// Its own vote costs nothing: a process knows no request later than its own.
+	// Its own voter rejects nobody for it: a new request is later than all that
+	// the process knows of.
 	s.Theory.Messages = core.Cost{Text: "3(K-1) light, 3..6(K-1)", Any: eachVoter(quorums, 3, 6), Light: eachVoter(quorums, 3, 3)}
 	s.Theory.Multicasts = quorumMulticasts(quorums, 4)
 	return s
