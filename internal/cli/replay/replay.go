@@ -46,7 +46,7 @@ is shown. The folder scenarios/ holds worked
 examples.`,
 		Example: `  stile replay scenarios/raymond-a.stile
   stile replay scenarios/raymond-a.stile --until 12
-  stile replay scenarios/ricart-agrawala-tells.stile --clocks
+  stile replay scenarios/raymond-a.stile --clocks
   stile replay scenarios/none-ring.stile --graph ring.svg`,
 		Args: ask.One("a scenario file: scenarios/ holds examples", "file", "replay them one by one"),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
