@@ -151,7 +151,13 @@ func (w *textWriter) header() {
 	if w.wide > 0 {
 		fmt.Fprintf(&b, "%-*s", w.wide, "clock")
 	}
-	b.WriteString("   ┊ idle   ┃ waiting   █ inside")
+	legend := "   ┊ idle   ┃ waiting   █ inside"
+	if w.wide > 0 {
+		legend = legend[2:] // the column before ends in blanks
+	}
+	if utf8.RuneCountInString(b.String()+legend) <= w.o.Width || w.wide == 0 {
+		b.WriteString(legend)
+	}
 	w.line(b.String())
 }
 
