@@ -93,6 +93,9 @@ func TestClocksAreWanted(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
+	if ascii := tr.Text(TextOptions{Clocks: true, To: 2, ASCII: true}); !strings.Contains(ascii, "*<----+     :     2 [1 1 0]   P1 <- P2 REQUEST") {
+		t.Errorf("in ASCII:\n%s", ascii)
+	}
 	if plain := tr.Text(TextOptions{To: 2}); strings.Contains(plain, "[1 1 0]") {
 		t.Errorf("clocks that nobody wanted:\n%s", plain)
 	}
