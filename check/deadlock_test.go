@@ -11,6 +11,7 @@ import (
 	"github.com/stile-lock/stile/family/transactions"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/trace"
 )
 
 // TestDeadlockMethods: every order of events, for every method. Each of some
@@ -154,7 +155,7 @@ func replays(t *testing.T, p *Property) {
 		t.Errorf("%s is not seen in\n%s", p.Name, text)
 	}
 	for _, want := range []string{"site 1", "asks for L"} {
-		if story := p.Story(0); strings.Count(story, want) < 2 { // in words, and drawn
+		if story := p.Story(trace.TextOptions{}); strings.Count(story, want) < 2 { // in words, and drawn
 			t.Errorf("the story of %s does not say %q:\n%s", p.Name, want, story)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/stile-lock/stile/family"
 	"github.com/stile-lock/stile/family/transactions"
 	"github.com/stile-lock/stile/mutex"
+	"github.com/stile-lock/stile/trace"
 )
 
 // Every way to check ends at every limit, and says which it was.
@@ -158,7 +159,7 @@ func TestFoundEarly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(found) == 0 || found[0].Name != Deadlock || found[0].Story(0) == "" || after <= before {
+	if len(found) == 0 || found[0].Name != Deadlock || found[0].Story(trace.TextOptions{}) == "" || after <= before {
 		t.Errorf("found %v; the first pass had %d states before and %d after that", found, before, after)
 	}
 	if got.States != want.States || got.Transitions != want.Transitions || len(got.Properties) != len(want.Properties) {

@@ -55,7 +55,7 @@ func (p *Property) confirm() {
 
 // Story tells the counterexample: in words, and as a space-time diagram. It is
 // empty if there is none. What the simulator cannot replay is only listed.
-func (p *Property) Story(width int) string {
+func (p *Property) Story(o trace.TextOptions) string {
 	back, _ := p.Replay()
 	var b strings.Builder
 	switch {
@@ -66,19 +66,19 @@ func (p *Property) Story(width int) string {
 			fmt.Fprintf(&b, "%5d  %s\n", i+1, line)
 		}
 	default:
-		b.WriteString(words(back, width) + standstill(back))
+		b.WriteString(words(back, o) + standstill(back))
 	}
 	if (p.Name == Starvation || p.Name == Convergence || p.Name == Bypass) && p.Loop < len(p.Trace) {
 		fmt.Fprintf(&b, "\nAll from step %d on can be repeated for ever.\n", p.Loop+1)
 	}
 	if back != nil {
-		b.WriteString("\n" + diagram(back).Text(trace.TextOptions{Width: width}))
+		b.WriteString("\n" + diagram(back).Text(o))
 	}
 	return b.String()
 }
 
 // words tells what happened: among sites by what is said there.
-func words(b *sim.Playback, width int) string {
+func words(b *sim.Playback, o trace.TextOptions) string {
 	if b.Sites != nil {
 		return sim.Story(b.Sites.Run.Layout, b.Trace())
 	}
@@ -86,7 +86,7 @@ func words(b *sim.Playback, width int) string {
 	t.Events = slices.DeleteFunc(slices.Clone(t.Events), func(e trace.Event) bool {
 		return e.Kind == trace.Violation && e.Name == scenario.LostRequest // standstill tells it
 	})
-	return t.Tale(trace.TextOptions{Width: width})
+	return t.Tale(o)
 }
 
 // diagram returns what is drawn: among sites not what is said of processes,
@@ -133,7 +133,7 @@ func (r *Report) Err() error {
 			continue
 		}
 		what := fmt.Sprintf("%s among %d: %s %s: %s", r.Algorithm, r.Nodes, p.Name, p.Verdict, p.Note)
-		return errors.New(strings.TrimSpace(what + "\n\n" + p.Story(0)))
+		return errors.New(strings.TrimSpace(what + "\n\n" + p.Story(trace.TextOptions{})))
 	}
 	return fmt.Errorf("%s among %d: nothing was checked", r.Algorithm, r.Nodes)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stile-lock/stile/mutex"
 	"github.com/stile-lock/stile/quorum"
 	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/trace"
 )
 
 // What a report says to go test.
@@ -81,7 +82,7 @@ func TestLargeGroup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p := r.First(); p == nil || len(p.Trace) != 40 || !strings.Contains(p.Story(0), "and P3 and P23 wait") {
+	if p := r.First(); p == nil || len(p.Trace) != 40 || !strings.Contains(p.Story(trace.TextOptions{}), "and P3 and P23 wait") {
 		t.Errorf("%+v, want a deadlock of P3 and P23", r.Properties)
 	}
 }

@@ -186,7 +186,11 @@ func (p *plan) dots() {
 		}
 		d := &p.l.Dots[j]
 		d.Steps = append(d.Steps, e.Step)
-		d.Tip = lines(d.Tip, p.tip(e))
+		tip := p.tip(e)
+		if d.Clock = p.clocks[i]; d.Clock != nil {
+			tip += " Clock " + d.Clock.String() + "."
+		}
+		d.Tip = lines(d.Tip, tip)
 		if r := p.relation(i); slices.Index(rank, r) > slices.Index(rank, d.Relation) {
 			d.Relation = r
 		}

@@ -16,6 +16,10 @@
 //   - [Trace.JSON] and [ReadJSON]: for programs;
 //   - [Trace.ShiViz]: a log for the ShiViz viewer.
 //
+// With Options.Clocks or TextOptions.Clocks a diagram has logical clocks beside
+// what happens. There a row is one event: what a process does at one moment, with
+// all that it sends. In Causality and ShiViz each sending is one of its own.
+//
 // All of them are pure functions of the trace: the same trace gives the same
 // bytes everywhere.
 //

@@ -7,6 +7,7 @@ const (
 	barType   = 12 * pixel
 	markType  = 11 * pixel
 	arrowType = 10 * pixel
+	clockType = 9 * pixel
 )
 
 // What is written beside arrows, if that may be chosen.
@@ -48,6 +49,7 @@ func (p *plan) labels() {
 	p.uprightLabels()
 	p.barLabels()
 	p.markLabels()
+	p.clockLabels()
 	p.arrowLabels()
 }
 
@@ -159,6 +161,31 @@ func (p *plan) markLabels() {
 		at(-9*pixel, 4*pixel, "end")
 		if !p.put(m.Label, places, anyTraffic) {
 			m.Label = nil
+			p.l.LeftOut++
+		}
+	}
+}
+
+// clockLabels places the clocks below or above the dots.
+func (p *plan) clockLabels() {
+	for i := range p.l.Dots {
+		d := &p.l.Dots[i]
+		if d.Clock == nil {
+			continue
+		}
+		var places []Label
+		at := func(dx, dy Length, anchor string) {
+			places = append(places, Label{Text: d.Clock.String(), At: Point{d.At.X + dx, d.At.Lane, d.At.DY + dy}, Anchor: anchor, Size: clockType})
+		}
+		for _, dy := range []Length{19 * pixel, -13 * pixel, 28 * pixel, -22 * pixel} {
+			at(0, dy, "middle")
+			at(2*pixel, dy, "start")
+			at(-2*pixel, dy, "end")
+		}
+		var l Label
+		if p.put(&l, places, anyTraffic) {
+			d.Label = &l
+		} else {
 			p.l.LeftOut++
 		}
 	}

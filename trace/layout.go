@@ -165,9 +165,11 @@ type Arrow struct {
 // A Dot is a moment at which a process did something.
 type Dot struct {
 	At       Point  `json:"at"`
-	Steps    []int  `json:"steps"`    // Event.Step of all that it did at that moment
-	Relation string `json:"relation"` // empty without a focus
-	Tip      string `json:"tip"`      // what it did, a sentence on each line
+	Steps    []int  `json:"steps"`           // Event.Step of all that it did at that moment
+	Relation string `json:"relation"`        // empty without a focus
+	Tip      string `json:"tip"`             // what it did, a sentence on each line
+	Clock    *Clock `json:"clock,omitempty"` // its logical clocks after that, if they are wanted
+	Label    *Label `json:"label,omitempty"` // the same in words, if there is room
 }
 
 // What a Mark can mean.

@@ -12,6 +12,7 @@ type Options struct {
 	Focus    *int       // the step whose past, future and concurrent events are told apart; nil is none
 	Scale    float64    // pixels for one unit of time; 0 chooses
 	Labels   LabelStyle // how much is written beside the arrows
+	Clocks   bool       // the logical clocks of what the processes do, too
 }
 
 // SVGOptions are the Options of a picture.
@@ -38,6 +39,9 @@ func (o Options) Check(t *Trace) error {
 	}
 	if o.Labels > LabelsNone {
 		return fmt.Errorf("labels of style %d: want 0 to %d", o.Labels, LabelsNone)
+	}
+	if err := CheckClocks(t.N); o.Clocks && err != nil {
+		return err
 	}
 	return t.checkRange(o.From, o.To)
 }

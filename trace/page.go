@@ -2,6 +2,7 @@ package trace
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -59,6 +60,10 @@ func (w *Window) tickStep() int64 {
 // close adds what is below the axis, which ends the page.
 func (p *plan) close() {
 	y := p.legend(p.l.Page.Axis + 44*pixel)
+	if slices.ContainsFunc(p.l.Dots, func(d Dot) bool { return d.Clock != nil }) {
+		p.l.Footer = append(p.l.Footer, Words{"at a dot: Lamport's clock, and the vector clock: how many events of each process it knows of", edge * pixel, y + 4*pixel})
+		y += 20 * pixel
+	}
 	if n := p.l.LeftOut; n > 0 {
 		words := fmt.Sprintf("%d labels left out for want of room", n)
 		if n == 1 {

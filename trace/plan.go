@@ -34,6 +34,15 @@ func (t *Trace) layout(o Options) *Layout {
 		p.order = t.Causality()
 	}
 	p.l.Window = t.window(o, p.focus)
+	p.clocks = make([]*Clock, len(t.Events))
+	if o.Clocks && CheckClocks(t.N) == nil {
+		rows := t.rows()
+		for k, c := range t.clocks(rows) {
+			for i := rows[k].lo; i < rows[k].hi; i++ {
+				p.clocks[i] = c
+			}
+		}
+	}
 	p.kinds = t.kinds()
 	p.l.Kinds = kindStyles(p.kinds)
 	p.find()
@@ -63,6 +72,7 @@ type plan struct {
 	spans    []span     // what each lane is like from event to event
 	paper    placer     // what is taken on the page
 	letters  bool       // arrows are called by letters
+	clocks   []*Clock   // of the events, if they are wanted
 }
 
 // find collects what is in the window.

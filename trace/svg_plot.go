@@ -134,6 +134,9 @@ func (p *painter) labels() {
 	for _, m := range p.l.Marks {
 		p.halo(m.Label, ink)
 	}
+	for _, d := range p.l.Dots {
+		p.halo(d.Label, ink)
+	}
 	for _, u := range p.l.Uprights {
 		p.halo(u.Label, uprightColour(u.Means))
 	}

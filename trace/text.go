@@ -15,6 +15,7 @@ type TextOptions struct {
 	MaxRows  int     // if more rows are needed, the middle is left out; 0 is no limit
 	From, To float64 // only what happened between these times, in units of time (T) or steps; To 0 is the end
 	Fields   bool    // also what the messages say
+	Clocks   bool    // also logical clocks, if there are no more processes than MaxClocks
 	ASCII    bool    // with no byte above 127, for terminals that know no better
 }
 
@@ -35,11 +36,13 @@ func (t *Trace) Text(o TextOptions) string {
 	}
 	w := &textWriter{t: t, o: o, now: t.lanes(), drawn: t.N <= textLanes}
 	w.measure()
+	all := t.rows()
+	w.clockColumn(all)
 	w.header()
 	var rows []textRow
-	for _, r := range t.rows() {
+	for k, r := range all {
 		if e := &t.Events[r.lo]; o.shows(t, e.At) {
-			rows = append(rows, textRow{w.row(r), e.Kind == Violation})
+			rows = append(rows, textRow{w.row(r, w.clocks[k]), e.Kind == Violation})
 			w.last, w.any = e.At, true
 		}
 		for i := r.lo; i < r.hi; i++ {
@@ -87,6 +90,9 @@ type textWriter struct {
 	any   bool  // there was one
 	drawn bool  // with lanes
 	pitch int   // from lane to lane
+
+	clocks []*Clock // of the rows, if they are wanted
+	wide   int      // width of the column of clocks; 0 if they are not
 
 	time     int // width of the column of times
 	decimals int // of times
@@ -142,7 +148,16 @@ func (w *textWriter) header() {
 	for p := range core.ID(w.t.N) {
 		fmt.Fprintf(&b, "%-*s", w.pitch, w.t.laneName(p))
 	}
-	b.WriteString("   ┊ idle   ┃ waiting   █ inside")
+	if w.wide > 0 {
+		fmt.Fprintf(&b, "%-*s", w.wide, "clock")
+	}
+	legend := "   ┊ idle   ┃ waiting   █ inside"
+	if w.wide > 0 {
+		legend = legend[2:] // the column before ends in blanks
+	}
+	if utf8.RuneCountInString(b.String()+legend) <= w.o.Width || w.wide == 0 {
+		b.WriteString(legend)
+	}
 	w.line(b.String())
 }
 
@@ -188,7 +203,7 @@ func (w *textWriter) leftOut(n int) {
 }
 
 // row writes one row, on more than one line if its words need them.
-func (w *textWriter) row(r row) []string {
+func (w *textWriter) row(r row, c *Clock) []string {
 	t := w.t
 	e := &t.Events[r.lo]
 	at := ""
@@ -203,6 +218,7 @@ func (w *textWriter) row(r row) []string {
 	if w.drawn {
 		indent = w.time + w.pitch*t.N
 	}
+	indent += w.wide
 	words := wrap(w.plain(t.phrases(r, w.o.Fields)), w.o.Width-indent)
 	lines := make([]string, len(words))
 	for i, s := range words {
@@ -217,7 +233,8 @@ func (w *textWriter) row(r row) []string {
 		default:
 			lanes = w.between(r)
 		}
-		lines[i] = at + lanes + s
+		lines[i] = at + lanes + w.clock(c) + s
+		c = nil
 		at = strings.Repeat(" ", w.time)
 	}
 	return lines

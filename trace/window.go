@@ -35,6 +35,7 @@ const (
 	behind       = 6    // moments after what a picture is made for
 
 	wideMoment  = 30
+	wideClock   = 60 // with clocks at the dots
 	tightMoment = 10
 	wideArrow   = 12
 	wideMessage = 60
@@ -89,7 +90,11 @@ func (t *Trace) room(o Options, w Window, moments int) Length {
 	if t.N > 12 {
 		most = tightMax
 	}
-	wide := max(minPlot, min(moments*wideMoment, wideMax), min(moments*tightMoment, tightMax),
+	roomy := min(moments*wideMoment, wideMax)
+	if o.Clocks {
+		roomy = min(moments*wideClock, tightMax)
+	}
+	wide := max(minPlot, roomy, min(moments*tightMoment, tightMax),
 		min(max(moments, w.Messages)*leastMoment, hardPlot), min(t.spread(w), most))
 	return Length(wide) * pixel
 }

@@ -71,7 +71,7 @@ func TestCounterexamplesReplay(t *testing.T) {
 	} {
 		name := test.args + " " + test.property
 		t.Run(name, func(t *testing.T) {
-			args := append([]string{"check"}, strings.Fields(test.args+" --property "+test.property+" --time 5s --trace a.stile")...)
+			args := append([]string{"check"}, strings.Fields(test.args+" --property "+test.property+" --trace a.stile")...)
 			if code, stdout, stderr := stile(args...); code != 1 || !strings.Contains(stderr, test.property+" is violated") || strings.Contains(stdout, "does not agree") {
 				t.Fatalf("exit code %d, stderr %q, stdout\n%s", code, stderr, stdout)
 			}

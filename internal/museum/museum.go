@@ -179,7 +179,7 @@ func (b *builder) counterexample(s setting, happens string) error {
 		return fmt.Errorf("%s: %s", s.command(), p.Note)
 	}
 	b.text(fmt.Sprintf("**What happens.** %s `%s` finds %s violated after %s:", happens, s.command(), p.Name, words.Plural(len(p.Trace), "step")))
-	b.line("\n```text\n%s```", p.Story(0))
+	b.line("\n```text\n%s```", p.Story(trace.TextOptions{}))
 	return nil
 }
 

@@ -164,17 +164,23 @@ func TestTutorialBreaks(t *testing.T) {
 			t.Errorf("%q must be in the tutorial, and once in the code", line)
 			continue
 		}
-		tmp := t.TempDir()
-		broken, overlay := filepath.Join(tmp, "baton.go"), filepath.Join(tmp, "overlay.json")
-		write(t, broken, strings.Replace(string(code), line, "", 1))
-		write(t, overlay, `{"Replace": {"`+filepath.ToSlash(filepath.Join(dir, "baton.go"))+`": "`+filepath.ToSlash(broken)+`"}}`)
-		test := exec.Command("go", "test", "-run", "TestBatonHolds", "-overlay", overlay, ".")
+		test := exec.Command("go", "test", "-run", "TestBatonHolds", "-overlay", without(t, filepath.Join(dir, "baton.go"), string(code), line), ".")
 		test.Dir = dir
 		out, err := test.CombinedOutput()
 		if err == nil || !strings.Contains(string(out), says) {
 			t.Errorf("without %s: %v\n%s\nwant it to say %q", line, err, out, says)
 		}
 	}
+}
+
+// without returns an overlay in which a file has not a line of its code.
+func without(t *testing.T, file, code, line string) (overlay string) {
+	t.Helper()
+	tmp := t.TempDir()
+	broken, overlay := filepath.Join(tmp, filepath.Base(file)), filepath.Join(tmp, "overlay.json")
+	write(t, broken, strings.Replace(code, line, "", 1))
+	write(t, overlay, `{"Replace": {"`+filepath.ToSlash(file)+`": "`+filepath.ToSlash(broken)+`"}}`)
+	return overlay
 }
 
 func write(t *testing.T, file, text string) {

@@ -179,7 +179,7 @@ func (f *flags) define(c *cobra.Command) {
 // run checks, and tells what was found; head says what is checked.
 func (f *flags) run(cmd *cobra.Command, c check.Config, head func(c check.Config) []string) error {
 	var first *check.Property // that is violated, if it has a counterexample
-	files, err := f.files(&first)
+	files, err := f.files(c, &first)
 	if err != nil {
 		return err
 	}
@@ -227,12 +227,13 @@ func (f *flags) report(c check.Config, r *check.Report) report {
 
 // files returns what --trace and --svg ask for: the counterexample that will
 // have been found by then, if there is one.
-func (f *flags) files(first **check.Property) ([]tell.File, error) {
+func (f *flags) files(c check.Config, first **check.Property) ([]tell.File, error) {
 	scene := f.scene
+	scene.Prints = !f.json
 	if f.scenario() {
 		scene.Trace = ""
 	}
-	files, err := scene.Files(nil, func(core.ID) (*trace.Trace, error) { return played(*first), nil })
+	files, err := scene.Files(c.Nodes, nil, func(core.ID) (*trace.Trace, error) { return played(*first), nil })
 	if err != nil || !f.scenario() {
 		return files, err
 	}
@@ -263,11 +264,13 @@ func played(p *check.Property) *trace.Trace {
 // written says what has become of the files that were asked for.
 func (f *flags) written(p *tell.Page, first *check.Property) string {
 	switch {
-	case f.scene.Trace == "" && f.scene.SVG == "":
-		return ""
-	case !p.Written:
+	case f.scene.Asked() && !p.Written:
 		return "nothing: see the error"
-	case first == nil, !f.scenario() && played(first) == nil:
+	case first == nil && (f.scene.Asked() || f.scene.Text().Clocks):
+		return "no counterexample to write"
+	case !f.scene.Asked():
+		return ""
+	case !f.scenario() && played(first) == nil:
 		return "no counterexample to write"
 	case f.scenario():
 		return fmt.Sprintf("%s (stile replay %s)", f.scene.Trace, f.scene.Trace)

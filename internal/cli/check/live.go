@@ -13,6 +13,7 @@ import (
 	"github.com/stile-lock/stile/check"
 	"github.com/stile-lock/stile/internal/cli/tell"
 	"github.com/stile-lock/stile/internal/words"
+	"github.com/stile-lock/stile/trace"
 )
 
 // A live is a check while it goes on: it shows how far it is, and tells the
@@ -23,12 +24,14 @@ type live struct {
 	wanted []string  // the properties to tell of; nil means all
 	head   []string  // what is checked
 	told   string    // the property that was told of
+
+	look trace.TextOptions // how a violation is drawn
 }
 
 // begin makes the limits of a check: they end it when the user interrupts. The
 // function that it returns must be called at the end.
 func (f *flags) begin(c *cobra.Command) (*live, check.Limits, func()) {
-	v := &live{Live: tell.Begin(c), out: c.OutOrStdout()}
+	v := &live{Live: tell.Begin(c), out: c.OutOrStdout(), look: f.scene.Text()}
 	if f.json {
 		v.out = nil
 	}
@@ -69,7 +72,7 @@ func (v *live) found(p check.Property) {
 	v.Clear()
 	page := tell.NewPage(v.out)
 	printHead(page, v.head)
-	printViolation(page, &p)
+	printViolation(page, &p, v.look)
 	page.Gap()
 	if b, ok := v.out.(interface{ Flush() error }); ok {
 		_ = b.Flush() // a writer that fails does so again at the end
@@ -77,10 +80,10 @@ func (v *live) found(p check.Property) {
 }
 
 // printViolation tells how a property is violated.
-func printViolation(p *tell.Page, q *check.Property) {
+func printViolation(p *tell.Page, q *check.Property, look trace.TextOptions) {
 	p.Line("How %s is violated, in %s:", q.Name, words.Plural(len(q.Trace), "step"))
 	p.Gap()
-	p.Line("%s", strings.TrimRight(q.Story(tell.Width), "\n"))
+	p.Line("%s", strings.TrimRight(q.Story(look), "\n"))
 }
 
 // progressLine says how far a pass is, in one line.

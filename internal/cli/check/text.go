@@ -17,7 +17,7 @@ func printCheck(p *tell.Page, v *live, r *check.Report, written string) {
 	printTable(p, r, written)
 	if first := r.First(); first != nil && len(first.Trace) > 0 && first.Name != v.told {
 		p.Gap()
-		printViolation(p, first)
+		printViolation(p, first, v.look)
 	}
 }
 

@@ -46,6 +46,7 @@ is shown. The folder scenarios/ holds worked
 examples.`,
 		Example: `  stile replay scenarios/raymond-a.stile
   stile replay scenarios/raymond-a.stile --until 12
+  stile replay scenarios/raymond-a.stile --clocks
   stile replay scenarios/none-ring.stile --graph ring.svg`,
 		Args: ask.One("a scenario file: scenarios/ holds examples", "file", "replay them one by one"),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
@@ -129,7 +130,7 @@ func (f *flags) run(c *cobra.Command, path string) error {
 		if back, err = sim.Replay(spec, sc, sim.ReplayOptions{Until: f.until}); err != nil {
 			return tell.Report{}, err
 		}
-		r := tell.Report{Text: func(p *tell.Page) { show(p, sc, back) }, Wrong: tell.Wrong(back.Differences, "difference", "", sim.Difference.String)}
+		r := tell.Report{Text: func(p *tell.Page) { show(p, sc, back, f.scene.Text()) }, Wrong: tell.Wrong(back.Differences, "difference", "", sim.Difference.String)}
 		if sc.Transacts() {
 			r.JSON = newSitesReport(sc, back)
 		} else {
@@ -143,9 +144,12 @@ func (f *flags) run(c *cobra.Command, path string) error {
 // then.
 func (f *flags) files(sc *scenario.Scenario, back **sim.Playback) ([]tell.File, error) {
 	var story func(t *trace.Trace) string
+	lanes := sc.Processes
 	if sc.Transacts() {
+		lanes = sc.Sites
 		story = func(t *trace.Trace) string { return sim.Story((*back).Sites.Run.Layout, t) }
 	}
-	files, err := f.scene.Files(story, func(core.ID) (*trace.Trace, error) { return (*back).Trace(), nil })
+	f.scene.Prints = story == nil && !f.json
+	files, err := f.scene.Files(lanes, story, func(core.ID) (*trace.Trace, error) { return (*back).Trace(), nil })
 	return append(files, tell.Picture("graph", f.graph, func() string { return sim.Graph(&(*back).Sites.Run, (*back).Sites.Ledger, sc.Title) })...), err
 }

@@ -18,13 +18,13 @@ import (
 
 // show prints what happened, what came of it, and whether it came out as
 // expected.
-func show(p *tell.Page, sc *scenario.Scenario, b *sim.Playback) {
+func show(p *tell.Page, sc *scenario.Scenario, b *sim.Playback, look trace.TextOptions) {
 	name := func(i int) string { return core.ID(i).String() }
 	if sc.Transacts() {
 		name = func(i int) string { return fmt.Sprintf("site %d", i+1) }
 		showSites(p, sc, b)
 	} else {
-		showProcesses(p, sc, b)
+		showProcesses(p, sc, b, look)
 	}
 	verdict := "all as expected"
 	switch {
@@ -40,8 +40,8 @@ func show(p *tell.Page, sc *scenario.Scenario, b *sim.Playback) {
 }
 
 // showProcesses shows the diagram, and who entered when.
-func showProcesses(p *tell.Page, sc *scenario.Scenario, b *sim.Playback) {
-	p.Line("%s", strings.TrimRight(b.Trace().Text(trace.TextOptions{Width: tell.Width}), "\n"))
+func showProcesses(p *tell.Page, sc *scenario.Scenario, b *sim.Playback, look trace.TextOptions) {
+	p.Line("%s", strings.TrimRight(b.Trace().Text(look), "\n"))
 	p.Gap()
 	if lead := leaders(b.Events); len(b.Entries) == 0 && lead != "" {
 		p.Row("leader", "%s", lead)

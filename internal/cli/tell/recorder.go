@@ -60,7 +60,7 @@ func (r *Recorder) kept(at core.ID) *trace.Trace {
 
 // Files returns the files of a scene. They are made when the run is over.
 func (r *Recorder) Files(s *Scene) ([]File, error) {
-	return s.Files(r.Story, func(at core.ID) (*trace.Trace, error) {
+	return s.Files(r.N, r.Story, func(at core.ID) (*trace.Trace, error) {
 		if r.missed && r.ended == "" { // of a run that came to its end it must hold everything
 			return nil, fmt.Errorf("the run has more than %d events: make it shorter, or leave --trace out", MaxEvents)
 		}

@@ -17,6 +17,7 @@ import (
 // events, and which part of the run they show.
 type Scene struct {
 	SVG, Trace string
+	Prints     bool // the command prints a diagram anyway
 	part       trace.Options
 	partial    bool // it was asked for a part
 	ends       bool // at some time
@@ -25,7 +26,7 @@ type Scene struct {
 // Trails says in the help of --trace what it can write.
 const Trails = ".json is JSON, .log or .shiviz a log for ShiViz, .svg a space-time diagram, .txt the same as text"
 
-// Define defines --svg, --trace, --from and --to. --trace may be what also ends so.
+// Define defines --svg, --trace, --from, --to and --clocks. --trace may be what also ends so.
 func (s *Scene) Define(fs *pflag.FlagSet, also ...string) {
 	fs.Var(ask.File(&s.SVG, ".svg"), "svg", "write a space-time diagram to this `FILE`")
 	s.DefineTrace(fs, also...)
@@ -37,13 +38,19 @@ func (s *Scene) DefineTrace(fs *pflag.FlagSet, also ...string) {
 	fs.Var(ask.File(&s.Trace, append(also, ".json", ".log", ".shiviz", ".svg", ".txt")...), "trace", "write what happened to this `FILE`: "+Trails)
 }
 
-// DefinePart defines --from and --to.
+// DefinePart defines --from and --to, and what else there is to say of a diagram.
 func (s *Scene) DefinePart(fs *pflag.FlagSet) {
 	fs.Var(moment{&s.part.From, &s.partial}, "from", "where the diagram begins, in T or steps (default where there is something to see)")
 	fs.Var(moment{&s.part.To, &s.ends}, "to", "where it ends (default when it can still be read)")
 	for _, flag := range []string{"from", "to"} {
 		fs.Lookup(flag).DefValue = ""
 	}
+	fs.BoolVar(&s.part.Clocks, "clocks", false, "write Lamport's clock and the vector clock beside what happens in a diagram")
+}
+
+// Text returns how a diagram is printed.
+func (s *Scene) Text() trace.TextOptions {
+	return trace.TextOptions{Width: Width, Clocks: s.part.Clocks}
 }
 
 // A moment is a time as people write it.
@@ -71,11 +78,11 @@ func (s *Scene) Asked() bool { return s.SVG+s.Trace != "" }
 // whole reports whether no part of the run was asked for.
 func (s *Scene) whole() bool { return !s.partial && !s.ends }
 
-// Files returns the files that are asked for. They are made when the run is over:
+// Files returns the files that are asked for of so many processes. They are made when the run is over:
 // of returns what happened, or nil if there is nothing to write; what has no
 // process, it may put at the one that it is given, if that is not None. Text is
 // how it is told as text, if not as a diagram.
-func (s *Scene) Files(text func(t *trace.Trace) string, of func(at core.ID) (*trace.Trace, error)) ([]File, error) {
+func (s *Scene) Files(n int, text func(t *trace.Trace) string, of func(at core.ID) (*trace.Trace, error)) ([]File, error) {
 	if s.ends && s.part.To <= s.part.From {
 		return nil, fmt.Errorf("--from %g --to %g: the end must come after the beginning", s.part.From, s.part.To)
 	}
@@ -86,6 +93,14 @@ func (s *Scene) Files(text func(t *trace.Trace) string, of func(at core.ID) (*tr
 	form, partial := s.form(text)
 	if s.SVG == "" && !partial && !s.whole() {
 		return nil, fmt.Errorf("--from and --to say which part a diagram shows, and there is none: give --svg, or leave them out")
+	}
+	if s.part.Clocks {
+		if err := trace.CheckClocks(n); err != nil {
+			return nil, fmt.Errorf("--clocks: %w", err)
+		}
+		if s.SVG == "" && !partial && !s.Prints {
+			return nil, fmt.Errorf("--clocks writes clocks into a diagram, and there is none: give --trace FILE.svg, or leave it out")
+		}
 	}
 	if s.Trace == "" {
 		return files, nil
@@ -136,7 +151,7 @@ func (s *Scene) form(text func(t *trace.Trace) string) (form maker, partial bool
 			if err := s.part.Check(t); err != nil {
 				return nil, "", err
 			}
-			return []byte(t.Text(trace.TextOptions{From: s.part.From, To: s.part.To})), "", nil
+			return []byte(t.Text(trace.TextOptions{From: s.part.From, To: s.part.To, Clocks: s.part.Clocks})), "", nil
 		}, true
 	}
 	return nil, false // the flag knows no other

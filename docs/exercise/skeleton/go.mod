@@ -1,0 +1,7 @@
+module example.com/exercise
+
+go 1.26
+
+require github.com/stile-lock/stile v0.0.0
+
+replace github.com/stile-lock/stile => ../../..

@@ -1,0 +1,81 @@
+// Package exercise is Ricart and Agrawala's algorithm, to be written by the reader of
+// docs/exercise.md.
+package exercise
+
+import "github.com/stile-lock/stile/core"
+
+// The kinds of messages.
+const request, ok uint8 = 0, 1
+
+type message struct {
+	Kind  uint8
+	Clock core.Time // the clock of the sender
+	Time  core.Time // REQUEST: its stamp
+}
+
+func (m *message) Fields(c *core.Coder) {
+	c.Kind(&m.Kind, ok)
+	c.Time("clock", &m.Clock)
+	if m.Kind == request {
+		c.Time("time", &m.Time)
+	}
+}
+
+// The states of a process.
+const released, wanted, held uint8 = 0, 1, 2
+
+type lock struct {
+	self core.ID
+	n    int // how many processes there are
+
+	state    uint8
+	clock    core.Time // what the next request is stamped with
+	asked    core.Time // WANTED: the stamp of our request; none otherwise
+	missing  core.Set  // WANTED: whose OK we do not have
+	deferred core.Set  // whom we owe an OK
+}
+
+func (l *lock) Fields(c *core.Coder) {
+	c.Uint8("state", &l.state, "RELEASED", "WANTED", "HELD")
+	c.Time("clock", &l.clock)
+	c.Time("asked", &l.asked)
+	c.Set("missing", &l.missing)
+	c.Set("deferred", &l.deferred)
+}
+
+// Request: this process wants in.
+func (l *lock) Request(out *core.Out[message]) {
+	// TODO, step 1: ask everybody, and enter only when all have said OK.
+	l.state = held
+	out.Enter()
+}
+
+// Receive: a message has come.
+func (l *lock) Receive(from core.ID, m *message, out *core.Out[message]) {
+	// TODO, step 2: answer a REQUEST, or defer it; count an OK.
+}
+
+// Release: this process leaves.
+func (l *lock) Release(out *core.Out[message]) {
+	// TODO, step 3: say OK to whom it was deferred.
+	l.state = released
+}
+
+// TODO, step 5: applications talk, too.
+
+// Mine is the lock for the hosts: the simulator, the checker and the bank.
+func Mine() core.Spec {
+	return core.Spec{
+		Name: "mine", Title: "My Ricart-Agrawala",
+		Network: core.Unordered,
+		Kinds:   []string{"REQUEST", "OK"},
+		Theory:  core.Theory{Order: "by stamp"},
+		Plan: core.Always(func(self core.ID, v core.View) core.Machine {
+			l := &lock{self: self, n: v.N, clock: core.First()}
+			if v.Busy && self == v.Holder {
+				l.state = held
+			}
+			return core.New(self, v, l)
+		}),
+	}
+}
