@@ -10,7 +10,7 @@ import (
 )
 
 // Kinds returns the kinds of messages to and from the account.
-func Kinds() []string { return []string{"READ", "VALUE", "WRITE", "DONE"} }
+func Kinds() []string { return []string{"READ", "VALUE", "WRITE", "DONE", "REFUSED"} }
 
 // mostDrawn is how many events are kept of a scene that is too long for a diagram as
 // text: more than a picture can show.
@@ -52,7 +52,7 @@ func (b *branch) timeline() []trace.Event {
 	}
 	for _, c := range b.calls {
 		for _, m := range b.tell(c, last+1) {
-			if m.At <= min(b.end, b.seen) {
+			if m.At <= min(b.over, b.seen) {
 				all = append(all, m)
 			}
 		}
@@ -76,17 +76,24 @@ func (b *branch) tell(c call, n int) []moment {
 	var asked, told []core.Field
 	kinds := Kinds()
 	if c.write {
-		kinds, asked = kinds[2:], sum
+		kinds, asked = kinds[2:4], sum
 	} else {
 		told = sum
 	}
 	event := func(at int64, k trace.Kind, p, peer core.ID, n int, name string, f []core.Field) trace.Event {
 		return trace.Event{At: at, Kind: k, Proc: p, Peer: peer, Msg: n, Name: name, Fields: f}
 	}
+	if c.refused {
+		kinds[1] = "REFUSED"
+	}
+	last := moment{event(c.back, trace.Receive, c.machine, account, n+1, kinds[1], told), answer}
+	if c.orphan {
+		last.Event = event(c.back, trace.Drop, account, c.machine, n+1, kinds[1], told)
+	}
 	return []moment{
 		{event(c.sent, trace.Send, c.machine, account, n, kinds[0], asked), calling},
 		{event(c.reached, trace.Receive, account, c.machine, n, kinds[0], asked), answer},
 		{event(c.reached, trace.Send, account, c.machine, n+1, kinds[1], told), calling},
-		{event(c.back, trace.Receive, c.machine, account, n+1, kinds[1], told), answer},
+		last,
 	}
 }
