@@ -22,7 +22,8 @@ type Config struct {
 	Balance  int64 // of the account before
 	Seed     uint64
 	Crash    Crash     // whether a machine dies
-	Lane     string    // what keeps the balance; empty means account
+	Lane     string    // who keeps the balance; empty means the account
+	Number   string    // what it is called in traces; empty means balance
 	Record   bool      // keep the events, for a diagram
 	Watch    sim.Watch // may end the scene before its time; may be nil
 }

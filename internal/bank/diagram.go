@@ -52,7 +52,7 @@ const (
 func (r *Result) Diagram(balance int64, maxRows int) []string {
 	c := &canvas{machines: r.Machines, balance: balance, sumWidth: len(words.Grouped(max(balance, r.Expected))), lane: r.lane, refused: map[int]bool{}}
 	for _, e := range r.Events {
-		if e.Kind == trace.Send && e.Name == "REFUSED" {
+		if e.Kind == trace.Send && e.Name == Refusal {
 			c.refused[e.Msg-1] = true // the answer comes right after its question
 		}
 	}
@@ -157,7 +157,7 @@ func (c *canvas) change(e trace.Event) string {
 		if e.Kind == trace.Receive && e.Name == "WRITE" && !c.refused[e.Msg] {
 			c.balance = sumOf(e)
 		}
-		if e.Kind == trace.Send && e.Name == "REFUSED" {
+		if e.Kind == trace.Send && e.Name == Refusal {
 			return "refuses"
 		}
 	case e.Kind == trace.Ask:

@@ -10,7 +10,10 @@ import (
 )
 
 // Kinds returns the kinds of messages to and from the account.
-func Kinds() []string { return []string{"READ", "VALUE", "WRITE", "DONE", "REFUSED"} }
+func Kinds() []string { return []string{"READ", "VALUE", "WRITE", "DONE"} }
+
+// Refusal is what an account answers that has a fence, besides.
+const Refusal = "REFUSED"
 
 // mostDrawn is how many events are kept of a scene that is too long for a diagram as
 // text: more than a picture can show.
@@ -72,11 +75,11 @@ func (b *branch) timeline() []trace.Event {
 // tell returns the events of a call, whose messages are n and n+1.
 func (b *branch) tell(c call, n int) []moment {
 	account := core.ID(b.Machines)
-	sum := []core.Field{{Name: "balance", Value: strconv.FormatInt(c.sum, 10)}}
+	sum := []core.Field{{Name: cmp.Or(b.Number, "balance"), Value: strconv.FormatInt(c.sum, 10)}}
 	var asked, told []core.Field
 	kinds := Kinds()
 	if c.write {
-		kinds, asked = kinds[2:4], sum
+		kinds, asked = kinds[2:], sum
 	} else {
 		told = sum
 	}
@@ -84,7 +87,7 @@ func (b *branch) tell(c call, n int) []moment {
 		return trace.Event{At: at, Kind: k, Proc: p, Peer: peer, Msg: n, Name: name, Fields: f}
 	}
 	if c.refused {
-		kinds[1] = "REFUSED"
+		kinds[1] = Refusal
 	}
 	last := moment{event(c.back, trace.Receive, c.machine, account, n+1, kinds[1], told), answer}
 	if c.orphan {

@@ -50,8 +50,8 @@ scene once. The messages it counts are those of the lock.
 With --crash a machine dies in its first deposit, when it has read and not yet
 written, or when its WRITE is under way (2@write), so slowly that others have
 gone on when it arrives (2@late), and then to an account that refuses what comes
-out of turn (2@fenced). Without --lock that is told of a lock as it is, and of the
-same lock with recovery.`,
+out of turn (2@fenced). Without --lock that is told of a lock as it is, and of
+the same lock with recovery.`,
 		Example: `  stile bank
   stile bank --lock none --seed 3
   stile bank --crash 1
@@ -116,6 +116,9 @@ func (f *flags) run(cmd *cobra.Command) error {
 	c.Record = c.Record || f.scene.Asked()
 	rec := tell.NewRecorder(f.machines+1, lock)
 	rec.Title, rec.Kinds = title(lock), slices.Concat(lock.Kinds, bank.Kinds())
+	if f.crash.Fenced {
+		rec.Kinds = append(rec.Kinds, bank.Refusal)
+	}
 	rec.Names = make([]string, f.machines+1)
 	rec.Names[f.machines], rec.Beside = "account", "balance"
 	files, err := rec.Files(&f.scene)

@@ -68,8 +68,9 @@ Dijkstra's ring is checked with messages, or with --shared as in the paper, with
 flags that neighbours read: whether it comes right from every state, after how
 many steps at most, and with how few values of a flag.
 
-With --fault it tries what one fault does to a lock: in runs of its own, to every
-message or at every moment; the worst run is told. No lock claims to bear all.
+With --fault it tries what one fault does to a lock, in runs of its own: to
+every message, or at every moment. The worst run is told; the exit code is 0,
+since no lock claims to bear all faults.
 
 What is violated is told as soon as it is found, and the check goes on.
 
