@@ -114,10 +114,11 @@ func recovered(lock, elect string, o core.Options) (core.Spec, error) {
 		return e.name == lock && slices.Contains(strings.Fields(e.knows), "coordinator")
 	})
 	spec := recovery.With(func(coordinator core.ID) core.Spec {
-		o := o // machines are made by several workers at a time
-		if led {
-			o.Coordinator = int(coordinator) + 1
+		if !led {
+			return one
 		}
+		o := o // machines are made by several workers at a time
+		o.Coordinator = int(coordinator) + 1
 		spec, err := Make(lock, o)
 		if err != nil {
 			panic(fmt.Sprintf("catalog: %s, which could be made, cannot: %v", lock, err))

@@ -34,6 +34,8 @@ type Config struct {
 	// inside, in ticks, instead of Hold.
 	Work func(p core.ID, now int64) int64
 
+	Crashes []Outage // who dies, and when; nobody comes back
+
 	Seed    uint64
 	Paged   bool                // rebuild every machine from its bytes before every step
 	Order   bool                // watch happened-before even if the algorithm does not claim it
@@ -53,6 +55,11 @@ func (c Config) check() error {
 	}
 	if err := checkLatency(c.Latency); err != nil {
 		return err
+	}
+	for _, o := range c.Crashes {
+		if o.Proc < 0 || int(o.Proc) >= c.Nodes || o.At < 0 {
+			return fmt.Errorf("process %d crashes at %s: there are processes 1 to %d and times from 0", o.Proc+1, scenario.FormatTime(o.At), c.Nodes)
+		}
 	}
 	for _, p := range c.Requesters {
 		if p < 0 || int(p) >= c.Nodes {
@@ -118,6 +125,7 @@ func (c Config) simulate(sections []scenario.Section) ([]*Result, error) {
 func (c Config) kernel() kernel.Config {
 	return kernel.Config{
 		Processes: c.Nodes, Latency: c.Latency, Links: c.Links, Network: c.Network, Seed: c.Seed, Observe: c.Observe,
+		Adversary: len(c.Crashes) > 0, Detects: len(c.Crashes) > 0 && c.Spec.Detects,
 	}
 }
 
@@ -200,6 +208,19 @@ func (r *running) begin() {
 	for p := range core.ID(r.Processes()) {
 		r.At(0, start, p, 0)
 	}
+	for i, o := range r.loads[0].Crashes {
+		r.At(o.At, script, core.None, i)
+	}
+}
+
+// die lets a process die. What it would still have asked for is not waited for.
+func (r *running) die(p core.ID) {
+	for _, l := range r.loads {
+		if seat := l.seat(p); seat != core.None && l.Quota > 0 {
+			r.total -= l.Quota - l.done[seat]
+		}
+	}
+	r.crash(p)
 }
 
 // run lets events happen until the workload is done or nothing more can.
@@ -230,8 +251,12 @@ func (r *running) somebodyWaits() bool {
 }
 
 func (r *running) happen(e *kernel.Event) {
-	if e.Kind == start {
+	switch e.Kind {
+	case start:
 		r.start(e.Proc())
+		return
+	case script:
+		r.die(r.loads[0].Crashes[e.Arg()].Proc)
 		return
 	}
 	l := r.loads[e.Arg()]

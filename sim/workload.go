@@ -13,6 +13,7 @@ type workload struct {
 	issued int
 	asks   core.Set
 	made   []int         // requests so far, per process
+	done   []int         // exits so far, per process
 	streak []int         // requests of the current burst, per process
 	rand   []kernel.Rand // a stream for each process
 }
@@ -29,6 +30,7 @@ func newWorkload(c Config, on *lock) *workload {
 	}
 	l.asks = core.SetOf(l.Requesters...)
 	l.made = make([]int, c.Nodes)
+	l.done = make([]int, c.Nodes)
 	l.streak = make([]int, c.Nodes)
 	l.rand = make([]kernel.Rand, c.Nodes)
 	for seat := range l.rand {
@@ -73,6 +75,9 @@ func (l *workload) request(p core.ID) {
 // if it had asked and is one of those who do.
 func (l *workload) exit(p core.ID) {
 	asked := l.visits[p].asked
+	if asked {
+		l.done[p]++
+	}
 	if l.env.Inside(p) {
 		l.leave(p)
 	}

@@ -31,6 +31,9 @@ check central+bully --nodes 2
 check wait-die --requests 1
 check dijkstra --shared one --nodes 3
 check --museum
+check --faults
+check raymond --fault waiting
+check central --fault idle --at 2,3
 compare raymond lamport --nodes 3 --entries 20 --think 0 --hold 1
 compare --deadlock wait-die none --nodes 3 --entries 20
 deadlock wait-die --transactions 20
@@ -39,6 +42,11 @@ deadlock none --philosophers
 bank
 bank --lock none
 bank --json
+bank --crash 1
+bank --machines 3 --crash 3 --lock ricart-agrawala+bully
+scene seats
+scene ids --lock none
+scene tasks --json
 replay scenarios/raymond-a.stile
 replay scenarios/none-ring.stile
 algorithms
@@ -48,7 +56,7 @@ version`
 // have an effect.
 var samples = map[string][]string{
 	"section": {"c:1,2"}, "requesters": {"1", "2"}, "dead": {"2"}, "starters": {"2"}, "sets": {"1:1,2;2:1,2"}, "inform": {"1:1,2;2:1,2"},
-	"crash": {"2@5"}, "property": {"deadlock", "agreement"}, "start": {"2", "2:busy"}, "lock": {"none", "raymond"}, "topology": {"star", "central", "down"},
+	"crash": {"2@5", "1", "1@late"}, "at": {"1", "2"}, "property": {"deadlock", "agreement"}, "start": {"2", "2:busy"}, "lock": {"none", "raymond"}, "topology": {"star", "central", "down"},
 	"time": {"50s"}, "from": {"1"}, "to": {"9"}, "crashes": {"0", "1"}, "hot": {"90"}, "requests": {"1", "2"},
 }
 
@@ -127,7 +135,7 @@ func TestNothingIsIgnored(t *testing.T) {
 	}
 	for line := range strings.Lines(modes) {
 		call := strings.Fields(line)
-		if slices.Contains(call, "--museum") {
+		if slices.Contains(call, "--museum") || slices.Contains(call, "--faults") {
 			onlyLimits(t, call)
 			continue
 		}
@@ -151,13 +159,14 @@ func onlyLimits(t *testing.T, call []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	page := strings.TrimPrefix(call[1], "--")
 	for _, f := range flags(c) {
-		if slices.Contains([]string{"museum", "workers", "memory", "time"}, f.Name) {
+		if slices.Contains([]string{page, "workers", "memory", "time"}, f.Name) {
 			continue
 		}
 		args := append(call[:len(call):len(call)], "--"+f.Name+"="+values(c, f)[0])
-		b := bad{"not for a page", args, []string{"--" + f.Name, "does not fit --museum"}}
-		if f.Name == "proofs" || f.Name == "proofs-long" {
+		b := bad{"not for a page", args, []string{"--" + f.Name, "does not fit --" + page}}
+		if slices.Contains([]string{"museum", "proofs", "proofs-long", "faults"}, f.Name) {
 			b.names = []string{"does not fit"}
 		}
 		for _, wrong := range complaints(b, try(t, b)) {

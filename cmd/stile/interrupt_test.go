@@ -42,6 +42,9 @@ func TestInterrupted(t *testing.T) {
 		{"check wait-die", `[\d,]+ states`, "interrupted"},
 		{"check bully", `[\d,]+ states`, "interrupted"},
 		{"check --museum", `0 of \d+ exhibits`, "is missing."},
+		{"check --faults", `0 of \d+ rows`, "is missing."},
+		{"check raymond --fault lost", `0 runs`, "It cannot happen there."},
+		{"scene ids --nodes 90 --each 900", `[\d,]+ of 81,000 ids`, "so far"},
 		{"check --proofs", `0 of \d+ rows`, "is missing."},
 		{"check --proofs-long", `0 of \d+ passes`, "is missing."},
 	} {
@@ -55,7 +58,7 @@ func TestInterrupted(t *testing.T) {
 		if all := stdout + stderr; strings.Contains(all, "out of time") || strings.Contains(all, "out of memory") {
 			t.Errorf("stile %s: an interrupt is called something else:\n%s", test.line, all)
 		}
-		if test.line[:3] == "ban" || strings.Contains(test.line, "--museum") || strings.Contains(test.line, "--proofs") {
+		if test.line[:3] == "ban" || strings.Contains(test.line, "--museum") || strings.Contains(test.line, "--faults") || strings.Contains(test.line, "--proofs") {
 			continue // without --json they tell a story
 		}
 		code, stdout, _ = interrupted(t, test.line+" --json")

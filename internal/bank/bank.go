@@ -21,6 +21,9 @@ type Config struct {
 	Amount   int64 // of each deposit
 	Balance  int64 // of the account before
 	Seed     uint64
+	Crash    Crash     // whether a machine dies
+	Lane     string    // who keeps the balance; empty means the account
+	Number   string    // what it is called in traces; empty means balance
 	Record   bool      // keep the events, for a diagram
 	Watch    sim.Watch // may end the scene before its time; may be nil
 }
@@ -37,15 +40,27 @@ type Result struct {
 	Entries  int    `json:"entries"`           // deposits that were made
 	Messages int    `json:"messages"`          // of the lock; a deposit itself takes four
 	Stopped  bool   `json:"stopped,omitempty"` // by Config.Watch, before all deposits were made
+	Crash    string `json:"crash,omitempty"`   // who died, and when, as in 2@write
+	Waiting  []int  `json:"waiting,omitempty"` // who waits for ever after that
+	Refused  int    `json:"refused,omitempty"` // writes that the account refused
+	After    int    `json:"after,omitempty"`   // deposits of others that began after the death
 
+	Taken       []Taken         `json:"-"` // what each deposit found and left, in their order
 	Overwritten []Overwrite     `json:"-"` // how deposits were lost
 	Found       []sim.Violation `json:"-"` // how the lock failed
-	Events      []trace.Event   `json:"-"` // if they were to be kept; the account is the process after the machines
+	lane        string
+	Events      []trace.Event `json:"-"` // if they were to be kept; the account is the process after the machines
 }
 
 // An Overwrite is a deposit that is lost: By wrote a sum that it had worked
 // out before Of wrote its own.
 type Overwrite struct{ By, Of core.ID }
+
+// A Taken is a sum that a machine wrote, in the order of writing.
+type Taken struct {
+	By  core.ID
+	Sum int64
+}
 
 // latency is how long a message takes, be it of the lock or of the account.
 func latency() scenario.Dist {
@@ -81,46 +96,82 @@ func Run(c Config) (*Result, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	b := &branch{Config: c, end: math.MaxInt64, seen: math.MaxInt64, rand: kernel.NewRand(c.Seed, accountStream)}
-	run := sim.Config{
-		Spec: c.Lock, Nodes: c.Machines, Entries: c.Machines * c.Deposits,
-		Quota: c.Deposits, Latency: latency(), Think: arrival(), Work: b.deposit, Seed: c.Seed,
+	if !c.Crash.On {
+		return c.play(nil)
 	}
-	if c.Record {
-		run.Observe = b.observe
-	}
-	now := int64(0)
-	if c.Watch != nil {
-		run.Watch = func(p sim.Progress) bool {
-			now = p.Now
-			return c.Watch(p)
-		}
-	}
-	r, err := sim.Run(run)
+	doom, err := c.foresee()
 	if err != nil {
 		return nil, err
 	}
-	if r.Stopped {
-		b.end = now
+	return c.play(doom)
+}
+
+// play plays the scene, in which a machine may meet its end.
+func (c Config) play(doom *end) (*Result, error) {
+	b := c.branch(doom)
+	r, err := b.run()
+	if err != nil {
+		return nil, err
 	}
 	balance, made := b.settle()
-	return &Result{
+	result := &Result{
 		Lock: c.Lock.Name, Machines: c.Machines, Deposits: c.Deposits, Seed: c.Seed,
 		Expected: c.Balance + int64(c.Machines)*int64(c.Deposits)*c.Amount,
 		Balance:  balance, Lost: c.Balance + int64(made)*c.Amount - balance, Entries: made, Messages: r.Messages,
-		Stopped: r.Stopped, Overwritten: b.lost, Found: r.Found, Events: b.timeline(),
-	}, nil
+		Stopped: r.Stopped, Refused: b.refused, After: b.after, Taken: b.taken, Overwritten: b.lost, Found: r.Found, Events: b.timeline(),
+		lane: cmp.Or(c.Lane, "account"),
+	}
+	if c.Crash.On {
+		result.bereaved(c)
+	}
+	return result, nil
+}
+
+func (c Config) branch(doom *end) *branch {
+	return &branch{Config: c, over: math.MaxInt64, seen: math.MaxInt64, rand: kernel.NewRand(c.Seed, accountStream), doom: doom}
+}
+
+// run lets the machines do what they do.
+func (b *branch) run() (*sim.Result, error) {
+	run := sim.Config{
+		Spec: b.Lock, Nodes: b.Machines, Entries: b.Machines * b.Deposits,
+		Quota: b.Deposits, Latency: latency(), Think: arrival(), Work: b.deposit, Seed: b.Seed,
+	}
+	if b.doom != nil {
+		run.Crashes = []sim.Outage{{Proc: b.Crash.Who, At: b.doom.at}}
+	}
+	if b.Record {
+		run.Observe = b.observe
+	}
+	now := int64(0)
+	if b.Watch != nil {
+		run.Watch = func(p sim.Progress) bool {
+			now = p.Now
+			return b.Watch(p)
+		}
+	}
+	r, err := sim.Run(run)
+	if err == nil && r.Stopped {
+		b.over = now
+	}
+	return r, err
 }
 
 // A branch is the account and the machines' dealings with it.
 type branch struct {
 	Config
-	end    int64 // nothing happens after it
-	seen   int64 // nor is kept after it
-	rand   kernel.Rand
-	calls  []call
-	lost   []Overwrite
-	events []trace.Event
+	over  int64 // nothing happens after it
+	seen  int64 // nor is kept after it
+	rand  kernel.Rand
+	doom  *end // what becomes of the machine that dies, if one does
+	calls []call
+	turns int // how many sections have begun
+	taken []Taken
+	lost  []Overwrite
+
+	refused int
+	after   int // sections that began after the death
+	events  []trace.Event
 }
 
 // A call is a message to the account and its answer.
@@ -130,18 +181,27 @@ type call struct {
 	sent    int64
 	reached int64 // when the account does it
 	back    int64 // when the answer is there
+	turn    int   // of which section it is
 	sum     int64 // what was read or written, once settled
+	refused bool  // once settled
+	orphan  bool  // who made it is dead when the answer comes
 }
 
 // deposit is what machine p does inside: it returns how long that takes.
 func (b *branch) deposit(p core.ID, now int64) int64 {
 	at := now
+	b.turns++
+	if b.doom != nil && now > b.doom.at {
+		b.after++
+	}
 	for _, write := range []bool{false, true} {
-		c := call{machine: p, write: write, sent: at}
+		c := call{machine: p, write: write, sent: at, turn: b.turns}
 		c.reached = c.sent + b.rand.Sample(latency())
 		c.back = c.reached + b.rand.Sample(latency())
 		at = c.back
-		b.calls = append(b.calls, c)
+		if !b.doomed(&c) {
+			b.calls = append(b.calls, c)
+		}
 	}
 	return at - now
 }
@@ -153,12 +213,19 @@ func (b *branch) settle() (balance int64, writes int) {
 	balance, writer := b.Balance, core.None
 	read := make([]int64, b.Machines)
 	since := make([]int, b.Machines) // how many writes each had seen when it read
+	latest := 0                      // the last turn that the account has heard of
 	for i := range b.calls {
 		c := &b.calls[i]
-		if c.reached > b.end {
+		if c.reached > b.over {
 			break
 		}
 		p := c.machine
+		if c.refused = b.Crash.Fenced && c.turn < latest; c.refused {
+			c.sum = read[p] + b.Amount
+			b.refused++
+			continue
+		}
+		latest = max(latest, c.turn)
 		if !c.write {
 			read[p], since[p], c.sum = balance, writes, balance
 			continue
@@ -168,6 +235,7 @@ func (b *branch) settle() (balance int64, writes int) {
 		}
 		balance, writer = read[p]+b.Amount, p
 		c.sum = balance
+		b.taken = append(b.taken, Taken{By: p, Sum: balance})
 		writes++
 	}
 	return balance, writes

@@ -34,6 +34,8 @@ type canvas struct {
 	phase    []rune
 	balance  int64
 	sumWidth int // of the account's lane
+	lane     string
+	refused  map[int]bool // the writes that are, by number
 	rows     []string
 }
 
@@ -42,12 +44,18 @@ const (
 	idle    = '┊'
 	waiting = '┃'
 	inside  = '█'
+	dead    = ' '
 )
 
 // Diagram draws the events of a scene that began with this balance. If there
 // are more rows than maxRows, the rest is only counted.
 func (r *Result) Diagram(balance int64, maxRows int) []string {
-	c := &canvas{machines: r.Machines, balance: balance, sumWidth: len(words.Grouped(max(balance, r.Expected)))}
+	c := &canvas{machines: r.Machines, balance: balance, sumWidth: len(words.Grouped(max(balance, r.Expected))), lane: r.lane, refused: map[int]bool{}}
+	for _, e := range r.Events {
+		if e.Kind == trace.Send && e.Name == Refusal {
+			c.refused[e.Msg-1] = true // the answer comes right after its question
+		}
+	}
 	c.place()
 	for range r.Machines {
 		c.phase = append(c.phase, idle)
@@ -107,7 +115,7 @@ func (c *canvas) header() {
 	for p := range core.ID(c.machines) {
 		center(row, c.lanes[p], p.String())
 	}
-	center(row, c.lanes[c.account()], "account")
+	center(row, c.lanes[c.account()], c.lane)
 	c.rows = append(c.rows, strings.TrimRight(string(row), " "))
 }
 
@@ -133,7 +141,11 @@ func (c *canvas) moment(events []trace.Event) {
 		c.arrow(row, first)
 	}
 	if len(notes) > 0 {
-		put(row, columns-noteWidth, first.Proc.String()+" "+strings.Join(notes, ", "))
+		who := first.Proc.String() + " "
+		if first.Proc == c.account() {
+			who = ""
+		}
+		put(row, columns-noteWidth, who+strings.Join(notes, ", "))
 	}
 	c.rows = append(c.rows, strings.TrimRight(string(row), " "))
 }
@@ -142,8 +154,11 @@ func (c *canvas) moment(events []trace.Event) {
 func (c *canvas) change(e trace.Event) string {
 	switch {
 	case e.Proc == c.account():
-		if e.Kind == trace.Receive && e.Name == "WRITE" {
+		if e.Kind == trace.Receive && e.Name == "WRITE" && !c.refused[e.Msg] {
 			c.balance = sumOf(e)
+		}
+		if e.Kind == trace.Send && e.Name == Refusal {
+			return "refuses"
 		}
 	case e.Kind == trace.Ask:
 		c.phase[e.Proc] = waiting
@@ -154,6 +169,9 @@ func (c *canvas) change(e trace.Event) string {
 	case e.Kind == trace.Exit:
 		c.phase[e.Proc] = idle
 		return "leaves"
+	case e.Kind == trace.Crash:
+		c.phase[e.Proc] = dead
+		return "dies"
 	case e.Kind == trace.Deny:
 		c.phase[e.Proc] = idle
 		return "denied"

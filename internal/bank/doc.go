@@ -7,4 +7,7 @@
 // section is a read and a write, each a message to the account and one back.
 // The account does what it is told in the order in which messages reach it.
 // Money is lost when one machine reads between another's read and write.
+//
+// A machine may die inside: see Crash. The same scene in other words, with seats,
+// ids, files, hours and tasks instead of money, is a Scene.
 package bank

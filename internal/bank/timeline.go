@@ -12,6 +12,9 @@ import (
 // Kinds returns the kinds of messages to and from the account.
 func Kinds() []string { return []string{"READ", "VALUE", "WRITE", "DONE"} }
 
+// Refusal is what an account answers that has a fence, besides.
+const Refusal = "REFUSED"
+
 // mostDrawn is how many events are kept of a scene that is too long for a diagram as
 // text: more than a picture can show.
 const mostDrawn = 100_000
@@ -52,7 +55,7 @@ func (b *branch) timeline() []trace.Event {
 	}
 	for _, c := range b.calls {
 		for _, m := range b.tell(c, last+1) {
-			if m.At <= min(b.end, b.seen) {
+			if m.At <= min(b.over, b.seen) {
 				all = append(all, m)
 			}
 		}
@@ -72,7 +75,7 @@ func (b *branch) timeline() []trace.Event {
 // tell returns the events of a call, whose messages are n and n+1.
 func (b *branch) tell(c call, n int) []moment {
 	account := core.ID(b.Machines)
-	sum := []core.Field{{Name: "balance", Value: strconv.FormatInt(c.sum, 10)}}
+	sum := []core.Field{{Name: cmp.Or(b.Number, "balance"), Value: strconv.FormatInt(c.sum, 10)}}
 	var asked, told []core.Field
 	kinds := Kinds()
 	if c.write {
@@ -83,10 +86,17 @@ func (b *branch) tell(c call, n int) []moment {
 	event := func(at int64, k trace.Kind, p, peer core.ID, n int, name string, f []core.Field) trace.Event {
 		return trace.Event{At: at, Kind: k, Proc: p, Peer: peer, Msg: n, Name: name, Fields: f}
 	}
+	if c.refused {
+		kinds[1] = Refusal
+	}
+	last := moment{event(c.back, trace.Receive, c.machine, account, n+1, kinds[1], told), answer}
+	if c.orphan {
+		last.Event = event(c.back, trace.Drop, account, c.machine, n+1, kinds[1], told)
+	}
 	return []moment{
 		{event(c.sent, trace.Send, c.machine, account, n, kinds[0], asked), calling},
 		{event(c.reached, trace.Receive, account, c.machine, n, kinds[0], asked), answer},
 		{event(c.reached, trace.Send, account, c.machine, n+1, kinds[1], told), calling},
-		{event(c.back, trace.Receive, c.machine, account, n+1, kinds[1], told), answer},
+		last,
 	}
 }

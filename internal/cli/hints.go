@@ -93,7 +93,7 @@ func flagHint(c *cobra.Command, name string) string {
 	if near == "" {
 		return ""
 	}
-	return fmt.Sprintf("; did you mean --%s of %s?", near, spell.Either(have[:min(len(have), 3)]...))
+	return fmt.Sprintf("; did you mean --%s of %s?", near, spell.Either(have[:min(len(have), 4)]...))
 }
 
 // flagsOf names the flags of a command that people may give.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/core"
@@ -27,6 +28,7 @@ type flags struct {
 	deposits        int
 	amount, balance int
 	seed            uint64
+	crash           bank.Crash
 	json            bool
 	scene           tell.Scene
 }
@@ -43,9 +45,17 @@ write, a deposit is lost.
 
 Without --lock it tells the story: the same customers without a lock, with
 ricart-agrawala, and with every other sound algorithm. With --lock it plays the
-scene once. The messages it counts are those of the lock.`,
+scene once. The messages it counts are those of the lock.
+
+With --crash a machine dies in its first deposit, when it has read and not yet
+written, or when its WRITE is under way (2@write), so slowly that others have
+gone on when it arrives (2@late), and then to an account that refuses what comes
+out of turn (2@fenced). Without --lock that is told of a lock as it is, and of
+the same lock with recovery.`,
 		Example: `  stile bank
   stile bank --lock none --seed 3
+  stile bank --crash 1
+  stile bank --machines 3 --crash 3@late --lock ricart-agrawala+bully
   stile bank --lock maekawa --machines 4 --deposits 10 --json`,
 		Args: ask.Nothing,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
@@ -58,6 +68,7 @@ scene once. The messages it counts are those of the lock.`,
 	fs.Var(ask.Count(&f.amount, 0, maxMoney), "amount", "how much a deposit is")
 	fs.Var(ask.Count(&f.balance, 0, maxMoney), "balance", "what is on the account before")
 	fs.Var(ask.Seed(&f.seed), "seed", "which of many runs")
+	fs.Var(crashing(&f.crash), "crash", "`WHO` dies inside: a machine such as 2, or 2@write, 2@late or 2@fenced")
 	fs.BoolVar(&f.json, "json", false, "print JSON, for programs; the lock is then none unless given")
 	f.scene.Define(fs)
 	return c
@@ -68,7 +79,7 @@ func (f *flags) config(lock core.Spec) bank.Config {
 	return bank.Config{
 		Lock: lock, Machines: f.machines, Deposits: f.deposits,
 		Amount: int64(f.amount), Balance: int64(f.balance), Seed: f.seed,
-		Record: !f.json && bank.Fits(f.machines, f.deposits),
+		Crash: f.crash, Record: !f.json && bank.Fits(f.machines, f.deposits),
 	}
 }
 
@@ -92,10 +103,22 @@ func (f *flags) run(cmd *cobra.Command) error {
 	if n := f.machines * f.deposits; n > ask.MaxEntries {
 		return fmt.Errorf("%s in all: want at most %d, so give fewer --machines or --deposits", words.Plural(n, "deposit"), ask.MaxEntries)
 	}
+	if f.crash.On && int(f.crash.Who) >= f.machines {
+		return fmt.Errorf("--crash %d: there are machines 1 to %d; give more --machines", f.crash.Who+1, f.machines)
+	}
+	if f.crash.On && f.lock == "" && !f.json {
+		lock, err = f.lockOf(hero)
+		if err != nil {
+			return err
+		}
+	}
 	c := f.config(lock)
 	c.Record = c.Record || f.scene.Asked()
 	rec := tell.NewRecorder(f.machines+1, lock)
 	rec.Title, rec.Kinds = title(lock), slices.Concat(lock.Kinds, bank.Kinds())
+	if f.crash.Fenced {
+		rec.Kinds = append(rec.Kinds, bank.Refusal)
+	}
 	rec.Names = make([]string, f.machines+1)
 	rec.Names[f.machines], rec.Beside = "account", "balance"
 	files, err := rec.Files(&f.scene)
@@ -114,6 +137,9 @@ func (f *flags) run(cmd *cobra.Command) error {
 		rec.Interrupted(far(c, r))
 		if f.lock != "" || f.json {
 			return tell.Report{JSON: r, Text: func(p *tell.Page) { printScene(p, c, r) }, Stopped: far(c, r), Wrong: broken(r)}, nil
+		}
+		if f.crash.On {
+			return f.obituary(c, r)
 		}
 		return f.story(c, r)
 	})
@@ -154,6 +180,31 @@ func (f *flags) story(c bank.Config, first *bank.Result) (tell.Report, error) {
 		others = "EVERY OTHER SOUND ALGORITHM"
 	}
 	return tell.Report{Text: func(p *tell.Page) { printStory(p, c, results, others) }, Stopped: stopped, Wrong: broken(results...)}, nil
+}
+
+// obituary plays the scene c, of which first came, with recovery too.
+func (f *flags) obituary(c bank.Config, first *bank.Result) (tell.Report, error) {
+	lock, err := f.lockOf(hero + "+bully")
+	if err != nil {
+		return tell.Report{}, err
+	}
+	with := f.config(lock)
+	with.Watch = c.Watch
+	second, err := bank.Run(with)
+	if err != nil {
+		return tell.Report{}, err
+	}
+	return tell.Report{Text: func(p *tell.Page) { printDeath(p, c, first, second) }, Stopped: far(c, second), Wrong: broken(first, second)}, nil
+}
+
+// crashing is the flag that says who dies.
+func crashing(to *bank.Crash) pflag.Value {
+	return ask.Value(to, "WHO", bank.ParseCrash, func(c bank.Crash) string {
+		if !c.On {
+			return ""
+		}
+		return c.String()
+	})
 }
 
 // order puts the hero first.

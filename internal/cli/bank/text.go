@@ -14,6 +14,7 @@ import (
 const (
 	storyRows = 14
 	sceneRows = 60
+	deathRows = 30
 )
 
 // printStory tells what happens without a lock and with each. The first
@@ -59,6 +60,17 @@ func luck(c bank.Config, r *bank.Result) string {
 		return "Deposits of 0 cannot be lost: give an --amount."
 	}
 	return "Each read after the one before had written: luck. Another --seed may lose money."
+}
+
+// printDeath tells what comes of a death, without recovery and with it.
+func printDeath(p *tell.Page, c bank.Config, without, with *bank.Result) {
+	p.Text(0, fmt.Sprintf("An account holds %s. %s on it, and %v dies inside.", words.Grouped(c.Balance), depositors(c), c.Crash.Who))
+	for _, r := range []*bank.Result{without, with} {
+		p.Gap()
+		p.Line("WITH %s", r.Lock)
+		printDiagram(p, c, r, deathRows, fmt.Sprintf("--lock %s --svg FILE draws it", r.Lock))
+		printEnd(p, c, r)
+	}
 }
 
 // printOthers lists scenes in two columns, or in one if they are wide.
@@ -135,10 +147,45 @@ func printEnd(p *tell.Page, c bank.Config, r *bank.Result) {
 	default:
 		end += ": nothing is lost."
 	}
-	if all := c.Machines * c.Deposits; r.Entries < all && !r.Stopped {
+	all := c.Machines * c.Deposits
+	switch {
+	case c.Crash.On && !r.Stopped:
+		end = died(c, r) + " " + end
+	case r.Entries < all && !r.Stopped:
 		end += fmt.Sprintf(" But %s of %s were never made: whoever asks is not let in any more.", words.Grouped(all-r.Entries), words.Plural(all, "deposit"))
 	}
 	p.Text(0, end)
+}
+
+// died says how a machine died, and what that means to the others.
+func died(c bank.Config, r *bank.Result) string {
+	who := c.Crash.Who
+	end := fmt.Sprintf("%v died when it had read and not yet written: that deposit was never made, and is known to nobody.", who)
+	switch {
+	case c.Crash.Fenced:
+		end = fmt.Sprintf("%v died while its WRITE was under way, very slowly. The account had heard of a later turn by then, and refused it: that deposit was not made.", who)
+		if r.Refused == 0 {
+			end = fmt.Sprintf("%v died while its WRITE was under way, very slowly. Nobody had a later turn, so the account took it.", who)
+		}
+	case c.Crash.Moment == bank.Late:
+		end = fmt.Sprintf("%v died while its WRITE was under way, so slowly that it came 40 message times later.", who)
+		if r.Lost > 0 {
+			end += fmt.Sprintf(" No lock can call it back; an account that looks at whose turn it is can refuse it: --crash %d@fenced.", who+1)
+		}
+	case c.Crash.Moment == bank.Write:
+		end = fmt.Sprintf("%v died while its WRITE was under way; it arrived, so that deposit was made.", who)
+	}
+	switch n := len(r.Waiting); {
+	case n == 0 && r.After > 0:
+		end += " The others went on without it."
+	case n == 0 && c.Machines > 1:
+		end += " Nobody wanted in after it: let another machine die, or give another --seed, to see more."
+	case n == 1:
+		end += fmt.Sprintf(" P%d waits for ever for somebody who is dead.", r.Waiting[0])
+	case n > 1:
+		end += fmt.Sprintf(" %d wait for ever for somebody who is dead.", n)
+	}
+	return end
 }
 
 // overwritten says how deposits were overwritten, if some were.

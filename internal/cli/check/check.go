@@ -37,6 +37,9 @@ type flags struct {
 	museum     bool
 	proofs     bool
 	long       bool
+	faults     bool
+	fault      string // which fault to try
+	at         string // who may have it
 	mode       string // of a method against deadlock
 	sites      int
 	shared     string // of dijkstra: who moves at once, if flags are read
@@ -68,6 +71,10 @@ Dijkstra's ring is checked with messages, or with --shared as in the paper, with
 flags that neighbours read: whether it comes right from every state, after how
 many steps at most, and with how few values of a flag.
 
+With --fault it tries what one fault does to a lock, in runs of its own: to
+every message, or at every moment. The worst run is told; the exit code is 0,
+since no lock claims to bear all faults.
+
 What is violated is told as soon as it is found, and the check goes on.
 
 Exit code 0: all that was checked holds; 1: something is violated;
@@ -77,6 +84,7 @@ Exit code 0: all that was checked holds; 1: something is violated;
   stile check raymond --property order-open --topology line
   stile check bully --crashes 2 --comebacks 1
   stile check dijkstra --shared one --nodes 4
+  stile check central --fault inside --at 2,3
   stile check maekawa --nodes 4 --requests 1 --memory 8GiB --time 10m`,
 		Args: func(c *cobra.Command, args []string) error {
 			if f.page() != nil {
@@ -87,6 +95,12 @@ Exit code 0: all that was checked holds; 1: something is violated;
 		RunE: func(c *cobra.Command, args []string) error {
 			if page := f.page(); page != nil {
 				return f.print(c, page)
+			}
+			if f.fault != "" {
+				return f.tryFault(c, args[0])
+			}
+			if err := ask.Refuse(c, "at", "--FLAG says at whom a --fault happens, and there is none: give one, or leave it out"); err != nil {
+				return err
 			}
 			if f.shared != "" {
 				return f.ring(c, args[0])
@@ -114,13 +128,15 @@ func (f *flags) page() maker {
 		return museum.Proofs
 	case f.long:
 		return museum.Long
+	case f.faults:
+		return museum.Faults
 	}
 	return nil
 }
 
 // alone refuses what else was asked for with a page.
 func (f *flags) alone(c *cobra.Command) error {
-	for _, page := range []string{"museum", "proofs", "proofs-long"} {
+	for _, page := range []string{"museum", "proofs", "proofs-long", "faults"} {
 		if c.Flags().Changed(page) {
 			return ask.Only(c, page+" workers memory time",
 				"--FLAG does not fit --"+page+", which prints a page of checks of its own: only --workers, --memory and --time do")
@@ -166,6 +182,9 @@ func (f *flags) define(c *cobra.Command) {
 	fs.BoolVar(&f.museum, "museum", false, "print docs/museum.md: famous algorithms that fail, and how; no ALGORITHM")
 	fs.BoolVar(&f.proofs, "proofs", false, "print docs/proofs.md: what was proved of every algorithm; takes long")
 	fs.BoolVar(&f.long, "proofs-long", false, "print docs/proofs-long.md: what takes longest to prove, as far as --time allows")
+	fs.BoolVar(&f.faults, "faults", false, "print docs/faults.md: what one fault does to every lock")
+	fs.Var(ask.Choice(&f.fault, faultNames()...), "fault", "of a lock: let one fault happen, wherever it can: `WHAT` is a message lost or duplicated, or a process that dies idle, waiting or inside")
+	fs.Var(ask.List(&f.at), "at", "of --fault: at whom, a message being its sender's: a `LIST` such as 1,2 (default anybody)")
 	fs.Var(ask.Choice(&f.mode, ask.Modes()...), "mode", "of detect-central, the `MODE`: demand (the usual), change or batch")
 	fs.Var(ask.Choice(&f.shared, movers[:]...), "shared", "of dijkstra: neighbours read each other's flags, and `WHO` of those who may moves at once: one, several or all; without --k, with as few values as are enough")
 	fs.Var(ask.Count(&f.sites, 1, 8), "sites", "of a method against deadlock: how many sites there are")
@@ -228,20 +247,35 @@ func (f *flags) report(c check.Config, r *check.Report) report {
 // files returns what --trace and --svg ask for: the counterexample that will
 // have been found by then, if there is one.
 func (f *flags) files(c check.Config, first **check.Property) ([]tell.File, error) {
+	return f.worstFiles(c.Nodes, func() (*scenario.Scenario, *trace.Trace) {
+		if *first == nil {
+			return nil, nil
+		}
+		return (*first).Counterexample, played(*first)
+	})
+}
+
+// worstFiles returns what --trace and --svg ask for of a run that will have been
+// found by then: nil if there is none.
+func (f *flags) worstFiles(nodes int, found func() (*scenario.Scenario, *trace.Trace)) ([]tell.File, error) {
 	scene := f.scene
 	scene.Prints = !f.json
 	if f.scenario() {
 		scene.Trace = ""
 	}
-	files, err := scene.Files(c.Nodes, nil, func(core.ID) (*trace.Trace, error) { return played(*first), nil })
+	files, err := scene.Files(nodes, nil, func(core.ID) (*trace.Trace, error) {
+		_, t := found()
+		return t, nil
+	})
 	if err != nil || !f.scenario() {
 		return files, err
 	}
 	return append(files, tell.File{Flag: "trace", Path: f.scene.Trace, Make: func() ([]byte, error) {
-		if *first == nil {
+		sc, _ := found()
+		if sc == nil {
 			return nil, nil
 		}
-		return []byte(scenario.Format((*first).Counterexample)), nil
+		return []byte(scenario.Format(sc)), nil
 	}}), nil
 }
 

@@ -1,0 +1,74 @@
+package bank
+
+import (
+	"cmp"
+	"slices"
+)
+
+// A Scene is the bank in other words: processes read a number over the network,
+// take the next one, and write it back. What the number counts is what makes
+// the difference.
+type Scene struct {
+	Name   string
+	Title  string
+	Lane   string // who keeps the number
+	Number string // what it is, in traces
+	Who    string // who takes it
+	Does   string // what each does
+	Thing  string // what each takes
+	Twice  string // what it means if two take the same
+	Left   string // what the number is in the end, of how many
+}
+
+// Scenes lists the scenes.
+func Scenes() []Scene {
+	return []Scene{{
+		Name: "seats", Title: "The last seats", Lane: "hall", Number: "sold", Who: "box office", Thing: "seat",
+		Does:  "asks the hall how many seats are sold, sells the next one, and writes the new number back",
+		Twice: "is sold twice: two people sit on it", Left: "The hall knows of %s sold seats, but %s were sold",
+	}, {
+		Name: "ids", Title: "Unique ids", Lane: "counter", Number: "last", Who: "server", Thing: "id",
+		Does:  "reads the last id that was given, gives the next one, and writes it back",
+		Twice: "is given twice: two things have one name", Left: "The counter is at %s after %s ids",
+	}, {
+		Name: "files", Title: "A file in a shared folder", Lane: "folder", Number: "lines", Who: "editor", Thing: "line",
+		Does:  "loads the file, adds a line at its end, and saves the file",
+		Twice: "is written twice: the file that is saved later has one of the two only", Left: "The file has %s lines, but %s were added",
+	}, {
+		Name: "calendar", Title: "A shared calendar", Lane: "calendar", Number: "booked", Who: "secretary", Thing: "hour",
+		Does:  "reads which hours are booked, books the next one, and writes the calendar back",
+		Twice: "is booked twice: two meetings, one room", Left: "The calendar has %s hours booked, but %s meetings",
+	}, {
+		Name: "tasks", Title: "Workers that split tasks", Lane: "list", Number: "begun", Who: "worker", Thing: "task",
+		Does:  "reads how many tasks are begun, takes the next one, and writes that it is",
+		Twice: "is done twice", Left: "The list says that %s are begun, after %s were taken: the last ones nobody does",
+	}}
+}
+
+// Config returns the scene as one of so many processes, each of which takes so
+// many.
+func (s Scene) Config(nodes, each int, seed uint64) Config {
+	return Config{Machines: nodes, Deposits: each, Amount: 1, Seed: seed, Lane: s.Lane, Number: s.Number}
+}
+
+// A Double is a number that more than one process has taken.
+type Double struct {
+	Number int64 `json:"number"`
+	By     []int `json:"by"`
+}
+
+// Doubles returns the numbers that were taken more than once, and by whom.
+func (r *Result) Doubles() []Double {
+	by := map[int64][]int{}
+	for _, t := range r.Taken {
+		by[t.Sum] = append(by[t.Sum], int(t.By)+1)
+	}
+	all := []Double{}
+	for n, who := range by {
+		if len(who) > 1 {
+			all = append(all, Double{n, who})
+		}
+	}
+	slices.SortFunc(all, func(a, b Double) int { return cmp.Compare(a.Number, b.Number) })
+	return all
+}
