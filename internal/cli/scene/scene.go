@@ -44,7 +44,7 @@ func New() *cobra.Command {
 	f := &flags{nodes: 4, each: 1, seed: 1}
 	c := &cobra.Command{
 		Use:   "scene SCENE [flags]",
-		Short: "See what else is doubled without mutual exclusion: seats, ids, tasks",
+		Short: "See what else is doubled without mutual exclusion",
 		Long: `The bank in other words: processes read a number over the network, take the next
 one, and write it back. If one reads between another's read and write, both take
 the same.
