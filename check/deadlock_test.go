@@ -19,8 +19,8 @@ import (
 // detection is found, with exactly one victim, the youngest; every
 // transaction commits in every fair run; also if a site dies at any time.
 // Only batches report what is not there. With 0 transactions each process runs
-// any number of them: then plain priorities starve somebody, and nothing else
-// does. The counts are pinned: a change of a number is a change of behaviour.
+// any number of them: then plain priorities starve somebody, and so do new stamps
+// after aborts, and nothing else does. The counts are pinned: a change of a number is a change of behaviour.
 func TestDeadlockMethods(t *testing.T) {
 	for _, c := range []struct {
 		name, mode                     string
@@ -52,6 +52,14 @@ func TestDeadlockMethods(t *testing.T) {
 		{"priority", "", 2, 2, 1, true, 328, 675, ""},
 		{"priority", "", 2, 2, 0, true, 842, 2170, "starvation"},
 		{"priority", "", 3, 3, 1, true, 25287, 92307, ""},
+		{"priority-requester", "", 2, 2, 2, false, 481, 827, ""},
+		{"priority-requester", "", 2, 3, 1, false, 612, 1261, ""},
+		{"priority-requester", "", 3, 3, 1, false, 774, 1672, ""},
+		{"priority-requester", "", 2, 2, 0, false, 213, 418, "starvation"},
+		{"priority-requester", "", 2, 3, 0, false, 5640, 17167, "starvation"},
+		{"priority-requester", "", 2, 2, 1, true, 288, 598, ""},
+		{"priority-requester", "", 2, 2, 0, true, 657, 1671, "starvation"},
+		{"priority-requester", "", 3, 3, 1, true, 7591, 22930, ""},
 		{"wait-die", "", 2, 2, 2, false, 595, 1037, ""},
 		{"wait-die", "", 2, 3, 1, false, 883, 1893, ""},
 		{"wait-die", "", 3, 3, 1, false, 1002, 2223, ""},
@@ -97,6 +105,21 @@ func TestDeadlockMethods(t *testing.T) {
 		{"detect-distributed", "", 2, 2, 1, true, 261, 450, ""},
 		{"detect-distributed", "", 2, 2, 0, true, 1476, 3499, ""},
 		{"detect-distributed", "", 3, 3, 1, true, 6977, 17980, ""},
+		{"wait-die-restamped", "", 2, 2, 2, false, 909, 1760, ""},
+		{"wait-die-restamped", "", 2, 3, 1, false, 3536, 9282, ""},
+		{"wait-die-restamped", "", 3, 3, 1, false, 3843, 10052, ""},
+		{"wait-die-restamped", "", 2, 2, 0, false, 338, 715, "starvation"},
+		{"wait-die-restamped", "", 2, 3, 0, false, 33262, 100896, "starvation"},
+		{"wait-die-restamped", "", 2, 2, 1, true, 438, 1081, ""},
+		{"wait-die-restamped", "", 2, 2, 0, true, 952, 2583, "starvation"},
+		{"wait-die-restamped", "", 3, 3, 1, true, 32470, 114757, ""},
+		{"wound-wait-restamped", "", 2, 2, 2, false, 267, 431, ""},
+		{"wound-wait-restamped", "", 2, 3, 1, false, 1169, 2323, ""},
+		{"wound-wait-restamped", "", 3, 3, 1, false, 1511, 4088, ""},
+		{"wound-wait-restamped", "", 2, 2, 0, false, 95, 184, "starvation"},
+		{"wound-wait-restamped", "", 2, 2, 1, true, 166, 368, ""},
+		{"wound-wait-restamped", "", 2, 2, 0, true, 269, 689, "starvation"},
+		{"wound-wait-restamped", "", 3, 3, 1, true, 12224, 42632, ""},
 	} {
 		t.Run(fmt.Sprintf("%s %s %d %d %d %v", c.name, c.mode, c.sites, c.processes, c.transactions, c.crash), func(t *testing.T) {
 			t.Parallel()

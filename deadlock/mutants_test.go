@@ -32,17 +32,25 @@ func Mutants() []Mutant {
 	simple(unsorted, "a request out of order is allowed", plain{})
 	simple(Ordered(), "a free lock is not passed on", keeps{})
 
-	byNumber := func(a, b node) bool { return a.tx < b.tx }
 	simple(Priority(), "the holder is never preempted", gentle{preempting{above: byNumber}})
 	simple(Priority(), "the lowest rank goes first", backwards{preempting{above: byNumber}})
 
+	simple(PriorityRequester(), "nobody is removed", plain{})
+	simple(PriorityRequester(), "the highest rank goes first", patientDie{dying{above: byNumber}})
+
 	simple(WoundWait(), "the holder is never wounded", gentle{preempting{above: node.older}})
 	simple(WoundWait(), "the youngest goes first", backwards{preempting{above: node.older}})
-	simple(WoundWait(), "a restarted one gets a new stamp", forgets{preempting{above: node.older}})
+	simple(WoundWait(), "a restarted one gets a new stamp", forgetting{preempting{above: node.older}})
 
 	simple(WaitDie(), "nobody dies", plain{})
-	simple(WaitDie(), "the oldest goes first", patientDie{})
-	simple(WaitDie(), "a restarted one gets a new stamp", forgets{waitDie{}})
+	simple(WaitDie(), "the oldest goes first", patientDie{dying{above: node.older}})
+	simple(WaitDie(), "a restarted one gets a new stamp", forgetting{dying{above: node.older}})
+
+	simple(WaitDieRestamped(), "nobody dies", plain{})
+	simple(WaitDieRestamped(), "a free lock is not passed on", forgetting{keepsAll{dying{above: node.older}}})
+
+	simple(WoundWaitRestamped(), "the holder is never wounded", forgetting{gentle{preempting{above: node.older}}})
+	simple(WoundWaitRestamped(), "a free lock is not passed on", forgetting{keepsAll{preempting{above: node.older}}})
 
 	add(Banker(), "", "every state is safe", func(l *Layout) method { return &reckless{banker{claimed: make([][]int, len(l.Home))}} })
 	add(Banker(), "", "claims are not remembered", func(l *Layout) method { return &forgetful{banker{claimed: make([][]int, len(l.Home))}} })
@@ -104,6 +112,10 @@ type keeps struct{ plain }
 
 func (keeps) pass(*site, *out) {}
 
+type keepsAll struct{ method }
+
+func (keepsAll) pass(*site, *out) {}
+
 type gentle struct{ preempting }
 
 func (g gentle) meet(s *site, k int, who node, _ *out) { s.enqueue(k, who) }
@@ -120,13 +132,9 @@ func (b backwards) turn(queue []node) int {
 	return worst
 }
 
-type forgets struct{ method }
+type patientDie struct{ dying }
 
-func (forgets) restarts(t *transaction) { t.stamp = core.Time{} }
-
-type patientDie struct{ waitDie }
-
-func (patientDie) turn(queue []node) int { return slices.IndexFunc(queue, oldest(queue).same) }
+func (p patientDie) turn(queue []node) int { return preempting{above: p.above}.turn(queue) }
 
 type reckless struct{ banker }
 
