@@ -83,6 +83,53 @@ func Mutants() []Mutant {
 	return all
 }
 
+// Vacancies returns mutants that get along until their coordinator dies, for
+// tests outside of the package.
+func Vacancies(mode string) []Mutant {
+	var all []Mutant
+	add := func(bug string, wrap func(m *central) method) {
+		m := DetectCentral()
+		m.make, m.Modes = only(func(l *Layout) method { return wrap(newCentral(mode, l)) }), nil
+		all = append(all, Mutant{bug, mode, m})
+	}
+	add("nobody is elected", func(m *central) method { return vacant{m} })
+	add("an election that was lost is not held anew", func(m *central) method { return lost{m} })
+	add("the new coordinator gets no graphs", func(m *central) method { return uninformed{m} })
+	return all
+}
+
+type vacant struct{ *central }
+
+func (v vacant) died(_ *site, d core.ID, _ *out) {
+	v.reports[d] = report{}
+	if v.coordinator == d {
+		v.coordinator = core.None
+	}
+}
+
+type lost struct{ *central }
+
+func (l lost) died(s *site, d core.ID, o *out) {
+	was := l.coordinator
+	l.poll(s, core.Input{Kind: core.Suspect, From: d}, o)
+	if was == d {
+		l.coordinator = core.None
+		l.poll(s, core.Input{Kind: core.Request}, o)
+	}
+	l.follow(s, o)
+}
+
+type uninformed struct{ *central }
+
+func (u uninformed) receive(s *site, from core.ID, m *message, o *out) {
+	if m.kind != elect && m.kind != elected {
+		u.central.receive(s, from, m, o)
+		return
+	}
+	u.poll(s, core.Input{Kind: core.Receive, From: from, Bytes: m.bytes}, o)
+	u.settle(s)
+}
+
 // Reversed is path pushing with the rule the other way round everywhere, which
 // is right too: then the smallest instead of the largest goes all the way.
 func Reversed() Method {

@@ -33,6 +33,7 @@ const (
 	Cycle        // this deadlock arises: each waits for the next, and the last for the first
 	FalseCycle   // this deadlock is reported, but never was
 	NoFalseCycle // no deadlock is reported that never was
+	Phantom      // this deadlock is reported, but an abort or a death has just broken it
 	WaitsFor     // a process waits for a lock that another has
 )
 
@@ -89,7 +90,7 @@ type Moment struct {
 type Expectation struct {
 	Kind    ExpectKind
 	When    Moment
-	Procs   []core.ID // Entries, Commits, Aborts, Stuck, Cycle, FalseCycle
+	Procs   []core.ID // Entries, Commits, Aborts, Stuck, Cycle, FalseCycle, Phantom
 	Proc    core.ID   // EntersAt, FieldIs, PhaseIs, CommitsAt, AbortsAt, WaitsFor
 	Peer    core.ID   // WaitsFor: whom
 	At      int64     // EntersAt, CommitsAt, AbortsAt

@@ -167,6 +167,8 @@ func (e Expectation) transacts() string {
 		return "cycle " + names(e.Procs)
 	case FalseCycle:
 		return "false cycle " + names(e.Procs)
+	case Phantom:
+		return "phantom " + names(e.Procs)
 	case NoFalseCycle:
 		return "no false cycle"
 	case WaitsFor:

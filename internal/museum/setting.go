@@ -27,7 +27,7 @@ func (b *builder) run(s setting, l check.Limits) (*check.Report, error) {
 	c := check.Config{Nodes: s.n(), Requests: s.requests, Network: s.network, Options: s.options}
 	var err error
 	if s.sites > 0 {
-		c.Spec, c.Family, err = dining(s.algorithm, "", s.sites, s.n())
+		err = dine(&c, s.algorithm, "", s.sites)
 	} else {
 		c.Spec, err = catalog.Make(s.algorithm, s.options)
 	}

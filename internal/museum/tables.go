@@ -8,7 +8,6 @@ import (
 	"github.com/stile-lock/stile/check"
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/deadlock"
-	"github.com/stile-lock/stile/family"
 	"github.com/stile-lock/stile/family/transactions"
 	"github.com/stile-lock/stile/internal/words"
 )
@@ -29,25 +28,26 @@ func (p proof) config() (check.Config, error) {
 	c := check.Config{
 		Nodes: p.nodes, Requests: p.requests, Crashes: p.crashes, Comebacks: p.returns, Pace: p.pace, Network: p.network,
 	}
-	var err error
 	if p.sites > 0 {
-		c.Spec, c.Family, err = dining(p.name, p.mode, p.sites, p.nodes)
-	} else {
-		c.Spec, err = catalog.Make(p.name, core.Options{})
+		err := dine(&c, p.name, p.mode, p.sites)
+		return c, err
 	}
+	var err error
+	c.Spec, err = catalog.Make(p.name, core.Options{})
 	return c, err
 }
 
-// dining returns a method against deadlock as the checker wants it: some
-// processes, of which each takes its own lock and then the next one's.
-func dining(name, mode string, sites, n int) (core.Spec, *family.Family, error) {
+// dine lets a check be of a method against deadlock: each process takes its own
+// lock and then the next one's.
+func dine(c *check.Config, name, mode string, sites int) error {
 	m, err := deadlock.Find(name)
 	if err != nil {
-		return core.Spec{}, nil, err
+		return err
 	}
-	dinner := transactions.Dinner(m, mode, sites, n)
-	spec, err := dinner.Spec()
-	return spec, dinner.Family(), err
+	dinner := transactions.Dinner(m, mode, sites, c.Nodes)
+	c.Family = dinner.Family()
+	c.Spec, err = dinner.Spec()
+	return err
 }
 
 // A table is a part of docs/proofs.md, with a row for each proof.
