@@ -5,8 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stile-lock/stile/check"
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/family/transactions"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 )
@@ -62,6 +64,48 @@ func TestCoordinatorsDie(t *testing.T) {
 			if !found {
 				t.Errorf("%s: nobody noticed that %s", mode, m.Bug)
 			}
+		}
+	}
+}
+
+// standing is the smallest case in which a deadlock can stand without the
+// coordinator: site 1 has nothing but that role.
+func standing(m deadlock.Method, mode string) transactions.Config {
+	return transactions.Config{
+		Method: m, Mode: mode,
+		Layout:   deadlock.Layout{Sites: 3, Home: []core.ID{1, 2}, At: []core.ID{1, 2}},
+		Programs: [][]int{{0, 1}, {1, 0}},
+	}
+}
+
+// TestCoordinatorDiesInTheChecker: in every order of events, with one site dying
+// at any step, every deadlock is found. Without an election, or if the new
+// coordinator gets no graphs, one stays.
+func TestCoordinatorDiesInTheChecker(t *testing.T) {
+	explored := func(m deadlock.Method, mode string) *check.Report {
+		d := standing(m, mode)
+		spec, err := d.Spec()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := check.Run(check.Config{Spec: spec, Family: d.Family(), Nodes: 2, Requests: 1, Crashes: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	for mode, states := range map[string]int64{deadlock.OnDemand: 480578, deadlock.OnChange: 9319, deadlock.InBatch: 21306} {
+		if mode == deadlock.OnDemand && testing.Short() {
+			continue
+		}
+		r := explored(deadlock.DetectCentral(), mode)
+		if err := r.Err(); err != nil || r.States != states {
+			t.Errorf("%s: %d states, want %d; %v", mode, r.States, states, err)
+		}
+	}
+	for _, m := range deadlock.Vacancies(deadlock.OnChange) {
+		if p := explored(m.Method, "").Find(check.Starvation); p.Verdict != check.Violated {
+			t.Errorf("%s: starvation %s", m.Bug, p.Verdict)
 		}
 	}
 }
