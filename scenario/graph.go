@@ -187,7 +187,7 @@ func (p *parser) graphLine() {
 	case slices.Contains(settings[:], first.text) || first.text == "at" || isAction(first.text):
 		p.failAt(first, fmt.Sprintf("found %q: a graph of resources is not run; remove this line, or the line resources", first.text))
 	default:
-		p.fail(first, "title, processes, resources, expect or a process such as P2%s%s", didYouMean(first.text, graphWords[:]...), smallP(first.text))
+		p.fail(first, "title, processes, resources, expect or a process such as P2%s%s", didYouMean(first.text, slices.Clone(graphWords[:])...), smallP(first.text))
 	}
 }
 
@@ -263,6 +263,6 @@ func (p *parser) ofGraph(w word, e *Expectation) {
 			p.fail(what, "cycle or deadlock, as in expect no deadlock%s", didYouMean(what.text, "cycle", "deadlock"))
 		}
 	default:
-		p.fail(w, "cycle, deadlock, order or no%s", didYouMean(w.text, expectedOf[:]...))
+		p.fail(w, "cycle, deadlock, order or no%s", didYouMean(w.text, slices.Clone(expectedOf[:])...))
 	}
 }

@@ -41,6 +41,7 @@ bank --lock none
 bank --json
 replay scenarios/raymond-a.stile
 replay scenarios/none-ring.stile
+replay scenarios/graph-cycle.stile
 algorithms
 version`
 

@@ -188,6 +188,7 @@ func TestJSONNamesWhatWasRun(t *testing.T) {
 		"deadlock detect-central --json":                                 "method mode sites processes locks seed",
 		"bank --json":                                                    "lock machines deposits seed",
 		"replay ../../scenarios/raymond-a.stile --json":                  "file title algorithm nodes seed",
+		"replay ../../scenarios/graph-cycle.stile --json":                "file title nodes units has asks cycles reduction deadlocked",
 		"replay ../../scenarios/wait-die-ages.stile --json":              "file title algorithm sites nodes locks seed",
 		"check raymond --requests 1 --json":                              "algorithm nodes requests network",
 		"check bully --json":                                             "algorithm nodes requests network",

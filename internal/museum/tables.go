@@ -205,6 +205,7 @@ func deadlocks() []proof {
 		proof{name: "detect-central", mode: deadlock.OnDemand, sites: 2, nodes: 2},
 		proof{name: "detect-central", mode: deadlock.OnDemand, sites: 3, nodes: 3, requests: 1},
 		proof{name: "detect-central", mode: deadlock.OnDemand, sites: 2, nodes: 2, requests: 1, crashes: 1},
+		proof{name: "detect-central", mode: deadlock.OnDemand, sites: 3, nodes: 2, requests: 1, crashes: 1},
 		proof{name: "detect-central", mode: deadlock.OnChange, sites: 2, nodes: 2},
 		proof{name: "detect-central", mode: deadlock.OnChange, sites: 2, nodes: 3},
 		proof{name: "detect-central", mode: deadlock.OnChange, sites: 3, nodes: 3, requests: 1, crashes: 1},

@@ -40,7 +40,8 @@ diagram, and exits with 1 and what differed if an expectation fails.
 A scenario with sites is about transactions over several locks, and deadlocks:
 it prints the story, and the graph of who waits for whom. One with resources is
 a resource-allocation graph, and is not run: it prints the graph, its cycles and
-how it is reduced, and who is deadlocked; --svg draws it.
+how it is reduced, and who is deadlocked; --svg draws it. Such a one is
+scenarios/graph-deadlock.stile.
 
 With --until the run stops after so many events, or at the end of the step that
 has the last of them; nothing is checked, and the state of each process or site
@@ -48,8 +49,7 @@ is shown. The folder scenarios/ holds worked
 examples.`,
 		Example: `  stile replay scenarios/raymond-a.stile
   stile replay scenarios/raymond-a.stile --until 12
-  stile replay scenarios/none-ring.stile --graph ring.svg
-  stile replay scenarios/graph-deadlock.stile --svg graph.svg`,
+  stile replay scenarios/none-ring.stile --graph ring.svg`,
 		Args: ask.One("a scenario file: scenarios/ holds examples", "file", "replay them one by one"),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
 
