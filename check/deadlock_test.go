@@ -20,8 +20,8 @@ import (
 // detection is found, with exactly one victim, the youngest; every
 // transaction commits in every fair run; also if a site dies at any time.
 // Only batches report what is not there. With 0 transactions each process runs
-// any number of them: then plain priorities starve somebody, and nothing else
-// does. The counts are pinned: a change of a number is a change of behaviour.
+// any number of them: then plain priorities starve somebody, and so do new stamps
+// after aborts, and nothing else does. The counts are pinned: a change of a number is a change of behaviour.
 func TestDeadlockMethods(t *testing.T) {
 	for _, c := range []struct {
 		name, mode                     string
@@ -53,6 +53,14 @@ func TestDeadlockMethods(t *testing.T) {
 		{"priority", "", 2, 2, 1, true, 328, 675, ""},
 		{"priority", "", 2, 2, 0, true, 842, 2170, "starvation"},
 		{"priority", "", 3, 3, 1, true, 25287, 92307, ""},
+		{"priority-requester", "", 2, 2, 2, false, 481, 827, ""},
+		{"priority-requester", "", 2, 3, 1, false, 612, 1261, ""},
+		{"priority-requester", "", 3, 3, 1, false, 774, 1672, ""},
+		{"priority-requester", "", 2, 2, 0, false, 213, 418, "starvation"},
+		{"priority-requester", "", 2, 3, 0, false, 5640, 17167, "starvation"},
+		{"priority-requester", "", 2, 2, 1, true, 288, 598, ""},
+		{"priority-requester", "", 2, 2, 0, true, 657, 1671, "starvation"},
+		{"priority-requester", "", 3, 3, 1, true, 7591, 22930, ""},
 		{"wait-die", "", 2, 2, 2, false, 595, 1037, ""},
 		{"wait-die", "", 2, 3, 1, false, 883, 1893, ""},
 		{"wait-die", "", 3, 3, 1, false, 1002, 2223, ""},
@@ -81,16 +89,18 @@ func TestDeadlockMethods(t *testing.T) {
 		{"detect-central", "demand", 2, 3, 1, false, 17407, 57303, ""},
 		{"detect-central", "demand", 2, 2, 0, false, 30926, 102464, ""},
 		{"detect-central", "demand", 2, 2, 1, true, 2838, 8318, ""},
+		{"detect-central", "demand", 3, 2, 1, true, 62512, 223272, ""},
 		{"detect-central", "change", 2, 2, 2, false, 868, 1465, ""},
 		{"detect-central", "change", 2, 3, 1, false, 705, 1313, ""},
 		{"detect-central", "change", 3, 3, 1, false, 1549, 3677, ""},
 		{"detect-central", "change", 2, 2, 0, false, 1154, 2264, ""},
-		{"detect-central", "change", 2, 2, 1, true, 355, 688, ""},
-		{"detect-central", "change", 3, 3, 1, true, 34361, 107415, ""},
+		{"detect-central", "change", 2, 2, 1, true, 325, 649, ""},
+		{"detect-central", "change", 3, 3, 1, true, 65055, 190855, ""},
 		{"detect-central", "batch", 2, 2, 2, false, 21996, 57264, "false-report one-victim"},
 		{"detect-central", "batch", 2, 3, 1, false, 4209, 10618, ""},
 		{"detect-central", "batch", 3, 3, 1, false, 14056, 48145, ""},
-		{"detect-central", "batch", 2, 2, 1, true, 942, 2452, ""},
+		{"detect-central", "batch", 2, 2, 1, true, 901, 2388, ""},
+		{"detect-central", "batch", 3, 2, 1, true, 7210, 18865, ""},
 		{"detect-distributed", "", 2, 2, 2, false, 399, 600, ""},
 		{"detect-distributed", "", 2, 3, 1, false, 432, 756, ""},
 		{"detect-distributed", "", 3, 3, 1, false, 431, 840, ""},
@@ -98,6 +108,21 @@ func TestDeadlockMethods(t *testing.T) {
 		{"detect-distributed", "", 2, 2, 1, true, 261, 450, ""},
 		{"detect-distributed", "", 2, 2, 0, true, 1476, 3499, ""},
 		{"detect-distributed", "", 3, 3, 1, true, 6977, 17980, ""},
+		{"wait-die-restamped", "", 2, 2, 2, false, 909, 1760, ""},
+		{"wait-die-restamped", "", 2, 3, 1, false, 3536, 9282, ""},
+		{"wait-die-restamped", "", 3, 3, 1, false, 3843, 10052, ""},
+		{"wait-die-restamped", "", 2, 2, 0, false, 338, 715, "starvation"},
+		{"wait-die-restamped", "", 2, 3, 0, false, 33262, 100896, "starvation"},
+		{"wait-die-restamped", "", 2, 2, 1, true, 438, 1081, ""},
+		{"wait-die-restamped", "", 2, 2, 0, true, 952, 2583, "starvation"},
+		{"wait-die-restamped", "", 3, 3, 1, true, 32470, 114757, ""},
+		{"wound-wait-restamped", "", 2, 2, 2, false, 267, 431, ""},
+		{"wound-wait-restamped", "", 2, 3, 1, false, 1169, 2323, ""},
+		{"wound-wait-restamped", "", 3, 3, 1, false, 1511, 4088, ""},
+		{"wound-wait-restamped", "", 2, 2, 0, false, 95, 184, "starvation"},
+		{"wound-wait-restamped", "", 2, 2, 1, true, 166, 368, ""},
+		{"wound-wait-restamped", "", 2, 2, 0, true, 269, 689, "starvation"},
+		{"wound-wait-restamped", "", 3, 3, 1, true, 12224, 42632, ""},
 	} {
 		t.Run(fmt.Sprintf("%s %s %d %d %d %v", c.name, c.mode, c.sites, c.processes, c.transactions, c.crash), func(t *testing.T) {
 			t.Parallel()

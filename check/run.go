@@ -254,7 +254,7 @@ func (r *run) form() group.Form {
 		return group.Form{Times: group.Spread, Counters: group.Measured}
 	case f.Numbers == family.Logical:
 		return group.Form{Times: group.Shifted, Counters: group.Measured}
-	case f.Numbers == family.Attempts && r.Requests == 0:
+	case f.Numbers == family.Attempts && (r.Requests == 0 || r.Spec.Spreads):
 		return group.Form{Times: group.Spread, Counters: group.Ranked}
 	case f.Numbers == family.Attempts:
 		return group.Form{Counters: group.Ranked}

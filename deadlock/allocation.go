@@ -42,7 +42,7 @@ func (a *Allocation) Request(tx core.ID, resource int) { a.requests[tx][resource
 // one. It is an error if no instance is free.
 func (a *Allocation) Assign(tx core.ID, resource int) error {
 	if a.Free(resource) == 0 {
-		return fmt.Errorf("%s to %v: all %d instances are taken", LockName(resource), tx, a.units[resource])
+		return fmt.Errorf("%s to %v: all %d instances are taken", ResourceName(resource), tx, a.units[resource])
 	}
 	a.requests[tx][resource] = max(0, a.requests[tx][resource]-1)
 	a.assigned[tx][resource]++
@@ -58,19 +58,47 @@ func (a *Allocation) Release(tx core.ID, resource int) {
 // instance of what tx has asked for and cannot get.
 func (a *Allocation) WaitFor() *Graph {
 	g := &Graph{}
+	a.edges(a.Free, g)
+	return g
+}
+
+// Cycles returns the cycles of the graph, as Graph.Cycles does, by their
+// transactions: each asks for a resource of which the next one has an instance.
+// Without a cycle nobody is deadlocked; with one somebody may be.
+func (a *Allocation) Cycles() [][]core.ID {
+	g := &Graph{}
+	a.edges(func(int) int { return 0 }, g)
+	return g.Cycles()
+}
+
+// IsCycle reports whether each of these asks for a resource of which the next
+// one has an instance, and the last one for one of the first one's.
+func (a *Allocation) IsCycle(txs []core.ID) bool {
+	g := &Graph{}
+	a.edges(func(int) int { return 0 }, g)
+	for i, tx := range txs {
+		if !g.Has(tx, txs[(i+1)%len(txs)]) {
+			return false
+		}
+	}
+	return len(txs) > 0
+}
+
+// edges adds an edge to a graph for each who asks for more instances of a
+// resource than that, to everybody else who has one.
+func (a *Allocation) edges(than func(resource int) int, g *Graph) {
 	for tx := range a.requests {
 		for r, n := range a.requests[tx] {
-			if n <= a.Free(r) {
+			if n <= than(r) {
 				continue
 			}
 			for other := range a.assigned {
 				if a.assigned[other][r] > 0 {
-					g.Add(core.ID(tx), core.ID(other), LockName(r))
+					g.Add(core.ID(tx), core.ID(other), ResourceName(r))
 				}
 			}
 		}
 	}
-	return g
 }
 
 // Deadlocked returns who can never go on. With several instances a cycle is
@@ -92,6 +120,30 @@ func (a *Allocation) Reduce() (order, left []core.ID) {
 		free[r] = a.Free(r)
 	}
 	return reduce(free, a.requests, a.assigned)
+}
+
+// A Reduction is one step by which a graph is reduced: a transaction gets what
+// it asks for, ends, and gives everything back.
+type Reduction struct {
+	Tx   core.ID
+	Asks []int // what it gets, by resource
+	Has  []int // what it had before
+	Free []int // what is free after it
+}
+
+// Steps returns how the graph is reduced, step by step, as far as it goes.
+func (a *Allocation) Steps() []Reduction {
+	order, _ := a.Reduce()
+	free := make([]int, len(a.units))
+	for r := range a.units {
+		free[r] = a.Free(r)
+	}
+	var steps []Reduction
+	for _, tx := range order {
+		add(free, a.assigned[tx], 1)
+		steps = append(steps, Reduction{tx, slices.Clone(a.requests[tx]), slices.Clone(a.assigned[tx]), slices.Clone(free)})
+	}
+	return steps
 }
 
 // reduce lets transactions end as long as what they want is free, and returns
@@ -125,6 +177,10 @@ func within(a, b []int) bool {
 	}
 	return true
 }
+
+// ResourceName returns what people call a resource with several instances: R1,
+// R2, ...
+func ResourceName(resource int) string { return fmt.Sprintf("R%d", resource+1) }
 
 // LockName returns what people call a lock: L1, L2, ...
 func LockName(lock int) string { return fmt.Sprintf("L%d", lock+1) }

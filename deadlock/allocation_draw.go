@@ -15,8 +15,22 @@ import (
 // can end, in which order, and who cannot.
 func (a *Allocation) Text() string {
 	var b strings.Builder
+	b.WriteString(a.Units())
+	order, left := a.Reduce()
+	if len(order) > 0 {
+		wrap(&b, append([]string{"can end, in this order:"}, names(order)...))
+	}
+	if len(left) > 0 {
+		wrap(&b, append([]string{"deadlocked:"}, names(left)...))
+	}
+	return b.String()
+}
+
+// Units draws the graph without saying who can end.
+func (a *Allocation) Units() string {
+	var b strings.Builder
 	for r := range a.units {
-		words := []string{LockName(r)}
+		words := []string{ResourceName(r)}
 		for tx := range a.assigned {
 			for range a.assigned[tx][r] {
 				words = append(words, fmt.Sprintf("[%v]", core.ID(tx)))
@@ -31,13 +45,6 @@ func (a *Allocation) Text() string {
 			}
 		}
 		wrap(&b, words)
-	}
-	order, left := a.Reduce()
-	if len(order) > 0 {
-		wrap(&b, append([]string{"can end, in this order:"}, names(order)...))
-	}
-	if len(left) > 0 {
-		wrap(&b, append([]string{"deadlocked:"}, names(left)...))
 	}
 	return b.String()
 }
@@ -82,9 +89,10 @@ const (
 // SVG draws the graph as textbooks do: transactions are circles, resources are
 // boxes with a dot for every instance. A request leads from a circle to a box,
 // an assignment from a dot to a circle. Who is deadlocked is drawn in the
-// colour of rings, edges included.
+// colour of rings, edges included; over who can end is its place in the order of
+// endings.
 func (a *Allocation) SVG(title string) string {
-	left := a.Deadlocked()
+	order, left := a.Reduce()
 	p := &plan{a: a}
 	width, height := max(p.width()+32, 360, 32+8.7*float64(len(title))), lower+64
 	note := "nobody is deadlocked"
@@ -106,6 +114,10 @@ func (a *Allocation) SVG(title string) string {
 		look.draw(&b, p.circle(tx), radius)
 		label(&b, p.circle(tx), look.text, core.ID(tx).String())
 	}
+	for i, tx := range order {
+		at := p.circle(int(tx))
+		fmt.Fprintf(&b, `<text x="%.1f" y="%.1f" font-size="11" fill="%s" text-anchor="middle">%d.</text>`+"\n", at.x, at.y-radius-6, grey, i+1)
+	}
 	bottom := legend(&b, p.signs(len(left)), height-16, width)
 	return frame(title, note, width, bottom, b.String())
 }
@@ -119,7 +131,10 @@ func (p *plan) signs(deadlocked int) []sign {
 	if deadlocked < len(p.a.requests) {
 		wait := waitSign()
 		wait.means = "to a box: asks; from a unit: is had by"
-		all = append(all, wait)
+		end := sign{means: "who can end, in this order", circle: func(b *strings.Builder, at point) {
+			fmt.Fprintf(b, `<text x="%.1f" y="%.1f" font-size="11" fill="%s" text-anchor="middle">1.</text>`+"\n", at.x, at.y+4, grey)
+		}}
+		all = append(all, wait, end)
 	}
 	if deadlocked > 0 {
 		ring := ringSign()
@@ -174,7 +189,7 @@ func (p *plan) box(b *strings.Builder, r int) {
 		at := p.dot(r, i)
 		fmt.Fprintf(b, `<circle cx="%.1f" cy="%.1f" r="3.5" fill="%s"/>`+"\n", at.x, at.y, ink)
 	}
-	fmt.Fprintf(b, `<text x="%.1f" y="%.1f" fill="%s" text-anchor="middle">%s</text>`+"\n", (left+right)/2, lower+32, ink, LockName(r))
+	fmt.Fprintf(b, `<text x="%.1f" y="%.1f" fill="%s" text-anchor="middle">%s</text>`+"\n", (left+right)/2, lower+32, ink, ResourceName(r))
 }
 
 // edges draws what a transaction has and asks for.
@@ -186,12 +201,12 @@ func (p *plan) edges(b *strings.Builder, tx int, stuck bool) {
 			first += p.a.assigned[other][r]
 		}
 		for i := range p.a.assigned[tx][r] {
-			straight(b, p.dot(r, first+i), at, 5, radius+5, stuck, fmt.Sprintf("%v has %s", core.ID(tx), LockName(r)))
+			straight(b, p.dot(r, first+i), at, 5, radius+5, stuck, fmt.Sprintf("%v has %s", core.ID(tx), ResourceName(r)))
 		}
 		if n := p.a.requests[tx][r]; n > 0 {
 			left, right := p.sides(r)
 			to := point{min(max(at.x, left+6), right-6), lower - 14}
-			straight(b, at, to, radius+3, 3, stuck, fmt.Sprintf("%v asks for %d of %s", core.ID(tx), n, LockName(r)))
+			straight(b, at, to, radius+3, 3, stuck, fmt.Sprintf("%v asks for %d of %s", core.ID(tx), n, ResourceName(r)))
 			if n > 1 {
 				fmt.Fprintf(b, `<text x="%.1f" y="%.1f" font-size="10" fill="%s" stroke="#ffffff" stroke-width="3" paint-order="stroke" text-anchor="middle">%d</text>`+"\n", (at.x+to.x)/2, (at.y+to.y)/2+3.5, grey, n)
 			}

@@ -22,7 +22,7 @@ func allocated(t testing.TB, transactions int, units []int, has, asks [][2]int) 
 	return a
 }
 
-// bothPicture is the pair of textbooks: the same cycle P1 - L1 - P3 - L2, once
+// bothPicture is the pair of textbooks: the same cycle P1 - R1 - P3 - R2, once
 // with a way out and once without.
 func bothPicture(t testing.TB) (cycle, deadlocked *Allocation) {
 	cycle = allocated(t, 4, []int{2, 2}, [][2]int{{2, 1}, {3, 1}, {1, 2}, {4, 2}}, [][2]int{{1, 1}, {3, 2}})
@@ -36,15 +36,15 @@ func TestAllocationText(t *testing.T) {
 	if len(cycle.WaitFor().Cycles()) == 0 || len(deadlocked.WaitFor().Cycles()) == 0 {
 		t.Error("want a cycle in both")
 	}
-	want := `  L1 [P2] [P3] <-- P1
-  L2 [P1] [P4] <-- P3
+	want := `  R1 [P2] [P3] <-- P1
+  R2 [P1] [P4] <-- P3
   can end, in this order: P2 P4 P1 P3
 `
 	if got := cycle.Text(); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
-	want = `  L1 [P3] <-- P1 <-- P2
-  L2 [P1] [P2] <-- P3
+	want = `  R1 [P3] <-- P1 <-- P2
+  R2 [P1] [P2] <-- P3
   deadlocked: P1 P2 P3
 `
 	if got := deadlocked.Text(); got != want {
@@ -75,7 +75,7 @@ func TestAllocationSVG(t *testing.T) {
 		dots, blue, alarms int
 	}{{cycle, 4 + 1, 6 + 1, 0}, {deadlocked, 3 + 1, 0, 6 + 1}} {
 		svg := c.a.SVG("a < b")
-		for what, want := range map[string]int{`r="3.5"`: c.dots, "url(#wait)": c.blue, "url(#ring)": c.alarms, "a &lt; b": 1} {
+		for what, want := range map[string]int{`r="3.5"`: c.dots, "url(#wait)": c.blue, "url(#ring)": c.alarms, "a &lt; b": 1, ">1.<": min(1, c.blue) * 2, ">4.<": min(1, c.blue)} {
 			if got := strings.Count(svg, what); got != want {
 				t.Errorf("%s is there %d times, want %d", what, got, want)
 			}
@@ -84,7 +84,7 @@ func TestAllocationSVG(t *testing.T) {
 }
 
 func ExampleAllocation() {
-	a := NewAllocation(3, 1, 2) // L1, and L2 of which there are two
+	a := NewAllocation(3, 1, 2) // R1, and R2 of which there are two
 	_ = a.Assign(0, 1)
 	_ = a.Assign(1, 1)
 	_ = a.Assign(2, 0)
@@ -93,8 +93,8 @@ func ExampleAllocation() {
 	fmt.Print(a.Text())
 	fmt.Println("cycle", Round(a.WaitFor().Cycles()[0]))
 	// Output:
-	//   L1 [P3] <-- P1
-	//   L2 [P1] [P2] <-- P3
+	//   R1 [P3] <-- P1
+	//   R2 [P1] [P2] <-- P3
 	//   can end, in this order: P2 P3 P1
 	// cycle P1->P3->P1
 }

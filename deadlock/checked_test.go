@@ -58,6 +58,10 @@ func captures() map[string][]capture {
 			{"the holder is never preempted", two, check.Deadlock, prevented},
 			{"the lowest rank goes first", crowd(1, 1), check.Starvation, "P2 asks for L2, P2 asks for L1, P3 asks for L1, P1 asks for L1; P2 aborts, for ever: P2 asks for L2, P2 asks for L1; P3 aborts, P3 asks for L1; P2 aborts"},
 		},
+		"priority-requester": {
+			{"nobody is removed", two, check.Deadlock, prevented},
+			{"the highest rank goes first", crowd(1, 0), check.Deadlock, "P2 asks for L2, P3 asks for L1, P1 asks for L1, P2 asks for L1, P3 asks for L2; P3 aborts, P1 asks for L2"},
+		},
 		"wait-die": {
 			{"nobody dies", two, check.Deadlock, prevented},
 			{"the oldest goes first", crowd(1, 0), check.Deadlock, "P1 asks for L1, P1 asks for L2, P3 asks for L1; P3 aborts, P1 commits, P2 asks for L2, P1 asks for L1, P2 asks for L1, P3 asks for L1, P1 asks for L2; P1 aborts, P3 asks for L2"},
@@ -67,6 +71,14 @@ func captures() map[string][]capture {
 			{"the holder is never wounded", two, check.Deadlock, prevented},
 			{"the youngest goes first", crowd(1, 1), check.Deadlock, "P2 asks for L2, P1 asks for L1, P3 asks for L1, P2 asks for L1; P1 aborts, P3 asks for L2"},
 			{"a restarted one gets a new stamp", dinner(2, 2, 0), check.Starvation, "P1 asks for L1, P1 asks for L2, P2 asks for L2, site 2 gets REQUEST of site 1; P2 aborts, P2 asks for L2, for ever: site 1 gets GRANT of site 2, P1 commits, P1 asks for L1, P1 asks for L2, site 2 gets RELEASE of site 1, site 2 gets REQUEST of site 1; P2 aborts, P2 asks for L2"},
+		},
+		"wait-die-restamped": {
+			{"nobody dies", two, check.Deadlock, prevented},
+			{"a free lock is not passed on", two, check.Starvation, "P1 asks for L1, P2 asks for L2, P1 asks for L2, P2 asks for L1; P2 aborts, P2 asks for L2, for ever: P2 asks for L1; P2 aborts, P2 asks for L2"},
+		},
+		"wound-wait-restamped": {
+			{"the holder is never wounded", two, check.Deadlock, prevented},
+			{"a free lock is not passed on", two, check.Deadlock, "P1 asks for L1, P1 asks for L2, P2 asks for L2, P1 commits"},
 		},
 		"banker": {
 			{"every state is safe", two, check.Deadlock, prevented},

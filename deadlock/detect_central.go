@@ -13,9 +13,9 @@ const (
 	OnDemand = "demand" // when the coordinator asks for it
 )
 
-// DetectCentral is detection by a coordinator, the live site with the smallest
-// number, that joins the local graphs and looks for cycles. The youngest in a
-// cycle is told to abort.
+// DetectCentral is detection by a coordinator that joins the local graphs and
+// looks for cycles. The youngest in a cycle is told to abort. The coordinator is
+// site 1 at first; when it dies the others elect the next one: see seat.
 //
 // Sent on change or in batches, graphs of different sites are of different
 // times, and the coordinator may see a cycle that never was. On demand, a
@@ -54,6 +54,7 @@ func (r *report) fields(c *core.Coder) {
 
 type central struct {
 	plain
+	seat
 	mode   string
 	union  func(s *site) []hold // how the graphs are joined
 	victim func(cycle []node) node
@@ -74,7 +75,7 @@ type central struct {
 }
 
 func newCentral(mode string, l *Layout) *central {
-	m := &central{mode: mode, victim: youngest, reports: make([]report, l.Sites), told: make([]uint64, len(l.Home))}
+	m := &central{seat: newSeat(l.Sites), mode: mode, victim: youngest, reports: make([]report, l.Sites), told: make([]uint64, len(l.Home))}
 	m.union = m.naive
 	if mode == OnDemand {
 		m.union = m.stamped
@@ -82,7 +83,8 @@ func newCentral(mode string, l *Layout) *central {
 	return m
 }
 
-func (m *central) fields(_ *site, c *core.Coder) {
+func (m *central) fields(s *site, c *core.Coder) {
+	m.seat.fields(s, c)
 	c.Int("changes", &m.changes, batchSize)
 	list(c, "sent", &m.sent)
 	list(c, "seen", &m.seen)
@@ -107,26 +109,27 @@ func (m *central) asked(_ *site, who node, _ int, o *out) {
 
 func (m *central) expire(s *site, timer int, o *out) {
 	switch {
-	case timer == batchTimer:
-		m.sendGraph(s, 0, o)
+	case timer == batchTimer && m.taken():
+		m.sendGraph(s, m.coordinator, 0, o)
 	case s.atHome(timer) && s.txs[timer].phase == waiting:
-		if !m.demanded {
+		if !m.demanded && m.taken() {
 			m.demanded = true
-			s.send(s.lowest(), message{kind: demand}, o)
+			s.send(m.coordinator, message{kind: demand}, o)
 		}
 		o.SetTimer(timer, patience)
 	}
 }
 
-// changed sends the local graph if it is time to.
+// changed sends the local graph if it is time to. While there is no coordinator
+// it waits: the next one gets it at once.
 func (m *central) changed(s *site, o *out) {
-	if m.mode == OnDemand {
+	if m.mode == OnDemand || !m.taken() {
 		return
 	}
 	now := s.local()
 	if m.mode == OnChange {
 		if !slices.Equal(now, m.sent) {
-			m.sendGraph(s, 0, o)
+			m.sendGraph(s, m.coordinator, 0, o)
 		}
 		return
 	}
@@ -139,28 +142,30 @@ func (m *central) changed(s *site, o *out) {
 	case 1:
 		o.SetTimer(batchTimer, batchDelay)
 	case batchSize:
-		m.sendGraph(s, 0, o)
+		m.sendGraph(s, m.coordinator, 0, o)
 	}
 }
 
-func (m *central) sendGraph(s *site, round uint64, o *out) {
+// sendGraph sends the local graph to a coordinator.
+func (m *central) sendGraph(s *site, to core.ID, round uint64, o *out) {
 	g := message{kind: graph, round: round, edges: s.local()}
 	if m.mode == OnDemand {
 		g.wishes = s.wishes()
 	} else {
 		m.sent, m.changes = g.edges, 0
 	}
-	s.send(s.lowest(), g, o)
+	s.send(to, g, o)
 }
 
 func (m *central) receive(s *site, from core.ID, g *message, o *out) {
-	lead := s.lowest() == s.self // if not, it may be news of a death that is still to come
+	lead := m.coordinator == s.self // if not, it may not have heard yet that it was elected
 	switch {
+	case g.kind == elect || g.kind == elected:
+		m.poll(s, core.Input{Kind: core.Receive, From: from, Bytes: g.bytes}, o)
+		m.follow(s, o)
 	case g.kind == collect:
-		if from == s.lowest() {
-			m.demanded = false
-			m.sendGraph(s, g.round, o)
-		}
+		m.demanded = false
+		m.sendGraph(s, from, g.round, o) // it leads, though the news may be still to come
 	case g.kind == demand && m.mode == OnDemand:
 		if m.again = true; lead && m.missing.Empty() {
 			m.collect(s, o)
@@ -257,22 +262,34 @@ func (m *central) search(s *site, o *out) {
 	}
 }
 
-// died: the graphs of the dead are void. If the coordinator is dead, the next
-// one begins with nothing, and gets the graphs anew.
+// died: the graphs of the dead are void.
 func (m *central) died(s *site, d core.ID, o *out) {
 	m.reports[d] = report{}
-	m.sent, m.seen, m.demanded = nil, nil, false
-	if m.mode != OnDemand && s.self != s.lowest() {
-		m.sendGraph(s, 0, o)
+	m.fill(s, d, o)
+	m.follow(s, o)
+	if m.coordinator != s.self {
+		return
 	}
-	switch {
-	case s.lowest() != s.self:
-	case m.mode != OnDemand:
+	if m.mode != OnDemand {
 		m.search(s, o)
-	case m.missing.Has(d):
+	} else if m.missing.Has(d) {
 		m.missing.Remove(d)
 		m.close(s, o)
-	case m.again && m.missing.Empty():
+	}
+}
+
+// follow takes over whom the election has named. A new coordinator begins with
+// nothing, and gets the graphs anew.
+func (m *central) follow(s *site, o *out) {
+	if !m.settle(s) {
+		return
+	}
+	o.Lead(m.coordinator)
+	m.sent, m.seen, m.demanded, m.changes = nil, nil, false, 0
+	switch {
+	case m.mode != OnDemand:
+		m.sendGraph(s, m.coordinator, 0, o)
+	case m.coordinator == s.self && m.again && m.missing.Empty():
 		m.collect(s, o)
 	}
 }

@@ -16,11 +16,13 @@ const (
 	demand               // site to coordinator: somebody has waited for long; to a new banker: open
 	waits                // home to a site where tx has locks: tx now waits elsewhere
 	path                 // site to site: a path that leads to yours
+	elect                // site to site: a message of the election of a coordinator
+	elected              // the same, with its outcome
 )
 
 // Kinds returns the names of all kinds of messages, in their order.
 func Kinds() []string {
-	return []string{"REQUEST", "GRANT", "RELEASE", "DIE", "WOUND", "ABORT", "GRAPH", "COLLECT", "DEMAND", "WAITS", "PATH"}
+	return []string{"REQUEST", "GRANT", "RELEASE", "DIE", "WOUND", "ABORT", "GRAPH", "COLLECT", "DEMAND", "WAITS", "PATH", "ELECTION", "COORDINATOR"}
 }
 
 // A node is a transaction in one of its attempts. An attempt ends when the
@@ -104,10 +106,11 @@ type message struct {
 	edges  []hold // graph
 	wishes []wish // graph
 	path   []node // path: the last one waits for lock at the receiver
+	bytes  []byte // elect, elected: the message of the election
 }
 
 func (m *message) Fields(c *core.Coder) {
-	c.Kind(&m.kind, path)
+	c.Kind(&m.kind, elected)
 	c.Time("clock", &m.clock)
 	switch m.kind {
 	case collect:
@@ -119,6 +122,9 @@ func (m *message) Fields(c *core.Coder) {
 		c.Seq("round", core.ID(maxIndex), &m.round)
 		list(c, "edges", &m.edges)
 		list(c, "wishes", &m.wishes)
+		return
+	case elect, elected:
+		c.Bytes("message", &m.bytes)
 		return
 	case path:
 		list(c, "path", &m.path)

@@ -74,13 +74,18 @@ type Method struct {
 	Sorted  bool     // transactions must ask for locks in ascending order
 	Claims  bool     // transactions must say beforehand what they may ask for
 	Starves bool     // somebody may be aborted for ever
+	Wrong   string   // for the wrong ones: what goes wrong
+	Weaker  string   // for those that keep what they promise, but promise less: what is worse
+	Fixed   string   // for both: the Name of the sound one
+	Shown   string   // for both: a command of stile that shows it
 	Modes   []string // how it can run, the usual way first; nil if there is one way only
 
 	// Exact says in which mode a reported deadlock is always one, as long as
 	// nobody aborts meanwhile. Prevention reports none.
 	Exact func(mode string) bool
 
-	make func(mode string) func(l *Layout) method
+	make    func(mode string) func(l *Layout) method
+	spreads bool // there are more stamps than transactions; see core.Spec
 }
 
 // Spec returns the method for a layout, in one of its modes, "" being the
@@ -101,6 +106,7 @@ func (m Method) Spec(l Layout, mode string) (core.Spec, error) {
 	born := m.make(mode)
 	return core.Spec{
 		Name: m.Name, Title: m.Title, Paper: m.Paper, Network: core.FIFO, Kinds: Kinds(),
+		Wrong: m.Wrong, Weaker: m.Weaker, Fixed: m.Fixed, Shown: m.Shown, Spreads: m.spreads,
 		Plan: func(n int) (core.Birth, error) {
 			if n != l.Sites {
 				return nil, fmt.Errorf("%s at %d sites: the layout has %d", m.Name, n, l.Sites)
@@ -142,9 +148,18 @@ func Attempt(m core.Machine, tx core.ID) uint64 {
 	return 0
 }
 
-// Methods lists all methods, in the order in which people should see them.
+// Methods lists all methods, in the order in which people should see them: the
+// wrong ones come last.
 func Methods() []Method {
-	return []Method{None(), Ordered(), Priority(), WaitDie(), WoundWait(), Banker(), DetectCentral(), DetectDistributed()}
+	return []Method{
+		None(), Ordered(), Priority(), PriorityRequester(), WaitDie(), WoundWait(), Banker(), DetectCentral(), DetectDistributed(),
+		WaitDieRestamped(), WoundWaitRestamped(),
+	}
+}
+
+// Kept lists the methods that keep what they promise.
+func Kept() []Method {
+	return slices.DeleteFunc(Methods(), func(m Method) bool { return m.Wrong != "" })
 }
 
 // Find returns the method of that name.

@@ -2,6 +2,9 @@ package deadlock_test
 
 import (
 	"fmt"
+	"os"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stile-lock/stile/deadlock"
@@ -59,6 +62,35 @@ func modes(m deadlock.Method) []string {
 		return []string{""}
 	}
 	return m.Modes
+}
+
+// TestConditions: docs/deadlocks.md says of every method which of the four
+// conditions of a deadlock it breaks, and of nothing else.
+func TestConditions(t *testing.T) {
+	page, err := os.ReadFile("../docs/deadlocks.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, part, _ := strings.Cut(string(page), "\n## The four conditions\n")
+	part, _, _ = strings.Cut(part, "\n## ")
+	var got, want []string
+	for line := range strings.Lines(part) {
+		if name, is := strings.CutPrefix(line, "| `"); is {
+			name, rest, _ := strings.Cut(name, "`")
+			got = append(got, name)
+			m, err := deadlock.Find(name)
+			breaks := err == nil && m.Family != deadlock.Ignore && m.Family != deadlock.Detection
+			if strings.Contains(rest, "**") != breaks {
+				t.Errorf("%s: that it breaks a condition should be %v in %q", name, breaks, line)
+			}
+		}
+	}
+	for _, m := range deadlock.Methods() {
+		want = append(want, m.Name)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the table has %q, want %q", got, want)
+	}
 }
 
 // TestPromises: every method keeps its promises under random loads.

@@ -32,17 +32,25 @@ func Mutants() []Mutant {
 	simple(unsorted, "a request out of order is allowed", plain{})
 	simple(Ordered(), "a free lock is not passed on", keeps{})
 
-	byNumber := func(a, b node) bool { return a.tx < b.tx }
 	simple(Priority(), "the holder is never preempted", gentle{preempting{above: byNumber}})
 	simple(Priority(), "the lowest rank goes first", backwards{preempting{above: byNumber}})
 
+	simple(PriorityRequester(), "nobody is removed", plain{})
+	simple(PriorityRequester(), "the highest rank goes first", patientDie{dying{above: byNumber}})
+
 	simple(WoundWait(), "the holder is never wounded", gentle{preempting{above: node.older}})
 	simple(WoundWait(), "the youngest goes first", backwards{preempting{above: node.older}})
-	simple(WoundWait(), "a restarted one gets a new stamp", forgets{preempting{above: node.older}})
+	simple(WoundWait(), "a restarted one gets a new stamp", forgetting{preempting{above: node.older}})
 
 	simple(WaitDie(), "nobody dies", plain{})
-	simple(WaitDie(), "the oldest goes first", patientDie{})
-	simple(WaitDie(), "a restarted one gets a new stamp", forgets{waitDie{}})
+	simple(WaitDie(), "the oldest goes first", patientDie{dying{above: node.older}})
+	simple(WaitDie(), "a restarted one gets a new stamp", forgetting{dying{above: node.older}})
+
+	simple(WaitDieRestamped(), "nobody dies", plain{})
+	simple(WaitDieRestamped(), "a free lock is not passed on", forgetting{keepsAll{dying{above: node.older}}})
+
+	simple(WoundWaitRestamped(), "the holder is never wounded", forgetting{gentle{preempting{above: node.older}}})
+	simple(WoundWaitRestamped(), "a free lock is not passed on", forgetting{keepsAll{preempting{above: node.older}}})
 
 	add(Banker(), "", "every state is safe", func(l *Layout) method { return &reckless{banker{claimed: make([][]int, len(l.Home))}} })
 	add(Banker(), "", "claims are not remembered", func(l *Layout) method { return &forgetful{banker{claimed: make([][]int, len(l.Home))}} })
@@ -75,6 +83,53 @@ func Mutants() []Mutant {
 	return all
 }
 
+// Vacancies returns mutants that get along until their coordinator dies, for
+// tests outside of the package.
+func Vacancies(mode string) []Mutant {
+	var all []Mutant
+	add := func(bug string, wrap func(m *central) method) {
+		m := DetectCentral()
+		m.make, m.Modes = only(func(l *Layout) method { return wrap(newCentral(mode, l)) }), nil
+		all = append(all, Mutant{bug, mode, m})
+	}
+	add("nobody is elected", func(m *central) method { return vacant{m} })
+	add("an election that was lost is not held anew", func(m *central) method { return lost{m} })
+	add("the new coordinator gets no graphs", func(m *central) method { return uninformed{m} })
+	return all
+}
+
+type vacant struct{ *central }
+
+func (v vacant) died(_ *site, d core.ID, _ *out) {
+	v.reports[d] = report{}
+	if v.coordinator == d {
+		v.coordinator = core.None
+	}
+}
+
+type lost struct{ *central }
+
+func (l lost) died(s *site, d core.ID, o *out) {
+	was := l.coordinator
+	l.poll(s, core.Input{Kind: core.Suspect, From: d}, o)
+	if was == d {
+		l.coordinator = core.None
+		l.poll(s, core.Input{Kind: core.Request}, o)
+	}
+	l.follow(s, o)
+}
+
+type uninformed struct{ *central }
+
+func (u uninformed) receive(s *site, from core.ID, m *message, o *out) {
+	if m.kind != elect && m.kind != elected {
+		u.central.receive(s, from, m, o)
+		return
+	}
+	u.poll(s, core.Input{Kind: core.Receive, From: from, Bytes: m.bytes}, o)
+	u.settle(s)
+}
+
 // Reversed is path pushing with the rule the other way round everywhere, which
 // is right too: then the smallest instead of the largest goes all the way.
 func Reversed() Method {
@@ -104,6 +159,10 @@ type keeps struct{ plain }
 
 func (keeps) pass(*site, *out) {}
 
+type keepsAll struct{ method }
+
+func (keepsAll) pass(*site, *out) {}
+
 type gentle struct{ preempting }
 
 func (g gentle) meet(s *site, k int, who node, _ *out) { s.enqueue(k, who) }
@@ -120,13 +179,9 @@ func (b backwards) turn(queue []node) int {
 	return worst
 }
 
-type forgets struct{ method }
+type patientDie struct{ dying }
 
-func (forgets) restarts(t *transaction) { t.stamp = core.Time{} }
-
-type patientDie struct{ waitDie }
-
-func (patientDie) turn(queue []node) int { return slices.IndexFunc(queue, oldest(queue).same) }
+func (p patientDie) turn(queue []node) int { return preempting{above: p.above}.turn(queue) }
 
 type reckless struct{ banker }
 

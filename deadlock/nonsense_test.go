@@ -83,13 +83,16 @@ func TestNonsense(t *testing.T) {
 			other, _ := spec.New(1, core.View{N: 3})
 			var o core.Output
 			for range 4000 {
-				g := message{kind: uint8(below(int(path) + 1)), from: some(), lock: below(6) - 1, round: uint64(below(3))}
+				g := message{kind: uint8(below(int(elected) + 1)), from: some(), lock: below(6) - 1, round: uint64(below(3))}
 				for range below(4) {
 					g.edges = append(g.edges, hold{some(), some(), below(6) - 1})
 					g.wishes = append(g.wishes, wish{some(), below(6) - 1})
 					g.path = append(g.path, some())
 				}
 				g.claims = []int{below(6)}
+				for range below(6) {
+					g.bytes = append(g.bytes, byte(below(5)))
+				}
 				in := core.Input{Kind: core.InputKind(below(int(core.Abort) + 1)), From: core.ID(below(4) - 1), Arg: below(6) - 1, Timer: below(7)}
 				if below(3) > 0 {
 					in = core.Input{Kind: core.Receive, From: core.ID(2 * below(2)), Bytes: encoded(g)}

@@ -1,11 +1,11 @@
-package election
+package election_test
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/stile-lock/stile/check"
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/election"
 )
 
 // The checker finds the mutants, too, with the shortest way there in the
@@ -36,32 +36,32 @@ func TestMutantsInTheChecker(t *testing.T) {
 		},
 	}
 	caught := 0
-	for _, m := range mutants() {
-		for _, c := range all[m.spec.Name] {
-			if c.bug != m.name {
+	for _, m := range election.Mutants() {
+		for _, c := range all[m.Sound.Name] {
+			if c.bug != m.Bug {
 				continue
 			}
 			caught++
-			sound := check.Config{Spec: m.spec, Nodes: c.nodes, Crashes: 1, Comebacks: 1}
+			sound := check.Config{Spec: m.Sound, Nodes: c.nodes, Crashes: 1, Comebacks: 1}
 			if c.slow {
 				sound.Pace = check.Slow
 			}
 			broken := sound
-			broken.Spec.Plan = core.Always(m.birth)
+			broken.Spec = m.Broken
 			r, err := check.Run(broken)
 			if err != nil {
 				t.Fatal(err)
 			}
 			p := r.Find(c.property)
 			if got := strings.Join(p.Trace, ", "); p.Verdict != check.Violated || got != c.story {
-				t.Errorf("%s: %s: %s %s\n got %s\nwant %s", m.spec.Name, c.bug, p.Name, p.Verdict, got, c.story)
+				t.Errorf("%s: %s: %s %s\n got %s\nwant %s", m.Sound.Name, c.bug, p.Name, p.Verdict, got, c.story)
 			}
 			if r, err = check.Run(sound); err != nil || r.Verdict != check.HoldsBounded {
-				t.Errorf("%s: %s %v without a bug", m.spec.Name, r.Verdict, err)
+				t.Errorf("%s: %s %v without a bug", m.Sound.Name, r.Verdict, err)
 			}
 		}
 	}
-	if caught != len(mutants()) {
-		t.Errorf("%d of %d mutants were caught", caught, len(mutants()))
+	if caught != len(election.Mutants()) {
+		t.Errorf("%d of %d mutants were caught", caught, len(election.Mutants()))
 	}
 }

@@ -57,7 +57,7 @@ type Numbers uint8
 const (
 	Plain    Numbers = iota // everything: there are finitely many
 	Logical                 // the order and nearness of times, and the distance of counters from the token's
-	Attempts                // the order of counters, and if there is no bound also the order and nearness of times
+	Attempts                // the order of counters, and if there is no bound, or times spread, also the order and nearness of times
 )
 
 // A Property is something that a family is judged by.

@@ -5,7 +5,8 @@
 // A [Scenario] is a value; [Parse] reads it from a .stile file and [Format]
 // writes it as one. The simulator runs it (sim.Replay), and what the checker
 // finds is written as one. A scenario with sites is about transactions over
-// several locks.
+// several locks. One with resources is a graph, which is not run but reduced
+// (sim.Reduce).
 //
 // # The language
 //
@@ -156,9 +157,27 @@
 //	expect deadlocks 1            # how many arose
 //	expect cycle P1 P5 P2         # this one: P1 waits for P5, P5 for P2, P2 for P1
 //	expect false cycle P1 P2 P3   # was reported, but never was
+//	expect phantom P1 P2 P3       # it was, but an abort or a death had just broken it
 //	expect no false cycle         # what is expected if nothing is said about them
 //	expect stuck P1 P2            # who never ends; if nothing is said, none
 //	expect violation mutual-exclusion        # a lock has two holders; if nothing is said, none has
 //	expect P1 waits for P5        # for a lock that P5 has, at the end; also waits, and idle
 //	expect at 4 P1 waits for P5   # when everything of time 4 has happened; in steps: where the line stands
+//
+// # Graphs of resources
+//
+// With a line that begins with resources the file is a resource-allocation graph
+// with several units of each resource: there is no algorithm, and there are no
+// actions.
+//
+//	title A cycle and no deadlock
+//	processes 4
+//	resources R1 2 R2 2           # each resource, and how many units it has
+//	P3 has R1                     # one unit
+//	P1 has R2 2                   # two of them
+//	P1 asks R1                    # waits for one
+//	P3 asks R2 2
+//	expect cycle P1 P3            # or no cycle
+//	expect deadlock P1 P3         # these can never go on; or no deadlock
+//	expect order P2 P4            # who can end, in this order; or none
 package scenario

@@ -33,7 +33,13 @@ const (
 	Cycle        // this deadlock arises: each waits for the next, and the last for the first
 	FalseCycle   // this deadlock is reported, but never was
 	NoFalseCycle // no deadlock is reported that never was
+	Phantom      // this deadlock is reported, but an abort or a death has just broken it
 	WaitsFor     // a process waits for a lock that another has
+
+	// Of a graph of resources, beside Cycle:
+	NoCycle    // there is no cycle
+	Deadlocked // who can never go on: these, and nobody else
+	EndOrder   // who can end, in this order
 )
 
 // A Phase is what a process is doing, as seen from outside.
@@ -89,7 +95,7 @@ type Moment struct {
 type Expectation struct {
 	Kind    ExpectKind
 	When    Moment
-	Procs   []core.ID // Entries, Commits, Aborts, Stuck, Cycle, FalseCycle
+	Procs   []core.ID // Entries, Commits, Aborts, Stuck, Cycle, FalseCycle, Phantom, Deadlocked, EndOrder
 	Proc    core.ID   // EntersAt, FieldIs, PhaseIs, CommitsAt, AbortsAt, WaitsFor
 	Peer    core.ID   // WaitsFor: whom
 	At      int64     // EntersAt, CommitsAt, AbortsAt
@@ -125,6 +131,9 @@ func (e Expectation) What() string {
 		return strings.TrimSpace("no violation " + e.Name)
 	case Deadlock:
 		return "deadlock"
+	}
+	if e.Kind >= NoCycle {
+		return e.ofGraph()
 	}
 	return e.transacts()
 }

@@ -10,7 +10,7 @@ import (
 
 // words lists the words of the language.
 func words() []string {
-	all := slices.Concat(settings[:], transacting[:], Properties())
+	all := slices.Concat(settings[:], transacting[:], expectedOf[:], Properties())
 	for _, v := range verbs {
 		all = append(all, v.word)
 	}
@@ -18,7 +18,7 @@ func words() []string {
 		all = append(all, o.word)
 	}
 	return append(all, strings.Fields(`at expect busy fifo unordered duplicating lossy manual timed steps exp uniform among for by all 2nd
-		entries messages bypass violation no deadlock when enters waits inside idle is none takes goes on expires suspects`)...)
+		entries messages bypass violation no deadlock when enters waits inside idle is none takes goes on expires suspects has`)...)
 }
 
 // undocumented returns the words that stand in no piece of code of a page.

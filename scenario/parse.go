@@ -78,6 +78,9 @@ func (p *parser) look(lines []string) error {
 	if p.n == 0 {
 		p.n = MaxProcesses // what else is wrong is told first
 	}
+	if err := p.lookForResources(lines); err != nil || p.s.IsGraph() {
+		return err
+	}
 	if err := p.lookForSites(lines); err != nil {
 		return err
 	}
@@ -92,7 +95,7 @@ func (p *parser) look(lines []string) error {
 
 // settings are the words that a line of the head begins with.
 var settings = [...]string{
-	"title", "algorithm", "topology", "sets", "inform", "k", "coordinator", "experiment", "mode", "processes", "site", "section", "holder", "network",
+	"title", "algorithm", "topology", "sets", "inform", "k", "coordinator", "experiment", "mode", "processes", "resources", "site", "section", "holder", "network",
 	"latency", "hold", "backoff", "until", "seed", "schedule", "set",
 }
 
@@ -100,6 +103,8 @@ var settings = [...]string{
 func (p *parser) statement() {
 	first := p.words[0]
 	switch {
+	case p.s.IsGraph():
+		p.graphLine()
 	case slices.Contains(settings[:], first.text) && !p.siteActs():
 		p.setting()
 	case first.text == "expect":
@@ -167,6 +172,8 @@ func (p *parser) setting() {
 		s.Mode = p.name("a mode of the method, such as mode batch")
 	case "processes":
 		p.take() // look has read it
+	case "resources":
+		p.words = nil // likewise
 	case "holder":
 		s.Holder = p.process()
 		s.Busy = p.has("busy")

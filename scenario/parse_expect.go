@@ -14,6 +14,8 @@ func (p *parser) expectation() {
 	e := Expectation{Line: p.line}
 	w := p.take()
 	switch {
+	case p.s.IsGraph():
+		p.ofGraph(w, &e)
 	case w.text == "messages":
 		p.messages(&e)
 	case p.s.Transacts():

@@ -235,7 +235,7 @@ func (p *parser) siteOrder(first word, a *Action) {
 }
 
 // transacting are the words that an expectation of transactions may begin with.
-var transacting = [...]string{"commits", "aborts", "stuck", "deadlocks", "cycle", "false"}
+var transacting = [...]string{"commits", "aborts", "stuck", "deadlocks", "cycle", "false", "phantom"}
 
 // violation reads which property transactions break: of those that have a name
 // there is one.
@@ -266,6 +266,8 @@ func (p *parser) ofTransactions(w word, e *Expectation) {
 	case "false":
 		p.falseCycle()
 		list(FalseCycle, false, "the members of a deadlock that was reported but never was, such as false cycle P1 P2")
+	case "phantom":
+		list(Phantom, false, "the members of a deadlock that was reported though an abort or a death had just broken it, such as phantom P1 P2")
 	case "no":
 		e.Kind = NoFalseCycle
 		if f := p.here(); !p.has("false") {

@@ -44,6 +44,10 @@ type Scenario struct {
 	Locks   []core.ID // the site of each lock
 	Mode    string    // of the method against deadlocks; empty means its usual one
 	Backoff Dist      // how long an aborted transaction waits before it tries again
+
+	// A graph of resources, if there are any: see IsGraph.
+	Resources []int // how many units each has
+	Arcs      []Arc
 }
 
 // A Link is the latency of messages from one process to another.
@@ -64,6 +68,15 @@ type Setting struct {
 
 // Check reports what makes s impossible to run or to write down.
 func (s *Scenario) Check() error {
+	if strings.ContainsAny(s.Title, "\n") || s.Title != trim(stripComment(s.Title)) {
+		return fmt.Errorf("title %q: want one line, without # after a space", s.Title)
+	}
+	if s.IsGraph() {
+		return s.checkGraph()
+	}
+	if len(s.Arcs) > 0 {
+		return fmt.Errorf("%q: there are no resources; say which, such as resources R1 2 R2 1", s.Arcs[0])
+	}
 	if s.Algorithm == "" {
 		return fmt.Errorf("no algorithm: say which, such as algorithm raymond")
 	}
@@ -78,9 +91,6 @@ func (s *Scenario) Check() error {
 	}
 	if err := s.checkSections(); err != nil {
 		return err
-	}
-	if strings.ContainsAny(s.Title, "\n") || s.Title != trim(stripComment(s.Title)) {
-		return fmt.Errorf("title %q: want one line, without # after a space", s.Title)
 	}
 	if s.Steps {
 		return s.checkSteps()

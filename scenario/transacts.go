@@ -72,6 +72,9 @@ func (s *Scenario) eachFits() error {
 		}
 	}
 	for _, e := range s.Expect {
+		if e.Kind >= NoCycle {
+			return fmt.Errorf("%q: this is expected of a graph of resources; say which there are, such as resources R1 2 R2 1", e)
+		}
 		both := e.Kind == Messages || e.Kind == Violated && e.Name == MutualExclusion || e.Kind == PhaseIs && e.Phase != Inside && e.When.Kind != OnEntry
 		if !both && (e.Kind >= Commits) != s.Transacts() {
 			return fmt.Errorf("%q: a scenario with sites expects something of transactions, and one without sites of a critical section", e)
@@ -167,6 +170,8 @@ func (e Expectation) transacts() string {
 		return "cycle " + names(e.Procs)
 	case FalseCycle:
 		return "false cycle " + names(e.Procs)
+	case Phantom:
+		return "phantom " + names(e.Procs)
 	case NoFalseCycle:
 		return "no false cycle"
 	case WaitsFor:

@@ -53,6 +53,10 @@ func TestScenarios(t *testing.T) {
 	for _, file := range files(t) {
 		t.Run(strings.TrimSuffix(file, ".stile"), func(t *testing.T) {
 			sc := read(t, file)
+			if sc.IsGraph() {
+				reduced(t, sc)
+				return
+			}
 			if sc.Transacts() {
 				replaySites(t, sc)
 				return
@@ -78,6 +82,12 @@ func TestCanonicalForm(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if sc.IsGraph() {
+			if one, two := reduced(t, sc), reduced(t, again); !reflect.DeepEqual(one, two) {
+				t.Errorf("%s and its canonical form differ:\n%s", file, scenario.Format(sc))
+			}
+			continue
+		}
 		if sc.Transacts() {
 			if one, two := replaySites(t, sc), replaySites(t, again); !reflect.DeepEqual(one.Events, two.Events) {
 				t.Errorf("%s and its canonical form differ:\n%s", file, scenario.Format(sc))
@@ -101,8 +111,12 @@ func TestEveryAlgorithmHasAScenario(t *testing.T) {
 	seen, fails := map[string]bool{}, map[string]bool{}
 	for _, file := range files(t) {
 		sc := read(t, file)
-		if !strings.HasPrefix(file, sc.Algorithm+"-") && file != sc.Algorithm+".stile" {
-			t.Errorf("%s is about %s: want its name to begin with that", file, sc.Algorithm)
+		about := sc.Algorithm
+		if sc.IsGraph() {
+			about = "graph"
+		}
+		if !strings.HasPrefix(file, about+"-") && file != about+".stile" {
+			t.Errorf("%s is about %s: want its name to begin with that", file, about)
 		}
 		if sc.Title == "" {
 			t.Errorf("%s has no title", file)
@@ -125,6 +139,16 @@ func TestEveryAlgorithmHasAScenario(t *testing.T) {
 	for _, m := range deadlock.Methods() {
 		if !seen[m.Name] {
 			t.Errorf("%s has no scenario", m.Name)
+		}
+		if m.Wrong+m.Weaker == "" {
+			continue
+		}
+		if _, err := deadlock.Find(m.Fixed); err != nil {
+			t.Errorf("%s: the sound one: %v", m.Name, err)
+		}
+		file, isReplay := strings.CutPrefix(m.Shown, "stile replay scenarios/")
+		if sc := read(t, file); !isReplay || sc.Algorithm != m.Name {
+			t.Errorf("%s is shown by %q", m.Name, m.Shown)
 		}
 	}
 }

@@ -54,6 +54,40 @@ func TestSitesGolden(t *testing.T) {
 	}
 }
 
+// reduced reduces a graph of resources, which must come out as it expects.
+func reduced(t *testing.T, sc *scenario.Scenario) *sim.Verdict {
+	t.Helper()
+	v, err := sim.Reduce(sc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range v.Differences {
+		t.Errorf("%s: %v", sc.File, d)
+	}
+	v.Differences = nil
+	return v
+}
+
+// The text and the picture of every graph of resources are those that were read
+// and looked at before.
+func TestGraphsGolden(t *testing.T) {
+	graphs := 0
+	for _, file := range files(t) {
+		sc := read(t, file)
+		if !sc.IsGraph() {
+			continue
+		}
+		graphs++
+		v := reduced(t, sc)
+		name := strings.TrimSuffix(file, ".stile")
+		golden(t, name+".txt", sc.Title+"\n\n"+v.Graph.Text())
+		golden(t, name+".svg", v.Graph.SVG(sc.Title))
+	}
+	if graphs < 3 {
+		t.Errorf("%d graphs, want a cycle without a deadlock, a deadlock and a reduction at least", graphs)
+	}
+}
+
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	file := filepath.Join("testdata", name)

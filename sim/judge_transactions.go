@@ -59,6 +59,8 @@ func (c *siteCast) whole(j *judge, e scenario.Expectation) {
 		c.ring(j, e, s.Cycles)
 	case scenario.FalseCycle:
 		c.ring(j, e, s.False)
+	case scenario.Phantom:
+		c.ring(j, e, s.Phantoms)
 	}
 }
 

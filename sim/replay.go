@@ -117,6 +117,9 @@ func newPlayer(spec core.Spec, sc *scenario.Scenario, options ReplayOptions) (*p
 	if err := sc.Check(); err != nil {
 		return nil, err
 	}
+	if sc.IsGraph() {
+		return nil, fmt.Errorf("this is a graph of resources, and there is nothing to run: Reduce finds out who is deadlocked")
+	}
 	seats, names := sc.Processes, []string(nil)
 	if sc.Transacts() {
 		seats, names = sc.Sites, siteNames(sc.Sites)

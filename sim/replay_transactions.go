@@ -13,14 +13,15 @@ import (
 
 // A SitesPlayback is what came of the transactions of a scenario with sites.
 type SitesPlayback struct {
-	Run     Transactions // as the scenario says
-	Ledger  *Ledger      // as of any run
-	Commits []Ending
-	Aborts  []Ending    // of those who were told to
-	Cycles  [][]core.ID // the deadlocks that arose
-	False   [][]core.ID // the deadlocks that were reported, but never were
-	Wrong   []core.ID   // who was told to abort, though another one was to, or had been
-	Stuck   []core.ID   // whose transactions never end
+	Run      Transactions // as the scenario says
+	Ledger   *Ledger      // as of any run
+	Commits  []Ending
+	Aborts   []Ending    // of those who were told to
+	Cycles   [][]core.ID // the deadlocks that arose
+	False    [][]core.ID // the deadlocks that were reported, but never were
+	Phantoms [][]core.ID // the deadlocks that were reported though an abort or a death had just broken them
+	Wrong    []core.ID   // who was told to abort, though another one was to, or had been
+	Stuck    []core.ID   // whose transactions never end
 }
 
 // An Ending is the end of a transaction, or of one attempt.

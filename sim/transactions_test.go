@@ -35,9 +35,9 @@ func full(m deadlock.Method, mode string) string {
 	return strings.TrimSuffix(m.Name+"-"+mode, "-")
 }
 
-// TestPriorityStarves: with plain priorities the last of eight is aborted
-// again and again under a load that by age it gets through.
-func TestPriorityStarves(t *testing.T) {
+// TestStarves: with the methods that may starve somebody one of eight is aborted
+// again and again under a load that with the sound one it gets through.
+func TestStarves(t *testing.T) {
 	most := func(m deadlock.Method) int {
 		c := UsualTransactions()
 		c.Method, c.Layout, c.Number, c.Hot = m, deadlock.Spread(3, 8, 5), 2000, 60
@@ -48,8 +48,18 @@ func TestPriorityStarves(t *testing.T) {
 		}
 		return r.MostAborts
 	}
-	if naive, aged := most(deadlock.Priority()), most(deadlock.WoundWait()); naive < 50*aged {
-		t.Errorf("one transaction aborted %d times by priority and %d times by age, want far more by priority", naive, aged)
+	for name, times := range map[string]int{"priority": 50, "priority-requester": 5, "wait-die-restamped": 5, "wound-wait-restamped": 5} {
+		m, err := deadlock.Find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sound, err := deadlock.Find(m.Fixed)
+		if err != nil || !m.Starves || sound.Starves {
+			t.Fatalf("%s is fixed by %q: %v", name, m.Fixed, err)
+		}
+		if naive, aged := most(m), most(sound); naive < times*aged {
+			t.Errorf("one transaction aborted %d times by %s and %d times by %s, want at least %d times as often", naive, name, aged, m.Fixed, times)
+		}
 	}
 }
 

@@ -101,6 +101,9 @@ func (t *transacting) phantom(victim core.ID, cycle []core.ID) {
 	r := &t.ledger
 	if t.recent(victim) || slices.ContainsFunc(cycle, t.recent) {
 		r.Phantoms++
+		if t.back != nil {
+			t.back.Phantoms = append(t.back.Phantoms, cycle)
+		}
 		return
 	}
 	r.FalsePositives++

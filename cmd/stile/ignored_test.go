@@ -49,6 +49,7 @@ scene ids --lock none
 scene tasks --json
 replay scenarios/raymond-a.stile
 replay scenarios/none-ring.stile
+replay scenarios/graph-cycle.stile
 algorithms
 version`
 

@@ -194,6 +194,7 @@ func TestJSONNamesWhatWasRun(t *testing.T) {
 		"scene seats --json":                                             "scene lock nodes each seed",
 		"check raymond --fault idle --json":                              "algorithm nodes fault at",
 		"replay ../../scenarios/raymond-a.stile --json":                  "file title algorithm nodes seed",
+		"replay ../../scenarios/graph-cycle.stile --json":                "file title nodes units has asks cycles reduction deadlocked",
 		"replay ../../scenarios/wait-die-ages.stile --json":              "file title algorithm sites nodes locks seed",
 		"check raymond --requests 1 --json":                              "algorithm nodes requests network",
 		"check bully --json":                                             "algorithm nodes requests network",

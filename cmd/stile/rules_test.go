@@ -230,10 +230,10 @@ func newDesk(t *testing.T) string {
 		}
 		return string(text)
 	}
-	const lock, ring = "scenarios/raymond-a.stile", "scenarios/none-ring.stile" // those of the examples
+	const lock, ring, graph = "scenarios/raymond-a.stile", "scenarios/none-ring.stile", "scenarios/graph-cycle.stile" // those of the examples, and a graph
 	scenario := read(lock)
 	files := map[string]string{
-		"sub/x": "x", lock: scenario, ring: read(ring),
+		"sub/x": "x", lock: scenario, ring: read(ring), graph: read(graph),
 		"keep.svg": "precious", "keep.json": "precious", "keep.stile": "precious", "keep.html": "precious",
 		"empty.stile": "", "binary.stile": "\x7fELF\x02\x01\x01\x00\x00\x00", "bom.stile": "\ufeff", "crlf.stile": "\r\n\r\n",
 		"huge.stile": strings.Repeat("#", 10<<20+1), "latin.stile": "title caf\xe9\n" + scenario,

@@ -8,7 +8,7 @@ import (
 
 // Took implements family.Env. A cycle is closed by the arrival of a request,
 // and opened when it is decided that somebody aborts: so these come first.
-func (e *Env) Took(h family.Host, _ core.ID, in core.Input, _ bool, notices []core.Notice) {
+func (e *Env) Took(h family.Host, site core.ID, in core.Input, _ bool, notices []core.Notice) {
 	heard := false
 	for i := range notices {
 		switch n := &notices[i]; {
@@ -30,6 +30,10 @@ func (e *Env) Took(h family.Host, _ core.ID, in core.Input, _ bool, notices []co
 				e.say(h, e.Layout.Home[n.Who], "%v is refused", n.Who)
 			}
 			e.abort(h, n.Who)
+		case core.Leader:
+			if h.Hears() {
+				e.say(h, site, "the coordinator is now site %d", n.Who+1)
+			}
 		}
 	}
 	for i := 0; heard && e.watch != nil && i < len(notices); i++ {

@@ -12,7 +12,7 @@ const holed = "1:1,2,3;2:2,3;3:3"
 
 // exhibits lists the museum, in the order of its rooms.
 func exhibits() []exhibit {
-	return slices.Concat(unsafe(), stuck(), outOfOrder(), afterFaults())
+	return slices.Concat(unsafe(), stuck(), outOfOrder(), starved(), afterFaults())
 }
 
 // unsafe are those in which two are inside.
@@ -130,6 +130,36 @@ func outOfOrder() []exhibit {
 				{algorithm: "raymond-greedy", options: core.Options{Topology: "line"}, properties: "starvation"},
 				{algorithm: "raymond", nodes: 4, options: core.Options{Topology: "star"}, properties: "starvation"},
 			},
+		},
+	}
+}
+
+// starved are methods against deadlock in which somebody is aborted for ever.
+func starved() []exhibit {
+	return []exhibit{
+		{
+			title:    "Plain priorities: the lower-ranked requester is removed",
+			believed: "Give each process a priority. Who asks for what one of lower rank has may wait; who asks for what one of higher rank has is removed, and tries again. Then nobody ever waits for a higher one, so there is no ring of waiting, and everybody gets through when the others have.",
+			broken:   &setting{algorithm: "priority-requester", sites: 2, properties: "starvation"},
+			happens:  "There is no deadlock, but the last one is removed as often as it asks, if it always finds the lock with somebody of higher rank. Preempting the holder instead (`priority`) starves it as well: [priority-requester-starves](../scenarios/priority-requester-starves.stile), [priority-starves](../scenarios/priority-starves.stile).",
+			fix:      "Age instead of rank: wait-die, in which everybody is the oldest one day. The same schedule: [wait-die-once](../scenarios/wait-die-once.stile).",
+			proofs:   []setting{{algorithm: "wait-die", sites: 2}, {algorithm: "wait-die", sites: 2, nodes: 3}},
+		},
+		{
+			title:    "Wait-die with a new stamp after every abort",
+			believed: "A transaction that is tried again is a new one, and gets the stamp of its new begin.",
+			broken:   &setting{algorithm: "wait-die-restamped", sites: 2, properties: "starvation"},
+			happens:  "Who has died is the youngest again, and dies again: [wait-die-restamped-starves](../scenarios/wait-die-restamped-starves.stile).",
+			fix:      "The stamp of the first attempt is kept until the transaction commits: [wait-die-once](../scenarios/wait-die-once.stile).",
+			proofs:   []setting{{algorithm: "wait-die", sites: 2}},
+		},
+		{
+			title:    "Wound-wait with a new stamp after every abort",
+			believed: "The same.",
+			broken:   &setting{algorithm: "wound-wait-restamped", sites: 2, properties: "starvation"},
+			happens:  "Who has been wounded is younger than the next transaction of the other, though it has been there for longer, and is wounded again: [wound-wait-restamped-starves](../scenarios/wound-wait-restamped-starves.stile).",
+			fix:      "The stamp is kept: [wound-wait-keeps](../scenarios/wound-wait-keeps.stile).",
+			proofs:   []setting{{algorithm: "wound-wait", sites: 2}},
 		},
 	}
 }

@@ -30,7 +30,7 @@ type exhibit struct {
 // Page makes the whole museum. It takes some tens of seconds.
 func Page(l check.Limits) (string, error) {
 	b := newPage("The museum of broken mutual exclusion", "museum", l, nil)
-	b.text(`Algorithms that were published, taught or believed, and fail; and sound ones, used where they do not hold. Each counterexample is a shortest one: the checker has seen that no run with fewer steps breaks the property. Each was replayed in the simulator: real messages in real order, with nothing renumbered. Each fix was checked by the same command. Time runs down the diagrams; a row is one step.`)
+	b.text(`Algorithms that were published, taught or believed, and fail; and sound ones, used where they do not hold. Each counterexample is a shortest one: the checker has seen that no run with fewer steps breaks the property; only where somebody starves may a shorter one have been missed. Each was replayed in the simulator: real messages in real order, with nothing renumbered. Each fix was checked by the same command. Time runs down the diagrams; a row is one step.`)
 	all := exhibits()
 	b.total, b.things = len(all)+1, "exhibits"
 	for i, e := range all {

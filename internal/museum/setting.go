@@ -19,16 +19,20 @@ type setting struct {
 	network    core.Network
 	requesters string // empty means everybody
 	properties string // by commas; empty means all that it claims
+	sites      int    // of a method against deadlock, which is what it is if there are any
 }
 
 // run checks it, within these limits.
 func (b *builder) run(s setting, l check.Limits) (*check.Report, error) {
-	spec, err := catalog.Make(s.algorithm, s.options)
+	c := check.Config{Nodes: s.n(), Requests: s.requests, Network: s.network, Options: s.options}
+	var err error
+	if s.sites > 0 {
+		err = dine(&c, s.algorithm, "", s.sites)
+	} else {
+		c.Spec, err = catalog.Make(s.algorithm, s.options)
+	}
 	if err != nil {
 		return nil, err
-	}
-	c := check.Config{
-		Spec: spec, Nodes: s.n(), Requests: s.requests, Network: s.network, Options: s.options,
 	}
 	if s.properties != "" {
 		c.Properties = strings.Split(s.properties, ",")
@@ -41,8 +45,12 @@ func (b *builder) run(s setting, l check.Limits) (*check.Report, error) {
 	return b.check(c, l)
 }
 
+// n is as many as the command has unless it is told otherwise.
 func (s setting) n() int {
-	if s.nodes == 0 {
+	switch {
+	case s.nodes == 0 && s.sites > 0:
+		return 2
+	case s.nodes == 0:
 		return 3
 	}
 	return s.nodes
@@ -56,6 +64,7 @@ func (s setting) command() string {
 			parts = append(parts, fmt.Sprintf(format, args...))
 		}
 	}
+	say(s.sites > 2, "--sites %d", s.sites)
 	say(s.nodes != 0, "--nodes %d", s.nodes)
 	say(s.requests == 0, "--requests unbounded")
 	say(s.requests != 0, "--requests %d", s.requests)
@@ -99,9 +108,13 @@ func outcome(s setting, r *check.Report) string {
 		}
 		what = strings.Join(claims, "; ")
 	}
-	how := fmt.Sprintf("proved for %d processes and any number of requests", s.n())
+	things := "request"
+	if s.sites > 0 {
+		things = "transaction"
+	}
+	how := fmt.Sprintf("proved for %d processes and any number of %ss", s.n(), things)
 	if s.requests > 0 {
-		how = fmt.Sprintf("checked for %d processes and up to %s of each", s.n(), words.Plural(s.requests, "request"))
+		how = fmt.Sprintf("checked for %d processes and up to %s of each", s.n(), words.Plural(s.requests, things))
 	}
 	return fmt.Sprintf("%s: %s (%s states, %s transitions)", how, what, words.Grouped(r.States), words.Grouped(r.Transitions))
 }

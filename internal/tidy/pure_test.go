@@ -24,7 +24,7 @@ func layers() []layer {
 		{"quorum", "core"},
 		{"mutex", "core quorum"},
 		{"election", "core"},
-		{"deadlock", "internal/spell core"},
+		{"deadlock", "internal/spell core election"},
 		{"recovery", "core quorum mutex election"},
 		{"internal/spell", ""},
 		{"internal/words", ""},

@@ -18,6 +18,13 @@ func replays(text string) error {
 	if err != nil {
 		return err
 	}
+	if sc.IsGraph() {
+		v, err := sim.Reduce(sc)
+		if err == nil && len(v.Differences) > 0 {
+			err = fmt.Errorf("came out otherwise: %v", v.Differences)
+		}
+		return err
+	}
 	spec, err := catalog.Make(sc.Algorithm, sc.Options)
 	if sc.Transacts() {
 		spec, err = sim.SiteSpec(sc)
@@ -37,7 +44,8 @@ func heads() []string {
 	const lock = "algorithm raymond\nprocesses 5\n"
 	const sites = "algorithm none\nprocesses 5\nsite 1 P1 P2 L1\nsite 2 P3 P4 P5 L2 L3\n"
 	const sections = lock + "section seats among 1,2,4\nsection films among 2,3,5\n"
-	return []string{lock, lock + "schedule steps\n", sections, sites, sites + "schedule steps\n"}
+	const graph = "processes 4\nresources R1 2 R2 2\n"
+	return []string{lock, lock + "schedule steps\n", sections, sites, sites + "schedule steps\n", graph}
 }
 
 // reads returns why a line can stand below no head, or nil.

@@ -165,7 +165,7 @@ func (f *flags) methods(cmd *cobra.Command, names []string) (job, error) {
 		}
 	}
 	var err error
-	if c.Methods, err = each("method", names, deadlock.Methods(), methodOf); err != nil {
+	if c.Methods, err = each("method", names, deadlock.Kept(), methodOf); err != nil {
 		return nil, err
 	}
 	return func(how compare.Parallel) (tell.Report, drawn, error) {

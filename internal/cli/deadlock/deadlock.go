@@ -53,9 +53,9 @@ a method against deadlocks does: how many transactions commit and abort, how
 many deadlocks arise, how long they stand, and whether a reported one is real.
 A transaction that is aborted is retried until it commits.
 
-The methods: ` + strings.Join(names[:6], ", ") + `,
-` + strings.Join(names[6:], ", ") + `. With 'none' transactions get stuck:
-the graph that is printed shows who waits for whom. 'stuck' is not an error.
+` + listed() + `
+With 'none' transactions get stuck: the graph that is printed shows who waits
+for whom. 'stuck' is not an error.
 
 Worked examples are scenarios: 'stile replay scenarios/none-ring.stile'.`,
 		Example: `  stile deadlock none --philosophers --svg ring.svg

@@ -1,12 +1,41 @@
 package deadlock
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/stile-lock/stile/deadlock"
 	"github.com/stile-lock/stile/internal/cli/tell"
 	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 )
+
+// listed lists the methods for the help: the sound ones by name, the others with
+// what is wrong with them, which is sound instead, and what shows it.
+func listed() string {
+	var names []string
+	var apart strings.Builder
+	for _, m := range deadlock.Methods() {
+		if fault := fault(m); fault == "" {
+			names = append(names, m.Name)
+		} else {
+			fmt.Fprintf(&apart, "  ! %s\n      %s\n      see: %s\n", m.Name, strings.Join(tell.Wrap(fault, tell.Width-8), "\n      "), m.Shown)
+		}
+	}
+	return strings.Join(tell.Wrap("The methods: "+strings.Join(names, ", ")+"; and these, which starve somebody:", tell.Width), "\n") + "\n" + apart.String()
+}
+
+// fault says what is to be known of a method that is not sound, or "".
+func fault(m deadlock.Method) string {
+	switch {
+	case m.Wrong != "":
+		return "WRONG: " + m.Wrong + " (sound: " + m.Fixed + ")"
+	case m.Weaker != "":
+		return "WEAKER: " + m.Weaker + " (sound: " + m.Fixed + ")"
+	}
+	return ""
+}
 
 // printRun shows a run to people.
 func printRun(p *tell.Page, c sim.Transactions, r *sim.Ledger) {
@@ -18,6 +47,10 @@ func printRun(p *tell.Page, c sim.Transactions, r *sim.Ledger) {
 	p.Line("%s of %s over %s at %s, seed %d",
 		words.Plural(c.Number, "transaction"), words.Plural(len(c.Layout.Home), "process"),
 		words.Plural(len(c.Layout.At), "lock"), words.Plural(c.Layout.Sites, "site"), c.Seed)
+	if fault := fault(c.Method); fault != "" {
+		p.Text(0, fault)
+		p.Line("see: %s", c.Method.Shown)
+	}
 	p.Gap()
 	row := func(name, value, note string) { p.Line("%-26s%10s  %s", name, value, note) }
 	row("committed", words.Grouped(r.Committed), "")

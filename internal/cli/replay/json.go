@@ -57,6 +57,7 @@ type (
 		Aborts      []ending       `json:"aborts"`
 		Deadlocks   [][]int        `json:"deadlocks"` // each from one to the next that it waits for
 		False       [][]int        `json:"false_cycles"`
+		Phantoms    [][]int        `json:"phantoms"` // reported, but just broken by an abort or a death
 		Stuck       []int          `json:"stuck"`
 		Graph       []edge         `json:"graph"`
 		Messages    int            `json:"messages"`
@@ -104,7 +105,7 @@ func newSitesReport(sc *scenario.Scenario, b *sim.Playback) sitesReport {
 	r := sitesReport{
 		File: sc.File, Title: sc.Title, Algorithm: sc.Algorithm, Mode: sc.Mode, Sites: sc.Sites, Nodes: sc.Processes, Locks: len(sc.Locks), Seed: sc.Seed,
 		Events: len(b.Events), Stopped: b.Stopped, Commits: each(s.Commits, end), Aborts: each(s.Aborts, end),
-		Deadlocks: each(s.Cycles, numbers), False: each(s.False, numbers), Stuck: numbers(s.Stuck),
+		Deadlocks: each(s.Cycles, numbers), False: each(s.False, numbers), Phantoms: each(s.Phantoms, numbers), Stuck: numbers(s.Stuck),
 		Graph:    each(s.Ledger.Graph.Edges(), func(e deadlock.Edge) edge { return edge{number(e.From), number(e.To), e.Label} }),
 		Messages: b.Messages, ByKind: map[string]int{},
 		Violations: each(b.Violations, violation), Differences: each(b.Differences, func(d sim.Difference) difference { return difference(d) }),

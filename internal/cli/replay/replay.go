@@ -38,7 +38,10 @@ messages take, which faults happen and what is expected. Prints the space-time
 diagram, and exits with 1 and what differed if an expectation fails.
 
 A scenario with sites is about transactions over several locks, and deadlocks:
-it prints the story, and the graph of who waits for whom.
+it prints the story, and the graph of who waits for whom. One with resources is
+a resource-allocation graph, and is not run: it prints the graph, its cycles and
+how it is reduced, and who is deadlocked; --svg draws it. Such a one is
+scenarios/graph-deadlock.stile.
 
 With --until the run stops after so many events, or at the end of the step that
 has the last of them; nothing is checked, and the state of each process or site
@@ -56,6 +59,7 @@ examples.`,
 	fs := c.Flags()
 	fs.SortFlags = false
 	f.scene.Define(fs)
+	fs.Lookup("svg").Usage = "write a space-time diagram to this `FILE`; of a graph of resources that graph"
 	fs.Var(ask.File(&f.graph, ".svg"), "graph", "draw the wait-for graph of a scenario with sites to this `FILE`: the last one if stuck, else that of the first deadlock")
 	fs.Var(ask.Count(&f.until, 1, tell.MaxEvents), "until", "stop after so many events, and show the states; what happens in one step is not torn apart")
 	ask.Unset(fs, "until")
@@ -113,6 +117,9 @@ func (f *flags) run(c *cobra.Command, path string) error {
 		if same(path, out) {
 			return fmt.Errorf("%q is the scenario itself, which would be lost: write to another file", out)
 		}
+	}
+	if sc.IsGraph() {
+		return f.runGraph(c, sc)
 	}
 	if f.graph != "" && !sc.Transacts() {
 		return fmt.Errorf("--graph %q: %s has no sites, so nobody waits for a lock of another: leave --graph out, or draw the run with --svg", f.graph, path)

@@ -119,6 +119,9 @@ func showSites(p *tell.Page, sc *scenario.Scenario, b *sim.Playback) {
 	if len(s.False) > 0 {
 		p.Row("false", "%s", listed(s.False, deadlock.Round))
 	}
+	if len(s.Phantoms) > 0 {
+		p.Row("phantoms", "%s", listed(s.Phantoms, deadlock.Round))
+	}
 	if len(s.Stuck) > 0 {
 		p.Row("stuck", "%s", tell.Processes(s.Stuck))
 	}

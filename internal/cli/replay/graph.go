@@ -1,0 +1,141 @@
+package replay
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/internal/cli/ask"
+	"github.com/stile-lock/stile/internal/cli/tell"
+	"github.com/stile-lock/stile/internal/words"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/sim"
+)
+
+// What is said to programs of a graph of resources.
+type (
+	graphReport struct {
+		File        string       `json:"file"`
+		Title       string       `json:"title"`
+		Nodes       int          `json:"nodes"`
+		Units       []int        `json:"units"` // of each resource
+		Has         [][]int      `json:"has"`   // of each process, by resource
+		Asks        [][]int      `json:"asks"`
+		Cycles      [][]int      `json:"cycles"` // each from one to the next that has what it asks for
+		Reduction   []reduction  `json:"reduction"`
+		Deadlocked  []int        `json:"deadlocked"`
+		Differences []difference `json:"differences"`
+	}
+	reduction struct {
+		Process int   `json:"process"` // who gets what it asks for, ends, and gives everything back
+		Free    []int `json:"free"`    // of each resource, after it
+	}
+)
+
+// runGraph shows a graph of resources: there is nothing to run.
+func (f *flags) runGraph(c *cobra.Command, sc *scenario.Scenario) error {
+	if err := ask.Refuse(c, "trace from to until graph", "--FLAG does not fit "+sc.File+", which is a graph of resources and is not run: leave it out; --svg draws the graph"); err != nil {
+		return err
+	}
+	v, err := sim.Reduce(sc)
+	if err != nil {
+		return err
+	}
+	files := tell.Picture("svg", f.scene.SVG, func() string { return v.Graph.SVG(cmp.Or(sc.Title, "Resource-allocation graph")) })
+	return tell.Run(c.OutOrStdout(), f.json, files, func() (tell.Report, error) {
+		return tell.Report{
+			JSON: newGraphReport(sc, v), Text: func(p *tell.Page) { showGraph(p, sc, v) },
+			Wrong: tell.Wrong(v.Differences, "difference", "", sim.Difference.String),
+		}, nil
+	})
+}
+
+func newGraphReport(sc *scenario.Scenario, v *sim.Verdict) graphReport {
+	r := graphReport{
+		File: sc.File, Title: sc.Title, Nodes: sc.Processes, Units: sc.Resources,
+		Cycles: each(v.Cycles, numbers), Deadlocked: numbers(v.Deadlocked),
+		Reduction:   each(v.Steps, func(s deadlock.Reduction) reduction { return reduction{number(s.Tx), s.Free} }),
+		Differences: each(v.Differences, func(d sim.Difference) difference { return difference(d) }),
+	}
+	for range sc.Processes {
+		r.Has, r.Asks = append(r.Has, make([]int, len(sc.Resources))), append(r.Asks, make([]int, len(sc.Resources)))
+	}
+	for _, a := range sc.Arcs {
+		if a.Has {
+			r.Has[a.Proc][a.Resource] += a.Units
+		} else {
+			r.Asks[a.Proc][a.Resource] += a.Units
+		}
+	}
+	return r
+}
+
+// showGraph shows the graph, its cycles, and how it is reduced.
+func showGraph(p *tell.Page, sc *scenario.Scenario, v *sim.Verdict) {
+	if sc.Title != "" {
+		p.Text(0, sc.Title)
+		p.Gap()
+	}
+	p.Line("Of each resource the units, with who has them, and who asks for more:")
+	p.Line("%s", strings.TrimRight(v.Graph.Units(), "\n"))
+	p.Gap()
+	p.Line("Reduced, step by step:")
+	for i, s := range v.Steps {
+		text := fmt.Sprintf("%v %s; then free: %s", s.Tx, deed(s), amounts(s.Free, true))
+		for k, line := range tell.Wrap(text, tell.Width-6) {
+			if k == 0 {
+				p.Line("  %2d. %s", i+1, line)
+			} else {
+				p.Line("      %s", line)
+			}
+		}
+	}
+	if len(v.Steps) == 0 {
+		p.Line("  nobody can end")
+	}
+	p.Gap()
+	p.Row("cycles", "%s", listed(v.Cycles, deadlock.Round))
+	p.Row("order", "%s", listed(v.Order(), core.ID.String))
+	p.Row("deadlocked", "%s", listed(v.Deadlocked, core.ID.String))
+	verdict := "all as expected"
+	switch {
+	case len(v.Differences) > 0:
+		verdict = words.Plural(len(v.Differences), "difference")
+	case len(sc.Expect) == 0:
+		verdict = "nothing in particular"
+	}
+	p.Row("expected", "%s", verdict)
+}
+
+// deed says what somebody does who ends.
+func deed(s deadlock.Reduction) string {
+	gets, back := "asks for nothing", ", has nothing, and ends"
+	if slices.Max(s.Asks) > 0 {
+		gets = "gets " + amounts(s.Asks, false)
+	}
+	if slices.Max(s.Has) > 0 || slices.Max(s.Asks) > 0 {
+		all := slices.Clone(s.Has)
+		for r, n := range s.Asks {
+			all[r] += n
+		}
+		back = ", ends, and gives back " + amounts(all, false)
+	}
+	return gets + back
+}
+
+// amounts writes how many units of each resource, of all of them or of those of
+// which there are any.
+func amounts(units []int, all bool) string {
+	var list []string
+	for r, n := range units {
+		if n > 0 || all {
+			list = append(list, fmt.Sprintf("%d %s", n, deadlock.ResourceName(r)))
+		}
+	}
+	return strings.Join(list, ", ")
+}

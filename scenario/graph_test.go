@@ -1,0 +1,93 @@
+package scenario
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/stile-lock/stile/core"
+)
+
+const graphHead = "processes 3\nresources R1 2 R2 1\n"
+
+// A graph of resources is read, and written as it was.
+func TestGraphRoundTrip(t *testing.T) {
+	const text = "title Two of R1\nprocesses 3\nresources R1 2 R2 1\n\nP1 has R1 2\nP2 has R2\nP2 asks R1\nP3 asks R2\n\n" +
+		"expect cycle P1 P2\nexpect no cycle\nexpect deadlock P1 P2\nexpect no deadlock\nexpect order P3 P1\nexpect order none\n"
+	s, err := Parse("g.stile", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := Format(s); got != text {
+		t.Errorf("got\n%swant\n%s", got, text)
+	}
+	want := []Arc{{0, true, 0, 2, 5}, {1, true, 1, 1, 6}, {1, false, 0, 1, 7}, {2, false, 1, 1, 8}}
+	if !s.IsGraph() || !reflect.DeepEqual(s.Resources, []int{2, 1}) || !reflect.DeepEqual(s.Arcs, want) {
+		t.Errorf("read %+v", s)
+	}
+}
+
+// What makes no sense is refused where it is, with what would be right.
+func TestBadGraphs(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"resources R1 2\n", "f:2:1: the file ends without a line that says how many processes"},
+		{"processes 3\nresources\n", "f:2:10: the line ends here: want R1 and how many units"},
+		{"processes 3\nresources R2 1\n", "f:2:11: found \"R2\": want R1"},
+		{"processes 3\nresources R1 0\n", "f:2:14: found \"0\": want a whole number from 1 to 100"},
+		{"processes 3\nresources R1\n", "f:2:13: the line ends here: want a whole number"},
+		{"processes 101\nresources R1 1\n", "f:1:1: 101 processes and 1 resources: want 1 to 100"},
+		{graphHead + "resources R1 1\n", "f:3:1: resources was said before, on line 2"},
+		{graphHead + "algorithm none\n", "f:3:1: found \"algorithm\": a graph of resources is not run"},
+		{graphHead + "at 1 P1 asks R1\n", "f:3:1: found \"at\": a graph of resources is not run"},
+		{graphHead + "site 1 P1\n", "f:3:1: found \"site\": a graph of resources is not run"},
+		{graphHead + "P1 holds R1\n", "f:3:4: found \"holds\": want has or asks"},
+		{graphHead + "P1 has L1\n", "f:3:8: found \"L1\": want a resource such as R2"},
+		{graphHead + "P1 has r1\n", "the R is a capital"},
+		{graphHead + "P1 has R3\n", "f:3:8: there is no resource R3: want R1 to R2"},
+		{graphHead + "P4 has R1\n", "f:3:1: there is no process P4"},
+		{graphHead + "P1 has R1 x\n", "f:3:11: found \"x\": want a whole number"},
+		{graphHead + "P1 has R1 1 2\n", "f:3:13: found \"2\": want nothing more"},
+		{graphHead + "P1 has R2\nP2 has R2\n", "f:4:1: R2 has 1 units, of which 0 are free here"},
+		{graphHead + "P1 has R1\nP1 asks R1 2\n", "f:4:1: R1 has 2 units, and P1 could never have 3"},
+		{graphHead + "p1 has R1\n", "the P is a capital"},
+		{graphHead + "expec no cycle\n", "did you mean expect?"},
+		{graphHead + "expect stuck P1\n", "f:3:8: found \"stuck\": want cycle, deadlock, order or no"},
+		{graphHead + "expect no false\n", "f:3:11: found \"false\": want cycle or deadlock"},
+		{graphHead + "expect deadlock\n", "f:3:16: the line ends here: want who is deadlocked"},
+		{graphHead + "expect order P9\n", "there is no process P9"},
+		{"algorithm central\nprocesses 2\nexpect order P1\n", "f:3:8"},
+	} {
+		_, err := Parse("f", c.text)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: got %v, want %s", c.text, err, c.want)
+		}
+	}
+}
+
+// What could not be written down is refused in Go, too.
+func TestBadGraphValues(t *testing.T) {
+	good := Scenario{Processes: 2, Resources: []int{1}, Arcs: []Arc{{Has: true, Units: 1}}}
+	if err := good.Check(); err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(s *Scenario){
+		"an algorithm":           func(s *Scenario) { s.Algorithm = "central" },
+		"a mode":                 func(s *Scenario) { s.Mode = "change" },
+		"actions":                func(s *Scenario) { s.Actions = []Action{{Kind: Ask}} },
+		"no resources":           func(s *Scenario) { s.Resources = nil; s.Algorithm = "central" },
+		"an expectation of runs": func(s *Scenario) { s.Expect = []Expectation{{Kind: Entries}} },
+		"an unknown process":     func(s *Scenario) { s.Expect = []Expectation{{Kind: Deadlocked, Procs: []core.ID{7}}} },
+		"no units":               func(s *Scenario) { s.Arcs[0].Units = 0 },
+		"no such resource":       func(s *Scenario) { s.Arcs[0].Resource = 1 },
+	} {
+		s := good
+		s.Arcs = append([]Arc(nil), good.Arcs...)
+		if change(&s); s.Check() == nil {
+			t.Errorf("%s: want an error", name)
+		}
+	}
+	lock := Scenario{Algorithm: "central", Processes: 2, Latency: Always(T), Hold: Always(T), Expect: []Expectation{{Kind: NoCycle}}}
+	if lock.Check() == nil {
+		t.Error("no cycle expected of a lock: want an error")
+	}
+}

@@ -1,0 +1,87 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/scenario"
+)
+
+// A Verdict is what is found out about a scenario that is a graph of resources.
+type Verdict struct {
+	Graph       *deadlock.Allocation
+	Cycles      [][]core.ID          // a shortest one of each part of the graph that has any
+	Steps       []deadlock.Reduction // how it is reduced
+	Deadlocked  []core.ID            // who is left over
+	Differences []Difference         // what came out otherwise than expected
+}
+
+// Reduce finds out who is deadlocked in a scenario that is a graph of resources:
+// nothing is run.
+func Reduce(sc *scenario.Scenario) (*Verdict, error) {
+	if !sc.IsGraph() {
+		return nil, within(sc, fmt.Errorf("there are no resources: say which, such as resources R1 2 R2 1"))
+	}
+	if err := sc.Check(); err != nil {
+		return nil, within(sc, err)
+	}
+	a := deadlock.NewAllocation(sc.Processes, sc.Resources...)
+	for _, arc := range sc.Arcs {
+		for range arc.Units {
+			if !arc.Has {
+				a.Request(arc.Proc, arc.Resource)
+			} else if err := a.Assign(arc.Proc, arc.Resource); err != nil {
+				return nil, within(sc, at(arc.Line, err))
+			}
+		}
+	}
+	v := &Verdict{Graph: a, Cycles: a.Cycles(), Steps: a.Steps(), Deadlocked: a.Deadlocked()}
+	for _, e := range sc.Expect {
+		if got := v.instead(e); got != "" {
+			v.Differences = append(v.Differences, Difference{e.Line, e.What(), got})
+		}
+	}
+	return v, nil
+}
+
+// Order returns who can end, in this order.
+func (v *Verdict) Order() []core.ID {
+	var order []core.ID
+	for _, s := range v.Steps {
+		order = append(order, s.Tx)
+	}
+	return order
+}
+
+// instead says what is so instead of what is expected, or nothing.
+func (v *Verdict) instead(e scenario.Expectation) string {
+	var rings []string
+	for _, c := range v.Cycles {
+		rings = append(rings, deadlock.Round(c))
+	}
+	is := e
+	switch e.Kind {
+	case scenario.Cycle:
+		if v.Graph.IsCycle(e.Procs) {
+			return ""
+		}
+		if rings == nil {
+			return "none"
+		}
+		return strings.Join(rings, ", ")
+	case scenario.NoCycle:
+		return strings.Join(rings, ", ")
+	case scenario.Deadlocked:
+		is.Procs = v.Deadlocked
+		e.Procs = slices.Sorted(slices.Values(e.Procs))
+	case scenario.EndOrder:
+		is.Procs = v.Order()
+	}
+	if slices.Equal(is.Procs, e.Procs) {
+		return ""
+	}
+	return is.What()
+}
