@@ -47,6 +47,7 @@ type Config struct {
 	Starts     []core.View // nil means one: process 1 has the lock and is not inside
 	Crashes    int         // how many processes crash at most, at any step, or sites
 	Comebacks  int         // how many of them come back at most, at any step
+	Losses     int         // how many messages are lost at most, at any step
 	Pace       Pace
 	Wrong      bool         // once a timeout is too short, or a live process is taken for dead
 	Properties []string     // nil means all that the algorithm claims
@@ -224,7 +225,7 @@ func (r *run) model(watch string, upset bool) (*group.Model, error) {
 	c := group.Config{
 		Spec: r.Spec, Seats: r.Nodes, Env: env, Tagged: watch != "" || f.Born != nil, Sites: f.Sites > 0,
 		Waiters: r.Requesters, Network: r.Network, Starts: r.Starts, Upset: upset, Clock: group.Clock(f.Timers), Pace: r.Pace,
-		Form: r.form(), Crashes: r.Crashes, Comebacks: r.Comebacks, Wrong: r.Wrong, Detects: f.Detects,
+		Form: r.form(), Crashes: r.Crashes, Comebacks: r.Comebacks, Losses: r.Losses, Wrong: r.Wrong, Detects: f.Detects,
 	}
 	for _, s := range f.Signs {
 		c.Names = append(c.Names, s.Name)
