@@ -88,10 +88,15 @@ func elections() []entry {
 
 // recovered composes a lock and an election.
 func recovered(lock, elect string, o core.Options) (core.Spec, error) {
+	if elect == hasty {
+		return hurried(lock, o)
+	}
 	vote, err := Make(elect, core.Options{})
 	if err != nil {
 		return core.Spec{}, err
 	}
+	patience := o.Patience
+	o.Patience = 0
 	one, err := Make(lock, o)
 	if err != nil {
 		return core.Spec{}, err
@@ -105,7 +110,7 @@ func recovered(lock, elect string, o core.Options) (core.Spec, error) {
 	led := slices.ContainsFunc(entries(), func(e entry) bool {
 		return e.name == lock && slices.Contains(strings.Fields(e.knows), "coordinator")
 	})
-	return recovery.With(func(coordinator core.ID) core.Spec {
+	return recovery.Patient(func(coordinator core.ID) core.Spec {
 		o := o // machines are made by several workers at a time
 		if led {
 			o.Coordinator = int(coordinator) + 1
@@ -115,7 +120,23 @@ func recovered(lock, elect string, o core.Options) (core.Spec, error) {
 			panic(fmt.Sprintf("catalog: %s, which could be made, cannot: %v", lock, err))
 		}
 		return spec
-	}, vote), nil
+	}, vote, patience), nil
+}
+
+// hasty stands where an election does for the rule that goes wrong: whoever has
+// waited for long makes a token.
+const hasty = "hasty"
+
+// hurried composes a lock and the hasty rule.
+func hurried(lock string, o core.Options) (core.Spec, error) {
+	one, err := Make(lock, o)
+	if err == nil && (one.Family != core.MutualExclusion || one.Detects) {
+		err = fmt.Errorf("%s+%s: want a lock with a token, such as token-ring+%s", lock, hasty, hasty)
+	}
+	if err != nil {
+		return core.Spec{}, err
+	}
+	return recovery.Hasty(one), nil
 }
 
 func plain(f func() core.Spec) entry {
@@ -178,7 +199,7 @@ func unknown(o core.Options, known []string) string {
 	}{
 		{"topology", o.Topology != ""}, {"sets", o.Sets != ""}, {"inform", o.Inform != ""},
 		{"k", o.K != 0}, {"coordinator", o.Coordinator != 0},
-		{"experiment", o.Experiment},
+		{"experiment", o.Experiment}, {"patience", o.Patience != 0},
 	} {
 		if opt.set && !slices.Contains(known, opt.name) {
 			return opt.name

@@ -149,8 +149,12 @@ func (c *Config) check() error {
 		return errors.New("nobody may ask: name at least one requester")
 	case mortal && !c.Family.Detects:
 		return errors.New("it does not survive deaths: there may be no crash, no comeback and no error of the failure detector")
-	case c.Comebacks > 0 && c.Family.Born == nil:
-		return errors.New("whoever comes back is a new process, and no member: there may be no comeback")
+	case c.Comebacks > c.Family.Returns:
+		return fmt.Errorf("%d comebacks: want at most %d; whoever comes back is a new process, and that one does so twice before the group has let it in is not provided for", c.Comebacks, c.Family.Returns)
+	case c.Losses != 0 && !c.Family.Loses:
+		return errors.New("it does not survive lost messages: there may be none, but for a network that is lossy")
+	case c.Losses > 0 && c.Comebacks > 0:
+		return errors.New("lost messages and comebacks: want one or the other; a newcomer tells each of the others once that it is there, and relies on that")
 	}
 	for _, p := range c.Requesters {
 		if p < 0 || int(p) >= c.Nodes {
@@ -186,7 +190,7 @@ type run struct {
 
 func newRun(c Config) *run {
 	r := &run{Config: c, started: time.Now(), report: &Report{
-		Algorithm: c.Spec.Name, Nodes: c.Nodes, Requests: Bound(c.Requests), Network: c.Network.String(),
+		Algorithm: c.Spec.Name, Nodes: c.Nodes, Requests: Bound(c.Requests), Network: c.Network.String(), Losses: c.Losses,
 	}}
 	if c.Family.Bounded == nil {
 		r.report.Requests = NoRequests

@@ -14,14 +14,15 @@ func (s *process) frame(kind int) frame { return frame{Kind: uint8(s.all + kind)
 // on only that leader's view counts.
 func (s *process) report(o *out) { s.answer(0, o) }
 
-// answer is report, to the leader that has stopped this one in an epoch, or 0.
-func (s *process) answer(epoch int, o *out) {
-	if !s.frozen || s.silent || s.leader == core.None || s.told == s.leader {
+// answer is report, to the leader that has stopped this one: by which STOP, if
+// that is not 0.
+func (s *process) answer(stop int, o *out) {
+	if !s.frozen || s.silent || s.leader == core.None || s.told == s.leader || s.back.Has(s.leader) {
 		return
 	}
 	s.told = s.leader
 	m := s.frame(report)
-	m.Inside, m.Answers = s.phase == inside, epoch
+	m.Inside, m.Answers = s.phase == inside, stop
 	if s.fresh {
 		m.New = []core.ID{s.self}
 	}
@@ -30,8 +31,8 @@ func (s *process) answer(epoch int, o *out) {
 		o.Send(s.leader, m)
 		return
 	}
-	if s.fresh {
-		s.stop(o) // nobody else tells them
+	if s.fresh || !s.asks.Empty() {
+		s.stop(o) // others may not have heard of a death, before the newcomer came
 	}
 	s.reported(s.self, &m, o)
 }
@@ -47,10 +48,12 @@ func (s *process) forget() {
 func (s *process) reported(from core.ID, m *frame, o *out) {
 	newcomer := slices.Contains(m.New, from)
 	switch {
-	case s.dead.Has(from) || s.silent:
-		return
-	case !newcomer && s.missing(from, m):
-		s.ask(from, o)
+	case s.dead.Has(from) || newcomer && from != s.self && !s.asks.Has(from):
+		return // it is no more, or is let in already
+	case !newcomer && s.behind(from, m):
+		if m.Answers == 0 {
+			s.ask(from, o)
+		}
 		return
 	}
 	s.reports.Add(from)
@@ -74,12 +77,12 @@ func (s *process) stirred(from core.ID, m *frame) bool {
 	return !s.frozen && s.leader == s.self && (s.patience > 0 || s.met) && m.Epoch == s.epoch && s.seat(from) != core.None
 }
 
-// missing reports whether a member has not heard of the view that this one has
+// behind reports whether a member has not heard of the view that this one has
 // made: the message is lost, or it followed somebody else then, or it is still
 // under way. Then it may get inside in spite of its report, unless that answers
-// a STOP, which is behind the VIEW in the channel.
-func (s *process) missing(from core.ID, m *frame) bool {
-	return s.maker == s.self && m.Epoch < s.epoch && m.Answers != s.epoch && s.seat(from) != core.None
+// a STOP of this epoch, which is behind the VIEW in the channel.
+func (s *process) behind(from core.ID, m *frame) bool {
+	return s.maker == s.self && m.Epoch < s.epoch && m.Answers != s.epoch+1 && s.seat(from) != core.None
 }
 
 // ask lets a member report once more, for the next view.
@@ -129,9 +132,7 @@ func (s *process) collect(o *out) {
 func (s *process) install(maker core.ID, m *frame, o *out) {
 	s.epoch, s.members, s.maker = m.Epoch, slices.Clone(m.Members), maker
 	s.frozen, s.told, s.started, s.fresh = false, core.None, true, false
-	for _, id := range m.New {
-		s.asks.Remove(id)
-	}
+	s.welcome(m.New)
 	s.heard.Clear()
 	v := core.View{N: len(s.members), Holder: s.seat(m.Holder), Busy: m.Inside}
 	s.lock = s.machine(s.seat(s.self), max(0, s.seat(maker)), v)
@@ -161,7 +162,9 @@ func (s *process) install(maker core.ID, m *frame, o *out) {
 // halt ends a view though nobody has died. The leader alone does that.
 func (s *process) halt(o *out) {
 	s.still(o)
-	s.stop(o)
+	if s.asks.Empty() {
+		s.stop(o)
+	}
 	s.report(o)
 }
 
@@ -174,20 +177,19 @@ func (s *process) stop(o *out) {
 	}
 }
 
-// stopped: the leader, or a newcomer that leads, has ended the view. Whoever
-// has reported to it already does so again: it may not have heard.
+// stopped: one who leads has ended the view. Whoever has reported to it already
+// does so again: it may not have heard. Whoever follows another one tells that
+// one, now or when it is known.
 func (s *process) stopped(by core.ID, epoch int, o *out) {
-	if by != s.leader && !s.asks.Has(by) {
-		return
-	}
 	s.still(o)
 	if s.told == by {
 		s.told = core.None
 	}
-	if s.leader != by {
-		epoch = 0
+	if s.leader == by {
+		s.answer(epoch+1, o)
+	} else {
+		s.report(o)
 	}
-	s.answer(epoch, o)
 }
 
 // still lets the lock stand still.

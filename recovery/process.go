@@ -37,7 +37,10 @@ type process struct {
 	fresh  bool     // it is new, and has been in no view
 	silent bool     // it is new, and what was meant for its predecessor may still come
 	met    bool     // there were newcomers
+	back   core.Set // which of the dead are back, and have not joined
 	asks   core.Set // newcomers who are to be let in
+
+	foretold core.Set // newcomers who are let in, and whose JOIN is still under way
 
 	// At a leader, or one who will be: what was reported, and who was not inside
 	// when it asked.
@@ -113,7 +116,9 @@ func (s *process) Fields(c *core.Coder) {
 	c.Bool("fresh", &s.fresh)
 	c.Bool("silent", &s.silent)
 	c.Bool("met", &s.met)
+	c.Set("back", &s.back)
 	c.Set("asks", &s.asks)
+	c.Set("foretold", &s.foretold)
 	c.Set("news", &s.news)
 	c.Set("heard", &s.heard)
 	count := len(s.early)
@@ -200,7 +205,7 @@ func (s *process) poll(in core.Input, o *out) {
 			s.leader = n.Who
 		}
 	}
-	if s.frozen && s.leader != core.None && s.dead.Has(s.leader) {
+	if s.frozen && s.leader != core.None && s.dead.Has(s.leader) && !s.back.Has(s.leader) {
 		s.leader = core.None // stale news: it has died since
 		s.poll(core.Input{Kind: core.Request}, o)
 		return
@@ -287,11 +292,13 @@ func (s *process) receive(from core.ID, epoch int, bytes []byte, o *out) error {
 
 // Suspect: if it was a member, the view is over.
 func (s *process) Suspect(id core.ID, o *out) {
-	if id == s.self || s.dead.Has(id) {
+	if id == s.self || s.dead.Has(id) && !s.back.Has(id) {
 		return
 	}
 	s.dead.Add(id)
+	s.back.Remove(id)
 	s.asks.Remove(id)
+	s.foretold.Remove(id)
 	if id == s.holder {
 		s.holder = core.None
 	}

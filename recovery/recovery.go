@@ -91,7 +91,7 @@ type frame struct {
 	Holder  core.ID   // VIEW
 	Members []core.ID // VIEW
 	New     []core.ID // VIEW: those who were in none before. REPORT: the sender, if it was in none.
-	Answers int       // REPORT: the epoch of the STOP that it answers, or 0
+	Answers int       // REPORT: one more than the epoch of the STOP that it answers, or 0
 }
 
 // maxEpoch is far above what a group can die.
