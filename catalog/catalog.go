@@ -123,6 +123,10 @@ func recovered(lock, elect string, o core.Options) (core.Spec, error) {
 	}, vote, patience), nil
 }
 
+// Patience is what makes sense for a lock such as central+bully among n
+// processes where messages get lost: as little as is allowed.
+func Patience(n int) int { return recovery.LeastPatience(n) }
+
 // hasty stands where an election does for the rule that goes wrong: whoever has
 // waited for long makes a token.
 const hasty = "hasty"

@@ -23,18 +23,27 @@ func (s *process) expired(o *out) {
 	switch {
 	case s.silent:
 		s.knock(o)
-	case s.frozen && s.leader == core.None:
-		s.poll(core.Input{Kind: core.Request}, o)
-	case s.frozen && s.leader == s.self:
-		s.stop(o)
 	case s.frozen:
-		s.told = core.None
-		s.report(o)
+		s.urge(o)
 	case s.phase == waits && s.leader == s.self:
 		s.doubted(o)
 	case s.phase == waits && s.leader != core.None:
 		o.Send(s.leader, s.frame(doubt))
 	}
+}
+
+// urge does again what the next view waits for, if that is lost: the election,
+// if there may have been one, the leader's STOP, the others' report.
+func (s *process) urge(o *out) {
+	if s.leader == s.self {
+		s.stop(o)
+	} else {
+		s.told = core.None
+	}
+	if s.leader == core.None || !s.dead.Empty() {
+		s.poll(core.Input{Kind: core.Request}, o)
+	}
+	s.report(o)
 }
 
 // doubted: somebody has waited for long. The leader asks who is inside, and does

@@ -58,7 +58,7 @@ func (h hard) run(t *testing.T) {
 // one: see TestLossesThatBreakSafety.
 func TestLosses(t *testing.T) {
 	bully, ring := election.Bully(), election.Ring()
-	for i, states := range []int64{1987, 2250, 2367, 2734, -1, 5590, 2934, 2934, 2934, 8262, 8262, 2771, 17140, 9700, 2771} {
+	for i, states := range []int64{1983, 2246, 2363, 2726, -1, 5582, 2928, 2928, 2928, 8256, 8256, 2763, 17128, 9692, 2763} {
 		if states >= 0 {
 			hard{locks()[i], bully, 2, 1, 1, 0, false, states}.run(t)
 		}

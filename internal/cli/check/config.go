@@ -14,7 +14,6 @@ import (
 	"github.com/stile-lock/stile/family/transactions"
 	"github.com/stile-lock/stile/internal/cli/ask"
 	"github.com/stile-lock/stile/internal/words"
-	"github.com/stile-lock/stile/recovery"
 )
 
 // always are the flags that fit whatever is checked.
@@ -38,14 +37,17 @@ func (f *flags) algorithm(c *cobra.Command, name string) error {
 		about, err = dying, ask.Only(c, always+" requests network topology sets inform experiment k coordinator patience crashes comebacks losses pace wrong", name+" survives deaths, and has no --FLAG to choose: leave it out")
 		usual = check.Quick
 		if f.config.Losses > 0 && f.options.Patience == 0 {
-			f.options.Patience = recovery.LeastPatience(f.config.Nodes)
+			f.options.Patience = catalog.Patience(f.config.Nodes)
 			spec, err = catalog.Make(name, f.options)
 		}
 		if !c.Flags().Changed("requests") {
 			f.config.Requests = 1 // two are too many for some of them
 		}
 	default:
-		err = ask.Refuse(c, "crashes comebacks losses pace wrong", "--FLAG does not fit "+name+", which is no election: leave it out")
+		err = ask.Refuse(c, "crashes comebacks pace wrong", "--FLAG does not fit "+name+", which is no election: leave it out")
+		if err == nil {
+			err = ask.Refuse(c, "losses", "--FLAG does not fit "+name+", which survives none: give --network lossy, or a lock such as central+bully")
+		}
 		if err == nil {
 			err = ask.Refuse(c, "mode sites", "--FLAG does not fit "+name+", which is no method against deadlock: leave it out")
 		}
