@@ -96,10 +96,15 @@ func elections() []entry {
 
 // recovered composes a lock and an election.
 func recovered(lock, elect string, o core.Options) (core.Spec, error) {
+	if elect == hasty {
+		return hurried(lock, o)
+	}
 	vote, err := Make(elect, core.Options{})
 	if err != nil {
 		return core.Spec{}, err
 	}
+	patience := o.Patience
+	o.Patience = 0
 	one, err := Make(lock, o)
 	if err != nil {
 		return core.Spec{}, err
@@ -113,7 +118,7 @@ func recovered(lock, elect string, o core.Options) (core.Spec, error) {
 	led := slices.ContainsFunc(entries(), func(e entry) bool {
 		return e.name == lock && slices.Contains(strings.Fields(e.knows), "coordinator")
 	})
-	spec := recovery.With(func(coordinator core.ID) core.Spec {
+	spec := recovery.Patient(func(coordinator core.ID) core.Spec {
 		if !led {
 			return one
 		}
@@ -124,9 +129,29 @@ func recovered(lock, elect string, o core.Options) (core.Spec, error) {
 			panic(fmt.Sprintf("catalog: %s, which could be made, cannot: %v", lock, err))
 		}
 		return spec
-	}, vote)
+	}, vote, patience)
 	spec.Theory.Wait = nil // a death makes others wait longer
 	return spec, nil
+}
+
+// Patience is what makes sense for a lock such as central+bully among n
+// processes where messages get lost: as little as is allowed.
+func Patience(n int) int { return recovery.LeastPatience(n) }
+
+// hasty stands where an election does for the rule that goes wrong: whoever has
+// waited for long makes a token.
+const hasty = "hasty"
+
+// hurried composes a lock and the hasty rule.
+func hurried(lock string, o core.Options) (core.Spec, error) {
+	one, err := Make(lock, o)
+	if err == nil && (one.Family != core.MutualExclusion || one.Detects) {
+		err = fmt.Errorf("%s+%s: want a lock with a token, such as token-ring+%s", lock, hasty, hasty)
+	}
+	if err != nil {
+		return core.Spec{}, err
+	}
+	return recovery.Hasty(one), nil
 }
 
 func plain(f func() core.Spec) entry {
@@ -189,7 +214,7 @@ func unknown(o core.Options, known []string) string {
 	}{
 		{"topology", o.Topology != ""}, {"sets", o.Sets != ""}, {"inform", o.Inform != ""},
 		{"k", o.K != 0}, {"coordinator", o.Coordinator != 0},
-		{"experiment", o.Experiment},
+		{"experiment", o.Experiment}, {"patience", o.Patience != 0},
 	} {
 		if opt.set && !slices.Contains(known, opt.name) {
 			return opt.name

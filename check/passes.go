@@ -197,6 +197,12 @@ func (r *run) bound() string {
 	case r.Family.Born != nil:
 		return fmt.Sprintf("up to %s and %s", deaths, howMany(r.Comebacks, "comeback", "comebacks"))
 	case r.Family.Timers == family.InUnits:
+		if r.Comebacks > 0 {
+			deaths += ", " + howMany(r.Comebacks, "comeback", "comebacks")
+		}
+		if r.Losses > 0 {
+			deaths += ", " + howMany(r.Losses, "lost message", "lost messages")
+		}
 		return fmt.Sprintf("up to %s and %s", deaths, strings.TrimPrefix(note, "up to "))
 	case r.Crashes > 0:
 		return note + ", up to " + deaths

@@ -88,6 +88,7 @@ type Report struct {
 	Nodes       int        `json:"nodes"`
 	Requests    Bound      `json:"requests"`
 	Network     string     `json:"network"`
+	Losses      int        `json:"losses,omitempty"` // how many messages were lost at most
 	Verdict     Verdict    `json:"verdict"`
 	States      int64      `json:"states"`
 	Transitions int64      `json:"transitions"`

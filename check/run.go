@@ -47,6 +47,7 @@ type Config struct {
 	Starts     []core.View // nil means one: process 1 has the lock and is not inside
 	Crashes    int         // how many processes crash at most, at any step, or sites
 	Comebacks  int         // how many of them come back at most, at any step
+	Losses     int         // how many messages are lost at most, at any step
 	Pace       Pace
 	Wrong      bool         // once a timeout is too short, or a live process is taken for dead
 	Properties []string     // nil means all that the algorithm claims
@@ -148,8 +149,12 @@ func (c *Config) check() error {
 		return errors.New("nobody may ask: name at least one requester")
 	case mortal && !c.Family.Detects:
 		return errors.New("it does not survive deaths: there may be no crash, no comeback and no error of the failure detector")
-	case c.Comebacks > 0 && c.Family.Born == nil:
-		return errors.New("whoever comes back is a new process, and no member: there may be no comeback")
+	case c.Comebacks > c.Family.Returns:
+		return fmt.Errorf("%d comebacks: want at most %d; whoever comes back is a new process, and that one does so twice before the group has let it in is not provided for", c.Comebacks, c.Family.Returns)
+	case c.Losses != 0 && !c.Family.Loses:
+		return errors.New("it does not survive lost messages: there may be none, but for a network that is lossy")
+	case c.Losses > 0 && c.Comebacks > 0:
+		return errors.New("lost messages and comebacks: want one or the other; a newcomer tells each of the others once that it is there, and relies on that")
 	}
 	for _, p := range c.Requesters {
 		if p < 0 || int(p) >= c.Nodes {
@@ -185,7 +190,7 @@ type run struct {
 
 func newRun(c Config) *run {
 	r := &run{Config: c, started: time.Now(), report: &Report{
-		Algorithm: c.Spec.Name, Nodes: c.Nodes, Requests: Bound(c.Requests), Network: c.Network.String(),
+		Algorithm: c.Spec.Name, Nodes: c.Nodes, Requests: Bound(c.Requests), Network: c.Network.String(), Losses: c.Losses,
 	}}
 	if c.Family.Bounded == nil {
 		r.report.Requests = NoRequests
@@ -224,7 +229,7 @@ func (r *run) model(watch string, upset bool) (*group.Model, error) {
 	c := group.Config{
 		Spec: r.Spec, Seats: r.Nodes, Env: env, Tagged: watch != "" || f.Born != nil, Sites: f.Sites > 0,
 		Waiters: r.Requesters, Network: r.Network, Starts: r.Starts, Upset: upset, Clock: group.Clock(f.Timers), Pace: r.Pace,
-		Form: r.form(), Crashes: r.Crashes, Comebacks: r.Comebacks, Wrong: r.Wrong, Detects: f.Detects,
+		Form: r.form(), Crashes: r.Crashes, Comebacks: r.Comebacks, Losses: r.Losses, Wrong: r.Wrong, Detects: f.Detects,
 	}
 	for _, s := range f.Signs {
 		c.Names = append(c.Names, s.Name)

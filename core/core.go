@@ -25,6 +25,7 @@ type View struct {
 	N      int  // how many seats there are
 	Holder ID   // the seat the lock is born with: it has the token, if there is one
 	Busy   bool // Holder is born inside the critical section
+	Late   bool // the group runs already: this one comes back, or is new, and remembers nothing
 }
 
 // Check reports whether v can be the start of a group.

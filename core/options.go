@@ -9,4 +9,5 @@ type Options struct {
 	K           int    // how many values a variable has, where there is such a bound
 	Coordinator int    // the process that coordinates, from 1
 	Experiment  bool   // sanders: run sets that break the rules, too
+	Patience    int    // of a lock such as central+bully: how long one waits before it doubts, in units of the longest latency; 0 means for ever
 }

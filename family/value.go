@@ -20,6 +20,8 @@ type Family struct {
 	Timers  Timers  // when they run out
 	Numbers Numbers // what is told apart in logical times and counters
 	Detects bool    // hosts tell machines who is dead
+	Returns int     // how many of those who have died may come back in one check
+	Loses   bool    // messages may be lost that the network does not lose by itself
 
 	// Born is what machines are born with; nil means that the first process has
 	// the lock and is not inside.

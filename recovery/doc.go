@@ -23,11 +23,15 @@
 // does not exist in the new view, and so reads as number 0, not choosing; and
 // Dijkstra's P0 is whoever has the first seat.
 //
+// A view can end without a death, too. The leader then tells everybody to stop,
+// and the rest is the same. It does so when a process joins, which is new or has
+// come back and remembers nothing (join.go); and, if patience ends, when one has
+// waited for long and nobody is inside, since a message may be lost (doubt.go).
+//
 // # What it needs
 //
 // A perfect failure detector: everybody who dies is suspected by everybody in
 // the end, and nobody who lives ever is. If a live process were suspected, it
 // could stay inside while others get in. The views of a live group do not need
-// that: they use a majority and leases. A process that comes back is a new
-// one, and no member here.
+// that: they use a majority and leases. And channels that keep the order.
 package recovery

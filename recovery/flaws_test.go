@@ -54,7 +54,7 @@ func (f *flawed) ofLock(in *core.Input) bool {
 		return false
 	}
 	switch f.kinds[in.Bytes[0]] {
-	case "ELECTION", "ANSWER", "COORDINATOR", "REPORT", "VIEW":
+	case "ELECTION", "ANSWER", "COORDINATOR", "REPORT", "VIEW", "JOIN", "STOP", "DOUBT", "WHO", "HERE":
 		return false
 	}
 	return true
@@ -91,7 +91,11 @@ func TestFlawsAreCaught(t *testing.T) {
 
 // spoilt is a lock with a flaw.
 func spoilt(lock recovery.Lock, flaw flawed) core.Spec {
-	spec := recovery.With(lock, election.Bully())
+	return spoil(recovery.With(lock, election.Bully()), flaw)
+}
+
+// spoil puts a flaw into a lock.
+func spoil(spec core.Spec, flaw flawed) core.Spec {
 	plan := spec.Plan
 	spec.Plan = func(n int) (core.Birth, error) {
 		birth, err := plan(n)

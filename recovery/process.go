@@ -34,10 +34,21 @@ type process struct {
 	dead    core.Set // who is known to be dead
 	early   []early  // frames of epochs whose view has not come
 
-	// At a leader, or one who will be: what was reported.
+	fresh  bool     // it is new, and has been in no view
+	silent bool     // it is new, and what was meant for its predecessor may still come
+	met    bool     // there were newcomers
+	back   core.Set // which of the dead are back, and have not joined
+	asks   core.Set // newcomers who are to be let in
+
+	foretold core.Set // newcomers who are let in, and whose JOIN is still under way
+
+	// At a leader, or one who will be: what was reported, and who was not inside
+	// when it asked.
 	reports core.Set
-	latest  int     // the highest epoch of those who reported
-	holder  core.ID // who is inside, or None
+	news    core.Set // newcomers among them
+	latest  int      // the highest epoch of those who reported
+	holder  core.ID  // who is inside, or None
+	heard   core.Set // empty if it does not ask
 
 	vote             core.Machine
 	lockOut, voteOut core.Output
@@ -55,6 +66,11 @@ const maxEarly = 1000
 
 func newProcess(f *family, vote core.Birth, self core.ID, v core.View) *process {
 	s := &process{family: f, self: self, n: v.N, told: core.None, holder: core.None}
+	if v.Late {
+		s.vote = vote(self, core.View{N: v.N})
+		s.newcomer()
+		return s
+	}
 	for id := range core.ID(v.N) {
 		s.members = append(s.members, id)
 	}
@@ -97,6 +113,14 @@ func (s *process) Fields(c *core.Coder) {
 	c.Set("reports", &s.reports)
 	c.Int("latest", &s.latest, maxEpoch)
 	c.Maybe("holder", &s.holder)
+	c.Bool("fresh", &s.fresh)
+	c.Bool("silent", &s.silent)
+	c.Bool("met", &s.met)
+	c.Set("back", &s.back)
+	c.Set("asks", &s.asks)
+	c.Set("foretold", &s.foretold)
+	c.Set("news", &s.news)
+	c.Set("heard", &s.heard)
 	count := len(s.early)
 	c.Int("early", &count, maxEarly)
 	for len(s.early) < count {
@@ -114,6 +138,10 @@ func (s *process) Fields(c *core.Coder) {
 
 func (s *process) Start(o *out) {
 	s.poll(core.Input{Kind: core.Start}, o)
+	if s.silent {
+		o.SetTimer(own, silence)
+		return
+	}
 	if !s.started {
 		s.started = true
 		o.Fail(s.step(core.Input{Kind: core.Start}, o))
@@ -122,6 +150,9 @@ func (s *process) Start(o *out) {
 
 func (s *process) Request(o *out) {
 	s.phase = waits
+	if !s.frozen {
+		s.wind(o)
+	}
 	o.Fail(s.step(core.Input{Kind: core.Request}, o))
 }
 
@@ -145,11 +176,13 @@ func (s *process) step(in core.Input, o *out) error {
 	for _, n := range s.lockOut.Notices {
 		if n.Kind == core.Denied && s.phase == waits {
 			s.phase = idle
+			s.wind(o)
 			o.Deny()
 		}
 	}
 	if s.lockOut.Entered && s.phase == waits {
 		s.phase = inside
+		s.wind(o)
 		o.Enter()
 	}
 	return nil
@@ -167,21 +200,42 @@ func (s *process) poll(in core.Input, o *out) {
 	for _, n := range s.voteOut.Notices {
 		switch n.Kind {
 		case core.SetTimer:
-			o.SetTimer(n.Timer, n.After)
+			o.SetTimer(outer(n.Timer), n.After)
 		case core.Leader:
 			s.leader = n.Who
 		}
 	}
-	if s.frozen && s.leader != core.None && s.dead.Has(s.leader) {
+	if s.frozen && s.leader != core.None && s.dead.Has(s.leader) && !s.back.Has(s.leader) {
 		s.leader = core.None // stale news: it has died since
 		s.poll(core.Input{Kind: core.Request}, o)
 		return
 	}
 	s.report(o)
+	s.admit(o)
+}
+
+// outer returns the number that a timer of the election has here, and inner the
+// reverse.
+func outer(timer int) int {
+	if timer >= own {
+		timer++
+	}
+	return timer
+}
+
+func inner(timer int) int {
+	if timer > own {
+		timer--
+	}
+	return timer
 }
 
 func (s *process) Expire(timer int, o *out) {
-	s.poll(core.Input{Kind: core.Expire, Timer: timer}, o)
+	if timer == own {
+		s.expired(o)
+		return
+	}
+	s.poll(core.Input{Kind: core.Expire, Timer: inner(timer)}, o)
 }
 
 func (s *process) Receive(from core.ID, m *frame, o *out) {
@@ -190,23 +244,44 @@ func (s *process) Receive(from core.ID, m *frame, o *out) {
 		o.Fail(s.receive(from, m.Epoch, m.Bytes, o))
 	case kind < s.all:
 		s.poll(core.Input{Kind: core.Receive, From: from, Bytes: m.Bytes}, o)
-	case kind == s.all+report:
-		s.reported(from, m.Epoch, m.Inside, o)
-	case kind == s.all+view && from == s.told && m.Epoch > s.epoch && s.fits(m):
-		s.install(from, m, o)
+	case s.silent:
+	default:
+		s.change(from, kind-s.all, m, o)
 	}
 }
 
-// fits reports whether a view can be that of this process: it is a member, and
-// if it is inside the view says so, as it has reported.
+// change takes a frame about views.
+func (s *process) change(from core.ID, kind int, m *frame, o *out) {
+	switch {
+	case kind == report:
+		s.reported(from, m, o)
+	case kind == view && from == s.told && m.Epoch > s.epoch && s.fits(m):
+		s.install(from, m, o)
+	case kind == join:
+		s.joined(from, o)
+	case kind == stop:
+		s.stopped(from, m.Epoch, o)
+	case kind == doubt && m.Epoch == s.epoch:
+		s.doubted(o)
+	case kind == who && m.Epoch == s.epoch:
+		s.asked(from, o)
+	case kind == here && m.Epoch == s.epoch:
+		s.answered(from, m.Inside, o)
+	}
+}
+
+// fits reports whether a view can be that of this process: it is a member, not
+// its predecessor, and if it is inside the view says so, as it has reported.
 func (s *process) fits(m *frame) bool {
 	return slices.Contains(m.Members, s.self) && slices.Contains(m.Members, m.Holder) &&
+		s.fresh == slices.Contains(m.New, s.self) &&
 		(s.phase != inside || m.Inside && m.Holder == s.self)
 }
 
 // receive takes a frame of the lock, if its view is the present one.
 func (s *process) receive(from core.ID, epoch int, bytes []byte, o *out) error {
 	switch seat := s.seat(from); {
+	case s.silent:
 	case epoch == s.epoch && seat != core.None:
 		return s.step(core.Input{Kind: core.Receive, From: seat, Bytes: bytes}, o)
 	case epoch > s.epoch && len(s.early) < maxEarly:
@@ -217,10 +292,13 @@ func (s *process) receive(from core.ID, epoch int, bytes []byte, o *out) error {
 
 // Suspect: if it was a member, the view is over.
 func (s *process) Suspect(id core.ID, o *out) {
-	if id == s.self || s.dead.Has(id) {
+	if id == s.self || s.dead.Has(id) && !s.back.Has(id) {
 		return
 	}
 	s.dead.Add(id)
+	s.back.Remove(id)
+	s.asks.Remove(id)
+	s.foretold.Remove(id)
 	if id == s.holder {
 		s.holder = core.None
 	}
@@ -233,6 +311,6 @@ func (s *process) Suspect(id core.ID, o *out) {
 
 // freeze ends the view here, and asks for a leader who makes another.
 func (s *process) freeze(o *out) {
-	s.frozen = true
+	s.still(o)
 	s.poll(core.Input{Kind: core.Request}, o)
 }

@@ -17,7 +17,12 @@ type Lock func(coordinator core.ID) core.Spec
 // The idea of views is that of K. P. Birman, T. A. Joseph: Exploiting Virtual
 // Synchrony in Distributed Systems. Proceedings of the 11th ACM Symposium on
 // Operating Systems Principles, 1987, pages 123-138.
-func With(lock Lock, elect core.Spec) core.Spec {
+func With(lock Lock, elect core.Spec) core.Spec { return Patient(lock, elect, 0) }
+
+// Patient makes a lock that survives lost messages, too: whoever has waited for
+// so many units of the longest latency doubts that it will ever get in, and if
+// nobody is inside a new view is made. 0 means that everybody waits for ever.
+func Patient(lock Lock, elect core.Spec, patience int) core.Spec {
 	spec := lock(0)
 	spec.Name += "+" + elect.Name
 	spec.Title += ", recovered by " + elect.Title
@@ -27,9 +32,15 @@ func With(lock Lock, elect core.Spec) core.Spec {
 	spec.Upset = nil
 	spec.Theory.ME3, spec.Theory.Bypass = false, nil
 	spec.Theory.Order += "; anew in each view"
-	f := &family{lock: lock, locks: len(spec.Kinds), all: len(spec.Kinds) + len(elect.Kinds)}
-	spec.Kinds = slices.Concat(spec.Kinds, elect.Kinds, []string{"REPORT", "VIEW"})
+	f := &family{lock: lock, locks: len(spec.Kinds), all: len(spec.Kinds) + len(elect.Kinds), patience: patience}
+	spec.Kinds = slices.Concat(spec.Kinds, elect.Kinds, []string{"REPORT", "VIEW", "JOIN", "STOP"})
+	if patience > 0 {
+		spec.Kinds = append(spec.Kinds, "DOUBT", "WHO", "HERE")
+	}
 	spec.Plan = func(n int) (core.Birth, error) {
+		if least := LeastPatience(n); patience != 0 && patience < least {
+			return nil, fmt.Errorf("a patience of %d units among %d processes: want at least %d, or a request that nothing is wrong with is given up before it can be granted", patience, n, least)
+		}
 		for size := 1; size <= n; size++ {
 			if err := lock(0).Accepts(size); err != nil {
 				return nil, fmt.Errorf("when some have died: %w", err)
@@ -46,11 +57,18 @@ func With(lock Lock, elect core.Spec) core.Spec {
 	return spec
 }
 
+// LeastPatience is how long everybody has to wait at least among n processes,
+// in units of the longest latency: as long as it may take, from the start of a
+// view in which nobody is inside, until somebody is. No lock here needs more.
+// With less, one view could follow another for ever.
+func LeastPatience(n int) int { return 2*n + 2 }
+
 // A family is what all processes of one composition have in common.
 type family struct {
-	lock  Lock
-	locks int // how many kinds of messages the lock has; those of the election come behind
-	all   int // how many both have; then come REPORT and VIEW
+	lock     Lock
+	locks    int // how many kinds of messages the lock has; those of the election come behind
+	all      int // how many both have; then come those of the views
+	patience int // how long a process waits before it doubts; 0 means for ever
 }
 
 // machine makes the lock of one seat. A view of any size up to the whole group
@@ -63,22 +81,31 @@ func (f *family) machine(seat, coordinator core.ID, v core.View) core.Machine {
 	return m
 }
 
-// A frame is a message: one of the lock, one of the election, REPORT or VIEW.
+// A frame is a message: one of the lock, one of the election, or one about
+// views.
 type frame struct {
 	Kind    uint8
 	Epoch   int       // all but the election's: the sender's epoch; VIEW: that of the view
 	Bytes   []byte    // the lock's and the election's: the message
-	Inside  bool      // REPORT: the sender is inside. VIEW: the holder is.
+	Inside  bool      // REPORT, HERE: the sender is inside. VIEW: the holder is.
 	Holder  core.ID   // VIEW
 	Members []core.ID // VIEW
+	New     []core.ID // VIEW: those who were in none before. REPORT: the sender, if it was in none.
+	Answers int       // REPORT: one more than the epoch of the STOP that it answers, or 0
 }
 
 // maxEpoch is far above what a group can die.
 const maxEpoch = 1 << 40
 
+// The kinds above those of the lock and the election.
 const (
-	report = iota // kinds above those of the lock and the election
-	view
+	report = iota // to the leader: whether the sender, which stands still, is inside
+	view          // from the leader: a view begins
+	join          // to all: the sender is new
+	stop          // from the leader: the view is over
+	doubt         // to the leader: the sender has waited for long
+	who           // from the leader: is anybody inside?
+	here          // to the leader: whether the sender is
 )
 
 func (m *frame) Fields(c *core.Coder) {
@@ -88,4 +115,6 @@ func (m *frame) Fields(c *core.Coder) {
 	c.Bool("inside", &m.Inside)
 	c.Seat("holder", &m.Holder)
 	c.Seats("members", &m.Members)
+	c.Seats("new", &m.New)
+	c.Int("answers", &m.Answers, maxEpoch)
 }

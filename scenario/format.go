@@ -35,6 +35,9 @@ func Format(s *Scenario) string {
 	if s.Experiment {
 		say("experiment")
 	}
+	if s.Patience != 0 {
+		say("patience %d", s.Patience)
+	}
 	option("mode", s.Mode)
 	say("processes %d", s.Processes)
 	s.formatSites(say)

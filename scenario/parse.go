@@ -95,7 +95,7 @@ func (p *parser) look(lines []string) error {
 
 // settings are the words that a line of the head begins with.
 var settings = [...]string{
-	"title", "algorithm", "topology", "sets", "inform", "k", "coordinator", "experiment", "mode", "processes", "resources", "site", "section", "holder", "network",
+	"title", "algorithm", "topology", "sets", "inform", "k", "coordinator", "experiment", "patience", "mode", "processes", "resources", "site", "section", "holder", "network",
 	"latency", "hold", "backoff", "until", "seed", "schedule", "set",
 }
 
@@ -168,6 +168,8 @@ func (p *parser) setting() {
 		s.Coordinator = int(p.process()) + 1
 	case "experiment":
 		s.Experiment = true
+	case "patience":
+		s.Patience = p.number(1, 1<<20)
 	case "mode":
 		s.Mode = p.name("a mode of the method, such as mode batch")
 	case "processes":

@@ -25,6 +25,7 @@ inform 1:1
 k 4
 coordinator P3
 experiment
+patience 9
 processes 5
 holder 2 busy
 network unordered

@@ -47,19 +47,7 @@ func (e *electorate) took(p core.ID, out *core.Output) {
 
 func (e *electorate) crashed(core.ID) {}
 
-// returned tells everybody alive that p is back, and p who is dead; in steps a
-// line has to tell it.
-func (e *electorate) returned(p core.ID) {
-	for q := range e.machines {
-		switch id := core.ID(q); {
-		case id == p || e.w.Crashed(id) && e.w.Steps():
-		case e.w.Crashed(id):
-			e.Step(p, core.Input{Kind: core.Suspect, From: id})
-		default:
-			e.Step(id, core.Input{Kind: core.Trust, From: p})
-		}
-	}
-}
+func (e *electorate) returned(p core.ID) { e.announce(p) }
 
 // leader returns whom all who are alive follow, the highest of them, or None.
 func (e *electorate) leader() core.ID {

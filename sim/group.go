@@ -107,7 +107,7 @@ func (g *group) paged() {
 // rebirth replaces the machine of a seat by a new one.
 func (g *group) rebirth(seat core.ID) {
 	v := g.view
-	v.Busy = false
+	v.Busy, v.Late = false, true
 	g.machines[seat] = g.birth(seat, v)
 }
 

@@ -86,6 +86,20 @@ func (g *group) returned(seat core.ID) {
 	g.watch.returned(seat)
 }
 
+// announce tells everybody alive that a seat is back, and that one who is dead;
+// in steps a line has to tell it.
+func (g *group) announce(back core.ID) {
+	for i := range g.machines {
+		switch seat := core.ID(i); {
+		case seat == back || g.Dead(seat) && g.w.Steps():
+		case g.Dead(seat):
+			g.Step(back, core.Input{Kind: core.Suspect, From: seat})
+		default:
+			g.Step(seat, core.Input{Kind: core.Trust, From: back})
+		}
+	}
+}
+
 // ended judges a world in which nothing need happen any more.
 func (g *group) ended() {
 	g.env.Ended(g)

@@ -147,7 +147,11 @@ func (l *lock) granted(seat core.ID) {
 // crashed forgets a process: its request is lost with it.
 func (l *lock) crashed(seat core.ID) { l.forget(seat) }
 
-func (l *lock) returned(core.ID) {}
+func (l *lock) returned(seat core.ID) {
+	if l.spec.Detects {
+		l.announce(seat)
+	}
+}
 
 // forget drops the request of a seat.
 func (l *lock) forget(seat core.ID) {

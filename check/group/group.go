@@ -60,6 +60,7 @@ type Config struct {
 
 	Crashes   int  // how many seats crash at most, at any step
 	Comebacks int  // how many of them come back at most, at any step
+	Losses    int  // how many messages are lost at most, at any step, on a network that loses none otherwise
 	Wrong     bool // once a timeout is too short, or a live seat is taken for dead
 	Detects   bool // the failure detector tells the truth about the dead, sooner or later
 }
@@ -67,7 +68,7 @@ type Config struct {
 const (
 	maxSeats   = 64 // what labels and sets of seats have room for
 	maxWaiters = 30 // two more bits of those who wait mean something else
-	maxEvents  = 15 // crashes, and comebacks
+	maxEvents  = 15 // crashes, comebacks, and losses
 )
 
 // Reductions leave out what makes no difference. The tests compare each of them
@@ -132,6 +133,8 @@ func (c *Config) check() error {
 		return fmt.Errorf("%d who may ask: the checker takes at most %d; name fewer requesters", len(c.Waiters), maxWaiters)
 	case c.Crashes < 0 || c.Crashes > maxEvents || c.Comebacks < 0 || c.Comebacks > maxEvents:
 		return fmt.Errorf("%d crashes and %d comebacks: want 0 to %d of each", c.Crashes, c.Comebacks, maxEvents)
+	case c.Losses < 0 || c.Losses > maxEvents:
+		return fmt.Errorf("%d lost messages: want 0 to %d", c.Losses, maxEvents)
 	case c.Clock == Units && c.Network != core.FIFO && c.Network != core.Unordered:
 		return fmt.Errorf("a network that is %v: where processes crash it must lose and double nothing, fifo or unordered", c.Network)
 	}

@@ -204,10 +204,10 @@ func (w *worker) deliverAll() {
 			continue
 		}
 		w.deliver(i, i-first, true)
-		switch w.Network {
-		case core.Lossy:
-			w.drop(i)
-		case core.Duplicating:
+		switch {
+		case w.Network == core.Lossy, w.from.losses > 0:
+			w.drop(i, i-first)
+		case w.Network == core.Duplicating:
 			w.deliver(i, i-first, false)
 		}
 	}
@@ -238,8 +238,14 @@ func (w *worker) deliver(i, nth int, take bool) {
 	w.settle(s)
 }
 
-func (w *worker) drop(i int) {
+// drop loses a letter, the nth of its link: one of those that may be lost, if
+// they are counted.
+func (w *worker) drop(i, nth int) {
 	from, to := w.ends(&w.from.letters[i])
-	w.begin().remove(i)
-	w.settle(explore.Step{Label: label(doDrop, to, from, 0)})
+	g := w.begin()
+	g.remove(i)
+	if w.Losses > 0 {
+		g.losses--
+	}
+	w.settle(explore.Step{Label: label(doDrop, to, from, nth)})
 }

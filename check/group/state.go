@@ -38,7 +38,7 @@ type state struct {
 	timers  []timer
 	env     family.Env
 
-	crashes, comebacks, errors uint8 // how many are still to come
+	crashes, comebacks, errors, losses uint8 // how many are still to come
 
 	// With this, and eight seats at least, what one worker changes all the time
 	// shares no 64 bytes with what another one does.
@@ -55,7 +55,7 @@ func (g *state) copyFrom(o *state) {
 	if len(g.timers)+len(o.timers) > 0 {
 		g.timers = append(g.timers[:0], o.timers...)
 	}
-	g.crashes, g.comebacks, g.errors = o.crashes, o.comebacks, o.errors
+	g.crashes, g.comebacks, g.errors, g.losses = o.crashes, o.comebacks, o.errors, o.losses
 	g.env.Copy(o.env)
 }
 
@@ -117,6 +117,9 @@ func (g *state) start(t timer) {
 func (m *Model) pack(b []byte, g *state) []byte {
 	if m.mortal {
 		b = append(b, g.crashes<<4|g.comebacks, g.errors)
+	}
+	if m.Losses > 0 {
+		b = append(b, g.losses)
 	}
 	for i := range g.seats {
 		id := g.seats[i].blob
@@ -208,6 +211,9 @@ func (m *Model) unpack(b []byte, g *state) {
 	if m.mortal {
 		budget := r.byte()
 		g.crashes, g.comebacks, g.errors = budget>>4, budget&15, r.byte()
+	}
+	if m.Losses > 0 {
+		g.losses = r.byte()
 	}
 	for i := range g.seats {
 		id := r.uvarint()

@@ -201,7 +201,7 @@ func (w *worker) Init(emit func(state []byte) bool) error {
 func (w *worker) bear() *state {
 	g := w.to
 	g.letters, g.timers = g.letters[:0], g.timers[:0]
-	g.crashes, g.comebacks, g.errors = uint8(w.Crashes), uint8(w.Comebacks), 0
+	g.crashes, g.comebacks, g.errors, g.losses = uint8(w.Crashes), uint8(w.Comebacks), 0, uint8(w.Losses)
 	if w.Wrong {
 		g.errors = 1
 	}

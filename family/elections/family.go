@@ -10,7 +10,7 @@ import (
 // highest.
 func Family() *family.Family {
 	return &family.Family{
-		Name: "elections", Timers: family.InUnits, Detects: true,
+		Name: "elections", Timers: family.InUnits, Detects: true, Returns: 15,
 		Env:  func(o family.Options) (family.Env, error) { return New(o.Nodes), nil },
 		Born: func(n int) core.View { return core.View{N: n, Holder: core.ID(n - 1), Busy: true} },
 		Properties: []family.Property{

@@ -52,7 +52,7 @@ func signs() []family.Sign {
 // has Detects.
 func Survivors() *family.Family {
 	return &family.Family{
-		Name: "locks that survive deaths", Timers: family.InUnits, Detects: true, Bounded: bounded,
+		Name: "locks that survive deaths", Timers: family.InUnits, Detects: true, Returns: 1, Loses: true, Bounded: bounded,
 		Env: func(o family.Options) (family.Env, error) {
 			if o.Requests == 0 {
 				return nil, fmt.Errorf("any number of requests and processes that die: times and epochs would grow without end, so give a number of requests")

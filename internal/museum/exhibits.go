@@ -184,5 +184,17 @@ func afterFaults() []exhibit {
 			fix:      "Nobody makes a token alone. A token is made when a view begins, by its holder, and messages of the old view are void. That there is never more than one, from every start of a view, is checked.",
 			proofs:   []setting{{algorithm: "token-ring", properties: "token,start"}},
 		},
+		{
+			title:    "A token for whoever has waited for long",
+			believed: "A token can get lost while everybody lives. Then all wait for ever, so whoever has waited for too long makes a new one.",
+			broken:   &setting{algorithm: "token-ring+hasty", nodes: 2, requests: 1, properties: "mutual-exclusion"},
+			happens:  "The token was not lost: another process was inside for long. Now there are two, and two are inside.",
+			scenes:   []string{"token-ring+hasty-two-tokens"},
+			fix:      "Whoever has waited for long asks the leader, and that one asks all whether anybody is inside. If nobody is, everybody stops, and a new view is born with exactly one token; that of the old view is void, also if it was only late.",
+			proofs: []setting{
+				{algorithm: "token-ring+ring-election", requests: 1, losses: 1, options: core.Options{Patience: 8}, properties: "mutual-exclusion,starvation"},
+				{algorithm: "suzuki-kasami+bully", requests: 1, losses: 1, options: core.Options{Patience: 8}, properties: "mutual-exclusion,starvation"},
+			},
+		},
 	}
 }

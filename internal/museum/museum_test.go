@@ -78,8 +78,8 @@ func TestTables(t *testing.T) {
 
 // A command says every option that there is.
 func TestCommandSaysEveryOption(t *testing.T) {
-	s := setting{algorithm: "a", options: core.Options{Topology: "line", Sets: "1:1;2:2", Inform: "1:2", K: 3, Coordinator: 2, Experiment: true}}
-	const want = `stile check a --requests unbounded --topology line --sets "1:1;2:2" --inform "1:2" --k 3 --coordinator 2 --experiment`
+	s := setting{algorithm: "a", options: core.Options{Topology: "line", Sets: "1:1;2:2", Inform: "1:2", K: 3, Coordinator: 2, Experiment: true, Patience: 8}}
+	const want = `stile check a --requests unbounded --topology line --sets "1:1;2:2" --inform "1:2" --k 3 --coordinator 2 --experiment --patience 8`
 	if got := s.command(); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -17,6 +17,7 @@ type setting struct {
 	nodes      int // 0 means 3
 	requests   int // 0 means without bound
 	network    core.Network
+	losses     int    // of a lock that survives deaths, of which there are none: how many messages are lost
 	requesters string // empty means everybody
 	properties string // by commas; empty means all that it claims
 	sites      int    // of a method against deadlock, which is what it is if there are any
@@ -33,6 +34,9 @@ func (b *builder) run(s setting, l check.Limits) (*check.Report, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	if s.sites == 0 && c.Spec.Detects {
+		c.Losses, c.Pace = s.losses, check.Quick
 	}
 	if s.properties != "" {
 		c.Properties = strings.Split(s.properties, ",")
@@ -76,6 +80,9 @@ func (s setting) command() string {
 	say(o.K != 0, "--k %d", o.K)
 	say(o.Coordinator != 0, "--coordinator %d", o.Coordinator)
 	say(o.Experiment, "--experiment")
+	say(o.Patience != 0, "--patience %d", o.Patience)
+	say(strings.Contains(s.algorithm, "+"), "--crashes 0")
+	say(s.losses != 0, "--losses %d", s.losses)
 	say(s.requesters != "", "--requesters %s", s.requesters)
 	say(s.properties != "", "--property %s", s.properties)
 	return strings.Join(parts, " ")
@@ -115,6 +122,9 @@ func outcome(s setting, r *check.Report) string {
 	how := fmt.Sprintf("proved for %d processes and any number of %ss", s.n(), things)
 	if s.requests > 0 {
 		how = fmt.Sprintf("checked for %d processes and up to %s of each", s.n(), words.Plural(s.requests, things))
+	}
+	if s.losses > 0 {
+		how += fmt.Sprintf(", with up to %s at any step", words.Plural(s.losses, "lost message"))
 	}
 	return fmt.Sprintf("%s: %s (%s states, %s transitions)", how, what, words.Grouped(r.States), words.Grouped(r.Transitions))
 }

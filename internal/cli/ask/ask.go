@@ -77,6 +77,9 @@ func JSON(fs *pflag.FlagSet, to *bool) {
 	fs.BoolVar(to, "json", false, "print JSON, for programs")
 }
 
+// maxPatience is what the checker can count.
+const maxPatience = 250
+
 // Options defines the flags for what some algorithms can be told.
 func Options(fs *pflag.FlagSet, o *core.Options, nodes int) {
 	Topology(fs, &o.Topology)
@@ -86,7 +89,8 @@ func Options(fs *pflag.FlagSet, o *core.Options, nodes int) {
 	fs.BoolVar(&o.Experiment, "experiment", false, "run sets of sanders that break its rules, too")
 	fs.Var(Count(&o.K, 2, MaxEntries), "k", "how many values a variable of dijkstra has (default is enough of them)")
 	fs.Var(Count(&o.Coordinator, 1, nodes), "coordinator", "the process that coordinates, for central (default 1)")
-	Unset(fs, "k", "coordinator")
+	fs.Var(Count(&o.Patience, 1, maxPatience), "patience", "of a lock such as central+bully: after how many of the longest latencies a process that waits doubts that it is let in (default never; with lost messages as soon as makes sense)")
+	Unset(fs, "k", "coordinator", "patience")
 }
 
 // Topology defines the flag for the shape of the group.

@@ -34,13 +34,20 @@ func (f *flags) algorithm(c *cobra.Command, name string) error {
 		about, err = electing, ask.Only(c, always+" network topology crashes comebacks pace wrong", name+" is an election, which has no --FLAG to choose: leave it out")
 		f.config.Requests = 0
 	case spec.Detects:
-		about, err = dying, ask.Only(c, always+" requests network topology sets inform experiment k coordinator crashes pace wrong", name+" survives deaths, and has no --FLAG to choose: leave it out")
+		about, err = dying, ask.Only(c, always+" requests network topology sets inform experiment k coordinator patience crashes comebacks losses pace wrong", name+" survives deaths, and has no --FLAG to choose: leave it out")
 		usual = check.Quick
+		if f.config.Losses > 0 && f.options.Patience == 0 {
+			f.options.Patience = catalog.Patience(f.config.Nodes)
+			spec, err = catalog.Make(name, f.options)
+		}
 		if !c.Flags().Changed("requests") {
 			f.config.Requests = 1 // two are too many for some of them
 		}
 	default:
 		err = ask.Refuse(c, "crashes comebacks pace wrong", "--FLAG does not fit "+name+", which is no election: leave it out")
+		if err == nil {
+			err = ask.Refuse(c, "losses", "--FLAG does not fit "+name+", which survives none: give --network lossy, or a lock such as central+bully")
+		}
 		if err == nil {
 			err = ask.Refuse(c, "mode sites", "--FLAG does not fit "+name+", which is no method against deadlock: leave it out")
 		}
@@ -187,7 +194,18 @@ func electing(c check.Config) string {
 
 // dying says what is checked of a lock that survives deaths.
 func dying(c check.Config) string {
-	return fmt.Sprintf("%s, %s each, %s at any step", words.Plural(c.Nodes, "process"), words.Plural(c.Requests, "request"), words.Plural(c.Crashes, "crash")) + under(c)
+	s := fmt.Sprintf("%s, %s each, %s", words.Plural(c.Nodes, "process"), words.Plural(c.Requests, "request"), words.Plural(c.Crashes, "crash"))
+	if c.Comebacks > 0 {
+		s += " and " + words.Plural(c.Comebacks, "comeback")
+	}
+	if c.Losses > 0 {
+		s += " and " + words.Plural(c.Losses, "lost message")
+	}
+	s += " at any step"
+	if c.Options.Patience > 0 {
+		s += fmt.Sprintf(", patience %d", c.Options.Patience)
+	}
+	return s + under(c)
 }
 
 // under says under what processes crash.

@@ -39,7 +39,7 @@ type (
 
 // runGraph shows a graph of resources: there is nothing to run.
 func (f *flags) runGraph(c *cobra.Command, sc *scenario.Scenario) error {
-	if err := ask.Refuse(c, "trace from to until graph", "--FLAG does not fit "+sc.File+", which is a graph of resources and is not run: leave it out; --svg draws the graph"); err != nil {
+	if err := ask.Refuse(c, "trace from to until graph clocks", "--FLAG does not fit "+sc.File+", which is a graph of resources and is not run: leave it out; --svg draws the graph"); err != nil {
 		return err
 	}
 	v, err := sim.Reduce(sc)
