@@ -59,8 +59,9 @@ func Patient(lock Lock, elect core.Spec, patience int) core.Spec {
 
 // LeastPatience is how long everybody has to wait at least among n processes,
 // in units of the longest latency: as long as it may take, from the start of a
-// view in which nobody is inside, until somebody is. No lock here needs more.
-// With less, one view could follow another for ever.
+// view in which nobody is inside, until somebody is: a request and a token may
+// have to go through the whole group. With less, one view could follow another
+// for ever. The checker confirms it among two and three.
 func LeastPatience(n int) int { return 2*n + 2 }
 
 // A family is what all processes of one composition have in common.

@@ -19,6 +19,7 @@
 //	algorithm raymond             # its name in the catalog
 //	topology 1-2,1-3,3-4,3-5      # options of the algorithm: topology, sets, inform, k, coordinator
 //	experiment                    # sets that break the rules are wanted
+//	patience 10                   # of a lock such as central+bully: who has waited for so long doubts; default: nobody ever
 //	processes 5
 //	holder 1 busy                 # 1 has the token, if there is one, and starts inside; default: holder 1
 //	network fifo                  # or unordered, duplicating, lossy

@@ -158,14 +158,14 @@ func TestParse(t *testing.T) {
 	hold := Dist{Exponential, 3 * T, 0}
 	for _, c := range []struct{ got, want any }{
 		{s.Title, "A scene   with C# and -> in it"},
-		{s.Options, core.Options{Topology: "1-2,1-3,3-4,3-5", Sets: "1:1,2;2:2,3", Inform: "1:1", K: 4, Coordinator: 3, Experiment: true}},
+		{s.Options, core.Options{Topology: "1-2,1-3,3-4,3-5", Sets: "1:1,2;2:2,3", Inform: "1:1", K: 4, Coordinator: 3, Experiment: true, Patience: 9}},
 		{s.Links, []Link{{0, 2, Always(2_500_000)}}},
 		{s.Until, int64(99_000_001)},
-		{s.Set[1], Setting{Proc: 1, Field: "queue", Value: "1 3", Line: 20}},
-		{s.Actions[1], Action{At: T / 2, Kind: Ask, Proc: 3, Hold: &hold, Line: 23}},
-		{s.Actions[7], Action{At: 2 * T, Kind: Duplicate, Peer: 2, Message: "REQUEST", Nth: 2, Line: 29}},
+		{s.Set[1], Setting{Proc: 1, Field: "queue", Value: "1 3", Line: 21}},
+		{s.Actions[1], Action{At: T / 2, Kind: Ask, Proc: 3, Hold: &hold, Line: 24}},
+		{s.Actions[7], Action{At: 2 * T, Kind: Duplicate, Peer: 2, Message: "REQUEST", Nth: 2, Line: 30}},
 		{s.Actions[14].String(), "partition 1,2 | 3,4,5"},
-		{s.Expect[12], Expectation{Kind: FieldIs, When: Moment{Kind: OnEntry, Proc: 4, Nth: 2}, Proc: 2, Name: "queue", Value: "none", Line: 54}},
+		{s.Expect[12], Expectation{Kind: FieldIs, When: Moment{Kind: OnEntry, Proc: 4, Nth: 2}, Proc: 2, Name: "queue", Value: "none", Line: 55}},
 	} {
 		if !reflect.DeepEqual(c.got, c.want) {
 			t.Errorf("got %+v, want %+v", c.got, c.want)
