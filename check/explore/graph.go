@@ -95,7 +95,12 @@ func BuildGraph(m Model, l GraphLimits) (*Graph, error) {
 			g.goOn()
 		}
 	}
-	g.first = append(g.first, uint64(len(g.to)))
+	for waits != nil && len(g.waiting) < len(g.prints) { // of what was seen and not looked into nothing is known
+		g.waiting, g.calm = append(g.waiting, 0), append(g.calm, 0)
+	}
+	for len(g.first) <= len(g.prints) {
+		g.first = append(g.first, uint64(len(g.to)))
+	}
 	return g, err
 }
 

@@ -280,3 +280,18 @@ func TestManyWorkers(t *testing.T) {
 		}
 	}
 }
+
+// A graph that was not finished has steps to states that were not looked into:
+// what is asked of it is asked of the others.
+func TestUnfinishedGraphIsCut(t *testing.T) {
+	const broken = 50
+	g, err := BuildGraph(line{starts: 1, length: 100, broken: broken}, GraphLimits{Limits: Limits{Stop: ^Broken(0)}, Edges: true})
+	if err != nil || g.Unfinished == "" || int64(len(g.waiting)) != g.States() {
+		t.Fatalf("unfinished because %q, %v: %d states, of %d it is known who waits", g.Unfinished, err, g.States(), len(g.waiting))
+	}
+	c := g.Cut(0)
+	c.Starves()
+	c.Bypass()
+	c.Longest()
+	g.MarkBefore(0, 5)
+}
