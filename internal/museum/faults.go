@@ -67,7 +67,7 @@ func faultTables() []faultTable {
 		kinds: faults.Kinds(), rows: sufferers(sound, "", 1),
 	}, {
 		title: "Locks that survive deaths",
-		text:  "The same locks, each with an election beside it: a perfect failure detector tells who has died, the highest alive is elected and makes a new view. That repairs every death, and nothing else: a message that is lost while nobody dies stays lost, unless the lock itself does something about it. One that comes twice does what it does above, as a rule, since nothing is recovered while everybody lives.",
+		text:  "The same locks, each with an election beside it: a perfect failure detector tells who has died, the highest alive is elected and makes a new view. That repairs every death, and nothing else: a message that is lost while nobody dies stays lost, unless the lock itself does something about it, or who waits loses patience ([elections](elections.md)). One that comes twice does what it does above, as a rule, since nothing is recovered while everybody lives.",
 		kinds: faults.Kinds(), rows: sufferers(recovered, "+bully", faultNodes),
 	}}
 }
