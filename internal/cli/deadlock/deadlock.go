@@ -57,7 +57,8 @@ A transaction that is aborted is retried until it commits.
 With 'none' transactions get stuck: the graph that is printed shows who waits
 for whom. 'stuck' is not an error.
 
-Worked examples are scenarios: 'stile replay scenarios/none-ring.stile'.`,
+Worked examples are scenarios: 'stile replay scenarios/none-ring.stile'. So are
+resource-allocation graphs: 'stile replay scenarios/graph-cycle.stile'.`,
 		Example: `  stile deadlock none --philosophers --svg ring.svg
   stile deadlock wait-die --transactions 1000 --locks 5
   stile deadlock detect-central --mode change --json
