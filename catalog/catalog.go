@@ -135,8 +135,14 @@ func recovered(lock, elect string, o core.Options) (core.Spec, error) {
 }
 
 // Patience is what makes sense for a lock such as central+bully among n
-// processes where messages get lost: as little as is allowed.
-func Patience(n int) int { return recovery.LeastPatience(n) }
+// processes where messages get lost: as little as is allowed. It is 0 for the
+// hasty rule, which has none to choose.
+func Patience(name string, n int) int {
+	if strings.HasSuffix(name, "+"+hasty) {
+		return 0
+	}
+	return recovery.LeastPatience(n)
+}
 
 // hasty stands where an election does for the rule that goes wrong: whoever has
 // waited for long makes a token.

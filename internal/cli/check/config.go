@@ -36,8 +36,8 @@ func (f *flags) algorithm(c *cobra.Command, name string) error {
 	case spec.Detects:
 		about, err = dying, ask.Only(c, always+" requests network topology sets inform experiment k coordinator patience crashes comebacks losses pace wrong", name+" survives deaths, and has no --FLAG to choose: leave it out")
 		usual = check.Quick
-		if f.config.Losses > 0 && f.options.Patience == 0 {
-			f.options.Patience = catalog.Patience(f.config.Nodes)
+		if err == nil && f.config.Losses > 0 && f.options.Patience == 0 {
+			f.options.Patience = catalog.Patience(name, f.config.Nodes)
 			spec, err = catalog.Make(name, f.options)
 		}
 		if !c.Flags().Changed("requests") {
