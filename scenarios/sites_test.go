@@ -49,7 +49,7 @@ func TestSitesGolden(t *testing.T) {
 			name := strings.TrimSuffix(file, ".stile")
 			golden(t, name+".txt", fmt.Sprintf("%s\n\n%s\n%s:\n%s", sc.Title, sim.Story(b.Sites.Run.Layout, tr), b.Sites.Ledger.When(), b.Sites.Ledger.Graph.Text()))
 			golden(t, name+".graph.svg", sim.Graph(&b.Sites.Run, b.Sites.Ledger, sc.Title))
-			golden(t, name+".svg", tr.SVG(trace.SVGOptions{}))
+			golden(t, name+".svg", tr.SVG(trace.Options{}))
 		})
 	}
 }

@@ -56,7 +56,7 @@ func (c *Election) check() error {
 	if err := c.Spec.Accepts(c.Nodes); err != nil {
 		return err
 	}
-	if err := checkLatency(c.Latency); err != nil {
+	if err := c.Latency.CheckLatency(); err != nil {
 		return err
 	}
 	dead := make([]bool, c.Nodes)

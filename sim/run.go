@@ -53,7 +53,7 @@ func (c Config) check() error {
 	if c.Entries < 1 {
 		return fmt.Errorf("%d entries: there must be at least 1", c.Entries)
 	}
-	if err := checkLatency(c.Latency); err != nil {
+	if err := c.Latency.CheckLatency(); err != nil {
 		return err
 	}
 	for _, o := range c.Crashes {
@@ -65,13 +65,6 @@ func (c Config) check() error {
 		if p < 0 || int(p) >= c.Nodes {
 			return fmt.Errorf("requester %d: there are processes 1 to %d", p+1, c.Nodes)
 		}
-	}
-	return nil
-}
-
-func checkLatency(d scenario.Dist) error {
-	if d.Mean() < 1 || d.Shape == scenario.Uniform && d.A < 1 {
-		return fmt.Errorf("a latency of %v: a message must take some time", d)
 	}
 	return nil
 }

@@ -83,7 +83,7 @@ func (c *Transactions) check() error {
 	if c.Program == nil && (c.Few < 1 || c.Many < c.Few) {
 		return fmt.Errorf("%d to %d locks for a transaction: want at least 1, and the smaller number first", c.Few, c.Many)
 	}
-	if err := checkLatency(c.Latency); err != nil {
+	if err := c.Latency.CheckLatency(); err != nil {
 		return err
 	}
 	for _, x := range c.Crashes {

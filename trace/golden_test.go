@@ -46,14 +46,14 @@ func TestGolden(t *testing.T) {
 	ra3, sk5 := load(t, "ricart-agrawala-3"), load(t, "suzuki-kasami-5")
 	golden(t, "ricart-agrawala-3.txt", ra3.Text(trace.TextOptions{}))
 	golden(t, "ricart-agrawala-3.story.txt", ra3.Story(trace.TextOptions{}))
-	golden(t, "ricart-agrawala-3.svg", ra3.SVG(trace.SVGOptions{}))
+	golden(t, "ricart-agrawala-3.svg", ra3.SVG(trace.Options{}))
 	golden(t, "ricart-agrawala-3.shiviz.log", ra3.ShiViz())
 	golden(t, "ricart-agrawala-6.txt", load(t, "ricart-agrawala-6").Text(trace.TextOptions{}))
 	golden(t, "maekawa-8.txt", load(t, "maekawa-8").Text(trace.TextOptions{MaxRows: 30}))
 	golden(t, "suzuki-kasami-5.fields.txt", sk5.Text(trace.TextOptions{Fields: true}))
-	golden(t, "suzuki-kasami-5.focus.svg", sk5.SVG(trace.SVGOptions{Focus: new(40)}))
+	golden(t, "suzuki-kasami-5.focus.svg", sk5.SVG(trace.Options{Focus: new(40)}))
 	golden(t, "trouble.txt", trouble().Text(trace.TextOptions{}))
-	golden(t, "trouble.svg", trouble().SVG(trace.SVGOptions{}))
+	golden(t, "trouble.svg", trouble().SVG(trace.Options{}))
 }
 
 func TestTextFitsTheTerminal(t *testing.T) {
@@ -135,14 +135,14 @@ func TestSVGIsXML(t *testing.T) {
 		tr := random(seed, 1+int(seed%14), 80)
 		tr.Title = "a\x00b\x1b<&>\"'\ufffe\xff" // a trace may come from a file
 		tr.Events[0].Kind, tr.Events[0].Name = trace.Note, "]]><script>"
-		for _, o := range []trace.SVGOptions{{}, {Focus: new(20)}, {Focus: new(-3)}, {From: 2, To: 4}, {From: 1 << 50}, {To: 0.1}, {From: math.NaN(), To: math.Inf(1), Scale: -1}} {
+		for _, o := range []trace.Options{{}, {Focus: new(20)}, {Focus: new(-3)}, {From: 2, To: 4}, {From: 1 << 50}, {To: 0.1}, {From: math.NaN(), To: math.Inf(1), Scale: -1}} {
 			if err := wellFormed(tr.SVG(o)); err != nil {
 				t.Fatalf("seed %d, %+v: %v", seed, o, err)
 			}
 		}
 	}
 	empty := trace.Trace{N: 3}
-	if err := wellFormed(empty.SVG(trace.SVGOptions{})); err != nil {
+	if err := wellFormed(empty.SVG(trace.Options{})); err != nil {
 		t.Error(err)
 	}
 }
@@ -156,7 +156,7 @@ func TestLongSVGIsCut(t *testing.T) {
 		}
 	}
 	tr.Events[2000].Kind, tr.Events[2000].Name, tr.Events[2000].Proc = trace.Violation, "order", 1
-	svg := tr.SVG(trace.SVGOptions{})
+	svg := tr.SVG(trace.Options{})
 	for _, want := range []string{">time ", " messages; ", "VIOLATION of order"} {
 		if !strings.Contains(svg, want) {
 			t.Errorf("no %q in the picture", want)
@@ -165,7 +165,7 @@ func TestLongSVGIsCut(t *testing.T) {
 	if len(svg) > 200_000 {
 		t.Errorf("the picture has %d bytes: it is not cut", len(svg))
 	}
-	if svg := tr.SVG(trace.SVGOptions{Focus: new(2900)}); !strings.Contains(svg, "step 2900") || strings.Contains(svg, "VIOLATION") {
+	if svg := tr.SVG(trace.Options{Focus: new(2900)}); !strings.Contains(svg, "step 2900") || strings.Contains(svg, "VIOLATION") {
 		t.Error("the picture does not show what is in focus")
 	}
 }

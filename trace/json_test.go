@@ -108,7 +108,7 @@ func FuzzReadJSON(f *testing.F) {
 		tr.Text(trace.TextOptions{Fields: true, MaxRows: 10})
 		tr.Story(trace.TextOptions{})
 		tr.ShiViz()
-		if err := wellFormed(tr.SVG(trace.SVGOptions{Focus: new(1)})); err != nil {
+		if err := wellFormed(tr.SVG(trace.Options{Focus: new(1)})); err != nil {
 			t.Fatal(err)
 		}
 	})

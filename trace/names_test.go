@@ -8,7 +8,7 @@ import (
 
 func TestSVGCallsLanesByTheirNames(t *testing.T) {
 	tr := Trace{N: 2, Names: []string{"", "the <account>"}, Events: []Event{{Kind: Note, Name: "x"}}}
-	svg := tr.SVG(SVGOptions{})
+	svg := tr.SVG(Options{})
 	for _, want := range []string{">P1<", ">the &lt;account&gt;<"} {
 		if !strings.Contains(svg, want) {
 			t.Errorf("no %s in the picture:\n%s", want, svg)
@@ -39,7 +39,7 @@ func transaction() *Trace {
 // told as such.
 func TestLanesAreCalledByTheirNames(t *testing.T) {
 	tr := transaction()
-	svg, log := tr.SVG(SVGOptions{}), tr.ShiViz()
+	svg, log := tr.SVG(Options{}), tr.ShiViz()
 	for _, want := range []string{
 		"site 1 sends REQUEST to site 2.", "P1 asks for L1.", "P1 has L1 from 2 to 3", "P1 waits for L2 from 3 to 5", ">aborts</text>",
 		">waits for a lock</text>", ">has its locks</text>",
@@ -73,21 +73,21 @@ func TestNamesAreInJSON(t *testing.T) {
 
 // The legend lists what is in the picture, and nothing else.
 func TestLegend(t *testing.T) {
-	legend := func(events []Event, o SVGOptions) string {
+	legend := func(events []Event, o Options) string {
 		tr := Trace{N: 2, Kinds: []string{"ELECTION", "TOKEN"}, Events: events}
 		_, after, _ := strings.Cut(tr.SVG(o), ">step</text>")
 		return after
 	}
 	for _, c := range []struct {
 		events []Event
-		o      SVGOptions
+		o      Options
 		in     []string
 	}{
-		{[]Event{{Kind: Send, Peer: 1, Msg: 1, Name: "ELECTION"}}, SVGOptions{}, []string{"ELECTION"}},
-		{[]Event{{Kind: Send, Peer: 1, Msg: 1, Name: "TOKEN"}, {Step: 1, Kind: Drop, Peer: 1, Msg: 1, Name: "TOKEN"}}, SVGOptions{}, []string{"TOKEN", "lost"}},
-		{[]Event{{Kind: Ask}, {Step: 1, At: 1, Kind: Deny}}, SVGOptions{}, []string{"waiting"}},
-		{[]Event{{Kind: Ask}, {Step: 1, At: 2, Kind: Enter}, {Step: 2, At: 3, Kind: Exit}}, SVGOptions{}, []string{"waiting", "critical section"}},
-		{[]Event{{Kind: Ask}, {Step: 1, At: 2, Kind: Enter}, {Step: 2, At: 30, Kind: Exit}, {Step: 3, At: 40, Kind: Send, Peer: 1, Msg: 1, Name: "TOKEN"}}, SVGOptions{From: 20, To: 25}, []string{"critical section"}},
+		{[]Event{{Kind: Send, Peer: 1, Msg: 1, Name: "ELECTION"}}, Options{}, []string{"ELECTION"}},
+		{[]Event{{Kind: Send, Peer: 1, Msg: 1, Name: "TOKEN"}, {Step: 1, Kind: Drop, Peer: 1, Msg: 1, Name: "TOKEN"}}, Options{}, []string{"TOKEN", "lost"}},
+		{[]Event{{Kind: Ask}, {Step: 1, At: 1, Kind: Deny}}, Options{}, []string{"waiting"}},
+		{[]Event{{Kind: Ask}, {Step: 1, At: 2, Kind: Enter}, {Step: 2, At: 3, Kind: Exit}}, Options{}, []string{"waiting", "critical section"}},
+		{[]Event{{Kind: Ask}, {Step: 1, At: 2, Kind: Enter}, {Step: 2, At: 30, Kind: Exit}, {Step: 3, At: 40, Kind: Send, Peer: 1, Msg: 1, Name: "TOKEN"}}, Options{From: 20, To: 25}, []string{"critical section"}},
 	} {
 		got := legend(c.events, c.o)
 		for _, word := range []string{"ELECTION", "TOKEN", "lost", "waiting", "critical section"} {

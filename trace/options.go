@@ -15,9 +15,6 @@ type Options struct {
 	Clocks   bool       // the logical clocks of what the processes do, too
 }
 
-// SVGOptions are the Options of a picture.
-type SVGOptions = Options
-
 // A LabelStyle says how much is written beside the arrows.
 type LabelStyle uint8
 

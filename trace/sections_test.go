@@ -28,7 +28,7 @@ func TestSections(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
-	svg := tr.SVG(SVGOptions{})
+	svg := tr.SVG(Options{})
 	for _, want := range []string{"P1 waits for seats", "P1 is inside seats and waits for films", "P1 waits for films", "P1 is inside films", ">seats</text>"} {
 		if !strings.Contains(svg, want) {
 			t.Errorf("no %q in the picture", want)
