@@ -1,0 +1,271 @@
+package member
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// The kinds of frames that members send each other within an epoch.
+type frameKind uint8
+
+const (
+	algFrame      frameKind = iota // a message of the lock's algorithm
+	touchFrame                     // the sender uses the lock: its home must know
+	reportFrame                    // what the sender holds and waits for, of the locks whose home the receiver is
+	releasedFrame                  // a holder from an older epoch has let go
+	queryFrame                     // who may be inside these locks, by what you knew in the epoch before?
+	answerFrame                    // these may
+	lendFrame                      // enter, while your waiters are before a stamp
+	returnFrame                    // we have been inside; and the next that waits here
+	doneFrame                      // the home has let go: ask by the algorithm
+	probeFrame                     // somebody tries the lock: are you inside, or do you wait?
+	busyFrame                      // yes; or the lock is not yet usable
+	frameKinds
+)
+
+// A frame is one message between members. Most fields are of one or two kinds.
+type frame struct {
+	kind  frameKind
+	clock uint64 // the sender's logical clock: on all frames
+	name  string // but for report, query, answer
+
+	cleared bool   // alg: the home is known to have let go
+	count   uint64 // alg, lend, return: of the last entry that is known of
+	bytes   []byte // alg: the message
+
+	until Stamp // lend
+	next  Stamp // return; the zero Stamp if nobody waits any more
+
+	epoch uint64   // report: the last one that the sender installed before
+	held  []string // report
+	waits []wanted // report
+	names []string // query
+	may   []mayBe  // answer
+	try   uint64   // probe, busy: which try
+	again bool     // busy: not in use, but recovering
+}
+
+// A wanted is a lock that somebody waits for.
+type wanted struct {
+	name  string
+	stamp Stamp
+}
+
+// A mayBe says who may be inside a lock.
+type mayBe struct {
+	name string
+	who  set
+}
+
+// errFrame is the error for bytes that are no frame.
+var errFrame = errors.New("malformed frame")
+
+// A writer appends what a frame is made of.
+type writer []byte
+
+func (w *writer) number(v uint64) { *w = binary.AppendUvarint(*w, v) }
+func (w *writer) text(s string)   { w.number(uint64(len(s))); *w = append(*w, s...) }
+func (w *writer) blob(b []byte)   { w.number(uint64(len(b))); *w = append(*w, b...) }
+func (w *writer) stamp(s Stamp)   { w.number(s.Epoch); w.number(s.Clock); w.number(s.Inc) }
+func (w *writer) set(s set) {
+	for _, x := range s {
+		w.number(x)
+	}
+}
+
+func (w *writer) bool(v bool) {
+	if v {
+		w.number(1)
+	} else {
+		w.number(0)
+	}
+}
+
+// A scanner takes them off again. After a fault it returns nothing but zeros.
+type scanner struct {
+	b   []byte
+	err error
+}
+
+func (s *scanner) fail(what string) {
+	if s.err == nil {
+		s.err = fmt.Errorf("%w: %s", errFrame, what)
+	}
+	s.b = nil
+}
+
+func (s *scanner) number() uint64 {
+	v, n := binary.Uvarint(s.b)
+	if n <= 0 {
+		s.fail("a number is missing or too long")
+		return 0
+	}
+	s.b = s.b[n:]
+	return v
+}
+
+func (s *scanner) bool() bool {
+	v := s.number()
+	if v > 1 {
+		s.fail("neither yes nor no")
+	}
+	return v == 1
+}
+
+func (s *scanner) blob() []byte {
+	n := s.number()
+	if n > uint64(len(s.b)) {
+		s.fail("it ends too early")
+		return nil
+	}
+	b := s.b[:n]
+	s.b = s.b[n:]
+	return b
+}
+
+func (s *scanner) text() string {
+	b := s.blob()
+	if len(b) > MaxName {
+		s.fail("a name is too long")
+		return ""
+	}
+	return string(b)
+}
+
+func (s *scanner) stamp() Stamp { return Stamp{s.number(), s.number(), s.number()} }
+
+func (s *scanner) set() (x set) {
+	for i := range x {
+		x[i] = s.number()
+	}
+	return x
+}
+
+// many reads how many things follow, of which each takes a byte at least.
+func (s *scanner) many() int {
+	n := s.number()
+	if n > uint64(len(s.b)) {
+		s.fail("a list is longer than the frame")
+		return 0
+	}
+	return int(n)
+}
+
+// append writes a frame.
+func (f *frame) append(b []byte) []byte {
+	w := writer(append(b, byte(f.kind)))
+	w.number(f.clock)
+	switch f.kind {
+	case reportFrame:
+		w.number(f.epoch)
+		w.number(uint64(len(f.held)))
+		for _, name := range f.held {
+			w.text(name)
+		}
+		w.number(uint64(len(f.waits)))
+		for _, x := range f.waits {
+			w.text(x.name)
+			w.stamp(x.stamp)
+		}
+	case queryFrame:
+		w.number(uint64(len(f.names)))
+		for _, name := range f.names {
+			w.text(name)
+		}
+	case answerFrame:
+		w.number(uint64(len(f.may)))
+		for _, x := range f.may {
+			w.text(x.name)
+			w.set(x.who)
+		}
+	default:
+		w.text(f.name)
+		f.appendOne(&w)
+	}
+	return w
+}
+
+// appendOne writes what a frame says about one lock.
+func (f *frame) appendOne(w *writer) {
+	switch f.kind {
+	case algFrame:
+		w.bool(f.cleared)
+		w.number(f.count)
+		w.blob(f.bytes)
+	case lendFrame:
+		w.number(f.count)
+		w.stamp(f.until)
+	case returnFrame:
+		w.number(f.count)
+		w.stamp(f.next)
+	case probeFrame:
+		w.number(f.try)
+	case busyFrame:
+		w.number(f.try)
+		w.bool(f.again)
+	}
+}
+
+// parse reads a frame. What it holds of b is valid as long as b is.
+func (f *frame) parse(b []byte) error {
+	if len(b) == 0 || frameKind(b[0]) >= frameKinds {
+		return fmt.Errorf("%w: of no known kind", errFrame)
+	}
+	s := scanner{b: b[1:]}
+	*f = frame{kind: frameKind(b[0]), clock: s.number()}
+	switch f.kind {
+	case reportFrame:
+		f.epoch = s.number()
+		for range s.many() {
+			f.held = append(f.held, s.text())
+		}
+		for range s.many() {
+			f.waits = append(f.waits, wanted{s.text(), s.stamp()})
+		}
+	case queryFrame:
+		for range s.many() {
+			f.names = append(f.names, s.text())
+		}
+	case answerFrame:
+		for range s.many() {
+			f.may = append(f.may, mayBe{s.text(), s.set()})
+		}
+	default:
+		f.name = s.text()
+		f.parseOne(&s)
+	}
+	if s.err == nil && len(s.b) > 0 {
+		s.fail("it goes on after its end")
+	}
+	return s.err
+}
+
+func (f *frame) parseOne(s *scanner) {
+	switch f.kind {
+	case algFrame:
+		f.cleared, f.count, f.bytes = s.bool(), s.number(), s.blob()
+	case lendFrame:
+		f.count, f.until = s.number(), s.stamp()
+	case returnFrame:
+		f.count, f.next = s.number(), s.stamp()
+	case probeFrame:
+		f.try = s.number()
+	case busyFrame:
+		f.try, f.again = s.number(), s.bool()
+	}
+}
+
+// sortWanted orders who waits by when they first asked.
+func sortWanted(all []wanted) {
+	slices.SortStableFunc(all, func(a, b wanted) int {
+		switch {
+		case a.stamp.Less(b.stamp):
+			return -1
+		case b.stamp.Less(a.stamp):
+			return 1
+		}
+		return 0
+	})
+}

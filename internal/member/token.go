@@ -1,0 +1,80 @@
+package member
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+// A Token is the fence of one entry: the epoch of the view in which it was
+// granted, and the number of the entry within that epoch. Tokens of one lock
+// rise from entry to entry; what the lock protects refuses one that is lower
+// than the highest it has seen.
+type Token struct{ Epoch, Count uint64 }
+
+// Less reports whether t is of an earlier entry than u.
+func (t Token) Less(u Token) bool {
+	return t.Epoch < u.Epoch || t.Epoch == u.Epoch && t.Count < u.Count
+}
+
+// IsNone reports whether t is no token at all.
+func (t Token) IsNone() bool { return t == Token{} }
+
+// String writes it for people: epoch.count.
+func (t Token) String() string { return fmt.Sprintf("%d.%d", t.Epoch, t.Count) }
+
+// Bytes returns 16 bytes that sort as tokens do.
+func (t Token) Bytes() [16]byte {
+	var b [16]byte
+	binary.BigEndian.PutUint64(b[:8], t.Epoch)
+	binary.BigEndian.PutUint64(b[8:], t.Count)
+	return b
+}
+
+// ParseToken reads what Bytes wrote.
+func ParseToken(b []byte) (Token, error) {
+	if len(b) != 16 {
+		return Token{}, fmt.Errorf("a token of %d bytes: want 16", len(b))
+	}
+	return Token{binary.BigEndian.Uint64(b[:8]), binary.BigEndian.Uint64(b[8:])}, nil
+}
+
+// How the two parts of a token share a number of 63 bits.
+const (
+	packedCount = 31 // bits
+	packedEpoch = 63 - packedCount
+)
+
+// ErrUnpackable is the error for a token that does not fit into one number.
+var ErrUnpackable = errors.New("the token does not fit into 63 bits: compare its 16 bytes instead")
+
+// Pack returns the token as one number that is ordered as tokens are, for
+// resources that have room for no more. It refuses one that does not fit.
+func (t Token) Pack() (int64, error) {
+	if t.Epoch>>packedEpoch != 0 || t.Count>>packedCount != 0 {
+		return 0, ErrUnpackable
+	}
+	return int64(t.Epoch<<packedCount | t.Count), nil
+}
+
+// A Stamp says when a request was first made: it keeps its place in the order
+// of requests from view to view.
+type Stamp struct {
+	Epoch uint64 // the epoch in which it was made
+	Clock uint64 // the host's logical clock then
+	Inc   uint64 // whose it is
+}
+
+// Less reports whether a request was made before another, as all agree.
+func (s Stamp) Less(o Stamp) bool {
+	if s.Epoch != o.Epoch {
+		return s.Epoch < o.Epoch
+	}
+	if s.Clock != o.Clock {
+		return s.Clock < o.Clock
+	}
+	return s.Inc < o.Inc
+}
+
+// last is after every stamp.
+var last = Stamp{Epoch: 1<<64 - 1}

@@ -1,0 +1,145 @@
+package member
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/stile-lock/stile/core"
+)
+
+// A Who is a member: a name that people know, and the incarnation that makes
+// every process that ever bears it another one.
+type Who struct {
+	Name string
+	Inc  uint64
+}
+
+// A Ghost is an evicted incarnation that may still act on its lease.
+type Ghost struct {
+	Inc  uint64
+	Rest Span // how long, by a true clock, from when the view was committed
+}
+
+// A Choice says which algorithm serves the names that begin with a prefix.
+type Choice struct {
+	Prefix    string
+	Algorithm string
+	Version   int // of its bytes
+}
+
+// A View is what all members agree on in one epoch.
+type View struct {
+	Epoch       uint64
+	Members     []Who
+	BeforeEpoch uint64   // the epoch of the view before; 0 if there was none
+	Before      []uint64 // the incarnations of its members
+	Ghosts      []Ghost
+	Choices     []Choice // the longest prefix wins; one of them is ""
+}
+
+// MaxMembers is how many members a view may have: clients are many, members few.
+const MaxMembers = 64
+
+// Check reports why this can be no view.
+func (v *View) Check() error {
+	switch {
+	case v.Epoch == 0 || v.BeforeEpoch >= v.Epoch:
+		return fmt.Errorf("epoch %d after %d: epochs begin at 1, and rise", v.Epoch, v.BeforeEpoch)
+	case len(v.Members) == 0 || len(v.Members) > MaxMembers:
+		return fmt.Errorf("%d members: want 1 to %d", len(v.Members), MaxMembers)
+	case len(v.Before)+len(v.Ghosts) > 4*MaxMembers:
+		return fmt.Errorf("%d members before and %d ghosts: want at most %d together", len(v.Before), len(v.Ghosts), 4*MaxMembers)
+	}
+	for i, m := range v.Members {
+		if m.Inc == 0 || v.Rank(m.Inc) != i {
+			return fmt.Errorf("incarnation %d of %q: want incarnations above 0, each once", m.Inc, m.Name)
+		}
+	}
+	for _, g := range v.Ghosts {
+		if v.Rank(g.Inc) >= 0 || g.Rest < 0 {
+			return fmt.Errorf("incarnation %d is a ghost with %v left, and a member: %w", g.Inc, g.Rest, errGhost)
+		}
+	}
+	if !slices.ContainsFunc(v.Choices, func(c Choice) bool { return c.Prefix == "" }) {
+		return errors.New("no algorithm for names without a prefix of their own: want one of the choices for all names")
+	}
+	return nil
+}
+
+var errGhost = errors.New("an evicted incarnation is never a member again")
+
+// Rank returns the place of an incarnation among the members, or -1.
+func (v *View) Rank(inc uint64) int {
+	return slices.IndexFunc(v.Members, func(m Who) bool { return m.Inc == inc })
+}
+
+// Choose returns which of the choices serves a name.
+func (v *View) Choose(name string) int {
+	best := -1
+	for i, c := range v.Choices {
+		if strings.HasPrefix(name, c.Prefix) && (best < 0 || len(c.Prefix) > len(v.Choices[best].Prefix)) {
+			best = i
+		}
+	}
+	return best
+}
+
+// Home returns the rank of the member that is inside each lock of this name
+// when the view begins: the first in the order of the name's rendezvous with
+// the members. So homes are spread evenly, and few move when members change.
+func (v *View) Home(hash uint64) int {
+	home, most := 0, uint64(0)
+	for i := range v.Members {
+		if x := mix(hash ^ mix(v.Members[i].Inc)); i == 0 || x > most {
+			home, most = i, x
+		}
+	}
+	return home
+}
+
+// seat returns the seat of a member in a lock with this home: the home is seat
+// 0 of every lock, so that what an algorithm asks of its first seat is spread
+// over the members.
+func (v *View) seat(rank, home int) core.ID {
+	n := len(v.Members)
+	return core.ID((rank - home + n) % n)
+}
+
+// rankOf is the reverse of seat.
+func (v *View) rankOf(seat core.ID, home int) int { return (int(seat) + home) % len(v.Members) }
+
+// universe returns all who may be inside a lock by an older epoch, when the view
+// begins: those members that were in the view before, and then the ghosts. Sets
+// of them go by their places in this list.
+func (v *View) universe() []uint64 {
+	var all []uint64
+	for _, m := range v.Members {
+		if slices.Contains(v.Before, m.Inc) {
+			all = append(all, m.Inc)
+		}
+	}
+	for _, g := range v.Ghosts {
+		all = append(all, g.Inc)
+	}
+	return all
+}
+
+// hashName hashes a name, the same on every machine and in every version.
+func hashName(name string) uint64 {
+	h := uint64(14695981039346656037)
+	for i := range len(name) {
+		h = (h ^ uint64(name[i])) * 1099511628211
+	}
+	return mix(h)
+}
+
+// mix spreads the bits of a number over all of them.
+func mix(x uint64) uint64 {
+	x ^= x >> 30
+	x *= 0xbf58476d1ce4e5b9
+	x ^= x >> 27
+	x *= 0x94d049bb133111eb
+	return x ^ x>>31
+}
