@@ -272,3 +272,6 @@ func (s *State) Ticket(r Request) Ticket { return s.tickets[r.slot] }
 
 // errNotSmall is the error for a member whose state is more than a State.
 var errNotSmall = errors.New("the member knows several locks, or has clients or deadlines: its state is not kept")
+
+// HomeOf returns the rank of a lock's home.
+func (v *View) HomeOf(name string) int { return v.Home(hashName(name)) }
