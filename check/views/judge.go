@@ -7,15 +7,17 @@ import (
 
 // judge looks at what a process has done: w.saved is its member afterwards.
 func (w *worker) judge(n *world, d deed, events []member.Event) explore.Broken {
-	broken := w.opens(n, d.proc, events)
 	p := &n.procs[d.proc]
 	for _, e := range events {
-		switch e.Kind {
-		case member.Held:
+		if e.Kind == member.Lost {
+			p.inside = member.Token{}
+		}
+	}
+	broken := w.opens(n, d.proc, events)
+	for _, e := range events {
+		if e.Kind == member.Held {
 			broken |= w.entry(n, d.proc, e.Token)
 			p.inside = e.Token
-		case member.Lost:
-			p.inside = member.Token{}
 		}
 	}
 	if w.saved.Lease != member.Runs && !p.inside.IsNone() || p.left && !p.inside.IsNone() {

@@ -35,7 +35,7 @@ type proc struct {
 func (m *Model) link(view, from, to int) int { return (view*len(m.procs)+from)*len(m.procs) + to }
 
 func (w *world) make(m *Model) {
-	w.procs = make([]proc, len(m.procs))
+	*w = world{procs: make([]proc, len(m.procs))}
 	w.links = make([][]byte, len(m.Views)*len(m.procs)*len(m.procs))
 }
 
