@@ -23,7 +23,11 @@ type Config struct {
 	Crashes  bool // the evicted may crash, too
 	Handover int  // local handovers in a row; 0 means the usual bound
 
-	Wrong member.Misreading // negative controls only
+	// For negative controls only: what the members get wrong, and which of the
+	// steps of a process in an epoch are looked at. What is broken by some of
+	// the steps is broken; but nobody is said to wait for ever then.
+	Wrong member.Misreading
+	Only  func(kind Kind, who member.Who, epoch uint64) bool
 }
 
 // The properties.

@@ -21,7 +21,7 @@ func (w *worker) deliveries() {
 				continue
 			}
 			frame, rest := first(w.now.links[at])
-			w.do(deed{label(deliver, view, from<<4|to), to, true, &w.now.procs[to].state}, func(n *world, m *member.Member) error {
+			w.do(deed{label(Deliver, view, from<<4|to), to, true, &w.now.procs[to].state}, func(n *world, m *member.Member) error {
 				n.links[at] = rest
 				return m.Deliver(0, w.procs[from].Inc, frame)
 			})
@@ -36,7 +36,7 @@ func (w *worker) installs(i int) {
 		if w.Views[v].Epoch <= w.epoch(i) || w.Views[v].Rank(w.procs[i].Inc) < 0 || !w.promised(v) {
 			continue
 		}
-		w.do(deed{label(install, i, v), i, true, &p.state}, func(n *world, m *member.Member) error {
+		w.do(deed{label(Install, i, v), i, true, &p.state}, func(n *world, m *member.Member) error {
 			for from := range n.procs { // what came by older epochs is dropped
 				for old := range v {
 					n.links[w.link(old, from, i)] = nil
@@ -64,14 +64,14 @@ func (w *worker) applies(i int) {
 		return
 	}
 	if p.asks > 0 && !p.left {
-		w.do(deed{label(ask, i, 0), i, false, &p.state}, func(n *world, m *member.Member) error {
+		w.do(deed{label(Ask, i, 0), i, false, &p.state}, func(n *world, m *member.Member) error {
 			n.procs[i].asks--
 			_, err := m.Lock(0, w.Lock, member.Ask{Deadline: member.Never})
 			return err
 		})
 	}
 	if !p.inside.IsNone() {
-		w.do(deed{label(unlock, i, 0), i, true, &p.state}, func(n *world, m *member.Member) error {
+		w.do(deed{label(Unlock, i, 0), i, true, &p.state}, func(n *world, m *member.Member) error {
 			q := &n.procs[i]
 			if q.inside = (member.Token{}); n.late > 0 {
 				q.stale = p.inside
@@ -81,7 +81,7 @@ func (w *worker) applies(i int) {
 	}
 	if w.now.cancels > 0 {
 		for j, r := range p.state.Present.Waiters {
-			w.do(deed{label(cancel, i, j), i, false, &p.state}, func(n *world, m *member.Member) error {
+			w.do(deed{label(Cancel, i, j), i, false, &p.state}, func(n *world, m *member.Member) error {
 				n.cancels--
 				m.Cancel(0, p.state.Ticket(r))
 				return nil
@@ -99,7 +99,7 @@ var errLate = errors.New("a late unlock was accepted")
 // unlockAgain lets go of what was let go of before.
 func (w *worker) unlockAgain(i int) {
 	p := &w.now.procs[i]
-	w.do(deed{label(again, i, 0), i, false, &p.state}, func(n *world, m *member.Member) error {
+	w.do(deed{label(Again, i, 0), i, false, &p.state}, func(n *world, m *member.Member) error {
 		n.late--
 		if n.late == 0 {
 			for j := range n.procs {
@@ -119,28 +119,28 @@ func (w *worker) times(i int) {
 	who := &w.procs[i]
 	switch {
 	case who.ghost && !p.ended:
-		w.lose(i, label(end, i, 0), true)
+		w.lose(i, label(End, i, 0), true)
 		if w.Crashes {
 			w.crash(i)
 		}
 	case who.ghost || w.epoch(i) == 0:
 	case p.state.Lease == member.Over:
-		w.do(deed{label(renew, i, 0), i, true, &p.state}, func(_ *world, m *member.Member) error {
+		w.do(deed{label(Renew, i, 0), i, true, &p.state}, func(_ *world, m *member.Member) error {
 			m.Renewed(0, 1)
 			return nil
 		})
 	case w.now.lapses > 0:
-		w.lose(i, label(lapse, i, 0), false)
+		w.lose(i, label(Lapse, i, 0), false)
 	}
 	if who.out > 0 && !p.left {
-		w.do(deed{label(leave, i, 0), i, true, &p.state}, func(n *world, m *member.Member) error {
+		w.do(deed{label(Leave, i, 0), i, true, &p.state}, func(n *world, m *member.Member) error {
 			n.procs[i].left = true
 			m.Leave(0)
 			return nil
 		})
 	}
-	w.ghosts(i, over, &p.state.Present)
-	w.ghosts(i, bury, &p.state.Before)
+	w.ghosts(i, Bury, &p.state.Present)
+	w.ghosts(i, BuryOld, &p.state.Before)
 }
 
 // lose ends the lease of a process.
@@ -160,14 +160,15 @@ func (w *worker) lose(i int, label uint32, good bool) {
 
 // crash ends a process. Nothing reaches it any more.
 func (w *worker) crash(i int) {
-	if w.err != nil {
+	d := deed{label: label(Crash, i, 0), proc: i}
+	if w.err != nil || w.left(d) {
 		return
 	}
 	n := &w.next
 	n.copy(&w.now)
 	n.procs[i] = proc{dead: true, ended: n.procs[i].ended}
 	w.deafen(n, i)
-	w.give(deed{label: label(crash, i, 0)}, 0)
+	w.give(d, 0)
 }
 
 // deafen takes away what would come to a process.
@@ -186,12 +187,12 @@ func (w *worker) buried(i int) {
 	}
 	w.next.copy(&w.now)
 	w.next.procs[i].ended = true
-	w.give(deed{label: label(end, i, 0), must: true}, 0)
+	w.give(deed{label: label(End, i, 0), must: true}, 0)
 }
 
 // ghosts are those of an epoch whose rest is over as a member counts it: after
 // their leases have ended.
-func (w *worker) ghosts(i int, kind uint32, part *member.Part) {
+func (w *worker) ghosts(i int, kind Kind, part *member.Part) {
 	if part.Epoch == 0 {
 		return
 	}
@@ -200,13 +201,13 @@ func (w *worker) ghosts(i int, kind uint32, part *member.Part) {
 			continue
 		}
 		w.load = w.now.procs[i].state
-		if kind == bury {
+		if kind == BuryOld {
 			w.load.Before.Over |= 1 << g
 		} else {
 			w.load.Present.Due = 1 << g
 			w.load.Before.Over |= w.older(&w.load.Before, ghost.Inc)
 		}
-		w.do(deed{label(kind, i, g), i, kind == over, &w.load}, func(_ *world, m *member.Member) error {
+		w.do(deed{label(kind, i, g), i, kind == Bury, &w.load}, func(_ *world, m *member.Member) error {
 			m.Wake(0)
 			return nil
 		})

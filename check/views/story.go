@@ -76,25 +76,25 @@ func (w *worker) waiters() string {
 
 // describe says what a step does, in the world before it.
 func (w *worker) describe(l uint32) string {
-	kind, a, b := l>>16, int(l>>8&0xff), int(l&0xff)
-	if kind == deliver {
+	kind, a, b := Kind(l>>16), int(l>>8&0xff), int(l&0xff)
+	if kind == Deliver {
 		return w.delivery(a, b>>4, b&0xf)
 	}
 	name := w.procs[a].Name
 	switch kind {
-	case install:
+	case Install:
 		return fmt.Sprintf("%s installs view %d", name, w.Views[b].Epoch)
-	case over, bury:
+	case Bury, BuryOld:
 		part := w.now.procs[a].state.Present
-		if kind == bury {
+		if kind == BuryOld {
 			part = w.now.procs[a].state.Before
 		}
 		ghost := w.Views[w.view(part.Epoch)].Ghosts[b].Inc
 		return fmt.Sprintf("%s counts the rest of %s as over in epoch %d", name, w.procs[w.index(ghost)].Name, part.Epoch)
 	}
-	return name + map[uint32]string{
-		ask: " asks", unlock: " unlocks", cancel: " cancels", again: " unlocks once more with its old token", end: ": its lease ends for good",
-		crash: " crashes", lapse: ": its lease ends for a while", renew: ": its lease is renewed", leave: " leaves",
+	return name + map[Kind]string{
+		Ask: " asks", Unlock: " unlocks", Cancel: " cancels", Again: " unlocks once more with its old token", End: ": its lease ends for good",
+		Crash: " crashes", Lapse: ": its lease ends for a while", Renew: ": its lease is renewed", Leave: " leaves",
 	}[kind]
 }
 

@@ -9,24 +9,32 @@ import (
 	"github.com/stile-lock/stile/internal/member"
 )
 
+// A Kind says what happens in a step.
+type Kind uint8
+
 // What can happen. The label of a step is its kind, and up to two numbers.
 const (
-	deliver uint32 = iota // view, from and to in one
-	install               // process, view
-	ask                   // process
-	unlock                // process
-	cancel                // process, which of its requests
-	again                 // process: unlocks once more
-	end                   // process: its lease, for good
-	crash                 // process
-	over                  // process, which ghost
-	bury                  // process, which ghost: in the epoch before alone
-	lapse                 // process: its lease, for a while
-	renew                 // process
-	leave                 // process
+	Deliver Kind = iota // view, from and to in one
+	Install             // process, view
+	Ask                 // process
+	Unlock              // process
+	Cancel              // process, which of its requests
+	Again               // process: unlocks once more
+	End                 // process: its lease, for good
+	Crash               // process
+	Bury                // process, which ghost: it is over
+	BuryOld             // process, which ghost: in the epoch before alone
+	Lapse               // process: its lease, for a while
+	Renew               // process
+	Leave               // process
 )
 
-func label(kind uint32, a, b int) uint32 { return kind<<16 | uint32(a)<<8 | uint32(b) }
+func label(kind Kind, a, b int) uint32 { return uint32(kind)<<16 | uint32(a)<<8 | uint32(b) }
+
+// left reports whether a step is left out.
+func (w *worker) left(d deed) bool {
+	return w.Only != nil && !w.Only(Kind(d.label>>16), w.procs[d.proc].Who, w.epoch(d.proc))
+}
 
 // A worker makes states.
 type worker struct {
@@ -104,7 +112,7 @@ func (w *worker) Next(state []byte, emit func(explore.Step, []byte)) (explore.Br
 			w.times(i)
 		}
 	}
-	if w.must == 0 && w.waits() {
+	if w.must == 0 && w.Only == nil && w.waits() {
 		return Waits, w.err
 	}
 	return 0, w.err
@@ -145,7 +153,7 @@ type deed struct {
 
 // do lets a process do something, and emits what comes of it.
 func (w *worker) do(d deed, f func(n *world, m *member.Member) error) {
-	if w.err != nil {
+	if w.err != nil || w.left(d) {
 		return
 	}
 	mould := w.moulds[d.proc]

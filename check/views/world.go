@@ -55,10 +55,10 @@ func (w *world) copy(o *world) {
 func (w *world) append(b []byte) []byte {
 	b = appendToken(b, w.last)
 	b = binary.AppendUvarint(b, w.opened)
-	b = append(b, flag(w.ordered, 1), byte(w.cancels), byte(w.late), byte(w.lapses))
+	b = append(b, bit(w.ordered, 1), byte(w.cancels), byte(w.late), byte(w.lapses))
 	for i := range w.procs {
 		p := &w.procs[i]
-		b = append(b, flag(p.dead, 1)|flag(p.ended, 2)|flag(p.left, 4), byte(p.asks))
+		b = append(b, bit(p.dead, 1)|bit(p.ended, 2)|bit(p.left, 4), byte(p.asks))
 		b = appendToken(b, p.inside)
 		b = appendToken(b, p.stale)
 		b = binary.AppendUvarint(b, uint64(len(p.bytes)))
@@ -71,9 +71,9 @@ func (w *world) append(b []byte) []byte {
 	return b
 }
 
-func flag(v bool, bit byte) byte {
+func bit(v bool, one byte) byte {
 	if v {
-		return bit
+		return one
 	}
 	return 0
 }
