@@ -1,0 +1,206 @@
+package storm
+
+import "github.com/stile-lock/stile/internal/member"
+
+// What the oracle learns from the frames that members send each other.
+
+// A channel is what one member sends another one in an epoch, and that has not
+// been delivered yet.
+type channel struct {
+	sent []sentFrame
+	next int // of them is delivered next
+}
+
+type sentFrame struct {
+	hash    uint32
+	lamport uint64 // the sender's logical clock
+}
+
+// A report is one that was delivered to a member in its epoch.
+type report struct{ from, seq uint64 }
+
+func hashOf(b []byte) uint32 {
+	h := uint32(2166136261)
+	for _, x := range b {
+		h = (h ^ uint32(x)) * 16777619
+	}
+	return h
+}
+
+// channel returns the one between two members of a view; nil if they are none.
+func (o *oracle) channel(v *member.View, from, to uint64) *channel {
+	for uint64(len(o.channels)) < v.Epoch {
+		o.channels = append(o.channels, nil)
+	}
+	n := len(v.Members)
+	all := &o.channels[v.Epoch-1]
+	if *all == nil {
+		*all = make([]channel, n*n)
+	}
+	i, j := v.Rank(from), v.Rank(to)
+	if i < 0 || j < 0 {
+		return nil
+	}
+	return &(*all)[i*n+j]
+}
+
+// sent judges a frame that a member sends.
+func (o *oracle) sent(q *proc, to uint64, b []byte) {
+	w := o.w
+	if q.view == nil {
+		w.broken(Epochs, "m%d sends a frame before it has a view", q.inc)
+		return
+	}
+	c := o.channel(q.view, q.inc, to)
+	if c == nil {
+		w.broken(Epochs, "m%d sends a frame to m%d, which is no member of epoch %d", q.inc, to, q.epoch())
+		return
+	}
+	c.sent = append(c.sent, sentFrame{hashOf(b), q.lamport})
+	s, ok := see(b)
+	if !ok {
+		w.broken(Errors, "m%d sends m%d what is no frame", q.inc, to)
+		return
+	}
+	w.result.Frames[s.kind]++
+	if s.kind != lendFrame && !(s.kind == algFrame && s.cleared) {
+		return
+	}
+	for i := range w.names {
+		if w.names[i] == string(s.name) {
+			o.letsGo(q, i, to, s.kind == lendFrame)
+		}
+	}
+}
+
+// letsGo judges a home that lets go of a lock, or lends it: nobody may be inside
+// by an older epoch, its lease running.
+func (o *oracle) letsGo(q *proc, lock int, to uint64, lends bool) {
+	w := o.w
+	l := &o.locks[lock]
+	home := q.view.Members[homeOf(q.view, w.names[lock])].Inc
+	if home != q.inc {
+		if lends {
+			w.broken(Clearing, "%s: m%d lends it, whose home is m%d", w.names[lock], q.inc, home)
+		}
+		return
+	}
+	e := q.epoch()
+	if lends {
+		o.seq++
+		l.loan = loan{e, to, o.seq}
+	} else if l.free < e {
+		o.servedAll(q, lock)
+		l.free = e
+	}
+	if e <= l.letGo || !w.within() {
+		return
+	}
+	l.letGo = e
+	for i := range l.holds {
+		if h := &l.holds[i]; h.token.Epoch < e && h.valid() {
+			w.broken(Clearing, "%s: the home m%d of epoch %d lets go of it or lends it, and %s is inside with %v", w.names[lock], q.inc, e, h.name(), h.token)
+		}
+	}
+}
+
+// delivered judges a frame that is delivered: channels are FIFO, whatever the
+// connections do.
+func (o *oracle) delivered(q *proc, from uint64, b []byte) {
+	w := o.w
+	if q.view == nil {
+		w.broken(Epochs, "m%d hears a frame before it has a view", q.inc)
+		return
+	}
+	c := o.channel(q.view, from, q.inc)
+	if c == nil || c.next >= len(c.sent) || c.sent[c.next].hash != hashOf(b) {
+		w.broken(Channels, "m%d hears from m%d what it has not sent in epoch %d, or not now", q.inc, from, q.epoch())
+		return
+	}
+	q.lamport = max(q.lamport, c.sent[c.next].lamport)
+	c.next++
+	if s, ok := see(b); ok && s.kind == reportFrame {
+		o.seq++
+		q.reports = append(q.reports, report{from, o.seq})
+	}
+}
+
+// installing notes that a process begins a view.
+func (o *oracle) installing(q *proc) { q.reports = q.reports[:0] }
+
+// inOrder judges an entry before the home of the epoch has let go of the lock.
+//
+// What is promised: only the home enters then, or whom it has lent the lock; and
+// at an entry under a loan, or of the home itself, nobody of another member still
+// waits who asked in an older epoch, whose first request has an earlier stamp,
+// and whose report the home had when it lent the lock, or when it entered. That
+// covers local handovers, too: a loan ends at the next stamp that the home knows.
+func (o *oracle) inOrder(q *proc, x *ask) {
+	w := o.w
+	l := &o.locks[x.lock]
+	e := q.epoch()
+	if l.free >= e {
+		return
+	}
+	home := w.at[q.view.Members[homeOf(q.view, w.names[x.lock])].Inc]
+	o.seq++
+	known := o.seq
+	if home != q {
+		if l.loan.epoch != e || l.loan.to != q.inc {
+			w.broken(Clearing, "%s: m%d enters with %v, and the home of epoch %d has neither let go of it nor lent it", w.names[x.lock], q.inc, x.token, e)
+			return
+		}
+		known = l.loan.seq
+	}
+	if home.view == nil || home.epoch() != e {
+		return // it does not know any more what it knew
+	}
+	if y := o.before(home, home, x); y != nil && home != q {
+		o.overtaken(home, q, x, y)
+	}
+	for _, r := range home.reports {
+		p := w.at[r.from]
+		if r.seq > known || p == q || p.inc != r.from {
+			continue
+		}
+		if y := o.before(p, home, x); y != nil {
+			o.overtaken(p, q, x, y)
+		}
+	}
+}
+
+// before returns a request of a process that has waited since before the view and
+// comes before another one.
+func (o *oracle) before(p, home *proc, x *ask) *ask {
+	if p.state == dead || p.view == nil || p.epoch() != home.epoch() {
+		return nil
+	}
+	for _, y := range p.asks {
+		if y.lock == x.lock && !y.held && !y.try && y.stamp.Epoch < p.epoch() && y.stamp.Less(x.stamp) {
+			return y
+		}
+	}
+	return nil
+}
+
+func (o *oracle) overtaken(p, q *proc, x, y *ask) {
+	o.w.broken(Order, "%s: m%d enters with %v, who asked at %v, and m%d still waits, who asked at %v", o.w.names[x.lock], q.inc, x.token, x.stamp, p.inc, y.stamp)
+}
+
+// servedAll judges a home that lets go: of all who waited across the view and
+// were reported to it, nobody is left.
+func (o *oracle) servedAll(home *proc, lock int) {
+	end := &ask{lock: lock, stamp: member.Stamp{Epoch: home.epoch()}}
+	for _, r := range home.reports {
+		p := o.w.at[r.from]
+		if p.inc != r.from {
+			continue
+		}
+		if y := o.before(p, home, end); y != nil {
+			o.w.broken(Order, "%s: the home m%d of epoch %d lets go, and m%d still waits, who asked at %v", o.w.names[lock], home.inc, home.epoch(), p.inc, y.stamp)
+		}
+	}
+	if y := o.before(home, home, end); y != nil {
+		o.w.broken(Order, "%s: the home m%d of epoch %d lets go, and its own still wait, who asked at %v", o.w.names[lock], home.inc, home.epoch(), y.stamp)
+	}
+}
