@@ -18,7 +18,7 @@ func alone(b testing.TB, alg string, n int, home bool) (*Member, string) {
 	for i := range n {
 		v.Members = append(v.Members, Who{"m", uint64(i + 1)})
 	}
-	m.Leased(0, Never-1)
+	m.lease = Never - 1
 	if err := m.Install(0, v); err != nil {
 		b.Fatal(err)
 	}
@@ -38,8 +38,8 @@ func BenchmarkLocal(b *testing.B) {
 	})
 	b.Run("token", func(b *testing.B) {
 		m, name := alone(b, "naimi-trehel", 3, true)
-		m.about(1, &frame{kind: touchFrame, name: name}) // the home lets go
-		m.Out = Out{}
+		m.about(lockOf(m.epoch, name), 1, &frame{kind: touchFrame}) // the home lets go
+		m.Out.Reset()
 		run(b, m, name)
 	})
 }
@@ -54,7 +54,7 @@ func run(b *testing.B, m *Member, name string) {
 			b.Fatal("not held")
 		}
 		t := m.Out.Events[0].Token
-		m.Out.Events = m.Out.Events[:0]
+		m.Out.Reset()
 		if err := m.Unlock(1, name, t); err != nil {
 			b.Fatal(err)
 		}

@@ -13,6 +13,9 @@ func (m *Member) Deliver(now Instant, from uint64, b []byte) error {
 	m.begin(now)
 	defer m.end()
 	e := m.epoch
+	if e == nil {
+		return fmt.Errorf("%w: before the first view", errFrame)
+	}
 	rank := e.view.Rank(from)
 	if rank < 0 || rank == e.me {
 		return fmt.Errorf("%w: from incarnation %d, which is no other member of epoch %d", errFrame, from, e.view.Epoch)
@@ -24,68 +27,82 @@ func (m *Member) Deliver(now Instant, from uint64, b []byte) error {
 	m.clock = max(m.clock, f.clock)
 	switch f.kind {
 	case reportFrame:
-		place := e.place(from)
-		if place < 0 || e.reported.has(place) {
-			return fmt.Errorf("%w: a report that nobody has to make", errFrame)
-		}
-		m.heed(place, f)
-		m.reconsider()
-		return nil
+		return m.report(e.place(from), f)
 	case queryFrame:
-		m.answer(rank, f.names)
-		return nil
+		return m.answer(rank, f.names)
 	case answerFrame:
-		m.heard(f.may)
-		return nil
+		return m.heard(f.may)
 	}
-	if err := checkName(f.name); err != nil {
-		return fmt.Errorf("%w: %w", errFrame, err)
+	n := int32(-1)
+	if n = find(&e.table, f.name, hashName(f.name)); n < 0 {
+		if err := checkName(string(f.name)); err != nil {
+			return fmt.Errorf("%w: %w", errFrame, err)
+		}
+		n = lockOf(e, f.name)
 	}
-	return m.about(rank, f)
+	if f.kind == algFrame {
+		return m.message(n, rank, f)
+	}
+	return m.about(n, rank, f)
 }
 
-// about takes in a frame about one lock.
-func (m *Member) about(rank int, f *frame) error {
+// message takes in a message of a lock's algorithm. One that only passes by
+// leaves the lock idle.
+func (m *Member) message(n int32, rank int, f *frame) error {
 	e := m.epoch
-	u := e.use(e.lock(f.name))
-	l := &e.table.locks[u.lock]
+	l := e.table.lock(n)
+	if f.cleared {
+		l.flags |= cleared
+	}
+	if !m.misreads(CountStays) {
+		l.count = max(l.count, f.count)
+	}
+	if err := m.step(n, core.Input{Kind: core.Receive, From: e.view.seat(rank, int(l.home)), Bytes: f.bytes}); err != nil {
+		return err
+	}
+	if l = e.table.lock(n); e.isHome(l) {
+		u := e.use(n)
+		u.interest = true
+		m.settle(u)
+	}
+	return nil
+}
+
+// about takes in another frame about one lock.
+func (m *Member) about(n int32, rank int, f *frame) error {
+	e := m.epoch
+	l := e.table.lock(n)
 	home := int(l.home) == rank
 	switch f.kind {
-	case algFrame:
-		if f.cleared {
-			l.flags |= cleared
-		}
-		l.count = max(l.count, f.count)
-		u.interest = true
-		if err := m.step(u, core.Input{Kind: core.Receive, From: e.view.seat(rank, int(l.home)), Bytes: f.bytes}); err != nil {
-			return err
-		}
+	case probeFrame:
+		m.probed(n, rank, f.try)
+		return nil
+	case busyFrame, freeFrame:
+		m.answered(f)
+		return nil
+	}
+	u := e.use(n)
+	switch f.kind {
 	case touchFrame:
 		u.interest = true
 	case releasedFrame:
 		if place := e.place(e.view.Members[rank].Inc); place >= 0 {
 			u.held.drop(place)
-			u.released.add(place)
 		}
 	case lendFrame:
-		if !home {
-			return fmt.Errorf("%w: a lock is lent by one that is not its home", errFrame)
+		if !home || u.lent {
+			return fmt.Errorf("%w: a lock is lent by one that cannot", errFrame)
 		}
-		l.count = max(l.count, f.count)
-		u.lent, u.until = true, f.until
+		m.counted(l, f)
+		u.lent, u.until, u.handed = true, f.until, 0
 	case returnFrame:
 		if u.lendee != rank {
 			return fmt.Errorf("%w: a lock is given back that was not lent", errFrame)
 		}
-		l.count = max(l.count, f.count)
+		m.counted(l, f)
 		if u.lendee = -1; f.next != (Stamp{}) {
 			u.queueUp(turn{f.next, rank})
 		}
-	case probeFrame:
-		m.probed(u, rank, f.try)
-	case busyFrame:
-		m.busy(f)
-		u = e.use(u.lock) // it may have been given back
 	case doneFrame:
 		if !home {
 			return fmt.Errorf("%w: a lock is let go of by one that is not its home", errFrame)
@@ -96,21 +113,50 @@ func (m *Member) about(rank int, f *frame) error {
 	return nil
 }
 
+// counted takes over the count of entries.
+func (m *Member) counted(l *lock, f *frame) {
+	if !m.misreads(CountStays) {
+		l.count = max(l.count, f.count)
+	}
+}
+
+// report takes in a report.
+func (m *Member) report(place int, f *frame) error {
+	if place < 0 || place >= m.epoch.survivors() || m.epoch.reported.has(place) && !m.misreads(NoReports) {
+		return fmt.Errorf("%w: a report that nobody has to make", errFrame)
+	}
+	if err := m.heed(place, f); err != nil {
+		return err
+	}
+	m.reconsider()
+	return nil
+}
+
 // answer says who may be inside some locks.
-func (m *Member) answer(rank int, names []string) {
+func (m *Member) answer(rank int, names []string) error {
 	f := frame{kind: answerFrame}
 	for _, name := range names {
+		if err := checkName(name); err != nil {
+			return fmt.Errorf("%w: %w", errFrame, err)
+		}
 		f.may = append(f.may, mayBe{name, m.testimony(name)})
 	}
 	m.send(rank, &f)
+	return nil
 }
 
 // heard takes in what others know.
-func (m *Member) heard(all []mayBe) {
+func (m *Member) heard(all []mayBe) error {
 	e := m.epoch
 	for _, x := range all {
-		u := e.use(e.lock(x.name))
-		u.may = u.may.and(x.who)
-		m.settle(u)
+		n := find(&e.table, x.name, hashName(x.name))
+		if n < 0 {
+			return fmt.Errorf("%w: an answer about %q, which nobody has asked for", errFrame, x.name)
+		}
+		if u := e.found(n); u != nil && e.isHome(e.table.lock(n)) {
+			u.may = u.may.and(x.who)
+			m.settle(u)
+		}
 	}
+	return nil
 }

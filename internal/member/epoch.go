@@ -9,18 +9,23 @@ import (
 
 // An epoch is all that a member has of one view.
 type epoch struct {
-	view      View
-	me        int // rank
-	table     table
-	uses      []*use // by their places; nil where one has been given back
-	free      []int32
-	spare     []*use
-	schools   []school // of the view's choices
-	universe  []uint64
-	everybody set       // of the universe
-	reported  set       // of the universe: whose REPORT has come
+	view    View
+	me      int // rank
+	table   table
+	uses    []*use // by their places; nil where one has been given back
+	free    []int32
+	spare   []*use
+	busy    int      // how many uses there are
+	holders int      // how many of them are held here
+	schools []school // of the view's choices
+
+	universe  []uint64  // whom sets are of
+	everybody set       // all of it
+	reported  set       // whose REPORT has come
 	over      set       // ghosts that can act no more
 	ghosts    []Instant // when each of them is over
+	next      Instant   // when the next of them is
+	since     Instant   // when it was installed
 }
 
 // A school runs all locks of one algorithm in a view: one machine for each seat
@@ -32,20 +37,47 @@ type school struct {
 }
 
 func (m *Member) newEpoch(v View) (*epoch, error) {
-	e := &epoch{view: v, me: v.Rank(m.Inc), universe: v.universe()}
-	e.everybody = first(len(e.universe))
-	if e.me < 0 {
-		return nil, fmt.Errorf("epoch %d: incarnation %d is no member of it", v.Epoch, m.Inc)
+	if err := v.Check(); err != nil {
+		return nil, err
 	}
-	start := core.View{N: len(v.Members), Holder: 0, Busy: true}
-	for _, c := range v.Choices {
-		spec, err := m.Spec(c.Algorithm, c.Version)
-		if err != nil {
-			return nil, fmt.Errorf("epoch %d: %w", v.Epoch, err)
+	e := &epoch{view: v, me: v.Rank(m.Inc), universe: v.universe(), next: Never, since: m.now}
+	if e.me < 0 {
+		return nil, fmt.Errorf("epoch %d: incarnation %d is none of its members: %w", v.Epoch, m.Inc, ErrGone)
+	}
+	if err := e.open(m.Spec); err != nil {
+		return nil, fmt.Errorf("epoch %d: %w", v.Epoch, err)
+	}
+	e.everybody = firstOf(len(e.universe))
+	for _, g := range v.Ghosts {
+		rest := m.Settings.outwait(g.Rest)
+		if m.misreads(NoDrift) {
+			rest = g.Rest
 		}
-		all, err := spec.Group(start)
+		if m.misreads(NoGhosts) {
+			rest = 0
+		}
+		e.ghosts = append(e.ghosts, m.now+Instant(rest))
+	}
+	if i := e.place(m.Inc); i >= 0 {
+		e.reported.add(i)
+	}
+	if m.misreads(NoReports) {
+		e.reported = firstOf(e.survivors())
+	}
+	e.bury(m.now)
+	return e, nil
+}
+
+// open makes the schools of the view's choices.
+func (e *epoch) open(specs func(string, int) (core.Spec, error)) error {
+	for _, c := range e.view.Choices {
+		spec, err := specs(c.Algorithm, c.Version)
 		if err != nil {
-			return nil, fmt.Errorf("epoch %d: %w", v.Epoch, err)
+			return err
+		}
+		all, err := spec.Group(core.View{N: len(e.view.Members), Holder: 0, Busy: true})
+		if err != nil {
+			return err
 		}
 		s := school{spec: spec, machines: all}
 		for _, one := range all {
@@ -53,63 +85,75 @@ func (m *Member) newEpoch(v View) (*epoch, error) {
 		}
 		e.schools = append(e.schools, s)
 	}
-	survivors := len(e.universe) - len(v.Ghosts)
-	for i, inc := range e.universe[:survivors] {
-		if inc == m.Inc {
-			e.reported.add(i)
-		}
-	}
-	for _, g := range v.Ghosts {
-		e.ghosts = append(e.ghosts, m.now+Instant(m.Settings.outwait(g.Rest)))
-	}
-	return e, nil
+	return nil
 }
 
 // survivors is how many of the universe are members.
-func (e *epoch) survivors() int { return len(e.universe) - len(e.ghosts) }
+func (e *epoch) survivors() int { return len(e.universe) - len(e.view.Ghosts) }
 
 // place returns where an incarnation is in the universe, or -1.
 func (e *epoch) place(inc uint64) int { return slices.Index(e.universe, inc) }
 
-// bury notes which ghosts are over by now, and reports whether there are more.
-func (e *epoch) bury(now Instant) bool {
-	before := e.over
+// bury notes which ghosts are over by now.
+func (e *epoch) bury(now Instant) {
+	e.next = Never
 	for i, at := range e.ghosts {
 		if at <= now {
 			e.over.add(e.survivors() + i)
+		} else {
+			e.next = min(e.next, at)
 		}
 	}
-	return e.over != before
 }
 
-// nextGhost returns when the next of the ghosts is over.
-func (e *epoch) nextGhost(now Instant) Instant {
-	next := Never
-	for _, at := range e.ghosts {
-		if at > now {
-			next = min(next, at)
-		}
-	}
-	return next
+// settled reports whether nobody is left who may be inside anything by an older
+// epoch without having said so.
+func (e *epoch) settled() bool {
+	return e.next == Never && e.reported.len() == e.survivors()
 }
 
-// lock returns the number of a lock of this name, which becomes known.
-func (e *epoch) lock(name string) int32 {
+// lockOf returns the number of a lock of this name, which becomes known.
+func lockOf[S ~string | ~[]byte](e *epoch, name S) int32 {
 	hash := hashName(name)
-	if n := e.table.find(name, hash); n >= 0 {
+	if n := find(&e.table, name, hash); n >= 0 {
 		return n
 	}
-	n, l := e.table.add(name, hash)
-	l.home, l.alg = uint8(e.view.Home(hash)), uint8(e.view.Choose(name))
-	e.table.setState(n, e.schools[l.alg].born[e.view.seat(e.me, int(l.home))])
+	n := add(&e.table, name, hash)
+	l := e.table.lock(n)
+	l.home = uint8(e.view.Home(hash))
+	if len(e.schools) > 1 {
+		l.alg = uint8(e.view.Choose(string(name)))
+	}
+	e.table.setState(n, e.schools[l.alg].born[e.seat(l)])
 	return n
 }
 
-// use returns what is kept of a lock in use.
+// seat returns the member's own seat in a lock.
+func (e *epoch) seat(l *lock) core.ID { return e.view.seat(e.me, int(l.home)) }
+
+// machine returns the instance of a lock, as it is now.
+func (e *epoch) machine(n int32) (core.Machine, error) {
+	l := e.table.lock(n)
+	machine := e.schools[l.alg].machines[e.seat(l)]
+	return machine, machine.LoadState(e.table.state(n))
+}
+
+// isHome reports whether the member is the home of a lock and has not let go of
+// it.
+func (e *epoch) isHome(l *lock) bool { return int(l.home) == e.me && !l.is(cleared) }
+
+// found returns what is kept of a lock in use, or nil.
+func (e *epoch) found(n int32) *use {
+	if b := e.table.lock(n).busy; b >= 0 {
+		return e.uses[b]
+	}
+	return nil
+}
+
+// use returns what is kept of a lock in use, which it now is.
 func (e *epoch) use(n int32) *use {
-	l := &e.table.locks[n]
-	if l.busy >= 0 {
-		return e.uses[l.busy]
+	if u := e.found(n); u != nil {
+		return u
 	}
 	var u *use
 	if k := len(e.spare) - 1; k >= 0 {
@@ -118,6 +162,8 @@ func (e *epoch) use(n int32) *use {
 		u = &use{}
 	}
 	u.lock, u.lendee, u.may = n, -1, e.everybody
+	e.busy++
+	l := e.table.lock(n)
 	if k := len(e.free) - 1; k >= 0 {
 		l.busy, e.free = e.free[k], e.free[:k]
 		e.uses[l.busy] = u
@@ -129,62 +175,57 @@ func (e *epoch) use(n int32) *use {
 }
 
 // idle gives a use back if nothing is kept in it.
-func (e *epoch) idle(u *use) {
-	l := &e.table.locks[u.lock]
-	if u.holder != nil || u.first != nil || u.asked || u.inside || u.back || l.busy < 0 || e.uses[l.busy] != u {
+func (m *Member) idle(u *use) {
+	e := m.epoch
+	l := e.table.lock(u.lock)
+	if u.holder != nil || u.first != nil || u.asked || u.inside || u.back || u.lent {
 		return
 	}
-	if int(l.home) == e.me && !l.is(cleared) && (u.lendee >= 0 || len(u.queue) > 0 || !u.held.empty() || u.interest || u.may != e.everybody) {
+	if e.isHome(l) && (u.lendee >= 0 || len(u.queue) > 0 || !u.held.empty() || u.interest || u.may != e.everybody) {
 		return
+	}
+	if m.misreads(Reborn) && !e.isHome(l) {
+		e.table.setState(u.lock, e.schools[l.alg].born[e.seat(l)])
 	}
 	e.uses[l.busy] = nil
 	e.free = append(e.free, l.busy)
+	e.busy--
 	l.busy = -1
-	*u = use{}
+	*u = use{queue: u.queue[:0]}
 	e.spare = append(e.spare, u)
 }
 
-// isHome reports whether the member is the home of a lock and has not let go of
-// it.
-func (e *epoch) isHome(u *use) bool {
-	l := &e.table.locks[u.lock]
-	return int(l.home) == e.me && !l.is(cleared)
-}
-
 // Install begins a view. Making the report, stopping in all that came before
-// and beginning anew is one step.
+// and beginning anew is one step. A view that is not newer than the present one
+// changes nothing.
 func (m *Member) Install(now Instant, v View) error {
 	m.begin(now)
 	defer m.end()
-	if err := v.Check(); err != nil {
-		return err
+	if m.gone {
+		return ErrGone
 	}
 	old := m.epoch
 	if old != nil && v.Epoch <= old.view.Epoch {
-		return nil // it has come before
+		return nil
 	}
 	e, err := m.newEpoch(v)
 	if err != nil {
 		return err
 	}
-	m.frozen, m.epoch = old, e
+	m.frozen, m.epoch, m.queries = old, e, m.queries[:0]
 	reports := make([]frame, len(v.Members))
 	if old != nil {
 		m.carry(old, reports)
 	}
-	if !slices.Contains(v.Before, m.Inc) {
-		return nil // whoever joins has nothing to report
-	}
-	for rank := range reports {
-		f := &reports[rank]
-		if f.kind = reportFrame; old != nil {
-			f.epoch = old.view.Epoch
+	if place := e.place(m.Inc); place >= 0 { // whoever joins has nothing to report
+		for rank := range reports {
+			f := &reports[rank]
+			if f.kind = reportFrame; rank != e.me {
+				m.send(rank, f)
+			} else if err := m.heed(place, f); err != nil {
+				return err
+			}
 		}
-		if rank != e.me {
-			m.send(rank, f)
-			continue
-		}
-		m.heed(e.place(m.Inc), f)
 	}
 	m.reconsider()
 	return nil
@@ -198,26 +239,44 @@ func (m *Member) carry(old *epoch, reports []frame) {
 			continue
 		}
 		name := string(old.table.name(was.lock))
-		u := e.use(e.lock(name))
-		home := e.table.locks[u.lock].home
+		u := e.use(lockOf(e, name))
+		report := &reports[e.table.lock(u.lock).home]
 		if w := was.holder; w != nil {
-			u.holder, u.token, u.carried = w, was.token, true
+			u.holder, u.token, u.since, u.carried = w, was.token, was.since, true
 			w.at = u
-			reports[home].held = append(reports[home].held, name)
+			e.holders++
+			if !m.misreads(StaleReport) || m.now-u.since > Instant(m.Settings.Lease/8) {
+				report.held = append(report.held, name)
+			}
+		} else if was.inside && m.misreads(ReportsPending) {
+			report.held = append(report.held, name)
 		}
 		for was.first != nil {
 			w := was.first
 			was.take(w)
-			if w.try {
-				m.tell(w, Recovering)
-				m.forget(w)
-				continue
-			}
 			u.push(w)
-			u.back = true
 		}
-		if u.back {
-			reports[home].waits = append(reports[home].waits, wanted{name, u.first.stamp})
+		m.again(u, report, name)
+	}
+}
+
+// again has those ask again who waited in the epoch before. Tries do not wait.
+func (m *Member) again(u *use, report *frame, name string) {
+	for w := u.first; w != nil; {
+		next := w.next
+		if w.try {
+			m.Out.Events = append(m.Out.Events, Event{Ticket: w.ticket, Kind: Recovering})
+			u.take(w)
+			m.forget(w)
 		}
+		w = next
+	}
+	if u.first == nil {
+		m.idle(u)
+		return
+	}
+	u.back = true
+	if !m.misreads(AskOnce) {
+		report.waits = append(report.waits, wanted{name, u.first.stamp})
 	}
 }

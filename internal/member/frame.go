@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"slices"
 )
 
 // The kinds of frames that members send each other within an epoch.
@@ -22,6 +21,7 @@ const (
 	doneFrame                      // the home has let go: ask by the algorithm
 	probeFrame                     // somebody tries the lock: are you inside, or do you wait?
 	busyFrame                      // yes; or the lock is not yet usable
+	freeFrame                      // no
 	frameKinds
 )
 
@@ -29,7 +29,7 @@ const (
 type frame struct {
 	kind  frameKind
 	clock uint64 // the sender's logical clock: on all frames
-	name  string // but for report, query, answer
+	name  []byte // but for report, query, answer
 
 	cleared bool   // alg: the home is known to have let go
 	count   uint64 // alg, lend, return: of the last entry that is known of
@@ -38,12 +38,11 @@ type frame struct {
 	until Stamp // lend
 	next  Stamp // return; the zero Stamp if nobody waits any more
 
-	epoch uint64   // report: the last one that the sender installed before
 	held  []string // report
 	waits []wanted // report
 	names []string // query
 	may   []mayBe  // answer
-	try   uint64   // probe, busy: which try
+	try   uint64   // probe, busy, free: which try
 	again bool     // busy: not in use, but recovering
 }
 
@@ -159,7 +158,6 @@ func (f *frame) append(b []byte) []byte {
 	w.number(f.clock)
 	switch f.kind {
 	case reportFrame:
-		w.number(f.epoch)
 		w.number(uint64(len(f.held)))
 		for _, name := range f.held {
 			w.text(name)
@@ -181,7 +179,7 @@ func (f *frame) append(b []byte) []byte {
 			w.set(x.who)
 		}
 	default:
-		w.text(f.name)
+		w.blob(f.name)
 		f.appendOne(&w)
 	}
 	return w
@@ -200,7 +198,7 @@ func (f *frame) appendOne(w *writer) {
 	case returnFrame:
 		w.number(f.count)
 		w.stamp(f.next)
-	case probeFrame:
+	case probeFrame, freeFrame:
 		w.number(f.try)
 	case busyFrame:
 		w.number(f.try)
@@ -217,7 +215,6 @@ func (f *frame) parse(b []byte) error {
 	*f = frame{kind: frameKind(b[0]), clock: s.number()}
 	switch f.kind {
 	case reportFrame:
-		f.epoch = s.number()
 		for range s.many() {
 			f.held = append(f.held, s.text())
 		}
@@ -233,7 +230,7 @@ func (f *frame) parse(b []byte) error {
 			f.may = append(f.may, mayBe{s.text(), s.set()})
 		}
 	default:
-		f.name = s.text()
+		f.name = s.blob()
 		f.parseOne(&s)
 	}
 	if s.err == nil && len(s.b) > 0 {
@@ -250,22 +247,9 @@ func (f *frame) parseOne(s *scanner) {
 		f.count, f.until = s.number(), s.stamp()
 	case returnFrame:
 		f.count, f.next = s.number(), s.stamp()
-	case probeFrame:
+	case probeFrame, freeFrame:
 		f.try = s.number()
 	case busyFrame:
 		f.try, f.again = s.number(), s.bool()
 	}
-}
-
-// sortWanted orders who waits by when they first asked.
-func sortWanted(all []wanted) {
-	slices.SortStableFunc(all, func(a, b wanted) int {
-		switch {
-		case a.stamp.Less(b.stamp):
-			return -1
-		case b.stamp.Less(a.stamp):
-			return 1
-		}
-		return 0
-	})
 }

@@ -1,6 +1,7 @@
 package member
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/stile-lock/stile/core"
@@ -10,10 +11,17 @@ import (
 // the view, on behalf of whoever may still be by an older epoch.
 
 // suspects returns who may be inside a lock by an older epoch.
-func (e *epoch) suspects(u *use) set {
+func (m *Member) suspects(e *epoch, u *use) set {
+	reported, held := e.reported, u.held
+	if m.misreads(MostReports) && 2*reported.len() > len(e.view.Members) {
+		reported = firstOf(e.survivors())
+	}
+	if m.misreads(NotOnBehalf) {
+		held = set{}
+	}
 	left := e.everybody
 	for i := range left {
-		left[i] &= u.may[i] &^ e.over[i] & (u.held[i] | ^e.reported[i])
+		left[i] &= u.may[i] &^ e.over[i] & (held[i] | ^reported[i])
 	}
 	return left
 }
@@ -23,58 +31,45 @@ func (e *epoch) suspects(u *use) set {
 func (m *Member) reconsider() {
 	e := m.epoch
 	for i := range e.uses {
-		if u := e.uses[i]; u != nil && u.holder == nil && e.isHome(u) {
+		if u := e.uses[i]; u != nil && u.holder == nil && e.isHome(e.table.lock(u.lock)) {
 			m.settle(u)
 		}
 	}
-	if m.frozen != nil && e.over == ghostsOf(e) && e.reported == first(e.survivors()) {
-		m.frozen = nil // nobody can be asked about it any more... by this member
+	if m.frozen != nil && e.settled() {
+		m.frozen = nil // what it says would help nobody any more
 	}
-}
-
-func ghostsOf(e *epoch) set {
-	var s set
-	for i := range e.ghosts {
-		s.add(e.survivors() + i)
-	}
-	return s
 }
 
 // serve is what the home does with a lock that nobody here is inside of.
 func (m *Member) serve(u *use) {
-	e := m.epoch
 	if u.lendee >= 0 {
 		return
 	}
-	wanted := u.first != nil || len(u.queue) > 0 || u.interest
-	if !wanted {
-		e.idle(u)
+	if u.first == nil && len(u.queue) == 0 && !u.interest {
+		m.idle(u)
 		return
 	}
-	if left := e.suspects(u); !left.empty() {
-		m.question(u)
-		if left = e.suspects(u); !left.empty() {
+	if !m.suspects(m.epoch, u).empty() {
+		if m.question(u); !m.suspects(m.epoch, u).empty() {
 			return
 		}
 	}
-	if len(u.queue) > 0 && (u.first == nil || u.queue[0].stamp.Less(u.first.stamp)) {
+	switch {
+	case len(u.queue) > 0 && (u.first == nil || u.queue[0].stamp.Less(u.first.stamp)):
 		m.lend(u)
-		return
-	}
-	if u.first != nil && (!u.interest || len(u.queue) > 0 || u.handed < m.Settings.Handover) {
+	case u.first != nil && (!u.interest || len(u.queue) > 0 || u.handed < m.Settings.Handover || m.misreads(NoBound)):
 		m.enter(u)
-		return
+	default:
+		m.clear(u)
 	}
-	m.clear(u)
 }
 
 // clear lets go of a lock: from now on the algorithm alone says who is inside.
 func (m *Member) clear(u *use) {
-	l := &m.epoch.table.locks[u.lock]
-	l.flags |= cleared
-	u.handed, u.interest = 0, false
-	u.held, u.queue = set{}, nil
-	m.step(u, core.Input{Kind: core.Release, From: core.None})
+	m.epoch.table.lock(u.lock).flags |= cleared
+	u.handed, u.interest, u.back = 0, false, false
+	u.held, u.queue = set{}, u.queue[:0]
+	m.step(u.lock, core.Input{Kind: core.Release, From: core.None})
 	m.settle(u)
 }
 
@@ -92,7 +87,7 @@ func (m *Member) lend(u *use) {
 		until = u.first.stamp
 	}
 	u.lendee, u.handed = t.rank, 0
-	m.send(t.rank, &frame{kind: lendFrame, name: string(e.table.name(u.lock)), count: e.table.locks[u.lock].count, until: until})
+	m.send(t.rank, &frame{kind: lendFrame, name: e.table.name(u.lock), count: e.table.lock(u.lock).count, until: until})
 }
 
 // queueUp notes that somebody elsewhere waited in an older epoch.
@@ -105,95 +100,79 @@ func (u *use) queueUp(t turn) {
 }
 
 // heed takes in a report of a member, which may be the own one.
-func (m *Member) heed(place int, f *frame) {
+func (m *Member) heed(place int, f *frame) error {
 	e := m.epoch
-	rank := e.view.Rank(e.universe[place])
+	inc := e.universe[place]
+	rank := e.view.Rank(inc)
 	for _, name := range f.held {
-		if u := e.use(e.lock(name)); e.isHome(u) && !u.released.has(place) {
+		n, err := m.homed(name)
+		if err != nil {
+			return err
+		}
+		if u := e.use(n); e.isHome(e.table.lock(n)) {
 			u.held.add(place)
 		}
 	}
-	e.reported.add(place)
 	for _, x := range f.waits {
-		u := e.use(e.lock(x.name))
+		n, err := m.homed(x.name)
 		switch {
+		case err != nil:
+			return err
+		case x.stamp.Inc != inc || x.stamp.Epoch >= e.view.Epoch:
+			return fmt.Errorf("%w: a report of a request that was not made before", errFrame)
 		case rank == e.me: // they are here
-		case e.isHome(u):
-			u.queueUp(turn{x.stamp, rank})
-		default:
-			m.send(rank, &frame{kind: doneFrame, name: x.name})
+		case e.isHome(e.table.lock(n)) && !m.misreads(NoOrder):
+			e.use(n).queueUp(turn{x.stamp, rank})
+		case !m.misreads(NoDone):
+			m.send(rank, &frame{kind: doneFrame, name: []byte(x.name)})
 		}
 	}
+	e.reported.add(place)
+	return nil
 }
 
-// question asks those who may know who is inside a lock, itself first.
+// homed returns the number of a lock whose home must be here.
+func (m *Member) homed(name string) (int32, error) {
+	if err := checkName(name); err != nil {
+		return 0, fmt.Errorf("%w: %w", errFrame, err)
+	}
+	n := lockOf(m.epoch, name)
+	if int(m.epoch.table.lock(n).home) != m.epoch.me {
+		return 0, fmt.Errorf("%w: a report about %q, whose home is elsewhere", errFrame, name)
+	}
+	return n, nil
+}
+
+// question has those asked who may know who is inside a lock, itself first.
 func (m *Member) question(u *use) {
-	e := m.epoch
 	if u.queried {
 		return
 	}
 	u.queried = true
-	name := string(e.table.name(u.lock))
-	u.may = u.may.and(m.testimony(name))
-	if e.suspects(u).empty() {
-		return
-	}
-	for _, inc := range e.universe[:e.survivors()] {
-		if rank := e.view.Rank(inc); rank != e.me {
-			m.send(rank, &frame{kind: queryFrame, names: []string{name}})
-		}
+	u.may = u.may.and(m.testimony(string(m.epoch.table.name(u.lock))))
+	if !m.suspects(m.epoch, u).empty() {
+		m.queries = append(m.queries, u.lock)
 	}
 }
 
-// testimony returns who may be inside a lock by an older epoch, as far as this
-// member knows from the view before. Who was not in that view knows nothing.
-func (m *Member) testimony(name string) set {
-	e, f := m.epoch, m.frozen
-	all := first(len(e.universe))
-	if f == nil || f.view.Epoch != e.view.BeforeEpoch {
-		return all
-	}
-	hash := hashName(name)
-	if n := e.table.find(name, hash); n >= 0 {
-		if b := e.table.locks[n].busy; b >= 0 && e.uses[b].holder != nil && e.uses[b].carried {
-			var me set
-			me.add(e.place(m.Inc))
-			return me
+// maxNames is how many locks one QUERY asks about.
+const maxNames = 256
+
+// ask sends the questions that have come together.
+func (m *Member) ask() {
+	e := m.epoch
+	for len(m.queries) > 0 {
+		some := m.queries[:min(len(m.queries), maxNames)]
+		m.queries = m.queries[len(some):]
+		f := frame{kind: queryFrame}
+		for _, n := range some {
+			f.names = append(f.names, string(e.table.name(n)))
 		}
-	}
-	n := f.table.find(name, hash)
-	var may set
-	note := func(inc uint64) {
-		if i := e.place(inc); i >= 0 {
-			may.add(i)
-		}
-	}
-	switch {
-	case f.view.Home(hash) == f.me && (n < 0 || !f.table.locks[n].is(cleared)):
-		f.bury(m.now)
-		u := &use{lendee: -1, may: first(len(f.universe))}
-		if n >= 0 && f.table.locks[n].busy >= 0 {
-			u = f.uses[f.table.locks[n].busy]
-		}
-		for _, i := range f.suspects(u).list() {
-			note(f.universe[i])
-		}
-		if u.lendee >= 0 {
-			note(f.view.Members[u.lendee].Inc)
-		}
-		return may
-	case n >= 0 && f.table.locks[n].is(cleared):
-		l := &f.table.locks[n]
-		machine := f.schools[l.alg].machines[f.view.seat(f.me, int(l.home))]
-		if machine.LoadState(f.table.stateOf(n)) != nil {
-			return all
-		}
-		for rank, who := range f.view.Members {
-			if !machine.Alibi(f.view.seat(rank, int(l.home))) {
-				note(who.Inc)
+		for _, inc := range e.universe[:e.survivors()] {
+			if rank := e.view.Rank(inc); rank != e.me {
+				m.send(rank, &f)
 			}
 		}
-		return may
 	}
-	return all
+	m.queries = m.queries[:0]
 }

@@ -18,10 +18,24 @@ type Config struct {
 	Spec func(algorithm string, version int) (core.Spec, error)
 }
 
-// Limits bound what applications may make a member keep.
+// Limits bound what a member keeps. Zeros stand for the usual ones.
 type Limits struct {
-	Waiters int // for one lock
+	Waiters int // for one lock, at this member
 	Names   int // that one client holds or waits for
+	Idle    int // names that are known and not in use, before a view is asked for that lets them go
+}
+
+// usual fills in what was not said.
+func (l Limits) usual() Limits {
+	set := func(n *int, usual int) {
+		if *n <= 0 {
+			*n = usual
+		}
+	}
+	set(&l.Waiters, 10_000)
+	set(&l.Names, 100_000)
+	set(&l.Idle, 1_000_000)
+	return l
 }
 
 // A Member is one live member. Its methods are called one at a time. What it
@@ -29,34 +43,49 @@ type Limits struct {
 type Member struct {
 	Config
 	Out   Out
+	wrong Misreading
 	now   Instant
-	clock uint64  // logical, of all that members hear of each other
-	lease Instant // until when it may act; 0 before the first one
-	gone  bool    // it is a member no more, or is leaving: nothing is entered
+	clock uint64 // logical, of all that members hear of each other
+	gone  bool   // it is a member no more, or is leaving: nothing is entered
+
+	lease    Instant   // until when it may act; 0 before the first one
+	renewals []renewal // that were not confirmed yet
+	renewal  uint64    // the number of the last one
+	renewAt  Instant   // when the next one is due
 
 	epoch  *epoch // the view that it is in; nil before the first
 	frozen *epoch // the one before, as it was when it ended; nil when nobody can ask about it any more
 
-	tickets map[Ticket]*waiter
+	waiters []*waiter // by the lower half of their tickets
+	spare   []uint32  // places among them
 	clients map[uint64]*session
-	order   []*session // the same, in the order in which they came
-	late    deadlines
-	serial  Ticket
-	spare   []*waiter
+	own     session // of the member's own process
+	agenda  agenda
 
-	frame frame // the one being read
-	out   core.Output
-	bytes []byte
+	queries []int32 // locks about which others are to be asked
+	frame   frame   // the one being read
+	out     core.Output
+	bytes   []byte
 }
 
-// Out is what a member wants done. Whoever takes it empties it.
+// Out is what a member wants done. Whoever takes it resets it.
 type Out struct {
 	Frames []Frame // to be sent, in this order
 	Events []Event // to be told to applications
 	Wake   Instant // when Wake is to be called, if nothing happens before
+	Renew  uint64  // if not 0, a renewal with this number is to be sent to the view service now
+	Forget bool    // enough idle names have gathered for a view of the same members
+	arena  []byte  // what Frames point to
 }
 
-// A Frame is to be sent to a member over the link of this epoch.
+// Reset empties it.
+func (o *Out) Reset() {
+	o.Frames, o.Events, o.arena = o.Frames[:0], o.Events[:0], o.arena[:0]
+	o.Renew = 0
+}
+
+// A Frame is to be sent to a member over the link of this epoch. Its bytes are
+// valid until the next method of the member is called.
 type Frame struct {
 	To    uint64 // its incarnation
 	Bytes []byte
@@ -75,24 +104,39 @@ const (
 	Busy                        // a try: somebody is inside, or waits
 	Recovering                  // a try: nobody knows yet whether somebody is inside
 	Late                        // its deadline has passed
-	Stopped                     // the member is one no more
+	Stopped                     // it waited, and will not get anything here any more
+)
+
+// A Cause says why something was lost or stopped.
+type Cause uint8
+
+// Why something is lost or stopped.
+const (
+	NoCause  Cause = iota
+	Lease          // the member's lease is over, or about to be
+	Session        // the client's session is over
+	Closed         // the client has ended it
+	Leaving        // the member leaves the cluster
+	Evicted        // the cluster has evicted the member
+	Released       // an operator has taken it away
 )
 
 // An Event tells an application what has become of its request.
 type Event struct {
 	Ticket Ticket
 	Kind   EventKind
+	Cause  Cause // Lost, Stopped
 	Token  Token // Held, Lost
 }
 
 // Errors of what applications ask for.
 var (
 	ErrName    = errors.New("the name of a lock is 1 to 512 bytes of UTF-8")
-	ErrWaiters = errors.New("too many wait for this lock here already")
+	ErrWaiters = errors.New("too many wait for this lock here already: try again later")
 	ErrNames   = errors.New("the client uses too many locks already: let some go first")
 	ErrNotHeld = errors.New("the lock is not held with this token: it was let go or lost before")
 	ErrSession = errors.New("the client has no session here: renew it first")
-	ErrGone    = errors.New("this process is no member of the cluster any more: join again")
+	ErrGone    = errors.New("this process is no member of the cluster: join it first")
 )
 
 // New makes a member that has not seen a view yet.
@@ -100,50 +144,8 @@ func New(c Config) (*Member, error) {
 	if err := c.Settings.Check(); err != nil {
 		return nil, err
 	}
-	if c.Limits.Waiters <= 0 {
-		c.Limits.Waiters = 10_000
-	}
-	if c.Limits.Names <= 0 {
-		c.Limits.Names = 100_000
-	}
-	return &Member{Config: c, tickets: map[Ticket]*waiter{}, clients: map[uint64]*session{}}, nil
-}
-
-// usable reports whether something may be begun now.
-func (m *Member) usable() bool {
-	return !m.gone && m.lease > 0 && m.now < m.lease-Instant(m.Settings.act())
-}
-
-// Leased tells that a renewal was confirmed: the member may act until then.
-func (m *Member) Leased(now, until Instant) {
-	m.begin(now)
-	m.lease = max(m.lease, until)
-	if m.epoch != nil {
-		for _, u := range m.epoch.uses {
-			if u != nil && u.holder == nil {
-				m.settle(u)
-			}
-		}
-	}
-	m.end()
-}
-
-// begin is called before anything is done.
-func (m *Member) begin(now Instant) {
-	m.now = max(m.now, now)
-	m.expire()
-}
-
-// end is called when all is done: it says when to be woken.
-func (m *Member) end() {
-	wake := min(m.late.first(), m.nextSession())
-	if m.lease > 0 && !m.gone && m.usable() {
-		wake = min(wake, m.lease-Instant(m.Settings.act()))
-	}
-	if m.epoch != nil {
-		wake = min(wake, m.epoch.nextGhost(m.now))
-	}
-	m.Out.Wake = wake
+	c.Limits = c.Limits.usual()
+	return &Member{Config: c, clients: map[uint64]*session{}, Out: Out{Wake: Never}}, nil
 }
 
 // Wake tells that time has passed.
@@ -152,64 +154,95 @@ func (m *Member) Wake(now Instant) {
 	m.end()
 }
 
-// expire does what time brings: holds end with the lease, ghosts are over, and
-// deadlines pass.
-func (m *Member) expire() {
-	if m.lease > 0 && !m.usable() {
-		m.lose()
+// begin is called before anything is done: it does what time brings. Holds end
+// with the lease, ghosts are over, sessions end, deadlines pass.
+func (m *Member) begin(now Instant) {
+	m.now = max(m.now, now)
+	if m.lease > 0 && !m.usable() && !m.misreads(KeepsLost) {
+		m.lose(Lease)
 	}
-	if e := m.epoch; e != nil && e.bury(m.now) {
+	if e := m.epoch; e != nil && m.now >= e.next {
+		e.bury(m.now)
 		m.reconsider()
 	}
-	m.endSessions()
-	for m.late.first() <= m.now {
-		if w := m.late.pop(); w.at != nil {
-			m.tell(w, Late)
-			m.withdraw(w)
+	if m.agenda.first() <= m.now {
+		m.expire()
+	}
+}
+
+// end is called when all is done: it says what is due, and when to be woken.
+func (m *Member) end() {
+	m.ask()
+	wake := m.agenda.first()
+	if e := m.epoch; e != nil {
+		wake = min(wake, e.next)
+		m.Out.Forget = e.table.len()-e.busy > m.Limits.Idle
+	}
+	if m.epoch != nil && !m.gone {
+		m.renew()
+		wake = min(wake, m.renewAt)
+		if m.usable() {
+			wake = min(wake, m.deadline())
+		}
+	}
+	m.Out.Wake = wake
+}
+
+// lose gives up all holds.
+func (m *Member) lose(why Cause) {
+	if m.epoch == nil || m.epoch.holders == 0 {
+		return
+	}
+	for i := range m.epoch.uses {
+		if u := m.epoch.uses[i]; u != nil && u.holder != nil {
+			m.drop(u, why)
 		}
 	}
 }
 
-// lose gives up all holds: the lease is over.
-func (m *Member) lose() {
+// drop takes a lock away from whoever holds it here, and says so.
+func (m *Member) drop(u *use, why Cause) {
+	w := u.holder
+	m.Out.Events = append(m.Out.Events, Event{Ticket: w.ticket, Kind: Lost, Cause: why, Token: u.token})
+	m.leave(u)
+}
+
+// stop ends everything that applications here hold and wait for.
+func (m *Member) stop(why Cause) {
+	m.gone = true
+	m.lose(why)
 	if m.epoch == nil {
 		return
 	}
-	for _, u := range m.epoch.uses {
-		if u != nil && u.holder != nil {
-			w := u.holder
-			m.Out.Events = append(m.Out.Events, Event{w.ticket, Lost, u.token})
-			m.forget(w)
-			m.leave(u)
+	for i := range m.epoch.uses {
+		for u := m.epoch.uses[i]; u != nil && u.first != nil; { // the last one may leave it empty for others
+			m.finish(u.first, Stopped, why)
 		}
 	}
 }
 
-// Gone tells that the member was evicted, or has left. Nothing is held any more,
-// and nobody who waits here will get anything.
-func (m *Member) Gone(now Instant) {
+// Leave promises that nothing is entered here any more, so that nobody need wait
+// for the lease of a member that leaves. What is held is lost. The member goes
+// on taking part until the others are in a view without it.
+func (m *Member) Leave(now Instant) {
 	m.begin(now)
-	m.gone = true
-	m.lose()
-	if e := m.epoch; e != nil {
-		for _, u := range e.uses {
-			for u != nil && u.first != nil {
-				m.tell(u.first, Stopped)
-				m.withdraw(u.first)
-			}
-		}
+	if !m.misreads(LeaverEnters) {
+		m.stop(Leaving)
 	}
 	m.end()
 }
 
-func (m *Member) tell(w *waiter, kind EventKind) {
-	m.Out.Events = append(m.Out.Events, Event{Ticket: w.ticket, Kind: kind})
+// Gone tells that the member was evicted.
+func (m *Member) Gone(now Instant) {
+	m.begin(now)
+	m.stop(Evicted)
+	m.end()
 }
 
 // checkName reports why a lock cannot be called so.
 func checkName(name string) error {
 	if name == "" || len(name) > MaxName || !utf8.ValidString(name) {
-		return fmt.Errorf("%w: %d bytes", ErrName, len(name))
+		return fmt.Errorf("%w: got %d bytes", ErrName, len(name))
 	}
 	return nil
 }
@@ -217,16 +250,7 @@ func checkName(name string) error {
 // send sends a frame to a member, by its rank.
 func (m *Member) send(rank int, f *frame) {
 	f.clock = m.clock
-	m.Out.Frames = append(m.Out.Frames, Frame{m.epoch.view.Members[rank].Inc, f.append(nil)})
-}
-
-// Usable reports whether the member may act at this reading of its clock.
-func (m *Member) Usable(now Instant) bool {
-	return !m.gone && m.lease > 0 && now < m.lease-Instant(m.Settings.act())
-}
-
-// Holds reports whether a request is granted.
-func (m *Member) Holds(t Ticket) bool {
-	w := m.tickets[t]
-	return w != nil && w.at.holder == w
+	from := len(m.Out.arena)
+	m.Out.arena = f.append(m.Out.arena)
+	m.Out.Frames = append(m.Out.Frames, Frame{m.epoch.view.Members[rank].Inc, m.Out.arena[from:len(m.Out.arena):len(m.Out.arena)]})
 }

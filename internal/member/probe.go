@@ -2,36 +2,33 @@ package member
 
 // Tries: a request that is granted soon or refused, never left waiting behind
 // somebody. Beside the request, which goes its usual way, everybody is asked
-// whether it holds the lock or waits for it.
-
-// A probe is a try of somebody else that was not refused when it came: nobody
-// here held the lock. Whoever enters after that refuses it.
-type probe struct {
-	rank int
-	try  uint64
-}
+// whether it holds the lock or waits for it; and when all have said no, asked
+// again, until the one or the other is true.
 
 // probe asks all others about a try, or refuses it for what is known here.
-func (m *Member) probe(u *use, w *waiter) {
+func (m *Member) probe(w *waiter) {
 	e := m.epoch
+	u := w.at
+	l := e.table.lock(u.lock)
 	switch {
-	case e.isHome(u) && !e.suspects(u).empty():
+	case !m.usable(), e.isHome(l) && !m.suspects(e, u).empty():
 		m.refuse(w, Recovering)
-	case u.holder != nil || u.patient(w):
+	case u.holder != nil || u.patient(w) || e.isHome(l) && (u.lendee >= 0 || len(u.queue) > 0):
 		m.refuse(w, Busy)
 	default:
+		w.missing = len(e.view.Members) - 1
 		for rank := range e.view.Members {
 			if rank != e.me {
-				m.send(rank, &frame{kind: probeFrame, name: string(e.table.name(u.lock)), try: uint64(w.ticket)})
+				m.send(rank, &frame{kind: probeFrame, name: e.table.name(u.lock), try: uint64(w.ticket)})
 			}
 		}
 	}
 }
 
-// patient reports whether somebody waits here who is not trying.
-func (u *use) patient(but *waiter) bool {
-	for w := u.first; w != nil; w = w.next {
-		if !w.try && w != but {
+// patient reports whether somebody waits here who is not trying, before w.
+func (u *use) patient(w *waiter) bool {
+	for o := u.first; o != nil && o != w; o = o.next {
+		if !o.try {
 			return true
 		}
 	}
@@ -40,43 +37,45 @@ func (u *use) patient(but *waiter) bool {
 
 // refuse ends a try.
 func (m *Member) refuse(w *waiter, kind EventKind) {
-	m.tell(w, kind)
-	m.withdraw(w)
+	if m.misreads(TriesStay) {
+		m.Out.Events = append(m.Out.Events, Event{Ticket: w.ticket, Kind: kind})
+		return
+	}
+	m.finish(w, kind, NoCause)
 }
 
 // probed answers somebody who tries.
-func (m *Member) probed(u *use, rank int, try uint64) {
+func (m *Member) probed(n int32, rank int, try uint64) {
 	e := m.epoch
-	f := frame{kind: busyFrame, name: string(e.table.name(u.lock)), try: try}
+	f := frame{kind: freeFrame, name: e.table.name(n), try: try}
+	u := e.found(n)
+	home := e.isHome(e.table.lock(n))
+	if u == nil {
+		u = &use{lendee: -1, may: e.everybody}
+	}
 	switch {
-	case u.holder != nil || u.patient(nil):
-	case e.isHome(u) && (u.lendee >= 0 || len(u.queue) > 0):
-	case e.isHome(u) && !e.suspects(u).empty():
-		f.again = true
-	default:
-		u.probes = append(u.probes, probe{rank, try})
-		return
+	case u.holder != nil || u.patient(nil) || home && (u.lendee >= 0 || len(u.queue) > 0):
+		f.kind = busyFrame
+	case home && !m.suspects(e, u).empty():
+		f.kind, f.again = busyFrame, true
 	}
 	m.send(rank, &f)
 }
 
-// entered refuses the tries of others that have been heard of.
-func (m *Member) entered(u *use) {
-	for _, p := range u.probes {
-		m.send(p.rank, &frame{kind: busyFrame, name: string(m.epoch.table.name(u.lock)), try: p.try})
-	}
-	u.probes = u.probes[:0]
-}
-
-// busy ends a try that somebody has refused.
-func (m *Member) busy(f *frame) {
-	w := m.tickets[Ticket(f.try)]
+// answered takes in an answer to a try.
+func (m *Member) answered(f *frame) {
+	w := m.waiter(Ticket(f.try))
 	if w == nil || !w.try || w.at.holder == w {
 		return // it is over
 	}
-	kind := Busy
-	if f.again {
-		kind = Recovering
+	switch {
+	case f.kind == busyFrame && f.again:
+		m.refuse(w, Recovering)
+	case f.kind == busyFrame:
+		m.refuse(w, Busy)
+	default:
+		if w.missing--; w.missing == 0 {
+			m.probe(w)
+		}
 	}
-	m.refuse(w, kind)
 }

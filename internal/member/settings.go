@@ -2,7 +2,8 @@ package member
 
 import "fmt"
 
-// Settings are the times and bounds that all members of a cluster agree on.
+// Settings are the times and bounds that all members of a cluster agree on. Check
+// says how they must relate; docs/guarantees.md why.
 type Settings struct {
 	Lease    Span  // how long a member may act after a confirmed renewal was sent
 	Renew    Span  // how often it renews
@@ -45,13 +46,18 @@ func (s Settings) act() Span { return s.Lease / 100 * Span(s.Act) }
 // clock, from when the renewal came: longer than the member may act.
 func (s Settings) Patience() Span { return s.stretch(s.Lease, s.Drift, -s.Drift) }
 
-// outwait is how long a time of another clock may take by the own one.
+// outwait is how long a time of true length may take by the own clock.
 func (s Settings) outwait(rest Span) Span { return s.stretch(rest, s.Drift, 0) }
+
+// within returns a time that is over by another clock before d is by the own one.
+func (s Settings) within(d Span) Span { return max(0, s.stretch(d, -s.Drift, s.Drift)-1) }
 
 // stretch returns d * (1+up) / (1+down), rounded up, the rates in millionths.
 func (s Settings) stretch(d Span, up, down int64) Span {
 	const million = 1_000_000
-	return (d/million*Span(million+up)*million + Span(million+down) - 1) / Span(million+down)
+	over := Span(million + down)
+	whole, part := d/over, d%over // no product is too large for a day
+	return whole*Span(million+up) + (part*Span(million+up)+over-1)/over
 }
 
 // String writes a span for people.

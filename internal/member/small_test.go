@@ -3,6 +3,7 @@ package member
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stile-lock/stile/catalog"
@@ -51,7 +52,7 @@ func (w *town) born() Who {
 	}
 	w.members[w.next] = m
 	w.tickets[w.next], w.held[w.next] = map[Ticket]string{}, map[string]Token{}
-	m.Leased(w.now, Never-1)
+	m.lease = Never - 1
 	w.live = append(w.live, w.next)
 	return Who{fmt.Sprint("m", w.next), w.next}
 }
@@ -66,7 +67,7 @@ func (w *town) take(inc uint64) {
 	m := w.members[inc]
 	for _, f := range m.Out.Frames {
 		k := [3]uint64{w.epochOf[inc], inc, f.To}
-		w.links[k] = append(w.links[k], f.Bytes)
+		w.links[k] = append(w.links[k], slices.Clone(f.Bytes))
 	}
 	for _, e := range m.Out.Events {
 		name := w.tickets[inc][e.Ticket]
@@ -93,7 +94,7 @@ func (w *town) take(inc uint64) {
 			delete(w.tickets[inc], e.Ticket)
 		}
 	}
-	m.Out = Out{Wake: m.Out.Wake}
+	m.Out.Reset()
 }
 
 func (w *town) lock(inc uint64, name string) {
@@ -110,7 +111,7 @@ func (w *town) unlock(inc uint64, name string) {
 	delete(w.held[inc], name)
 	delete(w.inside, name)
 	for t, n := range w.tickets[inc] {
-		if n == name && w.members[inc].tickets[t] != nil && w.members[inc].tickets[t].at.holder == w.members[inc].tickets[t] {
+		if x := w.members[inc].waiter(t); n == name && x != nil && x.at.holder == x {
 			delete(w.tickets[inc], t)
 		}
 	}

@@ -1,34 +1,35 @@
 package member
 
-import "slices"
-
 // A table is the locks that are known in one view. There may be a million of
 // them, nearly all idle, so each takes little: a record of fixed size, its name
-// in a common arena, and a place in an index.
+// among the others' names, a place in an index, and, if the state of its
+// instance is long, a place on a shelf. All of it grows by pieces: nothing is
+// copied when there are more.
 type table struct {
-	locks []lock
-	names []byte
-	index []uint32          // open addressing: 1 + the number of a lock, or 0
-	long  map[uint32][]byte // states that do not fit into their records
+	records slab[lock]
+	names   slab[byte]
+	index   []uint32 // open addressing: 1 + the number of a lock, or 0
+	shelves [shelves]shelf
+	huge    map[int32][]byte // states that fit nowhere else
 }
 
 // A lock is what is known of one lock. Who waits, and all else that only locks
 // in use have, is kept apart; busy says where.
 type lock struct {
-	at    uint64 // where its name begins, times 1<<16, and how long it is
-	count uint64 // of the last entry that is known of in this epoch
-	busy  int32  // its place among those in use, or -1
+	name  uint32 // where its name begins
+	len   uint16 // how long that is
 	home  uint8  // the rank of its home
 	alg   uint8  // which of the view's choices serves it
+	count uint64 // of the last entry that is known of in this epoch
+	busy  int32  // its place among those in use, or -1
 	flags flags
-	size  uint8 // of its state, or long
+	size  uint8 // of its state, or hugeState
 	state [inline]byte
 }
 
 const (
-	inline    = 24
-	longState = 255
-	nameBits  = 16
+	inline    = 26 // bytes of a state that fit into the record, which has 48
+	hugeState = 255
 )
 
 // MaxName is how many bytes a name may have.
@@ -43,8 +44,14 @@ const (
 
 func (l *lock) is(f flags) bool { return l.flags&f != 0 }
 
+// len returns how many locks are known.
+func (t *table) len() int { return t.records.n }
+
+// lock returns what is known of a lock.
+func (t *table) lock(n int32) *lock { return t.records.at(int(n)) }
+
 // find returns the number of a lock, or -1 if it is not known.
-func (t *table) find(name string, hash uint64) int32 {
+func find[S ~string | ~[]byte](t *table, name S, hash uint64) int32 {
 	if len(t.index) == 0 {
 		return -1
 	}
@@ -54,23 +61,23 @@ func (t *table) find(name string, hash uint64) int32 {
 		if n == 0 {
 			return -1
 		}
-		if string(t.name(int32(n-1))) == name {
+		if string(t.name(int32(n-1))) == string(name) {
 			return int32(n - 1)
 		}
 	}
 }
 
-// add makes a lock known, which it is not. The pointer is valid until the next
-// one is added.
-func (t *table) add(name string, hash uint64) (int32, *lock) {
-	if 4*(len(t.locks)+1) > 3*len(t.index) {
+// add makes a lock known, which it is not.
+func add[S ~string | ~[]byte](t *table, name S, hash uint64) int32 {
+	if 4*(t.len()+1) > 3*len(t.index) {
 		t.grow()
 	}
-	n := int32(len(t.locks))
-	t.locks = append(t.locks, lock{at: uint64(len(t.names))<<nameBits | uint64(len(name)), busy: -1})
-	t.names = append(t.names, name...)
-	t.put(n, hash)
-	return n, &t.locks[n]
+	l := lock{name: uint32(t.names.room(len(name))), len: uint16(len(name)), busy: -1}
+	copy(t.names.piece(int(l.name), len(name)), name)
+	n := t.records.room(1)
+	*t.records.at(n) = l
+	t.put(int32(n), hash)
+	return int32(n)
 }
 
 func (t *table) put(n int32, hash uint64) {
@@ -85,75 +92,121 @@ func (t *table) put(n int32, hash uint64) {
 // grow makes room in the index.
 func (t *table) grow() {
 	t.index = make([]uint32, max(16, 2*len(t.index)))
-	for n := range t.locks {
-		t.put(int32(n), hashName(string(t.name(int32(n)))))
+	for n := range t.len() {
+		t.put(int32(n), hashName(t.name(int32(n))))
 	}
 }
 
 // name returns the name of a lock.
 func (t *table) name(n int32) []byte {
-	at := t.locks[n].at
-	from := at >> nameBits
-	return t.names[from : from+at&(1<<nameBits-1)]
+	l := t.lock(n)
+	return t.names.piece(int(l.name), int(l.len))
 }
 
-// stateOf returns the state of a lock's instance.
-func (t *table) stateOf(n int32) []byte {
-	l := &t.locks[n]
-	if l.size == longState {
-		return t.long[uint32(n)]
+// state returns the state of a lock's instance.
+func (t *table) state(n int32) []byte {
+	switch l := t.lock(n); {
+	case l.size <= inline:
+		return l.state[:l.size]
+	case l.size == hugeState:
+		return t.huge[n]
+	default:
+		return t.shelves[class(int(l.size))].get(l.place(), int(l.size))
 	}
-	return l.state[:l.size]
 }
 
 // setState keeps the state of a lock's instance.
 func (t *table) setState(n int32, b []byte) {
-	l := &t.locks[n]
-	if len(b) > inline {
-		if t.long == nil {
-			t.long = map[uint32][]byte{}
-		}
-		t.long[uint32(n)] = append(t.long[uint32(n)][:0], b...)
-		l.size = longState
+	l := t.lock(n)
+	if len(b) <= inline && l.size <= inline {
+		l.size = uint8(copy(l.state[:], b))
 		return
 	}
-	if l.size == longState {
-		delete(t.long, uint32(n))
+	was, is := class(int(l.size)), class(len(b))
+	if was != is {
+		t.drop(n)
 	}
-	l.size = uint8(copy(l.state[:], b))
-}
-
-// bytes is about how much memory the table takes.
-func (t *table) bytes() int {
-	const record, entry = 48, 80
-	return cap(t.locks)*record + cap(t.names) + 4*cap(t.index) + len(t.long)*entry
-}
-
-// A set is some of a view's universe.
-type set [4]uint64
-
-func (s *set) add(i int)      { s[i>>6] |= 1 << (i & 63) }
-func (s *set) drop(i int)     { s[i>>6] &^= 1 << (i & 63) }
-func (s *set) has(i int) bool { return s[i>>6]&(1<<(i&63)) != 0 }
-func (s set) empty() bool     { return s == set{} }
-func (s set) and(o set) set   { return set{s[0] & o[0], s[1] & o[1], s[2] & o[2], s[3] & o[3]} }
-
-// first returns a set of the first n.
-func first(n int) set {
-	var s set
-	for i := range n {
-		s.add(i)
-	}
-	return s
-}
-
-// list returns the places that are in the set.
-func (s set) list() []int {
-	var all []int
-	for i := range 64 * len(s) {
-		if s.has(i) {
-			all = append(all, i)
+	switch {
+	case is == 0:
+		l.size = uint8(copy(l.state[:], b))
+	case is == shelves:
+		if t.huge == nil {
+			t.huge = map[int32][]byte{}
 		}
+		t.huge[n] = append(t.huge[n][:0], b...)
+		l.size = hugeState
+	default:
+		s := &t.shelves[is]
+		if was != is {
+			l.setPlace(s.take(is * step))
+		}
+		l.size = uint8(copy(s.get(l.place(), len(b)), b))
 	}
-	return slices.Clip(all)
+}
+
+// drop gives back the place of a state outside of its record.
+func (t *table) drop(n int32) {
+	switch l := t.lock(n); {
+	case l.size <= inline:
+	case l.size == hugeState:
+		delete(t.huge, n)
+	default:
+		s := &t.shelves[class(int(l.size))]
+		s.free = append(s.free, l.place())
+	}
+}
+
+// bytes is how much memory the table takes.
+func (t *table) bytes() int {
+	const record, entry = 48, 64
+	n := t.records.cap()*record + t.names.cap() + 4*cap(t.index)
+	for i := range t.shelves {
+		n += t.shelves[i].cap() + 4*cap(t.shelves[i].free)
+	}
+	return n + len(t.huge)*(entry+2*hugeState)
+}
+
+// Shelves keep states that do not fit into their records, those of like sizes
+// on one.
+const (
+	step    = 16
+	shelves = (hugeState-1)/step + 1 // the first is not used
+)
+
+// A shelf has places of one size.
+type shelf struct {
+	slab[byte]
+	free []uint32 // places that were given back
+}
+
+// class returns on which shelf a state of this size is kept: 0 if it fits into
+// its record, shelves if it fits on none.
+func class(size int) int {
+	switch {
+	case size <= inline:
+		return 0
+	case size > (shelves-1)*step:
+		return shelves
+	}
+	return (size + step - 1) / step
+}
+
+func (s *shelf) take(size int) uint32 {
+	if k := len(s.free) - 1; k >= 0 {
+		at := s.free[k]
+		s.free = s.free[:k]
+		return at
+	}
+	return uint32(s.room(size))
+}
+
+func (s *shelf) get(at uint32, size int) []byte { return s.piece(int(at), size) }
+
+// place returns where on its shelf the state of a lock is.
+func (l *lock) place() uint32 {
+	return uint32(l.state[0]) | uint32(l.state[1])<<8 | uint32(l.state[2])<<16 | uint32(l.state[3])<<24
+}
+
+func (l *lock) setPlace(at uint32) {
+	l.state[0], l.state[1], l.state[2], l.state[3] = byte(at), byte(at>>8), byte(at>>16), byte(at>>24)
 }

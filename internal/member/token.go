@@ -76,5 +76,13 @@ func (s Stamp) Less(o Stamp) bool {
 	return s.Inc < o.Inc
 }
 
+// String writes it for people: epoch.clock and whose it is.
+func (s Stamp) String() string {
+	if s == last {
+		return "the end"
+	}
+	return fmt.Sprintf("%d.%d of %d", s.Epoch, s.Clock, s.Inc)
+}
+
 // last is after every stamp.
 var last = Stamp{Epoch: 1<<64 - 1}

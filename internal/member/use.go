@@ -8,6 +8,7 @@ type use struct {
 	lock        int32
 	holder      *waiter // who is inside here, or nil
 	token       Token   // of holder
+	since       Instant // when holder entered
 	carried     bool    // holder entered in an older epoch: the home is inside for it
 	first, last *waiter // who waits here
 	waiting     int
@@ -19,14 +20,12 @@ type use struct {
 	until       Stamp
 
 	// Of the home, until it lets go.
-	held     set     // of the universe: who holds it by an older epoch, as they reported
-	released set     // who has let go, before its report came
-	may      set     // who may be inside by an older epoch, as witnesses know
-	queried  bool    // they were asked
-	queue    []turn  // who waited in older epochs, by when they first asked
-	lendee   int     // the rank of whom it is lent to, or -1
-	interest bool    // others use it
-	probes   []probe // tries of others that nobody has refused yet
+	held     set    // of the universe: who holds it by an older epoch, as they reported
+	may      set    // who may be inside by an older epoch, as witnesses know
+	queried  bool   // they were asked
+	queue    []turn // who waited in older epochs, by when they first asked
+	lendee   int    // the rank of whom it is lent to, or -1
+	interest bool   // others use it
 }
 
 // A turn is a member that has somebody waiting who waited in an older epoch.
@@ -52,110 +51,96 @@ func (m *Member) Lock(now Instant, name string, a Ask) (Ticket, error) {
 	if m.gone || m.epoch == nil {
 		return 0, ErrGone
 	}
-	if !m.known(a.Client) {
-		return 0, ErrSession
-	}
 	c := m.client(a.Client)
-	if c.uses >= m.Limits.Names {
+	switch {
+	case c == nil:
+		return 0, ErrSession
+	case c.uses >= m.Limits.Names:
 		return 0, ErrNames
 	}
 	e := m.epoch
-	u := e.use(e.lock(name))
+	u := e.use(lockOf(e, name))
 	if u.waiting >= m.Limits.Waiters {
 		return 0, ErrWaiters
 	}
 	m.clock++
-	w := m.waiter()
-	m.serial++
-	w.ticket, w.client, w.deadline, w.try = m.serial, a.Client, a.Deadline, a.Try
+	w := m.newWaiter(c)
+	w.try = a.Try
 	w.stamp = Stamp{e.view.Epoch, m.clock, m.Inc}
-	m.tickets[w.ticket] = w
-	c.uses++
 	u.push(w)
-	if w.deadline != Never {
-		m.late.push(w)
+	if a.Deadline != Never {
+		m.agenda.put(&w.late, a.Deadline)
 	}
 	t := w.ticket
 	m.settle(u)
-	if a.Try && m.tickets[t] == w && u.holder != w {
-		m.probe(u, w)
+	if a.Try && u.holder != w {
+		m.probe(w)
 	}
 	return t, nil
-}
-
-// waiter returns an empty one.
-func (m *Member) waiter() *waiter {
-	if k := len(m.spare) - 1; k >= 0 {
-		w := m.spare[k]
-		m.spare = m.spare[:k]
-		return w
-	}
-	return &waiter{}
-}
-
-// forget ends a request.
-func (m *Member) forget(w *waiter) {
-	delete(m.tickets, w.ticket)
-	if c := m.clients[w.client]; c != nil {
-		c.uses--
-	}
-	w.at = nil
-	if w.deadline == Never { // others are still among the deadlines
-		*w = waiter{}
-		m.spare = append(m.spare, w)
-	}
 }
 
 // Cancel takes a request back. Whoever holds is not affected: that is Unlock.
 func (m *Member) Cancel(now Instant, t Ticket) {
 	m.begin(now)
-	if w := m.tickets[t]; w != nil && w.at.holder != w {
+	if w := m.waiter(t); w != nil && w.at.holder != w {
 		m.withdraw(w)
 	}
 	m.end()
-}
-
-// withdraw takes out somebody who waits. The algorithm's request stands: what it
-// grants is given back at once.
-func (m *Member) withdraw(w *waiter) {
-	u := w.at
-	u.take(w)
-	m.forget(w)
-	m.settle(u)
 }
 
 // Unlock lets go of a lock, if it is held with this token.
 func (m *Member) Unlock(now Instant, name string, t Token) error {
 	m.begin(now)
 	defer m.end()
-	if m.epoch == nil {
+	u := m.heldWith(name, t)
+	if u == nil {
 		return ErrNotHeld
 	}
-	e := m.epoch
-	n := e.table.find(name, hashName(name))
-	if n < 0 || e.table.locks[n].busy < 0 {
-		return ErrNotHeld
-	}
-	u := e.uses[e.table.locks[n].busy]
-	if u.holder == nil || u.token != t {
-		return ErrNotHeld
-	}
-	m.forget(u.holder)
 	m.leave(u)
 	return nil
 }
 
-// leave is what comes after a holder has let go, or has lost it.
+// Release takes a lock away from whoever holds it here with this token: an
+// operator's last means.
+func (m *Member) Release(now Instant, name string, t Token) error {
+	m.begin(now)
+	defer m.end()
+	u := m.heldWith(name, t)
+	if u == nil {
+		return ErrNotHeld
+	}
+	m.drop(u, Released)
+	return nil
+}
+
+// heldWith returns the use of a lock that is held with a token, or nil.
+func (m *Member) heldWith(name string, t Token) *use {
+	if m.epoch == nil {
+		return nil
+	}
+	n := find(&m.epoch.table, name, hashName(name))
+	if n < 0 {
+		return nil
+	}
+	u := m.epoch.found(n)
+	if u == nil || u.holder == nil || u.token != t && !m.misreads(UnlockAny) {
+		return nil
+	}
+	return u
+}
+
+// leave is what comes when a holder lets go, or has lost it.
 func (m *Member) leave(u *use) {
 	e := m.epoch
+	m.forget(u.holder)
 	u.holder, u.token = nil, Token{}
+	e.holders--
 	if u.carried {
 		u.carried = false
-		l := &e.table.locks[u.lock]
-		if int(l.home) == e.me {
+		if home := int(e.table.lock(u.lock).home); home == e.me {
 			u.held.drop(e.place(m.Inc))
-		} else {
-			m.send(int(l.home), &frame{kind: releasedFrame, name: string(e.table.name(u.lock))})
+		} else if !m.misreads(NoReleased) {
+			m.send(home, &frame{kind: releasedFrame, name: e.table.name(u.lock)})
 		}
 	}
 	m.settle(u)
@@ -164,79 +149,86 @@ func (m *Member) leave(u *use) {
 // settle lets the next one enter if there is the right to, or else sees to it
 // that there will be; and gives the right back if nobody here needs it.
 func (m *Member) settle(u *use) {
-	e := m.epoch
 	switch {
 	case u.holder != nil:
-		return
-	case e.isHome(u):
+	case m.epoch.isHome(m.epoch.table.lock(u.lock)):
 		m.serve(u)
 	case u.lent:
 		m.borrow(u)
 	case u.inside:
-		if u.first == nil || u.handed >= m.Settings.Handover {
-			u.inside, u.handed = false, 0
-			m.step(u, core.Input{Kind: core.Release, From: core.None})
-			m.settle(u)
-			return
-		}
-		m.enter(u)
+		m.proceed(u)
 	case u.first != nil && !u.asked && !u.back:
-		m.ask(u)
+		m.request(u)
 	default:
-		e.idle(u)
+		m.idle(u)
 	}
 }
 
-// ask asks by the algorithm. The home must hear of the first request.
-func (m *Member) ask(u *use) {
-	e := m.epoch
-	l := &e.table.locks[u.lock]
-	fresh := !l.is(touched)
-	sent := len(m.Out.Frames)
-	u.asked = true
-	home := e.view.Members[l.home].Inc
-	m.step(u, core.Input{Kind: core.Request, From: core.None})
-	if !fresh || int(e.table.locks[u.lock].home) == e.me {
+// proceed is what comes when the algorithm has let us in: the next one who waits
+// here, up to a bound; then the others.
+func (m *Member) proceed(u *use) {
+	if u.first != nil && (u.handed < m.Settings.Handover || m.misreads(NoBound)) {
+		m.enter(u)
 		return
 	}
-	for _, f := range m.Out.Frames[min(sent, len(m.Out.Frames)):] {
-		if f.To == home {
+	u.inside, u.handed = false, 0
+	m.step(u.lock, core.Input{Kind: core.Release, From: core.None})
+	m.settle(u)
+}
+
+// request asks by the algorithm. The home must hear of the first request.
+func (m *Member) request(u *use) {
+	e := m.epoch
+	l := e.table.lock(u.lock)
+	fresh := !l.is(touched)
+	sent := len(m.Out.Frames)
+	home := int(l.home)
+	u.asked = true
+	m.step(u.lock, core.Input{Kind: core.Request, From: core.None})
+	if !fresh || home == e.me || m.misreads(NoTouch) {
+		return
+	}
+	for _, f := range m.Out.Frames[sent:] {
+		if f.To == e.view.Members[home].Inc {
 			return
 		}
 	}
-	m.send(int(e.table.locks[u.lock].home), &frame{kind: touchFrame, name: string(e.table.name(u.lock))})
+	m.send(home, &frame{kind: touchFrame, name: e.table.name(u.lock)})
 }
 
 // enter lets the first who waits in, if the lease allows it. If not, the right
 // stays, and is looked at again when there is a lease.
 func (m *Member) enter(u *use) {
-	if !m.usable() {
+	if !m.usable() && !(m.misreads(Unleased) && !m.gone) {
 		return
 	}
 	e := m.epoch
 	w := u.first
 	u.take(w)
-	l := &e.table.locks[u.lock]
-	l.count++
-	u.handed++
-	u.holder, u.token = w, Token{e.view.Epoch, l.count}
-	w.at = u
-	m.Out.Events = append(m.Out.Events, Event{w.ticket, Held, u.token})
-	if len(u.probes) > 0 {
-		m.entered(u)
+	m.agenda.remove(&w.late)
+	l := e.table.lock(u.lock)
+	if u.handed == 0 || !m.misreads(HandoverSame) {
+		l.count++
 	}
+	u.handed++
+	u.holder, u.token, u.since = w, Token{e.view.Epoch, l.count}, m.now
+	e.holders++
+	m.Out.Events = append(m.Out.Events, Event{Ticket: w.ticket, Kind: Held, Token: u.token})
 }
 
 // borrow uses a lock that was lent: for those who come before its time is over.
 func (m *Member) borrow(u *use) {
 	e := m.epoch
-	if u.first != nil && u.first.stamp.Less(u.until) && m.usable() {
+	if u.first != nil && u.first.stamp.Less(u.until) {
 		m.enter(u)
 		return
 	}
+	if u.first == nil && u.handed == 0 && m.misreads(LeftInOrder) {
+		return
+	}
 	u.lent, u.handed = false, 0
-	l := &e.table.locks[u.lock]
-	f := frame{kind: returnFrame, name: string(e.table.name(u.lock)), count: l.count}
+	l := e.table.lock(u.lock)
+	f := frame{kind: returnFrame, name: e.table.name(u.lock), count: l.count}
 	if u.first != nil && u.first.stamp.Epoch < e.view.Epoch {
 		f.next = u.first.stamp
 	} else {
@@ -246,28 +238,31 @@ func (m *Member) borrow(u *use) {
 	m.settle(u)
 }
 
-// step lets the lock's instance take a step, and sends what it wants sent.
-func (m *Member) step(u *use, in core.Input) error {
+// step lets the instance of a lock take a step, and sends what it wants sent. It
+// may give the lock's use back, or make one.
+func (m *Member) step(n int32, in core.Input) error {
 	e := m.epoch
-	l := &e.table.locks[u.lock]
-	home := int(l.home)
-	machine := e.schools[l.alg].machines[e.view.seat(e.me, home)]
-	if err := machine.LoadState(e.table.stateOf(u.lock)); err != nil {
+	machine, err := e.machine(n)
+	if err != nil {
 		return err
 	}
 	if err := machine.Step(in, &m.out); err != nil {
 		return err
 	}
 	m.bytes = machine.AppendState(m.bytes[:0])
-	e.table.setState(u.lock, m.bytes)
+	e.table.setState(n, m.bytes)
+	l := e.table.lock(n)
 	l.flags |= touched
 	for i, s := range m.out.Sends {
-		m.send(e.view.rankOf(s.To, home), &frame{
-			kind: algFrame, name: string(e.table.name(u.lock)), cleared: l.is(cleared), count: l.count, bytes: m.out.Bytes(i),
-		})
+		f := frame{kind: algFrame, name: e.table.name(n), cleared: l.is(cleared), count: l.count, bytes: m.out.Bytes(i)}
+		m.send(e.view.rankOf(s.To, int(l.home)), &f)
 	}
 	if m.out.Entered {
+		u := e.use(n)
 		u.asked, u.inside, u.handed = false, true, 0
+		if u.first == nil && m.misreads(CancelLeaks) {
+			return nil
+		}
 		m.settle(u)
 	}
 	return nil

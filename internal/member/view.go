@@ -39,8 +39,12 @@ type View struct {
 	Choices     []Choice // the longest prefix wins; one of them is ""
 }
 
-// MaxMembers is how many members a view may have: clients are many, members few.
-const MaxMembers = 64
+// How large a view may be.
+const (
+	MaxMembers = 64 // clients are many, members few
+	MaxGhosts  = 3 * MaxMembers
+	maxChoices = 255
+)
 
 // Check reports why this can be no view.
 func (v *View) Check() error {
@@ -49,17 +53,24 @@ func (v *View) Check() error {
 		return fmt.Errorf("epoch %d after %d: epochs begin at 1, and rise", v.Epoch, v.BeforeEpoch)
 	case len(v.Members) == 0 || len(v.Members) > MaxMembers:
 		return fmt.Errorf("%d members: want 1 to %d", len(v.Members), MaxMembers)
-	case len(v.Before)+len(v.Ghosts) > 4*MaxMembers:
-		return fmt.Errorf("%d members before and %d ghosts: want at most %d together", len(v.Before), len(v.Ghosts), 4*MaxMembers)
+	case len(v.Before) > MaxMembers || len(v.Ghosts) > MaxGhosts:
+		return fmt.Errorf("%d members before and %d ghosts: want at most %d and %d", len(v.Before), len(v.Ghosts), MaxMembers, MaxGhosts)
+	case len(v.Choices) > maxChoices:
+		return fmt.Errorf("%d choices of algorithms: want at most %d", len(v.Choices), maxChoices)
 	}
 	for i, m := range v.Members {
 		if m.Inc == 0 || v.Rank(m.Inc) != i {
 			return fmt.Errorf("incarnation %d of %q: want incarnations above 0, each once", m.Inc, m.Name)
 		}
 	}
-	for _, g := range v.Ghosts {
-		if v.Rank(g.Inc) >= 0 || g.Rest < 0 {
-			return fmt.Errorf("incarnation %d is a ghost with %v left, and a member: %w", g.Inc, g.Rest, errGhost)
+	for i, g := range v.Ghosts {
+		switch {
+		case v.Rank(g.Inc) >= 0:
+			return fmt.Errorf("incarnation %d is a ghost and a member: an evicted incarnation is never a member again", g.Inc)
+		case g.Rest < 0 || g.Rest > 24*3600*Second:
+			return fmt.Errorf("the ghost of incarnation %d may act for %v: want 0 to a day", g.Inc, g.Rest)
+		case slices.IndexFunc(v.Ghosts, func(o Ghost) bool { return o.Inc == g.Inc }) != i:
+			return fmt.Errorf("incarnation %d is a ghost twice", g.Inc)
 		}
 	}
 	if !slices.ContainsFunc(v.Choices, func(c Choice) bool { return c.Prefix == "" }) {
@@ -68,8 +79,6 @@ func (v *View) Check() error {
 	return nil
 }
 
-var errGhost = errors.New("an evicted incarnation is never a member again")
-
 // Rank returns the place of an incarnation among the members, or -1.
 func (v *View) Rank(inc uint64) int {
 	return slices.IndexFunc(v.Members, func(m Who) bool { return m.Inc == inc })
@@ -77,6 +86,9 @@ func (v *View) Rank(inc uint64) int {
 
 // Choose returns which of the choices serves a name.
 func (v *View) Choose(name string) int {
+	if len(v.Choices) == 1 {
+		return 0
+	}
 	best := -1
 	for i, c := range v.Choices {
 		if strings.HasPrefix(name, c.Prefix) && (best < 0 || len(c.Prefix) > len(v.Choices[best].Prefix)) {
@@ -127,7 +139,7 @@ func (v *View) universe() []uint64 {
 }
 
 // hashName hashes a name, the same on every machine and in every version.
-func hashName(name string) uint64 {
+func hashName[S ~string | ~[]byte](name S) uint64 {
 	h := uint64(14695981039346656037)
 	for i := range len(name) {
 		h = (h ^ uint64(name[i])) * 1099511628211

@@ -1,14 +1,19 @@
 package member
 
-// A waiter is a request of an application here.
+// A waiter is a request of an application here, until it is refused, cancelled,
+// let go or lost.
 type waiter struct {
 	ticket     Ticket
-	client     uint64
+	client     *session
 	stamp      Stamp   // when it was first made
-	deadline   Instant // Never if there is none
-	try        bool
-	at         *use // the lock that it waits for or holds; nil when it is over
-	prev, next *waiter
+	since      Instant // the same by the own clock
+	late       due     // its deadline
+	try        bool    // it does not wait behind anybody
+	missing    int     // answers to it
+	at         *use    // the lock that it waits for or holds
+	prev, next *waiter // among those who wait for it here
+	before     *waiter // among those of its client
+	after      *waiter
 }
 
 // push puts a waiter behind the others.
@@ -39,46 +44,52 @@ func (u *use) take(w *waiter) {
 	u.waiting--
 }
 
-// A deadlines is a heap of waiters by their deadlines. Those that are over are
-// left in it until their time comes.
-type deadlines struct{ heap []*waiter }
-
-func (d *deadlines) first() Instant {
-	if len(d.heap) == 0 {
-		return Never
+// newWaiter makes a waiter with a ticket of its own: its place, and how often
+// that place has been used.
+func (m *Member) newWaiter(c *session) *waiter {
+	var w *waiter
+	if k := len(m.spare) - 1; k >= 0 {
+		w = m.waiters[m.spare[k]]
+		m.spare = m.spare[:k]
+		w.ticket += 1 << 32
+	} else {
+		w = &waiter{ticket: Ticket(len(m.waiters)) | 1<<32}
+		m.waiters = append(m.waiters, w)
 	}
-	return d.heap[0].deadline
+	w.client, w.since, w.late.waiter = c, m.now, w
+	c.put(w)
+	return w
 }
 
-func (d *deadlines) push(w *waiter) {
-	d.heap = append(d.heap, w)
-	for i := len(d.heap) - 1; i > 0; {
-		up := (i - 1) / 2
-		if d.heap[up].deadline <= d.heap[i].deadline {
-			return
+// waiter returns who has a ticket, or nil.
+func (m *Member) waiter(t Ticket) *waiter {
+	if i := uint64(t) & (1<<32 - 1); i < uint64(len(m.waiters)) {
+		if w := m.waiters[i]; w.ticket == t && w.at != nil {
+			return w
 		}
-		d.heap[up], d.heap[i] = d.heap[i], d.heap[up]
-		i = up
 	}
+	return nil
 }
 
-func (d *deadlines) pop() *waiter {
-	top := d.heap[0]
-	end := len(d.heap) - 1
-	d.heap[0] = d.heap[end]
-	d.heap[end] = nil
-	d.heap = d.heap[:end]
-	for i := 0; ; {
-		least := i
-		for _, down := range [...]int{2*i + 1, 2*i + 2} {
-			if down < end && d.heap[down].deadline < d.heap[least].deadline {
-				least = down
-			}
-		}
-		if least == i {
-			return top
-		}
-		d.heap[i], d.heap[least] = d.heap[least], d.heap[i]
-		i = least
-	}
+// forget ends a request.
+func (m *Member) forget(w *waiter) {
+	w.client.takeOut(w)
+	m.agenda.remove(&w.late)
+	*w = waiter{ticket: w.ticket}
+	m.spare = append(m.spare, uint32(w.ticket))
+}
+
+// finish ends the request of somebody who waits, and says why. The algorithm's
+// request stands: what it grants is given back at once.
+func (m *Member) finish(w *waiter, kind EventKind, why Cause) {
+	m.Out.Events = append(m.Out.Events, Event{Ticket: w.ticket, Kind: kind, Cause: why})
+	m.withdraw(w)
+}
+
+// withdraw takes out somebody who waits.
+func (m *Member) withdraw(w *waiter) {
+	u := w.at
+	u.take(w)
+	m.forget(w)
+	m.settle(u)
 }

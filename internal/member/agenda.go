@@ -1,0 +1,82 @@
+package member
+
+// An agenda is what is due when: deadlines of requests and ends of sessions, as
+// a heap.
+type agenda struct{ heap []*due }
+
+// A due is the deadline of a request or the end of a session. It is part of the
+// one or the other.
+type due struct {
+	at      Instant
+	place   int // in the heap, counted from 1; 0 if it is not there
+	waiter  *waiter
+	session *session
+}
+
+func (a *agenda) first() Instant {
+	if len(a.heap) == 0 {
+		return Never
+	}
+	return a.heap[0].at
+}
+
+// put sets when something is due, for the first time or anew.
+func (a *agenda) put(d *due, at Instant) {
+	d.at = at
+	if d.place == 0 {
+		a.heap = append(a.heap, d)
+		d.place = len(a.heap)
+	}
+	a.move(d)
+}
+
+// remove takes something out, if it is there.
+func (a *agenda) remove(d *due) {
+	if d.place == 0 {
+		return
+	}
+	end := a.heap[len(a.heap)-1]
+	a.heap[len(a.heap)-1] = nil
+	a.heap = a.heap[:len(a.heap)-1]
+	if end != d {
+		a.set(d.place-1, end)
+		a.move(end)
+	}
+	d.place = 0
+}
+
+func (a *agenda) set(i int, d *due) { a.heap[i], d.place = d, i+1 }
+
+// move puts something where it belongs.
+func (a *agenda) move(d *due) {
+	i := d.place - 1
+	for i > 0 && d.at < a.heap[(i-1)/2].at {
+		a.set(i, a.heap[(i-1)/2])
+		i = (i - 1) / 2
+	}
+	for {
+		least := 2*i + 1
+		if least+1 < len(a.heap) && a.heap[least+1].at < a.heap[least].at {
+			least++
+		}
+		if least >= len(a.heap) || a.heap[least].at >= d.at {
+			break
+		}
+		a.set(i, a.heap[least])
+		i = least
+	}
+	a.set(i, d)
+}
+
+// expire does what is due.
+func (m *Member) expire() {
+	for m.agenda.first() <= m.now {
+		d := m.agenda.heap[0]
+		m.agenda.remove(d)
+		if d.session != nil {
+			m.close(d.session, Session)
+		} else {
+			m.finish(d.waiter, Late, NoCause)
+		}
+	}
+}

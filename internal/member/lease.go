@@ -1,0 +1,67 @@
+package member
+
+import "slices"
+
+// A renewal is one that was sent, and when.
+type renewal struct {
+	number uint64
+	at     Instant
+}
+
+// renew sees to it that a renewal is sent when it is due. The lease will count
+// from now, which is before it is sent.
+func (m *Member) renew() {
+	if m.now < m.renewAt {
+		return
+	}
+	m.renewal++
+	m.renewals = append(m.renewals, renewal{m.renewal, m.now})
+	for m.now-m.renewals[0].at > Instant(m.Settings.Lease) {
+		m.renewals = slices.Delete(m.renewals, 0, 1) // it would give nothing any more
+	}
+	m.renewAt = m.now + Instant(m.Settings.Renew)
+	m.Out.Renew = m.renewal
+}
+
+// Renewed tells that the view service has confirmed a renewal: the member may act
+// for a lease from when it was sent.
+func (m *Member) Renewed(now Instant, number uint64) {
+	m.begin(now)
+	defer m.end()
+	i := slices.IndexFunc(m.renewals, func(r renewal) bool { return r.number == number })
+	if i < 0 || m.gone {
+		return // it is too old, or never was
+	}
+	from := m.renewals[i].at
+	if m.misreads(FromReceipt) {
+		from = m.now
+	}
+	m.renewals = slices.Delete(m.renewals, 0, i+1)
+	had := m.usable()
+	m.lease = max(m.lease, from+Instant(m.Settings.Lease))
+	if had || !m.usable() {
+		return
+	}
+	for i := range m.epoch.uses { // what was granted meanwhile can be entered now
+		if u := m.epoch.uses[i]; u != nil && u.holder == nil {
+			m.settle(u)
+		}
+	}
+}
+
+// usable reports whether something may be begun now.
+func (m *Member) usable() bool { return !m.gone && m.lease > 0 && m.now < m.deadline() }
+
+// deadline returns until when something may be begun, and what is held may be
+// used: some time before the lease is over.
+func (m *Member) deadline() Instant { return m.lease - Instant(m.Settings.act()) }
+
+// Usable reports whether the member may act at this reading of its clock: whether
+// what it holds is still valid.
+func (m *Member) Usable(now Instant) bool {
+	return !m.gone && m.lease > 0 && now < m.deadline()
+}
+
+// Deadline returns until when what is held may be used, unless the lease is
+// renewed before.
+func (m *Member) Deadline() Instant { return max(0, m.deadline()) }

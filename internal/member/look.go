@@ -1,0 +1,67 @@
+package member
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A Sight is what can be seen of a frame from outside: for traces, pictures and
+// whoever judges.
+type Sight struct {
+	Kind    string // ALG, TOUCH, REPORT and so on
+	Name    string // of the lock, if it is about one
+	Cleared bool   // ALG: its home is known to have let go
+	Count   uint64 // ALG, LEND, RETURN: of the last entry that its sender knows of
+	Message []byte // ALG: what the algorithm sends
+	Held    []string
+	Waits   []string
+	Text    string // what else it says, for people
+}
+
+func (k frameKind) String() string {
+	return [...]string{
+		"ALG", "TOUCH", "REPORT", "RELEASED", "QUERY", "ANSWER", "LEND", "RETURN", "DONE", "PROBE", "BUSY", "FREE",
+	}[k]
+}
+
+// Look reads a frame.
+func Look(b []byte) (Sight, error) {
+	var f frame
+	if err := f.parse(b); err != nil {
+		return Sight{}, err
+	}
+	s := Sight{Kind: f.kind.String(), Name: string(f.name), Cleared: f.cleared, Count: f.count, Message: f.bytes, Held: f.held}
+	for _, x := range f.waits {
+		s.Waits = append(s.Waits, x.name)
+	}
+	switch f.kind {
+	case reportFrame:
+		s.Text = fmt.Sprintf("holds %s, waits for %s", list(s.Held), list(s.Waits))
+	case queryFrame:
+		s.Text = list(f.names)
+	case answerFrame:
+		var all []string
+		for _, x := range f.may {
+			all = append(all, fmt.Sprintf("%s: %d may be inside", x.name, x.who.len()))
+		}
+		s.Text = list(all)
+	case lendFrame:
+		s.Text = "until " + f.until.String()
+	case returnFrame:
+		if f.next != (Stamp{}) {
+			s.Text = "next " + f.next.String()
+		}
+	case busyFrame:
+		if f.again {
+			s.Text = "recovering"
+		}
+	}
+	return s, nil
+}
+
+func list(all []string) string {
+	if len(all) == 0 {
+		return "nothing"
+	}
+	return strings.Join(all, ", ")
+}

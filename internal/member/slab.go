@@ -1,0 +1,59 @@
+package member
+
+// A slab is a long list that grows by pieces, so that growing copies nothing
+// and leaves nothing behind. No run of elements crosses the end of a piece.
+type slab[T any] struct {
+	pieces [][]T
+	n      int // how long it is, with what was left unused at the ends of pieces
+}
+
+const (
+	pieceBits = 14
+	pieceLen  = 1 << pieceBits
+	firstLen  = 64 // the first piece begins small, and is the only one that is copied
+)
+
+// room makes room for a run of k elements, at most pieceLen, and returns where
+// it begins.
+func (s *slab[T]) room(k int) int {
+	if left := -s.n & (pieceLen - 1); left < k && left > 0 {
+		s.n += left
+	}
+	at := s.n
+	s.n += k
+	last := at >> pieceBits
+	if last == len(s.pieces) {
+		first := pieceLen
+		if last == 0 {
+			first = firstLen
+		}
+		s.pieces = append(s.pieces, make([]T, max(k, first)))
+	}
+	if need := at&(pieceLen-1) + k; need > len(s.pieces[last]) {
+		more := make([]T, min(pieceLen, max(need, 2*len(s.pieces[last]))))
+		copy(more, s.pieces[last])
+		s.pieces[last] = more
+	}
+	return at
+}
+
+// at returns one element. It stays where it is until there are more.
+func (s *slab[T]) at(i int) *T { return &s.pieces[i>>pieceBits][i&(pieceLen-1)] }
+
+// piece returns a run of k elements.
+func (s *slab[T]) piece(i, k int) []T {
+	if k == 0 {
+		return nil
+	}
+	from := i & (pieceLen - 1)
+	return s.pieces[i>>pieceBits][from : from+k : from+k]
+}
+
+// cap is how many elements there is room for.
+func (s *slab[T]) cap() int {
+	n := 0
+	for _, p := range s.pieces {
+		n += len(p)
+	}
+	return n
+}

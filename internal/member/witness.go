@@ -1,0 +1,78 @@
+package member
+
+// What a member knows of the view before: who may still be inside a lock by it.
+
+// testimony returns who may be inside a lock by an older epoch, as far as this
+// member knows from the view before. Who was not in that view knows nothing.
+func (m *Member) testimony(name string) set {
+	e, f := m.epoch, m.frozen
+	if f == nil || f.view.Epoch != e.view.BeforeEpoch && !m.misreads(AnyWitness) {
+		return e.everybody
+	}
+	hash := hashName(name)
+	if n := find(&e.table, name, hash); n >= 0 {
+		if u := e.found(n); u != nil && u.holder != nil && u.carried {
+			return e.those(m.Inc)
+		}
+	}
+	n := find(&f.table, name, hash)
+	home := f.view.Home(hash) == f.me
+	switch {
+	case home && n < 0 && m.misreads(UntouchedProves):
+		return set{}
+	case home && (n < 0 || !f.table.lock(n).is(cleared)):
+		return m.asHome(n)
+	case n >= 0 && (f.table.lock(n).is(cleared) || m.misreads(CountClears) && f.table.lock(n).count > 0):
+		return m.byAlibi(n)
+	}
+	return e.everybody
+}
+
+// those returns some of the universe.
+func (e *epoch) those(incs ...uint64) set {
+	var s set
+	for _, inc := range incs {
+		if i := e.place(inc); i >= 0 {
+			s.add(i)
+		}
+	}
+	return s
+}
+
+// asHome is the testimony of one that was the home in the view before and had
+// not let go: whom it suspected itself, and whom it had lent to.
+func (m *Member) asHome(n int32) set {
+	e, f := m.epoch, m.frozen
+	f.bury(m.now)
+	u := &use{lendee: -1, may: f.everybody}
+	if n >= 0 {
+		if was := f.found(n); was != nil {
+			u = was
+		}
+	}
+	var may set
+	for _, i := range m.suspects(f, u).list() {
+		may = may.or(e.those(f.universe[i]))
+	}
+	if u.lendee >= 0 && !m.misreads(NoLendee) {
+		may = may.or(e.those(f.view.Members[u.lendee].Inc))
+	}
+	return may
+}
+
+// byAlibi is the testimony of the lock's instance, once its home had let go:
+// all but those who cannot be inside, as far as it knows.
+func (m *Member) byAlibi(n int32) set {
+	e, f := m.epoch, m.frozen
+	machine, err := f.machine(n)
+	if err != nil {
+		return e.everybody
+	}
+	var may set
+	for rank, who := range f.view.Members {
+		if !machine.Alibi(f.view.seat(rank, int(f.table.lock(n).home))) {
+			may = may.or(e.those(who.Inc))
+		}
+	}
+	return may
+}
