@@ -40,11 +40,12 @@ type Link struct {
 	fresh int     // how many bytes, since the last packet confirmed them
 	tell  Instant // when a confirmation goes out, alone if need be
 
-	ask    uint64 // the number of the last question
-	asking bool   // it was not answered
-	posed  bool   // it has been in a packet
-	heard  uint64 // the number of the peer's last question, which each packet answers
-	room   int    // how many packets of frames may go out before the answer
+	ask      uint64 // the number of the last question
+	asking   bool   // no answer has come to it, nor to one before it on this connection
+	posed    bool   // it has been in a packet
+	answered uint64 // answers up to this one are old
+	heard    uint64 // the number of the peer's last question, which each packet answers
+	room     int    // how many packets of frames may go out before the answer
 
 	up     bool
 	resend Instant // when patience ends
@@ -114,6 +115,7 @@ func (l *Link) Send(frame []byte) error {
 // known to be broken.
 func (l *Link) Up() {
 	l.up, l.resend, l.wait = true, Never, l.patience
+	l.answered = l.ask
 	l.question()
 	if l.room = unbounded; l.sent > l.acked && l.faults&LinkNoResend == 0 {
 		l.room = 0
@@ -266,8 +268,8 @@ func (l *Link) confirm(now Instant, ack, echo uint64) (worked bool) {
 			l.kept = nil
 		}
 	}
-	if l.asking && l.posed && echo == l.ask {
-		worked, l.asking, l.room = true, false, unbounded
+	if echo > l.answered {
+		worked, l.answered, l.asking, l.room = true, echo, false, unbounded
 	}
 	if worked {
 		if l.resend, l.wait = Never, l.patience; l.waits() {
