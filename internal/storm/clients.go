@@ -4,7 +4,6 @@ import (
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/internal/member"
 	"github.com/stile-lock/stile/sim/kernel"
-	"github.com/stile-lock/stile/trace"
 )
 
 // A client is a process that is no member. It has a session with one, and holds
@@ -138,6 +137,7 @@ func (c *client) ask() {
 func (c *client) leave() {
 	w := c.w
 	w.oracle.clientLeft(c)
+	w.remark(c.id, "lets go of %s", w.names[c.lock])
 	c.holds = false
 	c.letGo, c.letLock, c.letTok, c.request = c.request, c.lock, c.token, 0
 	w.tell(c.id, w.at[c.inc].id, unlockMsg, c.inc, c.session, c.letGo, uint64(c.letLock), c.letTok.Epoch, c.letTok.Count)
@@ -146,6 +146,7 @@ func (c *client) leave() {
 
 // lose is what the client does when its session may be over.
 func (c *client) lose() {
+	c.w.remark(c.id, "its session is over")
 	c.w.oracle.clientLeft(c)
 	c.holds, c.request = false, 0
 	c.inc = 0
@@ -213,6 +214,7 @@ func (c *client) enter(t member.Token) {
 	}
 	c.holds, c.token = true, t
 	w.oracle.clientEntered(c)
+	w.remark(c.id, "enters %s with %v", w.names[c.lock], t)
 	hold := c.chance.Below(shortHold)
 	if w.phase == stormy && c.chance.Below(8) == 0 {
 		hold = c.chance.Below(int64(w.Settings.Lease) * 3 / 2)
@@ -320,12 +322,5 @@ func (q *proc) refuseGuest(x *ask) {
 	if g := q.guest(x.guest); g != nil && (g.ask == x || g.ask == nil) {
 		g.ask = nil
 		q.w.tell(q.id, g.id, refuseMsg, g.session, g.request)
-	}
-}
-
-// mark shows something of a lock in the trace.
-func (w *world) mark(kind trace.Kind, q *proc, lock int, text string) {
-	if w.Observed() {
-		w.Note(trace.Event{Kind: kind, Proc: q.id, Peer: core.None, Name: text, Section: w.names[lock]})
 	}
 }

@@ -27,9 +27,9 @@ type Config struct {
 	Limits   member.Limits
 	// Spec returns an algorithm by its name.
 	Spec func(algorithm string, version int) (core.Spec, error)
-	// Made is shown every member before it does anything; nil shows nobody. It is
-	// for negative controls.
-	Made func(m *member.Member)
+	// Made is shown every member and its links before they do anything; nil shows
+	// nobody. It is for negative controls.
+	Made func(m *member.Member, links *member.Sessions)
 
 	wrong Misreading
 }
@@ -72,7 +72,7 @@ type Result struct {
 	Strikes   int
 	Deposits  int         // writes that the fenced resource accepted
 	Refused   int         // those that it refused
-	Frames    [16]int     // by their kinds
+	Frames    [13]int     // by their kinds, in the order of FrameNames
 	Simulated member.Span // how long the run was
 	Longest   member.Span // wait of a request that was made after the time of grace
 	Bound     member.Span // of such waits
@@ -130,10 +130,6 @@ const (
 	SameInc                              // a restarted process bears the same incarnation
 	LateClient                           // a client counts its session from when the answer came
 	NoComplaint                          // nobody complains about a broken link
-	OldFrames                            // frames of older epochs are delivered
-	DropEarly                            // frames of newer epochs are dropped
-	NoResend                             // nothing is sent again after a connection is resumed
-	NoDedupe                             // what comes twice is delivered twice
 	NoFence                              // the resource does not look at tokens
 )
 

@@ -1,6 +1,8 @@
 package storm
 
 import (
+	"strconv"
+
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/internal/member"
 )
@@ -60,7 +62,7 @@ func (h *hold) name() string {
 	if h.c != nil {
 		return h.c.w.Name(h.c.id)
 	}
-	return h.q.w.Name(h.q.id)
+	return "m" + strconv.FormatUint(h.inc, 10)
 }
 
 // entered judges an entry.

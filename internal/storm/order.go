@@ -13,6 +13,7 @@ type channel struct {
 
 type sentFrame struct {
 	hash    uint32
+	report  bool
 	lamport uint64 // the sender's logical clock
 }
 
@@ -56,21 +57,34 @@ func (o *oracle) sent(q *proc, to uint64, b []byte) {
 		w.broken(Epochs, "m%d sends a frame to m%d, which is no member of epoch %d", q.inc, to, q.epoch())
 		return
 	}
-	c.sent = append(c.sent, sentFrame{hashOf(b), q.lamport})
-	s, ok := see(b)
-	if !ok {
-		w.broken(Errors, "m%d sends m%d what is no frame", q.inc, to)
+	s, err := member.Look(b)
+	if err != nil {
+		w.broken(Errors, "m%d sends m%d what is no frame: %v", q.inc, to, err)
 		return
 	}
-	w.result.Frames[s.kind]++
-	if s.kind != lendFrame && !(s.kind == algFrame && s.cleared) {
-		return
-	}
-	for i := range w.names {
-		if w.names[i] == string(s.name) {
-			o.letsGo(q, i, to, s.kind == lendFrame)
+	c.sent = append(c.sent, sentFrame{hashOf(b), s.Kind == "REPORT", q.lamport})
+	w.result.Frames[frameNumber(s.Kind)]++
+	if s.Kind == "LEND" || s.Kind == "ALG" && s.Cleared {
+		if i := w.lockOf(s.Name); i >= 0 {
+			o.letsGo(q, i, to, s.Kind == "LEND")
 		}
 	}
+}
+
+// FrameNames returns the kinds of frames, in the order of Result.Frames.
+func FrameNames() []string { return append([]string(nil), frameNames[:]...) }
+
+var frameNames = [...]string{
+	"ALG", "TOUCH", "REPORT", "RELEASED", "QUERY", "ANSWER", "LEND", "RETURN", "DONE", "PROBE", "BUSY", "FREE", "OTHER",
+}
+
+func frameNumber(kind string) int {
+	for i, name := range frameNames {
+		if name == kind {
+			return i
+		}
+	}
+	return len(frameNames) - 1
 }
 
 // letsGo judges a home that lets go of a lock, or lends it: nobody may be inside
@@ -87,8 +101,9 @@ func (o *oracle) letsGo(q *proc, lock int, to uint64, lends bool) {
 	}
 	e := q.epoch()
 	if lends {
-		o.seq++
-		l.loan = loan{e, to, o.seq}
+		if o.seq++; e >= l.loan.epoch { // an older home may not know yet that it is one no more
+			l.loan = loan{e, to, o.seq}
+		}
 	} else if l.free < e {
 		o.servedAll(q, lock)
 		l.free = e
@@ -117,9 +132,10 @@ func (o *oracle) delivered(q *proc, from uint64, b []byte) {
 		w.broken(Channels, "m%d hears from m%d what it has not sent in epoch %d, or not now", q.inc, from, q.epoch())
 		return
 	}
-	q.lamport = max(q.lamport, c.sent[c.next].lamport)
+	f := c.sent[c.next]
+	q.lamport = max(q.lamport, f.lamport)
 	c.next++
-	if s, ok := see(b); ok && s.kind == reportFrame {
+	if f.report {
 		o.seq++
 		q.reports = append(q.reports, report{from, o.seq})
 	}
@@ -203,4 +219,17 @@ func (o *oracle) servedAll(home *proc, lock int) {
 	if y := o.before(home, home, end); y != nil {
 		o.w.broken(Order, "%s: the home m%d of epoch %d lets go, and its own still wait, who asked at %v", o.w.names[lock], home.inc, home.epoch(), y.stamp)
 	}
+}
+
+// homeOf returns the rank of a lock's home.
+func homeOf(v *member.View, name string) int {
+	h := uint64(14695981039346656037)
+	for i := range len(name) {
+		h = (h ^ uint64(name[i])) * 1099511628211
+	}
+	h ^= h >> 30
+	h *= 0xbf58476d1ce4e5b9
+	h ^= h >> 27
+	h *= 0x94d049bb133111eb
+	return v.Home(h ^ h>>31)
 }

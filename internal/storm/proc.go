@@ -26,8 +26,8 @@ type proc struct {
 	inc    uint64
 	state  state
 	boots  int // how many have been here
-	m      *node
-	net    links
+	m      *member.Member
+	net    *member.Sessions
 	clock  clock
 	chance kernel.Rand
 	view   *member.View // that it has installed; nil before the first
@@ -42,7 +42,7 @@ type proc struct {
 	reports  []report
 	wakeNo   int   // of the wake that is scheduled
 	wakeAt   int64 // when it is; 0 if none is
-	flushing bool
+	within   bool  // the links are calling back
 	checking bool
 	fetched  int64 // when it last fetched a view
 	rest     int64 // how long the place stays empty
@@ -52,6 +52,9 @@ type renewal struct {
 	number uint64
 	at     member.Instant
 }
+
+// linkPatience is after how long links ask again.
+const linkPatience = 10 * member.Millisecond
 
 // maxRest is how long a place stays empty at most, once all is healed.
 const maxRest = 40 * ms
@@ -81,20 +84,20 @@ func (q *proc) boot() error {
 	}
 	q.boots++
 	var err error
-	q.m, err = newNode(member.Config{Inc: q.inc, Settings: w.Settings, Limits: w.Limits, Spec: w.Spec})
+	q.m, err = member.New(member.Config{Inc: q.inc, Settings: w.Settings, Limits: w.Limits, Spec: w.Spec})
 	if err != nil {
 		return err
 	}
+	q.net = member.NewSessions(q.inc, member.SessionLimits{Patience: linkPatience, Complain: w.Settings.Lease / 4})
 	if w.Made != nil {
-		w.Made(q.m.raw())
+		w.Made(q.m, q.net)
 	}
 	q.chance = kernel.NewRand(w.Seed, 1000+q.inc)
 	if q.boots == 1 || !w.misreads(KeepHolds) {
 		q.clock = clock{base: w.Now(), read: member.Instant(1 + q.chance.Below(1000*ms)), rate: w.rate(&q.chance)}
 	}
 	q.state, q.view = joining, nil
-	q.net = links{q: q}
-	q.sent, q.lamport, q.wakeAt, q.flushing = q.sent[:0], 0, 0, false
+	q.sent, q.lamport, q.wakeAt = q.sent[:0], 0, 0
 	if !w.misreads(KeepHolds) {
 		q.lease = 0
 		q.begin()
@@ -143,12 +146,7 @@ func (q *proc) happen(kind kernel.EventKind, arg int) {
 			q.wakeAt = 0
 			q.m.Wake(q.now())
 			q.take()
-			q.flush()
 		}
-	case flush:
-		q.flushing = false
-		q.flush()
-		q.rewake()
 	case act:
 		q.act(arg)
 	case say:
@@ -182,24 +180,20 @@ func (q *proc) take() {
 	for i := range out.Frames {
 		f := &out.Frames[i]
 		q.w.oracle.sent(q, f.To, f.Bytes)
-		if err := q.net.send(f.To, f.Bytes); err != nil {
+		if err := q.net.Send(f.To, f.Bytes); err != nil {
 			q.w.broken(Errors, "m%d to m%d: %v", q.inc, f.To, err)
 		}
 	}
-	if number, forget := q.m.outRenew(q.now()); number != 0 {
-		q.renew(number, forget)
+	if out.Renew != 0 {
+		q.renew(out.Renew, out.Forget)
 	}
-	frames := len(out.Frames) > 0
-	q.m.reset()
-	if frames {
-		q.flush()
-	}
-	q.rewake()
+	out.Reset()
+	q.flush()
 }
 
 // rewake schedules the next wake.
 func (q *proc) rewake() {
-	x := min(q.m.outWake(), q.net.wake())
+	x := min(q.m.Out.Wake, q.net.Wake())
 	if x == member.Never {
 		return
 	}
@@ -213,15 +207,30 @@ func (q *proc) rewake() {
 	w.At(t, wake, q.id, q.wakeNo)
 }
 
-// flush sends what the links have to send.
-func (q *proc) flush() { q.net.flush(q.now()) }
+// flush sends what the links have to send, unless they are being used right now.
+func (q *proc) flush() {
+	if q.within {
+		return
+	}
+	w := q.w
+	now := q.now()
+	for {
+		to, b, ok := q.net.Next(now, append(w.buf[:0], packetMsg))
+		w.buf = b
+		if !ok {
+			break
+		}
+		q.transmit(to, b)
+	}
+	q.rewake()
+}
 
 // transmit sends a packet.
 func (q *proc) transmit(to uint64, b []byte) {
-	if e := packetEpoch(b[1:]); e != q.epoch() {
+	if e, _, _, err := member.PacketEnds(b[1:]); err != nil || e != q.epoch() {
 		q.w.broken(Epochs, "m%d sends a packet of epoch %d in epoch %d", q.inc, e, q.epoch())
 	}
-	if q.w.phase == drained || q.w.oracle.quiet {
+	if q.w.oracle.quiet {
 		q.w.oracle.noise(q, b)
 	}
 	q.w.wire.send(q.id, q.w.at[to].id, b)
@@ -239,7 +248,7 @@ func (q *proc) renew(number uint64, forget bool) {
 		values[3] = 1
 	}
 	if !w.misreads(NoComplaint) {
-		values = append(values, q.net.stuck(q.now(), w.Settings.Lease/4)...)
+		values = append(values, q.net.Complaints(q.now())...)
 	}
 	w.tell(q.id, serviceID, renewMsg, values...)
 }
@@ -353,36 +362,47 @@ func (q *proc) leave() {
 	q.say()
 }
 
-// install begins a view.
+// install begins a view. One that leaves has nothing to do with another view.
 func (q *proc) install(v *member.View) {
-	if q.state == dead || v.Epoch <= q.epoch() || v.Rank(q.inc) < 0 {
+	if q.state != joining && q.state != taking || v.Epoch <= q.epoch() || v.Rank(q.inc) < 0 {
 		return
 	}
-	if q.state == joining {
-		q.state = taking
+	q.state, q.view = taking, v
+	now := q.now()
+	q.failed(q.net.Install(now, *v))
+	for _, m := range v.Members {
+		if o := q.w.at[m.Inc]; o != q && !q.w.wire.isDown(q.id, o.id) {
+			q.net.Up(now, m.Inc)
+		}
 	}
-	q.view = v
-	q.net.install(v)
 	q.w.oracle.installing(q)
-	q.m.in = true
-	if err := q.m.Install(q.now(), *v); err != nil {
-		q.w.broken(Errors, "m%d cannot install epoch %d: %v", q.inc, v.Epoch, err)
+	q.w.remark(q.id, "m%d begins epoch %d", q.inc, v.Epoch)
+	if err := q.m.Install(now, *v); err != nil {
+		q.failed(err)
 		return
 	}
+	q.within = true
 	q.take()
-	q.failed(q.net.installed(q.now()))
-	q.take()
+	err := q.net.Early(now, q.deliver)
+	q.within = false
+	q.failed(err)
 	q.flush()
 }
 
-// packet takes what a link brings.
+// packet takes what a link brings, unless it is for somebody who was here before.
 func (q *proc) packet(b []byte) {
-	q.failed(q.net.receive(b, q.now()))
-	if !q.flushing {
-		q.flushing = true
-		q.w.At(q.w.Now()+ackDelay, flush, q.id, 0)
+	_, _, to, err := member.PacketEnds(b)
+	if err == nil && to != q.inc {
+		return
 	}
-	q.rewake()
+	q.within = true
+	err = q.net.Receive(q.now(), b, q.deliver)
+	q.within = false
+	q.failed(err)
+	if q.net.Newer() > q.epoch() {
+		q.fetch()
+	}
+	q.flush()
 }
 
 func (q *proc) failed(err error) {

@@ -37,7 +37,7 @@ func (o *oracle) waited(q *proc, x *ask) {
 
 // tryBound is how long a try may take: as long as a few rounds of questions to
 // everybody, each answered by someone whose links are not idle.
-func (w *world) tryBound() int64 { return 12 * (2*slowest + ackDelay) * 2 }
+func (w *world) tryBound() int64 { return 24 * 2 * slowest }
 
 // decided judges a try that was refused.
 func (o *oracle) decided(q *proc, x *ask) {

@@ -14,9 +14,7 @@ func (w *world) strike(i int) {
 	w.result.Strikes++
 	w.active[i] = true
 	w.note(uint64(s.Kind), uint64(s.Who))
-	if w.Observed() {
-		w.Note(trace.Event{Kind: trace.Note, Proc: w.target(s), Peer: core.None, Name: s.Kind.String()})
-	}
+	w.remark(w.target(s), "%v", s)
 	if s.For > 0 {
 		w.At(w.Now()+int64(s.For), cease, core.None, i)
 	}
@@ -193,9 +191,7 @@ func (w *world) reconnect(q, p *proc, up bool) {
 		if o == q || p != q && p != o {
 			continue
 		}
-		if !up {
-			w.wire.snap(q.id, o.id)
-		}
+		w.wire.snap(q.id, o.id, up)
 		q.bounce(o, up)
 		o.bounce(q, up)
 	}
@@ -206,10 +202,15 @@ func (q *proc) bounce(o *proc, up bool) {
 	if q.state == dead || q.view == nil {
 		return
 	}
-	q.net.bounce(o.inc, up)
-	if up && !q.w.Paused(q.id) {
-		q.flush()
-		q.rewake()
+	if !up {
+		q.net.Down(q.now(), o.inc)
+		return
+	}
+	if q.view.Rank(o.inc) >= 0 && !q.w.wire.isDown(q.id, o.id) {
+		q.net.Up(q.now(), o.inc)
+		if !q.w.Paused(q.id) {
+			q.flush()
+		}
 	}
 }
 

@@ -41,6 +41,7 @@ type wire struct {
 	n      int
 	chance kernel.Rand
 	cuts   []uint8  // by sender and receiver: how many strikes keep them apart
+	down   []uint8  // by sender and receiver: how many strikes leave them without a connection
 	broken []uint32 // by sender and receiver: how often the connection has broken
 	loss   int64    // of a thousand
 	twice  int64    // of a thousand
@@ -50,7 +51,7 @@ type wire struct {
 }
 
 func newWire(w *world, n int) wire {
-	return wire{w: w, n: n, chance: kernel.NewRand(w.Seed, 3), cuts: make([]uint8, n*n), broken: make([]uint32, n*n), slow: make([]int64, n)}
+	return wire{w: w, n: n, chance: kernel.NewRand(w.Seed, 3), cuts: make([]uint8, n*n), broken: make([]uint32, n*n), down: make([]uint8, n*n), slow: make([]int64, n)}
 }
 
 // cut reports whether messages from one process do not reach another.
@@ -66,12 +67,21 @@ func (x *wire) part(from, to core.ID, on bool) {
 	}
 }
 
-// snap lets the connection between two processes break: what is under way on it
-// is lost.
-func (x *wire) snap(a, b core.ID) {
-	x.broken[int(a)*x.n+int(b)]++
-	x.broken[int(b)*x.n+int(a)]++
+// snap lets the connection between two processes break, with all that is under
+// way on it; or lets there be one again.
+func (x *wire) snap(a, b core.ID, up bool) {
+	for _, at := range [...]int{int(a)*x.n + int(b), int(b)*x.n + int(a)} {
+		if up {
+			x.down[at]--
+		} else {
+			x.down[at]++
+			x.broken[at]++
+		}
+	}
 }
+
+// isDown reports whether two processes have no connection.
+func (x *wire) isDown(a, b core.ID) bool { return x.down[int(a)*x.n+int(b)] > 0 }
 
 // heal ends all that happens to messages.
 func (x *wire) heal() {
@@ -84,7 +94,7 @@ func (x *wire) heal() {
 func (x *wire) send(from, to core.ID, b []byte) {
 	w := x.w
 	slot := w.Keep(b, 0, kernel.Tag(x.broken[int(from)*x.n+int(to)]), 1)
-	if x.cut(from, to) || x.loss > 0 && x.chance.Below(1000) < x.loss {
+	if x.cut(from, to) || x.isDown(from, to) || x.loss > 0 && x.chance.Below(1000) < x.loss {
 		w.Lose(from, to, slot)
 		return
 	}

@@ -26,7 +26,6 @@ const (
 // The events that the storm schedules.
 const (
 	wake   = kernel.Own + iota // of a process: the member or a link wants to be woken
-	flush                      // its links have confirmations to send
 	act                        // an application does something
 	say                        // it says something to the service again
 	check                      // at no process: has it been told?
@@ -112,14 +111,12 @@ func newWorld(c Config, observe func(e trace.Event)) *world {
 	for i := range c.Locks {
 		w.names = append(w.names, prefixes[i%len(prefixes)]+strconv.Itoa(i))
 	}
-	names := []string{"views", "store"}
+	names := laneNames(&c)
 	for i := range places {
 		w.procs = append(w.procs, &proc{w: w, id: firstProc + core.ID(i)})
-		names = append(names, "m"+strconv.Itoa(i+1))
 	}
 	for i := range c.Clients {
 		w.clients = append(w.clients, newClient(w, i, firstProc+core.ID(places+i)))
-		names = append(names, "c"+strconv.Itoa(i+1))
 	}
 	w.Kernel = kernel.New(kernel.Config{
 		Processes: len(names), Latency: scenario.Dist{Shape: scenario.Uniform, A: fastest, B: slowest}, Network: core.FIFO,
@@ -161,7 +158,8 @@ func (w *world) begin() error {
 // the service's patience with the silent; its lease is then waited out by homes,
 // whose clocks may be slow; whoever was evicted hears of it when it renews, and
 // joins again, which takes a view; and for what links still have to send again,
-// and a view that a member has missed and fetches, there are some renewals more.
+// which wait for longer from one time to the next, and a view that a member has
+// missed and fetches, there are some renewals more.
 //
 // The bound of a wait: while somebody waits for a lock, every other member gets
 // two turns at most (one that was under way in the algorithm's order, and one by
@@ -174,12 +172,12 @@ func (w *world) plan() {
 	s := w.Settings
 	w.times.heal = int64(w.Length)
 	members := int64(w.Nodes + spare)
-	grace := w.quiet() + int64(s.Patience())*(million+2*s.Drift)/million + 4*int64(s.ViewLife) + 6*(int64(s.Renew)+2*slowest) + maxRest
+	grace := w.quiet() + int64(s.Patience())*(million+2*s.Drift)/million + 4*int64(s.ViewLife) + 6*(int64(s.Renew)+2*slowest) + maxRest + 16*int64(linkPatience)
 	if w.Faults.has(Beyond) {
 		grace += grace / 2
 	}
 	w.times.demand = w.times.heal + grace
-	turn := longestHold + (members+4)*(slowest+ackDelay)
+	turn := longestHold + (members+4)*slowest
 	all := members*int64(w.Apps) + int64(w.Clients)
 	entries := 2*members*int64(min(s.Handover, 2*w.Apps+w.Clients)) + all
 	w.times.bound = entries*turn + 2*int64(s.Renew)
