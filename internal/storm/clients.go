@@ -178,8 +178,7 @@ func (c *client) receive(kind byte, l letter) {
 	case refuseMsg:
 		if number == c.request {
 			if c.holds {
-				c.w.oracle.clientLeft(c)
-				c.holds = false
+				c.leave()
 			}
 			c.request = 0
 		}
@@ -251,6 +250,9 @@ func (q *proc) serve(from core.ID, kind byte, l letter) {
 	g := q.guest(session)
 	switch kind {
 	case helloMsg:
+		if q.parting {
+			return
+		}
 		span, err := q.m.Renew(q.now(), session, w.sessionLength())
 		q.take()
 		if err != nil {
@@ -261,7 +263,9 @@ func (q *proc) serve(from core.ID, kind byte, l letter) {
 		}
 		w.tell(q.id, from, spanMsg, session, number, uint64(span))
 	case lockMsg:
-		if g != nil {
+		if q.parting {
+			w.tell(q.id, from, refuseMsg, session, number)
+		} else if g != nil {
 			q.lockGuest(g, number, int(l.next()))
 		}
 	case unlockMsg:

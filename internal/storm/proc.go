@@ -43,6 +43,7 @@ type proc struct {
 	wakeNo   int   // of the wake that is scheduled
 	wakeAt   int64 // when it is; 0 if none is
 	within   bool  // the links are calling back
+	parting  bool  // it leaves as soon as its clients have let go
 	checking bool
 	fetched  int64 // when it last fetched a view
 	rest     int64 // how long the place stays empty
@@ -96,7 +97,7 @@ func (q *proc) boot() error {
 	if q.boots == 1 || !w.misreads(KeepHolds) {
 		q.clock = clock{base: w.Now(), read: member.Instant(1 + q.chance.Below(1000*ms)), rate: w.rate(&q.chance)}
 	}
-	q.state, q.view = joining, nil
+	q.state, q.view, q.parting = joining, nil, false
 	q.sent, q.lamport, q.wakeAt = q.sent[:0], 0, 0
 	if !w.misreads(KeepHolds) {
 		q.lease = 0
@@ -164,6 +165,9 @@ func (q *proc) say() {
 	case leaving:
 		kind = leaveMsg
 	default:
+		if q.parting {
+			q.part()
+		}
 		return
 	}
 	q.w.tell(q.id, serviceID, kind, q.inc)
@@ -350,11 +354,29 @@ func (q *proc) crash() {
 	q.stop()
 }
 
-// leave promises never to enter again, and then says so.
-func (q *proc) leave() {
+// part begins to leave: first its clients must let go, or their sessions end. A
+// client acts by its own clock, and cannot be told at once that it has lost.
+func (q *proc) part() {
 	if q.state != taking {
 		return
 	}
+	q.parting = true
+	for i := range q.guests {
+		if g := &q.guests[i]; g.ask != nil {
+			q.w.tell(q.id, g.id, refuseMsg, g.session, g.request)
+		}
+	}
+	for _, x := range q.asks {
+		if x.app < 0 && x.held {
+			q.w.At(q.w.Now()+int64(q.w.Settings.Renew), say, q.id, q.boots)
+			return
+		}
+	}
+	q.leave()
+}
+
+// leave promises never to enter again, and then says so.
+func (q *proc) leave() {
 	q.state = leaving
 	q.m.Leave(q.now())
 	q.take()

@@ -75,7 +75,7 @@ func (w *world) begins(i int, s *Strike) bool {
 			return false
 		}
 		q.rest = ms + int64(s.For)
-		q.leave()
+		q.part()
 	default:
 		return w.strikeService(s, q)
 	}
@@ -243,7 +243,7 @@ func (w *world) cease(i int) {
 	case Slow:
 		w.wire.slow[id] = 0
 	case Join:
-		w.procs[w.Nodes+s.Who%spare].leave()
+		w.procs[w.Nodes+s.Who%spare].part()
 	}
 }
 
