@@ -377,9 +377,9 @@ func (q *proc) part() {
 
 // leave promises never to enter again, and then says so.
 func (q *proc) leave() {
-	q.state = leaving
 	q.m.Leave(q.now())
 	q.take()
+	q.state = leaving
 	q.w.oracle.stopped(q)
 	q.say()
 }
