@@ -305,7 +305,7 @@ func (q *proc) entered(x *ask, t member.Token) {
 	switch q.chance.Below(16) {
 	case 0, 1, 2:
 		hold = q.chance.Below(longestHold)
-	case 3:
+	case 3, 4:
 		if w.phase == stormy {
 			hold = q.chance.Below(int64(w.Settings.Lease) * 3 / 2)
 		}

@@ -14,7 +14,9 @@ func Draw(c Config) []Strike {
 	var kinds []Faults
 	for i := range faultKinds {
 		if k := Faults(1) << i; c.Faults.has(k) && (k != Client || c.Clients > 0) {
-			kinds = append(kinds, k)
+			for range weight(k) {
+				kinds = append(kinds, k)
+			}
 		}
 	}
 	all := []Strike{}
@@ -38,21 +40,33 @@ func Draw(c Config) []Strike {
 	return all
 }
 
+// weight returns how often a kind of fault is drawn: what ends leases more often
+// than what only takes time.
+func weight(k Faults) int {
+	switch k {
+	case Pause, Partition, Client, Delay:
+		return 4
+	case Sever, Roll:
+		return 1
+	}
+	return 2
+}
+
 // lasting draws how long a fault lasts: most are short, some outlast a lease.
 func lasting(c *Config, kind Faults, r *kernel.Rand) member.Span {
 	lease := int64(c.Settings.Lease)
 	switch kind {
-	case Evict, Skip, Switch, Forget, Drift, Beyond:
+	case Evict, Skip, Switch, Forget, Drift, Beyond, Sever:
 		return 0
 	case Break:
 		return member.Span(1 + r.Below(lease/4))
 	case Join:
 		return member.Span(lease/2 + r.Below(2*lease))
 	}
-	switch r.Below(4) {
+	switch r.Below(6) {
 	case 0:
 		return member.Span(1 + r.Below(lease/10))
-	case 1:
+	case 1, 2:
 		return member.Span(1 + r.Below(2*lease))
 	}
 	return member.Span(1 + r.Below(lease*2/3))
@@ -97,8 +111,16 @@ func Pick(seed uint64, from Choice) Config {
 	c.Settings.ViewLife = []member.Span{0, 10 * member.Millisecond, 25 * member.Millisecond}[r.Below(3)]
 	c.Length = member.Span(800+r.Below(900)) * member.Millisecond
 	c.Intensity = []int{6, 15, 30}[r.Below(3)]
+	c.Settings.Drift = []int64{10_000, 10_000, 50_000, 100_000}[r.Below(4)]
+	c.Settings.Act = []int64{2, 10, 10, 25}[r.Below(4)]
 	c.Think = member.Span(int64(c.Nodes*c.Apps)*2*ms + r.Below(12*ms))
-	c.Faults = some(from.Faults, &r)
+	if r.Below(8) == 0 {
+		c.Think = member.Span(ms)
+	}
+	c.Faults = some(from.Faults&^Beyond, &r)
+	if r.Below(8) == 0 {
+		c.Faults |= from.Faults & Beyond
+	}
 	return c
 }
 

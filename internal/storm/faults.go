@@ -31,6 +31,7 @@ const (
 	Switch                        // the algorithms change
 	Forget                        // a view of the same members lets old names go
 	Client                        // clients are paused, cut off or crash
+	Sever                         // two processes never hear each other again, though all else heals
 	faultKinds = iota
 )
 
@@ -40,7 +41,7 @@ const AllFaults = 1<<faultKinds - 1 - Beyond
 
 var faultNames = [faultKinds]string{
 	"crash", "pause", "loss", "delay", "duplicate", "break", "oneway", "partition", "slow", "drift", "beyond",
-	"join", "leave", "roll", "evict", "skip", "switch", "forget", "client",
+	"join", "leave", "roll", "evict", "skip", "switch", "forget", "client", "sever",
 }
 
 // FaultNames returns the names of all kinds of faults.
@@ -93,14 +94,14 @@ type Strike struct {
 	For  member.Span // how long it lasts
 	Kind Faults      // one of them
 	Who  int         // the place of a process, from 0; clients come after all others
-	Peer int         // Oneway, Break, Partition: the other end
+	Peer int         // Oneway, Break, Partition, Sever: the other end
 	How  int         // which kind of partition, how many views, which algorithm, how much
 }
 
 // String tells a strike.
 func (s Strike) String() string {
 	text := fmt.Sprintf("%8.1f ms  %-9v process %d", float64(s.At)/float64(member.Millisecond), s.Kind, s.Who)
-	if s.Kind.has(Oneway | Partition | Break) {
+	if s.Kind.has(Oneway | Partition | Break | Sever) {
 		text += fmt.Sprintf(" peer %d", s.Peer)
 	}
 	if s.For > 0 {

@@ -150,7 +150,7 @@ func (o *oracle) left(q *proc, x *ask) { o.locks[x.lock].out(q, nil, x.token) }
 // lost notes that somebody has been told of a loss.
 func (o *oracle) lost(q *proc, x *ask) {
 	o.left(q, x)
-	if o.w.phase >= demanding && o.w.within() {
+	if o.w.calm() {
 		o.w.broken(Calm, "m%d loses %s, and all is well", q.inc, o.w.names[x.lock])
 	}
 }

@@ -41,7 +41,7 @@ func (w *world) tryBound() int64 { return 24 * 2 * slowest }
 
 // decided judges a try that was refused.
 func (o *oracle) decided(q *proc, x *ask) {
-	if o.w.phase >= demanding && o.waiting(x.asked) > o.w.tryBound() {
+	if o.w.phase >= demanding && !o.w.severed && o.waiting(x.asked) > o.w.tryBound() {
 		o.waitsTooLong(q, x)
 	}
 }
@@ -68,7 +68,7 @@ func (o *oracle) look() {
 	for _, q := range w.procs {
 		for _, x := range q.asks {
 			busy = true
-			if wait := o.waiting(x.asked); !x.held && (wait > w.times.bound || x.try && wait > w.tryBound()) {
+			if wait := o.waiting(x.asked); !x.held && (wait > w.times.bound || x.try && !w.severed && wait > w.tryBound()) {
 				o.waitsTooLong(q, x)
 			}
 		}

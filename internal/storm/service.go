@@ -198,11 +198,21 @@ func (s *service) accusers(inc uint64) int {
 	return n
 }
 
+// calmViews is how far apart views of the same members are, at least, while
+// progress is demanded.
+const calmViews = 40 * ms
+
 // tick changes the view if there is a reason to, and the last one has lived for
 // long enough.
 func (s *service) tick() {
 	w := s.w
 	now := w.Now()
+	if w.phase == demanding && now-s.since > calmViews && w.wire.chance.Below(6) == 0 && len(w.Strikes) > 0 {
+		s.forget = true
+		if w.Faults.has(Switch) {
+			s.next = w.choices(int(w.wire.chance.Below(10)))
+		}
+	}
 	if now-s.since < int64(w.Settings.ViewLife) && s.hurry == 0 {
 		return
 	}
@@ -262,7 +272,7 @@ func (s *service) reaches(inc uint64, all []member.Who) bool {
 func (s *service) drop(all []uint64) {
 	for _, inc := range all {
 		k := &s.known[inc]
-		if s.w.phase >= demanding && !k.leaves && s.w.within() {
+		if s.w.calm() && !k.leaves {
 			s.w.broken(Calm, "m%d is evicted, and all is well", inc)
 		}
 		k.in, k.out = false, true

@@ -12,7 +12,7 @@ func live() []string {
 }
 
 func pick(seed uint64) Config {
-	c := Pick(seed, Choice{live(), []int{1, 2, 3, 4, 5, 7, 9}, AllFaults})
+	c := Pick(seed, Choice{live(), []int{1, 2, 3, 4, 5, 7, 9}, AllFaults | Beyond})
 	c.Spec = func(name string, _ int) (core.Spec, error) { return catalog.Make(name, core.Options{}) }
 	return c
 }

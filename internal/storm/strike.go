@@ -8,7 +8,7 @@ import (
 // strike lets a fault begin, if it can.
 func (w *world) strike(i int) {
 	s := &w.Strikes[i]
-	if !w.begins(i, s) {
+	if !w.begins(s) {
 		return
 	}
 	w.result.Strikes++
@@ -29,7 +29,7 @@ func (w *world) target(s *Strike) core.ID {
 }
 
 // begins lets a fault begin, and reports whether it could.
-func (w *world) begins(i int, s *Strike) bool {
+func (w *world) begins(s *Strike) bool {
 	id := w.target(s)
 	if s.Kind.has(Client) {
 		return w.strikeClient(s, id)
@@ -50,13 +50,24 @@ func (w *world) begins(i int, s *Strike) bool {
 	case Loss:
 		w.wire.loss = int64(20 + 10*s.How)
 	case Delay:
-		w.wire.late, w.wire.lateBy = int64(10+10*s.How), int64(s.For)/2+1
+		w.wire.late, w.wire.lateBy, w.wire.lateViews = int64(10+10*s.How), int64(s.For)/2+1, s.How%2 == 1
+		if w.wire.lateViews {
+			w.wire.late = 500
+		}
 	case Duplicate:
 		w.wire.twice = int64(50 + 20*s.How)
 	case Break:
 		w.reconnect(q, w.procs[s.Peer%len(w.procs)], false)
 	case Oneway, Partition:
 		return w.separate(s, q, true)
+	case Sever:
+		p := w.procs[s.Peer%len(w.procs)]
+		if p == q || w.severed {
+			return false
+		}
+		w.severed = true
+		w.wire.part(q.id, p.id, true)
+		w.wire.part(p.id, q.id, true)
 	case Slow:
 		w.wire.slow[id] = int64(1+s.How) * ms
 	case Drift, Beyond:
@@ -274,11 +285,17 @@ func (w *world) resume(id core.ID) {
 // soon.
 func (w *world) heal() {
 	for i := range w.Strikes {
-		if w.active[i] {
+		if w.active[i] && w.Strikes[i].Kind != Sever {
 			w.cease(i)
 		}
 	}
+	w.severed = false
 	w.wire.heal()
+	for i := range w.Strikes {
+		if s := &w.Strikes[i]; w.active[i] && s.Kind == Sever {
+			w.begins(s)
+		}
+	}
 	w.service.skipper, w.service.hurry = nil, 0
 	for _, q := range w.procs {
 		if q.state == dead && q.place() < w.Nodes {

@@ -37,17 +37,18 @@ var msgNames = [...]string{
 
 // A wire is what happens to messages under way.
 type wire struct {
-	w      *world
-	n      int
-	chance kernel.Rand
-	cuts   []uint8  // by sender and receiver: how many strikes keep them apart
-	down   []uint8  // by sender and receiver: how many strikes leave them without a connection
-	broken []uint32 // by sender and receiver: how often the connection has broken
-	loss   int64    // of a thousand
-	twice  int64    // of a thousand
-	late   int64    // of a thousand
-	lateBy int64
-	slow   []int64 // by process: how much longer all takes
+	w         *world
+	n         int
+	chance    kernel.Rand
+	cuts      []uint8  // by sender and receiver: how many strikes keep them apart
+	down      []uint8  // by sender and receiver: how many strikes leave them without a connection
+	broken    []uint32 // by sender and receiver: how often the connection has broken
+	loss      int64    // of a thousand
+	twice     int64    // of a thousand
+	late      int64    // of a thousand
+	lateViews bool     // only what the view service sends
+	lateBy    int64
+	slow      []int64 // by process: how much longer all takes
 }
 
 func newWire(w *world, n int) wire {
@@ -99,7 +100,7 @@ func (x *wire) send(from, to core.ID, b []byte) {
 		return
 	}
 	more := x.slow[from] + x.slow[to]
-	if x.late > 0 && x.chance.Below(1000) < x.late {
+	if x.late > 0 && (!x.lateViews || from == serviceID) && x.chance.Below(1000) < x.late {
 		more += x.chance.Below(x.lateBy)
 	}
 	w.SendLate(from, to, slot, more)

@@ -71,6 +71,7 @@ type world struct {
 	oracle  oracle
 	at      []*proc // by incarnations: the place of each; nil for 0
 	active  []bool  // by strikes
+	severed bool    // two processes never hear each other again
 	phase   phase
 	times   times
 	result  Result
@@ -167,7 +168,10 @@ func (w *world) begin() error {
 // many entries as are handed over locally; then its own member has its turn, in
 // which all who asked there before it enter. An entry takes the longest hold and
 // what it takes to pass the right on: a message for every member at most, each
-// slow, and clients are told and answer.
+// slow, and clients are told and answer. While the oracle demands that, views of
+// the same members follow each other: they may cost nobody more than the time
+// that a view takes to be known. Who is severed from somebody may have to be
+// complained about and evicted first.
 func (w *world) plan() {
 	s := w.Settings
 	w.times.heal = int64(w.Length)
@@ -198,6 +202,10 @@ func (w *world) turn(now int64) {
 	case w.phase == healing && now >= w.times.demand:
 		w.phase = demanding
 		w.At(now, look, core.None, 0)
+		if w.severed {
+			w.times.bound += 4 * int64(w.Settings.Lease) // for complaints, an eviction, and its lease
+			w.times.end += 4 * int64(w.Settings.Lease)
+		}
 	case w.phase == demanding && now >= w.times.drain:
 		w.phase = draining
 	}
@@ -269,6 +277,9 @@ func (w *world) lockOf(name string) int {
 	}
 	return -1
 }
+
+// calm reports whether nothing may happen any more but what is asked for.
+func (w *world) calm() bool { return w.phase >= demanding && w.within() && !w.severed }
 
 // within reports whether the clocks are: what is promised of time then holds.
 func (w *world) within() bool { return !w.Faults.has(Beyond) }
