@@ -21,7 +21,7 @@ func live() []string {
 func unlively() []struct{ name, why string } {
 	const (
 		restless = "an idle lock sends messages for ever"
-		unsure   = "it can seldom vouch that the dead were not inside, so that after a death most locks they had used wait for the end of a lease"
+		unsure   = "it can vouch for hardly anybody, so after a death most locks that the dead had used wait for the end of a lease"
 	)
 	return []struct{ name, why string }{
 		{"central-deny", "a request is denied instead of waiting"},
