@@ -208,7 +208,7 @@ func (l *Link) load() (n uint64, end int) {
 // in order; f must not keep it, and may call Send. Frames after a gap are
 // dropped: they will come again. If f fails then the peer is broken, and the
 // link over.
-func (l *Link) Receive(now Instant, b []byte, f func(frame []byte) error) error {
+func (l *Link) Receive(b []byte, now Instant, f func(frame []byte) error) error {
 	var p linkPacket
 	if err := p.parse(b); err != nil {
 		return err

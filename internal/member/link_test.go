@@ -26,7 +26,7 @@ func linkPair(t testing.TB, limit int, patience Span) (a, b *Link) {
 func linkCarry(t testing.TB, now Instant, from, to *Link) (packets int, frames []string) {
 	t.Helper()
 	for ; from.Due(now); packets++ {
-		err := to.Receive(now, from.Append(nil, now), func(f []byte) error { frames = append(frames, string(f)); return nil })
+		err := to.Receive(from.Append(nil, now), now, func(f []byte) error { frames = append(frames, string(f)); return nil })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,13 +119,23 @@ func TestLinkPatience(t *testing.T) {
 			t.Fatal("want one packet before the answer")
 		}
 	}
-	now += 1600
+	a.Up()
+	a.Append(nil, now)
+	if a.Wake() != now+100 {
+		t.Errorf("it wakes after %d: want a new connection to begin with the first patience", a.Wake()-now)
+	}
+	now += 100
 	if _, got := linkCarry(t, now, a, b); len(got) != 1 {
 		t.Fatalf("%d frames came, want the first packet's", len(got))
 	}
 	linkCarry(t, now, b, a)
-	if _, got := linkCarry(t, now, a, b); len(got) != 9 {
-		t.Errorf("%d frames came after the answer, want the other nine", len(got))
+	if _, got := linkCarry(t, now, a, b); len(got) != 9 || a.Wake() != now+100 {
+		t.Errorf("%d frames came after the answer, and it wakes after %d: want the other nine, and the first patience", len(got), a.Wake()-now)
+	}
+	a, _ = linkPair(t, 1000, 100)
+	a.Up()
+	if a.Append(nil, 0); a.Wake() != 100 || !a.Due(100) {
+		t.Error("want a question that was lost to be asked again")
 	}
 }
 
@@ -133,9 +143,10 @@ func TestLinkPatience(t *testing.T) {
 func TestLinkReconnect(t *testing.T) {
 	a, b := linkPair(t, 1000, 100)
 	linkSend(t, a, "1", "2")
-	linkCarry(t, 0, a, b) // they come, and the confirmation will be lost
+	linkCarry(t, 0, a, b)
 	linkSend(t, a, "3")
 	a.Append(nil, 0) // it is lost
+	late := b.Append(nil, 0)
 	a.Down()
 	linkSend(t, a, "4")
 	if a.Due(1000) {
@@ -150,7 +161,10 @@ func TestLinkReconnect(t *testing.T) {
 	if err := p.parse(q); err != nil || p.n != 0 || a.Due(1) {
 		t.Fatalf("a question with %d frames, and more is due: want it to ask first (%v)", p.n, err)
 	}
-	if err := b.Receive(1, q, nil); err != nil { // b has not noticed
+	if err := a.Receive(late, 1, nil); err != nil || a.Due(1) {
+		t.Fatalf("want it to wait for the answer to this question, not to an older one: %v", err)
+	}
+	if err := b.Receive(q, 1, nil); err != nil { // b has not noticed
 		t.Fatal(err)
 	}
 	linkCarry(t, 1, b, a)
@@ -178,18 +192,29 @@ func TestLinkFull(t *testing.T) {
 	}
 }
 
-// What a link keeps is bounded by its limit, however long it lives.
+// What a link has allocated is about what it keeps, however long it lives, and
+// whether or not it is ever empty.
 func TestLinkArena(t *testing.T) {
 	a, b := linkPair(t, 1<<20, 1)
 	for i := range Instant(20_000) {
 		linkSend(t, a, string(make([]byte, i%1000)))
-		if i%3 == 0 {
-			linkCarry(t, i, a, b)
-			linkCarry(t, i, b, a)
+		p := a.Append(nil, i)
+		linkSend(t, a, "more")
+		if err := b.Receive(p, i, func([]byte) error { return nil }); err != nil {
+			t.Fatal(err)
 		}
+		linkCarry(t, i, b, a)
 	}
-	if cap(a.kept) > 64<<10 {
-		t.Errorf("%d bytes for three frames of at most 1000", cap(a.kept))
+	if cap(a.kept) > 16<<10 || len(a.kept) == a.head {
+		t.Errorf("%d bytes for two frames of at most 1000", cap(a.kept))
+	}
+	for range 100 {
+		linkSend(t, a, string(make([]byte, 5000)))
+	}
+	linkCarry(t, 20_000, a, b)
+	linkCarry(t, 20_000, b, a)
+	if cap(a.kept) > idleArena || a.waits() {
+		t.Errorf("%d bytes for nothing", cap(a.kept))
 	}
 }
 
@@ -232,7 +257,7 @@ func TestLinkRefuses(t *testing.T) {
 		l.Append(nil, 0) // two frames and question 1
 		linkSend(t, l, "z")
 		before := fmt.Sprintf("%+v", *l)
-		err := l.Receive(1, c.b, func([]byte) error { t.Errorf("%s: a frame came", c.what); return nil })
+		err := l.Receive(c.b, 1, func([]byte) error { t.Errorf("%s: a frame came", c.what); return nil })
 		if !errors.Is(err, c.want) {
 			t.Errorf("%s: %v; want %v", c.what, err, c.want)
 		}
@@ -244,7 +269,7 @@ func TestLinkRefuses(t *testing.T) {
 	linkSend(t, peer, "x", "y")
 	whole := peer.Append(nil, 0)
 	for n := range whole {
-		if err := NewLink(3, 7, 9, 10, 10).Receive(0, whole[:n], nil); !errors.Is(err, ErrPacket) {
+		if err := NewLink(3, 7, 9, 10, 10).Receive(whole[:n], 0, nil); !errors.Is(err, ErrPacket) {
 			t.Errorf("%d of %d bytes: %v", n, len(whole), err)
 		}
 	}
@@ -257,10 +282,10 @@ func TestLinkBroken(t *testing.T) {
 	wrong, came := errors.New("wrong"), 0
 	refuse := func([]byte) error { came++; return wrong }
 	p := a.Append(nil, 0)
-	if err := b.Receive(0, p, refuse); !errors.Is(err, wrong) || came != 1 {
+	if err := b.Receive(p, 0, refuse); !errors.Is(err, wrong) || came != 1 {
 		t.Errorf("%v after %d frames", err, came)
 	}
-	if err := b.Receive(0, p, refuse); err != nil || came != 1 || !errors.Is(b.Send(nil), wrong) || b.Due(1000) {
+	if err := b.Receive(p, 0, refuse); err != nil || came != 1 || !errors.Is(b.Send(nil), wrong) || b.Due(1000) {
 		t.Error("it goes on")
 	}
 }
@@ -281,7 +306,7 @@ func FuzzLinkReceive(f *testing.F) {
 				l.Append(nil, Instant(i))
 			}
 			got, size := l.got, 0
-			err := l.Receive(Instant(i), p, func(f []byte) error { size += len(f); return nil })
+			err := l.Receive(p, Instant(i), func(f []byte) error { size += len(f); return nil })
 			if err != nil && (l.got != got || size > 0) {
 				t.Fatalf("it takes part of a packet that it refuses: %v", err)
 			}
@@ -318,10 +343,10 @@ func BenchmarkLink(b *testing.B) {
 				}
 				n += batch
 				for x.Due(now) {
-					y.Receive(now, x.Append(buf, now), take)
+					y.Receive(x.Append(buf, now), now, take)
 				}
 				for y.Due(now) {
-					x.Receive(now, y.Append(buf, now), take)
+					x.Receive(y.Append(buf, now), now, take)
 				}
 			}
 			if came != n || x.waits() {

@@ -94,6 +94,18 @@ func TestSessionsComplaints(t *testing.T) {
 			b.Install(50, sessionView(2, 1, 2))
 			sessionCarry(t, 60, b, a)
 		}, 160},
+		{"it was no member for a while", func(a, b *Sessions) {
+			a.Send(2, []byte("x"))
+			a.Next(10, nil)
+			a.Install(50, sessionView(2, 1))
+			a.Install(80, sessionView(3, 1, 2))
+		}, 180},
+		{"no connection, and a late confirmation", func(a, b *Sessions) {
+			a.Send(2, []byte("x"))
+			sessionCarry(t, 5, a, b)
+			a.Down(10, 2)
+			sessionCarry(t, 50, b, a)
+		}, 105},
 		{"full", func(a, b *Sessions) { a.Send(2, make([]byte, 60)); a.Send(2, make([]byte, 60)) }, 0},
 		{"it sends rubbish", func(a, b *Sessions) {
 			b.Send(1, []byte("x"))
@@ -149,6 +161,32 @@ func TestSessionsEarly(t *testing.T) {
 	}
 }
 
+// Of a newer epoch only what fits is kept, once; a question is answered as soon
+// as there is an answer.
+func TestSessionsEarlyOnce(t *testing.T) {
+	a, b := sessionPair(t, SessionLimits{})
+	b.Install(1, sessionView(2, 1, 2))
+	var packets [][]byte
+	for range 3 {
+		b.Send(1, []byte("x"))
+		_, p, _ := b.Next(1, nil)
+		packets = append(packets, p)
+	}
+	for i, c := range []struct{ packet, kept int }{{1, 0}, {0, 1}, {0, 1}, {2, 1}, {1, 2}, {1, 2}, {2, 3}} {
+		if err := a.Receive(1, packets[c.packet], nil); err != nil || a.find(2).early.got != uint64(c.kept) || len(a.find(2).early.packets) != c.kept*(1+len(packets[0])) {
+			t.Errorf("step %d: %d frames are kept, want %d: %v", i, a.find(2).early.got, c.kept, err)
+		}
+	}
+	a, b = sessionPair(t, SessionLimits{})
+	b.Install(1, sessionView(2, 1, 2))
+	sessionCarry(t, 1, b, a)
+	a.Install(2, sessionView(2, 1, 2))
+	a.Early(2, nil)
+	if sessionCarry(t, 2, a, b); b.find(1).link.waits() {
+		t.Error("a question that came early was not answered")
+	}
+}
+
 // Who is no member, or was, is told so; who is late is not.
 func TestSessionsStrangers(t *testing.T) {
 	a, b := sessionPair(t, SessionLimits{})
@@ -189,6 +227,17 @@ func TestSessionsStrangers(t *testing.T) {
 	}
 	if len(a.peers) > 1+maxStrangers || a.Newer() != 9 {
 		t.Errorf("%d peers, newer is %d", len(a.peers), a.Newer())
+	}
+	if a.Install(0, sessionView(7, 1, 2)); a.Newer() != 9 {
+		t.Errorf("newer is %d, want 9", a.Newer())
+	}
+	if err := a.Receive(0, []byte{9, 2, 1, 1, 0, 1, 1, 0}, none); !errors.Is(err, ErrPacket) {
+		t.Errorf("%v: want a confirmation of what cannot have been sent refused", err)
+	}
+	a.Up(0, 5000)
+	a.Down(0, 5000)
+	if a.find(5000) != nil {
+		t.Error("want somebody forgotten with whom there is nothing")
 	}
 	if a.Install(0, sessionView(9, 1, 2)); len(a.peers) != 1 {
 		t.Errorf("%d peers are left", len(a.peers))

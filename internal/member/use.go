@@ -247,6 +247,7 @@ func (m *Member) step(n int32, in core.Input) error {
 		return err
 	}
 	if err := machine.Step(in, &m.out); err != nil {
+		e.unload(n)
 		return err
 	}
 	m.bytes = machine.AppendState(m.bytes[:0])
