@@ -86,9 +86,9 @@ func roll(c *Config, s Strike) []Strike {
 
 // A Choice says what Pick may pick from.
 type Choice struct {
-	Algorithms []string // one of them, and others to switch to
-	Nodes      []int    // one of them
-	Faults     Faults   // some of them
+	Algorithms []member.Choice // one of them, and others to switch to
+	Nodes      []int           // one of them
+	Faults     Faults          // some of them
 }
 
 // Pick returns the run of a seed: which algorithm, how many members, which

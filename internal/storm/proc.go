@@ -384,12 +384,15 @@ func (q *proc) leave() {
 	q.say()
 }
 
-// install begins a view. One that leaves has nothing to do with another view.
+// install begins a view. One that leaves takes part until it is in none.
 func (q *proc) install(v *member.View) {
-	if q.state != joining && q.state != taking || v.Epoch <= q.epoch() || v.Rank(q.inc) < 0 {
+	if q.state == dead || v.Epoch <= q.epoch() || v.Rank(q.inc) < 0 {
 		return
 	}
-	q.state, q.view = taking, v
+	if q.state == joining {
+		q.state = taking
+	}
+	q.view = v
 	now := q.now()
 	q.failed(q.net.Install(now, *v))
 	for _, m := range v.Members {
