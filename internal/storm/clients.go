@@ -222,7 +222,7 @@ func (c *client) enter(t member.Token) {
 	if c.chance.Below(2) == 0 {
 		w.tell(c.id, storeID, readMsg, uint64(c.lock), t.Epoch, t.Count)
 	}
-	c.pulse(min(hold, max(0, c.clock.when(c.until)-w.Now())))
+	c.pulse(min(hold, int64(w.Settings.Renew), max(0, c.clock.when(c.until)-w.Now())))
 }
 
 // A guest is the session of a client, at the member.
