@@ -22,7 +22,7 @@ func TestSettings(t *testing.T) {
 		{func(s *Settings) { s.Lease = 3601 * Second }, "a lease of 3601s"},
 		{func(s *Settings) { s.Renew = 0 }, "a renewal every 0s"},
 		{func(s *Settings) { s.Renew = 4 * Second }, "three of them within a lease"},
-		{func(s *Settings) { s.Act, s.Renew = 50, 3 * Second }, "would end before it is renewed"},
+		{func(s *Settings) { s.Act, s.Renew = 50, 3*Second }, "would end before it is renewed"},
 		{func(s *Settings) { s.Drift = -1 }, "drift by -1"},
 		{func(s *Settings) { s.Drift = 100_001 }, "drift by 100001"},
 		{func(s *Settings) { s.Act = 0 }, "0 per cent"},
