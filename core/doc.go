@@ -74,6 +74,17 @@
 // Messages that a machine sends to itself never reach the host: they are
 // received within the same step.
 //
+// # The bytes are a wire format
+//
+// Members of a live group are not replaced all at once, and they page states
+// out and in. So the bytes of messages and states, and what they mean, are a
+// format between programs: whoever changes them changes [Spec].Version. That is
+// more than the order of fields. It is also which tree or which quorums a Plan
+// makes of n, since every member makes them for itself, and what a machine
+// answers to the same message. A group names algorithm and version, and a
+// member that has another version refuses. Golden vectors of every algorithm
+// that runs live, in catalog/testdata, notice a change that nobody meant.
+//
 // # Logical time
 //
 // Logical times are a type of their own, [Time], and a field kind of their own

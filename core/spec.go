@@ -142,6 +142,7 @@ type Spec struct {
 	Weaker  string   // for those that keep what they promise, but promise less: what is worse
 	Fixed   string   // for both: the Name of the sound one
 	Shown   string   // for both: a command of stile that shows it
+	Version int      // of the bytes of its messages and states, from 1: see the package documentation
 	Network Network  // the weakest network it is correct on
 	Spreads bool     // its logical times can drift apart without bound
 	Endless string   // why its state space is infinite without a bound on requests; empty if it is not

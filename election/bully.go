@@ -32,6 +32,7 @@ func Bully() core.Spec {
 	return core.Spec{
 		Name: "bully", Family: core.Election, Title: "Bully", Authors: "Garcia-Molina", Year: 1982,
 		Paper:   "Elections in a Distributed Computing System. IEEE Transactions on Computers C-31(1), 1982",
+		Version: 1,
 		Network: core.Unordered,
 		Kinds:   []string{"ELECTION", "ANSWER", "COORDINATOR"},
 		Theory: core.Theory{

@@ -21,6 +21,7 @@ func ChangRoberts(down bool) core.Spec {
 	return core.Spec{
 		Name: "chang-roberts", Family: core.Election, Title: "Chang-Roberts", Authors: "Chang, Roberts", Year: 1979,
 		Paper:   "An Improved Algorithm for Decentralized Extrema-Finding in Circular Configurations of Processes. CACM 22(5), 1979",
+		Version: 1,
 		Network: core.Unordered,
 		Kinds:   []string{"ELECTION", "COORDINATOR"},
 		Theory: core.Theory{

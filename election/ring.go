@@ -31,6 +31,7 @@ func Ring() core.Spec {
 	return core.Spec{
 		Name: "ring-election", Family: core.Election, Title: "Ring election", Authors: "Le Lann", Year: 1977,
 		Paper:   "Distributed Systems - Towards a Formal Approach. Information Processing 77, 1977",
+		Version: 1,
 		Network: core.Unordered,
 		Kinds:   []string{"ELECTION", "COORDINATOR"},
 		Theory: core.Theory{

@@ -18,6 +18,7 @@ func Bakery() core.Spec {
 		Name: "bakery", Title: "Lamport's bakery", Authors: "Lamport", Year: 1974,
 		Class:   core.Permission,
 		Paper:   "A New Solution of Dijkstra's Concurrent Programming Problem. CACM 17(8), 1974",
+		Version: 1,
 		Network: core.Unordered,
 		Spreads: true,
 		Kinds:   []string{"READ", "VALUE"},

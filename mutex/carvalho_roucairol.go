@@ -20,6 +20,7 @@ func CarvalhoRoucairol() core.Spec {
 		Name: "carvalho-roucairol", Title: "Carvalho-Roucairol", Authors: "Carvalho, Roucairol", Year: 1983,
 		Class:   core.Permission,
 		Paper:   "On Mutual Exclusion in Computer Networks. CACM 26(2), 1983",
+		Version: 1,
 		Network: core.Unordered,
 		Spreads: true,
 		Kinds:   []string{"REQUEST", "OK"},

@@ -27,6 +27,7 @@ func Central(coordinator core.ID) core.Spec {
 		Name: "central", Title: "Central coordinator", Authors: "folklore", Year: 1978,
 		Class:   core.Central,
 		Paper:   "Named in Lamport: Time, Clocks, and the Ordering of Events in a Distributed System. CACM 21(7), 1978",
+		Version: 1,
 		Network: core.Unordered,
 		Kinds:   []string{"REQUEST", "GRANT", "RELEASE"},
 		Theory:  theory,

@@ -17,6 +17,7 @@ func CentralDeny(coordinator core.ID) core.Spec {
 		Name: "central-deny", Title: "Central coordinator that denies", Authors: "folklore", Year: 2007,
 		Class:   core.Central,
 		Paper:   "In Tanenbaum, van Steen: Distributed Systems: Principles and Paradigms, 2nd edition, 2007, section 6.3.2",
+		Version: 1,
 		Network: core.Unordered,
 		TryLock: true,
 		Kinds:   []string{"REQUEST", "GRANT", "DENIED", "RELEASE"},

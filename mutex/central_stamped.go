@@ -19,6 +19,7 @@ func CentralStamped(coordinator core.ID) core.Spec {
 		Name: "central-stamped", Title: "Central coordinator with stamps", Authors: "folklore", Year: 1978,
 		Class:   core.Central,
 		Paper:   "After Lamport: Time, Clocks, and the Ordering of Events in a Distributed System. CACM 21(7), 1978",
+		Version: 1,
 		Network: core.Unordered,
 		Spreads: true,
 		Kinds:   []string{"REQUEST", "GRANT", "RELEASE"},

@@ -27,6 +27,7 @@ func Dijkstra(k int) core.Spec {
 		Name: "dijkstra", Title: "Dijkstra's K-state ring", Authors: "Dijkstra", Year: 1974,
 		Class:   core.Token,
 		Paper:   "Self-stabilizing Systems in Spite of Distributed Control. CACM 17(11), 1974",
+		Version: 1,
 		Network: core.Unordered,
 		Kinds:   []string{"FLAG"},
 		Theory: core.Theory{

@@ -23,6 +23,7 @@ func Lamport() core.Spec {
 		Name: "lamport", Title: "Lamport", Authors: "Lamport", Year: 1978,
 		Class:   core.Permission,
 		Paper:   "Time, Clocks, and the Ordering of Events in a Distributed System. CACM 21(7), 1978",
+		Version: 1,
 		Network: core.FIFO,
 		Spreads: true,
 		Kinds:   []string{"REQUEST", "REPLY", "RELEASE"},

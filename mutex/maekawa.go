@@ -20,6 +20,7 @@ func Maekawa(quorums quorum.Builder) core.Spec {
 		Name: "maekawa", Title: "Maekawa", Authors: "Maekawa", Year: 1985,
 		Class:   core.Quorum,
 		Paper:   "A sqrt(N) Algorithm for Mutual Exclusion in Decentralized Systems. ACM TOCS 3(2), 1985",
+		Version: 1,
 		Network: core.FIFO,
 		Spreads: true,
 		Kinds:   maekawaKinds(),

@@ -22,6 +22,7 @@ func Majority() core.Spec {
 		Name: "majority", Title: "Majority voting", Authors: "Thomas", Year: 1979,
 		Class:   core.Quorum,
 		Paper:   "A Majority Consensus Approach to Concurrency Control for Multiple Copy Databases. ACM TODS 4(2), 1979",
+		Version: 1,
 		Network: core.FIFO,
 		Spreads: true,
 		Endless: "nobody waits for a slow voter, so that messages to it pile up",

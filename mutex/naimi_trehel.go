@@ -20,6 +20,7 @@ func NaimiTrehel() core.Spec {
 		Name: "naimi-trehel", Title: "Naimi-Trehel", Authors: "Naimi, Trehel, Arnold", Year: 1996,
 		Class:   core.Token,
 		Paper:   "A log(N) Distributed Mutual Exclusion Algorithm Based on Path Reversal. JPDC 34(1), 1996",
+		Version: 1,
 		Network: core.Unordered,
 		Kinds:   []string{"REQUEST", "TOKEN"},
 		Theory: core.Theory{

@@ -19,6 +19,7 @@ func Raymond(tree TreeOf) core.Spec {
 		Name: "raymond", Title: "Raymond's tree", Authors: "Raymond", Year: 1989,
 		Class:   core.Token,
 		Paper:   "A Tree-Based Algorithm for Distributed Mutual Exclusion. ACM TOCS 7(1), 1989",
+		Version: 1,
 		Network: core.FIFO,
 		Kinds:   []string{"REQUEST", "PRIVILEGE"},
 		Theory:  raymondTheory(tree),

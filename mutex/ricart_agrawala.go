@@ -16,6 +16,7 @@ func RicartAgrawala() core.Spec {
 		Name: "ricart-agrawala", Title: "Ricart-Agrawala", Authors: "Ricart, Agrawala", Year: 1981,
 		Class:   core.Permission,
 		Paper:   "An Optimal Algorithm for Mutual Exclusion in Computer Networks. CACM 24(1), 1981",
+		Version: 1,
 		Network: core.Unordered,
 		Kinds:   []string{"REQUEST", "OK"},
 		Theory: core.Theory{

@@ -19,6 +19,7 @@ func RicartAgrawalaToken() core.Spec {
 		Name: "ricart-agrawala-token", Title: "Ricart-Agrawala with a token", Authors: "Ricart, Agrawala", Year: 1983,
 		Class:   core.Token,
 		Paper:   "Author's response to 'On Mutual Exclusion in Computer Networks'. CACM 26(2), 1983",
+		Version: 1,
 		Network: core.Unordered,
 		Kinds:   []string{"REQUEST", "TOKEN"},
 		Theory:  tokenTheory("round the circle from the last holder; at most N-1 overtake; not ME3"),

@@ -43,6 +43,7 @@ func SandersExperiment(any StructureOf) core.Spec {
 		Paper:   "The Information Structure of Distributed Mutual Exclusion Algorithms. ACM TOCS 5(3), 1987",
 		Wrong:   "the sets are not checked: two processes that neither share an informed voter nor ask each other can both be inside",
 		Fixed:   "sanders",
+		Version: 1,
 		Network: core.FIFO,
 		Spreads: true,
 		Kinds:   []string{"REQUEST", "GRANT", "INQUIRE", "RELINQUISH", "RELEASE"},

@@ -16,6 +16,7 @@ func SuzukiKasami() core.Spec {
 		Name: "suzuki-kasami", Title: "Suzuki-Kasami", Authors: "Suzuki, Kasami", Year: 1985,
 		Class:   core.Token,
 		Paper:   "A Distributed Mutual Exclusion Algorithm. ACM TOCS 3(4), 1985",
+		Version: 1,
 		Network: core.Unordered,
 		Kinds:   []string{"REQUEST", "TOKEN"},
 		Theory:  tokenTheory("the token's queue; not ME3"),

@@ -16,6 +16,7 @@ func TokenRing() core.Spec {
 		Name: "token-ring", Title: "Token ring", Authors: "Le Lann", Year: 1977,
 		Class:   core.Token,
 		Paper:   "Distributed Systems - Towards a Formal Approach. Information Processing 77, 1977",
+		Version: 1,
 		Network: core.Unordered,
 		Kinds:   []string{"TOKEN"},
 		Theory: core.Theory{

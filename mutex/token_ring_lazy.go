@@ -45,6 +45,7 @@ func TokenRingLazy() core.Spec {
 		Name: "token-ring-lazy", Title: "Token ring that rests", Authors: "after Le Lann, Martin", Year: 1985,
 		Class:   core.Token,
 		Paper:   "After Martin: Distributed Mutual Exclusion on a Ring of Processes. Science of Computer Programming 5, 1985",
+		Version: 1,
 		Network: core.FIFO,
 		Kinds:   []string{"WISH", "TOKEN"},
 		Theory: core.Theory{

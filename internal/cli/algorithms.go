@@ -22,8 +22,8 @@ func newAlgorithms() *cobra.Command {
 		Long: `Lists the algorithms: the year, the class, the messages that one entry costs,
 the client delay (request to entry when nobody else is there), the
 synchronisation delay (exit of one to entry of the next), the weakest network it
-is correct on, who wrote it, the order of entries, and whether all processes
-have the same role.
+is correct on, who wrote it, the order of entries, whether all processes have
+the same role, and whether a live member may run it, or why not.
 
 The class is what a process needs to enter, and who decides: the permission of
 one for all (central) or of all others, the votes of a quorum, or the token.
@@ -31,7 +31,7 @@ one for all (central) or of all others, the votes of a quorum, or the token.
 N is the number of processes, K the size of a quorum, D the diameter of a tree
 and T the latency of one message. The famous wrong ones are listed apart, and
 so are the elections, with the messages of one election that one process
-starts.`,
+starts; neither run live.`,
 		Args: ask.Nothing,
 		RunE: func(c *cobra.Command, _ []string) error {
 			all := describeAlgorithms(slices.Concat(catalog.All(), catalog.Elections()))
@@ -67,6 +67,9 @@ type algorithm struct {
 	Order    string   `json:"order"`
 	ME3      bool     `json:"me3"`
 	Symm     bool     `json:"symmetric"`
+	Live     bool     `json:"live"`               // a live member may run it
+	NotLive  string   `json:"not_live,omitempty"` // why not
+	Version  int      `json:"bytes_version"`      // of its messages and states
 }
 
 func describeAlgorithms(specs []core.Spec) []algorithm {
@@ -78,6 +81,7 @@ func describeAlgorithms(specs []core.Spec) []algorithm {
 			Sound: s.Sound(), Wrong: s.Wrong, Weaker: s.Weaker, Fixed: s.Fixed, Shown: s.Shown, Network: s.Network.String(),
 			TryLock: s.TryLock, Kinds: s.Kinds, Messages: t.Messages.Text, Multi: t.Multicasts.Text,
 			Client: t.Client.Text, Sync: t.Sync.Text, Order: t.Order, ME3: t.ME3, Symm: t.Symmetric,
+			Live: catalog.NotLive(s) == "", NotLive: catalog.NotLive(s), Version: s.Version,
 		}
 	}
 	return list
@@ -119,7 +123,13 @@ func printAlgorithm(p *tell.Page, s core.Spec) {
 	if t.Symmetric {
 		symmetry = "symmetric"
 	}
-	p.Text(4, strings.Join([]string{s.Authors, "network: " + s.Network.String(), "order: " + t.Order, symmetry}, " · "))
+	facts := []string{s.Authors, "network: " + s.Network.String(), "order: " + t.Order, symmetry}
+	if why := catalog.NotLive(s); why == "" {
+		facts = append(facts, "live")
+	} else if s.Sound() && s.Family == core.MutualExclusion {
+		facts = append(facts, "not live: "+why)
+	}
+	p.Text(4, strings.Join(facts, " · "))
 	text := "WRONG: " + s.Wrong
 	if s.Weaker != "" {
 		text = "WEAKER: " + s.Weaker

@@ -34,6 +34,7 @@ type school struct {
 	spec     core.Spec
 	machines []core.Machine
 	born     [][]byte
+	loaded   []int32 // which lock's state each machine is in, or -1
 }
 
 func (m *Member) newEpoch(v View) (*epoch, error) {
@@ -82,6 +83,7 @@ func (e *epoch) open(specs func(string, int) (core.Spec, error)) error {
 		s := school{spec: spec, machines: all}
 		for _, one := range all {
 			s.born = append(s.born, one.AppendState(nil))
+			s.loaded = append(s.loaded, -1)
 		}
 		e.schools = append(e.schools, s)
 	}
@@ -120,7 +122,7 @@ func lockOf[S ~string | ~[]byte](e *epoch, name S) int32 {
 	}
 	n := add(&e.table, name, hash)
 	l := e.table.lock(n)
-	l.home = uint8(e.view.Home(hash))
+	l.home = uint8(e.view.home(hash))
 	if len(e.schools) > 1 {
 		l.alg = uint8(e.view.Choose(string(name)))
 	}
@@ -134,8 +136,23 @@ func (e *epoch) seat(l *lock) core.ID { return e.view.seat(e.me, int(l.home)) }
 // machine returns the instance of a lock, as it is now.
 func (e *epoch) machine(n int32) (core.Machine, error) {
 	l := e.table.lock(n)
-	machine := e.schools[l.alg].machines[e.seat(l)]
-	return machine, machine.LoadState(e.table.state(n))
+	s, seat := &e.schools[l.alg], e.seat(l)
+	machine := s.machines[seat]
+	if s.loaded[seat] == n {
+		return machine, nil
+	}
+	s.loaded[seat] = -1
+	if err := machine.LoadState(e.table.state(n)); err != nil {
+		return nil, err
+	}
+	s.loaded[seat] = n
+	return machine, nil
+}
+
+// unload has the state of a lock's instance read again before its next step.
+func (e *epoch) unload(n int32) {
+	l := e.table.lock(n)
+	e.schools[l.alg].loaded[e.seat(l)] = -1
 }
 
 // isHome reports whether the member is the home of a lock and has not let go of
@@ -186,6 +203,7 @@ func (m *Member) idle(u *use) {
 	}
 	if m.misreads(Reborn) && !e.isHome(l) {
 		e.table.setState(u.lock, e.schools[l.alg].born[e.seat(l)])
+		e.unload(u.lock)
 	}
 	e.uses[l.busy] = nil
 	e.free = append(e.free, l.busy)
@@ -199,9 +217,15 @@ func (m *Member) idle(u *use) {
 // and beginning anew is one step. A view that is not newer than the present one
 // changes nothing.
 func (m *Member) Install(now Instant, v View) error {
+	m.now = max(m.now, now)
+	err := m.install(v) // what time brings comes after it: nothing more is done in the older epoch
 	m.begin(now)
-	defer m.end()
-	if m.gone {
+	m.end()
+	return err
+}
+
+func (m *Member) install(v View) error {
+	if m.ghost {
 		return ErrGone
 	}
 	old := m.epoch

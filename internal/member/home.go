@@ -57,11 +57,18 @@ func (m *Member) serve(u *use) {
 	switch {
 	case len(u.queue) > 0 && (u.first == nil || u.queue[0].stamp.Less(u.first.stamp)):
 		m.lend(u)
-	case u.first != nil && (!u.interest || len(u.queue) > 0 || u.handed < m.Settings.Handover || m.misreads(NoBound)):
+	case u.first != nil && m.mayGoOn(u):
 		m.enter(u)
 	default:
 		m.clear(u)
 	}
+}
+
+// mayGoOn reports whether the next one here enters before the home lets go: if
+// nobody else wants it, if it waited in an older epoch and has its turn, and up
+// to the bound.
+func (m *Member) mayGoOn(u *use) bool {
+	return !u.interest || len(u.queue) > 0 || u.first.stamp.Epoch < m.epoch.view.Epoch || u.handed < m.Settings.Handover || m.misreads(NoBound)
 }
 
 // clear lets go of a lock: from now on the algorithm alone says who is inside.
@@ -79,7 +86,7 @@ func (m *Member) lend(u *use) {
 	e := m.epoch
 	t := u.queue[0]
 	u.queue = slices.Delete(u.queue, 0, 1)
-	until := last
+	until := lastStamp()
 	if len(u.queue) > 0 {
 		until = u.queue[0].stamp
 	}

@@ -1,115 +1,358 @@
 package member
 
 import (
-	"encoding/binary"
-	"math/rand/v2"
+	"bytes"
+	"errors"
+	"fmt"
 	"testing"
 )
 
-// What is sent on a link arrives once and in order, whatever the connections
-// lose, double and break; when they are whole again all of it has come.
-func TestLink(t *testing.T) {
-	for seed := range uint64(400) {
-		r := rand.New(rand.NewPCG(seed, 2))
-		a, b := NewLink(3, 7, 9, 1<<20, 10), NewLink(3, 9, 7, 1<<20, 10)
-		var ab, ba [][]byte
-		var sentA, sentB, gotA, gotB uint64
-		now := Instant(0)
-		number := func(n uint64) []byte { return binary.AppendUvarint(make([]byte, 0, 8), n) }
-		expect := func(got *uint64) func(f []byte) error {
-			return func(f []byte) error {
-				v, _ := binary.Uvarint(f)
-				if *got++; v != *got {
-					t.Fatalf("seed %d: frame %d came as number %d", seed, v, *got)
-				}
-				return nil
-			}
+// linkPair returns both ends of a link, connected, after their first questions.
+func linkPair(t testing.TB, limit int, patience Span) (a, b *Link) {
+	a, b = NewLink(3, 7, 9, limit, patience), NewLink(3, 9, 7, limit, patience)
+	a.Up()
+	b.Up()
+	linkCarry(t, 0, a, b)
+	linkCarry(t, 0, b, a)
+	linkCarry(t, 0, a, b)
+	if a.waits() || b.waits() || a.Wake() != Never || b.Wake() != Never {
+		t.Fatal("want silence after three packets")
+	}
+	return a, b
+}
+
+// linkCarry carries all that is due from one end to the other. It returns how
+// many packets that was, and the frames.
+func linkCarry(t testing.TB, now Instant, from, to *Link) (packets int, frames []string) {
+	t.Helper()
+	for ; from.Due(now); packets++ {
+		err := to.Receive(from.Append(nil, now), now, func(f []byte) error { frames = append(frames, string(f)); return nil })
+		if err != nil {
+			t.Fatal(err)
 		}
-		carry := func(from, to *Link, pipe *[][]byte, got *uint64, lossy bool) {
-			if from.Due(now) {
-				*pipe = append(*pipe, from.Append(nil, now))
-			}
-			if len(*pipe) == 0 {
-				return
-			}
-			p := (*pipe)[0]
-			switch k := r.IntN(10); {
-			case lossy && k == 0: // lost
-			case lossy && k == 1: // doubled
-				for range 2 {
-					if err := to.Receive(p, now, expect(got)); err != nil {
-						t.Fatal(err)
-					}
-				}
-			default:
-				if err := to.Receive(p, now, expect(got)); err != nil {
-					t.Fatal(err)
-				}
-			}
-			*pipe = (*pipe)[1:]
-		}
-		for i := range 600 {
-			now += Instant(r.IntN(4))
-			lossy := i < 400
-			if i == 400 {
-				a.Up()
-				b.Up()
-			}
-			switch k := r.IntN(12); {
-			case lossy && k < 3:
-				sentA++
-				a.Send(number(sentA))
-			case lossy && k < 5:
-				sentB++
-				b.Send(number(sentB))
-			case lossy && k == 5:
-				a.Down()
-				b.Down()
-				ab, ba = nil, nil
-			case lossy && k == 6:
-				a.Up()
-				b.Up()
-			case k < 9:
-				carry(a, b, &ab, &gotB, lossy)
-			default:
-				carry(b, a, &ba, &gotA, lossy)
-			}
-		}
-		for range 40 {
-			now += 20
-			carry(a, b, &ab, &gotB, false)
-			carry(b, a, &ba, &gotA, false)
-		}
-		if gotB != sentA || gotA != sentB || a.Due(now) || b.Due(now) || a.bytes+b.bytes != 0 {
-			t.Fatalf("seed %d: %d of %d and %d of %d came, %d bytes kept", seed, gotB, sentA, gotA, sentB, a.bytes+b.bytes)
+	}
+	return packets, frames
+}
+
+func linkSend(t testing.TB, l *Link, frames ...string) {
+	t.Helper()
+	for _, f := range frames {
+		if err := l.Send([]byte(f)); err != nil {
+			t.Fatal(err)
 		}
 	}
 }
 
-// Packets of somebody else, and such as cannot be, are refused; a link that is
-// full says so and loses nothing.
-func TestLinkRefuses(t *testing.T) {
-	l := NewLink(3, 7, 9, 10, 10)
-	none := func([]byte) error { t.Error("a frame came"); return nil }
-	for _, other := range []*Link{NewLink(4, 9, 7, 9, 9), NewLink(3, 8, 7, 9, 9), NewLink(3, 9, 6, 9, 9)} {
-		if err := l.Receive(other.Append(nil, 0), 0, none); err == nil {
-			t.Errorf("a packet of %+v was taken", other)
+// Send copies: the caller's bytes are its own again.
+func TestLinkCopies(t *testing.T) {
+	a, b := linkPair(t, 1000, 100)
+	f := []byte("frame")
+	if err := a.Send(f); err != nil {
+		t.Fatal(err)
+	}
+	copy(f, "wrong")
+	if _, got := linkCarry(t, 0, a, b); len(got) != 1 || got[0] != "frame" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// Requests and responses confirm each other. The last response is confirmed
+// alone, after a quarter of the patience; then there is silence.
+func TestLinkPiggyback(t *testing.T) {
+	a, b := linkPair(t, 1000, 100)
+	now := Instant(0)
+	for range 50 {
+		now += 10
+		linkSend(t, a, "request")
+		n, _ := linkCarry(t, now, a, b)
+		linkSend(t, b, "response")
+		m, _ := linkCarry(t, now+5, b, a)
+		if n != 1 || m != 1 {
+			t.Fatalf("%d and %d packets for a request and its response", n, m)
 		}
 	}
-	peer := NewLink(3, 9, 7, 9, 9)
-	peer.got = 1
-	if err := l.Receive(peer.Append(nil, 0), 0, none); err == nil {
-		t.Error("what was never sent was confirmed")
+	if a.Wake() != now+5+25 || a.Due(now+29) || !a.Due(now+30) {
+		t.Errorf("want the confirmation at %d, it is to be at %d", now+30, a.Wake())
 	}
-	peer = NewLink(3, 9, 7, 9, 9)
-	peer.Send([]byte("x"))
+	if n, _ := linkCarry(t, now+30, a, b); n != 1 || a.Wake() != Never || b.Wake() != Never || b.waits() {
+		t.Errorf("%d packets; want one confirmation, and silence", n)
+	}
+}
+
+// Many bytes are confirmed before the delay is over, so that a stream does not
+// fill the link.
+func TestLinkConfirmsBytes(t *testing.T) {
+	a, b := linkPair(t, 4000, 1_000_000)
+	for i := range 1000 {
+		linkSend(t, a, string(make([]byte, 100)))
+		linkCarry(t, 1, a, b)
+		if n, _ := linkCarry(t, 1, b, a); n > 0 && i%10 != 9 {
+			t.Fatalf("a confirmation after frame %d, want one in ten", i)
+		}
+	}
+}
+
+// Idle links never have anything due; frames that are lost are sent again after
+// the patience, which doubles up to a bound, with one packet and not all.
+func TestLinkPatience(t *testing.T) {
+	a, b := linkPair(t, 1<<20, 100)
+	if a.Due(1<<40) || a.Wake() != Never {
+		t.Fatal("an idle link wants to send")
+	}
+	for range 10 {
+		linkSend(t, a, string(make([]byte, maxPacket/2)))
+	}
+	now := Instant(1 << 40)
+	for range 10 {
+		if !a.Due(now) {
+			break
+		}
+		a.Append(nil, now) // and it is lost
+	}
+	for _, wait := range []Instant{100, 200, 400, 800, 1600, 1600, 1600} {
+		if a.Due(now+wait-1) || a.Wake() != now+wait || !a.Due(now+wait) {
+			t.Fatalf("want it to send again after %d, it wakes after %d", wait, a.Wake()-now)
+		}
+		now += wait
+		a.Append(nil, now)
+		if a.Due(now) {
+			t.Fatal("want one packet before the answer")
+		}
+	}
+	a.Up()
+	a.Append(nil, now)
+	if a.Wake() != now+100 {
+		t.Errorf("it wakes after %d: want a new connection to begin with the first patience", a.Wake()-now)
+	}
+	now += 100
+	if _, got := linkCarry(t, now, a, b); len(got) != 1 {
+		t.Fatalf("%d frames came, want the first packet's", len(got))
+	}
+	linkCarry(t, now, b, a)
+	if _, got := linkCarry(t, now, a, b); len(got) != 9 || a.Wake() != now+100 {
+		t.Errorf("%d frames came after the answer, and it wakes after %d: want the other nine, and the first patience", len(got), a.Wake()-now)
+	}
+	a, _ = linkPair(t, 1000, 100)
+	a.Up()
+	if a.Append(nil, 0); a.Wake() != 100 || !a.Due(100) {
+		t.Error("want a question that was lost to be asked again")
+	}
+}
+
+// A new connection sends again what was lost, and only that.
+func TestLinkReconnect(t *testing.T) {
+	a, b := linkPair(t, 1000, 100)
+	linkSend(t, a, "1", "2")
+	linkCarry(t, 0, a, b)
+	linkSend(t, a, "3")
+	a.Append(nil, 0) // it is lost
+	late := b.Append(nil, 0)
+	a.Down()
+	linkSend(t, a, "4")
+	if a.Due(1000) {
+		t.Fatal("it sends without a connection")
+	}
+	a.Up()
+	if !a.Due(1) {
+		t.Fatal("no question on a new connection")
+	}
+	var p linkPacket
+	q := a.Append(nil, 1)
+	if err := p.parse(q); err != nil || p.n != 0 || a.Due(1) {
+		t.Fatalf("a question with %d frames, and more is due: want it to ask first (%v)", p.n, err)
+	}
+	if err := a.Receive(late, 1, nil); err != nil || a.Due(1) {
+		t.Fatalf("want it to wait for the answer to this question, not to an older one: %v", err)
+	}
+	if err := b.Receive(q, 1, nil); err != nil { // b has not noticed
+		t.Fatal(err)
+	}
+	linkCarry(t, 1, b, a)
+	if err := p.parse(a.Append(nil, 1)); err != nil || p.first != 3 || p.n != 2 {
+		t.Errorf("frames from %d on, %d of them: want 3 and 4 (%v)", p.first, p.n, err)
+	}
+}
+
+// A link that is full says so, says what to do, and is over: what comes after a
+// frame that was lost must not arrive.
+func TestLinkFull(t *testing.T) {
+	a, b := linkPair(t, 60, 100)
+	linkSend(t, a, string(make([]byte, 40)))
+	err := a.Send(make([]byte, 40))
+	if !errors.Is(err, ErrFull) || !errors.Is(a.Send(nil), ErrFull) {
+		t.Fatalf("%v; want it to be full, and to stay so", err)
+	}
+	if n, _ := linkCarry(t, 0, a, b); n != 0 || a.Wake() != Never {
+		t.Error("it goes on")
+	}
+	a, b = linkPair(t, 60, 100)
+	linkSend(t, a, string(make([]byte, 6000)))
+	if _, got := linkCarry(t, 0, a, b); len(got) != 1 {
+		t.Error("want one frame of any size taken, if there is no other")
+	}
+}
+
+// What a link has allocated is about what it keeps, however long it lives, and
+// whether or not it is ever empty.
+func TestLinkArena(t *testing.T) {
+	a, b := linkPair(t, 1<<20, 1)
+	for i := range Instant(20_000) {
+		linkSend(t, a, string(make([]byte, i%1000)))
+		p := a.Append(nil, i)
+		linkSend(t, a, "more")
+		if err := b.Receive(p, i, func([]byte) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		linkCarry(t, i, b, a)
+	}
+	if cap(a.kept) > 16<<10 || len(a.kept) == a.head {
+		t.Errorf("%d bytes for two frames of at most 1000", cap(a.kept))
+	}
+	for range 100 {
+		linkSend(t, a, string(make([]byte, 5000)))
+	}
+	linkCarry(t, 20_000, a, b)
+	linkCarry(t, 20_000, b, a)
+	if cap(a.kept) > idleArena || a.waits() {
+		t.Errorf("%d bytes for nothing", cap(a.kept))
+	}
+}
+
+// Packets that no peer can have sent are refused as such, those of other links
+// as such, and neither changes anything.
+func TestLinkRefuses(t *testing.T) {
+	packet := func(numbers ...uint64) []byte {
+		var w writer
+		for _, x := range numbers {
+			w.number(x)
+		}
+		return w
+	}
+	const much = 1<<64 - 1
+	for _, c := range []struct {
+		what string
+		b    []byte
+		want error
+	}{
+		{"nothing", nil, ErrPacket},
+		{"another epoch", packet(4, 9, 7, 0, 0, 0, 1, 0), ErrStranger},
+		{"another sender", packet(3, 8, 7, 0, 0, 0, 1, 0), ErrStranger},
+		{"another receiver", packet(3, 9, 6, 0, 0, 0, 1, 0), ErrStranger},
+		{"epoch 0", packet(0, 9, 7, 0, 0, 0, 1, 0), ErrPacket},
+		{"confirms what was never sent", packet(3, 9, 7, 3, 0, 0, 1, 0), ErrPacket},
+		{"confirms very much", packet(3, 9, 7, much, 0, 0, 1, 0), ErrPacket},
+		{"answers what was never asked", packet(3, 9, 7, 0, 2, 0, 1, 0), ErrPacket},
+		{"frame 0", packet(3, 9, 7, 0, 0, 0, 0, 1, 0), ErrPacket},
+		{"a frame that is far ahead", packet(3, 9, 7, 0, 0, 0, 1<<33, 1, 0), ErrPacket},
+		{"the last frame of all", packet(3, 9, 7, 0, 0, 0, much, 1, 0), ErrPacket},
+		{"more frames than bytes", packet(3, 9, 7, 0, 0, 0, 1, 2, 0), ErrPacket},
+		{"very many frames", packet(3, 9, 7, 0, 0, 0, 1, much, 0), ErrPacket},
+		{"a frame that is longer than the packet", packet(3, 9, 7, 0, 0, 0, 1, 1, 1), ErrPacket},
+		{"a very long frame", packet(3, 9, 7, 0, 0, 0, 1, 1, much), ErrPacket},
+		{"more than it says", packet(3, 9, 7, 0, 0, 0, 1, 0, 0), ErrPacket},
+	} {
+		l := NewLink(3, 7, 9, 1000, 100)
+		l.Up()
+		linkSend(t, l, "x", "y")
+		l.Append(nil, 0) // two frames and question 1
+		linkSend(t, l, "z")
+		before := fmt.Sprintf("%+v", *l)
+		err := l.Receive(c.b, 1, func([]byte) error { t.Errorf("%s: a frame came", c.what); return nil })
+		if !errors.Is(err, c.want) {
+			t.Errorf("%s: %v; want %v", c.what, err, c.want)
+		}
+		if after := fmt.Sprintf("%+v", *l); after != before {
+			t.Errorf("%s: it has changed from %s to %s", c.what, before, after)
+		}
+	}
+	peer := NewLink(3, 9, 7, 1000, 100)
+	linkSend(t, peer, "x", "y")
 	whole := peer.Append(nil, 0)
 	for n := range whole {
-		if err := NewLink(3, 7, 9, 10, 10).Receive(whole[:n], 0, func([]byte) error { return nil }); err == nil {
-			t.Errorf("%d of %d bytes were taken for a packet", n, len(whole))
+		if err := NewLink(3, 7, 9, 10, 10).Receive(whole[:n], 0, nil); !errors.Is(err, ErrPacket) {
+			t.Errorf("%d of %d bytes: %v", n, len(whole), err)
 		}
 	}
-	if l.Send(make([]byte, 9)) != nil || l.Send(make([]byte, 2)) == nil || len(l.kept) != 1 {
-		t.Error("want the second frame refused, and the first kept")
+}
+
+// When a frame is refused then the link is over: nothing more is taken.
+func TestLinkBroken(t *testing.T) {
+	a, b := linkPair(t, 1000, 100)
+	linkSend(t, a, "1", "2")
+	wrong, came := errors.New("wrong"), 0
+	refuse := func([]byte) error { came++; return wrong }
+	p := a.Append(nil, 0)
+	if err := b.Receive(p, 0, refuse); !errors.Is(err, wrong) || came != 1 {
+		t.Errorf("%v after %d frames", err, came)
+	}
+	if err := b.Receive(p, 0, refuse); err != nil || came != 1 || !errors.Is(b.Send(nil), wrong) || b.Due(1000) {
+		t.Error("it goes on")
+	}
+}
+
+// FuzzLinkReceive hands anything to a link in the middle of its life. It must
+// refuse it or take it, and still be what it was: bounded, and able to send.
+func FuzzLinkReceive(f *testing.F) {
+	a, b := linkPair(f, 1000, 100)
+	linkSend(f, b, "one", "two")
+	f.Add(a.Append(nil, 0), b.Append(nil, 0))
+	f.Add([]byte{3, 9, 7, 0, 1, 2, 1, 1, 0}, []byte{3, 9, 7, 2, 1, 255, 1, 2, 0, 0, 0})
+	f.Fuzz(func(t *testing.T, x, y []byte) {
+		l := NewLink(3, 7, 9, 1000, 100)
+		l.Up()
+		linkSend(t, l, "one", "two", "three")
+		for i, p := range [][]byte{x, y, x} {
+			if l.Due(Instant(i)) {
+				l.Append(nil, Instant(i))
+			}
+			got, size := l.got, 0
+			err := l.Receive(p, Instant(i), func(f []byte) error { size += len(f); return nil })
+			if err != nil && (l.got != got || size > 0) {
+				t.Fatalf("it takes part of a packet that it refuses: %v", err)
+			}
+			if size > len(p) || l.acked > l.sent || l.sent > l.last || l.at < l.head || l.at > len(l.kept) || l.next != l.acked+1 && l.at == l.head {
+				t.Fatalf("broken by %x: %+v", p, *l)
+			}
+		}
+		for n := 0; l.Due(1000); n++ {
+			if n > 2 {
+				t.Fatal("it goes on sending")
+			}
+			var p linkPacket
+			if err := p.parse(l.Append(nil, 1000)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+// BenchmarkLink is what a frame costs at both ends together: send, packet,
+// receive, confirm.
+func BenchmarkLink(b *testing.B) {
+	for _, batch := range []int{1, 8, 64} {
+		b.Run(fmt.Sprintf("batch=%d", batch), func(b *testing.B) {
+			x, y := linkPair(b, 1<<20, 1)
+			frame, buf, came := bytes.Repeat([]byte("f"), 48), make([]byte, 0, maxPacket), 0
+			take := func([]byte) error { came++; return nil }
+			b.ReportAllocs()
+			now, n := Instant(0), 0
+			for b.Loop() {
+				now++
+				for range batch {
+					x.Send(frame)
+				}
+				n += batch
+				for x.Due(now) {
+					y.Receive(x.Append(buf, now), now, take)
+				}
+				for y.Due(now) {
+					x.Receive(y.Append(buf, now), now, take)
+				}
+			}
+			if came != n || x.waits() {
+				b.Fatal("not all came")
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(n), "ns/frame")
+		})
 	}
 }

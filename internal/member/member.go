@@ -46,7 +46,8 @@ type Member struct {
 	wrong Misreading
 	now   Instant
 	clock uint64 // logical, of all that members hear of each other
-	gone  bool   // it is a member no more, or is leaving: nothing is entered
+	gone  bool   // it leaves, or was evicted: nothing is entered any more
+	ghost bool   // it was evicted
 
 	lease    Instant   // until when it may act; 0 before the first one
 	renewals []renewal // that were not confirmed yet
@@ -223,7 +224,8 @@ func (m *Member) stop(why Cause) {
 
 // Leave promises that nothing is entered here any more, so that nobody need wait
 // for the lease of a member that leaves. What is held is lost. The member goes
-// on taking part until the others are in a view without it.
+// on taking part until the others are in a view without it. Clients act on their
+// own clocks: their locks are to be let go of, or their sessions over, before.
 func (m *Member) Leave(now Instant) {
 	m.begin(now)
 	if !m.misreads(LeaverEnters) {
@@ -235,6 +237,7 @@ func (m *Member) Leave(now Instant) {
 // Gone tells that the member was evicted.
 func (m *Member) Gone(now Instant) {
 	m.begin(now)
+	m.ghost = true
 	m.stop(Evicted)
 	m.end()
 }

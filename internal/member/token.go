@@ -78,11 +78,11 @@ func (s Stamp) Less(o Stamp) bool {
 
 // String writes it for people: epoch.clock and whose it is.
 func (s Stamp) String() string {
-	if s == last {
+	if s == lastStamp() {
 		return "the end"
 	}
 	return fmt.Sprintf("%d.%d of %d", s.Epoch, s.Clock, s.Inc)
 }
 
-// last is after every stamp.
-var last = Stamp{Epoch: 1<<64 - 1}
+// lastStamp is after every other.
+func lastStamp() Stamp { return Stamp{Epoch: 1<<64 - 1} }

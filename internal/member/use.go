@@ -61,6 +61,7 @@ func (m *Member) Lock(now Instant, name string, a Ask) (Ticket, error) {
 	e := m.epoch
 	u := e.use(lockOf(e, name))
 	if u.waiting >= m.Limits.Waiters {
+		m.settle(u)
 		return 0, ErrWaiters
 	}
 	m.clock++
@@ -247,6 +248,7 @@ func (m *Member) step(n int32, in core.Input) error {
 		return err
 	}
 	if err := machine.Step(in, &m.out); err != nil {
+		e.unload(n)
 		return err
 	}
 	m.bytes = machine.AppendState(m.bytes[:0])

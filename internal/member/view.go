@@ -101,7 +101,9 @@ func (v *View) Choose(name string) int {
 // Home returns the rank of the member that is inside each lock of this name
 // when the view begins: the first in the order of the name's rendezvous with
 // the members. So homes are spread evenly, and few move when members change.
-func (v *View) Home(hash uint64) int {
+func (v *View) Home(name string) int { return v.home(hashName(name)) }
+
+func (v *View) home(hash uint64) int {
 	home, most := 0, uint64(0)
 	for i := range v.Members {
 		if x := mix(hash ^ mix(v.Members[i].Inc)); i == 0 || x > most {

@@ -16,7 +16,7 @@ func (m *Member) testimony(name string) set {
 		}
 	}
 	n := find(&f.table, name, hash)
-	home := f.view.Home(hash) == f.me
+	home := f.view.home(hash) == f.me
 	switch {
 	case home && n < 0 && m.misreads(UntouchedProves):
 		return set{}

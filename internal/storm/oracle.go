@@ -1,87 +1,244 @@
 package storm
 
 import (
-	"fmt"
+	"strconv"
 
+	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/internal/member"
 )
 
-// An oracle sees true time, and judges.
+// An oracle sees true time and everything that goes to and fro, and judges. It
+// never asks a member: leases it counts itself, from when a renewal was taken
+// from the member, by that process's clock.
 type oracle struct {
-	w       *world
-	holders map[string][]*hold
-	last    map[string]member.Token
+	w        *world
+	act      member.Instant // how long before its end a lease lets nobody enter
+	locks    []judged
+	channels [][]channel // by epoch, and in it by the ranks of sender and receiver
+	seq      uint64      // numbers what happens to the order of waiters
+	idle     int64       // since when nobody holds or waits; 0 if somebody does
+	quiet    bool        // members must send nothing any more
 }
 
+// judged is what the oracle knows of one lock.
+type judged struct {
+	holds  []hold
+	last   member.Token
+	counts []uint64 // by epoch: the last one
+	letGo  uint64   // the last epoch whose home has let go of the lock or lent it
+	free   uint64   // the last epoch whose home has let go of it
+	loan   loan
+}
+
+// A hold is somebody inside: a process, or a client through one. The member that
+// a client holds through counts as inside too, with the same token.
 type hold struct {
 	q     *proc
+	c     *client
+	inc   uint64
 	token member.Token
 }
 
+// A loan is the last one of a lock.
+type loan struct {
+	epoch, to, seq uint64
+}
+
 func newOracle(w *world) oracle {
-	return oracle{w: w, holders: map[string][]*hold{}, last: map[string]member.Token{}}
+	return oracle{w: w, act: member.Instant(w.Settings.Lease / 100 * member.Span(w.Settings.Act)), locks: make([]judged, w.Locks)}
+}
+
+// valid reports whether whoever is inside sees it so: its full lease runs, by its
+// own clock.
+func (h *hold) valid() bool {
+	if h.c != nil {
+		return h.c.valid()
+	}
+	return h.q.now() < h.q.lease
+}
+
+// name names whoever is inside.
+func (h *hold) name() string {
+	if h.c != nil {
+		return h.c.w.Name(h.c.id)
+	}
+	return "m" + strconv.FormatUint(h.inc, 10)
 }
 
 // entered judges an entry.
-func (o *oracle) entered(q *proc, name string, t member.Token, asked int64) {
+func (o *oracle) entered(q *proc, x *ask) {
 	w := o.w
 	w.result.Entries++
-	for _, h := range o.holders[name] {
-		if h.q.valid() {
-			w.broken("%s: m%d enters with %v while m%d is inside with %v", name, q.inc, t, h.q.inc, h.token)
-		}
+	l := &o.locks[x.lock]
+	name, t := w.names[x.lock], x.token
+	if q.now() >= q.lease-o.act {
+		w.broken(Leased, "%s: m%d enters with %v at %d of its clock, and its lease ends at %d, less %d to act in", name, q.inc, t, q.now(), q.lease, o.act)
 	}
-	if !q.valid() {
-		w.broken("%s: m%d enters without a lease", name, q.inc)
+	if t.Epoch != q.epoch() && t.Epoch != q.prior { // what is entered before it reports is in the report
+		w.broken(Epochs, "%s: m%d enters with %v in epoch %d", name, q.inc, t, q.epoch())
 	}
-	if l := o.last[name]; !l.Less(t) {
-		w.broken("%s: token %v after %v", name, t, l)
-	} else if l.Epoch == t.Epoch && l.Count+1 != t.Count {
-		w.broken("%s: token %v after %v: it is not the next", name, t, l)
+	o.count(l, name, t)
+	if t.Epoch < l.letGo && w.within() {
+		w.broken(Clearing, "%s: m%d enters with %v after the home of epoch %d has let go or lent", name, q.inc, t, l.letGo)
 	}
-	o.last[name] = t
-	o.holders[name] = append(o.holders[name], &hold{q, t})
-	if w.healed && asked > w.Length+8*int64(w.Settings.Lease) {
-		w.result.Longest = max(w.result.Longest, w.Now()-asked)
+	h := hold{q: q, inc: q.inc, token: t}
+	o.exclude(l, name, &h)
+	l.holds = append(l.holds, h)
+	if t.Epoch == q.epoch() {
+		o.inOrder(q, x)
+	}
+	o.waited(q, x)
+	q.watch()
+}
+
+// count judges the token of an entry: whatever clocks do, counts are dense and so
+// no token comes twice; tokens rise from epoch to epoch if clocks are as they
+// should be.
+func (o *oracle) count(l *judged, name string, t member.Token) {
+	for uint64(len(l.counts)) <= t.Epoch {
+		l.counts = append(l.counts, 0)
+	}
+	c := &l.counts[t.Epoch]
+	if *c+1 != t.Count {
+		o.w.broken(Tokens, "%s: %v comes after %d.%d in its epoch", name, t, t.Epoch, *c)
+	}
+	*c = t.Count
+	if !l.last.Less(t) && o.w.within() {
+		o.w.broken(Tokens, "%s: %v comes after %v", name, t, l.last)
+	}
+	if l.last.Less(t) {
+		l.last = t
 	}
 }
 
-// valid reports whether a process sees its locks as valid now.
-func (q *proc) valid() bool { return q.m.Usable(q.clock()) }
+// exclude judges whether somebody may be inside beside the others.
+func (o *oracle) exclude(l *judged, name string, h *hold) {
+	if !o.w.within() {
+		return
+	}
+	for i := range l.holds {
+		if other := &l.holds[i]; other.token != h.token && other.valid() {
+			o.w.broken(Exclusion, "%s: %s is inside with %v while %s is with %v", name, h.name(), h.token, other.name(), other.token)
+		}
+	}
+}
 
-// left notes that somebody is inside no more.
-func (o *oracle) left(q *proc, name string) {
-	all := o.holders[name]
-	for i, h := range all {
-		if h.q == q {
-			o.holders[name] = append(all[:i:i], all[i+1:]...)
+// extended judges a lease that had ended and runs again: nobody may be inside by
+// it who was before.
+func (o *oracle) extended(q *proc) {
+	for i := range o.locks {
+		l := &o.locks[i]
+		for j := range l.holds {
+			if h := l.holds[j]; h.q == q && h.c == nil {
+				o.exclude(l, o.w.names[i], &h)
+			}
+		}
+	}
+}
+
+// out takes a hold out.
+func (l *judged) out(q *proc, c *client, t member.Token) {
+	for i := range l.holds {
+		if h := &l.holds[i]; h.q == q && h.c == c && h.token == t {
+			l.holds = append(l.holds[:i], l.holds[i+1:]...)
 			return
 		}
 	}
 }
 
-// died notes that a process is no more.
-func (o *oracle) died(q *proc) {
-	if q == nil {
-		return
-	}
-	for i := range o.w.Locks {
-		o.left(q, fmt.Sprint("lock", i))
+// left notes that somebody has let go.
+func (o *oracle) left(q *proc, x *ask) { o.locks[x.lock].out(q, nil, x.token) }
+
+// lost notes that somebody has been told of a loss.
+func (o *oracle) lost(q *proc, x *ask) {
+	o.left(q, x)
+	if o.w.calm() {
+		o.w.broken(Calm, "m%d loses %s, and all is well", q.inc, o.w.names[x.lock])
 	}
 }
 
-func (o *oracle) isHolder(q *proc, t member.Ticket) bool { return q.m.Holds(t) }
+// died notes that a process is no more, with all it held.
+func (o *oracle) died(q *proc) {
+	for _, x := range q.asks {
+		if x.held {
+			o.left(q, x)
+		}
+	}
+	q.asks = q.asks[:0]
+}
 
-// final judges the end: whoever waits must have waited for a short time only.
-func (o *oracle) final() {
-	for _, q := range o.w.procs {
-		if q == nil || q.gone || q.epoch == 0 {
+// stopped judges a member that is one no more, or leaves: all who held something
+// or waited here have been told.
+func (o *oracle) stopped(q *proc) {
+	if len(q.asks) > 0 {
+		x := q.asks[0]
+		o.w.broken(Events, "m%d is a member no more, and nobody has told whoever waits for %s or holds it", q.inc, o.w.names[x.lock])
+	}
+}
+
+// clientEntered judges a client that is inside now.
+func (o *oracle) clientEntered(c *client) {
+	l := &o.locks[c.lock]
+	h := hold{c: c, q: o.w.at[c.inc], inc: c.inc, token: c.token}
+	o.exclude(l, o.w.names[c.lock], &h)
+	l.holds = append(l.holds, h)
+	if o.w.phase >= demanding {
+		o.w.result.Longest = max(o.w.result.Longest, member.Span(o.w.Now()-max(c.asked, o.w.times.demand)))
+	}
+}
+
+// clientLeft notes that a client is inside no more, if it was.
+func (o *oracle) clientLeft(c *client) {
+	if c.holds {
+		o.locks[c.lock].out(o.w.at[c.inc], c, c.token)
+	}
+}
+
+// watch sees to it that a holder is told of a loss in time.
+func (q *proc) watch() {
+	if !q.checking {
+		q.checking = true
+		q.w.At(max(q.w.Now(), q.clock.when(q.lease)), check, core.None, q.place())
+	}
+}
+
+// checkTold judges whether a process that runs has been told of its losses: when
+// its clock shows the end of its lease it must hold nothing any more. One that
+// stands still then is judged when it goes on.
+func (q *proc) checkTold() {
+	q.checking = false
+	w := q.w
+	if q.state == dead || w.Paused(q.id) {
+		return
+	}
+	for _, x := range q.asks {
+		if !x.held {
 			continue
 		}
-		for _, k := range tickets(q.apps) {
-			if since := o.w.Now() - q.asked[k]; since > o.w.Length/2 && !q.m.Holds(k) {
-				o.w.broken("%s: m%d waits for %d ms, in epoch %d of %d", q.apps[k], q.inc, since/ms, q.epoch, o.w.service.view.Epoch)
-			}
+		if q.now() >= q.lease {
+			w.broken(Told, "%s: m%d is inside with %v, its lease is over, and it has not been told", w.names[x.lock], q.inc, x.token)
+		}
+		q.watch()
+		return
+	}
+}
+
+// final judges the end of a run.
+func (o *oracle) final() {
+	w := o.w
+	if w.phase == drained {
+		return
+	}
+	for _, q := range w.procs {
+		for _, x := range q.asks {
+			o.waitsTooLong(q, x)
+			return
+		}
+	}
+	for _, c := range w.clients {
+		if c.request != 0 || c.letGo != 0 {
+			w.broken(Waits, "%s: %s waits for its member m%d", w.names[c.lock], w.Name(c.id), c.inc)
+			return
 		}
 	}
 }

@@ -1,336 +1,447 @@
 package storm
 
 import (
-	"encoding/binary"
-	"fmt"
 	"slices"
 
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/sim/kernel"
 )
 
-// A proc is one process: a member with its links, its clock and its
-// applications.
-type proc struct {
-	w     *world
-	p     core.ID
-	inc   uint64
-	m     *member.Member
-	rate  int64 // how much faster than true time its clock is, in millionths
-	shift int64
-	epoch uint64
-	links map[uint64]*member.Link
-	early [][]byte // packets of epochs that it has not installed
-	view  member.View
-	apps  map[member.Ticket]string // who waits or holds
-	held  map[string]member.Token
-	asked map[member.Ticket]int64 // when, by true time
-	sent  int64                   // clock at the last renewal
-	woken member.Instant
-	busy  bool // a flush is scheduled
-	gone  bool
-}
+// A state says how far a process is.
+type state uint8
 
-// The kinds of messages, by their first byte.
 const (
-	packet = iota
-	join
-	renew
-	leaving
-	renewed
-	view
-	out // you are no member
+	dead state = iota
+	joining
+	taking  // part
+	leaving // it has promised never to enter again
 )
 
-func (w *world) boot(p core.ID) (member.Who, error) {
-	w.service.incs++
-	inc := w.service.incs
-	q := &proc{
-		w: w, p: p, inc: inc, links: map[uint64]*member.Link{}, apps: map[member.Ticket]string{}, held: map[string]member.Token{}, asked: map[member.Ticket]int64{},
-		rate: w.chance.Below(2*w.Faults.Drift+1) - w.Faults.Drift, shift: w.chance.Below(second), woken: member.Never,
-	}
-	var err error
-	q.m, err = member.New(member.Config{Inc: inc, Settings: w.Settings, Spec: w.Spec})
-	if err != nil {
-		return member.Who{}, err
-	}
-	w.procs[p] = q
-	w.service.at[inc] = p
-	w.At(w.Now()+1+w.chance.Below(10*ms), beat, p, int(inc))
-	w.At(w.Now()+1+w.chance.Below(20*ms), act, p, int(inc))
-	return member.Who{Name: fmt.Sprint("m", inc), Inc: inc}, nil
+// A proc is one place for a process, and whoever is there now: a member with its
+// links, its clock and its applications.
+type proc struct {
+	w      *world
+	id     core.ID
+	inc    uint64
+	state  state
+	boots  int // how many have been here
+	m      *member.Member
+	net    *member.Sessions
+	clock  clock
+	chance kernel.Rand
+	view   *member.View // that it has installed; nil before the first
+
+	apps   []app
+	guests []guest
+	asks   []*ask // who waits and who holds, in the order in which they asked
+
+	lease    member.Instant // by the own clock: until when it may act, as the oracle counts
+	sent     []renewal      // that were not confirmed yet
+	lamport  uint64         // its logical clock, as the oracle counts
+	reports  []report
+	wakeNo   int    // of the wake that is scheduled
+	wakeAt   int64  // when it is; 0 if none is
+	within   bool   // the links are calling back
+	prior    uint64 // in the step that installs a view: the epoch before; else the present one
+	parting  bool   // it leaves as soon as its clients have let go
+	checking bool
+	fetched  int64 // when it last fetched a view
+	rest     int64 // how long the place stays empty
 }
 
-// clock reads the own clock.
-func (q *proc) clock() member.Instant {
-	now := q.w.Now()
-	return member.Instant(q.shift + now + now/1_000_000*q.rate)
+type renewal struct {
+	number uint64
+	at     member.Instant
 }
 
-// when returns the true time of a reading of the own clock, or later.
-func (q *proc) when(at member.Instant) int64 {
-	d := int64(at - q.clock())
-	if d < 0 {
-		return q.w.Now() + 1
+// linkPatience is after how long links ask again.
+const linkPatience = 10 * member.Millisecond
+
+// maxRest is how long a place stays empty at most, once all is healed.
+const maxRest = 40 * ms
+
+func (q *proc) place() int { return int(q.id - firstProc) }
+
+func (q *proc) now() member.Instant { return q.clock.at(q.w.Now()) }
+
+// epoch returns the epoch that it has installed.
+func (q *proc) epoch() uint64 {
+	if q.view == nil {
+		return 0
 	}
-	return q.w.Now() + d + d/1_000_000*max(0, -q.rate)*2 + 1
+	return q.view.Epoch
 }
 
-// done does what the member wants done.
-func (q *proc) done() {
-	out := &q.m.Out
-	for _, f := range out.Frames {
-		if l := q.links[f.To]; l != nil {
-			if err := l.Send(f.Bytes); err != nil {
-				q.w.broken("m%d: %v", q.inc, err)
-			}
-		}
-	}
-	for _, e := range out.Events {
-		q.told(e)
-	}
-	wakeAt := out.Wake
-	*out = member.Out{Wake: wakeAt}
-	for _, l := range q.ordered() {
-		wakeAt = min(wakeAt, l.Wake())
-		if l.Due(q.clock()) && !q.busy {
-			q.busy = true
-			q.w.At(q.w.Now()+1, flush, q.p, int(q.inc))
-		}
-	}
-	if wakeAt < q.woken || q.woken <= q.clock() {
-		if q.woken = wakeAt; wakeAt != member.Never {
-			q.w.At(q.when(wakeAt), wake, q.p, int(q.inc))
-		}
-	}
-}
-
-// ordered returns the links in a fixed order.
-func (q *proc) ordered() []*member.Link {
-	var all []*member.Link
-	for _, m := range q.view.Members {
-		if l := q.links[m.Inc]; l != nil {
-			all = append(all, l)
-		}
-	}
-	return all
-}
-
-// flush sends what the links have to send.
-func (q *proc) flush() {
-	q.busy = false
-	for _, m := range q.view.Members {
-		l := q.links[m.Inc]
-		for l != nil && l.Due(q.clock()) {
-			q.w.transmit(q.p, q.w.service.at[m.Inc], l.Append([]byte{packet}, q.clock()))
-		}
-	}
-	q.m.Wake(q.clock())
-	q.done()
-}
-
-// told is what an application hears.
-func (q *proc) told(e member.Event) {
-	name := q.apps[e.Ticket]
-	switch e.Kind {
-	case member.Held:
-		q.held[name] = e.Token
-		q.w.oracle.entered(q, name, e.Token, q.asked[e.Ticket])
-	case member.Lost:
-		q.w.result.Lost++
-		q.w.oracle.left(q, name)
-		delete(q.held, name)
-		delete(q.apps, e.Ticket)
-		delete(q.asked, e.Ticket)
-	default:
-		delete(q.apps, e.Ticket)
-		delete(q.asked, e.Ticket)
-	}
-}
-
-// act lets applications do something.
-func (q *proc) act() {
+// boot starts another incarnation.
+func (q *proc) boot() error {
 	w := q.w
-	if q.gone {
-		return
+	if w.Crashed(q.id) {
+		w.Restart(q.id)
 	}
-	w.At(w.Now()+ms+w.chance.Below(30*ms), act, q.p, int(q.inc))
-	name := fmt.Sprint("lock", w.chance.Below(int64(w.Locks)))
-	if t, ok := q.held[name]; ok {
-		w.oracle.left(q, name)
-		delete(q.held, name)
-		for _, k := range tickets(q.apps) {
-			if q.apps[k] == name {
-				if _, waits := q.asked[k]; waits && w.oracle.isHolder(q, k) {
-					delete(q.apps, k)
-					delete(q.asked, k)
-				}
-			}
+	if q.boots == 0 || !w.misreads(SameInc) {
+		q.inc = uint64(len(w.at))
+		w.at = append(w.at, q)
+		w.service.known = append(w.service.known, standing{})
+	}
+	q.boots++
+	var err error
+	q.m, err = member.New(member.Config{Inc: q.inc, Settings: w.Settings, Limits: w.Limits, Spec: w.Spec})
+	if err != nil {
+		return err
+	}
+	q.net = member.NewSessions(q.inc, member.SessionLimits{Patience: linkPatience, Complain: w.Settings.Lease / 4})
+	if w.Made != nil {
+		w.Made(q.m, q.net)
+	}
+	q.chance = kernel.NewRand(w.Seed, 1000+q.inc)
+	if q.boots == 1 || !w.misreads(KeepHolds) {
+		q.clock = clock{base: w.Now(), read: member.Instant(1 + q.chance.Below(1000*ms)), rate: w.rate(&q.chance)}
+	}
+	q.state, q.view, q.parting = joining, nil, false
+	q.sent, q.lamport, q.wakeAt = q.sent[:0], 0, 0
+	if !w.misreads(KeepHolds) {
+		q.lease = 0
+		q.begin()
+	} else if q.apps == nil {
+		q.begin()
+	}
+	w.At(w.Now()+q.chance.Below(5*ms), say, q.id, q.boots)
+	return nil
+}
+
+// again is boot for a place that is empty.
+func (q *proc) again() {
+	if q.state == dead && (q.w.phase < draining) {
+		if err := q.boot(); err != nil {
+			q.w.broken(Errors, "m%d cannot start: %v", q.inc, err)
 		}
-		if err := q.m.Unlock(q.clock(), name, t); err != nil && q.valid() {
-			w.broken("m%d unlocks %s with %v: %v", q.inc, name, t, err)
-		}
-		q.done()
-		return
 	}
-	if q.epoch == 0 || len(q.apps) > 3 {
-		return
+}
+
+// rate draws how fast a clock is.
+func (w *world) rate(r *kernel.Rand) int64 {
+	most := w.Settings.Drift
+	switch {
+	case w.Faults.has(Beyond):
+		most = min(20*most, 300_000)
+	case !w.Faults.has(Drift):
+		return 0
 	}
-	a := member.Ask{Deadline: member.Never}
-	switch w.chance.Below(8) {
+	switch r.Below(4) {
 	case 0:
-		a.Try = true
+		return -most
 	case 1:
-		a.Deadline = q.clock() + member.Instant(w.chance.Below(200*ms))
-	case 2:
-		if all := tickets(q.apps); len(all) > 0 {
-			k := all[w.chance.Below(int64(len(all)))]
-			if _, holds := q.held[q.apps[k]]; !holds {
-				q.m.Cancel(q.clock(), k)
-				delete(q.apps, k)
-				delete(q.asked, k)
-				q.done()
-			}
-			return
+		return most
+	}
+	return r.Below(2*most+1) - most
+}
+
+// happen does what was scheduled.
+func (q *proc) happen(kind kernel.EventKind, arg int) {
+	if q.state == dead {
+		return
+	}
+	switch kind {
+	case wake:
+		if arg == q.wakeNo {
+			q.wakeAt = 0
+			q.m.Wake(q.now())
+			q.take()
+		}
+	case act:
+		q.act(arg)
+	case say:
+		if arg == q.boots {
+			q.say()
 		}
 	}
-	if _, waits := q.waitsFor(name); waits {
-		return
-	}
-	t, err := q.m.Lock(q.clock(), name, a)
-	if err == nil {
-		q.apps[t], q.asked[t] = name, w.Now()
-	}
-	q.done()
 }
 
-func (q *proc) waitsFor(name string) (member.Ticket, bool) {
-	for _, k := range tickets(q.apps) {
-		if q.apps[k] == name {
-			return k, true
+// say says to the service what it has to hear.
+func (q *proc) say() {
+	kind := joinMsg
+	switch q.state {
+	case joining:
+	case leaving:
+		kind = leaveMsg
+	default:
+		if q.parting {
+			q.part()
+		}
+		return
+	}
+	q.w.tell(q.id, serviceID, kind, q.inc)
+	q.w.At(q.w.Now()+int64(q.w.Settings.Renew), say, q.id, q.boots)
+}
+
+// take does what the member wants done. What applications hear comes first: a
+// holder that has lost is told before anybody else can learn that it has.
+func (q *proc) take() {
+	out := &q.m.Out
+	for i := range out.Events {
+		q.told(&out.Events[i])
+	}
+	for i := range out.Frames {
+		f := &out.Frames[i]
+		q.w.oracle.sent(q, f.To, f.Bytes)
+		if err := q.net.Send(f.To, f.Bytes); err != nil {
+			q.w.broken(Errors, "m%d to m%d: %v", q.inc, f.To, err)
 		}
 	}
-	return 0, false
-}
-
-func tickets(m map[member.Ticket]string) []member.Ticket {
-	var all []member.Ticket
-	for k := range m {
-		all = append(all, k)
+	if out.Renew != 0 {
+		q.renew(out.Renew, out.Forget)
 	}
-	slices.Sort(all)
-	return all
+	out.Reset()
+	q.flush()
 }
 
-// beat renews the lease.
-func (q *proc) beat() {
-	if q.gone {
+// rewake schedules the next wake.
+func (q *proc) rewake() {
+	x := min(q.m.Out.Wake, q.net.Wake())
+	if x == member.Never {
 		return
 	}
-	q.w.At(q.w.Now()+int64(q.w.Settings.Renew), beat, q.p, int(q.inc))
-	q.tell(renew, uint64(q.clock()))
-}
-
-// tell sends something to the service.
-func (q *proc) tell(kind byte, x uint64) {
-	b := binary.AppendUvarint([]byte{kind}, q.inc)
-	q.w.transmit(q.p, 0, binary.AppendUvarint(b, x))
-}
-
-func (q *proc) join(who member.Who) { q.tell(join, 0) }
-
-// leave promises never to enter again, and then says so.
-func (q *proc) leave() {
-	if q.gone || q.epoch == 0 {
+	w := q.w
+	t := max(w.Now()+1, q.clock.when(x)) + min(w.wire.slow[q.id], int64(w.Settings.Lease)*w.Settings.Act/100/4)
+	if q.wakeAt != 0 && q.wakeAt <= t {
 		return
 	}
-	q.gone = true
-	q.m.Gone(q.clock())
-	q.done()
-	q.tell(leaving, 0)
+	q.wakeNo++
+	q.wakeAt = t
+	w.At(t, wake, q.id, q.wakeNo)
 }
 
-// reconnect breaks a connection: what was under way is lost in parts, and the
-// links begin again.
-func (q *proc) reconnect() {
-	for _, l := range q.ordered() {
-		l.Down()
-		l.Up()
+// flush sends what the links have to send, unless they are being used right now.
+func (q *proc) flush() {
+	if q.within {
+		return
 	}
-	q.done()
+	w := q.w
+	now := q.now()
+	for {
+		to, b, ok := q.net.Next(now, append(w.buf[:0], packetMsg))
+		w.buf = b
+		if !ok {
+			break
+		}
+		q.transmit(to, b)
+	}
+	q.rewake()
+}
+
+// transmit sends a packet.
+func (q *proc) transmit(to uint64, b []byte) {
+	if e, _, _, err := member.PacketEnds(b[1:]); err != nil || e != q.epoch() {
+		q.w.broken(Epochs, "m%d sends a packet of epoch %d in epoch %d", q.inc, e, q.epoch())
+	}
+	if q.w.oracle.quiet {
+		q.w.oracle.noise(q, b)
+	}
+	q.w.wire.send(q.id, q.w.at[to].id, b)
+}
+
+// renew sends a renewal. The lease counts from now.
+func (q *proc) renew(number uint64, forget bool) {
+	w := q.w
+	q.sent = append(q.sent, renewal{number, q.now()})
+	if len(q.sent) > 32 {
+		q.sent = slices.Delete(q.sent, 0, 16)
+	}
+	values := append(make([]uint64, 0, 16), q.inc, number, q.epoch(), 0)
+	if forget {
+		values[3] = 1
+	}
+	if !w.misreads(NoComplaint) {
+		values = append(values, q.net.Complaints(q.now())...)
+	}
+	w.tell(q.id, serviceID, renewMsg, values...)
 }
 
 // receive takes a message.
 func (q *proc) receive(from core.ID, b []byte) {
+	if q.state == dead {
+		return
+	}
+	l := letter(b[1:])
 	switch b[0] {
-	case packet:
+	case packetMsg:
 		q.packet(b[1:])
-	case renewed:
-		inc, n := binary.Uvarint(b[1:])
-		t0, _ := binary.Uvarint(b[1+n:])
-		if inc == q.inc && !q.gone {
-			q.m.Leased(q.clock(), member.Instant(t0)+member.Instant(q.w.Settings.Lease))
-			q.done()
+	case valueMsg:
+		q.value(l)
+	case helloMsg, lockMsg, unlockMsg:
+		if l.next() == q.inc && q.state == taking {
+			q.serve(from, b[0], l)
 		}
-	case view:
-		epoch, _ := binary.Uvarint(b[1:])
-		q.install(q.w.service.views[epoch-1])
-	case out:
-		inc, _ := binary.Uvarint(b[1:])
-		if inc == q.inc {
-			q.gone = true
-			q.m.Gone(q.clock())
-			q.done()
-			q.w.crash(q.p) // it would begin again as another one
+	default:
+		if l.next() == q.inc {
+			q.official(b[0], l)
 		}
 	}
 }
 
-// install begins a view.
-func (q *proc) install(v member.View) {
-	if v.Epoch <= q.epoch || v.Rank(q.inc) < 0 {
+// official takes what the service says.
+func (q *proc) official(kind byte, l letter) {
+	switch kind {
+	case renewedMsg:
+		number, epoch := l.next(), l.next()
+		q.renewed(number)
+		if epoch > q.epoch() {
+			q.fetch()
+		}
+	case viewMsg:
+		q.install(&q.w.service.views[l.next()-1])
+	case goneMsg:
+		q.gone()
+	}
+}
+
+func (q *proc) renewed(number uint64) {
+	if q.state != taking {
 		return
 	}
-	q.epoch, q.view = v.Epoch, v
-	clear(q.links)
+	i := slices.IndexFunc(q.sent, func(r renewal) bool { return r.number == number })
+	if i >= 0 {
+		over := q.now() >= q.lease
+		q.lease = max(q.lease, q.sent[i].at+member.Instant(q.w.Settings.Lease))
+		if over {
+			defer q.w.oracle.extended(q)
+		}
+	}
+	q.m.Renewed(q.now(), number)
+	q.take()
+}
+
+// fetch asks for the view, but not too often.
+func (q *proc) fetch() {
+	if now := q.w.Now(); now-q.fetched > 5*ms {
+		q.fetched = now
+		q.w.tell(q.id, serviceID, fetchMsg, q.inc)
+	}
+}
+
+// gone is told that it is a member no more. It starts again as another one.
+func (q *proc) gone() {
+	w := q.w
+	if q.state == dead || q.state == joining {
+		return
+	}
+	if !w.misreads(KeepHolds) {
+		q.m.Gone(q.now())
+		q.m.Out.Frames = q.m.Out.Frames[:0]
+		q.take()
+		w.oracle.stopped(q)
+	}
+	q.stop()
+}
+
+// stop empties the place, and fills it again some time later.
+func (q *proc) stop() {
+	q.state, q.view = dead, nil
+	rest := ms + q.chance.Below(maxRest-ms)
+	if q.rest > 0 && q.w.phase == stormy {
+		rest = q.rest
+	}
+	q.rest = 0
+	if q.place() < q.w.Nodes || q.w.phase == stormy {
+		q.w.At(q.w.Now()+rest, boot, core.None, q.place())
+	}
+}
+
+// crash ends the process without a word.
+func (q *proc) crash() {
+	q.w.oracle.died(q)
+	q.w.Crash(q.id)
+	q.stop()
+}
+
+// part begins to leave: first its clients must let go, or their sessions end. A
+// client acts by its own clock, and cannot be told at once that it has lost.
+func (q *proc) part() {
+	if q.state != taking {
+		return
+	}
+	q.parting = true
+	for i := range q.guests {
+		if g := &q.guests[i]; g.ask != nil {
+			q.w.tell(q.id, g.id, refuseMsg, g.session, g.request)
+		}
+	}
+	for _, x := range q.asks {
+		if x.app < 0 && x.held {
+			q.w.At(q.w.Now()+int64(q.w.Settings.Renew), say, q.id, q.boots)
+			return
+		}
+	}
+	q.leave()
+}
+
+// leave promises never to enter again, and then says so.
+func (q *proc) leave() {
+	q.m.Leave(q.now())
+	q.take()
+	q.state = leaving
+	q.w.oracle.stopped(q)
+	q.say()
+}
+
+// install begins a view. One that leaves takes part until it is in none.
+func (q *proc) install(v *member.View) {
+	if q.state == dead || v.Epoch <= q.epoch() || v.Rank(q.inc) < 0 {
+		return
+	}
+	if q.state == joining {
+		q.state = taking
+	}
+	q.prior, q.view = q.epoch(), v
+	now := q.now()
+	q.failed(q.net.Install(now, *v))
 	for _, m := range v.Members {
-		if m.Inc != q.inc {
-			q.links[m.Inc] = member.NewLink(v.Epoch, q.inc, m.Inc, 1<<20, member.Span(20*ms))
-			q.links[m.Inc].Up()
+		if o := q.w.at[m.Inc]; o != q && !q.w.wire.isDown(q.id, o.id) {
+			q.net.Up(now, m.Inc)
 		}
 	}
-	if err := q.m.Install(q.clock(), v); err != nil {
-		q.w.broken("m%d: %v", q.inc, err)
+	q.w.oracle.installing(q)
+	q.w.remark(q.id, "m%d begins epoch %d", q.inc, v.Epoch)
+	if err := q.m.Install(now, *v); err != nil {
+		q.failed(err)
+		return
 	}
-	q.done()
-	early := q.early
-	q.early = nil
-	for _, b := range early {
-		q.packet(b)
+	q.within = true
+	q.take()
+	q.prior = v.Epoch
+	err := q.net.Early(now, q.deliver)
+	q.within = false
+	q.failed(err)
+	q.flush()
+}
+
+// packet takes what a link brings, unless it is for somebody who was here before.
+func (q *proc) packet(b []byte) {
+	_, _, to, err := member.PacketEnds(b)
+	if err == nil && to != q.inc {
+		return
+	}
+	q.within = true
+	err = q.net.Receive(q.now(), b, q.deliver)
+	q.within = false
+	q.failed(err)
+	if q.net.Newer() > q.epoch() {
+		q.fetch()
+	}
+	q.flush()
+}
+
+func (q *proc) failed(err error) {
+	if err != nil {
+		q.w.broken(Errors, "m%d in epoch %d: %v", q.inc, q.epoch(), err)
 	}
 }
 
-func (q *proc) packet(b []byte) {
-	epoch, from, to, err := member.PacketEnds(b)
-	if err != nil {
-		q.w.broken("m%d: %v", q.inc, err)
-		return
-	}
-	l := q.links[from]
-	switch {
-	case to != q.inc:
-		return // for somebody who was here before
-	case epoch > q.epoch:
-		if len(q.early) < 100 {
-			q.early = append(q.early, b)
-		}
-		return
-	case epoch < q.epoch || l == nil:
-		return
-	}
-	err = l.Receive(b, q.clock(), func(f []byte) error { return q.m.Deliver(q.clock(), from, f) })
-	if err != nil {
-		q.w.broken("m%d, epoch %d: from m%d: %v", q.inc, q.epoch, from, err)
-	}
-	q.done()
+// deliver hands a frame to the member.
+func (q *proc) deliver(from uint64, f []byte) error {
+	q.w.oracle.delivered(q, from, f)
+	err := q.m.Deliver(q.now(), from, f)
+	q.take()
+	return err
 }

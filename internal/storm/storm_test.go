@@ -4,37 +4,48 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/catalog"
-	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/internal/member"
 )
 
-func quick() member.Settings {
-	s := member.Usual()
-	s.Lease, s.Renew, s.ViewLife = 400*member.Millisecond, 50*member.Millisecond, 20*member.Millisecond
-	return s
+// live returns all live algorithms.
+func live() []member.Choice {
+	var all []member.Choice
+	for _, s := range catalog.Live() {
+		all = append(all, member.Choice{Algorithm: s.Name, Version: s.Version})
+	}
+	return all
+}
+
+func pick(seed uint64) Config {
+	c := Pick(seed, Choice{live(), []int{1, 2, 3, 4, 5, 7, 9}, AllFaults | Beyond})
+	c.Spec = catalog.MakeLive
+	return c
 }
 
 func TestStorm(t *testing.T) {
-	for _, alg := range []string{"naimi-trehel", "central", "raymond", "ricart-agrawala", "suzuki-kasami", "maekawa"} {
-		var sum Result
-		for seed := range uint64(40) {
-			r, err := Run(Config{
-				Seed: seed, Members: 3 + int(seed%3), Locks: 2, Choices: []member.Choice{{Algorithm: alg}}, Settings: quick(),
-				Spec:   func(name string, _ int) (core.Spec, error) { return catalog.Make(name, core.Options{}) },
-				Length: 6 * second,
-				Faults: Faults{Crash: 8, Pause: 12, Cut: 4, Break: 20, Join: 30, Leave: 5, Loss: seed%2 == 0, Drift: 5000},
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if r.Violation != "" {
-				t.Fatalf("%s, seed %d: at %d ms: %s", alg, seed, r.At/ms, r.Violation)
-			}
-			sum.Entries += r.Entries
-			sum.Views += r.Views
-			sum.Lost += r.Lost
-			sum.Longest = max(sum.Longest, r.Longest)
+	var sum Result
+	bad := 0
+	for seed := range uint64(300) {
+		r, err := Run(pick(seed))
+		if err != nil {
+			t.Fatal(err)
 		}
-		t.Logf("%s: %d entries, %d views, %d lost, longest wait %d ms", alg, sum.Entries, sum.Views, sum.Lost, sum.Longest/ms)
+		if r.Violation != nil {
+			c := pick(seed)
+			t.Errorf("seed %d (%s, %d): %v", seed, c.Algorithms[0].Algorithm, c.Nodes, r.Violation)
+			if bad++; bad > 10 {
+				break
+			}
+		}
+		sum.Entries += r.Entries
+		sum.Views += r.Views
+		sum.Lost += r.Lost
+		sum.Strikes += r.Strikes
+		sum.Tries += r.Tries
+		sum.Deposits += r.Deposits
+		sum.Refused += r.Refused
+		sum.Longest = max(sum.Longest, r.Longest)
+		sum.Simulated += r.Simulated
 	}
+	t.Logf("%+v", sum)
 }

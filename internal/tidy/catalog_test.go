@@ -37,6 +37,7 @@ func description(s core.Spec, all []core.Spec) []string {
 	miss(!regexp.MustCompile(`\b(19|20)\d\d\b`).MatchString(s.Paper), "paper with a year")
 	miss((s.Class == core.Unclassed) != (s.Family == core.Election), "class, as all but elections have")
 	miss(len(s.Kinds) == 0, "message kinds")
+	miss(s.Version < 1, "version of its bytes")
 	miss(s.Theory.Order == "", "order in its theory")
 	miss(s.Theory.Messages.Text == "", "messages in its theory")
 	same := 0
@@ -55,7 +56,7 @@ func description(s core.Spec, all []core.Spec) []string {
 
 func TestCatalogPlanted(t *testing.T) {
 	good := core.Spec{
-		Name: "a-lock", Class: core.Token, Title: "A lock", Authors: "Uthor", Year: 1985, Paper: "A Title. A Journal 3(2), 1985", Kinds: []string{"REQUEST"},
+		Name: "a-lock", Class: core.Token, Title: "A lock", Authors: "Uthor", Year: 1985, Paper: "A Title. A Journal 3(2), 1985", Kinds: []string{"REQUEST"}, Version: 1,
 		Theory: core.Theory{Order: "none", Messages: core.Cost{Text: "3"}},
 	}
 	if found := description(good, []core.Spec{good}); len(found) != 0 {
@@ -70,6 +71,7 @@ func TestCatalogPlanted(t *testing.T) {
 		"class":              func(s *core.Spec) { s.Class = core.Unclassed },
 		"class, as all but":  func(s *core.Spec) { s.Family = core.Election },
 		"kinds":              func(s *core.Spec) { s.Kinds = nil },
+		"version":            func(s *core.Spec) { s.Version = 0 },
 		"order":              func(s *core.Spec) { s.Theory.Order = "" },
 		"messages":           func(s *core.Spec) { s.Theory.Messages.Text = "" },
 		"that mends it":      func(s *core.Spec) { s.Wrong, s.Fixed, s.Shown = "it deadlocks", "nothing", "stile check it" },

@@ -50,10 +50,7 @@ func (k *Kernel) intercept(from, to core.ID, slot int32) bool {
 	f.tricks = slices.Delete(f.tricks, i, i+1)
 	switch t.what {
 	case scenario.Drop:
-		n := k.Number()
-		k.noteMessage(trace.Send, from, to, n, slot)
-		k.noteMessage(trace.Drop, from, to, n, slot)
-		k.drop(slot)
+		k.Lose(from, to, slot)
 	case scenario.Duplicate:
 		k.schedule(from, to, slot, k.delay(from, to))
 		k.double(from, to, slot)

@@ -155,16 +155,28 @@ func (k *Kernel) Send(from, to core.ID, slot int32) {
 		return
 	}
 	if k.loses() {
-		n := k.Number()
-		k.noteMessage(trace.Send, from, to, n, slot)
-		k.noteMessage(trace.Drop, from, to, n, slot)
-		k.drop(slot)
+		k.Lose(from, to, slot)
 		return
 	}
 	k.schedule(from, to, slot, k.delay(from, to))
 	if k.doubles() {
 		k.double(from, to, slot)
 	}
+}
+
+// SendLate sends a message that takes so much longer than the network would. It
+// is for hosts that have an adversary of their own: chance neither loses such a
+// message nor copies it.
+func (k *Kernel) SendLate(from, to core.ID, slot int32, more int64) {
+	k.schedule(from, to, slot, k.delay(from, to)+more)
+}
+
+// Lose lets a message be lost as soon as it is sent.
+func (k *Kernel) Lose(from, to core.ID, slot int32) {
+	n := k.Number()
+	k.noteMessage(trace.Send, from, to, n, slot)
+	k.noteMessage(trace.Drop, from, to, n, slot)
+	k.drop(slot)
 }
 
 // double sends a message once more.

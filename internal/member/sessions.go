@@ -1,0 +1,419 @@
+package member
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Sessions are all links of one member, from epoch to epoch. Whoever has the
+// connections tells it when they come and go, hands in the packets that arrive,
+// and sends those that Next returns, after every call of another method and at
+// the instant that Wake says:
+//
+//	for to, p, ok := s.Next(now, buf[:0]); ok; to, p, ok = s.Next(now, buf[:0]) {
+//		transmit(to, p)
+//	}
+//
+// A frame arrives once, in order, in the epoch in which it was sent, or never if
+// the epoch ends first. Packets of an older epoch are dropped; of a newer one
+// they are kept, up to a bound, and not confirmed until it is installed.
+type Sessions struct {
+	me     uint64
+	limits SessionLimits
+	epoch  uint64
+	newer  uint64
+	now    Instant        // the latest that was heard of
+	peers  []*sessionPeer // by incarnation
+	turn   int            // whose packet is next
+	faults LinkMisreading
+}
+
+// SessionLimits bound what sessions keep and how long they wait. What is 0 has
+// its usual value.
+type SessionLimits struct {
+	Bytes    int  // that are kept for a peer that has not confirmed them: 4 MiB
+	Early    int  // bytes kept of a peer's packets of a newer epoch: 1 MiB
+	Patience Span // after which a peer is asked again: 200 ms; a quarter of it is how long a confirmation may be put off
+	Complain Span // after which a peer with whom no exchange works is complained about: 5 s
+}
+
+func (l SessionLimits) usual() SessionLimits {
+	return SessionLimits{
+		Bytes: cmp.Or(max(0, l.Bytes), 4<<20), Early: cmp.Or(max(0, l.Early), 1<<20),
+		Patience: cmp.Or(max(0, l.Patience), 200*Millisecond), Complain: cmp.Or(max(0, l.Complain), 5*Second),
+	}
+}
+
+// maxStrangers is how many who are no members may make us keep something.
+const maxStrangers = MaxMembers
+
+// A sessionPeer is an incarnation that is a member, or connected, or both, or
+// has sent something of a newer epoch.
+type sessionPeer struct {
+	inc   uint64
+	up    bool
+	link  *Link   // nil if it is no member
+	since Instant // since when it owes us an answer, or there is no connection; Never if all is well
+	early earlyPackets
+}
+
+// The earlyPackets of a peer are what came of an epoch that is not yet
+// installed: packets with frames, in order, without a gap.
+type earlyPackets struct {
+	epoch   uint64
+	got     uint64 // how many frames that is
+	ask     uint64 // the last question, to be answered then
+	packets []byte // each after its length
+}
+
+// NewSessions makes the sessions of an incarnation that has installed no view.
+func NewSessions(me uint64, limits SessionLimits) *Sessions {
+	return &Sessions{me: me, limits: limits.usual()}
+}
+
+// Install begins the links of a view. Those of the view before end, with all
+// that they kept, in the same step. Call Early when what must be sent first has
+// been sent.
+func (s *Sessions) Install(now Instant, v View) error {
+	if v.Epoch <= s.epoch {
+		return fmt.Errorf("epoch %d cannot be installed after %d: drop the view, it is old", v.Epoch, s.epoch)
+	}
+	if !slices.ContainsFunc(v.Members, func(w Who) bool { return w.Inc == s.me }) {
+		return fmt.Errorf("%w: incarnation %d is no member in epoch %d", ErrStranger, s.me, v.Epoch)
+	}
+	s.hear(now)
+	s.epoch = v.Epoch
+	if s.newer <= s.epoch {
+		s.newer = 0
+	}
+	for _, p := range s.peers {
+		if p.link != nil {
+			p.link.over = errEnded
+		}
+		p.link = nil
+	}
+	for _, w := range v.Members {
+		if w.Inc != s.me {
+			s.begin(s.add(w.Inc))
+		}
+	}
+	for _, p := range s.peers {
+		if p.link == nil {
+			p.since = Never
+		}
+		if p.early.epoch < s.epoch || p.early.epoch == s.epoch && p.link == nil {
+			p.early = earlyPackets{}
+		}
+	}
+	s.prune()
+	return nil
+}
+
+// begin makes the link of a member.
+func (s *Sessions) begin(p *sessionPeer) {
+	p.link = NewLink(s.epoch, s.me, p.inc, s.limits.Bytes, s.limits.Patience)
+	if p.link.faults = s.faults; p.link.faults&LinkNewerConfirmed != 0 && p.early.epoch == s.epoch {
+		p.link.got = p.early.got
+	}
+	if p.up {
+		p.link.Up()
+	}
+	p.watch(s.now, false)
+}
+
+// prune forgets those with whom there is nothing.
+func (s *Sessions) prune() {
+	s.peers = slices.DeleteFunc(s.peers, func(p *sessionPeer) bool {
+		return p.link == nil && !p.up && p.early.epoch <= s.epoch
+	})
+}
+
+// Up tells that there is a new connection with an incarnation, which need not be
+// a member yet. If it replaces one, Down need not be said before.
+func (s *Sessions) Up(now Instant, peer uint64) {
+	s.hear(now)
+	if peer == s.me || peer == 0 {
+		return
+	}
+	p := s.add(peer)
+	if p.up = true; p.link != nil {
+		p.link.Up()
+	}
+	p.watch(s.now, false)
+}
+
+// Down tells that there is no connection with an incarnation any more.
+func (s *Sessions) Down(now Instant, peer uint64) {
+	s.hear(now)
+	p := s.find(peer)
+	if p == nil {
+		return
+	}
+	if p.up = false; p.link != nil {
+		p.link.Down()
+	}
+	p.watch(s.now, false)
+	s.prune()
+}
+
+// Send takes a frame for another member of the present view. It copies the
+// bytes. ErrFull means that the link is over until the next view; the peer is
+// complained about from then on.
+func (s *Sessions) Send(to uint64, frame []byte) error {
+	p := s.find(to)
+	if p == nil || p.link == nil {
+		return fmt.Errorf("%w: %d gets a frame and is no other member in epoch %d", ErrStranger, to, s.epoch)
+	}
+	return p.link.Send(frame)
+}
+
+// Receive takes a packet, and calls f with each frame that is new, in order. f
+// must not keep the frame; it may call Send, and Install. An error wraps
+// ErrPacket, or ErrStranger, or is what f returned: then the sender is broken,
+// and its link is over until the next view.
+func (s *Sessions) Receive(now Instant, packet []byte, f func(from uint64, frame []byte) error) error {
+	s.hear(now)
+	var k linkPacket
+	if err := k.parse(packet); err != nil {
+		return err
+	}
+	if k.to != s.me || k.from == s.me {
+		return fmt.Errorf("%w: a packet from %d to %d came to %d", ErrStranger, k.from, k.to, s.me)
+	}
+	p := s.find(k.from)
+	switch {
+	case k.epoch < s.epoch:
+		return s.misread(p, &k, f)
+	case k.epoch > s.epoch:
+		return s.keep(p, &k, packet)
+	case p == nil || p.link == nil:
+		return fmt.Errorf("%w: a packet of epoch %d came from %d, which is no other member then", ErrStranger, k.epoch, k.from)
+	}
+	if err := s.handOut(p, f); err != nil {
+		return err
+	}
+	return s.take(p, &k, f)
+}
+
+// Early hands out what came of the present epoch before it was installed. The
+// host calls it once after Install; if it does not then each peer's packets wait
+// for the next one from there. Errors are as those of Receive, and say who.
+func (s *Sessions) Early(now Instant, f func(from uint64, frame []byte) error) error {
+	s.hear(now)
+	var all []error
+	for i := 0; i < len(s.peers); i++ {
+		p := s.peers[i]
+		if err := s.handOut(p, f); err != nil {
+			all = append(all, fmt.Errorf("from %d: %w", p.inc, err))
+		}
+	}
+	return errors.Join(all...)
+}
+
+// Newer returns the highest epoch that somebody has sent a packet of, if it is
+// above the present one: its view is to be fetched. Otherwise it returns 0.
+func (s *Sessions) Newer() uint64 { return s.newer }
+
+// Next appends the next packet that is to be sent now to b, and says to whom.
+// Peers take turns, in the order of their incarnations.
+func (s *Sessions) Next(now Instant, b []byte) (to uint64, packet []byte, ok bool) {
+	s.hear(now)
+	for range s.peers {
+		if s.turn >= len(s.peers) {
+			s.turn = 0
+		}
+		p := s.peers[s.turn]
+		s.turn++
+		if p.link != nil && p.link.Due(s.now) {
+			b = p.link.Append(b, s.now)
+			p.watch(s.now, false)
+			return p.inc, b, true
+		}
+	}
+	return 0, b, false
+}
+
+// Wake returns when Next is to be called, if nothing happens before: no later
+// than now if it has not said yet that there is nothing more.
+func (s *Sessions) Wake() Instant {
+	at := Never
+	for _, p := range s.peers {
+		if p.link == nil {
+			continue
+		}
+		if p.link.pending() {
+			return s.now
+		}
+		at = min(at, p.link.Wake())
+	}
+	return at
+}
+
+// Complaints returns the members with whom no exchange has worked for long, in
+// order: there was no connection, or nothing was confirmed or answered. Neither
+// a connection that comes and goes nor a new view ends a complaint, only an
+// answer does. A member with whom nothing is under way needs no traffic to be
+// well thought of. Those whose link is over are among them at once.
+//
+// Complaints may be one-sided: where only one direction works, it is the end
+// that gets no answers which complains.
+func (s *Sessions) Complaints(now Instant) []uint64 {
+	s.hear(now)
+	var all []uint64
+	for _, p := range s.peers {
+		if p.link != nil && (p.link.over != nil || addSpan(p.since, s.limits.Complain) <= s.now) {
+			all = append(all, p.inc)
+		}
+	}
+	return all
+}
+
+// hear keeps time from going back.
+func (s *Sessions) hear(now Instant) { s.now = max(s.now, now) }
+
+// place returns where an incarnation is among the peers, or would be.
+func (s *Sessions) place(inc uint64) (int, bool) {
+	return slices.BinarySearchFunc(s.peers, inc, func(p *sessionPeer, inc uint64) int { return cmp.Compare(p.inc, inc) })
+}
+
+func (s *Sessions) find(inc uint64) *sessionPeer {
+	if i, ok := s.place(inc); ok {
+		return s.peers[i]
+	}
+	return nil
+}
+
+func (s *Sessions) add(inc uint64) *sessionPeer {
+	i, ok := s.place(inc)
+	if !ok {
+		s.peers = slices.Insert(s.peers, i, &sessionPeer{inc: inc, since: Never})
+	}
+	return s.peers[i]
+}
+
+// take gives a packet of the present epoch to its link.
+func (s *Sessions) take(p *sessionPeer, k *linkPacket, f func(uint64, []byte) error) error {
+	l := p.link
+	worked, err := l.take(s.now, k, func(frame []byte) error { return f(p.inc, frame) })
+	if p.link == l {
+		p.watch(s.now, worked)
+	}
+	return err
+}
+
+// watch looks whether all is well with a peer. It owes us nothing, or since now,
+// or longer if nothing has worked.
+func (p *sessionPeer) watch(now Instant, worked bool) {
+	switch {
+	case p.link == nil || p.up && !p.link.waits():
+		p.since = Never
+	case p.since == Never || worked && p.up:
+		p.since = now
+	}
+}
+
+// keep keeps a packet of a newer epoch. Only one epoch is kept of each peer, the
+// newest: it has left the others.
+func (s *Sessions) keep(p *sessionPeer, k *linkPacket, packet []byte) error {
+	if k.got > 0 || k.echo > 0 {
+		return fmt.Errorf("%w: it confirms %d frames and answers question %d of epoch %d, which is not installed here", ErrPacket, k.got, k.echo, k.epoch)
+	}
+	s.newer = max(s.newer, k.epoch)
+	if p == nil {
+		if s.strangers() >= maxStrangers {
+			return nil // it will come again
+		}
+		p = s.add(k.from)
+	}
+	p.watch(s.now, true) // it reaches us, and it is for us to fetch the view
+	e := &p.early
+	if k.epoch < e.epoch {
+		return nil
+	}
+	if k.epoch > e.epoch {
+		*e = earlyPackets{epoch: k.epoch, packets: e.packets[:0]}
+	}
+	e.ask = max(e.ask, k.ask)
+	if k.first > e.got+1 || k.last() <= e.got {
+		return nil
+	}
+	if s.faults&LinkNewerConfirmed != 0 {
+		e.got = k.last()
+		return nil
+	}
+	if len(e.packets)+binary.MaxVarintLen64+len(packet) <= s.limits.Early {
+		w := writer(e.packets)
+		w.blob(packet)
+		e.packets, e.got = w, k.last()
+	}
+	return nil
+}
+
+// strangers counts those who are neither members nor connected.
+func (s *Sessions) strangers() (n int) {
+	for _, p := range s.peers {
+		if p.link == nil && !p.up {
+			n++
+		}
+	}
+	return n
+}
+
+// handOut takes the packets of a peer that were kept, if their epoch is here.
+func (s *Sessions) handOut(p *sessionPeer, f func(uint64, []byte) error) error {
+	l, e := p.link, p.early
+	if l == nil || e.epoch != s.epoch {
+		return nil
+	}
+	p.early = earlyPackets{}
+	l.hear(s.now, e.ask)
+	for kept := (scanner{b: e.packets}); len(kept.b) > 0 && p.link == l; {
+		var k linkPacket
+		if err := k.parse(kept.blob()); err != nil {
+			return err
+		}
+		if err := s.take(p, &k, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A LinkMisreading is a set of rules of links that are misread.
+type LinkMisreading uint8
+
+// The rules that can be misread.
+const (
+	LinkNoResend       LinkMisreading = 1 << iota // what was under way when a connection broke is not sent again
+	LinkNoDedupe                                  // what comes again is taken again
+	LinkNewerConfirmed                            // what is of a newer epoch is confirmed, and dropped
+	LinkOlderAccepted                             // what is of an older epoch is taken
+)
+
+// MisreadLinks makes sessions misread rules. It is for negative controls only:
+// tests, which must notice.
+func MisreadLinks(s *Sessions, f LinkMisreading) {
+	s.faults = f
+	for _, p := range s.peers {
+		if p.link != nil {
+			p.link.faults = f
+		}
+	}
+}
+
+// misread is where a packet of an older epoch ends: nobody sees it, but for the
+// misreading.
+func (s *Sessions) misread(p *sessionPeer, k *linkPacket, f func(uint64, []byte) error) error {
+	if s.faults&LinkOlderAccepted == 0 || p == nil || p.link == nil {
+		return nil
+	}
+	for range k.n {
+		if err := f(p.inc, k.frame()); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,139 @@
+package storm
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/internal/member"
+)
+
+// A Config is all that a run follows from.
+type Config struct {
+	Seed       uint64
+	Nodes      int             // members at the start, and at least so many at the end
+	Locks      int             // names
+	Apps       int             // applications of each process
+	Clients    int             // processes that are no members
+	Algorithms []member.Choice // without prefixes; the first serves all names to begin with
+	Prefixed   bool            // the second serves a part of them from the start
+	Think      member.Span     // how long an application rests between two requests, about
+	Length     member.Span     // how long there are faults
+	Faults     Faults
+	Intensity  int      // how many strikes there are, for each second of Length
+	Strikes    []Strike // nil: they are drawn from the seed
+
+	Settings member.Settings
+	Limits   member.Limits
+	// Spec returns an algorithm by its name.
+	Spec func(algorithm string, version int) (core.Spec, error)
+	// Made is shown every member and its links before they do anything; nil shows
+	// nobody. It is for negative controls.
+	Made func(m *member.Member, links *member.Sessions)
+
+	wrong Misreading
+}
+
+// limits of what is stormed: a storm is small, there are many of them.
+const (
+	maxNodes   = 25
+	maxLocks   = 64
+	maxApps    = 16
+	maxClients = 16
+)
+
+// Check reports why a run cannot be made.
+func (c *Config) Check() error {
+	switch {
+	case c.Nodes < 1 || c.Nodes > maxNodes:
+		return fmt.Errorf("%d members: want 1 to %d", c.Nodes, maxNodes)
+	case c.Locks < 1 || c.Locks > maxLocks:
+		return fmt.Errorf("%d locks: want 1 to %d", c.Locks, maxLocks)
+	case c.Apps < 0 || c.Apps > maxApps || c.Clients < 0 || c.Clients > maxClients || c.Apps+c.Clients == 0:
+		return fmt.Errorf("%d applications of each process and %d clients: want up to %d and %d, and not none of both", c.Apps, c.Clients, maxApps, maxClients)
+	case len(c.Algorithms) == 0 || c.Spec == nil:
+		return errors.New("no algorithm: want one at least, and a way to make it")
+	case c.Length < 0 || c.Length > 3600*member.Second:
+		return fmt.Errorf("faults for %v: want up to 1h", c.Length)
+	case c.Think < 0 || c.Think > member.Second:
+		return fmt.Errorf("%v between requests: want up to 1s", c.Think)
+	case c.Intensity < 0 || c.Intensity > 1000:
+		return fmt.Errorf("%d strikes a second: want up to 1000", c.Intensity)
+	}
+	return c.Settings.Check()
+}
+
+// A Result is what came of a run.
+type Result struct {
+	Entries   int
+	Tries     int // that were refused
+	Views     int
+	Lost      int // holds that were lost, and told
+	Strikes   int
+	Deposits  int         // writes that the fenced resource accepted
+	Refused   int         // those that it refused
+	Frames    [13]int     // by their kinds, in the order of FrameNames
+	Simulated member.Span // how long the run was
+	Longest   member.Span // wait of a request that was made after the time of grace
+	Bound     member.Span // of such waits
+	Violation *Violation  // the first one, or nil
+	Digest    uint64      // of all that happened
+}
+
+// A Violation says which invariant was broken first, when and how.
+type Violation struct {
+	Invariant Invariant
+	At        member.Span
+	Text      string
+}
+
+// Error tells it.
+func (v *Violation) Error() string {
+	return fmt.Sprintf("%s broken at %.3f ms: %s", v.Invariant, float64(v.At)/float64(member.Millisecond), v.Text)
+}
+
+// An Invariant is one of the things that are checked on every step.
+type Invariant string
+
+// The invariants.
+const (
+	Exclusion Invariant = "exclusion" // no two are inside one lock, their leases running
+	Tokens    Invariant = "tokens"    // counts are dense within an epoch, and tokens rise
+	Leased    Invariant = "leased"    // nobody enters without a lease
+	Epochs    Invariant = "epochs"    // nobody acts in an epoch that is over for it
+	Clearing  Invariant = "clearing"  // when a home lets go or lends, nobody is inside by an older epoch, nor will be
+	Told      Invariant = "told"      // whoever runs is told of a loss before its lease is over
+	Waits     Invariant = "waits"     // once all is healed, everybody enters soon
+	Tries     Invariant = "tries"     // and every try is decided soon
+	Order     Invariant = "order"     // who waited across views enters in the order of first requests
+	Fence     Invariant = "fence"     // the resource accepts nothing older than what it has accepted
+	Bank      Invariant = "bank"      // nor loses a deposit
+	Events    Invariant = "events"    // everybody is told the right things, once
+	Channels  Invariant = "channels"  // what is delivered was sent, in this order, and comes once
+	Errors    Invariant = "errors"    // nobody finds anybody else broken
+	Calm      Invariant = "calm"      // once all is healed nothing is lost, and nobody is evicted
+	Silence   Invariant = "silence"   // when nobody asks, members send each other nothing
+)
+
+// A Misreading is a mistake of the hosts of members or of the view service, for
+// negative controls: a set of them.
+type Misreading uint32
+
+// The misreadings.
+const (
+	LastGhosts    Misreading = 1 << iota // a view names only the ghosts of its own change
+	RenewEvicted                         // the service renews the leases of those it has evicted
+	ReadmitGhosts                        // an evicted incarnation may join again
+	ShortLease                           // the service counts leases without the margin for drift, and too short
+	EarlyRest                            // a ghost's rest is what is left of half a lease
+	KeepHolds                            // a process that rejoins keeps what it held
+	SameInc                              // a restarted process bears the same incarnation
+	LateClient                           // a client counts its session from when the answer came
+	NoComplaint                          // nobody complains about a broken link
+	NoFence                              // the resource does not look at tokens
+)
+
+// Misread makes a run misread some rules. It is for negative controls alone.
+func Misread(c *Config, x Misreading) { c.wrong = x }
+
+func (c *Config) misreads(x Misreading) bool { return c.wrong&x != 0 }

@@ -1,0 +1,143 @@
+package storm
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/trace"
+)
+
+// Record makes a run again and returns what happened in the last span of time
+// before its end, or before its violation, as a trace: a lane for the view
+// service, the store, every place of a member and every client. It keeps at most
+// so many events, the last ones.
+func Record(c Config, before member.Span, most int) (*trace.Trace, *Result, error) {
+	first, err := Run(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	from := int64(max(0, first.Simulated-before))
+	r := recorder{most: max(most, 1)}
+	second, err := run(c, func(e trace.Event) {
+		if e.At >= from {
+			r.add(e)
+		}
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	t := &trace.Trace{
+		N: int(firstProc) + c.Nodes + spare + c.Clients, Title: title(&c), Algorithm: c.Algorithms[0].Algorithm,
+		Kinds: kinds(), Unit: ms, Names: laneNames(&c), Inside: "inside", Events: r.events(),
+	}
+	return t, second, t.Check()
+}
+
+func title(c *Config) string {
+	return fmt.Sprintf("Storm %d: %s, %d members", c.Seed, c.Algorithms[0].Algorithm, c.Nodes)
+}
+
+// kinds returns the kinds of messages, those of members first.
+func kinds() []string {
+	return append(FrameNames(), msgNames[:]...)
+}
+
+// A recorder keeps the last events.
+type recorder struct {
+	most int
+	ring []trace.Event
+	next int
+}
+
+func (r *recorder) add(e trace.Event) {
+	if len(r.ring) < r.most {
+		r.ring = append(r.ring, e)
+		return
+	}
+	r.ring[r.next] = e
+	r.next = (r.next + 1) % r.most
+}
+
+func (r *recorder) events() []trace.Event {
+	return append(append([]trace.Event(nil), r.ring[r.next:]...), r.ring[:r.next]...)
+}
+
+// describe fills in what people see of a message: of a packet, the frames in it.
+func (w *world) describe(e *trace.Event, b []byte) {
+	e.Name = msgNames[b[0]]
+	l := letter(b[1:])
+	if b[0] != packetMsg {
+		var values []string
+		for l.more() {
+			values = append(values, fmt.Sprint(l.next()))
+		}
+		e.Fields = []core.Field{{Name: "says", Value: strings.Join(values, " ")}}
+		return
+	}
+	epoch := l.next()
+	first, says := "", []string{}
+	for _, f := range framesOf(b[1:]) {
+		s, err := member.Look(f)
+		if err != nil {
+			continue
+		}
+		if first == "" {
+			first, e.Section = s.Kind, s.Name
+		}
+		says = append(says, strings.TrimSpace(strings.Join([]string{s.Kind, s.Name, s.Text}, " ")))
+	}
+	if first != "" {
+		e.Name = first
+	}
+	e.Fields = []core.Field{{Name: "epoch", Value: fmt.Sprint(epoch)}, {Name: "says", Value: strings.Join(says, "; ")}}
+}
+
+// framesOf returns the frames of a packet: eight numbers, the last of which says
+// how many there are, and then the frames, each after its length.
+func framesOf(b []byte) [][]byte {
+	l := letter(b)
+	n := uint64(0)
+	for range 8 {
+		n = l.next()
+	}
+	var all [][]byte
+	for range n {
+		size := l.next()
+		if size > uint64(len(l)) {
+			break
+		}
+		all = append(all, l[:size])
+		l = l[size:]
+	}
+	return all
+}
+
+// laneNames names the kernel's processes. A place is called p, and who is there
+// is called m and has the number of its incarnation.
+func laneNames(c *Config) []string {
+	names := []string{"views", "store"}
+	for i := range c.Nodes + spare {
+		names = append(names, "p"+strconv.Itoa(i+1))
+	}
+	for i := range c.Clients {
+		names = append(names, "c"+strconv.Itoa(i+1))
+	}
+	return names
+}
+
+// mark shows something that a process does with a lock.
+func (w *world) mark(kind trace.Kind, q *proc, lock int, text string) {
+	if w.Observed() {
+		w.Note(trace.Event{Kind: kind, Proc: q.id, Peer: core.None, Name: text, Section: w.names[lock]})
+	}
+}
+
+// remark writes something beside the lane of a process.
+func (w *world) remark(id core.ID, format string, args ...any) {
+	if w.Observed() {
+		w.Note(trace.Event{Kind: trace.Note, Proc: id, Peer: core.None, Name: fmt.Sprintf(format, args...)})
+	}
+}

@@ -1,0 +1,327 @@
+package storm
+
+import (
+	"slices"
+
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/trace"
+)
+
+// strike lets a fault begin, if it can.
+func (w *world) strike(i int) {
+	s := &w.Strikes[i]
+	id := w.target(s)
+	w.hit[i] = id
+	if !w.begins(s, id) {
+		return
+	}
+	w.result.Strikes++
+	w.active[i] = true
+	w.note(uint64(s.Kind), uint64(id))
+	w.remark(id, "%v", s)
+	if s.For > 0 {
+		w.At(w.Now()+int64(s.For), cease, core.None, i)
+	}
+}
+
+// target returns the process that a strike is at. Some strikes are aimed: at one
+// that is inside a lock, the next from the place that was drawn.
+func (w *world) target(s *Strike) core.ID {
+	aimed := s.How%2 == 0
+	if s.Kind.has(Client) && len(w.clients) > 0 {
+		for i := range w.clients {
+			if c := w.clients[(s.Who+i)%len(w.clients)]; aimed && c.holds {
+				return c.id
+			}
+		}
+		return w.clients[s.Who%len(w.clients)].id
+	}
+	if aimed && s.Kind.has(Crash|Pause|Oneway|Partition|Evict|Break|Drift|Beyond) {
+		for i := range w.procs {
+			if q := w.procs[(s.Who+i)%len(w.procs)]; q.inside() {
+				return q.id
+			}
+		}
+	}
+	return w.procs[s.Who%len(w.procs)].id
+}
+
+// inside reports whether the process is inside a lock.
+func (q *proc) inside() bool {
+	return slices.ContainsFunc(q.asks, func(x *ask) bool { return x.held })
+}
+
+// begins lets a fault begin, and reports whether it could.
+func (w *world) begins(s *Strike, id core.ID) bool {
+	if s.Kind.has(Client) {
+		return w.strikeClient(s, id)
+	}
+	q := w.procOf(id)
+	switch s.Kind {
+	case Crash:
+		if q.state == dead {
+			return false
+		}
+		q.rest = int64(s.For)
+		q.crash()
+	case Pause:
+		if q.state == dead || w.Paused(id) {
+			return false
+		}
+		w.Pause(id)
+	case Loss:
+		w.wire.loss = int64(20 + 10*s.How)
+	case Delay:
+		w.wire.late, w.wire.lateBy, w.wire.lateViews = int64(10+10*s.How), int64(s.For)/2+1, s.How%2 == 1
+		if w.wire.lateViews {
+			w.wire.late = 500
+		}
+	case Duplicate:
+		w.wire.twice = int64(50 + 20*s.How)
+	case Break:
+		w.reconnect(q, w.procs[s.Peer%len(w.procs)], false)
+	case Oneway, Partition:
+		return w.separate(s, q, true)
+	case Sever:
+		p := w.procs[s.Peer%len(w.procs)]
+		if p == q || w.severed {
+			return false
+		}
+		w.severed = true
+		w.wire.part(q.id, p.id, true)
+		w.wire.part(p.id, q.id, true)
+	case Slow:
+		w.wire.slow[id] = int64(1+s.How) * ms
+	case Drift, Beyond:
+		q.clock.tune(w.Now(), w.rate(&q.chance))
+		if q.state != dead {
+			q.wakeAt = 0
+			q.rewake()
+		}
+	case Join:
+		if q = w.procs[w.Nodes+s.Who%spare]; q.state != dead {
+			return false
+		}
+		q.again()
+	case Leave, Roll:
+		if q.state != taking || w.Paused(id) {
+			return false
+		}
+		q.rest = ms + int64(s.For)
+		q.part()
+	default:
+		return w.strikeService(s, q)
+	}
+	return true
+}
+
+// strikeService lets the view service do something that nobody expects.
+func (w *world) strikeService(s *Strike, q *proc) bool {
+	v := &w.service
+	switch s.Kind {
+	case Evict:
+		if q.state != taking {
+			return false
+		}
+		v.known[q.inc].falsely = true
+	case Skip:
+		v.hurry = 1 + s.How%4
+		if s.Peer%2 == 0 {
+			v.skipper = q
+		}
+	case Switch:
+		v.next = w.choices(s.How)
+	case Forget:
+		v.forget = true
+	}
+	return true
+}
+
+// strikeClient lets a client be paused, cut off, or crash.
+func (w *world) strikeClient(s *Strike, id core.ID) bool {
+	if len(w.clients) == 0 {
+		return false
+	}
+	c := w.clientAt(id)
+	switch s.How / 2 % 3 {
+	case 0:
+		if w.Paused(id) {
+			return false
+		}
+		w.Pause(id)
+	case 1:
+		w.around(id, true)
+	case 2:
+		if !c.up || w.Paused(id) {
+			return false
+		}
+		c.crash()
+	}
+	return true
+}
+
+// around cuts a process off from all others, or no more.
+func (w *world) around(id core.ID, on bool) {
+	for o := range core.ID(w.Processes()) {
+		if o != id {
+			w.wire.part(id, o, on)
+			w.wire.part(o, id, on)
+		}
+	}
+}
+
+// separate lets processes not hear each other, or hear each other again.
+func (w *world) separate(s *Strike, q *proc, on bool) bool {
+	p := w.procs[s.Peer%len(w.procs)]
+	if s.Kind == Oneway {
+		switch {
+		case s.How/2%4 == 0:
+			w.wire.part(q.id, serviceID, on)
+		case s.How/2%4 == 1:
+			w.wire.part(serviceID, q.id, on)
+		case p == q:
+			return false
+		default:
+			w.wire.part(q.id, p.id, on)
+		}
+		return true
+	}
+	switch s.How / 2 % cutKinds {
+	case cutPair:
+		if p == q {
+			return false
+		}
+		w.wire.part(q.id, p.id, on)
+		w.wire.part(p.id, q.id, on)
+	case cutService:
+		w.wire.part(q.id, serviceID, on)
+		w.wire.part(serviceID, q.id, on)
+	case cutMembers:
+		for _, o := range w.procs {
+			if o != q {
+				w.wire.part(q.id, o.id, on)
+				w.wire.part(o.id, q.id, on)
+			}
+		}
+	case cutSplit:
+		for _, a := range w.procs {
+			for _, b := range w.procs {
+				if (a.place() <= q.place()) != (b.place() <= q.place()) {
+					w.wire.part(a.id, b.id, on)
+				}
+			}
+		}
+	case cutOff:
+		w.around(q.id, on)
+	}
+	return true
+}
+
+// reconnect breaks the connections of a process, to one other or to all if that
+// is itself, or resumes them.
+func (w *world) reconnect(q, p *proc, up bool) {
+	for _, o := range w.procs {
+		if o == q || p != q && p != o {
+			continue
+		}
+		w.wire.snap(q.id, o.id, up)
+		q.bounce(o, up)
+		o.bounce(q, up)
+	}
+}
+
+// bounce tells a process that its connection to another is down, or up again.
+func (q *proc) bounce(o *proc, up bool) {
+	if q.state == dead || q.view == nil {
+		return
+	}
+	if !up {
+		q.net.Down(q.now(), o.inc)
+		return
+	}
+	if q.view.Rank(o.inc) >= 0 && !q.w.wire.isDown(q.id, o.id) {
+		q.net.Up(q.now(), o.inc)
+		if !q.w.Paused(q.id) {
+			q.flush()
+		}
+	}
+}
+
+// cease ends a fault.
+func (w *world) cease(i int) {
+	if !w.active[i] {
+		return
+	}
+	w.active[i] = false
+	s, id := &w.Strikes[i], w.hit[i]
+	if s.Kind.has(Client) {
+		w.ceaseClient(s, id)
+		return
+	}
+	q := w.procOf(id)
+	switch s.Kind {
+	case Pause:
+		w.resume(id)
+	case Loss:
+		w.wire.loss = 0
+	case Delay:
+		w.wire.late = 0
+	case Duplicate:
+		w.wire.twice = 0
+	case Break:
+		w.reconnect(q, w.procs[s.Peer%len(w.procs)], true)
+	case Oneway, Partition:
+		w.separate(s, q, false)
+	case Slow:
+		w.wire.slow[id] = 0
+	case Join:
+		w.procs[w.Nodes+s.Who%spare].part()
+	}
+}
+
+func (w *world) ceaseClient(s *Strike, id core.ID) {
+	switch s.How / 2 % 3 {
+	case 0:
+		w.resume(id)
+	case 1:
+		w.around(id, false)
+	case 2:
+		w.clientAt(id).begin()
+	}
+}
+
+// resume lets a process go on. If its lease has ended meanwhile, it must be told
+// before it does anything else.
+func (w *world) resume(id core.ID) {
+	if !w.Paused(id) {
+		return
+	}
+	w.Resume(id)
+	if !w.isClient(id) {
+		w.At(w.Now()+1, check, core.None, int(id-firstProc))
+	}
+}
+
+// heal ends all faults. Those who were made to leave or to stay away are back
+// soon.
+func (w *world) heal() {
+	for i := range w.Strikes {
+		if w.active[i] && w.Strikes[i].Kind != Sever {
+			w.cease(i)
+		}
+	}
+	w.severed = false
+	w.wire.heal()
+	for i := range w.Strikes {
+		if s := &w.Strikes[i]; w.active[i] && s.Kind == Sever {
+			w.begins(s, w.hit[i])
+		}
+	}
+	w.service.skipper, w.service.hurry = nil, 0
+	for _, q := range w.procs {
+		if q.state == dead && q.place() < w.Nodes {
+			w.At(w.Now()+1+q.chance.Below(maxRest), boot, core.None, q.place())
+		}
+	}
+	w.Note(trace.Event{Kind: trace.Heal, Proc: core.None, Peer: core.None})
+}

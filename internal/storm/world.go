@@ -1,0 +1,286 @@
+package storm
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/sim/kernel"
+	"github.com/stile-lock/stile/trace"
+)
+
+// Lengths of time of the kernel, whose ticks are nanoseconds here.
+const (
+	us = int64(member.Microsecond)
+	ms = int64(member.Millisecond)
+)
+
+// The network, without faults.
+const (
+	fastest = ms / 5
+	slowest = 2 * ms
+)
+
+// The events that the storm schedules.
+const (
+	wake   = kernel.Own + iota // of a process: the member or a link wants to be woken
+	act                        // an application does something
+	say                        // it says something to the service again
+	check                      // at no process: has it been told?
+	boot                       // at no process: another incarnation starts in a place
+	pulse                      // of a client: it renews
+	tick                       // the service looks around
+	strike                     // a fault begins
+	cease                      // a fault ends
+	look                       // the oracle looks at all who wait
+)
+
+// The kernel's processes: the service, the resource, then the members' places
+// and the clients.
+const (
+	serviceID core.ID = iota
+	storeID
+	firstProc
+)
+
+// spare is how many places there are for processes that join.
+const spare = 2
+
+type phase uint8
+
+const (
+	stormy phase = iota
+	healing
+	demanding // everybody who asks must enter soon
+	draining  // nobody asks any more
+	drained   // nobody waits any more
+)
+
+// A world is one run.
+type world struct {
+	*kernel.Kernel
+	Config
+	names   []string // of the locks
+	procs   []*proc  // by their places
+	clients []*client
+	service service
+	store   store
+	wire    wire
+	oracle  oracle
+	at      []*proc   // by incarnations: the place of each; nil for 0
+	active  []bool    // by strikes
+	hit     []core.ID // by strikes: the process that it is at
+	severed bool      // two processes never hear each other again
+	phase   phase
+	times   times
+	result  Result
+	buf     []byte
+}
+
+// times are when the parts of a run begin.
+type times struct {
+	heal, demand, drain, end int64
+	bound                    int64 // of every wait, once healed
+}
+
+// Run makes a run. An error means that there can be no such run.
+func Run(c Config) (*Result, error) { return run(c, nil) }
+
+func run(c Config, observe func(e trace.Event)) (*Result, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	if c.Strikes == nil {
+		c.Strikes = Draw(c)
+	}
+	w := newWorld(c, observe)
+	if err := w.begin(); err != nil {
+		return nil, err
+	}
+	for w.Pending() && w.result.Violation == nil && w.phase != drained && w.Due() <= w.times.end {
+		w.turn(w.Due())
+		w.Step()
+	}
+	w.finish()
+	return &w.result, nil
+}
+
+func newWorld(c Config, observe func(e trace.Event)) *world {
+	places := c.Nodes + spare
+	w := &world{Config: c, active: make([]bool, len(c.Strikes)), hit: make([]core.ID, len(c.Strikes)), at: make([]*proc, 1, 64)}
+	for i := range c.Locks {
+		w.names = append(w.names, prefixes[i%len(prefixes)]+strconv.Itoa(i))
+	}
+	names := laneNames(&c)
+	for i := range places {
+		w.procs = append(w.procs, &proc{w: w, id: firstProc + core.ID(i)})
+	}
+	for i := range c.Clients {
+		w.clients = append(w.clients, newClient(w, i, firstProc+core.ID(places+i)))
+	}
+	w.Kernel = kernel.New(kernel.Config{
+		Processes: len(names), Latency: scenario.Dist{Shape: scenario.Uniform, A: fastest, B: slowest}, Network: core.FIFO,
+		Seed: c.Seed, Adversary: true, Names: names, Observe: observe,
+	}, w)
+	w.Happen = w.happen
+	w.wire = newWire(w, len(names))
+	w.service = service{w: w, known: make([]standing, 1, 64)}
+	w.store.cells = make([]cell, c.Locks)
+	w.oracle = newOracle(w)
+	w.plan()
+	return w
+}
+
+// prefixes are how names begin: algorithms may be chosen by them.
+var prefixes = [...]string{"orders/", "jobs/", "orders/eu/"}
+
+// begin starts the first members, which know each other from the start.
+func (w *world) begin() error {
+	for i := range w.Nodes {
+		if err := w.procs[i].boot(); err != nil {
+			return err
+		}
+	}
+	w.service.begin(w.procs[:w.Nodes])
+	for _, c := range w.clients {
+		c.begin()
+	}
+	for i, s := range w.Strikes {
+		w.At(int64(s.At), strike, core.None, i)
+	}
+	w.At(tickEvery, tick, core.None, 0)
+	return nil
+}
+
+// plan derives when the parts of a run begin.
+//
+// Grace: when all is healed, whoever is dead or does not renew is evicted after
+// the service's patience with the silent; its lease is then waited out by homes,
+// whose clocks may be slow; whoever was evicted hears of it when it renews, and
+// joins again, which takes a view; and for what links still have to send again,
+// which wait for longer from one time to the next, and a view that a member has
+// missed and fetches, there are some renewals more.
+//
+// The bound of a wait: while somebody waits for a lock, every other member gets
+// two turns at most (one that was under way in the algorithm's order, and one by
+// its own request, as no algorithm lets a later request go first twice), of as
+// many entries as are handed over locally; then its own member has its turn, in
+// which all who asked there before it enter. An entry takes the longest hold and
+// what it takes to pass the right on: a message for every member at most, each
+// slow, and clients are told and answer. While the oracle demands that, views of
+// the same members follow each other: they may cost nobody more than the time
+// that a view takes to be known. Who is severed from somebody may have to be
+// complained about and evicted first.
+func (w *world) plan() {
+	s := w.Settings
+	w.times.heal = int64(w.Length)
+	members := int64(w.Nodes + spare)
+	grace := w.quiet() + int64(s.Patience())*(million+2*s.Drift)/million + 4*int64(s.ViewLife) + 6*(int64(s.Renew)+2*slowest) + maxRest + 16*int64(linkPatience)
+	if w.Faults.has(Beyond) {
+		grace += grace / 2
+	}
+	w.times.demand = w.times.heal + grace
+	turn := longestHold + (members+4)*slowest
+	all := members*int64(w.Apps) + int64(w.Clients)
+	entries := 2*members*int64(min(s.Handover, 2*w.Apps+w.Clients)) + all
+	w.times.bound = entries*turn + 2*int64(s.Renew)
+	w.times.drain = w.times.demand + demandFor
+	w.times.end = w.times.drain + w.times.bound + int64(s.Lease)
+	w.result.Bound = member.Span(w.times.bound)
+}
+
+// demandFor is how long requests go on after the time of grace.
+const demandFor = 300 * ms
+
+// turn goes to the next part of the run when its time has come.
+func (w *world) turn(now int64) {
+	switch {
+	case w.phase == stormy && now >= w.times.heal:
+		w.phase = healing
+		w.heal()
+	case w.phase == healing && now >= w.times.demand:
+		w.phase = demanding
+		w.At(now, look, core.None, 0)
+		if w.severed {
+			w.times.bound += 4 * int64(w.Settings.Lease) // for complaints, an eviction, and its lease
+			w.times.end += 4 * int64(w.Settings.Lease)
+		}
+	case w.phase == demanding && now >= w.times.drain:
+		w.phase = draining
+	}
+}
+
+// finish judges the end.
+func (w *world) finish() {
+	w.result.Simulated = member.Span(w.Now())
+	w.result.Views = len(w.service.views)
+	if w.result.Violation != nil {
+		return
+	}
+	w.oracle.final()
+}
+
+// broken notes the first violation.
+func (w *world) broken(i Invariant, format string, args ...any) {
+	if w.result.Violation == nil {
+		w.result.Violation = &Violation{i, member.Span(w.Now()), fmt.Sprintf(format, args...)}
+		w.Note(trace.Event{Kind: trace.Violation, Proc: core.None, Peer: core.None, Name: string(i)})
+	}
+}
+
+// note adds something to the digest of the run.
+func (w *world) note(a, b uint64) {
+	x := w.result.Digest ^ uint64(w.Now())*0x9e3779b97f4a7c15
+	x = (x ^ a) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>29 ^ b) * 0x94d049bb133111eb
+	w.result.Digest = x ^ x>>32
+}
+
+func (w *world) happen(e *kernel.Event) {
+	switch e.Kind {
+	case tick:
+		w.service.tick()
+		w.At(w.Now()+tickEvery, tick, core.None, 0)
+	case strike:
+		if w.phase == stormy {
+			w.strike(e.Arg())
+		}
+	case cease:
+		w.cease(e.Arg())
+	case look:
+		w.oracle.look()
+	case check:
+		w.procs[e.Arg()].checkTold()
+	case boot:
+		w.procs[e.Arg()].again()
+	case pulse:
+		w.clientAt(e.Proc()).happen(e.Arg())
+	default:
+		w.procOf(e.Proc()).happen(e.Kind, e.Arg())
+	}
+}
+
+func (w *world) procOf(id core.ID) *proc { return w.procs[id-firstProc] }
+
+func (w *world) clientAt(id core.ID) *client { return w.clients[int(id-firstProc)-len(w.procs)] }
+
+// isClient reports whether a process of the kernel is a client.
+func (w *world) isClient(id core.ID) bool { return int(id-firstProc) >= len(w.procs) }
+
+// lockOf returns the number of a lock, or -1.
+func (w *world) lockOf(name string) int {
+	for i, n := range w.names {
+		if n == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// calm reports whether nothing may happen any more but what is asked for.
+func (w *world) calm() bool { return w.phase >= demanding && w.within() && !w.severed }
+
+// within reports whether the clocks are: what is promised of time then holds.
+func (w *world) within() bool { return !w.Faults.has(Beyond) }
