@@ -326,6 +326,11 @@ func (q *proc) gone() {
 	if q.state == dead || q.state == joining {
 		return
 	}
+	if w.misreads(ReadmitGhosts) {
+		q.state = joining
+		q.say()
+		return
+	}
 	if !w.misreads(KeepHolds) {
 		q.m.Gone(q.now())
 		q.m.Out.Frames = q.m.Out.Frames[:0]
