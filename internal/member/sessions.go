@@ -42,7 +42,7 @@ type SessionLimits struct {
 
 func (l SessionLimits) usual() SessionLimits {
 	return SessionLimits{
-		Bytes: cmp.Or(max(0, l.Bytes), 4<<20), Early: cmp.Or(max(0, l.Early), 1<<20),
+		Bytes: cmp.Or(max(0, l.Bytes), 16<<20), Early: cmp.Or(max(0, l.Early), 1<<20),
 		Patience: cmp.Or(max(0, l.Patience), 200*Millisecond), Complain: cmp.Or(max(0, l.Complain), 5*Second),
 	}
 }
