@@ -215,14 +215,14 @@ func (c *client) enter(t member.Token) {
 	w.oracle.clientEntered(c)
 	w.remark(c.id, "enters %s with %v", w.names[c.lock], t)
 	hold := c.chance.Below(shortHold)
-	if w.phase == stormy && c.chance.Below(8) == 0 {
+	if w.phase == stormy && c.chance.Below(4) == 0 {
 		hold = c.chance.Below(int64(w.Settings.Lease) * 3 / 2)
 	}
 	c.next = w.Now() + hold
 	if c.chance.Below(2) == 0 {
 		w.tell(c.id, storeID, readMsg, uint64(c.lock), t.Epoch, t.Count)
 	}
-	c.pulse(min(hold, max(0, c.clock.when(c.until)-w.Now())))
+	c.pulse(min(hold, int64(w.Settings.Renew), max(0, c.clock.when(c.until)-w.Now())))
 }
 
 // A guest is the session of a client, at the member.

@@ -11,14 +11,14 @@ import (
 // A Config is all that a run follows from.
 type Config struct {
 	Seed       uint64
-	Nodes      int         // members at the start, and at least so many at the end
-	Locks      int         // names
-	Apps       int         // applications of each process
-	Clients    int         // processes that are no members
-	Algorithms []string    // the first serves all names to begin with
-	Prefixed   bool        // the second serves a part of them from the start
-	Think      member.Span // how long an application rests between two requests, about
-	Length     member.Span // how long there are faults
+	Nodes      int             // members at the start, and at least so many at the end
+	Locks      int             // names
+	Apps       int             // applications of each process
+	Clients    int             // processes that are no members
+	Algorithms []member.Choice // without prefixes; the first serves all names to begin with
+	Prefixed   bool            // the second serves a part of them from the start
+	Think      member.Span     // how long an application rests between two requests, about
+	Length     member.Span     // how long there are faults
 	Faults     Faults
 	Intensity  int      // how many strikes there are, for each second of Length
 	Strikes    []Strike // nil: they are drawn from the seed

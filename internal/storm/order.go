@@ -93,7 +93,7 @@ func frameNumber(kind string) int {
 func (o *oracle) letsGo(q *proc, lock int, to uint64, kind string) {
 	w := o.w
 	l := &o.locks[lock]
-	home := q.view.Members[homeOf(q.view, w.names[lock])].Inc
+	home := q.view.Members[q.view.Home(w.names[lock])].Inc
 	if home != q.inc {
 		if kind != "ALG" {
 			w.broken(Clearing, "%s: m%d lends it or says that it is let go of, and its home is m%d", w.names[lock], q.inc, home)
@@ -163,7 +163,7 @@ func (o *oracle) inOrder(q *proc, x *ask) {
 	if l.free >= e {
 		return
 	}
-	home := w.at[q.view.Members[homeOf(q.view, w.names[x.lock])].Inc]
+	home := w.at[q.view.Members[q.view.Home(w.names[x.lock])].Inc]
 	o.seq++
 	known := o.seq
 	if home != q {
@@ -221,22 +221,7 @@ func (o *oracle) servedAll(home *proc, lock int, late uint64) {
 			o.w.broken(Order, "%s: the home m%d of epoch %d lets go, and m%d still waits, who asked at %v", o.w.names[lock], home.inc, home.epoch(), p.inc, y.stamp)
 		}
 	}
-	if y := o.before(home, home, end); y != nil && knownB1 {
+	if y := o.before(home, home, end); y != nil {
 		o.w.broken(Order, "%s: the home m%d of epoch %d lets go, and its own still wait, who asked at %v", o.w.names[lock], home.inc, home.epoch(), y.stamp)
 	}
 }
-
-// homeOf returns the rank of a lock's home.
-func homeOf(v *member.View, name string) int {
-	h := uint64(14695981039346656037)
-	for i := range len(name) {
-		h = (h ^ uint64(name[i])) * 1099511628211
-	}
-	h ^= h >> 30
-	h *= 0xbf58476d1ce4e5b9
-	h ^= h >> 27
-	h *= 0x94d049bb133111eb
-	return v.Home(h ^ h>>31)
-}
-
-const knownB1 = false

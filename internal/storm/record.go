@@ -30,14 +30,14 @@ func Record(c Config, before member.Span, most int) (*trace.Trace, *Result, erro
 		return nil, nil, err
 	}
 	t := &trace.Trace{
-		N: int(firstProc) + c.Nodes + spare + c.Clients, Title: title(&c), Algorithm: c.Algorithms[0],
+		N: int(firstProc) + c.Nodes + spare + c.Clients, Title: title(&c), Algorithm: c.Algorithms[0].Algorithm,
 		Kinds: kinds(), Unit: ms, Names: laneNames(&c), Inside: "inside", Events: r.events(),
 	}
 	return t, second, t.Check()
 }
 
 func title(c *Config) string {
-	return fmt.Sprintf("Storm %d: %s, %d members", c.Seed, c.Algorithms[0], c.Nodes)
+	return fmt.Sprintf("Storm %d: %s, %d members", c.Seed, c.Algorithms[0].Algorithm, c.Nodes)
 }
 
 // kinds returns the kinds of messages, those of members first.

@@ -68,9 +68,13 @@ func (s *service) begin(all []*proc) {
 // choices are the algorithms of a run, the one of a number serving most names.
 func (w *world) choices(n int) []member.Choice {
 	k := len(w.Algorithms)
-	all := []member.Choice{{Algorithm: w.Algorithms[n%k]}}
+	all := []member.Choice{w.Algorithms[n%k]}
 	if w.Prefixed && k > 1 {
-		all = append(all, member.Choice{Prefix: prefixes[0], Algorithm: w.Algorithms[(n+1)%k]}, member.Choice{Prefix: prefixes[2], Algorithm: w.Algorithms[(n+2)%k]})
+		for i, prefix := range [...]string{prefixes[0], prefixes[2]} {
+			c := w.Algorithms[(n+1+i)%k]
+			c.Prefix = prefix
+			all = append(all, c)
+		}
 	}
 	return all
 }
@@ -207,7 +211,7 @@ const calmViews = 40 * ms
 func (s *service) tick() {
 	w := s.w
 	now := w.Now()
-	if w.phase == demanding && now-s.since > calmViews && w.wire.chance.Below(6) == 0 && len(w.Strikes) > 0 {
+	if w.phase == demanding && now-s.since > calmViews && w.Faults.has(Forget|Switch) && w.wire.chance.Below(6) == 0 {
 		s.forget = true
 		if w.Faults.has(Switch) {
 			s.next = w.choices(int(w.wire.chance.Below(10)))

@@ -4,16 +4,21 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/catalog"
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/internal/member"
 )
 
-func live() []string {
-	return []string{"naimi-trehel", "central", "raymond", "token-ring-lazy", "suzuki-kasami", "ricart-agrawala-token", "carvalho-roucairol", "ricart-agrawala", "lamport", "maekawa"}
+// live returns all live algorithms.
+func live() []member.Choice {
+	var all []member.Choice
+	for _, s := range catalog.Live() {
+		all = append(all, member.Choice{Algorithm: s.Name, Version: s.Version})
+	}
+	return all
 }
 
 func pick(seed uint64) Config {
 	c := Pick(seed, Choice{live(), []int{1, 2, 3, 4, 5, 7, 9}, AllFaults | Beyond})
-	c.Spec = func(name string, _ int) (core.Spec, error) { return catalog.Make(name, core.Options{}) }
+	c.Spec = catalog.MakeLive
 	return c
 }
 
@@ -27,7 +32,7 @@ func TestStorm(t *testing.T) {
 		}
 		if r.Violation != nil {
 			c := pick(seed)
-			t.Errorf("seed %d (%s, %d): %v", seed, c.Algorithms[0], c.Nodes, r.Violation)
+			t.Errorf("seed %d (%s, %d): %v", seed, c.Algorithms[0].Algorithm, c.Nodes, r.Violation)
 			if bad++; bad > 10 {
 				break
 			}
