@@ -355,3 +355,71 @@ func TestInstallFirst(t *testing.T) {
 		}
 	}
 }
+
+// A grant that came without a lease is not reported as held: nobody would ever
+// say that it was let go.
+func TestPending(t *testing.T) {
+	for _, x := range []Misreading{0, ReportsPending} {
+		f := newFleet(t, "naimi-trehel", 3)
+		v := f.next()
+		name := away(f.view, v, 0, 0)
+		Misread(f.members[1], x)
+		f.lock(2, name)
+		f.settle()
+		k := f.lock(1, name)
+		f.settle()
+		f.members[1].lease = 0
+		f.unlock(2, name)
+		f.settle() // the token is where nobody may enter
+		f.install(v)
+		f.settle()
+		f.members[1].Cancel(0, k)
+		f.take(1)
+		f.lock(2, name)
+		f.settle()
+		if got := f.holds(2, name); got != (x == 0) {
+			t.Errorf("misreading %b: who asks in the new view enters: %v", x, got)
+		}
+	}
+}
+
+// A process that starts again is another one. Under its old incarnation it would
+// be taken for one that remembers, and would let somebody in beside the holder.
+func TestSameIncarnation(t *testing.T) {
+	for _, same := range []bool{true, false} {
+		f := newFleet(t, "central", 3)
+		name := away(f.view, f.view, 1, 1)
+		f.lock(0, name)
+		f.settle()
+		if !f.holds(0, name) {
+			t.Fatal("nobody is inside")
+		}
+		f.mail = nil
+		inc := uint64(2)
+		if !same {
+			inc = 4
+		}
+		again, err := New(Config{Inc: inc, Settings: Usual(), Spec: specs})
+		if err != nil {
+			t.Fatal(err)
+		}
+		again.lease = Never - 1
+		if same {
+			f.members[1] = again
+			if err := again.Install(0, f.view); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			f.members = append(f.members, again)
+			v := f.next(2)
+			v.Members = append(v.Members, Who{"m2", inc})
+			v.Ghosts = []Ghost{{2, 0}}
+			f.install(v)
+		}
+		f.lock(2, name)
+		f.settle()
+		if both := f.holds(0, name) && f.holds(2, name); both != same {
+			t.Errorf("the same incarnation: %v; two are inside: %v", same, both)
+		}
+	}
+}
