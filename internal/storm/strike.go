@@ -142,7 +142,7 @@ func (w *world) strikeService(s *Strike, q *proc) bool {
 		}
 		v.known[q.inc].falsely = true
 	case Skip:
-		v.hurry = 1 + s.How%4
+		v.hurry, v.surprise = 1+s.How%4, s.How/4%2 == 0
 		if s.Peer%2 == 0 {
 			v.skipper = q
 		}
@@ -152,6 +152,16 @@ func (w *world) strikeService(s *Strike, q *proc) bool {
 		v.forget = true
 	}
 	return true
+}
+
+// surprise has a member evicted that is inside a lock, and well.
+func (w *world) surprise() {
+	for _, q := range w.procs {
+		if q != w.service.skipper && q.state == taking && q.inside() {
+			w.service.known[q.inc].falsely = true
+			return
+		}
+	}
 }
 
 // strikeClient lets a client be paused, cut off, or crash.
