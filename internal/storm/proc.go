@@ -86,7 +86,7 @@ func (q *proc) boot() error {
 	}
 	q.boots++
 	var err error
-	q.m, err = member.New(member.Config{Inc: q.inc, Settings: w.Settings, Limits: w.Limits, Spec: w.Spec})
+	q.m, err = member.New(member.Config{Inc: q.inc, Settings: w.Settings, Limits: w.Limits, Spec: w.spec})
 	if err != nil {
 		return err
 	}
