@@ -31,7 +31,7 @@ func (o *oracle) waited(q *proc, x *ask) {
 	wait := o.waiting(x.asked)
 	w.result.Longest = max(w.result.Longest, member.Span(wait))
 	if wait > w.times.bound {
-		o.waitsTooLong(q, x)
+		w.broken(Waits, "%s: m%d enters with %v after %d ms, and %d ms is the bound", w.names[x.lock], q.inc, x.token, wait/ms, w.times.bound/ms)
 	}
 }
 
