@@ -16,17 +16,18 @@ type Config struct {
 	Views []member.View // each begins from the one before; members may skip some
 	Spec  func(algorithm string, version int) (core.Spec, error)
 
-	Asks     int  // requests of each process
-	Cancels  int  // of all processes together
-	Late     int  // repeated unlocks with a token that is not held any more, of all together
-	Lapses   int  // leases of members that end and come back, of all together
-	Crashes  bool // the evicted may crash, too
-	Handover int  // local handovers in a row; 0 means the usual bound
+	Asks     int      // requests of each process
+	Quiet    []uint64 // incarnations that ask for nothing
+	Cancels  int      // of all processes together
+	Late     int      // repeated unlocks with a token that is not held any more, of all together
+	Lapses   int      // leases of members that end and come back, of all together
+	Crashes  bool     // the evicted may crash, too
+	Handover int      // local handovers in a row; 0 means the usual bound
 
-	// For negative controls only: what the members get wrong, and which of the
-	// steps of a process in an epoch are looked at. What is broken by some of
-	// the steps is broken; but nobody is said to wait for ever then.
-	Wrong member.Misreading
+	// For negative controls: what to do to each member before it is used, and
+	// which of the steps of a process in an epoch to look at. What is broken by
+	// some of the steps is broken; but nobody is said to wait for ever then.
+	Setup func(*member.Member)
 	Only  func(kind Kind, who member.Who, epoch uint64) bool
 }
 
@@ -136,7 +137,9 @@ func (m *Model) moulds() ([]*member.Mould, error) {
 		if err != nil {
 			return nil, err
 		}
-		member.Misread(d.Member, m.Wrong)
+		if m.Setup != nil {
+			m.Setup(d.Member)
+		}
 		moulds = append(moulds, d)
 	}
 	return moulds, nil

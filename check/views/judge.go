@@ -9,7 +9,11 @@ import (
 func (w *worker) judge(n *world, d deed, events []member.Event) explore.Broken {
 	p := &n.procs[d.proc]
 	for _, e := range events {
-		if e.Kind == member.Lost {
+		switch {
+		case e.Kind != member.Lost:
+		case e.Cause == member.Lease: // it may have looked just before
+			p.lost = true
+		default:
 			p.inside = member.Token{}
 		}
 	}
@@ -20,7 +24,7 @@ func (w *worker) judge(n *world, d deed, events []member.Event) explore.Broken {
 			p.inside = e.Token
 		}
 	}
-	if w.saved.Lease != member.Runs && !p.inside.IsNone() || p.left && !p.inside.IsNone() {
+	if !p.inside.IsNone() && !p.lost && (w.saved.Lease != member.Runs || p.left) {
 		broken |= Leased
 	}
 	return broken
@@ -34,7 +38,7 @@ func (w *worker) opens(n *world, at int, events []member.Event) explore.Broken {
 		return 0
 	}
 	v := &w.Views[w.view(part.Epoch)]
-	if v.Members[v.HomeOf(w.Lock)].Inc != w.procs[at].Inc {
+	if v.Members[v.Home(w.Lock)].Inc != w.procs[at].Inc {
 		return 0
 	}
 	enters := false

@@ -59,7 +59,7 @@ func next(v member.View, c Change) member.View {
 func LockWith(views []member.View, homes ...uint64) (string, error) {
 	for i := range 100_000 {
 		name := fmt.Sprintf("lock%d", i)
-		fits := func(v int, inc uint64) bool { return views[v].Members[views[v].HomeOf(name)].Inc == inc }
+		fits := func(v int, inc uint64) bool { return views[v].Members[views[v].Home(name)].Inc == inc }
 		ok := true
 		for v, inc := range homes {
 			ok = ok && fits(v, inc)

@@ -73,10 +73,13 @@ func (w *worker) applies(i int) {
 	if !p.inside.IsNone() {
 		w.do(deed{label(Unlock, i, 0), i, true, &p.state}, func(n *world, m *member.Member) error {
 			q := &n.procs[i]
-			if q.inside = (member.Token{}); n.late > 0 {
+			if q.inside, q.lost = (member.Token{}), false; n.late > 0 {
 				q.stale = p.inside
 			}
-			return m.Unlock(0, w.Lock, p.inside)
+			if err := m.Unlock(0, w.Lock, p.inside); !p.lost || !errors.Is(err, member.ErrNotHeld) {
+				return err
+			}
+			return nil // it is late, and is told so
 		})
 	}
 	if w.now.cancels > 0 {
@@ -118,11 +121,10 @@ func (w *worker) times(i int) {
 	p := &w.now.procs[i]
 	who := &w.procs[i]
 	switch {
+	case who.ghost && !p.ended && p.state.Lease == member.Runs && !p.inside.IsNone():
+		w.lose(i, Warn)
 	case who.ghost && !p.ended:
-		w.lose(i, label(End, i, 0), true)
-		if w.Crashes {
-			w.crash(i)
-		}
+		w.lose(i, End)
 	case who.ghost || w.epoch(i) == 0:
 	case p.state.Lease == member.Over:
 		w.do(deed{label(Renew, i, 0), i, true, &p.state}, func(_ *world, m *member.Member) error {
@@ -130,7 +132,13 @@ func (w *worker) times(i int) {
 			return nil
 		})
 	case w.now.lapses > 0:
-		w.lose(i, label(Lapse, i, 0), false)
+		w.lose(i, Lapse)
+	}
+	if who.ghost && !p.ended && w.Crashes {
+		w.crash(i)
+	}
+	if !who.ghost && p.state.Present.Lapsed {
+		w.lose(i, Pass)
 	}
 	if who.out > 0 && !p.left {
 		w.do(deed{label(Leave, i, 0), i, true, &p.state}, func(n *world, m *member.Member) error {
@@ -143,15 +151,22 @@ func (w *worker) times(i int) {
 	w.ghosts(i, BuryOld, &p.state.Before)
 }
 
-// lose ends the lease of a process.
-func (w *worker) lose(i int, label uint32, good bool) {
+// lose takes a process one step further to the end of its lease: first it is told
+// that it has lost what it holds, then that is passed on. Who holds nothing need
+// not be told.
+func (w *worker) lose(i int, kind Kind) {
 	w.load = w.now.procs[i].state
-	w.load.Lease = member.Over
-	w.do(deed{label, i, good, &w.load}, func(n *world, m *member.Member) error {
-		if good {
-			n.procs[i].ended = true
-		} else {
+	if kind != Pass {
+		w.load.Lease = member.Over
+	}
+	w.load.Pass = kind == End || kind == Pass
+	w.do(deed{label(kind, i, 0), i, kind != Lapse, &w.load}, func(n *world, m *member.Member) error {
+		switch p := &n.procs[i]; kind {
+		case Lapse:
 			n.lapses--
+		case End, Pass:
+			p.ended = kind == End
+			p.inside, p.lost = member.Token{}, false
 		}
 		m.Wake(0)
 		return nil

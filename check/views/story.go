@@ -93,8 +93,8 @@ func (w *worker) describe(l uint32) string {
 		return fmt.Sprintf("%s counts the rest of %s as over in epoch %d", name, w.procs[w.index(ghost)].Name, part.Epoch)
 	}
 	return name + map[Kind]string{
-		Ask: " asks", Unlock: " unlocks", Cancel: " cancels", Again: " unlocks once more with its old token", End: ": its lease ends for good",
-		Crash: " crashes", Lapse: ": its lease ends for a while", Renew: ": its lease is renewed", Leave: " leaves",
+		Ask: " asks", Unlock: " unlocks", Cancel: " cancels", Again: " unlocks once more with its old token", Warn: " is told that its lease ends for good", End: ": its lease ends for good",
+		Crash: " crashes", Lapse: " is told that its lease ends for a while", Pass: ": its lease ends", Renew: ": its lease is renewed", Leave: " leaves",
 	}[kind]
 }
 

@@ -3,6 +3,7 @@ package views
 import (
 	"encoding/binary"
 	"errors"
+	"slices"
 
 	"github.com/stile-lock/stile/check/explore"
 	"github.com/stile-lock/stile/core"
@@ -20,11 +21,13 @@ const (
 	Unlock              // process
 	Cancel              // process, which of its requests
 	Again               // process: unlocks once more
+	Warn                // process: its lease is about to end for good, and what it holds is lost
 	End                 // process: its lease, for good
 	Crash               // process
 	Bury                // process, which ghost: it is over
 	BuryOld             // process, which ghost: in the epoch before alone
-	Lapse               // process: its lease, for a while
+	Lapse               // process: its lease is about to end for a while, and what it holds is lost
+	Pass                // process: it has ended, and what was lost is passed on
 	Renew               // process
 	Leave               // process
 )
@@ -72,7 +75,9 @@ func (w *worker) Init(emit func([]byte) bool) error {
 	n.cancels, n.late, n.lapses = w.Cancels, w.Late, w.Lapses
 	for i := range n.procs {
 		p := &n.procs[i]
-		p.asks = w.Asks
+		if p.asks = w.Asks; slices.Contains(w.Quiet, w.procs[i].Inc) {
+			p.asks = 0
+		}
 		s := member.State{Lease: member.Runs}
 		s.Present.Lendee, s.Before.Lendee = -1, -1
 		if w.Views[0].Rank(w.procs[i].Inc) >= 0 {

@@ -24,10 +24,11 @@ type proc struct {
 	bytes  []byte // of its member
 	state  member.State
 	dead   bool
-	ended  bool         // it is evicted, and its lease is over for good
+	ended  bool         // it is evicted, and its lease is over
 	left   bool         // it has promised to enter nothing any more
 	asks   int          // that it may still make
-	inside member.Token // what its application holds, as far as that knows
+	inside member.Token // what its application holds, or acts on after it has lost it, until the lease is over
+	lost   bool         // it was told that it has lost it
 	stale  member.Token // what it has let go of last, if it may do so again
 }
 
@@ -47,7 +48,7 @@ func (w *world) copy(o *world) {
 	copy(w.links, o.links)
 	for i := range procs {
 		p, q := &procs[i], &o.procs[i]
-		p.bytes, p.dead, p.ended, p.left, p.asks, p.inside, p.stale = q.bytes, q.dead, q.ended, q.left, q.asks, q.inside, q.stale
+		p.bytes, p.dead, p.ended, p.left, p.asks, p.inside, p.lost, p.stale = q.bytes, q.dead, q.ended, q.left, q.asks, q.inside, q.lost, q.stale
 	}
 }
 
@@ -58,7 +59,7 @@ func (w *world) append(b []byte) []byte {
 	b = append(b, bit(w.ordered, 1), byte(w.cancels), byte(w.late), byte(w.lapses))
 	for i := range w.procs {
 		p := &w.procs[i]
-		b = append(b, bit(p.dead, 1)|bit(p.ended, 2)|bit(p.left, 4), byte(p.asks))
+		b = append(b, bit(p.dead, 1)|bit(p.ended, 2)|bit(p.left, 4)|bit(p.lost, 8), byte(p.asks))
 		b = appendToken(b, p.inside)
 		b = appendToken(b, p.stale)
 		b = binary.AppendUvarint(b, uint64(len(p.bytes)))
@@ -127,7 +128,7 @@ func (w *world) read(b []byte) error {
 	for i := range w.procs {
 		p := &w.procs[i]
 		flags := r.number()
-		p.dead, p.ended, p.left = flags&1 != 0, flags&2 != 0, flags&4 != 0
+		p.dead, p.ended, p.left, p.lost = flags&1 != 0, flags&2 != 0, flags&4 != 0, flags&8 != 0
 		p.asks = int(r.number())
 		p.inside, p.stale = r.token(), r.token()
 		p.bytes = r.bytes()

@@ -39,7 +39,7 @@ func NewMould(c Config, name string, views []View) (*Mould, error) {
 // Load puts the member into a state. Its clock says 0.
 func (d *Mould) Load(s *State) error {
 	m := d.Member
-	m.now, m.clock, m.gone = 0, s.Clock, s.Gone
+	m.now, m.clock, m.gone, m.ghost = 0, s.Clock, s.Gone, s.Ghost
 	m.renewals, m.renewal, m.renewAt = m.renewals[:0], 0, Never
 	switch m.lease = 0; s.Lease {
 	case Runs:
@@ -50,6 +50,9 @@ func (d *Mould) Load(s *State) error {
 	if s.Lease != Runs {
 		m.renewal = 1
 		m.renewals = append(m.renewals, renewal{number: 1})
+	}
+	if m.lapse = Never - 1; s.Pass {
+		m.lapse = 0
 	}
 	m.own, m.queries = session{}, m.queries[:0]
 	m.Out.Reset()
@@ -136,6 +139,10 @@ func (d *Mould) use(e *epoch, u *use, p *Part) {
 		u.holder, u.token, u.carried = d.waiter(u, p.Holder), p.Token, p.Carried
 		e.holders++
 	}
+	if p.Lapsed {
+		u.lapsed, u.token, u.carried = true, p.Token, p.Carried
+		e.lapses++
+	}
 	for _, r := range p.Waiters {
 		u.push(d.waiter(u, r))
 	}
@@ -166,13 +173,18 @@ func (e *epoch) reset() {
 		}
 	}
 	e.uses, e.free = e.uses[:0], e.free[:0]
-	e.busy, e.holders, e.next, e.since = 0, 0, Never, 0
+	e.busy, e.holders, e.lapses, e.next, e.since = 0, 0, 0, Never, 0
+	for i := range e.schools {
+		for seat := range e.schools[i].loaded {
+			e.schools[i].loaded[seat] = -1
+		}
+	}
 }
 
 // Save takes the state out of the member.
 func (d *Mould) Save(s *State) error {
 	m := d.Member
-	s.Clock, s.Gone, s.Lease = m.clock, m.gone, NoLease
+	s.Clock, s.Gone, s.Ghost, s.Lease = m.clock, m.gone, m.ghost, NoLease
 	switch {
 	case m.lease > 0 && m.now < m.deadline():
 		s.Lease = Runs
@@ -220,6 +232,9 @@ func (d *Mould) save(e *epoch, p *Part) error {
 	p.Busy = true
 	if w := u.holder; w != nil {
 		p.Holder, p.Token, p.Carried = w.request(), u.token, u.carried
+	}
+	if u.lapsed {
+		p.Lapsed, p.Token, p.Carried = true, u.token, u.carried
 	}
 	for w := u.first; w != nil; w = w.next {
 		p.Waiters = append(p.Waiters, w.request())

@@ -12,8 +12,10 @@ import (
 // runs or is over, and so is the rest of a ghost.
 type State struct {
 	Clock   uint64
-	Gone    bool
+	Gone    bool // it leaves, or was evicted
+	Ghost   bool // it was evicted
 	Lease   LeaseState
+	Pass    bool // what was lost is passed on as soon as the member is called: no field, whoever drives it sets it
 	Present Part
 	Before  Part // the epoch before, frozen
 	tickets []Ticket
@@ -27,7 +29,7 @@ type LeaseState uint8
 const (
 	NoLease LeaseState = iota // it never had one
 	Runs
-	Over
+	Over // or so near its end that nothing is begun
 )
 
 // A Part is what a member has of one view.
@@ -45,6 +47,7 @@ type Part struct {
 
 	Busy                        bool
 	Holder                      Request // with no stamp if nobody holds it
+	Lapsed                      bool    // whoever held it was told that it is lost, and may still act
 	Token                       Token
 	Carried                     bool
 	Waiters                     []Request
@@ -87,6 +90,7 @@ const (
 func (s *State) Fields(c *core.Coder) {
 	c.Seq("clock", 0, &s.Clock)
 	c.Bool("gone", &s.Gone)
+	c.Bool("ghost", &s.Ghost)
 	c.Uint8("lease", (*uint8)(&s.Lease), "none", "runs", "over")
 	s.Present.fields(c)
 	s.Before.frozenFields(c)
@@ -125,7 +129,8 @@ func (p *Part) fields(c *core.Coder) {
 		p.rest()
 		return
 	}
-	if p.Holder.fields(c); !p.Holds() {
+	p.Holder.fields(c)
+	if c.Bool("lapsed", &p.Lapsed); !p.Holds() && !p.Lapsed {
 		p.Holder, p.Token, p.Carried = Request{}, Token{}, false
 	} else {
 		c.Seq("token epoch", 0, &p.Token.Epoch)
@@ -166,7 +171,7 @@ func (p *Part) forget() {
 
 func (p *Part) rest() {
 	p.letGo()
-	p.Busy, p.Holder, p.Token, p.Carried, p.Waiters = false, Request{}, Token{}, false, p.Waiters[:0]
+	p.Busy, p.Holder, p.Lapsed, p.Token, p.Carried, p.Waiters = false, Request{}, false, Token{}, false, p.Waiters[:0]
 	p.Handed, p.Asked, p.Inside, p.Back, p.IsLent, p.Until = 0, false, false, false, false, Stamp{}
 }
 
@@ -231,7 +236,7 @@ func (r *Request) fields(c *core.Coder) {
 
 // fields codes a stamp: the last of all as one of epoch 0 with a clock.
 func (s *Stamp) fields(c *core.Coder) {
-	if *s == last {
+	if *s == lastStamp() {
 		*s = Stamp{Clock: 1}
 	}
 	c.Seq("epoch", 0, &s.Epoch)
@@ -239,7 +244,7 @@ func (s *Stamp) fields(c *core.Coder) {
 	if s.Epoch != 0 {
 		c.Seq("member", 0, &s.Inc)
 	} else if s.Inc = 0; s.Clock != 0 {
-		*s = last
+		*s = lastStamp()
 	}
 }
 
@@ -272,6 +277,3 @@ func (s *State) Ticket(r Request) Ticket { return s.tickets[r.slot] }
 
 // errNotSmall is the error for a member whose state is more than a State.
 var errNotSmall = errors.New("the member knows several locks, or has clients or deadlines: its state is not kept")
-
-// HomeOf returns the rank of a lock's home.
-func (v *View) HomeOf(name string) int { return v.Home(hashName(name)) }
