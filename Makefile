@@ -73,6 +73,9 @@ faults: ## make docs/faults.md: what one fault does to every lock
 	go run ./cmd/stile check --faults > docs/faults.md.new
 	mv docs/faults.md.new docs/faults.md
 
+controls: ## make docs/storm-controls.md: how often the storm finds each broken rule
+	go test ./internal/storm -run 'TestControlsPage' -controls ../../docs/storm-controls.md
+
 proofs: ## make docs/proofs.md and proofs-long.md: what is proved; hours
 	go build -buildvcs=true -o proofs.tmp ./cmd/stile
 	./proofs.tmp check --proofs --memory 8GiB > docs/proofs.md.new

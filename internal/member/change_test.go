@@ -550,3 +550,43 @@ func TestLapseCarried(t *testing.T) {
 		t.Error("it is not passed on")
 	}
 }
+
+// Who was not in the view before knows nothing of it: there somebody may have
+// entered who could not in the view that the witness knows.
+func TestWitness(t *testing.T) {
+	for _, x := range []Misreading{0, AnyWitness} {
+		f := newFleet(t, "ricart-agrawala", 4)
+		for _, m := range f.members {
+			Misread(m, x)
+		}
+		name := away(f.view, f.view, 0, 0)
+		f.lock(1, name)
+		f.settle()
+		f.lock(3, name) // it waits: nobody can enter without it
+		f.settle()
+		v := f.next()
+		for i := range 3 { // m4 does not see this view
+			if err := f.members[i].Install(0, v); err != nil {
+				t.Fatal(err)
+			}
+			f.take(i)
+		}
+		f.view = v
+		f.hold(4)
+		f.lock(0, name)
+		f.hold(4)
+		f.unlock(1, name)
+		f.hold(4)
+		if !f.holds(0, name) {
+			t.Fatal("the home does not enter, though m2 knows that m4 is not inside")
+		}
+		v = f.next(1)
+		v.Ghosts = []Ghost{{1, 10 * Second}}
+		f.members[0].Gone(0)
+		f.install(v)
+		f.settle()
+		if got := f.holds(3, name); got != (x != 0) {
+			t.Errorf("misreading %b: m4 is inside beside the ghost of m1: %v", x, got)
+		}
+	}
+}
