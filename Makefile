@@ -18,7 +18,7 @@ staticcheck := go tool -modfile=tools/go.mod staticcheck
 concurrent = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go[^[:alnum:][:space:],]' . | xargs -r dirname; echo ./check; echo ./check/group; } | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
 
-.PHONY: help check tools fmt vet lint test race fuzz bench numbers golden museum faults proofs proofs-long
+.PHONY: help check tools fmt vet lint test race fuzz bench numbers golden museum faults live proofs proofs-long
 
 help: ## show what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -72,6 +72,10 @@ museum: ## make docs/museum.md: famous algorithms that fail
 faults: ## make docs/faults.md: what one fault does to every lock
 	go run ./cmd/stile check --faults > docs/faults.md.new
 	mv docs/faults.md.new docs/faults.md
+
+live: ## make docs/live.md: what live locks cost, and what a death does
+	go run ./internal/measure/page "measured at commit $$(git rev-parse --short HEAD), $$(nproc) cores, $$(uname -sm), $$(go env GOVERSION)" > docs/live.md.new
+	mv docs/live.md.new docs/live.md
 
 proofs: ## make docs/proofs.md and proofs-long.md: what is proved; hours
 	go build -buildvcs=true -o proofs.tmp ./cmd/stile

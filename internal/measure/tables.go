@@ -4,15 +4,33 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/scenario"
 )
 
-// A table is one of docs/live.md: a row for each algorithm.
+// A table is one of docs/live.md.
 type table struct {
 	title, text string
+	of          string // what its rows are about
 	columns     []string
-	row         func(s core.Spec) ([]string, error)
+	rows        []Row
+}
+
+// A Row is a row of a table: what it is about, and how its cells are measured.
+type Row struct {
+	Table   string // its title
+	Name    string
+	Measure func() ([]string, error)
+}
+
+// each gives a table a row for each algorithm that runs live.
+func (t table) each(cells func(s core.Spec) ([]string, error)) table {
+	t.of = "algorithm"
+	for _, s := range catalog.Live() {
+		t.rows = append(t.rows, Row{t.title, s.Name, func() ([]string, error) { return cells(s) }})
+	}
+	return t
 }
 
 // sizes are the numbers of members for which entries are measured.
@@ -41,7 +59,7 @@ func entries(c Choice, text string) table {
 		title: "Entries: " + string(c), text: text,
 		columns: []string{"frames per entry", "synchronisation delay", "client delay", "wait", "busiest member"},
 	}
-	t.row = func(s core.Spec) ([]string, error) {
+	return t.each(func(s core.Spec) ([]string, error) {
 		cells := make([][]string, len(t.columns))
 		for _, n := range sizes() {
 			l, b := load(c, n)
@@ -54,8 +72,7 @@ func entries(c Choice, text string) table {
 			}
 		}
 		return join(cells), nil
-	}
-	return t
+	})
 }
 
 // handover is a table of what entries cost if several ask at each member.
@@ -65,22 +82,21 @@ func handover() table {
 		title:   "Entries: several applications at each member",
 		text:    fmt.Sprintf("One hot lock and %d members, with 1 / 4 / 16 / 64 applications at each. A member that is inside lets up to 16 of its own in, one after the other, before the others have their turn; that costs no frame and no time.", one),
 		columns: []string{"frames per entry", "synchronisation delay", "busiest member"},
-		row: func(s core.Spec) ([]string, error) {
-			cells := make([][]string, 3)
-			for _, k := range apps {
-				l, b := load(Hot, one)
-				l.Apps = k
-				m, err := Costs(s, one, l, b)
-				if err != nil {
-					return nil, err
-				}
-				for i, x := range []float64{m.Frames, m.Sync, m.Busiest} {
-					cells[i] = append(cells[i], number(x))
-				}
+	}.each(func(s core.Spec) ([]string, error) {
+		cells := make([][]string, 3)
+		for _, k := range apps {
+			l, b := load(Hot, one)
+			l.Apps = k
+			m, err := Costs(s, one, l, b)
+			if err != nil {
+				return nil, err
 			}
-			return join(cells), nil
-		},
-	}
+			for i, x := range []float64{m.Frames, m.Sync, m.Busiest} {
+				cells[i] = append(cells[i], number(x))
+			}
+		}
+		return join(cells), nil
+	})
 }
 
 // varied is a table of what entries cost if messages take different times.
@@ -89,25 +105,24 @@ func varied() table {
 		title:   "Entries: messages that take from T/2 to 3T/2",
 		text:    fmt.Sprintf("%d members; first as above, with messages that all take T, then with such that take anything from T/2 to 3T/2, each link keeping its order.", one),
 		columns: []string{"locality: frames", "one hot lock: frames", "one hot lock: synchronisation delay", "random locks: frames", "random locks: client delay"},
-		row: func(s core.Spec) ([]string, error) {
-			cells := make([][]string, 5)
-			for _, latency := range []scenario.Dist{scenario.Always(T), varying()} {
-				var m [3]Cost
-				for i, c := range []Choice{Local, Hot, Random} {
-					l, b := load(c, one)
-					l.Latency = latency
-					var err error
-					if m[i], err = Costs(s, one, l, b); err != nil {
-						return nil, err
-					}
-				}
-				for i, x := range []float64{m[0].Frames, m[1].Frames, m[1].Sync, m[2].Frames, m[2].Client} {
-					cells[i] = append(cells[i], number(x))
+	}.each(func(s core.Spec) ([]string, error) {
+		cells := make([][]string, 5)
+		for _, latency := range []scenario.Dist{scenario.Always(T), varying()} {
+			var m [3]Cost
+			for i, c := range []Choice{Local, Hot, Random} {
+				l, b := load(c, one)
+				l.Latency = latency
+				var err error
+				if m[i], err = Costs(s, one, l, b); err != nil {
+					return nil, err
 				}
 			}
-			return join(cells), nil
-		},
-	}
+			for i, x := range []float64{m[0].Frames, m[1].Frames, m[1].Sync, m[2].Frames, m[2].Client} {
+				cells[i] = append(cells[i], number(x))
+			}
+		}
+		return join(cells), nil
+	})
 }
 
 // changeLoad returns what the tables of changes measure: as many applications
@@ -125,37 +140,45 @@ func change(w What, early bool) Change {
 // view.
 func deaths(c Choice, n int) table {
 	return table{
-		title: fmt.Sprintf("A death: %s, %d members", c, n),
-		text:  "Of the locks of each sort, and of all, how many per cent stall. Behind it, how long the others take from the asking on, in T, and those that stall from the death on, in ms and in leases: half of them / 99 per cent / all.",
-		columns: []string{
-			"inside", "home, others used it", "home, nobody else did", "last inside", "inside before", "neither", "all", "go on, T", "stall, ms", "stall, leases",
-		},
-		row: func(s core.Spec) ([]string, error) {
-			a, err := After(change(Dies, false), s, n, changeLoad(c, n))
-			if err != nil {
-				return nil, err
-			}
-			var cells []string
-			for p := range Parts {
-				cells = append(cells, percent(a.Stalled[p], a.Locks[p]))
-			}
-			return append(cells, percent(a.All()), spread(a.Passed, T, 1), spread(a.Waited, T, 0), spread(a.Waited, 10_000*T, 2)), nil
-		},
-	}
+		title:   fmt.Sprintf("A death: %s, %d members", c, n),
+		text:    "Of the locks of each sort, and of all, how many per cent stall. Behind it, how long the others take from the asking on, in T, and those that stall from the death on, in ms and in leases: half of them / 99 per cent / all.",
+		columns: append(sortNames(), "all", "go on, T", "stall, ms", "stall, leases"),
+	}.each(func(s core.Spec) ([]string, error) {
+		a, err := After(change(Dies, false), s, n, changeLoad(c, n))
+		if err != nil {
+			return nil, err
+		}
+		var cells []string
+		for p := range Parts {
+			cells = append(cells, percent(a.Stalled[p], a.Locks[p]))
+		}
+		return append(cells, percent(a.All()), spread(a.Passed, T, 1), spread(a.Waited, T, 0), spread(a.Waited, 10_000*T, 2)), nil
+	})
 }
 
 // sorts is a table of how many locks of each sort there are.
 func sorts() table {
-	return table{
-		title:   "A death: how many locks are of each sort",
-		text:    "In per cent, and how often a lock was entered before the death, in the mean.",
-		columns: []string{"inside", "home, others used it", "home, nobody else did", "last inside", "inside before", "neither", "entries"},
+	t := table{
+		title: "A death: how many locks are of each sort", of: "load",
+		text:    "In per cent, and how often a lock was entered before the death, in the mean; with naimi-trehel. The others differ little.",
+		columns: append(sortNames(), "entries"),
 	}
+	for _, n := range []int{one, 5} {
+		for _, c := range []Choice{Local, Random} {
+			t.rows = append(t.rows, Row{t.title, fmt.Sprintf("%s, %d members", c, n), func() ([]string, error) { return sortsOf(c, n) }})
+		}
+	}
+	return t
+}
+
+// sortNames are the heads of columns, one for each sort of lock.
+func sortNames() []string {
+	return []string{"inside", "home, others used it", "home, nobody else did", "last inside", "used it before", "neither"}
 }
 
 // sortsOf is a row of sorts.
-func sortsOf(s core.Spec, c Choice, n int) ([]string, error) {
-	a, err := After(change(Dies, false), s, n, changeLoad(c, n))
+func sortsOf(c Choice, n int) ([]string, error) {
+	a, err := After(change(Dies, false), catalog.Live()[0], n, changeLoad(c, n))
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +200,7 @@ func early(n int) table {
 	for _, c := range choices {
 		t.columns = append(t.columns, string(c))
 	}
-	t.row = func(s core.Spec) ([]string, error) {
+	return t.each(func(s core.Spec) ([]string, error) {
 		var cells []string
 		for _, c := range choices {
 			a, err := After(change(Dies, true), s, n, changeLoad(c, n))
@@ -188,8 +211,7 @@ func early(n int) table {
 			cells = append(cells, strings.Join([]string{percent(a.Kept, all), percent(all-stalled-a.Kept, all), percent(stalled, all)}, " / "))
 		}
 		return cells, nil
-	}
-	return t
+	})
 }
 
 // orderly is a table of what a member costs that joins or leaves.
@@ -204,7 +226,7 @@ func orderly() table {
 			t.columns = append(t.columns, fmt.Sprintf("%s, %s", w, c))
 		}
 	}
-	t.row = func(s core.Spec) ([]string, error) {
+	return t.each(func(s core.Spec) ([]string, error) {
 		var cells []string
 		for _, w := range []What{Joins, Leaves} {
 			for _, c := range choices {
@@ -216,8 +238,7 @@ func orderly() table {
 			}
 		}
 		return cells, nil
-	}
-	return t
+	})
 }
 
 // join writes what was measured for several numbers into one cell each.
