@@ -44,8 +44,8 @@ type app struct {
 // A record is what is known of a lock by one who sees all.
 type record struct {
 	name    string
-	inside  int  // the application, or nobody
-	waiting int  // applications that wait
+	inside  int // the application, or nobody
+	waiting int // applications that wait
 	left    int64
 	owed    bool   // somebody waited when it was left
 	last    int    // the place of the member that was inside last, or nobody

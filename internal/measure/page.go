@@ -9,19 +9,38 @@ import (
 // each row from say, which may measure them.
 func Page(where string, say func(r Row) ([]string, error)) (string, error) {
 	var b strings.Builder
-	b.WriteString(intro(where))
+	q := quotes{}
 	for _, t := range tables() {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n", t.title, t.text)
 		fmt.Fprintf(&b, "| %s | %s |\n|---|%s\n", t.of, strings.Join(t.columns, " | "), strings.Repeat("--:|", len(t.columns)))
 		for _, r := range t.rows {
 			cells, err := say(r)
+			if err == nil && len(cells) != len(t.columns) {
+				err = fmt.Errorf("%d cells for %d columns", len(cells), len(t.columns))
+			}
 			if err != nil {
 				return "", fmt.Errorf("%s, %s: %w", r.Table, r.Name, err)
 			}
 			b.WriteString(r.Line(cells))
+			for i, c := range cells {
+				q[place{t.title, r.Name, t.columns[i]}] = strings.Split(c, " / ")
+			}
 		}
 	}
-	return b.String(), nil
+	return intro(where, conclusion(q)) + b.String(), nil
+}
+
+// quotes are the numbers of a page, by where they are.
+type quotes map[place][]string
+
+type place struct{ table, row, column string }
+
+// get returns a number; i says which of those in one cell.
+func (q quotes) get(table, row, column string, i int) string {
+	if c := q[place{table, row, column}]; i < len(c) {
+		return c[i]
+	}
+	return "?"
 }
 
 // Line writes a row with its cells.
@@ -39,10 +58,10 @@ func tables() []table {
 	for _, n := range []int{one, 5} {
 		all = append(all, deaths(Local, n), deaths(Random, n))
 	}
-	return append(all, early(one), early(5), orderly())
+	return append(all, used(), early(one), early(5), orderly())
 }
 
-func intro(where string) string {
+func intro(where, conclusion string) string {
 	return `# What live locks cost
 
 <!-- made by 'go run ./internal/measure/page': do not edit, run 'make live' -->

@@ -190,6 +190,37 @@ func sortsOf(c Choice, n int) ([]string, error) {
 	return append(cells, number(float64(a.Entries)/float64(all))), nil
 }
 
+// used is a table of what it matters how often locks were used before a death.
+func used() table {
+	t := table{
+		title: "A death: how often locks were used before", of: "load",
+		text:    fmt.Sprintf("With naimi-trehel and %d members, a death early in a view: how many per cent of the locks stall whose home the dead was, which it had used and is not the home of, and of all. What a home never told anybody of, nobody knows of.", one),
+		columns: []string{"entries per lock", "home", "used", "all"},
+	}
+	for _, from := range []int64{100, 500, 2000} {
+		for _, c := range []Choice{Local, Random} {
+			row := fmt.Sprintf("%s, %.1f to %.1f s", c, float64(from)/1000, float64(from+200)/1000)
+			t.rows = append(t.rows, Row{t.title, row, func() ([]string, error) { return usedOf(c, from*T) }})
+		}
+	}
+	return t
+}
+
+// usedOf is a row of used.
+func usedOf(c Choice, from int64) ([]string, error) {
+	a, err := After(Change{What: Dies, From: from, To: from + 200*T}, catalog.Live()[0], one, changeLoad(c, one))
+	if err != nil {
+		return nil, err
+	}
+	_, all := a.All()
+	return []string{
+		number(float64(a.Entries) / float64(all)),
+		percent(a.Stalled[HomeUsed]+a.Stalled[HomeOnly], a.Locks[HomeUsed]+a.Locks[HomeOnly]),
+		percent(a.Stalled[Last]+a.Stalled[Before], a.Locks[Last]+a.Locks[Before]),
+		percent(a.All()),
+	}, nil
+}
+
 // early is a table of what becomes of those who ask right at the death.
 func early(n int) table {
 	t := table{

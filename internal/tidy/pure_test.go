@@ -39,7 +39,7 @@ func layers() []layer {
 		{"sim", "core deadlock trace scenario family family/locks family/elections family/transactions sim/kernel"},
 		{"lab", "core trace scenario sim catalog"},
 		{"internal/member", "core trace"},
-		{"internal/measure", "core trace scenario sim/kernel catalog internal/words internal/member"},
+		{"internal/measure", "core trace scenario sim/kernel catalog internal/member"},
 	}
 }
 
