@@ -126,7 +126,7 @@ func (c *client) ask() {
 		w.tell(c.id, to, unlockMsg, c.inc, c.session, c.letGo, uint64(c.letLock), c.letTok.Epoch, c.letTok.Count)
 	case c.request != 0:
 		w.tell(c.id, to, lockMsg, c.inc, c.session, c.request, uint64(c.lock))
-	case w.phase < draining && c.now() < c.until && c.chance.Below(3) == 0:
+	case w.phase < draining && c.now() < c.until && c.chance.Below(2) == 0:
 		w.service.requests++
 		c.request, c.lock, c.asked = w.service.requests, w.somewhere(&c.chance), w.Now()
 		w.tell(c.id, to, lockMsg, c.inc, c.session, c.request, uint64(c.lock))
@@ -215,14 +215,17 @@ func (c *client) enter(t member.Token) {
 	w.oracle.clientEntered(c)
 	w.remark(c.id, "enters %s with %v", w.names[c.lock], t)
 	hold := c.chance.Below(shortHold)
-	if w.phase == stormy && c.chance.Below(8) == 0 {
+	if w.phase == stormy && c.chance.Below(4) == 0 {
 		hold = c.chance.Below(int64(w.Settings.Lease) * 3 / 2)
+	}
+	if w.phase == stormy && w.wire.cut(serviceID, w.at[c.inc].id) {
+		hold = 2 * int64(w.Settings.Lease) // its member will lose it
 	}
 	c.next = w.Now() + hold
 	if c.chance.Below(2) == 0 {
 		w.tell(c.id, storeID, readMsg, uint64(c.lock), t.Epoch, t.Count)
 	}
-	c.pulse(min(hold, max(0, c.clock.when(c.until)-w.Now())))
+	c.pulse(min(hold, int64(w.Settings.Renew), max(0, c.clock.when(c.until)-w.Now())))
 }
 
 // A guest is the session of a client, at the member.
@@ -231,7 +234,6 @@ type guest struct {
 	id      core.ID
 	request uint64 // the last one
 	ask     *ask   // of it; nil when it is over
-	over    bool
 }
 
 func (q *proc) guest(session uint64) *guest {

@@ -63,10 +63,14 @@ func lasting(c *Config, kind Faults, r *kernel.Rand) member.Span {
 	case Join:
 		return member.Span(lease/2 + r.Below(2*lease))
 	}
-	switch r.Below(6) {
-	case 0:
+	long := int64(2)
+	if kind.has(Partition | Oneway | Pause | Client) {
+		long = 4
+	}
+	switch n := r.Below(6); {
+	case n == 0:
 		return member.Span(1 + r.Below(lease/10))
-	case 1, 2:
+	case n <= long:
 		return member.Span(1 + r.Below(2*lease))
 	}
 	return member.Span(1 + r.Below(lease*2/3))
@@ -86,9 +90,9 @@ func roll(c *Config, s Strike) []Strike {
 
 // A Choice says what Pick may pick from.
 type Choice struct {
-	Algorithms []string // one of them, and others to switch to
-	Nodes      []int    // one of them
-	Faults     Faults   // some of them
+	Algorithms []member.Choice // one of them, and others to switch to
+	Nodes      []int           // one of them
+	Faults     Faults          // some of them
 }
 
 // Pick returns the run of a seed: which algorithm, how many members, which
@@ -105,7 +109,7 @@ func Pick(seed uint64, from Choice) Config {
 	}
 	c.Locks = 1 + int(r.Below(4))
 	c.Apps = 1 + int(r.Below(3))
-	c.Clients = int(r.Below(3))
+	c.Clients = int(r.Below(4))
 	c.Prefixed = r.Below(4) == 0
 	c.Settings.Handover = []int{1, 2, 4, 16}[r.Below(4)]
 	c.Settings.ViewLife = []member.Span{0, 10 * member.Millisecond, 25 * member.Millisecond}[r.Below(3)]

@@ -33,7 +33,7 @@ func TestMany(t *testing.T) {
 		if v := r.Violation; v != nil {
 			sum[v.Invariant]++
 			if shown[v.Invariant]++; shown[v.Invariant] < 6 {
-				t.Logf("seed %d (%s, %d, handover %d): %v", s, c.Algorithms[0], c.Nodes, c.Settings.Handover, v)
+				t.Logf("seed %d (%s, %d, handover %d): %v", s, c.Algorithms[0].Algorithm, c.Nodes, c.Settings.Handover, v)
 			}
 		}
 	}

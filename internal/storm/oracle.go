@@ -28,6 +28,8 @@ type judged struct {
 	letGo  uint64   // the last epoch whose home has let go of the lock or lent it
 	free   uint64   // the last epoch whose home has let go of it
 	loan   loan
+	turn   uint64 // whose turn it is: the incarnation that entered last
+	row    int    // how often it has, in a row, while another member waits
 }
 
 // A hold is somebody inside: a process, or a client through one. The member that
@@ -74,7 +76,7 @@ func (o *oracle) entered(q *proc, x *ask) {
 	if q.now() >= q.lease-o.act {
 		w.broken(Leased, "%s: m%d enters with %v at %d of its clock, and its lease ends at %d, less %d to act in", name, q.inc, t, q.now(), q.lease, o.act)
 	}
-	if t.Epoch != q.epoch() {
+	if t.Epoch != q.epoch() && t.Epoch != q.prior { // what is entered before it reports is in the report
 		w.broken(Epochs, "%s: m%d enters with %v in epoch %d", name, q.inc, t, q.epoch())
 	}
 	o.count(l, name, t)
@@ -84,8 +86,11 @@ func (o *oracle) entered(q *proc, x *ask) {
 	h := hold{q: q, inc: q.inc, token: t}
 	o.exclude(l, name, &h)
 	l.holds = append(l.holds, h)
-	o.inOrder(q, x)
+	if t.Epoch == q.epoch() {
+		o.inOrder(q, x)
+	}
 	o.waited(q, x)
+	o.turn(l, q, x)
 	q.watch()
 }
 

@@ -40,10 +40,11 @@ type proc struct {
 	sent     []renewal      // that were not confirmed yet
 	lamport  uint64         // its logical clock, as the oracle counts
 	reports  []report
-	wakeNo   int   // of the wake that is scheduled
-	wakeAt   int64 // when it is; 0 if none is
-	within   bool  // the links are calling back
-	parting  bool  // it leaves as soon as its clients have let go
+	wakeNo   int    // of the wake that is scheduled
+	wakeAt   int64  // when it is; 0 if none is
+	within   bool   // the links are calling back
+	prior    uint64 // in the step that installs a view: the epoch before; else the present one
+	parting  bool   // it leaves as soon as its clients have let go
 	checking bool
 	fetched  int64 // when it last fetched a view
 	rest     int64 // how long the place stays empty
@@ -325,6 +326,11 @@ func (q *proc) gone() {
 	if q.state == dead || q.state == joining {
 		return
 	}
+	if w.misreads(ReadmitGhosts) {
+		q.state = joining
+		q.say()
+		return
+	}
 	if !w.misreads(KeepHolds) {
 		q.m.Gone(q.now())
 		q.m.Out.Frames = q.m.Out.Frames[:0]
@@ -384,12 +390,15 @@ func (q *proc) leave() {
 	q.say()
 }
 
-// install begins a view. One that leaves has nothing to do with another view.
+// install begins a view. One that leaves takes part until it is in none.
 func (q *proc) install(v *member.View) {
-	if q.state != joining && q.state != taking || v.Epoch <= q.epoch() || v.Rank(q.inc) < 0 {
+	if q.state == dead || v.Epoch <= q.epoch() || v.Rank(q.inc) < 0 {
 		return
 	}
-	q.state, q.view = taking, v
+	if q.state == joining {
+		q.state = taking
+	}
+	q.prior, q.view = q.epoch(), v
 	now := q.now()
 	q.failed(q.net.Install(now, *v))
 	for _, m := range v.Members {
@@ -405,6 +414,7 @@ func (q *proc) install(v *member.View) {
 	}
 	q.within = true
 	q.take()
+	q.prior = v.Epoch
 	err := q.net.Early(now, q.deliver)
 	q.within = false
 	q.failed(err)
@@ -435,8 +445,11 @@ func (q *proc) failed(err error) {
 
 // deliver hands a frame to the member.
 func (q *proc) deliver(from uint64, f []byte) error {
-	q.w.oracle.delivered(q, from, f)
+	isReport := q.w.oracle.delivered(q, from, f)
 	err := q.m.Deliver(q.now(), from, f)
 	q.take()
+	if isReport {
+		q.w.oracle.reported(q, from)
+	}
 	return err
 }

@@ -2,6 +2,7 @@ package storm
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -30,19 +31,19 @@ func Record(c Config, before member.Span, most int) (*trace.Trace, *Result, erro
 		return nil, nil, err
 	}
 	t := &trace.Trace{
-		N: int(firstProc) + c.Nodes + spare + c.Clients, Title: title(&c), Algorithm: c.Algorithms[0],
+		N: int(firstProc) + c.Nodes + spare + c.Clients, Title: title(&c), Algorithm: c.Algorithms[0].Algorithm,
 		Kinds: kinds(), Unit: ms, Names: laneNames(&c), Inside: "inside", Events: r.events(),
 	}
 	return t, second, t.Check()
 }
 
 func title(c *Config) string {
-	return fmt.Sprintf("Storm %d: %s, %d members", c.Seed, c.Algorithms[0], c.Nodes)
+	return fmt.Sprintf("Storm %d: %s, %d members", c.Seed, c.Algorithms[0].Algorithm, c.Nodes)
 }
 
 // kinds returns the kinds of messages, those of members first.
 func kinds() []string {
-	return append(FrameNames(), msgNames[:]...)
+	return slices.Concat(frameNames[:], msgNames[:])
 }
 
 // A recorder keeps the last events.

@@ -22,6 +22,7 @@ type service struct {
 	next     []member.Choice // the algorithms that the next view has, or nil
 	hurry    int             // so many views follow as fast as they can
 	skipper  *proc           // who does not hear of them
+	surprise bool            // the last of them is without one who is inside a lock
 	sessions uint64          // of clients: how many there have been
 	requests uint64          // of clients: likewise
 }
@@ -50,8 +51,11 @@ func (w *world) quiet() int64 { return int64(w.Settings.Patience()) / 2 }
 
 // counted is how long the service counts a lease.
 func (w *world) counted() int64 {
-	if w.misreads(ShortLease) {
+	switch {
+	case w.misreads(ShortLease):
 		return int64(w.Settings.Lease) / 2
+	case w.misreads(NoMargin):
+		return int64(w.Settings.Lease)
 	}
 	return int64(w.Settings.Patience())
 }
@@ -68,9 +72,13 @@ func (s *service) begin(all []*proc) {
 // choices are the algorithms of a run, the one of a number serving most names.
 func (w *world) choices(n int) []member.Choice {
 	k := len(w.Algorithms)
-	all := []member.Choice{{Algorithm: w.Algorithms[n%k]}}
+	all := []member.Choice{w.Algorithms[n%k]}
 	if w.Prefixed && k > 1 {
-		all = append(all, member.Choice{Prefix: prefixes[0], Algorithm: w.Algorithms[(n+1)%k]}, member.Choice{Prefix: prefixes[2], Algorithm: w.Algorithms[(n+2)%k]})
+		for i, prefix := range [...]string{prefixes[0], prefixes[2]} {
+			c := w.Algorithms[(n+1+i)%k]
+			c.Prefix = prefix
+			all = append(all, c)
+		}
 	}
 	return all
 }
@@ -207,14 +215,17 @@ const calmViews = 40 * ms
 func (s *service) tick() {
 	w := s.w
 	now := w.Now()
-	if w.phase == demanding && now-s.since > calmViews && w.wire.chance.Below(6) == 0 && len(w.Strikes) > 0 {
+	if w.phase == demanding && now-s.since > calmViews && w.Faults.has(Forget|Switch) && w.wire.chance.Below(6) == 0 {
 		s.forget = true
 		if w.Faults.has(Switch) {
 			s.next = w.choices(int(w.wire.chance.Below(10)))
 		}
 	}
-	if now-s.since < int64(w.Settings.ViewLife) && s.hurry == 0 {
+	if now-s.since < int64(w.Settings.ViewLife) && s.hurry == 0 || now-s.since < 2*tickEvery {
 		return
+	}
+	if s.hurry == 1 && s.surprise {
+		w.surprise()
 	}
 	old := s.view()
 	v := member.View{Epoch: old.Epoch + 1, BeforeEpoch: old.Epoch, Choices: old.Choices}

@@ -38,6 +38,8 @@ func layers() []layer {
 		{"sim/kernel", "core trace scenario"},
 		{"sim", "core deadlock trace scenario family family/locks family/elections family/transactions sim/kernel"},
 		{"lab", "core trace scenario sim catalog"},
+		{"internal/member", "core"},
+		{"internal/storm", "core trace scenario sim/kernel internal/member"},
 		{"internal/member", "core trace"},
 		{"internal/measure", "core trace scenario sim/kernel catalog internal/member"},
 	}
