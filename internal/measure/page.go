@@ -50,7 +50,7 @@ func (r Row) Line(cells []string) string {
 
 func tables() []table {
 	all := []table{
-		entries(Local, "19 in 20 requests of a member are for one of its own ten locks, the others for a lock of another member. N = 3 / 5 / 9 / 25."),
+		entries(Local, "19 in 20 requests of a member are for one of its own ten locks, the others for a lock of another member. Which member is the home of a lock is chance. N = 3 / 5 / 9 / 25."),
 		entries(Hot, "All ask for the same lock, and rest for T in the mean (exponential) before they ask again, so that nearly always all others wait. N = 3 / 5 / 9 / 25."),
 		entries(Random, "Every request is for any of the 10 N locks. N = 3 / 5 / 9 / 25."),
 		handover(), varied(), sorts(),

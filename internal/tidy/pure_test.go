@@ -40,7 +40,6 @@ func layers() []layer {
 		{"lab", "core trace scenario sim catalog"},
 		{"internal/member", "core"},
 		{"internal/storm", "core trace scenario sim/kernel internal/member"},
-		{"internal/member", "core trace"},
 		{"internal/measure", "core trace scenario sim/kernel catalog internal/member"},
 	}
 }
