@@ -8,7 +8,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stile-lock/stile/internal/member"
@@ -219,28 +218,20 @@ const controlsEnd = `
 Those that luck finds rarely or never have a scripted scenario each in internal/member: %s. The exhaustive check of the view change finds others again: see [proofs-views.md](proofs-views.md).
 `
 
-// count runs a control on many seeds, on two cores.
+// count runs a control on many seeds.
 func count(t *testing.T, x control, seeds uint64) (broken int, by, algs string) {
 	invariants, algorithms := map[string]int{}, map[string]int{}
-	var mu sync.Mutex
-	var all sync.WaitGroup
-	for half := range uint64(2) {
-		all.Go(func() {
-			for seed := half; seed < seeds; seed += 2 {
-				c, r, err := x.run(seed)
-				mu.Lock()
-				if err != nil {
-					t.Error(err)
-				} else if r.Violation != nil {
-					broken++
-					invariants[string(r.Violation.Invariant)]++
-					algorithms[c.Algorithms[0].Algorithm]++
-				}
-				mu.Unlock()
-			}
-		})
+	for seed := range seeds {
+		c, r, err := x.run(seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Violation != nil {
+			broken++
+			invariants[string(r.Violation.Invariant)]++
+			algorithms[c.Algorithms[0].Algorithm]++
+		}
 	}
-	all.Wait()
 	return broken, ranked(invariants), ranked(algorithms)
 }
 

@@ -27,6 +27,7 @@ func outer() []layer {
 		{"internal/bank", "core trace scenario family sim sim/kernel internal/spell internal/words"},
 		{"internal/faults", "core trace scenario sim"},
 		{"internal/compare", "core deadlock catalog scenario sim internal/words"},
+		{"internal/measure/page", "internal/measure"},
 		{"internal/museum", "core mutex deadlock catalog trace scenario family/transactions scenarios sim check check/ring internal/faults internal/words"},
 		{"internal/cli/ask", "core deadlock catalog scenario sim internal/spell"},
 		{"internal/cli/tell", "core deadlock trace scenario sim internal/words internal/cli/ask"},
