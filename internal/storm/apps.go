@@ -310,6 +310,9 @@ func (q *proc) entered(x *ask, t member.Token) {
 			hold = q.chance.Below(int64(w.Settings.Lease) * 3 / 2)
 		}
 	}
+	if w.phase == stormy && w.wire.cut(serviceID, q.id) {
+		hold = int64(w.Settings.Lease) // it will be lost
+	}
 	if q.chance.Below(2) == 0 {
 		w.tell(q.id, storeID, readMsg, uint64(x.lock), t.Epoch, t.Count)
 	}

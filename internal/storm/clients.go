@@ -215,7 +215,7 @@ func (c *client) enter(t member.Token) {
 	w.oracle.clientEntered(c)
 	w.remark(c.id, "enters %s with %v", w.names[c.lock], t)
 	hold := c.chance.Below(shortHold)
-	if w.phase == stormy && c.chance.Below(8) == 0 {
+	if w.phase == stormy && c.chance.Below(4) == 0 {
 		hold = c.chance.Below(int64(w.Settings.Lease) * 3 / 2)
 	}
 	c.next = w.Now() + hold

@@ -63,10 +63,14 @@ func lasting(c *Config, kind Faults, r *kernel.Rand) member.Span {
 	case Join:
 		return member.Span(lease/2 + r.Below(2*lease))
 	}
-	switch r.Below(6) {
-	case 0:
+	long := int64(2)
+	if kind.has(Partition | Oneway | Pause | Client) {
+		long = 4
+	}
+	switch n := r.Below(6); {
+	case n == 0:
 		return member.Span(1 + r.Below(lease/10))
-	case 1, 2:
+	case n <= long:
 		return member.Span(1 + r.Below(2*lease))
 	}
 	return member.Span(1 + r.Below(lease*2/3))

@@ -74,7 +74,7 @@ func (o *oracle) entered(q *proc, x *ask) {
 	if q.now() >= q.lease-o.act {
 		w.broken(Leased, "%s: m%d enters with %v at %d of its clock, and its lease ends at %d, less %d to act in", name, q.inc, t, q.now(), q.lease, o.act)
 	}
-	if t.Epoch != q.epoch() {
+	if t.Epoch != q.epoch() && t.Epoch != q.prior { // what is entered before it reports is in the report
 		w.broken(Epochs, "%s: m%d enters with %v in epoch %d", name, q.inc, t, q.epoch())
 	}
 	o.count(l, name, t)
@@ -84,7 +84,9 @@ func (o *oracle) entered(q *proc, x *ask) {
 	h := hold{q: q, inc: q.inc, token: t}
 	o.exclude(l, name, &h)
 	l.holds = append(l.holds, h)
-	o.inOrder(q, x)
+	if t.Epoch == q.epoch() {
+		o.inOrder(q, x)
+	}
 	o.waited(q, x)
 	q.watch()
 }

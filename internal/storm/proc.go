@@ -40,10 +40,11 @@ type proc struct {
 	sent     []renewal      // that were not confirmed yet
 	lamport  uint64         // its logical clock, as the oracle counts
 	reports  []report
-	wakeNo   int   // of the wake that is scheduled
-	wakeAt   int64 // when it is; 0 if none is
-	within   bool  // the links are calling back
-	parting  bool  // it leaves as soon as its clients have let go
+	wakeNo   int    // of the wake that is scheduled
+	wakeAt   int64  // when it is; 0 if none is
+	within   bool   // the links are calling back
+	prior    uint64 // in the step that installs a view: the epoch before; else the present one
+	parting  bool   // it leaves as soon as its clients have let go
 	checking bool
 	fetched  int64 // when it last fetched a view
 	rest     int64 // how long the place stays empty
@@ -392,7 +393,7 @@ func (q *proc) install(v *member.View) {
 	if q.state == joining {
 		q.state = taking
 	}
-	q.view = v
+	q.prior, q.view = q.epoch(), v
 	now := q.now()
 	q.failed(q.net.Install(now, *v))
 	for _, m := range v.Members {
@@ -408,6 +409,7 @@ func (q *proc) install(v *member.View) {
 	}
 	q.within = true
 	q.take()
+	q.prior = v.Epoch
 	err := q.net.Early(now, q.deliver)
 	q.within = false
 	q.failed(err)

@@ -211,7 +211,7 @@ const calmViews = 40 * ms
 func (s *service) tick() {
 	w := s.w
 	now := w.Now()
-	if w.phase == demanding && now-s.since > calmViews && w.wire.chance.Below(6) == 0 && len(w.Strikes) > 0 {
+	if w.phase == demanding && now-s.since > calmViews && w.Faults.has(Forget|Switch) && w.wire.chance.Below(6) == 0 {
 		s.forget = true
 		if w.Faults.has(Switch) {
 			s.next = w.choices(int(w.wire.chance.Below(10)))

@@ -1,6 +1,8 @@
 package storm
 
 import (
+	"slices"
+
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/trace"
 )
@@ -8,29 +10,49 @@ import (
 // strike lets a fault begin, if it can.
 func (w *world) strike(i int) {
 	s := &w.Strikes[i]
-	if !w.begins(s) {
+	id := w.target(s)
+	w.hit[i] = id
+	if !w.begins(s, id) {
 		return
 	}
 	w.result.Strikes++
 	w.active[i] = true
-	w.note(uint64(s.Kind), uint64(s.Who))
-	w.remark(w.target(s), "%v", s)
+	w.note(uint64(s.Kind), uint64(id))
+	w.remark(id, "%v", s)
 	if s.For > 0 {
 		w.At(w.Now()+int64(s.For), cease, core.None, i)
 	}
 }
 
-// target returns the process that a strike is at.
+// target returns the process that a strike is at. Some strikes are aimed: at one
+// that is inside a lock, the next from the place that was drawn.
 func (w *world) target(s *Strike) core.ID {
+	aimed := s.How%2 == 0
 	if s.Kind.has(Client) && len(w.clients) > 0 {
+		for i := range w.clients {
+			if c := w.clients[(s.Who+i)%len(w.clients)]; aimed && c.holds {
+				return c.id
+			}
+		}
 		return w.clients[s.Who%len(w.clients)].id
+	}
+	if aimed && s.Kind.has(Crash|Pause|Oneway|Partition|Evict|Break|Drift|Beyond) {
+		for i := range w.procs {
+			if q := w.procs[(s.Who+i)%len(w.procs)]; q.inside() {
+				return q.id
+			}
+		}
 	}
 	return w.procs[s.Who%len(w.procs)].id
 }
 
+// inside reports whether the process is inside a lock.
+func (q *proc) inside() bool {
+	return slices.ContainsFunc(q.asks, func(x *ask) bool { return x.held })
+}
+
 // begins lets a fault begin, and reports whether it could.
-func (w *world) begins(s *Strike) bool {
-	id := w.target(s)
+func (w *world) begins(s *Strike, id core.ID) bool {
 	if s.Kind.has(Client) {
 		return w.strikeClient(s, id)
 	}
@@ -121,7 +143,7 @@ func (w *world) strikeClient(s *Strike, id core.ID) bool {
 		return false
 	}
 	c := w.clientAt(id)
-	switch s.How % 3 {
+	switch s.How / 2 % 3 {
 	case 0:
 		if w.Paused(id) {
 			return false
@@ -153,9 +175,9 @@ func (w *world) separate(s *Strike, q *proc, on bool) bool {
 	p := w.procs[s.Peer%len(w.procs)]
 	if s.Kind == Oneway {
 		switch {
-		case s.How%4 == 0:
+		case s.How/2%4 == 0:
 			w.wire.part(q.id, serviceID, on)
-		case s.How%4 == 1:
+		case s.How/2%4 == 1:
 			w.wire.part(serviceID, q.id, on)
 		case p == q:
 			return false
@@ -164,7 +186,7 @@ func (w *world) separate(s *Strike, q *proc, on bool) bool {
 		}
 		return true
 	}
-	switch s.How % cutKinds {
+	switch s.How / 2 % cutKinds {
 	case cutPair:
 		if p == q {
 			return false
@@ -231,8 +253,7 @@ func (w *world) cease(i int) {
 		return
 	}
 	w.active[i] = false
-	s := &w.Strikes[i]
-	id := w.target(s)
+	s, id := &w.Strikes[i], w.hit[i]
 	if s.Kind.has(Client) {
 		w.ceaseClient(s, id)
 		return
@@ -259,7 +280,7 @@ func (w *world) cease(i int) {
 }
 
 func (w *world) ceaseClient(s *Strike, id core.ID) {
-	switch s.How % 3 {
+	switch s.How / 2 % 3 {
 	case 0:
 		w.resume(id)
 	case 1:
@@ -293,7 +314,7 @@ func (w *world) heal() {
 	w.wire.heal()
 	for i := range w.Strikes {
 		if s := &w.Strikes[i]; w.active[i] && s.Kind == Sever {
-			w.begins(s)
+			w.begins(s, w.hit[i])
 		}
 	}
 	w.service.skipper, w.service.hurry = nil, 0

@@ -69,9 +69,10 @@ type world struct {
 	store   store
 	wire    wire
 	oracle  oracle
-	at      []*proc // by incarnations: the place of each; nil for 0
-	active  []bool  // by strikes
-	severed bool    // two processes never hear each other again
+	at      []*proc   // by incarnations: the place of each; nil for 0
+	active  []bool    // by strikes
+	hit     []core.ID // by strikes: the process that it is at
+	severed bool      // two processes never hear each other again
 	phase   phase
 	times   times
 	result  Result
@@ -108,7 +109,7 @@ func run(c Config, observe func(e trace.Event)) (*Result, error) {
 
 func newWorld(c Config, observe func(e trace.Event)) *world {
 	places := c.Nodes + spare
-	w := &world{Config: c, active: make([]bool, len(c.Strikes)), at: make([]*proc, 1, 64)}
+	w := &world{Config: c, active: make([]bool, len(c.Strikes)), hit: make([]core.ID, len(c.Strikes)), at: make([]*proc, 1, 64)}
 	for i := range c.Locks {
 		w.names = append(w.names, prefixes[i%len(prefixes)]+strconv.Itoa(i))
 	}
