@@ -78,6 +78,7 @@ type Result struct {
 	Bound     member.Span // of such waits
 	Violation *Violation  // the first one, or nil
 	Digest    uint64      // of all that happened
+	Blows     []Blow      // what struck, in runs that are recorded
 }
 
 // A Violation says which invariant was broken first, when and how.

@@ -20,6 +20,8 @@ type found struct {
 	alone bool         // there is one seed only
 	story *storm.Story // of the first failure; nil if there is none, or the user interrupted
 	again string       // the command that makes the first failure again
+	blows []storm.Blow // what struck in the storm that is shown
+	trace *trace.Trace // of it
 }
 
 // patience is how many runs it may take to shrink a failure.
@@ -30,9 +32,9 @@ func (f *found) shrink(live *tell.Live) error {
 	if !live.On() {
 		return nil
 	}
-	live.Show("seed %d broke %s: looking for a short story", f.First[0].Seed, f.First[0].Violation.Invariant)
+	live.Show("seed %d broke %s: looking for a short story", f.Sum.First[0].Seed, f.Sum.First[0].Violation.Invariant)
 	var err error
-	f.story, err = storm.Shrink(f.Pick(f.First[0].Seed), patience)
+	f.story, err = storm.Shrink(f.Pick(f.Sum.First[0].Seed), patience)
 	return err
 }
 
@@ -49,11 +51,12 @@ func (f *found) wrong() error {
 	if f.Failures == 0 {
 		return nil
 	}
-	all := f.First
-	err := tell.Wrong(all, "seed", "", func(x sweep.Failure) string { return fmt.Sprintf("seed %d: %v", x.Seed, &x.Violation) })
-	wrong, more := err.(tell.Found), f.Failures-len(all)
-	if more > 0 { // not even kept
-		wrong.Lines[len(wrong.Lines)-1] = fmt.Sprintf("and %s", words.Plural(f.Failures-len(wrong.Lines)+1, "more seed"))
+	var wrong tell.Found
+	for _, x := range f.Sum.First {
+		wrong.Lines = append(wrong.Lines, fmt.Sprintf("seed %d: %v", x.Seed, &x.Violation))
+	}
+	if more := f.Failures - len(f.Sum.First); more > 0 {
+		wrong.Lines = append(wrong.Lines, "and "+words.Plural(more, "more seed"))
 	}
 	return wrong
 }
@@ -76,38 +79,61 @@ func (f *found) shown() (storm.Config, bool) {
 // are over.
 func (f *found) files(s *tell.Scene) ([]tell.File, error) {
 	story := func(t *trace.Trace) string { return t.Story(trace.TextOptions{}) }
-	var made *trace.Trace
 	return s.Files(0, story, func(core.ID) (*trace.Trace, error) {
-		c, there := f.shown()
-		if !there || made != nil {
-			return made, nil
+		if f.trace != nil && f.Failures == 0 {
+			s.Usually(f.interesting())
 		}
-		t, r, err := storm.Record(c, math.MaxInt64, tell.MaxEvents)
-		if err != nil {
-			return nil, err
-		}
-		if made = t; r.Violation == nil {
-			s.Usually(interesting(t, c))
-		}
-		return t, nil
+		return f.trace, nil
 	})
 }
 
-// interesting returns when the first view begins after the first fault, in units
-// of time: there is more to see there than at the start.
-func interesting(t *trace.Trace, c storm.Config) float64 {
-	const before = 5 * member.Millisecond
-	strikes := storm.Draw(c)
-	if len(strikes) == 0 {
-		return 0
+// record makes the storm that is shown again, and notes what happens in it.
+func (f *found) record() error {
+	c, there := f.shown()
+	if !there {
+		return nil
 	}
-	at := int64(strikes[0].At)
-	for i := range t.Events {
-		e := &t.Events[i]
-		if e.Kind == trace.Send && e.Name == storm.ViewName && e.At > int64(strikes[0].At) {
-			at = e.At
-			break
+	t, r, err := storm.Record(c, math.MaxInt64, tell.MaxEvents)
+	if err != nil {
+		return err
+	}
+	f.trace, f.blows = t, r.Blows
+	return nil
+}
+
+// interesting returns a part of the storm in which there is more to see than at
+// its start, in units of time: the first view that comes after a fault, with the
+// fault if it is near, and as much as can be read. All is 0 if there is none.
+func (f *found) interesting() (from, to float64) {
+	const near, before, moments = int64(40 * member.Millisecond), int64(2 * member.Millisecond), 200
+	if len(f.blows) == 0 {
+		return 0, 0
+	}
+	view := f.viewAfter(int64(f.blows[0].At))
+	begin := view
+	for _, b := range f.blows {
+		if d := view - int64(b.At); d >= 0 && d < near {
+			begin = min(begin, int64(b.At))
 		}
 	}
-	return float64(max(0, at-int64(before))) / float64(t.Unit)
+	begin = max(0, begin-before)
+	end, seen := begin, 0
+	for i := range f.trace.Events {
+		if at := f.trace.Events[i].At; at > end && seen < moments {
+			end = at
+			seen++
+		}
+	}
+	unit := float64(f.trace.Unit)
+	return float64(begin) / unit, float64(end) / unit
+}
+
+// viewAfter returns when the first view is told after a time, or that time.
+func (f *found) viewAfter(at int64) int64 {
+	for i := range f.trace.Events {
+		if e := &f.trace.Events[i]; e.Kind == trace.Send && e.Name == storm.ViewName && e.At > at {
+			return e.At
+		}
+	}
+	return at
 }

@@ -180,13 +180,15 @@ func (f *flags) run(cmd *cobra.Command) error {
 		if found.Sum, err = sweep.Run(found.Config); err != nil {
 			return tell.Report{}, err
 		}
-		if len(found.First) > 0 {
-			live.Clear()
-			found.again = f.again(cmd, found.First[0].Seed)
+		if found.Failures > 0 {
+			found.again = f.again(cmd, found.Sum.First[0].Seed)
 			if err := found.shrink(live); err != nil {
 				return tell.Report{}, err
 			}
 		}
-		return tell.Report{JSON: found.json(), Text: func(p *tell.Page) { f.print(p, found) }, Stopped: found.stopped(), Wrong: found.wrong()}, nil
+		if err := found.record(); err != nil {
+			return tell.Report{}, err
+		}
+		return tell.Report{JSON: found.json(f.strikes), Text: func(p *tell.Page) { f.print(p, found) }, Stopped: found.stopped(), Wrong: found.wrong()}, nil
 	})
 }

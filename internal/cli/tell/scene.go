@@ -53,10 +53,10 @@ func (s *Scene) DefineWindow(fs *pflag.FlagSet, units string) {
 	}
 }
 
-// Usually lets a diagram begin at this time, unless a part of the run was asked for.
-func (s *Scene) Usually(from float64) {
+// Usually lets a diagram show this part, unless one was asked for.
+func (s *Scene) Usually(from, to float64) {
 	if s.whole() {
-		s.part.From = from
+		s.part.From, s.part.To = from, to
 	}
 }
 

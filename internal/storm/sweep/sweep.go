@@ -80,7 +80,7 @@ type Failure struct {
 }
 
 // kept is how many failures are kept.
-const kept = 10
+const kept = 5
 
 // Run makes the storms. What comes of it does not depend on how many are made at
 // the same time. It ends early when its context is done.
