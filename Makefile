@@ -19,9 +19,9 @@ BENCH ?= .
 
 staticcheck := go tool -modfile=tools/go.mod staticcheck
 
-# Packages that start goroutines, and the models that those explore; packages
-# that can rewrite golden files.
-concurrent = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go[^[:alnum:][:space:],]' . | xargs -r dirname; echo ./check; echo ./check/group; } | sort -u)
+# Packages that start goroutines, those that give them jobs, and the models that
+# they explore; packages that can rewrite golden files.
+concurrent = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go[^[:alnum:][:space:],]' . | xargs -r dirname; echo ./check; echo ./check/group; echo ./internal/compare; echo ./internal/storm/sweep; } | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
 
 .PHONY: help check tools fmt vet lint test race fuzz storm ledger bench numbers golden museum faults proofs proofs-long
