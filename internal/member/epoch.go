@@ -217,8 +217,14 @@ func (m *Member) idle(u *use) {
 // and beginning anew is one step. A view that is not newer than the present one
 // changes nothing.
 func (m *Member) Install(now Instant, v View) error {
+	m.now = max(m.now, now)
+	err := m.install(v) // what time brings comes after it: nothing more is done in the older epoch
 	m.begin(now)
-	defer m.end()
+	m.end()
+	return err
+}
+
+func (m *Member) install(v View) error {
 	if m.ghost {
 		return ErrGone
 	}

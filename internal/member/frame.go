@@ -233,8 +233,12 @@ func (f *frame) parse(b []byte) error {
 		f.name = s.blob()
 		f.parseOne(&s)
 	}
-	if s.err == nil && len(s.b) > 0 {
+	switch {
+	case s.err != nil:
+	case len(s.b) > 0:
 		s.fail("it goes on after its end")
+	case f.clock|f.count >= 1<<62:
+		s.fail("a clock or a count that nobody can have reached")
 	}
 	return s.err
 }

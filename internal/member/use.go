@@ -61,6 +61,7 @@ func (m *Member) Lock(now Instant, name string, a Ask) (Ticket, error) {
 	e := m.epoch
 	u := e.use(lockOf(e, name))
 	if u.waiting >= m.Limits.Waiters {
+		m.settle(u)
 		return 0, ErrWaiters
 	}
 	m.clock++

@@ -6,28 +6,38 @@ import (
 
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/trace"
 )
 
 // A Blow is a strike that did happen, in words: only the run knows whom it found.
 type Blow struct {
 	At   member.Span
-	Kind Faults
+	Kind string
 	Text string
 }
 
-// String tells it with its time.
-func (b Blow) String() string {
-	return fmt.Sprintf("%8.1f ms  %-9v  %s", float64(b.At)/float64(member.Millisecond), b.Kind, b.Text)
+// recount tells a strike that has hit a process, to who observes the run.
+func (w *world) recount(s *Strike, id core.ID) {
+	if w.Observed() {
+		w.Note(trace.Event{
+			Kind: trace.Note, Proc: id, Peer: core.None, Name: w.inWords(s, id),
+			Fields: []core.Field{{Name: faultField, Value: s.Kind.String()}},
+		})
+	}
 }
 
-// recount tells a strike that has hit a process, in runs that are recorded.
-func (w *world) recount(s *Strike, id core.ID) {
-	if !w.Observed() {
-		return
+// faultField is what notes have that tell a strike.
+const faultField = "fault"
+
+// Blows returns the strikes that happened in a recorded run.
+func Blows(t *trace.Trace) []Blow {
+	var all []Blow
+	for i := range t.Events {
+		if e := &t.Events[i]; e.Kind == trace.Note && len(e.Fields) > 0 && e.Fields[0].Name == faultField {
+			all = append(all, Blow{member.Span(e.At), e.Fields[0].Value, e.Name})
+		}
 	}
-	b := Blow{member.Span(w.Now()), s.Kind, w.inWords(s, id)}
-	w.result.Blows = append(w.result.Blows, b)
-	w.remark(id, "%v: %s", b.Kind, b.Text)
+	return all
 }
 
 // inWords says what a strike did.

@@ -78,7 +78,6 @@ type Result struct {
 	Bound     member.Span // of such waits
 	Violation *Violation  // the first one, or nil
 	Digest    uint64      // of all that happened
-	Blows     []Blow      // what struck, in runs that are recorded
 }
 
 // A Violation says which invariant was broken first, when and how.
@@ -124,7 +123,7 @@ type Misreading uint32
 const (
 	LastGhosts    Misreading = 1 << iota // a view names only the ghosts of its own change
 	RenewEvicted                         // the service renews the leases of those it has evicted
-	ReadmitGhosts                        // an evicted incarnation may join again
+	ReadmitGhosts                        // an evicted incarnation goes on, and joins again as it is
 	ShortLease                           // the service counts leases without the margin for drift, and too short
 	EarlyRest                            // a ghost's rest is what is left of half a lease
 	KeepHolds                            // a process that rejoins keeps what it held

@@ -2,6 +2,7 @@ package storm
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/stile-lock/stile/internal/member"
@@ -45,7 +46,7 @@ var faultNames = [faultKinds]string{
 }
 
 // FaultNames returns the names of all kinds of faults.
-func FaultNames() []string { return append([]string(nil), faultNames[:]...) }
+func FaultNames() []string { return slices.Clone(faultNames[:]) }
 
 // ParseFaults reads names of faults that are separated by commas. All is all
 // that exclusion must stand, none is none.

@@ -1,6 +1,10 @@
 package storm
 
-import "github.com/stile-lock/stile/internal/member"
+import (
+	"slices"
+
+	"github.com/stile-lock/stile/internal/member"
+)
 
 // What the oracle learns from the frames that members send each other.
 
@@ -72,7 +76,7 @@ func (o *oracle) sent(q *proc, to uint64, b []byte) {
 }
 
 // FrameNames returns the kinds of frames, in the order of Result.Frames.
-func FrameNames() []string { return append([]string(nil), frameNames[:]...) }
+func FrameNames() []string { return slices.Clone(frameNames[:]) }
 
 var frameNames = [...]string{
 	"ALG", "TOUCH", "REPORT", "RELEASED", "QUERY", "ANSWER", "LEND", "RETURN", "DONE", "PROBE", "BUSY", "FREE", "OTHER",
@@ -106,11 +110,7 @@ func (o *oracle) letsGo(q *proc, lock int, to uint64, kind string) {
 			l.loan = loan{e, to, o.seq}
 		}
 	} else if l.free < e {
-		late := uint64(0)
-		if kind == "DONE" {
-			late = to
-		}
-		o.servedAll(q, lock, late)
+		o.servedAll(q, lock)
 		l.free = e
 	}
 	if e <= l.letGo || !w.within() {
@@ -125,25 +125,29 @@ func (o *oracle) letsGo(q *proc, lock int, to uint64, kind string) {
 }
 
 // delivered judges a frame that is delivered: channels are FIFO, whatever the
-// connections do.
-func (o *oracle) delivered(q *proc, from uint64, b []byte) {
+// connections do. It says whether it is a report.
+func (o *oracle) delivered(q *proc, from uint64, b []byte) (isReport bool) {
 	w := o.w
 	if q.view == nil {
 		w.broken(Epochs, "m%d hears a frame before it has a view", q.inc)
-		return
+		return false
 	}
 	c := o.channel(q.view, from, q.inc)
 	if c == nil || c.next >= len(c.sent) || c.sent[c.next].hash != hashOf(b) {
 		w.broken(Channels, "m%d hears from m%d what it has not sent in epoch %d, or not now", q.inc, from, q.epoch())
-		return
+		return false
 	}
 	f := c.sent[c.next]
 	q.lamport = max(q.lamport, f.lamport)
 	c.next++
-	if f.report {
-		o.seq++
-		q.reports = append(q.reports, report{from, o.seq})
-	}
+	return f.report
+}
+
+// reported notes that a member knows a report: after the step in which it came,
+// since what time brings comes first in that step.
+func (o *oracle) reported(q *proc, from uint64) {
+	o.seq++
+	q.reports = append(q.reports, report{from, o.seq})
 }
 
 // installing notes that a process begins a view.
@@ -209,12 +213,12 @@ func (o *oracle) overtaken(p, q *proc, x, y *ask) {
 }
 
 // servedAll judges a home that lets go: of all who waited across the view and
-// were reported to it, nobody is left, but for one whose report has come just now.
-func (o *oracle) servedAll(home *proc, lock int, late uint64) {
+// were reported to it, nobody is left.
+func (o *oracle) servedAll(home *proc, lock int) {
 	end := &ask{lock: lock, stamp: member.Stamp{Epoch: home.epoch()}}
 	for _, r := range home.reports {
 		p := o.w.at[r.from]
-		if p.inc != r.from || r.from == late {
+		if p.inc != r.from {
 			continue
 		}
 		if y := o.before(p, home, end); y != nil {

@@ -326,6 +326,11 @@ func (q *proc) gone() {
 	if q.state == dead || q.state == joining {
 		return
 	}
+	if w.misreads(ReadmitGhosts) {
+		q.state = joining
+		q.say()
+		return
+	}
 	if !w.misreads(KeepHolds) {
 		q.m.Gone(q.now())
 		q.m.Out.Frames = q.m.Out.Frames[:0]
@@ -440,8 +445,11 @@ func (q *proc) failed(err error) {
 
 // deliver hands a frame to the member.
 func (q *proc) deliver(from uint64, f []byte) error {
-	q.w.oracle.delivered(q, from, f)
+	isReport := q.w.oracle.delivered(q, from, f)
 	err := q.m.Deliver(q.now(), from, f)
 	q.take()
+	if isReport {
+		q.w.oracle.reported(q, from)
+	}
 	return err
 }

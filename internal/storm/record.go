@@ -2,6 +2,7 @@ package storm
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -42,7 +43,7 @@ func title(c *Config) string {
 
 // kinds returns the kinds of messages, those of members first.
 func kinds() []string {
-	return append(FrameNames(), msgNames[:]...)
+	return slices.Concat(frameNames[:], msgNames[:])
 }
 
 // A recorder keeps the last events.

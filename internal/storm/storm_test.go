@@ -1,10 +1,12 @@
 package storm
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/trace"
 )
 
 // live returns all live algorithms.
@@ -16,36 +18,180 @@ func live() []member.Choice {
 	return all
 }
 
+// pick returns the run of a seed, of all there is.
 func pick(seed uint64) Config {
 	c := Pick(seed, Choice{live(), []int{1, 2, 3, 4, 5, 7, 9}, AllFaults | Beyond})
 	c.Spec = catalog.MakeLive
 	return c
 }
 
+// Some hundred storms, and nothing breaks; and they are storms.
 func TestStorm(t *testing.T) {
 	var sum Result
-	bad := 0
-	for seed := range uint64(300) {
-		r, err := Run(pick(seed))
+	const seeds = 300
+	for seed := range uint64(seeds) {
+		c := pick(seed)
+		r, err := Run(c)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if r.Violation != nil {
-			c := pick(seed)
-			t.Errorf("seed %d (%s, %d): %v", seed, c.Algorithms[0].Algorithm, c.Nodes, r.Violation)
-			if bad++; bad > 10 {
-				break
-			}
+			t.Errorf("seed %d, %s among %d: %v", seed, c.Algorithms[0].Algorithm, c.Nodes, r.Violation)
 		}
 		sum.Entries += r.Entries
+		sum.Tries += r.Tries
 		sum.Views += r.Views
 		sum.Lost += r.Lost
 		sum.Strikes += r.Strikes
-		sum.Tries += r.Tries
 		sum.Deposits += r.Deposits
 		sum.Refused += r.Refused
-		sum.Longest = max(sum.Longest, r.Longest)
-		sum.Simulated += r.Simulated
+		for i, n := range r.Frames {
+			sum.Frames[i] += n
+		}
 	}
 	t.Logf("%+v", sum)
+	if sum.Entries < 200*seeds || sum.Views < 8*seeds || sum.Strikes < 8*seeds || sum.Lost < seeds/2 || sum.Tries < seeds || sum.Deposits < 50*seeds || sum.Refused < seeds {
+		t.Error("that was no storm")
+	}
+	for i, name := range FrameNames() {
+		if (sum.Frames[i] > 0) == (name == "OTHER") {
+			t.Errorf("%d frames %s", sum.Frames[i], name)
+		}
+	}
+}
+
+// Every kind of fault alone is stood, and happens.
+func TestFaults(t *testing.T) {
+	for i, name := range FaultNames() {
+		f, err := ParseFaults(name)
+		if err != nil || f != 1<<i || f.String() != name {
+			t.Fatalf("%s is %v, %v", name, f, err)
+		}
+		strikes := 0
+		for seed := range uint64(8) {
+			c := pick(seed)
+			c.Faults, c.Clients, c.Intensity = f, 1, 15
+			r, err := Run(c)
+			if err != nil || r.Violation != nil {
+				t.Errorf("%s, seed %d: %v %v", name, seed, r.Violation, err)
+			}
+			strikes += r.Strikes
+		}
+		if strikes < 8 {
+			t.Errorf("%s: %d strikes", name, strikes)
+		}
+	}
+}
+
+// Without faults there is one view, and nothing is lost.
+func TestCalm(t *testing.T) {
+	for seed := range uint64(40) {
+		c := pick(seed)
+		c.Faults &= Drift
+		c.Strikes = []Strike{}
+		r, err := Run(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Violation != nil || r.Views != 1 || r.Lost != 0 {
+			t.Errorf("seed %d: %d views, %d lost, %v", seed, r.Views, r.Lost, r.Violation)
+		}
+	}
+}
+
+// A seed gives the same run, to the byte, whether or not somebody looks; and
+// another seed gives another one.
+func TestSame(t *testing.T) {
+	seen := map[uint64]uint64{}
+	for seed := range uint64(40) {
+		c := pick(seed)
+		a, err := Run(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Strikes = Draw(c)
+		b, err := run(c, func(trace.Event) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if *a != *b {
+			t.Errorf("seed %d: first %+v, then %+v", seed, a, b)
+		}
+		if other, ok := seen[a.Digest]; ok {
+			t.Errorf("seeds %d and %d give the same run", seed, other)
+		}
+		seen[a.Digest] = seed
+	}
+}
+
+// A run opens as a space-time diagram that ends with its violation.
+func TestRecord(t *testing.T) {
+	for seed := range uint64(20) {
+		c := pick(seed)
+		c.Made = func(m *member.Member, _ *member.Sessions) { member.Misread(m, member.CountStays) }
+		tr, r, err := Record(c, 30*member.Millisecond, 500)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Violation == nil {
+			continue
+		}
+		if len(tr.Events) == 0 || len(tr.Events) > 500 {
+			t.Errorf("seed %d: %d events", seed, len(tr.Events))
+		}
+		if !slices.ContainsFunc(tr.Events, func(e trace.Event) bool {
+			return e.Kind == trace.Violation && e.Name == string(r.Violation.Invariant)
+		}) {
+			t.Errorf("seed %d: the trace does not show the violation of %s", seed, r.Violation.Invariant)
+		}
+		if tr.SVG(trace.Options{}) == "" || tr.Text(trace.TextOptions{}) == "" {
+			t.Errorf("seed %d: nothing to be seen", seed)
+		}
+		return
+	}
+	t.Error("nothing was broken")
+}
+
+// What cannot be run is refused.
+func TestCheck(t *testing.T) {
+	for _, f := range []func(c *Config){
+		func(c *Config) { c.Nodes = 0 },
+		func(c *Config) { c.Locks = maxLocks + 1 },
+		func(c *Config) { c.Apps, c.Clients = 0, 0 },
+		func(c *Config) { c.Algorithms = nil },
+		func(c *Config) { c.Spec = nil },
+		func(c *Config) { c.Length = -1 },
+		func(c *Config) { c.Think = 2 * member.Second },
+		func(c *Config) { c.Intensity = -1 },
+		func(c *Config) { c.Settings.Lease = 1 },
+		func(c *Config) { c.Algorithms = []member.Choice{{Algorithm: "dijkstra", Version: 1}} },
+	} {
+		c := pick(0)
+		f(&c)
+		if r, err := Run(c); err == nil && r.Violation == nil {
+			t.Error("want an error")
+		}
+	}
+	if _, err := ParseFaults("crash,storm"); err == nil {
+		t.Error("want an error")
+	}
+}
+
+// Clocks show what they should, and when is the reverse of at.
+func TestClock(t *testing.T) {
+	for _, rate := range []int64{-100_000, -1, 0, 1, 100_000} {
+		c := clock{base: 7, read: 1000, rate: rate}
+		last := c.at(7)
+		for now := int64(8); now < 3_000_007; now += 9973 {
+			x := c.at(now)
+			if w := c.when(x); x < last || w > now || c.at(w) < x || c.at(w-1) >= x {
+				t.Fatalf("rate %d: at %d it shows %d, which it does from %d on", rate, now, x, w)
+			}
+			last = x
+		}
+		c.tune(500, 3)
+		if c.rate != 3 || c.at(500) != c.read {
+			t.Errorf("rate %d: tuned to %+v", rate, c)
+		}
+	}
 }

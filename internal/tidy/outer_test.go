@@ -1,6 +1,8 @@
 package tidy
 
 import (
+	"go/ast"
+	"go/types"
 	"slices"
 	"strconv"
 	"strings"
@@ -59,7 +61,33 @@ func outerRules() []rule {
 			{source("check/x.go", "package check", `import "os"`, `import "github.com/stile-lock/stile/core"`), ""},
 			{source("check/x_test.go", "package check", `import "github.com/stile-lock/stile/mutex"`), ""},
 		}},
+		{"only tests misread", misreads, []plant{
+			{source("internal/storm/x.go", "package storm", `import "github.com/stile-lock/stile/internal/member"`, "func f() { member.Misread(nil, 1) }"), "internal/storm/x.go:3: member.Misread"},
+			{source("internal/member/x.go", "package member", "func f() { MisreadLinks(nil, 1) }"), "internal/member/x.go:2: MisreadLinks"},
+			{source("internal/member/x.go", "package member", "func Misread() {}"), ""},
+			{source("internal/storm/x_test.go", "package storm", "func f() { member.Misread(nil, 1) }"), ""},
+		}},
 	}
+}
+
+// misreads finds negative controls that something else than a test could reach.
+func misreads(r *repo) ([]string, error) {
+	var found []string
+	for _, dir := range r.dirs() {
+		for _, f := range r.in(dir) {
+			for n := range ast.Preorder(f.ast) {
+				call, ok := n.(*ast.CallExpr)
+				if !ok {
+					continue
+				}
+				name := types.ExprString(call.Fun)
+				if last := name[strings.LastIndex(name, ".")+1:]; strings.HasPrefix(last, "Misread") {
+					found = append(found, r.at(n.Pos(), "%s: negative controls are for tests alone", name))
+				}
+			}
+		}
+	}
+	return found, nil
 }
 
 // outerImports finds imports that the list does not allow, and packages that

@@ -38,7 +38,7 @@ func layers() []layer {
 		{"sim/kernel", "core trace scenario"},
 		{"sim", "core deadlock trace scenario family family/locks family/elections family/transactions sim/kernel"},
 		{"lab", "core trace scenario sim catalog"},
-		{"internal/member", "core trace"},
+		{"internal/member", "core"},
 		{"internal/storm", "core trace scenario sim/kernel internal/member"},
 	}
 }

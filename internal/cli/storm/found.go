@@ -93,11 +93,11 @@ func (f *found) record() error {
 	if !there {
 		return nil
 	}
-	t, r, err := storm.Record(c, math.MaxInt64, tell.MaxEvents)
+	t, _, err := storm.Record(c, math.MaxInt64, tell.MaxEvents)
 	if err != nil {
 		return err
 	}
-	f.trace, f.blows = t, r.Blows
+	f.trace, f.blows = t, storm.Blows(t)
 	return nil
 }
 

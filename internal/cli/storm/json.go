@@ -119,7 +119,7 @@ func (f *found) first() *violation {
 func struck(blows []storm.Blow) []strike {
 	list := []strike{}
 	for _, b := range blows {
-		list = append(list, strike{millis(b.At), b.Kind.String(), b.Text})
+		list = append(list, strike{millis(b.At), b.Kind, b.Text})
 	}
 	return list
 }

@@ -127,7 +127,7 @@ func printBlows(p *tell.Page, blows []storm.Blow) {
 	const indent = 25
 	for _, b := range blows {
 		lines := tell.Wrap(b.Text, tell.Width-indent)
-		p.Line("%9.1f ms  %-9v  %s", millis(b.At), b.Kind, lines[0])
+		p.Line("%9.1f ms  %-9s  %s", millis(b.At), b.Kind, lines[0])
 		for _, line := range lines[1:] {
 			p.Line("%*s%s", indent, "", line)
 		}

@@ -1,0 +1,312 @@
+package member
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestSettings(t *testing.T) {
+	if err := Usual().Check(); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		change func(s *Settings)
+		want   string
+	}{
+		{func(s *Settings) { s.Lease = 9 * Millisecond }, "a lease of 9ms"},
+		{func(s *Settings) { s.Lease = 3601 * Second }, "a lease of 3601s"},
+		{func(s *Settings) { s.Renew = 0 }, "a renewal every 0s"},
+		{func(s *Settings) { s.Renew = 4 * Second }, "three of them within a lease"},
+		{func(s *Settings) { s.Act, s.Renew = 50, 3*Second }, "would end before it is renewed"},
+		{func(s *Settings) { s.Drift = -1 }, "drift by -1"},
+		{func(s *Settings) { s.Drift = 100_001 }, "drift by 100001"},
+		{func(s *Settings) { s.Act = 0 }, "0 per cent"},
+		{func(s *Settings) { s.Act = 51 }, "51 per cent"},
+		{func(s *Settings) { s.Handover = 0 }, "0 local handovers"},
+		{func(s *Settings) { s.ViewLife = 11 * Second }, "a view that lives 11s"},
+	} {
+		s := Usual()
+		c.change(&s)
+		if err := s.Check(); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("want an error with %q, got %v", c.want, err)
+		}
+		if _, err := New(Config{Inc: 1, Settings: s}); err == nil {
+			t.Errorf("a member begins with %+v", s)
+		}
+	}
+}
+
+// The margins hold whatever two clocks do within the drift: the service waits
+// longer than the member may act, the home longer than the rest, and a client's
+// time is over before its member's.
+func TestMargins(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 100_000 {
+		s := Usual()
+		s.Lease, s.Drift = 10*Millisecond+Span(r.Int64N(int64(3590*Second))), r.Int64N(100_001)
+		slow, fast := int64(1_000_000-s.Drift), int64(1_000_000+s.Drift) // rates, in millionths
+		// What takes d by a clock of a rate takes d / rate of true time.
+		longer := func(what string, d Span, rate int64, than Span, its int64) {
+			if float64(d)/float64(rate) < float64(than)/float64(its)-1e-6 {
+				t.Fatalf("%s: %v at rate %d is over before %v at rate %d", what, d, rate, than, its)
+			}
+		}
+		longer("service", s.Patience(), fast, s.Lease, slow)
+		longer("home", s.outwait(s.Lease), fast, s.Lease, 1_000_000)
+		longer("client", s.Lease, fast, s.within(s.Lease), slow)
+	}
+}
+
+func TestToken(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	small := func() uint64 { return r.Uint64() >> r.IntN(64) }
+	for range 100_000 {
+		a, b := Token{small(), small()}, Token{small(), small()}
+		if r.IntN(3) == 0 {
+			b.Epoch = a.Epoch
+		}
+		x, y := a.Bytes(), b.Bytes()
+		if got := bytes.Compare(x[:], y[:]) < 0; got != a.Less(b) {
+			t.Fatalf("%v and %v sort otherwise as bytes", a, b)
+		}
+		if back, err := ParseToken(x[:]); err != nil || back != a {
+			t.Fatalf("%v comes back as %v, %v", a, back, err)
+		}
+		p, err := a.Pack()
+		q, err2 := b.Pack()
+		if err == nil && err2 == nil && (p < q) != a.Less(b) || p < 0 {
+			t.Fatalf("%v and %v sort otherwise as numbers, %d and %d", a, b, p, q)
+		}
+	}
+	if p, err := (Token{1<<32 - 1, 1<<31 - 1}).Pack(); err != nil || p != 1<<63-1 {
+		t.Errorf("the largest one that fits: %d, %v", p, err)
+	}
+	for _, big := range []Token{{1 << 32, 0}, {0, 1 << 31}} {
+		if _, err := big.Pack(); !errors.Is(err, ErrUnpackable) {
+			t.Errorf("%v: %v", big, err)
+		}
+	}
+	if _, err := ParseToken(make([]byte, 15)); err == nil {
+		t.Error("15 bytes are a token")
+	}
+}
+
+func TestViewCheck(t *testing.T) {
+	good := func() View {
+		return View{
+			Epoch: 2, Members: []Who{{"a", 1}, {"b", 2}}, BeforeEpoch: 1, Before: []uint64{1, 3},
+			Ghosts: []Ghost{{3, Second}}, Choices: []Choice{{"", "central", 1}},
+		}
+	}
+	if v := good(); v.Check() != nil {
+		t.Fatal(v.Check())
+	}
+	for _, c := range []struct {
+		change func(v *View)
+		want   string
+	}{
+		{func(v *View) { v.Epoch = 1 }, "epochs begin at 1, and rise"},
+		{func(v *View) { v.Members = nil }, "0 members"},
+		{func(v *View) { v.Members = make([]Who, 65) }, "65 members"},
+		{func(v *View) { v.Members[1].Inc = 1 }, "each once"},
+		{func(v *View) { v.Members[1].Inc = 0 }, "above 0"},
+		{func(v *View) { v.Ghosts[0].Inc = 1 }, "never a member again"},
+		{func(v *View) { v.Ghosts[0].Rest = -1 }, "0 to a day"},
+		{func(v *View) { v.Ghosts = append(v.Ghosts, v.Ghosts[0]) }, "a ghost twice"},
+		{func(v *View) { v.Ghosts = make([]Ghost, 193) }, "193 ghosts"},
+		{func(v *View) { v.Choices = nil }, "no algorithm"},
+		{func(v *View) { v.Choices = make([]Choice, 256) }, "256 choices"},
+	} {
+		v := good()
+		c.change(&v)
+		if err := v.Check(); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("want an error with %q, got %v", c.want, err)
+		}
+	}
+}
+
+// Homes are a pure function of the view: another build must find the same ones.
+func TestHomes(t *testing.T) {
+	v := View{Members: []Who{{"a", 1}, {"b", 2}, {"c", 7}, {"d", 900}, {"e", 1 << 40}}}
+	var got []int
+	for i := range 24 {
+		got = append(got, v.Home(fmt.Sprint("orders/", i)))
+	}
+	if want := []int{0, 0, 0, 3, 3, 0, 3, 0, 1, 4, 3, 2, 3, 3, 4, 3, 1, 2, 0, 2, 4, 3, 1, 0}; !slices.Equal(got, want) {
+		t.Errorf("the homes are %#v, want %v", got, want)
+	}
+	few := v
+	few.Members = v.Members[:4]
+	share := make([]int, 5)
+	for i := range 10_000 {
+		name := fmt.Sprint("orders/", i)
+		home := v.Home(name)
+		share[home]++
+		if home < 4 && few.Home(name) != home {
+			t.Fatalf("%s moves from %d to %d though its home stays", name, home, few.Home(name))
+		}
+	}
+	for _, n := range share {
+		if n < 1800 || n > 2200 {
+			t.Errorf("homes are not spread evenly: %v", share)
+		}
+	}
+}
+
+func TestChoose(t *testing.T) {
+	v := View{Choices: []Choice{{"", "a", 1}, {"x/", "b", 1}, {"x/y", "c", 1}}}
+	for name, want := range map[string]int{"q": 0, "x": 0, "x/": 1, "x/z": 1, "x/yz": 2, "": 0} {
+		if got := v.Choose(name); got != want {
+			t.Errorf("%q is served by choice %d, want %d", name, got, want)
+		}
+	}
+}
+
+// A table keeps what a map would, whatever the sizes of states.
+func TestTable(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	var tab table
+	model := map[string][]byte{}
+	var names []string
+	for range 40_000 {
+		name := fmt.Sprintf("%0*d", 1+r.IntN(MaxName), r.IntN(1_000_000))
+		if r.IntN(3) > 0 && len(names) > 0 {
+			name = names[r.IntN(len(names))]
+		}
+		n := find(&tab, name, hashName(name))
+		state, known := model[name]
+		if known != (n >= 0) {
+			t.Fatalf("%s: known %v, found %d", name, known, n)
+		}
+		if !known {
+			n = add(&tab, name, hashName(name))
+			names = append(names, name)
+		}
+		if got := tab.state(n); !bytes.Equal(got, state) || string(tab.name(n)) != name {
+			t.Fatalf("%s has state %x, want %x", tab.name(n), got, state)
+		}
+		state = make([]byte, r.IntN(1+r.IntN(400)))
+		for i := range state {
+			state[i] = byte(r.Uint32())
+		}
+		tab.setState(n, state)
+		model[name] = state
+	}
+	for name, state := range model {
+		if got := tab.state(find(&tab, name, hashName(name))); !bytes.Equal(got, state) {
+			t.Fatalf("%s has state %x, want %x", name, got, state)
+		}
+	}
+}
+
+func TestAgenda(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	var a agenda
+	var all []*due
+	for range 20_000 {
+		switch d := (&due{}); r.IntN(4) {
+		case 0, 1:
+			all = append(all, d)
+			a.put(d, Instant(r.Int64N(1000)))
+		case 2:
+			if len(all) > 0 {
+				a.put(all[r.IntN(len(all))], Instant(r.Int64N(1000)))
+			}
+		default:
+			if k := len(all); k > 0 {
+				k = r.IntN(k)
+				a.remove(all[k])
+				a.remove(all[k])
+				all = slices.Delete(all, k, k+1)
+			}
+		}
+		want := Never
+		for _, d := range all {
+			want = min(want, d.at)
+		}
+		if a.first() != want || len(a.heap) != len(all) {
+			t.Fatalf("the first is at %d, want %d", a.first(), want)
+		}
+	}
+}
+
+// frames returns one frame of each kind.
+func frames() []frame {
+	s := Stamp{1, 2, 3}
+	return []frame{
+		{kind: algFrame, name: []byte("a"), cleared: true, count: 5, bytes: []byte{1, 2}},
+		{kind: touchFrame, name: []byte("a")},
+		{kind: reportFrame, held: []string{"a", "b"}, waits: []wanted{{"c", s}}},
+		{kind: releasedFrame, name: []byte("a")},
+		{kind: queryFrame, names: []string{"a", "b"}},
+		{kind: answerFrame, may: []mayBe{{"a", set{1, 2, 3, 4}}}},
+		{kind: lendFrame, name: []byte("a"), count: 7, until: lastStamp()},
+		{kind: returnFrame, name: []byte("a"), count: 8, next: s},
+		{kind: doneFrame, name: []byte("a")},
+		{kind: probeFrame, name: []byte("a"), try: 1 << 40},
+		{kind: busyFrame, name: []byte("a"), try: 9, again: true},
+		{kind: freeFrame, name: []byte("a"), try: 9},
+	}
+}
+
+func TestFrames(t *testing.T) {
+	if len(frames()) != int(frameKinds) {
+		t.Fatalf("%d frames for %d kinds", len(frames()), frameKinds)
+	}
+	for _, f := range frames() {
+		f.clock = 77
+		b := f.append(nil)
+		var back frame
+		if err := back.parse(b); err != nil || fmt.Sprint(back) != fmt.Sprint(f) {
+			t.Errorf("%v comes back as %v, %v", f, back, err)
+		}
+		for cut := range b {
+			if err := back.parse(b[:cut]); err == nil {
+				t.Errorf("the first %d of %d bytes of a %v are one", cut, len(b), f.kind)
+			}
+		}
+		if err := back.parse(append(b, 0)); err == nil {
+			t.Errorf("a %v with a byte more is one", f.kind)
+		}
+		f.clock = 1 << 62
+		if err := back.parse(f.append(nil)); err == nil {
+			t.Errorf("a %v from the end of time is one", f.kind)
+		}
+		if s, err := Look(b); err != nil || s.Kind != f.kind.String() {
+			t.Errorf("it looks like a %v, %v", s, err)
+		}
+	}
+}
+
+// Whatever a peer sends, a member does not panic, and says that it is wrong or
+// goes on; what its applications hold stays held.
+func FuzzDeliver(f *testing.F) {
+	for _, x := range frames() {
+		f.Add(x.append(nil), uint8(0))
+		f.Add(x.append(nil), uint8(1))
+	}
+	f.Fuzz(func(t *testing.T, b []byte, which uint8) {
+		fl := newFleet(t, live()[int(which/2)%len(live())], 3)
+		for _, name := range []string{"a", "b", "c"} {
+			fl.lock(0, name)
+		}
+		fl.settle()
+		if which%2 == 1 {
+			fl.install(fl.next(3))
+		}
+		m := fl.members[0]
+		m.Deliver(0, 2, b)
+		m.Deliver(0, 2, b)
+		m.Wake(1)
+		for _, name := range []string{"a", "b", "c"} {
+			if !fl.holds(0, name) {
+				t.Errorf("%s is not held any more", name)
+			}
+		}
+	})
+}

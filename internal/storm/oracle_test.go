@@ -1,0 +1,260 @@
+package storm
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stile-lock/stile/internal/member"
+)
+
+// ready returns a world of three members that have their first view and their
+// leases, in which nobody has asked for anything.
+func ready(t *testing.T) *world {
+	t.Helper()
+	c := pick(1)
+	c.Nodes, c.Locks, c.Apps, c.Clients, c.Faults, c.Strikes = 3, 1, 1, 1, 0, []Strike{}
+	c.Algorithms, c.Prefixed, c.Think = live()[:1], false, member.Second
+	w := newWorld(c, nil)
+	if err := w.begin(); err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range w.procs[:3] {
+		q.apps = nil
+	}
+	for w.Due() < 20*ms {
+		w.Step()
+	}
+	for _, q := range w.procs[:3] {
+		if q.epoch() != 1 || q.lease <= q.now() {
+			t.Fatalf("m%d has epoch %d and its lease ends at %d, at %d", q.inc, q.epoch(), q.lease, q.now())
+		}
+	}
+	return w
+}
+
+// at returns the home of the lock, and the others.
+func at(w *world) (home, a, b *proc) {
+	h := w.service.view().Home(w.names[0])
+	return w.procs[h], w.procs[(h+1)%3], w.procs[(h+2)%3]
+}
+
+// enters lets a process enter with a token, as if its member had said so.
+func enters(q *proc, t member.Token) *ask {
+	x := &ask{app: -1, held: true, token: t, deadline: member.Never, stamp: member.Stamp{Epoch: q.epoch(), Clock: 1, Inc: q.inc}}
+	q.asks = append(q.asks, x)
+	q.w.oracle.entered(q, x)
+	return x
+}
+
+// lent lets the home lend the lock.
+func lent(w *world, to *proc) {
+	home, _, _ := at(w)
+	w.oracle.letsGo(home, 0, to.inc, "LEND")
+}
+
+// next lets a process be in the next epoch, with the same members.
+func next(w *world, all ...*proc) {
+	v := *w.service.view()
+	v.BeforeEpoch, v.Epoch = v.Epoch, v.Epoch+1
+	for _, q := range all {
+		q.view, q.prior = &v, v.Epoch
+		w.oracle.installing(q)
+	}
+}
+
+// waits lets somebody wait at a process since an older epoch.
+func waits(q *proc, clock uint64) *ask {
+	x := &ask{app: -1, deadline: member.Never, stamp: member.Stamp{Epoch: 1, Clock: clock, Inc: q.inc}}
+	q.asks = append(q.asks, x)
+	return x
+}
+
+// Every check of the oracle finds what is planted, and is silent before.
+func TestPlanted(t *testing.T) {
+	for _, p := range []struct {
+		what  string
+		want  Invariant
+		plant func(w *world, home, a, b *proc)
+	}{
+		{"a second one is inside", Exclusion, func(w *world, home, a, b *proc) {
+			enters(home, member.Token{Epoch: 1, Count: 1})
+			lent(w, a)
+			enters(a, member.Token{Epoch: 1, Count: 2})
+		}},
+		{"a client is still inside", Exclusion, func(w *world, home, a, b *proc) {
+			c := w.clients[0]
+			c.up, c.inc, c.holds, c.token, c.until = true, home.inc, true, member.Token{Epoch: 1, Count: 1}, c.now()+1
+			w.oracle.clientEntered(c)
+			w.oracle.locks[0].counts = []uint64{0, 1}
+			enters(home, member.Token{Epoch: 1, Count: 2})
+		}},
+		{"a client enters beside a process", Exclusion, func(w *world, home, a, b *proc) {
+			enters(home, member.Token{Epoch: 1, Count: 1})
+			c := w.clients[0]
+			c.up, c.inc, c.holds, c.token, c.until = true, a.inc, true, member.Token{Epoch: 1, Count: 2}, c.now()+1
+			w.oracle.clientEntered(c)
+		}},
+		{"a lease runs again", Exclusion, func(w *world, home, a, b *proc) {
+			enters(home, member.Token{Epoch: 1, Count: 1})
+			end := home.lease
+			home.lease = 0
+			lent(w, a)
+			enters(a, member.Token{Epoch: 1, Count: 2})
+			home.lease = end
+			w.oracle.extended(home)
+		}},
+		{"a token twice", Tokens, func(w *world, home, a, b *proc) {
+			w.oracle.left(home, enters(home, member.Token{Epoch: 1, Count: 1}))
+			enters(home, member.Token{Epoch: 1, Count: 1})
+		}},
+		{"a count left out", Tokens, func(w *world, home, a, b *proc) { enters(home, member.Token{Epoch: 1, Count: 2}) }},
+		{"a token of an older epoch", Tokens, func(w *world, home, a, b *proc) {
+			w.oracle.locks[0].last = member.Token{Epoch: 2, Count: 1}
+			enters(home, member.Token{Epoch: 1, Count: 1})
+		}},
+		{"no lease", Leased, func(w *world, home, a, b *proc) {
+			home.lease = home.now() + w.oracle.act
+			enters(home, member.Token{Epoch: 1, Count: 1})
+		}},
+		{"an epoch that is not installed", Epochs, func(w *world, home, a, b *proc) { enters(home, member.Token{Epoch: 2, Count: 1}) }},
+		{"a frame without a view", Epochs, func(w *world, home, a, b *proc) { a.view = nil; w.oracle.sent(a, b.inc, []byte{0}) }},
+		{"a frame to a stranger", Epochs, func(w *world, home, a, b *proc) { w.oracle.sent(a, 99, []byte{0}) }},
+		{"a packet of another epoch", Epochs, func(w *world, home, a, b *proc) { a.transmit(b.inc, []byte{packetMsg, 9, 1, 2}) }},
+		{"a frame is heard without a view", Epochs, func(w *world, home, a, b *proc) { a.view = nil; w.oracle.delivered(a, b.inc, nil) }},
+		{"somebody is inside by an older epoch", Clearing, func(w *world, home, a, b *proc) {
+			lent(w, a)
+			enters(a, member.Token{Epoch: 1, Count: 1})
+			next(w, home)
+			lent(w, b)
+		}},
+		{"somebody enters by an older epoch", Clearing, func(w *world, home, a, b *proc) {
+			w.oracle.locks[0].letGo = 2
+			enters(home, member.Token{Epoch: 1, Count: 1})
+		}},
+		{"one that is not home lends", Clearing, func(w *world, home, a, b *proc) { w.oracle.letsGo(a, 0, b.inc, "LEND") }},
+		{"nobody has let go or lent", Clearing, func(w *world, home, a, b *proc) { enters(a, member.Token{Epoch: 1, Count: 1}) }},
+		{"a loss is not told", Told, func(w *world, home, a, b *proc) {
+			enters(home, member.Token{Epoch: 1, Count: 1})
+			home.lease = home.now()
+			home.checkTold()
+		}},
+		{"an entry too late", Waits, func(w *world, home, a, b *proc) {
+			w.phase = demanding
+			w.Wait(w.times.demand + w.times.bound + 1)
+			home.lease = home.now() + member.Instant(member.Second)
+			enters(home, member.Token{Epoch: 1, Count: 1})
+		}},
+		{"somebody waits for too long", Waits, func(w *world, home, a, b *proc) {
+			w.phase = demanding
+			waits(a, 1)
+			w.Wait(w.times.demand + w.times.bound + 1)
+			w.oracle.look()
+		}},
+		{"a client waits for too long", Waits, func(w *world, home, a, b *proc) {
+			w.phase = demanding
+			w.clients[0].request = 1
+			w.Wait(w.times.demand + 2*w.times.bound)
+			w.oracle.look()
+		}},
+		{"somebody waits at the end", Waits, func(w *world, home, a, b *proc) { waits(a, 1); w.oracle.final() }},
+		{"a client waits at the end", Waits, func(w *world, home, a, b *proc) { w.clients[0].letGo = 1; w.oracle.final() }},
+		{"a try takes too long", Tries, func(w *world, home, a, b *proc) {
+			w.phase = demanding
+			waits(a, 1).try = true
+			w.Wait(w.times.demand + w.tryBound() + 1)
+			w.oracle.look()
+		}},
+		{"a try is refused too late", Tries, func(w *world, home, a, b *proc) {
+			w.phase = demanding
+			w.Wait(w.times.demand + w.tryBound() + 1)
+			w.oracle.decided(a, &ask{try: true})
+		}},
+		{"one who asked before is overtaken", Order, func(w *world, home, a, b *proc) {
+			next(w, home, a, b)
+			waits(b, 5)
+			home.reports = []report{{b.inc, 0}}
+			lent(w, a)
+			x := waits(a, 7)
+			x.held, x.token = true, member.Token{Epoch: 2, Count: 1}
+			w.oracle.entered(a, x)
+		}},
+		{"one who asked before at the home is overtaken", Order, func(w *world, home, a, b *proc) {
+			next(w, home, a, b)
+			waits(home, 5)
+			lent(w, a)
+			x := waits(a, 7)
+			x.held, x.token = true, member.Token{Epoch: 2, Count: 1}
+			w.oracle.entered(a, x)
+		}},
+		{"the home lets go too early", Order, func(w *world, home, a, b *proc) {
+			next(w, home, a, b)
+			waits(b, 5)
+			home.reports = []report{{b.inc, 0}}
+			w.oracle.letsGo(home, 0, a.inc, "ALG")
+		}},
+		{"the home lets go before its own", Order, func(w *world, home, a, b *proc) {
+			next(w, home, a, b)
+			waits(home, 5)
+			w.oracle.letsGo(home, 0, a.inc, "ALG")
+		}},
+		{"a stale write is accepted", Fence, func(w *world, home, a, b *proc) {
+			w.store.cells[0].written = member.Token{Epoch: 2, Count: 1}
+			w.store.receive(w, a.id, writeMsg, letter{0, 1, 1, 1, 1})
+		}},
+		{"a deposit is lost", Bank, func(w *world, home, a, b *proc) {
+			w.store.receive(w, a.id, writeMsg, letter{0, 1, 1, 5, 5})
+			w.store.receive(w, a.id, writeMsg, letter{0, 1, 2, 1, 1})
+		}},
+		{"held twice", Events, func(w *world, home, a, b *proc) {
+			enters(home, member.Token{Epoch: 1, Count: 1})
+			home.told(&member.Event{Kind: member.Held})
+		}},
+		{"lost, and not held", Events, func(w *world, home, a, b *proc) { waits(a, 1); a.told(&member.Event{Kind: member.Lost}) }},
+		{"busy, and no try", Events, func(w *world, home, a, b *proc) { waits(a, 1); a.told(&member.Event{Kind: member.Busy}) }},
+		{"late, and no deadline", Events, func(w *world, home, a, b *proc) { waits(a, 1); a.told(&member.Event{Kind: member.Late}) }},
+		{"stopped, and held", Events, func(w *world, home, a, b *proc) {
+			enters(home, member.Token{Epoch: 1, Count: 1})
+			home.told(&member.Event{Kind: member.Stopped})
+		}},
+		{"nobody asked", Events, func(w *world, home, a, b *proc) { a.told(&member.Event{Ticket: 9}) }},
+		{"held, and leaving", Events, func(w *world, home, a, b *proc) {
+			waits(a, 1)
+			a.state = leaving
+			a.told(&member.Event{Kind: member.Held})
+		}},
+		{"somebody is not told that the member is gone", Events, func(w *world, home, a, b *proc) { waits(a, 1); w.oracle.stopped(a) }},
+		{"an old token unlocks", Events, func(w *world, home, a, b *proc) {
+			x := &ask{app: -1, deadline: member.Never}
+			if err := home.lock(x); err != nil || !x.held {
+				t.Fatalf("the home does not enter: %v", err)
+			}
+			home.lateUnlock(&app{lost: x.token})
+		}},
+		{"a frame that was not sent", Channels, func(w *world, home, a, b *proc) { w.oracle.delivered(a, b.inc, []byte{1}) }},
+		{"a frame that is none", Errors, func(w *world, home, a, b *proc) { w.oracle.sent(a, b.inc, []byte{255}) }},
+		{"a broken peer", Errors, func(w *world, home, a, b *proc) { a.failed(errors.New("planted")) }},
+		{"an unlock that fails", Errors, func(w *world, home, a, b *proc) { home.unlock(enters(home, member.Token{Epoch: 1, Count: 1})) }},
+		{"a loss when all is well", Calm, func(w *world, home, a, b *proc) {
+			w.phase = demanding
+			w.oracle.lost(home, &ask{})
+		}},
+		{"an eviction when all is well", Calm, func(w *world, home, a, b *proc) {
+			w.phase = demanding
+			w.service.drop([]uint64{home.inc})
+		}},
+		{"noise when all is silent", Silence, func(w *world, home, a, b *proc) {
+			w.oracle.quiet = true
+			a.transmit(b.inc, []byte{packetMsg, 1, 1, 2})
+		}},
+	} {
+		w := ready(t)
+		if w.result.Violation != nil {
+			t.Fatalf("%s: broken before: %v", p.what, w.result.Violation)
+		}
+		home, a, b := at(w)
+		p.plant(w, home, a, b)
+		if v := w.result.Violation; v == nil || v.Invariant != p.want {
+			t.Errorf("%s: want %s broken, got %v", p.what, p.want, v)
+		}
+	}
+}
