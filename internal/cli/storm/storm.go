@@ -94,7 +94,7 @@ func (f *flags) define(c *cobra.Command) {
 	fs := c.Flags()
 	fs.SortFlags = false
 	fs.Var(ask.Seed(&f.seed), "seed", "the first seed; alone, the only one")
-	fs.Var(ask.Count(&f.seeds, 1, maxSeeds), "seeds", fmt.Sprintf("how many seeds (default %d; with --seed 1)", usual))
+	fs.Var(ask.Count(&f.seeds, 1, maxSeeds), "seeds", fmt.Sprintf("how many seeds (default %d, or 1 with --seed)", usual))
 	fs.Var(ask.Several(&f.algorithms, live(), notLive, all), "algorithm", "`NAMES` of live algorithms: all, or such as raymond,central")
 	fs.Var(ask.Counts(&f.nodes, maxNodes), "nodes", "numbers of members to choose from")
 	fs.Var(ask.Several(&f.faults, storm.FaultNames(), nil, all, none), "faults", "`KINDS` of faults to choose from: all, none, or such as crash,pause")

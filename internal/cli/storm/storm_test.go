@@ -6,6 +6,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -118,5 +120,35 @@ func TestPicture(t *testing.T) {
 	data, err := os.ReadFile(svg)
 	if err != nil || !strings.Contains(string(data), "= VIEW<") || !strings.Contains(string(data), ">time (ms)<") || !strings.Contains(strings.Join(strings.Fields(text), " "), " ms; ") {
 		t.Errorf("%v; it says\n%s\nand draws\n%s", err, text, data)
+	}
+}
+
+// The page about storms explains every fault, every invariant and every key.
+func TestPage(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/storm.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := os.ReadFile("../../storm/config.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := storm.FaultNames()
+	invariants := regexp.MustCompile(`(?m) Invariant += "(\w+)"`).FindAllStringSubmatch(string(config), -1)
+	if len(invariants) < 10 {
+		t.Fatalf("only %d invariants are found", len(invariants))
+	}
+	for _, m := range invariants {
+		names = append(names, m[1])
+	}
+	keys := reflect.TypeFor[report]()
+	for i := range keys.NumField() {
+		key, _, _ := strings.Cut(keys.Field(i).Tag.Get("json"), ",")
+		names = append(names, key)
+	}
+	for _, name := range names {
+		if !regexp.MustCompile("(?m)^\\| (`\\w+`, )?`" + name + "`").Match(page) {
+			t.Errorf("docs/storm.md does not explain %s", name)
+		}
 	}
 }
