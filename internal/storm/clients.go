@@ -126,7 +126,7 @@ func (c *client) ask() {
 		w.tell(c.id, to, unlockMsg, c.inc, c.session, c.letGo, uint64(c.letLock), c.letTok.Epoch, c.letTok.Count)
 	case c.request != 0:
 		w.tell(c.id, to, lockMsg, c.inc, c.session, c.request, uint64(c.lock))
-	case w.phase < draining && c.now() < c.until && c.chance.Below(3) == 0:
+	case w.phase < draining && c.now() < c.until && c.chance.Below(2) == 0:
 		w.service.requests++
 		c.request, c.lock, c.asked = w.service.requests, w.somewhere(&c.chance), w.Now()
 		w.tell(c.id, to, lockMsg, c.inc, c.session, c.request, uint64(c.lock))
@@ -217,6 +217,9 @@ func (c *client) enter(t member.Token) {
 	hold := c.chance.Below(shortHold)
 	if w.phase == stormy && c.chance.Below(4) == 0 {
 		hold = c.chance.Below(int64(w.Settings.Lease) * 3 / 2)
+	}
+	if w.phase == stormy && w.wire.cut(serviceID, w.at[c.inc].id) {
+		hold = 2 * int64(w.Settings.Lease) // its member will lose it
 	}
 	c.next = w.Now() + hold
 	if c.chance.Below(2) == 0 {

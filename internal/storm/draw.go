@@ -109,7 +109,7 @@ func Pick(seed uint64, from Choice) Config {
 	}
 	c.Locks = 1 + int(r.Below(4))
 	c.Apps = 1 + int(r.Below(3))
-	c.Clients = int(r.Below(3))
+	c.Clients = int(r.Below(4))
 	c.Prefixed = r.Below(4) == 0
 	c.Settings.Handover = []int{1, 2, 4, 16}[r.Below(4)]
 	c.Settings.ViewLife = []member.Span{0, 10 * member.Millisecond, 25 * member.Millisecond}[r.Below(3)]

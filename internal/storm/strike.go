@@ -46,6 +46,22 @@ func (w *world) target(s *Strike) core.ID {
 	return w.procs[s.Who%len(w.procs)].id
 }
 
+// linger lets all who are inside through a process stay there for longer than its
+// lease may last.
+func (q *proc) linger() {
+	lease := int64(q.w.Settings.Lease)
+	for _, x := range q.asks {
+		if x.held && x.app >= 0 {
+			q.later(x.app, lease+q.chance.Below(lease))
+		}
+	}
+	for _, c := range q.w.clients {
+		if c.holds && c.inc == q.inc {
+			c.next = q.w.Now() + 2*lease
+		}
+	}
+}
+
 // inside reports whether the process is inside a lock.
 func (q *proc) inside() bool {
 	return slices.ContainsFunc(q.asks, func(x *ask) bool { return x.held })
@@ -68,6 +84,7 @@ func (w *world) begins(s *Strike, id core.ID) bool {
 		if q.state == dead || w.Paused(id) {
 			return false
 		}
+		q.linger()
 		w.Pause(id)
 	case Loss:
 		w.wire.loss = int64(20 + 10*s.How)
@@ -143,6 +160,7 @@ func (w *world) strikeClient(s *Strike, id core.ID) bool {
 		return false
 	}
 	c := w.clientAt(id)
+	c.next += 2 * int64(w.Settings.Lease) // if it is inside, it stays there
 	switch s.How / 2 % 3 {
 	case 0:
 		if w.Paused(id) {
@@ -173,6 +191,9 @@ func (w *world) around(id core.ID, on bool) {
 // separate lets processes not hear each other, or hear each other again.
 func (w *world) separate(s *Strike, q *proc, on bool) bool {
 	p := w.procs[s.Peer%len(w.procs)]
+	if on && s.How%2 == 0 {
+		q.linger()
+	}
 	if s.Kind == Oneway {
 		switch {
 		case s.How/2%4 == 0:
