@@ -423,3 +423,130 @@ func TestSameIncarnation(t *testing.T) {
 		}
 	}
 }
+
+// A report of many locks goes in parts, and counts when the last one has come.
+func TestLongReport(t *testing.T) {
+	f := newFleet(t, "naimi-trehel", 2)
+	const many = 500
+	var names []string
+	for i := range many {
+		names = append(names, fmt.Sprintf("%0400d", i))
+		f.lock(0, names[i])
+		f.settle()
+		f.lock(0, names[i])
+	}
+	f.install(f.next())
+	parts, last := 0, 0
+	for _, l := range f.mail {
+		if s, err := Look(l.bytes); err != nil || s.Kind != "REPORT" || len(l.bytes) > maxReport+600 {
+			t.Fatalf("a %s of %d bytes, %v", s.Kind, len(l.bytes), err)
+		} else if l.from == 1 {
+			if parts++; !s.More {
+				last++
+			}
+		}
+	}
+	if parts < 3 || last != 1 {
+		t.Errorf("the report has %d parts, of which %d are the last", parts, last)
+	}
+	f.settle()
+	for _, name := range names {
+		f.unlock(0, name)
+		f.settle()
+		if !f.holds(0, name) {
+			t.Fatalf("%s: who waited does not get it", name[390:])
+		}
+	}
+}
+
+// Under a loan, too, only so many who have come later enter in a row.
+func TestLoanBound(t *testing.T) {
+	f := newFleet(t, "naimi-trehel", 3)
+	v := f.next()
+	name := away(f.view, v, 0, 0)
+	f.lock(0, name)
+	f.lock(1, name)
+	f.settle()
+	f.install(v)
+	f.settle()
+	f.unlock(0, name)
+	f.settle()
+	if !f.holds(1, name) {
+		t.Fatal("it is not lent")
+	}
+	f.lock(2, name)
+	f.settle()
+	for i := 0; !f.holds(2, name); i++ {
+		if i > f.members[1].Settings.Handover {
+			t.Fatalf("%d enter in a row while another one waits", i)
+		}
+		f.lock(1, name)
+		f.settle()
+		f.unlock(1, name)
+		f.settle()
+	}
+}
+
+// What is lost with the lease is told before, and passed on when it is over: who
+// has looked just before may act in between. Who says that it does not, is heard.
+func TestLapse(t *testing.T) {
+	for _, early := range []bool{false, true} {
+		f := newFleet(t, "naimi-trehel", 2)
+		name := away(f.view, f.view, 0, 0)
+		m := f.members[0]
+		heard := told(f, 0)
+		f.lock(0, name)
+		f.lock(1, name)
+		f.settle()
+		m.lease = Instant(m.Settings.Lease)
+		m.Wake(m.Deadline())
+		f.take(0)
+		f.settle()
+		if len(*heard) != 2 || (*heard)[1].Kind != Lost || f.holds(1, name) {
+			t.Fatalf("when it is told: %v; the other one is inside: %v", *heard, f.holds(1, name))
+		}
+		if y, _ := m.Explain(name); !y.Lapsed {
+			t.Error("nobody says why it waits")
+		}
+		if early {
+			if err := m.Unlock(m.now, name, (*heard)[1].Token); !errors.Is(err, ErrNotHeld) {
+				t.Errorf("unlocking what is lost: %v", err)
+			}
+		} else {
+			if m.Out.Wake > m.lease {
+				t.Errorf("it wakes at %d, want %d", m.Out.Wake, m.lease)
+			}
+			m.Wake(m.lease)
+		}
+		f.take(0)
+		f.settle()
+		if !f.holds(1, name) {
+			t.Error("it is not passed on")
+		}
+	}
+}
+
+// A lapse is carried over a view change as a hold is.
+func TestLapseCarried(t *testing.T) {
+	f := newFleet(t, "naimi-trehel", 3)
+	v := f.next()
+	name := away(f.view, v, 1, 1)
+	m := f.members[0]
+	f.lock(0, name)
+	f.settle()
+	f.lock(2, name)
+	m.lease = Instant(m.Settings.Lease)
+	m.Wake(m.Deadline())
+	f.take(0)
+	f.install(v)
+	f.settle()
+	if f.holds(2, name) {
+		t.Fatal("somebody enters while another one may still act")
+	}
+	m.Wake(m.lease)
+	f.take(0)
+	f.settle()
+	if !f.holds(2, name) {
+		t.Error("it is not passed on")
+	}
+}

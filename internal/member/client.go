@@ -3,7 +3,8 @@ package member
 import "fmt"
 
 // Client sessions: a client that is no member holds locks through one, and never
-// longer than that member may act.
+// longer than that member may act. When a client's time is over its session is,
+// too, for the client: what it is granted later in it, it must not use.
 
 // A session is what is known of a client.
 type session struct {
@@ -46,8 +47,10 @@ func (m *Member) Renew(now Instant, client uint64, length Span) (Span, error) {
 	switch {
 	case client == 0 || length <= 0 || length > maxSession:
 		return 0, fmt.Errorf("%w: client %d for %v, want a client above 0 and up to 24h", ErrSession, client, length)
-	case !m.usable():
+	case m.gone:
 		return 0, ErrGone
+	case !m.usable():
+		return 0, ErrLease
 	}
 	c := m.clients[client]
 	if c == nil {
@@ -63,6 +66,7 @@ func (m *Member) Renew(now Instant, client uint64, length Span) (Span, error) {
 }
 
 // Close ends a client's session: it holds nothing and waits for nothing any more.
+// Only the client itself can say so: one whose connection is broken may still act.
 func (m *Member) Close(now Instant, client uint64) {
 	m.begin(now)
 	if c := m.clients[client]; c != nil {
@@ -74,12 +78,15 @@ func (m *Member) Close(now Instant, client uint64) {
 func (m *Member) close(c *session, why Cause) {
 	delete(m.clients, c.id)
 	m.agenda.remove(&c.end)
-	for c.first != nil {
-		if w := c.first; w.at.holder == w {
-			m.drop(w.at, why)
-		} else {
+	for w := c.first; w != nil; { // those who wait first, so that none of them gets what another lets go
+		next := w.after
+		if w.at.holder != w {
 			m.finish(w, Stopped, why)
 		}
+		w = next
+	}
+	for c.first != nil {
+		m.drop(c.first.at, why)
 	}
 }
 

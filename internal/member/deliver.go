@@ -16,6 +16,9 @@ func (m *Member) Deliver(now Instant, from uint64, b []byte) error {
 	if e == nil {
 		return fmt.Errorf("%w: before the first view", errFrame)
 	}
+	if m.ghost {
+		return nil // whatever it says is over
+	}
 	rank := e.view.Rank(from)
 	if rank < 0 || rank == e.me {
 		return fmt.Errorf("%w: from incarnation %d, which is no other member of epoch %d", errFrame, from, e.view.Epoch)
@@ -32,6 +35,12 @@ func (m *Member) Deliver(now Instant, from uint64, b []byte) error {
 		return m.answer(rank, f.names)
 	case answerFrame:
 		return m.heard(f.may)
+	case probeFrame:
+		m.probed(rank, f)
+		return nil
+	case busyFrame, freeFrame:
+		m.answered(f)
+		return nil
 	}
 	n := int32(-1)
 	if n = find(&e.table, f.name, hashName(f.name)); n < 0 {
@@ -73,14 +82,6 @@ func (m *Member) about(n int32, rank int, f *frame) error {
 	e := m.epoch
 	l := e.table.lock(n)
 	home := int(l.home) == rank
-	switch f.kind {
-	case probeFrame:
-		m.probed(n, rank, f.try)
-		return nil
-	case busyFrame, freeFrame:
-		m.answered(f)
-		return nil
-	}
 	u := e.use(n)
 	switch f.kind {
 	case touchFrame:

@@ -17,6 +17,7 @@ type epoch struct {
 	spare   []*use
 	busy    int      // how many uses there are
 	holders int      // how many of them are held here
+	lapses  int      // how many of them were, and may still be acted on
 	schools []school // of the view's choices
 
 	universe  []uint64  // whom sets are of
@@ -195,7 +196,7 @@ func (e *epoch) use(n int32) *use {
 func (m *Member) idle(u *use) {
 	e := m.epoch
 	l := e.table.lock(u.lock)
-	if u.holder != nil || u.first != nil || u.asked || u.inside || u.back || u.lent {
+	if u.taken() || u.first != nil || u.asked || u.inside || u.back || u.lent {
 		return
 	}
 	if e.isHome(l) && (u.lendee >= 0 || len(u.queue) > 0 || !u.held.empty() || u.interest || u.may != e.everybody) {
@@ -215,7 +216,9 @@ func (m *Member) idle(u *use) {
 
 // Install begins a view. Making the report, stopping in all that came before
 // and beginning anew is one step. A view that is not newer than the present one
-// changes nothing.
+// changes nothing. After an error the member is of no use any more: it cannot
+// follow the others, who wait for its report. So it must leave or be told that
+// it is gone. Links of the new epoch begin after this, and before Out is taken.
 func (m *Member) Install(now Instant, v View) error {
 	m.now = max(m.now, now)
 	err := m.install(v) // what time brings comes after it: nothing more is done in the older epoch
@@ -236,6 +239,9 @@ func (m *Member) install(v View) error {
 	if err != nil {
 		return err
 	}
+	if old != nil && e.place(m.Inc) < 0 {
+		return fmt.Errorf("epoch %d: incarnation %d was in epoch %d, but not in the view before: the view service is broken", v.Epoch, m.Inc, old.view.Epoch)
+	}
 	m.frozen, m.epoch, m.queries = old, e, m.queries[:0]
 	reports := make([]frame, len(v.Members))
 	if old != nil {
@@ -243,9 +249,8 @@ func (m *Member) install(v View) error {
 	}
 	if place := e.place(m.Inc); place >= 0 { // whoever joins has nothing to report
 		for rank := range reports {
-			f := &reports[rank]
-			if f.kind = reportFrame; rank != e.me {
-				m.send(rank, f)
+			if f := &reports[rank]; rank != e.me {
+				m.sendReport(rank, f)
 			} else if err := m.heed(place, f); err != nil {
 				return err
 			}
@@ -255,20 +260,49 @@ func (m *Member) install(v View) error {
 	return nil
 }
 
+// maxReport is about how many bytes one part of a report has at most.
+const maxReport = 32 << 10
+
+// sendReport sends a report, in parts if it is long.
+func (m *Member) sendReport(rank int, all *frame) {
+	f := frame{kind: reportFrame}
+	size := 0
+	part := func(name string) {
+		if size += len(name) + 8; size > maxReport && len(f.held)+len(f.waits) > 0 {
+			f.more = true
+			m.send(rank, &f)
+			f, size = frame{kind: reportFrame}, len(name)+8
+		}
+	}
+	for _, name := range all.held {
+		part(name)
+		f.held = append(f.held, name)
+	}
+	for _, x := range all.waits {
+		part(x.name)
+		f.waits = append(f.waits, x)
+	}
+	m.send(rank, &f)
+}
+
 // carry takes over who holds and who waits, and writes the reports.
 func (m *Member) carry(old *epoch, reports []frame) {
 	e := m.epoch
 	for _, was := range old.uses {
-		if was == nil || was.holder == nil && was.first == nil {
+		if was == nil || !was.taken() && was.first == nil {
 			continue
 		}
 		name := string(old.table.name(was.lock))
 		u := e.use(lockOf(e, name))
 		report := &reports[e.table.lock(u.lock).home]
-		if w := was.holder; w != nil {
-			u.holder, u.token, u.since, u.carried = w, was.token, was.since, true
-			w.at = u
-			e.holders++
+		if was.taken() {
+			u.holder, u.lapsed, u.token, u.since, u.carried = was.holder, was.lapsed, was.token, was.since, true
+			if was.lapsed {
+				e.lapses++
+			} else {
+				u.holder.at = u
+				e.holders++
+			}
 			if !m.misreads(StaleReport) || m.now-u.since > Instant(m.Settings.Lease/8) {
 				report.held = append(report.held, name)
 			}
@@ -299,7 +333,7 @@ func (m *Member) again(u *use, report *frame, name string) {
 		m.idle(u)
 		return
 	}
-	u.back = true
+	u.back = int(m.epoch.table.lock(u.lock).home) != m.epoch.me // the home knows its own
 	if !m.misreads(AskOnce) {
 		report.waits = append(report.waits, wanted{name, u.first.stamp})
 	}

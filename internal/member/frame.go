@@ -40,6 +40,7 @@ type frame struct {
 
 	held  []string // report
 	waits []wanted // report
+	more  bool     // report: another part follows
 	names []string // query
 	may   []mayBe  // answer
 	try   uint64   // probe, busy, free: which try
@@ -158,6 +159,7 @@ func (f *frame) append(b []byte) []byte {
 	w.number(f.clock)
 	switch f.kind {
 	case reportFrame:
+		w.bool(f.more)
 		w.number(uint64(len(f.held)))
 		for _, name := range f.held {
 			w.text(name)
@@ -215,6 +217,7 @@ func (f *frame) parse(b []byte) error {
 	*f = frame{kind: frameKind(b[0]), clock: s.number()}
 	switch f.kind {
 	case reportFrame:
+		f.more = s.bool()
 		for range s.many() {
 			f.held = append(f.held, s.text())
 		}

@@ -31,7 +31,7 @@ func (m *Member) suspects(e *epoch, u *use) set {
 func (m *Member) reconsider() {
 	e := m.epoch
 	for i := range e.uses {
-		if u := e.uses[i]; u != nil && u.holder == nil && e.isHome(e.table.lock(u.lock)) {
+		if u := e.uses[i]; u != nil && !u.taken() && e.isHome(e.table.lock(u.lock)) {
 			m.settle(u)
 		}
 	}
@@ -68,7 +68,7 @@ func (m *Member) serve(u *use) {
 // nobody else wants it, if it waited in an older epoch and has its turn, and up
 // to the bound.
 func (m *Member) mayGoOn(u *use) bool {
-	return !u.interest || len(u.queue) > 0 || u.first.stamp.Epoch < m.epoch.view.Epoch || u.handed < m.Settings.Handover || m.misreads(NoBound)
+	return !u.interest || len(u.queue) > 0 || u.first.stamp.Epoch < m.epoch.view.Epoch || m.bounded(u)
 }
 
 // clear lets go of a lock: from now on the algorithm alone says who is inside.
@@ -116,9 +116,10 @@ func (m *Member) heed(place int, f *frame) error {
 		if err != nil {
 			return err
 		}
-		if u := e.use(n); e.isHome(e.table.lock(n)) {
-			u.held.add(place)
+		if !e.isHome(e.table.lock(n)) {
+			return fmt.Errorf("%w: incarnation %d holds %q, which its home has let go of: exclusion is broken", errFrame, inc, name)
 		}
+		e.use(n).held.add(place)
 	}
 	for _, x := range f.waits {
 		n, err := m.homed(x.name)
@@ -134,7 +135,9 @@ func (m *Member) heed(place int, f *frame) error {
 			m.send(rank, &frame{kind: doneFrame, name: []byte(x.name)})
 		}
 	}
-	e.reported.add(place)
+	if !f.more {
+		e.reported.add(place)
+	}
 	return nil
 }
 

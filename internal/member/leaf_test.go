@@ -241,7 +241,7 @@ func frames() []frame {
 	return []frame{
 		{kind: algFrame, name: []byte("a"), cleared: true, count: 5, bytes: []byte{1, 2}},
 		{kind: touchFrame, name: []byte("a")},
-		{kind: reportFrame, held: []string{"a", "b"}, waits: []wanted{{"c", s}}},
+		{kind: reportFrame, held: []string{"a", "b"}, waits: []wanted{{"c", s}}, more: true},
 		{kind: releasedFrame, name: []byte("a")},
 		{kind: queryFrame, names: []string{"a", "b"}},
 		{kind: answerFrame, may: []mayBe{{"a", set{1, 2, 3, 4}}}},

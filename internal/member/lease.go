@@ -43,7 +43,7 @@ func (m *Member) Renewed(now Instant, number uint64) {
 		return
 	}
 	for i := range m.epoch.uses { // what was granted meanwhile can be entered now
-		if u := m.epoch.uses[i]; u != nil && u.holder == nil {
+		if u := m.epoch.uses[i]; u != nil {
 			m.settle(u)
 		}
 	}

@@ -15,6 +15,7 @@ type Sight struct {
 	Message []byte // ALG: what the algorithm sends
 	Held    []string
 	Waits   []string
+	More    bool   // REPORT: another part follows
 	Text    string // what else it says, for people
 }
 
@@ -30,7 +31,7 @@ func Look(b []byte) (Sight, error) {
 	if err := f.parse(b); err != nil {
 		return Sight{}, err
 	}
-	s := Sight{Kind: f.kind.String(), Name: string(f.name), Cleared: f.cleared, Count: f.count, Message: f.bytes, Held: f.held}
+	s := Sight{Kind: f.kind.String(), Name: string(f.name), Cleared: f.cleared, Count: f.count, Message: f.bytes, Held: f.held, More: f.more}
 	for _, x := range f.waits {
 		s.Waits = append(s.Waits, x.name)
 	}

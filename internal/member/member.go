@@ -50,6 +50,7 @@ type Member struct {
 	ghost bool   // it was evicted
 
 	lease    Instant   // until when it may act; 0 before the first one
+	lapse    Instant   // until when those may act who were told that their locks are lost
 	renewals []renewal // that were not confirmed yet
 	renewal  uint64    // the number of the last one
 	renewAt  Instant   // when the next one is due
@@ -137,6 +138,7 @@ var (
 	ErrNames   = errors.New("the client uses too many locks already: let some go first")
 	ErrNotHeld = errors.New("the lock is not held with this token: it was let go or lost before")
 	ErrSession = errors.New("the client has no session here: renew it first")
+	ErrLease   = errors.New("this member has no lease at present: try again when it has heard of the others")
 	ErrGone    = errors.New("this process is no member of the cluster: join it first")
 )
 
@@ -160,7 +162,10 @@ func (m *Member) Wake(now Instant) {
 func (m *Member) begin(now Instant) {
 	m.now = max(m.now, now)
 	if m.lease > 0 && !m.usable() && !m.misreads(KeepsLost) {
-		m.lose(Lease)
+		m.warn()
+	}
+	if m.epoch != nil && m.epoch.lapses > 0 && m.now >= m.lapse {
+		m.pass()
 	}
 	if e := m.epoch; e != nil && m.now >= e.next {
 		e.bury(m.now)
@@ -186,7 +191,39 @@ func (m *Member) end() {
 			wake = min(wake, m.deadline())
 		}
 	}
+	if m.epoch != nil && m.epoch.lapses > 0 {
+		wake = min(wake, m.lapse)
+	}
 	m.Out.Wake = wake
+}
+
+// warn tells all who hold something that it is lost: the lease is about to be
+// over. What they hold is passed on when it is, so that who has looked just
+// before may still act.
+func (m *Member) warn() {
+	e := m.epoch
+	if e == nil || e.holders == 0 {
+		return
+	}
+	m.lapse = m.lease
+	for i := range e.uses {
+		if u := e.uses[i]; u != nil && u.holder != nil {
+			m.Out.Events = append(m.Out.Events, Event{Ticket: u.holder.ticket, Kind: Lost, Cause: Lease, Token: u.token})
+			m.forget(u.holder)
+			u.holder, u.lapsed = nil, true
+			e.holders--
+			e.lapses++
+		}
+	}
+}
+
+// pass lets go of what was lost.
+func (m *Member) pass() {
+	for i := range m.epoch.uses {
+		if u := m.epoch.uses[i]; u != nil && u.lapsed {
+			m.leave(u)
+		}
+	}
 }
 
 // lose gives up all holds.
@@ -224,8 +261,9 @@ func (m *Member) stop(why Cause) {
 
 // Leave promises that nothing is entered here any more, so that nobody need wait
 // for the lease of a member that leaves. What is held is lost. The member goes
-// on taking part until the others are in a view without it. Clients act on their
-// own clocks: their locks are to be let go of, or their sessions over, before.
+// on taking part until the others are in a view without it. What is held is
+// passed on at once: so applications are to let go of it, and sessions of clients
+// to be over, before.
 func (m *Member) Leave(now Instant) {
 	m.begin(now)
 	if !m.misreads(LeaverEnters) {
@@ -234,7 +272,7 @@ func (m *Member) Leave(now Instant) {
 	m.end()
 }
 
-// Gone tells that the member was evicted.
+// Gone tells that the member was evicted: nothing is sent any more.
 func (m *Member) Gone(now Instant) {
 	m.begin(now)
 	m.ghost = true
@@ -252,6 +290,9 @@ func checkName(name string) error {
 
 // send sends a frame to a member, by its rank.
 func (m *Member) send(rank int, f *frame) {
+	if m.ghost {
+		return
+	}
 	f.clock = m.clock
 	from := len(m.Out.arena)
 	m.Out.arena = f.append(m.Out.arena)

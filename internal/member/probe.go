@@ -13,7 +13,7 @@ func (m *Member) probe(w *waiter) {
 	switch {
 	case !m.usable(), e.isHome(l) && !m.suspects(e, u).empty():
 		m.refuse(w, Recovering)
-	case u.holder != nil || u.patient(w) || e.isHome(l) && (u.lendee >= 0 || len(u.queue) > 0):
+	case u.taken() || u.patient(w) || e.isHome(l) && (u.lendee >= 0 || len(u.queue) > 0):
 		m.refuse(w, Busy)
 	default:
 		w.missing = len(e.view.Members) - 1
@@ -44,17 +44,20 @@ func (m *Member) refuse(w *waiter, kind EventKind) {
 	m.finish(w, kind, NoCause)
 }
 
-// probed answers somebody who tries.
-func (m *Member) probed(n int32, rank int, try uint64) {
+// probed answers somebody who tries. A name that is not known stays so.
+func (m *Member) probed(rank int, asked *frame) {
 	e := m.epoch
-	f := frame{kind: freeFrame, name: e.table.name(n), try: try}
-	u := e.found(n)
-	home := e.isHome(e.table.lock(n))
-	if u == nil {
-		u = &use{lendee: -1, may: e.everybody}
+	f := frame{kind: freeFrame, name: asked.name, try: asked.try}
+	hash := hashName(asked.name)
+	u, home := &use{lendee: -1, may: e.everybody}, e.view.home(hash) == e.me
+	if n := find(&e.table, asked.name, hash); n >= 0 {
+		home = e.isHome(e.table.lock(n))
+		if used := e.found(n); used != nil {
+			u = used
+		}
 	}
 	switch {
-	case u.holder != nil || u.patient(nil) || home && (u.lendee >= 0 || len(u.queue) > 0):
+	case u.taken() || u.patient(nil) || home && (u.lendee >= 0 || len(u.queue) > 0):
 		f.kind = busyFrame
 	case home && !m.suspects(e, u).empty():
 		f.kind, f.again = busyFrame, true

@@ -34,7 +34,7 @@ type Sessions struct {
 // SessionLimits bound what sessions keep and how long they wait. What is 0 has
 // its usual value.
 type SessionLimits struct {
-	Bytes    int  // that are kept for a peer that has not confirmed them: 4 MiB
+	Bytes    int  // that are kept for a peer that has not confirmed them: 16 MiB
 	Early    int  // bytes kept of a peer's packets of a newer epoch: 1 MiB
 	Patience Span // after which a peer is asked again: 200 ms; a quarter of it is how long a confirmation may be put off
 	Complain Span // after which a peer with whom no exchange works is complained about: 5 s
@@ -42,7 +42,7 @@ type SessionLimits struct {
 
 func (l SessionLimits) usual() SessionLimits {
 	return SessionLimits{
-		Bytes: cmp.Or(max(0, l.Bytes), 4<<20), Early: cmp.Or(max(0, l.Early), 1<<20),
+		Bytes: cmp.Or(max(0, l.Bytes), 16<<20), Early: cmp.Or(max(0, l.Early), 1<<20),
 		Patience: cmp.Or(max(0, l.Patience), 200*Millisecond), Complain: cmp.Or(max(0, l.Complain), 5*Second),
 	}
 }

@@ -9,6 +9,7 @@ type use struct {
 	holder      *waiter // who is inside here, or nil
 	token       Token   // of holder
 	since       Instant // when holder entered
+	lapsed      bool    // whoever held it was told that it is lost, and may still act until the lease is over
 	carried     bool    // holder entered in an older epoch: the home is inside for it
 	first, last *waiter // who waits here
 	waiting     int
@@ -27,6 +28,9 @@ type use struct {
 	lendee   int    // the rank of whom it is lent to, or -1
 	interest bool   // others use it
 }
+
+// taken reports whether somebody here is inside, or may still act as if.
+func (u *use) taken() bool { return u.holder != nil || u.lapsed }
 
 // A turn is a member that has somebody waiting who waited in an older epoch.
 type turn struct {
@@ -93,11 +97,14 @@ func (m *Member) Cancel(now Instant, t Ticket) {
 func (m *Member) Unlock(now Instant, name string, t Token) error {
 	m.begin(now)
 	defer m.end()
-	u := m.heldWith(name, t)
+	u := m.takenWith(name, t)
 	if u == nil {
 		return ErrNotHeld
 	}
-	m.leave(u)
+	lost := u.lapsed
+	if m.leave(u); lost { // it says that it does not act any more
+		return ErrNotHeld
+	}
 	return nil
 }
 
@@ -106,16 +113,16 @@ func (m *Member) Unlock(now Instant, name string, t Token) error {
 func (m *Member) Release(now Instant, name string, t Token) error {
 	m.begin(now)
 	defer m.end()
-	u := m.heldWith(name, t)
-	if u == nil {
+	u := m.takenWith(name, t)
+	if u == nil || u.lapsed {
 		return ErrNotHeld
 	}
 	m.drop(u, Released)
 	return nil
 }
 
-// heldWith returns the use of a lock that is held with a token, or nil.
-func (m *Member) heldWith(name string, t Token) *use {
+// takenWith returns the use of a lock that was entered with a token, or nil.
+func (m *Member) takenWith(name string, t Token) *use {
 	if m.epoch == nil {
 		return nil
 	}
@@ -124,18 +131,22 @@ func (m *Member) heldWith(name string, t Token) *use {
 		return nil
 	}
 	u := m.epoch.found(n)
-	if u == nil || u.holder == nil || u.token != t && !m.misreads(UnlockAny) {
+	if u == nil || !u.taken() || u.token != t && !m.misreads(UnlockAny) {
 		return nil
 	}
 	return u
 }
 
-// leave is what comes when a holder lets go, or has lost it.
+// leave is what comes when a holder lets go, or acts no more.
 func (m *Member) leave(u *use) {
 	e := m.epoch
-	m.forget(u.holder)
-	u.holder, u.token = nil, Token{}
-	e.holders--
+	if u.lapsed {
+		e.lapses--
+	} else {
+		m.forget(u.holder)
+		e.holders--
+	}
+	u.holder, u.lapsed, u.token = nil, false, Token{}
 	if u.carried {
 		u.carried = false
 		if home := int(e.table.lock(u.lock).home); home == e.me {
@@ -151,7 +162,7 @@ func (m *Member) leave(u *use) {
 // that there will be; and gives the right back if nobody here needs it.
 func (m *Member) settle(u *use) {
 	switch {
-	case u.holder != nil:
+	case u.taken():
 	case m.epoch.isHome(m.epoch.table.lock(u.lock)):
 		m.serve(u)
 	case u.lent:
@@ -168,13 +179,18 @@ func (m *Member) settle(u *use) {
 // proceed is what comes when the algorithm has let us in: the next one who waits
 // here, up to a bound; then the others.
 func (m *Member) proceed(u *use) {
-	if u.first != nil && (u.handed < m.Settings.Handover || m.misreads(NoBound)) {
+	if u.first != nil && m.bounded(u) {
 		m.enter(u)
 		return
 	}
 	u.inside, u.handed = false, 0
 	m.step(u.lock, core.Input{Kind: core.Release, From: core.None})
 	m.settle(u)
+}
+
+// bounded reports whether one more may enter here before the others.
+func (m *Member) bounded(u *use) bool {
+	return u.handed < m.Settings.Handover || m.misreads(NoBound)
 }
 
 // request asks by the algorithm. The home must hear of the first request.
@@ -220,7 +236,7 @@ func (m *Member) enter(u *use) {
 // borrow uses a lock that was lent: for those who come before its time is over.
 func (m *Member) borrow(u *use) {
 	e := m.epoch
-	if u.first != nil && u.first.stamp.Less(u.until) {
+	if u.first != nil && u.first.stamp.Less(u.until) && (u.first.stamp.Epoch < e.view.Epoch || m.bounded(u)) {
 		m.enter(u)
 		return
 	}

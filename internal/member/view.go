@@ -73,6 +73,11 @@ func (v *View) Check() error {
 			return fmt.Errorf("incarnation %d is a ghost twice", g.Inc)
 		}
 	}
+	for i, c := range v.Choices {
+		if slices.IndexFunc(v.Choices, func(o Choice) bool { return o.Prefix == c.Prefix }) != i {
+			return fmt.Errorf("two algorithms for names that begin with %q: want one", c.Prefix)
+		}
+	}
 	if !slices.ContainsFunc(v.Choices, func(c Choice) bool { return c.Prefix == "" }) {
 		return errors.New("no algorithm for names without a prefix of their own: want one of the choices for all names")
 	}

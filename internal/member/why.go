@@ -12,6 +12,7 @@ type Why struct {
 	Count     uint64
 
 	Holder  *Holder  // who holds it here
+	Lapsed  bool     // who held it here was told that it is lost, and may act until the lease is over
 	Waiters []Waiter // who wait here, the next one first
 	Asked   bool     // the algorithm was asked
 	Pending bool     // it has granted the lock, and the member has no lease to use it
@@ -121,8 +122,8 @@ func (m *Member) explain(n int32) Why {
 	for w := u.first; w != nil; w = w.next {
 		y.Waiters = append(y.Waiters, Waiter{w.ticket, w.client.id, w.stamp, w.since, w.try})
 	}
-	y.Asked, y.Borrows = u.asked, u.lent
-	y.Pending = u.inside && u.holder == nil && u.first != nil
+	y.Asked, y.Borrows, y.Lapsed = u.asked, u.lent, u.lapsed
+	y.Pending = u.inside && !u.taken() && u.first != nil
 	y.Carried = u.back && !e.isHome(l)
 	if e.isHome(l) {
 		m.explainHome(u, &y)

@@ -11,7 +11,7 @@ func (m *Member) testimony(name string) set {
 	}
 	hash := hashName(name)
 	if n := find(&e.table, name, hash); n >= 0 {
-		if u := e.found(n); u != nil && u.holder != nil && u.carried {
+		if u := e.found(n); u != nil && u.taken() && u.carried {
 			return e.those(m.Inc)
 		}
 	}

@@ -23,6 +23,7 @@ type ask struct {
 	deadline member.Instant
 	asked    int64        // true time
 	stamp    member.Stamp // as the oracle counts
+	back     bool         // it is being taken back, in this step
 	held     bool
 	token    member.Token
 }
@@ -179,6 +180,7 @@ func (q *proc) cancel(i int) {
 
 // withdrawn takes what comes of taking a request back.
 func (q *proc) withdrawn(x *ask) {
+	x.back = true
 	q.take()
 	if !x.held && q.has(x) {
 		q.forget(x)

@@ -234,7 +234,6 @@ type guest struct {
 	id      core.ID
 	request uint64 // the last one
 	ask     *ask   // of it; nil when it is over
-	over    bool
 }
 
 func (q *proc) guest(session uint64) *guest {

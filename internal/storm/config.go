@@ -104,6 +104,7 @@ const (
 	Clearing  Invariant = "clearing"  // when a home lets go or lends, nobody is inside by an older epoch, nor will be
 	Told      Invariant = "told"      // whoever runs is told of a loss before its lease is over
 	Waits     Invariant = "waits"     // once all is healed, everybody enters soon
+	Turns     Invariant = "turns"     // nobody enters again and again while another member waits
 	Tries     Invariant = "tries"     // and every try is decided soon
 	Order     Invariant = "order"     // who waited across views enters in the order of first requests
 	Fence     Invariant = "fence"     // the resource accepts nothing older than what it has accepted
@@ -124,7 +125,8 @@ const (
 	LastGhosts    Misreading = 1 << iota // a view names only the ghosts of its own change
 	RenewEvicted                         // the service renews the leases of those it has evicted
 	ReadmitGhosts                        // an evicted incarnation goes on, and joins again as it is
-	ShortLease                           // the service counts leases without the margin for drift, and too short
+	ShortLease                           // the service counts half of a lease
+	NoMargin                             // the service counts leases without a margin for drift
 	EarlyRest                            // a ghost's rest is what is left of half a lease
 	KeepHolds                            // a process that rejoins keeps what it held
 	SameInc                              // a restarted process bears the same incarnation

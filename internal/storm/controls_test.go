@@ -19,6 +19,7 @@ func TestControls(t *testing.T) {
 		{name: "the evicted are renewed", wrong: RenewEvicted, seeds: 100},
 		{name: "the evicted join again", wrong: ReadmitGhosts, seeds: 100},
 		{name: "the service counts leases too short", wrong: ShortLease, seeds: 100},
+		{name: "the service counts leases without a margin", wrong: NoMargin, seeds: 1000},
 		{name: "a ghost's rest is too short", wrong: EarlyRest, seeds: 100},
 		{name: "holds are kept over a new start", wrong: KeepHolds, seeds: 100},
 		{name: "an incarnation is used again", wrong: SameInc, seeds: 100},

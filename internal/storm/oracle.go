@@ -28,6 +28,8 @@ type judged struct {
 	letGo  uint64   // the last epoch whose home has let go of the lock or lent it
 	free   uint64   // the last epoch whose home has let go of it
 	loan   loan
+	turn   uint64 // whose turn it is: the incarnation that entered last
+	row    int    // how often it has, in a row, while another member waits
 }
 
 // A hold is somebody inside: a process, or a client through one. The member that
@@ -88,6 +90,7 @@ func (o *oracle) entered(q *proc, x *ask) {
 		o.inOrder(q, x)
 	}
 	o.waited(q, x)
+	o.turn(l, q, x)
 	q.watch()
 }
 

@@ -158,6 +158,15 @@ func TestPlanted(t *testing.T) {
 		}},
 		{"somebody waits at the end", Waits, func(w *world, home, a, b *proc) { waits(a, 1); w.oracle.final() }},
 		{"a client waits at the end", Waits, func(w *world, home, a, b *proc) { w.clients[0].letGo = 1; w.oracle.final() }},
+		{"a member goes on and on", Turns, func(w *world, home, a, b *proc) {
+			w.phase = demanding
+			waits(a, 1)
+			w.Wait(w.Now() + 100*ms)
+			for i := range uint64(2*w.Settings.Handover + 2) {
+				home.lease = home.now() + member.Instant(member.Second)
+				w.oracle.left(home, enters(home, member.Token{Epoch: 1, Count: 1 + i}))
+			}
+		}},
 		{"a try takes too long", Tries, func(w *world, home, a, b *proc) {
 			w.phase = demanding
 			waits(a, 1).try = true

@@ -201,7 +201,7 @@ func (o *oracle) before(p, home *proc, x *ask) *ask {
 		return nil
 	}
 	for _, y := range p.asks {
-		if y.lock == x.lock && !y.held && !y.try && y.stamp.Epoch < p.epoch() && y.stamp.Less(x.stamp) {
+		if y.lock == x.lock && !y.held && !y.back && !y.try && y.stamp.Epoch < p.epoch() && y.stamp.Less(x.stamp) {
 			return y
 		}
 	}

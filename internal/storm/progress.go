@@ -31,8 +31,33 @@ func (o *oracle) waited(q *proc, x *ask) {
 	wait := o.waiting(x.asked)
 	w.result.Longest = max(w.result.Longest, member.Span(wait))
 	if wait > w.times.bound {
-		o.waitsTooLong(q, x)
+		w.broken(Waits, "%s: m%d enters with %v after %d ms, and %d ms is the bound", w.names[x.lock], q.inc, x.token, wait/ms, w.times.bound/ms)
 	}
+}
+
+// turn judges how often a member enters in a row while somebody waits at another
+// one. When a request has had the time to be known everywhere, a member hands over
+// locally for the rest of its turn at most; another turn may have been on its way.
+func (o *oracle) turn(l *judged, q *proc, x *ask) {
+	w := o.w
+	if l.turn != q.inc || w.phase < demanding || w.severed {
+		l.turn, l.row = q.inc, 0
+	}
+	known := w.Now() - 2*int64(len(w.procs)+4)*slowest
+	for _, p := range w.procs {
+		if p == q || p.state != taking || p.epoch() != q.epoch() {
+			continue
+		}
+		for _, y := range p.asks {
+			if y.lock == x.lock && !y.held && !y.try && y.asked < known && w.service.since < known {
+				if l.row++; l.row > 2*w.Settings.Handover+1 {
+					w.broken(Turns, "%s: m%d enters with %v, for the %dth time in a row while m%d waits", w.names[x.lock], q.inc, x.token, l.row, p.inc)
+				}
+				return
+			}
+		}
+	}
+	l.row = 0
 }
 
 // tryBound is how long a try may take: as long as a few rounds of questions to

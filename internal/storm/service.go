@@ -22,6 +22,7 @@ type service struct {
 	next     []member.Choice // the algorithms that the next view has, or nil
 	hurry    int             // so many views follow as fast as they can
 	skipper  *proc           // who does not hear of them
+	surprise bool            // the last of them is without one who is inside a lock
 	sessions uint64          // of clients: how many there have been
 	requests uint64          // of clients: likewise
 }
@@ -50,8 +51,11 @@ func (w *world) quiet() int64 { return int64(w.Settings.Patience()) / 2 }
 
 // counted is how long the service counts a lease.
 func (w *world) counted() int64 {
-	if w.misreads(ShortLease) {
+	switch {
+	case w.misreads(ShortLease):
 		return int64(w.Settings.Lease) / 2
+	case w.misreads(NoMargin):
+		return int64(w.Settings.Lease)
 	}
 	return int64(w.Settings.Patience())
 }
@@ -217,8 +221,11 @@ func (s *service) tick() {
 			s.next = w.choices(int(w.wire.chance.Below(10)))
 		}
 	}
-	if now-s.since < int64(w.Settings.ViewLife) && s.hurry == 0 {
+	if now-s.since < int64(w.Settings.ViewLife) && s.hurry == 0 || now-s.since < 2*tickEvery {
 		return
+	}
+	if s.hurry == 1 && s.surprise {
+		w.surprise()
 	}
 	old := s.view()
 	v := member.View{Epoch: old.Epoch + 1, BeforeEpoch: old.Epoch, Choices: old.Choices}

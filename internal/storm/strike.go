@@ -142,7 +142,7 @@ func (w *world) strikeService(s *Strike, q *proc) bool {
 		}
 		v.known[q.inc].falsely = true
 	case Skip:
-		v.hurry = 1 + s.How%4
+		v.hurry, v.surprise = 1+s.How%4, s.How/4%2 == 0
 		if s.Peer%2 == 0 {
 			v.skipper = q
 		}
@@ -154,13 +154,23 @@ func (w *world) strikeService(s *Strike, q *proc) bool {
 	return true
 }
 
+// surprise has a member evicted that is inside a lock, and well.
+func (w *world) surprise() {
+	for _, q := range w.procs {
+		if q != w.service.skipper && q.state == taking && q.inside() {
+			w.service.known[q.inc].falsely = true
+			return
+		}
+	}
+}
+
 // strikeClient lets a client be paused, cut off, or crash.
 func (w *world) strikeClient(s *Strike, id core.ID) bool {
 	if len(w.clients) == 0 {
 		return false
 	}
 	c := w.clientAt(id)
-	c.next += 2 * int64(w.Settings.Lease) // if it is inside, it stays there
+	c.next = w.Now() + 2*int64(w.Settings.Lease) // if it is inside, it stays there
 	switch s.How / 2 % 3 {
 	case 0:
 		if w.Paused(id) {
@@ -324,7 +334,7 @@ func (w *world) resume(id core.ID) {
 }
 
 // heal ends all faults. Those who were made to leave or to stay away are back
-// soon.
+// soon, and whoever is inside leaves soon.
 func (w *world) heal() {
 	for i := range w.Strikes {
 		if w.active[i] && w.Strikes[i].Kind != Sever {
@@ -343,6 +353,16 @@ func (w *world) heal() {
 		if q.state == dead && q.place() < w.Nodes {
 			w.At(w.Now()+1+q.chance.Below(maxRest), boot, core.None, q.place())
 		}
+	}
+	for _, q := range w.procs {
+		for _, x := range q.asks {
+			if x.held && x.app >= 0 {
+				q.later(x.app, q.chance.Below(longestHold))
+			}
+		}
+	}
+	for _, c := range w.clients {
+		c.next = min(c.next, w.Now()+longestHold)
 	}
 	w.Note(trace.Event{Kind: trace.Heal, Proc: core.None, Peer: core.None})
 }

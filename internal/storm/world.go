@@ -76,7 +76,15 @@ type world struct {
 	phase   phase
 	times   times
 	result  Result
+	specs   []made // the algorithms that were asked for
 	buf     []byte
+}
+
+// made is an algorithm that was made before: it takes time, and views are many.
+type made struct {
+	name    string
+	version int
+	spec    core.Spec
 }
 
 // times are when the parts of a run begin.
@@ -131,6 +139,20 @@ func newWorld(c Config, observe func(e trace.Event)) *world {
 	w.oracle = newOracle(w)
 	w.plan()
 	return w
+}
+
+// spec returns an algorithm, made once.
+func (w *world) spec(name string, version int) (core.Spec, error) {
+	for i := range w.specs {
+		if m := &w.specs[i]; m.name == name && m.version == version {
+			return m.spec, nil
+		}
+	}
+	spec, err := w.Spec(name, version)
+	if err == nil {
+		w.specs = append(w.specs, made{name, version, spec})
+	}
+	return spec, err
 }
 
 // prefixes are how names begin: algorithms may be chosen by them.

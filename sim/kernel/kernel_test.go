@@ -127,3 +127,24 @@ func TestPauseHoldsBack(t *testing.T) {
 	d.k.Resume(1)
 	d.reads(t, "0 none does 5", "1 P2 does 4", "1 P1 to P2: hello")
 }
+
+// A host that has an adversary of its own delays messages and loses them; those
+// behind a late one on a FIFO link wait for it.
+func TestSendLateAndLose(t *testing.T) {
+	d := keep(Config{Processes: 2, Adversary: true})
+	d.k.SendLate(0, 1, d.k.Keep([]byte("late"), 0, 0, 1), 3*scenario.T)
+	d.send(0, 1, "behind")
+	d.k.Lose(0, 1, d.k.Keep([]byte("lost"), 0, 0, 1))
+	d.k.SendLate(1, 0, d.k.Keep([]byte("back"), 0, 0, 1), 0)
+	d.reads(t, "1 P2 to P1: back", "4 P1 to P2: late", "4 P1 to P2: behind")
+}
+
+// What is lost is seen to be: sent, and dropped, under one number.
+func TestLoseIsSeen(t *testing.T) {
+	var seen []trace.Event
+	d := keep(Config{Processes: 2, Observe: func(e trace.Event) { seen = append(seen, e) }})
+	d.k.Lose(0, 1, d.k.Keep([]byte("lost"), 0, 0, 1))
+	if len(seen) != 2 || seen[0].Kind != trace.Send || seen[1].Kind != trace.Drop || seen[0].Msg != seen[1].Msg {
+		t.Errorf("got %v", seen)
+	}
+}
