@@ -60,7 +60,8 @@ fuzz: ## a little of every fuzz target
 	done
 
 storm: ## the storms of the first seeds, or SEEDS=N
-	go run ./cmd/stile storm --seeds $(SEEDS)
+	go build -o bin/stile ./cmd/stile
+	bin/stile storm --seeds $(SEEDS)
 
 ledger: ## add a row to docs/storm-ledger.md: FROM=N SEEDS=N FLAGS="..."
 	tools/ledger.sh $(FROM) $(SEEDS) $(FLAGS)
