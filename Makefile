@@ -8,22 +8,28 @@ SHELL       := bash
 # can fail a good target (go.dev/issue/75804).
 FUZZTIME ?= 20000x
 
+# How many seeds 'make storm' storms; 'make ledger' takes them, the first seed, and
+# other flags of 'stile storm'.
+SEEDS ?= 10000
+FROM  ?= 1
+FLAGS ?=
+
 # What a benchmark is asked for, such as BENCH=Sim.
 BENCH ?= .
 
 staticcheck := go tool -modfile=tools/go.mod staticcheck
 
-# Packages that start goroutines, and the models that those explore; packages
-# that can rewrite golden files.
-concurrent = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go[^[:alnum:][:space:],]' . | xargs -r dirname; echo ./check; echo ./check/group; } | sort -u)
+# Packages that start goroutines, those that give them jobs, and the models that
+# they explore; packages that can rewrite golden files.
+concurrent = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go[^[:alnum:][:space:],]' . | xargs -r dirname; echo ./check; echo ./check/group; echo ./internal/compare; echo ./internal/storm/sweep; } | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
 
-.PHONY: help check tools fmt vet lint test race fuzz bench numbers golden museum faults controls live proofs proofs-long
+.PHONY: help check tools fmt vet lint test race fuzz storm ledger bench numbers golden museum faults controls live proofs proofs-long
 
 help: ## show what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 
-check: tools fmt vet lint test race fuzz ## all that must pass before a change is good
+check: tools fmt vet lint test race fuzz storm ## all that must pass before a change is good
 	@left=$$(tools/race.sh); echo "check: all good$${left:+, but $$left}"
 
 tools: ## download what the other targets need
@@ -52,6 +58,13 @@ fuzz: ## a little of every fuzz target
 		echo "fuzz $$package $$name"; \
 		go test "$$package" -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 100x </dev/null; \
 	done
+
+storm: ## the storms of the first seeds, or SEEDS=N
+	go build -o bin/stile ./cmd/stile
+	bin/stile storm --seeds $(SEEDS)
+
+ledger: ## add a row to docs/storm-ledger.md: FROM=N SEEDS=N FLAGS="..."
+	tools/ledger.sh $(FROM) $(SEEDS) $(FLAGS)
 
 bench: ## all benchmarks, or BENCH=NAME
 	go test ./... -run '^$$' -bench '$(BENCH)' -benchmem
