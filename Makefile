@@ -8,22 +8,28 @@ SHELL       := bash
 # can fail a good target (go.dev/issue/75804).
 FUZZTIME ?= 20000x
 
+# How many seeds 'make storm' storms; 'make ledger' takes them, the first seed, and
+# other flags of 'stile storm'.
+SEEDS ?= 10000
+FROM  ?= 1
+FLAGS ?=
+
 # What a benchmark is asked for, such as BENCH=Sim.
 BENCH ?= .
 
 staticcheck := go tool -modfile=tools/go.mod staticcheck
 
-# Packages that start goroutines, and the models that those explore; packages
-# that can rewrite golden files.
-concurrent = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go[^[:alnum:][:space:],]' . | xargs -r dirname; echo ./check; echo ./check/group; } | sort -u)
+# Packages that start goroutines, those that give them jobs, and the models that
+# they explore; packages that can rewrite golden files.
+concurrent = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go[^[:alnum:][:space:],]' . | xargs -r dirname; echo ./check; echo ./check/group; echo ./internal/compare; echo ./internal/storm/sweep; } | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
 
-.PHONY: help check tools fmt vet lint test race fuzz bench numbers golden museum faults proofs proofs-long proofs-view
+.PHONY: help check tools fmt vet lint test race fuzz storm ledger bench numbers golden museum faults controls live proofs proofs-long proofs-view
 
 help: ## show what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 
-check: tools fmt vet lint test race fuzz ## all that must pass before a change is good
+check: tools fmt vet lint test race fuzz storm ## all that must pass before a change is good
 	@left=$$(tools/race.sh); echo "check: all good$${left:+, but $$left}"
 
 tools: ## download what the other targets need
@@ -53,12 +59,21 @@ fuzz: ## a little of every fuzz target
 		go test "$$package" -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 100x </dev/null; \
 	done
 
+storm: ## the storms of the first seeds, or SEEDS=N
+	go build -o bin/stile ./cmd/stile
+	bin/stile storm --seeds $(SEEDS)
+
+ledger: ## add a row to docs/storm-ledger.md: FROM=N SEEDS=N FLAGS="..."
+	tools/ledger.sh $(FROM) $(SEEDS) $(FLAGS)
+
 bench: ## all benchmarks, or BENCH=NAME
 	go test ./... -run '^$$' -bench '$(BENCH)' -benchmem
 
 numbers: ## make docs/bench.txt: the benchmarks that the documentation quotes
 	{ echo "made by 'make numbers' at commit $$(git rev-parse --short HEAD), $$(nproc) cores, $$(uname -sm)"; \
-	  go test ./sim ./check/group -run '^$$' -bench 'Events|Explore' -benchmem -count 3 -timeout 30m; } > docs/bench.txt.new
+	  go test ./sim ./check/group -run '^$$' -bench 'Events|Explore' -benchmem -count 3 -timeout 30m; \
+	  go test ./internal/member -run '^$$' -bench 'Local|Frame' -benchmem -benchtime 300000x -count 3 -timeout 30m; \
+	  go test ./internal/member -run '^$$' -bench ViewChange -benchtime 1x -count 3 -timeout 30m; } > docs/bench.txt.new
 	mv docs/bench.txt.new docs/bench.txt
 
 golden: ## rewrite the golden files; read the difference before you commit it
@@ -72,6 +87,13 @@ museum: ## make docs/museum.md: famous algorithms that fail
 faults: ## make docs/faults.md: what one fault does to every lock
 	go run ./cmd/stile check --faults > docs/faults.md.new
 	mv docs/faults.md.new docs/faults.md
+
+controls: ## make docs/storm-controls.md: how often the storm finds each broken rule
+	go test ./internal/storm -run 'TestControlsPage' -controls ../../docs/storm-controls.md -timeout 30m
+
+live: ## make docs/live.md: what live locks cost, and what a death does
+	go run ./internal/measure/page "measured at commit $$(git rev-parse --short HEAD), $$(nproc) cores, $$(uname -sm), $$(go env GOVERSION)" > docs/live.md.new
+	mv docs/live.md.new docs/live.md
 
 proofs: ## make docs/proofs.md and proofs-long.md: what is proved; hours
 	go build -buildvcs=true -o proofs.tmp ./cmd/stile

@@ -20,8 +20,9 @@ type jsonTrace struct {
 	Processes int               `json:"processes"`
 	Kinds     []string          `json:"kinds"`
 	Unit      int64             `json:"unit"`
-	Names     []string          `json:"names,omitempty"`   // of the lanes, where they are not P1, P2, ...
-	Waiting   string            `json:"waiting,omitempty"` // what the bars mean, where it is not the usual
+	Called    string            `json:"unit_name,omitempty"` // where it is not T
+	Names     []string          `json:"names,omitempty"`     // of the lanes, where they are not P1, P2, ...
+	Waiting   string            `json:"waiting,omitempty"`   // what the bars mean, where it is not the usual
 	Inside    string            `json:"inside,omitempty"`
 	Events    []json.RawMessage `json:"events"`
 }
@@ -52,7 +53,7 @@ func (t *Trace) JSON() ([]byte, error) {
 	if kinds == nil {
 		kinds = []string{}
 	}
-	head, err := encode(jsonTrace{t.Title, t.Algorithm, t.N, kinds, t.unit(), t.Names, t.Waiting, t.Inside, []json.RawMessage{}})
+	head, err := encode(jsonTrace{t.Title, t.Algorithm, t.N, kinds, t.unit(), t.Called, t.Names, t.Waiting, t.Inside, []json.RawMessage{}})
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +150,7 @@ func ReadJSON(data []byte) (*Trace, error) {
 	if err := strict(data, &j); err != nil {
 		return nil, fmt.Errorf("this is no trace: %w", err)
 	}
-	t := &Trace{N: j.Processes, Title: j.Title, Algorithm: j.Algorithm, Kinds: j.Kinds, Unit: j.Unit, Names: j.Names, Waiting: j.Waiting, Inside: j.Inside}
+	t := &Trace{N: j.Processes, Title: j.Title, Algorithm: j.Algorithm, Kinds: j.Kinds, Unit: j.Unit, Called: j.Called, Names: j.Names, Waiting: j.Waiting, Inside: j.Inside}
 	if !unitOK(t.Unit) {
 		return nil, fmt.Errorf("this is no trace: %w", t.Check())
 	}

@@ -22,7 +22,7 @@ func TestSVGCallsLanesByTheirNames(t *testing.T) {
 // transaction is a run of one process at one of two sites.
 func transaction() *Trace {
 	return &Trace{
-		N: 3, Names: []string{"site 1", "site 2", "P1"}, Waiting: "waits for a lock", Inside: "has its locks", Unit: 10,
+		N: 3, Names: []string{"site 1", "site 2", "P1"}, Waiting: "waits for a lock", Inside: "has its locks", Unit: 10, Called: "ms",
 		Events: []Event{
 			{Step: 0, At: 0, Kind: Ask, Proc: 2, Name: "L1"},
 			{Step: 1, At: 0, Kind: Send, Proc: 0, Peer: 1, Msg: 1, Name: "REQUEST"},
@@ -42,7 +42,7 @@ func TestLanesAreCalledByTheirNames(t *testing.T) {
 	svg, log := tr.SVG(Options{}), tr.ShiViz()
 	for _, want := range []string{
 		"site 1 sends REQUEST to site 2.", "P1 asks for L1.", "P1 has L1 from 2 to 3", "P1 waits for L2 from 3 to 5", ">aborts</text>",
-		">waits for a lock</text>", ">has its locks</text>",
+		">waits for a lock</text>", ">has its locks</text>", ">time (ms)</text>",
 	} {
 		if !strings.Contains(svg, want) {
 			t.Errorf("no %q in the picture:\n%s", want, svg)
@@ -53,6 +53,17 @@ func TestLanesAreCalledByTheirNames(t *testing.T) {
 	}
 	if want := "site-2 {\"site-1\":1,\"site-2\":1}\nsite 2 receives REQUEST from site 1\n"; !strings.Contains(log, want) {
 		t.Errorf("no %q in the log:\n%s", want, log)
+	}
+}
+
+// A unit of time is called T unless it has a name.
+func TestUnitIsCalled(t *testing.T) {
+	tr := transaction()
+	for called, want := range map[string]string{"ms": "all of 5 ms", "": "all of 5 T"} {
+		tr.Called = called
+		if l, err := tr.Layout(Options{}); err != nil || !strings.HasPrefix(l.Window.Part, want+";") {
+			t.Errorf("called %q the picture shows %q, want %s: %v", called, l.Window.Part, want, err)
+		}
 	}
 }
 

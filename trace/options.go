@@ -90,7 +90,7 @@ func (t *Trace) end() int64 {
 // unitName returns what is written behind a time.
 func (t *Trace) unitName() string {
 	if t.timed() {
-		return " T"
+		return " " + either(t.Called != "", clean(t.Called), "T")
 	}
 	return " steps"
 }

@@ -38,7 +38,7 @@ func (p *plan) axis() {
 	}
 	name := "step"
 	if p.t.timed() {
-		name = "time (T)"
+		name = "time (" + p.t.unitName()[1:] + ")"
 	}
 	p.l.Axis = Words{name, edge * pixel, p.l.Page.Axis + 18*pixel}
 }

@@ -30,12 +30,10 @@ func (t *Trace) partSentence(w Window) string {
 	}
 	var when string
 	switch {
-	case w.Whole && t.timed():
-		when = "all of " + t.shown(w.End) + " T"
 	case w.Whole:
-		when = "all of " + t.shown(w.End) + " steps"
+		when = "all of " + t.shown(w.End) + t.unitName()
 	case t.timed():
-		when = fmt.Sprintf("time %s to %s of %s T", t.shown(w.From), t.shown(w.To), t.shown(w.End))
+		when = fmt.Sprintf("time %s to %s of %s%s", t.shown(w.From), t.shown(w.To), t.shown(w.End), t.unitName())
 	default:
 		when = fmt.Sprintf("steps %d to %d of %d", w.From, w.To, w.End)
 	}

@@ -68,7 +68,7 @@ func (t *Trace) Story(o TextOptions) string {
 		if !o.shows(t, e.At) {
 			continue
 		}
-		line := fmt.Sprintf("%*s  %s", w.time-2, w.when(e.At), e.Sentence())
+		line := fmt.Sprintf("%*s  %s", w.time-2, w.when(e.At), t.sentence(e))
 		rows = append(rows, textRow{[]string{line}, e.Kind == Violation})
 	}
 	w.cut(rows)

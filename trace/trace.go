@@ -16,6 +16,7 @@ type Trace struct {
 	Algorithm string   // the name of the algorithm
 	Kinds     []string // the kinds of messages, in the order in which they get their colours
 	Unit      int64    // ticks in one unit of time, a power of ten; 0 or 1 if the run is counted in steps
+	Called    string   // what a unit of time is called; "T" if it says nothing
 	Names     []string // what the lanes of a picture are called; P1, P2, ... where it says nothing
 	Waiting   string   // what the bars of a picture mean; "waiting" if it says nothing
 	Inside    string   // and "critical section"

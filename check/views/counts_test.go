@@ -30,20 +30,46 @@ func runs() []run {
 	}
 }
 
+// longRuns are what takes longer.
 func longRuns() []run {
-	var all []run
-	for _, alg := range []string{"raymond", "ricart-agrawala", "suzuki-kasami", "maekawa", "lamport", "carvalho-roucairol", "token-ring-lazy", "ricart-agrawala-token"} {
-		for _, s := range []string{"home evicted", "b evicted", "c evicted"} {
-			if alg == "lamport" || s != "home evicted" {
-				all = append(all, run{alg, s, 0, 0, 0, false})
-			}
-		}
+	return []run{
+		{"raymond", "b evicted", 25649, 74545, 24, false},
+		{"raymond", "c evicted", 25649, 74545, 24, false},
+		{"ricart-agrawala", "b evicted", 152959, 510155, 28, false},
+		{"ricart-agrawala", "c evicted", 146873, 490622, 28, false},
+		{"suzuki-kasami", "b evicted", 114445, 385563, 24, false},
+		{"suzuki-kasami", "c evicted", 114163, 384400, 24, false},
+		{"maekawa", "b evicted", 170189, 548521, 30, false},
+		{"maekawa", "c evicted", 187507, 612471, 30, false},
+		{"lamport", "home evicted", 1304171, 5121065, 33, false},
+		{"lamport", "b evicted", 1854989, 7507202, 33, false},
+		{"lamport", "c evicted", 1770020, 7127560, 33, false},
+		{"carvalho-roucairol", "b evicted", 112386, 365182, 27, false},
+		{"carvalho-roucairol", "c evicted", 106414, 346807, 27, false},
+		{"token-ring-lazy", "b evicted", 33478, 100493, 25, false},
+		{"token-ring-lazy", "c evicted", 30927, 93537, 25, false},
+		{"ricart-agrawala-token", "b evicted", 107361, 362520, 24, false},
+		{"ricart-agrawala-token", "c evicted", 108451, 365689, 24, false},
+		{"central", "home evicted, all", 548530, 2516883, 26, false},
+		{"central", "two homes evicted", 167241, 696371, 24, false},
+		{"naimi-trehel", "two homes evicted", 192202, 779588, 25, false},
+		{"central", "home leaves", 903174, 2349425, 31, false},
+		{"naimi-trehel", "home leaves", 875873, 2229885, 33, false},
+		{"central", "a home joins", 2827801, 10441097, 36, false},
+		{"naimi-trehel", "a home joins", 3423166, 12724780, 39, false},
+		{"central", "a home joins, is evicted", 2064446, 8676717, 30, false},
+		{"naimi-trehel", "a home joins, is evicted", 2208330, 9254330, 31, false},
+		{"central", "b evicted, twice each", 1371411, 4555211, 34, true},
+		{"naimi-trehel", "b evicted, twice each", 1352486, 4543610, 36, true},
+		{"central", "b evicted, all", 703439, 3054017, 26, false},
+		{"naimi-trehel", "b evicted, all", 679881, 2981152, 28, false},
+		{"central", "home evicted, handover", 1513371, 5325631, 33, false},
+		{"naimi-trehel", "home evicted, handover", 1905280, 6432100, 35, false},
+		{"central", "nothing, then c evicted", 5406358, 22904604, 33, false},
+		{"naimi-trehel", "nothing, then c evicted", 5186627, 22114030, 34, false},
+		{"central", "home evicted, another joins", 1823312, 9222148, 30, false},
+		{"naimi-trehel", "home evicted, another joins", 2610500, 12780205, 32, false},
+		{"central", "home evicted, twice, cancel", 5171708, 20345564, 33, false},
+		{"naimi-trehel", "home evicted, twice, cancel", 6851555, 25968331, 35, false},
 	}
-	all = append(all, run{"central", "home evicted, all", 0, 0, 0, false})
-	for _, s := range []string{"two homes evicted", "home leaves", "a home joins", "a home joins, is evicted", "b evicted, twice each", "b evicted, all", "home evicted, handover", "nothing, then c evicted", "home evicted, another joins", "home evicted, twice, cancel"} {
-		for _, alg := range []string{"central", "naimi-trehel"} {
-			all = append(all, run{alg, s, 0, 0, 0, s == "b evicted, twice each"})
-		}
-	}
-	return all
 }

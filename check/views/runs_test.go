@@ -9,7 +9,6 @@ import (
 	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/check/explore"
 	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/internal/member"
 )
 
 var long = flag.Bool("long", false, "explore the large settings of docs/proofs-view.md, too")
@@ -130,5 +129,3 @@ func TestLong(t *testing.T) {
 		t.Run(r.algorithm+", "+r.setting, func(t *testing.T) { explored(t, r) })
 	}
 }
-
-var _ = member.Never

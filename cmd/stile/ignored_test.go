@@ -47,6 +47,8 @@ bank --machines 3 --crash 3 --lock ricart-agrawala+bully
 scene seats
 scene ids --lock none
 scene tasks --json
+storm --seeds 3
+storm --seed 4
 replay scenarios/raymond-a.stile
 replay scenarios/none-ring.stile
 replay scenarios/graph-cycle.stile

@@ -35,6 +35,8 @@ func TestInterrupted(t *testing.T) {
 		{"deadlock ordered --transactions 100000", `[\d,]+ of 100,000 transactions`, "stuck                              0"},
 		{"bank --machines 9 --deposits 10000", `[\d,]+ of 90,000 deposits`, " so far. "},
 		{"bank --machines 9 --deposits 10000 --lock raymond", `[\d,]+ of 90,000 deposits`, " so far: nothing is lost."},
+		{"storm", `0 of 200 seeds`, "violations none so far"},
+		{"storm --seed 3", `0 of 1 seed`, "violations none so far"},
 		{"compare raymond maekawa --nodes 3,5", `0 of 24 runs`, "Where a run is missing nobody is best."},
 		{"compare --deadlock ordered --nodes 3", `0 of 1 run`, "Methods against deadlock"},
 		{"check raymond", `[\d,]+ states`, "interrupted"},

@@ -20,6 +20,7 @@ import (
 	"github.com/stile-lock/stile/internal/cli/replay"
 	"github.com/stile-lock/stile/internal/cli/scene"
 	"github.com/stile-lock/stile/internal/cli/sim"
+	"github.com/stile-lock/stile/internal/cli/storm"
 	"github.com/stile-lock/stile/internal/cli/tell"
 )
 
@@ -135,7 +136,7 @@ is 3.`,
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", tell.Width)))
 	root.SetHelpCommand(newHelp(root))
 	root.AddCommand(
-		newAlgorithms(), sim.New(), compare.New(), check.New(), replay.New(), bank.New(), scene.New(), deadlock.New(), newGlossary(), newVersion(),
+		newAlgorithms(), sim.New(), compare.New(), check.New(), replay.New(), bank.New(), scene.New(), deadlock.New(), storm.New(), newGlossary(), newVersion(),
 	)
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {

@@ -1,13 +1,11 @@
 package compare
 
 import (
-	"context"
 	"fmt"
-	"runtime"
 	"slices"
-	"sync"
 
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/internal/jobs"
 	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
@@ -23,14 +21,7 @@ type Config struct {
 	Hold     []scenario.Dist // between entry and exit
 	Entries  int             // of each run
 	Seed     uint64
-	Parallel
-}
-
-// Parallel says how the runs of a comparison are made.
-type Parallel struct {
-	Workers  int                   // runs at the same time; 0 means one for each processor
-	Progress func(done, total int) // told at first and after each run, by one goroutine at a time; may be nil
-	Context  context.Context       // ends the comparison when done: what is not finished is left out; may be nil
+	jobs.Parallel
 }
 
 // A Place is one point of the map.
@@ -102,7 +93,7 @@ func Run(c Config) (*Map, error) {
 	if len(m.Cells) == 0 {
 		return nil, fmt.Errorf("nothing to compare: want at least one algorithm, number of processes, think and hold time")
 	}
-	return m, c.do(len(m.Cells), func(i int) (bool, error) { return m.Cells[i].run(c) })
+	return m, c.Do(len(m.Cells), func(i int) (bool, error) { return m.Cells[i].run(c) })
 }
 
 // Stopped says how far the comparison was when it was ended, if it was.
@@ -141,53 +132,9 @@ func far(missing, all int) string {
 	return fmt.Sprintf("%d of %s", all-missing, words.Plural(all, "run"))
 }
 
-// over reports whether the comparison is to end.
-func (p Parallel) over() bool { return p.Context != nil && p.Context.Err() != nil }
-
-// watch ends a run when the comparison is to end.
-func (p Parallel) watch(sim.Progress) bool { return !p.over() }
-
-// do does so many jobs, several at a time. Each says whether it was done. It returns
-// the error of the first job that has one.
-func (p Parallel) do(total int, job func(i int) (bool, error)) error {
-	workers, progress := p.Workers, p.Progress
-	if workers < 1 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	if progress == nil {
-		progress = func(int, int) {}
-	}
-	progress(0, total)
-	jobs := make(chan int)
-	errs := make([]error, total)
-	var wg sync.WaitGroup
-	var mu sync.Mutex
-	done := 0
-	for range workers {
-		wg.Go(func() {
-			for i := range jobs {
-				var finished bool
-				finished, errs[i] = job(i)
-				mu.Lock()
-				if finished {
-					done++
-					progress(done, total)
-				}
-				mu.Unlock()
-			}
-		})
-	}
-	for i := range total {
-		jobs <- i
-	}
-	close(jobs)
-	wg.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+// ended ends a run when all is to end.
+func ended(p jobs.Parallel) sim.Watch {
+	return func(sim.Progress) bool { return !p.Over() }
 }
 
 // run simulates one cell, and reports whether it came to its end.
@@ -196,13 +143,13 @@ func (c *Cell) run(conf Config) (bool, error) {
 		c.Skipped = err.Error()
 		return true, nil
 	}
-	if c.Stopped = conf.over(); c.Stopped {
+	if c.Stopped = conf.Over(); c.Stopped {
 		return false, nil
 	}
 	r, err := sim.Run(sim.Config{
 		Spec: c.Spec, Nodes: c.Nodes, Entries: conf.Entries, Seed: conf.Seed,
 		Think: c.Think, Hold: c.Hold, Latency: scenario.Always(scenario.T),
-		Watch: conf.watch,
+		Watch: ended(conf.Parallel),
 	})
 	if err != nil {
 		return false, err

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/internal/jobs"
 	"github.com/stile-lock/stile/sim"
 )
 
@@ -20,7 +21,7 @@ type DeadlockConfig struct {
 	Locks, Sites int
 	Transactions int // of each run
 	Seed         uint64
-	Parallel
+	jobs.Parallel
 }
 
 // A DeadlockRow is a method in one of its modes, with a result for each number
@@ -53,7 +54,7 @@ func RunDeadlock(c DeadlockConfig) (*DeadlockMap, error) {
 	if len(m.Rows) == 0 || len(c.Processes) == 0 {
 		return nil, fmt.Errorf("nothing to compare: want at least one method and number of processes")
 	}
-	return m, c.do(len(m.Rows)*len(c.Processes), func(i int) (bool, error) {
+	return m, c.Do(len(m.Rows)*len(c.Processes), func(i int) (bool, error) {
 		return m.one(i/len(c.Processes), i%len(c.Processes))
 	})
 }
@@ -73,14 +74,14 @@ func (m *DeadlockMap) Stopped() string {
 
 // one makes one run, and reports whether it came to its end.
 func (m *DeadlockMap) one(row, n int) (bool, error) {
-	if m.over() {
+	if m.Over() {
 		return false, nil
 	}
 	r := &m.Rows[row]
 	c := sim.UsualTransactions()
 	c.Method, c.Mode, c.Seed, c.Number = r.Method, r.Mode, m.Seed, m.Transactions
 	c.Layout = deadlock.Spread(m.Sites, m.Processes[n], m.Locks)
-	c.Watch = m.watch
+	c.Watch = ended(m.Parallel)
 	x, err := sim.RunTransactions(c)
 	if err != nil || x.Stopped {
 		return false, err

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/internal/jobs"
 )
 
 // TestDeadlockReport: every method in each of its modes has a line in every
@@ -12,7 +13,7 @@ import (
 func TestDeadlockReport(t *testing.T) {
 	run := func(workers int) string {
 		m, err := RunDeadlock(DeadlockConfig{
-			Methods: deadlock.Methods(), Processes: []int{2, 5}, Locks: 6, Sites: 3, Transactions: 40, Seed: 1, Parallel: Parallel{Workers: workers},
+			Methods: deadlock.Methods(), Processes: []int{2, 5}, Locks: 6, Sites: 3, Transactions: 40, Seed: 1, Parallel: jobs.Parallel{Workers: workers},
 		})
 		if err != nil {
 			t.Fatal(err)

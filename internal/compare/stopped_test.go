@@ -10,12 +10,13 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/internal/jobs"
 )
 
 // until returns how to make runs one after the other until so many are done.
-func until(t *testing.T, runs int) Parallel {
+func until(t *testing.T, runs int) jobs.Parallel {
 	ctx, cancel := context.WithCancel(t.Context())
-	return Parallel{Workers: 1, Context: ctx, Progress: func(done, _ int) {
+	return jobs.Parallel{Workers: 1, Context: ctx, Progress: func(done, _ int) {
 		if done == runs {
 			cancel()
 		}
@@ -77,7 +78,7 @@ func TestStoppedComparison(t *testing.T) {
 	if n := strings.Count(text, `"stopped":true`); n != 14 { // 13 runs, and the whole
 		t.Errorf("%d times stopped, want 14: %s", n, text)
 	}
-	c.Parallel = Parallel{}
+	c.Parallel = jobs.Parallel{}
 	page, picture, text = pages(t, mustRun(t, c), mustRun(t, c).Report())
 	if all := strings.ToLower(page + picture + text); strings.Contains(all, "interrupted") || strings.Contains(all, "stopped") {
 		t.Error("a comparison that came to its end says that it was interrupted")

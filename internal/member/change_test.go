@@ -274,7 +274,7 @@ func TestClients(t *testing.T) {
 	if span, err = m.Renew(0, 7, Second); err != nil || span >= Second || span < Second/100*95 {
 		t.Fatalf("it may act for %v, %v", span, err)
 	}
-	if span, err = m.Renew(0, 8, Second); err != nil {
+	if _, err := m.Renew(0, 8, Second); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"a", "b"} {
@@ -548,5 +548,77 @@ func TestLapseCarried(t *testing.T) {
 	f.settle()
 	if !f.holds(2, name) {
 		t.Error("it is not passed on")
+	}
+}
+
+// Who was not in the view before knows nothing of it: there somebody may have
+// entered who could not in the view that the witness knows.
+func TestWitness(t *testing.T) {
+	for _, x := range []Misreading{0, AnyWitness} {
+		f := newFleet(t, "ricart-agrawala", 4)
+		for _, m := range f.members {
+			Misread(m, x)
+		}
+		name := away(f.view, f.view, 0, 0)
+		f.lock(1, name)
+		f.settle()
+		f.lock(3, name) // it waits: nobody can enter without it
+		f.settle()
+		v := f.next()
+		for i := range 3 { // m4 does not see this view
+			if err := f.members[i].Install(0, v); err != nil {
+				t.Fatal(err)
+			}
+			f.take(i)
+		}
+		f.view = v
+		f.hold(4)
+		f.lock(0, name)
+		f.hold(4)
+		f.unlock(1, name)
+		f.hold(4)
+		if !f.holds(0, name) {
+			t.Fatal("the home does not enter, though m2 knows that m4 is not inside")
+		}
+		v = f.next(1)
+		v.Ghosts = []Ghost{{1, 10 * Second}}
+		f.members[0].Gone(0)
+		f.install(v)
+		f.settle()
+		if got := f.holds(3, name); got != (x != 0) {
+			t.Errorf("misreading %b: m4 is inside beside the ghost of m1: %v", x, got)
+		}
+	}
+}
+
+// Those who waited at the home itself in an older view have their turn before it
+// lets go, whatever the bound on handovers.
+func TestOwnTurn(t *testing.T) {
+	f := newFleet(t, "naimi-trehel", 3)
+	for _, m := range f.members {
+		m.Settings.Handover = 1
+	}
+	v := f.next()
+	name := away(f.view, v, 0, 0)
+	f.lock(1, name)
+	f.settle()
+	f.lock(0, name)
+	f.lock(0, name)
+	f.settle()
+	f.install(v)
+	f.settle()
+	f.lock(2, name) // it comes in the new view: it has to wait for both
+	f.settle()
+	f.unlock(1, name)
+	f.settle()
+	for i := range 2 {
+		if !f.holds(0, name) {
+			t.Fatalf("the home has let go after %d of two who waited at it", i)
+		}
+		f.unlock(0, name)
+		f.settle()
+	}
+	if !f.holds(2, name) {
+		t.Error("who came later does not get it")
 	}
 }

@@ -32,7 +32,7 @@ func Record(c Config, before member.Span, most int) (*trace.Trace, *Result, erro
 	}
 	t := &trace.Trace{
 		N: int(firstProc) + c.Nodes + spare + c.Clients, Title: title(&c), Algorithm: c.Algorithms[0].Algorithm,
-		Kinds: kinds(), Unit: ms, Names: laneNames(&c), Inside: "inside", Events: r.events(),
+		Kinds: kinds(), Unit: ms, Called: "ms", Names: laneNames(&c), Inside: "inside", Events: r.events(),
 	}
 	return t, second, t.Check()
 }
@@ -142,3 +142,6 @@ func (w *world) remark(id core.ID, format string, args ...any) {
 		w.Note(trace.Event{Kind: trace.Note, Proc: id, Peer: core.None, Name: fmt.Sprintf(format, args...)})
 	}
 }
+
+// ViewName is what a message is called that brings a view.
+const ViewName = "VIEW"

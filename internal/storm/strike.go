@@ -18,7 +18,7 @@ func (w *world) strike(i int) {
 	w.result.Strikes++
 	w.active[i] = true
 	w.note(uint64(s.Kind), uint64(id))
-	w.remark(id, "%v", s)
+	w.recount(s, id)
 	if s.For > 0 {
 		w.At(w.Now()+int64(s.For), cease, core.None, i)
 	}

@@ -40,6 +40,7 @@ func layers() []layer {
 		{"lab", "core trace scenario sim catalog"},
 		{"internal/member", "core"},
 		{"internal/storm", "core trace scenario sim/kernel internal/member"},
+		{"internal/measure", "core trace scenario sim/kernel catalog internal/member"},
 	}
 }
 

@@ -86,11 +86,35 @@ func TestTopologies(t *testing.T) {
 // All that takes text takes no empty one.
 func TestTextIsSomething(t *testing.T) {
 	var to string
-	for _, v := range []pflag.Value{Text(&to, "x", nil), List(&to), Choice(&to, "a", "b"), File(&to, ".svg")} {
+	for _, v := range []pflag.Value{Text(&to, "x", nil), List(&to), Choice(&to, "a", "b"), Several(&to, []string{"a", "b"}, nil, "all"), File(&to, ".svg")} {
 		for _, s := range []string{"", " ", "\t\n"} {
 			if err := v.Set(s); err == nil || !strings.HasPrefix(err.Error(), "want ") {
 				t.Errorf("%T takes %q: %v", v, s, err)
 			}
+		}
+	}
+}
+
+// Several takes a word that stands alone, or other words, each once.
+func TestSeveral(t *testing.T) {
+	var to string
+	v := Several(&to, []string{"raymond", "central"}, func(word string) string {
+		if word == "bully" {
+			return "bully is an election"
+		}
+		return ""
+	}, "all", "none")
+	for _, s := range []string{"all", "none", "raymond", "central,raymond"} {
+		if err := v.Set(s); err != nil || to != s {
+			t.Errorf("%q: set to %q, %v", s, to, err)
+		}
+	}
+	for s, want := range map[string]string{
+		"raymon": "did you mean raymond?", "raymond,raymond": "named twice", "all,raymond": "want all or none, or some of raymond,central", "raymond,": "want all",
+		",": "want all", "central,bully": "bully is an election", "raymond central": "want all",
+	} {
+		if err := v.Set(s); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", s, err, want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -72,6 +73,53 @@ func Choice(to *string, from ...string) pflag.Value {
 		}
 		return fmt.Errorf("want %s%s", spell.Either(from...), spell.DidYouMean(s, from...))
 	}, cobra.FixedCompletions(from, cobra.ShellCompDirectiveNoFileComp)}
+}
+
+// Several is one of the words that stand alone, or a list of other words, each
+// once. why says of a word that is none of them why it is not, if that is known;
+// it may be nil.
+func Several(to *string, from []string, why func(word string) string, alone ...string) pflag.Value {
+	want := fmt.Sprintf("want %s, or some of %s", spell.Either(alone...), strings.Join(from, ","))
+	return text{to, func(s string) error {
+		if slices.Contains(alone, s) {
+			return nil
+		}
+		words := strings.Split(s, ",")
+		for i, word := range words {
+			if slices.Contains(words[:i], word) && word != "" {
+				return fmt.Errorf("%.40q is named twice: name each once", word)
+			}
+			if slices.Contains(from, word) {
+				continue
+			}
+			if why != nil && why(word) != "" {
+				return errors.New(why(word))
+			}
+			return fmt.Errorf("%s%s", want, spell.DidYouMean(word, from...))
+		}
+		return nil
+	}, OfferListed(func([]string) []string { return from }, alone...)}
+}
+
+// OfferListed offers words that are not in the list yet that is being typed, and
+// as the first also those that stand alone. The words may follow from the
+// arguments.
+func OfferListed(from func(args []string) []string, alone ...string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		listed := strings.Split(begun, ",")
+		listed = listed[:len(listed)-1]
+		before := strings.Join(append(listed, ""), ",")
+		var list []string
+		if len(listed) == 0 {
+			list = append(list, alone...)
+		}
+		for _, word := range from(args) {
+			if !slices.Contains(listed, word) {
+				list = append(list, before+word)
+			}
+		}
+		return list, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	}
 }
 
 // File is the name of a file that is to be written, which ends in one of these.

@@ -14,6 +14,7 @@ import (
 	"github.com/stile-lock/stile/internal/cli/ask"
 	"github.com/stile-lock/stile/internal/cli/tell"
 	"github.com/stile-lock/stile/internal/compare"
+	"github.com/stile-lock/stile/internal/jobs"
 	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
@@ -90,7 +91,7 @@ the report is written only if --out is given.`,
 }
 
 // A job compares. It returns what came of it, and how to draw that.
-type job func(how compare.Parallel) (tell.Report, drawn, error)
+type job func(how jobs.Parallel) (tell.Report, drawn, error)
 
 // A drawn is a comparison that can be drawn.
 type drawn interface {
@@ -115,7 +116,7 @@ func (f *flags) run(c *cobra.Command, names []string) error {
 	return tell.Run(c.OutOrStdout(), f.json, files, func() (r tell.Report, err error) {
 		live := tell.Begin(c)
 		defer live.End()
-		r, m, err = run(compare.Parallel{Progress: live.Bar, Context: live})
+		r, m, err = run(jobs.Parallel{Progress: live.Bar, Context: live})
 		return r, err
 	})
 }
@@ -140,7 +141,7 @@ func (f *flags) locks(_ *cobra.Command, names []string) (job, error) {
 			return nil, err
 		}
 	}
-	return func(how compare.Parallel) (tell.Report, drawn, error) {
+	return func(how jobs.Parallel) (tell.Report, drawn, error) {
 		c.Parallel = how
 		m, err := compare.Run(c)
 		if err != nil {
@@ -168,7 +169,7 @@ func (f *flags) methods(cmd *cobra.Command, names []string) (job, error) {
 	if c.Methods, err = each("method", names, deadlock.Kept(), methodOf); err != nil {
 		return nil, err
 	}
-	return func(how compare.Parallel) (tell.Report, drawn, error) {
+	return func(how jobs.Parallel) (tell.Report, drawn, error) {
 		c.Parallel = how
 		m, err := compare.RunDeadlock(c)
 		if err != nil {

@@ -40,12 +40,24 @@ func (s *Scene) DefineTrace(fs *pflag.FlagSet, also ...string) {
 
 // DefinePart defines --from and --to, and what else there is to say of a diagram.
 func (s *Scene) DefinePart(fs *pflag.FlagSet) {
-	fs.Var(moment{&s.part.From, &s.partial}, "from", "where the diagram begins, in T or steps (default where there is something to see)")
+	s.DefineWindow(fs, "T or steps")
+	fs.BoolVar(&s.part.Clocks, "clocks", false, "write Lamport's clock and the vector clock beside what happens in a diagram")
+}
+
+// DefineWindow defines --from and --to, times in these units.
+func (s *Scene) DefineWindow(fs *pflag.FlagSet, units string) {
+	fs.Var(moment{&s.part.From, &s.partial}, "from", "where the diagram begins, in "+units+" (default where there is something to see)")
 	fs.Var(moment{&s.part.To, &s.ends}, "to", "where it ends (default when it can still be read)")
 	for _, flag := range []string{"from", "to"} {
 		fs.Lookup(flag).DefValue = ""
 	}
-	fs.BoolVar(&s.part.Clocks, "clocks", false, "write Lamport's clock and the vector clock beside what happens in a diagram")
+}
+
+// Usually lets a diagram show this part, unless one was asked for.
+func (s *Scene) Usually(from, to float64) {
+	if s.whole() {
+		s.part.From, s.part.To = from, to
+	}
 }
 
 // Text returns how a diagram is printed.

@@ -128,3 +128,14 @@ func TestWrong(t *testing.T) {
 		t.Errorf("printed %q, want the report", out.String())
 	}
 }
+
+// A commit is told in a few letters, with its changes.
+func TestCommit(t *testing.T) {
+	for want, v := range map[string]Version{
+		"unknown": {}, "0123456789ab": {Revision: "0123456789abcdef"}, "0123456789ab+": {Revision: "0123456789abcdef", Modified: true}, "abc": {Revision: "abc"},
+	} {
+		if got := v.Commit(); got != want {
+			t.Errorf("%+v: %s, want %s", v, got, want)
+		}
+	}
+}

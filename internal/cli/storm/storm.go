@@ -1,0 +1,194 @@
+// Package storm is 'stile storm': live members under every fault there is.
+package storm
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stile-lock/stile/catalog"
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/internal/cli/ask"
+	"github.com/stile-lock/stile/internal/cli/tell"
+	"github.com/stile-lock/stile/internal/jobs"
+	"github.com/stile-lock/stile/internal/storm"
+	"github.com/stile-lock/stile/internal/storm/sweep"
+	"github.com/stile-lock/stile/internal/words"
+)
+
+// Bounds of what can be asked for.
+const (
+	usual    = 200 // seeds
+	maxSeeds = 100_000_000
+	maxNodes = 25
+)
+
+// all and none stand for names.
+const (
+	all  = "all"
+	none = "none"
+)
+
+// flags is what 'stile storm' can be told.
+type flags struct {
+	seed       uint64
+	seeds      int
+	algorithms string
+	nodes      []int
+	faults     string
+	workers    int
+	strikes    bool
+	json       bool
+	scene      tell.Scene
+
+	change func(c *storm.Config) // only tests set it: it breaks something
+}
+
+// New returns the command.
+func New() *cobra.Command { return newCommand(nil) }
+
+func newCommand(change func(c *storm.Config)) *cobra.Command {
+	f := &flags{change: change}
+	c := &cobra.Command{
+		Use:   "storm [flags]",
+		Short: "Storm live members with every fault there is",
+		Long: `Runs whole members - named locks, views, leases, fences - in simulated time,
+under faults that are drawn from a seed: crashes, pauses, partitions, lost, late
+and doubled packets, clocks that drift, joins, leaves, evictions. An oracle that
+sees true time judges every step. Then all heals, and everybody must enter soon.
+
+A seed is one storm, the same on every machine: it says which algorithms, how
+many members, which faults and when. --algorithm, --nodes and --faults narrow
+what it chooses from. Without flags the storms are those of seeds 1 to 200; with
+--seed alone it is that one, and more is told of it.
+
+The first seed whose storm breaks an invariant is shrunk to a short story, and
+--svg and --trace show that; otherwise they show a --seed that is alone. The
+faults are: ` + wrapped(storm.FaultNames(), 11) + `.
+What they are, what is checked, and how to read a failure: docs/storm.md.`,
+		Example: `  stile storm --seeds 20
+  stile storm --seed 7 --strikes --svg storm.svg
+  stile storm --algorithm raymond,maekawa --nodes 3,5 --faults crash,pause`,
+		Args: ask.Nothing,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if !c.Flags().Changed("seeds") && c.Flags().Changed("seed") {
+				f.seeds = 1
+			}
+			return f.run(c)
+		},
+		DisableFlagsInUseLine: true,
+	}
+	f.define(c)
+	return c
+}
+
+// wrapped lists names over lines, the first of which has begun.
+func wrapped(names []string, begun int) string {
+	lines := tell.Wrap(strings.Repeat("x", begun)+" "+strings.Join(names, ", "), tell.Width)
+	return strings.TrimLeft(strings.Join(lines, "\n"), "x ")
+}
+
+func (f *flags) define(c *cobra.Command) {
+	f.seed, f.seeds, f.algorithms, f.faults, f.nodes = 1, usual, all, all, []int{1, 2, 3, 4, 5, 7, 9}
+	fs := c.Flags()
+	fs.SortFlags = false
+	fs.Var(ask.Seed(&f.seed), "seed", "the first seed; alone, the only one")
+	fs.Var(ask.Count(&f.seeds, 1, maxSeeds), "seeds", fmt.Sprintf("how many seeds (default %d, or 1 with --seed)", usual))
+	fs.Var(ask.Several(&f.algorithms, live(), notLive, all), "algorithm", "`NAMES` of live algorithms: all, or such as raymond,central")
+	fs.Var(ask.Counts(&f.nodes, maxNodes), "nodes", "numbers of members to choose from")
+	fs.Var(ask.Several(&f.faults, storm.FaultNames(), nil, all, none), "faults", "`KINDS` of faults to choose from: all, none, or such as crash,pause")
+	fs.Var(ask.Count(&f.workers, 1, 1024), "workers", "how many cores to use (default all)")
+	fs.BoolVar(&f.strikes, "strikes", false, "of one seed: list the faults, what strikes whom and when")
+	ask.JSON(fs, &f.json)
+	fs.Var(ask.File(&f.scene.SVG, ".svg"), "svg", "write a space-time diagram to this `FILE`")
+	f.scene.DefineTrace(fs)
+	f.scene.DefineWindow(fs, "ms")
+	ask.Unset(fs, "seeds", "workers")
+}
+
+// live names the algorithms that can be stormed.
+func live() []string {
+	var names []string
+	for _, s := range catalog.Live() {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// notLive says why an algorithm cannot be stormed; nothing if there is none that
+// is called so.
+func notLive(name string) string {
+	spec, err := catalog.Make(name, core.Options{})
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%s does not run live: %s; 'stile algorithms' says which do", name, catalog.NotLive(spec))
+}
+
+// config turns flags into a sweep.
+func (f *flags) config() (sweep.Config, error) {
+	c := sweep.Config{First: f.seed, Seeds: f.seeds, Change: f.change}
+	if f.seed+uint64(f.seeds-1) < f.seed {
+		return c, fmt.Errorf("--seed %d --seeds %d: there are not so many from there on: give fewer --seeds", f.seed, f.seeds)
+	}
+	var names []string
+	if f.algorithms != all {
+		names = strings.Split(f.algorithms, ",")
+	}
+	var err error
+	if c.Algorithms, err = sweep.Live(names...); err != nil {
+		return c, err
+	}
+	c.Nodes = f.nodes
+	if f.faults == all {
+		c.Faults = storm.AllFaults | storm.Beyond
+		return c, nil
+	}
+	c.Faults, err = storm.ParseFaults(f.faults)
+	return c, err
+}
+
+// again is the command that makes the storm of a seed again.
+func (f *flags) again(cmd *cobra.Command, seed uint64) string {
+	line := fmt.Sprintf("stile storm --seed %d", seed)
+	for _, flag := range []string{"algorithm", "nodes", "faults"} {
+		if given := cmd.Flags().Lookup(flag); given.Changed {
+			line += fmt.Sprintf(" --%s %s", flag, given.Value)
+		}
+	}
+	return line
+}
+
+func (f *flags) run(cmd *cobra.Command) error {
+	c, err := f.config()
+	if err != nil {
+		return err
+	}
+	if f.strikes && f.seeds > 1 {
+		return fmt.Errorf("--strikes lists the faults of one seed, and there are %s: give --seed alone, or leave it out", words.Grouped(f.seeds))
+	}
+	found := &found{Config: c, alone: f.seeds == 1}
+	files, err := found.files(&f.scene)
+	if err != nil {
+		return err
+	}
+	return tell.Run(cmd.OutOrStdout(), f.json, files, func() (tell.Report, error) {
+		live := tell.Begin(cmd)
+		defer live.End()
+		found.Parallel = jobs.Parallel{Workers: f.workers, Progress: live.Bar, Context: live}
+		if found.Sum, err = sweep.Run(found.Config); err != nil {
+			return tell.Report{}, err
+		}
+		if found.Failures > 0 {
+			found.again = f.again(cmd, found.Sum.First[0].Seed)
+			if err := found.shrink(live); err != nil {
+				return tell.Report{}, err
+			}
+		}
+		if err := found.record(); err != nil {
+			return tell.Report{}, err
+		}
+		return tell.Report{JSON: found.json(f.strikes), Text: func(p *tell.Page) { f.print(p, found) }, Stopped: found.stopped(), Wrong: found.wrong()}, nil
+	})
+}

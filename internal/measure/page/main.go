@@ -1,0 +1,26 @@
+// Command page prints docs/live.md: what live locks cost. Its argument says where
+// that was measured.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/stile-lock/stile/internal/measure"
+)
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "page: want one argument, which says where this is measured: run 'make live'")
+		os.Exit(2)
+	}
+	page, err := measure.Page(os.Args[1], func(r measure.Row) ([]string, error) {
+		fmt.Fprintf(os.Stderr, "%s: %s\n", r.Table, r.Name)
+		return r.Measure()
+	})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "page:", err)
+		os.Exit(1)
+	}
+	fmt.Print(page)
+}

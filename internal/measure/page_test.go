@@ -1,0 +1,165 @@
+package measure
+
+import (
+	"errors"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stile-lock/stile/catalog"
+)
+
+const file = "../../docs/live.md"
+
+// A committed page is what was measured once: where, and all its rows.
+type committed struct {
+	text, where string
+	rows        map[[2]string][]string // by table and name
+}
+
+func read(t *testing.T) committed {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := committed{text: string(b), rows: map[[2]string][]string{}}
+	where := regexp.MustCompile(`<!-- (measured at commit [0-9a-f]{7,}, .*) -->`).FindStringSubmatch(c.text)
+	if where == nil {
+		t.Fatal("docs/live.md does not say at which commit it was measured")
+	}
+	c.where = where[1]
+	table := ""
+	for line := range strings.Lines(c.text) {
+		line = strings.TrimSuffix(line, "\n")
+		if title, ok := strings.CutPrefix(line, "## "); ok {
+			table = title
+		}
+		if row, ok := strings.CutPrefix(line, "| "); ok {
+			cells := strings.Split(strings.TrimSuffix(row, " |"), " | ")
+			c.rows[[2]string{table, cells[0]}] = cells[1:]
+		}
+	}
+	return c
+}
+
+// sampled are the rows that are measured again: those of the default, and of
+// some others where that is quick.
+func sampled(r Row) bool {
+	quick := strings.HasPrefix(r.Table, "Entries")
+	switch r.Name {
+	case "naimi-trehel":
+		return quick || r.Table != "A member joins or leaves: 9 members" && !strings.Contains(r.Table, "5 members")
+	case "central", "token-ring-lazy", "carvalho-roucairol":
+		return quick
+	case "maekawa", "lamport":
+		return strings.Contains(r.Table, "several") || r.Table == "A death: random locks, 5 members" && r.Name == "lamport"
+	case "random locks, 0.1 to 0.3 s":
+		return true
+	}
+	return false
+}
+
+var errMissing = errors.New("there is no such row")
+
+// The page as committed is what the code says: its text, and the rows that are
+// measured again, to the last digit.
+func TestPage(t *testing.T) {
+	c := read(t)
+	measured := 0
+	got, err := Page(c.where, func(r Row) ([]string, error) {
+		if sampled(r) {
+			measured++
+			return r.Measure()
+		}
+		if cells := c.rows[[2]string{r.Table, r.Name}]; cells != nil {
+			return cells, nil
+		}
+		return nil, errMissing
+	})
+	if err != nil {
+		t.Fatalf("%v; make live", err)
+	}
+	if measured < 20 {
+		t.Errorf("only %d rows were measured again", measured)
+	}
+	g, w := strings.Split(got, "\n"), strings.Split(c.text, "\n")
+	for i := range min(len(g), len(w)) {
+		if g[i] != w[i] {
+			t.Fatalf("docs/live.md, line %d\n got %s\nwant %s\nif that is better: make live", i+1, g[i], w[i])
+		}
+	}
+	if len(g) != len(w) {
+		t.Fatalf("docs/live.md has %d lines, want %d; if that is better: make live", len(w), len(g))
+	}
+}
+
+// number returns a number of the page.
+func (c committed) number(t *testing.T, table, row, column string, i int) float64 {
+	t.Helper()
+	for _, x := range tables() {
+		for k, name := range x.columns {
+			if cells := c.rows[[2]string{table, row}]; x.title == table && name == column && k < len(cells) {
+				parts := strings.Split(cells[k], " / ")
+				v, err := strconv.ParseFloat(parts[i], 64)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return v
+			}
+		}
+	}
+	t.Fatalf("%s, %s: there is no %s", table, row, column)
+	return 0
+}
+
+// What the page says in words is what its tables say.
+func TestConclusion(t *testing.T) {
+	c := read(t)
+	if strings.Contains(c.text, "?:") || strings.Contains(c.text, " ? ") {
+		t.Error("a number is quoted that is not there")
+	}
+	const nt = "naimi-trehel"
+	claim := func(holds bool, what string) {
+		t.Helper()
+		if !holds {
+			t.Error("it is not so that " + what)
+		}
+	}
+	for _, s := range catalog.Live() {
+		for i, n := range sizes() {
+			claim(s.Name == nt || c.number(t, local, nt, frames, i) < c.number(t, local, s.Name, frames, i), "naimi-trehel sends fewer frames with locality than "+s.Name)
+			claim(c.number(t, hot, s.Name, sync, i) > 0.98, s.Name+" needs T to hand over")
+			if n >= 5 {
+				claim(s.Name == "token-ring-lazy" || c.number(t, hot, "token-ring-lazy", frames, i) < c.number(t, hot, s.Name, frames, i), "token-ring-lazy sends fewer frames on a hot lock than "+s.Name)
+				claim(s.Name == "token-ring-lazy" || n == 5 || c.number(t, random, "token-ring-lazy", wait, i) > c.number(t, random, s.Name, wait, i), "token-ring-lazy is slower than "+s.Name)
+			}
+			if i >= 2 && s.Name != nt {
+				claim(s.Name == "raymond" || c.number(t, local, "raymond", frames, i) < c.number(t, local, s.Name, frames, i), "raymond is the next")
+			}
+			claim(c.number(t, hot, nt, busiest, i) < 1.3 && c.number(t, local, nt, busiest, i) <= c.number(t, local, nt, busiest, 3) && c.number(t, random, nt, busiest, i) < 1.3, "no member is much busier than others")
+		}
+		for _, table := range []string{"A death: locality, 9 members", "A death: random locks, 9 members", "A death: locality, 5 members", "A death: random locks, 5 members"} {
+			get := func(column string) float64 { return c.number(t, table, s.Name, column, 0) }
+			claim(get("inside") == 100 && get("home, nobody else did") == 100, "what nobody can know stalls")
+			claim(get("neither") < 1 && get("used it before") < 1.5, "what the dead was not the last one in goes on")
+			told := s.Name == "lamport" || s.Name == "maekawa"
+			claim((get("last inside") > 98) == (!told && s.Name != "central"), "the last one inside matters with "+s.Name)
+			claim((get("home, others used it") == 100) == (s.Name == "central"), "a home that others used matters with central alone")
+			claim(!told || get("all") < c.number(t, table, nt, "all", 0)/4, s.Name+" lets few locks stall")
+			claim(c.number(t, table, s.Name, "go on, T", 2) < 20, "the others go on within a few T")
+		}
+		for _, column := range []string{"joins, locality", "joins, random locks", "leaves, locality", "leaves, random locks"} {
+			claim(c.number(t, "A member joins or leaves: 9 members", s.Name, column, 2) < 20, "nobody waits for a lease with "+s.Name)
+		}
+	}
+	for i := 2; i < 4; i++ {
+		claim(c.number(t, random, "central", frames, i) < c.number(t, random, nt, frames, i), "central sends fewer frames with random locks")
+	}
+	for _, other := range []string{"suzuki-kasami", "ricart-agrawala-token", "carvalho-roucairol"} {
+		claim(c.number(t, local, other, wait, 2) < c.number(t, local, nt, wait, 2), other+" waits less")
+		claim(c.number(t, local, other, frames, 2) < 4*c.number(t, local, nt, frames, 2), other+" sends up to four times as many frames with nine members")
+	}
+}

@@ -1,0 +1,131 @@
+package storm
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/trace"
+)
+
+// A Blow is a strike that did happen, in words: only the run knows whom it found.
+type Blow struct {
+	At   member.Span
+	Kind string
+	Text string
+}
+
+// recount tells a strike that has hit a process, to who observes the run.
+func (w *world) recount(s *Strike, id core.ID) {
+	if w.Observed() {
+		w.Note(trace.Event{
+			Kind: trace.Note, Proc: id, Peer: core.None, Name: w.inWords(s, id),
+			Fields: []core.Field{{Name: faultField, Value: s.Kind.String()}},
+		})
+	}
+}
+
+// faultField is what notes have that tell a strike.
+const faultField = "fault"
+
+// Blows returns the strikes that happened in a recorded run.
+func Blows(t *trace.Trace) []Blow {
+	var all []Blow
+	for i := range t.Events {
+		if e := &t.Events[i]; e.Kind == trace.Note && len(e.Fields) > 0 && e.Fields[0].Name == faultField {
+			all = append(all, Blow{member.Span(e.At), e.Fields[0].Value, e.Name})
+		}
+	}
+	return all
+}
+
+// inWords says what a strike did.
+func (w *world) inWords(s *Strike, id core.ID) string {
+	who, peer := w.Name(id), w.Name(w.procs[s.Peer%len(w.procs)].id)
+	long := fmt.Sprintf("%.1f ms", float64(s.For)/float64(ms))
+	switch s.Kind {
+	case Crash:
+		return who + " crashes, and is back after " + long
+	case Pause:
+		return who + " stands still for " + long
+	case Loss:
+		return fmt.Sprintf("of all packets %s are lost for %s", percent(w.wire.loss), long)
+	case Delay:
+		what := "of all packets"
+		if w.wire.lateViews {
+			what = "of what the view service sends"
+		}
+		return fmt.Sprintf("%s %s are late for %s", what, percent(w.wire.late), long)
+	case Duplicate:
+		return fmt.Sprintf("of all packets %s come twice for %s", percent(w.wire.twice), long)
+	case Break:
+		if who == peer {
+			return fmt.Sprintf("all connections of %s break for %s", who, long)
+		}
+		return fmt.Sprintf("the connection of %s and %s breaks for %s", who, peer, long)
+	case Oneway, Partition:
+		return w.tellCut(s, who, peer) + " for " + long
+	case Sever:
+		return fmt.Sprintf("%s and %s never hear each other again", who, peer)
+	case Slow:
+		return fmt.Sprintf("all that %s sends takes %d ms longer for %s", who, w.wire.slow[id]/ms, long)
+	case Drift, Beyond:
+		return fmt.Sprintf("the clock of %s goes %+.1f %% wrong from now on", who, float64(w.procOf(id).clock.rate)/(million/100))
+	}
+	return w.tellChange(s, who, long)
+}
+
+// tellCut says who does not hear whom.
+func (w *world) tellCut(s *Strike, who, peer string) string {
+	how := s.How / 2
+	if s.Kind == Oneway {
+		switch how % 4 {
+		case 0:
+			return "the view service does not hear " + who
+		case 1:
+			return who + " does not hear the view service"
+		}
+		return peer + " does not hear " + who
+	}
+	switch how % cutKinds {
+	case cutPair:
+		return fmt.Sprintf("%s and %s do not hear each other", who, peer)
+	case cutService:
+		return who + " and the view service do not hear each other"
+	case cutMembers:
+		return who + " and all other members do not hear each other"
+	case cutSplit:
+		return fmt.Sprintf("all up to %s and all after it do not hear each other", who)
+	}
+	return who + " is cut off from all"
+}
+
+// tellChange says how the members, their views or their clients change.
+func (w *world) tellChange(s *Strike, who, long string) string {
+	switch s.Kind {
+	case Join:
+		return fmt.Sprintf("%s joins, and leaves after %s", w.Name(w.procs[w.Nodes+s.Who%spare].id), long)
+	case Leave, Roll:
+		return fmt.Sprintf("%s leaves in good order, and is back %s later", who, long)
+	case Evict:
+		return fmt.Sprintf("the view service evicts %s, which is well", who)
+	case Skip:
+		text := fmt.Sprintf("views follow each other fast, %d of them", w.service.hurry)
+		if w.service.skipper != nil {
+			text += ", and none is told to " + who
+		}
+		return text
+	case Switch:
+		var names []string
+		for _, c := range w.service.next {
+			names = append(names, c.Algorithm)
+		}
+		return "the view service changes to " + strings.Join(names, ", ")
+	case Forget:
+		return "a view of the same members lets old names go"
+	}
+	return who + [...]string{" stands still for ", " is cut off from all for ", " crashes, and is back after "}[s.How/2%3] + long
+}
+
+func percent(thousandths int64) string { return fmt.Sprintf("%.0f %%", float64(thousandths)/10) }
