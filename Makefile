@@ -108,5 +108,5 @@ proofs-long: ## make docs/proofs-long.md: the largest proofs alone; 16 GiB
 	rm proofs.tmp
 	mv docs/proofs-long.md.new docs/proofs-long.md
 
-proofs-view: ## see that the large settings of docs/proofs-view.md hold
-	go test ./check/views -run TestLong -long -v -timeout 0
+proofs-view: ## see that all settings of docs/proofs-view.md hold, and that every run ends
+	go test ./check/views -run 'TestViewChange|TestLong' -long -v -timeout 0
