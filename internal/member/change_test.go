@@ -622,3 +622,32 @@ func TestOwnTurn(t *testing.T) {
 		t.Error("who came later does not get it")
 	}
 }
+
+// A leaver that has not promised anything enters by a grant that was under way,
+// and nobody suspects it.
+func TestLeaverEnters(t *testing.T) {
+	for _, x := range []Misreading{0, LeaverEnters} {
+		f := newFleet(t, "naimi-trehel", 3)
+		Misread(f.members[2], x)
+		v := f.next(3)
+		name := away(f.view, v, 0, 0)
+		f.lock(1, name)
+		f.settle()
+		f.lock(2, name)
+		f.settle()
+		f.members[2].Leave(0)
+		f.take(2)
+		f.unlock(1, name)
+		grant := f.mail
+		f.install(v)
+		for _, l := range grant { // the leaver is still in the old view
+			f.deliver(l)
+		}
+		f.mail = slices.DeleteFunc(f.mail, func(l letter) bool { return l.from == 3 })
+		f.lock(0, name)
+		f.settle()
+		if both := f.holds(0, name) && f.holds(2, name); both != (x != 0) || !f.holds(0, name) {
+			t.Errorf("misreading %b: two are inside: %v", x, both)
+		}
+	}
+}
