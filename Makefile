@@ -24,7 +24,7 @@ staticcheck := go tool -modfile=tools/go.mod staticcheck
 concurrent = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go[^[:alnum:][:space:],]' . | xargs -r dirname; echo ./check; echo ./check/group; echo ./internal/compare; echo ./internal/storm/sweep; } | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
 
-.PHONY: help check tools fmt vet lint test race fuzz storm ledger bench numbers golden museum faults controls live proofs proofs-long
+.PHONY: help check tools fmt vet lint test race fuzz storm ledger bench numbers golden museum faults controls live proofs proofs-long proofs-view
 
 help: ## show what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -107,3 +107,6 @@ proofs-long: ## make docs/proofs-long.md: the largest proofs alone; 16 GiB
 	./proofs.tmp check --proofs-long --memory 16GiB > docs/proofs-long.md.new
 	rm proofs.tmp
 	mv docs/proofs-long.md.new docs/proofs-long.md
+
+proofs-view: ## see that all settings of docs/proofs-view.md hold, and that every run ends
+	go test ./check/views -run 'TestViewChange|TestLong' -long -v -timeout 0

@@ -16,6 +16,7 @@ func outer() []layer {
 		{"check/explore", ""},
 		{"check/group", "core trace scenario family check/explore"},
 		{"check/ring", "check/explore"},
+		{"check/views", "core internal/member check/explore"},
 		{"check", "core trace scenario family family/locks family/elections sim check/explore check/group check/ring"},
 		{"scenarios", ""},
 		{"docs", ""},

@@ -1,0 +1,265 @@
+package member
+
+import "fmt"
+
+// A Mould puts states into one member and takes them out, time and again.
+type Mould struct {
+	Member *Member
+	name   string
+	views  []View
+	epochs []*epoch // of each view: the present one and, apart from that, the frozen one
+	frozen []*epoch
+	pool   []*waiter
+}
+
+// NewMould makes a member that can be put into any state that it can have with
+// one lock of this name in these views.
+func NewMould(c Config, name string, views []View) (*Mould, error) {
+	if err := checkName(name); err != nil {
+		return nil, err
+	}
+	m, err := New(c)
+	if err != nil {
+		return nil, err
+	}
+	d := &Mould{Member: m, name: name, views: views, epochs: make([]*epoch, len(views)), frozen: make([]*epoch, len(views))}
+	for i, v := range views {
+		if v.Rank(c.Inc) < 0 {
+			continue
+		}
+		for _, to := range []*[]*epoch{&d.epochs, &d.frozen} {
+			if (*to)[i], err = m.newEpoch(v); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return d, nil
+}
+
+// Load puts the member into a state. Its clock says 0.
+func (d *Mould) Load(s *State) error {
+	m := d.Member
+	m.now, m.clock, m.gone, m.ghost = 0, s.Clock, s.Gone, s.Ghost
+	m.renewals, m.renewal, m.renewAt = m.renewals[:0], 0, Never
+	switch m.lease = 0; s.Lease {
+	case Runs:
+		m.lease = Never - 1
+	case Over:
+		m.lease = 1
+	}
+	if s.Lease != Runs {
+		m.renewal = 1
+		m.renewals = append(m.renewals, renewal{number: 1})
+	}
+	if m.lapse = Never - 1; s.Pass {
+		m.lapse = 0
+	}
+	m.own, m.queries = session{}, m.queries[:0]
+	m.Out.Reset()
+	d.requests(s)
+	var err error
+	if m.epoch, err = d.load(d.epochs, &s.Present); err != nil {
+		return err
+	}
+	m.frozen, err = d.load(d.frozen, &s.Before)
+	return err
+}
+
+// requests makes room for all tickets of a state.
+func (d *Mould) requests(s *State) {
+	m := d.Member
+	for len(d.pool) < len(s.tickets) {
+		d.pool = append(d.pool, &waiter{})
+	}
+	m.waiters = append(m.waiters[:0], d.pool[:len(s.tickets)]...)
+	for i, t := range s.tickets {
+		*m.waiters[i] = waiter{ticket: t}
+	}
+	m.spare = append(m.spare[:0], s.spare...)
+}
+
+// load puts one view's epoch into a state.
+func (d *Mould) load(all []*epoch, p *Part) (*epoch, error) {
+	if p.Epoch == 0 {
+		return nil, nil
+	}
+	var e *epoch
+	for i := range d.views {
+		if d.views[i].Epoch == p.Epoch {
+			e = all[i]
+		}
+	}
+	if e == nil {
+		return nil, fmt.Errorf("a state in epoch %d: want one of the views that the member can be in", p.Epoch)
+	}
+	e.reset()
+	e.reported[0], e.over[0] = p.Reported, p.Over<<e.survivors()
+	for i := range e.ghosts {
+		switch {
+		case p.Due>>i&1 == 1 || p.Over>>i&1 == 1:
+			e.ghosts[i] = 0
+		default:
+			e.ghosts[i] = Never - 1
+		}
+		if p.Over>>i&1 == 0 {
+			e.next = min(e.next, e.ghosts[i])
+		}
+	}
+	if !p.Known {
+		return e, nil
+	}
+	n := lockOf(e, d.name)
+	l := e.table.lock(n)
+	if l.count = p.Count; p.Touched {
+		l.flags |= touched
+	}
+	if p.Cleared {
+		l.flags |= cleared
+	}
+	e.table.setState(n, p.Bytes)
+	if p.Busy || p.home {
+		d.use(e, e.use(n), p)
+	}
+	return e, nil
+}
+
+// use puts the use of a lock into a state.
+func (d *Mould) use(e *epoch, u *use, p *Part) {
+	if p.home {
+		u.held[0], u.may[0], u.queried, u.interest, u.lendee = p.Held, p.May, p.Queried, p.Interest, p.Lendee
+		u.queue = u.queue[:0]
+		for _, t := range p.Queue {
+			u.queue = append(u.queue, turn{t.Stamp, t.Rank})
+		}
+	}
+	if !p.Busy {
+		return
+	}
+	if p.Holds() {
+		u.holder, u.token, u.carried = d.waiter(u, p.Holder), p.Token, p.Carried
+		e.holders++
+	}
+	if p.Lapsed {
+		u.lapsed, u.token, u.carried = true, p.Token, p.Carried
+		e.lapses++
+	}
+	for _, r := range p.Waiters {
+		u.push(d.waiter(u, r))
+	}
+	u.handed, u.asked, u.inside, u.back, u.lent, u.until = p.Handed, p.Asked, p.Inside, p.Back, p.IsLent, p.Until
+}
+
+// waiter puts a request into a state.
+func (d *Mould) waiter(u *use, r Request) *waiter {
+	m := d.Member
+	w := m.waiters[r.slot]
+	w.client, w.late.waiter, w.stamp, w.try, w.missing, w.at = &m.own, w, r.Stamp, r.Try, r.missing, u
+	m.own.put(w)
+	return w
+}
+
+// reset forgets all locks.
+func (e *epoch) reset() {
+	t := &e.table
+	t.records.n, t.names.n, t.huge = 0, 0, nil
+	clear(t.index)
+	for i := range t.shelves {
+		t.shelves[i].n, t.shelves[i].free = 0, t.shelves[i].free[:0]
+	}
+	for _, u := range e.uses {
+		if u != nil {
+			*u = use{queue: u.queue[:0]}
+			e.spare = append(e.spare, u)
+		}
+	}
+	e.uses, e.free = e.uses[:0], e.free[:0]
+	e.busy, e.holders, e.lapses, e.next, e.since = 0, 0, 0, Never, 0
+	for i := range e.schools {
+		for seat := range e.schools[i].loaded {
+			e.schools[i].loaded[seat] = -1
+		}
+	}
+}
+
+// Save takes the state out of the member.
+func (d *Mould) Save(s *State) error {
+	m := d.Member
+	s.Clock, s.Gone, s.Ghost, s.Lease = m.clock, m.gone, m.ghost, NoLease
+	switch {
+	case m.lease > 0 && m.now < m.deadline():
+		s.Lease = Runs
+	case m.lease > 0:
+		s.Lease = Over
+	}
+	if len(m.agenda.heap) > 0 || len(m.clients) > 0 || len(m.queries) > 0 {
+		return errNotSmall
+	}
+	s.tickets = s.tickets[:0]
+	for _, w := range m.waiters {
+		s.tickets = append(s.tickets, w.ticket)
+	}
+	s.spare = append(s.spare[:0], m.spare...)
+	if err := d.save(m.epoch, &s.Present); err != nil {
+		return err
+	}
+	if err := d.save(m.frozen, &s.Before); err != nil {
+		return err
+	}
+	s.Before.freeze()
+	return nil
+}
+
+func (d *Mould) save(e *epoch, p *Part) error {
+	*p = Part{Bytes: p.Bytes[:0], Waiters: p.Waiters[:0], Queue: p.Queue[:0], Lendee: -1}
+	if e == nil {
+		return nil
+	}
+	p.Epoch, p.Reported = e.view.Epoch, e.reported[0]
+	p.Over = e.over[0] >> e.survivors()
+	if e.table.len() == 0 {
+		return nil
+	}
+	if e.table.len() > 1 || len(e.universe) > 60 {
+		return errNotSmall
+	}
+	l := e.table.lock(0)
+	p.Known, p.Touched, p.Cleared, p.Count = true, l.is(touched), l.is(cleared), l.count
+	p.Bytes = append(p.Bytes, e.table.state(0)...)
+	u := e.found(0)
+	if u == nil {
+		return nil
+	}
+	p.Busy = true
+	if w := u.holder; w != nil {
+		p.Holder, p.Token, p.Carried = w.request(), u.token, u.carried
+	}
+	if u.lapsed {
+		p.Lapsed, p.Token, p.Carried = true, u.token, u.carried
+	}
+	for w := u.first; w != nil; w = w.next {
+		p.Waiters = append(p.Waiters, w.request())
+	}
+	p.Handed, p.Asked, p.Inside, p.Back, p.IsLent = u.handed, u.asked, u.inside, u.back, u.lent
+	if u.lent {
+		p.Until = u.until
+	}
+	if p.home = e.isHome(l); p.home {
+		p.Held, p.May, p.Queried, p.Interest, p.Lendee = u.held[0], u.may[0], u.queried, u.interest, u.lendee
+		for _, t := range u.queue {
+			p.Queue = append(p.Queue, Turn{t.stamp, t.rank})
+		}
+	}
+	return nil
+}
+
+func (w *waiter) request() Request {
+	return Request{Stamp: w.stamp, Try: w.try, missing: w.missing, slot: int(uint32(w.ticket))}
+}
+
+// freeze leaves nothing but what a frozen epoch is asked about.
+func (p *Part) freeze() {
+	*p = Part{
+		Epoch: p.Epoch, Reported: p.Reported, Over: p.Over, Known: p.Known, Cleared: p.Cleared, Count: p.Count, Bytes: p.Bytes,
+		Waiters: p.Waiters[:0], Queue: p.Queue[:0], home: p.home, Held: p.Held, May: p.May, Lendee: p.Lendee,
+	}
+}
