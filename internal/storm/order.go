@@ -66,9 +66,9 @@ func (o *oracle) sent(q *proc, to uint64, b []byte) {
 		w.broken(Errors, "m%d sends m%d what is no frame: %v", q.inc, to, err)
 		return
 	}
-	// A request ticks the clock after what time brings was done in the same step:
-	// what that sends is one tick older.
-	if s.Clock != q.lamport && s.Clock+1 != q.lamport {
+	// What time brings is done first in a step, and what it sends is older than what
+	// the step itself is about: a request, or a frame that has come.
+	if s.Clock > q.lamport {
 		w.broken(Order, "m%d sends a frame at %d of its logical clock, which shows %d", q.inc, s.Clock, q.lamport)
 	}
 	c.sent = append(c.sent, sentFrame{hashOf(b), s.Kind == "REPORT", s.Clock})

@@ -208,6 +208,7 @@ func TestSeeds(t *testing.T) {
 		{"one that was admitted and evicted before it heard of it asked to join for ever", []uint64{66396}},
 		{"a severed link is asked again when all is silent, and then its end is evicted", []uint64{51101, 196165}},
 		{"the oracle's logical clock ticked before what time brought in the same step was sent", []uint64{127758, 186708, 187561}},
+		{"the same, when a frame has come in that step", []uint64{2693, 2789, 3618, 15702, 16231}},
 	} {
 		for _, seed := range x.seeds {
 			if r, err := Run(pick(seed)); err != nil || r.Violation != nil {
