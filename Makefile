@@ -24,7 +24,7 @@ staticcheck := go tool -modfile=tools/go.mod staticcheck
 concurrent = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go[^[:alnum:][:space:],]' . | xargs -r dirname; echo ./check; echo ./check/group; echo ./internal/compare; echo ./internal/storm/sweep; } | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
 
-.PHONY: help check tools fmt vet lint test race fuzz storm ledger bench numbers golden museum faults controls live proofs proofs-long proofs-view
+.PHONY: help check tools fmt vet lint test race fuzz storm ledger bench numbers numbers-live golden museum faults controls live proofs proofs-long proofs-view
 
 help: ## show what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -71,10 +71,14 @@ bench: ## all benchmarks, or BENCH=NAME
 
 numbers: ## make docs/bench.txt: the benchmarks that the documentation quotes
 	{ echo "made by 'make numbers' at commit $$(git rev-parse --short HEAD), $$(nproc) cores, $$(uname -sm)"; \
-	  go test ./sim ./check/group -run '^$$' -bench 'Events|Explore' -benchmem -count 3 -timeout 30m; \
-	  go test ./internal/member -run '^$$' -bench 'Local|Frame' -benchmem -benchtime 300000x -count 3 -timeout 30m; \
-	  go test ./internal/member -run '^$$' -bench ViewChange -benchtime 1x -count 3 -timeout 30m; } > docs/bench.txt.new
+	  go test ./sim ./check/group -run '^$$' -bench 'Events|Explore' -benchmem -count 3 -timeout 30m; } > docs/bench.txt.new
 	mv docs/bench.txt.new docs/bench.txt
+
+numbers-live: ## measure the speed of a live member into docs/bench-live.txt
+	{ echo "made by 'make numbers-live' at commit $$(git rev-parse --short HEAD), $$(nproc) cores, $$(uname -sm)"; \
+	  go test ./internal/member -run '^$$' -bench 'Local|Frame' -benchmem -benchtime 300000x -count 3 -timeout 30m; \
+	  go test ./internal/member -run '^$$' -bench ViewChange -benchtime 1x -count 3 -timeout 30m; } > docs/bench-live.txt.new
+	mv docs/bench-live.txt.new docs/bench-live.txt
 
 golden: ## rewrite the golden files; read the difference before you commit it
 	go test $(golden) -update
@@ -89,7 +93,7 @@ faults: ## make docs/faults.md: what one fault does to every lock
 	mv docs/faults.md.new docs/faults.md
 
 controls: ## make docs/storm-controls.md: how often the storm finds each broken rule
-	go test ./internal/storm -run 'TestControlsPage' -controls ../../docs/storm-controls.md -timeout 30m
+	go test ./internal/storm -run 'TestControlsPage' -controls ../../docs/storm-controls.md -at $$(git rev-parse --short HEAD) -timeout 30m
 
 live: ## make docs/live.md: what live locks cost, and what a death does
 	go run ./internal/measure/page "measured at commit $$(git rev-parse --short HEAD), $$(nproc) cores, $$(uname -sm), $$(go env GOVERSION)" > docs/live.md.new

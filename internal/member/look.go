@@ -9,6 +9,7 @@ import (
 // whoever judges.
 type Sight struct {
 	Kind    string // ALG, TOUCH, REPORT and so on
+	Clock   uint64 // the sender's logical clock
 	Name    string // of the lock, if it is about one
 	Cleared bool   // ALG: its home is known to have let go
 	Count   uint64 // ALG, LEND, RETURN: of the last entry that its sender knows of
@@ -31,7 +32,7 @@ func Look(b []byte) (Sight, error) {
 	if err := f.parse(b); err != nil {
 		return Sight{}, err
 	}
-	s := Sight{Kind: f.kind.String(), Name: string(f.name), Cleared: f.cleared, Count: f.count, Message: f.bytes, Held: f.held, More: f.more}
+	s := Sight{Kind: f.kind.String(), Clock: f.clock, Name: string(f.name), Cleared: f.cleared, Count: f.count, Message: f.bytes, Held: f.held, More: f.more}
 	for _, x := range f.waits {
 		s.Waits = append(s.Waits, x.name)
 	}

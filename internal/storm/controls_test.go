@@ -186,6 +186,8 @@ func TestTuned(t *testing.T) {
 
 var page = flag.String("controls", "", "write how often each broken rule is found to this file")
 
+var atCommit = flag.String("at", "unknown", "the commit that the page names")
+
 // TestControlsPage makes docs/storm-controls.md.
 func TestControlsPage(t *testing.T) {
 	if *page == "" {
@@ -193,7 +195,7 @@ func TestControlsPage(t *testing.T) {
 	}
 	const seeds = 300
 	var b bytes.Buffer
-	fmt.Fprintf(&b, controlsHead, seeds, seeds)
+	fmt.Fprintf(&b, controlsHead, *atCommit, seeds, seeds)
 	for _, x := range controls() {
 		broken, by, algs := count(t, x, seeds)
 		fmt.Fprintf(&b, "| %s | %s | %s | %d | %s | %s |\n", x.name, x.rule, x.text, broken, by, algs)
@@ -206,7 +208,7 @@ func TestControlsPage(t *testing.T) {
 
 const controlsHead = `# Broken rules, found by the storm
 
-<!-- made by 'make controls': do not edit -->
+<!-- made by 'make controls' at commit %s: do not edit -->
 
 A check that has never failed proves nothing. Each row is a rule of [protocol.md](protocol.md) that was left out or misread, in %d runs of the storm (seeds 0 to 299, all live algorithms); how many of the %d broke, which invariants said so, and with which algorithms. Runs of some rows are tuned so that the rule matters: see internal/storm/controls_test.go, which finds each of them again in every test run.
 
@@ -215,7 +217,7 @@ A check that has never failed proves nothing. Each row is a rule of [protocol.md
 `
 
 const controlsEnd = `
-Those that luck finds rarely or never have a scripted scenario each in internal/member: %s. The exhaustive check of the view change finds others again: see [proofs-views.md](proofs-views.md).
+Those that luck finds rarely or never have a scripted scenario each in internal/member: %s. The exhaustive check of the view change finds others again: see [proofs-view.md](proofs-view.md).
 `
 
 // count runs a control on many seeds.

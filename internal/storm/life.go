@@ -93,7 +93,13 @@ func (q *proc) say() {
 // gone is told that it is a member no more. It starts again as another one.
 func (q *proc) gone() {
 	w := q.w
-	if q.state == dead || q.state == joining {
+	switch {
+	case q.state == dead:
+		return
+	case q.state == joining && w.misreads(ReadmitGhosts|SameInc|KeepHolds):
+		return
+	case q.state == joining: // it was admitted and evicted before it heard of it
+		q.stop()
 		return
 	}
 	if w.misreads(ReadmitGhosts) {

@@ -66,7 +66,12 @@ func (o *oracle) sent(q *proc, to uint64, b []byte) {
 		w.broken(Errors, "m%d sends m%d what is no frame: %v", q.inc, to, err)
 		return
 	}
-	c.sent = append(c.sent, sentFrame{hashOf(b), s.Kind == "REPORT", q.lamport})
+	// What time brings is done first in a step, and what it sends is older than what
+	// the step itself is about: a request, or a frame that has come.
+	if s.Clock > q.lamport {
+		w.broken(Order, "m%d sends a frame at %d of its logical clock, which shows %d", q.inc, s.Clock, q.lamport)
+	}
+	c.sent = append(c.sent, sentFrame{hashOf(b), s.Kind == "REPORT", s.Clock})
 	w.result.Frames[frameNumber(s.Kind)]++
 	if s.Kind == "LEND" || s.Kind == "DONE" || s.Kind == "ALG" && s.Cleared {
 		if i := w.lockOf(s.Name); i >= 0 {
@@ -171,6 +176,9 @@ func (o *oracle) inOrder(q *proc, x *ask) {
 	o.seq++
 	known := o.seq
 	if home != q {
+		if l.loan.epoch > e && !w.within() {
+			return // its clock says that it may still act, and a later home believes that it cannot
+		}
 		if l.loan.epoch != e || l.loan.to != q.inc {
 			w.broken(Clearing, "%s: m%d enters with %v, and the home of epoch %d has neither let go of it nor lent it", w.names[x.lock], q.inc, x.token, e)
 			return

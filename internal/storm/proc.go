@@ -151,7 +151,7 @@ func (q *proc) transmit(to uint64, b []byte) {
 	if e, _, _, err := member.PacketEnds(b[1:]); err != nil || e != q.epoch() {
 		q.w.broken(Epochs, "m%d sends a packet of epoch %d in epoch %d", q.inc, e, q.epoch())
 	}
-	if q.w.oracle.quiet {
+	if q.w.oracle.quiet && !q.w.severed { // whoever is severed is asked again and again, and then evicted
 		q.w.oracle.noise(q, b)
 	}
 	q.w.wire.send(q.id, q.w.at[to].id, b)

@@ -180,6 +180,9 @@ func (s *service) accused() uint64 {
 	stable := int64(s.w.Settings.Lease) / 2
 	now := s.w.Now()
 	for _, g := range s.grudges {
+		if s.known[g.of].leaves || s.known[g.about].leaves {
+			continue // one end goes anyway
+		}
 		age := now - g.since
 		if age < stable || age < 3*stable && !s.mutual(g) && 2*s.accusers(g.about) <= len(s.view().Members) {
 			continue
@@ -247,7 +250,13 @@ func (s *service) tick() {
 			add = append(add, inc)
 		}
 	}
-	if len(v.Members)+len(add) == 0 || !changed && len(drop)+len(add) == 0 {
+	if len(v.Members)+len(add) == 0 { // somebody must stay: whom nothing is wrong with
+		for _, inc := range drop {
+			s.known[inc].falsely = false
+		}
+		return
+	}
+	if !changed && len(drop)+len(add) == 0 {
 		return
 	}
 	s.drop(drop)

@@ -1,0 +1,163 @@
+package member
+
+import (
+	"errors"
+	"testing"
+)
+
+// The lease counts from when the renewal was sent; what it does not allow is not
+// entered, and what is held is told to be lost before it is over.
+func TestLease(t *testing.T) {
+	s := Usual()
+	m, err := New(Config{Inc: 1, Settings: s, Spec: specs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := View{Epoch: 1, Members: []Who{{"m1", 1}}, Choices: []Choice{{"", "central", 1}}}
+	if err := m.Install(100, v); err != nil {
+		t.Fatal(err)
+	}
+	number := m.Out.Renew
+	if number == 0 {
+		t.Fatal("it does not renew")
+	}
+	m.Out.Reset()
+	if _, err := m.Lock(100, "a", Ask{Deadline: Never}); err != nil || len(m.Out.Events) > 0 {
+		t.Fatalf("without a lease: %v, %v", m.Out.Events, err)
+	}
+	m.Renewed(500, number+1)
+	if len(m.Out.Events) > 0 {
+		t.Error("a renewal that was never sent is confirmed")
+	}
+	m.Renewed(500, number)
+	if len(m.Out.Events) != 1 || m.Out.Events[0].Kind != Held {
+		t.Fatalf("with a lease: %v", m.Out.Events)
+	}
+	m.Out.Reset()
+	end := 100 + Instant(s.Lease-s.act())
+	if m.Deadline() != end || m.Out.Wake > end {
+		t.Errorf("it may act until %d and wakes at %d, want %d", m.Deadline(), m.Out.Wake, end)
+	}
+	m.Wake(end - 1)
+	if len(m.Out.Events) > 0 {
+		t.Errorf("before the end: %v", m.Out.Events)
+	}
+	m.Wake(end)
+	if len(m.Out.Events) != 1 || m.Out.Events[0].Kind != Lost || m.Out.Events[0].Cause != Lease {
+		t.Errorf("at the end: %v", m.Out.Events)
+	}
+}
+
+// A client may act for less than its member, and what it holds ends with its
+// session.
+func TestClients(t *testing.T) {
+	f := newFleet(t, "central", 1)
+	m := f.members[0]
+	m.lease = Instant(m.Settings.Lease)
+	heard := told(f, 0)
+	span, err := m.Renew(0, 7, 100*Second)
+	if err != nil || span >= m.Settings.Lease-m.Settings.act() || span < m.Settings.Lease/2 {
+		t.Fatalf("it may act for %v, %v", span, err)
+	}
+	m.lease = Never - 1
+	if span, err = m.Renew(0, 7, Second); err != nil || span >= Second || span < Second/100*95 {
+		t.Fatalf("it may act for %v, %v", span, err)
+	}
+	if _, err := m.Renew(0, 8, Second); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a", "b"} {
+		if _, err := m.Lock(0, name, Ask{Client: 8, Deadline: Never}); err != nil {
+			t.Fatal(err)
+		}
+		f.take(0)
+	}
+	waits, _ := m.Lock(0, "a", Ask{Client: 7, Deadline: Never})
+	m.Wake(Instant(Second) - 1)
+	f.take(0)
+	if len(*heard) != 2 {
+		t.Fatalf("before the end: %v", *heard)
+	}
+	m.Wake(Instant(Second))
+	f.take(0)
+	if n := len(*heard); n != 5 {
+		t.Fatalf("at the end: %v", *heard)
+	}
+	for _, e := range (*heard)[2:] {
+		if e.Kind == Lost && e.Cause != Session || e.Kind == Held && e.Ticket != waits {
+			t.Errorf("at the end: %v", e)
+		}
+	}
+	if _, err := m.Lock(Instant(Second), "c", Ask{Client: 8, Deadline: Never}); !errors.Is(err, ErrSession) {
+		t.Errorf("after its session: %v", err)
+	}
+	m.Close(Instant(Second), 7)
+	f.take(0)
+	if e := (*heard)[5]; e.Ticket != waits || e.Kind != Lost || e.Cause != Closed {
+		t.Errorf("when it is closed: %v", e)
+	}
+}
+
+// What is lost with the lease is told before, and passed on when it is over: who
+// has looked just before may act in between. Who says that it does not, is heard.
+func TestLapse(t *testing.T) {
+	for _, early := range []bool{false, true} {
+		f := newFleet(t, "naimi-trehel", 2)
+		name := away(f.view, f.view, 0, 0)
+		m := f.members[0]
+		heard := told(f, 0)
+		f.lock(0, name)
+		f.lock(1, name)
+		f.settle()
+		m.lease = Instant(m.Settings.Lease)
+		m.Wake(m.Deadline())
+		f.take(0)
+		f.settle()
+		if len(*heard) != 2 || (*heard)[1].Kind != Lost || f.holds(1, name) {
+			t.Fatalf("when it is told: %v; the other one is inside: %v", *heard, f.holds(1, name))
+		}
+		if y, _ := m.Explain(name); !y.Lapsed {
+			t.Error("nobody says why it waits")
+		}
+		if early {
+			if err := m.Unlock(m.now, name, (*heard)[1].Token); !errors.Is(err, ErrNotHeld) {
+				t.Errorf("unlocking what is lost: %v", err)
+			}
+		} else {
+			if m.Out.Wake > m.lease {
+				t.Errorf("it wakes at %d, want %d", m.Out.Wake, m.lease)
+			}
+			m.Wake(m.lease)
+		}
+		f.take(0)
+		f.settle()
+		if !f.holds(1, name) {
+			t.Error("it is not passed on")
+		}
+	}
+}
+
+// A lapse is carried over a view change as a hold is.
+func TestLapseCarried(t *testing.T) {
+	f := newFleet(t, "naimi-trehel", 3)
+	v := f.next()
+	name := away(f.view, v, 1, 1)
+	m := f.members[0]
+	f.lock(0, name)
+	f.settle()
+	f.lock(2, name)
+	m.lease = Instant(m.Settings.Lease)
+	m.Wake(m.Deadline())
+	f.take(0)
+	f.install(v)
+	f.settle()
+	if f.holds(2, name) {
+		t.Fatal("somebody enters while another one may still act")
+	}
+	m.Wake(m.lease)
+	f.take(0)
+	f.settle()
+	if !f.holds(2, name) {
+		t.Error("it is not passed on")
+	}
+}

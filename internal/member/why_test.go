@@ -1,0 +1,86 @@
+package member
+
+import (
+	"slices"
+	"testing"
+)
+
+// A member says who holds a lock here, who waits and in which order, and what it
+// waits for itself.
+func TestExplain(t *testing.T) {
+	f := newFleet(t, "naimi-trehel", 4)
+	v := f.next(4)
+	v.Ghosts = []Ghost{{4, Second}}
+	name := away(f.view, v, 0, 0)
+	why := func(i int) Why {
+		y, ok := f.members[i].Explain(name)
+		if !ok {
+			t.Fatalf("m%d does not know %s", i+1, name)
+		}
+		return y
+	}
+	if _, ok := f.members[1].Explain("nobody's"); ok {
+		t.Error("it explains what it does not know")
+	}
+	f.members[1].now = 70
+	f.lock(1, name)
+	f.settle()
+	first, second := f.lock(1, name), f.lock(1, name)
+	f.lock(2, name)
+	f.settle()
+	y := why(1)
+	if y.Algorithm != "naimi-trehel" || y.Home.Inc != 1 || y.Here || !y.Cleared || y.Count != 1 {
+		t.Errorf("it is %+v", y)
+	}
+	if h := y.Holder; h == nil || h.Token != (Token{1, 1}) || h.Since != 70 || h.Client != 0 || h.Carried {
+		t.Errorf("it is held by %+v", y.Holder)
+	}
+	if len(y.Waiters) != 2 || y.Waiters[0].Ticket != first || y.Waiters[1].Ticket != second || y.Waiters[0].Since != 70 {
+		t.Errorf("there wait %+v", y.Waiters)
+	}
+	if y := why(2); !y.Asked || y.Holder != nil || len(y.Waiters) != 1 {
+		t.Errorf("m3 has asked, and says %+v", y)
+	}
+	f.install(v)
+	f.hold(1)       // nothing has come to the home yet
+	f.lock(0, name) // it is wanted there
+	f.members[0].Out.Frames = nil
+	y = why(0)
+	if !y.Here || y.Cleared || len(y.Recovering) != 3 {
+		t.Fatalf("the home says %+v", y)
+	}
+	if s := y.Recovering; s[0].Reason != Unreported || s[0].Name != "m2" || s[1].Name != "m3" || s[2].Reason != Ghostly ||
+		s[2].Inc != 4 || s[2].Until != Instant(f.members[0].Settings.outwait(Second)) {
+		t.Errorf("the home waits for %+v", s)
+	}
+	f.settle()
+	y = why(0)
+	if s := y.Recovering; len(s) == 0 || s[0].Reason != Holds || s[0].Inc != 2 || s[0].Reason.String() != "holds it" {
+		t.Errorf("the home waits for %+v", s)
+	}
+	if y.Queue != 2 {
+		t.Errorf("%d members have waiters from the older view, want 2", y.Queue)
+	}
+	if y := why(1); !y.Carried || !y.Holder.Carried {
+		t.Errorf("m2 says %+v", y)
+	}
+	f.unlock(1, name)
+	f.settle()
+	f.members[0].Wake(Instant(2 * Second))
+	f.take(0)
+	f.settle()
+	if y := why(0); y.Lent == nil || !slices.Contains([]uint64{2, 3}, y.Lent.Inc) {
+		t.Errorf("it is lent to %v", y.Lent)
+	} else if b := why(int(y.Lent.Inc) - 1); !b.Borrows || b.Holder == nil {
+		t.Errorf("the borrower says %+v", b)
+	}
+	seen := 0
+	f.members[0].Each(func(y Why) {
+		if y.Name == name {
+			seen++
+		}
+	})
+	if seen != 1 {
+		t.Errorf("it is listed %d times", seen)
+	}
+}
