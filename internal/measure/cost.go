@@ -56,17 +56,17 @@ func Costs(spec core.Spec, n int, l Load, b Budget) (Cost, error) {
 		return Cost{}, fmt.Errorf("%s among %d: %w", spec.Name, n, err)
 	}
 	r.frames = 0
-	clear(r.fleet.load)
+	clear(r.carried)
 	if err := r.until(func() bool { return r.entries >= b.Warm+b.Entries }); err != nil {
 		return Cost{}, fmt.Errorf("%s among %d: %w", spec.Name, n, err)
 	}
 	c := Cost{Entries: b.Entries, Frames: float64(r.frames) / float64(b.Entries), Sync: sync.inT(), Client: client.inT(), Wait: wait.inT()}
 	var all int64
-	for _, k := range r.fleet.load {
+	for _, k := range r.carried {
 		all += k
 	}
 	if all > 0 {
-		c.Busiest = float64(slices.Max(r.fleet.load)) * float64(n) / float64(all)
+		c.Busiest = float64(slices.Max(r.carried)) * float64(n) / float64(all)
 	}
 	return c, nil
 }

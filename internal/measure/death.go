@@ -99,16 +99,16 @@ func After(c Change, spec core.Spec, n int, l Load) (Aftermath, error) {
 // An aftermath is one run of After.
 type aftermath struct {
 	*run
-	change Change
-	who    int // dies or leaves
-	moment int64
-	commit int64 // when the next view is committed
-	over   int64 // not before then is the lease of the dead over
-	chance kernel.Rand
-	parts  []Part
-	base   int // the first of the applications that ask afterwards: one for each lock
-	left   int // of them have not entered yet
-	result Aftermath
+	change    Change
+	who       int // dies or leaves
+	moment    int64
+	committed int64 // when the next view is committed
+	over      int64 // not before then is the lease of the dead over
+	chance    kernel.Rand
+	parts     []Part
+	base      int // the first of the applications that ask afterwards: one for each lock
+	left      int // of them have not entered yet
+	result    Aftermath
 }
 
 func (x *aftermath) measure() error {
@@ -124,10 +124,10 @@ func (x *aftermath) measure() error {
 	}
 	v := x.happens()
 	x.enlist(v)
-	if err := x.pass(x.commit); err != nil {
+	if err := x.pass(x.committed); err != nil {
 		return err
 	}
-	x.fleet.commit(v, &x.chance, x.load.Latency)
+	x.commit(v, &x.chance, x.load.Latency)
 	return x.until(func() bool { return x.left == 0 })
 }
 
@@ -163,22 +163,22 @@ func (x *aftermath) happens() member.View {
 	m := x.members[x.who]
 	switch x.change.What {
 	case Joins:
-		x.commit = x.moment
+		x.committed = x.moment
 		v := x.next()
 		v.Members = append(v.Members, member.Who{Name: fmt.Sprint("m", x.n+1), Inc: uint64(x.n + 1)})
 		return v
 	case Leaves:
 		m.Leave(x.now())
 		x.take(x.who)
-		x.commit = x.moment + T // the service has been told
+		x.committed = x.moment + T // the service has been told
 		return x.next(m.Inc)
 	}
 	x.dead = x.who
 	lease := m.Settings.Patience()
-	x.commit = x.renewed[x.who] + int64(lease)/2
+	x.committed = x.renewed[x.who] + int64(lease)/2
 	v := x.next(m.Inc)
 	v.Ghosts = []member.Ghost{{Inc: m.Inc, Rest: lease - lease/2}}
-	x.over = x.commit + int64(lease-lease/2)
+	x.over = x.committed + int64(lease-lease/2)
 	return v
 }
 
@@ -222,7 +222,7 @@ func (x *aftermath) enters(a int) {
 		x.result.Waited = append(x.result.Waited, x.Now()-x.moment)
 		return
 	}
-	if x.Now() < x.commit {
+	if x.Now() < x.committed {
 		x.result.Kept++
 	}
 	if !x.apps[a].free {

@@ -35,7 +35,7 @@ type fleet struct {
 	renewed []int64     // when the service last heard of each
 	dead    int         // the place of the member that has died, or -1
 	frames  int64       // that were sent
-	load    []int64     // frames that each member has sent or got
+	carried []int64     // frames that each member has sent or got
 	held    func(place int, e member.Event)
 	err     error
 }
@@ -53,7 +53,7 @@ func newFleet(spec core.Spec, n, more int, latency scenario.Dist, seed uint64) (
 	f := &fleet{dead: -1, held: func(int, member.Event) {}}
 	all := n + more
 	f.Kernel = kernel.New(kernel.Config{Processes: all, Latency: latency, Network: core.FIFO, Seed: seed}, f)
-	f.early, f.epochs, f.load = make([][]letter, all), make([]uint64, all), make([]int64, all)
+	f.early, f.epochs, f.carried = make([][]letter, all), make([]uint64, all), make([]int64, all)
 	f.woken, f.renewed = make([]int64, all), make([]int64, all)
 	f.view = member.View{Epoch: 1, Choices: []member.Choice{{Algorithm: spec.Name, Version: spec.Version}}}
 	for i := range all {
@@ -121,7 +121,7 @@ func (f *fleet) take(i int) {
 	m := f.members[i]
 	for _, x := range m.Out.Frames {
 		f.frames++
-		f.load[i]++
+		f.carried[i]++
 		f.Send(core.ID(i), core.ID(x.To-1), f.Keep(x.Bytes, 0, kernel.Tag(f.epochs[i]), 1))
 	}
 	if m.Out.Renew != 0 {
@@ -180,7 +180,7 @@ func (f *fleet) hand(l letter) {
 		f.early[i] = append(f.early[i], l)
 		return
 	}
-	f.load[i]++
+	f.carried[i]++
 	if err := f.members[i].Deliver(f.now(), uint64(l.from)+1, l.bytes); err != nil {
 		f.fail(fmt.Errorf("m%d to m%d: %w", l.from+1, l.to+1, err))
 		return

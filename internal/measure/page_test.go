@@ -2,6 +2,7 @@ package measure
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"regexp"
 	"strconv"
@@ -25,7 +26,12 @@ func read(t *testing.T) committed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := committed{text: string(b), rows: map[[2]string][]string{}}
+	return parse(t, string(b))
+}
+
+func parse(t *testing.T, text string) committed {
+	t.Helper()
+	c := committed{text: text, rows: map[[2]string][]string{}}
 	where := regexp.MustCompile(`<!-- (measured at commit [0-9a-f]{7,}, .*) -->`).FindStringSubmatch(c.text)
 	if where == nil {
 		t.Fatal("docs/live.md does not say at which commit it was measured")
@@ -62,37 +68,69 @@ func sampled(r Row) bool {
 	return false
 }
 
-var errMissing = errors.New("there is no such row")
-
-// The page as committed is what the code says: its text, and the rows that are
-// measured again, to the last digit.
-func TestPage(t *testing.T) {
-	c := read(t)
-	measured := 0
+// against makes the page from its own rows, but measures some of them again, and
+// returns where it differs.
+func (c committed) against(again func(r Row) bool) error {
 	got, err := Page(c.where, func(r Row) ([]string, error) {
-		if sampled(r) {
-			measured++
+		if again(r) {
 			return r.Measure()
 		}
 		if cells := c.rows[[2]string{r.Table, r.Name}]; cells != nil {
 			return cells, nil
 		}
-		return nil, errMissing
+		return nil, errors.New("the page has no such row")
 	})
 	if err != nil {
-		t.Fatalf("%v; make live", err)
-	}
-	if measured < 20 {
-		t.Errorf("only %d rows were measured again", measured)
+		return err
 	}
 	g, w := strings.Split(got, "\n"), strings.Split(c.text, "\n")
 	for i := range min(len(g), len(w)) {
 		if g[i] != w[i] {
-			t.Fatalf("docs/live.md, line %d\n got %s\nwant %s\nif that is better: make live", i+1, g[i], w[i])
+			return fmt.Errorf("line %d\n got %s\nwant %s", i+1, g[i], w[i])
 		}
 	}
 	if len(g) != len(w) {
-		t.Fatalf("docs/live.md has %d lines, want %d; if that is better: make live", len(w), len(g))
+		return fmt.Errorf("%d lines, want %d", len(w), len(g))
+	}
+	return nil
+}
+
+// The page as committed is what the code says: its text, and the rows that are
+// measured again, to the last digit.
+func TestPage(t *testing.T) {
+	measured := 0
+	err := read(t).against(func(r Row) bool {
+		if sampled(r) {
+			measured++
+		}
+		return sampled(r)
+	})
+	if err != nil {
+		t.Errorf("docs/live.md: %v\nif that is better: make live", err)
+	}
+	if measured < 20 {
+		t.Errorf("only %d rows were measured again", measured)
+	}
+}
+
+// A digit, a sentence, a quoted number or a row that is not what the code says is
+// found.
+func TestPagePlanted(t *testing.T) {
+	row := func(r Row) bool { return r.Table == hot && r.Name == "naimi-trehel" }
+	for old, planted := range map[string]string{
+		"| naimi-trehel | 2.37 /":          "| naimi-trehel | 2.36 /",
+		"10,000 entries":                   "20,000 entries",
+		"token-ring-lazy sends 2.19":       "token-ring-lazy sends 2.18",
+		"| lamport | 6.00 / 12.0 / 24.0 /": "| another | 6.00 / 12.0 / 24.0 /",
+	} {
+		c := read(t)
+		if !strings.Contains(c.text, old) {
+			t.Errorf("the page does not say %q: plant something else", old)
+		}
+		c = parse(t, strings.Replace(c.text, old, planted, 1))
+		if c.against(row) == nil {
+			t.Errorf("nobody finds %q in the place of %q", planted, old)
+		}
 	}
 }
 
