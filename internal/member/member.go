@@ -205,7 +205,9 @@ func (m *Member) warn() {
 	if e == nil || e.holders == 0 {
 		return
 	}
-	m.lapse = m.lease
+	if m.lapse = m.lease; m.misreads(PassAtOnce) {
+		m.lapse = m.now
+	}
 	for i := range e.uses {
 		if u := e.uses[i]; u != nil && u.holder != nil {
 			m.Out.Events = append(m.Out.Events, Event{Ticket: u.holder.ticket, Kind: Lost, Cause: Lease, Token: u.token})

@@ -260,3 +260,24 @@ func TestCancel(t *testing.T) {
 		}
 	}
 }
+
+// An operator takes a lock away from its holder, who is told; the next one enters.
+func TestRelease(t *testing.T) {
+	f := newFleet(t, "naimi-trehel", 2)
+	heard := told(f, 0)
+	f.lock(0, "a")
+	f.settle()
+	f.lock(1, "a")
+	f.settle()
+	if err := f.members[0].Release(0, "a", Token{9, 9}); !errors.Is(err, ErrNotHeld) || !f.holds(0, "a") {
+		t.Errorf("with another token: %v", err)
+	}
+	if err := f.members[0].Release(0, "a", (*heard)[0].Token); err != nil {
+		t.Fatal(err)
+	}
+	f.take(0)
+	f.settle()
+	if e := (*heard)[1]; e.Kind != Lost || e.Cause != Released || !f.holds(1, "a") {
+		t.Errorf("its holder hears %v; the other one is inside: %v", e, f.holds(1, "a"))
+	}
+}

@@ -223,6 +223,7 @@ func (q *proc) lateUnlock(a *app) {
 	if !errors.Is(err, member.ErrNotHeld) {
 		q.w.broken(Events, "m%d unlocks %s with %v, which it has lost before, and hears %v", q.inc, q.w.names[a.where], a.lost, err)
 	}
+	q.w.oracle.locks[a.where].out(q, nil, a.lost) // it says that it does not act any more
 	a.lost = member.Token{}
 	q.take()
 }
@@ -244,7 +245,7 @@ func (q *proc) told(e *member.Event) {
 	case e.Kind == member.Lost:
 		w.result.Lost++
 		q.forget(x)
-		w.oracle.lost(q, x)
+		w.oracle.lost(q, x, e.Cause)
 		w.mark(trace.Exit, q, x.lock, "lost")
 		if x.app >= 0 && q.chance.Below(3) == 0 {
 			q.apps[x.app].lost, q.apps[x.app].where = x.token, x.lock

@@ -17,7 +17,7 @@ import (
 // find it.
 type control struct {
 	name   string
-	rule   string // of docs/protocol.md
+	rule   string // the section of docs/protocol.md that has it
 	text   string
 	member member.Misreading
 	link   member.LinkMisreading
@@ -87,7 +87,7 @@ func edge(c *Config) {
 
 func controls() []control {
 	return []control{
-		{name: "NoTouch", rule: "3", text: "a first request need not reach the home", member: member.NoTouch, tune: quorums, seeds: 200},
+		{name: "NoTouch", rule: "4", text: "a first request need not reach the home", member: member.NoTouch, tune: quorums, seeds: 200},
 		{name: "Reborn", rule: "3", text: "an idle instance goes back to its birth", member: member.Reborn, seeds: 50},
 		{name: "StaleReport", rule: "7", text: "the report is older than the end of the epoch", member: member.StaleReport, seeds: 50},
 		{name: "NoReports", rule: "7", text: "the home waits for no report", member: member.NoReports, seeds: 50},
@@ -101,9 +101,10 @@ func controls() []control {
 		{name: "NoOrder", rule: "7", text: "the home does not lend", member: member.NoOrder, seeds: 50},
 		{name: "LeftInOrder", rule: "7", text: "a loan that nobody wants is kept", member: member.LeftInOrder, tune: waves, seeds: 400},
 		{name: "KeepsLost", rule: "8", text: "a hold does not end with the lease", member: member.KeepsLost, seeds: 100},
+		{name: "PassAtOnce", rule: "8", text: "what is lost is passed on when that is told", member: member.PassAtOnce, seeds: 200},
 		{name: "Unleased", rule: "4", text: "one enters without a lease", member: member.Unleased, seeds: 50},
 		{name: "FromReceipt", rule: "8", text: "the lease counts from the confirmation", member: member.FromReceipt, seeds: 400},
-		{name: "NoDrift", rule: "8", text: "neither the home nor the service has a margin", member: member.NoDrift, wrong: NoMargin, tune: edge, seeds: 400},
+		{name: "NoDrift", rule: "7", text: "neither the home nor the service has a margin", member: member.NoDrift, wrong: NoMargin, tune: edge, seeds: 400},
 		{name: "LeaverEnters", rule: "11", text: "a leaver promises nothing", member: member.LeaverEnters, seeds: 50},
 		{name: "CountStays", rule: "4", text: "the count does not travel", member: member.CountStays, seeds: 50},
 		{name: "HandoverSame", rule: "4", text: "a local handover takes no count", member: member.HandoverSame, seeds: 50},

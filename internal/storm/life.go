@@ -109,7 +109,6 @@ func (q *proc) gone() {
 	}
 	if !w.misreads(KeepHolds) {
 		q.m.Gone(q.now())
-		q.m.Out.Frames = q.m.Out.Frames[:0]
 		q.take()
 		w.oracle.stopped(q)
 	}
@@ -161,6 +160,7 @@ func (q *proc) part() {
 func (q *proc) leave() {
 	q.m.Leave(q.now())
 	q.take()
+	q.w.oracle.acted(q) // whoever leaves has seen to it that nobody acts any more
 	q.state = leaving
 	q.w.oracle.stopped(q)
 	q.say()

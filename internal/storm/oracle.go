@@ -1,6 +1,8 @@
 package storm
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 
 	"github.com/stile-lock/stile/core"
@@ -39,6 +41,7 @@ type hold struct {
 	c     *client
 	inc   uint64
 	token member.Token
+	until member.Instant // not 0: it was told that it is lost, and may still act until then, by its clock
 }
 
 // A loan is the last one of a lock.
@@ -53,8 +56,11 @@ func newOracle(w *world) oracle {
 // valid reports whether whoever is inside sees it so: its full lease runs, by its
 // own clock.
 func (h *hold) valid() bool {
-	if h.c != nil {
+	switch {
+	case h.c != nil:
 		return h.c.valid()
+	case h.until > 0:
+		return h.q.inc == h.inc && h.q.now() < h.until
 	}
 	return h.q.now() < h.q.lease
 }
@@ -76,7 +82,7 @@ func (o *oracle) entered(q *proc, x *ask) {
 	if q.now() >= q.lease-o.act {
 		w.broken(Leased, "%s: m%d enters with %v at %d of its clock, and its lease ends at %d, less %d to act in", name, q.inc, t, q.now(), q.lease, o.act)
 	}
-	if t.Epoch != q.epoch() && t.Epoch != q.prior { // what is entered before it reports is in the report
+	if t.Epoch != q.epoch() {
 		w.broken(Epochs, "%s: m%d enters with %v in epoch %d", name, q.inc, t, q.epoch())
 	}
 	o.count(l, name, t)
@@ -86,9 +92,7 @@ func (o *oracle) entered(q *proc, x *ask) {
 	h := hold{q: q, inc: q.inc, token: t}
 	o.exclude(l, name, &h)
 	l.holds = append(l.holds, h)
-	if t.Epoch == q.epoch() {
-		o.inOrder(q, x)
-	}
+	o.inOrder(q, x)
 	o.waited(q, x)
 	o.turn(l, q, x)
 	q.watch()
@@ -132,7 +136,7 @@ func (o *oracle) extended(q *proc) {
 	for i := range o.locks {
 		l := &o.locks[i]
 		for j := range l.holds {
-			if h := l.holds[j]; h.q == q && h.c == nil {
+			if h := l.holds[j]; h.q == q && h.c == nil && h.until == 0 {
 				o.exclude(l, o.w.names[i], &h)
 			}
 		}
@@ -152,9 +156,15 @@ func (l *judged) out(q *proc, c *client, t member.Token) {
 // left notes that somebody has let go.
 func (o *oracle) left(q *proc, x *ask) { o.locks[x.lock].out(q, nil, x.token) }
 
-// lost notes that somebody has been told of a loss.
-func (o *oracle) lost(q *proc, x *ask) {
+// lost notes that somebody has been told of a loss. If the lease is about to end,
+// who has looked just before may act until it has: nobody else may be inside.
+func (o *oracle) lost(q *proc, x *ask, why member.Cause) {
+	l := &o.locks[x.lock]
+	l.holds = slices.DeleteFunc(l.holds, func(h hold) bool { return h.until > 0 && !h.valid() })
 	o.left(q, x)
+	if why == member.Lease {
+		l.holds = append(l.holds, hold{q: q, inc: q.inc, token: x.token, until: cmp.Or(q.ended, q.lease)})
+	}
 	if o.w.calm() {
 		o.w.broken(Calm, "m%d loses %s, and all is well", q.inc, o.w.names[x.lock])
 	}
@@ -162,12 +172,21 @@ func (o *oracle) lost(q *proc, x *ask) {
 
 // died notes that a process is no more, with all it held.
 func (o *oracle) died(q *proc) {
+	o.acted(q)
 	for _, x := range q.asks {
 		if x.held {
 			o.left(q, x)
 		}
 	}
 	q.asks = q.asks[:0]
+}
+
+// acted notes that nobody at a process acts any more by what it has lost.
+func (o *oracle) acted(q *proc) {
+	for i := range o.locks {
+		l := &o.locks[i]
+		l.holds = slices.DeleteFunc(l.holds, func(h hold) bool { return h.until > 0 && h.q == q })
+	}
 }
 
 // stopped judges a member that is one no more, or leaves: all who held something

@@ -57,7 +57,7 @@ func next(w *world, all ...*proc) {
 	v := *w.service.view()
 	v.BeforeEpoch, v.Epoch = v.Epoch, v.Epoch+1
 	for _, q := range all {
-		q.view, q.prior = &v, v.Epoch
+		q.view = &v
 		w.oracle.installing(q)
 	}
 }
@@ -245,7 +245,7 @@ func TestPlanted(t *testing.T) {
 		{"an unlock that fails", Errors, func(w *world, home, a, b *proc) { home.unlock(enters(home, member.Token{Epoch: 1, Count: 1})) }},
 		{"a loss when all is well", Calm, func(w *world, home, a, b *proc) {
 			w.phase = demanding
-			w.oracle.lost(home, &ask{})
+			w.oracle.lost(home, &ask{}, member.Session)
 		}},
 		{"an eviction when all is well", Calm, func(w *world, home, a, b *proc) {
 			w.phase = demanding

@@ -37,14 +37,14 @@ type proc struct {
 	asks   []*ask // who waits and who holds, in the order in which they asked
 
 	lease    member.Instant // by the own clock: until when it may act, as the oracle counts
+	ended    member.Instant // in the step that renews it: when it ended before; else 0
 	sent     []renewal      // that were not confirmed yet
 	lamport  uint64         // its logical clock, as the oracle counts
 	reports  []report
-	wakeNo   int    // of the wake that is scheduled
-	wakeAt   int64  // when it is; 0 if none is
-	within   bool   // the links are calling back
-	prior    uint64 // in the step that installs a view: the epoch before; else the present one
-	parting  bool   // it leaves as soon as its clients have let go
+	wakeNo   int   // of the wake that is scheduled
+	wakeAt   int64 // when it is; 0 if none is
+	within   bool  // the links are calling back
+	parting  bool  // it leaves as soon as its clients have let go
 	checking bool
 	fetched  int64 // when it last fetched a view
 	rest     int64 // how long the place stays empty
@@ -217,6 +217,7 @@ func (q *proc) renewed(number uint64) {
 		return
 	}
 	i := slices.IndexFunc(q.sent, func(r renewal) bool { return r.number == number })
+	q.ended = q.lease // what time brings comes first: what is lost in this step is by the lease before
 	if i >= 0 {
 		over := q.now() >= q.lease
 		q.lease = max(q.lease, q.sent[i].at+member.Instant(q.w.Settings.Lease))
@@ -226,6 +227,7 @@ func (q *proc) renewed(number uint64) {
 	}
 	q.m.Renewed(q.now(), number)
 	q.take()
+	q.ended = 0
 }
 
 // fetch asks for the view, but not too often.
@@ -244,8 +246,12 @@ func (q *proc) install(v *member.View) {
 	if q.state == joining {
 		q.state = taking
 	}
-	q.prior, q.view = q.epoch(), v
+	q.view = v
 	now := q.now()
+	if err := q.m.Install(now, *v); err != nil {
+		q.failed(err)
+		return
+	}
 	q.failed(q.net.Install(now, *v))
 	for _, m := range v.Members {
 		if o := q.w.at[m.Inc]; o != q && !q.w.wire.isDown(q.id, o.id) {
@@ -254,13 +260,8 @@ func (q *proc) install(v *member.View) {
 	}
 	q.w.oracle.installing(q)
 	q.w.remark(q.id, "m%d begins epoch %d", q.inc, v.Epoch)
-	if err := q.m.Install(now, *v); err != nil {
-		q.failed(err)
-		return
-	}
 	q.within = true
 	q.take()
-	q.prior = v.Epoch
 	err := q.net.Early(now, q.deliver)
 	q.within = false
 	q.failed(err)
