@@ -59,9 +59,14 @@ func (p *Petitioner) answer(m *Message) error {
 }
 
 // foreign takes what is said in another cluster. A member whose own one has not
-// answered for two leases believes that it is no more.
+// answered for two leases believes that it is no more; one who wants to join has
+// nothing to lose.
 func (p *Petitioner) foreign(m *Message) {
-	if m.Kind == Other && p.inc != 0 && m.Inc == p.inc && p.now-p.proper > 2*member.Instant(p.record.Settings.Lease) {
+	switch {
+	case m.Kind != Other || m.Inc != p.inc:
+	case p.inc == 0 && p.config.Cluster == 0:
+		p.record, p.reached = Record{}, nil
+	case p.inc != 0 && p.now-p.proper > 2*member.Instant(p.record.Settings.Lease):
 		p.end(Replaced)
 	}
 }
@@ -167,9 +172,7 @@ func (p *Petitioner) adopt(b []byte) error {
 	case p.inc == 0:
 		return nil
 	case i >= 0:
-		if v := r.Members[i].Voter; v != 0 {
-			p.config.Voter = v
-		}
+		p.config.Voter = r.Members[i].Voter
 		p.Out.View = true
 	case p.phase == leaving && r.voter(p.config.Voter) >= 0:
 		return nil // the voters cannot do without it yet

@@ -102,7 +102,7 @@ func (r *Record) admit(all []Joiner, wrong Misreading) bool {
 		if wrong&Readmit != 0 {
 			r.revive(&m)
 		}
-		if k := r.voter(j.Voter); k >= 0 && !r.Voters[k].Leaves && !slices.ContainsFunc(r.Members, func(o Member) bool { return o.Voter == j.Voter }) {
+		if k := r.voter(j.Voter); k >= 0 && !slices.ContainsFunc(r.Members, func(o Member) bool { return o.Voter == j.Voter }) {
 			m.Voter = j.Voter
 			r.Voters[k].Name, r.Voters[k].Address = j.Name, j.Address
 		}
@@ -119,7 +119,8 @@ func (r *Record) revive(m *Member) {
 	}
 }
 
-// revote sets the voters.
+// revote sets the voters. Whoever becomes one while the one in its process leaves
+// is that one again.
 func (r *Record) revote(x *Change) bool {
 	for _, id := range x.Retire {
 		i := r.voter(id)
@@ -127,7 +128,6 @@ func (r *Record) revote(x *Change) bool {
 			return false
 		}
 		r.Voters[i].Leaves = true
-		r.unseat(id)
 	}
 	for _, id := range x.Forget {
 		i := r.voter(id)
@@ -135,24 +135,29 @@ func (r *Record) revote(x *Change) bool {
 			return false
 		}
 		r.Voters = slices.Delete(r.Voters, i, i+1)
+		for k := range r.Members {
+			if r.Members[k].Voter == id {
+				r.Members[k].Voter = 0
+			}
+		}
 	}
 	for i, nonce := range x.Promote {
 		k := r.bearer(nonce)
-		if k < 0 || r.Members[k].Voter != 0 {
+		if k < 0 || !r.promote(&r.Members[k], r.Epoch*places+uint64(i)) {
 			return false
 		}
-		m := &r.Members[k]
-		m.Voter = r.Epoch*places + uint64(i)
-		r.Voters = append(r.Voters, Voter{ID: m.Voter, Name: m.Name, Address: m.Address})
 	}
 	return true
 }
 
-// unseat notes that a voter that leaves runs nowhere any more.
-func (r *Record) unseat(id uint64) {
-	for i := range r.Members {
-		if r.Members[i].Voter == id {
-			r.Members[i].Voter = 0
-		}
+// promote makes a member a voter, with a new number if it has none.
+func (r *Record) promote(m *Member, id uint64) bool {
+	if k := r.voter(m.Voter); k >= 0 {
+		was := r.Voters[k].Leaves
+		r.Voters[k].Leaves = false
+		return was
 	}
+	m.Voter = id
+	r.Voters = append(r.Voters, Voter{ID: id, Name: m.Name, Address: m.Address})
+	return true
 }

@@ -202,21 +202,45 @@ func (p *Petitioner) rotate() {
 	p.target = all[(slices.Index(all, p.target)+1)%len(all)]
 }
 
-// voters returns the addresses of voters: those that the record has, and those
-// that were known to begin with.
+// voters returns who is asked, in turn: the voters of the record, whom it was
+// told to ask to begin with, and, in case all voters are others by now, the
+// members, who know them.
 func (p *Petitioner) voters() []string {
 	var all []string
+	add := func(address string) {
+		if address != p.config.Address && !slices.Contains(all, address) {
+			all = append(all, address)
+		}
+	}
 	for _, v := range p.record.Voters {
-		if !v.Leaves {
-			all = append(all, v.Address)
+		if !v.Leaves && !slices.Contains(all, v.Address) {
+			all = append(all, v.Address) // which may be here
 		}
 	}
 	for _, a := range p.config.Voters {
-		if !slices.Contains(all, a) {
-			all = append(all, a)
-		}
+		add(a)
+	}
+	for _, m := range p.record.Members {
+		add(m.Address)
+	}
+	if len(all) == 0 {
+		return p.config.Voters
 	}
 	return all
+}
+
+// Refer answers a message for a voter that came to a process which runs none: it
+// names the voter that this one asks.
+func (p *Petitioner) Refer(now member.Instant, from string, b []byte) error {
+	p.hear(now)
+	m, err := ParseMessage(b)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(p.record.Voters, func(v Voter) bool { return v.Address == p.target }) && p.phase != ended {
+		p.send(from, &Message{Kind: NotLeader, Inc: m.Inc, Epoch: p.record.Epoch, Address: p.target})
+	}
+	return nil
 }
 
 func (p *Petitioner) end(how Ending) {

@@ -11,13 +11,14 @@ import (
 // many are wanted; they do not become fewer because members do. A voter that has
 // run in no member's process for three leases is replaced by a member, one at a
 // time; one whose process leaves, at once. If there is nobody to take the place
-// of a leaver, then voters become fewer, so that the others are a majority; and
-// if that cannot be, the leaver has to wait. A member is a candidate when it has
+// of a leaver, then voters become fewer, without it and those absent for so long;
+// if most of the rest would be absent, the leaver has to wait. A member is a candidate when it has
 // renewed with this leader; the oldest come first. Nothing is begun before the
-// log's own list is as the record wants it.
+// log's own list is as the record wants it, but for a new voter that dies before
+// the log has it: that one is replaced.
 
-// missed is for how many leases a voter may be absent.
-const missed = 3
+// absence is for how many leases a voter may be absent.
+const absence = 3
 
 // Voters tells which voters the log has by now, and whether that is settled: no
 // change of them is under way.
@@ -33,6 +34,9 @@ func (w *Warden) leaving(id uint64) bool {
 	i := w.record.voter(id)
 	return i >= 0 && w.record.Voters[i].Leaves
 }
+
+// votes reports whether a voter runs in a member's process, and does not leave.
+func (w *Warden) votes(m *Member) bool { return m.Voter != 0 && !w.leaving(m.Voter) }
 
 // missing notes which voters run in no member's process.
 func (w *Warden) missing() {
@@ -60,22 +64,46 @@ func (w *Warden) agreed() bool {
 // spared yet is taken out of it.
 func (w *Warden) revote(x *Change) {
 	x.Promote, x.Retire, x.Forget = nil, nil, nil
-	leaves := func(inc uint64) bool {
-		return w.record.Members[w.record.Rank(inc)].Voter != 0
-	}
-	if !w.agreed() {
-		x.Left = slices.DeleteFunc(x.Left, leaves)
-		return
+	votes := func(inc uint64) bool {
+		return w.votes(&w.record.Members[w.record.Rank(inc)])
 	}
 	for _, v := range w.record.Voters {
-		if v.Leaves {
+		if v.Leaves && w.steady && !w.listed(v.ID) {
 			x.Forget = append(x.Forget, v.ID)
 		}
 	}
+	if !w.agreed() {
+		x.Left = slices.DeleteFunc(x.Left, votes)
+		w.stillborn(x)
+		return
+	}
 	if !w.replace(x) {
-		x.Left = slices.DeleteFunc(x.Left, leaves)
+		x.Left = slices.DeleteFunc(x.Left, votes)
 		w.replace(x)
 	}
+}
+
+// stillborn gives up those that were to be voters, and died or leave before the
+// log had them: others take their places, or voters stay fewer.
+func (w *Warden) stillborn(x *Change) {
+	present, next := w.candidates(w.rest(x))
+	var keep, others []uint64
+	for _, id := range w.record.staying() {
+		if w.listed(id) {
+			keep = append(keep, id)
+		} else if slices.Contains(present, id) {
+			others = append(others, id)
+		}
+	}
+	keep = append(keep, others...)
+	n := len(w.record.staying())
+	goal := odd(len(keep)+len(next), n)
+	if !w.steady || len(keep) == n || goal < 1 {
+		return
+	}
+	keep = keep[:min(goal, len(keep))]
+	x.Promote = next[:goal-len(keep)]
+	x.Retire = slices.DeleteFunc(w.record.staying(), func(id uint64) bool { return slices.Contains(keep, id) })
 }
 
 // replace decides who becomes a voter and who is none any more. It reports
@@ -97,7 +125,7 @@ func (w *Warden) replace(x *Change) bool {
 			return true
 		}
 	case goal < len(have):
-		return w.shrink(x, present, nil, goal)
+		return w.shrink(x, present, nil, w.missed(present, left, true), goal) || len(left) == 0
 	}
 	gone := left
 	if len(gone) == 0 {
@@ -107,7 +135,8 @@ func (w *Warden) replace(x *Change) bool {
 		x.Retire, x.Promote = gone, next[:len(gone)]
 		return true
 	}
-	return len(left) == 0 || w.shrink(x, present, next, odd(len(present)+len(next), len(have)))
+	recent := w.missed(present, left, false)
+	return len(left) == 0 || w.shrink(x, present, next, recent, odd(len(present)+len(next)+len(recent), len(have)))
 }
 
 // odd returns how many voters so many can be, and no more than there were.
@@ -116,19 +145,42 @@ func odd(n, most int) int {
 	return n - 1 + n%2
 }
 
-// shrink leaves so many voters, the oldest, and only those that are present.
-func (w *Warden) shrink(x *Change, present, next []uint64, goal int) bool {
-	if goal < 1 || goal > len(present)+len(next) {
-		return len(x.Left) == 0
+// shrink leaves so many voters: first those that are present, then new ones, then
+// those that are absent. It reports whether most of them are not absent.
+func (w *Warden) shrink(x *Change, present, next, absent []uint64, goal int) bool {
+	if goal < 1 {
+		return false
 	}
 	keep := present[:min(goal, len(present))]
-	x.Promote = next[:goal-len(keep)]
+	promote := next[:min(goal-len(keep), len(next))]
+	here := len(keep) + len(promote)
+	if 2*here <= goal || here+len(absent) < goal {
+		return false
+	}
+	keep = slices.Concat(keep, absent[:goal-here])
+	x.Promote = promote
 	for _, id := range w.record.staying() {
 		if !slices.Contains(keep, id) {
 			x.Retire = append(x.Retire, id)
 		}
 	}
 	return true
+}
+
+// missed returns the voters that run in no process that stays, and did not leave:
+// those that may come back soon, or all.
+func (w *Warden) missed(present, left []uint64, all bool) []uint64 {
+	gone := slices.Clone(left)
+	for !all {
+		late := w.overdue(gone)
+		if len(late) == 0 {
+			break
+		}
+		gone = append(gone, late...)
+	}
+	return slices.DeleteFunc(w.record.staying(), func(id uint64) bool {
+		return slices.Contains(present, id) || slices.Contains(gone, id)
+	})
 }
 
 // candidates returns the voters that run in the processes of these members, and
@@ -138,7 +190,7 @@ func (w *Warden) candidates(stay []Member) (present, next []uint64) {
 		s := w.standing(m.Inc)
 		switch {
 		case s.leaves || s.evict:
-		case m.Voter != 0:
+		case w.votes(&m):
 			present = append(present, m.Voter)
 		case s.proven:
 			next = append(next, m.Nonce)
@@ -152,17 +204,18 @@ func (w *Warden) candidates(stay []Member) (present, next []uint64) {
 func (w *Warden) departing(x *Change) []uint64 {
 	var all []uint64
 	for _, m := range w.record.Members {
-		if m.Voter != 0 && slices.Contains(x.Left, m.Inc) {
+		if w.votes(&m) && slices.Contains(x.Left, m.Inc) {
 			all = append(all, m.Voter)
 		}
 	}
 	return all
 }
 
-// overdue returns a voter that has been absent for too long, if there is one.
-func (w *Warden) overdue(present []uint64) []uint64 {
+// overdue returns a voter that has been absent for too long, if there is one
+// beside some.
+func (w *Warden) overdue(beside []uint64) []uint64 {
 	for _, t := range w.absent {
-		if w.now-t.at > missed*w.patience() && !slices.Contains(present, t.id) {
+		if w.now-t.at > absence*w.patience() && !slices.Contains(beside, t.id) {
 			return []uint64{t.id}
 		}
 	}
