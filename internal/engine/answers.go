@@ -48,7 +48,7 @@ func (p *Petitioner) answer(m *Message) error {
 		return p.wait(m)
 	case m.Kind == Renewed && m.Inc == p.inc:
 		p.renewed(m)
-	case m.Kind == Gone && (m.Inc == p.inc && p.inc != 0 || m.Nonce == p.config.Nonce):
+	case m.Kind == Gone && (p.inc != 0 && m.Inc == p.inc || p.inc == 0 && m.Nonce == p.config.Nonce):
 		p.gone()
 	case m.Kind == View:
 		return p.adopt(m.Record)

@@ -6,14 +6,16 @@ import (
 	"github.com/stile-lock/stile/internal/member"
 )
 
-// Apply returns what an entry of the log makes of a record, and whether it makes
-// anything of it: an entry that is void leaves the record as it is. It is total:
-// whatever the bytes are, all voters come to the same.
-func Apply(r Record, entry []byte) (next Record, applied bool) { return apply(r, entry, 0) }
+// Apply returns what an entry of the log, of some term, makes of a record, and
+// whether it makes anything of it: an entry that is void leaves the record as it
+// is. It is total: whatever the bytes are, all voters come to the same.
+func Apply(r Record, term uint64, entry []byte) (next Record, applied bool) {
+	return apply(r, term, entry, 0)
+}
 
-func apply(r Record, entry []byte, wrong Misreading) (Record, bool) {
+func apply(r Record, term uint64, entry []byte, wrong Misreading) (Record, bool) {
 	x, err := ParseChange(entry)
-	if err != nil {
+	if err != nil || x.Term != term && x.Start == nil && wrong&NoTerm == 0 {
 		return r, false
 	}
 	n, ok := r.changed(&x, wrong)

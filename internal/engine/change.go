@@ -29,6 +29,7 @@ const Jump = 1 << 20
 // makes one view.
 type Change struct {
 	Base    uint64   // the epoch that it changes; in any other it is void
+	Term    uint64   // of the leader that proposes it; as an entry of any other it is void
 	Start   *Start   // nil but for the first one, and after a backup
 	Drop    []uint64 // incarnations that are evicted
 	Left    []uint64 // incarnations that have promised never to enter again
@@ -63,6 +64,7 @@ func ParseChange(b []byte) (Change, error) {
 
 func (x *Change) fields(c *coder) {
 	c.number(&x.Base)
+	c.number(&x.Term)
 	starts := x.Start != nil
 	if c.flag(&starts); starts {
 		if x.Start == nil {

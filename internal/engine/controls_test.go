@@ -14,6 +14,7 @@ func TestControls(t *testing.T) {
 		{"LostGhosts", LostGhosts, 500},
 		{"RenewsDoomed", RenewsDoomed, 500},
 		{"NoBase", NoBase, 500},
+		{"NoTerm", NoTerm, 500},
 		{"Readmit", Readmit, 500},
 		{"NoMargin", NoMargin, 500},
 		{"KeptQueue", KeptQueue, 500},

@@ -11,6 +11,7 @@ const (
 	LostGhosts                          // a new leader forgets the ghosts of the record
 	RenewsDoomed                        // one whose eviction is under way is renewed
 	NoBase                              // a change is applied in whatever epoch
+	NoTerm                              // a change is applied that an earlier leader proposed, and renewals since are forgotten
 	Readmit                             // an evicted incarnation is a member again
 	NoMargin                            // the service counts leases without a margin for drift
 	KeptQueue                           // what waited in an older term is still waited on
@@ -27,6 +28,8 @@ const (
 func Misread(w *Warden, x Misreading) { w.wrong = x }
 
 // MisreadApply is Apply with rules misread.
-func MisreadApply(x Misreading, r Record, entry []byte) (Record, bool) { return apply(r, entry, x) }
+func MisreadApply(x Misreading, r Record, term uint64, entry []byte) (Record, bool) {
+	return apply(r, term, entry, x)
+}
 
 func (w *Warden) misreads(x Misreading) bool { return w.wrong&x != 0 }

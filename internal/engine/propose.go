@@ -26,7 +26,7 @@ func (w *Warden) propose() {
 		return
 	}
 	entry := x.AppendTo(nil)
-	if _, ok := apply(w.record, entry, w.wrong); !ok {
+	if _, ok := apply(w.record, w.term, entry, w.wrong); !ok {
 		return // too many ghosts, say: later
 	}
 	w.flying, w.entry, w.proposed, w.Out.Propose = &x, entry, w.now, entry
@@ -35,7 +35,7 @@ func (w *Warden) propose() {
 
 // next returns the next change, and whether there is a reason for it.
 func (w *Warden) next() (x Change, ok bool) {
-	x = Change{Base: w.record.Epoch, Choices: w.choices, Wanted: w.wanted}
+	x = Change{Base: w.record.Epoch, Term: w.term, Choices: w.choices, Wanted: w.wanted}
 	for mercy := all; mercy <= silent; mercy++ {
 		x.Drop, x.Left = w.goers(mercy)
 		w.revote(&x)

@@ -162,7 +162,7 @@ func newWorld(seed uint64, nodes, voters int, wrong Misreading) *world {
 			x.Promote = append(x.Promote, n.proc.nonce)
 		}
 	}
-	w.append(x.AppendTo(nil))
+	w.append(0, x.AppendTo(nil))
 	if len(w.records) == 0 {
 		panic("no birth")
 	}
@@ -205,7 +205,7 @@ func (w *world) elect(k *keeper) {
 	w.note("%s leads in term %d", k.n.address, term)
 	for _, p := range w.pending {
 		if w.r.IntN(2) == 0 {
-			w.append(p.bytes)
+			w.append(p.term, p.bytes)
 		}
 	}
 	w.pending = nil
@@ -234,13 +234,13 @@ func (w *world) elect(k *keeper) {
 	})
 }
 
-// append adds an entry to the log.
-func (w *world) append(b []byte) {
+// append adds an entry of a term to the log.
+func (w *world) append(term uint64, b []byte) {
 	var old Record
 	if len(w.records) > 0 {
 		old = w.last()
 	}
-	next, ok := MisreadApply(w.wrong, old, b)
+	next, ok := MisreadApply(w.wrong, old, term, b)
 	w.records = append(w.records, next)
 	w.entries++
 	if ok {
@@ -306,11 +306,11 @@ func (w *world) propose(k *keeper, term uint64, b []byte) {
 	w.after(w.below(6*ms), func() {
 		if i := slices.Index(w.pending, p); i >= 0 {
 			w.pending = slices.Delete(w.pending, i, i+1)
-			w.append(b)
+			w.append(term, b)
 		}
 	})
 	if w.chance(10) {
-		w.after(w.below(60*ms), func() { w.append(b) })
+		w.after(w.below(60*ms), func() { w.append(w.term, b) })
 	}
 }
 
