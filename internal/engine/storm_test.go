@@ -3,6 +3,7 @@ package engine
 import (
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -95,6 +96,18 @@ func (w *world) heal() {
 	}
 }
 
+// sever keeps two nodes apart for good, neither of which leads.
+func (w *world) sever() {
+	var two []*node
+	for _, n := range w.nodes {
+		if n != w.leader.n {
+			two = append(two, n)
+		}
+	}
+	w.severed = two[:2]
+	w.cut(two[0], two[1], w.r.IntN(2) == 0, true)
+}
+
 // storm makes a whole run, and returns what went wrong first.
 func storm(seed uint64, wrong Misreading) *world {
 	r := rand.New(rand.NewPCG(seed, 2))
@@ -107,6 +120,9 @@ func storm(seed uint64, wrong Misreading) *world {
 		w.strike()
 	}
 	w.heal()
+	if seed%4 == 3 && len(w.nodes) > 2 {
+		w.sever()
+	}
 	w.run(16 * lease)
 	w.calm = true
 	w.run(lease) // what was under way
@@ -127,7 +143,7 @@ func TestStorm(t *testing.T) {
 	for seed := range seeds {
 		w := storm(seed, 0)
 		if w.broken != "" {
-			t.Fatalf("seed %d: %s", seed, w.broken)
+			t.Fatalf("seed %d: %s\n%s", seed, w.broken, strings.Join(w.trace[max(0, len(w.trace)-12):], "\n"))
 		}
 		views += len(w.views)
 	}

@@ -18,6 +18,7 @@ type world struct {
 	queue    events
 	settings member.Settings
 	wrong    Misreading
+	severed  []*node
 	stormy   bool // things happen to messages, entries and leaders
 	calm     bool // all has been well for long
 	nodes    []*node
