@@ -9,6 +9,9 @@ import (
 
 // cut keeps two nodes apart, or no more.
 func (w *world) cut(a, b *node, both, on bool) {
+	if !on && !w.stormy {
+		return // all was healed before; what is cut since stays so
+	}
 	set := func(x, y *node) {
 		if x.cuts[y.i] = 0; on {
 			x.cuts[y.i] = w.now
