@@ -10,7 +10,7 @@ import (
 func (d *desk) settle(who ...uint64) {
 	d.t.Helper()
 	for range 20 {
-		if x := d.live(4*second, who...); x != nil {
+		if x := d.live(8*second, who...); x != nil {
 			d.commit()
 		}
 		d.revoteNow()
@@ -19,16 +19,14 @@ func (d *desk) settle(who ...uint64) {
 
 // revoteNow has the log's list changed as the warden asks.
 func (d *desk) revoteNow() {
-	d.now += 10 * second
+	d.now += 2 * second
+	d.hear(d.now)
 	d.Out.Reset()
 	d.reconcile()
 	if x := d.Out.Revote; x != nil {
 		list := slices.DeleteFunc(slices.Concat(d.list, x.Add), func(id uint64) bool { return slices.Contains(x.Remove, id) })
 		slices.Sort(list)
 		d.Voters(list, true)
-	}
-	for i := range d.standings { // what this took does not count
-		d.standings[i].heard = d.now
 	}
 }
 
