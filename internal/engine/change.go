@@ -96,7 +96,8 @@ func (x *Change) fields(c *coder) {
 // Birth returns the entry that begins a cluster. The first epoch is 1, or, for
 // voters without a disk, a number that no earlier cluster of theirs has reached:
 // milliseconds of the wall clock. The first voters are those who join first, so
-// many as are wanted and can be.
+// many as are wanted and can be. What Apply makes of it, from no record, says what
+// their numbers are: the log begins with these voters, and with that record.
 func Birth(s Start, wanted int, choices []member.Choice, first ...Joiner) Change {
 	x := Change{Start: &s, Join: first, Choices: choices, Wanted: wanted}
 	for _, j := range first[:min(fit(len(first)), max(wanted, 1), len(first))] {

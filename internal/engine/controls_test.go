@@ -2,28 +2,27 @@ package engine
 
 import "testing"
 
-// Every rule that is broken on purpose must be found, within so many seeds.
+// Every rule that is broken on purpose must be found, within so many seeds. What
+// is too rare for that is scripted: NoTerm in TestTermOfAnEntry, DropsAll in
+// TestLeaverAndAccuser, NoGrace in TestGrace.
 func TestControls(t *testing.T) {
 	for _, x := range []struct {
 		name  string
 		wrong Misreading
 		seeds uint64
 	}{
-		{"NoRound", NoRound, 500},
-		{"KeptLeases", KeptLeases, 500},
-		{"LostGhosts", LostGhosts, 500},
-		{"RenewsDoomed", RenewsDoomed, 500},
-		{"NoBase", NoBase, 500},
-		{"NoTerm", NoTerm, 500},
-		{"Readmit", Readmit, 500},
-		{"NoMargin", NoMargin, 500},
-		{"KeptQueue", KeptQueue, 500},
-		{"LastGhosts", LastGhosts, 500},
-		{"HastyGone", HastyGone, 500},
-		{"NoReach", NoReach, 500},
-		{"NoComplaint", NoComplaint, 500},
-		{"DropsAll", DropsAll, 500},
-		{"NoGrace", NoGrace, 500},
+		{"NoRound", NoRound, 20},
+		{"KeptLeases", KeptLeases, 20},
+		{"LostGhosts", LostGhosts, 50},
+		{"RenewsDoomed", RenewsDoomed, 50},
+		{"NoBase", NoBase, 100},
+		{"Readmit", Readmit, 20},
+		{"NoMargin", NoMargin, 20},
+		{"KeptQueue", KeptQueue, 50},
+		{"LastGhosts", LastGhosts, 20},
+		{"HastyGone", HastyGone, 100},
+		{"NoReach", NoReach, 50},
+		{"NoComplaint", NoComplaint, 50},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			for seed := range x.seeds {

@@ -43,7 +43,14 @@ func (w *Warden) renew(from string, m *Message) {
 	x := request{from: from, inc: m.Inc, number: m.Number}
 	if w.misreads(NoRound) {
 		w.answer(&x)
-	} else if len(w.waiting) < maxRequests {
+	} else {
+		w.later(x)
+	}
+}
+
+// later has a request answered after the next read.
+func (w *Warden) later(x request) {
+	if len(w.waiting) < maxRequests {
 		w.waiting = append(w.waiting, x)
 	}
 }

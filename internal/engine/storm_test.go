@@ -152,3 +152,13 @@ func TestStorm(t *testing.T) {
 	}
 	t.Logf("%d views", views)
 }
+
+// One seed gives the same run twice.
+func TestSameTwice(t *testing.T) {
+	for seed := range uint64(10) {
+		a, b := storm(seed, 0), storm(seed, 0)
+		if !slices.Equal(a.trace, b.trace) || a.now != b.now || a.seq != b.seq {
+			t.Errorf("seed %d: %d and %d events", seed, a.seq, b.seq)
+		}
+	}
+}

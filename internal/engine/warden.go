@@ -226,7 +226,7 @@ func (w *Warden) Tick(now member.Instant) {
 	w.hear(now)
 	stood := w.now - w.ticked
 	w.ticked = w.now
-	if !w.leads {
+	if !w.leads || w.record.Cluster == 0 {
 		return
 	}
 	if renew := member.Instant(w.record.Settings.Renew); stood > renew && !w.misreads(NoGrace) {

@@ -127,6 +127,12 @@ func TestOneRoundForAll(t *testing.T) {
 	if d.Confirmed(d.now, second); len(d.said()) != 0 {
 		t.Error("confirmed twice")
 	}
+	d.say("m", Message{Kind: Status, Number: 3})
+	d.tick(1)
+	d.Confirmed(d.now, d.Out.Read)
+	if all := d.said(); len(all) != 1 || all[0].Kind != State || all[0].Number != 3 {
+		t.Errorf("%v", all)
+	}
 }
 
 func TestDoomedAreNotRenewed(t *testing.T) {
