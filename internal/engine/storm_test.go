@@ -138,7 +138,7 @@ func storm(seed uint64, wrong Misreading) *world {
 }
 
 func TestStorm(t *testing.T) {
-	seeds := uint64(300)
+	seeds := uint64(200)
 	if testing.Short() {
 		seeds = 50
 	}
