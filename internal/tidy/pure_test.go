@@ -39,6 +39,7 @@ func layers() []layer {
 		{"sim", "core deadlock trace scenario family family/locks family/elections family/transactions sim/kernel"},
 		{"lab", "core trace scenario sim catalog"},
 		{"internal/member", "core"},
+		{"internal/engine", "internal/member"},
 		{"internal/storm", "core trace scenario sim/kernel internal/member"},
 		{"internal/measure", "core trace scenario sim/kernel catalog internal/member"},
 	}

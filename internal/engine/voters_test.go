@@ -1,0 +1,168 @@
+package engine
+
+import (
+	"slices"
+	"testing"
+)
+
+// settle commits what is proposed, and does what is asked of the log, until
+// nothing more is.
+func (d *desk) settle(who ...uint64) {
+	d.t.Helper()
+	for range 20 {
+		if x := d.live(8*second, who...); x != nil {
+			d.commit()
+		}
+		d.revoteNow()
+	}
+}
+
+// revoteNow has the log's list changed as the warden asks.
+func (d *desk) revoteNow() {
+	d.now += 2 * second
+	d.hear(d.now)
+	d.Out.Reset()
+	d.reconcile()
+	if x := d.Out.Revote; x != nil {
+		list := slices.DeleteFunc(slices.Concat(d.list, x.Add), func(id uint64) bool { return slices.Contains(x.Remove, id) })
+		slices.Sort(list)
+		d.Voters(list, true)
+	}
+}
+
+func (d *desk) votersAre(want ...uint64) {
+	d.t.Helper()
+	if got := d.record.staying(); !slices.Equal(got, want) || !slices.Equal(d.list, want) {
+		d.t.Errorf("voters %v, and the log has %v: want %v", got, d.list, want)
+	}
+}
+
+func TestOneBecomesThree(t *testing.T) {
+	d := lead(t, 2, 5, 0)
+	d.settle(64, 65)
+	d.votersAre(64)
+	d.say("C", Message{Kind: Join, Name: "C", Address: "C", Nonce: 300, Who: []uint64{64, 65}})
+	if d.tick(1) == nil {
+		t.Fatal("C is not admitted")
+	}
+	if d.commit(); len(d.record.Members) != 3 {
+		t.Fatal("C is not admitted")
+	}
+	d.settle(64, 65) // C says nothing: it is none that could be a voter, and then it is gone
+	d.votersAre(64)
+	d.say("C", Message{Kind: Join, Name: "C", Address: "C", Nonce: 301, Who: []uint64{64, 65}})
+	d.tick(1)
+	inc := d.commit().Members[2].Inc
+	d.settle(64, 65, inc)
+	if n := len(d.list); n != 3 {
+		t.Fatalf("%d voters", n)
+	}
+	three := slices.Clone(d.list)
+	d.settle(64, 65) // C dies, and nobody can take its place
+	d.votersAre(three...)
+	d.say("D", Message{Kind: Join, Name: "D", Address: "D", Nonce: 302, Who: []uint64{64, 65}})
+	d.tick(1)
+	inc = d.commit().Members[2].Inc
+	d.settle(64, 65, inc)
+	if slices.Contains(d.list, three[2]) || len(d.list) != 3 || d.list[0] != 64 {
+		t.Errorf("voters %v of %v", d.list, three)
+	}
+	if d.settle(64, 65, inc); d.flying != nil || len(d.record.Voters) > 4 {
+		t.Errorf("%+v", d.record.Voters)
+	}
+}
+
+func TestVoterLeaves(t *testing.T) {
+	t.Run("another takes its place", func(t *testing.T) {
+		d := lead(t, 4, 3, 0)
+		d.live(3*second, 64, 65, 66, 67)
+		d.say("C", Message{Kind: Leave, Inc: 66, Voter: 66})
+		x := d.tick(1)
+		if x == nil || !slices.Equal(x.Left, []uint64{66}) || !slices.Equal(x.Retire, []uint64{66}) || !slices.Equal(x.Promote, []uint64{104}) {
+			t.Fatalf("%+v", x)
+		}
+		d.commit()
+		if all := d.say("C", Message{Kind: Leave, Inc: 66, Voter: 66}); len(all) > 0 {
+			t.Errorf("the log has it still: %v", all)
+		}
+		d.revoteNow()
+		if all := d.say("C", Message{Kind: Leave, Inc: 66, Voter: 66}); !has(all, Gone) {
+			t.Errorf("%v", all)
+		}
+		d.votersAre(64, 65, 128)
+	})
+	t.Run("nobody does", func(t *testing.T) {
+		d := lead(t, 3, 3, 0)
+		d.live(3*second, 64, 65, 66)
+		d.say("C", Message{Kind: Leave, Inc: 66, Voter: 66})
+		if x := d.tick(1); x == nil || len(x.Retire) != 2 {
+			t.Fatalf("%+v", x)
+		}
+		d.commit()
+		d.settle(64, 65)
+		d.votersAre(64)
+	})
+	t.Run("the leader", func(t *testing.T) {
+		d := lead(t, 2, 1, 0)
+		d.live(3*second, 64, 65)
+		d.say("A", Message{Kind: Leave, Inc: 64, Voter: 64})
+		d.tick(1)
+		d.commit()
+		d.revoteNow()
+		if !slices.Equal(d.list, []uint64{64, 128}) {
+			t.Errorf("%v", d.list)
+		}
+		if d.revoteNow(); d.Out.HandOver != 128 {
+			t.Errorf("%+v", d.Out)
+		}
+	})
+	t.Run("the only one that has spoken", func(t *testing.T) {
+		d := lead(t, 2, 1, 0)
+		d.say("A", Message{Kind: Leave, Inc: 64, Voter: 64})
+		if x := d.tick(2 * second); x != nil {
+			t.Errorf("%+v", x)
+		}
+		if x := d.live(3*second, 65); x == nil || len(x.Left) != 1 || len(x.Promote) != 1 {
+			t.Errorf("%+v", x)
+		}
+	})
+}
+
+func TestWanted(t *testing.T) {
+	d := lead(t, 5, 5, 0)
+	all := []uint64{64, 65, 66, 67, 68}
+	d.settle(all...)
+	d.votersAre(all...)
+	if err := d.Want(2); err == nil {
+		t.Error("two")
+	}
+	if err := d.Want(3); err != nil {
+		t.Fatal(err)
+	}
+	d.settle(all...)
+	d.votersAre(64, 65, 66)
+	if err := d.Want(5); err != nil {
+		t.Fatal(err)
+	}
+	if d.settle(all...); len(d.list) != 5 || slices.Contains(d.list, 67) {
+		t.Errorf("%v", d.list) // a number is never used again
+	}
+}
+
+// A new voter that dies before the log has it is given up.
+func TestStillborn(t *testing.T) {
+	d := lead(t, 3, 1, 0)
+	d.live(3*second, 64, 65, 66)
+	_ = d.Want(3)
+	if x := d.tick(1); x == nil || len(x.Promote) != 2 {
+		t.Fatalf("%+v", x)
+	}
+	d.commit()
+	x := d.live(9*second, 64, 65) // 66 dies
+	if x == nil || !slices.Equal(x.Drop, []uint64{66}) || len(x.Retire) != 2 {
+		t.Fatalf("%+v", x)
+	}
+	d.commit()
+	d.settle(64, 65)
+	d.votersAre(64)
+}
