@@ -1,0 +1,127 @@
+package raft
+
+import (
+	"fmt"
+	"slices"
+
+	pb "go.etcd.io/raft/v3/raftpb"
+	"google.golang.org/protobuf/proto"
+)
+
+// MaxVoters is how many voters there may be.
+const MaxVoters = 7
+
+// A voter's number is the index of the entry that took it in, times perEntry,
+// and its place among those who came with it.
+const perEntry = 8
+
+// ChangeVoters asks for so many new voters and for the end of some old ones, in
+// one change; data goes to the machine along with it, which learns the numbers
+// of the new ones there. Each of them is to be started, by Join, when the
+// change is applied: until a majority of them and of the old runs, nothing is
+// committed.
+func (n *Node) ChangeVoters(add int, remove []uint64, data []byte) (err error) {
+	defer n.guard(&err)
+	if err := n.serves(); err != nil {
+		return err
+	}
+	// What is proposed but not saved yet would take the index.
+	if err := n.drain(); err != nil {
+		n.die(err)
+		return n.err
+	}
+	if err := n.serves(); err != nil {
+		return err
+	}
+	c := &pb.ConfChangeV2{Context: data}
+	for i := range max(add, 0) {
+		c.Changes = append(c.Changes, single(pb.ConfChangeAddNode, (n.log.last()+1)*perEntry+uint64(i)))
+	}
+	for _, id := range remove {
+		c.Changes = append(c.Changes, single(pb.ConfChangeRemoveNode, id))
+	}
+	if _, err := n.log.conf.after(n.log.last()+1, c); err != nil || add < 0 || len(data) > MaxEntry {
+		return fmt.Errorf("add %d voters and remove %d, with %d bytes, from %d: %w", add, remove, len(data), n.log.conf.Voters, orRefused(err))
+	}
+	if n.log.conf.Joint() || n.changing() || n.raw.BasicStatus().LeadTransferee != 0 {
+		return ErrBusy
+	}
+	return dropped(n.raw.ProposeConfChange(c))
+}
+
+func orRefused(err error) error {
+	if err == nil {
+		return fmt.Errorf("a change adds at least 0 voters and says at most %d bytes", MaxEntry)
+	}
+	return err
+}
+
+func single(t pb.ConfChangeType, id uint64) *pb.ConfChangeSingle {
+	return &pb.ConfChangeSingle{Type: t.Enum(), NodeId: new(id)}
+}
+
+// changing says whether the log has a change of voters that is not applied. In
+// that case Raft would put an empty entry in the place of another one.
+func (n *Node) changing() bool {
+	lo, hi := n.log.applied+1, n.log.last()+1
+	if lo >= hi {
+		return false
+	}
+	entries, err := n.log.Entries(lo, hi, 1<<62)
+	n.log.must(err)
+	return slices.ContainsFunc(entries, func(e *pb.Entry) bool { return e.GetType() != pb.EntryNormal })
+}
+
+// after says who votes after a change at an index, or why it is void. All
+// voters judge alike: they have the same electorate at the same index.
+func (c Electorate) after(index uint64, change *pb.ConfChangeV2) (added []uint64, err error) {
+	if c.Joint() {
+		return nil, fmt.Errorf("a change is under way")
+	}
+	left := slices.Clone(c.Voters)
+	for i, s := range change.GetChanges() {
+		id := s.GetNodeId()
+		switch s.GetType() {
+		case pb.ConfChangeAddNode:
+			if id != index*perEntry+uint64(i) || i >= perEntry || !validID(id) {
+				return nil, fmt.Errorf("%d is no number for a voter that comes by entry %d", id, index)
+			}
+			added = append(added, id)
+		case pb.ConfChangeRemoveNode:
+			at := slices.Index(left, id)
+			if at < 0 {
+				return nil, fmt.Errorf("%d does not vote", id)
+			}
+			left = slices.Delete(left, at, at+1)
+		default:
+			return nil, fmt.Errorf("%s is no change that there is", s.GetType())
+		}
+	}
+	if n := len(left) + len(added); n == 0 || n > MaxVoters || len(change.GetChanges()) == 0 {
+		return nil, fmt.Errorf("%d changes that leave %d voters; 1 to %d can be", len(change.GetChanges()), n, MaxVoters)
+	}
+	return added, nil
+}
+
+// applyChange puts a change of voters in force, unless it is void.
+func (n *Node) applyChange(e Entry) error {
+	c := new(pb.ConfChangeV2)
+	if err := proto.Unmarshal(e.Data, c); err != nil {
+		return fmt.Errorf("entry %d: %w", e.Index, err)
+	}
+	var added []uint64
+	if c.LeaveJoint() {
+		if !n.log.conf.Joint() {
+			return nil
+		}
+	} else {
+		var err error
+		if added, err = n.log.conf.after(e.Index, c); err != nil {
+			return nil // void, for all
+		}
+	}
+	n.log.conf = fromConf(n.raw.ApplyConfChange(c))
+	now := n.log.conf.clone()
+	n.machine.Apply(Applied{Index: e.Index, Term: e.Term, Data: c.GetContext(), Change: &now, Added: added})
+	return nil
+}
