@@ -19,7 +19,11 @@ const perEntry = 8
 // one change; data goes to the machine along with it, which learns the numbers
 // of the new ones there. Each of them is to be started, by Join, when the
 // change is applied: until a majority of them and of the old runs, nothing is
-// committed.
+// committed. Those who are removed must go on until the leader has applied the
+// end of the change: until then their votes count.
+//
+// Nobody removes itself, and at least half of the voters stay. Otherwise those
+// who go may be the only ones who know that they may.
 func (n *Node) ChangeVoters(add int, remove []uint64, data []byte) (err error) {
 	defer n.guard(&err)
 	if err := n.serves(); err != nil {
@@ -33,6 +37,9 @@ func (n *Node) ChangeVoters(add int, remove []uint64, data []byte) (err error) {
 	if err := n.serves(); err != nil {
 		return err
 	}
+	if n.log.conf.Joint() || n.changing() || n.raw.BasicStatus().LeadTransferee != 0 {
+		return ErrBusy
+	}
 	c := &pb.ConfChangeV2{Context: data}
 	for i := range max(add, 0) {
 		c.Changes = append(c.Changes, single(pb.ConfChangeAddNode, (n.log.last()+1)*perEntry+uint64(i)))
@@ -40,11 +47,11 @@ func (n *Node) ChangeVoters(add int, remove []uint64, data []byte) (err error) {
 	for _, id := range remove {
 		c.Changes = append(c.Changes, single(pb.ConfChangeRemoveNode, id))
 	}
+	if slices.Contains(remove, n.id) {
+		return fmt.Errorf("remove voter %d: it leads; let another one lead first, by TransferLeadership", n.id)
+	}
 	if _, err := n.log.conf.after(n.log.last()+1, c); err != nil || add < 0 || len(data) > MaxEntry {
 		return fmt.Errorf("add %d voters and remove %d, with %d bytes, from %d: %w", add, remove, len(data), n.log.conf.Voters, orRefused(err))
-	}
-	if n.log.conf.Joint() || n.changing() || n.raw.BasicStatus().LeadTransferee != 0 {
-		return ErrBusy
 	}
 	return dropped(n.raw.ProposeConfChange(c))
 }
@@ -96,6 +103,9 @@ func (c Electorate) after(index uint64, change *pb.ConfChangeV2) (added []uint64
 		default:
 			return nil, fmt.Errorf("%s is no change that there is", s.GetType())
 		}
+	}
+	if 2*len(left) < len(c.Voters) {
+		return nil, fmt.Errorf("only %d of %d voters would stay; at least half of them must", len(left), len(c.Voters))
 	}
 	if n := len(left) + len(added); n == 0 || n > MaxVoters || len(change.GetChanges()) == 0 {
 		return nil, fmt.Errorf("%d changes that leave %d voters; 1 to %d can be", len(change.GetChanges()), n, MaxVoters)

@@ -71,13 +71,15 @@ func (n *Node) drain() error {
 }
 
 // save makes durable what a Ready holds. That more is committed is no reason to
-// write: it is only kept in mind, for the next batch.
+// write: it is only kept in mind, for the next batch. But a change of voters is
+// known for good before it is in force: after a restart, those who have gone
+// could not be asked any more.
 func (n *Node) save(rd etcd.Ready) error {
 	if !etcd.IsEmptyHardState(rd.HardState) {
 		n.hard = Hard{rd.HardState.GetTerm(), rd.HardState.GetVote(), rd.HardState.GetCommit()}
 	}
 	fresh := !etcd.IsEmptySnap(rd.Snapshot)
-	if !rd.MustSync && !fresh {
+	if !rd.MustSync && !fresh && !n.decided(rd.CommittedEntries) {
 		return nil
 	}
 	b := Batch{Hard: n.hard}
@@ -95,10 +97,18 @@ func (n *Node) save(rd etcd.Ready) error {
 	if err := n.storage.Save(b); err != nil {
 		return err
 	}
+	n.kept = n.hard.Commit
 	if fresh {
 		n.log.install(*b.Snapshot)
 	}
 	return n.log.Append(rd.Entries)
+}
+
+// decided says whether a change of voters is committed that is not saved as such.
+func (n *Node) decided(all []*pb.Entry) bool {
+	return slices.ContainsFunc(all, func(e *pb.Entry) bool {
+		return e.GetType() != pb.EntryNormal && e.GetIndex() > n.kept
+	})
 }
 
 // apply hands over what is committed, and counts the reads that waited for it.
@@ -173,6 +183,7 @@ func (n *Node) truncate() error {
 	if err := n.storage.Save(Batch{Hard: n.hard, Snapshot: &s}); err != nil {
 		return err
 	}
+	n.kept = n.hard.Commit
 	n.log.truncate()
 	return nil
 }

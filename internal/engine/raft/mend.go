@@ -11,8 +11,7 @@ import (
 var ErrDamaged = errors.New("the storage is damaged, and what this voter has promised is not known: do not repair it; empty it, and let the voter come back under a new number, or, if it was the only one, restore a backup")
 
 // Load reads what is there. A record that was torn was never promised, and is
-// dropped; anything else that is not as it was written is damage. What is left
-// goes to a file of its own, for what was read may be in the cache alone.
+// dropped; anything else that is not as it was written is damage.
 func (d *Disk) Load() (State, error) {
 	if d.medium.stops != nil {
 		return State{}, d.medium.stops
@@ -35,27 +34,43 @@ func (d *Disk) Load() (State, error) {
 			return State{}, fmt.Errorf("%w; %w", x.err, ErrDamaged)
 		}
 	}
-	*d = Disk{Size: d.Size, medium: d.medium, file: at, age: max(a.age, b.age)}
+	*d = Disk{Size: d.Size, medium: d.medium, file: at, age: f.age, records: uint32(len(f.batches)), length: f.good, base: f.base}
 	for _, b := range f.batches {
 		if err := d.state.Apply(b); err != nil {
 			return State{}, fmt.Errorf("%w; %w", err, ErrDamaged)
 		}
 	}
-	if len(f.batches) > 0 {
-		if err := d.begin(); err != nil {
-			return State{}, err
-		}
-		if err := d.medium.sync(); err != nil {
-			return State{}, err
-		}
+	if err := d.settle(); err != nil {
+		return State{}, err
 	}
 	return (&Memory{state: d.state}).Load()
+}
+
+// settle makes durable what was read: it may have been in the cache alone, and
+// after a sync that has failed no other one would change that. It writes what
+// is there in its place. To begin the other file instead would be wrong: that
+// may be the only one which is really on the disk.
+func (d *Disk) settle() error {
+	if d.length == 0 {
+		return nil
+	}
+	for i, s := range d.medium.read(d.file)[:d.length] {
+		if err := d.medium.put(op{file: d.file, at: i, data: s}); err != nil {
+			return err
+		}
+	}
+	if err := d.medium.put(op{file: d.file, at: d.length, cut: true}); err != nil {
+		return err
+	}
+	return d.medium.sync()
 }
 
 // A content is what is in a file.
 type content struct {
 	age     uint32 // 0 if not a sector tells it
 	batches []Batch
+	good    int   // sectors that these have
+	base    int   // sectors that the first has
 	err     error // damage
 }
 
@@ -98,6 +113,9 @@ func scan(file []sector) content {
 			continue
 		}
 		c.batches = append(c.batches, b)
+		if c.good = i + 1; c.base == 0 {
+			c.base = c.good
+		}
 		data, record, place = nil, record+1, 0
 	}
 	return c

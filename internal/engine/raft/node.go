@@ -69,7 +69,8 @@ type Node struct {
 	raw   *etcd.RawNode
 	log   *view
 	rng   *rand.Rand
-	hard  Hard // as Raft has it; what is saved may lack the latest commit
+	hard  Hard   // as Raft has it; what is saved may lack the latest commit
+	kept  uint64 // the commit index that is saved
 	err   error
 	out   Out
 	quiet int // ticks since a leader was heard, or a vote given
@@ -108,7 +109,7 @@ func New(c Config) (*Node, error) {
 	}
 	n := &Node{
 		group: s.Group, id: s.ID, storage: c.Storage, machine: c.Machine, election: c.Election, maxLog: uint64(c.MaxLog),
-		rng: rand.New(rand.NewPCG(c.Seed, s.ID)), hard: s.Hard,
+		rng: rand.New(rand.NewPCG(c.Seed, s.ID)), hard: s.Hard, kept: s.Hard.Commit,
 	}
 	if err := n.start(s, c); err != nil {
 		return nil, fmt.Errorf("start voter %d: %w", s.ID, err)
