@@ -40,27 +40,23 @@ func (n *Node) ChangeVoters(add int, remove []uint64, data []byte) (err error) {
 	if n.log.conf.Joint() || n.changing() || n.raw.BasicStatus().LeadTransferee != 0 {
 		return ErrBusy
 	}
+	if add < 0 || add > MaxVoters || len(data) > MaxEntry {
+		return fmt.Errorf("add %d voters, with %d bytes: 0 to %d can be added, with at most %d bytes", add, len(data), MaxVoters, MaxEntry)
+	}
+	if slices.Contains(remove, n.id) {
+		return fmt.Errorf("remove voter %d: it leads; let another one lead first, by TransferLeadership", n.id)
+	}
 	c := &pb.ConfChangeV2{Context: data}
-	for i := range max(add, 0) {
+	for i := range add {
 		c.Changes = append(c.Changes, single(pb.ConfChangeAddNode, (n.log.last()+1)*perEntry+uint64(i)))
 	}
 	for _, id := range remove {
 		c.Changes = append(c.Changes, single(pb.ConfChangeRemoveNode, id))
 	}
-	if slices.Contains(remove, n.id) {
-		return fmt.Errorf("remove voter %d: it leads; let another one lead first, by TransferLeadership", n.id)
-	}
-	if _, err := n.log.conf.after(n.log.last()+1, c); err != nil || add < 0 || len(data) > MaxEntry {
-		return fmt.Errorf("add %d voters and remove %d, with %d bytes, from %d: %w", add, remove, len(data), n.log.conf.Voters, orRefused(err))
+	if _, err := n.log.conf.after(n.log.last()+1, c); err != nil {
+		return fmt.Errorf("add %d voters to %d and remove %d: %w", add, n.log.conf.Voters, remove, err)
 	}
 	return dropped(n.raw.ProposeConfChange(c))
-}
-
-func orRefused(err error) error {
-	if err == nil {
-		return fmt.Errorf("a change adds at least 0 voters and says at most %d bytes", MaxEntry)
-	}
-	return err
 }
 
 func single(t pb.ConfChangeType, id uint64) *pb.ConfChangeSingle {

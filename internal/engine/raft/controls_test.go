@@ -33,6 +33,9 @@ func TestControls(t *testing.T) {
 		wrong func(*plan)
 	}{
 		{"fsync skipped", func(p *plan) { p.storage = func(d *Disk) Storage { return lazy{d} } }},
+		{"fsync skipped, order kept", func(p *plan) {
+			p.storage, p.ordered = func(d *Disk) Storage { return lazy{d} }, true
+		}},
 		{"forgets the vote", func(p *plan) { p.storage = func(d *Disk) Storage { return forgetful{d} } }},
 		{"forgets what is committed", func(p *plan) { p.storage = func(d *Disk) Storage { return uncommitted{d} } }},
 		{"reads without a quorum", func(p *plan) { p.hasty = true }},

@@ -13,8 +13,19 @@ var ErrDamaged = errors.New("the storage is damaged, and what this voter has pro
 // Load reads what is there. A record that was torn was never promised, and is
 // dropped; anything else that is not as it was written is damage.
 func (d *Disk) Load() (State, error) {
+	if err := d.pick(); err != nil {
+		return State{}, err
+	}
+	if err := d.settle(); err != nil {
+		return State{}, err
+	}
+	return (&Memory{state: d.state}).Load()
+}
+
+// pick reads the newer file, or the older one if the newer was torn as it began.
+func (d *Disk) pick() error {
 	if d.medium.stops != nil {
-		return State{}, d.medium.stops
+		return d.medium.stops
 	}
 	a, b := scan(d.medium.read(0)), scan(d.medium.read(1))
 	f, at := a, 0
@@ -31,19 +42,16 @@ func (d *Disk) Load() (State, error) {
 	// A file of unknown age might be the newer one.
 	for _, x := range [...]content{a, b} {
 		if x.err != nil && (x.age == 0 || x.age >= f.age) {
-			return State{}, fmt.Errorf("%w; %w", x.err, ErrDamaged)
+			return fmt.Errorf("%w; %w", x.err, ErrDamaged)
 		}
 	}
 	*d = Disk{Size: d.Size, medium: d.medium, file: at, age: f.age, records: uint32(len(f.batches)), length: f.good, base: f.base}
 	for _, b := range f.batches {
 		if err := d.state.Apply(b); err != nil {
-			return State{}, fmt.Errorf("%w; %w", err, ErrDamaged)
+			return fmt.Errorf("%w; %w", err, ErrDamaged)
 		}
 	}
-	if err := d.settle(); err != nil {
-		return State{}, err
-	}
-	return (&Memory{state: d.state}).Load()
+	return nil
 }
 
 // settle makes durable what was read: it may have been in the cache alone, and

@@ -39,7 +39,7 @@ func (w *world) tick() {
 		}
 	}
 	for _, q := range w.procs {
-		if q.node != nil && q.pause == 0 && q.node.Lead().Serves {
+		if q.node != nil && q.pause == 0 && !w.idle && q.node.Lead().Serves {
 			w.use(q)
 		}
 	}

@@ -27,6 +27,7 @@ type plan struct {
 
 	// Negative controls.
 	storage func(*Disk) Storage // something else than the disk itself
+	ordered bool                // the disk keeps the order of what it keeps
 	hasty   bool                // a read is served without a round
 }
 
@@ -42,7 +43,7 @@ type world struct {
 	leaders map[uint64]uint64
 	high    uint64 // applied by anybody
 	born    []uint64
-	gone    []uint64 // numbers that have been removed
+	idle    bool // nobody asks for anything
 	trace   uint64
 	wrong   error
 	stats   stats
@@ -140,7 +141,12 @@ func isTrouble(err error) bool {
 func (w *world) crash(q *proc) {
 	w.stats.crashes++
 	q.node, q.pause, q.down = nil, 0, 1+w.rng.IntN(40)
-	q.disk.Restart(w.rng.IntN(3) > 0, func() bool { return w.rng.IntN(2) == 0 })
+	ordered := w.ordered || w.rng.IntN(2) == 0
+	last := false
+	q.disk.Restart(w.rng.IntN(3) > 0, func() bool {
+		last = last && ordered || w.rng.IntN(2) == 0
+		return !last
+	})
 }
 
 // Apply, Snapshot and Restore make a proc a Machine.
@@ -185,6 +191,7 @@ func (w *world) agree(q *proc) {
 		w.fail("voter %d has another log at index %d than others", q.id, q.index)
 	}
 	w.truth[q.index] = q.sum
+	w.note(numbers(nil, q.id, q.index, q.sum))
 	w.high = max(w.high, q.index)
 }
 
