@@ -39,6 +39,9 @@ func TestControls(t *testing.T) {
 		{"forgets the vote", func(p *plan) { p.storage = func(d *Disk) Storage { return forgetful{d} } }},
 		{"forgets what is committed", func(p *plan) { p.storage = func(d *Disk) Storage { return uncommitted{d} } }},
 		{"reads without a quorum", func(p *plan) { p.hasty = true }},
+		{"snapshots that are lost are waited for", func(p *plan) {
+			p.poke = func(n *Node) { n.snaps = nil }
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			const most = 3000

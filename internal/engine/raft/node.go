@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	etcd "go.etcd.io/raft/v3"
 	pb "go.etcd.io/raft/v3/raftpb"
@@ -167,7 +168,7 @@ func (n *Node) die(err error) {
 // with anybody.
 func (n *Node) calm() {
 	n.quiet, n.bears = 0, 1
-	if n.log.conf.Joint() || len(n.log.conf.Voters) != 1 {
+	if n.log.conf.Joint() || !slices.Equal(n.log.conf.Voters, []uint64{n.id}) {
 		n.bears = n.election + n.rng.IntN(n.election)
 	}
 }

@@ -46,6 +46,10 @@ func TestDeterminism(t *testing.T) {
 	if len(seen) != 45 {
 		t.Errorf("45 seeds give %d traces: they do not see the traffic", len(seen))
 	}
+	p := plan{seed: 1, voters: 3, length: 400, maxLog: 20, chance: true}
+	if run(p).trace == run(p).trace {
+		t.Error("Raft's own timeouts are not noticed")
+	}
 }
 
 // A group in which nothing happens writes nothing.
@@ -135,6 +139,30 @@ func TestChangeRefused(t *testing.T) {
 			if err := q.node.ChangeVoters(1, nil, nil); !errors.Is(err, ErrNotLeader) {
 				t.Errorf("a follower changes the voters: %v", err)
 			}
+		}
+	}
+}
+
+// Of two voters one goes, and ends; the other one, begun anew, leads. It would
+// not if it had forgotten that the change is committed.
+func TestTwoToOne(t *testing.T) {
+	for _, forgets := range []bool{false, true} {
+		w := grown(t, 2, 100)
+		if forgets {
+			w.poke = func(n *Node) { n.kept = 1 << 62 }
+		}
+		l := w.leader()
+		gone := w.proc(w.other(l, l.node.Electorate().Voters))
+		w.must(l.node.ChangeVoters(0, []uint64{gone.id}, nil))
+		for !slices.Equal(l.node.Electorate().Voters, []uint64{l.id}) {
+			w.flush(l)
+			w.deliver()
+			w.now++
+		}
+		gone.node, gone.down = nil, 1<<30
+		w.crash(l)
+		if w.rest(t, 100); (w.leader() == l) == forgets {
+			t.Errorf("forgets: %t, leads: %t", forgets, !forgets)
 		}
 	}
 }

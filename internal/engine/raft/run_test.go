@@ -34,7 +34,11 @@ func (w *world) tick() {
 		case q.pause > 0:
 			q.pause--
 		case w.rng.IntN(q.slow) > 0:
-			w.allowed(q.node.Tick())
+			if w.chance {
+				q.node.raw.Tick()
+			} else {
+				w.allowed(q.node.Tick())
+			}
 			w.flush(q)
 		}
 	}
@@ -65,10 +69,10 @@ func (w *world) use(q *proc) {
 			w.allowed(q.node.TransferLeadership(to))
 		}
 	}
-	if w.rng.IntN(10) == 0 {
+	if w.flush(q); q.node != nil && w.rng.IntN(10) == 0 {
 		w.change(q)
+		w.flush(q)
 	}
-	w.flush(q)
 }
 
 // change brings the voters to the number wanted, or replaces one of them.

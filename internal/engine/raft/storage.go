@@ -9,7 +9,8 @@ import (
 // A Storage keeps the State of one voter.
 type Storage interface {
 	// Load returns what is kept, an empty State if that is nothing, or an
-	// error if it cannot be trusted. What it returns is durable.
+	// error if it cannot be trusted. What it returns is durable. It comes
+	// before any Save of a process.
 	Load() (State, error)
 	// Save makes a batch part of what is kept: all of it or nothing, and
 	// durable when it returns nil. After an error nobody knows which, and

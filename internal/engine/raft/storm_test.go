@@ -1,8 +1,12 @@
 package raft
 
 import (
+	"flag"
 	"testing"
 )
+
+// seeds is for the ledger: go test ./internal/engine/raft -run TestStorm -seeds 50000
+var seeds = flag.Int("seeds", 1500, "how many runs TestStorm makes")
 
 func plans(n int) []plan {
 	var all []plan
@@ -12,8 +16,10 @@ func plans(n int) []plan {
 	return all
 }
 
+// Voters agree on the log, one leads in a term, reads see what was applied
+// before, and a healed group goes on within the bound.
 func TestStorm(t *testing.T) {
-	n := 1500
+	n := *seeds
 	if testing.Short() {
 		n = 200
 	}

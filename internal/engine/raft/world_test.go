@@ -29,6 +29,8 @@ type plan struct {
 	storage func(*Disk) Storage // something else than the disk itself
 	ordered bool                // the disk keeps the order of what it keeps
 	hasty   bool                // a read is served without a round
+	chance  bool                // Raft counts its own timeouts
+	poke    func(*Node)         // before each flush
 }
 
 // A world is a few voters, their disks and the network between them.
@@ -197,6 +199,9 @@ func (w *world) agree(q *proc) {
 
 // flush lets a process do its work and takes what it sends.
 func (w *world) flush(q *proc) {
+	if w.poke != nil {
+		w.poke(q.node)
+	}
 	out, err := q.node.Flush()
 	if err != nil {
 		if !isTrouble(err) {
