@@ -19,8 +19,7 @@ const perEntry = 8
 // one change; data goes to the machine along with it, which learns the numbers
 // of the new ones there. Each of them is to be started, by Join, when the
 // change is applied: until a majority of them and of the old runs, nothing is
-// committed. Those who are removed must go on until the leader has applied the
-// end of the change: until then their votes count.
+// committed. Those who are removed must go on until the change is settled.
 //
 // Nobody removes itself, and at least half of the voters stay. Otherwise those
 // who go may be the only ones who know that they may.
@@ -37,7 +36,7 @@ func (n *Node) ChangeVoters(add int, remove []uint64, data []byte) (err error) {
 	if err := n.serves(); err != nil {
 		return err
 	}
-	if n.log.conf.Joint() || n.changing() || n.raw.BasicStatus().LeadTransferee != 0 {
+	if !n.Lead().Settled || n.changing() || n.raw.BasicStatus().LeadTransferee != 0 {
 		return ErrBusy
 	}
 	if add < 0 || add > MaxVoters || len(data) > MaxEntry {
@@ -126,8 +125,44 @@ func (n *Node) applyChange(e Entry) error {
 			return nil // void, for all
 		}
 	}
+	n.settle = settling{}
 	n.log.conf = fromConf(n.raw.ApplyConfChange(c))
 	now := n.log.conf.clone()
 	n.machine.Apply(Applied{Index: e.Index, Term: e.Term, Data: c.GetContext(), Change: &now, Added: added})
 	return nil
+}
+
+// A settling is how a leader makes sure that the end of the last change of
+// voters is known, for good, to a majority of those who are left: by an entry
+// that it proposes after it has applied that end. Whoever has this entry has
+// learned by it that the end is committed. Without it, the leader could be lost
+// together with those who went, as the only one who knew that they might.
+type settling struct {
+	term  uint64 // in which the leader does so
+	index uint64 // of the entry, or 0 if it is not proposed yet
+	done  bool
+}
+
+// unsettled goes on with it, and says whether that needs another round.
+func (n *Node) unsettled() bool {
+	if n.serves() != nil || n.log.conf.Joint() {
+		return false
+	}
+	s := &n.settle
+	if term := n.hardNow().Term; s.term != term {
+		*s = settling{term: term}
+	}
+	switch {
+	case s.done:
+		return false
+	case s.index > 0 || slices.Equal(n.log.conf.Voters, []uint64{n.id}):
+		s.done = n.log.applied >= s.index
+		return false
+	}
+	next := n.log.last() + 1
+	if n.raw.Propose(nil) != nil {
+		return false // dropped, since the leader is changing
+	}
+	s.index = next
+	return true
 }

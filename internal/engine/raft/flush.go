@@ -27,6 +27,10 @@ type Lead struct {
 	Leader uint64 // or 0 if that is not known
 	Term   uint64
 	Serves bool // this voter leads, and has applied an entry of its term
+
+	// Settled says that this voter serves, that no change of voters is under
+	// way, and that those who have been removed by the last one may end.
+	Settled bool
 }
 
 // Flush does what the calls since the last Flush have led to, and returns what
@@ -37,7 +41,11 @@ func (n *Node) Flush() (out Out, err error) {
 	if n.err != nil {
 		return Out{}, n.err
 	}
-	if err := n.drain(); err != nil {
+	err = n.drain()
+	for err == nil && n.unsettled() {
+		err = n.drain()
+	}
+	if err != nil {
 		n.die(err)
 		return Out{}, n.err
 	}

@@ -77,8 +77,9 @@ type Node struct {
 	quiet int // ticks since a leader was heard, or a vote given
 	bears int // so many quiet ticks are borne
 
-	reads []read
-	snaps []sentSnapshot
+	reads  []read
+	snaps  []sentSnapshot
+	settle settling
 }
 
 // A read is confirmed, and waits for an index to be applied.
@@ -137,9 +138,6 @@ func (n *Node) start(s State, c Config) (err error) {
 	}
 	if err := n.drain(); err != nil {
 		return err
-	}
-	if len(n.log.conf.Voters) > 0 && !n.log.conf.Has(n.id) {
-		return ErrRemoved
 	}
 	n.calm()
 	return nil

@@ -159,7 +159,7 @@ func TestTwoToOne(t *testing.T) {
 			w.deliver()
 			w.now++
 		}
-		gone.node, gone.down = nil, 1<<30
+		gone.end()
 		w.crash(l)
 		if w.rest(t, 100); (w.leader() == l) == forgets {
 			t.Errorf("forgets: %t, leads: %t", forgets, !forgets)
@@ -178,18 +178,8 @@ func TestRemoved(t *testing.T) {
 	if c := l.node.Electorate(); c.Joint() || c.Has(gone.id) || len(c.Voters) != 3 {
 		t.Fatalf("%d is not replaced: %+v", gone.id, c)
 	}
-	if w.leader() != l {
+	if w.leader() != l || !l.node.Lead().Settled {
 		t.Error("one who was removed disturbs the leader")
-	}
-	// It learns the end of it, or not; here it does, by a letter from the log.
-	s, err := gone.disk.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Snapshot = l.node.log.present()
-	s.Entries, s.Hard.Commit = nil, s.Snapshot.Index
-	if _, err := New(Config{Storage: &Memory{state: s}, Machine: gone, Election: 10, Heartbeat: 1, MaxLog: 10}); !errors.Is(err, ErrRemoved) {
-		t.Errorf("one who was removed starts: %v", err)
 	}
 	if err := Join(gone.disk, group, gone.id); !errors.Is(err, ErrBorn) {
 		t.Errorf("a storage is born twice: %v", err)

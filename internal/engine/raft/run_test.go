@@ -85,6 +85,9 @@ func (w *world) change(q *proc) {
 		if out := w.other(q, all); out != 0 {
 			w.allowed(q.node.ChangeVoters(0, []uint64{out}, []byte("fewer")))
 		}
+	case slices.ContainsFunc(all, w.lost):
+		out := all[slices.IndexFunc(all, w.lost)]
+		w.allowed(q.node.ChangeVoters(1, []uint64{out}, []byte("instead of one who is dead")))
 	case !w.fixed && w.rng.IntN(8) == 0:
 		if out := w.other(q, all); out == 0 {
 			w.allowed(q.node.ChangeVoters(1, nil, []byte("a successor")))
@@ -92,8 +95,22 @@ func (w *world) change(q *proc) {
 			w.allowed(q.node.ChangeVoters(1, []uint64{out}, []byte("another")))
 		}
 	}
-	if c := q.node.Electorate(); q.node.Lead().Serves && !c.Joint() {
-		w.bury(c)
+	if q.node.Lead().Settled {
+		w.bury(q.node.Electorate())
+	}
+}
+
+func (w *world) lost(id uint64) bool {
+	q := w.proc(id)
+	return q != nil && q.dead()
+}
+
+// lose ends a voter and its disk for good, if a majority stays.
+func (w *world) lose(q *proc) {
+	c := w.latest
+	if l := w.leader(); l != nil && l.node.Lead().Settled && len(c.Voters) >= 3 && !c.Joint() && c.Has(q.id) && !slices.ContainsFunc(c.Voters, w.lost) {
+		w.stats.lost++
+		q.end()
 	}
 }
 
@@ -109,8 +126,8 @@ func (w *world) other(q *proc, all []uint64) uint64 {
 // bury ends some who are older than the voters and no longer among them.
 func (w *world) bury(c Electorate) {
 	for _, q := range w.procs {
-		if !c.Has(q.id) && q.id < slices.Max(c.Voters) && q.down < 1<<20 && w.rng.IntN(2) == 0 {
-			q.node, q.down = nil, 1<<30
+		if !c.Has(q.id) && q.id < slices.Max(c.Voters) && w.rng.IntN(2) == 0 {
+			q.end()
 		}
 	}
 }
@@ -143,6 +160,8 @@ func (w *world) strike() {
 	case 6, 7:
 		w.trouble(q)
 	case 8:
+		w.lose(q)
+	case 9:
 		if l := w.leader(); l != nil {
 			l.pause = w.rng.IntN(5 * election)
 		}
@@ -169,7 +188,7 @@ func (w *world) heal() {
 	for _, q := range w.procs {
 		q.disk.Meet(nil)
 		q.pause = 0
-		if q.down < 1<<20 {
+		if !q.dead() {
 			q.down = min(q.down, 1)
 		}
 	}

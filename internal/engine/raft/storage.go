@@ -24,9 +24,8 @@ const firstID = 1
 
 // Errors that a voter is not started with.
 var (
-	ErrUnborn  = errors.New("the storage is empty: found a group with Bootstrap, or enter one under a number of its own with Join")
-	ErrBorn    = errors.New("the storage is in use: a voter keeps its number and its group for life; take an empty storage")
-	ErrRemoved = errors.New("this voter was removed from its group, and its number is never used again: empty the storage, and come back under a new number")
+	ErrUnborn = errors.New("the storage is empty: found a group with Bootstrap, or enter one under a number of its own with Join")
+	ErrBorn   = errors.New("the storage is in use: a voter keeps its number and its group for life; take an empty storage")
 )
 
 // Bootstrap makes an empty storage that of the only voter of a new group, whose

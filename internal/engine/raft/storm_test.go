@@ -36,6 +36,7 @@ func TestStorm(t *testing.T) {
 		sum.crashes += w.stats.crashes
 		sum.snapshots += w.stats.snapshots
 		sum.changes += w.stats.changes
+		sum.lost += w.stats.lost
 		sum.elections += w.stats.elections
 	}
 	t.Logf("%+v, healed after at most %d ticks", sum, worst)

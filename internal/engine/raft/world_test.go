@@ -14,6 +14,7 @@ const (
 	group     = 77
 	election  = 10
 	heartbeat = 2
+	forever   = 1 << 30
 )
 
 // A plan says what a run is like.
@@ -45,14 +46,15 @@ type world struct {
 	leaders map[uint64]uint64
 	high    uint64 // applied by anybody
 	born    []uint64
-	idle    bool // nobody asks for anything
+	idle    bool       // nobody asks for anything
+	latest  Electorate // by the highest index that anybody has applied
 	trace   uint64
 	wrong   error
 	stats   stats
 }
 
 type stats struct {
-	applied, reads, crashes, snapshots, changes, elections, healed int
+	applied, reads, crashes, snapshots, changes, elections, lost, healed int
 }
 
 type parcel struct {
@@ -67,7 +69,7 @@ type proc struct {
 	id    uint64
 	disk  *Disk
 	node  *Node
-	down  int // ticks until it starts again, if it has no node
+	down  int // ticks until it starts again, if it has no node; forever if it is dead
 	pause int
 	slow  int // one of so many ticks is left out
 	index uint64
@@ -123,8 +125,6 @@ func (w *world) start(q *proc) {
 	q.index, q.sum, q.asked = 0, 0, map[uint64]uint64{}
 	n, err := New(Config{Storage: q.storage(), Machine: q, Seed: w.seed, Election: election, Heartbeat: heartbeat, MaxLog: w.maxLog})
 	switch {
-	case errors.Is(err, ErrRemoved):
-		q.down = 1 << 30
 	case isTrouble(err):
 		w.crash(q)
 	case err != nil:
@@ -138,6 +138,11 @@ func (w *world) start(q *proc) {
 func isTrouble(err error) bool {
 	return errors.Is(err, ErrStopped) || errors.Is(err, ErrSync) || errors.Is(err, ErrFull)
 }
+
+// end lets a process never come back.
+func (q *proc) end() { q.node, q.down = nil, forever }
+
+func (q *proc) dead() bool { return q.node == nil && q.down > forever/2 }
 
 // crash ends a process, with or without the power.
 func (w *world) crash(q *proc) {
@@ -163,6 +168,9 @@ func (q *proc) Apply(a Applied) {
 		h.Write(numbers(numbers(nil, a.Change.Voters...), a.Change.Outgoing...))
 	}
 	q.index, q.sum = a.Index, h.Sum64()
+	if a.Change != nil && a.Index > q.w.high {
+		q.w.latest = *a.Change
+	}
 	q.w.agree(q)
 	q.w.stats.applied++
 	for _, id := range a.Added {
