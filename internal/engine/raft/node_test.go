@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	pb "go.etcd.io/raft/v3/raftpb"
 )
 
 // grown is a world without faults in which all voters are there.
@@ -263,6 +265,44 @@ func TestTransfer(t *testing.T) {
 	for _, id := range []uint64{to, 99} {
 		if w.leader().node.TransferLeadership(id) == nil {
 			t.Errorf("leadership goes from %d to %d", to, id)
+		}
+	}
+}
+
+// A voter that has voted does not vote for another one in the same term, not
+// even if it begins anew in between; one that forgets does.
+func TestVote(t *testing.T) {
+	for _, forgets := range []bool{false, true} {
+		w := grown(t, 3, 100)
+		var s Storage = w.procs[0].disk
+		if forgets {
+			s = forgetful{w.procs[0].disk}
+		}
+		granted := 0
+		for _, from := range w.procs[1:] {
+			n, err := New(Config{Storage: s, Machine: w.procs[0], Election: 10, Heartbeat: 1, MaxLog: 100})
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := pack(group, &pb.Message{Type: pb.MsgVote.Enum(), From: new(from.id), To: new(n.id), Term: new(uint64(99)), Index: new(uint64(1000)), LogTerm: new(uint64(98))})
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.must(n.Step(from.id, b))
+			out, err := n.Flush()
+			if err != nil || len(out.Send) != 1 {
+				t.Fatalf("%v, with %d letters", err, len(out.Send))
+			}
+			m, err := unpack(group, n.id, from.id, out.Send[0].Bytes)
+			if err != nil || m.GetType() != pb.MsgVoteResp {
+				t.Fatal(m, err)
+			}
+			if !m.GetReject() {
+				granted++
+			}
+		}
+		if (granted == 1) == forgets {
+			t.Errorf("forgets: %t, voted for %d", forgets, granted)
 		}
 	}
 }

@@ -144,6 +144,10 @@ func (w *world) allowed(err error) {
 // strike lets something happen to somebody.
 func (w *world) strike() {
 	q := w.procs[w.rng.IntN(len(w.procs))]
+	if w.restless && q.node != nil && w.rng.IntN(4) == 0 {
+		w.crash(q)
+		q.down = 1
+	}
 	switch w.rng.IntN(60) {
 	case 0:
 		if q.node != nil {

@@ -11,7 +11,7 @@ var seeds = flag.Int("seeds", 1500, "how many runs TestStorm makes")
 func plans(n int) []plan {
 	var all []plan
 	for i := range n {
-		all = append(all, plan{seed: uint64(i), voters: 1 + 2*(i%3), length: 400, maxLog: 5 + i%40})
+		all = append(all, plan{seed: uint64(i), voters: 1 + 2*(i%3), length: 400, maxLog: 5 + i%40, restless: i%7 == 0})
 	}
 	return all
 }

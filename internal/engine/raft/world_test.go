@@ -19,17 +19,19 @@ const (
 
 // A plan says what a run is like.
 type plan struct {
-	seed   uint64
-	voters int
-	length int // ticks until all is healed
-	maxLog int
-	mild   bool // no faults
-	fixed  bool // no voter is replaced
+	seed     uint64
+	voters   int
+	length   int // ticks until all is healed
+	maxLog   int
+	mild     bool // no faults
+	fixed    bool // no voter is replaced
+	restless bool // processes begin anew all the time
 
 	// Negative controls.
 	storage func(*Disk) Storage // something else than the disk itself
 	ordered bool                // the disk keeps the order of what it keeps
 	hasty   bool                // a read is served without a round
+	brisk   bool                // who was removed ends as soon as it knows
 	chance  bool                // Raft counts its own timeouts
 	poke    func(*Node)         // before each flush
 }
@@ -131,7 +133,9 @@ func (w *world) start(q *proc) {
 		w.fail("voter %d does not start: %v", q.id, err)
 	default:
 		q.node = n
-		w.flush(q)
+		if w.flush(q); w.brisk && n.Removed() {
+			q.end()
+		}
 	}
 }
 
