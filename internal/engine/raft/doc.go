@@ -23,6 +23,9 @@
 // its disk, that the one before is committed. Who saves entries must save the
 // commit index with them; Batch.Hard is always whole for that reason.
 //
+// Who was removed must go on until the leader is Settled: until then those who
+// stay may need its vote to learn that it is gone.
+//
 // Numbers of voters are never used twice: the log gives them out, and a voter
 // that has lost its storage comes back under another one. The number belongs to
 // the storage, which keeps it; see Bootstrap and Join.
