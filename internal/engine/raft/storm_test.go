@@ -6,7 +6,7 @@ import (
 )
 
 // seeds is for the ledger: go test ./internal/engine/raft -run TestStorm -seeds 50000
-var seeds = flag.Int("seeds", 1500, "how many runs TestStorm makes")
+var seeds = flag.Int("seeds", 900, "how many runs TestStorm makes")
 
 func plans(n int) []plan {
 	var all []plan
