@@ -1,0 +1,144 @@
+package raft
+
+import (
+	"errors"
+	"slices"
+)
+
+// A Trouble is what befalls a simulated disk at one operation.
+type Trouble byte
+
+// The troubles.
+const (
+	Fine      Trouble = iota
+	Stop              // the machine stops before the operation
+	Full              // there is no room to write
+	SyncError         // some of what was written is not on the disk, and never will be
+)
+
+// What a Disk fails with.
+var (
+	ErrStopped = errors.New("the machine has stopped")
+	ErrFull    = errors.New("the disk is full: make room, and start again")
+	ErrSync    = errors.New("the disk could not make sure of what was written: look after the disk, and start again")
+)
+
+const sectorSize = 512
+
+// A sector is written as a whole or not at all. One that never was, or was cut
+// off, holds zeros.
+type sector [sectorSize]byte
+
+// A medium is two files, as a disk with a cache keeps them: what is read is
+// what was written, but what stays after a power failure is only what was
+// synced, and of the rest whatever got there by chance.
+type medium struct {
+	files [2][]sector
+	cache []op
+	next  func() Trouble
+	stops error
+}
+
+// An op is something written that is not known to be on the disk.
+type op struct {
+	file, at int
+	cut      bool // the file ends here
+	data     sector
+	lost     bool // a sync has failed: no other one will look at it again
+}
+
+func (o op) do(f []sector) []sector {
+	if o.cut {
+		return f[:min(o.at, len(f))]
+	}
+	for len(f) <= o.at {
+		f = append(f, sector{})
+	}
+	f[o.at] = o.data
+	return f
+}
+
+// covers says whether nothing is left of an older operation.
+func (o op) covers(old op) bool {
+	return o.file == old.file && (o.cut && old.at >= o.at || !o.cut && !old.cut && o.at == old.at)
+}
+
+func (m *medium) fault() Trouble {
+	if m.next == nil {
+		return Fine
+	}
+	return m.next()
+}
+
+func (m *medium) stop(err error) error {
+	m.stops = err
+	return err
+}
+
+// put writes, or cuts a file off, without any promise.
+func (m *medium) put(o op) error {
+	if m.stops != nil {
+		return m.stops
+	}
+	switch m.fault() {
+	case Stop:
+		return m.stop(ErrStopped)
+	case Full:
+		return m.stop(ErrFull)
+	}
+	m.cache = append(m.cache, o)
+	return nil
+}
+
+// sync promises all that was put.
+func (m *medium) sync() error {
+	if m.stops != nil {
+		return m.stops
+	}
+	switch m.fault() {
+	case Stop:
+		return m.stop(ErrStopped)
+	case SyncError:
+		for i := range m.cache {
+			m.cache[i].lost = true
+		}
+		return m.stop(ErrSync)
+	}
+	var left []op
+	for _, o := range m.cache {
+		if o.lost {
+			left = append(left, o)
+			continue
+		}
+		left = slices.DeleteFunc(left, o.covers)
+		m.files[o.file] = o.do(m.files[o.file])
+	}
+	m.cache = left
+	return nil
+}
+
+// read returns a file as the process sees it.
+func (m *medium) read(file int) []sector {
+	f := slices.Clone(m.files[file])
+	for _, o := range m.cache {
+		if o.file == file {
+			f = o.do(f)
+		}
+	}
+	return f
+}
+
+// restart begins a new process. If the power has failed, each operation that
+// was not synced is on the disk if chance says so, or it never was.
+func (m *medium) restart(power bool, chance func() bool) {
+	m.stops = nil
+	if !power {
+		return
+	}
+	for _, o := range m.cache {
+		if chance() {
+			m.files[o.file] = o.do(m.files[o.file])
+		}
+	}
+	m.cache = nil
+}

@@ -1,0 +1,136 @@
+package raft
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+)
+
+// ErrDamaged says that what a voter has promised is not known any more.
+var ErrDamaged = errors.New("the storage is damaged, and what this voter has promised is not known: do not repair it; empty it, and let the voter come back under a new number, or, if it was the only one, restore a backup")
+
+// Load reads what is there. A record that was torn was never promised, and is
+// dropped; anything else that is not as it was written is damage.
+func (d *Disk) Load() (State, error) {
+	if err := d.pick(); err != nil {
+		return State{}, err
+	}
+	if err := d.settle(); err != nil {
+		return State{}, err
+	}
+	return (&Memory{state: d.state}).Load()
+}
+
+// pick reads the newer file, or the older one if the newer was torn as it began.
+func (d *Disk) pick() error {
+	if d.medium.stops != nil {
+		return d.medium.stops
+	}
+	a, b := scan(d.medium.read(0)), scan(d.medium.read(1))
+	f, at := a, 0
+	if b.age > a.age {
+		f, at = b, 1
+	}
+	if f.err == nil && len(f.batches) == 0 {
+		// The file was torn at its beginning: the older one has it all.
+		f, at = b, 1
+		if b.age > a.age {
+			f, at = a, 0
+		}
+	}
+	// A file of unknown age might be the newer one.
+	for _, x := range [...]content{a, b} {
+		if x.err != nil && (x.age == 0 || x.age >= f.age) {
+			return fmt.Errorf("%w; %w", x.err, ErrDamaged)
+		}
+	}
+	*d = Disk{Size: d.Size, medium: d.medium, file: at, age: f.age, records: uint32(len(f.batches)), length: f.good, base: f.base}
+	for _, b := range f.batches {
+		if err := d.state.Apply(b); err != nil {
+			return fmt.Errorf("%w; %w", err, ErrDamaged)
+		}
+	}
+	return nil
+}
+
+// settle makes durable what was read: it may have been in the cache alone, and
+// after a sync that has failed no other one would change that. It writes what
+// is there in its place. To begin the other file instead would be wrong: that
+// may be the only one which is really on the disk.
+func (d *Disk) settle() error {
+	if d.length == 0 {
+		return nil
+	}
+	for i, s := range d.medium.read(d.file)[:d.length] {
+		if err := d.medium.put(op{file: d.file, at: i, data: s}); err != nil {
+			return err
+		}
+	}
+	if err := d.medium.put(op{file: d.file, at: d.length, cut: true}); err != nil {
+		return err
+	}
+	return d.medium.sync()
+}
+
+// A content is what is in a file.
+type content struct {
+	age     uint32 // 0 if not a sector tells it
+	batches []Batch
+	good    int   // sectors that these have
+	base    int   // sectors that the first has
+	err     error // damage
+}
+
+// scan reads the records of a file. Of the last one, sectors may be missing.
+func scan(file []sector) content {
+	var c content
+	var data []byte
+	var record uint32
+	var place uint16
+	torn := false
+	for i := range file {
+		s := &file[i]
+		if *s == (sector{}) {
+			torn = true
+			continue
+		}
+		h := binary.BigEndian
+		if crc32.ChecksumIEEE(s[4:]) != h.Uint32(s[0:]) {
+			c.fail(i, "does not fit its checksum")
+			continue
+		}
+		age, of, at, n, used := h.Uint32(s[4:]), h.Uint32(s[8:]), h.Uint16(s[12:]), h.Uint16(s[14:]), h.Uint16(s[16:])
+		if c.age == 0 {
+			c.age = age
+		}
+		if age != c.age || of != record || !torn && at != place || at >= n || used > payload {
+			c.fail(i, "is not where it belongs")
+			continue
+		}
+		if torn {
+			continue
+		}
+		data = append(data, s[sectorHead:sectorHead+int(used)]...)
+		if place++; place < n {
+			continue
+		}
+		b, err := ParseBatch(data)
+		if err != nil {
+			c.fail(i, err.Error())
+			continue
+		}
+		c.batches = append(c.batches, b)
+		if c.good = i + 1; c.base == 0 {
+			c.base = c.good
+		}
+		data, record, place = nil, record+1, 0
+	}
+	return c
+}
+
+func (c *content) fail(sector int, how string) {
+	if c.err == nil {
+		c.err = fmt.Errorf("sector %d %s", sector, how)
+	}
+}

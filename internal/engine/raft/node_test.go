@@ -1,0 +1,435 @@
+package raft
+
+import (
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	pb "go.etcd.io/raft/v3/raftpb"
+)
+
+// grown is a world without faults in which all voters are there.
+func grown(t *testing.T, voters, maxLog int) *world {
+	t.Helper()
+	w := newWorld(plan{seed: 5, voters: voters, maxLog: maxLog, mild: true, fixed: true})
+	for !w.well(0) {
+		if w.tick(); w.wrong != nil || w.now > bound {
+			t.Fatalf("not grown after %d ticks: %v", w.now, w.wrong)
+		}
+	}
+	w.idle = true
+	w.rest(t, 2*election)
+	return w
+}
+
+func (w *world) rest(t *testing.T, ticks int) {
+	t.Helper()
+	for range ticks {
+		w.tick()
+	}
+	if w.wrong != nil {
+		t.Fatal(w.wrong)
+	}
+}
+
+// The same seed gives the same bytes, whatever happens.
+func TestDeterminism(t *testing.T) {
+	seen := map[uint64]bool{}
+	for seed := range uint64(45) {
+		p := plan{seed: seed, voters: 1 + 2*int(seed%3), length: 400, maxLog: 20}
+		a, b := run(p), run(p)
+		if a.trace != b.trace || a.stats != b.stats {
+			t.Fatalf("seed %d, %d voters: %+v and %+v", seed, p.voters, a.stats, b.stats)
+		}
+		seen[a.trace] = true
+	}
+	if len(seen) != 45 {
+		t.Errorf("45 seeds give %d traces: they do not see the traffic", len(seen))
+	}
+	p := plan{seed: 1, voters: 3, length: 400, maxLog: 20, chance: true}
+	if a, b := run(p), run(p); a.trace == b.trace {
+		t.Error("Raft's own timeouts are not noticed")
+	}
+}
+
+// A group in which nothing happens writes nothing.
+func TestIdle(t *testing.T) {
+	for _, voters := range []int{1, 3, 5} {
+		w := grown(t, voters, 100)
+		ops := 0
+		for _, q := range w.procs {
+			q.disk.Meet(func() Trouble { ops++; return Fine })
+		}
+		w.rest(t, 1000)
+		if ops != 0 {
+			t.Errorf("%d voters: %d operations in 1000 ticks", voters, ops)
+		}
+		w.must(w.leader().node.Propose([]byte("x")))
+		if w.rest(t, 10); ops == 0 {
+			t.Error("the count does not see an entry")
+		}
+	}
+}
+
+// One voter becomes three by one change, and the log gives them their numbers.
+func TestOneToThree(t *testing.T) {
+	w := newWorld(plan{voters: 1, maxLog: 100, mild: true, fixed: true})
+	w.idle = true
+	w.rest(t, 5)
+	l := w.leader()
+	if l == nil {
+		t.Fatal("one who votes alone does not lead at once")
+	}
+	index := l.node.log.last() + 1
+	w.must(l.node.ChangeVoters(2, nil, []byte("hello")))
+	if err := l.node.ChangeVoters(1, nil, nil); !errors.Is(err, ErrBusy) {
+		t.Errorf("a second change beside the first: %v", err)
+	}
+	w.flush(l)
+	if c := l.node.Electorate(); !c.Joint() || !slices.Equal(c.Outgoing, []uint64{1}) {
+		t.Errorf("the change is not joint: %+v", c)
+	}
+	if err := l.node.ChangeVoters(1, nil, nil); !errors.Is(err, ErrBusy) {
+		t.Errorf("a change within a joint one: %v", err)
+	}
+	w.rest(t, 30)
+	want := []uint64{1, index * perEntry, index*perEntry + 1}
+	for _, q := range w.procs {
+		if c := q.node.Electorate(); c.Joint() || !slices.Equal(c.Voters, want) {
+			t.Errorf("voter %d: the voters are %+v, not %d", q.id, c, want)
+		}
+	}
+	if n := len(w.procs); n != 3 {
+		t.Errorf("%d processes", n)
+	}
+}
+
+func TestChangeRefused(t *testing.T) {
+	w := grown(t, 3, 100)
+	l := w.leader()
+	all := l.node.Electorate().Voters
+	a, b := w.other(l, all), uint64(0)
+	for _, id := range all {
+		if id != a && id != l.id {
+			b = id
+		}
+	}
+	for _, c := range []struct {
+		add    int
+		remove []uint64
+		data   int
+		why    string
+	}{
+		{0, nil, 0, "0 changes"},
+		{-1, nil, 0, "0 to 7"},
+		{5, nil, 0, "1 to 7"},
+		{0, []uint64{99}, 0, "99 does not vote"},
+		{0, []uint64{a, a}, 0, "does not vote"},
+		{0, []uint64{a, b}, 0, "at least half"},
+		{1, []uint64{l.id}, 0, "TransferLeadership"},
+		{1, nil, MaxEntry + 1, "at most"},
+	} {
+		err := l.node.ChangeVoters(c.add, c.remove, make([]byte, c.data))
+		if err == nil || !strings.Contains(err.Error(), c.why) {
+			t.Errorf("add %d, remove %d: %v, not %q", c.add, c.remove, err, c.why)
+		}
+	}
+	for _, q := range w.procs {
+		if q != l {
+			if err := q.node.ChangeVoters(1, nil, nil); !errors.Is(err, ErrNotLeader) {
+				t.Errorf("a follower changes the voters: %v", err)
+			}
+		}
+	}
+}
+
+// Of two voters one goes, and ends; the other one, begun anew, leads. It would
+// not if it had forgotten that the change is committed.
+func TestTwoToOne(t *testing.T) {
+	for _, forgets := range []bool{false, true} {
+		w := grown(t, 2, 100)
+		if forgets {
+			w.poke = func(n *Node) { n.kept = 1 << 62 }
+		}
+		l := w.leader()
+		gone := w.proc(w.other(l, l.node.Electorate().Voters))
+		w.must(l.node.ChangeVoters(0, []uint64{gone.id}, nil))
+		for !slices.Equal(l.node.Electorate().Voters, []uint64{l.id}) {
+			w.flush(l)
+			w.deliver()
+			w.now++
+		}
+		gone.end()
+		w.crash(l)
+		if w.rest(t, 100); (w.leader() == l) == forgets {
+			t.Errorf("forgets: %t, leads: %t", forgets, !forgets)
+		}
+	}
+}
+
+// A number that was removed is never used again.
+func TestRemoved(t *testing.T) {
+	w := grown(t, 3, 5)
+	l := w.leader()
+	gone := w.proc(w.other(l, l.node.Electorate().Voters))
+	w.must(l.node.ChangeVoters(1, []uint64{gone.id}, nil))
+	w.flush(l)
+	w.rest(t, 60)
+	if c := l.node.Electorate(); c.Joint() || c.Has(gone.id) || len(c.Voters) != 3 {
+		t.Fatalf("%d is not replaced: %+v", gone.id, c)
+	}
+	if w.leader() != l || !l.node.Lead().Settled {
+		t.Error("one who was removed disturbs the leader")
+	}
+	if err := Join(gone.disk, group, gone.id); !errors.Is(err, ErrBorn) {
+		t.Errorf("a storage is born twice: %v", err)
+	}
+}
+
+// A voter that comes back without its storage, under its old number, is found
+// out as soon as somebody counts on what it had promised.
+func TestWiped(t *testing.T) {
+	w := grown(t, 3, 100)
+	l := w.leader()
+	q := w.proc(w.other(l, l.node.Electorate().Voters))
+	q.disk = &Disk{}
+	w.must(Join(q.disk, group, q.id))
+	w.start(q)
+	for range 3 * heartbeat {
+		w.tick()
+	}
+	if w.wrong == nil || !strings.Contains(w.wrong.Error(), "has lost what was saved") {
+		t.Errorf("a wiped voter goes on: %v", w.wrong)
+	}
+}
+
+// One who was away for longer than the log gets a snapshot, even if the first
+// ones are lost.
+func TestLagging(t *testing.T) {
+	w := grown(t, 3, 5)
+	l := w.leader()
+	q := w.proc(w.other(l, l.node.Electorate().Voters))
+	w.sides[q.id] = 1
+	for i := range 40 {
+		w.must(l.node.Propose([]byte{byte(i)}))
+		w.flush(l)
+		w.rest(t, 3)
+	}
+	before := w.stats.snapshots
+	w.sides[q.id] = 0
+	for len(l.node.snaps) == 0 {
+		w.rest(t, 1)
+	}
+	w.mail = nil // the snapshot is lost
+	if w.rest(t, 3*election); q.index != l.index || w.stats.snapshots == before {
+		t.Errorf("the one who was away is at %d, the leader at %d, after %d snapshots", q.index, l.index, w.stats.snapshots-before)
+	}
+}
+
+// A leader that is alone confirms nothing, and soon does not lead.
+func TestAloneLeader(t *testing.T) {
+	w := grown(t, 3, 100)
+	l := w.leader()
+	w.sides[l.id] = 1
+	w.must(l.node.ReadIndex(1))
+	reads := w.stats.reads
+	w.rest(t, 3*election)
+	if w.stats.reads != reads {
+		t.Error("a read was confirmed by nobody else")
+	}
+	if l.node.Lead().Serves {
+		t.Error("it still leads")
+	}
+	if err := l.node.ReadIndex(2); !errors.Is(err, ErrNotLeader) {
+		t.Errorf("a read of one who does not lead: %v", err)
+	}
+	if w.leader() == nil {
+		t.Error("the others have no leader")
+	}
+}
+
+func TestTransfer(t *testing.T) {
+	w := grown(t, 3, 100)
+	l := w.leader()
+	to := w.other(l, l.node.Electorate().Voters)
+	w.must(l.node.TransferLeadership(to))
+	w.flush(l)
+	if err := l.node.Propose([]byte("x")); !errors.Is(err, ErrDropped) {
+		t.Errorf("a proposal while the leader changes: %v", err)
+	}
+	if w.rest(t, 10); w.leader() == nil || w.leader().id != to {
+		t.Errorf("%d does not lead", to)
+	}
+	for _, id := range []uint64{to, 99} {
+		if w.leader().node.TransferLeadership(id) == nil {
+			t.Errorf("leadership goes from %d to %d", to, id)
+		}
+	}
+}
+
+// A voter that has voted does not vote for another one in the same term, not
+// even if it begins anew in between; one that forgets does.
+func TestVote(t *testing.T) {
+	for _, forgets := range []bool{false, true} {
+		w := grown(t, 3, 100)
+		var s Storage = w.procs[0].disk
+		if forgets {
+			s = forgetful{w.procs[0].disk}
+		}
+		granted := 0
+		for _, from := range w.procs[1:] {
+			n, err := New(Config{Storage: s, Machine: w.procs[0], Election: 10, Heartbeat: 1, MaxLog: 100})
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := pack(group, &pb.Message{Type: pb.MsgVote.Enum(), From: new(from.id), To: new(n.id), Term: new(uint64(99)), Index: new(uint64(1000)), LogTerm: new(uint64(98))})
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.must(n.Step(from.id, b))
+			out, err := n.Flush()
+			if err != nil || len(out.Send) != 1 {
+				t.Fatalf("%v, with %d letters", err, len(out.Send))
+			}
+			m, err := unpack(group, n.id, from.id, out.Send[0].Bytes)
+			if err != nil || m.GetType() != pb.MsgVoteResp {
+				t.Fatal(m, err)
+			}
+			if !m.GetReject() {
+				granted++
+			}
+		}
+		if (granted == 1) == forgets {
+			t.Errorf("forgets: %t, voted for %d", forgets, granted)
+		}
+	}
+}
+
+// After a save that has failed nothing is sent, and nothing works any more.
+func TestStorageFails(t *testing.T) {
+	w := grown(t, 3, 100)
+	l := w.leader()
+	l.disk.Meet(func() Trouble { return SyncError })
+	w.must(l.node.Propose([]byte("x")))
+	for range 2 {
+		out, err := l.node.Flush()
+		if !errors.Is(err, ErrSync) || len(out.Send) > 0 {
+			t.Errorf("%v, with %d letters", err, len(out.Send))
+		}
+	}
+	n := l.node
+	for _, err := range []error{n.Tick(), n.Step(2, nil), n.Propose([]byte("x")), n.ReadIndex(1), n.ChangeVoters(1, nil, nil), n.TransferLeadership(2)} {
+		if !errors.Is(err, ErrSync) {
+			t.Errorf("a dead node: %v", err)
+		}
+	}
+}
+
+func TestStartRefused(t *testing.T) {
+	q := &proc{w: newWorld(plan{maxLog: 9, mild: true})}
+	good := Config{Storage: &Memory{}, Machine: q, Election: 10, Heartbeat: 1, MaxLog: 10}
+	if _, err := New(good); !errors.Is(err, ErrUnborn) {
+		t.Errorf("an empty storage: %v", err)
+	}
+	for _, change := range []func(*Config){
+		func(c *Config) { c.Storage = nil },
+		func(c *Config) { c.Machine = nil },
+		func(c *Config) { c.Heartbeat = 0 },
+		func(c *Config) { c.Election = 1 },
+		func(c *Config) { c.MaxLog = 0 },
+	} {
+		c := good
+		change(&c)
+		if _, err := New(c); err == nil {
+			t.Errorf("%+v starts", c)
+		}
+	}
+	for _, id := range []uint64{0, 1<<64 - 1, 1<<64 - 2} {
+		if Join(&Memory{}, 1, id) == nil || Join(&Memory{}, 0, 5) == nil {
+			t.Errorf("voter %d joins", id)
+		}
+	}
+}
+
+// Raft tells what it does to those who want to hear it.
+func TestLog(t *testing.T) {
+	q := &proc{w: newWorld(plan{maxLog: 9, mild: true})}
+	m, lines := &Memory{}, 0
+	if err := Bootstrap(m, 1, q.Snapshot()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := New(Config{Storage: m, Machine: q, Election: 10, Heartbeat: 1, MaxLog: 10, Log: func(string) { lines++ }}); err != nil || lines == 0 {
+		t.Errorf("%v, %d lines", err, lines)
+	}
+}
+
+// A state that is not sound is refused, or harmless: Raft never panics on it.
+func TestUnsound(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	w := run(plan{seed: 3, voters: 3, length: 200, maxLog: 30})
+	refused := 0
+	for range 4000 {
+		q := w.procs[rng.IntN(len(w.procs))]
+		s := q.disk.state
+		s.Entries = slices.Clone(s.Entries)
+		numbers := []*uint64{&s.Group, &s.ID, &s.Hard.Term, &s.Hard.Vote, &s.Hard.Commit, &s.Snapshot.Index, &s.Snapshot.Term}
+		s.Snapshot.Electorate = s.Snapshot.Electorate.clone()
+		for i := range s.Snapshot.Electorate.Voters {
+			numbers = append(numbers, &s.Snapshot.Electorate.Voters[i])
+		}
+		for i := range s.Entries {
+			numbers = append(numbers, &s.Entries[i].Index, &s.Entries[i].Term)
+			if rng.IntN(50) == 0 {
+				s.Entries[i].Kind = Kind(rng.IntN(3))
+			}
+		}
+		for range 1 + rng.IntN(2) {
+			n := numbers[rng.IntN(len(numbers))]
+			*n = []uint64{0, 1, 2, *n + 1, *n - 1, 1 << 63, 1<<64 - 1}[rng.IntN(7)]
+		}
+		machine := &proc{w: &world{truth: map[uint64]uint64{}}}
+		if _, err := New(Config{Storage: &Memory{state: s}, Machine: machine, Election: 10, Heartbeat: 1, MaxLog: 10}); err != nil {
+			refused++
+		}
+	}
+	if refused < 1000 {
+		t.Errorf("only %d refused", refused)
+	}
+}
+
+// Letters that are not sound are refused, or end the node: never the process.
+func TestUnsoundLetters(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	refused, ended := 0, 0
+	for seed := range uint64(60) {
+		w := newWorld(plan{seed: seed, voters: 3, maxLog: 10, mild: true, fixed: true})
+		for w.now < 120 {
+			for _, p := range w.mail {
+				q := w.proc(p.to)
+				if q == nil || q.node == nil || rng.IntN(4) > 0 {
+					continue
+				}
+				b := slices.Clone(p.bytes)
+				if b[rng.IntN(len(b))] ^= byte(1 << rng.IntN(8)); rng.IntN(9) == 0 {
+					b = b[:rng.IntN(len(b))]
+				}
+				if q.node.Step(p.from, b) != nil {
+					refused++
+				}
+				if q.node.err != nil {
+					ended++
+					q.node, q.down = nil, 1
+				}
+			}
+			w.tick()
+			w.wrong = nil // a forged letter may do harm, but no more than that
+			w.truth, w.leaders = map[uint64]uint64{}, map[uint64]uint64{}
+		}
+	}
+	if refused == 0 {
+		t.Error("nothing was refused")
+	}
+	t.Logf("%d refused, %d nodes ended", refused, ended)
+}

@@ -1,0 +1,183 @@
+package raft
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	etcd "go.etcd.io/raft/v3"
+	pb "go.etcd.io/raft/v3/raftpb"
+	"google.golang.org/protobuf/proto"
+)
+
+// A Kind says whom an entry is for.
+type Kind byte
+
+// The kinds of entries.
+const (
+	Normal Kind = iota // for the machine, or nobody if it is empty
+	Change             // for Raft: a change of voters
+)
+
+// An Entry is one place of the log.
+type Entry struct {
+	Index, Term uint64
+	Kind        Kind
+	Data        []byte
+}
+
+// A Hard is what a voter must remember of the terms.
+type Hard struct {
+	Term   uint64
+	Vote   uint64 // for whom, in this term, or nobody
+	Commit uint64 // this far the log is known to be committed; it may be further
+}
+
+// A Snapshot is the machine's state after an index, and who voted then.
+type Snapshot struct {
+	Index, Term uint64
+	Electorate  Electorate
+	Data        []byte // the machine's
+}
+
+// An Electorate says who votes: a majority of the voters and, while a joint change
+// is under way, a majority of the outgoing ones as well. Both are ascending.
+type Electorate struct {
+	Voters, Outgoing []uint64
+}
+
+// Joint says whether a change of several voters is under way.
+func (c Electorate) Joint() bool { return len(c.Outgoing) > 0 }
+
+// Has says whether somebody votes, in the old or in the new group.
+func (c Electorate) Has(id uint64) bool {
+	return slices.Contains(c.Voters, id) || slices.Contains(c.Outgoing, id)
+}
+
+func (c Electorate) clone() Electorate {
+	return Electorate{slices.Clone(c.Voters), slices.Clone(c.Outgoing)}
+}
+
+// A State is all that a voter keeps. Its entries begin after its snapshot.
+type State struct {
+	Group, ID uint64
+	Hard      Hard
+	Snapshot  Snapshot
+	Entries   []Entry
+}
+
+// A Batch changes a State, all of it or nothing.
+type Batch struct {
+	Group, ID uint64    // of the first batch alone
+	Hard      Hard      // always whole
+	Snapshot  *Snapshot // replaces the one before, and the entries up to it
+	Entries   []Entry   // replace all from the first of them on
+}
+
+// Last is the index of the last entry.
+func (s *State) Last() uint64 { return s.Snapshot.Index + uint64(len(s.Entries)) }
+
+// Apply makes a batch part of the state. If it returns an error, the state is
+// not to be used any more.
+func (s *State) Apply(b Batch) error {
+	if b.Group != 0 || b.ID != 0 {
+		if s.Group != 0 || s.ID != 0 {
+			return fmt.Errorf("a second birth, as voter %d of group %d", b.ID, b.Group)
+		}
+		s.Group, s.ID = b.Group, b.ID
+	}
+	if b.Snapshot != nil {
+		if err := s.rebase(*b.Snapshot); err != nil {
+			return err
+		}
+	}
+	if len(b.Entries) > 0 {
+		first := b.Entries[0].Index
+		if first <= s.Snapshot.Index || first > s.Last()+1 {
+			return fmt.Errorf("entries from %d on do not fit to a log from %d to %d", first, s.Snapshot.Index+1, s.Last())
+		}
+		s.Entries = append(s.Entries[:first-s.Snapshot.Index-1], b.Entries...)
+	}
+	s.Hard = b.Hard
+	return nil
+}
+
+// rebase puts a snapshot under the log. Entries after it stay only if the log
+// has the entry it was made of; otherwise they are those of another history.
+func (s *State) rebase(snap Snapshot) error {
+	if snap.Index <= s.Snapshot.Index {
+		return fmt.Errorf("a snapshot of index %d after one of %d", snap.Index, s.Snapshot.Index)
+	}
+	k := snap.Index - s.Snapshot.Index
+	if k <= uint64(len(s.Entries)) && s.Entries[k-1].Term == snap.Term {
+		s.Entries = slices.Clone(s.Entries[k:])
+	} else {
+		s.Entries = nil
+	}
+	s.Snapshot = snap
+	return nil
+}
+
+// Check says what is wrong with a state: Raft takes a sound one for granted.
+func (s *State) Check() error {
+	switch {
+	case s.Group == 0 || !validID(s.ID):
+		return fmt.Errorf("voter %d of group %d has no identity", s.ID, s.Group)
+	case s.Snapshot.Index == 0 && (len(s.Entries) > 0 || s.Hard.Commit > 0):
+		return errors.New("entries without the snapshot that they begin at")
+	case s.Snapshot.Index > 0 && s.Snapshot.Term == 0:
+		return errors.New("a snapshot without a term")
+	case s.Hard.Commit < s.Snapshot.Index || s.Hard.Commit > s.Last():
+		return fmt.Errorf("committed to index %d, but the log goes from %d to %d", s.Hard.Commit, s.Snapshot.Index, s.Last())
+	}
+	if s.Snapshot.Index > 0 {
+		if err := s.Snapshot.Electorate.check(); err != nil {
+			return err
+		}
+	}
+	term := s.Snapshot.Term
+	for i, e := range s.Entries {
+		if err := e.check(s.Snapshot.Index+1+uint64(i), term); err != nil {
+			return err
+		}
+		term = e.Term
+	}
+	if term > s.Hard.Term {
+		return fmt.Errorf("the log ends in term %d, but the term is %d", term, s.Hard.Term)
+	}
+	return nil
+}
+
+// check looks at an entry that is to be at an index, after one of a term.
+func (e *Entry) check(index, term uint64) error {
+	if e.Index != index || e.Term < term || e.Term == 0 {
+		return fmt.Errorf("entry %d of term %d is where one of index %d and term %d or later belongs", e.Index, e.Term, index, term)
+	}
+	switch e.Kind {
+	case Normal:
+		return nil
+	case Change:
+		if err := proto.Unmarshal(e.Data, new(pb.ConfChangeV2)); err != nil {
+			return fmt.Errorf("entry %d is no change of voters: %w", e.Index, err)
+		}
+		return nil
+	}
+	return fmt.Errorf("entry %d is of the unknown kind %d", e.Index, e.Kind)
+}
+
+func (c Electorate) check() error {
+	if len(c.Voters) == 0 {
+		return errors.New("a group without voters")
+	}
+	for _, ids := range [...][]uint64{c.Voters, c.Outgoing} {
+		for i, id := range ids {
+			if !validID(id) || i > 0 && ids[i-1] >= id {
+				return fmt.Errorf("voters %d are not ascending numbers", ids)
+			}
+		}
+	}
+	return nil
+}
+
+// validID says whether a number can be a voter's: Raft keeps some for itself.
+func validID(id uint64) bool { return id != 0 && !etcd.IsLocalMsgTarget(id) }

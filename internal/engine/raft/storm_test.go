@@ -1,0 +1,43 @@
+package raft
+
+import (
+	"flag"
+	"testing"
+)
+
+// seeds is for the ledger: go test ./internal/engine/raft -run TestStorm -seeds 50000
+var seeds = flag.Int("seeds", 900, "how many runs TestStorm makes")
+
+func plans(n int) []plan {
+	var all []plan
+	for i := range n {
+		all = append(all, plan{seed: uint64(i), voters: 1 + 2*(i%3), length: 400, maxLog: 5 + i%40, restless: i%7 == 0})
+	}
+	return all
+}
+
+// Voters agree on the log, one leads in a term, reads see what was applied
+// before, and a healed group goes on within the bound.
+func TestStorm(t *testing.T) {
+	n := *seeds
+	if testing.Short() {
+		n = 200
+	}
+	var sum stats
+	worst := 0
+	for _, p := range plans(n) {
+		w := run(p)
+		if w.wrong != nil {
+			t.Fatalf("seed %d, %d voters: %v", p.seed, p.voters, w.wrong)
+		}
+		worst = max(worst, w.stats.healed)
+		sum.applied += w.stats.applied
+		sum.reads += w.stats.reads
+		sum.crashes += w.stats.crashes
+		sum.snapshots += w.stats.snapshots
+		sum.changes += w.stats.changes
+		sum.lost += w.stats.lost
+		sum.elections += w.stats.elections
+	}
+	t.Logf("%+v, healed after at most %d ticks", sum, worst)
+}

@@ -1,0 +1,78 @@
+package raft
+
+import (
+	etcd "go.etcd.io/raft/v3"
+	pb "go.etcd.io/raft/v3/raftpb"
+)
+
+// A view is the log as Raft reads it: in memory, and no further than what the
+// storage has. Its snapshot is always of the present: one that was made before
+// a voter came would be refused by it.
+type view struct {
+	*etcd.MemoryStorage
+	machine Machine
+	conf    Electorate
+	base    uint64 // the index of the snapshot that the storage has
+	applied uint64
+	term    uint64 // of what was applied last
+}
+
+func newView(n *Node, s State) *view {
+	v := &view{
+		MemoryStorage: etcd.NewMemoryStorage(), machine: n.machine,
+		conf: s.Snapshot.Electorate.clone(), base: s.Snapshot.Index, applied: s.Snapshot.Index, term: s.Snapshot.Term,
+	}
+	if s.Snapshot.Index > 0 {
+		snap := toSnapshot(s.Snapshot)
+		snap.Data = nil // the machine has it
+		v.must(v.ApplySnapshot(snap))
+	}
+	entries := make([]*pb.Entry, len(s.Entries))
+	for i, e := range s.Entries {
+		entries[i] = toEntry(e)
+	}
+	v.must(v.Append(entries))
+	v.must(v.SetHardState(&pb.HardState{Term: new(s.Hard.Term), Vote: new(s.Hard.Vote), Commit: new(s.Hard.Commit)}))
+	return v
+}
+
+// must is for what a log in memory never fails at; Node.guard takes it up.
+func (v *view) must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// Snapshot returns one of the present.
+func (v *view) Snapshot() (*pb.Snapshot, error) {
+	return toSnapshot(v.present()), nil
+}
+
+func (v *view) present() Snapshot {
+	return Snapshot{Index: v.applied, Term: v.term, Electorate: v.conf.clone(), Data: v.machine.Snapshot()}
+}
+
+func (v *view) last() uint64 {
+	last, err := v.LastIndex()
+	v.must(err)
+	return last
+}
+
+// current says whether an entry of this term has been applied.
+func (v *view) current(term uint64) bool { return v.term == term }
+
+// install replaces the log by a snapshot that came from a leader.
+func (v *view) install(s Snapshot) {
+	snap := toSnapshot(s)
+	snap.Data = nil
+	v.must(v.ApplySnapshot(snap))
+	v.conf, v.base, v.applied, v.term = s.Electorate.clone(), s.Index, s.Index, s.Term
+}
+
+// truncate forgets what is applied.
+func (v *view) truncate() {
+	_, err := v.CreateSnapshot(v.applied, toConf(v.conf), nil)
+	v.must(err)
+	v.must(v.Compact(v.applied))
+	v.base = v.applied
+}

@@ -1,0 +1,322 @@
+package raft
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"slices"
+)
+
+const (
+	group     = 77
+	election  = 10
+	heartbeat = 2
+	forever   = 1 << 30
+)
+
+// A plan says what a run is like.
+type plan struct {
+	seed     uint64
+	voters   int
+	length   int // ticks until all is healed
+	maxLog   int
+	mild     bool // no faults
+	fixed    bool // no voter is replaced
+	restless bool // processes begin anew all the time
+
+	// Negative controls.
+	storage func(*Disk) Storage // something else than the disk itself
+	ordered bool                // the disk keeps the order of what it keeps
+	hasty   bool                // a read is served without a round
+	brisk   bool                // who was removed ends as soon as it knows
+	chance  bool                // Raft counts its own timeouts
+	poke    func(*Node)         // before each flush
+}
+
+// A world is a few voters, their disks and the network between them.
+type world struct {
+	plan
+	rng     *rand.Rand
+	now     int
+	procs   []*proc
+	mail    []parcel
+	sides   map[uint64]int // of a partition
+	truth   map[uint64]uint64
+	leaders map[uint64]uint64
+	high    uint64 // applied by anybody
+	born    []uint64
+	idle    bool       // nobody asks for anything
+	latest  Electorate // by the highest index that anybody has applied
+	trace   uint64
+	wrong   error
+	stats   stats
+}
+
+type stats struct {
+	applied, reads, crashes, snapshots, changes, elections, lost, healed int
+}
+
+type parcel struct {
+	at       int
+	from, to uint64
+	bytes    []byte
+}
+
+// A proc is a voter and its machine, which keeps a sum of all that was applied.
+type proc struct {
+	w     *world
+	id    uint64
+	disk  *Disk
+	node  *Node
+	down  int // ticks until it starts again, if it has no node; forever if it is dead
+	pause int
+	slow  int // one of so many ticks is left out
+	index uint64
+	sum   uint64
+	asked map[uint64]uint64 // reads under way, and what had been applied when they began
+}
+
+func newWorld(p plan) *world {
+	w := &world{plan: p, rng: rand.New(rand.NewPCG(p.seed, 1)), truth: map[uint64]uint64{}, leaders: map[uint64]uint64{}, sides: map[uint64]int{}}
+	q := w.add(firstID)
+	w.must(Bootstrap(q.storage(), group, q.Snapshot()))
+	w.start(q)
+	return w
+}
+
+func (w *world) add(id uint64) *proc {
+	q := &proc{w: w, id: id, disk: &Disk{}, slow: 20 + w.rng.IntN(80)}
+	w.procs = append(w.procs, q)
+	return q
+}
+
+func (q *proc) storage() Storage {
+	if q.w.plan.storage != nil {
+		return q.w.plan.storage(q.disk)
+	}
+	return q.disk
+}
+
+func (w *world) must(err error) {
+	if err != nil {
+		w.fail("%v", err)
+	}
+}
+
+func (w *world) fail(format string, args ...any) {
+	if w.wrong == nil {
+		w.wrong = fmt.Errorf("tick %d: %s", w.now, fmt.Sprintf(format, args...))
+	}
+}
+
+func (w *world) note(all ...[]byte) {
+	h := fnv.New64a()
+	h.Write(binary.BigEndian.AppendUint64(nil, w.trace))
+	for _, b := range all {
+		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(b))))
+		h.Write(b)
+	}
+	w.trace = h.Sum64()
+}
+
+// start begins a process anew.
+func (w *world) start(q *proc) {
+	q.index, q.sum, q.asked = 0, 0, map[uint64]uint64{}
+	n, err := New(Config{Storage: q.storage(), Machine: q, Seed: w.seed, Election: election, Heartbeat: heartbeat, MaxLog: w.maxLog})
+	switch {
+	case isTrouble(err):
+		w.crash(q)
+	case err != nil:
+		w.fail("voter %d does not start: %v", q.id, err)
+	default:
+		q.node = n
+		if w.flush(q); w.brisk && n.Removed() {
+			q.end()
+		}
+	}
+}
+
+func isTrouble(err error) bool {
+	return errors.Is(err, ErrStopped) || errors.Is(err, ErrSync) || errors.Is(err, ErrFull)
+}
+
+// end lets a process never come back.
+func (q *proc) end() { q.node, q.down = nil, forever }
+
+func (q *proc) dead() bool { return q.node == nil && q.down > forever/2 }
+
+// crash ends a process, with or without the power.
+func (w *world) crash(q *proc) {
+	w.stats.crashes++
+	q.node, q.pause, q.down = nil, 0, 1+w.rng.IntN(40)
+	ordered := w.ordered || w.rng.IntN(2) == 0
+	last := false
+	q.disk.Restart(w.rng.IntN(3) > 0, func() bool {
+		last = last && ordered || w.rng.IntN(2) == 0
+		return !last
+	})
+}
+
+// Apply, Snapshot and Restore make a proc a Machine.
+func (q *proc) Apply(a Applied) {
+	if a.Index <= q.index {
+		q.w.fail("voter %d applies %d after %d", q.id, a.Index, q.index)
+	}
+	h := fnv.New64a()
+	h.Write(numbers(nil, q.sum, a.Index, a.Term))
+	h.Write(a.Data)
+	if a.Change != nil {
+		h.Write(numbers(numbers(nil, a.Change.Voters...), a.Change.Outgoing...))
+	}
+	q.index, q.sum = a.Index, h.Sum64()
+	if a.Change != nil && a.Index > q.w.high {
+		q.w.latest = *a.Change
+	}
+	q.w.agree(q)
+	q.w.stats.applied++
+	for _, id := range a.Added {
+		if !slices.Contains(q.w.born, id) {
+			q.w.born = append(q.w.born, id)
+			q.w.stats.changes++
+		}
+	}
+}
+
+func (q *proc) Snapshot() []byte {
+	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, q.index), q.sum)
+}
+
+func (q *proc) Restore(index uint64, b []byte) error {
+	if len(b) != 16 {
+		return fmt.Errorf("a snapshot of %d bytes", len(b))
+	}
+	q.index, q.sum = binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])
+	q.w.stats.snapshots++
+	q.w.agree(q)
+	return nil
+}
+
+// agree: voters are equal at equal index, now and for all time.
+func (w *world) agree(q *proc) {
+	if was, ok := w.truth[q.index]; ok && was != q.sum {
+		w.fail("voter %d has another log at index %d than others", q.id, q.index)
+	}
+	w.truth[q.index] = q.sum
+	w.note(numbers(nil, q.id, q.index, q.sum))
+	w.high = max(w.high, q.index)
+}
+
+// flush lets a process do its work and takes what it sends.
+func (w *world) flush(q *proc) {
+	if w.poke != nil {
+		w.poke(q.node)
+	}
+	out, err := q.node.Flush()
+	if err != nil {
+		if !isTrouble(err) {
+			w.fail("%v", err)
+		}
+		w.crash(q)
+		return
+	}
+	if l := out.Lead; l.Leader == q.id {
+		if was, ok := w.leaders[l.Term]; ok && was != q.id {
+			w.fail("voters %d and %d both lead in term %d", was, q.id, l.Term)
+		} else if !ok {
+			w.stats.elections++
+		}
+		w.leaders[l.Term] = q.id
+	}
+	w.send(q.id, out.Send)
+	for _, r := range out.Reads {
+		w.read(q, r)
+	}
+}
+
+// read: what was applied by anybody when a read began is seen by it.
+func (w *world) read(q *proc, number uint64) {
+	w.stats.reads++
+	if seen := q.node.AppliedIndex(); seen < q.asked[number] {
+		w.fail("voter %d reads the state of index %d, but %d had been applied when the read began", q.id, seen, q.asked[number])
+	}
+	delete(q.asked, number)
+}
+
+func (w *world) send(from uint64, all []Letter) {
+	for _, l := range all {
+		w.note(numbers(nil, from, l.To), l.Bytes)
+		times := 1
+		if !w.mild && w.rng.IntN(20) == 0 {
+			times = w.rng.IntN(3)
+		}
+		for range times {
+			late := 1 + w.rng.IntN(2)
+			if !w.mild && w.rng.IntN(30) == 0 {
+				late += w.rng.IntN(60)
+			}
+			w.mail = append(w.mail, parcel{w.now + late, from, l.To, bytes.Clone(l.Bytes)})
+		}
+	}
+}
+
+func (w *world) deliver() {
+	var due []parcel
+	w.mail = slices.DeleteFunc(w.mail, func(p parcel) bool {
+		if p.at <= w.now {
+			due = append(due, p)
+		}
+		return p.at <= w.now
+	})
+	for _, p := range due {
+		q := w.proc(p.to)
+		if q == nil || q.node == nil || w.sides[p.from] != w.sides[p.to] {
+			continue
+		}
+		if q.pause > 0 {
+			p.at = w.now + q.pause
+			w.mail = append(w.mail, p)
+			continue
+		}
+		if err := q.node.Step(p.from, p.bytes); err != nil {
+			w.fail("voter %d refuses: %v", q.id, err)
+		}
+		// Sometimes several letters share a batch.
+		if w.rng.IntN(3) > 0 {
+			w.flush(q)
+		}
+	}
+}
+
+func (w *world) proc(id uint64) *proc {
+	for _, q := range w.procs {
+		if q.id == id {
+			return q
+		}
+	}
+	return nil
+}
+
+// births starts those whom a change has taken in.
+func (w *world) births() {
+	for _, id := range w.born {
+		if w.proc(id) == nil {
+			q := w.add(id)
+			q.disk.Meet(nil)
+			w.must(Join(q.storage(), group, id))
+			w.start(q)
+		}
+	}
+}
+
+// leader returns one that believes to serve.
+func (w *world) leader() *proc {
+	for _, q := range w.procs {
+		if q.node != nil && q.pause == 0 && q.node.Lead().Serves {
+			return q
+		}
+	}
+	return nil
+}
