@@ -1,0 +1,81 @@
+package engine
+
+// A Log is the replicated log of a group of voters, as one of them keeps it. What
+// is handed in is done by the next Flush. Nothing of it waits, and nothing has a
+// clock: a tick is as long as whoever calls it says.
+type Log interface {
+	// Tick lets a tick pass.
+	Tick() error
+	// Step takes what another voter has sent. An error says that it was refused.
+	Step(from uint64, letter []byte) error
+	// Propose asks for an entry. That it is committed is known when it is applied.
+	Propose(entry []byte) error
+	// Read begins a round of the voters: LogOut.Reads has its number when a majority
+	// has taken this voter for the leader after the round began, and all that was
+	// committed before it is applied.
+	Read(number uint64) error
+	// Revote makes these voters, and no others, those of the log, or takes a step
+	// towards it. It is asked for again until Lead says that it is so.
+	Revote(want []uint64) error
+	// HandOver asks another voter to lead.
+	HandOver(to uint64) error
+	// Flush saves, applies and then returns what is to be sent. After an error the
+	// voter is dead, and its process must end.
+	Flush() (LogOut, error)
+}
+
+// A LogOut is what a log wants done. All that it relies on is saved.
+type LogOut struct {
+	Send  []Post
+	Reads []uint64 // numbers of reads that are confirmed
+	Lead  Lead     // as of now
+}
+
+// A Post is for another voter. It may get lost, come late or come twice.
+type Post struct {
+	To    uint64
+	Bytes []byte
+}
+
+// A Lead says who leads, and who votes.
+type Lead struct {
+	Leader uint64 // or 0 if that is not known
+	Term   uint64
+	Serves bool // this voter leads, and has applied an entry of its term
+
+	Voters   []uint64 // as applied here, ascending; those of both groups while a change is under way
+	Learners []uint64 // who hear all and do not vote, since they are to vote soon
+	// Settled says that this voter serves, that no change of voters is under way,
+	// and that those who were removed by the last one may end.
+	Settled bool
+}
+
+// A Machine is what a log is for. It is the same on all voters that have applied
+// the same entries.
+type Machine interface {
+	// Apply hands over a committed entry, one after the other. It must not change
+	// the bytes, nor keep them.
+	Apply(index, term uint64, entry []byte)
+	// Snapshot returns the state after all that was applied.
+	Snapshot() []byte
+	// Restore replaces the state by that of a snapshot.
+	Restore(index uint64, data []byte) error
+}
+
+// A Store is where a voter keeps its log: a disk, mostly. The number of the voter
+// belongs to it.
+type Store interface {
+	// Identity returns the cluster and the number of the voter whose store this is,
+	// both 0 if it is nobody's, or an error if what it holds cannot be trusted.
+	Identity() (cluster, voter uint64, err error)
+	// Found makes an empty store that of the only voter of a new cluster, whose
+	// machine begins with these bytes.
+	Found(cluster, voter uint64, machine []byte) error
+	// Join makes an empty store that of a voter which a cluster has taken in under
+	// this number.
+	Join(cluster, voter uint64) error
+	// Open starts the voter. Chance, where the log needs it, is drawn from the seed.
+	Open(m Machine, seed uint64) (Log, error)
+	// Erase empties it: of a voter that is none any more.
+	Erase() error
+}
