@@ -18,7 +18,7 @@ func TestControls(t *testing.T) {
 		{"NoBase", NoBase, 100},
 		{"Readmit", Readmit, 20},
 		{"NoMargin", NoMargin, 20},
-		{"KeptQueue", KeptQueue, 50},
+		{"KeptQueue", KeptQueue, 200},
 		{"LastGhosts", LastGhosts, 20},
 		{"HastyGone", HastyGone, 100},
 		{"NoReach", NoReach, 50},

@@ -20,10 +20,10 @@ import (
 // absence is for how many leases a voter may be absent.
 const absence = 3
 
-// Voters tells which voters the log has by now, and whether that is settled: no
-// change of them is under way.
-func (w *Warden) Voters(ids []uint64, steady bool) {
-	w.list, w.steady = slices.Clone(ids), steady
+// Voters tells which voters the log has by now, whether it has learners beside
+// them, and whether that is settled: no change of them is under way.
+func (w *Warden) Voters(ids []uint64, growing, steady bool) {
+	w.list, w.growing, w.steady = ids, growing, steady
 }
 
 // listed reports whether the log has a voter.
@@ -57,7 +57,7 @@ func (w *Warden) missing() {
 // agreed reports whether the log's list of voters is what the record wants.
 func (w *Warden) agreed() bool {
 	want := w.record.staying()
-	return w.steady && len(want) == len(w.list) && !slices.ContainsFunc(want, func(id uint64) bool { return !w.listed(id) })
+	return w.steady && !w.growing && len(want) == len(w.list) && !slices.ContainsFunc(want, func(id uint64) bool { return !w.listed(id) })
 }
 
 // revote adds to a change what it does to the voters. A leaver that cannot be
@@ -229,21 +229,11 @@ func (w *Warden) reconcile() {
 	if !w.steady || w.agreed() || w.revoted != 0 && w.now-w.revoted < member.Instant(w.record.Settings.Renew) {
 		return
 	}
-	var x Revote
-	want := w.record.staying()
-	for _, id := range want {
-		if !w.listed(id) {
-			x.Add = append(x.Add, id)
-		}
-	}
-	for _, id := range w.list {
-		if !slices.Contains(want, id) && id != w.self {
-			x.Remove = append(x.Remove, id)
-		}
-	}
 	w.revoted = w.now
-	if len(x.Add)+len(x.Remove) > 0 {
-		w.Out.Revote = &x
+	want := w.record.staying()
+	rest := slices.DeleteFunc(slices.Clone(w.list), func(id uint64) bool { return id == w.self })
+	if slices.Contains(want, w.self) || w.growing || !slices.Equal(rest, want) {
+		w.Out.Revote = want
 		return
 	}
 	for _, id := range want {

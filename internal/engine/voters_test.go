@@ -24,9 +24,11 @@ func (d *desk) revoteNow() {
 	d.Out.Reset()
 	d.reconcile()
 	if x := d.Out.Revote; x != nil {
-		list := slices.DeleteFunc(slices.Concat(d.list, x.Add), func(id uint64) bool { return slices.Contains(x.Remove, id) })
-		slices.Sort(list)
-		d.Voters(list, true)
+		if slices.Contains(d.list, d.self) && !slices.Contains(x, d.self) {
+			x = append(slices.Clone(x), d.self) // nobody removes itself
+			slices.Sort(x)
+		}
+		d.Voters(x, false, true)
 	}
 }
 

@@ -45,6 +45,7 @@ type Warden struct {
 	reads   uint64
 
 	list    []uint64 // the log's own list of voters
+	growing bool     // it has some beside them who are to vote soon
 	steady  bool     // it is known, and is not being changed
 	absent  []timed  // voters that run in no member's process, and since when
 	revoted member.Instant
@@ -53,15 +54,11 @@ type Warden struct {
 // WardenOut is what a warden wants done. Whoever takes it resets it.
 type WardenOut struct {
 	Send     []Letter
-	Propose  []byte // an entry, to be proposed now; it may be one that was proposed before
-	Read     uint64 // if not 0: the number of a read that is to begin now
-	Revote   *Revote
-	HandOver uint64 // if not 0: the voter that is to lead instead
+	Propose  []byte   // an entry, to be proposed now; it may be one that was proposed before
+	Read     uint64   // if not 0: the number of a read that is to begin now
+	Revote   []uint64 // if not nil: the voters that the log is to have; asked for again until it has
+	HandOver uint64   // if not 0: the voter that is to lead instead
 }
-
-// A Revote is a change of the log's own list of voters, to be made in one step.
-// It is asked for again until the list is as the record wants it.
-type Revote struct{ Add, Remove []uint64 }
 
 // Reset empties it.
 func (o *WardenOut) Reset() { *o = WardenOut{Send: o.Send[:0]} }
@@ -124,7 +121,7 @@ func (w *Warden) Lead(now member.Instant, term uint64, r Record) {
 		return
 	}
 	old := *w
-	*w = Warden{Out: w.Out, self: w.self, wrong: w.wrong, now: w.now, list: w.list, steady: w.steady, reads: w.reads}
+	*w = Warden{Out: w.Out, self: w.self, wrong: w.wrong, now: w.now, list: w.list, growing: w.growing, steady: w.steady, reads: w.reads}
 	w.adopt(r)
 	w.leads, w.term, w.leader, w.since, w.ticked = true, term, w.self, w.now, w.now
 	full := w.now + w.patience()

@@ -24,7 +24,7 @@ func lead(t *testing.T, members, wanted int, wrong Misreading) *desk {
 	r := born(t, members, wanted)
 	d := &desk{NewWarden(64, r), t, 100 * second, 1}
 	Misread(d.Warden, wrong)
-	d.Voters(r.staying(), true)
+	d.Voters(r.staying(), false, true)
 	d.Lead(d.now, 1, r)
 	return d
 }

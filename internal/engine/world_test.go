@@ -179,7 +179,7 @@ func newWorld(seed uint64, nodes, voters int, wrong Misreading) *world {
 func (w *world) keep(n *node, id uint64) {
 	k := &keeper{n: n, id: id, warden: NewWarden(id, w.last()), applied: len(w.records)}
 	Misread(k.warden, w.wrong)
-	k.warden.Voters(w.list, true)
+	k.warden.Voters(slices.Clone(w.list), false, true)
 	if w.leader != nil {
 		k.warden.Follow(w.leader.id)
 	}
@@ -315,23 +315,27 @@ func (w *world) propose(k *keeper, term uint64, b []byte) {
 	}
 }
 
-func (w *world) revote(x *Revote) {
+func (w *world) revote(want []uint64) {
 	r := w.last()
+	without := func(all, some []uint64) []uint64 {
+		return slices.DeleteFunc(slices.Clone(all), func(id uint64) bool { return slices.Contains(some, id) })
+	}
+	add, remove := without(want, w.list), without(w.list, want)
 	var fresh []*node
-	for _, id := range x.Add { // each of them must be there, and know of it
+	for _, id := range add { // each of them must be there, and know of it
 		i := slices.IndexFunc(w.nodes, func(n *node) bool { return n.address == r.Address(id) })
 		if i < 0 || w.nodes[i].proc.dead || w.nodes[i].proc.p.config.Voter != id {
 			return
 		}
 		fresh = append(fresh, w.nodes[i])
 	}
-	for i, id := range x.Add {
+	for i, id := range add {
 		if !slices.Contains(w.list, id) {
 			w.list = append(w.list, id)
 			w.keep(fresh[i], id)
 		}
 	}
-	for _, id := range x.Remove {
+	for _, id := range remove {
 		if i := slices.Index(w.list, id); i >= 0 && w.leader.id != id {
 			w.list = slices.Delete(w.list, i, i+1)
 			for _, n := range w.nodes {
@@ -345,7 +349,7 @@ func (w *world) revote(x *Revote) {
 	w.note("voters %v", w.list)
 	for _, n := range w.nodes {
 		if n.keeper != nil {
-			n.keeper.warden.Voters(w.list, true)
+			n.keeper.warden.Voters(slices.Clone(w.list), false, true)
 		}
 	}
 }
