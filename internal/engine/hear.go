@@ -62,6 +62,9 @@ func (w *Warden) stranger(from string, m *Message) {
 	case w.misreads(Readmit) && w.leads:
 		w.readmit(from, m)
 	default:
+		if m.Kind == Leave && m.Voter != 0 {
+			w.push(from) // by which it sees that the others can do without it
+		}
 		w.send(from, &Message{Kind: Gone, Cluster: w.record.Cluster, Inc: m.Inc})
 	}
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/stile-lock/stile/internal/member"
 )
@@ -141,3 +142,6 @@ type Letter struct {
 	To    string
 	Bytes []byte
 }
+
+// KindNames returns the names of all kinds.
+func KindNames() []string { return slices.Clone(kindNames[:]) }

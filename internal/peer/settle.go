@@ -87,6 +87,7 @@ func (p *Peer) end(how engine.Ending) {
 		p.m.Gone(p.now)
 		p.take()
 	}
+	p.office() // while it is known what the petitioner knows
 	p.m, p.links, p.asks, p.inc, p.view = nil, nil, nil, 0, 0
 	p.config.Host.Ended(how)
 }

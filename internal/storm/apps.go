@@ -124,23 +124,22 @@ func (q *proc) lock(x *ask) error {
 	x.asked = w.Now()
 	q.lamport++
 	x.stamp = member.Stamp{Epoch: q.epoch(), Clock: q.lamport, Inc: q.inc}
-	t, err := q.m.Lock(q.now(), w.names[x.lock], member.Ask{Client: x.guest, Deadline: x.deadline, Try: x.try})
-	if err != nil {
-		q.lamport--
-		if !errors.Is(err, member.ErrGone) && !errors.Is(err, member.ErrSession) {
-			w.broken(Errors, "m%d asks for %s: %v", q.inc, w.names[x.lock], err)
+	var err error
+	q.use(func(m *member.Member) {
+		if x.ticket, err = m.Lock(q.now(), w.names[x.lock], member.Ask{Client: x.guest, Deadline: x.deadline, Try: x.try}); err != nil {
+			q.lamport--
+			return
 		}
-		q.take()
-		return err
+		if x.app >= 0 {
+			q.apps[x.app].ask = x
+		}
+		q.asks = append(q.asks, x)
+		w.mark(trace.Ask, q, x.lock, "")
+	})
+	if err != nil && !errors.Is(err, member.ErrGone) && !errors.Is(err, member.ErrSession) {
+		w.broken(Errors, "m%d asks for %s: %v", q.no, w.names[x.lock], err)
 	}
-	x.ticket = t
-	if x.app >= 0 {
-		q.apps[x.app].ask = x
-	}
-	q.asks = append(q.asks, x)
-	w.mark(trace.Ask, q, x.lock, "")
-	q.take()
-	return nil
+	return err
 }
 
 func (q *proc) has(x *ask) bool {
@@ -174,14 +173,15 @@ func (q *proc) forget(x *ask) {
 // cancel takes a request back, unless it has been granted just now.
 func (q *proc) cancel(i int) {
 	x := q.apps[i].ask
-	q.m.Cancel(q.now(), x.ticket)
-	q.withdrawn(x)
+	q.withdraw(x)
 }
 
-// withdrawn takes what comes of taking a request back.
-func (q *proc) withdrawn(x *ask) {
-	x.back = true
-	q.take()
+// withdraw takes a request back, and what comes of that.
+func (q *proc) withdraw(x *ask) {
+	q.use(func(m *member.Member) {
+		m.Cancel(q.now(), x.ticket)
+		x.back = true
+	})
 	if !x.held && q.has(x) {
 		q.forget(x)
 		q.w.mark(trace.Deny, q, x.lock, "")
@@ -202,30 +202,33 @@ func (q *proc) over(x *ask) {
 // lost it.
 func (q *proc) unlock(x *ask) {
 	w := q.w
-	err := q.m.Unlock(q.now(), w.names[x.lock], x.token)
-	if err == nil {
-		q.forget(x)
-		w.oracle.left(q, x)
-		w.mark(trace.Exit, q, x.lock, "")
-		q.take()
-		return
-	}
-	q.take()
-	if !errors.Is(err, member.ErrNotHeld) || q.has(x) {
-		w.broken(Errors, "m%d unlocks %s with %v, of which it was not told that it is lost: %v", q.inc, w.names[x.lock], x.token, err)
+	var err error
+	q.use(func(m *member.Member) {
+		if err = m.Unlock(q.now(), w.names[x.lock], x.token); err == nil {
+			q.forget(x)
+			w.oracle.left(q, x)
+			w.mark(trace.Exit, q, x.lock, "")
+		}
+	})
+	if err != nil && (!errors.Is(err, member.ErrNotHeld) || q.has(x)) {
+		w.broken(Errors, "m%d unlocks %s with %v, of which it was not told that it is lost: %v", q.no, w.names[x.lock], x.token, err)
 	}
 }
 
 // lateUnlock unlocks with a token of an entry that is long over: nobody else may
 // come to harm.
 func (q *proc) lateUnlock(a *app) {
-	err := q.m.Unlock(q.now(), q.w.names[a.where], a.lost)
-	if !errors.Is(err, member.ErrNotHeld) {
-		q.w.broken(Events, "m%d unlocks %s with %v, which it has lost before, and hears %v", q.inc, q.w.names[a.where], a.lost, err)
-	}
-	q.w.oracle.locks[a.where].out(q, nil, a.lost) // it says that it does not act any more
+	where, lost := a.where, a.lost
 	a.lost = member.Token{}
-	q.take()
+	if q.state != taking && q.state != leaving {
+		return
+	}
+	q.use(func(m *member.Member) {
+		if err := m.Unlock(q.now(), q.w.names[where], lost); !errors.Is(err, member.ErrNotHeld) {
+			q.w.broken(Events, "m%d unlocks %s with %v, which it has lost before, and hears %v", q.no, q.w.names[where], lost, err)
+		}
+		q.w.oracle.locks[where].out(q, nil, lost) // it says that it does not act any more
+	})
 }
 
 // told takes an event of the member.
@@ -233,13 +236,13 @@ func (q *proc) told(e *member.Event) {
 	w := q.w
 	x := q.asked(e.Ticket)
 	if x == nil {
-		w.broken(Events, "m%d tells %s of a request that is over", q.inc, eventNames[e.Kind])
+		w.broken(Events, "m%d tells %s of a request that is over", q.no, eventNames[e.Kind])
 		return
 	}
 	w.note(uint64(e.Kind)<<32|uint64(x.lock), q.inc<<32|e.Token.Count)
 	switch wrong := q.misplaced(e, x); {
 	case wrong != "":
-		w.broken(Events, "m%d tells %s about %s: %s", q.inc, eventNames[e.Kind], w.names[x.lock], wrong)
+		w.broken(Events, "m%d tells %s about %s: %s", q.no, eventNames[e.Kind], w.names[x.lock], wrong)
 	case e.Kind == member.Held:
 		q.entered(x, e.Token)
 	case e.Kind == member.Lost:
@@ -313,7 +316,7 @@ func (q *proc) entered(x *ask, t member.Token) {
 			hold = q.chance.Below(int64(w.Settings.Lease) * 3 / 2)
 		}
 	}
-	if w.phase == stormy && w.wire.cut(serviceID, q.id) {
+	if w.phase == stormy && w.wire.cutOff(q.id) {
 		hold = int64(w.Settings.Lease) // it will be lost
 	}
 	if q.chance.Below(2) == 0 {

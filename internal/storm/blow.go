@@ -54,7 +54,7 @@ func (w *world) inWords(s *Strike, id core.ID) string {
 	case Delay:
 		what := "of all packets"
 		if w.wire.lateViews {
-			what = "of what the view service sends"
+			what = "of what is said about views"
 		}
 		return fmt.Sprintf("%s %s are late for %s", what, percent(w.wire.late), long)
 	case Duplicate:
@@ -111,19 +111,25 @@ func (w *world) tellChange(s *Strike, who, long string) string {
 	case Evict:
 		return fmt.Sprintf("the view service evicts %s, which is well", who)
 	case Skip:
-		text := fmt.Sprintf("views follow each other fast, %d of them", w.service.hurry)
-		if w.service.skipper != nil {
+		text := fmt.Sprintf("views follow each other fast, %d of them", w.orders.hurry)
+		if w.wire.skipper != core.None {
 			text += ", and none is told to " + who
 		}
 		return text
 	case Switch:
 		var names []string
-		for _, c := range w.service.next {
+		for _, c := range w.orders.next {
 			names = append(names, c.Algorithm)
 		}
 		return "the view service changes to " + strings.Join(names, ", ")
 	case Forget:
 		return "a view of the same members lets old names go"
+	case Lead:
+		return who + ", whose voter leads," + [...]string{" crashes, and is back after ", " stands still for ", " is cut off from all for "}[s.How%3] + long
+	case Wipe:
+		return who + " crashes, its disk is lost, and it is back after " + long
+	case Broken:
+		return "the disk of " + who + [...]string{" will be full", " will not sync", " will stop while it is written", " rots"}[s.How%4]
 	}
 	return who + [...]string{" stands still for ", " is cut off from all for ", " crashes, and is back after "}[s.How/2%3] + long
 }

@@ -101,22 +101,22 @@ func (c *client) connect() {
 	q := w.procs[c.chance.Below(int64(len(w.procs)))]
 	c.inc, c.request, c.letGo, c.hellos, c.until = 0, 0, 0, c.hellos[:0], 0
 	if q.state == taking {
-		w.service.sessions++
-		c.inc, c.session = q.inc, w.service.sessions
+		w.orders.sessions++
+		c.inc, c.session = q.inc, w.orders.sessions
 	}
 }
 
 // renew prolongs the session: it counts from before this is sent.
 func (c *client) renew() {
 	c.hello++
-	c.hellos = append(c.hellos, renewal{c.hello, c.now()})
-	c.w.tell(c.id, c.w.at[c.inc].id, helloMsg, c.inc, c.session, c.hello)
+	c.hellos = append(c.hellos, renewal{c.hello, c.now(), c.w.Now()})
+	c.w.tell(c.id, c.w.at(c.inc).id, helloMsg, c.inc, c.session, c.hello)
 }
 
 // ask asks for a lock, asks again, lets go, or says again that it has.
 func (c *client) ask() {
 	w := c.w
-	to := w.at[c.inc].id
+	to := w.at(c.inc).id
 	switch {
 	case c.holds:
 		if w.Now() >= c.next {
@@ -127,8 +127,8 @@ func (c *client) ask() {
 	case c.request != 0:
 		w.tell(c.id, to, lockMsg, c.inc, c.session, c.request, uint64(c.lock))
 	case w.phase < draining && c.now() < c.until && c.chance.Below(2) == 0:
-		w.service.requests++
-		c.request, c.lock, c.asked = w.service.requests, w.somewhere(&c.chance), w.Now()
+		w.orders.requests++
+		c.request, c.lock, c.asked = w.orders.requests, w.somewhere(&c.chance), w.Now()
 		w.tell(c.id, to, lockMsg, c.inc, c.session, c.request, uint64(c.lock))
 	}
 }
@@ -140,7 +140,7 @@ func (c *client) leave() {
 	w.remark(c.id, "lets go of %s", w.names[c.lock])
 	c.holds = false
 	c.letGo, c.letLock, c.letTok, c.request = c.request, c.lock, c.token, 0
-	w.tell(c.id, w.at[c.inc].id, unlockMsg, c.inc, c.session, c.letGo, uint64(c.letLock), c.letTok.Epoch, c.letTok.Count)
+	w.tell(c.id, w.at(c.inc).id, unlockMsg, c.inc, c.session, c.letGo, uint64(c.letLock), c.letTok.Epoch, c.letTok.Count)
 	w.note(uint64(c.id), c.letTok.Count)
 }
 
@@ -218,7 +218,7 @@ func (c *client) enter(t member.Token) {
 	if w.phase == stormy && c.chance.Below(4) == 0 {
 		hold = c.chance.Below(int64(w.Settings.Lease) * 3 / 2)
 	}
-	if w.phase == stormy && w.wire.cut(serviceID, w.at[c.inc].id) {
+	if w.phase == stormy && w.wire.cutOff(w.at(c.inc).id) {
 		hold = 2 * int64(w.Settings.Lease) // its member will lose it
 	}
 	c.next = w.Now() + hold
@@ -255,9 +255,10 @@ func (q *proc) serve(from core.ID, kind byte, l letter) {
 		if q.parting {
 			return
 		}
-		span, err := q.m.Renew(q.now(), session, w.sessionLength())
-		q.take()
-		if err != nil {
+		var span member.Span
+		var err error
+		q.use(func(m *member.Member) { span, err = m.Renew(q.now(), session, w.sessionLength()) })
+		if err != nil || q.state != taking {
 			return
 		}
 		if g == nil {
@@ -278,8 +279,7 @@ func (q *proc) serve(from core.ID, kind byte, l letter) {
 			if x.held {
 				q.unlock(x)
 			} else {
-				q.m.Cancel(q.now(), x.ticket)
-				q.withdrawn(x)
+				q.withdraw(x)
 			}
 			g.ask = nil
 		}
@@ -301,8 +301,7 @@ func (q *proc) lockGuest(g *guest, number uint64, lock int) {
 			if x := g.ask; x.held {
 				q.unlock(x)
 			} else {
-				q.m.Cancel(q.now(), x.ticket)
-				q.withdrawn(x)
+				q.withdraw(x)
 			}
 		}
 		g.request = number

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/internal/engine"
 	"github.com/stile-lock/stile/internal/member"
 )
 
@@ -12,6 +13,8 @@ import (
 type Config struct {
 	Seed       uint64
 	Nodes      int             // members at the start, and at least so many at the end
+	Voters     int             // how many of them keep the view log, if there are so many: 1, 3 or 5
+	Shelter    bool            // nothing befalls the process that has begun the cluster
 	Locks      int             // names
 	Apps       int             // applications of each process
 	Clients    int             // processes that are no members
@@ -30,8 +33,27 @@ type Config struct {
 	// Made is shown every member and its links before they do anything; nil shows
 	// nobody. It is for negative controls.
 	Made func(m *member.Member, links *member.Sessions)
+	// Disk returns an empty disk for a voter's log.
+	Disk func() Disk
+	// Wrong is what voters misread. It is for negative controls.
+	Wrong engine.Misreading
 
 	wrong Misreading
+}
+
+// A Disk is one that can fail. The operations that are counted are its writes and
+// syncs.
+type Disk interface {
+	engine.Store
+	StopAfter(n int)      // the machine stops before the operation after so many
+	FullAfter(n int)      // it cannot be written from then on
+	SyncErrorAfter(n int) // the first sync from then on fails
+	// Restart is what happens to it when the process ends. If the power fails, chance
+	// decides what is on it of what was not synced.
+	Restart(power bool, chance func() bool)
+	Rot(bit uint64)
+	Voter() uint64 // whose it is; 0 if it is nobody's
+	Saves() int    // how often something was saved
 }
 
 // limits of what is stormed: a storm is small, there are many of them.
@@ -47,6 +69,10 @@ func (c *Config) Check() error {
 	switch {
 	case c.Nodes < 1 || c.Nodes > maxNodes:
 		return fmt.Errorf("%d members: want 1 to %d", c.Nodes, maxNodes)
+	case c.Voters != 1 && c.Voters != 3 && c.Voters != 5:
+		return fmt.Errorf("%d voters: want 1, 3 or 5", c.Voters)
+	case c.Disk == nil:
+		return errors.New("no disk for voters: want a way to make one")
 	case c.Locks < 1 || c.Locks > maxLocks:
 		return fmt.Errorf("%d locks: want 1 to %d", c.Locks, maxLocks)
 	case c.Apps < 0 || c.Apps > maxApps || c.Clients < 0 || c.Clients > maxClients || c.Apps+c.Clients == 0:
@@ -68,6 +94,8 @@ type Result struct {
 	Entries   int
 	Tries     int // that were refused
 	Views     int
+	Terms     int // in which somebody led
+	Revotes   int // how often other voters kept the log
 	Lost      int // holds that were lost, and told
 	Strikes   int
 	Deposits  int         // writes that the fenced resource accepted
@@ -113,26 +141,22 @@ const (
 	Channels  Invariant = "channels"  // what is delivered was sent, in this order, and comes once
 	Errors    Invariant = "errors"    // nobody finds anybody else broken
 	Calm      Invariant = "calm"      // once all is healed nothing is lost, and nobody is evicted
-	Silence   Invariant = "silence"   // when nobody asks, members send each other nothing
+	Silence   Invariant = "silence"   // when nobody asks, members send each other nothing, and nothing is written
+	Views     Invariant = "views"     // an epoch has one view, the same for all, and nobody acts on one that is not committed
+	Voters    Invariant = "voters"    // voters that have applied as much have the same record
+	Acks      Invariant = "acks"      // one that leads no more confirms no renewal
 )
 
-// A Misreading is a mistake of the hosts of members or of the view service, for
-// negative controls: a set of them.
+// A Misreading is a mistake of the hosts of members, for negative controls: a set
+// of them.
 type Misreading uint32
 
 // The misreadings.
 const (
-	LastGhosts    Misreading = 1 << iota // a view names only the ghosts of its own change
-	RenewEvicted                         // the service renews the leases of those it has evicted
-	ReadmitGhosts                        // an evicted incarnation goes on, and joins again as it is
-	ShortLease                           // the service counts half of a lease
-	NoMargin                             // the service counts leases without a margin for drift
-	EarlyRest                            // a ghost's rest is what is left of half a lease
-	KeepHolds                            // a process that rejoins keeps what it held
-	SameInc                              // a restarted process bears the same incarnation
-	LateClient                           // a client counts its session from when the answer came
-	NoComplaint                          // nobody complains about a broken link
-	NoFence                              // the resource does not look at tokens
+	KeepHolds  Misreading = 1 << iota // a process that rejoins keeps what it held
+	SameInc                           // a restarted process joins with the nonce of the one before
+	LateClient                        // a client counts its session from when the answer came
+	NoFence                           // the resource does not look at tokens
 )
 
 // Misread makes a run misread some rules. It is for negative controls alone.

@@ -46,7 +46,7 @@ func weight(k Faults) int {
 	switch k {
 	case Pause, Partition, Client, Delay:
 		return 4
-	case Sever, Roll:
+	case Sever, Roll, Wipe:
 		return 1
 	}
 	return 2
@@ -64,7 +64,7 @@ func lasting(c *Config, kind Faults, r *kernel.Rand) member.Span {
 		return member.Span(lease/2 + r.Below(2*lease))
 	}
 	long := int64(2)
-	if kind.has(Partition | Oneway | Pause | Client) {
+	if kind.has(Partition | Oneway | Pause | Client | Lead) {
 		long = 4
 	}
 	switch n := r.Below(6); {
@@ -92,6 +92,7 @@ func roll(c *Config, s Strike) []Strike {
 type Choice struct {
 	Algorithms []member.Choice // one of them, and others to switch to
 	Nodes      []int           // one of them
+	Voters     []int           // one of them
 	Faults     Faults          // some of them
 }
 
@@ -107,6 +108,10 @@ func Pick(seed uint64, from Choice) Config {
 	if len(from.Nodes) > 0 {
 		c.Nodes = from.Nodes[r.Below(int64(len(from.Nodes)))]
 	}
+	if len(from.Voters) > 0 {
+		c.Voters = from.Voters[r.Below(int64(len(from.Voters)))]
+	}
+	c.Shelter = c.Voters == 1 && r.Below(2) == 0
 	c.Locks = 1 + int(r.Below(4))
 	c.Apps = 1 + int(r.Below(3))
 	c.Clients = int(r.Below(4))

@@ -33,6 +33,9 @@ const (
 	Forget                        // a view of the same members lets old names go
 	Client                        // clients are paused, cut off or crash
 	Sever                         // two processes never hear each other again, though all else heals
+	Lead                          // the process whose voter leads crashes, stands still, or is cut off
+	Broken                        // a voter's disk is full, does not sync, loses power while it writes, or rots
+	Wipe                          // a process crashes and its disk is lost
 	faultKinds = iota
 )
 
@@ -42,7 +45,7 @@ const AllFaults = 1<<faultKinds - 1 - Beyond
 
 var faultNames = [faultKinds]string{
 	"crash", "pause", "loss", "delay", "duplicate", "break", "oneway", "partition", "slow", "drift", "beyond",
-	"join", "leave", "roll", "evict", "skip", "switch", "forget", "client", "sever",
+	"join", "leave", "roll", "evict", "skip", "switch", "forget", "client", "sever", "lead", "disk", "wipe",
 }
 
 // FaultNames returns the names of all kinds of faults.

@@ -20,6 +20,15 @@ type oracle struct {
 	seq      uint64      // numbers what happens to the order of waiters
 	idle     int64       // since when nobody holds or waits; 0 if somebody does
 	quiet    bool        // members must send nothing any more
+	agreed   []agreed    // by epoch, from 1: the views that were committed
+	log      []settled   // by index: how the record was then
+	since    int64       // when the last view was committed
+	voters   []uint64    // as the last view has them
+	term     uint64      // the highest in which somebody serves
+	termAt   int64       // since when
+	led      uint64      // the term when the oracle last looked for silence
+	still    stillness
+	buf      []byte
 }
 
 // judged is what the oracle knows of one lock.
@@ -70,7 +79,7 @@ func (h *hold) name() string {
 	if h.c != nil {
 		return h.c.w.Name(h.c.id)
 	}
-	return "m" + strconv.FormatUint(h.inc, 10)
+	return "m" + strconv.Itoa(h.q.w.no(h.inc))
 }
 
 // entered judges an entry.
@@ -80,14 +89,14 @@ func (o *oracle) entered(q *proc, x *ask) {
 	l := &o.locks[x.lock]
 	name, t := w.names[x.lock], x.token
 	if q.now() >= q.lease-o.act {
-		w.broken(Leased, "%s: m%d enters with %v at %d of its clock, and its lease ends at %d, less %d to act in", name, q.inc, t, q.now(), q.lease, o.act)
+		w.broken(Leased, "%s: m%d enters with %v at %d of its clock, and its lease ends at %d, less %d to act in", name, q.no, t, q.now(), q.lease, o.act)
 	}
 	if t.Epoch != q.epoch() {
-		w.broken(Epochs, "%s: m%d enters with %v in epoch %d", name, q.inc, t, q.epoch())
+		w.broken(Epochs, "%s: m%d enters with %v in epoch %d", name, q.no, t, q.epoch())
 	}
 	o.count(l, name, t)
 	if t.Epoch < l.letGo && w.within() {
-		w.broken(Clearing, "%s: m%d enters with %v after the home of epoch %d has let go or lent", name, q.inc, t, l.letGo)
+		w.broken(Clearing, "%s: m%d enters with %v after the home of epoch %d has let go or lent", name, q.no, t, l.letGo)
 	}
 	h := hold{q: q, inc: q.inc, token: t}
 	o.exclude(l, name, &h)
@@ -166,7 +175,7 @@ func (o *oracle) lost(q *proc, x *ask, why member.Cause) {
 		l.holds = append(l.holds, hold{q: q, inc: q.inc, token: x.token, until: cmp.Or(q.ended, q.lease)})
 	}
 	if o.w.calm() {
-		o.w.broken(Calm, "m%d loses %s, and all is well", q.inc, o.w.names[x.lock])
+		o.w.broken(Calm, "m%d loses %s, and all is well", q.no, o.w.names[x.lock])
 	}
 }
 
@@ -194,14 +203,14 @@ func (o *oracle) acted(q *proc) {
 func (o *oracle) stopped(q *proc) {
 	if len(q.asks) > 0 {
 		x := q.asks[0]
-		o.w.broken(Events, "m%d is a member no more, and nobody has told whoever waits for %s or holds it", q.inc, o.w.names[x.lock])
+		o.w.broken(Events, "m%d is a member no more, and nobody has told whoever waits for %s or holds it", q.no, o.w.names[x.lock])
 	}
 }
 
 // clientEntered judges a client that is inside now.
 func (o *oracle) clientEntered(c *client) {
 	l := &o.locks[c.lock]
-	h := hold{c: c, q: o.w.at[c.inc], inc: c.inc, token: c.token}
+	h := hold{c: c, q: o.w.at(c.inc), inc: c.inc, token: c.token}
 	o.exclude(l, o.w.names[c.lock], &h)
 	l.holds = append(l.holds, h)
 	if o.w.phase >= demanding {
@@ -212,7 +221,7 @@ func (o *oracle) clientEntered(c *client) {
 // clientLeft notes that a client is inside no more, if it was.
 func (o *oracle) clientLeft(c *client) {
 	if c.holds {
-		o.locks[c.lock].out(o.w.at[c.inc], c, c.token)
+		o.locks[c.lock].out(o.w.at(c.inc), c, c.token)
 	}
 }
 
@@ -238,7 +247,7 @@ func (q *proc) checkTold() {
 			continue
 		}
 		if q.now() >= q.lease {
-			w.broken(Told, "%s: m%d is inside with %v, its lease is over, and it has not been told", w.names[x.lock], q.inc, x.token)
+			w.broken(Told, "%s: m%d is inside with %v, its lease is over, and it has not been told", w.names[x.lock], q.no, x.token)
 		}
 		q.watch()
 		return
@@ -259,7 +268,7 @@ func (o *oracle) final() {
 	}
 	for _, c := range w.clients {
 		if c.request != 0 || c.letGo != 0 {
-			w.broken(Waits, "%s: %s waits for its member m%d", w.names[c.lock], w.Name(c.id), c.inc)
+			w.broken(Waits, "%s: %s waits for its member m%d", w.names[c.lock], w.Name(c.id), w.no(c.inc))
 			return
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/peer"
 )
 
 // ready returns a world of three members that have their first view and their
@@ -14,28 +15,34 @@ func ready(t *testing.T) *world {
 	c := pick(1)
 	c.Nodes, c.Locks, c.Apps, c.Clients, c.Faults, c.Strikes = 3, 1, 1, 1, 0, []Strike{}
 	c.Algorithms, c.Prefixed, c.Think = live()[:1], false, member.Second
+	c.Voters = 3
 	w := newWorld(c, nil)
 	if err := w.begin(); err != nil {
 		t.Fatal(err)
 	}
-	for _, q := range w.procs[:3] {
-		q.apps = nil
-	}
-	for w.Due() < 20*ms {
+	for w.phase == forming && w.Due() < formFor {
+		for _, q := range w.procs[:3] {
+			q.apps = nil
+		}
 		w.Step()
 	}
-	for _, q := range w.procs[:3] {
-		if q.epoch() != 1 || q.lease <= q.now() {
-			t.Fatalf("m%d has epoch %d and its lease ends at %d, at %d", q.inc, q.epoch(), q.lease, q.now())
-		}
+	if w.phase != stormy || w.result.Violation != nil {
+		t.Fatalf("phase %d, %v", w.phase, w.result.Violation)
 	}
 	return w
 }
 
 // at returns the home of the lock, and the others.
 func at(w *world) (home, a, b *proc) {
-	h := w.service.view().Home(w.names[0])
-	return w.procs[h], w.procs[(h+1)%3], w.procs[(h+2)%3]
+	v := w.procs[0].view
+	h := v.Home(w.names[0])
+	place := func(i int) *proc { return w.at(v.Members[(h+i)%3].Inc) }
+	return place(0), place(1), place(2)
+}
+
+// tok is a token of the present epoch, which is called 1 here, or of a later one.
+func tok(w *world, epoch, count uint64) member.Token {
+	return member.Token{Epoch: w.oracle.epoch() + epoch - 1, Count: count}
 }
 
 // enters lets a process enter with a token, as if its member had said so.
@@ -54,11 +61,11 @@ func lent(w *world, to *proc) {
 
 // next lets a process be in the next epoch, with the same members.
 func next(w *world, all ...*proc) {
-	v := *w.service.view()
+	v := *w.procs[0].view
 	v.BeforeEpoch, v.Epoch = v.Epoch, v.Epoch+1
 	for _, q := range all {
 		q.view = &v
-		w.oracle.installing(q)
+		q.reports = nil
 	}
 }
 
@@ -77,64 +84,64 @@ func TestPlanted(t *testing.T) {
 		plant func(w *world, home, a, b *proc)
 	}{
 		{"a second one is inside", Exclusion, func(w *world, home, a, b *proc) {
-			enters(home, member.Token{Epoch: 1, Count: 1})
+			enters(home, tok(w, 1, 1))
 			lent(w, a)
-			enters(a, member.Token{Epoch: 1, Count: 2})
+			enters(a, tok(w, 1, 2))
 		}},
 		{"a client is still inside", Exclusion, func(w *world, home, a, b *proc) {
 			c := w.clients[0]
-			c.up, c.inc, c.holds, c.token, c.until = true, home.inc, true, member.Token{Epoch: 1, Count: 1}, c.now()+1
+			c.up, c.inc, c.holds, c.token, c.until = true, home.inc, true, tok(w, 1, 1), c.now()+1
 			w.oracle.clientEntered(c)
-			w.oracle.locks[0].counts = []uint64{0, 1}
-			enters(home, member.Token{Epoch: 1, Count: 2})
+			w.oracle.locks[0].counts = append(make([]uint64, home.epoch()), 1)
+			enters(home, tok(w, 1, 2))
 		}},
 		{"a client enters beside a process", Exclusion, func(w *world, home, a, b *proc) {
-			enters(home, member.Token{Epoch: 1, Count: 1})
+			enters(home, tok(w, 1, 1))
 			c := w.clients[0]
-			c.up, c.inc, c.holds, c.token, c.until = true, a.inc, true, member.Token{Epoch: 1, Count: 2}, c.now()+1
+			c.up, c.inc, c.holds, c.token, c.until = true, a.inc, true, tok(w, 1, 2), c.now()+1
 			w.oracle.clientEntered(c)
 		}},
 		{"a lease runs again", Exclusion, func(w *world, home, a, b *proc) {
-			enters(home, member.Token{Epoch: 1, Count: 1})
+			enters(home, tok(w, 1, 1))
 			end := home.lease
 			home.lease = 0
 			lent(w, a)
-			enters(a, member.Token{Epoch: 1, Count: 2})
+			enters(a, tok(w, 1, 2))
 			home.lease = end
 			w.oracle.extended(home)
 		}},
 		{"a token twice", Tokens, func(w *world, home, a, b *proc) {
-			w.oracle.left(home, enters(home, member.Token{Epoch: 1, Count: 1}))
-			enters(home, member.Token{Epoch: 1, Count: 1})
+			w.oracle.left(home, enters(home, tok(w, 1, 1)))
+			enters(home, tok(w, 1, 1))
 		}},
-		{"a count left out", Tokens, func(w *world, home, a, b *proc) { enters(home, member.Token{Epoch: 1, Count: 2}) }},
+		{"a count left out", Tokens, func(w *world, home, a, b *proc) { enters(home, tok(w, 1, 2)) }},
 		{"a token of an older epoch", Tokens, func(w *world, home, a, b *proc) {
-			w.oracle.locks[0].last = member.Token{Epoch: 2, Count: 1}
-			enters(home, member.Token{Epoch: 1, Count: 1})
+			w.oracle.locks[0].last = tok(w, 2, 1)
+			enters(home, tok(w, 1, 1))
 		}},
 		{"no lease", Leased, func(w *world, home, a, b *proc) {
 			home.lease = home.now() + w.oracle.act
-			enters(home, member.Token{Epoch: 1, Count: 1})
+			enters(home, tok(w, 1, 1))
 		}},
-		{"an epoch that is not installed", Epochs, func(w *world, home, a, b *proc) { enters(home, member.Token{Epoch: 2, Count: 1}) }},
+		{"an epoch that is not installed", Epochs, func(w *world, home, a, b *proc) { enters(home, tok(w, 2, 1)) }},
 		{"a frame without a view", Epochs, func(w *world, home, a, b *proc) { a.view = nil; w.oracle.sent(a, b.inc, []byte{0}) }},
 		{"a frame to a stranger", Epochs, func(w *world, home, a, b *proc) { w.oracle.sent(a, 99, []byte{0}) }},
-		{"a packet of another epoch", Epochs, func(w *world, home, a, b *proc) { a.transmit(b.inc, []byte{packetMsg, 9, 1, 2}) }},
+		{"a packet of another epoch", Epochs, func(w *world, home, a, b *proc) { a.transmits([]byte{peer.Packet, 9, 1, 2}) }},
 		{"a frame is heard without a view", Epochs, func(w *world, home, a, b *proc) { a.view = nil; w.oracle.delivered(a, b.inc, nil) }},
 		{"somebody is inside by an older epoch", Clearing, func(w *world, home, a, b *proc) {
 			lent(w, a)
-			enters(a, member.Token{Epoch: 1, Count: 1})
+			enters(a, tok(w, 1, 1))
 			next(w, home)
 			lent(w, b)
 		}},
 		{"somebody enters by an older epoch", Clearing, func(w *world, home, a, b *proc) {
-			w.oracle.locks[0].letGo = 2
-			enters(home, member.Token{Epoch: 1, Count: 1})
+			w.oracle.locks[0].letGo = w.procs[0].epoch() + 1
+			enters(home, tok(w, 1, 1))
 		}},
 		{"one that is not home lends", Clearing, func(w *world, home, a, b *proc) { w.oracle.letsGo(a, 0, b.inc, "LEND") }},
-		{"nobody has let go or lent", Clearing, func(w *world, home, a, b *proc) { enters(a, member.Token{Epoch: 1, Count: 1}) }},
+		{"nobody has let go or lent", Clearing, func(w *world, home, a, b *proc) { enters(a, tok(w, 1, 1)) }},
 		{"a loss is not told", Told, func(w *world, home, a, b *proc) {
-			enters(home, member.Token{Epoch: 1, Count: 1})
+			enters(home, tok(w, 1, 1))
 			home.lease = home.now()
 			home.checkTold()
 		}},
@@ -142,7 +149,7 @@ func TestPlanted(t *testing.T) {
 			w.phase = demanding
 			w.Wait(w.times.demand + w.times.bound + 1)
 			home.lease = home.now() + member.Instant(member.Second)
-			enters(home, member.Token{Epoch: 1, Count: 1})
+			enters(home, tok(w, 1, 1))
 		}},
 		{"somebody waits for too long", Waits, func(w *world, home, a, b *proc) {
 			w.phase = demanding
@@ -164,7 +171,7 @@ func TestPlanted(t *testing.T) {
 			w.Wait(w.Now() + 100*ms)
 			for i := range uint64(2*w.Settings.Handover + 2) {
 				home.lease = home.now() + member.Instant(member.Second)
-				w.oracle.left(home, enters(home, member.Token{Epoch: 1, Count: 1 + i}))
+				w.oracle.left(home, enters(home, tok(w, 1, 1+i)))
 			}
 		}},
 		{"a try takes too long", Tries, func(w *world, home, a, b *proc) {
@@ -184,7 +191,7 @@ func TestPlanted(t *testing.T) {
 			home.reports = []report{{b.inc, 0}}
 			lent(w, a)
 			x := waits(a, 7)
-			x.held, x.token = true, member.Token{Epoch: 2, Count: 1}
+			x.held, x.token = true, tok(w, 2, 1)
 			w.oracle.entered(a, x)
 		}},
 		{"one who asked before at the home is overtaken", Order, func(w *world, home, a, b *proc) {
@@ -192,7 +199,7 @@ func TestPlanted(t *testing.T) {
 			waits(home, 5)
 			lent(w, a)
 			x := waits(a, 7)
-			x.held, x.token = true, member.Token{Epoch: 2, Count: 1}
+			x.held, x.token = true, tok(w, 2, 1)
 			w.oracle.entered(a, x)
 		}},
 		{"the home lets go too early", Order, func(w *world, home, a, b *proc) {
@@ -207,7 +214,7 @@ func TestPlanted(t *testing.T) {
 			w.oracle.letsGo(home, 0, a.inc, "ALG")
 		}},
 		{"a stale write is accepted", Fence, func(w *world, home, a, b *proc) {
-			w.store.cells[0].written = member.Token{Epoch: 2, Count: 1}
+			w.store.cells[0].written = tok(w, 2, 1)
 			w.store.receive(w, a.id, writeMsg, letter{0, 1, 1, 1, 1})
 		}},
 		{"a deposit is lost", Bank, func(w *world, home, a, b *proc) {
@@ -215,14 +222,14 @@ func TestPlanted(t *testing.T) {
 			w.store.receive(w, a.id, writeMsg, letter{0, 1, 2, 1, 1})
 		}},
 		{"held twice", Events, func(w *world, home, a, b *proc) {
-			enters(home, member.Token{Epoch: 1, Count: 1})
+			enters(home, tok(w, 1, 1))
 			home.told(&member.Event{Kind: member.Held})
 		}},
 		{"lost, and not held", Events, func(w *world, home, a, b *proc) { waits(a, 1); a.told(&member.Event{Kind: member.Lost}) }},
 		{"busy, and no try", Events, func(w *world, home, a, b *proc) { waits(a, 1); a.told(&member.Event{Kind: member.Busy}) }},
 		{"late, and no deadline", Events, func(w *world, home, a, b *proc) { waits(a, 1); a.told(&member.Event{Kind: member.Late}) }},
 		{"stopped, and held", Events, func(w *world, home, a, b *proc) {
-			enters(home, member.Token{Epoch: 1, Count: 1})
+			enters(home, tok(w, 1, 1))
 			home.told(&member.Event{Kind: member.Stopped})
 		}},
 		{"nobody asked", Events, func(w *world, home, a, b *proc) { a.told(&member.Event{Ticket: 9}) }},
@@ -242,18 +249,18 @@ func TestPlanted(t *testing.T) {
 		{"a frame that was not sent", Channels, func(w *world, home, a, b *proc) { w.oracle.delivered(a, b.inc, []byte{1}) }},
 		{"a frame that is none", Errors, func(w *world, home, a, b *proc) { w.oracle.sent(a, b.inc, []byte{255}) }},
 		{"a broken peer", Errors, func(w *world, home, a, b *proc) { a.failed(errors.New("planted")) }},
-		{"an unlock that fails", Errors, func(w *world, home, a, b *proc) { home.unlock(enters(home, member.Token{Epoch: 1, Count: 1})) }},
+		{"an unlock that fails", Errors, func(w *world, home, a, b *proc) { home.unlock(enters(home, tok(w, 1, 1))) }},
 		{"a loss when all is well", Calm, func(w *world, home, a, b *proc) {
 			w.phase = demanding
 			w.oracle.lost(home, &ask{}, member.Session)
 		}},
 		{"an eviction when all is well", Calm, func(w *world, home, a, b *proc) {
 			w.phase = demanding
-			w.service.drop([]uint64{home.inc})
+			w.oracle.dropped(home.inc)
 		}},
 		{"noise when all is silent", Silence, func(w *world, home, a, b *proc) {
 			w.oracle.quiet = true
-			a.transmit(b.inc, []byte{packetMsg, 1, 1, 2})
+			a.transmits([]byte{peer.Packet, byte(a.epoch()), 1, 2})
 		}},
 	} {
 		w := ready(t)

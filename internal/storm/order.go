@@ -53,23 +53,23 @@ func (o *oracle) channel(v *member.View, from, to uint64) *channel {
 func (o *oracle) sent(q *proc, to uint64, b []byte) {
 	w := o.w
 	if q.view == nil {
-		w.broken(Epochs, "m%d sends a frame before it has a view", q.inc)
+		w.broken(Epochs, "m%d sends a frame before it has a view", q.no)
 		return
 	}
 	c := o.channel(q.view, q.inc, to)
 	if c == nil {
-		w.broken(Epochs, "m%d sends a frame to m%d, which is no member of epoch %d", q.inc, to, q.epoch())
+		w.broken(Epochs, "m%d sends a frame to m%d, which is no member of epoch %d", q.no, w.no(to), q.epoch())
 		return
 	}
 	s, err := member.Look(b)
 	if err != nil {
-		w.broken(Errors, "m%d sends m%d what is no frame: %v", q.inc, to, err)
+		w.broken(Errors, "m%d sends m%d what is no frame: %v", q.no, w.no(to), err)
 		return
 	}
 	// What time brings is done first in a step, and what it sends is older than what
 	// the step itself is about: a request, or a frame that has come.
 	if s.Clock > q.lamport {
-		w.broken(Order, "m%d sends a frame at %d of its logical clock, which shows %d", q.inc, s.Clock, q.lamport)
+		w.broken(Order, "m%d sends a frame at %d of its logical clock, which shows %d", q.no, s.Clock, q.lamport)
 	}
 	c.sent = append(c.sent, sentFrame{hashOf(b), s.Kind == "REPORT", s.Clock})
 	w.result.Frames[frameNumber(s.Kind)]++
@@ -105,7 +105,7 @@ func (o *oracle) letsGo(q *proc, lock int, to uint64, kind string) {
 	home := q.view.Members[q.view.Home(w.names[lock])].Inc
 	if home != q.inc {
 		if kind != "ALG" {
-			w.broken(Clearing, "%s: m%d lends it or says that it is let go of, and its home is m%d", w.names[lock], q.inc, home)
+			w.broken(Clearing, "%s: m%d lends it or says that it is let go of, and its home is m%d", w.names[lock], q.no, w.no(home))
 		}
 		return
 	}
@@ -124,7 +124,7 @@ func (o *oracle) letsGo(q *proc, lock int, to uint64, kind string) {
 	l.letGo = e
 	for i := range l.holds {
 		if h := &l.holds[i]; h.token.Epoch < e && h.valid() {
-			w.broken(Clearing, "%s: the home m%d of epoch %d lets go of it or lends it, and %s is inside with %v", w.names[lock], q.inc, e, h.name(), h.token)
+			w.broken(Clearing, "%s: the home m%d of epoch %d lets go of it or lends it, and %s is inside with %v", w.names[lock], q.no, e, h.name(), h.token)
 		}
 	}
 }
@@ -134,12 +134,12 @@ func (o *oracle) letsGo(q *proc, lock int, to uint64, kind string) {
 func (o *oracle) delivered(q *proc, from uint64, b []byte) (isReport bool) {
 	w := o.w
 	if q.view == nil {
-		w.broken(Epochs, "m%d hears a frame before it has a view", q.inc)
+		w.broken(Epochs, "m%d hears a frame before it has a view", q.no)
 		return false
 	}
 	c := o.channel(q.view, from, q.inc)
 	if c == nil || c.next >= len(c.sent) || c.sent[c.next].hash != hashOf(b) {
-		w.broken(Channels, "m%d hears from m%d what it has not sent in epoch %d, or not now", q.inc, from, q.epoch())
+		w.broken(Channels, "m%d hears from m%d what it has not sent in epoch %d, or not now", q.no, w.no(from), q.epoch())
 		return false
 	}
 	f := c.sent[c.next]
@@ -155,9 +155,6 @@ func (o *oracle) reported(q *proc, from uint64) {
 	q.reports = append(q.reports, report{from, o.seq})
 }
 
-// installing notes that a process begins a view.
-func (o *oracle) installing(q *proc) { q.reports = q.reports[:0] }
-
 // inOrder judges an entry before the home of the epoch has let go of the lock.
 //
 // What is promised: only the home enters then, or whom it has lent the lock; and
@@ -172,7 +169,7 @@ func (o *oracle) inOrder(q *proc, x *ask) {
 	if l.free >= e {
 		return
 	}
-	home := w.at[q.view.Members[q.view.Home(w.names[x.lock])].Inc]
+	home := w.at(q.view.Members[q.view.Home(w.names[x.lock])].Inc)
 	o.seq++
 	known := o.seq
 	if home != q {
@@ -180,7 +177,7 @@ func (o *oracle) inOrder(q *proc, x *ask) {
 			return // its clock says that it may still act, and a later home believes that it cannot
 		}
 		if l.loan.epoch != e || l.loan.to != q.inc {
-			w.broken(Clearing, "%s: m%d enters with %v, and the home of epoch %d has neither let go of it nor lent it", w.names[x.lock], q.inc, x.token, e)
+			w.broken(Clearing, "%s: m%d enters with %v, and the home of epoch %d has neither let go of it nor lent it", w.names[x.lock], q.no, x.token, e)
 			return
 		}
 		known = l.loan.seq
@@ -192,7 +189,7 @@ func (o *oracle) inOrder(q *proc, x *ask) {
 		o.overtaken(home, q, x, y)
 	}
 	for _, r := range home.reports {
-		p := w.at[r.from]
+		p := w.at(r.from)
 		if r.seq > known || p == q || p.inc != r.from {
 			continue
 		}
@@ -217,7 +214,7 @@ func (o *oracle) before(p, home *proc, x *ask) *ask {
 }
 
 func (o *oracle) overtaken(p, q *proc, x, y *ask) {
-	o.w.broken(Order, "%s: m%d enters with %v, who asked at %v, and m%d still waits, who asked at %v", o.w.names[x.lock], q.inc, x.token, x.stamp, p.inc, y.stamp)
+	o.w.broken(Order, "%s: m%d enters with %v, who asked at %v, and m%d still waits, who asked at %v", o.w.names[x.lock], q.no, x.token, x.stamp, p.no, y.stamp)
 }
 
 // servedAll judges a home that lets go: of all who waited across the view and
@@ -225,15 +222,15 @@ func (o *oracle) overtaken(p, q *proc, x, y *ask) {
 func (o *oracle) servedAll(home *proc, lock int) {
 	end := &ask{lock: lock, stamp: member.Stamp{Epoch: home.epoch()}}
 	for _, r := range home.reports {
-		p := o.w.at[r.from]
+		p := o.w.at(r.from)
 		if p.inc != r.from {
 			continue
 		}
 		if y := o.before(p, home, end); y != nil {
-			o.w.broken(Order, "%s: the home m%d of epoch %d lets go, and m%d still waits, who asked at %v", o.w.names[lock], home.inc, home.epoch(), p.inc, y.stamp)
+			o.w.broken(Order, "%s: the home m%d of epoch %d lets go, and m%d still waits, who asked at %v", o.w.names[lock], home.no, home.epoch(), p.no, y.stamp)
 		}
 	}
 	if y := o.before(home, home, end); y != nil {
-		o.w.broken(Order, "%s: the home m%d of epoch %d lets go, and its own still wait, who asked at %v", o.w.names[lock], home.inc, home.epoch(), y.stamp)
+		o.w.broken(Order, "%s: the home m%d of epoch %d lets go, and its own still wait, who asked at %v", o.w.names[lock], home.no, home.epoch(), y.stamp)
 	}
 }

@@ -4,7 +4,9 @@ import (
 	"slices"
 
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/internal/engine"
 	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/peer"
 	"github.com/stile-lock/stile/sim/kernel"
 )
 
@@ -12,22 +14,26 @@ import (
 type state uint8
 
 const (
-	dead state = iota
+	dead    state = iota
+	resting       // it was a member, and will ask to join again
 	joining
 	taking  // part
 	leaving // it has promised never to enter again
 )
 
-// A proc is one place for a process, and whoever is there now: a member with its
-// links, its clock and its applications.
+// A proc is one place for a process, and whoever is there now: a peer, its clock
+// and its applications. The disk stays in its place whoever is there.
 type proc struct {
 	w      *world
 	id     core.ID
-	inc    uint64
+	inc    uint64 // of the member; that of the last one if there is none now
+	no     int    // the number of the incarnation in what is told
 	state  state
 	boots  int // how many have been here
-	m      *member.Member
-	net    *member.Sessions
+	tries  int // how often it has asked to join, in all
+	peer   *peer.Peer
+	disk   Disk
+	ill    bool // the disk will fail soon, or has
 	clock  clock
 	chance kernel.Rand
 	view   *member.View // that it has installed; nil before the first
@@ -38,21 +44,22 @@ type proc struct {
 
 	lease    member.Instant // by the own clock: until when it may act, as the oracle counts
 	ended    member.Instant // in the step that renews it: when it ended before; else 0
+	lapsed   bool           // in that step: it had ended
 	sent     []renewal      // that were not confirmed yet
 	lamport  uint64         // its logical clock, as the oracle counts
 	reports  []report
+	report   bool  // what is being delivered is one
 	wakeNo   int   // of the wake that is scheduled
 	wakeAt   int64 // when it is; 0 if none is
-	within   bool  // the links are calling back
 	parting  bool  // it leaves as soon as its clients have let go
 	checking bool
-	fetched  int64 // when it last fetched a view
 	rest     int64 // how long the place stays empty
 }
 
 type renewal struct {
 	number uint64
 	at     member.Instant
+	when   int64 // by a true clock
 }
 
 // linkPatience is after how long links ask again.
@@ -79,8 +86,8 @@ func (q *proc) happen(kind kernel.EventKind, arg int) {
 	case wake:
 		if arg == q.wakeNo {
 			q.wakeAt = 0
-			q.m.Wake(q.now())
-			q.take()
+			q.peer.Wake(q.now())
+			q.settled()
 		}
 	case act:
 		q.act(arg)
@@ -91,30 +98,35 @@ func (q *proc) happen(kind kernel.EventKind, arg int) {
 	}
 }
 
-// take does what the member wants done. What applications hear comes first: a
-// holder that has lost is told before anybody else can learn that it has.
-func (q *proc) take() {
-	out := &q.m.Out
-	for i := range out.Events {
-		q.told(&out.Events[i])
+// use lets somebody use the member. There must be one.
+func (q *proc) use(f func(m *member.Member)) {
+	q.peer.Do(q.now(), f)
+	q.settled()
+}
+
+// settled is called after each use of the peer: it ends the process if its disk
+// has failed, and schedules the next wake.
+func (q *proc) settled() {
+	if q.state == dead {
+		return
 	}
-	for i := range out.Frames {
-		f := &out.Frames[i]
-		q.w.oracle.sent(q, f.To, f.Bytes)
-		if err := q.net.Send(f.To, f.Bytes); err != nil {
-			q.w.broken(Errors, "m%d to m%d: %v", q.inc, f.To, err)
+	if err := q.peer.Err; err != nil {
+		if !q.ill {
+			q.w.broken(Errors, "m%d in epoch %d: %v", q.no, q.epoch(), err)
 		}
+		q.w.remark(q.id, "its disk fails, and it ends")
+		q.crash()
+		return
 	}
-	if out.Renew != 0 {
-		q.renew(out.Renew, out.Forget)
+	if c := q.peer.Clerk(); c != nil {
+		q.w.oracle.reigns(c.Lead())
 	}
-	out.Reset()
-	q.flush()
+	q.rewake()
 }
 
 // rewake schedules the next wake.
 func (q *proc) rewake() {
-	x := min(q.m.Out.Wake, q.net.Wake())
+	x := q.peer.Due()
 	if x == member.Never {
 		return
 	}
@@ -128,51 +140,113 @@ func (q *proc) rewake() {
 	w.At(t, wake, q.id, q.wakeNo)
 }
 
-// flush sends what the links have to send, unless they are being used right now.
-func (q *proc) flush() {
-	if q.within {
+// Send implements peer.Host.
+func (q *proc) Send(to string, b []byte) {
+	w := q.w
+	o := w.addressed(to)
+	if o == nil {
+		w.broken(Errors, "m%d sends something to %q, where nobody is", q.no, to)
 		return
 	}
-	w := q.w
-	now := q.now()
-	for {
-		to, b, ok := q.net.Next(now, append(w.buf[:0], packetMsg))
-		w.buf = b
-		if !ok {
-			break
-		}
-		q.transmit(to, b)
+	switch b[0] {
+	case peer.Packet:
+		q.transmits(b)
+	case peer.Service:
+		w.oracle.said(q, b[1:])
 	}
-	q.rewake()
+	w.wire.send(q.id, o.id, b)
 }
 
-// transmit sends a packet.
-func (q *proc) transmit(to uint64, b []byte) {
+// transmits judges a packet that is sent.
+func (q *proc) transmits(b []byte) {
 	if e, _, _, err := member.PacketEnds(b[1:]); err != nil || e != q.epoch() {
-		q.w.broken(Epochs, "m%d sends a packet of epoch %d in epoch %d", q.inc, e, q.epoch())
+		q.w.broken(Epochs, "m%d sends a packet of epoch %d in epoch %d", q.no, e, q.epoch())
 	}
 	if q.w.oracle.quiet && !q.w.severed { // whoever is severed is asked again and again, and then evicted
 		q.w.oracle.noise(q, b)
 	}
-	q.w.wire.send(q.id, q.w.at[to].id, b)
 }
 
-// renew sends a renewal. The lease counts from now.
-func (q *proc) renew(number uint64, forget bool) {
+// Told implements peer.Host.
+func (q *proc) Told(e *member.Event) {
+	if e.Cause == member.Evicted && q.w.misreads(KeepHolds) {
+		return
+	}
+	q.told(e)
+}
+
+// Linked implements peer.Host.
+func (q *proc) Linked(address string) bool {
+	o := q.w.addressed(address)
+	return o != nil && !q.w.wire.isDown(q.id, o.id)
+}
+
+// Installed implements peer.Host.
+func (q *proc) Installed(r *engine.Record) {
 	w := q.w
-	q.sent = append(q.sent, renewal{number, q.now()})
+	if q.view == nil {
+		q.inc = q.peer.Inc()
+		q.no = w.no(q.inc)
+	}
+	if q.state == joining {
+		q.state = taking
+	}
+	v := r.View()
+	q.view = &v
+	w.oracle.installing(q, r)
+	w.remark(q.id, "m%d begins epoch %d", q.no, v.Epoch)
+}
+
+// Made implements peer.Watcher.
+func (q *proc) Made(m *member.Member, links *member.Sessions) {
+	if q.w.Made != nil {
+		q.w.Made(m, links)
+	}
+}
+
+// Sent implements peer.Watcher.
+func (q *proc) Sent(to uint64, b []byte) { q.w.oracle.sent(q, to, b) }
+
+// Delivering implements peer.Watcher.
+func (q *proc) Delivering(from uint64, b []byte) { q.report = q.w.oracle.delivered(q, from, b) }
+
+// Delivered implements peer.Watcher.
+func (q *proc) Delivered(from uint64, _ []byte) {
+	if q.report {
+		q.w.oracle.reported(q, from)
+	}
+}
+
+// Renewing implements peer.Watcher. The lease counts from now.
+func (q *proc) Renewing(number uint64) {
+	q.sent = append(q.sent, renewal{number, q.now(), q.w.Now()})
 	if len(q.sent) > 32 {
 		q.sent = slices.Delete(q.sent, 0, 16)
 	}
-	values := append(make([]uint64, 0, 16), q.inc, number, q.epoch(), 0)
-	if forget {
-		values[3] = 1
-	}
-	if !w.misreads(NoComplaint) {
-		values = append(values, q.net.Complaints(q.now())...)
-	}
-	w.tell(q.id, serviceID, renewMsg, values...)
 }
+
+// Confirming implements peer.Watcher.
+func (q *proc) Confirming(number uint64) {
+	if q.state != taking {
+		return
+	}
+	q.ended, q.lapsed = q.lease, false // what time brings comes first: what is lost in this step is by the lease before
+	if i := slices.IndexFunc(q.sent, func(r renewal) bool { return r.number == number }); i >= 0 {
+		q.lapsed = q.now() >= q.lease
+		q.lease = max(q.lease, q.sent[i].at+member.Instant(q.w.Settings.Lease))
+	}
+}
+
+// Confirmed implements peer.Watcher.
+func (q *proc) Confirmed(uint64) {
+	if q.ended = 0; q.lapsed {
+		q.lapsed = false
+		q.w.oracle.extended(q)
+	}
+}
+
+// Applied implements peer.Watcher.
+func (q *proc) Applied(index uint64, r *engine.Record) { q.w.oracle.applied(q, index, r) }
 
 // receive takes a message.
 func (q *proc) receive(from core.ID, b []byte) {
@@ -180,123 +254,21 @@ func (q *proc) receive(from core.ID, b []byte) {
 		return
 	}
 	l := letter(b[1:])
-	switch b[0] {
-	case packetMsg:
-		q.packet(b[1:])
-	case valueMsg:
+	switch {
+	case b[0] <= peer.Post:
+		q.failed(q.peer.Receive(q.now(), q.w.Name(from), b))
+		q.settled()
+	case b[0] == valueMsg:
 		q.value(l)
-	case helloMsg, lockMsg, unlockMsg:
+	default:
 		if l.next() == q.inc && q.state == taking {
 			q.serve(from, b[0], l)
 		}
-	default:
-		if l.next() == q.inc {
-			q.official(b[0], l)
-		}
 	}
-}
-
-// official takes what the service says.
-func (q *proc) official(kind byte, l letter) {
-	switch kind {
-	case renewedMsg:
-		number, epoch := l.next(), l.next()
-		q.renewed(number)
-		if epoch > q.epoch() {
-			q.fetch()
-		}
-	case viewMsg:
-		q.install(&q.w.service.views[l.next()-1])
-	case goneMsg:
-		q.gone()
-	}
-}
-
-func (q *proc) renewed(number uint64) {
-	if q.state != taking {
-		return
-	}
-	i := slices.IndexFunc(q.sent, func(r renewal) bool { return r.number == number })
-	q.ended = q.lease // what time brings comes first: what is lost in this step is by the lease before
-	if i >= 0 {
-		over := q.now() >= q.lease
-		q.lease = max(q.lease, q.sent[i].at+member.Instant(q.w.Settings.Lease))
-		if over {
-			defer q.w.oracle.extended(q)
-		}
-	}
-	q.m.Renewed(q.now(), number)
-	q.take()
-	q.ended = 0
-}
-
-// fetch asks for the view, but not too often.
-func (q *proc) fetch() {
-	if now := q.w.Now(); now-q.fetched > 5*ms {
-		q.fetched = now
-		q.w.tell(q.id, serviceID, fetchMsg, q.inc)
-	}
-}
-
-// install begins a view. One that leaves takes part until it is in none.
-func (q *proc) install(v *member.View) {
-	if q.state == dead || v.Epoch <= q.epoch() || v.Rank(q.inc) < 0 {
-		return
-	}
-	if q.state == joining {
-		q.state = taking
-	}
-	q.view = v
-	now := q.now()
-	if err := q.m.Install(now, *v); err != nil {
-		q.failed(err)
-		return
-	}
-	q.failed(q.net.Install(now, *v))
-	for _, m := range v.Members {
-		if o := q.w.at[m.Inc]; o != q && !q.w.wire.isDown(q.id, o.id) {
-			q.net.Up(now, m.Inc)
-		}
-	}
-	q.w.oracle.installing(q)
-	q.w.remark(q.id, "m%d begins epoch %d", q.inc, v.Epoch)
-	q.within = true
-	q.take()
-	err := q.net.Early(now, q.deliver)
-	q.within = false
-	q.failed(err)
-	q.flush()
-}
-
-// packet takes what a link brings, unless it is for somebody who was here before.
-func (q *proc) packet(b []byte) {
-	_, _, to, err := member.PacketEnds(b)
-	if err == nil && to != q.inc {
-		return
-	}
-	q.within = true
-	err = q.net.Receive(q.now(), b, q.deliver)
-	q.within = false
-	q.failed(err)
-	if q.net.Newer() > q.epoch() {
-		q.fetch()
-	}
-	q.flush()
 }
 
 func (q *proc) failed(err error) {
-	if err != nil {
-		q.w.broken(Errors, "m%d in epoch %d: %v", q.inc, q.epoch(), err)
+	if err != nil && q.peer.Err == nil {
+		q.w.broken(Errors, "m%d in epoch %d: %v", q.no, q.epoch(), err)
 	}
-}
-
-// deliver hands a frame to the member.
-func (q *proc) deliver(from uint64, f []byte) error {
-	isReport := q.w.oracle.delivered(q, from, f)
-	err := q.m.Deliver(q.now(), from, f)
-	q.take()
-	if isReport {
-		q.w.oracle.reported(q, from)
-	}
-	return err
 }

@@ -31,7 +31,7 @@ func (o *oracle) waited(q *proc, x *ask) {
 	wait := o.waiting(x.asked)
 	w.result.Longest = max(w.result.Longest, member.Span(wait))
 	if wait > w.times.bound {
-		w.broken(Waits, "%s: m%d enters with %v after %d ms, and %d ms is the bound", w.names[x.lock], q.inc, x.token, wait/ms, w.times.bound/ms)
+		w.broken(Waits, "%s: m%d enters with %v after %d ms, and %d ms is the bound", w.names[x.lock], q.no, x.token, wait/ms, w.times.bound/ms)
 	}
 }
 
@@ -49,9 +49,9 @@ func (o *oracle) turn(l *judged, q *proc, x *ask) {
 			continue
 		}
 		for _, y := range p.asks {
-			if y.lock == x.lock && !y.held && !y.try && y.asked < known && w.service.since < known {
+			if y.lock == x.lock && !y.held && !y.try && y.asked < known && o.since < known {
 				if l.row++; l.row > 2*w.Settings.Handover+1 {
-					w.broken(Turns, "%s: m%d enters with %v, for the %dth time in a row while m%d waits", w.names[x.lock], q.inc, x.token, l.row, p.inc)
+					w.broken(Turns, "%s: m%d enters with %v, for the %dth time in a row while m%d waits", w.names[x.lock], q.no, x.token, l.row, p.no)
 				}
 				return
 			}
@@ -79,10 +79,10 @@ func (o *oracle) waitsTooLong(q *proc, x *ask) {
 		what, bound = Tries, w.tryBound()
 	}
 	if x.held {
-		w.broken(what, "%s: m%d is inside with %v and does not let go", w.names[x.lock], q.inc, x.token)
+		w.broken(what, "%s: m%d is inside with %v and does not let go", w.names[x.lock], q.no, x.token)
 		return
 	}
-	w.broken(what, "%s: m%d has waited for %d ms in epoch %d of %d, and %d ms is the bound", w.names[x.lock], q.inc, o.waiting(x.asked)/ms, q.epoch(), len(w.service.views), bound/ms)
+	w.broken(what, "%s: m%d has waited for %d ms in epoch %d of %d, and %d ms is the bound", w.names[x.lock], q.no, o.waiting(x.asked)/ms, q.epoch(), o.epoch(), bound/ms)
 }
 
 // look looks at all who wait.
@@ -104,7 +104,7 @@ func (o *oracle) look() {
 		}
 		busy = true
 		if wait := o.waiting(c.asked); c.request != 0 && !c.holds && wait > w.times.bound+4*int64(w.Settings.Renew) {
-			w.broken(Waits, "%s: %s has waited for %d ms at m%d", w.names[c.lock], w.Name(c.id), wait/ms, c.inc)
+			w.broken(Waits, "%s: %s has waited for %d ms at m%d", w.names[c.lock], w.Name(c.id), wait/ms, w.no(c.inc))
 		}
 	}
 	switch {
@@ -116,10 +116,11 @@ func (o *oracle) look() {
 		w.phase = drained
 	default:
 		o.quiet = w.Now()-o.idle > settleFor
+		o.writes()
 	}
 }
 
 // noise judges a packet that is sent when all should be silent.
 func (o *oracle) noise(q *proc, b []byte) {
-	o.w.broken(Silence, "m%d sends %d bytes to another member, and nobody has asked for anything for long", q.inc, len(b))
+	o.w.broken(Silence, "m%d sends %d bytes to another member, and nobody has asked for anything for long", q.no, len(b))
 }

@@ -7,13 +7,15 @@ import (
 	"strings"
 
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/internal/engine"
 	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/peer"
 	"github.com/stile-lock/stile/trace"
 )
 
 // Record makes a run again and returns what happened in the last span of time
-// before its end, or before its violation, as a trace: a lane for the view
-// service, the store, every place of a member and every client. It keeps at most
+// before its end, or before its violation, as a trace: a lane for
+// the store, every place of a member and every client. It keeps at most
 // so many events, the last ones.
 func Record(c Config, before member.Span, most int) (*trace.Trace, *Result, error) {
 	first, err := Run(c)
@@ -43,7 +45,7 @@ func title(c *Config) string {
 
 // kinds returns the kinds of messages, those of members first.
 func kinds() []string {
-	return slices.Concat(frameNames[:], msgNames[:])
+	return slices.Concat(frameNames[:], engine.KindNames(), msgNames[:])
 }
 
 // A recorder keeps the last events.
@@ -70,14 +72,52 @@ func (r *recorder) events() []trace.Event {
 func (w *world) describe(e *trace.Event, b []byte) {
 	e.Name = msgNames[b[0]]
 	l := letter(b[1:])
-	if b[0] != packetMsg {
+	switch b[0] {
+	case peer.Packet:
+		describePacket(e, b)
+	case peer.Service:
+		e.Name = engine.Kind(b[1]).String()
+		e.Fields = []core.Field{{Name: "says", Value: w.official(b[1:])}}
+	case peer.Post:
+		e.Fields = []core.Field{{Name: "says", Value: fmt.Sprintf("%d bytes", len(l))}}
+	default:
 		var values []string
 		for l.more() {
 			values = append(values, fmt.Sprint(l.next()))
 		}
 		e.Fields = []core.Field{{Name: "says", Value: strings.Join(values, " ")}}
-		return
 	}
+}
+
+// official tells what is said between members and voters.
+func (w *world) official(b []byte) string {
+	m, err := engine.ParseMessage(b)
+	if err != nil {
+		return "nothing that anybody can read"
+	}
+	var says []string
+	add := func(format string, x uint64) {
+		if x != 0 {
+			says = append(says, fmt.Sprintf(format, x))
+		}
+	}
+	if no := w.no(m.Inc); no > 0 {
+		says = append(says, fmt.Sprintf("m%d", no))
+	}
+	add("number %d", m.Number)
+	add("epoch %d", m.Epoch)
+	for _, inc := range m.Who {
+		says = append(says, fmt.Sprintf("m%d", w.no(inc)))
+	}
+	if r, err := engine.ParseRecord(m.Record); err == nil {
+		add("epoch %d", r.Epoch)
+	}
+	return strings.Join(says, " ")
+}
+
+// describePacket tells what the frames in a packet say.
+func describePacket(e *trace.Event, b []byte) {
+	l := letter(b[1:])
 	epoch := l.next()
 	first, says := "", []string{}
 	for _, f := range framesOf(b[1:]) {
@@ -119,7 +159,7 @@ func framesOf(b []byte) [][]byte {
 // laneNames names the kernel's processes. A place is called p, and who is there
 // is called m and has the number of its incarnation.
 func laneNames(c *Config) []string {
-	names := []string{"views", "store"}
+	names := []string{"store"}
 	for i := range c.Nodes + spare {
 		names = append(names, "p"+strconv.Itoa(i+1))
 	}

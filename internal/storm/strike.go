@@ -27,6 +27,15 @@ func (w *world) strike(i int) {
 // target returns the process that a strike is at. Some strikes are aimed: at one
 // that is inside a lock, the next from the place that was drawn.
 func (w *world) target(s *Strike) core.ID {
+	id := w.aim(s)
+	if w.Shelter && id == firstProc && s.Kind.has(Crash|Pause|Oneway|Partition|Slow|Leave|Roll|Evict|Lead|Broken|Wipe) {
+		id += 1 + core.ID(s.Peer%(len(w.procs)-1))
+	}
+	return id
+}
+
+// aim returns the process that a strike is meant for.
+func (w *world) aim(s *Strike) core.ID {
 	aimed := s.How%2 == 0
 	if s.Kind.has(Client) && len(w.clients) > 0 {
 		for i := range w.clients {
@@ -35,6 +44,16 @@ func (w *world) target(s *Strike) core.ID {
 			}
 		}
 		return w.clients[s.Who%len(w.clients)].id
+	}
+	if lead := w.leader(); lead != nil && s.Kind == Lead {
+		return lead.id
+	}
+	if s.Kind.has(Broken | Wipe) {
+		for i := range w.procs {
+			if q := w.procs[(s.Who+i)%len(w.procs)]; q.clerk() != nil {
+				return q.id
+			}
+		}
 	}
 	if aimed && s.Kind.has(Crash|Pause|Oneway|Partition|Evict|Break|Drift|Beyond) {
 		for i := range w.procs {
@@ -79,7 +98,7 @@ func (w *world) begins(s *Strike, id core.ID) bool {
 			return false
 		}
 		q.rest = int64(s.For)
-		q.crash()
+		q.die(s.How%4 == 1)
 	case Pause:
 		if q.state == dead || w.Paused(id) {
 			return false
@@ -132,36 +151,84 @@ func (w *world) begins(s *Strike, id core.ID) bool {
 	return true
 }
 
-// strikeService lets the view service do something that nobody expects.
+// strikeService lets the view service do something that nobody expects, or a voter
+// suffer.
 func (w *world) strikeService(s *Strike, q *proc) bool {
-	v := &w.service
+	o := &w.orders
 	switch s.Kind {
 	case Evict:
 		if q.state != taking {
 			return false
 		}
-		v.known[q.inc].falsely = true
+		o.evict = append(o.evict, q.inc)
 	case Skip:
-		v.hurry, v.surprise = 1+s.How%4, s.How/4%2 == 0
+		o.hurry, o.surprise, o.epoch = 1+s.How%4, s.How/4%2 == 0, 0
 		if s.Peer%2 == 0 {
-			v.skipper = q
+			w.wire.skipper = q.id
 		}
 	case Switch:
-		v.next = w.choices(s.How)
+		o.next = w.choices(s.How)
 	case Forget:
-		v.forget = true
+		o.forget = true
+	case Lead:
+		return w.strikeLeader(s, q)
+	case Broken, Wipe:
+		return w.strikeDisk(s, q)
 	}
 	return true
 }
 
-// surprise has a member evicted that is inside a lock, and well.
-func (w *world) surprise() {
-	for _, q := range w.procs {
-		if q != w.service.skipper && q.state == taking && q.inside() {
-			w.service.known[q.inc].falsely = true
-			return
-		}
+// strikeLeader lets the leader crash, stand still or be cut off.
+func (w *world) strikeLeader(s *Strike, q *proc) bool {
+	if q.clerk() == nil || w.Paused(q.id) {
+		return false
 	}
+	q.linger()
+	switch s.How % 3 {
+	case 0:
+		q.rest = int64(s.For)
+		q.die(s.How%2 == 1)
+	case 1:
+		w.Pause(q.id)
+	case 2:
+		w.around(q.id, true)
+	}
+	return true
+}
+
+// strikeDisk lets the disk of a voter fail, or be lost.
+func (w *world) strikeDisk(s *Strike, q *proc) bool {
+	if q.clerk() == nil || q.ill {
+		return false
+	}
+	how := s.How % 4
+	if s.Kind == Wipe || how == 3 {
+		if !w.expendable(q) {
+			return false
+		}
+		q.ill = s.Kind == Broken
+		q.rest = int64(s.For)
+		q.die(true)
+		if s.Kind == Wipe {
+			q.disk = nil
+			return true
+		}
+		for range 1 + s.Peer%3 {
+			q.disk.Rot(uint64(q.chance.Below(1 << 40)))
+		}
+		return true
+	}
+	q.ill = true
+	n := s.Peer % 6
+	switch how {
+	case 0:
+		q.disk.FullAfter(n)
+	case 1:
+		q.disk.SyncErrorAfter(n)
+	case 2:
+		q.disk.StopAfter(n)
+	}
+	return true
 }
 
 // strikeClient lets a client be paused, cut off, or crash.
@@ -207,9 +274,9 @@ func (w *world) separate(s *Strike, q *proc, on bool) bool {
 	if s.Kind == Oneway {
 		switch {
 		case s.How/2%4 == 0:
-			w.wire.part(q.id, serviceID, on)
+			w.wire.silence(w.wire.mute, q.id, on)
 		case s.How/2%4 == 1:
-			w.wire.part(serviceID, q.id, on)
+			w.wire.silence(w.wire.deaf, q.id, on)
 		case p == q:
 			return false
 		default:
@@ -225,8 +292,8 @@ func (w *world) separate(s *Strike, q *proc, on bool) bool {
 		w.wire.part(q.id, p.id, on)
 		w.wire.part(p.id, q.id, on)
 	case cutService:
-		w.wire.part(q.id, serviceID, on)
-		w.wire.part(serviceID, q.id, on)
+		w.wire.silence(w.wire.mute, q.id, on)
+		w.wire.silence(w.wire.deaf, q.id, on)
 	case cutMembers:
 		for _, o := range w.procs {
 			if o != q {
@@ -263,19 +330,15 @@ func (w *world) reconnect(q, p *proc, up bool) {
 
 // bounce tells a process that its connection to another is down, or up again.
 func (q *proc) bounce(o *proc, up bool) {
-	if q.state == dead || q.view == nil {
+	if q.state == dead {
 		return
 	}
-	if !up {
-		q.net.Down(q.now(), o.inc)
-		return
+	if up && !q.w.wire.isDown(q.id, o.id) {
+		q.peer.Up(q.now(), q.w.Name(o.id))
+	} else if !up {
+		q.peer.Down(q.now(), q.w.Name(o.id))
 	}
-	if q.view.Rank(o.inc) >= 0 && !q.w.wire.isDown(q.id, o.id) {
-		q.net.Up(q.now(), o.inc)
-		if !q.w.Paused(q.id) {
-			q.flush()
-		}
-	}
+	q.settled()
 }
 
 // cease ends a fault.
@@ -305,6 +368,13 @@ func (w *world) cease(i int) {
 		w.separate(s, q, false)
 	case Slow:
 		w.wire.slow[id] = 0
+	case Lead:
+		switch s.How % 3 {
+		case 1:
+			w.resume(id)
+		case 2:
+			w.around(id, false)
+		}
 	case Join:
 		w.procs[w.Nodes+s.Who%spare].part()
 	}
@@ -348,9 +418,9 @@ func (w *world) heal() {
 			w.begins(s, w.hit[i])
 		}
 	}
-	w.service.skipper, w.service.hurry = nil, 0
+	w.orders.hurry = 0
 	for _, q := range w.procs {
-		if q.state == dead && q.place() < w.Nodes {
+		if q.state == dead && (q.place() < w.Nodes || q.votes()) {
 			w.At(w.Now()+1+q.chance.Below(maxRest), boot, core.None, q.place())
 		}
 	}

@@ -4,34 +4,28 @@ import (
 	"encoding/binary"
 
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/internal/engine"
+	"github.com/stile-lock/stile/internal/peer"
 	"github.com/stile-lock/stile/sim/kernel"
 	"github.com/stile-lock/stile/trace"
 )
 
-// The kinds of messages, by their first byte.
+// The kinds of messages, by their first byte: those of peers, and then these.
 const (
-	packetMsg  byte = iota // between members: what a session sends
-	joinMsg                // to the service: incarnation
-	leaveMsg               // incarnation
-	renewMsg               // incarnation, number, epoch, whether to forget, complaints
-	fetchMsg               // incarnation
-	renewedMsg             // from the service: incarnation, number, epoch
-	goneMsg                // incarnation
-	viewMsg                // incarnation, epoch
-	helloMsg               // from a client: incarnation, session, number
-	spanMsg                // to a client: session, number, span
-	lockMsg                // from a client: incarnation, session, request, lock, whether it tries
-	grantMsg               // to a client: session, request, token
-	refuseMsg              // session, request
-	unlockMsg              // from a client: incarnation, session, request, token
-	doneMsg                // to a client: session, request
-	readMsg                // to the store: lock, token, who asks
-	valueMsg               // from the store: lock, token, value, who asked
-	writeMsg               // lock, token, value, deposit
+	helloMsg  = peer.Post + 1 + iota // from a client: incarnation, session, number
+	spanMsg                          // to a client: session, number, span
+	lockMsg                          // from a client: incarnation, session, request, lock, whether it tries
+	grantMsg                         // to a client: session, request, token
+	refuseMsg                        // session, request
+	unlockMsg                        // from a client: incarnation, session, request, token
+	doneMsg                          // to a client: session, request
+	readMsg                          // to the store: lock, token, who asks
+	valueMsg                         // from the store: lock, token, value, who asked
+	writeMsg                         // lock, token, value, deposit
 )
 
 var msgNames = [...]string{
-	"PACKET", "JOIN", "LEAVE", "RENEW", "FETCH", "RENEWED", "GONE", "VIEW",
+	"PACKET", "SERVICE", "RAFT",
 	"HELLO", "SPAN", "LOCK", "GRANT", "REFUSE", "UNLOCK", "DONE", "READ", "VALUE", "WRITE",
 }
 
@@ -46,13 +40,16 @@ type wire struct {
 	loss      int64    // of a thousand
 	twice     int64    // of a thousand
 	late      int64    // of a thousand
-	lateViews bool     // only what the view service sends
+	lateViews bool     // only what is about views
+	mute      []uint8  // by process: how many strikes keep what it says about views from others
+	deaf      []uint8  // by process: and from it what others say
+	skipper   core.ID  // who is not told of views; None if nobody is
 	lateBy    int64
 	slow      []int64 // by process: how much longer all takes
 }
 
 func newWire(w *world, n int) wire {
-	return wire{w: w, n: n, chance: kernel.NewRand(w.Seed, 3), cuts: make([]uint8, n*n), broken: make([]uint32, n*n), down: make([]uint8, n*n), slow: make([]int64, n)}
+	return wire{w: w, n: n, chance: kernel.NewRand(w.Seed, 3), cuts: make([]uint8, n*n), broken: make([]uint32, n*n), down: make([]uint8, n*n), slow: make([]int64, n), mute: make([]uint8, n), deaf: make([]uint8, n), skipper: core.None}
 }
 
 // cut reports whether messages from one process do not reach another.
@@ -67,6 +64,32 @@ func (x *wire) part(from, to core.ID, on bool) {
 		*c--
 	}
 }
+
+// cutOff reports whether a process is kept from the view service, or it from it.
+func (x *wire) cutOff(id core.ID) bool { return x.mute[id] > 0 || x.deaf[id] > 0 }
+
+// silence lets a strike keep what a process says about views from others, or what
+// they say from it; or no more.
+func (x *wire) silence(all []uint8, id core.ID, on bool) {
+	if on {
+		all[id]++
+	} else if all[id] > 0 {
+		all[id]--
+	}
+}
+
+// withheld reports whether a message about views does not arrive.
+func (x *wire) withheld(from, to core.ID, b []byte) bool {
+	if !official(b) {
+		return false
+	}
+	view := b[0] == peer.Service && engine.Kind(b[1]) == engine.View
+	return x.mute[from] > 0 || x.deaf[to] > 0 || view && to == x.skipper
+}
+
+// official reports whether a message is one between members and voters, or among
+// those.
+func official(b []byte) bool { return b[0] == peer.Service || b[0] == peer.Post }
 
 // snap lets the connection between two processes break, with all that is under
 // way on it; or lets there be one again.
@@ -88,6 +111,9 @@ func (x *wire) isDown(a, b core.ID) bool { return x.down[int(a)*x.n+int(b)] > 0 
 func (x *wire) heal() {
 	clear(x.cuts)
 	clear(x.slow)
+	clear(x.mute)
+	clear(x.deaf)
+	x.skipper = core.None
 	x.loss, x.twice, x.late = 0, 0, 0
 }
 
@@ -95,12 +121,12 @@ func (x *wire) heal() {
 func (x *wire) send(from, to core.ID, b []byte) {
 	w := x.w
 	slot := w.Keep(b, 0, kernel.Tag(x.broken[int(from)*x.n+int(to)]), 1)
-	if x.cut(from, to) || x.isDown(from, to) || x.loss > 0 && x.chance.Below(1000) < x.loss {
+	if x.cut(from, to) || x.isDown(from, to) || x.withheld(from, to, b) || x.loss > 0 && x.chance.Below(1000) < x.loss {
 		w.Lose(from, to, slot)
 		return
 	}
 	more := x.slow[from] + x.slow[to]
-	if x.late > 0 && (!x.lateViews || from == serviceID) && x.chance.Below(1000) < x.late {
+	if x.late > 0 && (!x.lateViews || official(b)) && x.chance.Below(1000) < x.late {
 		more += x.chance.Below(x.lateBy)
 	}
 	w.SendLate(from, to, slot, more)
@@ -139,8 +165,6 @@ func (w *world) Deliver(from, to core.ID, slot int32) {
 	b := s.Bytes // which stays where it is
 	w.note(uint64(from)<<32|uint64(to)<<16|uint64(b[0]), uint64(len(b)))
 	switch {
-	case to == serviceID:
-		w.service.receive(b[0], letter(b[1:]))
 	case to == storeID:
 		w.store.receive(w, from, b[0], letter(b[1:]))
 	case w.isClient(to):
@@ -157,7 +181,12 @@ func (*world) Expired(core.ID, kernel.Timer, kernel.Tag) {}
 func (*world) Believed(core.ID, core.ID) {}
 
 // Called implements kernel.Handler.
-func (*world) Called(m *kernel.Slot) string { return msgNames[m.Bytes[0]] }
+func (*world) Called(m *kernel.Slot) string {
+	if b := m.Bytes; b[0] == peer.Service {
+		return engine.Kind(b[1]).String()
+	}
+	return msgNames[m.Bytes[0]]
+}
 
 // Describe implements kernel.Handler.
 func (w *world) Describe(e *trace.Event, m *kernel.Slot) { w.describe(e, m.Bytes) }

@@ -31,17 +31,15 @@ const (
 	check                      // at no process: has it been told?
 	boot                       // at no process: another incarnation starts in a place
 	pulse                      // of a client: it renews
-	tick                       // the service looks around
+	tick                       // the world looks whether the cluster is there, and what is asked of it
 	strike                     // a fault begins
 	cease                      // a fault ends
 	look                       // the oracle looks at all who wait
 )
 
-// The kernel's processes: the service, the resource, then the members' places
-// and the clients.
+// The kernel's processes: the resource, then the members' places and the clients.
 const (
-	serviceID core.ID = iota
-	storeID
+	storeID core.ID = iota
 	firstProc
 )
 
@@ -51,7 +49,8 @@ const spare = 2
 type phase uint8
 
 const (
-	stormy phase = iota
+	forming phase = iota // the cluster is not there yet
+	stormy
 	healing
 	demanding // everybody who asks must enter soon
 	draining  // nobody asks any more
@@ -65,11 +64,11 @@ type world struct {
 	names   []string // of the locks
 	procs   []*proc  // by their places
 	clients []*client
-	service service
+	orders  orders
 	store   store
 	wire    wire
 	oracle  oracle
-	at      []*proc   // by incarnations: the place of each; nil for 0
+	people  []person  // all who were ever admitted, in this order
 	active  []bool    // by strikes
 	hit     []core.ID // by strikes: the process that it is at
 	severed bool      // two processes never hear each other again
@@ -117,7 +116,7 @@ func run(c Config, observe func(e trace.Event)) (*Result, error) {
 
 func newWorld(c Config, observe func(e trace.Event)) *world {
 	places := c.Nodes + spare
-	w := &world{Config: c, active: make([]bool, len(c.Strikes)), hit: make([]core.ID, len(c.Strikes)), at: make([]*proc, 1, 64)}
+	w := &world{Config: c, active: make([]bool, len(c.Strikes)), hit: make([]core.ID, len(c.Strikes))}
 	for i := range c.Locks {
 		w.names = append(w.names, prefixes[i%len(prefixes)]+strconv.Itoa(i))
 	}
@@ -134,10 +133,9 @@ func newWorld(c Config, observe func(e trace.Event)) *world {
 	}, w)
 	w.Happen = w.happen
 	w.wire = newWire(w, len(names))
-	w.service = service{w: w, known: make([]standing, 1, 64)}
 	w.store.cells = make([]cell, c.Locks)
 	w.oracle = newOracle(w)
-	w.plan()
+	w.times.end = formFor
 	return w
 }
 
@@ -158,23 +156,33 @@ func (w *world) spec(name string, version int) (core.Spec, error) {
 // prefixes are how names begin: algorithms may be chosen by them.
 var prefixes = [...]string{"orders/", "jobs/", "orders/eu/"}
 
-// begin starts the first members, which know each other from the start.
+// begin starts the first processes: one of them founds the cluster, the others
+// join it.
 func (w *world) begin() error {
 	for i := range w.Nodes {
 		if err := w.procs[i].boot(); err != nil {
 			return err
 		}
 	}
-	w.service.begin(w.procs[:w.Nodes])
 	for _, c := range w.clients {
 		c.begin()
-	}
-	for i, s := range w.Strikes {
-		w.At(int64(s.At), strike, core.None, i)
 	}
 	w.At(tickEvery, tick, core.None, 0)
 	return nil
 }
+
+// formed begins the storm: all who were to be members at the start are, and as many
+// as can be are voters.
+func (w *world) formed() {
+	w.phase = stormy
+	w.plan()
+	for i, s := range w.Strikes {
+		w.At(w.Now()+int64(s.At), strike, core.None, i)
+	}
+}
+
+// formFor is how long a cluster may take to form.
+const formFor = 4000 * ms
 
 // plan derives when the parts of a run begin.
 //
@@ -197,9 +205,9 @@ func (w *world) begin() error {
 // complained about and evicted first.
 func (w *world) plan() {
 	s := w.Settings
-	w.times.heal = int64(w.Length)
+	w.times.heal = w.Now() + int64(w.Length)
 	members := int64(w.Nodes + spare)
-	grace := w.quiet() + int64(s.Patience())*(million+2*s.Drift)/million + 4*int64(s.ViewLife) + 6*(int64(s.Renew)+2*slowest) + maxRest + 16*int64(linkPatience)
+	grace := w.quiet() + int64(s.Patience())*(million+2*s.Drift)/million + 4*int64(s.ViewLife) + 6*(int64(s.Renew)+2*slowest) + maxRest + 16*int64(linkPatience) + w.reign()
 	if w.Faults.has(Beyond) {
 		grace += grace / 2
 	}
@@ -237,7 +245,7 @@ func (w *world) turn(now int64) {
 // finish judges the end.
 func (w *world) finish() {
 	w.result.Simulated = member.Span(w.Now())
-	w.result.Views = len(w.service.views)
+	w.result.Views = int(w.oracle.epoch())
 	if w.result.Violation != nil {
 		return
 	}
@@ -263,7 +271,7 @@ func (w *world) note(a, b uint64) {
 func (w *world) happen(e *kernel.Event) {
 	switch e.Kind {
 	case tick:
-		w.service.tick()
+		w.tick()
 		w.At(w.Now()+tickEvery, tick, core.None, 0)
 	case strike:
 		if w.phase == stormy {

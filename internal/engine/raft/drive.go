@@ -1,0 +1,69 @@
+package raft
+
+// A Drive is a simulated disk with what a voter keeps on it, for those who storm
+// voters.
+type Drive struct {
+	Keeper
+	disk  *Disk
+	saves int
+	left  [SyncError + 1]int // by trouble: after how many operations it comes; -1 for never
+}
+
+// NewDrive returns an empty drive. Times are in ticks.
+func NewDrive(election, heartbeat, maxLog int) *Drive {
+	d := &Drive{disk: &Disk{}, left: [...]int{-1, -1, -1, -1}}
+	d.Keeper = Keeper{Storage: counted{d.disk, &d.saves}, Election: election, Heartbeat: heartbeat, MaxLog: maxLog}
+	d.disk.Meet(d.next)
+	return d
+}
+
+// next is asked before every operation.
+func (d *Drive) next() Trouble {
+	now := Fine
+	for t := range d.left {
+		switch {
+		case d.left[t] > 0:
+			d.left[t]--
+		case d.left[t] == 0:
+			now = Trouble(t)
+		}
+	}
+	return now
+}
+
+// StopAfter has the machine stop before the operation after so many others.
+func (d *Drive) StopAfter(n int) { d.left[Stop] = n }
+
+// FullAfter has nothing be written after so many operations.
+func (d *Drive) FullAfter(n int) { d.left[Full] = n }
+
+// SyncErrorAfter has every sync fail after so many operations.
+func (d *Drive) SyncErrorAfter(n int) { d.left[SyncError] = n }
+
+// Restart is what happens when the process ends: see Disk.
+func (d *Drive) Restart(power bool, chance func() bool) {
+	d.left = [...]int{-1, -1, -1, -1}
+	d.disk.Restart(power, chance)
+}
+
+// Rot turns a bit: see Disk.
+func (d *Drive) Rot(bit uint64) { d.disk.Rot(bit) }
+
+// Voter returns the number of the voter that keeps something here, or 0. Unlike
+// Identity it only looks.
+func (d *Drive) Voter() uint64 { return d.disk.state.ID }
+
+// Saves returns how often something was saved.
+func (d *Drive) Saves() int { return d.saves }
+
+// counted counts what is saved.
+type counted struct {
+	*Disk
+	n *int
+}
+
+// Save counts.
+func (c counted) Save(b Batch) error {
+	*c.n++
+	return c.Disk.Save(b)
+}

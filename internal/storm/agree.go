@@ -1,0 +1,156 @@
+package storm
+
+import (
+	"slices"
+
+	"github.com/stile-lock/stile/internal/engine"
+)
+
+// What the oracle knows of the views, and how it judges who makes them.
+
+// An agreed is a view that was committed.
+type agreed struct {
+	hash    uint32
+	members []uint64
+}
+
+// A settled is how a record was after an entry.
+type settled struct {
+	index uint64
+	hash  uint32
+}
+
+// epoch returns the epoch of the newest view that was committed.
+func (o *oracle) epoch() uint64 { return uint64(len(o.agreed)) }
+
+// applied judges the record of a voter after an entry: it is the same on all, and
+// an epoch has one view.
+func (o *oracle) applied(q *proc, index uint64, r *engine.Record) {
+	w := o.w
+	o.buf = r.AppendTo(o.buf[:0])
+	h := hashOf(o.buf)
+	i, known := slices.BinarySearchFunc(o.log, index, func(s settled, index uint64) int { return int(int64(s.index - index)) })
+	switch {
+	case known && o.log[i].hash != h:
+		w.broken(Voters, "after entry %d of the log %s has another record than others", index, w.Name(q.id))
+	case !known:
+		o.log = slices.Insert(o.log, i, settled{index, h})
+	}
+	e := r.Epoch
+	switch {
+	case e == o.epoch()+1:
+		o.commit(r, h)
+	case e == 0 || e > o.epoch() || o.agreed[e-1].hash != h:
+		w.broken(Views, "%s has applied a view of epoch %d that is not the one there was", w.Name(q.id), e)
+	}
+}
+
+// reigns notes that a voter serves in a new term.
+func (o *oracle) reigns(l engine.Lead) {
+	if l.Serves && l.Term > o.term {
+		o.w.result.Terms++
+		o.term, o.termAt = l.Term, o.w.Now()
+	}
+}
+
+// commit notes a view when the first voter has applied it.
+func (o *oracle) commit(r *engine.Record, h uint32) {
+	w := o.w
+	for _, m := range r.Members {
+		if w.no(m.Inc) == 0 {
+			w.people = append(w.people, person{m.Inc, w.addressed(m.Address)})
+		}
+	}
+	if n := len(o.agreed); n > 0 {
+		for _, inc := range o.agreed[n-1].members {
+			if r.Rank(inc) < 0 {
+				o.dropped(inc)
+			}
+		}
+	}
+	a := agreed{hash: h}
+	for _, m := range r.Members {
+		a.members = append(a.members, m.Inc)
+	}
+	var voters []uint64
+	for _, v := range r.Voters {
+		voters = append(voters, v.ID)
+	}
+	if !slices.Equal(voters, o.voters) {
+		w.result.Revotes++
+		o.voters = voters
+	}
+	o.agreed, o.since = append(o.agreed, a), w.Now()
+	w.note(r.Epoch, uint64(h))
+}
+
+// dropped judges that somebody is a member no more.
+func (o *oracle) dropped(inc uint64) {
+	q := o.w.at(inc)
+	if o.w.calm() && !(q.inc == inc && q.state == leaving) {
+		o.w.broken(Calm, "m%d is evicted, and all is well", o.w.no(inc))
+	}
+}
+
+// said judges what a process says about views: a voter that leads no more must
+// not confirm a renewal that was sent after another one had begun to lead.
+func (o *oracle) said(q *proc, b []byte) {
+	if engine.Kind(b[0]) != engine.Renewed {
+		return
+	}
+	m, err := engine.ParseMessage(b)
+	if err != nil {
+		o.w.broken(Errors, "%s says what nobody can read: %v", o.w.Name(q.id), err)
+		return
+	}
+	to := o.w.at(m.Inc)
+	if to == nil || to.inc != m.Inc || q.clerk() == nil {
+		return
+	}
+	term := q.clerk().Lead().Term
+	for _, x := range to.sent {
+		if x.number == m.Number && term < o.term && x.when > o.termAt {
+			o.w.broken(Acks, "%s, which led in term %d, confirms a renewal of m%d that was sent after another had begun to lead in term %d", o.w.Name(q.id), term, o.w.no(m.Inc), o.term)
+		}
+	}
+}
+
+// installing notes that a process begins a view, and judges whether there is one.
+func (o *oracle) installing(q *proc, r *engine.Record) {
+	q.reports = q.reports[:0]
+	o.buf = r.AppendTo(o.buf[:0])
+	if e := r.Epoch; e == 0 || e > o.epoch() || o.agreed[e-1].hash != hashOf(o.buf) {
+		o.w.broken(Views, "m%d begins a view of epoch %d that was not committed", q.no, e)
+	}
+}
+
+// writes judges what is written while all is silent: nothing, unless somebody else
+// leads, or there is another view.
+func (o *oracle) writes() {
+	w := o.w
+	saves := 0
+	for _, q := range w.procs {
+		if q.disk != nil {
+			saves += q.disk.Saves()
+		}
+	}
+	now := stillness{saves, o.epoch(), w.boots()}
+	if o.still.epoch == now.epoch && o.still.boots == now.boots && w.calm() && o.led == o.term && saves > o.still.saves {
+		w.broken(Silence, "%d batches are written to disks, and nothing happens", saves-o.still.saves)
+	}
+	o.still, o.led = now, o.term
+}
+
+// A stillness is what must not change while nothing happens.
+type stillness struct {
+	saves int
+	epoch uint64
+	boots int
+}
+
+func (w *world) boots() (n int) {
+	for _, q := range w.procs {
+		n += q.boots
+	}
+	return n
+}
