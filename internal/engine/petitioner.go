@@ -208,23 +208,22 @@ func (p *Petitioner) rotate() {
 func (p *Petitioner) voters() []string {
 	var all []string
 	add := func(address string) {
-		if address != p.config.Address && !slices.Contains(all, address) {
+		if !slices.Contains(all, address) {
 			all = append(all, address)
 		}
 	}
 	for _, v := range p.record.Voters {
-		if !v.Leaves && !slices.Contains(all, v.Address) {
-			all = append(all, v.Address) // which may be here
+		if !v.Leaves {
+			add(v.Address) // which may be here
 		}
 	}
 	for _, a := range p.config.Voters {
 		add(a)
 	}
 	for _, m := range p.record.Members {
-		add(m.Address)
-	}
-	if len(all) == 0 {
-		return p.config.Voters
+		if m.Address != p.config.Address {
+			add(m.Address)
+		}
 	}
 	return all
 }

@@ -90,7 +90,7 @@ func (q *proc) request(i int) {
 	if w.phase >= draining {
 		return
 	}
-	if q.state != taking {
+	if q.state != taking || w.phase == forming {
 		q.rested(i)
 		return
 	}

@@ -126,7 +126,7 @@ func (c *client) ask() {
 		w.tell(c.id, to, unlockMsg, c.inc, c.session, c.letGo, uint64(c.letLock), c.letTok.Epoch, c.letTok.Count)
 	case c.request != 0:
 		w.tell(c.id, to, lockMsg, c.inc, c.session, c.request, uint64(c.lock))
-	case w.phase < draining && c.now() < c.until && c.chance.Below(2) == 0:
+	case w.phase < draining && w.phase > forming && c.now() < c.until && c.chance.Below(2) == 0:
 		w.orders.requests++
 		c.request, c.lock, c.asked = w.orders.requests, w.somewhere(&c.chance), w.Now()
 		w.tell(c.id, to, lockMsg, c.inc, c.session, c.request, uint64(c.lock))

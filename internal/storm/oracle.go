@@ -257,7 +257,11 @@ func (q *proc) checkTold() {
 // final judges the end of a run.
 func (o *oracle) final() {
 	w := o.w
-	if w.phase == drained {
+	switch w.phase {
+	case drained:
+		return
+	case forming:
+		w.broken(Waits, "after %d ms the cluster has not formed: epoch %d", w.Now()/ms, o.epoch())
 		return
 	}
 	for _, q := range w.procs {

@@ -21,10 +21,12 @@ func ready(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	for w.phase == forming && w.Due() < formFor {
-		for _, q := range w.procs[:3] {
-			q.apps = nil
-		}
 		w.Step()
+	}
+	for _, q := range w.procs[:3] {
+		for i := range q.apps {
+			q.apps[i].seq++ // they do nothing by themselves
+		}
 	}
 	if w.phase != stormy || w.result.Violation != nil {
 		t.Fatalf("phase %d, %v", w.phase, w.result.Violation)
@@ -71,7 +73,7 @@ func next(w *world, all ...*proc) {
 
 // waits lets somebody wait at a process since an older epoch.
 func waits(q *proc, clock uint64) *ask {
-	x := &ask{app: -1, deadline: member.Never, stamp: member.Stamp{Epoch: 1, Clock: clock, Inc: q.inc}}
+	x := &ask{app: -1, deadline: member.Never, stamp: member.Stamp{Epoch: q.w.oracle.epoch(), Clock: clock, Inc: q.inc}}
 	q.asks = append(q.asks, x)
 	return x
 }
