@@ -48,6 +48,7 @@ type Disk interface {
 	StopAfter(n int)      // the machine stops before the operation after so many
 	FullAfter(n int)      // it cannot be written from then on
 	SyncErrorAfter(n int) // the first sync from then on fails
+	Heal()                // nothing of that comes any more
 	// Restart is what happens to it when the process ends. If the power fails, chance
 	// decides what is on it of what was not synced.
 	Restart(power bool, chance func() bool)

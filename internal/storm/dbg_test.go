@@ -1,12 +1,29 @@
 package storm
-import ("testing";"github.com/stile-lock/stile/trace";"math";"github.com/stile-lock/stile/internal/member";"fmt";"os";"strconv")
-func TestDbg(t *testing.T){
-	seed,_ := strconv.Atoi(os.Getenv("SEED"))
+
+import (
+	"fmt"
+	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/trace"
+	"math"
+	"os"
+	"strconv"
+	"testing"
+)
+
+func TestDbg(t *testing.T) {
+	seed, _ := strconv.Atoi(os.Getenv("SEED"))
 	c := pick(uint64(seed))
-	if os.Getenv("CALM")!="" { c.Faults &= Drift; c.Strikes = []Strike{} }
+	if os.Getenv("CALM") != "" {
+		c.Faults &= Drift
+		c.Strikes = []Strike{}
+	}
 	before := member.Span(math.MaxInt64)
-	if b,err := strconv.Atoi(os.Getenv("LAST")); err==nil { before = member.Span(b)*member.Millisecond }
+	if b, err := strconv.Atoi(os.Getenv("LAST")); err == nil {
+		before = member.Span(b) * member.Millisecond
+	}
 	tr, r, err := Record(c, before, 4000)
 	fmt.Println(c.Nodes, c.Voters, c.Shelter, c.Algorithms[0], c.Settings, err, r.Violation, r.Terms, r.Views)
-	if tr!=nil { os.WriteFile("/tmp/dbg.txt", []byte(tr.Text(trace.TextOptions{})), 0o644) }
+	if tr != nil {
+		os.WriteFile("/tmp/dbg.txt", []byte(tr.Text(trace.TextOptions{})), 0o644)
+	}
 }

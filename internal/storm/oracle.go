@@ -265,8 +265,8 @@ func (o *oracle) final() {
 		return
 	}
 	for _, q := range w.procs {
-		for _, x := range q.asks {
-			o.waitsTooLong(q, x)
+		if len(q.asks) > 0 && !o.excused(q) {
+			o.waitsTooLong(q, q.asks[0])
 			return
 		}
 	}

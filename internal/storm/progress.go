@@ -1,6 +1,8 @@
 package storm
 
 import (
+	"slices"
+
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/internal/member"
 )
@@ -71,6 +73,12 @@ func (o *oracle) decided(q *proc, x *ask) {
 	}
 }
 
+// excused reports whether nobody can help those who wait at a process: it was
+// severed from a voter, perhaps the only one, and is a member no more.
+func (o *oracle) excused(q *proc) bool {
+	return o.w.severed && o.epoch() > 0 && !slices.Contains(o.agreed[o.epoch()-1].members, q.inc)
+}
+
 // waitsTooLong notes that somebody does.
 func (o *oracle) waitsTooLong(q *proc, x *ask) {
 	w := o.w
@@ -91,6 +99,9 @@ func (o *oracle) look() {
 	w.At(w.Now()+lookEvery, look, core.None, 0)
 	busy := false
 	for _, q := range w.procs {
+		if o.excused(q) {
+			continue
+		}
 		for _, x := range q.asks {
 			busy = true
 			if wait := o.waiting(x.asked); !x.held && (wait > w.times.bound || x.try && !w.severed && wait > w.tryBound()) {

@@ -420,6 +420,10 @@ func (w *world) heal() {
 	}
 	w.orders.hurry = 0
 	for _, q := range w.procs {
+		if q.ill && q.state != dead {
+			q.disk.Heal()
+			q.ill = false
+		}
 		if q.state == dead && (q.place() < w.Nodes || q.votes()) {
 			w.At(w.Now()+1+q.chance.Below(maxRest), boot, core.None, q.place())
 		}

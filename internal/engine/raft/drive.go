@@ -40,9 +40,12 @@ func (d *Drive) FullAfter(n int) { d.left[Full] = n }
 // SyncErrorAfter has every sync fail after so many operations.
 func (d *Drive) SyncErrorAfter(n int) { d.left[SyncError] = n }
 
+// Heal has no trouble come any more.
+func (d *Drive) Heal() { d.left = [...]int{-1, -1, -1, -1} }
+
 // Restart is what happens when the process ends: see Disk.
 func (d *Drive) Restart(power bool, chance func() bool) {
-	d.left = [...]int{-1, -1, -1, -1}
+	d.Heal()
 	d.disk.Restart(power, chance)
 }
 
