@@ -184,12 +184,14 @@ func (w *Warden) missed(present, left []uint64, all bool) []uint64 {
 }
 
 // candidates returns the voters that run in the processes of these members, and
-// the nonces of those who could be voters, the oldest first.
+// the nonces of those who could be voters, the oldest first. Whoever has missed
+// some renewals may be dead, and is nobody to rely on.
 func (w *Warden) candidates(stay []Member) (present, next []uint64) {
+	late := w.now - 3*member.Instant(w.record.Settings.Renew)
 	for _, m := range stay {
 		s := w.standing(m.Inc)
 		switch {
-		case s.leaves || s.evict:
+		case s.leaves || s.evict || s.heard < late:
 		case w.votes(&m):
 			present = append(present, m.Voter)
 		case s.proven:

@@ -125,32 +125,41 @@ func (o *oracle) installing(q *proc, r *engine.Record) {
 }
 
 // writes judges what is written while all is silent: nothing, unless somebody else
-// leads, or there is another view.
+// leads, or there is another view, or voters come and go.
 func (o *oracle) writes() {
 	w := o.w
-	saves := 0
+	now := stillness{epoch: o.epoch(), term: o.term}
 	for _, q := range w.procs {
+		now.boots += q.boots
 		if q.disk != nil {
-			saves += q.disk.Saves()
+			now.saves += q.disk.Saves()
 		}
 	}
-	now := stillness{saves, o.epoch(), w.boots()}
-	if o.still.epoch == now.epoch && o.still.boots == now.boots && w.calm() && o.led == o.term && saves > o.still.saves {
-		w.broken(Silence, "%d batches are written to disks, and nothing happens", saves-o.still.saves)
+	if lead := w.leader(); lead != nil {
+		l := lead.clerk().Lead()
+		if now.settled = l.Settled && len(l.Learners) == 0; len(l.Voters) > 0 {
+			now.voters = uint64(len(l.Voters))<<32 + l.Voters[len(l.Voters)-1]
+		}
 	}
-	o.still, o.led = now, o.term
+	was := o.still
+	o.still = now
+	saves := now.saves - was.saves
+	if now.saves = was.saves; now != was || !now.settled || !w.calm() {
+		o.wrote = 0
+		return
+	}
+	if o.wrote > 0 { // it was not a change that has come into force since
+		w.broken(Silence, "%d batches are written to disks, and nothing happens", o.wrote)
+	}
+	o.wrote = saves
 }
 
 // A stillness is what must not change while nothing happens.
 type stillness struct {
-	saves int
-	epoch uint64
-	boots int
-}
-
-func (w *world) boots() (n int) {
-	for _, q := range w.procs {
-		n += q.boots
-	}
-	return n
+	saves   int
+	boots   int
+	epoch   uint64
+	term    uint64
+	settled bool
+	voters  uint64
 }

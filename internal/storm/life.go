@@ -58,13 +58,13 @@ func (q *proc) open() (err error) {
 		Limits: w.Limits, Spec: w.spec, Host: q, Watch: q, Wrong: w.Wrong,
 	}
 	q.peer, err = peer.New(q.now(), c)
-	if err != nil && q.ill {
+	if err != nil && q.rotten {
 		w.remark(q.id, "its disk is damaged, and is emptied")
 		q.disk = w.Disk()
 		c.Store = q.disk
 		q.peer, err = peer.New(q.now(), c)
 	}
-	q.ill = false
+	q.ill, q.rotten = false, false
 	return err
 }
 
@@ -158,6 +158,7 @@ func (q *proc) Ended(how engine.Ending) {
 	if how == engine.Left {
 		w.oracle.acted(q)
 		w.oracle.stopped(q)
+		q.disk.Restart(false, nil)
 		q.vacate()
 		return
 	}
@@ -213,9 +214,9 @@ func (q *proc) part() {
 
 // leave promises never to enter again, and then says so.
 func (q *proc) leave() {
-	q.state = leaving
 	q.peer.Leave(q.now())
-	if q.state == leaving {
+	if q.state == taking {
+		q.state = leaving
 		q.w.oracle.acted(q) // whoever leaves has seen to it that nobody acts any more
 		q.w.oracle.stopped(q)
 	}

@@ -26,8 +26,8 @@ type oracle struct {
 	voters   []uint64    // as the last view has them
 	term     uint64      // the highest in which somebody serves
 	termAt   int64       // since when
-	led      uint64      // the term when the oracle last looked for silence
 	still    stillness
+	wrote    int // batches while nothing seemed to happen
 	buf      []byte
 }
 

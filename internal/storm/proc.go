@@ -34,6 +34,7 @@ type proc struct {
 	peer   *peer.Peer
 	disk   Disk
 	ill    bool // the disk will fail soon, or has
+	rotten bool // what is on it is not what was written
 	clock  clock
 	chance kernel.Rand
 	view   *member.View // that it has installed; nil before the first

@@ -120,7 +120,7 @@ func (w *world) begins(s *Strike, id core.ID) bool {
 		return w.separate(s, q, true)
 	case Sever:
 		p := w.procs[s.Peer%len(w.procs)]
-		if p == q || w.severed {
+		if p == q || w.severed || !w.sound() {
 			return false
 		}
 		w.severed = true
@@ -140,7 +140,7 @@ func (w *world) begins(s *Strike, id core.ID) bool {
 		}
 		q.again()
 	case Leave, Roll:
-		if q.state != taking || w.Paused(id) {
+		if q.state != taking || w.Paused(id) || q.votes() && (w.severed || w.wounded()) {
 			return false
 		}
 		q.rest = ms + int64(s.For)
@@ -206,7 +206,8 @@ func (w *world) strikeDisk(s *Strike, q *proc) bool {
 		if !w.expendable(q) {
 			return false
 		}
-		q.ill = s.Kind == Broken
+		w.lost = append(w.lost, q.disk.Voter())
+		q.rotten = s.Kind == Broken
 		q.rest = int64(s.For)
 		q.die(true)
 		if s.Kind == Wipe {
@@ -376,7 +377,9 @@ func (w *world) cease(i int) {
 			w.around(id, false)
 		}
 	case Join:
-		w.procs[w.Nodes+s.Who%spare].part()
+		if q := w.procs[w.Nodes+s.Who%spare]; !q.votes() || !w.severed && !w.wounded() {
+			q.part()
+		}
 	}
 }
 

@@ -192,7 +192,7 @@ func (w *world) expendable(q *proc) bool {
 		return false
 	}
 	l := lead.clerk().Lead()
-	if !l.Serves || !l.Settled {
+	if w.severed || !w.sound() {
 		return false
 	}
 	if !slices.Contains(l.Voters, id) {
@@ -212,3 +212,31 @@ func (w *world) expendable(q *proc) bool {
 
 // quiet is how long the service bears with somebody who does not renew.
 func (w *world) quiet() int64 { return int64(w.Settings.Patience()) / 2 }
+
+// sound reports whether all voters have their disks, none comes and none leaves.
+func (w *world) sound() bool {
+	for _, q := range w.procs {
+		if q.votes() && (q.state == leaving || q.parting) {
+			return false
+		}
+	}
+	lead := w.leader()
+	if lead == nil || w.wounded() {
+		return false
+	}
+	l := lead.clerk().Lead()
+	return l.Settled && len(l.Learners) == 0
+}
+
+// wounded reports whether a voter has lost its disk, and the others have not found
+// another one yet: they may not do without any more of them.
+func (w *world) wounded() bool {
+	for _, id := range w.lost {
+		for _, q := range w.procs {
+			if c := q.clerk(); c != nil && (slices.Contains(c.Lead().Voters, id) || slices.ContainsFunc(c.Record().Voters, func(v engine.Voter) bool { return v.ID == id })) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -71,6 +71,7 @@ type world struct {
 	people  []person  // all who were ever admitted, in this order
 	active  []bool    // by strikes
 	hit     []core.ID // by strikes: the process that it is at
+	lost    []uint64  // voters whose disks were lost
 	severed bool      // two processes never hear each other again
 	phase   phase
 	times   times
