@@ -1,111 +1,179 @@
 package raft
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
+	etcd "go.etcd.io/raft/v3"
 	pb "go.etcd.io/raft/v3/raftpb"
+	"go.etcd.io/raft/v3/tracker"
 	"google.golang.org/protobuf/proto"
 )
 
-// MaxVoters is how many voters there may be.
+// MaxVoters is how many voters can be wanted.
 const MaxVoters = 7
 
-// A voter's number is the index of the entry that took it in, times perEntry,
-// and its place among those who came with it.
-const perEntry = 8
-
-// ChangeVoters asks for so many new voters and for the end of some old ones, in
-// one change; data goes to the machine along with it, which learns the numbers
-// of the new ones there. Each of them is to be started, by Join, when the
-// change is applied: until a majority of them and of the old runs, nothing is
-// committed. Those who are removed must go on until the change is settled.
+// Revote takes a step towards these voters, and no others:
 //
-// Nobody removes itself, and at least half of the voters stay. Otherwise those
-// who go may be the only ones who know that they may.
-func (n *Node) ChangeVoters(add int, remove []uint64, data []byte) (err error) {
+//   - Those who are neither voters nor learners become learners, and learners who
+//     are not wanted are none any more.
+//   - When all learners have the log, they become voters, and voters who are not
+//     wanted are none any more, in one change.
+//
+// So whoever never comes, or dies before it has the log, stops nothing. Nobody
+// removes itself: a leader that is not wanted stays until another one leads, by
+// HandOver. Those who are removed must go on until the leader is Settled.
+//
+// If there is nothing to be done, or nothing by this leader, it does nothing. A
+// number that was removed must never be wanted again.
+func (n *Node) Revote(want []uint64) (err error) {
 	defer n.guard(&err)
 	if err := n.serves(); err != nil {
 		return err
 	}
-	// What is proposed but not saved yet would take the index.
-	if err := n.drain(); err != nil {
-		n.die(err)
-		return n.err
+	if err := wanted(want); err != nil {
+		return fmt.Errorf("let %d vote: %w", want, err)
 	}
-	if err := n.serves(); err != nil {
-		return err
-	}
-	if !n.Lead().Settled || n.changing() || n.raw.BasicStatus().LeadTransferee != 0 {
+	if !n.Lead().Settled || n.status().LeadTransferee != 0 {
 		return ErrBusy
 	}
-	if add < 0 || add > MaxVoters || len(data) > MaxEntry {
-		return fmt.Errorf("add %d voters, with %d bytes: 0 to %d can be added, with at most %d bytes", add, len(data), MaxVoters, MaxEntry)
+	c := n.log.conf.towards(want, n.id)
+	if len(c.GetChanges()) == 0 {
+		return nil
 	}
-	if slices.Contains(remove, n.id) {
-		return fmt.Errorf("remove voter %d: it leads; let another one lead first, by TransferLeadership", n.id)
+	if promotes(c) && !n.caughtUp() {
+		return ErrBehind
 	}
-	c := &pb.ConfChangeV2{Context: data}
-	for i := range add {
-		c.Changes = append(c.Changes, single(pb.ConfChangeAddNode, (n.log.last()+1)*perEntry+uint64(i)))
+	if err := n.log.conf.void(c); err != nil {
+		return fmt.Errorf("let %d vote instead of %d, with %d as learners: %w", want, n.log.conf.Voters, n.log.conf.Learners, err)
 	}
-	for _, id := range remove {
-		c.Changes = append(c.Changes, single(pb.ConfChangeRemoveNode, id))
+	if err := n.raw().ProposeConfChange(c); err != nil {
+		return dropped(err)
 	}
-	if _, err := n.log.conf.after(n.log.last()+1, c); err != nil {
-		return fmt.Errorf("add %d voters to %d and remove %d: %w", add, n.log.conf.Voters, remove, err)
-	}
-	return dropped(n.raw.ProposeConfChange(c))
+	n.pending = pending{n.status().GetTerm(), n.log.conf.removes(c)}
+	return nil
 }
 
-func single(t pb.ConfChangeType, id uint64) *pb.ConfChangeSingle {
-	return &pb.ConfChangeSingle{Type: t.Enum(), NodeId: new(id)}
-}
-
-// changing says whether the log has a change of voters that is not applied. In
-// that case Raft would put an empty entry in the place of another one.
-func (n *Node) changing() bool {
-	lo, hi := n.log.applied+1, n.log.last()+1
-	if lo >= hi {
-		return false
+// wanted says what is wrong with the numbers of voters to be.
+func wanted(want []uint64) error {
+	if len(want) == 0 || len(want) > MaxVoters {
+		return fmt.Errorf("1 to %d can be", MaxVoters)
 	}
-	entries, err := n.log.Entries(lo, hi, 1<<62)
-	n.log.must(err)
-	return slices.ContainsFunc(entries, func(e *pb.Entry) bool { return e.GetType() != pb.EntryNormal })
-}
-
-// after says who votes after a change at an index, or why it is void. All
-// voters judge alike: they have the same electorate at the same index.
-func (c Electorate) after(index uint64, change *pb.ConfChangeV2) (added []uint64, err error) {
-	if c.Joint() {
-		return nil, fmt.Errorf("a change is under way")
-	}
-	left := slices.Clone(c.Voters)
-	for i, s := range change.GetChanges() {
-		id := s.GetNodeId()
-		switch s.GetType() {
-		case pb.ConfChangeAddNode:
-			if id != index*perEntry+uint64(i) || i >= perEntry || !validID(id) {
-				return nil, fmt.Errorf("%d is no number for a voter that comes by entry %d", id, index)
-			}
-			added = append(added, id)
-		case pb.ConfChangeRemoveNode:
-			at := slices.Index(left, id)
-			if at < 0 {
-				return nil, fmt.Errorf("%d does not vote", id)
-			}
-			left = slices.Delete(left, at, at+1)
-		default:
-			return nil, fmt.Errorf("%s is no change that there is", s.GetType())
+	for i, id := range want {
+		if !validID(id) || slices.Contains(want[:i], id) {
+			return fmt.Errorf("%d is no number of a voter, or there twice", id)
 		}
 	}
-	if 2*len(left) < len(c.Voters) {
-		return nil, fmt.Errorf("only %d of %d voters would stay; at least half of them must", len(left), len(c.Voters))
+	return nil
+}
+
+// towards returns the next step towards some voters, empty if there is none. One
+// stays, whoever is wanted.
+func (c Electorate) towards(want []uint64, stays uint64) *pb.ConfChangeV2 {
+	step := new(pb.ConfChangeV2)
+	do := func(t pb.ConfChangeType, id uint64) {
+		step.Changes = append(step.Changes, &pb.ConfChangeSingle{Type: t.Enum(), NodeId: new(id)})
 	}
-	if n := len(left) + len(added); n == 0 || n > MaxVoters || len(change.GetChanges()) == 0 {
-		return nil, fmt.Errorf("%d changes that leave %d voters; 1 to %d can be", len(change.GetChanges()), n, MaxVoters)
+	for _, id := range want {
+		if !c.Has(id) && !slices.Contains(c.Learners, id) {
+			do(pb.ConfChangeAddLearnerNode, id)
+		}
 	}
-	return added, nil
+	for _, id := range c.Learners {
+		if !slices.Contains(want, id) {
+			do(pb.ConfChangeRemoveNode, id)
+		}
+	}
+	if len(step.Changes) > 0 {
+		return step
+	}
+	for _, id := range c.Learners {
+		do(pb.ConfChangeAddNode, id)
+	}
+	for _, id := range c.Voters {
+		if id != stays && !slices.Contains(want, id) {
+			do(pb.ConfChangeRemoveNode, id)
+		}
+	}
+	return step
+}
+
+func promotes(c *pb.ConfChangeV2) bool {
+	return slices.ContainsFunc(c.GetChanges(), func(s *pb.ConfChangeSingle) bool { return s.GetType() == pb.ConfChangeAddNode })
+}
+
+// removes says whether a change ends the vote of somebody.
+func (c Electorate) removes(change *pb.ConfChangeV2) bool {
+	return slices.ContainsFunc(change.GetChanges(), func(s *pb.ConfChangeSingle) bool {
+		return s.GetType() == pb.ConfChangeRemoveNode && c.Has(s.GetNodeId())
+	})
+}
+
+// caughtUp says whether all learners have all that is committed, and were heard
+// of late.
+func (n *Node) caughtUp() bool {
+	all, commit := true, n.status().GetCommit()
+	n.core.WithProgress(func(_ uint64, t etcd.ProgressType, p tracker.Progress) {
+		if t == etcd.ProgressTypeLearner && (p.Match < commit || !p.RecentActive) {
+			all = false
+		}
+	})
+	return all
+}
+
+// void says why a change is void, or nil. All voters judge alike: they have the
+// same electorate at the same index.
+func (c Electorate) void(change *pb.ConfChangeV2) error {
+	if c.Joint() || change.GetTransition() != pb.ConfChangeTransitionAuto {
+		return errors.New("a change is under way, or is to be of another sort")
+	}
+	c = c.clone()
+	for _, s := range change.GetChanges() {
+		id := s.GetNodeId()
+		voter, learner := slices.Index(c.Voters, id), slices.Index(c.Learners, id)
+		switch t := s.GetType(); {
+		case t == pb.ConfChangeAddLearnerNode && voter < 0 && learner < 0 && validID(id):
+			c.Learners = append(c.Learners, id)
+		case t == pb.ConfChangeAddNode && learner >= 0:
+			c.Learners, c.Voters = slices.Delete(c.Learners, learner, learner+1), append(c.Voters, id)
+		case t == pb.ConfChangeRemoveNode && learner >= 0:
+			c.Learners = slices.Delete(c.Learners, learner, learner+1)
+		case t == pb.ConfChangeRemoveNode && voter >= 0:
+			c.Voters = slices.Delete(c.Voters, voter, voter+1)
+		default:
+			return fmt.Errorf("%s cannot be done to %d", t, id)
+		}
+	}
+	// One more than can be wanted: a leader that is to go.
+	if v, l := len(c.Voters), len(c.Learners); v == 0 || v > MaxVoters+1 || l > MaxVoters {
+		return fmt.Errorf("%d voters and %d learners cannot be", v, l)
+	}
+	return nil
+}
+
+// A pending change is proposed and not applied.
+type pending struct {
+	term    uint64 // of the leader that did; in a later one, the change is applied, or gone, before anybody serves
+	removes bool   // it ends the vote of somebody
+}
+
+// changing says whether a change of voters or learners is under way.
+func (n *Node) changing() bool {
+	return n.log.conf.Joint() || n.pending.term == n.status().GetTerm()
+}
+
+// parting says whether a change is under way that ends the vote of somebody. No
+// leader proposes entries meanwhile. Otherwise those who go might have entries
+// that those who stay lack, and know that they are to go, so that they would
+// neither lead nor vote for anybody: and while those who stay do not know it, they
+// need these votes. Therefore any number of voters can go at once.
+func (n *Node) parting() bool {
+	if n.pending.removes && n.pending.term == n.status().GetTerm() {
+		return true
+	}
+	c := n.log.conf
+	return slices.ContainsFunc(c.Outgoing, func(id uint64) bool { return !slices.Contains(c.Voters, id) })
 }
 
 // applyChange puts a change of voters in force, unless it is void.
@@ -114,21 +182,20 @@ func (n *Node) applyChange(e Entry) error {
 	if err := proto.Unmarshal(e.Data, c); err != nil {
 		return fmt.Errorf("entry %d: %w", e.Index, err)
 	}
-	var added []uint64
+	n.pending = pending{}
+	was := n.log.conf
 	if c.LeaveJoint() {
-		if !n.log.conf.Joint() {
+		if !was.Joint() {
 			return nil
 		}
-	} else {
-		var err error
-		if added, err = n.log.conf.after(e.Index, c); err != nil {
-			return nil // void, for all
-		}
+	} else if was.void(c) != nil {
+		return nil // for all
 	}
-	n.settle = settling{}
-	n.log.conf = fromConf(n.raw.ApplyConfChange(c))
-	now := n.log.conf.clone()
-	n.machine.Apply(Applied{Index: e.Index, Term: e.Term, Data: c.GetContext(), Change: &now, Added: added})
+	now := fromConf(n.raw().ApplyConfChange(c))
+	if !slices.Equal(was.Voters, now.Voters) || was.Joint() && !slices.Equal(was.Voters, was.Outgoing) {
+		n.settle = settling{}
+	}
+	n.log.elect(now)
 	return nil
 }
 
@@ -136,7 +203,16 @@ func (n *Node) applyChange(e Entry) error {
 // voters is known, for good, to a majority of those who are left: by an entry
 // that it proposes after it has applied that end. Whoever has this entry has
 // learned by it that the end is committed. Without it, the leader could be lost
-// together with those who went, as the only one who knew that they might.
+// together with those who went, as the only one who knew that they might; or it
+// could be lost alone, as the one whose vote those need who do not know yet that
+// they are more.
+//
+// Changes of learners need nothing of this. A learner that is removed was never
+// counted by anybody: who counts it has applied that it votes, which was then
+// committed, and it would be a voter that is removed. And if the change is joint,
+// both of its groups are the same voters, so that whoever does not know of its
+// end needs no others than who does. Therefore a removed learner may end as soon
+// as a leader has applied its removal.
 type settling struct {
 	term  uint64 // in which the leader does so
 	index uint64 // of the entry, or 0 if it is not proposed yet
@@ -149,18 +225,18 @@ func (n *Node) unsettled() bool {
 		return false
 	}
 	s := &n.settle
-	if term := n.hardNow().Term; s.term != term {
+	if term := n.status().GetTerm(); s.term != term {
 		*s = settling{term: term}
 	}
 	switch {
 	case s.done:
 		return false
-	case s.index > 0 || slices.Equal(n.log.conf.Voters, []uint64{n.id}):
+	case s.index > 0 || n.alone():
 		s.done = n.log.applied >= s.index
 		return false
 	}
 	next := n.log.last() + 1
-	if n.raw.Propose(nil) != nil {
+	if n.raw().Propose(nil) != nil {
 		return false // dropped, since the leader is changing
 	}
 	s.index = next

@@ -14,7 +14,7 @@ func (b *Batch) AppendTo(dst []byte) []byte {
 		dst = append(dst, 0)
 	} else {
 		dst = numbers(append(dst, 1), s.Index, s.Term)
-		for _, ids := range [...][]uint64{s.Electorate.Voters, s.Electorate.Outgoing} {
+		for _, ids := range [...][]uint64{s.Electorate.Voters, s.Electorate.Outgoing, s.Electorate.Learners} {
 			dst = numbers(numbers(dst, uint64(len(ids))), ids...)
 		}
 		dst = text(dst, s.Data)
@@ -44,7 +44,7 @@ func ParseBatch(b []byte) (Batch, error) {
 	case 0:
 	case 1:
 		s := &Snapshot{Index: r.number(), Term: r.number()}
-		s.Electorate.Voters, s.Electorate.Outgoing = r.list(), r.list()
+		s.Electorate = Electorate{Voters: r.list(), Outgoing: r.list(), Learners: r.list()}
 		s.Data = r.text()
 		batch.Snapshot = s
 	default:

@@ -86,6 +86,25 @@ func (d *Disk) write(b Batch) error {
 	return d.record(b)
 }
 
+// Erase cuts both files off, first the one that does not count: what Load finds
+// in between is what it found before, or nothing, and never an older state.
+func (d *Disk) Erase() error {
+	if d.medium.stops != nil {
+		return d.medium.stops
+	}
+	last := counts(scan(d.medium.read(0)), scan(d.medium.read(1)))
+	for _, file := range [...]int{1 - last, last} {
+		if err := d.medium.put(op{file: file, cut: true}); err != nil {
+			return err
+		}
+		if err := d.medium.sync(); err != nil {
+			return err
+		}
+	}
+	*d = Disk{Size: d.Size, medium: d.medium}
+	return nil
+}
+
 // begin makes the other file the newer one.
 func (d *Disk) begin() error {
 	d.file, d.age, d.records, d.length, d.base = 1-d.file, d.age+1, 0, 0, 0

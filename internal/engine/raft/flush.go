@@ -7,39 +7,17 @@ import (
 
 	etcd "go.etcd.io/raft/v3"
 	pb "go.etcd.io/raft/v3/raftpb"
+
+	"github.com/stile-lock/stile/internal/engine"
 )
-
-// An Out is what a node wants done. All that it relies on is saved.
-type Out struct {
-	Send  []Letter
-	Reads []uint64 // numbers of ReadIndex that are confirmed
-	Lead  Lead     // as of now
-}
-
-// A Letter is for another voter. It may get lost, come late or come twice.
-type Letter struct {
-	To    uint64
-	Bytes []byte
-}
-
-// A Lead says who leads.
-type Lead struct {
-	Leader uint64 // or 0 if that is not known
-	Term   uint64
-	Serves bool // this voter leads, and has applied an entry of its term
-
-	// Settled says that this voter serves, that no change of voters is under
-	// way, and that those who have been removed by the last one may end.
-	Settled bool
-}
 
 // Flush does what the calls since the last Flush have led to, and returns what
 // is to be sent. If it returns an error the voter is dead and its process must
 // end: then nothing may be sent.
-func (n *Node) Flush() (out Out, err error) {
+func (n *Node) Flush() (out engine.LogOut, err error) {
 	defer n.guard(&err)
 	if n.err != nil {
-		return Out{}, n.err
+		return engine.LogOut{}, n.err
 	}
 	err = n.drain()
 	for err == nil && n.unsettled() {
@@ -47,9 +25,9 @@ func (n *Node) Flush() (out Out, err error) {
 	}
 	if err != nil {
 		n.die(err)
-		return Out{}, n.err
+		return engine.LogOut{}, n.err
 	}
-	out, n.out = n.out, Out{}
+	out, n.out = n.out, engine.LogOut{}
 	out.Lead = n.Lead()
 	if !out.Lead.Serves {
 		n.reads, out.Reads = nil, nil
@@ -59,8 +37,8 @@ func (n *Node) Flush() (out Out, err error) {
 
 // drain keeps the order that all depends on: save, apply, send.
 func (n *Node) drain() error {
-	for n.raw.HasReady() {
-		rd := n.raw.Ready()
+	for n.core.HasReady() {
+		rd := n.raw().Ready()
 		if err := n.save(rd); err != nil {
 			return fmt.Errorf("save: %w", err)
 		}
@@ -70,7 +48,7 @@ func (n *Node) drain() error {
 		if err := n.send(rd.Messages); err != nil {
 			return err
 		}
-		n.raw.Advance(rd)
+		n.raw().Advance(rd)
 		if err := n.truncate(); err != nil {
 			return fmt.Errorf("save a snapshot: %w", err)
 		}
@@ -136,7 +114,7 @@ func (n *Node) apply(rd etcd.Ready) error {
 		if e.Kind == Change {
 			err = n.applyChange(e)
 		} else if len(e.Data) > 0 {
-			n.machine.Apply(Applied{Index: e.Index, Term: e.Term, Data: e.Data})
+			n.machine.Apply(e.Index, e.Term, e.Data)
 		}
 		if err != nil {
 			return err
@@ -158,7 +136,7 @@ func (n *Node) send(all []*pb.Message) error {
 		if err != nil {
 			return err
 		}
-		n.out.Send = append(n.out.Send, Letter{m.GetTo(), b})
+		n.out.Send = append(n.out.Send, engine.Post{To: m.GetTo(), Bytes: b})
 		if m.GetType() == pb.MsgSnap {
 			n.snaps = slices.DeleteFunc(n.snaps, func(s sentSnapshot) bool { return s.to == m.GetTo() })
 			n.snaps = append(n.snaps, sentSnapshot{to: m.GetTo()})
@@ -176,7 +154,7 @@ func (n *Node) ageSnapshots() {
 			kept = append(kept, s)
 			continue
 		}
-		n.raw.ReportSnapshot(s.to, etcd.SnapshotFailure)
+		n.raw().ReportSnapshot(s.to, etcd.SnapshotFailure)
 	}
 	n.snaps = kept
 }

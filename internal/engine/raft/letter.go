@@ -90,7 +90,7 @@ func soundSnapshot(m *pb.Message) error {
 		return fmt.Errorf("a snapshot of index %d and term %d in a message of term %d", s.Index, s.Term, m.GetTerm())
 	}
 	c := m.GetSnapshot().GetMetadata().GetConfState()
-	if len(c.GetLearners()) > 0 || len(c.GetLearnersNext()) > 0 || c.GetAutoLeave() != s.Electorate.Joint() {
+	if len(c.GetLearnersNext()) > 0 || c.GetAutoLeave() != s.Electorate.Joint() {
 		return errors.New("a snapshot with voters of a sort that there is not")
 	}
 	return s.Electorate.check()
@@ -128,11 +128,11 @@ func toSnapshot(s Snapshot) *pb.Snapshot {
 }
 
 func fromConf(c *pb.ConfState) Electorate {
-	return Electorate{c.GetVoters(), c.GetVotersOutgoing()}.clone()
+	return Electorate{c.GetVoters(), c.GetVotersOutgoing(), c.GetLearners()}.clone()
 }
 
 // toConf lets Raft end a joint change by itself.
 func toConf(c Electorate) *pb.ConfState {
 	c = c.clone()
-	return &pb.ConfState{Voters: c.Voters, VotersOutgoing: c.Outgoing, AutoLeave: new(c.Joint())}
+	return &pb.ConfState{Voters: c.Voters, VotersOutgoing: c.Outgoing, Learners: c.Learners, AutoLeave: new(c.Joint())}
 }

@@ -27,23 +27,11 @@ func (d *Disk) pick() error {
 	if d.medium.stops != nil {
 		return d.medium.stops
 	}
-	a, b := scan(d.medium.read(0)), scan(d.medium.read(1))
-	f, at := a, 0
-	if b.age > a.age {
-		f, at = b, 1
-	}
-	if f.err == nil && len(f.batches) == 0 {
-		// The file was torn at its beginning: the older one has it all.
-		f, at = b, 1
-		if b.age > a.age {
-			f, at = a, 0
-		}
-	}
-	// A file of unknown age might be the newer one.
-	for _, x := range [...]content{a, b} {
-		if x.err != nil && (x.age == 0 || x.age >= f.age) {
-			return fmt.Errorf("%w; %w", x.err, ErrDamaged)
-		}
+	files := [...]content{scan(d.medium.read(0)), scan(d.medium.read(1))}
+	at := counts(files[0], files[1])
+	f := files[at]
+	if f.err != nil {
+		return fmt.Errorf("%w; %w", f.err, ErrDamaged)
 	}
 	*d = Disk{Size: d.Size, medium: d.medium, file: at, age: f.age, records: uint32(len(f.batches)), length: f.good, base: f.base}
 	for _, b := range f.batches {
@@ -52,6 +40,23 @@ func (d *Disk) pick() error {
 		}
 	}
 	return nil
+}
+
+// counts says which of the two files is the one to go by: that is the newer, or
+// the one that might be and is damaged.
+func counts(a, b content) int {
+	files, at := [...]content{a, b}, 0
+	if b.age > a.age {
+		at = 1
+	}
+	if f := files[at]; f.err == nil && len(f.batches) == 0 {
+		at = 1 - at // it was torn at its beginning: the older one has it all
+	}
+	// A file of unknown age might be the newer one.
+	if f := files[1-at]; f.err != nil && (f.age == 0 || f.age >= files[at].age) {
+		at = 1 - at
+	}
+	return at
 }
 
 // settle makes durable what was read: it may have been in the cache alone, and

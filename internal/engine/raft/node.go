@@ -6,36 +6,17 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	etcd "go.etcd.io/raft/v3"
 	pb "go.etcd.io/raft/v3/raftpb"
+
+	"github.com/stile-lock/stile/internal/engine"
 )
-
-// A Machine is what the log is for. It is the same on all voters that have
-// applied the same entries.
-type Machine interface {
-	// Apply hands over a committed entry, one after the other. It must not
-	// change the bytes.
-	Apply(Applied)
-	// Snapshot returns the state after all that was applied.
-	Snapshot() []byte
-	// Restore replaces the state by that of a snapshot.
-	Restore(index uint64, data []byte) error
-}
-
-// An Applied is a committed entry.
-type Applied struct {
-	Index, Term uint64
-	Data        []byte      // what was proposed; of a change of voters, what was said with it
-	Change      *Electorate // who votes from now on, if that has changed
-	Added       []uint64    // the numbers of those who are new, in order
-}
 
 // A Config says how a voter is run. Times are in ticks.
 type Config struct {
 	Storage   Storage
-	Machine   Machine
+	Machine   engine.Machine
 	Seed      uint64            // voters of a group may have the same one
 	Election  int               // a leader that is not heard for so long is doubted; a follower bears with it for up to twice as long
 	Heartbeat int               // how often a leader is heard; less than Election
@@ -56,31 +37,37 @@ var (
 	ErrNotLeader = errors.New("this voter does not lead: ask the leader")
 	ErrNotReady  = errors.New("this leader has not applied an entry of its term yet: ask again")
 	ErrBusy      = errors.New("a change of voters or of the leader is under way: ask again when it is over")
+	ErrBehind    = errors.New("those who are to vote do not have the log yet: ask again, or want others")
 	ErrDropped   = errors.New("the proposal was dropped, since too much is waiting or the leader is changing: ask again")
 )
 
-// A Node is a voter. It is not safe for concurrent use.
+// A Node is a voter: an engine.Log. It is not safe for concurrent use.
 type Node struct {
 	group, id uint64
 	storage   Storage
-	machine   Machine
+	machine   engine.Machine
 	election  int
 	maxLog    uint64
 
-	raw   *etcd.RawNode
+	core  *etcd.RawNode // used by way of raw, if that may change its state
+	now   etcd.BasicStatus
+	known bool // now is of now
 	log   *view
 	rng   *rand.Rand
 	hard  Hard   // as Raft has it; what is saved may lack the latest commit
 	kept  uint64 // the commit index that is saved
 	err   error
-	out   Out
+	out   engine.LogOut
 	quiet int // ticks since a leader was heard, or a vote given
 	bears int // so many quiet ticks are borne
 
-	reads  []read
-	snaps  []sentSnapshot
-	settle settling
+	reads   []read
+	snaps   []sentSnapshot
+	pending pending
+	settle  settling
 }
+
+var _ engine.Log = (*Node)(nil)
 
 // A read is confirmed, and waits for an index to be applied.
 type read struct {
@@ -99,15 +86,12 @@ func New(c Config) (*Node, error) {
 	if c.Storage == nil || c.Machine == nil || c.Heartbeat < 1 || c.Election <= c.Heartbeat || c.MaxLog < 1 {
 		return nil, fmt.Errorf("start a voter: it needs a storage, a machine, 1 <= heartbeat < election, and a log of at least 1 entry; got heartbeat %d, election %d, log %d", c.Heartbeat, c.Election, c.MaxLog)
 	}
-	s, err := c.Storage.Load()
+	s, err := load(c.Storage)
 	if err != nil {
 		return nil, fmt.Errorf("start a voter: %w", err)
 	}
 	if s.ID == 0 {
 		return nil, fmt.Errorf("start a voter: %w", ErrUnborn)
-	}
-	if err := s.Check(); err != nil {
-		return nil, fmt.Errorf("start voter %d: its storage holds %w; do not repair it: empty it, and come back under a new number", s.ID, err)
 	}
 	n := &Node{
 		group: s.Group, id: s.ID, storage: c.Storage, machine: c.Machine, election: c.Election, maxLog: uint64(c.MaxLog),
@@ -127,7 +111,7 @@ func (n *Node) start(s State, c Config) (err error) {
 			return fmt.Errorf("take up the snapshot of index %d: %w", s.Snapshot.Index, err)
 		}
 	}
-	n.raw, err = etcd.NewRawNode(&etcd.Config{
+	n.core, err = etcd.NewRawNode(&etcd.Config{
 		ID: n.id, Storage: n.log, Applied: s.Snapshot.Index, ElectionTick: c.Election, HeartbeatTick: c.Heartbeat,
 		MaxSizePerMsg: maxMessage, MaxCommittedSizePerReady: math.MaxUint64, MaxUncommittedEntriesSize: maxPending, MaxInflightMsgs: maxInflight,
 		CheckQuorum: true, PreVote: true, ReadOnlyOption: etcd.ReadOnlySafe,
@@ -159,14 +143,14 @@ func (n *Node) die(err error) {
 	if n.err == nil {
 		n.err = fmt.Errorf("voter %d must end: %w", n.id, err)
 	}
-	n.out = Out{}
+	n.out = engine.LogOut{}
 }
 
 // calm starts the count of quiet ticks again. One who votes alone need not bear
 // with anybody.
 func (n *Node) calm() {
 	n.quiet, n.bears = 0, 1
-	if n.log.conf.Joint() || !slices.Equal(n.log.conf.Voters, []uint64{n.id}) {
+	if !n.alone() {
 		n.bears = n.election + n.rng.IntN(n.election)
 	}
 }
@@ -178,15 +162,15 @@ func (n *Node) Tick() (err error) {
 		return n.err
 	}
 	if n.leads() {
-		n.raw.Tick()
+		n.raw().Tick()
 		n.ageSnapshots()
 		return nil
 	}
 	n.snaps = nil
-	n.raw.TickQuiesced()
+	n.raw().TickQuiesced()
 	if n.quiet++; n.quiet >= n.bears {
 		n.calm()
-		return n.raw.Campaign()
+		return n.raw().Campaign()
 	}
 	return nil
 }
@@ -202,19 +186,19 @@ func (n *Node) Step(from uint64, letter []byte) (err error) {
 	if err != nil {
 		return fmt.Errorf("a letter from voter %d is refused: %w", from, err)
 	}
-	if m.GetTerm() >= n.hardNow().Term {
+	term, vote := n.status().GetTerm(), n.status().GetVote()
+	if m.GetTerm() >= term {
 		if err := n.trust(m); err != nil {
 			return err
 		}
 	}
-	was := n.hardNow()
-	err = n.raw.Step(m)
+	err = n.raw().Step(m)
 	if errors.Is(err, etcd.ErrStepPeerNotFound) {
 		return nil // one who was removed answers late
 	}
-	now := n.raw.BasicStatus()
+	now := n.status()
 	heard := now.Lead == from && now.GetTerm() == m.GetTerm() && fromLeader(m.GetType())
-	if heard || now.GetVote() == from && (was.Vote != from || was.Term != now.GetTerm()) {
+	if heard || now.GetVote() == from && (vote != from || term != now.GetTerm()) {
 		n.calm()
 	}
 	return err
@@ -229,7 +213,7 @@ func (n *Node) trust(m *pb.Message) error {
 	case m.GetType() == pb.MsgHeartbeat && m.GetCommit() > last:
 		n.die(fmt.Errorf("voter %d knows that index %d was stored here, but the log ends at %d: the storage has lost what was saved; empty it, and come back under a new number", m.GetFrom(), m.GetCommit(), last))
 		return n.err
-	case m.GetType() == pb.MsgAppResp && m.GetTerm() == n.hardNow().Term && !m.GetReject() && m.GetIndex() > last:
+	case m.GetType() == pb.MsgAppResp && m.GetTerm() == n.status().GetTerm() && !m.GetReject() && m.GetIndex() > last:
 		return fmt.Errorf("voter %d says it has stored index %d, but the log ends at %d", m.GetFrom(), m.GetIndex(), last)
 	}
 	return nil
@@ -241,34 +225,38 @@ func fromLeader(t pb.MessageType) bool {
 
 // Propose asks for an entry. That it is committed is known when it is applied;
 // if it is not for long, it may be lost, or not: its machine must be able to
-// tell a second one from the first.
-func (n *Node) Propose(data []byte) (err error) {
+// tell a second one from the first. While a change of voters ends the vote of
+// somebody, it is ErrBusy.
+func (n *Node) Propose(entry []byte) (err error) {
 	defer n.guard(&err)
 	if err := n.serves(); err != nil {
 		return err
 	}
-	if len(data) == 0 || len(data) > MaxEntry {
-		return fmt.Errorf("propose %d bytes: an entry has 1 to %d", len(data), MaxEntry)
+	if len(entry) == 0 || len(entry) > MaxEntry {
+		return fmt.Errorf("propose %d bytes: an entry has 1 to %d", len(entry), MaxEntry)
 	}
-	return dropped(n.raw.Propose(data))
+	if n.parting() {
+		return ErrBusy
+	}
+	return dropped(n.raw().Propose(entry))
 }
 
-// ReadIndex begins a round of the voters. Out.Reads has its number when a
-// majority has confirmed that this voter still led after the round had begun,
-// and all that was committed before it is applied. If the leader changes, it is
-// never confirmed.
-func (n *Node) ReadIndex(number uint64) (err error) {
+// Read begins a round of the voters. LogOut.Reads has its number when a majority
+// has confirmed that this voter still led after the round had begun, and all that
+// was committed before it is applied. If the leader changes, or voters go so that
+// one is left, it may never be confirmed: begin another one.
+func (n *Node) Read(number uint64) (err error) {
 	defer n.guard(&err)
 	if err := n.serves(); err != nil {
 		return err
 	}
-	n.raw.ReadIndex(binary.BigEndian.AppendUint64(nil, number))
+	n.raw().ReadIndex(binary.BigEndian.AppendUint64(nil, number))
 	return nil
 }
 
-// TransferLeadership asks another voter to lead. Until it does, or does not in
-// time, nothing can be proposed.
-func (n *Node) TransferLeadership(to uint64) (err error) {
+// HandOver asks another voter to lead. Until it does, or does not in time,
+// nothing can be proposed; so the end of a change of voters must come first.
+func (n *Node) HandOver(to uint64) (err error) {
 	defer n.guard(&err)
 	if err := n.serves(); err != nil {
 		return err
@@ -276,7 +264,10 @@ func (n *Node) TransferLeadership(to uint64) (err error) {
 	if to == n.id || !n.log.conf.Has(to) {
 		return fmt.Errorf("hand over to %d: it is no other voter; the voters are %d", to, n.log.conf.Voters)
 	}
-	n.raw.TransferLeader(to)
+	if n.changing() {
+		return ErrBusy
+	}
+	n.raw().TransferLeader(to)
 	return nil
 }
 
@@ -285,25 +276,4 @@ func dropped(err error) error {
 		return ErrDropped
 	}
 	return err
-}
-
-func (n *Node) leads() bool { return n.raw.BasicStatus().RaftState == etcd.StateLeader }
-
-// serves says why this voter cannot serve, if so.
-func (n *Node) serves() error {
-	switch {
-	case n.err != nil:
-		return n.err
-	case !n.leads():
-		return ErrNotLeader
-	case !n.log.current(n.hardNow().Term):
-		return ErrNotReady
-	}
-	return nil
-}
-
-// hardNow is the term and the vote at this moment, saved or not.
-func (n *Node) hardNow() Hard {
-	s := n.raw.BasicStatus()
-	return Hard{s.GetTerm(), s.GetVote(), s.GetCommit()}
 }

@@ -41,12 +41,13 @@ type Snapshot struct {
 }
 
 // An Electorate says who votes: a majority of the voters and, while a joint change
-// is under way, a majority of the outgoing ones as well. Both are ascending.
+// is under way, a majority of the outgoing ones as well. Learners get the log and
+// do not vote. All three are ascending.
 type Electorate struct {
-	Voters, Outgoing []uint64
+	Voters, Outgoing, Learners []uint64
 }
 
-// Joint says whether a change of several voters is under way.
+// Joint says whether a change of several voters or learners is under way.
 func (c Electorate) Joint() bool { return len(c.Outgoing) > 0 }
 
 // Has says whether somebody votes, in the old or in the new group.
@@ -55,7 +56,7 @@ func (c Electorate) Has(id uint64) bool {
 }
 
 func (c Electorate) clone() Electorate {
-	return Electorate{slices.Clone(c.Voters), slices.Clone(c.Outgoing)}
+	return Electorate{slices.Clone(c.Voters), slices.Clone(c.Outgoing), slices.Clone(c.Learners)}
 }
 
 // A State is all that a voter keeps. Its entries begin after its snapshot.
@@ -169,12 +170,15 @@ func (c Electorate) check() error {
 	if len(c.Voters) == 0 {
 		return errors.New("a group without voters")
 	}
-	for _, ids := range [...][]uint64{c.Voters, c.Outgoing} {
+	for _, ids := range [...][]uint64{c.Voters, c.Outgoing, c.Learners} {
 		for i, id := range ids {
 			if !validID(id) || i > 0 && ids[i-1] >= id {
 				return fmt.Errorf("voters %d are not ascending numbers", ids)
 			}
 		}
+	}
+	if slices.ContainsFunc(c.Learners, c.Has) {
+		return fmt.Errorf("learners %d are among the voters %d and %d", c.Learners, c.Voters, c.Outgoing)
 	}
 	return nil
 }

@@ -1,28 +1,53 @@
 package raft
 
-// Lead says who leads.
-func (n *Node) Lead() Lead {
+import (
+	"slices"
+
+	etcd "go.etcd.io/raft/v3"
+
+	"github.com/stile-lock/stile/internal/engine"
+)
+
+// Lead says who leads, and who votes. The lists are not to be changed.
+func (n *Node) Lead() engine.Lead {
 	if n.err != nil {
-		return Lead{}
+		return engine.Lead{}
 	}
-	s := n.raw.BasicStatus()
-	serves := n.serves() == nil
-	return Lead{Leader: s.Lead, Term: s.GetTerm(), Serves: serves, Settled: serves && n.settle.done && n.settle.term == s.GetTerm()}
+	s := n.status()
+	lead := engine.Lead{Leader: s.Lead, Term: s.GetTerm(), Serves: n.serves() == nil, Voters: n.log.voters, Learners: n.log.conf.Learners}
+	lead.Settled = lead.Serves && n.settle.done && n.settle.term == lead.Term && !n.changing()
+	return lead
 }
 
-// ID is the number of this voter in its group.
-func (n *Node) ID() uint64 { return n.id }
+// raw is Raft, for whatever may change its state.
+func (n *Node) raw() *etcd.RawNode {
+	n.known = false
+	return n.core
+}
 
-// Group is the number of the group.
-func (n *Node) Group() uint64 { return n.group }
+// status is what Raft says of itself. It is asked again only if something may
+// have changed, since that makes garbage.
+func (n *Node) status() *etcd.BasicStatus {
+	if !n.known {
+		n.now, n.known = n.core.BasicStatus(), true
+	}
+	return &n.now
+}
 
-// Electorate says who votes.
-func (n *Node) Electorate() Electorate { return n.log.conf.clone() }
+func (n *Node) leads() bool { return n.status().RaftState == etcd.StateLeader }
 
-// Removed says that this voter has learned that it votes no more. It must go on
-// nevertheless, and start again after a crash, until a leader is Settled: those
-// who stay may not have learned it yet, and then they need its vote.
-func (n *Node) Removed() bool { return len(n.log.conf.Voters) > 0 && !n.log.conf.Has(n.id) }
+// alone says whether nobody else votes.
+func (n *Node) alone() bool { return slices.Equal(n.log.voters, []uint64{n.id}) }
 
-// AppliedIndex is the index of the last entry that was applied.
-func (n *Node) AppliedIndex() uint64 { return n.log.applied }
+// serves says why this voter cannot serve, if so.
+func (n *Node) serves() error {
+	switch {
+	case n.err != nil:
+		return n.err
+	case !n.leads():
+		return ErrNotLeader
+	case n.log.term != n.status().GetTerm():
+		return ErrNotReady
+	}
+	return nil
+}

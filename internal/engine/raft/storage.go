@@ -16,11 +16,10 @@ type Storage interface {
 	// durable when it returns nil. After an error nobody knows which, and
 	// the process must end: what Load then finds decides.
 	Save(Batch) error
+	// Erase makes it empty: all that is kept stays, or nothing, and it is
+	// nothing for good when it returns nil. It works on what Load refuses too.
+	Erase() error
 }
-
-// firstID is the number of the voter that founds a group. It is below all that
-// a log gives out.
-const firstID = 1
 
 // Errors that a voter is not started with.
 var (
@@ -30,10 +29,10 @@ var (
 
 // Bootstrap makes an empty storage that of the only voter of a new group, whose
 // machine begins with these bytes. No two groups may have the same number.
-func Bootstrap(s Storage, group uint64, machine []byte) error {
+func Bootstrap(s Storage, group, id uint64, machine []byte) error {
 	return bear(s, Batch{
-		Group: group, ID: firstID, Hard: Hard{Term: 1, Commit: 1},
-		Snapshot: &Snapshot{Index: 1, Term: 1, Electorate: Electorate{Voters: []uint64{firstID}}, Data: machine},
+		Group: group, ID: id, Hard: Hard{Term: 1, Commit: 1},
+		Snapshot: &Snapshot{Index: 1, Term: 1, Electorate: Electorate{Voters: []uint64{id}}, Data: machine},
 	})
 }
 
@@ -59,6 +58,20 @@ func bear(s Storage, b Batch) error {
 	return s.Save(b)
 }
 
+// load returns a state that Raft can live with.
+func load(s Storage) (State, error) {
+	state, err := s.Load()
+	if err != nil {
+		return State{}, err
+	}
+	if state.ID != 0 {
+		if err := state.Check(); err != nil {
+			return State{}, fmt.Errorf("voter %d has %w; %w", state.ID, err, ErrDamaged)
+		}
+	}
+	return state, nil
+}
+
 // A Memory is a Storage that lasts as long as the process.
 type Memory struct {
 	state State
@@ -76,4 +89,11 @@ func (m *Memory) Load() (State, error) {
 func (m *Memory) Save(b Batch) error {
 	m.Saves++
 	return m.state.Apply(b)
+}
+
+// Erase forgets it all.
+func (m *Memory) Erase() error {
+	m.Saves++
+	m.state = State{}
+	return nil
 }

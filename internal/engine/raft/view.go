@@ -1,8 +1,12 @@
 package raft
 
 import (
+	"slices"
+
 	etcd "go.etcd.io/raft/v3"
 	pb "go.etcd.io/raft/v3/raftpb"
+
+	"github.com/stile-lock/stile/internal/engine"
 )
 
 // A view is the log as Raft reads it: in memory, and no further than what the
@@ -10,9 +14,10 @@ import (
 // a voter came would be refused by it.
 type view struct {
 	*etcd.MemoryStorage
-	machine Machine
-	conf    Electorate
-	base    uint64 // the index of the snapshot that the storage has
+	machine engine.Machine
+	conf    Electorate // never changed, but replaced
+	voters  []uint64   // of both its groups, ascending
+	base    uint64     // the index of the snapshot that the storage has
 	applied uint64
 	term    uint64 // of what was applied last
 }
@@ -20,8 +25,9 @@ type view struct {
 func newView(n *Node, s State) *view {
 	v := &view{
 		MemoryStorage: etcd.NewMemoryStorage(), machine: n.machine,
-		conf: s.Snapshot.Electorate.clone(), base: s.Snapshot.Index, applied: s.Snapshot.Index, term: s.Snapshot.Term,
+		base: s.Snapshot.Index, applied: s.Snapshot.Index, term: s.Snapshot.Term,
 	}
+	v.elect(s.Snapshot.Electorate.clone())
 	if s.Snapshot.Index > 0 {
 		snap := toSnapshot(s.Snapshot)
 		snap.Data = nil // the machine has it
@@ -58,15 +64,23 @@ func (v *view) last() uint64 {
 	return last
 }
 
-// current says whether an entry of this term has been applied.
-func (v *view) current(term uint64) bool { return v.term == term }
+// elect notes who votes from now on.
+func (v *view) elect(c Electorate) {
+	v.conf, v.voters = c, c.Voters
+	if c.Joint() {
+		v.voters = slices.Concat(c.Voters, c.Outgoing)
+		slices.Sort(v.voters)
+		v.voters = slices.Compact(v.voters)
+	}
+}
 
 // install replaces the log by a snapshot that came from a leader.
 func (v *view) install(s Snapshot) {
 	snap := toSnapshot(s)
 	snap.Data = nil
 	v.must(v.ApplySnapshot(snap))
-	v.conf, v.base, v.applied, v.term = s.Electorate.clone(), s.Index, s.Index, s.Term
+	v.elect(s.Electorate.clone())
+	v.base, v.applied, v.term = s.Index, s.Index, s.Term
 }
 
 // truncate forgets what is applied.
