@@ -44,7 +44,7 @@ func TestControls(t *testing.T) {
 		{"reads without a quorum", 0, func(p *plan) { p.hasty = true }},
 		{"who was removed ends as soon as it knows", 400, func(p *plan) { p.brisk = true }},
 		{"a change is not settled", 1750, func(p *plan) {
-			p.poke = func(n *Node) { n.settle = settling{term: n.hardNow().Term, done: !n.log.conf.Joint()} }
+			p.poke = func(n *Node) { n.settle = settling{term: n.status().GetTerm(), done: !n.log.conf.Joint()} }
 		}},
 		{"snapshots that are lost are waited for", 0, func(p *plan) {
 			p.poke = func(n *Node) { n.snaps = nil }

@@ -219,7 +219,7 @@ func TestRot(t *testing.T) {
 // The files do not grow without end, and a disk that is full says so.
 func TestDiskSize(t *testing.T) {
 	d := &Disk{}
-	if err := Bootstrap(d, 1, nil); err != nil {
+	if err := Bootstrap(d, 1, 1, nil); err != nil {
 		t.Fatal(err)
 	}
 	for term := range uint64(5000) {
@@ -231,7 +231,7 @@ func TestDiskSize(t *testing.T) {
 		}
 	}
 	small := &Disk{Size: 3}
-	err := Bootstrap(small, 1, make([]byte, 4*sectorSize))
+	err := Bootstrap(small, 1, 1, make([]byte, 4*sectorSize))
 	if !errors.Is(err, ErrFull) {
 		t.Errorf("a snapshot larger than the disk: %v", err)
 	}

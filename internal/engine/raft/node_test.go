@@ -73,127 +73,12 @@ func TestIdle(t *testing.T) {
 	}
 }
 
-// One voter becomes three by one change, and the log gives them their numbers.
-func TestOneToThree(t *testing.T) {
-	w := newWorld(plan{voters: 1, maxLog: 100, mild: true, fixed: true})
-	w.idle = true
-	w.rest(t, 5)
-	l := w.leader()
-	if l == nil {
-		t.Fatal("one who votes alone does not lead at once")
-	}
-	index := l.node.log.last() + 1
-	w.must(l.node.ChangeVoters(2, nil, []byte("hello")))
-	if err := l.node.ChangeVoters(1, nil, nil); !errors.Is(err, ErrBusy) {
-		t.Errorf("a second change beside the first: %v", err)
-	}
-	w.flush(l)
-	if c := l.node.Electorate(); !c.Joint() || !slices.Equal(c.Outgoing, []uint64{1}) {
-		t.Errorf("the change is not joint: %+v", c)
-	}
-	if err := l.node.ChangeVoters(1, nil, nil); !errors.Is(err, ErrBusy) {
-		t.Errorf("a change within a joint one: %v", err)
-	}
-	w.rest(t, 30)
-	want := []uint64{1, index * perEntry, index*perEntry + 1}
-	for _, q := range w.procs {
-		if c := q.node.Electorate(); c.Joint() || !slices.Equal(c.Voters, want) {
-			t.Errorf("voter %d: the voters are %+v, not %d", q.id, c, want)
-		}
-	}
-	if n := len(w.procs); n != 3 {
-		t.Errorf("%d processes", n)
-	}
-}
-
-func TestChangeRefused(t *testing.T) {
-	w := grown(t, 3, 100)
-	l := w.leader()
-	all := l.node.Electorate().Voters
-	a, b := w.other(l, all), uint64(0)
-	for _, id := range all {
-		if id != a && id != l.id {
-			b = id
-		}
-	}
-	for _, c := range []struct {
-		add    int
-		remove []uint64
-		data   int
-		why    string
-	}{
-		{0, nil, 0, "0 changes"},
-		{-1, nil, 0, "0 to 7"},
-		{5, nil, 0, "1 to 7"},
-		{0, []uint64{99}, 0, "99 does not vote"},
-		{0, []uint64{a, a}, 0, "does not vote"},
-		{0, []uint64{a, b}, 0, "at least half"},
-		{1, []uint64{l.id}, 0, "TransferLeadership"},
-		{1, nil, MaxEntry + 1, "at most"},
-	} {
-		err := l.node.ChangeVoters(c.add, c.remove, make([]byte, c.data))
-		if err == nil || !strings.Contains(err.Error(), c.why) {
-			t.Errorf("add %d, remove %d: %v, not %q", c.add, c.remove, err, c.why)
-		}
-	}
-	for _, q := range w.procs {
-		if q != l {
-			if err := q.node.ChangeVoters(1, nil, nil); !errors.Is(err, ErrNotLeader) {
-				t.Errorf("a follower changes the voters: %v", err)
-			}
-		}
-	}
-}
-
-// Of two voters one goes, and ends; the other one, begun anew, leads. It would
-// not if it had forgotten that the change is committed.
-func TestTwoToOne(t *testing.T) {
-	for _, forgets := range []bool{false, true} {
-		w := grown(t, 2, 100)
-		if forgets {
-			w.poke = func(n *Node) { n.kept = 1 << 62 }
-		}
-		l := w.leader()
-		gone := w.proc(w.other(l, l.node.Electorate().Voters))
-		w.must(l.node.ChangeVoters(0, []uint64{gone.id}, nil))
-		for !slices.Equal(l.node.Electorate().Voters, []uint64{l.id}) {
-			w.flush(l)
-			w.deliver()
-			w.now++
-		}
-		gone.end()
-		w.crash(l)
-		if w.rest(t, 100); (w.leader() == l) == forgets {
-			t.Errorf("forgets: %t, leads: %t", forgets, !forgets)
-		}
-	}
-}
-
-// A number that was removed is never used again.
-func TestRemoved(t *testing.T) {
-	w := grown(t, 3, 5)
-	l := w.leader()
-	gone := w.proc(w.other(l, l.node.Electorate().Voters))
-	w.must(l.node.ChangeVoters(1, []uint64{gone.id}, nil))
-	w.flush(l)
-	w.rest(t, 60)
-	if c := l.node.Electorate(); c.Joint() || c.Has(gone.id) || len(c.Voters) != 3 {
-		t.Fatalf("%d is not replaced: %+v", gone.id, c)
-	}
-	if w.leader() != l || !l.node.Lead().Settled {
-		t.Error("one who was removed disturbs the leader")
-	}
-	if err := Join(gone.disk, group, gone.id); !errors.Is(err, ErrBorn) {
-		t.Errorf("a storage is born twice: %v", err)
-	}
-}
-
 // A voter that comes back without its storage, under its old number, is found
 // out as soon as somebody counts on what it had promised.
 func TestWiped(t *testing.T) {
 	w := grown(t, 3, 100)
 	l := w.leader()
-	q := w.proc(w.other(l, l.node.Electorate().Voters))
+	q := w.proc(w.other(l))
 	q.disk = &Disk{}
 	w.must(Join(q.disk, group, q.id))
 	w.start(q)
@@ -210,7 +95,7 @@ func TestWiped(t *testing.T) {
 func TestLagging(t *testing.T) {
 	w := grown(t, 3, 5)
 	l := w.leader()
-	q := w.proc(w.other(l, l.node.Electorate().Voters))
+	q := w.proc(w.other(l))
 	w.sides[q.id] = 1
 	for i := range 40 {
 		w.must(l.node.Propose([]byte{byte(i)}))
@@ -233,7 +118,7 @@ func TestAloneLeader(t *testing.T) {
 	w := grown(t, 3, 100)
 	l := w.leader()
 	w.sides[l.id] = 1
-	w.must(l.node.ReadIndex(1))
+	w.must(l.node.Read(1))
 	reads := w.stats.reads
 	w.rest(t, 3*election)
 	if w.stats.reads != reads {
@@ -242,7 +127,7 @@ func TestAloneLeader(t *testing.T) {
 	if l.node.Lead().Serves {
 		t.Error("it still leads")
 	}
-	if err := l.node.ReadIndex(2); !errors.Is(err, ErrNotLeader) {
+	if err := l.node.Read(2); !errors.Is(err, ErrNotLeader) {
 		t.Errorf("a read of one who does not lead: %v", err)
 	}
 	if w.leader() == nil {
@@ -253,8 +138,8 @@ func TestAloneLeader(t *testing.T) {
 func TestTransfer(t *testing.T) {
 	w := grown(t, 3, 100)
 	l := w.leader()
-	to := w.other(l, l.node.Electorate().Voters)
-	w.must(l.node.TransferLeadership(to))
+	to := w.other(l)
+	w.must(l.node.HandOver(to))
 	w.flush(l)
 	if err := l.node.Propose([]byte("x")); !errors.Is(err, ErrDropped) {
 		t.Errorf("a proposal while the leader changes: %v", err)
@@ -263,7 +148,7 @@ func TestTransfer(t *testing.T) {
 		t.Errorf("%d does not lead", to)
 	}
 	for _, id := range []uint64{to, 99} {
-		if w.leader().node.TransferLeadership(id) == nil {
+		if w.leader().node.HandOver(id) == nil {
 			t.Errorf("leadership goes from %d to %d", to, id)
 		}
 	}
@@ -320,7 +205,7 @@ func TestStorageFails(t *testing.T) {
 		}
 	}
 	n := l.node
-	for _, err := range []error{n.Tick(), n.Step(2, nil), n.Propose([]byte("x")), n.ReadIndex(1), n.ChangeVoters(1, nil, nil), n.TransferLeadership(2)} {
+	for _, err := range []error{n.Tick(), n.Step(2, nil), n.Propose([]byte("x")), n.Read(1), n.Revote([]uint64{1}), n.HandOver(2)} {
 		if !errors.Is(err, ErrSync) {
 			t.Errorf("a dead node: %v", err)
 		}
@@ -357,7 +242,7 @@ func TestStartRefused(t *testing.T) {
 func TestLog(t *testing.T) {
 	q := &proc{w: newWorld(plan{maxLog: 9, mild: true})}
 	m, lines := &Memory{}, 0
-	if err := Bootstrap(m, 1, q.Snapshot()); err != nil {
+	if err := Bootstrap(m, 1, 1, q.Snapshot()); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := New(Config{Storage: m, Machine: q, Election: 10, Heartbeat: 1, MaxLog: 10, Log: func(string) { lines++ }}); err != nil || lines == 0 {
@@ -376,8 +261,10 @@ func TestUnsound(t *testing.T) {
 		s.Entries = slices.Clone(s.Entries)
 		numbers := []*uint64{&s.Group, &s.ID, &s.Hard.Term, &s.Hard.Vote, &s.Hard.Commit, &s.Snapshot.Index, &s.Snapshot.Term}
 		s.Snapshot.Electorate = s.Snapshot.Electorate.clone()
-		for i := range s.Snapshot.Electorate.Voters {
-			numbers = append(numbers, &s.Snapshot.Electorate.Voters[i])
+		for _, ids := range [][]uint64{s.Snapshot.Electorate.Voters, s.Snapshot.Electorate.Learners} {
+			for i := range ids {
+				numbers = append(numbers, &ids[i])
+			}
 		}
 		for i := range s.Entries {
 			numbers = append(numbers, &s.Entries[i].Index, &s.Entries[i].Term)

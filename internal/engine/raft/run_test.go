@@ -3,6 +3,8 @@ package raft
 import (
 	"errors"
 	"slices"
+
+	"github.com/stile-lock/stile/internal/engine"
 )
 
 // bound is by when, in ticks, a healed group has applied something new.
@@ -35,7 +37,7 @@ func (w *world) tick() {
 			q.pause--
 		case w.rng.IntN(q.slow) > 0:
 			if w.chance {
-				q.node.raw.Tick()
+				q.node.raw().Tick()
 			} else {
 				w.allowed(q.node.Tick())
 			}
@@ -60,44 +62,56 @@ func (w *world) use(q *proc) {
 		if w.hasty {
 			w.read(q, n)
 		} else {
-			w.allowed(q.node.ReadIndex(n))
+			w.allowed(q.node.Read(n))
 		}
 	}
 	if !w.mild && w.rng.IntN(150) == 0 {
-		all := q.node.Electorate().Voters
-		if to := all[w.rng.IntN(len(all))]; to != q.id {
-			w.allowed(q.node.TransferLeadership(to))
-		}
+		w.handOver(q, q.node.log.conf.Voters)
 	}
-	if w.flush(q); q.node != nil && w.rng.IntN(10) == 0 {
+	if w.flush(q); q.node != nil && w.rng.IntN(4) == 0 {
 		w.change(q)
 		w.flush(q)
 	}
 }
 
-// change brings the voters to the number wanted, or replaces one of them.
+// handOver lets another of some lead.
+func (w *world) handOver(q *proc, to []uint64) {
+	if id := to[w.rng.IntN(len(to))]; id != q.id && q.node.log.conf.Has(id) {
+		w.allowed(q.node.HandOver(id))
+	}
+}
+
+// change brings the voters nearer to those who are wanted, and ends some who
+// are none any more.
 func (w *world) change(q *proc) {
-	all := q.node.Electorate().Voters
-	switch {
-	case len(all) < w.voters:
-		w.allowed(q.node.ChangeVoters(w.voters-len(all), nil, []byte("more")))
-	case len(all) > w.voters:
-		if out := w.other(q, all); out != 0 {
-			w.allowed(q.node.ChangeVoters(0, []uint64{out}, []byte("fewer")))
-		}
-	case slices.ContainsFunc(all, w.lost):
-		out := all[slices.IndexFunc(all, w.lost)]
-		w.allowed(q.node.ChangeVoters(1, []uint64{out}, []byte("instead of one who is dead")))
-	case !w.fixed && w.rng.IntN(8) == 0:
-		if out := w.other(q, all); out == 0 {
-			w.allowed(q.node.ChangeVoters(1, nil, []byte("a successor")))
-		} else {
-			w.allowed(q.node.ChangeVoters(1, []uint64{out}, []byte("another")))
+	w.wish()
+	w.allowed(q.node.Revote(w.want))
+	l := q.node.Lead()
+	if l.Settled && !slices.Contains(w.want, q.id) && w.rng.IntN(4) == 0 {
+		w.handOver(q, w.want)
+	}
+	w.bury(l)
+}
+
+// wish changes who is wanted: always instead of the dead, and sometimes so.
+func (w *world) wish() {
+	n := len(w.want)
+	if w.fixed {
+		n = w.voters
+	} else if w.rng.IntN(30) == 0 {
+		n = 1 + w.rng.IntN(w.voters)
+		w.want = nil
+		for _, id := range w.latest.Voters {
+			if w.rng.IntN(3) > 0 {
+				w.want = append(w.want, id)
+			}
 		}
 	}
-	if q.node.Lead().Settled {
-		w.bury(q.node.Electorate())
+	w.want = slices.DeleteFunc(w.want, w.lost)
+	for len(w.want) < n {
+		w.want = append(w.want, w.number())
 	}
+	w.want = w.want[:n]
 }
 
 func (w *world) lost(id uint64) bool {
@@ -105,35 +119,52 @@ func (w *world) lost(id uint64) bool {
 	return q != nil && q.dead()
 }
 
-// lose ends a voter and its disk for good, if a majority stays.
+// lose ends a voter or a learner and its disk for good, if a majority stays now
+// and after what is under way.
 func (w *world) lose(q *proc) {
-	c := w.latest
-	if l := w.leader(); l != nil && l.node.Lead().Settled && len(c.Voters) >= 3 && !c.Joint() && c.Has(q.id) && !slices.ContainsFunc(c.Voters, w.lost) {
+	c, l := w.latest, w.leader()
+	all := slices.Concat(c.Voters, c.Learners)
+	if l == nil || !l.node.Lead().Settled || w.proposed() || !slices.Contains(all, q.id) || slices.ContainsFunc(all, w.lost) {
+		return
+	}
+	if c.Has(q.id) && len(c.Voters) >= 3 || !c.Has(q.id) && len(w.want) >= 3 {
 		w.stats.lost++
 		q.end()
 	}
 }
 
-// other returns a voter that does not lead.
-func (w *world) other(q *proc, all []uint64) uint64 {
-	all = slices.DeleteFunc(slices.Clone(all), func(id uint64) bool { return id == q.id })
-	if len(all) == 0 {
-		return 0
-	}
-	return all[w.rng.IntN(len(all))]
+// proposed says whether anybody knows of a change that nobody has applied.
+func (w *world) proposed() bool {
+	return w.latest.Joint() || slices.ContainsFunc(w.procs, func(q *proc) bool {
+		return q.node != nil && q.node.leads() && q.node.changing() || slices.ContainsFunc(q.disk.state.Entries, func(e Entry) bool {
+			return e.Kind == Change && e.Index > w.top
+		})
+	})
 }
 
-// bury ends some who are older than the voters and no longer among them.
-func (w *world) bury(c Electorate) {
+// other returns a voter that does not lead.
+func (w *world) other(q *proc) uint64 {
+	for _, id := range q.node.log.conf.Voters {
+		if id != q.id {
+			return id
+		}
+	}
+	return 0
+}
+
+// bury ends some who are older than the members and no longer among them: voters
+// when that is settled, and those who were learners alone at once.
+func (w *world) bury(l engine.Lead) {
+	all := slices.Concat(l.Voters, l.Learners)
 	for _, q := range w.procs {
-		if !c.Has(q.id) && q.id < slices.Max(c.Voters) && w.rng.IntN(2) == 0 {
+		if !slices.Contains(all, q.id) && q.id < slices.Max(all) && (l.Settled || l.Serves && !w.voted[q.id]) && w.rng.IntN(2) == 0 {
 			q.end()
 		}
 	}
 }
 
 func (w *world) allowed(err error) {
-	for _, ok := range [...]error{ErrBusy, ErrDropped, ErrNotLeader, ErrNotReady, ErrStopped, ErrFull, ErrSync} {
+	for _, ok := range [...]error{ErrBusy, ErrBehind, ErrDropped, ErrNotLeader, ErrNotReady, ErrStopped, ErrFull, ErrSync} {
 		if errors.Is(err, ok) {
 			return
 		}
@@ -211,7 +242,7 @@ func (w *world) well(high uint64) bool {
 	if l == nil {
 		return false
 	}
-	c := l.node.Electorate()
+	c := l.node.log.conf
 	return len(c.Voters) == w.voters && !c.Joint() && !slices.ContainsFunc(c.Voters, func(id uint64) bool {
 		q := w.proc(id)
 		return q == nil || q.node == nil || q.index <= high

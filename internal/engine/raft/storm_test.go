@@ -35,7 +35,9 @@ func TestStorm(t *testing.T) {
 		sum.reads += w.stats.reads
 		sum.crashes += w.stats.crashes
 		sum.snapshots += w.stats.snapshots
-		sum.changes += w.stats.changes
+		sum.voters += w.stats.voters
+		sum.learners += w.stats.learners
+		sum.unborn += w.stats.unborn
 		sum.lost += w.stats.lost
 		sum.elections += w.stats.elections
 	}

@@ -8,6 +8,8 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/stile-lock/stile/internal/engine"
 )
 
 const (
@@ -15,6 +17,7 @@ const (
 	election  = 10
 	heartbeat = 2
 	forever   = 1 << 30
+	firstID   = 1
 )
 
 // A plan says what a run is like.
@@ -46,17 +49,22 @@ type world struct {
 	sides   map[uint64]int // of a partition
 	truth   map[uint64]uint64
 	leaders map[uint64]uint64
-	high    uint64 // applied by anybody
-	born    []uint64
-	idle    bool       // nobody asks for anything
-	latest  Electorate // by the highest index that anybody has applied
+	high    uint64   // applied by anybody
+	given   uint64   // the last number given out
+	want    []uint64 // who is to vote
+	members []uint64 // who was ever a voter or a learner
+	voted   map[uint64]bool
+	idle    bool              // nobody asks for anything
+	latest  Electorate        // by the highest index that anybody has applied
+	top     uint64            // that index
+	confs   map[uint64]string // the electorate after an index
 	trace   uint64
 	wrong   error
 	stats   stats
 }
 
 type stats struct {
-	applied, reads, crashes, snapshots, changes, elections, lost, healed int
+	applied, reads, crashes, snapshots, voters, learners, elections, lost, unborn, healed int
 }
 
 type parcel struct {
@@ -76,15 +84,22 @@ type proc struct {
 	slow  int // one of so many ticks is left out
 	index uint64
 	sum   uint64
+	seen  uint64            // what its node had applied at the last flush
 	asked map[uint64]uint64 // reads under way, and what had been applied when they began
 }
 
 func newWorld(p plan) *world {
-	w := &world{plan: p, rng: rand.New(rand.NewPCG(p.seed, 1)), truth: map[uint64]uint64{}, leaders: map[uint64]uint64{}, sides: map[uint64]int{}}
+	w := &world{plan: p, rng: rand.New(rand.NewPCG(p.seed, 1)), truth: map[uint64]uint64{}, leaders: map[uint64]uint64{}, sides: map[uint64]int{}, given: firstID, want: []uint64{firstID}, members: []uint64{firstID}, voted: map[uint64]bool{firstID: true}, confs: map[uint64]string{}}
 	q := w.add(firstID)
-	w.must(Bootstrap(q.storage(), group, q.Snapshot()))
+	w.must(Bootstrap(q.storage(), group, firstID, q.Snapshot()))
 	w.start(q)
 	return w
+}
+
+// number gives out one that was never used.
+func (w *world) number() uint64 {
+	w.given++
+	return w.given
 }
 
 func (w *world) add(id uint64) *proc {
@@ -124,7 +139,7 @@ func (w *world) note(all ...[]byte) {
 
 // start begins a process anew.
 func (w *world) start(q *proc) {
-	q.index, q.sum, q.asked = 0, 0, map[uint64]uint64{}
+	q.index, q.sum, q.seen, q.asked = 0, 0, 0, map[uint64]uint64{}
 	n, err := New(Config{Storage: q.storage(), Machine: q, Seed: w.seed, Election: election, Heartbeat: heartbeat, MaxLog: w.maxLog})
 	switch {
 	case isTrouble(err):
@@ -133,10 +148,16 @@ func (w *world) start(q *proc) {
 		w.fail("voter %d does not start: %v", q.id, err)
 	default:
 		q.node = n
-		if w.flush(q); w.brisk && n.Removed() {
+		if w.flush(q); w.brisk && removed(n) {
 			q.end()
 		}
 	}
+}
+
+// removed says that a voter has learned that it votes no more.
+func removed(n *Node) bool {
+	c := n.log.conf
+	return len(c.Voters) > 0 && !c.Has(n.id) && !slices.Contains(c.Learners, n.id)
 }
 
 func isTrouble(err error) bool {
@@ -161,28 +182,16 @@ func (w *world) crash(q *proc) {
 }
 
 // Apply, Snapshot and Restore make a proc a Machine.
-func (q *proc) Apply(a Applied) {
-	if a.Index <= q.index {
-		q.w.fail("voter %d applies %d after %d", q.id, a.Index, q.index)
+func (q *proc) Apply(index, term uint64, entry []byte) {
+	if index <= q.index || len(entry) == 0 {
+		q.w.fail("voter %d applies %d bytes at %d after %d", q.id, len(entry), index, q.index)
 	}
 	h := fnv.New64a()
-	h.Write(numbers(nil, q.sum, a.Index, a.Term))
-	h.Write(a.Data)
-	if a.Change != nil {
-		h.Write(numbers(numbers(nil, a.Change.Voters...), a.Change.Outgoing...))
-	}
-	q.index, q.sum = a.Index, h.Sum64()
-	if a.Change != nil && a.Index > q.w.high {
-		q.w.latest = *a.Change
-	}
+	h.Write(numbers(nil, q.sum, index, term))
+	h.Write(entry)
+	q.index, q.sum = index, h.Sum64()
 	q.w.agree(q)
 	q.w.stats.applied++
-	for _, id := range a.Added {
-		if !slices.Contains(q.w.born, id) {
-			q.w.born = append(q.w.born, id)
-			q.w.stats.changes++
-		}
-	}
 }
 
 func (q *proc) Snapshot() []byte {
@@ -230,22 +239,53 @@ func (w *world) flush(q *proc) {
 		}
 		w.leaders[l.Term] = q.id
 	}
+	w.elect(q, out.Lead)
 	w.send(q.id, out.Send)
 	for _, r := range out.Reads {
 		w.read(q, r)
 	}
 }
 
+// elect: all agree on who votes, as on all else.
+func (w *world) elect(q *proc, l engine.Lead) {
+	at := q.node.log.applied
+	if at == q.seen {
+		return
+	}
+	q.seen = at
+	c := q.node.log.conf
+	now := fmt.Sprint(c)
+	if was, ok := w.confs[at]; ok && was != now {
+		w.fail("voter %d has the voters %s after index %d, others have %s", q.id, now, at, was)
+	}
+	w.confs[at] = now
+	if at > w.top {
+		w.top, w.latest = at, c
+	}
+	for _, id := range slices.Concat(l.Voters, l.Learners) {
+		if !slices.Contains(w.members, id) {
+			w.members = append(w.members, id)
+			w.stats.learners++
+		}
+	}
+	for _, id := range l.Voters {
+		if !w.voted[id] {
+			w.voted[id] = true
+			w.stats.voters++
+		}
+	}
+}
+
 // read: what was applied by anybody when a read began is seen by it.
 func (w *world) read(q *proc, number uint64) {
 	w.stats.reads++
-	if seen := q.node.AppliedIndex(); seen < q.asked[number] {
+	if seen := q.node.log.applied; seen < q.asked[number] {
 		w.fail("voter %d reads the state of index %d, but %d had been applied when the read began", q.id, seen, q.asked[number])
 	}
 	delete(q.asked, number)
 }
 
-func (w *world) send(from uint64, all []Letter) {
+func (w *world) send(from uint64, all []engine.Post) {
 	for _, l := range all {
 		w.note(numbers(nil, from, l.To), l.Bytes)
 		times := 1
@@ -299,15 +339,20 @@ func (w *world) proc(id uint64) *proc {
 	return nil
 }
 
-// births starts those whom a change has taken in.
+// births starts those whom a change has taken in. Some never come.
 func (w *world) births() {
-	for _, id := range w.born {
-		if w.proc(id) == nil {
-			q := w.add(id)
-			q.disk.Meet(nil)
-			w.must(Join(q.storage(), group, id))
-			w.start(q)
+	for _, id := range w.members {
+		if w.proc(id) != nil {
+			continue
 		}
+		q := w.add(id)
+		w.must(Join(q.storage(), group, id))
+		if !w.mild && w.rng.IntN(8) == 0 {
+			w.stats.unborn++
+			q.end()
+			continue
+		}
+		w.start(q)
 	}
 }
 
