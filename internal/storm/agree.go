@@ -68,6 +68,7 @@ func (o *oracle) commit(r *engine.Record, h uint32) {
 			}
 		}
 	}
+	o.haunted(r)
 	a := agreed{hash: h}
 	for _, m := range r.Members {
 		a.members = append(a.members, m.Inc)
@@ -87,8 +88,43 @@ func (o *oracle) commit(r *engine.Record, h uint32) {
 // dropped judges that somebody is a member no more.
 func (o *oracle) dropped(inc uint64) {
 	q := o.w.at(inc)
-	if o.w.calm() && !(q.inc == inc && q.state == leaving) {
+	if q.inc == inc && q.state == leaving {
+		return
+	}
+	o.limits = append(o.limits, limit{inc, 1 << 62})
+	if o.w.calm() {
 		o.w.broken(Calm, "m%d is evicted, and all is well", o.w.no(inc))
+	}
+}
+
+// A limit is until when one who was evicted may act, by true time, as all who have
+// its views believe.
+type limit struct {
+	inc   uint64
+	until int64
+}
+
+// haunted judges the ghosts of a view: whoever was evicted, in this view or before,
+// cannot act for longer than it says.
+func (o *oracle) haunted(r *engine.Record) {
+	for i := range o.limits {
+		l := &o.limits[i]
+		rest := int64(0)
+		if j := slices.IndexFunc(r.Ghosts, func(g engine.Ghost) bool { return g.Inc == l.inc }); j >= 0 {
+			rest = int64(r.Ghosts[j].Rest)
+		}
+		l.until = min(l.until, o.w.Now()+rest)
+		o.outlives(o.w.at(l.inc), l)
+	}
+}
+
+// outlives judges the lease of one who was evicted.
+func (o *oracle) outlives(q *proc, l *limit) {
+	if q.inc != l.inc || q.state < taking || !o.w.within() {
+		return
+	}
+	if end := q.clock.when(q.lease); end > l.until {
+		o.w.broken(Ghosts, "m%d is evicted, may act for %d us more, and its views say %d us", q.no, (end-o.w.Now())/us, (l.until-o.w.Now())/us)
 	}
 }
 
@@ -144,8 +180,8 @@ func (o *oracle) writes() {
 	was := o.still
 	o.still = now
 	saves := now.saves - was.saves
-	if now.saves = was.saves; now != was || !now.settled || !w.calm() {
-		o.wrote = 0
+	if now.saves = was.saves; now != was || !now.settled || !w.calm() || w.Now()-o.since < 2*lookEvery {
+		o.wrote = 0 // and who follows writes a little later
 		return
 	}
 	if o.wrote > 0 { // it was not a change that has come into force since

@@ -144,6 +144,7 @@ const (
 	Calm      Invariant = "calm"      // once all is healed nothing is lost, and nobody is evicted
 	Silence   Invariant = "silence"   // when nobody asks, members send each other nothing, and nothing is written
 	Views     Invariant = "views"     // an epoch has one view, the same for all, and nobody acts on one that is not committed
+	Ghosts    Invariant = "ghosts"    // nobody who was evicted may act for longer than views say
 	Voters    Invariant = "voters"    // voters that have applied as much have the same record
 	Acks      Invariant = "acks"      // one that leads no more confirms no renewal
 )

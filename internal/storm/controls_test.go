@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/internal/engine"
+	"github.com/stile-lock/stile/internal/engine/raft"
 	"github.com/stile-lock/stile/internal/member"
 )
 
@@ -24,6 +25,7 @@ type control struct {
 	link   member.LinkMisreading
 	engine engine.Misreading
 	wrong  Misreading
+	lazy   bool            // disks promise what they do not do
 	tune   func(c *Config) // makes it likely; nil for the runs that all have
 	seeds  uint64          // within which it must be found
 }
@@ -36,6 +38,13 @@ func (x *control) run(seed uint64) (Config, *Result, error) {
 	}
 	Misread(&c, x.wrong)
 	c.Wrong = x.engine
+	if x.lazy {
+		c.Disk = func() Disk {
+			d := raft.NewDrive(8, 2, 16)
+			raft.MisreadSync(d)
+			return d
+		}
+	}
 	c.Made = func(m *member.Member, s *member.Sessions) {
 		member.Misread(m, x.member)
 		member.MisreadLinks(s, x.link)
@@ -46,6 +55,18 @@ func (x *control) run(seed uint64) (Config, *Result, error) {
 
 // steady has one voter, whom nothing befalls.
 func steady(c *Config) { c.Voters, c.Shelter = 1, true }
+
+// reigns has voters die and be cut off, and who leads most of all.
+func reigns(c *Config) {
+	c.Nodes, c.Voters, c.Shelter = 3+int(c.Seed%3), 3, false
+	c.Faults, c.Intensity = Lead|Pause|Partition|Oneway|Crash|Evict|Join|Leave|Drift, 40
+}
+
+// power has the power of voters fail.
+func power(c *Config) {
+	c.Nodes, c.Voters, c.Shelter = 3+int(c.Seed%3), 3, false
+	c.Faults, c.Intensity = Lead|Crash|Broken|Evict|Join, 40
+}
 
 // views has views follow each other, with all that ends them.
 func views(c *Config) {
@@ -126,6 +147,18 @@ func controls() []control {
 		{name: "LastGhosts", rule: "2", text: "a view names only its own ghosts", engine: engine.LastGhosts, tune: steady, seeds: 100},
 		{name: "Readmit", rule: "2", text: "the evicted join again", engine: engine.Readmit, tune: steady, seeds: 100},
 		{name: "NoMargin", rule: "8", text: "the service has no margin", engine: engine.NoMargin, tune: edge, seeds: 400},
+		{name: "NoRound", rule: "17", text: "renewals are confirmed without a majority", engine: engine.NoRound, tune: reigns, seeds: 100},
+		{name: "KeptLeases", rule: "17", text: "a new leader counts on from what it knew", engine: engine.KeptLeases, tune: reigns, seeds: 200},
+		{name: "LostGhosts", rule: "17", text: "a new leader forgets the ghosts", engine: engine.LostGhosts, tune: reigns, seeds: 200},
+		{name: "RenewsDoomed", rule: "17", text: "one under eviction is renewed", engine: engine.RenewsDoomed, tune: reigns, seeds: 200},
+		{name: "NoBase", rule: "17", text: "a change is applied in whatever epoch", engine: engine.NoBase, tune: reigns, seeds: 200},
+		{name: "NoTerm", rule: "17", text: "a change of an earlier leader is applied", engine: engine.NoTerm, tune: reigns, seeds: 200},
+		{name: "KeptQueue", rule: "17", text: "what waited in an older term still does", engine: engine.KeptQueue, tune: reigns, seeds: 200},
+		{name: "HastyGone", rule: "17", text: "who is not in the record was evicted", engine: engine.HastyGone, tune: reigns, seeds: 200},
+		{name: "NoReach", rule: "17", text: "who joins need not reach the members", engine: engine.NoReach, seeds: 200},
+		{name: "DropsAll", rule: "17", text: "a leaver and its accuser are both let go", engine: engine.DropsAll, seeds: 200},
+		{name: "NoGrace", rule: "17", text: "a leader that stood still takes others to be silent", engine: engine.NoGrace, tune: reigns, seeds: 200},
+		{name: "NoSync", rule: "18", text: "a disk promises what it has not written", lazy: true, tune: power, seeds: 200},
 		{name: "KeepHolds", rule: "11", text: "holds are kept over a new start", wrong: KeepHolds, seeds: 50},
 		{name: "SameInc", rule: "2", text: "an incarnation is used again", wrong: SameInc, seeds: 50},
 		{name: "LateClient", rule: "10", text: "a client counts from the answer", wrong: LateClient, tune: late, seeds: 400},

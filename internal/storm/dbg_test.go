@@ -27,8 +27,8 @@ func TestDbg(t *testing.T) {
 		os.WriteFile("/tmp/dbg.txt", []byte(tr.Text(trace.TextOptions{})), 0o644)
 	}
 }
-func TestDbg2(t *testing.T){
-	seed,_ := strconv.Atoi(os.Getenv("SEED"))
+func TestDbg2(t *testing.T) {
+	seed, _ := strconv.Atoi(os.Getenv("SEED"))
 	c := pick(uint64(seed))
 	c.Strikes = Draw(c)
 	w := newWorld(c, nil)
@@ -36,24 +36,57 @@ func TestDbg2(t *testing.T){
 	for w.Pending() && w.result.Violation == nil && w.phase != drained && w.Due() <= w.times.end {
 		w.turn(w.Due())
 		before := make([]int, len(w.procs))
-		for i, q := range w.procs { if q.disk != nil { before[i] = q.disk.Saves() } }
+		for i, q := range w.procs {
+			if q.disk != nil {
+				before[i] = q.disk.Saves()
+			}
+		}
 		w.Step()
-		if w.phase >= draining { for i, q := range w.procs { if q.disk != nil && q.disk.Saves() != before[i] { fmt.Println(w.Now()/1000, w.Name(q.id), q.disk.Saves(), q.peer.Clerk() != nil && true, func() any { if q.clerk()!=nil { return q.clerk().Lead() }; return nil}()) } } }
+		if w.phase >= draining {
+			for i, q := range w.procs {
+				if q.disk != nil && q.disk.Saves() != before[i] {
+					fmt.Println(w.Now()/1000, w.Name(q.id), q.disk.Saves(), q.peer.Clerk() != nil && true, func() any {
+						if q.clerk() != nil {
+							return q.clerk().Lead()
+						}
+						return nil
+					}())
+				}
+			}
+		}
 	}
 	w.finish()
 	fmt.Println(w.result.Violation, w.severed)
 	for _, q := range w.procs {
 		fmt.Printf("%s state %d inc %d epoch %d", w.Name(q.id), q.state, q.inc, q.epoch())
-		if q.disk != nil { fmt.Printf(" disk %d", q.disk.Voter()) }
-		if k := q.clerk(); k != nil { fmt.Printf(" lead %+v rec epoch %d voters %+v members %+v", k.Lead(), k.Record().Epoch, k.Record().Voters, k.Record().Members) }
+		if q.disk != nil {
+			fmt.Printf(" disk %d", q.disk.Voter())
+		}
+		if k := q.clerk(); k != nil {
+			fmt.Printf(" lead %+v rec epoch %d voters %+v members %+v", k.Lead(), k.Record().Epoch, k.Record().Voters, k.Record().Members)
+		}
 		fmt.Println()
 	}
-	for _, s := range c.Strikes { if s.Kind==Sever { fmt.Println(s) } }
+	for _, s := range c.Strikes {
+		if s.Kind == Sever {
+			fmt.Println(s)
+		}
+	}
 }
-func TestDbgMany(t *testing.T){
-	from,_ := strconv.Atoi(os.Getenv("FROM")); n,_ := strconv.Atoi(os.Getenv("N"))
+func TestDbgMany(t *testing.T) {
+	from, _ := strconv.Atoi(os.Getenv("FROM"))
+	n, _ := strconv.Atoi(os.Getenv("N"))
 	for s := from; s < from+n; s++ {
 		r, err := Run(pick(uint64(s)))
+		if err != nil || r.Violation != nil {
+			fmt.Println("SEED", s, err, r.Violation)
+		}
+	}
+}
+func TestDbgTuned(t *testing.T){
+	for s := uint64(0); s < 300; s++ {
+		x := control{tune: reigns}
+		_, r, err := x.run(s)
 		if err != nil || r.Violation != nil { fmt.Println("SEED", s, err, r.Violation) }
 	}
 }

@@ -26,6 +26,7 @@ type oracle struct {
 	voters   []uint64    // as the last view has them
 	term     uint64      // the highest in which somebody serves
 	termAt   int64       // since when
+	limits   []limit     // of all who were evicted
 	still    stillness
 	wrote    int // batches while nothing seemed to happen
 	buf      []byte

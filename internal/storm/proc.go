@@ -240,9 +240,13 @@ func (q *proc) Confirming(number uint64) {
 
 // Confirmed implements peer.Watcher.
 func (q *proc) Confirmed(uint64) {
+	o := &q.w.oracle
 	if q.ended = 0; q.lapsed {
 		q.lapsed = false
-		q.w.oracle.extended(q)
+		o.extended(q)
+	}
+	if i := slices.IndexFunc(o.limits, func(l limit) bool { return l.inc == q.inc }); i >= 0 {
+		o.outlives(q, &o.limits[i])
 	}
 }
 

@@ -74,6 +74,9 @@ func TestFaults(t *testing.T) {
 		for seed := range uint64(8) {
 			c := pick(seed)
 			c.Faults, c.Clients, c.Intensity = f, 1, 15
+			if f.has(Lead | Broken | Wipe) {
+				c.Nodes, c.Voters, c.Shelter = 5, 3, false
+			}
 			r, err := Run(c)
 			if err != nil || r.Violation != nil {
 				t.Errorf("%s, seed %d: %v %v", name, seed, r.Violation, err)
