@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/stile-lock/stile/catalog"
+	"github.com/stile-lock/stile/internal/engine/raft"
 	"github.com/stile-lock/stile/internal/jobs"
 	"github.com/stile-lock/stile/internal/member"
 	"github.com/stile-lock/stile/internal/storm"
@@ -55,12 +56,16 @@ func Live(names ...string) ([]member.Choice, error) {
 // Pick returns the run of a seed.
 func (c Config) Pick(seed uint64) storm.Config {
 	run := storm.Pick(seed, c.Choice)
-	run.Spec = catalog.MakeLive
+	run.Spec, run.Disk = catalog.MakeLive, newDisk
 	if c.Change != nil {
 		c.Change(&run)
 	}
 	return run
 }
+
+// newDisk returns a disk for a voter: a leader is heard every second tick and
+// doubted after eight, and the log is cut off after sixteen entries.
+func newDisk() storm.Disk { return raft.NewDrive(8, 2, 16) }
 
 // Last returns the last seed.
 func (c Config) Last() uint64 { return c.First + uint64(c.Seeds-1) }
@@ -113,6 +118,8 @@ func (s *Sum) add(seed uint64, r *storm.Result) {
 	a.Entries += r.Entries
 	a.Tries += r.Tries
 	a.Views += r.Views
+	a.Terms += r.Terms
+	a.Revotes += r.Revotes
 	a.Lost += r.Lost
 	a.Strikes += r.Strikes
 	a.Deposits += r.Deposits

@@ -17,7 +17,7 @@ func config(t *testing.T, first uint64, seeds, workers int) Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Config{Choice: storm.Choice{Algorithms: live, Nodes: []int{1, 3}, Faults: storm.AllFaults}, First: first, Seeds: seeds, Parallel: jobs.Parallel{Workers: workers}}
+	return Config{Choice: storm.Choice{Algorithms: live, Nodes: []int{1, 3}, Voters: []int{1, 3}, Faults: storm.AllFaults}, First: first, Seeds: seeds, Parallel: jobs.Parallel{Workers: workers}}
 }
 
 // confused lets members read no reports, which breaks much.
