@@ -183,8 +183,8 @@ func (q *proc) receive(from core.ID, b []byte) {
 	switch b[0] {
 	case packetMsg:
 		q.packet(b[1:])
-	case valueMsg:
-		q.value(l)
+	case valueMsg, savedMsg:
+		q.value(b[0], l)
 	case helloMsg, lockMsg, unlockMsg:
 		if l.next() == q.inc && q.state == taking {
 			q.serve(from, b[0], l)

@@ -20,7 +20,7 @@ func live() []member.Choice {
 
 // pick returns the run of a seed, of all there is.
 func pick(seed uint64) Config {
-	c := Pick(seed, Choice{live(), []int{1, 2, 3, 4, 5, 7, 9}, AllFaults | Beyond})
+	c := Pick(seed, Choice{Algorithms: live(), Nodes: []int{1, 2, 3, 4, 5, 7, 9}, Faults: AllFaults | Beyond})
 	c.Spec = catalog.MakeLive
 	return c
 }
