@@ -2,11 +2,11 @@ package storm
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/internal/member"
 	"github.com/stile-lock/stile/internal/words"
-	"github.com/stile-lock/stile/trace"
 )
 
 // A bank with its money: every lock protects a branch of it. Money only moves
@@ -74,7 +74,7 @@ func (w *world) balances(from core.ID, lock uint64, t member.Token, l letter) {
 	a, b := l.next(), l.next()
 	all := &w.store.branches[lock]
 	x, y := all[a].balance, all[b].balance
-	w.book(lock, "%s reads %s with %v", w.Name(from), pair(a, x, b, y), t)
+	w.book(from, lock, t, "%s reads %s with %v", w.Name(from), pair(a, x, b, y), t)
 	w.tell(storeID, from, valueMsg, lock, t.Epoch, t.Count, a, b, x, y)
 }
 
@@ -82,21 +82,31 @@ func (w *world) balances(from core.ID, lock uint64, t member.Token, l letter) {
 func (w *world) post(from core.ID, lock uint64, t member.Token, l letter) {
 	a, b, x, y, amount := l.next(), l.next(), l.next(), l.next(), l.next()
 	all := &w.store.branches[lock]
-	over := ""
-	for _, z := range [...]struct{ at, read uint64 }{{a, x + amount}, {b, y - amount}} {
-		if last := &all[z.at]; last.balance != z.read {
-			over += fmt.Sprintf(", over what %s has written to %s with %v since then", w.Name(last.by), accountName(z.at), last.token)
-		}
-	}
+	over := w.overwritten(all, a, x+amount, b, y-amount)
 	all[a], all[b] = account{x, from, t}, account{y, from, t}
 	w.result.Books.Transfers++
 	w.result.Books.Moved += int64(amount)
 	w.note(amount<<32|lock, x<<32|y)
-	w.book(lock, "%s writes %s with %v%s", w.Name(from), pair(a, x, b, y), t, over)
+	w.book(from, lock, t, "%s writes %s with %v%s", w.Name(from), pair(a, x, b, y), t, over)
 	w.tell(storeID, from, savedMsg, lock, t.Epoch, t.Count)
 	if wrong := amiss(all.total()); wrong != "" {
 		w.broken(Bank, "%s: %s moves %s from %s to %s with %v%s: %s", w.names[lock], w.Name(from), words.Grouped(int64(amount)), accountName(a), accountName(b), t, over, wrong)
 	}
+}
+
+// overwritten says whose writes are lost when somebody writes two accounts that
+// have changed since it read them.
+func (w *world) overwritten(all *branch, a, x, b, y uint64) string {
+	var lost []string
+	for _, z := range [...]struct{ at, read uint64 }{{a, x}, {b, y}} {
+		if last := &all[z.at]; last.balance != z.read {
+			lost = append(lost, fmt.Sprintf("the %s that %s wrote to %s with %v", grouped(last.balance), w.Name(last.by), accountName(z.at), last.token))
+		}
+	}
+	if len(lost) == 0 {
+		return ""
+	}
+	return ", over " + strings.Join(lost, " and ")
 }
 
 // amiss says what is wrong with the total of a branch, if something is.
@@ -120,7 +130,7 @@ func (w *world) staleAtBank(from core.ID, kind byte, lock uint64, t member.Token
 	if w.Unfenced {
 		then = "no fence refuses it"
 	}
-	w.book(lock, "STALE: the %s of %s comes with %v after somebody with %v; %s", msgNames[kind], w.Name(from), t, w.store.cells[lock].seen, then)
+	w.book(from, lock, t, staleMark+": the %s of %s comes with %v after somebody with %v; %s", msgNames[kind], w.Name(from), t, w.store.cells[lock].seen, then)
 }
 
 // audit closes the books.
@@ -136,21 +146,4 @@ func (w *world) audit() {
 			w.broken(Bank, "%s: at the end %s", w.names[i], wrong)
 		}
 	}
-}
-
-// book writes beside the lane of the store what happens to a branch.
-func (w *world) book(lock uint64, format string, args ...any) {
-	if w.Observed() {
-		w.Note(trace.Event{
-			Kind: trace.Note, Proc: storeID, Peer: core.None, Name: fmt.Sprintf(format, args...), Section: w.names[lock],
-		})
-	}
-}
-
-// accountName names an account.
-func accountName(i uint64) string { return string(rune('A' + i)) }
-
-// pair writes two accounts with their balances.
-func pair(a, x, b, y uint64) string {
-	return fmt.Sprintf("%s %s and %s %s", accountName(a), words.Grouped(int64(x)), accountName(b), words.Grouped(int64(y)))
 }
