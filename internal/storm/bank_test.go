@@ -124,7 +124,7 @@ func TestUnfenced(t *testing.T) {
 	if err := near.Check(); err != nil || near.N > all.N-1 || len(near.Events) < 6 || len(near.Events) >= len(all.Events)/2 {
 		t.Errorf("the picture has %d lanes and %d events: %v", near.N, len(near.Events), err)
 	}
-	if svg := near.SVG(trace.Options{}); !strings.Contains(svg, "STALE with ") || !strings.Contains(svg, " comes too late to ") {
+	if svg := near.SVG(trace.Options{}); !strings.Contains(svg, "STALE WRITE") || !strings.Contains(svg, " comes too late to ") {
 		t.Errorf("the picture is %s", svg)
 	}
 	c.Unfenced = false

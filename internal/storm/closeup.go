@@ -20,6 +20,7 @@ func Closeup(t *trace.Trace) *trace.Trace {
 	read, who := culprit(t, notes)
 	c := closeup{t: t, section: t.Events[read].Section, lane: make([]core.ID, t.N)}
 	c.choose(notes, read)
+	c.mark(notes)
 	short := *t
 	short.N, short.Names = len(c.names), c.names
 	short.Unit, short.Called = 0, ""
@@ -34,6 +35,7 @@ type closeup struct {
 	section string
 	lane    []core.ID // by the lanes of the run; 0 for those that are left out, which the store is not
 	names   []string
+	stale   []int // the numbers of the messages that came too late
 }
 
 // choose chooses the lanes: the store, and all who were there since.
@@ -53,6 +55,22 @@ func (c *closeup) choose(notes []int, read int) {
 	}
 }
 
+// mark notes which messages came too late: what the store has just received when
+// it says so.
+func (c *closeup) mark(notes []int) {
+	for _, i := range notes {
+		if !isLate(&c.t.Events[i]) {
+			continue
+		}
+		for i--; i >= 0; i-- {
+			if e := &c.t.Events[i]; e.Kind == trace.Receive && e.Proc == storeID {
+				c.stale = append(c.stale, e.Msg)
+				break
+			}
+		}
+	}
+}
+
 // begin returns where the one has asked the bank who reads there.
 func (c *closeup) begin(read, who int) int {
 	for i := read; i >= 0; i-- {
@@ -66,10 +84,14 @@ func (c *closeup) begin(read, who int) int {
 	return read
 }
 
+// roomForLast is how much more room the last moment has: the write that comes too
+// late must be readable.
+const roomForLast = 4
+
 // events returns what is shown. What happened at the same time still does.
 func (c *closeup) events(begin int) []trace.Event {
 	var all []trace.Event
-	step, last := int64(-1), int64(-1)
+	step, last, end := int64(-1), int64(-1), c.t.Events[len(c.t.Events)-1].At
 	for i := begin; i < len(c.t.Events); i++ {
 		e := c.t.Events[i]
 		if !c.shows(&e) {
@@ -77,6 +99,9 @@ func (c *closeup) events(begin int) []trace.Event {
 		}
 		if e.At != last {
 			step, last = step+1, e.At
+			if last == end {
+				step += roomForLast
+			}
 		}
 		e.At, e.Step = step, len(all)
 		e.Proc, e.Peer = c.moved(e.Proc), c.moved(e.Peer)
@@ -90,10 +115,10 @@ func (c *closeup) events(begin int) []trace.Event {
 // what it is about.
 func (c *closeup) shorten(e *trace.Event) {
 	e.Section = ""
-	if isBook(e) {
-		e.Name = staleMark + " with " + e.Fields[1].Value
+	if slices.Contains(c.stale, e.Msg) {
+		e.Name = staleMark + " " + e.Name
 	}
-	if n := len(e.Fields); e.Kind != trace.Note && n > 1 {
+	if n := len(e.Fields); n > 1 {
 		e.Fields = []core.Field{{Name: moneyField, Value: e.Fields[n-1].Value + " with " + e.Fields[0].Value}}
 	}
 }
@@ -117,8 +142,6 @@ func (c *closeup) shows(e *trace.Event) bool {
 		return e.Section == c.section && (e.Proc == storeID || e.Peer == storeID) && e.Name != msgNames[savedMsg]
 	case trace.Pause, trace.Resume, trace.Crash, trace.Restart:
 		return c.lane[e.Proc] > 0
-	case trace.Note:
-		return isLate(e) && e.Section == c.section
 	}
 	return false
 }

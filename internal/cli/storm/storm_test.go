@@ -159,7 +159,7 @@ func TestNoFence(t *testing.T) {
 			t.Errorf("more than a screen's width: %s", line)
 		}
 	}
-	for file, want := range map[string]string{"a.svg": ">STALE with ", "a.txt": "STALE: the WRITE of "} {
+	for file, want := range map[string]string{"a.svg": "STALE WRITE", "a.txt": "STALE: the WRITE of "} {
 		if data, err := os.ReadFile(file); err != nil || !strings.Contains(string(data), want) {
 			t.Errorf("%s: %v, and no %q in it", file, err, want)
 		}
