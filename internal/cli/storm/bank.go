@@ -47,7 +47,7 @@ func printLost(p *tell.Page, x *found) {
 	}
 	p.Gap()
 	again := strings.TrimSuffix(x.again, " --no-fence")
-	p.Text(0, "THIS IS TO BE EXPECTED without the fence: a lease does not stop whoever stands still, and then writes. With the fence the bank refuses that write, and its totals are exact:")
+	p.Text(0, "THIS IS TO BE EXPECTED without the fence: no lease stops a write that comes late, such as that of one who stood still. With the fence the bank refuses it, and its totals are exact:")
 	p.Line("  %s", again)
 }
 

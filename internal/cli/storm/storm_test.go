@@ -164,7 +164,7 @@ func TestNoFence(t *testing.T) {
 			t.Errorf("%s: %v, and no %q in it", file, err, want)
 		}
 	}
-	_, after, _ := strings.Cut(text, "totals are exact:\n  stile storm ")
+	_, after, _ := strings.Cut(text, "exact:\n  stile storm ")
 	again, _, _ := strings.Cut(after, "\n")
 	if text, err := told(t, nil, again); err != nil || !strings.Contains(text, ": exact\n") {
 		t.Errorf("with the fence, %s: %v\n%s", again, err, text)
