@@ -49,6 +49,7 @@ scene ids --lock none
 scene tasks --json
 storm --seeds 3
 storm --seed 4
+storm --seed 4 --bank
 replay scenarios/raymond-a.stile
 replay scenarios/none-ring.stile
 replay scenarios/graph-cycle.stile

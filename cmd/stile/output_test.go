@@ -103,6 +103,7 @@ func TestSameSeedSameBytes(t *testing.T) {
 		"algorithms --json",
 		"storm --seeds 20 --json",
 		"storm --seed 7 --strikes --svg a.svg --trace a.txt",
+		"storm --seed 7 --bank --svg a.svg --trace a.txt --json",
 		"sim bully --nodes 8 --dead 8 --starters 3,5 --latency uniform:0.5,1 --json --svg a.svg --trace a.json",
 	} {
 		first, files := ok(t, line), contents(t)
@@ -141,7 +142,7 @@ func TestOutputFitsTheScreen(t *testing.T) {
 	for _, line := range []string{
 		"", "--help", "sim --help", "compare --help", "bank --help", "replay --help", "algorithms --help", "version --help",
 		"algorithms", "version", "bank", "bank --machines 4 --lock maekawa", "bank --machines 9",
-		"storm --help", "storm --seeds 10", "storm --seed 7 --strikes", "storm --seed 3 --nodes 25 --faults all", "storm --seed 1 --faults none",
+		"storm --help", "storm --seeds 10", "storm --seed 7 --strikes", "storm --seed 3 --nodes 25 --faults all", "storm --seed 1 --faults none", "storm --bank --seeds 10", "storm --bank --no-fence --seeds 5 --faults none",
 		"bank --crash 1", "bank --machines 3 --crash 3@late --lock raymond+bully", "bank --machines 3 --crash 3@fenced --lock raymond+bully",
 		"scene --help", "scene seats", "scene ids --nodes 9", "scene files --lock raymond --each 3", "scene calendar --nodes 1", "scene tasks",
 		"check lamport --fault lost", "check maekawa+bully --fault inside --nodes 2",

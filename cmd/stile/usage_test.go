@@ -92,6 +92,7 @@ func TestUsageErrors(t *testing.T) {
 		{"storm --seeds 0", "want a whole number from 1"},
 		{"storm --seed 18446744073709551615 --seeds 2", "give fewer --seeds"},
 		{"storm --strikes", "--strikes lists the faults of one seed"},
+		{"storm --no-fence", "give --bank too"},
 		{"storm --seed 1 --from 5", "there is none: give --svg"},
 
 		{"version now", "takes no argument"},

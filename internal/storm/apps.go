@@ -26,6 +26,7 @@ type ask struct {
 	back     bool         // it is being taken back, in this step
 	held     bool
 	token    member.Token
+	errand   errand // with the bank
 }
 
 // An app is an application of a process: it asks for one lock after the other.
@@ -76,6 +77,8 @@ func (q *proc) act(arg int) {
 		q.rested(i)
 	case a.ask == nil:
 		q.request(i)
+	case a.ask.held && !q.w.settled(q.id, a.ask.lock, a.ask.token, &a.ask.errand):
+		q.later(i, bankPatience)
 	case a.ask.held:
 		q.unlock(a.ask)
 		q.rested(i)
@@ -320,13 +323,18 @@ func (q *proc) entered(x *ask, t member.Token) {
 		hold = int64(w.Settings.Lease) // it will be lost
 	}
 	if q.chance.Below(2) == 0 {
-		w.tell(q.id, storeID, readMsg, uint64(x.lock), t.Epoch, t.Count)
+		w.visit(q.id, x.lock, t, &x.errand)
 	}
 	q.later(x.app, hold)
 }
 
 // value takes what the resource answers, and deposits something. It does so
-// even if the lock was lost meanwhile: the fence must stand that.
-func (q *proc) value(l letter) {
+// even if the lock was lost meanwhile: the fence must stand that. Customers of a
+// bank are more careful.
+func (q *proc) value(kind byte, l letter) {
+	if q.w.Bank {
+		q.banked(kind, l)
+		return
+	}
 	q.w.deposit(q.id, l)
 }

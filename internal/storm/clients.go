@@ -26,6 +26,7 @@ type client struct {
 	lock    int
 	asked   int64
 	holds   bool
+	errand  errand // with the bank
 	token   member.Token
 	letGo   uint64 // the number of a request that was let go of, until that is confirmed
 	letTok  member.Token
@@ -72,6 +73,9 @@ func (c *client) happen(seq int) {
 		return
 	}
 	w := c.w
+	if c.holds && c.errand.state == fetched && w.Now() >= c.next {
+		c.settle() // it may have looked at its clock just before it stood still
+	}
 	if c.holds && c.now() >= c.until {
 		c.lose()
 	}
@@ -120,7 +124,7 @@ func (c *client) ask() {
 	switch {
 	case c.holds:
 		if w.Now() >= c.next {
-			c.leave()
+			c.settle()
 		}
 	case c.letGo != 0:
 		w.tell(c.id, to, unlockMsg, c.inc, c.session, c.letGo, uint64(c.letLock), c.letTok.Epoch, c.letTok.Count)
@@ -157,7 +161,11 @@ func (c *client) receive(kind byte, l letter) {
 	if !c.up {
 		return
 	}
-	if kind == valueMsg {
+	switch {
+	case c.w.Bank && (kind == valueMsg || kind == savedMsg):
+		c.banked(kind, l)
+		return
+	case kind == valueMsg:
 		c.w.deposit(c.id, l)
 		return
 	}
@@ -211,7 +219,7 @@ func (c *client) enter(t member.Token) {
 	if c.now() >= c.until {
 		return
 	}
-	c.holds, c.token = true, t
+	c.holds, c.token, c.errand = true, t, errand{}
 	w.oracle.clientEntered(c)
 	w.remark(c.id, "enters %s with %v", w.names[c.lock], t)
 	hold := c.chance.Below(shortHold)
@@ -223,7 +231,7 @@ func (c *client) enter(t member.Token) {
 	}
 	c.next = w.Now() + hold
 	if c.chance.Below(2) == 0 {
-		w.tell(c.id, storeID, readMsg, uint64(c.lock), t.Epoch, t.Count)
+		w.visit(c.id, c.lock, t, &c.errand)
 	}
 	c.pulse(min(hold, int64(w.Settings.Renew), max(0, c.clock.when(c.until)-w.Now())))
 }

@@ -25,6 +25,8 @@ type Config struct {
 	Faults     Faults
 	Intensity  int      // how many strikes there are, for each second of Length
 	Strikes    []Strike // nil: they are drawn from the seed
+	Bank       bool     // whoever is inside moves money between accounts, instead of depositing some
+	Unfenced   bool     // the resource does not look at tokens
 
 	Settings member.Settings
 	Limits   member.Limits
@@ -101,6 +103,7 @@ type Result struct {
 	Strikes   int
 	Deposits  int         // writes that the fenced resource accepted
 	Refused   int         // those that it refused
+	Books     Books       // if there is a bank
 	Frames    [13]int     // by their kinds, in the order of FrameNames
 	Simulated member.Span // how long the run was
 	Longest   member.Span // wait of a request that was made after the time of grace
@@ -137,7 +140,7 @@ const (
 	Tries     Invariant = "tries"     // and every try is decided soon
 	Order     Invariant = "order"     // who waited across views enters in the order of first requests
 	Fence     Invariant = "fence"     // the resource accepts nothing older than what it has accepted
-	Bank      Invariant = "bank"      // nor loses a deposit
+	Bank      Invariant = "bank"      // nor loses money, or makes any up
 	Events    Invariant = "events"    // everybody is told the right things, once
 	Channels  Invariant = "channels"  // what is delivered was sent, in this order, and comes once
 	Errors    Invariant = "errors"    // nobody finds anybody else broken
@@ -158,7 +161,6 @@ const (
 	KeepHolds  Misreading = 1 << iota // a process that rejoins keeps what it held
 	SameInc                           // a restarted process joins with the nonce of the one before
 	LateClient                        // a client counts its session from when the answer came
-	NoFence                           // the resource does not look at tokens
 )
 
 // Misread makes a run misread some rules. It is for negative controls alone.

@@ -18,16 +18,17 @@ import (
 // A control is a rule that is broken on purpose, and what the storm must do to
 // find it.
 type control struct {
-	name   string
-	rule   string // the section of docs/protocol.md that has it
-	text   string
-	member member.Misreading
-	link   member.LinkMisreading
-	engine engine.Misreading
-	wrong  Misreading
-	lazy   bool            // disks promise what they do not do
-	tune   func(c *Config) // makes it likely; nil for the runs that all have
-	seeds  uint64          // within which it must be found
+	name     string
+	rule     string // the section of docs/protocol.md that has it
+	text     string
+	member   member.Misreading
+	link     member.LinkMisreading
+	engine   engine.Misreading
+	wrong    Misreading
+	unfenced bool
+	lazy     bool            // disks promise what they do not do
+	tune     func(c *Config) // makes it likely; nil for the runs that all have
+	seeds    uint64          // within which it must be found
 }
 
 // run makes the run of a seed with the rule broken.
@@ -45,6 +46,7 @@ func (x *control) run(seed uint64) (Config, *Result, error) {
 			return d
 		}
 	}
+	c.Unfenced = x.unfenced
 	c.Made = func(m *member.Member, s *member.Sessions) {
 		member.Misread(m, x.member)
 		member.MisreadLinks(s, x.link)
@@ -156,7 +158,7 @@ func controls() []control {
 		{name: "SameInc", rule: "2", text: "an incarnation is used again", wrong: SameInc, seeds: 50},
 		{name: "LateClient", rule: "10", text: "a client counts from the answer", wrong: LateClient, tune: late, seeds: 400},
 		{name: "NoComplaint", rule: "5", text: "complaints about broken links are not heeded", engine: engine.NoComplaint, seeds: 400},
-		{name: "NoFence", rule: "4", text: "the resource does not look at tokens", wrong: NoFence, seeds: 50},
+		{name: "NoFence", rule: "4", text: "the resource does not look at tokens", unfenced: true, seeds: 50},
 	}
 }
 

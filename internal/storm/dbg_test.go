@@ -83,10 +83,12 @@ func TestDbgMany(t *testing.T) {
 		}
 	}
 }
-func TestDbgTuned(t *testing.T){
+func TestDbgTuned(t *testing.T) {
 	for s := uint64(0); s < 300; s++ {
 		x := control{tune: reigns}
 		_, r, err := x.run(s)
-		if err != nil || r.Violation != nil { fmt.Println("SEED", s, err, r.Violation) }
+		if err != nil || r.Violation != nil {
+			fmt.Println("SEED", s, err, r.Violation)
+		}
 	}
 }

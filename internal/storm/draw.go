@@ -94,13 +94,15 @@ type Choice struct {
 	Nodes      []int           // one of them
 	Voters     []int           // one of them
 	Faults     Faults          // some of them
+	Bank       bool            // every run has one
+	Unfenced   bool            // no run has a fence
 }
 
 // Pick returns the run of a seed: which algorithm, how many members, which
 // faults and how hard, within a choice. The runs of many seeds cover all of it.
 func Pick(seed uint64, from Choice) Config {
 	r := kernel.NewRand(seed, 11)
-	c := Config{Seed: seed, Settings: Quick()}
+	c := Config{Seed: seed, Settings: Quick(), Bank: from.Bank, Unfenced: from.Unfenced}
 	if len(from.Algorithms) > 0 {
 		at := int(seed % uint64(len(from.Algorithms)))
 		c.Algorithms = append(slices.Clone(from.Algorithms[at:]), from.Algorithms[:at]...)

@@ -263,8 +263,8 @@ func (q *proc) receive(from core.ID, b []byte) {
 	case b[0] <= peer.Post:
 		q.failed(q.peer.Receive(q.now(), q.w.Name(from), b))
 		q.settled()
-	case b[0] == valueMsg:
-		q.value(l)
+	case b[0] == valueMsg || b[0] == savedMsg:
+		q.value(b[0], l)
 	default:
 		if l.next() == q.inc && q.state == taking {
 			q.serve(from, b[0], l)

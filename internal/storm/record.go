@@ -34,7 +34,7 @@ func Record(c Config, before member.Span, most int) (*trace.Trace, *Result, erro
 	}
 	t := &trace.Trace{
 		N: int(firstProc) + c.Nodes + spare + c.Clients, Title: title(&c), Algorithm: c.Algorithms[0].Algorithm,
-		Kinds: kinds(), Unit: ms, Called: "ms", Names: laneNames(&c), Inside: "inside", Events: r.events(),
+		Kinds: kinds(), Unit: ms, Called: "ms", Names: laneNames(&c), Inside: "inside", Beside: moneyField, Events: r.events(),
 	}
 	return t, second, t.Check()
 }
@@ -72,6 +72,10 @@ func (r *recorder) events() []trace.Event {
 func (w *world) describe(e *trace.Event, b []byte) {
 	e.Name = msgNames[b[0]]
 	l := letter(b[1:])
+	if w.Bank && b[0] >= readMsg {
+		w.describeMoney(e, b[0], l)
+		return
+	}
 	switch b[0] {
 	case peer.Packet:
 		describePacket(e, b)

@@ -21,7 +21,7 @@ func live() []member.Choice {
 
 // pick returns the run of a seed, of all there is.
 func pick(seed uint64) Config {
-	c := Pick(seed, Choice{live(), []int{1, 2, 3, 4, 5, 7, 9}, []int{1, 3, 5}, AllFaults | Beyond})
+	c := Pick(seed, Choice{Algorithms: live(), Nodes: []int{1, 2, 3, 4, 5, 7, 9}, Voters: []int{1, 3, 5}, Faults: AllFaults | Beyond})
 	c.Spec, c.Disk = catalog.MakeLive, newDisk
 	return c
 }

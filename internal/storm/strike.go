@@ -70,7 +70,7 @@ func (w *world) aim(s *Strike) core.ID {
 func (q *proc) linger() {
 	lease := int64(q.w.Settings.Lease)
 	for _, x := range q.asks {
-		if x.held && x.app >= 0 {
+		if x.held && x.app >= 0 && !x.errand.open() { // who is at the bank goes on as soon as it can
 			q.later(x.app, lease+q.chance.Below(lease))
 		}
 	}
@@ -238,7 +238,9 @@ func (w *world) strikeClient(s *Strike, id core.ID) bool {
 		return false
 	}
 	c := w.clientAt(id)
-	c.next = w.Now() + 2*int64(w.Settings.Lease) // if it is inside, it stays there
+	if !c.errand.open() {
+		c.next = w.Now() + 2*int64(w.Settings.Lease) // if it is inside, it stays there
+	}
 	switch s.How / 2 % 3 {
 	case 0:
 		if w.Paused(id) {

@@ -22,11 +22,12 @@ const (
 	readMsg                          // to the store: lock, token, who asks
 	valueMsg                         // from the store: lock, token, value, who asked
 	writeMsg                         // lock, token, value, deposit
+	savedMsg                         // from the store, if it has a bank: lock, token
 )
 
 var msgNames = [...]string{
 	"PACKET", "SERVICE", "RAFT",
-	"HELLO", "SPAN", "LOCK", "GRANT", "REFUSE", "UNLOCK", "DONE", "READ", "VALUE", "WRITE",
+	"HELLO", "SPAN", "LOCK", "GRANT", "REFUSE", "UNLOCK", "DONE", "READ", "VALUE", "WRITE", "SAVED",
 }
 
 // A wire is what happens to messages under way.

@@ -134,7 +134,7 @@ func newWorld(c Config, observe func(e trace.Event)) *world {
 	}, w)
 	w.Happen = w.happen
 	w.wire = newWire(w, len(names))
-	w.store.cells = make([]cell, c.Locks)
+	w.store = newStore(&c)
 	w.oracle = newOracle(w)
 	w.times.end = formFor
 	return w
@@ -214,6 +214,9 @@ func (w *world) plan() {
 	}
 	w.times.demand = w.times.heal + grace
 	turn := longestHold + (members+4)*slowest
+	if w.Bank {
+		turn += 2 * slowest // it lets go when its transfer is confirmed
+	}
 	all := members*int64(w.Apps) + int64(w.Clients)
 	entries := 2*members*int64(min(s.Handover, 2*w.Apps+w.Clients)) + all
 	w.times.bound = entries*turn + 2*int64(s.Renew)
@@ -247,6 +250,7 @@ func (w *world) turn(now int64) {
 func (w *world) finish() {
 	w.result.Simulated = member.Span(w.Now())
 	w.result.Views = int(w.oracle.epoch())
+	w.audit()
 	if w.result.Violation != nil {
 		return
 	}

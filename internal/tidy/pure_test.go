@@ -40,7 +40,7 @@ func layers() []layer {
 		{"lab", "core trace scenario sim catalog"},
 		{"internal/member", "core"},
 		{"internal/engine", "internal/member"},
-		{"internal/storm", "core trace scenario sim/kernel internal/member"},
+		{"internal/storm", "core trace scenario sim/kernel internal/member internal/words"},
 		{"internal/measure", "core trace scenario sim/kernel catalog internal/member"},
 	}
 }

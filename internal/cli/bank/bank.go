@@ -51,7 +51,9 @@ With --crash a machine dies in its first deposit, when it has read and not yet
 written, or when its WRITE is under way (2@write), so slowly that others have
 gone on when it arrives (2@late), and then to an account that refuses what comes
 out of turn (2@fenced). Without --lock that is told of a lock as it is, and of
-the same lock with recovery.`,
+the same lock with recovery.
+
+'stile storm --bank' is a bank with live locks, under every fault there is.`,
 		Example: `  stile bank
   stile bank --lock none --seed 3
   stile bank --crash 1

@@ -17,11 +17,12 @@ import (
 type found struct {
 	sweep.Config
 	*sweep.Sum
-	alone bool         // there is one seed only
-	story *storm.Story // of the first failure; nil if there is none, or the user interrupted
-	again string       // the command that makes the first failure again
-	blows []storm.Blow // what struck in the storm that is shown
-	trace *trace.Trace // of it
+	alone bool          // there is one seed only
+	story *storm.Story  // of the first failure; nil if there is none, or the user interrupted
+	again string        // the command that makes the first failure again
+	blows []storm.Blow  // what struck in the storm that is shown
+	lost  []storm.Entry // of a bank: how money was lost in it
+	trace *trace.Trace  // of it
 }
 
 // patience is how many runs it may take to shrink a failure.
@@ -58,7 +59,15 @@ func (f *found) wrong() error {
 	if more := f.Failures - len(f.Sum.First); more > 0 {
 		wrong.Lines = append(wrong.Lines, "and "+words.Plural(more, "more seed"))
 	}
+	if f.unfenced() {
+		wrong.Lines = append(wrong.Lines, "without the fence this is to be expected: see docs/storm.md")
+	}
 	return wrong
+}
+
+// unfenced reports whether money was lost as it must be without a fence.
+func (f *found) unfenced() bool {
+	return f.Unfenced && f.Failures > 0 && f.Sum.First[0].Violation.Invariant == storm.Bank
 }
 
 // shown is the storm that is drawn: the story of a failure, or else the seed that
@@ -83,6 +92,9 @@ func (f *found) files(s *tell.Scene) ([]tell.File, error) {
 		if f.trace != nil && f.Failures == 0 {
 			s.Usually(f.interesting())
 		}
+		if f.unfenced() {
+			s.Closeup = storm.Closeup
+		}
 		return f.trace, nil
 	})
 }
@@ -98,6 +110,9 @@ func (f *found) record() error {
 		return err
 	}
 	f.trace, f.blows = t, storm.Blows(t)
+	if f.unfenced() {
+		f.lost = storm.Lost(t)
+	}
 	return nil
 }
 

@@ -26,7 +26,8 @@ type report struct {
 	Deposits   int        `json:"deposits"`
 	Refused    int        `json:"refused_writes"`
 	Longest    float64    `json:"longest_wait_ms"` // once healed
-	Frames     []frames   `json:"frames"`          // that members sent each other
+	Bank       *books     `json:"bank,omitempty"`
+	Frames     []frames   `json:"frames"` // that members sent each other
 	Commit     string     `json:"commit"`
 	Digest     string     `json:"digest"` // of all that happened, whatever the order of the seeds
 	Stopped    bool       `json:"stopped,omitempty"`
@@ -56,7 +57,27 @@ type shrunk struct {
 	Struck    []strike `json:"struck"`
 	At        float64  `json:"at_ms"`
 	Text      string   `json:"text"`
-	Runs      int      `json:"runs"` // that were made to find it
+	Runs      int      `json:"runs"`           // that were made to find it
+	Lost      []entry  `json:"lost,omitempty"` // of a bank without a fence: how money was
+}
+
+// books are what the bank has done, and what it has, in all storms.
+type books struct {
+	Fenced    bool  `json:"fenced"`
+	Transfers int   `json:"transfers"`
+	Moved     int64 `json:"moved"`
+	Stale     int   `json:"stale_writes"` // refused, if it is fenced
+	Expected  int64 `json:"expected"`
+	Total     int64 `json:"total"`
+	Missing   int64 `json:"missing"`
+	Surplus   int64 `json:"surplus"`
+	Exact     bool  `json:"exact"`
+}
+
+// An entry is something that happened to a branch of the bank.
+type entry struct {
+	At   float64 `json:"at_ms"`
+	Text string  `json:"text"`
 }
 
 // A strike is one fault.
@@ -89,6 +110,9 @@ func (f *found) json(strikes bool) report {
 			r.Frames = append(r.Frames, frames{kind, sum.Frames[i]})
 		}
 	}
+	if b := &sum.Books; f.Bank {
+		r.Bank = &books{!f.Unfenced, b.Transfers, b.Moved, b.Stale, b.Expected, b.Total, b.Missing, b.Surplus, b.Exact()}
+	}
 	if strikes {
 		r.Struck = struck(f.blows)
 	}
@@ -111,6 +135,9 @@ func (f *found) first() *violation {
 		v.Story = &shrunk{
 			Algorithm: c.Algorithms[0].Algorithm, Nodes: c.Nodes, Locks: c.Locks, Apps: c.Apps, Clients: c.Clients,
 			Struck: struck(f.blows), At: millis(s.Violation.At), Text: s.Violation.Text, Runs: s.Tries,
+		}
+		for _, x := range f.lost {
+			v.Story.Lost = append(v.Story.Lost, entry{millis(x.At), x.Text})
 		}
 	}
 	return v

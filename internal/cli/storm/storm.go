@@ -2,6 +2,7 @@
 package storm
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -39,6 +40,8 @@ type flags struct {
 	faults     string
 	workers    int
 	strikes    bool
+	bank       bool
+	noFence    bool
 	json       bool
 	scene      tell.Scene
 
@@ -63,13 +66,19 @@ many members, which faults and when. --algorithm, --nodes and --faults narrow
 what it chooses from. Without flags the storms are those of seeds 1 to 200; with
 --seed alone it is that one, and more is told of it.
 
+With --bank every lock protects accounts, between which money is moved: none may
+be lost or made up. The bank refuses tokens older than the newest it has seen;
+with --no-fence it does not, and whoever stands still for longer than its lease
+and then writes what it read before ruins it. That is found, and told as such.
+
 The first seed whose storm breaks an invariant is shrunk to a short story, and
 --svg and --trace show that; otherwise they show a --seed that is alone. The
 faults are: ` + wrapped(storm.FaultNames(), 11) + `.
 What they are, what is checked, and how to read a failure: docs/storm.md.`,
 		Example: `  stile storm --seeds 20
   stile storm --seed 7 --strikes --svg storm.svg
-  stile storm --algorithm raymond,maekawa --nodes 3,5 --faults crash,pause`,
+  stile storm --algorithm raymond,maekawa --nodes 3,5 --faults crash,pause
+  stile storm --bank --no-fence --faults pause --svg lost.svg`,
 		Args: ask.Nothing,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if !c.Flags().Changed("seeds") && c.Flags().Changed("seed") {
@@ -100,6 +109,8 @@ func (f *flags) define(c *cobra.Command) {
 	fs.Var(ask.Several(&f.faults, storm.FaultNames(), nil, all, none), "faults", "`KINDS` of faults to choose from: all, none, or such as crash,pause")
 	fs.Var(ask.Count(&f.workers, 1, 1024), "workers", "how many cores to use (default all)")
 	fs.BoolVar(&f.strikes, "strikes", false, "of one seed: list the faults, what strikes whom and when")
+	fs.BoolVar(&f.bank, "bank", false, "whoever is inside moves money between accounts; the totals must be exact")
+	fs.BoolVar(&f.noFence, "no-fence", false, "of the --bank: it does not look at tokens, and loses money")
 	ask.JSON(fs, &f.json)
 	fs.Var(ask.File(&f.scene.SVG, ".svg"), "svg", "write a space-time diagram to this `FILE`")
 	f.scene.DefineTrace(fs)
@@ -132,6 +143,10 @@ func (f *flags) config() (sweep.Config, error) {
 	if f.seed+uint64(f.seeds-1) < f.seed {
 		return c, fmt.Errorf("--seed %d --seeds %d: there are not so many from there on: give fewer --seeds", f.seed, f.seeds)
 	}
+	if f.noFence && !f.bank {
+		return c, errors.New("--no-fence takes away the fence of a bank, and there is none: give --bank too, or leave it out")
+	}
+	c.Bank, c.Unfenced = f.bank, f.noFence
 	var names []string
 	if f.algorithms != all {
 		names = strings.Split(f.algorithms, ",")
@@ -156,6 +171,12 @@ func (f *flags) again(cmd *cobra.Command, seed uint64) string {
 		if given := cmd.Flags().Lookup(flag); given.Changed {
 			line += fmt.Sprintf(" --%s %s", flag, given.Value)
 		}
+	}
+	if f.bank {
+		line += " --bank"
+	}
+	if f.noFence {
+		line += " --no-fence"
 	}
 	return line
 }

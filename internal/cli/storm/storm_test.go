@@ -123,6 +123,88 @@ func TestPicture(t *testing.T) {
 	}
 }
 
+// A bank that looks at tokens has all its money, and says so.
+func TestBank(t *testing.T) {
+	text, err := told(t, nil, "--seeds 12 --bank")
+	if err != nil || !strings.Contains(text, " transfers moved ") || !strings.Contains(text, ": exact\n") {
+		t.Errorf("%v:\n%s", err, text)
+	}
+	var r report
+	text, err = told(t, nil, "--seeds 12 --bank --json")
+	if err != nil || json.Unmarshal([]byte(text), &r) != nil {
+		t.Fatalf("%v:\n%s", err, text)
+	}
+	if b := r.Bank; b == nil || !b.Fenced || !b.Exact || b.Total != b.Expected || b.Total == 0 || b.Transfers != r.Deposits || b.Moved == 0 {
+		t.Errorf("%s", text)
+	}
+}
+
+// One that does not loses some, when somebody stands still: it says how, that
+// this had to come, and what to do; and so does its picture.
+func TestNoFence(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const line = "--seeds 20 --faults pause --bank --no-fence"
+	text, err := told(t, nil, line+" --svg a.svg --trace a.txt")
+	var found tell.Found
+	if !errors.As(err, &found) || !strings.Contains(found.Lines[len(found.Lines)-1], "to be expected") {
+		t.Fatalf("the error is %v, and it says\n%s", err, text)
+	}
+	for _, want := range []string{" BREAKS bank\n", " --faults pause --bank --no-fence\n", "AT THE BANK", " STALE: the WRITE of ", "THIS IS TO BE EXPECTED", " --faults pause --bank\n", " where "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	for line := range strings.Lines(text) {
+		if utf8.RuneCountInString(line) > tell.Width+1 {
+			t.Errorf("more than a screen's width: %s", line)
+		}
+	}
+	for file, want := range map[string]string{"a.svg": "STALE WRITE", "a.txt": "STALE: the WRITE of "} {
+		if data, err := os.ReadFile(file); err != nil || !strings.Contains(string(data), want) {
+			t.Errorf("%s: %v, and no %q in it", file, err, want)
+		}
+	}
+	_, after, _ := strings.Cut(text, "exact:\n  stile storm ")
+	again, _, _ := strings.Cut(after, "\n")
+	if text, err := told(t, nil, again); err != nil || !strings.Contains(text, ": exact\n") {
+		t.Errorf("with the fence, %s: %v\n%s", again, err, text)
+	}
+	var r report
+	text, _ = told(t, nil, line+" --json")
+	if err := json.Unmarshal([]byte(text), &r); err != nil || r.Bank.Fenced || r.Bank.Exact || r.Bank.Missing+r.Bank.Surplus == 0 || r.Bank.Stale == 0 || len(r.First.Story.Lost) < 4 {
+		t.Errorf("%v: %s", err, text)
+	}
+}
+
+// The page shows what the bank really prints.
+func TestBankPage(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/storm.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, _ := told(t, nil, "--seed 17 --faults pause --bank --no-fence")
+	if _, story, _ := strings.Cut(text, "ITS SHORT STORY"); story == "" || !strings.Contains(string(page), "ITS SHORT STORY"+story+"```\n") {
+		t.Errorf("docs/storm.md does not show\n%s", text)
+	}
+	text, _ = told(t, nil, "--bank")
+	if _, bank, _ := strings.Cut(text, "\nbank "); bank == "" || !strings.Contains(string(page), "\nbank "+bank[:strings.Index(bank, "exact\n")]) {
+		t.Errorf("docs/storm.md does not show\n%s", text)
+	}
+}
+
+// A long story of the bank is cut in the middle.
+func TestLongLoss(t *testing.T) {
+	x := &found{again: "stile storm --bank --no-fence"}
+	for i := range 40 {
+		x.lost = append(x.lost, storm.Entry{At: member.Span(i) * member.Millisecond, Text: "something"})
+	}
+	var out bytes.Buffer
+	printLost(tell.NewPage(&out), x)
+	if text := out.String(); strings.Count(text, " ms  something\n") != mostEntries || !strings.Contains(text, "26 more lines between them\n") || !strings.Contains(text, " 39.0 ms ") {
+		t.Errorf("%s", text)
+	}
+}
+
 // The page about storms explains every fault, every invariant and every key.
 func TestPage(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/storm.md")

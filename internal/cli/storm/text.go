@@ -73,6 +73,9 @@ func printSums(p *tell.Page, x *found) {
 	p.Row("views", "%s", words.Grouped(r.Views))
 	p.Row("entries", "%s; %s lost and told, %s refused", words.Grouped(r.Entries), words.Plural(r.Lost, "hold"), words.Plural(r.Tries, "try"))
 	p.Row("writes", "%s accepted, %s refused by their tokens", words.Grouped(r.Deposits), words.Grouped(r.Refused))
+	if x.Bank {
+		printBooks(p, x)
+	}
 	p.Row("longest", "%s of waiting, once healed; at most %s allowed", span(r.Longest), span(r.Bound))
 	p.Row("frames", "%s", frameCounts(r))
 	switch {
@@ -120,17 +123,15 @@ func printFailure(p *tell.Page, x *found) {
 		p.Line("Nothing strikes.")
 	}
 	p.Text(0, fmt.Sprintf("At %s %s is broken: %s", at(x.story.Violation.At), x.story.Violation.Invariant, x.story.Violation.Text))
+	if x.unfenced() {
+		printLost(p, x)
+	}
 }
 
 // printBlows lists faults.
 func printBlows(p *tell.Page, blows []storm.Blow) {
-	const indent = 25
 	for _, b := range blows {
-		lines := tell.Wrap(b.Text, tell.Width-indent)
-		p.Line("%9.1f ms  %-9s  %s", millis(b.At), b.Kind, lines[0])
-		for _, line := range lines[1:] {
-			p.Line("%*s%s", indent, "", line)
-		}
+		printIndented(p, fmt.Sprintf("%9.1f ms  %-9s  ", millis(b.At), b.Kind), b.Text)
 	}
 }
 

@@ -17,7 +17,8 @@ import (
 // events, and which part of the run they show.
 type Scene struct {
 	SVG, Trace string
-	Prints     bool // the command prints a diagram anyway
+	Prints     bool                              // the command prints a diagram anyway
+	Closeup    func(t *trace.Trace) *trace.Trace // what a picture shows unless a part was asked for; nil shows all
 	part       trace.Options
 	partial    bool // it was asked for a part
 	ends       bool // at some time
@@ -171,6 +172,9 @@ func (s *Scene) form(text func(t *trace.Trace) string) (form maker, partial bool
 
 // draw makes a picture.
 func (s *Scene) draw(t *trace.Trace) ([]byte, string, error) {
+	if s.Closeup != nil && s.whole() {
+		t = s.Closeup(t)
+	}
 	l, err := t.Layout(s.part)
 	if err != nil {
 		return nil, "", err

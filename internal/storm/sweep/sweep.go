@@ -124,6 +124,7 @@ func (s *Sum) add(seed uint64, r *storm.Result) {
 	a.Strikes += r.Strikes
 	a.Deposits += r.Deposits
 	a.Refused += r.Refused
+	a.Books.Add(&r.Books)
 	for i := range r.Frames {
 		a.Frames[i] += r.Frames[i]
 	}
