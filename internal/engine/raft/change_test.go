@@ -231,6 +231,7 @@ func TestTwoToOne(t *testing.T) {
 		gone := w.proc(w.other(l))
 		w.must(l.node.Revote([]uint64{l.id}))
 		for !slices.Equal(l.node.log.voters, []uint64{l.id}) {
+			w.flush(gone)
 			w.flush(l)
 			w.deliver()
 			w.now++
