@@ -114,7 +114,7 @@ func erasePoints(erase func(*Disk) error) (kept, gone int, err error) {
 
 // look is Load without any trace.
 func (d *Disk) look() (State, error) {
-	c := &Disk{medium: medium{files: [2][]sector{d.medium.read(0), d.medium.read(1)}}}
+	c := &Disk{medium: medium{files: [2][]sector{slices.Clone(d.medium.read(0)), slices.Clone(d.medium.read(1))}}}
 	return c.Load()
 }
 
