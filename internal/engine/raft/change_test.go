@@ -258,3 +258,12 @@ func TestRemoved(t *testing.T) {
 		t.Errorf("a storage is born twice: %v", err)
 	}
 }
+
+// Lead is asked at every flush, and makes no garbage.
+func TestLeadIsCheap(t *testing.T) {
+	w := grown(t, 3, 100)
+	n := w.leader().node
+	if allocs := testing.AllocsPerRun(100, func() { n.Lead() }); allocs != 0 {
+		t.Errorf("Lead takes memory %v times", allocs)
+	}
+}

@@ -47,6 +47,9 @@ func TestControls(t *testing.T) {
 		{"a change is not settled", 1750, func(p *plan) {
 			p.poke = func(n *Node) { n.settle = settling{term: n.status().GetTerm(), done: !n.log.conf.Joint()} }
 		}},
+		{"learners must have what is committed now", 200, func(p *plan) {
+			p.poke = func(n *Node) { n.goal = goal{n.status().GetTerm(), n.status().GetCommit()} }
+		}},
 		{"snapshots that are lost are waited for", 0, func(p *plan) {
 			p.poke = func(n *Node) { n.snaps = nil }
 		}},
