@@ -8,14 +8,19 @@ type Log interface {
 	Tick() error
 	// Step takes what another voter has sent. An error says that it was refused.
 	Step(from uint64, letter []byte) error
-	// Propose asks for an entry. That it is committed is known when it is applied.
+	// Propose asks for an entry. That it is committed is known when it is applied. An
+	// error says that it was refused: for a while, if voters go or the leader changes.
 	Propose(entry []byte) error
 	// Read begins a round of the voters: LogOut.Reads has its number when a majority
 	// has taken this voter for the leader after the round began, and all that was
-	// committed before it is applied.
+	// committed before it is applied. If the leader changes, or voters go, that may
+	// never be: another round is begun then.
 	Read(number uint64) error
 	// Revote makes these voters, and no others, those of the log, or takes a step
-	// towards it. It is asked for again until Lead says that it is so.
+	// towards it. It is asked for again until Lead says that it is so. Those who are
+	// new are Learners first, and their processes must run for them to become
+	// Voters. A leader does not remove itself: it has others come and go, and is
+	// removed by the next one, after HandOver.
 	Revote(want []uint64) error
 	// HandOver asks another voter to lead.
 	HandOver(to uint64) error
@@ -45,8 +50,9 @@ type Lead struct {
 
 	Voters   []uint64 // as applied here, ascending; those of both groups while a change is under way
 	Learners []uint64 // who hear all and do not vote, since they are to vote soon
-	// Settled says that this voter serves, that no change of voters is under way,
-	// and that those who were removed by the last one may end.
+	// Settled says that this voter serves, that no change of voters or learners is
+	// under way, and that voters who were removed by the last one may end. A learner
+	// that was removed may end as soon as one who serves says that it is none.
 	Settled bool
 }
 

@@ -30,7 +30,7 @@ func outer() []layer {
 		{"internal/measure/page", "internal/measure"},
 		{"internal/jobs", ""},
 		{"internal/compare", "core deadlock catalog scenario sim internal/jobs internal/words"},
-		{"internal/engine/raft", ""},
+		{"internal/engine/raft", "internal/engine"},
 		{"internal/storm/sweep", "catalog internal/jobs internal/member internal/storm"},
 		{"internal/museum", "core mutex deadlock catalog trace scenario family/transactions scenarios sim check check/ring internal/faults internal/words"},
 		{"internal/cli/ask", "core deadlock catalog scenario sim internal/spell"},

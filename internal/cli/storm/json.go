@@ -20,6 +20,9 @@ type report struct {
 	First      *violation `json:"first_violation"`
 	FirstSeed  uint64     `json:"first_seed"`
 	Nodes      []int      `json:"nodes"`
+	Voters     []int      `json:"voters"`
+	Terms      int        `json:"terms"`   // in which a voter led
+	Revotes    int        `json:"revotes"` // how often other voters kept the log
 	Strikes    int        `json:"strikes"` // faults that happened
 	Lost       int        `json:"lost"`    // holds that were lost, and told
 	Busy       int        `json:"busy"`    // tries that were refused
@@ -97,7 +100,7 @@ func (f *found) json(strikes bool) report {
 	sum := &f.Runs
 	r := report{
 		Seeds: f.Sum.Seeds, Faults: []string{}, Entries: sum.Entries, Views: sum.Views, Hours: hours(sum.Simulated),
-		Violations: f.Failures, FirstSeed: f.Config.First, Nodes: f.Nodes, Strikes: sum.Strikes, Lost: sum.Lost, Busy: sum.Tries,
+		Violations: f.Failures, FirstSeed: f.Config.First, Nodes: f.Nodes, Voters: f.Voters, Terms: sum.Terms, Revotes: sum.Revotes, Strikes: sum.Strikes, Lost: sum.Lost, Busy: sum.Tries,
 		Deposits: sum.Deposits, Refused: sum.Refused, Longest: millis(sum.Longest), Frames: []frames{},
 		Commit: tell.Build().Commit(), Digest: fmt.Sprintf("%016x", sum.Digest), Stopped: f.stopped() != "",
 	}

@@ -37,6 +37,7 @@ type flags struct {
 	seeds      int
 	algorithms string
 	nodes      []int
+	voters     []int
 	faults     string
 	workers    int
 	strikes    bool
@@ -56,15 +57,17 @@ func newCommand(change func(c *storm.Config)) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "storm [flags]",
 		Short: "Storm live members with every fault there is",
-		Long: `Runs whole members - named locks, views, leases, fences - in simulated time,
-under faults that are drawn from a seed: crashes, pauses, partitions, lost, late
-and doubled packets, clocks that drift, joins, leaves, evictions. An oracle that
-sees true time judges every step. Then all heals, and everybody must enter soon.
+		Long: `Runs whole processes - members with named locks, leases and fences, and the
+voters who agree on views by Raft, with their disks - in simulated time, under
+faults that are drawn from a seed: crashes, pauses, partitions, lost, late and
+doubled packets, clocks that drift, disks that fail or are lost, joins, leaves,
+evictions. An oracle that sees true time judges every step. Then all heals, and
+everybody must enter soon.
 
 A seed is one storm, the same on every machine: it says which algorithms, how
-many members, which faults and when. --algorithm, --nodes and --faults narrow
-what it chooses from. Without flags the storms are those of seeds 1 to 200; with
---seed alone it is that one, and more is told of it.
+many members and voters, which faults and when. --algorithm, --nodes, --voters
+and --faults narrow what it chooses from. Without flags the storms are those of
+seeds 1 to 200; with --seed alone it is that one, and more is told of it.
 
 With --bank every lock protects accounts, between which money is moved: none may
 be lost or made up. The bank refuses tokens older than the newest it has seen;
@@ -100,12 +103,14 @@ func wrapped(names []string, begun int) string {
 
 func (f *flags) define(c *cobra.Command) {
 	f.seed, f.seeds, f.algorithms, f.faults, f.nodes = 1, usual, all, all, []int{1, 2, 3, 4, 5, 7, 9}
+	f.voters = []int{1, 3, 5}
 	fs := c.Flags()
 	fs.SortFlags = false
 	fs.Var(ask.Seed(&f.seed), "seed", "the first seed; alone, the only one")
 	fs.Var(ask.Count(&f.seeds, 1, maxSeeds), "seeds", fmt.Sprintf("how many seeds (default %d, or 1 with --seed)", usual))
 	fs.Var(ask.Several(&f.algorithms, live(), notLive, all), "algorithm", "`NAMES` of live algorithms: all, or such as raymond,central")
 	fs.Var(ask.Counts(&f.nodes, maxNodes), "nodes", "numbers of members to choose from")
+	fs.Var(ask.Counts(&f.voters, 5), "voters", "numbers of voters of the view log to choose from: 1, 3, 5")
 	fs.Var(ask.Several(&f.faults, storm.FaultNames(), nil, all, none), "faults", "`KINDS` of faults to choose from: all, none, or such as crash,pause")
 	fs.Var(ask.Count(&f.workers, 1, 1024), "workers", "how many cores to use (default all)")
 	fs.BoolVar(&f.strikes, "strikes", false, "of one seed: list the faults, what strikes whom and when")
@@ -155,7 +160,12 @@ func (f *flags) config() (sweep.Config, error) {
 	if c.Algorithms, err = sweep.Live(names...); err != nil {
 		return c, err
 	}
-	c.Nodes = f.nodes
+	c.Nodes, c.Voters = f.nodes, f.voters
+	for _, n := range f.voters {
+		if n%2 == 0 {
+			return c, fmt.Errorf("--voters %d: want 1, 3 or 5: an even number stands no more losses than one less", n)
+		}
+	}
 	if f.faults == all {
 		c.Faults = storm.AllFaults | storm.Beyond
 		return c, nil
@@ -167,7 +177,7 @@ func (f *flags) config() (sweep.Config, error) {
 // again is the command that makes the storm of a seed again.
 func (f *flags) again(cmd *cobra.Command, seed uint64) string {
 	line := fmt.Sprintf("stile storm --seed %d", seed)
-	for _, flag := range []string{"algorithm", "nodes", "faults"} {
+	for _, flag := range []string{"algorithm", "nodes", "voters", "faults"} {
 		if given := cmd.Flags().Lookup(flag); given.Changed {
 			line += fmt.Sprintf(" --%s %s", flag, given.Value)
 		}

@@ -43,6 +43,7 @@ func (f *flags) printMany(p *tell.Page, x *found) {
 	}
 	p.Row("algorithms", "%s", strings.Join(names, ", "))
 	p.Row("members", "%s", strings.Trim(fmt.Sprint(x.Nodes), "[]"))
+	p.Row("voters", "%s", strings.Trim(fmt.Sprint(x.Voters), "[]"))
 	p.Row("faults", "%s", listed(x.kinds()))
 }
 
@@ -53,6 +54,11 @@ func printOne(p *tell.Page, c storm.Config) {
 	if c.Faults&storm.Switch != 0 && len(c.Algorithms) > 1 {
 		p.Row("algorithms", "%s first, then others", c.Algorithms[0].Algorithm)
 	}
+	voters := words.Plural(c.Voters, "voter")
+	if c.Shelter {
+		voters += ", whom nothing befalls"
+	}
+	p.Row("voters", "%s", voters)
 	p.Row("locks", "%s", load(&c))
 	s := c.Settings
 	p.Row("settings", "lease %s, renewal %s, drift %.0f %%, act %d %%, handover %d, view life %s",
@@ -70,7 +76,7 @@ func printSums(p *tell.Page, x *found) {
 	r := &x.Runs
 	p.Row("simulated", "%s", lasted(r.Simulated))
 	p.Row("struck", "%s", words.Plural(r.Strikes, "fault"))
-	p.Row("views", "%s", words.Grouped(r.Views))
+	p.Row("views", "%s; %s of leaders, %s of voters", words.Grouped(r.Views), words.Plural(r.Terms, "term"), words.Plural(r.Revotes, "change"))
 	p.Row("entries", "%s; %s lost and told, %s refused", words.Grouped(r.Entries), words.Plural(r.Lost, "hold"), words.Plural(r.Tries, "try"))
 	p.Row("writes", "%s accepted, %s refused by their tokens", words.Grouped(r.Deposits), words.Grouped(r.Refused))
 	if x.Bank {

@@ -110,12 +110,23 @@ func (c Electorate) removes(change *pb.ConfChangeV2) bool {
 	})
 }
 
-// caughtUp says whether all learners have all that is committed, and were heard
-// of late.
+// A goal is what learners must have before they vote: what was committed when
+// that was first asked, after they came. What is committed at this moment would
+// be too much to ask: while one votes alone and entries come all the time,
+// learners are always behind by the way to them.
+type goal struct {
+	term, index uint64
+}
+
+// caughtUp says whether all learners have reached the goal, get the log as it
+// grows, and were heard of late.
 func (n *Node) caughtUp() bool {
-	all, commit := true, n.status().GetCommit()
+	if s := n.status(); n.goal.term != s.GetTerm() {
+		n.goal = goal{s.GetTerm(), s.GetCommit()}
+	}
+	all := true
 	n.core.WithProgress(func(_ uint64, t etcd.ProgressType, p tracker.Progress) {
-		if t == etcd.ProgressTypeLearner && (p.Match < commit || !p.RecentActive) {
+		if t == etcd.ProgressTypeLearner && (p.Match < n.goal.index || p.State != tracker.StateReplicate || !p.RecentActive) {
 			all = false
 		}
 	})
@@ -182,7 +193,7 @@ func (n *Node) applyChange(e Entry) error {
 	if err := proto.Unmarshal(e.Data, c); err != nil {
 		return fmt.Errorf("entry %d: %w", e.Index, err)
 	}
-	n.pending = pending{}
+	n.pending, n.goal = pending{}, goal{}
 	was := n.log.conf
 	if c.LeaveJoint() {
 		if !was.Joint() {

@@ -231,6 +231,7 @@ func TestTwoToOne(t *testing.T) {
 		gone := w.proc(w.other(l))
 		w.must(l.node.Revote([]uint64{l.id}))
 		for !slices.Equal(l.node.log.voters, []uint64{l.id}) {
+			w.flush(gone)
 			w.flush(l)
 			w.deliver()
 			w.now++
@@ -255,5 +256,14 @@ func TestRemoved(t *testing.T) {
 	}
 	if err := Join(gone.disk, group, gone.id); !errors.Is(err, ErrBorn) {
 		t.Errorf("a storage is born twice: %v", err)
+	}
+}
+
+// Lead is asked at every flush, and makes no garbage.
+func TestLeadIsCheap(t *testing.T) {
+	w := grown(t, 3, 100)
+	n := w.leader().node
+	if allocs := testing.AllocsPerRun(100, func() { n.Lead() }); allocs != 0 {
+		t.Errorf("Lead takes memory %v times", allocs)
 	}
 }

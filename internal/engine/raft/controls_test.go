@@ -37,14 +37,18 @@ func TestControls(t *testing.T) {
 		{"fsync skipped, order kept", 0, func(p *plan) {
 			p.storage, p.ordered = func(d *Disk) Storage { return lazy{d} }, true
 		}},
-		{"forgets the vote", 300, func(p *plan) {
+		{"forgets the vote", 50, func(p *plan) {
+			p.fixed, p.voters = true, 3
 			p.storage, p.restless = func(d *Disk) Storage { return forgetful{d} }, true
 		}},
 		{"forgets what is committed", 0, func(p *plan) { p.storage = func(d *Disk) Storage { return uncommitted{d} } }},
 		{"reads without a quorum", 0, func(p *plan) { p.hasty = true }},
-		{"who was removed ends as soon as it knows", 400, func(p *plan) { p.brisk = true }},
+		{"who was removed ends as soon as it knows", 2650, func(p *plan) { p.brisk = true }},
 		{"a change is not settled", 1750, func(p *plan) {
 			p.poke = func(n *Node) { n.settle = settling{term: n.status().GetTerm(), done: !n.log.conf.Joint()} }
+		}},
+		{"learners must have what is committed now", 200, func(p *plan) {
+			p.poke = func(n *Node) { n.goal = goal{n.status().GetTerm(), n.status().GetCommit()} }
 		}},
 		{"snapshots that are lost are waited for", 0, func(p *plan) {
 			p.poke = func(n *Node) { n.snaps = nil }

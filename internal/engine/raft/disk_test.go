@@ -17,7 +17,7 @@ type writer struct {
 func (w *writer) batch() Batch {
 	s := &w.want.state
 	if s.ID == 0 {
-		return Batch{Group: 1, ID: 1, Hard: Hard{Term: 1, Commit: 1}, Snapshot: &Snapshot{Index: 1, Term: 1, Electorate: Electorate{Voters: []uint64{1}}, Data: w.bytes()}}
+		return Batch{Group: 1, ID: 1, Hard: Hard{Term: 1, Commit: 1}, Snapshot: &Snapshot{Index: 1, Term: 1, Electorate: w.electorate(), Data: w.bytes()}}
 	}
 	b := Batch{Hard: s.Hard}
 	switch w.rng.IntN(6) {
@@ -27,7 +27,7 @@ func (w *writer) batch() Batch {
 	case 1:
 		if s.Hard.Commit > s.Snapshot.Index {
 			term := s.Entries[s.Hard.Commit-s.Snapshot.Index-1].Term
-			b.Snapshot = &Snapshot{Index: s.Hard.Commit, Term: term, Electorate: Electorate{Voters: []uint64{1}}, Data: w.bytes()}
+			b.Snapshot = &Snapshot{Index: s.Hard.Commit, Term: term, Electorate: w.electorate(), Data: w.bytes()}
 		}
 	default:
 		from := s.Hard.Commit + 1 + w.rng.Uint64N(s.Last()-s.Hard.Commit+1)
@@ -37,6 +37,15 @@ func (w *writer) batch() Batch {
 		b.Hard.Commit += w.rng.Uint64N(from - s.Hard.Commit)
 	}
 	return b
+}
+
+func (w *writer) electorate() Electorate {
+	return [...]Electorate{
+		{Voters: []uint64{1}},
+		{Voters: []uint64{1}, Learners: []uint64{64, 65}},
+		{Voters: []uint64{1, 64, 65}, Outgoing: []uint64{1}},
+		{Voters: []uint64{1, 64}, Outgoing: []uint64{1, 64}, Learners: []uint64{128}},
+	}[w.rng.IntN(4)]
 }
 
 func (w *writer) bytes() []byte {

@@ -1,9 +1,10 @@
-// Package raft is a replicated log of opaque entries among a few voters: the
-// Raft of go.etcd.io/raft behind a shell that keeps the order of things in one
-// place and lets chance in by a seed alone.
+// Package raft is the log of the engine, of opaque entries among a few voters:
+// the Raft of go.etcd.io/raft behind a shell that keeps the order of things in
+// one place and lets chance in by a seed alone. A Node is an engine.Log, a Keeper
+// an engine.Store.
 //
-// Whoever drives a Node hands in what came (Tick, Step, Propose, ReadIndex,
-// ChangeVoters) and then calls Flush, which saves, applies, and only then gives
+// Whoever drives a Node hands in what came (Tick, Step, Propose, Read, Revote,
+// HandOver) and then calls Flush, which saves, applies, and only then gives
 // out what is to be sent. There is no goroutine and no clock: a tick is as long
 // as the caller says. The same seed and the same calls give the same bytes.
 //
@@ -23,10 +24,18 @@
 // its disk, that the one before is committed. Who saves entries must save the
 // commit index with them; Batch.Hard is always whole for that reason.
 //
-// Who was removed must go on until the leader is Settled: until then those who
-// stay may need its vote to learn that it is gone.
+// Whoever is to vote learns first: it gets the log, and its voice does not count
+// before it has it. So one who never comes, or dies at once, takes no majority
+// with it; see Revote.
 //
-// Numbers of voters are never used twice: the log gives them out, and a voter
-// that has lost its storage comes back under another one. The number belongs to
-// the storage, which keeps it; see Bootstrap and Join.
+// A voter that was removed must go on until the leader is Settled: until then
+// those who stay may need its vote to learn that it is gone. A learner that was
+// removed may end at once. While voters go, no leader takes proposals, so that
+// those who go have nothing that those who stay lack.
+//
+// Numbers of voters are never used twice: whoever calls Revote gives them out (the
+// engine's record does, of the epochs), and a voter that has lost its storage comes
+// back under another one. This package remembers none of those who were removed;
+// it only does not add one who is there. The number belongs to the storage, which
+// keeps it; see Bootstrap and Join.
 package raft

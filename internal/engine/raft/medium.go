@@ -108,7 +108,7 @@ func (m *medium) sync() error {
 	if m.lazy {
 		return nil
 	}
-	var left []op
+	left := m.cache[:0] // what is put there was read before
 	for _, o := range m.cache {
 		if o.lost {
 			left = append(left, o)
@@ -121,8 +121,11 @@ func (m *medium) sync() error {
 	return nil
 }
 
-// read returns a file as the process sees it.
+// read returns a file as the process sees it. It is not to be changed.
 func (m *medium) read(file int) []sector {
+	if len(m.cache) == 0 {
+		return m.files[file]
+	}
 	f := slices.Clone(m.files[file])
 	for _, o := range m.cache {
 		if o.file == file {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"slices"
 )
 
 // ErrDamaged says that what a voter has promised is not known any more.
@@ -67,6 +68,7 @@ func (d *Disk) settle() error {
 	if d.length == 0 {
 		return nil
 	}
+	d.medium.cache = slices.Grow(d.medium.cache, d.length+1)
 	for i, s := range d.medium.read(d.file)[:d.length] {
 		if err := d.medium.put(op{file: d.file, at: i, data: s}); err != nil {
 			return err

@@ -64,6 +64,7 @@ type Node struct {
 	reads   []read
 	snaps   []sentSnapshot
 	pending pending
+	goal    goal
 	settle  settling
 }
 

@@ -148,9 +148,7 @@ func (w *world) start(q *proc) {
 		w.fail("voter %d does not start: %v", q.id, err)
 	default:
 		q.node = n
-		if w.flush(q); w.brisk && removed(n) {
-			q.end()
-		}
+		w.flush(q)
 	}
 }
 
@@ -241,6 +239,10 @@ func (w *world) flush(q *proc) {
 	}
 	w.elect(q, out.Lead)
 	w.send(q.id, out.Send)
+	if w.brisk && removed(q.node) {
+		q.end()
+		return
+	}
 	for _, r := range out.Reads {
 		w.read(q, r)
 	}
