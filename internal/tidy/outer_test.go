@@ -31,6 +31,7 @@ func outer() []layer {
 		{"internal/jobs", ""},
 		{"internal/compare", "core deadlock catalog scenario sim internal/jobs internal/words"},
 		{"internal/engine/raft", ""},
+		{"internal/node/disk", "internal/engine/raft"},
 		{"internal/storm/sweep", "catalog internal/jobs internal/member internal/storm"},
 		{"internal/museum", "core mutex deadlock catalog trace scenario family/transactions scenarios sim check check/ring internal/faults internal/words"},
 		{"internal/cli/ask", "core deadlock catalog scenario sim internal/spell"},
