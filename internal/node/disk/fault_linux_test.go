@@ -1,7 +1,8 @@
 package disk
 
 import (
-	"fmt"
+	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -80,33 +81,55 @@ func TestSyncControl(t *testing.T) {
 	}
 }
 
-// A file that is cut off under a running process is an error, not its death by
-// a signal: bbolt looks at it through a memory map.
+// A file that changes under a running process is an error, not the death of the
+// process by a signal or in another goroutine: bbolt looks at it through a
+// memory map, and looks for free pages when it rolls back.
 func TestFault(t *testing.T) {
-	dir := t.TempDir()
-	s := open(t, dir)
-	w := newWriter(2)
-	for range 50 {
-		if err := s.Save(w.next()); err != nil {
+	for name, change := range map[string]func(path string) error{
+		"empty":          func(path string) error { return os.Truncate(path, 0) },
+		"meta pages":     func(path string) error { return os.Truncate(path, 2*pageSize) },
+		"other contents": func(path string) error { return overwrite(path, 2*pageSize) },
+	} {
+		dir := t.TempDir()
+		s := open(t, dir)
+		w := newWriter(2)
+		for range 50 {
+			if err := s.Save(w.next()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := change(s.path()); err != nil {
 			t.Fatal(err)
 		}
+		first := s.Save(w.next())
+		if first == nil || !strings.Contains(first.Error(), "panicked") {
+			t.Errorf("%s: %v", name, first)
+		}
+		if _, err := s.Load(); err != first {
+			t.Errorf("%s: it goes on: %v", name, err)
+		}
+		if err := s.Close(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := Open(dir); !errors.Is(err, raft.ErrDamaged) {
+			t.Errorf("%s: the next one is told %v", name, err)
+		}
 	}
-	if err := os.Truncate(s.path(), 0); err != nil {
-		t.Fatal(err)
+}
+
+// overwrite fills a file from a place on.
+func overwrite(path string, from int) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
 	}
-	err := s.commit(func(l *ledger) error {
-		l.bucket.Get([]byte(keySnapshot)) // a page that may not be there any more
-		return fmt.Errorf("it was read")
-	})
-	if err == nil || !strings.Contains(err.Error(), "panicked") {
-		t.Errorf("a fault: %v", err)
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
 	}
-	if _, again := s.Load(); again != err {
-		t.Errorf("it goes on: %v", again)
-	}
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
+	_, err = f.WriteAt(bytes.Repeat([]byte{0xA5}, int(info.Size())-from), int64(from))
+	return err
 }
 
 // A real disk that gets full, if this process may make one.

@@ -76,9 +76,7 @@ func makeFile(path string) error {
 			return err
 		}
 		l := newLedger(content{sums: make(map[string]uint64)})
-		err = db.Update(func(tx *bbolt.Tx) error {
-			return l.write(tx, func(*ledger) error { return nil })
-		})
+		err = l.commit(db, func(*ledger) error { return nil })
 		return errors.Join(err, db.Close())
 	})
 	if err != nil {

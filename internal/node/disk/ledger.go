@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"errors"
 	"fmt"
 
 	"go.etcd.io/bbolt"
@@ -41,6 +42,20 @@ func bare(b raft.Batch) raft.Batch {
 	}
 	b.Entries = entries
 	return b
+}
+
+// commit makes a change in a transaction of its own. It is not bbolt's Update,
+// which rolls back in a panic: that walks through the file in a goroutine whose
+// faults nobody can catch, while the file is in doubt.
+func (l *ledger) commit(db *bbolt.DB, change func(*ledger) error) error {
+	tx, err := db.Begin(true)
+	if err != nil {
+		return err
+	}
+	if err := l.write(tx, change); err != nil {
+		return errors.Join(err, tx.Rollback())
+	}
+	return tx.Commit()
 }
 
 // write makes a change, and writes the manifest of what is there then.

@@ -29,9 +29,7 @@ func lockFolder(dir string) (*os.File, error) {
 		}
 		return nil, fmt.Errorf("lock %s: %w; the folder must be on a local disk", path, err)
 	}
-	if err := sign(f); err != nil {
-		return nil, errors.Join(fmt.Errorf("write %s: %w", path, err), f.Close())
-	}
+	sign(f)
 	return f, nil
 }
 
@@ -44,13 +42,12 @@ func flock(f *os.File) error {
 	}
 }
 
-// sign puts the number of this process into the lock file.
-func sign(f *os.File) error {
-	if err := f.Truncate(0); err != nil {
-		return err
-	}
-	_, err := f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
-	return err
+// sign puts the number of this process into the lock file. It is for those who
+// come later to read: if it fails, on a full disk for one, the lock is held all
+// the same.
+func sign(f *os.File) {
+	_ = f.Truncate(0)
+	_, _ = f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
 }
 
 // holder says who has the lock, as far as it is known.

@@ -150,9 +150,7 @@ func (s *Store) commit(change func(*ledger) error) error {
 	if s.err != nil {
 		return s.err
 	}
-	err := guard(func() error {
-		return s.db.Update(func(tx *bbolt.Tx) error { return s.now.write(tx, change) })
-	})
+	err := guard(func() error { return s.now.commit(s.db, change) })
 	if err != nil {
 		s.err = fmt.Errorf("save to %s: %w; nothing more can be saved, and this process must end: make room or look after the disk, and start again", s.path(), err)
 	}
