@@ -158,7 +158,7 @@ func TestFlips(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Logf("%d saves, read: %+v", 1+seed*40, v)
+		t.Logf("%d saves, %d pages in use, read: %+v", 1+seed*40, len(x.pages()), v)
 	}
 }
 

@@ -49,7 +49,7 @@ func load(t testing.TB, s *Store) raft.State {
 // A Store keeps what a raft.Memory keeps, restarts or not.
 func TestLikeMemory(t *testing.T) {
 	base, _ := memoryFolder(t)
-	for seed := range uint64(8) {
+	for seed := range uint64(5) {
 		dir := filepath.Join(base, string(rune('a'+seed)))
 		s := open(t, dir)
 		if got := load(t, s); !same(got, raft.State{}) {

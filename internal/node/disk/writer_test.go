@@ -39,16 +39,16 @@ func (w *writer) batch() raft.Batch {
 		return raft.Batch{Group: 9, ID: 1, Hard: raft.Hard{Term: 1, Commit: 1}, Snapshot: &raft.Snapshot{Index: 1, Term: 1, Electorate: voters, Data: w.bytes()}}
 	}
 	b := raft.Batch{Hard: s.Hard}
-	switch w.rng.IntN(12) {
-	case 0, 1:
+	switch w.rng.IntN(40) {
+	case 0, 1, 2, 3:
 		b.Hard.Term++
 		b.Hard.Vote = w.rng.Uint64N(3)
-	case 2:
+	case 4:
 		if s.Hard.Commit > s.Snapshot.Index {
 			term := s.Entries[s.Hard.Commit-s.Snapshot.Index-1].Term
 			b.Snapshot = &raft.Snapshot{Index: s.Hard.Commit, Term: term, Electorate: voters, Data: w.bytes()}
 		}
-	case 3:
+	case 5:
 		// The snapshot of a leader, of which this log knows nothing.
 		b.Hard.Term++
 		last := s.Last() + 1 + w.rng.Uint64N(5)
@@ -58,7 +58,10 @@ func (w *writer) batch() raft.Batch {
 			b.Entries = append(b.Entries, raft.Entry{Index: last + 1 + i, Term: b.Hard.Term, Data: w.bytes()})
 		}
 	default:
-		from := s.Hard.Commit + 1 + w.rng.Uint64N(s.Last()-s.Hard.Commit+1)
+		from := s.Last() + 1
+		if w.rng.IntN(6) == 0 { // another leader's
+			from = s.Hard.Commit + 1 + w.rng.Uint64N(s.Last()-s.Hard.Commit+1)
+		}
 		for i := range 1 + w.rng.Uint64N(5) {
 			b.Entries = append(b.Entries, raft.Entry{Index: from + i, Term: s.Hard.Term, Data: w.bytes()})
 		}
