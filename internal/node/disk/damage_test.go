@@ -137,7 +137,7 @@ func TestFlips(t *testing.T) {
 		t.Error("the file has no branch: take a longer log")
 	}
 	dir, _ := memoryFolder(t)
-	v, err := x.flips(600, func(b []byte) (raft.State, error) { return asVoter(t, dir, b) })
+	v, err := x.flips(400, func(b []byte) (raft.State, error) { return asVoter(t, dir, b) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func TestFlips(t *testing.T) {
 	// Many more, and other files, by the reader alone.
 	for seed := range uint64(5) {
 		x := newSpecimen(t, seed, int(1+seed*40))
-		v, err := x.flips(3000, func(b []byte) (raft.State, error) {
+		v, err := x.flips(1000, func(b []byte) (raft.State, error) {
 			c, err := readBytes(b)
 			if err != nil {
 				err = damaged("x", err)
@@ -254,7 +254,7 @@ func TestGarbage(t *testing.T) {
 	x := newSpecimen(t, 5, 200)
 	rng := rand.New(rand.NewPCG(3, 4))
 	var v verdict
-	for range 3000 {
+	for range 1500 {
 		b := slices.Clone(x.bytes)
 		at := x.place(rng) / pageSize * pageSize
 		if rng.IntN(2) == 0 {

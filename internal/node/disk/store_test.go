@@ -56,7 +56,7 @@ func TestLikeMemory(t *testing.T) {
 			t.Fatalf("a new folder holds %+v", got)
 		}
 		w := newWriter(seed)
-		for i := range 250 {
+		for i := range 180 {
 			if err := s.Save(w.next()); err != nil {
 				t.Fatal(err)
 			}
@@ -69,7 +69,7 @@ func TestLikeMemory(t *testing.T) {
 			if got := load(t, s); !same(got, w.state()) {
 				t.Fatalf("seed %d, save %d:\ngot  %+v\nwant %+v", seed, i, got, w.state())
 			}
-			if i == 150 {
+			if i == 120 {
 				if err := s.Erase(); err != nil {
 					t.Fatal(err)
 				}

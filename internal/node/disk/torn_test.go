@@ -69,7 +69,7 @@ func (st step) torn(sectors []int) []byte {
 // syncs make sure of, the file holds the state before it or the one after it.
 func TestTornSave(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 3))
-	for i, st := range steps(t, 21, 150) {
+	for i, st := range steps(t, 21, 80) {
 		if len(st.meta) != 1 {
 			t.Fatalf("save %d: a meta is in %d sectors, but only one is written as a whole", i, len(st.meta))
 		}
