@@ -88,7 +88,7 @@ func BenchmarkFrames(b *testing.B) {
 	link(b, one, other)
 	buf := make([]byte, 32)
 	full := one.pool.c.Queue / 2
-	t := one.pool.peers[other.addr].best
+	t := best(one, other)
 	b.ReportAllocs()
 	b.ResetTimer()
 	for i := range b.N {

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -42,11 +43,12 @@ type Link struct {
 	batch   []byte // the buffer of work
 	writing bool   // somebody writes
 	spoke   bool   // something was said since the last beat
-	leaving bool   // close when all is written
+	leaving error  // why to close when all is written; nil: do not
 	ended   error
 
 	heard  atomic.Bool // something came since the last beat
 	silent int         // beats without; of who makes them beat
+	slow   int         // beats since it should have left
 }
 
 // newLink makes a link of a connection, from which r reads. Goroutines are counted
@@ -80,9 +82,9 @@ func (l *Link) send(b []byte, lossy bool) (full bool, err error) {
 		return false, fmt.Errorf("%w: %d bytes, at most %d", ErrTooLong, len(b), l.limits.Frame)
 	}
 	l.mu.Lock()
-	if l.ended != nil {
-		defer l.mu.Unlock()
-		return false, l.ended
+	if err := cmp.Or(l.ended, l.leaving); err != nil {
+		l.mu.Unlock()
+		return false, err
 	}
 	waits := l.waits()
 	room := l.limits.Queue - waits - headerSize - len(b)
@@ -139,13 +141,16 @@ func (l *Link) Flush() {
 		l.work = l.work[len(b):]
 	}
 	l.writing = false
-	left := l.leaving && l.ended == nil && l.waits() == 0
+	leaving := l.leaving
+	if l.ended != nil || l.waits() > 0 {
+		leaving = nil
+	}
 	l.mu.Unlock()
 	switch {
 	case failed != nil:
 		l.Fail(failed)
-	case left:
-		l.Close(errLeft)
+	case leaving != nil:
+		l.end(leaving, l.conn.Close)
 	}
 }
 
@@ -187,7 +192,7 @@ func (l *Link) Run(message func(b []byte) error) error {
 				err = message(b)
 			case kindBeat:
 			case kindBye:
-				l.leave()
+				l.Close(errLeft)
 			case kindRefuse:
 				err = &Refused{remote(l.conn), reason(b)}
 			default:
@@ -212,10 +217,11 @@ func worded(err error) error {
 	return err
 }
 
-// leave closes the link when all is written.
-func (l *Link) leave() {
+// Close ends the link when all that is queued is written, and lets the other side
+// know that it was meant. It does not wait.
+func (l *Link) Close(err error) {
 	l.mu.Lock()
-	l.leaving = true
+	l.leaving = cmp.Or(l.leaving, err)
 	l.mu.Unlock()
 	l.Flush()
 }
@@ -223,9 +229,6 @@ func (l *Link) leave() {
 // Fail ends the link at once, and returns why it ended, which may be another
 // reason that came before.
 func (l *Link) Fail(err error) error { return l.end(err, l.sock.Conn.Close) }
-
-// Close ends the link, and lets the other side know that it was meant.
-func (l *Link) Close(err error) error { return l.end(err, l.conn.Close) }
 
 func (l *Link) end(err error, closing func() error) error {
 	l.mu.Lock()
@@ -242,7 +245,7 @@ func (l *Link) end(err error, closing func() error) error {
 }
 
 // beat is called regularly. It says something if nothing was said since the last
-// time, and ends a link on which nothing was heard so often.
+// time, and ends a link on which nothing was heard so often, or that cannot leave.
 func (l *Link) beat(often int) {
 	l.silent++
 	if l.heard.Swap(false) {
@@ -253,6 +256,13 @@ func (l *Link) beat(often int) {
 		return
 	}
 	l.mu.Lock()
+	if l.leaving != nil {
+		if l.slow++; l.slow >= often {
+			l.mu.Unlock()
+			l.Fail(l.leaving)
+			return
+		}
+	}
 	spoke := l.spoke
 	l.spoke = false
 	if !spoke && l.waits() == 0 {

@@ -103,7 +103,13 @@ type Pool struct {
 // The pool dials, and Up says when there is one.
 var ErrDown = errors.New("there is no link to the address")
 
-var errClosed = errors.New("the pool was closed")
+var (
+	errClosed  = errors.New("the pool was closed")
+	errDropped = errors.New("the link is not needed any more")
+)
+
+// grace is how long Close waits for others to take what is queued.
+const grace = time.Second
 
 // NewPool makes a pool, which tells owner what happens.
 func NewPool(c Config, owner Owner) (*Pool, error) {
@@ -184,13 +190,17 @@ func (p *Pool) Dial(addr string) {
 	}
 }
 
-// Drop ends the links to an address, after what is queued for it if the socket
-// takes that, and stops dialling it.
+// Drop ends the links to an address, after what is queued for it, and stops
+// dialling it. It does not wait.
 func (p *Pool) Drop(addr string) {
 	p.mu.Lock()
 	var links []*tie
 	if pr := p.peers[addr]; pr != nil {
 		links = append(links, pr.links...)
+		for _, t := range links {
+			t.bye = true
+		}
+		pr.choose(p.c.Nonce)
 		pr.wanted = false
 		if pr.cancel != nil {
 			pr.cancel()
@@ -198,13 +208,12 @@ func (p *Pool) Drop(addr string) {
 	}
 	p.mu.Unlock()
 	for _, t := range links {
-		t.Flush()
-		t.Close(errors.New("it is not needed any more"))
+		t.Close(errDropped)
 	}
 }
 
-// Close ends all links, after what is queued if their sockets take that, and waits
-// for all goroutines of the pool. Who closes the Mux first loses what is queued.
+// Close ends all links, and waits for all goroutines of the pool. What is queued is
+// sent before, if others take it within a second and the Mux was not closed first.
 func (p *Pool) Close() {
 	p.mu.Lock()
 	p.closed = true
@@ -214,9 +223,14 @@ func (p *Pool) Close() {
 	}
 	p.mu.Unlock()
 	for _, t := range links {
-		t.Flush()
 		t.Close(errClosed)
 	}
+	late := time.AfterFunc(grace, func() {
+		for _, t := range links {
+			t.Fail(errClosed)
+		}
+	})
+	defer late.Stop()
 	p.cancel()
 	p.wg.Wait()
 }
