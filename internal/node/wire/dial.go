@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"time"
 )
 
@@ -122,19 +123,18 @@ func (p *Pool) reach(ctx context.Context, addr string) (*tie, error) {
 		}
 	}
 	raw.Close()
-	if ctx.Err() != nil {
-		return nil, fmt.Errorf("%s did not answer in %v: %w", addr, p.c.Handshake, ctx.Err())
+	if ctx.Err() != nil || errors.Is(err, os.ErrDeadlineExceeded) {
+		return nil, fmt.Errorf("%s did not answer in %v: is it a node, and does it speak TLS as this one does?", addr, p.c.Handshake)
 	}
 	return nil, hinted(addr, err)
 }
 
 // hinted says what to do about an error of TLS.
 func hinted(addr string, err error) error {
-	var alert tls.AlertError
 	var host x509.HostnameError
 	var unknown x509.UnknownAuthorityError
 	switch {
-	case errors.As(err, &alert):
+	case alerted(err):
 		return fmt.Errorf("%s does not accept the certificate of this node, or its protocol: %w: make it with the same CA, and see the log there", addr, err)
 	case errors.As(err, &host):
 		return fmt.Errorf("the certificate of %s is for other hosts: %w: make it again with this --host", addr, err)
@@ -142,6 +142,12 @@ func hinted(addr string, err error) error {
 		return fmt.Errorf("the certificate of %s is of another CA: %w: make all certificates with one CA", addr, err)
 	}
 	return fmt.Errorf("no link to %s: %w", addr, err)
+}
+
+// alerted reports whether the other side has ended TLS with an error.
+func alerted(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "remote error"
 }
 
 // secure speaks TLS over a connection that was dialled, or allows it to be plain.

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"cmp"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -207,12 +206,8 @@ func (l *Link) Run(message func(b []byte) error) error {
 
 // worded says what it means that nothing more can be read.
 func worded(err error) error {
-	var alert tls.AlertError
-	switch {
-	case errors.Is(err, io.EOF):
+	if errors.Is(err, io.EOF) {
 		return errors.New("the other side closed the connection")
-	case errors.As(err, &alert):
-		return fmt.Errorf("the other side ended TLS: %w", err)
 	}
 	return err
 }

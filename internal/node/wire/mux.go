@@ -95,7 +95,9 @@ func (m *Mux) accept() {
 		c, err := m.listener.Accept()
 		if err == nil {
 			wait = 5 * time.Millisecond
-			m.wg.Go(func() { m.serve(newSocket(c)) })
+			s := newSocket(c)
+			m.pending.enter(s)
+			m.wg.Go(func() { m.serve(s) })
 			continue
 		}
 		if errors.Is(err, net.ErrClosed) {
@@ -111,11 +113,11 @@ func (m *Mux) accept() {
 func (m *Mux) serve(s *socket) {
 	defer s.Close()
 	if !m.add(s) {
+		m.pending.leave(s)
 		return
 	}
 	defer m.remove(s)
 	s.SetDeadline(time.Now().Add(m.c.Handshake))
-	m.pending.enter(s)
 	c, proto, err := m.open(s)
 	if !m.pending.leave(s) {
 		err = errors.New("too many connections say nothing, and this was the oldest of them")
