@@ -56,6 +56,29 @@ func TestRevote(t *testing.T) {
 	}
 }
 
+// Whoever asks at the ticks at which Raft forgets whom it has heard, and at no
+// others, gets voters all the same.
+func TestRevoteInStep(t *testing.T) {
+	for phase := range election {
+		w := grown(t, 1, 1000)
+		l := w.leader()
+		w.must(l.node.Revote([]uint64{1, 64, 65}))
+		w.flush(l)
+		w.rest(t, 2*election+phase)
+		for range 4 {
+			w.rest(t, election-1)
+			w.must(l.node.Tick())
+			if err := l.node.Revote([]uint64{1, 64, 65}); err != nil && !errors.Is(err, ErrBehind) && !errors.Is(err, ErrBusy) {
+				t.Fatal(err)
+			}
+			w.flush(l)
+		}
+		if lead := l.node.Lead(); !slices.Equal(lead.Voters, []uint64{1, 64, 65}) {
+			t.Errorf("phase %d: %+v", phase, lead)
+		}
+	}
+}
+
 // One voter becomes three by one change of learners and one joint change of
 // voters, and not before the learners have the log.
 func TestLearnersFirst(t *testing.T) {

@@ -43,7 +43,6 @@ func TestControls(t *testing.T) {
 		}},
 		{"forgets what is committed", 0, func(p *plan) { p.storage = func(d *Disk) Storage { return uncommitted{d} } }},
 		{"reads without a quorum", 0, func(p *plan) { p.hasty = true }},
-		{"who was removed ends as soon as it knows", 2650, func(p *plan) { p.brisk = true }},
 		{"a change is not settled", 1750, func(p *plan) {
 			p.poke = func(n *Node) { n.settle = settling{term: n.status().GetTerm(), done: !n.log.conf.Joint()} }
 		}},
