@@ -31,11 +31,14 @@ func outer() []layer {
 		{"internal/jobs", ""},
 		{"internal/compare", "core deadlock catalog scenario sim internal/jobs internal/words"},
 		{"internal/engine/raft", ""},
+		{"internal/node/cert", ""},
+		{"internal/node/wire", ""},
 		{"internal/storm/sweep", "catalog internal/jobs internal/member internal/storm"},
 		{"internal/museum", "core mutex deadlock catalog trace scenario family/transactions scenarios sim check check/ring internal/faults internal/words"},
 		{"internal/cli/ask", "core deadlock catalog scenario sim internal/spell"},
 		{"internal/cli/tell", "core deadlock trace scenario sim internal/words internal/cli/ask"},
 		{"internal/cli/bank", "core catalog sim internal/bank internal/words internal/cli/ask internal/cli/tell"},
+		{"internal/cli/cert", "internal/cli/ask internal/cli/tell internal/node/cert"},
 		{"internal/cli/check", "core quorum deadlock catalog trace scenario family family/transactions check check/ring internal/museum internal/spell internal/words internal/cli/ask internal/cli/tell internal/faults"},
 		{"internal/cli/compare", "core deadlock catalog scenario sim internal/compare internal/jobs internal/words internal/cli/ask internal/cli/tell"},
 		{"internal/cli/deadlock", "core deadlock trace scenario sim internal/spell internal/words internal/cli/ask internal/cli/tell"},
@@ -43,7 +46,7 @@ func outer() []layer {
 		{"internal/cli/scene", "core catalog internal/bank internal/spell internal/words internal/cli/ask internal/cli/tell"},
 		{"internal/cli/sim", "core quorum catalog trace scenario sim internal/words internal/cli/ask internal/cli/tell"},
 		{"internal/cli/storm", "core catalog trace internal/member internal/storm internal/storm/sweep internal/jobs internal/words internal/cli/ask internal/cli/tell"},
-		{"internal/cli", "core catalog docs internal/spell internal/cli/ask internal/cli/tell internal/cli/bank internal/cli/check internal/cli/compare internal/cli/deadlock internal/cli/replay internal/cli/sim internal/cli/scene internal/cli/storm"},
+		{"internal/cli", "core catalog docs internal/spell internal/cli/ask internal/cli/tell internal/cli/bank internal/cli/cert internal/cli/check internal/cli/compare internal/cli/deadlock internal/cli/replay internal/cli/sim internal/cli/scene internal/cli/storm"},
 		{"cmd/stile", "internal/cli"},
 	}
 }
