@@ -3,32 +3,23 @@ import ("testing";"fmt";"time";"context")
 func TestDbg(t *testing.T) {
   for range 12 {
 	all := start(t, 3, nil)
-	for i := range 30 { h, err := all[i%3].Lock(t.Context(), "x", Ask{}); if err != nil { t.Fatal(err) }; h.Unlock() }
-	for i, n := range all {
-		ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
-		err := n.Stop2(ctx)
+	for i := range 300 {
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		h, err := all[i%3].Lock(ctx, "x", Ask{})
 		cancel()
 		if err != nil {
-			fmt.Println("STOP", n.Name(), n.Address())
-			for _, m := range all[i:] {
+			fmt.Println("STUCK at", i, all[i%3].Name(), err)
+			for _, m := range all {
 				m.mu.Lock()
-				fmt.Println(m.Name(), m.state, m.peer.Inc())
-				fmt.Printf("   %+v\n", m.peer.Record())
-				if c := m.peer.Clerk(); c != nil { fmt.Printf("   clerk %d lead %+v record %+v\n", c.ID(), c.Lead(), c.Record()) }
+				w, ok := m.peer.Member().Explain("x")
+				fmt.Printf("%s epoch %d inc %d usable %v: %v %+v holder %+v linked %v due in %v armed in %v\n", m.Name(), m.peer.Record().Epoch, m.peer.Inc(), m.usable(), ok, w, w.Holder, m.linked, until(clock(), m.peer.Due()), until(clock(), m.armed))
 				m.mu.Unlock()
 			}
-			return
+			t.Fatal()
 		}
-		n.Kill()
+		h.Unlock()
+		if i % 10 == 0 { time.Sleep(10*time.Millisecond) }
 	}
+	for _, n := range all { n.Kill() }
   }
-}
-func (n *Node) Stop2(ctx context.Context) error {
-	n.mu.Lock()
-	n.become(Leaving)
-	n.peer.Leave(clock())
-	if !n.over { n.settle() }
-	n.mu.Unlock()
-	n.pool.Flush()
-	return n.wait(ctx, func() bool { return n.over })
 }

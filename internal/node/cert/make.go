@@ -169,7 +169,8 @@ func CheckName(name string) error {
 
 // CheckHost says what is wrong with a host.
 func CheckHost(host string) error {
-	if net.ParseIP(host) == nil && (!hostName.MatchString(host) || len(host) > 253) {
+	last := host[strings.LastIndex(host, ".")+1:] // of numbers alone it is a mistyped address
+	if net.ParseIP(host) == nil && (!hostName.MatchString(host) || len(host) > 253 || strings.Trim(last, "0123456789") == "") {
 		return fmt.Errorf("%.60q is no host: want an IP address such as 10.0.0.5 or a name such as db1.example.com, without a port", host)
 	}
 	return nil

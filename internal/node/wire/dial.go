@@ -118,7 +118,7 @@ func (p *Pool) reach(ctx context.Context, addr string) (*tie, error) {
 	c, err := p.secure(ctx, raw, addr)
 	if err == nil {
 		var t *tie
-		if t, err = p.greet(c, true); err == nil && stop() {
+		if t, err = p.greet(c, addr); err == nil && stop() {
 			return t, nil
 		}
 	}
@@ -178,16 +178,17 @@ func (p *Pool) secure(ctx context.Context, raw net.Conn, addr string) (net.Conn,
 	return t, nil
 }
 
-// greet presents this process over a connection, and makes a link of it.
-func (p *Pool) greet(c net.Conn, dialled bool) (*tie, error) {
+// greet presents this process over a connection, and makes a link of it. dialled is
+// the address if this process has dialled.
+func (p *Pool) greet(c net.Conn, dialled string) (*tie, error) {
 	p.mu.Lock()
 	self := *p.c.hello()
 	self.Extra = p.extra
 	p.mu.Unlock()
 	s, c := socketOf(c)
-	g := &greeter{self: self, check: func(other *Peer) error { return p.judge(other, dialled) }}
+	g := &greeter{self: self, dialled: dialled, check: p.judge}
 	greeting := g.accept
-	if dialled {
+	if dialled != "" {
 		greeting = g.dial
 	}
 	s.SetDeadline(time.Now().Add(p.c.Handshake))
@@ -197,17 +198,17 @@ func (p *Pool) greet(c net.Conn, dialled bool) (*tie, error) {
 		return nil, err
 	}
 	s.SetDeadline(time.Time{})
-	return &tie{Link: newLink(c, s, r, p.c.Limits, &p.wg), peer: other, dialled: dialled, done: make(chan struct{})}, nil
+	return &tie{Link: newLink(c, s, r, p.c.Limits, &p.wg), peer: other, dialled: dialled != "", done: make(chan struct{})}, nil
 }
 
 // judge says what is wrong with who wants a link.
-func (p *Pool) judge(other *Peer, dialled bool) error {
+func (p *Pool) judge(other *Peer) error {
 	if p.c.Fits != nil && other.Cert != nil {
 		if err := p.c.Fits(other.Cert, other.Name); err != nil {
 			return err
 		}
 	}
-	if !dialled {
+	if other.Dialled == "" {
 		if err := p.claim(other); err != nil {
 			return err
 		}
@@ -231,7 +232,7 @@ func (p *Pool) Serve(c net.Conn) {
 	defer stop()
 	tune(s.Conn, p.c.Timeout) // without, it is only found dead later
 	p.pending.enter(s)
-	t, err := p.greet(c, false)
+	t, err := p.greet(c, "")
 	if !p.pending.leave(s) {
 		err = errors.New("too many connections do not say who they are, and this was the oldest of them")
 	}

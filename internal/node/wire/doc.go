@@ -34,6 +34,10 @@
 // closes. An acceptor takes a link into use only after the dialler has, so a Bye
 // never finds a node without the link that stays.
 //
+// A link that was dialled belongs to the address that was dialled, one that was
+// accepted to the address of the other's Hello. Where the two differ, as where a new
+// node dials a name that it was given, there may be a link for each.
+//
 // A connection that arrives from a process that is linked already may mean that the
 // other side knows the old link to be dead. A second one dialled by the same side
 // replaces the first; one dialled by the other side makes the old one be probed at

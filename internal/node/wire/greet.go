@@ -29,6 +29,7 @@ type Peer struct {
 	Hello
 	Version uint16            // that both speak
 	Remote  string            // the address of its socket
+	Dialled string            // the address that was dialled; empty if it has dialled
 	Cert    *x509.Certificate // nil without TLS
 }
 
@@ -39,8 +40,9 @@ func (r *Refused) Error() string { return fmt.Sprintf("refused by %s: %s", r.By,
 
 // A greeter presents this process, and judges others.
 type greeter struct {
-	self  Hello
-	check func(p *Peer) error
+	self    Hello
+	dialled string // the address; empty if the other dialled
+	check   func(p *Peer) error
 }
 
 // dial is the greeting of who dialled; the Welcome is left to the caller.
@@ -91,7 +93,7 @@ func (g *greeter) listen(c net.Conn, r *reader) (*Peer, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Peer{Hello: *h, Version: version, Remote: remote(c), Cert: certOf(c)}
+	p := &Peer{Hello: *h, Version: version, Remote: remote(c), Dialled: g.dialled, Cert: certOf(c)}
 	if p.Nonce == g.self.Nonce {
 		return nil, fmt.Errorf("%s is this very process: give the address of another node", p.Addr)
 	}

@@ -178,31 +178,42 @@ func TestPeerThatDoesNotRead(t *testing.T) {
 	}
 }
 
-// A node that reads late gets everything.
+// A node that reads late gets everything, also if the link is given up meanwhile.
 func TestSlowReader(t *testing.T) {
-	n := newNode(t, "a")
-	s := fake(t, n, Hello{Name: "x", Addr: "127.0.0.1:1", Nonce: 7})
-	take(t, "link", n.ups)
-	line := best(n, &node{addr: "127.0.0.1:1"})
-	count := 0
-	for ; count < 5 || line.Waits() < 1<<20; count++ {
-		if err := n.pool.Send("127.0.0.1:1", []byte(strings.Repeat(string(rune('a'+count%26)), 100_000)), false); err != nil {
-			t.Fatal(err)
+	for _, drop := range []bool{false, true} {
+		n := newNode(t, "a")
+		s := fake(t, n, Hello{Name: "x", Addr: "127.0.0.1:1", Nonce: 7})
+		take(t, "link", n.ups)
+		line := best(n, &node{addr: "127.0.0.1:1"})
+		text := func(i int) string { return strings.Repeat(string(rune('a'+i%26)), 100_000) }
+		count := 0
+		for ; count < 5 || line.Waits() < 1<<20; count++ {
+			if err := n.pool.Send("127.0.0.1:1", []byte(text(count)), false); err != nil {
+				t.Fatal(err)
+			}
+			n.pool.Flush()
 		}
-		n.pool.Flush()
+		if drop {
+			n.pool.Drop("127.0.0.1:1")
+		}
+		for i := 0; i < count; {
+			k, b, err := s.r.next()
+			if err != nil {
+				t.Fatalf("after %d of %d messages: %v", i, count, err)
+			}
+			if k == kindBeat {
+				continue
+			}
+			if string(b) != text(i) {
+				t.Fatalf("message %d is %.20q", i, b)
+			}
+			i++
+		}
+		if drop {
+			s.over(t)
+			says(t, take(t, "end", n.downs), errDropped.Error())
+		} else {
+			eventually(t, "nothing waits", func() bool { return line.Waits() == 0 })
+		}
 	}
-	for i := 0; i < count; {
-		k, b, err := s.r.next()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if k == kindBeat {
-			continue
-		}
-		if string(b) != strings.Repeat(string(rune('a'+i%26)), 100_000) {
-			t.Fatalf("message %d is %.20q", i, b)
-		}
-		i++
-	}
-	eventually(t, "nothing waits", func() bool { return line.Waits() == 0 })
 }

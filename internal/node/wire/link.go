@@ -251,10 +251,10 @@ func (l *Link) beat(often int) {
 		return
 	}
 	l.mu.Lock()
-	if l.leaving != nil {
+	if leaving := l.leaving; leaving != nil {
 		if l.slow++; l.slow >= often {
 			l.mu.Unlock()
-			l.Fail(l.leaving)
+			l.Fail(leaving)
 			return
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"io"
 	"net"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -71,20 +72,32 @@ func TestMuxClose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	begun, ended := make(chan struct{}), false
+	begun, cut, release, closed := make(chan struct{}), make(chan struct{}), make(chan struct{}), make(chan struct{})
 	m.Handle(ClientProto, func(c net.Conn) {
 		close(begun)
 		io.Copy(io.Discard, c)
-		ended = true // Close comes after
+		close(cut)
+		<-release
 	})
 	m.Start()
 	served, silent := connect(t, m.Addr().String()), connect(t, m.Addr().String())
 	served.write(t, []byte(clientMagic))
 	<-begun
-	m.Close()
-	if !ended {
-		t.Error("the handler still runs")
+	go func() {
+		m.Close()
+		close(closed)
+	}()
+	<-cut
+	for range 10_000 { // give one that does not wait the time to be found
+		select {
+		case <-closed:
+			t.Fatal("the handler still runs")
+		default:
+			runtime.Gosched()
+		}
 	}
+	close(release)
+	take(t, "end of Close", closed)
 	served.over(t)
 	silent.over(t)
 	if _, err := net.Dial("tcp", m.Addr().String()); err == nil {

@@ -5,9 +5,11 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // Messages go both ways over one connection, and both sides know who is there.
@@ -111,11 +113,11 @@ func TestBothDial(t *testing.T) {
 			take(t, "message back", b.got)
 		}
 		eventually(t, "one connection stays", func() bool { return ties(a, b) == 1 && ties(b, a) == 1 && same(a, b) })
-		a.pool.Close()
-		b.pool.Close()
-		if len(a.ups)+len(b.ups) > 0 || len(a.downs) != 1 || len(b.downs) != 1 {
+		if len(a.ups)+len(b.ups)+len(a.downs)+len(b.downs) > 0 {
 			t.Fatalf("round %d: links came and went", round)
 		}
+		a.pool.Close()
+		b.pool.Close()
 	}
 	if doubled != 2 {
 		t.Errorf("at most %d connections at a time: this has tested nothing", doubled)
@@ -210,6 +212,50 @@ func TestReplaced(t *testing.T) {
 	fake(t, a, Hello{Name: "x", Addr: "127.0.0.1:1", Nonce: 2})
 	says(t, take(t, "end", a.downs), "takes its place")
 	take(t, "link", a.ups)
+}
+
+// Two connections, one dialled by each side, and the one to send on is dead, which
+// only the other side knows: it is probed at once, and the other one is used.
+func TestProbe(t *testing.T) {
+	a := newNode(t, "a", func(p *plan) { p.config.Nonce, p.config.Heartbeat = 1, time.Hour })
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	x := Hello{1, 1, "x", l.Addr().String(), 2, nil}
+	a.pool.Dial(x.Addr)
+	c, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	c.SetDeadline(time.Now().Add(safety))
+	old := &stranger{c, newReader(c, 1<<20)}
+	g := &greeter{self: x, check: func(*Peer) error { return nil }}
+	if _, err := g.accept(old, old.r); err != nil {
+		t.Fatal(err)
+	}
+	if p := take(t, "link", a.ups); p.Dialled != x.Addr {
+		t.Errorf("dialled %q", p.Dialled)
+	}
+	fresh := fake(t, a, x)
+	if k, _, err := old.r.next(); k != kindBeat || err != nil {
+		t.Fatalf("the old link is not probed: kind %d, %v", k, err)
+	}
+	c.(*net.TCPConn).SetLinger(0) // a reset, as of a host that does not know it
+	c.Close()
+	to := &node{addr: x.Addr}
+	eventually(t, "one link is left", func() bool { return ties(a, to) == 1 })
+	if err := a.say(x.Addr, "here"); err != nil {
+		t.Fatal(err)
+	}
+	if k, b, err := fresh.r.next(); k != kindData || string(b) != "here" || err != nil {
+		t.Errorf("kind %d, %q, %v", k, b, err)
+	}
+	if len(a.downs)+len(a.ups) > 0 {
+		t.Error("the address was down")
+	}
 }
 
 // A message that the owner cannot read ends the link.
