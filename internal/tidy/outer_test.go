@@ -44,7 +44,8 @@ func outer() []layer {
 		{"internal/cli/sim", "core quorum catalog trace scenario sim internal/words internal/cli/ask internal/cli/tell"},
 		{"internal/cli/storm", "core catalog trace internal/member internal/storm internal/storm/sweep internal/jobs internal/words internal/cli/ask internal/cli/tell"},
 		{"internal/cli", "core catalog docs internal/spell internal/cli/ask internal/cli/tell internal/cli/bank internal/cli/check internal/cli/compare internal/cli/deadlock internal/cli/replay internal/cli/sim internal/cli/scene internal/cli/storm"},
-		{"cmd/stile", "internal/cli"},
+		{"internal/node/child", ""},
+		{"cmd/stile", "internal/cli internal/node/child"},
 	}
 }
 
