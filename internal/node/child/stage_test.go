@@ -107,7 +107,7 @@ type stage struct {
 	lines   *bufio.Reader
 	fifo    string
 	own     *os.File
-	stderr  strings.Builder
+	errors  *os.File // a file: a pipe would be held open by what a bug leaves behind
 	reaped  bool
 }
 
@@ -141,7 +141,10 @@ func perform(t *testing.T, p play, set ...func(*exec.Cmd)) *stage {
 	s.exec = exec.Command(program)
 	s.exec.Env = append(os.Environ(), roleVariable+"=exec", playVariable+"="+string(text), "LIFE="+s.fifo, "SELF="+program)
 	s.exec.ExtraFiles = []*os.File{r}
-	s.exec.Stderr = &s.stderr
+	if s.errors, err = os.Create(s.fifo + ".stderr"); err != nil {
+		t.Fatal(err)
+	}
+	s.exec.Stderr = s.errors
 	for _, f := range set {
 		f(s.exec)
 	}
@@ -154,9 +157,15 @@ func perform(t *testing.T, p play, set ...func(*exec.Cmd)) *stage {
 		_ = s.exec.Process.Signal(syscall.SIGCONT)
 		_ = s.exec.Process.Kill()
 		s.wait()
+		s.errors.Close()
 		(&run{}).sweep()
 	})
 	return s
+}
+
+func (s *stage) stderr() string {
+	text, _ := os.ReadFile(s.errors.Name())
+	return string(text)
 }
 
 func (s *stage) open(how int) *os.File {
@@ -175,7 +184,7 @@ func (s *stage) line() string {
 	_ = s.life.SetReadDeadline(time.Now().Add(testPatience))
 	text, err := s.lines.ReadString('\n')
 	if err != nil {
-		s.t.Fatalf("the command wrote %q: %v; stderr %q", text, err, s.stderr.String())
+		s.t.Fatalf("the command wrote %q: %v; stderr %q", text, err, s.stderr())
 	}
 	return strings.TrimSpace(text)
 }
