@@ -101,8 +101,7 @@ func (r *run) stopped(by syscall.Signal) {
 		r.tell(word{Signal: int(syscall.SIGCONT)})
 	default:
 		r.tty.take(r.group)
-		suspend(by, r.again)
-		r.listen()
+		suspend(r.signals, r.again)
 		r.resume()
 	}
 }

@@ -27,17 +27,18 @@ const enough = 200 * time.Millisecond
 
 // suspend stops exec and its group, as the terminal would have done, and returns
 // when it goes on. Where no shell could let it go on the kernel does not stop it,
-// and it goes on at once.
-func suspend(sig syscall.Signal, again <-chan os.Signal) {
-	if sig == syscall.SIGSTOP { // nothing else in the group could object to this one
-		sig = syscall.SIGTSTP
-	}
-	signal.Reset(sig)
-	_ = syscall.Kill(0, sig)
+// and it goes on at once. Exec stops itself by TTIN, the one signal of its kind
+// that it neither handles nor ignores: Go can bring back the default of no signal
+// that it has once had.
+func suspend(signals chan<- os.Signal, again <-chan os.Signal) {
+	signal.Ignore(syscall.SIGTSTP)
+	_ = syscall.Kill(0, syscall.SIGTSTP)
+	_ = syscall.Kill(os.Getpid(), syscall.SIGTTIN)
 	select {
 	case <-again:
 	case <-time.After(enough):
 	}
+	signal.Notify(signals, syscall.SIGTSTP)
 }
 
 // mirror passes the signal that ended the command on to the group of exec. The

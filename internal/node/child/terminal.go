@@ -78,10 +78,10 @@ func (t *terminal) restore() {
 	}
 }
 
-// front needs SIGTTOU to be ignored: it stops whoever does this from behind.
+// front needs SIGTTOU to be ignored: it stops whoever does this from behind. It
+// stays ignored; nothing is started after this that could inherit it.
 func (t *terminal) front(group int) {
 	signal.Ignore(syscall.SIGTTOU)
-	defer signal.Reset(syscall.SIGTTOU)
 	_ = unix.IoctlSetPointerInt(t.fd, unix.TIOCSPGRP, group)
 }
 

@@ -121,8 +121,8 @@ func TestForeground(t *testing.T) {
 func TestJobControl(t *testing.T) {
 	check := func(kind string, patience time.Duration) error {
 		screen, on := screened(t)
-		line := roleVariable + `=exec "$SELF" 3</dev/null; echo "code $?"`
-		s := perform(t, play{Kind: kind, Args: []string{"sh", "-c", `echo "in $((40+2))"; stty -echo; read x; echo "got $((6*7)) $x"; sleep 1000`}}, on, func(c *exec.Cmd) {
+		line := roleVariable + `=exec "$SELF" 3</dev/null`
+		s := perform(t, play{Kind: kind, Args: []string{"sh", "-c", `stty -echo; echo "in $((40+2))"; read x; echo "got $((6*7)) $x"; sleep 1000`}}, on, func(c *exec.Cmd) {
 			c.Args = []string{"bash", "--norc", "--noprofile", "-i"}
 			c.Path, _ = exec.LookPath("bash")
 			for i, v := range c.Env {
@@ -138,6 +138,7 @@ func TestJobControl(t *testing.T) {
 			{"100> ", "fg\n"},
 			{"\n", "word\n"},
 			{"got 42 word", "\x03"}, // Ctrl-C
+			{"100> ", "echo code $?\n"},
 			{"code 130", ""},
 			{"100> ", "stty -a | grep -o '.echo '\n"},
 			{" echo ", "exit 9\n"},
