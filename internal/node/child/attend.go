@@ -154,12 +154,13 @@ func (r *run) sweep() bool {
 	if polls {
 		group = r.group
 	}
+	enough := Now().Add(patience) // what dies a little late need not be looked for by hand
 	for {
 		strike(syscall.SIGKILL, group)
 		if r.reap() {
 			return true
 		}
-		if until := r.until(); until != 0 && Now() >= until {
+		if until := r.until(); until != 0 && Now() >= max(until, enough) {
 			return false
 		}
 		time.Sleep(killAgain / 4)

@@ -119,7 +119,9 @@ func TestExtend(t *testing.T) {
 		}
 		s.up(1)
 		expire(t, until)
-		_ = s.exec.Process.Signal(syscall.SIGUSR1) // if it is still there
+		if extended {
+			s.signal(syscall.SIGUSR1)
+		}
 		if code := s.wait(); code != want || s.left() {
 			t.Errorf("extended %v: exit code %d, want %d; stderr %q", extended, code, want, s.stderr())
 		}

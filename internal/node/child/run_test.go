@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -196,7 +197,7 @@ func TestLeftBehind(t *testing.T) {
 	for _, linger := range []bool{false, true} {
 		s := perform(t, play{Args: script("(echo up >&9; read x <\"$LIFE.go\"; echo done >&9) & read y <\"$LIFE.y\"; exit 6"), Linger: linger, Grace: testPatience},
 			func(c *exec.Cmd) {
-				life := strings.TrimPrefix(c.Env[len(c.Env)-2], "LIFE=")
+				life := strings.TrimPrefix(c.Env[slices.IndexFunc(c.Env, func(v string) bool { return strings.HasPrefix(v, "LIFE=") })], "LIFE=")
 				for _, name := range []string{life + ".go", life + ".y"} {
 					if err := syscall.Mkfifo(name, 0o600); err != nil {
 						t.Fatal(err)

@@ -139,7 +139,8 @@ func perform(t *testing.T, p play, set ...func(*exec.Cmd)) *stage {
 	}
 	s.control = w
 	s.exec = exec.Command(program)
-	s.exec.Env = append(os.Environ(), roleVariable+"=exec", playVariable+"="+string(text), "LIFE="+s.fifo, "SELF="+program)
+	s.exec.Env = append(os.Environ(), roleVariable+"=exec", playVariable+"="+string(text), "LIFE="+s.fifo, "SELF="+program,
+		"GORACE=atexit_sleep_ms=0") // or every process here takes a second to end
 	s.exec.ExtraFiles = []*os.File{r}
 	if s.errors, err = os.Create(s.fifo + ".stderr"); err != nil {
 		t.Fatal(err)

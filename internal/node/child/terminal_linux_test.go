@@ -122,7 +122,7 @@ func TestJobControl(t *testing.T) {
 	check := func(kind string, patience time.Duration) error {
 		screen, on := screened(t)
 		line := roleVariable + `=exec "$SELF" 3</dev/null`
-		s := perform(t, play{Kind: kind, Args: []string{"sh", "-c", `stty -echo; echo "in $((40+2))"; read x; echo "got $((6*7)) $x"; sleep 1000`}}, on, func(c *exec.Cmd) {
+		s := perform(t, play{Kind: kind, Args: []string{"sh", "-c", `stty -echo; echo "in $((40+2))"; read x; echo "got $((6*7)) $x"; read y`}}, on, func(c *exec.Cmd) {
 			c.Args = []string{"bash", "--norc", "--noprofile", "-i"}
 			c.Path, _ = exec.LookPath("bash")
 			for i, v := range c.Env {
@@ -166,10 +166,10 @@ func TestInteractiveShell(t *testing.T) {
 	screen, on := screened(t)
 	s := perform(t, play{Args: []string{"bash", "--norc", "--noprofile", "-i"}}, on, func(c *exec.Cmd) { c.Env = append(c.Env, "PS1=$((2*50))> ") })
 	for _, step := range []struct{ shows, press string }{
-		{"100> ", "sleep 1000\n"},
-		{"sleep 1000", "\x1a"},
+		{"100> ", "sh -c 'echo job $((6*7)); read z'\n"},
+		{"job 42", "\x1a"},
 		{"Stopped", "kill %1; wait %1; echo $STILE_LOCK $((6*7))\n"},
-		{"disk 42", "exit 4\n"},
+		{"disk 42", "exit 4\nexit 4\n"},
 	} {
 		screen.must(step.shows)
 		screen.press(step.press)
