@@ -80,26 +80,16 @@ func (s *screen) must(want string) {
 	}
 }
 
-// The command is in the foreground: it can read from the terminal, and Ctrl-C is
-// for it, once, and not for exec.
+// The command is in the foreground: it can read from the terminal.
 func TestForeground(t *testing.T) {
-	const lines = `trap 'echo caught' INT; echo ready; read x; echo "first [$x]"; read y; echo "then [$y]"; exit 6`
 	check := func(kind string, patience time.Duration) error {
 		screen, on := screened(t)
-		s := perform(t, play{Kind: kind, Args: []string{"bash", "-c", lines}}, on)
+		s := perform(t, play{Kind: kind, Args: []string{"sh", "-c", `echo ready; read x; echo "first [$x]"; exit 6`}}, on)
 		if err := screen.shows("ready", testPatience); err != nil {
 			return err
 		}
 		screen.press("one\n")
 		if err := screen.shows("first [one]", patience); err != nil {
-			return err
-		}
-		screen.press("\x03")
-		if err := screen.shows("caught", patience); err != nil {
-			return err
-		}
-		screen.press("two\n")
-		if err := screen.shows("then [two]", patience); err != nil {
 			return err
 		}
 		if code := s.wait(); code != 6 {
@@ -112,6 +102,29 @@ func TestForeground(t *testing.T) {
 	}
 	if check("group", plantPatience) == nil {
 		t.Error("a command in the background is not caught")
+	}
+}
+
+// Ctrl-C is for the command, and reaches it once, whether it has the terminal or
+// exec has, because of a pipe.
+func TestInterruptKey(t *testing.T) {
+	for _, piped := range []bool{false, true} {
+		screen, on := screened(t)
+		s := perform(t, play{Args: script(roleVariable + `=listener WHO=it exec "$SELF"`)}, on, func(c *exec.Cmd) {
+			if piped {
+				c.Stdout = nil
+			}
+		})
+		s.up(1)
+		screen.press("\x03")
+		if got := s.line(); got != "it interrupt" {
+			t.Errorf("piped %v: Ctrl-C is %q", piped, got)
+		}
+		s.signal(syscall.SIGTERM)
+		got, err := s.rest(testPatience)
+		if code := s.wait(); code != 42 || err != nil || got != "it terminated\n" {
+			t.Errorf("piped %v: exit code %d, then %q, %v", piped, code, got, err)
+		}
 	}
 }
 
