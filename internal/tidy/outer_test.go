@@ -33,10 +33,8 @@ func outer() []layer {
 		{"internal/engine/raft", "internal/engine"},
 		{"internal/node/disk", "internal/engine/raft"},
 		{"internal/storm/sweep", "catalog internal/engine/raft internal/jobs internal/member internal/storm"},
-		{"internal/engine/raft", ""},
 		{"internal/node/cert", ""},
 		{"internal/node/wire", ""},
-		{"internal/storm/sweep", "catalog internal/jobs internal/member internal/storm"},
 		{"internal/museum", "core mutex deadlock catalog trace scenario family/transactions scenarios sim check check/ring internal/faults internal/words"},
 		{"internal/cli/ask", "core deadlock catalog scenario sim internal/spell"},
 		{"internal/cli/tell", "core deadlock trace scenario sim internal/words internal/cli/ask"},
@@ -51,6 +49,9 @@ func outer() []layer {
 		{"internal/cli/storm", "core catalog trace internal/member internal/storm internal/storm/sweep internal/jobs internal/words internal/cli/ask internal/cli/tell"},
 		{"internal/cli", "core catalog docs internal/spell internal/cli/ask internal/cli/tell internal/cli/bank internal/cli/cert internal/cli/check internal/cli/compare internal/cli/deadlock internal/cli/replay internal/cli/sim internal/cli/scene internal/cli/storm"},
 		{"cmd/stile", "internal/cli"},
+		{"internal/cli", "core catalog docs internal/spell internal/cli/ask internal/cli/tell internal/cli/bank internal/cli/check internal/cli/compare internal/cli/deadlock internal/cli/replay internal/cli/sim internal/cli/scene internal/cli/storm"},
+		{"internal/node/child", ""},
+		{"cmd/stile", "internal/cli internal/node/child"},
 	}
 }
 
