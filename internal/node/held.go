@@ -112,10 +112,11 @@ func (n *Node) ask(ctx context.Context, h *Held, a Ask) (again bool, err error) 
 	if !n.over {
 		n.settle()
 	}
+	var done chan struct{}
 	if err == nil && h.state == asking {
-		h.done = make(chan struct{})
+		done = make(chan struct{})
+		h.done = done
 	}
-	decided := h.state != asking
 	n.mu.Unlock()
 	n.pool.Flush()
 	switch {
@@ -123,8 +124,8 @@ func (n *Node) ask(ctx context.Context, h *Held, a Ask) (again bool, err error) 
 		return true, nil
 	case err != nil:
 		return false, fmt.Errorf("lock %q: %w", h.name, err)
-	case !decided:
-		n.await(ctx, h)
+	case done != nil:
+		n.await(ctx, h, done)
 	}
 	return n.outcome(ctx, h, a)
 }
@@ -142,9 +143,9 @@ func (n *Node) absent(h *Held, a Ask) (again bool, err error) {
 
 // await waits until a request is decided, and takes it back if its context ends
 // before.
-func (n *Node) await(ctx context.Context, h *Held) {
+func (n *Node) await(ctx context.Context, h *Held, done <-chan struct{}) {
 	select {
-	case <-h.done:
+	case <-done:
 		return
 	case <-ctx.Done():
 	}
@@ -179,7 +180,6 @@ func (n *Node) outcome(ctx context.Context, h *Held, a Ask) (again bool, err err
 	case event == member.Late:
 		return false, fmt.Errorf("lock %q: not within %v: %w", h.name, a.Wait, context.DeadlineExceeded)
 	case event == member.Stopped && cause == member.Evicted:
-		h.done = nil
 		return true, nil
 	}
 	return false, fmt.Errorf("lock %q: %w", h.name, ErrEnded)
