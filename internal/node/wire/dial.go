@@ -155,9 +155,13 @@ func (p *Pool) secure(ctx context.Context, raw net.Conn, addr string) (net.Conn,
 	if err := tune(raw, p.c.Timeout); err != nil {
 		return nil, err
 	}
+	return secure(ctx, raw, addr, PeerProto, p.c.TLS, p.c.Insecure)
+}
+
+func secure(ctx context.Context, raw net.Conn, addr, proto string, config func(host string) *tls.Config, insecure bool) (net.Conn, error) {
 	s := newSocket(raw)
-	if p.c.TLS == nil {
-		if !p.c.Insecure && !local(raw.RemoteAddr()) {
+	if config == nil {
+		if !insecure && !local(raw.RemoteAddr()) {
 			return nil, errors.New("without certificates nothing is sent to other machines: give certificates ('stile cert' makes them), or --insecure")
 		}
 		return s, nil
@@ -166,14 +170,14 @@ func (p *Pool) secure(ctx context.Context, raw net.Conn, addr string) (net.Conn,
 	if err != nil {
 		return nil, err
 	}
-	config := p.c.TLS(host).Clone()
-	config.NextProtos = []string{PeerProto}
-	t := tls.Client(s, config)
+	c := config(host).Clone()
+	c.NextProtos = []string{proto}
+	t := tls.Client(s, c)
 	if err := t.HandshakeContext(ctx); err != nil {
 		return nil, err
 	}
-	if got := t.ConnectionState().NegotiatedProtocol; got != PeerProto {
-		return nil, fmt.Errorf("it speaks TLS, but not %s: is it a node?", PeerProto)
+	if got := t.ConnectionState().NegotiatedProtocol; got != proto {
+		return nil, fmt.Errorf("it speaks TLS, but not %s: is it a node?", proto)
 	}
 	return t, nil
 }
