@@ -44,7 +44,7 @@ func (m *Member) Deliver(now Instant, from uint64, b []byte) error {
 	}
 	n := int32(-1)
 	if n = find(&e.table, f.name, hashName(f.name)); n < 0 {
-		if err := checkName(string(f.name)); err != nil {
+		if err := CheckName(string(f.name)); err != nil {
 			return fmt.Errorf("%w: %w", errFrame, err)
 		}
 		n = lockOf(e, f.name)
@@ -137,7 +137,7 @@ func (m *Member) report(place int, f *frame) error {
 func (m *Member) answer(rank int, names []string) error {
 	f := frame{kind: answerFrame}
 	for _, name := range names {
-		if err := checkName(name); err != nil {
+		if err := CheckName(name); err != nil {
 			return fmt.Errorf("%w: %w", errFrame, err)
 		}
 		f.may = append(f.may, mayBe{name, m.testimony(name)})

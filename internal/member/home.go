@@ -143,7 +143,7 @@ func (m *Member) heed(place int, f *frame) error {
 
 // homed returns the number of a lock whose home must be here.
 func (m *Member) homed(name string) (int32, error) {
-	if err := checkName(name); err != nil {
+	if err := CheckName(name); err != nil {
 		return 0, fmt.Errorf("%w: %w", errFrame, err)
 	}
 	n := lockOf(m.epoch, name)

@@ -282,8 +282,8 @@ func (m *Member) Gone(now Instant) {
 	m.end()
 }
 
-// checkName reports why a lock cannot be called so.
-func checkName(name string) error {
+// CheckName reports why a lock cannot be called so.
+func CheckName(name string) error {
 	if name == "" || len(name) > MaxName || !utf8.ValidString(name) {
 		return fmt.Errorf("%w: got %d bytes", ErrName, len(name))
 	}

@@ -15,7 +15,7 @@ type Mould struct {
 // NewMould makes a member that can be put into any state that it can have with
 // one lock of this name in these views.
 func NewMould(c Config, name string, views []View) (*Mould, error) {
-	if err := checkName(name); err != nil {
+	if err := CheckName(name); err != nil {
 		return nil, err
 	}
 	m, err := New(c)

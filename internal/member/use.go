@@ -49,7 +49,7 @@ type Ask struct {
 func (m *Member) Lock(now Instant, name string, a Ask) (Ticket, error) {
 	m.begin(now)
 	defer m.end()
-	if err := checkName(name); err != nil {
+	if err := CheckName(name); err != nil {
 		return 0, err
 	}
 	if m.gone || m.epoch == nil {
