@@ -109,16 +109,12 @@ func (n *Node) ask(ctx context.Context, h *Held, a Ask) (again bool, err error) 
 			n.seat(h)
 		}
 	})
-	if !n.over {
-		n.settle()
-	}
 	var done chan struct{}
 	if err == nil && h.state == asking {
 		done = make(chan struct{})
 		h.done = done
 	}
-	n.mu.Unlock()
-	n.pool.Flush()
+	n.leave()
 	switch {
 	case errors.Is(err, member.ErrGone):
 		return true, nil
@@ -149,18 +145,15 @@ func (n *Node) await(ctx context.Context, h *Held, done <-chan struct{}) {
 		return
 	case <-ctx.Done():
 	}
-	n.mu.Lock()
-	if h.state == asking && !n.over {
-		n.peer.Do(clock(), func(m *member.Member) { m.Cancel(clock(), h.ticket) })
+	n.use(func(now member.Instant) {
+		if h.state != asking {
+			return
+		}
+		n.peer.Do(now, func(m *member.Member) { m.Cancel(now, h.ticket) })
 		if h.state == asking {
 			n.unseat(h, refused)
 		}
-		if !n.over {
-			n.settle()
-		}
-	}
-	n.mu.Unlock()
-	n.pool.Flush()
+	})
 }
 
 // outcome says what has become of a request.
@@ -212,6 +205,9 @@ func (n *Node) unseat(h *Held, s holding) {
 
 // Told is what the member tells an application.
 func (h host) Told(e *member.Event) {
+	if h.desk.Told(e) {
+		return
+	}
 	i := int(uint32(e.Ticket))
 	if i >= len(h.slots) || h.slots[i] == nil || h.slots[i].ticket != e.Ticket {
 		return
@@ -347,14 +343,10 @@ func (h *Held) Unlock() error {
 			n.unseat(h, letGo)
 		}
 	})
-	if !n.over {
-		n.settle()
-	}
 	if h.cancel != nil {
 		h.cancel(ErrReleased)
 	}
-	n.mu.Unlock()
-	n.pool.Flush()
+	n.leave()
 	if e := h.err.Load(); e != nil {
 		return *e
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/stile-lock/stile/internal/client"
 	"github.com/stile-lock/stile/internal/engine"
 	"github.com/stile-lock/stile/internal/member"
 	"github.com/stile-lock/stile/internal/node/wire"
@@ -38,6 +39,7 @@ func (h host) Installed(r *engine.Record) {
 			h.c.Log.Error("where the members are cannot be kept", "err", err)
 		}
 	}
+	h.knows(r)
 	if h.state == Joining {
 		h.become(Taking)
 	}
@@ -65,6 +67,7 @@ func (h host) Ended(how engine.Ending) {
 	switch how {
 	case engine.Left:
 		h.c.Log.Info("has left the cluster", "name", h.c.Name)
+		h.desk.End(client.Leaving)
 		h.stop()
 	default:
 		why := "the others go on without it"
@@ -72,6 +75,7 @@ func (h host) Ended(how engine.Ending) {
 			why = "its voters are of another cluster now"
 		}
 		h.c.Log.Warn("is a member no more, and joins again", "name", h.c.Name, "why", why)
+		h.desk.End(client.Evicted)
 		if h.state == Taking {
 			h.become(Joining)
 		}
@@ -81,15 +85,14 @@ func (h host) Ended(how engine.Ending) {
 
 // rejoin asks to be a member again, as another incarnation.
 func (n *Node) rejoin() {
-	n.mu.Lock()
-	if !n.over && n.state <= Draining {
-		if err := n.peer.Join(clock(), random()); err != nil {
+	n.use(func(now member.Instant) {
+		if n.state > Draining {
+			return
+		}
+		if err := n.peer.Join(now, random()); err != nil {
 			n.c.Log.Error("cannot join again", "err", err)
 		}
-		n.settle()
-	}
-	n.mu.Unlock()
-	n.pool.Flush()
+	})
 }
 
 // logView writes one line for a view, which says what has changed.
@@ -175,17 +178,4 @@ func (o owner) Message(p *wire.Peer, b []byte) error {
 	var err error
 	o.use(func(now member.Instant) { err = o.peer.Receive(now, p.Addr, b) })
 	return err
-}
-
-// use lets somebody use the core, and then sends what it wants sent.
-func (n *Node) use(f func(now member.Instant)) {
-	n.mu.Lock()
-	if !n.over {
-		f(clock())
-		if !n.over {
-			n.settle()
-		}
-	}
-	n.mu.Unlock()
-	n.pool.Flush()
 }

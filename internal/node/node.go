@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/stile-lock/stile/internal/client"
 	"github.com/stile-lock/stile/internal/engine"
 	"github.com/stile-lock/stile/internal/engine/raft"
 	"github.com/stile-lock/stile/internal/member"
@@ -32,8 +33,13 @@ type Node struct {
 	peer     *peer.Peer
 	state    State
 	linked   map[string]bool // by address: there is a connection
-	slots    []*Held         // by the lower half of their tickets
-	holders  int             // applications of this process that hold something
+	desk     *client.Desk
+	visits   sync.WaitGroup // goroutines of clients' connections
+	visitors map[uint64]*visitor
+	dirty    []*visitor // on which something is to be sent
+	conn     uint64     // the number of the last one
+	slots    []*Held    // by the lower half of their tickets
+	holders  int        // applications of this process that hold something
 	timer    *time.Timer
 	armed    member.Instant // when it fires; Never if it does not
 	changed  chan struct{}  // closed when the state changes, or the last holder has let go
@@ -78,7 +84,7 @@ func Start(c Config) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &Node{c: c, nonce: random(), linked: map[string]bool{}, changed: make(chan struct{}), ended: make(chan struct{}), armed: member.Never}
+	n := &Node{c: c, nonce: random(), desk: newDesk(), visitors: map[uint64]*visitor{}, linked: map[string]bool{}, changed: make(chan struct{}), ended: make(chan struct{}), armed: member.Never}
 	if err := n.start(); err != nil {
 		n.close()
 		return nil, err
@@ -109,6 +115,9 @@ func (n *Node) start() error {
 	n.timer = time.AfterFunc(time.Hour, n.wake)
 	n.mux.Start()
 	n.settle()
+	for _, v := range n.dirtied() {
+		v.flush()
+	}
 	return nil
 }
 
@@ -132,6 +141,7 @@ func (n *Node) listen() (err error) {
 		return err
 	}
 	n.mux.Handle(wire.PeerProto, n.pool.Serve)
+	n.mux.Handle(wire.ClientProto, n.serve)
 	return nil
 }
 
@@ -226,14 +236,35 @@ func (n *Node) others(all []string) []string {
 
 // wake is called by the timer.
 func (n *Node) wake() {
-	n.mu.Lock()
-	if !n.over {
+	n.use(func(now member.Instant) {
 		n.armed = member.Never
-		n.peer.Wake(clock())
+		n.peer.Wake(now)
+	})
+}
+
+// use lets somebody use the core, and then sends what it wants sent.
+func (n *Node) use(f func(now member.Instant)) {
+	n.mu.Lock()
+	if n.over {
+		n.mu.Unlock()
+		return
+	}
+	f(clock())
+	n.leave()
+}
+
+// leave ends a use of the core: it sets the timer, gives back the mutex, and sends
+// what is to be sent.
+func (n *Node) leave() {
+	if !n.over {
 		n.settle()
 	}
+	dirty := n.dirtied()
 	n.mu.Unlock()
 	n.pool.Flush()
+	for _, v := range dirty {
+		v.flush()
+	}
 }
 
 // settle is called after each use of the core, with the mutex: it ends the node if
@@ -243,13 +274,18 @@ func (n *Node) settle() {
 		n.fail(err)
 		return
 	}
-	due := n.peer.Due()
+	now := clock()
+	n.clerical(now)
+	if n.over {
+		return
+	}
+	due := min(n.peer.Due(), n.desk.Out.Wake)
 	if due >= n.armed {
 		return
 	}
 	n.armed = due
 	// A timer does not know how long the machine was suspended: it looks now and then.
-	n.timer.Reset(min(max(until(clock(), due), 0), time.Duration(n.c.Settings.Renew)/2))
+	n.timer.Reset(min(max(until(now, due), 0), time.Duration(n.c.Settings.Renew)/2))
 }
 
 // fail ends the node: nothing more is sent.
@@ -350,18 +386,17 @@ func (n *Node) Stop(ctx context.Context) error {
 		n.become(Draining)
 	}
 	n.mu.Unlock()
-	err := n.wait(ctx, func() bool { return n.state != Draining || n.holders == 0 })
-	if err == nil {
-		n.mu.Lock()
-		if !n.over {
-			n.become(Leaving)
-			n.peer.Leave(clock())
-			if !n.over {
-				n.settle()
-			}
+	n.use(func(now member.Instant) {
+		if n.state == Draining {
+			n.peer.Do(now, func(m *member.Member) { n.desk.Drain(now, m) })
 		}
-		n.mu.Unlock()
-		n.pool.Flush()
+	})
+	err := n.wait(ctx, func() bool { return n.state != Draining || n.holders+n.desk.Holds() == 0 })
+	if err == nil {
+		n.use(func(now member.Instant) {
+			n.become(Leaving)
+			n.peer.Leave(now)
+		})
 		err = n.wait(ctx, func() bool { return n.over })
 	}
 	n.Kill()
@@ -383,8 +418,20 @@ func (n *Node) Kill() {
 	n.close()
 }
 
+// stopSoon stops the node as an operator has asked by the network.
+func (n *Node) stopSoon() {
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Duration(n.c.Settings.Lease))
+	defer cancel()
+	if err := n.Stop(ctx); err != nil {
+		n.c.Log.Error("could not leave in good order", "err", err)
+	}
+}
+
 // close frees what the node has.
 func (n *Node) close() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	n.dismiss(ctx)
 	if n.pool != nil {
 		n.pool.Close()
 	}
