@@ -41,7 +41,7 @@ func layers() []layer {
 		{"internal/member", "core"},
 		{"internal/engine", "internal/member"},
 		{"internal/storm", "core trace scenario sim/kernel internal/member internal/words"},
-		{"internal/measure", "core trace scenario sim/kernel catalog internal/member"},
+		{"internal/measure", "core trace scenario sim/kernel catalog internal/member internal/engine internal/peer"},
 	}
 }
 
