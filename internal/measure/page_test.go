@@ -136,6 +136,29 @@ func TestPagePlanted(t *testing.T) {
 	}
 }
 
+// What docs/protocol.md quotes is what the page says.
+func TestQuoted(t *testing.T) {
+	b, err := os.ReadFile("../../docs/protocol.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, n := read(t), 0
+	for _, x := range tables(disk) {
+		if x.title != "An outage: 5 members, 3 voters, a lease of 10s" {
+			continue
+		}
+		for _, r := range x.rows {
+			n++
+			if line := r.Line(c.rows[[2]string{r.Table, r.Name}]); !strings.Contains(string(b), "\n"+line) {
+				t.Errorf("docs/protocol.md does not say\n%s", line)
+			}
+		}
+	}
+	if n == 0 {
+		t.Error("nothing is quoted")
+	}
+}
+
 // number returns a number of the page.
 func (c committed) number(t *testing.T, table, row, column string, i int) float64 {
 	t.Helper()

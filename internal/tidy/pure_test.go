@@ -40,7 +40,8 @@ func layers() []layer {
 		{"lab", "core trace scenario sim catalog"},
 		{"internal/member", "core"},
 		{"internal/engine", "internal/member"},
-		{"internal/storm", "core trace scenario sim/kernel internal/member internal/words"},
+		{"internal/peer", "core internal/member internal/engine"},
+		{"internal/storm", "core trace scenario sim/kernel internal/member internal/engine internal/peer internal/words"},
 		{"internal/measure", "core trace scenario sim/kernel catalog internal/member internal/engine internal/peer"},
 	}
 }
