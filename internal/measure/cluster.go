@@ -17,6 +17,7 @@ import (
 type Group struct {
 	Members, Voters int
 	Settings        member.Settings
+	Hold            member.Span // how long who uses another lock is inside; 0 is 10 T
 	// Disk returns an empty one for a voter. Its log counts in ticks: see Election.
 	Disk func() engine.Store
 }

@@ -81,6 +81,27 @@ func TestSlowElection(t *testing.T) {
 	}
 }
 
+// Another lock waits for the rest of a dead one's lease only if it is being handed
+// over while the view changes: if it is hardly ever, it never waits so long.
+func TestHandedOver(t *testing.T) {
+	stalls := func(hold member.Span) (n int) {
+		g := Group{Members: 5, Voters: 3, Settings: member.Usual(), Hold: hold, Disk: disk}
+		for seed := range uint64(outageSeeds) {
+			x, err := Suffer(Outages()[0], g, seed+1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if x.Other > int64(g.Settings.Lease)/4 {
+				n++
+			}
+		}
+		return n
+	}
+	if often, seldom := stalls(10*member.Millisecond), stalls(500*member.Millisecond); often == 0 || seldom > 0 {
+		t.Errorf("handed over often, it waits for long in %d of %d clusters; seldom, in %d", often, outageSeeds, seldom)
+	}
+}
+
 // What cannot happen is said to be impossible.
 func TestPossible(t *testing.T) {
 	for _, g := range groups(disk) {

@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/stile-lock/stile/catalog"
@@ -85,7 +86,7 @@ func (s *site) Told(e *member.Event) {
 			w.held, w.token = true, e.Token
 			c.entry(w)
 			if w.again {
-				c.At(c.Now()+10*T, releases, s.id, i)
+				c.At(c.Now()+cmp.Or(int64(c.Hold), 10*T), releases, s.id, i)
 			}
 		case member.Lost:
 			w.held = false
