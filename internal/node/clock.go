@@ -4,7 +4,11 @@ import (
 	"time"
 
 	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/node/boot"
 )
+
+// clock reads the process's clock.
+func clock() member.Instant { return boot.Now() }
 
 // until returns how long it is, by the process's clock, until an instant.
 func until(now, then member.Instant) time.Duration {

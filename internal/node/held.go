@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/stile-lock/stile/internal/held"
 	"github.com/stile-lock/stile/internal/member"
 )
 
@@ -40,38 +41,9 @@ const (
 	letGo
 )
 
-// Errors of locks.
-var (
-	// ErrBusy means that somebody holds the lock, or waits for it.
-	ErrBusy = errors.New("the lock is busy")
-	// ErrRecovering means that nobody knows yet whether somebody holds the lock.
-	ErrRecovering = errors.New("it is not known yet whether somebody holds the lock: try again soon")
-	// ErrLost means that the lock was held, and is no more.
-	ErrLost = errors.New("the lock is lost")
-	// ErrReleased means that the lock was let go before.
-	ErrReleased = errors.New("the lock was let go before")
-)
-
-// lossCauses says why locks are lost.
-var lossCauses = map[member.Cause]string{
-	member.NoCause:  "the node has ended",
-	member.Lease:    "this node has not heard of the others for the length of its lease",
-	member.Session:  "the session is over",
-	member.Closed:   "the session was closed",
-	member.Leaving:  "the node leaves the cluster",
-	member.Evicted:  "the cluster goes on without this node",
-	member.Released: "an operator has taken it away",
-}
-
-// An Ask says how a lock is asked for.
-type Ask struct {
-	Try  bool          // do not wait behind anybody
-	Wait time.Duration // at most; 0 is for ever
-}
-
 // Lock asks for a lock, and waits for it. The error is nil if and only if it is
 // held.
-func (n *Node) Lock(ctx context.Context, name string, a Ask) (*Held, error) {
+func (n *Node) Lock(ctx context.Context, name string, a held.Ask) (held.Lock, error) {
 	h := &Held{node: n, name: name}
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
@@ -92,7 +64,7 @@ func (n *Node) Lock(ctx context.Context, name string, a Ask) (*Held, error) {
 }
 
 // ask asks once. It reports whether to ask again when the node is a member.
-func (n *Node) ask(ctx context.Context, h *Held, a Ask) (again bool, err error) {
+func (n *Node) ask(ctx context.Context, h *Held, a held.Ask) (again bool, err error) {
 	deadline := member.Never
 	now := clock()
 	if a.Wait > 0 {
@@ -127,12 +99,12 @@ func (n *Node) ask(ctx context.Context, h *Held, a Ask) (again bool, err error) 
 }
 
 // absent is what becomes of a request at a node that is no member.
-func (n *Node) absent(h *Held, a Ask) (again bool, err error) {
+func (n *Node) absent(h *Held, a held.Ask) (again bool, err error) {
 	switch {
 	case n.state >= Draining:
 		return false, fmt.Errorf("lock %q: %w", h.name, ErrEnded)
 	case a.Try:
-		return false, fmt.Errorf("lock %q: %w: the node is no member at present", h.name, ErrRecovering)
+		return false, fmt.Errorf("lock %q: %w: the node is no member at present", h.name, held.ErrRecovering)
 	}
 	return true, nil
 }
@@ -157,7 +129,7 @@ func (n *Node) await(ctx context.Context, h *Held, done <-chan struct{}) {
 }
 
 // outcome says what has become of a request.
-func (n *Node) outcome(ctx context.Context, h *Held, a Ask) (again bool, err error) {
+func (n *Node) outcome(ctx context.Context, h *Held, a held.Ask) (again bool, err error) {
 	n.mu.Lock()
 	state, event, cause := h.state, h.event, h.cause
 	n.mu.Unlock()
@@ -167,9 +139,9 @@ func (n *Node) outcome(ctx context.Context, h *Held, a Ask) (again bool, err err
 	case ctx.Err() != nil:
 		return false, fmt.Errorf("lock %q: %w", h.name, context.Cause(ctx))
 	case event == member.Busy:
-		return false, fmt.Errorf("lock %q: %w", h.name, ErrBusy)
+		return false, fmt.Errorf("lock %q: %w", h.name, held.ErrBusy)
 	case event == member.Recovering:
-		return false, fmt.Errorf("lock %q: %w", h.name, ErrRecovering)
+		return false, fmt.Errorf("lock %q: %w", h.name, held.ErrRecovering)
 	case event == member.Late:
 		return false, fmt.Errorf("lock %q: not within %v: %w", h.name, a.Wait, context.DeadlineExceeded)
 	case event == member.Stopped && cause == member.Evicted:
@@ -231,7 +203,7 @@ func (h host) Told(e *member.Event) {
 
 // lose tells the holder that it has lost.
 func (h *Held) lose(why member.Cause) {
-	err := fmt.Errorf("%w: %s: %s", ErrLost, h.name, lossCauses[why])
+	err := held.Lost(h.name, why)
 	h.err.CompareAndSwap(nil, &err)
 	h.node.unseat(h, lost)
 	if h.cancel != nil {
@@ -276,7 +248,7 @@ func (h *Held) Err() error {
 		return *e
 	}
 	if h.state == letGo {
-		return ErrReleased
+		return held.ErrReleased
 	}
 	return nil
 }
@@ -319,7 +291,7 @@ func (h *Held) Context() context.Context {
 		if e := h.err.Load(); e != nil {
 			h.cancel(*e)
 		} else if h.state == letGo {
-			h.cancel(ErrReleased)
+			h.cancel(held.ErrReleased)
 		}
 	})
 	return h.ctx
@@ -334,7 +306,7 @@ func (h *Held) Unlock() error {
 		if e := h.err.Load(); e != nil {
 			return *e
 		}
-		return ErrReleased
+		return held.ErrReleased
 	}
 	now := clock()
 	var err error
@@ -344,7 +316,7 @@ func (h *Held) Unlock() error {
 		}
 	})
 	if h.cancel != nil {
-		h.cancel(ErrReleased)
+		h.cancel(held.ErrReleased)
 	}
 	n.leave()
 	if e := h.err.Load(); e != nil {

@@ -6,6 +6,8 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"github.com/stile-lock/stile/internal/held"
 )
 
 // start starts so many nodes, the first of which founds the cluster.
@@ -42,7 +44,7 @@ func TestThree(t *testing.T) {
 	all := start(t, 3, nil)
 	var last uint64
 	for i := range 30 {
-		h, err := all[i%3].Lock(t.Context(), "x", Ask{})
+		h, err := all[i%3].Lock(t.Context(), "x", held.Ask{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +67,7 @@ func TestThree(t *testing.T) {
 func BenchmarkLocal(b *testing.B) {
 	all := start(b, 1, nil)
 	for b.Loop() {
-		h, err := all[0].Lock(b.Context(), "x", Ask{})
+		h, err := all[0].Lock(b.Context(), "x", held.Ask{})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -27,7 +27,7 @@ func outer() []layer {
 		{"internal/tidy", ""},
 		{"internal/bank", "core trace scenario family sim sim/kernel internal/spell internal/words"},
 		{"internal/faults", "core trace scenario sim"},
-		{"internal/measure/page", "internal/measure"},
+		{"internal/measure/page", "internal/measure internal/engine internal/engine/raft"},
 		{"internal/jobs", ""},
 		{"internal/compare", "core deadlock catalog scenario sim internal/jobs internal/words"},
 		{"internal/engine/raft", "internal/engine"},
@@ -49,7 +49,6 @@ func outer() []layer {
 		{"internal/cli/storm", "core catalog trace internal/member internal/storm internal/storm/sweep internal/jobs internal/words internal/cli/ask internal/cli/tell"},
 		{"internal/cli", "core catalog docs internal/spell internal/cli/ask internal/cli/tell internal/cli/bank internal/cli/cert internal/cli/check internal/cli/compare internal/cli/deadlock internal/cli/replay internal/cli/sim internal/cli/scene internal/cli/storm"},
 		{"cmd/stile", "internal/cli"},
-		{"internal/cli", "core catalog docs internal/spell internal/cli/ask internal/cli/tell internal/cli/bank internal/cli/check internal/cli/compare internal/cli/deadlock internal/cli/replay internal/cli/sim internal/cli/scene internal/cli/storm"},
 		{"internal/node/child", ""},
 		{"cmd/stile", "internal/cli internal/node/child"},
 	}

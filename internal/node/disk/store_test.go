@@ -92,7 +92,7 @@ func TestBirth(t *testing.T) {
 	}
 	s.Close()
 	s = open(t, dir)
-	if err := raft.Bootstrap(s, 6, nil); !errors.Is(err, raft.ErrBorn) {
+	if err := raft.Bootstrap(s, 6, 1, nil); !errors.Is(err, raft.ErrBorn) {
 		t.Errorf("a second birth: %v", err)
 	}
 	if got := load(t, s); got.Group != 5 || got.ID != 3 {
@@ -154,7 +154,7 @@ func TestSize(t *testing.T) {
 		t.Logf("there is no /dev/shm: %d saves instead of 10000", saves)
 	}
 	s := open(t, dir)
-	if err := raft.Bootstrap(s, 1, nil); err != nil {
+	if err := raft.Bootstrap(s, 1, 1, nil); err != nil {
 		t.Fatal(err)
 	}
 	const most, keep = 2 << 20, 100

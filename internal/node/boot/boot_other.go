@@ -1,6 +1,6 @@
 //go:build !linux
 
-package node
+package boot
 
 import (
 	"time"
@@ -10,9 +10,9 @@ import (
 	"github.com/stile-lock/stile/internal/member"
 )
 
-// clock reads a clock that goes on while the machine is suspended: on macOS that
+// Now reads a clock that goes on while the machine is suspended: on macOS that
 // is CLOCK_MONOTONIC, which Go's own is not.
-func clock() member.Instant {
+func Now() member.Instant {
 	var ts unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts) != nil {
 		return member.Instant(time.Since(start)) + 1
