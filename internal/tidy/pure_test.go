@@ -39,6 +39,7 @@ func layers() []layer {
 		{"sim", "core deadlock trace scenario family family/locks family/elections family/transactions sim/kernel"},
 		{"lab", "core trace scenario sim catalog"},
 		{"internal/member", "core"},
+		{"internal/client", "internal/member"},
 		{"internal/engine", "internal/member"},
 		{"internal/peer", "core internal/member internal/engine"},
 		{"internal/storm", "core trace scenario sim/kernel internal/member internal/engine internal/peer internal/words"},
