@@ -64,6 +64,12 @@ func reigns(c *Config) {
 	c.Faults, c.Intensity = Lead|Pause|Partition|Oneway|Crash|Evict|Join|Leave|Drift, 40
 }
 
+// curiosity is that, and clients ask for the record.
+func curiosity(c *Config) {
+	reigns(c)
+	c.Clients, c.Questions = 3, true
+}
+
 // power has the power of voters fail.
 func power(c *Config) {
 	c.Nodes, c.Voters, c.Shelter = 3+int(c.Seed%3), 3, false
@@ -150,6 +156,7 @@ func controls() []control {
 		{name: "Readmit", rule: "2", text: "the evicted join again", engine: engine.Readmit, tune: steady, seeds: 100},
 		{name: "NoMargin", rule: "8", text: "the service has no margin", engine: engine.NoMargin, tune: edge, seeds: 400},
 		{name: "NoRound", rule: "17", text: "renewals are confirmed without a majority", engine: engine.NoRound, tune: reigns, seeds: 100},
+		{name: "NoReads", rule: "17", text: "the record is told without a majority", engine: engine.NoReads, tune: curiosity, seeds: 100},
 		{name: "KeptLeases", rule: "17", text: "a new leader counts on from what it knew", engine: engine.KeptLeases, tune: reigns, seeds: 200},
 		{name: "LostGhosts", rule: "17", text: "a new leader forgets the ghosts", engine: engine.LostGhosts, tune: reigns, seeds: 200},
 		{name: "KeptQueue", rule: "17", text: "what waited in an older term still does", engine: engine.KeptQueue, tune: reigns, seeds: 200},

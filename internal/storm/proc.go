@@ -144,8 +144,8 @@ func (q *proc) rewake() {
 // Send implements peer.Host.
 func (q *proc) Send(to string, b []byte) {
 	w := q.w
-	o := w.addressed(to)
-	if o == nil {
+	id, ok := w.lane(to)
+	if !ok {
 		w.broken(Errors, "m%d sends something to %q, where nobody is", q.no, to)
 		return
 	}
@@ -155,7 +155,7 @@ func (q *proc) Send(to string, b []byte) {
 	case peer.Service:
 		w.oracle.said(q, b[1:])
 	}
-	w.wire.send(q.id, o.id, b)
+	w.wire.send(q.id, id, b)
 }
 
 // transmits judges a packet that is sent.
