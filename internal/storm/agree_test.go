@@ -197,6 +197,14 @@ func TestNotPlanted(t *testing.T) {
 			w.oracle.reigns(engine.Lead{Serves: true, Term: lead.clerk().Lead().Term + 1})
 			confirms(w, lead, a, 1<<40)
 		}},
+		{"a clock beyond the margin lets one act by an older loan", func(w *world, lead, a, b *proc) {
+			home, one, other := at(w)
+			w.Faults |= Beyond
+			lent(w, one)
+			next(w, home, other)
+			lent(w, other)
+			enters(one, tok(w, 1, 1))
+		}},
 		{"nothing is written", func(w *world, lead, a, b *proc) {
 			still(w)
 			w.oracle.writes()

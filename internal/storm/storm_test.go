@@ -31,7 +31,7 @@ func newDisk() Disk { return raft.NewDrive(8, 2, 16) }
 // Some hundred storms, and nothing breaks; and they are storms.
 func TestStorm(t *testing.T) {
 	var sum Result
-	const seeds = 300
+	const seeds = 160
 	for seed := range uint64(seeds) {
 		c := pick(seed)
 		r, err := Run(c)
@@ -56,7 +56,7 @@ func TestStorm(t *testing.T) {
 		}
 	}
 	t.Logf("%+v", sum)
-	if sum.Entries < 200*seeds || sum.Views < 8*seeds || sum.Strikes < 8*seeds || sum.Lost < seeds/2 || sum.Tries < seeds || sum.Deposits < 50*seeds || sum.Refused < seeds {
+	if sum.Entries < 200*seeds || sum.Views < 8*seeds || sum.Strikes < 8*seeds || sum.Lost < seeds/2 || sum.Tries < seeds || sum.Deposits < 50*seeds || sum.Refused < seeds || sum.Reads < 5*seeds || sum.Terms < 2*seeds || sum.Revotes < seeds {
 		t.Error("that was no storm")
 	}
 	for i, name := range FrameNames() {
@@ -74,7 +74,7 @@ func TestFaults(t *testing.T) {
 			t.Fatalf("%s is %v, %v", name, f, err)
 		}
 		strikes := 0
-		for seed := range uint64(8) {
+		for seed := range uint64(4) {
 			c := pick(seed)
 			c.Faults, c.Clients, c.Intensity = f, 1, 15
 			if f.has(Lead | Broken | Wipe) {
@@ -86,7 +86,7 @@ func TestFaults(t *testing.T) {
 			}
 			strikes += r.Strikes
 		}
-		if strikes < 8 {
+		if strikes < 4 {
 			t.Errorf("%s: %d strikes", name, strikes)
 		}
 	}
@@ -95,7 +95,7 @@ func TestFaults(t *testing.T) {
 // Without faults there are no views once the cluster has formed, nobody else leads,
 // and nothing is lost.
 func TestCalm(t *testing.T) {
-	for seed := range uint64(40) {
+	for seed := range uint64(20) {
 		c := pick(seed)
 		c.Faults &= Drift
 		c.Strikes = []Strike{}
