@@ -138,14 +138,14 @@ func TestClerkFails(t *testing.T) {
 		c, s := clerk(t)
 		s.lead.Serves, s.lead.Leader = false, 0
 		c.Tick(100 * second)
-		c.Out.Reset()
-		fail(s)
 		if what == "flush" { // there is an answer, and it must not go out
-			x := Message{Kind: Renew, Cluster: 9, Inc: 65, Number: 3, Epoch: 1}
-			_ = c.Receive(100*second, "b", x.AppendTo(nil))
-		} else {
-			c.Tick(101 * second)
+			c.hears(t, 100*second, "b", Message{Kind: Renew, Inc: 65, Number: 3, Epoch: 1})
+			if len(c.Out.Send) != 1 {
+				t.Fatalf("%+v", c.Out)
+			}
 		}
+		fail(s)
+		c.Tick(101 * second)
 		if !errors.Is(c.Err, planted) || len(c.Out.Send)+len(c.Out.Post) > 0 {
 			t.Errorf("%s: %v, %+v", what, c.Err, c.Out)
 		}

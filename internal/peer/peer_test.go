@@ -94,6 +94,27 @@ func TestVoterComesAndGoes(t *testing.T) {
 	}
 }
 
+// One that leaves, and sees by a view that the others can do without its voter,
+// leaves an empty store.
+func TestLeaverKnows(t *testing.T) {
+	w := village(t, 3, "a", "b", "c", "d")
+	h := w.houses[0]
+	for h.Clerk() == nil || h == w.leader() {
+		h = w.houses[slices.Index(w.houses, h)+1]
+	}
+	w.lost = func(p parcel) bool { return p.to == h.name && p.bytes[0] == Service && engine.Kind(p.bytes[1]) == engine.Gone }
+	id := h.Clerk().ID()
+	h.Leave(w.now)
+	w.until("it is no voter", func() bool {
+		return w.leader() != nil && len(w.leader().voters()) == 3 && !slices.Contains(w.leader().voters(), id)
+	})
+	w.houses[0].must(w.leader().Clerk().Warden().Choose(central())) // another view
+	w.until("it has left", func() bool { return len(h.ends) > 0 })
+	if h.disk.Voter() != 0 || h.Clerk() != nil || h.Err != nil {
+		t.Errorf("its store is that of voter %d: %v", h.disk.Voter(), h.Err)
+	}
+}
+
 // A voter that is not wanted any more ends with the next view, though its process
 // stays: its store is empty.
 func TestVoterNotWanted(t *testing.T) {

@@ -18,7 +18,8 @@ type town struct {
 	now    member.Instant
 	houses []*house
 	post   []parcel
-	seen   func(p parcel) // every message, as it is sent
+	seen   func(p parcel)      // every message, as it is sent
+	lost   func(p parcel) bool // those that do not arrive; nil if all do
 }
 
 // A parcel is a message under way.
@@ -140,7 +141,7 @@ func (w *town) step() {
 	w.post = nil
 	for _, p := range post {
 		from, to := w.at(p.from), w.at(p.to)
-		if to == nil || to.down || from != nil && from.down || to.Err != nil {
+		if to == nil || to.down || from != nil && from.down || to.Err != nil || w.lost != nil && w.lost(p) {
 			continue
 		}
 		if err := to.Receive(w.now, p.from, p.bytes); err != nil && to.Err == nil {
