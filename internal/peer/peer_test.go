@@ -102,7 +102,9 @@ func TestLeaverKnows(t *testing.T) {
 	for h.Clerk() == nil || h == w.leader() {
 		h = w.houses[slices.Index(w.houses, h)+1]
 	}
-	w.lost = func(p parcel) bool { return p.to == h.name && p.bytes[0] == Service && engine.Kind(p.bytes[1]) == engine.Gone }
+	w.lost = func(p parcel) bool {
+		return p.to == h.name && p.bytes[0] == Service && engine.Kind(p.bytes[1]) == engine.Gone
+	}
 	id := h.Clerk().ID()
 	h.Leave(w.now)
 	w.until("it is no voter", func() bool {

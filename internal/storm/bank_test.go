@@ -33,6 +33,7 @@ func TestBank(t *testing.T) {
 		}
 		sum.Add(&r.Books)
 	}
+	t.Logf("%+v", sum)
 	if !sum.Exact() || sum.Transfers < 15_000 || sum.Moved < int64(100*sum.Transfers) || sum.Stale < 4 {
 		t.Errorf("in all: %+v", sum)
 	}
