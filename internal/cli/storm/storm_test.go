@@ -62,7 +62,7 @@ func TestFailure(t *testing.T) {
 	if _, story, _ := strings.Cut(text, "ITS SHORT STORY"); strings.Count(story, "\n") > 16 {
 		t.Errorf("no short story:\n%s", story)
 	}
-	for file, want := range map[string]string{"a.svg": "<svg", "a.txt": "views sends VIEW"} {
+	for file, want := range map[string]string{"a.svg": "<svg", "a.txt": " sends VIEW "} {
 		if data, err := os.ReadFile(file); err != nil || !strings.Contains(string(data), want) {
 			t.Errorf("%s: %v, and begins %.40q", file, err, data)
 		}
@@ -118,7 +118,7 @@ func TestPicture(t *testing.T) {
 		t.Fatal(err)
 	}
 	data, err := os.ReadFile(svg)
-	if err != nil || !strings.Contains(string(data), "= VIEW<") || !strings.Contains(string(data), ">time (ms)<") || !strings.Contains(strings.Join(strings.Fields(text), " "), " ms; ") {
+	if err != nil || !strings.Contains(string(data), "VIEW<") || !strings.Contains(string(data), ">time (ms)<") || !strings.Contains(strings.Join(strings.Fields(text), " "), " ms; ") {
 		t.Errorf("%v; it says\n%s\nand draws\n%s", err, text, data)
 	}
 }
