@@ -84,6 +84,10 @@ func TestPlantedViews(t *testing.T) {
 			r = present(w)
 			w.oracle.applied(b, index, &r)
 		}},
+		{"the number of a voter that lost its disk is used again", Voters, func(w *world, lead, a, b *proc) {
+			w.wiped = append(w.wiped, a.clerk().ID())
+			a.settled()
+		}},
 		{"one that leads no more confirms", Acks, func(w *world, lead, a, b *proc) {
 			w.oracle.reigns(engine.Lead{Serves: true, Term: lead.clerk().Lead().Term + 1})
 			w.Wait(w.Now() + ms)

@@ -121,6 +121,9 @@ func (q *proc) settled() {
 	}
 	if c := q.peer.Clerk(); c != nil {
 		q.w.oracle.reigns(c.Lead())
+		if slices.Contains(q.w.wiped, c.ID()) {
+			q.w.broken(Voters, "%s is voter %d, whose disk was lost, again", q.w.Name(q.id), c.ID())
+		}
 	}
 	q.rewake()
 }

@@ -137,7 +137,7 @@ func (x *wire) send(from, to core.ID, b []byte) {
 	}
 }
 
-// sum is a hash of all bytes of a message, eight at a time: there are many.
+// sum is a hash of bytes, eight at a time: there are many.
 func sum(b []byte) uint64 {
 	h := uint64(len(b)) * 0x9e3779b97f4a7c15
 	for ; len(b) >= 8; b = b[8:] {
