@@ -245,8 +245,12 @@ func (p *Peer) voterOf(r *engine.Record) uint64 {
 	return 0
 }
 
-// office begins to be a voter, or ends it, as the newest record says.
+// office begins to be a voter, or ends it, as the newest record says; unless the
+// process must end.
 func (p *Peer) office() {
+	if p.Err != nil {
+		return
+	}
 	r := p.Record()
 	if p.clerk != nil && r.Over(p.clerk.ID()) {
 		p.clerk = nil

@@ -63,6 +63,7 @@ func (p *Peer) petition() bool {
 		p.renewed(number)
 	}
 	switch {
+	case p.Err != nil:
 	case ending != engine.Running:
 		p.end(ending)
 	case view:
