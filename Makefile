@@ -10,7 +10,7 @@ FUZZTIME ?= 20000x
 
 # How many seeds 'make storm' storms; 'make ledger' takes them, the first seed, and
 # other flags of 'stile storm'.
-SEEDS ?= 10000
+SEEDS ?= 2000
 FROM  ?= 1
 FLAGS ?=
 

@@ -36,6 +36,6 @@ broken=$(key violations)
 if [ "$broken" != 0 ]; then
 	broken="$broken, first seed $(sed -n 's/^    "seed": \([0-9]*\),$/\1/p' "$dir/json" | head -n 1)"
 fi
-printf '| %d to %d | %s | `%s` | %d | %d | %.1f | %s | %s |\n' "$from" "$((from + seeds - 1))" "$commit" "$command" \
-	"$(key entries)" "$(key views)" "$(key simulated_hours)" "$broken" "$(key digest)" | tee -a "$page"
+printf '| %d to %d | %s | `%s` | %d | %d | %.1f | %s | %s | %d | %d |\n' "$from" "$((from + seeds - 1))" "$commit" "$command" \
+	"$(key entries)" "$(key views)" "$(key simulated_hours)" "$broken" "$(key digest)" "$(key terms)" "$(key revotes)" | tee -a "$page"
 exit $code

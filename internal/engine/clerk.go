@@ -160,8 +160,10 @@ func (c *Clerk) Step(now member.Instant, from string, b []byte) error {
 	if to != c.id {
 		return nil // for one that was there before
 	}
-	c.note(sender, from)
 	err := c.log.Step(sender, b[n+k:])
+	if err == nil {
+		c.note(sender, from)
+	}
 	c.settle(now)
 	return err
 }
@@ -175,7 +177,7 @@ func (c *Clerk) note(id uint64, address string) {
 	case len(c.seen) < maxSeen:
 		c.seen = append(c.seen, place{id, address})
 	default:
-		c.seen[int(id)%maxSeen] = place{id, address}
+		c.seen[id%maxSeen] = place{id, address}
 	}
 }
 

@@ -4,7 +4,8 @@ import "testing"
 
 // Every rule that is broken on purpose must be found, within so many seeds. What
 // is too rare for that is scripted: NoTerm in TestTermOfAnEntry, DropsAll in
-// TestLeaverAndAccuser, NoGrace in TestGrace.
+// TestLeaverAndAccuser, NoGrace in TestGrace; NoReads is found by the storm of whole
+// processes.
 func TestControls(t *testing.T) {
 	for _, x := range []struct {
 		name  string

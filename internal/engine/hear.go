@@ -24,7 +24,7 @@ func (w *Warden) Receive(now member.Instant, from string, b []byte) error {
 	case m.Kind == Join && w.leads:
 		w.join(from, &m)
 	case m.Kind == Status && w.leads:
-		w.later(request{from: from, number: m.Number})
+		w.read(request{from: from, number: m.Number}, NoReads)
 	case m.Kind == Join || m.Kind == Status:
 		w.elsewhere(from, &m)
 	case r.Cluster != 0 && r.out(m.Inc) || w.misreads(HastyGone) && r.Rank(m.Inc) < 0:

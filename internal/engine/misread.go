@@ -21,6 +21,7 @@ const (
 	NoComplaint                         // complaints are not heeded
 	DropsAll                            // a leaver and the one it complains about are both let go
 	NoGrace                             // a leader that stood still takes all others to have been silent
+	NoReads                             // who asks for the record is answered without asking a majority
 )
 
 // Misread makes a warden misread rules. It is for negative controls alone:

@@ -97,8 +97,11 @@ func (w *Warden) quiet(name string) member.Instant {
 	return q
 }
 
-// rest returns the members who stay.
+// rest returns the members who stay. They are not to be changed.
 func (w *Warden) rest(x *Change) []Member {
+	if len(x.Drop)+len(x.Left) == 0 {
+		return w.record.Members
+	}
 	var stay []Member
 	for _, m := range w.record.Members {
 		if !slices.Contains(x.Drop, m.Inc) && !slices.Contains(x.Left, m.Inc) {

@@ -40,17 +40,15 @@ func (w *Warden) renew(from string, m *Message) {
 	} else {
 		w.complaints(m.Inc, m.Who)
 	}
-	x := request{from: from, inc: m.Inc, number: m.Number}
-	if w.misreads(NoRound) {
-		w.answer(&x)
-	} else {
-		w.later(x)
-	}
+	w.read(request{from: from, inc: m.Inc, number: m.Number}, NoRound)
 }
 
-// later has a request answered after the next read.
-func (w *Warden) later(x request) {
-	if len(w.waiting) < maxRequests {
+// read has a request answered after the next read, unless that is misread.
+func (w *Warden) read(x request, wrong Misreading) {
+	switch {
+	case w.misreads(wrong):
+		w.answer(&x)
+	case len(w.waiting) < maxRequests:
 		w.waiting = append(w.waiting, x)
 	}
 }

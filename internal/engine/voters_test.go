@@ -3,6 +3,8 @@ package engine
 import (
 	"slices"
 	"testing"
+
+	"github.com/stile-lock/stile/internal/member"
 )
 
 // settle commits what is proposed, and does what is asked of the log, until
@@ -88,8 +90,9 @@ func TestVoterLeaves(t *testing.T) {
 			t.Errorf("the log has it still: %v", all)
 		}
 		d.revoteNow()
-		if all := d.say("C", Message{Kind: Leave, Inc: 66, Voter: 66}); !has(all, Gone) {
-			t.Errorf("%v", all)
+		all := d.say("C", Message{Kind: Leave, Inc: 66, Voter: 66})
+		if len(all) != 2 || all[0].Kind != View || all[1].Kind != Gone {
+			t.Errorf("it is told of the view first, and then that it is gone: %v", all)
 		}
 		d.votersAre(64, 65, 128)
 	})
@@ -167,4 +170,36 @@ func TestStillborn(t *testing.T) {
 	d.commit()
 	d.settle(64, 65)
 	d.votersAre(64)
+}
+
+// Who has missed three renewals may be dead with its disk: it is no candidate, and
+// not one of those who stay, though it is a member still.
+func TestCandidatesAreFresh(t *testing.T) {
+	quick := func(members, wanted int) *desk {
+		d := lead(t, members, wanted, 0)
+		d.record.Settings.Renew = member.Second
+		return d
+	}
+	t.Run("to become one", func(t *testing.T) {
+		d := quick(3, 1)
+		d.live(3*second, 64, 65, 66)
+		d.live(4*second, 64, 65)
+		_ = d.Want(3)
+		if x := d.tick(1); x == nil || len(x.Promote) > 0 || len(x.Drop) > 0 {
+			t.Fatalf("%+v", x)
+		}
+		d.commit()
+		if x := d.live(2*second, 64, 65, 66); x == nil || !slices.Equal(x.Promote, []uint64{102, 103}) {
+			t.Errorf("%+v", x)
+		}
+	})
+	t.Run("to stay one", func(t *testing.T) {
+		d := quick(3, 3)
+		d.live(3*second, 64, 65, 66)
+		d.live(4*second, 65, 66)
+		d.say("C", Message{Kind: Leave, Inc: 66, Voter: 66})
+		if x := d.tick(1); x == nil || !slices.Equal(x.Left, []uint64{66}) || !slices.Equal(x.Retire, []uint64{64, 66}) {
+			t.Errorf("%+v", x)
+		}
+	})
 }

@@ -1,6 +1,7 @@
 package peer
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -15,9 +16,9 @@ type Config struct {
 	Address  string   // where others find it
 	Contacts []string // addresses of processes that may know the cluster; none if it has one itself
 	Store    engine.Store
-	Seed     uint64      // of what the voter's log needs chance for
-	Tick     member.Span // how often a voter looks around: some ten times for each renewal
-	Links    member.SessionLimits
+	Seed     uint64               // of what the voter's log needs chance for
+	Tick     member.Span          // how often a voter looks around; 0 is 20 times for each renewal of the cluster
+	Links    member.SessionLimits // zeros stand for what fits the settings of the cluster
 	Limits   member.Limits
 	// Spec returns an algorithm by its name.
 	Spec  func(algorithm string, version int) (core.Spec, error)
@@ -95,7 +96,7 @@ func (p *Peer) open() (err error) {
 		p.clerk = nil
 		return err
 	}
-	p.tick = p.now + member.Instant(p.config.Tick)
+	p.tick = p.now + p.ticks()
 	return nil
 }
 
@@ -165,7 +166,7 @@ func (p *Peer) Leave(now member.Instant) {
 func (p *Peer) Wake(now member.Instant) {
 	p.hear(now)
 	if p.clerk != nil && now >= p.tick {
-		p.tick = now + member.Instant(p.config.Tick)
+		p.tick = now + p.ticks()
 		p.clerk.Tick(now)
 		p.settle()
 	}
@@ -238,6 +239,14 @@ func (p *Peer) Record() *engine.Record {
 	return p.asks.Record()
 }
 
+// ticks is how often a voter looks around.
+func (p *Peer) ticks() member.Instant {
+	if r := p.Record(); p.config.Tick == 0 && r.Cluster != 0 {
+		return member.Instant(r.Settings.Renew / 20)
+	}
+	return member.Instant(cmp.Or(p.config.Tick, 50*member.Millisecond))
+}
+
 func (p *Peer) hear(now member.Instant) { p.now = max(p.now, now) }
 
 // voterOf returns the number of the voter that a record wants in this process.
@@ -248,8 +257,12 @@ func (p *Peer) voterOf(r *engine.Record) uint64 {
 	return 0
 }
 
-// office begins to be a voter, or ends it, as the newest record says.
+// office begins to be a voter, or ends it, as the newest record says; unless the
+// process must end.
 func (p *Peer) office() {
+	if p.Err != nil {
+		return
+	}
 	r := p.Record()
 	if p.clerk != nil && r.Over(p.clerk.ID()) {
 		p.clerk = nil

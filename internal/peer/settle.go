@@ -1,6 +1,7 @@
 package peer
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/stile-lock/stile/internal/engine"
@@ -63,6 +64,7 @@ func (p *Peer) petition() bool {
 		p.renewed(number)
 	}
 	switch {
+	case p.Err != nil:
 	case ending != engine.Running:
 		p.end(ending)
 	case view:
@@ -172,7 +174,10 @@ func (p *Peer) become(r *engine.Record) error {
 	if err != nil {
 		return err
 	}
-	p.m, p.links = m, member.NewSessions(p.inc, p.config.Links)
+	links := p.config.Links
+	links.Patience = cmp.Or(links.Patience, min(r.Settings.Renew/4, 200*member.Millisecond))
+	links.Complain = cmp.Or(links.Complain, r.Settings.Lease/4)
+	p.m, p.links = m, member.NewSessions(p.inc, links)
 	if p.config.Made != nil {
 		p.config.Made(p.m, p.links)
 	}

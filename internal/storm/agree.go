@@ -10,14 +10,14 @@ import (
 
 // An agreed is a view that was committed.
 type agreed struct {
-	hash    uint32
+	hash    uint64
 	members []uint64
 }
 
 // A settled is how a record was after an entry.
 type settled struct {
 	index uint64
-	hash  uint32
+	hash  uint64
 }
 
 // epoch returns the epoch of the newest view that was committed.
@@ -28,7 +28,7 @@ func (o *oracle) epoch() uint64 { return uint64(len(o.agreed)) }
 func (o *oracle) applied(q *proc, index uint64, r *engine.Record) {
 	w := o.w
 	o.buf = r.AppendTo(o.buf[:0])
-	h := hashOf(o.buf)
+	h := sum(o.buf)
 	i, known := slices.BinarySearchFunc(o.log, index, func(s settled, index uint64) int { return int(int64(s.index - index)) })
 	switch {
 	case known && o.log[i].hash != h:
@@ -54,7 +54,7 @@ func (o *oracle) reigns(l engine.Lead) {
 }
 
 // commit notes a view when the first voter has applied it.
-func (o *oracle) commit(r *engine.Record, h uint32) {
+func (o *oracle) commit(r *engine.Record, h uint64) {
 	w := o.w
 	for _, m := range r.Members {
 		if w.no(m.Inc) == 0 {
@@ -82,7 +82,7 @@ func (o *oracle) commit(r *engine.Record, h uint32) {
 		o.voters = voters
 	}
 	o.agreed, o.since = append(o.agreed, a), w.Now()
-	w.note(r.Epoch, uint64(h))
+	w.note(r.Epoch, h)
 }
 
 // dropped judges that somebody is a member no more.
@@ -155,7 +155,7 @@ func (o *oracle) said(q *proc, b []byte) {
 func (o *oracle) installing(q *proc, r *engine.Record) {
 	q.reports = q.reports[:0]
 	o.buf = r.AppendTo(o.buf[:0])
-	if e := r.Epoch; e == 0 || e > o.epoch() || o.agreed[e-1].hash != hashOf(o.buf) {
+	if e := r.Epoch; e == 0 || e > o.epoch() || o.agreed[e-1].hash != sum(o.buf) {
 		o.w.broken(Views, "m%d begins a view of epoch %d that was not committed", q.no, e)
 	}
 }

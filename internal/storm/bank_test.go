@@ -19,8 +19,11 @@ func banking(seed uint64) Config {
 // Whatever strikes, the totals are exact; and the fence was needed.
 func TestBank(t *testing.T) {
 	var sum Books
-	for seed := range uint64(300) {
+	for seed := range uint64(120) {
 		c := banking(seed)
+		if seed%3 == 0 {
+			c.Faults, c.Intensity = Pause|Client, 30
+		}
 		r, err := Run(c)
 		if err != nil || r.Violation != nil {
 			t.Fatalf("seed %d: %v, %v", seed, r.Violation, err)
@@ -30,7 +33,8 @@ func TestBank(t *testing.T) {
 		}
 		sum.Add(&r.Books)
 	}
-	if !sum.Exact() || sum.Transfers < 30_000 || sum.Moved < int64(100*sum.Transfers) || sum.Stale < 10 {
+	t.Logf("%+v", sum)
+	if !sum.Exact() || sum.Transfers < 15_000 || sum.Moved < int64(100*sum.Transfers) || sum.Stale < 4 {
 		t.Errorf("in all: %+v", sum)
 	}
 }
@@ -39,7 +43,7 @@ func TestBank(t *testing.T) {
 // customers hold their locks until they have written.
 func TestBankWithoutNeed(t *testing.T) {
 	var sum Books
-	for seed := range uint64(60) {
+	for seed := range uint64(30) {
 		c := banking(seed)
 		c.Unfenced = true
 		c.Faults &= Crash | Drift | Evict | Leave | Join | Switch | Forget
@@ -49,7 +53,7 @@ func TestBankWithoutNeed(t *testing.T) {
 		}
 		sum.Add(&r.Books)
 	}
-	if !sum.Exact() || sum.Stale > 0 || sum.Transfers < 6_000 {
+	if !sum.Exact() || sum.Stale > 0 || sum.Transfers < 3_000 {
 		t.Errorf("in all: %+v", sum)
 	}
 }

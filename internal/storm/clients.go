@@ -33,13 +33,14 @@ type client struct {
 	letLock int
 	next    int64 // when it asks or lets go, by true time
 	seq     int
+	curious curious
 }
 
 // sessionLength is how long a client may be silent.
 func (w *world) sessionLength() member.Span { return w.Settings.Lease }
 
 func newClient(w *world, number int, id core.ID) *client {
-	return &client{w: w, id: id, number: number, chance: kernel.NewRand(w.Seed, 500+uint64(number))}
+	return &client{w: w, id: id, number: number, chance: kernel.NewRand(w.Seed, 500+uint64(number)), curious: curious{chance: kernel.NewRand(w.Seed, 700+uint64(number)), voter: core.None}}
 }
 
 func (c *client) now() member.Instant { return c.clock.at(c.w.Now()) }
@@ -50,6 +51,7 @@ func (c *client) begin() {
 	c.up = true
 	c.clock = clock{base: c.w.Now(), read: member.Instant(1 + c.chance.Below(1000*ms)), rate: c.w.rate(&c.chance)}
 	c.inc, c.request, c.letGo, c.holds = 0, 0, 0, false
+	c.curious.open = c.curious.open[:0]
 	c.pulse(c.chance.Below(10 * ms))
 }
 
@@ -85,6 +87,9 @@ func (c *client) happen(seq int) {
 	if c.inc != 0 {
 		c.renew()
 		c.ask()
+	}
+	if w.Questions && w.phase > forming && w.phase < draining {
+		c.wonder()
 	}
 	every := int64(w.Settings.Renew)
 	d := every/2 + c.chance.Below(every/2)

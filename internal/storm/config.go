@@ -18,6 +18,7 @@ type Config struct {
 	Locks      int             // names
 	Apps       int             // applications of each process
 	Clients    int             // processes that are no members
+	Questions  bool            // they ask voters, too, what the record is
 	Algorithms []member.Choice // without prefixes; the first serves all names to begin with
 	Prefixed   bool            // the second serves a part of them from the start
 	Think      member.Span     // how long an application rests between two requests, about
@@ -101,6 +102,7 @@ type Result struct {
 	Revotes   int // how often other voters kept the log
 	Lost      int // holds that were lost, and told
 	Strikes   int
+	Reads     int         // questions for the record that were answered
 	Deposits  int         // writes that the fenced resource accepted
 	Refused   int         // those that it refused
 	Books     Books       // if there is a bank
@@ -150,6 +152,7 @@ const (
 	Ghosts    Invariant = "ghosts"    // nobody who was evicted may act for longer than views say
 	Voters    Invariant = "voters"    // voters that have applied as much have the same record
 	Acks      Invariant = "acks"      // one that leads no more confirms no renewal
+	Reads     Invariant = "reads"     // who asks for the record gets none that was out of date when it asked
 )
 
 // A Misreading is a mistake of the hosts of members, for negative controls: a set

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -62,6 +63,12 @@ func steady(c *Config) { c.Voters, c.Shelter = 1, true }
 func reigns(c *Config) {
 	c.Nodes, c.Voters, c.Shelter = 3+int(c.Seed%3), 3, false
 	c.Faults, c.Intensity = Lead|Pause|Partition|Oneway|Crash|Evict|Join|Leave|Drift, 40
+}
+
+// curiosity is that, and clients ask for the record.
+func curiosity(c *Config) {
+	reigns(c)
+	c.Clients, c.Questions = 3, true
 }
 
 // power has the power of voters fail.
@@ -150,9 +157,9 @@ func controls() []control {
 		{name: "Readmit", rule: "2", text: "the evicted join again", engine: engine.Readmit, tune: steady, seeds: 100},
 		{name: "NoMargin", rule: "8", text: "the service has no margin", engine: engine.NoMargin, tune: edge, seeds: 400},
 		{name: "NoRound", rule: "17", text: "renewals are confirmed without a majority", engine: engine.NoRound, tune: reigns, seeds: 100},
+		{name: "NoReads", rule: "17", text: "the record is told without a majority", engine: engine.NoReads, tune: curiosity, seeds: 100},
 		{name: "KeptLeases", rule: "17", text: "a new leader counts on from what it knew", engine: engine.KeptLeases, tune: reigns, seeds: 200},
 		{name: "LostGhosts", rule: "17", text: "a new leader forgets the ghosts", engine: engine.LostGhosts, tune: reigns, seeds: 200},
-		{name: "KeptQueue", rule: "17", text: "what waited in an older term still does", engine: engine.KeptQueue, tune: reigns, seeds: 200},
 		{name: "NoSync", rule: "18", text: "a disk promises what it has not written", lazy: true, tune: power, seeds: 200},
 		{name: "KeepHolds", rule: "11", text: "holds are kept over a new start", wrong: KeepHolds, seeds: 50},
 		{name: "SameInc", rule: "2", text: "an incarnation is used again", wrong: SameInc, seeds: 50},
@@ -200,13 +207,16 @@ func TestControls(t *testing.T) {
 // The runs that controls are made more likely with have nothing to find when no
 // rule is broken.
 func TestTuned(t *testing.T) {
+	seen := map[uintptr]bool{}
 	for _, x := range controls() {
-		if x.tune == nil {
+		if p := reflect.ValueOf(x.tune).Pointer(); x.tune == nil || seen[p] {
 			continue
+		} else {
+			seen[p] = true
 		}
 		t.Run(x.name, func(t *testing.T) {
 			t.Parallel()
-			for seed := range uint64(20) {
+			for seed := range uint64(12) {
 				right := control{tune: x.tune}
 				if _, r, err := right.run(seed); err != nil || r.Violation != nil {
 					t.Errorf("seed %d: %v, %v", seed, r.Violation, err)
@@ -249,7 +259,7 @@ A check that has never failed proves nothing. Each row is a rule of [protocol.md
 `
 
 const controlsEnd = `
-The other rules of the view service (section 17) are broken in storms of its own, and found there: RenewsDoomed, NoBase, NoTerm, HastyGone, NoReach, DropsAll, NoGrace in internal/engine (TestControls, and scripted), those of the log and of disks (section 18) in internal/engine/raft.
+The other rules of the view service (section 17) are broken in storms of its own, and found there: RenewsDoomed, NoBase, KeptQueue, NoTerm, HastyGone, NoReach, DropsAll, NoGrace in internal/engine (TestControls, and scripted), those of the log and of disks (section 18) in internal/engine/raft.
 
 Those that luck finds rarely or never have a scripted scenario each in internal/member: %s. The exhaustive check of the view change finds others again: see [proofs-view.md](proofs-view.md).
 `

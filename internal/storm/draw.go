@@ -132,6 +132,7 @@ func Pick(seed uint64, from Choice) Config {
 	if r.Below(8) == 0 {
 		c.Faults |= from.Faults & Beyond
 	}
+	c.Questions = r.Below(2) == 0
 	return c
 }
 

@@ -57,8 +57,10 @@ func (q *proc) open() (err error) {
 		Links:  member.SessionLimits{Patience: linkPatience, Complain: w.Settings.Lease / 4},
 		Limits: w.Limits, Spec: w.spec, Host: q, Watch: q, Made: w.Made, Wrong: w.Wrong,
 	}
+	id := q.disk.Voter()
 	q.peer, err = peer.New(q.now(), c)
 	if err != nil && q.rotten {
+		w.wiped = append(w.wiped, id)
 		w.remark(q.id, "its disk is damaged, and is emptied")
 		q.disk = w.Disk()
 		c.Store = q.disk

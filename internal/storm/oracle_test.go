@@ -215,6 +215,12 @@ func TestPlanted(t *testing.T) {
 			waits(home, 5)
 			w.oracle.letsGo(home, 0, a.inc, "ALG")
 		}},
+		{"a frame from the future", Order, func(w *world, home, a, b *proc) {
+			a.lamport-- // one less than nothing
+			if err := a.lock(&ask{app: -1, deadline: member.Never}); err != nil {
+				t.Fatal(err)
+			}
+		}},
 		{"a stale write is accepted", Fence, func(w *world, home, a, b *proc) {
 			w.store.cells[0].written = tok(w, 2, 1)
 			w.store.receive(w, a.id, writeMsg, letter{0, 1, 1, 1, 1})

@@ -16,21 +16,13 @@ type channel struct {
 }
 
 type sentFrame struct {
-	hash    uint32
+	hash    uint64
 	report  bool
 	lamport uint64 // the sender's logical clock
 }
 
 // A report is one that was delivered to a member in its epoch.
 type report struct{ from, seq uint64 }
-
-func hashOf(b []byte) uint32 {
-	h := uint32(2166136261)
-	for _, x := range b {
-		h = (h ^ uint32(x)) * 16777619
-	}
-	return h
-}
 
 // channel returns the one between two members of a view; nil if they are none.
 func (o *oracle) channel(v *member.View, from, to uint64) *channel {
@@ -71,7 +63,7 @@ func (o *oracle) sent(q *proc, to uint64, b []byte) {
 	if s.Clock > q.lamport {
 		w.broken(Order, "m%d sends a frame at %d of its logical clock, which shows %d", q.no, s.Clock, q.lamport)
 	}
-	c.sent = append(c.sent, sentFrame{hashOf(b), s.Kind == "REPORT", s.Clock})
+	c.sent = append(c.sent, sentFrame{sum(b), s.Kind == "REPORT", s.Clock})
 	w.result.Frames[frameNumber(s.Kind)]++
 	if s.Kind == "LEND" || s.Kind == "DONE" || s.Kind == "ALG" && s.Cleared {
 		if i := w.lockOf(s.Name); i >= 0 {
@@ -138,7 +130,7 @@ func (o *oracle) delivered(q *proc, from uint64, b []byte) (isReport bool) {
 		return false
 	}
 	c := o.channel(q.view, from, q.inc)
-	if c == nil || c.next >= len(c.sent) || c.sent[c.next].hash != hashOf(b) {
+	if c == nil || c.next >= len(c.sent) || c.sent[c.next].hash != sum(b) {
 		w.broken(Channels, "m%d hears from m%d what it has not sent in epoch %d, or not now", q.no, w.no(from), q.epoch())
 		return false
 	}

@@ -121,6 +121,9 @@ func (q *proc) settled() {
 	}
 	if c := q.peer.Clerk(); c != nil {
 		q.w.oracle.reigns(c.Lead())
+		if slices.Contains(q.w.wiped, c.ID()) {
+			q.w.broken(Voters, "%s is voter %d, whose disk was lost, again", q.w.Name(q.id), c.ID())
+		}
 	}
 	q.rewake()
 }
@@ -144,8 +147,8 @@ func (q *proc) rewake() {
 // Send implements peer.Host.
 func (q *proc) Send(to string, b []byte) {
 	w := q.w
-	o := w.addressed(to)
-	if o == nil {
+	id, ok := w.lane(to)
+	if !ok {
 		w.broken(Errors, "m%d sends something to %q, where nobody is", q.no, to)
 		return
 	}
@@ -155,7 +158,7 @@ func (q *proc) Send(to string, b []byte) {
 	case peer.Service:
 		w.oracle.said(q, b[1:])
 	}
-	w.wire.send(q.id, o.id, b)
+	w.wire.send(q.id, id, b)
 }
 
 // transmits judges a packet that is sent.

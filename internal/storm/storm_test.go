@@ -31,7 +31,7 @@ func newDisk() Disk { return raft.NewDrive(8, 2, 16) }
 // Some hundred storms, and nothing breaks; and they are storms.
 func TestStorm(t *testing.T) {
 	var sum Result
-	const seeds = 300
+	const seeds = 160
 	for seed := range uint64(seeds) {
 		c := pick(seed)
 		r, err := Run(c)
@@ -47,13 +47,16 @@ func TestStorm(t *testing.T) {
 		sum.Lost += r.Lost
 		sum.Strikes += r.Strikes
 		sum.Deposits += r.Deposits
+		sum.Reads += r.Reads
+		sum.Terms += r.Terms
+		sum.Revotes += r.Revotes
 		sum.Refused += r.Refused
 		for i, n := range r.Frames {
 			sum.Frames[i] += n
 		}
 	}
 	t.Logf("%+v", sum)
-	if sum.Entries < 200*seeds || sum.Views < 8*seeds || sum.Strikes < 8*seeds || sum.Lost < seeds/2 || sum.Tries < seeds || sum.Deposits < 50*seeds || sum.Refused < seeds {
+	if sum.Entries < 200*seeds || sum.Views < 8*seeds || sum.Strikes < 8*seeds || sum.Lost < seeds/2 || sum.Tries < seeds || sum.Deposits < 50*seeds || sum.Refused < seeds || sum.Reads < 5*seeds || sum.Terms < 2*seeds || sum.Revotes < seeds {
 		t.Error("that was no storm")
 	}
 	for i, name := range FrameNames() {
@@ -71,7 +74,7 @@ func TestFaults(t *testing.T) {
 			t.Fatalf("%s is %v, %v", name, f, err)
 		}
 		strikes := 0
-		for seed := range uint64(8) {
+		for seed := range uint64(4) {
 			c := pick(seed)
 			c.Faults, c.Clients, c.Intensity = f, 1, 15
 			if f.has(Lead | Broken | Wipe) {
@@ -83,7 +86,7 @@ func TestFaults(t *testing.T) {
 			}
 			strikes += r.Strikes
 		}
-		if strikes < 8 {
+		if strikes < 4 {
 			t.Errorf("%s: %d strikes", name, strikes)
 		}
 	}
@@ -92,7 +95,7 @@ func TestFaults(t *testing.T) {
 // Without faults there are no views once the cluster has formed, nobody else leads,
 // and nothing is lost.
 func TestCalm(t *testing.T) {
-	for seed := range uint64(40) {
+	for seed := range uint64(20) {
 		c := pick(seed)
 		c.Faults &= Drift
 		c.Strikes = []Strike{}
@@ -103,31 +106,6 @@ func TestCalm(t *testing.T) {
 		if most := 2*c.Nodes + 4; r.Violation != nil || r.Views > most || r.Terms != 1 || r.Lost != 0 || r.Entries == 0 {
 			t.Errorf("seed %d: %d views, %d terms, %d lost, %v", seed, r.Views, r.Terms, r.Lost, r.Violation)
 		}
-	}
-}
-
-// A seed gives the same run, to the byte, whether or not somebody looks; and
-// another seed gives another one.
-func TestSame(t *testing.T) {
-	seen := map[uint64]uint64{}
-	for seed := range uint64(40) {
-		c := pick(seed)
-		a, err := Run(c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c.Strikes = Draw(c)
-		b, err := run(c, func(trace.Event) {})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if *a != *b {
-			t.Errorf("seed %d: first %+v, then %+v", seed, a, b)
-		}
-		if other, ok := seen[a.Digest]; ok {
-			t.Errorf("seeds %d and %d give the same run", seed, other)
-		}
-		seen[a.Digest] = seed
 	}
 }
 
@@ -204,21 +182,24 @@ func TestClock(t *testing.T) {
 }
 
 // Every seed that has ever broken something, of this harness, breaks nothing now.
+// They are from before clients asked for the record.
 func TestSeeds(t *testing.T) {
 	for _, x := range []struct {
 		what  string
 		seeds []uint64
 	}{
-		{"a clock beyond the margin lets one act by an older loan, which the oracle had forgotten for a newer one", []uint64{54382, 140751, 141648, 170093, 194354}},
-		{"the service waited for ever to drop both a leaver and its accuser, who were all the members", []uint64{52600, 70255}},
-		{"the same, with a leaver and one to be evicted though it is well", []uint64{149629}},
-		{"one that was admitted and evicted before it heard of it asked to join for ever", []uint64{66396}},
-		{"a severed link is asked again when all is silent, and then its end is evicted", []uint64{51101, 196165}},
-		{"the oracle's logical clock ticked before what time brought in the same step was sent", []uint64{127758, 186708, 187561}},
-		{"the same, when a frame has come in that step", []uint64{2693, 2789, 3618, 15702, 16231}},
+		{"a disk trouble that was still pending came after all had healed", []uint64{46, 78}},
+		{"one severed from the only voter waits for ever, and nobody can help it", []uint64{138, 165, 208}},
+		{"voters became one that had just died, with its disk", []uint64{268}},
+		{"two voters severed from each other, and the third wiped or leaving: there is no majority", []uint64{609, 1437}},
+		{"a grant in the step that leaves", []uint64{887, 1073}},
+		{"a full disk was taken for a damaged one", []uint64{1093}},
+		{"what followers write after a commit was taken for noise", []uint64{23, 859, 944, 2968}},
 	} {
 		for _, seed := range x.seeds {
-			if r, err := Run(pick(seed)); err != nil || r.Violation != nil {
+			c := pick(seed)
+			c.Questions = false
+			if r, err := Run(c); err != nil || r.Violation != nil {
 				t.Errorf("%s: seed %d: %v, %v", x.what, seed, r.Violation, err)
 			}
 		}

@@ -211,7 +211,7 @@ func (w *world) strikeDisk(s *Strike, q *proc) bool {
 		q.rest = int64(s.For)
 		q.die(true)
 		if s.Kind == Wipe {
-			q.disk = nil
+			q.disk, w.wiped = nil, append(w.wiped, w.lost[len(w.lost)-1])
 			return true
 		}
 		for range 1 + s.Peer%3 {

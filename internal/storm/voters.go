@@ -51,6 +51,20 @@ func (w *world) addressed(address string) *proc {
 	return nil
 }
 
+// lane returns whom an address is of: of a process, or of a client that has asked
+// something.
+func (w *world) lane(address string) (core.ID, bool) {
+	if q := w.addressed(address); q != nil {
+		return q.id, true
+	}
+	for _, c := range w.clients {
+		if w.Name(c.id) == address {
+			return c.id, true
+		}
+	}
+	return core.None, false
+}
+
 // Orders are what is asked of the view service.
 type orders struct {
 	hurry    int             // so many views are to follow as fast as they can

@@ -121,6 +121,7 @@ func (x *wire) heal() {
 // send sends a message, if nothing happens to it.
 func (x *wire) send(from, to core.ID, b []byte) {
 	w := x.w
+	w.note(uint64(from)<<32|uint64(to)<<16, sum(b))
 	slot := w.Keep(b, 0, kernel.Tag(x.broken[int(from)*x.n+int(to)]), 1)
 	if x.cut(from, to) || x.isDown(from, to) || x.withheld(from, to, b) || x.loss > 0 && x.chance.Below(1000) < x.loss {
 		w.Lose(from, to, slot)
@@ -134,6 +135,21 @@ func (x *wire) send(from, to core.ID, b []byte) {
 	if x.twice > 0 && b[0] < readMsg && x.chance.Below(1000) < x.twice {
 		w.SendLate(from, to, w.Keep(b, 0, kernel.Tag(x.broken[int(from)*x.n+int(to)]), 1), more+x.chance.Below(20*ms))
 	}
+}
+
+// sum is a hash of bytes, eight at a time: there are many.
+func sum(b []byte) uint64 {
+	h := uint64(len(b)) * 0x9e3779b97f4a7c15
+	for ; len(b) >= 8; b = b[8:] {
+		h = (h ^ binary.LittleEndian.Uint64(b)) * 0xbf58476d1ce4e5b9
+		h ^= h >> 32
+	}
+	last := uint64(0)
+	for _, x := range b {
+		last = last<<8 | uint64(x)
+	}
+	h = (h ^ last) * 0x94d049bb133111eb
+	return h ^ h>>32
 }
 
 // tell sends a message that is made of a kind and some numbers.
@@ -168,6 +184,8 @@ func (w *world) Deliver(from, to core.ID, slot int32) {
 	switch {
 	case to == storeID:
 		w.store.receive(w, from, b[0], letter(b[1:]))
+	case w.isClient(to) && b[0] == peer.Service:
+		w.clientAt(to).answered(b[1:])
 	case w.isClient(to):
 		w.clientAt(to).receive(b[0], letter(b[1:]))
 	default:

@@ -72,6 +72,7 @@ type world struct {
 	active  []bool    // by strikes
 	hit     []core.ID // by strikes: the process that it is at
 	lost    []uint64  // voters whose disks were lost
+	wiped   []uint64  // and those of them whose disks are empty since
 	severed bool      // two processes never hear each other again
 	phase   phase
 	times   times
