@@ -238,6 +238,28 @@ func TestBounds(t *testing.T) {
 	n.says(1, Frame{Kind: Ask, Number: 5, What: 3, Bytes: []byte("x")})
 }
 
+// 10,000 clients of one node that want the same lock all get it, in the order in which
+// they asked.
+func TestTenThousand(t *testing.T) {
+	const clients = 10_000
+	n := newNode(t, 0)
+	for conn := uint64(1); conn <= clients; conn++ {
+		n.hello(conn, Frame{})
+	}
+	for conn := uint64(1); conn <= clients; conn++ {
+		n.says(conn, Frame{Kind: Lock, Number: 1, Name: "a"})
+	}
+	for conn := uint64(1); conn <= clients; conn++ {
+		if len(n.sent) != 1 || n.sent[0].Conn != conn {
+			t.Fatalf("client %d: %d frames for others", conn, len(n.sent))
+		}
+		n.hears(conn)
+		n.says(conn, Frame{Kind: Unlock, Number: 1})
+		expect(t, "let go", n.hears(conn), Frame{Kind: Done, Number: 1, OK: true})
+	}
+	n.free("a")
+}
+
 // A client may ask for a session shorter than a lease, not for a longer one.
 func TestLength(t *testing.T) {
 	n := newNode(t, 0)

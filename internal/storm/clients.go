@@ -85,8 +85,12 @@ func (c *client) begin() {
 	c.take()
 }
 
-// crash ends the client without a word.
+// crash ends the client: without a word, or in good order if it holds nothing.
 func (c *client) crash() {
+	if !c.inside() && c.chance.Below(3) == 0 {
+		c.guest.Close(c.now())
+		c.take()
+	}
 	c.w.oracle.clientGone(c)
 	c.up = false
 	c.hang()

@@ -107,7 +107,7 @@ func clients(c *Config) {
 func late(c *Config) {
 	clients(c)
 	c.Faults, c.Intensity = Client|Delay|Slow|Partition|Crash|Evict, 60
-	c.Settings.Act = 1
+	c.Settings.Act, c.Settings.Drift = 1, 1000
 }
 
 // broken has clients whose connections break, and are slow.
