@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"regexp"
 	"slices"
@@ -53,6 +54,8 @@ storm --seed 4 --bank
 replay scenarios/raymond-a.stile
 replay scenarios/none-ring.stile
 replay scenarios/graph-cycle.stile
+cert ca
+cert node db1 --host 127.0.0.1 --dir authority
 algorithms
 version`
 
@@ -61,12 +64,12 @@ version`
 var samples = map[string][]string{
 	"section": {"c:1,2"}, "requesters": {"1", "2"}, "dead": {"2"}, "starters": {"2"}, "sets": {"1:1,2;2:1,2"}, "inform": {"1:1,2;2:1,2"},
 	"crash": {"2@5", "1", "1@late"}, "at": {"1", "2"}, "property": {"deadlock", "agreement"}, "start": {"2", "2:busy"}, "lock": {"none", "raymond"}, "topology": {"star", "central", "down"},
-	"time": {"50s"}, "from": {"1"}, "to": {"9"}, "crashes": {"0", "1"}, "hot": {"90"}, "requests": {"1", "2"},
+	"time": {"50s"}, "from": {"1"}, "to": {"9"}, "crashes": {"0", "1"}, "hot": {"90"}, "requests": {"1", "2"}, "dir": {"sub"}, "host": {"db1"},
 }
 
 // unseen are flags whose effect is not to be seen in what is small: limits, and
 // leave to do what would be refused.
-var unseen = strings.Fields("workers memory time experiment")
+var unseen = strings.Fields("workers memory time experiment force")
 
 // values are what a flag can be set to.
 func values(c *cobra.Command, f *pflag.Flag) []string {
@@ -116,7 +119,7 @@ func ignored(t *testing.T, call, unseen []string) []string {
 	plain := effect(t, call)
 	var found []string
 	for _, f := range flags(c) {
-		if slices.Contains(unseen, f.Name) || slices.Contains(call, "--"+f.Name) && f.Name != "section" {
+		if slices.Contains(unseen, f.Name) || slices.Contains(call, "--"+f.Name) && f.Name != "section" && f.Name != "host" {
 			continue
 		}
 		all := values(c, f)
@@ -134,9 +137,10 @@ func ignored(t *testing.T, call, unseen []string) []string {
 // refused.
 func TestNothingIsIgnored(t *testing.T) {
 	t.Chdir(newDesk(t))
-	if err := os.Remove("huge.stile"); err != nil {
+	if err := errors.Join(os.Remove("huge.stile"), os.Mkdir("authority", 0o777)); err != nil {
 		t.Fatal(err)
 	}
+	ok(t, "cert ca --dir authority")
 	for line := range strings.Lines(modes) {
 		call := strings.Fields(line)
 		if slices.Contains(call, "--museum") || slices.Contains(call, "--faults") {

@@ -6,8 +6,10 @@ import (
 	"os"
 
 	"github.com/stile-lock/stile/internal/cli"
+	"github.com/stile-lock/stile/internal/node/child"
 )
 
 func main() {
+	child.Watchdog()
 	os.Exit(cli.Main(os.Args[1:], os.Getenv, os.Stdout, os.Stderr))
 }

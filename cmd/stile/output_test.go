@@ -150,6 +150,7 @@ func TestOutputFitsTheScreen(t *testing.T) {
 		"check --help", "check maekawa --requests 1", "check ricart-agrawala-token --start any --requesters 1-3 --requests 1",
 		"sim bully --nodes 40 --dead 3-40", "sim ring-election", "sim chang-roberts --starters 1-5",
 		"sim maekawa --nodes 7", "sim raymond --nodes 100 --think uniform:0.000001,1000.5 --hold exp:2 --latency exp:1.5 --local 3 --burst 2 --requesters 1-50",
+		"cert --help", "cert ca --help", "cert node --help", "cert ca", "cert node db1 --host 10.0.0.5 --host db1.example.com --host db1.internal.example.com --host fd00::1",
 		"compare --nodes 3,5,7,9,11,13,16,20 --think uniform:0.5,100,0 --hold exp:10 --entries 30",
 	} {
 		for n, text := range strings.Split(ok(t, line), "\n") {

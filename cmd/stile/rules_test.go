@@ -179,6 +179,9 @@ const span = "from "
 func badValues(c *cobra.Command, f *pflag.Flag, add adder) {
 	numbers := slices.Contains([]string{"N", "LIST", "TIMES", "SIZE"}, f.Value.Type())
 	for _, v := range junk {
+		if f.Value.Type() == "HOST" && slices.Contains([]string{"nonsense", "NaN", "Inf", "1.5x", "1e400"}, v) {
+			continue // a host may be called so
+		}
 		names := []string{f.Name}
 		if numbers {
 			names = append(names, span, " to ")

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stile-lock/stile/internal/cli/bank"
+	"github.com/stile-lock/stile/internal/cli/cert"
 	"github.com/stile-lock/stile/internal/cli/check"
 	"github.com/stile-lock/stile/internal/cli/compare"
 	"github.com/stile-lock/stile/internal/cli/deadlock"
@@ -136,18 +137,31 @@ is 3.`,
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", tell.Width)))
 	root.SetHelpCommand(newHelp(root))
 	root.AddCommand(
-		newAlgorithms(), sim.New(), compare.New(), check.New(), replay.New(), bank.New(), scene.New(), deadlock.New(), storm.New(), newGlossary(), newVersion(),
+		newAlgorithms(), sim.New(), compare.New(), check.New(), replay.New(), bank.New(), scene.New(), deadlock.New(), storm.New(), cert.New(), newGlossary(), newVersion(),
 	)
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {
-		if c.Name() == "completion" {
-			c.Args = noArguments("shell", "lists the shells")
-			c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
-		}
-		if c.ValidArgsFunction == nil && !c.HasSubCommands() {
-			c.ValidArgsFunction = cobra.NoFileCompletions
-		}
-		offerFlags(c)
+		complete(c)
 	}
 	return root
+}
+
+// complete gives a command, and those below it, what all have: help for who names
+// none of those below, and what shells are offered.
+func complete(c *cobra.Command) {
+	what, lists := "command", "lists the commands"
+	if c.Name() == "completion" {
+		what, lists = "shell", "lists the shells"
+	}
+	if c.HasSubCommands() {
+		c.Args = noArguments(what, lists)
+		c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+	}
+	if c.ValidArgsFunction == nil && !c.HasSubCommands() {
+		c.ValidArgsFunction = cobra.NoFileCompletions
+	}
+	offerFlags(c)
+	for _, sub := range c.Commands() {
+		complete(sub)
+	}
 }

@@ -23,6 +23,7 @@ type Petitioner struct {
 	record Record // the newest that it knows
 
 	target  string // the voter that is asked
+	others  int    // how often it has asked all voters in vain, or somebody else
 	hops    int    // how often it was sent on since it last asked by itself
 	heard   bool   // the target has answered since
 	due     member.Instant
@@ -196,10 +197,19 @@ func (p *Petitioner) ask() {
 	p.Out.Wake = p.due
 }
 
-// rotate goes on to the next voter.
+// rotate goes on to the next voter. When all of them were asked in vain it asks
+// somebody else, who may know others, and then them again.
 func (p *Petitioner) rotate() {
 	all := p.voters()
-	p.target = all[(slices.Index(all, p.target)+1)%len(all)]
+	voters := max(1, len(p.record.staying()))
+	at := slices.Index(all, p.target) + 1
+	if len(all) > voters && at >= voters { // it asked the last of them, or somebody else
+		p.others++
+		if at = 0; p.others%2 == 1 {
+			at = voters + p.others/2%(len(all)-voters)
+		}
+	}
+	p.target = all[at%len(all)]
 }
 
 // voters returns who is asked, in turn: the voters of the record, whom it was

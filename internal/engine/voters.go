@@ -23,6 +23,9 @@ const absence = 3
 // Voters tells which voters the log has by now, whether it has learners beside
 // them, and whether that is settled: no change of them is under way.
 func (w *Warden) Voters(ids []uint64, growing, steady bool) {
+	if growing != w.growing || steady != w.steady || !slices.Equal(ids, w.list) {
+		w.revoted = 0 // there may be something to be done at once
+	}
 	w.list, w.growing, w.steady = ids, growing, steady
 }
 
@@ -228,7 +231,7 @@ func (w *Warden) overdue(beside []uint64) []uint64 {
 // A leader that is to leave has others come first, and then lets another lead,
 // who takes it out.
 func (w *Warden) reconcile() {
-	if !w.steady || w.agreed() || w.revoted != 0 && w.now-w.revoted < member.Instant(w.record.Settings.Renew) {
+	if !w.steady || w.agreed() || w.revoted != 0 && w.now-w.revoted < member.Instant(w.record.Settings.Renew/4) {
 		return
 	}
 	w.revoted = w.now

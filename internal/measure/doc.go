@@ -4,7 +4,9 @@
 //
 // Members are on the event kernel, on reliable links that keep their order. A
 // message takes T, which is a millisecond, or varies around it; computing takes
-// no time. The view service is somewhere else: it confirms a renewal after a
-// round trip, and what members tell it is not counted. A seed gives the same
-// numbers on every machine.
+// no time. For most of it the view service is somewhere else: it confirms a
+// renewal after a round trip, and what members tell it is not counted. What an
+// outage costs is measured of whole processes, with that service among them: its
+// voters keep a real log, on disks that whoever measures hands in. A seed gives
+// the same numbers on every machine.
 package measure

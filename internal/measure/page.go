@@ -3,14 +3,16 @@ package measure
 import (
 	"fmt"
 	"strings"
+
+	"github.com/stile-lock/stile/internal/engine"
 )
 
-// Page makes docs/live.md. It says where it was made, and takes the cells of
-// each row from say, which may measure them.
-func Page(where string, say func(r Row) ([]string, error)) (string, error) {
+// Page makes docs/live.md. It says where it was made, takes empty disks for voters
+// from disk, and the cells of each row from say, which may measure them.
+func Page(where string, disk func() engine.Store, say func(r Row) ([]string, error)) (string, error) {
 	var b strings.Builder
 	q := quotes{}
-	for _, t := range tables() {
+	for _, t := range tables(disk) {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n", t.title, t.text)
 		fmt.Fprintf(&b, "| %s | %s |\n|---|%s\n", t.of, strings.Join(t.columns, " | "), strings.Repeat("--:|", len(t.columns)))
 		for _, r := range t.rows {
@@ -48,7 +50,7 @@ func (r Row) Line(cells []string) string {
 	return fmt.Sprintf("| %s | %s |\n", r.Name, strings.Join(cells, " | "))
 }
 
-func tables() []table {
+func tables(disk func() engine.Store) []table {
 	all := []table{
 		entries(Local, "19 in 20 requests of a member are for one of its own ten locks, the others for a lock of another member. Which member is the home of a lock is chance. N = 3 / 5 / 9 / 25."),
 		entries(Hot, "All ask for the same lock, and rest for T in the mean (exponential) before they ask again, so that nearly always all others wait. N = 3 / 5 / 9 / 25."),
@@ -58,7 +60,8 @@ func tables() []table {
 	for _, n := range []int{one, 5} {
 		all = append(all, deaths(Local, n), deaths(Random, n))
 	}
-	return append(all, used(), early(one), early(5), orderly())
+	all = append(all, used(), early(one), early(5), orderly())
+	return append(all, outages(disk)...)
 }
 
 func intro(where, conclusion string) string {
@@ -67,7 +70,7 @@ func intro(where, conclusion string) string {
 <!-- made by 'go run ./internal/measure/page': do not edit, run 'make live' -->
 <!-- ` + where + ` -->
 
-Which algorithm should run the locks of a live cluster? Here all that can are measured, as whole members (internal/member) and not as bare algorithms: what an entry costs while all is well, and what a death, a join and a leave cost those who are left. Time is simulated and chance comes from seed 1, so these numbers are the same on every machine; a test measures some rows again.
+Which algorithm should run the locks of a live cluster? Here all that can are measured, as whole members (internal/member) and not as bare algorithms: what an entry costs while all is well, and what a death, a join and a leave cost those who are left. At last whole processes (internal/peer) with the view service and its voters are measured: what the death of a voter, of the leader and of a holder cost. Time is simulated and chance comes from seeds, so these numbers are the same on every machine; a test measures some rows again.
 
 ` + conclusion + `
 ## How it was measured
@@ -90,5 +93,17 @@ A lock *stalls* if it is entered only when the lease of the dead is over. That d
 - *last inside*: it was the last one inside, and had left.
 - *used it before*: it had asked for the lock, and others were inside after it.
 - *neither*: it was not the home, and had never asked.
+
+**Outages**: whole processes, each a member, some of them voters with a log on a simulated disk; messages take from T/2 to 3T/2, locks are those of naimi-trehel. A voter ticks 20 times for each renewal, every 100 ms with a lease of 10 s and a renewal every 2 s, every 10 ms with a tenth of both. A leader is heard every ` + fmt.Sprint(Heartbeat) + ` ticks; a voter that does not hear it for ` + fmt.Sprint(Election) + ` to ` + fmt.Sprint(2*Election-1) + ` ticks, as chance says, wants to lead. Each outage happens to ` + fmt.Sprint(outageSeeds) + ` clusters, at any moment between two renewals. Every member that is left holds a lock all the time. Times are from when it happens, where nothing else is said:
+
+- *its lock*: until the lock that the dead one held, or the one that leaves, is entered by who waits for it.
+- *another lock*: the longest wait of two who are left and use one lock in turns, being inside for 10 T and resting for 10 T in the mean; whoever dies has nothing to do with it.
+- *a leader serves*: until another one does.
+- *view*: until all who are left are in a view without the dead.
+- *renewal*: the longest that a renewal of one who is left was not confirmed, from when it was sent. A leader confirms at its next tick.
+- *may end*: until the one that leaves hears that it may.
+- *lost*: locks that those who are left had to give up because a lease was over.
+
+"The leader stands still" for two leases, and then goes on as if nothing had happened.
 `
 }

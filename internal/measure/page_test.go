@@ -64,6 +64,8 @@ func sampled(r Row) bool {
 		return strings.Contains(r.Table, "several") || r.Table == "A death: random locks, 5 members" && r.Name == "lamport"
 	case "random locks, 0.1 to 0.3 s":
 		return true
+	case "the leader dies, and the holder", "the leader leaves":
+		return strings.Contains(r.Table, "5 members, 3 voters")
 	}
 	return false
 }
@@ -71,7 +73,7 @@ func sampled(r Row) bool {
 // against makes the page from its own rows, but measures some of them again, and
 // returns where it differs.
 func (c committed) against(again func(r Row) bool) error {
-	got, err := Page(c.where, func(r Row) ([]string, error) {
+	got, err := Page(c.where, disk, func(r Row) ([]string, error) {
 		if again(r) {
 			return r.Measure()
 		}
@@ -134,10 +136,33 @@ func TestPagePlanted(t *testing.T) {
 	}
 }
 
+// What docs/protocol.md quotes is what the page says.
+func TestQuoted(t *testing.T) {
+	b, err := os.ReadFile("../../docs/protocol.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, n := read(t), 0
+	for _, x := range tables(disk) {
+		if x.title != "An outage: 5 members, 3 voters, a lease of 10s" {
+			continue
+		}
+		for _, r := range x.rows {
+			n++
+			if line := r.Line(c.rows[[2]string{r.Table, r.Name}]); !strings.Contains(string(b), "\n"+line) {
+				t.Errorf("docs/protocol.md does not say\n%s", line)
+			}
+		}
+	}
+	if n == 0 {
+		t.Error("nothing is quoted")
+	}
+}
+
 // number returns a number of the page.
 func (c committed) number(t *testing.T, table, row, column string, i int) float64 {
 	t.Helper()
-	for _, x := range tables() {
+	for _, x := range tables(disk) {
 		for k, name := range x.columns {
 			if cells := c.rows[[2]string{table, row}]; x.title == table && name == column && k < len(cells) {
 				parts := strings.Split(cells[k], " / ")

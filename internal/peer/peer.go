@@ -24,6 +24,9 @@ type Config struct {
 	Host  Host
 	Watch Watcher // nil if nobody judges
 
+	// Made is shown every member and its links before they do anything; nil shows
+	// nobody. It is for negative controls.
+	Made func(m *member.Member, links *member.Sessions)
 	// Wrong is what a voter misreads: for negative controls alone.
 	Wrong engine.Misreading
 }

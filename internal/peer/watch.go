@@ -1,15 +1,10 @@
 package peer
 
-import (
-	"github.com/stile-lock/stile/internal/engine"
-	"github.com/stile-lock/stile/internal/member"
-)
+import "github.com/stile-lock/stile/internal/engine"
 
 // A Watcher sees what goes on inside a process, for whoever judges it. It must
 // change nothing.
 type Watcher interface {
-	// Made is shown the member and its links before they do anything.
-	Made(m *member.Member, links *member.Sessions)
 	// Sent sees a frame that the member has sent.
 	Sent(to uint64, frame []byte)
 	// Delivering sees a frame before the member does, and Delivered after all that

@@ -123,7 +123,7 @@ func (o *oracle) outlives(q *proc, l *limit) {
 	if q.inc != l.inc || q.state < taking || !o.w.within() {
 		return
 	}
-	if end := q.clock.when(q.lease); end > l.until {
+	if end := q.clock.when(q.lease); end > o.w.Now() && end > l.until {
 		o.w.broken(Ghosts, "m%d is evicted, may act for %d us more, and its views say %d us", q.no, (end-o.w.Now())/us, (l.until-o.w.Now())/us)
 	}
 }

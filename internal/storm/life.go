@@ -57,7 +57,7 @@ func (q *proc) open() (err error) {
 		Name: w.Name(q.id), Address: w.Name(q.id), Contacts: w.contacts(q), Store: q.disk,
 		Seed: w.Seed ^ uint64(q.boots)<<32, Tick: member.Span(tickEvery),
 		Links:  member.SessionLimits{Patience: linkPatience, Complain: w.Settings.Lease / 4},
-		Limits: w.Limits, Spec: w.spec, Host: q, Watch: q, Wrong: w.Wrong,
+		Limits: w.Limits, Spec: w.spec, Host: q, Watch: q, Made: w.Made, Wrong: w.Wrong,
 	}
 	q.peer, err = peer.New(q.now(), c)
 	if err != nil && q.rotten {

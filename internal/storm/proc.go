@@ -215,13 +215,6 @@ func (q *proc) Installed(r *engine.Record) {
 	w.remark(q.id, "m%d begins epoch %d", q.no, v.Epoch)
 }
 
-// Made implements peer.Watcher.
-func (q *proc) Made(m *member.Member, links *member.Sessions) {
-	if q.w.Made != nil {
-		q.w.Made(m, links)
-	}
-}
-
 // Sent implements peer.Watcher.
 func (q *proc) Sent(to uint64, b []byte) { q.w.oracle.sent(q, to, b) }
 

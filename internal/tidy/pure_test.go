@@ -40,8 +40,9 @@ func layers() []layer {
 		{"lab", "core trace scenario sim catalog"},
 		{"internal/member", "core"},
 		{"internal/engine", "internal/member"},
-		{"internal/storm", "core trace scenario sim/kernel internal/member internal/words"},
-		{"internal/measure", "core trace scenario sim/kernel catalog internal/member"},
+		{"internal/peer", "core internal/member internal/engine"},
+		{"internal/storm", "core trace scenario sim/kernel internal/member internal/engine internal/peer internal/words"},
+		{"internal/measure", "core trace scenario sim/kernel catalog internal/member internal/engine internal/peer"},
 	}
 }
 

@@ -150,6 +150,13 @@ func File(to *string, endings ...string) pflag.Value {
 // ends says how the name of a file ends.
 func ends(endings []string) string { return "such as x" + spell.Either(endings...) }
 
+// Dir is the name of a directory.
+func Dir(to *string) pflag.Value {
+	return Text(to, "the name of a directory", func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return nil, cobra.ShellCompDirectiveFilterDirs
+	})
+}
+
 // FileOrNone is a File, or "" for none.
 func FileOrNone(to *string, endings ...string) pflag.Value {
 	file := File(to, endings...).(text)

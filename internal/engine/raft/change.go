@@ -125,12 +125,29 @@ func (n *Node) caughtUp() bool {
 		n.goal = goal{s.GetTerm(), s.GetCommit()}
 	}
 	all := true
-	n.core.WithProgress(func(_ uint64, t etcd.ProgressType, p tracker.Progress) {
-		if t == etcd.ProgressTypeLearner && (p.Match < n.goal.index || p.State != tracker.StateReplicate || !p.RecentActive) {
+	n.core.WithProgress(func(id uint64, t etcd.ProgressType, p tracker.Progress) {
+		if t == etcd.ProgressTypeLearner && (p.Match < n.goal.index || p.State != tracker.StateReplicate || !n.heardLately(id)) {
 			all = false
 		}
 	})
 	return all
+}
+
+// A heard is when a learner was last heard, in ticks.
+type heard struct{ id, at uint64 }
+
+// hears notes that a learner was heard. Raft's own mark of that will not do: it is
+// wiped out every so many ticks, and whoever asks at these very ticks sees nobody.
+func (n *Node) hears(id uint64) {
+	if !slices.Contains(n.log.conf.Learners, id) {
+		return
+	}
+	n.heard = slices.DeleteFunc(n.heard, func(h heard) bool { return h.id == id || !slices.Contains(n.log.conf.Learners, h.id) })
+	n.heard = append(n.heard, heard{id, n.ticks})
+}
+
+func (n *Node) heardLately(id uint64) bool {
+	return slices.ContainsFunc(n.heard, func(h heard) bool { return h.id == id && n.ticks-h.at <= uint64(n.election) })
 }
 
 // void says why a change is void, or nil. All voters judge alike: they have the

@@ -56,6 +56,29 @@ func TestRevote(t *testing.T) {
 	}
 }
 
+// Whoever asks at the ticks at which Raft forgets whom it has heard, and at no
+// others, gets voters all the same.
+func TestRevoteInStep(t *testing.T) {
+	for phase := range election {
+		w := grown(t, 1, 1000)
+		l := w.leader()
+		w.must(l.node.Revote([]uint64{1, 64, 65}))
+		w.flush(l)
+		w.rest(t, 2*election+phase)
+		for range 4 {
+			w.rest(t, election-1)
+			w.must(l.node.Tick())
+			if err := l.node.Revote([]uint64{1, 64, 65}); err != nil && !errors.Is(err, ErrBehind) && !errors.Is(err, ErrBusy) {
+				t.Fatal(err)
+			}
+			w.flush(l)
+		}
+		if lead := l.node.Lead(); !slices.Equal(lead.Voters, []uint64{1, 64, 65}) {
+			t.Errorf("phase %d: %+v", phase, lead)
+		}
+	}
+}
+
 // One voter becomes three by one change of learners and one joint change of
 // voters, and not before the learners have the log.
 func TestLearnersFirst(t *testing.T) {
@@ -241,6 +264,85 @@ func TestTwoToOne(t *testing.T) {
 		if w.rest(t, 100); (w.leader() == l) == forgets {
 			t.Errorf("forgets: %t, leads: %t", forgets, !forgets)
 		}
+	}
+}
+
+// lastWord brings a leader of three to where it has just applied the end of a
+// change, by which it alone stays, and two come. Then only those who go hear that
+// the end is committed.
+func (w *world) lastWord(t *testing.T) (l *proc, gone, came []*proc) {
+	t.Helper()
+	l = w.leader()
+	gone = slices.DeleteFunc(slices.Clone(w.procs), func(q *proc) bool { return q == l })
+	want := []uint64{l.id, w.number(), w.number()}
+	w.must(l.node.Revote(want))
+	w.flush(l)
+	w.rest(t, 3*election) // they learn
+	came = []*proc{w.proc(want[1]), w.proc(want[2])}
+	w.mail = nil
+	w.must(l.node.Revote(want))
+	w.flush(l)
+	for range 50 {
+		if slices.Equal(l.node.log.conf.Voters, want) && !l.node.log.conf.Joint() {
+			break
+		}
+		w.pump(1, 2, 3, 4, 5)
+	}
+	end := l.node.log.applied
+	w.pump(gone[0].id, gone[1].id)
+	w.mail = nil
+	for i := range 2 {
+		g, c := gone[i].node, came[i].node
+		if !removed(g) || g.log.last() != end || !c.log.conf.Joint() || c.log.last() != end {
+			t.Fatalf("all should have the end, at %d, and those who go alone should know that it is committed: %d: %+v, %d: %+v", end, g.id, g.log.conf, c.id, c.log.conf)
+		}
+	}
+	return l, gone, came
+}
+
+// Who was removed goes on until the leader is settled. Here the leader is lost
+// before, and those who came need the votes of those who go: who ended as soon as
+// it knew, or since the leader called itself settled too early, gives none.
+func TestGoneTooSoon(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		soon  bool
+		poke  func(*Node)
+		stuck bool
+	}{
+		{"the rule", false, nil, false},
+		{"ends as soon as it knows", true, nil, true},
+		{"a change is not settled", false, notSettled, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := grown(t, 3, 1000)
+			w.poke = c.poke
+			l, gone, came := w.lastWord(t)
+			w.flush(l)
+			w.mail = nil
+			end := func() { gone[0].end(); gone[1].end() }
+			if c.soon || l.node.Lead().Settled {
+				end()
+			}
+			l.end()
+			w.rest(t, bound)
+			next := w.leader()
+			if (next == nil) != c.stuck {
+				t.Fatalf("stuck: %t, leader: %v", !c.stuck, next)
+			}
+			if c.stuck {
+				return
+			}
+			if lead := next.node.Lead(); !lead.Settled || !slices.Equal(lead.Voters, []uint64{l.id, came[0].id, came[1].id}) {
+				t.Fatalf("the next leader is not settled: %+v", lead)
+			}
+			end() // now they may
+			was := w.high
+			w.must(next.node.Propose([]byte("x")))
+			if w.rest(t, 10); came[0].index <= was || came[1].index <= was {
+				t.Error("nothing is committed after those who went have ended")
+			}
+		})
 	}
 }
 

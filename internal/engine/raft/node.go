@@ -65,6 +65,8 @@ type Node struct {
 	snaps   []sentSnapshot
 	pending pending
 	goal    goal
+	ticks   uint64  // that this voter has led, or waited, for
+	heard   []heard // learners, and when
 	settle  settling
 }
 
@@ -162,6 +164,7 @@ func (n *Node) Tick() (err error) {
 	if n.err != nil {
 		return n.err
 	}
+	n.ticks++
 	if n.leads() {
 		n.raw().Tick()
 		n.ageSnapshots()
@@ -193,6 +196,7 @@ func (n *Node) Step(from uint64, letter []byte) (err error) {
 			return err
 		}
 	}
+	n.hears(from)
 	err = n.raw().Step(m)
 	if errors.Is(err, etcd.ErrStepPeerNotFound) {
 		return nil // one who was removed answers late

@@ -34,7 +34,6 @@ type plan struct {
 	storage func(*Disk) Storage // something else than the disk itself
 	ordered bool                // the disk keeps the order of what it keeps
 	hasty   bool                // a read is served without a round
-	brisk   bool                // who was removed ends as soon as it knows
 	chance  bool                // Raft counts its own timeouts
 	poke    func(*Node)         // before each flush
 }
@@ -239,10 +238,6 @@ func (w *world) flush(q *proc) {
 	}
 	w.elect(q, out.Lead)
 	w.send(q.id, out.Send)
-	if w.brisk && removed(q.node) {
-		q.end()
-		return
-	}
 	for _, r := range out.Reads {
 		w.read(q, r)
 	}

@@ -1,0 +1,311 @@
+package cert
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func says(t *testing.T, err error, what string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), what) {
+		t.Errorf("the error is %v, want it to say %q", err, what)
+	}
+}
+
+// made makes an authority and a node in a folder; change may be nil.
+func made(t *testing.T, dir string, change func(o *Order)) Config {
+	t.Helper()
+	o := Order{Dir: dir, Name: "db1", Hosts: []string{"127.0.0.1", "db1.example.com"}, Days: 30, Now: time.Now()}
+	if change != nil {
+		change(&o)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "ca.crt")); err != nil {
+		if _, err := CA(Order{Dir: dir, Days: CADays, Now: o.Now}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m, err := Node(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Config{CA: filepath.Join(dir, "ca.crt"), Cert: m.Cert, Key: m.Key}
+}
+
+func parse(t *testing.T, path string) *x509.Certificate {
+	t.Helper()
+	pair, err := loadPair(path, strings.TrimSuffix(path, ".crt")+".key")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pair.Leaf
+}
+
+func TestMade(t *testing.T) {
+	dir := t.TempDir()
+	c := made(t, dir, nil)
+	ca, leaf := parse(t, c.CA), parse(t, c.Cert)
+	if !ca.IsCA || ca.NotAfter.Before(time.Now().AddDate(9, 11, 0)) || leaf.IsCA {
+		t.Errorf("the authority is valid until %v, and is one: %t; the node is one: %t", ca.NotAfter, ca.IsCA, leaf.IsCA)
+	}
+	for _, host := range []string{"127.0.0.1", "db1.example.com"} {
+		if err := leaf.VerifyHostname(host); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := leaf.VerifyHostname("db2.example.com"); err == nil {
+		t.Error("it is valid for any host")
+	}
+	for _, name := range []string{"ca.key", "db1.key", "ca.crt", "db1.crt"} {
+		info, err := os.Stat(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := os.FileMode(0o644)
+		if strings.HasSuffix(name, ".key") {
+			want = 0o600
+		}
+		if info.Mode().Perm() != want {
+			t.Errorf("%s has mode %v", name, info.Mode())
+		}
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 4 {
+		t.Errorf("left behind: %v", left)
+	}
+	// A node is not valid for longer than its authority.
+	young := t.TempDir()
+	if _, err := CA(Order{Dir: young, Days: 3, Now: time.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	c = made(t, young, func(o *Order) { o.Days = 300 })
+	if ca, leaf := parse(t, c.CA), parse(t, c.Cert); !leaf.NotAfter.Equal(ca.NotAfter) {
+		t.Errorf("the node is valid until %v, the authority until %v", leaf.NotAfter, ca.NotAfter)
+	}
+}
+
+func TestBadOrders(t *testing.T) {
+	dir := t.TempDir()
+	now := time.Now()
+	good := Order{Dir: dir, Name: "db1", Hosts: []string{"db1"}, Days: 1, Now: now}
+	_, err := Node(good)
+	says(t, err, "there is no authority in")
+	made(t, dir, nil)
+	for want, change := range map[string]func(o *Order){
+		"is there already":       func(*Order) {},
+		"needs a host":           func(o *Order) { o.Name, o.Hosts = "x", nil },
+		"is no host":             func(o *Order) { o.Name, o.Hosts = "x", []string{"a b"} },
+		"cannot be called \"a/b": func(o *Order) { o.Name = "a/b" },
+		"cannot be called \".x":  func(o *Order) { o.Name = ".x" },
+		"cannot be called CA":    func(o *Order) { o.Name = "CA" },
+		"want 1 to 36500":        func(o *Order) { o.Name, o.Days = "x", 0 },
+		"make it first":          func(o *Order) { o.Dir = filepath.Join(dir, "none") },
+		"is a file":              func(o *Order) { o.Dir = filepath.Join(dir, "ca.crt") },
+		"was valid until":        func(o *Order) { o.Name, o.Now = "x", now.AddDate(20, 0, 0) },
+	} {
+		o := good
+		change(&o)
+		_, err := Node(o)
+		says(t, err, want)
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 4 {
+		t.Errorf("left behind: %v", left)
+	}
+	// A node cannot sign.
+	other := t.TempDir()
+	for from, to := range map[string]string{"db1.crt": "ca.crt", "db1.key": "ca.key"} {
+		data, err := os.ReadFile(filepath.Join(dir, from))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(other, to), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	good.Dir = other
+	_, err = Node(good)
+	says(t, err, "no certificate of an authority")
+}
+
+// What came to be there meanwhile stays, and what was placed before goes.
+func TestInstallIsAllOrNone(t *testing.T) {
+	dir := t.TempDir()
+	one, two := filepath.Join(dir, "one"), filepath.Join(dir, "two")
+	if err := os.WriteFile(two, []byte("precious"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	says(t, install(false, output{one, []byte("x"), 0o600}, output{two, []byte("x"), 0o600}), "two is there already")
+	if data, _ := os.ReadFile(two); string(data) != "precious" {
+		t.Errorf("it is %q now", data)
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 1 {
+		t.Errorf("left behind: %v", left)
+	}
+	if err := install(true, output{one, []byte("x"), 0o600}, output{two, []byte("y"), 0o600}); err != nil {
+		t.Error(err)
+	}
+	if data, _ := os.ReadFile(two); string(data) != "y" {
+		t.Errorf("it is %q, though it was meant", data)
+	}
+	says(t, install(false, output{filepath.Join(dir, "no", "x"), nil, 0o600}), "cannot write "+filepath.Join(dir, "no", "x"))
+}
+
+func TestFits(t *testing.T) {
+	c := parse(t, made(t, t.TempDir(), nil).Cert)
+	if err := Fits(c, "db1"); err != nil {
+		t.Error(err)
+	}
+	for _, name := range []string{"", "db2", "db1.example.com", "127.0.0.1", "/db1"} {
+		says(t, Fits(c, name), "its certificate is for db1")
+	}
+	foreign := &x509.Certificate{DNSNames: []string{"db7"}, Subject: pkix.Name{CommonName: "seven"}}
+	for name, fits := range map[string]bool{"db7": true, "seven": true, "db8": false, "": false} {
+		if (Fits(foreign, name) == nil) != fits {
+			t.Errorf("%q: %v", name, Fits(foreign, name))
+		}
+	}
+	if Fits(&x509.Certificate{}, "") == nil {
+		t.Error("no name fits no name")
+	}
+}
+
+func TestBadFiles(t *testing.T) {
+	dir, other := t.TempDir(), t.TempDir()
+	good, foreign := made(t, dir, nil), made(t, other, nil)
+	old := made(t, dir, func(o *Order) { o.Name, o.Now = "old", time.Now().AddDate(0, -2, 0) })
+	junk := filepath.Join(dir, "junk")
+	if err := os.WriteFile(junk, []byte("junk"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for want, change := range map[string]func(c *Config){
+		"cannot read the authority no/ca.crt": func(c *Config) { c.CA = "no/ca.crt" },
+		"there is no certificate in":          func(c *Config) { c.CA = junk },
+		"cannot read the certificate no":      func(c *Config) { c.Cert = "no" },
+		"cannot read the key no":              func(c *Config) { c.Key = "no" },
+		"do not belong together":              func(c *Config) { c.Key = foreign.Key },
+		"or are no certificate":               func(c *Config) { c.Cert = junk },
+		"is not accepted by":                  func(c *Config) { c.CA = foreign.CA },
+		"was valid until":                     func(c *Config) { *c = old },
+	} {
+		c := good
+		change(&c)
+		_, err := Load(c, nil)
+		says(t, err, want)
+	}
+}
+
+// shake lets two nodes meet, and returns the number of the certificate that the
+// server showed.
+func shake(server, client *tls.Config) (string, error) {
+	near, far := net.Pipe()
+	defer near.Close()
+	defer far.Close()
+	done := make(chan error, 1)
+	go func() {
+		s := tls.Server(far, server)
+		err := s.Handshake()
+		if err == nil {
+			_, err = s.Write([]byte("x"))
+		}
+		done <- err
+	}()
+	c := tls.Client(near, client)
+	_, err := io.ReadFull(c, make([]byte, 1))
+	near.Close()
+	if err := errors.Join(err, <-done); err != nil {
+		return "", err
+	}
+	return c.ConnectionState().PeerCertificates[0].SerialNumber.String(), nil
+}
+
+func TestHandshake(t *testing.T) {
+	k, err := Load(made(t, t.TempDir(), nil), func(err error) { t.Error(err) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := shake(k.Server(), k.Client("127.0.0.1")); err != nil {
+		t.Error(err)
+	}
+	_, err = shake(k.Server(), k.Client("127.0.0.2"))
+	says(t, err, "not 127.0.0.2")
+	nobody := k.Client("127.0.0.1")
+	nobody.Certificates = nil
+	_, err = shake(k.Server(), nobody)
+	says(t, err, "client didn't provide a certificate")
+	old := k.Client("127.0.0.1")
+	old.MinVersion, old.MaxVersion = tls.VersionTLS12, tls.VersionTLS12
+	_, err = shake(k.Server(), old)
+	says(t, err, "protocol version")
+}
+
+// New files are used by the next handshake. What is wrong with them is told once,
+// and what was good before stays.
+func TestReload(t *testing.T) {
+	dir := t.TempDir()
+	c := made(t, dir, nil)
+	var told []error
+	k, err := Load(c, func(err error) { told = append(told, err) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := k.Server()
+	meet := func() string {
+		t.Helper()
+		serial, err := shake(server, k.Client("127.0.0.1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return serial
+	}
+	stale := func(path string) { // a clock may be too coarse to tell two writes apart
+		t.Helper()
+		then := time.Now().Add(-time.Minute)
+		if err := os.Chtimes(path, then, then); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first := meet()
+	stale(c.Cert)
+	if meet() != first || len(told) > 0 {
+		t.Errorf("nothing has changed: %v", told)
+	}
+	made(t, dir, func(o *Order) { o.Force = true })
+	second := meet()
+	if second == first || len(told) > 0 {
+		t.Errorf("the old certificate is used: %v", told)
+	}
+	good, err := os.ReadFile(c.Cert)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(c.Cert, []byte("junk"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if meet() != second {
+			t.Error("another certificate is used")
+		}
+	}
+	if len(told) != 1 || !strings.Contains(told[0].Error(), "those of before stay in use") {
+		t.Errorf("told %v", told)
+	}
+	if err := os.Remove(c.Cert); err != nil {
+		t.Fatal(err)
+	}
+	if meet(); len(told) != 2 {
+		t.Errorf("told %v", told)
+	}
+	if err := os.WriteFile(c.Cert, good, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if meet() != second || len(told) != 2 {
+		t.Errorf("told %v", told)
+	}
+}

@@ -1,0 +1,159 @@
+package cert
+
+import (
+	"crypto/ecdsa"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// An output is a file that is to be written.
+type output struct {
+	path string
+	data []byte
+	mode fs.FileMode
+}
+
+// isDir refuses what is no folder.
+func isDir(dir string) error {
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("there is no directory %q: make it first", dir)
+	case err != nil:
+		return fmt.Errorf("cannot use the directory %q: %w", dir, reason(err))
+	case !info.IsDir():
+		return fmt.Errorf("%q is a file: give a directory", dir)
+	}
+	return nil
+}
+
+// free refuses files that are there.
+func free(paths ...string) error {
+	for _, path := range paths {
+		if _, err := os.Lstat(path); err == nil {
+			return fmt.Errorf("%s is there already, and others may trust it: remove it, or give --force to replace it", path)
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("cannot write %s: %w", path, reason(err))
+		}
+	}
+	return nil
+}
+
+// install writes all files or none: each beside its place at first. Unless force is
+// given what is there stays, even if it came a moment ago.
+func install(force bool, files ...output) (err error) {
+	var beside, placed []string
+	defer func() {
+		for _, path := range beside {
+			os.Remove(path)
+		}
+		for _, path := range placed {
+			if err != nil && !force {
+				os.Remove(path)
+			}
+		}
+	}()
+	for _, f := range files {
+		path, err := writeBeside(f)
+		if path != "" {
+			beside = append(beside, path)
+		}
+		if err != nil {
+			return fmt.Errorf("cannot write %s: %w", f.path, reason(err))
+		}
+	}
+	for i, f := range files {
+		if err := place(beside[i], f.path, force); err != nil {
+			return err
+		}
+		placed = append(placed, f.path)
+	}
+	return nil
+}
+
+// writeBeside writes a file to the disk, under another name.
+func writeBeside(f output) (path string, err error) {
+	t, err := os.CreateTemp(filepath.Dir(f.path), "."+filepath.Base(f.path)+".*.tmp") // nobody else may read it
+	if err != nil {
+		return "", err
+	}
+	_, err = t.Write(f.data)
+	return t.Name(), errors.Join(err, t.Chmod(f.mode), t.Sync(), t.Close())
+}
+
+// place gives a file its name.
+func place(from, to string, force bool) error {
+	var err error
+	if force {
+		err = os.Rename(from, to)
+	} else if err = os.Link(from, to); err != nil && !errors.Is(err, fs.ErrExist) {
+		if err = free(to); err == nil { // a disk without links
+			err = os.Rename(from, to)
+		}
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return free(to)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot write %s: %w", to, reason(err))
+	}
+	return nil
+}
+
+// reason is an error without the name of a file, which may be one beside.
+func reason(err error) error {
+	var path *fs.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &path):
+		return path.Err
+	case errors.As(err, &link):
+		return link.Err
+	}
+	return err
+}
+
+// loadCA reads the authority in a folder, to sign with it.
+func loadCA(dir string, now time.Time) (*x509.Certificate, *ecdsa.PrivateKey, error) {
+	file, keyFile := filepath.Join(dir, CAName+".crt"), filepath.Join(dir, CAName+".key")
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, fmt.Errorf("there is no authority in %q: 'stile cert ca' makes one, or --dir says where it is", dir)
+	}
+	pair, err := loadPair(file, keyFile)
+	if err != nil {
+		return nil, nil, err
+	}
+	key, ok := pair.PrivateKey.(*ecdsa.PrivateKey)
+	switch {
+	case !ok:
+		return nil, nil, fmt.Errorf("%s is no ECDSA key: 'stile cert ca' makes one that can be used", keyFile)
+	case !pair.Leaf.IsCA:
+		return nil, nil, fmt.Errorf("%s is no certificate of an authority: 'stile cert ca' makes one", file)
+	case now.After(pair.Leaf.NotAfter):
+		return nil, nil, fmt.Errorf("%s was valid until %s: make a new authority and new certificates with 'stile cert ca --force'", file, pair.Leaf.NotAfter.Format(time.DateOnly))
+	}
+	return pair.Leaf, key, nil
+}
+
+// loadPair reads a certificate and its key.
+func loadPair(file, keyFile string) (*tls.Certificate, error) {
+	cert, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the certificate %s: %w: 'stile cert' makes one", file, reason(err))
+	}
+	key, err := os.ReadFile(keyFile)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the key %s: %w: it is made with the certificate, by 'stile cert'", keyFile, reason(err))
+	}
+	pair, err := tls.X509KeyPair(cert, key)
+	if err != nil {
+		return nil, fmt.Errorf("%s and %s do not belong together, or are no certificate and key: %w", file, keyFile, err)
+	}
+	return &pair, nil
+}

@@ -1,0 +1,145 @@
+package cert
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+)
+
+// Config names the files that a node needs.
+type Config struct {
+	CA   string // certificate of the authority
+	Cert string // certificate of the node
+	Key  string // its key
+}
+
+// Keys are the certificates of a node. They are read again when their files have
+// changed, which is looked at before every handshake.
+type Keys struct {
+	config Config
+	report func(error)
+
+	mu    sync.Mutex
+	now   *material
+	files [3]stamp // when they were read last, also if that failed
+}
+
+// material is what was read.
+type material struct {
+	pair  *tls.Certificate
+	roots *x509.CertPool
+}
+
+// A stamp tells whether a file has changed.
+type stamp struct {
+	time time.Time
+	size int64
+	err  bool
+}
+
+// Load reads the certificates. Later errors, after the files have changed, are told
+// to report, and what was read before stays in use.
+func Load(c Config, report func(error)) (*Keys, error) {
+	files := c.stamps()
+	m, err := c.read(time.Now())
+	if err != nil {
+		return nil, err
+	}
+	return &Keys{config: c, report: report, now: m, files: files}, nil
+}
+
+// read reads all files. A certificate that nobody would accept is an error.
+func (c Config) read(now time.Time) (*material, error) {
+	pem, err := os.ReadFile(c.CA)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the authority %s: %w: 'stile cert ca' makes one; copy its ca.crt to every node", c.CA, reason(err))
+	}
+	m := &material{roots: x509.NewCertPool()}
+	if !m.roots.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("there is no certificate in %s: give the ca.crt that 'stile cert ca' made", c.CA)
+	}
+	if m.pair, err = loadPair(c.Cert, c.Key); err != nil {
+		return nil, err
+	}
+	leaf := m.pair.Leaf
+	switch {
+	case now.After(leaf.NotAfter):
+		return nil, fmt.Errorf("%s was valid until %s: 'stile cert node' makes a new one", c.Cert, leaf.NotAfter.Format(time.DateTime))
+	case now.Before(leaf.NotBefore):
+		return nil, fmt.Errorf("%s is valid from %s only: is the clock right?", c.Cert, leaf.NotBefore.Format(time.DateTime))
+	}
+	for _, usage := range []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth} {
+		if _, err := leaf.Verify(x509.VerifyOptions{Roots: m.roots, CurrentTime: now, KeyUsages: []x509.ExtKeyUsage{usage}}); err != nil {
+			return nil, fmt.Errorf("%s is not accepted by %s: %w: make it with 'stile cert node' where that authority is", c.Cert, c.CA, err)
+		}
+	}
+	return m, nil
+}
+
+// stamps looks at all files.
+func (c Config) stamps() (all [3]stamp) {
+	for i, path := range []string{c.CA, c.Cert, c.Key} {
+		info, err := os.Stat(path)
+		if err != nil {
+			all[i].err = true
+			continue
+		}
+		all[i] = stamp{time: info.ModTime(), size: info.Size()}
+	}
+	return all
+}
+
+// current returns what is in the files, or was when that was last good.
+func (k *Keys) current() *material {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	files := k.config.stamps()
+	if files == k.files {
+		return k.now
+	}
+	k.files = files // before they are read: a change meanwhile is seen the next time
+	m, err := k.config.read(time.Now())
+	if err != nil {
+		k.report(fmt.Errorf("the certificates have changed, and those of before stay in use: %w", err))
+		return k.now
+	}
+	k.now = m
+	return m
+}
+
+// base is what both roles have. There are no tickets: links are few and live long,
+// and each new one is to be judged by the certificates of that time.
+func (m *material) base() *tls.Config {
+	return &tls.Config{
+		MinVersion:                  tls.VersionTLS13,
+		Certificates:                []tls.Certificate{*m.pair},
+		SessionTicketsDisabled:      true,
+		DynamicRecordSizingDisabled: true,
+	}
+}
+
+// Server is the configuration of who is dialled. Who dials must have a certificate.
+func (k *Keys) Server() *tls.Config {
+	c := k.server()
+	c.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) { return k.server(), nil }
+	return c
+}
+
+func (k *Keys) server() *tls.Config {
+	m := k.current()
+	c := m.base()
+	c.ClientAuth, c.ClientCAs = tls.RequireAndVerifyClientCert, m.roots
+	return c
+}
+
+// Client is the configuration to dial a host once: it is asked for again for the
+// next time.
+func (k *Keys) Client(host string) *tls.Config {
+	m := k.current()
+	c := m.base()
+	c.RootCAs, c.ServerName = m.roots, host
+	return c
+}

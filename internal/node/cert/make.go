@@ -1,0 +1,200 @@
+package cert
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// What certificates are called in their folder, and how long they are valid.
+const (
+	CAName   = "ca"
+	CADays   = 3650
+	NodeDays = 365
+	MaxDays  = 36500
+
+	day    = 24 * time.Hour
+	before = time.Hour // that clocks may differ
+)
+
+// Order is a certificate that is to be made.
+type Order struct {
+	Dir   string   // where it is written, and where the authority is
+	Name  string   // of the node; not used for an authority
+	Hosts []string // that the node is reached at: IP addresses and names
+	Days  int      // how long it is valid
+	Force bool     // replace what is there
+	Now   time.Time
+}
+
+// Made is a certificate that was made.
+type Made struct {
+	Name  string
+	Cert  string // file of the certificate
+	Key   string // file of its key
+	Hosts []string
+	Until time.Time // it is valid
+}
+
+// CA makes the authority of a cluster.
+func CA(o Order) (*Made, error) {
+	m, err := o.start(CAName)
+	if err != nil {
+		return nil, err
+	}
+	key, t, err := template("stile CA", o)
+	if err != nil {
+		return nil, err
+	}
+	t.IsCA, t.BasicConstraintsValid, t.MaxPathLenZero = true, true, true
+	t.KeyUsage = x509.KeyUsageCertSign | x509.KeyUsageCRLSign | x509.KeyUsageDigitalSignature
+	m.Until = t.NotAfter
+	return m, m.sign(t, t, key, key, o.Force)
+}
+
+// Node makes the certificate of a node, signed by the authority in the folder.
+func Node(o Order) (*Made, error) {
+	if err := CheckName(o.Name); err != nil {
+		return nil, err
+	}
+	if len(o.Hosts) == 0 {
+		return nil, fmt.Errorf("node %s needs a host that others reach it at: an IP address or a name", o.Name)
+	}
+	m, err := o.start(o.Name)
+	if err != nil {
+		return nil, err
+	}
+	ca, signer, err := loadCA(o.Dir, o.Now)
+	if err != nil {
+		return nil, err
+	}
+	key, t, err := template(o.Name, o)
+	if err != nil {
+		return nil, err
+	}
+	if t.NotAfter.After(ca.NotAfter) {
+		t.NotAfter = ca.NotAfter
+	}
+	t.KeyUsage = x509.KeyUsageDigitalSignature
+	t.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}
+	t.URIs = []*url.URL{nameURI(o.Name)}
+	for _, host := range o.Hosts {
+		if err := CheckHost(host); err != nil {
+			return nil, err
+		}
+		if ip := net.ParseIP(host); ip != nil {
+			t.IPAddresses = append(t.IPAddresses, ip)
+		} else {
+			t.DNSNames = append(t.DNSNames, host)
+		}
+	}
+	m.Hosts, m.Until = o.Hosts, t.NotAfter
+	return m, m.sign(t, ca, key, signer, o.Force)
+}
+
+// start names the files, and refuses to replace them unless that is meant.
+func (o Order) start(name string) (*Made, error) {
+	m := &Made{Name: name, Cert: filepath.Join(o.Dir, name+".crt"), Key: filepath.Join(o.Dir, name+".key")}
+	if o.Days < 1 || o.Days > MaxDays {
+		return nil, fmt.Errorf("a certificate for %d days: want 1 to %d", o.Days, MaxDays)
+	}
+	if err := isDir(o.Dir); err != nil {
+		return nil, err
+	}
+	if o.Force {
+		return m, nil
+	}
+	return m, free(m.Key, m.Cert)
+}
+
+// template is what all certificates have, and a new key.
+func template(name string, o Order) (*ecdsa.PrivateKey, *x509.Certificate, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, nil, fmt.Errorf("cannot make a key: %w", err)
+	}
+	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
+	if err != nil {
+		return nil, nil, fmt.Errorf("cannot draw a serial number: %w", err)
+	}
+	return key, &x509.Certificate{
+		SerialNumber: serial.Add(serial, big.NewInt(1)),
+		Subject:      pkix.Name{Organization: []string{"stile"}, CommonName: name},
+		NotBefore:    o.Now.Add(-before),
+		NotAfter:     o.Now.Add(time.Duration(o.Days) * day),
+	}, nil
+}
+
+// sign makes the certificate, and writes it with its key.
+func (m *Made) sign(t, parent *x509.Certificate, key, signer *ecdsa.PrivateKey, force bool) error {
+	der, err := x509.CreateCertificate(rand.Reader, t, parent, &key.PublicKey, signer)
+	if err != nil {
+		return fmt.Errorf("cannot sign the certificate of %s: %w", m.Name, err)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return fmt.Errorf("cannot write the key of %s: %w", m.Name, err)
+	}
+	return install(force,
+		output{m.Key, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}), 0o600},
+		output{m.Cert, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o644})
+}
+
+var (
+	nodeName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$`)
+	hostName = regexp.MustCompile(`^(\*\.)?[A-Za-z0-9]([A-Za-z0-9-]{0,62})(\.[A-Za-z0-9]([A-Za-z0-9-]{0,62}))*$`)
+)
+
+// CheckName says what is wrong with the name of a node.
+func CheckName(name string) error {
+	switch {
+	case !nodeName.MatchString(name):
+		return fmt.Errorf("a node cannot be called %.60q: want up to 63 letters, digits, dots, hyphens and underscores, a letter or digit first", name)
+	case strings.EqualFold(name, CAName):
+		return fmt.Errorf("a node cannot be called %s, as the files of the authority are: choose another name", name)
+	}
+	return nil
+}
+
+// CheckHost says what is wrong with a host.
+func CheckHost(host string) error {
+	last := host[strings.LastIndex(host, ".")+1:] // of numbers alone it is a mistyped address
+	if net.ParseIP(host) == nil && (!hostName.MatchString(host) || len(host) > 253 || strings.Trim(last, "0123456789") == "") {
+		return fmt.Errorf("%.60q is no host: want an IP address such as 10.0.0.5 or a name such as db1.example.com, without a port", host)
+	}
+	return nil
+}
+
+func nameURI(name string) *url.URL { return &url.URL{Scheme: "stile", Host: "node", Path: "/" + name} }
+
+// Fits says what is wrong with a node of this name having the certificate. One that
+// was made elsewhere, without a name of a node, must have it as the name of a host
+// or as its subject.
+func Fits(c *x509.Certificate, name string) error {
+	var names []string
+	for _, u := range c.URIs {
+		if u.Scheme == "stile" && u.Host == "node" {
+			names = append(names, strings.TrimPrefix(u.Path, "/"))
+		}
+	}
+	if names == nil {
+		names = append(append(names, c.DNSNames...), c.Subject.CommonName)
+	}
+	for _, n := range names {
+		if n == name && name != "" {
+			return nil
+		}
+	}
+	return fmt.Errorf("the node calls itself %s, but its certificate is for %s: give it its own certificate", name, strings.Join(names, ", "))
+}

@@ -1,0 +1,59 @@
+package child
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Now returns the present moment. This clock goes on while the machine sleeps.
+func Now() Moment {
+	var t unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) // fails only for a clock that is not there
+	return Moment(t.Nano())
+}
+
+// longestWait is after how long an alarm looks at the clock again: a timer here
+// does not count the time in which the machine sleeps.
+const longestWait = 250 * time.Millisecond
+
+// An alarm says on its channel when a moment has come.
+type alarm struct {
+	C     chan struct{}
+	moves chan Moment
+	over  chan struct{}
+}
+
+func newAlarm() (*alarm, error) {
+	a := &alarm{C: make(chan struct{}, 1), moves: make(chan Moment), over: make(chan struct{})}
+	go a.listen()
+	return a, nil
+}
+
+func (a *alarm) listen() {
+	var at Moment
+	for {
+		var tick <-chan time.Time
+		if at != 0 {
+			tick = time.After(min(at.Sub(Now()), longestWait))
+		}
+		select {
+		case at = <-a.moves:
+		case <-a.over:
+			return
+		case <-tick:
+		}
+		if at != 0 && Now() >= at {
+			at = 0
+			select {
+			case a.C <- struct{}{}:
+			default:
+			}
+		}
+	}
+}
+
+// set moves the alarm to another moment, or to never.
+func (a *alarm) set(at Moment) { a.moves <- at }
+
+func (a *alarm) stop() { close(a.over) }

@@ -1,0 +1,28 @@
+package child
+
+import "syscall"
+
+// The exit codes of 'stile exec'. Every other code is the command's own.
+const (
+	// Conflict is the code if the lock cannot be had, with a timeout or without
+	// waiting, as it is flock's; like there, a flag sets another.
+	Conflict = 1
+	// Failed is the code if the lock was lost, or if stile itself failed: what
+	// the command did until then says nothing about whether it was done alone.
+	Failed = 125
+	// NotExecutable is the code if the command is there but cannot be run.
+	NotExecutable = 126
+	// NotFound is the code if there is no such command.
+	NotFound = 127
+	// Signalled plus n is the code if signal n ended the command.
+	Signalled = 128
+)
+
+// Code returns the exit code for a command that ended with this code, or by this
+// signal if it is not zero.
+func Code(exit int, by syscall.Signal) int {
+	if by != 0 {
+		return Signalled + int(by)
+	}
+	return exit
+}

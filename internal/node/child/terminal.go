@@ -1,0 +1,92 @@
+//go:build linux || darwin
+
+package child
+
+import (
+	"os/signal"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// A terminal is the controlling one. A nil terminal is none, and does nothing.
+type terminal struct {
+	fd    int
+	own   int           // the group that exec belongs to
+	modes *unix.Termios // as they were before the command
+	given bool          // the command has had it
+}
+
+// controlling opens the controlling terminal, if there is one.
+func controlling() *terminal {
+	fd, err := unix.Open("/dev/tty", unix.O_RDWR|unix.O_CLOEXEC|unix.O_NOCTTY, 0)
+	if err != nil {
+		return nil
+	}
+	t := &terminal{fd: fd, own: unix.Getpgrp()}
+	t.modes, _ = unix.IoctlGetTermios(fd, getModes)
+	return t
+}
+
+func (t *terminal) close() {
+	if t != nil {
+		unix.Close(t.fd)
+	}
+}
+
+// descriptor is that of the terminal, or -1.
+func (t *terminal) descriptor() int {
+	if t == nil {
+		return -1
+	}
+	return t.fd
+}
+
+// ours says whether the group of exec is in the foreground.
+func (t *terminal) ours() bool {
+	if t == nil {
+		return false
+	}
+	front, err := unix.IoctlGetInt(t.fd, unix.TIOCGPGRP)
+	return err == nil && front == t.own
+}
+
+// give puts a group in the foreground, if exec is there.
+func (t *terminal) give(group int) {
+	if t.ours() && group != 0 {
+		t.given = true
+		t.front(group)
+	}
+}
+
+// take brings the group of exec back to the foreground, if the command's group
+// is there, or one that is no more: a shell may have taken the terminal since.
+func (t *terminal) take(group int) {
+	if t == nil || !t.given {
+		return
+	}
+	front, err := unix.IoctlGetInt(t.fd, unix.TIOCGPGRP)
+	if err == nil && front != t.own && (front == group || unix.Kill(-front, 0) == unix.ESRCH) {
+		t.front(t.own)
+	}
+}
+
+// restore brings back the modes that a command which was killed had no time to.
+func (t *terminal) restore() {
+	if t != nil && t.given && t.modes != nil && t.ours() {
+		_ = unix.IoctlSetTermios(t.fd, setModes, t.modes)
+	}
+}
+
+// front needs SIGTTOU to be ignored: it stops whoever does this from behind. It
+// stays ignored; nothing is started after this that could inherit it.
+func (t *terminal) front(group int) {
+	signal.Ignore(syscall.SIGTTOU)
+	_ = unix.IoctlSetPointerInt(t.fd, unix.TIOCSPGRP, group)
+}
+
+// isTerminal says whether a descriptor is a terminal.
+func isTerminal(fd uintptr) bool {
+	_, err := unix.IoctlGetTermios(int(fd), getModes)
+	return err == nil
+}

@@ -1,0 +1,55 @@
+//go:build linux || darwin
+
+package child
+
+import "time"
+
+// An order is the first that exec says to its watchdog: what to run. Arguments
+// and environment are bytes because nothing says that they are UTF-8.
+type order struct {
+	Path       []byte
+	Args       [][]byte
+	Env        [][]byte
+	Dir        []byte
+	Grace      time.Duration
+	Linger     bool
+	Foreground bool // take the terminal
+	Until      Moment
+}
+
+// A word is what exec says to its watchdog later; one of these.
+type word struct {
+	Until  Moment `json:",omitempty"` // the lease is extended
+	Signal int    `json:",omitempty"` // to pass on to the whole group
+	Alone  bool   `json:",omitempty"` // to the command alone
+	End    bool   `json:",omitempty"` // the lock is lost
+}
+
+// News is what the watchdog says to exec; one of these.
+type news struct {
+	Started int    `json:",omitempty"` // the command's process, and its group
+	Failed  string `json:",omitempty"` // why it did not start
+	Missing bool   `json:",omitempty"` // it did not start because a file is not there
+	Stopped int    `json:",omitempty"` // the signal that stopped the command
+	Exited  bool   `json:",omitempty"` // the command is over, perhaps not all it started
+	Gone    bool   `json:",omitempty"` // all are over; what follows is true of the command
+	Code    int    `json:",omitempty"`
+	Signal  int    `json:",omitempty"`
+	Lost    bool   `json:",omitempty"` // the watchdog or a lost lock ended it
+}
+
+func raw(list []string) [][]byte {
+	out := make([][]byte, len(list))
+	for i, s := range list {
+		out[i] = []byte(s)
+	}
+	return out
+}
+
+func cooked(list [][]byte) []string {
+	out := make([]string, len(list))
+	for i, b := range list {
+		out[i] = string(b)
+	}
+	return out
+}

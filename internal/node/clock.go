@@ -1,0 +1,27 @@
+package node
+
+import (
+	"time"
+
+	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/node/boot"
+)
+
+// clock reads the process's clock.
+func clock() member.Instant { return boot.Now() }
+
+// until returns how long it is, by the process's clock, until an instant.
+func until(now, then member.Instant) time.Duration {
+	if then == member.Never {
+		return time.Duration(1<<63 - 1)
+	}
+	return time.Duration(then - now)
+}
+
+// instantAfter returns the instant after a length of time.
+func instantAfter(now member.Instant, d time.Duration) member.Instant {
+	if at := now + member.Instant(d); at > now {
+		return at
+	}
+	return now
+}

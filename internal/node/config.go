@@ -1,0 +1,110 @@
+package node
+
+import (
+	"cmp"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"time"
+
+	"github.com/stile-lock/stile/catalog"
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/node/cert"
+)
+
+// A Config says what a node is. Zero values mean what is usual.
+type Config struct {
+	Name      string   // of the node, of which there is one in the cluster; the host's name
+	Listen    string   // address for everybody; 127.0.0.1:0 picks a port
+	Advertise string   // where others find it; Listen, with the port that it has
+	Join      []string // addresses of nodes of a cluster; none: found one, or take up that of Data
+	Data      string   // folder for the view log; empty: memory
+	Voters    int      // how many keep the view log: 1, 3 or 5; 3. Of who founds a cluster
+	Lease     time.Duration
+	Settings  *member.Settings // of who founds a cluster; nil: the usual ones, with Lease
+	Algorithm string           // of who founds a cluster; naimi-trehel
+	TLS       cert.Config      // files; none: plain TCP
+	Insecure  bool             // plain TCP where others can listen in
+	Log       *slog.Logger
+
+	// Spec returns an algorithm by its name; nil: those of the catalog.
+	Spec func(algorithm string, version int) (core.Spec, error)
+	// Made is shown every member before it does anything: for negative controls alone.
+	Made func(m *member.Member, links *member.Sessions)
+}
+
+// DefaultListen is the address of a node that is told nothing else.
+const DefaultListen = "127.0.0.1:7420"
+
+func (c Config) withDefaults() (Config, error) {
+	if c.Name == "" {
+		host, err := os.Hostname()
+		if err != nil {
+			return c, fmt.Errorf("a node needs a name, and the host has none: %w: give one", err)
+		}
+		c.Name = host
+	}
+	c.Listen = cmp.Or(c.Listen, DefaultListen)
+	c.Voters = cmp.Or(c.Voters, 3)
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
+	if c.Spec == nil {
+		c.Spec = catalog.MakeLive
+	}
+	if c.Voters != 1 && c.Voters != 3 && c.Voters != 5 {
+		return c, fmt.Errorf("%d voters: want 1, 3 or 5", c.Voters)
+	}
+	if c.Settings == nil {
+		s := member.Usual()
+		if c.Lease != 0 {
+			s = settingsFor(c.Lease)
+		}
+		c.Settings = &s
+	}
+	if err := c.Settings.Check(); err != nil {
+		return c, err
+	}
+	if n := len(c.TLS.CA) + len(c.TLS.Cert) + len(c.TLS.Key); n > 0 && (c.TLS.CA == "" || c.TLS.Cert == "" || c.TLS.Key == "") {
+		return c, errors.New("certificates need three files: that of the authority, that of the node, and its key: give all of them or none")
+	}
+	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
+		return c, fmt.Errorf("listen on %q: %w: want host:port", c.Listen, err)
+	}
+	return c, nil
+}
+
+// settingsFor returns the usual settings for a lease, in their usual proportions.
+func settingsFor(lease time.Duration) member.Settings {
+	s := member.Usual()
+	s.Renew = member.Span(lease) * s.Renew / s.Lease
+	s.ViewLife = member.Span(lease) * s.ViewLife / s.Lease
+	s.Lease = member.Span(lease)
+	return s
+}
+
+// choice returns the algorithm that a new cluster begins with.
+func (c *Config) choice() (member.Choice, error) {
+	name := cmp.Or(c.Algorithm, catalog.Live()[0].Name)
+	for _, s := range catalog.Live() {
+		if s.Name == name {
+			return member.Choice{Algorithm: s.Name, Version: s.Version}, nil
+		}
+	}
+	_, err := c.Spec(name, 1)
+	return member.Choice{}, cmp.Or(err, fmt.Errorf("%s does not run live: 'stile algorithms' says which do", name))
+}
+
+// random returns a number above 0 that nobody else has.
+func random() uint64 {
+	var b [8]byte
+	for {
+		_, _ = rand.Read(b[:]) // which never fails
+		if n := binary.BigEndian.Uint64(b[:]) >> 1; n != 0 {
+			return n
+		}
+	}
+}

@@ -1,0 +1,126 @@
+package disk
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"go.etcd.io/bbolt"
+)
+
+// makeFolder makes sure that a folder is there, and will be after a power
+// failure. A parent that may not be read was not made by this program.
+func makeFolder(dir string) error {
+	err := os.Mkdir(dir, 0o700)
+	made := err == nil
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("make the folder of a voter: %w; it must be in one that is there already", err)
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return fmt.Errorf("open the folder of a voter: %w", err)
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("open the folder of a voter: %s is no folder: name another one", dir)
+	}
+	dir, err = filepath.Abs(dir)
+	if err != nil {
+		return fmt.Errorf("open the folder of a voter: %w", err)
+	}
+	if err := syncFolder(filepath.Dir(dir)); err != nil && (made || !errors.Is(err, fs.ErrPermission)) {
+		return err
+	}
+	return nil
+}
+
+// syncFolder makes the names in a folder durable.
+func syncFolder(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return fmt.Errorf("make sure of the folder %s: %w", dir, err)
+	}
+	defer f.Close()
+	if err := f.Sync(); err != nil {
+		return fmt.Errorf("make sure of the folder %s: %w", dir, err)
+	}
+	return nil
+}
+
+// ensureFile makes the file if it is missing, with nothing in it. It gets its
+// name when it is whole; what a crash has left under the other one is dropped.
+// The folder is synced in any case: a process before may have ended too early.
+func ensureFile(path string) error {
+	unfinished := path + ".new"
+	if err := os.Remove(unfinished); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("drop a file that was never finished: %w", err)
+	}
+	_, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = makeFile(unfinished); err == nil {
+			err = os.Rename(unfinished, path)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("make the file of a voter: %w", err)
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
+// makeFile makes a file of a voter without a state.
+func makeFile(path string) error {
+	err := guard(func() error {
+		db, err := bbolt.Open(path, 0o600, options())
+		if err != nil {
+			return err
+		}
+		l := newLedger(content{sums: make(map[string]uint64)})
+		err = l.commit(db, func(*ledger) error { return nil })
+		return errors.Join(err, db.Close())
+	})
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// A syncer is a file, as far as settle needs it.
+type syncer interface {
+	ReadAt(b []byte, off int64) (int, error)
+	WriteAt(b []byte, off int64) (int, error)
+	Sync() error
+}
+
+// settle makes durable what was read: it may have been in the cache alone, and
+// after a sync that has failed no other one would change that, since the kernel
+// takes the pages for written. So each is written again, in its place, and the
+// meta pages only when all that they lead to is on the disk.
+func settle(f syncer, t *tree) error {
+	if err := rewrite(f, func(id int) bool { return t.seen[id] }, len(t.seen)); err != nil {
+		return err
+	}
+	return rewrite(f, func(id int) bool { return true }, 2)
+}
+
+// rewrite writes pages below a number again, and syncs.
+func rewrite(f syncer, which func(id int) bool, below int) error {
+	b := make([]byte, pageSize)
+	for id := range below {
+		if !which(id) {
+			continue
+		}
+		at := int64(id) * pageSize
+		if _, err := f.ReadAt(b, at); err != nil {
+			return err
+		}
+		if _, err := f.WriteAt(b, at); err != nil {
+			return err
+		}
+	}
+	return f.Sync()
+}

@@ -1,0 +1,444 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/stile-lock/stile/internal/client"
+	"github.com/stile-lock/stile/internal/engine"
+	"github.com/stile-lock/stile/internal/engine/raft"
+	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/node/cert"
+	"github.com/stile-lock/stile/internal/node/disk"
+	"github.com/stile-lock/stile/internal/node/wire"
+	"github.com/stile-lock/stile/internal/peer"
+)
+
+// A Node is one process of a cluster.
+type Node struct {
+	c       Config
+	address string
+	nonce   uint64 // of the process
+	keys    *cert.Keys
+	mux     *wire.Mux
+	pool    *wire.Pool
+	folder  *folder // nil without one
+
+	mu       sync.Mutex
+	peer     *peer.Peer
+	state    State
+	linked   map[string]bool // by address: there is a connection
+	desk     *client.Desk
+	visits   sync.WaitGroup // goroutines of clients' connections
+	visitors map[uint64]*visitor
+	dirty    []*visitor // on which something is to be sent
+	conn     uint64     // the number of the last one
+	slots    []*Held    // by the lower half of their tickets
+	holders  int        // applications of this process that hold something
+	timer    *time.Timer
+	armed    member.Instant // when it fires; Never if it does not
+	changed  chan struct{}  // closed when the state changes, or the last holder has let go
+	lately   string         // what was last said about joining
+	lastView []engine.Member
+	failed   error         // why the node has ended by itself
+	ended    chan struct{} // closed when it has ended
+	over     bool
+}
+
+// A State is how far a node is.
+type State uint8
+
+// The states.
+const (
+	Joining  State = iota // it is no member of the cluster yet, or no more
+	Taking                // part
+	Draining              // it takes nothing new, and leaves when nobody holds anything
+	Leaving               // it has promised never to enter again
+	Ended
+)
+
+// String names a state.
+func (s State) String() string {
+	return [...]string{"joining", "member", "draining", "leaving", "ended"}[s]
+}
+
+// ErrEnded is the error of whatever is asked of a node that has ended.
+var ErrEnded = errors.New("the node has ended")
+
+// raft's times, in ticks, and how long its log grows.
+const (
+	electionTicks  = 10
+	heartbeatTicks = 1
+	maxLog         = 256
+	ticksPerRenew  = 20
+)
+
+// Start starts a node. It is a member some time later: see Ready.
+func Start(c Config) (*Node, error) {
+	c, err := c.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	n := &Node{c: c, nonce: random(), desk: newDesk(), visitors: map[uint64]*visitor{}, linked: map[string]bool{}, changed: make(chan struct{}), ended: make(chan struct{}), armed: member.Never}
+	if err := n.start(); err != nil {
+		n.close()
+		return nil, err
+	}
+	return n, nil
+}
+
+func (n *Node) start() error {
+	var err error
+	if n.c.TLS.CA != "" {
+		report := func(err error) { n.c.Log.Error("the certificates cannot be read again", "err", err) }
+		if n.keys, err = cert.Load(n.c.TLS, report); err != nil {
+			return err
+		}
+	}
+	if err := n.listen(); err != nil {
+		return err
+	}
+	store, founds, err := n.store()
+	if err != nil {
+		return err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if err := n.begin(store, founds); err != nil {
+		return err
+	}
+	n.timer = time.AfterFunc(time.Hour, n.wake)
+	n.mux.Start()
+	n.settle()
+	for _, v := range n.dirtied() {
+		v.flush()
+	}
+	return nil
+}
+
+// listen opens the address, and makes the pool of connections to other nodes.
+func (n *Node) listen() (err error) {
+	m := wire.MuxConfig{Insecure: n.c.Insecure, Log: n.c.Log}
+	p := wire.Config{Name: n.c.Name, Nonce: n.nonce, Extra: greeting(0), Insecure: n.c.Insecure, Log: n.c.Log}
+	if n.keys != nil {
+		m.TLS, p.TLS, p.Fits = n.keys.Server(), n.keys.Client, cert.Fits
+	}
+	renew := time.Duration(n.c.Settings.Renew)
+	p.Heartbeat, p.MaxBackoff = min(renew/2, time.Second), min(renew, 2*time.Second)
+	if n.mux, err = wire.Listen(n.c.Listen, m); err != nil {
+		return err
+	}
+	if n.address, err = n.advertised(); err != nil {
+		return err
+	}
+	p.Addr = n.address
+	if n.pool, err = wire.NewPool(p, owner{n}); err != nil {
+		return err
+	}
+	n.mux.Handle(wire.PeerProto, n.pool.Serve)
+	n.mux.Handle(wire.ClientProto, n.serve)
+	return nil
+}
+
+// advertised is where others find the node.
+func (n *Node) advertised() (string, error) {
+	if n.c.Advertise != "" {
+		return n.c.Advertise, nil
+	}
+	host, _, err := net.SplitHostPort(n.c.Listen)
+	if err != nil {
+		return "", err
+	}
+	_, port, err := net.SplitHostPort(n.mux.Addr().String())
+	if err != nil {
+		return "", err
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		return "", fmt.Errorf("listen on %s, which is no address that others can dial: say with --advertise where they find this node", n.c.Listen)
+	}
+	return net.JoinHostPort(host, port), nil
+}
+
+// store opens what the voter of this node keeps, and reports whether there was
+// nothing, so that the node founds a cluster unless it is to join one.
+func (n *Node) store() (engine.Store, bool, error) {
+	k := &raft.Keeper{Election: electionTicks, Heartbeat: heartbeatTicks, MaxLog: maxLog}
+	if n.c.Data == "" {
+		k.Storage = &raft.Memory{}
+		return k, len(n.c.Join) == 0, nil
+	}
+	s, err := disk.Open(n.c.Data)
+	if err != nil {
+		return nil, false, err
+	}
+	n.folder = &folder{dir: n.c.Data, store: s}
+	k.Storage = s
+	known, err := n.folder.contacts()
+	if err != nil {
+		return nil, false, err
+	}
+	founds := len(n.c.Join)+len(known) == 0
+	n.c.Join = append(slices.Clone(n.c.Join), known...)
+	return k, founds, nil
+}
+
+// begin makes the peer, founds a cluster if there is none, and asks to join.
+func (n *Node) begin(store engine.Store, founds bool) error {
+	now := clock()
+	nonce := random()
+	_, voter, err := store.Identity()
+	if err != nil {
+		return err
+	}
+	c := peer.Config{
+		Name: n.c.Name, Address: n.address, Contacts: n.others(n.c.Join), Store: store, Seed: random(),
+		Tick: n.c.Settings.Renew / ticksPerRenew, Spec: n.c.Spec, Host: host{n}, Made: n.c.Made,
+		Links: member.SessionLimits{Patience: min(n.c.Settings.Renew/4, 200*member.Millisecond), Complain: n.c.Settings.Lease / 4},
+	}
+	if n.peer, err = peer.New(now, c); err != nil {
+		return err
+	}
+	if founds && voter == 0 {
+		if err := n.found(nonce); err != nil {
+			return err
+		}
+	}
+	return n.peer.Join(now, nonce)
+}
+
+// found begins a cluster.
+func (n *Node) found(nonce uint64) error {
+	choice, err := n.c.choice()
+	if err != nil {
+		return err
+	}
+	s := engine.Start{Cluster: random(), Epoch: 1, Settings: *n.c.Settings}
+	if n.c.Data == "" {
+		s.Epoch = uint64(time.Now().UnixMilli()) // above all that an earlier one without a disk has reached
+	}
+	me := engine.Joiner{Name: n.c.Name, Address: n.address, Nonce: nonce}
+	if err := n.peer.Found(engine.Record{}, engine.Birth(s, n.c.Voters, []member.Choice{choice}, me)); err != nil {
+		return fmt.Errorf("found a cluster: %w", err)
+	}
+	n.c.Log.Info("founds a cluster", "name", n.c.Name, "address", n.address, "cluster", s.Cluster)
+	return nil
+}
+
+// others returns addresses without the own one.
+func (n *Node) others(all []string) []string {
+	return slices.DeleteFunc(slices.Clone(all), func(a string) bool { return a == n.address })
+}
+
+// wake is called by the timer.
+func (n *Node) wake() {
+	n.use(func(now member.Instant) {
+		n.armed = member.Never
+		n.peer.Wake(now)
+	})
+}
+
+// use lets somebody use the core, and then sends what it wants sent.
+func (n *Node) use(f func(now member.Instant)) {
+	n.mu.Lock()
+	if n.over {
+		n.mu.Unlock()
+		return
+	}
+	f(clock())
+	n.leave()
+}
+
+// leave ends a use of the core: it sets the timer, gives back the mutex, and sends
+// what is to be sent.
+func (n *Node) leave() {
+	if !n.over {
+		n.settle()
+	}
+	dirty := n.dirtied()
+	n.mu.Unlock()
+	n.pool.Flush()
+	for _, v := range dirty {
+		v.flush()
+	}
+}
+
+// settle is called after each use of the core, with the mutex: it ends the node if
+// its store has failed, and sets the timer.
+func (n *Node) settle() {
+	if err := n.peer.Err; err != nil && !n.over {
+		n.fail(err)
+		return
+	}
+	now := clock()
+	n.clerical(now)
+	if n.over {
+		return
+	}
+	due := min(n.peer.Due(), n.desk.Out.Wake)
+	if due >= n.armed {
+		return
+	}
+	n.armed = due
+	// A timer does not know how long the machine was suspended: it looks now and then.
+	n.timer.Reset(min(max(until(now, due), 0), time.Duration(n.c.Settings.Renew)/2))
+}
+
+// fail ends the node: nothing more is sent.
+func (n *Node) fail(err error) {
+	n.failed = err
+	n.c.Log.Error("the node ends", "err", err)
+	n.loseAll(member.NoCause)
+	n.stop()
+}
+
+// stop ends the node, with the mutex.
+func (n *Node) stop() {
+	if n.over {
+		return
+	}
+	n.over = true
+	if n.timer != nil {
+		n.timer.Stop()
+	}
+	n.become(Ended)
+	close(n.ended)
+}
+
+// become sets the state, and tells those who wait for that.
+func (n *Node) become(s State) {
+	if n.state != s {
+		n.state = s
+		n.tell()
+	}
+}
+
+// tell lets those look again who wait for something.
+func (n *Node) tell() {
+	close(n.changed)
+	n.changed = make(chan struct{})
+}
+
+// wait waits until something is so, which is asked with the mutex.
+func (n *Node) wait(ctx context.Context, so func() bool) error {
+	for {
+		n.mu.Lock()
+		done, changed, over := so(), n.changed, n.over
+		n.mu.Unlock()
+		switch {
+		case done:
+			return nil
+		case over:
+			return n.Err()
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// Ready waits until the node is a member with a lease.
+func (n *Node) Ready(ctx context.Context) error {
+	err := n.wait(ctx, func() bool { return n.state == Taking })
+	if err != nil && ctx.Err() != nil {
+		n.mu.Lock()
+		why := n.lately
+		n.mu.Unlock()
+		return fmt.Errorf("the node has not joined a cluster: %s: %w", why, err)
+	}
+	return err
+}
+
+// Err returns why the node has ended; ErrEnded if it was told to.
+func (n *Node) Err() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	switch {
+	case n.failed != nil:
+		return fmt.Errorf("%w: %w", ErrEnded, n.failed)
+	case n.over:
+		return ErrEnded
+	}
+	return nil
+}
+
+// Done is closed when the node has ended.
+func (n *Node) Done() <-chan struct{} { return n.ended }
+
+// Address returns where others find the node.
+func (n *Node) Address() string { return n.address }
+
+// Name returns its name.
+func (n *Node) Name() string { return n.c.Name }
+
+// Stop ends the node in good order: it takes nothing new, waits until nobody holds
+// a lock through it, leaves the cluster, and then ends. When the context is done
+// first it ends at once, as if it had crashed: others then wait for its lease.
+func (n *Node) Stop(ctx context.Context) error {
+	n.mu.Lock()
+	if n.state == Taking {
+		n.become(Draining)
+	}
+	n.mu.Unlock()
+	n.use(func(now member.Instant) {
+		if n.state == Draining {
+			n.peer.Do(now, func(m *member.Member) { n.desk.Drain(now, m) })
+		}
+	})
+	err := n.wait(ctx, func() bool { return n.state != Draining || n.holders+n.desk.Holds() == 0 })
+	if err == nil {
+		n.use(func(now member.Instant) {
+			n.become(Leaving)
+			n.peer.Leave(now)
+		})
+		err = n.wait(ctx, func() bool { return n.over })
+	}
+	n.Kill()
+	if errors.Is(err, ErrEnded) {
+		return nil
+	}
+	return err
+}
+
+// Kill ends the node at once, as if it had crashed. Applications are told that
+// their locks are lost.
+func (n *Node) Kill() {
+	n.mu.Lock()
+	if !n.over {
+		n.loseAll(member.Leaving)
+		n.stop()
+	}
+	n.mu.Unlock()
+	n.close()
+}
+
+// stopSoon stops the node as an operator has asked by the network.
+func (n *Node) stopSoon() {
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Duration(n.c.Settings.Lease))
+	defer cancel()
+	if err := n.Stop(ctx); err != nil {
+		n.c.Log.Error("could not leave in good order", "err", err)
+	}
+}
+
+// close frees what the node has.
+func (n *Node) close() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	n.dismiss(ctx)
+	if n.pool != nil {
+		n.pool.Close()
+	}
+	if n.mux != nil {
+		n.mux.Close()
+	}
+	if n.folder != nil {
+		n.folder.close()
+	}
+}

@@ -1,0 +1,250 @@
+package node
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stile-lock/stile/internal/client"
+	"github.com/stile-lock/stile/internal/engine"
+	"github.com/stile-lock/stile/internal/member"
+)
+
+// What a client can ask a node beside locks. The answers are JSON.
+const (
+	AskStatus  uint64 = iota + 1 // a Status
+	AskLocks                     // a list of LockInfo
+	AskRelease                   // force-release: the name of a lock; a Released
+	AskLeave                     // the node leaves in good order
+)
+
+// A Status says how a node and its cluster are.
+type Status struct {
+	Node      string       `json:"node"`
+	Address   string       `json:"address"`
+	State     string       `json:"state"`
+	Why       string       `json:"why,omitempty"` // it is no member
+	Cluster   string       `json:"cluster"`
+	Epoch     uint64       `json:"epoch"`
+	Lease     float64      `json:"lease_s"`      // how long leases are
+	Left      float64      `json:"lease_left_s"` // of this node's own
+	Leader    string       `json:"leader"`       // of the view service; empty if this node does not know
+	Term      uint64       `json:"term"`
+	Algorithm string       `json:"algorithm"`
+	Members   []MemberInfo `json:"members"`
+	Ghosts    int          `json:"ghosts"` // evicted, and their leases may still run
+	Clients   int          `json:"clients"`
+	Held      int          `json:"held"`    // locks that are held through this node
+	Waiting   int          `json:"waiting"` // requests that wait at this node
+	Known     int          `json:"known"`   // locks that this node knows
+}
+
+// A MemberInfo is a member of the cluster.
+type MemberInfo struct {
+	Name        string `json:"name"`
+	Address     string `json:"address"`
+	Voter       bool   `json:"voter"`
+	Incarnation uint64 `json:"incarnation"`
+	Linked      bool   `json:"linked"` // this node has a connection to it, or is it
+}
+
+// A LockInfo is a lock in use, as one node knows it.
+type LockInfo struct {
+	Name      string       `json:"name"`
+	Node      string       `json:"node"` // that tells
+	Algorithm string       `json:"algorithm"`
+	Home      string       `json:"home"`
+	Holder    *HolderInfo  `json:"holder"` // through this node; null if none is
+	Waiters   []WaiterInfo `json:"waiters"`
+	Why       string       `json:"why"` // those who wait here do
+}
+
+// A HolderInfo is who holds a lock.
+type HolderInfo struct {
+	Who   string  `json:"who"`
+	Token string  `json:"token"`
+	Held  float64 `json:"held_s"` // for how long
+	Left  float64 `json:"lease_left_s"`
+}
+
+// A WaiterInfo is who waits for a lock.
+type WaiterInfo struct {
+	Who    string  `json:"who"`
+	Waited float64 `json:"waited_s"`
+}
+
+// A Released says what came of a forced release.
+type Released struct {
+	Name  string `json:"name"`
+	Token string `json:"token"` // of the entry that was ended
+	Who   string `json:"who"`
+}
+
+// tellAbout answers a question.
+func (n *Node) tellAbout(q *client.Question) ([]byte, error) {
+	switch q.What {
+	case AskStatus:
+		return json.Marshal(n.status())
+	case AskLocks:
+		return json.Marshal(n.locks(string(q.Bytes)))
+	case AskRelease:
+		r, err := n.release(string(q.Bytes))
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(r)
+	case AskLeave:
+		go n.stopSoon()
+		return []byte("{}"), nil
+	}
+	return nil, fmt.Errorf("the node does not know what is asked (%d): use the same version of stile on both sides", q.What)
+}
+
+func seconds(d time.Duration) float64 { return max(0, d.Seconds()) }
+
+// Status says how the node and its cluster are.
+func (n *Node) Status() Status {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.status()
+}
+
+func (n *Node) status() Status {
+	r := n.peer.Record()
+	now := clock()
+	s := Status{
+		Node: n.c.Name, Address: n.address, State: n.state.String(), Cluster: fmt.Sprintf("%016x", r.Cluster),
+		Epoch: r.Epoch, Lease: seconds(time.Duration(r.Settings.Lease)), Members: []MemberInfo{}, Ghosts: len(r.Ghosts),
+	}
+	if n.state == Joining {
+		s.Why = n.lately
+	}
+	for _, c := range r.Choices {
+		if c.Prefix == "" {
+			s.Algorithm = c.Algorithm
+		}
+	}
+	for _, m := range r.Members {
+		s.Members = append(s.Members, MemberInfo{m.Name, m.Address, votes(r, m.Voter), m.Inc, m.Address == n.address || n.linked[m.Address]})
+	}
+	if c := n.peer.Clerk(); c != nil {
+		l := c.Lead()
+		s.Term = l.Term
+		if i := slices.IndexFunc(r.Voters, func(v engine.Voter) bool { return v.ID == l.Leader }); i >= 0 {
+			s.Leader = r.Voters[i].Name
+		}
+	}
+	n.desk.Each(func(c client.Client) {
+		s.Clients++
+	})
+	if m := n.peer.Member(); m != nil {
+		s.Left = seconds(until(now, m.Deadline()))
+		s.Known, _, _ = m.Known()
+		m.Each(func(w member.Why) {
+			if w.Holder != nil {
+				s.Held++
+			}
+			s.Waiting += len(w.Waiters)
+		})
+	}
+	return s
+}
+
+func votes(r *engine.Record, voter uint64) bool {
+	return slices.ContainsFunc(r.Voters, func(v engine.Voter) bool { return v.ID == voter && !v.Leaves })
+}
+
+// locks tells of all locks in use at this node whose names begin so.
+func (n *Node) locks(prefix string) []LockInfo {
+	all := []LockInfo{}
+	m := n.peer.Member()
+	if m == nil {
+		return all
+	}
+	now := clock()
+	m.Each(func(w member.Why) {
+		if !strings.HasPrefix(w.Name, prefix) {
+			return
+		}
+		l := LockInfo{Name: w.Name, Node: n.c.Name, Algorithm: w.Algorithm, Home: w.Home.Name, Waiters: []WaiterInfo{}}
+		if h := w.Holder; h != nil {
+			l.Holder = &HolderInfo{n.who(h.Client), h.Token.String(), seconds(until(h.Since, now)), seconds(until(now, m.Deadline()))}
+		}
+		for _, x := range w.Waiters {
+			l.Waiters = append(l.Waiters, WaiterInfo{n.who(x.Client), seconds(until(x.Since, now))})
+		}
+		if len(l.Waiters) > 0 {
+			l.Why = n.reason(&w, now)
+		}
+		all = append(all, l)
+	})
+	slices.SortFunc(all, func(a, b LockInfo) int { return cmp.Compare(a.Name, b.Name) })
+	return all
+}
+
+// who names who holds or waits.
+func (n *Node) who(session uint64) string {
+	if session == 0 {
+		return n.c.Name
+	}
+	if c, ok := n.desk.Find(session); ok && c.Name != "" {
+		return c.Name + " at " + n.c.Name
+	}
+	return fmt.Sprintf("client %x at %s", session, n.c.Name)
+}
+
+// reason says why those who wait here do.
+func (n *Node) reason(w *member.Why, now member.Instant) string {
+	switch {
+	case w.Holder != nil:
+		return n.who(w.Holder.Client) + " holds it"
+	case w.Pending:
+		return "granted, but " + n.c.Name + " has no lease at present: it does not hear of most voters"
+	case w.Lapsed:
+		return "who held it here was told that it is lost, and its lease runs out"
+	case len(w.Recovering) > 0:
+		return "recovering: " + suspects(w, now)
+	case w.Lent != nil:
+		return w.Lent.Name + " has it"
+	case w.Carried:
+		return "its turn comes when " + w.Home.Name + " says so: it waited in an older view"
+	case w.Asked:
+		return "asked the others by " + w.Algorithm
+	}
+	return "about to ask"
+}
+
+// suspects tells of whom it is not known yet that they do not hold a lock.
+func suspects(w *member.Why, now member.Instant) string {
+	var all []string
+	for _, s := range w.Recovering {
+		name := cmp.Or(s.Name, fmt.Sprintf("an evicted member (%d)", s.Inc))
+		text := name + " " + s.Reason.String()
+		if s.Until != member.Never && s.Until > now {
+			text += fmt.Sprintf(", for %.1f s at most", seconds(until(now, s.Until)))
+		}
+		all = append(all, text)
+	}
+	return strings.Join(all, "; ")
+}
+
+// release takes a lock away from who holds it through this node.
+func (n *Node) release(name string) (r Released, err error) {
+	now := clock()
+	if !n.peer.Do(now, func(m *member.Member) {
+		w, ok := m.Explain(name)
+		if !ok || w.Holder == nil {
+			err = fmt.Errorf("force-release %q: nobody holds it through %s: 'stile locks' says through which node it is held", name, n.c.Name)
+			return
+		}
+		r = Released{name, w.Holder.Token.String(), n.who(w.Holder.Client)}
+		err = m.Release(now, name, w.Holder.Token)
+	}) {
+		err = errors.New("the node is no member at present: nothing is held through it")
+	}
+	return r, err
+}

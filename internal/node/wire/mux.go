@@ -1,0 +1,203 @@
+package wire
+
+import (
+	"cmp"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+)
+
+// MuxConfig is what a Mux is told. Zero values mean what is usual.
+type MuxConfig struct {
+	TLS       *tls.Config   // nil: plain TCP
+	Insecure  bool          // plain TCP is fine where others can listen
+	Handshake time.Duration // how long a connection may take to say what it speaks; 5 s
+	Pending   int           // how many may take it at once; 64
+	Log       *slog.Logger
+}
+
+// A Mux accepts connections on one address, and gives each to who handles what it
+// speaks: told by ALPN with TLS, by its first bytes without.
+type Mux struct {
+	c        MuxConfig
+	listener net.Listener
+	pending  pending
+	handlers map[string]func(net.Conn)
+	protos   []string
+
+	mu     sync.Mutex
+	conns  map[*socket]struct{}
+	closed bool
+	wg     sync.WaitGroup
+}
+
+// Listen opens the address. Nothing is accepted before Start.
+func Listen(addr string, c MuxConfig) (*Mux, error) {
+	c.Handshake = cmp.Or(c.Handshake, 5*time.Second)
+	c.Pending = cmp.Or(c.Pending, 64)
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("cannot listen on %s: %w", addr, err)
+	}
+	if c.TLS == nil && !c.Insecure && !local(l.Addr()) {
+		l.Close()
+		return nil, fmt.Errorf("cannot listen on %s without certificates, where others could listen in: give certificates ('stile cert' makes them), an address such as 127.0.0.1:7420, or --insecure", addr)
+	}
+	return &Mux{c: c, listener: l, pending: pending{most: c.Pending}, handlers: map[string]func(net.Conn){}, conns: map[*socket]struct{}{}}, nil
+}
+
+// Addr is where it listens.
+func (m *Mux) Addr() net.Addr { return m.listener.Addr() }
+
+// Handle says who gets the connections of a protocol; it is called before Start.
+// The connection is closed when serve returns. Without TLS, HTTPProto gets all that
+// does not begin as peers and clients do.
+func (m *Mux) Handle(proto string, serve func(net.Conn)) {
+	m.handlers[proto] = serve
+	m.protos = append(m.protos, proto)
+}
+
+// Start accepts.
+func (m *Mux) Start() {
+	if m.c.TLS != nil {
+		m.c.TLS = withProtos(m.c.TLS, m.protos)
+	}
+	m.wg.Go(m.accept)
+}
+
+// withProtos offers protocols, also where a configuration is chosen for each client.
+func withProtos(c *tls.Config, protos []string) *tls.Config {
+	c = c.Clone()
+	c.NextProtos = protos
+	if choose := c.GetConfigForClient; choose != nil {
+		c.GetConfigForClient = func(h *tls.ClientHelloInfo) (*tls.Config, error) {
+			chosen, err := choose(h)
+			if chosen != nil {
+				chosen = chosen.Clone()
+				chosen.NextProtos = protos
+			}
+			return chosen, err
+		}
+	}
+	return c
+}
+
+func (m *Mux) accept() {
+	const longest = time.Second
+	wait := 5 * time.Millisecond
+	for {
+		c, err := m.listener.Accept()
+		if err == nil {
+			wait = 5 * time.Millisecond
+			s := newSocket(c)
+			m.pending.enter(s)
+			m.wg.Go(func() { m.serve(s) })
+			continue
+		}
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		m.c.Log.Error("cannot accept connections", "on", m.Addr(), "why", err, "again in", wait)
+		time.Sleep(wait)
+		wait = min(2*wait, longest)
+	}
+}
+
+// serve finds out what a connection speaks, and has it served.
+func (m *Mux) serve(s *socket) {
+	defer s.Close()
+	if !m.add(s) {
+		m.pending.leave(s)
+		return
+	}
+	defer m.remove(s)
+	s.SetDeadline(time.Now().Add(m.c.Handshake))
+	c, proto, err := m.open(s)
+	if !m.pending.leave(s) {
+		err = errors.New("too many connections say nothing, and this was the oldest of them")
+	}
+	if err != nil {
+		m.c.Log.Warn("refused a connection", "from", remote(s), "why", err)
+		return
+	}
+	s.SetDeadline(time.Time{})
+	m.handlers[proto](c)
+	c.Close()
+}
+
+// open returns the connection as its handler gets it, and the handler's protocol.
+func (m *Mux) open(s *socket) (net.Conn, string, error) {
+	if m.c.TLS == nil {
+		proto, err := m.peek(s)
+		return s, proto, err
+	}
+	t := tls.Server(s, m.c.TLS)
+	if err := t.Handshake(); err != nil {
+		return nil, "", fmt.Errorf("the TLS handshake failed: %w", err)
+	}
+	proto := cmp.Or(t.ConnectionState().NegotiatedProtocol, HTTPProto)
+	if m.handlers[proto] == nil {
+		return nil, "", fmt.Errorf("nothing here speaks %s", proto)
+	}
+	return t, proto, nil
+}
+
+// peek tells by the first bytes what is spoken, and leaves them to be read again.
+func (m *Mux) peek(s *socket) (string, error) {
+	first := make([]byte, len(peerMagic))
+	if n, err := io.ReadFull(s, first); err != nil {
+		return "", fmt.Errorf("the first bytes did not come, only %q: %w", first[:n], err)
+	}
+	s.first = first
+	proto := HTTPProto
+	switch string(first) {
+	case peerMagic:
+		proto = PeerProto
+	case clientMagic:
+		proto = ClientProto
+	}
+	if m.handlers[proto] != nil {
+		return proto, nil
+	}
+	if first[0] == 0x16 && first[1] == 3 {
+		return "", errors.New("it speaks TLS, which is not spoken here without certificates")
+	}
+	io.WriteString(s, "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: text/plain\r\n\r\nThis is a node of stile, and what you speak is not spoken here.\n")
+	linger(s)
+	return "", fmt.Errorf("the first bytes are %q, which nothing here speaks", first)
+}
+
+// add notes a connection, unless the Mux is closed.
+func (m *Mux) add(s *socket) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.closed {
+		m.conns[s] = struct{}{}
+	}
+	return !m.closed
+}
+
+func (m *Mux) remove(s *socket) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.conns, s)
+}
+
+// Close ends all connections, and waits until all handlers have returned.
+func (m *Mux) Close() error {
+	err := m.listener.Close()
+	m.mu.Lock()
+	m.closed = true
+	for s := range m.conns {
+		s.Close()
+	}
+	m.mu.Unlock()
+	m.wg.Wait()
+	return err
+}
