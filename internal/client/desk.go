@@ -62,8 +62,8 @@ func (o *DeskOut) Reset() {
 	o.Frames, o.Asks, o.arena = o.Frames[:0], o.Asks[:0], o.arena[:0]
 }
 
-// A Sent is a frame for a connection. Its bytes are valid until the next method of
-// the desk is called.
+// A Sent is a frame for a connection, or only its end. Its bytes are valid until Out is
+// reset.
 type Sent struct {
 	Conn  uint64
 	Bytes []byte

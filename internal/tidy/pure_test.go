@@ -39,9 +39,10 @@ func layers() []layer {
 		{"sim", "core deadlock trace scenario family family/locks family/elections family/transactions sim/kernel"},
 		{"lab", "core trace scenario sim catalog"},
 		{"internal/member", "core"},
+		{"internal/client", "internal/member"},
 		{"internal/engine", "internal/member"},
 		{"internal/peer", "core internal/member internal/engine"},
-		{"internal/storm", "core trace scenario sim/kernel internal/member internal/engine internal/peer internal/words"},
+		{"internal/storm", "core trace scenario sim/kernel internal/member internal/client internal/engine internal/peer internal/words"},
 		{"internal/measure", "core trace scenario sim/kernel catalog internal/member internal/engine internal/peer"},
 	}
 }
