@@ -19,8 +19,11 @@ func banking(seed uint64) Config {
 // Whatever strikes, the totals are exact; and the fence was needed.
 func TestBank(t *testing.T) {
 	var sum Books
-	for seed := range uint64(300) {
+	for seed := range uint64(120) {
 		c := banking(seed)
+		if seed%3 == 0 {
+			c.Faults, c.Intensity = Pause|Client, 30
+		}
 		r, err := Run(c)
 		if err != nil || r.Violation != nil {
 			t.Fatalf("seed %d: %v, %v", seed, r.Violation, err)
@@ -30,7 +33,8 @@ func TestBank(t *testing.T) {
 		}
 		sum.Add(&r.Books)
 	}
-	if !sum.Exact() || sum.Transfers < 30_000 || sum.Moved < int64(100*sum.Transfers) || sum.Stale < 10 {
+	t.Logf("%+v", sum)
+	if !sum.Exact() || sum.Transfers < 15_000 || sum.Moved < int64(100*sum.Transfers) || sum.Stale < 4 {
 		t.Errorf("in all: %+v", sum)
 	}
 }

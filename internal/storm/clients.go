@@ -130,11 +130,7 @@ func (c *client) happen(seq int) {
 		return
 	}
 	w := c.w
-	for i := range c.hands {
-		if h := &c.hands[i]; h.holds && h.errand.state == fetched && h.due() {
-			h.settle() // it may have looked at its clock just before it stood still
-		}
-	}
+	c.rush()
 	c.guest.Wake(c.now())
 	c.take()
 	asks := w.Now() >= c.ponder
@@ -146,6 +142,16 @@ func (c *client) happen(seq int) {
 		c.hands[i].act(asks)
 	}
 	c.rewake()
+}
+
+// rush lets applications do what is due at the bank before anything else happens in
+// the client: they may have looked at its clock just before it stood still.
+func (c *client) rush() {
+	for i := range c.hands {
+		if h := &c.hands[i]; h.holds && h.errand.state == fetched && h.due() {
+			h.settle()
+		}
+	}
 }
 
 // rewake schedules what is due next.

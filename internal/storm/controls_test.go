@@ -150,7 +150,7 @@ func controls() []control {
 		{name: "CancelLeaks", rule: "9", text: "what is granted to nobody is kept", member: member.CancelLeaks, seeds: 100},
 		{name: "TriesStay", rule: "9", text: "a refused try stays in the queue", member: member.TriesStay, seeds: 50},
 		{name: "NoBound", rule: "4", text: "local waiters go first for ever", member: member.NoBound, tune: crowd, seeds: 50},
-		{name: "NotNested", rule: "10", text: "a session does not end before the lease", member: member.NotNested, tune: clients, seeds: 200},
+		{name: "NotNested", rule: "10", text: "a session does not end before the lease", member: member.NotNested, tune: clients, seeds: 400},
 		{name: "LinkNoResend", rule: "5", text: "nothing is sent again", link: member.LinkNoResend, seeds: 200},
 		{name: "LinkNoDedupe", rule: "5", text: "what comes twice is taken twice", link: member.LinkNoDedupe, seeds: 50},
 		{name: "LinkNewerConfirmed", rule: "5", text: "what comes early is confirmed and dropped", link: member.LinkNewerConfirmed, seeds: 50},

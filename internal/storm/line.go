@@ -102,6 +102,7 @@ func (l *line) hand(end int, frame []byte) {
 	if !c.up || l.of != c.boots {
 		return
 	}
+	c.rush()
 	if len(frame) == 0 {
 		c.guest.Disconnected(c.now(), l.number)
 	} else if err := c.guest.Receive(c.now(), l.number, frame); err != nil {
