@@ -62,8 +62,8 @@ func (o *DeskOut) Reset() {
 	o.Frames, o.Asks, o.arena = o.Frames[:0], o.Asks[:0], o.arena[:0]
 }
 
-// A Sent is a frame for a connection. Its bytes are valid until the next method of
-// the desk is called.
+// A Sent is a frame for a connection, or only its end. Its bytes are valid until Out is
+// reset.
 type Sent struct {
 	Conn  uint64
 	Bytes []byte
@@ -85,6 +85,7 @@ type session struct {
 	name   string
 	conn   uint64 // 0 if it has none at present
 	place  int    // in Desk.all
+	hello  uint64 // the number of the last HELLO
 	length member.Span
 	since  member.Instant
 	until  member.Instant // when it is over at the member, unless it is prolonged
@@ -155,15 +156,21 @@ func (d *Desk) hello(now member.Instant, m *member.Member, conn uint64, f *Frame
 	case fresh && len(d.all) >= d.config.Sessions:
 		d.bye(conn, Full, true)
 		return
+	case !fresh && f.Number <= s.hello && !d.config.Wrong.has(StaleCounts):
+		d.Out.Frames = append(d.Out.Frames, Sent{Conn: conn, Last: true}) // it is late: the client has a newer connection
+		return
 	case fresh:
 		s = &session{since: now, name: f.Name, length: length(m, f.Length), place: -1}
 		s.id, s.secret = d.config.Draw()
 	}
 	span := d.prolong(now, m, s)
-	if fresh && span == 0 {
+	act := s.length / 100 * member.Span(m.Settings.Act)
+	if fresh && span <= act { // of no use: the node's own lease is about to end
+		m.Close(now, s.id)
 		d.bye(conn, NoLease, true)
 		return
 	}
+	s.hello = f.Number
 	if fresh {
 		s.place = len(d.all)
 		d.all = append(d.all, s)
@@ -171,7 +178,7 @@ func (d *Desk) hello(now member.Instant, m *member.Member, conn uint64, f *Frame
 	}
 	d.bind(conn, s)
 	d.send(s, &Frame{Kind: Welcome, Number: f.Number, Session: s.id, Secret: s.secret, Length: s.length, Span: span,
-		Act: s.length / 100 * member.Span(m.Settings.Act), Nodes: d.nodes()})
+		Act: act, Nodes: d.nodes()})
 	if d.leaves {
 		d.bye(conn, Leaving, false)
 	}

@@ -82,9 +82,15 @@ func TestSuperseded(t *testing.T) {
 		if len(n.last) != 1 || n.last[0] != 1 {
 			t.Errorf("closed %v, want the superseded one", n.last)
 		}
+		n.says(3, Frame{Kind: Hello, Number: 2, Protocol: Protocol, Session: w.Session, Secret: w.Secret})
+		if stolen := n.d.sessions[w.Session].conn == 3; stolen != (wrong != 0) {
+			t.Errorf("with %d: an old HELLO takes the session: %v", wrong, stolen)
+		}
+		n.says(4, Frame{Kind: Hello, Number: 4, Protocol: Protocol, Session: w.Session, Secret: w.Secret})
+		n.hears(4)
 		n.d.Closed(1)
-		n.says(2, Frame{Kind: Renew, Number: 2})
-		if got := n.hears(2); len(got) == 0 || got[len(got)-1].Kind != Renewed {
+		n.says(4, Frame{Kind: Renew, Number: 5})
+		if got := n.hears(4); len(got) == 0 || got[len(got)-1].Kind != Renewed {
 			t.Errorf("the new connection does not serve: %+v", got)
 		}
 	}
@@ -212,6 +218,17 @@ func TestNoLease(t *testing.T) {
 	expect(t, "who is here", n.hears(1), Frame{Kind: Lost, Number: 1, Cause: member.Lease}, Frame{Kind: Renewed, Number: 2})
 	n.says(2, Frame{Kind: Hello, Number: 1, Protocol: Protocol})
 	expect(t, "who comes", n.hears(2), Frame{Kind: Bye, Why: NoLease})
+	n = newNode(t, 0)
+	n.mute = true
+	n.wake(member.Instant(settings().Lease * 85 / 100))
+	if !n.m.Usable(n.now) {
+		t.Fatal("the node has no lease: want one that is about to end")
+	}
+	n.says(1, Frame{Kind: Hello, Number: 1, Protocol: Protocol})
+	expect(t, "who comes just before", n.hears(1), Frame{Kind: Bye, Why: NoLease})
+	if len(n.d.all) != 0 {
+		t.Error("a session of no use is kept")
+	}
 }
 
 func TestBounds(t *testing.T) {
@@ -236,6 +253,28 @@ func TestBounds(t *testing.T) {
 		t.Error("an answer that is too long")
 	}
 	n.says(1, Frame{Kind: Ask, Number: 5, What: 3, Bytes: []byte("x")})
+}
+
+// 10,000 clients of one node that want the same lock all get it, in the order in which
+// they asked.
+func TestTenThousand(t *testing.T) {
+	const clients = 10_000
+	n := newNode(t, 0)
+	for conn := uint64(1); conn <= clients; conn++ {
+		n.hello(conn, Frame{})
+	}
+	for conn := uint64(1); conn <= clients; conn++ {
+		n.says(conn, Frame{Kind: Lock, Number: 1, Name: "a"})
+	}
+	for conn := uint64(1); conn <= clients; conn++ {
+		if len(n.sent) != 1 || n.sent[0].Conn != conn {
+			t.Fatalf("client %d: %d frames for others", conn, len(n.sent))
+		}
+		n.hears(conn)
+		n.says(conn, Frame{Kind: Unlock, Number: 1})
+		expect(t, "let go", n.hears(conn), Frame{Kind: Done, Number: 1, OK: true})
+	}
+	n.free("a")
 }
 
 // A client may ask for a session shorter than a lease, not for a longer one.

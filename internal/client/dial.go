@@ -142,10 +142,16 @@ func (g *Guest) welcomed(f *Frame) {
 		g.until = 0
 	}
 	g.renews = sent
-	g.phase, g.fails, g.parting = open, 0, false
+	g.phase, g.parting = open, false
 	g.session, g.secret, g.length, g.act = f.Session, f.Secret, f.Length, f.Act
 	g.renewAt = member.Never
 	g.renewed(f.Number, f.Span)
+	if g.now >= g.limit() { // it was under way for too long to be of use
+		g.drop(func(*task) bool { return true })
+		g.fail()
+		return
+	}
+	g.fails = 0
 	for _, t := range g.requests {
 		g.repeat(t)
 	}

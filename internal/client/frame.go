@@ -2,6 +2,7 @@ package client
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/stile-lock/stile/internal/member"
 )
@@ -212,3 +213,6 @@ func (f *Frame) answers(c *coder) {
 		c.blob(&f.Bytes, MaxBytes)
 	}
 }
+
+// KindNames returns the names of all kinds.
+func KindNames() []string { return slices.Clone(kindNames[:]) }

@@ -94,7 +94,7 @@ type renewal struct {
 // GuestOut is what a guest wants done. Whoever takes it resets it.
 type GuestOut struct {
 	Dial    Dial     // if not the zero one: close the connection, if there is one, and open this one
-	Frames  [][]byte // to be sent on the connection, in this order; valid until the next method is called
+	Frames  [][]byte // to be sent on the connection, in this order; valid until Out is reset
 	Events  []Event  // to be told to applications
 	Answers []Frame  // to what the host has asked
 	Wake    member.Instant

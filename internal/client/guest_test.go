@@ -262,6 +262,20 @@ func TestGuestOver(t *testing.T) {
 	}
 }
 
+// A session that is over before the guest hears of it is not begun again at once.
+func TestGuestWelcomedTooLate(t *testing.T) {
+	p := newPair(t, GuestConfig{})
+	p.deaf = true
+	p.connect()
+	p.now += member.Instant(settings().Lease)
+	p.m.Wake(p.now)
+	p.deaf = false
+	p.settle()
+	if s, _, _ := p.g.Session(); s != 0 || p.g.phase != resting {
+		t.Errorf("session %d, phase %d: want none, and a rest", s, p.g.phase)
+	}
+}
+
 // A guest's time counts from before it asked, and is nested in the node's lease.
 func TestGuestNested(t *testing.T) {
 	for _, wrong := range []Misreading{0, LateCount} {

@@ -132,7 +132,7 @@ func (n *node) hears(conn uint64) []Frame {
 // hello begins a session on a connection, or goes on with one.
 func (n *node) hello(conn uint64, old Frame) Frame {
 	n.t.Helper()
-	n.says(conn, Frame{Kind: Hello, Number: 1, Protocol: Protocol, Session: old.Session, Secret: old.Secret})
+	n.says(conn, Frame{Kind: Hello, Number: conn, Protocol: Protocol, Session: old.Session, Secret: old.Secret})
 	all := n.hears(conn)
 	if len(all) == 0 || all[0].Kind != Welcome {
 		n.t.Fatalf("no welcome: %+v", all)

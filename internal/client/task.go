@@ -212,3 +212,6 @@ func (g *Guest) remove(t *task) {
 		g.requests = slices.Delete(g.requests, i, i+1)
 	}
 }
+
+// Act returns for how long who has looked at Valid just before may still act.
+func (g *Guest) Act() member.Span { return g.act }

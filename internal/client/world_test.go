@@ -28,7 +28,7 @@ type world struct {
 	broken string
 	wrong  Misreading
 
-	entries, resumed, lost int
+	entries, lost int
 }
 
 // A watch is a clock that drifts.
@@ -422,7 +422,7 @@ func (w *world) run() string {
 
 func TestWorld(t *testing.T) {
 	entries, lost := 0, 0
-	for seed := range uint64(150) {
+	for seed := range uint64(80) {
 		w := newWorld(t, seed, 0)
 		if wrong := w.run(); wrong != "" {
 			t.Fatalf("seed %d at %d ms: %s", seed, w.now/int64(ms), wrong)
@@ -431,14 +431,14 @@ func TestWorld(t *testing.T) {
 		lost += w.lost
 	}
 	t.Logf("%d entries, %d lost", entries, lost)
-	if entries < 5000 || lost < 100 {
+	if entries < 3000 || lost < 100 {
 		t.Errorf("%d entries, %d lost: too little happens", entries, lost)
 	}
 }
 
 // Each rule is found broken in the world when it is. The others have tests of their own.
 func TestControls(t *testing.T) {
-	for name, wrong := range map[string]Misreading{"LateCount": LateCount, "Revives": Revives, "StaleCounts": StaleCounts, "SaysOnce": SaysOnce} {
+	for name, wrong := range map[string]Misreading{"Revives": Revives, "StaleCounts": StaleCounts, "SaysOnce": SaysOnce} {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(400) {
 				if found := newWorld(t, seed, wrong).run(); found != "" {

@@ -17,8 +17,8 @@ const (
 type ask struct {
 	ticket   member.Ticket
 	lock     int
-	app      int // who made it, or -1
-	guest    uint64
+	app      int    // who made it, or -1
+	guest    uint64 // the session of the client that did; 0 if none
 	try      bool
 	deadline member.Instant
 	asked    int64        // true time
@@ -42,7 +42,8 @@ func (q *proc) begin() {
 	if q.apps == nil {
 		q.apps = make([]app, q.w.Apps)
 	}
-	q.asks, q.guests = q.asks[:0], q.guests[:0]
+	q.asks = q.asks[:0]
+	q.welcome()
 	for i := range q.apps {
 		q.apps[i] = app{seq: q.apps[i].seq}
 		q.later(i, q.chance.Below(int64(q.w.Think)+1))
@@ -124,25 +125,27 @@ func (w *world) somewhere(r interface{ Below(n int64) int64 }) int {
 // lock asks the member for a lock.
 func (q *proc) lock(x *ask) error {
 	w := q.w
-	x.asked = w.Now()
-	q.lamport++
-	x.stamp = member.Stamp{Epoch: q.epoch(), Clock: q.lamport, Inc: q.inc}
 	var err error
 	q.use(func(m *member.Member) {
-		if x.ticket, err = m.Lock(q.now(), w.names[x.lock], member.Ask{Client: x.guest, Deadline: x.deadline, Try: x.try}); err != nil {
-			q.lamport--
-			return
+		if x.ticket, err = m.Lock(q.now(), w.names[x.lock], member.Ask{Client: x.guest, Deadline: x.deadline, Try: x.try}); err == nil {
+			if x.app >= 0 {
+				q.apps[x.app].ask = x
+			}
+			q.stands(x)
 		}
-		if x.app >= 0 {
-			q.apps[x.app].ask = x
-		}
-		q.asks = append(q.asks, x)
-		w.mark(trace.Ask, q, x.lock, "")
 	})
 	if err != nil && !errors.Is(err, member.ErrGone) && !errors.Is(err, member.ErrSession) {
 		w.broken(Errors, "m%d asks for %s: %v", q.no, w.names[x.lock], err)
 	}
 	return err
+}
+
+// stands notes a request that the member has taken.
+func (q *proc) stands(x *ask) {
+	q.lamport++
+	x.asked, x.stamp = q.w.Now(), member.Stamp{Epoch: q.epoch(), Clock: q.lamport, Inc: q.inc}
+	q.asks = append(q.asks, x)
+	q.w.mark(trace.Ask, q, x.lock, "")
 }
 
 func (q *proc) has(x *ask) bool {
@@ -186,19 +189,23 @@ func (q *proc) withdraw(x *ask) {
 		x.back = true
 	})
 	if !x.held && q.has(x) {
-		q.forget(x)
-		q.w.mark(trace.Deny, q, x.lock, "")
+		q.takenBack(x)
 		q.over(x)
 	}
 }
 
-// over tells whoever made a request that it is over.
+// takenBack notes that a request was.
+func (q *proc) takenBack(x *ask) {
+	q.forget(x)
+	q.w.mark(trace.Deny, q, x.lock, "")
+}
+
+// over tells the application that made a request that it is over. Clients hear it
+// from the desk.
 func (q *proc) over(x *ask) {
 	if x.app >= 0 {
 		q.rested(x.app)
-		return
 	}
-	q.refuseGuest(x)
 }
 
 // unlock lets go of a lock. It succeeds unless the holder is told that it has
@@ -208,14 +215,19 @@ func (q *proc) unlock(x *ask) {
 	var err error
 	q.use(func(m *member.Member) {
 		if err = m.Unlock(q.now(), w.names[x.lock], x.token); err == nil {
-			q.forget(x)
-			w.oracle.left(q, x)
-			w.mark(trace.Exit, q, x.lock, "")
+			q.exits(x)
 		}
 	})
 	if err != nil && (!errors.Is(err, member.ErrNotHeld) || q.has(x)) {
 		w.broken(Errors, "m%d unlocks %s with %v, of which it was not told that it is lost: %v", q.no, w.names[x.lock], x.token, err)
 	}
+}
+
+// exits notes that somebody has let go.
+func (q *proc) exits(x *ask) {
+	q.forget(x)
+	q.w.oracle.left(q, x)
+	q.w.mark(trace.Exit, q, x.lock, "")
 }
 
 // lateUnlock unlocks with a token of an entry that is long over: nobody else may
@@ -307,8 +319,7 @@ func (q *proc) entered(x *ask, t member.Token) {
 	w.oracle.entered(q, x)
 	w.mark(trace.Enter, q, x.lock, "")
 	if x.app < 0 {
-		q.grantGuest(x)
-		return
+		return // the desk tells the client
 	}
 	hold := q.chance.Below(shortHold)
 	switch q.chance.Below(16) {

@@ -131,7 +131,11 @@ func (w *world) tellChange(s *Strike, who, long string) string {
 	case Broken:
 		return "the disk of " + who + [...]string{" will be full", " will not sync", " will stop while it is written", " rots"}[s.How%4]
 	}
-	return who + [...]string{" stands still for ", " is cut off from all for ", " crashes, and is back after "}[s.How/2%3] + long
+	how := s.How / 2 % clientFaults
+	if how == 3 {
+		return "the connection of " + who + " breaks"
+	}
+	return who + [...]string{" stands still for ", " is cut off from all for ", " crashes, and is back after "}[how] + long
 }
 
 func percent(thousandths int64) string { return fmt.Sprintf("%.0f %%", float64(thousandths)/10) }

@@ -1,64 +1,102 @@
 package storm
 
 import (
+	"slices"
+
+	talk "github.com/stile-lock/stile/internal/client"
+
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/internal/member"
 	"github.com/stile-lock/stile/sim/kernel"
 )
 
-// A client is a process that is no member. It has a session with one, and holds
-// a lock only until its own clock says that the session may be over: before the
+// A client is a process that is no member: a guest of one, and its applications. It
+// holds a lock only until its own clock says that its session may be over: before the
 // member's lease can be.
 type client struct {
-	w       *world
-	id      core.ID
-	number  int
-	clock   clock
-	chance  kernel.Rand
-	boots   int
-	up      bool
-	inc     uint64 // the member that it has a session with; 0 if it has none
-	session uint64 // its number, unique for ever
-	until   member.Instant
-	hellos  []renewal // that were not answered yet
-	hello   uint64
+	w      *world
+	id     core.ID
+	number int
+	clock  clock
+	chance kernel.Rand
+	boots  int
+	up     bool
+	guest  *talk.Guest
+	line   *line // its connection, or the last one; nil before the first
+	hands  []hand
+	ponder int64 // when its applications may ask for something again
+	seq    int
+
+	curious curious
+}
+
+// hands is how many applications a client has.
+const hands = 2
+
+// A hand is an application of a client: it asks for one lock after the other.
+type hand struct {
+	c       *client
 	request uint64 // the number of the one that is under way; 0 if none is
 	lock    int
 	asked   int64
 	holds   bool
-	errand  errand // with the bank
+	leaves  bool // it has let go, or taken back, and that is not confirmed
 	token   member.Token
-	letGo   uint64 // the number of a request that was let go of, until that is confirmed
-	letTok  member.Token
-	letLock int
-	next    int64 // when it asks or lets go, by true time
-	seq     int
-	curious curious
+	until   member.Instant // until when it may act, by the clock of the client, as it knew last
+	errand  errand         // with the bank
+	next    int64          // when it lets go, or takes back, by true time; 0 if it does neither
 }
 
-// sessionLength is how long a client may be silent.
-func (w *world) sessionLength() member.Span { return w.Settings.Lease }
-
 func newClient(w *world, number int, id core.ID) *client {
-	return &client{w: w, id: id, number: number, chance: kernel.NewRand(w.Seed, 500+uint64(number)), curious: curious{chance: kernel.NewRand(w.Seed, 700+uint64(number)), voter: core.None}}
+	c := &client{w: w, id: id, number: number, chance: kernel.NewRand(w.Seed, 500+uint64(number)), hands: make([]hand, hands), curious: curious{chance: kernel.NewRand(w.Seed, 700+uint64(number)), voter: core.None}}
+	for i := range c.hands {
+		c.hands[i].c = c
+	}
+	return c
 }
 
 func (c *client) now() member.Instant { return c.clock.at(c.w.Now()) }
 
 // begin starts the client anew, with nothing remembered.
 func (c *client) begin() {
+	w := c.w
 	c.boots++
 	c.up = true
-	c.clock = clock{base: c.w.Now(), read: member.Instant(1 + c.chance.Below(1000*ms)), rate: c.w.rate(&c.chance)}
-	c.inc, c.request, c.letGo, c.holds = 0, 0, 0, false
 	c.curious.open = c.curious.open[:0]
-	c.pulse(c.chance.Below(10 * ms))
+	c.clock = clock{base: w.Now(), read: member.Instant(1 + c.chance.Below(1000*ms)), rate: w.rate(&c.chance)}
+	var nodes []string
+	for i := range w.procs {
+		nodes = append(nodes, w.Name(w.procs[(i+c.number)%len(w.procs)].id))
+	}
+	config := talk.GuestConfig{
+		Name: w.Name(c.id), Nodes: nodes, Dial: member.Span(30 * ms), Retry: member.Span(2 * ms), MaxRetry: member.Span(20 * ms),
+		Seed: uint64(c.chance.Below(1 << 62)), Wrong: w.Guests,
+	}
+	if c.chance.Below(3) == 0 {
+		config.Length = w.Settings.Lease / 2
+	}
+	var err error
+	if c.guest, err = talk.NewGuest(c.now(), config); err != nil {
+		w.broken(Errors, "%s cannot start: %v", w.Name(c.id), err)
+		c.up = false
+		return
+	}
+	for i := range c.hands {
+		c.hands[i] = hand{c: c}
+	}
+	c.ponder = w.Now() + c.chance.Below(10*ms)
+	c.take()
 }
 
-// crash ends the client without a word.
+// crash ends the client: without a word, or in good order if it holds nothing.
 func (c *client) crash() {
-	c.w.oracle.clientLeft(c)
+	if !c.inside() && c.chance.Below(3) == 0 {
+		c.guest.Close(c.now())
+		c.take()
+	}
+	c.w.oracle.clientGone(c)
 	c.up = false
+	c.hang()
 }
 
 func (c *client) pulse(d int64) {
@@ -66,279 +104,222 @@ func (c *client) pulse(d int64) {
 	c.w.At(c.w.Now()+1+d, pulse, c.id, c.seq)
 }
 
-// valid reports whether the client sees its lock as valid.
-func (c *client) valid() bool { return c.up && c.holds && c.now() < c.until }
+// node returns the process that the client is with, or tries.
+func (c *client) node() *proc {
+	_, address, _ := c.guest.Session()
+	return c.w.addressed(address)
+}
 
-// happen lets the client do what is due: it looks often, and is lazy otherwise.
+// valid reports whether the application sees its lock as valid, or has just before.
+func (h *hand) valid() bool {
+	if !h.c.up || !h.holds {
+		return false
+	}
+	h.look()
+	return h.c.now() < h.until
+}
+
+// look notes until when a hand may act: somewhat longer than its guest says that the
+// lock is valid.
+func (h *hand) look() {
+	if end := h.c.guest.Deadline(h.request); h.holds && end != 0 {
+		h.until = end + member.Instant(h.c.guest.Act())
+	}
+}
+
+// happen lets the client do what is due.
 func (c *client) happen(seq int) {
 	if !c.up || seq != c.seq {
 		return
 	}
 	w := c.w
-	if c.holds && c.errand.state == fetched && w.Now() >= c.next {
-		c.settle() // it may have looked at its clock just before it stood still
-	}
-	if c.holds && c.now() >= c.until {
-		c.lose()
-	}
-	if c.inc == 0 || len(c.hellos) > 6 {
-		c.connect()
-	}
-	if c.inc != 0 {
-		c.renew()
-		c.ask()
-	}
-	if w.Questions && w.phase > forming && w.phase < draining {
-		c.wonder()
-	}
-	every := int64(w.Settings.Renew)
-	d := every/2 + c.chance.Below(every/2)
-	if c.holds {
-		d = min(d, max(0, c.clock.when(c.until)-w.Now()), max(0, c.next-w.Now()))
-	}
-	if w.phase < draining || c.request != 0 || c.letGo != 0 {
-		c.pulse(d)
-	}
-}
-
-// connect begins a session with some member.
-func (c *client) connect() {
-	w := c.w
-	if c.holds {
-		c.lose()
-	}
-	q := w.procs[c.chance.Below(int64(len(w.procs)))]
-	c.inc, c.request, c.letGo, c.hellos, c.until = 0, 0, 0, c.hellos[:0], 0
-	if q.state == taking {
-		w.orders.sessions++
-		c.inc, c.session = q.inc, w.orders.sessions
-	}
-}
-
-// renew prolongs the session: it counts from before this is sent.
-func (c *client) renew() {
-	c.hello++
-	c.hellos = append(c.hellos, renewal{c.hello, c.now(), c.w.Now()})
-	c.w.tell(c.id, c.w.at(c.inc).id, helloMsg, c.inc, c.session, c.hello)
-}
-
-// ask asks for a lock, asks again, lets go, or says again that it has.
-func (c *client) ask() {
-	w := c.w
-	to := w.at(c.inc).id
-	switch {
-	case c.holds:
-		if w.Now() >= c.next {
-			c.settle()
+	c.rush()
+	c.guest.Wake(c.now())
+	c.take()
+	asks := w.Now() >= c.ponder
+	if asks {
+		every := int64(w.Settings.Renew)
+		c.ponder = w.Now() + every/2 + c.chance.Below(every/2)
+		if w.Questions && w.phase > forming && w.phase < draining {
+			c.wonder()
 		}
-	case c.letGo != 0:
-		w.tell(c.id, to, unlockMsg, c.inc, c.session, c.letGo, uint64(c.letLock), c.letTok.Epoch, c.letTok.Count)
-	case c.request != 0:
-		w.tell(c.id, to, lockMsg, c.inc, c.session, c.request, uint64(c.lock))
-	case w.phase < draining && w.phase > forming && c.now() < c.until && c.chance.Below(2) == 0:
-		w.orders.requests++
-		c.request, c.lock, c.asked = w.orders.requests, w.somewhere(&c.chance), w.Now()
-		w.tell(c.id, to, lockMsg, c.inc, c.session, c.request, uint64(c.lock))
+	}
+	for i := range c.hands {
+		c.hands[i].act(asks)
+	}
+	c.rewake()
+}
+
+// rush lets applications do what is due at the bank before anything else happens in
+// the client: they may have looked at its clock just before it stood still.
+func (c *client) rush() {
+	for i := range c.hands {
+		if h := &c.hands[i]; h.holds && h.errand.state == fetched && h.due() {
+			h.settle()
+		}
 	}
 }
 
-// leave lets go of the lock.
-func (c *client) leave() {
-	w := c.w
-	w.oracle.clientLeft(c)
-	w.remark(c.id, "lets go of %s", w.names[c.lock])
-	c.holds = false
-	c.letGo, c.letLock, c.letTok, c.request = c.request, c.lock, c.token, 0
-	w.tell(c.id, w.at(c.inc).id, unlockMsg, c.inc, c.session, c.letGo, uint64(c.letLock), c.letTok.Epoch, c.letTok.Count)
-	w.note(uint64(c.id), c.letTok.Count)
+// rewake schedules what is due next.
+func (c *client) rewake() {
+	next := c.ponder
+	if x := c.guest.Out.Wake; x != member.Never {
+		next = min(next, c.clock.when(x))
+	}
+	for i := range c.hands {
+		if h := &c.hands[i]; h.next > 0 {
+			next = min(next, h.next)
+		}
+	}
+	c.pulse(max(0, next-c.w.Now()-1))
 }
 
-// lose is what the client does when its session may be over.
-func (c *client) lose() {
-	c.w.remark(c.id, "its session is over")
-	c.w.oracle.clientLeft(c)
-	c.holds, c.request = false, 0
-	c.inc = 0
+// due reports whether a hand lets go or takes back now.
+func (h *hand) due() bool { return h.next > 0 && h.c.w.Now() >= h.next }
+
+// act asks for a lock, lets go of it, or takes back.
+func (h *hand) act(asks bool) {
+	c, w := h.c, h.c.w
+	session, _, _ := c.guest.Session()
+	switch {
+	case h.holds && h.due():
+		h.settle()
+	case h.request != 0 && !h.leaves && h.due():
+		h.leave()
+	case asks && h.request == 0 && w.phase < draining && w.phase > forming && session != 0 && c.chance.Below(2) == 0:
+		var o talk.Opts
+		switch c.chance.Below(10) {
+		case 0:
+			o.Try = true
+		case 1:
+			o.Wait = member.Span(1 + c.chance.Below(60*ms))
+		}
+		*h = hand{c: c, lock: w.somewhere(&c.chance), asked: w.Now()}
+		if c.chance.Below(10) == 0 {
+			h.next = w.Now() + c.chance.Below(60*ms)
+		}
+		r, err := c.guest.Lock(c.now(), w.names[h.lock], o)
+		if err != nil {
+			w.broken(Errors, "%s asks for %s: %v", w.Name(c.id), w.names[h.lock], err)
+		}
+		h.request = r
+		c.take()
+	}
 }
 
-// receive takes a message.
+// leave lets go of the lock, or takes the request back.
+func (h *hand) leave() {
+	c, w := h.c, h.c.w
+	h.next = 0
+	if c.guest.Unlock(c.now(), h.request) == nil {
+		if w.oracle.clientLeft(h); h.holds {
+			w.remark(c.id, "lets go of %s", w.names[h.lock])
+			w.note(uint64(c.id), h.token.Count)
+		}
+		h.holds, h.leaves = false, true
+	}
+	c.take()
+}
+
+// receive takes a message that is no frame.
 func (c *client) receive(kind byte, l letter) {
-	if !c.up {
-		return
-	}
 	switch {
-	case c.w.Bank && (kind == valueMsg || kind == savedMsg):
-		c.banked(kind, l)
-		return
-	case kind == valueMsg:
+	case !c.up:
+	case !c.w.Bank:
 		c.w.deposit(c.id, l)
-		return
-	}
-	if c.holds && c.now() >= c.until {
-		c.lose()
-	}
-	if l.next() != c.session || c.inc == 0 {
-		return
-	}
-	number := l.next()
-	switch kind {
-	case spanMsg:
-		c.prolonged(number, member.Span(l.next()))
-	case grantMsg:
-		if number == c.request && !c.holds {
-			c.enter(member.Token{Epoch: l.next(), Count: l.next()})
-		}
-	case refuseMsg:
-		if number == c.request {
-			if c.holds {
-				c.leave()
-			}
-			c.request = 0
-		}
-	case doneMsg:
-		if number == c.letGo {
-			c.letGo = 0
-		}
+	default:
+		c.banked(kind, l)
 	}
 }
 
-// prolonged takes the answer to a renewal.
-func (c *client) prolonged(number uint64, span member.Span) {
-	for i, h := range c.hellos {
-		if h.number == number {
-			from := h.at
-			if c.w.misreads(LateClient) {
-				from = c.now()
-			}
-			c.until = max(c.until, from+member.Instant(span))
-			c.hellos = append(c.hellos[:0], c.hellos[i+1:]...)
-			return
-		}
-	}
-}
-
-// enter is what the client does with a grant: nothing, if its session may be
-// over by now.
-func (c *client) enter(t member.Token) {
+// take does what the guest wants done.
+func (c *client) take() {
 	w := c.w
-	if c.now() >= c.until {
+	out := c.guest.Out
+	c.guest.Out = talk.GuestOut{Wake: out.Wake}
+	for i := range out.Events {
+		c.told(&out.Events[i])
+	}
+	for i := range c.hands {
+		h := &c.hands[i]
+		if h.look(); h.holds && c.now() >= h.until {
+			w.broken(Told, "%s: %s is inside with %v, its time is over, and it has not been told", w.names[h.lock], w.Name(c.id), h.token)
+		}
+	}
+	if d := out.Dial; d != (talk.Dial{}) {
+		c.dial(d)
+	}
+	for _, b := range out.Frames {
+		c.line.send(c.id, b)
+	}
+	if out.Dial != (talk.Dial{}) {
+		c.guest.Connected(c.now(), out.Dial.Conn)
+		c.take()
+	}
+	c.rewake()
+}
+
+// told takes what the guest tells an application.
+func (c *client) told(e *talk.Event) {
+	w := c.w
+	i := slices.IndexFunc(c.hands, func(h hand) bool { return h.request == e.Request })
+	if i < 0 {
+		w.broken(Events, "%s is told %d of a request that is over", w.Name(c.id), e.Kind)
 		return
 	}
-	c.holds, c.token, c.errand = true, t, errand{}
-	w.oracle.clientEntered(c)
-	w.remark(c.id, "enters %s with %v", w.names[c.lock], t)
+	h := &c.hands[i]
+	switch e.Kind {
+	case talk.Granted:
+		h.enter(e.Token)
+		return
+	case talk.Again:
+		return
+	case talk.Taken:
+		w.remark(c.id, "has lost %s", w.names[h.lock])
+		w.oracle.clientLost(h, e.Cause)
+	}
+	*h = hand{c: c}
+}
+
+// enter is what an application does with a grant.
+func (h *hand) enter(t member.Token) {
+	c, w := h.c, h.c.w
+	h.holds, h.token, h.errand = true, t, errand{}
+	w.oracle.clientEntered(h)
+	w.remark(c.id, "enters %s with %v", w.names[h.lock], t)
 	hold := c.chance.Below(shortHold)
 	if w.phase == stormy && c.chance.Below(4) == 0 {
 		hold = c.chance.Below(int64(w.Settings.Lease) * 3 / 2)
 	}
-	if w.phase == stormy && w.wire.cutOff(w.at(c.inc).id) {
+	if w.phase == stormy && w.wire.cutOff(c.node().id) {
 		hold = 2 * int64(w.Settings.Lease) // its member will lose it
 	}
-	c.next = w.Now() + hold
+	h.next = w.Now() + 1 + hold
 	if c.chance.Below(2) == 0 {
-		w.visit(c.id, c.lock, t, &c.errand)
+		w.visit(c.id, h.lock, t, &h.errand)
 	}
-	c.pulse(min(hold, int64(w.Settings.Renew), max(0, c.clock.when(c.until)-w.Now())))
 }
 
-// A guest is the session of a client, at the member.
-type guest struct {
-	session uint64
-	id      core.ID
-	request uint64 // the last one
-	ask     *ask   // of it; nil when it is over
+// linger lets all of the client's hands that are inside stay there for long.
+func (c *client) linger() {
+	for i := range c.hands {
+		if h := &c.hands[i]; h.holds && !h.errand.open() { // who is at the bank goes on as soon as it can
+			h.next = c.w.Now() + 2*int64(c.w.Settings.Lease)
+		}
+	}
 }
 
-func (q *proc) guest(session uint64) *guest {
-	for i := range q.guests {
-		if q.guests[i].session == session {
-			return &q.guests[i]
+// inside reports whether the client is inside a lock.
+func (c *client) inside() bool {
+	return slices.ContainsFunc(c.hands, func(h hand) bool { return h.holds })
+}
+
+// waits returns the hand that has something under way, or nil.
+func (c *client) waits() *hand {
+	for i := range c.hands {
+		if h := &c.hands[i]; h.request != 0 {
+			return h
 		}
 	}
 	return nil
-}
-
-// serve does what a client wants.
-func (q *proc) serve(from core.ID, kind byte, l letter) {
-	w := q.w
-	session, number := l.next(), l.next()
-	g := q.guest(session)
-	switch kind {
-	case helloMsg:
-		if q.parting {
-			return
-		}
-		var span member.Span
-		var err error
-		q.use(func(m *member.Member) { span, err = m.Renew(q.now(), session, w.sessionLength()) })
-		if err != nil || q.state != taking {
-			return
-		}
-		if g == nil {
-			q.guests = append(q.guests, guest{session: session, id: from})
-		}
-		w.tell(q.id, from, spanMsg, session, number, uint64(span))
-	case lockMsg:
-		if q.parting {
-			w.tell(q.id, from, refuseMsg, session, number)
-		} else if g != nil {
-			q.lockGuest(g, number, int(l.next()))
-		}
-	case unlockMsg:
-		if g == nil {
-			return
-		}
-		if x := g.ask; x != nil && g.request == number {
-			if x.held {
-				q.unlock(x)
-			} else {
-				q.withdraw(x)
-			}
-			g.ask = nil
-		}
-		w.tell(q.id, from, doneMsg, session, number)
-	}
-}
-
-// lockGuest takes a client's request, which may have come before.
-func (q *proc) lockGuest(g *guest, number uint64, lock int) {
-	w := q.w
-	switch {
-	case number < g.request:
-	case number == g.request && g.ask == nil:
-		w.tell(q.id, g.id, refuseMsg, g.session, number)
-	case number == g.request && g.ask.held:
-		w.tell(q.id, g.id, grantMsg, g.session, number, g.ask.token.Epoch, g.ask.token.Count)
-	case number > g.request:
-		if g.ask != nil { // the client has given that one up
-			if x := g.ask; x.held {
-				q.unlock(x)
-			} else {
-				q.withdraw(x)
-			}
-		}
-		g.request = number
-		x := &ask{lock: lock, app: -1, guest: g.session, deadline: member.Never}
-		g.ask = x
-		if q.lock(x) != nil {
-			g.ask = nil
-			w.tell(q.id, g.id, refuseMsg, g.session, number)
-		}
-	}
-}
-
-// grantGuest tells a client that it may enter.
-func (q *proc) grantGuest(x *ask) {
-	if g := q.guest(x.guest); g != nil {
-		g.ask = x
-		q.w.tell(q.id, g.id, grantMsg, g.session, g.request, x.token.Epoch, x.token.Count)
-	}
-}
-
-// refuseGuest tells a client that its request is over.
-func (q *proc) refuseGuest(x *ask) {
-	if g := q.guest(x.guest); g != nil && (g.ask == x || g.ask == nil) {
-		g.ask = nil
-		q.w.tell(q.id, g.id, refuseMsg, g.session, g.request)
-	}
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	talk "github.com/stile-lock/stile/internal/client"
+
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/internal/engine"
 	"github.com/stile-lock/stile/internal/member"
@@ -40,6 +42,9 @@ type Config struct {
 	Disk func() Disk
 	// Wrong is what voters misread. It is for negative controls.
 	Wrong engine.Misreading
+	// Guests is what clients and the desks of members misread. It is for negative
+	// controls.
+	Guests talk.Misreading
 
 	wrong Misreading
 }
@@ -161,9 +166,8 @@ type Misreading uint32
 
 // The misreadings.
 const (
-	KeepHolds  Misreading = 1 << iota // a process that rejoins keeps what it held
-	SameInc                           // a restarted process joins with the nonce of the one before
-	LateClient                        // a client counts its session from when the answer came
+	KeepHolds Misreading = 1 << iota // a process that rejoins keeps what it held
+	SameInc                          // a restarted process joins with the nonce of the one before
 )
 
 // Misread makes a run misread some rules. It is for negative controls alone.

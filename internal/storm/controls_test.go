@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	talk "github.com/stile-lock/stile/internal/client"
+
 	"github.com/stile-lock/stile/internal/engine"
 	"github.com/stile-lock/stile/internal/engine/raft"
 	"github.com/stile-lock/stile/internal/member"
@@ -26,6 +28,7 @@ type control struct {
 	link     member.LinkMisreading
 	engine   engine.Misreading
 	wrong    Misreading
+	client   talk.Misreading
 	unfenced bool
 	lazy     bool            // disks promise what they do not do
 	tune     func(c *Config) // makes it likely; nil for the runs that all have
@@ -39,7 +42,7 @@ func (x *control) run(seed uint64) (Config, *Result, error) {
 		x.tune(&c)
 	}
 	Misread(&c, x.wrong)
-	c.Wrong = x.engine
+	c.Wrong, c.Guests = x.engine, x.client
 	if x.lazy {
 		c.Disk = func() Disk {
 			d := raft.NewDrive(8, 2, 16)
@@ -111,7 +114,13 @@ func clients(c *Config) {
 func late(c *Config) {
 	clients(c)
 	c.Faults, c.Intensity = Client|Delay|Slow|Partition|Crash|Evict, 60
-	c.Settings.Act = 1
+	c.Settings.Act, c.Settings.Drift = 1, 1000
+}
+
+// broken has clients whose connections break, and are slow.
+func broken(c *Config) {
+	clients(c)
+	c.Faults, c.Intensity = Client|Delay, 60
 }
 
 // edge has clocks at the ends of a wide margin, and hardly any other one.
@@ -148,7 +157,7 @@ func controls() []control {
 		{name: "CancelLeaks", rule: "9", text: "what is granted to nobody is kept", member: member.CancelLeaks, seeds: 100},
 		{name: "TriesStay", rule: "9", text: "a refused try stays in the queue", member: member.TriesStay, seeds: 50},
 		{name: "NoBound", rule: "4", text: "local waiters go first for ever", member: member.NoBound, tune: crowd, seeds: 50},
-		{name: "NotNested", rule: "10", text: "a session does not end before the lease", member: member.NotNested, tune: clients, seeds: 200},
+		{name: "NotNested", rule: "10", text: "a session does not end before the lease", member: member.NotNested, tune: clients, seeds: 400},
 		{name: "LinkNoResend", rule: "5", text: "nothing is sent again", link: member.LinkNoResend, seeds: 200},
 		{name: "LinkNoDedupe", rule: "5", text: "what comes twice is taken twice", link: member.LinkNoDedupe, seeds: 50},
 		{name: "LinkNewerConfirmed", rule: "5", text: "what comes early is confirmed and dropped", link: member.LinkNewerConfirmed, seeds: 50},
@@ -163,7 +172,10 @@ func controls() []control {
 		{name: "NoSync", rule: "18", text: "a disk promises what it has not written", lazy: true, tune: power, seeds: 200},
 		{name: "KeepHolds", rule: "11", text: "holds are kept over a new start", wrong: KeepHolds, seeds: 50},
 		{name: "SameInc", rule: "2", text: "an incarnation is used again", wrong: SameInc, seeds: 50},
-		{name: "LateClient", rule: "10", text: "a client counts from the answer", wrong: LateClient, tune: late, seeds: 400},
+		{name: "LateCount", rule: "10", text: "a client counts from the answer", client: talk.LateCount, tune: late, seeds: 400},
+		{name: "Revives", rule: "10", text: "a client's time is not over if it hopes for an answer", client: talk.Revives, tune: late, seeds: 100},
+		{name: "StaleCounts", rule: "10", text: "what comes on a superseded connection counts", client: talk.StaleCounts, tune: broken, seeds: 400},
+		{name: "SaysOnce", rule: "10", text: "what was let go of is not said again", client: talk.SaysOnce, tune: broken, seeds: 100},
 		{name: "NoComplaint", rule: "5", text: "complaints about broken links are not heeded", engine: engine.NoComplaint, seeds: 400},
 		{name: "NoFence", rule: "4", text: "the resource does not look at tokens", unfenced: true, seeds: 50},
 	}

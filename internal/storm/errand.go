@@ -82,17 +82,19 @@ func (q *proc) banked(kind byte, l letter) {
 // banked takes what the bank answers to a client.
 func (c *client) banked(kind byte, l letter) {
 	lock, t := l.next(), member.Token{Epoch: l.next(), Count: l.next()}
-	if c.holds && uint64(c.lock) == lock && c.token == t && c.errand.answered(kind, l) {
-		c.next = c.w.Now()
-		c.pulse(0)
+	for i := range c.hands {
+		if h := &c.hands[i]; h.holds && uint64(h.lock) == lock && h.token == t && h.errand.answered(kind, l) {
+			h.next = c.w.Now()
+			c.pulse(0)
+		}
 	}
 }
 
-// settle lets the client let go, or do first what there is to be done.
-func (c *client) settle() {
-	if c.w.settled(c.id, c.lock, c.token, &c.errand) {
-		c.leave()
+// settle lets a client let go, or do first what there is to be done.
+func (h *hand) settle() {
+	if w := h.c.w; w.settled(h.c.id, h.lock, h.token, &h.errand) {
+		h.leave()
 	} else {
-		c.next = c.w.Now() + bankPatience
+		h.next = w.Now() + bankPatience
 	}
 }

@@ -31,7 +31,7 @@ const (
 	Skip                          // views follow each other fast, and some are never seen
 	Switch                        // the algorithms change
 	Forget                        // a view of the same members lets old names go
-	Client                        // clients are paused, cut off or crash
+	Client                        // clients are paused, cut off, crash or lose their connections
 	Sever                         // two processes never hear each other again, though all else heals
 	Lead                          // the process whose voter leads crashes, stands still, or is cut off
 	Broken                        // a voter's disk is full, does not sync, loses power while it writes, or rots

@@ -1,6 +1,8 @@
 package storm
 
 import (
+	talk "github.com/stile-lock/stile/internal/client"
+
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/internal/engine"
 	"github.com/stile-lock/stile/internal/member"
@@ -167,6 +169,7 @@ func (q *proc) Ended(how engine.Ending) {
 	if !w.misreads(KeepHolds) && q.view != nil {
 		w.oracle.stopped(q)
 	}
+	q.desk.End(talk.Evicted)
 	q.state, q.view, q.parting = resting, nil, false
 	w.again(q, ms+q.chance.Below(maxRest-ms))
 }
@@ -199,17 +202,13 @@ func (q *proc) part() {
 	if q.state != taking {
 		return
 	}
-	q.parting = true
-	for i := range q.guests {
-		if g := &q.guests[i]; g.ask != nil {
-			q.w.tell(q.id, g.id, refuseMsg, g.session, g.request)
-		}
+	if !q.parting {
+		q.parting = true
+		q.use(func(m *member.Member) { q.desk.Drain(q.now(), m) })
 	}
-	for _, x := range q.asks {
-		if x.app < 0 && x.held {
-			q.w.At(q.w.Now()+int64(q.w.Settings.Renew), say, q.id, q.boots)
-			return
-		}
+	if q.state == taking && q.desk.Holds() > 0 {
+		q.w.At(q.w.Now()+int64(q.w.Settings.Renew), say, q.id, q.boots)
+		return
 	}
 	q.leave()
 }
@@ -221,6 +220,7 @@ func (q *proc) leave() {
 		q.state = leaving
 		q.w.oracle.acted(q) // whoever leaves has seen to it that nobody acts any more
 		q.w.oracle.stopped(q)
+		q.desk.End(talk.Leaving)
 	}
 	q.settled()
 }

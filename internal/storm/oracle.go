@@ -48,8 +48,8 @@ type judged struct {
 // a client holds through counts as inside too, with the same token.
 type hold struct {
 	q     *proc
-	c     *client
-	inc   uint64
+	c     *hand
+	inc   uint64 // of the process; of a client, how often it had been started
 	token member.Token
 	until member.Instant // not 0: it was told that it is lost, and may still act until then, by its clock
 }
@@ -67,6 +67,8 @@ func newOracle(w *world) oracle {
 // own clock.
 func (h *hold) valid() bool {
 	switch {
+	case h.c != nil && h.until > 0:
+		return h.c.c.up && uint64(h.c.c.boots) == h.inc && h.c.c.now() < h.until
 	case h.c != nil:
 		return h.c.valid()
 	case h.until > 0:
@@ -78,7 +80,7 @@ func (h *hold) valid() bool {
 // name names whoever is inside.
 func (h *hold) name() string {
 	if h.c != nil {
-		return h.c.w.Name(h.c.id)
+		return h.c.c.w.Name(h.c.c.id)
 	}
 	return "m" + strconv.Itoa(h.q.w.no(h.inc))
 }
@@ -154,7 +156,7 @@ func (o *oracle) extended(q *proc) {
 }
 
 // out takes a hold out.
-func (l *judged) out(q *proc, c *client, t member.Token) {
+func (l *judged) out(q *proc, c *hand, t member.Token) {
 	for i := range l.holds {
 		if h := &l.holds[i]; h.q == q && h.c == c && h.token == t {
 			l.holds = append(l.holds[:i], l.holds[i+1:]...)
@@ -209,9 +211,9 @@ func (o *oracle) stopped(q *proc) {
 }
 
 // clientEntered judges a client that is inside now.
-func (o *oracle) clientEntered(c *client) {
+func (o *oracle) clientEntered(c *hand) {
 	l := &o.locks[c.lock]
-	h := hold{c: c, q: o.w.at(c.inc), inc: c.inc, token: c.token}
+	h := hold{c: c, inc: uint64(c.c.boots), token: c.token}
 	o.exclude(l, o.w.names[c.lock], &h)
 	l.holds = append(l.holds, h)
 	if o.w.phase >= demanding {
@@ -220,9 +222,27 @@ func (o *oracle) clientEntered(c *client) {
 }
 
 // clientLeft notes that a client is inside no more, if it was.
-func (o *oracle) clientLeft(c *client) {
+func (o *oracle) clientLeft(c *hand) {
 	if c.holds {
-		o.locks[c.lock].out(o.w.at(c.inc), c, c.token)
+		o.locks[c.lock].out(nil, c, c.token)
+	}
+}
+
+// clientLost notes that a client has been told of a loss. If it is by its own time,
+// who has looked just before may act until that is over: nobody else may be inside.
+func (o *oracle) clientLost(c *hand, why member.Cause) {
+	l := &o.locks[c.lock]
+	l.holds = slices.DeleteFunc(l.holds, func(h hold) bool { return h.until > 0 && !h.valid() })
+	if o.clientLeft(c); why == member.Session {
+		l.holds = append(l.holds, hold{c: c, inc: uint64(c.c.boots), token: c.token, until: c.until})
+	}
+}
+
+// clientGone notes that nobody at a client acts any more.
+func (o *oracle) clientGone(c *client) {
+	for i := range o.locks {
+		l := &o.locks[i]
+		l.holds = slices.DeleteFunc(l.holds, func(h hold) bool { return h.c != nil && h.c.c == c })
 	}
 }
 
@@ -272,8 +292,8 @@ func (o *oracle) final() {
 		}
 	}
 	for _, c := range w.clients {
-		if c.request != 0 || c.letGo != 0 {
-			w.broken(Waits, "%s: %s waits for its member m%d", w.names[c.lock], w.Name(c.id), w.no(c.inc))
+		if h := c.waits(); h != nil {
+			w.broken(Waits, "%s: %s waits for it, or for having let go, at %s", w.names[h.lock], w.Name(c.id), w.Name(c.node().id))
 			return
 		}
 	}

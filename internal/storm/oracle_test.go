@@ -78,6 +78,14 @@ func waits(q *proc, clock uint64) *ask {
 	return x
 }
 
+// believes returns an application of a client that believes to be inside, until its
+// clock shows more.
+func believes(w *world, t member.Token) *hand {
+	h := &w.clients[0].hands[0]
+	*h = hand{c: h.c, request: 1, holds: true, token: t, until: h.c.now() + 1}
+	return h
+}
+
 // Every check of the oracle finds what is planted, and is silent before.
 func TestPlanted(t *testing.T) {
 	for _, p := range []struct {
@@ -91,17 +99,26 @@ func TestPlanted(t *testing.T) {
 			enters(a, tok(w, 1, 2))
 		}},
 		{"a client is still inside", Exclusion, func(w *world, home, a, b *proc) {
-			c := w.clients[0]
-			c.up, c.inc, c.holds, c.token, c.until = true, home.inc, true, tok(w, 1, 1), c.now()+1
-			w.oracle.clientEntered(c)
+			w.oracle.clientEntered(believes(w, tok(w, 1, 1)))
 			w.oracle.locks[0].counts = append(make([]uint64, home.epoch()), 1)
 			enters(home, tok(w, 1, 2))
 		}},
 		{"a client enters beside a process", Exclusion, func(w *world, home, a, b *proc) {
 			enters(home, tok(w, 1, 1))
-			c := w.clients[0]
-			c.up, c.inc, c.holds, c.token, c.until = true, a.inc, true, tok(w, 1, 2), c.now()+1
-			w.oracle.clientEntered(c)
+			w.oracle.clientEntered(believes(w, tok(w, 1, 2)))
+		}},
+		{"a client that has lost may still act", Exclusion, func(w *world, home, a, b *proc) {
+			h := believes(w, tok(w, 1, 1))
+			w.oracle.clientEntered(h)
+			w.oracle.clientLost(h, member.Session)
+			h.holds = false
+			w.oracle.locks[0].counts = append(make([]uint64, home.epoch()), 1)
+			enters(home, tok(w, 1, 2))
+		}},
+		{"a client is not told", Told, func(w *world, home, a, b *proc) {
+			h := believes(w, tok(w, 1, 1))
+			h.until--
+			h.c.take()
 		}},
 		{"a lease runs again", Exclusion, func(w *world, home, a, b *proc) {
 			enters(home, tok(w, 1, 1))
@@ -161,12 +178,12 @@ func TestPlanted(t *testing.T) {
 		}},
 		{"a client waits for too long", Waits, func(w *world, home, a, b *proc) {
 			w.phase = demanding
-			w.clients[0].request = 1
+			w.clients[0].hands[0].request = 1
 			w.Wait(w.times.demand + 2*w.times.bound)
 			w.oracle.look()
 		}},
 		{"somebody waits at the end", Waits, func(w *world, home, a, b *proc) { waits(a, 1); w.oracle.final() }},
-		{"a client waits at the end", Waits, func(w *world, home, a, b *proc) { w.clients[0].letGo = 1; w.oracle.final() }},
+		{"a client waits at the end", Waits, func(w *world, home, a, b *proc) { w.clients[0].hands[0].request = 1; w.oracle.final() }},
 		{"a member goes on and on", Turns, func(w *world, home, a, b *proc) {
 			w.phase = demanding
 			waits(a, 1)

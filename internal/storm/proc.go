@@ -3,6 +3,8 @@ package storm
 import (
 	"slices"
 
+	talk "github.com/stile-lock/stile/internal/client"
+
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/internal/engine"
 	"github.com/stile-lock/stile/internal/member"
@@ -39,9 +41,9 @@ type proc struct {
 	chance kernel.Rand
 	view   *member.View // that it has installed; nil before the first
 
-	apps   []app
-	guests []guest
-	asks   []*ask // who waits and who holds, in the order in which they asked
+	apps []app
+	desk *talk.Desk
+	asks []*ask // who waits and who holds, in the order in which they asked
 
 	lease    member.Instant // by the own clock: until when it may act, as the oracle counts
 	ended    member.Instant // in the step that renews it: when it ended before; else 0
@@ -89,6 +91,7 @@ func (q *proc) happen(kind kernel.EventKind, arg int) {
 			q.wakeAt = 0
 			q.peer.Wake(q.now())
 			q.settled()
+			q.wakeDesk()
 		}
 	case act:
 		q.act(arg)
@@ -103,6 +106,18 @@ func (q *proc) happen(kind kernel.EventKind, arg int) {
 func (q *proc) use(f func(m *member.Member)) {
 	q.peer.Do(q.now(), f)
 	q.settled()
+}
+
+// wakeDesk lets the desk do what is due.
+func (q *proc) wakeDesk() {
+	switch {
+	case q.state == dead || q.desk.Out.Wake > q.now():
+	case q.peer.Member() == nil:
+		q.desk.Wake(q.now(), nil)
+		q.settled()
+	default:
+		q.use(func(m *member.Member) { q.desk.Wake(q.now(), m) })
+	}
 }
 
 // settled is called after each use of the peer: it ends the process if its disk
@@ -125,12 +140,13 @@ func (q *proc) settled() {
 			q.w.broken(Voters, "%s is voter %d, whose disk was lost, again", q.w.Name(q.id), c.ID())
 		}
 	}
+	q.flush()
 	q.rewake()
 }
 
 // rewake schedules the next wake.
 func (q *proc) rewake() {
-	x := q.peer.Due()
+	x := min(q.peer.Due(), q.desk.Out.Wake)
 	if x == member.Never {
 		return
 	}
@@ -177,6 +193,7 @@ func (q *proc) Told(e *member.Event) {
 		return
 	}
 	q.told(e)
+	q.desk.Told(e)
 }
 
 // Linked implements peer.Host.
@@ -261,10 +278,6 @@ func (q *proc) receive(from core.ID, b []byte) {
 		q.settled()
 	case b[0] == valueMsg || b[0] == savedMsg:
 		q.value(b[0], l)
-	default:
-		if l.next() == q.inc && q.state == taking {
-			q.serve(from, b[0], l)
-		}
 	}
 }
 

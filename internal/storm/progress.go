@@ -110,12 +110,15 @@ func (o *oracle) look() {
 		}
 	}
 	for _, c := range w.clients {
-		if c.request == 0 && c.letGo == 0 {
-			continue
-		}
-		busy = true
-		if wait := o.waiting(c.asked); c.request != 0 && !c.holds && wait > w.times.bound+4*int64(w.Settings.Renew) {
-			w.broken(Waits, "%s: %s has waited for %d ms at m%d", w.names[c.lock], w.Name(c.id), wait/ms, w.no(c.inc))
+		for i := range c.hands {
+			h := &c.hands[i]
+			if h.request == 0 {
+				continue
+			}
+			busy = true
+			if wait := o.waiting(h.asked); !h.holds && wait > w.times.bound+4*int64(w.Settings.Renew) {
+				w.broken(Waits, "%s: %s has waited for %d ms at %s", w.names[h.lock], w.Name(c.id), wait/ms, w.Name(c.node().id))
+			}
 		}
 	}
 	switch {

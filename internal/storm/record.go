@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	talk "github.com/stile-lock/stile/internal/client"
+
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/internal/engine"
 	"github.com/stile-lock/stile/internal/member"
@@ -51,7 +53,7 @@ func title(c *Config) string {
 
 // kinds returns the kinds of messages, those of members first.
 func kinds() []string {
-	return slices.Concat(frameNames[:], engine.KindNames(), msgNames[:])
+	return slices.Concat(frameNames[:], engine.KindNames(), talk.KindNames(), msgNames[:])
 }
 
 // A recorder keeps the last events.
@@ -88,6 +90,11 @@ func (w *world) describe(e *trace.Event, b []byte) {
 	case peer.Service:
 		e.Name = engine.Kind(b[1]).String()
 		e.Fields = []core.Field{{Name: "says", Value: w.official(b[1:])}}
+	case guestMsg, nodeMsg:
+		if f, ok := frameOf(b); ok {
+			e.Name = f.Kind.String()
+			e.Section, e.Fields = inWords(&f)
+		}
 	case peer.Post:
 		e.Fields = []core.Field{{Name: "says", Value: fmt.Sprintf("%d bytes", len(l))}}
 	default:
@@ -97,6 +104,36 @@ func (w *world) describe(e *trace.Event, b []byte) {
 		}
 		e.Fields = []core.Field{{Name: "says", Value: strings.Join(values, " ")}}
 	}
+}
+
+// frameOf returns the frame of a client, or for one, that a message has.
+func frameOf(b []byte) (talk.Frame, bool) {
+	if !spoken(b) {
+		return talk.Frame{}, false
+	}
+	l := letter(b[1:])
+	l.next()
+	f, err := talk.Parse(l)
+	return f, err == nil
+}
+
+// inWords tells what a client says, or is told: about which lock, and what.
+func inWords(f *talk.Frame) (lock string, says []core.Field) {
+	var all []string
+	add := func(format string, x any, is bool) {
+		if is {
+			all = append(all, fmt.Sprintf(format, x))
+		}
+	}
+	add("session %d", f.Session, f.Session != 0)
+	add("number %d", f.Number, f.Number != 0)
+	add("for %v", f.Span, f.Kind == talk.Welcome || f.Kind == talk.Renewed)
+	add("token %v", f.Token, f.Kind == talk.Held)
+	add("%v", f.Why, f.Kind == talk.Over || f.Kind == talk.Bye)
+	if f.Kind == talk.Lock {
+		lock = f.Name
+	}
+	return lock, []core.Field{{Name: "says", Value: strings.Join(all, ", ")}}
 }
 
 // official tells what is said between members and voters.

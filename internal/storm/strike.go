@@ -39,7 +39,7 @@ func (w *world) aim(s *Strike) core.ID {
 	aimed := s.How%2 == 0
 	if s.Kind.has(Client) && len(w.clients) > 0 {
 		for i := range w.clients {
-			if c := w.clients[(s.Who+i)%len(w.clients)]; aimed && c.holds {
+			if c := w.clients[(s.Who+i)%len(w.clients)]; aimed && c.inside() {
 				return c.id
 			}
 		}
@@ -75,8 +75,8 @@ func (q *proc) linger() {
 		}
 	}
 	for _, c := range q.w.clients {
-		if c.holds && c.inc == q.inc {
-			c.next = q.w.Now() + 2*lease
+		if c.up && c.node() == q {
+			c.linger()
 		}
 	}
 }
@@ -232,16 +232,14 @@ func (w *world) strikeDisk(s *Strike, q *proc) bool {
 	return true
 }
 
-// strikeClient lets a client be paused, cut off, or crash.
+// strikeClient lets a client be paused, cut off, crash, or lose its connection.
 func (w *world) strikeClient(s *Strike, id core.ID) bool {
 	if len(w.clients) == 0 {
 		return false
 	}
 	c := w.clientAt(id)
-	if !c.errand.open() {
-		c.next = w.Now() + 2*int64(w.Settings.Lease) // if it is inside, it stays there
-	}
-	switch s.How / 2 % 3 {
+	c.linger()
+	switch s.How / 2 % clientFaults {
 	case 0:
 		if w.Paused(id) {
 			return false
@@ -254,9 +252,17 @@ func (w *world) strikeClient(s *Strike, id core.ID) bool {
 			return false
 		}
 		c.crash()
+	case 3:
+		if !c.up || w.Paused(id) {
+			return false
+		}
+		c.snap()
 	}
 	return true
 }
+
+// clientFaults is how many kinds of faults there are for a client.
+const clientFaults = 4
 
 // around cuts a process off from all others, or no more.
 func (w *world) around(id core.ID, on bool) {
@@ -386,7 +392,7 @@ func (w *world) cease(i int) {
 }
 
 func (w *world) ceaseClient(s *Strike, id core.ID) {
-	switch s.How / 2 % 3 {
+	switch s.How / 2 % clientFaults {
 	case 0:
 		w.resume(id)
 	case 1:
@@ -441,7 +447,14 @@ func (w *world) heal() {
 		}
 	}
 	for _, c := range w.clients {
-		c.next = min(c.next, w.Now()+longestHold)
+		for i := range c.hands {
+			if h := &c.hands[i]; h.next > 0 {
+				h.next = min(h.next, w.Now()+longestHold)
+			}
+		}
+		if c.up {
+			c.rewake()
+		}
 	}
 	w.Note(trace.Event{Kind: trace.Heal, Proc: core.None, Peer: core.None})
 }

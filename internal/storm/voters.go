@@ -74,7 +74,6 @@ type orders struct {
 	forget   bool
 	evict    []uint64 // who is to be evicted
 	sessions uint64   // of clients: how many there have been
-	requests uint64   // of clients: likewise
 }
 
 // leader returns the process whose voter leads, as far as can be known: that of

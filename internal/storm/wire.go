@@ -12,22 +12,17 @@ import (
 
 // The kinds of messages, by their first byte: those of peers, and then these.
 const (
-	helloMsg  = peer.Post + 1 + iota // from a client: incarnation, session, number
-	spanMsg                          // to a client: session, number, span
-	lockMsg                          // from a client: incarnation, session, request, lock, whether it tries
-	grantMsg                         // to a client: session, request, token
-	refuseMsg                        // session, request
-	unlockMsg                        // from a client: incarnation, session, request, token
-	doneMsg                          // to a client: session, request
-	readMsg                          // to the store: lock, token, who asks
-	valueMsg                         // from the store: lock, token, value, who asked
-	writeMsg                         // lock, token, value, deposit
-	savedMsg                         // from the store, if it has a bank: lock, token
+	guestMsg = peer.Post + 1 + iota // from a client to a node: connection, and a frame; none if it is closed
+	nodeMsg                         // the other way
+	readMsg                         // to the store: lock, token, who asks
+	valueMsg                        // from the store: lock, token, value, who asked
+	writeMsg                        // lock, token, value, deposit
+	savedMsg                        // from the store, if it has a bank: lock, token
 )
 
 var msgNames = [...]string{
 	"PACKET", "SERVICE", "RAFT",
-	"HELLO", "SPAN", "LOCK", "GRANT", "REFUSE", "UNLOCK", "DONE", "READ", "VALUE", "WRITE", "SAVED",
+	"CLOSED", "CLOSED", "READ", "VALUE", "WRITE", "SAVED",
 }
 
 // A wire is what happens to messages under way.
@@ -118,23 +113,29 @@ func (x *wire) heal() {
 	x.loss, x.twice, x.late = 0, 0, 0
 }
 
-// send sends a message, if nothing happens to it.
-func (x *wire) send(from, to core.ID, b []byte) {
+// send sends a message, if nothing happens to it, and reports that. What is lost on a
+// connection of a client is only late: it is sent again.
+func (x *wire) send(from, to core.ID, b []byte) bool {
 	w := x.w
 	w.note(uint64(from)<<32|uint64(to)<<16, sum(b))
 	slot := w.Keep(b, 0, kernel.Tag(x.broken[int(from)*x.n+int(to)]), 1)
-	if x.cut(from, to) || x.isDown(from, to) || x.withheld(from, to, b) || x.loss > 0 && x.chance.Below(1000) < x.loss {
+	lost := x.loss > 0 && x.chance.Below(1000) < x.loss
+	if x.cut(from, to) || x.isDown(from, to) || x.withheld(from, to, b) || lost && !spoken(b) {
 		w.Lose(from, to, slot)
-		return
+		return false
 	}
 	more := x.slow[from] + x.slow[to]
+	if lost {
+		more += x.chance.Below(20 * ms)
+	}
 	if x.late > 0 && (!x.lateViews || official(b)) && x.chance.Below(1000) < x.late {
 		more += x.chance.Below(x.lateBy)
 	}
 	w.SendLate(from, to, slot, more)
-	if x.twice > 0 && b[0] < readMsg && x.chance.Below(1000) < x.twice {
+	if x.twice > 0 && b[0] < guestMsg && x.chance.Below(1000) < x.twice {
 		w.SendLate(from, to, w.Keep(b, 0, kernel.Tag(x.broken[int(from)*x.n+int(to)]), 1), more+x.chance.Below(20*ms))
 	}
+	return true
 }
 
 // sum is a hash of bytes, eight at a time: there are many.
@@ -151,6 +152,9 @@ func sum(b []byte) uint64 {
 	h = (h ^ last) * 0x94d049bb133111eb
 	return h ^ h>>32
 }
+
+// spoken reports whether a message is on a connection of a client.
+func spoken(b []byte) bool { return b[0] == guestMsg || b[0] == nodeMsg }
 
 // tell sends a message that is made of a kind and some numbers.
 func (w *world) tell(from, to core.ID, kind byte, values ...uint64) {
@@ -186,6 +190,8 @@ func (w *world) Deliver(from, to core.ID, slot int32) {
 		w.store.receive(w, from, b[0], letter(b[1:]))
 	case w.isClient(to) && b[0] == peer.Service:
 		w.clientAt(to).answered(b[1:])
+	case spoken(b):
+		w.arrived(to, b)
 	case w.isClient(to):
 		w.clientAt(to).receive(b[0], letter(b[1:]))
 	default:
@@ -203,6 +209,9 @@ func (*world) Believed(core.ID, core.ID) {}
 func (*world) Called(m *kernel.Slot) string {
 	if b := m.Bytes; b[0] == peer.Service {
 		return engine.Kind(b[1]).String()
+	}
+	if f, ok := frameOf(m.Bytes); ok {
+		return f.Kind.String()
 	}
 	return msgNames[m.Bytes[0]]
 }

@@ -25,16 +25,17 @@ const (
 
 // The events that the storm schedules.
 const (
-	wake   = kernel.Own + iota // of a process: the member or a link wants to be woken
-	act                        // an application does something
-	say                        // it says something to the service again
-	check                      // at no process: has it been told?
-	boot                       // at no process: another incarnation starts in a place
-	pulse                      // of a client: it renews
-	tick                       // the world looks whether the cluster is there, and what is asked of it
-	strike                     // a fault begins
-	cease                      // a fault ends
-	look                       // the oracle looks at all who wait
+	wake    = kernel.Own + iota // of a process: the member or a link wants to be woken
+	act                         // an application does something
+	say                         // it says something to the service again
+	check                       // at no process: has it been told?
+	boot                        // at no process: another incarnation starts in a place
+	pulse                       // of a client: it renews
+	tick                        // the world looks whether the cluster is there, and what is asked of it
+	strike                      // a fault begins
+	cease                       // a fault ends
+	look                        // the oracle looks at all who wait
+	overdue                     // what came late on a connection of a client is handed over
 )
 
 // The kernel's processes: the resource, then the members' places and the clients.
@@ -64,6 +65,7 @@ type world struct {
 	names   []string // of the locks
 	procs   []*proc  // by their places
 	clients []*client
+	lines   []*line // their connections
 	orders  orders
 	store   store
 	wire    wire
@@ -218,8 +220,8 @@ func (w *world) plan() {
 	if w.Bank {
 		turn += 2 * slowest // it lets go when its transfer is confirmed
 	}
-	all := members*int64(w.Apps) + int64(w.Clients)
-	entries := 2*members*int64(min(s.Handover, 2*w.Apps+w.Clients)) + all
+	all := members*int64(w.Apps) + hands*int64(w.Clients)
+	entries := 2*members*int64(min(s.Handover, 2*w.Apps+hands*w.Clients)) + all
 	w.times.bound = entries*turn + 2*int64(s.Renew)
 	w.times.drain = w.times.demand + demandFor
 	w.times.end = w.times.drain + w.times.bound + int64(s.Lease)
@@ -287,6 +289,8 @@ func (w *world) happen(e *kernel.Event) {
 		w.cease(e.Arg())
 	case look:
 		w.oracle.look()
+	case overdue:
+		w.overdue(e.Arg())
 	case check:
 		w.procs[e.Arg()].checkTold()
 	case boot:

@@ -42,7 +42,7 @@ func layers() []layer {
 		{"internal/client", "internal/member"},
 		{"internal/engine", "internal/member"},
 		{"internal/peer", "core internal/member internal/engine"},
-		{"internal/storm", "core trace scenario sim/kernel internal/member internal/engine internal/peer internal/words"},
+		{"internal/storm", "core trace scenario sim/kernel internal/member internal/client internal/engine internal/peer internal/words"},
 		{"internal/measure", "core trace scenario sim/kernel catalog internal/member internal/engine internal/peer"},
 	}
 }

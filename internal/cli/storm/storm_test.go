@@ -143,7 +143,7 @@ func TestBank(t *testing.T) {
 // this had to come, and what to do; and so does its picture.
 func TestNoFence(t *testing.T) {
 	t.Chdir(t.TempDir())
-	const line = "--seeds 20 --faults pause --bank --no-fence"
+	const line = "--seeds 30 --faults pause --bank --no-fence"
 	text, err := told(t, nil, line+" --svg a.svg --trace a.txt")
 	var found tell.Found
 	if !errors.As(err, &found) || !strings.Contains(found.Lines[len(found.Lines)-1], "to be expected") {
