@@ -18,8 +18,10 @@ import (
 	"github.com/stile-lock/stile/internal/cli/check"
 	"github.com/stile-lock/stile/internal/cli/compare"
 	"github.com/stile-lock/stile/internal/cli/deadlock"
+	"github.com/stile-lock/stile/internal/cli/hold"
 	"github.com/stile-lock/stile/internal/cli/replay"
 	"github.com/stile-lock/stile/internal/cli/scene"
+	"github.com/stile-lock/stile/internal/cli/serve"
 	"github.com/stile-lock/stile/internal/cli/sim"
 	"github.com/stile-lock/stile/internal/cli/storm"
 	"github.com/stile-lock/stile/internal/cli/tell"
@@ -69,6 +71,7 @@ func report(err error, stderr io.Writer) int {
 	}
 	var f tell.Found
 	var u tell.Unfinished
+	var e tell.Ended
 	found, unfinished := errors.As(err, &f), errors.As(err, &u)
 	lines, code := []string{err.Error()}, exitUsage
 	switch {
@@ -78,6 +81,8 @@ func report(err error, stderr io.Writer) int {
 		lines, code = f.Lines, exitFound
 	case unfinished:
 		code = exitUnfinished
+	case errors.As(err, &e):
+		lines, code = said(e.Why), e.Code
 	}
 	for _, line := range lines {
 		line = oneLine(line)
@@ -87,6 +92,14 @@ func report(err error, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "stile: %s\n", line)
 	}
 	return code
+}
+
+// said is a line, or none.
+func said(line string) []string {
+	if line == "" {
+		return nil
+	}
+	return []string{line}
 }
 
 // oneLine makes one line of what may repeat any words of the user.
@@ -137,7 +150,7 @@ is 3.`,
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", tell.Width)))
 	root.SetHelpCommand(newHelp(root))
 	root.AddCommand(
-		newAlgorithms(), sim.New(), compare.New(), check.New(), replay.New(), bank.New(), scene.New(), deadlock.New(), storm.New(), cert.New(), newGlossary(), newVersion(),
+		newAlgorithms(), sim.New(), compare.New(), check.New(), replay.New(), bank.New(), scene.New(), deadlock.New(), storm.New(), serve.New(), hold.NewExec(), hold.NewLock(), cert.New(), newGlossary(), newVersion(),
 	)
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {
