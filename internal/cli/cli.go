@@ -16,6 +16,7 @@ import (
 	"github.com/stile-lock/stile/internal/cli/bank"
 	"github.com/stile-lock/stile/internal/cli/cert"
 	"github.com/stile-lock/stile/internal/cli/check"
+	"github.com/stile-lock/stile/internal/cli/cluster"
 	"github.com/stile-lock/stile/internal/cli/compare"
 	"github.com/stile-lock/stile/internal/cli/deadlock"
 	"github.com/stile-lock/stile/internal/cli/hold"
@@ -150,7 +151,8 @@ is 3.`,
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", tell.Width)))
 	root.SetHelpCommand(newHelp(root))
 	root.AddCommand(
-		newAlgorithms(), sim.New(), compare.New(), check.New(), replay.New(), bank.New(), scene.New(), deadlock.New(), storm.New(), serve.New(), hold.NewExec(), hold.NewLock(), cert.New(), newGlossary(), newVersion(),
+		newAlgorithms(), sim.New(), compare.New(), check.New(), replay.New(), bank.New(), scene.New(), deadlock.New(), storm.New(), serve.New(), hold.NewExec(), hold.NewLock(),
+		cluster.NewStatus(), cluster.NewMembers(), cluster.NewLocks(), cluster.NewForceRelease(), cluster.NewLeave(), cert.New(), newGlossary(), newVersion(),
 	)
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {
