@@ -11,6 +11,7 @@ import (
 
 // The command gets what it is promised, and its exit code is that of stile.
 func TestLiveExec(t *testing.T) {
+	t.Parallel()
 	_, a := serve(t, "--memory", "--name", "a")
 	if first, second := token(t, a, "demo"), token(t, a, "demo"); !first.Less(second) {
 		t.Errorf("the token %v comes after %v", second, first)
@@ -20,12 +21,12 @@ func TestLiveExec(t *testing.T) {
 		line string
 		says string
 	}{
-		{7, "exec demo -- sh -c exit\u00a07", ""},
-		{7, "exec demo sh -c exit\u00a07", ""}, // as with flock no -- is needed
-		{0, "exec -n demo --shell echo\u00a0$STILE_LOCK", "demo"},
-		{0, "exec demo -c echo\u00a0$STILE_LOCK", "demo"},
+		{7, "exec demo -- sh -c exit~7", ""},
+		{7, "exec demo sh -c exit~7", ""}, // as with flock no -- is needed
+		{0, "exec -n demo --shell echo~$STILE_LOCK", "demo"},
+		{0, "exec demo -c echo~$STILE_LOCK", "demo"},
 		{0, "exec --verbose demo true", "has let go of demo"},
-		{128 + 9, "exec demo -c kill\u00a0-9\u00a0$$", ""},
+		{128 + 9, "exec demo -c kill~-9~$$", ""},
 		{127, "exec demo no-such-command", "there is no such command"},
 		{126, "exec demo ./", "cannot run"},
 		{2, "exec demo", "needs a command"},
@@ -36,7 +37,7 @@ func TestLiveExec(t *testing.T) {
 	} {
 		args := strings.Fields(test.line)
 		for i := range args {
-			args[i] = strings.ReplaceAll(args[i], "\u00a0", " ")
+			args[i] = strings.ReplaceAll(args[i], "~", " ")
 		}
 		if said := at(t, a, test.code, args...); !strings.Contains(said, test.says) {
 			t.Errorf("stile %q says %q, want %q", args, said, test.says)
@@ -57,6 +58,7 @@ const loop = `while :; do sleep 0.02; done`
 // A lock that is held is not had with -n, nor in vain for long with -w; who waits
 // is told for whom, and gets it in the end.
 func TestLiveConflict(t *testing.T) {
+	t.Parallel()
 	_, a := serve(t, "--memory", "--name", "a")
 	holder := begin(t, nil, "lock", "demo", "--addr", a)
 	first := holder.until(`^\d+\.\d+$`)
@@ -83,6 +85,7 @@ func TestLiveConflict(t *testing.T) {
 
 // Signals reach the command, which decides what to do about them.
 func TestLiveSignals(t *testing.T) {
+	t.Parallel()
 	_, a := serve(t, "--memory")
 	p := begin(t, nil, "exec", "--addr", a, "demo", "--", "sh", "-c", `trap 'echo told; exit 3' TERM; echo up; `+loop)
 	p.until("^up$")
@@ -113,7 +116,7 @@ func TestLiveLost(t *testing.T) {
 	node.signal(syscall.SIGKILL)
 	p.until("^told$")
 	p.exits(125)
-	p.until("^stile: the lock of the command is lost: .*demo.*the command and all that it started are ended$")
+	p.until(`^stile: lock "demo": the lock of the command is lost: .*; the command and all that it started are ended$`)
 	held.exits(125)
 	held.until("^stile: the lock is lost: other")
 }

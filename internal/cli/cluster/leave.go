@@ -27,9 +27,9 @@ func NewLeave() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "leave [flags]",
 		Short: "Let a node leave the cluster in good order",
-		Long: `Asks a node to leave: it takes nothing new, waits until nobody holds a lock through
-it, for three leases at most, leaves the cluster, and ends. The command waits until
-it is gone.`,
+		Long: `Asks a node to leave: it takes nothing new, gives nobody more time who holds a lock
+through it, which ends within a lease, leaves the cluster, and ends. The command
+waits until it is gone.`,
 		Example: `  stile leave --addr 127.0.0.1:7430`,
 		Args:    ask.Nothing,
 		RunE: func(c *cobra.Command, _ []string) error {

@@ -122,10 +122,12 @@ func (x *execution) run(c *cobra.Command) error {
 	stop() // signals are the command's from here on
 	res, err := x.under(lock)
 	if !res.Gone { // what is left may still act: nobody may have the lock before the lease is over
-		return failed("%v", err)
+		return failed("lock %q: %v", x.name, err)
 	}
 	lost := x.give(client, lock, c.ErrOrStderr())
 	switch {
+	case err != nil && res.Lost:
+		return failed("lock %q: %v", x.name, err)
 	case err != nil:
 		return tell.Ended{Code: res.Code, Why: err.Error()}
 	case lost != nil:

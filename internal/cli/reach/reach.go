@@ -72,7 +72,11 @@ func (t *Target) Dial(ctx context.Context, name string) (*remote.Client, error) 
 	case errors.As(context.Cause(ctx), &nobody):
 		return nil, nobody
 	}
-	return nil, fmt.Errorf("cannot talk to the node at %s: %w", strings.Join(t.Addr, ", "), err)
+	hint := "does it want TLS? give --ca, --cert and --key"
+	if t.TLS.CA != "" {
+		hint = "does it speak TLS, with certificates of the same authority? its log says more"
+	}
+	return nil, fmt.Errorf("cannot talk to the node at %s: %w: %s", strings.Join(t.Addr, ", "), err, hint)
 }
 
 // hurry is after how long it is looked whether there is anybody to wait for.

@@ -116,8 +116,12 @@ func (p *process) greet(c *cobra.Command, configs []node.Config) error {
 // the process at once.
 func (p *process) stop(release func()) error {
 	release()
-	p.log.Info("stops: it takes nothing new, and leaves when nobody holds a lock through it", "drain", p.drain)
-	ctx, cancel := context.WithTimeoutCause(context.Background(), p.drain, fmt.Errorf("somebody still holds a lock through it after %v, or the others do not answer", p.drain))
+	drain := p.drain
+	if drain < 0 { // sessions end within a lease when they are prolonged no more
+		drain = time.Duration(p.nodes[0].Status().Lease*float64(time.Second)) + 2*time.Second
+	}
+	p.log.Info("stops: it takes nothing new, and leaves when nobody holds a lock through it", "drain", drain)
+	ctx, cancel := context.WithTimeoutCause(context.Background(), drain, fmt.Errorf("somebody still holds a lock through it after %v, or the others do not answer", drain))
 	defer cancel()
 	var f tell.Found
 	for i := len(p.nodes) - 1; i >= 0; i-- {

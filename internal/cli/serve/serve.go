@@ -46,7 +46,7 @@ type flags struct {
 
 // New returns the command.
 func New() *cobra.Command {
-	f := &flags{listen: node.DefaultListen, lease: 10 * time.Second, voters: "3", nodes: 1, drain: 10 * time.Second, log: "text", level: "info"}
+	f := &flags{listen: node.DefaultListen, lease: 10 * time.Second, voters: "3", nodes: 1, drain: -1, log: "text", level: "info"}
 	c := &cobra.Command{
 		Use:   "serve [flags]",
 		Short: "Run a node of a cluster",
@@ -60,8 +60,9 @@ is $XDG_STATE_HOME/stile/NAME, or ~/.local/state/stile/NAME. With --memory nothi
 is kept: such a node counts tokens from the time of the clock, and if most of a
 cluster of such nodes are gone at once the cluster is.
 
-On Ctrl-C or TERM it takes nothing new, waits for --drain until nobody holds a lock
-through it, and leaves the cluster; a second signal ends it at once.
+On Ctrl-C or TERM it takes nothing new, gives nobody more time who holds a lock
+through it, which ends within a lease, and then leaves the cluster. A second signal
+ends it at once.
 
 What flags say can also be said by the environment, such as STILE_LISTEN for
 --listen, and by a TOML file with the flags' names as keys, such as
@@ -91,7 +92,8 @@ func (f *flags) define(c *cobra.Command) {
 	fs.Var(ask.Choice(&f.voters, "1", "3", "5"), "voters", "how many `N` nodes keep the views, of who founds a cluster: 1, 3 or 5")
 	fs.Var(ask.Choice(&f.algorithm, live()...), "algorithm", "the algorithm `NAME` that passes locks on, of who founds a cluster (default "+live()[0]+")")
 	fs.Var(ask.Count(&f.nodes, 1, maxNodes), "nodes", "how many nodes to run in this process, to try it out; in memory unless --data is given")
-	fs.Var(ask.Duration(&f.drain, 0, time.Hour), "drain", "how long it waits for those who hold locks when it is told to end")
+	fs.Var(ask.Duration(&f.drain, 0, time.Hour), "drain", "how long it waits at most for those who hold locks when it is told to end (default a lease and 2s)")
+	ask.Unset(fs, "drain")
 	ask.Certificates(fs, &f.tls, &f.insecure)
 	fs.Var(ask.File(&f.config, ".toml"), "config", "read settings from this `FILE`; also STILE_CONFIG")
 	fs.Var(ask.Choice(&f.log, "text", "json"), "log", "`HOW` to log on standard error: text or json")
