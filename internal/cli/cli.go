@@ -128,11 +128,14 @@ func Root() *cobra.Command {
 	var which bool
 	root := &cobra.Command{
 		Use:   "stile",
-		Short: "Mutual exclusion by messages alone: watch, measure, compare and check the algorithms",
-		Long: `stile runs algorithms for distributed mutual exclusion: processes that take
-turns in a critical section by sending each other messages, without a server.
+		Short: "Locks between machines by messages alone, and the algorithms behind them",
+		Long: `stile gives a group of processes mutual exclusion by messages alone, without a
+lock server, and shows, measures, compares and checks the algorithms for that.
 
-Start with 'stile bank', which shows what goes wrong without them.
+For locks, start with 'stile serve' in one terminal and 'stile exec demo -- ls' in
+another; status, members, locks, force-release, leave and cert look after a
+cluster. For the algorithms, start with 'stile bank', which shows what goes wrong
+without them.
 
 Ctrl-C ends what runs long: what there is by then is printed, and the exit code
 is 3.`,

@@ -131,7 +131,7 @@ func (x *execution) run(c *cobra.Command) error {
 	case err != nil:
 		return tell.Ended{Code: res.Code, Why: err.Error()}
 	case lost != nil:
-		return failed("the command has ended with code %d, but before it was over %v", res.Code, lost)
+		return failed("the command has ended with code %d, but no node confirms that the lock was held until then: %v", res.Code, lost)
 	case res.Code != 0:
 		return tell.Ended{Code: res.Code}
 	}
