@@ -3,6 +3,7 @@ module github.com/stile-lock/stile
 go 1.26
 
 require (
+	github.com/BurntSushi/toml v1.6.0
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.10

@@ -137,6 +137,7 @@ func disk(t *testing.T) map[string]string {
 // every command that there is.
 func TestBadInput(t *testing.T) {
 	t.Chdir(newDesk(t))
+	t.Setenv("STILE_ADDR", "127.0.0.1:1") // where no node is
 	count := map[string]int{}
 	for _, b := range table() {
 		count[b.rule]++

@@ -47,6 +47,9 @@ func good(c *cobra.Command, more ...string) []string {
 			break
 		}
 	}
+	if i := slices.Index(call, "--"); i >= 0 { // what follows is another command
+		return slices.Insert(slices.Clone(call), i, more...)
+	}
 	return append(slices.Clone(call), more...)
 }
 
@@ -124,7 +127,7 @@ type adder func(rule string, args []string, names ...string)
 // badArguments gives too few arguments, too many, and wrong ones.
 func badArguments(c *cobra.Command, add adder) {
 	path := c.CommandPath()
-	if c.Name() != "help" {
+	if c.Name() != "help" && c.Name() != "exec" { // which takes any number, for another command
 		add("too many arguments", good(c, "surplus"), "surplus")
 		add("too many arguments", good(c, "", ""), `""`)
 	}
@@ -135,9 +138,12 @@ func badArguments(c *cobra.Command, add adder) {
 	add("no argument", words(c), path, "needs")
 	add("no argument", words(c, "--"), path, "needs")
 	for _, v := range junk {
-		if v != "--" {
+		if v != "--" && (what != "LOCK" || !named(v)) {
 			add("unknown argument", words(c, "--", v))
 		}
+	}
+	if what == "LOCK" {
+		return // a lock may be called as a scenario is
 	}
 	if what != "FILE" {
 		add("a scenario instead", words(c, "x.stile"), "x.stile", "stile replay")
@@ -146,6 +152,23 @@ func badArguments(c *cobra.Command, add adder) {
 	for _, file := range []string{"missing.stile", "sub", "empty.stile", "binary.stile", "bom.stile", "crlf.stile", "huge.stile", "latin.stile", "cut.stile", "keep.svg", "keep.svg/x.stile", "/proc/self/mem"} {
 		add("bad file", words(c, file), file)
 	}
+}
+
+// named reports whether a lock may be called so.
+func named(s string) bool { return ask.Lock(s) == nil }
+
+// fits reports whether a flag takes a value that most do not.
+func fits(f *pflag.Flag, v string) bool {
+	name := slices.Contains([]string{"nonsense", "NaN", "Inf", "1.5x", "1e400"}, v)
+	switch f.Value.Type() {
+	case "HOST":
+		return name
+	case "NAME":
+		return name || v == "99999999999999999999999"
+	case "DIR":
+		return strings.TrimSpace(v) != "" && v != "\x00"
+	}
+	return false
 }
 
 // badNames misspells commands and flags.
@@ -161,12 +184,12 @@ func badNames(c *cobra.Command, add adder) {
 			add("misspelt flag", good(c, "--"+typo, "3"), "--"+typo, "did you mean --")
 		}
 		if f.Value.Type() != "bool" {
-			add("flag without value", good(c, "--"+f.Name), "--"+f.Name, "needs", see)
+			add("flag without value", words(c, "--"+f.Name), "--"+f.Name, "needs", see)
 		}
 	}
 	for _, sub := range c.Commands() {
-		if !sub.Hidden {
-			typo := sub.Name()[:len(sub.Name())-1]
+		typo := sub.Name()[:len(sub.Name())-1]
+		if other, _, err := c.Find([]string{typo}); !sub.Hidden && (err != nil || other == c) { // lock is no misspelt locks
 			add("misspelt command", words(c, typo), typo, "did you mean "+sub.Name())
 		}
 	}
@@ -179,8 +202,8 @@ const span = "from "
 func badValues(c *cobra.Command, f *pflag.Flag, add adder) {
 	numbers := slices.Contains([]string{"N", "LIST", "TIMES", "SIZE"}, f.Value.Type())
 	for _, v := range junk {
-		if f.Value.Type() == "HOST" && slices.Contains([]string{"nonsense", "NaN", "Inf", "1.5x", "1e400"}, v) {
-			continue // a host may be called so
+		if fits(f, v) {
+			continue
 		}
 		names := []string{f.Name}
 		if numbers {

@@ -21,7 +21,7 @@ func TestUsageErrors(t *testing.T) {
 		{"lamport", "'stile sim lamport' runs it"},
 		{"wait-die", "'stile deadlock wait-die' runs it"},
 		{"raymond-a.stile", "'stile replay' runs it"},
-		{"--node 3", "did you mean --nodes of 'stile check', 'stile compare', 'stile scene' or 'stile sim'?"},
+		{"--node 3", "did you mean --nodes of 'stile check', 'stile compare', 'stile scene' or 'stile serve'?"},
 		{"--version now", "unknown command \"now\""},
 		{"version --version", "unknown flag --version"},
 		{"bank --nodes 3", "did you mean --nodes of 'stile check'"},

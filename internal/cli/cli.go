@@ -16,10 +16,13 @@ import (
 	"github.com/stile-lock/stile/internal/cli/bank"
 	"github.com/stile-lock/stile/internal/cli/cert"
 	"github.com/stile-lock/stile/internal/cli/check"
+	"github.com/stile-lock/stile/internal/cli/cluster"
 	"github.com/stile-lock/stile/internal/cli/compare"
 	"github.com/stile-lock/stile/internal/cli/deadlock"
+	"github.com/stile-lock/stile/internal/cli/hold"
 	"github.com/stile-lock/stile/internal/cli/replay"
 	"github.com/stile-lock/stile/internal/cli/scene"
+	"github.com/stile-lock/stile/internal/cli/serve"
 	"github.com/stile-lock/stile/internal/cli/sim"
 	"github.com/stile-lock/stile/internal/cli/storm"
 	"github.com/stile-lock/stile/internal/cli/tell"
@@ -69,6 +72,7 @@ func report(err error, stderr io.Writer) int {
 	}
 	var f tell.Found
 	var u tell.Unfinished
+	var e tell.Ended
 	found, unfinished := errors.As(err, &f), errors.As(err, &u)
 	lines, code := []string{err.Error()}, exitUsage
 	switch {
@@ -78,6 +82,8 @@ func report(err error, stderr io.Writer) int {
 		lines, code = f.Lines, exitFound
 	case unfinished:
 		code = exitUnfinished
+	case errors.As(err, &e):
+		lines, code = said(e.Why), e.Code
 	}
 	for _, line := range lines {
 		line = oneLine(line)
@@ -87,6 +93,14 @@ func report(err error, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "stile: %s\n", line)
 	}
 	return code
+}
+
+// said is a line, or none.
+func said(line string) []string {
+	if line == "" {
+		return nil
+	}
+	return []string{line}
 }
 
 // oneLine makes one line of what may repeat any words of the user.
@@ -114,11 +128,14 @@ func Root() *cobra.Command {
 	var which bool
 	root := &cobra.Command{
 		Use:   "stile",
-		Short: "Mutual exclusion by messages alone: watch, measure, compare and check the algorithms",
-		Long: `stile runs algorithms for distributed mutual exclusion: processes that take
-turns in a critical section by sending each other messages, without a server.
+		Short: "Locks between machines by messages alone, and the algorithms behind them",
+		Long: `stile gives a group of processes mutual exclusion by messages alone, without a
+lock server, and shows, measures, compares and checks the algorithms for that.
 
-Start with 'stile bank', which shows what goes wrong without them.
+For locks, start with 'stile serve' in one terminal and 'stile exec demo -- ls' in
+another; status, members, locks, force-release, leave and cert look after a
+cluster. For the algorithms, start with 'stile bank', which shows what goes wrong
+without them.
 
 Ctrl-C ends what runs long: what there is by then is printed, and the exit code
 is 3.`,
@@ -137,7 +154,8 @@ is 3.`,
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", tell.Width)))
 	root.SetHelpCommand(newHelp(root))
 	root.AddCommand(
-		newAlgorithms(), sim.New(), compare.New(), check.New(), replay.New(), bank.New(), scene.New(), deadlock.New(), storm.New(), cert.New(), newGlossary(), newVersion(),
+		newAlgorithms(), sim.New(), compare.New(), check.New(), replay.New(), bank.New(), scene.New(), deadlock.New(), storm.New(), serve.New(), hold.NewExec(), hold.NewLock(),
+		cluster.NewStatus(), cluster.NewMembers(), cluster.NewLocks(), cluster.NewForceRelease(), cluster.NewLeave(), cert.New(), newGlossary(), newVersion(),
 	)
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {

@@ -80,8 +80,8 @@ func (c Config) withDefaults() (Config, error) {
 // settingsFor returns the usual settings for a lease, in their usual proportions.
 func settingsFor(lease time.Duration) member.Settings {
 	s := member.Usual()
-	s.Renew = member.Span(lease) * s.Renew / s.Lease
-	s.ViewLife = member.Span(lease) * s.ViewLife / s.Lease
+	s.Renew = member.Span(lease) / (s.Lease / s.Renew)
+	s.ViewLife = member.Span(lease) / (s.Lease / s.ViewLife)
 	s.Lease = member.Span(lease)
 	return s
 }

@@ -141,6 +141,9 @@ func (n *Node) clerical(now member.Instant) {
 		}
 	}
 	n.desk.Out.Reset()
+	if n.state == Draining && n.holders+n.desk.Holds() == 0 {
+		n.tell() // whoever waits for the last one to let go
+	}
 }
 
 // dirtied returns the connections on which something is to be sent, with the mutex.

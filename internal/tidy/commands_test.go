@@ -81,6 +81,7 @@ func commands(page string) []string {
 // unknown says what the command does not know of a line: it is asked for help
 // with all the rest of the line, which it reads before.
 func unknown(stile, line string) string {
+	line, _, _ = strings.Cut(line, " -- ") // what follows is another command
 	code, out := exitCode(stile, line, "--help")
 	switch {
 	case code != 0:

@@ -134,3 +134,20 @@ func Violations(all []sim.Violation) error { return Wrong(all, "violation", "", 
 func Violation(v sim.Violation) string {
 	return fmt.Sprintf("violation of %s at %s: %v", v.Property, scenario.FormatTime(v.At), v)
 }
+
+// Ended is the error of a command that ends with a code of its own. If Why is empty
+// there is nothing more to say.
+type Ended struct {
+	Code int
+	Why  string
+}
+
+func (e Ended) Error() string { return e.Why }
+
+// Flush writes at once what was printed so far, for those who wait for it.
+func Flush(w io.Writer) error {
+	if f, ok := w.(interface{ Flush() error }); ok {
+		return f.Flush()
+	}
+	return nil
+}

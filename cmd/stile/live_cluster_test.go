@@ -1,0 +1,183 @@
+//go:build linux || darwin
+
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// Three nodes, one lock: who holds it and who waits is told by each, an operator can
+// take it away, and a node that is told to leave does so when it may.
+func TestLiveCluster(t *testing.T) {
+	_, a := serve(t, "--memory", "--name", "a", "--lease", "2s")
+	_, b := serve(t, "--memory", "--name", "b", "--join", a)
+	third, c := serve(t, "--memory", "--name", "c", "--join", a)
+	third.until(`a view begins epoch=\d+ members=3 voters=3`)
+	var members []struct {
+		Name, Address string
+		Voter         bool
+		Incarnation   uint64
+	}
+	read(t, at(t, b, 0, "members", "--json"), &members)
+	if len(members) != 3 || members[2].Name != "c" || members[2].Address != c || !members[2].Voter || members[2].Incarnation == 0 {
+		t.Errorf("the members are %v", members)
+	}
+	if s := at(t, c, 0, "status"); !strings.Contains(s, "node       c at "+c+", member") || !strings.Contains(s, "3 members") {
+		t.Errorf("the status is\n%s", s)
+	}
+
+	holder := begin(t, nil, "exec", "--addr", b, "demo", "sleep", "1000")
+	waiter := begin(t, nil, "exec", "--addr", c, "demo", "--", "sh", "-c", "echo in; cat")
+	waiter.until("waits for demo: sleep@.* at b holds it")
+	var s struct {
+		Locks []struct {
+			Name    string
+			Holder  struct{ Who, Node, Token string }
+			Waiters []struct{ Who, Node, Why string }
+		}
+		Unasked []any
+	}
+	read(t, at(t, a, 0, "locks", "--json"), &s)
+	if len(s.Locks) != 1 || s.Locks[0].Holder.Node != "b" || len(s.Locks[0].Waiters) != 1 || s.Locks[0].Waiters[0].Node != "c" || s.Locks[0].Waiters[0].Why == "" || s.Unasked == nil || len(s.Unasked) != 0 {
+		t.Fatalf("the locks are %+v", s)
+	}
+	text := at(t, c, 0, "locks", "de")
+	for _, want := range []string{"demo\n", "held by sleep@", "token " + s.Locks[0].Holder.Token, "  1. sh@"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the locks are\n%s\nwithout %q", text, want)
+		}
+	}
+	if none := at(t, c, 0, "locks", "x"); !strings.Contains(none, "no lock") {
+		t.Errorf("with another name: %s", none)
+	}
+
+	at(t, a, 2, "force-release", "demo") // nobody can be asked
+	at(t, a, 2, "force-release", "nothing", "--yes")
+	if said := at(t, a, 0, "force-release", "demo", "--yes"); !strings.Contains(said, "token "+s.Locks[0].Holder.Token) {
+		t.Errorf("released: %s", said)
+	}
+	holder.exits(125)
+	holder.until("an operator has taken it away")
+	waiter.until("^in$")
+
+	leave := begin(t, nil, "leave", "--addr", c)
+	waiter.exits(125) // it holds through c, and is not given more time
+	leave.exits(0)
+	third.exits(0)
+	third.until("has left the cluster")
+	read(t, at(t, a, 0, "members", "--json"), &members)
+	if len(members) != 2 {
+		t.Errorf("without c the members are %v", members)
+	}
+}
+
+func read(t *testing.T, text string, to any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), to); err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+}
+
+// A whole cluster in one process serves, and ends in good order.
+func TestLiveNodes(t *testing.T) {
+	t.Parallel()
+	p, a := serve(t, "--nodes", "3", "--name", "x")
+	p.until("node x-3 serves at")
+	token(t, a, "demo")
+	if s := at(t, a, 0, "status", "--json"); !strings.Contains(s, `"name": "x-3"`) {
+		t.Errorf("the status is %s", s)
+	}
+	p.signal(syscall.SIGTERM)
+	p.exits(0)
+}
+
+// A node that is stopped, or killed, goes on where it was: tokens never go back, not
+// even if it listens elsewhere.
+func TestLiveRestart(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	p, a := serve(t, "--name", "a", "--data", data, "--lease", "1s")
+	last := token(t, a, "demo")
+	for _, how := range []os.Signal{syscall.SIGTERM, syscall.SIGKILL, syscall.SIGINT} {
+		p.signal(how)
+		<-p.ended
+		p, a = serve(t, "--name", "a", "--data", data, "--lease", "1s")
+		next := token(t, a, "demo")
+		if !last.Less(next) {
+			t.Errorf("after %v the token %v comes after %v", how, next, last)
+		}
+		last = next
+	}
+	other := begin(t, nil, "serve", "--name", "b", "--listen", "127.0.0.1:0", "--data", data)
+	other.exits(2)
+	other.until("is in use by")
+	other = begin(t, nil, "serve", "--name", "b", "--listen", a, "--memory")
+	other.exits(2)
+	other.until("is in use: a node may run there already")
+}
+
+// With certificates nobody comes in without one.
+func TestLiveTLS(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, line := range []string{"cert ca --dir " + dir, "cert node a --host 127.0.0.1 --dir " + dir, "cert node me --host localhost --dir " + dir} {
+		if out, err := exec.Command("stile", strings.Fields(line)...).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	with := func(name string) []string {
+		return []string{"--ca", dir + "/ca.crt", "--cert", dir + "/" + name + ".crt", "--key", dir + "/" + name + ".key"}
+	}
+	_, a := serve(t, append(with("a"), "--memory", "--name", "a")...)
+	at(t, a, 0, append(append([]string{"exec"}, with("me")...), "demo", "true")...)
+	at(t, a, 0, append([]string{"locks"}, with("me")...)...)
+	p := begin(t, []string{"STILE_ADDR=" + a, "STILE_CA=" + dir + "/ca.crt", "STILE_CERT=" + dir + "/me.crt", "STILE_KEY=" + dir + "/me.key"}, "status")
+	p.exits(0)
+	if said := at(t, a, 125, "exec", "demo", "true"); !strings.Contains(said, "TLS") {
+		t.Errorf("without a certificate: %s", said)
+	}
+}
+
+// A file, the environment and flags say what a node is, the later ones above all.
+func TestLiveConfig(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "stile.toml")
+	write := func(text string) {
+		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("name = \"file\"\nlisten = \"127.0.0.1:0\"\nmemory = true\nvoters = 1\nlease = 5\nlog = \"json\"\n")
+	env := []string{"STILE_NAME=environment", "STILE_CONFIG=" + file}
+	p := begin(t, env, "serve")
+	a := p.until(`^node environment serves at (\S+), data in memory$`)
+	p.until(`^\{.*"level":"INFO","msg":"a view begins"`)
+	if s := at(t, a, 0, "status"); !strings.Contains(s, "lease      5 s") {
+		t.Errorf("the status is\n%s", s)
+	}
+	p.signal(os.Interrupt)
+	p.exits(0)
+	p = begin(t, env, "serve", "--name", "flag")
+	p.until(`^node flag serves`)
+	for text, says := range map[string]string{
+		"nam = \"x\"":           `unknown key "nam": .*did you mean name\?`,
+		"lease = \"soon\"":      `lease = "soon": want a time`,
+		"name = {first = 1}":    "want text, a number",
+		"listen 127.0.0.1":      "cannot read it",
+		"memory = true\ndata=1": "give one of them",
+	} {
+		write(text)
+		p := begin(t, nil, "serve", "--config", file)
+		p.exits(2)
+		p.until(says)
+	}
+	p = begin(t, []string{"STILE_LEASE=never"}, "serve")
+	p.exits(2)
+	p.until(`STILE_LEASE="never": want a time`)
+}

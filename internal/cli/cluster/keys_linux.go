@@ -1,0 +1,8 @@
+package cluster
+
+import "golang.org/x/sys/unix"
+
+const (
+	getModes = unix.TCGETS
+	setModes = unix.TCSETS
+)

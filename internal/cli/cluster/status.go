@@ -1,0 +1,163 @@
+// Package cluster is the commands that look after a running cluster: status,
+// members, locks, force-release and leave.
+package cluster
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/stile-lock/stile/internal/cli/ask"
+	"github.com/stile-lock/stile/internal/cli/reach"
+	"github.com/stile-lock/stile/internal/cli/tell"
+	"github.com/stile-lock/stile/internal/node"
+	"github.com/stile-lock/stile/internal/remote"
+	"github.com/stile-lock/stile/internal/words"
+)
+
+// looking is what commands can be told that ask a node and print the answer.
+type looking struct {
+	target reach.Target
+	json   bool
+}
+
+func (l *looking) define(fs *pflag.FlagSet) {
+	fs.SortFlags = false
+	l.target.Define(fs)
+	ask.JSON(fs, &l.json)
+}
+
+// with connects to a node for as long as f takes.
+func (l *looking) with(c *cobra.Command, f func(ctx context.Context, r *remote.Client) error) error {
+	if err := l.target.Settle(c); err != nil {
+		return err
+	}
+	r, err := l.target.Dial(c.Context(), reach.Self("stile-"+c.Name()))
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	return f(c.Context(), r)
+}
+
+// status asks the node how it is.
+func (l *looking) status(c *cobra.Command) (s node.Status, err error) {
+	return s, l.with(c, func(ctx context.Context, r *remote.Client) error {
+		return reach.Ask(ctx, r, node.AskStatus, "", &s)
+	})
+}
+
+// NewStatus returns the command status.
+func NewStatus() *cobra.Command {
+	l := &looking{}
+	c := &cobra.Command{
+		Use:   "status [flags]",
+		Short: "Show how a node and its cluster are",
+		Long: `Asks a node how it is. The exit code is 0 if it takes part in its cluster, and 1 if
+it does not at present: nobody can then have a lock through it.`,
+		Example: `  stile status --addr 127.0.0.1:7430`,
+		Args:    ask.Nothing,
+		RunE: func(c *cobra.Command, _ []string) error {
+			s, err := l.status(c)
+			if err != nil {
+				return err
+			}
+			if err := (tell.Report{JSON: s, Text: func(p *tell.Page) { show(p, &s) }}).Print(c.OutOrStdout(), l.json); err != nil {
+				return err
+			}
+			if s.State != node.Taking.String() {
+				return tell.Found{Lines: []string{fmt.Sprintf("node %s takes no part at present: it is %s", s.Node, s.State)}}
+			}
+			return nil
+		},
+	}
+	l.define(c.Flags())
+	return c
+}
+
+// show tells people how a node is.
+func show(p *tell.Page, s *node.Status) {
+	p.Row("node", "%s at %s, %s", s.Node, s.Address, s.State)
+	if s.Why != "" {
+		p.Row("why", "%s", s.Why)
+	}
+	p.Row("cluster", "%s, epoch %d, %s", s.Cluster, s.Epoch, words.Plural(len(s.Members), "member"))
+	leader := "not known here"
+	if s.Leader != "" {
+		leader = fmt.Sprintf("%s, term %d", s.Leader, s.Term)
+	}
+	p.Row("leader", "%s", leader)
+	if s.Ghosts > 0 {
+		p.Row("ghosts", "%d evicted, whose leases may still run", s.Ghosts)
+	}
+	p.Row("lease", "%g s, of which it has %.1f s left", s.Lease, s.Left)
+	p.Row("algorithm", "%s", s.Algorithm)
+	p.Row("locks", "%d held through it, %s, %d known", s.Held, waits(s.Waiting), s.Known)
+	p.Row("clients", "%d", s.Clients)
+	p.Gap()
+	list(p, s.Members, true)
+}
+
+func waits(n int) string {
+	if n == 1 {
+		return "1 waits"
+	}
+	return fmt.Sprintf("%d wait", n)
+}
+
+// list prints members; linked says which of them the node has a connection to.
+func list(p *tell.Page, all []node.MemberInfo, linked bool) {
+	if len(all) == 0 {
+		p.Line("no members are known here")
+		return
+	}
+	name, address := len("NAME"), len("ADDRESS")
+	for _, m := range all {
+		name, address = max(name, len(m.Name)), max(address, len(m.Address))
+	}
+	row := func(n, a, v, inc, l string) {
+		p.Line("%s", tell.Cut(fmt.Sprintf("%-*s  %-*s  %-6s  %11s  %s", name, n, address, a, v, inc, l), tell.Width))
+	}
+	row("NAME", "ADDRESS", "VOTER", "INCARNATION", "")
+	for _, m := range all {
+		note := ""
+		if linked && !m.Linked {
+			note = "no connection"
+		}
+		row(m.Name, m.Address, map[bool]string{true: "yes", false: "no"}[m.Voter], fmt.Sprint(m.Incarnation), note)
+	}
+}
+
+// A member is what programs are told of one.
+type member struct {
+	Name        string `json:"name"`
+	Address     string `json:"address"`
+	Voter       bool   `json:"voter"`
+	Incarnation uint64 `json:"incarnation"`
+}
+
+// NewMembers returns the command members.
+func NewMembers() *cobra.Command {
+	l := &looking{}
+	c := &cobra.Command{
+		Use:     "members [flags]",
+		Short:   "List the members of the cluster",
+		Example: `  stile members --addr 127.0.0.1:7430`,
+		Args:    ask.Nothing,
+		RunE: func(c *cobra.Command, _ []string) error {
+			s, err := l.status(c)
+			if err != nil {
+				return err
+			}
+			all := []member{}
+			for _, m := range s.Members {
+				all = append(all, member{m.Name, m.Address, m.Voter, m.Incarnation})
+			}
+			return tell.Report{JSON: all, Text: func(p *tell.Page) { list(p, s.Members, false) }}.Print(c.OutOrStdout(), l.json)
+		},
+	}
+	l.define(c.Flags())
+	return c
+}

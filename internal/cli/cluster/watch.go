@@ -1,0 +1,123 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stile-lock/stile/internal/cli/reach"
+	"github.com/stile-lock/stile/internal/cli/tell"
+	"github.com/stile-lock/stile/internal/remote"
+)
+
+// Codes of terminals. A picture is drawn over the one before, line by line, so that
+// nothing flickers.
+const (
+	enter   = "\x1b[?1049h\x1b[?25l" // another screen, without a cursor
+	leave   = "\x1b[?25h\x1b[?1049l"
+	home    = "\x1b[H"
+	lineEnd = "\x1b[K\n"
+	below   = "\x1b[J"
+)
+
+// again shows the locks every second, until the user has enough.
+func (l *locks) again(c *cobra.Command) error {
+	if err := l.target.Settle(c); err != nil {
+		return err
+	}
+	ctx, cancel := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)
+	defer cancel()
+	w := c.OutOrStdout()
+	screen := isTerminal(os.Stdout) && !l.json
+	if screen {
+		restore := keys(os.Stdin)
+		defer restore()
+		go untilQ(os.Stdin, cancel)
+		io.WriteString(w, enter)
+		defer tell.Flush(w)
+		defer io.WriteString(w, leave)
+	}
+	var r *remote.Client
+	defer func() {
+		if r != nil {
+			r.Close()
+		}
+	}()
+	for first := true; ctx.Err() == nil; first = false {
+		s, err := l.look(ctx, &r)
+		if err != nil && first && !screen {
+			return err
+		}
+		if ctx.Err() != nil {
+			break
+		}
+		if err := l.redraw(w, screen, s, err); err != nil {
+			return err
+		}
+		select {
+		case <-time.After(time.Second):
+		case <-ctx.Done():
+		}
+	}
+	return nil
+}
+
+// look asks once more, over the connection that there is, or another one.
+func (l *locks) look(ctx context.Context, r **remote.Client) (*reach.Survey, error) {
+	if *r == nil {
+		var err error
+		if *r, err = l.target.Dial(ctx, reach.Self("stile-locks")); err != nil {
+			*r = nil
+			return nil, err
+		}
+	}
+	s, err := l.target.Survey(ctx, *r, l.prefix)
+	if err != nil {
+		(*r).Close()
+		*r = nil
+	}
+	return s, err
+}
+
+// redraw shows what there is, or why there is nothing.
+func (l *locks) redraw(w io.Writer, screen bool, s *reach.Survey, failed error) error {
+	var page bytes.Buffer
+	if failed != nil {
+		fmt.Fprintln(&page, strings.Join(tell.Wrap(failed.Error(), tell.Width), "\n"))
+	} else if err := l.report(s).Print(&page, l.json); err != nil {
+		return err
+	}
+	text := page.String()
+	if screen {
+		head := fmt.Sprintf("stile locks at %s, every second, q ends it\n\n", time.Now().Format(time.TimeOnly))
+		text = home + strings.ReplaceAll(head+text, "\n", lineEnd) + below
+	} else if !l.json {
+		text += "\n"
+	}
+	_, err := io.WriteString(w, text)
+	return errors.Join(err, tell.Flush(w))
+}
+
+// untilQ ends something when the user presses q.
+func untilQ(in io.Reader, end func()) {
+	b := make([]byte, 1)
+	for {
+		n, err := in.Read(b)
+		if n == 1 && (b[0] == 'q' || b[0] == 'Q') {
+			end()
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}

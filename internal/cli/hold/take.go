@@ -1,0 +1,158 @@
+// Package hold is 'stile exec' and 'stile lock': a lock for as long as a command
+// runs, or a script wants.
+package hold
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/stile-lock/stile/internal/cli/ask"
+	"github.com/stile-lock/stile/internal/cli/reach"
+	"github.com/stile-lock/stile/internal/cli/tell"
+	"github.com/stile-lock/stile/internal/held"
+	"github.com/stile-lock/stile/internal/node/child"
+	"github.com/stile-lock/stile/internal/remote"
+)
+
+// longest is how long one can be told to wait.
+const longest = 365 * 24 * time.Hour
+
+// soon is after how long somebody who waits is told for whom.
+const soon = time.Second
+
+// A taking is how a lock is taken, as flock's flags say it.
+type taking struct {
+	target   reach.Target
+	nonblock bool
+	wait     time.Duration
+	conflict int
+	verbose  bool
+}
+
+// define defines the flags.
+func (t *taking) define(fs *pflag.FlagSet) {
+	fs.SortFlags = false
+	t.wait, t.conflict = -1, child.Conflict
+	fs.BoolVarP(&t.nonblock, "nonblock", "n", false, "do not wait if somebody holds the lock or waits for it")
+	fs.VarP(ask.Duration(&t.wait, 0, longest), "wait", "w", "wait no longer than this `TIME`, in seconds or with a unit (default for ever)")
+	fs.VarP(ask.Count(&t.conflict, 0, 255), "conflict-exit-code", "E", "the exit code if the lock cannot be had with -n or -w")
+	fs.BoolVar(&t.verbose, "verbose", false, "say on standard error when the lock is had and let go")
+	ask.Unset(fs, "wait")
+	t.target.Define(fs)
+}
+
+// check refuses what does not go together.
+func (t *taking) check() error {
+	if t.nonblock && t.wait >= 0 {
+		return errors.New("--nonblock and --wait: give one of them")
+	}
+	return nil
+}
+
+// failed is the error if stile itself could not do its work.
+func failed(format string, args ...any) error {
+	return tell.Ended{Code: child.Failed, Why: fmt.Sprintf(format, args...)}
+}
+
+// signalled is the cause of a context that a signal has ended.
+type signalled struct{ syscall.Signal }
+
+func (s signalled) Error() string { return s.String() }
+
+// untilSignal returns a context that ends when somebody wants the process to end,
+// but not by signals that it was started ignoring. After stop they end it again.
+func untilSignal(parent context.Context) (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(parent)
+	signals := make(chan os.Signal, 1)
+	for _, s := range []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM} {
+		if !signal.Ignored(s) {
+			signal.Notify(signals, s)
+		}
+	}
+	go func() {
+		select {
+		case s := <-signals:
+			cancel(signalled{s.(syscall.Signal)})
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		cancel(nil)
+	}
+}
+
+// take waits for the lock. The error is one to end with.
+func (t *taking) take(ctx context.Context, c *remote.Client, name string, stderr io.Writer) (held.Lock, error) {
+	ask, waits := held.Ask{Try: t.nonblock || t.wait == 0}, ctx
+	if t.wait > 0 {
+		var cancel context.CancelFunc
+		waits, cancel = context.WithTimeout(ctx, t.wait)
+		defer cancel()
+	}
+	if !ask.Try {
+		late, cancel := context.WithCancel(waits)
+		timer := time.AfterFunc(soon, func() { t.explain(late, c, name, stderr) })
+		defer timer.Stop()
+		defer cancel()
+	}
+	l, err := c.Lock(waits, name, ask)
+	if err == nil {
+		if t.verbose {
+			fmt.Fprintf(stderr, "stile: holds %s with token %s, through %s\n", name, l.Token(), c.Node())
+		}
+		return l, nil
+	}
+	var by signalled
+	switch {
+	case errors.As(context.Cause(ctx), &by):
+		return nil, tell.Ended{Code: child.Signalled + int(by.Signal), Why: "ended by a signal while it waited for " + name}
+	case errors.Is(err, held.ErrBusy), errors.Is(err, held.ErrRecovering):
+		return nil, tell.Ended{Code: t.conflict, Why: err.Error()}
+	case errors.Is(err, context.DeadlineExceeded):
+		return nil, tell.Ended{Code: t.conflict, Why: fmt.Sprintf("lock %q: not within %v: 'stile locks' says who holds it", name, t.wait)}
+	}
+	return nil, failed("%v", err)
+}
+
+// explain says to somebody who waits for whom.
+func (t *taking) explain(ctx context.Context, c *remote.Client, name string, stderr io.Writer) {
+	why := "the node does not answer"
+	if s, err := t.target.Survey(ctx, c, name); err == nil {
+		why = reason(s, name)
+	}
+	if ctx.Err() == nil {
+		fmt.Fprintf(stderr, "stile: waits for %s: %s\n", name, why)
+	}
+}
+
+func reason(s *reach.Survey, name string) string {
+	for _, l := range s.Locks {
+		switch {
+		case l.Name != name:
+		case l.Holder != nil:
+			return fmt.Sprintf("%s holds it with token %s, for %.1f s", l.Holder.Who, l.Holder.Token, l.Holder.Held)
+		case len(l.Waiters) > 0:
+			return l.Waiters[0].Why
+		}
+	}
+	return "no node says who holds it"
+}
+
+// give lets go of the lock, and says if it was lost before.
+func (t *taking) give(c *remote.Client, l held.Lock, stderr io.Writer) error {
+	err := l.Unlock()
+	_ = c.Close() // it cannot fail
+	if err == nil && t.verbose {
+		fmt.Fprintf(stderr, "stile: has let go of %s\n", l.Name())
+	}
+	return err
+}
