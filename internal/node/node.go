@@ -225,9 +225,9 @@ func (n *Node) begin(store engine.Store, founds bool) error {
 }
 
 // fit returns how often a voter looks around and how patient links are, for the
-// settings of a cluster.
+// settings of a cluster. Long leases do not make elections long.
 func fit(s member.Settings) (tick member.Span, links member.SessionLimits) {
-	return s.Renew / ticksPerRenew, member.SessionLimits{Patience: min(s.Renew/4, 200*member.Millisecond), Complain: s.Lease / 4}
+	return min(s.Renew/ticksPerRenew, 100*member.Millisecond), member.SessionLimits{Patience: min(s.Renew/4, 200*member.Millisecond), Complain: s.Lease / 4}
 }
 
 // found begins a cluster.
