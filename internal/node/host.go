@@ -88,7 +88,7 @@ func (h host) Ended(how engine.Ending) {
 		return
 	}
 	h.c.Log.Warn("is a member no more, and joins again", "name", h.c.Name, "why", why)
-	h.away = true
+	h.away, h.leased = true, false
 	h.become(Joining)
 	h.seek()
 }

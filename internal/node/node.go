@@ -44,6 +44,7 @@ type Node struct {
 	visitors map[uint64]*visitor
 	dirty    []*visitor // on which something is to be sent
 	conn     uint64     // the number of the last one
+	leased   bool       // it has had a lease since it is a member
 	away     bool       // the membership has ended, and it is to join again
 	aid      aid        // by which locks are had while the node is no member
 	slots    []*Held    // by the lower half of their tickets
@@ -304,6 +305,10 @@ func (n *Node) settle() {
 	if n.over {
 		return
 	}
+	if !n.leased && n.state == Taking && n.usable() {
+		n.leased = true
+		n.tell()
+	}
 	n.unaid()
 	if n.state == Draining && n.idle() {
 		n.tell()
@@ -375,10 +380,10 @@ func (n *Node) wait(ctx context.Context, so func() bool) error {
 	}
 }
 
-// Ready waits until locks can be had: the node is a member, or the client of one
-// meanwhile, which Status tells apart.
+// Ready waits until locks can be had: the node is a member with a lease, or the
+// client of one meanwhile, which Status tells apart.
 func (n *Node) Ready(ctx context.Context) error {
-	err := n.wait(ctx, func() bool { return n.state == Taking || n.aid.client != nil })
+	err := n.wait(ctx, func() bool { return n.state == Taking && n.leased || n.aid.client != nil })
 	if err != nil && ctx.Err() != nil {
 		n.mu.Lock()
 		why := n.lately

@@ -49,7 +49,7 @@ type Client struct {
 	opened  chan struct{} // closed when there is a session
 	welcome bool
 	lately  error // why the last attempt at a connection, or at a session, failed
-	refusal error // what the node says of that
+	refusal error // what a node has said of that, which is worth more
 	closed  bool
 }
 
@@ -134,7 +134,7 @@ func (x *Client) leave() {
 	wake := out.Wake
 	out.Reset()
 	if session, _, up := x.guest.Session(); session != 0 && up && !x.welcome {
-		x.welcome = true
+		x.welcome, x.refusal = true, nil
 		close(x.opened)
 	}
 	if wake < x.armed && !x.closed {
@@ -197,7 +197,7 @@ func (x *Client) run(ctx context.Context, d client.Dial) {
 		if x.link == link {
 			x.link = nil
 		}
-		x.lately, x.refusal = cmp.Or(x.refusal, err), nil
+		x.lately = cmp.Or(x.refusal, err)
 		x.failAsks(err)
 		x.guest.Disconnected(now, d.Conn)
 	})
