@@ -87,6 +87,9 @@ const (
 	ticksPerRenew  = 20
 )
 
+// maxWaiters is how many may wait for one lock at a node: as many as one client may.
+const maxWaiters = 100_000
+
 // Start starts a node. It is a member some time later: see Ready.
 func Start(c Config) (*Node, error) {
 	c, err := c.withDefaults()
@@ -207,7 +210,7 @@ func (n *Node) begin(store engine.Store, founds bool) error {
 	}
 	c := peer.Config{
 		Name: n.c.Name, Address: n.address, Contacts: n.others(n.c.Join), Cluster: n.cluster, Store: store, Seed: random(),
-		Spec: n.c.Spec, Host: host{n}, Made: n.c.Made, Fit: fit,
+		Spec: n.c.Spec, Host: host{n}, Made: n.c.Made, Fit: fit, Limits: member.Limits{Waiters: maxWaiters},
 	}
 	c.Tick, c.Links = fit(*n.c.Settings)
 	n.desk.Nodes = c.Contacts

@@ -51,7 +51,7 @@ func TestCrowd(t *testing.T) {
 	if testing.Short() {
 		count = 1000
 	}
-	n := start(t, 1, 10*time.Second)[0]
+	n := start(t, 1, time.Minute)[0]
 	x := dial(t, remote.Config{Nodes: []string{n.Address()}})
 	h := lock(t, n, "x")
 	c := gather(t, n, x, count)
@@ -80,7 +80,7 @@ func TestCrowd(t *testing.T) {
 // goroutine for each who waits.
 func BenchmarkWaiter(b *testing.B) {
 	const count = 10_000
-	n := start(b, 1, 10*time.Second)[0]
+	n := start(b, 1, time.Minute)[0]
 	h := lock(b, n, "x")
 	for b.Loop() {
 		x := dial(b, remote.Config{Nodes: []string{n.Address()}})
