@@ -35,6 +35,7 @@ check: tools fmt vet lint test race fuzz storm ## all that must pass before a ch
 tools: ## download what the other targets need
 	go mod download
 	go mod download -modfile=tools/go.mod
+	@tools/postgres.sh
 
 fmt: ## every file is formatted
 	@bad=$$(gofmt -l .); if [ -n "$$bad" ]; then echo "not formatted (run gofmt -w):"; echo "$$bad"; exit 1; fi

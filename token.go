@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/stile-lock/stile/internal/member"
 )
@@ -32,23 +31,4 @@ func ParseToken(s string) (Token, error) {
 		return Token{}, fmt.Errorf("%q is no token: want two numbers, such as 7.42", s)
 	}
 	return Token{e, c}, nil
-}
-
-// A Fence guards a resource in memory: it lets through whoever shows a token that is
-// not lower than the highest shown before. The zero value is ready to use.
-type Fence struct {
-	mu   sync.Mutex
-	seen Token
-}
-
-// Pass reports whether the bearer of a token may go on: nobody with a higher one has
-// passed before.
-func (f *Fence) Pass(t Token) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if t.Less(f.seen) {
-		return false
-	}
-	f.seen = t
-	return true
 }

@@ -1,7 +1,6 @@
 package peer
 
 import (
-	"cmp"
 	"fmt"
 
 	"github.com/stile-lock/stile/internal/engine"
@@ -91,6 +90,9 @@ func (p *Peer) end(how engine.Ending) {
 	}
 	p.office() // while it is known what the petitioner knows
 	p.m, p.links, p.asks, p.inc, p.view = nil, nil, nil, 0, 0
+	if how == engine.Replaced {
+		p.config.Cluster = 0
+	}
 	p.config.Host.Ended(how)
 }
 
@@ -170,14 +172,12 @@ func (p *Peer) install() {
 // become makes the member that a record has admitted.
 func (p *Peer) become(r *engine.Record) error {
 	p.inc = p.asks.Inc()
+	p.fit(r)
 	m, err := member.New(member.Config{Inc: p.inc, Settings: r.Settings, Limits: p.config.Limits, Spec: p.config.Spec})
 	if err != nil {
 		return err
 	}
-	links := p.config.Links
-	links.Patience = cmp.Or(links.Patience, min(r.Settings.Renew/4, 200*member.Millisecond))
-	links.Complain = cmp.Or(links.Complain, r.Settings.Lease/4)
-	p.m, p.links = m, member.NewSessions(p.inc, links)
+	p.m, p.links = m, member.NewSessions(p.inc, p.config.Links)
 	if p.config.Made != nil {
 		p.config.Made(p.m, p.links)
 	}

@@ -50,14 +50,15 @@ func outer() []layer {
 		{"internal/node/child", ""},
 		{"internal/node/boot", "internal/member"},
 		{"internal/held", "internal/member"},
-		{"internal/node", "catalog core internal/client internal/engine internal/engine/raft internal/held internal/member internal/node/boot internal/node/cert internal/node/disk internal/node/wire internal/peer"},
 		{"internal/remote", "internal/client internal/held internal/member internal/node/boot internal/node/cert internal/node/wire"},
+		{"internal/node", "catalog core internal/client internal/engine internal/engine/raft internal/held internal/member internal/node/boot internal/node/cert internal/node/disk internal/node/wire internal/peer internal/remote"},
 		{".", "internal/held internal/member internal/node internal/node/cert internal/remote"},
 		{"internal/cli/reach", "internal/cli/ask internal/node internal/node/cert internal/remote"},
 		{"internal/cli/serve", "catalog internal/cli/ask internal/cli/tell internal/node internal/node/cert"},
 		{"internal/cli/hold", "internal/cli/ask internal/cli/reach internal/cli/tell internal/held internal/node/child internal/remote"},
 		{"internal/cli/cluster", "internal/cli/ask internal/cli/reach internal/cli/tell internal/node internal/remote internal/words"},
 		{"internal/cli", "core catalog docs internal/spell internal/cli/ask internal/cli/tell internal/cli/bank internal/cli/cert internal/cli/check internal/cli/cluster internal/cli/compare internal/cli/deadlock internal/cli/hold internal/cli/replay internal/cli/sim internal/cli/scene internal/cli/serve internal/cli/storm"},
+		{"internal/postgres", ""},
 		{"cmd/stile", "internal/cli internal/node/child"},
 	}
 }

@@ -1,0 +1,112 @@
+package stile_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/stile-lock/stile"
+)
+
+// A node of its own, in memory: enough to try things out, and for tests.
+func ExampleOpen() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	node, err := stile.Open(ctx, stile.Config{Name: "a"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer node.Close()
+	lock, err := node.Lock(ctx, "orders/42") // err == nil if and only if it is held
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer lock.Unlock()
+	fmt.Println(lock.Name(), lock.Err())
+	// Output: orders/42 <nil>
+}
+
+// A client takes locks through a node, which may be in another process.
+func ExampleDial() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	node, err := stile.Open(ctx, stile.Config{Name: "a"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer node.Close()
+	client, err := stile.Dial(ctx, node.Address())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Close()
+	lock, err := client.Lock(ctx, "orders/42")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err = node.TryLock(ctx, "orders/42")
+	fmt.Println("busy:", errors.Is(err, stile.ErrBusy))
+	fmt.Println("let go:", lock.Unlock())
+	// Output:
+	// busy: true
+	// let go: <nil>
+}
+
+// Do holds a lock while a function runs, whose context ends if the lock is lost.
+func ExampleNode_Do() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	node, err := stile.Open(ctx, stile.Config{Name: "a"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer node.Close()
+	err = node.Do(ctx, "report", func(ctx context.Context, t stile.Token) error {
+		fmt.Println("inside:", ctx.Err() == nil, t != stile.Token{})
+		return nil
+	})
+	fmt.Println(err)
+	// Output:
+	// inside: true true
+	// <nil>
+}
+
+// LockAll takes several locks, all or none, and cannot deadlock with others who do.
+func ExampleNode_LockAll() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	node, err := stile.Open(ctx, stile.Config{Name: "a"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer node.Close()
+	both, err := node.LockAll(ctx, "account/7", "account/3")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	older, newer := both.Get("account/3").Token(), both.Get("account/7").Token()
+	fmt.Println(older != stile.Token{}, newer != stile.Token{}, both.Unlock())
+	// Output: true true <nil>
+}
+
+// A resource in memory refuses who comes with an older token than it has seen.
+func ExampleFence() {
+	var fence stile.Fence
+	slow, quick := stile.Token{Epoch: 1, Count: 7}, stile.Token{Epoch: 1, Count: 8}
+	fmt.Println(fence.Pass(slow))
+	fmt.Println(fence.Pass(quick))
+	fmt.Println(fence.Pass(slow)) // it stood still while the other one came in
+	// Output:
+	// true
+	// true
+	// false
+}
