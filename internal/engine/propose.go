@@ -38,6 +38,7 @@ func (w *Warden) next() (x Change, ok bool) {
 	x = Change{Base: w.record.Epoch, Term: w.term, Choices: w.choices, Wanted: w.wanted}
 	for mercy := all; mercy <= silent; mercy++ {
 		x.Drop, x.Left = w.goers(mercy)
+		w.detain(&x)
 		w.revote(&x)
 		stay := w.rest(&x)
 		x.Join = w.admissible(stay)
@@ -54,6 +55,22 @@ func (w *Warden) next() (x Change, ok bool) {
 	x.Ghosts = w.haunting(x.Drop)
 	old := w.now-w.since > 4*member.Instant(w.record.Settings.ViewLife)
 	return x, len(x.Drop)+len(x.Left)+len(x.Join)+len(x.Promote)+len(x.Retire) > 0 || x.Choices != nil || x.Wanted != 0 || w.forget && old
+}
+
+// detain keeps one of those who leave, if all do and nobody comes: the others can
+// then go, and the last one need not wait for anybody. It is the one that leads.
+func (w *Warden) detain(x *Change) {
+	w.last = 0
+	if len(x.Left) == 0 || len(w.rest(x)) > 0 || len(w.admissible(nil)) > 0 {
+		return
+	}
+	w.last = x.Left[0]
+	for _, inc := range x.Left {
+		if w.record.Members[w.record.Rank(inc)].Voter == w.self {
+			w.last = inc
+		}
+	}
+	x.Left = slices.DeleteFunc(x.Left, func(inc uint64) bool { return inc == w.last })
 }
 
 // Who goes, at most: somebody must stay, and that is first of all one whom

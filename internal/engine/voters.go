@@ -194,7 +194,7 @@ func (w *Warden) candidates(stay []Member) (present, next []uint64) {
 	for _, m := range stay {
 		s := w.standing(m.Inc)
 		switch {
-		case s.leaves || s.evict || s.heard < late:
+		case s.leaves && s.inc != w.last || s.evict || s.heard < late:
 		case w.votes(&m):
 			present = append(present, m.Voter)
 		case s.proven:

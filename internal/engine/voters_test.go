@@ -133,6 +133,30 @@ func TestVoterLeaves(t *testing.T) {
 	})
 }
 
+// If all leave at once they do not wait for each other: all but the one that leads
+// can go, and then it can.
+func TestAllLeave(t *testing.T) {
+	d := lead(t, 3, 3, 0)
+	all := []uint64{64, 65, 66}
+	d.settle(all...)
+	d.votersAre(all...)
+	for i, inc := range all {
+		d.say(string(rune('A'+i)), Message{Kind: Leave, Inc: inc, Voter: inc})
+	}
+	x := d.tick(2 * second)
+	if x == nil || len(x.Left) != 2 || len(x.Retire) != 2 {
+		t.Fatalf("%+v", x)
+	}
+	if d.commit(); len(d.record.Members) != 1 || d.record.Members[0].Inc != 64 {
+		t.Fatalf("%+v", d.record.Members)
+	}
+	d.revoteNow()
+	d.votersAre(64)
+	if said := d.say("A", Message{Kind: Leave, Inc: 64, Voter: 64}); len(said) == 0 || said[len(said)-1].Kind != Gone {
+		t.Errorf("%+v", said)
+	}
+}
+
 func TestWanted(t *testing.T) {
 	d := lead(t, 5, 5, 0)
 	all := []uint64{64, 65, 66, 67, 68}

@@ -36,6 +36,7 @@ type Warden struct {
 	choices   []member.Choice // that were asked for; nil if none were
 	wanted    int             // voters that were asked for; 0 if none were
 
+	last     uint64  // who stays though it leaves, since all do; 0 if nobody
 	flying   *Change // that was proposed, and is under way
 	entry    []byte  // its bytes
 	proposed member.Instant
