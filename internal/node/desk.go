@@ -82,15 +82,7 @@ func (n *Node) heard(conn uint64, b []byte) (err error) {
 		err = n.desk.Receive(now, nil, conn, b)
 	}
 	n.answer()
-	if !n.over {
-		n.settle()
-	}
-	dirty := n.dirtied()
-	n.mu.Unlock()
-	n.pool.Flush()
-	for _, v := range dirty {
-		v.flush()
-	}
+	n.leave(now)
 	return err
 }
 

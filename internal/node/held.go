@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -18,16 +17,17 @@ type Held struct {
 	name  string
 	token member.Token
 
-	// All of what follows needs the node's mutex, but for err, which is set once.
-	ticket member.Ticket
-	state  holding
-	cause  member.Cause
-	event  member.EventKind // how a request has ended
-	done   chan struct{}    // closed when a request is decided; nil if nobody waits
-	err    atomic.Pointer[error]
+	// How a request has ended: set with the node's mutex, before done is closed.
+	granted bool // and if it was lost a moment later, Err says so
+	event   member.EventKind
+	cause   member.Cause
 
-	once   sync.Once
-	ctx    context.Context
+	// All of what follows needs the node's mutex, but for err, which is set once.
+	state  holding
+	ticket member.Ticket
+	done   chan struct{} // closed when a request is decided; nil if nobody waits
+	err    atomic.Pointer[error]
+	ctx    context.Context // nil before somebody has asked for it
 	cancel context.CancelCauseFunc
 }
 
@@ -65,15 +65,15 @@ func (n *Node) Lock(ctx context.Context, name string, a held.Ask) (held.Lock, er
 
 // ask asks once. It reports whether to ask again when the node is a member.
 func (n *Node) ask(ctx context.Context, h *Held, a held.Ask) (again bool, err error) {
-	deadline := member.Never
-	now := clock()
-	if a.Wait > 0 {
-		deadline = instantAfter(now, a.Wait)
-	}
 	n.mu.Lock()
 	if n.state != Taking {
 		defer n.mu.Unlock()
 		return n.absent(h, a)
+	}
+	deadline := member.Never
+	now := clock()
+	if a.Wait > 0 {
+		deadline = instantAfter(now, a.Wait)
 	}
 	h.state = asking
 	n.peer.Do(now, func(m *member.Member) {
@@ -86,7 +86,7 @@ func (n *Node) ask(ctx context.Context, h *Held, a held.Ask) (again bool, err er
 		done = make(chan struct{})
 		h.done = done
 	}
-	n.leave()
+	n.leave(now)
 	switch {
 	case errors.Is(err, member.ErrGone):
 		return true, nil
@@ -95,7 +95,7 @@ func (n *Node) ask(ctx context.Context, h *Held, a held.Ask) (again bool, err er
 	case done != nil:
 		n.await(ctx, h, done)
 	}
-	return n.outcome(ctx, h, a)
+	return h.outcome(ctx, a)
 }
 
 // absent is what becomes of a request at a node that is no member.
@@ -129,22 +129,19 @@ func (n *Node) await(ctx context.Context, h *Held, done <-chan struct{}) {
 }
 
 // outcome says what has become of a request.
-func (n *Node) outcome(ctx context.Context, h *Held, a held.Ask) (again bool, err error) {
-	n.mu.Lock()
-	state, event, cause := h.state, h.event, h.cause
-	n.mu.Unlock()
+func (h *Held) outcome(ctx context.Context, a held.Ask) (again bool, err error) {
 	switch {
-	case state == inside || state == lost: // lost a moment later: it was held, and Err says so
+	case h.granted:
 		return false, nil
 	case ctx.Err() != nil:
 		return false, fmt.Errorf("lock %q: %w", h.name, context.Cause(ctx))
-	case event == member.Busy:
+	case h.event == member.Busy:
 		return false, fmt.Errorf("lock %q: %w", h.name, held.ErrBusy)
-	case event == member.Recovering:
+	case h.event == member.Recovering:
 		return false, fmt.Errorf("lock %q: %w", h.name, held.ErrRecovering)
-	case event == member.Late:
+	case h.event == member.Late:
 		return false, fmt.Errorf("lock %q: not within %v: %w", h.name, a.Wait, context.DeadlineExceeded)
-	case event == member.Stopped && cause == member.Evicted:
+	case h.event == member.Stopped && h.cause == member.Evicted:
 		return true, nil
 	}
 	return false, fmt.Errorf("lock %q: %w", h.name, ErrEnded)
@@ -177,18 +174,15 @@ func (n *Node) unseat(h *Held, s holding) {
 
 // Told is what the member tells an application.
 func (h host) Told(e *member.Event) {
-	if h.desk.Told(e) {
-		return
-	}
 	i := int(uint32(e.Ticket))
 	if i >= len(h.slots) || h.slots[i] == nil || h.slots[i].ticket != e.Ticket {
+		h.desk.Told(e)
 		return
 	}
 	x := h.slots[i]
-	x.event, x.cause = e.Kind, e.Cause
 	switch e.Kind {
 	case member.Held:
-		x.state, x.token = inside, e.Token
+		x.state, x.granted, x.token = inside, true, e.Token
 		h.holders++
 		if x.done != nil {
 			close(x.done)
@@ -197,6 +191,7 @@ func (h host) Told(e *member.Event) {
 	case member.Lost:
 		x.lose(e.Cause)
 	default:
+		x.event, x.cause = e.Kind, e.Cause
 		h.unseat(x, refused)
 	}
 }
@@ -262,9 +257,10 @@ func (n *Node) usable() bool {
 // use0 lets the core do what time brings.
 func (n *Node) use0() {
 	if !n.over {
-		n.peer.Wake(clock())
+		now := clock()
+		n.peer.Wake(now)
 		if !n.over {
-			n.settle()
+			n.settle(now)
 		}
 	}
 }
@@ -284,16 +280,16 @@ func (h *Held) Deadline() time.Time {
 
 // Context returns a context that ends when the lock is lost or let go.
 func (h *Held) Context() context.Context {
-	h.once.Do(func() {
-		h.node.mu.Lock()
-		defer h.node.mu.Unlock()
+	h.node.mu.Lock()
+	defer h.node.mu.Unlock()
+	if h.ctx == nil {
 		h.ctx, h.cancel = context.WithCancelCause(context.Background())
 		if e := h.err.Load(); e != nil {
 			h.cancel(*e)
 		} else if h.state == letGo {
 			h.cancel(held.ErrReleased)
 		}
-	})
+	}
 	return h.ctx
 }
 
@@ -318,7 +314,7 @@ func (h *Held) Unlock() error {
 	if h.cancel != nil {
 		h.cancel(held.ErrReleased)
 	}
-	n.leave()
+	n.leave(now)
 	if e := h.err.Load(); e != nil {
 		return *e
 	}

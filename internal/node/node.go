@@ -37,6 +37,7 @@ type Node struct {
 	visits   sync.WaitGroup // goroutines of clients' connections
 	visitors map[uint64]*visitor
 	dirty    []*visitor // on which something is to be sent
+	sent     bool       // something waits in the pool to be flushed
 	conn     uint64     // the number of the last one
 	slots    []*Held    // by the lower half of their tickets
 	holders  int        // applications of this process that hold something
@@ -114,7 +115,7 @@ func (n *Node) start() error {
 	}
 	n.timer = time.AfterFunc(time.Hour, n.wake)
 	n.mux.Start()
-	n.settle()
+	n.settle(clock())
 	for _, v := range n.dirtied() {
 		v.flush()
 	}
@@ -249,19 +250,23 @@ func (n *Node) use(f func(now member.Instant)) {
 		n.mu.Unlock()
 		return
 	}
-	f(clock())
-	n.leave()
+	now := clock()
+	f(now)
+	n.leave(now)
 }
 
 // leave ends a use of the core: it sets the timer, gives back the mutex, and sends
 // what is to be sent.
-func (n *Node) leave() {
+func (n *Node) leave(now member.Instant) {
 	if !n.over {
-		n.settle()
+		n.settle(now)
 	}
-	dirty := n.dirtied()
+	dirty, sent := n.dirtied(), n.sent
+	n.sent = false
 	n.mu.Unlock()
-	n.pool.Flush()
+	if sent {
+		n.pool.Flush()
+	}
 	for _, v := range dirty {
 		v.flush()
 	}
@@ -269,12 +274,11 @@ func (n *Node) leave() {
 
 // settle is called after each use of the core, with the mutex: it ends the node if
 // its store has failed, and sets the timer.
-func (n *Node) settle() {
+func (n *Node) settle(now member.Instant) {
 	if err := n.peer.Err; err != nil && !n.over {
 		n.fail(err)
 		return
 	}
-	now := clock()
 	n.clerical(now)
 	if n.over {
 		return
