@@ -47,14 +47,16 @@ func outer() []layer {
 		{"internal/cli/scene", "core catalog internal/bank internal/spell internal/words internal/cli/ask internal/cli/tell"},
 		{"internal/cli/sim", "core quorum catalog trace scenario sim internal/words internal/cli/ask internal/cli/tell"},
 		{"internal/cli/storm", "core catalog trace internal/member internal/storm internal/storm/sweep internal/jobs internal/words internal/cli/ask internal/cli/tell"},
-		{"internal/cli", "core catalog docs internal/spell internal/cli/ask internal/cli/tell internal/cli/bank internal/cli/cert internal/cli/check internal/cli/compare internal/cli/deadlock internal/cli/replay internal/cli/sim internal/cli/scene internal/cli/storm"},
+		{"internal/cli", "core catalog docs internal/spell internal/cli/ask internal/cli/tell internal/cli/bank internal/cli/bench internal/cli/cert internal/cli/check internal/cli/compare internal/cli/deadlock internal/cli/replay internal/cli/sim internal/cli/scene internal/cli/storm"},
 		{"internal/node/child", ""},
 		{"internal/node/boot", "internal/member"},
 		{"internal/held", "internal/member"},
 		{"internal/node", "catalog core internal/client internal/engine internal/engine/raft internal/held internal/member internal/node/boot internal/node/cert internal/node/disk internal/node/wire internal/peer"},
 		{"internal/remote", "internal/client internal/held internal/member internal/node/boot internal/node/cert internal/node/wire"},
 		{".", "internal/held internal/member internal/node internal/node/cert internal/remote"},
-		{"cmd/stile", "internal/cli internal/node/child"},
+		{"internal/bench", ". internal/node internal/node/cert internal/remote"},
+		{"internal/cli/bench", "internal/bench internal/cli/ask internal/cli/tell"},
+		{"cmd/stile", "internal/bench internal/cli internal/node/child"},
 	}
 }
 

@@ -1,0 +1,146 @@
+package bench
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/signal"
+	"time"
+
+	"github.com/stile-lock/stile"
+)
+
+// workerName is how the processes with nodes are called, by what tells them from
+// the command line of a user: nobody types the name of the program that runs.
+const workerName = "stile-bench-node"
+
+// What a process can be ordered to do.
+const (
+	opOpen   = "open"   // start a node
+	opEcho   = "echo"   // send back what comes over raw TLS
+	opRaw    = "raw"    // exchange something with who does so
+	opSpin   = "spin"   // lock and unlock one lock
+	opSpread = "spread" // lock and unlock many
+	opClient = "client" // lock and unlock as a client of another process
+	opHold   = "hold"   // lock
+	opFree   = "free"   // unlock it
+	opCrowd  = "crowd"  // make many clients wait for a lock
+	opServed = "served" // wait until they have had it
+	opUsage  = "usage"  // say what was used so far
+)
+
+// An order is what a process is to do.
+type order struct {
+	Op            string
+	Name, Dir     string
+	CA, Cert, Key string
+	Address       string
+	Lock          string
+	Locks         int
+	Users         int
+	Seed          uint64
+	For           time.Duration
+}
+
+// An answer is what has come of it.
+type answer struct {
+	Error    string `json:",omitempty"`
+	Address  string
+	Count    int // exchanges, or entries
+	Handoffs int // entries after one of another process
+	Took     time.Duration
+	CPU      time.Duration // of the process before it was asked
+	CPUThen  time.Duration // and after what it took to answer
+	Heap     int64         // bytes that are alive
+	Resident int64         // bytes of the process
+	Written  int64         // bytes to disks
+}
+
+// Worker does the work of a process with a node and ends the process, if that is
+// what it was started for; otherwise it does nothing. The program calls it before
+// anything else.
+func Worker() {
+	if os.Args[0] != workerName {
+		return
+	}
+	signal.Ignore(os.Interrupt) // whoever interrupts the program interrupts it there
+	s := &site{}
+	in, out := bufio.NewReader(os.Stdin), json.NewEncoder(os.Stdout)
+	for {
+		line, err := in.ReadBytes('\n')
+		if err != nil {
+			os.Exit(0) // who has started it has ended, or wants no more
+		}
+		var o order
+		var a answer
+		if err = json.Unmarshal(line, &o); err == nil {
+			a, err = s.do(&o)
+		}
+		if err != nil {
+			a.Error = err.Error()
+		}
+		if out.Encode(a) != nil {
+			os.Exit(0)
+		}
+	}
+}
+
+// A site is what such a process has.
+type site struct {
+	files stile.Certificates
+	node  *stile.Node
+	raw   *tls.Conn
+	lock  *stile.Lock
+	guest *stile.Client
+	crowd *crowd
+}
+
+func (s *site) do(o *order) (answer, error) {
+	switch o.Op {
+	case opOpen:
+		return s.open(o)
+	case opEcho:
+		return s.echo()
+	case opRaw:
+		return s.exchange(o)
+	case opSpin:
+		return s.spin(o)
+	case opSpread:
+		return s.spread(o)
+	case opClient:
+		return s.client(o)
+	case opHold:
+		return s.hold(o)
+	case opFree:
+		return answer{}, s.lock.Unlock()
+	case opCrowd:
+		return s.gather(o)
+	case opServed:
+		return s.crowd.served()
+	case opUsage:
+		return usage(), nil
+	}
+	return answer{}, fmt.Errorf("nobody knows how to %s", o.Op)
+}
+
+func (s *site) open(o *order) (a answer, err error) {
+	s.files = stile.Certificates{CA: o.CA, Cert: o.Cert, Key: o.Key}
+	c := stile.Config{Name: o.Name, Listen: "127.0.0.1:0", Data: o.Dir, TLS: s.files}
+	if o.Address != "" {
+		c.Join = []string{o.Address}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if s.node, err = stile.Open(ctx, c); err != nil {
+		return a, err
+	}
+	return answer{Address: s.node.Address()}, nil
+}
+
+func (s *site) hold(o *order) (a answer, err error) {
+	s.lock, err = s.node.Lock(context.Background(), o.Lock)
+	return a, err
+}
