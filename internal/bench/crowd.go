@@ -72,7 +72,7 @@ func (c *crowd) served() (a answer, err error) {
 
 // waiting waits until so many wait for something at a node.
 func (s *site) waiting(address string, many int) error {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), soon)
 	defer cancel()
 	x, err := remote.Dial(ctx, remote.Config{Nodes: []string{address}, TLS: cert.Config(s.files)})
 	if err != nil {

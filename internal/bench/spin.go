@@ -20,19 +20,18 @@ type tally struct {
 
 // spin has goroutines lock and unlock one lock. An entry whose number is not the
 // next after the last one here has come after one of another process.
-func (s *site) spin(o *order) (answer, error) {
+func spin(o *order, enter func(name string) (lock, uint64, error)) (answer, error) {
 	var last uint64 // needs the lock
 	return run(o, func(i int, t *tally, over *atomic.Bool) error {
 		for !over.Load() {
-			l, err := s.node.Lock(context.Background(), o.Lock)
+			l, n, err := enter(o.Lock)
 			if err != nil {
 				return err
 			}
-			c := l.Token().Count
-			if c != last+1 {
+			if n != last+1 {
 				t.handoffs++
 			}
-			last = c
+			last = n
 			if err := l.Unlock(); err != nil {
 				return err
 			}
@@ -87,7 +86,7 @@ func once(at stile.Locker, name string) error {
 }
 
 func (s *site) dial(address string) (*stile.Client, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), soon)
 	defer cancel()
 	return stile.DialConfig{Nodes: []string{address}, TLS: s.files}.Dial(ctx)
 }
@@ -97,14 +96,14 @@ func run(o *order, f func(i int, t *tally, over *atomic.Bool) error) (a answer, 
 	tallies, errs := make([]tally, o.Users), make([]error, o.Users)
 	var over atomic.Bool
 	var all sync.WaitGroup
-	since := time.Now()
+	since, before := time.Now(), spent()
 	for i := range o.Users {
 		all.Go(func() { errs[i] = f(i, &tallies[i], &over) })
 	}
 	time.Sleep(o.For)
 	over.Store(true)
 	all.Wait()
-	a.Took = time.Since(since)
+	a.Took, a.CPU = time.Since(since), spent()-before
 	for _, t := range tallies {
 		a.Count, a.Handoffs = a.Count+t.count, a.Handoffs+t.handoffs
 	}

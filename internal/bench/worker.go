@@ -2,7 +2,6 @@ package bench
 
 import (
 	"bufio"
-	"context"
 	"crypto/tls"
 	"encoding/json"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"github.com/stile-lock/stile"
+	"github.com/stile-lock/stile/internal/node"
 )
 
 // workerName is how the processes with nodes are called, by what tells them from
@@ -23,6 +23,9 @@ const (
 	opEcho   = "echo"   // send back what comes over raw TLS
 	opRaw    = "raw"    // exchange something with who does so
 	opSpin   = "spin"   // lock and unlock one lock
+	opPair   = "pair"   // start another node, of a cluster where nobody enters twice in a row
+	opTurns  = "turns"  // lock and unlock one lock there
+	opPart   = "part"   // end that node
 	opSpread = "spread" // lock and unlock many
 	opClient = "client" // lock and unlock as a client of another process
 	opHold   = "hold"   // lock
@@ -52,8 +55,8 @@ type answer struct {
 	Count    int // exchanges, or entries
 	Handoffs int // entries after one of another process
 	Took     time.Duration
-	CPU      time.Duration // of the process before it was asked
-	CPUThen  time.Duration // and after what it took to answer
+	CPU      time.Duration // of the process: of what was measured; of all, before it was asked
+	CPUThen  time.Duration // of all, after what it took to answer
 	Heap     int64         // bytes that are alive
 	Resident int64         // bytes of the process
 	Written  int64         // bytes to disks
@@ -90,10 +93,12 @@ func Worker() {
 
 // A site is what such a process has.
 type site struct {
+	name  string
 	files stile.Certificates
 	node  *stile.Node
+	pair  *node.Node
 	raw   *tls.Conn
-	lock  *stile.Lock
+	held  lock
 	guest *stile.Client
 	crowd *crowd
 }
@@ -107,7 +112,14 @@ func (s *site) do(o *order) (answer, error) {
 	case opRaw:
 		return s.exchange(o)
 	case opSpin:
-		return s.spin(o)
+		return spin(o, s.here)
+	case opPair:
+		return s.openPair(o)
+	case opTurns:
+		return spin(o, s.paired)
+	case opPart:
+		s.pair.Kill()
+		return answer{}, nil
 	case opSpread:
 		return s.spread(o)
 	case opClient:
@@ -115,7 +127,7 @@ func (s *site) do(o *order) (answer, error) {
 	case opHold:
 		return s.hold(o)
 	case opFree:
-		return answer{}, s.lock.Unlock()
+		return answer{}, s.held.Unlock()
 	case opCrowd:
 		return s.gather(o)
 	case opServed:
@@ -124,23 +136,4 @@ func (s *site) do(o *order) (answer, error) {
 		return usage(), nil
 	}
 	return answer{}, fmt.Errorf("nobody knows how to %s", o.Op)
-}
-
-func (s *site) open(o *order) (a answer, err error) {
-	s.files = stile.Certificates{CA: o.CA, Cert: o.Cert, Key: o.Key}
-	c := stile.Config{Name: o.Name, Listen: "127.0.0.1:0", Data: o.Dir, TLS: s.files}
-	if o.Address != "" {
-		c.Join = []string{o.Address}
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	if s.node, err = stile.Open(ctx, c); err != nil {
-		return a, err
-	}
-	return answer{Address: s.node.Address()}, nil
-}
-
-func (s *site) hold(o *order) (a answer, err error) {
-	s.lock, err = s.node.Lock(context.Background(), o.Lock)
-	return a, err
 }

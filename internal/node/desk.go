@@ -72,7 +72,7 @@ var errClosed = errors.New("the node has closed the connection")
 
 // heard takes a frame of a client.
 func (n *Node) heard(conn uint64, b []byte) (err error) {
-	n.mu.Lock()
+	n.enter()
 	if n.over {
 		n.mu.Unlock()
 		return errClosed

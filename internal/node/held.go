@@ -65,8 +65,9 @@ func (n *Node) Lock(ctx context.Context, name string, a held.Ask) (held.Lock, er
 
 // ask asks once. It reports whether to ask again when the node is a member.
 func (n *Node) ask(ctx context.Context, h *Held, a held.Ask) (again bool, err error) {
-	n.mu.Lock()
+	n.enterHere()
 	if n.state != Taking {
+		defer n.gate.Unlock()
 		defer n.mu.Unlock()
 		return n.absent(h, a)
 	}
@@ -86,7 +87,7 @@ func (n *Node) ask(ctx context.Context, h *Held, a held.Ask) (again bool, err er
 		done = make(chan struct{})
 		h.done = done
 	}
-	n.leave(now)
+	n.leaveHere(now)
 	switch {
 	case errors.Is(err, member.ErrGone):
 		return true, nil
@@ -296,8 +297,9 @@ func (h *Held) Context() context.Context {
 // Unlock lets go of the lock. It returns an error if it was lost before.
 func (h *Held) Unlock() error {
 	n := h.node
-	n.mu.Lock()
+	n.enterHere()
 	if h.state != inside {
+		defer n.gate.Unlock()
 		defer n.mu.Unlock()
 		if e := h.err.Load(); e != nil {
 			return *e
@@ -314,7 +316,7 @@ func (h *Held) Unlock() error {
 	if h.cancel != nil {
 		h.cancel(held.ErrReleased)
 	}
-	n.leave(now)
+	n.leaveHere(now)
 	if e := h.err.Load(); e != nil {
 		return *e
 	}

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/stile-lock/stile/internal/client"
@@ -28,6 +30,9 @@ type Node struct {
 	mux     *wire.Mux
 	pool    *wire.Pool
 	folder  *folder // nil without one
+
+	gate   sync.Mutex   // held by applications beside mu, and taken before it: only one of them is in the way of the network
+	queued atomic.Int32 // others who wait for mu
 
 	mu       sync.Mutex
 	peer     *peer.Peer
@@ -245,7 +250,7 @@ func (n *Node) wake() {
 
 // use lets somebody use the core, and then sends what it wants sent.
 func (n *Node) use(f func(now member.Instant)) {
-	n.mu.Lock()
+	n.enter()
 	if n.over {
 		n.mu.Unlock()
 		return
@@ -255,15 +260,50 @@ func (n *Node) use(f func(now member.Instant)) {
 	n.leave(now)
 }
 
+// enter takes the mutex for the network or the timer. Applications that lock and
+// unlock all the time would make it wait: they see that it does, and let it pass.
+func (n *Node) enter() {
+	if !n.mu.TryLock() {
+		n.queued.Add(1)
+		n.mu.Lock()
+		n.queued.Add(-1)
+	}
+}
+
+// enterHere takes the mutex for an application, and leaveHere is leave for it.
+func (n *Node) enterHere() {
+	n.gate.Lock()
+	if n.queued.Load() > 0 {
+		runtime.Gosched()
+	}
+	n.mu.Lock()
+}
+
+func (n *Node) leaveHere(now member.Instant) {
+	dirty, sent := n.release0(now)
+	n.gate.Unlock()
+	n.flush(dirty, sent)
+}
+
 // leave ends a use of the core: it sets the timer, gives back the mutex, and sends
 // what is to be sent.
 func (n *Node) leave(now member.Instant) {
+	n.flush(n.release0(now))
+}
+
+// release0 sets the timer, gives back the mutex, and returns what is to be sent.
+func (n *Node) release0(now member.Instant) (dirty []*visitor, sent bool) {
 	if !n.over {
 		n.settle(now)
 	}
-	dirty, sent := n.dirtied(), n.sent
+	dirty, sent = n.dirtied(), n.sent
 	n.sent = false
 	n.mu.Unlock()
+	return dirty, sent
+}
+
+// flush sends what waits to be sent.
+func (n *Node) flush(dirty []*visitor, sent bool) {
 	if sent {
 		n.pool.Flush()
 	}

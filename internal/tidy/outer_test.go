@@ -54,7 +54,7 @@ func outer() []layer {
 		{"internal/node", "catalog core internal/client internal/engine internal/engine/raft internal/held internal/member internal/node/boot internal/node/cert internal/node/disk internal/node/wire internal/peer"},
 		{"internal/remote", "internal/client internal/held internal/member internal/node/boot internal/node/cert internal/node/wire"},
 		{".", "internal/held internal/member internal/node internal/node/cert internal/remote"},
-		{"internal/bench", ". internal/node internal/node/cert internal/remote"},
+		{"internal/bench", ". internal/held internal/member internal/node internal/node/cert internal/remote"},
 		{"internal/cli/bench", "internal/bench internal/cli/ask internal/cli/tell"},
 		{"cmd/stile", "internal/bench internal/cli internal/node/child"},
 	}
