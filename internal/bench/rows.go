@@ -83,7 +83,7 @@ func (g *group) handoff() ([]Row, error) {
 		defer w.ask(order{Op: opPart})
 	}
 	v, raw, err := g.against(func(d time.Duration) (float64, error) {
-		sum, err := g.together(g.all[:2], func(int) order { return order{Op: opTurns, Lock: "handoff", Users: 2, For: d} })
+		sum, err := g.together(g.all[:2], func(int) order { return order{Op: opTurns, Lock: "handoff", Users: 4, For: d} })
 		return micro(sum.Took, sum.Handoffs), err
 	})
 	if err != nil {

@@ -108,7 +108,7 @@ func BenchmarkHandoff(b *testing.B) {
 		s.Handover = 1
 		c.Settings = &s
 	})
-	n := shared(b, all[:2], 2)
+	n := shared(b, all[:2], 4)
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(n), "ns/handoff")
 }
 

@@ -26,6 +26,8 @@ type Held struct {
 	state  holding
 	ticket member.Ticket
 	done   chan struct{} // closed when a request is decided; nil if nobody waits
+	ready  chan struct{} // done, when it is about to be closed
+	next   *Held         // of those whose is
 	err    atomic.Pointer[error]
 	ctx    context.Context // nil before somebody has asked for it
 	cancel context.CancelCauseFunc
@@ -167,9 +169,28 @@ func (n *Node) unseat(h *Held, s holding) {
 	}
 	h.state = s
 	n.slots[uint32(h.ticket)] = nil
+	n.wakeUp(h)
+}
+
+// wakeUp has who waits woken, when the mutex is given back: it would have to wait
+// for that otherwise.
+func (n *Node) wakeUp(h *Held) {
 	if h.done != nil {
-		close(h.done)
-		h.done = nil
+		h.ready, h.done = h.done, nil
+		h.next, n.woken = n.woken, h
+	}
+}
+
+// unlock gives back the mutex, and wakes who need not wait any more.
+func (n *Node) unlock() {
+	h := n.woken
+	n.woken = nil
+	n.mu.Unlock()
+	for h != nil {
+		next, ready := h.next, h.ready
+		h.next, h.ready = nil, nil
+		close(ready)
+		h = next
 	}
 }
 
@@ -185,10 +206,7 @@ func (h host) Told(e *member.Event) {
 	case member.Held:
 		x.state, x.granted, x.token = inside, true, e.Token
 		h.holders++
-		if x.done != nil {
-			close(x.done)
-			x.done = nil
-		}
+		h.wakeUp(x)
 	case member.Lost:
 		x.lose(e.Cause)
 	default:
@@ -236,7 +254,7 @@ func (h *Held) Err() error {
 	}
 	n := h.node
 	n.mu.Lock()
-	defer n.mu.Unlock()
+	defer n.unlock()
 	if h.state == inside && !n.usable() {
 		n.use0()
 	}

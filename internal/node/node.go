@@ -45,6 +45,7 @@ type Node struct {
 	sent     bool       // something waits in the pool to be flushed
 	conn     uint64     // the number of the last one
 	slots    []*Held    // by the lower half of their tickets
+	woken    *Held      // the first of those who are to be woken
 	holders  int        // applications of this process that hold something
 	timer    *time.Timer
 	armed    member.Instant // when it fires; Never if it does not
@@ -298,7 +299,7 @@ func (n *Node) release0(now member.Instant) (dirty []*visitor, sent bool) {
 	}
 	dirty, sent = n.dirtied(), n.sent
 	n.sent = false
-	n.mu.Unlock()
+	n.unlock()
 	return dirty, sent
 }
 
@@ -458,7 +459,7 @@ func (n *Node) Kill() {
 		n.loseAll(member.Leaving)
 		n.stop()
 	}
-	n.mu.Unlock()
+	n.unlock()
 	n.close()
 }
 
