@@ -10,10 +10,12 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/stile-lock/stile/internal/bench"
 	"github.com/stile-lock/stile/internal/cli"
 )
 
 func TestMain(m *testing.M) {
+	bench.Worker()
 	testscript.Main(m, map[string]func(){"stile": main})
 }
 

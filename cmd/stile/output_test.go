@@ -207,6 +207,7 @@ func TestJSONNamesWhatWasRun(t *testing.T) {
 		"check wait-die --requests 1 --json":                             "method sites locks algorithm nodes requests",
 		"check detect-central --requests 1 --json":                       "method mode sites locks algorithm nodes requests",
 		"check dijkstra --shared one --json":                             "algorithm nodes requests network",
+		"bench --time 1ms --idle 1ms --clients 1 --json":                 "machine rows",
 		"storm --seeds 3 --json":                                         "seeds algorithms faults entries views simulated_hours violations first_violation",
 		"storm --seed 3 --json":                                          "seeds algorithms faults entries views simulated_hours violations first_violation",
 		"version --json":                                                 "version revision",

@@ -12,6 +12,7 @@ type Config struct {
 	Time    time.Duration // each row
 	Idle    time.Duration // the cluster at rest
 	Clients int           // that wait at one node
+	Doing   func(what string)
 }
 
 // A Row is one figure.
@@ -73,32 +74,28 @@ const (
 	growthLimit  = 256 // KiB, of what is alive in all nodes
 )
 
-// Run measures. When the context ends it returns what there is by then, and why it
-// ended.
+// Run measures. When the context ends it returns what there is by then, with an
+// error.
 func Run(ctx context.Context, c Config) ([]Row, error) {
+	all := []Row{}
 	dir, err := os.MkdirTemp("", "stile-bench-")
 	if err != nil {
-		return nil, fmt.Errorf("make a folder for certificates and view logs: %w", err)
+		return all, fmt.Errorf("make a folder for certificates and view logs: %w", err)
 	}
 	defer os.RemoveAll(dir)
 	g, err := start(ctx, dir)
-	if g != nil {
-		defer g.stop()
-	}
+	defer g.stop()
 	if err != nil {
-		return nil, err
+		return all, err
 	}
-	var all []Row
-	for _, measure := range []func() ([]Row, error){g.first, g.local, g.handoff, g.shared, g.client, g.many, g.last, g.crowd, g.idle} {
-		g.Config = c
-		rows, err := measure()
-		all = append(all, rows...)
-		if ctx.Err() != nil {
-			return all, context.Cause(ctx)
-		}
+	g.Config = c
+	for _, m := range g.measures() {
+		c.Doing(m.what)
+		rows, err := m.run()
 		if err != nil {
 			return all, err
 		}
+		all = append(all, rows...)
 	}
 	return all, nil
 }

@@ -35,7 +35,7 @@ type worker struct {
 	answers *bufio.Reader
 }
 
-// start starts all processes. The group is to be stopped even if there is an error.
+// start starts all processes. The group is to be stopped, also after an error.
 func start(ctx context.Context, dir string) (*group, error) {
 	g := &group{ctx: ctx, dir: dir}
 	now := time.Now()

@@ -19,6 +19,26 @@ func median(all []float64) float64 {
 	return all[len(all)/2]
 }
 
+// A measure is one of the things that are measured.
+type measure struct {
+	what string
+	run  func() ([]Row, error)
+}
+
+func (g *group) measures() []measure {
+	return []measure{
+		{"raw TLS", g.first},
+		{"a local lock", g.local},
+		{"handoffs", g.handoff},
+		{"one lock that all want", g.shared},
+		{"a client", g.client},
+		{"many locks", g.many},
+		{"raw TLS again", g.last},
+		{"waiting clients", g.crowd},
+		{"an idle cluster", g.idle},
+	}
+}
+
 // raw is the mean time of a raw exchange between two of the processes.
 func (g *group) raw(d time.Duration) (float64, error) {
 	r, err := g.all[0].ask(order{Op: opRaw, Address: g.echo, For: d})

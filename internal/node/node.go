@@ -80,7 +80,7 @@ var ErrEnded = errors.New("the node has ended")
 // raft's times, in ticks, and how long its log grows.
 const (
 	electionTicks  = 10
-	heartbeatTicks = 1
+	heartbeatTicks = 3
 	maxLog         = 256
 	ticksPerRenew  = 20
 )

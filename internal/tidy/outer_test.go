@@ -55,7 +55,7 @@ func outer() []layer {
 		{"internal/remote", "internal/client internal/held internal/member internal/node/boot internal/node/cert internal/node/wire"},
 		{".", "internal/held internal/member internal/node internal/node/cert internal/remote"},
 		{"internal/bench", ". internal/held internal/member internal/node internal/node/cert internal/remote"},
-		{"internal/cli/bench", "internal/bench internal/cli/ask internal/cli/tell"},
+		{"internal/cli/bench", "internal/bench internal/words internal/cli/ask internal/cli/tell"},
 		{"cmd/stile", "internal/bench internal/cli internal/node/child"},
 	}
 }

@@ -2,11 +2,7 @@
 package bench
 
 import (
-	"context"
 	"errors"
-	"fmt"
-	"os"
-	"os/signal"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,6 +11,7 @@ import (
 	"github.com/stile-lock/stile/internal/bench"
 	"github.com/stile-lock/stile/internal/cli/ask"
 	"github.com/stile-lock/stile/internal/cli/tell"
+	"github.com/stile-lock/stile/internal/words"
 )
 
 // flags is what the command can be told.
@@ -75,20 +72,16 @@ type report struct {
 }
 
 func (f *flags) run(c *cobra.Command) error {
-	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt)
-	defer stop()
-	rows, err := bench.Run(ctx, f.Config)
-	r := tell.Report{}
-	switch {
-	case errors.Is(err, context.Canceled):
-		r.Stopped = fmt.Sprintf("%d rows", len(rows))
-	case err != nil:
-		return err
-	}
-	if rows == nil {
-		rows = []bench.Row{}
-	}
-	here := thisMachine()
-	r.JSON, r.Text = report{here, rows}, func(p *tell.Page) { text(p, here, rows) }
-	return tell.Run(c.OutOrStdout(), f.json, nil, func() (tell.Report, error) { return r, nil })
+	return tell.Run(c.OutOrStdout(), f.json, nil, func() (tell.Report, error) {
+		live := tell.Begin(c)
+		defer live.End()
+		f.Doing = func(what string) { live.Show("measuring: %s", what) }
+		rows, err := bench.Run(live, f.Config)
+		here := thisMachine()
+		r := tell.Report{JSON: report{here, rows}, Text: func(p *tell.Page) { text(p, here, rows) }}
+		if !live.On() {
+			r.Stopped, err = words.Plural(len(rows), "row"), nil
+		}
+		return r, err
+	})
 }
