@@ -85,7 +85,7 @@ numbers-live: ## measure the speed of a live member into docs/bench-live.txt
 
 numbers-node: ## measure a cluster of three processes into docs/bench-node.txt
 	go build -buildvcs=true -o bench.tmp ./cmd/stile
-	{ echo "made by 'make numbers-node' with stile bench $(NODE)"; ./bench.tmp bench $(NODE); } > docs/bench-node.txt.new
+	{ echo "made by 'make numbers-node' at commit $$(git rev-parse --short HEAD), of stile bench $(NODE)"; uptime; ./bench.tmp bench $(NODE); } > docs/bench-node.txt.new
 	rm bench.tmp
 	mv docs/bench-node.txt.new docs/bench-node.txt
 

@@ -126,7 +126,8 @@ func (g *group) together(all []*worker, o func(i int) order) (sum answer, err er
 	}
 	wg.Wait()
 	for _, a := range answers {
-		sum.Count, sum.Handoffs, sum.Took = sum.Count+a.Count, sum.Handoffs+a.Handoffs, max(sum.Took, a.Took)
+		sum.Count, sum.Handoffs, sum.CPU = sum.Count+a.Count, sum.Handoffs+a.Handoffs, sum.CPU+a.CPU
+		sum.Took = max(sum.Took, a.Took)
 	}
 	return sum, errors.Join(errs...)
 }

@@ -3,7 +3,6 @@ package node
 import (
 	"context"
 	"crypto/rand"
-	"encoding/binary"
 	"errors"
 	"net"
 	"time"
@@ -183,13 +182,4 @@ func (n *Node) dismiss(ctx context.Context) {
 	})
 	defer stop()
 	n.visits.Wait()
-}
-
-// number reads a number of a question.
-func number(b []byte) (uint64, []byte, error) {
-	v, n := binary.Uvarint(b)
-	if n <= 0 {
-		return 0, nil, errors.New("the question is malformed: use the same version of stile on both sides")
-	}
-	return v, b[n:], nil
 }

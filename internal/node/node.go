@@ -281,7 +281,7 @@ func (n *Node) enterHere() {
 }
 
 func (n *Node) leaveHere(now member.Instant) {
-	dirty, sent := n.release0(now)
+	dirty, sent := n.end(now)
 	n.gate.Unlock()
 	n.flush(dirty, sent)
 }
@@ -289,11 +289,11 @@ func (n *Node) leaveHere(now member.Instant) {
 // leave ends a use of the core: it sets the timer, gives back the mutex, and sends
 // what is to be sent.
 func (n *Node) leave(now member.Instant) {
-	n.flush(n.release0(now))
+	n.flush(n.end(now))
 }
 
-// release0 sets the timer, gives back the mutex, and returns what is to be sent.
-func (n *Node) release0(now member.Instant) (dirty []*visitor, sent bool) {
+// end sets the timer, gives back the mutex, and returns what is to be sent.
+func (n *Node) end(now member.Instant) (dirty []*visitor, sent bool) {
 	if !n.over {
 		n.settle(now)
 	}
