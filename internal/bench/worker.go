@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"bufio"
 	"crypto/tls"
 	"encoding/json"
 	"fmt"
@@ -70,24 +69,29 @@ func Worker() {
 		return
 	}
 	signal.Ignore(os.Interrupt) // whoever interrupts the program interrupts it there
-	s := &site{}
-	in, out := bufio.NewReader(os.Stdin), json.NewEncoder(os.Stdout)
-	for {
-		line, err := in.ReadBytes('\n')
-		if err != nil {
-			os.Exit(0) // who has started it has ended, or wants no more
-		}
-		var o order
-		var a answer
-		if err = json.Unmarshal(line, &o); err == nil {
-			a, err = s.do(&o)
-		}
+	s, out, orders := &site{}, json.NewEncoder(os.Stdout), make(chan order)
+	go listen(orders)
+	for o := range orders {
+		a, err := s.do(&o)
 		if err != nil {
 			a.Error = err.Error()
 		}
 		if out.Encode(a) != nil {
 			os.Exit(0)
 		}
+	}
+}
+
+// listen reads orders, and ends the process, whatever it is doing, when who has
+// started it has ended or wants no more.
+func listen(orders chan<- order) {
+	in := json.NewDecoder(os.Stdin)
+	for {
+		var o order
+		if in.Decode(&o) != nil {
+			os.Exit(0)
+		}
+		orders <- o
 	}
 }
 
