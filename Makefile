@@ -14,6 +14,9 @@ SEEDS ?= 2000
 FROM  ?= 1
 FLAGS ?=
 
+# How long and with how many clients 'make numbers-node' measures.
+NODE ?= --time 10s --idle 10m --clients 10000
+
 # What a benchmark is asked for, such as BENCH=Sim.
 BENCH ?= .
 
@@ -24,7 +27,7 @@ staticcheck := go tool -modfile=tools/go.mod staticcheck
 concurrent = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go[^[:alnum:][:space:],]' . | xargs -r dirname; echo ./check; echo ./check/group; echo ./internal/compare; echo ./internal/storm/sweep; } | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
 
-.PHONY: help check tools fmt vet lint test race fuzz storm ledger bench numbers numbers-live golden museum faults controls live proofs proofs-long proofs-view
+.PHONY: help check tools fmt vet lint test race fuzz storm ledger bench numbers numbers-live numbers-node golden museum faults controls live proofs proofs-long proofs-view
 
 help: ## show what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -80,6 +83,12 @@ numbers-live: ## measure the speed of a live member into docs/bench-live.txt
 	  go test ./internal/member -run '^$$' -bench 'Local|Frame' -benchmem -benchtime 300000x -count 3 -timeout 30m; \
 	  go test ./internal/member -run '^$$' -bench ViewChange -benchtime 1x -count 3 -timeout 30m; } > docs/bench-live.txt.new
 	mv docs/bench-live.txt.new docs/bench-live.txt
+
+numbers-node: ## measure a cluster of three processes into docs/bench-node.txt
+	go build -buildvcs=true -o bench.tmp ./cmd/stile
+	{ echo "made by 'make numbers-node' at commit $$(git rev-parse --short HEAD), of stile bench $(NODE)"; uptime; ./bench.tmp bench $(NODE); } > docs/bench-node.txt.new
+	rm bench.tmp
+	mv docs/bench-node.txt.new docs/bench-node.txt
 
 golden: ## rewrite the golden files; read the difference before you commit it
 	go test $(golden) -update

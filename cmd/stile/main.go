@@ -5,11 +5,13 @@ package main
 import (
 	"os"
 
+	"github.com/stile-lock/stile/internal/bench"
 	"github.com/stile-lock/stile/internal/cli"
 	"github.com/stile-lock/stile/internal/node/child"
 )
 
 func main() {
 	child.Watchdog()
+	bench.Worker()
 	os.Exit(cli.Main(os.Args[1:], os.Getenv, os.Stdout, os.Stderr))
 }

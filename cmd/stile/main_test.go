@@ -10,12 +10,14 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/stile-lock/stile/internal/bench"
 	"github.com/stile-lock/stile/internal/cli"
 	"github.com/stile-lock/stile/internal/node/child"
 )
 
 func TestMain(m *testing.M) {
 	child.Watchdog() // this program is stile, too, and so what guards its commands
+	bench.Worker()
 	testscript.Main(m, map[string]func(){"stile": main})
 }
 

@@ -142,6 +142,7 @@ func TestOutputFitsTheScreen(t *testing.T) {
 	for _, line := range []string{
 		"", "--help", "sim --help", "compare --help", "bank --help", "replay --help", "algorithms --help", "version --help",
 		"algorithms", "version", "bank", "bank --machines 4 --lock maekawa", "bank --machines 9",
+		"bench --help", "bench --time 1ms --idle 1ms --clients 1",
 		"storm --help", "storm --seeds 10", "storm --seed 7 --strikes", "storm --seed 3 --nodes 25 --faults all", "storm --seed 1 --faults none", "storm --bank --seeds 10", "storm --bank --no-fence --seeds 5 --faults none",
 		"bank --crash 1", "bank --machines 3 --crash 3@late --lock raymond+bully", "bank --machines 3 --crash 3@fenced --lock raymond+bully",
 		"scene --help", "scene seats", "scene ids --nodes 9", "scene files --lock raymond --each 3", "scene calendar --nodes 1", "scene tasks",
@@ -207,6 +208,7 @@ func TestJSONNamesWhatWasRun(t *testing.T) {
 		"check wait-die --requests 1 --json":                             "method sites locks algorithm nodes requests",
 		"check detect-central --requests 1 --json":                       "method mode sites locks algorithm nodes requests",
 		"check dijkstra --shared one --json":                             "algorithm nodes requests network",
+		"bench --time 1ms --idle 1ms --clients 1 --json":                 "machine rows",
 		"storm --seeds 3 --json":                                         "seeds algorithms faults entries views simulated_hours violations first_violation",
 		"storm --seed 3 --json":                                          "seeds algorithms faults entries views simulated_hours violations first_violation",
 		"version --json":                                                 "version revision",

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stile-lock/stile/internal/cli/bank"
+	"github.com/stile-lock/stile/internal/cli/bench"
 	"github.com/stile-lock/stile/internal/cli/cert"
 	"github.com/stile-lock/stile/internal/cli/check"
 	"github.com/stile-lock/stile/internal/cli/cluster"
@@ -154,7 +155,7 @@ is 3.`,
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", tell.Width)))
 	root.SetHelpCommand(newHelp(root))
 	root.AddCommand(
-		newAlgorithms(), sim.New(), compare.New(), check.New(), replay.New(), bank.New(), scene.New(), deadlock.New(), storm.New(), serve.New(), hold.NewExec(), hold.NewLock(),
+		newAlgorithms(), sim.New(), compare.New(), check.New(), replay.New(), bank.New(), scene.New(), deadlock.New(), storm.New(), bench.New(), serve.New(), hold.NewExec(), hold.NewLock(),
 		cluster.NewStatus(), cluster.NewMembers(), cluster.NewLocks(), cluster.NewForceRelease(), cluster.NewLeave(), cert.New(), newGlossary(), newVersion(),
 	)
 	root.InitDefaultCompletionCmd()

@@ -75,7 +75,7 @@ var errClosed = errors.New("the node has closed the connection")
 
 // heard takes a frame of a client.
 func (n *Node) heard(conn uint64, b []byte) (err error) {
-	n.mu.Lock()
+	n.enter()
 	if n.over {
 		n.mu.Unlock()
 		return errClosed
@@ -85,15 +85,7 @@ func (n *Node) heard(conn uint64, b []byte) (err error) {
 		err = n.desk.Receive(now, nil, conn, b)
 	}
 	n.answer()
-	if !n.over {
-		n.settle()
-	}
-	dirty := n.dirtied()
-	n.mu.Unlock()
-	n.pool.Flush()
-	for _, v := range dirty {
-		v.flush()
-	}
+	n.leave(now)
 	return err
 }
 

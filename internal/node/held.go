@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -18,16 +17,19 @@ type Held struct {
 	name  string
 	token member.Token
 
-	// All of what follows needs the node's mutex, but for err, which is set once.
-	ticket member.Ticket
-	state  holding
-	cause  member.Cause
-	event  member.EventKind // how a request has ended
-	done   chan struct{}    // closed when a request is decided; nil if nobody waits
-	err    atomic.Pointer[error]
+	// How a request has ended: set with the node's mutex, before done is closed.
+	granted bool // and if it was lost a moment later, Err says so
+	event   member.EventKind
+	cause   member.Cause
 
-	once   sync.Once
-	ctx    context.Context
+	// All of what follows needs the node's mutex, but for err, which is set once.
+	state  holding
+	ticket member.Ticket
+	done   chan struct{} // closed when a request is decided; nil if nobody waits
+	ready  chan struct{} // done, when it is about to be closed
+	next   *Held         // of those whose is
+	err    atomic.Pointer[error]
+	ctx    context.Context // nil before somebody has asked for it
 	cancel context.CancelCauseFunc
 }
 
@@ -74,8 +76,9 @@ func (n *Node) Lock(ctx context.Context, name string, a held.Ask) (held.Lock, er
 
 // ask asks once. It reports whether to ask again when the node is a member.
 func (n *Node) ask(ctx context.Context, h *Held, a held.Ask) (again bool, err error) {
-	n.mu.Lock()
+	n.enterHere()
 	if n.state != Taking {
+		defer n.gate.Unlock()
 		defer n.mu.Unlock()
 		return n.absent(h, a)
 	}
@@ -91,7 +94,7 @@ func (n *Node) ask(ctx context.Context, h *Held, a held.Ask) (again bool, err er
 		done = make(chan struct{})
 		h.done = done
 	}
-	n.leave()
+	n.leaveHere(now)
 	switch {
 	case errors.Is(err, member.ErrGone):
 		return true, nil
@@ -100,7 +103,7 @@ func (n *Node) ask(ctx context.Context, h *Held, a held.Ask) (again bool, err er
 	case done != nil:
 		n.await(ctx, h, done)
 	}
-	return n.outcome(ctx, h)
+	return h.outcome(ctx)
 }
 
 // absent is what becomes of a request at a node that is no member.
@@ -134,20 +137,17 @@ func (n *Node) await(ctx context.Context, h *Held, done <-chan struct{}) {
 }
 
 // outcome says what has become of a request.
-func (n *Node) outcome(ctx context.Context, h *Held) (again bool, err error) {
-	n.mu.Lock()
-	state, event, cause := h.state, h.event, h.cause
-	n.mu.Unlock()
+func (h *Held) outcome(ctx context.Context) (again bool, err error) {
 	switch {
-	case state == inside || state == lost: // lost a moment later: it was held, and Err says so
+	case h.granted:
 		return false, nil
 	case ctx.Err() != nil:
 		return false, fmt.Errorf("lock %q: %w", h.name, held.Ended(ctx))
-	case event == member.Busy:
+	case h.event == member.Busy:
 		return false, fmt.Errorf("lock %q: %w", h.name, held.ErrBusy)
-	case event == member.Recovering:
+	case h.event == member.Recovering:
 		return false, fmt.Errorf("lock %q: %w", h.name, held.ErrRecovering)
-	case event == member.Stopped && cause == member.Evicted:
+	case h.event == member.Stopped && h.cause == member.Evicted:
 		return true, nil
 	}
 	return false, fmt.Errorf("lock %q: %w", h.name, ErrEnded)
@@ -169,34 +169,48 @@ func (n *Node) unseat(h *Held, s holding) {
 	}
 	h.state = s
 	n.slots[uint32(h.ticket)] = nil
+	n.wakeUp(h)
+}
+
+// wakeUp has who waits woken, when the mutex is given back: it would have to wait
+// for that otherwise.
+func (n *Node) wakeUp(h *Held) {
 	if h.done != nil {
-		close(h.done)
-		h.done = nil
+		h.ready, h.done = h.done, nil
+		h.next, n.woken = n.woken, h
+	}
+}
+
+// unlock gives back the mutex, and wakes who need not wait any more.
+func (n *Node) unlock() {
+	h := n.woken
+	n.woken = nil
+	n.mu.Unlock()
+	for h != nil {
+		next, ready := h.next, h.ready
+		h.next, h.ready = nil, nil
+		close(ready)
+		h = next
 	}
 }
 
 // Told is what the member tells an application.
 func (h host) Told(e *member.Event) {
-	if h.desk.Told(e) {
-		return
-	}
 	i := int(uint32(e.Ticket))
 	if i >= len(h.slots) || h.slots[i] == nil || h.slots[i].ticket != e.Ticket {
+		h.desk.Told(e)
 		return
 	}
 	x := h.slots[i]
-	x.event, x.cause = e.Kind, e.Cause
 	switch e.Kind {
 	case member.Held:
-		x.state, x.token = inside, e.Token
+		x.state, x.granted, x.token = inside, true, e.Token
 		h.holders++
-		if x.done != nil {
-			close(x.done)
-			x.done = nil
-		}
+		h.wakeUp(x)
 	case member.Lost:
 		x.lose(e.Cause)
 	default:
+		x.event, x.cause = e.Kind, e.Cause
 		h.unseat(x, refused)
 	}
 }
@@ -242,10 +256,11 @@ func (h *Held) Err() error {
 	n.mu.Lock()
 	state := h.state
 	if state == inside && !n.over && !n.usable() {
-		n.peer.Wake(clock())
-		n.leave()
+		now := clock()
+		n.peer.Wake(now)
+		n.leave(now)
 	} else {
-		n.mu.Unlock()
+		n.unlock()
 	}
 	if e := h.err.Load(); e != nil {
 		return *e
@@ -277,24 +292,25 @@ func (h *Held) Deadline() time.Time {
 
 // Context returns a context that ends when the lock is lost or let go.
 func (h *Held) Context() context.Context {
-	h.once.Do(func() {
-		h.node.mu.Lock()
-		defer h.node.mu.Unlock()
+	h.node.mu.Lock()
+	defer h.node.mu.Unlock()
+	if h.ctx == nil {
 		h.ctx, h.cancel = context.WithCancelCause(context.Background())
 		if e := h.err.Load(); e != nil {
 			h.cancel(*e)
 		} else if h.state == letGo {
 			h.cancel(held.ErrReleased)
 		}
-	})
+	}
 	return h.ctx
 }
 
 // Unlock lets go of the lock. It returns an error if it was lost before.
 func (h *Held) Unlock() error {
 	n := h.node
-	n.mu.Lock()
+	n.enterHere()
 	if h.state != inside {
+		defer n.gate.Unlock()
 		defer n.mu.Unlock()
 		if e := h.err.Load(); e != nil {
 			return *e
@@ -313,7 +329,7 @@ func (h *Held) Unlock() error {
 	if h.cancel != nil {
 		h.cancel(held.ErrReleased)
 	}
-	n.leave()
+	n.leaveHere(now)
 	if e := h.err.Load(); e != nil {
 		return *e
 	}

@@ -19,6 +19,7 @@ type host struct{ *Node }
 // Send sends a message to a process. Links see to it that packets arrive; all else
 // may be lost.
 func (h host) Send(to string, b []byte) {
+	h.sent = true
 	err := h.pool.Send(to, b, b[0] != peer.Packet)
 	if err != nil && !errors.Is(err, wire.ErrDown) && !errors.Is(err, wire.ErrDropped) {
 		h.c.Log.Debug("a message is not sent", "to", to, "err", err)

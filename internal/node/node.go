@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/stile-lock/stile/internal/client"
@@ -34,6 +36,9 @@ type Node struct {
 	drained context.Context // ends when nothing new is taken any more
 	drain   context.CancelFunc
 
+	gate   sync.Mutex   // held by applications beside mu, and taken before it: only one of them is in the way of the network
+	queued atomic.Int32 // others who wait for mu
+
 	mu       sync.Mutex
 	cluster  uint64 // of which it is, or was; 0 if it does not know
 	peer     *peer.Peer
@@ -43,11 +48,13 @@ type Node struct {
 	visits   sync.WaitGroup // goroutines of clients' connections
 	visitors map[uint64]*visitor
 	dirty    []*visitor // on which something is to be sent
+	sent     bool       // something waits in the pool to be flushed
 	conn     uint64     // the number of the last one
 	leased   bool       // it has had a lease since it is a member
 	away     bool       // the membership has ended, and it is to join again
 	aid      aid        // by which locks are had while the node is no member
 	slots    []*Held    // by the lower half of their tickets
+	woken    *Held      // the first of those who are to be woken
 	holders  int        // applications of this process that hold something
 	timer    *time.Timer
 	armed    member.Instant // when it fires; Never if it does not
@@ -82,7 +89,7 @@ var ErrEnded = errors.New("the node has ended")
 // raft's times, in ticks, and how long its log grows.
 const (
 	electionTicks  = 10
-	heartbeatTicks = 1
+	heartbeatTicks = 3
 	maxLog         = 256
 	ticksPerRenew  = 20
 )
@@ -129,7 +136,7 @@ func (n *Node) start() error {
 	n.timer = time.AfterFunc(time.Hour, n.wake)
 	n.mux.Start()
 	n.seek()
-	n.settle()
+	n.settle(clock())
 	return n.failed
 }
 
@@ -267,24 +274,63 @@ func (n *Node) wake() {
 
 // use lets somebody use the core, and then sends what it wants sent.
 func (n *Node) use(f func(now member.Instant)) {
-	n.mu.Lock()
+	n.enter()
 	if n.over {
 		n.mu.Unlock()
 		return
 	}
-	f(clock())
-	n.leave()
+	now := clock()
+	f(now)
+	n.leave(now)
+}
+
+// enter takes the mutex for the network or the timer. Applications that lock and
+// unlock all the time would make it wait: they see that it does, and let it pass.
+func (n *Node) enter() {
+	if !n.mu.TryLock() {
+		n.queued.Add(1)
+		n.mu.Lock()
+		n.queued.Add(-1)
+	}
+}
+
+// enterHere takes the mutex for an application, and leaveHere is leave for it.
+func (n *Node) enterHere() {
+	n.gate.Lock()
+	if n.queued.Load() > 0 {
+		runtime.Gosched()
+	}
+	n.mu.Lock()
+}
+
+func (n *Node) leaveHere(now member.Instant) {
+	dirty, sent := n.end(now)
+	n.gate.Unlock()
+	n.flush(dirty, sent)
 }
 
 // leave ends a use of the core: it sets the timer, gives back the mutex, and sends
 // what is to be sent.
-func (n *Node) leave() {
+func (n *Node) leave(now member.Instant) {
+	n.flush(n.end(now))
+}
+
+// end sets the timer, gives back the mutex, and returns what is to be sent.
+func (n *Node) end(now member.Instant) (dirty []*visitor, sent bool) {
 	if !n.over {
-		n.settle()
+		n.settle(now)
 	}
-	dirty := n.dirtied()
-	n.mu.Unlock()
-	n.pool.Flush()
+	dirty, sent = n.dirtied(), n.sent
+	n.sent = false
+	n.unlock()
+	return dirty, sent
+}
+
+// flush sends what waits to be sent.
+func (n *Node) flush(dirty []*visitor, sent bool) {
+	if sent {
+		n.pool.Flush()
+	}
 	for _, v := range dirty {
 		v.flush()
 	}
@@ -292,8 +338,7 @@ func (n *Node) leave() {
 
 // settle is called after each use of the core, with the mutex: it ends the node if
 // its store has failed, joins again if it is to, and sets the timer.
-func (n *Node) settle() {
-	now := clock()
+func (n *Node) settle(now member.Instant) {
 	for n.away && !n.over && n.peer.Err == nil {
 		n.away = false
 		if err := n.peer.Join(now, random()); err != nil {
@@ -488,7 +533,7 @@ func (n *Node) Kill() {
 		n.loseAll(member.Leaving)
 		n.stop()
 	}
-	n.mu.Unlock()
+	n.unlock()
 	n.close()
 }
 

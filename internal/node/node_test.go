@@ -215,16 +215,3 @@ func TestDrainTooLong(t *testing.T) {
 		t.Error(cause)
 	}
 }
-
-func BenchmarkLocal(b *testing.B) {
-	all := start(b, 1, nil)
-	for b.Loop() {
-		h, err := all[0].Lock(b.Context(), "x", held.Ask{})
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := h.Unlock(); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

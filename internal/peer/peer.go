@@ -64,6 +64,7 @@ type Peer struct {
 	clerk  *engine.Clerk      // nil if it is no voter
 	view   uint64             // the epoch that is installed
 	tick   member.Instant     // when the clerk ticks next
+	flow   member.Instant     // when the links have something to send, if nothing happens before
 	within bool               // the links are calling back
 	own    [][]byte           // what it has sent to itself
 	buf    []byte
@@ -156,8 +157,9 @@ func (p *Peer) Do(now member.Instant, use func(m *member.Member)) bool {
 		return false
 	}
 	use(p.m)
-	p.take()
-	p.settle()
+	if p.take() || p.now >= p.flow {
+		p.settle()
+	} // else nobody but the member has done anything, and there is nothing to send
 	return true
 }
 
@@ -199,7 +201,7 @@ func (p *Peer) Wake(now member.Instant) {
 func (p *Peer) Due() member.Instant {
 	due := member.Never
 	if p.m != nil {
-		due = min(p.m.Out.Wake, p.links.Wake())
+		due = min(p.m.Out.Wake, p.flow)
 	}
 	if p.asks != nil {
 		due = min(due, p.asks.Out.Wake)

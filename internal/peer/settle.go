@@ -96,8 +96,9 @@ func (p *Peer) end(how engine.Ending) {
 	p.config.Host.Ended(how)
 }
 
-// take does what the member wants done. What applications hear comes first.
-func (p *Peer) take() {
+// take does what the member wants done, and reports whether others have to do with
+// it. What applications hear comes first.
+func (p *Peer) take() bool {
 	out := &p.m.Out
 	for i := range out.Events {
 		p.config.Host.Told(&out.Events[i])
@@ -112,6 +113,7 @@ func (p *Peer) take() {
 		}
 	}
 	renew, forget := out.Renew, out.Forget
+	busy := len(out.Frames) > 0 || renew != 0
 	out.Reset()
 	if renew != 0 && p.asks != nil {
 		if w := p.config.Watch; w != nil {
@@ -119,6 +121,7 @@ func (p *Peer) take() {
 		}
 		p.asks.Renew(p.now, renew, forget, p.links.Complaints(p.now))
 	}
+	return busy
 }
 
 func (p *Peer) renewed(number uint64) {
@@ -193,6 +196,7 @@ func (p *Peer) flush() {
 		to, b, ok := p.links.Next(p.now, append(p.buf[:0], Packet))
 		p.buf = b
 		if !ok {
+			p.flow = p.links.Wake()
 			return
 		}
 		r := p.asks.Record()

@@ -46,7 +46,8 @@ type Client struct {
 	holds   map[uint64]*Held
 	asks    map[uint64]*question
 	asked   uint64
-	opened  chan struct{} // closed when there is a session
+	woken   []chan struct{} // to be closed when the mutex is given back: who waits needs it
+	opened  chan struct{}   // closed when there is a session
 	welcome bool
 	lately  error // why the last attempt at a connection, or at a session, failed
 	refusal error // what a node has said of that, which is worth more
@@ -142,7 +143,14 @@ func (x *Client) leave() {
 		// A timer does not know how long the machine was suspended: it looks now and then.
 		x.timer.Reset(min(max(time.Duration(wake-boot.Now()), 0), time.Second))
 	}
+	var few [4]chan struct{}
+	woken := append(few[:0], x.woken...)
+	clear(x.woken)
+	x.woken = x.woken[:0]
 	x.mu.Unlock()
+	for _, c := range woken {
+		close(c)
+	}
 	if flush {
 		link.Flush()
 	}

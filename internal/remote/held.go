@@ -21,11 +21,14 @@ type Held struct {
 	name    string
 	token   member.Token
 	state   state
-	why     client.Why
 	done    chan struct{} // closed when the request is decided
 	left    chan struct{} // closed when it is confirmed that the lock was let go; nil if nobody waits for that
-	ok      bool          // it was held until then
 	err     atomic.Pointer[error]
+
+	// These are set before done or left is closed, and then no more.
+	granted bool // and if it was lost a moment later, Err says so
+	why     client.Why
+	ok      bool // it was held until it was let go
 
 	once   sync.Once
 	ctx    context.Context
@@ -78,16 +81,13 @@ func (x *Client) Lock(ctx context.Context, name string, a held.Ask) (held.Lock, 
 
 // outcome says what has become of a request.
 func (h *Held) outcome(ctx context.Context, a held.Ask) (held.Lock, error) {
-	h.client.mu.Lock()
-	state, why := h.state, h.why
-	h.client.mu.Unlock()
 	switch {
-	case state == inside || state == lost: // lost a moment later: it was held, and Err says so
+	case h.granted:
 		return h, nil
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("lock %q: %w", h.name, held.Ended(ctx))
 	}
-	switch why {
+	switch h.why {
 	case client.Busy:
 		return nil, fmt.Errorf("lock %q: %w", h.name, held.ErrBusy)
 	case client.Recovering:
@@ -97,7 +97,7 @@ func (h *Held) outcome(ctx context.Context, a held.Ask) (held.Lock, error) {
 	case client.Finished:
 		return nil, fmt.Errorf("lock %q: %w", h.name, ErrClosed)
 	}
-	return nil, fmt.Errorf("lock %q: %s", h.name, why)
+	return nil, fmt.Errorf("lock %q: %s", h.name, h.why)
 }
 
 // told takes what the guest tells, with the mutex.
@@ -108,20 +108,18 @@ func (x *Client) told(e *client.Event) {
 	}
 	switch e.Kind {
 	case client.Granted:
-		h.state, h.token = inside, e.Token
-		close(h.done)
+		h.state, h.granted, h.token = inside, true, e.Token
+		x.woken = append(x.woken, h.done)
 	case client.Taken:
 		h.lose(e.Cause)
 	case client.Refused:
 		h.state, h.why = refused, e.Why
 		delete(x.holds, e.Request)
-		close(h.done)
+		x.woken = append(x.woken, h.done)
 	case client.Left:
 		delete(x.holds, e.Request)
 		h.ok = e.OK
-		if h.left != nil {
-			close(h.left)
-		}
+		h.wakeLeft()
 	}
 }
 
@@ -131,11 +129,17 @@ func (h *Held) lose(why member.Cause) {
 	h.err.CompareAndSwap(nil, &err)
 	h.state = lost
 	delete(h.client.holds, h.request)
-	if h.left != nil {
-		close(h.left)
-	}
+	h.wakeLeft()
 	if h.cancel != nil {
 		h.cancel(err)
+	}
+}
+
+// wakeLeft wakes who waits until the lock was let go.
+func (h *Held) wakeLeft() {
+	if h.left != nil {
+		h.client.woken = append(h.client.woken, h.left)
+		h.left = nil
 	}
 }
 
@@ -224,8 +228,6 @@ func (h *Held) Unlock() error {
 	if e := h.err.Load(); e != nil {
 		return *e
 	}
-	h.client.mu.Lock()
-	defer h.client.mu.Unlock()
 	if !h.ok {
 		return held.Lost(h.name, member.Session)
 	}

@@ -57,9 +57,11 @@ func outer() []layer {
 		{"internal/cli/serve", "catalog internal/cli/ask internal/cli/tell internal/node internal/node/cert"},
 		{"internal/cli/hold", "internal/cli/ask internal/cli/reach internal/cli/tell internal/held internal/node/child internal/remote"},
 		{"internal/cli/cluster", "internal/cli/ask internal/cli/reach internal/cli/tell internal/node internal/remote internal/words"},
-		{"internal/cli", "core catalog docs internal/spell internal/cli/ask internal/cli/tell internal/cli/bank internal/cli/cert internal/cli/check internal/cli/cluster internal/cli/compare internal/cli/deadlock internal/cli/hold internal/cli/replay internal/cli/sim internal/cli/scene internal/cli/serve internal/cli/storm"},
+		{"internal/cli", "core catalog docs internal/spell internal/cli/ask internal/cli/tell internal/cli/bank internal/cli/bench internal/cli/cert internal/cli/check internal/cli/cluster internal/cli/compare internal/cli/deadlock internal/cli/hold internal/cli/replay internal/cli/sim internal/cli/scene internal/cli/serve internal/cli/storm"},
 		{"internal/postgres", ""},
-		{"cmd/stile", "internal/cli internal/node/child"},
+		{"internal/bench", ". internal/held internal/member internal/node internal/node/cert internal/remote"},
+		{"internal/cli/bench", "internal/bench internal/words internal/cli/ask internal/cli/tell"},
+		{"cmd/stile", "internal/bench internal/cli internal/node/child"},
 	}
 }
 

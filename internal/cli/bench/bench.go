@@ -1,0 +1,87 @@
+// Package bench is 'stile bench': how fast a cluster is on this machine.
+package bench
+
+import (
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/stile-lock/stile/internal/bench"
+	"github.com/stile-lock/stile/internal/cli/ask"
+	"github.com/stile-lock/stile/internal/cli/tell"
+	"github.com/stile-lock/stile/internal/words"
+)
+
+// flags is what the command can be told.
+type flags struct {
+	bench.Config
+	json bool
+}
+
+// most is how long, and with how many clients, one can measure.
+const (
+	most        = 24 * time.Hour
+	mostClients = 10_000
+)
+
+// New returns the command.
+func New() *cobra.Command {
+	f := &flags{Config: bench.Config{Time: 1500 * time.Millisecond, Idle: 3 * time.Second, Clients: 500}}
+	c := &cobra.Command{
+		Use:   "bench [flags]",
+		Short: "Measure how fast a cluster is on this machine",
+		Long: `Starts three nodes in three processes on this machine, with certificates and
+folders that are thrown away, and measures what locks cost, what a handoff costs,
+how many entries there are each second, and what waiting clients and an idle
+cluster cost.
+
+What goes over the network is compared with raw round trips over TLS between two
+of the processes, taken by turns in the same run: what else the machine does
+slows down both. The ratio is that of the value and its limit.`,
+		Example: `  stile bench
+  stile bench --time 10s --idle 10m --clients 10000 --json`,
+		Args: ask.Nothing,
+		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
+	}
+	fs := c.Flags()
+	fs.SortFlags = false
+	fs.Var(span(&f.Time), "time", "how long each row is measured, such as 5s")
+	fs.Var(span(&f.Idle), "idle", "how long the cluster is left at rest, such as 10m")
+	fs.Var(ask.Limited(&f.Clients, 1, mostClients, "no more may wait for one lock at a node"), "clients", "how many clients wait at one node")
+	ask.JSON(fs, &f.json)
+	return c
+}
+
+// span is a length of time by the clock on the wall.
+func span(to *time.Duration) pflag.Value {
+	return ask.Value(to, "TIME", func(s string) (time.Duration, error) {
+		d, err := time.ParseDuration(s)
+		if err != nil || d < time.Millisecond || d > most {
+			return 0, errors.New("want a time from 1ms to 24h, such as 90s or 10m")
+		}
+		return d, nil
+	}, time.Duration.String)
+}
+
+// A report is what was measured, and on what.
+type report struct {
+	Machine machine     `json:"machine"`
+	Rows    []bench.Row `json:"rows"`
+}
+
+func (f *flags) run(c *cobra.Command) error {
+	return tell.Run(c.OutOrStdout(), f.json, nil, func() (tell.Report, error) {
+		live := tell.Begin(c)
+		defer live.End()
+		f.Doing = func(what string) { live.Show("measuring: %s", what) }
+		rows, err := bench.Run(live, f.Config)
+		here := thisMachine()
+		r := tell.Report{JSON: report{here, rows}, Text: func(p *tell.Page) { text(p, here, rows) }}
+		if !live.On() {
+			r.Stopped, err = words.Plural(len(rows), "row"), nil
+		}
+		return r, err
+	})
+}
