@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"github.com/stile-lock/stile/internal/client"
@@ -33,7 +34,7 @@ func newDesk() *client.Desk {
 type visitor struct {
 	*wire.Link
 	dirty bool
-	last  bool // close it behind what is queued
+	last  atomic.Bool // close it behind what is queued
 }
 
 // serve has the connection of a client, from a mux.
@@ -136,7 +137,9 @@ func (n *Node) post() {
 		if len(f.Bytes) > 0 {
 			_ = v.Send(f.Bytes, false) // its reader hears of an error
 		}
-		v.last = v.last || f.Last
+		if f.Last {
+			v.last.Store(true)
+		}
 		if !v.dirty {
 			v.dirty = true
 			n.dirty = append(n.dirty, v)
@@ -162,7 +165,7 @@ func (n *Node) dirtied() []*visitor {
 }
 
 func (v *visitor) flush() {
-	if v.last {
+	if v.last.Load() {
 		v.Close(errClosed)
 		return
 	}
