@@ -15,6 +15,7 @@ var (
 	count   = flag.Int("faults", 4, "how many faults strike")
 	seed    = flag.Uint64("seed", uint64(time.Now().UnixNano()), "of what strikes")
 	figures = flag.String("figures", "", "write what came of it to this file")
+	only    = flag.String("only", "", "only faults whose names contain this")
 	commit  = flag.String("at", "", "the commit, for the figures")
 )
 
@@ -47,7 +48,7 @@ func sail(t *testing.T, p plan) *nemesis {
 	for i := range p.nodes + p.clients {
 		o := orders{
 			Name: fmt.Sprintf("n%d", i), Client: i >= p.nodes, Listen: f.net.address(i) + ":7420", Data: filepath.Join(f.dir, fmt.Sprint("data", i)),
-			Voters: p.voters, Lease: lease, Locks: []string{"a", "b", "c"}, Apps: 2, Long: 3, Seed: *seed + uint64(i)<<20,
+			Voters: p.voters, Lease: lease, Locks: []string{"a", "b", "c"}, Apps: 2, Long: 1, Seed: *seed + uint64(i)<<20,
 		}
 		if o.Client {
 			o.Name = fmt.Sprintf("c%d", i-p.nodes)

@@ -81,8 +81,8 @@ func traces() error {
 	return nil
 }
 
-// badSync lets all syncs of a voter fail. It must end.
-func (n *nemesis) badSync() error {
+// inject lets some system calls of a voter fail. It must end.
+func (n *nemesis) inject(calls, fails string) error {
 	if traces() != nil {
 		return errNotNow
 	}
@@ -90,7 +90,7 @@ func (n *nemesis) badSync() error {
 	if !n.isVoter(p) {
 		p = n.leader()
 	}
-	trace := exec.Command("strace", "-f", "-o", "/dev/null", "-e", "trace=fsync,fdatasync", "-e", "inject=fsync,fdatasync:error=EIO", "-p", fmt.Sprint(p.cmd.Process.Pid))
+	trace := exec.Command("strace", "-f", "-o", "/dev/null", "-e", "trace="+calls, "-e", "inject="+calls+":error="+fails, "-p", fmt.Sprint(p.cmd.Process.Pid))
 	if err := trace.Start(); err != nil {
 		return err
 	}

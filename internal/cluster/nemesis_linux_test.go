@@ -52,7 +52,8 @@ func faults() []fault {
 		{"the leader alone", func(n *nemesis) error { return n.around(n.leader(), true, true) }},
 		{"leave and come back", (*nemesis).parting},
 		{"disk full", (*nemesis).fullDisk},
-		{"fsync fails", (*nemesis).badSync},
+		{"a write fails: no space", func(n *nemesis) error { return n.inject("pwrite64", "ENOSPC") }},
+		{"fsync fails", func(n *nemesis) error { return n.inject("fsync,fdatasync", "EIO") }},
 	}
 }
 
@@ -282,6 +283,9 @@ func (n *nemesis) parting() error {
 	if !n.journal.await(n.bound(), func() bool { return !p.running() }) {
 		return fmt.Errorf("%s does not leave", p.Name)
 	}
+	if p.ended != "" {
+		return fmt.Errorf("%s has not left in good order: %s", p.Name, p.ended)
+	}
 	return p.launch()
 }
 
@@ -301,7 +305,11 @@ func (n *nemesis) stir(but *process) error {
 // must end if a voter cannot save.
 func (n *nemesis) bury(p *process, must bool, repair func() error) error {
 	err := n.stir(p)
-	if !n.journal.await(6*n.lease, func() bool { return !p.running() }) {
+	within := 2 * n.lease
+	if must {
+		within = n.bound()
+	}
+	if !n.journal.await(within, func() bool { return !p.running() }) {
 		if must {
 			err = errors.Join(err, fmt.Errorf("%s goes on, though it cannot save", p.Name))
 		}
@@ -320,7 +328,7 @@ func (n *nemesis) storm(count int) error {
 	var deck []fault
 	for done := 0; done < count; {
 		if len(deck) == 0 {
-			deck = faults()
+			deck = slices.DeleteFunc(faults(), func(f fault) bool { return !strings.Contains(f.name, *only) })
 			n.chance.Shuffle(len(deck), func(i, j int) { deck[i], deck[j] = deck[j], deck[i] })
 		}
 		f := deck[0]

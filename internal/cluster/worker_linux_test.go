@@ -64,6 +64,9 @@ type worker struct {
 	node  *node.Node // nil in a client
 	asked atomic.Int64
 
+	leaves atomic.Bool // nothing new is asked for
+	left   chan error  // what came of it
+
 	mu   sync.Mutex // of the output, and of locks until all is ready
 	out  *json.Encoder
 	stop context.CancelFunc // of the workload
@@ -72,7 +75,7 @@ type worker struct {
 
 // work is the life of a worker, until it is told to end or its parent is gone.
 func work(text string) int {
-	w := &worker{out: json.NewEncoder(os.Stdout), stop: func() {}}
+	w := &worker{out: json.NewEncoder(os.Stdout), stop: func() {}, left: make(chan error, 1)}
 	if err := json.Unmarshal([]byte(text), &w.orders); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 2
@@ -93,7 +96,15 @@ func work(text string) int {
 		select {
 		case line := <-lines:
 			w.obey(line)
+		case err := <-w.left:
+			if err != nil {
+				w.say(&report{Kind: ended, Err: err.Error()})
+			}
+			return 0
 		case <-over:
+			if over = nil; w.leaves.Load() {
+				continue
+			}
 			w.say(&report{Kind: ended, Err: w.node.Err().Error()})
 			return 1
 		}
@@ -179,14 +190,11 @@ func (w *worker) obey(line string) {
 		s := w.node.Status()
 		w.say(&report{Kind: state, Status: &s})
 	case leaveNow:
+		w.leaves.Store(true)
 		go func() {
 			ctx, cancel := context.WithTimeout(context.Background(), 20*w.Lease)
 			defer cancel()
-			if err := w.node.Stop(ctx); err != nil {
-				w.say(&report{Kind: ended, Err: err.Error()})
-				os.Exit(1)
-			}
-			os.Exit(0)
+			w.left <- w.node.Stop(ctx)
 		}()
 	}
 }
@@ -194,7 +202,7 @@ func (w *worker) obey(line string) {
 // use takes locks until it is told not to.
 func (w *worker) use(ctx context.Context, i int) {
 	a := w.app(i)
-	for ctx.Err() == nil {
+	for ctx.Err() == nil && !w.leaves.Load() {
 		a.entry(ctx, w.Locks[a.chance.IntN(len(w.Locks))])
 	}
 }
