@@ -2,8 +2,6 @@ package cluster
 
 import (
 	"fmt"
-	"os"
-	"runtime"
 	"strings"
 	"time"
 )
@@ -12,12 +10,14 @@ import (
 func (n *nemesis) figures(took, last time.Duration) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	line("made by 'make check-cluster' at commit %s, %d cores, %s %s, %s", *commit, runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, kernel())
-	line("")
-	line("%d nodes of which %d vote, %d clients, a lease of %v, seed %d, %.0f s", len(n.nodes), n.voters, len(n.procs)-len(n.nodes), n.lease, *seed, took.Seconds())
+	how := "in network namespaces"
+	if n.net == nil {
+		how = "by proxies"
+	}
+	line("%d nodes of which %d vote, %d clients, %s, a lease of %v, seed %d, %.0f s:", len(n.nodes), n.voters, len(n.procs)-len(n.nodes), how, n.lease, *seed, took.Seconds())
 	line("")
 	total := 0
-	for _, f := range faults() {
+	for _, f := range n.kinds {
 		line("%6d  %s", n.struck[f.name], f.name)
 		total += n.struck[f.name]
 	}
@@ -54,14 +54,6 @@ func (n *nemesis) figures(took, last time.Duration) string {
 	line("%6.1f s took it at the end until every process had entered every lock", last.Seconds())
 	line("")
 	line("violations: none. The lock and the fenced register are linearizable (porcupine), and no increment was lost but by late writes.")
+	line("")
 	return b.String()
-}
-
-// kernel names that of the machine.
-func kernel() string {
-	b, err := os.ReadFile("/proc/sys/kernel/osrelease")
-	if err != nil {
-		return "unknown kernel"
-	}
-	return "Linux " + strings.TrimSpace(string(b))
 }

@@ -18,6 +18,7 @@ type nemesis struct {
 	voters int        // how many are wanted
 	lease  time.Duration
 	chance *rand.Rand
+	kinds  []fault
 	struck map[string]int // by kind
 	ends   int            // processes that ended by themselves, as they should
 	worst  time.Duration  // the longest time from a repair to entries of all locks
@@ -127,6 +128,22 @@ func (n *nemesis) isVoter(p *process) bool {
 	return false
 }
 
+// complete reports whether the leader says that all voters are there, and that no
+// change of them is under way.
+func (n *nemesis) complete() bool {
+	s := n.leader().askStatus(n.lease)
+	if s == nil || !s.Settled {
+		return false
+	}
+	here := 0
+	for _, m := range s.Members {
+		if m.Voter && m.Linked {
+			here++
+		}
+	}
+	return here == n.voters
+}
+
 // pair picks two nodes.
 func (n *nemesis) pair() (a, b *process) {
 	a = n.drawNode()
@@ -178,17 +195,7 @@ var errNotNow = errors.New("not now")
 // wipe kills a node that then comes back without its folder. It must be one that
 // the others can do without: all voters are there, and settled.
 func (n *nemesis) wipe() error {
-	s := n.leader().askStatus(n.lease)
-	if s == nil || !s.Settled {
-		return errNotNow
-	}
-	here := 0
-	for _, m := range s.Members {
-		if m.Voter && m.Linked {
-			here++
-		}
-	}
-	if here < n.voters {
+	if !n.complete() {
 		return errNotNow
 	}
 	p := n.drawNode()
@@ -328,7 +335,7 @@ func (n *nemesis) storm(count int) error {
 	var deck []fault
 	for done := 0; done < count; {
 		if len(deck) == 0 {
-			deck = slices.DeleteFunc(faults(), func(f fault) bool { return !strings.Contains(f.name, *only) })
+			deck = slices.DeleteFunc(slices.Clone(n.kinds), func(f fault) bool { return !strings.Contains(f.name, *only) })
 			n.chance.Shuffle(len(deck), func(i, j int) { deck[i], deck[j] = deck[j], deck[i] })
 		}
 		f := deck[0]
@@ -356,7 +363,7 @@ func (n *nemesis) recover() error {
 	at := clock()
 	deadline := time.Now().Add(n.bound())
 	for _, p := range n.procs {
-		if p.is(func(p *process) bool { return p.ready })() && p.running() {
+		if p.going && p.running() {
 			continue
 		}
 		if err := p.begin(time.Until(deadline)); err != nil {

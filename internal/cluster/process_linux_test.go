@@ -33,6 +33,7 @@ type process struct {
 	index int
 	orders
 	starts int
+	going  bool // it uses locks, unless it has ended by itself
 	log    string
 
 	mu     sync.Mutex
@@ -49,6 +50,7 @@ type process struct {
 // launch starts a process again, with the folder that it has.
 func (p *process) launch() error {
 	p.starts++
+	p.going = false
 	o := p.orders
 	o.Who = fmt.Sprintf("%s#%d", p.Name, p.starts)
 	o.Seed += uint64(p.starts)
@@ -172,6 +174,7 @@ func (p *process) begin(within time.Duration) error {
 	if !p.running() {
 		return fmt.Errorf("%s has ended: %s", p.Name, p.ended)
 	}
+	p.going = true
 	p.tell(goOn)
 	return nil
 }

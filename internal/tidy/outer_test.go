@@ -54,6 +54,7 @@ func outer() []layer {
 		{"internal/node", "catalog core internal/client internal/engine internal/engine/raft internal/held internal/member internal/node/boot internal/node/cert internal/node/disk internal/node/wire internal/peer"},
 		{"internal/remote", "internal/client internal/held internal/member internal/node/boot internal/node/cert internal/node/wire"},
 		{".", "internal/held internal/member internal/node internal/node/cert internal/remote"},
+		{"internal/cluster", ""},
 		{"cmd/stile", "internal/cli internal/node/child"},
 	}
 }
