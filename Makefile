@@ -64,10 +64,10 @@ storm: ## the storms of the first seeds, or SEEDS=N
 	bin/stile storm --seeds $(SEEDS)
 
 cluster: ## real processes on a broken network, a few minutes; Linux and root
-	tools/cluster.sh 24
+	tools/cluster.sh 38
 
 check-cluster: ## the same at length, and make docs/cluster-run.txt; some 10 minutes
-	tools/cluster.sh 160 docs/cluster-run.txt
+	tools/cluster.sh 190 docs/cluster-run.txt
 
 ledger: ## add a row to docs/storm-ledger.md: FROM=N SEEDS=N FLAGS="..."
 	tools/ledger.sh $(FROM) $(SEEDS) $(FLAGS)

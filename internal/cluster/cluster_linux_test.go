@@ -64,7 +64,7 @@ func sail(t *testing.T, p plan) *nemesis {
 func crew(f *fleet, p plan) *nemesis {
 	f.t.Helper()
 	f.t.Logf("seed %d", *seed)
-	n := &nemesis{fleet: f, voters: p.voters, lease: lease, chance: rand.New(rand.NewPCG(*seed, 0)), kinds: faults(), struck: map[string]int{}}
+	n := &nemesis{fleet: f, voters: p.voters, lease: lease, chance: rand.New(rand.NewPCG(*seed, uint64(p.voters))), kinds: faults(), struck: map[string]int{}}
 	for i := range p.nodes + p.clients {
 		o := orders{
 			Name: fmt.Sprintf("n%d", i), Client: i >= p.nodes, Data: filepath.Join(f.dir, fmt.Sprint("data", i)),

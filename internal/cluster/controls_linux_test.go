@@ -79,12 +79,20 @@ func (n *nemesis) stopped(t *testing.T, p *process, lock string) {
 	}
 }
 
-// Nodes that go on without a lease are caught.
-func TestLeaseless(t *testing.T) {
-	n := sail(t, plan{nodes: 5, voters: 3, change: func(o *orders, _ int) {
-		o.Wrong, o.Long, o.Apps = member.KeepsLost|member.Unleased, 100, 1
-	}})
-	const most = 10
+// Nodes that break a rule about leases are caught.
+func TestBroken(t *testing.T) {
+	for name, wrong := range map[string]member.Misreading{
+		"goes on without a lease":                 member.KeepsLost | member.Unleased,
+		"does not wait for leases of the evicted": member.NoGhosts,
+	} {
+		t.Run(name, func(t *testing.T) { broken(t, wrong) })
+	}
+}
+
+// broken cuts off whoever is inside until the judge finds that two are.
+func broken(t *testing.T, wrong member.Misreading) {
+	n := sail(t, plan{nodes: 5, voters: 3, change: func(o *orders, _ int) { o.Wrong, o.Long, o.Apps = wrong, 100, 1 }})
+	const most = 20
 	for i := range most {
 		p := n.inside()
 		if p == nil {

@@ -18,7 +18,7 @@ func smallDisk(t *testing.T, dir string) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=1m"); err != nil {
+	if err := syscall.Mount(fmt.Sprintf("stile-%d-disk", os.Getpid()), dir, "tmpfs", 0, "size=1m"); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

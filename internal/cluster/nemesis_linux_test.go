@@ -51,6 +51,8 @@ func faults() []fault {
 		{"two do not reach each other", func(n *nemesis) error { a, b := n.pair(); return n.cuts([]edge{{a, b}, {b, a}}) }},
 		{"split 2 and 3", (*nemesis).split},
 		{"the leader alone", func(n *nemesis) error { return n.around(n.leader(), true, true) }},
+		{"SIGSTOP, while others do not reach each other", (*nemesis).pauseAndCut},
+		{"kill -9, while the others are split", (*nemesis).killAndSplit},
 		{"leave and come back", (*nemesis).parting},
 		{"disk full", (*nemesis).fullDisk},
 		{"a write fails: no space", func(n *nemesis) error { return n.inject("pwrite64", "ENOSPC") }},
@@ -103,6 +105,9 @@ func (n *nemesis) inside() *process {
 // leader returns who leads, as the nodes say.
 func (n *nemesis) leader() *process {
 	for _, p := range n.nodes {
+		if !p.running() {
+			continue
+		}
 		if s := p.askStatus(n.lease); s != nil && s.Leader != "" {
 			for _, q := range n.nodes {
 				if q.Name == s.Leader {
@@ -283,6 +288,25 @@ func (n *nemesis) split() error {
 	return n.cuts(all)
 }
 
+// pauseAndCut stops a process while two others do not reach each other.
+func (n *nemesis) pauseAndCut() error {
+	p := n.draw()
+	a, b := n.pair()
+	p.signal(syscall.SIGSTOP)
+	defer p.signal(syscall.SIGCONT)
+	return n.cuts([]edge{{a, b}, {b, a}})
+}
+
+// killAndSplit starts a process again only when the split of the others is over.
+func (n *nemesis) killAndSplit() error {
+	p := n.draw()
+	p.kill()
+	if err := n.split(); err != nil {
+		return err
+	}
+	return p.launch()
+}
+
 // parting lets a node leave in good order, and come back.
 func (n *nemesis) parting() error {
 	p := n.drawNode()
@@ -353,7 +377,7 @@ func (n *nemesis) storm(count int) error {
 		if err := n.recover(); err != nil {
 			return fmt.Errorf("after fault %d, %s: %w", done, f.name, err)
 		}
-		n.t.Logf("%3d %-32s %5.1fs, and %4.1fs to recover", done, f.name, healed.Sub(begun).Seconds(), time.Since(healed).Seconds())
+		n.t.Logf("%3d %-46s %5.1fs, and %4.1fs to recover", done, f.name, healed.Sub(begun).Seconds(), time.Since(healed).Seconds())
 	}
 	return nil
 }

@@ -51,16 +51,30 @@ func ip(args ...string) error {
 func sweep(t *testing.T) {
 	all, _ := os.ReadDir("/run/netns")
 	for _, e := range all {
-		parts := strings.Split(e.Name(), "-")
-		if len(parts) != 3 || parts[0] != "stile" {
-			continue
-		}
-		if pid, err := strconv.Atoi(parts[1]); err == nil && unix.Kill(pid, 0) == unix.ESRCH {
+		if orphan(e.Name()) {
 			if err := ip("netns", "del", e.Name()); err != nil {
 				t.Log("a namespace of an earlier run stays: ", err)
 			}
 		}
 	}
+	mounts, _ := os.ReadFile("/proc/self/mounts")
+	for line := range strings.Lines(string(mounts)) {
+		if f := strings.Fields(line); len(f) > 1 && orphan(f[0]) {
+			if err := unix.Unmount(f[1], unix.MNT_DETACH); err != nil {
+				t.Log("a disk of an earlier run stays: ", err)
+			}
+		}
+	}
+}
+
+// orphan reports whether a name is that of a run whose process is gone.
+func orphan(name string) bool {
+	parts := strings.Split(name, "-")
+	if len(parts) != 3 || parts[0] != "stile" {
+		return false
+	}
+	pid, err := strconv.Atoi(parts[1])
+	return err == nil && unix.Kill(pid, 0) == unix.ESRCH
 }
 
 // makeWorld makes a network for so many processes.
@@ -96,7 +110,7 @@ func makeWorld(t *testing.T, count int) *world {
 		must("-n", n, "addr", "add", w.address(i)+"/24", "dev", "net")
 		must("-n", n, "link", "set", "net", "up")
 	}
-	go w.thread(t)
+	go w.thread()
 	return w
 }
 
@@ -107,7 +121,7 @@ func (w *world) address(i int) string { return fmt.Sprintf("10.77.0.%d", i+1) }
 
 // thread is one thread for as long as the world is there: processes start in the
 // namespace of the thread that starts them, and end with it.
-func (w *world) thread(*testing.T) {
+func (w *world) thread() {
 	runtime.LockOSThread() // for ever: it ends with the goroutine
 	for f := range w.do {
 		f()
