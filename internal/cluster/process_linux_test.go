@@ -200,25 +200,30 @@ func (f *fleet) add(o orders) *process {
 	return p
 }
 
-// end kills all, and shows the ends of what they logged if the test has failed.
+// end kills all, looks for what none may log, and shows the ends of what they
+// logged if the test has failed.
 func (f *fleet) end() {
+	logs := map[string]string{}
 	for _, p := range f.procs {
 		if p.cmd != nil {
 			p.kill()
+		}
+		b, _ := os.ReadFile(p.log)
+		logs[p.Name] = string(b)
+		for _, word := range []string{"DATA RACE", "panic: ", "fatal error: "} {
+			if i := strings.Index(logs[p.Name], word); i >= 0 {
+				f.t.Errorf("%s has logged:\n%s", p.Name, logs[p.Name][i:min(len(b), i+4000)])
+			}
 		}
 	}
 	if !f.t.Failed() {
 		return
 	}
 	for _, p := range f.procs {
-		b, _ := os.ReadFile(p.log)
-		lines := strings.Split(string(b), "\n")
+		lines := strings.Split(logs[p.Name], "\n")
 		f.t.Logf("the last that %s logged:\n%s", p.Name, strings.Join(lines[max(0, len(lines)-25):], "\n"))
-	}
-	if keep := os.Getenv("STILE_CLUSTER_LOGS"); keep != "" {
-		for _, p := range f.procs {
-			b, _ := os.ReadFile(p.log)
-			_ = os.WriteFile(filepath.Join(keep, p.Name+".log"), b, 0o600)
+		if keep := os.Getenv("STILE_CLUSTER_LOGS"); keep != "" {
+			_ = os.WriteFile(filepath.Join(keep, p.Name+".log"), []byte(logs[p.Name]), 0o600) // for people, who see if it is not there
 		}
 	}
 }
