@@ -7,12 +7,17 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 faults=$1 figures=${2:-}
 
+if [ "$(uname -s)" != Linux ]; then
+	echo "cluster: LEFT OUT: real processes on a broken network need Linux"
+	exit
+fi
+
 missing() {
 	command -v ip >/dev/null || echo iproute2
 	command -v strace >/dev/null || echo strace
 }
 
-if [ -n "$(missing)" ] && [ "$(uname -s)" = Linux ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+if [ -n "$(missing)" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
 	echo "cluster: installing" $(missing)
 	{ apt-get update -q && apt-get install -qy --no-install-recommends $(missing); } || true
 fi
@@ -29,7 +34,7 @@ if [ -n "$figures" ]; then
 	printf "made by 'make check-cluster' at commit %s, %d cores, %s, %s\n\n" "$commit" "$(nproc)" "$(uname -srm)" "$(go env GOVERSION)" >"$dir/figures"
 fi
 shown='LEFT OUT|seed |to recover$|caught after|increments without|^ *---|^ok|^FAIL|^PASS'
-if ! go test ./internal/cluster "${args[@]}" 2>&1 | tee "$dir/log" | grep -E "$shown"; then
+if ! go test ./internal/cluster "${args[@]}" 2>&1 | tee "$dir/log" | grep --line-buffered -E "$shown"; then
 	cat "$dir/log"
 	exit 1
 fi
