@@ -215,6 +215,9 @@ func (n *nemesis) wipe() error {
 // pause stops a process for up to three leases.
 func (n *nemesis) pause() error {
 	p := n.draw()
+	if q := n.inside(); q != nil && n.chance.IntN(2) == 0 {
+		p = q // whose writes then meet the fence
+	}
 	p.signal(syscall.SIGSTOP)
 	n.lasts(n.span(5, 30))
 	p.signal(syscall.SIGCONT)

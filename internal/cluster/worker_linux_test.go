@@ -272,30 +272,32 @@ func (a *app) still() bool {
 // increment adds one to what has a fence, and to what has none. The fence judges
 // by itself; what has none is put back only if the hold was valid right before.
 func (a *app) increment() bool {
-	if r := a.wish(readOp, 0); !r.Taken || !a.think() || !a.wish(writeOp, r.Value+1).Taken {
+	r := a.wish(readOp, 0)
+	if !r.Taken {
 		return false
 	}
-	if !a.still() {
+	a.think(false)
+	if !a.wish(writeOp, r.Value+1).Taken || !a.still() {
 		return false
 	}
-	r := a.wish(getOp, 0)
-	if !a.Careless && (!a.think() || !a.still()) {
+	r = a.wish(getOp, 0)
+	if !a.Careless && (!a.think(true) || !a.still()) {
 		return false
 	}
 	a.wish(putOp, r.Value)
 	return true
 }
 
-// think takes its time, and reports whether the hold is still valid. Careless ones
-// do not look.
-func (a *app) think() bool {
+// think takes its time, and reports whether the hold is still valid. Who leaves that
+// to a fence goes on in any case.
+func (a *app) think(look bool) bool {
 	length := time.Duration(a.chance.IntN(2000)) * time.Microsecond
 	if a.chance.IntN(100) < a.Long {
 		length = a.Lease/4 + time.Duration(a.chance.Int64N(int64(a.Lease)))
 	}
 	for begun := clock(); clock() < begun+int64(length); {
 		time.Sleep(min(length, 5*time.Millisecond))
-		if !a.still() && !a.Careless {
+		if !a.still() && look {
 			return false
 		}
 		a.say(&report{Kind: ok, Hold: a.id, At: a.valid})
