@@ -14,18 +14,18 @@ import (
 // A Config says what a node is. The zero value is one node for itself, in memory, on
 // a port that nobody else uses.
 type Config struct {
-	Name      string   // of the node, which no other one of the cluster has; the host's name
-	Listen    string   // host:port for other nodes and clients; 127.0.0.1 and any port
-	Advertise string   // where others find it, if that is not Listen
-	Join      []string // addresses of nodes of a cluster to join; none: found one, or take up that of Data
-	Data      string   // folder that outlives the process; empty: memory
-	Voters    int      // of who founds a cluster: how many keep the view log, 1, 3 or 5; 3
-	Lease     time.Duration
-	Algorithm string       // of who founds a cluster: which one passes locks on; naimi-trehel
-	TLS       Certificates // none: plain TCP, on this machine alone
-	Insecure  bool         // plain TCP with other machines, too
-	Log       *slog.Logger // nil: nothing is logged
-	Drain     time.Duration
+	Name      string        // of the node, which no other one of the cluster has; the host's name
+	Listen    string        // host:port for other nodes and clients; 127.0.0.1 and any port
+	Advertise string        // where others find it, if that is not Listen
+	Join      []string      // addresses of nodes of a cluster to join; none: found one, or take up that of Data
+	Data      string        // folder that outlives the process; empty: memory
+	Voters    int           // of who founds a cluster: how many keep the view log, 1, 3 or 5; 3
+	Lease     time.Duration // of who founds a cluster: how long a silent process may still hold locks; 10 s
+	Algorithm string        // of who founds a cluster: which one passes locks on; naimi-trehel
+	TLS       Certificates  // none: plain TCP, on this machine alone
+	Insecure  bool          // plain TCP with other machines, too
+	Log       *slog.Logger  // nil: nothing is logged
+	Drain     time.Duration // how long Close waits for those who hold locks; 10 s
 }
 
 // Certificates are the files by which nodes and clients know each other. 'stile cert'
@@ -43,7 +43,9 @@ type Node struct {
 	drain time.Duration
 }
 
-// Open starts a node, and waits until it is a member of its cluster.
+// Open starts a node, and waits until it is a member of its cluster. Only who reaches
+// all members can be one: a node that reaches some of them alone is their client
+// meanwhile, logs that, and goes on trying.
 func Open(ctx context.Context, c Config) (*Node, error) {
 	if c.Listen == "" {
 		c.Listen = "127.0.0.1:0"
@@ -72,8 +74,9 @@ func (n *Node) Address() string { return n.node.Address() }
 // then says why.
 func (n *Node) Done() <-chan struct{} { return n.node.Done() }
 
-// Err returns why the node has ended by itself, or nil.
-func (n *Node) Err() error { return n.node.Err() }
+// Err returns nil while the node runs, and then ErrClosed, with the reason if the node
+// has ended by itself.
+func (n *Node) Err() error { return worded(n.node.Err()) }
 
 // Close leaves the cluster in good order: it takes nothing new, waits until nobody
 // holds a lock through the node, for Config.Drain at most, and then leaves. If
@@ -91,8 +94,8 @@ type DialConfig struct {
 	Name     string        // what the client is called in lists, for people
 	Session  time.Duration // how long it may be out of reach before its locks are lost; as long as leases are
 	Patience time.Duration // after how long without a node those who wait get an error; 0 is never
-	TLS      Certificates
-	Insecure bool
+	TLS      Certificates  // none: plain TCP, on this machine alone
+	Insecure bool          // plain TCP with other machines, too
 }
 
 // A Client takes locks through a node. It holds them no longer than it hears of the

@@ -41,8 +41,8 @@ type Locker interface {
 	// LockAll takes several locks, all or none, in an order that is the same for all
 	// who do so: they do not wait for each other in a circle.
 	LockAll(ctx context.Context, names ...string) (*Locks, error)
-	// Do calls f with the lock held, and a context that ends when it is lost. It
-	// returns the error of f, or ErrLost if the lock was lost before f returned.
+	// Do calls f with the lock held, and a context that ends when it is lost. The
+	// error is that of f, joined with ErrLost if the lock was lost before f returned.
 	Do(ctx context.Context, name string, f func(ctx context.Context, t Token) error) error
 	// Close gives back all that there is.
 	Close() error
@@ -114,11 +114,7 @@ func (l locker) Do(ctx context.Context, name string, f func(ctx context.Context,
 	}
 	inner, cancel := merged(ctx, x)
 	defer cancel()
-	defer func() {
-		if lost := x.Unlock(); err == nil {
-			err = lost
-		}
-	}()
+	defer func() { err = errors.Join(err, x.Unlock()) }()
 	return f(inner, x.Token())
 }
 

@@ -39,6 +39,16 @@ var (
 	ErrReleased = errors.New("the lock was let go before")
 )
 
+// Ended returns the error of a context that is done, and its cause if that is another
+// one: whoever asks for either finds it.
+func Ended(ctx context.Context) error {
+	err, cause := ctx.Err(), context.Cause(ctx)
+	if errors.Is(cause, err) {
+		return cause
+	}
+	return fmt.Errorf("%w: %w", err, cause)
+}
+
 // Lost returns the error of a lock that was lost.
 func Lost(name string, why member.Cause) error {
 	return fmt.Errorf("%w: %s: %s", ErrLost, name, causes[why])

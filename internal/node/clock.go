@@ -17,11 +17,3 @@ func until(now, then member.Instant) time.Duration {
 	}
 	return time.Duration(then - now)
 }
-
-// instantAfter returns the instant after a length of time.
-func instantAfter(now member.Instant, d time.Duration) member.Instant {
-	if at := now + member.Instant(d); at > now {
-		return at
-	}
-	return now
-}

@@ -2,13 +2,14 @@ package node
 
 import (
 	"cmp"
+	"context"
 	"crypto/rand"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/stile-lock/stile/catalog"
@@ -30,12 +31,15 @@ type Config struct {
 	Algorithm string           // of who founds a cluster; naimi-trehel
 	TLS       cert.Config      // files; none: plain TCP
 	Insecure  bool             // plain TCP where others can listen in
+	Patience  time.Duration    // how long it tries to be a member before it is a client of one meanwhile; two leases, 5 s at most
 	Log       *slog.Logger
 
 	// Spec returns an algorithm by its name; nil: those of the catalog.
 	Spec func(algorithm string, version int) (core.Spec, error)
 	// Made is shown every member before it does anything: for negative controls alone.
 	Made func(m *member.Member, links *member.Sessions)
+
+	dial func(ctx context.Context, address string) (net.Conn, error) // to other nodes; for tests
 }
 
 // DefaultListen is the address of a node that is told nothing else.
@@ -68,20 +72,42 @@ func (c Config) withDefaults() (Config, error) {
 	if err := c.Settings.Check(); err != nil {
 		return c, err
 	}
-	if n := len(c.TLS.CA) + len(c.TLS.Cert) + len(c.TLS.Key); n > 0 && (c.TLS.CA == "" || c.TLS.Cert == "" || c.TLS.Key == "") {
-		return c, errors.New("certificates need three files: that of the authority, that of the node, and its key: give all of them or none")
+	c.Patience = cmp.Or(c.Patience, min(2*time.Duration(c.Settings.Lease), 5*time.Second))
+	if _, err := c.TLS.Given(); err != nil {
+		return c, err
 	}
 	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
 		return c, fmt.Errorf("listen on %q: %w: want host:port", c.Listen, err)
 	}
-	return c, nil
+	return c, c.checkAdvertise()
+}
+
+// checkAdvertise refuses an address that nobody can dial.
+func (c *Config) checkAdvertise() error {
+	if c.Advertise == "" {
+		return nil
+	}
+	host, port, err := net.SplitHostPort(c.Advertise)
+	if err != nil {
+		return fmt.Errorf("advertise %q: %w: want host:port", c.Advertise, err)
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 || unspecified(host) {
+		return fmt.Errorf("advertise %q: others cannot dial that: want the host and the port at which they find this node", c.Advertise)
+	}
+	return nil
+}
+
+// unspecified reports whether a host means all addresses of the machine.
+func unspecified(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "" || ip != nil && ip.IsUnspecified()
 }
 
 // settingsFor returns the usual settings for a lease, in their usual proportions.
 func settingsFor(lease time.Duration) member.Settings {
 	s := member.Usual()
-	s.Renew = member.Span(lease) * s.Renew / s.Lease
-	s.ViewLife = member.Span(lease) * s.ViewLife / s.Lease
+	s.Renew = member.Span(lease) / (s.Lease / s.Renew) // a product might be too large
+	s.ViewLife = member.Span(lease) / (s.Lease / s.ViewLife)
 	s.Lease = member.Span(lease)
 	return s
 }

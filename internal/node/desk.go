@@ -3,8 +3,8 @@ package node
 import (
 	"context"
 	"crypto/rand"
-	"encoding/binary"
 	"errors"
+	"fmt"
 	"net"
 	"time"
 
@@ -16,6 +16,9 @@ import (
 
 // clientLimits is what the connection of one client may cost.
 var clientLimits = wire.Limits{Frame: client.MaxBytes + 1<<10, Queue: 4 << 20}
+
+// maxAnswer is how long an answer may be: what waits to be sent is bounded.
+const maxAnswer = 2 << 20
 
 // newDesk makes the desk that serves clients.
 func newDesk() *client.Desk {
@@ -100,6 +103,9 @@ func (n *Node) answer() {
 	for i := range asks {
 		q := asks[i]
 		b, err := n.tellAbout(&q)
+		if len(b) > maxAnswer {
+			err = fmt.Errorf("the answer has %d bytes, and at most %d are sent: ask for less, such as for names that begin alike", len(b), maxAnswer)
+		}
 		if err != nil {
 			b = []byte(err.Error())
 		}
@@ -114,17 +120,21 @@ func (n *Node) answer() {
 }
 
 // clerical does what the desk wants, with the mutex: what is due, and what is to be
-// sent, which is queued.
+// sent.
 func (n *Node) clerical(now member.Instant) {
 	for n.desk.Out.Wake <= now {
-		n.peer.Do(now, func(m *member.Member) { n.desk.Wake(now, m) })
-		if n.peer.Member() == nil {
+		if !n.peer.Do(now, func(m *member.Member) { n.desk.Wake(now, m) }) {
 			n.desk.Wake(now, nil)
 		}
 		if n.over {
 			return
 		}
 	}
+	n.post()
+}
+
+// post queues what the desk wants sent.
+func (n *Node) post() {
 	for i := range n.desk.Out.Frames {
 		f := &n.desk.Out.Frames[i]
 		v := n.visitors[f.Conn]
@@ -188,16 +198,10 @@ func (n *Node) dismiss(ctx context.Context) {
 		for _, v := range all {
 			v.Fail(errClosed)
 		}
+		if n.mux != nil {
+			n.mux.Close() // some may not have said yet that they are clients
+		}
 	})
 	defer stop()
 	n.visits.Wait()
-}
-
-// number reads a number of a question.
-func number(b []byte) (uint64, []byte, error) {
-	v, n := binary.Uvarint(b)
-	if n <= 0 {
-		return 0, nil, errors.New("the question is malformed: use the same version of stile on both sides")
-	}
-	return v, b[n:], nil
 }

@@ -44,10 +44,18 @@ const (
 // Lock asks for a lock, and waits for it. The error is nil if and only if it is
 // held.
 func (n *Node) Lock(ctx context.Context, name string, a held.Ask) (held.Lock, error) {
-	h := &Held{node: n, name: name}
-	if err := ctx.Err(); err != nil {
-		return nil, context.Cause(ctx)
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("lock %q: %w", name, held.Ended(ctx))
 	}
+	if err := member.CheckName(name); err != nil {
+		return nil, fmt.Errorf("lock %q: %w", name, err)
+	}
+	if a.Wait > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, a.Wait, fmt.Errorf("not within %v: %w", a.Wait, context.DeadlineExceeded))
+		defer cancel()
+	}
+	h := &Held{node: n, name: name}
 	for {
 		again, err := n.ask(ctx, h, a)
 		if err != nil {
@@ -57,27 +65,24 @@ func (n *Node) Lock(ctx context.Context, name string, a held.Ask) (held.Lock, er
 			return h, nil
 		}
 		// The node is no member at present: the request is made again when it is.
-		if err := n.wait(ctx, func() bool { return n.state == Taking }); err != nil {
-			return nil, fmt.Errorf("lock %q: %w", name, err)
+		l, again, err := n.elsewhere(ctx, name, a)
+		if !again {
+			return l, err
 		}
 	}
 }
 
 // ask asks once. It reports whether to ask again when the node is a member.
 func (n *Node) ask(ctx context.Context, h *Held, a held.Ask) (again bool, err error) {
-	deadline := member.Never
-	now := clock()
-	if a.Wait > 0 {
-		deadline = instantAfter(now, a.Wait)
-	}
 	n.mu.Lock()
 	if n.state != Taking {
 		defer n.mu.Unlock()
 		return n.absent(h, a)
 	}
 	h.state = asking
+	now := clock()
 	n.peer.Do(now, func(m *member.Member) {
-		if h.ticket, err = m.Lock(now, h.name, member.Ask{Deadline: deadline, Try: a.Try}); err == nil {
+		if h.ticket, err = m.Lock(now, h.name, member.Ask{Deadline: member.Never, Try: a.Try}); err == nil {
 			n.seat(h)
 		}
 	})
@@ -95,7 +100,7 @@ func (n *Node) ask(ctx context.Context, h *Held, a held.Ask) (again bool, err er
 	case done != nil:
 		n.await(ctx, h, done)
 	}
-	return n.outcome(ctx, h, a)
+	return n.outcome(ctx, h)
 }
 
 // absent is what becomes of a request at a node that is no member.
@@ -103,7 +108,7 @@ func (n *Node) absent(h *Held, a held.Ask) (again bool, err error) {
 	switch {
 	case n.state >= Draining:
 		return false, fmt.Errorf("lock %q: %w", h.name, ErrEnded)
-	case a.Try:
+	case a.Try && n.aid.client == nil:
 		return false, fmt.Errorf("lock %q: %w: the node is no member at present", h.name, held.ErrRecovering)
 	}
 	return true, nil
@@ -129,7 +134,7 @@ func (n *Node) await(ctx context.Context, h *Held, done <-chan struct{}) {
 }
 
 // outcome says what has become of a request.
-func (n *Node) outcome(ctx context.Context, h *Held, a held.Ask) (again bool, err error) {
+func (n *Node) outcome(ctx context.Context, h *Held) (again bool, err error) {
 	n.mu.Lock()
 	state, event, cause := h.state, h.event, h.cause
 	n.mu.Unlock()
@@ -137,13 +142,11 @@ func (n *Node) outcome(ctx context.Context, h *Held, a held.Ask) (again bool, er
 	case state == inside || state == lost: // lost a moment later: it was held, and Err says so
 		return false, nil
 	case ctx.Err() != nil:
-		return false, fmt.Errorf("lock %q: %w", h.name, context.Cause(ctx))
+		return false, fmt.Errorf("lock %q: %w", h.name, held.Ended(ctx))
 	case event == member.Busy:
 		return false, fmt.Errorf("lock %q: %w", h.name, held.ErrBusy)
 	case event == member.Recovering:
 		return false, fmt.Errorf("lock %q: %w", h.name, held.ErrRecovering)
-	case event == member.Late:
-		return false, fmt.Errorf("lock %q: not within %v: %w", h.name, a.Wait, context.DeadlineExceeded)
 	case event == member.Stopped && cause == member.Evicted:
 		return true, nil
 	}
@@ -163,9 +166,6 @@ func (n *Node) seat(h *Held) {
 func (n *Node) unseat(h *Held, s holding) {
 	if h.state == inside {
 		n.holders--
-		if n.holders == 0 && n.state == Draining {
-			n.tell()
-		}
 	}
 	h.state = s
 	n.slots[uint32(h.ticket)] = nil
@@ -240,14 +240,17 @@ func (h *Held) Err() error {
 	}
 	n := h.node
 	n.mu.Lock()
-	defer n.mu.Unlock()
-	if h.state == inside && !n.usable() {
-		n.use0()
+	state := h.state
+	if state == inside && !n.over && !n.usable() {
+		n.peer.Wake(clock())
+		n.leave()
+	} else {
+		n.mu.Unlock()
 	}
 	if e := h.err.Load(); e != nil {
 		return *e
 	}
-	if h.state == letGo {
+	if state == letGo {
 		return held.ErrReleased
 	}
 	return nil
@@ -257,16 +260,6 @@ func (h *Held) Err() error {
 func (n *Node) usable() bool {
 	m := n.peer.Member()
 	return m != nil && m.Usable(clock())
-}
-
-// use0 lets the core do what time brings.
-func (n *Node) use0() {
-	if !n.over {
-		n.peer.Wake(clock())
-		if !n.over {
-			n.settle()
-		}
-	}
 }
 
 // Deadline returns until when the lock is held if the node hears of nobody from now
@@ -309,21 +302,20 @@ func (h *Held) Unlock() error {
 		return held.ErrReleased
 	}
 	now := clock()
-	var err error
 	n.peer.Do(now, func(m *member.Member) {
-		if err = m.Unlock(now, h.name, h.token); err == nil {
+		if m.Unlock(now, h.name, h.token) == nil {
 			n.unseat(h, letGo)
 		}
 	})
+	if h.state == inside { // the member does not know of it
+		h.lose(member.NoCause)
+	}
 	if h.cancel != nil {
 		h.cancel(held.ErrReleased)
 	}
 	n.leave()
 	if e := h.err.Load(); e != nil {
 		return *e
-	}
-	if err != nil {
-		return fmt.Errorf("unlock %q: %w", h.name, err)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -40,7 +41,9 @@ func (h host) Installed(r *engine.Record) {
 		}
 	}
 	h.knows(r)
+	h.cluster = r.Cluster
 	if h.state == Joining {
+		h.cease()
 		h.become(Taking)
 	}
 }
@@ -64,35 +67,30 @@ func (h host) keepLinks(r *engine.Record) {
 
 // Ended tells that the process is a member no more.
 func (h host) Ended(how engine.Ending) {
-	switch how {
-	case engine.Left:
+	if how == engine.Left {
 		h.c.Log.Info("has left the cluster", "name", h.c.Name)
 		h.desk.End(client.Leaving)
+		h.post()
 		h.stop()
-	default:
-		why := "the others go on without it"
-		if how == engine.Replaced {
-			why = "its voters are of another cluster now"
-		}
-		h.c.Log.Warn("is a member no more, and joins again", "name", h.c.Name, "why", why)
-		h.desk.End(client.Evicted)
-		if h.state == Taking {
-			h.become(Joining)
-		}
-		go h.rejoin()
+		return
 	}
-}
-
-// rejoin asks to be a member again, as another incarnation.
-func (n *Node) rejoin() {
-	n.use(func(now member.Instant) {
-		if n.state > Draining {
-			return
-		}
-		if err := n.peer.Join(now, random()); err != nil {
-			n.c.Log.Error("cannot join again", "err", err)
-		}
-	})
+	why := "the others go on without it"
+	if how == engine.Replaced {
+		why = "its voters are of another cluster now"
+		h.cluster = 0
+		_ = h.pool.SetExtra(greeting(0)) // which is not too long
+	}
+	h.desk.End(client.Evicted)
+	if h.state >= Draining {
+		h.c.Log.Warn("is a member no more", "name", h.c.Name, "why", why)
+		h.post()
+		h.stop()
+		return
+	}
+	h.c.Log.Warn("is a member no more, and joins again", "name", h.c.Name, "why", why)
+	h.away = true
+	h.become(Joining)
+	h.seek()
 }
 
 // logView writes one line for a view, which says what has changed.
@@ -144,9 +142,9 @@ func (o owner) Check(p *wire.Peer) error {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	ours := o.peer.Record().Cluster
+	ours := cmp.Or(o.peer.Record().Cluster, o.cluster)
 	if ours != 0 && theirs.cluster != 0 && ours != theirs.cluster {
-		return fmt.Errorf("%s is of cluster %d, and %s of %d: they cannot be joined; start one of them without its data folder", p.Name, theirs.cluster, o.c.Name, ours)
+		return fmt.Errorf("%s is of cluster %016x, and %s of %016x: they cannot be joined; start one of them without its data folder", p.Name, theirs.cluster, o.c.Name, ours)
 	}
 	for _, c := range o.peer.Record().Choices {
 		if !theirs.knows(c.Algorithm, c.Version) {

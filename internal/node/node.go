@@ -1,17 +1,20 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/stile-lock/stile/internal/client"
 	"github.com/stile-lock/stile/internal/engine"
 	"github.com/stile-lock/stile/internal/engine/raft"
+	"github.com/stile-lock/stile/internal/held"
 	"github.com/stile-lock/stile/internal/member"
 	"github.com/stile-lock/stile/internal/node/cert"
 	"github.com/stile-lock/stile/internal/node/disk"
@@ -27,9 +30,12 @@ type Node struct {
 	keys    *cert.Keys
 	mux     *wire.Mux
 	pool    *wire.Pool
-	folder  *folder // nil without one
+	folder  *folder         // nil without one
+	drained context.Context // ends when nothing new is taken any more
+	drain   context.CancelFunc
 
 	mu       sync.Mutex
+	cluster  uint64 // of which it is, or was; 0 if it does not know
 	peer     *peer.Peer
 	state    State
 	linked   map[string]bool // by address: there is a connection
@@ -38,6 +44,8 @@ type Node struct {
 	visitors map[uint64]*visitor
 	dirty    []*visitor // on which something is to be sent
 	conn     uint64     // the number of the last one
+	away     bool       // the membership has ended, and it is to join again
+	aid      aid        // by which locks are had while the node is no member
 	slots    []*Held    // by the lower half of their tickets
 	holders  int        // applications of this process that hold something
 	timer    *time.Timer
@@ -85,26 +93,28 @@ func Start(c Config) (*Node, error) {
 		return nil, err
 	}
 	n := &Node{c: c, nonce: random(), desk: newDesk(), visitors: map[uint64]*visitor{}, linked: map[string]bool{}, changed: make(chan struct{}), ended: make(chan struct{}), armed: member.Never}
+	n.drained, n.drain = context.WithCancel(context.Background())
 	if err := n.start(); err != nil {
-		n.close()
+		n.Kill()
 		return nil, err
 	}
 	return n, nil
 }
 
 func (n *Node) start() error {
-	var err error
-	if n.c.TLS.CA != "" {
+	if given, err := n.c.TLS.Given(); err != nil {
+		return err
+	} else if given {
 		report := func(err error) { n.c.Log.Error("the certificates cannot be read again", "err", err) }
 		if n.keys, err = cert.Load(n.c.TLS, report); err != nil {
 			return err
 		}
 	}
-	if err := n.listen(); err != nil {
-		return err
-	}
 	store, founds, err := n.store()
 	if err != nil {
+		return err
+	}
+	if err := n.listen(); err != nil {
 		return err
 	}
 	n.mu.Lock()
@@ -114,17 +124,15 @@ func (n *Node) start() error {
 	}
 	n.timer = time.AfterFunc(time.Hour, n.wake)
 	n.mux.Start()
+	n.seek()
 	n.settle()
-	for _, v := range n.dirtied() {
-		v.flush()
-	}
-	return nil
+	return n.failed
 }
 
 // listen opens the address, and makes the pool of connections to other nodes.
 func (n *Node) listen() (err error) {
 	m := wire.MuxConfig{Insecure: n.c.Insecure, Log: n.c.Log}
-	p := wire.Config{Name: n.c.Name, Nonce: n.nonce, Extra: greeting(0), Insecure: n.c.Insecure, Log: n.c.Log}
+	p := wire.Config{Name: n.c.Name, Nonce: n.nonce, Extra: greeting(n.cluster), Insecure: n.c.Insecure, Dial: n.c.dial, Log: n.c.Log}
 	if n.keys != nil {
 		m.TLS, p.TLS, p.Fits = n.keys.Server(), n.keys.Client, cert.Fits
 	}
@@ -158,7 +166,7 @@ func (n *Node) advertised() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+	if unspecified(host) {
 		return "", fmt.Errorf("listen on %s, which is no address that others can dial: say with --advertise where they find this node", n.c.Listen)
 	}
 	return net.JoinHostPort(host, port), nil
@@ -182,6 +190,7 @@ func (n *Node) store() (engine.Store, bool, error) {
 	if err != nil {
 		return nil, false, err
 	}
+	n.cluster = n.folder.cluster
 	founds := len(n.c.Join)+len(known) == 0
 	n.c.Join = append(slices.Clone(n.c.Join), known...)
 	return k, founds, nil
@@ -196,12 +205,16 @@ func (n *Node) begin(store engine.Store, founds bool) error {
 		return err
 	}
 	c := peer.Config{
-		Name: n.c.Name, Address: n.address, Contacts: n.others(n.c.Join), Store: store, Seed: random(),
-		Tick: n.c.Settings.Renew / ticksPerRenew, Spec: n.c.Spec, Host: host{n}, Made: n.c.Made,
-		Links: member.SessionLimits{Patience: min(n.c.Settings.Renew/4, 200*member.Millisecond), Complain: n.c.Settings.Lease / 4},
+		Name: n.c.Name, Address: n.address, Contacts: n.others(n.c.Join), Cluster: n.cluster, Store: store, Seed: random(),
+		Spec: n.c.Spec, Host: host{n}, Made: n.c.Made, Fit: fit,
 	}
+	c.Tick, c.Links = fit(*n.c.Settings)
+	n.desk.Nodes = c.Contacts
 	if n.peer, err = peer.New(now, c); err != nil {
 		return err
+	}
+	if voter == 0 && !founds && len(c.Contacts) == 0 {
+		return fmt.Errorf("join a cluster at %s: only this node itself is named: name another one, or none to found a cluster", strings.Join(n.c.Join, ", "))
 	}
 	if founds && voter == 0 {
 		if err := n.found(nonce); err != nil {
@@ -209,6 +222,12 @@ func (n *Node) begin(store engine.Store, founds bool) error {
 		}
 	}
 	return n.peer.Join(now, nonce)
+}
+
+// fit returns how often a voter looks around and how patient links are, for the
+// settings of a cluster.
+func fit(s member.Settings) (tick member.Span, links member.SessionLimits) {
+	return s.Renew / ticksPerRenew, member.SessionLimits{Patience: min(s.Renew/4, 200*member.Millisecond), Complain: s.Lease / 4}
 }
 
 // found begins a cluster.
@@ -268,16 +287,26 @@ func (n *Node) leave() {
 }
 
 // settle is called after each use of the core, with the mutex: it ends the node if
-// its store has failed, and sets the timer.
+// its store has failed, joins again if it is to, and sets the timer.
 func (n *Node) settle() {
+	now := clock()
+	for n.away && !n.over && n.peer.Err == nil {
+		n.away = false
+		if err := n.peer.Join(now, random()); err != nil {
+			n.c.Log.Error("cannot join again", "err", err)
+		}
+	}
 	if err := n.peer.Err; err != nil && !n.over {
 		n.fail(err)
 		return
 	}
-	now := clock()
 	n.clerical(now)
 	if n.over {
 		return
+	}
+	n.unaid()
+	if n.state == Draining && n.idle() {
+		n.tell()
 	}
 	due := min(n.peer.Due(), n.desk.Out.Wake)
 	if due >= n.armed {
@@ -288,12 +317,13 @@ func (n *Node) settle() {
 	n.timer.Reset(min(max(until(now, due), 0), time.Duration(n.c.Settings.Renew)/2))
 }
 
-// fail ends the node: nothing more is sent.
+// fail ends the node: nothing more is sent, and others find all connections closed.
 func (n *Node) fail(err error) {
 	n.failed = err
 	n.c.Log.Error("the node ends", "err", err)
 	n.loseAll(member.NoCause)
 	n.stop()
+	go n.close()
 }
 
 // stop ends the node, with the mutex.
@@ -302,6 +332,8 @@ func (n *Node) stop() {
 		return
 	}
 	n.over = true
+	n.drain()
+	n.cease()
 	if n.timer != nil {
 		n.timer.Stop()
 	}
@@ -338,18 +370,22 @@ func (n *Node) wait(ctx context.Context, so func() bool) error {
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return context.Cause(ctx)
+			return held.Ended(ctx)
 		}
 	}
 }
 
-// Ready waits until the node is a member with a lease.
+// Ready waits until locks can be had: the node is a member, or the client of one
+// meanwhile, which Status tells apart.
 func (n *Node) Ready(ctx context.Context) error {
-	err := n.wait(ctx, func() bool { return n.state == Taking })
+	err := n.wait(ctx, func() bool { return n.state == Taking || n.aid.client != nil })
 	if err != nil && ctx.Err() != nil {
 		n.mu.Lock()
 		why := n.lately
 		n.mu.Unlock()
+		if why == "" {
+			why = "nobody has said why"
+		}
 		return fmt.Errorf("the node has not joined a cluster: %s: %w", why, err)
 	}
 	return err
@@ -381,22 +417,27 @@ func (n *Node) Name() string { return n.c.Name }
 // a lock through it, leaves the cluster, and then ends. When the context is done
 // first it ends at once, as if it had crashed: others then wait for its lease.
 func (n *Node) Stop(ctx context.Context) error {
-	n.mu.Lock()
-	if n.state == Taking {
-		n.become(Draining)
-	}
-	n.mu.Unlock()
 	n.use(func(now member.Instant) {
-		if n.state == Draining {
-			n.peer.Do(now, func(m *member.Member) { n.desk.Drain(now, m) })
+		if n.state < Draining {
+			n.become(Draining)
+			n.drain()
+			n.cease()
+			n.turnAway(now)
 		}
 	})
-	err := n.wait(ctx, func() bool { return n.state != Draining || n.holders+n.desk.Holds() == 0 })
+	var err error
+	for left := false; err == nil && !left; {
+		if err = n.wait(ctx, n.idle); err == nil {
+			n.use(func(now member.Instant) {
+				if left = n.idle(); left { // nothing was granted meanwhile
+					n.become(Leaving)
+					n.peer.Leave(now)
+				}
+			})
+			left = left || n.Err() != nil
+		}
+	}
 	if err == nil {
-		n.use(func(now member.Instant) {
-			n.become(Leaving)
-			n.peer.Leave(now)
-		})
 		err = n.wait(ctx, func() bool { return n.over })
 	}
 	n.Kill()
@@ -404,6 +445,31 @@ func (n *Node) Stop(ctx context.Context) error {
 		return nil
 	}
 	return err
+}
+
+// idle reports whether nobody holds anything through the node that is to leave.
+func (n *Node) idle() bool {
+	return n.state != Draining || n.holders+n.desk.Holds() == 0 && n.aid.busy() == 0
+}
+
+// turnAway tells all who wait that the node is about to leave.
+func (n *Node) turnAway(now member.Instant) {
+	var all []*Held
+	n.peer.Do(now, func(m *member.Member) {
+		n.desk.Drain(now, m)
+		for _, h := range n.slots {
+			if h != nil && h.state == asking {
+				m.Cancel(now, h.ticket)
+				all = append(all, h)
+			}
+		}
+	})
+	for _, h := range all {
+		if h.state == asking { // it was not granted in this very step
+			h.event, h.cause = member.Stopped, member.Leaving
+			n.unseat(h, refused)
+		}
+	}
 }
 
 // Kill ends the node at once, as if it had crashed. Applications are told that
@@ -420,7 +486,10 @@ func (n *Node) Kill() {
 
 // stopSoon stops the node as an operator has asked by the network.
 func (n *Node) stopSoon() {
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Duration(n.c.Settings.Lease))
+	n.mu.Lock()
+	lease := cmp.Or(n.peer.Record().Settings.Lease, n.c.Settings.Lease)
+	n.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Duration(lease))
 	defer cancel()
 	if err := n.Stop(ctx); err != nil {
 		n.c.Log.Error("could not leave in good order", "err", err)
@@ -431,6 +500,7 @@ func (n *Node) stopSoon() {
 func (n *Node) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
+	n.aid.close() // first: applications are to hear of it
 	n.dismiss(ctx)
 	if n.pool != nil {
 		n.pool.Close()

@@ -123,6 +123,9 @@ func (n *Node) status() Status {
 	}
 	if n.state == Joining {
 		s.Why = n.lately
+		if c := n.aid.client; c != nil {
+			s.State = "client of " + c.Node()
+		}
 	}
 	for _, c := range r.Choices {
 		if c.Prefix == "" {

@@ -14,11 +14,15 @@ type Config struct {
 	Name     string
 	Address  string   // where others find it
 	Contacts []string // addresses of processes that may know the cluster; none if it has one itself
+	Cluster  uint64   // of which it was a member before; 0 joins whichever it finds
 	Store    engine.Store
 	Seed     uint64      // of what the voter's log needs chance for
 	Tick     member.Span // how often a voter looks around: some ten times for each renewal
 	Links    member.SessionLimits
 	Limits   member.Limits
+	// Fit returns the tick and the limits of links for the settings of the cluster,
+	// when they are known; nil keeps the ones above.
+	Fit func(s member.Settings) (tick member.Span, links member.SessionLimits)
 	// Spec returns an algorithm by its name.
 	Spec  func(algorithm string, version int) (core.Spec, error)
 	Host  Host
@@ -95,8 +99,19 @@ func (p *Peer) open() (err error) {
 		p.clerk = nil
 		return err
 	}
+	if r := p.clerk.Record(); r.Cluster != 0 {
+		p.fit(r)
+	}
 	p.tick = p.now + member.Instant(p.config.Tick)
 	return nil
+}
+
+// fit takes the times that fit the cluster, which may be others than those of this
+// process alone: voters that tick at different paces have no steady leader.
+func (p *Peer) fit(r *engine.Record) {
+	if p.config.Fit != nil {
+		p.config.Tick, p.config.Links = p.config.Fit(r.Settings)
+	}
 }
 
 // Found begins a cluster, or takes one up again, in an empty store: first is what
@@ -115,7 +130,7 @@ func (p *Peer) Join(now member.Instant, nonce uint64) error {
 	if p.asks != nil {
 		return fmt.Errorf("join the cluster: %q has joined, or is about to: wait until it has ended", p.config.Name)
 	}
-	c := engine.PetitionerConfig{Name: p.config.Name, Address: p.config.Address, Nonce: nonce, Voters: p.config.Contacts}
+	c := engine.PetitionerConfig{Name: p.config.Name, Address: p.config.Address, Nonce: nonce, Voters: p.config.Contacts, Cluster: p.config.Cluster}
 	if p.clerk != nil {
 		c.Voter, c.Cluster = p.clerk.ID(), p.clerk.Record().Cluster
 		c.Voters = append([]string{p.config.Address}, c.Voters...)
@@ -147,7 +162,7 @@ func (p *Peer) Do(now member.Instant, use func(m *member.Member)) bool {
 }
 
 // Leave promises never to enter again, and then asks to be let go. Host.Ended
-// tells when it is.
+// tells when it is. It must have joined, or be about to.
 func (p *Peer) Leave(now member.Instant) {
 	p.hear(now)
 	if p.asks == nil {

@@ -89,6 +89,9 @@ func (p *Peer) end(how engine.Ending) {
 	}
 	p.office() // while it is known what the petitioner knows
 	p.m, p.links, p.asks, p.inc, p.view = nil, nil, nil, 0, 0
+	if how == engine.Replaced {
+		p.config.Cluster = 0
+	}
 	p.config.Host.Ended(how)
 }
 
@@ -168,6 +171,7 @@ func (p *Peer) install() {
 // become makes the member that a record has admitted.
 func (p *Peer) become(r *engine.Record) error {
 	p.inc = p.asks.Inc()
+	p.fit(r)
 	m, err := member.New(member.Config{Inc: p.inc, Settings: r.Settings, Limits: p.config.Limits, Spec: p.config.Spec})
 	if err != nil {
 		return err

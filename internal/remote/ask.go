@@ -1,12 +1,16 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/stile-lock/stile/internal/client"
+	"github.com/stile-lock/stile/internal/held"
 	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/node/wire"
 )
 
 // A question is one that was asked, and is not answered yet.
@@ -18,24 +22,33 @@ type question struct {
 
 // Ask asks the node something that is no business of sessions.
 func (x *Client) Ask(ctx context.Context, what uint64, b []byte) ([]byte, error) {
+	if len(b) > client.MaxBytes {
+		return nil, fmt.Errorf("a question of %d bytes: want at most %d", len(b), client.MaxBytes)
+	}
 	q := &question{done: make(chan struct{})}
 	var number uint64
+	var err error
 	x.use(func(member.Instant) {
 		x.asked++
 		number = x.asked
-		if !x.guest.Ask(number, what, b) {
-			q.err = fmt.Errorf("there is no connection to a node at present: %w", errors.Join(x.lately))
-			close(q.done)
-			return
+		if x.closed {
+			err = ErrClosed
+		} else if !x.guest.Ask(number, what, b) {
+			err = fmt.Errorf("there is no session with a node at present: %w: try again soon", cmp.Or(x.lately, errAnother))
 		}
-		x.asks[number] = q
+		if err == nil {
+			x.asks[number] = q
+		}
 	})
+	if err != nil {
+		return nil, err
+	}
 	select {
 	case <-q.done:
 		return q.bytes, q.err
 	case <-ctx.Done():
 		x.use(func(member.Instant) { delete(x.asks, number) })
-		return nil, context.Cause(ctx)
+		return nil, fmt.Errorf("the node did not answer: %w", held.Ended(ctx))
 	}
 }
 
@@ -45,15 +58,19 @@ func (x *Client) answered(f *client.Frame) {
 	if q == nil {
 		return
 	}
-	q.bytes = append(q.bytes, f.Bytes...)
-	if !f.Last {
-		return
+	if q.take(f) {
+		delete(x.asks, f.Number)
+		close(q.done)
 	}
-	delete(x.asks, f.Number)
-	if !f.OK {
+}
+
+// take takes a part of an answer, and reports whether it was the last one.
+func (q *question) take(f *client.Frame) bool {
+	q.bytes = append(q.bytes, f.Bytes...)
+	if f.Last && !f.OK {
 		q.err = errors.New(string(q.bytes))
 	}
-	close(q.done)
+	return f.Last
 }
 
 // failAsks ends all questions, with the mutex.
@@ -64,3 +81,51 @@ func (x *Client) failAsks(err error) {
 		close(q.done)
 	}
 }
+
+// Query asks a node something without a session: also one that is no member at
+// present answers. The nodes are tried in turn.
+func Query(ctx context.Context, c Config, what uint64, b []byte) ([]byte, error) {
+	how, err := c.wire()
+	if err != nil {
+		return nil, err
+	}
+	f := client.Frame{Kind: client.Ask, Number: 1, What: what, Bytes: b}
+	err = errors.New("no node was named")
+	for _, node := range c.Nodes {
+		var answer []byte
+		if answer, err = query(ctx, node, how, f.AppendTo(nil)); err == nil {
+			return answer, nil
+		}
+	}
+	return nil, err
+}
+
+// query asks one node.
+func query(ctx context.Context, node string, how wire.ClientConfig, ask []byte) ([]byte, error) {
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	link, err := wire.DialClient(ctx, node, how, &wg)
+	if err != nil {
+		return nil, err
+	}
+	defer link.Fail(ErrClosed)
+	defer context.AfterFunc(ctx, func() { link.Fail(held.Ended(ctx)) })()
+	if err := link.Send(ask, false); err != nil {
+		return nil, err
+	}
+	link.Flush()
+	q := question{done: make(chan struct{})}
+	err = link.Run(func(b []byte) error {
+		f, err := client.Parse(b)
+		if err == nil && f.Kind == client.Answer && q.take(&f) {
+			err = errAnswered
+		}
+		return err
+	})
+	if errors.Is(err, errAnswered) {
+		return q.bytes, q.err
+	}
+	return nil, fmt.Errorf("%s did not answer: %w", node, err)
+}
+
+var errAnswered = errors.New("it was answered")

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/stile-lock/stile/internal/client"
+	"github.com/stile-lock/stile/internal/held"
 	"github.com/stile-lock/stile/internal/member"
 	"github.com/stile-lock/stile/internal/node/boot"
 	"github.com/stile-lock/stile/internal/node/cert"
@@ -46,9 +48,12 @@ type Client struct {
 	asked   uint64
 	opened  chan struct{} // closed when there is a session
 	welcome bool
-	lately  error // why the last attempt at a connection failed
+	lately  error // why the last attempt at a connection, or at a session, failed
+	refusal error // what the node says of that
 	closed  bool
 }
+
+var errAnother = errors.New("another connection is made")
 
 // ErrClosed is the error of whatever is asked of a client that was closed.
 var ErrClosed = errors.New("the client was closed")
@@ -56,15 +61,10 @@ var ErrClosed = errors.New("the client was closed")
 // Dial makes a client, and waits until it has a session with a node.
 func Dial(ctx context.Context, c Config) (*Client, error) {
 	x := &Client{c: c, holds: map[uint64]*Held{}, asks: map[uint64]*question{}, opened: make(chan struct{}), armed: member.Never}
-	x.dial = wire.ClientConfig{Insecure: c.Insecure}
-	if c.TLS.CA != "" {
-		keys, err := cert.Load(c.TLS, func(error) {})
-		if err != nil {
-			return nil, err
-		}
-		x.dial.TLS = keys.Client
-	}
 	var err error
+	if x.dial, err = c.wire(); err != nil {
+		return nil, err
+	}
 	x.guest, err = client.NewGuest(boot.Now(), client.GuestConfig{
 		Name: c.Name, Nodes: c.Nodes, Length: member.Span(c.Session), Patience: member.Span(c.Patience), Seed: rand.Uint64(),
 	})
@@ -85,9 +85,24 @@ func Dial(ctx context.Context, c Config) (*Client, error) {
 	x.mu.Unlock()
 	x.Close()
 	if lately == nil {
-		lately = context.Cause(ctx)
+		return nil, fmt.Errorf("no node answers: %w", held.Ended(ctx))
 	}
-	return nil, fmt.Errorf("no node answers: %w", lately)
+	return nil, fmt.Errorf("no node answers: %w: %w", lately, held.Ended(ctx))
+}
+
+// wire returns how nodes are dialled.
+func (c *Config) wire() (wire.ClientConfig, error) {
+	w := wire.ClientConfig{Insecure: c.Insecure}
+	given, err := c.TLS.Given()
+	if err != nil || !given {
+		return w, err
+	}
+	keys, err := cert.Load(c.TLS, func(error) {}) // those of before stay in use
+	if err != nil {
+		return w, err
+	}
+	w.TLS = keys.Client
+	return w, nil
 }
 
 // use lets somebody use the guest, and then does what it wants done.
@@ -143,9 +158,10 @@ func (x *Client) wake() {
 // connect begins a connection, instead of the one that there is.
 func (x *Client) connect(d client.Dial) {
 	if x.link != nil {
-		x.link.Fail(errors.New("another connection is made"))
+		x.link.Fail(errAnother)
 		x.link = nil
 	}
+	x.failAsks(errAnother) // they were asked on the one before
 	if x.cancel != nil {
 		x.cancel()
 	}
@@ -166,7 +182,10 @@ func (x *Client) run(ctx context.Context, d client.Dial) {
 		})
 		stop := context.AfterFunc(ctx, func() { link.Fail(ErrClosed) })
 		err = link.Run(func(b []byte) (err error) {
-			x.use(func(now member.Instant) { err = x.guest.Receive(now, d.Conn, b) })
+			x.use(func(now member.Instant) {
+				x.listen(d, b)
+				err = x.guest.Receive(now, d.Conn, b)
+			})
 			return err
 		})
 		stop()
@@ -178,10 +197,27 @@ func (x *Client) run(ctx context.Context, d client.Dial) {
 		if x.link == link {
 			x.link = nil
 		}
-		x.lately = err
+		x.lately, x.refusal = cmp.Or(x.refusal, err), nil
 		x.failAsks(err)
 		x.guest.Disconnected(now, d.Conn)
 	})
+}
+
+// listen notes why nodes refuse a session, for who waits for the first one.
+func (x *Client) listen(d client.Dial, b []byte) {
+	if x.welcome || x.conn != d.Conn {
+		return
+	}
+	if f, err := client.Parse(b); err == nil && f.Kind == client.Bye {
+		x.refusal = fmt.Errorf("%s says: %s", d.Address, f.Why)
+	}
+}
+
+// Busy returns how much is held and waited for.
+func (x *Client) Busy() int {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return len(x.holds)
 }
 
 // Node returns the address of the node that it has a session with, or tries.
@@ -192,28 +228,47 @@ func (x *Client) Node() string {
 	return node
 }
 
-// Close ends the session, with all that is held in it.
+// Close ends the session, with all that is held in it, which others may have at
+// once: whoever calls it says that nobody acts by it any more.
 func (x *Client) Close() error {
+	x.end(func(l *wire.Link) { l.Close(ErrClosed) })
+	return nil
+}
+
+// Kill ends the client as if its process had crashed: what was held is had by others
+// when the session is over.
+func (x *Client) Kill() {
+	x.end(func(l *wire.Link) { l.Fail(ErrClosed) })
+}
+
+// end ends the client, and its connection in this way.
+func (x *Client) end(how func(*wire.Link)) {
 	x.mu.Lock()
-	if x.closed {
-		x.mu.Unlock()
-		return nil
+	link, first := x.link, !x.closed
+	if first {
+		x.closed = true
+		x.guest.Close(boot.Now())
+		x.failAsks(ErrClosed)
+		x.timer.Stop()
+		if link != nil {
+			x.part(link, how)
+		}
 	}
-	x.closed = true
-	x.guest.Close(boot.Now())
-	x.failAsks(ErrClosed)
-	x.timer.Stop()
-	link := x.link
 	x.leave()
-	if link != nil {
-		link.Close(ErrClosed)
-	}
 	late := time.AfterFunc(time.Second, x.stop)
 	defer late.Stop()
-	if link == nil {
+	if first && link == nil {
 		x.stop()
 	}
 	x.wg.Wait()
 	x.stop()
-	return nil
+}
+
+// part says what there is to say on the last connection, if it may, and ends it.
+func (x *Client) part(l *wire.Link, how func(*wire.Link)) {
+	x.link = nil
+	for _, b := range x.guest.Out.Frames {
+		_ = l.Send(b, false)
+	}
+	how(l)
 }

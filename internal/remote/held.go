@@ -46,7 +46,7 @@ const (
 // held.
 func (x *Client) Lock(ctx context.Context, name string, a held.Ask) (held.Lock, error) {
 	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+		return nil, fmt.Errorf("lock %q: %w", name, held.Ended(ctx))
 	}
 	h := &Held{client: x, name: name, done: make(chan struct{})}
 	done := h.done
@@ -85,7 +85,7 @@ func (h *Held) outcome(ctx context.Context, a held.Ask) (held.Lock, error) {
 	case state == inside || state == lost: // lost a moment later: it was held, and Err says so
 		return h, nil
 	case ctx.Err() != nil:
-		return nil, fmt.Errorf("lock %q: %w", h.name, context.Cause(ctx))
+		return nil, fmt.Errorf("lock %q: %w", h.name, held.Ended(ctx))
 	}
 	switch why {
 	case client.Busy:

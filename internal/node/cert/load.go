@@ -3,6 +3,7 @@ package cert
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -14,6 +15,17 @@ type Config struct {
 	CA   string // certificate of the authority
 	Cert string // certificate of the node
 	Key  string // its key
+}
+
+// Given reports whether there are certificates to use: all files are named, or none.
+func (c Config) Given() (bool, error) {
+	switch {
+	case c == Config{}:
+		return false, nil
+	case c.CA == "" || c.Cert == "" || c.Key == "":
+		return false, errors.New("certificates need three files: that of the authority, that of the process, and its key: give all of them or none")
+	}
+	return true, nil
 }
 
 // Keys are the certificates of a node. They are read again when their files have
