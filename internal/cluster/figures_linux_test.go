@@ -46,7 +46,7 @@ func (n *nemesis) figures(took, last time.Duration) string {
 	line("%6d  operations of fenced registers", len(r.history))
 	line("%6d  of them refused by the fence", r.refused)
 	line("%6d  increments without a fence", r.puts)
-	line("%6d  of them written late, after a stop", r.late)
+	line("%6d  of them written late, after the time in which they may", r.late)
 	line("%6d  of them lost, since one was written late", r.excused)
 	line("")
 	line("%6.1f s was the longest that a lock was not entered, faults included", n.journal.longest().Seconds())

@@ -51,7 +51,7 @@ func outer() []layer {
 		{"internal/node/child", ""},
 		{"internal/node/boot", "internal/member"},
 		{"internal/held", "internal/member"},
-		{"internal/node", "catalog core internal/client internal/engine internal/engine/raft internal/held internal/member internal/node/boot internal/node/cert internal/node/disk internal/node/wire internal/peer"},
+		{"internal/node", "catalog core internal/client internal/engine internal/engine/raft internal/held internal/member internal/node/boot internal/node/cert internal/node/disk internal/node/wire internal/peer internal/remote"},
 		{"internal/remote", "internal/client internal/held internal/member internal/node/boot internal/node/cert internal/node/wire"},
 		{".", "internal/held internal/member internal/node internal/node/cert internal/remote"},
 		{"internal/cluster", ""},
