@@ -33,6 +33,7 @@ func outer() []layer {
 		{"internal/engine/raft", "internal/engine"},
 		{"internal/node/disk", "internal/engine/raft"},
 		{"internal/storm/sweep", "catalog internal/engine/raft internal/jobs internal/member internal/storm"},
+		{"internal/cluster", ""},
 		{"internal/node/cert", ""},
 		{"internal/node/wire", ""},
 		{"internal/museum", "core mutex deadlock catalog trace scenario family/transactions scenarios sim check check/ring internal/faults internal/words"},
@@ -51,10 +52,9 @@ func outer() []layer {
 		{"internal/node/child", ""},
 		{"internal/node/boot", "internal/member"},
 		{"internal/held", "internal/member"},
-		{"internal/node", "catalog core internal/client internal/engine internal/engine/raft internal/held internal/member internal/node/boot internal/node/cert internal/node/disk internal/node/wire internal/peer internal/remote"},
 		{"internal/remote", "internal/client internal/held internal/member internal/node/boot internal/node/cert internal/node/wire"},
+		{"internal/node", "catalog core internal/client internal/engine internal/engine/raft internal/held internal/member internal/node/boot internal/node/cert internal/node/disk internal/node/wire internal/peer internal/remote"},
 		{".", "internal/held internal/member internal/node internal/node/cert internal/remote"},
-		{"internal/cluster", ""},
 		{"cmd/stile", "internal/cli internal/node/child"},
 	}
 }
