@@ -27,12 +27,12 @@ staticcheck := go tool -modfile=tools/go.mod staticcheck
 concurrent = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go[^[:alnum:][:space:],]' . | xargs -r dirname; echo ./check; echo ./check/group; echo ./internal/compare; echo ./internal/storm/sweep; } | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
 
-.PHONY: help check tools fmt vet lint test race fuzz storm ledger bench numbers numbers-live numbers-node golden museum faults controls live proofs proofs-long proofs-view
+.PHONY: help check tools fmt vet lint test race fuzz storm cluster check-cluster ledger bench numbers numbers-live numbers-node golden museum faults controls live proofs proofs-long proofs-view
 
 help: ## show what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 
-check: tools fmt vet lint test race fuzz storm ## all that must pass before a change is good
+check: tools fmt vet lint test race fuzz storm cluster ## all that must pass before a change is good
 	@left=$$(tools/race.sh); echo "check: all good$${left:+, but $$left}"
 
 tools: ## download what the other targets need
@@ -66,6 +66,12 @@ fuzz: ## a little of every fuzz target
 storm: ## the storms of the first seeds, or SEEDS=N
 	go build -o bin/stile ./cmd/stile
 	bin/stile storm --seeds $(SEEDS)
+
+cluster: ## real processes on a broken network, a few minutes; Linux and root
+	tools/cluster.sh 38
+
+check-cluster: ## the same at length, and make docs/cluster-run.txt; some 10 minutes
+	tools/cluster.sh 190 docs/cluster-run.txt
 
 ledger: ## add a row to docs/storm-ledger.md: FROM=N SEEDS=N FLAGS="..."
 	tools/ledger.sh $(FROM) $(SEEDS) $(FLAGS)

@@ -34,6 +34,7 @@ type Status struct {
 	Left      float64      `json:"lease_left_s"` // of this node's own
 	Leader    string       `json:"leader"`       // of the view service; empty if this node does not know
 	Term      uint64       `json:"term"`
+	Settled   bool         `json:"settled"` // this node leads, and no change of voters is under way
 	Algorithm string       `json:"algorithm"`
 	Members   []MemberInfo `json:"members"`
 	Ghosts    int          `json:"ghosts"` // evicted, and their leases may still run
@@ -137,6 +138,7 @@ func (n *Node) status() Status {
 	if c := n.peer.Clerk(); c != nil {
 		l := c.Lead()
 		s.Term = l.Term
+		s.Settled = l.Settled && sameVoters(r, l.Voters)
 		if i := slices.IndexFunc(r.Voters, func(v engine.Voter) bool { return v.ID == l.Leader }); i >= 0 {
 			s.Leader = r.Voters[i].Name
 		}
@@ -159,6 +161,12 @@ func (n *Node) status() Status {
 
 func votes(r *engine.Record, voter uint64) bool {
 	return slices.ContainsFunc(r.Voters, func(v engine.Voter) bool { return v.ID == voter && !v.Leaves })
+}
+
+// sameVoters reports whether the log has the voters that the record wants.
+func sameVoters(r *engine.Record, list []uint64) bool {
+	stay := slices.DeleteFunc(slices.Clone(r.Voters), func(v engine.Voter) bool { return v.Leaves })
+	return slices.EqualFunc(stay, list, func(v engine.Voter, id uint64) bool { return v.ID == id })
 }
 
 // locks tells of all locks in use at this node whose names begin so.

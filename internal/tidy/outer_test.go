@@ -33,6 +33,7 @@ func outer() []layer {
 		{"internal/engine/raft", "internal/engine"},
 		{"internal/node/disk", "internal/engine/raft"},
 		{"internal/storm/sweep", "catalog internal/engine/raft internal/jobs internal/member internal/storm"},
+		{"internal/cluster", ""},
 		{"internal/node/cert", ""},
 		{"internal/node/wire", ""},
 		{"internal/museum", "core mutex deadlock catalog trace scenario family/transactions scenarios sim check check/ring internal/faults internal/words"},

@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# cluster.sh FAULTS [FIGURES] tries real processes on a broken network, with so many
+# faults, and writes what came of it to a file, if one is named. It needs Linux, root,
+# iproute2 and, for disks that fail, strace: what is not there is installed, if that
+# can be done; else it says what is left out.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+faults=$1 figures=${2:-}
+
+if [ "$(uname -s)" != Linux ]; then
+	echo "cluster: LEFT OUT: real processes on a broken network need Linux"
+	exit
+fi
+
+missing() {
+	command -v ip >/dev/null || echo iproute2
+	command -v strace >/dev/null || echo strace
+}
+
+if [ -n "$(missing)" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+	echo "cluster: installing" $(missing)
+	{ apt-get update -q && apt-get install -qy --no-install-recommends $(missing); } || true
+fi
+
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+args=(-count 1 -v -timeout 2h -args -faults "$faults")
+if [ -n "$figures" ]; then
+	args+=(-figures "$dir/figures")
+	commit=$(git rev-parse --short=12 HEAD)
+	if [ -n "$(git status --porcelain -- . ":!$figures")" ]; then
+		commit="$commit with changes"
+	fi
+	printf "made by 'make check-cluster' at commit %s, %d cores, %s, %s\n\n" "$commit" "$(nproc)" "$(uname -srm)" "$(go env GOVERSION)" >"$dir/figures"
+fi
+shown='LEFT OUT|seed |to recover$|caught after|increments without|^ *---|^ok|^FAIL|^PASS'
+if ! go test ./internal/cluster "${args[@]}" 2>&1 | tee "$dir/log" | grep --line-buffered -E "$shown"; then
+	cat "$dir/log"
+	exit 1
+fi
+if [ -n "$figures" ]; then
+	if grep -q 'LEFT OUT' "$dir/log"; then
+		echo "cluster: something was left out, so $figures stays as it is" >&2
+		exit 1
+	fi
+	sed -i -e :a -e '/^\n*$/{$d;N;ba' -e '}' "$dir/figures"
+	mv "$dir/figures" "$figures"
+fi
