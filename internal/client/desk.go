@@ -90,6 +90,8 @@ type session struct {
 	since  member.Instant
 	until  member.Instant // when it is over at the member, unless it is prolonged
 	first  *request
+	freed  [8]uint64 // the last requests that were let go of: clients may not have heard so
+	frees  int       // how many there were
 }
 
 // NewDesk makes a desk without sessions.

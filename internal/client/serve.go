@@ -1,6 +1,10 @@
 package client
 
-import "github.com/stile-lock/stile/internal/member"
+import (
+	"slices"
+
+	"github.com/stile-lock/stile/internal/member"
+)
 
 // A key names a request: those of a session are numbered by its client.
 type key struct{ session, request uint64 }
@@ -49,12 +53,17 @@ func (d *Desk) serve(now member.Instant, m *member.Member, s *session, f *Frame)
 	case Unlock:
 		ok := false
 		switch {
-		case r == nil:
+		case r == nil: // it may be said again, since the answer was lost with a connection
+			ok = slices.Contains(s.freed[:], f.Number)
 		case r.state == held:
 			ok = d.letGo(now, m, r)
 		default:
 			d.withdraw(now, m, r)
 			ok = true
+		}
+		if ok && r != nil {
+			s.freed[s.frees%len(s.freed)] = f.Number
+			s.frees++
 		}
 		d.send(s, &Frame{Kind: Done, Number: f.Number, OK: ok})
 	case Close:
