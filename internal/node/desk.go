@@ -59,7 +59,14 @@ func (n *Node) serve(c net.Conn) {
 	over := n.over
 	n.mu.Unlock()
 	if !over {
-		err = l.Run(func(b []byte) error { return n.heard(conn, b) })
+		silent, spoke := time.AfterFunc(greetWithin, func() { l.Fail(errSilent) }), false
+		err = l.Run(func(b []byte) error {
+			if !spoke {
+				spoke = silent.Stop()
+			}
+			return n.heard(conn, b)
+		})
+		silent.Stop()
 	}
 	n.mu.Lock()
 	delete(n.visitors, conn)
@@ -72,7 +79,13 @@ func (n *Node) serve(c net.Conn) {
 	}
 }
 
-var errClosed = errors.New("the node has closed the connection")
+// greetWithin is how long a client may take to say something at all.
+const greetWithin = 10 * time.Second
+
+var (
+	errClosed = errors.New("the node has closed the connection")
+	errSilent = errors.New("the client says nothing")
+)
 
 // heard takes a frame of a client.
 func (n *Node) heard(conn uint64, b []byte) (err error) {
