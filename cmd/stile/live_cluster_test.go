@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // Three nodes, one lock: who holds it and who waits is told by each, an operator can
@@ -33,6 +34,11 @@ func TestLiveCluster(t *testing.T) {
 	}
 
 	holder := begin(t, nil, "exec", "--addr", b, "demo", "sleep", "1000")
+	for late := time.Now().Add(patience); !strings.Contains(at(t, b, 0, "locks", "demo"), "held by sleep@"); {
+		if time.Now().After(late) {
+			t.Fatalf("exec does not get the lock: %s", holder.said())
+		}
+	}
 	waiter := begin(t, nil, "exec", "--addr", c, "demo", "--", "sh", "-c", "echo in; cat")
 	waiter.until("waits for demo: sleep@.* at b holds it")
 	var s struct {

@@ -133,10 +133,10 @@ func Root() *cobra.Command {
 		Long: `stile gives a group of processes mutual exclusion by messages alone, without a
 lock server, and shows, measures, compares and checks the algorithms for that.
 
-For locks, start with 'stile serve' in one terminal and 'stile exec demo -- ls' in
-another; status, members, locks, force-release, leave and cert look after a
-cluster. For the algorithms, start with 'stile bank', which shows what goes wrong
-without them.
+For locks, start with 'stile serve' in one terminal and 'stile exec demo -- ls'
+in another; status, members, locks, force-release, leave and cert look after a
+cluster. For the algorithms, start with 'stile bank', which shows what goes
+wrong without them.
 
 Ctrl-C ends what runs long: what there is by then is printed, and the exit code
 is 3.`,

@@ -33,9 +33,9 @@ func New() *cobra.Command {
 		Use:   "bench [flags]",
 		Short: "Measure how fast a cluster is on this machine",
 		Long: `Starts three nodes in three processes on this machine, with certificates and
-folders that are thrown away, and measures what locks cost, what a handoff costs,
-how many entries there are each second, and what waiting clients and an idle
-cluster cost.
+folders that are thrown away, and measures what locks cost, what a handoff
+costs, how many entries there are each second, and what waiting clients and an
+idle cluster cost.
 
 What goes over the network is compared with raw round trips over TLS between two
 of the processes, taken by turns in the same run: what else the machine does
