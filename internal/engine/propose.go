@@ -61,7 +61,7 @@ func (w *Warden) next() (x Change, ok bool) {
 // then go, and the last one need not wait for anybody. It is the one that leads.
 func (w *Warden) detain(x *Change) {
 	w.last = 0
-	if len(x.Left) == 0 || len(w.rest(x)) > 0 || len(w.admissible(nil)) > 0 {
+	if len(x.Left) == 0 || len(x.Drop) > 0 || len(w.rest(x)) > 0 || len(w.admissible(nil)) > 0 {
 		return
 	}
 	w.last = x.Left[0]
