@@ -17,7 +17,7 @@ import (
 )
 
 // patience is how long a test waits for what must come.
-const patience = 10 * time.Second
+const patience = 30 * time.Second
 
 // A proc is a stile that runs in a process of its own.
 type proc struct {
