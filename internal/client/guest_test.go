@@ -198,6 +198,23 @@ func TestGuestResumes(t *testing.T) {
 	}
 }
 
+// What is granted and not wanted, since the guest has heard before that it was over,
+// is let go of.
+func TestGuestUnwanted(t *testing.T) {
+	p := newPair(t, GuestConfig{})
+	p.connect()
+	b := (&Frame{Kind: Held, Number: 99, Token: member.Token{Epoch: 1, Count: 1}}).AppendTo(nil)
+	if err := p.g.Receive(p.now, p.g.conn, b); err != nil {
+		t.Fatal(err)
+	}
+	if len(p.g.Out.Frames) != 1 {
+		t.Fatalf("%d frames", len(p.g.Out.Frames))
+	}
+	if f, err := Parse(p.g.Out.Frames[0]); err != nil || f.Kind != Unlock || f.Number != 99 {
+		t.Errorf("%+v, %v", f, err)
+	}
+}
+
 // What was lost while there was no connection must not be had again unnoticed.
 func TestGuestChecks(t *testing.T) {
 	p := newPair(t, GuestConfig{Wrong: AsksHeld})

@@ -124,6 +124,8 @@ func (g *Guest) heard(f *Frame) {
 	}
 	t := g.find(f.Number)
 	switch {
+	case t == nil && f.Kind == Held: // it was over, and was asked for again on another connection before that was heard
+		g.send(&Frame{Kind: Unlock, Number: f.Number})
 	case t == nil || t.until != 0:
 	case f.Kind == Held && t.state == wanted:
 		t.state, t.token = inside, f.Token
