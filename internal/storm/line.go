@@ -194,7 +194,16 @@ func (d deskWatch) Asked(t member.Ticket, session, _ uint64, name string, try bo
 }
 
 // Cancelled implements client.Watcher.
-func (d deskWatch) Cancelled(t member.Ticket) { d.q.takenBack(d.q.asked(t)) }
+func (d deskWatch) Cancelled(t member.Ticket) { d.known(t, d.q.takenBack) }
 
 // Unlocked implements client.Watcher.
-func (d deskWatch) Unlocked(t member.Ticket) { d.q.exits(d.q.asked(t)) }
+func (d deskWatch) Unlocked(t member.Ticket) { d.known(t, d.q.exits) }
+
+// known notes what becomes of a request, if there is one.
+func (d deskWatch) known(t member.Ticket, f func(x *ask)) {
+	if x := d.q.asked(t); x != nil {
+		f(x)
+		return
+	}
+	d.q.w.broken(Events, "m%d ends a request of a client that is over", d.q.no)
+}
