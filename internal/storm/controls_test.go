@@ -174,7 +174,6 @@ func controls() []control {
 		{name: "SameInc", rule: "2", text: "an incarnation is used again", wrong: SameInc, seeds: 50},
 		{name: "LateCount", rule: "10", text: "a client counts from the answer", client: talk.LateCount, tune: late, seeds: 400},
 		{name: "Revives", rule: "10", text: "a client's time is not over if it hopes for an answer", client: talk.Revives, tune: late, seeds: 100},
-		{name: "StaleCounts", rule: "10", text: "what comes on a superseded connection counts", client: talk.StaleCounts, tune: broken, seeds: 400},
 		{name: "SaysOnce", rule: "10", text: "what was let go of is not said again", client: talk.SaysOnce, tune: broken, seeds: 100},
 		{name: "NoComplaint", rule: "5", text: "complaints about broken links are not heeded", engine: engine.NoComplaint, seeds: 400},
 		{name: "NoFence", rule: "4", text: "the resource does not look at tokens", unfenced: true, seeds: 50},
