@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/stile-lock/stile/internal/code"
 	"github.com/stile-lock/stile/internal/member"
 )
 
@@ -141,9 +142,9 @@ type Frame struct {
 
 // AppendTo appends the bytes of a frame.
 func (f *Frame) AppendTo(b []byte) []byte {
-	c := coder{b: append(b, byte(f.Kind))}
+	c := code.Coder{B: append(b, byte(f.Kind))}
 	f.fields(&c)
-	return c.b
+	return c.B
 }
 
 // Parse reads a frame. What it holds of b is valid as long as b is.
@@ -152,65 +153,63 @@ func Parse(b []byte) (Frame, error) {
 		return Frame{}, fmt.Errorf("%w: of no known kind, or more than %d bytes", ErrFrame, MaxFrame)
 	}
 	f := Frame{Kind: Kind(b[0])}
-	c := coder{b: b[1:], reads: true}
-	if f.fields(&c); c.err == nil && len(c.b) > 0 {
-		c.fail("it goes on after its end")
-	}
-	return f, c.err
+	c := code.Coder{B: b[1:], Bad: ErrFrame}
+	f.fields(&c)
+	return f, c.End()
 }
 
-func (f *Frame) fields(c *coder) {
+func (f *Frame) fields(c *code.Coder) {
 	if f.Kind != Close && f.Kind != Bye {
-		c.number(&f.Number)
+		c.Number(&f.Number)
 	}
 	switch f.Kind {
 	case Hello:
-		c.number(&f.Protocol)
-		c.number(&f.Session)
-		c.secret(&f.Secret)
-		c.text(&f.Name, MaxLabel)
-		c.span(&f.Length)
+		c.Number(&f.Protocol)
+		c.Number(&f.Session)
+		c.Fixed(f.Secret[:])
+		c.Text(&f.Name, MaxLabel)
+		span(c, &f.Length)
 	case Lock:
-		c.text(&f.Name, member.MaxName)
-		c.flag(&f.Try)
+		c.Text(&f.Name, member.MaxName)
+		c.Flag(&f.Try)
 	case Ask:
-		c.number(&f.What)
-		c.blob(&f.Bytes, MaxBytes)
+		c.Number(&f.What)
+		c.Bytes(&f.Bytes, MaxBytes)
 	default:
 		f.answers(c)
 	}
 }
 
 // answers is what only nodes say.
-func (f *Frame) answers(c *coder) {
+func (f *Frame) answers(c *code.Coder) {
 	switch f.Kind {
 	case Welcome:
-		if c.number(&f.Session); f.Session == 0 {
-			c.fail("a session without a number")
+		if c.Number(&f.Session); f.Session == 0 {
+			c.Fail("a session without a number")
 		}
-		c.secret(&f.Secret)
-		within(c, &f.Length, uint64(shortest), uint64(maxSpan))
-		c.span(&f.Span)
-		c.span(&f.Act)
-		c.texts(&f.Nodes, MaxNodes, MaxAddress)
+		c.Fixed(f.Secret[:])
+		code.Within(c, &f.Length, uint64(shortest), uint64(maxSpan))
+		span(c, &f.Span)
+		span(c, &f.Act)
+		code.List(c, &f.Nodes, MaxNodes, func(t *string) { c.Text(t, MaxAddress) })
 	case Renewed:
-		c.span(&f.Span)
+		span(c, &f.Span)
 	case Held:
-		c.number(&f.Token.Epoch)
-		c.number(&f.Token.Count)
+		c.Number(&f.Token.Epoch)
+		c.Number(&f.Token.Count)
 	case Over:
-		within(c, &f.Why, 0, uint64(ManyWaiters))
+		code.Within(c, &f.Why, 0, uint64(ManyWaiters))
 	case Lost:
-		within(c, &f.Cause, 0, uint64(member.Released))
+		code.Within(c, &f.Cause, 0, uint64(member.Released))
 	case Done:
-		c.flag(&f.OK)
+		c.Flag(&f.OK)
 	case Bye:
-		within(c, &f.Why, uint64(Expired), uint64(Finished))
-		c.texts(&f.Nodes, MaxNodes, MaxAddress)
+		code.Within(c, &f.Why, uint64(Expired), uint64(Finished))
+		code.List(c, &f.Nodes, MaxNodes, func(t *string) { c.Text(t, MaxAddress) })
 	case Answer:
-		c.flag(&f.OK)
-		c.flag(&f.Last)
-		c.blob(&f.Bytes, MaxBytes)
+		c.Flag(&f.OK)
+		c.Flag(&f.Last)
+		c.Bytes(&f.Bytes, MaxBytes)
 	}
 }
 

@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 
+	"github.com/stile-lock/stile/internal/code"
 	"github.com/stile-lock/stile/internal/member"
 )
 
@@ -46,9 +47,9 @@ const changeForm = 1
 
 // AppendTo appends the bytes of a change.
 func (x *Change) AppendTo(b []byte) []byte {
-	c := coder{b: append(b, changeForm)}
+	c := code.Coder{B: append(b, changeForm)}
 	x.fields(&c)
-	return c.b
+	return c.B
 }
 
 // ParseChange reads a change.
@@ -57,40 +58,40 @@ func ParseChange(b []byte) (Change, error) {
 		return Change{}, fmt.Errorf("%w: not a change of the form %d", errBytes, changeForm)
 	}
 	var x Change
-	c := coder{b: b[1:], reads: true}
+	c := code.Coder{B: b[1:], Bad: errBytes}
 	x.fields(&c)
-	return x, c.end()
+	return x, c.End()
 }
 
-func (x *Change) fields(c *coder) {
-	c.number(&x.Base)
-	c.number(&x.Term)
+func (x *Change) fields(c *code.Coder) {
+	c.Number(&x.Base)
+	c.Number(&x.Term)
 	starts := x.Start != nil
-	if c.flag(&starts); starts {
+	if c.Flag(&starts); starts {
 		if x.Start == nil {
 			x.Start = &Start{}
 		}
-		c.number(&x.Start.Cluster)
-		c.number(&x.Start.Epoch)
+		c.Number(&x.Start.Cluster)
+		c.Number(&x.Start.Epoch)
 		settings(c, &x.Start.Settings)
 	}
-	c.numbers(&x.Drop, member.MaxMembers)
-	c.numbers(&x.Left, member.MaxMembers)
-	list(c, &x.Join, member.MaxMembers, func(j *Joiner) {
-		c.text(&j.Name, maxName)
-		c.text(&j.Address, maxAddress)
-		c.number(&j.Nonce)
-		c.number(&j.Voter)
+	c.Numbers(&x.Drop, member.MaxMembers)
+	c.Numbers(&x.Left, member.MaxMembers)
+	code.List(c, &x.Join, member.MaxMembers, func(j *Joiner) {
+		c.Text(&j.Name, maxName)
+		c.Text(&j.Address, maxAddress)
+		c.Number(&j.Nonce)
+		c.Number(&j.Voter)
 	})
-	list(c, &x.Ghosts, member.MaxGhosts, func(g *member.Ghost) {
-		c.number(&g.Inc)
-		c.span(&g.Rest)
+	code.List(c, &x.Ghosts, member.MaxGhosts, func(g *member.Ghost) {
+		c.Number(&g.Inc)
+		span(c, &g.Rest)
 	})
 	choices(c, &x.Choices)
-	upTo(c, &x.Wanted, MaxVoters)
-	c.numbers(&x.Promote, MaxVoters)
-	c.numbers(&x.Retire, maxLeaving)
-	c.numbers(&x.Forget, maxLeaving)
+	code.Within(c, &x.Wanted, 0, MaxVoters)
+	c.Numbers(&x.Promote, MaxVoters)
+	c.Numbers(&x.Retire, maxLeaving)
+	c.Numbers(&x.Forget, maxLeaving)
 }
 
 // Birth returns the entry that begins a cluster. The first epoch is 1, or, for

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/stile-lock/stile/internal/code"
 	"github.com/stile-lock/stile/internal/member"
 )
 
@@ -75,9 +76,9 @@ const maxRecord = 1 << 18
 
 // AppendTo appends the bytes of a message.
 func (m *Message) AppendTo(b []byte) []byte {
-	c := coder{b: append(b, byte(m.Kind))}
+	c := code.Coder{B: append(b, byte(m.Kind))}
 	m.fields(&c)
-	return c.b
+	return c.B
 }
 
 // ParseMessage reads a message. What it holds of b is valid as long as b is.
@@ -86,53 +87,53 @@ func ParseMessage(b []byte) (Message, error) {
 		return Message{}, fmt.Errorf("%w: of no known kind", errBytes)
 	}
 	m := Message{Kind: Kind(b[0])}
-	c := coder{b: b[1:], reads: true}
+	c := code.Coder{B: b[1:], Bad: errBytes}
 	m.fields(&c)
-	return m, c.end()
+	return m, c.End()
 }
 
-func (m *Message) fields(c *coder) {
-	c.number(&m.Cluster)
+func (m *Message) fields(c *code.Coder) {
+	c.Number(&m.Cluster)
 	switch m.Kind {
 	case Join, Wait, Probe, Status, State:
 	default:
-		c.number(&m.Inc)
+		c.Number(&m.Inc)
 	}
 	switch m.Kind {
 	case Join, Wait, Gone, Probe, Probed:
-		c.number(&m.Nonce)
+		c.Number(&m.Nonce)
 	}
 	switch m.Kind {
 	case Renew, Renewed, Status, State:
-		c.number(&m.Number)
+		c.Number(&m.Number)
 	}
 	switch m.Kind {
 	case Join, Renew, Renewed, Fetch, NotLeader:
-		c.number(&m.Epoch)
+		c.Number(&m.Epoch)
 	}
 	m.rest(c)
 }
 
 // rest is what few kinds have.
-func (m *Message) rest(c *coder) {
+func (m *Message) rest(c *code.Coder) {
 	switch m.Kind {
 	case Join:
-		c.number(&m.Voter)
-		c.text(&m.Name, maxName)
-		c.text(&m.Address, maxAddress)
-		c.numbers(&m.Who, member.MaxMembers)
+		c.Number(&m.Voter)
+		c.Text(&m.Name, maxName)
+		c.Text(&m.Address, maxAddress)
+		c.Numbers(&m.Who, member.MaxMembers)
 	case Leave:
-		c.number(&m.Voter)
+		c.Number(&m.Voter)
 	case Renew:
-		c.flag(&m.Forget)
-		c.numbers(&m.Who, member.MaxMembers)
+		c.Flag(&m.Forget)
+		c.Numbers(&m.Who, member.MaxMembers)
 	case NotLeader:
-		c.text(&m.Address, maxAddress)
+		c.Text(&m.Address, maxAddress)
 	case Wait:
-		upTo(c, &m.Reason, uint64(reasons-1))
-		c.blob(&m.Record, maxRecord)
+		code.Within(c, &m.Reason, 0, uint64(reasons-1))
+		c.Bytes(&m.Record, maxRecord)
 	case View, State:
-		c.blob(&m.Record, maxRecord)
+		c.Bytes(&m.Record, maxRecord)
 	}
 }
 

@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 
+	"github.com/stile-lock/stile/internal/code"
 	"github.com/stile-lock/stile/internal/member"
 )
 
@@ -11,9 +12,9 @@ const recordForm = 1
 
 // AppendTo appends the bytes of a record: its canonical form.
 func (r *Record) AppendTo(b []byte) []byte {
-	c := coder{b: append(b, recordForm)}
+	c := code.Coder{B: append(b, recordForm)}
 	r.fields(&c)
-	return c.b
+	return c.B
 }
 
 // ParseRecord reads a record. No bytes but those of AppendTo are read.
@@ -22,9 +23,9 @@ func ParseRecord(b []byte) (Record, error) {
 		return Record{}, fmt.Errorf("%w: not a record of the form %d: it is of another version of stile", errBytes, recordForm)
 	}
 	var r Record
-	c := coder{b: b[1:], reads: true}
+	c := code.Coder{B: b[1:], Bad: errBytes}
 	r.fields(&c)
-	if err := c.end(); err != nil {
+	if err := c.End(); err != nil {
 		return Record{}, err
 	}
 	if err := r.Check(); err != nil {
@@ -33,51 +34,51 @@ func ParseRecord(b []byte) (Record, error) {
 	return r, nil
 }
 
-func (r *Record) fields(c *coder) {
-	c.number(&r.Cluster)
-	c.number(&r.Epoch)
-	c.number(&r.Before)
+func (r *Record) fields(c *code.Coder) {
+	c.Number(&r.Cluster)
+	c.Number(&r.Epoch)
+	c.Number(&r.Before)
 	settings(c, &r.Settings)
-	upTo(c, &r.Wanted, MaxVoters)
-	list(c, &r.Members, member.MaxMembers, func(m *Member) {
-		c.text(&m.Name, maxName)
-		c.text(&m.Address, maxAddress)
-		c.number(&m.Nonce)
-		c.number(&m.Inc)
-		c.number(&m.Voter)
+	code.Within(c, &r.Wanted, 0, MaxVoters)
+	code.List(c, &r.Members, member.MaxMembers, func(m *Member) {
+		c.Text(&m.Name, maxName)
+		c.Text(&m.Address, maxAddress)
+		c.Number(&m.Nonce)
+		c.Number(&m.Inc)
+		c.Number(&m.Voter)
 	})
-	c.numbers(&r.Formers, member.MaxMembers)
+	c.Numbers(&r.Formers, member.MaxMembers)
 	ghosts(c, &r.Ghosts)
 	choices(c, &r.Choices)
-	list(c, &r.Voters, maxLeaving, func(v *Voter) {
-		c.number(&v.ID)
-		c.text(&v.Name, maxName)
-		c.text(&v.Address, maxAddress)
-		c.flag(&v.Leaves)
+	code.List(c, &r.Voters, maxLeaving, func(v *Voter) {
+		c.Number(&v.ID)
+		c.Text(&v.Name, maxName)
+		c.Text(&v.Address, maxAddress)
+		c.Flag(&v.Leaves)
 	})
 }
 
-func settings(c *coder, s *member.Settings) {
-	c.span(&s.Lease)
-	c.span(&s.Renew)
-	upTo(c, &s.Drift, 1_000_000)
-	upTo(c, &s.Act, 100)
-	upTo(c, &s.Handover, 1_000_000)
-	c.span(&s.ViewLife)
+func settings(c *code.Coder, s *member.Settings) {
+	span(c, &s.Lease)
+	span(c, &s.Renew)
+	code.Within(c, &s.Drift, 0, 1_000_000)
+	code.Within(c, &s.Act, 0, 100)
+	code.Within(c, &s.Handover, 0, 1_000_000)
+	span(c, &s.ViewLife)
 }
 
-func ghosts(c *coder, all *[]Ghost) {
-	list(c, all, member.MaxGhosts, func(g *Ghost) {
-		c.number(&g.Inc)
-		c.number(&g.Nonce)
-		c.span(&g.Rest)
+func ghosts(c *code.Coder, all *[]Ghost) {
+	code.List(c, all, member.MaxGhosts, func(g *Ghost) {
+		c.Number(&g.Inc)
+		c.Number(&g.Nonce)
+		span(c, &g.Rest)
 	})
 }
 
-func choices(c *coder, all *[]member.Choice) {
-	list(c, all, maxChoices, func(x *member.Choice) {
-		c.text(&x.Prefix, member.MaxName)
-		c.text(&x.Algorithm, maxName)
-		upTo(c, &x.Version, 1<<30)
+func choices(c *code.Coder, all *[]member.Choice) {
+	code.List(c, all, maxChoices, func(x *member.Choice) {
+		c.Text(&x.Prefix, member.MaxName)
+		c.Text(&x.Algorithm, maxName)
+		code.Within(c, &x.Version, 0, 1<<30)
 	})
 }
