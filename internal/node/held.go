@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"github.com/stile-lock/stile/internal/held"
@@ -22,15 +21,13 @@ type Held struct {
 	event   member.EventKind
 	cause   member.Cause
 
-	// All of what follows needs the node's mutex, but for err, which is set once.
+	// All of what follows needs the node's mutex.
+	fate   held.Fate
 	state  holding
 	ticket member.Ticket
 	done   chan struct{} // closed when a request is decided; nil if nobody waits
 	ready  chan struct{} // done, when it is about to be closed
 	next   *Held         // of those whose is
-	err    atomic.Pointer[error]
-	ctx    context.Context // nil before somebody has asked for it
-	cancel context.CancelCauseFunc
 }
 
 type holding uint8
@@ -217,12 +214,8 @@ func (h host) Told(e *member.Event) {
 
 // lose tells the holder that it has lost.
 func (h *Held) lose(why member.Cause) {
-	err := held.Lost(h.name, why)
-	h.err.CompareAndSwap(nil, &err)
 	h.node.unseat(h, lost)
-	if h.cancel != nil {
-		h.cancel(err)
-	}
+	h.fate.Lose(h.name, why)
 }
 
 // loseAll tells all holders that they have lost, and all waiters that they wait in
@@ -249,26 +242,17 @@ func (h *Held) Token() member.Token { return h.token }
 // Err returns nil while the lock is held, by the clock too: whoever was stopped for
 // longer than its lease learns so here before a timer has told it.
 func (h *Held) Err() error {
-	if e := h.err.Load(); e != nil {
-		return *e
-	}
 	n := h.node
 	n.mu.Lock()
-	state := h.state
-	if state == inside && !n.over && !n.usable() {
-		now := clock()
-		n.peer.Wake(now)
-		n.leave(now)
-	} else {
+	over := h.fate.Over()
+	if over != nil || n.over || n.usable() {
 		n.unlock()
+		return over
 	}
-	if e := h.err.Load(); e != nil {
-		return *e
-	}
-	if state == letGo {
-		return held.ErrReleased
-	}
-	return nil
+	now := clock()
+	n.peer.Wake(now)
+	n.leave(now)
+	return h.fate.Lost()
 }
 
 // usable reports whether the member may act.
@@ -294,15 +278,7 @@ func (h *Held) Deadline() time.Time {
 func (h *Held) Context() context.Context {
 	h.node.mu.Lock()
 	defer h.node.mu.Unlock()
-	if h.ctx == nil {
-		h.ctx, h.cancel = context.WithCancelCause(context.Background())
-		if e := h.err.Load(); e != nil {
-			h.cancel(*e)
-		} else if h.state == letGo {
-			h.cancel(held.ErrReleased)
-		}
-	}
-	return h.ctx
+	return h.fate.Context()
 }
 
 // Unlock lets go of the lock. It returns an error if it was lost before.
@@ -312,26 +288,18 @@ func (h *Held) Unlock() error {
 	if h.state != inside {
 		defer n.gate.Unlock()
 		defer n.mu.Unlock()
-		if e := h.err.Load(); e != nil {
-			return *e
-		}
-		return held.ErrReleased
+		return h.fate.Over()
 	}
 	now := clock()
 	n.peer.Do(now, func(m *member.Member) {
 		if m.Unlock(now, h.name, h.token) == nil {
 			n.unseat(h, letGo)
+			h.fate.Free()
 		}
 	})
 	if h.state == inside { // the member does not know of it
 		h.lose(member.NoCause)
 	}
-	if h.cancel != nil {
-		h.cancel(held.ErrReleased)
-	}
 	n.leaveHere(now)
-	if e := h.err.Load(); e != nil {
-		return *e
-	}
-	return nil
+	return h.fate.Lost()
 }

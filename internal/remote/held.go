@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/stile-lock/stile/internal/client"
@@ -23,16 +21,12 @@ type Held struct {
 	state   state
 	done    chan struct{} // closed when the request is decided
 	left    chan struct{} // closed when it is confirmed that the lock was let go; nil if nobody waits for that
-	err     atomic.Pointer[error]
+	fate    held.Fate
 
 	// These are set before done or left is closed, and then no more.
 	granted bool // and if it was lost a moment later, Err says so
 	why     client.Why
 	ok      bool // it was held until it was let go
-
-	once   sync.Once
-	ctx    context.Context
-	cancel context.CancelCauseFunc
 }
 
 type state uint8
@@ -125,14 +119,10 @@ func (x *Client) told(e *client.Event) {
 
 // lose tells the holder that it has lost.
 func (h *Held) lose(why member.Cause) {
-	err := held.Lost(h.name, why)
-	h.err.CompareAndSwap(nil, &err)
 	h.state = lost
 	delete(h.client.holds, h.request)
 	h.wakeLeft()
-	if h.cancel != nil {
-		h.cancel(err)
-	}
+	h.fate.Lose(h.name, why)
 }
 
 // wakeLeft wakes who waits until the lock was let go.
@@ -151,24 +141,15 @@ func (h *Held) Token() member.Token { return h.token }
 
 // Err returns nil while the lock is held, by the clock too.
 func (h *Held) Err() error {
-	if e := h.err.Load(); e != nil {
-		return *e
-	}
 	x := h.client
 	x.mu.Lock()
-	valid := h.state != inside || x.guest.Valid(h.request, boot.Now())
-	state := h.state
+	over, valid := h.fate.Over(), x.guest.Valid(h.request, boot.Now())
 	x.mu.Unlock()
-	if !valid {
-		x.wake()
+	if over != nil || valid {
+		return over
 	}
-	if e := h.err.Load(); e != nil {
-		return *e
-	}
-	if state == letGo {
-		return held.ErrReleased
-	}
-	return nil
+	x.wake()
+	return h.fate.Lost()
 }
 
 // Deadline returns until when the lock is held if nothing is heard of the node.
@@ -184,17 +165,9 @@ func (h *Held) Deadline() time.Time {
 
 // Context returns a context that ends when the lock is lost or let go.
 func (h *Held) Context() context.Context {
-	h.once.Do(func() {
-		h.client.mu.Lock()
-		defer h.client.mu.Unlock()
-		h.ctx, h.cancel = context.WithCancelCause(context.Background())
-		if e := h.err.Load(); e != nil {
-			h.cancel(*e)
-		} else if h.state == letGo {
-			h.cancel(held.ErrReleased)
-		}
-	})
-	return h.ctx
+	h.client.mu.Lock()
+	defer h.client.mu.Unlock()
+	return h.fate.Context()
 }
 
 // Unlock lets go of the lock, and waits until the node has confirmed that it was
@@ -213,20 +186,17 @@ func (h *Held) Unlock() error {
 		}
 		if h.state == inside {
 			h.state = letGo
-		}
-		if h.cancel != nil {
-			h.cancel(held.ErrReleased)
+			h.fate.Free()
 		}
 	})
 	if left == nil {
-		if e := h.err.Load(); e != nil {
-			return *e
-		}
-		return held.ErrReleased
+		h.client.mu.Lock()
+		defer h.client.mu.Unlock()
+		return h.fate.Over()
 	}
 	<-left
-	if e := h.err.Load(); e != nil {
-		return *e
+	if err := h.fate.Lost(); err != nil {
+		return err
 	}
 	if !h.ok {
 		return held.Lost(h.name, member.Session)
