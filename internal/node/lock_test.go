@@ -95,9 +95,16 @@ func TestCancelOrGrant(t *testing.T) {
 	for i := range 8 {
 		wg.Go(func() {
 			chance := rand.New(rand.NewPCG(uint64(i), 1))
-			for range 300 {
+			for try := range 300 {
 				ctx, cancel := context.WithCancel(t.Context())
-				gone := time.AfterFunc(time.Duration(chance.IntN(400))*time.Microsecond, cancel)
+				after := time.Duration(chance.IntN(400)) * time.Microsecond
+				switch try % 30 {
+				case 0: // some are granted, however slow this is
+					after = time.Hour
+				case 1: // and some are not
+					cancel()
+				}
+				gone := time.AfterFunc(after, cancel)
 				h, err := all[i%2].Lock(ctx, "x", held.Ask{})
 				mu.Lock()
 				switch {

@@ -256,8 +256,15 @@ func TestMany(t *testing.T) {
 	for i := range 16 {
 		wg.Go(func() {
 			chance := rand.New(rand.NewPCG(uint64(i), 2))
-			for range 50 {
-				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(100+chance.IntN(20000))*time.Microsecond)
+			for try := range 50 {
+				after := time.Duration(100+chance.IntN(20000)) * time.Microsecond
+				switch try % 25 {
+				case 0: // some are granted, however slow this is
+					after = time.Hour
+				case 1: // and some are not
+					after = 0
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), after)
 				h, err := x.Lock(ctx, "x", held.Ask{})
 				cancel()
 				mu.Lock()
