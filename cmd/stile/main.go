@@ -1,5 +1,6 @@
-// Command stile shows, measures and compares algorithms for distributed mutual
-// exclusion. 'stile --help' lists what it can do.
+// Command stile runs nodes that give processes mutual exclusion, holds locks, and
+// shows, measures and checks the algorithms for that. 'stile --help' lists what it
+// can do.
 package main
 
 import (

@@ -134,12 +134,13 @@ func Root() *cobra.Command {
 lock server, and shows, measures, compares and checks the algorithms for that.
 
 For locks, start with 'stile serve' in one terminal and 'stile exec demo -- ls'
-in another; status, members, locks, force-release, leave and cert look after a
-cluster. For the algorithms, start with 'stile bank', which shows what goes
-wrong without them.
+in another; lock holds one for a script, status, members, locks, force-release,
+leave and cert look after a cluster, and bench measures one. For the algorithms,
+start with 'stile bank', which shows what goes wrong without them; 'stile storm'
+shows whole processes under every fault.
 
-Ctrl-C ends what runs long: what there is by then is printed, and the exit code
-is 3.`,
+Ctrl-C ends a simulation, check, storm or measurement that runs long: what there
+is by then is printed, and the exit code is 3.`,
 		Args: noArguments("command", "lists the commands"),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if which {

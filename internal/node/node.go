@@ -255,7 +255,7 @@ func (n *Node) found(nonce uint64) error {
 	if err := n.peer.Found(engine.Record{}, engine.Birth(s, n.c.Voters, []member.Choice{choice}, me)); err != nil {
 		return fmt.Errorf("found a cluster: %w", err)
 	}
-	n.c.Log.Info("founds a cluster", "name", n.c.Name, "address", n.address, "cluster", s.Cluster)
+	n.c.Log.Info("founds a cluster", "name", n.c.Name, "address", n.address, "cluster", fmt.Sprintf("%016x", s.Cluster))
 	return nil
 }
 

@@ -16,17 +16,16 @@ type layer struct {
 	may  string // separated by spaces
 }
 
-// layers lists the pure packages, those of later issues included. Every one
-// may import only what is above it.
+// layers lists the pure packages. Every one may import only what is above it.
 func layers() []layer {
 	return []layer{
+		{"internal/spell", ""},
 		{"core", ""},
 		{"quorum", "core"},
 		{"mutex", "core quorum"},
 		{"election", "core"},
 		{"deadlock", "internal/spell core election"},
 		{"recovery", "core quorum mutex election"},
-		{"internal/spell", ""},
 		{"internal/words", ""},
 		{"catalog", "internal/spell core quorum mutex election deadlock recovery"},
 		{"trace", "core"},
@@ -37,7 +36,6 @@ func layers() []layer {
 		{"family/transactions", "core deadlock trace scenario family"},
 		{"sim/kernel", "core trace scenario"},
 		{"sim", "core deadlock trace scenario family family/locks family/elections family/transactions sim/kernel"},
-		{"lab", "core trace scenario sim catalog"},
 		{"internal/member", "core"},
 		{"internal/code", ""},
 		{"internal/client", "internal/code internal/member"},

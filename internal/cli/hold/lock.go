@@ -32,7 +32,7 @@ nothing that runs elsewhere is ended. 'stile exec' ends it.
 
 Exit codes: 0 if the lock was held to the end; 1, or what -E says, if it cannot be
 had with -n or -w; 2 if stile was called wrongly; 125 if the lock was lost, or
-stile failed.`,
+stile failed; 128 and the number of a signal that came while it waited.`,
 		Example: `  stile lock demo
   stile lock demo --nonblock --json`,
 		Args: func(c *cobra.Command, args []string) error {

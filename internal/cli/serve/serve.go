@@ -51,8 +51,8 @@ func New() *cobra.Command {
 		Use:   "serve [flags]",
 		Short: "Run a node of a cluster",
 		Long: `Runs a node until it is told to end, by Ctrl-C, TERM or 'stile leave'. It founds a
-cluster, or joins one with --join; a second and a third one make it bear the death
-of any of them. All that a node says and hears goes through one address.
+cluster, joins one with --join, or takes up the one in its folder; a second and a
+third one make it bear the death of any of them. All that a node says and hears goes through one address.
 
 What must outlive the process is kept in a folder: the views that were agreed on,
 so that tokens never go back, and where the other nodes are. Without --data that
@@ -89,7 +89,7 @@ func (f *flags) define(c *cobra.Command) {
 	fs.Var(ask.Folder(&f.data), "data", "the `DIR` for what must outlive the process (default one below ~/.local/state/stile)")
 	fs.BoolVar(&f.memory, "memory", false, "keep nothing on the disk")
 	fs.Var(ask.Duration(&f.lease, 100*time.Millisecond, time.Hour), "lease", "how long a node may be out of reach before its locks are lost, of who founds a cluster")
-	fs.Var(ask.Choice(&f.voters, "1", "3", "5"), "voters", "how many `N` nodes keep the views, of who founds a cluster: 1, 3 or 5")
+	fs.Var(ask.Choice(&f.voters, "1", "3", "5"), "voters", "how many nodes keep the views, `N` of 1, 3 or 5, of who founds a cluster")
 	fs.Var(ask.Choice(&f.algorithm, live()...), "algorithm", "the algorithm `NAME` that passes locks on, of who founds a cluster (default "+live()[0]+")")
 	fs.Var(ask.Count(&f.nodes, 1, maxNodes), "nodes", "how many nodes to run in this process, to try it out; in memory unless --data is given")
 	fs.Var(ask.Duration(&f.drain, 0, time.Hour), "drain", "how long it waits at most for those who hold locks when it is told to end (default a lease and 2s)")

@@ -9,7 +9,7 @@ import (
 )
 
 // ErrDamaged says that what a voter has promised is not known any more.
-var ErrDamaged = errors.New("the storage is damaged, and what this voter has promised is not known: do not repair it; empty it, and let the voter come back under a new number, or, if it was the only one, restore a backup")
+var ErrDamaged = errors.New("the storage is damaged, and what this voter has promised is not known: do not repair it; empty it, and let the voter come back under a new number, or, if it was the only one, found a new cluster: docs/operating.md")
 
 // Load reads what is there. A record that was torn was never promised, and is
 // dropped; anything else that is not as it was written is damage.
