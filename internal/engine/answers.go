@@ -161,8 +161,23 @@ func (p *Petitioner) adopt(b []byte) error {
 	if err != nil {
 		return err
 	}
+	p.take(r)
+	return nil
+}
+
+// Know tells one that leaves of a record that the voter of its own process has: who
+// is a member no more is sent none.
+func (p *Petitioner) Know(now member.Instant, r *Record) {
+	p.hear(now)
+	if p.phase == leaving && r.Cluster == p.record.Cluster && r.Epoch > p.record.Epoch {
+		p.take(r.clone())
+	}
+}
+
+// take takes a record, if it is newer than the one that is known.
+func (p *Petitioner) take(r Record) {
 	if r.Epoch <= p.record.Epoch {
-		return nil
+		return
 	}
 	p.record = r
 	if i := r.bearer(p.config.Nonce); p.inc == 0 && i >= 0 {
@@ -170,18 +185,17 @@ func (p *Petitioner) adopt(b []byte) error {
 	}
 	switch i := r.Rank(p.inc); {
 	case p.inc == 0:
-		return nil
+		return
 	case i >= 0:
 		p.config.Voter = r.Members[i].Voter
 		p.Out.View = true
 	case p.phase == leaving && r.voter(p.config.Voter) >= 0:
-		return nil // the voters cannot do without it yet
+		return // the voters cannot do without it yet
 	default:
 		p.gone()
-		return nil
+		return
 	}
 	if p.newer <= r.Epoch && p.renewal == nil && p.phase == taking {
 		p.due, p.Out.Wake = member.Never, member.Never
 	}
-	return nil
 }

@@ -54,6 +54,9 @@ func (w *Warden) elsewhere(from string, m *Message) {
 // member again. A voter that leaves must stay until the others can do without
 // it, which only the leader knows.
 func (w *Warden) stranger(from string, m *Message) {
+	if m.Kind == Leave {
+		w.parted = w.now
+	}
 	switch {
 	case m.Kind == Leave && m.Voter != 0 && !w.leads:
 		w.elsewhere(from, m)
@@ -71,13 +74,24 @@ func (w *Warden) stranger(from string, m *Message) {
 
 // leave notes that a member has promised never to enter again. It is asked again
 // and again until the member is told that it is gone. The last one need not wait
-// for a view without anybody.
+// for a view without anybody, but for those who have left before it: when it ends
+// nobody is there to tell them.
 func (w *Warden) leave(from string, m *Message) {
 	s := w.standing(m.Inc)
 	s.heard, s.leaves = w.now, true
-	if len(w.record.Members) == 1 && len(w.joiners) == 0 && w.flying == nil {
+	if w.record.Members[w.record.Rank(m.Inc)].Voter != m.Voter {
+		w.push(from) // it is to vote, and has not heard of it: all would wait for it
+	}
+	if len(w.record.Members) == 1 && len(w.joiners) == 0 && w.flying == nil && w.told() {
 		w.send(from, &Message{Kind: Gone, Cluster: w.record.Cluster, Inc: m.Inc})
 	}
+}
+
+// told reports whether all who have left know it, as far as can be told: the log can
+// do without their voters, and none of them has asked for as long as it takes to ask
+// some times.
+func (w *Warden) told() bool {
+	return w.agreed() && (w.parted == 0 || w.now-w.parted > member.Instant(w.record.Settings.Renew))
 }
 
 // Evict has a member evicted, whatever it does, unless nobody would stay.

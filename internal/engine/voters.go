@@ -25,6 +25,7 @@ const absence = 3
 func (w *Warden) Voters(ids []uint64, growing, steady bool) {
 	if growing != w.growing || steady != w.steady || !slices.Equal(ids, w.list) {
 		w.revoted = 0 // there may be something to be done at once
+		w.parted = w.now
 	}
 	w.list, w.growing, w.steady = ids, growing, steady
 }

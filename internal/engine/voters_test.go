@@ -150,10 +150,24 @@ func TestAllLeave(t *testing.T) {
 	if d.commit(); len(d.record.Members) != 1 || d.record.Members[0].Inc != 64 {
 		t.Fatalf("%+v", d.record.Members)
 	}
+	last := Message{Kind: Leave, Inc: 64, Voter: 64}
+	if said := d.say("A", last); has(said, Gone) {
+		t.Errorf("the last one goes before the log can do without the others: %+v", said)
+	}
 	d.revoteNow()
 	d.votersAre(64)
-	if said := d.say("A", Message{Kind: Leave, Inc: 64, Voter: 64}); len(said) == 0 || said[len(said)-1].Kind != Gone {
-		t.Errorf("%+v", said)
+	for i, inc := range all[1:] {
+		if said := d.say("A", last); has(said, Gone) {
+			t.Errorf("the last one goes before %d has heard that it may: %+v", inc, said)
+		}
+		d.tick(second)
+		if said := d.say(string(rune('B'+i)), Message{Kind: Leave, Inc: inc, Voter: inc}); !has(said, Gone) {
+			t.Errorf("%d may go: %+v", inc, said)
+		}
+	}
+	d.tick(3 * second)
+	if said := d.say("A", last); !has(said, Gone) {
+		t.Errorf("nobody has asked for long, and the last one may go: %+v", said)
 	}
 }
 

@@ -36,9 +36,10 @@ type Warden struct {
 	choices   []member.Choice // that were asked for; nil if none were
 	wanted    int             // voters that were asked for; 0 if none were
 
-	last     uint64  // who stays though it leaves, since all do; 0 if nobody
-	flying   *Change // that was proposed, and is under way
-	entry    []byte  // its bytes
+	last     uint64         // who stays though it leaves, since all do; 0 if nobody
+	parted   member.Instant // when somebody who has left may last have waited to be told so
+	flying   *Change        // that was proposed, and is under way
+	entry    []byte         // its bytes
 	proposed member.Instant
 
 	waiting []request // that no read has begun for
@@ -141,6 +142,9 @@ func (w *Warden) Lead(now member.Instant, term uint64, r Record) {
 	if w.misreads(KeptQueue) {
 		w.joiners = old.joiners
 	}
+	if len(w.list) > len(r.staying()) || slices.ContainsFunc(r.Formers, r.out) {
+		w.parted = w.now
+	}
 	w.missing()
 }
 
@@ -209,6 +213,7 @@ func (w *Warden) settle(old *Record) {
 		if w.record.Rank(m.Inc) >= 0 {
 			continue
 		}
+		w.parted = w.now
 		if w.flying != nil && slices.Contains(w.flying.Drop, m.Inc) {
 			w.flapped(m.Name)
 		}

@@ -52,6 +52,9 @@ func (p *Peer) clerical() bool {
 
 // petition does what the petitioner wants, and reports whether it was anything.
 func (p *Peer) petition() bool {
+	if p.clerk != nil {
+		p.asks.Know(p.now, p.clerk.Record())
+	}
 	out := &p.asks.Out
 	for _, l := range out.Send {
 		p.send(l.To, Service, l.Bytes)

@@ -1,0 +1,54 @@
+package node
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stile-lock/stile/internal/member"
+)
+
+// All nodes of a cluster that are stopped at the same moment end, none of them because
+// it may drain no longer: they may for ever. Started again with their folders they are
+// the same cluster.
+func TestStopAll(t *testing.T) {
+	dir := t.TempDir()
+	addresses := make([]string, 3)
+	var last member.Token
+	for range 3 {
+		all := start(t, len(addresses), func(i int, c *Config) {
+			c.Data = filepath.Join(dir, c.Name)
+			if addresses[i] != "" {
+				c.Listen, c.Join = addresses[i], addresses
+			}
+		})
+		for i, n := range all {
+			addresses[i] = n.Address()
+			becomes(t, n, "one of three voters", func(s Status) bool {
+				return len(s.Members) == 3 && !slices.ContainsFunc(s.Members, func(m MemberInfo) bool { return !m.Voter })
+			})
+			l := lock(t, n, "x")
+			if !last.Less(l.Token()) {
+				t.Errorf("%v after %v", l.Token(), last)
+			}
+			last = l.Token()
+			unlock(t, l)
+		}
+		ends := make(chan error, len(all))
+		for _, n := range all {
+			go func() { ends <- n.Stop(context.Background()) }()
+		}
+		for range all {
+			select {
+			case err := <-ends:
+				if err != nil {
+					t.Error(err)
+				}
+			case <-time.After(time.Minute):
+				t.Fatalf("not all end: they are %s, %s and %s", all[0].Status().State, all[1].Status().State, all[2].Status().State)
+			}
+		}
+	}
+}
