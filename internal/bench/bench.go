@@ -70,8 +70,9 @@ const (
 	clientLimit  = 1.5 * 2 // raw round trips
 	sharedLimit  = 200_000 // entries each second
 	manyLimit    = 100_000
-	idleLimit    = 1.0 // percent of a core
-	growthLimit  = 256 // KiB, of what is alive in all nodes
+	idleLimit    = 1.0  // percent of a core
+	growthLimit  = 256  // KiB, of what is alive in all nodes
+	stallLimit   = 1000 // milliseconds
 )
 
 // Run measures. When the context ends it returns what there is by then, with an

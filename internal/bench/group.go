@@ -30,6 +30,7 @@ type group struct {
 type worker struct {
 	name    string
 	address string // of its node
+	opened  order  // by which that was started
 	cmd     *exec.Cmd
 	orders  io.WriteCloser
 	answers *bufio.Reader
@@ -51,20 +52,18 @@ func start(ctx context.Context, dir string) (*group, error) {
 		if err := os.Mkdir(filepath.Join(dir, "data"+name), 0o700); err != nil {
 			return g, err
 		}
-		w, err := g.run(name)
-		if err != nil {
-			return g, err
-		}
 		o := order{Op: opOpen, Name: name, Dir: filepath.Join(dir, "data"+name), CA: filepath.Join(dir, cert.CAName+".crt"), Cert: made.Cert, Key: made.Key}
 		if i > 0 {
 			o.Address = g.all[0].address
 		}
-		g.all = append(g.all, w)
-		a, err := w.ask(o)
+		w, err := g.run(name)
 		if err != nil {
 			return g, err
 		}
-		w.address = a.Address
+		g.all = append(g.all, w)
+		if err := w.open(o); err != nil {
+			return g, err
+		}
 	}
 	a, err := g.all[1].ask(order{Op: opEcho})
 	g.echo = a.Address
@@ -92,6 +91,13 @@ func (g *group) run(name string) (*worker, error) {
 		return nil, fmt.Errorf("start a process for a node: %w", err)
 	}
 	return w, nil
+}
+
+// open has a node started.
+func (w *worker) open(o order) error {
+	a, err := w.ask(o)
+	w.address, w.opened = a.Address, o
+	return err
 }
 
 // ask has an order carried out.
@@ -161,8 +167,14 @@ func (g *group) stop() {
 		w.orders.Close()
 	}
 	for _, w := range g.all {
-		late := time.AfterFunc(5*time.Second, func() { w.cmd.Process.Kill() })
-		_ = w.cmd.Wait() // it was told to end, or killed
-		late.Stop()
+		w.end()
 	}
+}
+
+// end ends a process.
+func (w *worker) end() {
+	w.orders.Close()
+	late := time.AfterFunc(5*time.Second, func() { w.cmd.Process.Kill() })
+	_ = w.cmd.Wait() // it was told to end, or killed
+	late.Stop()
 }

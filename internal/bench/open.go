@@ -14,6 +14,9 @@ import (
 // soon is how long something may take that is not measured.
 const soon = time.Minute
 
+// drain is how long a node waits for those who hold locks: as long as 'stile serve'.
+const drain = 12 * time.Second
+
 func others(address string) []string {
 	if address == "" {
 		return nil
@@ -26,7 +29,7 @@ func (s *site) open(o *order) (a answer, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), soon)
 	defer cancel()
 	s.name, s.files = o.Name, stile.Certificates{CA: o.CA, Cert: o.Cert, Key: o.Key}
-	s.node, err = stile.Open(ctx, stile.Config{Name: o.Name, Data: o.Dir, Join: others(o.Address), TLS: s.files})
+	s.node, err = stile.Open(ctx, stile.Config{Name: o.Name, Listen: o.Listen, Data: o.Dir, Join: append(others(o.Address), o.Nodes...), TLS: s.files, Drain: drain})
 	if err != nil {
 		return a, err
 	}

@@ -36,6 +36,7 @@ func (g *group) measures() []measure {
 		{"raw TLS again", g.last},
 		{"waiting clients", g.crowd},
 		{"an idle cluster", g.idle},
+		{"a rolling restart", g.roll},
 	}
 }
 

@@ -19,6 +19,7 @@ const workerName = "stile-bench-node"
 // What a process can be ordered to do.
 const (
 	opOpen   = "open"   // start a node
+	opClose  = "close"  // stop it in good order
 	opEcho   = "echo"   // send back what comes over raw TLS
 	opRaw    = "raw"    // exchange something with who does so
 	opSpin   = "spin"   // lock and unlock one lock
@@ -32,6 +33,8 @@ const (
 	opCrowd  = "crowd"  // make many clients wait for a lock
 	opServed = "served" // wait until they have had it
 	opUsage  = "usage"  // say what was used so far
+	opBusy   = "busy"   // have clients of all nodes use some locks all the time
+	opRested = "rested" // end that, and say what they saw
 )
 
 // An order is what a process is to do.
@@ -40,6 +43,8 @@ type order struct {
 	Name, Dir     string
 	CA, Cert, Key string
 	Address       string
+	Listen        string   // where a node was before; any port
+	Nodes         []string // addresses of all nodes
 	Lock          string
 	Locks         int
 	Users         int
@@ -59,6 +64,8 @@ type answer struct {
 	Heap     int64         // bytes that are alive
 	Resident int64         // bytes of the process
 	Written  int64         // bytes to disks
+	Stall    time.Duration // the longest that nobody has entered one of some locks
+	Failed   int           // requests
 }
 
 // Worker does the work of a process with a node and ends the process, if that is
@@ -105,12 +112,15 @@ type site struct {
 	held  lock
 	guest *stile.Client
 	crowd *crowd
+	rush  *rush
 }
 
 func (s *site) do(o *order) (answer, error) {
 	switch o.Op {
 	case opOpen:
 		return s.open(o)
+	case opClose:
+		return answer{}, s.node.Close()
 	case opEcho:
 		return s.echo()
 	case opRaw:
@@ -138,6 +148,10 @@ func (s *site) do(o *order) (answer, error) {
 		return s.crowd.served()
 	case opUsage:
 		return usage(), nil
+	case opBusy:
+		return s.hurry(o)
+	case opRested:
+		return s.rush.rest(), nil
 	}
 	return answer{}, fmt.Errorf("nobody knows how to %s", o.Op)
 }

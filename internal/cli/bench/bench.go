@@ -34,8 +34,8 @@ func New() *cobra.Command {
 		Short: "Measure how fast a cluster is on this machine",
 		Long: `Starts three nodes in three processes on this machine, with certificates and
 folders that are thrown away, and measures what locks cost, what a handoff
-costs, how many entries there are each second, and what waiting clients and an
-idle cluster cost.
+costs, how many entries there are each second, what waiting clients and an idle
+cluster cost, and how long a lock stalls when all nodes are restarted in turn.
 
 What goes over the network is compared with raw round trips over TLS between two
 of the processes, taken by turns in the same run: what else the machine does

@@ -60,7 +60,12 @@ func text(p *tell.Page, m machine, rows []bench.Row) {
 		if r.Ratio != nil {
 			ratio = fmt.Sprintf("%.2f", *r.Ratio)
 		}
-		p.Line("%-36s %9s %-11s %9s %6s%s", r.Name, number(r.Value), r.Unit, limit, ratio, met)
+		name := r.Name
+		if len(name) > 36 { // it has a line of its own
+			p.Line("%s", name)
+			name = ""
+		}
+		p.Line("%-36s %9s %-11s %9s %6s%s", name, number(r.Value), r.Unit, limit, ratio, met)
 	}
 	p.Gap()
 	p.Text(0, "Entries each second are to be at least their limit, all else at most.")
