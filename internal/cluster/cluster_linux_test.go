@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/stile-lock/stile/internal/node/child"
 )
 
 var (
@@ -22,6 +24,8 @@ var (
 const lease = time.Second
 
 func TestMain(m *testing.M) {
+	child.Watchdog() // this program is stile, too, and so what guards its commands
+	command()
 	if text := os.Getenv(workerEnv); text != "" {
 		os.Exit(work(text))
 	}
