@@ -40,15 +40,13 @@ func allLeave(w *town, apart int, hasty bool) []string {
 }
 
 // each tries voters and members of several numbers, who leave at several distances.
-func each(try func(what string, make func(t *testing.T) *town, apart int)) {
-	for _, voters := range []int{1, 3, 5} {
-		for _, members := range []int{2, 3, 5} {
-			for apart := range 40 {
-				what := fmt.Sprintf("%d voters of %d members, %d ms apart", voters, members, apart)
-				try(what, func(t *testing.T) *town {
-					return village(t, voters, []string{"a", "b", "c", "d", "e"}[:members]...)
-				}, apart)
-			}
+func each(try func(what string, build func(t *testing.T) *town, apart int)) {
+	for _, n := range [][2]int{{1, 2}, {1, 5}, {3, 3}, {3, 5}, {5, 5}} {
+		for apart := 0; apart < 40; apart += 2 {
+			what := fmt.Sprintf("%d voters of %d members, %d ms apart", n[0], n[1], apart)
+			try(what, func(t *testing.T) *town {
+				return village(t, n[0], []string{"a", "b", "c", "d", "e"}[:n[1]]...)
+			}, apart)
 		}
 	}
 }
