@@ -281,7 +281,7 @@ func (d *Desk) Wake(now member.Instant, m *member.Member) {
 // sweep forgets the sessions that are over; if something is held or waited for in
 // one, the member tells. It looks at all of them, and so not often.
 func (d *Desk) sweep(now member.Instant) {
-	next, soon := member.Never, maxSpan
+	next, soon := member.Never, member.MaxSpan
 	for i := len(d.all) - 1; i >= 0; i-- {
 		if s := d.all[i]; s.first == nil && now >= s.until {
 			d.expire(s)

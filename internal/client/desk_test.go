@@ -280,7 +280,7 @@ func TestTenThousand(t *testing.T) {
 // A client may ask for a session shorter than a lease, not for a longer one.
 func TestLength(t *testing.T) {
 	n := newNode(t, 0)
-	for i, x := range []struct{ wanted, want member.Span }{{0, 1000 * ms}, {300 * ms, 300 * ms}, {1, shortest}, {maxSpan, 1000 * ms}} {
+	for i, x := range []struct{ wanted, want member.Span }{{0, 1000 * ms}, {300 * ms, 300 * ms}, {1, shortest}, {member.MaxSpan, 1000 * ms}} {
 		conn := uint64(i + 1)
 		n.says(conn, Frame{Kind: Hello, Number: 1, Protocol: Protocol, Length: x.wanted})
 		if got := n.hears(conn); got[0].Length != x.want || got[0].Span >= x.want {

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stile-lock/stile/internal/member"
@@ -126,6 +127,7 @@ func TestVoid(t *testing.T) {
 		"a nonce twice":                   {Base: 2, Join: []Joiner{{"X", "x", 7, 0}, {"Y", "y", 7, 0}}, Ghosts: ghost},
 		"no nonce":                        {Base: 2, Join: []Joiner{{"X", "x", 0, 0}}, Ghosts: ghost},
 		"a name of a member":              {Base: 2, Join: []Joiner{{"A", "x", 7, 0}}, Ghosts: ghost},
+		"an address that is too long":     {Base: 2, Join: []Joiner{{"X", strings.Repeat("x", member.MaxAddress+1), 7, 0}}, Ghosts: ghost},
 		"no name":                         {Base: 2, Join: []Joiner{{"", "x", 7, 0}}, Ghosts: ghost},
 		"a ghost who is a member":         {Base: 2, Ghosts: []member.Ghost{{Inc: 64, Rest: 1}}},
 		"a ghost who leaves":              {Base: 2, Left: []uint64{64}, Ghosts: []member.Ghost{{Inc: 64, Rest: 1}}},

@@ -79,13 +79,13 @@ func (x *Change) fields(c *code.Coder) {
 	c.Numbers(&x.Left, member.MaxMembers)
 	code.List(c, &x.Join, member.MaxMembers, func(j *Joiner) {
 		c.Text(&j.Name, maxName)
-		c.Text(&j.Address, maxAddress)
+		c.Text(&j.Address, member.MaxAddress)
 		c.Number(&j.Nonce)
 		c.Number(&j.Voter)
 	})
 	code.List(c, &x.Ghosts, member.MaxGhosts, func(g *member.Ghost) {
 		c.Number(&g.Inc)
-		span(c, &g.Rest)
+		g.Rest.Code(c)
 	})
 	choices(c, &x.Choices)
 	code.Within(c, &x.Wanted, 0, MaxVoters)

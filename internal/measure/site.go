@@ -111,9 +111,6 @@ func (s *site) Ended(how engine.Ending) {
 	}
 }
 
-// Made implements peer.Watcher.
-func (s *site) Made(*member.Member, *member.Sessions) {}
-
 // Sent implements peer.Watcher.
 func (s *site) Sent(uint64, []byte) {}
 
