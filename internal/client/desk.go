@@ -3,7 +3,6 @@ package client
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/stile-lock/stile/internal/member"
 )
@@ -306,7 +305,7 @@ func (d *Desk) wake() {
 // Holds is 0 the member may leave.
 func (d *Desk) Drain(now member.Instant, m *member.Member) {
 	d.leaves = true
-	for _, s := range slices.Clone(d.all) {
+	for _, s := range d.all {
 		for r := s.first; r != nil; {
 			next := r.next
 			if r.state == waiting {

@@ -22,6 +22,8 @@ func TestDeskServes(t *testing.T) {
 	n.says(1, Frame{Kind: Unlock, Number: 1})
 	n.says(1, Frame{Kind: Unlock, Number: 1})
 	expect(t, "let go, twice", n.hears(1), Frame{Kind: Done, Number: 1, OK: true}, Frame{Kind: Done, Number: 1, OK: true})
+	n.says(1, Frame{Kind: Unlock})
+	expect(t, "of a number that nobody has", n.hears(1), Frame{Kind: Done})
 	expect(t, "the second", n.hears(2), Frame{Kind: Held, Number: 1})
 	n.says(2, Frame{Kind: Lock, Number: 3})
 	expect(t, "no name", n.hears(2), Frame{Kind: Over, Number: 3, Why: BadName})

@@ -47,7 +47,7 @@ func outer() []layer {
 		{"internal/cli/replay", "core deadlock catalog trace scenario sim internal/words internal/cli/ask internal/cli/tell"},
 		{"internal/cli/scene", "core catalog internal/bank internal/spell internal/words internal/cli/ask internal/cli/tell"},
 		{"internal/cli/sim", "core quorum catalog trace scenario sim internal/words internal/cli/ask internal/cli/tell"},
-		{"internal/cli/storm", "core catalog trace internal/member internal/storm internal/storm/sweep internal/jobs internal/words internal/cli/ask internal/cli/tell"},
+		{"internal/cli/storm", "core catalog trace internal/engine internal/member internal/storm internal/storm/sweep internal/jobs internal/words internal/cli/ask internal/cli/tell"},
 		{"internal/node/child", ""},
 		{"internal/node/boot", "internal/member"},
 		{"internal/held", "internal/member"},
