@@ -17,7 +17,7 @@ const (
 type ask struct {
 	ticket   member.Ticket
 	lock     int
-	app      int // who made it; -1 if that was a client
+	app      int // who made it; -1 if no application of the process did
 	try      bool
 	deadline member.Instant
 	asked    int64        // true time
@@ -121,13 +121,15 @@ func (w *world) somewhere(r interface{ Below(n int64) int64 }) int {
 	return int(min(r.Below(int64(w.Locks)), r.Below(int64(w.Locks))))
 }
 
-// lock asks the member for a lock, for an application.
+// lock asks the member for a lock.
 func (q *proc) lock(x *ask) error {
 	w := q.w
 	var err error
 	q.use(func(m *member.Member) {
 		if x.ticket, err = m.Lock(q.now(), w.names[x.lock], member.Ask{Deadline: x.deadline, Try: x.try}); err == nil {
-			q.apps[x.app].ask = x
+			if x.app >= 0 {
+				q.apps[x.app].ask = x
+			}
 			q.stands(x)
 		}
 	})
