@@ -3,7 +3,6 @@ package client
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/stile-lock/stile/internal/member"
 )
@@ -281,7 +280,7 @@ func (d *Desk) Wake(now member.Instant, m *member.Member) {
 // sweep forgets the sessions that are over; if something is held or waited for in
 // one, the member tells. It looks at all of them, and so not often.
 func (d *Desk) sweep(now member.Instant) {
-	next, soon := member.Never, maxSpan
+	next, soon := member.Never, member.MaxSpan
 	for i := len(d.all) - 1; i >= 0; i-- {
 		if s := d.all[i]; s.first == nil && now >= s.until {
 			d.expire(s)
@@ -306,7 +305,7 @@ func (d *Desk) wake() {
 // Holds is 0 the member may leave.
 func (d *Desk) Drain(now member.Instant, m *member.Member) {
 	d.leaves = true
-	for _, s := range slices.Clone(d.all) {
+	for _, s := range d.all {
 		for r := s.first; r != nil; {
 			next := r.next
 			if r.state == waiting {

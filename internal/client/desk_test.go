@@ -22,6 +22,8 @@ func TestDeskServes(t *testing.T) {
 	n.says(1, Frame{Kind: Unlock, Number: 1})
 	n.says(1, Frame{Kind: Unlock, Number: 1})
 	expect(t, "let go, twice", n.hears(1), Frame{Kind: Done, Number: 1, OK: true}, Frame{Kind: Done, Number: 1, OK: true})
+	n.says(1, Frame{Kind: Unlock})
+	expect(t, "of a number that nobody has", n.hears(1), Frame{Kind: Done})
 	expect(t, "the second", n.hears(2), Frame{Kind: Held, Number: 1})
 	n.says(2, Frame{Kind: Lock, Number: 3})
 	expect(t, "no name", n.hears(2), Frame{Kind: Over, Number: 3, Why: BadName})
@@ -280,7 +282,7 @@ func TestTenThousand(t *testing.T) {
 // A client may ask for a session shorter than a lease, not for a longer one.
 func TestLength(t *testing.T) {
 	n := newNode(t, 0)
-	for i, x := range []struct{ wanted, want member.Span }{{0, 1000 * ms}, {300 * ms, 300 * ms}, {1, shortest}, {maxSpan, 1000 * ms}} {
+	for i, x := range []struct{ wanted, want member.Span }{{0, 1000 * ms}, {300 * ms, 300 * ms}, {1, shortest}, {member.MaxSpan, 1000 * ms}} {
 		conn := uint64(i + 1)
 		n.says(conn, Frame{Kind: Hello, Number: 1, Protocol: Protocol, Length: x.wanted})
 		if got := n.hears(conn); got[0].Length != x.want || got[0].Span >= x.want {

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -13,12 +14,16 @@ const Protocol = 1
 
 // Bounds of frames.
 const (
-	MaxFrame   = 1 << 16       // bytes of a whole one
-	MaxBytes   = MaxFrame - 64 // in an Ask, or one part of an Answer
-	MaxNodes   = 64            // addresses that a node tells
-	MaxAddress = 255           // bytes of each
-	MaxLabel   = 128           // bytes of what a client calls itself
+	MaxFrame = 1 << 16       // bytes of a whole one
+	MaxBytes = MaxFrame - 64 // in an Ask, or one part of an Answer
+	MaxNodes = 64            // addresses that a node tells
+	MaxLabel = 128           // bytes of what a client calls itself
+
+	shortest = 10 * member.Millisecond // a session may be silent for so long at least
 )
+
+// ErrFrame is the error for bytes that no client and no node can have sent.
+var ErrFrame = errors.New("malformed frame")
 
 // A Kind says what a frame is.
 type Kind uint8
@@ -168,7 +173,7 @@ func (f *Frame) fields(c *code.Coder) {
 		c.Number(&f.Session)
 		c.Fixed(f.Secret[:])
 		c.Text(&f.Name, MaxLabel)
-		span(c, &f.Length)
+		f.Length.Code(c)
 	case Lock:
 		c.Text(&f.Name, member.MaxName)
 		c.Flag(&f.Try)
@@ -184,16 +189,16 @@ func (f *Frame) fields(c *code.Coder) {
 func (f *Frame) answers(c *code.Coder) {
 	switch f.Kind {
 	case Welcome:
-		if c.Number(&f.Session); f.Session == 0 {
+		if c.Number(&f.Session); c.Reads() && f.Session == 0 {
 			c.Fail("a session without a number")
 		}
 		c.Fixed(f.Secret[:])
-		code.Within(c, &f.Length, uint64(shortest), uint64(maxSpan))
-		span(c, &f.Span)
-		span(c, &f.Act)
-		code.List(c, &f.Nodes, MaxNodes, func(t *string) { c.Text(t, MaxAddress) })
+		code.Within(c, &f.Length, uint64(shortest), uint64(member.MaxSpan))
+		f.Span.Code(c)
+		f.Act.Code(c)
+		code.List(c, &f.Nodes, MaxNodes, func(t *string) { c.Text(t, member.MaxAddress) })
 	case Renewed:
-		span(c, &f.Span)
+		f.Span.Code(c)
 	case Held:
 		c.Number(&f.Token.Epoch)
 		c.Number(&f.Token.Count)
@@ -205,7 +210,7 @@ func (f *Frame) answers(c *code.Coder) {
 		c.Flag(&f.OK)
 	case Bye:
 		code.Within(c, &f.Why, uint64(Expired), uint64(Finished))
-		code.List(c, &f.Nodes, MaxNodes, func(t *string) { c.Text(t, MaxAddress) })
+		code.List(c, &f.Nodes, MaxNodes, func(t *string) { c.Text(t, member.MaxAddress) })
 	case Answer:
 		c.Flag(&f.OK)
 		c.Flag(&f.Last)

@@ -94,6 +94,10 @@ func TestMalformed(t *testing.T) {
 			t.Errorf("%s: %+v, %v", what, f, err)
 		}
 	}
+	wrong := Frame{Kind: Welcome, Number: 1, Length: shortest, Nodes: []string{"a"}}
+	if b := wrong.AppendTo(nil); len(b) < len(wrong.Secret) {
+		t.Errorf("a session without a number is written as %x", b)
+	}
 	if _, err := Parse(make([]byte, MaxFrame+1)); !errors.Is(err, ErrFrame) {
 		t.Error("too long:", err)
 	}

@@ -31,6 +31,7 @@ func (c GuestConfig) usual() GuestConfig {
 	c.Dial = cmp.Or(c.Dial, 2*member.Second)
 	c.Retry = cmp.Or(c.Retry, 20*member.Millisecond)
 	c.MaxRetry = max(c.Retry, cmp.Or(c.MaxRetry, member.Second))
+	c.Patience = min(c.Patience, member.MaxSpan)
 	c.Requests = cmp.Or(c.Requests, 100_000)
 	return c
 }
@@ -144,7 +145,7 @@ func NewGuest(now member.Instant, c GuestConfig) (*Guest, error) {
 	if len(c.Name) > MaxLabel || !utf8.ValidString(c.Name) {
 		return nil, fmt.Errorf("a client with a name of %d bytes: want up to %d of UTF-8", len(c.Name), MaxLabel)
 	}
-	if c.Length < 0 || c.Length > maxSpan {
+	if c.Length < 0 || c.Length > member.MaxSpan {
 		return nil, fmt.Errorf("a session of %v: want up to 24h", c.Length)
 	}
 	g := &Guest{config: c.usual(), now: now, chance: c.Seed, nodes: slices.Clone(c.Nodes), soonest: member.Never, alone: now}

@@ -2,6 +2,7 @@ package client
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"testing"
 
@@ -429,6 +430,14 @@ func TestGuestLimits(t *testing.T) {
 	p.settle()
 	p.wants("let go", one, Left)
 	p.free("a")
+}
+
+// However patient a client is, it is patient.
+func TestGuestWaitsForEver(t *testing.T) {
+	p := newPair(t, GuestConfig{Patience: math.MaxInt64})
+	lone := p.lock("a", Opts{})
+	p.pass(3600 * member.Second)
+	p.wants("not yet", lone)
 }
 
 // Questions that are no business of sessions go through.

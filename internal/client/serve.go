@@ -54,7 +54,7 @@ func (d *Desk) serve(now member.Instant, m *member.Member, s *session, f *Frame)
 		ok := false
 		switch {
 		case r == nil: // it may be said again, since the answer was lost with a connection
-			ok = slices.Contains(s.freed[:], f.Number)
+			ok = f.Number != 0 && slices.Contains(s.freed[:], f.Number)
 		case r.state == held:
 			ok = d.letGo(now, m, r)
 		default:

@@ -49,7 +49,7 @@ func (g *Guest) Lock(now member.Instant, name string, o Opts) (uint64, error) {
 	g.last++
 	t := &task{number: g.last, name: name, try: o.Try, since: g.now, late: member.Never}
 	if o.Wait > 0 {
-		t.late = g.now + member.Instant(min(o.Wait, maxSpan))
+		t.late = g.now + member.Instant(min(o.Wait, member.MaxSpan))
 	}
 	g.requests = append(g.requests, t)
 	g.soonest = min(g.soonest, g.due(t))

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stile-lock/stile/internal/member"
@@ -126,6 +127,7 @@ func TestVoid(t *testing.T) {
 		"a nonce twice":                   {Base: 2, Join: []Joiner{{"X", "x", 7, 0}, {"Y", "y", 7, 0}}, Ghosts: ghost},
 		"no nonce":                        {Base: 2, Join: []Joiner{{"X", "x", 0, 0}}, Ghosts: ghost},
 		"a name of a member":              {Base: 2, Join: []Joiner{{"A", "x", 7, 0}}, Ghosts: ghost},
+		"an address that is too long":     {Base: 2, Join: []Joiner{{"X", strings.Repeat("x", member.MaxAddress+1), 7, 0}}, Ghosts: ghost},
 		"no name":                         {Base: 2, Join: []Joiner{{"", "x", 7, 0}}, Ghosts: ghost},
 		"a ghost who is a member":         {Base: 2, Ghosts: []member.Ghost{{Inc: 64, Rest: 1}}},
 		"a ghost who leaves":              {Base: 2, Left: []uint64{64}, Ghosts: []member.Ghost{{Inc: 64, Rest: 1}}},
@@ -177,6 +179,24 @@ func TestRestored(t *testing.T) {
 	}
 }
 
+// A backup of a cluster in which many have died can be restored: with as many ghosts
+// as there can be, all members among them.
+func TestRestoredFull(t *testing.T) {
+	r := born(t, member.MaxMembers, 5)
+	for i := range uint64(member.MaxGhosts) {
+		r.Ghosts = append(r.Ghosts, Ghost{Inc: 1000 + i, Nonce: 2000 + i, Rest: 1})
+	}
+	n := must(t, r, Restored(&r, 10, Joiner{"Z", "z", 900, 0}))
+	if len(n.Ghosts) != member.MaxGhosts {
+		t.Errorf("%d ghosts", len(n.Ghosts))
+	}
+	for _, m := range r.Members {
+		if !n.haunts(m.Nonce) {
+			t.Errorf("%s is no ghost", m.Name)
+		}
+	}
+}
+
 // A process that comes back with the disk of a voter is that voter; one without
 // is none, and the voter is still missing.
 func TestVoterComesBack(t *testing.T) {
@@ -216,8 +236,9 @@ func TestMessages(t *testing.T) {
 		for range 2000 {
 			c := slices.Clone(b)
 			c[1+r.IntN(len(c)-1)] = byte(r.IntN(256))
-			if m, err := ParseMessage(c[:1+r.IntN(len(c))]); err == nil && len(m.AppendTo(nil)) == 0 {
-				t.Error("nothing")
+			x := c[:1+r.IntN(len(c))]
+			if m, err := ParseMessage(x); err == nil && !bytes.Equal(m.AppendTo(nil), x) {
+				t.Errorf("% x: two forms of one message", x)
 			}
 		}
 	}

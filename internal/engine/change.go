@@ -79,13 +79,13 @@ func (x *Change) fields(c *code.Coder) {
 	c.Numbers(&x.Left, member.MaxMembers)
 	code.List(c, &x.Join, member.MaxMembers, func(j *Joiner) {
 		c.Text(&j.Name, maxName)
-		c.Text(&j.Address, maxAddress)
+		c.Text(&j.Address, member.MaxAddress)
 		c.Number(&j.Nonce)
 		c.Number(&j.Voter)
 	})
 	code.List(c, &x.Ghosts, member.MaxGhosts, func(g *member.Ghost) {
 		c.Number(&g.Inc)
-		span(c, &g.Rest)
+		g.Rest.Code(c)
 	})
 	choices(c, &x.Choices)
 	code.Within(c, &x.Wanted, 0, MaxVoters)
@@ -110,14 +110,16 @@ func Birth(s Start, wanted int, choices []member.Choice, first ...Joiner) Change
 // Restored returns the entry that takes a cluster up again from a backup, with
 // one member and voter. Whoever was a member by the backup is a ghost for as
 // long as a lease can run; of those who joined later nothing is known: who
-// restores must see to it that none of them runs.
+// restores must see to it that none of them runs. A view has no room for more than
+// MaxGhosts: as all of these rest equally long, they also stand for ghosts of the
+// backup that are left out.
 func Restored(r *Record, cluster uint64, first Joiner) Change {
 	x := Change{Base: r.Epoch, Start: &Start{Cluster: cluster}, Join: []Joiner{first}, Promote: []uint64{first.Nonce}}
 	for _, m := range r.Members {
 		x.Drop = append(x.Drop, m.Inc)
 		x.Ghosts = append(x.Ghosts, member.Ghost{Inc: m.Inc, Rest: r.Settings.Patience()})
 	}
-	for _, g := range r.Ghosts {
+	for _, g := range r.Ghosts[:min(len(r.Ghosts), member.MaxGhosts-len(r.Members))] {
 		x.Ghosts = append(x.Ghosts, member.Ghost{Inc: g.Inc, Rest: r.Settings.Patience()})
 	}
 	return x

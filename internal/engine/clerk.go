@@ -84,7 +84,8 @@ type ClerkConfig struct {
 	// Seen is shown the record after each entry that is applied; nil shows nobody.
 	// It is for whoever judges.
 	Seen func(index uint64, r *Record)
-	// Wrong is what it misreads: for negative controls alone.
+	// Wrong is what it misreads. It is for negative controls alone: nothing that a user
+	// can set leads here, and a test sees to it.
 	Wrong Misreading
 }
 

@@ -1,5 +1,5 @@
 // Package engine is what the view service decides, pure: no I/O, no clock, no
-// chance. A replicated log, which is not here, makes it safe.
+// chance. A replicated log makes it safe.
 //
 //   - A Record is all that is replicated: the present view, who its members are
 //     and where, the ghosts, the algorithms, the settings, the voters. No renewal
@@ -11,6 +11,9 @@
 //     the record is forgotten with its term.
 //   - A Petitioner is the other end: what the host of a member, or of one that
 //     wants to be, says to voters, and to which of them.
+//   - A Clerk is a voter at work: its log, the record that the entries make, and a
+//     warden. A Store is where a voter keeps its log, and a Log is the log itself, as
+//     far as a clerk needs it. Both are made in engine/raft.
 //
 // What the log must give: entries are applied in one order on all voters; a
 // voter that leads calls Lead when it has applied the first entry of its own

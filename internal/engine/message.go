@@ -1,12 +1,16 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/stile-lock/stile/internal/code"
 	"github.com/stile-lock/stile/internal/member"
 )
+
+// errBytes is the error for bytes that nobody can have written.
+var errBytes = errors.New("malformed bytes")
 
 // A Kind says what a message is.
 type Kind uint8
@@ -120,7 +124,7 @@ func (m *Message) rest(c *code.Coder) {
 	case Join:
 		c.Number(&m.Voter)
 		c.Text(&m.Name, maxName)
-		c.Text(&m.Address, maxAddress)
+		c.Text(&m.Address, member.MaxAddress)
 		c.Numbers(&m.Who, member.MaxMembers)
 	case Leave:
 		c.Number(&m.Voter)
@@ -128,7 +132,7 @@ func (m *Message) rest(c *code.Coder) {
 		c.Flag(&m.Forget)
 		c.Numbers(&m.Who, member.MaxMembers)
 	case NotLeader:
-		c.Text(&m.Address, maxAddress)
+		c.Text(&m.Address, member.MaxAddress)
 	case Wait:
 		code.Within(c, &m.Reason, 0, uint64(reasons-1))
 		c.Bytes(&m.Record, maxRecord)

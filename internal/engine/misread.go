@@ -24,13 +24,4 @@ const (
 	NoReads                             // who asks for the record is answered without asking a majority
 )
 
-// Misread makes a warden misread rules. It is for negative controls alone:
-// nothing that a user can set leads here, and a test sees to it.
-func Misread(w *Warden, x Misreading) { w.wrong = x }
-
-// MisreadApply is Apply with rules misread.
-func MisreadApply(x Misreading, r Record, term uint64, entry []byte) (Record, bool) {
-	return apply(r, term, entry, x)
-}
-
 func (w *Warden) misreads(x Misreading) bool { return w.wrong&x != 0 }

@@ -82,8 +82,8 @@ func (o *PetitionerOut) Reset() {
 // NewPetitioner makes a petitioner that has not said anything yet.
 func NewPetitioner(c PetitionerConfig) (*Petitioner, error) {
 	switch {
-	case c.Name == "" || len(c.Name) > maxName || len(c.Address) > maxAddress:
-		return nil, fmt.Errorf("a member %q at %q: want a name of up to %d bytes, and an address of up to %d", c.Name, c.Address, maxName, maxAddress)
+	case c.Name == "" || len(c.Name) > maxName || len(c.Address) > member.MaxAddress:
+		return nil, fmt.Errorf("a member %q at %q: want a name of up to %d bytes, and an address of up to %d", c.Name, c.Address, maxName, member.MaxAddress)
 	case c.Nonce == 0 || len(c.Voters) == 0:
 		return nil, fmt.Errorf("%d voters to ask, and nonce %d: want at least one, and a nonce above 0", len(c.Voters), c.Nonce)
 	}

@@ -51,10 +51,8 @@ type Record struct {
 const (
 	MaxVoters  = 5
 	maxName    = 128 // bytes of a member's name
-	maxAddress = 256
 	maxChoices = 255
 	maxLeaving = 2 * MaxVoters // voters that leave are few
-	maxSpan    = 24 * 3600 * member.Second
 
 	// places is how many incarnations, or voters, one epoch can make.
 	places   = member.MaxMembers

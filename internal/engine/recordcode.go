@@ -42,7 +42,7 @@ func (r *Record) fields(c *code.Coder) {
 	code.Within(c, &r.Wanted, 0, MaxVoters)
 	code.List(c, &r.Members, member.MaxMembers, func(m *Member) {
 		c.Text(&m.Name, maxName)
-		c.Text(&m.Address, maxAddress)
+		c.Text(&m.Address, member.MaxAddress)
 		c.Number(&m.Nonce)
 		c.Number(&m.Inc)
 		c.Number(&m.Voter)
@@ -53,25 +53,25 @@ func (r *Record) fields(c *code.Coder) {
 	code.List(c, &r.Voters, maxLeaving, func(v *Voter) {
 		c.Number(&v.ID)
 		c.Text(&v.Name, maxName)
-		c.Text(&v.Address, maxAddress)
+		c.Text(&v.Address, member.MaxAddress)
 		c.Flag(&v.Leaves)
 	})
 }
 
 func settings(c *code.Coder, s *member.Settings) {
-	span(c, &s.Lease)
-	span(c, &s.Renew)
+	s.Lease.Code(c)
+	s.Renew.Code(c)
 	code.Within(c, &s.Drift, 0, 1_000_000)
 	code.Within(c, &s.Act, 0, 100)
 	code.Within(c, &s.Handover, 0, 1_000_000)
-	span(c, &s.ViewLife)
+	s.ViewLife.Code(c)
 }
 
 func ghosts(c *code.Coder, all *[]Ghost) {
 	code.List(c, all, member.MaxGhosts, func(g *Ghost) {
 		c.Number(&g.Inc)
 		c.Number(&g.Nonce)
-		span(c, &g.Rest)
+		g.Rest.Code(c)
 	})
 }
 

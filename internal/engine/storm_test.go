@@ -48,7 +48,7 @@ func (w *world) strike() {
 	case 6:
 		a.leave()
 	case 7:
-		if k := w.leader; k.warden.Leads() {
+		if k := w.leader; k.warden.leads {
 			r := k.warden.Record()
 			_ = k.warden.Evict(r.Members[w.r.IntN(len(r.Members))].Inc) // one that does not lead refuses
 		}
@@ -89,7 +89,7 @@ func (w *world) heal() {
 		n.paused = 0
 		clear(n.cuts)
 	}
-	if w.leader.n.keeper != w.leader || !w.leader.warden.Leads() {
+	if w.leader.n.keeper != w.leader || !w.leader.warden.leads {
 		for _, n := range w.nodes {
 			if n.keeper != nil && slices.Contains(w.list, n.keeper.id) {
 				w.elect(n.keeper)

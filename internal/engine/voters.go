@@ -12,10 +12,10 @@ import (
 // run in no member's process for three leases is replaced by a member, one at a
 // time; one whose process leaves, at once. If there is nobody to take the place
 // of a leaver, then voters become fewer, without it and those absent for so long;
-// if most of the rest would be absent, the leaver has to wait. A member is a candidate when it has
-// renewed with this leader; the oldest come first. Nothing is begun before the
-// log's own list is as the record wants it, but for a new voter that dies before
-// the log has it: that one is replaced.
+// if most of the rest would be absent, the leaver has to wait. A member is a
+// candidate when it has renewed with this leader; the oldest come first. Nothing is
+// begun before the log's own list is as the record wants it, but for a new voter
+// that dies before the log has it: that one is replaced.
 
 // absence is for how many leases a voter may be absent.
 const absence = 3

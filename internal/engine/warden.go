@@ -92,9 +92,6 @@ func NewWarden(voter uint64, r Record) *Warden {
 // Record returns the record, as it was last applied.
 func (w *Warden) Record() *Record { return &w.record }
 
-// Leads reports whether it leads.
-func (w *Warden) Leads() bool { return w.leads }
-
 func (w *Warden) adopt(r Record) {
 	w.record = r
 	w.bytes = r.AppendTo(nil)

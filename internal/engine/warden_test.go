@@ -23,7 +23,7 @@ const second = member.Instant(member.Second)
 func lead(t *testing.T, members, wanted int, wrong Misreading) *desk {
 	r := born(t, members, wanted)
 	d := &desk{NewWarden(64, r), t, 100 * second, 1}
-	Misread(d.Warden, wrong)
+	d.wrong = wrong
 	d.Voters(r.staying(), false, true)
 	d.Lead(d.now, 1, r)
 	return d
@@ -301,7 +301,7 @@ func TestTermOfAnEntry(t *testing.T) {
 	if _, ok := Apply(r, 3, late); ok {
 		t.Error("C is over before its lease is")
 	}
-	if n, ok := MisreadApply(NoTerm, r, 3, late); !ok || n.Ghosts[0].Rest >= r.Settings.Lease {
+	if n, ok := apply(r, 3, late, NoTerm); !ok || n.Ghosts[0].Rest >= r.Settings.Lease {
 		t.Error("the control is not caught")
 	}
 }

@@ -178,7 +178,7 @@ func newWorld(seed uint64, nodes, voters int, wrong Misreading) *world {
 // keep begins a voter.
 func (w *world) keep(n *node, id uint64) {
 	k := &keeper{n: n, id: id, warden: NewWarden(id, w.last()), applied: len(w.records)}
-	Misread(k.warden, w.wrong)
+	k.warden.wrong = w.wrong
 	k.warden.Voters(slices.Clone(w.list), false, true)
 	if w.leader != nil {
 		k.warden.Follow(w.leader.id)
@@ -241,7 +241,7 @@ func (w *world) append(term uint64, b []byte) {
 	if len(w.records) > 0 {
 		old = w.last()
 	}
-	next, ok := MisreadApply(w.wrong, old, term, b)
+	next, ok := apply(old, term, b, w.wrong)
 	w.records = append(w.records, next)
 	w.entries++
 	if ok {

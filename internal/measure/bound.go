@@ -1,6 +1,9 @@
 package measure
 
-import "github.com/stile-lock/stile/internal/member"
+import (
+	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/peer"
+)
 
 // slowest is how long a message takes at most.
 const slowest = 3 * T / 2
@@ -10,9 +13,9 @@ const slowest = 3 * T / 2
 const tries = 3
 
 // election is how long it takes at most until another leader serves, if so many
-// tries are needed: followers bear with a silent one for up to twice Election.
+// tries are needed: followers bear with a silent one for up to twice peer.Election.
 func (g *Group) election(tries int64) int64 {
-	return tries*2*Election*int64(g.Tick()) + 6*slowest
+	return tries*2*peer.Election*int64(g.Tick()) + 6*slowest
 }
 
 // finding is how long it takes at most until a member has found the leader: it asks

@@ -18,22 +18,15 @@ type Group struct {
 	Members, Voters int
 	Settings        member.Settings
 	Hold            member.Span // how long who uses another lock is inside; 0 is 10 T
-	// Disk returns an empty one for a voter. Its log counts in ticks: see Election.
+	// Disk returns an empty one for a voter. Its log counts in ticks: see peer.Election.
 	Disk func() engine.Store
 }
 
-// How voters are run: Election and Heartbeat are in ticks, of which there are
-// ticksPerRenewal between two renewals of a member. Election is no divisor of
-// that: a leader asks whether learners have the log once for each renewal, and
-// Raft forgets who was heard of every Election ticks.
-const (
-	Election        = 9
-	Heartbeat       = 2
-	ticksPerRenewal = 20
-)
-
 // Tick is how often voters look around.
-func (g *Group) Tick() member.Span { return g.Settings.Renew / ticksPerRenewal }
+func (g *Group) Tick() member.Span {
+	tick, _ := peer.Fit(g.Settings)
+	return tick
+}
 
 // What happens at the processes of a cluster, besides messages.
 const (

@@ -8,9 +8,10 @@ import (
 	"github.com/stile-lock/stile/internal/engine"
 	"github.com/stile-lock/stile/internal/engine/raft"
 	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/peer"
 )
 
-func disk() engine.Store { return raft.NewDrive(Election, Heartbeat, 1000) }
+func disk() engine.Store { return raft.NewDrive(peer.Election, peer.Heartbeat, 1000) }
 
 // Nothing takes longer than the settings say, and nobody who is left loses a hold:
 // not in what is measured again here, nor in what the page says of all seeds.
@@ -69,7 +70,7 @@ func TestKeeps(t *testing.T) {
 // An election that takes as long as a lease costs those who are left their holds,
 // and that is noticed.
 func TestSlowElection(t *testing.T) {
-	g := Group{Members: 5, Voters: 3, Settings: member.Usual(), Disk: func() engine.Store { return raft.NewDrive(99, Heartbeat, 1000) }}
+	g := Group{Members: 5, Voters: 3, Settings: member.Usual(), Disk: func() engine.Store { return raft.NewDrive(99, peer.Heartbeat, 1000) }}
 	for _, o := range Outages() {
 		if o.Name != "the leader dies" {
 			continue

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/stile-lock/stile/internal/engine"
+	"github.com/stile-lock/stile/internal/peer"
 )
 
 // Page makes docs/live.md. It says where it was made, takes empty disks for voters
@@ -94,7 +95,7 @@ A lock *stalls* if it is entered only when the lease of the dead is over. That d
 - *used it before*: it had asked for the lock, and others were inside after it.
 - *neither*: it was not the home, and had never asked.
 
-**Outages**: whole processes, each a member, some of them voters with a log on a simulated disk; messages take from T/2 to 3T/2, locks are those of naimi-trehel. A voter ticks 20 times for each renewal, every 100 ms with a lease of 10 s and a renewal every 2 s, every 10 ms with a tenth of both. A leader is heard every ` + fmt.Sprint(Heartbeat) + ` ticks; a voter that does not hear it for ` + fmt.Sprint(Election) + ` to ` + fmt.Sprint(2*Election-1) + ` ticks, as chance says, wants to lead. Each outage happens to ` + fmt.Sprint(outageSeeds) + ` clusters, at any moment between two renewals. Every member that is left holds a lock all the time. Times are from when it happens, where nothing else is said:
+**Outages**: whole processes, each a member, some of them voters with a log on a simulated disk; messages take from T/2 to 3T/2, locks are those of naimi-trehel. Times are those of a node. A voter ticks 20 times for each renewal, every 100 ms with a lease of 10 s and a renewal every 2 s, every 10 ms with a tenth of both. A leader is heard every ` + fmt.Sprint(peer.Heartbeat) + ` ticks; a voter that does not hear it for ` + fmt.Sprint(peer.Election) + ` to ` + fmt.Sprint(2*peer.Election-1) + ` ticks, as chance says, wants to lead. Each outage happens to ` + fmt.Sprint(outageSeeds) + ` clusters, at any moment between two renewals. Every member that is left holds a lock all the time. Times are from when it happens, where nothing else is said:
 
 - *its lock*: until the lock that the dead one held, or the one that leaves, is entered by who waits for it.
 - *another lock*: the longest wait of two who are left and use one lock in turns, being inside for 10 T and resting for 10 T in the mean; whoever dies has nothing to do with it.

@@ -16,10 +16,10 @@ func (s *site) address() string { return fmt.Sprint("p", int(s.id)+1) }
 func (s *site) start() {
 	c := s.c
 	config := peer.Config{
-		Name: s.address(), Address: s.address(), Store: c.Disk(), Seed: uint64(c.chance.Below(1 << 62)), Tick: c.Tick(),
-		Links: member.SessionLimits{Patience: c.Settings.Renew / 10, Complain: c.Settings.Lease / 2},
-		Spec:  catalog.MakeLive, Host: s, Watch: s,
+		Name: s.address(), Address: s.address(), Store: c.Disk(), Seed: uint64(c.chance.Below(1 << 62)),
+		Spec: catalog.MakeLive, Host: s, Watch: s,
 	}
+	config.Tick, config.Links = peer.Fit(c.Settings)
 	for _, o := range c.sites {
 		if o != s {
 			config.Contacts = append(config.Contacts, o.address())
@@ -110,9 +110,6 @@ func (s *site) Ended(how engine.Ending) {
 		s.c.fail(fmt.Errorf("%s is a member no more, and nothing was wrong with it", s.address()))
 	}
 }
-
-// Made implements peer.Watcher.
-func (s *site) Made(*member.Member, *member.Sessions) {}
 
 // Sent implements peer.Watcher.
 func (s *site) Sent(uint64, []byte) {}

@@ -34,9 +34,6 @@ func (c *session) takeOut(w *waiter) {
 	}
 }
 
-// maxSession is how long a client may ask to live without being heard of.
-const maxSession = 24 * 3600 * Second
-
 // Renew begins a client's session or prolongs it, for so long. It returns for how
 // long the client may act, by its own clock, counted from before it asked: less
 // than the member may, whatever the two clocks do. The client 0 is the member's
@@ -45,7 +42,7 @@ func (m *Member) Renew(now Instant, client uint64, length Span) (Span, error) {
 	m.begin(now)
 	defer m.end()
 	switch {
-	case client == 0 || length <= 0 || length > maxSession:
+	case client == 0 || length <= 0 || length > MaxSpan:
 		return 0, fmt.Errorf("%w: client %d for %v, want a client above 0 and up to 24h", ErrSession, client, length)
 	case m.gone:
 		return 0, ErrGone

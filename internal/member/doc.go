@@ -23,4 +23,7 @@ const (
 	Microsecond Span = 1000
 	Millisecond      = 1000 * Microsecond
 	Second           = 1000 * Millisecond
+
+	// MaxSpan is the longest time that anybody speaks of.
+	MaxSpan = 24 * 3600 * Second
 )

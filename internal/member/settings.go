@@ -1,6 +1,10 @@
 package member
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/stile-lock/stile/internal/code"
+)
 
 // Settings are the times and bounds that all members of a cluster agree on. Check
 // says how they must relate; docs/guarantees.md why.
@@ -59,6 +63,9 @@ func (s Settings) stretch(d Span, up, down int64) Span {
 	whole, part := d/over, d%over // no product is too large for a day
 	return whole*Span(million+up) + (part*Span(million+up)+over-1)/over
 }
+
+// Code writes or reads a span.
+func (d *Span) Code(c *code.Coder) { code.Within(c, d, 0, uint64(MaxSpan)) }
 
 // String writes a span for people.
 func (d Span) String() string {

@@ -43,6 +43,7 @@ type View struct {
 const (
 	MaxMembers = 64 // clients are many, members few
 	MaxGhosts  = 3 * MaxMembers
+	MaxAddress = 255 // bytes of where a member is to be found, which others say of it
 	maxChoices = 255
 )
 
@@ -67,7 +68,7 @@ func (v *View) Check() error {
 		switch {
 		case v.Rank(g.Inc) >= 0:
 			return fmt.Errorf("incarnation %d is a ghost and a member: an evicted incarnation is never a member again", g.Inc)
-		case g.Rest < 0 || g.Rest > 24*3600*Second:
+		case g.Rest < 0 || g.Rest > MaxSpan:
 			return fmt.Errorf("the ghost of incarnation %d may act for %v: want 0 to a day", g.Inc, g.Rest)
 		case slices.IndexFunc(v.Ghosts, func(o Ghost) bool { return o.Inc == g.Inc }) != i:
 			return fmt.Errorf("incarnation %d is a ghost twice", g.Inc)

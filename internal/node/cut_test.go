@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/stile-lock/stile/internal/held"
+	"github.com/stile-lock/stile/internal/peer"
 )
 
 // lab starts nodes of a network that can be cut.
@@ -228,7 +229,7 @@ func TestTimesOfTheCluster(t *testing.T) {
 	c.Lease = 0 // 10 s
 	n = run(t, c)
 	ready(t, n)
-	tick, _ := fit(settingsFor(lease))
+	tick, _ := peer.Fit(settingsFor(lease))
 	for range 100 {
 		n.mu.Lock()
 		due := until(clock(), n.peer.Due())

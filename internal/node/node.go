@@ -86,13 +86,8 @@ func (s State) String() string {
 // ErrEnded is the error of whatever is asked of a node that has ended.
 var ErrEnded = errors.New("the node has ended")
 
-// raft's times, in ticks, and how long its log grows.
-const (
-	electionTicks  = 10
-	heartbeatTicks = 3
-	maxLog         = 256
-	ticksPerRenew  = 20
-)
+// maxLog is how long a voter's log grows, in entries.
+const maxLog = 256
 
 // maxWaiters is how many may wait for one lock at a node: as many as one client may.
 const maxWaiters = 100_000
@@ -186,7 +181,7 @@ func (n *Node) advertised() (string, error) {
 // store opens what the voter of this node keeps, and reports whether there was
 // nothing, so that the node founds a cluster unless it is to join one.
 func (n *Node) store() (engine.Store, bool, error) {
-	k := &raft.Keeper{Election: electionTicks, Heartbeat: heartbeatTicks, MaxLog: maxLog}
+	k := &raft.Keeper{Election: peer.Election, Heartbeat: peer.Heartbeat, MaxLog: maxLog}
 	if n.c.Data == "" {
 		k.Storage = &raft.Memory{}
 		return k, len(n.c.Join) == 0, nil
@@ -217,9 +212,9 @@ func (n *Node) begin(store engine.Store, founds bool) error {
 	}
 	c := peer.Config{
 		Name: n.c.Name, Address: n.address, Contacts: n.others(n.c.Join), Cluster: n.cluster, Store: store, Seed: random(),
-		Spec: n.c.Spec, Host: host{n}, Made: n.c.Made, Fit: fit, Limits: member.Limits{Waiters: maxWaiters},
+		Spec: n.c.Spec, Host: host{n}, Made: n.c.Made, Fit: peer.Fit, Limits: member.Limits{Waiters: maxWaiters},
 	}
-	c.Tick, c.Links = fit(*n.c.Settings)
+	c.Tick, c.Links = peer.Fit(*n.c.Settings)
 	n.desk.Nodes = c.Contacts
 	if n.peer, err = peer.New(now, c); err != nil {
 		return err
@@ -233,12 +228,6 @@ func (n *Node) begin(store engine.Store, founds bool) error {
 		}
 	}
 	return n.peer.Join(now, nonce)
-}
-
-// fit returns how often a voter looks around and how patient links are, for the
-// settings of a cluster. Long leases do not make elections long.
-func fit(s member.Settings) (tick member.Span, links member.SessionLimits) {
-	return min(s.Renew/ticksPerRenew, 100*member.Millisecond), member.SessionLimits{Patience: min(s.Renew/4, 200*member.Millisecond), Complain: s.Lease / 4}
 }
 
 // found begins a cluster.

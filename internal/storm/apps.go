@@ -17,8 +17,7 @@ const (
 type ask struct {
 	ticket   member.Ticket
 	lock     int
-	app      int    // who made it, or -1
-	guest    uint64 // the session of the client that did; 0 if none
+	app      int // who made it; -1 if no application of the process did
 	try      bool
 	deadline member.Instant
 	asked    int64        // true time
@@ -84,7 +83,7 @@ func (q *proc) act(arg int) {
 		q.unlock(a.ask)
 		q.rested(i)
 	default:
-		q.cancel(i)
+		q.withdraw(a.ask)
 	}
 }
 
@@ -127,14 +126,14 @@ func (q *proc) lock(x *ask) error {
 	w := q.w
 	var err error
 	q.use(func(m *member.Member) {
-		if x.ticket, err = m.Lock(q.now(), w.names[x.lock], member.Ask{Client: x.guest, Deadline: x.deadline, Try: x.try}); err == nil {
+		if x.ticket, err = m.Lock(q.now(), w.names[x.lock], member.Ask{Deadline: x.deadline, Try: x.try}); err == nil {
 			if x.app >= 0 {
 				q.apps[x.app].ask = x
 			}
 			q.stands(x)
 		}
 	})
-	if err != nil && !errors.Is(err, member.ErrGone) && !errors.Is(err, member.ErrSession) {
+	if err != nil && !errors.Is(err, member.ErrGone) {
 		w.broken(Errors, "m%d asks for %s: %v", q.no, w.names[x.lock], err)
 	}
 	return err
@@ -176,13 +175,7 @@ func (q *proc) forget(x *ask) {
 	}
 }
 
-// cancel takes a request back, unless it has been granted just now.
-func (q *proc) cancel(i int) {
-	x := q.apps[i].ask
-	q.withdraw(x)
-}
-
-// withdraw takes a request back, and what comes of that.
+// withdraw takes a request back, unless it is granted just now.
 func (q *proc) withdraw(x *ask) {
 	q.use(func(m *member.Member) {
 		m.Cancel(q.now(), x.ticket)

@@ -55,7 +55,7 @@ type Disk interface {
 	engine.Store
 	StopAfter(n int)      // the machine stops before the operation after so many
 	FullAfter(n int)      // it cannot be written from then on
-	SyncErrorAfter(n int) // the first sync from then on fails
+	SyncErrorAfter(n int) // every sync from then on fails
 	Heal()                // nothing of that comes any more
 	// Restart is what happens to it when the process ends. If the power fails, chance
 	// decides what is on it of what was not synced.
@@ -117,6 +117,29 @@ type Result struct {
 	Bound     member.Span // of such waits
 	Violation *Violation  // the first one, or nil
 	Digest    uint64      // of all that happened
+}
+
+// Add adds up what came of two runs: sums, and the longest of their waits. It leaves
+// out violations.
+func (r *Result) Add(o *Result) {
+	r.Entries += o.Entries
+	r.Tries += o.Tries
+	r.Views += o.Views
+	r.Terms += o.Terms
+	r.Revotes += o.Revotes
+	r.Lost += o.Lost
+	r.Strikes += o.Strikes
+	r.Reads += o.Reads
+	r.Deposits += o.Deposits
+	r.Refused += o.Refused
+	r.Books.Add(&o.Books)
+	for i, n := range o.Frames {
+		r.Frames[i] += n
+	}
+	r.Simulated += o.Simulated
+	r.Longest = max(r.Longest, o.Longest)
+	r.Bound = max(r.Bound, o.Bound)
+	r.Digest += o.Digest // whatever their order
 }
 
 // A Violation says which invariant was broken first, when and how.

@@ -45,7 +45,7 @@ func (x *control) run(seed uint64) (Config, *Result, error) {
 	c.Wrong, c.Guests = x.engine, x.client
 	if x.lazy {
 		c.Disk = func() Disk {
-			d := raft.NewDrive(8, 2, 16)
+			d := newDrive()
 			raft.MisreadSync(d)
 			return d
 		}
@@ -270,7 +270,7 @@ A check that has never failed proves nothing. Each row is a rule of [protocol.md
 `
 
 const controlsEnd = `
-The other rules of the view service (section 17) are broken in storms of its own, and found there: RenewsDoomed, NoBase, KeptQueue, NoTerm, HastyGone, NoReach, DropsAll, NoGrace in internal/engine (TestControls, and scripted), those of the log and of disks (section 18) in internal/engine/raft.
+The other rules of the view service (section 17) are broken in storms of its own, and found there: RenewsDoomed, NoBase, KeptQueue, NoTerm, HastyGone, NoReach, DropsAll, NoGrace in internal/engine (TestControls, and scripted), those of the log and of disks (section 18) in internal/engine/raft. The other rules of clients (section 10) are broken in scripted tests in internal/client: AnySecret (TestSecret), StaleCounts (TestSuperseded), AsksHeld (TestGuestChecks), KeepsGrant (TestGrantedAndTakenBack).
 
 Those that luck finds rarely or never have a scripted scenario each in internal/member: %s. The exhaustive check of the view change finds others again: see [proofs-view.md](proofs-view.md).
 `

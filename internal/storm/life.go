@@ -44,9 +44,7 @@ func (q *proc) boot() error {
 // found begins the cluster.
 func (q *proc) found() error {
 	w := q.w
-	q.tries++
-	me := engine.Joiner{Name: w.Name(q.id), Address: w.Name(q.id), Nonce: w.nonce(q)}
-	q.tries--
+	me := engine.Joiner{Name: w.Name(q.id), Address: w.Name(q.id), Nonce: w.nonce(q, q.tries+1)} // it joins with this one
 	return q.peer.Found(engine.Record{}, engine.Birth(engine.Start{Cluster: 1, Epoch: 1, Settings: w.Settings}, w.Voters, w.choices(0), me))
 }
 
@@ -82,16 +80,16 @@ func (q *proc) join() {
 		q.lease = 0
 		q.begin()
 	}
-	q.failed(q.peer.Join(q.now(), w.nonce(q)))
+	q.failed(q.peer.Join(q.now(), w.nonce(q, q.tries)))
 	q.settled()
 }
 
-// nonce draws what names an attempt to join.
-func (w *world) nonce(q *proc) uint64 {
+// nonce returns what names an attempt to join, by its number.
+func (w *world) nonce(q *proc, try int) uint64 {
 	if w.misreads(SameInc) {
 		return uint64(q.place() + 1)
 	}
-	return uint64(q.place()+1)<<32 | uint64(q.tries)
+	return uint64(q.place()+1)<<32 | uint64(try)
 }
 
 // contacts returns where a process may ask for the cluster.

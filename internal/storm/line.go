@@ -188,8 +188,8 @@ func (w *world) draw() (uint64, talk.Secret) {
 type deskWatch struct{ q *proc }
 
 // Asked implements client.Watcher.
-func (d deskWatch) Asked(t member.Ticket, session, _ uint64, name string, try bool) {
-	x := &ask{ticket: t, lock: d.q.w.lockOf(name), app: -1, guest: session, try: try, deadline: member.Never}
+func (d deskWatch) Asked(t member.Ticket, _, _ uint64, name string, try bool) {
+	x := &ask{ticket: t, lock: d.q.w.lockOf(name), app: -1, try: try, deadline: member.Never}
 	d.q.stands(x)
 }
 

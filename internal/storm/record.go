@@ -229,6 +229,3 @@ func (w *world) remark(id core.ID, format string, args ...any) {
 		w.Note(trace.Event{Kind: trace.Note, Proc: id, Peer: core.None, Name: fmt.Sprintf(format, args...)})
 	}
 }
-
-// ViewName is what a message is called that brings a view.
-const ViewName = "VIEW"

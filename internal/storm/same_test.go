@@ -5,7 +5,6 @@ import (
 
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/internal/engine"
-	"github.com/stile-lock/stile/internal/engine/raft"
 	"github.com/stile-lock/stile/trace"
 )
 
@@ -68,7 +67,7 @@ func TestNotSame(t *testing.T) {
 	for seed := range uint64(20) {
 		c := pick(seed)
 		reigns(&c)
-		c.Disk = func() Disk { return careless{raft.NewDrive(8, 2, 16), &opened} }
+		c.Disk = func() Disk { return careless{newDrive(), &opened} }
 		if _, same := twice(t, c); !same {
 			return
 		}

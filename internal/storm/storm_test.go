@@ -1,6 +1,7 @@
 package storm
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 
@@ -26,7 +27,9 @@ func pick(seed uint64) Config {
 	return c
 }
 
-func newDisk() Disk { return raft.NewDrive(8, 2, 16) }
+func newDisk() Disk { return newDrive() }
+
+func newDrive() *raft.Drive { return raft.NewDrive(8, 2, 16) }
 
 // Some hundred storms, and nothing breaks; and they are storms.
 func TestStorm(t *testing.T) {
@@ -41,19 +44,7 @@ func TestStorm(t *testing.T) {
 		if r.Violation != nil {
 			t.Errorf("seed %d, %s among %d: %v", seed, c.Algorithms[0].Algorithm, c.Nodes, r.Violation)
 		}
-		sum.Entries += r.Entries
-		sum.Tries += r.Tries
-		sum.Views += r.Views
-		sum.Lost += r.Lost
-		sum.Strikes += r.Strikes
-		sum.Deposits += r.Deposits
-		sum.Reads += r.Reads
-		sum.Terms += r.Terms
-		sum.Revotes += r.Revotes
-		sum.Refused += r.Refused
-		for i, n := range r.Frames {
-			sum.Frames[i] += n
-		}
+		sum.Add(r)
 	}
 	t.Logf("%+v", sum)
 	if sum.Entries < 200*seeds || sum.Views < 8*seeds || sum.Strikes < 8*seeds || sum.Lost < seeds/2 || sum.Tries < seeds || sum.Deposits < 50*seeds || sum.Refused < seeds || sum.Reads < 5*seeds || sum.Terms < 2*seeds || sum.Revotes < seeds {
@@ -64,6 +55,43 @@ func TestStorm(t *testing.T) {
 			t.Errorf("%d frames %s", sum.Frames[i], name)
 		}
 	}
+}
+
+// A sum has all that results have, but for the violation.
+func TestResultAdd(t *testing.T) {
+	var one, sum Result
+	for _, v := range numbers(reflect.ValueOf(&one).Elem()) {
+		v.Set(reflect.ValueOf(3).Convert(v.Type()))
+	}
+	sum.Add(&one)
+	if sum != one {
+		t.Errorf("%+v: want %+v", sum, one)
+	}
+	sum.Add(&one)
+	sum.Longest, sum.Bound = 2*sum.Longest, 2*sum.Bound // which are the longest of all
+	for _, v := range numbers(reflect.ValueOf(&sum).Elem()) {
+		if v.Convert(reflect.TypeFor[int]()).Int() != 6 {
+			t.Errorf("%+v: want 6 everywhere", sum)
+		}
+	}
+}
+
+// numbers are all that a value has.
+func numbers(v reflect.Value) (all []reflect.Value) {
+	switch v.Kind() {
+	case reflect.Struct:
+		for _, f := range v.Fields() {
+			all = append(all, numbers(f)...)
+		}
+	case reflect.Array:
+		for i := range v.Len() {
+			all = append(all, numbers(v.Index(i))...)
+		}
+	case reflect.Pointer: // the violation
+	default:
+		all = append(all, v)
+	}
+	return all
 }
 
 // Every kind of fault alone is stood, and happens.

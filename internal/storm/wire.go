@@ -14,9 +14,9 @@ import (
 const (
 	guestMsg = peer.Post + 1 + iota // from a client to a node: connection, and a frame; none if it is closed
 	nodeMsg                         // the other way
-	readMsg                         // to the store: lock, token, who asks
-	valueMsg                        // from the store: lock, token, value, who asked
-	writeMsg                        // lock, token, value, deposit
+	readMsg                         // to the store: lock, token; with a bank, two accounts
+	valueMsg                        // from the store: lock, token, value; with a bank, two accounts and their balances
+	writeMsg                        // lock, token, value, deposit; with a bank, two accounts, their balances, the amount
 	savedMsg                        // from the store, if it has a bank: lock, token
 )
 

@@ -27,10 +27,10 @@ const (
 const (
 	wake    = kernel.Own + iota // of a process: the member or a link wants to be woken
 	act                         // an application does something
-	say                         // it says something to the service again
+	say                         // it goes on with leaving
 	check                       // at no process: has it been told?
 	boot                        // at no process: another incarnation starts in a place
-	pulse                       // of a client: it renews
+	pulse                       // of a client: something is due
 	tick                        // the world looks whether the cluster is there, and what is asked of it
 	strike                      // a fault begins
 	cease                       // a fault ends

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/internal/cli/tell"
+	"github.com/stile-lock/stile/internal/engine"
 	"github.com/stile-lock/stile/internal/member"
 	"github.com/stile-lock/stile/internal/storm"
 	"github.com/stile-lock/stile/internal/storm/sweep"
@@ -146,7 +147,7 @@ func (f *found) interesting() (from, to float64) {
 // viewAfter returns when the first view is told after a time, or that time.
 func (f *found) viewAfter(at int64) int64 {
 	for i := range f.trace.Events {
-		if e := &f.trace.Events[i]; e.Kind == trace.Send && e.Name == storm.ViewName && e.At > at {
+		if e := &f.trace.Events[i]; e.Kind == trace.Send && e.Name == engine.View.String() && e.At > at {
 			return e.At
 		}
 	}

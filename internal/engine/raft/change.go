@@ -9,10 +9,9 @@ import (
 	pb "go.etcd.io/raft/v3/raftpb"
 	"go.etcd.io/raft/v3/tracker"
 	"google.golang.org/protobuf/proto"
-)
 
-// MaxVoters is how many voters can be wanted.
-const MaxVoters = 7
+	"github.com/stile-lock/stile/internal/engine"
+)
 
 // Revote takes a step towards these voters, and no others:
 //
@@ -57,8 +56,8 @@ func (n *Node) Revote(want []uint64) (err error) {
 
 // wanted says what is wrong with the numbers of voters to be.
 func wanted(want []uint64) error {
-	if len(want) == 0 || len(want) > MaxVoters {
-		return fmt.Errorf("1 to %d can be", MaxVoters)
+	if len(want) == 0 || len(want) > engine.MaxVoters {
+		return fmt.Errorf("1 to %d can be", engine.MaxVoters)
 	}
 	for i, id := range want {
 		if !validID(id) || slices.Contains(want[:i], id) {
@@ -174,7 +173,7 @@ func (c Electorate) void(change *pb.ConfChangeV2) error {
 		}
 	}
 	// One more than can be wanted: a leader that is to go.
-	if v, l := len(c.Voters), len(c.Learners); v == 0 || v > MaxVoters+1 || l > MaxVoters {
+	if v, l := len(c.Voters), len(c.Learners); v == 0 || v > engine.MaxVoters+1 || l > engine.MaxVoters {
 		return fmt.Errorf("%d voters and %d learners cannot be", v, l)
 	}
 	return nil

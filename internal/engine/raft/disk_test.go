@@ -1,6 +1,7 @@
 package raft
 
 import (
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -246,6 +247,19 @@ func TestDiskSize(t *testing.T) {
 	}
 	if err := small.Save(Batch{}); !errors.Is(err, ErrFull) {
 		t.Errorf("a disk that has failed goes on: %v", err)
+	}
+}
+
+// The bytes of a batch are on disks: they must not change unless its form does.
+func TestBatchBytes(t *testing.T) {
+	b := Batch{
+		Group: 300, ID: 2, Hard: Hard{Term: 3, Vote: 4, Commit: 5},
+		Snapshot: &Snapshot{Index: 6, Term: 7, Electorate: Electorate{Voters: []uint64{1}, Outgoing: []uint64{2}, Learners: []uint64{3, 200}}, Data: []byte("ab")},
+		Entries:  []Entry{{Index: 8, Term: 9, Kind: Change, Data: []byte("c")}, {Index: 9, Term: 9}},
+	}
+	const want = "ac0202030405" + "010607" + "0101" + "0102" + "0203c801" + "026162" + "02" + "0809010163" + "09090000"
+	if got := hex.EncodeToString(b.AppendTo(nil)); got != want {
+		t.Errorf("%s\nwant %s", got, want)
 	}
 }
 

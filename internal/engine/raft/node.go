@@ -32,13 +32,12 @@ const (
 	maxInflight = 64      // messages with entries on their way to one voter
 )
 
-// Why a request is refused. None of these harms the node.
+// Why a request is refused, besides engine.ErrNotLeader. None of these harms the node.
 var (
-	ErrNotLeader = errors.New("this voter does not lead: ask the leader")
-	ErrNotReady  = errors.New("this leader has not applied an entry of its term yet: ask again")
-	ErrBusy      = errors.New("a change of voters or of the leader is under way: ask again when it is over")
-	ErrBehind    = errors.New("those who are to vote do not have the log yet: ask again, or want others")
-	ErrDropped   = errors.New("the proposal was dropped, since too much is waiting or the leader is changing: ask again")
+	ErrNotReady = errors.New("this leader has not applied an entry of its term yet: ask again")
+	ErrBusy     = errors.New("a change of voters or of the leader is under way: ask again when it is over")
+	ErrBehind   = errors.New("those who are to vote do not have the log yet: ask again, or want others")
+	ErrDropped  = errors.New("the proposal was dropped, since too much is waiting or the leader is changing: ask again")
 )
 
 // A Node is a voter: an engine.Log. It is not safe for concurrent use.

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	pb "go.etcd.io/raft/v3/raftpb"
+
+	"github.com/stile-lock/stile/internal/engine"
 )
 
 // grown is a world without faults in which all voters are there.
@@ -127,7 +129,7 @@ func TestAloneLeader(t *testing.T) {
 	if l.node.Lead().Serves {
 		t.Error("it still leads")
 	}
-	if err := l.node.Read(2); !errors.Is(err, ErrNotLeader) {
+	if err := l.node.Read(2); !errors.Is(err, engine.ErrNotLeader) {
 		t.Errorf("a read of one who does not lead: %v", err)
 	}
 	if w.leader() == nil {

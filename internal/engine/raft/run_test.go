@@ -164,7 +164,7 @@ func (w *world) bury(l engine.Lead) {
 }
 
 func (w *world) allowed(err error) {
-	for _, ok := range [...]error{ErrBusy, ErrBehind, ErrDropped, ErrNotLeader, ErrNotReady, ErrStopped, ErrFull, ErrSync} {
+	for _, ok := range [...]error{ErrBusy, ErrBehind, ErrDropped, engine.ErrNotLeader, ErrNotReady, ErrStopped, ErrFull, ErrSync} {
 		if errors.Is(err, ok) {
 			return
 		}

@@ -45,7 +45,7 @@ func (n *Node) serves() error {
 	case n.err != nil:
 		return n.err
 	case !n.leads():
-		return ErrNotLeader
+		return engine.ErrNotLeader
 	case n.log.term != n.status().GetTerm():
 		return ErrNotReady
 	}

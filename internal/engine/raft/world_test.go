@@ -178,13 +178,21 @@ func (w *world) crash(q *proc) {
 	})
 }
 
+// numbers writes some, for sums.
+func numbers(all ...uint64) (b []byte) {
+	for _, n := range all {
+		b = binary.AppendUvarint(b, n)
+	}
+	return b
+}
+
 // Apply, Snapshot and Restore make a proc a Machine.
 func (q *proc) Apply(index, term uint64, entry []byte) {
 	if index <= q.index || len(entry) == 0 {
 		q.w.fail("voter %d applies %d bytes at %d after %d", q.id, len(entry), index, q.index)
 	}
 	h := fnv.New64a()
-	h.Write(numbers(nil, q.sum, index, term))
+	h.Write(numbers(q.sum, index, term))
 	h.Write(entry)
 	q.index, q.sum = index, h.Sum64()
 	q.w.agree(q)
@@ -211,7 +219,7 @@ func (w *world) agree(q *proc) {
 		w.fail("voter %d has another log at index %d than others", q.id, q.index)
 	}
 	w.truth[q.index] = q.sum
-	w.note(numbers(nil, q.id, q.index, q.sum))
+	w.note(numbers(q.id, q.index, q.sum))
 	w.high = max(w.high, q.index)
 }
 
@@ -284,7 +292,7 @@ func (w *world) read(q *proc, number uint64) {
 
 func (w *world) send(from uint64, all []engine.Post) {
 	for _, l := range all {
-		w.note(numbers(nil, from, l.To), l.Bytes)
+		w.note(numbers(from, l.To), l.Bytes)
 		times := 1
 		if !w.mild && w.rng.IntN(20) == 0 {
 			times = w.rng.IntN(3)

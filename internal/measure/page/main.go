@@ -9,11 +9,12 @@ import (
 	"github.com/stile-lock/stile/internal/engine"
 	"github.com/stile-lock/stile/internal/engine/raft"
 	"github.com/stile-lock/stile/internal/measure"
+	"github.com/stile-lock/stile/internal/peer"
 )
 
 // disk returns an empty one for a voter, whose log is cut off after a thousand
 // entries.
-func disk() engine.Store { return raft.NewDrive(measure.Election, measure.Heartbeat, 1000) }
+func disk() engine.Store { return raft.NewDrive(peer.Election, peer.Heartbeat, 1000) }
 
 func main() {
 	if len(os.Args) != 2 {

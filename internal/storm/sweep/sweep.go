@@ -114,24 +114,7 @@ func Run(c Config) (*Sum, error) {
 
 func (s *Sum) add(seed uint64, r *storm.Result) {
 	s.Seeds++
-	a := &s.Runs
-	a.Entries += r.Entries
-	a.Tries += r.Tries
-	a.Views += r.Views
-	a.Terms += r.Terms
-	a.Revotes += r.Revotes
-	a.Lost += r.Lost
-	a.Strikes += r.Strikes
-	a.Deposits += r.Deposits
-	a.Refused += r.Refused
-	a.Books.Add(&r.Books)
-	for i := range r.Frames {
-		a.Frames[i] += r.Frames[i]
-	}
-	a.Simulated += r.Simulated
-	a.Longest = max(a.Longest, r.Longest)
-	a.Bound = max(a.Bound, r.Bound)
-	a.Digest += r.Digest // whatever their order
+	s.Runs.Add(r)
 	if r.Violation == nil {
 		return
 	}
