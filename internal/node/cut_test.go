@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/stile-lock/stile/internal/held"
+	"github.com/stile-lock/stile/internal/station"
 )
 
 // lab starts nodes of a network that can be cut.
@@ -228,10 +229,10 @@ func TestTimesOfTheCluster(t *testing.T) {
 	c.Lease = 0 // 10 s
 	n = run(t, c)
 	ready(t, n)
-	tick, _ := fit(settingsFor(lease))
+	tick, _ := station.Fit(settingsFor(lease))
 	for range 100 {
 		n.mu.Lock()
-		due := until(clock(), n.peer.Due())
+		due := until(clock(), n.core.Due())
 		n.mu.Unlock()
 		if due > time.Duration(tick) {
 			t.Fatalf("it looks around in %v: want every %v", due, tick)
