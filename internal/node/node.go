@@ -32,6 +32,7 @@ type Node struct {
 	mux     *wire.Mux
 	pool    *wire.Pool
 	folder  *folder         // nil without one
+	tape    *recorder       // nil without one
 	drained context.Context // ends when nothing new is taken any more
 	drain   context.CancelFunc
 
@@ -181,7 +182,7 @@ func (n *Node) advertised() (string, error) {
 
 // store opens what the voter of this node keeps, and reports whether there was
 // nothing, so that the node founds a cluster unless it is to join one.
-func (n *Node) store() (engine.Store, bool, error) {
+func (n *Node) store() (*raft.Keeper, bool, error) {
 	k := &raft.Keeper{Election: electionTicks, Heartbeat: heartbeatTicks, MaxLog: maxLog}
 	if n.c.Data == "" {
 		k.Storage = &raft.Memory{}
@@ -204,7 +205,7 @@ func (n *Node) store() (engine.Store, bool, error) {
 }
 
 // begin makes the core, founds a cluster if there is none, and asks to join.
-func (n *Node) begin(store engine.Store, founds bool) error {
+func (n *Node) begin(store *raft.Keeper, founds bool) error {
 	nonce := random()
 	_, voter, err := store.Identity()
 	if err != nil {
@@ -216,6 +217,9 @@ func (n *Node) begin(store engine.Store, founds bool) error {
 			Settings: *n.c.Settings, Limits: member.Limits{Waiters: maxWaiters},
 		},
 		Store: store, Spec: n.c.Spec, Host: host{n}, Draw: draw, Made: n.c.Made,
+	}
+	if err := n.record(&c, store.Storage); err != nil {
+		return err
 	}
 	if n.core, err = station.New(c); err != nil {
 		return err
@@ -552,5 +556,8 @@ func (n *Node) close() {
 	}
 	if n.folder != nil {
 		n.folder.close()
+	}
+	if n.tape != nil {
+		n.tape.close()
 	}
 }
