@@ -137,7 +137,7 @@ func (p *player) take(e *Entry) (over bool) {
 	case failed && e.Crashed:
 		return true
 	case failed:
-		how = []string{"it panics, which it did not: " + r.Panicked}
+		how = []string{"it panics, which it did not: " + Plain(r.Panicked)}
 	case e.Crashed:
 		how = []string{"it panicked, and does not now"}
 	case e.Out.Fault != "" && p.out.Fault == "":

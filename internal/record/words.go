@@ -2,6 +2,9 @@ package record
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
 
 	"github.com/stile-lock/stile/internal/client"
 	"github.com/stile-lock/stile/internal/engine"
@@ -45,7 +48,7 @@ func (p *player) note(k deedKind, to string, number uint64, b []byte) *deed {
 func (d *deed) String() string {
 	switch d.kind {
 	case sends:
-		return fmt.Sprintf("sends %s to %s", message(d.bytes), d.to)
+		return fmt.Sprintf("sends %s to %s", message(d.bytes), Plain(d.to))
 	case posts:
 		return fmt.Sprintf("sends %s to the client of connection %d", frame(d.bytes), d.number)
 	case tells:
@@ -111,11 +114,11 @@ func describe(in *station.Input) string {
 	case station.Wake:
 		return "time has passed"
 	case station.Up:
-		return "there is a connection to " + in.Text
+		return "there is a connection to " + Plain(in.Text)
 	case station.Down:
-		return "the connection to " + in.Text + " has broken"
+		return "the connection to " + Plain(in.Text) + " has broken"
 	case station.Message:
-		return fmt.Sprintf("%s came from %s", message(in.Bytes), in.Text)
+		return fmt.Sprintf("%s came from %s", message(in.Bytes), Plain(in.Text))
 	case station.Frame:
 		return fmt.Sprintf("%s came from the client of connection %d", frame(in.Bytes), in.Number)
 	case station.Closed:
@@ -154,6 +157,14 @@ func (p *player) moment(at member.Instant) string {
 		return "never"
 	}
 	return fmt.Sprintf("at %.6f s", float64(at-p.result.Header.Begin.At)/float64(member.Second))
+}
+
+// Plain is a text that somebody else has written, as it can be shown.
+func Plain(s string) string {
+	if strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return strconv.Quote(s)
+	}
+	return s
 }
 
 // clipped is a text as it was recorded.
