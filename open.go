@@ -24,6 +24,7 @@ type Config struct {
 	Algorithm string        // of who founds a cluster: which one passes locks on; naimi-trehel
 	TLS       Certificates  // none: plain TCP, on this machine alone
 	Insecure  bool          // plain TCP with other machines, too
+	Record    string        // new file for all that comes to the node, up to 1 GiB, for 'stile replay'; empty: none
 	Log       *slog.Logger  // nil: nothing is logged
 	Drain     time.Duration // how long Close waits for those who hold locks; 10 s
 }
@@ -53,6 +54,7 @@ func Open(ctx context.Context, c Config) (*Node, error) {
 	n, err := node.Start(node.Config{
 		Name: c.Name, Listen: c.Listen, Advertise: c.Advertise, Join: c.Join, Data: c.Data, Voters: c.Voters, Lease: c.Lease,
 		Algorithm: c.Algorithm, TLS: cert.Config(c.TLS), Insecure: c.Insecure, Log: c.Log,
+		Record: node.Record{File: c.Record, By: "package stile"},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open a node: %w", err)

@@ -54,6 +54,7 @@ storm --seed 4 --bank
 replay scenarios/raymond-a.stile
 replay scenarios/none-ring.stile
 replay scenarios/graph-cycle.stile
+replay small.rec
 bench --time 1ms --idle 1ms --clients 1
 cert ca
 cert node db1 --host 127.0.0.1 --dir authority

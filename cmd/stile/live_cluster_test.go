@@ -187,3 +187,21 @@ func TestLiveConfig(t *testing.T) {
 	p.exits(2)
 	p.until(`STILE_LEASE="never": want a time`)
 }
+
+// What came to a node that is recorded comes out the same again, also if the node was
+// killed.
+func TestLiveRecording(t *testing.T) {
+	t.Parallel()
+	for _, how := range []os.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+		file := filepath.Join(t.TempDir(), "a.rec")
+		p := begin(t, []string{"STILE_RECORD=" + file}, "serve", "--memory", "--name", "a", "--listen", "127.0.0.1:0")
+		a := p.until(`^node a serves at (\S+), data in memory$`)
+		token(t, a, "demo")
+		p.signal(how)
+		<-p.ended
+		out, err := exec.Command("stile", "replay", file).CombinedOutput()
+		if text := string(out); err != nil || !strings.Contains(text, "\nreplay     the core does the same again\n") || !strings.Contains(text, "\nentries    1 granted, 0 lost\n") && how == syscall.SIGTERM {
+			t.Errorf("after %v: %v\n%s", how, err, text)
+		}
+	}
+}

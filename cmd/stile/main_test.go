@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"testing"
 
@@ -26,7 +27,11 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata",
 		UpdateScripts: os.Getenv("STILE_UPDATE") != "",
-		Cmds:          map[string]func(ts *testscript.TestScript, neg bool, args []string){"code": code},
+		Setup: func(e *testscript.Env) error { // which cannot have bytes in its scripts
+			b, err := os.ReadFile("../../internal/record/testdata/small.rec")
+			return errors.Join(err, os.WriteFile(filepath.Join(e.WorkDir, "small.rec"), b, 0o666))
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"code": code},
 	})
 }
 

@@ -235,7 +235,7 @@ func badFiles(c *cobra.Command, f *pflag.Flag, add adder) {
 	add("an existing file", good(c, keep, "--frobnicate"), "--frobnicate")
 	add("an existing file", good(c, keep, "surplus"), "surplus")
 	for _, other := range flags(c) {
-		if e := endings(c, other); e != nil && other.Name != f.Name {
+		if e := endings(c, other); e != nil && other.Name != f.Name && f.Name != "config" && other.Name != "config" { // which is read
 			add("an existing file", good(c, keep, "--"+other.Name+"=no/such/x."+e[0]), "make it first")
 			add("an existing file", good(c, "--"+other.Name+"=no/such/x."+e[0], keep), "make it first")
 			if e[0] == ending[1:] {
@@ -264,6 +264,7 @@ func newDesk(t *testing.T) string {
 		"empty.stile": "", "binary.stile": "\x7fELF\x02\x01\x01\x00\x00\x00", "bom.stile": "\ufeff", "crlf.stile": "\r\n\r\n",
 		"huge.stile": strings.Repeat("#", 10<<20+1), "latin.stile": "title caf\xe9\n" + scenario,
 		"cut.stile": scenario[:len(scenario)/3] + "\nP1 as",
+		"small.rec": read("internal/record/testdata/small.rec"),
 	}
 	for name, text := range files {
 		path := filepath.Join(dir, name)

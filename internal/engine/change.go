@@ -73,7 +73,7 @@ func (x *Change) fields(c *code.Coder) {
 		}
 		c.Number(&x.Start.Cluster)
 		c.Number(&x.Start.Epoch)
-		settings(c, &x.Start.Settings)
+		CodeSettings(c, &x.Start.Settings)
 	}
 	c.Numbers(&x.Drop, member.MaxMembers)
 	c.Numbers(&x.Left, member.MaxMembers)

@@ -38,7 +38,7 @@ func (r *Record) fields(c *code.Coder) {
 	c.Number(&r.Cluster)
 	c.Number(&r.Epoch)
 	c.Number(&r.Before)
-	settings(c, &r.Settings)
+	CodeSettings(c, &r.Settings)
 	code.Within(c, &r.Wanted, 0, MaxVoters)
 	code.List(c, &r.Members, member.MaxMembers, func(m *Member) {
 		c.Text(&m.Name, maxName)
@@ -58,7 +58,8 @@ func (r *Record) fields(c *code.Coder) {
 	})
 }
 
-func settings(c *code.Coder, s *member.Settings) {
+// CodeSettings is the settings of a cluster.
+func CodeSettings(c *code.Coder, s *member.Settings) {
 	s.Lease.Code(c)
 	s.Renew.Code(c)
 	code.Within(c, &s.Drift, 0, 1_000_000)

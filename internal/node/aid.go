@@ -84,7 +84,7 @@ func (n *Node) members() []string {
 	for _, m := range n.lastView {
 		all = append(all, m.Address)
 	}
-	for _, m := range n.peer.Record().Members {
+	for _, m := range n.core.Record().Members {
 		all = append(all, m.Address)
 	}
 	all = n.others(append(all, n.c.Join...))

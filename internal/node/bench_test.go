@@ -3,6 +3,8 @@ package node
 import (
 	"context"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -157,4 +159,18 @@ func BenchmarkMany(b *testing.B) {
 	}
 	wg.Wait()
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "entries/s")
+}
+
+// BenchmarkRecorded is BenchmarkLocal of a node that is recorded.
+func BenchmarkRecorded(b *testing.B) {
+	dir := b.TempDir()
+	all, _ := secured(b, func(c *Config) { c.Record.File = filepath.Join(dir, c.Name+".rec") })
+	b.ReportAllocs()
+	for b.Loop() {
+		once(b, all[0], "x")
+	}
+	all[0].Kill()
+	if info, err := os.Stat(filepath.Join(dir, "a.rec")); err == nil {
+		b.ReportMetric(float64(info.Size())/float64(b.N), "bytes/entry")
+	}
 }

@@ -32,6 +32,7 @@ type Config struct {
 	TLS       cert.Config      // files; none: plain TCP
 	Insecure  bool             // plain TCP where others can listen in
 	Patience  time.Duration    // how long it tries to be a member before it is a client of one meanwhile; two leases, 5 s at most
+	Record    Record           // of what comes to it
 	Log       *slog.Logger
 
 	// Spec returns an algorithm by its name; nil: those of the catalog.

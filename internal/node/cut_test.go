@@ -232,7 +232,7 @@ func TestTimesOfTheCluster(t *testing.T) {
 	tick, _ := peer.Fit(settingsFor(lease))
 	for range 100 {
 		n.mu.Lock()
-		due := until(clock(), n.peer.Due())
+		due := until(clock(), n.core.Due())
 		n.mu.Unlock()
 		if due > time.Duration(tick) {
 			t.Fatalf("it looks around in %v: want every %v", due, tick)

@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/stile-lock/stile/internal/client"
-	"github.com/stile-lock/stile/internal/engine"
-	"github.com/stile-lock/stile/internal/member"
 	"github.com/stile-lock/stile/internal/node/wire"
 )
 
@@ -21,13 +19,11 @@ var clientLimits = wire.Limits{Frame: client.MaxBytes + 1<<10, Queue: 4 << 20}
 // maxAnswer is how long an answer may be: what waits to be sent is bounded.
 const maxAnswer = 2 << 20
 
-// newDesk makes the desk that serves clients.
-func newDesk() *client.Desk {
-	return client.NewDesk(client.DeskConfig{Draw: func() (uint64, client.Secret) {
-		var s client.Secret
-		_, _ = rand.Read(s[:]) // which never fails
-		return random(), s
-	}})
+// draw draws the number of a session of a client, and its secret.
+func draw() (uint64, client.Secret) {
+	var s client.Secret
+	_, _ = rand.Read(s[:]) // which never fails
+	return random(), s
 }
 
 // A visitor is the connection of a client.
@@ -70,7 +66,9 @@ func (n *Node) serve(c net.Conn) {
 	}
 	n.mu.Lock()
 	delete(n.visitors, conn)
-	n.desk.Closed(conn)
+	if !n.over {
+		n.core.Closed(clock(), conn)
+	}
 	n.mu.Unlock()
 	l.Fail(errClosed)
 	var malformed *wire.Malformed
@@ -88,27 +86,24 @@ var (
 )
 
 // heard takes a frame of a client.
-func (n *Node) heard(conn uint64, b []byte) (err error) {
+func (n *Node) heard(conn uint64, b []byte) error {
 	n.enter()
 	if n.over {
 		n.mu.Unlock()
 		return errClosed
 	}
 	now := clock()
-	if !n.peer.Do(now, func(m *member.Member) { err = n.desk.Receive(now, m, conn, b) }) {
-		err = n.desk.Receive(now, nil, conn, b)
-	}
-	n.answer()
+	asks, err := n.core.Hear(now, conn, b)
+	n.answer(asks)
 	n.leave(now)
 	return err
 }
 
 // answer answers what clients have asked that is no business of sessions.
-func (n *Node) answer() {
-	asks := n.desk.Out.Asks
+func (n *Node) answer(asks []client.Question) {
 	for i := range asks {
-		q := asks[i]
-		b, err := n.tellAbout(&q)
+		q := &asks[i]
+		b, err := n.tellAbout(q)
 		if len(b) > maxAnswer {
 			err = fmt.Errorf("the answer has %d bytes, and at most %d are sent: ask for less, such as for names that begin alike", len(b), maxAnswer)
 		}
@@ -118,49 +113,28 @@ func (n *Node) answer() {
 		for {
 			part := b[:min(len(b), client.MaxBytes)]
 			b = b[len(part):]
-			if n.desk.Answer(q.Conn, q.Number, err == nil, part, len(b) == 0) != nil || len(b) == 0 {
+			if n.core.Answer(q, err == nil, part, len(b) == 0) != nil || len(b) == 0 {
 				break
 			}
 		}
 	}
 }
 
-// clerical does what the desk wants, with the mutex: what is due, and what is to be
-// sent.
-func (n *Node) clerical(now member.Instant) {
-	for n.desk.Out.Wake <= now {
-		if !n.peer.Do(now, func(m *member.Member) { n.desk.Wake(now, m) }) {
-			n.desk.Wake(now, nil)
-		}
-		if n.over {
-			return
-		}
+// Post queues what a client is sent.
+func (h host) Post(conn uint64, b []byte, last bool) {
+	v := h.visitors[conn]
+	if v == nil {
+		return
 	}
-	n.post()
-}
-
-// post queues what the desk wants sent.
-func (n *Node) post() {
-	for i := range n.desk.Out.Frames {
-		f := &n.desk.Out.Frames[i]
-		v := n.visitors[f.Conn]
-		if v == nil {
-			continue
-		}
-		if len(f.Bytes) > 0 {
-			_ = v.Send(f.Bytes, false) // its reader hears of an error
-		}
-		if f.Last {
-			v.last.Store(true)
-		}
-		if !v.dirty {
-			v.dirty = true
-			n.dirty = append(n.dirty, v)
-		}
+	if len(b) > 0 {
+		_ = v.Send(b, false) // its reader hears of an error
 	}
-	n.desk.Out.Reset()
-	if n.state == Draining && n.holders+n.desk.Holds() == 0 {
-		n.tell() // whoever waits for the last one to let go
+	if last {
+		v.last.Store(true)
+	}
+	if !v.dirty {
+		v.dirty = true
+		h.dirty = append(h.dirty, v)
 	}
 }
 
@@ -183,15 +157,6 @@ func (v *visitor) flush() {
 		return
 	}
 	v.Flush()
-}
-
-// knows tells clients where the nodes are.
-func (n *Node) knows(r *engine.Record) {
-	var all []string
-	for _, m := range r.Members {
-		all = append(all, m.Address)
-	}
-	n.desk.Nodes = all
 }
 
 // dismiss ends all connections of clients, and waits for their goroutines.

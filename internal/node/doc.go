@@ -1,5 +1,6 @@
 // Package node puts one process of a cluster on a real machine: sockets, a disk,
-// clocks and goroutines around the pure core that the storm has tried.
+// clocks and goroutines around the pure core, a station.Station, whose parts the
+// storm has tried.
 //
 // A Node has one mutex. Whoever has something for the core - a reader of a socket,
 // the timer, an application - takes it, calls straight into the core, and sends

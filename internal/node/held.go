@@ -81,11 +81,7 @@ func (n *Node) ask(ctx context.Context, h *Held, a held.Ask) (again bool, err er
 	}
 	h.state = asking
 	now := clock()
-	n.peer.Do(now, func(m *member.Member) {
-		if h.ticket, err = m.Lock(now, h.name, member.Ask{Deadline: member.Never, Try: a.Try}); err == nil {
-			n.seat(h)
-		}
-	})
+	err = n.core.Lock(now, h.name, a.Try, func(t member.Ticket) { n.seat(h, t) })
 	var done chan struct{}
 	if err == nil && h.state == asking {
 		done = make(chan struct{})
@@ -126,7 +122,7 @@ func (n *Node) await(ctx context.Context, h *Held, done <-chan struct{}) {
 		if h.state != asking {
 			return
 		}
-		n.peer.Do(now, func(m *member.Member) { m.Cancel(now, h.ticket) })
+		n.core.Cancel(now, h.ticket)
 		if h.state == asking {
 			n.unseat(h, refused)
 		}
@@ -151,8 +147,9 @@ func (h *Held) outcome(ctx context.Context) (again bool, err error) {
 }
 
 // seat keeps a request, to be found by its ticket.
-func (n *Node) seat(h *Held) {
-	i := int(uint32(h.ticket))
+func (n *Node) seat(h *Held, t member.Ticket) {
+	h.ticket = t
+	i := int(uint32(t))
 	for len(n.slots) <= i {
 		n.slots = append(n.slots, nil)
 	}
@@ -191,12 +188,12 @@ func (n *Node) unlock() {
 	}
 }
 
-// Told is what the member tells an application.
-func (h host) Told(e *member.Event) {
+// Told is what the member tells an application. It reports whether it is one of this
+// process.
+func (h host) Told(e *member.Event) bool {
 	i := int(uint32(e.Ticket))
 	if i >= len(h.slots) || h.slots[i] == nil || h.slots[i].ticket != e.Ticket {
-		h.desk.Told(e)
-		return
+		return false
 	}
 	x := h.slots[i]
 	switch e.Kind {
@@ -210,6 +207,7 @@ func (h host) Told(e *member.Event) {
 		x.event, x.cause = e.Kind, e.Cause
 		h.unseat(x, refused)
 	}
+	return true
 }
 
 // lose tells the holder that it has lost.
@@ -250,14 +248,14 @@ func (h *Held) Err() error {
 		return over
 	}
 	now := clock()
-	n.peer.Wake(now)
+	n.core.Wake(now)
 	n.leave(now)
 	return h.fate.Lost()
 }
 
 // usable reports whether the member may act.
 func (n *Node) usable() bool {
-	m := n.peer.Member()
+	m := n.core.Member()
 	return m != nil && m.Usable(clock())
 }
 
@@ -267,7 +265,7 @@ func (h *Held) Deadline() time.Time {
 	n := h.node
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	m := n.peer.Member()
+	m := n.core.Member()
 	if h.state != inside || m == nil {
 		return time.Time{}
 	}
@@ -291,11 +289,9 @@ func (h *Held) Unlock() error {
 		return h.fate.Over()
 	}
 	now := clock()
-	n.peer.Do(now, func(m *member.Member) {
-		if m.Unlock(now, h.name, h.token) == nil {
-			n.unseat(h, letGo)
-			h.fate.Free()
-		}
+	n.core.Unlock(now, h.name, h.token, func() {
+		n.unseat(h, letGo)
+		h.fate.Free()
 	})
 	if h.state == inside { // the member does not know of it
 		h.lose(member.NoCause)

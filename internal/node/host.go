@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/stile-lock/stile/internal/client"
 	"github.com/stile-lock/stile/internal/engine"
 	"github.com/stile-lock/stile/internal/member"
 	"github.com/stile-lock/stile/internal/node/wire"
@@ -26,9 +25,6 @@ func (h host) Send(to string, b []byte) {
 	}
 }
 
-// Linked reports whether there is a connection to a process.
-func (h host) Linked(address string) bool { return h.linked[address] }
-
 // Installed tells that the member has begun a view.
 func (h host) Installed(r *engine.Record) {
 	h.keepLinks(r)
@@ -41,7 +37,6 @@ func (h host) Installed(r *engine.Record) {
 			h.c.Log.Error("where the members are cannot be kept", "err", err)
 		}
 	}
-	h.knows(r)
 	h.cluster = r.Cluster
 	if h.state == Joining {
 		h.cease()
@@ -70,8 +65,6 @@ func (h host) keepLinks(r *engine.Record) {
 func (h host) Ended(how engine.Ending) {
 	if how == engine.Left {
 		h.c.Log.Info("has left the cluster", "name", h.c.Name)
-		h.desk.End(client.Leaving)
-		h.post()
 		h.stop()
 		return
 	}
@@ -81,10 +74,8 @@ func (h host) Ended(how engine.Ending) {
 		h.cluster = 0
 		_ = h.pool.SetExtra(greeting(0)) // which is not too long
 	}
-	h.desk.End(client.Evicted)
 	if h.state >= Draining {
 		h.c.Log.Warn("is a member no more", "name", h.c.Name, "why", why)
-		h.post()
 		h.stop()
 		return
 	}
@@ -143,11 +134,11 @@ func (o owner) Check(p *wire.Peer) error {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	ours := cmp.Or(o.peer.Record().Cluster, o.cluster)
+	ours := cmp.Or(o.core.Record().Cluster, o.cluster)
 	if ours != 0 && theirs.cluster != 0 && ours != theirs.cluster {
 		return fmt.Errorf("%s is of cluster %016x, and %s of %016x: they cannot be joined; start one of them without its data folder", p.Name, theirs.cluster, o.c.Name, ours)
 	}
-	for _, c := range o.peer.Record().Choices {
+	for _, c := range o.core.Record().Choices {
 		if !theirs.knows(c.Algorithm, c.Version) {
 			return fmt.Errorf("%s does not know version %d of %s, which the cluster uses: run the same version of stile there", p.Name, c.Version, c.Algorithm)
 		}
@@ -157,24 +148,20 @@ func (o owner) Check(p *wire.Peer) error {
 
 // Up says that there is a connection to a process.
 func (o owner) Up(address string, p *wire.Peer) {
-	o.use(func(now member.Instant) {
-		o.linked[address] = true
-		o.peer.Up(now, address)
-	})
+	o.use(func(now member.Instant) { o.core.Up(now, address) })
 }
 
 // Down says that there is none any more.
 func (o owner) Down(address string, err error) {
 	o.use(func(now member.Instant) {
-		delete(o.linked, address)
 		o.lately = err.Error()
-		o.peer.Down(now, address)
+		o.core.Down(now, address)
 	})
 }
 
 // Message takes a message of another process.
 func (o owner) Message(p *wire.Peer, b []byte) error {
 	var err error
-	o.use(func(now member.Instant) { err = o.peer.Receive(now, p.Addr, b) })
+	o.use(func(now member.Instant) { err = o.core.Receive(now, p.Addr, b) })
 	return err
 }

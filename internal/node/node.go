@@ -13,7 +13,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/stile-lock/stile/internal/client"
 	"github.com/stile-lock/stile/internal/engine"
 	"github.com/stile-lock/stile/internal/engine/raft"
 	"github.com/stile-lock/stile/internal/held"
@@ -22,6 +21,7 @@ import (
 	"github.com/stile-lock/stile/internal/node/disk"
 	"github.com/stile-lock/stile/internal/node/wire"
 	"github.com/stile-lock/stile/internal/peer"
+	"github.com/stile-lock/stile/internal/station"
 )
 
 // A Node is one process of a cluster.
@@ -33,6 +33,7 @@ type Node struct {
 	mux     *wire.Mux
 	pool    *wire.Pool
 	folder  *folder         // nil without one
+	tape    *recorder       // nil without one
 	drained context.Context // ends when nothing new is taken any more
 	drain   context.CancelFunc
 
@@ -41,10 +42,8 @@ type Node struct {
 
 	mu       sync.Mutex
 	cluster  uint64 // of which it is, or was; 0 if it does not know
-	peer     *peer.Peer
+	core     *station.Station
 	state    State
-	linked   map[string]bool // by address: there is a connection
-	desk     *client.Desk
 	visits   sync.WaitGroup // goroutines of clients' connections
 	visitors map[uint64]*visitor
 	dirty    []*visitor // on which something is to be sent
@@ -98,7 +97,7 @@ func Start(c Config) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &Node{c: c, nonce: random(), desk: newDesk(), visitors: map[uint64]*visitor{}, linked: map[string]bool{}, changed: make(chan struct{}), ended: make(chan struct{}), armed: member.Never}
+	n := &Node{c: c, nonce: random(), visitors: map[uint64]*visitor{}, changed: make(chan struct{}), ended: make(chan struct{}), armed: member.Never}
 	n.drained, n.drain = context.WithCancel(context.Background())
 	if err := n.start(); err != nil {
 		n.Kill()
@@ -180,7 +179,7 @@ func (n *Node) advertised() (string, error) {
 
 // store opens what the voter of this node keeps, and reports whether there was
 // nothing, so that the node founds a cluster unless it is to join one.
-func (n *Node) store() (engine.Store, bool, error) {
+func (n *Node) store() (*raft.Keeper, bool, error) {
 	k := &raft.Keeper{Election: peer.Election, Heartbeat: peer.Heartbeat, MaxLog: maxLog}
 	if n.c.Data == "" {
 		k.Storage = &raft.Memory{}
@@ -202,36 +201,39 @@ func (n *Node) store() (engine.Store, bool, error) {
 	return k, founds, nil
 }
 
-// begin makes the peer, founds a cluster if there is none, and asks to join.
-func (n *Node) begin(store engine.Store, founds bool) error {
-	now := clock()
+// begin makes the core, founds a cluster if there is none, and asks to join.
+func (n *Node) begin(store *raft.Keeper, founds bool) error {
 	nonce := random()
 	_, voter, err := store.Identity()
 	if err != nil {
 		return err
 	}
-	c := peer.Config{
-		Name: n.c.Name, Address: n.address, Contacts: n.others(n.c.Join), Cluster: n.cluster, Store: store, Seed: random(),
-		Spec: n.c.Spec, Host: host{n}, Made: n.c.Made, Fit: peer.Fit, Limits: member.Limits{Waiters: maxWaiters},
+	c := station.Config{
+		Begin: station.Begin{
+			At: clock(), Name: n.c.Name, Address: n.address, Contacts: n.others(n.c.Join), Cluster: n.cluster, Seed: random(),
+			Settings: *n.c.Settings, Limits: member.Limits{Waiters: maxWaiters},
+		},
+		Store: store, Spec: n.c.Spec, Host: host{n}, Draw: draw, Made: n.c.Made,
 	}
-	c.Tick, c.Links = peer.Fit(*n.c.Settings)
-	n.desk.Nodes = c.Contacts
-	if n.peer, err = peer.New(now, c); err != nil {
+	if err := n.record(&c, store.Storage); err != nil {
+		return err
+	}
+	if n.core, err = station.New(c); err != nil {
 		return err
 	}
 	if voter == 0 && !founds && len(c.Contacts) == 0 {
 		return fmt.Errorf("join a cluster at %s: only this node itself is named: name another one, or none to found a cluster", strings.Join(n.c.Join, ", "))
 	}
 	if founds && voter == 0 {
-		if err := n.found(nonce); err != nil {
+		if err := n.found(c.At, nonce); err != nil {
 			return err
 		}
 	}
-	return n.peer.Join(now, nonce)
+	return n.core.Join(c.At, nonce)
 }
 
 // found begins a cluster.
-func (n *Node) found(nonce uint64) error {
+func (n *Node) found(now member.Instant, nonce uint64) error {
 	choice, err := n.c.choice()
 	if err != nil {
 		return err
@@ -241,7 +243,7 @@ func (n *Node) found(nonce uint64) error {
 		s.Epoch = uint64(time.Now().UnixMilli()) // above all that an earlier one without a disk has reached
 	}
 	me := engine.Joiner{Name: n.c.Name, Address: n.address, Nonce: nonce}
-	if err := n.peer.Found(engine.Record{}, engine.Birth(s, n.c.Voters, []member.Choice{choice}, me)); err != nil {
+	if err := n.core.Found(now, engine.Birth(s, n.c.Voters, []member.Choice{choice}, me)); err != nil {
 		return fmt.Errorf("found a cluster: %w", err)
 	}
 	n.c.Log.Info("founds a cluster", "name", n.c.Name, "address", n.address, "cluster", fmt.Sprintf("%016x", s.Cluster))
@@ -257,7 +259,7 @@ func (n *Node) others(all []string) []string {
 func (n *Node) wake() {
 	n.use(func(now member.Instant) {
 		n.armed = member.Never
-		n.peer.Wake(now)
+		n.core.Wake(now)
 	})
 }
 
@@ -328,18 +330,17 @@ func (n *Node) flush(dirty []*visitor, sent bool) {
 // settle is called after each use of the core, with the mutex: it ends the node if
 // its store has failed, joins again if it is to, and sets the timer.
 func (n *Node) settle(now member.Instant) {
-	for n.away && !n.over && n.peer.Err == nil {
+	for n.away && !n.over && n.core.Err() == nil {
 		n.away = false
-		if err := n.peer.Join(now, random()); err != nil {
+		if err := n.core.Join(now, random()); err != nil {
 			n.c.Log.Error("cannot join again", "err", err)
 		}
 	}
-	if err := n.peer.Err; err != nil && !n.over {
-		n.fail(err)
+	if n.over {
 		return
 	}
-	n.clerical(now)
-	if n.over {
+	if err := n.core.Err(); err != nil {
+		n.fail(err)
 		return
 	}
 	if !n.leased && n.state == Taking && n.usable() {
@@ -350,7 +351,7 @@ func (n *Node) settle(now member.Instant) {
 	if n.state == Draining && n.idle() {
 		n.tell()
 	}
-	due := min(n.peer.Due(), n.desk.Out.Wake)
+	due := n.core.Due()
 	if due >= n.armed {
 		return
 	}
@@ -473,7 +474,7 @@ func (n *Node) Stop(ctx context.Context) error {
 			n.use(func(now member.Instant) {
 				if left = n.idle(); left { // nothing was granted meanwhile
 					n.become(Leaving)
-					n.peer.Leave(now)
+					n.core.Leave(now)
 				}
 			})
 			left = left || n.Err() != nil
@@ -491,21 +492,21 @@ func (n *Node) Stop(ctx context.Context) error {
 
 // idle reports whether nobody holds anything through the node that is to leave.
 func (n *Node) idle() bool {
-	return n.state != Draining || n.holders+n.desk.Holds() == 0 && n.aid.busy() == 0
+	return n.state != Draining || n.holders+n.core.Holds() == 0 && n.aid.busy() == 0
 }
 
 // turnAway tells all who wait that the node is about to leave.
 func (n *Node) turnAway(now member.Instant) {
 	var all []*Held
-	n.peer.Do(now, func(m *member.Member) {
-		n.desk.Drain(now, m)
-		for _, h := range n.slots {
-			if h != nil && h.state == asking {
-				m.Cancel(now, h.ticket)
-				all = append(all, h)
-			}
+	var waiting []member.Ticket
+	for _, h := range n.slots {
+		if h != nil && h.state == asking {
+			all, waiting = append(all, h), append(waiting, h.ticket)
 		}
-	})
+	}
+	if !n.core.Drain(now, waiting) {
+		return
+	}
 	for _, h := range all {
 		if h.state == asking { // it was not granted in this very step
 			h.event, h.cause = member.Stopped, member.Leaving
@@ -529,7 +530,7 @@ func (n *Node) Kill() {
 // stopSoon stops the node as an operator has asked by the network.
 func (n *Node) stopSoon() {
 	n.mu.Lock()
-	lease := cmp.Or(n.peer.Record().Settings.Lease, n.c.Settings.Lease)
+	lease := cmp.Or(n.core.Record().Settings.Lease, n.c.Settings.Lease)
 	n.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Duration(lease))
 	defer cancel()
@@ -552,5 +553,8 @@ func (n *Node) close() {
 	}
 	if n.folder != nil {
 		n.folder.close()
+	}
+	if n.tape != nil {
+		n.tape.close()
 	}
 }

@@ -84,7 +84,7 @@ func TestOtherVersion(t *testing.T) {
 	a := start(t, 1, func(i int, c *Config) { c.Log = one.logger() })[0]
 	name := catalog.Live()[0].Name
 	a.mu.Lock()
-	a.peer.Record().Choices = []member.Choice{{Algorithm: name, Version: 99}} // as if it were of a later build
+	a.core.Record().Choices = []member.Choice{{Algorithm: name, Version: 99}} // as if it were of a later build
 	a.mu.Unlock()
 	run(t, Config{Name: "b", Listen: "127.0.0.1:0", Join: []string{a.Address()}, Log: two.logger()})
 	one.says(t, "does not know version 99 of "+name)

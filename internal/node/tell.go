@@ -115,7 +115,7 @@ func (n *Node) Status() Status {
 }
 
 func (n *Node) status() Status {
-	r := n.peer.Record()
+	r := n.core.Record()
 	now := clock()
 	s := Status{
 		Node: n.c.Name, Address: n.address, State: n.state.String(), Cluster: fmt.Sprintf("%016x", r.Cluster),
@@ -133,9 +133,9 @@ func (n *Node) status() Status {
 		}
 	}
 	for _, m := range r.Members {
-		s.Members = append(s.Members, MemberInfo{m.Name, m.Address, votes(r, m.Voter), m.Inc, m.Address == n.address || n.linked[m.Address]})
+		s.Members = append(s.Members, MemberInfo{m.Name, m.Address, votes(r, m.Voter), m.Inc, m.Address == n.address || n.core.Linked(m.Address)})
 	}
-	if c := n.peer.Clerk(); c != nil {
+	if c := n.core.Clerk(); c != nil {
 		l := c.Lead()
 		s.Term = l.Term
 		s.Settled = l.Settled && sameVoters(r, l.Voters)
@@ -143,10 +143,8 @@ func (n *Node) status() Status {
 			s.Leader = r.Voters[i].Name
 		}
 	}
-	n.desk.Each(func(c client.Client) {
-		s.Clients++
-	})
-	if m := n.peer.Member(); m != nil {
+	n.core.Clients(func(client.Client) { s.Clients++ })
+	if m := n.core.Member(); m != nil {
 		s.Left = seconds(until(now, m.Deadline()))
 		s.Known, _, _ = m.Known()
 		m.Each(func(w member.Why) {
@@ -172,7 +170,7 @@ func sameVoters(r *engine.Record, list []uint64) bool {
 // locks tells of all locks in use at this node whose names begin so.
 func (n *Node) locks(prefix string) []LockInfo {
 	all := []LockInfo{}
-	m := n.peer.Member()
+	m := n.core.Member()
 	if m == nil {
 		return all
 	}
@@ -202,7 +200,7 @@ func (n *Node) who(session uint64) string {
 	if session == 0 {
 		return n.c.Name
 	}
-	if c, ok := n.desk.Find(session); ok && c.Name != "" {
+	if c, ok := n.core.Client(session); ok && c.Name != "" {
 		return c.Name + " at " + n.c.Name
 	}
 	return fmt.Sprintf("client %x at %s", session, n.c.Name)
@@ -244,18 +242,15 @@ func suspects(w *member.Why, now member.Instant) string {
 }
 
 // release takes a lock away from who holds it through this node.
-func (n *Node) release(name string) (r Released, err error) {
-	now := clock()
-	if !n.peer.Do(now, func(m *member.Member) {
-		w, ok := m.Explain(name)
-		if !ok || w.Holder == nil {
-			err = fmt.Errorf("force-release %q: nobody holds it through %s: 'stile locks' says through which node it is held", name, n.c.Name)
-			return
-		}
-		r = Released{name, w.Holder.Token.String(), n.who(w.Holder.Client)}
-		err = m.Release(now, name, w.Holder.Token)
-	}) {
-		err = errors.New("the node is no member at present: nothing is held through it")
+func (n *Node) release(name string) (Released, error) {
+	m := n.core.Member()
+	if m == nil {
+		return Released{}, errors.New("the node is no member at present: nothing is held through it")
 	}
-	return r, err
+	w, ok := m.Explain(name)
+	if !ok || w.Holder == nil {
+		return Released{}, fmt.Errorf("force-release %q: nobody holds it through %s: 'stile locks' says through which node it is held", name, n.c.Name)
+	}
+	r := Released{name, w.Holder.Token.String(), n.who(w.Holder.Client)}
+	return r, n.core.Release(clock(), name, w.Holder.Token)
 }

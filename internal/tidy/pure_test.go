@@ -41,6 +41,8 @@ func layers() []layer {
 		{"internal/client", "internal/code internal/member"},
 		{"internal/engine", "internal/code internal/member"},
 		{"internal/peer", "core internal/member internal/engine"},
+		{"internal/station", "core internal/client internal/member internal/engine internal/peer"},
+		{"internal/record", "core internal/code internal/client internal/member internal/engine internal/peer internal/station"},
 		{"internal/storm", "core trace scenario sim/kernel internal/member internal/client internal/engine internal/peer internal/words"},
 		{"internal/measure", "core trace scenario sim/kernel catalog internal/member internal/engine internal/peer"},
 	}

@@ -81,6 +81,34 @@ func Counts(to *[]int, high int) pflag.Value {
 	}, joined)
 }
 
+// Size is a number of bytes, from 1 MiB on.
+func Size(to *int64) pflag.Value {
+	return Value(to, "SIZE", func(s string) (int64, error) {
+		number, shift := s, 0
+		for i, unit := range []string{"K", "M", "G", "T"} {
+			if rest, ok := strings.CutSuffix(strings.TrimSuffix(s, "iB"), unit); ok {
+				number, shift = rest, 10*(i+1)
+			}
+		}
+		n, err := strconv.ParseInt(number, 10, 64)
+		if err != nil || n < 1 || n > 1<<50>>shift || n<<shift < 1<<20 {
+			return 0, fmt.Errorf("want a size such as 512MiB or 8GiB, from 1MiB to 1024TiB")
+		}
+		return n << shift, nil
+	}, Bytes)
+}
+
+// Bytes writes a number of bytes in the largest unit that fits.
+func Bytes(n int64) string {
+	for _, unit := range []string{"B", "KiB", "MiB"} {
+		if n < 1<<10 {
+			return fmt.Sprintf("%d%s", n, unit)
+		}
+		n >>= 10
+	}
+	return fmt.Sprintf("%dGiB", n)
+}
+
 // Seed is any number that fits.
 func Seed(to *uint64) pflag.Value {
 	return Value(to, "N", func(s string) (uint64, error) {

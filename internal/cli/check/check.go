@@ -173,7 +173,7 @@ func (f *flags) define(c *cobra.Command) {
 	fs.Var(ask.List(&f.requesters), "requesters", "who asks: a `LIST` such as 1,2,5-7 (default everybody)")
 	fs.Var(ask.Text(&f.properties, "properties such as mutual-exclusion,deadlock", ask.OfferListed(propertiesOf)), "property", "what to check: a `LIST` of properties (default all that the algorithm claims)")
 	fs.Var(ask.Count(&f.config.Workers, 1, 1024), "workers", "how many cores to use (default all)")
-	fs.Var(size(&f.config.Memory), "memory", "stop before states, queue, state graph and what is known of machines take more than this; the program as a whole takes at most about a third more")
+	fs.Var(ask.Size(&f.config.Memory), "memory", "stop before states, queue, state graph and what is known of machines take more than this; the program as a whole takes at most about a third more")
 	fs.Var(span(&f.config.Time), "time", "stop after this time, such as 30s or 5m (default never)")
 	ask.JSON(fs, &f.json)
 	f.scene.Define(fs, ".stile")

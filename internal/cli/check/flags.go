@@ -42,34 +42,6 @@ func bound(to *int) pflag.Value {
 	})
 }
 
-// size is a number of bytes.
-func size(to *int64) pflag.Value {
-	return ask.Value(to, "SIZE", func(s string) (int64, error) {
-		number, shift := s, 0
-		for i, unit := range []string{"K", "M", "G", "T"} {
-			if rest, ok := strings.CutSuffix(strings.TrimSuffix(s, "iB"), unit); ok {
-				number, shift = rest, 10*(i+1)
-			}
-		}
-		n, err := strconv.ParseInt(number, 10, 64)
-		if err != nil || n < 1 || n > 1<<50>>shift || n<<shift < 1<<20 {
-			return 0, fmt.Errorf("want a size such as 512MiB or 8GiB, from 1MiB to 1024TiB")
-		}
-		return n << shift, nil
-	}, bytesOf)
-}
-
-// bytesOf writes a number of bytes in the largest unit that fits.
-func bytesOf(n int64) string {
-	for _, unit := range []string{"B", "KiB", "MiB"} {
-		if n < 1<<10 {
-			return fmt.Sprintf("%d%s", n, unit)
-		}
-		n >>= 10
-	}
-	return fmt.Sprintf("%dGiB", n)
-}
-
 // span is a time on the clock on the wall.
 func span(to *time.Duration) pflag.Value {
 	return ask.Value(to, "TIME", func(s string) (time.Duration, error) {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stile-lock/stile/check"
+	"github.com/stile-lock/stile/internal/cli/ask"
 	"github.com/stile-lock/stile/internal/cli/tell"
 	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/trace"
@@ -90,5 +91,5 @@ func printViolation(p *tell.Page, q *check.Property, look trace.TextOptions) {
 func progressLine(p check.Progress) string {
 	rate := float64(p.States) / max(p.Elapsed, time.Microsecond).Seconds()
 	return fmt.Sprintf("%s: %s states, %s/s, queue %s blocks, depth %d, %s", p.Pass, words.Grouped(p.States), words.Grouped(int64(rate)),
-		words.Grouped(p.Queue), p.Depth, bytesOf(p.Memory))
+		words.Grouped(p.Queue), p.Depth, ask.Bytes(p.Memory))
 }

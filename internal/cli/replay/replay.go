@@ -1,8 +1,9 @@
 // Package replay is 'stile replay': it runs a scenario file, and says whether all
-// came out as expected.
+// came out as expected; or a recording of a node, and says where it differs.
 package replay
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"os"
@@ -14,10 +15,14 @@ import (
 	"github.com/stile-lock/stile/deadlock"
 	"github.com/stile-lock/stile/internal/cli/ask"
 	"github.com/stile-lock/stile/internal/cli/tell"
+	"github.com/stile-lock/stile/internal/record"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 	"github.com/stile-lock/stile/trace"
 )
+
+// maxUntil bounds after how many events or inputs to stop.
+const maxUntil = 1_000_000_000
 
 // flags is what 'stile replay' can be told.
 type flags struct {
@@ -32,7 +37,7 @@ func New() *cobra.Command {
 	f := &flags{}
 	c := &cobra.Command{
 		Use:   "replay FILE [flags]",
-		Short: "Run a scenario file, and check what it expects",
+		Short: "Run a scenario file, or a recording of a node, and check it",
 		Long: `Runs a scenario: a .stile file that says who asks and leaves when, how long
 messages take, which faults happen and what is expected. Prints the space-time
 diagram, and exits with 1 and what differed if an expectation fails.
@@ -46,40 +51,45 @@ scenarios/graph-deadlock.stile.
 With --until the run stops after so many events, or at the end of the step that
 has the last of them; nothing is checked, and the state of each process or site
 is shown. The folder scenarios/ holds worked
-examples.`,
+examples.
+
+A FILE can also be a recording of a node, as 'stile serve --record' makes one.
+All that came to the node is then handed to the same core again, without its
+machine and its clock. Prints what was recorded, and exits with 1 and what
+differed if the core does not do the same: where, what came then, and what the
+core did. With --until it stops after so many inputs, and shows who the members
+are and which locks are in use.`,
 		Example: `  stile replay scenarios/raymond-a.stile
   stile replay scenarios/raymond-a.stile --until 12
   stile replay scenarios/raymond-a.stile --clocks
-  stile replay scenarios/none-ring.stile --graph ring.svg`,
-		Args: ask.One("a scenario file: scenarios/ holds examples", "file", "replay them one by one"),
+  stile replay scenarios/none-ring.stile --graph ring.svg
+  stile replay node.rec`,
+		Args: ask.One("a scenario file, or a recording of a node: scenarios/ holds examples", "file", "replay them one by one"),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
 
-		ValidArgsFunction: cobra.FixedCompletions([]string{"stile"}, cobra.ShellCompDirectiveFilterFileExt),
+		ValidArgsFunction: cobra.FixedCompletions([]string{"stile", "rec"}, cobra.ShellCompDirectiveFilterFileExt),
 	}
 	fs := c.Flags()
 	fs.SortFlags = false
 	f.scene.Define(fs)
 	fs.Lookup("svg").Usage = "write a space-time diagram to this `FILE`; of a graph of resources that graph"
 	fs.Var(ask.File(&f.graph, ".svg"), "graph", "draw the wait-for graph of a scenario with sites to this `FILE`: the last one if stuck, else that of the first deadlock")
-	fs.Var(ask.Count(&f.until, 1, tell.MaxEvents), "until", "stop after so many events, and show the states; what happens in one step is not torn apart")
+	fs.Var(ask.Count(&f.until, 1, maxUntil), "until", "stop after so many events, or inputs of a recording, and show the states; what happens in one step is not torn apart")
 	ask.Unset(fs, "until")
 	ask.JSON(fs, &f.json)
 	return c
 }
 
+// unreadable is the error of a file that cannot be read.
+func unreadable(path string, err error) error {
+	return fmt.Errorf("cannot read the scenario %q: %w: give a .stile file that exists", path, tell.Reason(err))
+}
+
 // read reads a scenario.
-func read(path string) (*scenario.Scenario, error) {
-	fail := func(err error) (*scenario.Scenario, error) {
-		return nil, fmt.Errorf("cannot read the scenario %q: %w: give a .stile file that exists", path, tell.Reason(err))
-	}
-	f, err := os.Open(path)
+func read(path string, r io.Reader) (*scenario.Scenario, error) {
+	text, err := io.ReadAll(io.LimitReader(r, scenario.MaxSize+1))
 	if err != nil {
-		return fail(err)
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, scenario.MaxSize+1))
-	if err != nil {
-		return fail(err)
+		return nil, unreadable(path, err)
 	}
 	return scenario.Parse(path, string(text))
 }
@@ -109,7 +119,20 @@ func same(one, other string) bool {
 }
 
 func (f *flags) run(c *cobra.Command, path string) error {
-	sc, err := read(path)
+	file, err := os.Open(path)
+	if err != nil {
+		return unreadable(path, err)
+	}
+	defer file.Close()
+	r := bufio.NewReaderSize(file, 1<<16)
+	if head, _ := r.Peek(len(record.Magic)); string(head) == record.Magic { // who reads on hears of an error
+		return f.runRecording(c, path, r)
+	}
+	return f.runScenario(c, path, r)
+}
+
+func (f *flags) runScenario(c *cobra.Command, path string, file io.Reader) error {
+	sc, err := read(path, file)
 	if err != nil {
 		return err
 	}

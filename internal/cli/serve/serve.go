@@ -14,6 +14,7 @@ import (
 
 	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/internal/cli/ask"
+	"github.com/stile-lock/stile/internal/cli/tell"
 	"github.com/stile-lock/stile/internal/node"
 	"github.com/stile-lock/stile/internal/node/cert"
 )
@@ -22,7 +23,7 @@ import (
 const maxNodes = 9
 
 // settings are the flags that the environment and a file can set.
-const settings = "name listen advertise join data memory lease voters algorithm nodes drain ca cert key insecure log log-level"
+const settings = "name listen advertise join data memory lease voters algorithm nodes drain record record-limit ca cert key insecure log log-level"
 
 // flags is what 'stile serve' can be told.
 type flags struct {
@@ -40,13 +41,15 @@ type flags struct {
 	drain     time.Duration
 	tls       cert.Config
 	insecure  bool
+	record    string
+	limit     int64
 	log       string
 	level     string
 }
 
 // New returns the command.
 func New() *cobra.Command {
-	f := &flags{listen: node.DefaultListen, lease: 10 * time.Second, voters: "3", nodes: 1, drain: -1, log: "text", level: "info"}
+	f := &flags{listen: node.DefaultListen, lease: 10 * time.Second, voters: "3", nodes: 1, drain: -1, limit: node.DefaultRecord, log: "text", level: "info"}
 	c := &cobra.Command{
 		Use:   "serve [flags]",
 		Short: "Run a node of a cluster",
@@ -94,6 +97,8 @@ func (f *flags) define(c *cobra.Command) {
 	fs.Var(ask.Count(&f.nodes, 1, maxNodes), "nodes", "how many nodes to run in this process, to try it out; in memory unless --data is given")
 	fs.Var(ask.Duration(&f.drain, 0, time.Hour), "drain", "how long it waits at most for those who hold locks when it is told to end (default a lease and 2s)")
 	ask.Unset(fs, "drain")
+	fs.Var(ask.File(&f.record, ".rec"), "record", "write all that comes to the node to this new `FILE`, for 'stile replay'; it has names of locks and secrets of clients in it")
+	fs.Var(ask.Size(&f.limit), "record-limit", "end the recording when it is so long; the node goes on")
 	ask.Certificates(fs, &f.tls, &f.insecure)
 	fs.Var(ask.File(&f.config, ".toml"), "config", "read settings from this `FILE`; also STILE_CONFIG")
 	fs.Var(ask.Choice(&f.log, "text", "json"), "log", "`HOW` to log on standard error: text or json")
@@ -133,8 +138,17 @@ func (f *flags) settle(c *cobra.Command) error {
 		return errors.New("--memory keeps nothing, and --data says where to keep it: give one of them")
 	case f.nodes > 1 && (set("join") || set("advertise")):
 		return errors.New("--nodes runs a whole cluster to try it out, which joins no other: leave --join and --advertise out")
+	case f.nodes > 1 && f.record != "":
+		return errors.New("--record is of one node, and --nodes runs several: run the one to be recorded in a process of its own")
+	case f.record == "" && set("record-limit"):
+		return errors.New("--record-limit is for --record: say with that where to record to, or leave it out")
 	case len(f.join) > 0 && (set("lease") || set("voters") || set("algorithm")):
 		return errors.New("--lease, --voters and --algorithm are for who founds a cluster: leave them out with --join")
+	}
+	if f.record != "" {
+		if err := tell.Fresh("record", f.record); err != nil {
+			return err
+		}
 	}
 	return ask.CheckCertificates(f.tls, f.insecure)
 }
@@ -151,6 +165,7 @@ func (f *flags) configs(log *slog.Logger) ([]node.Config, error) {
 		c := node.Config{
 			Name: f.name, Advertise: f.advertise, Join: f.join, Voters: voters, Lease: f.lease, Algorithm: f.algorithm,
 			TLS: f.tls, Insecure: f.insecure, Log: log,
+			Record: node.Record{File: f.record, Bytes: f.limit, By: tell.Build().String()},
 		}
 		if f.nodes > 1 {
 			c.Name = fmt.Sprintf("%s-%d", f.name, i+1)

@@ -38,6 +38,16 @@ func (f File) check() error {
 	return f.open(beside, os.O_WRONLY|os.O_CREATE)
 }
 
+// Fresh reports early what would keep a new file from being written. One that is there
+// is not overwritten.
+func Fresh(flag, path string) error {
+	f := File{Flag: flag, Path: path}
+	if info, err := os.Lstat(path); err == nil && !info.IsDir() {
+		return fmt.Errorf("--%s %q: there is such a file already, and it is not overwritten: move it away, or name another one", flag, path)
+	}
+	return f.check()
+}
+
 // open tries to open a file, and changes nothing in it.
 func (f File) open(path string, how int) error {
 	file, err := os.OpenFile(path, how, 0o666)

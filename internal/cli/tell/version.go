@@ -35,6 +35,9 @@ func Build() Version {
 	return v
 }
 
+// String names it in one line, for who compares builds.
+func (v Version) String() string { return "stile " + v.Version + ", commit " + v.Commit() }
+
 // Commit names the commit in a few letters, with a plus if there were changes to
 // it. It is unknown to what was not built from a repository.
 func (v Version) Commit() string {

@@ -119,6 +119,30 @@ func (s *State) rebase(snap Snapshot) error {
 	return nil
 }
 
+// Whole returns the batch that makes an empty state this one.
+func (s *State) Whole() Batch {
+	b := Batch{Group: s.Group, ID: s.ID, Hard: s.Hard, Entries: s.Entries}
+	if s.Snapshot.Index > 0 {
+		b.Snapshot = &s.Snapshot
+	}
+	return b
+}
+
+// State returns what a batch makes of an empty state, or why that cannot be.
+func (b Batch) State() (State, error) {
+	var s State
+	if err := s.Apply(b); err != nil {
+		return State{}, err
+	}
+	if s.ID == 0 && s.Group == 0 && s.Last() == 0 && s.Hard == (Hard{}) {
+		return s, nil
+	}
+	if err := s.Check(); err != nil {
+		return State{}, err
+	}
+	return s, nil
+}
+
 // Check says what is wrong with a state: Raft takes a sound one for granted.
 func (s *State) Check() error {
 	switch {

@@ -78,6 +78,19 @@ type Memory struct {
 	Saves int // how often something was saved
 }
 
+// Recall returns a Memory of what a Storage has held, by the bytes of State.Whole.
+func Recall(b []byte) (*Memory, error) {
+	whole, err := ParseBatch(b)
+	if err != nil {
+		return nil, err
+	}
+	s, err := whole.State()
+	if err != nil {
+		return nil, err
+	}
+	return &Memory{state: s}, nil
+}
+
 // Load returns what was saved.
 func (m *Memory) Load() (State, error) {
 	s := m.state

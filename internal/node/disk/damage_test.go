@@ -201,7 +201,7 @@ func unsealed(b []byte) (c content, err error) {
 			return c, err
 		}
 	}
-	c.state, err = build(whole)
+	c.state, err = whole.State()
 	return c, err
 }
 

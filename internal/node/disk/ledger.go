@@ -20,11 +20,7 @@ type ledger struct {
 
 func newLedger(c content) ledger {
 	l := ledger{sums: c.sums}
-	whole := raft.Batch{Group: c.state.Group, ID: c.state.ID, Hard: c.state.Hard, Entries: c.state.Entries}
-	if c.state.Snapshot.Index > 0 {
-		whole.Snapshot = &c.state.Snapshot
-	}
-	_ = l.state.Apply(bare(whole)) // as it was, when it was read
+	_ = l.state.Apply(bare(c.state.Whole())) // as it was, when it was read
 	for _, sum := range c.sums {
 		l.total += sum
 	}

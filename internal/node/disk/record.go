@@ -153,7 +153,7 @@ func decode(all []elem, tx uint64) (content, error) {
 	if m.count != uint64(len(c.sums)) || m.sum != total {
 		return content{}, fmt.Errorf("the %d records are not the %d that the manifest knows", len(c.sums), m.count)
 	}
-	if c.state, err = build(whole); err != nil {
+	if c.state, err = whole.State(); err != nil {
 		return content{}, err
 	}
 	return c, nil
@@ -192,19 +192,4 @@ func gather(whole *raft.Batch, key string, data []byte) error {
 		return errors.New("it does not hold what its key says")
 	}
 	return nil
-}
-
-// build checks the state that a batch of all makes.
-func build(whole raft.Batch) (raft.State, error) {
-	var s raft.State
-	if err := s.Apply(whole); err != nil {
-		return raft.State{}, err
-	}
-	if s.ID == 0 && s.Group == 0 && s.Last() == 0 && s.Hard == (raft.Hard{}) {
-		return s, nil
-	}
-	if err := s.Check(); err != nil {
-		return raft.State{}, err
-	}
-	return s, nil
 }

@@ -1,0 +1,62 @@
+package record
+
+import (
+	"bytes"
+	"encoding/binary"
+	"os"
+	"testing"
+
+	"github.com/stile-lock/stile/internal/code"
+)
+
+// sealed makes a recording of whatever blocks are in some bytes, with lengths and
+// checksums that are right, so that what is behind them is reached.
+func sealed(b []byte) []byte {
+	w := &Writer{B: append([]byte(Magic), format)}
+	for len(b) >= 2 {
+		size := min(int(binary.BigEndian.Uint16(b)), len(b)-2)
+		w.block(maxEntry, func(c *code.Coder) { c.B = append(c.B, b[2:2+size]...) })
+		b = b[2+size:]
+	}
+	return w.B
+}
+
+// blocks is what sealed makes a recording of.
+func blocks(t testing.TB, recording []byte) (b []byte) {
+	r := &Reader{r: bytes.NewReader(recording[len(Magic)+1:])}
+	for {
+		body, err := r.block(maxHeader)
+		if err != nil {
+			break
+		}
+		b = append(binary.BigEndian.AppendUint16(b, uint16(len(body))), body...)
+	}
+	if !bytes.Equal(sealed(b), recording) {
+		t.Fatal("the blocks of a recording are not those that it was made of")
+	}
+	return b
+}
+
+// Whatever is in a file, a replay ends, with an error or not.
+func FuzzRecording(f *testing.F) {
+	b, err := os.ReadFile(small)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b, false)
+	f.Add(b[:len(b)/2], false)
+	f.Add([]byte(Magic+"\x01\xff\xff\xff\xff"), false)
+	f.Add(blocks(f, b), true)
+	f.Fuzz(func(t *testing.T, b []byte, seal bool) {
+		if seal {
+			b = sealed(b)
+		}
+		r, err := Replay(bytes.NewReader(b), options())
+		if r == nil && err == nil {
+			t.Error("neither a result nor an error")
+		}
+		if r != nil && r.Differs != nil && (r.Differs.What == "" || len(r.Differs.How) == 0) {
+			t.Errorf("%+v", r.Differs)
+		}
+	})
+}

@@ -1,0 +1,147 @@
+package record
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/stile-lock/stile/internal/code"
+	"github.com/stile-lock/stile/internal/member"
+)
+
+// ErrDamaged is the error for what nobody has recorded.
+var ErrDamaged = errors.New("the recording is damaged: take another copy of it")
+
+// ErrTorn says that a recording ends in the middle of a block: whoever wrote it was
+// killed, or the copy is not whole.
+var ErrTorn = errors.New("the recording ends in the middle of an entry")
+
+// A Reader reads a recording.
+type Reader struct {
+	Header Header
+	End    string // why it ends; empty if that is not known, or it was not read so far
+
+	r      io.Reader
+	at     member.Instant
+	offset int64
+	body   bytes.Buffer
+	chain
+}
+
+// NewReader reads the head of a recording.
+func NewReader(r io.Reader) (*Reader, error) {
+	d := &Reader{r: r}
+	head := make([]byte, len(Magic)+1)
+	if n, err := io.ReadFull(r, head); err != nil && !short(err) {
+		return nil, err
+	} else if err != nil || string(head[:len(Magic)]) != Magic {
+		return nil, fmt.Errorf("%w: its first %d bytes are not those of a recording", ErrDamaged, n)
+	}
+	if f := head[len(Magic)]; f != format {
+		return nil, fmt.Errorf("the recording is of format %d, and this version of stile reads format %d: replay it with the version that recorded it", f, format)
+	}
+	d.offset = int64(len(head))
+	b, err := d.block(maxHeader)
+	switch {
+	case err == io.EOF || errors.Is(err, ErrTorn):
+		return nil, fmt.Errorf("the recording ends before it says what was recorded: nothing can be made of it")
+	case err != nil:
+		return nil, err
+	}
+	c := code.Coder{B: bytes.Clone(b), Bad: ErrDamaged}
+	d.Header.fields(&c)
+	if err := c.End(); err != nil {
+		return nil, err
+	}
+	if err := d.Header.check(); err != nil {
+		return nil, err
+	}
+	d.at = d.Header.Begin.At
+	return d, nil
+}
+
+// maxInstant bounds instants, so that no sum with one is too large.
+const maxInstant = 1 << 61
+
+// check refuses what no node can have begun with.
+func (h *Header) check() error {
+	if at := h.Begin.At; at < 0 || at > maxInstant {
+		return fmt.Errorf("%w: no clock reads %d", ErrDamaged, at)
+	}
+	if err := h.Begin.Settings.Check(); err != nil {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return nil
+}
+
+// Next reads an entry, which is valid until the next one is read. The error is io.EOF
+// at the end; it is ErrTorn if that is in the middle of an entry.
+func (d *Reader) Next(e *Entry) error {
+	b, err := d.block(maxEntry)
+	if err != nil {
+		return err
+	}
+	if len(b) == 0 || b[0] > endBlock {
+		return fmt.Errorf("%w: a block of no known kind before byte %d", ErrDamaged, d.offset)
+	}
+	c := code.Coder{B: b[1:], Bad: ErrDamaged}
+	if b[0] == endBlock {
+		if text(&c, &d.End); c.End() != nil {
+			return c.End()
+		}
+		if _, err := d.block(0); err != io.EOF {
+			return fmt.Errorf("%w: it goes on after its end, at byte %d", ErrDamaged, d.offset)
+		}
+		return io.EOF
+	}
+	*e = Entry{Crashed: b[0] == crashBlock}
+	e.fields(&c, d.at)
+	if err := c.End(); err != nil {
+		return fmt.Errorf("%w, before byte %d", err, d.offset)
+	}
+	if e.In.At < 0 || e.In.At > maxInstant {
+		return fmt.Errorf("%w: no clock reads %d, before byte %d", ErrDamaged, e.In.At, d.offset)
+	}
+	d.at = e.In.At
+	return nil
+}
+
+// block reads one of up to so many bytes. It takes no more memory than there is to
+// read.
+func (d *Reader) block(most int) ([]byte, error) {
+	var head [headSize]byte
+	n, err := io.ReadFull(d.r, head[:])
+	switch {
+	case err == io.EOF:
+		return nil, err
+	case err != nil && short(err):
+		return nil, d.torn()
+	case err != nil:
+		return nil, err
+	}
+	size := int64(binary.BigEndian.Uint32(head[:]))
+	if head != d.head(int(size)) || size > int64(most) {
+		return nil, fmt.Errorf("%w: byte %d and those behind it are no length of a block", ErrDamaged, d.offset)
+	}
+	d.body.Reset()
+	got, err := io.CopyN(&d.body, d.r, size+sumSize)
+	switch {
+	case err == io.EOF:
+		return nil, d.torn()
+	case err != nil:
+		return nil, err
+	}
+	b := d.body.Bytes()
+	if d.add(b[:size]) != binary.BigEndian.Uint32(b[size:]) {
+		return nil, fmt.Errorf("%w: the block at byte %d does not fit its checksum", ErrDamaged, d.offset)
+	}
+	d.offset += int64(n) + got
+	return b[:size], nil
+}
+
+func (d *Reader) torn() error { return fmt.Errorf("%w, at byte %d", ErrTorn, d.offset) }
+
+// short reports whether there was less to read than was wanted.
+func short(err error) bool { return err == io.EOF || err == io.ErrUnexpectedEOF }
