@@ -127,6 +127,19 @@ func TestLiveRestart(t *testing.T) {
 	other.until("is in use: a node may run there already")
 }
 
+// A node whose disk fails ends, and that it was not told to is no good end.
+func TestLiveDiskFails(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "data")
+	p, a := serve(t, "--name", "a", "--data", data, "--lease", "1s")
+	if err := os.Truncate(filepath.Join(data, "voter.db"), 0); err != nil {
+		t.Fatal(err)
+	}
+	begin(t, nil, "serve", "--listen", "127.0.0.1:0", "--memory", "--name", "b", "--join", a) // which a is to note
+	p.exits(1)
+	p.until(`^stile: .*node a: the node has ended: .*voter\.db`)
+}
+
 // With certificates nobody comes in without one.
 func TestLiveTLS(t *testing.T) {
 	t.Parallel()
