@@ -4,6 +4,7 @@ package main
 
 import (
 	"encoding/json"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/stile-lock/stile/internal/node"
 )
 
 // Three nodes, one lock: who holds it and who waits is told by each, an operator can
@@ -87,6 +90,67 @@ func read(t *testing.T, text string, to any) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(text), to); err != nil {
 		t.Fatalf("%v in\n%s", err, text)
+	}
+}
+
+// A node that nobody lets in says so when it is asked, and leaves when it is told to.
+func TestLiveJoining(t *testing.T) {
+	t.Parallel()
+	nobody, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nobody.Close()
+	n, err := node.Start(node.Config{Name: "b", Listen: "127.0.0.1:0", Join: []string{nobody.Addr().String()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Kill()
+	for late := time.Now().Add(patience); n.Status().Why == ""; time.Sleep(time.Millisecond) {
+		if time.Now().After(late) {
+			t.Fatal("it does not say why it is no member")
+		}
+	}
+	s := at(t, n.Address(), 1, "status")
+	for _, want := range []string{"b at " + n.Address() + ", joining", "why        cannot connect to " + nobody.Addr().String(), "stile: node b takes no part at present: it is joining"} {
+		if !strings.Contains(s, want) {
+			t.Errorf("the status is\n%s\nwithout %q", s, want)
+		}
+	}
+	at(t, n.Address(), 0, "members")
+	if s := at(t, n.Address(), 2, "locks"); strings.Contains(s, "TLS") || !strings.Contains(s, "'stile status'") {
+		t.Errorf("the locks are %s", s)
+	}
+	at(t, n.Address(), 0, "leave")
+	<-n.Done()
+}
+
+// A member that does not hear of most voters takes no part, and says so.
+func TestLiveAlone(t *testing.T) {
+	t.Parallel()
+	_, a := serve(t, "--memory", "--name", "a", "--lease", "1s")
+	b, _ := serve(t, "--memory", "--name", "b", "--join", a)
+	c, _ := serve(t, "--memory", "--name", "c", "--join", a)
+	c.until(`a view begins epoch=\d+ members=3 voters=3`)
+	for late := time.Now().Add(patience); !strings.Contains(at(t, a, 0, "status", "--json"), `"settled": true`); {
+		if time.Now().After(late) {
+			t.Fatal("b and c do not become voters")
+		}
+	}
+	for _, p := range []*proc{b, c} {
+		p.signal(syscall.SIGKILL)
+		<-p.ended
+	}
+	for late := time.Now().Add(patience); ; {
+		p := begin(t, nil, "status", "--addr", a)
+		<-p.ended
+		p.silent()
+		if p.cmd.ProcessState.ExitCode() == 0 && time.Now().Before(late) {
+			continue // its lease still runs
+		}
+		p.exits(1)
+		p.until("^stile: node a takes no part at present: it has no lease, since it does not hear of most voters")
+		return
 	}
 }
 

@@ -27,7 +27,7 @@ type Status struct {
 	Node      string       `json:"node"`
 	Address   string       `json:"address"`
 	State     string       `json:"state"`
-	Why       string       `json:"why,omitempty"` // it is no member
+	Why       string       `json:"why,omitempty"` // it takes no part at present
 	Cluster   string       `json:"cluster"`
 	Epoch     uint64       `json:"epoch"`
 	Lease     float64      `json:"lease_s"`      // how long leases are
@@ -126,6 +126,9 @@ func (n *Node) status() Status {
 		if c := n.aid.client; c != nil {
 			s.State = "client of " + c.Node()
 		}
+	}
+	if n.state == Taking && !n.usable() {
+		s.Why = "it has no lease, since it does not hear of most voters: start the other nodes, or look after the network"
 	}
 	for _, c := range r.Choices {
 		if c.Prefix == "" {
