@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"net"
 	"sync/atomic"
 	"time"
@@ -33,8 +32,10 @@ func newDesk() *client.Desk {
 // A visitor is the connection of a client.
 type visitor struct {
 	*wire.Link
-	dirty bool
-	last  atomic.Bool // close it behind what is queued
+	silent *time.Timer // ends it if it stays without a session for long
+	bound  bool        // it has one, and the timer does not run
+	dirty  bool
+	last   atomic.Bool // close it behind what is queued
 }
 
 // serve has the connection of a client, from a mux.
@@ -55,21 +56,16 @@ func (n *Node) serve(c net.Conn) {
 	n.mu.Lock()
 	n.conn++
 	conn := n.conn
-	n.visitors[conn] = &visitor{Link: l}
+	v := &visitor{Link: l, silent: time.AfterFunc(n.c.silence, func() { l.Fail(errSilent) })}
+	n.visitors[conn] = v
 	over := n.over
 	n.mu.Unlock()
 	if !over {
-		silent, spoke := time.AfterFunc(greetWithin, func() { l.Fail(errSilent) }), false
-		err = l.Run(func(b []byte) error {
-			if !spoke {
-				spoke = silent.Stop()
-			}
-			return n.heard(conn, b)
-		})
-		silent.Stop()
+		err = l.Run(func(b []byte) error { return n.heard(conn, b) })
 	}
 	n.mu.Lock()
 	delete(n.visitors, conn)
+	v.silent.Stop() // nobody sets it again
 	n.desk.Closed(conn)
 	n.mu.Unlock()
 	l.Fail(errClosed)
@@ -79,12 +75,12 @@ func (n *Node) serve(c net.Conn) {
 	}
 }
 
-// greetWithin is how long a client may take to say something at all.
-const greetWithin = 10 * time.Second
+// silence is how long a connection may be without a session, and ask nothing.
+const silence = 10 * time.Second
 
 var (
 	errClosed = errors.New("the node has closed the connection")
-	errSilent = errors.New("the client says nothing")
+	errSilent = errors.New("the client has no session, and asks nothing")
 )
 
 // heard takes a frame of a client.
@@ -110,7 +106,7 @@ func (n *Node) answer() {
 		q := asks[i]
 		b, err := n.tellAbout(&q)
 		if len(b) > maxAnswer {
-			err = fmt.Errorf("the answer has %d bytes, and at most %d are sent: ask for less, such as for names that begin alike", len(b), maxAnswer)
+			err = errAnswer
 		}
 		if err != nil {
 			b = []byte(err.Error())
@@ -152,6 +148,13 @@ func (n *Node) post() {
 		}
 		if f.Last {
 			v.last.Store(true)
+		}
+		if bound := n.desk.Bound(f.Conn); !bound {
+			v.bound = false
+			v.silent.Reset(n.c.silence)
+		} else if !v.bound {
+			v.bound = true
+			v.silent.Stop()
 		}
 		if !v.dirty {
 			v.dirty = true
