@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/stile-lock/stile/internal/client"
+	"github.com/stile-lock/stile/internal/member"
 	"github.com/stile-lock/stile/internal/node/wire"
 	"github.com/stile-lock/stile/internal/remote"
 )
@@ -44,14 +45,14 @@ func TestTooManyLocks(t *testing.T) {
 // before; those with one do not.
 func TestSilentClients(t *testing.T) {
 	ask := client.Frame{Kind: client.Ask, Number: 1, What: AskStatus}
-	hello := client.Frame{Kind: client.Hello, Protocol: client.Protocol, Number: 1, Name: "x"}
+	hello := client.Frame{Kind: client.Hello, Protocol: client.Protocol, Number: 1, Name: "x", Length: 100 * member.Millisecond}
 	for name, says := range map[string][]client.Frame{
 		"nothing":                nil,
 		"a question":             {ask},
 		"a session that is over": {hello, ask},
 	} {
 		t.Run(name, func(t *testing.T) {
-			n := start(t, 1, func(i int, c *Config) { c.Lease, c.silence = lease, lease/2 })[0]
+			n := start(t, 1, func(i int, c *Config) { c.Lease, c.silence = time.Hour, 300*time.Millisecond })[0]
 			ctx, cancel := soon(t)
 			defer cancel()
 			stays, err := remote.Dial(ctx, remote.Config{Nodes: []string{n.Address()}})
