@@ -33,7 +33,7 @@ help: ## show what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 
 check: tools fmt vet lint test race fuzz storm cluster ## all that must pass before a change is good
-	@left=$$(tools/race.sh); echo "check: all good$${left:+, but $$left}"
+	@left=$$({ tools/race.sh; tools/postgres.sh left; tools/cluster.sh; } | paste -sd ';' - | sed 's/;/; /g'); echo "check: all good$${left:+, but $$left}"
 
 tools: ## download what the other targets need
 	go mod download

@@ -83,11 +83,12 @@ func (n *Node) Err() error { return worded(n.node.Err()) }
 // Close leaves the cluster in good order: it takes nothing new, waits until nobody
 // holds a lock through the node, for Config.Drain at most, and then leaves. If
 // somebody still does, or the others do not answer, it ends as if it had crashed,
-// and others wait for its lease.
+// and others wait for its lease. The error then says so, and also if the node has
+// ended by itself before.
 func (n *Node) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), n.drain)
 	defer cancel()
-	return n.node.Stop(ctx)
+	return worded(n.node.Stop(ctx))
 }
 
 // A DialConfig says how a client finds the cluster.

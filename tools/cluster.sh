@@ -2,9 +2,33 @@
 # cluster.sh FAULTS [FIGURES] tries real processes on a broken network, with so many
 # faults, and writes what came of it to a file, if one is named. It needs Linux, root,
 # iproute2 and, for disks that fail, strace: what is not there is installed, if that
-# can be done; else it says what is left out.
+# can be done; else it says what is left out, which is an error in continuous
+# integration where it could be installed. Without an argument it only says what is
+# left out here, if anything.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+missing() {
+	command -v ip >/dev/null || echo iproute2
+	command -v strace >/dev/null || echo strace
+}
+
+# left says what cannot be done here, or nothing.
+left() {
+	local try="stile-$$-try"
+	if [ "$(uname -s)" != Linux ] || [ "$(id -u)" != 0 ]; then
+		echo "real processes on a broken network were left out: that needs Linux and root"
+	elif ! ip netns add "$try" 2>/dev/null; then
+		echo "real processes on a broken network were left out: there is no 'ip', or it cannot make network namespaces"
+	elif ip netns del "$try"; ! strace -f -o /dev/null -e inject=fsync:error=EIO true 2>/dev/null; then
+		echo "disks that fail were left out: strace is missing, or does not work"
+	fi
+}
+
+if [ $# -eq 0 ]; then
+	left
+	exit
+fi
 faults=$1 figures=${2:-}
 
 if [ "$(uname -s)" != Linux ]; then
@@ -12,14 +36,13 @@ if [ "$(uname -s)" != Linux ]; then
 	exit
 fi
 
-missing() {
-	command -v ip >/dev/null || echo iproute2
-	command -v strace >/dev/null || echo strace
-}
-
 if [ -n "$(missing)" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
 	echo "cluster: installing" $(missing)
 	{ apt-get update -q && apt-get install -qy --no-install-recommends $(missing); } || true
+	if [ -n "$(missing)" ] && [ "${CI:-}" = true ]; then
+		echo "cluster: cannot install what CI must have:" $(missing) >&2
+		exit 1
+	fi
 fi
 
 dir=$(mktemp -d)

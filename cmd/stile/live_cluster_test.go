@@ -4,6 +4,7 @@ package main
 
 import (
 	"encoding/json"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/stile-lock/stile/internal/node"
 )
 
 // Three nodes, one lock: who holds it and who waits is told by each, an operator can
@@ -90,6 +93,67 @@ func read(t *testing.T, text string, to any) {
 	}
 }
 
+// A node that nobody lets in says so when it is asked, and leaves when it is told to.
+func TestLiveJoining(t *testing.T) {
+	t.Parallel()
+	nobody, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nobody.Close()
+	n, err := node.Start(node.Config{Name: "b", Listen: "127.0.0.1:0", Join: []string{nobody.Addr().String()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Kill()
+	for late := time.Now().Add(patience); n.Status().Why == ""; time.Sleep(time.Millisecond) {
+		if time.Now().After(late) {
+			t.Fatal("it does not say why it is no member")
+		}
+	}
+	s := at(t, n.Address(), 1, "status")
+	for _, want := range []string{"b at " + n.Address() + ", joining", "why        cannot connect to " + nobody.Addr().String(), "stile: node b takes no part at present: it is joining"} {
+		if !strings.Contains(s, want) {
+			t.Errorf("the status is\n%s\nwithout %q", s, want)
+		}
+	}
+	at(t, n.Address(), 0, "members")
+	if s := at(t, n.Address(), 2, "locks"); strings.Contains(s, "TLS") || !strings.Contains(s, "'stile status'") {
+		t.Errorf("the locks are %s", s)
+	}
+	at(t, n.Address(), 0, "leave")
+	<-n.Done()
+}
+
+// A member that does not hear of most voters takes no part, and says so.
+func TestLiveAlone(t *testing.T) {
+	t.Parallel()
+	_, a := serve(t, "--memory", "--name", "a", "--lease", "1s")
+	b, _ := serve(t, "--memory", "--name", "b", "--join", a)
+	c, _ := serve(t, "--memory", "--name", "c", "--join", a)
+	c.until(`a view begins epoch=\d+ members=3 voters=3`)
+	for late := time.Now().Add(patience); !strings.Contains(at(t, a, 0, "status", "--json"), `"settled": true`); {
+		if time.Now().After(late) {
+			t.Fatal("b and c do not become voters")
+		}
+	}
+	for _, p := range []*proc{b, c} {
+		p.signal(syscall.SIGKILL)
+		<-p.ended
+	}
+	for late := time.Now().Add(patience); ; {
+		p := begin(t, nil, "status", "--addr", a)
+		<-p.ended
+		p.silent()
+		if p.cmd.ProcessState.ExitCode() == 0 && time.Now().Before(late) {
+			continue // its lease still runs
+		}
+		p.exits(1)
+		p.until("^stile: node a takes no part at present: it has no lease, since it does not hear of most voters")
+		return
+	}
+}
+
 // A whole cluster in one process serves, and ends in good order.
 func TestLiveNodes(t *testing.T) {
 	t.Parallel()
@@ -125,6 +189,19 @@ func TestLiveRestart(t *testing.T) {
 	other = begin(t, nil, "serve", "--name", "b", "--listen", a, "--memory")
 	other.exits(2)
 	other.until("is in use: a node may run there already")
+}
+
+// A node whose disk fails ends, and that it was not told to is no good end.
+func TestLiveDiskFails(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "data")
+	p, a := serve(t, "--name", "a", "--data", data, "--lease", "1s")
+	if err := os.Truncate(filepath.Join(data, "voter.db"), 0); err != nil {
+		t.Fatal(err)
+	}
+	begin(t, nil, "serve", "--listen", "127.0.0.1:0", "--memory", "--name", "b", "--join", a) // which a is to note
+	p.exits(1)
+	p.until(`^stile: .*node a: the node has ended: .*voter\.db`)
 }
 
 // With certificates nobody comes in without one.

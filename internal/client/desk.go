@@ -237,6 +237,9 @@ func (d *Desk) Closed(conn uint64) {
 	}
 }
 
+// Bound reports whether a connection has a session.
+func (d *Desk) Bound(conn uint64) bool { return d.conns[conn] != nil }
+
 // forget ends a session. Its requests stay until the member has told what becomes
 // of them.
 func (d *Desk) forget(s *session) {

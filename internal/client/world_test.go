@@ -412,11 +412,11 @@ func (w *world) run() string {
 			return fmt.Sprintf("guest %d has %d requests that have not ended", i, len(v.g.requests))
 		}
 	}
-	w.n.m.Each(func(y member.Why) {
+	for y := range w.n.m.Each {
 		if y.Holder != nil || len(y.Waiters) > 0 {
 			w.fault("%s is held or waited for at the node, and nobody knows: %+v", y.Name, y)
 		}
-	})
+	}
 	return w.broken
 }
 

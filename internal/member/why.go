@@ -79,14 +79,15 @@ func (m *Member) Explain(name string) (Why, bool) {
 	return m.explain(n), true
 }
 
-// Each explains all locks that are in use here, in a fixed order.
-func (m *Member) Each(f func(Why)) {
+// Each explains all locks that are in use here, in a fixed order, until it is told
+// that these are enough.
+func (m *Member) Each(yield func(Why) bool) {
 	if m.epoch == nil {
 		return
 	}
 	for _, u := range m.epoch.uses {
-		if u != nil {
-			f(m.explain(u.lock))
+		if u != nil && !yield(m.explain(u.lock)) {
+			return
 		}
 	}
 }

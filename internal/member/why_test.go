@@ -75,11 +75,11 @@ func TestExplain(t *testing.T) {
 		t.Errorf("the borrower says %+v", b)
 	}
 	seen := 0
-	f.members[0].Each(func(y Why) {
+	for y := range f.members[0].Each {
 		if y.Name == name {
 			seen++
 		}
-	})
+	}
 	if seen != 1 {
 		t.Errorf("it is listed %d times", seen)
 	}

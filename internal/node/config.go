@@ -40,7 +40,9 @@ type Config struct {
 	// Made is shown every member before it does anything: for negative controls alone.
 	Made func(m *member.Member, links *member.Sessions)
 
-	dial func(ctx context.Context, address string) (net.Conn, error) // to other nodes; for tests
+	// For tests: how other nodes are dialled, and how long a client may be without a session.
+	dial    func(ctx context.Context, address string) (net.Conn, error)
+	silence time.Duration
 }
 
 // DefaultListen is the address of a node that is told nothing else.
@@ -56,6 +58,7 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	c.Listen = cmp.Or(c.Listen, DefaultListen)
 	c.Voters = cmp.Or(c.Voters, 3)
+	c.silence = cmp.Or(c.silence, silence)
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	if c.Spec == nil {
 		c.Spec = catalog.MakeLive

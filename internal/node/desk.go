@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"net"
 	"sync/atomic"
 	"time"
@@ -29,8 +28,10 @@ func draw() (uint64, client.Secret) {
 // A visitor is the connection of a client.
 type visitor struct {
 	*wire.Link
-	dirty bool
-	last  atomic.Bool // close it behind what is queued
+	silent *time.Timer // ends it if it stays without a session for long
+	bound  bool        // it has one, and the timer does not run
+	dirty  bool
+	last   atomic.Bool // close it behind what is queued
 }
 
 // serve has the connection of a client, from a mux.
@@ -51,21 +52,16 @@ func (n *Node) serve(c net.Conn) {
 	n.mu.Lock()
 	n.conn++
 	conn := n.conn
-	n.visitors[conn] = &visitor{Link: l}
+	v := &visitor{Link: l, silent: time.AfterFunc(n.c.silence, func() { l.Fail(errSilent) })}
+	n.visitors[conn] = v
 	over := n.over
 	n.mu.Unlock()
 	if !over {
-		silent, spoke := time.AfterFunc(greetWithin, func() { l.Fail(errSilent) }), false
-		err = l.Run(func(b []byte) error {
-			if !spoke {
-				spoke = silent.Stop()
-			}
-			return n.heard(conn, b)
-		})
-		silent.Stop()
+		err = l.Run(func(b []byte) error { return n.heard(conn, b) })
 	}
 	n.mu.Lock()
 	delete(n.visitors, conn)
+	v.silent.Stop() // nobody sets it again
 	if !n.over {
 		n.core.Closed(clock(), conn)
 	}
@@ -77,12 +73,12 @@ func (n *Node) serve(c net.Conn) {
 	}
 }
 
-// greetWithin is how long a client may take to say something at all.
-const greetWithin = 10 * time.Second
+// silence is how long a connection may be without a session, and ask nothing.
+const silence = 10 * time.Second
 
 var (
 	errClosed = errors.New("the node has closed the connection")
-	errSilent = errors.New("the client says nothing")
+	errSilent = errors.New("the client has no session, and asks nothing")
 )
 
 // heard takes a frame of a client.
@@ -105,7 +101,7 @@ func (n *Node) answer(asks []client.Question) {
 		q := &asks[i]
 		b, err := n.tellAbout(q)
 		if len(b) > maxAnswer {
-			err = fmt.Errorf("the answer has %d bytes, and at most %d are sent: ask for less, such as for names that begin alike", len(b), maxAnswer)
+			err = errAnswer
 		}
 		if err != nil {
 			b = []byte(err.Error())
@@ -131,6 +127,13 @@ func (h host) Post(conn uint64, b []byte, last bool) {
 	}
 	if last {
 		v.last.Store(true)
+	}
+	if !h.core.Bound(conn) {
+		v.bound = false
+		v.silent.Reset(h.c.silence)
+	} else if !v.bound {
+		v.bound = true
+		v.silent.Stop()
 	}
 	if !v.dirty {
 		v.dirty = true

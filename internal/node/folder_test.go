@@ -137,3 +137,24 @@ func TestFolderOfNoVoter(t *testing.T) {
 		t.Error("it has found or founded another cluster")
 	}
 }
+
+// A node whose disk fails while it waits to leave has not left in good order.
+func TestDiskFailsInStop(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a")
+	n := run(t, Config{Name: "a", Listen: "127.0.0.1:0", Lease: lease, Data: dir})
+	ready(t, n)
+	h := lock(t, n, "x")
+	stopped := make(chan error)
+	go func() { stopped <- n.Stop(t.Context()) }()
+	becomes(t, n, "draining", func(s Status) bool { return s.State == "draining" })
+	if err := os.Truncate(filepath.Join(dir, "voter.db"), 0); err != nil {
+		t.Fatal(err)
+	}
+	run(t, Config{Name: "b", Listen: "127.0.0.1:0", Join: []string{n.Address()}}) // which a is to note
+	if err := <-stopped; err == nil || !strings.Contains(err.Error(), "voter.db") {
+		t.Errorf("it has left in good order: %v", err)
+	}
+	if err := h.Err(); !errors.Is(err, held.ErrLost) {
+		t.Errorf("who held a lock through it hears %v", err)
+	}
+}

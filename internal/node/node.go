@@ -484,6 +484,9 @@ func (n *Node) Stop(ctx context.Context) error {
 		err = n.wait(ctx, func() bool { return n.over })
 	}
 	n.Kill()
+	if end := n.Err(); end != ErrEnded { // it has failed meanwhile
+		return end
+	}
 	if errors.Is(err, ErrEnded) {
 		return nil
 	}

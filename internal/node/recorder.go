@@ -11,8 +11,8 @@ import (
 
 	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/internal/engine/raft"
-	"github.com/stile-lock/stile/internal/record"
 	"github.com/stile-lock/stile/internal/peer"
+	"github.com/stile-lock/stile/internal/record"
 	"github.com/stile-lock/stile/internal/station"
 )
 

@@ -27,7 +27,7 @@ type Status struct {
 	Node      string       `json:"node"`
 	Address   string       `json:"address"`
 	State     string       `json:"state"`
-	Why       string       `json:"why,omitempty"` // it is no member
+	Why       string       `json:"why,omitempty"` // it takes no part at present
 	Cluster   string       `json:"cluster"`
 	Epoch     uint64       `json:"epoch"`
 	Lease     float64      `json:"lease_s"`      // how long leases are
@@ -91,7 +91,11 @@ func (n *Node) tellAbout(q *client.Question) ([]byte, error) {
 	case AskStatus:
 		return json.Marshal(n.status())
 	case AskLocks:
-		return json.Marshal(n.locks(string(q.Bytes)))
+		all, err := n.locks(string(q.Bytes))
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(all)
 	case AskRelease:
 		r, err := n.release(string(q.Bytes))
 		if err != nil {
@@ -127,6 +131,9 @@ func (n *Node) status() Status {
 			s.State = "client of " + c.Node()
 		}
 	}
+	if n.state == Taking && !n.usable() {
+		s.Why = "it has no lease, since it does not hear of most voters: start the other nodes, or look after the network"
+	}
 	for _, c := range r.Choices {
 		if c.Prefix == "" {
 			s.Algorithm = c.Algorithm
@@ -147,12 +154,12 @@ func (n *Node) status() Status {
 	if m := n.core.Member(); m != nil {
 		s.Left = seconds(until(now, m.Deadline()))
 		s.Known, _, _ = m.Known()
-		m.Each(func(w member.Why) {
+		for w := range m.Each {
 			if w.Holder != nil {
 				s.Held++
 			}
 			s.Waiting += len(w.Waiters)
-		})
+		}
 	}
 	return s
 }
@@ -167,32 +174,52 @@ func sameVoters(r *engine.Record, list []uint64) bool {
 	return slices.EqualFunc(stay, list, func(v engine.Voter, id uint64) bool { return v.ID == id })
 }
 
-// locks tells of all locks in use at this node whose names begin so.
-func (n *Node) locks(prefix string) []LockInfo {
-	all := []LockInfo{}
+// What the JSON of a lock takes at least, and that of who holds it or waits.
+const (
+	lockBytes   = len(`{"name":"","node":"","algorithm":"","home":"","holder":null,"waiters":[],"why":""}`)
+	holderBytes = len(`{"who":"","token":"","held_s":0,"lease_left_s":0}`)
+	waiterBytes = len(`{"who":"","waited_s":0}`)
+)
+
+// errAnswer is the answer instead of one that is too long.
+var errAnswer = fmt.Errorf("the answer has more than %d bytes: ask for less, such as for names that begin alike", maxAnswer)
+
+// locks tells of all locks in use at this node whose names begin so. It gives up as
+// soon as these are too many for an answer, since all others wait for the mutex.
+func (n *Node) locks(prefix string) ([]LockInfo, error) {
+	all, size := []LockInfo{}, 0
 	m := n.core.Member()
 	if m == nil {
-		return all
+		return all, nil
 	}
 	now := clock()
-	m.Each(func(w member.Why) {
+	for w := range m.Each {
 		if !strings.HasPrefix(w.Name, prefix) {
-			return
+			continue
 		}
+		size += lockBytes + len(w.Name) + len(n.c.Name)
 		l := LockInfo{Name: w.Name, Node: n.c.Name, Algorithm: w.Algorithm, Home: w.Home.Name, Waiters: []WaiterInfo{}}
 		if h := w.Holder; h != nil {
 			l.Holder = &HolderInfo{n.who(h.Client), h.Token.String(), seconds(until(h.Since, now)), seconds(until(now, m.Deadline()))}
+			size += holderBytes + len(l.Holder.Who)
 		}
 		for _, x := range w.Waiters {
-			l.Waiters = append(l.Waiters, WaiterInfo{n.who(x.Client), seconds(until(x.Since, now))})
+			who := n.who(x.Client)
+			l.Waiters = append(l.Waiters, WaiterInfo{who, seconds(until(x.Since, now))})
+			if size += waiterBytes + len(who); size > maxAnswer {
+				return nil, errAnswer
+			}
+		}
+		if size > maxAnswer {
+			return nil, errAnswer
 		}
 		if len(l.Waiters) > 0 {
 			l.Why = n.reason(&w, now)
 		}
 		all = append(all, l)
-	})
+	}
 	slices.SortFunc(all, func(a, b LockInfo) int { return cmp.Compare(a.Name, b.Name) })
-	return all
+	return all, nil
 }
 
 // who names who holds or waits.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/stile-lock/stile/internal/client"
 	"github.com/stile-lock/stile/internal/held"
@@ -83,38 +84,43 @@ func (x *Client) failAsks(err error) {
 }
 
 // Query asks a node something without a session: also one that is no member at
-// present answers. The nodes are tried in turn.
-func Query(ctx context.Context, c Config, what uint64, b []byte) ([]byte, error) {
+// present answers. The nodes are tried in turn, each for its share of the time that is
+// left, until one answers, which is named; an error without a name means that none has.
+func Query(ctx context.Context, c Config, what uint64, b []byte) (answer []byte, node string, err error) {
 	how, err := c.wire()
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	f := client.Frame{Kind: client.Ask, Number: 1, What: what, Bytes: b}
 	err = errors.New("no node was named")
-	for _, node := range c.Nodes {
-		var answer []byte
-		if answer, err = query(ctx, node, how, f.AppendTo(nil)); err == nil {
-			return answer, nil
+	for i, node := range c.Nodes {
+		var q question
+		if err = q.put(ctx, len(c.Nodes)-i, node, how, f.AppendTo(nil)); err == nil {
+			return q.bytes, node, q.err
 		}
 	}
-	return nil, err
+	return nil, "", err
 }
 
-// query asks one node.
-func query(ctx context.Context, node string, how wire.ClientConfig, ask []byte) ([]byte, error) {
+// put asks one node of so many that may still have to be asked.
+func (q *question) put(ctx context.Context, left int, node string, how wire.ClientConfig, ask []byte) error {
+	if end, ok := ctx.Deadline(); ok && left > 1 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Until(end)/time.Duration(left))
+		defer cancel()
+	}
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	link, err := wire.DialClient(ctx, node, how, &wg)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer link.Fail(ErrClosed)
 	defer context.AfterFunc(ctx, func() { link.Fail(held.Ended(ctx)) })()
 	if err := link.Send(ask, false); err != nil {
-		return nil, err
+		return err
 	}
 	link.Flush()
-	q := question{done: make(chan struct{})}
 	err = link.Run(func(b []byte) error {
 		f, err := client.Parse(b)
 		if err == nil && f.Kind == client.Answer && q.take(&f) {
@@ -123,9 +129,9 @@ func query(ctx context.Context, node string, how wire.ClientConfig, ask []byte) 
 		return err
 	})
 	if errors.Is(err, errAnswered) {
-		return q.bytes, q.err
+		return nil
 	}
-	return nil, fmt.Errorf("%s did not answer: %w", node, err)
+	return fmt.Errorf("%s did not answer: %w", node, err)
 }
 
 var errAnswered = errors.New("it was answered")

@@ -59,6 +59,14 @@ var errAnother = errors.New("another connection is made")
 // ErrClosed is the error of whatever is asked of a client that was closed.
 var ErrClosed = errors.New("the client was closed")
 
+// Refused is the error if a node has answered, and opens no session.
+type Refused struct {
+	Node string // its address
+	Why  client.Why
+}
+
+func (r *Refused) Error() string { return fmt.Sprintf("%s says: %s", r.Node, r.Why) }
+
 // Dial makes a client, and waits until it has a session with a node.
 func Dial(ctx context.Context, c Config) (*Client, error) {
 	x := &Client{c: c, holds: map[uint64]*Held{}, asks: map[uint64]*question{}, opened: make(chan struct{}), armed: member.Never}
@@ -217,7 +225,7 @@ func (x *Client) listen(d client.Dial, b []byte) {
 		return
 	}
 	if f, err := client.Parse(b); err == nil && f.Kind == client.Bye {
-		x.refusal = fmt.Errorf("%s says: %s", d.Address, f.Why)
+		x.refusal = &Refused{d.Address, f.Why}
 	}
 }
 

@@ -198,13 +198,34 @@ func TestDialFails(t *testing.T) {
 		}
 	}
 	// It answers questions all the same.
-	b, err := remote.Query(soon(t), remote.Config{Nodes: []string{l.Addr().String(), joining.Address()}}, node.AskStatus, nil)
+	b, at, err := remote.Query(soon(t), remote.Config{Nodes: []string{l.Addr().String(), joining.Address()}}, node.AskStatus, nil)
 	var s node.Status
-	if err != nil || json.Unmarshal(b, &s) != nil || s.State != "joining" {
-		t.Errorf("%s, %v", b, err)
+	if err != nil || at != joining.Address() || json.Unmarshal(b, &s) != nil || s.State != "joining" {
+		t.Errorf("%s, %s, %v", b, at, err)
 	}
-	if _, err := remote.Query(soon(t), remote.Config{Nodes: []string{joining.Address()}}, 99, nil); err == nil || !strings.Contains(err.Error(), "does not know") {
-		t.Error(err)
+	if _, at, err := remote.Query(soon(t), remote.Config{Nodes: []string{joining.Address()}}, 99, nil); at != joining.Address() || err == nil || !strings.Contains(err.Error(), "does not know") {
+		t.Error(at, err)
+	}
+}
+
+// A node that listens and says nothing takes no more than its share of the time.
+func TestQuerySilence(t *testing.T) {
+	n := start(t, 1, time.Hour)[0]
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 6*time.Second)
+	defer cancel()
+	_, at, err := remote.Query(ctx, remote.Config{Nodes: []string{silent.Addr().String(), n.Address()}}, node.AskStatus, nil)
+	if err != nil || at != n.Address() {
+		t.Errorf("%q: %v", at, err)
+	}
+	over, cancel := context.WithDeadline(t.Context(), time.Now())
+	defer cancel()
+	if _, at, err := remote.Query(over, remote.Config{Nodes: []string{silent.Addr().String()}}, node.AskStatus, nil); err == nil || at != "" {
+		t.Errorf("nobody has answered, but %q: %v", at, err)
 	}
 }
 

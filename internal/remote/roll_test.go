@@ -230,7 +230,7 @@ func TestRollingRestart(t *testing.T) {
 // waiting reports whether somebody waits for a lock at a node.
 func waiting(t *testing.T, n *node.Node, name string) bool {
 	t.Helper()
-	b, err := remote.Query(soon(t), remote.Config{Nodes: []string{n.Address()}}, node.AskLocks, []byte(name))
+	b, _, err := remote.Query(soon(t), remote.Config{Nodes: []string{n.Address()}}, node.AskLocks, []byte(name))
 	if err != nil {
 		t.Fatal(err)
 	}

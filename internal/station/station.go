@@ -104,6 +104,9 @@ func (s *Station) Linked(address string) bool { return s.linked[address] }
 // Holds returns how many locks clients hold, as far as the node knows.
 func (s *Station) Holds() int { return s.desk.Holds() }
 
+// Bound reports whether a connection has a session.
+func (s *Station) Bound(conn uint64) bool { return s.desk.Bound(conn) }
+
 // Clients tells all sessions of clients.
 func (s *Station) Clients(f func(client.Client)) { s.desk.Each(f) }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/stile-lock/stile/internal/cli/reach"
 	"github.com/stile-lock/stile/internal/cli/tell"
 	"github.com/stile-lock/stile/internal/node"
-	"github.com/stile-lock/stile/internal/remote"
 )
 
 // A departure is what came of 'stile leave'.
@@ -32,26 +31,22 @@ through it, which ends within a lease, leaves the cluster, and ends. The command
 waits until it is gone.`,
 		Example: `  stile leave --addr 127.0.0.1:7430`,
 		Args:    ask.Nothing,
-		RunE: func(c *cobra.Command, _ []string) error {
-			return l.with(c, func(ctx context.Context, r *remote.Client) error { return l.leave(ctx, c, r) })
-		},
+		RunE:    func(c *cobra.Command, _ []string) error { return l.leave(c) },
 	}
 	l.define(c.Flags())
 	return c
 }
 
-func (l *looking) leave(ctx context.Context, c *cobra.Command, r *remote.Client) error {
-	var s node.Status
-	if err := reach.Ask(ctx, r, node.AskStatus, "", &s); err != nil {
+func (l *looking) leave(c *cobra.Command) error {
+	s, at, err := l.status(c)
+	if err != nil {
 		return err
 	}
-	at := r.Node() // from which the address that the node tells others may differ
-	if err := reach.Ask(ctx, r, node.AskLeave, "", nil); err != nil {
+	if _, err := l.target.At(at).Query(c.Context(), node.AskLeave, nil); err != nil {
 		return err
 	}
-	r.Close()
 	patience := max(time.Duration(3*s.Lease*float64(time.Second)), 30*time.Second) + reach.Patience
-	if !gone(ctx, at, patience) {
+	if !gone(c.Context(), at, patience) {
 		return tell.Unfinished{Why: fmt.Sprintf("node %s was told to leave, but is still there after %v: see what it logs, and 'stile status'", s.Node, patience)}
 	}
 	text := func(p *tell.Page) { p.Line("%s at %s is gone", s.Node, s.Address) }

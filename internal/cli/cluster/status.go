@@ -42,11 +42,14 @@ func (l *looking) with(c *cobra.Command, f func(ctx context.Context, r *remote.C
 	return f(c.Context(), r)
 }
 
-// status asks the node how it is.
-func (l *looking) status(c *cobra.Command) (s node.Status, err error) {
-	return s, l.with(c, func(ctx context.Context, r *remote.Client) error {
-		return reach.Ask(ctx, r, node.AskStatus, "", &s)
-	})
+// status asks the node how it is, and returns where it was reached, from which the
+// address that it tells others may differ.
+func (l *looking) status(c *cobra.Command) (s node.Status, at string, err error) {
+	if err := l.target.Settle(c); err != nil {
+		return s, "", err
+	}
+	at, err = l.target.Query(c.Context(), node.AskStatus, &s)
+	return s, at, err
 }
 
 // NewStatus returns the command status.
@@ -60,15 +63,18 @@ it does not at present: nobody can then have a lock through it.`,
 		Example: `  stile status --addr 127.0.0.1:7430`,
 		Args:    ask.Nothing,
 		RunE: func(c *cobra.Command, _ []string) error {
-			s, err := l.status(c)
+			s, _, err := l.status(c)
 			if err != nil {
 				return err
 			}
 			if err := (tell.Report{JSON: s, Text: func(p *tell.Page) { show(p, &s) }}).Print(c.OutOrStdout(), l.json); err != nil {
 				return err
 			}
-			if s.State != node.Taking.String() {
+			switch {
+			case s.State != node.Taking.String():
 				return tell.Found{Lines: []string{fmt.Sprintf("node %s takes no part at present: it is %s", s.Node, s.State)}}
+			case s.Why != "":
+				return tell.Found{Lines: []string{fmt.Sprintf("node %s takes no part at present: %s", s.Node, s.Why)}}
 			}
 			return nil
 		},
@@ -147,7 +153,7 @@ func NewMembers() *cobra.Command {
 		Example: `  stile members --addr 127.0.0.1:7430`,
 		Args:    ask.Nothing,
 		RunE: func(c *cobra.Command, _ []string) error {
-			s, err := l.status(c)
+			s, _, err := l.status(c)
 			if err != nil {
 				return err
 			}

@@ -58,7 +58,7 @@ func (t *Target) At(address string) *Target {
 // Dial connects to one of the nodes, as a client of this name. It does not wait for
 // one that is not there.
 func (t *Target) Dial(ctx context.Context, name string) (*remote.Client, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, Patience, errors.New("it did not answer in time"))
+	ctx, cancel := context.WithTimeoutCause(ctx, Patience, errLate)
 	defer cancel()
 	ctx, refuse := context.WithCancelCause(ctx)
 	defer refuse(nil)
@@ -72,11 +72,20 @@ func (t *Target) Dial(ctx context.Context, name string) (*remote.Client, error) 
 	case errors.As(context.Cause(ctx), &nobody):
 		return nil, nobody
 	}
+	return nil, t.hinted(err)
+}
+
+// hinted says what to do about nodes that are there, and cannot be talked to.
+func (t *Target) hinted(err error) error {
 	hint := "does it want TLS? give --ca, --cert and --key"
-	if t.TLS.CA != "" {
+	var refused *remote.Refused
+	switch {
+	case errors.As(err, &refused):
+		hint = "'stile status' says more"
+	case t.TLS.CA != "":
 		hint = "does it speak TLS, with certificates of the same authority? its log says more"
 	}
-	return nil, fmt.Errorf("cannot talk to the node at %s: %w: %s", strings.Join(t.Addr, ", "), err, hint)
+	return fmt.Errorf("cannot talk to the node at %s: %w: %s", strings.Join(t.Addr, ", "), err, hint)
 }
 
 // hurry is after how long it is looked whether there is anybody to wait for.
@@ -92,6 +101,15 @@ func (a *absent) Error() string {
 // knock waits until the context ends if anybody listens at one of the addresses, and
 // says at once if nobody does.
 func (t *Target) knock(ctx context.Context) error {
+	err := t.listens(ctx)
+	if err == nil {
+		<-ctx.Done()
+	}
+	return err
+}
+
+// listens says so if nobody listens at any of the addresses.
+func (t *Target) listens(ctx context.Context) error {
 	why := "it cannot be reached"
 	for _, a := range t.Addr {
 		c, err := new(net.Dialer).DialContext(ctx, "tcp", a)
@@ -99,7 +117,6 @@ func (t *Target) knock(ctx context.Context) error {
 		switch {
 		case err == nil:
 			c.Close()
-			<-ctx.Done()
 			return nil
 		case ctx.Err() != nil:
 			return nil
@@ -112,19 +129,42 @@ func (t *Target) knock(ctx context.Context) error {
 	return &absent{strings.Join(t.Addr, ", "), why}
 }
 
+// errLate is why nobody waits for a node any longer.
+var errLate = errors.New("it did not answer in time")
+
 // Ask asks a node something, and reads its answer, if to is not nil.
 func Ask(ctx context.Context, c *remote.Client, what uint64, about string, to any) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, Patience, errors.New("it did not answer in time"))
+	ctx, cancel := context.WithTimeoutCause(ctx, Patience, errLate)
 	defer cancel()
 	b, err := c.Ask(ctx, what, []byte(about))
+	return answered(c.Node(), b, err, to)
+}
+
+// Query does the same without a session, so that also a node answers that is no member
+// at present, and returns the address of the one that has.
+func (t *Target) Query(ctx context.Context, what uint64, to any) (at string, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, Patience, errLate)
+	defer cancel()
+	b, at, err := remote.Query(ctx, remote.Config{Nodes: t.Addr, TLS: t.TLS, Insecure: t.Insecure}, what, nil)
+	if at != "" {
+		return at, answered(at, b, err, to)
+	}
+	if nobody := t.listens(ctx); nobody != nil {
+		return "", nobody
+	}
+	return "", t.hinted(err)
+}
+
+// answered reads what a node has answered, if to is not nil.
+func answered(at string, b []byte, err error, to any) error {
 	if err != nil {
-		return fmt.Errorf("the node at %s: %w", c.Node(), err)
+		return fmt.Errorf("the node at %s: %w", at, err)
 	}
 	if to == nil {
 		return nil
 	}
 	if err := json.Unmarshal(b, to); err != nil {
-		return fmt.Errorf("the node at %s answers what cannot be read: %w: use the same version of stile on both sides", c.Node(), err)
+		return fmt.Errorf("the node at %s answers what cannot be read: %w: use the same version of stile on both sides", at, err)
 	}
 	return nil
 }

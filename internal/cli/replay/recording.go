@@ -115,13 +115,13 @@ func (r *recordingReport) state(s *station.Station) {
 	if m == nil {
 		return
 	}
-	m.Each(func(w member.Why) {
+	for w := range m.Each {
 		l := lockState{Name: w.Name, Waiting: len(w.Waiters)}
 		if w.Holder != nil {
 			l.Token = w.Holder.Token.String()
 		}
 		r.Locks = append(r.Locks, l)
-	})
+	}
 	slices.SortFunc(r.Locks, func(a, b lockState) int { return strings.Compare(a.Name, b.Name) })
 }
 

@@ -139,7 +139,7 @@ func (p *process) stop(release func()) error {
 func (p *process) over() error {
 	var f tell.Found
 	for _, n := range p.nodes {
-		if err := n.Err(); errors.Unwrap(err) != nil || !errors.Is(err, node.ErrEnded) {
+		if err := n.Err(); err != node.ErrEnded { // which is part of all others
 			f.Lines = append(f.Lines, fmt.Sprintf("node %s: %v", n.Name(), err))
 		}
 	}

@@ -40,6 +40,9 @@ func (p *Pool) dialler(ctx context.Context, pr *peer) {
 		p.mu.Lock()
 		if ctx.Err() != nil || !pr.wanted || pr.best != nil {
 			pr.dialling, pr.cancel = false, nil
+			if ctx.Err() != nil && pr.wanted && pr.best == nil {
+				_ = p.want(pr.addr) // somebody has asked for it again since it was dropped
+			}
 			p.mu.Unlock()
 			return
 		}

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -326,13 +327,43 @@ func TestExtra(t *testing.T) {
 	}
 	a.pool.Drop(b.addr)
 	take(t, "end", b.downs)
-	eventually(t, "it is dialled again", func() bool { a.pool.Dial(b.addr); return len(b.ups) > 0 })
+	a.pool.Dial(b.addr)
 	if p := take(t, "link", b.ups); string(p.Extra) != "two" {
 		t.Errorf("%q", p.Extra)
 	}
 	if err := a.pool.SetExtra(make([]byte, MaxExtra+1)); err == nil {
 		t.Error("too many extra bytes are fine")
 	}
+}
+
+// Who wants an address again is not forgotten because who dialled it for others, who
+// want it no more, is not back yet.
+func TestDropAndDial(t *testing.T) {
+	dials, back := make(chan struct{}, 10), make(chan struct{})
+	a := newNode(t, "a", func(p *plan) {
+		p.config.Dial = func(ctx context.Context, _ string) (net.Conn, error) {
+			dials <- struct{}{}
+			<-ctx.Done()
+			<-back
+			return nil, ctx.Err()
+		}
+	})
+	for range 3 {
+		a.pool.Dial("127.0.0.1:1")
+		take(t, "attempt", dials)
+		a.pool.Drop("127.0.0.1:1")
+		a.pool.Dial("127.0.0.1:1")
+		back <- struct{}{}
+		take(t, "another attempt", dials)
+		a.pool.Drop("127.0.0.1:1")
+		back <- struct{}{}
+		eventually(t, "nobody dials", func() bool {
+			a.pool.mu.Lock()
+			defer a.pool.mu.Unlock()
+			return a.pool.peers["127.0.0.1:1"] == nil
+		})
+	}
+	close(back)
 }
 
 func TestBadConfig(t *testing.T) {
