@@ -92,19 +92,14 @@ func untilSignal(parent context.Context) (ctx context.Context, stop func()) {
 
 // take waits for the lock. The error is one to end with.
 func (t *taking) take(ctx context.Context, c *remote.Client, name string, stderr io.Writer) (held.Lock, error) {
-	ask, waits := held.Ask{Try: t.nonblock || t.wait == 0}, ctx
-	if t.wait > 0 {
-		var cancel context.CancelFunc
-		waits, cancel = context.WithTimeout(ctx, t.wait)
-		defer cancel()
-	}
+	ask := held.Ask{Try: t.nonblock || t.wait == 0, Wait: max(t.wait, 0)}
 	if !ask.Try {
-		late, cancel := context.WithCancel(waits)
+		late, cancel := context.WithCancel(ctx)
 		timer := time.AfterFunc(soon, func() { t.explain(late, c, name, stderr) })
 		defer timer.Stop()
 		defer cancel()
 	}
-	l, err := c.Lock(waits, name, ask)
+	l, err := c.Lock(ctx, name, ask)
 	if err == nil {
 		if t.verbose {
 			fmt.Fprintf(stderr, "stile: holds %s with token %s, through %s\n", name, l.Token(), c.Node())
