@@ -162,9 +162,6 @@ func (n *Node) post() {
 		}
 	}
 	n.desk.Out.Reset()
-	if n.state == Draining && n.holders+n.desk.Holds() == 0 {
-		n.tell() // whoever waits for the last one to let go
-	}
 }
 
 // dirtied returns the connections on which something is to be sent, with the mutex.
