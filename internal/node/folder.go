@@ -61,7 +61,7 @@ func (f *folder) keep(r *engine.Record) error {
 		return err
 	}
 	f.known, f.cluster = all, r.Cluster
-	return harden(f.dir)
+	return disk.SyncFolder(f.dir)
 }
 
 // heading is the first line of the file.
@@ -75,15 +75,6 @@ func write(path, text string) error {
 	}
 	_, err = file.WriteString(text)
 	return errors.Join(err, file.Sync(), file.Close())
-}
-
-// harden makes the names in a folder durable.
-func harden(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
 
 func (f *folder) close() { _ = f.store.Close() }

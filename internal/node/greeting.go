@@ -1,61 +1,59 @@
 package node
 
 import (
-	"encoding/binary"
 	"errors"
+	"slices"
 
 	"github.com/stile-lock/stile/catalog"
+	"github.com/stile-lock/stile/internal/code"
+	"github.com/stile-lock/stile/internal/node/wire"
 )
 
 // A greet is what nodes tell each other before anything else: of which cluster they
 // are, 0 if they do not know yet, and which algorithms they run.
 type greet struct {
-	cluster  uint64
-	versions map[string]int
+	cluster uint64
+	runs    []algorithm
+}
+
+// An algorithm is one that a node runs.
+type algorithm struct {
+	name    string
+	version int
+}
+
+// fields writes or reads it: the algorithms go on to the end.
+func (g *greet) fields(c *code.Coder) {
+	c.Number(&g.cluster)
+	for i := 0; i < len(g.runs) || c.Reads() && len(c.B) > 0; i++ {
+		if c.Reads() {
+			g.runs = append(g.runs, algorithm{})
+		}
+		c.Text(&g.runs[i].name, wire.MaxExtra)
+		code.Within(c, &g.runs[i].version, 0, 1<<30)
+	}
 }
 
 // greeting returns the bytes of what this node tells.
 func greeting(cluster uint64) []byte {
-	b := binary.AppendUvarint(nil, cluster)
+	g := greet{cluster: cluster}
 	for _, s := range catalog.Live() {
-		b = binary.AppendUvarint(b, uint64(len(s.Name)))
-		b = append(b, s.Name...)
-		b = binary.AppendUvarint(b, uint64(s.Version))
+		g.runs = append(g.runs, algorithm{s.Name, s.Version})
 	}
-	return b
+	var c code.Coder
+	g.fields(&c)
+	return c.B
 }
 
 var errGreeting = errors.New("malformed: the other node does not say of which cluster it is and which algorithms it runs")
 
 // readGreeting reads it.
-func readGreeting(b []byte) (greet, error) {
-	g := greet{versions: map[string]int{}}
-	next := func() uint64 {
-		v, n := binary.Uvarint(b)
-		if n <= 0 {
-			b = nil
-			return 1 << 63
-		}
-		b = b[n:]
-		return v
-	}
-	if g.cluster = next(); g.cluster == 1<<63 {
-		return g, errGreeting
-	}
-	for len(b) > 0 {
-		size := next()
-		if size > uint64(len(b)) {
-			return g, errGreeting
-		}
-		name := string(b[:size])
-		b = b[size:]
-		version := next()
-		if version > 1<<30 {
-			return g, errGreeting
-		}
-		g.versions[name] = int(version)
-	}
-	return g, nil
+func readGreeting(b []byte) (g greet, err error) {
+	c := code.Coder{B: b, Bad: errGreeting}
+	g.fields(&c)
+	return g, c.End()
 }
 
-func (g *greet) knows(algorithm string, version int) bool { return g.versions[algorithm] == version }
+func (g *greet) knows(name string, version int) bool {
+	return slices.Contains(g.runs, algorithm{name, version})
+}

@@ -148,8 +148,8 @@ func TestGreeting(t *testing.T) {
 func FuzzGreeting(f *testing.F) {
 	f.Add(greeting(7))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if g, err := readGreeting(b); err == nil && len(g.versions) > len(b) {
-			t.Errorf("%d versions of %d bytes", len(g.versions), len(b))
+		if g, err := readGreeting(b); err == nil && len(g.runs) > len(b) {
+			t.Errorf("%d versions of %d bytes", len(g.runs), len(b))
 		}
 	})
 }

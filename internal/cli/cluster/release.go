@@ -15,6 +15,7 @@ import (
 	"github.com/stile-lock/stile/internal/cli/tell"
 	"github.com/stile-lock/stile/internal/node"
 	"github.com/stile-lock/stile/internal/remote"
+	"github.com/stile-lock/stile/internal/tty"
 )
 
 // releasing is what 'stile force-release' can be told.
@@ -94,7 +95,7 @@ func (l *releasing) confirm(c *cobra.Command, name string, h *reach.Holder) erro
 	if l.yes {
 		return nil
 	}
-	if !isTerminal(os.Stdin) {
+	if !tty.Is(int(os.Stdin.Fd())) {
 		return fmt.Errorf("%s holds %q with token %s: give --yes to take it away, since nobody can be asked here", h.Who, name, h.Token)
 	}
 	fmt.Fprintf(c.ErrOrStderr(), "%s holds %s with token %s. Take it away? [y/N] ", h.Who, name, h.Token)

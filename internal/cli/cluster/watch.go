@@ -17,6 +17,7 @@ import (
 	"github.com/stile-lock/stile/internal/cli/reach"
 	"github.com/stile-lock/stile/internal/cli/tell"
 	"github.com/stile-lock/stile/internal/remote"
+	"github.com/stile-lock/stile/internal/tty"
 )
 
 // Codes of terminals. A picture is drawn over the one before, line by line, so that
@@ -37,7 +38,7 @@ func (l *locks) again(c *cobra.Command) error {
 	ctx, cancel := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)
 	defer cancel()
 	w := c.OutOrStdout()
-	screen := isTerminal(os.Stdout) && !l.json
+	screen := tty.Is(int(os.Stdout.Fd())) && !l.json
 	if screen {
 		restore := keys(os.Stdin)
 		defer restore()

@@ -1,17 +1,6 @@
 package child
 
-import (
-	"time"
-
-	"golang.org/x/sys/unix"
-)
-
-// Now returns the present moment. This clock goes on while the machine sleeps.
-func Now() Moment {
-	var t unix.Timespec
-	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) // fails only for a clock that is not there
-	return Moment(t.Nano())
-}
+import "time"
 
 // longestWait is after how long an alarm looks at the clock again: a timer here
 // does not count the time in which the machine sleeps.

@@ -7,13 +7,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Now returns the present moment.
-func Now() Moment {
-	var t unix.Timespec
-	_ = unix.ClockGettime(unix.CLOCK_BOOTTIME, &t) // fails only for a clock that is not there
-	return Moment(t.Nano())
-}
-
 // An alarm says on its channel when a moment has come. Go's own timers do not
 // count the time in which the machine sleeps; this one does.
 type alarm struct {

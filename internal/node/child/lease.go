@@ -3,12 +3,17 @@ package child
 import (
 	"sync"
 	"time"
+
+	"github.com/stile-lock/stile/internal/node/boot"
 )
 
 // A Moment is a point in time on a clock that no one sets and that goes on while
 // the machine sleeps, counted from an unknown start that all processes of the
 // machine share. The zero Moment is never.
 type Moment int64
+
+// Now returns the present moment.
+func Now() Moment { return Moment(boot.Now()) }
 
 // Add returns the moment that is d later.
 func (m Moment) Add(d time.Duration) Moment { return m + Moment(d) }

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/stile-lock/stile/internal/tty"
 )
 
 const (
@@ -171,7 +173,7 @@ func (r *run) spawn(in, out *os.File) error {
 // the foreground, and not a part of a pipe, in which somebody else may want it.
 func (r *run) wantsTerminal() bool {
 	in, out := r.cfg.Stdin, r.cfg.Stdout
-	return r.tty.ours() && in != nil && out != nil && isTerminal(in.Fd()) && isTerminal(out.Fd())
+	return r.tty.ours() && in != nil && out != nil && tty.Is(int(in.Fd())) && tty.Is(int(out.Fd()))
 }
 
 func (r *run) until() Moment {

@@ -7,6 +7,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/stile-lock/stile/internal/tty"
 )
 
 // A terminal is the controlling one. A nil terminal is none, and does nothing.
@@ -24,7 +26,7 @@ func controlling() *terminal {
 		return nil
 	}
 	t := &terminal{fd: fd, own: unix.Getpgrp()}
-	t.modes, _ = unix.IoctlGetTermios(fd, getModes)
+	t.modes, _ = tty.Modes(fd)
 	return t
 }
 
@@ -74,7 +76,7 @@ func (t *terminal) take(group int) {
 // restore brings back the modes that a command which was killed had no time to.
 func (t *terminal) restore() {
 	if t != nil && t.given && t.modes != nil && t.ours() {
-		_ = unix.IoctlSetTermios(t.fd, setModes, t.modes)
+		_ = tty.SetModes(t.fd, t.modes)
 	}
 }
 
@@ -83,10 +85,4 @@ func (t *terminal) restore() {
 func (t *terminal) front(group int) {
 	signal.Ignore(syscall.SIGTTOU)
 	_ = unix.IoctlSetPointerInt(t.fd, unix.TIOCSPGRP, group)
-}
-
-// isTerminal says whether a descriptor is a terminal.
-func isTerminal(fd uintptr) bool {
-	_, err := unix.IoctlGetTermios(int(fd), getModes)
-	return err == nil
 }

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/stile-lock/stile/internal/tty"
 )
 
 // A screen is the outer end of a terminal.
@@ -213,7 +215,7 @@ func TestTerminalAfterLoss(t *testing.T) {
 	if code := s.wait(); code != Failed {
 		t.Errorf("exit code %d", code)
 	}
-	modes, err := unix.IoctlGetTermios(int(s.exec.Stdin.(*os.File).Fd()), getModes)
+	modes, err := tty.Modes(int(s.exec.Stdin.(*os.File).Fd()))
 	if err != nil || modes.Lflag&unix.ECHO == 0 || modes.Lflag&unix.ICANON == 0 {
 		t.Errorf("the terminal is left raw: %v", err)
 	}

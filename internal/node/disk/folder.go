@@ -29,14 +29,14 @@ func makeFolder(dir string) error {
 	if err != nil {
 		return fmt.Errorf("open the folder of a voter: %w", err)
 	}
-	if err := syncFolder(filepath.Dir(dir)); err != nil && (made || !errors.Is(err, fs.ErrPermission)) {
+	if err := SyncFolder(filepath.Dir(dir)); err != nil && (made || !errors.Is(err, fs.ErrPermission)) {
 		return err
 	}
 	return nil
 }
 
-// syncFolder makes the names in a folder durable.
-func syncFolder(dir string) error {
+// SyncFolder makes the names in a folder durable.
+func SyncFolder(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {
 		return fmt.Errorf("make sure of the folder %s: %w", dir, err)
@@ -65,7 +65,7 @@ func ensureFile(path string) error {
 	if err != nil {
 		return fmt.Errorf("make the file of a voter: %w", err)
 	}
-	return syncFolder(filepath.Dir(path))
+	return SyncFolder(filepath.Dir(path))
 }
 
 // makeFile makes a file of a voter without a state.

@@ -58,8 +58,7 @@ type Config struct {
 // withDefaults fills in what is usual.
 func (c Config) withDefaults() Config {
 	c.Nonce = cmp.Or(c.Nonce, rand.Uint64())
-	c.Frame = cmp.Or(c.Frame, 1<<20)
-	c.Queue = cmp.Or(c.Queue, 8<<20)
+	c.Limits = c.Limits.usual()
 	c.Handshake = cmp.Or(c.Handshake, 5*time.Second)
 	c.Pending = cmp.Or(c.Pending, 64)
 	c.Heartbeat = cmp.Or(c.Heartbeat, time.Second)

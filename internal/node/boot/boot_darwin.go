@@ -1,5 +1,3 @@
-//go:build !linux
-
 package boot
 
 import (
@@ -10,8 +8,9 @@ import (
 	"github.com/stile-lock/stile/internal/member"
 )
 
-// Now reads a clock that goes on while the machine is suspended: on macOS that
-// is CLOCK_MONOTONIC, which Go's own is not.
+// Now reads a clock that goes on while the machine is suspended: here that is
+// CLOCK_MONOTONIC, which Go's own is not. Elsewhere it may stand still, so there is
+// no such file for other systems.
 func Now() member.Instant {
 	var ts unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts) != nil {

@@ -1,5 +1,3 @@
-//go:build !linux
-
 package wire
 
 import (
@@ -7,5 +5,5 @@ import (
 	"time"
 )
 
-// userTimeout is left to keepalive and heartbeats where the system has none.
+// userTimeout is left to keepalive and heartbeats since macOS has none.
 func userTimeout(*net.TCPConn, time.Duration) error { return nil }

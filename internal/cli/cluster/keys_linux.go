@@ -1,8 +1,0 @@
-package cluster
-
-import "golang.org/x/sys/unix"
-
-const (
-	getModes = unix.TCGETS
-	setModes = unix.TCSETS
-)

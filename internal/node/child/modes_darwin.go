@@ -1,5 +1,0 @@
-package child
-
-import "golang.org/x/sys/unix"
-
-const getModes, setModes = unix.TIOCGETA, unix.TIOCSETAW
