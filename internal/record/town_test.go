@@ -39,7 +39,6 @@ type house struct {
 	tape    *Writer
 	draws   uint64
 	tokens  map[member.Ticket]member.Token // of applications
-	ticket  member.Ticket                  // the last one
 	left    bool
 }
 
