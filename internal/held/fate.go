@@ -10,9 +10,15 @@ import (
 // A Fate is how the holding of a lock ends: it is lost, or let go. Its methods need
 // the mutex of whoever keeps the locks, but for Lost.
 type Fate struct {
-	lost   atomic.Pointer[error]
-	freed  bool
-	ctx    context.Context // nil before somebody has asked for it
+	lost  atomic.Pointer[error]
+	ctx   *ending // nil before somebody has asked for it
+	freed bool
+}
+
+// An ending is a context that ends with the holding. Most who hold a lock ask for
+// none, and need not make room for it.
+type ending struct {
+	context.Context
 	cancel context.CancelCauseFunc
 }
 
@@ -49,18 +55,19 @@ func (f *Fate) Free() {
 }
 
 func (f *Fate) end() {
-	if f.cancel != nil {
-		f.cancel(f.Over())
+	if f.ctx != nil {
+		f.ctx.cancel(f.Over())
 	}
 }
 
 // Context returns a context that ends with the holding.
 func (f *Fate) Context() context.Context {
 	if f.ctx == nil {
-		f.ctx, f.cancel = context.WithCancelCause(context.Background())
+		ctx, cancel := context.WithCancelCause(context.Background())
+		f.ctx = &ending{ctx, cancel}
 		if f.Over() != nil {
 			f.end()
 		}
 	}
-	return f.ctx
+	return f.ctx.Context
 }

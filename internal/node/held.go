@@ -22,12 +22,12 @@ type Held struct {
 	cause   member.Cause
 
 	// All of what follows needs the node's mutex.
-	fate   held.Fate
 	state  holding
+	woken  bool // done is about to be closed
 	ticket member.Ticket
+	fate   held.Fate
 	done   chan struct{} // closed when a request is decided; nil if nobody waits
-	ready  chan struct{} // done, when it is about to be closed
-	next   *Held         // of those whose is
+	next   *Held         // of those who are woken
 }
 
 type holding uint8
@@ -85,7 +85,7 @@ func (n *Node) ask(ctx context.Context, h *Held, a held.Ask) (again bool, err er
 	var done chan struct{}
 	if err == nil && h.state == asking {
 		done = make(chan struct{})
-		h.done = done
+		h.done, h.woken = done, false
 	}
 	n.leaveHere(now)
 	switch {
@@ -169,8 +169,8 @@ func (n *Node) unseat(h *Held, s holding) {
 // wakeUp has who waits woken, when the mutex is given back: it would have to wait
 // for that otherwise.
 func (n *Node) wakeUp(h *Held) {
-	if h.done != nil {
-		h.ready, h.done = h.done, nil
+	if h.done != nil && !h.woken {
+		h.woken = true
 		h.next, n.woken = n.woken, h
 	}
 }
@@ -181,9 +181,9 @@ func (n *Node) unlock() {
 	n.woken = nil
 	n.mu.Unlock()
 	for h != nil {
-		next, ready := h.next, h.ready
-		h.next, h.ready = nil, nil
-		close(ready)
+		next := h.next
+		h.next = nil
+		close(h.done) // nobody touches it any more
 		h = next
 	}
 }
