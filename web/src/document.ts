@@ -29,6 +29,7 @@ export interface Doc {
 	properties: Property[];
 	violations: Violation[];
 	expects: Expect[];
+	svg?: string; // of a graph of resources: its picture
 	end: unknown; // what 'stile replay --json' prints
 	cut?: Cut;
 }
@@ -91,12 +92,15 @@ export interface Scene {
 	title: string; // what the picture shows, in a few words
 	places: Place[]; // of each lane
 	links: Link[];
-	groups: Group[]; // rows, columns, lines of a plane, voting sets, or what is at each site
+	groups: Group[]; // whom each asks, the sections, or what is at each site
+	locks?: Place[]; // where locks are, if there are sites
+	locknames?: string[]; // and what they are called
 	pointer?: string; // an arrow to a process
 	next?: string; // another arrow, to who comes after it
 	queue?: string; // who waits at this process
 	token?: string; // it has the token, unless its value is no
-	awaited?: string; // from whom it still needs something
+	awaited?: string[]; // from whom it still needs something: the first of these that names somebody
+	got?: string; // whose answers it has
 	votes?: string; // whom it has voted for
 	number?: string; // a ticket, a flag, or a round
 }

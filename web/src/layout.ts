@@ -31,6 +31,22 @@ export interface Page {
 	axis: number; // from the upper edge to the axis of time
 }
 
+/** The part of the run that is shown: a moment is at margin + (at-from)*room/(to-from), right of where the plot begins. */
+export interface Window {
+	from: number; // the first tick that is shown
+	to: number; // the last one; always after from
+	end: number; // when the run ended
+	unit: number; // ticks in one unit of time; 1 in a run that is counted in steps
+	margin: number; // where from is
+	room: number; // from there to where to is
+	whole: boolean; // it is all of the run
+	messages: number; // that are shown
+	allmessages: number;
+	entries: number; // that are shown
+	allentries: number;
+	part: string; // all this as a sentence
+}
+
 export interface Point {
 	x: number; // right of where the plot begins
 	lane: number; // a lane, from 0
