@@ -1,0 +1,5 @@
+import { Panel } from "./panel";
+
+export function Export() {
+	return <Panel name="export" title="Export">{null}</Panel>;
+}

@@ -1,0 +1,5 @@
+import { Panel } from "./panel";
+
+export function Gallery() {
+	return <Panel name="gallery" title="Gallery">{null}</Panel>;
+}

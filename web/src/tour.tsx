@@ -1,0 +1,3 @@
+export function Tour() {
+	return null;
+}
