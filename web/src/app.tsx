@@ -23,7 +23,7 @@ export function App() {
 			<main data-state={link.value.state}>
 				<Scene />
 				<Diagram />
-				<section class="text" aria-label="the scenario"><Editor /></section>
+				<section class="text" data-tour="editor" aria-label="the scenario"><Editor /></section>
 				<States />
 				<Measures />
 				<Events />
@@ -61,7 +61,7 @@ function Header() {
 				<button type="button" onClick={() => (dialog.value = "gallery")} title="examples (g)">Gallery</button>
 				<button type="button" onClick={() => (dialog.value = "fresh")} title="a new scenario (n)">New</button>
 				<button type="button" onClick={() => (dialog.value = "compare")} title="compare algorithms (o)">Compare</button>
-				<button type="button" class="main" onClick={() => (dialog.value = "check")} title="check every interleaving of this setting (k)">Check every interleaving</button>
+				<button type="button" class="main" data-tour="check" onClick={() => (dialog.value = "check")} title="check every interleaving of this setting (k)">Check every interleaving</button>
 				<button type="button" onClick={() => (dialog.value = "export")} title="an address, a picture, a file (x)">Share</button>
 				<button type="button" class="round" onClick={() => (dialog.value = "help")} aria-label="keys" title="keys (?)">?</button>
 			</nav>

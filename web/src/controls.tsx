@@ -50,7 +50,7 @@ export function Controls() {
 	const at = cursor.value;
 	const none = !d || total.value === 0;
 	return (
-		<div class="controls" role="toolbar" aria-label="time">
+		<div class="controls" data-tour="controls" role="toolbar" aria-label="time">
 			<div class="buttons">
 				<Button label="first" hint="Home" disabled={none || at === 0} onClick={() => seek(0)} icon="M3 3v10M13 3L5 8l8 5z" />
 				<Button label="step back" hint="←" disabled={none || at === 0} onClick={() => backward()} icon="M11 3L4 8l7 5z" />
@@ -58,7 +58,7 @@ export function Controls() {
 				<Button label="step" hint="→" disabled={none || at >= total.value} onClick={() => forward()} icon="M5 3l7 5-7 5z" />
 				<Button label="last" hint="End" disabled={none || at >= total.value} onClick={() => seek(total.value)} icon="M13 3v10M3 3l8 5-8 5z" />
 				<label class="speed">
-					speed{" "}
+					<span class="unseen">speed</span>
 					<select value={String(speed.value)} onChange={(e) => (speed.value = Number(e.currentTarget.value))} title={calm.value ? "how fast it plays; things jump, as your system asks" : "how fast it plays (+ and -)"}>
 						{speeds.map((s) => <option key={s} value={String(s)}>{s}×</option>)}
 					</select>

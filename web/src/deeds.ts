@@ -36,6 +36,7 @@ export function forProcess(d: Doc, proc: number): { title: string; items: Item[]
 		if (!site) items.push(...wishes(d, proc, status));
 		items.push(does("crashes", "c", { verb: "crash", proc }, { breaks: true }));
 		items.push(status === "paused" ? does("goes on", "r", { verb: "resume", proc }) : does("pauses", "p", { verb: "pause", proc }));
+		if (d.events.some((e) => e.kind === "expire")) items.push(does("has a timer run out", "t", { verb: "expire", proc }));
 		items.push(...beliefs(d, proc, frame.status));
 	}
 	if (d.kind !== "transactions") items.push(...cuts(d, proc));
@@ -125,10 +126,11 @@ export function forMessage(d: Doc, msg: number): { title: string; items: Item[] 
 		does("arrives now", "d", { verb: "deliver", msg }),
 		does("is lost", "x", { verb: "drop", msg }, { breaks: true }),
 		does("arrives twice", "2", { verb: "duplicate", msg }, { breaks: true }),
+		does("overtakes those ahead of it", "f", { verb: "overtake", msg }, { breaks: d.network === "fifo" }),
 		does("is overtaken by the next one", "o", { verb: "reorder", msg }, { breaks: true }),
 	];
 	if (!d.steps) {
-		items.splice(1, 0, does("takes 1 T longer", "1", { verb: "delay", msg, by: d.unit }), does("takes 5 T longer", "5", { verb: "delay", msg, by: 5 * d.unit }));
+		items.splice(1, 0, does("takes 1 T longer", "1", { verb: "delay", msg, by: 1 }), does("takes 5 T longer", "5", { verb: "delay", msg, by: 5 }));
 	}
 	return { title, items };
 }

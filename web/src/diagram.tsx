@@ -54,7 +54,7 @@ export function Diagram() {
 	const d = doc.value;
 	const byEvent = spacing.value === "event";
 	return (
-		<section class="diagram" aria-label="space and time">
+		<section class="diagram" data-tour="diagram" aria-label="space and time">
 			<h2>
 				Space and time
 				<span class="choice" role="group" aria-label="spacing">

@@ -6,7 +6,7 @@ import { storyOf } from "./story";
 export function Measures() {
 	const d = doc.value;
 	return (
-		<section class="measures" aria-label="measured beside theory">
+		<section class="measures" data-tour="measures" aria-label="measured beside theory">
 			<h2>Measured beside theory</h2>
 			{d && (
 				<div class="scroll" tabIndex={0} role="group" aria-label="measures and properties">

@@ -27,7 +27,7 @@ export function Scene() {
 	const d = doc.value;
 	const ref = useSize<HTMLDivElement>((s) => (size.value = s));
 	return (
-		<section class="scene" aria-label="the group">
+		<section class="scene" data-tour="scene" aria-label="the group">
 			<h2>{d ? titles[d.scene.shape] ?? "The group" : "The group"} <span>{d?.scene.title}</span></h2>
 			<div class="picture" ref={ref}>{d && d.kind !== "graph" && <Picture d={d} />}</div>
 			{d && <Why d={d} />}
@@ -143,15 +143,33 @@ function Token({ x, y }: { x: number; y: number }) {
 function Pill({ stage, lane, text, row }: { stage: Stage; lane: number; text: string; row: number }) {
 	const spot = stage.spots[lane]!;
 	const wide = text.length * 6.1 + 12;
-	const out = spot.x < stage.width * 0.36 ? -1 : spot.x > stage.width * 0.64 ? 1 : 0;
-	const x = Math.max(2, Math.min(stage.width - wide - 2, spot.x - wide / 2 + out * 14));
-	const y = spot.y - stage.radius - 22 - row * 18;
+	const { x, y } = beside(stage, lane, wide, row);
 	return (
 		<g class="pill" transform={`translate(${x} ${y})`}>
 			<rect width={wide} height="17" rx="8.5" />
 			<text x={wide / 2} y="12">{text}</text>
 		</g>
 	);
+}
+
+/** beside finds a place for words at a process, away from its links. */
+function beside({ d, spots, radius, width }: Stage, lane: number, wide: number, row: number): { x: number; y: number } {
+	const spot = spots[lane]!;
+	const within = (x: number) => Math.max(2, Math.min(width - wide - 2, x));
+	const below = { x: within(spot.x - wide / 2), y: spot.y + radius + 8 + row * 18 };
+	switch (d.scene.shape) {
+		case "tree":
+			if (!d.scene.links.some((l) => l.from === lane)) return below;
+			return { x: spot.x + radius + 5 + wide > width ? within(spot.x - radius - 5 - wide) : spot.x + radius + 5, y: spot.y - 14 + row * 18 };
+		case "grid":
+			return { x: within(spot.x - wide / 2), y: spot.y + radius * 0.5 + row * 18 };
+		default: {
+			const top = Math.min(...spots.map((s) => s.y));
+			const bottom = Math.max(...spots.map((s) => s.y));
+			if (spot.y > (top + bottom) / 2 + 1) return below;
+			return { x: within(spot.x - wide / 2), y: spot.y - radius - 24 - row * 18 };
+		}
+	}
 }
 
 const mostReasons = 4;

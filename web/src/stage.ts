@@ -22,13 +22,30 @@ const largest = 25; // the radius of a process, in pixels
 
 /** stageOf places everybody in a picture of that size. */
 export function stageOf(d: Doc, frame: Frame, { width, height }: Size): Stage {
-	const padX = Math.min(58, width / 6);
-	const padTop = 50;
-	const padBottom = 34;
-	const put = (p: Spot): Spot => ({ x: padX + p.x * (width - 2 * padX), y: padTop + p.y * (height - padTop - padBottom) });
+	const pad = { left: Math.min(50, width / 7), right: Math.min(50, width / 7), top: 44, bottom: 40 };
+	const across = range((d.scene.places ?? []).map((p) => p.x));
+	const down = range((d.scene.places ?? []).map((p) => p.y));
+	if (d.scene.shape === "sites") {
+		Object.assign(across, { from: 0, to: 1 });
+		Object.assign(down, { from: 0.1, to: 0.84 });
+	}
+	const put = (p: Spot): Spot => ({
+		x: pad.left + across.part(p.x) * (width - pad.left - pad.right),
+		y: pad.top + down.part(p.y) * (height - pad.top - pad.bottom),
+	});
 	const spots = (d.scene.places ?? []).map(put);
 	const room = nearest(spots);
 	return { d, frame, width, height, spots, locks: (d.scene.locks ?? []).map(put), radius: Math.max(3, Math.min(largest, room * 0.34)) };
+}
+
+/** range stretches what is used of 0 to 1 to all of it; what has no extent stays in the middle. */
+function range(all: number[]): { from: number; to: number; part(v: number): number } {
+	const of = {
+		from: Math.min(...all),
+		to: Math.max(...all),
+		part: (v: number) => (of.to > of.from ? (v - of.from) / (of.to - of.from) : 0.5),
+	};
+	return of;
 }
 
 /** nearest is the least distance between two. */
