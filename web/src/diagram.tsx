@@ -15,15 +15,27 @@ import { Minimap } from "./minimap";
 import { above, below, heightOf, tall } from "./place";
 import { Things } from "./plot";
 import { cursor, doc, hover, picked, seek, space, spacing } from "./state";
+import { stretched } from "./stretch";
 import { clockOf, cursorAt, placeOf, storyOf, timeAt } from "./story";
 
 /** What of the plot is in sight, in its own pixels, and how much larger it is shown. */
 export const view = signal({ left: 0, top: 0, width: 800, height: 400 });
 
-/** zoom makes a small group fill its panel. */
+/** zoom makes a small group larger. */
 export const zoom = computed(() => {
 	const d = doc.value;
-	return d ? Math.max(1, Math.min(1.4, view.value.height / tall(d.layout))) : 1;
+	return d ? Math.max(1, Math.min(1.2, view.value.height / tall(d.layout))) : 1;
+});
+
+/** The document with its diagram stretched to fill its panel, if it is small. */
+const fitted = computed(() => {
+	const d = doc.value;
+	if (!d) return undefined;
+	const { page } = d.layout;
+	const { width, height } = view.value;
+	const bound = (by: number, most: number) => Math.max(1, Math.min(most, Math.floor(by * 50) / 50));
+	const lanes = Math.max(1, d.layout.lanes.length - 1) * page.pitch;
+	return stretched(d, bound((width / zoom.value - page.left - 4) / page.plot, 2.6), bound((height / zoom.value - above - below - 6) / lanes, 1.7));
 });
 
 const grain = 400; // what is painted changes when so many pixels were scrolled
@@ -39,7 +51,7 @@ const painted = computed(() => {
 });
 
 const relations = computed(() => {
-	const d = doc.value;
+	const d = fitted.value;
 	return d && hover.value >= 0 && hover.value < d.events.length ? relationsTo(d, hover.value) : undefined;
 });
 
@@ -51,7 +63,7 @@ export function scrollTo(x: number): void {
 }
 
 export function Diagram() {
-	const d = doc.value;
+	const d = fitted.value;
 	const byEvent = spacing.value === "event";
 	return (
 		<section class="diagram" data-tour="diagram" aria-label="space and time">
@@ -161,7 +173,7 @@ function Now({ d }: { d: Doc }) {
 
 /** keepInSight scrolls when the cursor has left what is in sight. */
 function keepInSight(element: HTMLElement): void {
-	const d = doc.value;
+	const d = fitted.value;
 	if (!d) return;
 	const at = (d.layout.page.left + placeOf(d, Math.min(cursor.value, d.events.length) - 1, spacing.value === "event")) * zoom.value;
 	const lane = cursor.value > 0 ? d.events[cursor.value - 1]?.proc ?? -1 : -1;

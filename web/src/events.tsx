@@ -72,6 +72,6 @@ function Line({ d, i }: { d: Doc; i: number }) {
 function follow(element: HTMLElement, at: number): void {
 	const y = Math.max(0, at - 1) * row;
 	if (y < element.scrollTop || y + row > element.scrollTop + element.clientHeight) {
-		requestAnimationFrame(() => (element.scrollTop = y - element.clientHeight / 2));
+		requestAnimationFrame(() => (element.scrollTop = y - Math.floor(element.clientHeight / 2 / row) * row));
 	}
 }

@@ -24,7 +24,7 @@ export function Flights({ stage }: { stage: Stage }) {
 	const flights = flightsAt(stage, cursor.value);
 	return (
 		<g class="flights">
-			{flights.map((f) => <Letter key={f.m.msg} d={d} f={f} small={stage.radius < 9} />)}
+			{flights.map((f) => <Letter key={f.m.msg} d={d} f={f} radius={stage.radius < 9 ? 4 : stage.radius < 16 ? 7 : 9} />)}
 		</g>
 	);
 }
@@ -82,7 +82,7 @@ function wayOf({ spots, radius }: Stage, m: Message): ((t: number) => Spot) | un
 	return (t) => ({ x: a.x + (b.x - a.x) * t - ((b.y - a.y) / long) * side, y: a.y + (b.y - a.y) * t + ((b.x - a.x) / long) * side });
 }
 
-function Letter({ d, f, small }: { d: Doc; f: Flight; small: boolean }) {
+function Letter({ d, f, radius }: { d: Doc; f: Flight; radius: number }) {
 	const ref = useRef<SVGGElement>(null);
 	const last = useRef(f.from);
 	const { x, y } = f.at;
@@ -93,7 +93,6 @@ function Letter({ d, f, small }: { d: Doc; f: Flight; small: boolean }) {
 		ref.current?.animate([{ transform: `translate(${was.x}px, ${was.y}px)` }, { transform: `translate(${x}px, ${y}px)` }], { duration: Math.min(450, beat.value * 0.8), easing: "ease-in-out" });
 	}, [x, y]);
 	const kind = d.kinds[f.m.kind];
-	const radius = small ? 4 : kind?.heavy ? 11 : 9;
 	const title = `${f.m.name} from ${d.names[f.m.from]} to ${d.names[f.m.to]}${f.m.fields.map(([name, value]) => `, ${name} ${value}`).join("")}`;
 	return (
 		<g
@@ -115,8 +114,8 @@ function Letter({ d, f, small }: { d: Doc; f: Flight; small: boolean }) {
 			}}
 		>
 			<title>{title}</title>
-			<circle r={radius} />
-			{!small && <text dy="0.35em">{kind?.letter ?? ""}</text>}
+			<circle r={radius + (kind?.heavy ? 2 : 0)} />
+			{radius > 4 && <text dy="0.35em" font-size={radius + 1}>{kind?.letter ?? ""}</text>}
 		</g>
 	);
 }

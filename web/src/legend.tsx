@@ -13,16 +13,11 @@ export function Legend({ d }: { d: Doc }) {
 					<svg width="38" height="18" viewBox="-1 -9 38 18" aria-hidden="true">
 						<Picture d={d} s={s} />
 					</svg>
-					{s.kind >= 0 && letterDiffers(d, s) ? <b>{d.kinds[s.kind]!.letter}</b> : null} {s.text}
+					{s.text}
 				</li>
 			))}
 		</ul>
 	);
-}
-
-function letterDiffers(d: Doc, s: Sample): boolean {
-	const kind = d.kinds[s.kind];
-	return Boolean(kind && kind.letter && kind.letter !== s.text);
 }
 
 function Picture({ d, s }: { d: Doc; s: Sample }) {

@@ -20,7 +20,7 @@ export function Measures() {
 									<tr key={m.name} class={m.fits ? "" : "off"}>
 										<th scope="row">{m.name}</th>
 										<td>{m.here}{!m.fits && <span class="unfit"> outside</span>}</td>
-										<td title={m.formula}>{m.theory || "–"}{m.formula && m.formula !== m.theory && <small> {m.formula}</small>}</td>
+										<td title={m.formula}>{m.theory || (m.formula ? "" : "–")}{m.formula && m.formula !== m.theory && <small> {brief(m.formula)}</small>}</td>
 									</tr>
 								))}
 							</tbody>
@@ -45,4 +45,9 @@ export function Measures() {
 			)}
 		</section>
 	);
+}
+
+/** brief keeps a formula to a line; all of it is in its title. */
+function brief(formula: string): string {
+	return formula.length > 30 ? `${formula.slice(0, 28)} …` : formula;
 }

@@ -115,7 +115,7 @@ function Badges({ stage, lane }: { stage: Stage; lane: number }) {
 	const queue = field(frame, lane, names.queue);
 	if (queue && queue !== "none") words.push(`${names.queue === "Q" ? "queue" : names.queue} ${short(queue)}`);
 	const vote = named(field(frame, lane, names.votes))[0];
-	if (vote !== undefined) words.push(`${radius < 16 ? "" : `${names.votes} `}→ ${d.names[vote] ?? "?"}`);
+	if (vote !== undefined) words.push(`${radius < 20 ? "" : `${names.votes} `}→ ${d.names[vote] ?? "?"}`);
 	const number = field(frame, lane, names.number);
 	if (number !== "" && !(names.shape === "tickets" && number === "0")) words.push(`${radius < 16 ? "" : `${names.number} `}${number}`);
 	return (
@@ -141,11 +141,11 @@ function Token({ x, y }: { x: number; y: number }) {
 }
 
 function Pill({ stage, lane, text, row }: { stage: Stage; lane: number; text: string; row: number }) {
-	const spot = stage.spots[lane]!;
-	const wide = text.length * 6.1 + 12;
+	const small = stage.d.scene.shape === "grid" && stage.radius < 20;
+	const wide = text.length * (small ? 5 : 6.1) + (small ? 4 : 12);
 	const { x, y } = beside(stage, lane, wide, row);
 	return (
-		<g class="pill" transform={`translate(${x} ${y})`}>
+		<g class={small ? "pill small" : "pill"} transform={`translate(${x} ${y})`}>
 			<rect width={wide} height="17" rx="8.5" />
 			<text x={wide / 2} y="12">{text}</text>
 		</g>
@@ -162,7 +162,7 @@ function beside({ d, spots, radius, width }: Stage, lane: number, wide: number, 
 			if (!d.scene.links.some((l) => l.from === lane)) return below;
 			return { x: spot.x + radius + 5 + wide > width ? within(spot.x - radius - 5 - wide) : spot.x + radius + 5, y: spot.y - 14 + row * 18 };
 		case "grid":
-			return { x: within(spot.x - wide / 2), y: spot.y + radius * 0.5 + row * 18 };
+			return { x: within(spot.x - wide / 2), y: spot.y + radius * 1.62 - (radius < 20 ? 13 : 19) - row * 18 };
 		default: {
 			const top = Math.min(...spots.map((s) => s.y));
 			const bottom = Math.max(...spots.map((s) => s.y));

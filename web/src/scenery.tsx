@@ -46,7 +46,7 @@ function Cells({ stage, mind }: { stage: Stage; mind: number }) {
 	const { d, spots, radius, frame } = stage;
 	const busy = mind >= 0 && frame.status[mind] !== "idle";
 	const set = asked(stage, mind);
-	const half = radius * 1.36;
+	const half = radius * 1.62;
 	return (
 		<g class="cells">
 			{spots.map((s, i) => {

@@ -22,20 +22,24 @@ const largest = 25; // the radius of a process, in pixels
 
 /** stageOf places everybody in a picture of that size. */
 export function stageOf(d: Doc, frame: Frame, { width, height }: Size): Stage {
-	const pad = { left: Math.min(50, width / 7), right: Math.min(50, width / 7), top: 44, bottom: 40 };
+	const pad = { side: Math.min(50, width / 7), top: 48, bottom: 54 };
 	const across = range((d.scene.places ?? []).map((p) => p.x));
 	const down = range((d.scene.places ?? []).map((p) => p.y));
-	if (d.scene.shape === "sites") {
+	const sites = d.scene.shape === "sites";
+	if (sites) {
+		Object.assign(pad, { side: 6, bottom: 24 });
 		Object.assign(across, { from: 0, to: 1 });
 		Object.assign(down, { from: 0.1, to: 0.84 });
 	}
-	const put = (p: Spot): Spot => ({
-		x: pad.left + across.part(p.x) * (width - pad.left - pad.right),
-		y: pad.top + down.part(p.y) * (height - pad.top - pad.bottom),
-	});
+	// Circles and squares are not to be drawn out too much.
+	const high = Math.min(height - pad.top - pad.bottom, d.scene.shape === "tree" || sites ? Infinity : (width - 2 * pad.side) * 1.2);
+	const top = pad.top + (height - pad.top - pad.bottom - high) / 2;
+	const put = (p: Spot): Spot => ({ x: pad.side + across.part(p.x) * (width - 2 * pad.side), y: top + down.part(p.y) * high });
 	const spots = (d.scene.places ?? []).map(put);
+	// Those of a site stand one higher, one lower, so that there is room for who waits for whom.
+	if (sites) for (const g of d.scene.groups) for (const [i, p] of (g.procs ?? []).entries()) spots[p]!.y += (i % 2 === 0 ? -0.08 : 0.12) * high;
 	const room = nearest(spots);
-	return { d, frame, width, height, spots, locks: (d.scene.locks ?? []).map(put), radius: Math.max(3, Math.min(largest, room * 0.34)) };
+	return { d, frame, width, height, spots, locks: (d.scene.locks ?? []).map(put), radius: Math.max(3, Math.min(largest, room * (sites ? 0.3 : d.scene.shape === "grid" ? 0.28 : 0.34))) };
 }
 
 /** range stretches what is used of 0 to 1 to all of it; what has no extent stays in the middle. */
