@@ -73,13 +73,20 @@ function farAlong(d: Doc, m: Message, at: number, now: number): number {
 	return 0.22 + 0.6 * Math.max(0, Math.min(1, part));
 }
 
-/** wayOf leads from the sender to the receiver, a little to the right, so that those that meet do not hide each other. */
-function wayOf({ spots, radius }: Stage, m: Message): ((t: number) => Spot) | undefined {
+/**
+ * wayOf leads from the sender to the receiver, a little to the right, so that those
+ * that meet do not hide each other. In a grid it leads between the rows and columns.
+ */
+function wayOf({ d, spots, radius }: Stage, m: Message): ((t: number) => Spot) | undefined {
 	const [a, b] = [spots[m.from], spots[m.to]];
 	if (!a || !b) return undefined;
 	const long = Math.hypot(b.x - a.x, b.y - a.y) || 1;
-	const side = Math.min(8, radius * 0.5);
-	return (t) => ({ x: a.x + (b.x - a.x) * t - ((b.y - a.y) / long) * side, y: a.y + (b.y - a.y) * t + ((b.x - a.x) / long) * side });
+	const grid = d.scene.shape === "grid" && long > 4.5 * radius;
+	const side = grid ? radius * 1.75 : Math.min(8, radius * 0.5);
+	return (t) => {
+		const by = side * (grid ? Math.min(1, 5 * t, 5 * (1 - t)) : 1);
+		return { x: a.x + (b.x - a.x) * t - ((b.y - a.y) / long) * by, y: a.y + (b.y - a.y) * t + ((b.x - a.x) / long) * by };
+	};
 }
 
 function Letter({ d, f, radius }: { d: Doc; f: Flight; radius: number }) {

@@ -10,6 +10,21 @@ export function Measures() {
 			<h2>Measured beside theory</h2>
 			{d && (
 				<div class="scroll" tabIndex={0} role="group" aria-label="measures and properties">
+					<ul class="properties" aria-label="properties">
+						{(d.properties ?? []).map((p) => (
+							<li key={p.name} class={p.holds ? "holds" : "broken"} title={p.text}>
+								<b aria-hidden="true">{p.holds ? "✓" : "✗"}</b> {p.name}
+								{p.holds ? <span class="unseen"> holds: {p.text}</span> : <> is broken: {p.text}</>}
+								{p.event >= 0 && <> <button type="button" class="link" onClick={() => seek(p.event + 1)}>go to step {storyOf(d).stepOf[p.event]! + 1}</button></>}
+							</li>
+						))}
+						{(d.expects ?? []).filter((x) => !x.ok).map((x) => (
+							<li key={`${x.line} ${x.want}`} class="broken"><b aria-hidden="true">✗</b> line {x.line}: {x.want}, but {x.got}</li>
+						))}
+						{(d.expects?.length ?? 0) > 0 && d.expects.every((x) => x.ok) && (
+							<li class="holds"><b aria-hidden="true">✓</b> all {d.expects.length} expected</li>
+						)}
+					</ul>
 					{d.measures?.length > 0 && (
 						<table>
 							<thead>
@@ -26,21 +41,6 @@ export function Measures() {
 							</tbody>
 						</table>
 					)}
-					<ul class="properties" aria-label="properties">
-						{(d.properties ?? []).map((p) => (
-							<li key={p.name} class={p.holds ? "holds" : "broken"}>
-								<b aria-hidden="true">{p.holds ? "✓" : "✗"}</b> {p.name}
-								{p.holds ? <span class="soft"> {p.text}</span> : <> is broken: {p.text}</>}
-								{p.event >= 0 && <> <button type="button" class="link" onClick={() => seek(p.event + 1)}>go to step {storyOf(d).stepOf[p.event]! + 1}</button></>}
-							</li>
-						))}
-						{(d.expects ?? []).filter((x) => !x.ok).map((x) => (
-							<li key={`${x.line} ${x.want}`} class="broken"><b aria-hidden="true">✗</b> line {x.line}: {x.want}, but {x.got}</li>
-						))}
-						{(d.expects?.length ?? 0) > 0 && d.expects.every((x) => x.ok) && (
-							<li class="holds"><b aria-hidden="true">✓</b> all {d.expects.length} expectations of the text came true</li>
-						)}
-					</ul>
 				</div>
 			)}
 		</section>

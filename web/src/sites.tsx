@@ -8,7 +8,7 @@ import { cursor } from "./state";
 export function Sites({ stage }: { stage: Stage }) {
 	const { d, frame, spots, locks, width, height } = stage;
 	const groups = d.scene.groups;
-	const wide = (width - 12) / Math.max(1, groups.length);
+	const wide = (width - 20) / Math.max(1, groups.length);
 	return (
 		<g class="sites">
 			{groups.map((g, i) => {
@@ -26,8 +26,8 @@ export function Sites({ stage }: { stage: Stage }) {
 						onClick={(e) => openMenu({ what: "process", proc: lane, x: e.clientX + 4, y: e.clientY + 4 })}
 						onKeyDown={(e) => e.key === "Enter" && openAt(e.currentTarget, { what: "process", proc: lane })}
 					>
-						<rect x={6 + i * wide + 3} y="26" width={wide - 6} height={height - 32} rx="8" />
-						<text x={6 + i * wide + 14} y="45">{g.name}{status === "crashed" ? " is dead" : ""}</text>
+						<rect x={10 + i * wide + 2} y="26" width={wide - 4} height={height - 32} rx="8" />
+						<text x={10 + i * wide + 12} y="45">{g.name}{status === "crashed" ? " is dead" : ""}</text>
 					</g>
 				);
 			})}

@@ -27,7 +27,7 @@ export function stageOf(d: Doc, frame: Frame, { width, height }: Size): Stage {
 	const down = range((d.scene.places ?? []).map((p) => p.y));
 	const sites = d.scene.shape === "sites";
 	if (sites) {
-		Object.assign(pad, { side: 6, bottom: 24 });
+		Object.assign(pad, { side: 10, bottom: 24 });
 		Object.assign(across, { from: 0, to: 1 });
 		Object.assign(down, { from: 0.1, to: 0.84 });
 	}
@@ -37,9 +37,9 @@ export function stageOf(d: Doc, frame: Frame, { width, height }: Size): Stage {
 	const put = (p: Spot): Spot => ({ x: pad.side + across.part(p.x) * (width - 2 * pad.side), y: top + down.part(p.y) * high });
 	const spots = (d.scene.places ?? []).map(put);
 	// Those of a site stand one higher, one lower, so that there is room for who waits for whom.
-	if (sites) for (const g of d.scene.groups) for (const [i, p] of (g.procs ?? []).entries()) spots[p]!.y += (i % 2 === 0 ? -0.08 : 0.12) * high;
+	if (sites) for (const g of d.scene.groups) for (const [i, p] of (g.procs ?? []).entries()) spots[p]!.y += (i % 2 === 0 ? -0.12 : 0.14) * high;
 	const room = nearest(spots);
-	return { d, frame, width, height, spots, locks: (d.scene.locks ?? []).map(put), radius: Math.max(3, Math.min(largest, room * (sites ? 0.3 : d.scene.shape === "grid" ? 0.28 : 0.34))) };
+	return { d, frame, width, height, spots, locks: (d.scene.locks ?? []).map(put), radius: Math.max(3, Math.min(largest, room * (sites ? 0.27 : d.scene.shape === "grid" ? 0.28 : 0.34))) };
 }
 
 /** range stretches what is used of 0 to 1 to all of it; what has no extent stays in the middle. */
