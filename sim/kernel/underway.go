@@ -109,8 +109,13 @@ func (k *Kernel) notUnderWay(a *scenario.Action, on []Event) error {
 	return fmt.Errorf("no such %s is under way from %s to %s: there is%s", what, k.Name(a.Proc), k.Name(a.Peer), names)
 }
 
-// UnderWay returns how many messages are under way.
-func (k *Kernel) UnderWay() int { return len(k.underWay(nil)) }
+// UnderWay calls yield with all messages under way, those of each link in the
+// order in which they would arrive: the number of the message, and its name.
+func (k *Kernel) UnderWay(yield func(number int, from, to core.ID, name string)) {
+	for _, e := range k.underWay(nil) {
+		yield(int(e.Seq), core.ID(e.arg), core.ID(e.proc), k.called(e.slot))
+	}
+}
 
 // DeliverAll empties the network in order of sending. What cannot arrive stays
 // under way.
