@@ -42,7 +42,8 @@ type Document struct {
 	Violations []Violation `json:"violations"`
 	Expects    []Expect    `json:"expects"`
 
-	End json.RawMessage `json:"end"` // what 'stile replay --json' prints
+	SVG string          `json:"svg,omitempty"` // of a graph of resources: its picture
+	End json.RawMessage `json:"end"`           // what 'stile replay --json' prints
 	Cut *Cut            `json:"cut,omitempty"`
 }
 
@@ -137,16 +138,20 @@ type Scene struct {
 	Title  string  `json:"title"`  // what the picture shows, in a few words
 	Places []Place `json:"places"` // of each lane
 	Links  []Link  `json:"links"`
-	Groups []Group `json:"groups"` // rows, columns, lines of a plane, voting sets, or what is at each site
+	Groups []Group `json:"groups"` // whom each asks, the sections, or what is at each site
+
+	Locks     []Place  `json:"locks,omitempty"`     // where locks are, if there are sites
+	LockNames []string `json:"locknames,omitempty"` // and what they are called
 
 	// The names of fields of the states.
-	Pointer string `json:"pointer,omitempty"` // an arrow to a process
-	Next    string `json:"next,omitempty"`    // another arrow, to who comes after it
-	Queue   string `json:"queue,omitempty"`   // who waits at this process
-	Token   string `json:"token,omitempty"`   // it has the token, unless its value is no
-	Awaited string `json:"awaited,omitempty"` // from whom it still needs something
-	Votes   string `json:"votes,omitempty"`   // whom it has voted for
-	Number  string `json:"number,omitempty"`  // a ticket, a flag, or a round
+	Pointer string   `json:"pointer,omitempty"` // an arrow to a process
+	Next    string   `json:"next,omitempty"`    // another arrow, to who comes after it
+	Queue   string   `json:"queue,omitempty"`   // who waits at this process
+	Token   string   `json:"token,omitempty"`   // it has the token, unless its value is no
+	Awaited []string `json:"awaited,omitempty"` // from whom it still needs something: the first of these that names somebody
+	Got     string   `json:"got,omitempty"`     // whose answers it has
+	Votes   string   `json:"votes,omitempty"`   // whom it has voted for
+	Number  string   `json:"number,omitempty"`  // a ticket, a flag, or a round
 }
 
 // A Place is where a lane is in the picture, both from 0 to 1, y downwards.

@@ -16,9 +16,9 @@ type ReplayOptions struct {
 	Until int  // stop once so many events have been recorded; 0 means at the end
 	Paged bool // rebuild every machine from its bytes before every step
 
-	// Watch, if not nil, is told of everything that happens, step by step. What
-	// it is told lives until it returns.
-	Watch func(s *Step)
+	// Watch, if not nil, is told of everything that happens, step by step, and
+	// says whether the run goes on. What it is told lives until it returns.
+	Watch func(s *Step) (on bool)
 }
 
 // An Entry is one entry into the critical section.
@@ -39,11 +39,12 @@ type Playback struct {
 	Deadlock    bool           // processes wait for each other for ever
 	Differences []Difference   // what came out otherwise than expected
 	States      [][]core.Field // of each process, or site, at the end
-	Stopped     bool           // by ReplayOptions.Until; then nothing expected was checked
+	Stopped     bool           // by ReplayOptions.Until or Watch; then nothing expected was checked
 	Sites       *SitesPlayback // of a scenario with sites
 	Ended       int            // events from this one on were told when the run was over
 	UnderWay    []Passage      // messages that had not arrived by then, on each link in the order of arrival
 	Timers      []Alarm        // timers that ran by then
+	Measured    []*Result      // of each critical section what was measured of it
 
 	frame trace.Trace // what a picture needs besides the events
 }
@@ -76,6 +77,7 @@ type player struct {
 	stalled bool // the run was ended since it got nowhere
 	cut     bool // the run was ended by the scenario's until
 	watched Step // the step under way, if somebody watches
+	over    bool // whoever watches has seen enough
 }
 
 // A cast plays a scenario of its family: it does what a player leaves to it.
@@ -224,12 +226,24 @@ func within(sc *scenario.Scenario, err error) error {
 	return fmt.Errorf("%s: %w", sc.File, err)
 }
 
+// A LineError is what is wrong with a line of a scenario that can be read.
+type LineError struct {
+	Line int
+	Err  error
+}
+
+// Error implements error.
+func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
+
+// Unwrap returns the error without the line.
+func (e *LineError) Unwrap() error { return e.Err }
+
 // at says on which line of the file an error is.
 func at(line int, err error) error {
 	if line == 0 {
 		return err
 	}
-	return fmt.Errorf("line %d: %w", line, err)
+	return &LineError{line, err}
 }
 
 // starts reports whether the scenario says itself who starts when.
@@ -239,7 +253,7 @@ func (p *player) starts() bool {
 
 // enough reports whether the run is to stop here.
 func (p *player) enough() bool {
-	p.back.Stopped = p.options.Until > 0 && len(p.back.Events) >= p.options.Until
+	p.back.Stopped = p.over || p.options.Until > 0 && len(p.back.Events) >= p.options.Until
 	return p.back.Stopped
 }
 

@@ -47,7 +47,7 @@ func (p *player) born() {
 	for id := range core.ID(p.w.Processes()) {
 		p.watched.Changes = append(p.watched.Changes, Change{Proc: id, Fields: p.w.describe(id)})
 	}
-	p.options.Watch(&p.watched)
+	p.over = !p.options.Watch(&p.watched)
 }
 
 // changed notes that the machine of a process has taken a step.
@@ -73,7 +73,7 @@ func (p *player) step(do func() error) error {
 		s.Graph = t.graph()
 	}
 	if s.Line > 0 || len(s.Events) > 0 || len(s.Changes) > 0 {
-		p.options.Watch(s)
+		p.over = !p.options.Watch(s)
 	}
 	return nil
 }

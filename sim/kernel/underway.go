@@ -79,7 +79,7 @@ func (k *Kernel) Harm(a *scenario.Action) error {
 	place := slices.IndexFunc(on, func(o Event) bool { return o.Seq == e.Seq })
 	switch a.Kind {
 	case scenario.Deliver:
-		return k.deliverNow(e, on[0])
+		return k.deliverNow(e, on[0], a.Overtakes)
 	case scenario.Drop:
 		k.remove(e.Seq)
 		k.noteMessage(trace.Drop, a.Proc, a.Peer, int(e.Seq), e.slot)
@@ -149,7 +149,7 @@ func (k *Kernel) ahead(e Event) Event {
 }
 
 // deliverNow lets a message arrive before its time.
-func (k *Kernel) deliverNow(e, first Event) error {
+func (k *Kernel) deliverNow(e, first Event, overtakes bool) error {
 	from, to := core.ID(e.arg), core.ID(e.proc)
 	if k.faults.cut(from, to) && !k.faults.crashed[to] {
 		if k.faults.paused[to] {
@@ -157,8 +157,8 @@ func (k *Kernel) deliverNow(e, first Event) error {
 		}
 		return fmt.Errorf("%s and %s are in different parts", k.Name(from), k.Name(to))
 	}
-	if k.fifo && e.Seq != first.Seq {
-		return fmt.Errorf("on a fifo link %s comes first: deliver it, or reorder it, or say network unordered", k.called(first.slot))
+	if k.fifo && e.Seq != first.Seq && !overtakes {
+		return fmt.Errorf("on a fifo link %s comes first: deliver it, or reorder it, or say network unordered, or say overtaking behind this line", k.called(first.slot))
 	}
 	e = k.remove(e.Seq)
 	k.deliver(&e)
