@@ -169,3 +169,20 @@ func parseProcess(s string) (core.ID, error) {
 	}
 	return core.ID(n - 1), nil
 }
+
+// Knows returns the names of the options that an algorithm knows.
+func Knows(name string) []string {
+	lock, _, both := strings.Cut(name, "+")
+	for _, e := range slices.Concat(entries(), elections()) {
+		if e.name != lock {
+			continue
+		}
+		known := append([]string{}, strings.Fields(e.knows)...)
+		if both {
+			known = slices.DeleteFunc(known, func(o string) bool { return o == "coordinator" })
+			return append(known, "patience")
+		}
+		return known
+	}
+	return nil
+}

@@ -40,34 +40,41 @@ func TestWalk(t *testing.T) {
 	})
 }
 
-func walk(t *testing.T, text string, acts int) {
+func walk(t *testing.T, start string, acts int) {
+	text := start
 	r := rand.New(rand.NewPCG(1, 2))
 	cursor, done := 0, 0
-	d := Run(text, Options{})
+	d := run(text, Options{}, undrawn)
 	if d.Error != nil {
 		t.Fatalf("%s\n%s", d.Error.Text, text)
 	}
 	refused := map[string]int{}
+	failed := 0
 	for tries := 0; done < acts; tries++ {
+		if len(d.Events) > 250 || failed > 60 { // long, or everybody is dead: from the start
+			sameTrace(t, text, d)
+			text, cursor, failed = start, 0, 0
+			d = run(text, Options{}, undrawn)
+		}
 		if tries > 40*acts {
 			t.Fatalf("only %d of %d tries were possible: %v in\n%s", done, tries, refused, text)
 		}
 		deed := anyDeed(r, d, cursor)
 		e, err := Act(text, Options{}, cursor, deed)
 		if err != nil {
-			if refused[err.Error()]++; len(refused) > 300 {
-				t.Fatalf("%v", refused)
-			}
+			refused[err.Error()]++
+			failed++
 			if cursor += 1 + r.IntN(4); cursor > d.Ended {
 				cursor = d.Ended
 			}
 			continue
 		}
-		next := Run(e.Text, Options{})
+		next := run(e.Text, Options{}, undrawn)
 		if next.Error != nil {
 			t.Fatalf("%+v: line %d: %s\n%s", deed, next.Error.Line, next.Error.Text, e.Text)
 		}
 		done++
+		failed = 0
 		if e.Event < min(cursor, d.Ended) || e.Event > len(next.Events) {
 			t.Fatalf("%+v at %d: the cursor goes to %d of %d", deed, cursor, e.Event, len(next.Events))
 		}

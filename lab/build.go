@@ -11,7 +11,7 @@ import (
 )
 
 // document makes the document of a run that was watched.
-func (r *recorder) document(back *sim.Playback, o Options) (*Document, error) {
+func (r *recorder) document(back *sim.Playback, o Options, draw drawer) (*Document, error) {
 	sc, spec := r.sc, r.spec
 	t := back.Trace()
 	d := &Document{
@@ -25,7 +25,7 @@ func (r *recorder) document(back *sim.Playback, o Options) (*Document, error) {
 	numbers := renumber(t.Events)
 	d.Events = r.events(t, numbers, back.Ended)
 	var err error
-	if d.Layout, err = layout(t, d.Events, o); err != nil {
+	if d.Layout, err = draw(t, d.Events, o); err != nil {
 		return nil, err
 	}
 	d.Kinds = d.Layout.Kinds
