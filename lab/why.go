@@ -15,11 +15,15 @@ import (
 type clerk struct {
 	all     bool // everybody's
 	written int  // how many were written
+	bytes   int  // of those that differed
 	short   bool
 }
 
-// fullSentences is how many sentences are written in full.
-const fullSentences = 200_000
+// How many sentences are written in full, and how many bytes they may have.
+const (
+	fullSentences = 20_000
+	fullBytes     = 1 << 20
+)
 
 // touch notes that a lane has changed.
 func (r *recorder) touch(i int) {
@@ -31,7 +35,7 @@ func (r *recorder) touch(i int) {
 
 // why writes the sentences of those who wait.
 func (r *recorder) why() {
-	if !r.clerk.short && r.clerk.written > fullSentences {
+	if !r.clerk.short && (r.clerk.written > fullSentences || r.clerk.bytes > fullBytes) {
 		r.clerk.short, r.clerk.all = true, true
 	}
 	for i := range r.lanes {
@@ -43,6 +47,7 @@ func (r *recorder) why() {
 		r.clerk.written++
 		if s := r.sentence(i); s != l.wait {
 			l.wait = s
+			r.clerk.bytes += len(s)
 			r.delta(Delta{Event: r.seen, Proc: i, Wait: &s})
 		}
 	}
@@ -54,8 +59,6 @@ func (r *recorder) sentence(i int) string {
 	switch {
 	case r.sites > 0:
 		return r.whyLocked(i)
-	case r.spec.Family == core.Election:
-		return "waits to hear who leads" + r.since(i)
 	case len(r.sc.Sections) > 0:
 		return r.whySections(i)
 	}
@@ -284,7 +287,10 @@ func (r *recorder) whyAwaited(p core.ID, who []core.ID) string {
 	}
 	said := 0
 	for _, q := range who {
-		if v, ok := voted(r.lanes[q].field(shape.Vote), len(r.lanes)); ok && v != p && said < 3 {
+		if shape.Vote == "" || said == 3 {
+			break
+		}
+		if v, ok := voted(r.lanes[q].field(shape.Vote), len(r.lanes)); ok && v != p {
 			s += "; " + q.String() + " has voted for " + r.who(v)
 			said++
 		}

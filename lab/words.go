@@ -9,6 +9,9 @@ import (
 
 // seat reads a process as core.Describe writes it.
 func seat(s string, n int) (core.ID, bool) {
+	if s == "" || s[0] < '0' || s[0] > '9' {
+		return core.None, false
+	}
 	x, err := strconv.Atoi(s)
 	return core.ID(x - 1), err == nil && x >= 1 && x <= n
 }
