@@ -10,7 +10,7 @@ bundle() {
 		--tsconfig=tsconfig.json --legal-comments=none --log-level=warning "$@"
 }
 
-bundle --format=esm --outdir="$to" app=src/main.tsx app=src/app.css
+bundle --format=esm --outdir="$to" app=src/main.tsx
 for name in preact signals signals-core; do
 	printf '%s\n\n%s\n\n' "$name" "$(cat vendor/$name/LICENSE)"
 done >"$to/licences.txt"

@@ -31,15 +31,20 @@ export function frameAt(doc: Doc, cursor: number): Frame {
 	return frame;
 }
 
-/** changedAt are the fields that the last event before a cursor changed, as "lane name", and the lanes as "lane". */
-export function changedAt(doc: Doc, cursor: number): Set<string> {
-	const changed = new Set<string>();
-	if (cursor === 0) return changed;
-	for (let i = after(doc.deltas, cursor - 1); i < doc.deltas.length && doc.deltas[i]!.event === cursor; i++) {
+/**
+ * changedAt is what changed from one cursor to another: of each lane the names of its
+ * fields, "" for its status and "?" for why it waits.
+ */
+export function changedAt(doc: Doc, from: number, to: number): Map<number, Set<string>> {
+	const changed = new Map<number, Set<string>>();
+	if (to === 0) return changed;
+	for (let i = after(doc.deltas, from); i < doc.deltas.length && doc.deltas[i]!.event <= to; i++) {
 		const { proc, set, status, wait } = doc.deltas[i]!;
-		for (const [name] of set ?? []) changed.add(`${proc} ${name}`);
-		if (status !== undefined) changed.add(`${proc} `);
-		if (wait !== undefined) changed.add(`${proc}?`);
+		let names = changed.get(proc);
+		if (!names) changed.set(proc, (names = new Set()));
+		for (const [name] of set ?? []) names.add(name);
+		if (status !== undefined) names.add("");
+		if (wait !== undefined) names.add("?");
 	}
 	return changed;
 }

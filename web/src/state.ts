@@ -24,7 +24,8 @@ export interface Deed {
 	proc?: number;
 	msg?: number;
 	to?: number;
-	by?: number;
+	by?: number; // delay: how much longer, in T
+	for?: number; // ask, take: how long it stays, in T
 	section?: string;
 	parts?: number[][];
 	timer?: number;
