@@ -10,6 +10,7 @@ import (
 
 // act does one line of the schedule.
 func (p *player) act(a *scenario.Action) error {
+	p.watched.Line = a.Line
 	if err := p.try(a); err != nil {
 		return at(a.Line, fmt.Errorf("%v: %w", a, err))
 	}

@@ -79,7 +79,7 @@ func (k *Kernel) Harm(a *scenario.Action) error {
 	place := slices.IndexFunc(on, func(o Event) bool { return o.Seq == e.Seq })
 	switch a.Kind {
 	case scenario.Deliver:
-		return k.deliverNow(e, on[0])
+		return k.deliverNow(e, on[0], a.Overtakes)
 	case scenario.Drop:
 		k.remove(e.Seq)
 		k.noteMessage(trace.Drop, a.Proc, a.Peer, int(e.Seq), e.slot)
@@ -109,8 +109,13 @@ func (k *Kernel) notUnderWay(a *scenario.Action, on []Event) error {
 	return fmt.Errorf("no such %s is under way from %s to %s: there is%s", what, k.Name(a.Proc), k.Name(a.Peer), names)
 }
 
-// UnderWay returns how many messages are under way.
-func (k *Kernel) UnderWay() int { return len(k.underWay(nil)) }
+// UnderWay calls yield with all messages under way, those of each link in the
+// order in which they would arrive: the number of the message, and its name.
+func (k *Kernel) UnderWay(yield func(number int, from, to core.ID, name string)) {
+	for _, e := range k.underWay(nil) {
+		yield(int(e.Seq), core.ID(e.arg), core.ID(e.proc), k.called(e.slot))
+	}
+}
 
 // DeliverAll empties the network in order of sending. What cannot arrive stays
 // under way.
@@ -144,7 +149,7 @@ func (k *Kernel) ahead(e Event) Event {
 }
 
 // deliverNow lets a message arrive before its time.
-func (k *Kernel) deliverNow(e, first Event) error {
+func (k *Kernel) deliverNow(e, first Event, overtakes bool) error {
 	from, to := core.ID(e.arg), core.ID(e.proc)
 	if k.faults.cut(from, to) && !k.faults.crashed[to] {
 		if k.faults.paused[to] {
@@ -152,8 +157,8 @@ func (k *Kernel) deliverNow(e, first Event) error {
 		}
 		return fmt.Errorf("%s and %s are in different parts", k.Name(from), k.Name(to))
 	}
-	if k.fifo && e.Seq != first.Seq {
-		return fmt.Errorf("on a fifo link %s comes first: deliver it, or reorder it, or say network unordered", k.called(first.slot))
+	if k.fifo && e.Seq != first.Seq && !overtakes {
+		return fmt.Errorf("on a fifo link %s comes first: deliver it, or reorder it, or say network unordered, or say overtaking behind this line", k.called(first.slot))
 	}
 	e = k.remove(e.Seq)
 	k.deliver(&e)

@@ -138,11 +138,7 @@ func (f *flags) run(c *cobra.Command, path string) error {
 			return tell.Report{}, err
 		}
 		r := tell.Report{Text: func(p *tell.Page) { show(p, sc, back, f.scene.Text()) }, Wrong: tell.Wrong(back.Differences, "difference", "", sim.Difference.String)}
-		if sc.Transacts() {
-			r.JSON = newSitesReport(sc, back)
-		} else {
-			r.JSON = newReport(sc, spec, back)
-		}
+		r.JSON = back.Report(spec, sc)
 		return r, nil
 	})
 }

@@ -1,4 +1,4 @@
-package replay
+package sim
 
 import (
 	"encoding/json"
@@ -6,8 +6,20 @@ import (
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/deadlock"
 	"github.com/stile-lock/stile/scenario"
-	"github.com/stile-lock/stile/sim"
 )
+
+// Report returns what came of a scenario for programs, to be written as JSON:
+// the keys are part of what others rely on.
+func (b *Playback) Report(spec core.Spec, sc *scenario.Scenario) any {
+	if sc.Transacts() {
+		return newSitesReport(sc, b)
+	}
+	return newReport(sc, spec, b)
+}
+
+// Report returns what was found out about a graph of resources for programs, to
+// be written as JSON.
+func (v *Verdict) Report(sc *scenario.Scenario) any { return newGraphReport(sc, v) }
 
 // What a replay says to programs.
 type (
@@ -77,13 +89,33 @@ type (
 	}
 )
 
-func newReport(sc *scenario.Scenario, spec core.Spec, b *sim.Playback) report {
+// What is said to programs of a graph of resources.
+type (
+	graphReport struct {
+		File        string       `json:"file"`
+		Title       string       `json:"title"`
+		Nodes       int          `json:"nodes"`
+		Units       []int        `json:"units"` // of each resource
+		Has         [][]int      `json:"has"`   // of each process, by resource
+		Asks        [][]int      `json:"asks"`
+		Cycles      [][]int      `json:"cycles"` // each from one to the next that has what it asks for
+		Reduction   []reduction  `json:"reduction"`
+		Deadlocked  []int        `json:"deadlocked"`
+		Differences []difference `json:"differences"`
+	}
+	reduction struct {
+		Process int   `json:"process"` // who gets what it asks for, ends, and gives everything back
+		Free    []int `json:"free"`    // of each resource, after it
+	}
+)
+
+func newReport(sc *scenario.Scenario, spec core.Spec, b *Playback) report {
 	r := report{
 		File: sc.File, Title: sc.Title, Algorithm: spec.Name, Nodes: sc.Processes, Seed: sc.Seed, Events: len(b.Events), Stopped: b.Stopped,
-		Entries:  each(b.Entries, func(e sim.Entry) entry { return entry{number(e.Proc), json.Number(moment(sc, e.At)), e.Section} }),
+		Entries:  listOf(b.Entries, func(e Entry) entry { return entry{number(e.Proc), json.Number(moment(e.At, sc.Steps)), e.Section} }),
 		Messages: b.Messages, ByKind: map[string]int{}, MaxBypass: b.MaxBypass, Deadlock: b.Deadlock,
-		Violations: each(b.Violations, violation), Differences: each(b.Differences, func(d sim.Difference) difference { return difference(d) }),
-		States: each(b.States, func(fields []core.Field) map[string]string {
+		Violations: listOf(b.Violations, named), Differences: listOf(b.Differences, func(d Difference) difference { return difference(d) }),
+		States: listOf(b.States, func(fields []core.Field) map[string]string {
 			state := map[string]string{}
 			for _, f := range fields {
 				state[f.Name] = f.Value
@@ -97,18 +129,18 @@ func newReport(sc *scenario.Scenario, spec core.Spec, b *sim.Playback) report {
 	return r
 }
 
-func newSitesReport(sc *scenario.Scenario, b *sim.Playback) sitesReport {
+func newSitesReport(sc *scenario.Scenario, b *Playback) sitesReport {
 	s := b.Sites
-	end := func(e sim.Ending) ending {
+	end := func(e Ending) ending {
 		return ending{number(e.Proc), json.Number(s.Ledger.Moment(e.At)), numbers(e.Cycle)}
 	}
 	r := sitesReport{
 		File: sc.File, Title: sc.Title, Algorithm: sc.Algorithm, Mode: sc.Mode, Sites: sc.Sites, Nodes: sc.Processes, Locks: len(sc.Locks), Seed: sc.Seed,
-		Events: len(b.Events), Stopped: b.Stopped, Commits: each(s.Commits, end), Aborts: each(s.Aborts, end),
-		Deadlocks: each(s.Cycles, numbers), False: each(s.False, numbers), Phantoms: each(s.Phantoms, numbers), Stuck: numbers(s.Stuck),
-		Graph:    each(s.Ledger.Graph.Edges(), func(e deadlock.Edge) edge { return edge{number(e.From), number(e.To), e.Label} }),
+		Events: len(b.Events), Stopped: b.Stopped, Commits: listOf(s.Commits, end), Aborts: listOf(s.Aborts, end),
+		Deadlocks: listOf(s.Cycles, numbers), False: listOf(s.False, numbers), Phantoms: listOf(s.Phantoms, numbers), Stuck: numbers(s.Stuck),
+		Graph:    listOf(s.Ledger.Graph.Edges(), func(e deadlock.Edge) edge { return edge{number(e.From), number(e.To), e.Label} }),
 		Messages: b.Messages, ByKind: map[string]int{},
-		Violations: each(b.Violations, violation), Differences: each(b.Differences, func(d sim.Difference) difference { return difference(d) }),
+		Violations: listOf(b.Violations, named), Differences: listOf(b.Differences, func(d Difference) difference { return difference(d) }),
 	}
 	for k, n := range b.ByKind {
 		if n > 0 {
@@ -118,8 +150,28 @@ func newSitesReport(sc *scenario.Scenario, b *sim.Playback) sitesReport {
 	return r
 }
 
-// each makes a list of a list, which may be empty but is never null.
-func each[T, U any](all []T, of func(T) U) []U {
+func newGraphReport(sc *scenario.Scenario, v *Verdict) graphReport {
+	r := graphReport{
+		File: sc.File, Title: sc.Title, Nodes: sc.Processes, Units: sc.Resources,
+		Cycles: listOf(v.Cycles, numbers), Deadlocked: numbers(v.Deadlocked),
+		Reduction:   listOf(v.Steps, func(s deadlock.Reduction) reduction { return reduction{number(s.Tx), s.Free} }),
+		Differences: listOf(v.Differences, func(d Difference) difference { return difference(d) }),
+	}
+	for range sc.Processes {
+		r.Has, r.Asks = append(r.Has, make([]int, len(sc.Resources))), append(r.Asks, make([]int, len(sc.Resources)))
+	}
+	for _, a := range sc.Arcs {
+		if a.Has {
+			r.Has[a.Proc][a.Resource] += a.Units
+		} else {
+			r.Asks[a.Proc][a.Resource] += a.Units
+		}
+	}
+	return r
+}
+
+// listOf makes a list of a list, which may be empty but is never null.
+func listOf[T, U any](all []T, of func(T) U) []U {
 	list := make([]U, len(all))
 	for i, x := range all {
 		list[i] = of(x)
@@ -130,6 +182,6 @@ func each[T, U any](all []T, of func(T) U) []U {
 // number is a process as people number it.
 func number(id core.ID) int { return int(id) + 1 }
 
-func numbers(ids []core.ID) []int { return each(ids, number) }
+func numbers(ids []core.ID) []int { return listOf(ids, number) }
 
-func violation(v sim.Violation) string { return v.Property + ": " + v.String() }
+func named(v Violation) string { return v.Property + ": " + v.String() }
