@@ -1,0 +1,298 @@
+package web
+
+import (
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+const scenarioText = "title Two ask\nalgorithm central\nprocesses 2\n\nat 1 P1 asks\nat 2 P2 asks\nexpect entries 1 2\nexpect never\n"
+
+// TestDialogs goes through the editor and the dialogs, in one browser.
+func TestDialogs(t *testing.T) {
+	p := open(t, "about:blank")
+	for name, test := range map[string]func(*visit){
+		"gallery by mouse":    galleryByMouse,
+		"gallery by keyboard": galleryByKeyboard,
+		"a title is text":     titleIsText,
+		"new by keyboard":     freshByKeyboard,
+		"check is stopped":    checkStopped,
+		"check proves":        checkProves,
+		"check breaks":        checkBreaks,
+		"compare":             compareOpens,
+		"export":              exports,
+		"focus stays":         focusStays,
+		"tour":                tour,
+		"tour is left":        tourLeft,
+		"typing":              typing,
+		"error":               errorAtLine,
+		"expectations":        expectations,
+		"lines":               lineSeeks,
+		"undo":                undoes,
+		"branch":              branches,
+		"address":             address,
+		"broken address":      brokenAddress,
+		"long text":           longText,
+		"narrow":              narrow,
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := visiting(t, p, newDesk(scenarioText))
+			test(v)
+			for _, what := range v.complaints() {
+				t.Errorf("the page complains: %s", what)
+			}
+		})
+	}
+}
+
+// A visit is a page that was just opened, of a desk.
+type visit struct {
+	*page
+	desk *desk
+	url  string
+}
+
+func visiting(t *testing.T, p *page, d *desk) *visit {
+	s := httptest.NewServer(Handler(d))
+	t.Cleanup(func() {
+		s.CloseClientConnections()
+		s.Close()
+	})
+	mine := *p
+	mine.t = t
+	v := &visit{page: &mine, desk: d, url: s.URL}
+	t.Cleanup(func() { p.asked = v.asked })
+	v.do(chromedp.Navigate(s.URL))
+	v.until(`document.querySelector("textarea")?.value.startsWith("title") || document.querySelector("dialog[open]")`)
+	return v
+}
+
+// at opens the page with another text, or with none.
+func (v *visit) at(start string) {
+	v.desk.start = start
+	v.do(chromedp.Navigate(v.url + "/?" + url.QueryEscape(start)))
+	v.until(`document.querySelector("textarea")`)
+}
+
+func (v *visit) keys(keys string, with ...kb.Modifier) {
+	v.t.Helper()
+	v.do(chromedp.KeyEvent(keys, chromedp.KeyModifiers(with...)))
+}
+
+// press clicks the button with these words that can be seen.
+func (v *visit) press(words string) {
+	v.t.Helper()
+	find := `[...document.querySelectorAll(document.querySelector("dialog[open]") ? "dialog[open] button" : "button")].find(b => (b.getAttribute("aria-label") || b.innerText.trim()).startsWith(` + quote(words) + `) && b.checkVisibility() && !b.disabled)`
+	v.until("Boolean(" + find + ")")
+	eval[bool](v.page, `document.querySelectorAll(".pressed-by-test").forEach(b => b.classList.remove("pressed-by-test")), `+find+`.classList.add("pressed-by-test"), true`)
+	v.click(".pressed-by-test")
+}
+
+func quote(s string) string { return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"` }
+
+func (v *visit) says(selector, words string) {
+	v.t.Helper()
+	v.until(`document.querySelector(` + quote(selector) + `)?.innerText.includes(` + quote(words) + `)`)
+}
+
+func (v *visit) holds(text string) {
+	v.t.Helper()
+	v.until(`document.querySelector("textarea").value == ` + quote(text))
+}
+
+func (v *visit) show(name string) {
+	v.t.Helper()
+	v.press(map[string]string{"gallery": "Gallery", "fresh": "New", "check": "Check", "compare": "Compare", "export": "Export"}[name])
+	v.see("dialog.panel-" + name)
+}
+
+func galleryByMouse(v *visit) {
+	v.at("") // no file: the gallery is what is seen first
+	v.see("dialog.panel-gallery .exhibit.is-first")
+	v.says(".exhibit.is-first", "The bank that loses 10,000")
+	v.press("Two ask at once")
+	v.until(`!document.querySelector("dialog[open]") && document.title.includes("Two at once")`)
+}
+
+func galleryByKeyboard(v *visit) {
+	v.show("gallery")
+	v.keys("script") // the search has the focus
+	v.until(`document.querySelectorAll(".exhibit").length == 1`)
+	for range "script" {
+		v.keys(kb.Backspace)
+	}
+	v.keys("nothing of the kind")
+	v.says(".panel-body", "Nothing here has all of these words")
+	v.keys("a", kb.ModifierCtrl)
+	v.keys("two")
+	v.keys(kb.ArrowDown)
+	v.until(`document.activeElement.classList.contains("exhibit")`)
+	v.keys(kb.Enter)
+	v.until(`!document.querySelector("dialog[open]") && document.title.includes("Two at once")`)
+}
+
+func titleIsText(v *visit) {
+	v.show("gallery")
+	v.press("<script>")
+	v.until(`document.title == "<script>document.title='evil'</script>" || document.title.startsWith("<script>document.title='evil'</script>")`)
+	if n := eval[int](v.page, `document.querySelectorAll("#app script, #app img").length`); n > 0 {
+		v.t.Errorf("%d elements came of a title", n)
+	}
+}
+
+func freshByKeyboard(v *visit) {
+	v.show("fresh")
+	v.until(`document.activeElement.matches(".fresh select")`)
+	v.keys("Bakery")
+	v.says(".fresh-about", "two can be inside")
+	v.until(`document.querySelector("option[value=bakery-naive]").innerText.includes("wrong")`)
+	v.keys(kb.Tab)
+	v.keys("9")
+	v.keys(kb.Enter)
+	v.says(".fresh .trouble", "at most 5 processes")
+	v.keys("a", kb.ModifierCtrl)
+	v.keys("4")
+	v.keys(kb.Enter)
+	v.until(`!document.querySelector("dialog[open]") && document.querySelector("textarea").value.startsWith("title Fresh")`)
+	if body := v.desk.last("fresh"); !strings.Contains(body, `"algorithm":"bakery-naive"`) || !strings.Contains(body, `"processes":4`) {
+		v.t.Errorf("asked for %s", body)
+	}
+}
+
+func checkStopped(v *visit) {
+	v.show("check")
+	v.keys(kb.Enter)
+	v.says("[data-number=states]", "12,345")
+	v.press("Stop")
+	v.says(".check-standing", "Nothing is proved")
+	<-v.desk.stopped // the lab is told
+	v.keys(kb.Escape)
+	v.until(`!document.querySelector("dialog[open]")`)
+}
+
+func checkProves(v *visit) {
+	v.desk.endCheck <- `{"verdict":{"verdict":"holds","states":103,"depth":17,"text":"for 2 processes","properties":[{"name":"mutual-exclusion","verdict":"holds","note":"never two inside"}]},"counterexample":""}`
+	v.show("check")
+	v.press("Check")
+	v.says(".check-verdict.is-proved", "Proved")
+	v.says("[data-number=depth]", "17")
+	v.says(".check-properties", "never two inside")
+}
+
+func checkBreaks(v *visit) {
+	v.desk.endCheck <- `{"verdict":{"verdict":"violated","states":50,"depth":9,"text":"two are inside","properties":[{"name":"mutual-exclusion","verdict":"violated","note":"in 9 steps"}]},"counterexample":"title Broken\nP1 asks\nP2 asks"}`
+	v.show("check")
+	v.press("Check")
+	v.says(".check-verdict.is-broken", "two are inside")
+	v.press("Open the shortest counterexample")
+	v.holds("title Broken\nP1 asks\nP2 asks")
+	v.press("main") // what was there is still there
+	v.holds(scenarioText)
+}
+
+func compareOpens(v *visit) {
+	v.show("compare")
+	v.keys("a", kb.ModifierCtrl)
+	v.keys("three")
+	v.keys(kb.Enter)
+	v.says(".panel .trouble", "whole numbers")
+	v.keys("a", kb.ModifierCtrl)
+	v.keys("3, 5")
+	v.keys(kb.Enter)
+	v.says(".compare-map", "9.9")
+	v.press("maekawa, 5 processes")
+	v.until(`!document.querySelector("dialog[open]") && document.title.includes("Maekawa of 5")`)
+}
+
+func exports(v *visit) {
+	v.show("export")
+	// What would be saved is caught, since a browser without a head asks nobody where to.
+	eval[bool](v.page, `window.saved = [], HTMLAnchorElement.prototype.click = function() { saved.push(this.download) }, true`)
+	for _, name := range []string{"SVG", "PNG", "JSON", "ShiViz", "Scenario"} {
+		v.press("Save " + name)
+	}
+	v.until(`[...saved].sort().join() == "run.json,run.png,run.shiviz,run.svg,two-ask.stile"`)
+	v.press("Copy Command line")
+	v.until(`/clipboard/.test(document.querySelector(".panel .said").innerText)`)
+}
+
+func focusStays(v *visit) {
+	v.show("export")
+	v.until(`document.activeElement.closest("dialog")`)
+	for range 12 {
+		v.keys(kb.Tab)
+		if !eval[bool](v.page, `Boolean(document.activeElement.closest("dialog"))`) {
+			v.t.Fatal("the focus left the dialog")
+		}
+	}
+	v.keys(kb.Tab, kb.ModifierShift)
+	v.keys(kb.Escape)
+	v.until(`!document.querySelector("dialog[open]") && document.activeElement.innerText == "Export"`)
+}
+
+func tour(v *visit) {
+	v.show("gallery")
+	v.press("Take the tour")
+	for n := range 6 {
+		v.says(".tour-card", "Step "+string(rune('1'+n))+" of 6")
+		v.until(`document.activeElement.closest(".tour-card")`)
+		if n == 5 {
+			v.desk.endCheck <- `{"verdict":{"verdict":"holds","states":103,"depth":17},"counterexample":""}`
+		}
+		v.keys([]string{kb.ArrowRight, kb.Enter}[n%2])
+	}
+	v.says(".check-verdict", "Proved")
+	if !strings.Contains(v.desk.last("check"), "ricart-agrawala") {
+		v.t.Errorf("checked %s", v.desk.last("check"))
+	}
+}
+
+func tourLeft(v *visit) {
+	v.show("gallery")
+	v.press("Take the tour")
+	v.see(".tour-card")
+	v.keys(kb.ArrowRight)
+	v.keys(kb.ArrowLeft)
+	v.says(".tour-card", "Step 1 of 6")
+	v.keys(kb.Escape)
+	v.until(`!document.querySelector(".tour-card") && localStorage.getItem("stile-tour")`)
+}
+
+func narrow(v *visit) {
+	v.do(chromedp.EmulateViewport(400, 800))
+	defer v.do(chromedp.EmulateReset())
+	for _, name := range []string{"gallery", "fresh", "check", "compare", "export"} {
+		v.show(name)
+		v.until(`document.querySelector("dialog[open] button")`)
+		if wide := eval[int](v.page, `Math.max(...[...document.querySelectorAll("dialog[open], dialog[open] button, dialog[open] input")].map(e => e.getBoundingClientRect().right))`); wide > 400 {
+			v.t.Errorf("%s is %d pixels wide", name, wide)
+		}
+		v.shoot(filepath.Join(v.t.TempDir(), name+".png"))
+		v.keys(kb.Escape)
+		v.until(`!document.querySelector("dialog[open]")`)
+	}
+}
+
+// A server that goes away in the middle of a check, which cannot be asked again.
+func TestServerGoesAwayFromCheck(t *testing.T) {
+	d := newDesk(scenarioText)
+	s := httptest.NewServer(Handler(d))
+	defer s.Close()
+	v := &visit{page: open(t, s.URL), desk: d}
+	v.until(`document.querySelector("textarea")?.value.startsWith("title")`)
+	v.show("check")
+	v.press("Check")
+	v.says("[data-number=states]", "12,345")
+	s.CloseClientConnections()
+	v.says(".check-standing .trouble", "went away")
+	d.endCheck <- `{"verdict":{"verdict":"holds","states":1,"depth":1},"counterexample":""}`
+	v.press("Check again")
+	v.says(".check-verdict", "Proved")
+	v.complaints() // that the server could not be reached
+}
+
