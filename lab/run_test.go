@@ -82,7 +82,9 @@ func reported(t *testing.T, sc *scenario.Scenario, d *Document) (end json.RawMes
 		if err != nil {
 			t.Fatal(err)
 		}
-		end, err = encode(v.Report(sc))
+		if end, err = encode(v.Report(sc)); err != nil {
+			t.Fatal(err)
+		}
 		return end, len(v.Differences)
 	}
 	spec, err := SpecOf(sc, nil)
