@@ -21,10 +21,12 @@ fi
 
 # What the server says in headers, the page says itself. Its worker is not bound by
 # that, so the page needs no leave to compile WebAssembly.
-policy="default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'"
 sed -e 's|<meta name="stile-backend" content="server">|<meta name="stile-backend" content="worker">|' \
-	-e "s|<meta charset=\"utf-8\">|&\n<meta http-equiv=\"Content-Security-Policy\" content=\"$policy\">|" src/index.html >"$to/index.html"
+	-e "s|<meta charset=\"utf-8\">|&\n<meta http-equiv=\"Content-Security-Policy\" content=\"$(cat src/policy.txt)\">|" src/index.html >"$to/index.html"
 bundle --format=iife --outfile="$to/worker.js" src/worker.ts
 cp "$(go env GOROOT)/lib/wasm/wasm_exec.js" "$to/wasm_exec.js"
-GOOS=js GOARCH=wasm go build -trimpath -buildvcs=false -ldflags '-s -w' -o "$to/stile.wasm" ./wasm
+# Functions are not inlined into each other, but in core, which all runs and checks
+# spend their time in: that makes the module smaller by an eighth.
+GOOS=js GOARCH=wasm go build -trimpath -buildvcs=false -ldflags '-s -w' -gcflags=all=-l -gcflags=github.com/stile-lock/stile/core= -o "$to/stile.wasm" ./wasm
+go run ./pack "$to/stile.wasm"
 gzip -9 -n -f "$to/stile.wasm"

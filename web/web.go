@@ -6,6 +6,7 @@ package web
 import (
 	"embed"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/stile-lock/stile/web/wire"
@@ -25,9 +26,12 @@ const (
 	contentJSON = "application/json"
 )
 
-// policy lets the page use what it was served with, and nothing else.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; " +
-	"worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+//go:embed src/policy.txt
+var pagePolicy string
+
+// policy lets the page use what it was served with, and nothing else. Who may frame
+// it can be said by a server alone, and so is not in the file.
+var policy = strings.TrimSpace(pagePolicy) + "; frame-ancestors 'none'"
 
 // Handler serves the page and, below /api/, its calls: POST api/NAME is answered by
 // lines of JSON.

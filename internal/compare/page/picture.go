@@ -1,9 +1,11 @@
-package compare
+package page
 
 import (
 	"fmt"
 	"html"
 	"strings"
+
+	"github.com/stile-lock/stile/internal/compare"
 )
 
 // A picture is charts side by side over one key, that stand alone: on white paper,
@@ -17,8 +19,8 @@ type picture struct {
 
 // SVG draws messages per entry over the number of processes, for each load: the
 // chart that most comparisons are about.
-func (m *Map) SVG() string {
-	by := Measures()[0]
+func (m Locks) SVG() string {
+	by := compare.Measures()[0]
 	p := picture{
 		title: "Messages per entry over the number of processes N",
 		note:  fmt.Sprintf("runs of %d entries, seed %d; times in T, the latency of a message", m.Entries, m.Seed),
@@ -35,14 +37,14 @@ func (m *Map) SVG() string {
 }
 
 // SVG draws throughput and messages over the number of processes.
-func (m *DeadlockMap) SVG() string {
+func (m Methods) SVG() string {
 	p := picture{
 		title: "Methods against deadlock over the number of processes N",
 		note: fmt.Sprintf("%d transactions over %d locks at %d sites, seed %d; a run that got stuck has throughput 0 and no messages",
 			m.Transactions, m.Locks, m.Sites, m.Seed),
 		columns: 2,
 	}
-	for _, by := range DeadlockMeasures()[:2] {
+	for _, by := range compare.DeadlockMeasures()[:2] {
 		p.key = m.lines(by)
 		p.charts = append(p.charts, chart{width: 500, height: 320, label: by.Title + ", " + by.Unit, unit: by.Unit, xs: m.Processes, lines: p.key})
 	}

@@ -1,4 +1,4 @@
-package compare
+package page
 
 import (
 	"math"
@@ -8,6 +8,7 @@ import (
 	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/internal/compare"
 )
 
 // No two algorithms look alike, and those of one colour differ in marker and dash;
@@ -62,7 +63,7 @@ func survivors(lock string) []string {
 func TestLooksAreStable(t *testing.T) {
 	few, many := small(t, "raymond"), small(t, "central", "raymond", "maekawa")
 	a, b := mustRun(t, few), mustRun(t, many)
-	if x, y := a.lines(Measures()[0], 0, 0)[0].look, b.lines(Measures()[0], 0, 0)[1].look; x != y {
+	if x, y := a.lines(compare.Measures()[0], 0, 0)[0].look, b.lines(compare.Measures()[0], 0, 0)[1].look; x != y {
 		t.Errorf("raymond alone looks like %+v, beside others like %+v", x, y)
 	}
 }

@@ -1,4 +1,5 @@
-package compare
+// Package page shows comparisons: as a page that stands alone, and as pictures.
+package page
 
 import (
 	"bytes"
@@ -9,15 +10,19 @@ import (
 	"strings"
 
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/internal/compare"
 	"github.com/stile-lock/stile/scenario"
 )
+
+// Locks shows a comparison of locks.
+type Locks struct{ *compare.Map }
 
 //go:embed report.html
 var reportHTML string
 
 // HTML returns the map as a page of its own: no script, nothing from the
 // network.
-func (m *Map) HTML() ([]byte, error) { return fill(reportHTML, m.report()) }
+func (m Locks) HTML() ([]byte, error) { return fill(reportHTML, m.report()) }
 
 // fill fills in a page.
 func fill(page string, data any) ([]byte, error) {
@@ -94,7 +99,7 @@ type (
 	}
 )
 
-func (m *Map) report() report {
+func (m Locks) report() report {
 	r := report{
 		Algorithms: len(m.Specs), Entries: m.Entries, Seed: m.Seed, Nodes: commas(m.Nodes), Topology: m.Topology, Stopped: m.Stopped(),
 		Loads: m.loads(), Maps: m.maps(), Sides: m.sides(), Cards: m.cards(), Table: m.table(),
@@ -125,7 +130,7 @@ func thinkName(d scenario.Dist) string {
 
 // loads gives each load a look: a colour for each rest time, and a marker and a
 // dash for each hold time.
-func (m *Map) loads() []load {
+func (m Locks) loads() []load {
 	var all []load
 	for h, hold := range m.Hold {
 		for t, think := range m.Think {
@@ -137,9 +142,9 @@ func (m *Map) loads() []load {
 }
 
 // maps shows who is best where, measure by measure.
-func (m *Map) maps() []bestMap {
+func (m Locks) maps() []bestMap {
 	var all []bestMap
-	for _, by := range Measures() {
+	for _, by := range compare.Measures() {
 		b := bestMap{Title: by.Title, Unit: by.Unit, More: by.More, Nodes: m.Nodes}
 		for i, p := range m.Places() {
 			if i%len(m.Nodes) == 0 {
@@ -153,7 +158,7 @@ func (m *Map) maps() []bestMap {
 	return all
 }
 
-func (m *Map) bestCell(by Measure, place int) bestCell {
+func (m Locks) bestCell(by compare.Measure, place int) bestCell {
 	best := m.Best(by, place)
 	if len(best.Specs) == 0 {
 		return bestCell{Name: "-", Class: "nobody"}
@@ -173,7 +178,7 @@ func (m *Map) bestCell(by Measure, place int) bestCell {
 
 // series returns what an algorithm measured over all numbers of processes, and
 // what theory says.
-func (m *Map) series(by Measure, spec, think, hold int) ([]float64, band) {
+func (m Locks) series(by compare.Measure, spec, think, hold int) ([]float64, band) {
 	var ys []float64
 	var b band
 	for n := range m.Nodes {
@@ -190,10 +195,10 @@ func (m *Map) series(by Measure, spec, think, hold int) ([]float64, band) {
 
 // sides draws all algorithms in one picture: a row for each measure and hold
 // time, in it a panel for each rest time.
-func (m *Map) sides() []side {
+func (m Locks) sides() []side {
 	var all []side
 	for h, hold := range m.Hold {
-		for _, by := range Measures() {
+		for _, by := range compare.Measures() {
 			s := side{Title: by.Title, Hold: hold.String()}
 			for t, think := range m.Think {
 				c := chart{width: 400, height: 300, unit: by.Unit, xs: m.Nodes, names: true}
@@ -208,7 +213,7 @@ func (m *Map) sides() []side {
 }
 
 // lines returns the line of each algorithm under one load.
-func (m *Map) lines(by Measure, think, hold int) []line {
+func (m Locks) lines(by compare.Measure, think, hold int) []line {
 	var all []line
 	for i, spec := range m.Specs {
 		ys, _ := m.series(by, i, think, hold)
@@ -218,14 +223,14 @@ func (m *Map) lines(by Measure, think, hold int) []line {
 }
 
 // cards draws each algorithm on its own, beside theory.
-func (m *Map) cards() []card {
+func (m Locks) cards() []card {
 	var all []card
 	for i, s := range m.Specs {
 		c := card{look: lookOf(s.Name), Name: s.Name, By: s.Authors, Order: s.Theory.Order}
 		if s.Year != 0 {
 			c.By = strings.TrimSpace(fmt.Sprintf("%s %d", s.Authors, s.Year))
 		}
-		for _, by := range Measures()[:3] {
+		for _, by := range compare.Measures()[:3] {
 			c.Panels = append(c.Panels, panel{by.Title + formula(by, s), template.HTML(m.cardChart(by, i))})
 		}
 		all = append(all, c)
@@ -233,14 +238,14 @@ func (m *Map) cards() []card {
 	return all
 }
 
-func formula(by Measure, s core.Spec) string {
+func formula(by compare.Measure, s core.Spec) string {
 	if text := by.Theory(s.Theory).Text; text != "" {
 		return ": " + text
 	}
 	return ""
 }
 
-func (m *Map) cardChart(by Measure, spec int) string {
+func (m Locks) cardChart(by compare.Measure, spec int) string {
 	c := chart{width: 300, height: 150, unit: by.Unit, xs: m.Nodes, label: m.Specs[spec].Name + ": " + by.Title}
 	for i, l := range m.loads() {
 		ys, b := m.series(by, spec, i%len(m.Think), i/len(m.Think))
@@ -251,7 +256,7 @@ func (m *Map) cardChart(by Measure, spec int) string {
 }
 
 // table lists all numbers.
-func (m *Map) table() []row {
+func (m Locks) table() []row {
 	var all []row
 	for i := range m.Cells {
 		c := &m.Cells[i]
@@ -259,12 +264,12 @@ func (m *Map) table() []row {
 		if c.Stopped {
 			r.Skipped = "interrupted"
 		}
-		for _, by := range Measures() {
+		for _, by := range compare.Measures() {
 			x := by.Value(c)
 			cell := rowCell{Measured: short(x)}
 			if t, says := by.Range(c); says {
 				cell.Theory = rangeText(t)
-				cell.Outside = !math.IsNaN(x) && !inside(x, t)
+				cell.Outside = !math.IsNaN(x) && !compare.Keeps(x, t)
 			}
 			r.Cells = append(r.Cells, cell)
 		}
@@ -278,11 +283,4 @@ func rangeText(r core.Range) string {
 		return short(r.Lo)
 	}
 	return short(r.Lo) + " .. " + short(r.Hi)
-}
-
-// inside reports whether x keeps to theory, but for rounding and for the first
-// and last entries of a run, which are not like the rest.
-func inside(x float64, r core.Range) bool {
-	slack := 0.02*math.Abs(x) + 1e-9
-	return x >= r.Lo-slack && x <= r.Hi+slack
 }
