@@ -21,7 +21,6 @@ NODE ?= --time 10s --idle 10m --clients 10000
 BENCH ?= .
 
 staticcheck := go tool -modfile=tools/go.mod staticcheck
-tsgo        := go tool -modfile=tools/go.mod tsgo
 
 # Packages that start goroutines, those that give them jobs, and the models that
 # they explore, but not cmd/stile, whose tests run whole commands for minutes; packages that can rewrite golden files.
@@ -69,7 +68,7 @@ web: ## bundle the page of the lab into web/dist, which is committed
 	web/build.sh web/dist
 
 web-check: ## the page of the lab has right types, and web/dist is what it bundles to
-	$(tsgo) --project web/tsconfig.json
+	tools/tsc.sh --project web/tsconfig.json
 	@new=$$(mktemp -d); trap 'rm -rf "$$new"' EXIT; web/build.sh "$$new"; \
 	diff -rq "$$new" web/dist || { echo "web/dist is not what web/src bundles to: run make web"; exit 1; }
 
