@@ -145,7 +145,7 @@ func (r *repo) typed(dir string) (*types.Info, error) {
 // compiled imports the packages of the repository, what tests need, and all they
 // depend on, from the go command's cache.
 var compiled = sync.OnceValues(func() (types.Importer, error) {
-	list := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", "./...", "testing")
+	list := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", "./...", "testing", "net/http/httptest")
 	list.Dir = root
 	var stderr bytes.Buffer
 	list.Stderr = &stderr

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/stile-lock/stile/catalog"
+	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/internal/spell"
 	"github.com/stile-lock/stile/lab"
 )
@@ -19,9 +21,26 @@ import (
 // Calls answers calls. The zero value has the catalog's algorithms.
 type Calls struct {
 	lab.Options               // Specs: how an algorithm is found
+	Start       string        // the text that the page opens with; empty for the gallery
 	Time        time.Duration // that a call may take at most; 0 means a minute
 	Memory      int64         // bytes that a check may take; 0 means a gigabyte
 	Workers     int           // goroutines of a check or a comparison; 0 means one for each core
+
+	own []core.Spec // algorithms beside those of the catalog
+}
+
+// With returns calls that know algorithms of one's own beside those of the catalog.
+// One that is called as one of the catalog's goes before it.
+func With(own ...core.Spec) *Calls {
+	find := func(name string, o core.Options) (core.Spec, error) {
+		for _, s := range own {
+			if s.Name == name {
+				return s, nil
+			}
+		}
+		return catalog.Make(name, o)
+	}
+	return &Calls{Options: lab.Options{Specs: find}, own: own}
 }
 
 // MaxBody is how many bytes a call may have.
@@ -31,8 +50,8 @@ const MaxBody = lab.MaxText + 1<<16
 type answer func(ctx context.Context, body []byte, emit func(v any) error) error
 
 func (c *Calls) all() ([]string, []answer) {
-	return []string{"run", "act", "fresh", "gallery", "algorithms", "export", "check", "compare"},
-		[]answer{c.run, c.act, c.fresh, c.gallery, c.algorithms, c.export, c.check, c.compare}
+	return []string{"start", "run", "act", "fresh", "gallery", "algorithms", "export", "check", "compare"},
+		[]answer{c.start, c.run, c.act, c.fresh, c.gallery, c.algorithms, c.export, c.check, c.compare}
 }
 
 // Names lists the calls.
@@ -118,6 +137,13 @@ func read(body []byte, into any) error {
 		return fmt.Errorf("this call cannot be read: %w: want one JSON object with the keys of the call", err)
 	}
 	return nil
+}
+
+func (c *Calls) start(_ context.Context, body []byte, say func(v any) error) error {
+	if err := read(body, &struct{}{}); err != nil {
+		return err
+	}
+	return say(map[string]string{"text": c.Start})
 }
 
 func (c *Calls) run(_ context.Context, body []byte, say func(v any) error) error {

@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/stile-lock/stile/catalog"
+	"github.com/stile-lock/stile/core"
 )
 
 // call makes a call, and returns the last line of the answer and how many there
@@ -28,6 +31,7 @@ func call(t *testing.T, name, body string) (string, int) {
 func TestCalls(t *testing.T) {
 	const text = `"algorithm raymond\nprocesses 3\nat 0 P2 asks\n"`
 	for _, c := range []struct{ name, body, want string }{
+		{"start", `{}`, `{"text":""}`},
 		{"run", `{"text":` + text + `}`, `"kind":"lock"`},
 		{"run", `{"text":` + text + `,"spacing":"event"}`, `"layout":`},
 		{"run", `{"text":"algorithm raymond\nprocesses x\n"}`, `{"error":{"line":2,"col":11,"text":`},
@@ -83,5 +87,25 @@ func TestCheckStops(t *testing.T) {
 	err := (&Calls{}).Call(ctx, "check", []byte(`{"text":"algorithm lamport\nprocesses 4\n","limits":{"requests":-1}}`), func([]byte) error { return nil })
 	if err != context.Canceled {
 		t.Errorf("got %v, want that it was cancelled", err)
+	}
+}
+
+// TestOwn: an algorithm that is not in the catalog is listed, run and checked.
+func TestOwn(t *testing.T) {
+	own, err := catalog.Make("raymond", core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	own.Name = "mine"
+	for name, want := range map[string]string{"algorithms": `[{"name":"mine",`, "run": `"algorithm":{"name":"mine"`, "check": `"verdict":"holds`, "fresh": `algorithm mine`} {
+		body := map[string]string{"algorithms": `{}`, "fresh": `{"algorithm":"mine","processes":3}`}[name]
+		if body == "" {
+			body = `{"text":"algorithm mine\nprocesses 2\nat 0 P1 asks\n"}`
+		}
+		last := ""
+		err := With(own).Call(t.Context(), name, []byte(body), func(line []byte) error { last = string(line); return nil })
+		if err != nil || !strings.Contains(last, want) {
+			t.Errorf("%s: %v, %.300s", name, err, last)
+		}
 	}
 }

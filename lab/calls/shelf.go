@@ -150,7 +150,7 @@ func (c *Calls) algorithms(_ context.Context, body []byte, say func(v any) error
 		return err
 	}
 	list := []Choice{}
-	for _, s := range slices.Concat(catalog.All(), catalog.Elections()) {
+	for _, s := range slices.Concat(c.own, catalog.All(), catalog.Elections()) {
 		list = append(list, choice(s))
 		if s.Family == core.MutualExclusion && s.Sound() {
 			if both, err := catalog.Make(s.Name+"+bully", core.Options{}); err == nil {
