@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"flag"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -23,18 +24,18 @@ func bare(name string, steps bool) string {
 	return s + "until 10\n"
 }
 
+// steps is how many clicks a walk has: 200 take some minutes for all algorithms.
+var steps = flag.Int("walk", 30, "clicks of each random walk")
+
 // TestWalk: whoever clicks at random writes a scenario that a replay runs, and no
 // click changes what happened before it.
 func TestWalk(t *testing.T) {
-	acts := 200
-	if testing.Short() {
-		acts = 30
-	}
+	acts := *steps
 	every(func(name string, spec core.Spec) {
-		for _, steps := range []bool{false, true} {
-			t.Run(name+map[bool]string{true: "/steps", false: "/timed"}[steps], func(t *testing.T) {
+		for _, byStep := range []bool{false, true} {
+			t.Run(name+map[bool]string{true: "/steps", false: "/timed"}[byStep], func(t *testing.T) {
 				t.Parallel()
-				walk(t, bare(name, steps), acts)
+				walk(t, bare(name, byStep), acts)
 			})
 		}
 	})
