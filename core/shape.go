@@ -35,6 +35,8 @@ type Shape struct {
 	Got     string   // who waits: whose answers it has
 	Awaited []string // who waits: whose answers it needs; the first that names somebody counts
 
+	Waits []Wait // of an election: what a process waits for; the first that is so counts
+
 	Answer  string // the kind of message that who waits needs
 	Carrier string // the kind of message that is the token
 
@@ -43,9 +45,29 @@ type Shape struct {
 	Sets  func(n int) []Set   // whom each asks, if that is not everybody
 }
 
+// A Wait is what a process waits for while a field has a value.
+type Wait struct {
+	Field, Value string
+	Why          string // in words: "waits for an answer from %s"
+	Whom         Whom   // who is named in it
+}
+
+// Whom a Wait names.
+type Whom uint8
+
+// The choices of Whom.
+const (
+	Nobody  Whom = iota
+	Higher       // everybody above the process
+	Highest      // the highest above it that has not crashed
+)
+
 // Fields returns the names of all fields that s speaks of.
 func (s Shape) Fields() []string {
 	var names []string
+	for _, w := range s.Waits {
+		names = append(names, w.Field)
+	}
 	for _, name := range append([]string{s.Pointer, s.Next, s.Asked, s.Queue, s.Token, s.Vote, s.Number, s.Got}, s.Awaited...) {
 		if name != "" {
 			names = append(names, name)
@@ -67,6 +89,12 @@ func (s Shape) Within(own ...string) Shape {
 	}
 	s.Pointer, s.Next, s.Asked, s.Queue, s.Token = again(s.Pointer), again(s.Next), again(s.Asked), again(s.Queue), again(s.Token)
 	s.Vote, s.Number, s.Got = again(s.Vote), again(s.Number), again(s.Got)
+	waits := s.Waits
+	s.Waits = nil
+	for _, w := range waits {
+		w.Field = again(w.Field)
+		s.Waits = append(s.Waits, w)
+	}
 	awaited := s.Awaited
 	s.Awaited = nil
 	for _, name := range awaited {

@@ -60,10 +60,9 @@ func Act(text string, o Options, event int, d Deed) (*Edit, error) {
 		return nil, located(err)
 	}
 	a := &actor{spec: spec, sc: sc, deed: d, text: text}
-	if a.was, err = play(spec, sc); err != nil {
+	if err := a.place(event, o); err != nil {
 		return nil, located(err)
 	}
-	a.place(event)
 	if err := a.choose(); err != nil {
 		return nil, err
 	}
@@ -84,64 +83,73 @@ type actor struct {
 	sc     *scenario.Scenario
 	deed   Deed
 	text   string
-	was    *played
-	past   int // how many events have happened when the line does
-	count  int // steps: behind how many actions it comes
+	past   []trace.Event // what has happened when the line does
+	now    moment
 	action scenario.Action
 }
 
-// Played is what an actor knows of a run.
-type played struct {
-	back  *sim.Playback
-	lines []LineEvents
+// A moment is between two steps of a run.
+type moment struct {
+	events   int   // how many have happened
+	lines    int   // and how many lines
+	last     int64 // when the last event was; -1 if there is none
+	line     int64 // when the last line was; -1 if there is none
+	due      int64 // when the next thing is due; -1 if nothing is
+	underWay []sim.Passage
+	timers   []sim.Alarm
 }
 
-// play runs a scenario.
-func play(spec core.Spec, sc *scenario.Scenario) (*played, error) {
-	p := &played{}
-	var err error
-	p.back, err = sim.Replay(spec, sc, sim.ReplayOptions{Until: MaxEvents, Watch: func(s *sim.Step) bool {
+// time returns that of a line which comes next.
+func (m *moment) time() int64 {
+	if m.line > m.last && m.line == m.due {
+		return m.line // a line that shows nothing comes first
+	}
+	return nicest(max(m.last, m.line), m.due)
+}
+
+// place finds the moment of the line: the first at which so many events have
+// happened, nothing more is due at the same time, and no line that shows nothing
+// comes next. The run is not followed any further.
+func (a *actor) place(event int, o Options) error {
+	found, at := false, times(a.sc)
+	m := moment{last: -1, line: -1}
+	back, err := sim.Replay(a.spec, a.sc, sim.ReplayOptions{Until: MaxEvents, Over: o.Over, Brief: true, Watch: func(s *sim.Step) bool {
 		if s.Line > 0 {
-			p.lines = append(p.lines, LineEvents{s.Line, s.From, s.From + len(s.Events)})
+			m.lines, m.line = m.lines+1, at[s.Line]
 		}
+		n := len(s.Events)
+		if n > 0 {
+			m.last = s.Events[n-1].At
+		}
+		m.events, m.due = s.From+n, s.Due
+		switch {
+		case found && (s.Line == 0 || n > 0):
+			return n == 0
+		case m.events < event || !a.sc.Steps && m.events > 0 && m.due == m.last:
+			return true
+		}
+		found, a.now = true, m
+		a.now.underWay, a.now.timers = s.UnderWay(), s.Timers()
 		return true
 	}})
-	return p, err
-}
-
-// place finds the moment of the line.
-func (a *actor) place(event int) {
-	events := a.was.back.Events[:a.was.back.Ended]
-	a.past = min(max(event, 0), len(events))
-	if a.sc.Steps {
-		a.behind()
-		return
+	if err != nil {
+		return err
 	}
-	before := int64(-1) // the last moment that is over
-	if a.past > 0 {
-		before = events[a.past-1].At
+	if !found && back.Stopped {
+		return errLong
 	}
-	for a.past < len(events) && events[a.past].At == before {
-		a.past++
+	if !found { // the cursor is at the verdict, or beyond
+		a.now = m
+		a.now.underWay, a.now.timers = back.UnderWay, back.Timers
 	}
-	latest := int64(-1)
-	if a.past < len(events) {
-		latest = events[a.past].At
+	a.past = back.Events[:a.now.events]
+	if !a.sc.Steps {
+		a.action.At = a.now.time()
 	}
-	// Lines that show nothing come first, too.
-	silent := before
-	for _, l := range a.was.lines {
-		if at := a.timeOf(l.Line); l.From == l.To && l.From == a.past && (latest < 0 || at <= latest) {
-			silent = max(silent, at)
-		}
-	}
-	if latest < 0 || silent < latest {
-		before = silent
-	}
-	a.action.At = nicest(before, latest)
 	if a.sc.Until > 0 && a.action.At > a.sc.Until {
 		a.extend()
 	}
+	return nil
 }
 
 // longer is how much longer a run may go on, in T, that was to be over by the time
@@ -160,24 +168,13 @@ func (a *actor) extend() {
 	a.text, a.sc.Until = strings.Join(lines, "\n"), end
 }
 
-// timeOf returns the time of a line.
-func (a *actor) timeOf(line int) int64 {
-	for _, x := range a.sc.Actions {
-		if x.Line == line {
-			return x.At
-		}
+// times returns when each line is due, by its number.
+func times(sc *scenario.Scenario) map[int]int64 {
+	at := make(map[int]int64, len(sc.Actions))
+	for _, x := range sc.Actions {
+		at[x.Line] = x.At
 	}
-	return -1
-}
-
-// behind finds behind which action of a schedule in steps the line comes.
-func (a *actor) behind() {
-	for _, l := range a.was.lines {
-		if l.From < a.past || l.From == l.To && l.From == a.past {
-			a.count++
-			a.past = max(a.past, l.To)
-		}
-	}
+	return at
 }
 
 // nicest returns the time after one moment, and not after another unless that is
@@ -195,29 +192,22 @@ func nicest(after, latest int64) int64 {
 	return after + 1
 }
 
-// until returns what is so just before the line.
-func (a *actor) until() (*sim.Playback, error) {
-	sc := *a.sc
-	if sc.Expect = nil; sc.Steps {
-		sc.Actions = sc.Actions[:min(a.count, len(sc.Actions))]
-	} else if sc.Until = a.action.At - 1; sc.Until < 1 {
-		return &sim.Playback{}, nil
-	}
-	return sim.Replay(a.spec, &sc, sim.ReplayOptions{Until: MaxEvents})
-}
+// errLong is told if a run does not come to the cursor, or to the line.
+var errLong = errors.New("the run takes too long to get there: end it earlier by a line such as until 50, or have fewer processes")
 
 // errPast is told if a line would change what has happened.
 var errPast = errors.New("this would change what has happened before: step back, or write the line by hand")
 
-// samePast reports whether the first events of two runs are the same, but for
-// the numbers of messages.
-func samePast(one, other []trace.Event, n int) bool {
-	if len(one) < n || len(other) < n {
+// samePast reports whether a run begins with these events, but for the numbers of
+// messages.
+func samePast(past, now []trace.Event) bool {
+	n := len(past)
+	if len(now) < n {
 		return false
 	}
-	numbers, others := renumber(one[:n]), renumber(other[:n])
+	numbers, others := renumber(past), renumber(now[:n])
 	for i := range n {
-		a, b := one[i], other[i]
+		a, b := &past[i], &now[i]
 		if numbers[a.Msg] != others[b.Msg] || a.At != b.At || a.Kind != b.Kind || a.Proc != b.Proc || a.Peer != b.Peer || a.Name != b.Name || a.Section != b.Section || !slices.Equal(a.Fields, b.Fields) {
 			return false
 		}

@@ -24,6 +24,9 @@ func (r *recorder) document(back *sim.Playback, o Options, draw drawer) (*Docume
 	}
 	numbers := renumber(t.Events)
 	d.Events = r.events(t, numbers, back.Ended)
+	for _, t := range r.tricks {
+		d.Events[t.Event].Line = t.Line
+	}
 	var err error
 	if d.Layout, err = draw(t, d.Events, o); err != nil {
 		return nil, err
@@ -35,7 +38,11 @@ func (r *recorder) document(back *sim.Playback, o Options, draw drawer) (*Docume
 		return nil, err
 	}
 	if back.Stopped {
-		d.Cut = &Cut{len(d.Events), fmt.Sprintf("The run goes on after %d events, which is all that can be shown, and nothing that is expected was checked: end it earlier by a line such as until 50, have fewer processes, or run it by 'stile replay'.", len(d.Events))}
+		why := "which is all that can be shown"
+		if o.Over != nil && o.Over() {
+			why = "but takes too long"
+		}
+		d.Cut = &Cut{len(d.Events), fmt.Sprintf("The run goes on after %d events, %s, and nothing that is expected was checked: end it earlier by a line such as until 50, have fewer processes, or run it by 'stile replay'.", len(d.Events), why)}
 	}
 	if d.Lines == nil {
 		d.Lines = []LineEvents{}

@@ -132,17 +132,13 @@ func (a *actor) timer() error {
 		a.action.Timer = max(*t, 0)
 		return nil
 	}
-	now, err := a.until()
-	if err != nil {
-		return located(err)
-	}
-	i := slices.IndexFunc(now.Timers, func(t sim.Alarm) bool {
+	i := slices.IndexFunc(a.now.timers, func(t sim.Alarm) bool {
 		return t.Proc == a.action.Proc && (a.deed.Section == "" || t.Section == a.deed.Section)
 	})
 	if i < 0 {
 		return fmt.Errorf("no timer runs there now")
 	}
-	a.action.Timer, a.action.Section = now.Timers[i].Timer, now.Timers[i].Section
+	a.action.Timer, a.action.Section = a.now.timers[i].Timer, a.now.timers[i].Section
 	return nil
 }
 
@@ -174,19 +170,15 @@ func (a *actor) parts() error {
 // message finds the message on its link.
 func (a *actor) message() error {
 	d, x := &a.deed, &a.action
-	now, err := a.until()
-	if err != nil {
-		return located(err)
-	}
-	numbers := renumber(a.was.back.Events)
-	at := slices.IndexFunc(now.UnderWay, func(p sim.Passage) bool { return numbers[p.Msg] == d.Msg && d.Msg > 0 })
+	numbers, under := renumber(a.past), a.now.underWay
+	at := slices.IndexFunc(under, func(p sim.Passage) bool { return numbers[p.Msg] == d.Msg && d.Msg > 0 })
 	if at < 0 {
 		return fmt.Errorf("message %d is not under way now: step to where it is", d.Msg)
 	}
-	m := now.UnderWay[at]
+	m := under[at]
 	x.Proc, x.Peer, x.Message = m.From, m.To, m.Name
 	ahead := 0
-	for _, p := range now.UnderWay[:at+1] {
+	for _, p := range under[:at+1] {
 		if p.From == m.From && p.To == m.To {
 			if ahead++; p.Name == m.Name {
 				x.Nth++
@@ -205,9 +197,9 @@ func (a *actor) message() error {
 		if d.By == 0 {
 			d.By = 1
 		}
-		if x.By, err = ticks(d.By); err != nil {
-			return err
-		}
+		var err error
+		x.By, err = ticks(d.By)
+		return err
 	}
 	return nil
 }

@@ -1,6 +1,8 @@
 package lab
 
 import (
+	"slices"
+
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
@@ -16,10 +18,11 @@ type recorder struct {
 	wire  wire
 	clerk clerk
 
-	lines []LineEvents
-	steps []stepNote // one for each step that has events
-	graph []WaitsFor
-	edges []Edge // who waits for whom now
+	lines  []LineEvents
+	steps  []stepNote  // one for each step that has events
+	tricks []sim.Trick // events that an earlier line wanted
+	graph  []WaitsFor
+	edges  []Edge // who waits for whom now
 
 	keys   []Key
 	deltas []Delta
@@ -33,21 +36,21 @@ type stepNote struct{ from, line int }
 
 // A lane is what is shown of a process or a site now.
 type lane struct {
-	fields  []core.Field
-	status  string
-	paused  bool
-	wait    string
-	phases  []phase // of each section it is part of, in the order of first use
-	askedAt int64
-	asked   []core.ID // to whom it sent when it asked
-	lock    string    // transactions: which it waits for
-	stale   bool      // something that wait may depend on has changed
+	fields []core.Field
+	status string
+	paused bool
+	wait   string
+	phases []phase // of each section it is part of, in the order of first use
+	lock   string  // transactions: which it waits for
+	stale  bool    // something that wait may depend on has changed
 }
 
 // A phase is what a process does in one section.
 type phase struct {
 	section string
 	is      string
+	askedAt int64
+	asked   []core.ID // to whom it sent when it asked
 }
 
 func newRecorder(sc *scenario.Scenario, spec core.Spec) *recorder {
@@ -83,6 +86,9 @@ func (r *recorder) watch(s *sim.Step) bool {
 	if s.Line > 0 {
 		r.lines = append(r.lines, LineEvents{s.Line, s.From, s.From + len(s.Events)})
 	}
+	for _, t := range s.Tricks {
+		r.trick(t)
+	}
 	if len(s.Events) > 0 {
 		r.steps = append(r.steps, stepNote{s.From, s.Line})
 	}
@@ -100,6 +106,14 @@ func (r *recorder) watch(s *sim.Step) bool {
 	}
 	r.cut = r.bytes > maxBytes
 	return !r.cut
+}
+
+// trick notes an event that an earlier line wanted: that line has come to it.
+func (r *recorder) trick(t sim.Trick) {
+	r.tricks = append(r.tricks, t)
+	if i := slices.IndexFunc(r.lines, func(l LineEvents) bool { return l.Line == t.Line }); i >= 0 {
+		r.lines[i].From, r.lines[i].To = t.Event, t.Event+1
+	}
 }
 
 // changesUpTo notes the changes that had happened after so many events, and

@@ -20,6 +20,10 @@ type Options struct {
 	// module with an algorithm of its own gives its own: see the example.
 	Specs func(name string, o core.Options) (core.Spec, error)
 
+	// Over, if not nil, is asked again and again whether time is up: the run is
+	// shown as far as it went by then.
+	Over func() bool
+
 	File    string // what the text is called where results name it
 	Spacing string // ByEvent or ByTime; empty means ByTime
 }
@@ -61,7 +65,7 @@ func run(text string, o Options, draw drawer) *Document {
 		return &Document{Error: located(err)}
 	}
 	r := newRecorder(sc, spec)
-	back, err := sim.Replay(spec, sc, sim.ReplayOptions{Until: MaxEvents, Watch: r.watch})
+	back, err := sim.Replay(spec, sc, sim.ReplayOptions{Until: MaxEvents, Watch: r.watch, Over: o.Over})
 	if err != nil {
 		return &Document{Error: located(err)}
 	}

@@ -79,6 +79,10 @@ func TestWhy(t *testing.T) {
 		{"algorithm suzuki-kasami\nprocesses 3\nhold 9\nat 0 P1 asks\nat 4 P2 asks\n", "waits for the token, which P1 has: it is inside"},
 		{"algorithm token-ring\nprocesses 3\nhold 9\nat 0 P1 asks\nat 0.5 P2 asks\nuntil 12\n", "waits for the token, which P1 has: it is inside"},
 		{"algorithm naimi-trehel\nprocesses 3\nhold 9\nat 0 P1 asks\nat 1 P2 asks\n", "waits for the token: P1, which is inside, passes it on to it"},
+		{"algorithm bully\nprocesses 5\nat 0 crash P5\nat 0 crash P4\nat 1 P3 asks\n", "waits for an answer from P4, which has crashed, and P5, which has crashed"},
+		{"algorithm bully\nprocesses 4\nat 0 crash P4\nat 1 P1 asks\n", "was answered, and waits until P3 says that it has won"},
+		{"algorithm ring-election\nprocesses 3\nat 1 P1 asks\n", "takes part, and waits to hear who has won"},
+		{"algorithm ricart-agrawala\nprocesses 3\nsection printer among 2,3\nsection disk among 1,3\nhold 9\nat 0 P3 asks printer\nat 3 P2 asks printer\n", "printer: waits for OK from P3, which is inside"},
 		{"algorithm none\nprocesses 2\nsite 1 P1 L1\nsite 2 P2 L2\nat 0 P1 takes L1 L2\nat 0 P2 takes L2 L1\n", "P2 waits for P1: a deadlock"},
 	} {
 		d := run(c.text, Options{}, undrawn)

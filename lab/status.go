@@ -23,7 +23,8 @@ type wire struct {
 type letter struct {
 	msg int
 	link
-	name string
+	name    string
+	section string
 }
 
 type link struct{ from, to core.ID }
@@ -40,7 +41,7 @@ func (w *wire) happen(e *trace.Event) {
 		if known {
 			return
 		}
-		l = letter{e.Msg, link{e.Proc, e.Peer}, e.Name}
+		l = letter{e.Msg, link{e.Proc, e.Peer}, e.Name, e.Section}
 		w.letters[e.Msg] = l
 		w.links[l.link] = append(w.links[l.link], e.Msg)
 		if e.Name == w.carrier {
@@ -53,10 +54,10 @@ func (w *wire) happen(e *trace.Event) {
 	}
 }
 
-// between returns a message under way, of a kind if one is named.
-func (w *wire) between(from, to core.ID, name string) (letter, bool) {
+// between returns a message under way in a section, of a kind if one is named.
+func (w *wire) between(from, to core.ID, section, name string) (letter, bool) {
 	for _, n := range w.links[link{from, to}] {
-		if l := w.letters[n]; name == "" || l.name == name {
+		if l := w.letters[n]; l.section == section && (name == "" || l.name == name) {
 			return l, true
 		}
 	}
@@ -77,15 +78,16 @@ func (r *recorder) happen(e *trace.Event, asking bool) {
 	l := &r.lanes[e.Proc]
 	switch e.Kind {
 	case trace.Ask:
-		l.askedAt, l.asked, l.lock = e.At, l.asked[:0], e.Name
-		l.phase(e.Section, Waiting)
+		l.lock = e.Name
+		x := l.phase(e.Section, Waiting)
+		x.askedAt, x.asked = e.At, x.asked[:0]
 	case trace.Enter:
 		l.phase(e.Section, Inside)
 	case trace.Exit, trace.Deny:
 		l.phase(e.Section, Idle)
 	case trace.Send:
-		if asking && l.status == Waiting {
-			l.asked = append(l.asked, e.Peer)
+		if x := l.at(e.Section); asking && x != nil && x.is == Waiting {
+			x.asked = append(x.asked, e.Peer)
 		}
 		return
 	case trace.Crash:
@@ -111,14 +113,24 @@ func (r *recorder) happen(e *trace.Event, asking bool) {
 }
 
 // phase notes what a process does in a section.
-func (l *lane) phase(section, is string) {
+func (l *lane) phase(section, is string) *phase {
+	x := l.at(section)
+	if x == nil {
+		l.phases = append(l.phases, phase{section: section})
+		x = &l.phases[len(l.phases)-1]
+	}
+	x.is = is
+	return x
+}
+
+// at returns what a process does in a section; nil if it has not done anything.
+func (l *lane) at(section string) *phase {
 	for i := range l.phases {
 		if l.phases[i].section == section {
-			l.phases[i].is = is
-			return
+			return &l.phases[i]
 		}
 	}
-	l.phases = append(l.phases, phase{section, is})
+	return nil
 }
 
 // is returns the status that says most.

@@ -10,47 +10,74 @@ import (
 	"github.com/stile-lock/stile/sim"
 )
 
-// mostCuts is how many lines that cannot happen any more are taken out one by
-// one; if there are more, all that come later go.
-const mostCuts = 20
+// mostRounds is how often lines that cannot happen any more are looked for; if
+// there still are some, all that come later go.
+const mostRounds = 4
 
 // write puts the line into the text, and sees to it that the text runs.
 func (a *actor) write(o Options) (*Edit, error) {
 	text, line := a.insert()
 	e := &Edit{Text: text, Line: line}
-	for {
+	for round := 0; ; round++ {
 		sc, err := parse(e.Text, o)
 		if err != nil {
 			return nil, a.refused(err, e.Line)
 		}
-		now, err := play(a.spec, sc)
-		var wrong *sim.LineError
+		v, err := a.try(sc, e.Line, o)
 		switch {
-		case err == nil:
-			return a.finish(e, now)
-		case !errors.As(err, &wrong) || wrong.Line == e.Line || !slices.ContainsFunc(sc.Actions, func(x scenario.Action) bool { return x.Line == wrong.Line }):
+		case err != nil:
 			return nil, a.refused(err, e.Line)
-		case e.Cut >= mostCuts:
-			a.cutFrom(e, sc, wrong.Line)
+		case len(v.skipped) == 0:
+			return a.finish(e, v)
+		case round < mostRounds:
+			e.cut(v.skipped)
 		default:
-			e.cut(wrong.Line)
+			e.cut(later(sc, v.skipped[0], e.Line))
 		}
 	}
 }
 
+// A trial is a run of a text with the line in it.
+type trial struct {
+	back    *sim.Playback
+	done    bool  // the line was
+	event   int   // how many events had happened then
+	skipped []int // later lines that cannot be done, in the order of time
+}
+
+// try runs a text without what cannot be done after the line.
+func (a *actor) try(sc *scenario.Scenario, line int, o Options) (*trial, error) {
+	v := &trial{}
+	var err error
+	v.back, err = sim.Replay(a.spec, sc, sim.ReplayOptions{Until: MaxEvents, Over: o.Over, Brief: true,
+		Watch: func(s *sim.Step) bool {
+			if s.Line == line {
+				v.done, v.event = true, s.From+len(s.Events)
+			}
+			return true
+		},
+		Skip: func(l int, _ error) bool {
+			if l == line {
+				return false
+			}
+			v.skipped = append(v.skipped, l)
+			return true
+		}})
+	return v, err
+}
+
 // finish finds the cursor after the line, in a text that runs.
-func (a *actor) finish(e *Edit, now *played) (*Edit, error) {
-	if !samePast(a.was.back.Events, now.back.Events, a.past) {
+func (a *actor) finish(e *Edit, v *trial) (*Edit, error) {
+	switch {
+	case !v.done && v.back.Stopped:
+		return nil, errLong
+	case !samePast(a.past, v.back.Events):
 		return nil, errPast
+	case !v.done:
+		return nil, fmt.Errorf("%v: the run is over before this can happen", a.action)
 	}
-	e.Event = a.past
-	for _, l := range now.lines {
-		if l.Line == e.Line {
-			e.Event = max(l.To, a.past)
-			return e, nil
-		}
-	}
-	return nil, fmt.Errorf("%v: the run is over before this can happen", a.action)
+	e.Event = max(v.event, len(a.past))
+	return e, nil
 }
 
 // refused says why the deed cannot be done.
@@ -61,29 +88,29 @@ func (a *actor) refused(err error, line int) error {
 	return located(err)
 }
 
-// cut takes a line out.
-func (e *Edit) cut(line int) {
+// cut takes lines out.
+func (e *Edit) cut(out []int) {
 	lines := strings.Split(e.Text, "\n")
-	e.Text = strings.Join(slices.Delete(lines, line-1, line), "\n")
-	e.Cut++
-	if line < e.Line {
-		e.Line--
-	}
-}
-
-// cutFrom takes out a line and all that happen after it.
-func (a *actor) cutFrom(e *Edit, sc *scenario.Scenario, line int) {
-	var later []int
-	at := slices.IndexFunc(sc.Actions, func(x scenario.Action) bool { return x.Line == line })
-	for i, x := range sc.Actions {
-		if x.Line != e.Line && (x.At > sc.Actions[at].At || x.At == sc.Actions[at].At && i >= at) {
-			later = append(later, x.Line)
+	slices.Sort(out)
+	for _, l := range slices.Backward(out) {
+		lines = slices.Delete(lines, l-1, l)
+		if e.Cut++; l < e.Line {
+			e.Line--
 		}
 	}
-	slices.Sort(later)
-	for _, l := range slices.Backward(later) {
-		e.cut(l)
+	e.Text = strings.Join(lines, "\n")
+}
+
+// later returns a line and all that happen after it, but for the one to keep.
+func later(sc *scenario.Scenario, line, keep int) []int {
+	var all []int
+	at := slices.IndexFunc(sc.Actions, func(x scenario.Action) bool { return x.Line == line })
+	for i, x := range sc.Actions {
+		if x.Line != keep && (x.At > sc.Actions[at].At || x.At == sc.Actions[at].At && i >= at) {
+			all = append(all, x.Line)
+		}
 	}
+	return all
 }
 
 // insert puts the line where it belongs, and returns its number.
@@ -120,7 +147,7 @@ func (a *actor) spot(lines []string) int {
 		if first == 0 || x.Line < first {
 			first = x.Line
 		}
-		if a.sc.Steps && i < a.count || !a.sc.Steps && x.At <= a.action.At {
+		if a.sc.Steps && i < a.now.lines || !a.sc.Steps && x.At <= a.action.At {
 			last = max(last, x.Line)
 		}
 	}

@@ -19,6 +19,14 @@ type ReplayOptions struct {
 	// Watch, if not nil, is told of everything that happens, step by step, and
 	// says whether the run goes on. What it is told lives until it returns.
 	Watch func(s *Step) (on bool)
+	Brief bool // Watch is not told what changes, which takes most of the time
+
+	// Over, if not nil, is asked again and again whether time is up.
+	Over func() bool
+
+	// Skip, if not nil, is told of a line that cannot be done, and says whether
+	// the run goes on as if it were not there.
+	Skip func(line int, why error) bool
 }
 
 // An Entry is one entry into the critical section.
@@ -39,7 +47,7 @@ type Playback struct {
 	Deadlock    bool           // processes wait for each other for ever
 	Differences []Difference   // what came out otherwise than expected
 	States      [][]core.Field // of each process, or site, at the end
-	Stopped     bool           // by ReplayOptions.Until or Watch; then nothing expected was checked
+	Stopped     bool           // by ReplayOptions.Until, Watch or Over; then nothing expected was checked
 	Sites       *SitesPlayback // of a scenario with sites
 	Ended       int            // events from this one on were told when the run was over
 	UnderWay    []Passage      // messages that had not arrived by then, on each link in the order of arrival
@@ -78,6 +86,7 @@ type player struct {
 	cut     bool // the run was ended by the scenario's until
 	watched Step // the step under way, if somebody watches
 	over    bool // whoever watches has seen enough
+	late    bool // time is up
 }
 
 // A cast plays a scenario of its family: it does what a player leaves to it.
@@ -151,10 +160,10 @@ func newPlayer(spec core.Spec, sc *scenario.Scenario, options ReplayOptions) (*p
 	p.w = newWorld(kernel.Config{
 		Processes: seats, Names: names, Latency: sc.Latency, Links: sc.Links, Network: sc.Network, Seed: sc.Seed,
 		Exact: true, Adversary: true, Steps: sc.Steps, Detects: spec.Detects || spec.Family == core.Election || sc.Transacts(),
-		Observe: func(e trace.Event) { p.back.Events = append(p.back.Events, e) },
+		Observe: p.observe,
 	})
 	p.w.Happen = p.happen
-	if options.Watch != nil {
+	if options.Watch != nil && !options.Brief {
 		p.w.stepped = p.changed
 	}
 	p.judge = newJudge(p)
@@ -253,8 +262,14 @@ func (p *player) starts() bool {
 
 // enough reports whether the run is to stop here.
 func (p *player) enough() bool {
-	p.back.Stopped = p.over || p.options.Until > 0 && len(p.back.Events) >= p.options.Until
+	p.back.Stopped = p.over || p.options.Until > 0 && len(p.back.Events) >= p.options.Until || p.timeUp()
 	return p.back.Stopped
+}
+
+// timeUp reports whether time is up.
+func (p *player) timeUp() bool {
+	p.late = p.late || p.options.Over != nil && p.options.Over()
+	return p.late
 }
 
 func (p *player) runSteps() error {
@@ -328,6 +343,7 @@ func (p *player) happen(e *kernel.Event) {
 // finish judges the run.
 func (p *player) finish() {
 	w, b := p.w, p.back
+	b.Stopped = b.Stopped || p.late
 	b.Ended, b.UnderWay, b.Timers = len(b.Events), p.passages(), p.alarms()
 	quiet := len(b.UnderWay) == 0 && (!w.Steps() || !w.AnyTimer())
 	p.cast.finish(!b.Stopped && !p.cut && (p.stalled || quiet))

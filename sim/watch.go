@@ -15,7 +15,22 @@ type Step struct {
 	Events  []trace.Event   // what happened in it
 	Changes []Change        // who took a step of its machine in it, in this order
 	Graph   *deadlock.Graph // with sites: who waits for whom after it; else nil
+	Tricks  []Trick         // events in it that an earlier line wanted
+	Due     int64           // timed: when the next thing is due; -1 if nothing is
+
+	player *player
 }
+
+// UnderWay returns the messages under way after the step, on each link in the
+// order of arrival.
+func (s *Step) UnderWay() []Passage { return s.player.passages() }
+
+// Timers returns the timers that run after the step.
+func (s *Step) Timers() []Alarm { return s.player.alarms() }
+
+// A Trick is an event that a line wanted which came before it: what happens to
+// the next message of a link.
+type Trick struct{ Event, Line int }
 
 // A Change is what a process, or a site, remembers after a step of its machine.
 type Change struct {
@@ -43,8 +58,14 @@ func (p *player) born() {
 	if p.options.Watch == nil {
 		return
 	}
-	p.watched = Step{Events: p.back.Events}
+	p.watched = Step{Events: p.back.Events, Due: -1, player: p}
+	if !p.sc.Steps {
+		p.watched.Due = 0 // all start
+	}
 	for id := range core.ID(p.w.Processes()) {
+		if p.options.Brief {
+			break
+		}
 		p.watched.Changes = append(p.watched.Changes, Change{Proc: id, Fields: p.w.describe(id)})
 	}
 	p.over = !p.options.Watch(&p.watched)
@@ -55,13 +76,21 @@ func (p *player) changed(id core.ID) {
 	p.watched.Changes = append(p.watched.Changes, Change{id, len(p.back.Events), p.w.describe(id)})
 }
 
+// observe notes an event.
+func (p *player) observe(e trace.Event) {
+	if line := p.w.Blamed(); line > 0 && (e.Kind == trace.Drop || e.Kind == trace.Duplicate) {
+		p.watched.Tricks = append(p.watched.Tricks, Trick{len(p.back.Events), line})
+	}
+	p.back.Events = append(p.back.Events, e)
+}
+
 // step does one thing, and tells who watches what came of it.
 func (p *player) step(do func() error) error {
 	if p.options.Watch == nil {
 		return do()
 	}
 	s := &p.watched
-	*s = Step{From: len(p.back.Events), Changes: s.Changes[:0]}
+	*s = Step{From: len(p.back.Events), Changes: s.Changes[:0], Tricks: s.Tricks[:0], Due: -1, player: p}
 	if err := do(); err != nil {
 		return err
 	}
@@ -69,10 +98,13 @@ func (p *player) step(do func() error) error {
 	if len(s.Events) > 0 && len(s.Changes) > 0 && s.Changes[0].After == s.From {
 		s.Changes[0].After++ // nothing told why: what it did tells
 	}
-	if t, ok := p.cast.(*siteCast); ok {
+	if !p.sc.Steps && p.w.Pending() {
+		s.Due = p.w.Due()
+	}
+	if t, ok := p.cast.(*siteCast); ok && !p.options.Brief {
 		s.Graph = t.graph()
 	}
-	if s.Line > 0 || len(s.Events) > 0 || len(s.Changes) > 0 {
+	if s.Line > 0 || len(s.Events) > 0 || len(s.Changes) > 0 || p.options.Brief {
 		p.over = !p.options.Watch(s)
 	}
 	return nil

@@ -146,7 +146,18 @@ func (c *Calls) start(_ context.Context, body []byte, say func(v any) error) err
 	return say(map[string]string{"text": c.Start})
 }
 
-func (c *Calls) run(_ context.Context, body []byte, say func(v any) error) error {
+// runTime is what a run may take: a page waits for it.
+const runTime = 10 * time.Second
+
+// within returns options that end a run in time.
+func (c *Calls) within(ctx context.Context) (lab.Options, context.CancelFunc) {
+	o := c.Options
+	ctx, cancel := context.WithTimeout(ctx, runTime)
+	o.Over = func() bool { return ctx.Err() != nil }
+	return o, cancel
+}
+
+func (c *Calls) run(ctx context.Context, body []byte, say func(v any) error) error {
 	var in struct {
 		Text    string `json:"text"`
 		Spacing string `json:"spacing"`
@@ -155,7 +166,8 @@ func (c *Calls) run(_ context.Context, body []byte, say func(v any) error) error
 	if err := read(body, &in); err != nil {
 		return err
 	}
-	o := c.Options
+	o, cancel := c.within(ctx)
+	defer cancel()
 	o.Spacing, o.File = in.Spacing, in.File
 	d := lab.Run(in.Text, o)
 	if d.Error != nil {
@@ -164,7 +176,7 @@ func (c *Calls) run(_ context.Context, body []byte, say func(v any) error) error
 	return say(d)
 }
 
-func (c *Calls) act(_ context.Context, body []byte, say func(v any) error) error {
+func (c *Calls) act(ctx context.Context, body []byte, say func(v any) error) error {
 	var in struct {
 		Text  string   `json:"text"`
 		Event int      `json:"event"`
@@ -173,26 +185,30 @@ func (c *Calls) act(_ context.Context, body []byte, say func(v any) error) error
 	if err := read(body, &in); err != nil {
 		return err
 	}
-	e, err := lab.Act(in.Text, c.Options, in.Event, in.Deed)
+	o, cancel := c.within(ctx)
+	defer cancel()
+	e, err := lab.Act(in.Text, o, in.Event, in.Deed)
 	if err != nil {
 		return err
 	}
 	return say(e)
 }
 
-func (c *Calls) fresh(_ context.Context, body []byte, say func(v any) error) error {
+func (c *Calls) fresh(ctx context.Context, body []byte, say func(v any) error) error {
 	var in lab.Wish
 	if err := read(body, &in); err != nil {
 		return err
 	}
-	text, err := lab.Fresh(in, c.Options)
+	o, cancel := c.within(ctx)
+	defer cancel()
+	text, err := lab.Fresh(in, o)
 	if err != nil {
 		return err
 	}
 	return say(map[string]string{"text": text})
 }
 
-func (c *Calls) export(_ context.Context, body []byte, say func(v any) error) error {
+func (c *Calls) export(ctx context.Context, body []byte, say func(v any) error) error {
 	var in struct {
 		Text string `json:"text"`
 		As   string `json:"as"`
@@ -200,7 +216,9 @@ func (c *Calls) export(_ context.Context, body []byte, say func(v any) error) er
 	if err := read(body, &in); err != nil {
 		return err
 	}
-	e, err := lab.ExportAs(in.Text, in.As, c.Options)
+	o, cancel := c.within(ctx)
+	defer cancel()
+	e, err := lab.ExportAs(in.Text, in.As, o)
 	if err != nil {
 		return err
 	}

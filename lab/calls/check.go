@@ -2,12 +2,16 @@ package calls
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/stile-lock/stile/check"
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/deadlock"
 	"github.com/stile-lock/stile/family/transactions"
+	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/lab"
 	"github.com/stile-lock/stile/scenario"
 )
@@ -77,7 +81,8 @@ func (c *Calls) check(ctx context.Context, body []byte, say func(v any) error) e
 	return say(struct {
 		Verdict        *check.Report `json:"verdict"`
 		Counterexample string        `json:"counterexample"`
-	}{report, text})
+		Checked        string        `json:"checked"` // what exactly, in a sentence
+	}{report, text, checked(sc, conf)})
 }
 
 // config returns the check of a scenario's group.
@@ -93,9 +98,9 @@ func (c *Calls) config(sc *scenario.Scenario) (check.Config, error) {
 		if err != nil {
 			return conf, err
 		}
-		dinner := transactions.Dinner(m, sc.Mode, sc.Sites, sc.Processes)
-		conf.Family = dinner.Family()
-		conf.Spec, err = dinner.Spec()
+		t := transactions.Config{Method: m, Mode: sc.Mode, Layout: deadlock.Layout{Sites: sc.Sites, Home: sc.Homes, At: sc.Locks}, Programs: programs(sc, m)}
+		conf.Family = t.Family()
+		conf.Spec, err = t.Spec()
 		return conf, err
 	}
 	var err error
@@ -112,4 +117,55 @@ func wrongAt(err error) error {
 		return &lab.Error{Line: e.Line, Col: e.Col, Text: e.Msg}
 	}
 	return err
+}
+
+// programs returns which locks each process takes: those of its first line that
+// says so. One without such a line takes two neighbours, as at a dinner.
+func programs(sc *scenario.Scenario, m deadlock.Method) [][]int {
+	all := make([][]int, sc.Processes)
+	for _, a := range sc.Actions {
+		if a.Kind == scenario.Take && all[a.Proc] == nil {
+			all[a.Proc] = slices.Clone(a.Locks)
+		}
+	}
+	k := len(sc.Locks)
+	for p := range all {
+		if all[p] == nil {
+			all[p] = []int{p % k, (p + 1) % k}[:min(k, 2)]
+		}
+		if m.Sorted {
+			slices.Sort(all[p])
+		}
+	}
+	return all
+}
+
+// checked says what was tried.
+func checked(sc *scenario.Scenario, conf check.Config) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Every order in which messages can arrive on a network that is %v, among %d processes", conf.Network, sc.Processes)
+	often := "as often as it likes"
+	if conf.Requests > 0 {
+		often = words.Plural(conf.Requests, "time")
+	}
+	switch {
+	case conf.Spec.Family == core.Election:
+		b.WriteString(" of which any may call an election")
+	case !sc.Transacts():
+		fmt.Fprintf(&b, " of which each may ask %s", often)
+	default:
+		m, _ := deadlock.Find(sc.Algorithm)
+		fmt.Fprintf(&b, " at %s, each %s", words.Plural(sc.Sites, "site"), often)
+		for p, locks := range programs(sc, m) {
+			fmt.Fprintf(&b, "; %v takes", core.ID(p))
+			for _, k := range locks {
+				b.WriteString(" " + deadlock.LockName(k))
+			}
+		}
+	}
+	if conf.Crashes > 0 {
+		fmt.Fprintf(&b, ", and %d may die", conf.Crashes)
+	}
+	b.WriteString(". The lines of the schedule are left out.")
+	return b.String()
 }

@@ -9,8 +9,9 @@ import (
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/internal/compare"
 	"github.com/stile-lock/stile/internal/jobs"
-	"github.com/stile-lock/stile/lab"
 	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/trace"
 )
 
 // What a comparison may ask for.
@@ -66,7 +67,7 @@ func (c *Calls) compare(ctx context.Context, body []byte, say func(v any) error)
 		conf.Specs = nil
 	}
 	for _, name := range in.Algorithms {
-		s, err := catalog.Make(name, core.Options{})
+		s, err := c.find(name)
 		if err != nil {
 			return err
 		}
@@ -77,6 +78,14 @@ func (c *Calls) compare(ctx context.Context, body []byte, say func(v any) error)
 		return err
 	}
 	return say(cells(m))
+}
+
+// find returns an algorithm with its usual options.
+func (c *Calls) find(name string) (core.Spec, error) {
+	if c.Specs != nil {
+		return c.Specs(name, core.Options{})
+	}
+	return catalog.Make(name, core.Options{})
 }
 
 // dists reads times, some of which are usual if there are none.
@@ -94,14 +103,14 @@ func dists(units []float64, usual ...float64) ([]scenario.Dist, error) {
 	return all, nil
 }
 
-// cells returns the cells of a map, each with a scenario like it.
+// cells returns the cells of a map, each with how its run began.
 func cells(m *compare.Map) any {
 	report := m.Report()
 	list := []Cell{}
-	for _, r := range report.Runs {
+	for i, r := range report.Runs {
 		x := Cell{RunReport: r}
-		if r.Skipped == "" {
-			x.Text, _ = lab.Fresh(lab.Wish{Algorithm: r.Algorithm, Processes: r.Nodes, Hold: r.Hold, Workload: lab.WorkAll}, lab.Options{})
+		if r.Measured != nil {
+			x.Text = began(&m.Cells[i], m.Config)
 		}
 		list = append(list, x)
 	}
@@ -110,4 +119,28 @@ func cells(m *compare.Map) any {
 		Best    []compare.BestAt `json:"best"`
 		Stopped bool             `json:"stopped,omitempty"`
 	}{list, report.Best, report.Stopped}
+}
+
+// shown is how many entries of a measured run a scenario has.
+const shown = 30
+
+// began returns a scenario in which everybody asks when it did in the first
+// entries of a measured run.
+func began(c *compare.Cell, m compare.Config) string {
+	sc := scenario.Scenario{
+		Title:     fmt.Sprintf("%s: the first entries of a run of %d", c.Spec.Title, m.Entries),
+		Algorithm: c.Spec.Name, Processes: c.Nodes, Latency: scenario.Always(scenario.T), Hold: c.Hold, Seed: m.Seed,
+	}
+	_, err := sim.Run(sim.Config{
+		Spec: c.Spec, Nodes: c.Nodes, Entries: min(shown, m.Entries), Seed: m.Seed, Think: c.Think, Hold: c.Hold, Latency: sc.Latency,
+		Observe: func(e trace.Event) {
+			if e.Kind == trace.Ask {
+				sc.Actions = append(sc.Actions, scenario.Action{At: e.At, Kind: scenario.Ask, Proc: e.Proc})
+			}
+		},
+	})
+	if err != nil {
+		return ""
+	}
+	return scenario.Format(&sc)
 }

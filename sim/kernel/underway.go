@@ -72,7 +72,7 @@ func (k *Kernel) Harm(a *scenario.Action) error {
 		if a.Kind == scenario.Deliver || k.manual || nth > 1 {
 			return k.notUnderWay(a, on)
 		}
-		k.faults.tricks = append(k.faults.tricks, trick{l, a.Message, a.Kind, a.By})
+		k.faults.tricks = append(k.faults.tricks, trick{l, a.Message, a.Kind, a.By, a.Line})
 		return nil
 	}
 	e := mine[nth-1]
@@ -117,18 +117,12 @@ func (k *Kernel) UnderWay(yield func(number int, from, to core.ID, name string))
 	}
 }
 
-// DeliverAll empties the network in order of sending. What cannot arrive stays
-// under way.
-func (k *Kernel) DeliverAll() error {
+// DeliverAll empties the network in order of sending, until it is over. What
+// cannot arrive stays under way.
+func (k *Kernel) DeliverAll(over func() bool) error {
 	for limit := 1000 * (k.n + 10); ; limit-- {
-		first, any := Event{}, false
-		for _, e := range k.underWay(nil) {
-			from, to := core.ID(e.arg), core.ID(e.proc)
-			if (k.faults.crashed[to] || !k.faults.cut(from, to)) && (!any || e.Seq < first.Seq) {
-				first, any = e, true
-			}
-		}
-		if !any {
+		first, any := k.oldest()
+		if !any || over() {
 			return nil
 		}
 		if limit == 0 {
@@ -137,6 +131,19 @@ func (k *Kernel) DeliverAll() error {
 		e := k.remove(k.ahead(first).Seq)
 		k.deliver(&e)
 	}
+}
+
+// oldest returns the message that was sent first of those that can arrive.
+func (k *Kernel) oldest() (first Event, any bool) {
+	for _, list := range [][]Event{k.faults.held, k.flight, k.queue.heap, k.faults.late} {
+		for _, e := range list {
+			from, to := core.ID(e.arg), core.ID(e.proc)
+			if e.Kind == deliver && (!any || e.Seq < first.Seq) && (k.faults.crashed[to] || !k.faults.cut(from, to)) {
+				first, any = e, true
+			}
+		}
+	}
+	return first, any
 }
 
 // ahead returns the first message on the link of e: after a reordering it may
