@@ -96,7 +96,7 @@ func madeUp(text string) any {
 		"title": "", "kind": "lock", "algorithm": object{"name": "central", "title": "Central coordinator"}, "names": []string{"P1", "P2"},
 		"steps": false, "unit": 1, "network": "fifo", "badges": none, "kinds": none,
 		"layout": object{
-			"page": object{"width": 100, "height": 100, "plot": 100}, "window": object{}, "title": none, "part": object{}, "footer": none, "lanes": none, "kinds": none,
+			"page": object{"width": 150, "height": 100, "left": 50, "plot": 100, "top": 79, "pitch": 44}, "window": object{"from": 0, "to": 10, "margin": 20, "room": 60}, "title": none, "part": object{}, "footer": none, "lanes": none, "kinds": none,
 			"lives": none, "bars": none, "uprights": none, "arrows": none, "dots": none, "marks": none, "ticks": none, "axis": object{}, "legend": none,
 		},
 		"keys":   []object{{"event": 0, "states": [][][2]string{{}, {}}, "status": []string{"idle", "idle"}, "waits": []string{"", ""}}},
