@@ -84,11 +84,10 @@ export function Editor() {
 	useEffect(() => watch(scroller.current!), []);
 	const digits = String(lines.value.length).length;
 	return (
-		<section class="editor" aria-labelledby="editor-title" data-tour="editor">
-			<h2 id="editor-title">
+		<div class="editor">
+			<h2>
 				The scenario <span>· a click is a line</span>
 			</h2>
-			<Branches />
 			<div class="editor-scroll" ref={scroller} onScroll={(e) => see(e.currentTarget)}>
 				<div class="editor-sheet" style={{ "--digits": digits, "--rows": lines.value.length, "--cols": longest.value + 2 }}>
 					<Gutter />
@@ -113,7 +112,7 @@ export function Editor() {
 			</p>
 			<Findings area={area} />
 			<Buttons />
-		</section>
+		</div>
 	);
 }
 
@@ -301,19 +300,6 @@ function Findings({ area }: { area: { current: HTMLTextAreaElement | null } }) {
 	);
 }
 
-function Branches() {
-	if (lab.branches.value.length < 2) return null;
-	return (
-		<div class="editor-branches" role="group" aria-label="Branches">
-			{lab.branches.value.map((b, i) => (
-				<button key={i} type="button" aria-pressed={i === lab.branchAt.value} onClick={() => flushed(() => lab.switchTo(i))}>
-					{b.name}
-				</button>
-			))}
-		</div>
-	);
-}
-
 function Buttons() {
 	return (
 		<div class="editor-buttons">
@@ -330,5 +316,5 @@ function Buttons() {
 export async function copyCommand(): Promise<void> {
 	const answer = await lab.lab.call<{ data: string }>("export", { text: lab.text.value, as: "command" });
 	if (refused(answer)) lab.notice.value = `There is no command line: ${answer.error.text}`;
-	else await copy(answer.data, "The command line");
+	else await copy(answer.data, "The command line (it wants the text in scenario.stile: Export saves it)");
 }
