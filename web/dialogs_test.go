@@ -66,7 +66,10 @@ func visiting(t *testing.T, p *page, d *desk) *visit {
 	mine := *p
 	mine.t = t
 	v := &visit{page: &mine, desk: d, url: s.URL}
-	t.Cleanup(func() { p.asked = v.asked })
+	t.Cleanup(func() {
+		p.asked = v.asked
+		_ = chromedp.Do(p.ctx, chromedp.Navigate("about:blank")) // before its server goes
+	})
 	v.do(chromedp.Navigate(s.URL))
 	v.until(`document.querySelector("textarea")?.value.startsWith("title") || document.querySelector("dialog[open]")`)
 	return v
@@ -146,7 +149,7 @@ func freshByKeyboard(v *visit) {
 	v.show("fresh")
 	v.until(`document.activeElement.matches(".fresh select")`)
 	v.until(`document.querySelector("option[value=bakery-naive]").innerText.includes("wrong")`)
-	v.keys("bakery with")
+	v.keys("the bakery with")
 	v.until(`document.querySelector(".fresh select").value == "bakery-naive"`)
 	v.says(".fresh-about", "Wrong on purpose")
 	v.keys(kb.Tab)

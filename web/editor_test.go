@@ -35,7 +35,7 @@ func errorAtLine(v *visit) {
 	v.keys("bogus")
 	v.says("#editor-fault", "Line 4, column 1")
 	v.says("#editor-fault", "bogus")
-	v.until(`document.querySelector(".editor-line.is-fault").innerText.startsWith("bogus")`)
+	v.until(`document.querySelector(".editor-line.is-fault")?.innerText.startsWith("bogus")`)
 	v.until(`document.querySelector("textarea").getAttribute("aria-invalid") == "true"`)
 	v.until(`document.title.includes("Two ask")`) // the last good picture
 	for range "bogus" {
@@ -53,10 +53,10 @@ func expectations(v *visit) {
 
 func lineSeeks(v *visit) {
 	v.click(".editor-gutter button:nth-child(6)")
-	v.until(`document.querySelector(".editor-line.is-present").innerText.startsWith("at 2 P2 asks")`)
+	v.until(`document.querySelector(".editor-line.is-present")?.innerText.startsWith("at 2 P2 asks")`)
 	v.caret(5)
 	v.keys(kb.Enter, kb.ModifierCtrl)
-	v.until(`document.querySelector(".editor-line.is-present").innerText.startsWith("at 1 P1 asks")`)
+	v.until(`document.querySelector(".editor-line.is-present")?.innerText.startsWith("at 1 P1 asks")`)
 	v.keys(kb.Escape)
 	v.until(`document.activeElement.tagName != "TEXTAREA"`)
 }
@@ -84,13 +84,13 @@ func branches(v *visit) {
 
 func address(v *visit) {
 	v.click(".editor-gutter button:nth-child(6)")
-	v.until(`/#s=[\w-]+&c=\d+$/.test(location.href)`)
+	v.until(`/#s=[\w-]+&c=[1-9]\d*$/.test(location.href)`)
 	here := eval[string](v.page, `location.href`)
 	v.desk.start = "algorithm central\nprocesses 3\n"
 	v.do(chromedp.Navigate("about:blank"), chromedp.Navigate(here))
 	v.until(`document.querySelector("textarea")`)
 	v.holds(scenarioText)
-	v.until(`document.querySelector(".editor-line.is-present").innerText.startsWith("at 2 P2 asks")`)
+	v.until(`document.querySelector(".editor-line.is-present")?.innerText.startsWith("at 2 P2 asks")`)
 }
 
 func brokenAddress(v *visit) {

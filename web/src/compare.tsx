@@ -105,8 +105,8 @@ export function Compare() {
 				}}
 			>
 				<Field label="Processes" value={sizes} first hint="whole numbers, with commas" />
-				<Field label="Rest between requests" value={rest} hint="in T, a message's latency; 0 is saturation" />
-				<Field label="Time inside" value={hold} hint="in T" />
+				<Field label="Rest between requests" value={rest} hint="in T; 0 is saturation" />
+				<Field label="Time inside" value={hold} hint="in T, a message's latency" />
 				{state.value === "running" ? <button type="button" class="is-main" onClick={stop}>Stop</button> : <button type="submit" class="is-main">Compare</button>}
 			</form>
 			{trouble.value !== "" && <p class="trouble" role="alert">{trouble.value}</p>}

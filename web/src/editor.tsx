@@ -3,7 +3,7 @@
 
 import { computed, effect, signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import type { Doc } from "./document";
+import type { Doc, LineEvents } from "./document";
 import { pieces } from "./colours";
 import { byHand, copy } from "./copy";
 import { refused } from "./backend";
@@ -66,12 +66,20 @@ const expects = computed(() => {
 });
 const unmet = computed(() => lab.doc.value?.expects.filter((e) => !e.ok) ?? []);
 
-/** goTo moves the cursor to the first event that came of a line. */
+/** goTo moves the cursor behind the first step that came of a line. */
 function goTo(line: number): void {
 	flush();
 	const it = comes.value.get(line);
-	if (it) lab.seek(it.to > it.from ? it.from + 1 : it.from);
+	if (it) lab.seek(stepEnd(it));
 	else lab.notice.value = `Nothing happens by line ${line} itself.`;
+}
+
+/** stepEnd is the cursor after the first of some events, and what belongs to the same step. */
+function stepEnd({ from, to }: LineEvents): number {
+	const events = lab.doc.value?.events ?? [];
+	let at = from < to ? from + 1 : from;
+	while (at < to && events[at]?.part) at++;
+	return at;
 }
 
 const first = signal(0); // of the lines that are painted
@@ -102,7 +110,10 @@ export function Editor() {
 						autocomplete="off"
 						wrap="off"
 						onInput={(e) => type(e.currentTarget.value)}
-						onBlur={flush}
+						onBlur={() => {
+							flush();
+							scroller.current!.scrollLeft = 0;
+						}}
 						onKeyDown={onKey}
 					/>
 				</div>
@@ -167,9 +178,13 @@ function watch(it: HTMLElement): () => void {
 		const line = lab.newest.value || present.value;
 		if (line > 0 && !it.contains(document.activeElement)) bring(it, line);
 	});
+	const home = effect(() => {
+		if (lab.text.value !== "" && !it.contains(document.activeElement)) it.scrollLeft = 0;
+	});
 	return () => {
 		size.disconnect();
 		stop();
+		home();
 	};
 }
 

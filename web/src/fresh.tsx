@@ -1,7 +1,7 @@
 // New: a scenario from a few choices. The lab writes its text.
 
 import { computed, signal } from "@preact/signals";
-import { useEffect, useId } from "preact/hooks";
+import { useEffect, useId, useRef } from "preact/hooks";
 import { type Known, known } from "./answers";
 import { refused } from "./backend";
 import { Panel, Trouble, close } from "./panel";
@@ -89,6 +89,12 @@ function Form() {
 				<button type="button" onClick={() => known.fetch()}>Try again</button>
 			</>
 		);
+	return <Choices />;
+}
+
+function Choices() {
+	const first = useRef<HTMLSelectElement>(null);
+	useEffect(() => first.current!.focus(), []);
 	return (
 		<form
 			class="fresh"
@@ -101,7 +107,7 @@ function Form() {
 			<label class="is-wide">
 				Algorithm
 				<select
-					data-first
+					ref={first}
 					value={name.value}
 					onChange={(e) => {
 						name.value = e.currentTarget.value;
@@ -142,7 +148,7 @@ function Form() {
 			<label>
 				Who asks
 				<select value={workload.value} onChange={(e) => (workload.value = e.currentTarget.value)}>
-					<option value="all">everybody, one shortly after the other</option>
+					<option value="all">everybody, in turn</option>
 					<option value="one">P1 alone</option>
 					<option value="none">nobody yet</option>
 				</select>
