@@ -211,14 +211,26 @@ func compareOpens(v *visit) {
 func exports(v *visit) {
 	v.show("export")
 	// What would be saved is caught, since a browser without a head asks nobody where to.
-	eval[bool](v.page, `window.saved = [], HTMLAnchorElement.prototype.click = function() { saved.push(this.download) }, true`)
+	eval[bool](v.page, `window.saved = [], HTMLAnchorElement.prototype.click = function() { saved.push(this.download); if (this.download.endsWith(".png")) window.picture = this.href }, true`)
 	for _, name := range []string{"SVG", "PNG", "JSON", "ShiViz", "Scenario"} {
 		v.press("Save " + name)
 	}
 	v.until(`[...saved].sort().join() == "run.json,run.png,run.shiviz,run.svg,scenario.stile"`)
+	eval[bool](v.page, countColours)
+	v.until(`window.colours > 10`)
 	v.press("Copy Command line")
 	v.until(`/clipboard/.test(document.querySelector(".panel .said").innerText)`)
 }
+
+// countColours counts the colours of the PNG that was saved.
+const countColours = `(async () => {
+	const image = new Image();
+	image.src = picture;
+	await image.decode();
+	const canvas = new OffscreenCanvas(image.width, image.height), pen = canvas.getContext("2d");
+	pen.drawImage(image, 0, 0);
+	window.colours = new Set(new Uint32Array(pen.getImageData(0, 0, image.width, image.height).data.buffer)).size;
+})(), true`
 
 func focusStays(v *visit) {
 	v.show("export")

@@ -96,8 +96,8 @@ export function Editor() {
 			<h2>
 				The scenario <span>· a click is a line</span>
 			</h2>
-			<div class="editor-scroll" ref={scroller} onScroll={(e) => see(e.currentTarget)}>
-				<div class="editor-sheet" style={{ "--digits": digits, "--rows": lines.value.length, "--cols": longest.value + 2 }}>
+			<div class="editor-scroll" style={{ "--digits": digits }} ref={scroller} onScroll={(e) => see(e.currentTarget)}>
+				<div class="editor-sheet" style={{ "--rows": lines.value.length, "--cols": longest.value + 2 }}>
 					<Gutter />
 					<Painted />
 					<textarea
@@ -172,12 +172,16 @@ function lineOf(area: HTMLTextAreaElement): number {
 
 // watch keeps the lines in sight painted, and the line at the cursor in sight.
 function watch(it: HTMLElement): () => void {
-	const size = new ResizeObserver(() => see(it));
-	size.observe(it);
-	const stop = effect(() => {
+	const come = () => {
 		const line = lab.newest.value || present.value;
 		if (line > 0 && !it.contains(document.activeElement)) bring(it, line);
+	};
+	const size = new ResizeObserver(() => {
+		see(it);
+		come();
 	});
+	size.observe(it);
+	const stop = effect(come);
 	const home = effect(() => {
 		if (lab.text.value !== "" && !it.contains(document.activeElement)) it.scrollLeft = 0;
 	});
@@ -291,7 +295,7 @@ function Findings({ area }: { area: { current: HTMLTextAreaElement | null } }) {
 			</div>
 			{!fault && unmet.value.length > 0 && (
 				<ul class="editor-unmet" aria-label="Came otherwise than expected">
-					{unmet.value.slice(0, 20).map((e, i) => (
+					{unmet.value.slice(0, 3).map((e, i) => (
 						<li key={i} class="finding is-unmet">
 							{e.line > 0 && (
 								<button type="button" onClick={() => show(e.line, 0)}>
@@ -299,10 +303,11 @@ function Findings({ area }: { area: { current: HTMLTextAreaElement | null } }) {
 								</button>
 							)}
 							<p>
-								expected {e.want}{e.got && `: ${e.got}`}
+								{e.want}{e.got ? `, but ${e.got}` : ": it is not so"}
 							</p>
 						</li>
 					))}
+					{unmet.value.length > 3 && <li class="finding is-unmet">and {unmet.value.length - 3} more, marked ✗</li>}
 				</ul>
 			)}
 			{byHand.value !== "" && (

@@ -33,7 +33,8 @@ function keep(it: Exported): void {
 
 /** pixels paints an SVG on a canvas, twice as large, and saves that. */
 async function pixels(it: Exported): Promise<void> {
-	const url = URL.createObjectURL(new Blob([it.data], { type: "image/svg+xml" }));
+	const light = it.data.replace(/<style>@media \(prefers-color-scheme: dark\).*?<\/style>/s, ""); // as on paper
+	const url = URL.createObjectURL(new Blob([light], { type: "image/svg+xml" }));
 	try {
 		const image = new Image();
 		image.src = url;

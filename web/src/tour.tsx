@@ -46,7 +46,7 @@ const stops: Stop[] = [
 	},
 	{
 		title: "Measured beside theory",
-		text: "What this run cost, beside what theory says: 2(N-1) messages for each entry. Below are the properties of the run, and where one broke.",
+		text: "What this run cost, beside what theory says: 2(N-1) messages for each entry. Beside it stands what must hold in every run, and where it broke if it did not.",
 		at: "[data-tour=measures]",
 		show: () => seek(total.value),
 	},
