@@ -19,7 +19,7 @@ const patience = time.Minute
 
 // A page is a tab of a real browser.
 type page struct {
-	t     *testing.T
+	t     testing.TB
 	ctx   context.Context
 	heard chan chromedp.ConsoleMessage
 	asked int // how often complaints were asked for
@@ -27,7 +27,7 @@ type page struct {
 
 // open shows an address in a window of its own, with nothing kept from others, and
 // fails the test at its end if the page had anything to complain about.
-func open(t *testing.T, url string) *page {
+func open(t testing.TB, url string) *page {
 	t.Helper()
 	ctx, stop := chromedp.NewContext(chromium(t), chromedp.WithNewBrowserContext(), chromedp.WithNewWindow(true))
 	t.Cleanup(stop)
@@ -55,7 +55,7 @@ var shared struct {
 }
 
 // chromium starts the browser, once.
-func chromium(t *testing.T) context.Context {
+func chromium(t testing.TB) context.Context {
 	t.Helper()
 	path := browser(t)
 	shared.once.Do(func() {
@@ -85,7 +85,7 @@ func TestMain(m *testing.M) {
 }
 
 // browser is where Chromium is. Without one the test is skipped.
-func browser(t *testing.T) string {
+func browser(t testing.TB) string {
 	t.Helper()
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -166,12 +166,12 @@ func (p *page) until(expression string) {
 	}
 }
 
-// eval returns what a JavaScript expression is.
+// eval returns what a JavaScript expression is, or what it promises.
 func eval[T any](p *page, expression string) T {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
-	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression))
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 	if err != nil {
 		p.t.Fatalf("%s: %v", expression, err)
 	}

@@ -96,7 +96,9 @@ func (v *visit) press(words string) {
 	v.click(".pressed-by-test")
 }
 
-func quote(s string) string { return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"` }
+func quote(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"`
+}
 
 func (v *visit) says(selector, words string) {
 	v.t.Helper()
@@ -306,4 +308,3 @@ func TestServerGoesAwayFromCheck(t *testing.T) {
 	v.says(".check-verdict", "Proved")
 	v.complaints() // that the server could not be reached
 }
-

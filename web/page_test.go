@@ -32,7 +32,7 @@ func (b *bench) Call(ctx context.Context, name string, body []byte, emit func([]
 }
 
 // example is the text of a scenario of the repository.
-func example(t *testing.T, name string) string {
+func example(t testing.TB, name string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("..", "scenarios", name+".stile"))
 	if err != nil {
@@ -42,7 +42,7 @@ func example(t *testing.T, name string) string {
 }
 
 // show opens the lab with a text, and waits until it is shown.
-func show(t *testing.T, text string) *page {
+func show(t testing.TB, text string) *page {
 	t.Helper()
 	p := open(t, serve(t, Handler(&bench{start: text})))
 	p.until(`document.querySelector("h1")?.innerText && document.querySelector(".count")?.innerText.match(/of [1-9]/)`)

@@ -31,8 +31,8 @@ func TestControls(t *testing.T) {
 		{"back", kb.ArrowLeft, "1 of 39"},
 		{"last", kb.End, "39 of 39"},
 		{"first", kb.Home, "0 of 39"},
-		{"next entry", "ee", "20 of 39"},
-		{"no violation", "v", "20 of 39"},
+		{"next entry", "ee", "21 of 39"},
+		{"no violation", "v", "21 of 39"},
 	} {
 		p.key(c.keys)
 		p.at(c.want)
@@ -120,7 +120,7 @@ func dotXY(p *page, event int) (x, y float64) {
 // Pointing at an event shows what it can have caused and what can have caused it.
 func TestCausality(t *testing.T) {
 	p := show(t, example(t, "ricart-agrawala-a"))
-	x, y := dotXY(p, 7) // P3 receives
+	x, y := dotXY(p, 12) // P3 has received both requests
 	p.do(chromedp.MouseEvent(chromedp.MouseMoved, x, y))
 	p.see(".dot.focus")
 	p.see(".card")
@@ -257,6 +257,7 @@ func TestReducedMotion(t *testing.T) {
 	p.key(kb.ArrowRight)
 	p.until(moving + " > 0 || document.querySelector('.letter')")
 	p.media("prefers-reduced-motion", "reduce")
+	p.until(moving + " == 0")
 	p.key(kb.ArrowRight + kb.ArrowRight)
 	p.at("7 of 39")
 	if n := eval[int](p, moving); n > 0 {
