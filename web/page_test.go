@@ -94,6 +94,6 @@ func TestServerGoesAway(t *testing.T) {
 	second := &http.Server{Handler: Handler(lab)}
 	defer second.Close()
 	go func() { _ = second.Serve(l) }()
-	p.until(`!document.querySelector(".lost") && document.querySelector(".now text").textContent == "now step 0"`)
+	p.until(`!document.querySelector(".lost") && document.querySelector(".now-line").innerText == "now step 0"`)
 	p.complaints() // that the server could not be reached
 }

@@ -159,9 +159,9 @@ func TestDiagram(t *testing.T) {
 	p.do(chromedp.MouseClickXY(box[0]+box[2]-4, box[1]+box[3]/2))
 	p.until(`document.querySelector(".plot").scrollLeft > 100`)
 	p.click(`.choice button:nth-child(2)`)
-	p.until(`document.querySelector(".now text").textContent.startsWith("now step")`)
+	p.until(`document.querySelector(".now-line").innerText.startsWith("now step")`)
 	p.key("t")
-	p.until(`!document.querySelector(".now text").textContent.startsWith("now step")`)
+	p.until(`!document.querySelector(".now-line").innerText.startsWith("now step")`)
 }
 
 // Every picture of the lab is drawn: of each shape one.
@@ -213,7 +213,7 @@ func TestNarrow(t *testing.T) {
 	}
 	p.key(kb.End)
 	p.at("39 of 39")
-	p.until(`(b => b.right <= 400 && b.left >= 0)(document.querySelector(".now line").getBoundingClientRect())`)
+	p.until(`(b => b.right <= 400 && b.left >= 0)(document.querySelector(".now-line").getBoundingClientRect())`)
 }
 
 // Dark pages have dark paper, and words that can be read on it.
