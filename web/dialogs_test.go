@@ -16,33 +16,36 @@ const scenarioText = "title Two ask\nalgorithm central\nprocesses 2\n\nat 1 P1 a
 // TestDialogs goes through the editor and the dialogs, in one browser.
 func TestDialogs(t *testing.T) {
 	p := open(t, "about:blank")
-	for name, test := range map[string]func(*visit){
-		"gallery by mouse":    galleryByMouse,
-		"gallery by keyboard": galleryByKeyboard,
-		"a title is text":     titleIsText,
-		"new by keyboard":     freshByKeyboard,
-		"check is stopped":    checkStopped,
-		"check proves":        checkProves,
-		"check breaks":        checkBreaks,
-		"compare":             compareOpens,
-		"export":              exports,
-		"focus stays":         focusStays,
-		"tour":                tour,
-		"tour is left":        tourLeft,
-		"typing":              typing,
-		"error":               errorAtLine,
-		"expectations":        expectations,
-		"lines":               lineSeeks,
-		"undo":                undoes,
-		"branch":              branches,
-		"address":             address,
-		"broken address":      brokenAddress,
-		"long text":           longText,
-		"narrow":              narrow,
+	for _, c := range []struct {
+		name string
+		test func(*visit)
+	}{
+		{"gallery by mouse", galleryByMouse},
+		{"gallery by keyboard", galleryByKeyboard},
+		{"a title is text", titleIsText},
+		{"new by keyboard", freshByKeyboard},
+		{"check is stopped", checkStopped},
+		{"check proves", checkProves},
+		{"check breaks", checkBreaks},
+		{"compare", compareOpens},
+		{"export", exports},
+		{"focus stays", focusStays},
+		{"tour", tour},
+		{"tour is left", tourLeft},
+		{"typing", typing},
+		{"error", errorAtLine},
+		{"expectations", expectations},
+		{"lines", lineSeeks},
+		{"undo", undoes},
+		{"branch", branches},
+		{"address", address},
+		{"broken address", brokenAddress},
+		{"long text", longText},
+		{"narrow", narrow},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(c.name, func(t *testing.T) {
 			v := visiting(t, p, newDesk(scenarioText))
-			test(v)
+			c.test(v)
 			for _, what := range v.complaints() {
 				t.Errorf("the page complains: %s", what)
 			}
