@@ -6,6 +6,7 @@ import (
 	"iter"
 	"os"
 	"os/exec"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,24 +19,22 @@ const patience = time.Minute
 
 // A page is a tab of a real browser.
 type page struct {
-	t     *testing.T
+	t     testing.TB
 	ctx   context.Context
 	heard chan chromedp.ConsoleMessage
 	asked int // how often complaints were asked for
 }
 
-// open shows an address in a browser of its own, and fails the test at its end if
-// the page had anything to complain about.
-func open(t *testing.T, url string) *page {
+// open shows an address in a window of its own, with nothing kept from others, and
+// fails the test at its end if the page had anything to complain about.
+func open(t testing.TB, url string) *page {
 	t.Helper()
-	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options(t)...)
-	t.Cleanup(cancel)
-	ctx, stop := chromedp.NewContext(ctx)
+	ctx, stop := chromedp.NewContext(chromium(t), chromedp.WithNewBrowserContext(), chromedp.WithNewWindow(true))
 	t.Cleanup(stop)
 	p := &page{t: t, ctx: ctx, heard: make(chan chromedp.ConsoleMessage, 1000)}
-	// The browser ends with the context that first ran something, so that has no limit.
+	// The window ends with the context that first ran something, so that has no limit.
 	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank")); err != nil {
-		t.Fatalf("cannot start the browser: %v", err)
+		t.Fatalf("cannot open a window: %v", err)
 	}
 	go p.listen(chromedp.Console(ctx))
 	t.Cleanup(func() {
@@ -43,19 +42,50 @@ func open(t *testing.T, url string) *page {
 			t.Errorf("the page complains: %s", what)
 		}
 	})
-	p.do(chromedp.Navigate(url))
+	p.do(chromedp.EmulateViewport(1280, 800), chromedp.Navigate(url))
 	return p
 }
 
-func options(t *testing.T) []chromedp.ExecAllocatorOption {
+// shared is the one browser of all tests: to start one takes longer than most of them.
+var shared struct {
+	once sync.Once
+	ctx  context.Context
+	err  error
+	ends []func()
+}
+
+// chromium starts the browser, once.
+func chromium(t testing.TB) context.Context {
 	t.Helper()
-	return append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(browser(t)), chromedp.UserDataDir(t.TempDir()), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.WindowSize(1280, 800))
+	path := browser(t)
+	shared.once.Do(func() {
+		var dir string
+		if dir, shared.err = os.MkdirTemp("", "stile-chromium"); shared.err != nil {
+			return
+		}
+		ctx, cancel := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:],
+			chromedp.ExecPath(path), chromedp.UserDataDir(dir), chromedp.NoSandbox, chromedp.DisableGPU,
+			chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.WindowSize(1280, 800))...)
+		ctx, stop := chromedp.NewContext(ctx)
+		shared.ctx, shared.ends = ctx, []func(){stop, cancel, func() { _ = os.RemoveAll(dir) }}
+		shared.err = chromedp.Do(ctx, chromedp.Navigate("about:blank"))
+	})
+	if shared.err != nil {
+		t.Fatalf("cannot start the browser: %v", shared.err)
+	}
+	return shared.ctx
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	for _, end := range shared.ends {
+		end()
+	}
+	os.Exit(code)
 }
 
 // browser is where Chromium is. Without one the test is skipped.
-func browser(t *testing.T) string {
+func browser(t testing.TB) string {
 	t.Helper()
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -136,12 +166,12 @@ func (p *page) until(expression string) {
 	}
 }
 
-// eval returns what a JavaScript expression is.
+// eval returns what a JavaScript expression is, or what it promises.
 func eval[T any](p *page, expression string) T {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
-	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression))
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 	if err != nil {
 		p.t.Fatalf("%s: %v", expression, err)
 	}

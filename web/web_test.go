@@ -51,7 +51,7 @@ func (fake) Call(ctx context.Context, name string, body []byte, emit func([]byte
 	return errors.New("there is no call " + name)
 }
 
-func serve(t *testing.T, h http.Handler) string {
+func serve(t testing.TB, h http.Handler) string {
 	t.Helper()
 	s := httptest.NewServer(h)
 	t.Cleanup(s.Close)

@@ -24,16 +24,9 @@ export interface Known {
 	weaker: string; // what it does not promise; empty if nothing
 	paper: string;
 	least: number; // processes
-	most: number; // processes; 0 for any number
-	options: Choice[];
-}
-
-/** A word of the head of a scenario that an algorithm understands. */
-export interface Choice {
-	name: string; // the key in the call fresh
-	word: string; // in a scenario
-	about?: string;
-	values?: string[];
+	most: number; // processes
+	network: string; // the weakest that it is correct on
+	options: string[]; // words of the head of a scenario that it understands
 }
 
 export interface Exported {

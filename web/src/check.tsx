@@ -12,16 +12,23 @@ interface Progress {
 	states: number;
 	depth: number;
 	seconds?: number;
-	queue?: number;
+	pass?: string; // what it looks for
 }
 
+/** As check.Report has it. */
 interface Verdict {
+	algorithm: string;
+	nodes: number;
+	requests: number | string; // "unbounded", or "none" where nobody asks
+	network: string;
+	losses?: number;
 	verdict: string;
 	states: number;
 	depth: number;
-	seconds?: number;
-	text?: string; // what exactly was proved or broken
-	properties?: { name: string; verdict: string; note: string }[];
+	seconds: number;
+	properties: { name: string; verdict: string; note: string }[];
+	hint?: string; // what is to be known of an algorithm that is wrong and passes all the same
+	shown?: string; // a command that shows it
 }
 
 type Said = { progress: Progress } | { verdict: Verdict; counterexample?: string };
@@ -36,7 +43,7 @@ interface State {
 }
 
 const now = signal<State>({ state: "ready", of: "" });
-const requests = signal("2");
+const requests = signal(2); // -1 is without bound
 let running: AbortController | undefined;
 
 /** start checks the setting of the present text. */
@@ -102,7 +109,7 @@ function Setting() {
 			<p>
 				{it ? (
 					<>
-						<strong>{it.algorithm.title || it.algorithm.name || it.title}</strong>, {it.names.length} lanes, {it.network || "no"} network
+						<strong>{it.algorithm.title || it.algorithm.name || it.title}</strong>, {it.names.filter((name) => name.startsWith("P")).length} processes, {it.network} network
 					</>
 				) : (
 					"There is no scenario yet."
@@ -110,10 +117,10 @@ function Setting() {
 			</p>
 			<label>
 				Each process asks at most
-				<select value={requests.value} disabled={runs} onChange={(e) => (requests.value = e.currentTarget.value)}>
+				<select value={requests.value} disabled={runs} onChange={(e) => (requests.value = Number(e.currentTarget.value))}>
 					<option value="1">once</option>
 					<option value="2">twice</option>
-					<option value="unbounded">without bound</option>
+					<option value="-1">without bound</option>
 				</select>
 			</label>
 			{runs ? (
@@ -157,21 +164,32 @@ function Numbers({ of: { states, depth, seconds } }: { of: Progress }) {
 	);
 }
 
+/** proved says what exactly was proved. */
+function proved({ algorithm, nodes, network, requests, losses, properties }: Verdict): string {
+	const all = properties.filter((p) => p.verdict.startsWith("holds")).map((p) => p.name);
+	const asks = typeof requests === "number" ? `, when each process asks at most ${requests === 1 ? "once" : requests === 2 ? "twice" : `${requests} times`}` : requests === "unbounded" ? ", however often they ask" : "";
+	const lost = losses ? `, and at most ${losses} messages are lost` : "";
+	return `${algorithm} with ${nodes} processes on a network that is ${network}${asks}${lost}: in every order of events ${all.join(", ")} ${all.length === 1 ? "holds" : "hold"}.`;
+}
+
 function Outcome({ verdict }: { verdict: Verdict }) {
-	const broken = Boolean(now.value.counterexample);
-	const proved = verdict.verdict.startsWith("holds");
+	const broken = verdict.properties.find((p) => p.verdict === "violated");
+	const good = verdict.verdict.startsWith("holds");
 	return (
 		<>
-			<p class={`check-verdict ${broken ? "is-broken" : proved ? "is-proved" : ""}`} role="status">
-				<strong>{broken ? "Broken" : proved ? "Proved" : "Not finished"}</strong> {verdict.text ?? ""}
+			<p class={`check-verdict ${broken ? "is-broken" : good ? "is-proved" : ""}`} role="status">
+				<strong>{broken ? "Broken." : good ? "Proved." : "Not finished."}</strong>{" "}
+				{broken ? `${broken.name} is violated: ${broken.note}.` : good ? proved(verdict) : "It ended early, for lack of time or memory: take fewer processes or requests, or use the command line."}
 			</p>
 			<Numbers of={verdict} />
-			{broken && (
+			{verdict.hint && <p>{verdict.hint}</p>}
+			{verdict.shown && <p>This shows it: <code>{verdict.shown}</code></p>}
+			{now.value.counterexample && (
 				<p>
 					<button type="button" class="is-main" onClick={show}>Open the shortest counterexample as a branch</button>
 				</p>
 			)}
-			{verdict.properties && (
+			{verdict.properties.length > 0 && (
 				<table class="check-properties">
 					<caption class="unseen">What was checked</caption>
 					<thead>

@@ -15,7 +15,7 @@ export async function copy(words: string, what: string): Promise<boolean> {
 		return true;
 	} catch {
 		byHand.value = words;
-		notice.value = `The browser does not let this page use the clipboard: copy ${what.toLowerCase()} below the scenario by hand.`;
+		notice.value = `The browser does not let this page use the clipboard: it stands below the scenario, to be copied by hand.`;
 		return false;
 	}
 }

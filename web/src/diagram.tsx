@@ -13,7 +13,7 @@ import { useSize } from "./look";
 import { openMenu } from "./menu";
 import { Minimap } from "./minimap";
 import { above, below, heightOf, tall } from "./place";
-import { Things } from "./plot";
+import { Things, dotAt } from "./plot";
 import { cursor, doc, hover, picked, seek, space, spacing } from "./state";
 import { stretched } from "./stretch";
 import { clockOf, cursorAt, placeOf, storyOf, timeAt } from "./story";
@@ -116,6 +116,7 @@ function Plot({ d }: { d: Doc }) {
 			<div class="plot-size" style={{ width: `${(page.left + page.plot) * z}px`, height: `${high}px` }}>
 				<Names d={d} z={z} high={high} />
 				<Canvas d={d} z={z} high={high} />
+				<Now d={d} z={z} />
 			</div>
 			<Card d={d} relations={relations.value} />
 		</div>
@@ -151,24 +152,37 @@ function Canvas({ d, z, high }: { d: Doc; z: number; high: number }) {
 			onClick={(e) => click(d, at(e), e)}
 		>
 			<Things d={d} x1={x1} x2={x2} y1={y1} y2={y2} relations={relations.value} />
-			<Now d={d} />
 		</svg>
 	);
 }
 
-/** Now is where the cursor is: what comes after it is paler. */
-function Now({ d }: { d: Doc }) {
-	const x = placeOf(d, cursor.value - 1, spacing.value === "event") + (cursor.value > 0 ? 5 : -6);
-	const bottom = tall(d.layout) - below + 22;
-	const time = d.steps || spacing.value === "event" ? `step ${cursor.value > 0 ? storyOf(d).stepOf[cursor.value - 1]! + 1 : 0}` : clockOf(d, timeAt(d, cursor.value));
-	const late = x > d.layout.page.plot - 70;
+/**
+ * Now is where the cursor is: what comes after it is paler. It lies above the plot and
+ * is no part of it, so that a step does not paint all arrows again.
+ */
+function Now({ d, z }: { d: Doc; z: number }) {
+	const at = cursor.value;
+	const x = (d.layout.page.left + placeOf(d, at - 1, spacing.value === "event") + (at > 0 ? 5 : -6)) * z;
+	const bottom = (tall(d.layout) - below + 22) * z;
+	const end = (d.layout.page.left + d.layout.page.plot) * z;
+	const time = d.steps || spacing.value === "event" ? `step ${at > 0 ? storyOf(d).stepOf[at - 1]! + 1 : 0}` : clockOf(d, timeAt(d, at));
 	return (
-		<g class="now">
-			{cursor.value < d.events.length && <rect class="veil" x={x} y={0} width={Math.max(0, d.layout.page.plot - x)} height={bottom} />}
-			<line x1={x} x2={x} y1={above - 28} y2={bottom} />
-			<text x={late ? x - 5 : x + 5} y={above - 22} text-anchor={late ? "end" : "start"}>now {time}</text>
-		</g>
+		<div class="now" aria-hidden="true">
+			{at < d.events.length && <div class="veil" style={{ left: `${x}px`, width: `${Math.max(0, Math.min(end - x, 4000))}px`, height: `${bottom}px` }} />}
+			<div class="now-line" style={{ left: `${x}px`, height: `${bottom}px` }}>
+				<span class={x > end - 80 ? "late" : ""}>now {time}</span>
+			</div>
+			<Ring d={d} z={z} event={at - 1} name="current" />
+			{picked.value.map((event) => <Ring key={event} d={d} z={z} event={event} name="picked" />)}
+		</div>
 	);
+}
+
+/** Ring marks the event that has just happened, or one that is to be compared. */
+function Ring({ d, z, event, name }: { d: Doc; z: number; event: number; name: string }) {
+	const dot = dotAt(d.layout, event);
+	if (!dot) return null;
+	return <div class={`ring ${name}`} style={{ left: `${(d.layout.page.left + dot.at.x) * z}px`, top: `${heightOf(d.layout, dot.at) * z}px` }} />;
 }
 
 /** keepInSight scrolls when the cursor has left what is in sight. */

@@ -3,7 +3,7 @@
 
 import { computed, effect, signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import type { Doc } from "./document";
+import type { Doc, LineEvents } from "./document";
 import { pieces } from "./colours";
 import { byHand, copy } from "./copy";
 import { refused } from "./backend";
@@ -66,12 +66,20 @@ const expects = computed(() => {
 });
 const unmet = computed(() => lab.doc.value?.expects.filter((e) => !e.ok) ?? []);
 
-/** goTo moves the cursor to the first event that came of a line. */
+/** goTo moves the cursor behind the first step that came of a line. */
 function goTo(line: number): void {
 	flush();
 	const it = comes.value.get(line);
-	if (it) lab.seek(it.to > it.from ? it.from + 1 : it.from);
+	if (it) lab.seek(stepEnd(it));
 	else lab.notice.value = `Nothing happens by line ${line} itself.`;
+}
+
+/** stepEnd is the cursor after the first of some events, and what belongs to the same step. */
+function stepEnd({ from, to }: LineEvents): number {
+	const events = lab.doc.value?.events ?? [];
+	let at = from < to ? from + 1 : from;
+	while (at < to && events[at]?.part) at++;
+	return at;
 }
 
 const first = signal(0); // of the lines that are painted
@@ -84,13 +92,12 @@ export function Editor() {
 	useEffect(() => watch(scroller.current!), []);
 	const digits = String(lines.value.length).length;
 	return (
-		<section class="editor" aria-labelledby="editor-title" data-tour="editor">
-			<h2 id="editor-title">
+		<div class="editor">
+			<h2>
 				The scenario <span>· a click is a line</span>
 			</h2>
-			<Branches />
-			<div class="editor-scroll" ref={scroller} onScroll={(e) => see(e.currentTarget)}>
-				<div class="editor-sheet" style={{ "--digits": digits, "--rows": lines.value.length, "--cols": longest.value + 2 }}>
+			<div class="editor-scroll" style={{ "--digits": digits }} ref={scroller} onScroll={(e) => see(e.currentTarget)}>
+				<div class="editor-sheet" style={{ "--rows": lines.value.length, "--cols": longest.value + 2 }}>
 					<Gutter />
 					<Painted />
 					<textarea
@@ -103,7 +110,10 @@ export function Editor() {
 						autocomplete="off"
 						wrap="off"
 						onInput={(e) => type(e.currentTarget.value)}
-						onBlur={flush}
+						onBlur={() => {
+							flush();
+							scroller.current!.scrollLeft = 0;
+						}}
 						onKeyDown={onKey}
 					/>
 				</div>
@@ -113,7 +123,7 @@ export function Editor() {
 			</p>
 			<Findings area={area} />
 			<Buttons />
-		</section>
+		</div>
 	);
 }
 
@@ -162,15 +172,23 @@ function lineOf(area: HTMLTextAreaElement): number {
 
 // watch keeps the lines in sight painted, and the line at the cursor in sight.
 function watch(it: HTMLElement): () => void {
-	const size = new ResizeObserver(() => see(it));
-	size.observe(it);
-	const stop = effect(() => {
+	const come = () => {
 		const line = lab.newest.value || present.value;
 		if (line > 0 && !it.contains(document.activeElement)) bring(it, line);
+	};
+	const size = new ResizeObserver(() => {
+		see(it);
+		come();
+	});
+	size.observe(it);
+	const stop = effect(come);
+	const home = effect(() => {
+		if (lab.text.value !== "" && !it.contains(document.activeElement)) it.scrollLeft = 0;
 	});
 	return () => {
 		size.disconnect();
 		stop();
+		home();
 	};
 }
 
@@ -277,7 +295,7 @@ function Findings({ area }: { area: { current: HTMLTextAreaElement | null } }) {
 			</div>
 			{!fault && unmet.value.length > 0 && (
 				<ul class="editor-unmet" aria-label="Came otherwise than expected">
-					{unmet.value.slice(0, 20).map((e, i) => (
+					{unmet.value.slice(0, 3).map((e, i) => (
 						<li key={i} class="finding is-unmet">
 							{e.line > 0 && (
 								<button type="button" onClick={() => show(e.line, 0)}>
@@ -285,10 +303,11 @@ function Findings({ area }: { area: { current: HTMLTextAreaElement | null } }) {
 								</button>
 							)}
 							<p>
-								expected {e.want}{e.got && `: ${e.got}`}
+								{e.want}{e.got ? `, but ${e.got}` : ": it is not so"}
 							</p>
 						</li>
 					))}
+					{unmet.value.length > 3 && <li class="finding is-unmet">and {unmet.value.length - 3} more, marked ✗</li>}
 				</ul>
 			)}
 			{byHand.value !== "" && (
@@ -297,19 +316,6 @@ function Findings({ area }: { area: { current: HTMLTextAreaElement | null } }) {
 					<input readOnly value={byHand.value} onFocus={(e) => e.currentTarget.select()} />
 				</label>
 			)}
-		</div>
-	);
-}
-
-function Branches() {
-	if (lab.branches.value.length < 2) return null;
-	return (
-		<div class="editor-branches" role="group" aria-label="Branches">
-			{lab.branches.value.map((b, i) => (
-				<button key={i} type="button" aria-pressed={i === lab.branchAt.value} onClick={() => flushed(() => lab.switchTo(i))}>
-					{b.name}
-				</button>
-			))}
 		</div>
 	);
 }
@@ -330,5 +336,5 @@ function Buttons() {
 export async function copyCommand(): Promise<void> {
 	const answer = await lab.lab.call<{ data: string }>("export", { text: lab.text.value, as: "command" });
 	if (refused(answer)) lab.notice.value = `There is no command line: ${answer.error.text}`;
-	else await copy(answer.data, "The command line");
+	else await copy(answer.data, "The command line (it wants the text in scenario.stile: Export saves it)");
 }

@@ -5,7 +5,8 @@ import type { Exported } from "./answers";
 import { type Refusal, refused } from "./backend";
 import { copy, save } from "./copy";
 import { Panel } from "./panel";
-import { doc, fault, lab, notice, text } from "./state";
+import { share } from "./share";
+import { fault, lab, notice, text } from "./state";
 
 interface Way {
 	name: string;
@@ -32,7 +33,8 @@ function keep(it: Exported): void {
 
 /** pixels paints an SVG on a canvas, twice as large, and saves that. */
 async function pixels(it: Exported): Promise<void> {
-	const url = URL.createObjectURL(new Blob([it.data], { type: "image/svg+xml" }));
+	const light = it.data.replace(/<style>@media \(prefers-color-scheme: dark\).*?<\/style>/s, ""); // as on paper
+	const url = URL.createObjectURL(new Blob([light], { type: "image/svg+xml" }));
 	try {
 		const image = new Image();
 		image.src = url;
@@ -70,32 +72,37 @@ async function command(): Promise<void> {
 	else await tell(answer.data, "The command line");
 }
 
+async function shareHere(): Promise<void> {
+	await share();
+	said.value = notice.value;
+}
+
 async function tell(words: string, what: string): Promise<void> {
 	await copy(words, what);
 	said.value = notice.value;
 }
 
-/** fileName is what the scenario is called as a file. */
-function fileName(): string {
-	const words = (doc.value?.title ?? "").toLowerCase().match(/[a-z0-9]+/g) ?? [];
-	return `${words.slice(0, 8).join("-") || "scenario"}.stile`;
-}
+/** What the scenario is called as a file; the command line says so, too. */
+const fileName = "scenario.stile";
 
 export function Export() {
 	return (
-		<Panel name="export" title="Export" lead="Take the run with you. All of it is made from the text alone.">
+		<Panel name="export" title="Share and export" lead="Take the run with you. All of it is made from the text alone.">
 			{fault.value && <p class="trouble" role="alert">The text has an error in line {fault.value.line}: put that right first; the scenario itself can be saved as it is.</p>}
 			<ul class="exports">
-				{ways.map((way, i) => (
+				<Row name="Address" about="Holds the text and where you are in it. Whoever opens it sees what you see; nothing is stored elsewhere.">
+					<button type="button" data-first aria-label="Copy Address" onClick={() => void shareHere()}>Copy</button>
+				</Row>
+				{ways.map((way) => (
 					<Row key={way.name} name={way.name} about={way.about}>
-						<button type="button" data-first={i === 0 ? true : undefined} aria-label={`${way.verb} ${way.name}`} onClick={() => void take(way)}>{way.verb}</button>
+						<button type="button" aria-label={`${way.verb} ${way.name}`} onClick={() => void take(way)}>{way.verb}</button>
 					</Row>
 				))}
-				<Row name="Scenario" about={`The text itself, as ${fileName()}: open it with stile lab, run it with stile replay.`}>
+				<Row name="Scenario" about={`The text itself, as ${fileName}: open it with stile lab, run it with stile replay.`}>
 					<button type="button" aria-label="Copy Scenario" onClick={() => void tell(text.value, "The scenario")}>Copy</button>
-					<button type="button" aria-label="Save Scenario" onClick={() => keep({ file: fileName(), media: "text/plain", data: text.value })}>Save</button>
+					<button type="button" aria-label="Save Scenario" onClick={() => keep({ file: fileName, media: "text/plain", data: text.value })}>Save</button>
 				</Row>
-				<Row name="Command line" about="What replays this in a terminal, with the text in it.">
+				<Row name="Command line" about={`What replays ${fileName} in a terminal.`}>
 					<button type="button" aria-label="Copy Command line" onClick={() => void command()}>Copy</button>
 				</Row>
 			</ul>

@@ -1,8 +1,8 @@
 // New: a scenario from a few choices. The lab writes its text.
 
 import { computed, signal } from "@preact/signals";
-import { useEffect, useId } from "preact/hooks";
-import { type Choice, type Known, known } from "./answers";
+import { useEffect, useId, useRef } from "preact/hooks";
+import { type Known, known } from "./answers";
 import { refused } from "./backend";
 import { Panel, Trouble, close } from "./panel";
 import { edit, lab } from "./state";
@@ -12,7 +12,7 @@ const processes = signal("3");
 const network = signal("fifo");
 const latency = signal("1");
 const hold = signal("1");
-const workload = signal("together");
+const workload = signal("all");
 const seed = signal("1");
 const steps = signal(false);
 const options = signal<Record<string, string>>({});
@@ -22,23 +22,39 @@ const all = computed(() => (known.answer.value && !refused(known.answer.value) ?
 const chosen = computed(() => all.value.find((a) => a.name === name.value));
 const families = computed(() => [...new Set(all.value.map((a) => a.family))]);
 
+/** What can be said of an algorithm, and how. */
+const abouts: Record<string, { label: string; hint: string; numeric?: boolean; values?: string[] }> = {
+	topology: { label: "Topology", hint: "a shape, or edges such as 1-2,1-3", values: ["grid", "plane", "majority", "tree:2", "star", "line", "up", "down"] },
+	sets: { label: "Sets", hint: "such as 1:1,2;2:1,2,3;3:1,3" },
+	k: { label: "K", hint: "how many values a variable has", numeric: true },
+	coordinator: { label: "Coordinator", hint: "the number of the process", numeric: true },
+	patience: { label: "Patience", hint: "after how many latencies it doubts", numeric: true },
+	mode: { label: "Mode", hint: "when the sites tell", values: ["change", "batch", "demand"] },
+};
+
 /** ranged says what is wrong with the number of processes; nothing if that is right. */
 function ranged(of: Known | undefined): string {
 	const n = Number(processes.value);
 	if (!Number.isInteger(n) || n < 1) return "Say how many processes there are: a whole number.";
 	if (of && n < of.least) return `${of.title} needs at least ${of.least} processes.`;
-	if (of && of.most > 0 && n > of.most) return `${of.title} has at most ${of.most} processes.`;
+	if (of && n > of.most) return `${of.title} has at most ${of.most} processes here.`;
 	return "";
 }
 
 async function write(): Promise<void> {
 	trouble.value = ranged(chosen.value);
 	if (trouble.value !== "") return;
-	const set = Object.fromEntries(Object.entries(options.value).filter(([, value]) => value !== ""));
+	const set = Object.entries(options.value).filter(([, value]) => value.trim() !== "");
+	const words = set.map(([name, value]) => [name, abouts[name]?.numeric ? Number(value) : value.trim()] as const);
+	const odd = [...words, ["seed", Number(seed.value)] as const].find(([, value]) => typeof value === "number" && !Number.isInteger(value));
+	if (odd) {
+		trouble.value = `The ${odd[0]} is a whole number.`;
+		return;
+	}
 	const answer = await lab.call<{ text: string }>("fresh", {
 		algorithm: name.value,
 		processes: Number(processes.value),
-		options: set,
+		...Object.fromEntries(words),
 		network: network.value,
 		latency: latency.value,
 		hold: hold.value,
@@ -73,6 +89,12 @@ function Form() {
 				<button type="button" onClick={() => known.fetch()}>Try again</button>
 			</>
 		);
+	return <Choices />;
+}
+
+function Choices() {
+	const first = useRef<HTMLSelectElement>(null);
+	useEffect(() => first.current!.focus(), []);
 	return (
 		<form
 			class="fresh"
@@ -85,7 +107,7 @@ function Form() {
 			<label class="is-wide">
 				Algorithm
 				<select
-					data-first
+					ref={first}
 					value={name.value}
 					onChange={(e) => {
 						name.value = e.currentTarget.value;
@@ -109,7 +131,7 @@ function Form() {
 					{["fifo", "unordered", "duplicating", "lossy"].map((kind) => <option key={kind}>{kind}</option>)}
 				</select>
 			</label>
-			{chosen.value?.options.map((o) => <Option key={o.name} of={o} />)}
+			{chosen.value?.options.filter((o) => o in abouts).map((o) => <Option key={o} name={o} />)}
 			<label>
 				Schedule
 				<select value={steps.value ? "steps" : "timed"} onChange={(e) => (steps.value = e.currentTarget.value === "steps")}>
@@ -126,9 +148,8 @@ function Form() {
 			<label>
 				Who asks
 				<select value={workload.value} onChange={(e) => (workload.value = e.currentTarget.value)}>
-					<option value="together">all at once</option>
-					<option value="apart">one after the other</option>
-					<option value="chance">by chance</option>
+					<option value="all">everybody, in turn</option>
+					<option value="one">P1 alone</option>
 					<option value="none">nobody yet</option>
 				</select>
 			</label>
@@ -143,7 +164,7 @@ function Form() {
 
 function rangeOf(of: Known | undefined): string {
 	if (!of) return "";
-	return of.most > 0 ? `${of.least} to ${of.most}` : `at least ${of.least}`;
+	return `${of.least} to ${of.most}`;
 }
 
 function About({ of }: { of: Known | undefined }) {
@@ -152,24 +173,26 @@ function About({ of }: { of: Known | undefined }) {
 		<div class="fresh-about is-wide">
 			{of.wrong && <p class="is-unmet"><strong>Wrong on purpose:</strong> {of.wrong}</p>}
 			{of.weaker && <p><strong>Promises less:</strong> {of.weaker}</p>}
-			<p>{of.class && `${of.class}. `}{of.paper}</p>
+			<p>{of.class && `${of.class}. `}{of.paper}{of.network && `. Correct on a network that is ${of.network}, or better.`}</p>
 		</div>
 	);
 }
 
-function Option({ of }: { of: Choice }) {
+function Option({ name }: { name: string }) {
 	const id = useId();
+	const { label, hint, numeric, values } = abouts[name]!;
 	return (
 		<label>
-			{of.word}
+			{label}
 			<input
-				list={of.values ? id : undefined}
-				value={options.value[of.name] ?? ""}
+				list={values ? id : undefined}
+				inputMode={numeric ? "numeric" : "text"}
+				value={options.value[name] ?? ""}
 				placeholder="as usual"
-				onInput={(e) => (options.value = { ...options.value, [of.name]: e.currentTarget.value })}
+				onInput={(e) => (options.value = { ...options.value, [name]: e.currentTarget.value })}
 			/>
-			{of.values && <datalist id={id}>{of.values.map((v) => <option key={v} value={v} />)}</datalist>}
-			{of.about && <small>{of.about}</small>}
+			{values && <datalist id={id}>{values.map((v) => <option key={v} value={v} />)}</datalist>}
+			<small>{hint}</small>
 		</label>
 	);
 }

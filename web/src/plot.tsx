@@ -5,7 +5,6 @@ import type { Doc } from "./document";
 import type { Arrow, Bar, Dot, Label, Layout, Life, Mark, Upright } from "./layout";
 import { kindStyle } from "./look";
 import { Along, above, heightOf, pathOf, tall, below } from "./place";
-import { cursor, picked } from "./state";
 import { type Story, storyOf } from "./story";
 
 /** A layout, so that a part of it is found quickly. */
@@ -75,7 +74,6 @@ export function Things({ d, x1, x2, y1, y2, relations }: Part) {
 				{marks.map((m) => m.label && <Text key={`${m.at.lane} ${m.at.x} ${m.means}`} l={l} label={m.label} />)}
 				{uprights.map((u) => u.label && <Text key={`${u.x} ${u.means}`} l={l} label={u.label} class={`on-${u.means}`} />)}
 			</g>
-			<Chosen d={d} />
 		</g>
 	);
 }
@@ -182,20 +180,6 @@ function DotOf({ l, o, relations }: { l: Layout; o: Dot; relations: Relations | 
 
 function dotRelation(r: Relations, o: Dot): string {
 	return o.steps.includes(r.focus) ? "focus" : relation(r, o.steps.at(-1)!);
-}
-
-/** Chosen rings the event that has just happened, and those to be compared. */
-function Chosen({ d }: { d: Doc }) {
-	const ring = (event: number, name: string) => {
-		const dot = dotAt(d.layout, event);
-		return dot && <circle key={`${name} ${event}`} class={name} cx={dot.at.x} cy={heightOf(d.layout, dot.at)} r="8" />;
-	};
-	return (
-		<g class="chosen">
-			{ring(cursor.value - 1, "current")}
-			{picked.value.map((event) => ring(event, "picked"))}
-		</g>
-	);
 }
 
 const dotsOf = new WeakMap<Layout, Map<number, Dot>>();

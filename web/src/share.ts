@@ -84,7 +84,7 @@ export async function begin(): Promise<void> {
 
 /** openAddress opens what the address holds, and says whether there was anything, good or broken. */
 async function openAddress(): Promise<boolean> {
-	if (location.hash === written) return true;
+	if (written !== "" && location.hash === written) return true;
 	try {
 		const it = await unpack(location.hash);
 		if (!it) return false;

@@ -23,9 +23,9 @@ const sound = "ricart-agrawala";
 const stops: Stop[] = [
 	{
 		title: "10,000 are lost",
-		text: "Two cash machines read the balance of one account, add to it, and write it back. Both read the same: what one of them paid in is gone. Time goes from left to right, a line is a process, an arrow is a message.",
+		text: "Two tellers read the balance of an account, add to it, and write it back. Their lock is wrong: both are inside at once, read the same, and what one of them paid in is gone. Time goes from left to right, a line is a process, an arrow is a message.",
 		at: "[data-tour=diagram]",
-		show: () => open(bank),
+		show: () => open(bank, Number.MAX_SAFE_INTEGER),
 	},
 	{
 		title: "Go through it",
@@ -42,11 +42,11 @@ const stops: Stop[] = [
 		title: "Now with a lock",
 		text: "The same group, with Ricart and Agrawala's lock: who wants in asks all others, and waits for the OK of each. Click one who waits and it tells you what for.",
 		at: "[data-tour=scene]",
-		show: () => open(locked),
+		show: () => open(locked, 4),
 	},
 	{
 		title: "Measured beside theory",
-		text: "What this run cost, beside what theory says: 2(N-1) messages for each entry. Below are the properties of the run, and where one broke.",
+		text: "What this run cost, beside what theory says: 2(N-1) messages for each entry. Beside it stands what must hold in every run, and where it broke if it did not.",
 		at: "[data-tour=measures]",
 		show: () => seek(total.value),
 	},
@@ -58,6 +58,9 @@ const stops: Stop[] = [
 ];
 
 const at = signal(0);
+
+/** What the stops show, one after the other, however fast somebody walks. */
+let showing: Promise<void> = Promise.resolve();
 
 /** begun starts the tour. */
 export function begun(): void {
@@ -88,7 +91,7 @@ function proceed(): void {
 	if (at.value < stops.length - 1) at.value++;
 	else {
 		leave();
-		check();
+		void showing.then(check);
 	}
 }
 
@@ -98,10 +101,10 @@ function broken(): number {
 	return to >= 0 ? to : total.value;
 }
 
-async function open(which: (all: Shelf) => Exhibit | undefined): Promise<void> {
+async function open(which: (all: Shelf) => Exhibit | undefined, cursor: number): Promise<void> {
 	const answer = await lab.call<Shelf>("gallery", {});
 	const it = refused(answer) ? undefined : which(answer);
-	if (it) await edit(it.text, { cursor: 0 });
+	if (it) await edit(it.text, { cursor });
 }
 
 const bank = (all: Shelf) => all.groups[0]?.items[0];
@@ -124,11 +127,13 @@ function Card() {
 			if (back instanceof HTMLElement && back.isConnected) back.focus({ preventScroll: true });
 		};
 	}, []);
-	useEffect(() => void show?.(), [at.value]);
+	useEffect(() => {
+		card.current!.querySelector<HTMLElement>(".is-main")!.focus({ preventScroll: true });
+		showing = showing.then(show);
+	}, [at.value]);
 	useLayoutEffect(() => {
 		const target = document.querySelector<HTMLElement>(where);
 		target?.scrollIntoView({ block: "nearest" });
-		card.current!.querySelector<HTMLElement>(".is-main")!.focus({ preventScroll: true });
 		return attach(target, card.current!, light.current!);
 	}, [at.value]);
 	const last = at.value === stops.length - 1;
