@@ -27,18 +27,19 @@ staticcheck := go tool -modfile=tools/go.mod staticcheck
 concurrent = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go[^[:alnum:][:space:],]' . | xargs -r dirname; echo ./check; echo ./check/group; echo ./internal/compare; echo ./internal/storm/sweep; } | grep -vx ./cmd/stile | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
 
-.PHONY: help check tools fmt vet lint test race fuzz storm cluster check-cluster ledger bench numbers numbers-live numbers-node golden museum faults controls live proofs proofs-long proofs-view
+.PHONY: help check tools fmt vet lint test race fuzz storm cluster check-cluster ledger bench numbers numbers-live numbers-node golden museum faults controls live proofs proofs-long proofs-view web web-check site
 
 help: ## show what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 
-check: tools fmt vet lint test race fuzz storm cluster ## all that must pass before a change is good
+check: tools fmt vet lint web-check test race fuzz storm cluster ## all that must pass before a change is good
 	@left=$$({ tools/race.sh; tools/postgres.sh left; tools/cluster.sh; } | paste -sd ';' - | sed 's/;/; /g'); echo "check: all good$${left:+, but $$left}"
 
 tools: ## download what the other targets need
 	go mod download
 	go mod download -modfile=tools/go.mod
 	@tools/postgres.sh
+	@tools/chromium.sh
 
 fmt: ## every file is formatted
 	@bad=$$(gofmt -l .); if [ -n "$$bad" ]; then echo "not formatted (run gofmt -w):"; echo "$$bad"; exit 1; fi
@@ -62,6 +63,19 @@ fuzz: ## a little of every fuzz target
 		echo "fuzz $$package $$name"; \
 		go test "$$package" -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 100x </dev/null; \
 	done
+
+web: ## bundle the page of the lab into web/dist, which is committed
+	web/build.sh web/dist
+
+web-check: ## the page of the lab has right types, and web/dist is what it bundles to
+	tools/tsc.sh --project web/tsconfig.json
+	@new=$$(mktemp -d); trap 'rm -rf "$$new"' EXIT; web/build.sh "$$new"; \
+	diff -rq "$$new" web/dist || { echo "web/dist is not what web/src bundles to: run make web"; exit 1; }
+
+site: ## the lab as a static site below site/, for any web server
+	rm -rf site
+	web/build.sh site --site
+	@cd site && wc -c *
 
 storm: ## the storms of the first seeds, or SEEDS=N
 	go build -o bin/stile ./cmd/stile

@@ -38,11 +38,11 @@ func entries() []entry {
 		plain(mutex.Majority),
 		{"maekawa", "topology sets", func(o core.Options) (core.Spec, error) {
 			q, err := quorums(o)
-			return mutex.Maekawa(q), err
+			return drawn(mutex.Maekawa(q), o), err
 		}},
 		{"maekawa-reject", "topology sets", func(o core.Options) (core.Spec, error) {
 			q, err := quorums(o)
-			return mutex.MaekawaReject(q), err
+			return drawn(mutex.MaekawaReject(q), o), err
 		}},
 		{"raymond", "topology", func(o core.Options) (core.Spec, error) {
 			t, err := tree(o)
@@ -57,11 +57,11 @@ func entries() []entry {
 		plain(mutex.MajorityNaive),
 		{"maekawa-naive", "topology sets", func(o core.Options) (core.Spec, error) {
 			q, err := quorums(o)
-			return mutex.MaekawaNaive(q), err
+			return drawn(mutex.MaekawaNaive(q), o), err
 		}},
 		{"maekawa-published", "topology sets", func(o core.Options) (core.Spec, error) {
 			q, err := quorums(o)
-			return mutex.MaekawaPublished(q), err
+			return drawn(mutex.MaekawaPublished(q), o), err
 		}},
 		{"raymond-greedy", "topology", func(o core.Options) (core.Spec, error) {
 			t, err := tree(o)

@@ -42,6 +42,17 @@ func quorums(o core.Options) (quorum.Builder, error) {
 	return nil, fmt.Errorf("unknown topology %q: want grid, plane or majority%s", o.Topology, spell.DidYouMean(o.Topology, "grid", "plane", "majority"))
 }
 
+// drawn lets an algorithm be drawn as the sets are that were chosen.
+func drawn(s core.Spec, o core.Options) core.Spec {
+	switch {
+	case o.Topology == "plane":
+		s.Shape.Picture, s.Shape.Title = core.Plane, "each asks a line of the plane for its votes"
+	case o.Topology == "majority" || o.Sets != "":
+		s.Shape.Picture, s.Shape.Title = core.Mesh, "each asks its set for its votes"
+	}
+	return s
+}
+
 // SetProperties returns the properties of the sets that o chooses for n processes
 // of this algorithm, by hand or by the name of a quorum system; of Sanders'
 // algorithm those of the request sets. It returns nil if the algorithm has no
@@ -157,4 +168,21 @@ func parseProcess(s string) (core.ID, error) {
 		return 0, fmt.Errorf("%q is no process: want a number from 1", s)
 	}
 	return core.ID(n - 1), nil
+}
+
+// Knows returns the names of the options that an algorithm knows.
+func Knows(name string) []string {
+	lock, _, both := strings.Cut(name, "+")
+	for _, e := range slices.Concat(entries(), elections()) {
+		if e.name != lock {
+			continue
+		}
+		known := append([]string{}, strings.Fields(e.knows)...)
+		if both {
+			known = slices.DeleteFunc(known, func(o string) bool { return o == "coordinator" })
+			return append(known, "patience")
+		}
+		return known
+	}
+	return nil
 }

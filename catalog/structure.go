@@ -22,8 +22,10 @@ func sanders(o core.Options) (core.Spec, error) {
 	switch o.Topology {
 	case "maekawa":
 		spec.Class = core.Quorum
+		spec.Shape.Picture = core.Grid
 	case "central":
 		spec.Class = core.Central
+		spec.Shape.Picture = core.Star
 	}
 	spec.Theory.Symmetric = o.Topology != "central" && o.Sets == ""
 	return spec, nil

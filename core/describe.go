@@ -17,6 +17,26 @@ func Describe(m Machine, n int) []Field {
 	return c.fields
 }
 
+// Apart gives fields of one name names of their own: the second state is called
+// state (2).
+func Apart(fields []Field) []Field {
+	for i := range fields {
+		name, n := fields[i].Name, 1
+		for j := range i {
+			if f := fields[j].Name; f == name || strings.HasPrefix(f, name) && isAgain(f[len(name):]) {
+				n++
+			}
+		}
+		if n > 1 {
+			fields[i].Name = name + " (" + strconv.Itoa(n) + ")"
+		}
+	}
+	return fields
+}
+
+// isAgain reports whether Apart has put this behind a name.
+func isAgain(s string) bool { return strings.HasPrefix(s, " (") && strings.HasSuffix(s, ")") }
+
 // DescribeMessage returns the fields of a message of m's algorithm.
 func DescribeMessage(m Machine, n int, b []byte) ([]Field, error) {
 	c := Coder{mode: describe, n: n}

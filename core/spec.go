@@ -150,6 +150,7 @@ type Spec struct {
 	Detects bool     // its host has to tell it who is dead; see Suspect
 	Kinds   []string // the names of its message kinds
 	Theory  Theory
+	Shape   Shape // how it is drawn
 
 	// Upset returns every state in which the machine of a seat among n may be
 	// found, if the algorithm comes right by itself from wherever it is found,

@@ -35,6 +35,10 @@ func Bully() core.Spec {
 		Version: 1,
 		Network: core.Unordered,
 		Kinds:   []string{"ELECTION", "ANSWER", "COORDINATOR"},
+		Shape: core.Shape{Picture: core.Rounds, Title: "the highest alive has its way", Pointer: "leader", Answer: "COORDINATOR", Waits: []core.Wait{
+			{Field: "state", Value: "ELECTING", Why: "waits for an answer from %s", Whom: core.Higher},
+			{Field: "state", Value: "YIELDING", Why: "was answered, and waits until %s says that it has won", Whom: core.Highest},
+		}},
 		Theory: core.Theory{
 			Messages:  core.Cost{Text: "N-1 .. N²-N-1 if the highest is dead; else min(3, N-1) .. N²-1 if one starts and latencies are equal, up to 5·2^(N-1)-N-4 otherwise", Any: bullyRange},
 			Order:     "the highest alive leads",

@@ -24,6 +24,11 @@ func (c *circle) next() core.ID {
 	return id
 }
 
+// toHear is why a process waits that takes part.
+func toHear() []core.Wait {
+	return []core.Wait{{Field: "part", Value: "yes", Why: "takes part, and waits to hear who has won"}}
+}
+
 // A member is what the processes of both ring algorithms have in common.
 type member[M any] struct {
 	circle

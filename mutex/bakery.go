@@ -22,6 +22,7 @@ func Bakery() core.Spec {
 		Network: core.Unordered,
 		Spreads: true,
 		Kinds:   []string{"READ", "VALUE"},
+		Shape:   core.Shape{Picture: core.Tickets, Title: "everybody has a number, and the smallest goes first", Number: "number", Awaited: []string{"unread", "choosers", "ahead"}, Answer: "VALUE"},
 		Theory: core.Theory{
 			Messages: core.Cost{Text: "6(N-1)", Any: others(6)},
 			Multicasts: core.Cost{Text: "4N-2 light", Any: func(n int) core.Range {

@@ -24,6 +24,7 @@ func CarvalhoRoucairol() core.Spec {
 		Network: core.Unordered,
 		Spreads: true,
 		Kinds:   []string{"REQUEST", "OK"},
+		Shape:   core.Shape{Picture: core.Mesh, Title: "an OK is kept until it is asked for", Got: "have", Queue: "deferred", Answer: "OK"},
 		Theory: core.Theory{
 			Messages: core.Cost{Text: "0..2(N-1), 2(N-1) full", Any: upTo(2), Saturated: func(n int) core.Range {
 				return core.Range{Lo: float64(n - 1), Hi: 2 * float64(n-1)}

@@ -30,6 +30,7 @@ func Central(coordinator core.ID) core.Spec {
 		Version: 1,
 		Network: core.Unordered,
 		Kinds:   []string{"REQUEST", "GRANT", "RELEASE"},
+		Shape:   core.Shape{Picture: core.Star, Title: "the coordinator and its queue", Queue: "queue", Vote: "granted", Answer: "GRANT", Hub: always(coordinator)},
 		Theory:  theory,
 		Plan: coordinated(coordinator, func(self core.ID, v core.View) core.Machine {
 			return core.New(self, v, newCentral(self, v, coordinator))
@@ -49,6 +50,9 @@ func centralTheory(order string) core.Theory {
 		Order: order,
 	}
 }
+
+// always returns this seat, however many there are.
+func always(id core.ID) func(n int) core.ID { return func(int) core.ID { return id } }
 
 // coordinated is the Plan of an algorithm with a coordinator, which must be
 // one of the processes.

@@ -21,6 +21,7 @@ func CentralDeny(coordinator core.ID) core.Spec {
 		Network: core.Unordered,
 		TryLock: true,
 		Kinds:   []string{"REQUEST", "GRANT", "DENIED", "RELEASE"},
+		Shape:   core.Shape{Picture: core.Star, Title: "the coordinator, which lets nobody wait", Vote: "granted", Answer: "GRANT", Hub: always(coordinator)},
 		Theory: core.Theory{
 			// Light: less than one DENIED for each entry.
 			Messages:   core.Cost{Text: "3, and 2 for each DENIED", Light: between(0, 5)},

@@ -23,6 +23,7 @@ func CentralStamped(coordinator core.ID) core.Spec {
 		Network: core.Unordered,
 		Spreads: true,
 		Kinds:   []string{"REQUEST", "GRANT", "RELEASE"},
+		Shape:   core.Shape{Picture: core.Star, Title: "the coordinator and the stamps of who waits", Vote: "granted", Answer: "GRANT", Hub: always(coordinator)},
 		Theory:  centralTheory("by stamp among the requests the coordinator knows; not ME3"),
 		Plan: coordinated(coordinator, func(self core.ID, v core.View) core.Machine {
 			return core.New(self, v, newCentralStamped(self, v, coordinator))

@@ -24,6 +24,7 @@ func Maekawa(quorums quorum.Builder) core.Spec {
 		Network: core.FIFO,
 		Spreads: true,
 		Kinds:   maekawaKinds(),
+		Shape:   votingShape(quorums),
 		Theory:  maekawaTheory(quorums),
 		Plan: func(n int) (core.Birth, error) {
 			sets, err := quorums(n)
@@ -33,6 +34,21 @@ func Maekawa(quorums quorum.Builder) core.Spec {
 			return func(self core.ID, v core.View) core.Machine {
 				return core.New(self, v, newMaekawa(self, v, sets, 0))
 			}, nil
+		},
+	}
+}
+
+// votingShape is that of algorithms in which each has a voting set: the usual
+// one is a grid.
+func votingShape(quorums quorum.Builder) core.Shape {
+	return core.Shape{
+		Picture: core.Grid, Title: "each asks its row and its column for their votes", Vote: "vote", Got: "votes", Answer: "LOCKED",
+		Sets: func(n int) []core.Set {
+			sets, err := quorums(n)
+			if err != nil {
+				return nil
+			}
+			return sets
 		},
 	}
 }

@@ -24,6 +24,8 @@ func MaekawaReject(quorums quorum.Builder) core.Spec {
 	s.Name, s.Title = "maekawa-reject", "Maekawa with REJECT"
 	s.Wrong, s.Fixed = "", ""
 	s.Class = core.Quorum
+	s.Shape = votingShape(quorums)
+	s.Shape.Got = "grants"
 	s.Kinds = []string{"REQUEST", "LOCKED", "REJECT", "RELINQUISH", "RELEASE"}
 	// On top of REQUEST, LOCKED and RELEASE a request can cause, at each voter,
 	// one REJECT, one RELINQUISH and a second LOCKED for the one that gave way.

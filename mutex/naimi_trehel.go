@@ -23,6 +23,7 @@ func NaimiTrehel() core.Spec {
 		Version: 1,
 		Network: core.Unordered,
 		Kinds:   []string{"REQUEST", "TOKEN"},
+		Shape:   core.Shape{Picture: core.Mesh, Title: "arrows lead to who is guessed to be the last to ask", Pointer: "last", Next: "next", Token: "token", Carrier: "TOKEN"},
 		Theory: core.Theory{
 			// Full is not 2: a guess is right about the end of the queue only
 			// if its owner was the last to ask. 4(N-1)/N is a bound that no

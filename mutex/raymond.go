@@ -22,6 +22,7 @@ func Raymond(tree TreeOf) core.Spec {
 		Version: 1,
 		Network: core.FIFO,
 		Kinds:   []string{"REQUEST", "PRIVILEGE"},
+		Shape:   core.Shape{Picture: core.TreeLike, Title: "arrows lead to the token", Pointer: "holder", Asked: "asked", Queue: "queue", Carrier: "PRIVILEGE", Links: tree.links},
 		Theory:  raymondTheory(tree),
 		Plan: func(n int) (core.Birth, error) {
 			t, err := tree(n)

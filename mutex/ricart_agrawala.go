@@ -19,6 +19,7 @@ func RicartAgrawala() core.Spec {
 		Version: 1,
 		Network: core.Unordered,
 		Kinds:   []string{"REQUEST", "OK"},
+		Shape:   core.Shape{Picture: core.Mesh, Title: "who has the OK of all others goes in", Awaited: []string{"missing"}, Queue: "deferred", Answer: "OK"},
 		Theory: core.Theory{
 			Messages: core.Cost{Text: "2(N-1)", Any: others(2)},
 			Multicasts: core.Cost{Text: "N, 1 at exit", Any: func(n int) core.Range {

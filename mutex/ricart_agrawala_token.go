@@ -22,6 +22,7 @@ func RicartAgrawalaToken() core.Spec {
 		Version: 1,
 		Network: core.Unordered,
 		Kinds:   []string{"REQUEST", "TOKEN"},
+		Shape:   core.Shape{Picture: core.Ring, Title: "the token looks round the circle for who asked", Token: "token", Carrier: "TOKEN"},
 		Theory:  tokenTheory("round the circle from the last holder; at most N-1 overtake; not ME3"),
 		Plan: core.Always(func(self core.ID, v core.View) core.Machine {
 			return core.New(self, v, newRicartAgrawalaToken(self, v))

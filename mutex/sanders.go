@@ -30,13 +30,13 @@ func Sanders(structures StructureOf) core.Spec {
 
 // SandersExperiment runs any sets, those that break the rules too.
 func SandersExperiment(any StructureOf) core.Spec {
-	structures := func(n int) (Structure, error) {
+	structures := StructureOf(func(n int) (Structure, error) {
 		st, err := any(n)
 		if err == nil {
 			err = st.inside(n)
 		}
 		return st, err
-	}
+	})
 	return core.Spec{
 		Name: "sanders", Title: "Sanders' information structures", Authors: "Sanders", Year: 1987,
 		Class:   core.Permission,
@@ -47,6 +47,7 @@ func SandersExperiment(any StructureOf) core.Spec {
 		Network: core.FIFO,
 		Spreads: true,
 		Kinds:   []string{"REQUEST", "GRANT", "INQUIRE", "RELINQUISH", "RELEASE"},
+		Shape:   core.Shape{Picture: core.Mesh, Title: "each asks its request set", Vote: "vote", Got: "grants", Answer: "GRANT", Sets: structures.requests},
 		Theory:  sandersTheory(structures),
 		Plan: func(n int) (core.Birth, error) {
 			st, err := structures(n)

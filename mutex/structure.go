@@ -17,6 +17,16 @@ type Structure struct {
 // A StructureOf makes the structure of n processes.
 type StructureOf func(n int) (Structure, error)
 
+// requests returns the request sets of n processes, or none if there is no such
+// structure.
+func (of StructureOf) requests(n int) []core.Set {
+	st, err := of(n)
+	if err != nil {
+		return nil
+	}
+	return st.Request
+}
+
 // Check demands what makes a structure safe: i is in I_i, I_i is within R_i,
 // and for every pair I_i and I_j intersect, or i is in R_j and j is in R_i.
 func (st Structure) Check() error {

@@ -19,6 +19,7 @@ func SuzukiKasami() core.Spec {
 		Version: 1,
 		Network: core.Unordered,
 		Kinds:   []string{"REQUEST", "TOKEN"},
+		Shape:   core.Shape{Picture: core.Mesh, Title: "the token has the queue", Token: "token", Queue: "Q", Carrier: "TOKEN"},
 		Theory:  tokenTheory("the token's queue; not ME3"),
 		Plan: core.Always(func(self core.ID, v core.View) core.Machine {
 			return core.New(self, v, newSuzukiKasami(self, v))

@@ -19,6 +19,7 @@ func TokenRing() core.Spec {
 		Version: 1,
 		Network: core.Unordered,
 		Kinds:   []string{"TOKEN"},
+		Shape:   core.Shape{Picture: core.Ring, Title: "the token goes round", Token: "token", Carrier: "TOKEN"},
 		Theory: core.Theory{
 			Messages:   core.Cost{Text: "1 full, without bound idle", Saturated: between(1, 1)},
 			Multicasts: core.Cost{Text: "the same", Saturated: between(1, 1)},

@@ -48,6 +48,7 @@ func TokenRingLazy() core.Spec {
 		Version: 1,
 		Network: core.FIFO,
 		Kinds:   []string{"WISH", "TOKEN"},
+		Shape:   core.Shape{Picture: core.Ring, Title: "the token rests until a wish comes", Token: "token", Pointer: "goal", Carrier: "TOKEN"},
 		Theory: core.Theory{
 			Messages:   core.Cost{Text: "0 or N light, 2 full", Any: roundTrip, Saturated: between(0, 2)},
 			Multicasts: core.Cost{Text: "the same", Any: roundTrip, Saturated: between(0, 2)},

@@ -13,6 +13,22 @@ type Tree []core.ID
 // A TreeOf makes the tree of n processes.
 type TreeOf func(n int) (Tree, error)
 
+// links returns who is beside whom among n processes, or nothing if there is no
+// such tree.
+func (of TreeOf) links(n int) [][2]core.ID {
+	t, err := of(n)
+	if err != nil {
+		return nil
+	}
+	var all [][2]core.ID
+	for i, parent := range t {
+		if parent != core.None {
+			all = append(all, [2]core.ID{parent, core.ID(i)})
+		}
+	}
+	return all
+}
+
 // Kary makes trees in which the children of seat i are k*i+1 .. k*i+k. Kary(1)
 // is a line.
 func Kary(k int) TreeOf {

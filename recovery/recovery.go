@@ -30,6 +30,8 @@ func Patient(lock Lock, elect core.Spec, patience int) core.Spec {
 	spec.Spreads = false
 	spec.Detects = true
 	spec.Upset = nil
+	spec.Shape = spec.Shape.Within("holder")
+	spec.Shape.Hub = func(n int) core.ID { return core.ID(n - 1) } // who is elected at first
 	spec.Theory.ME3, spec.Theory.Bypass = false, nil
 	spec.Theory.Order += "; anew in each view"
 	f := &family{lock: lock, locks: len(spec.Kinds), all: len(spec.Kinds) + len(elect.Kinds), patience: patience}

@@ -42,19 +42,21 @@ const (
 
 // An Action is one line of a schedule.
 type Action struct {
-	At      int64 // timed: when, in ticks
-	Kind    ActionKind
-	Proc    core.ID     // who; for a message the sender; CrashSite: which site
-	Peer    core.ID     // for a message the receiver; Suspect, Trust, Tell: whom
-	Message string      // which kind of message; empty means any
-	Nth     int         // which of those under way, from 1; 0 means the first
-	By      int64       // Delay: how much longer, in ticks
-	Hold    *Dist       // Ask: how long it stays; Take: after each lock; nil means as the scenario says
-	Locks   []int       // Take: which, from 0, in this order
-	Timer   int         // Expire: which
-	Section string      // Ask, Leave, Expire: which, if there are several
-	Parts   [][]core.ID // Partition: who hears whom; those not named are one more part
-	Line    int         // in the file; 0 if there is none
+	At        int64 // timed: when, in ticks
+	Kind      ActionKind
+	Proc      core.ID     // who; for a message the sender; CrashSite: which site
+	Peer      core.ID     // for a message the receiver; Suspect, Trust, Tell: whom
+	Message   string      // which kind of message; empty means any
+	Nth       int         // which of those under way, from 1; 0 means the first
+	By        int64       // Delay: how much longer, in ticks
+	Overtakes bool        // Deliver: also those that it must not overtake
+	Now       bool        // Leave: before its time, and only this once
+	Hold      *Dist       // Ask: how long it stays; Take: after each lock; nil means as the scenario says
+	Locks     []int       // Take: which, from 0, in this order
+	Timer     int         // Expire: which
+	Section   string      // Ask, Leave, Expire: which, if there are several
+	Parts     [][]core.ID // Partition: who hears whom; those not named are one more part
+	Line      int         // in the file; 0 if there is none
 }
 
 // verbs are the actions that one process does: P2 asks.
@@ -117,7 +119,11 @@ func (a Action) String() string {
 	case ExpireSite:
 		return fmt.Sprintf("site %d timer %d expires", a.Proc+1, a.Timer)
 	case Leave, Start:
-		return a.Proc.String() + " " + a.Kind.word() + behind(a.Section)
+		s := a.Proc.String() + " " + a.Kind.word() + behind(a.Section)
+		if a.Now {
+			s += " now"
+		}
+		return s
 	case Suspect, Trust, Tell:
 		return fmt.Sprintf("%v %s %v", a.Proc, a.Kind.word(), a.Peer)
 	case Expire:
@@ -140,6 +146,9 @@ func (a Action) String() string {
 	}
 	if a.By > 0 {
 		s += " by " + FormatTime(a.By)
+	}
+	if a.Overtakes {
+		s += " overtaking"
 	}
 	return s
 }

@@ -41,7 +41,9 @@
 //	at 0 P5 asks                  # wants in
 //	at 0 P5 asks for 3            # and will stay for 3
 //	at 4 P1 leaves
+//	at 4 P1 leaves now            # before its stay is over; its other stays end as they would
 //	at 2 deliver 1 -> 3 REQUEST   # arrives now
+//	at 2 deliver 1 -> 3 REQUEST 2nd overtaking  # before the first, though the network is fifo
 //	at 2 drop 1 -> 3 REQUEST      # is lost; without REQUEST: any kind
 //	at 2 drop 1 -> 3 REQUEST 2nd  # not the first but the second that is under way
 //	at 2 duplicate 1 -> 3         # arrives twice
@@ -139,6 +141,7 @@
 //	at 0.2 P2 takes L3 L1         # or as soon as its transaction before has committed
 //	at 0.2 P2 takes L3 L1 for 5   # stays for 5 after each lock
 //	at 5.5 crash site 2           # with its transactions and locks; the other sites are told
+//	at 3 drop 1 -> 2 REQUEST      # between sites; also deliver, duplicate, delay and reorder
 //
 // In steps nothing happens by itself: a transaction asks for one lock at a
 // time, and each message arrives by a line.

@@ -63,6 +63,11 @@ func (p *parser) deed(a *Action) {
 		p.hold(a)
 	case Leave:
 		a.Section = p.within(a.Proc)
+		if w := p.here(); p.has("now") {
+			if a.Now = true; p.s.Steps {
+				p.failAt(w, `found "now": in steps nothing takes time, and whoever is inside leaves by such a line only; leave the word out`)
+			}
+		}
 	case Suspect, Trust, Tell:
 		w := p.here()
 		if a.Peer = p.process(); a.Peer == a.Proc {
@@ -129,10 +134,13 @@ func (p *parser) order(first word, a *Action) {
 // onLink reads which message, and for a delay how long.
 func (p *parser) onLink(a *Action) {
 	a.Proc, a.Peer = p.link()
-	if next := p.peek(); next != "" && next != "by" && (next[0] < '0' || next[0] > '9') {
+	if next := p.peek(); next != "" && next != "by" && next != "overtaking" && (next[0] < '0' || next[0] > '9') {
 		a.Message = p.take().text
 	}
 	a.Nth = p.nth()
+	if a.Kind == Deliver {
+		a.Overtakes = p.has("overtaking")
+	}
 	if a.Kind != Delay {
 		return
 	}

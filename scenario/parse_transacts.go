@@ -212,17 +212,22 @@ func (p *parser) takes(verb word, a *Action) {
 func (p *parser) siteOrder(first word, a *Action) {
 	a.Kind = CrashSite
 	steps := []string{"crash", "deliver", "site"}
-	switch {
-	case first.text == "deliver" && p.s.Steps:
-		if a.Kind = DeliverAll; !p.has("all") {
-			a.Kind = Deliver
+	for _, o := range orders {
+		if o.word == first.text && o.kind.OnLink() {
+			if a.Kind = o.kind; a.Kind == Deliver && p.has("all") {
+				a.Kind = DeliverAll
+				return
+			}
 			p.onLink(a)
+			return
 		}
+	}
+	switch {
 	case first.text == "site" && p.s.Steps:
 		p.siteDeed(a)
 	case first.text != "crash" && p.s.Steps:
 		p.fail(first, "a process such as P2, deliver 1 -> 2, crash site 2, site 1 suspects site 2 or site 1 timer 3 expires: a scenario with sites is about transactions%s%s", didYouMean(first.text, steps...), smallP(first.text))
-	case first.text == "site" || first.text == "deliver":
+	case first.text == "site":
 		p.failAt(first, fmt.Sprintf("found %q: in a timed schedule this happens by itself; remove this line, or say schedule steps", first.text))
 	case first.text != "crash":
 		p.fail(first, "a process such as P2, or crash site 2: a scenario with sites is about transactions%s%s", didYouMean(first.text, "crash"), smallP(first.text))

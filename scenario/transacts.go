@@ -90,6 +90,9 @@ func (s *Scenario) eachFits() error {
 // for one with sites, which has little else, and what is done one by one is for
 // steps.
 func (s *Scenario) kindFits(a Action) error {
+	if a.Kind.OnLink() || a.Kind == DeliverAll {
+		return nil
+	}
 	switch a.Kind {
 	case Take, CrashSite:
 		if s.Transacts() {
@@ -100,10 +103,6 @@ func (s *Scenario) kindFits(a Action) error {
 			return fmt.Errorf("%q: this is for schedule steps; in a timed schedule it happens by itself", a)
 		}
 		if s.Transacts() {
-			return nil
-		}
-	case Deliver, DeliverAll:
-		if !s.Transacts() || s.Steps {
 			return nil
 		}
 	default:

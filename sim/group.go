@@ -132,6 +132,9 @@ func (g *group) Step(seat core.ID, in core.Input) {
 		g.w.fail(fmt.Errorf("%s: %s at %s: %w", g.spec.Name, g.w.Name(g.proc(seat)), scenario.FormatTime(g.w.Now()), err))
 		return
 	}
+	if g.w.stepped != nil {
+		g.w.stepped(g.proc(seat))
+	}
 	switch {
 	case g.tagged || out.Entered || len(out.Notices) > 0:
 		g.tell(seat, in, room)

@@ -15,6 +15,18 @@ import (
 type ReplayOptions struct {
 	Until int  // stop once so many events have been recorded; 0 means at the end
 	Paged bool // rebuild every machine from its bytes before every step
+
+	// Watch, if not nil, is told of everything that happens, step by step, and
+	// says whether the run goes on. What it is told lives until it returns.
+	Watch func(s *Step) (on bool)
+	Brief bool // Watch is not told what changes, which takes most of the time
+
+	// Over, if not nil, is asked again and again whether time is up.
+	Over func() bool
+
+	// Skip, if not nil, is told of a line that cannot be done, and says whether
+	// the run goes on as if it were not there.
+	Skip func(line int, why error) bool
 }
 
 // An Entry is one entry into the critical section.
@@ -35,8 +47,12 @@ type Playback struct {
 	Deadlock    bool           // processes wait for each other for ever
 	Differences []Difference   // what came out otherwise than expected
 	States      [][]core.Field // of each process, or site, at the end
-	Stopped     bool           // by ReplayOptions.Until; then nothing expected was checked
+	Stopped     bool           // by ReplayOptions.Until, Watch or Over; then nothing expected was checked
 	Sites       *SitesPlayback // of a scenario with sites
+	Ended       int            // events from this one on were told when the run was over
+	UnderWay    []Passage      // messages that had not arrived by then, on each link in the order of arrival
+	Timers      []Alarm        // timers that ran by then
+	Measured    []*Result      // of each critical section what was measured of it
 
 	frame trace.Trace // what a picture needs besides the events
 }
@@ -68,6 +84,9 @@ type player struct {
 	scripts int  // timed: how many actions are still to come
 	stalled bool // the run was ended since it got nowhere
 	cut     bool // the run was ended by the scenario's until
+	watched Step // the step under way, if somebody watches
+	over    bool // whoever watches has seen enough
+	late    bool // time is up
 }
 
 // A cast plays a scenario of its family: it does what a player leaves to it.
@@ -99,6 +118,9 @@ type cast interface {
 // run; what came out otherwise than expected is in the Playback.
 func Replay(spec core.Spec, sc *scenario.Scenario, options ReplayOptions) (*Playback, error) {
 	p, err := newPlayer(spec, sc, options)
+	if err == nil {
+		p.born()
+	}
 	switch {
 	case err != nil:
 	case sc.Steps:
@@ -138,9 +160,12 @@ func newPlayer(spec core.Spec, sc *scenario.Scenario, options ReplayOptions) (*p
 	p.w = newWorld(kernel.Config{
 		Processes: seats, Names: names, Latency: sc.Latency, Links: sc.Links, Network: sc.Network, Seed: sc.Seed,
 		Exact: true, Adversary: true, Steps: sc.Steps, Detects: spec.Detects || spec.Family == core.Election || sc.Transacts(),
-		Observe: func(e trace.Event) { p.back.Events = append(p.back.Events, e) },
+		Observe: p.observe,
 	})
 	p.w.Happen = p.happen
+	if options.Watch != nil && !options.Brief {
+		p.w.stepped = p.changed
+	}
 	p.judge = newJudge(p)
 	if err := p.hire(spec); err != nil {
 		return nil, err
@@ -210,12 +235,24 @@ func within(sc *scenario.Scenario, err error) error {
 	return fmt.Errorf("%s: %w", sc.File, err)
 }
 
+// A LineError is what is wrong with a line of a scenario that can be read.
+type LineError struct {
+	Line int
+	Err  error
+}
+
+// Error implements error.
+func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
+
+// Unwrap returns the error without the line.
+func (e *LineError) Unwrap() error { return e.Err }
+
 // at says on which line of the file an error is.
 func at(line int, err error) error {
 	if line == 0 {
 		return err
 	}
-	return fmt.Errorf("line %d: %w", line, err)
+	return &LineError{line, err}
 }
 
 // starts reports whether the scenario says itself who starts when.
@@ -225,18 +262,23 @@ func (p *player) starts() bool {
 
 // enough reports whether the run is to stop here.
 func (p *player) enough() bool {
-	p.back.Stopped = p.options.Until > 0 && len(p.back.Events) >= p.options.Until
+	p.back.Stopped = p.over || p.options.Until > 0 && len(p.back.Events) >= p.options.Until || p.timeUp()
 	return p.back.Stopped
+}
+
+// timeUp reports whether time is up.
+func (p *player) timeUp() bool {
+	p.late = p.late || p.options.Over != nil && p.options.Over()
+	return p.late
 }
 
 func (p *player) runSteps() error {
 	if !p.starts() {
 		for id := range core.ID(p.w.Processes()) {
-			p.w.start(id)
+			if err := p.step(func() error { p.w.start(id); return p.w.err }); err != nil {
+				return err
+			}
 		}
-	}
-	if p.w.err != nil {
-		return p.w.err
 	}
 	p.judge.after(0)
 	for i := range p.sc.Actions {
@@ -244,7 +286,7 @@ func (p *player) runSteps() error {
 			return nil
 		}
 		p.w.Wait(int64(i) + 1)
-		if err := p.act(&p.sc.Actions[i]); err != nil {
+		if err := p.step(func() error { return p.act(&p.sc.Actions[i]) }); err != nil {
 			return err
 		}
 		p.judge.after(i + 1)
@@ -278,7 +320,7 @@ func (p *player) runTimed() error {
 			return nil
 		}
 		p.judge.before(next)
-		if err := w.next(); err != nil {
+		if err := p.step(w.next); err != nil {
 			return err
 		}
 	}
@@ -301,7 +343,9 @@ func (p *player) happen(e *kernel.Event) {
 // finish judges the run.
 func (p *player) finish() {
 	w, b := p.w, p.back
-	quiet := w.UnderWay() == 0 && (!w.Steps() || !w.AnyTimer())
+	b.Stopped = b.Stopped || p.late
+	b.Ended, b.UnderWay, b.Timers = len(b.Events), p.passages(), p.alarms()
+	quiet := len(b.UnderWay) == 0 && (!w.Steps() || !w.AnyTimer())
 	p.cast.finish(!b.Stopped && !p.cut && (p.stalled || quiet))
 	b.ByKind = make([]int, len(w.groups[0].spec.Kinds))
 	for _, g := range w.groups {

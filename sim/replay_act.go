@@ -10,17 +10,19 @@ import (
 
 // act does one line of the schedule.
 func (p *player) act(a *scenario.Action) error {
-	if err := p.try(a); err != nil {
-		return at(a.Line, fmt.Errorf("%v: %w", a, err))
+	p.watched.Line = a.Line
+	err := p.try(a)
+	if err == nil || p.w.err == nil && a.Kind != scenario.DeliverAll && p.options.Skip != nil && p.options.Skip(a.Line, err) {
+		return nil
 	}
-	return nil
+	return at(a.Line, fmt.Errorf("%v: %w", a, err))
 }
 
 func (p *player) try(a *scenario.Action) error {
 	var err error
 	switch {
 	case a.Kind == scenario.DeliverAll:
-		err = p.w.DeliverAll()
+		err = p.w.DeliverAll(p.timeUp)
 	case a.Kind.OnLink():
 		err = p.w.Harm(a)
 	default:

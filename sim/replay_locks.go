@@ -53,7 +53,7 @@ func (c *lockCast) open(spec core.Spec, view core.View, s scenario.Section) erro
 	r := &room{l, make([]uint64, view.N), make([]*scenario.Dist, view.N), make([]int, view.N)}
 	l.onEnter = func(seat core.ID) { c.entered(r, seat) }
 	for _, a := range c.p.sc.Actions {
-		if a.Kind == scenario.Leave && a.Section == s.Name {
+		if a.Kind == scenario.Leave && a.Section == s.Name && !a.Now {
 			r.leaves[r.seat(a.Proc)]++
 		}
 	}
@@ -91,7 +91,9 @@ func (c *lockCast) do(a *scenario.Action) {
 		r.hold[seat] = a.Hold
 		r.ask(seat)
 	case scenario.Leave:
-		r.leaves[seat]--
+		if !a.Now {
+			r.leaves[seat]--
+		}
 		r.leave(seat)
 	}
 }
@@ -154,8 +156,22 @@ func (c *lockCast) finish(still bool) {
 		}
 		b.MaxBypass = max(b.MaxBypass, r.passed.most)
 		b.Violations = append(b.Violations, r.found...)
+		b.Measured = append(b.Measured, newResult(c.setting(r), r.lock))
 	}
 	slices.SortStableFunc(b.Violations, func(v, w Violation) int { return cmp.Compare(v.At, w.At) })
+}
+
+// setting returns a section as a run of it would be told. Nothing is known of how
+// busy it is, nor, where lines let processes leave, of how long they stay.
+func (c *lockCast) setting(r *room) Config {
+	sc := c.p.sc
+	conf := Config{
+		Spec: r.spec, Nodes: r.view.N, Seed: sc.Seed, Latency: sc.Latency, Links: sc.Links, Hold: sc.Hold, Requesters: []core.ID{},
+	}
+	if sc.Manual || sc.Steps || slices.ContainsFunc(sc.Actions, func(a scenario.Action) bool { return a.Kind == scenario.Leave || a.Hold != nil }) {
+		conf.Work = func(core.ID, int64) int64 { return 0 }
+	}
+	return conf
 }
 
 func (c *lockCast) state(j *judge, e scenario.Expectation) {

@@ -15,6 +15,8 @@ type world struct {
 	groups []*group
 	err    error // the first step that failed; nothing happens after it
 
+	stepped func(p core.ID) // told who has taken a step, before what it says is done; may be nil
+
 	entries, exits int // of all locks together
 
 	watch   Watch

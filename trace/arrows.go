@@ -11,7 +11,11 @@ func (p *plan) arrows() {
 		}
 		a := p.arrow(letter)
 		p.clip(&a)
-		b.bend(&a)
+		if p.o.Plain {
+			a.Bend = bendOf(Offset{a.From.X, p.l.Y(a.From)}, Offset{a.To.X, p.l.Y(a.To)}, 0)
+		} else {
+			b.bend(&a)
+		}
 		p.l.Arrows = append(p.l.Arrows, a)
 	}
 }

@@ -199,8 +199,11 @@ func (p *plan) dots() {
 
 // tip tells an event, with its time, for whoever points at it.
 func (p *plan) tip(e *Event) string {
-	if !p.t.timed() {
-		return fmt.Sprintf("step %d: %s", e.Step, p.t.sentence(e))
+	if p.o.Plain {
+		return ""
 	}
-	return fmt.Sprintf("%s: %s", decimal(e.At, p.t.unit()), p.t.sentence(e))
+	if !p.t.timed() {
+		return fmt.Sprintf("step %d: %s", e.Step, p.t.Sentence(e))
+	}
+	return fmt.Sprintf("%s: %s", decimal(e.At, p.t.unit()), p.t.Sentence(e))
 }

@@ -66,6 +66,9 @@ func (k Kind) peer() bool {
 	return k.message() || k == Suspect || k == Lead || k == Abort
 }
 
+// HasPeer reports whether Peer says something: where it does not, it is 0.
+func (e *Event) HasPeer() bool { return e.Kind.peer() || e.Kind == Violation && e.Peer >= 0 }
+
 // placeless reports whether an event of this kind may be at no process.
 func (k Kind) placeless() bool {
 	return k == Partition || k == Heal || k == Violation || k == Note

@@ -53,6 +53,19 @@ func (p *plan) labels() {
 	p.arrowLabels()
 }
 
+// wordless takes out the words that have no place.
+func (p *plan) wordless() {
+	for i := range p.l.Bars {
+		p.l.Bars[i].Label = nil
+	}
+	for i := range p.l.Marks {
+		p.l.Marks[i].Label = nil
+	}
+	for i := range p.l.Uprights {
+		p.l.Uprights[i].Label = nil
+	}
+}
+
 // back returns where a path is a way before its end.
 func back(c *curve, way Length) Offset {
 	a, b := c[curvePoints-2], c[curvePoints-1]

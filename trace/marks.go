@@ -77,7 +77,7 @@ func (p *plan) uprights() {
 	first, violations := -1, 0
 	for _, i := range p.shown {
 		e := &p.t.Events[i]
-		words := strings.TrimSuffix(p.t.sentence(e), ".")
+		words := strings.TrimSuffix(p.t.Sentence(e), ".")
 		switch {
 		case e.Kind == Partition:
 			p.upright(e, UprightCut, "cut"+after(": ", clean(e.Name)))

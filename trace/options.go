@@ -13,6 +13,7 @@ type Options struct {
 	Scale    float64    // pixels for one unit of time; 0 chooses
 	Labels   LabelStyle // how much is written beside the arrows
 	Clocks   bool       // the logical clocks of what the processes do, too
+	Plain    bool       // for very long runs: no words beside anything, no tips, and arrows may lie on each other
 }
 
 // A LabelStyle says how much is written beside the arrows.

@@ -53,7 +53,11 @@ func (t *Trace) layout(o Options) *Layout {
 	p.dots()
 	p.marks()
 	p.uprights()
-	p.labels()
+	if o.Plain {
+		p.wordless()
+	} else {
+		p.labels()
+	}
 	p.axis()
 	p.close()
 	return p.l

@@ -64,7 +64,7 @@ func (t *Trace) phrases(r row, fields bool) []string {
 			s, next = t.sending(r, i, fields)
 			s = subject + s
 		default:
-			s = strings.TrimSuffix(t.sentence(e), ".")
+			s = strings.TrimSuffix(t.Sentence(e), ".")
 		}
 		if i > r.lo {
 			s = strings.TrimPrefix(s, subject)

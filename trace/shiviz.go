@@ -56,7 +56,7 @@ func (t *Trace) host(p core.ID) string {
 
 // shivizText is what the viewer shows for an event. It is never empty.
 func (t *Trace) shivizText(e *Event, lost bool) string {
-	s := strings.TrimSpace(strings.TrimSuffix(t.sentence(e), "."))
+	s := strings.TrimSpace(strings.TrimSuffix(t.Sentence(e), "."))
 	if s == "" {
 		return e.Kind.String()
 	}

@@ -68,7 +68,7 @@ func (t *Trace) Story(o TextOptions) string {
 		if !o.shows(t, e.At) {
 			continue
 		}
-		line := fmt.Sprintf("%*s  %s", w.time-2, w.when(e.At), t.sentence(e))
+		line := fmt.Sprintf("%*s  %s", w.time-2, w.when(e.At), t.Sentence(e))
 		rows = append(rows, textRow{[]string{line}, e.Kind == Violation})
 	}
 	w.cut(rows)
@@ -242,7 +242,7 @@ func (w *textWriter) row(r row, c *Clock) []string {
 
 // banner makes a violation stand out.
 func (w *textWriter) banner(at string, e *Event) []string {
-	text := strings.TrimSuffix(w.t.sentence(e), ".")
+	text := strings.TrimSuffix(w.t.Sentence(e), ".")
 	var lines []string
 	for _, s := range wrap([]string{text}, w.o.Width-w.time-4) {
 		lines = append(lines, at+"▓▓▓ "+s)

@@ -32,8 +32,8 @@ func (t *Trace) laneName(p core.ID) string {
 	return p.String()
 }
 
-// sentence tells an event, calling lanes by their names.
-func (t *Trace) sentence(e *Event) string { return e.sentence(t.laneName) }
+// Sentence tells an event, calling lanes by their names.
+func (t *Trace) Sentence(e *Event) string { return e.sentence(t.laneName) }
 
 // maxUnit keeps the arithmetic on times in range.
 const maxUnit = 1_000_000_000_000

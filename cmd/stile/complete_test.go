@@ -41,6 +41,8 @@ func TestCompletion(t *testing.T) {
 		{[]string{"cert", "node", "db1", "--host", ""}, ":4", ""},
 		{[]string{"cert", "ca", "--dir", ""}, ":16", ""},
 		{[]string{"replay", ""}, "stile rec :8", ""},
+		{[]string{"lab", ""}, "stile :8", ""},
+		{[]string{"lab", "--listen", ""}, ":4", ""},
 		{[]string{"sim", "raymond", "--topology", ""}, "tree:2 star line :4", "grid up"},
 		{[]string{"sim", "maekawa", "--topology", ""}, "grid plane majority :4", "star"},
 		{[]string{"check", "chang-roberts", "--topology", ""}, "up down :4", "star"},

@@ -95,6 +95,12 @@ func TestUsageErrors(t *testing.T) {
 		{"storm --no-fence", "give --bank too"},
 		{"storm --seed 1 --from 5", "there is none: give --svg"},
 
+		{"lab raymond", "cannot open the scenario \"raymond\": no such file"},
+		{"lab .", "it is a directory"},
+		{"lab a.stile b.stile", "open them one by one"},
+		{"lab --listen 0.0.0.0:7421", "listen at 127.0.0.1, or give --insecure"},
+		{"lab --listen 7421", "want HOST:PORT"},
+
 		{"version now", "takes no argument"},
 		{"version --yaml", "see 'stile version --help'"},
 		{"algorithms raymond", "takes no argument"},

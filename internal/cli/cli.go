@@ -21,6 +21,7 @@ import (
 	"github.com/stile-lock/stile/internal/cli/compare"
 	"github.com/stile-lock/stile/internal/cli/deadlock"
 	"github.com/stile-lock/stile/internal/cli/hold"
+	"github.com/stile-lock/stile/internal/cli/lab"
 	"github.com/stile-lock/stile/internal/cli/replay"
 	"github.com/stile-lock/stile/internal/cli/scene"
 	"github.com/stile-lock/stile/internal/cli/serve"
@@ -156,7 +157,7 @@ is by then is printed, and the exit code is 3.`,
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", tell.Width)))
 	root.SetHelpCommand(newHelp(root))
 	root.AddCommand(
-		newAlgorithms(), sim.New(), compare.New(), check.New(), replay.New(), bank.New(), scene.New(), deadlock.New(), storm.New(), bench.New(), serve.New(), hold.NewExec(), hold.NewLock(),
+		newAlgorithms(), sim.New(), compare.New(), check.New(), replay.New(), lab.New(), bank.New(), scene.New(), deadlock.New(), storm.New(), bench.New(), serve.New(), hold.NewExec(), hold.NewLock(),
 		cluster.NewStatus(), cluster.NewMembers(), cluster.NewLocks(), cluster.NewForceRelease(), cluster.NewLeave(), cert.New(), newGlossary(), newVersion(),
 	)
 	root.InitDefaultCompletionCmd()

@@ -149,3 +149,10 @@ func (m Measure) better(x, than float64) bool {
 	}
 	return x < than
 }
+
+// Keeps reports whether x keeps to theory, but for rounding and for the first and
+// last entries of a run, which are not like the rest.
+func Keeps(x float64, r core.Range) bool {
+	slack := 0.02*math.Abs(x) + 1e-9
+	return x >= r.Lo-slack && x <= r.Hi+slack
+}

@@ -3,9 +3,6 @@ package compare
 import (
 	"context"
 	"encoding/json"
-	"encoding/xml"
-	"errors"
-	"io"
 	"strings"
 	"testing"
 
@@ -23,33 +20,14 @@ func until(t *testing.T, runs int) jobs.Parallel {
 	}}
 }
 
-// pages returns a comparison as a page, as a picture and as JSON, which must be
-// whole.
-func pages(t *testing.T, m interface {
-	HTML() ([]byte, error)
-	SVG() string
-}, report any) (page, picture, text string) {
+// written returns a report as JSON.
+func written(t *testing.T, report any) string {
 	t.Helper()
-	data, err := m.HTML()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(string(data), "</html>") || strings.Contains(string(data), "NaN") {
-		t.Errorf("the page is not whole, or has no numbers")
-	}
-	d := xml.NewDecoder(strings.NewReader(m.SVG()))
-	for {
-		if _, err := d.Token(); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			t.Fatalf("the picture: %v", err)
-		}
-	}
 	out, err := json.Marshal(report)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(data), m.SVG(), string(out)
+	return string(out)
 }
 
 // A comparison that is interrupted has the runs that were made, says so, and names
@@ -71,16 +49,12 @@ func TestStoppedComparison(t *testing.T) {
 	if !m.Begun(0, 0) || m.Begun(1, 1) || !m.Complete(0) || m.Complete(1) {
 		t.Error("it does not know what was run")
 	}
-	page, picture, text := pages(t, m, m.Report())
-	if !strings.Contains(page, "Interrupted after 3 of 16 runs") || !strings.Contains(picture, "INTERRUPTED after 3 of 16 runs") {
-		t.Error("page or picture do not say that it was interrupted")
-	}
+	text := written(t, m.Report())
 	if n := strings.Count(text, `"stopped":true`); n != 14 { // 13 runs, and the whole
 		t.Errorf("%d times stopped, want 14: %s", n, text)
 	}
 	c.Parallel = jobs.Parallel{}
-	page, picture, text = pages(t, mustRun(t, c), mustRun(t, c).Report())
-	if all := strings.ToLower(page + picture + text); strings.Contains(all, "interrupted") || strings.Contains(all, "stopped") {
+	if strings.Contains(written(t, mustRun(t, c).Report()), "stopped") {
 		t.Error("a comparison that came to its end says that it was interrupted")
 	}
 }
@@ -125,62 +99,8 @@ func TestStoppedDeadlockComparison(t *testing.T) {
 	if got := m.Stopped(); got != "4 of 22 runs" {
 		t.Errorf("stopped after %q, want 4 of 22 runs", got)
 	}
-	page, picture, text := pages(t, m, m.Report())
-	if !strings.Contains(page, "Interrupted after 4 of 22 runs") || !strings.Contains(picture, "INTERRUPTED after 4 of 22 runs") {
-		t.Error("page or picture do not say that it was interrupted")
-	}
+	text := written(t, m.Report())
 	if n := strings.Count(text, `"result":null,"stopped":true`); n != 18 {
 		t.Errorf("%d runs are missing, want 18: %s", n, text)
-	}
-}
-
-// A picture stands alone: every algorithm is in the key and in each chart, and
-// nothing comes from elsewhere.
-func TestPicture(t *testing.T) {
-	c := small(t, catalogNames()...)
-	picture := mustRun(t, c).SVG()
-	for _, name := range catalogNames() {
-		if n := strings.Count(picture, ">"+name+"</text>"); n != 1 {
-			t.Errorf("%s is %d times in the key", name, n)
-		}
-	}
-	lines := strings.Count(picture, `<g class="line`)
-	if want := len(catalogNames()) * (4 + 1); lines != want { // four loads, and the key
-		t.Errorf("%d lines, want %d", lines, want)
-	}
-	for _, bad := range []string{"var(", "url(", "href", "@import", "NaN"} {
-		if strings.Contains(picture, bad) {
-			t.Errorf("the picture contains %q", bad)
-		}
-	}
-	m, err := RunDeadlock(DeadlockConfig{Methods: deadlock.Kept(), Processes: []int{2, 5}, Locks: 6, Sites: 3, Transactions: 40, Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	picture = m.SVG()
-	for _, says := range []string{">detect-central, change</text>", ">Throughput, commits per T</text>", ">Messages per transaction, messages</text>"} {
-		if strings.Count(picture, says) != 1 {
-			t.Errorf("the picture does not say %s once", says)
-		}
-	}
-}
-
-// The markers of the page are beside names, not only colours.
-func TestMarkersBesideNames(t *testing.T) {
-	c := small(t, "raymond", "ricart-agrawala")
-	data, err := mustRun(t, c).HTML()
-	if err != nil {
-		t.Fatal(err)
-	}
-	page := string(data)
-	for _, want := range []string{
-		`<td class="best c`, `<svg class="of"`, `<svg class="sample"`, `<h3 class="c`, `<path class="lead"`,
-	} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page has no %s", want)
-		}
-	}
-	if n := strings.Count(page, `<svg class="of" `) - strings.Count(page, `class="best c`); n != len(c.Specs) { // the cards
-		t.Errorf("%d markers beside names of cards, want %d", n, len(c.Specs))
 	}
 }

@@ -24,12 +24,14 @@ const module = "github.com/stile-lock/stile"
 // root is where the repository is, seen from this package.
 const root = "../.."
 
-// A repo is what the rules read: all Go and Markdown files.
+// A repo is what the rules read: all Go and Markdown files, and the sources of the
+// lab's page.
 type repo struct {
 	fsys  fs.FS
 	fset  *token.FileSet
 	files []*file
 	texts []text
+	page  []text
 }
 
 // A file is a Go file.
@@ -39,7 +41,7 @@ type file struct {
 	ast  *ast.File
 }
 
-// A text is a Markdown file.
+// A text is a Markdown file, or a source of the page.
 type text struct {
 	path string
 	src  string
@@ -65,12 +67,17 @@ func load(fsys fs.FS) (*repo, error) {
 
 func (r *repo) read(name string) error {
 	ext := path.Ext(name)
-	if ext != ".go" && ext != ".md" {
+	page := strings.HasPrefix(name, "web/src/")
+	if ext != ".go" && ext != ".md" && !page {
 		return nil
 	}
 	src, err := fs.ReadFile(r.fsys, name)
 	if err != nil {
 		return err
+	}
+	if page {
+		r.page = append(r.page, text{name, string(src)})
+		return nil
 	}
 	if ext == ".md" {
 		r.texts = append(r.texts, text{name, string(src)})
@@ -138,7 +145,7 @@ func (r *repo) typed(dir string) (*types.Info, error) {
 // compiled imports the packages of the repository, what tests need, and all they
 // depend on, from the go command's cache.
 var compiled = sync.OnceValues(func() (types.Importer, error) {
-	list := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", "./...", "testing")
+	list := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", "./...", "testing", "net/http/httptest")
 	list.Dir = root
 	var stderr bytes.Buffer
 	list.Stderr = &stderr

@@ -18,6 +18,7 @@ type faults struct {
 	held    []Event // what came to a process that cannot take it for now
 	late    []Event // messages that wait until the next one on their link overtakes them
 	tricks  []trick // what happens to the next messages of a link
+	blamed  int     // the line whose trick is being played, or 0
 }
 
 // A trick is played on the next message of a link.
@@ -26,6 +27,7 @@ type trick struct {
 	kind  string // only on messages of this kind, if not empty
 	what  scenario.ActionKind
 	delay int64
+	line  int // of the scenario, if one wants it so
 }
 
 func newFaults(n int) *faults {
@@ -48,6 +50,8 @@ func (k *Kernel) intercept(from, to core.ID, slot int32) bool {
 	}
 	t := f.tricks[i]
 	f.tricks = slices.Delete(f.tricks, i, i+1)
+	f.blamed = t.line
+	defer func() { f.blamed = 0 }()
 	switch t.what {
 	case scenario.Drop:
 		k.Lose(from, to, slot)
@@ -61,6 +65,15 @@ func (k *Kernel) intercept(from, to core.ID, slot int32) bool {
 		k.schedule(from, to, slot, k.delay(from, to)+t.delay)
 	}
 	return true
+}
+
+// Blamed returns the line that wanted what is happening to a message, if it was
+// said before that message was sent; else 0.
+func (k *Kernel) Blamed() int {
+	if k.faults == nil {
+		return 0
+	}
+	return k.faults.blamed
 }
 
 // overtake sends a message on its way and lets those that it overtakes arrive

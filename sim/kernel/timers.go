@@ -69,6 +69,13 @@ func (k *Kernel) Running(p core.ID, t Timer) bool {
 	return ok
 }
 
+// Timers calls yield with all timers that are set.
+func (k *Kernel) Timers(yield func(p core.ID, t Timer)) {
+	for _, key := range slices.SortedFunc(maps.Keys(k.timers), timerKey.compare) {
+		yield(key.proc, key.Timer)
+	}
+}
+
 // AnyTimer reports whether any timer of any process is set.
 func (k *Kernel) AnyTimer() bool { return len(k.timers) > 0 }
 

@@ -72,14 +72,14 @@ func (k *Kernel) Harm(a *scenario.Action) error {
 		if a.Kind == scenario.Deliver || k.manual || nth > 1 {
 			return k.notUnderWay(a, on)
 		}
-		k.faults.tricks = append(k.faults.tricks, trick{l, a.Message, a.Kind, a.By})
+		k.faults.tricks = append(k.faults.tricks, trick{l, a.Message, a.Kind, a.By, a.Line})
 		return nil
 	}
 	e := mine[nth-1]
 	place := slices.IndexFunc(on, func(o Event) bool { return o.Seq == e.Seq })
 	switch a.Kind {
 	case scenario.Deliver:
-		return k.deliverNow(e, on[0])
+		return k.deliverNow(e, on[0], a.Overtakes)
 	case scenario.Drop:
 		k.remove(e.Seq)
 		k.noteMessage(trace.Drop, a.Proc, a.Peer, int(e.Seq), e.slot)
@@ -109,21 +109,20 @@ func (k *Kernel) notUnderWay(a *scenario.Action, on []Event) error {
 	return fmt.Errorf("no such %s is under way from %s to %s: there is%s", what, k.Name(a.Proc), k.Name(a.Peer), names)
 }
 
-// UnderWay returns how many messages are under way.
-func (k *Kernel) UnderWay() int { return len(k.underWay(nil)) }
+// UnderWay calls yield with all messages under way, those of each link in the
+// order in which they would arrive: the number of the message, and its name.
+func (k *Kernel) UnderWay(yield func(number int, from, to core.ID, name string)) {
+	for _, e := range k.underWay(nil) {
+		yield(int(e.Seq), core.ID(e.arg), core.ID(e.proc), k.called(e.slot))
+	}
+}
 
-// DeliverAll empties the network in order of sending. What cannot arrive stays
-// under way.
-func (k *Kernel) DeliverAll() error {
+// DeliverAll empties the network in order of sending, until it is over. What
+// cannot arrive stays under way.
+func (k *Kernel) DeliverAll(over func() bool) error {
 	for limit := 1000 * (k.n + 10); ; limit-- {
-		first, any := Event{}, false
-		for _, e := range k.underWay(nil) {
-			from, to := core.ID(e.arg), core.ID(e.proc)
-			if (k.faults.crashed[to] || !k.faults.cut(from, to)) && (!any || e.Seq < first.Seq) {
-				first, any = e, true
-			}
-		}
-		if !any {
+		first, any := k.oldest()
+		if !any || over() {
 			return nil
 		}
 		if limit == 0 {
@@ -132,6 +131,19 @@ func (k *Kernel) DeliverAll() error {
 		e := k.remove(k.ahead(first).Seq)
 		k.deliver(&e)
 	}
+}
+
+// oldest returns the message that was sent first of those that can arrive.
+func (k *Kernel) oldest() (first Event, any bool) {
+	for _, list := range [][]Event{k.faults.held, k.flight, k.queue.heap, k.faults.late} {
+		for _, e := range list {
+			from, to := core.ID(e.arg), core.ID(e.proc)
+			if e.Kind == deliver && (!any || e.Seq < first.Seq) && (k.faults.crashed[to] || !k.faults.cut(from, to)) {
+				first, any = e, true
+			}
+		}
+	}
+	return first, any
 }
 
 // ahead returns the first message on the link of e: after a reordering it may
@@ -144,7 +156,7 @@ func (k *Kernel) ahead(e Event) Event {
 }
 
 // deliverNow lets a message arrive before its time.
-func (k *Kernel) deliverNow(e, first Event) error {
+func (k *Kernel) deliverNow(e, first Event, overtakes bool) error {
 	from, to := core.ID(e.arg), core.ID(e.proc)
 	if k.faults.cut(from, to) && !k.faults.crashed[to] {
 		if k.faults.paused[to] {
@@ -152,8 +164,8 @@ func (k *Kernel) deliverNow(e, first Event) error {
 		}
 		return fmt.Errorf("%s and %s are in different parts", k.Name(from), k.Name(to))
 	}
-	if k.fifo && e.Seq != first.Seq {
-		return fmt.Errorf("on a fifo link %s comes first: deliver it, or reorder it, or say network unordered", k.called(first.slot))
+	if k.fifo && e.Seq != first.Seq && !overtakes {
+		return fmt.Errorf("on a fifo link %s comes first: deliver it, or reorder it, or say network unordered, or say overtaking behind this line", k.called(first.slot))
 	}
 	e = k.remove(e.Seq)
 	k.deliver(&e)

@@ -14,6 +14,7 @@ import (
 	"github.com/stile-lock/stile/internal/cli/ask"
 	"github.com/stile-lock/stile/internal/cli/tell"
 	"github.com/stile-lock/stile/internal/compare"
+	"github.com/stile-lock/stile/internal/compare/page"
 	"github.com/stile-lock/stile/internal/jobs"
 	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/scenario"
@@ -147,7 +148,7 @@ func (f *flags) locks(_ *cobra.Command, names []string) (job, error) {
 		if err != nil {
 			return tell.Report{}, nil, err
 		}
-		return tell.Report{JSON: m.Report(), Text: func(p *tell.Page) { printLocks(p, m, f.out) }, Stopped: m.Stopped(), Wrong: broken(m)}, m, nil
+		return tell.Report{JSON: m.Report(), Text: func(p *tell.Page) { printLocks(p, m, f.out) }, Stopped: m.Stopped(), Wrong: broken(m)}, page.Locks{Map: m}, nil
 	}, nil
 }
 
@@ -175,7 +176,7 @@ func (f *flags) methods(cmd *cobra.Command, names []string) (job, error) {
 		if err != nil {
 			return tell.Report{}, nil, err
 		}
-		return tell.Report{JSON: m.Report(), Text: func(p *tell.Page) { printMethods(p, m, f.out) }, Stopped: m.Stopped()}, m, nil
+		return tell.Report{JSON: m.Report(), Text: func(p *tell.Page) { printMethods(p, m, f.out) }, Stopped: m.Stopped()}, page.Methods{DeadlockMap: m}, nil
 	}, nil
 }
 

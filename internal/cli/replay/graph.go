@@ -17,26 +17,6 @@ import (
 	"github.com/stile-lock/stile/sim"
 )
 
-// What is said to programs of a graph of resources.
-type (
-	graphReport struct {
-		File        string       `json:"file"`
-		Title       string       `json:"title"`
-		Nodes       int          `json:"nodes"`
-		Units       []int        `json:"units"` // of each resource
-		Has         [][]int      `json:"has"`   // of each process, by resource
-		Asks        [][]int      `json:"asks"`
-		Cycles      [][]int      `json:"cycles"` // each from one to the next that has what it asks for
-		Reduction   []reduction  `json:"reduction"`
-		Deadlocked  []int        `json:"deadlocked"`
-		Differences []difference `json:"differences"`
-	}
-	reduction struct {
-		Process int   `json:"process"` // who gets what it asks for, ends, and gives everything back
-		Free    []int `json:"free"`    // of each resource, after it
-	}
-)
-
 // runGraph shows a graph of resources: there is nothing to run.
 func (f *flags) runGraph(c *cobra.Command, sc *scenario.Scenario) error {
 	if err := ask.Refuse(c, "trace from to until graph clocks", "--FLAG does not fit "+sc.File+", which is a graph of resources and is not run: leave it out; --svg draws the graph"); err != nil {
@@ -49,30 +29,10 @@ func (f *flags) runGraph(c *cobra.Command, sc *scenario.Scenario) error {
 	files := tell.Picture("svg", f.scene.SVG, func() string { return v.Graph.SVG(cmp.Or(sc.Title, "Resource-allocation graph")) })
 	return tell.Run(c.OutOrStdout(), f.json, files, func() (tell.Report, error) {
 		return tell.Report{
-			JSON: newGraphReport(sc, v), Text: func(p *tell.Page) { showGraph(p, sc, v) },
+			JSON: v.Report(sc), Text: func(p *tell.Page) { showGraph(p, sc, v) },
 			Wrong: tell.Wrong(v.Differences, "difference", "", sim.Difference.String),
 		}, nil
 	})
-}
-
-func newGraphReport(sc *scenario.Scenario, v *sim.Verdict) graphReport {
-	r := graphReport{
-		File: sc.File, Title: sc.Title, Nodes: sc.Processes, Units: sc.Resources,
-		Cycles: each(v.Cycles, numbers), Deadlocked: numbers(v.Deadlocked),
-		Reduction:   each(v.Steps, func(s deadlock.Reduction) reduction { return reduction{number(s.Tx), s.Free} }),
-		Differences: each(v.Differences, func(d sim.Difference) difference { return difference(d) }),
-	}
-	for range sc.Processes {
-		r.Has, r.Asks = append(r.Has, make([]int, len(sc.Resources))), append(r.Asks, make([]int, len(sc.Resources)))
-	}
-	for _, a := range sc.Arcs {
-		if a.Has {
-			r.Has[a.Proc][a.Resource] += a.Units
-		} else {
-			r.Asks[a.Proc][a.Resource] += a.Units
-		}
-	}
-	return r
 }
 
 // showGraph shows the graph, its cycles, and how it is reduced.

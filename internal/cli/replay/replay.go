@@ -10,12 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/deadlock"
 	"github.com/stile-lock/stile/internal/cli/ask"
 	"github.com/stile-lock/stile/internal/cli/tell"
 	"github.com/stile-lock/stile/internal/record"
+	"github.com/stile-lock/stile/lab"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 	"github.com/stile-lock/stile/trace"
@@ -94,23 +93,6 @@ func read(path string, r io.Reader) (*scenario.Scenario, error) {
 	return scenario.Parse(path, string(text))
 }
 
-// specOf makes the algorithm of a scenario, or the method if there are sites.
-func specOf(sc *scenario.Scenario) (core.Spec, error) {
-	spec, err := catalog.Make(sc.Algorithm, sc.Options)
-	_, noMethod := deadlock.Find(sc.Algorithm)
-	switch {
-	case sc.Transacts() && err == nil:
-		err = fmt.Errorf("%s is no method against deadlocks, but there are sites: remove the lines that say site, or choose a method such as wait-die", sc.Algorithm)
-	case sc.Transacts():
-		return sim.SiteSpec(sc)
-	case err == nil:
-		return spec, nil
-	case noMethod == nil:
-		err = fmt.Errorf("%s is a method against deadlocks, and its transactions run at sites: say where processes and locks are, by lines such as site 1 P1 L1", sc.Algorithm)
-	}
-	return core.Spec{}, fmt.Errorf("%s: %w", sc.File, err)
-}
-
 // same reports whether two names are of one file.
 func same(one, other string) bool {
 	a, err1 := os.Stat(one)
@@ -147,7 +129,7 @@ func (f *flags) runScenario(c *cobra.Command, path string, file io.Reader) error
 	if f.graph != "" && !sc.Transacts() {
 		return fmt.Errorf("--graph %q: %s has no sites, so nobody waits for a lock of another: leave --graph out, or draw the run with --svg", f.graph, path)
 	}
-	spec, err := specOf(sc)
+	spec, err := lab.SpecOf(sc, nil)
 	if err != nil {
 		return err
 	}
@@ -161,11 +143,7 @@ func (f *flags) runScenario(c *cobra.Command, path string, file io.Reader) error
 			return tell.Report{}, err
 		}
 		r := tell.Report{Text: func(p *tell.Page) { show(p, sc, back, f.scene.Text()) }, Wrong: tell.Wrong(back.Differences, "difference", "", sim.Difference.String)}
-		if sc.Transacts() {
-			r.JSON = newSitesReport(sc, back)
-		} else {
-			r.JSON = newReport(sc, spec, back)
-		}
+		r.JSON = back.Report(spec, sc)
 		return r, nil
 	})
 }

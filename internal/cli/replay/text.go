@@ -146,3 +146,14 @@ func showStates(p *tell.Page, states [][]core.Field, name func(i int) string) {
 		p.Row(name(i), "%s", strings.Join(each(fields, func(f core.Field) string { return f.Name + " " + f.Value }), ", "))
 	}
 }
+
+// each makes a list of a list.
+func each[T, U any](all []T, of func(T) U) []U {
+	list := make([]U, len(all))
+	for i, x := range all {
+		list[i] = of(x)
+	}
+	return list
+}
+
+func violation(v sim.Violation) string { return v.Property + ": " + v.String() }

@@ -1,0 +1,116 @@
+package calls
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stile-lock/stile/catalog"
+	"github.com/stile-lock/stile/core"
+)
+
+// call makes a call, and returns the last line of the answer and how many there
+// are.
+func call(t *testing.T, name, body string) (string, int) {
+	t.Helper()
+	last, n := "", 0
+	err := (&Calls{}).Call(context.Background(), name, []byte(body), func(line []byte) error {
+		last, n = string(line), n+1
+		if !json.Valid(line) || strings.Contains(last, "\n") {
+			t.Errorf("%s: %q is no line of JSON", name, line)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return last, n
+}
+
+func TestCalls(t *testing.T) {
+	const text = `"algorithm raymond\nprocesses 3\nat 0 P2 asks\n"`
+	for _, c := range []struct{ name, body, want string }{
+		{"start", `{}`, `{"text":""}`},
+		{"run", `{"text":` + text + `}`, `"kind":"lock"`},
+		{"run", `{"text":` + text + `,"spacing":"event"}`, `"layout":`},
+		{"run", `{"text":"algorithm raymond\nprocesses x\n"}`, `{"error":{"line":2,"col":11,"text":`},
+		{"run", `{"text":"title <script>\nalgorithm raymond\nprocesses 2\n"}`, `<script>`},
+		{"run", `{"text":"algorithm raymond\nprocesses 2\nat 1 P1 leaves\n"}`, `{"error":{"line":3,"col":0,"text":"P1 leaves: P1 cannot leave`},
+		{"run", `{"txt":1}`, "this call cannot be read"},
+		{"ran", `{}`, "did you mean run?"},
+		{"act", `{"text":` + text + `,"event":1,"deed":{"verb":"ask","proc":2}}`, `at 0.1 P3 asks`},
+		{"act", `{"text":` + text + `,"event":1,"deed":{"verb":"leave","proc":2}}`, `P3 cannot leave`},
+		{"fresh", `{"algorithm":"maekawa","processes":9,"workload":"all"}`, `at 0.8 P9 asks`},
+		{"fresh", `{"algorithm":"wait-die","processes":2,"workload":"all"}`, `P2 takes L2 L1`},
+		{"fresh", `{"algorithm":"x\nprocesses 3"}`, `want one word`},
+		{"gallery", ``, `The bank that loses 10,000`},
+		{"algorithms", ``, `"name":"wound-wait"`},
+		{"export", `{"text":` + text + `,"as":"svg"}`, `image/svg+xml`},
+		{"export", `{"text":` + text + `,"as":"shiviz"}`, `raymond.shiviz`},
+		{"export", `{"text":` + text + `,"as":"gif"}`, `want svg, shiviz, json, scenario or command`},
+		{"export", `{"text":"title The bank: 10,000!\nalgorithm raymond\nprocesses 3\n","as":"command"}`, `"stile replay the-bank-10-000.stile\n"`},
+		{"export", `{"text":"title ???\nalgorithm raymond\nprocesses 3\n","as":"scenario"}`, `"file":"scenario.stile"`},
+		{"check", `{"text":"algorithm ricart-agrawala\nprocesses 2\n"}`, `"verdict":"holds`},
+		{"check", `{"text":"algorithm bakery-naive\nprocesses 2\nnetwork unordered\n"}`, `schedule steps`},
+		{"check", `{"text":"algorithm wait-die\nprocesses 2\nsite 1 P1 L1\nsite 2 P2 L2\n"}`, `"verdict":"holds`},
+		{"check", `{"text":"algorithm none\nprocesses 2\nsite 1 P1 P2 L1 L2\nat 0 P1 takes L1 L2\nat 0 P2 takes L2 L1\n"}`, `P1 takes L1 L2; P2 takes L2 L1`},
+		{"check", `{"text":"algorithm none\nprocesses 2\nsite 1 P1 P2 L1 L2\nat 0 P1 takes L1 L2\nat 0 P2 takes L2 L1\n"}`, `expect stuck`},
+		{"check", `{"text":"algorithm none\nprocesses 2\nsite 1 P1 P2 L1 L2\nat 0 P1 takes L1 L2\nat 0 P2 takes L1 L2\n"}`, `"counterexample":""`},
+		{"check", `{"text":"algorithm bully\nprocesses 2\n"}`, `"verdict":"holds`},
+		{"compare", `{"algorithms":["raymond","lamport"],"n":[3],"entries":30}`, `"messages_per_entry"`},
+		{"compare", `{"n":[3000]}`, `want 1 to 64`},
+	} {
+		if got, _ := call(t, c.name, c.body); !strings.Contains(got, c.want) {
+			t.Errorf("%s %s: got %.600s, want %s", c.name, c.body, got, c.want)
+		}
+	}
+}
+
+// TestGalleryRuns: every scenario of the gallery runs, and all is as expected.
+func TestGalleryRuns(t *testing.T) {
+	for _, shelf := range Gallery() {
+		if len(shelf.Items) == 0 {
+			t.Errorf("nothing is in %q", shelf.Title)
+		}
+		for _, x := range shelf.Items[:1] {
+			body, _ := json.Marshal(map[string]string{"text": x.Text})
+			if got, _ := call(t, "run", string(body)); strings.HasPrefix(got, `{"error"`) || strings.Contains(got, `"ok":false`) {
+				t.Errorf("%s: %.300s", x.File, got)
+			}
+			if x.Title == "" || x.Sentence == "" {
+				t.Errorf("%s has no title or no sentence", x.File)
+			}
+		}
+	}
+}
+
+// TestCheckStops: who listens no more ends a check.
+func TestCheckStops(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	err := (&Calls{}).Call(ctx, "check", []byte(`{"text":"algorithm lamport\nprocesses 4\n","limits":{"requests":-1}}`), func([]byte) error { return nil })
+	if err != context.Canceled {
+		t.Errorf("got %v, want that it was cancelled", err)
+	}
+}
+
+// TestOwn: an algorithm that is not in the catalog is listed, run and checked.
+func TestOwn(t *testing.T) {
+	own, err := catalog.Make("raymond", core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	own.Name = "mine"
+	for name, want := range map[string]string{"algorithms": `[{"name":"mine",`, "run": `"algorithm":{"name":"mine"`, "check": `"verdict":"holds`, "fresh": `algorithm mine`} {
+		body := map[string]string{"algorithms": `{}`, "fresh": `{"algorithm":"mine","processes":3}`}[name]
+		if body == "" {
+			body = `{"text":"algorithm mine\nprocesses 2\nat 0 P1 asks\n"}`
+		}
+		last := ""
+		err := With(own).Call(t.Context(), name, []byte(body), func(line []byte) error { last = string(line); return nil })
+		if err != nil || !strings.Contains(last, want) {
+			t.Errorf("%s: %v, %.300s", name, err, last)
+		}
+	}
+}

@@ -1,0 +1,171 @@
+package calls
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stile-lock/stile/check"
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/family/transactions"
+	"github.com/stile-lock/stile/internal/words"
+	"github.com/stile-lock/stile/lab"
+	"github.com/stile-lock/stile/scenario"
+)
+
+// usualMemory is what a check may take if nobody says otherwise.
+const usualMemory = 1 << 30
+
+// far is how far a check is.
+type far struct {
+	Pass        string  `json:"pass"`
+	States      int64   `json:"states"`
+	Transitions int64   `json:"transitions"`
+	Depth       int     `json:"depth"`
+	Seconds     float64 `json:"seconds"`
+}
+
+// check tries every interleaving of the group that a text describes: how many
+// processes, which network, which options. What the lines of the text do is left
+// out: processes may do anything.
+func (c *Calls) check(ctx context.Context, body []byte, say func(v any) error) error {
+	var in struct {
+		Text   string `json:"text"`
+		Limits struct {
+			Requests int     `json:"requests"` // of each process; 0 means 1, and less than 0 without bound
+			Seconds  float64 `json:"seconds"`
+			Crashes  int     `json:"crashes"` // of elections, and of locks that survive deaths
+		} `json:"limits"`
+	}
+	if err := read(body, &in); err != nil {
+		return err
+	}
+	sc, err := scenario.Parse("", in.Text)
+	if err != nil {
+		return wrongAt(err)
+	}
+	conf, err := c.config(sc)
+	if err != nil {
+		return err
+	}
+	if conf.Requests = in.Limits.Requests; conf.Requests == 0 {
+		conf.Requests = 1
+	}
+	conf.Requests, conf.Crashes = max(conf.Requests, 0), in.Limits.Crashes
+	if conf.Spec.Family == core.Election {
+		conf.Requests = 0
+	}
+	conf.Limits = check.Limits{Workers: c.Workers, Memory: c.Memory, Time: time.Duration(in.Limits.Seconds * float64(time.Second)), Context: ctx}
+	if conf.Memory == 0 {
+		conf.Memory = usualMemory
+	}
+	stop, cancel := context.WithCancel(ctx)
+	defer cancel()
+	conf.Context = stop
+	conf.Progress = func(p check.Progress) {
+		if say(map[string]far{"progress": {p.Pass, p.States, p.Transitions, p.Depth, p.Elapsed.Seconds()}}) != nil {
+			cancel() // nobody listens any more
+		}
+	}
+	report, err := check.Run(conf)
+	if err != nil {
+		return err
+	}
+	text := ""
+	if p := report.First(); p != nil && p.Counterexample != nil {
+		text = scenario.Format(p.Counterexample)
+	}
+	return say(struct {
+		Verdict        *check.Report `json:"verdict"`
+		Counterexample string        `json:"counterexample"`
+		Checked        string        `json:"checked"` // what exactly, in a sentence
+	}{report, text, checked(sc, conf)})
+}
+
+// config returns the check of a scenario's group.
+func (c *Calls) config(sc *scenario.Scenario) (check.Config, error) {
+	conf := check.Config{Nodes: sc.Processes, Network: sc.Network, Options: sc.Options, First: true}
+	switch {
+	case sc.IsGraph():
+		return conf, &lab.Error{Text: "a graph of resources is not run: there is nothing to check"}
+	case len(sc.Sections) > 0:
+		return conf, &lab.Error{Text: "several sections cannot be checked together: take the lines that say section out, for each is a lock of its own"}
+	case sc.Transacts():
+		m, err := deadlock.Find(sc.Algorithm)
+		if err != nil {
+			return conf, err
+		}
+		t := transactions.Config{Method: m, Mode: sc.Mode, Layout: deadlock.Layout{Sites: sc.Sites, Home: sc.Homes, At: sc.Locks}, Programs: programs(sc, m)}
+		conf.Family = t.Family()
+		conf.Spec, err = t.Spec()
+		return conf, err
+	}
+	var err error
+	conf.Spec, err = lab.SpecOf(sc, c.Specs)
+	if sc.Busy || sc.Holder != 0 {
+		conf.Starts = []core.View{{N: sc.Processes, Holder: sc.Holder, Busy: sc.Busy}}
+	}
+	return conf, err
+}
+
+// wrongAt says where a text is wrong, as Run does.
+func wrongAt(err error) error {
+	if e, ok := err.(*scenario.Error); ok {
+		return &lab.Error{Line: e.Line, Col: e.Col, Text: e.Msg}
+	}
+	return err
+}
+
+// programs returns which locks each process takes: those of its first line that
+// says so. One without such a line takes two neighbours, as at a dinner.
+func programs(sc *scenario.Scenario, m deadlock.Method) [][]int {
+	all := make([][]int, sc.Processes)
+	for _, a := range sc.Actions {
+		if a.Kind == scenario.Take && all[a.Proc] == nil {
+			all[a.Proc] = slices.Clone(a.Locks)
+		}
+	}
+	k := len(sc.Locks)
+	for p := range all {
+		if all[p] == nil {
+			all[p] = []int{p % k, (p + 1) % k}[:min(k, 2)]
+		}
+		if m.Sorted {
+			slices.Sort(all[p])
+		}
+	}
+	return all
+}
+
+// checked says what was tried.
+func checked(sc *scenario.Scenario, conf check.Config) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Every order in which messages can arrive on a network that is %v, among %d processes", conf.Network, sc.Processes)
+	often := "as often as it likes"
+	if conf.Requests > 0 {
+		often = words.Plural(conf.Requests, "time")
+	}
+	switch {
+	case conf.Spec.Family == core.Election:
+		b.WriteString(" of which any may call an election")
+	case !sc.Transacts():
+		fmt.Fprintf(&b, " of which each may ask %s", often)
+	default:
+		m, _ := deadlock.Find(sc.Algorithm)
+		fmt.Fprintf(&b, " at %s, each %s", words.Plural(sc.Sites, "site"), often)
+		for p, locks := range programs(sc, m) {
+			fmt.Fprintf(&b, "; %v takes", core.ID(p))
+			for _, k := range locks {
+				b.WriteString(" " + deadlock.LockName(k))
+			}
+		}
+	}
+	if conf.Crashes > 0 {
+		fmt.Fprintf(&b, ", and %d may die", conf.Crashes)
+	}
+	b.WriteString(". The lines of the schedule are left out.")
+	return b.String()
+}

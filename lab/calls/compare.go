@@ -1,0 +1,146 @@
+package calls
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/stile-lock/stile/catalog"
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/internal/compare"
+	"github.com/stile-lock/stile/internal/jobs"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/trace"
+)
+
+// What a comparison may ask for.
+const (
+	mostPlaces  = 64
+	mostNodes   = 64
+	mostEntries = 2000
+)
+
+// A Cell is one algorithm at one place of the map.
+type Cell struct {
+	compare.RunReport
+	Text string `json:"text"` // opens it in the lab
+}
+
+// compare measures algorithms over the number of processes, rest and hold.
+func (c *Calls) compare(ctx context.Context, body []byte, say func(v any) error) error {
+	in := struct {
+		Algorithms []string  `json:"algorithms"` // none means all sound ones
+		N          []int     `json:"n"`
+		Rest       []float64 `json:"rest"` // in T
+		Hold       []float64 `json:"hold"`
+		Entries    int       `json:"entries"`
+		Seed       uint64    `json:"seed"`
+	}{Entries: 200, Seed: 1}
+	if err := read(body, &in); err != nil {
+		return err
+	}
+	conf := compare.Config{Nodes: in.N, Entries: in.Entries, Seed: in.Seed, Parallel: jobs.Parallel{Workers: c.Workers, Context: ctx}}
+	if len(in.N) == 0 {
+		conf.Nodes = []int{3, 6, 9}
+	}
+	for _, n := range conf.Nodes {
+		if n < 1 || n > mostNodes {
+			return fmt.Errorf("a comparison of %d processes: want 1 to %d", n, mostNodes)
+		}
+	}
+	if in.Entries < 1 || in.Entries > mostEntries {
+		return fmt.Errorf("%d entries of each run: want 1 to %d", in.Entries, mostEntries)
+	}
+	var err error
+	if conf.Think, err = dists(in.Rest, 0, 100); err != nil {
+		return err
+	}
+	if conf.Hold, err = dists(in.Hold, 1); err != nil {
+		return err
+	}
+	if n := len(conf.Nodes) * len(conf.Think) * len(conf.Hold); n > mostPlaces {
+		return fmt.Errorf("%d places to compare at: want at most %d", n, mostPlaces)
+	}
+	conf.Specs = catalog.Sound()
+	if len(in.Algorithms) > 0 {
+		conf.Specs = nil
+	}
+	for _, name := range in.Algorithms {
+		s, err := c.find(name)
+		if err != nil {
+			return err
+		}
+		conf.Specs = append(conf.Specs, s)
+	}
+	m, err := compare.Run(conf)
+	if err != nil {
+		return err
+	}
+	return say(cells(m))
+}
+
+// find returns an algorithm with its usual options.
+func (c *Calls) find(name string) (core.Spec, error) {
+	if c.Specs != nil {
+		return c.Specs(name, core.Options{})
+	}
+	return catalog.Make(name, core.Options{})
+}
+
+// dists reads times, some of which are usual if there are none.
+func dists(units []float64, usual ...float64) ([]scenario.Dist, error) {
+	if len(units) == 0 {
+		units = usual
+	}
+	var all []scenario.Dist
+	for _, u := range units {
+		if !(u >= 0 && u <= 1e6) {
+			return nil, fmt.Errorf("a time of %g T: want 0 to 1000000", u)
+		}
+		all = append(all, scenario.Always(int64(math.Round(u*scenario.T))))
+	}
+	return all, nil
+}
+
+// cells returns the cells of a map, each with how its run began.
+func cells(m *compare.Map) any {
+	report := m.Report()
+	list := []Cell{}
+	for i, r := range report.Runs {
+		x := Cell{RunReport: r}
+		if r.Measured != nil {
+			x.Text = began(&m.Cells[i], m.Config)
+		}
+		list = append(list, x)
+	}
+	return struct {
+		Cells   []Cell           `json:"cells"`
+		Best    []compare.BestAt `json:"best"`
+		Stopped bool             `json:"stopped,omitempty"`
+	}{list, report.Best, report.Stopped}
+}
+
+// shown is how many entries of a measured run a scenario has.
+const shown = 30
+
+// began returns a scenario in which everybody asks when it did in the first
+// entries of a measured run.
+func began(c *compare.Cell, m compare.Config) string {
+	sc := scenario.Scenario{
+		Title:     fmt.Sprintf("%s: the first entries of a run of %d", c.Spec.Title, m.Entries),
+		Algorithm: c.Spec.Name, Processes: c.Nodes, Latency: scenario.Always(scenario.T), Hold: c.Hold, Seed: m.Seed,
+	}
+	_, err := sim.Run(sim.Config{
+		Spec: c.Spec, Nodes: c.Nodes, Entries: min(shown, m.Entries), Seed: m.Seed, Think: c.Think, Hold: c.Hold, Latency: sc.Latency,
+		Observe: func(e trace.Event) {
+			if e.Kind == trace.Ask {
+				sc.Actions = append(sc.Actions, scenario.Action{At: e.At, Kind: scenario.Ask, Proc: e.Proc})
+			}
+		},
+	})
+	if err != nil {
+		return ""
+	}
+	return scenario.Format(&sc)
+}

@@ -1,0 +1,173 @@
+package calls
+
+import (
+	"context"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/stile-lock/stile/catalog"
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/scenarios"
+)
+
+// A Shelf is a part of the gallery.
+type Shelf struct {
+	Title string `json:"title"`
+	Items []Item `json:"items"`
+}
+
+// An Item is one scenario of the gallery.
+type Item struct {
+	File     string `json:"file"`
+	Title    string `json:"title"`
+	Sentence string `json:"sentence"`
+	Text     string `json:"text"`
+}
+
+// bank is what every visitor sees first: two tellers who are inside together.
+const bank = `# Two tellers read the balance, add to it and write it back. The lock is wrong: both are inside at once, and 10,000 are lost.
+title The bank that loses 10,000
+algorithm bakery-naive
+processes 3
+schedule steps
+
+P1 asks                       # teller 1 wants to pay in 10,000
+P2 asks                       # teller 2 wants to pay in 500
+deliver 1 -> 2 READ
+deliver 2 -> 1 READ
+deliver 1 -> 2 VALUE
+deliver 2 -> 1 VALUE          # P1 has read 0, but not yet P3's
+deliver 2 -> 3 READ
+deliver 3 -> 2 VALUE
+expect P2 number 1            # P2, the higher id, writes 1,
+deliver 2 -> 1 READ           # sees number[1] = 0
+deliver 1 -> 2 VALUE
+deliver 2 -> 3 READ
+deliver 3 -> 2 VALUE
+expect P2 inside              # and goes in
+deliver 1 -> 3 READ
+deliver 3 -> 1 VALUE
+expect P1 number 1            # only then P1 writes its 1,
+deliver 1 -> 2 READ           # and (1,1) is before (1,2)
+deliver 2 -> 1 VALUE
+deliver 1 -> 3 READ
+deliver 3 -> 1 VALUE
+expect P1 inside
+
+expect entries 2 1
+expect violation mutual-exclusion
+`
+
+// Gallery returns all worked examples: the bank, then what works, then what does
+// not.
+func Gallery() []Shelf {
+	first := Shelf{"Start here", []Item{item("bank.stile", bank)}}
+	locks, elections := Shelf{Title: "Locks"}, Shelf{Title: "Elections"}
+	survive, dead, museum := Shelf{Title: "Locks that survive deaths"}, Shelf{Title: "Deadlocks"}, Shelf{Title: "The museum of wrong algorithms"}
+	names, _ := fs.Glob(scenarios.Files, "*.stile")
+	for _, name := range names {
+		data, err := fs.ReadFile(scenarios.Files, name)
+		if err != nil {
+			continue
+		}
+		x, s := item(name, string(data)), shelfOf(name, string(data))
+		shelf := map[string]*Shelf{"lock": &locks, "election": &elections, "survive": &survive, "deadlock": &dead, "museum": &museum}[s]
+		shelf.Items = append(shelf.Items, x)
+	}
+	return []Shelf{first, locks, elections, survive, dead, museum}
+}
+
+// shelfOf says where a scenario belongs.
+func shelfOf(name, text string) string {
+	sc, err := scenario.Parse(name, text)
+	if err != nil || sc.Transacts() || sc.IsGraph() {
+		return "deadlock"
+	}
+	spec, err := catalog.Make(sc.Algorithm, sc.Options)
+	switch {
+	case err == nil && !spec.Sound():
+		return "museum"
+	case err == nil && spec.Family == core.Election:
+		return "election"
+	case strings.Contains(sc.Algorithm, "+"):
+		return "survive"
+	}
+	return "lock"
+}
+
+// item describes a scenario by its title and its first comment.
+func item(name, text string) Item {
+	x := Item{File: name, Text: text}
+	if sc, err := scenario.Parse(name, text); err == nil {
+		x.Title = sc.Title
+	}
+	var words []string
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "#") {
+			words = append(words, strings.TrimSpace(strings.TrimLeft(line, "#")))
+		} else if len(words) > 0 {
+			break
+		}
+	}
+	x.Sentence = strings.Join(words, " ")
+	if before, _, ok := strings.Cut(x.Sentence, ". "); ok {
+		x.Sentence = before + "."
+	}
+	if x.Sentence == "" {
+		x.Sentence = x.Title
+	}
+	return x
+}
+
+func (c *Calls) gallery(_ context.Context, body []byte, say func(v any) error) error {
+	if err := read(body, &struct{}{}); err != nil {
+		return err
+	}
+	return say(map[string]any{"groups": Gallery()})
+}
+
+// A Choice is an algorithm that a new scenario can have.
+type Choice struct {
+	Name    string   `json:"name"`
+	Title   string   `json:"title"`
+	Family  string   `json:"family"`
+	Class   string   `json:"class"`
+	Wrong   string   `json:"wrong"`
+	Weaker  string   `json:"weaker"`
+	Paper   string   `json:"paper"`
+	Network string   `json:"network"`
+	Least   int      `json:"least"` // how many processes there are at least, and at most on a page
+	Most    int      `json:"most"`
+	Options []string `json:"options"` // what else can be said of it: topology, k, ...
+}
+
+func (c *Calls) algorithms(_ context.Context, body []byte, say func(v any) error) error {
+	if err := read(body, &struct{}{}); err != nil {
+		return err
+	}
+	list := []Choice{}
+	for _, s := range slices.Concat(c.own, catalog.All(), catalog.Elections()) {
+		list = append(list, choice(s))
+		if s.Family == core.MutualExclusion && s.Sound() {
+			if both, err := catalog.Make(s.Name+"+bully", core.Options{}); err == nil {
+				list = append(list, choice(both))
+			}
+		}
+	}
+	for _, m := range deadlock.Methods() {
+		list = append(list, Choice{m.Name, m.Title, "deadlock", string(m.Family), m.Wrong, m.Weaker, m.Paper, core.FIFO.String(), 1, 50, []string{"mode"}})
+	}
+	return say(list)
+}
+
+func choice(s core.Spec) Choice {
+	x := Choice{s.Name, s.Title, s.Family.String(), s.Class.String(), s.Wrong, s.Weaker, s.Paper, s.Network.String(), 1, 100, catalog.Knows(s.Name)}
+	for x.Least < 10 && s.Accepts(x.Least) != nil {
+		x.Least++
+	}
+	return x
+}

@@ -1,0 +1,211 @@
+package lab
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/family"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/trace"
+)
+
+// number writes a measure as people read it.
+func number(f float64) string {
+	s := strconv.FormatFloat(f, 'f', 2, 64)
+	for s[len(s)-1] == '0' {
+		s = s[:len(s)-1]
+	}
+	if s[len(s)-1] == '.' {
+		s = s[:len(s)-1]
+	}
+	return s
+}
+
+// span writes what theory allows.
+func span(r *core.Range, unit string) string {
+	switch {
+	case r == nil:
+		return ""
+	case r.Lo == r.Hi:
+		return number(r.Lo) + unit
+	}
+	return number(r.Lo) + " .. " + number(r.Hi) + unit
+}
+
+// fits reports whether theory allows a value, which was rounded.
+func fits(r *core.Range, x float64) bool {
+	const near = 1e-6
+	return r == nil || x >= r.Lo-near && x <= r.Hi+near
+}
+
+// measures says what was counted, beside theory.
+func measures(back *sim.Playback, sc *scenario.Scenario, spec core.Spec) []Measure {
+	all := []Measure{{Name: "messages", Here: itoa(back.Messages), Fits: true}}
+	if spec.Family == core.Election {
+		all[0].Formula = spec.Theory.Messages.Text
+	}
+	if back.Sites != nil {
+		return append(all, ofTransactions(back.Sites.Ledger, sc.Steps)...)
+	}
+	for _, m := range back.Measured {
+		all = append(all, ofLock(m, sc, spec)...)
+	}
+	return all
+}
+
+func ofLock(m *sim.Result, sc *scenario.Scenario, spec core.Spec) []Measure {
+	in := ""
+	if m.Section != "" {
+		in = m.Section + ": "
+	}
+	t := spec.Theory
+	all := []Measure{{Name: in + "entries", Here: itoa(m.Entries), Fits: true}}
+	if m.Entries > 0 {
+		// What is under way or waits belongs to entries that are not over.
+		all = append(all, Measure{in + "messages per entry", number(m.PerEntry), span(m.Theory.Messages, ""), t.Messages.Text, fits(m.Theory.Messages, m.PerEntry)})
+	}
+	delay := func(name string, s *sim.Stats, r *core.Range, c core.Cost) {
+		if s != nil && !sc.Steps {
+			all = append(all, Measure{in + name, number(s.Mean) + " T", span(r, " T"), c.Text, fits(r, s.Mean)})
+		}
+	}
+	delay("client delay", m.Client, m.Theory.Client, t.Client)
+	delay("synchronisation delay", m.Sync, m.Theory.Sync, t.Sync)
+	if m.Wait != nil && !sc.Steps {
+		x := Measure{Name: in + "longest wait", Here: number(m.Wait.Max) + " T", Formula: t.WaitText, Fits: true}
+		if most := m.Theory.Wait; most != nil {
+			x.Theory, x.Fits = "at most "+number(*most)+" T", m.Wait.Max <= *most
+		}
+		all = append(all, x)
+	}
+	x := Measure{Name: in + "longest bypass", Here: itoa(m.MaxBypass), Fits: true}
+	if t.Bypass != nil {
+		most := t.Bypass(m.Nodes)
+		x.Theory, x.Fits = "at most "+itoa(most), m.MaxBypass <= most
+	}
+	return append(all, x)
+}
+
+func ofTransactions(l *sim.Ledger, steps bool) []Measure {
+	all := []Measure{
+		{Name: "commits", Here: itoa(l.Committed), Fits: true}, {Name: "aborts", Here: itoa(l.Aborted), Fits: true},
+		{Name: "deadlocks", Here: itoa(l.Deadlocks), Fits: true},
+	}
+	if l.Committed > 0 {
+		all = append(all, Measure{Name: "messages per transaction", Here: number(l.PerTransaction), Fits: true})
+	}
+	if l.Resolved > 0 && !steps {
+		all = append(all, Measure{Name: "mean time to break a deadlock", Here: number(l.DetectionDelay) + " T", Fits: true})
+	}
+	return all
+}
+
+// judged lists what a run of a kind is judged by, and what each means.
+func judged(kind string) [][2]string {
+	switch kind {
+	case KindElection:
+		return [][2]string{
+			{family.OneLeader, "at most one wins in each round"},
+			{family.Agreement, "when all is quiet everybody alive follows the highest"},
+		}
+	case KindTransactions:
+		return [][2]string{
+			{family.MutualExclusion, "no lock has two holders"},
+			{family.UnaskedGrant, "nobody gets a lock without having asked"},
+			{family.IdleVictim, "nobody is told to abort who has no transaction"},
+		}
+	}
+	return [][2]string{
+		{family.MutualExclusion, "at most one is inside at a time"},
+		{family.LostRequest, "whoever asks gets in"},
+		{family.UnaskedEntry, "nobody gets in without having asked"},
+		{family.Order, "requests are granted in the order of happened-before"},
+	}
+}
+
+// properties says what the run was judged by, and where it broke that.
+func properties(back *sim.Playback, d *Document) []Property {
+	var all []Property
+	for _, j := range judged(d.Kind) {
+		p := Property{Name: j[0], Holds: true, Event: -1, Text: j[1]}
+		at := slices.IndexFunc(back.Violations, func(v sim.Violation) bool { return v.Property == p.Name })
+		if at >= 0 {
+			p.Holds, p.Text = false, back.Violations[at].String()
+			p.Event = slices.IndexFunc(d.Events, func(e Event) bool { return e.Kind == trace.Violation.String() && e.Name == p.Name })
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// violations says what was broken, with the events that say so.
+func violations(back *sim.Playback, d *Document) []Violation {
+	all := []Violation{}
+	for i := range d.Events {
+		if e := &d.Events[i]; e.Kind == trace.Violation.String() {
+			all = append(all, Violation{Event: i, Property: e.Name, Text: e.Text})
+		}
+	}
+	return all
+}
+
+// expects says of every line that expects something whether it came so.
+func expects(back *sim.Playback, sc *scenario.Scenario) []Expect {
+	return compared(back.Differences, sc, back.Stopped)
+}
+
+func compared(differences []sim.Difference, sc *scenario.Scenario, stopped bool) []Expect {
+	all := []Expect{}
+	if stopped {
+		return all
+	}
+	for _, e := range sc.Expect {
+		x := Expect{Line: e.Line, OK: true, Want: e.What()}
+		if i := slices.IndexFunc(differences, func(d sim.Difference) bool { return d.Line == e.Line }); i >= 0 {
+			x.OK, x.Got = false, differences[i].Got
+		}
+		all = append(all, x)
+	}
+	for _, d := range differences {
+		if d.Line == 0 {
+			all = append(all, Expect{Want: d.Want, Got: d.Got})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Expect) int { return a.Line - b.Line })
+	return all
+}
+
+// badges says what the scenario does that the algorithm does not promise to
+// bear.
+func badges(sc *scenario.Scenario, spec core.Spec) []string {
+	all := []string{}
+	say := func(if_ bool, format string, args ...any) {
+		if text := fmt.Sprintf(format, args...); if_ && !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	reorders := spec.Network != core.FIFO && spec.Network != core.Lossy
+	say(sc.Network > spec.Network || sc.Network == core.Unordered && !reorders, "the network is %v, but %s needs one that is %v", sc.Network, spec.Name, spec.Network)
+	mortal := spec.Detects || spec.Family == core.Election || sc.Transacts()
+	say(sc.Experiment, "the sets break the rules")
+	for _, a := range sc.Actions {
+		switch a.Kind {
+		case scenario.Drop:
+			say(spec.Network != core.Lossy, "a message is lost, which %s does not bear", spec.Name)
+		case scenario.Duplicate:
+			say(spec.Network != core.Duplicating, "a message comes twice, which %s does not bear", spec.Name)
+		case scenario.Reorder:
+			say(!reorders, "a message overtakes another, which %s does not bear", spec.Name)
+		case scenario.Deliver:
+			say(!reorders && a.Overtakes, "a message overtakes another, which %s does not bear", spec.Name)
+		case scenario.Crash, scenario.Restart, scenario.CrashSite:
+			say(!mortal, "a process crashes, which %s does not bear", spec.Name)
+		case scenario.Suspect, scenario.SuspectSite, scenario.Trust:
+			say(!mortal, "a process is told who is dead, which %s has no use for", spec.Name)
+		}
+	}
+	return all
+}

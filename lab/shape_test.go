@@ -1,0 +1,137 @@
+package lab
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/mutex"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/sim"
+)
+
+// TestShapes: every algorithm has a picture on purpose, and the fields that it
+// speaks of are there.
+func TestShapes(t *testing.T) {
+	every(func(name string, spec core.Spec) {
+		for _, wrong := range misshapen(t, name, spec) {
+			t.Error(wrong)
+		}
+	})
+	bad := mutex.Raymond(mutex.Star)
+	bad.Shape.Pointer = "howlder"
+	if len(misshapen(t, "raymond", bad)) != 1 {
+		t.Error("a field that is not there passes")
+	}
+	bad.Shape = core.Shape{}
+	if len(misshapen(t, "raymond", bad)) != 1 {
+		t.Error("an algorithm without a picture passes")
+	}
+}
+
+// misshapen says what is wrong with the shape of an algorithm.
+func misshapen(t *testing.T, name string, spec core.Spec) []string {
+	t.Helper()
+	var wrong []string
+	if spec.Shape.Picture == core.Unshaped || spec.Shape.Title == "" {
+		wrong = append(wrong, name+" has no picture, or no title for it")
+	}
+	seen := map[string]bool{}
+	text := bare(name, false) + "hold 3\nat 0 P1 asks\nat 0.1 P2 asks\nat 0.2 P3 asks\n"
+	if spec.Shape.Picture == core.AtSites || len(spec.Shape.Fields()) == 0 {
+		return wrong
+	}
+	sc, err := scenario.Parse("", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sim.Replay(spec, sc, sim.ReplayOptions{Watch: func(s *sim.Step) bool {
+		for _, c := range s.Changes {
+			for _, f := range core.Apart(slices.Clone(c.Fields)) {
+				seen[f.Name] = true
+			}
+		}
+		return true
+	}}); err != nil {
+		t.Fatal(name, err)
+	}
+	for _, field := range spec.Shape.Fields() {
+		if !seen[field] {
+			wrong = append(wrong, name+" has no field "+field)
+		}
+	}
+	for _, kind := range []string{spec.Shape.Answer, spec.Shape.Carrier} {
+		if kind != "" && !slices.Contains(spec.Kinds, kind) {
+			wrong = append(wrong, name+" has no message "+kind)
+		}
+	}
+	return wrong
+}
+
+// TestWhy: the sentences say whom a process waits for.
+func TestWhy(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"algorithm ricart-agrawala\nprocesses 3\nhold 9\nat 0 P3 asks\nat 4 P1 asks\n", "waits for OK from P3, which is inside"},
+		{"algorithm raymond\ntopology 1-2,1-3\nprocesses 3\nholder 3 busy\nhold 9\nat 1 P2 asks\n", "waits for the token: it asked P1; P1 asked P3, which is inside"},
+		{"algorithm maekawa\nprocesses 4\nhold 9\nat 0 P4 asks\nat 4 P1 asks\n", "has voted for P4, which is inside"},
+		{"algorithm central\nprocesses 3\nhold 9\nat 0 P3 asks\nat 4 P2 asks\n", "waits for GRANT from P1, which has let P3, which is inside, go first; P2 is number 1 in its queue"},
+		{"algorithm suzuki-kasami\nprocesses 3\nhold 9\nat 0 P1 asks\nat 4 P2 asks\n", "waits for the token, which P1 has: it is inside"},
+		{"algorithm token-ring\nprocesses 3\nhold 9\nat 0 P1 asks\nat 0.5 P2 asks\nuntil 12\n", "waits for the token, which P1 has: it is inside"},
+		{"algorithm naimi-trehel\nprocesses 3\nhold 9\nat 0 P1 asks\nat 1 P2 asks\n", "waits for the token: P1, which is inside, passes it on to it"},
+		{"algorithm bully\nprocesses 5\nat 0 crash P5\nat 0 crash P4\nat 1 P3 asks\n", "waits for an answer from P4, which has crashed, and P5, which has crashed"},
+		{"algorithm bully\nprocesses 4\nat 0 crash P4\nat 1 P1 asks\n", "was answered, and waits until P3 says that it has won"},
+		{"algorithm ring-election\nprocesses 3\nat 1 P1 asks\n", "takes part, and waits to hear who has won"},
+		{"algorithm ricart-agrawala\nprocesses 3\nsection printer among 2,3\nsection disk among 1,3\nhold 9\nat 0 P3 asks printer\nat 3 P2 asks printer\n", "printer: waits for OK from P3, which is inside"},
+		{"algorithm none\nprocesses 2\nsite 1 P1 L1\nsite 2 P2 L2\nat 0 P1 takes L1 L2\nat 0 P2 takes L2 L1\n", "P2 waits for P1: a deadlock"},
+	} {
+		d := run(c.text, Options{}, undrawn)
+		if d.Error != nil {
+			t.Fatal(d.Error.Text)
+		}
+		var all []string
+		for _, x := range d.Deltas {
+			if x.Wait != nil {
+				all = append(all, *x.Wait)
+			}
+		}
+		if !slices.ContainsFunc(all, func(s string) bool { return strings.Contains(s, c.want) }) {
+			t.Errorf("%swant %q, got %q", c.text, c.want, all)
+		}
+	}
+}
+
+// TestBadges: what breaks an assumption is allowed, and said.
+func TestBadges(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"algorithm raymond\nprocesses 2\nat 0 P2 asks\nat 0.5 drop 2 -> 1\n", "a message is lost"},
+		{"algorithm lamport\nprocesses 2\nnetwork unordered\n", "the network is unordered"},
+		{"algorithm central\nprocesses 2\nat 1 crash P2\n", "a process crashes"},
+	} {
+		if d := run(c.text, Options{}, undrawn); len(d.Badges) != 1 || !strings.Contains(d.Badges[0], c.want) {
+			t.Errorf("%s: got %q, want %q", c.text, d.Badges, c.want)
+		}
+	}
+	if d := run("algorithm raymond\nprocesses 2\nat 0 P2 asks\n", Options{}, undrawn); len(d.Badges) != 0 {
+		t.Errorf("got %q, want none", d.Badges)
+	}
+}
+
+// TestLeaveKeepsThePast: a stay ended by hand does not prolong earlier ones.
+func TestLeaveKeepsThePast(t *testing.T) {
+	const text = "algorithm central\nprocesses 2\nhold 3\nat 0 P2 asks\nat 9 P2 asks\n"
+	d := run(text, Options{}, undrawn)
+	inside := 0
+	for i, e := range d.Events {
+		if e.Kind == "enter" {
+			inside = i + 1
+		}
+	}
+	e, err := Act(text, Options{}, inside, Deed{Verb: "leave", Proc: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(e.Text, "at 11.1 P2 leaves now\n") {
+		t.Errorf("got\n%s", e.Text)
+	}
+}

@@ -1,0 +1,45 @@
+package lab
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/stile-lock/stile/core"
+)
+
+// seat reads a process as core.Describe writes it.
+func seat(s string, n int) (core.ID, bool) {
+	if s == "" || s[0] < '0' || s[0] > '9' {
+		return core.None, false
+	}
+	x, err := strconv.Atoi(s)
+	return core.ID(x - 1), err == nil && x >= 1 && x <= n
+}
+
+// seats reads a list of them.
+func seats(s string, n int) []core.ID {
+	var all []core.ID
+	for _, w := range strings.Fields(s) {
+		if id, ok := seat(w, n); ok {
+			all = append(all, id)
+		}
+	}
+	return all
+}
+
+// voted reads a process, or whose a stamp such as <42,3> is.
+func voted(s string, n int) (core.ID, bool) {
+	if _, who, ok := strings.Cut(strings.Trim(s, "<>"), ","); ok {
+		return seat(who, n)
+	}
+	return seat(s, n)
+}
+
+// list joins phrases: a, b and c.
+func list(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " and " + words[last]
+}

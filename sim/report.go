@@ -1,0 +1,187 @@
+package sim
+
+import (
+	"encoding/json"
+
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/scenario"
+)
+
+// Report returns what came of a scenario for programs, to be written as JSON:
+// the keys are part of what others rely on.
+func (b *Playback) Report(spec core.Spec, sc *scenario.Scenario) any {
+	if sc.Transacts() {
+		return newSitesReport(sc, b)
+	}
+	return newReport(sc, spec, b)
+}
+
+// Report returns what was found out about a graph of resources for programs, to
+// be written as JSON.
+func (v *Verdict) Report(sc *scenario.Scenario) any { return newGraphReport(sc, v) }
+
+// What a replay says to programs.
+type (
+	report struct {
+		File        string              `json:"file"`
+		Title       string              `json:"title"`
+		Algorithm   string              `json:"algorithm"`
+		Nodes       int                 `json:"nodes"`
+		Seed        uint64              `json:"seed"`
+		Events      int                 `json:"events"`
+		Stopped     bool                `json:"stopped"` // by --until: nothing was checked
+		Entries     []entry             `json:"entries"`
+		Messages    int                 `json:"messages"`
+		ByKind      map[string]int      `json:"messages_by_kind"`
+		MaxBypass   int                 `json:"max_bypass"`
+		Deadlock    bool                `json:"deadlock"`
+		Violations  []string            `json:"violations"`
+		Differences []difference        `json:"differences"`
+		States      []map[string]string `json:"states"` // of each process, at the end
+	}
+	entry struct {
+		Process int         `json:"process"` // from 1
+		At      json.Number `json:"at"`      // in T, or in steps the number of the action
+		Section string      `json:"section,omitempty"`
+	}
+	difference struct {
+		Line int    `json:"line"`
+		Want string `json:"want"`
+		Got  string `json:"got"`
+	}
+)
+
+// What a replay of transactions says to programs.
+type (
+	sitesReport struct {
+		File        string         `json:"file"`
+		Title       string         `json:"title"`
+		Algorithm   string         `json:"algorithm"`
+		Mode        string         `json:"mode,omitempty"`
+		Sites       int            `json:"sites"`
+		Nodes       int            `json:"nodes"`
+		Locks       int            `json:"locks"`
+		Seed        uint64         `json:"seed"`
+		Events      int            `json:"events"`
+		Stopped     bool           `json:"stopped"` // by --until: nothing was checked
+		Commits     []ending       `json:"commits"`
+		Aborts      []ending       `json:"aborts"`
+		Deadlocks   [][]int        `json:"deadlocks"` // each from one to the next that it waits for
+		False       [][]int        `json:"false_cycles"`
+		Phantoms    [][]int        `json:"phantoms"` // reported, but just broken by an abort or a death
+		Stuck       []int          `json:"stuck"`
+		Graph       []edge         `json:"graph"`
+		Messages    int            `json:"messages"`
+		ByKind      map[string]int `json:"messages_by_kind"`
+		Violations  []string       `json:"violations"`
+		Differences []difference   `json:"differences"`
+	}
+	ending struct {
+		Process int         `json:"process"` // from 1
+		At      json.Number `json:"at"`      // in T
+		Cycle   []int       `json:"cycle,omitempty"`
+	}
+	edge struct {
+		Waits int    `json:"waits"`
+		For   int    `json:"for"`
+		Lock  string `json:"lock"`
+	}
+)
+
+// What is said to programs of a graph of resources.
+type (
+	graphReport struct {
+		File        string       `json:"file"`
+		Title       string       `json:"title"`
+		Nodes       int          `json:"nodes"`
+		Units       []int        `json:"units"` // of each resource
+		Has         [][]int      `json:"has"`   // of each process, by resource
+		Asks        [][]int      `json:"asks"`
+		Cycles      [][]int      `json:"cycles"` // each from one to the next that has what it asks for
+		Reduction   []reduction  `json:"reduction"`
+		Deadlocked  []int        `json:"deadlocked"`
+		Differences []difference `json:"differences"`
+	}
+	reduction struct {
+		Process int   `json:"process"` // who gets what it asks for, ends, and gives everything back
+		Free    []int `json:"free"`    // of each resource, after it
+	}
+)
+
+func newReport(sc *scenario.Scenario, spec core.Spec, b *Playback) report {
+	r := report{
+		File: sc.File, Title: sc.Title, Algorithm: spec.Name, Nodes: sc.Processes, Seed: sc.Seed, Events: len(b.Events), Stopped: b.Stopped,
+		Entries:  listOf(b.Entries, func(e Entry) entry { return entry{number(e.Proc), json.Number(moment(e.At, sc.Steps)), e.Section} }),
+		Messages: b.Messages, ByKind: map[string]int{}, MaxBypass: b.MaxBypass, Deadlock: b.Deadlock,
+		Violations: listOf(b.Violations, named), Differences: listOf(b.Differences, func(d Difference) difference { return difference(d) }),
+		States: listOf(b.States, func(fields []core.Field) map[string]string {
+			state := map[string]string{}
+			for _, f := range fields {
+				state[f.Name] = f.Value
+			}
+			return state
+		}),
+	}
+	for k, n := range b.ByKind {
+		r.ByKind[spec.Kinds[k]] += n
+	}
+	return r
+}
+
+func newSitesReport(sc *scenario.Scenario, b *Playback) sitesReport {
+	s := b.Sites
+	end := func(e Ending) ending {
+		return ending{number(e.Proc), json.Number(s.Ledger.Moment(e.At)), numbers(e.Cycle)}
+	}
+	r := sitesReport{
+		File: sc.File, Title: sc.Title, Algorithm: sc.Algorithm, Mode: sc.Mode, Sites: sc.Sites, Nodes: sc.Processes, Locks: len(sc.Locks), Seed: sc.Seed,
+		Events: len(b.Events), Stopped: b.Stopped, Commits: listOf(s.Commits, end), Aborts: listOf(s.Aborts, end),
+		Deadlocks: listOf(s.Cycles, numbers), False: listOf(s.False, numbers), Phantoms: listOf(s.Phantoms, numbers), Stuck: numbers(s.Stuck),
+		Graph:    listOf(s.Ledger.Graph.Edges(), func(e deadlock.Edge) edge { return edge{number(e.From), number(e.To), e.Label} }),
+		Messages: b.Messages, ByKind: map[string]int{},
+		Violations: listOf(b.Violations, named), Differences: listOf(b.Differences, func(d Difference) difference { return difference(d) }),
+	}
+	for k, n := range b.ByKind {
+		if n > 0 {
+			r.ByKind[deadlock.Kinds()[k]] = n
+		}
+	}
+	return r
+}
+
+func newGraphReport(sc *scenario.Scenario, v *Verdict) graphReport {
+	r := graphReport{
+		File: sc.File, Title: sc.Title, Nodes: sc.Processes, Units: sc.Resources,
+		Cycles: listOf(v.Cycles, numbers), Deadlocked: numbers(v.Deadlocked),
+		Reduction:   listOf(v.Steps, func(s deadlock.Reduction) reduction { return reduction{number(s.Tx), s.Free} }),
+		Differences: listOf(v.Differences, func(d Difference) difference { return difference(d) }),
+	}
+	for range sc.Processes {
+		r.Has, r.Asks = append(r.Has, make([]int, len(sc.Resources))), append(r.Asks, make([]int, len(sc.Resources)))
+	}
+	for _, a := range sc.Arcs {
+		if a.Has {
+			r.Has[a.Proc][a.Resource] += a.Units
+		} else {
+			r.Asks[a.Proc][a.Resource] += a.Units
+		}
+	}
+	return r
+}
+
+// listOf makes a list of a list, which may be empty but is never null.
+func listOf[T, U any](all []T, of func(T) U) []U {
+	list := make([]U, len(all))
+	for i, x := range all {
+		list[i] = of(x)
+	}
+	return list
+}
+
+// number is a process as people number it.
+func number(id core.ID) int { return int(id) + 1 }
+
+func numbers(ids []core.ID) []int { return listOf(ids, number) }
+
+func named(v Violation) string { return v.Property + ": " + v.String() }

@@ -1,0 +1,86 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/stile-lock/stile/internal/words"
+	"github.com/stile-lock/stile/web/wire"
+)
+
+// streams are the calls that may take long, since they tell how far they are.
+var streams = []string{"check", "compare"}
+
+// A server does calls, within bounds.
+type server struct {
+	calls      Caller
+	names      []string // by which it may be addressed, besides those of this machine
+	maxBody    int64
+	callTime   time.Duration
+	streamTime time.Duration
+}
+
+// call does one call. The page that goes away, or asks for something else, ends it.
+func (s *server) call(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodPost {
+		w.Header().Set("Allow", http.MethodPost)
+		refuse(w, r, http.StatusMethodNotAllowed, fmt.Errorf("a call is a POST, not a %s", r.Method))
+		return
+	}
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != contentJSON {
+		refuse(w, r, http.StatusUnsupportedMediaType, fmt.Errorf("a call is %s: say so in Content-Type", contentJSON))
+		return
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.maxBody))
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		refuse(w, r, http.StatusRequestEntityTooLarge, fmt.Errorf("what was sent has more than %s bytes: make the scenario shorter", words.Grouped(s.maxBody)))
+		return
+	case err != nil:
+		refuse(w, r, http.StatusBadRequest, fmt.Errorf("the call cannot be read: %w", err))
+		return
+	}
+	s.answer(w, r, body)
+}
+
+func (s *server) answer(w http.ResponseWriter, r *http.Request, body []byte) {
+	name, limit := r.PathValue("name"), s.callTime
+	kind := contentJSON
+	if slices.Contains(streams, name) {
+		limit, kind = s.streamTime, "application/x-ndjson"
+	}
+	ctx, cancel := context.WithTimeoutCause(r.Context(), limit, fmt.Errorf("%s took longer than %v: make the scenario shorter, or use the command line", name, limit))
+	defer cancel()
+
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Cache-Control", "no-store")
+	begun, flush := false, http.NewResponseController(w).Flush
+	emit := func(line []byte) error {
+		begun = true
+		if _, err := w.Write(line); err != nil {
+			return err
+		}
+		if _, err := io.WriteString(w, "\n"); err != nil {
+			return err
+		}
+		return flush()
+	}
+	err := s.calls.Call(ctx, name, body, emit)
+	switch {
+	case err == nil:
+	case ctx.Err() != nil && r.Context().Err() == nil:
+		err = context.Cause(ctx)
+		fallthrough
+	case begun:
+		_ = emit(wire.Error(err)) // if it fails, nobody listens any more
+	default:
+		refuse(w, r, http.StatusBadRequest, err)
+	}
+}

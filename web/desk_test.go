@@ -1,0 +1,72 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+
+	"github.com/stile-lock/stile/lab/calls"
+)
+
+// A desk is the lab, started with a text, and with a check that does what a test
+// tells it: it goes on until then.
+type desk struct {
+	calls.Calls
+	start string
+
+	mu    sync.Mutex
+	asked map[string]string // the last body of each call
+
+	verdict chan string // what the check says last
+	stopped chan bool   // a check was stopped
+}
+
+func newDesk(start string) *desk {
+	return &desk{start: start, asked: map[string]string{}, verdict: make(chan string, 1), stopped: make(chan bool, 10)}
+}
+
+// last is the body of the last call of a name.
+func (d *desk) last(name string) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.asked[name]
+}
+
+// Call implements Caller.
+func (d *desk) Call(ctx context.Context, name string, body []byte, emit func([]byte) error) error {
+	d.mu.Lock()
+	d.asked[name] = string(body)
+	d.mu.Unlock()
+	switch name {
+	case "start":
+		line, err := json.Marshal(map[string]string{"text": d.start})
+		if err != nil {
+			return err
+		}
+		return emit(line)
+	case "check":
+		return d.check(ctx, emit)
+	}
+	return d.Calls.Call(ctx, name, body, emit)
+}
+
+func (d *desk) check(ctx context.Context, emit func([]byte) error) error {
+	if err := emit([]byte(`{"progress":{"states":12345,"depth":7,"seconds":1}}`)); err != nil {
+		return err
+	}
+	select {
+	case <-ctx.Done():
+		d.stopped <- true
+		return ctx.Err()
+	case said := <-d.verdict:
+		return emit([]byte(said))
+	}
+}
+
+// Two ends of a check.
+const (
+	provedJSON = `{"verdict":{"algorithm":"central","nodes":2,"requests":2,"network":"fifo","verdict":"holds-bounded","states":103,"depth":17,"seconds":0.1,` +
+		`"properties":[{"name":"mutual-exclusion","verdict":"holds-bounded","note":"up to 2 requests of each process"}]},"counterexample":""}`
+	brokenJSON = `{"verdict":{"algorithm":"central","nodes":2,"requests":2,"network":"fifo","verdict":"violated","states":50,"depth":9,"seconds":0.1,` +
+		`"properties":[{"name":"mutual-exclusion","verdict":"violated","note":"after 9 steps"}]},"counterexample":"algorithm bakery-naive\nprocesses 2\nschedule steps\nP1 asks\n"}`
+)

@@ -1,0 +1,99 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stile-lock/stile/lab/calls"
+)
+
+// A bench is the real lab, started with a scenario.
+type bench struct {
+	calls calls.Calls
+	start string
+}
+
+func (b *bench) Call(ctx context.Context, name string, body []byte, emit func([]byte) error) error {
+	if name == "start" {
+		line, err := json.Marshal(map[string]string{"text": b.start})
+		if err != nil {
+			return err
+		}
+		return emit(line)
+	}
+	return b.calls.Call(ctx, name, body, emit)
+}
+
+// example is the text of a scenario of the repository.
+func example(t testing.TB, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("..", "scenarios", name+".stile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// show opens the lab with a text, and waits until it is shown.
+func show(t testing.TB, text string) *page {
+	t.Helper()
+	p := open(t, serve(t, Handler(&bench{start: text})))
+	p.until(`document.querySelector("h1")?.innerText && document.querySelector(".count")?.innerText.match(/of [1-9]/)`)
+	return p
+}
+
+// at waits for the cursor to be there.
+func (p *page) at(cursor string) {
+	p.t.Helper()
+	p.until(`document.querySelector(".count").innerText == "` + cursor + `"`)
+}
+
+// A title is text, whatever it looks like.
+func TestTitleIsText(t *testing.T) {
+	const title = `Two of <script>alert("them")</script> & <img src=x onerror=alert(1)>`
+	p := show(t, "title "+title+"\nalgorithm central\nprocesses 2\nat 0 P1 asks\n")
+	if got := p.text("h1"); got != title {
+		t.Errorf("the title is %q, want %q", got, title)
+	}
+}
+
+// What the page complains about is heard: an error, and what its policy forbids.
+func TestComplaints(t *testing.T) {
+	p := show(t, example(t, "raymond-a"))
+	eval[bool](p, `console.error("alas"), document.body.append(Object.assign(document.createElement("script"), {text: "document.title = 'evil'"})), true`)
+	p.until(`document.title != "evil"`)
+	said := strings.Join(p.complaints(), "\n")
+	if !strings.Contains(said, "alas") || !strings.Contains(said, "Content Security Policy") {
+		t.Errorf("heard only %q", said)
+	}
+}
+
+// A server that goes away and comes back is found again, without a hand, and what
+// was clicked meanwhile is done.
+func TestServerGoesAway(t *testing.T) {
+	lab := &bench{start: example(t, "raymond-a")}
+	first := httptest.NewServer(Handler(lab))
+	defer first.Close()
+	p := open(t, first.URL)
+	p.at("0 of 39")
+	first.CloseClientConnections()
+	first.Close()
+	p.key("t")
+	p.see(".lost")
+	l, err := net.Listen("tcp", strings.TrimPrefix(first.URL, "http://"))
+	if err != nil {
+		t.Skip("somebody else took the port meanwhile: ", err)
+	}
+	second := &http.Server{Handler: Handler(lab)}
+	defer second.Close()
+	go func() { _ = second.Serve(l) }()
+	p.until(`!document.querySelector(".lost") && document.querySelector(".now-line").innerText == "now step 0"`)
+	p.complaints() // that the server could not be reached
+}

@@ -1,0 +1,57 @@
+// What the calls of the dialogs answer, besides run and act: see lab/calls.
+
+import { signal } from "@preact/signals";
+import { type Refusal, refused } from "./backend";
+import { lab } from "./state";
+
+export interface Shelf {
+	groups: { title: string; items: Exhibit[] }[];
+}
+
+export interface Exhibit {
+	file: string;
+	title: string;
+	sentence: string;
+	text: string;
+}
+
+export interface Known {
+	name: string;
+	title: string;
+	family: string;
+	class: string;
+	wrong: string; // what is wrong with it; empty if nothing
+	weaker: string; // what it does not promise; empty if nothing
+	paper: string;
+	least: number; // processes
+	most: number; // processes
+	network: string; // the weakest that it is correct on
+	options: string[]; // words of the head of a scenario that it understands
+}
+
+export interface Exported {
+	file: string;
+	media: string;
+	data: string;
+}
+
+/** asked is a signal of the answer to a call that is always the same, asked for once. */
+export function asked<T>(name: string) {
+	const answer = signal<T | Refusal | undefined>(undefined);
+	let under = false;
+	return {
+		answer,
+		/** fetch asks, unless there is a good answer. */
+		fetch(): void {
+			if (under || (answer.value && !refused(answer.value))) return;
+			under = true;
+			void lab.call<T>(name, {}).then((got) => {
+				under = false;
+				answer.value = got;
+			});
+		},
+	};
+}
+
+export const shelf = asked<Shelf>("gallery");
+export const known = asked<Known[]>("algorithms");

@@ -1,0 +1,37 @@
+// How the page asks the lab: one Backend, which is a server or, in the static build,
+// a worker. Both give the same lines.
+
+import type { Fault } from "./document";
+import { Server } from "./server";
+import { Workers } from "./workers";
+
+/** What is answered when a call fails. */
+export interface Refusal {
+	error: Fault;
+}
+
+/** Who answers the calls of the page. */
+export interface Backend {
+	/**
+	 * The one answer to a call. It waits until there is one, however often the
+	 * backend goes away meanwhile, and rejects only when signal is aborted.
+	 */
+	call<T = unknown>(name: string, body: unknown, signal?: AbortSignal): Promise<T | Refusal>;
+	/**
+	 * Every line of a call that has many. It is not begun anew if the backend goes
+	 * away after the first line: then it rejects with a Lost. Aborting signal ends
+	 * it, here and there.
+	 */
+	stream<T = unknown>(name: string, body: unknown, onLine: (line: T | Refusal) => void, signal: AbortSignal): Promise<void>;
+}
+
+/** Whether an answer says that the call failed. */
+export function refused(answer: unknown): answer is Refusal {
+	return typeof answer === "object" && answer !== null && "error" in answer && Boolean(answer.error);
+}
+
+/** The backend that index.html names: <meta name="stile-backend" content="server"> or "worker". */
+export function backend(): Backend {
+	const meta = document.querySelector<HTMLMetaElement>('meta[name="stile-backend"]');
+	return meta?.content === "worker" ? new Workers("worker.js") : new Server("api/");
+}

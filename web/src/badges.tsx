@@ -1,0 +1,10 @@
+// What the scenario does that the algorithm does not promise to bear.
+
+import { doc } from "./state";
+
+/** Badges are what the scenario does that the algorithm does not promise to bear. */
+export function Badges() {
+	const all = doc.value?.badges ?? [];
+	if (all.length === 0) return null;
+	return <ul class="beyond" aria-label="beyond what the algorithm promises">{all.map((b) => <li key={b}>{b}</li>)}</ul>;
+}

@@ -1,0 +1,40 @@
+// What there is to say of the event that is pointed at, and of two that are compared.
+
+import { type Relations, compare } from "./causality";
+import type { Doc } from "./document";
+import { dotAt } from "./plot";
+import { hover, picked } from "./state";
+import { clockOf, storyOf } from "./story";
+
+export function Card({ d, relations }: { d: Doc; relations: Relations | undefined }) {
+	const two = picked.value;
+	if (!relations && two.length === 0) return null;
+	return (
+		<div class="card" role="status">
+			{relations && <About d={d} relations={relations} />}
+			{two.length === 1 && <p>Shift-click another event, or press m there: how do they relate?</p>}
+			{two.length === 2 && <p class="relate">{compare(d, two[0]!, two[1]!)}</p>}
+		</div>
+	);
+}
+
+function About({ d, relations }: { d: Doc; relations: Relations }) {
+	const event = hover.value;
+	const e = d.events[event];
+	if (!e) return null;
+	const together = (dotAt(d.layout, event)?.steps ?? [event]).filter((i) => storyOf(d).stepOf[i] === storyOf(d).stepOf[event]);
+	const sent = d.events.slice(0, event + 1).reduce((n, x) => n + (x.kind === "send" ? 1 : 0), 0);
+	const vector = relations.vector.length <= 12 ? `, vector (${relations.vector.join(", ")})` : "";
+	return (
+		<>
+			<p>
+				<strong>{together.map((i) => d.events[i]!.text).join(" ")}</strong> {d.steps ? "" : `At ${clockOf(d, e.at)}, `}event {event + 1}{vector}
+				{e.line ? `, line ${e.line}` : ""}
+			</p>
+			<p class="soft">
+				its past is bold, its future outlined, what is concurrent faded · messages so far {sent}
+				{e.fields?.length ? ` · ${e.fields.map(([name, value]) => `${name} ${value}`).join(", ")}` : ""}
+			</p>
+		</>
+	);
+}

@@ -1,0 +1,211 @@
+// Check: everything that can happen in this setting, in every order, until it is proved
+// or the shortest way to break it is found.
+
+import { batch, signal } from "@preact/signals";
+import { refused } from "./backend";
+import type { Fault } from "./document";
+import { Lost } from "./link";
+import { Panel, close } from "./panel";
+import { branch, dialog, doc, edit, lab, text } from "./state";
+
+interface Progress {
+	states: number;
+	depth: number;
+	seconds?: number;
+	pass?: string; // what it looks for
+}
+
+/** As check.Report has it. */
+interface Verdict {
+	algorithm: string;
+	nodes: number;
+	requests: number | string; // "unbounded", or "none" where nobody asks
+	network: string;
+	losses?: number;
+	verdict: string;
+	states: number;
+	depth: number;
+	seconds: number;
+	properties: { name: string; verdict: string; note: string }[];
+	hint?: string; // what is to be known of an algorithm that is wrong and passes all the same
+	shown?: string; // a command that shows it
+}
+
+type Said = { progress: Progress } | { verdict: Verdict; counterexample?: string };
+
+interface State {
+	state: "ready" | "running" | "stopped" | "over" | "failed";
+	progress?: Progress;
+	verdict?: Verdict;
+	counterexample?: string;
+	why?: string;
+	of: string; // the text that is checked
+}
+
+const now = signal<State>({ state: "ready", of: "" });
+const requests = signal(2); // -1 is without bound
+let running: AbortController | undefined;
+
+/** start checks the setting of the present text. */
+async function start(): Promise<void> {
+	stop();
+	const mine = (running = new AbortController());
+	const tell = (change: Partial<State>) => {
+		if (mine === running) now.value = { ...now.value, ...change };
+	};
+	now.value = { state: "running", of: text.value };
+	try {
+		await lab.stream<Said>("check", { text: text.value, limits: { requests: requests.value } }, (line) => hear(line, tell), mine.signal);
+		if (now.value.state === "running") tell({ state: "failed", why: "The check ended without a verdict: try again." });
+	} catch (err) {
+		if (mine.signal.aborted) return;
+		tell({ state: "failed", why: err instanceof Lost ? "The lab went away in the middle of it. As soon as it is back you can start the check anew." : String(err) });
+	}
+}
+
+function hear(line: Said | { error: Fault }, tell: (change: Partial<State>) => void): void {
+	if (refused(line)) tell({ state: "failed", why: line.error.text });
+	else if ("progress" in line) tell({ progress: line.progress });
+	else tell({ state: "over", verdict: line.verdict, counterexample: line.counterexample ?? "" });
+}
+
+/** check opens the dialog and starts. */
+export function check(): void {
+	dialog.value = "check";
+	void start();
+}
+
+/** stop ends the check that runs. */
+function stop(): void {
+	running?.abort();
+	running = undefined;
+	if (now.value.state === "running") now.value = { ...now.value, state: "stopped" };
+}
+
+/** show opens the counterexample as a branch, at its end. */
+function show(): void {
+	const found = now.value.counterexample!;
+	batch(() => {
+		close();
+		branch("counterexample");
+	});
+	void edit(found, { cursor: Number.MAX_SAFE_INTEGER });
+}
+
+export function Check() {
+	return (
+		<Panel name="check" title="Check every interleaving" lead="Not one run but all: whatever can happen, in every order in which messages can arrive.">
+			<Setting />
+			<Standing />
+		</Panel>
+	);
+}
+
+function Setting() {
+	const it = doc.value;
+	const runs = now.value.state === "running";
+	return (
+		<div class="check-setting">
+			<p>
+				{it ? (
+					<>
+						<strong>{it.algorithm.title || it.algorithm.name || it.title}</strong>, {it.names.filter((name) => name.startsWith("P")).length} processes, {it.network} network
+					</>
+				) : (
+					"There is no scenario yet."
+				)}
+			</p>
+			<label>
+				Each process asks at most
+				<select value={requests.value} disabled={runs} onChange={(e) => (requests.value = Number(e.currentTarget.value))}>
+					<option value="1">once</option>
+					<option value="2">twice</option>
+					<option value="-1">without bound</option>
+				</select>
+			</label>
+			{runs ? (
+				<button type="button" class="is-main" data-first onClick={stop}>Stop</button>
+			) : (
+				<button type="button" class="is-main" data-first disabled={!it} onClick={() => void start()}>{now.value.state === "ready" ? "Check" : "Check again"}</button>
+			)}
+		</div>
+	);
+}
+
+const count = (n: number) => n.toLocaleString("en");
+
+function Standing() {
+	const { state, progress, verdict, why, of } = now.value;
+	const stale = state !== "ready" && of !== text.value;
+	return (
+		<div class={`check-standing is-${state}`}>
+			{state === "ready" && <p>It can take a moment, or, with many processes, longer than you want to wait: you see how far it is, and can stop it.</p>}
+			{(state === "running" || state === "stopped") && (
+				<>
+					<p role="status">{state === "running" ? "Checking …" : "Stopped. Nothing is proved: what was looked at so far held, or you would read here what broke."}</p>
+					{state === "running" && <progress aria-label="Checking" />}
+					<Numbers of={progress ?? { states: 0, depth: 0 }} />
+				</>
+			)}
+			{state === "failed" && <p class="trouble" role="alert">{why}</p>}
+			{state === "over" && verdict && <Outcome verdict={verdict} />}
+			{stale && state !== "running" && <p class="check-stale">This is about a text that you have changed since.</p>}
+		</div>
+	);
+}
+
+function Numbers({ of: { states, depth, seconds } }: { of: Progress }) {
+	return (
+		<dl class="numbers">
+			<div><dt>states</dt><dd data-number="states">{count(states)}</dd></div>
+			<div><dt>depth</dt><dd data-number="depth">{count(depth)}</dd></div>
+			{seconds !== undefined && <div><dt>seconds</dt><dd>{seconds.toFixed(1)}</dd></div>}
+		</dl>
+	);
+}
+
+/** proved says what exactly was proved. */
+function proved({ algorithm, nodes, network, requests, losses, properties }: Verdict): string {
+	const all = properties.filter((p) => p.verdict.startsWith("holds")).map((p) => p.name);
+	const asks = typeof requests === "number" ? `, when each process asks at most ${requests === 1 ? "once" : requests === 2 ? "twice" : `${requests} times`}` : requests === "unbounded" ? ", however often they ask" : "";
+	const lost = losses ? `, and at most ${losses} messages are lost` : "";
+	return `${algorithm} with ${nodes} processes on a network that is ${network}${asks}${lost}: in every order of events ${all.join(", ")} ${all.length === 1 ? "holds" : "hold"}.`;
+}
+
+function Outcome({ verdict }: { verdict: Verdict }) {
+	const broken = verdict.properties.find((p) => p.verdict === "violated");
+	const good = verdict.verdict.startsWith("holds");
+	return (
+		<>
+			<p class={`check-verdict ${broken ? "is-broken" : good ? "is-proved" : ""}`} role="status">
+				<strong>{broken ? "Broken." : good ? "Proved." : "Not finished."}</strong>{" "}
+				{broken ? `${broken.name} is violated: ${broken.note}.` : good ? proved(verdict) : "It ended early, for lack of time or memory: take fewer processes or requests, or use the command line."}
+			</p>
+			<Numbers of={verdict} />
+			{verdict.hint && <p>{verdict.hint}</p>}
+			{verdict.shown && <p>This shows it: <code>{verdict.shown}</code></p>}
+			{now.value.counterexample && (
+				<p>
+					<button type="button" class="is-main" onClick={show}>Open the shortest counterexample as a branch</button>
+				</p>
+			)}
+			{verdict.properties.length > 0 && (
+				<table class="check-properties">
+					<caption class="unseen">What was checked</caption>
+					<thead>
+						<tr><th>property</th><th>verdict</th><th>that is</th></tr>
+					</thead>
+					<tbody>
+						{verdict.properties.map((p) => (
+							<tr key={p.name} class={p.verdict.startsWith("holds") ? "is-met" : p.verdict === "violated" ? "is-unmet" : ""}>
+								<th scope="row">{p.name}</th>
+								<td>{p.verdict.startsWith("holds") ? "✓ holds" : p.verdict === "violated" ? "✗ violated" : p.verdict.replaceAll("-", " ")}</td>
+								<td>{p.note}</td>
+							</tr>
+						))}
+					</tbody>
+				</table>
+			)}
+		</>
+	);
+}

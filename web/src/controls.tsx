@@ -1,0 +1,91 @@
+// The controls of time: step, play, speed, and jumps.
+
+import { effect, signal } from "@preact/signals";
+import { calm } from "./look";
+import { cursor, doc, jump, nextOf, playing, seek, speed, total } from "./state";
+import { stepAfter, stepBefore } from "./story";
+
+const speeds = [0.25, 0.5, 1, 2, 4, 8, 16];
+
+/** forward goes one step on; single goes one event on. */
+export function forward(single = false): void {
+	const d = doc.value;
+	if (d) seek(single ? cursor.value + 1 : stepAfter(d, cursor.value));
+}
+
+/** backward goes one step back. */
+export function backward(single = false): void {
+	const d = doc.value;
+	if (d) seek(single ? cursor.value - 1 : stepBefore(d, cursor.value));
+}
+
+/** play starts or stops; at the end it begins anew. */
+export function play(): void {
+	if (!playing.value && cursor.value >= total.value) seek(0);
+	playing.value = !playing.value && total.value > 0;
+}
+
+/** faster changes the speed by a notch. */
+export function faster(by: number): void {
+	const at = speeds.indexOf(speed.value) + by;
+	speed.value = speeds[Math.max(0, Math.min(speeds.length - 1, at))] ?? 1;
+}
+
+/** How long a step takes, in milliseconds: also how long things glide. */
+export const beat = signal(600);
+
+effect(() => {
+	beat.value = 700 / speed.value;
+	if (!playing.value) return;
+	const timer = setInterval(() => {
+		const d = doc.value;
+		if (!d || cursor.value >= d.events.length) playing.value = false;
+		else seek(stepAfter(d, cursor.value), true);
+	}, beat.value);
+	return () => clearInterval(timer);
+});
+
+export function Controls() {
+	const d = doc.value;
+	const at = cursor.value;
+	const none = !d || total.value === 0;
+	return (
+		<div class="controls" data-tour="controls" role="toolbar" aria-label="time">
+			<div class="buttons">
+				<Button label="first" hint="Home" disabled={none || at === 0} onClick={() => seek(0)} icon="M3 3v10M13 3L5 8l8 5z" />
+				<Button label="step back" hint="←" disabled={none || at === 0} onClick={() => backward()} icon="M11 3L4 8l7 5z" />
+				<Button label={playing.value ? "pause" : "play"} hint="space" main disabled={none} onClick={play} icon={playing.value ? "M4 3h3v10H4zM9 3h3v10H9z" : "M4 2l10 6-10 6z"} />
+				<Button label="step" hint="→" disabled={none || at >= total.value} onClick={() => forward()} icon="M5 3l7 5-7 5z" />
+				<Button label="last" hint="End" disabled={none || at >= total.value} onClick={() => seek(total.value)} icon="M13 3v10M3 3l8 5-8 5z" />
+				<label class="speed">
+					<span class="unseen">speed</span>
+					<select value={String(speed.value)} onChange={(e) => (speed.value = Number(e.currentTarget.value))} title={calm.value ? "how fast it plays; things jump, as your system asks" : "how fast it plays (+ and -)"}>
+						{speeds.map((s) => <option key={s} value={String(s)}>{s}×</option>)}
+					</select>
+				</label>
+			</div>
+			<div class="buttons">
+				<button type="button" onClick={() => jump("entry")} disabled={none || nextOf("entry") < 0} title="to the next entry (e)">next {d?.kind === "election" ? "leader" : "entry"}</button>
+				<button type="button" onClick={() => jump("violation")} disabled={none || nextOf("violation") < 0} title="to what breaks next (v)">next violation</button>
+				<span class="count">{at} of {total.value}</span>
+			</div>
+		</div>
+	);
+}
+
+interface ButtonProps {
+	label: string;
+	hint: string;
+	icon: string;
+	main?: boolean;
+	disabled: boolean;
+	onClick: () => void;
+}
+
+function Button({ label, hint, icon, main, disabled, onClick }: ButtonProps) {
+	return (
+		<button type="button" class={main ? "icon main" : "icon"} aria-label={label} title={`${label} (${hint})`} disabled={disabled} onClick={onClick}>
+			<svg width="16" height="16" viewBox="0 0 16 16" aria-hidden="true"><path d={icon} /></svg>
+		</button>
+	);
+}

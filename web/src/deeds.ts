@@ -1,0 +1,136 @@
+// What there is to be done to a process or to a message now. What it means is the
+// lab's affair: each is a call of act.
+
+import type { Doc } from "./document";
+import { type Deed, act, cursor, frameAt, seek } from "./state";
+import { storyOf } from "./story";
+
+export interface Item {
+	label: string;
+	key?: string;
+	title?: string;
+	/** It does what algorithms need not bear. */
+	breaks?: boolean;
+	run(): void;
+}
+
+/** sitesOf is how many lanes are sites. */
+export function sitesOf(d: Doc): number {
+	return d.kind === "transactions" ? d.scene.groups.length : 0;
+}
+
+function does(label: string, key: string, deed: Deed, more: Partial<Item> = {}): Item {
+	return { label, key, run: () => void act(deed), ...more };
+}
+
+/** forProcess is what can be done to a process or site. */
+export function forProcess(d: Doc, proc: number): { title: string; items: Item[] } {
+	const frame = frameAt(d, cursor.value);
+	const status = frame.status[proc] ?? "idle";
+	const title = `${d.names[proc]}: ${status}`;
+	if (d.kind === "graph") return { title, items: [] };
+	const items: Item[] = [];
+	const site = proc < sitesOf(d);
+	if (status === "crashed") items.push(does("restarts", "s", { verb: "restart", proc }, { breaks: true }));
+	else {
+		if (!site) items.push(...wishes(d, proc, status));
+		items.push(does("crashes", "c", { verb: "crash", proc }, { breaks: true }));
+		items.push(status === "paused" ? does("goes on", "r", { verb: "resume", proc }) : does("pauses", "p", { verb: "pause", proc }));
+		if (d.events.some((e) => e.kind === "expire")) items.push(does("has a timer run out", "t", { verb: "expire", proc }));
+		items.push(...beliefs(d, proc, frame.status));
+	}
+	if (d.kind !== "transactions") items.push(...cuts(d, proc));
+	return { title, items };
+}
+
+/** wishes are asking and leaving, in what words the scenario has for them. */
+function wishes(d: Doc, proc: number, status: string): Item[] {
+	switch (d.kind) {
+		case "sections":
+			return d.scene.groups.filter((g) => g.members.includes(proc)).flatMap((g) => sectionWishes(d, proc, g.name));
+		case "transactions":
+			return transactionWishes(d, proc, status);
+		case "election":
+			return [does("calls an election", "a", { verb: "ask", proc })];
+	}
+	if (status === "inside") return [does("leaves", "l", { verb: "leave", proc })];
+	return status === "waiting" ? [] : [does("asks", "a", { verb: "ask", proc })];
+}
+
+function sectionWishes(d: Doc, proc: number, section: string): Item[] {
+	let phase = "idle";
+	for (const e of d.events.slice(0, cursor.value)) {
+		if (e.proc !== proc || e.section !== section) continue;
+		if (e.kind === "ask") phase = "waiting";
+		if (e.kind === "enter") phase = "inside";
+		if (e.kind === "exit" || e.kind === "deny" || e.kind === "crash") phase = "idle";
+	}
+	if (phase === "inside") return [{ label: `leaves ${section}`, run: () => void act({ verb: "leave", proc, section }) }];
+	return phase === "idle" ? [{ label: `asks for ${section}`, run: () => void act({ verb: "ask", proc, section }) }] : [];
+}
+
+/** transactionWishes: one takes one lock, or two in either order, which is all that a deadlock needs. */
+function transactionWishes(d: Doc, proc: number, status: string): Item[] {
+	if (status === "inside") return [does("goes on and gives its locks back", "g", { verb: "go", proc })];
+	if (status === "waiting") return [];
+	const locks = d.scene.locknames ?? [];
+	const take = (...which: number[]): Item => ({
+		label: `takes ${which.map((k) => locks[k]).join(", then ")}`,
+		run: () => void act({ verb: "take", proc, locks: which }),
+	});
+	const pairs = locks.length > 4 ? [] : locks.flatMap((_, a) => locks.map((_, b) => [a, b] as const)).filter(([a, b]) => a !== b);
+	return [...locks.slice(0, 12).map((_, k) => take(k)), ...pairs.map(([a, b]) => take(a, b))];
+}
+
+/** beliefs: who is dead can be suspected, and who is back trusted again. */
+function beliefs(d: Doc, proc: number, status: string[]): Item[] {
+	const all = sitesOf(d) || d.names.length;
+	const items: Item[] = [];
+	for (let to = 0; to < all; to++) {
+		if (to === proc || (sitesOf(d) > 0 && proc >= all)) continue;
+		const name = d.names[to];
+		if (status[to] === "crashed") items.push({ label: `is told that ${name} is dead`, run: () => void act({ verb: "suspect", proc, to }) });
+		else if (suspected(d, proc, to)) items.push({ label: `is told that ${name} is back`, run: () => void act({ verb: "trust", proc, to }) });
+	}
+	return items.slice(0, 8);
+}
+
+function suspected(d: Doc, proc: number, peer: number): boolean {
+	for (let i = cursor.value - 1; i >= 0; i--) {
+		const e = d.events[i]!;
+		if (e.kind === "suspect" && e.proc === proc && e.peer === peer) return true;
+	}
+	return false;
+}
+
+/** cuts: one can be cut off from the others, and the network be whole again. */
+function cuts(d: Doc, proc: number): Item[] {
+	for (let i = cursor.value - 1; i >= 0; i--) {
+		const { kind } = d.events[i]!;
+		if (kind === "partition") return [does("the network is whole again", "h", { verb: "heal" })];
+		if (kind === "heal") break;
+	}
+	if (d.names.length < 2) return [];
+	const others = d.names.map((_, i) => i).filter((i) => i !== proc);
+	return [does("is cut off from the others", "x", { verb: "partition", parts: [[proc], others] }, { breaks: true })];
+}
+
+/** forMessage is what can be done to a message. */
+export function forMessage(d: Doc, msg: number): { title: string; items: Item[] } {
+	const m = storyOf(d).messages.get(msg);
+	if (!m) return { title: "a message", items: [] };
+	const title = `${m.name} ${d.names[m.from]} → ${d.names[m.to]}`;
+	if (cursor.value <= m.sent) return { title, items: [{ label: "go to where it is sent", key: "Enter", run: () => seek(m.sent + 1) }] };
+	if (cursor.value > m.ended) return { title, items: [{ label: "go back to where it is under way", key: "Enter", run: () => seek(m.ended) }] };
+	const items = [
+		does("arrives now", "d", { verb: "deliver", msg }),
+		does("is lost", "x", { verb: "drop", msg }, { breaks: true }),
+		does("arrives twice", "2", { verb: "duplicate", msg }, { breaks: true }),
+		does("overtakes those ahead of it", "f", { verb: "overtake", msg }, { breaks: d.network === "fifo" }),
+		does("is overtaken by the next one", "o", { verb: "reorder", msg }, { breaks: true }),
+	];
+	if (!d.steps) {
+		items.splice(1, 0, does("takes 1 T longer", "1", { verb: "delay", msg, by: 1 }), does("takes 5 T longer", "5", { verb: "delay", msg, by: 5 }));
+	}
+	return { title, items };
+}

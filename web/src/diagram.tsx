@@ -1,0 +1,232 @@
+// The space-time diagram. The lab computed where everything is; here it is painted,
+// and only what is in sight.
+
+import { computed, effect, signal } from "@preact/signals";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { Badges } from "./badges";
+import { Card } from "./card";
+import { relationsTo } from "./causality";
+import type { Doc } from "./document";
+import { hitArrow, hitDot } from "./hit";
+import { Legend } from "./legend";
+import { useSize } from "./look";
+import { openMenu } from "./menu";
+import { Minimap } from "./minimap";
+import { above, below, heightOf, tall } from "./place";
+import { Things, dotAt } from "./plot";
+import { cursor, doc, hover, picked, seek, space, spacing } from "./state";
+import { stretched } from "./stretch";
+import { clockOf, cursorAt, placeOf, storyOf, timeAt } from "./story";
+
+/** What of the plot is in sight, in its own pixels, and how much larger it is shown. */
+export const view = signal({ left: 0, top: 0, width: 800, height: 400 });
+
+/** zoom makes a small group larger. */
+export const zoom = computed(() => {
+	const d = doc.value;
+	return d ? Math.max(1, Math.min(1.2, view.value.height / tall(d.layout))) : 1;
+});
+
+/** The document with its diagram stretched to fill its panel, if it is small. */
+const fitted = computed(() => {
+	const d = doc.value;
+	if (!d) return undefined;
+	const { page } = d.layout;
+	const { width, height } = view.value;
+	const bound = (by: number, most: number) => Math.max(1, Math.min(most, Math.floor(by * 50) / 50));
+	const lanes = Math.max(1, d.layout.lanes.length - 1) * page.pitch;
+	return stretched(d, bound((width / zoom.value - page.left - 4) / page.plot, 2.6), bound((height / zoom.value - above - below - 6) / lanes, 1.7));
+});
+
+const grain = 400; // what is painted changes when so many pixels were scrolled
+
+/** What of the plot is painted: what is in sight and a little more. */
+const painted = computed(() => {
+	const { left, top, width, height } = view.value;
+	const z = zoom.value;
+	const snap = (from: number, size: number) => [Math.floor((from / z - 120) / grain) * grain, Math.ceil(((from + size) / z + 120) / grain) * grain] as const;
+	const [x1, x2] = snap(left, width);
+	const [y1, y2] = snap(top, height);
+	return `${Math.max(0, x1)} ${x2} ${Math.max(0, y1)} ${y2}`; // a string, so that nothing is done while it stays
+});
+
+const relations = computed(() => {
+	const d = fitted.value;
+	return d && hover.value >= 0 && hover.value < d.events.length ? relationsTo(d, hover.value) : undefined;
+});
+
+let scroller: HTMLElement | null = null;
+
+/** scrollTo brings a place of the plot to the left edge. */
+export function scrollTo(x: number): void {
+	if (scroller) scroller.scrollLeft = x * zoom.value;
+}
+
+export function Diagram() {
+	const d = fitted.value;
+	const byEvent = spacing.value === "event";
+	return (
+		<section class="diagram" data-tour="diagram" aria-label="space and time">
+			<h2>
+				Space and time
+				<span class="choice" role="group" aria-label="spacing">
+					<button type="button" aria-pressed={!byEvent} onClick={() => space("time")} title="as far apart as time says (t)">by time</button>
+					<button type="button" aria-pressed={byEvent} onClick={() => space("event")} title="each step as far from the next as any other (t)">by event</button>
+				</span>
+			</h2>
+			{d && d.events.length > 0 ? <Plot d={d} /> : d ? <Still d={d} /> : <div class="plot" />}
+			<Badges />
+			{d && <Legend d={d} />}
+			{d && d.events.length > 0 && <Minimap d={d} />}
+		</section>
+	);
+}
+
+/** Still is shown where nothing runs. */
+function Still({ d }: { d: Doc }) {
+	if (!d.svg) return <p class="plot empty">Nothing happens in this scenario yet: click a process to ask, or write a line.</p>;
+	return <p class="plot empty"><img class="still" alt={d.title} src={`data:image/svg+xml,${encodeURIComponent(d.svg)}`} /></p>;
+}
+
+function Plot({ d }: { d: Doc }) {
+	const ref = useSize<HTMLDivElement>(({ width, height }) => (view.value = { ...view.value, width, height }));
+	useLayoutEffect(() => {
+		scroller = ref.current;
+		const stop = effect(() => keepInSight(ref.current!));
+		return () => {
+			stop();
+			scroller = null;
+		};
+	}, []);
+	const z = zoom.value;
+	const { page } = d.layout;
+	const high = tall(d.layout) * z;
+	return (
+		<div
+			class="plot"
+			ref={ref}
+			tabIndex={0}
+			role="group"
+			aria-label="the space-time diagram; the list of events says the same in words"
+			onScroll={(e) => {
+				const { scrollLeft, scrollTop } = e.currentTarget;
+				view.value = { ...view.value, left: scrollLeft, top: scrollTop };
+			}}
+		>
+			<div class="plot-size" style={{ width: `${(page.left + page.plot) * z}px`, height: `${high}px` }}>
+				<Names d={d} z={z} high={high} />
+				<Canvas d={d} z={z} high={high} />
+				<Now d={d} z={z} />
+			</div>
+			<Card d={d} relations={relations.value} />
+		</div>
+	);
+}
+
+function Names({ d, z, high }: { d: Doc; z: number; high: number }) {
+	const { page, lanes } = d.layout;
+	return (
+		<svg class="plot-names" width={page.left * z} height={high} viewBox={`0 0 ${page.left} ${high / z}`} aria-hidden="true">
+			{lanes.map((l) => <text key={l.lane} x={l.x} y={heightOf(d.layout, l)}>{l.text}</text>)}
+		</svg>
+	);
+}
+
+function Canvas({ d, z, high }: { d: Doc; z: number; high: number }) {
+	const svg = useRef<SVGSVGElement>(null);
+	const [x1 = 0, x2 = 0, y1 = 0, y2 = 0] = painted.value.split(" ").map(Number);
+	const wide = Math.max(1, Math.min(x2, d.layout.page.plot) - x1);
+	const at = (e: MouseEvent) => {
+		const box = svg.current!.getBoundingClientRect();
+		return { x: x1 + (e.clientX - box.left) / z, y: (e.clientY - box.top) / z };
+	};
+	return (
+		<svg
+			ref={svg}
+			class={`plot-things${relations.value ? " focused" : ""}`}
+			style={{ left: `${(d.layout.page.left + x1) * z}px`, width: `${wide * z}px`, height: `${high}px` }}
+			viewBox={`${x1} 0 ${wide} ${high / z}`}
+			aria-hidden="true"
+			onPointerMove={(e) => point(d, at(e))}
+			onPointerLeave={() => (hover.value = -1)}
+			onClick={(e) => click(d, at(e), e)}
+		>
+			<Things d={d} x1={x1} x2={x2} y1={y1} y2={y2} relations={relations.value} />
+		</svg>
+	);
+}
+
+/**
+ * Now is where the cursor is: what comes after it is paler. It lies above the plot and
+ * is no part of it, so that a step does not paint all arrows again.
+ */
+function Now({ d, z }: { d: Doc; z: number }) {
+	const at = cursor.value;
+	const x = (d.layout.page.left + placeOf(d, at - 1, spacing.value === "event") + (at > 0 ? 5 : -6)) * z;
+	const bottom = (tall(d.layout) - below + 22) * z;
+	const end = (d.layout.page.left + d.layout.page.plot) * z;
+	const time = d.steps || spacing.value === "event" ? `step ${at > 0 ? storyOf(d).stepOf[at - 1]! + 1 : 0}` : clockOf(d, timeAt(d, at));
+	return (
+		<div class="now" aria-hidden="true">
+			{at < d.events.length && <div class="veil" style={{ left: `${x}px`, width: `${Math.max(0, Math.min(end - x, 4000))}px`, height: `${bottom}px` }} />}
+			<div class="now-line" style={{ left: `${x}px`, height: `${bottom}px` }}>
+				<span class={x > end - 80 ? "late" : ""}>now {time}</span>
+			</div>
+			<Ring d={d} z={z} event={at - 1} name="current" />
+			{picked.value.map((event) => <Ring key={event} d={d} z={z} event={event} name="picked" />)}
+		</div>
+	);
+}
+
+/** Ring marks the event that has just happened, or one that is to be compared. */
+function Ring({ d, z, event, name }: { d: Doc; z: number; event: number; name: string }) {
+	const dot = dotAt(d.layout, event);
+	if (!dot) return null;
+	return <div class={`ring ${name}`} style={{ left: `${(d.layout.page.left + dot.at.x) * z}px`, top: `${heightOf(d.layout, dot.at) * z}px` }} />;
+}
+
+/** keepInSight scrolls when the cursor has left what is in sight. */
+function keepInSight(element: HTMLElement): void {
+	const d = fitted.value;
+	if (!d) return;
+	const at = (d.layout.page.left + placeOf(d, Math.min(cursor.value, d.events.length) - 1, spacing.value === "event")) * zoom.value;
+	const lane = cursor.value > 0 ? d.events[cursor.value - 1]?.proc ?? -1 : -1;
+	requestAnimationFrame(() => {
+		const names = d.layout.page.left * zoom.value;
+		const from = element.scrollLeft + names + 20;
+		const to = element.scrollLeft + element.clientWidth - 60;
+		if (at < from || at > to) element.scrollLeft = at - names - (element.clientWidth - names) * (at > to ? 0.6 : 0.3);
+		if (lane < 0) return;
+		const y = heightOf(d.layout, { lane }) * zoom.value;
+		if (y < element.scrollTop + 20 || y > element.scrollTop + element.clientHeight - 40) element.scrollTop = y - element.clientHeight / 2;
+	});
+}
+
+interface Spot {
+	x: number;
+	y: number;
+}
+
+function point(d: Doc, spot: Spot): void {
+	const dot = hitDot(d, spot);
+	hover.value = dot ? dot.steps.at(-1)! : -1;
+}
+
+/**
+ * click: at an event the cursor goes there, with Shift it is chosen to be compared;
+ * at a message there is a menu; elsewhere the cursor goes to that time.
+ */
+function click(d: Doc, spot: Spot, e: MouseEvent): void {
+	const dot = hitDot(d, spot);
+	if (dot && e.shiftKey) return pick(dot.steps.at(-1)!);
+	if (dot) return seek(dot.steps.at(-1)! + 1);
+	const arrow = hitArrow(d, spot);
+	if (arrow) return openMenu({ what: "message", msg: arrow.message, x: e.clientX, y: e.clientY });
+	seek(cursorAt(d, spot.x, spacing.value === "event"));
+}
+
+/** pick chooses an event to be compared with another one. */
+export function pick(event: number): void {
+	const all = picked.value;
+	picked.value = all.includes(event) ? all.filter((p) => p !== event) : [...all.slice(-1), event];
+}

@@ -1,0 +1,340 @@
+// The scenario, beside its picture: a text area over the same text in colours. What
+// the lab found out about a line stands behind it.
+
+import { computed, effect, signal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import type { Doc, LineEvents } from "./document";
+import { pieces } from "./colours";
+import { byHand, copy } from "./copy";
+import { refused } from "./backend";
+import * as lab from "./state";
+
+/** Milliseconds without a key until what was typed runs. */
+const pause = 250;
+/** Milliseconds within which typing is one change, to be undone at once. */
+const burst = 2000;
+/** Lines that are painted beyond those in sight. */
+const margin = 20;
+
+/** What is in the text area: the text, and what was typed since. */
+const draft = signal("");
+const lines = computed(() => draft.value.split("\n"));
+const longest = computed(() => lines.value.reduce((most, line) => Math.max(most, line.length), 0));
+
+let timer: ReturnType<typeof setTimeout> | undefined;
+let typed = { text: "", at: 0 }; // what was last run of what was typed
+
+effect(() => {
+	draft.value = lab.text.value;
+	clearTimeout(timer);
+	timer = undefined;
+});
+
+function type(next: string): void {
+	draft.value = next;
+	clearTimeout(timer);
+	timer = setTimeout(flush, pause);
+}
+
+/** flush runs what was typed, now. */
+export function flush(): void {
+	if (timer === undefined) return;
+	clearTimeout(timer);
+	timer = undefined;
+	const next = draft.value;
+	const goesOn = typed.text === lab.text.value && Date.now() - typed.at < burst;
+	typed = { text: next, at: Date.now() };
+	void lab.edit(next, { keep: goesOn });
+}
+
+/** lineAt is the line whose events are at a cursor, or 0. */
+export function lineAt(doc: Doc | undefined, cursor: number): number {
+	if (!doc || cursor === 0) return 0;
+	const at = cursor - 1;
+	return doc.events[at]?.line || (doc.lines.findLast(({ from, to }) => from <= at && at < to)?.line ?? 0);
+}
+
+const present = computed(() => lineAt(lab.doc.value, lab.cursor.value));
+const comes = computed(() => new Map(lab.doc.value?.lines.map((l) => [l.line, l]) ?? []));
+const expects = computed(() => {
+	const by = new Map<number, { ok: boolean; text: string }>();
+	for (const { line, ok, want, got } of lab.doc.value?.expects ?? []) {
+		const before = by.get(line);
+		if (!before || before.ok) by.set(line, { ok, text: ok ? "" : got || `not so: ${want}` });
+	}
+	return by;
+});
+const unmet = computed(() => lab.doc.value?.expects.filter((e) => !e.ok) ?? []);
+
+/** goTo moves the cursor behind the first step that came of a line. */
+function goTo(line: number): void {
+	flush();
+	const it = comes.value.get(line);
+	if (it) lab.seek(stepEnd(it));
+	else lab.notice.value = `Nothing happens by line ${line} itself.`;
+}
+
+/** stepEnd is the cursor after the first of some events, and what belongs to the same step. */
+function stepEnd({ from, to }: LineEvents): number {
+	const events = lab.doc.value?.events ?? [];
+	let at = from < to ? from + 1 : from;
+	while (at < to && events[at]?.part) at++;
+	return at;
+}
+
+const first = signal(0); // of the lines that are painted
+const last = signal(100);
+
+export function Editor() {
+	const scroller = useRef<HTMLDivElement>(null);
+	const area = useRef<HTMLTextAreaElement>(null);
+	useEffect(() => follow(area.current!), []);
+	useEffect(() => watch(scroller.current!), []);
+	const digits = String(lines.value.length).length;
+	return (
+		<div class="editor">
+			<h2>
+				The scenario <span>· a click is a line</span>
+			</h2>
+			<div class="editor-scroll" style={{ "--digits": digits }} ref={scroller} onScroll={(e) => see(e.currentTarget)}>
+				<div class="editor-sheet" style={{ "--rows": lines.value.length, "--cols": longest.value + 2 }}>
+					<Gutter />
+					<Painted />
+					<textarea
+						ref={area}
+						aria-label="Text of the scenario"
+						aria-describedby="editor-help editor-fault"
+						aria-invalid={lab.fault.value !== undefined}
+						spellcheck={false}
+						autocapitalize="off"
+						autocomplete="off"
+						wrap="off"
+						onInput={(e) => type(e.currentTarget.value)}
+						onBlur={() => {
+							flush();
+							scroller.current!.scrollLeft = 0;
+						}}
+						onKeyDown={onKey}
+					/>
+				</div>
+			</div>
+			<p id="editor-help" class="unseen">
+				Control and Enter goes to the first event of the line that you are in, Control and Z undoes, Escape leaves the text.
+			</p>
+			<Findings area={area} />
+			<Buttons />
+		</div>
+	);
+}
+
+// follow has the text area show the draft. The caret stays where the text is the same.
+function follow(area: HTMLTextAreaElement): () => void {
+	return effect(() => {
+		const next = draft.value;
+		const was = area.value;
+		if (was === next) return;
+		const caret = moved(was, next, area.selectionEnd);
+		area.value = next;
+		area.setSelectionRange(caret, caret);
+	});
+}
+
+/** moved is where a caret is after the text around it changed. */
+function moved(was: string, next: string, caret: number): number {
+	let same = 0;
+	while (same < was.length && same < next.length && was[same] === next[same]) same++;
+	if (caret <= same) return caret;
+	let tail = 0;
+	while (tail < was.length - same && tail < next.length - same && was.at(-1 - tail) === next.at(-1 - tail)) tail++;
+	return Math.max(0, caret >= was.length - tail ? next.length - (was.length - caret) : next.length - tail);
+}
+
+function onKey(e: KeyboardEvent & { currentTarget: HTMLTextAreaElement }): void {
+	e.stopPropagation(); // single letters are commands elsewhere on the page
+	const command = e.ctrlKey || e.metaKey;
+	const letter = e.key.toLowerCase();
+	if (e.key === "Escape") e.currentTarget.blur();
+	else if (command && e.key === "Enter") goTo(lineOf(e.currentTarget));
+	else if (command && letter === "z" && !e.shiftKey) flushed(lab.undo);
+	else if (command && (letter === "y" || letter === "z")) flushed(lab.redo);
+	else return;
+	e.preventDefault();
+}
+
+function flushed(then: () => void): void {
+	flush();
+	then();
+}
+
+function lineOf(area: HTMLTextAreaElement): number {
+	return area.value.slice(0, area.selectionStart).split("\n").length;
+}
+
+// watch keeps the lines in sight painted, and the line at the cursor in sight.
+function watch(it: HTMLElement): () => void {
+	const come = () => {
+		const line = lab.newest.value || present.value;
+		if (line > 0 && !it.contains(document.activeElement)) bring(it, line);
+	};
+	const size = new ResizeObserver(() => {
+		see(it);
+		come();
+	});
+	size.observe(it);
+	const stop = effect(come);
+	const home = effect(() => {
+		if (lab.text.value !== "" && !it.contains(document.activeElement)) it.scrollLeft = 0;
+	});
+	return () => {
+		size.disconnect();
+		stop();
+		home();
+	};
+}
+
+function high(it: HTMLElement): number {
+	return parseFloat(getComputedStyle(it).lineHeight) || 20;
+}
+
+function see(it: HTMLElement): void {
+	const row = high(it);
+	first.value = Math.max(0, Math.floor(it.scrollTop / row) - margin);
+	last.value = Math.ceil((it.scrollTop + it.clientHeight) / row) + margin;
+}
+
+function bring(it: HTMLElement, line: number): void {
+	const row = high(it);
+	const top = (line - 1) * row;
+	if (top < it.scrollTop + row) it.scrollTop = top - row;
+	else if (top + 2 * row > it.scrollTop + it.clientHeight) it.scrollTop = top + 2 * row - it.clientHeight;
+}
+
+/** numbers are those of the lines that are painted. */
+function numbers(): number[] {
+	const from = Math.min(first.value, lines.value.length);
+	return Array.from({ length: Math.max(0, Math.min(last.value, lines.value.length) - from) }, (_, i) => from + i + 1);
+}
+
+function Gutter() {
+	return (
+		<div class="editor-gutter" aria-hidden="true">
+			{numbers().map((n) => {
+				const it = comes.value.get(n);
+				return (
+					<button
+						key={n}
+						type="button"
+						tabIndex={-1}
+						class={`${n === present.value ? "is-present" : ""} ${n === lab.fault.value?.line ? "is-fault" : ""}`}
+						style={{ "--row": n - 1 }}
+						disabled={!it}
+						title={it ? "Go to the first event of this line" : undefined}
+						onClick={() => goTo(n)}
+					>
+						{n}
+					</button>
+				);
+			})}
+		</div>
+	);
+}
+
+function Painted() {
+	return (
+		<pre class="editor-painted" aria-hidden="true">
+			{numbers().map((n) => (
+				<Line key={n} n={n} text={lines.value[n - 1]!} />
+			))}
+		</pre>
+	);
+}
+
+function Line({ n, text }: { n: number; text: string }) {
+	const fault = lab.fault.value?.line === n ? lab.fault.value : undefined;
+	const looks = [n === present.value && "is-present", n === lab.newest.value && "is-newest", fault && "is-fault"];
+	const found = fault ? undefined : expects.value.get(n);
+	return (
+		<div class={`editor-line ${looks.filter(Boolean).join(" ")}`} style={{ "--row": n - 1 }}>
+			{pieces(text).map(({ look, text }, i) => (look ? <span key={i} class={`ink-${look}`}>{text}</span> : text))}
+			{fault && fault.col > 0 && <i class="editor-wave" style={{ "--col": fault.col - 1, "--wide": wide(text, fault.col) }} />}
+			{found && !lab.fault.value && <b class={found.ok ? "is-met" : "is-unmet"}>{found.ok ? " ✓" : ` ✗ ${found.text}`}</b>}
+			{n === lab.newest.value && <em> just clicked</em>}
+		</div>
+	);
+}
+
+/** wide is how long the word is that begins in a column. */
+function wide(text: string, col: number): number {
+	return Math.max(1, /^\S*/.exec(text.slice(col - 1))![0].length);
+}
+
+/** Findings are what is wrong with the text, and what came otherwise than expected. */
+function Findings({ area }: { area: { current: HTMLTextAreaElement | null } }) {
+	const fault = lab.fault.value;
+	const show = (line: number, col: number) => {
+		const it = area.current!;
+		const at = lines.value.slice(0, line - 1).reduce((sum, l) => sum + l.length + 1, 0) + Math.max(0, col - 1);
+		it.focus();
+		it.setSelectionRange(at, at);
+	};
+	return (
+		<div class="editor-findings">
+			<div id="editor-fault" role="alert">
+				{fault && (
+					<div class="finding is-fault">
+						{fault.line > 0 && (
+							<button type="button" onClick={() => show(fault.line, fault.col)}>
+								Line {fault.line}
+								{fault.col > 0 && `, column ${fault.col}`}
+							</button>
+						)}
+						<p>{fault.text}</p>
+						{lab.doc.value && <small>The picture is that of the last text that was right.</small>}
+					</div>
+				)}
+			</div>
+			{!fault && unmet.value.length > 0 && (
+				<ul class="editor-unmet" aria-label="Came otherwise than expected">
+					{unmet.value.slice(0, 3).map((e, i) => (
+						<li key={i} class="finding is-unmet">
+							{e.line > 0 && (
+								<button type="button" onClick={() => show(e.line, 0)}>
+									Line {e.line}
+								</button>
+							)}
+							<p>
+								{e.want}{e.got ? `, but ${e.got}` : ": it is not so"}
+							</p>
+						</li>
+					))}
+					{unmet.value.length > 3 && <li class="finding is-unmet">and {unmet.value.length - 3} more, marked ✗</li>}
+				</ul>
+			)}
+			{byHand.value !== "" && (
+				<label class="finding">
+					To copy by hand
+					<input readOnly value={byHand.value} onFocus={(e) => e.currentTarget.select()} />
+				</label>
+			)}
+		</div>
+	);
+}
+
+function Buttons() {
+	return (
+		<div class="editor-buttons">
+			<button type="button" disabled={!lab.undoable.value} onClick={() => flushed(lab.undo)}>Undo</button>
+			<button type="button" disabled={!lab.redoable.value} onClick={() => flushed(lab.redo)}>Redo</button>
+			<button type="button" title="Go on in a copy; this text stays as it is" onClick={() => flushed(lab.branch)}>Branch</button>
+			<button type="button" title="Copy the command that replays this in a terminal" onClick={() => flushed(() => void copyCommand())}>Copy CLI</button>
+			<button type="button" onClick={() => flushed(() => (lab.dialog.value = "export"))}>Export</button>
+		</div>
+	);
+}
+
+/** copyCommand copies the command line that replays the scenario. */
+export async function copyCommand(): Promise<void> {
+	const answer = await lab.lab.call<{ data: string }>("export", { text: lab.text.value, as: "command" });
+	if (refused(answer)) lab.notice.value = `There is no command line: ${answer.error.text}`;
+	else await copy(answer.data, "The command line (it wants the text in scenario.stile: Export saves it)");
+}

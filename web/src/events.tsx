@@ -1,0 +1,77 @@
+// The list of events: the run in words, which is also what a screen reader gets. Only
+// the rows in sight are there.
+
+import { effect, signal } from "@preact/signals";
+import { useLayoutEffect } from "preact/hooks";
+import type { Doc } from "./document";
+import { useSize } from "./look";
+import { cursor, doc, hover, seek } from "./state";
+import { clockOf, storyOf } from "./story";
+
+const row = 24; // pixels
+const spare = 8; // rows above and below what is in sight
+
+const top = signal(0);
+const high = signal(200);
+
+export function Events() {
+	const d = doc.value;
+	return (
+		<section class="events" aria-label="events">
+			<h2>Events</h2>
+			{d && <List d={d} />}
+			<Said />
+		</section>
+	);
+}
+
+/** Said tells who cannot see it what has just happened. */
+function Said() {
+	const d = doc.value;
+	const at = cursor.value;
+	const wait = d && at > 0 ? "" : "before the first event";
+	return <p class="unseen" role="log" aria-live="polite">{d && at > 0 ? d.events[at - 1]?.text : wait}</p>;
+}
+
+function List({ d }: { d: Doc }) {
+	const ref = useSize<HTMLDivElement>((size) => (high.value = size.height));
+	useLayoutEffect(() => effect(() => follow(ref.current!, cursor.value)), []);
+	const from = Math.max(0, Math.floor(top.value / row) - spare);
+	const to = Math.min(d.events.length, Math.ceil((top.value + high.value) / row) + spare);
+	const rows = [];
+	for (let i = from; i < to; i++) rows.push(<Line key={i} d={d} i={i} />);
+	return (
+		<div class="scroll" ref={ref} tabIndex={0} role="group" aria-label="list of events; click one to go there" onScroll={(e) => (top.value = e.currentTarget.scrollTop)}>
+			<ol style={{ height: `${d.events.length * row}px`, paddingTop: `${from * row}px` }}>{rows}</ol>
+		</div>
+	);
+}
+
+function Line({ d, i }: { d: Doc; i: number }) {
+	const e = d.events[i]!;
+	const state = i === cursor.value - 1 ? "current" : i >= cursor.value ? "later" : "";
+	const when = d.steps ? storyOf(d).stepOf[i]! + 1 : clockOf(d, e.at);
+	return (
+		<li aria-setsize={d.events.length} aria-posinset={i + 1} aria-current={state === "current" ? "step" : undefined}>
+			<button
+				type="button"
+				class={`event ${state} ${e.kind}`}
+				tabIndex={-1}
+				onClick={() => seek(i + 1)}
+				onMouseEnter={() => (hover.value = i)}
+				onMouseLeave={() => (hover.value = -1)}
+			>
+				<span class="when">{e.part && i > 0 ? "" : when}</span>
+				<span class="what" title={e.text}>{e.text}{e.line && !e.part ? <i> line {e.line}</i> : null}</span>
+			</button>
+		</li>
+	);
+}
+
+/** follow keeps the event that has just happened in sight. */
+function follow(element: HTMLElement, at: number): void {
+	const y = Math.max(0, at - 1) * row;
+	if (y < element.scrollTop || y + row > element.scrollTop + element.clientHeight) {
+		requestAnimationFrame(() => (element.scrollTop = y - Math.floor(element.clientHeight / 2 / row) * row));
+	}
+}

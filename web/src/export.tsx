@@ -1,0 +1,124 @@
+// Export: the picture, the run and the text, for elsewhere.
+
+import { signal } from "@preact/signals";
+import type { Exported } from "./answers";
+import { type Refusal, refused } from "./backend";
+import { copy, save } from "./copy";
+import { Panel } from "./panel";
+import { share } from "./share";
+import { fault, lab, notice, text } from "./state";
+
+interface Way {
+	name: string;
+	about: string;
+	as: string; // the form that the lab gives
+	then: (it: Exported) => Promise<void> | void;
+	/** What its button says. */
+	verb: string;
+}
+
+const ways: Way[] = [
+	{ name: "SVG", about: "The space-time diagram, sharp at any size.", as: "svg", then: keep, verb: "Save" },
+	{ name: "PNG", about: "The same as pixels, for slides and chats.", as: "svg", then: pixels, verb: "Save" },
+	{ name: "JSON", about: "The whole run for a program: every event and what came of it.", as: "json", then: keep, verb: "Save" },
+	{ name: "ShiViz", about: "A log with vector clocks, for the ShiViz viewer of causality.", as: "shiviz", then: keep, verb: "Save" },
+];
+
+const said = signal(""); // about the last of them
+
+function keep(it: Exported): void {
+	save(it.file, new Blob([it.data], { type: it.media }));
+	said.value = `${it.file} is saved.`;
+}
+
+/** pixels paints an SVG on a canvas, twice as large, and saves that. */
+async function pixels(it: Exported): Promise<void> {
+	const light = it.data.replace(/<style>@media \(prefers-color-scheme: dark\).*?<\/style>/s, ""); // as on paper
+	const url = URL.createObjectURL(new Blob([light], { type: "image/svg+xml" }));
+	try {
+		const image = new Image();
+		image.src = url;
+		await image.decode();
+		const canvas = document.createElement("canvas");
+		const scale = Math.min(2, 16_000 / Math.max(image.naturalWidth, image.naturalHeight));
+		canvas.width = Math.ceil(image.naturalWidth * scale);
+		canvas.height = Math.ceil(image.naturalHeight * scale);
+		const pen = canvas.getContext("2d")!;
+		pen.fillStyle = "#ffffff";
+		pen.fillRect(0, 0, canvas.width, canvas.height);
+		pen.drawImage(image, 0, 0, canvas.width, canvas.height);
+		const png = await new Promise<Blob | null>((done) => canvas.toBlob(done, "image/png"));
+		if (!png) throw new Error("the picture is too large");
+		const file = it.file.replace(/\.svg$/, "") + ".png";
+		save(file, png);
+		said.value = `${file} is saved.`;
+	} catch (err) {
+		said.value = `There is no PNG (${err instanceof Error ? err.message : "the browser cannot paint the picture"}): save the SVG instead.`;
+	} finally {
+		URL.revokeObjectURL(url);
+	}
+}
+
+async function take(way: Way): Promise<void> {
+	said.value = "";
+	const answer: Exported | Refusal = await lab.call<Exported>("export", { text: text.value, as: way.as });
+	if (refused(answer)) said.value = `There is no ${way.name}: ${answer.error.text}`;
+	else await way.then(answer);
+}
+
+async function command(): Promise<void> {
+	const answer = await lab.call<Exported>("export", { text: text.value, as: "command" });
+	if (refused(answer)) said.value = `There is no command line: ${answer.error.text}`;
+	else await tell(answer.data, "The command line");
+}
+
+async function shareHere(): Promise<void> {
+	await share();
+	said.value = notice.value;
+}
+
+async function tell(words: string, what: string): Promise<void> {
+	await copy(words, what);
+	said.value = notice.value;
+}
+
+/** What the scenario is called as a file; the command line says so, too. */
+const fileName = "scenario.stile";
+
+export function Export() {
+	return (
+		<Panel name="export" title="Share and export" lead="Take the run with you. All of it is made from the text alone.">
+			{fault.value && <p class="trouble" role="alert">The text has an error in line {fault.value.line}: put that right first; the scenario itself can be saved as it is.</p>}
+			<ul class="exports">
+				<Row name="Address" about="Holds the text and where you are in it. Whoever opens it sees what you see; nothing is stored elsewhere.">
+					<button type="button" data-first aria-label="Copy Address" onClick={() => void shareHere()}>Copy</button>
+				</Row>
+				{ways.map((way) => (
+					<Row key={way.name} name={way.name} about={way.about}>
+						<button type="button" aria-label={`${way.verb} ${way.name}`} onClick={() => void take(way)}>{way.verb}</button>
+					</Row>
+				))}
+				<Row name="Scenario" about={`The text itself, as ${fileName}: open it with stile lab, run it with stile replay.`}>
+					<button type="button" aria-label="Copy Scenario" onClick={() => void tell(text.value, "The scenario")}>Copy</button>
+					<button type="button" aria-label="Save Scenario" onClick={() => keep({ file: fileName, media: "text/plain", data: text.value })}>Save</button>
+				</Row>
+				<Row name="Command line" about={`What replays ${fileName} in a terminal.`}>
+					<button type="button" aria-label="Copy Command line" onClick={() => void command()}>Copy</button>
+				</Row>
+			</ul>
+			<p class="said" role="status">{said.value}</p>
+		</Panel>
+	);
+}
+
+function Row({ name, about, children }: { name: string; about: string; children: preact.ComponentChildren }) {
+	return (
+		<li>
+			<div>
+				<strong>{name}</strong>
+				<span>{about}</span>
+			</div>
+			<div class="exports-do">{children}</div>
+		</li>
+	);
+}

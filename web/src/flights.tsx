@@ -1,0 +1,128 @@
+// The messages that are under way. They glide; where motion is not wanted, they jump.
+
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { beat } from "./controls";
+import type { Doc } from "./document";
+import { calm, kindStyle } from "./look";
+import { openAt, openMenu } from "./menu";
+import type { Spot, Stage } from "./stage";
+import { cursor } from "./state";
+import { type Message, stepBefore, storyOf, timeAt, underWay } from "./story";
+
+const most = 150; // of which pictures are drawn
+
+/** A message and where it is. */
+interface Flight {
+	m: Message;
+	at: Spot;
+	from: Spot;
+	over: boolean; // it has just ended
+}
+
+export function Flights({ stage }: { stage: Stage }) {
+	const { d } = stage;
+	const flights = flightsAt(stage, cursor.value);
+	return (
+		<g class="flights">
+			{flights.map((f) => <Letter key={f.m.msg} d={d} f={f} radius={stage.radius < 9 ? 4 : stage.radius < 16 ? 7 : 9} />)}
+		</g>
+	);
+}
+
+/** flightsAt places the messages under way, and those that the last step ended. */
+function flightsAt(stage: Stage, at: number): Flight[] {
+	const { d } = stage;
+	const now = timeAt(d, at);
+	const flights: Flight[] = [];
+	const onLink = new Map<string, number>();
+	for (const m of ended(d, at)) {
+		const way = wayOf(stage, m);
+		if (way) flights.push({ m, at: m.how === "arrives" ? way(1) : way(0.6), from: way(0), over: true });
+	}
+	for (const m of underWay(d, at).slice(0, most)) {
+		const way = wayOf(stage, m);
+		if (!way) continue;
+		// Those of one link are not to lie on each other.
+		const link = `${m.from} ${m.to}`;
+		const before = onLink.get(link) ?? 0;
+		onLink.set(link, before + 1);
+		flights.push({ m, at: way(Math.max(0.08, farAlong(d, m, at, now) - before * 0.2)), from: way(0), over: false });
+	}
+	return flights;
+}
+
+/** ended are the messages that the last step ended. */
+function ended(d: Doc, at: number): Message[] {
+	const all: Message[] = [];
+	const { messages } = storyOf(d);
+	for (let i = stepBefore(d, at); i < at; i++) {
+		const e = d.events[i]!;
+		const m = e.msg ? messages.get(e.msg) : undefined;
+		if (m?.ended === i) all.push(m);
+	}
+	return all;
+}
+
+/** farAlong is how much of its way a message has behind it: by time, or by steps where there is none. */
+function farAlong(d: Doc, m: Message, at: number, now: number): number {
+	const sent = d.events[m.sent]!.at;
+	const until = m.ended === Infinity ? Infinity : d.events[m.ended]!.at;
+	let part = 0.5;
+	if (!d.steps && until !== Infinity && until > sent) part = (now - sent) / (until - sent);
+	else if (m.ended !== Infinity) part = (at - 1 - m.sent) / (m.ended - m.sent);
+	return 0.22 + 0.6 * Math.max(0, Math.min(1, part));
+}
+
+/**
+ * wayOf leads from the sender to the receiver, a little to the right, so that those
+ * that meet do not hide each other. In a grid it leads between the rows and columns.
+ */
+function wayOf({ d, spots, radius }: Stage, m: Message): ((t: number) => Spot) | undefined {
+	const [a, b] = [spots[m.from], spots[m.to]];
+	if (!a || !b) return undefined;
+	const long = Math.hypot(b.x - a.x, b.y - a.y) || 1;
+	const grid = d.scene.shape === "grid" && long > 4.5 * radius;
+	const side = grid ? radius * 1.75 : Math.min(8, radius * 0.5);
+	return (t) => {
+		const by = side * (grid ? Math.min(1, 5 * t, 5 * (1 - t)) : 1);
+		return { x: a.x + (b.x - a.x) * t - ((b.y - a.y) / long) * by, y: a.y + (b.y - a.y) * t + ((b.x - a.x) / long) * by };
+	};
+}
+
+function Letter({ d, f, radius }: { d: Doc; f: Flight; radius: number }) {
+	const ref = useRef<SVGGElement>(null);
+	const last = useRef(f.from);
+	const { x, y } = f.at;
+	useLayoutEffect(() => {
+		const was = last.current;
+		last.current = { x, y };
+		if (calm.value || (was.x === x && was.y === y)) return;
+		ref.current?.animate([{ transform: `translate(${was.x}px, ${was.y}px)` }, { transform: `translate(${x}px, ${y}px)` }], { duration: Math.min(450, beat.value * 0.8), easing: "ease-in-out" });
+	}, [x, y]);
+	const kind = d.kinds[f.m.kind];
+	const title = `${f.m.name} from ${d.names[f.m.from]} to ${d.names[f.m.to]}${f.m.fields.map(([name, value]) => `, ${name} ${value}`).join("")}`;
+	return (
+		<g
+			ref={ref}
+			class={`letter kind${f.over ? ` over ${f.m.how}` : ""}${kind?.heavy ? " heavy" : ""}`}
+			style={{ ...kindStyle(kind), transform: `translate(${x}px, ${y}px)` }}
+			data-msg={f.m.msg}
+			role={f.over ? undefined : "button"}
+			tabIndex={f.over ? undefined : 0}
+			aria-hidden={f.over ? "true" : undefined}
+			aria-haspopup="menu"
+			aria-label={title}
+			onClick={(e) => !f.over && openMenu({ what: "message", msg: f.m.msg, x: e.clientX + 4, y: e.clientY + 4 })}
+			onKeyDown={(e) => {
+				if (f.over || (e.key !== "Enter" && e.key !== " ")) return;
+				e.preventDefault();
+				e.stopPropagation();
+				openAt(e.currentTarget, { what: "message", msg: f.m.msg });
+			}}
+		>
+			<title>{title}</title>
+			<circle r={radius + (kind?.heavy ? 2 : 0)} />
+			{radius > 4 && <text dy="0.35em" font-size={radius + 1}>{kind?.letter ?? ""}</text>}
+		</g>
+	);
+}

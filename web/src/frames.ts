@@ -1,0 +1,89 @@
+// How everything is at a cursor: the key frame before it, and the changes since.
+
+import type { Delta, Doc } from "./document";
+
+export interface Frame {
+	at: number;
+	states: (readonly [string, string])[][]; // of each lane, its fields
+	status: string[];
+	waits: string[];
+}
+
+interface Kept {
+	frame: Frame;
+	next: number; // the first delta that is not in it
+}
+
+const kept = new WeakMap<Doc, Kept>();
+
+/** frameAt is how everything is when so many events have happened. */
+export function frameAt(doc: Doc, cursor: number): Frame {
+	const last = kept.get(doc);
+	if (last?.frame.at === cursor) return last.frame;
+	const key = keyBefore(doc, cursor);
+	// From where it was last looked at, it is mostly not far.
+	const from = last && last.frame.at < cursor && last.frame.at >= key.event ? last : { frame: { ...key, at: key.event }, next: after(doc.deltas, key.event) };
+	const { states, status, waits } = from.frame;
+	const frame = { at: cursor, states: [...states], status: [...status], waits: [...waits] };
+	let next = from.next;
+	for (; next < doc.deltas.length && doc.deltas[next]!.event <= cursor; next++) apply(frame, doc.deltas[next]!);
+	kept.set(doc, { frame, next });
+	return frame;
+}
+
+/**
+ * changedAt is what changed from one cursor to another: of each lane the names of its
+ * fields, "" for its status and "?" for why it waits.
+ */
+export function changedAt(doc: Doc, from: number, to: number): Map<number, Set<string>> {
+	const changed = new Map<number, Set<string>>();
+	if (to === 0) return changed;
+	for (let i = after(doc.deltas, from); i < doc.deltas.length && doc.deltas[i]!.event <= to; i++) {
+		const { proc, set, status, wait } = doc.deltas[i]!;
+		let names = changed.get(proc);
+		if (!names) changed.set(proc, (names = new Set()));
+		for (const [name] of set ?? []) names.add(name);
+		if (status !== undefined) names.add("");
+		if (wait !== undefined) names.add("?");
+	}
+	return changed;
+}
+
+function keyBefore(doc: Doc, cursor: number) {
+	let low = 0;
+	let high = doc.keys.length;
+	while (high - low > 1) {
+		const mid = (low + high) >> 1;
+		if (doc.keys[mid]!.event <= cursor) low = mid;
+		else high = mid;
+	}
+	return doc.keys[low]!;
+}
+
+/** after is the place of the first delta behind a cursor. */
+function after(deltas: Delta[], cursor: number): number {
+	let low = 0;
+	let high = deltas.length;
+	while (low < high) {
+		const mid = (low + high) >> 1;
+		if (deltas[mid]!.event <= cursor) low = mid + 1;
+		else high = mid;
+	}
+	return low;
+}
+
+function apply(frame: Frame, { proc, set, status, wait }: Delta): void {
+	if (set) {
+		const fields = [...(frame.states[proc] ?? [])];
+		for (const [name, value] of set) {
+			const i = fields.findIndex((f) => f[0] === name);
+			if (value === null) {
+				if (i >= 0) fields.splice(i, 1);
+			} else if (i >= 0) fields[i] = [name, value];
+			else fields.push([name, value]);
+		}
+		frame.states[proc] = fields;
+	}
+	if (status !== undefined) frame.status[proc] = status;
+	if (wait !== undefined) frame.waits[proc] = wait;
+}

@@ -1,0 +1,208 @@
+// New: a scenario from a few choices. The lab writes its text.
+
+import { computed, signal } from "@preact/signals";
+import { useEffect, useId, useRef } from "preact/hooks";
+import { type Known, known } from "./answers";
+import { refused } from "./backend";
+import { Panel, Trouble, close } from "./panel";
+import { edit, lab } from "./state";
+
+const name = signal("ricart-agrawala");
+const processes = signal("3");
+const network = signal("fifo");
+const latency = signal("1");
+const hold = signal("1");
+const workload = signal("all");
+const seed = signal("1");
+const steps = signal(false);
+const options = signal<Record<string, string>>({});
+const trouble = signal("");
+
+const all = computed(() => (known.answer.value && !refused(known.answer.value) ? known.answer.value : []));
+const chosen = computed(() => all.value.find((a) => a.name === name.value));
+const families = computed(() => [...new Set(all.value.map((a) => a.family))]);
+
+/** What can be said of an algorithm, and how. */
+const abouts: Record<string, { label: string; hint: string; numeric?: boolean; values?: string[] }> = {
+	topology: { label: "Topology", hint: "a shape, or edges such as 1-2,1-3", values: ["grid", "plane", "majority", "tree:2", "star", "line", "up", "down"] },
+	sets: { label: "Sets", hint: "such as 1:1,2;2:1,2,3;3:1,3" },
+	k: { label: "K", hint: "how many values a variable has", numeric: true },
+	coordinator: { label: "Coordinator", hint: "the number of the process", numeric: true },
+	patience: { label: "Patience", hint: "after how many latencies it doubts", numeric: true },
+	mode: { label: "Mode", hint: "when the sites tell", values: ["change", "batch", "demand"] },
+};
+
+/** ranged says what is wrong with the number of processes; nothing if that is right. */
+function ranged(of: Known | undefined): string {
+	const n = Number(processes.value);
+	if (!Number.isInteger(n) || n < 1) return "Say how many processes there are: a whole number.";
+	if (of && n < of.least) return `${of.title} needs at least ${of.least} processes.`;
+	if (of && n > of.most) return `${of.title} has at most ${of.most} processes here.`;
+	return "";
+}
+
+async function write(): Promise<void> {
+	trouble.value = ranged(chosen.value);
+	if (trouble.value !== "") return;
+	const set = Object.entries(options.value).filter(([, value]) => value.trim() !== "");
+	const words = set.map(([name, value]) => [name, abouts[name]?.numeric ? Number(value) : value.trim()] as const);
+	const odd = [...words, ["seed", Number(seed.value)] as const].find(([, value]) => typeof value === "number" && !Number.isInteger(value));
+	if (odd) {
+		trouble.value = `The ${odd[0]} is a whole number.`;
+		return;
+	}
+	const answer = await lab.call<{ text: string }>("fresh", {
+		algorithm: name.value,
+		processes: Number(processes.value),
+		...Object.fromEntries(words),
+		network: network.value,
+		latency: latency.value,
+		hold: hold.value,
+		workload: workload.value,
+		seed: Number(seed.value),
+		steps: steps.value,
+	});
+	if (refused(answer)) {
+		trouble.value = answer.error.text;
+		return;
+	}
+	close();
+	await edit(answer.text, { cursor: 0 });
+}
+
+export function Fresh() {
+	return (
+		<Panel name="fresh" title="A new scenario" lead="Choose, and the lab writes the text. All of it can be changed afterwards.">
+			<Form />
+		</Panel>
+	);
+}
+
+function Form() {
+	useEffect(() => known.fetch(), []);
+	const answer = known.answer.value;
+	if (!answer) return <p role="status">Fetching the algorithms …</p>;
+	if (refused(answer))
+		return (
+			<>
+				<Trouble what="The algorithms are not there" of={answer} />
+				<button type="button" onClick={() => known.fetch()}>Try again</button>
+			</>
+		);
+	return <Choices />;
+}
+
+function Choices() {
+	const first = useRef<HTMLSelectElement>(null);
+	useEffect(() => first.current!.focus(), []);
+	return (
+		<form
+			class="fresh"
+			noValidate
+			onSubmit={(e) => {
+				e.preventDefault();
+				void write();
+			}}
+		>
+			<label class="is-wide">
+				Algorithm
+				<select
+					ref={first}
+					value={name.value}
+					onChange={(e) => {
+						name.value = e.currentTarget.value;
+						options.value = {};
+					}}
+				>
+					{families.value.map((family) => (
+						<optgroup key={family} label={family}>
+							{all.value.filter((a) => a.family === family).map((a) => (
+								<option key={a.name} value={a.name}>{a.title} ({a.name}){a.wrong ? " · wrong" : ""}</option>
+							))}
+						</optgroup>
+					))}
+				</select>
+			</label>
+			<About of={chosen.value} />
+			<Field label="Processes" value={processes} numeric hint={rangeOf(chosen.value)} />
+			<label>
+				Network
+				<select value={network.value} onChange={(e) => (network.value = e.currentTarget.value)}>
+					{["fifo", "unordered", "duplicating", "lossy"].map((kind) => <option key={kind}>{kind}</option>)}
+				</select>
+			</label>
+			{chosen.value?.options.filter((o) => o in abouts).map((o) => <Option key={o} name={o} />)}
+			<label>
+				Schedule
+				<select value={steps.value ? "steps" : "timed"} onChange={(e) => (steps.value = e.currentTarget.value === "steps")}>
+					<option value="timed">by time</option>
+					<option value="steps">by hand, step by step</option>
+				</select>
+			</label>
+			{!steps.value && (
+				<>
+					<Field label="Latency of a message" value={latency} hint="1, exp:1 or uniform:0.5,1.5" />
+					<Field label="Time inside" value={hold} hint="5, exp:2 or manual" />
+				</>
+			)}
+			<label>
+				Who asks
+				<select value={workload.value} onChange={(e) => (workload.value = e.currentTarget.value)}>
+					<option value="all">everybody, in turn</option>
+					<option value="one">P1 alone</option>
+					<option value="none">nobody yet</option>
+				</select>
+			</label>
+			<Field label="Seed" value={seed} numeric hint="which of many runs" />
+			{trouble.value !== "" && <p class="trouble is-wide" role="alert">{trouble.value}</p>}
+			<div class="is-wide fresh-do">
+				<button type="submit" class="is-main">Write it</button>
+			</div>
+		</form>
+	);
+}
+
+function rangeOf(of: Known | undefined): string {
+	if (!of) return "";
+	return `${of.least} to ${of.most}`;
+}
+
+function About({ of }: { of: Known | undefined }) {
+	if (!of) return null;
+	return (
+		<div class="fresh-about is-wide">
+			{of.wrong && <p class="is-unmet"><strong>Wrong on purpose:</strong> {of.wrong}</p>}
+			{of.weaker && <p><strong>Promises less:</strong> {of.weaker}</p>}
+			<p>{of.class && `${of.class}. `}{of.paper}{of.network && `. Correct on a network that is ${of.network}, or better.`}</p>
+		</div>
+	);
+}
+
+function Option({ name }: { name: string }) {
+	const id = useId();
+	const { label, hint, numeric, values } = abouts[name]!;
+	return (
+		<label>
+			{label}
+			<input
+				list={values ? id : undefined}
+				inputMode={numeric ? "numeric" : "text"}
+				value={options.value[name] ?? ""}
+				placeholder="as usual"
+				onInput={(e) => (options.value = { ...options.value, [name]: e.currentTarget.value })}
+			/>
+			{values && <datalist id={id}>{values.map((v) => <option key={v} value={v} />)}</datalist>}
+			<small>{hint}</small>
+		</label>
+	);
+}
+
+function Field({ label, value, hint, numeric }: { label: string; value: typeof seed; hint: string; numeric?: boolean }) {
+	return (
+		<label>
+			{label}
+			<input value={value.value} inputMode={numeric ? "numeric" : "text"} onInput={(e) => (value.value = e.currentTarget.value)} />
+			{hint && <small>{hint}</small>}
+		</label>
+	);
+}

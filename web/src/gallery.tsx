@@ -1,0 +1,99 @@
+// The gallery: what there is to open, with a sentence each. It is what a first visitor
+// sees first.
+
+import { computed, signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { type Exhibit, shelf } from "./answers";
+import { refused } from "./backend";
+import { Panel, Trouble, close } from "./panel";
+import { dialog, edit, notice } from "./state";
+import { begun, toured } from "./tour";
+
+const wanted = signal("");
+
+/** What has every word that is looked for, group by group. */
+const found = computed(() => {
+	const answer = shelf.answer.value;
+	if (!answer || refused(answer)) return [];
+	const words = wanted.value.toLowerCase().split(/\s+/).filter(Boolean);
+	const fits = (group: string, { file, title, sentence, text }: Exhibit) => {
+		const all = `${group}\n${file}\n${title}\n${sentence}\n${/^\s*algorithm\s+(.*)$/m.exec(text)?.[1] ?? ""}`.toLowerCase();
+		return words.every((w) => all.includes(w));
+	};
+	return answer.groups.map((g) => ({ ...g, items: g.items.filter((it) => fits(g.title, it)) })).filter((g) => g.items.length > 0);
+});
+
+/** open shows an exhibit from its beginning. */
+function open(it: Exhibit): void {
+	close();
+	void edit(it.text, { cursor: 0 });
+}
+
+export function Gallery() {
+	return (
+		<Panel name="gallery" title="Gallery" lead="Open a scenario, step through it, break it. Everything you see is a text that you can change.">
+			<Shelves />
+		</Panel>
+	);
+}
+
+function Shelves() {
+	useEffect(() => shelf.fetch(), []);
+	const answer = shelf.answer.value;
+	const first = found.value[0]?.items[0];
+	return (
+		<div class="gallery" onKeyDown={walk}>
+			{notice.value !== "" && <p class="trouble" role="alert">{notice.value}</p>}
+			<div class="gallery-top">
+				<input
+					type="search"
+					data-first
+					aria-label="Look for a scenario"
+					placeholder="Look for an algorithm, a name, a word"
+					value={wanted.value}
+					onInput={(e) => (wanted.value = e.currentTarget.value)}
+					onKeyDown={(e) => e.key === "Enter" && first && open(first)}
+				/>
+				<button type="button" class={toured() ? "" : "is-main"} onClick={begun}>Take the tour in six steps</button>
+				<button type="button" onClick={() => (dialog.value = "fresh")}>New scenario</button>
+			</div>
+			{!answer && <p role="status">Fetching the gallery …</p>}
+			{answer && refused(answer) && (
+				<>
+					<Trouble what="The gallery is not there" of={answer} />
+					<button type="button" onClick={() => shelf.fetch()}>Try again</button>
+				</>
+			)}
+			{answer && !refused(answer) && (
+				<p class="unseen" role="status">{found.value.reduce((sum, g) => sum + g.items.length, 0)} scenarios</p>
+			)}
+			{answer && !refused(answer) && !first && <p>Nothing here has all of these words. Look for fewer, or write a new scenario.</p>}
+			{found.value.map((group, i) => (
+				<section key={group.title} aria-label={group.title}>
+					<h3>{group.title}</h3>
+					<ul class="gallery-items">
+						{group.items.map((it, j) => (
+							<li key={it.file}>
+								<button type="button" class={i === 0 && j === 0 && wanted.value === "" ? "exhibit is-first" : "exhibit"} onClick={() => open(it)}>
+									<strong>{it.title}</strong>
+									<span>{it.sentence === it.title ? "" : it.sentence}</span>
+									<code>{it.file}</code>
+								</button>
+							</li>
+						))}
+					</ul>
+				</section>
+			))}
+		</div>
+	);
+}
+
+// walk goes from exhibit to exhibit with the arrow keys.
+function walk(e: KeyboardEvent & { currentTarget: HTMLElement }): void {
+	const by = { ArrowDown: 1, ArrowUp: -1 }[e.key];
+	if (!by) return;
+	const all = [...e.currentTarget.querySelectorAll<HTMLElement>("input, .exhibit")];
+	const at = all.indexOf(document.activeElement as HTMLElement);
+	all[Math.max(0, Math.min(all.length - 1, at + by))]?.focus();
+	e.preventDefault();
+}

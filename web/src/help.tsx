@@ -1,0 +1,19 @@
+// Which keys there are.
+
+import { all } from "./keys";
+import { Panel } from "./panel";
+
+export function Help() {
+	return (
+		<Panel name="help" title="Keys" lead="All that the mouse does, keys do too. Tab goes from one thing to the next, Enter chooses it, Escape leaves it.">
+			<dl class="keys">
+				{all.map((k) => (
+					<div key={k.shown}>
+						<dt><kbd>{k.shown}</kbd></dt>
+						<dd>{k.does}</dd>
+					</div>
+				))}
+			</dl>
+		</Panel>
+	);
+}

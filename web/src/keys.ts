@@ -1,0 +1,87 @@
+// Everything by keyboard. What is listed here is what the help shows.
+
+import { backward, faster, forward, play } from "./controls";
+import { pick } from "./diagram";
+import { openAt } from "./menu";
+import { cursor, dialog, doc, hover, jump, playing, redo, seek, space, spacing, total, undo } from "./state";
+
+interface Key {
+	keys: string[]; // as KeyboardEvent.key has them; with Shift+ or Ctrl+ before it
+	shown: string;
+	does: string;
+	run(): void;
+}
+
+/** focusOn brings the focus to a part of the page. */
+function focusOn(selector: string): void {
+	document.querySelector<HTMLElement>(selector)?.focus();
+}
+
+/** menuOf opens the menu of what a selector finds. */
+function menuOf(selector: string, about: (element: Element) => Parameters<typeof openAt>[1]): void {
+	const element = document.querySelector(selector);
+	if (element) openAt(element, about(element));
+}
+
+export const all: Key[] = [
+	{ keys: [" "], shown: "Space", does: "play or pause", run: play },
+	{ keys: ["ArrowRight"], shown: "→", does: "a step on", run: () => forward() },
+	{ keys: ["ArrowLeft"], shown: "←", does: "a step back", run: () => backward() },
+	{ keys: ["Shift+ArrowRight"], shown: "Shift →", does: "an event on: a step may have several", run: () => forward(true) },
+	{ keys: ["Shift+ArrowLeft"], shown: "Shift ←", does: "an event back", run: () => backward(true) },
+	{ keys: ["Home"], shown: "Home", does: "to the beginning", run: () => seek(0) },
+	{ keys: ["End"], shown: "End", does: "to the end", run: () => seek(total.value) },
+	{ keys: ["e"], shown: "e", does: "to the next entry", run: () => jump("entry") },
+	{ keys: ["v"], shown: "v", does: "to the next violation", run: () => jump("violation") },
+	{ keys: ["+", "="], shown: "+", does: "faster", run: () => faster(1) },
+	{ keys: ["-"], shown: "-", does: "slower", run: () => faster(-1) },
+	{ keys: ["1", "2", "3", "4", "5", "6", "7", "8", "9"], shown: "1 … 9", does: "the menu of a process: ask, leave, crash and so on", run: () => {} },
+	{ keys: ["m"], shown: "m", does: "the menu of the first message under way; Tab goes to the others", run: () => menuOf(".letter[tabindex]", (e) => ({ what: "message", msg: Number(e.getAttribute("data-msg")) })) },
+	{ keys: ["i"], shown: "i", does: "inspect the last event: its past, its future, what is concurrent", run: () => (hover.value = hover.value === cursor.value - 1 ? -1 : cursor.value - 1) },
+	{ keys: ["c"], shown: "c", does: "choose the last event; choose another one to see how they relate", run: () => cursor.value > 0 && pick(cursor.value - 1) },
+	{ keys: ["t"], shown: "t", does: "space by time or by event", run: () => space(spacing.value === "time" ? "event" : "time") },
+	{ keys: ["l"], shown: "l", does: "to the text, Escape to come back", run: () => focusOn(".editor textarea, .editor [contenteditable]") },
+	{ keys: ["u", "Ctrl+z"], shown: "u or Ctrl Z", does: "undo", run: undo },
+	{ keys: ["r", "Ctrl+Shift+Z", "Ctrl+y"], shown: "r or Ctrl Y", does: "redo", run: redo },
+	{ keys: ["g"], shown: "g", does: "gallery", run: () => (dialog.value = "gallery") },
+	{ keys: ["n"], shown: "n", does: "new scenario", run: () => (dialog.value = "fresh") },
+	{ keys: ["k"], shown: "k", does: "check every interleaving", run: () => (dialog.value = "check") },
+	{ keys: ["o"], shown: "o", does: "compare algorithms", run: () => (dialog.value = "compare") },
+	{ keys: ["x"], shown: "x", does: "export", run: () => (dialog.value = "export") },
+	{ keys: ["?"], shown: "?", does: "this help", run: () => (dialog.value = "help") },
+];
+
+/** typing says whether keys are for an element that text is written into. */
+function typing(target: EventTarget | null): boolean {
+	return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+}
+
+/** listen does what keys ask for. */
+export function listen(): void {
+	addEventListener("keydown", (e) => {
+		if (typing(e.target)) {
+			if (e.key === "Escape") (e.target as HTMLElement).blur();
+			return;
+		}
+		if (dialog.value !== "" || e.altKey) return;
+		// Space on a button is a click.
+		if (e.key === " " && e.target instanceof HTMLButtonElement) return;
+		if (e.key === "Escape") {
+			hover.value = -1;
+			playing.value = false;
+			return;
+		}
+		const name = `${e.ctrlKey || e.metaKey ? "Ctrl+" : ""}${e.shiftKey && (e.key.length > 1 || e.ctrlKey || e.metaKey) ? "Shift+" : ""}${e.key}`;
+		const key = all.find((k) => k.keys.includes(name));
+		if (!key) return;
+		e.preventDefault();
+		if (/^[1-9]$/.test(name)) openProcess(name);
+		else key.run();
+	});
+}
+
+/** openProcess opens the menu of the process of a number. */
+function openProcess(digit: string): void {
+	const proc = doc.value?.names.indexOf(`P${digit}`) ?? -1;
+	if (proc >= 0) menuOf(`.process[data-proc="${proc}"]`, () => ({ what: "process", proc }));
+}

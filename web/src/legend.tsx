@@ -1,0 +1,46 @@
+// What the signs of the diagram mean: those that occur in it.
+
+import type { Doc } from "./document";
+import type { Sample } from "./layout";
+import { kindStyle } from "./look";
+import { Sign } from "./plot";
+
+export function Legend({ d }: { d: Doc }) {
+	return (
+		<ul class="legend" aria-label="legend">
+			{(d.layout.legend ?? []).map((s) => (
+				<li key={`${s.shows} ${s.means ?? ""} ${s.kind}`}>
+					<svg width="38" height="18" viewBox="-1 -9 38 18" aria-hidden="true">
+						<Picture d={d} s={s} />
+					</svg>
+					{s.text}
+				</li>
+			))}
+		</ul>
+	);
+}
+
+function Picture({ d, s }: { d: Doc; s: Sample }) {
+	const kind = d.kinds[s.kind];
+	switch (s.shows) {
+		case "arrow":
+			return (
+				<g class={kind?.heavy ? "kind heavy" : "kind"} style={kindStyle(kind)}>
+					<g class="arrow"><path d="M0 0H26" stroke-dasharray={kind?.dash} /></g>
+					<path d="M26-4L36 0L26 4z" class="kind-fill" />
+				</g>
+			);
+		case "end":
+			return <g class="sample-end"><path d="M4 0H24" />{s.means === "lost" ? <path d="M20-4L28 4M20 4L28-4" /> : <circle cx="26" r="2.5" />}</g>;
+		case "bar":
+			return <rect class={`bar ${s.means}`} x="2" y={s.means === "waiting" ? -4 : -6} width="32" height={s.means === "waiting" ? 8 : 12} rx="3" />;
+		case "mark":
+			return s.means === "violation"
+				? <g class="mark violation" transform="translate(18 1)"><path d="M0-8L8 6H-8z" class="warning" /><path d="M0-4V1M0 3V4.5" class="bang" /></g>
+				: <g class={`mark ${s.means}`} transform="translate(18 0)"><Sign means={s.means ?? ""} /></g>;
+		case "upright":
+			return <line class={`upright ${s.means}`} x1="18" x2="18" y1="-8" y2="8" />;
+		default:
+			return <text x="18" y="5" text-anchor="middle">²</text>;
+	}
+}

@@ -1,0 +1,30 @@
+// Whether the backend can be reached.
+
+import { signal } from "@preact/signals";
+
+/** The backend went away in the middle of a stream. */
+export class Lost extends Error {
+	override name = "Lost";
+}
+
+/** How the backend is: being waited for, there, or gone and being looked for. */
+export type Link = { state: "starting" } | { state: "ready" } | { state: "lost"; why: string };
+
+/** How the backend is, for all to see. */
+export const link = signal<Link>({ state: "starting" });
+
+/** Waits before the next try: longer each time, at most some seconds. */
+export function pause(tries: number, signal?: AbortSignal): Promise<void> {
+	return new Promise((resolve, reject) => {
+		signal?.throwIfAborted();
+		const stop = () => {
+			clearTimeout(timer);
+			reject(signal?.reason as Error);
+		};
+		const timer = setTimeout(() => {
+			signal?.removeEventListener("abort", stop);
+			resolve();
+		}, Math.min(4000, 250 * 2 ** tries));
+		signal?.addEventListener("abort", stop, { once: true });
+	});
+}

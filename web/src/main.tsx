@@ -1,0 +1,21 @@
+// The page of the lab begins here.
+
+import { effect } from "@preact/signals";
+import { render } from "preact";
+import { App } from "./app";
+import "./dialogs.css";
+import "./editor.css";
+import "./app.css";
+import "./diagram.css";
+import "./panels.css";
+import { listen } from "./keys";
+import { begin } from "./share";
+import { doc } from "./state";
+
+render(<App />, document.getElementById("app")!);
+listen();
+effect(() => {
+	document.title = doc.value?.title ? `${doc.value.title} · stile lab` : "stile lab";
+});
+
+await begin();

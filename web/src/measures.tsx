@@ -1,0 +1,53 @@
+// What was counted beside what theory says, and what the run was judged by.
+
+import { doc, seek } from "./state";
+import { storyOf } from "./story";
+
+export function Measures() {
+	const d = doc.value;
+	return (
+		<section class="measures" data-tour="measures" aria-label="measured beside theory">
+			<h2>Measured beside theory</h2>
+			{d && (
+				<div class="scroll" tabIndex={0} role="group" aria-label="measures and properties">
+					<ul class="properties" aria-label="properties">
+						{(d.properties ?? []).map((p) => (
+							<li key={p.name} class={p.holds ? "holds" : "broken"} title={p.text}>
+								<b aria-hidden="true">{p.holds ? "✓" : "✗"}</b> {p.name}
+								{p.holds ? <span class="unseen"> holds: {p.text}</span> : <> is broken: {p.text}</>}
+								{p.event >= 0 && <> <button type="button" class="link" onClick={() => seek(p.event + 1)}>go to step {storyOf(d).stepOf[p.event]! + 1}</button></>}
+							</li>
+						))}
+						{(d.expects ?? []).filter((x) => !x.ok).map((x) => (
+							<li key={`${x.line} ${x.want}`} class="broken"><b aria-hidden="true">✗</b> line {x.line}: {x.want}, but {x.got}</li>
+						))}
+						{(d.expects?.length ?? 0) > 0 && d.expects.every((x) => x.ok) && (
+							<li class="holds"><b aria-hidden="true">✓</b> all {d.expects.length} expected</li>
+						)}
+					</ul>
+					{d.measures?.length > 0 && (
+						<table>
+							<thead>
+								<tr><th scope="col"><span class="unseen">measure</span></th><th scope="col">here</th><th scope="col">theory</th></tr>
+							</thead>
+							<tbody>
+								{d.measures.map((m) => (
+									<tr key={m.name} class={m.fits ? "" : "off"}>
+										<th scope="row">{m.name}</th>
+										<td>{m.here}{!m.fits && <span class="unfit"> outside</span>}</td>
+										<td title={m.formula}>{m.theory || (m.formula ? "" : "–")}{m.formula && m.formula !== m.theory && <small> {brief(m.formula)}</small>}</td>
+									</tr>
+								))}
+							</tbody>
+						</table>
+					)}
+				</div>
+			)}
+		</section>
+	);
+}
+
+/** brief keeps a formula to a line; all of it is in its title. */
+function brief(formula: string): string {
+	return formula.length > 30 ? `${formula.slice(0, 28)} …` : formula;
+}

@@ -1,0 +1,85 @@
+// What can be done to a process or a message: a click is a line of the text.
+
+import { signal } from "@preact/signals";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { type Item, forMessage, forProcess } from "./deeds";
+import { doc } from "./state";
+
+/** What a menu is about, and where it is. */
+export type About = { x: number; y: number } & ({ what: "process"; proc: number } | { what: "message"; msg: number });
+
+export const menu = signal<About | undefined>(undefined);
+
+/** openMenu shows what can be done. */
+export function openMenu(about: About): void {
+	menu.value = about;
+}
+
+/** openAt shows it beside an element, for who has no mouse. */
+export function openAt(element: Element, about: { what: "process"; proc: number } | { what: "message"; msg: number }): void {
+	const box = element.getBoundingClientRect();
+	menu.value = { ...about, x: box.right, y: box.bottom };
+}
+
+export function Menu() {
+	const about = menu.value;
+	const d = doc.value;
+	if (!about || !d) return null;
+	const { title, items } = about.what === "process" ? forProcess(d, about.proc) : forMessage(d, about.msg);
+	return <Open key={`${about.what} ${title}`} about={about} title={title} items={items} />;
+}
+
+function Open({ about, title, items }: { about: About; title: string; items: Item[] }) {
+	const box = useRef<HTMLDivElement>(null);
+	useLayoutEffect(() => {
+		const element = box.current!;
+		const back = document.activeElement;
+		const { width, height } = element.getBoundingClientRect();
+		element.style.left = `${Math.max(8, Math.min(about.x, innerWidth - width - 8))}px`;
+		element.style.top = `${Math.max(8, Math.min(about.y, innerHeight - height - 8))}px`;
+		(element.querySelector<HTMLElement>("[role=menuitem]") ?? element).focus({ preventScroll: true });
+		const away = (e: PointerEvent) => element.contains(e.target as Node) || close();
+		addEventListener("pointerdown", away, true);
+		return () => {
+			removeEventListener("pointerdown", away, true);
+			if (back instanceof HTMLElement || back instanceof SVGElement) back.focus({ preventScroll: true });
+		};
+	}, []);
+	return (
+		<div class="menu" role="menu" aria-label={title} ref={box} tabIndex={-1} onKeyDown={(e) => keys(e, items)}>
+			<p class="menu-title">{title}</p>
+			{items.length === 0 && <p class="soft">There is nothing to be done here now.</p>}
+			{items.map((item) => (
+				<button key={item.label} type="button" role="menuitem" class={item.breaks ? "breaks" : ""} tabIndex={-1} title={item.title} onClick={() => choose(item)}>
+					{item.label}
+					{item.key && <kbd>{item.key}</kbd>}
+				</button>
+			))}
+		</div>
+	);
+}
+
+function close(): void {
+	menu.value = undefined;
+}
+
+function choose(item: Item): void {
+	close();
+	item.run();
+}
+
+function keys(e: KeyboardEvent & { currentTarget: HTMLElement }, items: Item[]): void {
+	const all = [...e.currentTarget.querySelectorAll<HTMLElement>("[role=menuitem]")];
+	const at = all.indexOf(document.activeElement as HTMLElement);
+	const go = (to: number) => all[(to + all.length) % all.length]?.focus();
+	const named = items.find((item) => item.key === e.key);
+	if (e.key === "Tab" || e.key === "Escape") close();
+	else if (e.key === "ArrowDown") go(at + 1);
+	else if (e.key === "ArrowUp") go(at - 1);
+	else if (e.key === "Home") go(0);
+	else if (e.key === "End") go(-1);
+	else if (named && !e.ctrlKey && !e.metaKey) choose(named);
+	else if (e.key !== "Enter" && e.key !== " ") return;
+	if (e.key !== "Enter" && e.key !== " ") e.preventDefault();
+	e.stopPropagation();
+}

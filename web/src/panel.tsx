@@ -1,0 +1,103 @@
+// What all dialogs have in common: a native modal dialog, which keeps the focus and
+// gives it back, and closes with Escape.
+
+import type { ComponentChildren } from "preact";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
+import type { Refusal } from "./backend";
+import { type Dialog, dialog } from "./state";
+
+interface PanelProps {
+	name: Dialog;
+	title: string;
+	/** What it is for, in a sentence. */
+	lead?: string;
+	children: ComponentChildren;
+	/** What stays in sight below what scrolls. */
+	foot?: ComponentChildren;
+}
+
+/** Panel lies over the page while the signal dialog has its name. */
+export function Panel(props: PanelProps) {
+	return dialog.value === props.name ? <Open {...props} /> : null;
+}
+
+function Open({ name, title, lead, children, foot }: PanelProps) {
+	const box = useRef<HTMLDialogElement>(null);
+	const id = useId();
+	useLayoutEffect(() => {
+		const it = box.current!;
+		const back = document.activeElement;
+		it.showModal();
+		it.querySelector<HTMLElement>("[data-first]")?.focus();
+		return () => {
+			it.close();
+			if (back instanceof HTMLElement && back.isConnected) back.focus({ preventScroll: true });
+		};
+	}, []);
+	return (
+		<dialog
+			ref={box}
+			class={`panel panel-${name}`}
+			aria-labelledby={id}
+			onCancel={(e) => {
+				e.preventDefault();
+				close();
+			}}
+			onKeyDown={keep}
+			onMouseDown={(e) => e.target === box.current && close()}
+		>
+			<div class="panel-box">
+				<header class="panel-head">
+					<div>
+						<h2 id={id}>{title}</h2>
+						{lead && <p>{lead}</p>}
+					</div>
+					<button type="button" class="panel-close" aria-label={`Close ${title}`} title="Close (Escape)" onClick={close}>
+						<span aria-hidden="true">×</span>
+					</button>
+				</header>
+				<div class="panel-body">{children}</div>
+				{foot && <footer class="panel-foot">{foot}</footer>}
+			</div>
+		</dialog>
+	);
+}
+
+/** close takes away whatever lies over the page. */
+export function close(): void {
+	dialog.value = "";
+}
+
+// keep has keys for the dialog alone, and Tab go round in it.
+function keep(e: KeyboardEvent): void {
+	e.stopPropagation();
+	if (e.key === "Escape") {
+		e.preventDefault();
+		close();
+	}
+	if (e.key !== "Tab") return;
+	const all = focusable(e.currentTarget as HTMLElement);
+	const [first, last] = [all[0], all.at(-1)];
+	const from = document.activeElement;
+	if (!e.shiftKey && from === last) {
+		e.preventDefault();
+		first?.focus();
+	} else if (e.shiftKey && (from === first || from === e.currentTarget)) {
+		e.preventDefault();
+		last?.focus();
+	}
+}
+
+function focusable(box: HTMLElement): HTMLElement[] {
+	const all = box.querySelectorAll<HTMLElement>("a[href], button, input, select, textarea, summary, [tabindex]");
+	return [...all].filter((it) => it.tabIndex >= 0 && !it.matches(":disabled") && it.checkVisibility());
+}
+
+/** Trouble says why something is not there. */
+export function Trouble({ what, of }: { what: string; of: Refusal }) {
+	return (
+		<p class="trouble" role="alert">
+			{what}: {of.error.text}
+		</p>
+	);
+}

@@ -1,0 +1,239 @@
+// What is painted in the plot: lives, bars, arrows, dots, marks, and their words.
+
+import { type Relations, relation } from "./causality";
+import type { Doc } from "./document";
+import type { Arrow, Bar, Dot, Label, Layout, Life, Mark, Upright } from "./layout";
+import { kindStyle } from "./look";
+import { Along, above, heightOf, pathOf, tall, below } from "./place";
+import { type Story, storyOf } from "./story";
+
+/** A layout, so that a part of it is found quickly. */
+interface Shelf {
+	arrows: Along<Arrow>;
+	bars: Along<Bar>;
+	lives: Along<Life>;
+	dots: Along<Dot>;
+	marks: Along<Mark>;
+}
+
+const shelves = new WeakMap<Layout, Shelf>();
+
+/** shelfOf sorts a layout along the plot, once. */
+export function shelfOf(l: Layout): Shelf {
+	let shelf = shelves.get(l);
+	if (!shelf) {
+		shelf = {
+			arrows: new Along(l.arrows ?? [], (a) => Math.min(a.from.x, a.to.x) - 60, (a) => Math.max(a.from.x, a.to.x) + 60),
+			bars: new Along(l.bars ?? [], (b) => b.x1, (b) => b.x2),
+			lives: new Along(l.lives ?? [], (s) => s.x1, (s) => s.x2),
+			dots: new Along(l.dots ?? [], (d) => d.at.x - 40, (d) => d.at.x + 40),
+			marks: new Along(l.marks ?? [], (m) => m.at.x - 60, (m) => m.at.x + 60),
+		};
+		shelves.set(l, shelf);
+	}
+	return shelf;
+}
+
+interface Part {
+	d: Doc;
+	x1: number;
+	x2: number;
+	y1: number;
+	y2: number;
+	relations: Relations | undefined;
+}
+
+export function Things({ d, x1, x2, y1, y2, relations }: Part) {
+	const l = d.layout;
+	const shelf = shelfOf(l);
+	const least = (y1 - above) / l.page.pitch - 1;
+	const most = (y2 - above) / l.page.pitch + 1;
+	const seen = (...lanes: number[]) => Math.max(...lanes) >= least && Math.min(...lanes) <= most;
+	const bars = shelf.bars.within(x1, x2).filter((b) => seen(b.lane));
+	const arrows = shelf.arrows.within(x1, x2).filter((a) => seen(a.from.lane, a.to.lane));
+	const dots = shelf.dots.within(x1, x2).filter((o) => seen(o.at.lane));
+	const marks = shelf.marks.within(x1, x2).filter((m) => seen(m.at.lane));
+	const uprights = (l.uprights ?? []).filter((u) => u.x >= x1 - 50 && u.x <= x2 + 50);
+	return (
+		<g>
+			<Heads d={d} />
+			<g class="lives">
+				{shelf.lives.within(x1, x2).filter((s) => seen(s.lane)).map((s) => (
+					<line key={`${s.lane} ${s.x1}`} class={s.paused ? "paused" : ""} x1={s.x1} x2={s.x2} y1={heightOf(l, s)} y2={heightOf(l, s)} />
+				))}
+			</g>
+			<Axis l={l} x1={x1} x2={x2} />
+			<g class="bars">{bars.map((b) => <BarOf key={`${b.lane} ${b.x1} ${b.means}`} l={l} b={b} />)}</g>
+			<g class="uprights">{uprights.map((u) => <UprightOf key={`${u.x} ${u.means}`} l={l} u={u} />)}</g>
+			<Arrows d={d} arrows={arrows} relations={relations} />
+			<g class="dots">{dots.map((o) => <DotOf key={o.steps[0]} l={l} o={o} relations={relations} />)}</g>
+			<g class="marks">{marks.map((m) => <MarkOf key={`${m.at.lane} ${m.at.x} ${m.means}`} l={l} m={m} />)}</g>
+			<g class="words">
+				{bars.map((b) => b.label && <Text key={`${b.lane} ${b.x1}`} l={l} label={b.label} class={`on-${b.means}`} />)}
+				{dots.map((o) => o.label && <Text key={o.steps[0]} l={l} label={o.label} />)}
+				{marks.map((m) => m.label && <Text key={`${m.at.lane} ${m.at.x} ${m.means}`} l={l} label={m.label} />)}
+				{uprights.map((u) => u.label && <Text key={`${u.x} ${u.means}`} l={l} label={u.label} class={`on-${u.means}`} />)}
+			</g>
+		</g>
+	);
+}
+
+/** Heads are the arrowheads, one of each kind, and the hatching of what is broken. */
+function Heads({ d }: { d: Doc }) {
+	return (
+		<defs>
+			{d.kinds.map((k, i) => (
+				<marker key={i} id={`head-${i}`} class="kind" style={kindStyle(k)} markerUnits="userSpaceOnUse" orient="auto" markerWidth="10" markerHeight="8" refX="13" refY="4">
+					<path d="M0 0L10 4L0 8z" class="kind-fill" />
+				</marker>
+			))}
+			<pattern id="broken" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+				<rect width="6" height="6" class="paper" />
+				<rect width="3" height="6" class="alarm" />
+			</pattern>
+		</defs>
+	);
+}
+
+function Axis({ l, x1, x2 }: { l: Layout; x1: number; x2: number }) {
+	const y = tall(l) - below + 32;
+	return (
+		<g class="axis">
+			{(l.ticks ?? []).filter((t) => t.x >= x1 && t.x <= x2).map((t) => <text key={t.at} x={t.x} y={y + 8} text-anchor="middle">{t.text}</text>)}
+		</g>
+	);
+}
+
+function BarOf({ l, b }: { l: Layout; b: Bar }) {
+	return (
+		<rect class={`bar ${b.means}`} x={b.x1} y={heightOf(l, b) - b.height / 2} width={Math.max(1, b.x2 - b.x1)} height={b.height} rx={Math.min(3, b.height / 2)}>
+			<title>{b.tip}</title>
+		</rect>
+	);
+}
+
+function UprightOf({ l, u }: { l: Layout; u: Upright }) {
+	return (
+		<line class={`upright ${u.means}`} x1={u.x} x2={u.x} y1={above - 18} y2={tall(l) - below + 18}>
+			<title>{u.tip}</title>
+		</line>
+	);
+}
+
+/** Arrows are the messages, in a group for each kind; those that matter most on top. */
+function Arrows({ d, arrows, relations }: { d: Doc; arrows: Arrow[]; relations: Relations | undefined }) {
+	const story = storyOf(d);
+	return (
+		<g class="arrows">
+			{d.kinds.map((k, i) => {
+				const mine = arrows.filter((a) => a.kind === i);
+				if (mine.length === 0) return null;
+				return (
+					<g key={i} class={k.heavy ? "kind heavy" : "kind"} style={kindStyle(k)}>
+						{mine.map((a) => {
+							const how = relations ? arrowRelation(story, relations, a) : "";
+							return (
+								<g key={a.message} class={`arrow ${how} ${a.end}`} data-msg={a.message}>
+									<path d={pathOf(d.layout, a)} stroke-dasharray={k.dash} marker-end={a.end === "arrives" ? `url(#head-${i})` : undefined} />
+									{a.end === "lost" && <path class="cross" d={cross(a.to.x, heightOf(d.layout, a.to))} />}
+									{a.end === "open" && <circle cx={a.to.x} cy={heightOf(d.layout, a.to)} r="2.5" />}
+									{a.label && <ArrowLabel l={d.layout} label={a.label} />}
+								</g>
+							);
+						})}
+					</g>
+				);
+			})}
+		</g>
+	);
+}
+
+/** arrowRelation says how a message stands to the focus: it is past if its arrival is, future if its sending is. */
+function arrowRelation(story: Story, r: Relations, a: Arrow): string {
+	const m = story.messages.get(a.message);
+	if (!m) return "concurrent";
+	const sent = relation(r, m.sent);
+	const ended = m.ended === Infinity ? "concurrent" : relation(r, m.ended);
+	if (ended === "past" || ended === "focus") return "past";
+	if (sent === "future" || sent === "focus") return "future";
+	return "concurrent";
+}
+
+function ArrowLabel({ l, label }: { l: Layout; label: Label }) {
+	const { box } = label;
+	return (
+		<g class={box ? "boxed" : ""}>
+			{box && <rect x={box.at.x} y={heightOf(l, box.at)} width={box.wide} height={box.high} rx={box.high / 2} />}
+			<Text l={l} label={label} />
+		</g>
+	);
+}
+
+function Text({ l, label, class: name }: { l: Layout; label: Label; class?: string }) {
+	return <text class={name} x={label.at.x} y={heightOf(l, label.at)} font-size={label.size} text-anchor={label.anchor as "start" | "middle" | "end"}>{label.text}</text>;
+}
+
+function DotOf({ l, o, relations }: { l: Layout; o: Dot; relations: Relations | undefined }) {
+	const how = relations ? dotRelation(relations, o) : "";
+	return <circle class={`dot ${how}`} data-event={o.steps.at(-1)} cx={o.at.x} cy={heightOf(l, o.at)} r={how === "focus" ? 6 : 3.5} />;
+}
+
+function dotRelation(r: Relations, o: Dot): string {
+	return o.steps.includes(r.focus) ? "focus" : relation(r, o.steps.at(-1)!);
+}
+
+const dotsOf = new WeakMap<Layout, Map<number, Dot>>();
+
+/** dotAt is the dot of an event. */
+export function dotAt(l: Layout, event: number): Dot | undefined {
+	let all = dotsOf.get(l);
+	if (!all) {
+		all = new Map();
+		for (const dot of l.dots ?? []) for (const step of dot.steps) all.set(step, dot);
+		dotsOf.set(l, all);
+	}
+	return all.get(event);
+}
+
+function cross(x: number, y: number): string {
+	return `M${x - 4} ${y - 4}L${x + 4} ${y + 4}M${x - 4} ${y + 4}L${x + 4} ${y - 4}`;
+}
+
+function MarkOf({ l, m }: { l: Layout; m: Mark }) {
+	return (
+		<g class={`mark ${m.means}`} transform={`translate(${m.at.x} ${heightOf(l, m.at)})`}>
+			<title>{m.tip}</title>
+			<Sign means={m.means} />
+		</g>
+	);
+}
+
+/** Sign is the form of a mark: the same as in exported pictures. */
+export function Sign({ means }: { means: string }) {
+	switch (means) {
+		case "crash":
+			return <path d="M-6-6L6 6M-6 6L6-6" class="thick" />;
+		case "restart":
+			return <path d="M-5 5L0-6L5 5z" />;
+		case "pause":
+			return <path d="M-3-6V6M3-6V6" class="thick" />;
+		case "resume":
+			return <path d="M-4-6L6 0L-4 6z" />;
+		case "suspect":
+			return <><path d="M0-8L8 0L0 8L-8 0z" /><text y="3.5">?</text></>;
+		case "timer":
+			return <path d="M-4-5H4L-4 5H4z" />;
+		case "lead":
+			return <path d="M0-7L2-2L7-2L3 1L5 6L0 3L-5 6L-3 1L-7-2L-2-2z" class="full" />;
+		case "denied":
+			return <><path d="M-5-5H5V5H-5z" /><path d="M-3-3L3 3M-3 3L3-3" /></>;
+		case "ended":
+			return <><path d="M-5-5H5V5H-5z" /><path d="M-3 0L-1 3L3-3" /></>;
+		case "abort":
+			return <><path d="M-7-5H7V5H-7z" /><text y="3.5">!</text></>;
+		case "violation":
+			return <><circle r="10" /><g transform="translate(0 -20)"><path d="M0-8L8 6H-8z" class="warning" /><path d="M0-4V1M0 3V4.5" class="bang" /></g></>;
+		default:
+			return <><circle r="6" /><text y="3.5">i</text></>;
+	}
+}

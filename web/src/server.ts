@@ -1,0 +1,85 @@
+// The backend of 'stile lab': POST api/NAME, answered by lines of JSON.
+
+import type { Backend, Refusal } from "./backend";
+import { Lost, link, pause } from "./link";
+
+export class Server implements Backend {
+	constructor(private readonly base: string) {}
+
+	async call<T>(name: string, body: unknown, signal?: AbortSignal): Promise<T | Refusal> {
+		for (let tries = 0; ; tries++) {
+			try {
+				const text = await (await this.post(name, body, signal)).text();
+				const answer = JSON.parse(text) as T | Refusal;
+				link.value = { state: "ready" };
+				return answer;
+			} catch (err) {
+				await this.lost(err, tries, signal);
+			}
+		}
+	}
+
+	async stream<T>(name: string, body: unknown, onLine: (line: T | Refusal) => void, signal: AbortSignal): Promise<void> {
+		let begun = false;
+		for (let tries = 0; ; tries++) {
+			try {
+				const response = await this.post(name, body, signal);
+				for await (const line of lines(response)) {
+					link.value = { state: "ready" };
+					begun = true;
+					onLine(JSON.parse(line) as T | Refusal);
+				}
+				return;
+			} catch (err) {
+				if (begun && !signal.aborted) {
+					link.value = { state: "lost", why: why(err) };
+					void this.call("start", {}); // to see when it is there again
+					throw new Lost(why(err));
+				}
+				await this.lost(err, tries, signal);
+			}
+		}
+	}
+
+	private async post(name: string, body: unknown, signal?: AbortSignal): Promise<Response> {
+		const response = await fetch(this.base + name, {
+			method: "POST",
+			headers: { "Content-Type": "application/json" },
+			body: JSON.stringify(body),
+			credentials: "omit",
+			signal: signal ?? null,
+		});
+		if (response.status >= 500) throw new Error(`${response.status} ${response.statusText}`);
+		return response;
+	}
+
+	// lost says that the server is gone, and waits before the next try.
+	private async lost(err: unknown, tries: number, signal?: AbortSignal): Promise<void> {
+		signal?.throwIfAborted();
+		link.value = { state: "lost", why: why(err) };
+		await pause(tries, signal);
+	}
+}
+
+function why(err: unknown): string {
+	return err instanceof Error ? err.message : String(err);
+}
+
+// lines are those of an answer, as they come. Each ends with a line feed; what has
+// none was cut off.
+async function* lines(response: Response): AsyncGenerator<string> {
+	const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+	let rest = "";
+	try {
+		for (;;) {
+			const { done, value } = await reader.read();
+			if (done) break;
+			const parts = (rest + value).split("\n");
+			rest = parts.pop()!;
+			yield* parts;
+		}
+	} finally {
+		await reader.cancel().catch(() => {});
+	}
+	if (rest !== "") throw new Error("the answer was cut off");
+}

@@ -1,0 +1,132 @@
+// The address of the page holds its text and its cursor: #s=TEXT&c=CURSOR, where TEXT
+// is packed (deflate) and written in base64url. Nothing of it is sent anywhere.
+
+import { effect } from "@preact/signals";
+import { refused } from "./backend";
+import { copy } from "./copy";
+import { cursor, dialog, edit, lab, notice, text } from "./state";
+
+/** How long an address may be: longer ones are cut off on their way by some programs. */
+const longest = 16_000;
+/** How long a text may be that comes out of an address. */
+const largest = 2_000_000;
+
+/** What an address holds. */
+export interface Shared {
+	text: string;
+	cursor: number;
+}
+
+/** fragment is the part of an address that holds a text and a cursor. */
+export async function fragment(it: Shared): Promise<string> {
+	const bytes = new Blob([it.text]).stream().pipeThrough(new CompressionStream("deflate-raw"));
+	const packed = new Uint8Array(await new Response(bytes).arrayBuffer());
+	return `#s=${base64url(packed)}&c=${it.cursor}`;
+}
+
+/** unpack reads what fragment wrote, and is undefined if there is nothing of the kind. It throws if that is broken. */
+export async function unpack(hash: string): Promise<Shared | undefined> {
+	const parts = new URLSearchParams(hash.replace(/^#/, ""));
+	const packed = parts.get("s");
+	if (packed === null) return undefined;
+	const at = Number(parts.get("c") ?? 0);
+	return { text: await inflate(bytesOf(packed)), cursor: Number.isSafeInteger(at) && at > 0 ? at : 0 };
+}
+
+async function inflate(packed: Uint8Array<ArrayBuffer>): Promise<string> {
+	const reader = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw")).getReader();
+	const parts: Uint8Array<ArrayBuffer>[] = [];
+	let size = 0;
+	for (;;) {
+		const { done, value } = await reader.read();
+		if (done) break;
+		size += value.length;
+		if (size > largest) {
+			await reader.cancel();
+			throw new Error("it holds a text that is too long");
+		}
+		parts.push(value as Uint8Array<ArrayBuffer>);
+	}
+	return new TextDecoder("utf-8", { fatal: true }).decode(await new Blob(parts).arrayBuffer());
+}
+
+function base64url(bytes: Uint8Array): string {
+	let raw = "";
+	for (const b of bytes) raw += String.fromCharCode(b);
+	return btoa(raw).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+}
+
+function bytesOf(words: string): Uint8Array<ArrayBuffer> {
+	if (!/^[\w-]*$/.test(words)) throw new Error("it has characters that do not belong there");
+	return Uint8Array.from(atob(words.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
+}
+
+/** share copies the address of what is shown. */
+export async function share(): Promise<void> {
+	const url = new URL(location.href);
+	url.hash = await fragment({ text: text.value, cursor: cursor.value });
+	if (url.href.length > longest) {
+		notice.value = `The text is too long for an address (${url.href.length.toLocaleString("en")} characters, and some programs cut off after ${longest.toLocaleString("en")}): export the scenario and send the file.`;
+		return;
+	}
+	await copy(url.href, "The address of what you see");
+}
+
+/**
+ * begin opens what the address holds, else the file that the lab was started with,
+ * else the gallery. From then on the address follows what is shown.
+ */
+export async function begin(): Promise<void> {
+	if (!(await openAddress())) await openStart();
+	follow();
+	addEventListener("hashchange", () => void openAddress());
+}
+
+/** openAddress opens what the address holds, and says whether there was anything, good or broken. */
+async function openAddress(): Promise<boolean> {
+	if (written !== "" && location.hash === written) return true;
+	try {
+		const it = await unpack(location.hash);
+		if (!it) return false;
+		dialog.value = "";
+		await edit(it.text, { cursor: it.cursor });
+	} catch {
+		await openStart();
+		dialog.value = "gallery";
+		notice.value = "The address that you opened is broken, perhaps cut off on its way: ask for it again, or begin with something from the gallery.";
+	}
+	return true;
+}
+
+async function openStart(): Promise<void> {
+	if (text.value !== "") return;
+	const start = await lab.call<{ text: string }>("start", {});
+	if (!refused(start) && start.text !== "") return void (await edit(start.text, { cursor: 0 }));
+	dialog.value = "gallery";
+	const shown = await lab.call<{ groups: { items: { text: string }[] }[] }>("gallery", {});
+	const first = refused(shown) ? undefined : shown.groups[0]?.items[0];
+	if (first && text.value === "") await edit(first.text, { cursor: 0 });
+}
+
+let written = ""; // the fragment that this page wrote last
+
+/** follow has the address hold what is shown, a moment later. */
+function follow(): void {
+	let timer: ReturnType<typeof setTimeout>;
+	effect(() => {
+		const it = { text: text.value, cursor: cursor.value };
+		clearTimeout(timer);
+		timer = setTimeout(() => void write(it), 400);
+	});
+}
+
+async function write(it: Shared): Promise<void> {
+	if (it.text === "") return;
+	const hash = await fragment(it);
+	if (it.text !== text.value || it.cursor !== cursor.value) return;
+	const url = new URL(location.href);
+	url.hash = hash;
+	if (url.href.length > longest) url.hash = ""; // what it held is no longer shown
+	written = url.hash;
+	history.replaceState(history.state, "", url);
+}

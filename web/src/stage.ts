@@ -1,0 +1,103 @@
+// The stage of the picture of the group: where each process is, in pixels, and what
+// the fields of its state say about others.
+
+import type { Doc } from "./document";
+import type { Size } from "./look";
+import type { Frame } from "./state";
+
+export interface Spot {
+	x: number;
+	y: number;
+}
+
+export interface Stage extends Size {
+	d: Doc;
+	frame: Frame;
+	radius: number; // of a process
+	spots: Spot[]; // of each lane
+	locks: Spot[];
+}
+
+const largest = 25; // the radius of a process, in pixels
+
+/** stageOf places everybody in a picture of that size. */
+export function stageOf(d: Doc, frame: Frame, { width, height }: Size): Stage {
+	const pad = { side: Math.min(50, width / 7), top: 48, bottom: 54 };
+	const across = range((d.scene.places ?? []).map((p) => p.x));
+	const down = range((d.scene.places ?? []).map((p) => p.y));
+	const sites = d.scene.shape === "sites";
+	if (sites) {
+		Object.assign(pad, { side: 10, bottom: 24 });
+		Object.assign(across, { from: 0, to: 1 });
+		Object.assign(down, { from: 0.1, to: 0.84 });
+	}
+	// Circles and squares are not to be drawn out too much.
+	const high = Math.min(height - pad.top - pad.bottom, d.scene.shape === "tree" || sites ? Infinity : (width - 2 * pad.side) * 1.2);
+	const top = pad.top + (height - pad.top - pad.bottom - high) / 2;
+	const put = (p: Spot): Spot => ({ x: pad.side + across.part(p.x) * (width - 2 * pad.side), y: top + down.part(p.y) * high });
+	const spots = (d.scene.places ?? []).map(put);
+	// Those of a site stand one higher, one lower, so that there is room for who waits for whom.
+	if (sites) for (const g of d.scene.groups) for (const [i, p] of (g.procs ?? []).entries()) spots[p]!.y += (i % 2 === 0 ? -0.12 : 0.14) * high;
+	const room = nearest(spots);
+	return { d, frame, width, height, spots, locks: (d.scene.locks ?? []).map(put), radius: Math.max(3, Math.min(largest, room * (sites ? 0.27 : d.scene.shape === "grid" ? 0.28 : 0.34))) };
+}
+
+/** range stretches what is used of 0 to 1 to all of it; what has no extent stays in the middle. */
+function range(all: number[]): { from: number; to: number; part(v: number): number } {
+	const of = {
+		from: Math.min(...all),
+		to: Math.max(...all),
+		part: (v: number) => (of.to > of.from ? (v - of.from) / (of.to - of.from) : 0.5),
+	};
+	return of;
+}
+
+/** nearest is the least distance between two. */
+function nearest(spots: Spot[]): number {
+	let least = Infinity;
+	for (const [i, a] of spots.entries()) {
+		for (const b of spots.slice(i + 1)) least = Math.min(least, Math.hypot(a.x - b.x, a.y - b.y));
+	}
+	return least;
+}
+
+/** field is the value of a field of a lane, or empty. */
+export function field(frame: Frame, lane: number, name: string | undefined): string {
+	if (!name) return "";
+	return frame.states[lane]?.find((f) => f[0] === name)?.[1] ?? "";
+}
+
+/** named are the lanes that a value names: "2 4" are P2 and P4, "<7,3>" is P3's request of 7. */
+export function named(value: string): number[] {
+	if (value === "" || value === "none" || value === "no" || value === "yes") return [];
+	const stamp = /^<\d+,(\d+)>$/.exec(value);
+	if (stamp) return [Number(stamp[1]) - 1];
+	return (value.match(/\d+/g) ?? []).map((n) => Number(n) - 1).filter((n) => n >= 0);
+}
+
+/** hasToken says whether a lane has the token: by its field, or since it points at itself. */
+export function hasToken({ d, frame }: Stage, lane: number): boolean {
+	const { token, pointer, shape } = d.scene;
+	if (token) {
+		const value = field(frame, lane, token);
+		return value !== "" && value !== "no" && value !== "none";
+	}
+	return shape === "tree" && pointer !== undefined && named(field(frame, lane, pointer))[0] === lane;
+}
+
+/** awaited are those from whom a lane still needs something. */
+export function awaited({ d, frame }: Stage, lane: number): number[] {
+	for (const name of d.scene.awaited ?? []) {
+		const who = named(field(frame, lane, name));
+		if (who.length > 0) return who;
+	}
+	return [];
+}
+
+/** between is a way from the edge of one circle to that of another. */
+export function between(a: Spot, b: Spot, from: number, to: number): { x1: number; y1: number; x2: number; y2: number } {
+	const long = Math.hypot(b.x - a.x, b.y - a.y) || 1;
+	const ux = (b.x - a.x) / long;
+	const uy = (b.y - a.y) / long;
+	return { x1: a.x + ux * from, y1: a.y + uy * from, x2: b.x - ux * to, y2: b.y - uy * to };
+}

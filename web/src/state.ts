@@ -1,0 +1,256 @@
+// What the page knows: one value for all of it, and the few ways in which it changes.
+// The document of the lab is a text; a click is a line of it, and undoing is undoing
+// of text. Nothing here knows what an algorithm does.
+
+import { batch, computed, signal } from "@preact/signals";
+import { type Refusal, backend, refused } from "./backend";
+import type { Doc, Fault } from "./document";
+
+export { type Frame, frameAt } from "./frames";
+export { link } from "./link";
+
+/** Who answers the calls of the page. */
+export const lab = backend();
+
+/** How far apart events are in the diagram. */
+export type Spacing = "event" | "time";
+
+/** What lies over the page. */
+export type Dialog = "" | "gallery" | "fresh" | "check" | "compare" | "export" | "tour" | "help";
+
+/** What a click asks for, as the call act has it. Lanes are counted from 0. */
+export interface Deed {
+	verb: string;
+	proc?: number;
+	msg?: number;
+	to?: number;
+	by?: number; // delay: how much longer, in T
+	for?: number; // ask, take: how long it stays, in T
+	section?: string;
+	parts?: number[][];
+	timer?: number;
+	locks?: number[];
+}
+
+/** What a deed comes to: the new text, its new line, and the cursor after it. */
+interface Edited {
+	text: string;
+	line: number;
+	event: number;
+	cut?: number; // how many later lines can happen no more, and are gone
+}
+
+/** A text and where the cursor was in it, to go back to. */
+interface Version {
+	text: string;
+	cursor: number;
+}
+
+/** A copy of the text that goes its own way. */
+interface Branch extends Version {
+	name: string;
+	past: Version[];
+	future: Version[];
+}
+
+export const text = signal("");
+/** The document of the last text that had no error. */
+export const doc = signal<Doc | undefined>(undefined);
+/** What is wrong with the present text. */
+export const fault = signal<Fault | undefined>(undefined);
+/** How many events have happened. */
+export const cursor = signal(0);
+/** The event that is pointed at, or -1. */
+export const hover = signal(-1);
+/** The events that were chosen to be compared: none, one or two. */
+export const picked = signal<number[]>([]);
+export const playing = signal(false);
+/** How many steps per second, as a factor. */
+export const speed = signal(1);
+export const spacing = signal<Spacing>("time");
+export const dialog = signal<Dialog>("");
+/** The line that was just added, or 0. */
+export const newest = signal(0);
+/** What the page has to say about the last click; empty if nothing. */
+export const notice = signal("");
+/** A document is being asked for. */
+export const busy = signal(false);
+
+export const branches = signal<Branch[]>([{ name: "main", text: "", cursor: 0, past: [], future: [] }]);
+export const branchAt = signal(0);
+export const undoable = computed(() => here().past.length > 0);
+export const redoable = computed(() => here().future.length > 0);
+
+/** How many events there are. */
+export const total = computed(() => doc.value?.events.length ?? 0);
+
+const kept = 500; // versions that can be gone back to
+
+function here(): Branch {
+	return branches.value[branchAt.value]!;
+}
+
+/** changeBranch puts something else into the present branch. */
+function changeBranch(change: Partial<Branch>): void {
+	branches.value = branches.value.map((b, i) => (i === branchAt.value ? { ...b, ...change } : b));
+}
+
+/** How a text is to be taken over. */
+export interface EditOptions {
+	/** Where the cursor goes; where it is, if that is still there, when not said. */
+	cursor?: number;
+	/** It goes with the change before it: undo goes behind both. For typing. */
+	keep?: boolean;
+	/** The line that is new, to be marked. */
+	line?: number;
+}
+
+/**
+ * edit takes over a text and runs it. If it has an error, the last good picture
+ * stays. It says whether the text is good.
+ */
+export function edit(next: string, options: EditOptions = {}): Promise<boolean> {
+	if (next === text.value && doc.value && !fault.value) {
+		if (options.cursor !== undefined) seek(options.cursor);
+		return Promise.resolve(true);
+	}
+	const before: Version = { text: text.value, cursor: cursor.value };
+	batch(() => {
+		if (text.value !== "" && next !== text.value && !options.keep) changeBranch({ past: [...here().past, before].slice(-kept), future: [] });
+		text.value = next;
+		newest.value = options.line ?? 0;
+		notice.value = "";
+	});
+	return run(options.cursor);
+}
+
+// Only the newest text is of interest.
+let asked = new AbortController();
+
+/** run asks for the document of the present text. */
+export async function run(at?: number): Promise<boolean> {
+	asked.abort();
+	asked = new AbortController();
+	const { signal } = asked;
+	busy.value = true;
+	try {
+		const answer: Doc | Refusal = await lab.call<Doc>("run", { text: text.value, spacing: spacing.value }, signal);
+		if (signal.aborted) return false;
+		batch(() => {
+			busy.value = false;
+			fault.value = refused(answer) ? answer.error : undefined;
+			if (!refused(answer)) show(answer, at);
+		});
+		return !refused(answer);
+	} catch (err) {
+		if (!signal.aborted) throw err;
+		return false;
+	}
+}
+
+function show(next: Doc, at?: number): void {
+	const same = doc.value?.events.length === next.events.length && at === undefined;
+	doc.value = next;
+	hover.value = -1;
+	if (!same) picked.value = [];
+	seek(at ?? cursor.value, true);
+}
+
+/** space chooses how far apart events are. */
+export function space(how: Spacing): void {
+	if (how === spacing.value) return;
+	spacing.value = how;
+	void run();
+}
+
+/** act does what a click means: a line more, which the lab finds the place of. */
+export async function act(deed: Deed): Promise<boolean> {
+	playing.value = false;
+	const before = text.value;
+	const answer = await lab.call<Edited>("act", { text: before, event: cursor.value, deed });
+	if (text.value !== before) return false; // somebody was quicker
+	if (refused(answer)) {
+		notice.value = answer.error.text;
+		return false;
+	}
+	const good = await edit(answer.text, { cursor: answer.event, line: answer.line });
+	if (answer.cut) notice.value = `${answer.cut} later ${answer.cut === 1 ? "line" : "lines"} could happen no more, and ${answer.cut === 1 ? "is" : "are"} gone: undo brings ${answer.cut === 1 ? "it" : "them"} back.`;
+	return good;
+}
+
+/** undo goes back to the text before the last change. */
+export function undo(): void {
+	const { past, future } = here();
+	const to = past.at(-1);
+	if (!to) return;
+	go(to, { past: past.slice(0, -1), future: [{ text: text.value, cursor: cursor.value }, ...future] });
+}
+
+/** redo does again what was undone. */
+export function redo(): void {
+	const { past, future } = here();
+	const to = future[0];
+	if (!to) return;
+	go(to, { past: [...past, { text: text.value, cursor: cursor.value }], future: future.slice(1) });
+}
+
+function go(to: Version, change: Partial<Branch>): void {
+	batch(() => {
+		changeBranch(change);
+		text.value = to.text;
+		newest.value = 0;
+		notice.value = "";
+	});
+	void run(to.cursor);
+}
+
+/** branch makes a copy of the text and goes on in it; the old one stays as it is. */
+export function branch(name = `branch ${branches.value.length}`): void {
+	batch(() => {
+		changeBranch({ text: text.value, cursor: cursor.value });
+		branches.value = [...branches.value, { name, text: text.value, cursor: cursor.value, past: [], future: [] }];
+		branchAt.value = branches.value.length - 1;
+	});
+}
+
+/** switchTo goes to another branch. */
+export function switchTo(index: number): void {
+	const to = branches.value[index];
+	if (!to || index === branchAt.value) return;
+	changeBranch({ text: text.value, cursor: cursor.value });
+	branchAt.value = index;
+	go(to, {});
+}
+
+/** seek puts the cursor somewhere. */
+export function seek(to: number, goOn = false): void {
+	batch(() => {
+		if (!goOn) playing.value = false;
+		cursor.value = Math.max(0, Math.min(total.value, Math.round(to)));
+	});
+}
+
+/** step moves the cursor by some events. */
+export function step(by: number): void {
+	seek(cursor.value + by);
+}
+
+/** What there is to jump to. */
+export type Wanted = "entry" | "violation";
+
+/** nextOf finds the cursor just after the next event of a kind, or -1. */
+export function nextOf(wanted: Wanted, from = cursor.value): number {
+	const events = doc.value?.events ?? [];
+	for (let i = from; i < events.length; i++) {
+		const { kind } = events[i]!;
+		if (wanted === "entry" ? kind === "enter" || kind === "lead" : kind === "violation") return i + 1;
+	}
+	return -1;
+}
+
+/** jump goes to the next event of a kind, and says if there is none. */
+export function jump(wanted: Wanted): void {
+	const to = nextOf(wanted);
+	if (to >= 0) seek(to);
+	else notice.value = wanted === "entry" ? "Nobody enters after this." : "Nothing is broken after this.";
+}

@@ -1,0 +1,94 @@
+// What each process remembers at the cursor. What the last step changed is marked.
+
+import { Component } from "preact";
+import { useMemo } from "preact/hooks";
+import type { Doc } from "./document";
+import { changedAt } from "./frames";
+import { cursor, doc, frameAt } from "./state";
+import { clockOf, stepBefore, timeAt } from "./story";
+
+const mostColumns = 12; // with more fields than that, they are listed in a row
+
+export function States() {
+	const d = doc.value;
+	if (!d) return <section class="states" aria-label="states" />;
+	const at = cursor.value;
+	return (
+		<section class="states" aria-label="states">
+			<h2>States {d.steps ? `after ${at} events` : `at ${clockOf(d, timeAt(d, at))}`} <span>what the last step changed is marked</span></h2>
+			<div class="scroll" tabIndex={0} role="group" aria-label="table of states">
+				<Table d={d} at={at} />
+			</div>
+		</section>
+	);
+}
+
+function Table({ d, at }: { d: Doc; at: number }) {
+	const frame = frameAt(d, at);
+	const changed = changedAt(d, stepBefore(d, at), at);
+	const columns = useMemo(() => columnsOf(d), [d]);
+	const wide = columns.length > mostColumns;
+	return (
+		<table>
+			<thead>
+				<tr>
+					<th scope="col"><span class="unseen">process</span></th>
+					<th scope="col">status</th>
+					{wide ? <th scope="col">fields</th> : columns.map((c) => <th key={c} scope="col">{c}</th>)}
+					<th scope="col">waits for</th>
+				</tr>
+			</thead>
+			<tbody>
+				{d.names.map((name, i) => (
+					<Row key={i} name={name} fields={frame.states[i] ?? []} status={frame.status[i] ?? ""} wait={frame.waits[i] ?? ""} columns={columns} wide={wide} changed={changed.get(i)} />
+				))}
+			</tbody>
+		</table>
+	);
+}
+
+interface RowProps {
+	name: string;
+	fields: (readonly [string, string])[];
+	status: string;
+	wait: string;
+	columns: string[];
+	wide: boolean;
+	changed: Set<string> | undefined;
+}
+
+/** Row is painted again only if something in it is different: there may be hundreds. */
+class Row extends Component<RowProps> {
+	override shouldComponentUpdate(next: RowProps): boolean {
+		const { fields, status, wait, columns, changed } = this.props;
+		return fields !== next.fields || status !== next.status || wait !== next.wait || columns !== next.columns || Boolean(changed) || Boolean(next.changed);
+	}
+
+	override render({ name, fields, status, wait, columns, wide, changed }: RowProps) {
+		const mark = (what: string) => (changed?.has(what) ? "changed" : "");
+		const values = new Map(fields);
+		return (
+			<tr class={`is-${status}`}>
+				<th scope="row">{name}</th>
+				<td class={`status ${mark("")}`}>{status}</td>
+				{wide
+					? <td class="fields">{told(fields).map(([f, v]) => <span key={f} class={mark(f)}><i>{f}</i> {v} </span>)}</td>
+					: columns.map((c) => <td key={c} class={mark(c)}>{values.get(c) ?? ""}</td>)}
+				<td class={`wait-for ${mark("?")}`} title={wait}>{wait.replace(/^waits (for )?/, "")}</td>
+			</tr>
+		);
+	}
+}
+
+/** told leaves out what says nothing, where there are too many fields to show all. */
+function told(fields: (readonly [string, string])[]): (readonly [string, string])[] {
+	return fields.filter(([, v]) => v !== "none" && v !== "no" && v !== "0");
+}
+
+/** columnsOf are all fields that a state ever has, in the order of their first coming. */
+function columnsOf(d: Doc): string[] {
+	const names = new Set<string>();
+	for (const states of d.keys[0]?.states ?? []) for (const [name] of states) names.add(name);
+	for (const { set } of d.deltas) for (const [name] of set ?? []) names.add(name);
+	return [...names];
+}

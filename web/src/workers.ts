@@ -1,0 +1,99 @@
+// The backend of the static build: the lab as WebAssembly, in workers. One of them
+// answers the calls. A stream has one to itself, since it computes without a pause
+// and can be ended only together with its worker.
+
+import type { Backend, Refusal } from "./backend";
+import { Lost, link, pause } from "./link";
+
+type Message = { ready: true } | { failed: string } | { id: number; line: string } | { id: number; done: true };
+
+interface Waiting {
+	onLine(line: string): void;
+	onDone(): void;
+	onLost(err: Error): void;
+}
+
+/** A worker, and who waits for its answers. */
+class Hand {
+	private readonly worker: Worker;
+	private readonly waiting = new Map<number, Waiting>();
+	private last = 0;
+	private over: Error | undefined;
+	readonly ready: Promise<void>;
+
+	constructor(url: string) {
+		this.worker = new Worker(url);
+		this.ready = new Promise((resolve, reject) => {
+			this.worker.onerror = (event) => reject(this.end(event.message || `${url} cannot be loaded`));
+			this.worker.onmessage = ({ data }: MessageEvent<Message>) => {
+				if ("ready" in data) return resolve();
+				if ("failed" in data) return reject(this.end(data.failed));
+				const who = this.waiting.get(data.id);
+				if ("line" in data) return who?.onLine(data.line);
+				this.waiting.delete(data.id);
+				return who?.onDone();
+			};
+		});
+		this.ready.catch(() => {}); // told by ask
+	}
+
+	get ended(): boolean {
+		return this.over !== undefined;
+	}
+
+	/** end stops the worker. Who still waits for it is told. */
+	end(why: string): Error {
+		this.over ??= new Lost(why);
+		this.worker.terminate();
+		for (const who of this.waiting.values()) who.onLost(this.over);
+		this.waiting.clear();
+		return this.over;
+	}
+
+	async ask(name: string, body: unknown, onLine: (line: string) => void): Promise<void> {
+		await this.ready;
+		return new Promise((resolve, reject) => {
+			if (this.over) return reject(this.over);
+			const id = ++this.last;
+			this.waiting.set(id, { onLine, onDone: resolve, onLost: reject });
+			this.worker.postMessage({ id, name, body: JSON.stringify(body) });
+		});
+	}
+}
+
+export class Workers implements Backend {
+	private hand: Hand | undefined;
+
+	constructor(private readonly url: string) {}
+
+	async call<T>(name: string, body: unknown, signal?: AbortSignal): Promise<T | Refusal> {
+		for (let tries = 0; ; tries++) {
+			signal?.throwIfAborted();
+			if (!this.hand || this.hand.ended) this.hand = new Hand(this.url);
+			try {
+				let answer = "";
+				await this.hand.ask(name, body, (line) => (answer = line));
+				signal?.throwIfAborted();
+				link.value = { state: "ready" };
+				return JSON.parse(answer) as T | Refusal;
+			} catch (err) {
+				signal?.throwIfAborted();
+				link.value = { state: "lost", why: err instanceof Error ? err.message : String(err) };
+				await pause(tries, signal);
+			}
+		}
+	}
+
+	async stream<T>(name: string, body: unknown, onLine: (line: T | Refusal) => void, signal: AbortSignal): Promise<void> {
+		signal.throwIfAborted();
+		const hand = new Hand(this.url);
+		const aborted = new Promise<never>((_, reject) => {
+			signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+		});
+		try {
+			await Promise.race([aborted, hand.ask(name, body, (line) => signal.aborted || onLine(JSON.parse(line) as T | Refusal))]);
+		} finally {
+			hand.end("the stream is over");
+		}
+	}
+}

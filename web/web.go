@@ -1,0 +1,48 @@
+// Package web is the page of the lab: its sources in src, the bundle that 'make
+// web' makes of them in dist, and a server of both that bundle and the calls that
+// the page makes.
+package web
+
+import (
+	"embed"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/stile-lock/stile/web/wire"
+)
+
+//go:embed dist
+var dist embed.FS
+
+// A Caller does the calls of the page.
+type Caller = wire.Caller
+
+// What a call may cost.
+const (
+	maxBody     = 4 << 20          // bytes that the page may send
+	callTime    = 30 * time.Second // until a call is told to end
+	streamTime  = time.Hour        // until a stream is
+	contentJSON = "application/json"
+)
+
+//go:embed src/policy.txt
+var pagePolicy string
+
+// policy lets the page use what it was served with, and nothing else. Who may frame
+// it can be said by a server alone, and so is not in the file.
+var policy = strings.TrimSpace(pagePolicy) + "; frame-ancestors 'none'"
+
+// Handler serves the page and, below /api/, its calls: POST api/NAME is answered by
+// lines of JSON.
+//
+// It answers only who addresses it as localhost or by the IP address at which it
+// was reached, or by one of the names given, and no page but its own: whoever is
+// led to an evil page by a browser on this machine must not give it the lab.
+func Handler(calls Caller, names ...string) http.Handler {
+	s := &server{calls: calls, names: names, maxBody: maxBody, callTime: callTime, streamTime: streamTime}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/api/{name}", s.call)
+	mux.Handle("/", newFiles(dist))
+	return s.guard(mux)
+}
