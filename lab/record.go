@@ -51,6 +51,7 @@ type phase struct {
 	is      string
 	askedAt int64
 	asked   []core.ID // to whom it sent when it asked
+	by      string    // and what
 }
 
 func newRecorder(sc *scenario.Scenario, spec core.Spec) *recorder {
