@@ -184,8 +184,11 @@ func (r *recorder) delta(d Delta) {
 	if d.Wait != nil {
 		r.bytes += len(*d.Wait) + 10
 	}
-	if n := len(r.deltas); n > 0 && r.deltas[n-1].Event == d.Event && r.deltas[n-1].Proc == d.Proc && d.Set == nil {
+	if n := len(r.deltas); n > 0 && r.deltas[n-1].Event == d.Event && r.deltas[n-1].Proc == d.Proc && (d.Set == nil || r.deltas[n-1].Set == nil) {
 		last := &r.deltas[n-1] // the same moment
+		if d.Set != nil {
+			last.Set = d.Set
+		}
 		if d.Status != "" {
 			last.Status = d.Status
 		}
