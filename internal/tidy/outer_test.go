@@ -30,7 +30,7 @@ func outer() []layer {
 		{"internal/measure/page", "internal/measure internal/engine internal/engine/raft"},
 		{"internal/jobs", ""},
 		{"internal/compare", "core deadlock catalog scenario sim internal/jobs internal/words"},
-		{"lab/calls", "core catalog deadlock scenario scenarios family/transactions check lab internal/compare internal/jobs internal/spell"},
+		{"lab/calls", "core catalog deadlock trace scenario scenarios sim family/transactions check lab internal/compare internal/jobs internal/spell internal/words"},
 		{"internal/engine/raft", "internal/engine"},
 		{"internal/node/disk", "internal/engine/raft"},
 		{"internal/storm/sweep", "catalog internal/engine/raft internal/jobs internal/member internal/storm"},
