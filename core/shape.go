@@ -40,9 +40,10 @@ type Shape struct {
 	Answer  string // the kind of message that who waits needs
 	Carrier string // the kind of message that is the token
 
-	Hub   func(n int) ID      // Star: who is in the middle; nil means the first
-	Links func(n int) [][2]ID // TreeLike: who is beside whom
-	Sets  func(n int) []Set   // whom each asks, if that is not everybody
+	Hub    func(n int) ID      // Star: who is in the middle; nil means the first
+	Links  func(n int) [][2]ID // TreeLike: who is beside whom
+	Enough func(n int) int     // how many answers are enough; nil means all
+	Sets   func(n int) []Set   // whom each asks, if that is not everybody
 }
 
 // A Wait is what a process waits for while a field has a value.

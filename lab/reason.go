@@ -132,6 +132,8 @@ func (o *room) names(p core.ID, who []core.ID) string {
 			s.WriteString("itself")
 		case len(who) > manyNames:
 			s.WriteString(q.String())
+		case o.spec.Shape.Vote != "" && o.is(q) == Inside: // the votes say it
+			s.WriteString(q.String())
 		case i == len(who)-1:
 			s.WriteString(o.who(q))
 		default:
@@ -250,7 +252,7 @@ func (o *room) whoHas(p, q core.ID) string {
 	if at := o.queued(p, q); at > 0 {
 		return s + "; " + p.String() + " is number " + itoa(at) + " in its queue"
 	}
-	if m, ok := o.between(p, q, ""); ok {
+	if m, ok := o.sent(p, q); ok {
 		return s + "; its " + m.name + " is on its way there"
 	}
 	return s
@@ -260,6 +262,15 @@ func (o *room) whoHas(p, q core.ID) string {
 // if none.
 func (o *room) queued(p, at core.ID) int {
 	return slices.Index(strings.Fields(o.field(at, o.spec.Shape.Queue)), o.number(p)) + 1
+}
+
+// sent returns the message by which a process asked another, if it is on its way.
+func (o *room) sent(p, to core.ID) (letter, bool) {
+	by := o.phase(p).by
+	if by == "" {
+		return letter{}, false
+	}
+	return o.between(p, to, by)
 }
 
 // whyHub says what the one in the middle is doing.
@@ -279,15 +290,24 @@ func (o *room) whyHub(p core.ID) string {
 	if is := o.is(hub); is == Crashed || is == Paused {
 		return s + o.who(hub)
 	}
-	s += hub.String()
-	if m, ok := o.between(p, hub, ""); ok {
-		return s + "; its " + m.name + " is on its way"
+	if m, ok := o.sent(p, hub); ok {
+		return s + hub.String() + "; its " + m.name + " is on its way"
 	}
 	if m, ok := o.between(hub, p, ""); ok {
-		return s + "; " + m.name + " is on its way from there"
+		return s + hub.String() + "; " + m.name + " is on its way from there"
 	}
-	if q, ok := o.seat(o.field(hub, shape.Vote)); ok && q != p {
-		s += ", which has let " + o.aside(q) + " go first"
+	q, ok := o.seat(o.field(hub, shape.Vote))
+	switch first := ok && q != p; {
+	case first && hub == p:
+		s = "waits, for it has let " + o.aside(q) + " go first"
+	case hub == p:
+		s += "itself"
+	case first && q == hub:
+		s += hub.String() + ", which has gone first itself"
+	case first:
+		s += hub.String() + ", which has let " + o.aside(q) + " go first"
+	default:
+		s += hub.String()
 	}
 	if at := o.queued(p, hub); at > 0 {
 		s += "; " + p.String() + " is number " + itoa(at) + " in its queue"
@@ -320,36 +340,80 @@ func (o *room) awaited(p core.ID) []core.ID {
 			}
 		}
 	}
+	if shape.Enough != nil && !slices.Contains(ask, p) {
+		ask = append(ask, p) // its own counts, too
+	}
 	return slices.DeleteFunc(ask, func(q core.ID) bool { return slices.Contains(got, q) })
 }
 
 // whyAwaited says whose answers are missing, and what these are doing.
 func (o *room) whyAwaited(p core.ID, who []core.ID) string {
 	shape := &o.spec.Shape
-	s := "waits for " + shape.Answer + " from " + o.names(p, who)
+	s := "waits for " + shape.Answer + " from "
+	switch more := o.more(p); {
+	case more == 1 && len(who) > 1:
+		s += "one of "
+	case more > 0 && more < len(who):
+		s += itoa(more) + " of "
+	}
+	s += o.names(p, who)
 	if o.clerk.short {
 		return s
 	}
 	if len(who) == 1 {
-		if m, ok := o.between(p, who[0], ""); ok {
+		if m, ok := o.sent(p, who[0]); ok {
 			return s + "; its " + m.name + " is on its way there"
 		}
 		if _, ok := o.between(who[0], p, shape.Answer); ok {
-			return s + ": it is on its way"
+			return s + "; it is on its way"
 		}
 	}
-	said := 0
-	for _, q := range who {
-		if shape.Vote == "" || said == 3 {
-			break
-		}
-		if x, ok := voted(o.field(q, shape.Vote), o.size()); ok && o.proc(x) != p {
-			s += "; " + q.String() + " has voted for " + o.who(o.proc(x))
-			said++
-		}
-	}
+	s += o.votes(p, who)
 	if in := o.insider(); len(who) > manyNames && in != core.None {
 		s += "; " + in.String() + " is inside"
+	}
+	return s
+}
+
+// more returns how many answers are enough for a process; 0 if it needs all.
+func (o *room) more(p core.ID) int {
+	shape := &o.spec.Shape
+	if shape.Enough == nil {
+		return 0
+	}
+	return shape.Enough(o.size()) - len(seats(o.field(p, shape.Got), o.size()))
+}
+
+// mostVotes is how many candidates a sentence names.
+const mostVotes = 3
+
+// votes says for whom else those have voted whose votes are missing.
+func (o *room) votes(p core.ID, who []core.ID) string {
+	var whom []core.ID
+	by := map[core.ID][]string{}
+	for _, q := range who {
+		x, ok := voted(o.field(q, o.spec.Shape.Vote), o.size())
+		v := o.proc(x)
+		if !ok || v == p {
+			continue
+		}
+		if by[v] == nil {
+			whom = append(whom, v)
+		}
+		by[v] = append(by[v], q.String())
+	}
+	s := ""
+	for _, v := range whom[:min(mostVotes, len(whom))] {
+		voters, has, for_ := by[v], "have", o.who(v)
+		if len(voters) == 1 {
+			if has = "has"; voters[0] == v.String() {
+				for_ = "itself"
+				if o.is(v) == Inside {
+					for_ += ", and is inside"
+				}
+			}
+		}
+		s += "; " + list(voters) + " " + has + " voted for " + for_
 	}
 	return s
 }

@@ -51,6 +51,7 @@ type phase struct {
 	is      string
 	askedAt int64
 	asked   []core.ID // to whom it sent when it asked
+	by      string    // and what
 }
 
 func newRecorder(sc *scenario.Scenario, spec core.Spec) *recorder {
@@ -92,7 +93,7 @@ func (r *recorder) watch(s *sim.Step) bool {
 	if len(s.Events) > 0 {
 		r.steps = append(r.steps, stepNote{s.From, s.Line})
 	}
-	changes := s.Changes
+	changes, noted := s.Changes, len(r.deltas)
 	for i := range s.Events {
 		changes = r.changesUpTo(changes, s.From+i)
 		r.happen(&s.Events[i], s.Events[max(0, i-1)].Kind == trace.Ask || s.Events[0].Kind == trace.Ask)
@@ -101,8 +102,11 @@ func (r *recorder) watch(s *sim.Step) bool {
 	r.changesUpTo(changes, s.From+len(s.Events))
 	r.waitFor(s)
 	r.why()
-	if r.seen-r.keys[len(r.keys)-1].Event >= r.every() {
+	switch past := r.seen - r.keys[len(r.keys)-1].Event; {
+	case past >= r.every():
 		r.keyFrame(r.seen)
+	case past == 0:
+		r.amend(r.deltas[max(noted-1, 0):]) // a step that shows nothing
 	}
 	r.cut = r.bytes > maxBytes
 	return !r.cut
@@ -183,8 +187,11 @@ func (r *recorder) delta(d Delta) {
 	if d.Wait != nil {
 		r.bytes += len(*d.Wait) + 10
 	}
-	if n := len(r.deltas); n > 0 && r.deltas[n-1].Event == d.Event && r.deltas[n-1].Proc == d.Proc && d.Set == nil {
+	if n := len(r.deltas); n > 0 && r.deltas[n-1].Event == d.Event && r.deltas[n-1].Proc == d.Proc && (d.Set == nil || r.deltas[n-1].Set == nil) {
 		last := &r.deltas[n-1] // the same moment
+		if d.Set != nil {
+			last.Set = d.Set
+		}
 		if d.Status != "" {
 			last.Status = d.Status
 		}
@@ -196,14 +203,33 @@ func (r *recorder) delta(d Delta) {
 	r.deltas = append(r.deltas, d)
 }
 
+// amend brings the last key frame up to date, at whose cursor these have come.
+func (r *recorder) amend(deltas []Delta) {
+	k := &r.keys[len(r.keys)-1]
+	for _, d := range deltas {
+		if d.Event == k.Event {
+			l := &r.lanes[d.Proc]
+			k.States[d.Proc], k.Status[d.Proc], k.Waits[d.Proc] = l.pairs(), l.status, l.wait
+		}
+	}
+}
+
+// pairs returns the fields of a lane as a key frame has them.
+func (l *lane) pairs() [][2]string {
+	all := make([][2]string, len(l.fields))
+	for i, f := range l.fields {
+		all[i] = [2]string{f.Name, f.Value}
+	}
+	return all
+}
+
 // keyFrame notes how everything is now.
 func (r *recorder) keyFrame(event int) {
 	k := Key{Event: event, States: make([][][2]string, len(r.lanes)), Status: make([]string, len(r.lanes)), Waits: make([]string, len(r.lanes))}
 	for i := range r.lanes {
 		l := &r.lanes[i]
-		k.States[i] = make([][2]string, len(l.fields))
-		for j, f := range l.fields {
-			k.States[i][j] = [2]string{f.Name, f.Value}
+		k.States[i] = l.pairs()
+		for _, f := range l.fields {
 			r.bytes += len(f.Name) + len(f.Value) + 7
 		}
 		k.Status[i], k.Waits[i] = l.status, l.wait

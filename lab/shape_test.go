@@ -74,7 +74,7 @@ func TestWhy(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"algorithm ricart-agrawala\nprocesses 3\nhold 9\nat 0 P3 asks\nat 4 P1 asks\n", "waits for OK from P3, which is inside"},
 		{"algorithm raymond\ntopology 1-2,1-3\nprocesses 3\nholder 3 busy\nhold 9\nat 1 P2 asks\n", "waits for the token: it asked P1; P1 asked P3, which is inside"},
-		{"algorithm maekawa\nprocesses 4\nhold 9\nat 0 P4 asks\nat 4 P1 asks\n", "has voted for P4, which is inside"},
+		{"algorithm maekawa\nprocesses 4\nhold 9\nat 0 P4 asks\nat 4 P1 asks\n", "P2 and P3 have voted for P4, which is inside"},
 		{"algorithm central\nprocesses 3\nhold 9\nat 0 P3 asks\nat 4 P2 asks\n", "waits for GRANT from P1, which has let P3, which is inside, go first; P2 is number 1 in its queue"},
 		{"algorithm suzuki-kasami\nprocesses 3\nhold 9\nat 0 P1 asks\nat 4 P2 asks\n", "waits for the token, which P1 has: it is inside"},
 		{"algorithm token-ring\nprocesses 3\nhold 9\nat 0 P1 asks\nat 0.5 P2 asks\nuntil 12\n", "waits for the token, which P1 has: it is inside"},
@@ -133,5 +133,76 @@ func TestLeaveKeepsThePast(t *testing.T) {
 	}
 	if !strings.Contains(e.Text, "at 11.1 P2 leaves now\n") {
 		t.Errorf("got\n%s", e.Text)
+	}
+}
+
+// TestSentences: whoever waits has a sentence, and it is one.
+func TestSentences(t *testing.T) {
+	every(func(name string, spec core.Spec) {
+		text := bare(name, false) + "hold 2\n"
+		if spec.Shape.Picture == core.AtSites {
+			text += "at 0 P1 takes L1 L2\nat 0 P2 takes L2 L1\nat 0.3 P3 takes L1\n"
+		} else {
+			text += "at 0 P1 asks\nat 0.1 P2 asks\nat 2.2 P3 asks\nat 6 P1 pauses\n"
+		}
+		d := run(text, Options{}, undrawn)
+		if d.Error != nil {
+			t.Fatal(name, d.Error.Text)
+		}
+		said := 0
+		for _, x := range d.Deltas {
+			if x.Wait == nil || *x.Wait == "" {
+				continue
+			}
+			said++
+			for _, odd := range []string{",,", " ,", "  ", "P0", "from ;", "none", "%"} {
+				if strings.Contains(*x.Wait, odd) {
+					t.Errorf("%s: %q", name, *x.Wait)
+				}
+			}
+		}
+		last := d.at(len(d.Events))
+		for i, is := range last.Status {
+			if is == Waiting && last.Waits[i] == "" {
+				t.Errorf("%s: %s waits, and nothing says why", name, d.Names[i])
+			}
+		}
+		if said == 0 {
+			t.Errorf("%s: nobody waits", name)
+		}
+	})
+}
+
+// TestNextMessage: what happens to the next message of a link comes of the line
+// that wanted it.
+func TestNextMessage(t *testing.T) {
+	d := run("algorithm raymond\nprocesses 2\nat 0 drop 2 -> 1\nat 1 P2 asks\n", Options{}, undrawn)
+	for i, e := range d.Events {
+		if e.Kind == "drop" && (e.Line != 3 || d.Lines[0] != LineEvents{3, i, i + 1}) {
+			t.Errorf("%+v, %+v", e, d.Lines)
+		}
+	}
+	if !slices.ContainsFunc(d.Events, func(e Event) bool { return e.Kind == "drop" }) {
+		t.Error("nothing is lost")
+	}
+}
+
+// TestOver: a run that takes too long is shown as far as it went.
+func TestOver(t *testing.T) {
+	asked := 0
+	o := Options{Over: func() bool { asked++; return asked > 500 }}
+	for _, text := range []string{
+		"algorithm token-ring\nprocesses 3\nat 0 P1 asks\nat 99999 P1 asks\n",
+		"algorithm token-ring\nprocesses 3\nschedule steps\ndeliver all\n",
+	} {
+		asked = 0
+		d := run(text, o, undrawn)
+		if d.Error != nil || d.Cut == nil || len(d.Events) < 100 || len(d.Events) > 3000 || !strings.Contains(d.Cut.Text, "takes too long") {
+			t.Fatalf("%v %+v, %d events", d.Error, d.Cut, len(d.Events))
+		}
+		asked = 0
+		if _, err := Act(text, o, 1_000_000, Deed{Verb: "ask", Proc: 2}); err == nil || !strings.Contains(err.Error(), "takes too long") {
+			t.Errorf("got %v", err)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -80,14 +81,14 @@ func (r *recorder) happen(e *trace.Event, asking bool) {
 	case trace.Ask:
 		l.lock = e.Name
 		x := l.phase(e.Section, Waiting)
-		x.askedAt, x.asked = e.At, x.asked[:0]
+		x.askedAt, x.asked, x.by = e.At, x.asked[:0], ""
 	case trace.Enter:
 		l.phase(e.Section, Inside)
 	case trace.Exit, trace.Deny:
 		l.phase(e.Section, Idle)
 	case trace.Send:
 		if x := l.at(e.Section); asking && x != nil && x.is == Waiting {
-			x.asked = append(x.asked, e.Peer)
+			x.asked, x.by = append(x.asked, e.Peer), cmp.Or(x.by, e.Name)
 		}
 		return
 	case trace.Crash:

@@ -117,17 +117,24 @@ func (r *recorder) whyLocked(i int) string {
 	}
 	to := r.edges[at].To
 	s += ", which " + r.name(to) + " has"
-	for n := 0; n < len(r.edges); n++ {
+	chain := []int{i, to}
+	for {
 		at = slices.IndexFunc(r.edges, func(e Edge) bool { return e.From == to })
 		if at < 0 {
 			return s
 		}
 		next := r.edges[at].To
+		if back := slices.Index(chain, next); back > 0 {
+			var ring []string
+			for _, p := range chain[back:] {
+				ring = append(ring, r.name(p))
+			}
+			return s + "; " + list(ring) + " are in a deadlock"
+		}
 		s += "; " + r.name(to) + " waits for " + r.name(next)
 		if next == i {
 			return s + ": a deadlock"
 		}
-		to = next
+		chain, to = append(chain, next), next
 	}
-	return s + ", which is part of a deadlock"
 }

@@ -27,7 +27,7 @@ func Majority() core.Spec {
 		Spreads: true,
 		Endless: "nobody waits for a slow voter, so that messages to it pile up",
 		Kinds:   maekawaKinds(),
-		Shape:   core.Shape{Picture: core.Mesh, Title: "who has most of the votes goes in", Vote: "vote", Got: "votes", Answer: "LOCKED"},
+		Shape:   core.Shape{Picture: core.Mesh, Title: "who has most of the votes goes in", Vote: "vote", Got: "votes", Answer: "LOCKED", Enough: func(n int) int { return n/2 + 1 }},
 		Theory:  majorityTheory(),
 		Plan: func(n int) (core.Birth, error) {
 			sets := everybody(n)

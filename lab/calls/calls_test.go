@@ -3,11 +3,17 @@ package calls
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/lab"
+	"github.com/stile-lock/stile/mutex"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/trace"
 )
 
 // call makes a call, and returns the last line of the answer and how many there
@@ -95,22 +101,62 @@ func TestCheckStops(t *testing.T) {
 	}
 }
 
-// TestOwn: an algorithm that is not in the catalog is listed, run and checked.
-func TestOwn(t *testing.T) {
-	own, err := catalog.Make("raymond", core.Options{})
-	if err != nil {
-		t.Fatal(err)
+// TestCompareOpensTheRun: the text of a cell enters when the measured run does.
+func TestCompareOpensTheRun(t *testing.T) {
+	got, _ := call(t, "compare", `{"algorithms":["raymond","lamport","token-ring"],"n":[4],"rest":[3],"hold":[2],"entries":40,"seed":7}`)
+	var in struct{ Cells []Cell }
+	if err := json.Unmarshal([]byte(got), &in); err != nil || len(in.Cells) != 3 {
+		t.Fatal(err, got)
 	}
-	own.Name = "mine"
-	for name, want := range map[string]string{"algorithms": `[{"name":"mine",`, "run": `"algorithm":{"name":"mine"`, "check": `"verdict":"holds`, "fresh": `algorithm mine`} {
-		body := map[string]string{"algorithms": `{}`, "fresh": `{"algorithm":"mine","processes":3}`}[name]
-		if body == "" {
-			body = `{"text":"algorithm mine\nprocesses 2\nat 0 P1 asks\n"}`
+	for _, c := range in.Cells {
+		sc, err := scenario.Parse("", c.Text)
+		if err != nil {
+			t.Fatal(err, c.Text)
 		}
+		spec, err := lab.SpecOf(sc, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := sim.Replay(spec, sc, sim.ReplayOptions{})
+		if err != nil {
+			t.Fatalf("%v\n%s", err, c.Text)
+		}
+		var want []sim.Entry
+		_, err = sim.Run(sim.Config{
+			Spec: spec, Nodes: 4, Entries: 40, Seed: 7, Think: scenario.Always(3 * scenario.T), Hold: scenario.Always(2 * scenario.T), Latency: scenario.Always(scenario.T),
+			Observe: func(e trace.Event) {
+				if e.Kind == trace.Enter && len(want) < shown {
+					want = append(want, sim.Entry{Proc: e.Proc, At: e.At})
+				}
+			},
+		})
+		if err != nil || len(want) != shown || !slices.Equal(back.Entries, want) {
+			t.Errorf("%s: %v, entries %v, want %v", c.Algorithm, err, back.Entries, want)
+		}
+	}
+}
+
+// TestOwnAlgorithm: a module's own algorithm can be run and compared.
+func TestOwnAlgorithm(t *testing.T) {
+	c := &Calls{Options: lab.Options{Specs: func(name string, o core.Options) (core.Spec, error) {
+		if name != "mine" {
+			return catalog.Make(name, o)
+		}
+		s := mutex.RicartAgrawala()
+		s.Name = "mine"
+		return s, nil
+	}}}
+	for name, body := range map[string]string{
+		"run":     `{"text":"algorithm mine\nprocesses 3\nat 0 P1 asks\n"}`,
+		"act":     `{"text":"algorithm mine\nprocesses 3\n","deed":{"verb":"ask","proc":1}}`,
+		"compare": `{"algorithms":["mine"],"n":[3],"entries":30}`,
+		"check":   `{"text":"algorithm mine\nprocesses 2\n"}`,
+		"fresh":   `{"algorithm":"mine","processes":3}`,
+	} {
 		last := ""
-		err := With(own).Call(t.Context(), name, []byte(body), func(line []byte) error { last = string(line); return nil })
-		if err != nil || !strings.Contains(last, want) {
-			t.Errorf("%s: %v, %.300s", name, err, last)
+		err := c.Call(context.Background(), name, []byte(body), func(line []byte) error { last = string(line); return nil })
+		if err != nil || strings.HasPrefix(last, `{"error"`) {
+			t.Errorf("%s: %v %.300s", name, err, last)
 		}
 	}
 }
