@@ -4,8 +4,8 @@ import type { Arrow, Layout, Offset, Point } from "./layout";
 
 /** above is how much room the page leaves above the first lane. */
 export const above = 34;
-/** below is how much room there is from the last lane to the end, with the axis in it. */
-export const below = 48;
+/** below is how much room there is from the last lane to the end, with the cursor's time and the axis in it. */
+export const below = 62;
 
 /** heightOf is a height in the plot. */
 export function heightOf(l: Layout, p: { lane: number; dy?: number }): number {
