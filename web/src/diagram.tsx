@@ -12,7 +12,7 @@ import { Legend } from "./legend";
 import { useSize } from "./look";
 import { openMenu } from "./menu";
 import { Minimap } from "./minimap";
-import { above, below, heightOf, tall } from "./place";
+import { aboveOf, below, heightOf, tall } from "./place";
 import { Things, dotAt } from "./plot";
 import { cursor, doc, hover, picked, seek, space, spacing } from "./state";
 import { stretched } from "./stretch";
@@ -36,7 +36,7 @@ const fitted = computed(() => {
 	const { width, height } = view.value;
 	const bound = (by: number, most: number) => Math.max(1, Math.min(most, Math.floor(by * 50) / 50));
 	const lanes = Math.max(1, d.layout.lanes.length - 1) * page.pitch;
-	return stretched(d, bound((width / zoom.value - page.left - 4) / page.plot, 2.6), bound((height / zoom.value - above - below - 6) / lanes, 1.7));
+	return stretched(d, bound((width / zoom.value - page.left - 4) / page.plot, 2.6), bound((height / zoom.value - aboveOf(d.layout) - below - 6) / lanes, 1.7));
 });
 
 const grain = 400; // what is painted changes when so many pixels were scrolled

@@ -36,6 +36,11 @@ function type(next: string): void {
 	timer = setTimeout(flush, pause);
 }
 
+/** unsaid says whether something was typed that does not run yet. */
+export function unsaid(): boolean {
+	return timer !== undefined;
+}
+
 /** flush runs what was typed, now. */
 export function flush(): void {
 	if (timer === undefined) return;

@@ -4,7 +4,7 @@ import { type Relations, relation } from "./causality";
 import type { Doc } from "./document";
 import type { Arrow, Bar, Dot, Layout, Life, Mark, Upright } from "./layout";
 import { kindStyle } from "./look";
-import { Along, above, heightOf, pathOf, tall, below } from "./place";
+import { Along, aboveOf, heightOf, pathOf, tall, below } from "./place";
 import { type Story, storyOf } from "./story";
 
 /** A layout, so that a part of it is found quickly. */
@@ -47,8 +47,8 @@ export interface Part {
 export function thingsIn({ d, x1, x2, y1, y2 }: Omit<Part, "relations">) {
 	const l = d.layout;
 	const shelf = shelfOf(l);
-	const least = (y1 - above) / l.page.pitch - 1;
-	const most = (y2 - above) / l.page.pitch + 1;
+	const least = (y1 - aboveOf(l)) / l.page.pitch - 1;
+	const most = (y2 - aboveOf(l)) / l.page.pitch + 1;
 	const seen = (...lanes: number[]) => Math.max(...lanes) >= least && Math.min(...lanes) <= most;
 	return {
 		lives: shelf.lives.within(x1, x2).filter((s) => seen(s.lane)),
@@ -117,7 +117,7 @@ function BarOf({ l, b }: { l: Layout; b: Bar }) {
 
 function UprightOf({ l, u }: { l: Layout; u: Upright }) {
 	return (
-		<line class={`upright ${u.means}`} x1={u.x} x2={u.x} y1={above - 18} y2={tall(l) - below + 18}>
+		<line class={`upright ${u.means}`} x1={u.x} x2={u.x} y1={aboveOf(l) - 18} y2={tall(l) - below + 18}>
 			<title>{u.tip}</title>
 		</line>
 	);

@@ -24,7 +24,12 @@ export function Sites({ stage }: { stage: Stage }) {
 						aria-haspopup="menu"
 						aria-label={`${g.name}, ${status}`}
 						onClick={(e) => openMenu({ what: "process", proc: lane, x: e.clientX + 4, y: e.clientY + 4 })}
-						onKeyDown={(e) => e.key === "Enter" && openAt(e.currentTarget, { what: "process", proc: lane })}
+						onKeyDown={(e) => {
+							if (e.key !== "Enter" && e.key !== " ") return;
+							e.preventDefault();
+							e.stopPropagation();
+							openAt(e.currentTarget, { what: "process", proc: lane });
+						}}
 					>
 						<rect x={10 + i * wide + 2} y="26" width={wide - 4} height={height - 32} rx="8" />
 						<text x={10 + i * wide + 12} y="45">{g.name}{status === "crashed" ? " is dead" : ""}</text>

@@ -4,6 +4,7 @@ import { Component } from "preact";
 import { useMemo } from "preact/hooks";
 import type { Doc } from "./document";
 import { changedAt } from "./frames";
+import { Scroll } from "./scroll";
 import { cursor, doc, frameAt } from "./state";
 import { clockOf, stepBefore, timeAt } from "./story";
 
@@ -16,9 +17,7 @@ export function States() {
 	return (
 		<section class="states" aria-label="states">
 			<h2>States {d.steps ? `after ${at} events` : `at ${clockOf(d, timeAt(d, at))}`} <span>what the last step changed is marked</span></h2>
-			<div class="scroll" tabIndex={0} role="group" aria-label="table of states">
-				<Table d={d} at={at} />
-			</div>
+			<Scroll label="table of states"><Table d={d} at={at} /></Scroll>
 		</section>
 	);
 }
