@@ -35,8 +35,10 @@ const fitted = computed(() => {
 	const { page } = d.layout;
 	const { width, height } = view.value;
 	const bound = (by: number, most: number) => Math.max(1, Math.min(most, Math.floor(by * 50) / 50));
+	// Lanes may come a little closer if all of them are then in sight.
+	const closer = (by: number) => (by >= 0.9 && by < 1 ? Math.floor(by * 50) / 50 : bound(by, 1.7));
 	const lanes = Math.max(1, d.layout.lanes.length - 1) * page.pitch;
-	return stretched(d, bound((width / zoom.value - page.left - 4) / page.plot, 2.6), bound((height / zoom.value - aboveOf(d.layout) - below - 6) / lanes, 1.7));
+	return stretched(d, bound((width / zoom.value - page.left - 4) / page.plot, 2.6), closer((height / zoom.value - aboveOf(d.layout) - below - 6) / lanes));
 });
 
 const grain = 400; // what is painted changes when so many pixels were scrolled

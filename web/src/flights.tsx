@@ -98,7 +98,7 @@ function wayOf({ d, spots, radius }: Stage, m: Message): ((t: number) => Spot) |
 function aside(stage: Stage, place: Spot): Spot {
 	const far = stage.radius + sizeOf(stage) + 1;
 	let at = place;
-	for (const spot of stage.spots) {
+	for (const spot of [...stage.spots, ...stage.spots]) { // twice: out of one may be into another
 		const [dx, dy] = [at.x - spot.x, at.y - spot.y];
 		const now = Math.hypot(dx, dy);
 		if (now >= far) continue;
@@ -127,7 +127,7 @@ function Letter({ d, f, radius }: { d: Doc; f: Flight; radius: number }) {
 			style={{ ...kindStyle(kind), transform: `translate(${x}px, ${y}px)` }}
 			data-msg={f.m.msg}
 			role={f.over ? undefined : "button"}
-			tabIndex={f.over ? undefined : 0}
+			tabindex={f.over ? undefined : 0}
 			aria-hidden={f.over ? "true" : undefined}
 			aria-haspopup="menu"
 			aria-label={title}

@@ -83,7 +83,7 @@ function Process({ stage, lane, name }: { stage: Stage; lane: number; name: stri
 			data-proc={lane}
 			transform={`translate(${spot.x} ${spot.y})`}
 			role="button"
-			tabIndex={0}
+			tabindex={0}
 			aria-haspopup="menu"
 			aria-label={`${name}, ${status}${wait ? `, ${wait}` : ""}`}
 			aria-selected={group.value.includes(lane) || undefined}

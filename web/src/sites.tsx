@@ -1,6 +1,6 @@
 // Sites with their processes and locks, who waits for whom, and each cycle as a ring.
 
-import { type Stage, between, field, named } from "./stage";
+import { type Stage, between, boxOf, field, named } from "./stage";
 import { openAt, openMenu } from "./menu";
 import { cursor } from "./state";
 
@@ -8,19 +8,19 @@ import { cursor } from "./state";
 export function Sites({ stage }: { stage: Stage }) {
 	const { d, frame, spots, locks, width, height } = stage;
 	const groups = d.scene.groups;
-	const wide = (width - 20) / Math.max(1, groups.length);
 	return (
 		<g class="sites">
 			{groups.map((g, i) => {
 				const lane = g.members[0] ?? i;
 				const status = frame.status[lane] ?? "idle";
+				const { left, wide } = boxOf(d, width, i);
 				return (
 					<g
 						key={i}
 						class={`site is-${status}`}
 						data-proc={lane}
 						role="button"
-						tabIndex={0}
+						tabindex={0}
 						aria-haspopup="menu"
 						aria-label={`${g.name}, ${status}`}
 						onClick={(e) => openMenu({ what: "process", proc: lane, x: e.clientX + 4, y: e.clientY + 4 })}
@@ -31,8 +31,8 @@ export function Sites({ stage }: { stage: Stage }) {
 							openAt(e.currentTarget, { what: "process", proc: lane });
 						}}
 					>
-						<rect x={10 + i * wide + 2} y="26" width={wide - 4} height={height - 32} rx="8" />
-						<text x={10 + i * wide + 12} y="45">{g.name}{status === "crashed" ? " is dead" : ""}</text>
+						<rect x={left} y="26" width={wide} height={height - 32} rx="8" />
+						<text x={left + 10} y="45">{g.name}{status === "crashed" ? " is dead" : ""}</text>
 					</g>
 				);
 			})}
