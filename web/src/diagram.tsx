@@ -36,7 +36,7 @@ const fitted = computed(() => {
 	const { width, height } = view.value;
 	const bound = (by: number, most: number) => Math.max(1, Math.min(most, Math.floor(by * 50) / 50));
 	// Lanes may come a little closer if all of them are then in sight.
-	const closer = (by: number) => (by >= 0.9 && by < 1 ? Math.floor(by * 50) / 50 : bound(by, 1.7));
+	const closer = (by: number) => (by >= 0.9 && by < 1 ? Math.floor(by * 50) / 50 : bound(by, 2.2));
 	const lanes = Math.max(1, d.layout.lanes.length - 1) * page.pitch;
 	return stretched(d, bound((width / zoom.value - page.left - 4) / page.plot, 2.6), closer((height / zoom.value - aboveOf(d.layout) - below - 6) / lanes));
 });
@@ -166,7 +166,7 @@ function WordsAbove({ d, z, high }: { d: Doc; z: number; high: number }) {
 	const wide = Math.max(1, Math.min(x2, d.layout.page.plot) - x1);
 	return (
 		<svg class={`plot-words${relations.value ? " focused" : ""}`} style={{ left: `${(d.layout.page.left + x1) * z}px`, width: `${wide * z}px`, height: `${high}px` }} viewBox={`${x1} 0 ${wide} ${high / z}`} aria-hidden="true">
-			<Words d={d} x1={x1} x2={x2} y1={y1} y2={y2} relations={relations.value} now={nowAt(d)} edge={view.value.left / z + 2} />
+			<Words d={d} x1={x1} x2={x2} y1={y1} y2={y2} relations={relations.value} now={nowAt(d)} edge={view.value.left / z + 2} end={(view.value.left + view.value.width) / z - d.layout.page.left + 1} />
 		</svg>
 	);
 }

@@ -2,6 +2,7 @@
 
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { beat } from "./controls";
+import { sitesOf } from "./deeds";
 import type { Doc } from "./document";
 import { calm, kindStyle } from "./look";
 import { menu, openAt, openMenu } from "./menu";
@@ -51,7 +52,7 @@ function flightsAt(stage: Stage, at: number): Flight[] {
 		const link = `${m.from} ${m.to}`;
 		const before = onLink.get(link) ?? 0;
 		onLink.set(link, before + 1);
-		flights.push({ m, at: aside(stage, way(Math.max(0.08, farAlong(d, m, at, now) - before * 0.2))), from: way(0), over: false });
+		flights.push({ m, at: aside(stage, way(behind(farAlong(d, m, at, now), before))), from: way(0), over: false });
 	}
 	return flights;
 }
@@ -94,11 +95,17 @@ function wayOf({ d, spots, radius }: Stage, m: Message): ((t: number) => Spot) |
 	};
 }
 
+/** behind is a place behind others of the same link; at its beginning, ahead of them. */
+function behind(far: number, others: number): number {
+	return far - others * 0.2 >= 0.08 ? far - others * 0.2 : Math.min(0.9, far + others * 0.2);
+}
+
 /** aside moves a place out of the circle of a process, whose name is to be read. */
 function aside(stage: Stage, place: Spot): Spot {
 	const far = stage.radius + sizeOf(stage) + 1;
 	let at = place;
-	for (const spot of [...stage.spots, ...stage.spots]) { // twice: out of one may be into another
+	const circles = stage.spots.slice(sitesOf(stage.d));
+	for (const spot of [...circles, ...circles]) { // twice: out of one may be into another
 		const [dx, dy] = [at.x - spot.x, at.y - spot.y];
 		const now = Math.hypot(dx, dy);
 		if (now >= far) continue;

@@ -1,5 +1,5 @@
 // The words of the plot, above everything else in it. What comes after the cursor is
-// paler, and what would be cut in two at the left edge is not there.
+// paler, and what would be cut in two at an edge is not there.
 
 import { relation } from "./causality";
 import type { Label, Layout } from "./layout";
@@ -11,15 +11,16 @@ import { storyOf } from "./story";
 interface Words extends Part {
 	now: number; // where the cursor is
 	edge: number; // where what is in sight begins
+	end: number; // and where it ends
 }
 
-export function Words({ now, edge, relations, ...part }: Words) {
+export function Words({ now, edge, end, relations, ...part }: Words) {
 	const { d } = part;
 	const l = d.layout;
 	const { bars, arrows, dots, marks, uprights } = thingsIn(part);
 	const story = storyOf(d);
 	const later = (label: Label) => (middle(label) > now ? " later" : "");
-	const whole = (label: Label | undefined): label is Label => label !== undefined && extent(label)[0] >= edge;
+	const whole = (label: Label | undefined): label is Label => label !== undefined && extent(label)[0] >= edge && extent(label)[1] <= end;
 	return (
 		<>
 			<g class="words">
