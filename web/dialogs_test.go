@@ -220,7 +220,7 @@ func exports(v *visit) {
 	for _, name := range []string{"SVG", "PNG", "JSON", "ShiViz", "Scenario"} {
 		v.press("Save " + name)
 	}
-	v.until(`[...saved].sort().join() == "run.json,run.png,run.shiviz,run.svg,scenario.stile"`)
+	v.until(`[...saved].sort().join() == "two-ask.json,two-ask.png,two-ask.shiviz,two-ask.stile,two-ask.svg"`)
 	eval[bool](v.page, countColours)
 	v.until(`window.colours > 10`)
 	v.press("Copy Command line")

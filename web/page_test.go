@@ -97,3 +97,35 @@ func TestServerGoesAway(t *testing.T) {
 	p.until(`!document.querySelector(".lost") && document.querySelector(".now-line").innerText == "now step 0"`)
 	p.complaints() // that the server could not be reached
 }
+
+// slow is a lab whose first answer comes late.
+type slow struct {
+	bench
+	ready chan bool
+}
+
+func (s *slow) Call(ctx context.Context, name string, body []byte, emit func([]byte) error) error {
+	if name == "start" {
+		select {
+		case <-s.ready:
+		case <-ctx.Done():
+		}
+	}
+	return s.bench.Call(ctx, name, body, emit)
+}
+
+// What is typed before the lab has said what it was started with stays.
+func TestLateStart(t *testing.T) {
+	for _, start := range []string{"", "title The file\nalgorithm central\nprocesses 2\n"} {
+		lab := &slow{bench: bench{start: start}, ready: make(chan bool)}
+		p := open(t, serve(t, Handler(lab)))
+		p.click("textarea")
+		p.key("title Mine\ralgorithm central\rprocesses 3\rat 0 P1 asks")
+		close(lab.ready)
+		p.until(`document.title.startsWith("Mine")`)
+		eval[bool](p, `new Promise((done) => setTimeout(() => done(true), 300))`) // whatever comes late has come
+		if got := eval[string](p, `document.querySelector("textarea").value`); !strings.HasPrefix(got, "title Mine") {
+			t.Errorf("started with %q: the text is %q", start, got)
+		}
+	}
+}

@@ -28,7 +28,7 @@ type Item struct {
 }
 
 // bank is what every visitor sees first: two tellers who are inside together.
-const bank = `# Two tellers read the balance, add to it and write it back. The lock is wrong: both are inside at once, and 10,000 are lost.
+const bank = `# A wrong lock lets two tellers in at once: both read the same balance, and the 10,000 that one of them pays in are lost.
 title The bank that loses 10,000
 algorithm bakery-naive
 processes 3

@@ -2,7 +2,7 @@
 // lab's affair: each is a call of act.
 
 import type { Doc } from "./document";
-import { type Deed, act, cursor, frameAt, seek } from "./state";
+import { type Deed, act, choose, cursor, frameAt, group, seek } from "./state";
 import { storyOf } from "./story";
 
 export interface Item {
@@ -103,7 +103,7 @@ function suspected(d: Doc, proc: number, peer: number): boolean {
 	return false;
 }
 
-/** cuts: one can be cut off from the others, and the network be whole again. */
+/** cuts: one or several can be cut off from the others, and the network be whole again. */
 function cuts(d: Doc, proc: number): Item[] {
 	for (let i = cursor.value - 1; i >= 0; i--) {
 		const { kind } = d.events[i]!;
@@ -111,8 +111,17 @@ function cuts(d: Doc, proc: number): Item[] {
 		if (kind === "heal") break;
 	}
 	if (d.names.length < 2) return [];
-	const others = d.names.map((_, i) => i).filter((i) => i !== proc);
-	return [does("is cut off from the others", "x", { verb: "partition", parts: [[proc], others] }, { breaks: true })];
+	const chosen = group.value.includes(proc);
+	const items: Item[] = [];
+	if (group.value.length > 1 && group.value.length < d.names.length) items.push(cut(d, group.value, `cut off ${group.value.map((i) => d.names[i]).join(", ")} together`, "x"));
+	else items.push(cut(d, [proc], "is cut off from the others", "x"));
+	if (d.names.length > 2) items.push({ label: chosen ? "is not cut off with others" : "choose, to cut off several", key: "+", title: "or click with Shift", run: () => choose(proc) });
+	return items;
+}
+
+function cut(d: Doc, part: number[], label: string, key: string): Item {
+	const others = d.names.map((_, i) => i).filter((i) => !part.includes(i));
+	return { label, key, breaks: true, run: () => void act({ verb: "partition", parts: [part, others] }).then((done) => done && (group.value = [])) };
 }
 
 /** forMessage is what can be done to a message. */

@@ -12,11 +12,12 @@ import { Legend } from "./legend";
 import { useSize } from "./look";
 import { openMenu } from "./menu";
 import { Minimap } from "./minimap";
-import { above, below, heightOf, tall } from "./place";
+import { aboveOf, below, heightOf, tall } from "./place";
 import { Things, dotAt } from "./plot";
 import { cursor, doc, hover, picked, seek, space, spacing } from "./state";
 import { stretched } from "./stretch";
 import { clockOf, cursorAt, placeOf, storyOf, timeAt } from "./story";
+import { Words } from "./words";
 
 /** What of the plot is in sight, in its own pixels, and how much larger it is shown. */
 export const view = signal({ left: 0, top: 0, width: 800, height: 400 });
@@ -34,8 +35,10 @@ const fitted = computed(() => {
 	const { page } = d.layout;
 	const { width, height } = view.value;
 	const bound = (by: number, most: number) => Math.max(1, Math.min(most, Math.floor(by * 50) / 50));
+	// Lanes may come a little closer if all of them are then in sight.
+	const closer = (by: number) => (by >= 0.9 && by < 1 ? Math.floor(by * 50) / 50 : bound(by, 2.2));
 	const lanes = Math.max(1, d.layout.lanes.length - 1) * page.pitch;
-	return stretched(d, bound((width / zoom.value - page.left - 4) / page.plot, 2.6), bound((height / zoom.value - above - below - 6) / lanes, 1.7));
+	return stretched(d, bound((width / zoom.value - page.left - 4) / page.plot, 2.6), closer((height / zoom.value - aboveOf(d.layout) - below - 6) / lanes));
 });
 
 const grain = 400; // what is painted changes when so many pixels were scrolled
@@ -117,6 +120,7 @@ function Plot({ d }: { d: Doc }) {
 				<Names d={d} z={z} high={high} />
 				<Canvas d={d} z={z} high={high} />
 				<Now d={d} z={z} />
+				<WordsAbove d={d} z={z} high={high} />
 			</div>
 			<Card d={d} relations={relations.value} />
 		</div>
@@ -156,21 +160,37 @@ function Canvas({ d, z, high }: { d: Doc; z: number; high: number }) {
 	);
 }
 
+/** WordsAbove lie above the cursor, so that it does not cross them out. */
+function WordsAbove({ d, z, high }: { d: Doc; z: number; high: number }) {
+	const [x1 = 0, x2 = 0, y1 = 0, y2 = 0] = painted.value.split(" ").map(Number);
+	const wide = Math.max(1, Math.min(x2, d.layout.page.plot) - x1);
+	return (
+		<svg class={`plot-words${relations.value ? " focused" : ""}`} style={{ left: `${(d.layout.page.left + x1) * z}px`, width: `${wide * z}px`, height: `${high}px` }} viewBox={`${x1} 0 ${wide} ${high / z}`} aria-hidden="true">
+			<Words d={d} x1={x1} x2={x2} y1={y1} y2={y2} relations={relations.value} now={nowAt(d)} edge={view.value.left / z + 2} end={(view.value.left + view.value.width) / z - d.layout.page.left + 1} />
+		</svg>
+	);
+}
+
+/** nowAt is where the cursor is in the plot: just behind what has happened. */
+function nowAt(d: Doc): number {
+	return placeOf(d, cursor.value - 1, spacing.value === "event") + (cursor.value > 0 ? 5 : -6);
+}
+
 /**
  * Now is where the cursor is: what comes after it is paler. It lies above the plot and
  * is no part of it, so that a step does not paint all arrows again.
  */
 function Now({ d, z }: { d: Doc; z: number }) {
 	const at = cursor.value;
-	const x = (d.layout.page.left + placeOf(d, at - 1, spacing.value === "event") + (at > 0 ? 5 : -6)) * z;
-	const bottom = (tall(d.layout) - below + 22) * z;
+	const x = (d.layout.page.left + nowAt(d)) * z;
+	const bottom = (tall(d.layout) - below + 20) * z;
 	const end = (d.layout.page.left + d.layout.page.plot) * z;
 	const time = d.steps || spacing.value === "event" ? `step ${at > 0 ? storyOf(d).stepOf[at - 1]! + 1 : 0}` : clockOf(d, timeAt(d, at));
 	return (
 		<div class="now" aria-hidden="true">
 			{at < d.events.length && <div class="veil" style={{ left: `${x}px`, width: `${Math.max(0, Math.min(end - x, 4000))}px`, height: `${bottom}px` }} />}
-			<div class="now-line" style={{ left: `${x}px`, height: `${bottom}px` }}>
-				<span class={x > end - 80 ? "late" : ""}>now {time}</span>
+			<div class="now-line" style={{ left: `${x}px`, height: `${bottom + 16}px` }}>
+				<span class={x > end - 40 ? "late" : ""}>now {time}</span>
 			</div>
 			<Ring d={d} z={z} event={at - 1} name="current" />
 			{picked.value.map((event) => <Ring key={event} d={d} z={z} event={event} name="picked" />)}

@@ -36,6 +36,11 @@ function type(next: string): void {
 	timer = setTimeout(flush, pause);
 }
 
+/** unsaid says whether something was typed that does not run yet. */
+export function unsaid(): boolean {
+	return timer !== undefined;
+}
+
 /** flush runs what was typed, now. */
 export function flush(): void {
 	if (timer === undefined) return;
@@ -336,5 +341,5 @@ function Buttons() {
 export async function copyCommand(): Promise<void> {
 	const answer = await lab.lab.call<{ data: string }>("export", { text: lab.text.value, as: "command" });
 	if (refused(answer)) lab.notice.value = `There is no command line: ${answer.error.text}`;
-	else await copy(answer.data, "The command line (it wants the text in scenario.stile: Export saves it)");
+	else await copy(answer.data, "The command line (it wants the text in that file: Export saves it)");
 }

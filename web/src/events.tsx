@@ -5,7 +5,8 @@ import { effect, signal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
 import type { Doc } from "./document";
 import { useSize } from "./look";
-import { cursor, doc, hover, seek } from "./state";
+import { Scroll } from "./scroll";
+import { cursor, doc, hover, seek, step } from "./state";
 import { clockOf, storyOf } from "./story";
 
 const row = 24; // pixels
@@ -41,9 +42,9 @@ function List({ d }: { d: Doc }) {
 	const rows = [];
 	for (let i = from; i < to; i++) rows.push(<Line key={i} d={d} i={i} />);
 	return (
-		<div class="scroll" ref={ref} tabIndex={0} role="group" aria-label="list of events; click one to go there" onScroll={(e) => (top.value = e.currentTarget.scrollTop)}>
+		<Scroll inner={ref} label="list of events; up and down go from one to the next" onScroll={(e) => (top.value = e.scrollTop)} onKeyDown={walk}>
 			<ol style={{ height: `${d.events.length * row}px`, paddingTop: `${from * row}px` }}>{rows}</ol>
-		</div>
+		</Scroll>
 	);
 }
 
@@ -66,6 +67,14 @@ function Line({ d, i }: { d: Doc; i: number }) {
 			</button>
 		</li>
 	);
+}
+
+/** walk goes from event to event. */
+function walk(e: KeyboardEvent): void {
+	const by = { ArrowDown: 1, ArrowUp: -1 }[e.key];
+	if (!by) return;
+	e.preventDefault();
+	step(by);
 }
 
 /** follow keeps the event that has just happened in sight. */

@@ -82,8 +82,11 @@ async function tell(words: string, what: string): Promise<void> {
 	said.value = notice.value;
 }
 
-/** What the scenario is called as a file; the command line says so, too. */
-const fileName = "scenario.stile";
+/** saveText saves the scenario, under the name that the command line says; with an error in it, too. */
+async function saveText(): Promise<void> {
+	const answer = await lab.call<Exported>("export", { text: text.value, as: "scenario" });
+	keep(refused(answer) ? { file: "scenario.stile", media: "text/plain", data: text.value } : answer);
+}
 
 export function Export() {
 	return (
@@ -98,11 +101,11 @@ export function Export() {
 						<button type="button" aria-label={`${way.verb} ${way.name}`} onClick={() => void take(way)}>{way.verb}</button>
 					</Row>
 				))}
-				<Row name="Scenario" about={`The text itself, as ${fileName}: open it with stile lab, run it with stile replay.`}>
+				<Row name="Scenario" about="The text itself, as a file: open it with stile lab, run it with stile replay.">
 					<button type="button" aria-label="Copy Scenario" onClick={() => void tell(text.value, "The scenario")}>Copy</button>
-					<button type="button" aria-label="Save Scenario" onClick={() => keep({ file: fileName, media: "text/plain", data: text.value })}>Save</button>
+					<button type="button" aria-label="Save Scenario" onClick={() => void saveText()}>Save</button>
 				</Row>
-				<Row name="Command line" about={`What replays ${fileName} in a terminal.`}>
+				<Row name="Command line" about="What replays the saved scenario in a terminal.">
 					<button type="button" aria-label="Copy Command line" onClick={() => void command()}>Copy</button>
 				</Row>
 			</ul>

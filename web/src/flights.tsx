@@ -2,9 +2,10 @@
 
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { beat } from "./controls";
+import { sitesOf } from "./deeds";
 import type { Doc } from "./document";
 import { calm, kindStyle } from "./look";
-import { openAt, openMenu } from "./menu";
+import { menu, openAt, openMenu } from "./menu";
 import type { Spot, Stage } from "./stage";
 import { cursor } from "./state";
 import { type Message, stepBefore, storyOf, timeAt, underWay } from "./story";
@@ -24,9 +25,14 @@ export function Flights({ stage }: { stage: Stage }) {
 	const flights = flightsAt(stage, cursor.value);
 	return (
 		<g class="flights">
-			{flights.map((f) => <Letter key={f.m.msg} d={d} f={f} radius={stage.radius < 9 ? 4 : stage.radius < 16 ? 7 : 9} />)}
+			{flights.map((f) => <Letter key={f.m.msg} d={d} f={f} radius={sizeOf(stage)} />)}
 		</g>
 	);
+}
+
+/** sizeOf is the radius of a message. */
+function sizeOf({ radius }: Stage): number {
+	return radius < 9 ? 4 : radius < 16 ? 7 : 9;
 }
 
 /** flightsAt places the messages under way, and those that the last step ended. */
@@ -46,7 +52,7 @@ function flightsAt(stage: Stage, at: number): Flight[] {
 		const link = `${m.from} ${m.to}`;
 		const before = onLink.get(link) ?? 0;
 		onLink.set(link, before + 1);
-		flights.push({ m, at: way(Math.max(0.08, farAlong(d, m, at, now) - before * 0.2)), from: way(0), over: false });
+		flights.push({ m, at: aside(stage, way(behind(farAlong(d, m, at, now), before))), from: way(0), over: false });
 	}
 	return flights;
 }
@@ -89,6 +95,25 @@ function wayOf({ d, spots, radius }: Stage, m: Message): ((t: number) => Spot) |
 	};
 }
 
+/** behind is a place behind others of the same link; at its beginning, ahead of them. */
+function behind(far: number, others: number): number {
+	return far - others * 0.2 >= 0.08 ? far - others * 0.2 : Math.min(0.9, far + others * 0.2);
+}
+
+/** aside moves a place out of the circle of a process, whose name is to be read. */
+function aside(stage: Stage, place: Spot): Spot {
+	const far = stage.radius + sizeOf(stage) + 1;
+	let at = place;
+	const circles = stage.spots.slice(sitesOf(stage.d));
+	for (const spot of [...circles, ...circles]) { // twice: out of one may be into another
+		const [dx, dy] = [at.x - spot.x, at.y - spot.y];
+		const now = Math.hypot(dx, dy);
+		if (now >= far) continue;
+		at = now < 1 ? { x: spot.x + far, y: spot.y } : { x: spot.x + (dx / now) * far, y: spot.y + (dy / now) * far };
+	}
+	return at;
+}
+
 function Letter({ d, f, radius }: { d: Doc; f: Flight; radius: number }) {
 	const ref = useRef<SVGGElement>(null);
 	const last = useRef(f.from);
@@ -100,15 +125,16 @@ function Letter({ d, f, radius }: { d: Doc; f: Flight; radius: number }) {
 		ref.current?.animate([{ transform: `translate(${was.x}px, ${was.y}px)` }, { transform: `translate(${x}px, ${y}px)` }], { duration: Math.min(450, beat.value * 0.8), easing: "ease-in-out" });
 	}, [x, y]);
 	const kind = d.kinds[f.m.kind];
+	const about = menu.value;
 	const title = `${f.m.name} from ${d.names[f.m.from]} to ${d.names[f.m.to]}${f.m.fields.map(([name, value]) => `, ${name} ${value}`).join("")}`;
 	return (
 		<g
 			ref={ref}
-			class={`letter kind${f.over ? ` over ${f.m.how}` : ""}${kind?.heavy ? " heavy" : ""}`}
+			class={`letter kind${f.over ? ` over ${f.m.how}` : ""}${kind?.heavy ? " heavy" : ""}${about?.what === "message" && about.msg === f.m.msg ? " minded" : ""}`}
 			style={{ ...kindStyle(kind), transform: `translate(${x}px, ${y}px)` }}
 			data-msg={f.m.msg}
 			role={f.over ? undefined : "button"}
-			tabIndex={f.over ? undefined : 0}
+			tabindex={f.over ? undefined : 0}
 			aria-hidden={f.over ? "true" : undefined}
 			aria-haspopup="menu"
 			aria-label={title}

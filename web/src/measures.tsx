@@ -1,5 +1,6 @@
 // What was counted beside what theory says, and what the run was judged by.
 
+import { Scroll } from "./scroll";
 import { doc, seek } from "./state";
 import { storyOf } from "./story";
 
@@ -9,7 +10,7 @@ export function Measures() {
 		<section class="measures" data-tour="measures" aria-label="measured beside theory">
 			<h2>Measured beside theory</h2>
 			{d && (
-				<div class="scroll" tabIndex={0} role="group" aria-label="measures and properties">
+				<Scroll label="measures and properties">
 					<ul class="properties" aria-label="properties">
 						{(d.properties ?? []).map((p) => (
 							<li key={p.name} class={p.holds ? "holds" : "broken"} title={p.text}>
@@ -41,7 +42,7 @@ export function Measures() {
 							</tbody>
 						</table>
 					)}
-				</div>
+				</Scroll>
 			)}
 		</section>
 	);

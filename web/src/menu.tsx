@@ -3,7 +3,8 @@
 import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { type Item, forMessage, forProcess } from "./deeds";
-import { doc } from "./state";
+import { cursor, doc } from "./state";
+import { underWay } from "./story";
 
 /** What a menu is about, and where it is. */
 export type About = { x: number; y: number } & ({ what: "process"; proc: number } | { what: "message"; msg: number });
@@ -26,7 +27,7 @@ export function Menu() {
 	const d = doc.value;
 	if (!about || !d) return null;
 	const { title, items } = about.what === "process" ? forProcess(d, about.proc) : forMessage(d, about.msg);
-	return <Open key={`${about.what} ${title}`} about={about} title={title} items={items} />;
+	return <Open key={about.what === "process" ? `process ${about.proc}` : `message ${about.msg}`} about={about} title={title} items={items} />;
 }
 
 function Open({ about, title, items }: { about: About; title: string; items: Item[] }) {
@@ -47,7 +48,7 @@ function Open({ about, title, items }: { about: About; title: string; items: Ite
 	}, []);
 	return (
 		<div class="menu" role="menu" aria-label={title} ref={box} tabIndex={-1} onKeyDown={(e) => keys(e, items)}>
-			<p class="menu-title">{title}</p>
+			<p class="menu-title">{title}{about.what === "message" && neighbour(about.msg, 1) !== undefined && <kbd title="left and right go to other messages">← →</kbd>}</p>
 			{items.length === 0 && <p class="soft">There is nothing to be done here now.</p>}
 			{items.map((item) => (
 				<button key={item.label} type="button" role="menuitem" class={item.breaks ? "breaks" : ""} tabIndex={-1} title={item.title} onClick={() => choose(item)}>
@@ -68,12 +69,33 @@ function choose(item: Item): void {
 	item.run();
 }
 
+/** neighbour is a message that is under way beside another one, in the order of their sending. */
+function neighbour(msg: number, by: number): number | undefined {
+	const d = doc.value;
+	const all = d ? underWay(d, cursor.value).map((m) => m.msg).sort((a, b) => a - b) : [];
+	const at = all.indexOf(msg);
+	return at < 0 || all.length < 2 ? undefined : all[(at + by + all.length) % all.length];
+}
+
+/** beside goes from the menu of a message to that of another one. */
+function beside(by: number): void {
+	const about = menu.value;
+	if (about?.what !== "message") return;
+	const msg = neighbour(about.msg, by);
+	if (msg === undefined) return;
+	const letter = document.querySelector(`.letter[data-msg="${msg}"]`);
+	if (letter) openAt(letter, { what: "message", msg });
+	else menu.value = { ...about, msg };
+}
+
 function keys(e: KeyboardEvent & { currentTarget: HTMLElement }, items: Item[]): void {
 	const all = [...e.currentTarget.querySelectorAll<HTMLElement>("[role=menuitem]")];
 	const at = all.indexOf(document.activeElement as HTMLElement);
 	const go = (to: number) => all[(to + all.length) % all.length]?.focus();
 	const named = items.find((item) => item.key === e.key);
 	if (e.key === "Tab" || e.key === "Escape") close();
+	else if (e.key === "ArrowRight" || e.key === "m") beside(1);
+	else if (e.key === "ArrowLeft") beside(-1);
 	else if (e.key === "ArrowDown") go(at + 1);
 	else if (e.key === "ArrowUp") go(at - 1);
 	else if (e.key === "Home") go(0);

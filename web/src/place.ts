@@ -2,19 +2,33 @@
 
 import type { Arrow, Layout, Offset, Point } from "./layout";
 
-/** above is how much room the page leaves above the first lane. */
-export const above = 34;
-/** below is how much room there is from the last lane to the end, with the axis in it. */
-export const below = 48;
+const above = 34; // room above the first lane, at least
+
+const roomAbove = new WeakMap<Layout, number>();
+
+/** aboveOf is how much room there is above the first lane: enough for the words there. */
+export function aboveOf(l: Layout): number {
+	let room = roomAbove.get(l);
+	if (room === undefined) {
+		room = above;
+		for (const { label } of [...(l.marks ?? []), ...(l.dots ?? [])]) if (label && label.at.lane <= 0) room = Math.max(room, label.size + 2 - label.at.dy);
+		for (const { at } of l.marks ?? []) if (at.lane <= 0) room = Math.max(room, 9 - at.dy);
+		roomAbove.set(l, room);
+	}
+	return room;
+}
+
+/** below is how much room there is from the last lane to the end, with the cursor's time and the axis in it. */
+export const below = 62;
 
 /** heightOf is a height in the plot. */
 export function heightOf(l: Layout, p: { lane: number; dy?: number }): number {
-	return above + p.lane * l.page.pitch + (p.dy ?? 0);
+	return aboveOf(l) + p.lane * l.page.pitch + (p.dy ?? 0);
 }
 
 /** tall is how tall the plot is. */
 export function tall(l: Layout): number {
-	return above + Math.max(0, l.lanes.length - 1) * l.page.pitch + below;
+	return aboveOf(l) + Math.max(0, l.lanes.length - 1) * l.page.pitch + below;
 }
 
 /** pathOf is the way of an arrow as SVG has it. */

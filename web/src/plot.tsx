@@ -1,10 +1,10 @@
-// What is painted in the plot: lives, bars, arrows, dots, marks, and their words.
+// What is painted in the plot: lives, bars, arrows, dots and marks. Their words are in words.tsx.
 
 import { type Relations, relation } from "./causality";
 import type { Doc } from "./document";
-import type { Arrow, Bar, Dot, Label, Layout, Life, Mark, Upright } from "./layout";
+import type { Arrow, Bar, Dot, Layout, Life, Mark, Upright } from "./layout";
 import { kindStyle } from "./look";
-import { Along, above, heightOf, pathOf, tall, below } from "./place";
+import { Along, aboveOf, heightOf, pathOf, tall, below } from "./place";
 import { type Story, storyOf } from "./story";
 
 /** A layout, so that a part of it is found quickly. */
@@ -34,7 +34,7 @@ export function shelfOf(l: Layout): Shelf {
 	return shelf;
 }
 
-interface Part {
+export interface Part {
 	d: Doc;
 	x1: number;
 	x2: number;
@@ -43,22 +43,31 @@ interface Part {
 	relations: Relations | undefined;
 }
 
-export function Things({ d, x1, x2, y1, y2, relations }: Part) {
+/** What of a layout is in a part of the plot. */
+export function thingsIn({ d, x1, x2, y1, y2 }: Omit<Part, "relations">) {
 	const l = d.layout;
 	const shelf = shelfOf(l);
-	const least = (y1 - above) / l.page.pitch - 1;
-	const most = (y2 - above) / l.page.pitch + 1;
+	const least = (y1 - aboveOf(l)) / l.page.pitch - 1;
+	const most = (y2 - aboveOf(l)) / l.page.pitch + 1;
 	const seen = (...lanes: number[]) => Math.max(...lanes) >= least && Math.min(...lanes) <= most;
-	const bars = shelf.bars.within(x1, x2).filter((b) => seen(b.lane));
-	const arrows = shelf.arrows.within(x1, x2).filter((a) => seen(a.from.lane, a.to.lane));
-	const dots = shelf.dots.within(x1, x2).filter((o) => seen(o.at.lane));
-	const marks = shelf.marks.within(x1, x2).filter((m) => seen(m.at.lane));
-	const uprights = (l.uprights ?? []).filter((u) => u.x >= x1 - 50 && u.x <= x2 + 50);
+	return {
+		lives: shelf.lives.within(x1, x2).filter((s) => seen(s.lane)),
+		bars: shelf.bars.within(x1, x2).filter((b) => seen(b.lane)),
+		arrows: shelf.arrows.within(x1, x2).filter((a) => seen(a.from.lane, a.to.lane)),
+		dots: shelf.dots.within(x1, x2).filter((o) => seen(o.at.lane)),
+		marks: shelf.marks.within(x1, x2).filter((m) => seen(m.at.lane)),
+		uprights: (l.uprights ?? []).filter((u) => u.x >= x1 - 50 && u.x <= x2 + 50),
+	};
+}
+
+export function Things({ d, x1, x2, y1, y2, relations }: Part) {
+	const l = d.layout;
+	const { lives, bars, arrows, dots, marks, uprights } = thingsIn({ d, x1, x2, y1, y2 });
 	return (
 		<g>
 			<Heads d={d} />
 			<g class="lives">
-				{shelf.lives.within(x1, x2).filter((s) => seen(s.lane)).map((s) => (
+				{lives.map((s) => (
 					<line key={`${s.lane} ${s.x1}`} class={s.paused ? "paused" : ""} x1={s.x1} x2={s.x2} y1={heightOf(l, s)} y2={heightOf(l, s)} />
 				))}
 			</g>
@@ -68,12 +77,6 @@ export function Things({ d, x1, x2, y1, y2, relations }: Part) {
 			<Arrows d={d} arrows={arrows} relations={relations} />
 			<g class="dots">{dots.map((o) => <DotOf key={o.steps[0]} l={l} o={o} relations={relations} />)}</g>
 			<g class="marks">{marks.map((m) => <MarkOf key={`${m.at.lane} ${m.at.x} ${m.means}`} l={l} m={m} />)}</g>
-			<g class="words">
-				{bars.map((b) => b.label && <Text key={`${b.lane} ${b.x1}`} l={l} label={b.label} class={`on-${b.means}`} />)}
-				{dots.map((o) => o.label && <Text key={o.steps[0]} l={l} label={o.label} />)}
-				{marks.map((m) => m.label && <Text key={`${m.at.lane} ${m.at.x} ${m.means}`} l={l} label={m.label} />)}
-				{uprights.map((u) => u.label && <Text key={`${u.x} ${u.means}`} l={l} label={u.label} class={`on-${u.means}`} />)}
-			</g>
 		</g>
 	);
 }
@@ -96,10 +99,10 @@ function Heads({ d }: { d: Doc }) {
 }
 
 function Axis({ l, x1, x2 }: { l: Layout; x1: number; x2: number }) {
-	const y = tall(l) - below + 32;
+	const y = tall(l) - 8;
 	return (
 		<g class="axis">
-			{(l.ticks ?? []).filter((t) => t.x >= x1 && t.x <= x2).map((t) => <text key={t.at} x={t.x} y={y + 8} text-anchor="middle">{t.text}</text>)}
+			{(l.ticks ?? []).filter((t) => t.x >= x1 && t.x <= x2).map((t) => <text key={t.at} x={t.x} y={y} text-anchor="middle">{t.text}</text>)}
 		</g>
 	);
 }
@@ -114,7 +117,7 @@ function BarOf({ l, b }: { l: Layout; b: Bar }) {
 
 function UprightOf({ l, u }: { l: Layout; u: Upright }) {
 	return (
-		<line class={`upright ${u.means}`} x1={u.x} x2={u.x} y1={above - 18} y2={tall(l) - below + 18}>
+		<line class={`upright ${u.means}`} x1={u.x} x2={u.x} y1={aboveOf(l) - 18} y2={tall(l) - below + 18}>
 			<title>{u.tip}</title>
 		</line>
 	);
@@ -137,7 +140,6 @@ function Arrows({ d, arrows, relations }: { d: Doc; arrows: Arrow[]; relations: 
 									<path d={pathOf(d.layout, a)} stroke-dasharray={k.dash} marker-end={a.end === "arrives" ? `url(#head-${i})` : undefined} />
 									{a.end === "lost" && <path class="cross" d={cross(a.to.x, heightOf(d.layout, a.to))} />}
 									{a.end === "open" && <circle cx={a.to.x} cy={heightOf(d.layout, a.to)} r="2.5" />}
-									{a.label && <ArrowLabel l={d.layout} label={a.label} />}
 								</g>
 							);
 						})}
@@ -149,7 +151,7 @@ function Arrows({ d, arrows, relations }: { d: Doc; arrows: Arrow[]; relations: 
 }
 
 /** arrowRelation says how a message stands to the focus: it is past if its arrival is, future if its sending is. */
-function arrowRelation(story: Story, r: Relations, a: Arrow): string {
+export function arrowRelation(story: Story, r: Relations, a: Arrow): string {
 	const m = story.messages.get(a.message);
 	if (!m) return "concurrent";
 	const sent = relation(r, m.sent);
@@ -157,20 +159,6 @@ function arrowRelation(story: Story, r: Relations, a: Arrow): string {
 	if (ended === "past" || ended === "focus") return "past";
 	if (sent === "future" || sent === "focus") return "future";
 	return "concurrent";
-}
-
-function ArrowLabel({ l, label }: { l: Layout; label: Label }) {
-	const { box } = label;
-	return (
-		<g class={box ? "boxed" : ""}>
-			{box && <rect x={box.at.x} y={heightOf(l, box.at)} width={box.wide} height={box.high} rx={box.high / 2} />}
-			<Text l={l} label={label} />
-		</g>
-	);
-}
-
-function Text({ l, label, class: name }: { l: Layout; label: Label; class?: string }) {
-	return <text class={name} x={label.at.x} y={heightOf(l, label.at)} font-size={label.size} text-anchor={label.anchor as "start" | "middle" | "end"}>{label.text}</text>;
 }
 
 function DotOf({ l, o, relations }: { l: Layout; o: Dot; relations: Relations | undefined }) {

@@ -11,7 +11,7 @@ import { openAt, openMenu } from "./menu";
 import { Ground, Pointers } from "./scenery";
 import { Sites, Waits } from "./sites";
 import { type Stage, field, hasToken, named, stageOf } from "./stage";
-import { cursor, doc, frameAt, type Frame } from "./state";
+import { choose, cursor, doc, frameAt, type Frame, group } from "./state";
 
 const size = signal({ width: 320, height: 320 });
 
@@ -83,11 +83,12 @@ function Process({ stage, lane, name }: { stage: Stage; lane: number; name: stri
 			data-proc={lane}
 			transform={`translate(${spot.x} ${spot.y})`}
 			role="button"
-			tabIndex={0}
+			tabindex={0}
 			aria-haspopup="menu"
 			aria-label={`${name}, ${status}${wait ? `, ${wait}` : ""}`}
-			onClick={(e) => openMenu({ what: "process", proc: lane, x: e.clientX + 4, y: e.clientY + 4 })}
-			onKeyDown={(e) => (e.key === "Enter" || e.key === " ") && (e.stopPropagation(), open(e))}
+			aria-selected={group.value.includes(lane) || undefined}
+			onClick={(e) => (e.shiftKey ? choose(lane) : openMenu({ what: "process", proc: lane, x: e.clientX + 4, y: e.clientY + 4 }))}
+			onKeyDown={(e) => (e.key === "Enter" || e.key === " ") && (e.stopPropagation(), e.shiftKey ? (e.preventDefault(), choose(lane)) : open(e))}
 			onMouseEnter={() => (minded.value = lane)}
 			onMouseLeave={() => (minded.value = -1)}
 			onFocus={() => (minded.value = lane)}
@@ -97,7 +98,8 @@ function Process({ stage, lane, name }: { stage: Stage; lane: number; name: stri
 			{radius < 12 && <circle class="target" r={Math.max(radius, 8)} />}
 			<circle class="body" r={radius} />
 			{status === "waiting" && radius > 6 && <circle class="halo" r={radius + 4} />}
-			{radius >= 9 && <text class="name" dy="0.35em" font-size={Math.min(15, radius * 0.72)}>{name}</text>}
+			{group.value.includes(lane) && <rect class="chosen" x={-radius - 6} y={-radius - 6} width={2 * radius + 12} height={2 * radius + 12} rx="6" />}
+			{radius >= 7.5 && <text class="name" dy="0.35em" font-size={Math.min(15, Math.max(7, radius * 0.72))}>{name}</text>}
 			{status === "crashed" && <path class="dead" d={`M${-radius * 0.6} ${-radius * 0.6}L${radius * 0.6} ${radius * 0.6}M${-radius * 0.6} ${radius * 0.6}L${radius * 0.6} ${-radius * 0.6}`} />}
 			{status === "paused" && radius >= 9 && <path class="halted" d={`M-3 ${radius - 2}v8M3 ${radius - 2}v8`} />}
 			{status === "leading" && <path class="star" transform={`translate(0 ${-radius - 8})`} d="M0-8L2.3-2.4L8-2.4L3.5 1.2L5.5 7L0 3.5L-5.5 7L-3.5 1.2L-8-2.4L-2.3-2.4z" />}
@@ -115,7 +117,8 @@ function Badges({ stage, lane }: { stage: Stage; lane: number }) {
 	const queue = field(frame, lane, names.queue);
 	if (queue && queue !== "none") words.push(`${names.queue === "Q" ? "queue" : names.queue} ${short(queue)}`);
 	const vote = named(field(frame, lane, names.votes))[0];
-	if (vote !== undefined) words.push(`${radius < 20 ? "" : `${names.votes} `}→ ${d.names[vote] ?? "?"}`);
+	// In a small grid there is room for the name alone; ticks say who has voted.
+	if (vote !== undefined && (names.shape !== "grid" || radius >= 12)) words.push(`${radius < 20 ? "" : `${names.votes} `}→ ${d.names[vote] ?? "?"}`);
 	const number = field(frame, lane, names.number);
 	if (number !== "" && !(names.shape === "tickets" && number === "0")) words.push(`${radius < 16 ? "" : `${names.number} `}${number}`);
 	return (

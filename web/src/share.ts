@@ -4,6 +4,7 @@
 import { effect } from "@preact/signals";
 import { refused } from "./backend";
 import { copy } from "./copy";
+import { unsaid } from "./editor";
 import { cursor, dialog, edit, lab, notice, text } from "./state";
 
 /** How long an address may be: longer ones are cut off on their way by some programs. */
@@ -99,13 +100,19 @@ async function openAddress(): Promise<boolean> {
 }
 
 async function openStart(): Promise<void> {
-	if (text.value !== "") return;
+	if (begun()) return;
 	const start = await lab.call<{ text: string }>("start", {});
+	if (begun()) return;
 	if (!refused(start) && start.text !== "") return void (await edit(start.text, { cursor: 0 }));
-	dialog.value = "gallery";
+	if (dialog.value === "") dialog.value = "gallery";
 	const shown = await lab.call<{ groups: { items: { text: string }[] }[] }>("gallery", {});
 	const first = refused(shown) ? undefined : shown.groups[0]?.items[0];
-	if (first && text.value === "") await edit(first.text, { cursor: 0 });
+	if (first && !begun()) await edit(first.text, { cursor: 0 });
+}
+
+/** begun says whether somebody has opened or typed something, which nothing that comes late may replace. */
+function begun(): boolean {
+	return text.value !== "" || unsaid();
 }
 
 let written = ""; // the fragment that this page wrote last

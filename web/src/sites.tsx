@@ -1,6 +1,7 @@
 // Sites with their processes and locks, who waits for whom, and each cycle as a ring.
 
-import { type Stage, between, field, named } from "./stage";
+import { sitesOf } from "./deeds";
+import { type Spot, type Stage, between, boxOf, field, named } from "./stage";
 import { openAt, openMenu } from "./menu";
 import { cursor } from "./state";
 
@@ -8,26 +9,31 @@ import { cursor } from "./state";
 export function Sites({ stage }: { stage: Stage }) {
 	const { d, frame, spots, locks, width, height } = stage;
 	const groups = d.scene.groups;
-	const wide = (width - 20) / Math.max(1, groups.length);
 	return (
 		<g class="sites">
 			{groups.map((g, i) => {
 				const lane = g.members[0] ?? i;
 				const status = frame.status[lane] ?? "idle";
+				const { left, wide } = boxOf(d, width, i);
 				return (
 					<g
 						key={i}
 						class={`site is-${status}`}
 						data-proc={lane}
 						role="button"
-						tabIndex={0}
+						tabindex={0}
 						aria-haspopup="menu"
 						aria-label={`${g.name}, ${status}`}
 						onClick={(e) => openMenu({ what: "process", proc: lane, x: e.clientX + 4, y: e.clientY + 4 })}
-						onKeyDown={(e) => e.key === "Enter" && openAt(e.currentTarget, { what: "process", proc: lane })}
+						onKeyDown={(e) => {
+							if (e.key !== "Enter" && e.key !== " ") return;
+							e.preventDefault();
+							e.stopPropagation();
+							openAt(e.currentTarget, { what: "process", proc: lane });
+						}}
 					>
-						<rect x={10 + i * wide + 2} y="26" width={wide - 4} height={height - 32} rx="8" />
-						<text x={10 + i * wide + 12} y="45">{g.name}{status === "crashed" ? " is dead" : ""}</text>
+						<rect x={left} y="26" width={wide} height={height - 32} rx="8" />
+						<text x={left + 10} y="45">{g.name}{status === "crashed" ? " is dead" : ""}</text>
 					</g>
 				);
 			})}
@@ -77,11 +83,23 @@ export function Waits({ stage }: { stage: Stage }) {
 				return (
 					<g key={`${e.from} ${e.to} ${e.label}`} class={ring ? "wait cycle" : "wait"}>
 						<path d={`M${x1} ${y1}Q${mid.x} ${mid.y} ${x2} ${y2}`} marker-end={ring ? "url(#tip-cycle)" : "url(#tip)"} />
-						<text x={(x1 + x2) / 4 + mid.x / 2} y={(y1 + y2) / 4 + mid.y / 2} dy="0.35em">{e.label}</text>
+						<text {...free(stage, (t) => ({ x: bent(x1, mid.x, x2, t), y: bent(y1, mid.y, y2, t) }))} dy="0.35em">{e.label}</text>
 						<title>{`${d.names[e.from]} waits for ${d.names[e.to]}, which has ${e.label}`}</title>
 					</g>
 				);
 			})}
 		</g>
 	);
+}
+
+/** bent is a point of a quadratic curve, in one direction. */
+function bent(from: number, by: number, to: number, t: number): number {
+	return (1 - t) * (1 - t) * from + 2 * t * (1 - t) * by + t * t * to;
+}
+
+/** free is a place on a curve, near its middle, that no process covers. */
+function free({ d, spots, radius }: Stage, way: (t: number) => Spot): Spot {
+	const circles = spots.slice(sitesOf(d));
+	const open = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82].map(way);
+	return open.find((p) => circles.every((c) => Math.hypot(c.x - p.x, c.y - p.y) > radius + 12)) ?? open[0]!;
 }

@@ -31,6 +31,7 @@ export function stageOf(d: Doc, frame: Frame, { width, height }: Size): Stage {
 		Object.assign(across, { from: 0, to: 1 });
 		Object.assign(down, { from: 0.1, to: 0.84 });
 	}
+	if (d.scene.shape === "grid") Object.assign(pad, { side: Math.min(34, width / 8), top: 30, bottom: 30 });
 	// Circles and squares are not to be drawn out too much.
 	const high = Math.min(height - pad.top - pad.bottom, d.scene.shape === "tree" || sites ? Infinity : (width - 2 * pad.side) * 1.2);
 	const top = pad.top + (height - pad.top - pad.bottom - high) / 2;
@@ -39,7 +40,19 @@ export function stageOf(d: Doc, frame: Frame, { width, height }: Size): Stage {
 	// Those of a site stand one higher, one lower, so that there is room for who waits for whom.
 	if (sites) for (const g of d.scene.groups) for (const [i, p] of (g.procs ?? []).entries()) spots[p]!.y += (i % 2 === 0 ? -0.12 : 0.14) * high;
 	const room = nearest(spots);
-	return { d, frame, width, height, spots, locks: (d.scene.locks ?? []).map(put), radius: Math.max(3, Math.min(largest, room * (sites ? 0.27 : d.scene.shape === "grid" ? 0.28 : 0.34))) };
+	const radius = Math.max(3, Math.min(largest, room * (sites ? 0.27 : d.scene.shape === "grid" ? 0.28 : 0.34)));
+	if (sites) for (const [i, g] of d.scene.groups.entries()) for (const p of g.procs ?? []) spots[p]!.x = inBox(boxOf(d, width, i), spots[p]!.x, radius + 9);
+	return { d, frame, width, height, spots, locks: (d.scene.locks ?? []).map(put), radius };
+}
+
+/** boxOf is from where to where a site goes. */
+export function boxOf(d: Doc, width: number, site: number): { left: number; wide: number } {
+	const wide = (width - 20) / Math.max(1, d.scene.groups.length);
+	return { left: 12 + site * wide, wide: wide - 4 };
+}
+
+function inBox({ left, wide }: { left: number; wide: number }, x: number, far: number): number {
+	return wide < 2 * far ? left + wide / 2 : Math.max(left + far, Math.min(left + wide - far, x));
 }
 
 /** range stretches what is used of 0 to 1 to all of it; what has no extent stays in the middle. */

@@ -64,6 +64,8 @@ export const cursor = signal(0);
 export const hover = signal(-1);
 /** The events that were chosen to be compared: none, one or two. */
 export const picked = signal<number[]>([]);
+/** The processes that were chosen to be cut off together. */
+export const group = signal<number[]>([]);
 export const playing = signal(false);
 /** How many steps per second, as a factor. */
 export const speed = signal(1);
@@ -153,6 +155,7 @@ function show(next: Doc, at?: number): void {
 	doc.value = next;
 	hover.value = -1;
 	if (!same) picked.value = [];
+	group.value = group.value.filter((p) => p < next.names.length);
 	seek(at ?? cursor.value, true);
 }
 
@@ -233,6 +236,11 @@ export function seek(to: number, goOn = false): void {
 /** step moves the cursor by some events. */
 export function step(by: number): void {
 	seek(cursor.value + by);
+}
+
+/** choose takes a process into the group that is to be cut off, or out of it. */
+export function choose(proc: number): void {
+	group.value = group.value.includes(proc) ? group.value.filter((p) => p !== proc) : [...group.value, proc].sort((a, b) => a - b);
 }
 
 /** What there is to jump to. */

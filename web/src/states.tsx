@@ -4,6 +4,7 @@ import { Component } from "preact";
 import { useMemo } from "preact/hooks";
 import type { Doc } from "./document";
 import { changedAt } from "./frames";
+import { Scroll } from "./scroll";
 import { cursor, doc, frameAt } from "./state";
 import { clockOf, stepBefore, timeAt } from "./story";
 
@@ -16,9 +17,7 @@ export function States() {
 	return (
 		<section class="states" aria-label="states">
 			<h2>States {d.steps ? `after ${at} events` : `at ${clockOf(d, timeAt(d, at))}`} <span>what the last step changed is marked</span></h2>
-			<div class="scroll" tabIndex={0} role="group" aria-label="table of states">
-				<Table d={d} at={at} />
-			</div>
+			<Scroll label="table of states"><Table d={d} at={at} /></Scroll>
 		</section>
 	);
 }
@@ -28,6 +27,7 @@ function Table({ d, at }: { d: Doc; at: number }) {
 	const changed = changedAt(d, stepBefore(d, at), at);
 	const columns = useMemo(() => columnsOf(d), [d]);
 	const wide = columns.length > mostColumns;
+	const waits = useMemo(() => d.deltas.some((x) => x.wait) || d.keys[0]?.waits.some(Boolean), [d]);
 	return (
 		<table>
 			<thead>
@@ -35,12 +35,12 @@ function Table({ d, at }: { d: Doc; at: number }) {
 					<th scope="col"><span class="unseen">process</span></th>
 					<th scope="col">status</th>
 					{wide ? <th scope="col">fields</th> : columns.map((c) => <th key={c} scope="col">{c}</th>)}
-					<th scope="col">waits for</th>
+					{waits && <th scope="col">waits for</th>}
 				</tr>
 			</thead>
 			<tbody>
 				{d.names.map((name, i) => (
-					<Row key={i} name={name} fields={frame.states[i] ?? []} status={frame.status[i] ?? ""} wait={frame.waits[i] ?? ""} columns={columns} wide={wide} changed={changed.get(i)} />
+					<Row key={i} name={name} fields={frame.states[i] ?? []} status={frame.status[i] ?? ""} wait={waits ? frame.waits[i] ?? "" : undefined} columns={columns} wide={wide} changed={changed.get(i)} />
 				))}
 			</tbody>
 		</table>
@@ -51,7 +51,7 @@ interface RowProps {
 	name: string;
 	fields: (readonly [string, string])[];
 	status: string;
-	wait: string;
+	wait: string | undefined; // undefined if nobody ever does
 	columns: string[];
 	wide: boolean;
 	changed: Set<string> | undefined;
@@ -74,7 +74,7 @@ class Row extends Component<RowProps> {
 				{wide
 					? <td class="fields">{told(fields).map(([f, v]) => <span key={f} class={mark(f)}><i>{f}</i> {v} </span>)}</td>
 					: columns.map((c) => <td key={c} class={mark(c)}>{values.get(c) ?? ""}</td>)}
-				<td class={`wait-for ${mark("?")}`} title={wait}>{wait.replace(/^waits (for )?/, "")}</td>
+				{wait !== undefined && <td class={`wait-for ${mark("?")}`} title={wait}>{wait.replace(/^waits (for )?/, "")}</td>}
 			</tr>
 		);
 	}

@@ -1,0 +1,90 @@
+package web
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/chromedp/kb"
+)
+
+// overlapping lists pairs of what two selectors find that lie on each other, by their
+// words.
+func overlapping(p *page, one, other string) []string {
+	p.t.Helper()
+	return eval[[]string](p, fmt.Sprintf(`(() => {
+		const all = (what) => [...document.querySelectorAll(what)].filter((e) => e.checkVisibility()).map((e) => ({e, b: e.getBoundingClientRect()}));
+		const bad = [];
+		for (const x of all(%q)) for (const y of all(%q)) if (x.e !== y.e && x.b.left < y.b.right - 1 && y.b.left < x.b.right - 1 && x.b.top < y.b.bottom - 2 && y.b.top < x.b.bottom - 2) bad.push(x.e.textContent + " / " + y.e.textContent);
+		return bad;
+	})()`, one, other))
+}
+
+// broken is a run that ends with two inside.
+const broken = "title Two inside\nalgorithm bakery-naive\nprocesses 3\nschedule steps\nP1 asks\nP2 asks\n" +
+	"deliver 1 -> 2 READ\ndeliver 2 -> 1 READ\ndeliver 1 -> 2 VALUE\ndeliver 2 -> 1 VALUE\ndeliver 2 -> 3 READ\ndeliver 3 -> 2 VALUE\n" +
+	"deliver 2 -> 1 READ\ndeliver 1 -> 2 VALUE\ndeliver 2 -> 3 READ\ndeliver 3 -> 2 VALUE\ndeliver 1 -> 3 READ\ndeliver 3 -> 1 VALUE\n" +
+	"deliver 1 -> 2 READ\ndeliver 2 -> 1 VALUE\ndeliver 1 -> 3 READ\ndeliver 3 -> 1 VALUE\n"
+
+// The time of the cursor lies on no other words, wherever it is, and all of what
+// broke can be read.
+func TestWordsOfNow(t *testing.T) {
+	p := show(t, broken)
+	p.key("v")
+	p.until(`document.querySelector(".plot-words .on-violation")`)
+	for range 12 {
+		for _, bad := range overlapping(p, ".now-line span", ".plot-words text, .axis text") {
+			t.Errorf("now lies on words: %s", bad)
+		}
+		p.key(kb.ArrowLeft)
+	}
+	p.key("v")
+	p.until(`document.querySelector(".count").innerText.startsWith("37 ")`)
+	p.until(`(b => b.left >= document.querySelector(".plot").getBoundingClientRect().left + 50)(document.querySelector(".plot-words .on-violation").getBoundingClientRect())`)
+}
+
+// Words of messages that would be cut in two at the left edge are not there.
+func TestWholeWords(t *testing.T) {
+	p := show(t, broken)
+	p.key(kb.End)
+	p.until(`document.querySelector(".plot").scrollLeft > 100`)
+	left := `(() => { const edge = document.querySelector(".plot-names").getBoundingClientRect().right; return [...document.querySelectorAll(".plot-words .arrow text")].filter((e) => e.getBoundingClientRect().left < edge - 6).map((e) => e.textContent) })()`
+	for range 6 {
+		eval[bool](p, `new Promise((done) => { document.querySelector(".plot").scrollLeft -= 17; requestAnimationFrame(() => requestAnimationFrame(() => done(true))) })`)
+		for _, bad := range eval[[]string](p, left) {
+			t.Errorf("%s is cut in two", bad)
+		}
+	}
+}
+
+// Messages keep out of circles, so that names can be read.
+func TestNamesAreFree(t *testing.T) {
+	for _, text := range []string{
+		"title A grid\nalgorithm maekawa\nprocesses 36\nhold 2\nat 0 P1 asks\nat 0 P20 asks\nat 1 P33 asks\n",
+		"title A mesh\nalgorithm ricart-agrawala\nprocesses 8\nhold 2\nat 0 P1 asks\nat 0.5 P5 asks\nat 1 P3 asks\n",
+	} {
+		p := show(t, text)
+		p.media("prefers-reduced-motion", "reduce")
+		for range 25 {
+			p.key(kb.ArrowRight)
+			p.until(`document.querySelector(".picture").getAnimations({subtree: true}).length == 0`) // they start in a circle
+			for _, bad := range eval[[]string](p, covered) {
+				t.Errorf("a message lies on %s", bad)
+			}
+		}
+	}
+}
+
+// covered lists the processes whose circles have a message on them.
+const covered = `(() => {
+	const round = (e) => { const b = e.getBoundingClientRect(); return {x: b.x + b.width / 2, y: b.y + b.height / 2, r: b.width / 2, name: e.parentNode.getAttribute("aria-label")} };
+	const letters = [...document.querySelectorAll(".letter:not(.over) circle")].map(round);
+	return [...document.querySelectorAll(".process .body")].map(round).filter((p) => letters.some((l) => Math.hypot(p.x - l.x, p.y - l.y) < p.r + l.r - 3)).map((p) => p.name);
+})()`
+
+// A table that is too wide says so, until its end is in sight.
+func TestMoreToTheRight(t *testing.T) {
+	p := show(t, example(t, "maekawa-grid-3-23"))
+	p.until(`document.querySelector(".states .scroller").dataset.more.includes("right")`)
+	eval[bool](p, `document.querySelector(".states .scroll").scrollTo(1e4, 1e4), true`)
+	p.until(`document.querySelector(".states .scroller").dataset.more == ""`)
+}

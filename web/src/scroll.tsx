@@ -1,0 +1,51 @@
+// A panel that scrolls, and shows at its edges that there is more.
+
+import { type ComponentChildren, type RefObject } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
+
+interface ScrollProps {
+	label: string;
+	children: ComponentChildren;
+	inner?: RefObject<HTMLDivElement | null>;
+	onScroll?: (element: HTMLDivElement) => void;
+	onKeyDown?: (e: KeyboardEvent) => void;
+}
+
+export function Scroll({ label, children, inner, onScroll, onKeyDown }: ScrollProps) {
+	const own = useRef<HTMLDivElement>(null);
+	const ref = inner ?? own;
+	useLayoutEffect(() => {
+		const element = ref.current!;
+		const observer = new ResizeObserver(() => look(element));
+		observer.observe(element);
+		for (const child of element.children) observer.observe(child);
+		return () => observer.disconnect();
+	}, []);
+	return (
+		<div class="scroller">
+			<div
+				class="scroll"
+				ref={ref}
+				tabIndex={0}
+				role="group"
+				aria-label={label}
+				onKeyDown={onKeyDown}
+				onScroll={(e) => {
+					look(e.currentTarget);
+					onScroll?.(e.currentTarget);
+				}}
+			>
+				{children}
+			</div>
+		</div>
+	);
+}
+
+/** look says in which directions there is more. */
+function look(element: HTMLElement): void {
+	const { scrollLeft, scrollTop, clientWidth, clientHeight, scrollWidth, scrollHeight } = element;
+	const more = [];
+	if (scrollLeft + clientWidth < scrollWidth - 2) more.push("right");
+	if (scrollTop + clientHeight < scrollHeight - 2) more.push("below");
+	element.parentElement!.dataset.more = more.join(" ");
+}

@@ -1,0 +1,79 @@
+// The words of the plot, above everything else in it. What comes after the cursor is
+// paler, and what would be cut in two at an edge is not there.
+
+import { relation } from "./causality";
+import type { Label, Layout } from "./layout";
+import { kindStyle } from "./look";
+import { heightOf } from "./place";
+import { type Part, arrowRelation, thingsIn } from "./plot";
+import { storyOf } from "./story";
+
+interface Words extends Part {
+	now: number; // where the cursor is
+	edge: number; // where what is in sight begins
+	end: number; // and where it ends
+}
+
+export function Words({ now, edge, end, relations, ...part }: Words) {
+	const { d } = part;
+	const l = d.layout;
+	const { bars, arrows, dots, marks, uprights } = thingsIn(part);
+	const story = storyOf(d);
+	const later = (label: Label) => (middle(label) > now ? " later" : "");
+	const whole = (label: Label | undefined): label is Label => label !== undefined && extent(label)[0] >= edge && extent(label)[1] <= end;
+	return (
+		<>
+			<g class="words">
+				{bars.map(({ label, means, lane, x1 }) => whole(label) && <Text key={`${lane} ${x1}`} l={l} label={label} class={`on-${means}${later(label)}`} />)}
+				{dots.map(({ label, steps }) => whole(label) && <Text key={steps[0]} l={l} label={label} class={(relations ? relation(relations, steps.at(-1)!) : "") + later(label)} />)}
+				{marks.map(({ label, at, means }) => whole(label) && <Text key={`${at.lane} ${at.x} ${means}`} l={l} label={label} class={later(label)} />)}
+			</g>
+			{d.kinds.map((k, i) => (
+				<g key={i} class="kind" style={kindStyle(k)}>
+					{arrows.map(({ kind, label, message }, j) => kind === i && whole(label) && (
+						<g key={message} class={`arrow ${relations ? arrowRelation(story, relations, arrows[j]!) : ""}${later(label)}`}>
+							<ArrowLabel l={l} label={label} />
+						</g>
+					))}
+				</g>
+			))}
+			<g class="words">
+				{uprights.map(({ label, x, means }) => label && <Text key={`${x} ${means}`} l={l} label={within(label, edge)} class={`on-${means}${x > now ? " later" : ""}`} />)}
+			</g>
+		</>
+	);
+}
+
+/** extent is from where to where a label goes, if its letters are as wide as they mostly are. */
+export function extent({ at, box, text, size, anchor }: Label): [from: number, to: number] {
+	if (box) return [box.at.x, box.at.x + box.wide];
+	const wide = text.length * size * 0.56;
+	const from = at.x - (anchor === "middle" ? wide / 2 : anchor === "end" ? wide : 0);
+	return [from, from + wide];
+}
+
+function middle(label: Label): number {
+	const [from, to] = extent(label);
+	return (from + to) / 2;
+}
+
+/** within moves a label to where its beginning can be seen, as long as its end can. */
+function within(label: Label, edge: number): Label {
+	const [from, to] = extent(label);
+	if (from >= edge || to < edge) return label;
+	return { ...label, anchor: "start", at: { ...label.at, x: edge } };
+}
+
+function ArrowLabel({ l, label }: { l: Layout; label: Label }) {
+	const { box } = label;
+	return (
+		<g class={box ? "boxed" : ""}>
+			{box && <rect x={box.at.x} y={heightOf(l, box.at)} width={box.wide} height={box.high} rx={box.high / 2} />}
+			<Text l={l} label={label} />
+		</g>
+	);
+}
+
+function Text({ l, label, class: name }: { l: Layout; label: Label; class?: string }) {
+	return <text class={name} x={label.at.x} y={heightOf(l, label.at)} font-size={label.size} text-anchor={label.anchor as "start" | "middle" | "end"}>{label.text}</text>;
+}
