@@ -160,3 +160,21 @@ func TestOwnAlgorithm(t *testing.T) {
 		}
 	}
 }
+
+// TestCompareOpensAll: every cell can be opened, also where nobody rests, and
+// whoever leaves asks again at that very time.
+func TestCompareOpensAll(t *testing.T) {
+	got, _ := call(t, "compare", `{"n":[3,7],"rest":[0,10],"hold":[1],"entries":60}`)
+	var in struct{ Cells []Cell }
+	if err := json.Unmarshal([]byte(got), &in); err != nil || len(in.Cells) < 40 {
+		t.Fatal(err, got)
+	}
+	for _, c := range in.Cells {
+		if c.Text == "" {
+			continue
+		}
+		if d := lab.Run(c.Text, lab.Options{}); d.Error != nil {
+			t.Errorf("%s: line %d: %s\n%s", c.Algorithm, d.Error.Line, d.Error.Text, c.Text)
+		}
+	}
+}
