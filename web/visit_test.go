@@ -52,6 +52,16 @@ func TestGalleryOpens(t *testing.T) {
 	}
 }
 
+// A graph of resources, which does not run, is a picture, and the page goes on.
+func TestGraphIsShown(t *testing.T) {
+	v := &visit{page: show(t, example(t, "raymond-a"))}
+	eval[bool](v.page, fmt.Sprintf(`(a => { a.focus(); a.value = %q; a.dispatchEvent(new Event("input", {bubbles: true})); return true })(document.querySelector("textarea"))`, example(t, "graph-no-cycle")))
+	v.until(`document.querySelector("img.still")?.naturalWidth > 0`)
+	v.until(`document.querySelector("h1").innerText.startsWith("No cycle")`)
+	v.press("Undo")
+	v.until(`document.querySelector("h1").innerText.startsWith("Raymond") && document.querySelector(".dot")`)
+}
+
 // A new scenario can be had of every algorithm, and runs.
 func TestFreshOfAll(t *testing.T) {
 	v := &visit{page: show(t, example(t, "raymond-a"))}
