@@ -31,7 +31,7 @@ func outer() []layer {
 		{"internal/jobs", ""},
 		{"internal/compare", "core deadlock catalog scenario sim internal/jobs internal/words"},
 		{"internal/compare/page", "core deadlock catalog scenario internal/compare internal/words"},
-		{"lab/calls", "core catalog deadlock scenario scenarios family/transactions check lab internal/compare internal/jobs internal/spell"},
+		{"lab/calls", "core catalog deadlock trace scenario scenarios family/transactions sim check lab internal/compare internal/jobs internal/spell internal/words"},
 		{"internal/engine/raft", "internal/engine"},
 		{"internal/node/disk", "internal/engine/raft"},
 		{"internal/storm/sweep", "catalog internal/engine/raft internal/jobs internal/member internal/storm"},
