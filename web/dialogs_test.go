@@ -209,8 +209,8 @@ func compareOpens(v *visit) {
 	v.keys("3, 5")
 	v.keys(kb.Enter)
 	v.says(".compare-map", "ricart-agrawala")
-	v.press("raymond, 5 processes")
-	v.until(`!document.querySelector("dialog[open]") && document.querySelector("textarea").value.startsWith("algorithm raymond\nprocesses 5")`)
+	v.press("raymond, 5 processes, rest 100")
+	v.until(`!document.querySelector("dialog[open]") && document.querySelector("textarea").value.includes("algorithm raymond\nprocesses 5") && document.title.startsWith("Raymond")`)
 }
 
 func exports(v *visit) {
