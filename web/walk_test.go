@@ -216,39 +216,6 @@ func TestNarrow(t *testing.T) {
 	p.until(`(b => b.right <= 400 && b.left >= 0)(document.querySelector(".now-line").getBoundingClientRect())`)
 }
 
-// Dark pages have dark paper, and words that can be read on it.
-func TestContrast(t *testing.T) {
-	p := show(t, example(t, "raymond-a"))
-	p.key(kb.ArrowRight + kb.ArrowRight)
-	for _, scheme := range []string{"light", "dark"} {
-		p.media("prefers-color-scheme", scheme)
-		bad := eval[[]string](p, contrast)
-		for _, what := range bad {
-			t.Errorf("%s: %s", scheme, what)
-		}
-	}
-	dark := eval[string](p, `getComputedStyle(document.documentElement).backgroundColor`)
-	if dark != "rgb(22, 24, 29)" {
-		t.Errorf("a dark page is %s", dark)
-	}
-}
-
-// contrast lists words whose contrast to what is behind them is less than 4.5 to 1.
-const contrast = `(() => {
-	const canvas = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
-	const rgb = (colour) => { canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1); return [...canvas.getImageData(0, 0, 1, 1).data]; };
-	const light = ([r, g, b]) => [r, g, b].map((v) => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4).reduce((n, v, i) => n + v * [0.2126, 0.7152, 0.0722][i], 0);
-	const behind = (e) => { for (; e; e = e.parentElement) { const c = rgb(getComputedStyle(e).backgroundColor); if (c[3] == 255) return c; } return rgb("Canvas"); };
-	const bad = [];
-	for (const e of document.querySelectorAll("header *, main *")) {
-		if (e instanceof SVGElement || !e.checkVisibility() || e.disabled || e.closest("textarea") || ![...e.childNodes].some((n) => n.nodeType == 3 && n.data.trim())) continue;
-		const [a, b] = [light(rgb(getComputedStyle(e).color)), light(behind(e))];
-		const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-		if (ratio < 4.5) bad.push(e.className + " " + e.tagName + " " + e.textContent.slice(0, 30) + ": " + ratio.toFixed(2));
-	}
-	return bad;
-})()`
-
 // Where motion is not wanted, messages jump.
 func TestReducedMotion(t *testing.T) {
 	p := show(t, example(t, "raymond-a"))

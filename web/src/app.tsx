@@ -50,9 +50,9 @@ function Header() {
 			<h1>{d?.title ?? ""}</h1>
 			{d && (
 				<ul class="chips" aria-label="setting">
-					<li title={a?.paper ? `${a.title}: ${a.authors} ${a.year || ""}. ${a.paper}` : a?.title}>algorithm <b>{a?.name}</b></li>
+					{a?.name && <li title={a?.paper ? `${a.title}: ${a.authors} ${a.year || ""}. ${a.paper}` : a?.title}>algorithm <b>{a?.name}</b></li>}
 					<li>N <b>{d.names.length - (d.kind === "transactions" ? d.scene.groups.length : 0)}</b></li>
-					<li>network <b>{d.network}</b></li>
+					{d.network && <li>network <b>{d.network}</b></li>}
 					{a?.wrong && <li class="warn" title={a.wrong}>known to be wrong</li>}
 					{a?.weaker && <li class="warn" title={a.weaker}>promises less</li>}
 				</ul>

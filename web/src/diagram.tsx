@@ -25,13 +25,13 @@ export const view = signal({ left: 0, top: 0, width: 800, height: 400 });
 /** zoom makes a small group larger. */
 export const zoom = computed(() => {
 	const d = doc.value;
-	return d ? Math.max(1, Math.min(1.2, view.value.height / tall(d.layout))) : 1;
+	return d?.layout ? Math.max(1, Math.min(1.2, view.value.height / tall(d.layout))) : 1;
 });
 
 /** The document with its diagram stretched to fill its panel, if it is small. */
 const fitted = computed(() => {
 	const d = doc.value;
-	if (!d) return undefined;
+	if (!d?.layout) return d; // a graph, which does not run
 	const { page } = d.layout;
 	const { width, height } = view.value;
 	const bound = (by: number, most: number) => Math.max(1, Math.min(most, Math.floor(by * 50) / 50));
@@ -79,7 +79,7 @@ export function Diagram() {
 			</h2>
 			{d && d.events.length > 0 ? <Plot d={d} /> : d ? <Still d={d} /> : <div class="plot" />}
 			<Badges />
-			{d && <Legend d={d} />}
+			{d?.layout && <Legend d={d} />}
 			{d && d.events.length > 0 && <Minimap d={d} />}
 		</section>
 	);
@@ -208,7 +208,7 @@ function Ring({ d, z, event, name }: { d: Doc; z: number; event: number; name: s
 /** keepInSight scrolls when the cursor has left what is in sight. */
 function keepInSight(element: HTMLElement): void {
 	const d = fitted.value;
-	if (!d) return;
+	if (!d?.layout) return;
 	const at = (d.layout.page.left + placeOf(d, Math.min(cursor.value, d.events.length) - 1, spacing.value === "event")) * zoom.value;
 	const lane = cursor.value > 0 ? d.events[cursor.value - 1]?.proc ?? -1 : -1;
 	requestAnimationFrame(() => {
