@@ -51,18 +51,28 @@ func measures(back *sim.Playback, sc *scenario.Scenario, spec core.Spec) []Measu
 		return append(all, ofTransactions(back.Sites.Ledger, sc.Steps)...)
 	}
 	for _, m := range back.Measured {
-		all = append(all, ofLock(m, sc, spec)...)
+		all = append(all, ofLock(m, back.Entries, sc, spec)...)
 	}
 	return all
 }
 
-func ofLock(m *sim.Result, sc *scenario.Scenario, spec core.Spec) []Measure {
+func ofLock(m *sim.Result, entries []sim.Entry, sc *scenario.Scenario, spec core.Spec) []Measure {
 	in := ""
 	if m.Section != "" {
 		in = m.Section + ": "
 	}
 	t := spec.Theory
-	all := []Measure{{Name: in + "entries", Here: itoa(m.Entries), Fits: true}}
+	begun := 0
+	for _, e := range entries {
+		if e.Section == m.Section {
+			begun++
+		}
+	}
+	here := itoa(begun)
+	if begun > m.Entries {
+		here += ", " + itoa(m.Entries) + " over"
+	}
+	all := []Measure{{Name: in + "entries", Here: here, Fits: true}}
 	if m.Entries > 0 {
 		// What is under way or waits belongs to entries that are not over.
 		all = append(all, Measure{in + "messages per entry", number(m.PerEntry), span(m.Theory.Messages, ""), t.Messages.Text, fits(m.Theory.Messages, m.PerEntry)})
