@@ -128,9 +128,9 @@ func TestFolderOfNoVoter(t *testing.T) {
 	other := run(t, Config{Name: "a", Listen: a.Address(), Lease: lease})
 	ready(t, other)
 	log.says(t, "they cannot be joined")
-	if s := b.Status(); s.State != "joining" || s.Epoch != 0 || !strings.Contains(s.Why, "data folder") {
-		t.Errorf("%+v", s)
-	}
+	becomes(t, b, "refused", func(s Status) bool {
+		return s.State == "joining" && s.Epoch == 0 && strings.Contains(s.Why, "data folder")
+	})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := b.Ready(ctx); err == nil {
