@@ -26,7 +26,7 @@ sed -e 's|<meta name="stile-backend" content="server">|<meta name="stile-backend
 bundle --format=iife --outfile="$to/worker.js" src/worker.ts
 cp "$(go env GOROOT)/lib/wasm/wasm_exec.js" "$to/wasm_exec.js"
 # Functions are not inlined into each other, which makes the module smaller by an
-# eighth; checks get slower by a half. Where it costs nothing they are.
+# eighth; checks take more time by it, half as much again in one try. Where it costs nothing they are.
 GOOS=js GOARCH=wasm go build -trimpath -buildvcs=false -ldflags '-s -w' -gcflags=all=-l -gcflags=internal/runtime/...= -o "$to/stile.wasm" ./wasm
 go run ./pack "$to/stile.wasm"
 gzip -9 -n -f "$to/stile.wasm"
