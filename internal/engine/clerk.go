@@ -196,6 +196,15 @@ func (c *Clerk) Tick(now member.Instant) {
 	}
 }
 
+// Rest returns how many of the next ticks nothing comes of, if nothing else happens
+// before: the warden of a voter that does not lead only looks at the clock.
+func (c *Clerk) Rest() int {
+	if c.Err != nil {
+		return 0
+	}
+	return c.log.Rest()
+}
+
 // settle lets the log and the warden do what each asks of the other.
 func (c *Clerk) settle(now member.Instant) {
 	for again := true; again; {

@@ -37,6 +37,7 @@ func (s *script) Open(m Machine, seed uint64) (Log, error) {
 }
 
 func (s *script) Tick() error { return s.tickErr }
+func (s *script) Rest() int   { return 0 }
 func (s *script) Step(from uint64, letter []byte) error {
 	s.stepped = append(s.stepped, from)
 	return s.stepErr

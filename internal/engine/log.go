@@ -6,6 +6,9 @@ package engine
 type Log interface {
 	// Tick lets a tick pass.
 	Tick() error
+	// Rest returns how many of the next ticks nothing comes of, if nothing else
+	// happens before: nobody needs to be woken for them.
+	Rest() int
 	// Step takes what another voter has sent. An error says that it was refused.
 	Step(from uint64, letter []byte) error
 	// Propose asks for an entry. That it is committed is known when it is applied. An

@@ -64,6 +64,7 @@ type Peer struct {
 	clerk  *engine.Clerk      // nil if it is no voter
 	view   uint64             // the epoch that is installed
 	tick   member.Instant     // when the clerk ticks next
+	alarm  member.Instant     // when it is woken for one
 	flow   member.Instant     // when the links have something to send, if nothing happens before
 	within bool               // the links are calling back
 	own    [][]byte           // what it has sent to itself
@@ -104,6 +105,7 @@ func (p *Peer) open() (err error) {
 		p.fit(r)
 	}
 	p.tick = p.now + member.Instant(p.config.Tick)
+	p.rest()
 	return nil
 }
 
@@ -207,7 +209,7 @@ func (p *Peer) Due() member.Instant {
 		due = min(due, p.asks.Out.Wake)
 	}
 	if p.clerk != nil {
-		due = min(due, p.tick)
+		due = min(due, p.alarm)
 	}
 	return due
 }
@@ -255,7 +257,24 @@ func (p *Peer) Record() *engine.Record {
 	return p.asks.Record()
 }
 
-func (p *Peer) hear(now member.Instant) { p.now = max(p.now, now) }
+// hear notes what time it is. Ticks that nobody was woken for pass before anything
+// else happens: all but the last of those that nothing comes of, so that a process
+// that stood still hears what has come for it meanwhile before it doubts its leader.
+func (p *Peer) hear(now member.Instant) {
+	p.now = max(p.now, now)
+	for p.clerk != nil && p.tick < p.now && p.clerk.Rest() > 1 {
+		p.tick += member.Instant(p.config.Tick)
+		p.clerk.Tick(p.now)
+	}
+}
+
+// rest says when the clerk is to be woken: it sleeps through ticks that nothing comes
+// of.
+func (p *Peer) rest() {
+	if p.clerk != nil {
+		p.alarm = p.tick + member.Instant(max(p.clerk.Rest()-1, 0))*member.Instant(p.config.Tick)
+	}
+}
 
 // voterOf returns the number of the voter that a record wants in this process.
 func (p *Peer) voterOf(r *engine.Record) uint64 {

@@ -27,6 +27,7 @@ func (p *Peer) settle() {
 	}
 	if p.Err == nil {
 		p.flush()
+		p.rest()
 	}
 }
 

@@ -178,6 +178,14 @@ func (n *Node) Tick() (err error) {
 	return nil
 }
 
+// Rest returns how many of the next ticks nothing comes of but that they have passed.
+func (n *Node) Rest() int {
+	if n.err != nil || n.leads() {
+		return 0
+	}
+	return max(n.bears-n.quiet-1, 0)
+}
+
 // Step takes a letter from another voter. An error says that it was refused;
 // only if Flush returns one too has it ended the node.
 func (n *Node) Step(from uint64, letter []byte) (err error) {
