@@ -36,6 +36,7 @@ type school struct {
 	machines []core.Machine
 	born     [][]byte
 	loaded   []int32 // which lock's state each machine is in, or -1
+	bytes    []byte
 }
 
 func (m *Member) newEpoch(v View) (*epoch, error) {
@@ -142,6 +143,9 @@ func (e *epoch) machine(n int32) (core.Machine, error) {
 	if s.loaded[seat] == n {
 		return machine, nil
 	}
+	if old := s.loaded[seat]; old >= 0 {
+		e.keep(old)
+	}
 	s.loaded[seat] = -1
 	if err := machine.LoadState(e.table.state(n)); err != nil {
 		return nil, err
@@ -150,7 +154,18 @@ func (e *epoch) machine(n int32) (core.Machine, error) {
 	return machine, nil
 }
 
-// unload has the state of a lock's instance read again before its next step.
+// keep puts the state of a lock's instance into the table. While a machine is in it, the
+// table may have an older one.
+func (e *epoch) keep(n int32) {
+	l := e.table.lock(n)
+	s, seat := &e.schools[l.alg], e.seat(l)
+	if s.loaded[seat] == n {
+		s.bytes = s.machines[seat].AppendState(s.bytes[:0])
+		e.table.setState(n, s.bytes)
+	}
+}
+
+// unload has the state of a lock's instance read from the table before its next step.
 func (e *epoch) unload(n int32) {
 	l := e.table.lock(n)
 	e.schools[l.alg].loaded[e.seat(l)] = -1

@@ -67,7 +67,6 @@ type Member struct {
 	queries []int32 // locks about which others are to be asked
 	frame   frame   // the one being read
 	out     core.Output
-	bytes   []byte
 }
 
 // Out is what a member wants done. Whoever takes it resets it.

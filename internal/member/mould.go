@@ -224,6 +224,7 @@ func (d *Mould) save(e *epoch, p *Part) error {
 	}
 	l := e.table.lock(0)
 	p.Known, p.Touched, p.Cleared, p.Count = true, l.is(touched), l.is(cleared), l.count
+	e.keep(0)
 	p.Bytes = append(p.Bytes, e.table.state(0)...)
 	u := e.found(0)
 	if u == nil {

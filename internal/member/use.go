@@ -263,12 +263,15 @@ func (m *Member) step(n int32, in core.Input) error {
 	if err != nil {
 		return err
 	}
+	if in.Kind == core.Receive {
+		e.keep(n)
+	}
 	if err := machine.Step(in, &m.out); err != nil {
-		e.unload(n)
+		if in.Kind == core.Receive { // a malformed message is as if it had not come
+			e.unload(n)
+		}
 		return err
 	}
-	m.bytes = machine.AppendState(m.bytes[:0])
-	e.table.setState(n, m.bytes)
 	l := e.table.lock(n)
 	l.flags |= touched
 	for i, s := range m.out.Sends {
