@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/stile-lock/stile/internal/held"
 	"github.com/stile-lock/stile/internal/node"
 	"github.com/stile-lock/stile/internal/node/cert"
 	"github.com/stile-lock/stile/internal/remote"
@@ -66,7 +67,15 @@ func Open(ctx context.Context, c Config) (*Node, error) {
 	if c.Drain == 0 {
 		c.Drain = 10 * time.Second
 	}
-	return &Node{locker{n}, n, c.Drain}, nil
+	return &Node{locker{func(ctx context.Context, name string, a held.Ask) (*Lock, error) {
+		x := &struct { // in one piece: it is made for every entry
+			Lock
+			held node.Held
+		}{}
+		var err error
+		x.h, err = n.LockIn(ctx, &x.held, name, a)
+		return &x.Lock, err
+	}}, n, c.Drain}, nil
 }
 
 // Address returns where other nodes and clients find it.
@@ -124,7 +133,10 @@ func (c DialConfig) Dial(ctx context.Context) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("dial: %w", err)
 	}
-	return &Client{locker{r}, r}, nil
+	return &Client{locker{func(ctx context.Context, name string, a held.Ask) (*Lock, error) {
+		h, err := r.Lock(ctx, name, a)
+		return &Lock{h}, err
+	}}, r}, nil
 }
 
 // Node returns the address of the node that it is connected to.

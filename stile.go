@@ -53,13 +53,10 @@ var (
 	_ Locker = (*Client)(nil)
 )
 
-// A backend is what Lockers have below them.
-type backend interface {
-	Lock(ctx context.Context, name string, a held.Ask) (held.Lock, error)
+// A locker is what all Lockers have in common: all but how a lock is asked for.
+type locker struct {
+	ask func(ctx context.Context, name string, a held.Ask) (*Lock, error)
 }
-
-// A locker is what all Lockers have in common.
-type locker struct{ backend backend }
 
 // Lock waits for a lock. The error is nil if and only if it is held.
 func (l locker) Lock(ctx context.Context, name string) (*Lock, error) {
@@ -72,11 +69,11 @@ func (l locker) TryLock(ctx context.Context, name string) (*Lock, error) {
 }
 
 func (l locker) lock(ctx context.Context, name string, a held.Ask) (*Lock, error) {
-	h, err := l.backend.Lock(ctx, name, a)
+	x, err := l.ask(ctx, name, a)
 	if err != nil {
 		return nil, worded(err)
 	}
-	return &Lock{h}, nil
+	return x, nil
 }
 
 // worded gives errors of packages that nobody can import their public names.

@@ -43,6 +43,11 @@ const (
 // Lock asks for a lock, and waits for it. The error is nil if and only if it is
 // held.
 func (n *Node) Lock(ctx context.Context, name string, a held.Ask) (held.Lock, error) {
+	return n.LockIn(ctx, &Held{}, name, a)
+}
+
+// LockIn is Lock with the room for what is held, which nobody has used before.
+func (n *Node) LockIn(ctx context.Context, h *Held, name string, a held.Ask) (held.Lock, error) {
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("lock %q: %w", name, held.Ended(ctx))
 	}
@@ -54,7 +59,7 @@ func (n *Node) Lock(ctx context.Context, name string, a held.Ask) (held.Lock, er
 		ctx, cancel = context.WithTimeoutCause(ctx, a.Wait, fmt.Errorf("not within %v: %w", a.Wait, context.DeadlineExceeded))
 		defer cancel()
 	}
-	h := &Held{node: n, name: name}
+	h.node, h.name = n, name
 	for {
 		again, err := n.ask(ctx, h, a)
 		if err != nil {
@@ -75,8 +80,7 @@ func (n *Node) Lock(ctx context.Context, name string, a held.Ask) (held.Lock, er
 func (n *Node) ask(ctx context.Context, h *Held, a held.Ask) (again bool, err error) {
 	n.enterHere()
 	if n.state != Taking {
-		defer n.gate.Unlock()
-		defer n.mu.Unlock()
+		defer n.turnBack()
 		return n.absent(h, a)
 	}
 	h.state = asking
@@ -284,8 +288,7 @@ func (h *Held) Unlock() error {
 	n := h.node
 	n.enterHere()
 	if h.state != inside {
-		defer n.gate.Unlock()
-		defer n.mu.Unlock()
+		defer n.turnBack()
 		return h.fate.Over()
 	}
 	now := clock()

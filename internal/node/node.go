@@ -37,7 +37,8 @@ type Node struct {
 	drained context.Context // ends when nothing new is taken any more
 	drain   context.CancelFunc
 
-	gate   sync.Mutex   // held by applications beside mu, and taken before it: only one of them is in the way of the network
+	gate   sync.Mutex   // of applications that must wait for mu: only one of them is in the way of the network
+	gated  bool         // who has mu has the gate, too
 	queued atomic.Int32 // others who wait for mu
 
 	mu       sync.Mutex
@@ -285,19 +286,39 @@ func (n *Node) enter() {
 	}
 }
 
-// enterHere takes the mutex for an application, and leaveHere is leave for it.
+// enterHere takes the mutex for an application. If it is not to be had at once they
+// queue at the gate.
 func (n *Node) enterHere() {
+	if n.queued.Load() == 0 && n.mu.TryLock() {
+		return
+	}
 	n.gate.Lock()
 	if n.queued.Load() > 0 {
 		runtime.Gosched()
 	}
 	n.mu.Lock()
+	n.gated = true
 }
 
+// leaveHere is leave for an application.
 func (n *Node) leaveHere(now member.Instant) {
+	gated := n.gated
+	n.gated = false
 	dirty, sent := n.end(now)
-	n.gate.Unlock()
+	if gated {
+		n.gate.Unlock()
+	}
 	n.flush(dirty, sent)
+}
+
+// turnBack gives the mutex back for an application that has done nothing.
+func (n *Node) turnBack() {
+	gated := n.gated
+	n.gated = false
+	n.mu.Unlock()
+	if gated {
+		n.gate.Unlock()
+	}
 }
 
 // leave ends a use of the core: it sets the timer, gives back the mutex, and sends
