@@ -100,6 +100,9 @@ func Start(c Config) (*Node, error) {
 	n := &Node{c: c, nonce: random(), visitors: map[uint64]*visitor{}, changed: make(chan struct{}), ended: make(chan struct{}), armed: member.Never}
 	n.drained, n.drain = context.WithCancel(context.Background())
 	if err := n.start(); err != nil {
+		if n.tape != nil {
+			n.tape.discard()
+		}
 		n.Kill()
 		return nil, err
 	}
