@@ -80,6 +80,8 @@ func (t *Target) hinted(err error) error {
 	hint := "does it want TLS? give --ca, --cert and --key"
 	var refused *remote.Refused
 	switch {
+	case remote.TurnedAway(err):
+		return fmt.Errorf("cannot talk to the node at %s: %w", strings.Join(t.Addr, ", "), err) // it says what to do
 	case errors.As(err, &refused):
 		hint = "'stile status' says more"
 	case t.TLS.CA != "":
