@@ -118,8 +118,17 @@ func TestLiveJoining(t *testing.T) {
 		}
 	}
 	at(t, n.Address(), 0, "members")
-	if s := at(t, n.Address(), 2, "locks"); strings.Contains(s, "TLS") || !strings.Contains(s, "'stile status'") {
-		t.Errorf("the locks are %s", s)
+	for _, args := range [][]string{{"locks"}, {"locks", "--watch"}, {"force-release", "demo", "--yes"}} {
+		s := at(t, n.Address(), 2, args...)
+		for _, want := range []string{"node b at " + n.Address() + " is no member at present, but joining: cannot connect to " + nobody.Addr().String(), "ask another one with --addr", "'stile status'"} {
+			if !strings.Contains(s, want) {
+				t.Errorf("%q says %s\nwithout %q", args, s, want)
+			}
+		}
+	}
+	_, a := serve(t, "--memory", "--name", "a")
+	if s := at(t, n.Address()+","+a, 0, "locks"); !strings.Contains(s, "no lock is held") {
+		t.Errorf("with a member beside it: %s", s)
 	}
 	at(t, n.Address(), 0, "leave")
 	<-n.Done()
@@ -150,6 +159,9 @@ func TestLiveAlone(t *testing.T) {
 		}
 		p.exits(1)
 		p.until("^stile: node a takes no part at present: it has no lease, since it does not hear of most voters")
+		if s := at(t, a, 0, "locks"); !strings.Contains(s, "b could not be asked") { // it answers all the same
+			t.Errorf("the locks are %s", s)
+		}
 		return
 	}
 }

@@ -164,6 +164,7 @@ func (c *Clerk) Step(now member.Instant, from string, b []byte) error {
 	err := c.log.Step(sender, b[n+k:])
 	if err == nil {
 		c.note(sender, from)
+		c.warden.Sign(now, sender)
 	}
 	c.settle(now)
 	return err

@@ -78,6 +78,9 @@ func (w *Warden) stranger(from string, m *Message) {
 // nobody is there to tell them.
 func (w *Warden) leave(from string, m *Message) {
 	s := w.standing(m.Inc)
+	if !s.leaves {
+		s.asked = w.now
+	}
 	s.heard, s.leaves = w.now, true
 	if w.record.Members[w.record.Rank(m.Inc)].Voter != m.Voter {
 		w.push(from) // it is to vote, and has not heard of it: all would wait for it

@@ -12,7 +12,8 @@ import (
 // run in no member's process for three leases is replaced by a member, one at a
 // time; one whose process leaves, at once. If there is nobody to take the place
 // of a leaver, then voters become fewer, without it and those absent for so long;
-// if most of the rest would be absent, the leaver has to wait. A member is a
+// if most of the rest would be absent, or was not heard of since the leaver asked,
+// that one has to wait. A member is a
 // candidate when it has renewed with this leader; the oldest come first. Nothing is
 // begun before the log's own list is as the record wants it, but for a new voter
 // that dies before the log has it: that one is replaced.
@@ -28,6 +29,29 @@ func (w *Warden) Voters(ids []uint64, growing, steady bool) {
 		w.parted = w.now
 	}
 	w.list, w.growing, w.steady = ids, growing, steady
+}
+
+// Sign tells that another voter has said something to the log.
+func (w *Warden) Sign(now member.Instant, voter uint64) {
+	w.hear(now)
+	if i := slices.IndexFunc(w.signs, func(t timed) bool { return t.id == voter }); i >= 0 {
+		w.signs[i].at = w.now
+		return
+	}
+	w.signs = slices.DeleteFunc(w.signs, func(t timed) bool { return !w.listed(t.id) })
+	w.signs = append(w.signs, timed{voter, w.now})
+}
+
+// mute reports whether nothing was heard of a voter since some processes asked to
+// leave. It may be dead, though it is a member still, and they cannot leave it alone
+// with the log: a voter that lives answers the leader several times a second.
+func (w *Warden) mute(voter uint64, x *Change) bool {
+	var asked member.Instant
+	for _, inc := range x.Left {
+		asked = max(asked, w.standing(inc).asked)
+	}
+	return voter != w.self && w.listed(voter) &&
+		!slices.ContainsFunc(w.signs, func(t timed) bool { return t.id == voter && t.at > asked })
 }
 
 // listed reports whether the log has a voter.
@@ -118,6 +142,9 @@ func (w *Warden) replace(x *Change) bool {
 	stay := w.rest(x)
 	present, next := w.candidates(stay)
 	left := w.departing(x)
+	if len(left) > 0 {
+		present = slices.DeleteFunc(present, func(id uint64) bool { return w.mute(id, x) })
+	}
 	wanted := w.record.Wanted
 	if x.Wanted != 0 {
 		wanted = x.Wanted

@@ -236,7 +236,48 @@ func TestCandidatesAreFresh(t *testing.T) {
 		d.live(3*second, 64, 65, 66)
 		d.live(4*second, 65, 66)
 		d.say("C", Message{Kind: Leave, Inc: 66, Voter: 66})
+		d.Sign(d.now+1, 65)
 		if x := d.tick(1); x == nil || !slices.Equal(x.Left, []uint64{66}) || !slices.Equal(x.Retire, []uint64{64, 66}) {
+			t.Errorf("%+v", x)
+		}
+	})
+}
+
+// Who leaves does not leave the log to a voter that may be dead, though it is a member
+// still and has renewed a moment ago: it waits until that one has said something, or is
+// evicted. Then all the rest leave, and the last one stays until they have.
+func TestLeaversWaitForASign(t *testing.T) {
+	leave := func() *desk {
+		d := lead(t, 3, 3, 0)
+		d.live(3*second, 64, 65, 66)
+		d.say("A", Message{Kind: Leave, Inc: 64, Voter: 64})
+		d.say("B", Message{Kind: Leave, Inc: 65, Voter: 65})
+		if x := d.tick(1); x != nil {
+			t.Fatalf("%+v", x)
+		}
+		return d
+	}
+	t.Run("it lives", func(t *testing.T) {
+		d := leave()
+		d.Sign(d.now+1, 66)
+		if x := d.tick(1); x == nil || !slices.Equal(x.Left, []uint64{64, 65}) || !slices.Equal(x.Retire, []uint64{64, 65}) {
+			t.Errorf("%+v", x)
+		}
+	})
+	t.Run("it is dead", func(t *testing.T) {
+		d := leave()
+		for {
+			d.say("A", Message{Kind: Leave, Inc: 64, Voter: 64})
+			d.say("B", Message{Kind: Leave, Inc: 65, Voter: 65})
+			if x := d.tick(second / 2); x != nil {
+				if !slices.Equal(x.Drop, []uint64{66}) || len(x.Left)+len(x.Retire) > 0 {
+					t.Fatalf("%+v", x)
+				}
+				break
+			}
+		}
+		d.commit()
+		if x := d.tick(2 * second); x == nil || !slices.Equal(x.Left, []uint64{65}) || !slices.Equal(x.Retire, []uint64{65, 66}) {
 			t.Errorf("%+v", x)
 		}
 	})

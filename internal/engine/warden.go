@@ -50,6 +50,7 @@ type Warden struct {
 	growing bool     // it has some beside them who are to vote soon
 	steady  bool     // it is known, and is not being changed
 	absent  []timed  // voters that run in no member's process, and since when
+	signs   []timed  // voters of whom the log has heard, and when it last did
 	revoted member.Instant
 }
 
@@ -73,6 +74,7 @@ type standing struct {
 	number uint64         // of its last renewal
 	proven bool           // it has renewed with this leader
 	leaves bool           // it has promised never to enter again
+	asked  member.Instant // when it first said so to this leader
 	evict  bool           // it is to be evicted, whatever it does
 }
 

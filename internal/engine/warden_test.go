@@ -80,12 +80,15 @@ func (d *desk) commit() Record {
 	return r
 }
 
-// live lets time pass, in which these renew.
+// live lets time pass, in which these renew, and their voters answer the log.
 func (d *desk) live(by member.Instant, who ...uint64) *Change {
 	d.t.Helper()
 	for end := d.now + by; d.now < end; {
 		for _, inc := range who {
 			d.say("m", Message{Kind: Renew, Inc: inc, Number: uint64(d.now), Epoch: d.Record().Epoch})
+			if i := d.record.Rank(inc); i >= 0 && d.listed(d.record.Members[i].Voter) {
+				d.Sign(d.now, d.record.Members[i].Voter)
+			}
 		}
 		if x := d.tick(second / 2); x != nil {
 			return x

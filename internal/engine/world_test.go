@@ -189,10 +189,19 @@ func (w *world) keep(n *node, id uint64) {
 		if n.keeper != k {
 			return
 		}
-		n.on(func() { k.warden.Tick(n.clock()); k.take() })
+		n.on(func() { k.warden.Tick(n.clock()); k.take(); k.sign() })
 		w.after(2*ms, tick)
 	}
 	w.after(w.below(2*ms), tick)
+}
+
+// sign lets the leader hear of a voter, as the letters of a log do.
+func (k *keeper) sign() {
+	w, l := k.n.w, k.n.w.leader
+	if l == nil || l == k || k.n.cuts[slices.Index(w.nodes, l.n)] != 0 {
+		return
+	}
+	w.after(ms, func() { l.n.on(func() { l.warden.Sign(l.n.clock(), k.id) }) })
 }
 
 func (w *world) last() Record { return w.records[len(w.records)-1] }

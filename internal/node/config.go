@@ -10,12 +10,14 @@ import (
 	"net"
 	"os"
 	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/internal/member"
 	"github.com/stile-lock/stile/internal/node/cert"
+	"github.com/stile-lock/stile/internal/node/wire"
 )
 
 // A Config says what a node is. Zero values mean what is usual.
@@ -31,6 +33,7 @@ type Config struct {
 	Algorithm string           // of who founds a cluster; naimi-trehel
 	TLS       cert.Config      // files; none: plain TCP
 	Insecure  bool             // plain TCP where others can listen in
+	Clients   int              // how many may be connected at once; DefaultClients. Fewer if there may be fewer open files
 	Patience  time.Duration    // how long it tries to be a member before it is a client of one meanwhile; two leases, 5 s at most
 	Record    Record           // of what comes to it
 	Log       *slog.Logger
@@ -47,6 +50,38 @@ type Config struct {
 
 // DefaultListen is the address of a node that is told nothing else.
 const DefaultListen = "127.0.0.1:7420"
+
+// DefaultClients is how many clients a node has at most that is told nothing else.
+const DefaultClients = 16_384
+
+// reserved is how many files a node may have open beside connections of clients: those
+// to and from other nodes, those of whom is not known yet who they are, and its disk.
+const reserved = wire.DefaultPeers + 2*wire.DefaultPending
+
+// files returns how many files the process may have open.
+func files() int {
+	var l syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l); err != nil {
+		return 1 << 30 // it is found out when there are too many
+	}
+	return int(min(l.Cur, 1<<30))
+}
+
+// room returns how many clients there may be: as many as are wanted, unless there may
+// not be as many open files. Then some of these are kept for the rest all the same.
+func (c *Config) room(files int) int {
+	want := cmp.Or(c.Clients, DefaultClients)
+	room := max(files-reserved, files/4, 1)
+	if room >= want {
+		return want
+	}
+	level := slog.LevelInfo
+	if want != DefaultClients {
+		level = slog.LevelWarn
+	}
+	c.Log.Log(context.Background(), level, "takes fewer clients, since there may be only so many open files: see ulimit -n", "clients", room, "files", files, "wanted", want)
+	return room
+}
 
 func (c Config) withDefaults() (Config, error) {
 	if c.Name == "" {

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -37,6 +38,46 @@ func TestTooManyLocks(t *testing.T) {
 		b, err := json.Marshal(l)
 		if low := lockBytes + holderBytes + waiterBytes + len(l.Name) + len(l.Node) + len(l.Holder.Who) + 1; err != nil || len(b) < low-len("null") {
 			t.Fatalf("%s has %d bytes, and at least %d were counted: %v", b, len(b), low, err)
+		}
+	}
+}
+
+// There are as many clients as there may be, and the next one is told so at once; other
+// nodes join all the same.
+func TestManyClients(t *testing.T) {
+	all := start(t, 1, func(_ int, c *Config) { c.Clients = 1 })
+	ctx, cancel := soon(t)
+	defer cancel()
+	c := remote.Config{Nodes: []string{all[0].Address()}}
+	x, err := remote.Dial(ctx, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	if _, _, err := remote.Query(ctx, c, AskStatus, nil); !remote.TurnedAway(err) || !strings.Contains(err.Error(), "1 clients are connected to the node, as many as may be") {
+		t.Errorf("one more is told %v", err)
+	}
+	ready(t, run(t, Config{Name: "b", Listen: "127.0.0.1:0", Join: []string{all[0].Address()}}))
+}
+
+// How many clients a node has depends on how many files there may be, of which it
+// keeps some.
+func TestRoomForClients(t *testing.T) {
+	for _, c := range []struct{ want, files, room int }{
+		{0, 1 << 20, DefaultClients},
+		{0, 1024, 1024 - reserved},
+		{0, 256, 64},
+		{100, 1024, 100},
+		{100_000, 100_000, 100_000 - reserved},
+		{1, 0, 1},
+	} {
+		var log journal
+		config := Config{Clients: c.want, Log: log.logger()}
+		if got := config.room(c.files); got != c.room {
+			t.Errorf("%d are wanted, with %d files: room for %d, and not %d", c.want, c.files, got, c.room)
+		}
+		if fewer := c.room < cmp.Or(c.want, DefaultClients); fewer != strings.Contains(log.b.String(), "takes fewer clients") {
+			t.Errorf("%+v: it logs %q", c, &log.b)
 		}
 	}
 }

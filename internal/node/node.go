@@ -101,6 +101,9 @@ func Start(c Config) (*Node, error) {
 	n := &Node{c: c, nonce: random(), visitors: map[uint64]*visitor{}, changed: make(chan struct{}), ended: make(chan struct{}), armed: member.Never}
 	n.drained, n.drain = context.WithCancel(context.Background())
 	if err := n.start(); err != nil {
+		if n.tape != nil {
+			n.tape.discard()
+		}
 		n.Kill()
 		return nil, err
 	}
@@ -137,7 +140,7 @@ func (n *Node) start() error {
 
 // listen opens the address, and makes the pool of connections to other nodes.
 func (n *Node) listen() (err error) {
-	m := wire.MuxConfig{Insecure: n.c.Insecure, Log: n.c.Log}
+	m := wire.MuxConfig{Insecure: n.c.Insecure, Clients: n.c.room(files()), Log: n.c.Log}
 	p := wire.Config{Name: n.c.Name, Nonce: n.nonce, Extra: greeting(n.cluster), Insecure: n.c.Insecure, Dial: n.c.dial, Log: n.c.Log}
 	if n.keys != nil {
 		m.TLS, p.TLS, p.Fits = n.keys.Server(), n.keys.Client, cert.Fits

@@ -3,6 +3,8 @@ package node
 import (
 	"bytes"
 	"errors"
+	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -177,6 +179,49 @@ func TestRecordingSparesFiles(t *testing.T) {
 	if _, err := Start(Config{Name: "a", Listen: "127.0.0.1:0", Record: Record{File: path}}); err == nil || !strings.Contains(err.Error(), "not overwritten") {
 		t.Error(err)
 	}
+	if b, err := os.ReadFile(path); string(b) != "precious" {
+		t.Error(string(b), err)
+	}
+}
+
+// A node that does not start leaves no recording behind, whatever keeps it from
+// starting, and the next one may have the file.
+func TestRecordingOfNoNode(t *testing.T) {
+	taken := start(t, 1, nil)[0].Address()
+	for name, change := range map[string]func(c *Config){
+		"an address in use":          func(c *Config) { c.Listen = taken },
+		"no other node":              func(c *Config) { c.Listen, c.Join = "127.0.0.1:7419", []string{"127.0.0.1:7419"} },
+		"no such algorithm":          func(c *Config) { c.Algorithm = "none" },
+		"a folder that is no folder": func(c *Config) { c.Data = os.DevNull },
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "a.rec")
+			good := Config{Name: "a", Listen: "127.0.0.1:0", Record: Record{File: path}}
+			bad := good
+			change(&bad)
+			if n, err := Start(bad); err == nil {
+				n.Kill()
+				t.Fatal("it starts")
+			}
+			if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("the recording is there: %v", err)
+			}
+			ready(t, run(t, good))
+		})
+	}
+}
+
+// What somebody else has put in the place of a recording is not removed with it.
+func TestDiscardSparesOthers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.rec")
+	r, err := newRecorder(Record{File: path}, slog.New(slog.DiscardHandler), &record.Header{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Remove(path), os.WriteFile(path, []byte("precious"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	r.discard()
 	if b, err := os.ReadFile(path); string(b) != "precious" {
 		t.Error(string(b), err)
 	}

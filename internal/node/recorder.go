@@ -133,6 +133,19 @@ func (r *recorder) close() {
 	<-r.done
 }
 
+// discard ends the recording of a node that did not start, and removes its file: there
+// was none before. It spares one that somebody else has put there meanwhile.
+func (r *recorder) discard() {
+	made, err := r.file.Stat() // while it is open
+	r.close()
+	if err != nil {
+		return
+	}
+	if there, err := os.Lstat(r.file.Name()); err == nil && os.SameFile(made, there) {
+		_ = os.Remove(r.file.Name()) // why the node did not start is what matters
+	}
+}
+
 // run writes what is recorded, until there is no more.
 func (r *recorder) run() {
 	defer close(r.done)

@@ -52,3 +52,28 @@ func TestStopAll(t *testing.T) {
 		}
 	}
 }
+
+// When one of three voters has just died, and the others do not know it yet, they can
+// be stopped at the same moment all the same. None of them leaves the cluster to the
+// one that is dead, for which the last one would wait in vain.
+func TestStopRest(t *testing.T) {
+	for dead := range 3 {
+		all := start(t, 3, nil)
+		becomes(t, all[0], "the leader of three voters", func(s Status) bool { // it founded the cluster
+			return s.Settled && len(s.Members) == 3 && !slices.ContainsFunc(s.Members, func(m MemberInfo) bool { return !m.Voter })
+		})
+		all[dead].Kill()
+		rest := slices.Delete(all, dead, dead+1)
+		ends := make(chan error, len(rest))
+		ctx, cancel := soon(t)
+		for _, n := range rest {
+			go func() { ends <- n.Stop(ctx) }()
+		}
+		for range rest {
+			if err := <-ends; err != nil {
+				t.Errorf("after %d has died: %v", dead, err)
+			}
+		}
+		cancel()
+	}
+}

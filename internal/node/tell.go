@@ -44,6 +44,11 @@ type Status struct {
 	Known     int          `json:"known"`   // locks that this node knows
 }
 
+// Member reports whether the node is one of its cluster, also while it leaves.
+func (s *Status) Member() bool {
+	return len(s.Members) > 0 && (s.State == Taking.String() || s.State == Draining.String() || s.State == Leaving.String())
+}
+
 // A MemberInfo is a member of the cluster.
 type MemberInfo struct {
 	Name        string `json:"name"`

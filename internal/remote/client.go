@@ -67,6 +67,13 @@ type Refused struct {
 
 func (r *Refused) Error() string { return fmt.Sprintf("%s says: %s", r.Node, r.Why) }
 
+// TurnedAway reports whether an error is that of a node which has refused the
+// connection and said why, such as that it has too many.
+func TurnedAway(err error) bool {
+	var r *wire.Refused
+	return errors.As(err, &r)
+}
+
 // Dial makes a client, and waits until it has a session with a node.
 func Dial(ctx context.Context, c Config) (*Client, error) {
 	x := &Client{c: c, holds: map[uint64]*Held{}, asks: map[uint64]*question{}, opened: make(chan struct{}), armed: member.Never}

@@ -42,7 +42,7 @@ func (l *looking) leave(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if _, err := l.target.At(at).Query(c.Context(), node.AskLeave, nil); err != nil {
+	if _, err := l.target.At(at).Query(c.Context(), node.AskLeave, "", nil); err != nil {
 		return err
 	}
 	patience := max(time.Duration(3*s.Lease*float64(time.Second)), 30*time.Second) + reach.Patience

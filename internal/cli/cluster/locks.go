@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -9,7 +8,6 @@ import (
 	"github.com/stile-lock/stile/internal/cli/ask"
 	"github.com/stile-lock/stile/internal/cli/reach"
 	"github.com/stile-lock/stile/internal/cli/tell"
-	"github.com/stile-lock/stile/internal/remote"
 )
 
 // locks is what 'stile locks' can be told.
@@ -39,14 +37,13 @@ says why they wait there.`,
 			return ask.One("", "prefix", "give what they have in common")(c, args)
 		},
 		RunE: func(c *cobra.Command, _ []string) error {
+			if err := l.target.Settle(c); err != nil {
+				return err
+			}
 			if l.watch {
 				return l.again(c)
 			}
-			var s *reach.Survey
-			err := l.with(c, func(ctx context.Context, r *remote.Client) (err error) {
-				s, err = l.target.Survey(ctx, r, l.prefix)
-				return err
-			})
+			s, err := l.target.Survey(c.Context(), l.prefix)
 			if err != nil {
 				return err
 			}

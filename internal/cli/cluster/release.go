@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -14,7 +13,6 @@ import (
 	"github.com/stile-lock/stile/internal/cli/reach"
 	"github.com/stile-lock/stile/internal/cli/tell"
 	"github.com/stile-lock/stile/internal/node"
-	"github.com/stile-lock/stile/internal/remote"
 	"github.com/stile-lock/stile/internal/tty"
 )
 
@@ -41,17 +39,18 @@ resource that checks tokens keeps it out.`,
 			}
 			return ask.Lock(args[0])
 		},
-		RunE: func(c *cobra.Command, args []string) error {
-			return l.with(c, func(ctx context.Context, r *remote.Client) error { return l.run(ctx, c, r, args[0]) })
-		},
+		RunE: func(c *cobra.Command, args []string) error { return l.run(c, args[0]) },
 	}
 	c.Flags().BoolVar(&l.yes, "yes", false, "do not ask; needed where standard input is no terminal")
 	l.define(c.Flags())
 	return c
 }
 
-func (l *releasing) run(ctx context.Context, c *cobra.Command, r *remote.Client, name string) error {
-	s, err := l.target.Survey(ctx, r, name)
+func (l *releasing) run(c *cobra.Command, name string) error {
+	if err := l.target.Settle(c); err != nil {
+		return err
+	}
+	s, err := l.target.Survey(c.Context(), name)
 	if err != nil {
 		return err
 	}
@@ -64,12 +63,7 @@ func (l *releasing) run(ctx context.Context, c *cobra.Command, r *remote.Client,
 		return err
 	}
 	var done node.Released
-	at, err := l.target.At(h.Address()).Dial(ctx, reach.Self("stile-force-release"))
-	if err != nil {
-		return err
-	}
-	defer at.Close()
-	if err := reach.Ask(ctx, at, node.AskRelease, name, &done); err != nil {
+	if _, err := l.target.At(h.Address()).Query(c.Context(), node.AskRelease, name, &done); err != nil {
 		return err
 	}
 	text := func(p *tell.Page) {

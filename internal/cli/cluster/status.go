@@ -3,7 +3,6 @@
 package cluster
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -13,7 +12,6 @@ import (
 	"github.com/stile-lock/stile/internal/cli/reach"
 	"github.com/stile-lock/stile/internal/cli/tell"
 	"github.com/stile-lock/stile/internal/node"
-	"github.com/stile-lock/stile/internal/remote"
 	"github.com/stile-lock/stile/internal/words"
 )
 
@@ -29,26 +27,13 @@ func (l *looking) define(fs *pflag.FlagSet) {
 	ask.JSON(fs, &l.json)
 }
 
-// with connects to a node for as long as f takes.
-func (l *looking) with(c *cobra.Command, f func(ctx context.Context, r *remote.Client) error) error {
-	if err := l.target.Settle(c); err != nil {
-		return err
-	}
-	r, err := l.target.Dial(c.Context(), reach.Self("stile-"+c.Name()))
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	return f(c.Context(), r)
-}
-
 // status asks the node how it is, and returns where it was reached, from which the
 // address that it tells others may differ.
 func (l *looking) status(c *cobra.Command) (s node.Status, at string, err error) {
 	if err := l.target.Settle(c); err != nil {
 		return s, "", err
 	}
-	at, err = l.target.Query(c.Context(), node.AskStatus, &s)
+	at, err = l.target.Query(c.Context(), node.AskStatus, "", &s)
 	return s, at, err
 }
 

@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -16,7 +15,6 @@ import (
 
 	"github.com/stile-lock/stile/internal/cli/reach"
 	"github.com/stile-lock/stile/internal/cli/tell"
-	"github.com/stile-lock/stile/internal/remote"
 	"github.com/stile-lock/stile/internal/tty"
 )
 
@@ -32,9 +30,6 @@ const (
 
 // again shows the locks every second, until the user has enough.
 func (l *locks) again(c *cobra.Command) error {
-	if err := l.target.Settle(c); err != nil {
-		return err
-	}
 	ctx, cancel := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)
 	defer cancel()
 	w := c.OutOrStdout()
@@ -47,21 +42,17 @@ func (l *locks) again(c *cobra.Command) error {
 		defer tell.Flush(w)
 		defer io.WriteString(w, leave)
 	}
-	var r *remote.Client
-	defer func() {
-		if r != nil {
-			r.Close()
-		}
-	}()
 	for first := true; ctx.Err() == nil; first = false {
-		s, err := l.look(ctx, &r)
+		s, err := l.target.Survey(ctx, l.prefix)
 		if err != nil && first && !screen {
 			return err
 		}
 		if ctx.Err() != nil {
 			break
 		}
-		if err := l.redraw(w, screen, s, err); err != nil {
+		if err != nil && l.json { // standard output is for programs
+			fmt.Fprintln(c.ErrOrStderr(), "stile:", err)
+		} else if err := l.redraw(w, screen, s, err); err != nil {
 			return err
 		}
 		select {
@@ -70,23 +61,6 @@ func (l *locks) again(c *cobra.Command) error {
 		}
 	}
 	return nil
-}
-
-// look asks once more, over the connection that there is, or another one.
-func (l *locks) look(ctx context.Context, r **remote.Client) (*reach.Survey, error) {
-	if *r == nil {
-		var err error
-		if *r, err = l.target.Dial(ctx, reach.Self("stile-locks")); err != nil {
-			*r = nil
-			return nil, err
-		}
-	}
-	s, err := l.target.Survey(ctx, *r, l.prefix)
-	if err != nil {
-		(*r).Close()
-		*r = nil
-	}
-	return s, err
 }
 
 // redraw shows what there is, or why there is nothing.

@@ -121,7 +121,7 @@ func (t *taking) take(ctx context.Context, c *remote.Client, name string, stderr
 // explain says to somebody who waits for whom.
 func (t *taking) explain(ctx context.Context, c *remote.Client, name string, stderr io.Writer) {
 	why := "the node does not answer"
-	if s, err := t.target.Survey(ctx, c, name); err == nil {
+	if s, err := t.target.At(c.Node()).Survey(ctx, name); err == nil {
 		why = reason(s, name)
 	}
 	if ctx.Err() == nil {

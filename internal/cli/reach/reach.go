@@ -80,6 +80,8 @@ func (t *Target) hinted(err error) error {
 	hint := "does it want TLS? give --ca, --cert and --key"
 	var refused *remote.Refused
 	switch {
+	case remote.TurnedAway(err):
+		return fmt.Errorf("cannot talk to the node at %s: %w", strings.Join(t.Addr, ", "), err) // it says what to do
 	case errors.As(err, &refused):
 		hint = "'stile status' says more"
 	case t.TLS.CA != "":
@@ -132,20 +134,13 @@ func (t *Target) listens(ctx context.Context) error {
 // errLate is why nobody waits for a node any longer.
 var errLate = errors.New("it did not answer in time")
 
-// Ask asks a node something, and reads its answer, if to is not nil.
-func Ask(ctx context.Context, c *remote.Client, what uint64, about string, to any) error {
+// Query asks a node something, and reads its answer, if to is not nil. It needs no
+// session, so that also a node answers that is no member at present, and returns the
+// address of the one that has.
+func (t *Target) Query(ctx context.Context, what uint64, about string, to any) (at string, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, Patience, errLate)
 	defer cancel()
-	b, err := c.Ask(ctx, what, []byte(about))
-	return answered(c.Node(), b, err, to)
-}
-
-// Query does the same without a session, so that also a node answers that is no member
-// at present, and returns the address of the one that has.
-func (t *Target) Query(ctx context.Context, what uint64, to any) (at string, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, Patience, errLate)
-	defer cancel()
-	b, at, err := remote.Query(ctx, remote.Config{Nodes: t.Addr, TLS: t.TLS, Insecure: t.Insecure}, what, nil)
+	b, at, err := remote.Query(ctx, remote.Config{Nodes: t.Addr, TLS: t.TLS, Insecure: t.Insecure}, what, []byte(about))
 	if at != "" {
 		return at, answered(at, b, err, to)
 	}

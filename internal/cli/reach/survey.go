@@ -3,11 +3,12 @@ package reach
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/stile-lock/stile/internal/node"
-	"github.com/stile-lock/stile/internal/remote"
 )
 
 // A Survey is what all nodes of a cluster say about locks.
@@ -49,24 +50,23 @@ type Silent struct {
 	Why     string `json:"why"`
 }
 
-// Survey asks all nodes that the client's node knows about the locks whose names begin
-// so.
-func (t *Target) Survey(ctx context.Context, c *remote.Client, prefix string) (*Survey, error) {
-	var s node.Status
-	if err := Ask(ctx, c, node.AskStatus, "", &s); err != nil {
+// Survey asks all nodes that one of the target's knows about the locks whose names
+// begin so. None of them needs a session for that, so it does not wait for one.
+func (t *Target) Survey(ctx context.Context, prefix string) (*Survey, error) {
+	s, at, err := t.member(ctx)
+	if err != nil {
 		return nil, err
+	}
+	for i := range s.Members {
+		if m := &s.Members[i]; m.Address == s.Address {
+			m.Address = at // others may find it where this process does not
+		}
 	}
 	answers := make([][]node.LockInfo, len(s.Members))
 	errs := make([]error, len(s.Members))
 	var wg sync.WaitGroup
 	for i, m := range s.Members {
-		wg.Go(func() {
-			if m.Address == s.Address {
-				errs[i] = Ask(ctx, c, node.AskLocks, prefix, &answers[i])
-				return
-			}
-			errs[i] = t.At(m.Address).ask(ctx, node.AskLocks, prefix, &answers[i])
-		})
+		wg.Go(func() { _, errs[i] = t.At(m.Address).Query(ctx, node.AskLocks, prefix, &answers[i]) })
 	}
 	wg.Wait()
 	all := &Survey{Locks: []Lock{}, Unasked: []Silent{}}
@@ -87,14 +87,34 @@ func (t *Target) Survey(ctx context.Context, c *remote.Client, prefix string) (*
 	return all, nil
 }
 
-// ask asks one node.
-func (t *Target) ask(ctx context.Context, what uint64, about string, to any) error {
-	c, err := t.Dial(ctx, Self("stile"))
-	if err != nil {
-		return err
+// member returns the status of the first node that is a member, and where it was
+// reached. The nodes are asked in turn, each for its share of the time.
+func (t *Target) member(ctx context.Context) (s node.Status, at string, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, Patience, errLate)
+	defer cancel()
+	end, _ := ctx.Deadline()
+	var outside error
+	for i, a := range t.Addr {
+		share, cancel := context.WithTimeoutCause(ctx, time.Until(end)/time.Duration(len(t.Addr)-i), errLate)
+		at, err = t.At(a).Query(share, node.AskStatus, "", &s)
+		cancel()
+		if err == nil && s.Member() {
+			return s, at, nil
+		}
+		if err == nil && outside == nil {
+			outside = stranger(&s, a)
+		}
 	}
-	defer c.Close()
-	return Ask(ctx, c, what, about, to)
+	return s, "", cmp.Or(outside, err)
+}
+
+// stranger is the error of a node that is asked about its cluster, and has none.
+func stranger(s *node.Status, at string) error {
+	why := s.State
+	if s.Why != "" {
+		why += ": " + s.Why
+	}
+	return fmt.Errorf("node %s at %s is no member at present, but %s: ask another one with --addr, or wait until 'stile status' says that it is one", s.Node, at, why)
 }
 
 // merge adds what one node says about a lock to what others said.

@@ -23,7 +23,7 @@ import (
 const maxNodes = 9
 
 // settings are the flags that the environment and a file can set.
-const settings = "name listen advertise join data memory lease voters algorithm nodes drain record record-limit ca cert key insecure log log-level"
+const settings = "name listen advertise join data memory lease voters algorithm nodes max-clients drain record record-limit ca cert key insecure log log-level"
 
 // flags is what 'stile serve' can be told.
 type flags struct {
@@ -38,6 +38,7 @@ type flags struct {
 	voters    string
 	algorithm string
 	nodes     int
+	clients   int
 	drain     time.Duration
 	tls       cert.Config
 	insecure  bool
@@ -49,7 +50,7 @@ type flags struct {
 
 // New returns the command.
 func New() *cobra.Command {
-	f := &flags{listen: node.DefaultListen, lease: 10 * time.Second, voters: "3", nodes: 1, drain: -1, limit: node.DefaultRecord, log: "text", level: "info"}
+	f := &flags{listen: node.DefaultListen, lease: 10 * time.Second, voters: "3", nodes: 1, clients: node.DefaultClients, drain: -1, limit: node.DefaultRecord, log: "text", level: "info"}
 	c := &cobra.Command{
 		Use:   "serve [flags]",
 		Short: "Run a node of a cluster",
@@ -95,6 +96,7 @@ func (f *flags) define(c *cobra.Command) {
 	fs.Var(ask.Choice(&f.voters, "1", "3", "5"), "voters", "how many nodes keep the views, `N` of 1, 3 or 5, of who founds a cluster")
 	fs.Var(ask.Choice(&f.algorithm, live()...), "algorithm", "the algorithm `NAME` that passes locks on, of who founds a cluster (default "+live()[0]+")")
 	fs.Var(ask.Count(&f.nodes, 1, maxNodes), "nodes", "how many nodes to run in this process, to try it out; in memory unless --data is given")
+	fs.Var(ask.Count(&f.clients, 1, 1_000_000), "max-clients", "how many clients may be connected at once; fewer if the system allows fewer open files")
 	fs.Var(ask.Duration(&f.drain, 0, time.Hour), "drain", "how long it waits at most for those who hold locks when it is told to end (default a lease and 2s)")
 	ask.Unset(fs, "drain")
 	fs.Var(ask.File(&f.record, ".rec"), "record", "write all that comes to the node to this new `FILE`, for 'stile replay'; it has names of locks and secrets of clients in it")
@@ -164,7 +166,7 @@ func (f *flags) configs(log *slog.Logger) ([]node.Config, error) {
 	for i := range f.nodes {
 		c := node.Config{
 			Name: f.name, Advertise: f.advertise, Join: f.join, Voters: voters, Lease: f.lease, Algorithm: f.algorithm,
-			TLS: f.tls, Insecure: f.insecure, Log: log,
+			TLS: f.tls, Insecure: f.insecure, Clients: f.clients, Log: log,
 			Record: node.Record{File: f.record, Bytes: f.limit, By: tell.Build().String()},
 		}
 		if f.nodes > 1 {

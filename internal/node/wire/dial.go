@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"os"
 	"time"
@@ -238,14 +239,17 @@ func (p *Pool) Serve(c net.Conn) {
 	stop := context.AfterFunc(p.ctx, func() { s.Close() })
 	defer stop()
 	tune(s.Conn, p.c.Timeout) // without, it is only found dead later
-	p.pending.enter(s)
-	t, err := p.greet(c, "")
-	if !p.pending.leave(s) {
-		err = errors.New("too many connections do not say who they are, and this was the oldest of them")
+	var t *tie
+	err := errCrowd
+	if p.pending.enter(s) {
+		t, err = p.greet(c, "")
+		if !p.pending.leave(s) {
+			err = errEvicted
+		}
 	}
 	stop() // a link is closed by Close
 	if err != nil {
-		p.c.Log.Warn("refused a node", "from", remote(c), "why", err)
+		p.refused.log(p.c.Log, slog.LevelWarn, "refused a node", "from", remote(c), "why", err)
 		return
 	}
 	pr := p.hold(t.peer.Addr)

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -17,9 +18,13 @@ type MuxConfig struct {
 	TLS       *tls.Config   // nil: plain TCP
 	Insecure  bool          // plain TCP is fine where others can listen
 	Handshake time.Duration // how long a connection may take to say what it speaks; 5 s
-	Pending   int           // how many may take it at once; 64
+	Pending   int           // how many may take it at once; 128
+	Clients   int           // how many clients there may be at once; 0: any number
 	Log       *slog.Logger
 }
+
+// DefaultPending is how many connections may be told apart at once.
+const DefaultPending = 128
 
 // A Mux accepts connections on one address, and gives each to who handles what it
 // speaks: told by ALPN with TLS, by its first bytes without.
@@ -30,16 +35,21 @@ type Mux struct {
 	handlers map[string]func(net.Conn)
 	protos   []string
 
-	mu     sync.Mutex
-	conns  map[*socket]struct{}
-	closed bool
-	wg     sync.WaitGroup
+	refused refrain
+	stuck   refrain
+	crowded refrain
+
+	mu      sync.Mutex
+	conns   map[*socket]struct{}
+	clients int
+	closed  bool
+	wg      sync.WaitGroup
 }
 
 // Listen opens the address. Nothing is accepted before Start.
 func Listen(addr string, c MuxConfig) (*Mux, error) {
 	c.Handshake = cmp.Or(c.Handshake, 5*time.Second)
-	c.Pending = cmp.Or(c.Pending, 64)
+	c.Pending = cmp.Or(c.Pending, DefaultPending)
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
@@ -49,7 +59,7 @@ func Listen(addr string, c MuxConfig) (*Mux, error) {
 		l.Close()
 		return nil, fmt.Errorf("cannot listen on %s without certificates, where others could listen in: give certificates ('stile cert' makes them), an address such as 127.0.0.1:7420, or --insecure", addr)
 	}
-	return &Mux{c: c, listener: l, pending: pending{most: c.Pending}, handlers: map[string]func(net.Conn){}, conns: map[*socket]struct{}{}}, nil
+	return &Mux{c: c, listener: l, pending: pending{most: c.Pending}, crowded: refrain{lines: 1}, handlers: map[string]func(net.Conn){}, conns: map[*socket]struct{}{}}, nil
 }
 
 // Addr is where it listens.
@@ -96,14 +106,21 @@ func (m *Mux) accept() {
 		if err == nil {
 			wait = 5 * time.Millisecond
 			s := newSocket(c)
-			m.pending.enter(s)
-			m.wg.Go(func() { m.serve(s) })
+			if m.pending.enter(s) {
+				m.wg.Go(func() { m.serve(s) })
+			} else {
+				m.refuse(s, errCrowd)
+				s.Close()
+			}
 			continue
 		}
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
-		m.c.Log.Error("cannot accept connections", "on", m.Addr(), "why", err, "again in", wait)
+		m.stuck.log(m.c.Log, slog.LevelError, "cannot accept connections", "on", m.Addr(), "why", err, "again in", wait)
+		if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+			m.pending.dismiss()
+		}
 		time.Sleep(wait)
 		wait = min(2*wait, longest)
 	}
@@ -119,16 +136,69 @@ func (m *Mux) serve(s *socket) {
 	defer m.remove(s)
 	s.SetDeadline(time.Now().Add(m.c.Handshake))
 	c, proto, err := m.open(s)
-	if !m.pending.leave(s) {
-		err = errors.New("too many connections say nothing, and this was the oldest of them")
+	client := err == nil && proto == ClientProto
+	if client && !m.admit() {
+		client = false
+		m.turnAway(c)
+		err = errFull
+	}
+	if client {
+		defer m.discharge()
+	}
+	if !m.pending.leave(s) && err != errFull {
+		err = errEvicted
 	}
 	if err != nil {
-		m.c.Log.Warn("refused a connection", "from", remote(s), "why", err)
+		m.refuse(s, err)
 		return
 	}
 	s.SetDeadline(time.Time{})
 	m.handlers[proto](c)
 	c.Close()
+}
+
+var (
+	errCrowd   = errors.New("too many connections have not said yet who they are")
+	errEvicted = errors.New("too many connections say nothing, or too slowly, and this was the oldest of them")
+	errFull    = errors.New("as many clients are connected as may be")
+)
+
+// refuse tells that a connection is none any more.
+func (m *Mux) refuse(s *socket, why error) {
+	switch {
+	case errors.Is(why, io.EOF): // somebody has looked whether anybody listens
+		m.c.Log.Debug("refused a connection", "from", remote(s), "why", why)
+	case why == errFull: // which is of interest whatever else is refused
+		m.crowded.log(m.c.Log, slog.LevelWarn, "refused a client", "from", remote(s), "why", why, "clients", m.c.Clients)
+	default:
+		m.refused.log(m.c.Log, slog.LevelWarn, "refused a connection", "from", remote(s), "why", why)
+	}
+}
+
+// admit counts a client, if there may be one more, and discharge counts it no more.
+func (m *Mux) admit() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.c.Clients > 0 && m.clients >= m.c.Clients {
+		return false
+	}
+	m.clients++
+	return true
+}
+
+func (m *Mux) discharge() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.clients--
+}
+
+// turnAway tells a client that there are too many. The connection is pending
+// meanwhile, and has the deadline of those.
+func (m *Mux) turnAway(c net.Conn) {
+	text := fmt.Sprintf("%d clients are connected to the node, as many as may be: go to another node, or start this one with a higher --max-clients", m.c.Clients)
+	if _, err := c.Write(appendFrame([]byte(clientMagic), kindRefuse, []byte(text))); err == nil {
+		linger(c)
+	}
 }
 
 // open returns the connection as its handler gets it, and the handler's protocol.

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"log/slog"
+	"net"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -71,7 +72,7 @@ func (l *log) String() string {
 	return l.text.String()
 }
 
-func (l *log) logger() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
+func (l *log) logger() *slog.Logger { return slog.New(slog.NewTextHandler(l, &slog.HandlerOptions{Level: slog.LevelDebug})) }
 
 // A plan is how a node of a test differs from others.
 type plan struct {
@@ -79,6 +80,7 @@ type plan struct {
 	mux    MuxConfig
 	keys   *cert.Keys
 	owner  node
+	client func(net.Conn) // nil: clients are not served
 }
 
 // newNode starts a node, which ends with the test.
@@ -106,6 +108,9 @@ func newNode(t testing.TB, name string, changes ...func(p *plan)) *node {
 		t.Fatal(err)
 	}
 	n.mux.Handle(PeerProto, n.pool.Serve)
+	if p.client != nil {
+		n.mux.Handle(ClientProto, p.client)
+	}
 	n.mux.Start()
 	t.Cleanup(func() { n.pool.Close(); n.mux.Close() })
 	return n

@@ -57,11 +57,20 @@ func (p *Pool) release(pr *peer) {
 	}
 }
 
-// claim refuses a process whose address is that of another node, which is linked.
+// claim refuses a process whose address is that of another node, which is linked, and
+// a stranger when there are many: whoever this process wants to talk to has its place.
 func (p *Pool) claim(other *Peer) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if pr := p.peers[other.Addr]; pr != nil {
+	if pr := p.peers[other.Addr]; pr == nil {
+		links := 0
+		for _, pr := range p.peers {
+			links += len(pr.links)
+		}
+		if links >= p.c.Peers {
+			return fmt.Errorf("%d nodes are connected, and only those may be that are wanted here: is %s of this cluster?", links, other.Name)
+		}
+	} else {
 		for _, t := range pr.links {
 			if t.peer.Name != other.Name {
 				return fmt.Errorf("node %s says that it is at %s, but node %s is there and connected: give each its own address", other.Name, other.Addr, t.peer.Name)

@@ -45,6 +45,7 @@ type Config struct {
 	Limits                   // 1 MiB for a frame, 8 MiB for a queue
 	Handshake  time.Duration // how long a greeting may take; 5 s
 	Pending    int           // how many may be greeted at once; 64
+	Peers      int           // how many links others may make, beside those of who is wanted; 256
 	Heartbeat  time.Duration // how long a link is silent at most; 1 s
 	Timeout    time.Duration // after how long without a sound it is dead; 5 s
 	Backoff    time.Duration // after the first failure to dial; 50 ms, doubled with each
@@ -55,12 +56,17 @@ type Config struct {
 	min, max uint16 // versions
 }
 
+// DefaultPeers is how many links other nodes may make, several times as many as a
+// cluster has members.
+const DefaultPeers = 256
+
 // withDefaults fills in what is usual.
 func (c Config) withDefaults() Config {
 	c.Nonce = cmp.Or(c.Nonce, rand.Uint64())
 	c.Limits = c.Limits.usual()
 	c.Handshake = cmp.Or(c.Handshake, 5*time.Second)
 	c.Pending = cmp.Or(c.Pending, 64)
+	c.Peers = cmp.Or(c.Peers, DefaultPeers)
 	c.Heartbeat = cmp.Or(c.Heartbeat, time.Second)
 	c.Timeout = cmp.Or(c.Timeout, 5*c.Heartbeat)
 	c.Backoff = cmp.Or(c.Backoff, 50*time.Millisecond)
@@ -85,6 +91,7 @@ type Pool struct {
 	c       Config
 	owner   Owner
 	pending pending
+	refused refrain
 	ctx     context.Context
 	cancel  context.CancelFunc
 	wg      sync.WaitGroup

@@ -16,6 +16,7 @@ type socket struct {
 	net.Conn
 	first []byte                      // was read already, and is read again
 	try   func(b []byte) (int, error) // writes what can be written now; nil if only writing that blocks is possible
+	heard atomic.Bool                 // something came since it is pending
 
 	mu      sync.Mutex
 	loose   bool
@@ -57,7 +58,11 @@ func (s *socket) Read(b []byte) (int, error) {
 		s.first = s.first[n:]
 		return n, nil
 	}
-	return s.Conn.Read(b)
+	n, err := s.Conn.Read(b)
+	if n > 0 && !s.heard.Load() {
+		s.heard.Store(true)
+	}
+	return n, err
 }
 
 // CloseWrite ends what is said, not what is heard.
