@@ -69,6 +69,10 @@ func (w *wire) between(from, to core.ID, section, name string) (letter, bool) {
 // of a request.
 func (r *recorder) happen(e *trace.Event, asking bool) {
 	r.wire.happen(e)
+	switch e.Kind {
+	case trace.Send, trace.Receive, trace.Drop, trace.Duplicate:
+		r.mail()
+	}
 	r.bytes += 110 + 2*len(e.Name)
 	for _, f := range e.Fields {
 		r.bytes += 2*(len(f.Name)+len(f.Value)) + 8
