@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -136,19 +137,37 @@ func judged(kind string) [][2]string {
 	}
 }
 
-// properties says what the run was judged by, and where it broke that.
-func properties(back *sim.Playback, d *Document) []Property {
-	var all []Property
+// properties says what the run was judged by, and where it broke that. What a run
+// cannot show is left out.
+func (r *recorder) properties(back *sim.Playback, d *Document) []Property {
+	all := []Property{}
 	for _, j := range judged(d.Kind) {
 		p := Property{Name: j[0], Holds: true, Event: -1, Text: j[1]}
 		at := slices.IndexFunc(back.Violations, func(v sim.Violation) bool { return v.Property == p.Name })
-		if at >= 0 {
+		switch {
+		case at >= 0:
 			p.Holds, p.Text = false, back.Violations[at].String()
 			p.Event = slices.IndexFunc(d.Events, func(e Event) bool { return e.Kind == trace.Violation.String() && e.Name == p.Name })
+		case !r.shows(back, p.Name):
+			continue
 		}
 		all = append(all, p)
 	}
 	return all
+}
+
+// shows reports whether a run that has not broken a property shows that it holds:
+// some are watched only if they are promised, and some judged only at the end.
+func (r *recorder) shows(back *sim.Playback, property string) bool {
+	switch property {
+	case family.Order:
+		return r.spec.Theory.ME3 || slices.ContainsFunc(r.sc.Expect, func(e scenario.Expectation) bool { return e.Name == family.Order })
+	case family.LostRequest:
+		return !back.Stopped && !slices.ContainsFunc(r.lanes, func(l lane) bool { return l.does(Waiting) })
+	case family.Agreement:
+		return back.Still
+	}
+	return true
 }
 
 // violations says what was broken, with the events that say so.
@@ -201,6 +220,7 @@ func badges(sc *scenario.Scenario, spec core.Spec) []string {
 	say(sc.Network > spec.Network || sc.Network == core.Unordered && !reorders, "the network is %v, but %s needs one that is %v", sc.Network, spec.Name, spec.Network)
 	mortal := spec.Detects || spec.Family == core.Election || sc.Transacts()
 	say(sc.Experiment, "the sets break the rules")
+	say(mortal && slandered(sc), "one that is alive is taken for dead, which %s does not bear", spec.Name)
 	for _, a := range sc.Actions {
 		switch a.Kind {
 		case scenario.Drop:
@@ -218,4 +238,27 @@ func badges(sc *scenario.Scenario, spec core.Spec) []string {
 		}
 	}
 	return all
+}
+
+// slandered reports whether somebody is told that one is dead who is alive: all
+// that want to be told rely on a perfect failure detector.
+func slandered(sc *scenario.Scenario) bool {
+	inTime := slices.Clone(sc.Actions)
+	if !sc.Steps {
+		slices.SortStableFunc(inTime, func(a, b scenario.Action) int { return cmp.Compare(a.At, b.At) })
+	}
+	dead := make([]bool, max(sc.Processes, sc.Sites))
+	for _, a := range inTime {
+		switch a.Kind {
+		case scenario.Crash, scenario.CrashSite:
+			dead[a.Proc] = true
+		case scenario.Restart:
+			dead[a.Proc] = false
+		case scenario.Suspect, scenario.SuspectSite:
+			if !dead[a.Peer] {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -144,11 +144,16 @@ func (l *lane) is() string {
 		return Paused
 	}
 	for _, s := range []string{Inside, Waiting, Leading, Follows} {
-		if slices.ContainsFunc(l.phases, func(p phase) bool { return p.is == s }) {
+		if l.does(s) {
 			return s
 		}
 	}
 	return Idle
+}
+
+// does reports whether that is what a process does in some section.
+func (l *lane) does(what string) bool {
+	return slices.ContainsFunc(l.phases, func(p phase) bool { return p.is == what })
 }
 
 // become notes the status of a lane after the event that is happening.
