@@ -220,7 +220,11 @@ func badges(sc *scenario.Scenario, spec core.Spec) []string {
 	say(sc.Network > spec.Network || sc.Network == core.Unordered && !reorders, "the network is %v, but %s needs one that is %v", sc.Network, spec.Name, spec.Network)
 	mortal := spec.Detects || spec.Family == core.Election || sc.Transacts()
 	say(sc.Experiment, "the sets break the rules")
-	say(mortal && slandered(sc), "one that is alive is taken for dead, which %s does not bear", spec.Name)
+	who := "process"
+	if sc.Transacts() {
+		who = "site"
+	}
+	say(mortal && slandered(sc), "a %s that is alive is taken for dead, which %s does not bear", who, spec.Name)
 	for _, a := range sc.Actions {
 		switch a.Kind {
 		case scenario.Drop:
