@@ -60,7 +60,7 @@ func (a *actor) choose() error {
 		return fmt.Errorf("%s: there are no transactions here: let a process ask", d.Verb)
 	case scenario.Suspect, scenario.Trust, scenario.Tell:
 		if d.To < 0 || d.To >= a.sc.Processes || d.To == d.Proc {
-			return fmt.Errorf("%s of %v: want another process, from 0 to %d", d.Verb, x.Proc, a.sc.Processes-1)
+			return fmt.Errorf("%s of lane %d: want another process, a lane from 0 to %d", d.Verb, d.Proc, a.sc.Processes-1)
 		}
 		x.Peer = core.ID(d.To)
 	case scenario.Expire:
@@ -120,7 +120,7 @@ func (a *actor) atSites() error {
 		return a.timer()
 	case site && x.Kind == scenario.Suspect:
 		if x.Kind = scenario.SuspectSite; d.To < 0 || d.To >= a.sc.Sites || d.To == d.Proc {
-			return fmt.Errorf("suspect of site %d: want another site, from 0 to %d", d.Proc+1, a.sc.Sites-1)
+			return fmt.Errorf("suspect of lane %d: want another site, a lane from 0 to %d", d.Proc, a.sc.Sites-1)
 		}
 		x.Peer = core.ID(d.To)
 	case !site && x.Kind == scenario.Take:

@@ -99,8 +99,7 @@ func (r *recorder) happen(e *trace.Event, asking bool) {
 		l.phases, l.paused = nil, false
 		r.become(int(e.Proc), Crashed)
 		return
-	case trace.Restart:
-		l.status = Idle
+	case trace.Restart: // it does nothing yet
 	case trace.Pause:
 		l.paused = true
 	case trace.Resume:
@@ -160,7 +159,7 @@ func (l *lane) does(what string) bool {
 func (r *recorder) become(i int, status string) {
 	l := &r.lanes[i]
 	r.touch(i)
-	if l.status == status && status != Idle {
+	if l.status == status {
 		return
 	}
 	l.status = status
