@@ -177,8 +177,8 @@ func Make(name string, o core.Options) (core.Spec, error) {
 	if i < 0 {
 		return core.Spec{}, fmt.Errorf("unknown algorithm %q: 'stile algorithms' lists them%s", name, spell.DidYouMean(name, names(all)...))
 	}
-	if opt := unknown(o, strings.Fields(all[i].knows)); opt != "" {
-		return core.Spec{}, fmt.Errorf("%s has no %s to choose: leave it out", name, opt)
+	if err := Refuse(name, o, strings.Fields(all[i].knows)...); err != nil {
+		return core.Spec{}, err
 	}
 	spec, err := all[i].make(o)
 	if err != nil {
@@ -212,8 +212,8 @@ func Sound() []core.Spec {
 	return slices.DeleteFunc(All(), func(s core.Spec) bool { return !s.Sound() })
 }
 
-// unknown returns the name of an option that is set but not known, if any.
-func unknown(o core.Options, known []string) string {
+// Refuse returns an error if an option is set that an algorithm does not know.
+func Refuse(name string, o core.Options, known ...string) error {
 	for _, opt := range []struct {
 		name string
 		set  bool
@@ -223,10 +223,10 @@ func unknown(o core.Options, known []string) string {
 		{"experiment", o.Experiment}, {"patience", o.Patience != 0},
 	} {
 		if opt.set && !slices.Contains(known, opt.name) {
-			return opt.name
+			return fmt.Errorf("%s has no %s to choose: leave it out", name, opt.name)
 		}
 	}
-	return ""
+	return nil
 }
 
 func names(all []entry) []string {

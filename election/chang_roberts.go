@@ -24,7 +24,7 @@ func ChangRoberts(down bool) core.Spec {
 		Version: 1,
 		Network: core.Unordered,
 		Kinds:   []string{"ELECTION", "COORDINATOR"},
-		Shape:   core.Shape{Picture: core.Ring, Title: "only the highest comes all the way round", Pointer: "leader", Answer: "COORDINATOR", Waits: toHear()},
+		Shape:   core.Shape{Picture: core.Ring, Title: "only the highest comes all the way round", Pointer: "leader", Waits: toHear()},
 		Theory: core.Theory{
 			Messages:  core.Cost{Text: changRobertsText, Any: changRobertsRange(down)},
 			Order:     "the highest alive leads",

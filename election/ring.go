@@ -34,7 +34,7 @@ func Ring() core.Spec {
 		Version: 1,
 		Network: core.Unordered,
 		Kinds:   []string{"ELECTION", "COORDINATOR"},
-		Shape:   core.Shape{Picture: core.Ring, Title: "a list goes round, and then who leads", Pointer: "leader", Answer: "COORDINATOR", Waits: toHear()},
+		Shape:   core.Shape{Picture: core.Ring, Title: "a list goes round, and then who leads", Pointer: "leader", Waits: toHear()},
 		Theory: core.Theory{
 			Messages:  core.Cost{Text: "2A with A > 1 alive, for each that starts", Any: ringRange},
 			Order:     "the highest alive leads",

@@ -162,7 +162,7 @@ func (a *actor) extend() {
 	lines := strings.Split(a.text, "\n")
 	for i, s := range lines {
 		if words := strings.Fields(s); len(words) > 1 && words[0] == "until" {
-			lines[i] = "until " + scenario.FormatTime(end)
+			lines[i] = strings.Replace(s, words[1], scenario.FormatTime(end), 1)
 		}
 	}
 	a.text, a.sc.Until = strings.Join(lines, "\n"), end

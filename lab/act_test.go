@@ -70,6 +70,9 @@ func walk(t *testing.T, start string, acts int) {
 			}
 			continue
 		}
+		if odd := oddEdit(text, e); odd != "" {
+			t.Fatalf("%+v: %s:\n%s", deed, odd, e.Text)
+		}
 		next := run(e.Text, Options{}, undrawn)
 		if next.Error != nil {
 			t.Fatalf("%+v: line %d: %s\n%s", deed, next.Error.Line, next.Error.Text, e.Text)

@@ -32,9 +32,9 @@ func (r *recorder) document(back *sim.Playback, o Options, draw drawer) (*Docume
 		return nil, err
 	}
 	d.Kinds = d.Layout.Kinds
-	d.Measures, d.Properties = measures(back, sc, spec), properties(back, d)
-	d.Violations, d.Expects = violations(back, d), expects(back, sc)
-	if d.End, err = encode(back.Report(spec, sc)); err != nil {
+	d.Measures, d.Properties = measures(back, sc, spec), r.properties(back, d)
+	d.Violations, d.Expects = violations(d), compared(back.Differences, sc, back.Stopped)
+	if d.End, err = Encode(back.Report(spec, sc)); err != nil {
 		return nil, err
 	}
 	if back.Stopped {

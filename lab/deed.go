@@ -36,6 +36,9 @@ func (a *actor) choose() error {
 	if at < 0 {
 		return fmt.Errorf("unknown verb %q: want %s%s", d.Verb, spell.Either(words...), spell.DidYouMean(d.Verb, words...))
 	}
+	if err := a.section(); err != nil {
+		return err
+	}
 	x.Kind, x.Section = verbs[at].kind, d.Section
 	switch {
 	case x.Kind.OnLink():
@@ -57,13 +60,29 @@ func (a *actor) choose() error {
 		return fmt.Errorf("%s: there are no transactions here: let a process ask", d.Verb)
 	case scenario.Suspect, scenario.Trust, scenario.Tell:
 		if d.To < 0 || d.To >= a.sc.Processes || d.To == d.Proc {
-			return fmt.Errorf("%s of %v: want another process, from 0 to %d", d.Verb, x.Proc, a.sc.Processes-1)
+			return fmt.Errorf("%s of lane %d: want another process, a lane from 0 to %d", d.Verb, d.Proc, a.sc.Processes-1)
 		}
 		x.Peer = core.ID(d.To)
 	case scenario.Expire:
 		return a.timer()
 	}
 	return a.stay()
+}
+
+// section refuses one that is not there: its name goes into the text.
+func (a *actor) section() error {
+	var names []string
+	for _, s := range a.sc.Sections {
+		names = append(names, s.Name)
+	}
+	switch name := a.deed.Section; {
+	case name == "" || slices.Contains(names, name):
+		return nil
+	case names == nil:
+		return fmt.Errorf("section %q: there is one critical section here, which has no name", name)
+	default:
+		return fmt.Errorf("unknown section %q: want %s%s", name, spell.Either(names...), spell.DidYouMean(name, names...))
+	}
 }
 
 // stay says how long who asks will stay.
@@ -101,7 +120,7 @@ func (a *actor) atSites() error {
 		return a.timer()
 	case site && x.Kind == scenario.Suspect:
 		if x.Kind = scenario.SuspectSite; d.To < 0 || d.To >= a.sc.Sites || d.To == d.Proc {
-			return fmt.Errorf("suspect of site %d: want another site, from 0 to %d", d.Proc+1, a.sc.Sites-1)
+			return fmt.Errorf("suspect of lane %d: want another site, a lane from 0 to %d", d.Proc, a.sc.Sites-1)
 		}
 		x.Peer = core.ID(d.To)
 	case !site && x.Kind == scenario.Take:
@@ -129,7 +148,10 @@ func (a *actor) atSites() error {
 // timer finds which timer runs out.
 func (a *actor) timer() error {
 	if t := a.deed.Timer; t != nil {
-		a.action.Timer = max(*t, 0)
+		if *t < 0 {
+			return fmt.Errorf("timer %d: want one from 0 on", *t)
+		}
+		a.action.Timer = *t
 		return nil
 	}
 	i := slices.IndexFunc(a.now.timers, func(t sim.Alarm) bool {

@@ -20,7 +20,7 @@ type Document struct {
 	Title     string    `json:"title"`
 	Kind      string    `json:"kind"` // KindLock and so on
 	Algorithm Algorithm `json:"algorithm"`
-	Names     []string  `json:"names"` // of the lanes, in order: P1 or, where there are sites, S1
+	Names     []string  `json:"names"` // of the lanes, in order: site 1 and so on if there are sites, then P1 and so on
 	Steps     bool      `json:"steps"` // the lines are done in order, and nothing happens by itself
 	Unit      int64     `json:"unit"`  // ticks in one unit of time; 1 in steps
 	Network   string    `json:"network"`
@@ -106,8 +106,8 @@ type LineEvents struct {
 type Key struct {
 	Event  int           `json:"event"`  // the cursor
 	States [][][2]string `json:"states"` // of each lane, its fields
-	Status []string      `json:"status"` // of each process
-	Waits  []string      `json:"waits"`  // of each process why it waits; empty if it does not
+	Status []string      `json:"status"` // of each lane
+	Waits  []string      `json:"waits"`  // of each lane why it waits; empty if it does not
 }
 
 // A Delta is what changes when a cursor comes to Event: the last event before it

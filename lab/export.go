@@ -18,9 +18,14 @@ type Export struct {
 	Data  string `json:"data"`
 }
 
+// mostClocks is how many entries the clocks of a log for ShiViz have: each event
+// has one for every lane.
+const mostClocks = 2_000_000
+
 // ExportAs writes the run of a text as svg, shiviz or json, as 'stile replay'
 // writes them; as scenario: the text itself, with the name of its file; or as
-// command: what to type to see the same.
+// command: what to type to see the same. A run that is cut in a Document is
+// refused, since nothing in the file would say that it goes on.
 func ExportAs(text, as string, o Options) (*Export, error) {
 	sc, err := parse(text, o)
 	if err != nil {
@@ -52,6 +57,10 @@ func ExportAs(text, as string, o Options) (*Export, error) {
 		return nil, located(err)
 	}
 	t := back.Trace()
+	entries := len(t.Events) * (sc.Processes + sc.Sites)
+	if back.Stopped || as == "shiviz" && entries > mostClocks {
+		return nil, fmt.Errorf("the run is too long for a page to export it as %s: 'stile replay --trace' writes it; or end it earlier by a line such as until 50", as)
+	}
 	switch as {
 	case "svg":
 		return &Export{name + ".svg", "image/svg+xml", t.SVG(trace.Options{})}, nil

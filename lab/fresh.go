@@ -8,6 +8,7 @@ import (
 
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/internal/words"
 )
 
 // A Wish says what a new scenario is to be like. What it leaves out is as the
@@ -81,7 +82,7 @@ func Fresh(w Wish, o Options) (string, error) {
 				verb = "takes " + deadlock.LockName(0)
 			}
 		}
-		at := "at " + number(float64(p)/10) + " "
+		at := "at " + words.Plain(float64(p)/10) + " "
 		if w.Steps {
 			at = ""
 		}

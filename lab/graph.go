@@ -50,7 +50,7 @@ func runGraph(sc *scenario.Scenario) *Document {
 		dead.Text = list(names) + " can never go on"
 	}
 	d.Properties = []Property{dead}
-	if d.End, err = encode(v.Report(sc)); err != nil {
+	if d.End, err = Encode(v.Report(sc)); err != nil {
 		return &Document{Error: located(err)}
 	}
 	return d

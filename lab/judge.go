@@ -1,38 +1,24 @@
 package lab
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/family"
+	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 	"github.com/stile-lock/stile/trace"
 )
 
-// number writes a measure as people read it.
-func number(f float64) string {
-	s := strconv.FormatFloat(f, 'f', 2, 64)
-	for s[len(s)-1] == '0' {
-		s = s[:len(s)-1]
-	}
-	if s[len(s)-1] == '.' {
-		s = s[:len(s)-1]
-	}
-	return s
-}
-
 // span writes what theory allows.
 func span(r *core.Range, unit string) string {
-	switch {
-	case r == nil:
+	if r == nil {
 		return ""
-	case r.Lo == r.Hi:
-		return number(r.Lo) + unit
 	}
-	return number(r.Lo) + " .. " + number(r.Hi) + unit
+	return words.Range(r.Lo, r.Hi) + unit
 }
 
 // fits reports whether theory allows a value, which was rounded.
@@ -75,19 +61,19 @@ func ofLock(m *sim.Result, entries []sim.Entry, sc *scenario.Scenario, spec core
 	all := []Measure{{Name: in + "entries", Here: here, Fits: true}}
 	if m.Entries > 0 {
 		// What is under way or waits belongs to entries that are not over.
-		all = append(all, Measure{in + "messages per entry", number(m.PerEntry), span(m.Theory.Messages, ""), t.Messages.Text, fits(m.Theory.Messages, m.PerEntry)})
+		all = append(all, Measure{in + "messages per entry", words.Plain(m.PerEntry), span(m.Theory.Messages, ""), t.Messages.Text, fits(m.Theory.Messages, m.PerEntry)})
 	}
 	delay := func(name string, s *sim.Stats, r *core.Range, c core.Cost) {
 		if s != nil && !sc.Steps {
-			all = append(all, Measure{in + name, number(s.Mean) + " T", span(r, " T"), c.Text, fits(r, s.Mean)})
+			all = append(all, Measure{in + name, words.Plain(s.Mean) + " T", span(r, " T"), c.Text, fits(r, s.Mean)})
 		}
 	}
 	delay("client delay", m.Client, m.Theory.Client, t.Client)
 	delay("synchronisation delay", m.Sync, m.Theory.Sync, t.Sync)
 	if m.Wait != nil && !sc.Steps {
-		x := Measure{Name: in + "longest wait", Here: number(m.Wait.Max) + " T", Formula: t.WaitText, Fits: true}
+		x := Measure{Name: in + "longest wait", Here: words.Plain(m.Wait.Max) + " T", Formula: t.WaitText, Fits: true}
 		if most := m.Theory.Wait; most != nil {
-			x.Theory, x.Fits = "at most "+number(*most)+" T", m.Wait.Max <= *most
+			x.Theory, x.Fits = "at most "+words.Plain(*most)+" T", m.Wait.Max <= *most
 		}
 		all = append(all, x)
 	}
@@ -105,10 +91,10 @@ func ofTransactions(l *sim.Ledger, steps bool) []Measure {
 		{Name: "deadlocks", Here: itoa(l.Deadlocks), Fits: true},
 	}
 	if l.Committed > 0 {
-		all = append(all, Measure{Name: "messages per transaction", Here: number(l.PerTransaction), Fits: true})
+		all = append(all, Measure{Name: "messages per transaction", Here: words.Plain(l.PerTransaction), Fits: true})
 	}
 	if l.Resolved > 0 && !steps {
-		all = append(all, Measure{Name: "mean time to break a deadlock", Here: number(l.DetectionDelay) + " T", Fits: true})
+		all = append(all, Measure{Name: "mean time to break a deadlock", Here: words.Plain(l.DetectionDelay) + " T", Fits: true})
 	}
 	return all
 }
@@ -136,23 +122,41 @@ func judged(kind string) [][2]string {
 	}
 }
 
-// properties says what the run was judged by, and where it broke that.
-func properties(back *sim.Playback, d *Document) []Property {
-	var all []Property
+// properties says what the run was judged by, and where it broke that. What a run
+// cannot show is left out.
+func (r *recorder) properties(back *sim.Playback, d *Document) []Property {
+	all := []Property{}
 	for _, j := range judged(d.Kind) {
 		p := Property{Name: j[0], Holds: true, Event: -1, Text: j[1]}
 		at := slices.IndexFunc(back.Violations, func(v sim.Violation) bool { return v.Property == p.Name })
-		if at >= 0 {
+		switch {
+		case at >= 0:
 			p.Holds, p.Text = false, back.Violations[at].String()
 			p.Event = slices.IndexFunc(d.Events, func(e Event) bool { return e.Kind == trace.Violation.String() && e.Name == p.Name })
+		case !r.shows(back, p.Name):
+			continue
 		}
 		all = append(all, p)
 	}
 	return all
 }
 
+// shows reports whether a run that has not broken a property shows that it holds:
+// some are watched only if they are promised, and some judged only at the end.
+func (r *recorder) shows(back *sim.Playback, property string) bool {
+	switch property {
+	case family.Order:
+		return r.spec.Theory.ME3 || slices.ContainsFunc(r.sc.Expect, func(e scenario.Expectation) bool { return e.Name == family.Order })
+	case family.LostRequest:
+		return !back.Stopped && !slices.ContainsFunc(r.lanes, func(l lane) bool { return l.does(Waiting) })
+	case family.Agreement:
+		return back.Still
+	}
+	return true
+}
+
 // violations says what was broken, with the events that say so.
-func violations(back *sim.Playback, d *Document) []Violation {
+func violations(d *Document) []Violation {
 	all := []Violation{}
 	for i := range d.Events {
 		if e := &d.Events[i]; e.Kind == trace.Violation.String() {
@@ -162,11 +166,7 @@ func violations(back *sim.Playback, d *Document) []Violation {
 	return all
 }
 
-// expects says of every line that expects something whether it came so.
-func expects(back *sim.Playback, sc *scenario.Scenario) []Expect {
-	return compared(back.Differences, sc, back.Stopped)
-}
-
+// compared says of every line that expects something whether it came so.
 func compared(differences []sim.Difference, sc *scenario.Scenario, stopped bool) []Expect {
 	all := []Expect{}
 	if stopped {
@@ -201,6 +201,11 @@ func badges(sc *scenario.Scenario, spec core.Spec) []string {
 	say(sc.Network > spec.Network || sc.Network == core.Unordered && !reorders, "the network is %v, but %s needs one that is %v", sc.Network, spec.Name, spec.Network)
 	mortal := spec.Detects || spec.Family == core.Election || sc.Transacts()
 	say(sc.Experiment, "the sets break the rules")
+	who := "process"
+	if sc.Transacts() {
+		who = "site"
+	}
+	say(mortal && slandered(sc), "a %s that is alive is taken for dead, which %s does not bear", who, spec.Name)
 	for _, a := range sc.Actions {
 		switch a.Kind {
 		case scenario.Drop:
@@ -218,4 +223,27 @@ func badges(sc *scenario.Scenario, spec core.Spec) []string {
 		}
 	}
 	return all
+}
+
+// slandered reports whether somebody is told that one is dead who is alive: all
+// that want to be told rely on a perfect failure detector.
+func slandered(sc *scenario.Scenario) bool {
+	inTime := slices.Clone(sc.Actions)
+	if !sc.Steps {
+		slices.SortStableFunc(inTime, func(a, b scenario.Action) int { return cmp.Compare(a.At, b.At) })
+	}
+	dead := make([]bool, max(sc.Processes, sc.Sites))
+	for _, a := range inTime {
+		switch a.Kind {
+		case scenario.Crash, scenario.CrashSite:
+			dead[a.Proc] = true
+		case scenario.Restart:
+			dead[a.Proc] = false
+		case scenario.Suspect, scenario.SuspectSite:
+			if !dead[a.Peer] {
+				return true
+			}
+		}
+	}
+	return false
 }

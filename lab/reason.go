@@ -67,10 +67,8 @@ func (o *room) seats(s string) []core.ID {
 
 // phase returns what a process does here.
 func (o *room) phase(p core.ID) phase {
-	for _, x := range o.lanes[p].phases {
-		if x.section == o.section {
-			return x
-		}
+	if x := o.lanes[p].at(o.section); x != nil {
+		return *x
 	}
 	return phase{}
 }
@@ -180,7 +178,7 @@ func (o *room) whyPointer(p core.ID) string {
 	if o.clerk.short {
 		return s
 	}
-	for range o.lanes {
+	for seen := []core.ID{p, q}; ; seen = append(seen, q) {
 		next, ok := o.pointed(q)
 		switch {
 		case !ok:
@@ -195,9 +193,10 @@ func (o *room) whyPointer(p core.ID) string {
 			return s + "; " + q.String() + " has not asked " + next.String() + " yet"
 		}
 		s += "; " + q.String() + " asked " + o.who(next)
-		q = next
+		if q = next; slices.Contains(seen, q) {
+			return s + "; and so on round in a circle"
+		}
 	}
-	return s + "; and so on round in a circle"
 }
 
 // pointed returns where the arrow of a process leads.
@@ -335,7 +334,7 @@ func (o *room) awaited(p core.ID) []core.ID {
 		}
 		if me >= 0 && me < len(sets) {
 			ask = nil
-			for q := sets[me].Next(0); q != core.None; q = sets[me].Next(q + 1) {
+			for q := range sets[me].All() {
 				ask = append(ask, o.proc(q))
 			}
 		}

@@ -28,7 +28,6 @@ type recorder struct {
 	deltas []Delta
 	seen   int // events so far
 	bytes  int // about, of all that is noted
-	cut    bool
 }
 
 // A stepNote says which line made the events of a step happen.
@@ -108,8 +107,7 @@ func (r *recorder) watch(s *sim.Step) bool {
 	case past == 0:
 		r.amend(r.deltas[max(noted-1, 0):]) // a step that shows nothing
 	}
-	r.cut = r.bytes > maxBytes
-	return !r.cut
+	return r.bytes <= maxBytes
 }
 
 // trick notes an event that an earlier line wanted: that line has come to it.

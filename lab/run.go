@@ -91,13 +91,27 @@ func parse(text string, o Options) (*scenario.Scenario, error) {
 	return sc, nil
 }
 
+// Parse reads a text as Run does, within the same bounds. An error is an [Error].
+func Parse(text string, o Options) (*scenario.Scenario, error) {
+	sc, err := parse(text, o)
+	if err != nil {
+		return nil, located(err)
+	}
+	return sc, nil
+}
+
+// Spec finds an algorithm by its name.
+func (o Options) Spec(name string, with core.Options) (core.Spec, error) {
+	if o.Specs == nil {
+		return catalog.Make(name, with)
+	}
+	return o.Specs(name, with)
+}
+
 // SpecOf returns the algorithm that a scenario runs, or its method against
 // deadlocks if there are sites. Find is as in Options.
 func SpecOf(sc *scenario.Scenario, find func(name string, o core.Options) (core.Spec, error)) (core.Spec, error) {
-	if find == nil {
-		find = catalog.Make
-	}
-	spec, err := find(sc.Algorithm, sc.Options)
+	spec, err := Options{Specs: find}.Spec(sc.Algorithm, sc.Options)
 	_, noMethod := deadlock.Find(sc.Algorithm)
 	switch {
 	case sc.Transacts() && err == nil:
@@ -128,9 +142,9 @@ func located(err error) *Error {
 	return &Error{Text: err.Error()}
 }
 
-// encode writes JSON as all calls do: on one line, and angle brackets as they
+// Encode writes JSON as all calls do: on one line, and angle brackets as they
 // are.
-func encode(v any) (json.RawMessage, error) {
+func Encode(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -141,4 +155,4 @@ func encode(v any) (json.RawMessage, error) {
 }
 
 // JSON writes the document.
-func (d *Document) JSON() ([]byte, error) { return encode(d) }
+func (d *Document) JSON() ([]byte, error) { return Encode(d) }

@@ -82,7 +82,7 @@ func reported(t *testing.T, sc *scenario.Scenario, d *Document) (end json.RawMes
 		if err != nil {
 			t.Fatal(err)
 		}
-		if end, err = encode(v.Report(sc)); err != nil {
+		if end, err = Encode(v.Report(sc)); err != nil {
 			t.Fatal(err)
 		}
 		return end, len(v.Differences)
@@ -108,7 +108,7 @@ func reported(t *testing.T, sc *scenario.Scenario, d *Document) (end json.RawMes
 			t.Errorf("the state of lane %d at the end is %v, want %v", i, got, want)
 		}
 	}
-	end, err = encode(back.Report(spec, sc))
+	end, err = Encode(back.Report(spec, sc))
 	if err != nil {
 		t.Fatal(err)
 	}

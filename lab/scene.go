@@ -164,7 +164,7 @@ func (s *Scene) sets(shape core.Shape, n int) {
 	}
 	for i, set := range shape.Sets(n) {
 		members := []int{}
-		for q := set.Next(0); q != core.None; q = set.Next(q + 1) {
+		for q := range set.All() {
 			members = append(members, int(q))
 		}
 		s.Groups = append(s.Groups, Group{Name: core.ID(i).String() + " asks", Members: members})

@@ -69,6 +69,10 @@ func (w *wire) between(from, to core.ID, section, name string) (letter, bool) {
 // of a request.
 func (r *recorder) happen(e *trace.Event, asking bool) {
 	r.wire.happen(e)
+	switch e.Kind {
+	case trace.Send, trace.Receive, trace.Drop, trace.Duplicate:
+		r.mail()
+	}
 	r.bytes += 110 + 2*len(e.Name)
 	for _, f := range e.Fields {
 		r.bytes += 2*(len(f.Name)+len(f.Value)) + 8
@@ -95,8 +99,7 @@ func (r *recorder) happen(e *trace.Event, asking bool) {
 		l.phases, l.paused = nil, false
 		r.become(int(e.Proc), Crashed)
 		return
-	case trace.Restart:
-		l.status = Idle
+	case trace.Restart: // it does nothing yet
 	case trace.Pause:
 		l.paused = true
 	case trace.Resume:
@@ -140,18 +143,23 @@ func (l *lane) is() string {
 		return Paused
 	}
 	for _, s := range []string{Inside, Waiting, Leading, Follows} {
-		if slices.ContainsFunc(l.phases, func(p phase) bool { return p.is == s }) {
+		if l.does(s) {
 			return s
 		}
 	}
 	return Idle
 }
 
+// does reports whether that is what a process does in some section.
+func (l *lane) does(what string) bool {
+	return slices.ContainsFunc(l.phases, func(p phase) bool { return p.is == what })
+}
+
 // become notes the status of a lane after the event that is happening.
 func (r *recorder) become(i int, status string) {
 	l := &r.lanes[i]
 	r.touch(i)
-	if l.status == status && status != Idle {
+	if l.status == status {
 		return
 	}
 	l.status = status

@@ -31,6 +31,14 @@ func (r *recorder) touch(i int) {
 	}
 }
 
+// mail notes that another message is under way, or one less, which sentences in
+// full speak of.
+func (r *recorder) mail() {
+	if !r.clerk.short {
+		r.clerk.all = true
+	}
+}
+
 // waits reports whether a lane may wait for something.
 func (r *recorder) waits(l *lane) bool {
 	return l.status == Waiting || len(r.spec.Shape.Waits) > 0 && l.status != Crashed && l.status != Paused

@@ -48,6 +48,7 @@ type Playback struct {
 	Differences []Difference   // what came out otherwise than expected
 	States      [][]core.Field // of each process, or site, at the end
 	Stopped     bool           // by ReplayOptions.Until, Watch or Over; then nothing expected was checked
+	Still       bool           // it came to rest by itself: nothing more would come of it
 	Sites       *SitesPlayback // of a scenario with sites
 	Ended       int            // events from this one on were told when the run was over
 	UnderWay    []Passage      // messages that had not arrived by then, on each link in the order of arrival
@@ -346,7 +347,8 @@ func (p *player) finish() {
 	b.Stopped = b.Stopped || p.late
 	b.Ended, b.UnderWay, b.Timers = len(b.Events), p.passages(), p.alarms()
 	quiet := len(b.UnderWay) == 0 && (!w.Steps() || !w.AnyTimer())
-	p.cast.finish(!b.Stopped && !p.cut && (p.stalled || quiet))
+	b.Still = !b.Stopped && !p.cut && (p.stalled || quiet)
+	p.cast.finish(b.Still)
 	b.ByKind = make([]int, len(w.groups[0].spec.Kinds))
 	for _, g := range w.groups {
 		b.Messages += g.meter.messages

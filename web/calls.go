@@ -11,11 +11,9 @@ import (
 	"time"
 
 	"github.com/stile-lock/stile/internal/words"
+	"github.com/stile-lock/stile/lab/calls"
 	"github.com/stile-lock/stile/web/wire"
 )
-
-// streams are the calls that may take long, since they tell how far they are.
-var streams = []string{"check", "compare"}
 
 // A server does calls, within bounds.
 type server struct {
@@ -53,7 +51,7 @@ func (s *server) call(w http.ResponseWriter, r *http.Request) {
 func (s *server) answer(w http.ResponseWriter, r *http.Request, body []byte) {
 	name, limit := r.PathValue("name"), s.callTime
 	kind := contentJSON
-	if slices.Contains(streams, name) {
+	if slices.Contains(calls.Streams(), name) {
 		limit, kind = s.streamTime, "application/x-ndjson"
 	}
 	ctx, cancel := context.WithTimeoutCause(r.Context(), limit, fmt.Errorf("%s took longer than %v: make the scenario shorter, or use the command line", name, limit))

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/stile-lock/stile/lab/calls"
 	"github.com/stile-lock/stile/web/wire"
 )
 
@@ -20,9 +21,9 @@ type Caller = wire.Caller
 
 // What a call may cost.
 const (
-	maxBody     = 4 << 20          // bytes that the page may send
-	callTime    = 30 * time.Second // until a call is told to end
-	streamTime  = time.Hour        // until a stream is
+	maxBody     = calls.MaxBody                // bytes that the page may send
+	callTime    = calls.CallTime + time.Minute // until a call is told to end that has not ended by itself
+	streamTime  = calls.LongTime + time.Minute // until a stream is
 	contentJSON = "application/json"
 )
 
@@ -39,8 +40,8 @@ var policy = strings.TrimSpace(pagePolicy) + "; frame-ancestors 'none'"
 // It answers only who addresses it as localhost or by the IP address at which it
 // was reached, or by one of the names given, and no page but its own: whoever is
 // led to an evil page by a browser on this machine must not give it the lab.
-func Handler(calls Caller, names ...string) http.Handler {
-	s := &server{calls: calls, names: names, maxBody: maxBody, callTime: callTime, streamTime: streamTime}
+func Handler(caller Caller, names ...string) http.Handler {
+	s := &server{calls: caller, names: names, maxBody: maxBody, callTime: callTime, streamTime: streamTime}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/api/{name}", s.call)
 	mux.Handle("/", newFiles(dist))

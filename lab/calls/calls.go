@@ -9,12 +9,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/internal/spell"
+	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/lab"
 )
 
@@ -22,29 +25,36 @@ import (
 type Calls struct {
 	lab.Options               // Specs: how an algorithm is found
 	Start       string        // the text that the page opens with; empty for the gallery
-	Time        time.Duration // that a call may take at most; 0 means a minute
+	Time        time.Duration // that a check or a comparison may take; 0 means LongTime
 	Memory      int64         // bytes that a check may take; 0 means a gigabyte
 	Workers     int           // goroutines of a check or a comparison; 0 means one for each core
 
 	own []core.Spec // algorithms beside those of the catalog
 }
 
+// What a call may cost.
+const (
+	MaxBody  = 4 << 20          // bytes of it: a text of lab.MaxText, however it is quoted
+	CallTime = 30 * time.Second // that it takes; a run of a scenario is cut before
+	LongTime = time.Hour        // that a check or a comparison takes, which tells how far it is
+)
+
 // With returns calls that know algorithms of one's own beside those of the catalog.
-// One that is called as one of the catalog's goes before it.
+// One that is called as one of the catalog's takes its place. They have no options.
 func With(own ...core.Spec) *Calls {
 	find := func(name string, o core.Options) (core.Spec, error) {
-		for _, s := range own {
-			if s.Name == name {
-				return s, nil
-			}
+		if i := named(own, name); i >= 0 {
+			return own[i], catalog.Refuse(name, o)
 		}
 		return catalog.Make(name, o)
 	}
 	return &Calls{Options: lab.Options{Specs: find}, own: own}
 }
 
-// MaxBody is how many bytes a call may have.
-const MaxBody = lab.MaxText + 1<<16
+// named returns which algorithm has that name; -1 if none.
+func named(list []core.Spec, name string) int {
+	return slices.IndexFunc(list, func(s core.Spec) bool { return s.Name == name })
+}
 
 // An answer gives the lines of an answer to emit.
 type answer func(ctx context.Context, body []byte, emit func(v any) error) error
@@ -65,15 +75,14 @@ func Names() []string {
 // the text is an answer, too: {"error":{"line":3,"col":5,"text":"..."}}. The
 // error is that of emit, or that ctx is over.
 func (c *Calls) Call(ctx context.Context, name string, body []byte, emit func(line []byte) error) error {
-	limit := c.Time
-	if limit <= 0 {
-		limit = time.Minute
-	}
-	within, cancel := context.WithTimeout(ctx, limit)
+	within, cancel := context.WithTimeout(ctx, c.limit(name))
 	defer cancel()
 	var failed error
 	say := func(v any) error {
-		line, err := encode(v)
+		if failed != nil {
+			return failed // nobody listens any more
+		}
+		line, err := lab.Encode(v)
 		if err == nil {
 			err = emit(line)
 		}
@@ -96,6 +105,20 @@ func (c *Calls) Call(ctx context.Context, name string, body []byte, emit func(li
 	return nil
 }
 
+// Streams are the calls that may take long, since they tell how far they are.
+func Streams() []string { return []string{"check", "compare"} }
+
+// limit returns how long a call may take.
+func (c *Calls) limit(name string) time.Duration {
+	switch {
+	case !slices.Contains(Streams(), name):
+		return CallTime
+	case c.Time > 0:
+		return c.Time
+	}
+	return LongTime
+}
+
 func (c *Calls) answer(ctx context.Context, name string, body []byte, say func(v any) error) error {
 	names, answers := c.all()
 	i := slices.Index(names, name)
@@ -103,7 +126,7 @@ func (c *Calls) answer(ctx context.Context, name string, body []byte, say func(v
 	case i < 0:
 		return fmt.Errorf("unknown call %q: want %s%s", name, spell.Either(names...), spell.DidYouMean(name, names...))
 	case len(body) > MaxBody:
-		return fmt.Errorf("a call of %d bytes: want at most %d", len(body), MaxBody)
+		return fmt.Errorf("a call of %s bytes: want at most %s: make the scenario shorter, or run it by 'stile replay'", words.Grouped(len(body)), words.Grouped(MaxBody))
 	}
 	return answers[i](ctx, body, say)
 }
@@ -117,26 +140,37 @@ func wrong(err error) *lab.Error {
 	return &lab.Error{Text: err.Error()}
 }
 
-// encode writes JSON on one line, angle brackets as they are.
-func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
-}
-
-// read reads what a call is given.
+// read reads what a call is given: one JSON object, or nothing.
 func read(body []byte, into any) error {
-	if len(bytes.TrimSpace(body)) == 0 {
-		body = []byte("{}")
+	if body = bytes.TrimSpace(body); len(body) == 0 {
+		return nil
 	}
+	why := ""
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		return fmt.Errorf("this call cannot be read: %w: want one JSON object with the keys of the call", err)
+	if body[0] != '{' {
+		why = "it is no object"
+	} else if err := d.Decode(into); err != nil {
+		why = unread(err)
+	} else if _, err := d.Token(); err != io.EOF {
+		why = "something follows behind its end"
+	}
+	if why != "" {
+		return fmt.Errorf("this call cannot be read: %s: want one JSON object with the keys of the call", why)
 	}
 	return nil
+}
+
+// unread says what is wrong with JSON, without the types of Go.
+func unread(err error) string {
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &kind):
+		return fmt.Sprintf("%s cannot be the %s that is there", kind.Field, kind.Value)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return "it ends too early"
+	}
+	return strings.TrimPrefix(err.Error(), "json: ")
 }
 
 func (c *Calls) start(_ context.Context, body []byte, say func(v any) error) error {
@@ -165,6 +199,9 @@ func (c *Calls) run(ctx context.Context, body []byte, say func(v any) error) err
 	}
 	if err := read(body, &in); err != nil {
 		return err
+	}
+	if !slices.Contains([]string{"", lab.ByEvent, lab.ByTime}, in.Spacing) {
+		return fmt.Errorf("unknown spacing %q: want %s", in.Spacing, spell.Either(lab.ByEvent, lab.ByTime))
 	}
 	o, cancel := c.within(ctx)
 	defer cancel()

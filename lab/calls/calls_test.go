@@ -3,9 +3,11 @@ package calls
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/core"
@@ -43,7 +45,15 @@ func TestCalls(t *testing.T) {
 		{"run", `{"text":"algorithm raymond\nprocesses x\n"}`, `{"error":{"line":2,"col":11,"text":`},
 		{"run", `{"text":"title <script>\nalgorithm raymond\nprocesses 2\n"}`, `<script>`},
 		{"run", `{"text":"algorithm raymond\nprocesses 2\nat 1 P1 leaves\n"}`, `{"error":{"line":3,"col":0,"text":"P1 leaves: P1 cannot leave`},
-		{"run", `{"txt":1}`, "this call cannot be read"},
+		{"run", `{"txt":1}`, `this call cannot be read: unknown field \"txt\": want`},
+		{"run", `{"text":1}`, "cannot be read: text cannot be the number that is there: want"},
+		{"act", `{"deed":{"proc":"x"}}`, "cannot be read: deed.proc cannot be the string that is there: want"},
+		{"run", `[]`, "cannot be read: it is no object: want one JSON object"},
+		{"gallery", `null`, "it is no object"},
+		{"gallery", `{} trailing`, "something follows behind its end"},
+		{"gallery", `{}{}`, "something follows behind its end"},
+		{"gallery", `{`, "it ends too early"},
+		{"run", `{"text":` + text + `,"spacing":"foo"}`, `unknown spacing \"foo\": want event or time`},
 		{"ran", `{}`, "did you mean run?"},
 		{"act", `{"text":` + text + `,"event":1,"deed":{"verb":"ask","proc":2}}`, `at 0.1 P3 asks`},
 		{"act", `{"text":` + text + `,"event":1,"deed":{"verb":"leave","proc":2}}`, `P3 cannot leave`},
@@ -79,7 +89,7 @@ func TestGalleryRuns(t *testing.T) {
 		if len(shelf.Items) == 0 {
 			t.Errorf("nothing is in %q", shelf.Title)
 		}
-		for _, x := range shelf.Items[:1] {
+		for _, x := range shelf.Items {
 			body, _ := json.Marshal(map[string]string{"text": x.Text})
 			if got, _ := call(t, "run", string(body)); strings.HasPrefix(got, `{"error"`) || strings.Contains(got, `"ok":false`) {
 				t.Errorf("%s: %.300s", x.File, got)
@@ -91,13 +101,67 @@ func TestGalleryRuns(t *testing.T) {
 	}
 }
 
-// TestCheckStops: who listens no more ends a check.
+// endless is a check that does not come to its end.
+const endless = `{"text":"algorithm lamport\nprocesses 4\n","limits":{"requests":-1}}`
+
+// TestCheckStops: who listens no more ends a check, and who goes away does.
 func TestCheckStops(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	err := (&Calls{}).Call(ctx, "check", []byte(`{"text":"algorithm lamport\nprocesses 4\n","limits":{"requests":-1}}`), func([]byte) error { return nil })
+	gone, lines := errors.New("nobody listens"), 0
+	err := (&Calls{}).Call(t.Context(), "check", []byte(endless), func([]byte) error { lines++; return gone })
+	if err != gone || lines != 1 {
+		t.Errorf("%d lines and %v, want one and that nobody listens", lines, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	err = (&Calls{}).Call(ctx, "check", []byte(endless), func(line []byte) error {
+		if strings.HasPrefix(string(line), `{"progress"`) {
+			cancel()
+		}
+		return nil
+	})
 	if err != context.Canceled {
 		t.Errorf("got %v, want that it was cancelled", err)
+	}
+}
+
+// TestTime: what takes long has one bound, whoever makes the calls, and ends in a
+// verdict.
+func TestTime(t *testing.T) {
+	for _, c := range []struct {
+		calls *Calls
+		name  string
+		want  time.Duration
+	}{
+		{&Calls{}, "check", LongTime}, {With(), "compare", LongTime}, {&Calls{Time: time.Second}, "check", time.Second}, {&Calls{Time: time.Second}, "run", CallTime},
+	} {
+		if got := c.calls.limit(c.name); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+	last := ""
+	err := (&Calls{Time: time.Nanosecond}).Call(t.Context(), "check", []byte(endless), func(line []byte) error { last = string(line); return nil })
+	if err != nil || !strings.Contains(last, `"verdict":"unfinished"`) {
+		t.Errorf("%v, %.300s", err, last)
+	}
+}
+
+// TestLargestText: a text that may be shown fits into a call, however much of it is
+// escaped, and one that does not says what to do.
+func TestLargestText(t *testing.T) {
+	text := "algorithm raymond\nprocesses 3\n" + strings.Repeat("#\n", lab.MaxText)
+	body, err := json.Marshal(map[string]string{"text": text[:lab.MaxText]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := call(t, "run", string(body)); !strings.Contains(got, `"kind":"lock"`) {
+		t.Errorf("%d bytes: %.300s", len(body), got)
+	}
+	for _, name := range []string{"run", "check"} {
+		if got, _ := call(t, name, strings.Replace(string(body), "#", "##", 1)); !strings.Contains(got, "'stile replay' runs longer ones") {
+			t.Errorf("%s: %.300s", name, got)
+		}
+	}
+	if got, _ := call(t, "run", strings.Repeat(" ", MaxBody+1)); !strings.Contains(got, "make the scenario shorter") {
+		t.Errorf("%.300s", got)
 	}
 }
 
@@ -161,6 +225,49 @@ func TestOwnAlgorithm(t *testing.T) {
 	}
 }
 
+// TestOwnGoesFirst: one's own algorithm is listed and compared once, in the place of
+// one of the catalog that is called the same, and has no options.
+func TestOwnGoesFirst(t *testing.T) {
+	mine, raymond := mutex.RicartAgrawala(), mutex.Lamport()
+	mine.Name, raymond.Name, raymond.Title = "mine", "raymond", "not Raymond's"
+	c := With(mine, raymond)
+	ask := func(name, body string) string {
+		last := ""
+		if err := c.Call(t.Context(), name, []byte(body), func(line []byte) error { last = string(line); return nil }); err != nil {
+			t.Fatal(err)
+		}
+		return last
+	}
+	var list []Choice
+	if err := json.Unmarshal([]byte(ask("algorithms", "")), &list); err != nil {
+		t.Fatal(err)
+	}
+	titles := map[string][]string{}
+	for _, x := range list {
+		titles[x.Name] = append(titles[x.Name], x.Title)
+		if len(titles[x.Name]) > 1 || x.Options == nil || x.Name == "raymond" && len(x.Options) > 0 {
+			t.Errorf("%s: titles %q, options %q", x.Name, titles[x.Name], x.Options)
+		}
+	}
+	if titles["mine"] == nil || titles["raymond"][0] != raymond.Title || titles["raymond+bully"] == nil {
+		t.Errorf("got %v", titles)
+	}
+	var map_ struct{ Cells []Cell }
+	if err := json.Unmarshal([]byte(ask("compare", `{"n":[3],"rest":[0],"entries":20}`)), &map_); err != nil {
+		t.Fatal(err)
+	}
+	times := map[string]int{}
+	for _, x := range map_.Cells {
+		times[x.Algorithm]++
+	}
+	if times["mine"] != 1 || times["raymond"] != 1 || times["lamport"] != 1 {
+		t.Errorf("compared: %v", times)
+	}
+	if got := ask("run", `{"text":"algorithm mine\nprocesses 3\nk 4\n"}`); !strings.Contains(got, "mine has no k to choose: leave it out") {
+		t.Errorf("%.300s", got)
+	}
+}
+
 // TestCompareOpensAll: every cell can be opened, also where nobody rests, and
 // whoever leaves asks again at that very time.
 func TestCompareOpensAll(t *testing.T) {
@@ -170,6 +277,9 @@ func TestCompareOpensAll(t *testing.T) {
 		t.Fatal(err, got)
 	}
 	for _, c := range in.Cells {
+		if (c.Text == "") != (c.Measured == nil) {
+			t.Errorf("%s among %d: measured %v, but its text is %q", c.Algorithm, c.Nodes, c.Measured != nil, c.Text)
+		}
 		if c.Text == "" {
 			continue
 		}

@@ -43,9 +43,9 @@ func (c *Calls) check(ctx context.Context, body []byte, say func(v any) error) e
 	if err := read(body, &in); err != nil {
 		return err
 	}
-	sc, err := scenario.Parse("", in.Text)
+	sc, err := lab.Parse(in.Text, c.Options)
 	if err != nil {
-		return wrongAt(err)
+		return err
 	}
 	conf, err := c.config(sc)
 	if err != nil {
@@ -58,7 +58,7 @@ func (c *Calls) check(ctx context.Context, body []byte, say func(v any) error) e
 	if conf.Spec.Family == core.Election {
 		conf.Requests = 0
 	}
-	conf.Limits = check.Limits{Workers: c.Workers, Memory: c.Memory, Time: time.Duration(in.Limits.Seconds * float64(time.Second)), Context: ctx}
+	conf.Limits = check.Limits{Workers: c.Workers, Memory: c.Memory, Time: time.Duration(in.Limits.Seconds * float64(time.Second))}
 	if conf.Memory == 0 {
 		conf.Memory = usualMemory
 	}
@@ -109,14 +109,6 @@ func (c *Calls) config(sc *scenario.Scenario) (check.Config, error) {
 		conf.Starts = []core.View{{N: sc.Processes, Holder: sc.Holder, Busy: sc.Busy}}
 	}
 	return conf, err
-}
-
-// wrongAt says where a text is wrong, as Run does.
-func wrongAt(err error) error {
-	if e, ok := err.(*scenario.Error); ok {
-		return &lab.Error{Line: e.Line, Col: e.Col, Text: e.Msg}
-	}
-	return err
 }
 
 // programs returns which locks each process takes: those of its first line that

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/core"
@@ -62,12 +63,11 @@ func (c *Calls) compare(ctx context.Context, body []byte, say func(v any) error)
 	if n := len(conf.Nodes) * len(conf.Think) * len(conf.Hold); n > mostPlaces {
 		return fmt.Errorf("%d places to compare at: want at most %d", n, mostPlaces)
 	}
-	conf.Specs = catalog.Sound()
-	if len(in.Algorithms) > 0 {
-		conf.Specs = nil
+	if len(in.Algorithms) == 0 {
+		conf.Specs = c.sound()
 	}
 	for _, name := range in.Algorithms {
-		s, err := c.find(name)
+		s, err := c.Spec(name, core.Options{})
 		if err != nil {
 			return err
 		}
@@ -80,12 +80,16 @@ func (c *Calls) compare(ctx context.Context, body []byte, say func(v any) error)
 	return say(cells(m))
 }
 
-// find returns an algorithm with its usual options.
-func (c *Calls) find(name string) (core.Spec, error) {
-	if c.Specs != nil {
-		return c.Specs(name, core.Options{})
+// sound returns all locks that are neither wrong nor weaker than another one,
+// one's own first.
+func (c *Calls) sound() []core.Spec {
+	all := slices.DeleteFunc(slices.Clone(c.own), func(s core.Spec) bool { return s.Family != core.MutualExclusion || !s.Sound() })
+	for _, s := range catalog.Sound() {
+		if named(c.own, s.Name) < 0 {
+			all = append(all, s)
+		}
 	}
-	return catalog.Make(name, core.Options{})
+	return all
 }
 
 // dists reads times, some of which are usual if there are none.

@@ -150,11 +150,16 @@ func (c *Calls) algorithms(_ context.Context, body []byte, say func(v any) error
 		return err
 	}
 	list := []Choice{}
-	for _, s := range slices.Concat(c.own, catalog.All(), catalog.Elections()) {
+	for _, s := range c.own {
 		list = append(list, choice(s))
+	}
+	for _, s := range slices.Concat(catalog.All(), catalog.Elections()) {
+		if named(c.own, s.Name) < 0 {
+			list = append(list, choice(s, catalog.Knows(s.Name)...))
+		}
 		if s.Family == core.MutualExclusion && s.Sound() {
 			if both, err := catalog.Make(s.Name+"+bully", core.Options{}); err == nil {
-				list = append(list, choice(both))
+				list = append(list, choice(both, catalog.Knows(both.Name)...))
 			}
 		}
 	}
@@ -164,8 +169,8 @@ func (c *Calls) algorithms(_ context.Context, body []byte, say func(v any) error
 	return say(list)
 }
 
-func choice(s core.Spec) Choice {
-	x := Choice{s.Name, s.Title, s.Family.String(), s.Class.String(), s.Wrong, s.Weaker, s.Paper, s.Network.String(), 1, 100, catalog.Knows(s.Name)}
+func choice(s core.Spec, options ...string) Choice {
+	x := Choice{s.Name, s.Title, s.Family.String(), s.Class.String(), s.Wrong, s.Weaker, s.Paper, s.Network.String(), 1, 100, append([]string{}, options...)}
 	for x.Least < 10 && s.Accepts(x.Least) != nil {
 		x.Least++
 	}

@@ -9,14 +9,13 @@ package main
 import (
 	"context"
 	"syscall/js"
-	"time"
 
 	"github.com/stile-lock/stile/lab/calls"
 	"github.com/stile-lock/stile/web/wire"
 )
 
 func main() {
-	lab := &calls.Calls{Time: time.Hour} // whoever waits can end the worker
+	lab := &calls.Calls{}
 	call := js.FuncOf(func(_ js.Value, args []js.Value) any {
 		name, body, emit, done := args[0].String(), args[1].String(), args[2], args[3]
 		go serve(lab, name, []byte(body), emit, done)

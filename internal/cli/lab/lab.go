@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/netip"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -19,9 +18,6 @@ import (
 	"github.com/stile-lock/stile/lab"
 	"github.com/stile-lock/stile/lab/calls"
 )
-
-// longest is how long a check may take: the page has a button that ends it.
-const longest = time.Hour
 
 // flags is what 'stile lab' can be told.
 type flags struct {
@@ -70,7 +66,7 @@ func atMostOne(c *cobra.Command, args []string) error {
 }
 
 func (f *flags) run(c *cobra.Command, args []string) error {
-	lab := &calls.Calls{Time: longest}
+	lab := &calls.Calls{}
 	if len(args) > 0 {
 		var err error
 		if lab.Start, err = read(args[0]); err != nil {

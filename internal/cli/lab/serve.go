@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stile-lock/stile/internal/cli/tell"
+	"github.com/stile-lock/stile/lab/calls"
 	"github.com/stile-lock/stile/web"
 )
 
@@ -25,12 +26,12 @@ import (
 const (
 	readTime  = 30 * time.Second
 	idleTime  = 2 * time.Minute
-	writeTime = longest + time.Minute
+	writeTime = calls.LongTime + 2*time.Minute
 	lastTime  = 2 * time.Second
 )
 
 // serve serves the page until the context ends or a signal comes.
-func (f *flags) serve(c *cobra.Command, calls web.Caller) error {
+func (f *flags) serve(c *cobra.Command, lab web.Caller) error {
 	ctx, release := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)
 	defer release()
 	l, err := net.Listen("tcp", f.listen)
@@ -41,7 +42,7 @@ func (f *flags) serve(c *cobra.Command, calls web.Caller) error {
 		return fmt.Errorf("--listen %q: cannot listen there: %w: give an address of this machine and another port", f.listen, cause(err))
 	}
 	server := &http.Server{
-		Handler:           web.Handler(calls, names(f.insecure)...),
+		Handler:           web.Handler(lab, names(f.insecure)...),
 		ReadHeaderTimeout: readTime, ReadTimeout: readTime, IdleTimeout: idleTime, WriteTimeout: writeTime, MaxHeaderBytes: 1 << 16,
 		BaseContext: func(net.Listener) context.Context { return ctx }, // so that checks end with it
 	}
