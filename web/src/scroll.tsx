@@ -29,7 +29,11 @@ export function Scroll({ label, children, inner, onScroll, onKeyDown }: ScrollPr
 				tabIndex={0}
 				role="group"
 				aria-label={label}
-				onKeyDown={onKeyDown}
+				onKeyDown={(e) => {
+					// What is wider than its panel goes to the side by these; elsewhere they are steps.
+					if (/^Arrow(Left|Right)$/.test(e.key) && e.currentTarget.scrollWidth > e.currentTarget.clientWidth) e.stopPropagation();
+					onKeyDown?.(e);
+				}}
 				onScroll={(e) => {
 					look(e.currentTarget);
 					onScroll?.(e.currentTarget);
