@@ -14,7 +14,7 @@ import { openMenu } from "./menu";
 import { Minimap } from "./minimap";
 import { aboveOf, below, heightOf, tall } from "./place";
 import { Things, dotAt } from "./plot";
-import { cursor, doc, hover, picked, seek, space, spacing } from "./state";
+import { cursor, doc, hover, laid, picked, seek, space, spacing } from "./state";
 import { stretched } from "./stretch";
 import { clockOf, cursorAt, placeOf, storyOf, timeAt } from "./story";
 import { Words } from "./words";
@@ -173,7 +173,7 @@ function WordsAbove({ d, z, high }: { d: Doc; z: number; high: number }) {
 
 /** nowAt is where the cursor is in the plot: just behind what has happened. */
 function nowAt(d: Doc): number {
-	return placeOf(d, cursor.value - 1, spacing.value === "event") + (cursor.value > 0 ? 5 : -6);
+	return placeOf(d, cursor.value - 1, laid.value === "event") + (cursor.value > 0 ? 5 : -6);
 }
 
 /**
@@ -185,7 +185,7 @@ function Now({ d, z }: { d: Doc; z: number }) {
 	const x = (d.layout.page.left + nowAt(d)) * z;
 	const bottom = (tall(d.layout) - below + 20) * z;
 	const end = (d.layout.page.left + d.layout.page.plot) * z;
-	const time = d.steps || spacing.value === "event" ? `step ${at > 0 ? storyOf(d).stepOf[at - 1]! + 1 : 0}` : clockOf(d, timeAt(d, at));
+	const time = d.steps || laid.value === "event" ? `step ${at > 0 ? storyOf(d).stepOf[at - 1]! + 1 : 0}` : clockOf(d, timeAt(d, at));
 	return (
 		<div class="now" aria-hidden="true">
 			{at < d.events.length && <div class="veil" style={{ left: `${x}px`, width: `${Math.max(0, Math.min(end - x, 4000))}px`, height: `${bottom}px` }} />}
@@ -209,7 +209,7 @@ function Ring({ d, z, event, name }: { d: Doc; z: number; event: number; name: s
 function keepInSight(element: HTMLElement): void {
 	const d = fitted.value;
 	if (!d?.layout) return;
-	const at = (d.layout.page.left + placeOf(d, Math.min(cursor.value, d.events.length) - 1, spacing.value === "event")) * zoom.value;
+	const at = (d.layout.page.left + placeOf(d, Math.min(cursor.value, d.events.length) - 1, laid.value === "event")) * zoom.value;
 	const lane = cursor.value > 0 ? d.events[cursor.value - 1]?.proc ?? -1 : -1;
 	requestAnimationFrame(() => {
 		const names = d.layout.page.left * zoom.value;
@@ -242,7 +242,7 @@ function click(d: Doc, spot: Spot, e: MouseEvent): void {
 	if (dot) return seek(dot.steps.at(-1)! + 1);
 	const arrow = hitArrow(d, spot);
 	if (arrow) return openMenu({ what: "message", msg: arrow.message, x: e.clientX, y: e.clientY });
-	seek(cursorAt(d, spot.x, spacing.value === "event"));
+	seek(cursorAt(d, spot.x, laid.value === "event"));
 }
 
 /** pick chooses an event to be compared with another one. */

@@ -72,8 +72,9 @@ const expects = computed(() => {
 const unmet = computed(() => own.value?.expects.filter((e) => !e.ok) ?? []);
 
 /** goTo moves the cursor behind the first step that came of a line. */
-function goTo(line: number): void {
+async function goTo(line: number): Promise<void> {
 	flush();
+	await state.settle();
 	const it = comes.value.get(line);
 	if (it) state.seek(stepEnd(it));
 	else state.notice.value = state.fault.value ? "Put the error in the text right first: then its lines can be gone to." : `Nothing happens by line ${line} itself.`;
@@ -159,7 +160,7 @@ function onKey(e: KeyboardEvent & { currentTarget: HTMLTextAreaElement }): void 
 	const command = e.ctrlKey || e.metaKey;
 	const letter = e.key.toLowerCase();
 	if (e.key === "Escape") e.currentTarget.blur();
-	else if (command && e.key === "Enter") goTo(lineOf(e.currentTarget));
+	else if (command && e.key === "Enter") void goTo(lineOf(e.currentTarget));
 	else if (command && letter === "z" && !e.shiftKey) flushed(state.undo);
 	else if (command && (letter === "y" || letter === "z")) flushed(state.redo);
 	else return;
@@ -234,7 +235,7 @@ function Gutter() {
 						style={{ "--row": n - 1 }}
 						disabled={!it}
 						title={it ? "Go to the first event of this line" : undefined}
-						onClick={() => goTo(n)}
+						onClick={() => void goTo(n)}
 					>
 						{n}
 					</button>

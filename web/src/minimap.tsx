@@ -6,7 +6,7 @@ import { useMemo } from "preact/hooks";
 import { scrollTo, view, zoom } from "./diagram";
 import type { Doc } from "./document";
 import { useSize } from "./look";
-import { cursor, seek, spacing } from "./state";
+import { cursor, laid, seek } from "./state";
 import { placeOf, stepAfter, stepBefore } from "./story";
 
 const high = 26;
@@ -50,10 +50,10 @@ export function Minimap({ d }: { d: Doc }) {
 				<path class="mini-waiting" d={waiting} />
 				<path class="mini-inside" d={inside} />
 				{d.violations.slice(0, 200).map((v) => {
-					const x = placeOf(d, v.event, spacing.value === "event") * scale;
+					const x = placeOf(d, v.event, laid.value === "event") * scale;
 					return <line key={v.event} class="mini-broken" x1={x} x2={x} y1="0" y2={high} />;
 				})}
-				<line class="mini-now" x1={placeOf(d, cursor.value - 1, spacing.value === "event") * scale} x2={placeOf(d, cursor.value - 1, spacing.value === "event") * scale} y1="0" y2={high} />
+				<line class="mini-now" x1={placeOf(d, cursor.value - 1, laid.value === "event") * scale} x2={placeOf(d, cursor.value - 1, laid.value === "event") * scale} y1="0" y2={high} />
 				<rect class="mini-window" x={Math.min(from + 1, width.value - wide - 1)} y="1" width={Math.max(2, wide - 2)} height={high - 2} rx="3" />
 			</svg>
 		</div>
