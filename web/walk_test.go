@@ -69,7 +69,7 @@ func TestStatesAndWaits(t *testing.T) {
 	if got := p.text(".measures"); !strings.Contains(got, "messages per entry") || !strings.Contains(got, "mutual-exclusion") {
 		t.Errorf("measures: %q", got)
 	}
-	if got := eval[string](p, `document.querySelector("[role=log]").textContent`); got != "P3 sends REQUEST to P1." {
+	if got := eval[string](p, `document.querySelector("[role=log]").textContent`); got != "P3 receives REQUEST from P5. P3 sends REQUEST to P1." {
 		t.Errorf("a screen reader hears %q", got)
 	}
 	p.click(".event.violation, li:nth-child(2) .event")

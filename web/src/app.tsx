@@ -15,7 +15,7 @@ import { Menu } from "./menu";
 import { Messages } from "./messages";
 import { modal } from "./panel";
 import { Scene } from "./scene";
-import { branchAt, branches, dialog, doc, link, switchTo } from "./state";
+import { branchAt, branches, closeBranch, dialog, doc, link, switchTo } from "./state";
 import { States } from "./states";
 import { Tour } from "./tour";
 
@@ -76,9 +76,12 @@ function Header() {
 function Branches() {
 	if (branches.value.length < 2) return null;
 	return (
-		<div class="branches" role="tablist" aria-label="branches">
+		<div class="branches" role="group" aria-label="branches">
 			{branches.value.map((b, i) => (
-				<button key={i} type="button" role="tab" aria-selected={i === branchAt.value} onClick={() => switchTo(i)}>{b.name}</button>
+				<span key={i}>
+					<button type="button" aria-pressed={i === branchAt.value} onClick={() => switchTo(i)}>{b.name}</button>
+					{i > 0 && <button type="button" aria-label={`close ${b.name}`} title="Close this branch: its text is gone" onClick={() => closeBranch(i)}>×</button>}
+				</span>
 			))}
 		</div>
 	);

@@ -6,8 +6,8 @@ import { useLayoutEffect } from "preact/hooks";
 import type { Doc } from "./document";
 import { useSize } from "./look";
 import { Scroll } from "./scroll";
-import { cursor, doc, hover, seek, step } from "./state";
-import { clockOf, storyOf } from "./story";
+import { cursor, doc, hover, playing, seek, speed, step } from "./state";
+import { clockOf, stepBefore, storyOf } from "./story";
 
 const row = 24; // pixels
 const spare = 8; // rows above and below what is in sight
@@ -26,12 +26,21 @@ export function Events() {
 	);
 }
 
-/** Said tells who cannot see it what has just happened. */
+const mostSaid = 8; // events of a step
+
+/** Said tells who cannot see it what has just happened: the whole step. What plays faster than it can be said is not. */
 function Said() {
 	const d = doc.value;
 	const at = cursor.value;
-	const wait = d && at > 0 ? "" : "before the first event";
-	return <p class="unseen" role="log" aria-live="polite">{d && at > 0 ? d.events[at - 1]?.text : wait}</p>;
+	if (playing.value && speed.value > 1) return <p class="unseen" role="log" aria-live="polite" />;
+	const step = d ? d.events.slice(stepBefore(d, at), at) : [];
+	const more = step.length - mostSaid;
+	return (
+		<p class="unseen" role="log" aria-live="polite">
+			{step.length === 0 ? "before the first event" : step.slice(0, mostSaid).map((e) => e.text).join(" ")}
+			{more > 0 && ` And ${more} more.`}
+		</p>
+	);
 }
 
 function List({ d }: { d: Doc }) {
