@@ -5,6 +5,7 @@
 import { batch, computed, signal } from "@preact/signals";
 import { type Refusal, backend, refused } from "./backend";
 import type { Doc, Fault } from "./document";
+import { firstOf } from "./search";
 
 export { type Frame, frameAt } from "./frames";
 export { link } from "./link";
@@ -289,14 +290,20 @@ export function choose(proc: number): void {
 /** What there is to jump to. */
 type Wanted = "entry" | "violation";
 
+/** The cursors just after what can be jumped to. */
+const wantedAt = computed(() => {
+	const found: Record<Wanted, number[]> = { entry: [], violation: [] };
+	for (const [i, { kind }] of (doc.value?.events ?? []).entries()) {
+		if (kind === "enter" || kind === "lead") found.entry.push(i + 1);
+		if (kind === "violation") found.violation.push(i + 1);
+	}
+	return found;
+});
+
 /** nextOf finds the cursor just after the next event of a kind, or -1. */
 export function nextOf(wanted: Wanted, from = cursor.value): number {
-	const events = doc.value?.events ?? [];
-	for (let i = from; i < events.length; i++) {
-		const { kind } = events[i]!;
-		if (wanted === "entry" ? kind === "enter" || kind === "lead" : kind === "violation") return i + 1;
-	}
-	return -1;
+	const all = wantedAt.value[wanted];
+	return all[firstOf(all.length, (i) => all[i]! > from)] ?? -1;
 }
 
 /** jump goes to the next event of a kind, and says if there is none. */
