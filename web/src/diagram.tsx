@@ -14,6 +14,7 @@ import { openMenu } from "./menu";
 import { Minimap } from "./minimap";
 import { aboveOf, below, heightOf, tall } from "./place";
 import { Plotted, dotAt, thingsIn } from "./plot";
+import type { Spot } from "./stage";
 import { cursor, doc, hover, laid, picked, seek, space, spacing } from "./state";
 import { stretched } from "./stretch";
 import { clockOf, cursorAt, placeOf, storyOf, timeAt } from "./story";
@@ -193,11 +194,15 @@ function Now({ d, z }: { d: Doc; z: number }) {
 	const at = cursor.value;
 	const x = (d.layout.page.left + nowAt(d)) * z;
 	const bottom = (tall(d.layout) - below + 20) * z;
-	const end = (d.layout.page.left + d.layout.page.plot) * z;
+	const { left, plot } = d.layout.page;
+	const end = (left + plot) * z;
+	// Of a long plot only what is painted is veiled, since a layer has its limits.
+	const from = Math.max(x, (left + part.value.x1) * z);
+	const to = Math.min(end, (left + part.value.x2) * z);
 	const time = d.steps || laid.value === "event" ? `step ${at > 0 ? storyOf(d).stepOf[at - 1]! + 1 : 0}` : clockOf(d, timeAt(d, at));
 	return (
 		<div class="now" aria-hidden="true">
-			{at < d.events.length && <div class="veil" style={{ left: `${x}px`, width: `${Math.max(0, Math.min(end - x, 4000))}px`, height: `${bottom}px` }} />}
+			{at < d.events.length && <div class="veil" style={{ left: `${from}px`, width: `${Math.max(0, to - from)}px`, height: `${bottom}px` }} />}
 			<div class="now-line" style={{ left: `${x}px`, height: `${bottom + 16}px` }}>
 				<span class={x > end - 40 ? "late" : ""}>now {time}</span>
 			</div>
@@ -229,11 +234,6 @@ function keepInSight(element: HTMLElement): void {
 		const y = heightOf(d.layout, { lane }) * zoom.value;
 		if (y < top + 20 || y > top + height - 40) element.scrollTop = y - height / 2;
 	});
-}
-
-interface Spot {
-	x: number;
-	y: number;
 }
 
 function point(d: Doc, spot: Spot): void {

@@ -147,7 +147,7 @@ function Letter({ d, f, radius, glides, minded }: { d: Doc; f: Flight; radius: n
 				role={f.over ? undefined : "button"}
 				tabindex={f.over ? undefined : 0}
 				aria-hidden={f.over ? "true" : undefined}
-				aria-haspopup="menu"
+				aria-haspopup={f.over ? undefined : "menu"}
 				aria-label={title}
 				onClick={(e) => !f.over && openMenu({ what: "message", msg: f.m.msg, x: e.clientX + 4, y: e.clientY + 4 })}
 				onKeyDown={(e) => {

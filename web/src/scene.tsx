@@ -19,7 +19,7 @@ const size = signal({ width: 320, height: 320 });
 const places = computed(() => doc.value && placesOf(doc.value, size.value));
 
 /** The process whose wishes are shown, or -1: whoever the last event was about. */
-export const minded = signal(-1);
+const minded = signal(-1);
 
 const titles: Record<string, string> = {
 	star: "The star", ring: "The ring", tree: "The tree", grid: "The grid", plane: "The plane", mesh: "The group",
@@ -46,7 +46,7 @@ function Picture({ d }: { d: Doc }) {
 	const mind = mindOf(d, frame);
 	const last = cursor.value > 0 ? d.events[cursor.value - 1]!.proc : -1;
 	return (
-		<svg width={width} height={height} viewBox={`0 0 ${width} ${height}`} role="group" aria-label={`${d.names.length} processes`}>
+		<svg width={width} height={height} viewBox={`0 0 ${width} ${height}`} role="group" aria-label={`${d.names.length - sitesOf(d)} processes`}>
 			<defs>
 				<marker id="tip" markerUnits="userSpaceOnUse" orient="auto" markerWidth="9" markerHeight="8" refX="8" refY="4"><path d="M0 0L9 4L0 8z" class="tip" /></marker>
 				<marker id="tip-cycle" markerUnits="userSpaceOnUse" orient="auto" markerWidth="10" markerHeight="9" refX="9" refY="4.5"><path d="M0 0L10 4.5L0 9z" class="tip-cycle" /></marker>
@@ -96,7 +96,7 @@ function Process({ lane, name, spot, radius, status, wait, acts, chosen }: Proce
 			tabindex={0}
 			aria-haspopup="menu"
 			aria-label={`${name}, ${status}${wait ? `, ${wait}` : ""}`}
-			aria-selected={chosen || undefined}
+			aria-pressed={chosen}
 			onClick={(e) => (e.shiftKey ? choose(lane) : openMenu({ what: "process", proc: lane, x: e.clientX + 4, y: e.clientY + 4 }))}
 			onKeyDown={(e) => (e.key === "Enter" || e.key === " ") && (e.stopPropagation(), e.shiftKey ? (e.preventDefault(), choose(lane)) : open(e))}
 			onMouseEnter={() => (minded.value = lane)}

@@ -55,7 +55,7 @@ export function Words({ d, things, relations, now, edge, end }: WordsProps) {
 }
 
 /** extent is from where to where a label goes, if its letters are as wide as they mostly are. */
-export function extent({ at, box, text, size, anchor }: Label): [from: number, to: number] {
+function extent({ at, box, text, size, anchor }: Label): [from: number, to: number] {
 	if (box) return [box.at.x, box.at.x + box.wide];
 	const wide = text.length * size * 0.56;
 	const from = at.x - (anchor === "middle" ? wide / 2 : anchor === "end" ? wide : 0);
