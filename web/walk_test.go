@@ -151,7 +151,7 @@ func TestCausality(t *testing.T) {
 func TestDiagram(t *testing.T) {
 	p := show(t, example(t, "raymond-a"))
 	p.key(kb.ArrowRight + kb.ArrowRight)
-	at := eval[[]float64](p, `(b => [b.x + b.width / 2, b.y + b.height / 2])(document.querySelector(".arrow[data-msg='1'] path").getBoundingClientRect())`)
+	at := eval[[]float64](p, `(way => { const p = way.getPointAtLength(30).matrixTransform(way.getScreenCTM()); return [p.x, p.y] })(document.querySelector(".arrow path"))`)
 	p.do(chromedp.MouseClickXY(at[0], at[1]))
 	p.until(`document.querySelector("[role=menu]")?.innerText.includes("REQUEST P5 → P3")`)
 	p.key(kb.Escape)
