@@ -23,7 +23,7 @@ export async function copy(words: string, what: string): Promise<void> {
 export async function copyCommand(): Promise<void> {
 	const answer = await lab.call<{ data: string }>("export", { text: text.value, as: "command" });
 	if (refused(answer)) notice.value = `There is no command line: ${answer.error.text}`;
-	else await copy(answer.data, "The command line (it wants the text in that file: Export saves it)");
+	else await copy(answer.data, "The command line (save the scenario under the name in it)");
 }
 
 /** save offers data as a file. */

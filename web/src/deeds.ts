@@ -71,7 +71,7 @@ function sectionWishes(d: Doc, proc: number, section: string): Item[] {
 
 /** transactionWishes: one takes one lock, or two in either order, which is all that a deadlock needs. */
 function transactionWishes(d: Doc, proc: number, status: string): Item[] {
-	if (status === "inside") return [does("goes on and gives its locks back", "g", { verb: "go", proc })];
+	if (status === "inside") return d.steps ? [does("goes on and gives its locks back", "g", { verb: "go", proc })] : [];
 	if (status === "waiting") return [];
 	const locks = d.scene.locknames ?? [];
 	const take = (...which: number[]): Item => ({
