@@ -28,7 +28,7 @@ staticcheck := go tool -modfile=tools/go.mod staticcheck
 concurrent = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go[^[:alnum:][:space:],]' . | xargs -r dirname; echo ./check; echo ./check/group; echo ./internal/compare; echo ./internal/storm/sweep; } | grep -vxE "./cmd/stile|./web/wasm" | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
 
-.PHONY: help check tools fmt vet lint test race fuzz storm cluster check-cluster ledger bench numbers numbers-live numbers-node golden museum faults controls live proofs proofs-long proofs-view web web-check site screenshots
+.PHONY: help check tools fmt vet lint test race fuzz storm cluster check-cluster ledger bench numbers numbers-live numbers-node numbers-lab golden museum faults controls live proofs proofs-long proofs-view web web-check site screenshots
 
 help: ## show what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -113,6 +113,11 @@ numbers-node: ## measure a cluster of three processes into docs/bench-node.txt
 	{ echo "made by 'make numbers-node' at commit $$(git rev-parse --short HEAD), of stile bench $(NODE)"; uptime; ./bench.tmp bench $(NODE); } > docs/bench-node.txt.new
 	rm bench.tmp
 	mv docs/bench-node.txt.new docs/bench-node.txt
+
+numbers-lab: ## measure the page of the lab into docs/bench-lab.txt; needs Chromium
+	{ echo "made by 'make numbers-lab' at commit $$(git rev-parse --short HEAD), $$(nproc) cores, $$(uname -sm), $$(chromium --version)"; uptime; \
+	  go test ./web -run '^$$' -bench 'Step|Scroll|Page' -benchtime 100x -count 3 -timeout 30m; } > docs/bench-lab.txt.new
+	mv docs/bench-lab.txt.new docs/bench-lab.txt
 
 golden: ## rewrite the golden files; read the difference before you commit it
 	go test $(golden) -update

@@ -8,6 +8,9 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/performance"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/stile-lock/stile/lab"
 )
 
 // hundred is a run of 100 processes and some 50,000 events.
@@ -20,62 +23,191 @@ func hundred() string {
 	return b.String()
 }
 
-// stepping steps once and waits until it was painted.
-const stepping = `new Promise((done) => {
-	dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowRight"}));
-	requestAnimationFrame(() => requestAnimationFrame(() => done(true)));
-})`
+// What is done to the page, until it was painted: a step, and a scroll of the diagram.
+const (
+	stepping  = `dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowRight"}))` + painted
+	scrolling = `document.querySelector(".plot").scrollLeft += 120` + painted
+	painted   = `, new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`
+)
 
-// Of a large run only what is in sight is in the page.
+// Of a large run only what is in sight is in the page: few elements, and of arrows that
+// go on for ever what is seen of them.
 func TestOnlyWhatIsInSight(t *testing.T) {
 	p := show(t, hundred())
 	p.until(`document.querySelector(".count").innerText.endsWith("of 50673")`)
-	for _, part := range []string{"0", "0.5", "1"} {
-		eval[bool](p, fmt.Sprintf(`(m => { const b = m.getBoundingClientRect(), at = {bubbles: true, buttons: 1, pointerId: 1, clientX: b.left + b.width * %s, clientY: b.top + 9}; m.setPointerCapture = () => {}; m.dispatchEvent(new PointerEvent("pointerdown", at)); return true })(document.querySelector(".minimap"))`, part))
-		p.until(`document.querySelector(".dot")`)
-		if n := eval[int](p, `document.querySelectorAll("*").length`); n > 12_000 {
-			t.Errorf("at %s of the run the page has %d elements", part, n)
+	for _, spacing := range []string{"by time", "by event"} {
+		if spacing == "by event" {
+			p.key("t")
+			p.until(`document.querySelector(".plot-size").clientWidth > 500_000`)
 		}
+		for _, part := range []string{"0", "0.5", "1"} {
+			eval[bool](p, fmt.Sprintf(`(m => { const b = m.getBoundingClientRect(), at = {bubbles: true, buttons: 1, pointerId: 1, clientX: b.left + b.width * %s, clientY: b.top + 9}; m.setPointerCapture = () => {}; m.dispatchEvent(new PointerEvent("pointerdown", at)) })(document.querySelector(".minimap"))`, part)+painted)
+			if n := eval[int](p, `document.querySelectorAll("*").length`); n > 4_000 {
+				t.Errorf("at %s of the run, %s, the page has %d elements", part, spacing, n)
+			}
+			if beyond := eval[[]string](p, beyond); len(beyond) > 0 {
+				t.Errorf("at %s of the run, %s, arrows go beyond what is painted: %q", part, spacing, beyond)
+			}
+		}
+	}
+	eval[bool](p, `document.querySelector(".states .scroll").scrollTo(0, 1e6), true`)
+	p.until(`document.querySelector(".states tbody tr:last-child th")?.innerText == "P100"`)
+	if high := eval[[]int](p, `[...document.querySelectorAll(".states tr[class]")].map((r) => Math.round(r.getBoundingClientRect().height)).filter((h) => h != 26)`); len(high) > 0 {
+		t.Errorf("rows of states are %d high: what is in sight is found by all being 26", high)
 	}
 }
 
-// worked is how many milliseconds the page has worked so far: all of it, and scripts,
-// styles and layout alone. That it waited for the next picture does not count.
-func (p *page) worked() (all, script float64) {
+// beyond lists arrows that are drawn to where nothing is painted.
+const beyond = `(() => {
+	const {x, width} = document.querySelector(".plot-things").viewBox.baseVal, bad = [];
+	for (const path of document.querySelectorAll(".plot-things .arrow path:not([class])"))
+		for (const [, at] of path.getAttribute("d").matchAll(/[ML]([-\d.]+)/g))
+			if (at < x || at > x + width + 400) bad.push(at);
+	return bad.slice(0, 5);
+})()`
+
+// Every message is drawn, however many are one path, and also when one event is in focus.
+func TestAllArrows(t *testing.T) {
+	text := "title All ask\nalgorithm ricart-agrawala\nprocesses 6\n"
+	for i := range 6 {
+		text += fmt.Sprintf("at 0 P%d asks\n", i+1)
+	}
+	want := len(lab.Run(text, lab.Options{}).Layout.Arrows)
+	p := show(t, text)
+	for _, state := range []string{"as it is", "with a focus"} {
+		drawn := eval[int](p, `[...document.querySelectorAll(".plot-things .arrow path:not([class])")].reduce((n, p) => n + p.getAttribute("d").split("M").length - 1, 0)`)
+		heads := eval[int](p, `[...document.querySelectorAll(".plot-things .arrow .end-arrives")].reduce((n, p) => n + p.getAttribute("d").split("M").length - 1, 0)`)
+		if drawn != want || heads != want || want < 40 {
+			t.Errorf("%s: %d arrows and %d heads are drawn, want %d", state, drawn, heads, want)
+		}
+		p.key(kb.ArrowRight + "i")
+		p.see(".dot.focus")
+	}
+}
+
+// shown lists the elements of what the panels show at a cursor, with what they say.
+const shown = `[".scene .picture", ".scene .why", ".states tbody", ".event.current"].flatMap((s) => [...document.querySelectorAll(s + "," + s + " *")].map((e) =>
+	e.tagName + " " + [...e.attributes].map((a) => a.name + "=" + a.value).sort().join(" ") + " " + [...e.childNodes].map((n) => n.nodeType == 3 ? n.data : "").join("")))`
+
+// What is painted again only where something has changed is what is painted when the
+// page opens there: after steps on, after steps back.
+func TestSteppedIsOpened(t *testing.T) {
+	p := show(t, "title Many\nalgorithm ricart-agrawala\nprocesses 45\nhold 1\nat 0 P1 asks\nat 0.5 P2 asks\nat 1.2 P3 pauses\nat 2.5 P4 crashes\n")
+	walk := func(key string, steps int) {
+		eval[bool](p, fmt.Sprintf(`(async () => { for (let i = 0; i < %d; i++) { dispatchEvent(new KeyboardEvent("keydown", {key: %q})); await new Promise(requestAnimationFrame) } return true })()`, steps, key))
+	}
+	var on [][]string
+	var places []string
+	for range 8 {
+		walk("ArrowRight", 17)
+		on = append(on, eval[[]string](p, shown))
+		places = append(places, p.text(".count"))
+	}
+	same := func(how string, got, want []string) {
+		t.Helper()
+		for i := range max(len(got), len(want)) {
+			if i >= len(got) || i >= len(want) || got[i] != want[i] {
+				t.Errorf("%s: %d elements, want %d; the first that differs is\n%q, want\n%q", how, len(got), len(want), got[min(i, len(got)-1)], want[min(i, len(want)-1)])
+				return
+			}
+		}
+	}
+	for i := len(on) - 2; i >= 0; i-- {
+		walk("ArrowLeft", 17)
+		p.at(places[i])
+		same("at "+places[i]+" after steps back", eval[[]string](p, shown), on[i])
+	}
+	for _, i := range []int{3, 7} {
+		at := strings.Fields(places[i])[0]
+		p.until(`/#s=[\w-]+&c=\d+$/.test(location.href)`)
+		href := eval[string](p, `location.href.replace(/c=\d+$/, "c=`+at+`")`)
+		p.do(chromedp.Navigate("about:blank"), chromedp.Navigate(href))
+		p.until(`document.querySelector(".count")?.innerText == "` + places[i] + `" && document.querySelector(".process")`)
+		same("opened at "+places[i], eval[[]string](p, `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(`+shown+`))))`), on[i])
+	}
+}
+
+// Work is how many milliseconds the page has worked: all of it, and of that what it
+// spent in scripts, and in styles and layout. That it waited for the next picture does
+// not count.
+type work struct{ all, script, layout float64 }
+
+// worked is the work so far.
+func (p *page) worked() work {
 	p.t.Helper()
 	found, err := chromedp.Call(p.ctx, performance.GetMetrics, cdp.Empty{})
 	if err != nil {
 		p.t.Fatal(err)
 	}
+	var w work
 	for _, m := range found.Metrics {
 		switch m.Name {
 		case "TaskDuration":
-			all = m.Value * 1000
-		case "ScriptDuration", "LayoutDuration", "RecalcStyleDuration":
-			script += m.Value * 1000
+			w.all = m.Value * 1000
+		case "ScriptDuration":
+			w.script = m.Value * 1000
+		case "LayoutDuration", "RecalcStyleDuration":
+			w.layout += m.Value * 1000
 		}
 	}
-	return all, script
+	return w
 }
 
-// BenchmarkStep steps through a large run: the page is to work less than 50 ms for
-// each.
-func BenchmarkStep(b *testing.B) {
-	p := show(b, hundred())
+// done is the work of doing something.
+func (p *page) done(deed string) work {
+	p.t.Helper()
+	before := p.worked()
+	eval[bool](p, deed)
+	now := p.worked()
+	return work{now.all - before.all, now.script - before.script, now.layout - before.layout}
+}
+
+// large opens a large run, and does something once: how long that took is told apart,
+// since the browser compiles scripts for it and collects what the opening left behind.
+func large(b *testing.B, deed string) (p *page, first float64) {
+	p = show(b, hundred())
 	p.until(`document.querySelector(".count").innerText.endsWith("of 50673")`)
 	if _, err := chromedp.Call(p.ctx, performance.Enable, performance.EnableParams{}); err != nil {
 		b.Fatal(err)
 	}
-	all, script, worst := 0.0, 0.0, 0.0
+	eval[bool](p, `0`+painted)
+	return p, p.done(deed).all
+}
+
+// report does something again and again.
+func (p *page) report(b *testing.B, deed string, first float64) {
+	var sum, worst work
 	for b.Loop() {
-		all1, script1 := p.worked()
-		eval[bool](p, stepping)
-		all2, script2 := p.worked()
-		all, script, worst = all+all2-all1, script+script2-script1, max(worst, script2-script1)
+		w := p.done(deed)
+		sum = work{sum.all + w.all, sum.script + w.script, sum.layout + w.layout}
+		worst = work{max(worst.all, w.all), max(worst.script, w.script), max(worst.layout, w.layout)}
 	}
-	b.ReportMetric(all/float64(b.N), "with-paint-ms/op")
-	b.ReportMetric(script/float64(b.N), "script+layout-ms/op")
-	b.ReportMetric(worst, "worst-script+layout-ms")
+	n := float64(b.N)
+	b.ReportMetric(sum.all/n, "work-ms/op")
+	b.ReportMetric(sum.script/n, "script-ms/op")
+	b.ReportMetric(sum.layout/n, "layout-ms/op")
+	b.ReportMetric(worst.all, "worst-work-ms")
+	b.ReportMetric(worst.script, "worst-script-ms")
+	b.ReportMetric(first, "first-ms")
+}
+
+// BenchmarkStep steps through a large run, from its beginning and from its middle: the
+// page is to work less than 50 ms for each step.
+func BenchmarkStep(b *testing.B) {
+	p, first := large(b, stepping)
+	b.Run("beginning", func(b *testing.B) { p.report(b, stepping, first) })
+	eval[bool](p, `document.querySelector(".events .scroll").scrollTo(0, 24 * 25336), true`)
+	p.until(`document.querySelector(".events [aria-posinset='25337']")`)
+	eval[bool](p, `document.querySelector(".events [aria-posinset='25337'] button").click(), true`)
+	p.until(`document.querySelector(".count").innerText.startsWith("25337 ") && document.querySelector(".dot")`)
+	b.Run("middle", func(b *testing.B) { p.report(b, stepping, first) })
+}
+
+// BenchmarkScroll scrolls the diagram of a large run, by what a finger or a wheel does
+// between two pictures: it is smooth if the page works less than 16 ms for most of them.
+func BenchmarkScroll(b *testing.B) {
+	p, first := large(b, scrolling)
+	p.report(b, scrolling, first)
 }
 
 // BenchmarkPage opens the page: its first paint is to come within 300 ms, and the

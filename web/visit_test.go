@@ -102,7 +102,7 @@ func TestFromCheckToAddress(t *testing.T) {
 	v.press("Check")
 	v.see(".check-verdict.is-broken")
 	v.press("Open the shortest counterexample")
-	v.until(`!document.querySelector("dialog[open]") && document.querySelectorAll(".branches button").length == 2`)
+	v.until(`!document.querySelector("dialog[open]") && document.querySelectorAll(".branches [aria-pressed]").length == 2`)
 	v.key(kb.Home + "v")
 	v.until(`document.querySelector(".event.current")?.classList.contains("violation")`)
 	v.until(`/#s=[\w-]+&c=[1-9]\d*$/.test(location.href)`)

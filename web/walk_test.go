@@ -69,7 +69,7 @@ func TestStatesAndWaits(t *testing.T) {
 	if got := p.text(".measures"); !strings.Contains(got, "messages per entry") || !strings.Contains(got, "mutual-exclusion") {
 		t.Errorf("measures: %q", got)
 	}
-	if got := eval[string](p, `document.querySelector("[role=log]").textContent`); got != "P3 sends REQUEST to P1." {
+	if got := eval[string](p, `document.querySelector("[role=log]").textContent`); got != "P3 receives REQUEST from P5. P3 sends REQUEST to P1." {
 		t.Errorf("a screen reader hears %q", got)
 	}
 	p.click(".event.violation, li:nth-child(2) .event")
@@ -151,7 +151,7 @@ func TestCausality(t *testing.T) {
 func TestDiagram(t *testing.T) {
 	p := show(t, example(t, "raymond-a"))
 	p.key(kb.ArrowRight + kb.ArrowRight)
-	at := eval[[]float64](p, `(b => [b.x + b.width / 2, b.y + b.height / 2])(document.querySelector(".arrow[data-msg='1'] path").getBoundingClientRect())`)
+	at := eval[[]float64](p, `(way => { const p = way.getPointAtLength(30).matrixTransform(way.getScreenCTM()); return [p.x, p.y] })(document.querySelector(".arrow path"))`)
 	p.do(chromedp.MouseClickXY(at[0], at[1]))
 	p.until(`document.querySelector("[role=menu]")?.innerText.includes("REQUEST P5 → P3")`)
 	p.key(kb.Escape)

@@ -38,17 +38,15 @@ export interface Exported {
 /** asked is a signal of the answer to a call that is always the same, asked for once. */
 export function asked<T>(name: string) {
 	const answer = signal<T | Refusal | undefined>(undefined);
-	let under = false;
+	let under: Promise<T | Refusal> | undefined;
 	return {
 		answer,
-		/** fetch asks, unless there is a good answer. */
-		fetch(): void {
-			if (under || (answer.value && !refused(answer.value))) return;
-			under = true;
-			void lab.call<T>(name, {}).then((got) => {
-				under = false;
-				answer.value = got;
-			});
+		/** fetch asks, unless there is a good answer or one is on its way. */
+		fetch(): Promise<T | Refusal> {
+			return (under ??= lab.call<T>(name, {}).then((got) => {
+				if (refused(got)) under = undefined;
+				return (answer.value = got);
+			}));
 		},
 	};
 }

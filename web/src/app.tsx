@@ -2,6 +2,7 @@
 
 import { Check } from "./check";
 import { Compare } from "./compare";
+import { sitesOf } from "./deeds";
 import { Diagram } from "./diagram";
 import { Editor } from "./editor";
 import { Events } from "./events";
@@ -11,8 +12,10 @@ import { Gallery } from "./gallery";
 import { Help } from "./help";
 import { Measures } from "./measures";
 import { Menu } from "./menu";
+import { Messages } from "./messages";
+import { modal } from "./panel";
 import { Scene } from "./scene";
-import { branchAt, branches, dialog, doc, link, notice, switchTo } from "./state";
+import { branchAt, branches, closeBranch, dialog, doc, link, switchTo } from "./state";
 import { States } from "./states";
 import { Tour } from "./tour";
 
@@ -28,7 +31,7 @@ export function App() {
 				<Measures />
 				<Events />
 			</main>
-			<Messages />
+			{!modal(dialog.value) && <Messages />}
 			<Menu />
 			<Gallery />
 			<Fresh />
@@ -51,7 +54,7 @@ function Header() {
 			{d && (
 				<ul class="chips" aria-label="setting">
 					{a?.name && <li title={a?.paper ? `${a.title}: ${a.authors} ${a.year || ""}. ${a.paper}` : a?.title}>algorithm <b>{a?.name}</b></li>}
-					<li>N <b>{d.names.length - (d.kind === "transactions" ? d.scene.groups.length : 0)}</b></li>
+					<li>N <b>{d.names.length - sitesOf(d)}</b></li>
 					{d.network && <li>network <b>{d.network}</b></li>}
 					{a?.wrong && <li class="warn" title={a.wrong}>known to be wrong</li>}
 					{a?.weaker && <li class="warn" title={a.weaker}>promises less</li>}
@@ -73,27 +76,13 @@ function Header() {
 function Branches() {
 	if (branches.value.length < 2) return null;
 	return (
-		<div class="branches" role="tablist" aria-label="branches">
+		<div class="branches" role="group" aria-label="branches">
 			{branches.value.map((b, i) => (
-				<button key={i} type="button" role="tab" aria-selected={i === branchAt.value} onClick={() => switchTo(i)}>{b.name}</button>
+				<span key={i}>
+					<button type="button" aria-pressed={i === branchAt.value} onClick={() => switchTo(i)}>{b.name}</button>
+					{i > 0 && <button type="button" aria-label={`close ${b.name}`} title="Close this branch: its text is gone" onClick={() => closeBranch(i)}>×</button>}
+				</span>
 			))}
-		</div>
-	);
-}
-
-/** Messages are what the page has to say: what is out of reach, what the scenario breaks, what a click came to. */
-function Messages() {
-	const { value } = link;
-	const d = doc.value;
-	return (
-		<div class="messages">
-			{value.state === "lost" && <p class="lost" role="status">The lab is out of reach ({value.why}): is <code>stile lab</code> running? Trying again.</p>}
-			{notice.value && (
-				<p class="notice" role="status">
-					{notice.value} <button type="button" class="link" onClick={() => (notice.value = "")}>close</button>
-				</p>
-			)}
-			{d?.cut && <p class="notice" role="status">{d.cut.text}</p>}
 		</div>
 	);
 }

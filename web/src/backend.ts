@@ -12,6 +12,8 @@ export interface Refusal {
 
 /** Who answers the calls of the page. */
 export interface Backend {
+	/** What to look at when it is out of reach. */
+	readonly advice: string;
 	/**
 	 * The one answer to a call. It waits until there is one, however often the
 	 * backend goes away meanwhile, and rejects only when signal is aborted.

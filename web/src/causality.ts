@@ -4,7 +4,7 @@
 import type { Doc, Happening } from "./document";
 
 /** How an event stands to the one in focus. */
-export type Relation = "past" | "future" | "concurrent" | "focus";
+type Relation = "past" | "future" | "concurrent" | "focus";
 
 const names = ["concurrent", "past", "future", "focus"] as const;
 const CONCURRENT = 0, PAST = 1, FUTURE = 2, FOCUS = 3;

@@ -3,6 +3,7 @@
 
 import { batch, signal } from "@preact/signals";
 import { refused } from "./backend";
+import { sitesOf } from "./deeds";
 import type { Fault } from "./document";
 import { Lost } from "./link";
 import { Panel, close } from "./panel";
@@ -109,7 +110,7 @@ function Setting() {
 			<p>
 				{it ? (
 					<>
-						<strong>{it.algorithm.title || it.algorithm.name || it.title}</strong>, {it.names.filter((name) => name.startsWith("P")).length} processes, {it.network} network
+						<strong>{it.algorithm.title || it.algorithm.name || it.title}</strong>, {it.names.length - sitesOf(it)} processes, {it.network} network
 					</>
 				) : (
 					"There is no scenario yet."

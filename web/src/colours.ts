@@ -4,7 +4,7 @@
 /** How a piece of a line looks; empty if as usual. */
 export type Look = "" | "word" | "time" | "proc" | "kind" | "title" | "comment";
 
-export interface Piece {
+interface Piece {
 	look: Look;
 	text: string;
 }

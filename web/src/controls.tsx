@@ -1,6 +1,6 @@
 // The controls of time: step, play, speed, and jumps.
 
-import { effect, signal } from "@preact/signals";
+import { computed, effect } from "@preact/signals";
 import { calm } from "./look";
 import { cursor, doc, jump, nextOf, playing, seek, speed, total } from "./state";
 import { stepAfter, stepBefore } from "./story";
@@ -32,10 +32,9 @@ export function faster(by: number): void {
 }
 
 /** How long a step takes, in milliseconds: also how long things glide. */
-export const beat = signal(600);
+export const beat = computed(() => 700 / speed.value);
 
 effect(() => {
-	beat.value = 700 / speed.value;
 	if (!playing.value) return;
 	const timer = setInterval(() => {
 		const d = doc.value;

@@ -1,23 +1,29 @@
 // Copying to the clipboard, and saving to a file.
 
 import { signal } from "@preact/signals";
-import { notice } from "./state";
+import { refused } from "./backend";
+import { lab, notice, text } from "./state";
 
 /** What could not be copied, to be copied by hand; empty if nothing. */
 export const byHand = signal("");
 
 /** copy puts text on the clipboard and says so; what is its name. */
-export async function copy(words: string, what: string): Promise<boolean> {
+export async function copy(words: string, what: string): Promise<void> {
 	try {
 		await navigator.clipboard.writeText(words);
 		byHand.value = "";
 		notice.value = `${what} is on the clipboard.`;
-		return true;
 	} catch {
 		byHand.value = words;
 		notice.value = `The browser does not let this page use the clipboard: it stands below the scenario, to be copied by hand.`;
-		return false;
 	}
+}
+
+/** copyCommand copies the command line that replays the scenario. */
+export async function copyCommand(): Promise<void> {
+	const answer = await lab.call<{ data: string }>("export", { text: text.value, as: "command" });
+	if (refused(answer)) notice.value = `There is no command line: ${answer.error.text}`;
+	else await copy(answer.data, "The command line (save the scenario under the name in it)");
 }
 
 /** save offers data as a file. */

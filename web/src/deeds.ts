@@ -60,7 +60,7 @@ function wishes(d: Doc, proc: number, status: string): Item[] {
 function sectionWishes(d: Doc, proc: number, section: string): Item[] {
 	let phase = "idle";
 	for (const e of d.events.slice(0, cursor.value)) {
-		if (e.proc !== proc || e.section !== section) continue;
+		if (e.proc !== proc || (e.section !== section && e.kind !== "crash")) continue; // who crashes is in no section
 		if (e.kind === "ask") phase = "waiting";
 		if (e.kind === "enter") phase = "inside";
 		if (e.kind === "exit" || e.kind === "deny" || e.kind === "crash") phase = "idle";
@@ -71,7 +71,7 @@ function sectionWishes(d: Doc, proc: number, section: string): Item[] {
 
 /** transactionWishes: one takes one lock, or two in either order, which is all that a deadlock needs. */
 function transactionWishes(d: Doc, proc: number, status: string): Item[] {
-	if (status === "inside") return [does("goes on and gives its locks back", "g", { verb: "go", proc })];
+	if (status === "inside") return d.steps ? [does("goes on and gives its locks back", "g", { verb: "go", proc })] : [];
 	if (status === "waiting") return [];
 	const locks = d.scene.locknames ?? [];
 	const take = (...which: number[]): Item => ({
@@ -86,21 +86,26 @@ function transactionWishes(d: Doc, proc: number, status: string): Item[] {
 function beliefs(d: Doc, proc: number, status: string[]): Item[] {
 	const all = sitesOf(d) || d.names.length;
 	const items: Item[] = [];
+	const suspected = suspectedBy(d, proc);
 	for (let to = 0; to < all; to++) {
 		if (to === proc || (sitesOf(d) > 0 && proc >= all)) continue;
 		const name = d.names[to];
 		if (status[to] === "crashed") items.push({ label: `is told that ${name} is dead`, run: () => void act({ verb: "suspect", proc, to }) });
-		else if (suspected(d, proc, to)) items.push({ label: `is told that ${name} is back`, run: () => void act({ verb: "trust", proc, to }) });
+		else if (suspected.has(to)) items.push({ label: `is told that ${name} is back`, run: () => void act({ verb: "trust", proc, to }) });
 	}
 	return items.slice(0, 8);
 }
 
-function suspected(d: Doc, proc: number, peer: number): boolean {
+/** suspectedBy are those whom a process was told to be dead, since it began or came back. */
+function suspectedBy(d: Doc, proc: number): Set<number> {
+	const all = new Set<number>();
 	for (let i = cursor.value - 1; i >= 0; i--) {
 		const e = d.events[i]!;
-		if (e.kind === "suspect" && e.proc === proc && e.peer === peer) return true;
+		if (e.proc !== proc) continue;
+		if (e.kind === "restart") break;
+		if (e.kind === "suspect") all.add(e.peer);
 	}
-	return false;
+	return all;
 }
 
 /** cuts: one or several can be cut off from the others, and the network be whole again. */
@@ -121,7 +126,7 @@ function cuts(d: Doc, proc: number): Item[] {
 
 function cut(d: Doc, part: number[], label: string, key: string): Item {
 	const others = d.names.map((_, i) => i).filter((i) => !part.includes(i));
-	return { label, key, breaks: true, run: () => void act({ verb: "partition", parts: [part, others] }).then((done) => done && (group.value = [])) };
+	return { label, key, run: () => void act({ verb: "partition", parts: [part, others] }).then((done) => done && (group.value = [])) };
 }
 
 /** forMessage is what can be done to a message. */

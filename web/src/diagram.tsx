@@ -13,11 +13,12 @@ import { useSize } from "./look";
 import { openMenu } from "./menu";
 import { Minimap } from "./minimap";
 import { aboveOf, below, heightOf, tall } from "./place";
-import { Things, dotAt } from "./plot";
-import { cursor, doc, hover, picked, seek, space, spacing } from "./state";
+import { Plotted, dotAt, thingsIn } from "./plot";
+import type { Spot } from "./stage";
+import { cursor, doc, hover, laid, picked, seek, space, spacing } from "./state";
 import { stretched } from "./stretch";
 import { clockOf, cursorAt, placeOf, storyOf, timeAt } from "./story";
-import { Words } from "./words";
+import { Words, wordsIn } from "./words";
 
 /** What of the plot is in sight, in its own pixels, and how much larger it is shown. */
 export const view = signal({ left: 0, top: 0, width: 800, height: 400 });
@@ -52,6 +53,14 @@ const painted = computed(() => {
 	const [y1, y2] = snap(top, height);
 	return `${Math.max(0, x1)} ${x2} ${Math.max(0, y1)} ${y2}`; // a string, so that nothing is done while it stays
 });
+
+/** The part that is painted, and what is in it. */
+const part = computed(() => {
+	const [x1 = 0, x2 = 0, y1 = 0, y2 = 0] = painted.value.split(" ").map(Number);
+	return { d: fitted.value!, x1, x2, y1, y2 };
+});
+const things = computed(() => thingsIn(part.value));
+const words = computed(() => wordsIn(things.value));
 
 const relations = computed(() => {
 	const d = fitted.value;
@@ -95,6 +104,7 @@ function Plot({ d }: { d: Doc }) {
 	const ref = useSize<HTMLDivElement>(({ width, height }) => (view.value = { ...view.value, width, height }));
 	useLayoutEffect(() => {
 		scroller = ref.current;
+		view.value = { ...view.value, left: 0, top: 0 };
 		const stop = effect(() => keepInSight(ref.current!));
 		return () => {
 			stop();
@@ -138,7 +148,7 @@ function Names({ d, z, high }: { d: Doc; z: number; high: number }) {
 
 function Canvas({ d, z, high }: { d: Doc; z: number; high: number }) {
 	const svg = useRef<SVGSVGElement>(null);
-	const [x1 = 0, x2 = 0, y1 = 0, y2 = 0] = painted.value.split(" ").map(Number);
+	const { x1, x2 } = part.value;
 	const wide = Math.max(1, Math.min(x2, d.layout.page.plot) - x1);
 	const at = (e: MouseEvent) => {
 		const box = svg.current!.getBoundingClientRect();
@@ -155,25 +165,25 @@ function Canvas({ d, z, high }: { d: Doc; z: number; high: number }) {
 			onPointerLeave={() => (hover.value = -1)}
 			onClick={(e) => click(d, at(e), e)}
 		>
-			<Things d={d} x1={x1} x2={x2} y1={y1} y2={y2} relations={relations.value} />
+			<Plotted part={part.value} things={things.value} relations={relations.value} />
 		</svg>
 	);
 }
 
 /** WordsAbove lie above the cursor, so that it does not cross them out. */
 function WordsAbove({ d, z, high }: { d: Doc; z: number; high: number }) {
-	const [x1 = 0, x2 = 0, y1 = 0, y2 = 0] = painted.value.split(" ").map(Number);
+	const { x1, x2 } = part.value;
 	const wide = Math.max(1, Math.min(x2, d.layout.page.plot) - x1);
 	return (
 		<svg class={`plot-words${relations.value ? " focused" : ""}`} style={{ left: `${(d.layout.page.left + x1) * z}px`, width: `${wide * z}px`, height: `${high}px` }} viewBox={`${x1} 0 ${wide} ${high / z}`} aria-hidden="true">
-			<Words d={d} x1={x1} x2={x2} y1={y1} y2={y2} relations={relations.value} now={nowAt(d)} edge={view.value.left / z + 2} end={(view.value.left + view.value.width) / z - d.layout.page.left + 1} />
+			<Words d={d} things={words.value} relations={relations.value} now={nowAt(d)} edge={view.value.left / z + 2} end={(view.value.left + view.value.width) / z - d.layout.page.left + 1} />
 		</svg>
 	);
 }
 
 /** nowAt is where the cursor is in the plot: just behind what has happened. */
 function nowAt(d: Doc): number {
-	return placeOf(d, cursor.value - 1, spacing.value === "event") + (cursor.value > 0 ? 5 : -6);
+	return placeOf(d, cursor.value - 1, laid.value === "event") + (cursor.value > 0 ? 5 : -6);
 }
 
 /**
@@ -184,11 +194,15 @@ function Now({ d, z }: { d: Doc; z: number }) {
 	const at = cursor.value;
 	const x = (d.layout.page.left + nowAt(d)) * z;
 	const bottom = (tall(d.layout) - below + 20) * z;
-	const end = (d.layout.page.left + d.layout.page.plot) * z;
-	const time = d.steps || spacing.value === "event" ? `step ${at > 0 ? storyOf(d).stepOf[at - 1]! + 1 : 0}` : clockOf(d, timeAt(d, at));
+	const { left, plot } = d.layout.page;
+	const end = (left + plot) * z;
+	// Of a long plot only what is painted is veiled, since a layer has its limits.
+	const from = Math.max(x, (left + part.value.x1) * z);
+	const to = Math.min(end, (left + part.value.x2) * z);
+	const time = d.steps || laid.value === "event" ? `step ${at > 0 ? storyOf(d).stepOf[at - 1]! + 1 : 0}` : clockOf(d, timeAt(d, at));
 	return (
 		<div class="now" aria-hidden="true">
-			{at < d.events.length && <div class="veil" style={{ left: `${x}px`, width: `${Math.max(0, Math.min(end - x, 4000))}px`, height: `${bottom}px` }} />}
+			{at < d.events.length && <div class="veil" style={{ left: `${from}px`, width: `${Math.max(0, to - from)}px`, height: `${bottom}px` }} />}
 			<div class="now-line" style={{ left: `${x}px`, height: `${bottom + 16}px` }}>
 				<span class={x > end - 40 ? "late" : ""}>now {time}</span>
 			</div>
@@ -205,26 +219,21 @@ function Ring({ d, z, event, name }: { d: Doc; z: number; event: number; name: s
 	return <div class={`ring ${name}`} style={{ left: `${(d.layout.page.left + dot.at.x) * z}px`, top: `${heightOf(d.layout, dot.at) * z}px` }} />;
 }
 
-/** keepInSight scrolls when the cursor has left what is in sight. */
+/** keepInSight scrolls when the cursor has left what is in sight. It does not ask the element where it is: that would lay out the page. */
 function keepInSight(element: HTMLElement): void {
 	const d = fitted.value;
 	if (!d?.layout) return;
-	const at = (d.layout.page.left + placeOf(d, Math.min(cursor.value, d.events.length) - 1, spacing.value === "event")) * zoom.value;
+	const at = (d.layout.page.left + placeOf(d, Math.min(cursor.value, d.events.length) - 1, laid.value === "event")) * zoom.value;
 	const lane = cursor.value > 0 ? d.events[cursor.value - 1]?.proc ?? -1 : -1;
 	requestAnimationFrame(() => {
+		const { left, top, width, height } = view.value;
 		const names = d.layout.page.left * zoom.value;
-		const from = element.scrollLeft + names + 20;
-		const to = element.scrollLeft + element.clientWidth - 60;
-		if (at < from || at > to) element.scrollLeft = at - names - (element.clientWidth - names) * (at > to ? 0.6 : 0.3);
+		const to = left + width - 60;
+		if (at < left + names + 20 || at > to) element.scrollLeft = at - names - (width - names) * (at > to ? 0.6 : 0.3);
 		if (lane < 0) return;
 		const y = heightOf(d.layout, { lane }) * zoom.value;
-		if (y < element.scrollTop + 20 || y > element.scrollTop + element.clientHeight - 40) element.scrollTop = y - element.clientHeight / 2;
+		if (y < top + 20 || y > top + height - 40) element.scrollTop = y - height / 2;
 	});
-}
-
-interface Spot {
-	x: number;
-	y: number;
 }
 
 function point(d: Doc, spot: Spot): void {
@@ -242,7 +251,7 @@ function click(d: Doc, spot: Spot, e: MouseEvent): void {
 	if (dot) return seek(dot.steps.at(-1)! + 1);
 	const arrow = hitArrow(d, spot);
 	if (arrow) return openMenu({ what: "message", msg: arrow.message, x: e.clientX, y: e.clientY });
-	seek(cursorAt(d, spot.x, spacing.value === "event"));
+	seek(cursorAt(d, spot.x, laid.value === "event"));
 }
 
 /** pick chooses an event to be compared with another one. */

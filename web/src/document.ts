@@ -11,7 +11,7 @@ export interface Doc {
 	title: string;
 	kind: string; // KindLock and so on
 	algorithm: Algorithm;
-	names: string[]; // of the lanes, in order: P1 or, where there are sites, S1
+	names: string[]; // of the lanes, in order: P1; where there are sites, site 1 and so on come first
 	steps: boolean; // the lines are done in order, and nothing happens by itself
 	unit: number; // ticks in one unit of time; 1 in steps
 	network: string;

@@ -5,9 +5,8 @@ import { computed, effect, signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { Doc, LineEvents } from "./document";
 import { pieces } from "./colours";
-import { byHand, copy } from "./copy";
-import { refused } from "./backend";
-import * as lab from "./state";
+import { byHand, copyCommand } from "./copy";
+import * as state from "./state";
 
 /** Milliseconds without a key until what was typed runs. */
 const pause = 250;
@@ -25,9 +24,8 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 let typed = { text: "", at: 0 }; // what was last run of what was typed
 
 effect(() => {
-	draft.value = lab.text.value;
-	clearTimeout(timer);
-	timer = undefined;
+	const next = state.text.value;
+	if (!unsaid()) draft.value = next; // what is just being typed is a change of that, and no part of it is lost
 });
 
 function type(next: string): void {
@@ -47,41 +45,44 @@ export function flush(): void {
 	clearTimeout(timer);
 	timer = undefined;
 	const next = draft.value;
-	const goesOn = typed.text === lab.text.value && Date.now() - typed.at < burst;
+	const goesOn = typed.text === state.text.value && Date.now() - typed.at < burst;
 	typed = { text: next, at: Date.now() };
-	void lab.edit(next, { keep: goesOn });
+	void state.edit(next, { keep: goesOn && state.undoable.value }); // the first change of a branch stands for itself
 }
 
 /** lineAt is the line whose events are at a cursor, or 0. */
-export function lineAt(doc: Doc | undefined, cursor: number): number {
+function lineAt(doc: Doc | undefined, cursor: number): number {
 	if (!doc || cursor === 0) return 0;
 	const at = cursor - 1;
 	return doc.events[at]?.line || (doc.lines.findLast(({ from, to }) => from <= at && at < to)?.line ?? 0);
 }
 
-const present = computed(() => lineAt(lab.doc.value, lab.cursor.value));
-const comes = computed(() => new Map(lab.doc.value?.lines.map((l) => [l.line, l]) ?? []));
+/** The document, if it is that of the text: the lines of another one are not those that are seen. */
+const own = computed(() => (state.fault.value ? undefined : state.doc.value));
+const present = computed(() => lineAt(own.value, state.cursor.value));
+const comes = computed(() => new Map(own.value?.lines.map((l) => [l.line, l]) ?? []));
 const expects = computed(() => {
 	const by = new Map<number, { ok: boolean; text: string }>();
-	for (const { line, ok, want, got } of lab.doc.value?.expects ?? []) {
+	for (const { line, ok, want, got } of own.value?.expects ?? []) {
 		const before = by.get(line);
 		if (!before || before.ok) by.set(line, { ok, text: ok ? "" : got || `not so: ${want}` });
 	}
 	return by;
 });
-const unmet = computed(() => lab.doc.value?.expects.filter((e) => !e.ok) ?? []);
+const unmet = computed(() => own.value?.expects.filter((e) => !e.ok) ?? []);
 
 /** goTo moves the cursor behind the first step that came of a line. */
-function goTo(line: number): void {
+async function goTo(line: number): Promise<void> {
 	flush();
+	await state.settle();
 	const it = comes.value.get(line);
-	if (it) lab.seek(stepEnd(it));
-	else lab.notice.value = `Nothing happens by line ${line} itself.`;
+	if (it) state.seek(stepEnd(it));
+	else state.notice.value = state.fault.value ? "Put the error in the text right first: then its lines can be gone to." : `Nothing happens by line ${line} itself.`;
 }
 
 /** stepEnd is the cursor after the first of some events, and what belongs to the same step. */
 function stepEnd({ from, to }: LineEvents): number {
-	const events = lab.doc.value?.events ?? [];
+	const events = state.doc.value?.events ?? [];
 	let at = from < to ? from + 1 : from;
 	while (at < to && events[at]?.part) at++;
 	return at;
@@ -109,7 +110,7 @@ export function Editor() {
 						ref={area}
 						aria-label="Text of the scenario"
 						aria-describedby="editor-help editor-fault"
-						aria-invalid={lab.fault.value !== undefined}
+						aria-invalid={state.fault.value !== undefined}
 						spellcheck={false}
 						autocapitalize="off"
 						autocomplete="off"
@@ -159,9 +160,9 @@ function onKey(e: KeyboardEvent & { currentTarget: HTMLTextAreaElement }): void 
 	const command = e.ctrlKey || e.metaKey;
 	const letter = e.key.toLowerCase();
 	if (e.key === "Escape") e.currentTarget.blur();
-	else if (command && e.key === "Enter") goTo(lineOf(e.currentTarget));
-	else if (command && letter === "z" && !e.shiftKey) flushed(lab.undo);
-	else if (command && (letter === "y" || letter === "z")) flushed(lab.redo);
+	else if (command && e.key === "Enter") void goTo(lineOf(e.currentTarget));
+	else if (command && letter === "z" && !e.shiftKey) flushed(state.undo);
+	else if (command && (letter === "y" || letter === "z")) flushed(state.redo);
 	else return;
 	e.preventDefault();
 }
@@ -178,7 +179,7 @@ function lineOf(area: HTMLTextAreaElement): number {
 // watch keeps the lines in sight painted, and the line at the cursor in sight.
 function watch(it: HTMLElement): () => void {
 	const come = () => {
-		const line = lab.newest.value || present.value;
+		const line = state.newest.value || present.value;
 		if (line > 0 && !it.contains(document.activeElement)) bring(it, line);
 	};
 	const size = new ResizeObserver(() => {
@@ -188,7 +189,7 @@ function watch(it: HTMLElement): () => void {
 	size.observe(it);
 	const stop = effect(come);
 	const home = effect(() => {
-		if (lab.text.value !== "" && !it.contains(document.activeElement)) it.scrollLeft = 0;
+		if (state.text.value !== "" && !it.contains(document.activeElement)) it.scrollLeft = 0;
 	});
 	return () => {
 		size.disconnect();
@@ -230,11 +231,11 @@ function Gutter() {
 						key={n}
 						type="button"
 						tabIndex={-1}
-						class={`${n === present.value ? "is-present" : ""} ${n === lab.fault.value?.line ? "is-fault" : ""}`}
+						class={`${n === present.value ? "is-present" : ""} ${n === state.fault.value?.line ? "is-fault" : ""}`}
 						style={{ "--row": n - 1 }}
 						disabled={!it}
 						title={it ? "Go to the first event of this line" : undefined}
-						onClick={() => goTo(n)}
+						onClick={() => void goTo(n)}
 					>
 						{n}
 					</button>
@@ -255,15 +256,15 @@ function Painted() {
 }
 
 function Line({ n, text }: { n: number; text: string }) {
-	const fault = lab.fault.value?.line === n ? lab.fault.value : undefined;
-	const looks = [n === present.value && "is-present", n === lab.newest.value && "is-newest", fault && "is-fault"];
-	const found = fault ? undefined : expects.value.get(n);
+	const fault = state.fault.value?.line === n ? state.fault.value : undefined;
+	const looks = [n === present.value && "is-present", n === state.newest.value && "is-newest", fault && "is-fault"];
+	const found = expects.value.get(n);
 	return (
 		<div class={`editor-line ${looks.filter(Boolean).join(" ")}`} style={{ "--row": n - 1 }}>
 			{pieces(text).map(({ look, text }, i) => (look ? <span key={i} class={`ink-${look}`}>{text}</span> : text))}
 			{fault && fault.col > 0 && <i class="editor-wave" style={{ "--col": fault.col - 1, "--wide": wide(text, fault.col) }} />}
-			{found && !lab.fault.value && <b class={found.ok ? "is-met" : "is-unmet"}>{found.ok ? " ✓" : ` ✗ ${found.text}`}</b>}
-			{n === lab.newest.value && <em> just clicked</em>}
+			{found && <b class={found.ok ? "is-met" : "is-unmet"}>{found.ok ? " ✓" : ` ✗ ${found.text}`}</b>}
+			{n === state.newest.value && <em> just clicked</em>}
 		</div>
 	);
 }
@@ -275,7 +276,7 @@ function wide(text: string, col: number): number {
 
 /** Findings are what is wrong with the text, and what came otherwise than expected. */
 function Findings({ area }: { area: { current: HTMLTextAreaElement | null } }) {
-	const fault = lab.fault.value;
+	const fault = state.fault.value;
 	const show = (line: number, col: number) => {
 		const it = area.current!;
 		const at = lines.value.slice(0, line - 1).reduce((sum, l) => sum + l.length + 1, 0) + Math.max(0, col - 1);
@@ -294,11 +295,11 @@ function Findings({ area }: { area: { current: HTMLTextAreaElement | null } }) {
 							</button>
 						)}
 						<p>{fault.text}</p>
-						{lab.doc.value && <small>The picture is that of the last text that was right.</small>}
+						{state.doc.value && <small>The picture is that of the last text that was right.</small>}
 					</div>
 				)}
 			</div>
-			{!fault && unmet.value.length > 0 && (
+			{unmet.value.length > 0 && (
 				<ul class="editor-unmet" aria-label="Came otherwise than expected">
 					{unmet.value.slice(0, 3).map((e, i) => (
 						<li key={i} class="finding is-unmet">
@@ -328,18 +329,11 @@ function Findings({ area }: { area: { current: HTMLTextAreaElement | null } }) {
 function Buttons() {
 	return (
 		<div class="editor-buttons">
-			<button type="button" disabled={!lab.undoable.value} onClick={() => flushed(lab.undo)}>Undo</button>
-			<button type="button" disabled={!lab.redoable.value} onClick={() => flushed(lab.redo)}>Redo</button>
-			<button type="button" title="Go on in a copy; this text stays as it is" onClick={() => flushed(lab.branch)}>Branch</button>
+			<button type="button" disabled={!state.undoable.value} onClick={() => flushed(state.undo)}>Undo</button>
+			<button type="button" disabled={!state.redoable.value} onClick={() => flushed(state.redo)}>Redo</button>
+			<button type="button" title="Go on in a copy; this text stays as it is" onClick={() => flushed(state.branch)}>Branch</button>
 			<button type="button" title="Copy the command that replays this in a terminal" onClick={() => flushed(() => void copyCommand())}>Copy CLI</button>
-			<button type="button" onClick={() => flushed(() => (lab.dialog.value = "export"))}>Export</button>
+			<button type="button" onClick={() => flushed(() => (state.dialog.value = "export"))}>Export</button>
 		</div>
 	);
-}
-
-/** copyCommand copies the command line that replays the scenario. */
-export async function copyCommand(): Promise<void> {
-	const answer = await lab.lab.call<{ data: string }>("export", { text: lab.text.value, as: "command" });
-	if (refused(answer)) lab.notice.value = `There is no command line: ${answer.error.text}`;
-	else await copy(answer.data, "The command line (it wants the text in that file: Export saves it)");
 }

@@ -1,19 +1,14 @@
 // The list of events: the run in words, which is also what a screen reader gets. Only
 // the rows in sight are there.
 
-import { effect, signal } from "@preact/signals";
-import { useLayoutEffect } from "preact/hooks";
+import { effect } from "@preact/signals";
+import { useLayoutEffect, useMemo } from "preact/hooks";
 import type { Doc } from "./document";
-import { useSize } from "./look";
-import { Scroll } from "./scroll";
-import { cursor, doc, hover, seek, step } from "./state";
-import { clockOf, storyOf } from "./story";
+import { Scroll, useRows } from "./scroll";
+import { cursor, doc, hover, playing, seek, speed, step } from "./state";
+import { clockOf, stepBefore, storyOf } from "./story";
 
 const row = 24; // pixels
-const spare = 8; // rows above and below what is in sight
-
-const top = signal(0);
-const high = signal(200);
 
 export function Events() {
 	const d = doc.value;
@@ -26,21 +21,28 @@ export function Events() {
 	);
 }
 
-/** Said tells who cannot see it what has just happened. */
+const mostSaid = 8; // events of a step
+
+/** Said tells who cannot see it what has just happened: the whole step. What plays faster than it can be said is not. */
 function Said() {
 	const d = doc.value;
 	const at = cursor.value;
-	const wait = d && at > 0 ? "" : "before the first event";
-	return <p class="unseen" role="log" aria-live="polite">{d && at > 0 ? d.events[at - 1]?.text : wait}</p>;
+	if (playing.value && speed.value > 1) return <p class="unseen" role="log" aria-live="polite" />;
+	const step = d ? d.events.slice(stepBefore(d, at), at) : [];
+	const more = step.length - mostSaid;
+	return (
+		<p class="unseen" role="log" aria-live="polite">
+			{step.length === 0 ? "before the first event" : step.slice(0, mostSaid).map((e) => e.text).join(" ")}
+			{more > 0 && ` And ${more} more.`}
+		</p>
+	);
 }
 
 function List({ d }: { d: Doc }) {
-	const ref = useSize<HTMLDivElement>((size) => (high.value = size.height));
-	useLayoutEffect(() => effect(() => follow(ref.current!, cursor.value)), []);
-	const from = Math.max(0, Math.floor(top.value / row) - spare);
-	const to = Math.min(d.events.length, Math.ceil((top.value + high.value) / row) + spare);
+	const { ref, top, high, from, to } = useRows(d.events.length, row);
+	useLayoutEffect(() => effect(() => follow(ref.current!, cursor.value, top.peek(), high.peek())), []);
 	const rows = [];
-	for (let i = from; i < to; i++) rows.push(<Line key={i} d={d} i={i} />);
+	for (let i = from; i < to; i++) rows.push(<Line key={i} d={d} i={i} state={i === cursor.value - 1 ? "current" : i >= cursor.value ? "later" : ""} />);
 	return (
 		<Scroll inner={ref} label="list of events; up and down go from one to the next" onScroll={(e) => (top.value = e.scrollTop)} onKeyDown={walk}>
 			<ol style={{ height: `${d.events.length * row}px`, paddingTop: `${from * row}px` }}>{rows}</ol>
@@ -48,11 +50,10 @@ function List({ d }: { d: Doc }) {
 	);
 }
 
-function Line({ d, i }: { d: Doc; i: number }) {
+function Line({ d, i, state }: { d: Doc; i: number; state: string }) {
 	const e = d.events[i]!;
-	const state = i === cursor.value - 1 ? "current" : i >= cursor.value ? "later" : "";
 	const when = d.steps ? storyOf(d).stepOf[i]! + 1 : clockOf(d, e.at);
-	return (
+	return useMemo(() => (
 		<li aria-setsize={d.events.length} aria-posinset={i + 1} aria-current={state === "current" ? "step" : undefined}>
 			<button
 				type="button"
@@ -66,7 +67,7 @@ function Line({ d, i }: { d: Doc; i: number }) {
 				<span class="what" title={e.text}>{e.text}{e.line && !e.part ? <i> line {e.line}</i> : null}</span>
 			</button>
 		</li>
-	);
+	), [d, i, state]);
 }
 
 /** walk goes from event to event. */
@@ -77,10 +78,8 @@ function walk(e: KeyboardEvent): void {
 	step(by);
 }
 
-/** follow keeps the event that has just happened in sight. */
-function follow(element: HTMLElement, at: number): void {
+/** follow keeps the event that has just happened in sight. It does not ask the element where it is: that would lay out the page. */
+function follow(element: HTMLElement, at: number, top: number, high: number): void {
 	const y = Math.max(0, at - 1) * row;
-	if (y < element.scrollTop || y + row > element.scrollTop + element.clientHeight) {
-		requestAnimationFrame(() => (element.scrollTop = y - Math.floor(element.clientHeight / 2 / row) * row));
-	}
+	if (y < top || y + row > top + high) requestAnimationFrame(() => (element.scrollTop = y - Math.floor(high / 2 / row) * row));
 }

@@ -1,9 +1,8 @@
 // Export: the picture, the run and the text, for elsewhere.
 
-import { signal } from "@preact/signals";
 import type { Exported } from "./answers";
 import { type Refusal, refused } from "./backend";
-import { copy, save } from "./copy";
+import { copy, copyCommand, save } from "./copy";
 import { Panel } from "./panel";
 import { share } from "./share";
 import { fault, lab, notice, text } from "./state";
@@ -24,11 +23,9 @@ const ways: Way[] = [
 	{ name: "ShiViz", about: "A log with vector clocks, for the ShiViz viewer of causality.", as: "shiviz", then: keep, verb: "Save" },
 ];
 
-const said = signal(""); // about the last of them
-
 function keep(it: Exported): void {
 	save(it.file, new Blob([it.data], { type: it.media }));
-	said.value = `${it.file} is saved.`;
+	notice.value = `${it.file} is saved.`;
 }
 
 /** pixels paints an SVG on a canvas, twice as large, and saves that. */
@@ -51,35 +48,19 @@ async function pixels(it: Exported): Promise<void> {
 		if (!png) throw new Error("the picture is too large");
 		const file = it.file.replace(/\.svg$/, "") + ".png";
 		save(file, png);
-		said.value = `${file} is saved.`;
+		notice.value = `${file} is saved.`;
 	} catch (err) {
-		said.value = `There is no PNG (${err instanceof Error ? err.message : "the browser cannot paint the picture"}): save the SVG instead.`;
+		notice.value = `There is no PNG (${err instanceof Error ? err.message : "the browser cannot paint the picture"}): save the SVG instead.`;
 	} finally {
 		URL.revokeObjectURL(url);
 	}
 }
 
 async function take(way: Way): Promise<void> {
-	said.value = "";
+	notice.value = "";
 	const answer: Exported | Refusal = await lab.call<Exported>("export", { text: text.value, as: way.as });
-	if (refused(answer)) said.value = `There is no ${way.name}: ${answer.error.text}`;
+	if (refused(answer)) notice.value = `There is no ${way.name}: ${answer.error.text}`;
 	else await way.then(answer);
-}
-
-async function command(): Promise<void> {
-	const answer = await lab.call<Exported>("export", { text: text.value, as: "command" });
-	if (refused(answer)) said.value = `There is no command line: ${answer.error.text}`;
-	else await tell(answer.data, "The command line");
-}
-
-async function shareHere(): Promise<void> {
-	await share();
-	said.value = notice.value;
-}
-
-async function tell(words: string, what: string): Promise<void> {
-	await copy(words, what);
-	said.value = notice.value;
 }
 
 /** saveText saves the scenario, under the name that the command line says; with an error in it, too. */
@@ -94,7 +75,7 @@ export function Export() {
 			{fault.value && <p class="trouble" role="alert">The text has an error in line {fault.value.line}: put that right first; the scenario itself can be saved as it is.</p>}
 			<ul class="exports">
 				<Row name="Address" about="Holds the text and where you are in it. Whoever opens it sees what you see; nothing is stored elsewhere.">
-					<button type="button" data-first aria-label="Copy Address" onClick={() => void shareHere()}>Copy</button>
+					<button type="button" data-first aria-label="Copy Address" onClick={() => void share()}>Copy</button>
 				</Row>
 				{ways.map((way) => (
 					<Row key={way.name} name={way.name} about={way.about}>
@@ -102,14 +83,13 @@ export function Export() {
 					</Row>
 				))}
 				<Row name="Scenario" about="The text itself, as a file: open it with stile lab, run it with stile replay.">
-					<button type="button" aria-label="Copy Scenario" onClick={() => void tell(text.value, "The scenario")}>Copy</button>
+					<button type="button" aria-label="Copy Scenario" onClick={() => void copy(text.value, "The scenario")}>Copy</button>
 					<button type="button" aria-label="Save Scenario" onClick={() => void saveText()}>Save</button>
 				</Row>
 				<Row name="Command line" about="What replays the saved scenario in a terminal.">
-					<button type="button" aria-label="Copy Command line" onClick={() => void command()}>Copy</button>
+					<button type="button" aria-label="Copy Command line" onClick={() => void copyCommand()}>Copy</button>
 				</Row>
 			</ul>
-			<p class="said" role="status">{said.value}</p>
 		</Panel>
 	);
 }

@@ -1,6 +1,6 @@
 // The messages that are under way. They glide; where motion is not wanted, they jump.
 
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { beat } from "./controls";
 import { sitesOf } from "./deeds";
 import type { Doc } from "./document";
@@ -11,6 +11,7 @@ import { cursor } from "./state";
 import { type Message, stepBefore, storyOf, timeAt, underWay } from "./story";
 
 const most = 150; // of which pictures are drawn
+const fewEnough = 24; // that glide at once: the browser makes a layer of each, and more of them jump
 
 /** A message and where it is. */
 interface Flight {
@@ -23,11 +24,19 @@ interface Flight {
 export function Flights({ stage }: { stage: Stage }) {
 	const { d } = stage;
 	const flights = flightsAt(stage, cursor.value);
+	const about = menu.value;
+	const were = useRef(new Map<Message, Spot>());
+	const moves = flights.filter(({ m, at, from }) => !same(were.current.get(m) ?? from, at)).length;
+	were.current = new Map(flights.map(({ m, at }) => [m, at]));
 	return (
 		<g class="flights">
-			{flights.map((f) => <Letter key={f.m.msg} d={d} f={f} radius={sizeOf(stage)} />)}
+			{flights.map((f) => <Letter key={f.m.msg} d={d} f={f} radius={sizeOf(stage)} glides={!calm.value && moves <= fewEnough} minded={about?.what === "message" && about.msg === f.m.msg} />)}
 		</g>
 	);
+}
+
+function same(a: Spot, b: Spot): boolean {
+	return a.x === b.x && a.y === b.y;
 }
 
 /** sizeOf is the radius of a message. */
@@ -107,6 +116,7 @@ function aside(stage: Stage, place: Spot): Spot {
 	const circles = stage.spots.slice(sitesOf(stage.d));
 	for (const spot of [...circles, ...circles]) { // twice: out of one may be into another
 		const [dx, dy] = [at.x - spot.x, at.y - spot.y];
+		if (Math.abs(dx) >= far || Math.abs(dy) >= far) continue;
 		const now = Math.hypot(dx, dy);
 		if (now >= far) continue;
 		at = now < 1 ? { x: spot.x + far, y: spot.y } : { x: spot.x + (dx / now) * far, y: spot.y + (dy / now) * far };
@@ -114,41 +124,43 @@ function aside(stage: Stage, place: Spot): Spot {
 	return at;
 }
 
-function Letter({ d, f, radius }: { d: Doc; f: Flight; radius: number }) {
+/** Letter is painted again only if something of it is different: there may be a hundred. */
+function Letter({ d, f, radius, glides, minded }: { d: Doc; f: Flight; radius: number; glides: boolean; minded: boolean }) {
 	const ref = useRef<SVGGElement>(null);
 	const last = useRef(f.from);
 	const { x, y } = f.at;
 	useLayoutEffect(() => {
 		const was = last.current;
 		last.current = { x, y };
-		if (calm.value || (was.x === x && was.y === y)) return;
-		ref.current?.animate([{ transform: `translate(${was.x}px, ${was.y}px)` }, { transform: `translate(${x}px, ${y}px)` }], { duration: Math.min(450, beat.value * 0.8), easing: "ease-in-out" });
+		if (!glides || same(was, f.at)) return;
+		ref.current?.animate([{ transform: `translate(${was.x - x}px, ${was.y - y}px)` }, { transform: "none" }], { duration: Math.min(450, beat.peek() * 0.8), easing: "ease-in-out" });
 	}, [x, y]);
-	const kind = d.kinds[f.m.kind];
-	const about = menu.value;
-	const title = `${f.m.name} from ${d.names[f.m.from]} to ${d.names[f.m.to]}${f.m.fields.map(([name, value]) => `, ${name} ${value}`).join("")}`;
-	return (
-		<g
-			ref={ref}
-			class={`letter kind${f.over ? ` over ${f.m.how}` : ""}${kind?.heavy ? " heavy" : ""}${about?.what === "message" && about.msg === f.m.msg ? " minded" : ""}`}
-			style={{ ...kindStyle(kind), transform: `translate(${x}px, ${y}px)` }}
-			data-msg={f.m.msg}
-			role={f.over ? undefined : "button"}
-			tabindex={f.over ? undefined : 0}
-			aria-hidden={f.over ? "true" : undefined}
-			aria-haspopup="menu"
-			aria-label={title}
-			onClick={(e) => !f.over && openMenu({ what: "message", msg: f.m.msg, x: e.clientX + 4, y: e.clientY + 4 })}
-			onKeyDown={(e) => {
-				if (f.over || (e.key !== "Enter" && e.key !== " ")) return;
-				e.preventDefault();
-				e.stopPropagation();
-				openAt(e.currentTarget, { what: "message", msg: f.m.msg });
-			}}
-		>
-			<title>{title}</title>
-			<circle r={radius + (kind?.heavy ? 2 : 0)} />
-			{radius > 4 && <text dy="0.35em" font-size={radius + 1}>{kind?.letter ?? ""}</text>}
-		</g>
-	);
+	return useMemo(() => {
+		const kind = d.kinds[f.m.kind];
+		const title = `${f.m.name} from ${d.names[f.m.from]} to ${d.names[f.m.to]}${f.m.fields.map(([name, value]) => `, ${name} ${value}`).join("")}`;
+		return (
+			<g
+				ref={ref}
+				class={`letter kind${f.over ? ` over ${f.m.how}` : ""}${kind?.heavy ? " heavy" : ""}${minded ? " minded" : ""}`}
+				style={kindStyle(kind)}
+				data-msg={f.m.msg}
+				role={f.over ? undefined : "button"}
+				tabindex={f.over ? undefined : 0}
+				aria-hidden={f.over ? "true" : undefined}
+				aria-haspopup={f.over ? undefined : "menu"}
+				aria-label={title}
+				onClick={(e) => !f.over && openMenu({ what: "message", msg: f.m.msg, x: e.clientX + 4, y: e.clientY + 4 })}
+				onKeyDown={(e) => {
+					if (f.over || (e.key !== "Enter" && e.key !== " ")) return;
+					e.preventDefault();
+					e.stopPropagation();
+					openAt(e.currentTarget, { what: "message", msg: f.m.msg });
+				}}
+			>
+				<title>{title}</title>
+				<circle cx={x} cy={y} r={radius + (kind?.heavy ? 2 : 0)} />
+				{radius > 4 && <text x={x} y={y} dy="0.35em" font-size={radius + 1}>{kind?.letter ?? ""}</text>}
+			</g>
+		);
+	}, [d, f.m, f.over, x, y, radius, minded]);
 }

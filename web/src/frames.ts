@@ -1,6 +1,7 @@
 // How everything is at a cursor: the key frame before it, and the changes since.
 
-import type { Delta, Doc } from "./document";
+import type { Delta, Doc, Key } from "./document";
+import { firstOf } from "./search";
 
 export interface Frame {
 	at: number;
@@ -49,27 +50,13 @@ export function changedAt(doc: Doc, from: number, to: number): Map<number, Set<s
 	return changed;
 }
 
-function keyBefore(doc: Doc, cursor: number) {
-	let low = 0;
-	let high = doc.keys.length;
-	while (high - low > 1) {
-		const mid = (low + high) >> 1;
-		if (doc.keys[mid]!.event <= cursor) low = mid;
-		else high = mid;
-	}
-	return doc.keys[low]!;
+function keyBefore({ keys }: Doc, cursor: number): Key {
+	return keys[Math.max(0, firstOf(keys.length, (i) => keys[i]!.event > cursor) - 1)]!;
 }
 
 /** after is the place of the first delta behind a cursor. */
 function after(deltas: Delta[], cursor: number): number {
-	let low = 0;
-	let high = deltas.length;
-	while (low < high) {
-		const mid = (low + high) >> 1;
-		if (deltas[mid]!.event <= cursor) low = mid + 1;
-		else high = mid;
-	}
-	return low;
+	return firstOf(deltas.length, (i) => deltas[i]!.event > cursor);
 }
 
 function apply(frame: Frame, { proc, set, status, wait }: Delta): void {

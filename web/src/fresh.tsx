@@ -79,14 +79,14 @@ export function Fresh() {
 }
 
 function Form() {
-	useEffect(() => known.fetch(), []);
+	useEffect(() => void known.fetch(), []);
 	const answer = known.answer.value;
 	if (!answer) return <p role="status">Fetching the algorithms …</p>;
 	if (refused(answer))
 		return (
 			<>
 				<Trouble what="The algorithms are not there" of={answer} />
-				<button type="button" onClick={() => known.fetch()}>Try again</button>
+				<button type="button" onClick={() => void known.fetch()}>Try again</button>
 			</>
 		);
 	return <Choices />;

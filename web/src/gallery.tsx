@@ -6,8 +6,8 @@ import { useEffect } from "preact/hooks";
 import { type Exhibit, shelf } from "./answers";
 import { refused } from "./backend";
 import { Panel, Trouble, close } from "./panel";
-import { dialog, edit, notice } from "./state";
-import { begun, toured } from "./tour";
+import { dialog, edit } from "./state";
+import { startTour, toured } from "./tour";
 
 const wanted = signal("");
 
@@ -38,12 +38,11 @@ export function Gallery() {
 }
 
 function Shelves() {
-	useEffect(() => shelf.fetch(), []);
+	useEffect(() => void shelf.fetch(), []);
 	const answer = shelf.answer.value;
 	const first = found.value[0]?.items[0];
 	return (
 		<div class="gallery" onKeyDown={walk}>
-			{notice.value !== "" && <p class="trouble" role="alert">{notice.value}</p>}
 			<div class="gallery-top">
 				<input
 					type="search"
@@ -54,14 +53,14 @@ function Shelves() {
 					onInput={(e) => (wanted.value = e.currentTarget.value)}
 					onKeyDown={(e) => e.key === "Enter" && first && open(first)}
 				/>
-				<button type="button" class={toured() ? "" : "is-main"} onClick={begun}>Take the tour in six steps</button>
+				<button type="button" class={toured() ? "" : "is-main"} onClick={startTour}>Take the tour in six steps</button>
 				<button type="button" onClick={() => (dialog.value = "fresh")}>New scenario</button>
 			</div>
 			{!answer && <p role="status">Fetching the gallery …</p>}
 			{answer && refused(answer) && (
 				<>
 					<Trouble what="The gallery is not there" of={answer} />
-					<button type="button" onClick={() => shelf.fetch()}>Try again</button>
+					<button type="button" onClick={() => void shelf.fetch()}>Try again</button>
 				</>
 			)}
 			{answer && !refused(answer) && (

@@ -5,11 +5,7 @@ import type { Doc } from "./document";
 import type { Arrow, Dot } from "./layout";
 import { heightOf } from "./place";
 import { shelfOf } from "./plot";
-
-interface Spot {
-	x: number;
-	y: number;
-}
+import type { Spot } from "./stage";
 
 /** hitDot is the nearest event. */
 export function hitDot(d: Doc, { x, y }: Spot): Dot | undefined {

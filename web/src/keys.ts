@@ -3,13 +3,14 @@
 import { backward, faster, forward, play } from "./controls";
 import { pick } from "./diagram";
 import { openAt } from "./menu";
-import { cursor, dialog, doc, hover, jump, playing, redo, seek, space, spacing, total, undo } from "./state";
+import { modal } from "./panel";
+import { cursor, dialog, doc, hover, jump, picked, playing, redo, seek, space, spacing, total, undo } from "./state";
 
 interface Key {
 	keys: string[]; // as KeyboardEvent.key has them; with Shift+ or Ctrl+ before it
 	shown: string;
 	does: string;
-	run(): void;
+	run(key: string): void;
 }
 
 /** focusOn brings the focus to a part of the page. */
@@ -35,13 +36,13 @@ export const all: Key[] = [
 	{ keys: ["v"], shown: "v", does: "to the next violation", run: () => jump("violation") },
 	{ keys: ["+", "="], shown: "+", does: "faster", run: () => faster(1) },
 	{ keys: ["-"], shown: "-", does: "slower", run: () => faster(-1) },
-	{ keys: ["1", "2", "3", "4", "5", "6", "7", "8", "9"], shown: "1 … 9", does: "the menu of a process: ask, leave, crash and so on", run: () => {} },
+	{ keys: ["1", "2", "3", "4", "5", "6", "7", "8", "9"], shown: "1 … 9", does: "the menu of a process: ask, leave, crash and so on", run: openProcess },
 	{ keys: [], shown: "Tab", does: "to every process, message and button; Enter opens its menu, Shift Enter chooses a process to be cut off with others", run: () => {} },
 	{ keys: ["m"], shown: "m", does: "the menu of a message under way; ← and → go to the others", run: () => menuOf(".letter[tabindex]", (e) => ({ what: "message", msg: Number(e.getAttribute("data-msg")) })) },
 	{ keys: ["i"], shown: "i", does: "inspect the last event: its past, its future, what is concurrent", run: () => (hover.value = hover.value === cursor.value - 1 ? -1 : cursor.value - 1) },
 	{ keys: ["c"], shown: "c", does: "choose the last event; choose another one to see how they relate", run: () => cursor.value > 0 && pick(cursor.value - 1) },
 	{ keys: ["t"], shown: "t", does: "space by time or by event", run: () => space(spacing.value === "time" ? "event" : "time") },
-	{ keys: ["l"], shown: "l", does: "to the text, Escape to come back", run: () => focusOn(".editor textarea, .editor [contenteditable]") },
+	{ keys: ["l"], shown: "l", does: "to the text, Escape to come back", run: () => focusOn(".editor textarea") },
 	{ keys: ["u", "Ctrl+z"], shown: "u or Ctrl Z", does: "undo", run: undo },
 	{ keys: ["r", "Ctrl+Shift+Z", "Ctrl+y"], shown: "r or Ctrl Y", does: "redo", run: redo },
 	{ keys: ["g"], shown: "g", does: "gallery", run: () => (dialog.value = "gallery") },
@@ -54,7 +55,7 @@ export const all: Key[] = [
 
 /** typing says whether keys are for an element that text is written into. */
 function typing(target: EventTarget | null): boolean {
-	return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+	return target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
 }
 
 /** listen does what keys ask for. */
@@ -64,11 +65,12 @@ export function listen(): void {
 			if (e.key === "Escape") (e.target as HTMLElement).blur();
 			return;
 		}
-		if (dialog.value !== "" || e.altKey) return;
+		if (modal(dialog.value) || e.altKey) return;
 		// Space on a button is a click.
 		if (e.key === " " && e.target instanceof HTMLButtonElement) return;
 		if (e.key === "Escape") {
 			hover.value = -1;
+			picked.value = [];
 			playing.value = false;
 			return;
 		}
@@ -76,8 +78,7 @@ export function listen(): void {
 		const key = all.find((k) => k.keys.includes(name));
 		if (!key) return;
 		e.preventDefault();
-		if (/^[1-9]$/.test(name)) openProcess(name);
-		else key.run();
+		key.run(name);
 	});
 }
 

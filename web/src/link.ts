@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals";
 
-/** The backend went away in the middle of a stream. */
+/** The backend went away, or its worker was ended, before an answer was complete. */
 export class Lost extends Error {
 	override name = "Lost";
 }

@@ -89,6 +89,7 @@ function beside(by: number): void {
 }
 
 function keys(e: KeyboardEvent & { currentTarget: HTMLElement }, items: Item[]): void {
+	e.stopPropagation(); // single letters are commands elsewhere on the page
 	const all = [...e.currentTarget.querySelectorAll<HTMLElement>("[role=menuitem]")];
 	const at = all.indexOf(document.activeElement as HTMLElement);
 	const go = (to: number) => all[(to + all.length) % all.length]?.focus();
@@ -103,5 +104,4 @@ function keys(e: KeyboardEvent & { currentTarget: HTMLElement }, items: Item[]):
 	else if (named && !e.ctrlKey && !e.metaKey) choose(named);
 	else if (e.key !== "Enter" && e.key !== " ") return;
 	if (e.key !== "Enter" && e.key !== " ") e.preventDefault();
-	e.stopPropagation();
 }

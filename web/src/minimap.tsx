@@ -6,7 +6,7 @@ import { useMemo } from "preact/hooks";
 import { scrollTo, view, zoom } from "./diagram";
 import type { Doc } from "./document";
 import { useSize } from "./look";
-import { cursor, seek, spacing } from "./state";
+import { cursor, laid, seek } from "./state";
 import { placeOf, stepAfter, stepBefore } from "./story";
 
 const high = 26;
@@ -15,7 +15,8 @@ const width = signal(600);
 export function Minimap({ d }: { d: Doc }) {
 	const ref = useSize<HTMLDivElement>((size) => (width.value = size.width));
 	const scale = width.value / d.layout.page.plot;
-	const { inside, waiting } = useMemo(() => strips(d, width.value), [d, width.value]);
+	const still = useMemo(() => <Run d={d} wide={width.value} />, [d, width.value]);
+	const now = placeOf(d, cursor.value - 1, laid.value === "event") * scale;
 	const z = zoom.value;
 	const from = (view.value.left / z) * scale;
 	const wide = Math.min(width.value, Math.max(8, ((view.value.width / z) - d.layout.page.left) * scale));
@@ -47,16 +48,26 @@ export function Minimap({ d }: { d: Doc }) {
 			}}
 		>
 			<svg width={width.value} height={high} aria-hidden="true">
-				<path class="mini-waiting" d={waiting} />
-				<path class="mini-inside" d={inside} />
-				{d.violations.slice(0, 200).map((v) => {
-					const x = placeOf(d, v.event, spacing.value === "event") * scale;
-					return <line key={v.event} class="mini-broken" x1={x} x2={x} y1="0" y2={high} />;
-				})}
-				<line class="mini-now" x1={placeOf(d, cursor.value - 1, spacing.value === "event") * scale} x2={placeOf(d, cursor.value - 1, spacing.value === "event") * scale} y1="0" y2={high} />
+				{still}
+				<line class="mini-now" x1={now} x2={now} y1="0" y2={high} />
 				<rect class="mini-window" x={Math.min(from + 1, width.value - wide - 1)} y="1" width={Math.max(2, wide - 2)} height={high - 2} rx="3" />
 			</svg>
 		</div>
+	);
+}
+
+/** Run is what stays as it is while the cursor moves. */
+function Run({ d, wide }: { d: Doc; wide: number }) {
+	const { inside, waiting } = strips(d, wide);
+	return (
+		<>
+			<path class="mini-waiting" d={waiting} />
+			<path class="mini-inside" d={inside} />
+			{d.violations.slice(0, 200).map((v) => {
+				const x = (placeOf(d, v.event, laid.value === "event") * wide) / d.layout.page.plot;
+				return <line key={v.event} class="mini-broken" x1={x} x2={x} y1="0" y2={high} />;
+			})}
+		</>
 	);
 }
 

@@ -4,6 +4,7 @@
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import type { Refusal } from "./backend";
+import { Messages } from "./messages";
 import { type Dialog, dialog } from "./state";
 
 interface PanelProps {
@@ -12,8 +13,11 @@ interface PanelProps {
 	/** What it is for, in a sentence. */
 	lead?: string;
 	children: ComponentChildren;
-	/** What stays in sight below what scrolls. */
-	foot?: ComponentChildren;
+}
+
+/** modal says whether a dialog leaves nothing else of the page within reach. */
+export function modal(which: Dialog): boolean {
+	return which !== "" && which !== "tour";
 }
 
 /** Panel lies over the page while the signal dialog has its name. */
@@ -21,18 +25,14 @@ export function Panel(props: PanelProps) {
 	return dialog.value === props.name ? <Open {...props} /> : null;
 }
 
-function Open({ name, title, lead, children, foot }: PanelProps) {
+function Open({ name, title, lead, children }: PanelProps) {
 	const box = useRef<HTMLDialogElement>(null);
 	const id = useId();
 	useLayoutEffect(() => {
 		const it = box.current!;
-		const back = document.activeElement;
 		it.showModal();
 		it.querySelector<HTMLElement>("[data-first]")?.focus();
-		return () => {
-			it.close();
-			if (back instanceof HTMLElement && back.isConnected) back.focus({ preventScroll: true });
-		};
+		return () => it.close();
 	}, []);
 	return (
 		<dialog
@@ -57,8 +57,8 @@ function Open({ name, title, lead, children, foot }: PanelProps) {
 					</button>
 				</header>
 				<div class="panel-body">{children}</div>
-				{foot && <footer class="panel-foot">{foot}</footer>}
 			</div>
+			<Messages />
 		</dialog>
 	);
 }

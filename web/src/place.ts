@@ -1,6 +1,7 @@
 // Where things of a layout are, and the forms that arrows have: trace.Layout.Path.
 
 import type { Arrow, Layout, Offset, Point } from "./layout";
+import { firstOf } from "./search";
 
 const above = 34; // room above the first lane, at least
 
@@ -31,14 +32,43 @@ export function tall(l: Layout): number {
 	return aboveOf(l) + Math.max(0, l.lanes.length - 1) * l.page.pitch + below;
 }
 
-/** pathOf is the way of an arrow as SVG has it. */
-export function pathOf(l: Layout, a: Arrow): string {
+/** pathOf is the way of an arrow as SVG has it. Of a straight one, which may be long, it is what is seen. */
+export function pathOf(l: Layout, a: Arrow, x1: number, x2: number): string {
 	const from = at(l, a.from);
 	const to = at(l, a.to);
 	const [one, two] = a.bend ?? [];
 	if (one && two) return `M${from.x} ${from.y}C${from.x + one.x} ${from.y + one.y} ${to.x + two.x} ${to.y + two.y} ${to.x} ${to.y}`;
 	if (one) return `M${from.x} ${from.y}Q${(from.x + to.x) / 2 + one.x} ${(from.y + to.y) / 2 + one.y} ${to.x} ${to.y}`;
-	return `M${from.x} ${from.y}L${to.x} ${to.y}`;
+	const [begin, end] = [along(from, to, x1, x2), along(to, from, x1, x2)];
+	return `M${fine(begin.x)} ${fine(begin.y)}L${fine(end.x)} ${fine(end.y)}`;
+}
+
+/** along is a point itself or, if that is not seen, where the way to another one comes into sight. */
+function along(from: Offset, to: Offset, x1: number, x2: number): Offset {
+	const x = Math.max(x1, Math.min(x2, from.x));
+	return x === from.x || from.x === to.x ? from : { x, y: from.y + ((to.y - from.y) * (x - from.x)) / (to.x - from.x) };
+}
+
+const head = { gap: 3, long: 10, half: 4 };
+
+/** headOf is the triangle at the end of an arrow, which leaves room for a dot. */
+export function headOf(l: Layout, a: Arrow): string {
+	const from = at(l, a.from);
+	const to = at(l, a.to);
+	const [one, two] = a.bend ?? [];
+	let way = { x: to.x - from.x, y: to.y - from.y };
+	if (two) way = { x: -two.x, y: -two.y };
+	else if (one) way = { x: way.x / 2 - one.x, y: way.y / 2 - one.y };
+	const far = Math.hypot(way.x, way.y) || 1;
+	const [ux, uy] = [way.x / far, way.y / far];
+	const foot = { x: to.x - ux * (head.gap + head.long), y: to.y - uy * (head.gap + head.long) };
+	const side = { x: -uy * head.half, y: ux * head.half };
+	return `M${fine(foot.x + side.x)} ${fine(foot.y + side.y)}L${fine(to.x - ux * head.gap)} ${fine(to.y - uy * head.gap)}L${fine(foot.x - side.x)} ${fine(foot.y - side.y)}z`;
+}
+
+/** fine is as fine as a picture needs it. */
+function fine(v: number): number {
+	return Math.round(v * 100) / 100;
 }
 
 function at(l: Layout, p: Point): Offset {
@@ -61,21 +91,10 @@ export class Along<T> {
 	/** within are those that overlap a part. */
 	within(from: number, to: number): T[] {
 		const found: T[] = [];
-		for (let i = this.first(this.furthest, from); i < this.all.length && this.starts[i]! <= to; i++) {
+		for (let i = firstOf(this.all.length, (k) => this.furthest[k]! >= from); i < this.all.length && this.starts[i]! <= to; i++) {
 			const t = this.all[i]!;
 			if (this.right(t) >= from) found.push(t);
 		}
 		return found;
-	}
-
-	private first(sorted: Float64Array, least: number): number {
-		let low = 0;
-		let high = sorted.length;
-		while (low < high) {
-			const mid = (low + high) >> 1;
-			if (sorted[mid]! < least) low = mid + 1;
-			else high = mid;
-		}
-		return low;
 	}
 }

@@ -1,11 +1,10 @@
 // What is painted in the plot: lives, bars, arrows, dots and marks. Their words are in words.tsx.
 
+import { Arrows } from "./arrows";
 import { type Relations, relation } from "./causality";
 import type { Doc } from "./document";
 import type { Arrow, Bar, Dot, Layout, Life, Mark, Upright } from "./layout";
-import { kindStyle } from "./look";
-import { Along, aboveOf, heightOf, pathOf, tall, below } from "./place";
-import { type Story, storyOf } from "./story";
+import { Along, aboveOf, heightOf, tall, below } from "./place";
 
 /** A layout, so that a part of it is found quickly. */
 interface Shelf {
@@ -34,17 +33,27 @@ export function shelfOf(l: Layout): Shelf {
 	return shelf;
 }
 
+/** A part of the plot. */
 export interface Part {
 	d: Doc;
 	x1: number;
 	x2: number;
 	y1: number;
 	y2: number;
-	relations: Relations | undefined;
+}
+
+/** What is in it. */
+export interface Things {
+	lives: Life[];
+	bars: Bar[];
+	arrows: Arrow[];
+	dots: Dot[];
+	marks: Mark[];
+	uprights: Upright[];
 }
 
 /** What of a layout is in a part of the plot. */
-export function thingsIn({ d, x1, x2, y1, y2 }: Omit<Part, "relations">) {
+export function thingsIn({ d, x1, x2, y1, y2 }: Part): Things {
 	const l = d.layout;
 	const shelf = shelfOf(l);
 	const least = (y1 - aboveOf(l)) / l.page.pitch - 1;
@@ -60,12 +69,13 @@ export function thingsIn({ d, x1, x2, y1, y2 }: Omit<Part, "relations">) {
 	};
 }
 
-export function Things({ d, x1, x2, y1, y2, relations }: Part) {
+export function Plotted({ part, things, relations }: { part: Part; things: Things; relations: Relations | undefined }) {
+	const { d, x1, x2 } = part;
 	const l = d.layout;
-	const { lives, bars, arrows, dots, marks, uprights } = thingsIn({ d, x1, x2, y1, y2 });
+	const { lives, bars, arrows, dots, marks, uprights } = things;
 	return (
 		<g>
-			<Heads d={d} />
+			<Hatching />
 			<g class="lives">
 				{lives.map((s) => (
 					<line key={`${s.lane} ${s.x1}`} class={s.paused ? "paused" : ""} x1={s.x1} x2={s.x2} y1={heightOf(l, s)} y2={heightOf(l, s)} />
@@ -74,22 +84,17 @@ export function Things({ d, x1, x2, y1, y2, relations }: Part) {
 			<Axis l={l} x1={x1} x2={x2} />
 			<g class="bars">{bars.map((b) => <BarOf key={`${b.lane} ${b.x1} ${b.means}`} l={l} b={b} />)}</g>
 			<g class="uprights">{uprights.map((u) => <UprightOf key={`${u.x} ${u.means}`} l={l} u={u} />)}</g>
-			<Arrows d={d} arrows={arrows} relations={relations} />
+			<Arrows d={d} arrows={arrows} relations={relations} x1={x1} x2={x2} />
 			<g class="dots">{dots.map((o) => <DotOf key={o.steps[0]} l={l} o={o} relations={relations} />)}</g>
 			<g class="marks">{marks.map((m) => <MarkOf key={`${m.at.lane} ${m.at.x} ${m.means}`} l={l} m={m} />)}</g>
 		</g>
 	);
 }
 
-/** Heads are the arrowheads, one of each kind, and the hatching of what is broken. */
-function Heads({ d }: { d: Doc }) {
+/** Hatching is that of what is broken. */
+function Hatching() {
 	return (
 		<defs>
-			{d.kinds.map((k, i) => (
-				<marker key={i} id={`head-${i}`} class="kind" style={kindStyle(k)} markerUnits="userSpaceOnUse" orient="auto" markerWidth="10" markerHeight="8" refX="13" refY="4">
-					<path d="M0 0L10 4L0 8z" class="kind-fill" />
-				</marker>
-			))}
 			<pattern id="broken" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
 				<rect width="6" height="6" class="paper" />
 				<rect width="3" height="6" class="alarm" />
@@ -123,44 +128,6 @@ function UprightOf({ l, u }: { l: Layout; u: Upright }) {
 	);
 }
 
-/** Arrows are the messages, in a group for each kind; those that matter most on top. */
-function Arrows({ d, arrows, relations }: { d: Doc; arrows: Arrow[]; relations: Relations | undefined }) {
-	const story = storyOf(d);
-	return (
-		<g class="arrows">
-			{d.kinds.map((k, i) => {
-				const mine = arrows.filter((a) => a.kind === i);
-				if (mine.length === 0) return null;
-				return (
-					<g key={i} class={k.heavy ? "kind heavy" : "kind"} style={kindStyle(k)}>
-						{mine.map((a) => {
-							const how = relations ? arrowRelation(story, relations, a) : "";
-							return (
-								<g key={a.message} class={`arrow ${how} ${a.end}`} data-msg={a.message}>
-									<path d={pathOf(d.layout, a)} stroke-dasharray={k.dash} marker-end={a.end === "arrives" ? `url(#head-${i})` : undefined} />
-									{a.end === "lost" && <path class="cross" d={cross(a.to.x, heightOf(d.layout, a.to))} />}
-									{a.end === "open" && <circle cx={a.to.x} cy={heightOf(d.layout, a.to)} r="2.5" />}
-								</g>
-							);
-						})}
-					</g>
-				);
-			})}
-		</g>
-	);
-}
-
-/** arrowRelation says how a message stands to the focus: it is past if its arrival is, future if its sending is. */
-export function arrowRelation(story: Story, r: Relations, a: Arrow): string {
-	const m = story.messages.get(a.message);
-	if (!m) return "concurrent";
-	const sent = relation(r, m.sent);
-	const ended = m.ended === Infinity ? "concurrent" : relation(r, m.ended);
-	if (ended === "past" || ended === "focus") return "past";
-	if (sent === "future" || sent === "focus") return "future";
-	return "concurrent";
-}
-
 function DotOf({ l, o, relations }: { l: Layout; o: Dot; relations: Relations | undefined }) {
 	const how = relations ? dotRelation(relations, o) : "";
 	return <circle class={`dot ${how}`} data-event={o.steps.at(-1)} cx={o.at.x} cy={heightOf(l, o.at)} r={how === "focus" ? 6 : 3.5} />;
@@ -181,10 +148,6 @@ export function dotAt(l: Layout, event: number): Dot | undefined {
 		dotsOf.set(l, all);
 	}
 	return all.get(event);
-}
-
-function cross(x: number, y: number): string {
-	return `M${x - 4} ${y - 4}L${x + 4} ${y + 4}M${x - 4} ${y + 4}L${x + 4} ${y - 4}`;
 }
 
 function MarkOf({ l, m }: { l: Layout; m: Mark }) {

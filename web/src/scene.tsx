@@ -1,7 +1,8 @@
 // The group in the algorithm's own picture. What shape that is, and which fields of
 // the states are arrows, queues or tokens, the lab says.
 
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
+import { useMemo } from "preact/hooks";
 import { Controls } from "./controls";
 import { sitesOf } from "./deeds";
 import type { Doc } from "./document";
@@ -10,13 +11,15 @@ import { useSize } from "./look";
 import { openAt, openMenu } from "./menu";
 import { Ground, Pointers } from "./scenery";
 import { Sites, Waits } from "./sites";
-import { type Stage, field, hasToken, named, stageOf } from "./stage";
+import { type Spot, type Stage, field, hasToken, named, placesOf } from "./stage";
 import { choose, cursor, doc, frameAt, type Frame, group } from "./state";
 
 const size = signal({ width: 320, height: 320 });
 
+const places = computed(() => doc.value && placesOf(doc.value, size.value));
+
 /** The process whose wishes are shown, or -1: whoever the last event was about. */
-export const minded = signal(-1);
+const minded = signal(-1);
 
 const titles: Record<string, string> = {
 	star: "The star", ring: "The ring", tree: "The tree", grid: "The grid", plane: "The plane", mesh: "The group",
@@ -39,10 +42,11 @@ export function Scene() {
 function Picture({ d }: { d: Doc }) {
 	const { width, height } = size.value;
 	const frame = frameAt(d, cursor.value);
-	const stage = stageOf(d, frame, size.value);
+	const stage = { ...places.value!, frame };
 	const mind = mindOf(d, frame);
+	const last = cursor.value > 0 ? d.events[cursor.value - 1]!.proc : -1;
 	return (
-		<svg width={width} height={height} viewBox={`0 0 ${width} ${height}`} role="group" aria-label={`${d.names.length} processes`}>
+		<svg width={width} height={height} viewBox={`0 0 ${width} ${height}`} role="group" aria-label={`${d.names.length - sitesOf(d)} processes`}>
 			<defs>
 				<marker id="tip" markerUnits="userSpaceOnUse" orient="auto" markerWidth="9" markerHeight="8" refX="8" refY="4"><path d="M0 0L9 4L0 8z" class="tip" /></marker>
 				<marker id="tip-cycle" markerUnits="userSpaceOnUse" orient="auto" markerWidth="10" markerHeight="9" refX="9" refY="4.5"><path d="M0 0L10 4.5L0 9z" class="tip-cycle" /></marker>
@@ -51,7 +55,7 @@ function Picture({ d }: { d: Doc }) {
 			{d.scene.shape === "sites" && <Sites stage={stage} />}
 			<Pointers stage={stage} />
 			{d.scene.shape === "sites" && <Waits stage={stage} />}
-			{d.names.map((name, i) => (i < sitesOf(d) ? null : <Process key={i} stage={stage} lane={i} name={name} />))}
+			{d.names.map((name, i) => (i < sitesOf(d) ? null : <Process key={i} lane={i} name={name} spot={stage.spots[i]} radius={stage.radius} status={frame.status[i] ?? "idle"} wait={frame.waits[i] ?? ""} acts={i === last} chosen={group.value.includes(i)} />))}
 			{d.names.map((_, i) => (i < sitesOf(d) ? null : <Badges key={i} stage={stage} lane={i} />))}
 			<Flights stage={stage} />
 		</svg>
@@ -67,26 +71,32 @@ function mindOf(d: Doc, frame: Frame): number {
 	return frame.status.findIndex((_, i) => busy(i));
 }
 
-function Process({ stage, lane, name }: { stage: Stage; lane: number; name: string }) {
-	const { d, frame, radius } = stage;
-	const spot = stage.spots[lane];
-	if (!spot) return null;
-	const status = frame.status[lane] ?? "idle";
-	const wait = frame.waits[lane];
+interface ProcessProps {
+	lane: number;
+	name: string;
+	spot: Spot | undefined;
+	radius: number;
+	status: string;
+	wait: string;
+	acts: boolean; // the last event is its own
+	chosen: boolean;
+}
+
+/** Process is painted again only if something of it is different: there may be a hundred. */
+function Process({ lane, name, spot, radius, status, wait, acts, chosen }: ProcessProps) {
 	const open = (e: Event) => {
 		e.preventDefault();
 		openAt(e.currentTarget as Element, { what: "process", proc: lane });
 	};
-	return (
+	return useMemo(() => spot && (
 		<g
-			class={`process is-${status}${cursor.value > 0 && d.events[cursor.value - 1]?.proc === lane ? " acts" : ""}`}
+			class={`process is-${status}${acts ? " acts" : ""}`}
 			data-proc={lane}
-			transform={`translate(${spot.x} ${spot.y})`}
 			role="button"
 			tabindex={0}
 			aria-haspopup="menu"
 			aria-label={`${name}, ${status}${wait ? `, ${wait}` : ""}`}
-			aria-selected={group.value.includes(lane) || undefined}
+			aria-pressed={chosen}
 			onClick={(e) => (e.shiftKey ? choose(lane) : openMenu({ what: "process", proc: lane, x: e.clientX + 4, y: e.clientY + 4 }))}
 			onKeyDown={(e) => (e.key === "Enter" || e.key === " ") && (e.stopPropagation(), e.shiftKey ? (e.preventDefault(), choose(lane)) : open(e))}
 			onMouseEnter={() => (minded.value = lane)}
@@ -95,16 +105,16 @@ function Process({ stage, lane, name }: { stage: Stage; lane: number; name: stri
 			onBlur={() => (minded.value = -1)}
 		>
 			<title>{`${name}: ${wait || status}`}</title>
-			{radius < 12 && <circle class="target" r={Math.max(radius, 8)} />}
-			<circle class="body" r={radius} />
-			{status === "waiting" && radius > 6 && <circle class="halo" r={radius + 4} />}
-			{group.value.includes(lane) && <rect class="chosen" x={-radius - 6} y={-radius - 6} width={2 * radius + 12} height={2 * radius + 12} rx="6" />}
-			{radius >= 7.5 && <text class="name" dy="0.35em" font-size={Math.min(15, Math.max(7, radius * 0.72))}>{name}</text>}
-			{status === "crashed" && <path class="dead" d={`M${-radius * 0.6} ${-radius * 0.6}L${radius * 0.6} ${radius * 0.6}M${-radius * 0.6} ${radius * 0.6}L${radius * 0.6} ${-radius * 0.6}`} />}
-			{status === "paused" && radius >= 9 && <path class="halted" d={`M-3 ${radius - 2}v8M3 ${radius - 2}v8`} />}
-			{status === "leading" && <path class="star" transform={`translate(0 ${-radius - 8})`} d="M0-8L2.3-2.4L8-2.4L3.5 1.2L5.5 7L0 3.5L-5.5 7L-3.5 1.2L-8-2.4L-2.3-2.4z" />}
+			{radius < 12 && <circle class="target" cx={spot.x} cy={spot.y} r={Math.max(radius, 8)} />}
+			<circle class="body" cx={spot.x} cy={spot.y} r={radius} />
+			{status === "waiting" && radius > 6 && <circle class="halo" cx={spot.x} cy={spot.y} r={radius + 4} />}
+			{chosen && <rect class="chosen" x={spot.x - radius - 6} y={spot.y - radius - 6} width={2 * radius + 12} height={2 * radius + 12} rx="6" />}
+			{radius >= 7.5 && <text class="name" x={spot.x} y={spot.y} dy="0.35em" font-size={Math.min(15, Math.max(7, radius * 0.72))}>{name}</text>}
+			{status === "crashed" && <path class="dead" transform={`translate(${spot.x} ${spot.y})`} d={`M${-radius * 0.6} ${-radius * 0.6}L${radius * 0.6} ${radius * 0.6}M${-radius * 0.6} ${radius * 0.6}L${radius * 0.6} ${-radius * 0.6}`} />}
+			{status === "paused" && radius >= 9 && <path class="halted" d={`M${spot.x - 3} ${spot.y + radius - 2}v8m6-8v8`} />}
+			{status === "leading" && <path class="star" transform={`translate(${spot.x} ${spot.y - radius - 8})`} d="M0-8L2.3-2.4L8-2.4L3.5 1.2L5.5 7L0 3.5L-5.5 7L-3.5 1.2L-8-2.4L-2.3-2.4z" />}
 		</g>
-	);
+	), [lane, name, spot, radius, status, wait, acts, chosen]);
 }
 
 /** Badges are what a process has beside it: the token, a queue, a number, a vote. */

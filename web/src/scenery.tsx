@@ -1,8 +1,8 @@
 // What lies behind the processes: links, rows and columns, lines of a plane, whom one
 // asks and who has answered, and the arrows of those that point at somebody.
 
-import { useRef } from "preact/hooks";
-import { type Stage, awaited, between, field, named } from "./stage";
+import { useMemo, useRef } from "preact/hooks";
+import { type Places, type Stage, awaited, between, field, named } from "./stage";
 
 const fewEnough = 10; // processes of a mesh whose links are drawn
 
@@ -10,19 +10,29 @@ const fewEnough = 10; // processes of a mesh whose links are drawn
 export function Ground({ stage, mind }: { stage: Stage; mind: number }) {
 	const { d, spots, radius } = stage;
 	const { shape } = d.scene;
-	const links = shape === "mesh" && d.scene.links.length === 0 && spots.length <= fewEnough && !d.scene.pointer ? mesh(spots.length) : d.scene.links;
-	const directed = shape === "ring" || shape === "flags";
+	const links = useMemo(() => <Links d={d} spots={spots} radius={radius} />, [d, spots, radius]);
 	return (
 		<g class="ground">
 			{shape === "grid" && <Cells stage={stage} mind={mind} />}
 			{shape === "plane" && <Lines stage={stage} mind={mind} />}
+			{links}
+			{shape !== "grid" && mind >= 0 && <Answers stage={stage} mind={mind} />}
+			{d.kind === "sections" && <Sections stage={stage} />}
+		</g>
+	);
+}
+
+function Links({ d, spots, radius }: Pick<Places, "d" | "spots" | "radius">) {
+	const { shape } = d.scene;
+	const links = shape === "mesh" && d.scene.links.length === 0 && spots.length <= fewEnough && !d.scene.pointer ? mesh(spots.length) : d.scene.links;
+	const directed = shape === "ring" || shape === "flags";
+	return (
+		<>
 			{links.map(({ from, to }) => {
 				const [a, b] = [spots[from], spots[to]];
 				return a && b && <line key={`${from} ${to}`} class={directed ? "link directed" : "link"} {...between(a, b, radius + 2, radius + (directed ? 5 : 2))} />;
 			})}
-			{shape !== "grid" && mind >= 0 && <Answers stage={stage} mind={mind} />}
-			{d.kind === "sections" && <Sections stage={stage} />}
-		</g>
+		</>
 	);
 }
 
@@ -133,10 +143,10 @@ function Pointer({ stage, lane, to, name }: { stage: Stage; lane: number; to: nu
 	}
 	const long = shown ? Math.hypot(target.x - from.x, target.y - from.y) : 2 * radius + 20;
 	const side = name === "pointer" ? 0 : name === "pointer next" ? 6 : -4; // so that two arrows of a pair do not lie on each other
-	return (
+	return useMemo(() => (
 		<g class={shown ? name : `${name} gone`} style={{ transform: `translate(${from.x}px, ${from.y}px) rotate(${angle.current}deg)` }}>
 			<line x1={radius + 3} x2={Math.max(radius + 4, long - radius - 4)} y1={side} y2={side} marker-end="url(#tip)" />
 			<title>{shown ? `${d.names[lane]} points at ${d.names[to]}` : ""}</title>
 		</g>
-	);
+	), [d, spots, radius, lane, to, shown, name]);
 }

@@ -1,7 +1,10 @@
-// A panel that scrolls, and shows at its edges that there is more.
+// A panel that scrolls, and shows at its edges that there is more. Of long lists only the
+// rows in sight are there.
 
+import { useSignal } from "@preact/signals";
 import { type ComponentChildren, type RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { useSize } from "./look";
 
 interface ScrollProps {
 	label: string;
@@ -29,7 +32,11 @@ export function Scroll({ label, children, inner, onScroll, onKeyDown }: ScrollPr
 				tabIndex={0}
 				role="group"
 				aria-label={label}
-				onKeyDown={onKeyDown}
+				onKeyDown={(e) => {
+					// What is wider than its panel goes to the side by these; elsewhere they are steps.
+					if (/^Arrow(Left|Right)$/.test(e.key) && e.currentTarget.scrollWidth > e.currentTarget.clientWidth) e.stopPropagation();
+					onKeyDown?.(e);
+				}}
 				onScroll={(e) => {
 					look(e.currentTarget);
 					onScroll?.(e.currentTarget);
@@ -41,11 +48,24 @@ export function Scroll({ label, children, inner, onScroll, onKeyDown }: ScrollPr
 	);
 }
 
+const spare = 8; // rows above and below what is in sight
+
+/** useRows tells which rows of a list in a panel are to be there, if all are equally high. */
+export function useRows(count: number, row: number) {
+	const top = useSignal(0);
+	const high = useSignal(200);
+	const ref = useSize<HTMLDivElement>((size) => (high.value = size.height));
+	const from = Math.max(0, Math.min(count, Math.floor(top.value / row)) - spare);
+	const to = Math.min(count, Math.ceil((top.value + high.value) / row) + spare);
+	return { ref, top, high, from, to };
+}
+
 /** look says in which directions there is more. */
 function look(element: HTMLElement): void {
 	const { scrollLeft, scrollTop, clientWidth, clientHeight, scrollWidth, scrollHeight } = element;
 	const more = [];
 	if (scrollLeft + clientWidth < scrollWidth - 2) more.push("right");
 	if (scrollTop + clientHeight < scrollHeight - 2) more.push("below");
-	element.parentElement!.dataset.more = more.join(" ");
+	const said = element.parentElement!.dataset;
+	if (said.more !== more.join(" ")) said.more = more.join(" ");
 }

@@ -4,6 +4,8 @@ import type { Backend, Refusal } from "./backend";
 import { Lost, link, pause } from "./link";
 
 export class Server implements Backend {
+	readonly advice = "is 'stile lab' running?";
+
 	constructor(private readonly base: string) {}
 
 	async call<T>(name: string, body: unknown, signal?: AbortSignal): Promise<T | Refusal> {

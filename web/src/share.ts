@@ -2,9 +2,10 @@
 // is packed (deflate) and written in base64url. Nothing of it is sent anywhere.
 
 import { effect } from "@preact/signals";
+import { shelf } from "./answers";
 import { refused } from "./backend";
 import { copy } from "./copy";
-import { unsaid } from "./editor";
+import { flush, unsaid } from "./editor";
 import { cursor, dialog, edit, lab, notice, text } from "./state";
 
 /** How long an address may be: longer ones are cut off on their way by some programs. */
@@ -13,20 +14,20 @@ const longest = 16_000;
 const largest = 2_000_000;
 
 /** What an address holds. */
-export interface Shared {
+interface Shared {
 	text: string;
 	cursor: number;
 }
 
 /** fragment is the part of an address that holds a text and a cursor. */
-export async function fragment(it: Shared): Promise<string> {
+async function fragment(it: Shared): Promise<string> {
 	const bytes = new Blob([it.text]).stream().pipeThrough(new CompressionStream("deflate-raw"));
 	const packed = new Uint8Array(await new Response(bytes).arrayBuffer());
 	return `#s=${base64url(packed)}&c=${it.cursor}`;
 }
 
 /** unpack reads what fragment wrote, and is undefined if there is nothing of the kind. It throws if that is broken. */
-export async function unpack(hash: string): Promise<Shared | undefined> {
+async function unpack(hash: string): Promise<Shared | undefined> {
 	const parts = new URLSearchParams(hash.replace(/^#/, ""));
 	const packed = parts.get("s");
 	if (packed === null) return undefined;
@@ -78,9 +79,9 @@ export async function share(): Promise<void> {
  * else the gallery. From then on the address follows what is shown.
  */
 export async function begin(): Promise<void> {
+	addEventListener("hashchange", () => void openAddress());
 	if (!(await openAddress())) await openStart();
 	follow();
-	addEventListener("hashchange", () => void openAddress());
 }
 
 /** openAddress opens what the address holds, and says whether there was anything, good or broken. */
@@ -90,6 +91,7 @@ async function openAddress(): Promise<boolean> {
 		const it = await unpack(location.hash);
 		if (!it) return false;
 		dialog.value = "";
+		flush(); // what was being typed can be gone back to
 		await edit(it.text, { cursor: it.cursor });
 	} catch {
 		await openStart();
@@ -100,18 +102,18 @@ async function openAddress(): Promise<boolean> {
 }
 
 async function openStart(): Promise<void> {
-	if (begun()) return;
+	if (opened()) return;
 	const start = await lab.call<{ text: string }>("start", {});
-	if (begun()) return;
+	if (opened()) return;
 	if (!refused(start) && start.text !== "") return void (await edit(start.text, { cursor: 0 }));
 	if (dialog.value === "") dialog.value = "gallery";
-	const shown = await lab.call<{ groups: { items: { text: string }[] }[] }>("gallery", {});
+	const shown = await shelf.fetch();
 	const first = refused(shown) ? undefined : shown.groups[0]?.items[0];
-	if (first && !begun()) await edit(first.text, { cursor: 0 });
+	if (first && !opened()) await edit(first.text, { cursor: 0 });
 }
 
-/** begun says whether somebody has opened or typed something, which nothing that comes late may replace. */
-function begun(): boolean {
+/** opened says whether somebody has opened or typed something, which nothing that comes late may replace. */
+function opened(): boolean {
 	return text.value !== "" || unsaid();
 }
 
@@ -128,8 +130,7 @@ function follow(): void {
 }
 
 async function write(it: Shared): Promise<void> {
-	if (it.text === "") return;
-	const hash = await fragment(it);
+	const hash = it.text === "" ? "" : await fragment(it);
 	if (it.text !== text.value || it.cursor !== cursor.value) return;
 	const url = new URL(location.href);
 	url.hash = hash;

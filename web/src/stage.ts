@@ -10,18 +10,23 @@ export interface Spot {
 	y: number;
 }
 
-export interface Stage extends Size {
+/** Where everybody is. */
+export interface Places extends Size {
 	d: Doc;
-	frame: Frame;
 	radius: number; // of a process
 	spots: Spot[]; // of each lane
 	locks: Spot[];
 }
 
+/** Where everybody is, and how everything is there at a cursor. */
+export interface Stage extends Places {
+	frame: Frame;
+}
+
 const largest = 25; // the radius of a process, in pixels
 
-/** stageOf places everybody in a picture of that size. */
-export function stageOf(d: Doc, frame: Frame, { width, height }: Size): Stage {
+/** placesOf places everybody in a picture of that size. */
+export function placesOf(d: Doc, { width, height }: Size): Places {
 	const pad = { side: Math.min(50, width / 7), top: 48, bottom: 54 };
 	const across = range((d.scene.places ?? []).map((p) => p.x));
 	const down = range((d.scene.places ?? []).map((p) => p.y));
@@ -42,7 +47,7 @@ export function stageOf(d: Doc, frame: Frame, { width, height }: Size): Stage {
 	const room = nearest(spots);
 	const radius = Math.max(3, Math.min(largest, room * (sites ? 0.27 : d.scene.shape === "grid" ? 0.28 : 0.34)));
 	if (sites) for (const [i, g] of d.scene.groups.entries()) for (const p of g.procs ?? []) spots[p]!.x = inBox(boxOf(d, width, i), spots[p]!.x, radius + 9);
-	return { d, frame, width, height, spots, locks: (d.scene.locks ?? []).map(put), radius };
+	return { d, width, height, spots, locks: (d.scene.locks ?? []).map(put), radius };
 }
 
 /** boxOf is from where to where a site goes. */

@@ -5,6 +5,7 @@
 import { batch, computed, signal } from "@preact/signals";
 import { type Refusal, backend, refused } from "./backend";
 import type { Doc, Fault } from "./document";
+import { firstOf } from "./search";
 
 export { type Frame, frameAt } from "./frames";
 export { link } from "./link";
@@ -13,7 +14,7 @@ export { link } from "./link";
 export const lab = backend();
 
 /** How far apart events are in the diagram. */
-export type Spacing = "event" | "time";
+type Spacing = "event" | "time";
 
 /** What lies over the page. */
 export type Dialog = "" | "gallery" | "fresh" | "check" | "compare" | "export" | "tour" | "help";
@@ -69,14 +70,15 @@ export const group = signal<number[]>([]);
 export const playing = signal(false);
 /** How many steps per second, as a factor. */
 export const speed = signal(1);
+/** How far apart events are to be. */
 export const spacing = signal<Spacing>("time");
+/** How far apart they are in the document that is shown. */
+export const laid = signal<Spacing>("time");
 export const dialog = signal<Dialog>("");
 /** The line that was just added, or 0. */
 export const newest = signal(0);
 /** What the page has to say about the last click; empty if nothing. */
 export const notice = signal("");
-/** A document is being asked for. */
-export const busy = signal(false);
 
 export const branches = signal<Branch[]>([{ name: "main", text: "", cursor: 0, past: [], future: [] }]);
 export const branchAt = signal(0);
@@ -98,7 +100,7 @@ function changeBranch(change: Partial<Branch>): void {
 }
 
 /** How a text is to be taken over. */
-export interface EditOptions {
+interface EditOptions {
 	/** Where the cursor goes; where it is, if that is still there, when not said. */
 	cursor?: number;
 	/** It goes with the change before it: undo goes behind both. For typing. */
@@ -116,9 +118,8 @@ export function edit(next: string, options: EditOptions = {}): Promise<boolean> 
 		if (options.cursor !== undefined) seek(options.cursor);
 		return Promise.resolve(true);
 	}
-	const before: Version = { text: text.value, cursor: cursor.value };
 	batch(() => {
-		if (text.value !== "" && next !== text.value && !options.keep) changeBranch({ past: [...here().past, before].slice(-kept), future: [] });
+		if (text.value !== "" && next !== text.value && !options.keep) changeBranch({ past: [...here().past, version()].slice(-kept), future: [] });
 		text.value = next;
 		newest.value = options.line ?? 0;
 		notice.value = "";
@@ -128,18 +129,37 @@ export function edit(next: string, options: EditOptions = {}): Promise<boolean> 
 
 // Only the newest text is of interest.
 let asked = new AbortController();
+let aim: number | undefined; // where the cursor goes when it is answered
+let settled: Promise<unknown> = Promise.resolve(); // when it is
+
+/** version is the present text, and where the cursor is in it or will be. */
+function version(): Version {
+	return { text: text.value, cursor: aim ?? cursor.value };
+}
+
+/** settle waits until what is shown is the document of the present text, or that has an error. */
+export async function settle(): Promise<void> {
+	for (let seen; seen !== settled; ) await (seen = settled);
+}
 
 /** run asks for the document of the present text. */
-export async function run(at?: number): Promise<boolean> {
+export function run(at?: number): Promise<boolean> {
 	asked.abort();
 	asked = new AbortController();
-	const { signal } = asked;
-	busy.value = true;
+	aim = at;
+	const done = answered(at, asked.signal);
+	settled = done.catch(() => {});
+	return done;
+}
+
+async function answered(at: number | undefined, signal: AbortSignal): Promise<boolean> {
+	const how = spacing.value;
 	try {
-		const answer: Doc | Refusal = await lab.call<Doc>("run", { text: text.value, spacing: spacing.value }, signal);
+		const answer: Doc | Refusal = await lab.call<Doc>("run", { text: text.value, spacing: how }, signal);
 		if (signal.aborted) return false;
+		aim = undefined;
 		batch(() => {
-			busy.value = false;
+			if (!refused(answer)) laid.value = how;
 			fault.value = refused(answer) ? answer.error : undefined;
 			if (!refused(answer)) show(answer, at);
 		});
@@ -163,15 +183,27 @@ function show(next: Doc, at?: number): void {
 export function space(how: Spacing): void {
 	if (how === spacing.value) return;
 	spacing.value = how;
-	void run();
+	void run(aim);
 }
 
-/** act does what a click means: a line more, which the lab finds the place of. */
-export async function act(deed: Deed): Promise<boolean> {
+let acted: Promise<unknown> = Promise.resolve(); // when the last click is a line
+
+/** act does what a click means, after the clicks before it: a line more, which the lab finds the place of. */
+export function act(deed: Deed): Promise<boolean> {
 	playing.value = false;
+	const done = acted.then(() => add(deed));
+	acted = done.catch(() => {});
+	return done;
+}
+
+async function add(deed: Deed): Promise<boolean> {
+	await settle();
 	const before = text.value;
 	const answer = await lab.call<Edited>("act", { text: before, event: cursor.value, deed });
-	if (text.value !== before) return false; // somebody was quicker
+	if (text.value !== before) {
+		notice.value = "The text changed before the click was a line of it: click again.";
+		return false;
+	}
 	if (refused(answer)) {
 		notice.value = answer.error.text;
 		return false;
@@ -186,7 +218,7 @@ export function undo(): void {
 	const { past, future } = here();
 	const to = past.at(-1);
 	if (!to) return;
-	go(to, { past: past.slice(0, -1), future: [{ text: text.value, cursor: cursor.value }, ...future] });
+	go(to, { past: past.slice(0, -1), future: [version(), ...future] });
 }
 
 /** redo does again what was undone. */
@@ -194,7 +226,7 @@ export function redo(): void {
 	const { past, future } = here();
 	const to = future[0];
 	if (!to) return;
-	go(to, { past: [...past, { text: text.value, cursor: cursor.value }], future: future.slice(1) });
+	go(to, { past: [...past, version()], future: future.slice(1) });
 }
 
 function go(to: Version, change: Partial<Branch>): void {
@@ -207,11 +239,13 @@ function go(to: Version, change: Partial<Branch>): void {
 	void run(to.cursor);
 }
 
+let made = 0; // branches without a name of their own
+
 /** branch makes a copy of the text and goes on in it; the old one stays as it is. */
-export function branch(name = `branch ${branches.value.length}`): void {
+export function branch(name = `branch ${++made}`): void {
 	batch(() => {
-		changeBranch({ text: text.value, cursor: cursor.value });
-		branches.value = [...branches.value, { name, text: text.value, cursor: cursor.value, past: [], future: [] }];
+		changeBranch(version());
+		branches.value = [...branches.value, { name, ...version(), past: [], future: [] }];
 		branchAt.value = branches.value.length - 1;
 	});
 }
@@ -220,9 +254,19 @@ export function branch(name = `branch ${branches.value.length}`): void {
 export function switchTo(index: number): void {
 	const to = branches.value[index];
 	if (!to || index === branchAt.value) return;
-	changeBranch({ text: text.value, cursor: cursor.value });
+	changeBranch(version());
 	branchAt.value = index;
 	go(to, {});
+}
+
+/** closeBranch gives a branch up, with its text. The first one stays. */
+export function closeBranch(index: number): void {
+	if (index <= 0 || index >= branches.value.length) return;
+	if (index === branchAt.value) switchTo(index - 1);
+	batch(() => {
+		branches.value = branches.value.filter((_, i) => i !== index);
+		if (branchAt.value > index) branchAt.value--;
+	});
 }
 
 /** seek puts the cursor somewhere. */
@@ -244,16 +288,22 @@ export function choose(proc: number): void {
 }
 
 /** What there is to jump to. */
-export type Wanted = "entry" | "violation";
+type Wanted = "entry" | "violation";
+
+/** The cursors just after what can be jumped to. */
+const wantedAt = computed(() => {
+	const found: Record<Wanted, number[]> = { entry: [], violation: [] };
+	for (const [i, { kind }] of (doc.value?.events ?? []).entries()) {
+		if (kind === "enter" || kind === "lead") found.entry.push(i + 1);
+		if (kind === "violation") found.violation.push(i + 1);
+	}
+	return found;
+});
 
 /** nextOf finds the cursor just after the next event of a kind, or -1. */
 export function nextOf(wanted: Wanted, from = cursor.value): number {
-	const events = doc.value?.events ?? [];
-	for (let i = from; i < events.length; i++) {
-		const { kind } = events[i]!;
-		if (wanted === "entry" ? kind === "enter" || kind === "lead" : kind === "violation") return i + 1;
-	}
-	return -1;
+	const all = wantedAt.value[wanted];
+	return all[firstOf(all.length, (i) => all[i]! > from)] ?? -1;
 }
 
 /** jump goes to the next event of a kind, and says if there is none. */

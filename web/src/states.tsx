@@ -4,11 +4,13 @@ import { Component } from "preact";
 import { useMemo } from "preact/hooks";
 import type { Doc } from "./document";
 import { changedAt } from "./frames";
-import { Scroll } from "./scroll";
+import { Scroll, useRows } from "./scroll";
 import { cursor, doc, frameAt } from "./state";
 import { clockOf, stepBefore, timeAt } from "./story";
 
 const mostColumns = 12; // with more fields than that, they are listed in a row
+const mostRows = 40; // with more than that, each is one line high, and only those in sight are there
+const high = 26; // pixels of a row then
 
 export function States() {
 	const d = doc.value;
@@ -17,7 +19,7 @@ export function States() {
 	return (
 		<section class="states" aria-label="states">
 			<h2>States {d.steps ? `after ${at} events` : `at ${clockOf(d, timeAt(d, at))}`} <span>what the last step changed is marked</span></h2>
-			<Scroll label="table of states"><Table d={d} at={at} /></Scroll>
+			<Table d={d} at={at} />
 		</section>
 	);
 }
@@ -28,26 +30,40 @@ function Table({ d, at }: { d: Doc; at: number }) {
 	const columns = useMemo(() => columnsOf(d), [d]);
 	const wide = columns.length > mostColumns;
 	const waits = useMemo(() => d.deltas.some((x) => x.wait) || d.keys[0]?.waits.some(Boolean), [d]);
+	const { ref, top, ...rows } = useRows(d.names.length, high);
+	const many = d.names.length > mostRows;
+	const { from, to } = many ? rows : { from: 0, to: d.names.length };
 	return (
-		<table>
-			<thead>
-				<tr>
-					<th scope="col"><span class="unseen">process</span></th>
-					<th scope="col">status</th>
-					{wide ? <th scope="col">fields</th> : columns.map((c) => <th key={c} scope="col">{c}</th>)}
-					{waits && <th scope="col">waits for</th>}
-				</tr>
-			</thead>
-			<tbody>
-				{d.names.map((name, i) => (
-					<Row key={i} name={name} fields={frame.states[i] ?? []} status={frame.status[i] ?? ""} wait={waits ? frame.waits[i] ?? "" : undefined} columns={columns} wide={wide} changed={changed.get(i)} />
-				))}
-			</tbody>
-		</table>
+		<Scroll inner={ref} label="table of states" onScroll={(e) => (top.value = e.scrollTop)}>
+			<table class={many ? "many" : ""} aria-rowcount={d.names.length + 1}>
+				<thead>
+					<tr aria-rowindex={1}>
+						<th scope="col"><span class="unseen">process</span></th>
+						<th scope="col">status</th>
+						{wide ? <th scope="col">fields</th> : columns.map((c) => <th key={c} scope="col">{c}</th>)}
+						{waits && <th scope="col">waits for</th>}
+					</tr>
+				</thead>
+				<tbody>
+					<Gap rows={from} />
+					{d.names.slice(from, to).map((name, k) => {
+						const i = from + k;
+						return <Row key={i} lane={i} name={name} fields={frame.states[i] ?? []} status={frame.status[i] ?? ""} wait={waits ? frame.waits[i] ?? "" : undefined} columns={columns} wide={wide} changed={changed.get(i)} />;
+					})}
+					<Gap rows={d.names.length - to} />
+				</tbody>
+			</table>
+		</Scroll>
 	);
 }
 
+/** Gap is as high as rows that are not there. */
+function Gap({ rows }: { rows: number }) {
+	return rows > 0 ? <tr aria-hidden="true"><td class="gap" style={{ height: `${rows * high}px` }} /></tr> : null;
+}
+
 interface RowProps {
+	lane: number;
 	name: string;
 	fields: (readonly [string, string])[];
 	status: string;
@@ -64,11 +80,11 @@ class Row extends Component<RowProps> {
 		return fields !== next.fields || status !== next.status || wait !== next.wait || columns !== next.columns || Boolean(changed) || Boolean(next.changed);
 	}
 
-	override render({ name, fields, status, wait, columns, wide, changed }: RowProps) {
+	override render({ lane, name, fields, status, wait, columns, wide, changed }: RowProps) {
 		const mark = (what: string) => (changed?.has(what) ? "changed" : "");
 		const values = new Map(fields);
 		return (
-			<tr class={`is-${status}`}>
+			<tr class={`is-${status}`} aria-rowindex={lane + 2}>
 				<th scope="row">{name}</th>
 				<td class={`status ${mark("")}`}>{status}</td>
 				{wide

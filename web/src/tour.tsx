@@ -6,7 +6,7 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { type Exhibit, type Shelf, shelf } from "./answers";
 import { refused } from "./backend";
 import { check } from "./check";
-import { dialog, edit, lab, nextOf, seek, total } from "./state";
+import { dialog, edit, nextOf, seek, total } from "./state";
 
 interface Stop {
 	title: string;
@@ -62,10 +62,10 @@ const at = signal(0);
 /** What the stops show, one after the other, however fast somebody walks. */
 let showing: Promise<void> = Promise.resolve();
 
-/** begun starts the tour. */
-export function begun(): void {
+/** startTour shows the first stop. */
+export function startTour(): void {
 	at.value = 0;
-	shelf.fetch();
+	void shelf.fetch();
 	dialog.value = "tour";
 }
 
@@ -102,7 +102,7 @@ function broken(): number {
 }
 
 async function open(which: (all: Shelf) => Exhibit | undefined, cursor: number): Promise<void> {
-	const answer = await lab.call<Shelf>("gallery", {});
+	const answer = await shelf.fetch();
 	const it = refused(answer) ? undefined : which(answer);
 	if (it) await edit(it.text, { cursor });
 }
@@ -120,10 +120,10 @@ function Card() {
 	const { title, text, show, at: where } = stops[at.value]!;
 	useEffect(() => {
 		const back = document.activeElement;
-		const key = (e: KeyboardEvent) => onKey(e, card.current!);
-		addEventListener("keydown", key, true);
+		const key = (e: KeyboardEvent) => e.key === "Escape" && leave();
+		addEventListener("keydown", key);
 		return () => {
-			removeEventListener("keydown", key, true);
+			removeEventListener("keydown", key);
 			if (back instanceof HTMLElement && back.isConnected) back.focus({ preventScroll: true });
 		};
 	}, []);
@@ -153,16 +153,6 @@ function Card() {
 			</div>
 		</>
 	);
-}
-
-// onKey has Escape leave the tour from everywhere, and arrows go on while it has the focus.
-function onKey(e: KeyboardEvent, card: HTMLElement): void {
-	if (e.key === "Escape") leave();
-	else if (!card.contains(document.activeElement)) return;
-	else if (e.key === "ArrowRight") proceed();
-	else if (e.key === "ArrowLeft") at.value = Math.max(0, at.value - 1);
-	else if (e.key === "Enter" || e.key === " " || e.key === "Tab") return;
-	e.stopPropagation();
 }
 
 /** attach keeps the light on the target and the card beside it. */

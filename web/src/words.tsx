@@ -1,23 +1,33 @@
 // The words of the plot, above everything else in it. What comes after the cursor is
 // paler, and what would be cut in two at an edge is not there.
 
-import { relation } from "./causality";
+import { arrowRelation } from "./arrows";
+import { type Relations, relation } from "./causality";
+import type { Doc } from "./document";
 import type { Label, Layout } from "./layout";
 import { kindStyle } from "./look";
 import { heightOf } from "./place";
-import { type Part, arrowRelation, thingsIn } from "./plot";
+import type { Things } from "./plot";
 import { storyOf } from "./story";
 
-interface Words extends Part {
+/** wordsIn are those of some things that have words. */
+export function wordsIn({ lives, ...all }: Things): Things {
+	const said = <T extends { label?: Label }>(list: T[]) => list.filter((t) => t.label);
+	return { lives, bars: said(all.bars), arrows: said(all.arrows), dots: said(all.dots), marks: said(all.marks), uprights: said(all.uprights) };
+}
+
+interface WordsProps {
+	d: Doc;
+	things: Things;
+	relations: Relations | undefined;
 	now: number; // where the cursor is
 	edge: number; // where what is in sight begins
 	end: number; // and where it ends
 }
 
-export function Words({ now, edge, end, relations, ...part }: Words) {
-	const { d } = part;
+export function Words({ d, things, relations, now, edge, end }: WordsProps) {
 	const l = d.layout;
-	const { bars, arrows, dots, marks, uprights } = thingsIn(part);
+	const { bars, arrows, dots, marks, uprights } = things;
 	const story = storyOf(d);
 	const later = (label: Label) => (middle(label) > now ? " later" : "");
 	const whole = (label: Label | undefined): label is Label => label !== undefined && extent(label)[0] >= edge && extent(label)[1] <= end;
@@ -45,7 +55,7 @@ export function Words({ now, edge, end, relations, ...part }: Words) {
 }
 
 /** extent is from where to where a label goes, if its letters are as wide as they mostly are. */
-export function extent({ at, box, text, size, anchor }: Label): [from: number, to: number] {
+function extent({ at, box, text, size, anchor }: Label): [from: number, to: number] {
 	if (box) return [box.at.x, box.at.x + box.wide];
 	const wide = text.length * size * 0.56;
 	const from = at.x - (anchor === "middle" ? wide / 2 : anchor === "end" ? wide : 0);

@@ -1,6 +1,6 @@
 // The backend of the static build: the lab as WebAssembly, in workers. One of them
-// answers the calls. A stream has one to itself, since it computes without a pause
-// and can be ended only together with its worker.
+// answers the calls, one after the other. A stream has one to itself, since it computes
+// without a pause and can be ended only together with its worker.
 
 import type { Backend, Refusal } from "./backend";
 import { Lost, link, pause } from "./link";
@@ -62,11 +62,20 @@ class Hand {
 }
 
 export class Workers implements Backend {
+	readonly advice = "does the web server of this page still have all its files?";
 	private hand: Hand | undefined;
+	private turn: Promise<unknown> = Promise.resolve(); // when the worker is free
 
 	constructor(private readonly url: string) {}
 
-	async call<T>(name: string, body: unknown, signal?: AbortSignal): Promise<T | Refusal> {
+	call<T>(name: string, body: unknown, signal?: AbortSignal): Promise<T | Refusal> {
+		// What waits for its turn is not begun at all if nobody wants it any more.
+		const answer = this.turn.then(() => this.ask<T>(name, body, signal));
+		this.turn = answer.catch(() => {});
+		return answer;
+	}
+
+	private async ask<T>(name: string, body: unknown, signal?: AbortSignal): Promise<T | Refusal> {
 		for (let tries = 0; ; tries++) {
 			signal?.throwIfAborted();
 			if (!this.hand || this.hand.ended) this.hand = new Hand(this.url);

@@ -1,0 +1,61 @@
+package web
+
+import (
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp/kb"
+)
+
+// onTop says whether what a selector finds is what is seen there, and nothing above it.
+func (p *page) onTop(selector string) bool {
+	p.t.Helper()
+	return eval[bool](p, `(e => { const b = e.getBoundingClientRect(); return e.contains(document.elementFromPoint(b.x + b.width / 2, b.y + b.height / 2)) })(document.querySelector(`+quote(selector)+`))`)
+}
+
+// What the page has to say is seen over a dialog too, is said to who cannot see it, and
+// is no alarm only because it is old.
+func TestNoticesOverDialogs(t *testing.T) {
+	p := show(t, example(t, "raymond-a"))
+	p.key("v")
+	p.see(".messages .notice")
+	if !p.onTop(".messages .notice") {
+		t.Error("a notice is hidden by the page")
+	}
+	for _, dialog := range []string{"g", "?", "k", "x"} {
+		p.key(dialog)
+		p.see("dialog[open]")
+		p.until(`document.querySelector("dialog[open] .messages[role=status] .notice")?.innerText.includes("Nothing is broken")`)
+		if !p.onTop(".messages .notice") {
+			t.Errorf("%s: a notice is hidden by the dialog", dialog)
+		}
+		if n := eval[int](p, `document.querySelectorAll("dialog[open] [role=alert], .messages").length`); n != 1 {
+			t.Errorf("%s: it is said %d times, or as an alarm", dialog, n)
+		}
+		p.key(kb.Escape)
+		p.until(`!document.querySelector("dialog[open]")`)
+	}
+	p.key("g")
+	p.click("dialog .messages button")
+	p.until(`document.querySelector("dialog[open]") && !document.querySelector(".notice")`)
+}
+
+// That the lab went away is seen over a dialog.
+func TestLostOverDialog(t *testing.T) {
+	s := httptest.NewServer(Handler(&bench{start: example(t, "raymond-a")}))
+	defer s.Close()
+	p := open(t, s.URL)
+	p.at("0 of 39")
+	s.CloseClientConnections()
+	s.Close()
+	p.key("n")
+	p.see("dialog[open] .lost")
+	if !p.onTop(".lost") {
+		t.Error("that the lab is lost is hidden by the dialog")
+	}
+	if got := p.text(".lost"); !strings.Contains(got, "is 'stile lab' running?") {
+		t.Errorf("it says %q", got)
+	}
+	p.complaints() // that the server could not be reached
+}
