@@ -104,10 +104,17 @@ type LineEvents struct {
 
 // A Key is how everything is at a cursor.
 type Key struct {
-	Event  int           `json:"event"`  // the cursor
-	States [][][2]string `json:"states"` // of each lane, its fields
-	Status []string      `json:"status"` // of each process
-	Waits  []string      `json:"waits"`  // of each process why it waits; empty if it does not
+	Event  int           `json:"event"`            // the cursor
+	States [][][2]string `json:"states"`           // of each lane, its fields
+	Status []string      `json:"status"`           // of each process
+	Waits  []string      `json:"waits"`            // of each process why it waits; empty if it does not
+	Timers [][]Timer     `json:"timers,omitempty"` // of each lane those that run; nothing if none does
+}
+
+// A Timer is one that runs: a line, or a deed, can let it run out now.
+type Timer struct {
+	Timer   int    `json:"timer"`
+	Section string `json:"section,omitempty"` // if there are several
 }
 
 // A Delta is what changes when a cursor comes to Event: the last event before it
@@ -119,6 +126,7 @@ type Delta struct {
 	Set    [][2]*string `json:"set,omitempty"`
 	Status string       `json:"status,omitempty"` // if it changes
 	Wait   *string      `json:"wait,omitempty"`   // if it changes; empty if it waits no more
+	Timers *[]Timer     `json:"timers,omitempty"` // if they change: all that run now
 }
 
 // The status of a process.

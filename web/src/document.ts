@@ -77,6 +77,12 @@ export interface Key {
 	states: [string, string][][]; // of each lane, its fields
 	status: string[]; // of each process
 	waits: string[]; // of each process why it waits; empty if it does not
+	timers?: Timer[][]; // of each lane those that run; nothing if none does
+}
+
+export interface Timer {
+	timer: number;
+	section?: string; // if there are several
 }
 
 export interface Delta {
@@ -85,6 +91,7 @@ export interface Delta {
 	set?: ([name: string, value: string | null])[];
 	status?: string; // if it changes
 	wait?: string; // if it changes; empty if it waits no more
+	timers?: Timer[]; // if they change: all that run now
 }
 
 export interface Scene {
