@@ -53,7 +53,7 @@ const (
 	KindSections     = "sections"     // several side by side
 	KindElection     = "election"     // who leads
 	KindTransactions = "transactions" // several locks at sites
-	KindGraph        = "graph"        // resources: nothing runs
+	KindGraph        = "graph"        // resources: nothing runs, and the events are how it is reduced
 )
 
 // An Error says what is wrong with a text, and where.
@@ -79,7 +79,8 @@ type Algorithm struct {
 	Network string `json:"network"` // the weakest that it is correct on
 }
 
-// An Event is a trace.Event for a page. Proc and Peer are -1 if there is none.
+// An Event is a trace.Event for a page, or of a graph of resources a step by which
+// it is reduced. Proc and Peer are -1 if there is none.
 type Event struct {
 	At      int64       `json:"at"`
 	Kind    string      `json:"kind"`
@@ -138,18 +139,20 @@ const (
 	Paused  = "paused"
 	Leading = "leading" // it takes itself for the leader
 	Follows = "follows" // it knows another as its leader
+	Ended   = "ended"   // graph of resources: it has got what it asked for, and given everything back
 )
 
 // A Scene is the algorithm's own picture.
 type Scene struct {
-	Shape  string  `json:"shape"`  // as core.Shape has it, or sites
+	Shape  string  `json:"shape"`  // as core.Shape has it, or sites, or resources
 	Title  string  `json:"title"`  // what the picture shows, in a few words
 	Places []Place `json:"places"` // of each lane
 	Links  []Link  `json:"links"`
 	Groups []Group `json:"groups"` // whom each asks, the sections, or what is at each site
 
-	Locks     []Place  `json:"locks,omitempty"`     // where locks are, if there are sites
+	Locks     []Place  `json:"locks,omitempty"`     // where locks are, if there are sites, or resources
 	LockNames []string `json:"locknames,omitempty"` // and what they are called
+	Units     []int    `json:"units,omitempty"`     // of a graph of resources: how many there are of each
 
 	// The names of fields of the states.
 	Pointer string   `json:"pointer,omitempty"` // an arrow to a process

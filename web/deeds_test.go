@@ -78,3 +78,28 @@ func TestLocksInOrder(t *testing.T) {
 		t.Errorf("a site is offered %q", got)
 	}
 }
+
+// A graph of resources is read, stepped through and changed like any other scenario:
+// what is chosen is a line, and what follows from it is said.
+func TestGraphIsACitizen(t *testing.T) {
+	p := show(t, example(t, "graph-cycle"))
+	p.until(`document.querySelector(".why").innerText.includes("a cycle: each asks for what the next one has")`)
+	if got := p.text(".why"); strings.Contains(got, "for ever") {
+		t.Errorf("there is no deadlock, and the page says %q", got)
+	}
+	p.key(kb.End)
+	p.until(`document.querySelector("[role=log]").textContent == "All have ended: there is no deadlock."`)
+	p.key(kb.Home)
+	if got := p.offered(1); !slices.Contains(got, "asks for a unit of R2") || slices.Contains(got, "crashes") {
+		t.Errorf("P2 is offered %q", got)
+	}
+	eval[bool](p, `[...document.querySelectorAll(".menu [role=menuitem]")].find((e) => e.textContent == "asks for a unit of R2").click(), true`)
+	p.written("P2 asks R2")
+	p.offered(3)
+	eval[bool](p, `[...document.querySelectorAll(".menu [role=menuitem]")].find((e) => e.textContent == "asks for a unit of R1").click(), true`)
+	p.written("P4 asks R1")
+	p.key("v")
+	p.until(`document.querySelector("[role=log]").textContent.startsWith("P1, P2, P3 and P4 are deadlocked")`)
+	p.key("uu")
+	p.until(`!document.querySelector("textarea").value.includes("P2 asks R2")`)
+}

@@ -3,6 +3,7 @@
 
 import { signal } from "@preact/signals";
 import type { Doc, Timer } from "./document";
+import { amounts } from "./resources";
 import { type Deed, act, choose, cursor, frameAt, group, seek } from "./state";
 import { storyOf } from "./story";
 
@@ -31,7 +32,7 @@ export function forProcess(d: Doc, proc: number): { title: string; items: Item[]
 	const frame = frameAt(d, cursor.value);
 	const status = frame.status[proc] ?? "idle";
 	const title = `${d.names[proc]}: ${status}`;
-	if (d.kind === "graph") return { title, items: [] };
+	if (d.kind === "graph") return { title, items: atResources(d, proc) };
 	if (d.kind === "transactions") return { title, items: atSites(d, proc, frame.status) };
 	const items: Item[] = [];
 	if (status === "crashed") items.push(does("restarts", "s", { verb: "restart", proc }, { breaks: true }));
@@ -52,6 +53,23 @@ function atSites(d: Doc, proc: number, status: string[]): Item[] {
 	if (proc >= sitesOf(d)) return transactionWishes(d, proc, mine);
 	if (mine === "crashed") return [];
 	return [does("crashes", "c", { verb: "crash", proc }, { breaks: true }), ...alarms(d, proc), ...beliefs(d, proc, status)];
+}
+
+/** atResources: a unit is asked for, given, or given back. What has been reduced away is still in the text. */
+function atResources(d: Doc, proc: number): Item[] {
+	const fields = new Map(d.keys[0]!.states[proc]);
+	const mine = (name: string, resource: number) => amounts(fields.get(name) ?? "").find((a) => a.resource === resource)?.units ?? 0;
+	const taken = (resource: number) => d.keys[0]!.states.flat().filter(([name]) => name === "has").flatMap(([, v]) => amounts(v)).reduce((n, a) => n + (a.resource === resource ? a.units : 0), 0);
+	return (d.scene.locknames ?? []).flatMap((name, r) => {
+		const [has, asks, units] = [mine("has", r), mine("asks for", r), d.scene.units?.[r] ?? 0];
+		const item = (label: string, verb: string): Item => ({ label, run: () => void act({ verb, proc, locks: [r] }) });
+		return [
+			...(has + asks < units ? [item(`asks for ${asks > 0 ? "one more" : "a unit of"} ${name}`, "ask")] : []),
+			...(taken(r) < units && (asks > 0 || has < units) ? [item(`is given a unit of ${name}`, "grant")] : []),
+			...(asks > 0 ? [item(`asks for ${name} no more`, "withdraw")] : []),
+			...(has > 0 ? [item(`gives a unit of ${name} back`, "release")] : []),
+		];
+	});
 }
 
 /** alarms: every timer that runs can run out now. */

@@ -20,7 +20,7 @@ export interface Doc {
 	events: Happening[];
 	ended: number; // events from this one on are the verdict when the run was over
 	lines: LineEvents[]; // the lines of the schedule, as they are in the text, and what came of each
-	layout: Layout;
+	layout: Layout; // null of a graph of resources
 	keys: Key[]; // key frames; the first is at cursor 0
 	deltas: Delta[]; // what changes, in order
 	scene: Scene;
@@ -100,8 +100,9 @@ export interface Scene {
 	places: Place[]; // of each lane
 	links: Link[];
 	groups: Group[]; // whom each asks, the sections, or what is at each site
-	locks?: Place[]; // where locks are, if there are sites
+	locks?: Place[]; // where locks are, if there are sites, or resources
 	locknames?: string[]; // and what they are called
+	units?: number[]; // of a graph of resources: how many there are of each
 	pointer?: string; // an arrow to a process
 	next?: string; // another arrow, to who comes after it
 	queue?: string; // who waits at this process
