@@ -26,7 +26,8 @@ type Calls struct {
 	Memory      int64         // bytes that a check may take; 0 means a gigabyte
 	Workers     int           // goroutines of a check or a comparison; 0 means one for each core
 
-	own []core.Spec // algorithms beside those of the catalog
+	own []core.Spec      // algorithms beside those of the catalog
+	now func() time.Time // the clock; nil means that of the machine
 }
 
 // With returns calls that know algorithms of one's own beside those of the catalog.
@@ -69,7 +70,7 @@ func (c *Calls) Call(ctx context.Context, name string, body []byte, emit func(li
 	if limit <= 0 {
 		limit = time.Minute
 	}
-	within, cancel := context.WithTimeout(ctx, limit)
+	within, cancel := c.limit(ctx, limit)
 	defer cancel()
 	var failed error
 	say := func(v any) error {
@@ -152,7 +153,7 @@ const runTime = 10 * time.Second
 // within returns options that end a run in time.
 func (c *Calls) within(ctx context.Context) (lab.Options, context.CancelFunc) {
 	o := c.Options
-	ctx, cancel := context.WithTimeout(ctx, runTime)
+	ctx, cancel := c.limit(ctx, runTime)
 	o.Over = func() bool { return ctx.Err() != nil }
 	return o, cancel
 }

@@ -63,7 +63,7 @@ func (c *Calls) check(ctx context.Context, body []byte, say func(v any) error) e
 	if conf.Memory == 0 {
 		conf.Memory = usualMemory
 	}
-	stop, cancel := context.WithCancel(ctx)
+	stop, cancel := stoppable(ctx)
 	defer cancel()
 	conf.Context = stop
 	conf.Progress = func(p check.Progress) {

@@ -84,7 +84,7 @@ func (c *Calls) compare(ctx context.Context, body []byte, say func(v any) error)
 		}
 		conf.Specs = append(conf.Specs, s)
 	}
-	stop, cancel := context.WithCancel(ctx)
+	stop, cancel := stoppable(ctx)
 	defer cancel()
 	conf.Context = stop
 	t := &teller{conf: conf, say: say, cancel: cancel}
