@@ -49,6 +49,32 @@ func (a *Allocation) Units() string {
 	return b.String()
 }
 
+// String says what happens in the step: P3 gets 1 R3, ends, and gives back 2 R2, 1 R3.
+func (s Reduction) String() string {
+	gets, back := "asks for nothing", ", has nothing, and ends"
+	if slices.Max(s.Asks) > 0 {
+		gets = "gets " + Amounts(s.Asks, false)
+	}
+	if slices.Max(s.Has) > 0 || slices.Max(s.Asks) > 0 {
+		all := slices.Clone(s.Has)
+		add(all, s.Asks, 1)
+		back = ", ends, and gives back " + Amounts(all, false)
+	}
+	return s.Tx.String() + " " + gets + back
+}
+
+// Amounts writes how many units of each resource, of all of them or of those of
+// which there are any.
+func Amounts(units []int, all bool) string {
+	var list []string
+	for r, n := range units {
+		if n > 0 || all {
+			list = append(list, fmt.Sprintf("%d %s", n, ResourceName(r)))
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
 // times says how many instances a request is for, unless it is one.
 func times(n int) string {
 	if n == 1 {

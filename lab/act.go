@@ -23,7 +23,7 @@ type Deed struct {
 	Section string  `json:"section,omitempty"` // ask, leave, expire: which, if there are several
 	Parts   [][]int `json:"parts,omitempty"`   // partition: who hears whom
 	Timer   *int    `json:"timer,omitempty"`   // expire: which; the first that runs if it says nothing
-	Locks   []int   `json:"locks,omitempty"`   // take: which, from 0, in this order
+	Locks   []int   `json:"locks,omitempty"`   // take: which, from 0, in this order; of a graph of resources: which resource
 }
 
 // An Edit is what a deed comes to: another text.
@@ -38,7 +38,8 @@ type Edit struct {
 //
 // The verbs are ask, leave, start, crash, restart, pause, resume, suspect,
 // trust, tell and expire; deliver, overtake, drop, duplicate, delay and reorder
-// of a message under way; partition and heal; take and go of a transaction.
+// of a message under way; partition and heal; take and go of a transaction. Of a
+// graph of resources they are ask, withdraw, grant and release, of one unit.
 //
 // In a timed schedule the line gets a time after the last event before the
 // cursor, and no later than the next one; what else happens at the time of that
@@ -53,7 +54,7 @@ func Act(text string, o Options, event int, d Deed) (*Edit, error) {
 		return nil, located(err)
 	}
 	if sc.IsGraph() {
-		return nil, errors.New("this is a graph of resources, in which nothing happens: write its lines by hand")
+		return actGraph(text, sc, d, o)
 	}
 	spec, err := SpecOf(sc, o.Specs)
 	if err != nil {

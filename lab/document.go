@@ -53,7 +53,7 @@ const (
 	KindSections     = "sections"     // several side by side
 	KindElection     = "election"     // who leads
 	KindTransactions = "transactions" // several locks at sites
-	KindGraph        = "graph"        // resources: nothing runs
+	KindGraph        = "graph"        // resources: nothing runs, and the events are how it is reduced
 )
 
 // An Error says what is wrong with a text, and where.
@@ -79,7 +79,8 @@ type Algorithm struct {
 	Network string `json:"network"` // the weakest that it is correct on
 }
 
-// An Event is a trace.Event for a page. Proc and Peer are -1 if there is none.
+// An Event is a trace.Event for a page, or of a graph of resources a step by which
+// it is reduced. Proc and Peer are -1 if there is none.
 type Event struct {
 	At      int64       `json:"at"`
 	Kind    string      `json:"kind"`
@@ -104,10 +105,17 @@ type LineEvents struct {
 
 // A Key is how everything is at a cursor.
 type Key struct {
-	Event  int           `json:"event"`  // the cursor
-	States [][][2]string `json:"states"` // of each lane, its fields
-	Status []string      `json:"status"` // of each lane
-	Waits  []string      `json:"waits"`  // of each lane why it waits; empty if it does not
+	Event  int           `json:"event"`            // the cursor
+	States [][][2]string `json:"states"`           // of each lane, its fields
+	Status []string      `json:"status"`           // of each lane
+	Waits  []string      `json:"waits"`            // of each lane why it waits; empty if it does not
+	Timers [][]Timer     `json:"timers,omitempty"` // of each lane those that run; nothing if none does
+}
+
+// A Timer is one that runs: a line, or a deed, can let it run out now.
+type Timer struct {
+	Timer   int    `json:"timer"`
+	Section string `json:"section,omitempty"` // if there are several
 }
 
 // A Delta is what changes when a cursor comes to Event: the last event before it
@@ -119,6 +127,7 @@ type Delta struct {
 	Set    [][2]*string `json:"set,omitempty"`
 	Status string       `json:"status,omitempty"` // if it changes
 	Wait   *string      `json:"wait,omitempty"`   // if it changes; empty if it waits no more
+	Timers *[]Timer     `json:"timers,omitempty"` // if they change: all that run now
 }
 
 // The status of a process.
@@ -130,18 +139,20 @@ const (
 	Paused  = "paused"
 	Leading = "leading" // it takes itself for the leader
 	Follows = "follows" // it knows another as its leader
+	Ended   = "ended"   // graph of resources: it has got what it asked for, and given everything back
 )
 
 // A Scene is the algorithm's own picture.
 type Scene struct {
-	Shape  string  `json:"shape"`  // as core.Shape has it, or sites
+	Shape  string  `json:"shape"`  // as core.Shape has it, or sites, or resources
 	Title  string  `json:"title"`  // what the picture shows, in a few words
 	Places []Place `json:"places"` // of each lane
 	Links  []Link  `json:"links"`
 	Groups []Group `json:"groups"` // whom each asks, the sections, or what is at each site
 
-	Locks     []Place  `json:"locks,omitempty"`     // where locks are, if there are sites
+	Locks     []Place  `json:"locks,omitempty"`     // where locks are, if there are sites, or resources
 	LockNames []string `json:"locknames,omitempty"` // and what they are called
+	Units     []int    `json:"units,omitempty"`     // of a graph of resources: how many there are of each
 
 	// The names of fields of the states.
 	Pointer string   `json:"pointer,omitempty"` // an arrow to a process

@@ -39,6 +39,7 @@ type lane struct {
 	status string
 	paused bool
 	wait   string
+	timers []Timer
 	phases []phase // of each section it is part of, in the order of first use
 	lock   string  // transactions: which it waits for
 	stale  bool    // something that wait may depend on has changed
@@ -80,6 +81,9 @@ func (r *recorder) watch(s *sim.Step) bool {
 		for _, c := range s.Changes {
 			r.lanes[c.Proc].fields = core.Apart(c.Fields)
 		}
+		for i, timers := range r.timers(s) {
+			r.lanes[i].timers = timers
+		}
 		r.keyFrame(0)
 		s.Changes = nil
 	}
@@ -99,6 +103,7 @@ func (r *recorder) watch(s *sim.Step) bool {
 		r.seen++
 	}
 	r.changesUpTo(changes, s.From+len(s.Events))
+	r.ticking(s)
 	r.waitFor(s)
 	r.why()
 	switch past := r.seen - r.keys[len(r.keys)-1].Event; {
@@ -196,6 +201,9 @@ func (r *recorder) delta(d Delta) {
 		if d.Wait != nil {
 			last.Wait = d.Wait
 		}
+		if d.Timers != nil {
+			last.Timers = d.Timers
+		}
 		return
 	}
 	r.deltas = append(r.deltas, d)
@@ -208,6 +216,7 @@ func (r *recorder) amend(deltas []Delta) {
 		if d.Event == k.Event {
 			l := &r.lanes[d.Proc]
 			k.States[d.Proc], k.Status[d.Proc], k.Waits[d.Proc] = l.pairs(), l.status, l.wait
+			k.tick(d.Proc, l.timers)
 		}
 	}
 }
@@ -231,6 +240,7 @@ func (r *recorder) keyFrame(event int) {
 			r.bytes += len(f.Name) + len(f.Value) + 7
 		}
 		k.Status[i], k.Waits[i] = l.status, l.wait
+		k.tick(i, l.timers)
 		r.bytes += len(l.wait) + 14
 	}
 	r.keys = append(r.keys, k)

@@ -129,7 +129,7 @@ func sorted(fields [][2]string) [][2]string {
 // at returns how everything is at a cursor, as a page finds out.
 func (d *Document) at(event int) Key {
 	k := d.Keys[0]
-	return d.from(Key{k.Event, clone(k.States), slices.Clone(k.Status), slices.Clone(k.Waits)}, event)
+	return d.from(Key{Event: k.Event, States: clone(k.States), Status: slices.Clone(k.Status), Waits: slices.Clone(k.Waits)}, event)
 }
 
 func clone(states [][][2]string) [][][2]string {

@@ -17,6 +17,7 @@ type Step struct {
 	Graph   *deadlock.Graph // with sites: who waits for whom after it; else nil
 	Tricks  []Trick         // events in it that an earlier line wanted
 	Due     int64           // timed: when the next thing is due; -1 if nothing is
+	Ticks   bool            // other timers run after it than before
 
 	player *player
 }
@@ -58,7 +59,7 @@ func (p *player) born() {
 	if p.options.Watch == nil {
 		return
 	}
-	p.watched = Step{Events: p.back.Events, Due: -1, player: p}
+	p.watched = Step{Events: p.back.Events, Due: -1, Ticks: p.w.AnyTimer(), player: p}
 	if !p.sc.Steps {
 		p.watched.Due = 0 // all start
 	}
@@ -91,9 +92,11 @@ func (p *player) step(do func() error) error {
 	}
 	s := &p.watched
 	*s = Step{From: len(p.back.Events), Changes: s.Changes[:0], Tricks: s.Tricks[:0], Due: -1, player: p}
+	ticks := p.w.Ticks()
 	if err := do(); err != nil {
 		return err
 	}
+	s.Ticks = ticks != p.w.Ticks()
 	s.Events = p.back.Events[s.From:]
 	if len(s.Events) > 0 && len(s.Changes) > 0 && s.Changes[0].After == s.From {
 		s.Changes[0].After++ // nothing told why: what it did tells

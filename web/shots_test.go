@@ -133,7 +133,7 @@ func poseCheck(v *visit) {
 func poseCompare(v *visit) {
 	v.show("compare")
 	v.press("Compare")
-	v.see(".compare-map")
+	v.see(".compare-cell.is-best") // all are measured
 }
 
 // poseSites is a deadlock.

@@ -21,6 +21,7 @@ func (e *Env) Load(b []byte) []byte {
 	for i := range e.clients {
 		c, f := &e.clients[i], b[2]
 		c.left, c.got = int(b[0]), int(b[1])
+		e.turn(i)
 		c.active, c.waits, c.arrived, c.doomed, c.spared = f&1 != 0, f&2 != 0, f&4 != 0, f&8 != 0, f&16 != 0
 		for _, k := range c.program[:c.got] {
 			e.holder[k] = int32(i)

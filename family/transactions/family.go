@@ -62,6 +62,11 @@ func (c Config) bounded(rounds int) (family.Env, error) {
 	if rounds > maxTransactions {
 		return nil, fmt.Errorf("%d transactions of each process: want 1 to %d, or 0 for any number", rounds, maxTransactions)
 	}
+	for p := range c.Programs {
+		if n := max(1, rounds) * c.turns(p); n > maxTransactions {
+			return nil, fmt.Errorf("%d transactions of %v: want at most %d", n, core.ID(p), maxTransactions)
+		}
+	}
 	return New(c, rounds)
 }
 

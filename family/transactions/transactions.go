@@ -17,7 +17,9 @@ import (
 )
 
 // A Config says which method runs over what: process i runs transactions that
-// ask for the locks of Programs[i] one by one. A transaction gives up if it
+// ask for the locks of Programs[i] one by one; none if that is nil. With Later its
+// transactions differ: one for Programs[i], then one for each of Later[i], and so on
+// in turn. A transaction gives up if it
 // needs a lock of a dead site, or with Detours asks all the same: its host has
 // to plan without such locks.
 type Config struct {
@@ -25,7 +27,21 @@ type Config struct {
 	Mode     string
 	Layout   deadlock.Layout
 	Programs [][]int
+	Later    [][][]int
 	Detours  bool
+}
+
+// turns returns how many transactions of a process differ, or may.
+func (c Config) turns(p int) int {
+	switch {
+	case c.Programs == nil:
+		return 1
+	case c.Programs[p] == nil:
+		return 0
+	case c.Later == nil:
+		return 1
+	}
+	return 1 + len(c.Later[p])
 }
 
 // Dinner returns the smallest case with a ring: n processes, n locks, each takes
@@ -55,7 +71,7 @@ func Crowd(m deadlock.Method, mode string, sites int) Config {
 // shared is what all copies of an Env have in common.
 type shared struct {
 	Config
-	rounds int // how many transactions each process runs one after the other; 0 means any number
+	rounds int // how often each process runs its transactions, one after the other; 0 means any number
 	watch  Watcher
 }
 
@@ -73,7 +89,7 @@ type Env struct {
 type client struct {
 	program []int // what its transaction asks for
 	got     int   // how many of these locks it has
-	left    int   // transactions still to run
+	left    int   // transactions still to run; without bound, until the first one comes again
 	active  bool  // a transaction is under way, perhaps between two attempts
 	waits   bool  // for program[got]
 	arrived bool  // its request has
@@ -81,12 +97,15 @@ type client struct {
 	spared  bool  // another one was chosen to break the deadlock it was in
 }
 
-// New returns the processes, each of which runs so many transactions one after
-// the other, or any number of them if that is 0. Where there are no programs,
+// New returns the processes, each of which runs its transactions one after the
+// other so many times, or any number of times if that is 0. Where there are no programs,
 // [Env.Plan] says what a transaction asks for.
 func New(c Config, rounds int) (*Env, error) {
 	if c.Programs != nil && len(c.Programs) != len(c.Layout.Home) {
 		return nil, fmt.Errorf("%d programs for %d processes: want one for each", len(c.Programs), len(c.Layout.Home))
+	}
+	if c.Later != nil && len(c.Later) != len(c.Programs) {
+		return nil, fmt.Errorf("what comes later is said of %d processes, and %d have programs: say it of each, or of none", len(c.Later), len(c.Programs))
 	}
 	if rounds < 0 {
 		return nil, fmt.Errorf("%d transactions of each process: want at least 1, or 0 for any number", rounds)
@@ -115,15 +134,25 @@ func (e *Env) Copy(from family.Env) {
 // Begin implements family.Env.
 func (e *Env) Begin(family.Host, core.View) {
 	for i := range e.clients {
-		e.clients[i] = client{left: max(1, e.rounds)}
-		if e.Programs != nil {
-			e.clients[i].program = e.Programs[i]
-		}
+		e.clients[i] = client{left: max(1, e.rounds) * e.turns(i)}
+		e.turn(i)
 	}
 	for k := range e.holder {
 		e.holder[k] = -1
 	}
 	e.aborts, e.deaths = false, false
+}
+
+// turn gives a process the program of the transaction that comes next.
+func (e *Env) turn(i int) {
+	c, n := &e.clients[i], e.turns(i)
+	switch {
+	case e.Programs == nil || n == 0 || c.left == 0:
+	case c.left%n == 0:
+		c.program = e.Programs[i]
+	default:
+		c.program = e.Later[i][n-c.left%n-1]
+	}
 }
 
 // Plan says what the next transaction of a process asks for, or the rest of
@@ -224,11 +253,12 @@ func (e *Env) commit(h family.Host, p core.ID) {
 	if h.Hears() {
 		e.say(h, home, "%v commits", p)
 	}
-	if e.rounds > 0 {
-		c.left--
-	}
 	e.free(p)
 	c.active = false
+	if c.left--; c.left == 0 && e.rounds == 0 {
+		c.left = e.turns(int(p))
+	}
+	e.turn(int(p))
 	h.Step(home, core.Input{Kind: core.Release, From: p})
 }
 

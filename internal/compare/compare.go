@@ -22,6 +22,10 @@ type Config struct {
 	Entries  int             // of each run
 	Seed     uint64
 	jobs.Parallel
+
+	// Found, if not nil, is told of each run that is over, or cannot be made, by the
+	// goroutine that made it: by several at a time.
+	Found func(i int, c *Cell)
 }
 
 // A Place is one point of the map.
@@ -93,7 +97,13 @@ func Run(c Config) (*Map, error) {
 	if len(m.Cells) == 0 {
 		return nil, fmt.Errorf("nothing to compare: want at least one algorithm, number of processes, think and hold time")
 	}
-	return m, c.Do(len(m.Cells), func(i int) (bool, error) { return m.Cells[i].run(c) })
+	return m, c.Do(len(m.Cells), func(i int) (bool, error) {
+		done, err := m.Cells[i].run(c)
+		if done && c.Found != nil {
+			c.Found(i, &m.Cells[i])
+		}
+		return done, err
+	})
 }
 
 // Stopped says how far the comparison was when it was ended, if it was.

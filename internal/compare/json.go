@@ -75,7 +75,7 @@ func (m *Map) Report() Report {
 		r.Hold = append(r.Hold, d.String())
 	}
 	for i := range m.Cells {
-		r.Runs = append(r.Runs, m.Cells[i].report())
+		r.Runs = append(r.Runs, m.Cells[i].Report())
 	}
 	for _, by := range Measures() {
 		for i, p := range m.Places() {
@@ -93,7 +93,8 @@ func (m *Map) Report() Report {
 	return r
 }
 
-func (c *Cell) report() RunReport {
+// Report returns what a run came to, for programs.
+func (c *Cell) Report() RunReport {
 	r := RunReport{Algorithm: c.Spec.Name, Nodes: c.Nodes, Think: c.Think.String(), Hold: c.Hold.String(), Skipped: c.Skipped, Stopped: c.Stopped}
 	if c.Result == nil {
 		return r

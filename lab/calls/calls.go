@@ -29,7 +29,8 @@ type Calls struct {
 	Memory      int64         // bytes that a check may take; 0 means a gigabyte
 	Workers     int           // goroutines of a check or a comparison; 0 means one for each core
 
-	own []core.Spec // algorithms beside those of the catalog
+	own []core.Spec      // algorithms beside those of the catalog
+	now func() time.Time // the clock; nil means that of the machine
 }
 
 // What a call may cost.
@@ -75,7 +76,7 @@ func Names() []string {
 // the text is an answer, too: {"error":{"line":3,"col":5,"text":"..."}}. The
 // error is that of emit, or that ctx is over.
 func (c *Calls) Call(ctx context.Context, name string, body []byte, emit func(line []byte) error) error {
-	within, cancel := context.WithTimeout(ctx, c.limit(name))
+	within, cancel := c.clocked(ctx, c.limit(name))
 	defer cancel()
 	var failed error
 	say := func(v any) error {
@@ -186,7 +187,7 @@ const runTime = 10 * time.Second
 // within returns options that end a run in time.
 func (c *Calls) within(ctx context.Context) (lab.Options, context.CancelFunc) {
 	o := c.Options
-	ctx, cancel := context.WithTimeout(ctx, runTime)
+	ctx, cancel := c.clocked(ctx, runTime)
 	o.Over = func() bool { return ctx.Err() != nil }
 	return o, cancel
 }

@@ -1,6 +1,7 @@
 package calls
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -62,7 +63,7 @@ func (c *Calls) check(ctx context.Context, body []byte, say func(v any) error) e
 	if conf.Memory == 0 {
 		conf.Memory = usualMemory
 	}
-	stop, cancel := context.WithCancel(ctx)
+	stop, cancel := stoppable(ctx)
 	defer cancel()
 	conf.Context = stop
 	conf.Progress = func(p check.Progress) {
@@ -98,7 +99,8 @@ func (c *Calls) config(sc *scenario.Scenario) (check.Config, error) {
 		if err != nil {
 			return conf, err
 		}
-		t := transactions.Config{Method: m, Mode: sc.Mode, Layout: deadlock.Layout{Sites: sc.Sites, Home: sc.Homes, At: sc.Locks}, Programs: programs(sc, m)}
+		t := transactions.Config{Method: m, Mode: sc.Mode, Layout: deadlock.Layout{Sites: sc.Sites, Home: sc.Homes, At: sc.Locks}}
+		put(programs(sc, m), &t)
 		conf.Family = t.Family()
 		conf.Spec, err = t.Spec()
 		return conf, err
@@ -111,25 +113,57 @@ func (c *Calls) config(sc *scenario.Scenario) (check.Config, error) {
 	return conf, err
 }
 
-// programs returns which locks each process takes: those of its first line that
-// says so. One without such a line takes two neighbours, as at a dinner.
-func programs(sc *scenario.Scenario, m deadlock.Method) [][]int {
-	all := make([][]int, sc.Processes)
-	for _, a := range sc.Actions {
-		if a.Kind == scenario.Take && all[a.Proc] == nil {
-			all[a.Proc] = slices.Clone(a.Locks)
+// programs returns which locks each process takes, transaction by transaction: one
+// for each of its lines that says so, in the order of time. Where no line says so
+// each takes two neighbours, as at a dinner.
+func programs(sc *scenario.Scenario, m deadlock.Method) [][][]int {
+	all := make([][][]int, sc.Processes)
+	said := false
+	byTime := slices.SortedStableFunc(slices.Values(sc.Actions), func(a, b scenario.Action) int { return cmp.Compare(a.At, b.At) })
+	for _, a := range byTime {
+		if a.Kind == scenario.Take {
+			all[a.Proc], said = append(all[a.Proc], slices.Clone(a.Locks)), true
 		}
 	}
 	k := len(sc.Locks)
 	for p := range all {
-		if all[p] == nil {
-			all[p] = []int{p % k, (p + 1) % k}[:min(k, 2)]
+		if !said {
+			two := []int{p % k, (p + 1) % k}
+			all[p] = [][]int{two[:min(k, 2)]}
 		}
-		if m.Sorted {
-			slices.Sort(all[p])
+		for _, locks := range all[p] {
+			if m.Sorted {
+				slices.Sort(locks)
+			}
 		}
 	}
 	return all
+}
+
+// put makes programs those of a check.
+func put(all [][][]int, c *transactions.Config) {
+	for _, turns := range all {
+		if len(turns) == 0 {
+			turns = [][]int{nil}
+		}
+		c.Programs, c.Later = append(c.Programs, turns[0]), append(c.Later, turns[1:])
+	}
+}
+
+// takes says what a process does in its transactions.
+func takes(turns [][]int) string {
+	if len(turns) == 0 {
+		return "takes nothing"
+	}
+	var said []string
+	for _, locks := range turns {
+		var names []string
+		for _, k := range locks {
+			names = append(names, deadlock.LockName(k))
+		}
+		said = append(said, "takes "+strings.Join(names, " "))
+	}
+	return strings.Join(said, ", gives back and ")
 }
 
 // checked says what was tried.
@@ -147,17 +181,25 @@ func checked(sc *scenario.Scenario, conf check.Config) string {
 		fmt.Fprintf(&b, " of which each may ask %s", often)
 	default:
 		m, _ := deadlock.Find(sc.Algorithm)
-		fmt.Fprintf(&b, " at %s, each %s", words.Plural(sc.Sites, "site"), often)
-		for p, locks := range programs(sc, m) {
-			fmt.Fprintf(&b, "; %v takes", core.ID(p))
-			for _, k := range locks {
-				b.WriteString(" " + deadlock.LockName(k))
+		fmt.Fprintf(&b, " at %s. Each does %s, whenever it likes, what its lines say", words.Plural(sc.Sites, "site"), often)
+		for p, turns := range programs(sc, m) {
+			sep := "; "
+			if p == 0 {
+				sep = ": "
 			}
+			fmt.Fprintf(&b, "%s%v %s", sep, core.ID(p), takes(turns))
+		}
+		if m.Sorted {
+			b.WriteString("; locks are taken in ascending order")
 		}
 	}
 	if conf.Crashes > 0 {
 		fmt.Fprintf(&b, ", and %d may die", conf.Crashes)
 	}
-	b.WriteString(". The lines of the schedule are left out.")
+	if sc.Transacts() {
+		b.WriteString(". When its lines do so, and what else the schedule has, is left out.")
+	} else {
+		b.WriteString(". The lines of the schedule are left out.")
+	}
 	return b.String()
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/core"
@@ -28,7 +29,17 @@ type Cell struct {
 	Text string `json:"text"` // opens it in the lab
 }
 
-// compare measures algorithms over the number of processes, rest and hold.
+// A found is one cell of a comparison that is under way: number At of all, the
+// Done-th to be ready.
+type found struct {
+	At    int  `json:"at"`
+	Done  int  `json:"done"`
+	Total int  `json:"total"`
+	Cell  Cell `json:"cell"`
+}
+
+// compare measures algorithms over the number of processes, rest and hold. Every cell
+// is told as soon as it is measured, and at last all of them.
 func (c *Calls) compare(ctx context.Context, body []byte, say func(v any) error) error {
 	in := struct {
 		Algorithms []string  `json:"algorithms"` // none means all sound ones
@@ -73,11 +84,65 @@ func (c *Calls) compare(ctx context.Context, body []byte, say func(v any) error)
 		}
 		conf.Specs = append(conf.Specs, s)
 	}
+	stop, cancel := stoppable(ctx)
+	defer cancel()
+	conf.Context = stop
+	t := &teller{conf: conf, say: say, cancel: cancel}
+	if err := t.begin(); err != nil {
+		return err
+	}
+	conf.Found = t.found
 	m, err := compare.Run(conf)
 	if err != nil {
 		return err
 	}
-	return say(cells(m))
+	return say(t.all(m.Report()))
+}
+
+// A teller tells what a comparison has found, while it is under way.
+type teller struct {
+	conf   compare.Config
+	say    func(v any) error
+	cancel func()
+
+	mu    sync.Mutex
+	cells []Cell
+	done  int
+}
+
+// begin tells which cells there will be.
+func (t *teller) begin() error {
+	for _, p := range t.conf.Places() {
+		for _, s := range t.conf.Specs {
+			c := compare.Cell{Place: p, Spec: s, Stopped: true}
+			t.cells = append(t.cells, Cell{RunReport: c.Report()})
+		}
+	}
+	return t.say(t.all(compare.Report{Best: []compare.BestAt{}, Stopped: true}))
+}
+
+// found tells of a cell, with how its run began.
+func (t *teller) found(i int, c *compare.Cell) {
+	x := Cell{RunReport: c.Report()}
+	if x.Measured != nil {
+		x.Text = began(c, t.conf)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.cells[i] = x
+	t.done++
+	if t.say(map[string]found{"found": {i, t.done, len(t.cells), x}}) != nil {
+		t.cancel() // nobody listens any more
+	}
+}
+
+// all is the whole map, as far as it is known.
+func (t *teller) all(r compare.Report) any {
+	return struct {
+		Cells   []Cell           `json:"cells"`
+		Best    []compare.BestAt `json:"best"`
+		Stopped bool             `json:"stopped,omitempty"`
+	}{t.cells, r.Best, r.Stopped}
 }
 
 // sound returns all locks that are neither wrong nor weaker than another one,
@@ -105,24 +170,6 @@ func dists(units []float64, usual ...float64) ([]scenario.Dist, error) {
 		all = append(all, scenario.Always(int64(math.Round(u*scenario.T))))
 	}
 	return all, nil
-}
-
-// cells returns the cells of a map, each with how its run began.
-func cells(m *compare.Map) any {
-	report := m.Report()
-	list := []Cell{}
-	for i, r := range report.Runs {
-		x := Cell{RunReport: r}
-		if r.Measured != nil {
-			x.Text = began(&m.Cells[i], m.Config)
-		}
-		list = append(list, x)
-	}
-	return struct {
-		Cells   []Cell           `json:"cells"`
-		Best    []compare.BestAt `json:"best"`
-		Stopped bool             `json:"stopped,omitempty"`
-	}{list, report.Best, report.Stopped}
 }
 
 // shown is how many entries of a measured run a scenario has.

@@ -158,6 +158,7 @@ func (k *Kernel) Bury(p core.ID) {
 	f := k.faults
 	f.crashed[p], f.paused[p] = true, false
 	f.held = slices.DeleteFunc(f.held, func(e Event) bool { return e.Kind != deliver && core.ID(e.proc) == p })
+	k.ticks++
 	maps.DeleteFunc(k.timers, func(t timerKey, _ running) bool { return t.proc == p })
 	k.Note(trace.Event{Kind: trace.Crash, Proc: p})
 }

@@ -53,6 +53,7 @@ type Kernel struct {
 	now     int64
 	plain   bool // nothing but deliveries after a constant time can happen to a message
 	timers  map[timerKey]running
+	ticks   int                 // how often it has got or lost one
 	faults  *faults             // nil if there are none
 	manual  bool                // messages and timers wait in flight for the adversary
 	fifo    bool                // the adversary too has to keep the order of each link, unless it reorders

@@ -35,6 +35,9 @@ type running struct {
 // take, it runs out after everything else of its time.
 func (k *Kernel) SetTimer(p core.ID, t Timer, after int, tag Tag) {
 	key := timerKey{p, t}
+	if _, runs := k.timers[key]; runs != (after > 0) {
+		k.ticks++
+	}
 	if after <= 0 {
 		delete(k.timers, key)
 		return
@@ -76,6 +79,10 @@ func (k *Kernel) Timers(yield func(p core.ID, t Timer)) {
 	}
 }
 
+// Ticks counts how often a timer has begun to run, or has ceased to: while it is the
+// same, the same ones run.
+func (k *Kernel) Ticks() int { return k.ticks }
+
 // AnyTimer reports whether any timer of any process is set.
 func (k *Kernel) AnyTimer() bool { return len(k.timers) > 0 }
 
@@ -91,6 +98,7 @@ func (k *Kernel) Expire(p core.ID, t Timer) {
 	key := timerKey{p, t}
 	tag := k.timers[key].tag
 	delete(k.timers, key)
+	k.ticks++
 	k.Note(trace.Event{Kind: trace.Expire, Proc: p})
 	k.handler.Expired(p, t, tag)
 }

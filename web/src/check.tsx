@@ -32,13 +32,14 @@ interface Verdict {
 	shown?: string; // a command that shows it
 }
 
-type Said = { progress: Progress } | { verdict: Verdict; counterexample?: string };
+type Said = { progress: Progress } | { verdict: Verdict; counterexample?: string; checked?: string };
 
 interface State {
 	state: "ready" | "running" | "stopped" | "over" | "failed";
 	progress?: Progress;
 	verdict?: Verdict;
 	counterexample?: string;
+	checked?: string; // what exactly, in a sentence
 	why?: string;
 	of: string; // the text that is checked
 }
@@ -67,7 +68,7 @@ async function start(): Promise<void> {
 function hear(line: Said | { error: Fault }, tell: (change: Partial<State>) => void): void {
 	if (refused(line)) tell({ state: "failed", why: line.error.text });
 	else if ("progress" in line) tell({ progress: line.progress });
-	else tell({ state: "over", verdict: line.verdict, counterexample: line.counterexample ?? "" });
+	else tell({ state: "over", verdict: line.verdict, counterexample: line.counterexample ?? "", checked: line.checked ?? "" });
 }
 
 /** check opens the dialog and starts. */
@@ -183,6 +184,7 @@ function Outcome({ verdict }: { verdict: Verdict }) {
 				{broken ? `${broken.name} is violated: ${broken.note}.` : good ? proved(verdict) : "It ended early, for lack of time or memory: take fewer processes or requests, or use the command line."}
 			</p>
 			<Numbers of={verdict} />
+			{now.value.checked && <p class="check-what"><b>What was tried:</b> {now.value.checked}</p>}
 			{verdict.hint && <p>{verdict.hint}</p>}
 			{verdict.shown && <p>This shows it: <code>{verdict.shown}</code></p>}
 			{now.value.counterexample && (

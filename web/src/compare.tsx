@@ -36,6 +36,14 @@ interface Answer {
 	stopped?: boolean;
 }
 
+/** A cell that has just been measured: one of the map that was told first. */
+interface Found {
+	at: number;
+	done: number;
+	total: number;
+	cell: Cell;
+}
+
 const measures: { key: Measured; name: string }[] = [
 	{ key: "messages_per_entry", name: "messages per entry" },
 	{ key: "sync_delay", name: "synchronisation delay, in T" },
@@ -49,6 +57,7 @@ const answer = signal<Answer>({ cells: [], best: [] });
 const measure = signal<Measured>("messages_per_entry");
 const state = signal<"ready" | "running" | "stopped" | "over">("ready");
 const trouble = signal("");
+const done = signal(0);
 let running: AbortController | undefined;
 
 const cells = computed(() => answer.value.cells);
@@ -75,17 +84,25 @@ async function start(): Promise<void> {
 	const mine = (running = new AbortController());
 	trouble.value = "";
 	state.value = "running";
+	done.value = 0;
 	try {
-		await lab.stream<Answer>("compare", { n, rest: rests, hold: holds }, (line) => {
+		await lab.stream<Answer | { found: Found }>("compare", { n, rest: rests, hold: holds }, (line) => {
 			if (mine.signal.aborted) return;
 			if (refused(line)) trouble.value = line.error.text;
-			else if ("cells" in line) answer.value = line;
+			else if ("found" in line) fill(line.found);
+			else answer.value = line;
 		}, mine.signal);
 	} catch (err) {
 		if (mine.signal.aborted) return;
 		trouble.value = err instanceof Lost ? "The lab went away in the middle of it. As soon as it is back you can start anew." : String(err);
 	}
 	if (mine === running) state.value = "over";
+}
+
+/** fill puts a cell into the map. */
+function fill({ at, done: n, cell }: Found): void {
+	answer.value = { ...answer.value, cells: answer.value.cells.map((c, i) => (i === at ? cell : c)) };
+	done.value = n;
 }
 
 function stop(): void {
@@ -107,14 +124,16 @@ export function Compare() {
 				<Field label="Processes" value={sizes} first hint="whole numbers, with commas" />
 				<Field label="Rest between requests" value={rest} hint="in T; 0 is saturation" />
 				<Field label="Time inside" value={hold} hint="in T, a message's latency" />
-				{state.value === "running" ? <button type="button" class="is-main" onClick={stop}>Stop</button> : <button type="submit" class="is-main">Compare</button>}
+				{/* With keys, since a button that turns into the other one while it is clicked would submit the form. */}
+				{state.value === "running" ? <button key="stop" type="button" class="is-main" onClick={stop}>Stop</button> : <button key="start" type="submit" class="is-main">Compare</button>}
 			</form>
 			{trouble.value !== "" && <p class="trouble" role="alert">{trouble.value}</p>}
 			<p role="status" class="said">
-				{state.value === "running" && "Measuring …"}
-				{state.value === "stopped" && "Stopped."}
+				{state.value === "running" && `Measuring … ${done.value} of ${cells.value.length} runs`}
+				{state.value === "stopped" && `Stopped after ${done.value} of ${cells.value.length} runs: what was measured is below.`}
 				{state.value === "over" && trouble.value === "" && `${cells.value.length} runs${answer.value.stopped ? ", not all of them finished" : ""}. The best of each column is marked.`}
 			</p>
+			{state.value === "running" && <progress aria-label="Measuring" max={cells.value.length || 1} value={done.value} />}
 			{cells.value.length > 0 && <Chart />}
 		</Panel>
 	);
@@ -170,6 +189,7 @@ function said(range: Range | null | undefined): string {
 
 function One({ cell, best }: { cell: Cell | undefined; best: boolean }) {
 	if (!cell) return null;
+	if (cell.stopped && state.value === "running") return <span class="compare-skipped" aria-label="not measured yet">…</span>;
 	const why = cell.skipped || (cell.stopped ? "it was stopped before it was over" : "");
 	if (why) return <span class="compare-skipped" title={why}>–<span class="unseen">{why}</span></span>;
 	const found = cell[measure.value];

@@ -1,7 +1,9 @@
 // What there is to be done to a process or to a message now. What it means is the
 // lab's affair: each is a call of act.
 
-import type { Doc } from "./document";
+import { signal } from "@preact/signals";
+import type { Doc, Timer } from "./document";
+import { amounts } from "./resources";
 import { type Deed, act, choose, cursor, frameAt, group, seek } from "./state";
 import { storyOf } from "./story";
 
@@ -11,6 +13,8 @@ export interface Item {
 	title?: string;
 	/** It does what algorithms need not bear. */
 	breaks?: boolean;
+	/** The menu stays open, with what there is to be chosen next. */
+	stays?: boolean;
 	run(): void;
 }
 
@@ -28,19 +32,60 @@ export function forProcess(d: Doc, proc: number): { title: string; items: Item[]
 	const frame = frameAt(d, cursor.value);
 	const status = frame.status[proc] ?? "idle";
 	const title = `${d.names[proc]}: ${status}`;
-	if (d.kind === "graph") return { title, items: [] };
+	if (d.kind === "graph") return { title, items: atResources(d, proc) };
+	if (d.kind === "transactions") return { title, items: atSites(d, proc, frame.status) };
 	const items: Item[] = [];
-	const site = proc < sitesOf(d);
 	if (status === "crashed") items.push(does("restarts", "s", { verb: "restart", proc }, { breaks: true }));
 	else {
-		if (!site) items.push(...wishes(d, proc, status));
+		items.push(...wishes(d, proc, status));
 		items.push(does("crashes", "c", { verb: "crash", proc }, { breaks: true }));
 		items.push(status === "paused" ? does("goes on", "r", { verb: "resume", proc }) : does("pauses", "p", { verb: "pause", proc }));
-		if (d.events.some((e) => e.kind === "expire")) items.push(does("has a timer run out", "t", { verb: "expire", proc }));
+		if (status !== "paused") items.push(...alarms(d, proc));
 		items.push(...beliefs(d, proc, frame.status));
 	}
-	if (d.kind !== "transactions") items.push(...cuts(d, proc));
+	items.push(...cuts(d, proc));
 	return { title, items };
+}
+
+/** atSites is what can be done to a site, and to a process at one, which dies with it. */
+function atSites(d: Doc, proc: number, status: string[]): Item[] {
+	const mine = status[proc] ?? "idle";
+	if (proc >= sitesOf(d)) return transactionWishes(d, proc, mine);
+	if (mine === "crashed") return [];
+	return [does("crashes", "c", { verb: "crash", proc }, { breaks: true }), ...alarms(d, proc), ...beliefs(d, proc, status)];
+}
+
+/** atResources: a unit is asked for, given, or given back. What has been reduced away is still in the text. */
+function atResources(d: Doc, proc: number): Item[] {
+	const fields = new Map(d.keys[0]!.states[proc]);
+	const mine = (name: string, resource: number) => amounts(fields.get(name) ?? "").find((a) => a.resource === resource)?.units ?? 0;
+	const taken = (resource: number) => d.keys[0]!.states.flat().filter(([name]) => name === "has").flatMap(([, v]) => amounts(v)).reduce((n, a) => n + (a.resource === resource ? a.units : 0), 0);
+	return (d.scene.locknames ?? []).flatMap((name, r) => {
+		const [has, asks, units] = [mine("has", r), mine("asks for", r), d.scene.units?.[r] ?? 0];
+		const item = (label: string, verb: string): Item => ({ label, run: () => void act({ verb, proc, locks: [r] }) });
+		return [
+			...(has + asks < units ? [item(`asks for ${asks > 0 ? "one more" : "a unit of"} ${name}`, "ask")] : []),
+			...(taken(r) < units && (asks > 0 || has < units) ? [item(`is given a unit of ${name}`, "grant")] : []),
+			...(asks > 0 ? [item(`asks for ${name} no more`, "withdraw")] : []),
+			...(has > 0 ? [item(`gives a unit of ${name} back`, "release")] : []),
+		];
+	});
+}
+
+/** alarms: every timer that runs can run out now. */
+function alarms(d: Doc, proc: number): Item[] {
+	return timersAt(d, proc, cursor.value).map(({ timer, section }, i) => {
+		const label = `timer ${timer}${section ? ` of ${section}` : ""} runs out`;
+		const run = () => void act({ verb: "expire", proc, timer, ...(section ? { section } : {}) });
+		return { label, run, ...(i === 0 ? { key: "t" } : {}) };
+	});
+}
+
+/** timersAt are the timers of a lane that run when so many events have happened. */
+function timersAt(d: Doc, proc: number, at: number): Timer[] {
+	const key = d.keys.findLast((k) => k.event <= at)!;
+	const last = d.deltas.findLast((x) => x.timers && x.proc === proc && x.event > key.event && x.event <= at);
+	return last?.timers ?? key.timers?.[proc] ?? [];
 }
 
 /** wishes are asking and leaving, in what words the scenario has for them. */
@@ -48,8 +93,6 @@ function wishes(d: Doc, proc: number, status: string): Item[] {
 	switch (d.kind) {
 		case "sections":
 			return d.scene.groups.filter((g) => g.members.includes(proc)).flatMap((g) => sectionWishes(d, proc, g.name));
-		case "transactions":
-			return transactionWishes(d, proc, status);
 		case "election":
 			return [does("calls an election", "a", { verb: "ask", proc })];
 	}
@@ -69,17 +112,25 @@ function sectionWishes(d: Doc, proc: number, section: string): Item[] {
 	return phase === "idle" ? [{ label: `asks for ${section}`, run: () => void act({ verb: "ask", proc, section }) }] : [];
 }
 
-/** transactionWishes: one takes one lock, or two in either order, which is all that a deadlock needs. */
+/** The locks that were chosen so far in the open menu; undefined if none are being chosen. */
+export const picks = signal<number[] | undefined>(undefined);
+
+/** transactionWishes: one takes locks, which are chosen one after the other, and gives all back. */
 function transactionWishes(d: Doc, proc: number, status: string): Item[] {
 	if (status === "inside") return d.steps ? [does("goes on and gives its locks back", "g", { verb: "go", proc })] : [];
-	if (status === "waiting") return [];
+	if (status !== "idle") return [];
+	const chosen = picks.value;
+	if (!chosen) return [{ label: "takes locks …", key: "a", title: "one or several, in an order that you choose", stays: true, run: () => (picks.value = []) }];
 	const locks = d.scene.locknames ?? [];
-	const take = (...which: number[]): Item => ({
-		label: `takes ${which.map((k) => locks[k]).join(", then ")}`,
-		run: () => void act({ verb: "take", proc, locks: which }),
-	});
-	const pairs = locks.length > 4 ? [] : locks.flatMap((_, a) => locks.map((_, b) => [a, b] as const)).filter(([a, b]) => a !== b);
-	return [...locks.slice(0, 12).map((_, k) => take(k)), ...pairs.map(([a, b]) => take(a, b))];
+	const items: Item[] = [];
+	if (chosen.length > 0) items.push(does(`takes ${chosen.map((k) => locks[k]).join(", then ")}`, "a", { verb: "take", proc, locks: chosen }));
+	for (const [k, name] of locks.entries()) {
+		if (chosen.includes(k)) continue;
+		items.push({ label: chosen.length > 0 ? `then ${name}` : `first ${name}`, ...(k < 9 ? { key: String(k + 1) } : {}), stays: true, run: () => (picks.value = [...chosen, k]) });
+	}
+	const back = chosen.length > 0 ? chosen.slice(0, -1) : undefined;
+	items.push({ label: back ? `not ${locks[chosen.at(-1)!]}` : "back", key: "Backspace", stays: true, run: () => (picks.value = back) });
+	return items;
 }
 
 /** beliefs: who is dead can be suspected, and who is back trusted again. */
@@ -88,10 +139,10 @@ function beliefs(d: Doc, proc: number, status: string[]): Item[] {
 	const items: Item[] = [];
 	const suspected = suspectedBy(d, proc);
 	for (let to = 0; to < all; to++) {
-		if (to === proc || (sitesOf(d) > 0 && proc >= all)) continue;
+		if (to === proc) continue;
 		const name = d.names[to];
 		if (status[to] === "crashed") items.push({ label: `is told that ${name} is dead`, run: () => void act({ verb: "suspect", proc, to }) });
-		else if (suspected.has(to)) items.push({ label: `is told that ${name} is back`, run: () => void act({ verb: "trust", proc, to }) });
+		else if (sitesOf(d) === 0 && suspected.has(to)) items.push({ label: `is told that ${name} is back`, run: () => void act({ verb: "trust", proc, to }) });
 	}
 	return items.slice(0, 8);
 }

@@ -80,16 +80,16 @@ export function Diagram() {
 	return (
 		<section class="diagram" data-tour="diagram" aria-label="space and time">
 			<h2>
-				Space and time
-				<span class="choice" role="group" aria-label="spacing">
+				{d && !d.layout ? "The graph" : "Space and time"}
+				{(!d || d.layout) && <span class="choice" role="group" aria-label="spacing">
 					<button type="button" aria-pressed={!byEvent} onClick={() => space("time")} title="as far apart as time says (t)">by time</button>
 					<button type="button" aria-pressed={byEvent} onClick={() => space("event")} title="each step as far from the next as any other (t)">by event</button>
-				</span>
+				</span>}
 			</h2>
-			{d && d.events.length > 0 ? <Plot d={d} /> : d ? <Still d={d} /> : <div class="plot" />}
+			{d?.layout && d.events.length > 0 ? <Plot d={d} /> : d ? <Still d={d} /> : <div class="plot" />}
 			<Badges />
 			{d?.layout && <Legend d={d} />}
-			{d && d.events.length > 0 && <Minimap d={d} />}
+			{d?.layout && d.events.length > 0 && <Minimap d={d} />}
 		</section>
 	);
 }
@@ -97,7 +97,7 @@ export function Diagram() {
 /** Still is shown where nothing runs. */
 function Still({ d }: { d: Doc }) {
 	if (!d.svg) return <p class="plot empty">Nothing happens in this scenario yet: click a process to ask, or write a line.</p>;
-	return <p class="plot empty"><img class="still" alt={d.title} src={`data:image/svg+xml,${encodeURIComponent(d.svg)}`} /></p>;
+	return <p class="plot empty"><img class="still" alt={`${d.title}. ${d.properties.map((p) => p.text).join(". ")}.`} src={`data:image/svg+xml,${encodeURIComponent(d.svg)}`} /></p>;
 }
 
 function Plot({ d }: { d: Doc }) {

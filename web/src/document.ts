@@ -20,7 +20,7 @@ export interface Doc {
 	events: Happening[];
 	ended: number; // events from this one on are the verdict when the run was over
 	lines: LineEvents[]; // the lines of the schedule, as they are in the text, and what came of each
-	layout: Layout;
+	layout: Layout; // null of a graph of resources
 	keys: Key[]; // key frames; the first is at cursor 0
 	deltas: Delta[]; // what changes, in order
 	scene: Scene;
@@ -77,6 +77,12 @@ export interface Key {
 	states: [string, string][][]; // of each lane, its fields
 	status: string[]; // of each process
 	waits: string[]; // of each process why it waits; empty if it does not
+	timers?: Timer[][]; // of each lane those that run; nothing if none does
+}
+
+export interface Timer {
+	timer: number;
+	section?: string; // if there are several
 }
 
 export interface Delta {
@@ -85,6 +91,7 @@ export interface Delta {
 	set?: ([name: string, value: string | null])[];
 	status?: string; // if it changes
 	wait?: string; // if it changes; empty if it waits no more
+	timers?: Timer[]; // if they change: all that run now
 }
 
 export interface Scene {
@@ -93,8 +100,9 @@ export interface Scene {
 	places: Place[]; // of each lane
 	links: Link[];
 	groups: Group[]; // whom each asks, the sections, or what is at each site
-	locks?: Place[]; // where locks are, if there are sites
+	locks?: Place[]; // where locks are, if there are sites, or resources
 	locknames?: string[]; // and what they are called
+	units?: number[]; // of a graph of resources: how many there are of each
 	pointer?: string; // an arrow to a process
 	next?: string; // another arrow, to who comes after it
 	queue?: string; // who waits at this process

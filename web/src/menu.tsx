@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { type Item, forMessage, forProcess } from "./deeds";
+import { type Item, forMessage, forProcess, picks } from "./deeds";
 import { cursor, doc } from "./state";
 import { underWay } from "./story";
 
@@ -13,13 +13,14 @@ export const menu = signal<About | undefined>(undefined);
 
 /** openMenu shows what can be done. */
 export function openMenu(about: About): void {
+	picks.value = undefined;
 	menu.value = about;
 }
 
 /** openAt shows it beside an element, for who has no mouse. */
 export function openAt(element: Element, about: { what: "process"; proc: number } | { what: "message"; msg: number }): void {
 	const box = element.getBoundingClientRect();
-	menu.value = { ...about, x: box.right, y: box.bottom };
+	openMenu({ ...about, x: box.right, y: box.bottom });
 }
 
 export function Menu() {
@@ -27,7 +28,7 @@ export function Menu() {
 	const d = doc.value;
 	if (!about || !d) return null;
 	const { title, items } = about.what === "process" ? forProcess(d, about.proc) : forMessage(d, about.msg);
-	return <Open key={about.what === "process" ? `process ${about.proc}` : `message ${about.msg}`} about={about} title={title} items={items} />;
+	return <Open key={about.what === "process" ? `process ${about.proc} ${picks.value}` : `message ${about.msg}`} about={about} title={title} items={items} />;
 }
 
 function Open({ about, title, items }: { about: About; title: string; items: Item[] }) {
@@ -65,7 +66,7 @@ function close(): void {
 }
 
 function choose(item: Item): void {
-	close();
+	if (!item.stays) close();
 	item.run();
 }
 
@@ -101,7 +102,7 @@ function keys(e: KeyboardEvent & { currentTarget: HTMLElement }, items: Item[]):
 	else if (e.key === "ArrowUp") go(at - 1);
 	else if (e.key === "Home") go(0);
 	else if (e.key === "End") go(-1);
-	else if (named && !e.ctrlKey && !e.metaKey) choose(named);
+	else if (named && e.key !== "Enter" && !e.ctrlKey && !e.metaKey) choose(named);
 	else if (e.key !== "Enter" && e.key !== " ") return;
 	if (e.key !== "Enter" && e.key !== " ") e.preventDefault();
 }

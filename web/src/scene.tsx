@@ -10,6 +10,7 @@ import { Flights } from "./flights";
 import { useSize } from "./look";
 import { openAt, openMenu } from "./menu";
 import { Ground, Pointers } from "./scenery";
+import { Resources } from "./resources";
 import { Sites, Waits } from "./sites";
 import { type Spot, type Stage, field, hasToken, named, placesOf } from "./stage";
 import { choose, cursor, doc, frameAt, type Frame, group } from "./state";
@@ -23,7 +24,7 @@ const minded = signal(-1);
 
 const titles: Record<string, string> = {
 	star: "The star", ring: "The ring", tree: "The tree", grid: "The grid", plane: "The plane", mesh: "The group",
-	tickets: "The tickets", flags: "The flags", rounds: "The election", sites: "The sites",
+	tickets: "The tickets", flags: "The flags", rounds: "The election", sites: "The sites", resources: "The resources",
 };
 
 export function Scene() {
@@ -32,7 +33,7 @@ export function Scene() {
 	return (
 		<section class="scene" data-tour="scene" aria-label="the group">
 			<h2>{d ? titles[d.scene.shape] ?? "The group" : "The group"} <span>{d?.scene.title}</span></h2>
-			<div class="picture" ref={ref}>{d && d.kind !== "graph" && <Picture d={d} />}</div>
+			<div class="picture" ref={ref}>{d && <Picture d={d} />}</div>
 			{d && <Why d={d} />}
 			<Controls />
 		</section>
@@ -53,6 +54,7 @@ function Picture({ d }: { d: Doc }) {
 			</defs>
 			<Ground stage={stage} mind={mind} />
 			{d.scene.shape === "sites" && <Sites stage={stage} />}
+			{d.scene.shape === "resources" && <Resources stage={stage} />}
 			<Pointers stage={stage} />
 			{d.scene.shape === "sites" && <Waits stage={stage} />}
 			{d.names.map((name, i) => (i < sitesOf(d) ? null : <Process key={i} lane={i} name={name} spot={stage.spots[i]} radius={stage.radius} status={frame.status[i] ?? "idle"} wait={frame.waits[i] ?? ""} acts={i === last} chosen={group.value.includes(i)} />))}
@@ -194,9 +196,10 @@ function Why({ d }: { d: Doc }) {
 	const cycles = d.graph?.findLast((g) => g.event <= cursor.value)?.cycles ?? [];
 	return (
 		<div class="why" aria-live="off">
-			{cycles.map((c) => <p key={c.join()} class="cycle">{[...c, c[0]!].map((i) => d.names[i]).join(" → ")}: each waits for the next, for ever.</p>)}
+			{cycles.map((c) => <p key={c.join()} class="cycle">{[...c, c[0]!].map((i) => d.names[i]).join(" → ")}: {d.kind === "graph" ? "a cycle: each asks for what the next one has." : "each waits for the next, for ever."}</p>)}
 			{waiting.slice(0, mostReasons).map(({ i, w }) => <p key={i}><b>{d.names[i]}</b> {w}.</p>)}
 			{waiting.length > mostReasons && <p class="soft">and {waiting.length - mostReasons} more wait: see the states</p>}
+			{d.kind === "graph" && <p>{cursor.value < d.events.length ? "Step: one after the other ends who can get all that it asks for." : d.events.at(-1)!.text}</p>}
 			{waiting.length === 0 && cycles.length === 0 && <p class="soft">Nobody waits. Click a process or a message: what you choose becomes a line.</p>}
 		</div>
 	);

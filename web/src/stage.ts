@@ -36,9 +36,14 @@ export function placesOf(d: Doc, { width, height }: Size): Places {
 		Object.assign(across, { from: 0, to: 1 });
 		Object.assign(down, { from: 0.1, to: 0.84 });
 	}
+	if (d.scene.shape === "resources") {
+		Object.assign(pad, { side: Math.min(46, width / 6), top: 8, bottom: 8 });
+		Object.assign(across, { from: 0, to: 1 });
+		Object.assign(down, { from: 0, to: 1 });
+	}
 	if (d.scene.shape === "grid") Object.assign(pad, { side: Math.min(34, width / 8), top: 30, bottom: 30 });
 	// Circles and squares are not to be drawn out too much.
-	const high = Math.min(height - pad.top - pad.bottom, d.scene.shape === "tree" || sites ? Infinity : (width - 2 * pad.side) * 1.2);
+	const high = Math.min(height - pad.top - pad.bottom, d.scene.shape === "tree" || d.scene.shape === "resources" || sites ? Infinity : (width - 2 * pad.side) * 1.2);
 	const top = pad.top + (height - pad.top - pad.bottom - high) / 2;
 	const put = (p: Spot): Spot => ({ x: pad.side + across.part(p.x) * (width - 2 * pad.side), y: top + down.part(p.y) * high });
 	const spots = (d.scene.places ?? []).map(put);

@@ -61,6 +61,8 @@ class Hand {
 	}
 }
 
+const longest = 30_000; // milliseconds that a call may take, as at the server
+
 export class Workers implements Backend {
 	readonly advice = "does the web server of this page still have all its files?";
 	private hand: Hand | undefined;
@@ -80,16 +82,35 @@ export class Workers implements Backend {
 			signal?.throwIfAborted();
 			if (!this.hand || this.hand.ended) this.hand = new Hand(this.url);
 			try {
-				let answer = "";
-				await this.hand.ask(name, body, (line) => (answer = line));
+				const answer = await this.answer(this.hand, name, body);
 				signal?.throwIfAborted();
 				link.value = { state: "ready" };
-				return JSON.parse(answer) as T | Refusal;
+				return answer as T | Refusal;
 			} catch (err) {
 				signal?.throwIfAborted();
 				link.value = { state: "lost", why: err instanceof Error ? err.message : String(err) };
 				await pause(tries, signal);
 			}
+		}
+	}
+
+	/** answer asks for the last line, and ends a worker that takes too long: nothing else can stop it. */
+	private async answer(hand: Hand, name: string, body: unknown): Promise<unknown> {
+		let last = "";
+		let late = false;
+		await hand.ready; // however long it takes to load
+		const clock = setTimeout(() => {
+			late = true;
+			hand.end("it took too long");
+		}, longest);
+		try {
+			await hand.ask(name, body, (line) => (last = line));
+			return JSON.parse(last);
+		} catch (err) {
+			if (!late) throw err;
+			return { error: { line: 0, col: 0, text: `${name} took longer than ${longest / 1000} s: make the scenario shorter, or use the command line` } };
+		} finally {
+			clearTimeout(clock);
 		}
 	}
 

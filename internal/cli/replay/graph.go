@@ -3,7 +3,6 @@ package replay
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -46,7 +45,7 @@ func showGraph(p *tell.Page, sc *scenario.Scenario, v *sim.Verdict) {
 	p.Gap()
 	p.Line("Reduced, step by step:")
 	for i, s := range v.Steps {
-		text := fmt.Sprintf("%v %s; then free: %s", s.Tx, deed(s), amounts(s.Free, true))
+		text := fmt.Sprintf("%v; then free: %s", s, deadlock.Amounts(s.Free, true))
 		for k, line := range tell.Wrap(text, tell.Width-6) {
 			if k == 0 {
 				p.Line("  %2d. %s", i+1, line)
@@ -70,32 +69,4 @@ func showGraph(p *tell.Page, sc *scenario.Scenario, v *sim.Verdict) {
 		verdict = "nothing in particular"
 	}
 	p.Row("expected", "%s", verdict)
-}
-
-// deed says what somebody does who ends.
-func deed(s deadlock.Reduction) string {
-	gets, back := "asks for nothing", ", has nothing, and ends"
-	if slices.Max(s.Asks) > 0 {
-		gets = "gets " + amounts(s.Asks, false)
-	}
-	if slices.Max(s.Has) > 0 || slices.Max(s.Asks) > 0 {
-		all := slices.Clone(s.Has)
-		for r, n := range s.Asks {
-			all[r] += n
-		}
-		back = ", ends, and gives back " + amounts(all, false)
-	}
-	return gets + back
-}
-
-// amounts writes how many units of each resource, of all of them or of those of
-// which there are any.
-func amounts(units []int, all bool) string {
-	var list []string
-	for r, n := range units {
-		if n > 0 || all {
-			list = append(list, fmt.Sprintf("%d %s", n, deadlock.ResourceName(r)))
-		}
-	}
-	return strings.Join(list, ", ")
 }

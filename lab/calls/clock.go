@@ -1,0 +1,50 @@
+package calls
+
+import (
+	"context"
+	"time"
+)
+
+// A clocked context is over when the clock says so. That of package context is over
+// when a timer runs out, and in a page nothing can run out while something computes:
+// there is one thread, and nobody is interrupted. Whoever asks for Err is told in time
+// everywhere.
+type clocked struct {
+	context.Context
+	end time.Time
+	now func() time.Time
+}
+
+// Err implements context.Context.
+func (c *clocked) Err() error {
+	if err := c.Context.Err(); err != nil {
+		return err
+	}
+	if c.now().After(c.end) {
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+// clocked returns a context that is over after a time, at the latest.
+func (c *Calls) clocked(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	now := c.now
+	if now == nil {
+		now = time.Now
+	}
+	end := now().Add(limit)
+	if outer, ok := ctx.(*clocked); ok && outer.end.Before(end) {
+		end = outer.end
+	}
+	inner, cancel := context.WithTimeout(ctx, limit)
+	return &clocked{inner, end, now}, cancel
+}
+
+// stoppable returns a context that is over when ctx is, or when it is cancelled.
+func stoppable(ctx context.Context) (context.Context, context.CancelFunc) {
+	inner, cancel := context.WithCancel(ctx)
+	if outer, ok := ctx.(*clocked); ok {
+		return &clocked{inner, outer.end, outer.now}, cancel
+	}
+	return inner, cancel
+}
