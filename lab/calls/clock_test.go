@@ -30,7 +30,7 @@ func TestLimitsByTheClock(t *testing.T) {
 		{"compare", `{"algorithms":["raymond","lamport"],"n":[9],"entries":500}`, `"stopped":true`, `"messages_per_entry"`},
 	} {
 		for want, by := range map[string]time.Duration{c.slow: 20 * time.Second, c.fast: time.Nanosecond} {
-			lines := lines(t, &Calls{Workers: 1, now: rushing(by)}, c.name, c.body)
+			lines := lines(t, &Calls{Workers: 1, Time: time.Minute, now: rushing(by)}, c.name, c.body)
 			if last := string(lines[len(lines)-1]); !strings.Contains(last, want) {
 				t.Errorf("%s: want %q, got %.300s", c.name, want, last)
 			}
