@@ -38,7 +38,7 @@ func TestOnlyWhatIsInSight(t *testing.T) {
 	for _, spacing := range []string{"by time", "by event"} {
 		if spacing == "by event" {
 			p.key("t")
-			p.until(`document.querySelector(".plot-size").clientWidth > 500_000`)
+			p.until(`document.querySelector(".plot-size").clientWidth > 100_000`)
 		}
 		for _, part := range []string{"0", "0.5", "1"} {
 			eval[bool](p, fmt.Sprintf(`(m => { const b = m.getBoundingClientRect(), at = {bubbles: true, buttons: 1, pointerId: 1, clientX: b.left + b.width * %s, clientY: b.top + 9}; m.setPointerCapture = () => {}; m.dispatchEvent(new PointerEvent("pointerdown", at)) })(document.querySelector(".minimap"))`, part)+painted)
