@@ -65,7 +65,7 @@ func outer() []layer {
 		{"internal/cli", "core catalog docs internal/spell internal/cli/ask internal/cli/tell internal/cli/bank internal/cli/bench internal/cli/cert internal/cli/check internal/cli/cluster internal/cli/compare internal/cli/deadlock internal/cli/hold internal/cli/lab internal/cli/replay internal/cli/sim internal/cli/scene internal/cli/serve internal/cli/storm"},
 		{"internal/postgres", ""},
 		{"web/wire", ""},
-		{"web", "web/wire internal/words"},
+		{"web", "lab/calls web/wire internal/words"},
 		{"web/pack", ""},
 		{"web/wasm", "lab/calls web/wire"},
 		{"internal/bench", ". internal/held internal/member internal/node internal/node/cert internal/remote"},

@@ -36,7 +36,7 @@ func layers() []layer {
 		{"family/transactions", "core deadlock trace scenario family"},
 		{"sim/kernel", "core trace scenario"},
 		{"sim", "core deadlock trace scenario family family/locks family/elections family/transactions sim/kernel"},
-		{"lab", "internal/spell core deadlock catalog trace scenario family sim"},
+		{"lab", "internal/spell internal/words core deadlock catalog trace scenario family sim"},
 		{"internal/code", ""},
 		{"internal/member", "core internal/code"},
 		{"internal/client", "internal/code internal/member"},
