@@ -72,7 +72,9 @@ func (l *log) String() string {
 	return l.text.String()
 }
 
-func (l *log) logger() *slog.Logger { return slog.New(slog.NewTextHandler(l, &slog.HandlerOptions{Level: slog.LevelDebug})) }
+func (l *log) logger() *slog.Logger {
+	return slog.New(slog.NewTextHandler(l, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
 
 // A plan is how a node of a test differs from others.
 type plan struct {
