@@ -24,7 +24,7 @@ const usualSessions = 100_000
 
 // A Watcher sees what a desk does with the member.
 type Watcher interface {
-	Asked(t member.Ticket, session, request uint64, name string, try bool)
+	Asked(t member.Ticket, name string, try bool)
 	Cancelled(t member.Ticket) // it waited
 	Unlocked(t member.Ticket)  // it was held
 }

@@ -91,7 +91,7 @@ func (d *Desk) lock(now member.Instant, m *member.Member, s *session, f *Frame) 
 	s.first = r
 	d.requests[key{s.id, f.Number}], d.tickets[t] = r, r
 	if w := d.config.Watch; w != nil {
-		w.Asked(t, s.id, f.Number, f.Name, f.Try)
+		w.Asked(t, f.Name, f.Try)
 	}
 }
 

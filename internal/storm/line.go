@@ -188,7 +188,7 @@ func (w *world) draw() (uint64, talk.Secret) {
 type deskWatch struct{ q *proc }
 
 // Asked implements client.Watcher.
-func (d deskWatch) Asked(t member.Ticket, _, _ uint64, name string, try bool) {
+func (d deskWatch) Asked(t member.Ticket, name string, try bool) {
 	x := &ask{ticket: t, lock: d.q.w.lockOf(name), app: -1, try: try, deadline: member.Never}
 	d.q.stands(x)
 }

@@ -263,3 +263,30 @@ func inUse() int64 {
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapInuse + m.StackInuse)
 }
+
+// That nobody is at an address is logged once, however often it is tried, until there
+// was a link.
+func TestMissedIsToldOnce(t *testing.T) {
+	n := newNode(t, "a", func(p *plan) { p.config.Backoff, p.config.MaxBackoff = time.Millisecond, time.Millisecond })
+	lines := func() int { return strings.Count(n.log.String(), "no link") }
+	for range 20 {
+		n.pool.Dial("127.0.0.1:1")
+		take(t, "failure", n.downs)
+		eventually(t, "it gives up", func() bool {
+			n.pool.mu.Lock()
+			defer n.pool.mu.Unlock()
+			return n.pool.peers["127.0.0.1:1"] == nil
+		})
+	}
+	if lines() != 1 {
+		t.Errorf("told %d times:\n%s", lines(), n.log)
+	}
+	fake(t, n, Hello{Name: "x", Addr: "127.0.0.1:1", Nonce: 7}).Close()
+	take(t, "link", n.ups)
+	take(t, "end", n.downs)
+	n.pool.Dial("127.0.0.1:1")
+	take(t, "failure", n.downs)
+	if lines() != 2 {
+		t.Errorf("told %d times after a link", lines())
+	}
+}

@@ -33,10 +33,12 @@ func (p *Pool) want(addr string) error {
 	return ErrDown
 }
 
+// maxTold is of how many addresses it is known why they were last not reached.
+const maxTold = 1024
+
 // dialler dials an address, and again if that fails, as long as somebody wants to
 // send there.
 func (p *Pool) dialler(ctx context.Context, pr *peer) {
-	var told string // the last failure, which is told once
 	for fails := 0; ; fails++ {
 		p.mu.Lock()
 		if ctx.Err() != nil || !pr.wanted || pr.best != nil {
@@ -55,8 +57,7 @@ func (p *Pool) dialler(ctx context.Context, pr *peer) {
 			fails = -1
 		}
 		if !linked && ctx.Err() == nil {
-			p.missed(pr, err, err.Error() != told)
-			told = err.Error()
+			p.missed(pr, err)
 		}
 		wait := time.NewTimer(p.backoff(fails))
 		select {
@@ -67,12 +68,20 @@ func (p *Pool) dialler(ctx context.Context, pr *peer) {
 	}
 }
 
-// missed tells that an address cannot be reached, unless it can be by now.
-func (p *Pool) missed(pr *peer, err error, aloud bool) {
+// missed tells that an address cannot be reached, unless it can be by now. Why is
+// logged once, until there was a link or it is for another reason.
+func (p *Pool) missed(pr *peer, err error) {
 	pr.turn.Lock()
 	defer pr.turn.Unlock()
 	p.mu.Lock()
 	linked := len(pr.links) > 0
+	aloud := p.told[pr.addr] != err.Error()
+	if !linked && aloud {
+		if len(p.told) >= maxTold {
+			clear(p.told)
+		}
+		p.told[pr.addr] = err.Error()
+	}
 	p.mu.Unlock()
 	if linked {
 		return

@@ -111,6 +111,7 @@ func (p *Pool) adopt(pr *peer, t *tie) error {
 		<-old.done
 	}
 	pr.links = append(pr.links, t)
+	delete(p.told, pr.addr)
 	loser := pr.choose(p.c.Nonce)
 	first := len(pr.links) == 1
 	p.mu.Unlock()

@@ -99,7 +99,8 @@ type Pool struct {
 	mu     sync.Mutex
 	extra  []byte
 	peers  map[string]*peer
-	dirty  []*tie // to be flushed
+	told   map[string]string // why addresses are not reached, as was logged
+	dirty  []*tie            // to be flushed
 	spare  []*tie
 	random *rand.Rand
 	closed bool
@@ -128,7 +129,7 @@ func NewPool(c Config, owner Owner) (*Pool, error) {
 	case c.Timeout < c.Heartbeat:
 		return nil, fmt.Errorf("a timeout of %v and a heartbeat every %v: want a timeout of several heartbeats", c.Timeout, c.Heartbeat)
 	}
-	p := &Pool{c: c, owner: owner, pending: pending{most: c.Pending}, extra: c.Extra, peers: map[string]*peer{}, random: rand.New(rand.NewPCG(c.Seed, 0))}
+	p := &Pool{c: c, owner: owner, pending: pending{most: c.Pending}, extra: c.Extra, peers: map[string]*peer{}, told: map[string]string{}, random: rand.New(rand.NewPCG(c.Seed, 0))}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.wg.Go(p.beats)
 	return p, nil
