@@ -44,7 +44,7 @@ func example(t testing.TB, name string) string {
 // show opens the lab with a text, and waits until it is shown.
 func show(t testing.TB, text string) *page {
 	t.Helper()
-	p := open(t, serve(t, Handler(&bench{start: text})))
+	p := open(t, serve(t, labOf(t, &bench{start: text})))
 	p.until(`document.querySelector("h1")?.innerText && document.querySelector(".count")?.innerText.match(/of [1-9]/)`)
 	return p
 }
@@ -79,7 +79,7 @@ func TestComplaints(t *testing.T) {
 // was clicked meanwhile is done.
 func TestServerGoesAway(t *testing.T) {
 	lab := &bench{start: example(t, "raymond-a")}
-	first := httptest.NewServer(Handler(lab))
+	first := httptest.NewServer(labOf(t, lab))
 	defer first.Close()
 	p := open(t, first.URL)
 	p.at("0 of 39")
@@ -91,7 +91,7 @@ func TestServerGoesAway(t *testing.T) {
 	if err != nil {
 		t.Skip("somebody else took the port meanwhile: ", err)
 	}
-	second := &http.Server{Handler: Handler(lab)}
+	second := &http.Server{Handler: labOf(t, lab)}
 	defer second.Close()
 	go func() { _ = second.Serve(l) }()
 	p.until(`!document.querySelector(".lost") && document.querySelector(".now-line").innerText == "now step 0"`)
@@ -118,7 +118,7 @@ func (s *slow) Call(ctx context.Context, name string, body []byte, emit func([]b
 func TestLateStart(t *testing.T) {
 	for _, start := range []string{"", "title The file\nalgorithm central\nprocesses 2\n"} {
 		lab := &slow{bench: bench{start: start}, ready: make(chan bool)}
-		p := open(t, serve(t, Handler(lab)))
+		p := open(t, serve(t, labOf(t, lab)))
 		p.click("textarea")
 		p.key("title Mine\ralgorithm central\rprocesses 3\rat 0 P1 asks")
 		close(lab.ready)

@@ -12,7 +12,7 @@ import { Help } from "./help";
 import { Measures } from "./measures";
 import { Menu } from "./menu";
 import { Scene } from "./scene";
-import { branchAt, branches, dialog, doc, link, notice, switchTo } from "./state";
+import { branchAt, branches, busy, dialog, doc, link, notice, switchTo } from "./state";
 import { States } from "./states";
 import { Tour } from "./tour";
 
@@ -20,7 +20,7 @@ export function App() {
 	return (
 		<>
 			<Header />
-			<main data-state={link.value.state}>
+			<main data-state={link.value.state} aria-busy={busy.value}>
 				<Scene />
 				<Diagram />
 				<section class="text" data-tour="editor" aria-label="the scenario"><Editor /></section>

@@ -12,7 +12,7 @@ export function Card({ d, relations }: { d: Doc; relations: Relations | undefine
 	return (
 		<div class="card" role="status">
 			{relations && <About d={d} relations={relations} />}
-			{two.length === 1 && <p>Shift-click another event, or press m there: how do they relate?</p>}
+			{two.length === 1 && <p>Shift-click another event, or press c there: how do they relate?</p>}
 			{two.length === 2 && <p class="relate">{compare(d, two[0]!, two[1]!)}</p>}
 		</div>
 	);

@@ -94,6 +94,12 @@ function stop(): void {
 	if (state.value === "running") state.value = "stopped";
 }
 
+/** halt is a click on Stop. The button becomes the one that starts before the click is over, so that must not submit the form. */
+function halt(e: Event): void {
+	e.preventDefault();
+	stop();
+}
+
 export function Compare() {
 	return (
 		<Panel name="compare" title="Compare" lead="All sound algorithms, measured beside what theory says. Every cell opens such a run in the lab.">
@@ -107,7 +113,7 @@ export function Compare() {
 				<Field label="Processes" value={sizes} first hint="whole numbers, with commas" />
 				<Field label="Rest between requests" value={rest} hint="in T; 0 is saturation" />
 				<Field label="Time inside" value={hold} hint="in T, a message's latency" />
-				{state.value === "running" ? <button type="button" class="is-main" onClick={stop}>Stop</button> : <button type="submit" class="is-main">Compare</button>}
+				{state.value === "running" ? <button type="button" class="is-main" onClick={halt}>Stop</button> : <button type="submit" class="is-main">Compare</button>}
 			</form>
 			{trouble.value !== "" && <p class="trouble" role="alert">{trouble.value}</p>}
 			<p role="status" class="said">

@@ -29,7 +29,10 @@ export function Scroll({ label, children, inner, onScroll, onKeyDown }: ScrollPr
 				tabIndex={0}
 				role="group"
 				aria-label={label}
-				onKeyDown={onKeyDown}
+				onKeyDown={(e) => {
+					sideways(e);
+					onKeyDown?.(e);
+				}}
 				onScroll={(e) => {
 					look(e.currentTarget);
 					onScroll?.(e.currentTarget);
@@ -39,6 +42,13 @@ export function Scroll({ label, children, inner, onScroll, onKeyDown }: ScrollPr
 			</div>
 		</div>
 	);
+}
+
+/** sideways keeps left and right for who came here by keys, as long as there is more that way: elsewhere they are steps. */
+function sideways(e: KeyboardEvent & { currentTarget: HTMLElement }): void {
+	const it = e.currentTarget;
+	const more = { ArrowRight: it.scrollLeft + it.clientWidth < it.scrollWidth - 2, ArrowLeft: it.scrollLeft > 2 }[e.key];
+	if (more && it.matches(":focus-visible")) e.stopPropagation();
 }
 
 /** look says in which directions there is more. */
