@@ -60,7 +60,7 @@ type visit struct {
 	url  string
 }
 
-func visiting(t *testing.T, p *page, d *desk) *visit {
+func visiting(t testing.TB, p *page, d *desk) *visit {
 	s := httptest.NewServer(labOf(t, d))
 	t.Cleanup(func() {
 		s.CloseClientConnections()

@@ -56,7 +56,9 @@ func (p *page) at(cursor string) {
 }
 
 // A title is text, whatever it looks like.
-func TestTitleIsText(t *testing.T) {
+func TestTitleIsText(t *testing.T) { titleShown(t) }
+
+func titleShown(t testing.TB) {
 	const title = `Two of <script>alert("them")</script> & <img src=x onerror=alert(1)>`
 	p := show(t, "title "+title+"\nalgorithm central\nprocesses 2\nat 0 P1 asks\n")
 	if got := p.text("h1"); got != title {
@@ -77,7 +79,9 @@ func TestComplaints(t *testing.T) {
 
 // A server that goes away and comes back is found again, without a hand, and what
 // was clicked meanwhile is done.
-func TestServerGoesAway(t *testing.T) {
+func TestServerGoesAway(t *testing.T) { serverGoesAway(t) }
+
+func serverGoesAway(t testing.TB) {
 	lab := &bench{start: example(t, "raymond-a")}
 	first := httptest.NewServer(labOf(t, lab))
 	defer first.Close()
@@ -115,7 +119,9 @@ func (s *slow) Call(ctx context.Context, name string, body []byte, emit func([]b
 }
 
 // What is typed before the lab has said what it was started with stays.
-func TestLateStart(t *testing.T) {
+func TestLateStart(t *testing.T) { lateStart(t) }
+
+func lateStart(t testing.TB) {
 	for _, start := range []string{"", "title The file\nalgorithm central\nprocesses 2\n"} {
 		lab := &slow{bench: bench{start: start}, ready: make(chan bool)}
 		p := open(t, serve(t, labOf(t, lab)))

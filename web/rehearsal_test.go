@@ -66,6 +66,8 @@ func (r *rehearsal) Fatalf(format string, args ...any) {
 
 func (r *rehearsal) Fatal(args ...any) { r.Fatalf("%s", fmt.Sprintln(args...)) }
 
+func (r *rehearsal) Skip(args ...any) { r.Fatal(args...) }
+
 // labOf is a server of the page that a test is about.
 func labOf(t testing.TB, calls Caller) http.Handler {
 	if r, ok := t.(*rehearsal); ok {
