@@ -8,14 +8,13 @@ import (
 	"os/exec"
 	"sync"
 	"testing"
-	"time"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
-
-// patience is how long a page may take to come to what a test waits for, on a
-// machine that has much else to do.
-const patience = time.Minute
 
 // A page is a tab of a real browser.
 type page struct {
@@ -23,6 +22,8 @@ type page struct {
 	ctx   context.Context
 	heard chan chromedp.ConsoleMessage
 	asked int // how often complaints were asked for
+
+	trying string // what is being tried, for who reads what went wrong
 }
 
 // open shows an address in a window of its own, with nothing kept from others, and
@@ -35,6 +36,10 @@ func open(t testing.TB, url string) *page {
 	// The window ends with the context that first ran something, so that has no limit.
 	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank")); err != nil {
 		t.Fatalf("cannot open a window: %v", err)
+	}
+	// Several are open at once, and each has the focus.
+	if _, err := chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}); err != nil {
+		t.Fatalf("cannot give a window the focus: %v", err)
 	}
 	go p.listen(chromedp.Console(ctx))
 	t.Cleanup(func() {
@@ -132,7 +137,7 @@ func (p *page) complaints() []string {
 
 func (p *page) do(actions ...chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	ctx, cancel := context.WithTimeout(p.ctx, patience(p.t))
 	defer cancel()
 	if err := chromedp.Do(ctx, actions...); err != nil {
 		p.t.Fatal(err)
@@ -154,22 +159,65 @@ func (p *page) click(selector string) {
 // key presses keys, one after the other: letters, or those of package kb.
 func (p *page) key(keys string) {
 	p.t.Helper()
-	p.do(chromedp.KeyEvent(keys))
+	p.keys(keys)
+}
+
+// keys presses keys while others are held.
+func (p *page) keys(keys string, with ...kb.Modifier) {
+	p.t.Helper()
+	p.do(func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
+		for _, r := range keys {
+			for _, k := range strokes(r, with) {
+				if _, err := cdp.Call(ctx, t, input.DispatchKeyEvent, *k); err != nil {
+					return chromedp.Void{}, err
+				}
+			}
+		}
+		return chromedp.Void{}, nil
+	})
+}
+
+// strokes are what a keyboard does for a key. A character comes with its key going
+// down, as it does in a browser that has a head: a page that prevents what the key does
+// prevents the character.
+func strokes(key rune, with []kb.Modifier) []*input.DispatchKeyEventParams {
+	var all []*input.DispatchKeyEventParams
+	plain := true
+	for _, k := range kb.Encode(key) {
+		for _, m := range with {
+			k.Modifiers |= int64(m)
+			plain = plain && m == kb.ModifierShift
+		}
+		switch {
+		case k.Type != kb.KeyChar:
+			all = append(all, k)
+		case plain:
+			down := all[len(all)-1]
+			down.Type, down.Text, down.UnmodifiedText = input.DispatchKeyEventTypeKeyDown, k.Text, k.UnmodifiedText
+		}
+	}
+	return all
 }
 
 // until waits for a JavaScript expression to be true. It is evaluated anew with
 // every picture that is painted.
 func (p *page) until(expression string) {
 	p.t.Helper()
-	if _, err := chromedp.Run(p.ctx, chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingTimeout(patience))); err != nil {
-		p.t.Fatalf("%s: %v; the page shows:\n%s", expression, err, p.text("body"))
+	if _, err := chromedp.Run(p.ctx, chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingTimeout(patience(p.t)))); err != nil {
+		p.t.Fatalf("%s: %s: %v; the page is\n%s", p.trying, expression, err, p.state())
 	}
+}
+
+// state is what is to be known of a page that did not come to what it should.
+func (p *page) state() string {
+	p.t.Helper()
+	return eval[string](p, `JSON.stringify({focus: document.activeElement?.outerHTML.slice(0, 120), text: document.querySelector("textarea")?.value}, null, " ") + "\n" + document.body.innerText.replaceAll(/\n+/g, " | ").slice(0, 3000)`)
 }
 
 // eval returns what a JavaScript expression is, or what it promises.
 func eval[T any](p *page, expression string) T {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	ctx, cancel := context.WithTimeout(p.ctx, patience(p.t))
 	defer cancel()
 	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 	if err != nil {

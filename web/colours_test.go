@@ -14,45 +14,64 @@ func TestContrast(t *testing.T) {
 	v := &visit{page: show(t, broken)}
 	v.key("v")
 	v.until(`document.querySelector(".plot-words .on-violation")`)
-	readable := func(where string) {
-		t.Helper()
-		for _, scheme := range []string{"light", "dark"} {
-			v.media("prefers-color-scheme", scheme)
-			v.until(`document.getAnimations().every((a) => a.playState != "running")`)
-			for _, what := range eval[[]string](v.page, contrast) {
-				t.Errorf("%s, %s: %s", where, scheme, what)
-			}
-		}
-	}
-	readable("two inside")
+	v.readable("two inside")
 	v.key(kb.Home + kb.ArrowRight + kb.ArrowRight + "2")
 	v.see("[role=menu]")
-	readable("menu")
+	v.readable("menu")
 	v.key(kb.Escape + "i")
 	v.see(".card")
-	readable("an event")
+	v.readable("an event")
 	for _, name := range []string{"gallery", "fresh", "compare", "export"} {
 		v.show(name)
 		if name == "compare" {
 			v.press("Compare")
 			v.see(".compare-map")
 		}
-		readable(name)
+		v.readable(name)
 		v.key(kb.Escape)
 		v.until(`!document.querySelector("dialog[open]")`)
 	}
+	v.show("gallery")
+	v.press("Take the tour")
+	for n := 1; n <= 6; n++ {
+		v.says(".tour-count", fmt.Sprintf("Step %d of 6", n))
+		v.readable(fmt.Sprintf("tour %d", n))
+		v.key(kb.ArrowRight)
+	}
+	v.see("dialog.panel-check")
+	v.until(`document.querySelector(".check-verdict, .check-standing progress")`)
+	v.readable("check of the tour")
+	v.see(".check-verdict")
+	v.key(kb.Escape)
+	v.until(`!document.querySelector("dialog[open]")`)
+	v.key("g")
+	v.see("dialog.panel-gallery")
+	v.press("The bank that loses")
+	v.until(`!document.querySelector("dialog[open]")`)
 	v.show("check")
 	v.press("Check")
 	v.see(".check-verdict")
-	readable("check")
+	v.readable("check")
 	v.press("Open the shortest counterexample")
 	v.see(".branches")
-	readable("branch")
+	v.readable("branch")
 	v.key("?")
 	v.see(".keys")
-	readable("keys")
+	v.readable("keys")
 	if dark := eval[string](v.page, `getComputedStyle(document.documentElement).backgroundColor`); dark != "rgb(22, 24, 29)" {
 		t.Errorf("a dark page is %s", dark)
+	}
+}
+
+// readable says which words cannot be read, on light and dark pages.
+func (v *visit) readable(where string) {
+	v.t.Helper()
+	for _, scheme := range []string{"light", "dark"} {
+		v.media("prefers-color-scheme", scheme)
+		v.until(`document.getAnimations().every((a) => a.playState != "running")`)
+		for _, what := range eval[[]string](v.page, contrast) {
+			v.t.Errorf("%s, %s: %s", where, scheme, what)
+		}
 	}
 }
 

@@ -60,8 +60,8 @@ type visit struct {
 	url  string
 }
 
-func visiting(t *testing.T, p *page, d *desk) *visit {
-	s := httptest.NewServer(Handler(d))
+func visiting(t testing.TB, p *page, d *desk) *visit {
+	s := httptest.NewServer(labOf(t, d))
 	t.Cleanup(func() {
 		s.CloseClientConnections()
 		s.Close()
@@ -83,11 +83,6 @@ func (v *visit) at(start string) {
 	v.desk.start = start
 	v.do(chromedp.Navigate(v.url + "/?" + url.QueryEscape(start)))
 	v.until(`document.querySelector("textarea")`)
-}
-
-func (v *visit) keys(keys string, with ...kb.Modifier) {
-	v.t.Helper()
-	v.do(chromedp.KeyEvent(keys, chromedp.KeyModifiers(with...)))
 }
 
 // press clicks the button with these words that can be seen.
@@ -297,7 +292,7 @@ func narrow(v *visit) {
 // A server that goes away in the middle of a check, which cannot be asked again.
 func TestServerGoesAwayFromCheck(t *testing.T) {
 	d := newDesk(scenarioText)
-	s := httptest.NewServer(Handler(d))
+	s := httptest.NewServer(labOf(t, d))
 	defer s.Close()
 	v := &visit{page: open(t, s.URL), desk: d}
 	v.until(`document.querySelector("textarea")?.value.startsWith("title")`)

@@ -8,7 +8,9 @@ import (
 )
 
 // Every control is reached by Tab alone, and is seen to have the focus.
-func TestTabReachesAll(t *testing.T) {
+func TestTabReachesAll(t *testing.T) { tabReachesAll(t) }
+
+func tabReachesAll(t testing.TB) {
 	p := show(t, example(t, "raymond-a"))
 	p.key(kb.ArrowRight + kb.ArrowRight)
 	p.see(".letter[tabindex]")

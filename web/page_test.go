@@ -44,7 +44,7 @@ func example(t testing.TB, name string) string {
 // show opens the lab with a text, and waits until it is shown.
 func show(t testing.TB, text string) *page {
 	t.Helper()
-	p := open(t, serve(t, Handler(&bench{start: text})))
+	p := open(t, serve(t, labOf(t, &bench{start: text})))
 	p.until(`document.querySelector("h1")?.innerText && document.querySelector(".count")?.innerText.match(/of [1-9]/)`)
 	return p
 }
@@ -56,7 +56,9 @@ func (p *page) at(cursor string) {
 }
 
 // A title is text, whatever it looks like.
-func TestTitleIsText(t *testing.T) {
+func TestTitleIsText(t *testing.T) { titleShown(t) }
+
+func titleShown(t testing.TB) {
 	const title = `Two of <script>alert("them")</script> & <img src=x onerror=alert(1)>`
 	p := show(t, "title "+title+"\nalgorithm central\nprocesses 2\nat 0 P1 asks\n")
 	if got := p.text("h1"); got != title {
@@ -77,9 +79,11 @@ func TestComplaints(t *testing.T) {
 
 // A server that goes away and comes back is found again, without a hand, and what
 // was clicked meanwhile is done.
-func TestServerGoesAway(t *testing.T) {
+func TestServerGoesAway(t *testing.T) { serverGoesAway(t) }
+
+func serverGoesAway(t testing.TB) {
 	lab := &bench{start: example(t, "raymond-a")}
-	first := httptest.NewServer(Handler(lab))
+	first := httptest.NewServer(labOf(t, lab))
 	defer first.Close()
 	p := open(t, first.URL)
 	p.at("0 of 39")
@@ -91,7 +95,7 @@ func TestServerGoesAway(t *testing.T) {
 	if err != nil {
 		t.Skip("somebody else took the port meanwhile: ", err)
 	}
-	second := &http.Server{Handler: Handler(lab)}
+	second := &http.Server{Handler: labOf(t, lab)}
 	defer second.Close()
 	go func() { _ = second.Serve(l) }()
 	p.until(`!document.querySelector(".lost") && document.querySelector(".now-line").innerText == "now step 0"`)
@@ -115,10 +119,12 @@ func (s *slow) Call(ctx context.Context, name string, body []byte, emit func([]b
 }
 
 // What is typed before the lab has said what it was started with stays.
-func TestLateStart(t *testing.T) {
+func TestLateStart(t *testing.T) { lateStart(t) }
+
+func lateStart(t testing.TB) {
 	for _, start := range []string{"", "title The file\nalgorithm central\nprocesses 2\n"} {
 		lab := &slow{bench: bench{start: start}, ready: make(chan bool)}
-		p := open(t, serve(t, Handler(lab)))
+		p := open(t, serve(t, labOf(t, lab)))
 		p.click("textarea")
 		p.key("title Mine\ralgorithm central\rprocesses 3\rat 0 P1 asks")
 		close(lab.ready)

@@ -41,7 +41,7 @@ func TestShots(t *testing.T) {
 		p.do(chromedp.EmulateViewport(1360, 850))
 		p.media("prefers-color-scheme", map[bool]string{true: "dark", false: "light"}[c.dark])
 		v := &visit{page: p}
-		p.do(chromedp.Navigate(serve(t, Handler(&bench{start: c.text}))))
+		p.do(chromedp.Navigate(serve(t, labOf(t, &bench{start: c.text}))))
 		p.until(`document.querySelector(".count")?.innerText.match(/of [1-9]/)`)
 		c.pose(v)
 		p.do(chromedp.MouseEvent(chromedp.MouseMoved, 1, 1))

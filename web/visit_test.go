@@ -24,7 +24,7 @@ const odd = `(() => {
 // What is in the gallery opens, and is shown from beginning to end without a
 // complaint: of every group some, since each takes a while.
 func TestGalleryOpens(t *testing.T) {
-	v := &visit{page: open(t, serve(t, Handler(&bench{})))}
+	v := &visit{page: open(t, serve(t, labOf(t, &bench{})))}
 	v.see(".exhibit.is-first")
 	files := eval[[]string](v.page, `[...document.querySelectorAll(".exhibit code")].map((e) => e.textContent)`)
 	for i, file := range files {

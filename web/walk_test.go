@@ -55,7 +55,9 @@ func TestControls(t *testing.T) {
 }
 
 // What the last step changed is marked, and why each waits is said.
-func TestStatesAndWaits(t *testing.T) {
+func TestStatesAndWaits(t *testing.T) { statesAndWaits(t) }
+
+func statesAndWaits(t testing.TB) {
 	p := show(t, example(t, "raymond-a"))
 	p.key(kb.ArrowRight + kb.ArrowRight + kb.ArrowRight)
 	p.at("5 of 39")
@@ -118,7 +120,9 @@ func dotXY(p *page, event int) (x, y float64) {
 }
 
 // Pointing at an event shows what it can have caused and what can have caused it.
-func TestCausality(t *testing.T) {
+func TestCausality(t *testing.T) { causality(t) }
+
+func causality(t testing.TB) {
 	p := show(t, example(t, "ricart-agrawala-a"))
 	x, y := dotXY(p, 12) // P3 has received both requests
 	p.do(chromedp.MouseEvent(chromedp.MouseMoved, x, y))
@@ -202,7 +206,9 @@ func (p *page) media(name, value string) {
 
 // On a screen of 400 pixels all panels are there, below each other, and none is
 // wider than the page.
-func TestNarrow(t *testing.T) {
+func TestNarrow(t *testing.T) { narrowPage(t) }
+
+func narrowPage(t testing.TB) {
 	p := show(t, example(t, "raymond-a"))
 	p.do(chromedp.EmulateViewport(400, 800))
 	p.until(`document.documentElement.scrollWidth <= 400`)
@@ -217,7 +223,9 @@ func TestNarrow(t *testing.T) {
 }
 
 // Where motion is not wanted, messages jump.
-func TestReducedMotion(t *testing.T) {
+func TestReducedMotion(t *testing.T) { reducedMotion(t) }
+
+func reducedMotion(t testing.TB) {
 	p := show(t, example(t, "raymond-a"))
 	p.key(kb.ArrowRight)
 	moving := `document.querySelector(".picture").getAnimations({subtree: true}).filter(a => !(a instanceof CSSTransition)).length`

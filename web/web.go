@@ -5,6 +5,7 @@ package web
 
 import (
 	"embed"
+	"io/fs"
 	"net/http"
 	"strings"
 	"time"
@@ -41,9 +42,14 @@ var policy = strings.TrimSpace(pagePolicy) + "; frame-ancestors 'none'"
 // was reached, or by one of the names given, and no page but its own: whoever is
 // led to an evil page by a browser on this machine must not give it the lab.
 func Handler(caller Caller, names ...string) http.Handler {
+	return handler(dist, caller, names...)
+}
+
+// handler serves what is in the folder dist of a bundle.
+func handler(bundle fs.FS, caller Caller, names ...string) http.Handler {
 	s := &server{calls: caller, names: names, maxBody: maxBody, callTime: callTime, streamTime: streamTime}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/api/{name}", s.call)
-	mux.Handle("/", newFiles(dist))
+	mux.Handle("/", newFiles(bundle))
 	return s.guard(mux)
 }

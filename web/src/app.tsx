@@ -15,7 +15,7 @@ import { Menu } from "./menu";
 import { Messages } from "./messages";
 import { modal } from "./panel";
 import { Scene } from "./scene";
-import { branchAt, branches, closeBranch, dialog, doc, link, switchTo } from "./state";
+import { branchAt, branches, busy, closeBranch, dialog, doc, link, switchTo } from "./state";
 import { States } from "./states";
 import { Tour } from "./tour";
 
@@ -23,7 +23,7 @@ export function App() {
 	return (
 		<>
 			<Header />
-			<main data-state={link.value.state}>
+			<main data-state={link.value.state} aria-busy={busy.value}>
 				<Scene />
 				<Diagram />
 				<section class="text" data-tour="editor" aria-label="the scenario"><Editor /></section>

@@ -33,8 +33,7 @@ export function Scroll({ label, children, inner, onScroll, onKeyDown }: ScrollPr
 				role="group"
 				aria-label={label}
 				onKeyDown={(e) => {
-					// What is wider than its panel goes to the side by these; elsewhere they are steps.
-					if (/^Arrow(Left|Right)$/.test(e.key) && e.currentTarget.scrollWidth > e.currentTarget.clientWidth) e.stopPropagation();
+					sideways(e);
 					onKeyDown?.(e);
 				}}
 				onScroll={(e) => {
@@ -58,6 +57,13 @@ export function useRows(count: number, row: number) {
 	const from = Math.max(0, Math.min(count, Math.floor(top.value / row)) - spare);
 	const to = Math.min(count, Math.ceil((top.value + high.value) / row) + spare);
 	return { ref, top, high, from, to };
+}
+
+/** sideways keeps left and right for who came here by keys, as long as there is more that way: elsewhere they are steps. */
+function sideways(e: KeyboardEvent & { currentTarget: HTMLElement }): void {
+	const it = e.currentTarget;
+	const more = { ArrowRight: it.scrollLeft + it.clientWidth < it.scrollWidth - 2, ArrowLeft: it.scrollLeft > 2 }[e.key];
+	if (more && it.matches(":focus-visible")) e.stopPropagation();
 }
 
 /** look says in which directions there is more. */

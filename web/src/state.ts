@@ -131,6 +131,7 @@ export function edit(next: string, options: EditOptions = {}): Promise<boolean> 
 let asked = new AbortController();
 let aim: number | undefined; // where the cursor goes when it is answered
 let settled: Promise<unknown> = Promise.resolve(); // when it is
+export const busy = signal(false); // it is not yet
 
 /** version is the present text, and where the cursor is in it or will be. */
 function version(): Version {
@@ -148,7 +149,10 @@ export function run(at?: number): Promise<boolean> {
 	asked = new AbortController();
 	aim = at;
 	const done = answered(at, asked.signal);
-	settled = done.catch(() => {});
+	const mine = (settled = done.catch(() => {}).then(() => {
+		if (settled === mine) busy.value = false;
+	}));
+	busy.value = true;
 	return done;
 }
 
