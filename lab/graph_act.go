@@ -13,14 +13,14 @@ import (
 )
 
 // graphVerbs are what can be done to a graph of resources.
-var graphVerbs = [...]string{"ask", "withdraw", "grant", "release"}
+func graphVerbs() []string { return []string{"ask", "withdraw", "grant", "release"} }
 
 // actGraph changes a graph of resources by one unit: somebody asks for one or does
 // so no more, is given one, or gives one back. The line that says so is changed,
 // or there is one more or one less.
 func actGraph(text string, sc *scenario.Scenario, d Deed, o Options) (*Edit, error) {
-	if !slices.Contains(graphVerbs[:], d.Verb) {
-		return nil, fmt.Errorf("unknown verb %q: want %s of a graph of resources", d.Verb, spell.Either(graphVerbs[:]...))
+	if !slices.Contains(graphVerbs(), d.Verb) {
+		return nil, fmt.Errorf("unknown verb %q: want %s of a graph of resources", d.Verb, spell.Either(graphVerbs()...))
 	}
 	if d.Proc < 0 || d.Proc >= sc.Processes || len(d.Locks) != 1 || d.Locks[0] < 0 || d.Locks[0] >= len(sc.Resources) {
 		return nil, fmt.Errorf("%s: want a process from 0 to %d, and one resource from 0 to %d", d.Verb, sc.Processes-1, len(sc.Resources)-1)

@@ -93,7 +93,7 @@ func TestGraphDeeds(t *testing.T) {
 		r := rand.New(rand.NewPCG(1, 2))
 		done := 0
 		for range 300 {
-			d := Deed{Verb: graphVerbs[r.IntN(len(graphVerbs))], Proc: r.IntN(sc.Processes), Locks: []int{r.IntN(len(sc.Resources))}}
+			d := Deed{Verb: graphVerbs()[r.IntN(len(graphVerbs()))], Proc: r.IntN(sc.Processes), Locks: []int{r.IntN(len(sc.Resources))}}
 			e, err := Act(text, Options{}, 0, d)
 			if err != nil {
 				continue

@@ -113,14 +113,28 @@ func item(name, text string) Item {
 			break
 		}
 	}
-	x.Sentence = strings.Join(words, " ")
-	if before, _, ok := strings.Cut(x.Sentence, ". "); ok {
-		x.Sentence = before + "."
-	}
+	x.Sentence = enough(strings.Join(words, " "))
 	if x.Sentence == "" {
 		x.Sentence = x.Title
 	}
 	return x
+}
+
+// told is how many letters of a comment say what there is to see: its first sentence
+// alone may only say where one is.
+const told = 90
+
+// enough returns the first sentences of a comment that say what there is to see.
+func enough(comment string) string {
+	for at := 0; ; {
+		end := strings.Index(comment[at:], ". ")
+		if end < 0 {
+			return comment
+		}
+		if at += end + 2; at > told {
+			return comment[:at-1]
+		}
+	}
 }
 
 func (c *Calls) gallery(_ context.Context, body []byte, say func(v any) error) error {

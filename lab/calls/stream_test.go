@@ -132,6 +132,28 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
+// TestEnough: a sentence that only says where one is does not stand alone.
+func TestEnough(t *testing.T) {
+	long := strings.Repeat("x", told)
+	for _, c := range []struct{ comment, want string }{
+		{"", ""},
+		{"P1 is older. So it waits.", "P1 is older. So it waits."},
+		{long + ". More.", long + "."},
+		{"P1 is older. " + long + ". More. Still more.", "P1 is older. " + long + "."},
+	} {
+		if got := enough(c.comment); got != c.want {
+			t.Errorf("%q: got %q, want %q", c.comment, got, c.want)
+		}
+	}
+	for _, s := range Gallery() {
+		for _, x := range s.Items {
+			if len(x.Sentence) < 30 || x.Sentence != x.Title && !strings.HasSuffix(x.Sentence, ".") && !strings.HasSuffix(x.Sentence, "?") {
+				t.Errorf("%s: %q says too little, or is no sentence", x.File, x.Sentence)
+			}
+		}
+	}
+}
+
 func quoted(t *testing.T, s string) string {
 	t.Helper()
 	b, err := json.Marshal(s)

@@ -12,7 +12,7 @@ import { openAt, openMenu } from "./menu";
 import { Ground, Pointers } from "./scenery";
 import { Resources } from "./resources";
 import { Sites, Waits } from "./sites";
-import { type Spot, type Stage, field, hasToken, named, placesOf } from "./stage";
+import { type Spot, type Stage, field, hasToken, least, named, placesOf } from "./stage";
 import { choose, cursor, doc, frameAt, type Frame, group } from "./state";
 
 const size = signal({ width: 320, height: 320 });
@@ -57,7 +57,7 @@ function Picture({ d }: { d: Doc }) {
 			{d.scene.shape === "resources" && <Resources stage={stage} />}
 			<Pointers stage={stage} />
 			{d.scene.shape === "sites" && <Waits stage={stage} />}
-			{d.names.map((name, i) => (i < sitesOf(d) ? null : <Process key={i} lane={i} name={name} spot={stage.spots[i]} radius={stage.radius} status={frame.status[i] ?? "idle"} wait={frame.waits[i] ?? ""} acts={i === last} chosen={group.value.includes(i)} />))}
+			{d.names.map((name, i) => (i < sitesOf(d) ? null : <Process key={i} lane={i} name={name} spot={stage.spots[i]} far={stage.far[i]} radius={stage.radius} status={frame.status[i] ?? "idle"} wait={frame.waits[i] ?? ""} acts={i === last} chosen={group.value.includes(i)} />))}
 			{d.names.map((_, i) => (i < sitesOf(d) ? null : <Badges key={i} stage={stage} lane={i} />))}
 			<Flights stage={stage} />
 		</svg>
@@ -77,6 +77,7 @@ interface ProcessProps {
 	lane: number;
 	name: string;
 	spot: Spot | undefined;
+	far: Spot | undefined; // of its name, if that does not fit in
 	radius: number;
 	status: string;
 	wait: string;
@@ -85,7 +86,7 @@ interface ProcessProps {
 }
 
 /** Process is painted again only if something of it is different: there may be a hundred. */
-function Process({ lane, name, spot, radius, status, wait, acts, chosen }: ProcessProps) {
+function Process({ lane, name, spot, far, radius, status, wait, acts, chosen }: ProcessProps) {
 	const open = (e: Event) => {
 		e.preventDefault();
 		openAt(e.currentTarget as Element, { what: "process", proc: lane });
@@ -111,12 +112,13 @@ function Process({ lane, name, spot, radius, status, wait, acts, chosen }: Proce
 			<circle class="body" cx={spot.x} cy={spot.y} r={radius} />
 			{status === "waiting" && radius > 6 && <circle class="halo" cx={spot.x} cy={spot.y} r={radius + 4} />}
 			{chosen && <rect class="chosen" x={spot.x - radius - 6} y={spot.y - radius - 6} width={2 * radius + 12} height={2 * radius + 12} rx="6" />}
-			{radius >= 7.5 && <text class="name" x={spot.x} y={spot.y} dy="0.35em" font-size={Math.min(15, Math.max(7, radius * 0.72))}>{name}</text>}
+			{far && <text class="name far" x={far.x} y={far.y} font-size="9">{name}</text>}
+			{radius >= least && <text class="name" x={spot.x} y={spot.y} dy="0.35em" font-size={Math.min(15, Math.max(7, radius * 0.72))}>{name}</text>}
 			{status === "crashed" && <path class="dead" transform={`translate(${spot.x} ${spot.y})`} d={`M${-radius * 0.6} ${-radius * 0.6}L${radius * 0.6} ${radius * 0.6}M${-radius * 0.6} ${radius * 0.6}L${radius * 0.6} ${-radius * 0.6}`} />}
 			{status === "paused" && radius >= 9 && <path class="halted" d={`M${spot.x - 3} ${spot.y + radius - 2}v8m6-8v8`} />}
 			{status === "leading" && <path class="star" transform={`translate(${spot.x} ${spot.y - radius - 8})`} d="M0-8L2.3-2.4L8-2.4L3.5 1.2L5.5 7L0 3.5L-5.5 7L-3.5 1.2L-8-2.4L-2.3-2.4z" />}
 		</g>
-	), [lane, name, spot, radius, status, wait, acts, chosen]);
+	), [lane, name, spot, far, radius, status, wait, acts, chosen]);
 }
 
 /** Badges are what a process has beside it: the token, a queue, a number, a vote. */

@@ -16,6 +16,7 @@ export interface Places extends Size {
 	radius: number; // of a process
 	spots: Spot[]; // of each lane
 	locks: Spot[];
+	far: (Spot | undefined)[]; // where circles are too small for names: where every so many have one, away from the middle
 }
 
 /** Where everybody is, and how everything is there at a cursor. */
@@ -52,8 +53,18 @@ export function placesOf(d: Doc, { width, height }: Size): Places {
 	const room = nearest(spots);
 	const radius = Math.max(3, Math.min(largest, room * (sites ? 0.27 : d.scene.shape === "grid" ? 0.28 : 0.34)));
 	if (sites) for (const [i, g] of d.scene.groups.entries()) for (const p of g.procs ?? []) spots[p]!.x = inBox(boxOf(d, width, i), spots[p]!.x, radius + 9);
-	return { d, width, height, spots, locks: (d.scene.locks ?? []).map(put), radius };
+	const each = Math.max(1, Math.ceil(nameRoom / room));
+	const far = spots.map((spot, lane) => {
+		if (radius >= least || lane % each > 0) return undefined;
+		const [x, y] = [spot.x - width / 2, spot.y - (top + high / 2)];
+		const out = (radius + 15) / (Math.hypot(x, y) || 1);
+		return { x: Math.max(10, Math.min(width - 10, spot.x + x * out)), y: spot.y + y * out + 3 };
+	});
+	return { d, width, height, spots, locks: (d.scene.locks ?? []).map(put), radius, far };
 }
+
+const nameRoom = 26; // pixels that a name needs beside the next one
+export const least = 7.5; // the radius of a circle that a name fits into
 
 /** boxOf is from where to where a site goes. */
 export function boxOf(d: Doc, width: number, site: number): { left: number; wide: number } {
