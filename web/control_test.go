@@ -289,7 +289,7 @@ func (v *visit) tabTo(is, called string) {
 			const over = document.querySelector("dialog[open]") ?? document;
 			const all = [...over.querySelectorAll("a[href], button, input, select, textarea, [tabindex]")].filter((e) => e.tabIndex >= 0 && !e.disabled && e.checkVisibility());
 			const from = all.indexOf(document.activeElement), to = all.indexOf(wanted);
-			return to < 0 ? 1 : (to - from + all.length) % all.length;
+			return wanted === document.activeElement ? 0 : to < 0 || from < 0 ? 1 : (to - from + all.length) % all.length;
 		})(`+finding(is, called)+`)`)
 		if far == 0 {
 			return
