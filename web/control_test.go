@@ -43,9 +43,10 @@ type station struct {
 type census struct {
 	rows string // as JSON: [selector, name] of every control
 
-	mu   sync.Mutex
-	seen map[int]bool
-	told map[string]bool // what was said to be missing
+	mu    sync.Mutex
+	tried int // how many controls
+	seen  map[int]bool
+	told  map[string]bool // what was said to be missing
 }
 
 func newCensus(t testing.TB, all []station) *census {
@@ -222,6 +223,9 @@ func (v *visit) try(s *station, c *control, all *census) {
 			v.key(c.after)
 		}
 	}
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	all.tried++
 }
 
 // start brings a page to where a control can be used.
