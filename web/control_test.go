@@ -43,9 +43,10 @@ type station struct {
 type census struct {
 	rows string // as JSON: [selector, name] of every control
 
-	mu   sync.Mutex
-	seen map[int]bool
-	told map[string]bool // what was said to be missing
+	mu    sync.Mutex
+	tried int // how many controls
+	seen  map[int]bool
+	told  map[string]bool // what was said to be missing
 }
 
 func newCensus(t testing.TB, all []station) *census {
@@ -222,6 +223,9 @@ func (v *visit) try(s *station, c *control, all *census) {
 			v.key(c.after)
 		}
 	}
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	all.tried++
 }
 
 // start brings a page to where a control can be used.
@@ -289,7 +293,7 @@ func (v *visit) tabTo(is, called string) {
 			const over = document.querySelector("dialog[open]") ?? document;
 			const all = [...over.querySelectorAll("a[href], button, input, select, textarea, [tabindex]")].filter((e) => e.tabIndex >= 0 && !e.disabled && e.checkVisibility());
 			const from = all.indexOf(document.activeElement), to = all.indexOf(wanted);
-			return to < 0 ? 1 : (to - from + all.length) % all.length;
+			return wanted === document.activeElement ? 0 : to < 0 || from < 0 ? 1 : (to - from + all.length) % all.length;
 		})(`+finding(is, called)+`)`)
 		if far == 0 {
 			return
