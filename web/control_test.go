@@ -148,7 +148,9 @@ func (v *visit) back(s *station) {
 	for range 40 {
 		switch is := eval[string](v.page, situation(s.text)); is {
 		case "":
-			v.key(kb.Escape + kb.End + kb.Home) // to the end first, so that all that follows the cursor moves
+			v.key(kb.Escape + kb.End) // so that all that follows the cursor moves
+			v.frame()
+			v.key(kb.Home)
 			v.until(`document.querySelector(".count").innerText.startsWith("0 of ") && !document.querySelector(".dot.focus")`)
 			v.frame()
 			return
@@ -181,7 +183,7 @@ func (s *station) try(t testing.TB, all *census, only ...string) {
 		within(t, c.name, func(t testing.TB) {
 			mine := *v.page
 			mine.t = t
-			(&visit{&mine, v.desk, v.url}).try(s, &c, all)
+			(&visit{&mine, v.desk, v.url, all}).try(s, &c, all)
 			v.asked = mine.asked
 		})
 	}
@@ -238,6 +240,7 @@ func (v *visit) start(s *station, c *control) {
 	}
 	if c.from != "" {
 		v.key(c.from)
+		v.frame() // words come and go, and pictures move to make room for them
 	}
 	if c.lead != nil {
 		c.lead(v)
@@ -254,6 +257,9 @@ func finding(is, called string) string {
 func (v *visit) where(is, called string) (x, y float64) {
 	v.t.Helper()
 	v.until("Boolean(" + finding(is, called) + ")")
+	if v.all != nil {
+		v.all.count(v)
+	}
 	at := eval[struct {
 		X, Y  float64
 		Under string
@@ -293,7 +299,7 @@ func (v *visit) tabTo(is, called string) {
 			const over = document.querySelector("dialog[open]") ?? document;
 			const all = [...over.querySelectorAll("a[href], button, input, select, textarea, [tabindex]")].filter((e) => e.tabIndex >= 0 && !e.disabled && e.checkVisibility());
 			const from = all.indexOf(document.activeElement), to = all.indexOf(wanted);
-			return wanted === document.activeElement ? 0 : to < 0 || from < 0 ? 1 : (to - from + all.length) % all.length;
+			return wanted === document.activeElement && wanted.tabIndex >= 0 ? 0 : to < 0 || from < 0 ? 1 : (to - from + all.length) % all.length;
 		})(`+finding(is, called)+`)`)
 		if far == 0 {
 			return

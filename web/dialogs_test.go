@@ -58,6 +58,7 @@ type visit struct {
 	*page
 	desk *desk
 	url  string
+	all  *census // that counts whatever comes up, if there is one
 }
 
 func visiting(t testing.TB, p *page, d *desk) *visit {
