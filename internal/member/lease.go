@@ -54,7 +54,7 @@ func (m *Member) usable() bool { return !m.gone && m.lease > 0 && m.now < m.dead
 
 // deadline returns until when something may be begun, and what is held may be
 // used: some time before the lease is over.
-func (m *Member) deadline() Instant { return m.lease - Instant(m.Settings.act()) }
+func (m *Member) deadline() Instant { return m.lease - m.margin }
 
 // Usable reports whether the member may act at this reading of its clock: whether
 // what it holds is still valid.

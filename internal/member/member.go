@@ -50,6 +50,7 @@ type Member struct {
 	ghost bool   // it was evicted
 
 	lease    Instant   // until when it may act; 0 before the first one
+	margin   Instant   // how long before that it does no more
 	lapse    Instant   // until when those may act who were told that their locks are lost
 	renewals []renewal // that were not confirmed yet
 	renewal  uint64    // the number of the last one
@@ -147,7 +148,7 @@ func New(c Config) (*Member, error) {
 		return nil, err
 	}
 	c.Limits = c.Limits.usual()
-	return &Member{Config: c, clients: map[uint64]*session{}, Out: Out{Wake: Never}}, nil
+	return &Member{Config: c, margin: Instant(c.Settings.act()), clients: map[uint64]*session{}, Out: Out{Wake: Never}}, nil
 }
 
 // Wake tells that time has passed.

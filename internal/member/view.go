@@ -123,12 +123,20 @@ func (v *View) home(hash uint64) int {
 // 0 of every lock, so that what an algorithm asks of its first seat is spread
 // over the members.
 func (v *View) seat(rank, home int) core.ID {
-	n := len(v.Members)
-	return core.ID((rank - home + n) % n)
+	if rank < home {
+		rank += len(v.Members)
+	}
+	return core.ID(rank - home)
 }
 
 // rankOf is the reverse of seat.
-func (v *View) rankOf(seat core.ID, home int) int { return (int(seat) + home) % len(v.Members) }
+func (v *View) rankOf(seat core.ID, home int) int {
+	rank := int(seat) + home
+	if rank >= len(v.Members) {
+		rank -= len(v.Members)
+	}
+	return rank
+}
 
 // universe returns all who may be inside a lock by an older epoch, when the view
 // begins: those members that were in the view before, and then the ghosts. Sets
