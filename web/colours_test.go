@@ -36,7 +36,7 @@ func TestContrast(t *testing.T) {
 	for n := 1; n <= 6; n++ {
 		v.says(".tour-count", fmt.Sprintf("Step %d of 6", n))
 		v.readable(fmt.Sprintf("tour %d", n))
-		v.key(kb.ArrowRight)
+		v.key(kb.Enter)
 	}
 	v.see("dialog.panel-check")
 	v.until(`document.querySelector(".check-verdict, .check-standing progress")`)
