@@ -11,6 +11,7 @@ import (
 // Words can be read on what is behind them, on light and dark pages: those of the page,
 // of its pictures, of menus and of every dialog.
 func TestContrast(t *testing.T) {
+	t.Parallel()
 	v := &visit{page: show(t, broken)}
 	v.key("v")
 	v.until(`document.querySelector(".plot-words .on-violation")`)

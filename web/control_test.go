@@ -139,7 +139,8 @@ func (v *visit) load(s *station) {
 // situation says what must be left before another control can be tried.
 func situation(text string) string {
 	return `document.querySelector("dialog[open], .tour-card, [role=menu]") ? "open" : document.activeElement.matches("textarea, select, input") ? "typing" :
-		document.querySelector("main[aria-busy=true]") ? "busy" : document.querySelector("textarea").value != ` + quote(text) + ` ? "text" : ""`
+		document.querySelector("main[aria-busy=true]") ? "busy" : document.querySelector("textarea").value != ` + quote(text) + ` ? "text" :
+		[...document.querySelectorAll(".plot, .events .scroll")].some((e) => e.scrollLeft + e.scrollTop > 0) ? "moved" : ""`
 }
 
 // back goes back to the beginning, by keys: out of whatever is open, to the text that
@@ -149,10 +150,12 @@ func (v *visit) back(s *station) {
 	v.do(chromedp.MouseEvent(chromedp.MouseMoved, 0, 0))
 	for range 40 {
 		switch is := eval[string](v.page, situation(s.text)); is {
-		case "":
+		case "moved":
 			v.key(kb.Escape + kb.End) // so that all that follows the cursor moves
 			v.frame()
-			v.key(kb.Home)
+			fallthrough
+		case "":
+			v.key(kb.Escape + kb.Home)
 			v.until(`document.querySelector(".count").innerText.startsWith("0 of ") && !document.querySelector(".dot.focus")`)
 			v.frame()
 			return

@@ -99,7 +99,7 @@ func bugs(t testing.TB) []bug {
 		{"a title is a part of the page", "app.tsx", `<h1>{d?.title ?? ""}</h1>`, `<h1 dangerouslySetInnerHTML={{ __html: d?.title ?? "" }} />`, titleShown, "the title is"},
 		{"a request goes elsewhere", "main.tsx", `listen();`, `listen(); void fetch("https://example.com/").catch(() => {});`, titleShown, "Content Security Policy"},
 		{"an older answer is shown", "state.ts", `asked.abort();`, ``, olderAnswer, "the answer of the older text is shown"},
-		{"what comes late replaces what was typed", "share.ts", "(\"start\", {});\n\tif (opened()) return;", "(\"start\", {});", lateStart, "Mine"},
+		{"what comes late replaces what was typed", "share.ts", "(\"start\", {});\n\tif (opened()) return;", "(\"start\", {});", lateStart, "the text is"},
 		{"a server that is back is not found", "server.ts", `await pause(tries, signal);`, `await new Promise(() => {});`, serverGoesAway, ".lost"},
 		{"changes are not marked", "states.tsx", `changed?.has(what) ? "changed" : ""`, `changed?.has(what) ? "" : ""`, statesAndWaits, "marked is"},
 		{"things move that must not", "flights.tsx", `glides={!calm.value && moves`, `glides={moves`, reducedMotion, "things move"},
