@@ -6,6 +6,7 @@ import (
 	"iter"
 	"os"
 	"os/exec"
+	"strings"
 	"sync"
 	"testing"
 
@@ -203,7 +204,12 @@ func strokes(key rune, with []kb.Modifier) []*input.DispatchKeyEventParams {
 // every picture that is painted.
 func (p *page) until(expression string) {
 	p.t.Helper()
-	if _, err := chromedp.Run(p.ctx, chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingTimeout(patience(p.t)))); err != nil {
+	poll := chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingTimeout(patience(p.t)))
+	_, err := chromedp.Run(p.ctx, poll)
+	if err != nil && strings.Contains(err.Error(), "Cannot find context") { // another page was just loaded
+		_, err = chromedp.Run(p.ctx, poll)
+	}
+	if err != nil {
 		p.t.Fatalf("%s: %s: %v; the page is\n%s", p.trying, expression, err, p.state())
 	}
 }

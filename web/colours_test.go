@@ -11,6 +11,7 @@ import (
 // Words can be read on what is behind them, on light and dark pages: those of the page,
 // of its pictures, of menus and of every dialog.
 func TestContrast(t *testing.T) {
+	t.Parallel()
 	v := &visit{page: show(t, broken)}
 	v.key("v")
 	v.until(`document.querySelector(".plot-words .on-violation")`)
@@ -36,7 +37,7 @@ func TestContrast(t *testing.T) {
 	for n := 1; n <= 6; n++ {
 		v.says(".tour-count", fmt.Sprintf("Step %d of 6", n))
 		v.readable(fmt.Sprintf("tour %d", n))
-		v.key(kb.ArrowRight)
+		v.key(kb.Enter)
 	}
 	v.see("dialog.panel-check")
 	v.until(`document.querySelector(".check-verdict, .check-standing progress")`)

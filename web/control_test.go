@@ -84,11 +84,13 @@ const counting = `((rows) => {
 	const usable = "button, select, input, textarea, a[href], summary, [contenteditable], [role=button], [role=slider], [role=tab], [role=menuitem], [tabindex='0']";
 	const all = new Set([...document.querySelectorAll(usable), ...[...window.listeners].filter((e) => e.isConnected)]);
 	const unknown = [], seen = new Set();
+	const patterns = window.patterns ??= rows.map(([, called]) => new RegExp(called));
 	for (const e of all) {
 		if (!e.checkVisibility()) continue;
+		const mine = name(e);
 		let known = false;
-		rows.forEach(([is, called], i) => { if (e.matches(is) && new RegExp(called).test(name(e))) { known = true; seen.add(i); } });
-		if (!known) unknown.push("<" + e.tagName.toLowerCase() + " class=" + JSON.stringify(e.getAttribute("class") ?? "") + "> " + JSON.stringify(name(e).slice(0, 60)));
+		rows.forEach(([is], i) => { if (e.matches(is) && patterns[i].test(mine)) { known = true; seen.add(i); } });
+		if (!known) unknown.push("<" + e.tagName.toLowerCase() + " class=" + JSON.stringify(e.getAttribute("class") ?? "") + "> " + JSON.stringify(mine.slice(0, 60)));
 	}
 	return {unknown: [...new Set(unknown)], seen: [...seen]};
 })`
@@ -137,7 +139,8 @@ func (v *visit) load(s *station) {
 // situation says what must be left before another control can be tried.
 func situation(text string) string {
 	return `document.querySelector("dialog[open], .tour-card, [role=menu]") ? "open" : document.activeElement.matches("textarea, select, input") ? "typing" :
-		document.querySelector("main[aria-busy=true]") ? "busy" : document.querySelector("textarea").value != ` + quote(text) + ` ? "text" : ""`
+		document.querySelector("main[aria-busy=true]") ? "busy" : document.querySelector("textarea").value != ` + quote(text) + ` ? "text" :
+		[...document.querySelectorAll(".plot, .events .scroll")].some((e) => e.scrollLeft + e.scrollTop > 0) ? "moved" : ""`
 }
 
 // back goes back to the beginning, by keys: out of whatever is open, to the text that
@@ -147,10 +150,12 @@ func (v *visit) back(s *station) {
 	v.do(chromedp.MouseEvent(chromedp.MouseMoved, 0, 0))
 	for range 40 {
 		switch is := eval[string](v.page, situation(s.text)); is {
-		case "":
+		case "moved":
 			v.key(kb.Escape + kb.End) // so that all that follows the cursor moves
 			v.frame()
-			v.key(kb.Home)
+			fallthrough
+		case "":
+			v.key(kb.Escape + kb.Home)
 			v.until(`document.querySelector(".count").innerText.startsWith("0 of ") && !document.querySelector(".dot.focus")`)
 			v.frame()
 			return
@@ -253,7 +258,8 @@ func finding(is, called string) string {
 	return `[...document.querySelectorAll(` + quote(is) + `)].find((e) => e.checkVisibility() && !e.disabled && (!document.querySelector("dialog[open]") || e.closest("dialog[open]")) && new RegExp(` + quote(called) + `).test(` + nameOf + `(e)))`
 }
 
-// where waits for a control and returns the middle of it, which nothing must cover.
+// where waits for a control that does not move, and returns the middle of it, which
+// nothing must cover.
 func (v *visit) where(is, called string) (x, y float64) {
 	v.t.Helper()
 	v.until("Boolean(" + finding(is, called) + ")")
@@ -263,12 +269,20 @@ func (v *visit) where(is, called string) (x, y float64) {
 	at := eval[struct {
 		X, Y  float64
 		Under string
-	}](v.page, `(e => {
-		e.scrollIntoView({block: "nearest", inline: "nearest"});
-		const b = (e.querySelector(":scope > .body, :scope > circle, :scope > text") ?? e).getBoundingClientRect(), X = b.x + b.width / 2, Y = b.y + b.height / 2;
-		const hit = document.elementFromPoint(X, Y);
-		return {X, Y, Under: e.contains(hit) ? "" : hit?.outerHTML.slice(0, 100) ?? "nothing: it is out of sight"};
-	})(`+finding(is, called)+`)`)
+	}](v.page, `(async () => {
+		const find = () => `+finding(is, called)+`;
+		const middle = (e) => { const b = (e.querySelector(":scope > .body, :scope > circle, :scope > text") ?? e).getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2]; };
+		const frame = () => new Promise((done) => requestAnimationFrame(done));
+		find()?.scrollIntoView({block: "nearest", inline: "nearest"});
+		for (let last = ""; ; await frame()) {
+			const e = find();
+			if (!e || String(middle(e)) != last) { last = e ? String(middle(e)) : ""; continue; } // it comes, or moves
+			const [X, Y] = middle(e), hit = document.elementFromPoint(X, Y);
+			// The diagram finds by their places what is too thin to be hit.
+			const its = e.contains(hit) || (getComputedStyle(e).pointerEvents == "none" && hit && hit.closest(".plot") && hit.closest(".plot") == e.closest(".plot"));
+			return {X, Y, Under: its ? "" : hit?.outerHTML.slice(0, 100) ?? "nothing: it is out of sight"};
+		}
+	})()`)
 	if at.Under != "" {
 		v.t.Fatalf("%s %s is under %s", is, called, at.Under)
 	}

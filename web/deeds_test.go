@@ -98,6 +98,7 @@ func TestGraphIsACitizen(t *testing.T) {
 	p.offered(3)
 	eval[bool](p, `[...document.querySelectorAll(".menu [role=menuitem]")].find((e) => e.textContent == "asks for a unit of R1").click(), true`)
 	p.written("P4 asks R1")
+	p.until(`document.querySelector("main[aria-busy=false]")`)
 	p.key("v")
 	p.until(`document.querySelector("[role=log]").textContent.startsWith("P1, P2, P3 and P4 are deadlocked")`)
 	p.key("uu")

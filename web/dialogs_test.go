@@ -4,6 +4,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -89,10 +90,7 @@ func (v *visit) at(start string) {
 // press clicks the button with these words that can be seen.
 func (v *visit) press(words string) {
 	v.t.Helper()
-	find := `[...document.querySelectorAll(document.querySelector("dialog[open]") ? "dialog[open] button" : "button")].find(b => (b.getAttribute("aria-label") || b.innerText.trim()).startsWith(` + quote(words) + `) && b.checkVisibility() && !b.disabled)`
-	v.until("Boolean(" + find + ")")
-	eval[bool](v.page, `document.querySelectorAll(".pressed-by-test").forEach(b => b.classList.remove("pressed-by-test")), `+find+`.classList.add("pressed-by-test"), true`)
-	v.click(".pressed-by-test")
+	v.clickOn("button", "^"+regexp.QuoteMeta(words))
 }
 
 func quote(s string) string {

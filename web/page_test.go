@@ -122,13 +122,20 @@ func (s *slow) Call(ctx context.Context, name string, body []byte, emit func([]b
 func TestLateStart(t *testing.T) { lateStart(t) }
 
 func lateStart(t testing.TB) {
-	for _, start := range []string{"", "title The file\nalgorithm central\nprocesses 2\n"} {
+	for _, c := range []struct {
+		start string
+		ran   bool // what was typed
+	}{{"", false}, {"title The file\nalgorithm central\nprocesses 2\n", false}, {"title The file\nalgorithm central\nprocesses 2\n", true}} {
+		start := c.start
 		lab := &slow{bench: bench{start: start}, ready: make(chan bool)}
 		p := open(t, serve(t, labOf(t, lab)))
 		p.click("textarea")
 		p.key("title Mine\ralgorithm central\rprocesses 3\rat 0 P1 asks")
+		if c.ran {
+			p.until(`document.title.startsWith("Mine")`)
+		}
 		close(lab.ready)
-		p.until(`document.title.startsWith("Mine")`)
+		p.until(`document.title.startsWith("Mine") && performance.getEntriesByType("resource").some((e) => e.name.endsWith("/api/start"))`)
 		eval[bool](p, `new Promise((done) => setTimeout(() => done(true), 300))`) // whatever comes late has come
 		if got := eval[string](p, `document.querySelector("textarea").value`); !strings.HasPrefix(got, "title Mine") {
 			t.Errorf("started with %q: the text is %q", start, got)

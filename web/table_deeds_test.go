@@ -14,6 +14,7 @@ const (
 	overtaking = "title One after the other\nalgorithm lamport\nprocesses 2\nhold 5\nat 0 P1 asks\nat 0.1 P2 asks\n"
 	struck     = "title Struck\nalgorithm ricart-agrawala\nprocesses 5\nhold 5\nat 0 P1 asks\nat 0.2 crash P2\nat 0.3 pause P3\nat 0.4 P1 suspects P5\nat 0.5 partition 1,2,3,5 | 4\n"
 	sites      = "title Two sites\nalgorithm detect-distributed\nprocesses 3\nsite 1 P1 P2 L1\nsite 2 P3 L2 L3\nschedule steps\nP1 takes L1\ncrash site 2\n"
+	resources  = "title Units\nprocesses 3\nresources R1 1 R2 2\nP1 has R1\nP2 has R2\nP3 asks R2\n"
 	election   = "title Who leads\nalgorithm bully\nprocesses 3\nschedule steps\nP1 asks\ncrash P3\ncrash P2\nP1 timer 0 expires\n"
 )
 
@@ -30,24 +31,46 @@ func message(n int) (selector, key string) {
 // deed is an item of a menu: by mouse with two clicks; by keyboard with its own key, if
 // it has one, and with the arrows and Enter.
 func deed(label, key, from string, of func(int) (string, string), n int, want string) control {
+	return inMenu(label, key, from, of, n, want)
+}
+
+// inMenu is an item of a menu that is there when others were chosen before it.
+func inMenu(label, key, from string, of func(int) (string, string), n int, want string, before ...string) control {
 	selector, opens := of(n)
+	called := func(label string) string { return "^" + label + "( [a-z]|$)" }
+	item := func(v *visit, label string) {
+		v.until(offers(called(label)))
+		v.downTo(called(label))
+	}
 	open := func(v *visit) {
 		v.key(opens)
-		v.until(`Boolean(` + finding("[role=menuitem]", "^"+label) + `)`)
+		for _, label := range before {
+			item(v, label)
+			v.key(kb.Enter)
+		}
+		v.until(offers(called(label)))
 	}
 	keys := []way{func(v *visit) {
 		open(v)
-		v.downTo("^" + label)
+		item(v, label)
 		v.key(kb.Enter)
 	}}
 	if key != "" {
 		keys = append(keys, func(v *visit) { open(v); v.key(key) })
 	}
-	return control{name: label, is: "[role=menuitem]", called: "^" + label, from: from, want: want, keys: keys,
+	return control{name: label, is: "[role=menuitem]", called: called(label), from: from, want: want, keys: keys,
 		mouse: func(v *visit) {
 			v.clickOn(selector, "")
-			v.clickOn("[role=menuitem]", "^"+label)
+			for _, label := range before {
+				v.clickOn("[role=menuitem]", called(label))
+			}
+			v.clickOn("[role=menuitem]", called(label))
 		}}
+}
+
+// offers says that an item is in a menu.
+func offers(called string) string {
+	return `Boolean(` + finding("[role=menuitem]", called) + `)`
 }
 
 // downTo goes to an item of a menu by arrows.
@@ -114,9 +137,12 @@ func messageDeeds() []control {
 			v.key(kb.Enter)
 		}
 	}
+	// The first message is the first of the first path, which has several: that place of
+	// it is clicked.
 	arrow := func(v *visit) {
-		x, y := v.where(".arrow[data-msg='1'] path", "")
-		v.do(chromedp.MouseClickXY(x, y))
+		v.until(there(".arrow path"))
+		at := eval[[2]float64](v.page, `(way => { const p = way.getPointAtLength(30).matrixTransform(way.getScreenCTM()); return [p.x, p.y] })(document.querySelector(".arrow path"))`)
+		v.do(chromedp.MouseClickXY(at[0], at[1]))
 	}
 	return []control{
 		{name: "a message", is: ".letter", from: right, mouse: clicks(".letter[data-msg='2']"), want: shows("[role=menu]", "REQUEST P1 → P3"),
@@ -166,7 +192,7 @@ func sectionDeeds() []control {
 func electionDeeds() []control {
 	return []control{
 		deed("calls an election", "a", right, process, 2, inText("P2 asks")),
-		deed("has a timer run out", "t", right, process, 1, inText("schedule steps\nP1 timer 0 expires\n")),
+		deed("timer 0 runs out", "t", right, process, 1, inText("schedule steps\nP1 timer 0 expires\n")),
 		{name: "next leader", is: "button", called: "^next leader", want: shows(".event.current", "leader"), keys: []way{typed("e"), tabbed("button", "^next leader", kb.Enter)}},
 	}
 }
@@ -187,13 +213,32 @@ func siteDeeds() []control {
 		}}
 		return c
 	}
+	// lock is an item of the menu of P3 that others led to.
+	lock := func(label, key, want string, before ...string) control {
+		return inMenu(label, key, right, process, 3, want, before...)
+	}
 	return []control{
 		{name: "a site", is: ".site", mouse: clicks(".site[data-proc='0']"), want: shows("[role=menu]", "site 1: idle"),
 			keys: []way{tabbed(".site[data-proc='0']", "", kb.Enter), tabbed(".site[data-proc='0']", "", " ")}},
-		deed("takes L1$", "", right, process, 2, inText("P2 takes L1\n")),
-		deed("takes L2, then L3", "", right, process, 3, inText("P3 takes L2 L3\n")),
+		lock("takes locks …", "a", offers("^first L1")),
+		lock("first L2", "2", offers("^takes L2$"), "takes locks …"),
+		lock("then L3", "3", offers("^takes L2, then L3"), "takes locks …", "first L2"),
+		lock("not L2", kb.Backspace, offers("^first L2"), "takes locks …", "first L2"),
+		lock("back", kb.Backspace, offers("^takes locks …"), "takes locks …"),
+		lock("takes L2", "a", inText("P3 takes L2\n"), "takes locks …", "first L2"),
+		lock("takes L2, then L3", "a", inText("P3 takes L2 L3\n"), "takes locks …", "first L2", "then L3"),
 		deed("goes on and gives", "g", right, process, 1, inText("P1 goes")),
 		siteDeed("crashes", "c", right, 1, and(inText("crash site 1"), there(".site[data-proc='0'].is-crashed"))),
 		siteDeed("is told that site 2 is dead", "", kb.End, 1, inText("site 1 suspects site 2")),
+	}
+}
+
+func graphDeeds() []control {
+	return []control{
+		deed("asks for a unit of R1", "", "", process, 3, inText("P3 asks R1\n")),
+		deed("asks for one more R2", "", "", process, 3, inText("P3 asks R2 2\n")),
+		deed("is given a unit of R2", "", "", process, 3, inText("P3 has R2\n")),
+		deed("asks for R2 no more", "", "", process, 3, not(inText("P3 asks R2"))),
+		deed("gives a unit of R1 back", "", "", process, 1, not(inText("P1 has R1"))),
 	}
 }

@@ -54,7 +54,7 @@ func checkControls() []control {
 		{name: "check", is: is, called: "^Check", from: "k", want: running, after: "k" + kb.Enter, keys: []way{typed(kb.Enter), tabbed(is, "^Check", kb.Enter)}},
 		{name: "stop a check", is: is, called: "^Stop", from: "k", lead: begin, want: and(not(running), shows(".check-standing", "Nothing is proved"))},
 		{name: "check again", is: is, called: "^Check again", from: "k", lead: willSay(provedJSON), want: and(shows(".check-verdict.is-proved", "Proved."), shows(".check-properties", "up to 2 requests"))},
-		{name: "open a counterexample", is: ".check-standing button", called: "^Open the shortest", from: "k", lead: willSay(brokenJSON), want: and(inText("algorithm bakery-naive"), shows(".branches [aria-selected=true]", "counterexample")),
+		{name: "open a counterexample", is: ".check-standing button", called: "^Open the shortest", from: "k", lead: willSay(brokenJSON), want: and(inText("algorithm bakery-naive"), shows(".branches [aria-pressed=true]", "counterexample")),
 			mouse: func(v *visit) {
 				v.clickOn(is, "^Check again")
 				v.clickOn(".check-standing button", "^Open")
@@ -101,7 +101,7 @@ func compareControls() []control {
 		field("rests", "Rest between", "7", "rest 7"),
 		field("holds", "Time inside", "2", "hold 2"),
 		{name: "compare again", is: ".compare-form button", called: "^Compare", from: "o", lead: func(v *visit) { plain(v); fill(v, "4") }, want: shows(head, "hold 4")},
-		{name: "stop a comparison", is: ".compare-form button", called: "^Stop", from: "o", lead: held, want: shows(".panel .said", "Stopped.")},
+		{name: "stop a comparison", is: ".compare-form button", called: "^Stop", from: "o", lead: held, want: shows(".panel .said", "Stopped after")},
 		{name: "what is shown", is: ".compare-measure select", from: "o", lead: plain, want: there(".compare-measure select") + ".value == 'sync_delay'", after: "o" + strings.Repeat(kb.Tab, 4) + "messages" + kb.Escape,
 			mouse: func(v *visit) { v.clickOn(".compare-measure select", ""); v.key(down + kb.Enter) },
 			keys:  []way{tabbed(".compare-measure select", "", "synch")}},
@@ -181,16 +181,16 @@ func exportControls() []control {
 			v.until(not(want))
 		}}
 	}
-	saved := func(file string) string { return shows(".panel .said", file+" is saved") }
+	saved := func(file string) string { return shows(".panel .messages", file+" is saved") }
 	return []control{
-		row("Copy Address", shows(".panel .said", "The address of what you see is on the clipboard")),
+		row("Copy Address", shows(".panel .messages", "The address of what you see is on the clipboard")),
 		row("Save SVG", saved("two-ask.svg")),
 		row("Save PNG", saved("two-ask.png")),
 		row("Save JSON", saved("two-ask.json")),
 		row("Save ShiViz", saved("two-ask.shiviz")),
-		row("Copy Scenario", shows(".panel .said", "The scenario is on the clipboard")),
+		row("Copy Scenario", shows(".panel .messages", "The scenario is on the clipboard")),
 		row("Save Scenario", saved("two-ask.stile")),
-		row("Copy Command line", shows(".panel .said", "The command line is on the clipboard")),
+		row("Copy Command line", shows(".panel .messages", "The command line (save the scenario under the name in it) is on the clipboard")),
 	}
 }
 
@@ -216,7 +216,7 @@ func galleryControls() []control {
 				if i == n {
 					return
 				}
-				v.key(right)
+				v.key(kb.Enter)
 			}
 		}
 	}
@@ -232,9 +232,9 @@ func galleryControls() []control {
 		{name: "new scenario", is: ".gallery button", called: "^New scenario", from: "g", lead: all, want: there("dialog.panel-fresh")},
 		{name: "tour", is: ".gallery button", called: "^Take the tour", from: "g", lead: all, want: and(step(1), shows("h1", "The bank"))},
 		{name: "tour, next", is: card, called: "^Next", from: "g", lead: tour(2), want: step(3),
-			keys: []way{typed(kb.Enter), typed(right), typed(" ")}},
+			keys: []way{typed(kb.Enter), typed(" ")}},
 		{name: "tour, back", is: card, called: "^Back", from: "g", lead: tour(2), want: step(1),
-			keys: []way{typed(left), func(v *visit) { v.keys(kb.Tab, kb.ModifierShift); v.key(kb.Enter) }}},
+			keys: []way{func(v *visit) { v.keys(kb.Tab, kb.ModifierShift); v.key(kb.Enter) }}},
 		{name: "tour, leave", is: card, called: "^Leave", from: "g", lead: tour(1), want: not(there("dialog[open], .tour-card")),
 			keys: []way{typed(kb.Escape), func(v *visit) { v.keys(kb.Tab, kb.ModifierShift); v.key(kb.Enter) }}},
 		{name: "tour, prove it", is: card, called: "^Prove it", from: "g", lead: tour(6), want: shows(".check-verdict", "Proved"), keys: []way{typed(kb.Enter)}},

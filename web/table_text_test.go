@@ -76,8 +76,8 @@ func editorControls() []control {
 				inLine(1, func(v *visit) { v.keys("y", ctrl) }),
 				tabbed(".editor-buttons button", "^Redo", kb.Enter),
 			}},
-		{name: "branch", is: ".editor-buttons button", called: "^Branch", fresh: true, want: and(`document.querySelectorAll(".branches button").length == 2`, shows(".branches [aria-selected=true]", "branch 1"))},
-		{name: "another branch", is: ".branches button", fresh: true, want: and(shows(".branches [aria-selected=true]", "main"), not(inText("# soon"))),
+		{name: "branch", is: ".editor-buttons button", called: "^Branch", fresh: true, want: and(`document.querySelectorAll(".branches [aria-pressed]").length == 2`, shows(".branches [aria-pressed=true]", "branch 1"))},
+		{name: "another branch", is: ".branches button", called: "^(main|branch|counterexample)", fresh: true, want: and(shows(".branches [aria-pressed=true]", "main"), not(inText("# soon"))),
 			mouse: func(v *visit) {
 				v.clickOn(".editor-buttons button", "^Branch")
 				typed(v)
@@ -88,6 +88,8 @@ func editorControls() []control {
 				typed(v)
 				tabbed(".branches button", "^main", kb.Enter)(v)
 			}}},
+		{name: "a branch is closed", is: ".branches button", called: "^close (branch|counterexample)", fresh: true, want: not(there(".branches")),
+			lead: func(v *visit) { v.clickOn(".editor-buttons button", "^Branch"); v.see(".branches") }},
 		{name: "copy the command line", is: ".editor-buttons button", called: "^Copy CLI", from: "v", want: shows(".notice", "clipboard")},
 		{name: "export, from the text", is: ".editor-buttons button", called: "^Export", want: there("dialog.panel-export")},
 		{name: "what is to be copied by hand", is: ".finding input", want: `document.activeElement.matches(".finding input") && getSelection().toString().includes("stile replay")`,

@@ -24,6 +24,7 @@ const odd = `(() => {
 // What is in the gallery opens, and is shown from beginning to end without a
 // complaint: of every group some, since each takes a while.
 func TestGalleryOpens(t *testing.T) {
+	t.Parallel()
 	v := &visit{page: open(t, serve(t, labOf(t, &bench{})))}
 	v.see(".exhibit.is-first")
 	files := eval[[]string](v.page, `[...document.querySelectorAll(".exhibit code")].map((e) => e.textContent)`)
@@ -64,13 +65,14 @@ func TestGraphIsShown(t *testing.T) {
 
 // A new scenario can be had of every algorithm, and runs.
 func TestFreshOfAll(t *testing.T) {
+	t.Parallel()
 	v := &visit{page: show(t, example(t, "raymond-a"))}
 	v.show("fresh")
 	v.until(`document.querySelectorAll(".fresh option").length > 10`)
 	names := eval[[]string](v.page, `[...document.querySelector(".fresh select").options].map((o) => o.value)`)
 	for i, name := range names {
 		if i > 0 {
-			v.show("fresh")
+			v.key("n")
 		}
 		v.until(`document.querySelector(".fresh select")?.options.length == ` + fmt.Sprint(len(names)))
 		eval[bool](v.page, fmt.Sprintf(`(s => { s.value = %q; s.dispatchEvent(new Event("change", {bubbles: true})); return true })(document.querySelector(".fresh select"))`, name))

@@ -233,9 +233,11 @@ func reducedMotion(t testing.TB) {
 	p.until(moving + " > 0 || document.querySelector('.letter')")
 	p.media("prefers-reduced-motion", "reduce")
 	p.until(moving + " == 0")
+	// What moves may be there before it is looked for.
+	eval[bool](p, `Element.prototype.animate = ((real) => function (...how) { window.moved = true; return real.apply(this, how); })(Element.prototype.animate), true`)
 	p.key(kb.ArrowRight + kb.ArrowRight)
 	p.at("7 of 39")
-	if n := eval[int](p, moving); n > 0 {
-		t.Errorf("%d things move", n)
+	if eval[bool](p, moving+` > 0 || Boolean(window.moved)`) {
+		t.Error("things move")
 	}
 }

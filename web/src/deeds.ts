@@ -36,12 +36,14 @@ export function forProcess(d: Doc, proc: number): { title: string; items: Item[]
 	if (d.kind === "transactions") return { title, items: atSites(d, proc, frame.status) };
 	const items: Item[] = [];
 	if (status === "crashed") items.push(does("restarts", "s", { verb: "restart", proc }, { breaks: true }));
-	else {
+	else if (status === "paused") { // it does nothing until it goes on
+		items.push(does("goes on", "r", { verb: "resume", proc }));
+		items.push(does("crashes", "c", { verb: "crash", proc }, { breaks: true }));
+	} else {
 		items.push(...wishes(d, proc, status));
 		items.push(does("crashes", "c", { verb: "crash", proc }, { breaks: true }));
-		items.push(status === "paused" ? does("goes on", "r", { verb: "resume", proc }) : does("pauses", "p", { verb: "pause", proc }));
-		if (status !== "paused") items.push(...alarms(d, proc));
-		items.push(...beliefs(d, proc, frame.status));
+		items.push(does("pauses", "p", { verb: "pause", proc }));
+		items.push(...alarms(d, proc), ...beliefs(d, proc, frame.status));
 	}
 	items.push(...cuts(d, proc));
 	return { title, items };

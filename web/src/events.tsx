@@ -40,7 +40,18 @@ function Said() {
 
 function List({ d }: { d: Doc }) {
 	const { ref, top, high, from, to } = useRows(d.events.length, row);
-	useLayoutEffect(() => effect(() => follow(ref.current!, cursor.value, top.peek(), high.peek())), []);
+	useLayoutEffect(() => {
+		let frame = 0;
+		const stop = effect(() => {
+			cancelAnimationFrame(frame); // what was to be gone to before is left again
+			const to = follow(cursor.value, top.peek(), high.peek());
+			if (to >= 0) frame = requestAnimationFrame(() => (ref.current!.scrollTop = top.value = to));
+		});
+		return () => {
+			cancelAnimationFrame(frame);
+			stop();
+		};
+	}, []);
 	const rows = [];
 	for (let i = from; i < to; i++) rows.push(<Line key={i} d={d} i={i} state={i === cursor.value - 1 ? "current" : i >= cursor.value ? "later" : ""} />);
 	return (
@@ -78,8 +89,8 @@ function walk(e: KeyboardEvent): void {
 	step(by);
 }
 
-/** follow keeps the event that has just happened in sight. It does not ask the element where it is: that would lay out the page. */
-function follow(element: HTMLElement, at: number, top: number, high: number): void {
+/** follow is how far to scroll to have the event in sight that has just happened; -1 if it is. It does not ask the element where it is: that would lay out the page. */
+function follow(at: number, top: number, high: number): number {
 	const y = Math.max(0, at - 1) * row;
-	if (y < top || y + row > top + high) requestAnimationFrame(() => (element.scrollTop = y - Math.floor(high / 2 / row) * row));
+	return y < top || y + row > top + high ? Math.max(0, y - Math.floor(high / 2 / row) * row) : -1;
 }

@@ -18,7 +18,7 @@ export function States() {
 	const at = cursor.value;
 	return (
 		<section class="states" aria-label="states">
-			<h2>States {d.steps ? `after ${at} events` : `at ${clockOf(d, timeAt(d, at))}`} <span>what the last step changed is marked</span></h2>
+			<h2>States {d.steps ? `after ${at} event${at === 1 ? "" : "s"}` : `at ${clockOf(d, timeAt(d, at))}`} <span>what the last step changed is marked</span></h2>
 			<Table d={d} at={at} />
 		</section>
 	);
