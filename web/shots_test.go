@@ -35,7 +35,7 @@ func TestShots(t *testing.T) {
 		{"lab-bank", "", false, poseBank},
 		{"lab-check", "", false, poseCheck},
 		{"lab-compare", example(t, "raymond-a"), false, poseCompare},
-		{"lab-sites", example(t, "detect-distributed-two-sites"), true, poseSites},
+		{"lab-sites", example(t, "none-ring"), true, poseSites},
 	} {
 		p := open(t, "about:blank")
 		p.do(chromedp.EmulateViewport(1360, 850))
