@@ -72,13 +72,13 @@ func benches(sc *scenario.Scenario) Scene {
 // provenOf says whether there is a deadlock, and how that is known.
 func provenOf(v *sim.Verdict) Property {
 	if len(v.Deadlocked) == 0 {
-		return Property{Name: "no deadlock", Holds: true, Event: -1, Text: "all can get what they ask for and end, in the order " + list(namesOf(v.Order()))}
+		return Property{Name: "freedom from deadlock", Holds: true, Event: -1, Text: "all can get what they ask for and end, in the order " + list(namesOf(v.Order()))}
 	}
 	what := "are deadlocked: none of them can ever get all that it asks for, even if everybody else ends and gives everything back"
 	if len(v.Deadlocked) == 1 {
 		what = "is deadlocked: it can never get all that it asks for, even if everybody else ends and gives everything back"
 	}
-	return Property{Name: "no deadlock", Event: len(v.Steps), Text: list(namesOf(v.Deadlocked)) + " " + what}
+	return Property{Name: "freedom from deadlock", Event: len(v.Steps), Text: list(namesOf(v.Deadlocked)) + " " + what}
 }
 
 // countedOf is what was found, beside what theory says it means (Holt 1972).
@@ -88,7 +88,7 @@ func countedOf(v *sim.Verdict) []Measure {
 		rings = append(rings, strings.Join(append(namesOf(c), c[0].String()), " → "))
 	}
 	return []Measure{
-		{Name: "cycles", Here: cmp.Or(list(rings), "none"), Theory: "a deadlock needs one", Formula: "a deadlock needs a cycle; where resources have several units a cycle is not enough", Fits: true},
+		{Name: "cycles", Here: cmp.Or(list(rings), "none"), Theory: "a deadlock needs one", Formula: "where resources have several units it is not enough", Fits: true},
 		{Name: "can end, in this order", Here: cmp.Or(list(namesOf(v.Order())), "nobody"), Theory: "any order leaves the same ones over", Fits: true},
 		{Name: "left over", Here: cmp.Or(list(namesOf(v.Deadlocked)), "nobody"), Theory: "these are deadlocked", Fits: true},
 	}

@@ -104,12 +104,17 @@ function wayOf({ d, spots, radius }: Stage, m: Message): ((t: number) => Spot) |
 	};
 }
 
+/** kept keeps a letter whole. */
+function kept(at: number, end: number): number {
+	return Math.max(11, Math.min(end - 11, at));
+}
+
 /** behind is a place behind others of the same link; at its beginning, ahead of them. */
 function behind(far: number, others: number): number {
 	return far - others * 0.2 >= 0.08 ? far - others * 0.2 : Math.min(0.9, far + others * 0.2);
 }
 
-/** aside moves a place out of the circle of a process, whose name is to be read. */
+/** aside moves a place out of the circle of a process, whose name is to be read, and keeps it in the picture. */
 function aside(stage: Stage, place: Spot): Spot {
 	const far = stage.radius + sizeOf(stage) + 1;
 	let at = place;
@@ -121,7 +126,7 @@ function aside(stage: Stage, place: Spot): Spot {
 		if (now >= far) continue;
 		at = now < 1 ? { x: spot.x + far, y: spot.y } : { x: spot.x + (dx / now) * far, y: spot.y + (dy / now) * far };
 	}
-	return at;
+	return { x: kept(at.x, stage.width), y: kept(at.y, stage.height) };
 }
 
 /** Letter is painted again only if something of it is different: there may be a hundred. */

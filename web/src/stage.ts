@@ -42,7 +42,7 @@ export function placesOf(d: Doc, { width, height }: Size): Places {
 		Object.assign(across, { from: 0, to: 1 });
 		Object.assign(down, { from: 0, to: 1 });
 	}
-	if (d.scene.shape === "grid") Object.assign(pad, { side: Math.min(34, width / 8), top: 30, bottom: 30 });
+	if (d.scene.shape === "grid") Object.assign(pad, { side: Math.min(44, width / 6.4), top: 44, bottom: 44 }) /* for the cells around them */;
 	// Circles and squares are not to be drawn out too much.
 	const high = Math.min(height - pad.top - pad.bottom, d.scene.shape === "tree" || d.scene.shape === "resources" || sites ? Infinity : (width - 2 * pad.side) * 1.2);
 	const top = pad.top + (height - pad.top - pad.bottom - high) / 2;
@@ -54,10 +54,14 @@ export function placesOf(d: Doc, { width, height }: Size): Places {
 	const radius = Math.max(3, Math.min(largest, room * (sites ? 0.27 : d.scene.shape === "grid" ? 0.28 : 0.34)));
 	if (sites) for (const [i, g] of d.scene.groups.entries()) for (const p of g.procs ?? []) spots[p]!.x = inBox(boxOf(d, width, i), spots[p]!.x, radius + 9);
 	const each = Math.max(1, Math.ceil(nameRoom / room));
+	const mid = { x: width / 2, y: top + high / 2 };
 	const far = spots.map((spot, lane) => {
 		if (radius >= least || lane % each > 0) return undefined;
-		const [x, y] = [spot.x - width / 2, spot.y - (top + high / 2)];
-		const out = (radius + 15) / (Math.hypot(x, y) || 1);
+		const [x, y] = [spot.x - mid.x, spot.y - mid.y];
+		const long = Math.hypot(x, y) || 1;
+		const behind = (o: Spot) => ((o.x - mid.x) * x + (o.y - mid.y) * y) / long > long + 12 && Math.abs((o.x - mid.x) * y - (o.y - mid.y) * x) / long < 20;
+		if (spots.some(behind)) return undefined; // there is no room away from the middle
+		const out = (radius + 15) / long;
 		return { x: Math.max(10, Math.min(width - 10, spot.x + x * out)), y: spot.y + y * out + 3 };
 	});
 	return { d, width, height, spots, locks: (d.scene.locks ?? []).map(put), radius, far };
