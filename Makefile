@@ -25,7 +25,7 @@ staticcheck := go tool -modfile=tools/go.mod staticcheck
 # Packages that start goroutines, those that give them jobs, and the models that
 # they explore, but not cmd/stile, whose tests run whole commands for minutes, nor what is for
 # browsers alone; packages that can rewrite golden files.
-concurrent = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go[^[:alnum:][:space:],]' . | xargs -r dirname; echo ./check; echo ./check/group; echo ./internal/compare; echo ./internal/storm/sweep; } | grep -vxE "./cmd/stile|./web/wasm" | sort -u)
+concurrent = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go[^[:alnum:][:space:],]' . | xargs -r dirname; echo ./check; echo ./check/group; echo ./internal/compare; echo ./internal/storm/sweep; echo ./lab/calls; } | grep -vxE "./cmd/stile|./web/wasm" | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
 
 .PHONY: help check tools fmt vet lint test race fuzz storm cluster check-cluster ledger bench numbers numbers-live numbers-node numbers-lab golden museum faults controls live proofs proofs-long proofs-view web web-check site screenshots

@@ -93,6 +93,9 @@ func TestMain(m *testing.M) {
 // browser is where Chromium is. Without one the test is skipped.
 func browser(t testing.TB) string {
 	t.Helper()
+	if raced {
+		t.Skip("the page is tried without the race detector: nothing of it is Go")
+	}
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path
