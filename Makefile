@@ -14,8 +14,10 @@ SEEDS ?= 2000
 FROM  ?= 1
 FLAGS ?=
 
-# How long and with how many clients 'make numbers-node' measures.
-NODE ?= --time 10s --idle 10m --clients 10000
+# How long and with how many clients 'make numbers-node' measures, and what runs it: on a
+# machine that has other work, PRIORITY="chrt -r 50" (as root, on Linux) puts that off.
+NODE     ?= --time 10s --idle 10m --clients 10000
+PRIORITY ?=
 
 # What a benchmark is asked for, such as BENCH=Sim.
 BENCH ?= .
@@ -111,7 +113,7 @@ numbers-live: ## measure the speed of a live member into docs/bench-live.txt
 
 numbers-node: ## measure a cluster of three processes into docs/bench-node.txt
 	go build -buildvcs=true -o bench.tmp ./cmd/stile
-	{ echo "made by 'make numbers-node' at commit $$(git rev-parse --short HEAD), of stile bench $(NODE)"; uptime; ./bench.tmp bench $(NODE); } > docs/bench-node.txt.new
+	{ echo "made by 'make numbers-node' at commit $$(git rev-parse --short HEAD), of $(strip $(PRIORITY) stile bench $(NODE))"; uptime; $(PRIORITY) ./bench.tmp bench $(NODE); } > docs/bench-node.txt.new
 	rm bench.tmp
 	mv docs/bench-node.txt.new docs/bench-node.txt
 
