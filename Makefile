@@ -54,8 +54,8 @@ vet: ## go vet, for both systems that stile builds on
 lint: ## staticcheck
 	$(staticcheck) ./...
 
-test: ## all tests, those of style included
-	go test -timeout 30m ./...
+test: ## all tests, those of style included; those that wait for a browser begin first
+	go test -timeout 30m ./web ./...
 
 race: ## tests of packages with goroutines, with the race detector; needs a C compiler
 	@if [ -n "$(concurrent)" ]; then tools/race.sh $(concurrent); fi
