@@ -88,10 +88,16 @@ func (h host) Ended(how engine.Ending) {
 // logView writes one line for a view, which says what has changed.
 func (h host) logView(r *engine.Record) {
 	old := h.lastView
-	var joined, gone []string
+	var joined, gone, votes []string
 	for _, m := range r.Members {
-		if !slices.ContainsFunc(old, func(o engine.Member) bool { return o.Inc == m.Inc }) {
+		i := slices.IndexFunc(old, func(o engine.Member) bool { return o.Inc == m.Inc })
+		switch {
+		case i < 0:
 			joined = append(joined, m.Name)
+		case old[i].Voter == 0 && m.Voter != 0:
+			votes = append(votes, m.Name+" votes")
+		case old[i].Voter != 0 && m.Voter == 0:
+			votes = append(votes, m.Name+" votes no more")
 		}
 	}
 	for _, m := range old {
@@ -116,6 +122,9 @@ func (h host) logView(r *engine.Record) {
 	}
 	if len(gone) > 0 {
 		args = append(args, "gone", gone)
+	}
+	if len(votes) > 0 {
+		args = append(args, "now", votes)
 	}
 	if len(r.Ghosts) > 0 {
 		args = append(args, "ghosts", len(r.Ghosts))
