@@ -30,7 +30,7 @@ staticcheck := go tool -modfile=tools/go.mod staticcheck
 concurrent = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go[^[:alnum:][:space:],]' . | xargs -r dirname; echo ./check; echo ./check/group; echo ./internal/compare; echo ./internal/storm/sweep; echo ./lab/calls; } | grep -vxE "./cmd/stile|./web/wasm" | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
 
-.PHONY: help check tools fmt vet lint test race fuzz storm cluster check-cluster ledger bench numbers numbers-live numbers-node numbers-lab golden museum faults controls live proofs proofs-long proofs-view web web-check site screenshots
+.PHONY: help check tools fmt vet lint test race fuzz storm cluster check-cluster ledger bench numbers numbers-live numbers-node numbers-lab golden museum faults controls live proofs proofs-long proofs-view web web-check skeleton site screenshots
 
 help: ## show what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -75,6 +75,10 @@ web-check: ## the page of the lab has right types, and web/dist is what it bundl
 	tools/tsc.sh --project web/tsconfig.json
 	@new=$$(mktemp -d); trap 'rm -rf "$$new"' EXIT; web/build.sh "$$new"; \
 	diff -rq "$$new" web/dist || { echo "web/dist is not what web/src bundles to: run make web"; exit 1; }
+
+skeleton: ## write into index.html what the page shows first; needs Chromium
+	go test ./web -run TestSkeleton -count 1 -skeleton
+	$(MAKE) web
 
 screenshots: ## make the pictures docs/lab-*.png from the real page; needs Chromium
 	go test ./web -run TestShots -count 1 -shots ../docs

@@ -12,7 +12,9 @@ import { listen } from "./keys";
 import { begin } from "./share";
 import { doc } from "./state";
 
-render(<App />, document.getElementById("app")!);
+const app = document.getElementById("app")!;
+render(<App />, app);
+app.inert = false; // what index.html shows until now does nothing yet
 listen();
 effect(() => {
 	document.title = doc.value?.title ? `${doc.value.title} · stile lab` : "stile lab";
