@@ -52,8 +52,12 @@ func open(t testing.TB, url string) *page {
 		}
 	})
 	p.do(chromedp.EmulateViewport(1280, 800), chromedp.Navigate(url))
+	p.until(alive)
 	return p
 }
+
+// alive is a page whose script is there: what is shown before that does nothing yet.
+const alive = `!document.querySelector("#app[inert]")`
 
 // shared is the one browser of all tests: to start one takes longer than most of them.
 var shared struct {

@@ -91,7 +91,7 @@ func visiting(t testing.TB, p *page, d *desk) *visit {
 func (v *visit) at(start string) {
 	v.desk.start = start
 	v.do(chromedp.Navigate(v.url + "/?" + url.QueryEscape(start)))
-	v.until(`document.querySelector("textarea")`)
+	v.until(`document.querySelector("textarea") && ` + alive)
 }
 
 // press clicks the button with these words that can be seen.

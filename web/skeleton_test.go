@@ -40,7 +40,6 @@ func TestSkeleton(t *testing.T) {
 	lab := &slow{ready: make(chan bool)}
 	defer close(lab.ready)
 	p := open(t, serve(t, labOf(t, lab)))
-	p.until(`!document.querySelector("#app[inert]")`)
 	want := eval[string](p, printed+`(document.getElementById("app"))`)
 	data, err := os.ReadFile("src/index.html")
 	if err != nil {
