@@ -14,8 +14,9 @@ SEEDS ?= 2000
 FROM  ?= 1
 FLAGS ?=
 
-# How long and with how many clients 'make numbers-node' measures, and what runs it: on a
-# machine that has other work, PRIORITY="chrt -r 50" (as root, on Linux) puts that off.
+# How long and with how many clients 'make numbers-node' measures, and what runs it and
+# 'make numbers-lab': on a machine that has other work, PRIORITY="chrt -r 50" (as root, on
+# Linux) puts that off.
 NODE     ?= --time 10s --idle 10m --clients 10000
 PRIORITY ?=
 
@@ -121,9 +122,8 @@ numbers-node: ## measure a cluster of three processes into docs/bench-node.txt
 	rm bench.tmp
 	mv docs/bench-node.txt.new docs/bench-node.txt
 
-numbers-lab: ## measure the page of the lab into docs/bench-lab.txt; needs Chromium
-	{ echo "made by 'make numbers-lab' at commit $$(git rev-parse --short HEAD), $$(nproc) cores, $$(uname -sm), $$(chromium --version)"; uptime; \
-	  go test ./web -run '^$$' -bench 'Step|Scroll|Page' -benchtime 100x -count 3 -timeout 30m; } > docs/bench-lab.txt.new
+numbers-lab: ## measure the page of the lab into docs/bench-lab.txt, some 5 minutes; needs Chromium
+	{ echo "made by 'make numbers-lab' at commit $$(git rev-parse --short HEAD)$(if $(PRIORITY), with $(strip $(PRIORITY)))"; tools/numbers-lab.sh $(PRIORITY); } > docs/bench-lab.txt.new
 	mv docs/bench-lab.txt.new docs/bench-lab.txt
 
 golden: ## rewrite the golden files; read the difference before you commit it

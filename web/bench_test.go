@@ -10,9 +10,9 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Work is how many milliseconds the page has worked: all of it, and of that what it
-// spent in scripts, and in styles and layout. That it waited for the next picture does
-// not count.
+// Work is how many milliseconds the page's own thread has worked: all of it, and of that
+// what it spent in scripts, and in styles and layout. That it waited for the next picture,
+// or for a processor, does not count.
 type work struct{ all, script, layout float64 }
 
 // worked is the work so far.
@@ -166,10 +166,27 @@ func paint(b *testing.B, url, there string) {
 		p.do(chromedp.Navigate("about:blank"), chromedp.Navigate(url))
 		eval[bool](p, `new Promise((done) => { const look = () => `+there+` ? done(true) : requestAnimationFrame(look); look() })`)
 		run.add(eval[float64](p, `performance.now()`))
-		first.add(eval[float64](p, `new Promise((done) => new PerformanceObserver((l) => { for (const e of l.getEntries()) if (e.name == "first-contentful-paint") done(e.startTime) }).observe({type: "paint", buffered: true}))`))
+		first.add(p.firstPaint())
 	}
 	first.report(b)
 	b.ReportMetric(run.sum/float64(run.n), "run-ms")
+}
+
+// BenchmarkNewPaint opens the lab each time in a window that has nothing of it.
+func BenchmarkNewPaint(b *testing.B) {
+	var first tally
+	for b.Loop() {
+		if err := rehearse(b, dist, *longest, func(t testing.TB) { first.add(show(t, example(t, "raymond-a")).firstPaint()) }); err != nil {
+			b.Fatal(err)
+		}
+	}
+	first.report(b)
+}
+
+// firstPaint is when the page first showed something, in milliseconds since it was asked for.
+func (p *page) firstPaint() float64 {
+	p.t.Helper()
+	return eval[float64](p, `new Promise((done) => new PerformanceObserver((l) => { for (const e of l.getEntries()) if (e.name == "first-contentful-paint") done(e.startTime) }).observe({type: "paint", buffered: true}))`)
 }
 
 // BenchmarkWeight is what the page weighs, compressed.
