@@ -14,8 +14,9 @@ SEEDS ?= 2000
 FROM  ?= 1
 FLAGS ?=
 
-# How long and with how many clients 'make numbers-node' measures, and what runs it: on a
-# machine that has other work, PRIORITY="chrt -r 50" (as root, on Linux) puts that off.
+# How long and with how many clients 'make numbers-node' measures, and what runs it and
+# 'make numbers-lab': on a machine that has other work, PRIORITY="chrt -r 50" (as root, on
+# Linux) puts that off.
 NODE     ?= --time 10s --idle 10m --clients 10000
 PRIORITY ?=
 
@@ -30,7 +31,7 @@ staticcheck := go tool -modfile=tools/go.mod staticcheck
 concurrent = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go[^[:alnum:][:space:],]' . | xargs -r dirname; echo ./check; echo ./check/group; echo ./internal/compare; echo ./internal/storm/sweep; echo ./lab/calls; } | grep -vxE "./cmd/stile|./web/wasm" | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
 
-.PHONY: help check tools fmt vet lint test race fuzz storm cluster check-cluster ledger bench numbers numbers-live numbers-node numbers-lab golden museum faults controls live proofs proofs-long proofs-view web web-check site screenshots
+.PHONY: help check tools fmt vet lint test race fuzz storm cluster check-cluster ledger bench numbers numbers-live numbers-node numbers-lab golden museum faults controls live proofs proofs-long proofs-view web web-check skeleton site screenshots
 
 help: ## show what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -76,6 +77,10 @@ web-check: ## the page of the lab has right types, and web/dist is what it bundl
 	@new=$$(mktemp -d); trap 'rm -rf "$$new"' EXIT; web/build.sh "$$new"; \
 	diff -rq "$$new" web/dist || { echo "web/dist is not what web/src bundles to: run make web"; exit 1; }
 
+skeleton: ## write into index.html what the page shows first; needs Chromium
+	go test ./web -run TestSkeleton -count 1 -skeleton
+	$(MAKE) web
+
 screenshots: ## make the pictures docs/lab-*.png from the real page; needs Chromium
 	go test ./web -run TestShots -count 1 -shots ../docs
 
@@ -117,9 +122,8 @@ numbers-node: ## measure a cluster of three processes into docs/bench-node.txt
 	rm bench.tmp
 	mv docs/bench-node.txt.new docs/bench-node.txt
 
-numbers-lab: ## measure the page of the lab into docs/bench-lab.txt; needs Chromium
-	{ echo "made by 'make numbers-lab' at commit $$(git rev-parse --short HEAD), $$(nproc) cores, $$(uname -sm), $$(chromium --version)"; uptime; \
-	  go test ./web -run '^$$' -bench 'Step|Scroll|Page' -benchtime 100x -count 3 -timeout 30m; } > docs/bench-lab.txt.new
+numbers-lab: ## measure the page of the lab into docs/bench-lab.txt, some 5 minutes; needs Chromium
+	{ echo "made by 'make numbers-lab' at commit $$(git rev-parse --short HEAD)$(if $(PRIORITY), with $(strip $(PRIORITY)))"; tools/numbers-lab.sh $(PRIORITY); } > docs/bench-lab.txt.new
 	mv docs/bench-lab.txt.new docs/bench-lab.txt
 
 golden: ## rewrite the golden files; read the difference before you commit it

@@ -342,7 +342,7 @@ func TestStepAllocatesNothing(t *testing.T) {
 	_, m := newChat(1, 100, nil)
 	var out Output
 	b := []byte{1, 7, 4, 0, 2, 9, 3} // P1 3 10 4: pass it on to P1
-	s := m.(*machine[note, *note]).s.(*chat)
+	s := m.(*machine).s.(*chat)
 	if n := testing.AllocsPerRun(100, func() {
 		s.heard = s.heard[:0]
 		if err := m.Step(Input{Kind: Receive, From: 7, Bytes: b}, &out); err != nil {

@@ -7,10 +7,34 @@ import (
 
 // Out is how an algorithm says what it wants done.
 type Out[M any] struct {
+	outbox
+	msg M // the message being sent
+}
+
+// Send sends m to one process.
+func (o *Out[M]) Send(to ID, m M) {
+	o.msg = m
+	o.send(to)
+}
+
+// Broadcast sends m to all others, as one multicast.
+func (o *Out[M]) Broadcast(m M) {
+	o.msg = m
+	o.broadcast()
+}
+
+// Multicast sends m to every member of the set, as one multicast.
+func (o *Out[M]) Multicast(to *Set, m M) {
+	o.msg = m
+	o.multicast(to)
+}
+
+// An outbox is what an Out is whatever the type of its messages: what depends on that
+// type is compiled for each of dozens.
+type outbox struct {
 	o     *Output
 	self  ID
-	msg   M
-	code  Fielder // msg, as something that encodes
+	code  Fielder // the message being sent
 	coder Coder
 	kinds []string // the names of the kinds of messages, if they are known
 	last  uint8    // the last kind that there is
@@ -18,22 +42,22 @@ type Out[M any] struct {
 }
 
 // fail notes a mistake of the algorithm: the step ends with an error.
-func (o *Out[M]) fail(format string, args ...any) {
+func (o *outbox) fail(format string, args ...any) {
 	if o.err == nil {
 		o.err = fmt.Errorf("%w: %s", ErrAlgorithm, fmt.Sprintf(format, args...))
 	}
 }
 
 // Fail ends the step with an error, that of a machine within this one.
-func (o *Out[M]) Fail(err error) {
+func (o *outbox) Fail(err error) {
 	if o.err == nil {
 		o.err = err
 	}
 }
 
 // astray notes a message to a seat that does not exist.
-func (o *Out[M]) astray(to ID, m M) {
-	lo, _, kind := o.encode(m)
+func (o *outbox) astray(to ID) {
+	lo, _, kind := o.encode()
 	o.o.buf = o.o.buf[:lo]
 	if to == None {
 		o.fail("%v sent %s to nobody: its recipient is core.None", o.self, o.nameOf(kind))
@@ -43,34 +67,34 @@ func (o *Out[M]) astray(to ID, m M) {
 }
 
 // nameOf returns what people call a kind of message.
-func (o *Out[M]) nameOf(kind uint8) string {
+func (o *outbox) nameOf(kind uint8) string {
 	if int(kind) < len(o.kinds) {
 		return o.kinds[kind]
 	}
 	return fmt.Sprintf("a message of kind %d", kind)
 }
 
-// Send sends m to one process.
-func (o *Out[M]) Send(to ID, m M) {
+// send sends the message to one process.
+func (o *outbox) send(to ID) {
 	if uint(to) >= uint(o.coder.n) {
-		o.astray(to, m)
+		o.astray(to)
 		return
 	}
 	if to == o.self {
-		o.keep(m)
+		o.keep()
 		return
 	}
-	lo, hi, kind := o.encode(m)
+	lo, hi, kind := o.encode()
 	o.o.Sends = append(o.o.Sends, Send{To: to, Kind: kind, Group: o.group(), lo: lo, hi: hi})
 }
 
-// Broadcast sends m to all others, as one multicast.
-func (o *Out[M]) Broadcast(m M) {
+// broadcast sends the message to all others.
+func (o *outbox) broadcast() {
 	if o.coder.n < 2 {
 		return
 	}
 	group := o.group()
-	lo, hi, kind := o.encode(m)
+	lo, hi, kind := o.encode()
 	for id := range ID(o.coder.n) {
 		if id != o.self {
 			o.o.Sends = append(o.o.Sends, Send{To: id, Kind: kind, Group: group, lo: lo, hi: hi})
@@ -78,78 +102,77 @@ func (o *Out[M]) Broadcast(m M) {
 	}
 }
 
-// Multicast sends m to every member of the set, as one multicast.
-func (o *Out[M]) Multicast(to *Set, m M) {
+// multicast sends the message to every member of the set.
+func (o *outbox) multicast(to *Set) {
 	group := o.group()
 	var lo, hi int32
 	var kind uint8
 	for id := to.Next(0); id != None; id = to.Next(id + 1) {
 		if int(id) >= o.coder.n {
-			o.astray(id, m)
+			o.astray(id)
 			return
 		}
 		if id == o.self {
-			o.keep(m)
+			o.keep()
 			continue
 		}
 		if hi == 0 {
-			lo, hi, kind = o.encode(m)
+			lo, hi, kind = o.encode()
 		}
 		o.o.Sends = append(o.o.Sends, Send{To: id, Kind: kind, Group: group, lo: lo, hi: hi})
 	}
 }
 
 // Enter says that the process is now inside the critical section.
-func (o *Out[M]) Enter() { o.o.Entered = true }
+func (o *outbox) Enter() { o.o.Entered = true }
 
 // Deny refuses the process's request: it is idle again.
-func (o *Out[M]) Deny() { o.tell(Notice{Kind: Denied}) }
+func (o *outbox) Deny() { o.tell(Notice{Kind: Denied}) }
 
 // Lead tells the application who leads, or with None that nobody is known to.
-func (o *Out[M]) Lead(id ID) { o.tell(Notice{Kind: Leader, Who: id}) }
+func (o *outbox) Lead(id ID) { o.tell(Notice{Kind: Leader, Who: id}) }
 
 // Abort names the victim that is to break a deadlock.
-func (o *Out[M]) Abort(victim ID, cycle []ID) {
+func (o *outbox) Abort(victim ID, cycle []ID) {
 	o.tell(Notice{Kind: Victim, Who: victim, Cycle: slices.Clone(cycle)})
 }
 
 // Refuse tells a transaction that it may not have the lock it asked for.
-func (o *Out[M]) Refuse(tx ID) { o.tell(Notice{Kind: Denied, Who: tx}) }
+func (o *outbox) Refuse(tx ID) { o.tell(Notice{Kind: Denied, Who: tx}) }
 
 // Grant tells a transaction that it has the lock it asked for.
-func (o *Out[M]) Grant(tx ID) { o.tell(Notice{Kind: Granted, Who: tx}) }
+func (o *outbox) Grant(tx ID) { o.tell(Notice{Kind: Granted, Who: tx}) }
 
 // Hear tells that a request of a transaction has come to the site of the lock.
-func (o *Out[M]) Hear(tx ID, attempt uint64) {
+func (o *outbox) Hear(tx ID, attempt uint64) {
 	o.tell(Notice{Kind: Heard, Who: tx, Attempt: attempt})
 }
 
 // Doom tells that a transaction, which is at home at another site, must abort:
 // a message that says so is on its way.
-func (o *Out[M]) Doom(tx ID, attempt uint64) {
+func (o *outbox) Doom(tx ID, attempt uint64) {
 	o.tell(Notice{Kind: Doomed, Who: tx, Attempt: attempt})
 }
 
 // SetTimer asks for Expire(timer) after so many units; see Notice.
-func (o *Out[M]) SetTimer(timer, after int) {
+func (o *outbox) SetTimer(timer, after int) {
 	o.tell(Notice{Kind: SetTimer, Timer: timer, After: after})
 }
 
 // StopTimer lets a timer that was set never run out.
-func (o *Out[M]) StopTimer(timer int) { o.tell(Notice{Kind: SetTimer, Timer: timer}) }
+func (o *outbox) StopTimer(timer int) { o.tell(Notice{Kind: SetTimer, Timer: timer}) }
 
-func (o *Out[M]) tell(n Notice) { o.o.Notices = append(o.o.Notices, n) }
+func (o *outbox) tell(n Notice) { o.o.Notices = append(o.o.Notices, n) }
 
-func (o *Out[M]) group() int32 {
+func (o *outbox) group() int32 {
 	if n := len(o.o.Sends); n > 0 {
 		return o.o.Sends[n-1].Group + 1
 	}
 	return 0
 }
 
-func (o *Out[M]) encode(m M) (lo, hi int32, kind uint8) {
+func (o *outbox) encode() (lo, hi int32, kind uint8) {
 	lo = int32(len(o.o.buf))
-	o.msg = m
 	o.coder.buf = o.o.buf
 	o.code.Fields(&o.coder)
 	o.o.buf = o.coder.buf
@@ -159,9 +182,8 @@ func (o *Out[M]) encode(m M) (lo, hi int32, kind uint8) {
 	return lo, int32(len(o.o.buf)), kind
 }
 
-func (o *Out[M]) keep(m M) {
+func (o *outbox) keep() {
 	at := len(o.o.loop)
-	o.msg = m
 	o.coder.buf = append(o.o.loop, 0, 0, 0)
 	o.code.Fields(&o.coder)
 	o.o.loop = o.coder.buf

@@ -28,6 +28,7 @@ func fragmentOf(t *testing.T, text string) string {
 
 // Another address is gone to also while the first run has no answer yet.
 func TestAddressBeforeFirstRun(t *testing.T) {
+	t.Parallel()
 	g := newGate(draftText)
 	g.close("run")
 	v := &visit{page: open(t, serve(t, Handler(g)))}
@@ -41,6 +42,7 @@ func TestAddressBeforeFirstRun(t *testing.T) {
 
 // A text that was emptied is not in the address any more.
 func TestAddressOfNothing(t *testing.T) {
+	t.Parallel()
 	v := &visit{page: show(t, draftText)}
 	v.until(`location.hash.startsWith("#s=")`)
 	v.click("textarea")

@@ -9,6 +9,7 @@ import (
 // Many branches have room on a narrow page, and can be closed: who was in one is then
 // in the one before it.
 func TestBranchesClose(t *testing.T) {
+	t.Parallel()
 	v := &visit{page: show(t, draftText)}
 	for range 9 {
 		v.press("Branch")

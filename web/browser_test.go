@@ -2,10 +2,13 @@ package web
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"iter"
 	"os"
 	"os/exec"
+	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -49,8 +52,12 @@ func open(t testing.TB, url string) *page {
 		}
 	})
 	p.do(chromedp.EmulateViewport(1280, 800), chromedp.Navigate(url))
+	p.until(alive)
 	return p
 }
+
+// alive is a page whose script is there: what is shown before that does nothing yet.
+const alive = `!document.querySelector("#app[inert]")`
 
 // shared is the one browser of all tests: to start one takes longer than most of them.
 var shared struct {
@@ -82,7 +89,17 @@ func chromium(t testing.TB) context.Context {
 	return shared.ctx
 }
 
+// TestMain lets more tests run at once than there are processors, if nobody has said how
+// many: mostly they wait for the next picture.
 func TestMain(m *testing.M) {
+	flag.Parse()
+	said := false
+	flag.Visit(func(f *flag.Flag) { said = said || f.Name == "test.parallel" })
+	if !said {
+		if err := flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))); err != nil {
+			panic(err)
+		}
+	}
 	code := m.Run()
 	for _, end := range shared.ends {
 		end()

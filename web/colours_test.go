@@ -136,6 +136,7 @@ func (s sight) seen(rgb [3]float64) [3]float64 {
 // Whoever lacks a kind of cone tells apart what the page says by colours: who waits, is
 // inside or idle, what is broken, and where the cursor is.
 func TestColourBlind(t *testing.T) {
+	t.Parallel()
 	p := show(t, example(t, "raymond-a"))
 	names := []string{"paper", "orange", "green", "alarm", "accent"}
 	for _, scheme := range []string{"light", "dark"} {

@@ -31,6 +31,7 @@ func (s *halting) Call(ctx context.Context, name string, body []byte, emit func(
 // Cells of a comparison are there as soon as they are measured. Stopping it ends the
 // work, and leaves what there is: a cell opens its run.
 func TestCompareFills(t *testing.T) {
+	t.Parallel()
 	s := &halting{bench: bench{start: example(t, "raymond-a")}, stopped: make(chan struct{})}
 	s.calls.Workers = 1
 	v := &visit{page: open(t, serve(t, Handler(s)))}

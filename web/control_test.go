@@ -78,20 +78,20 @@ const watching = `(() => {
 const nameOf = `((e) => e.getAttribute("aria-label") ?? (e.labels?.[0] ?? e).innerText?.trim().split("\n")[0] ?? "")`
 
 // counting lists the controls of the page that no row of the table is about, and the
-// rows that are about some.
+// rows that are about some. It is done often: selectors that many rows have are looked for
+// once, and names, which lay out the page, are asked for only where a row has one.
 const counting = `((rows) => {
 	const name = ` + nameOf + `;
 	const usable = "button, select, input, textarea, a[href], summary, [contenteditable], [role=button], [role=slider], [role=tab], [role=menuitem], [tabindex='0']";
-	const all = new Set([...document.querySelectorAll(usable), ...[...window.listeners].filter((e) => e.isConnected)]);
-	const unknown = [], seen = new Set();
-	const patterns = window.patterns ??= rows.map(([, called]) => new RegExp(called));
-	for (const e of all) {
-		if (!e.checkVisibility()) continue;
-		const mine = name(e);
-		let known = false;
-		rows.forEach(([is], i) => { if (e.matches(is) && patterns[i].test(mine)) { known = true; seen.add(i); } });
-		if (!known) unknown.push("<" + e.tagName.toLowerCase() + " class=" + JSON.stringify(e.getAttribute("class") ?? "") + "> " + JSON.stringify(mine.slice(0, 60)));
+	const all = new Set([...document.querySelectorAll(usable), ...[...window.listeners].filter((e) => e.isConnected)].filter((e) => e.checkVisibility()));
+	const bySelector = window.bySelector ??= Map.groupBy(rows.map(([is, called], i) => ({is, i, called, pattern: new RegExp(called)})), (row) => row.is);
+	const known = new Set(), seen = new Set(), names = new Map();
+	const named = (e) => names.get(e) ?? names.set(e, name(e)).get(e);
+	for (const [is, mine] of bySelector) for (const e of document.querySelectorAll(is)) {
+		if (!all.has(e)) continue;
+		for (const row of mine) if (!row.called || row.pattern.test(named(e))) { known.add(e); seen.add(row.i); }
 	}
+	const unknown = [...all].filter((e) => !known.has(e)).map((e) => "<" + e.tagName.toLowerCase() + " class=" + JSON.stringify(e.getAttribute("class") ?? "") + "> " + JSON.stringify(name(e).slice(0, 60)));
 	return {unknown: [...new Set(unknown)], seen: [...seen]};
 })`
 

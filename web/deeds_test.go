@@ -33,6 +33,7 @@ func (p *page) written(line string) {
 // The menu of a process has an entry for each timer that runs, by its number, and none
 // where none does.
 func TestTimersOffered(t *testing.T) {
+	t.Parallel()
 	p := show(t, "title Bully\nalgorithm bully\nprocesses 4\nat 0 crash P4\nat 1 P1 asks\n")
 	isTimer := func(s string) bool { return strings.Contains(s, "timer") }
 	if got := p.offered(0); slices.ContainsFunc(got, isTimer) {
@@ -54,6 +55,7 @@ func TestTimersOffered(t *testing.T) {
 // Locks are chosen one after the other, as many as there are, by keys alone; what was
 // chosen last can be taken back.
 func TestLocksInOrder(t *testing.T) {
+	t.Parallel()
 	p := show(t, "title Three\nalgorithm none\nprocesses 2\nsite 1 P1 L1 L3\nsite 2 P2 L2\nat 0 P2 takes L2\n")
 	if got := p.offered(2); !slices.Equal(got, []string{"takes locks …"}) {
 		t.Errorf("P1 is offered %q", got)
@@ -82,6 +84,7 @@ func TestLocksInOrder(t *testing.T) {
 // A graph of resources is read, stepped through and changed like any other scenario:
 // what is chosen is a line, and what follows from it is said.
 func TestGraphIsACitizen(t *testing.T) {
+	t.Parallel()
 	p := show(t, example(t, "graph-cycle"))
 	p.until(`document.querySelector(".why").innerText.includes("a cycle: each asks for what the next one has")`)
 	if got := p.text(".why"); strings.Contains(got, "for ever") {

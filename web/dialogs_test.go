@@ -14,9 +14,13 @@ import (
 
 const scenarioText = "title Two ask\nalgorithm central\nprocesses 2\n\nat 1 P1 asks\nat 2 P2 asks\nexpect entries 1 2\nexpect entries 2 1\n"
 
-// TestDialogs goes through the editor and the dialogs, in one browser.
+// TestDialogs goes through the editor and the dialogs, in a few windows.
 func TestDialogs(t *testing.T) {
-	p := open(t, "about:blank")
+	t.Parallel()
+	windows := make(chan *page, 3)
+	for range cap(windows) {
+		windows <- open(t, "about:blank")
+	}
 	for _, c := range []struct {
 		name string
 		test func(*visit)
@@ -45,6 +49,9 @@ func TestDialogs(t *testing.T) {
 		{"narrow", narrow},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			p := <-windows
+			t.Cleanup(func() { windows <- p })
 			v := visiting(t, p, newDesk(scenarioText))
 			c.test(v)
 			for _, what := range v.complaints() {
@@ -84,7 +91,7 @@ func visiting(t testing.TB, p *page, d *desk) *visit {
 func (v *visit) at(start string) {
 	v.desk.start = start
 	v.do(chromedp.Navigate(v.url + "/?" + url.QueryEscape(start)))
-	v.until(`document.querySelector("textarea")`)
+	v.until(`document.querySelector("textarea") && ` + alive)
 }
 
 // press clicks the button with these words that can be seen.
@@ -290,6 +297,7 @@ func narrow(v *visit) {
 
 // A server that goes away in the middle of a check, which cannot be asked again.
 func TestServerGoesAwayFromCheck(t *testing.T) {
+	t.Parallel()
 	d := newDesk(scenarioText)
 	s := httptest.NewServer(labOf(t, d))
 	defer s.Close()

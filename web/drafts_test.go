@@ -17,6 +17,7 @@ func (p *page) write(text string) {
 
 // With an error in the text, what was found out of another one is not at its lines.
 func TestLinesWithFault(t *testing.T) {
+	t.Parallel()
 	p := show(t, draftText)
 	p.key(kb.ArrowRight)
 	p.until(`document.querySelector(".editor-line.is-present") && document.querySelectorAll(".editor-gutter button:enabled").length == 2`)
@@ -32,6 +33,7 @@ func TestLinesWithFault(t *testing.T) {
 // What is being typed while a click is answered stays, and what was clicked can be
 // gone back to.
 func TestTypedWhileClicked(t *testing.T) {
+	t.Parallel()
 	g := newGate(draftText)
 	v := &visit{page: open(t, serve(t, Handler(g)))}
 	v.until(`document.querySelector("h1")?.innerText == "Drafts"`)
@@ -62,6 +64,7 @@ func TestTypedWhileClicked(t *testing.T) {
 
 // The first change of a branch can be undone, however soon it follows on another one.
 func TestUndoInBranch(t *testing.T) {
+	t.Parallel()
 	v := &visit{page: show(t, draftText)}
 	v.write(draftText + "# one\n")
 	v.press("Branch")

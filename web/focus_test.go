@@ -10,6 +10,7 @@ import (
 // A dialog gives the focus back to where it was: to a process in the picture too, and
 // also if another dialog was opened out of it.
 func TestFocusComesBack(t *testing.T) {
+	t.Parallel()
 	v := &visit{page: show(t, example(t, "raymond-a"))}
 	v.do(chromedp.Focus(chromedp.CSS(`.process[data-proc="2"]`)))
 	v.key("g")

@@ -8,7 +8,10 @@ import (
 )
 
 // Every control is reached by Tab alone, and is seen to have the focus.
-func TestTabReachesAll(t *testing.T) { tabReachesAll(t) }
+func TestTabReachesAll(t *testing.T) {
+	t.Parallel()
+	tabReachesAll(t)
+}
 
 func tabReachesAll(t testing.TB) {
 	p := show(t, example(t, "raymond-a"))
@@ -35,6 +38,7 @@ func tabReachesAll(t testing.TB) {
 
 // A message is chosen among others by keys alone; so is a group that is cut off.
 func TestChosenByKeys(t *testing.T) {
+	t.Parallel()
 	p := show(t, "title By hand\nalgorithm ricart-agrawala\nprocesses 4\nhold 5\nat 0 P1 asks\n")
 	p.key(kb.ArrowRight)
 	p.key("m")
@@ -59,6 +63,7 @@ func TestChosenByKeys(t *testing.T) {
 
 // The list of events is walked through by keys.
 func TestEventsByKeys(t *testing.T) {
+	t.Parallel()
 	p := show(t, example(t, "raymond-a"))
 	p.do(chromedp.Focus(chromedp.CSS(".events .scroll")))
 	p.key(kb.ArrowDown + kb.ArrowDown + kb.ArrowDown + kb.ArrowUp)

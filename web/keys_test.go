@@ -9,6 +9,7 @@ import (
 
 // The tour says that arrow keys step, and they do, as all other keys do what they do.
 func TestKeysInTour(t *testing.T) {
+	t.Parallel()
 	v := &visit{page: show(t, example(t, "raymond-a"))}
 	v.show("gallery")
 	v.press("Take the tour")
@@ -36,6 +37,7 @@ func TestKeysInTour(t *testing.T) {
 
 // The key that is said to choose an event chooses it, and Escape gives it up.
 func TestKeyThatChooses(t *testing.T) {
+	t.Parallel()
 	p := show(t, example(t, "raymond-a"))
 	p.key(kb.ArrowRight + "c")
 	p.see(".ring.picked")
@@ -48,6 +50,7 @@ func TestKeyThatChooses(t *testing.T) {
 
 // What has the focus has its keys: a menu, and a panel that is wider than it is shown.
 func TestKeysOfFocused(t *testing.T) {
+	t.Parallel()
 	p := show(t, example(t, "raymond-a"))
 	p.key("1")
 	p.see("[role=menu]")

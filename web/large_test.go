@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/performance"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -33,6 +31,7 @@ const (
 // Of a large run only what is in sight is in the page: few elements, and of arrows that
 // go on for ever what is seen of them.
 func TestOnlyWhatIsInSight(t *testing.T) {
+	t.Parallel()
 	p := show(t, hundred())
 	p.until(`document.querySelector(".count").innerText.endsWith("of 50673")`)
 	for _, spacing := range []string{"by time", "by event"} {
@@ -68,6 +67,7 @@ const beyond = `(() => {
 
 // Every message is drawn, however many are one path, and also when one event is in focus.
 func TestAllArrows(t *testing.T) {
+	t.Parallel()
 	text := "title All ask\nalgorithm ricart-agrawala\nprocesses 6\n"
 	for i := range 6 {
 		text += fmt.Sprintf("at 0 P%d asks\n", i+1)
@@ -92,6 +92,7 @@ const shown = `[".scene .picture", ".scene .why", ".states tbody", ".event.curre
 // What is painted again only where something has changed is what is painted when the
 // page opens there: after steps on, after steps back.
 func TestSteppedIsOpened(t *testing.T) {
+	t.Parallel()
 	p := show(t, "title Many\nalgorithm ricart-agrawala\nprocesses 45\nhold 1\nat 0 P1 asks\nat 0.5 P2 asks\nat 1.2 P3 pauses\nat 2.5 P4 crashes\n")
 	walk := func(key string, steps int) {
 		eval[bool](p, fmt.Sprintf(`(async () => { for (let i = 0; i < %d; i++) { dispatchEvent(new KeyboardEvent("keydown", {key: %q})); await new Promise(requestAnimationFrame) } return true })()`, steps, key))
@@ -125,105 +126,4 @@ func TestSteppedIsOpened(t *testing.T) {
 		p.until(`document.querySelector(".count")?.innerText == "` + places[i] + `" && document.querySelector(".process")`)
 		same("opened at "+places[i], eval[[]string](p, `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(`+shown+`))))`), on[i])
 	}
-}
-
-// Work is how many milliseconds the page has worked: all of it, and of that what it
-// spent in scripts, and in styles and layout. That it waited for the next picture does
-// not count.
-type work struct{ all, script, layout float64 }
-
-// worked is the work so far.
-func (p *page) worked() work {
-	p.t.Helper()
-	found, err := chromedp.Call(p.ctx, performance.GetMetrics, cdp.Empty{})
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	var w work
-	for _, m := range found.Metrics {
-		switch m.Name {
-		case "TaskDuration":
-			w.all = m.Value * 1000
-		case "ScriptDuration":
-			w.script = m.Value * 1000
-		case "LayoutDuration", "RecalcStyleDuration":
-			w.layout += m.Value * 1000
-		}
-	}
-	return w
-}
-
-// done is the work of doing something.
-func (p *page) done(deed string) work {
-	p.t.Helper()
-	before := p.worked()
-	eval[bool](p, deed)
-	now := p.worked()
-	return work{now.all - before.all, now.script - before.script, now.layout - before.layout}
-}
-
-// large opens a large run, and does something once: how long that took is told apart,
-// since the browser compiles scripts for it and collects what the opening left behind.
-func large(b *testing.B, deed string) (p *page, first float64) {
-	p = show(b, hundred())
-	p.until(`document.querySelector(".count").innerText.endsWith("of 50673")`)
-	if _, err := chromedp.Call(p.ctx, performance.Enable, performance.EnableParams{}); err != nil {
-		b.Fatal(err)
-	}
-	eval[bool](p, `0`+painted)
-	return p, p.done(deed).all
-}
-
-// report does something again and again.
-func (p *page) report(b *testing.B, deed string, first float64) {
-	var sum, worst work
-	for b.Loop() {
-		w := p.done(deed)
-		sum = work{sum.all + w.all, sum.script + w.script, sum.layout + w.layout}
-		worst = work{max(worst.all, w.all), max(worst.script, w.script), max(worst.layout, w.layout)}
-	}
-	n := float64(b.N)
-	b.ReportMetric(sum.all/n, "work-ms/op")
-	b.ReportMetric(sum.script/n, "script-ms/op")
-	b.ReportMetric(sum.layout/n, "layout-ms/op")
-	b.ReportMetric(worst.all, "worst-work-ms")
-	b.ReportMetric(worst.script, "worst-script-ms")
-	b.ReportMetric(first, "first-ms")
-}
-
-// BenchmarkStep steps through a large run, from its beginning and from its middle: the
-// page is to work less than 50 ms for each step.
-func BenchmarkStep(b *testing.B) {
-	p, first := large(b, stepping)
-	b.Run("beginning", func(b *testing.B) { p.report(b, stepping, first) })
-	eval[bool](p, `document.querySelector(".events .scroll").scrollTo(0, 24 * 25336), true`)
-	p.until(`document.querySelector(".events [aria-posinset='25337']")`)
-	eval[bool](p, `document.querySelector(".events [aria-posinset='25337'] button").click(), true`)
-	p.until(`document.querySelector(".count").innerText.startsWith("25337 ") && document.querySelector(".dot")`)
-	b.Run("middle", func(b *testing.B) { p.report(b, stepping, first) })
-}
-
-// BenchmarkScroll scrolls the diagram of a large run, by what a finger or a wheel does
-// between two pictures: it is smooth if the page works less than 16 ms for most of them.
-func BenchmarkScroll(b *testing.B) {
-	p, first := large(b, scrolling)
-	p.report(b, scrolling, first)
-}
-
-// BenchmarkPage opens the page: its first paint is to come within 300 ms, and the
-// picture of a run with it or soon after.
-func BenchmarkPage(b *testing.B) {
-	p := show(b, example(b, "raymond-a"))
-	url := eval[string](p, `location.origin`)
-	sum, worst, whole := 0.0, 0.0, 0.0
-	for b.Loop() {
-		p.do(chromedp.Navigate("about:blank"), chromedp.Navigate(url))
-		p.until(`document.querySelector(".dot")`)
-		whole += eval[float64](p, `performance.now()`)
-		first := eval[float64](p, `new Promise((done) => new PerformanceObserver((l) => done(l.getEntries()[0].startTime)).observe({type: "paint", buffered: true}))`)
-		sum, worst = sum+first, max(worst, first)
-	}
-	b.ReportMetric(sum/float64(b.N), "paint-ms/op")
-	b.ReportMetric(worst, "worst-paint-ms")
-	b.ReportMetric(whole/float64(b.N), "run-ms/op")
 }

@@ -24,7 +24,10 @@ func (l *tardy) Call(ctx context.Context, name string, body []byte, emit func([]
 }
 
 // The answer to an older text does not come in the way of that to a newer one.
-func TestOlderAnswer(t *testing.T) { olderAnswer(t) }
+func TestOlderAnswer(t *testing.T) {
+	t.Parallel()
+	olderAnswer(t)
+}
 
 func olderAnswer(t testing.TB) {
 	lab := &tardy{bench{start: "title Late\nalgorithm central\nprocesses 2\nat 0 P1 asks\n"}, make(chan bool), make(chan bool), make(chan bool)}
@@ -48,7 +51,10 @@ func olderAnswer(t testing.TB) {
 }
 
 // Every change can be undone, one by one, and done again.
-func TestUndoOfTwo(t *testing.T) { undoOfTwo(t) }
+func TestUndoOfTwo(t *testing.T) {
+	t.Parallel()
+	undoOfTwo(t)
+}
 
 func undoOfTwo(t testing.TB) {
 	p := show(t, byHand)

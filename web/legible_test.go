@@ -28,6 +28,7 @@ const broken = "title Two inside\nalgorithm bakery-naive\nprocesses 3\nschedule 
 // The time of the cursor lies on no other words, wherever it is, and all of what
 // broke can be read.
 func TestWordsOfNow(t *testing.T) {
+	t.Parallel()
 	p := show(t, broken)
 	p.key("v")
 	p.until(`document.querySelector(".plot-words .on-violation")`)
@@ -44,6 +45,7 @@ func TestWordsOfNow(t *testing.T) {
 
 // Words of messages that would be cut in two at the left edge are not there.
 func TestWholeWords(t *testing.T) {
+	t.Parallel()
 	p := show(t, broken)
 	p.key(kb.End)
 	p.until(`document.querySelector(".plot").scrollLeft > 100`)
@@ -58,6 +60,7 @@ func TestWholeWords(t *testing.T) {
 
 // Messages keep out of circles, so that names can be read.
 func TestNamesAreFree(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{
 		"title A grid\nalgorithm maekawa\nprocesses 36\nhold 2\nat 0 P1 asks\nat 0 P20 asks\nat 1 P33 asks\n",
 		"title A mesh\nalgorithm ricart-agrawala\nprocesses 8\nhold 2\nat 0 P1 asks\nat 0.5 P5 asks\nat 1 P3 asks\n",
@@ -83,6 +86,7 @@ const covered = `(() => {
 
 // A table that is too wide says so, until its end is in sight.
 func TestMoreToTheRight(t *testing.T) {
+	t.Parallel()
 	p := show(t, example(t, "maekawa-grid-3-23"))
 	p.until(`document.querySelector(".states .scroller").dataset.more.includes("right")`)
 	eval[bool](p, `document.querySelector(".states .scroll").scrollTo(1e4, 1e4), true`)

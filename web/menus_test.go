@@ -9,6 +9,7 @@ import (
 
 // Who crashed in a section is no longer in it, and asks anew.
 func TestMenuAfterCrash(t *testing.T) {
+	t.Parallel()
 	p := show(t, "title Two\nalgorithm ricart-agrawala\nprocesses 3\nsection seats among 1,2\nsection films among 2,3\nhold 4\nat 0 P2 asks seats\nat 3 P2 crashes\nat 4 P2 restarts\n")
 	p.key(kb.End)
 	p.until(`document.querySelector(".event.current")`)

@@ -17,6 +17,7 @@ func (p *page) onTop(selector string) bool {
 // What the page has to say is seen over a dialog too, is said to who cannot see it, and
 // is no alarm only because it is old.
 func TestNoticesOverDialogs(t *testing.T) {
+	t.Parallel()
 	p := show(t, example(t, "raymond-a"))
 	p.key("v")
 	p.see(".messages .notice")
@@ -43,6 +44,7 @@ func TestNoticesOverDialogs(t *testing.T) {
 
 // That the lab went away is seen over a dialog.
 func TestLostOverDialog(t *testing.T) {
+	t.Parallel()
 	s := httptest.NewServer(Handler(&bench{start: example(t, "raymond-a")}))
 	defer s.Close()
 	p := open(t, s.URL)

@@ -56,7 +56,10 @@ func (p *page) at(cursor string) {
 }
 
 // A title is text, whatever it looks like.
-func TestTitleIsText(t *testing.T) { titleShown(t) }
+func TestTitleIsText(t *testing.T) {
+	t.Parallel()
+	titleShown(t)
+}
 
 func titleShown(t testing.TB) {
 	const title = `Two of <script>alert("them")</script> & <img src=x onerror=alert(1)>`
@@ -68,6 +71,7 @@ func titleShown(t testing.TB) {
 
 // What the page complains about is heard: an error, and what its policy forbids.
 func TestComplaints(t *testing.T) {
+	t.Parallel()
 	p := show(t, example(t, "raymond-a"))
 	eval[bool](p, `console.error("alas"), document.body.append(Object.assign(document.createElement("script"), {text: "document.title = 'evil'"})), true`)
 	p.until(`document.title != "evil"`)
@@ -119,7 +123,10 @@ func (s *slow) Call(ctx context.Context, name string, body []byte, emit func([]b
 }
 
 // What is typed before the lab has said what it was started with stays.
-func TestLateStart(t *testing.T) { lateStart(t) }
+func TestLateStart(t *testing.T) {
+	t.Parallel()
+	lateStart(t)
+}
 
 func lateStart(t testing.TB) {
 	for _, c := range []struct {

@@ -19,6 +19,7 @@ type bug struct {
 // A check that has never failed proves nothing: every kind of check of the page is
 // seen to fail, each on a page with a bug that it is there for.
 func TestPlantedBugs(t *testing.T) {
+	t.Parallel()
 	browser(t)
 	b := newBundler(t)
 	for _, bug := range bugs(t) {
@@ -48,6 +49,7 @@ func TestPlantedBugs(t *testing.T) {
 // A page without bugs is one in which a rehearsal finds nothing, and a bug that cannot
 // be planted is told.
 func TestRehearsal(t *testing.T) {
+	t.Parallel()
 	browser(t)
 	b := newBundler(t)
 	same := "listen();"

@@ -10,6 +10,7 @@ import (
 // What is shown is placed as its document has it, also while another spacing is wished
 // and not there yet, or cannot be had.
 func TestPlacesOfWhatIsShown(t *testing.T) {
+	t.Parallel()
 	g := newGate(example(t, "raymond-a"))
 	p := open(t, serve(t, Handler(g)))
 	p.at("0 of 39")
@@ -40,6 +41,7 @@ func TestPlacesOfWhatIsShown(t *testing.T) {
 
 // Two clicks in a row are two lines, the second after the first, however slow the lab is.
 func TestQuickClicks(t *testing.T) {
+	t.Parallel()
 	for _, slow := range []string{"run", "act"} {
 		g := newGate("title Quick\nalgorithm ricart-agrawala\nprocesses 3\nhold 5\nat 3 P1 asks\n")
 		p := open(t, serve(t, Handler(g)))
@@ -62,6 +64,7 @@ func TestQuickClicks(t *testing.T) {
 // The cursor that a change goes to is kept, also if it is undone, or shown otherwise,
 // before it is shown at all.
 func TestCursorOfUnshown(t *testing.T) {
+	t.Parallel()
 	g := newGate("title Aim\nalgorithm ricart-agrawala\nprocesses 3\nhold 5\nat 3 P1 asks\n")
 	p := open(t, serve(t, Handler(g)))
 	p.at("0 of 11")
@@ -84,6 +87,7 @@ func TestCursorOfUnshown(t *testing.T) {
 
 // A line that is being typed is gone to when it has run.
 func TestLineGoneToWhenTyped(t *testing.T) {
+	t.Parallel()
 	v := &visit{page: show(t, "title Lines\nalgorithm central\nprocesses 3\nat 1 P1 asks\n")}
 	v.caret(4)
 	v.keys(kb.Enter)

@@ -22,6 +22,7 @@ const seenDots = `(b => [...document.querySelectorAll(".dot")].filter((d) => { c
 // A diagram that was scrolled to the side is not there when another one is shown after
 // a text in which nothing happens.
 func TestDiagramAfterNothing(t *testing.T) {
+	t.Parallel()
 	p := show(t, longRun())
 	eval[bool](p, `document.querySelector(".plot").scrollLeft = 4000, true`)
 	p.until(`!document.querySelector(".dot[data-event='0']")`)
@@ -33,6 +34,7 @@ func TestDiagramAfterNothing(t *testing.T) {
 
 // What has not happened yet is veiled to the end, however long the run is.
 func TestVeilToTheEnd(t *testing.T) {
+	t.Parallel()
 	p := show(t, longRun())
 	p.until(`document.querySelector(".plot").scrollWidth > 8000`)
 	for _, x := range []int{0, 4500, 1e6} {
@@ -43,6 +45,7 @@ func TestVeilToTheEnd(t *testing.T) {
 
 // Who is chosen is pressed, and what has arrived opens no menu.
 func TestRolesOfScene(t *testing.T) {
+	t.Parallel()
 	p := show(t, draftText)
 	p.key("2+")
 	p.until(`document.querySelectorAll(".process[aria-pressed=true]").length == 1 && document.querySelectorAll(".process[aria-pressed=false]").length == 2 && !document.querySelector("[aria-selected]")`)

@@ -35,6 +35,7 @@ func stations(t testing.TB) []station {
 // TestEveryControl tries every control of the page by mouse and by keyboard, and fails
 // if there is one that it does not know, or that it knows and that is nowhere.
 func TestEveryControl(t *testing.T) {
+	t.Parallel()
 	all := stations(t)
 	c := newCensus(t, all)
 	t.Run("at", func(t *testing.T) {

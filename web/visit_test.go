@@ -55,6 +55,7 @@ func TestGalleryOpens(t *testing.T) {
 
 // A graph of resources, which does not run, is a picture, and the page goes on.
 func TestGraphIsShown(t *testing.T) {
+	t.Parallel()
 	v := &visit{page: show(t, example(t, "raymond-a"))}
 	eval[bool](v.page, fmt.Sprintf(`(a => { a.focus(); a.value = %q; a.dispatchEvent(new Event("input", {bubbles: true})); return true })(document.querySelector("textarea"))`, example(t, "graph-no-cycle")))
 	v.until(`document.querySelector("img.still")?.naturalWidth > 0`)
@@ -98,6 +99,7 @@ func TestFreshOfAll(t *testing.T) {
 // A wrong algorithm is checked, its counterexample is a branch that ends where it
 // breaks, the address of that shows it to somebody else, and what was there is kept.
 func TestFromCheckToAddress(t *testing.T) {
+	t.Parallel()
 	v := &visit{page: show(t, "title Wrong\nalgorithm bakery-naive\nprocesses 3\nat 0 P1 asks\n")}
 	before := eval[string](v.page, `document.querySelector("textarea").value`)
 	v.show("check")

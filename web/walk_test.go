@@ -12,6 +12,7 @@ import (
 
 // Time goes by buttons, and by keys alone.
 func TestControls(t *testing.T) {
+	t.Parallel()
 	p := show(t, example(t, "raymond-a"))
 	for _, c := range []struct{ name, button, keys, want string }{
 		{"step", "[aria-label=step]", kb.ArrowRight, "1 of 39"},
@@ -55,7 +56,10 @@ func TestControls(t *testing.T) {
 }
 
 // What the last step changed is marked, and why each waits is said.
-func TestStatesAndWaits(t *testing.T) { statesAndWaits(t) }
+func TestStatesAndWaits(t *testing.T) {
+	t.Parallel()
+	statesAndWaits(t)
+}
 
 func statesAndWaits(t testing.TB) {
 	p := show(t, example(t, "raymond-a"))
@@ -81,6 +85,7 @@ func statesAndWaits(t testing.TB) {
 // A click on a process is a line of the text; so is one on a message; undo takes it
 // away again.
 func TestClicksAreLines(t *testing.T) {
+	t.Parallel()
 	p := show(t, "title By hand\nalgorithm ricart-agrawala\nprocesses 3\nhold 5\nat 0 P1 asks\n")
 	lines := func() string { return eval[string](p, `document.querySelector(".text textarea").value`) }
 	p.key(kb.ArrowRight)
@@ -120,7 +125,10 @@ func dotXY(p *page, event int) (x, y float64) {
 }
 
 // Pointing at an event shows what it can have caused and what can have caused it.
-func TestCausality(t *testing.T) { causality(t) }
+func TestCausality(t *testing.T) {
+	t.Parallel()
+	causality(t)
+}
 
 func causality(t testing.TB) {
 	p := show(t, example(t, "ricart-agrawala-a"))
@@ -153,6 +161,7 @@ func causality(t testing.TB) {
 
 // A click on an arrow under way has a menu, and the minimap moves what is in sight.
 func TestDiagram(t *testing.T) {
+	t.Parallel()
 	p := show(t, example(t, "raymond-a"))
 	p.key(kb.ArrowRight + kb.ArrowRight)
 	at := eval[[]float64](p, `(way => { const p = way.getPointAtLength(30).matrixTransform(way.getScreenCTM()); return [p.x, p.y] })(document.querySelector(".arrow path"))`)
@@ -170,6 +179,7 @@ func TestDiagram(t *testing.T) {
 
 // Every picture of the lab is drawn: of each shape one.
 func TestShapes(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, selector string }{
 		{"central-queue", ".link"},
 		{"token-ring-just-missed", ".link.directed"},
@@ -183,6 +193,7 @@ func TestShapes(t *testing.T) {
 		{"ricart-agrawala-two-sections", ".sections"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			p := show(t, example(t, c.name))
 			for range 60 {
 				if eval[bool](p, fmt.Sprintf("Boolean(document.querySelector(%q))", ".picture "+c.selector)) {
@@ -206,7 +217,10 @@ func (p *page) media(name, value string) {
 
 // On a screen of 400 pixels all panels are there, below each other, and none is
 // wider than the page.
-func TestNarrow(t *testing.T) { narrowPage(t) }
+func TestNarrow(t *testing.T) {
+	t.Parallel()
+	narrowPage(t)
+}
 
 func narrowPage(t testing.TB) {
 	p := show(t, example(t, "raymond-a"))
@@ -223,7 +237,10 @@ func narrowPage(t testing.TB) {
 }
 
 // Where motion is not wanted, messages jump.
-func TestReducedMotion(t *testing.T) { reducedMotion(t) }
+func TestReducedMotion(t *testing.T) {
+	t.Parallel()
+	reducedMotion(t)
+}
 
 func reducedMotion(t testing.TB) {
 	p := show(t, example(t, "raymond-a"))

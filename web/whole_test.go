@@ -18,6 +18,7 @@ const cutOff = `(() => {
 
 // Nothing of a group is cut off at the edges of its picture, wherever messages are.
 func TestNothingIsCutOff(t *testing.T) {
+	t.Parallel()
 	for name, text := range map[string]string{
 		"grid of 4":  "algorithm maekawa\nprocesses 4\nhold 2\nat 0 P1 asks\nat 0.5 P4 asks\n",
 		"grid of 9":  "algorithm maekawa\nprocesses 9\nhold 2\nat 0 P1 asks\nat 0.5 P5 asks\nat 0.7 P9 asks\n",
@@ -30,6 +31,7 @@ func TestNothingIsCutOff(t *testing.T) {
 		"hundred":    "algorithm ricart-agrawala\nprocesses 100\nat 0 P1 asks\nat 0.5 P7 asks\n",
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			p := show(t, text)
 			p.media("prefers-reduced-motion", "reduce")
 			for range 12 {

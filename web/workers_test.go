@@ -36,6 +36,7 @@ onmessage = async ({data: {id, name, body}}) => {
 
 // What nobody waits for any more is not computed by the worker.
 func TestStaleRuns(t *testing.T) {
+	t.Parallel()
 	g := newGate(draftText)
 	p := byWorker(t, g, asking)
 	p.until(`document.querySelector("h1")?.innerText == "Drafts"`)
@@ -54,6 +55,7 @@ func TestStaleRuns(t *testing.T) {
 
 // A worker that cannot be had is not taken for a server that is not running.
 func TestWorkerIsLost(t *testing.T) {
+	t.Parallel()
 	p := byWorker(t, &bench{}, `postMessage({failed: "stile.wasm.gz: 404"});`)
 	p.see(".lost")
 	if got := p.text(".lost"); !strings.Contains(got, "stile.wasm.gz: 404") || strings.Contains(got, "stile lab") {

@@ -43,9 +43,11 @@ function List({ d }: { d: Doc }) {
 	useLayoutEffect(() => {
 		let frame = 0;
 		const stop = effect(() => {
-			cancelAnimationFrame(frame); // what was to be gone to before is left again
 			const to = follow(cursor.value, top.peek(), high.peek());
-			if (to >= 0) frame = requestAnimationFrame(() => (ref.current!.scrollTop = top.value = to));
+			if (to < 0) return;
+			top.value = to; // so that the rows are there before it is scrolled to them
+			cancelAnimationFrame(frame);
+			frame = requestAnimationFrame(() => (ref.current!.scrollTop = top.peek()));
 		});
 		return () => {
 			cancelAnimationFrame(frame);

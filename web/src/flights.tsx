@@ -118,9 +118,12 @@ function behind(far: number, others: number): number {
 function aside(stage: Stage, place: Spot): Spot {
 	const far = stage.radius + sizeOf(stage) + 1;
 	let at = place;
-	const circles = stage.spots.slice(sitesOf(stage.d));
-	for (const spot of [...circles, ...circles]) { // twice: out of one may be into another
-		const [dx, dy] = [at.x - spot.x, at.y - spot.y];
+	const { spots } = stage;
+	const first = sitesOf(stage.d);
+	for (let i = 0; i < 2 * (spots.length - first); i++) { // twice: out of one may be into another
+		const spot = spots[first + (i % (spots.length - first))]!;
+		const dx = at.x - spot.x;
+		const dy = at.y - spot.y;
 		if (Math.abs(dx) >= far || Math.abs(dy) >= far) continue;
 		const now = Math.hypot(dx, dy);
 		if (now >= far) continue;

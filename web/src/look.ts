@@ -1,7 +1,7 @@
 // How the page looks at the screen it is on: sizes that it must know, and whether
 // things may move.
 
-import { signal } from "@preact/signals";
+import { batch, signal } from "@preact/signals";
 import { type RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { KindStyle } from "./layout";
@@ -21,13 +21,38 @@ export function useSize<T extends Element>(tell: (size: Size) => void): RefObjec
 	useLayoutEffect(() => {
 		const element = ref.current;
 		if (!element) return;
-		const measure = () => tell({ width: element.clientWidth, height: element.clientHeight });
-		measure();
-		const observer = new ResizeObserver(measure);
-		observer.observe(element);
-		return () => observer.disconnect();
+		const measure = () => {
+			const size = { width: element.clientWidth, height: element.clientHeight };
+			return () => tell(size);
+		};
+		measure()();
+		return whenResized(element, measure);
 	}, []);
 	return ref;
+}
+
+const measures = new Map<Element, Set<() => () => void>>();
+
+// All sizes are asked for before anything is changed by one of them: the page is laid out
+// once for all.
+const resized = new ResizeObserver((entries) => {
+	const changes = entries.flatMap(({ target }) => [...(measures.get(target) ?? [])].map((measure) => measure()));
+	batch(() => changes.forEach((change) => change()));
+});
+
+/** whenResized measures something whenever an element has another size, and then does what that has come to. It returns what ends this. */
+export function whenResized(element: Element, measure: () => () => void): () => void {
+	const mine = measures.get(element);
+	if (mine) mine.add(measure);
+	else measures.set(element, new Set([measure]));
+	resized.observe(element);
+	return () => {
+		const all = measures.get(element)!;
+		all.delete(measure);
+		if (all.size > 0) return;
+		measures.delete(element);
+		resized.unobserve(element);
+	};
 }
 
 /** kindStyle has the colours of a kind of message for light and dark pages: see .kind in app.css. */

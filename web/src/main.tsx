@@ -12,10 +12,22 @@ import { listen } from "./keys";
 import { begin } from "./share";
 import { doc } from "./state";
 
-render(<App />, document.getElementById("app")!);
+const begun = begin(); // the lab is asked at once
+await painted();
+const app = document.getElementById("app")!;
+render(<App />, app);
+app.inert = false; // what index.html shows until now does nothing yet
 listen();
 effect(() => {
 	document.title = doc.value?.title ? `${doc.value.title} · stile lab` : "stile lab";
 });
 
-await begin();
+await begun;
+
+/** painted waits until what index.html shows was painted, so that nobody waits for that until the script has done its work. */
+function painted(): Promise<void> {
+	return new Promise((done) => {
+		requestAnimationFrame(() => setTimeout(done));
+		setTimeout(done, 100); // of what cannot be seen there are no pictures
+	});
+}

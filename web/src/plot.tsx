@@ -137,17 +137,18 @@ function dotRelation(r: Relations, o: Dot): string {
 	return o.steps.includes(r.focus) ? "focus" : relation(r, o.steps.at(-1)!);
 }
 
-const dotsOf = new WeakMap<Layout, Map<number, Dot>>();
+const dotsOf = new WeakMap<Layout, Int32Array>(); // of each event, which dot it has, from 1
 
 /** dotAt is the dot of an event. */
 export function dotAt(l: Layout, event: number): Dot | undefined {
+	const dots = l.dots ?? [];
 	let all = dotsOf.get(l);
 	if (!all) {
-		all = new Map();
-		for (const dot of l.dots ?? []) for (const step of dot.steps) all.set(step, dot);
+		all = new Int32Array(dots.reduce((n, { steps }) => Math.max(n, steps.at(-1)! + 1), 0));
+		for (let i = 0; i < dots.length; i++) for (const step of dots[i]!.steps) all[step] = i + 1;
 		dotsOf.set(l, all);
 	}
-	return all.get(event);
+	return dots[(all[event] ?? 0) - 1];
 }
 
 function MarkOf({ l, m }: { l: Layout; m: Mark }) {

@@ -4,7 +4,7 @@
 import { useSignal } from "@preact/signals";
 import { type ComponentChildren, type RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { useSize } from "./look";
+import { useSize, whenResized } from "./look";
 
 interface ScrollProps {
 	label: string;
@@ -19,10 +19,8 @@ export function Scroll({ label, children, inner, onScroll, onKeyDown }: ScrollPr
 	const ref = inner ?? own;
 	useLayoutEffect(() => {
 		const element = ref.current!;
-		const observer = new ResizeObserver(() => look(element));
-		observer.observe(element);
-		for (const child of element.children) observer.observe(child);
-		return () => observer.disconnect();
+		const ends = [element, ...element.children].map((it) => whenResized(it, () => look(element)));
+		return () => ends.forEach((end) => end());
 	}, []);
 	return (
 		<div class="scroller">
@@ -37,7 +35,7 @@ export function Scroll({ label, children, inner, onScroll, onKeyDown }: ScrollPr
 					onKeyDown?.(e);
 				}}
 				onScroll={(e) => {
-					look(e.currentTarget);
+					look(e.currentTarget)();
 					onScroll?.(e.currentTarget);
 				}}
 			>
@@ -66,12 +64,14 @@ function sideways(e: KeyboardEvent & { currentTarget: HTMLElement }): void {
 	if (more && it.matches(":focus-visible")) e.stopPropagation();
 }
 
-/** look says in which directions there is more. */
-function look(element: HTMLElement): void {
+/** look sees in which directions there is more, and returns what says so. */
+function look(element: HTMLElement): () => void {
 	const { scrollLeft, scrollTop, clientWidth, clientHeight, scrollWidth, scrollHeight } = element;
-	const more = [];
+	const more: string[] = [];
 	if (scrollLeft + clientWidth < scrollWidth - 2) more.push("right");
 	if (scrollTop + clientHeight < scrollHeight - 2) more.push("below");
-	const said = element.parentElement!.dataset;
-	if (said.more !== more.join(" ")) said.more = more.join(" ");
+	return () => {
+		const said = element.parentElement!.dataset;
+		if (said.more !== more.join(" ")) said.more = more.join(" ");
+	};
 }

@@ -20,8 +20,62 @@ export interface Message {
 export interface Story {
 	stepOf: Int32Array; // of each event, the number of its step
 	starts: number[]; // of each step, its first event
-	messages: Map<number, Message>;
-	flights: Message[][]; // who is under way at every so many events
+	messages: Messages;
+	flights: Int32Array[]; // the numbers of those under way at every so many events
+}
+
+/**
+ * The messages of a run, by their numbers. There may be a hundred thousand, of which few
+ * are ever looked at: what is kept of the others is where they begin and end.
+ */
+class Messages {
+	private readonly sent: Int32Array; // the event before which each was sent; 0 if it was not
+	private readonly over: Int32Array; // and before which each ended
+	private readonly seen = new Map<number, Message>();
+	private readonly kinds: Map<string, number>;
+
+	constructor(private readonly doc: Doc) {
+		this.sent = new Int32Array(doc.events.length + 1);
+		this.over = new Int32Array(doc.events.length + 1);
+		this.kinds = new Map(doc.kinds.map((k, i) => [k.name, i]));
+	}
+
+	send(msg: number, event: number): void {
+		this.sent[msg] = event + 1;
+	}
+
+	end(msg: number, event: number): void {
+		this.over[msg] = event + 1;
+	}
+
+	/** sentAt is the event that sent a message, or -1. */
+	sentAt(msg: number): number {
+		return (this.sent[msg] ?? 0) - 1;
+	}
+
+	/** endedAt is the event that ended a message, or Infinity. */
+	endedAt(msg: number): number {
+		return (this.over[msg] || Infinity) - 1;
+	}
+
+	/** get is a message, always the same one, if it was ever sent. */
+	get(msg: number): Message | undefined {
+		const sent = this.sentAt(msg);
+		if (sent < 0) return undefined;
+		let m = this.seen.get(msg);
+		if (!m) this.seen.set(msg, (m = this.read(msg, sent)));
+		return m;
+	}
+
+	private read(msg: number, sent: number): Message {
+		const { events } = this.doc;
+		const e = events[sent]!;
+		const ended = this.endedAt(msg);
+		return {
+			msg, name: e.name ?? "", kind: this.kinds.get(e.name ?? "") ?? 0, from: e.proc, to: e.peer, sent, ended,
+			how: ended === Infinity ? "open" : events[ended]!.kind === "receive" ? "arrives" : "lost", fields: e.fields ?? [], text: e.text,
+		};
+	}
 }
 
 const told = new WeakMap<Doc, Story>();
@@ -36,44 +90,38 @@ export function storyOf(doc: Doc): Story {
 
 function read(doc: Doc): Story {
 	const { events } = doc;
-	const kinds = new Map(doc.kinds.map((k, i) => [k.name, i]));
-	const story: Story = { stepOf: new Int32Array(events.length), starts: [], messages: new Map(), flights: [] };
-	const flying = new Map<number, Message>();
-	for (const [i, e] of events.entries()) {
-		if (i % every === 0) story.flights.push([...flying.values()]);
+	const story: Story = { stepOf: new Int32Array(events.length), starts: [], messages: new Messages(doc), flights: [] };
+	const flying = new Set<number>();
+	for (let i = 0; i < events.length; i++) {
+		const e = events[i]!;
+		if (i % every === 0) story.flights.push(Int32Array.from(flying));
 		if (!e.part || i === 0) story.starts.push(i);
 		story.stepOf[i] = story.starts.length - 1;
 		if (!e.msg) continue;
-		if (e.kind === "send" || e.kind === "duplicate") {
-			const m: Message = {
-				msg: e.msg, name: e.name ?? "", kind: kinds.get(e.name ?? "") ?? 0, from: e.proc, to: e.peer,
-				sent: i, ended: Infinity, how: "open", fields: e.fields ?? [], text: e.text,
-			};
-			story.messages.set(e.msg, m);
-			flying.set(e.msg, m);
-		} else end(flying, e, i);
+		if (begins(e)) {
+			story.messages.send(e.msg, i);
+			flying.add(e.msg);
+		} else if (flying.delete(e.msg)) story.messages.end(e.msg, i);
 	}
 	return story;
 }
 
-function end(flying: Map<number, Message>, e: Happening, i: number): void {
-	const m = flying.get(e.msg!);
-	if (!m) return;
-	m.ended = i;
-	m.how = e.kind === "receive" ? "arrives" : "lost";
-	flying.delete(m.msg);
+function begins(e: Happening): boolean {
+	return e.kind === "send" || e.kind === "duplicate";
 }
 
 /** underWay are the messages that were sent and have not ended when so many events have happened. */
 export function underWay(doc: Doc, cursor: number): Message[] {
 	const { flights, messages } = storyOf(doc);
 	const at = Math.min(Math.floor(cursor / every), flights.length - 1);
-	const all = (flights[at] ?? []).filter((m) => m.ended >= cursor);
+	const all: Message[] = [];
+	const add = (msg: number) => {
+		if (messages.endedAt(msg) >= cursor) all.push(messages.get(msg)!);
+	};
+	flights[at]?.forEach(add);
 	for (let i = Math.max(at, 0) * every; i < cursor; i++) {
 		const e = doc.events[i]!;
-		if (e.kind !== "send" && e.kind !== "duplicate") continue;
-		const m = messages.get(e.msg ?? 0);
-		if (m && m.sent === i && m.ended >= cursor) all.push(m);
+		if (e.msg && begins(e) && messages.sentAt(e.msg) === i) add(e.msg);
 	}
 	return all;
 }
