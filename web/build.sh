@@ -29,3 +29,4 @@ cp "$(go env GOROOT)/lib/wasm/wasm_exec.js" "$to/wasm_exec.js"
 # eighth; checks take more time by it, half as much again in one try. Where it costs nothing they are.
 GOOS=js GOARCH=wasm go build -trimpath -buildvcs=false -ldflags '-s -w' -gcflags=all=-l -gcflags=internal/runtime/...= -o "$to/stile.wasm" ./wasm
 go run ./pack "$to/stile.wasm"
+gzip -9 -n -f "$to/stile.wasm"

@@ -1,4 +1,4 @@
-// Command pack compresses a WebAssembly module: 'pack FILE' writes FILE.gz in place of it.
+// Command pack makes a WebAssembly module compress better: 'pack FILE' rewrites it.
 //
 // Go's linker leaves zeros out of the data, and names a place for every piece between
 // them. Its tables have so many that the places cost more than the zeros would: with
@@ -33,10 +33,7 @@ func pack(file string) error {
 	if module, err = joined(module); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	if err := os.WriteFile(file+".gz", gzipped(module), 0o666); err != nil {
-		return err
-	}
-	return os.Remove(file)
+	return os.WriteFile(file, module, 0o666)
 }
 
 // What a module is made of.
