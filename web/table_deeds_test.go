@@ -14,6 +14,7 @@ const (
 	overtaking = "title One after the other\nalgorithm lamport\nprocesses 2\nhold 5\nat 0 P1 asks\nat 0.1 P2 asks\n"
 	struck     = "title Struck\nalgorithm ricart-agrawala\nprocesses 5\nhold 5\nat 0 P1 asks\nat 0.2 crash P2\nat 0.3 pause P3\nat 0.4 P1 suspects P5\nat 0.5 partition 1,2,3,5 | 4\n"
 	sites      = "title Two sites\nalgorithm detect-distributed\nprocesses 3\nsite 1 P1 P2 L1\nsite 2 P3 L2 L3\nschedule steps\nP1 takes L1\ncrash site 2\n"
+	waits      = "title Who waits\nalgorithm none\nprocesses 3\nsite 1 P1 P2 P3 L1\nsite 2 L2\nschedule steps\nP1 takes L1\nP2 takes L1\nP3 takes L2\n"
 	resources  = "title Units\nprocesses 3\nresources R1 1 R2 2\nP1 has R1\nP2 has R2\nP3 asks R2\n"
 	election   = "title Who leads\nalgorithm bully\nprocesses 3\nschedule steps\nP1 asks\ncrash P3\ncrash P2\nP1 timer 0 expires\n"
 )
@@ -233,8 +234,34 @@ func siteDeeds() []control {
 	}
 }
 
+// waitDeeds are about an edge of the wait-for graph, which has been there for a while.
+func waitDeeds() []control {
+	edge := func(int) (string, string) { return ".wait", "" }
+	item := func(label, want string) control {
+		c := deed(label, "", kb.End, edge, 0, want)
+		c.keys = []way{func(v *visit) {
+			v.tabTo(".wait", "")
+			v.key(kb.Enter)
+			v.until(offers("^" + label))
+			v.downTo("^" + label)
+			v.key(kb.Enter)
+		}}
+		return c
+	}
+	return []control{
+		{name: "who waits for whom", is: ".wait", from: kb.End, want: shows("[role=menu]", "P2 waits for P1, which has L1, since event 6"),
+			keys: []way{tabbed(".wait", "", kb.Enter), tabbed(".wait", "", " ")}},
+		item("go to where that began", shows(".event.current", "P2 asks for L1")),
+		item("P1 goes on and gives", inText("P1 goes")),
+	}
+}
+
 func graphDeeds() []control {
 	return []control{
+		{name: "who asks for what", is: ".arc", called: "asks for", want: shows("[role=menu]", "P3 asks for 1 R2: 1 free, so it can get it"),
+			keys: []way{tabbed(".arc", "asks for", kb.Enter), tabbed(".arc", "asks for", " ")}},
+		{name: "who has what", is: ".arc", called: " has ", want: shows("[role=menu]", "P2 has 1 R2: P3 asks for it too"),
+			mouse: clicks(".arc[aria-label^=P2]"), keys: []way{tabbed(".arc", "P2 has", kb.Enter)}},
 		deed("asks for a unit of R1", "", "", process, 3, inText("P3 asks R1\n")),
 		deed("asks for one more R2", "", "", process, 3, inText("P3 asks R2 2\n")),
 		deed("is given a unit of R2", "", "", process, 3, inText("P3 has R2\n")),

@@ -190,7 +190,7 @@ func TestShapes(t *testing.T) {
 		{"dijkstra-0000", ".pill"},
 		{"bully-5-of-8", ".star"},
 		{"detect-distributed-two-sites", ".wait.cycle"},
-		{"ricart-agrawala-two-sections", ".sections"},
+		{"ricart-agrawala-two-sections", ".pill"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

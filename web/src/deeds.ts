@@ -2,8 +2,8 @@
 // lab's affair: each is a call of act.
 
 import { signal } from "@preact/signals";
+import { amounts } from "./arcs";
 import type { Doc, Timer } from "./document";
-import { amounts } from "./resources";
 import { type Deed, act, choose, cursor, frameAt, group, seek } from "./state";
 import { storyOf } from "./story";
 

@@ -6,24 +6,23 @@ import { sitesOf } from "./deeds";
 import type { Doc } from "./document";
 import { calm, kindStyle } from "./look";
 import { menu, openAt, openMenu } from "./menu";
+import type { Room, Round } from "./room";
 import type { Spot, Stage } from "./stage";
-import { cursor } from "./state";
 import { type Message, stepBefore, storyOf, timeAt, underWay } from "./story";
 
 const most = 150; // of which pictures are drawn
 const fewEnough = 24; // that glide at once: the browser makes a layer of each, and more of them jump
 
 /** A message and where it is. */
-interface Flight {
+export interface Flight {
 	m: Message;
 	at: Spot;
 	from: Spot;
 	over: boolean; // it has just ended
 }
 
-export function Flights({ stage }: { stage: Stage }) {
+export function Flights({ stage, flights }: { stage: Stage; flights: Flight[] }) {
 	const { d } = stage;
-	const flights = flightsAt(stage, cursor.value);
 	const about = menu.value;
 	const were = useRef(new Map<Message, Spot>());
 	const moves = flights.filter(({ m, at, from }) => !same(were.current.get(m) ?? from, at)).length;
@@ -44,15 +43,16 @@ function sizeOf({ radius }: Stage): number {
 	return radius < 9 ? 4 : radius < 16 ? 7 : 9;
 }
 
-/** flightsAt places the messages under way, and those that the last step ended. */
-function flightsAt(stage: Stage, at: number): Flight[] {
+/** flightsAt places the messages under way, and those that the last step ended, where they cover nothing. */
+export function flightsAt(stage: Stage, room: Room): Flight[] {
 	const { d } = stage;
+	const { at } = stage.frame;
 	const now = timeAt(d, at);
 	const flights: Flight[] = [];
 	const onLink = new Map<string, number>();
 	for (const m of ended(d, at)) {
 		const way = wayOf(stage, m);
-		if (way) flights.push({ m, at: m.how === "arrives" ? way(1) : way(0.6), from: way(0), over: true });
+		if (way) flights.push({ m, at: m.how === "arrives" ? way(1) : free(stage, room, m, way, 0.6), from: way(0), over: true });
 	}
 	for (const m of underWay(d, at).slice(0, most)) {
 		const way = wayOf(stage, m);
@@ -61,9 +61,25 @@ function flightsAt(stage: Stage, at: number): Flight[] {
 		const link = `${m.from} ${m.to}`;
 		const before = onLink.get(link) ?? 0;
 		onLink.set(link, before + 1);
-		flights.push({ m, at: aside(stage, way(behind(farAlong(d, m, at, now), before))), from: way(0), over: false });
+		flights.push({ m, at: free(stage, room, m, way, behind(farAlong(d, m, at, now), before)), from: way(0), over: false });
 	}
 	return flights;
+}
+
+/** free is a place on a way, near to where a message is on it, that nothing else has. */
+function free(stage: Stage, room: Room, m: Message, way: Way, far: number): Spot {
+	const size = sizeOf(stage);
+	if (size < 7) return aside(stage, way(far)); // there are many, and they have no letters on them
+	const r = size + (stage.d.kinds[m.kind]?.heavy ? 2 : 0) + 1;
+	const places: Round[] = [];
+	for (const off of [0, 1, -1, 2, -2, 3, -3, 4, -4, 5, -5]) {
+		for (const by of [0, 0.06, -0.06, 0.12, -0.12, 0.18, -0.18, 0.26, -0.26, 0.36, -0.36]) {
+			if (far + by < 0.08 || far + by > 0.92) continue;
+			const { x, y } = way(far + by, off * r);
+			places.push({ x: kept(x, stage.width), y: kept(y, stage.height), r });
+		}
+	}
+	return room.place(places).at;
 }
 
 /** ended are the messages that the last step ended. */
@@ -88,18 +104,21 @@ function farAlong(d: Doc, m: Message, at: number, now: number): number {
 	return 0.22 + 0.6 * Math.max(0, Math.min(1, part));
 }
 
+/** A Way is where one is that has so much of it behind it, and is so far off to the right. */
+type Way = (t: number, off?: number) => Spot;
+
 /**
  * wayOf leads from the sender to the receiver, a little to the right, so that those
  * that meet do not hide each other. In a grid it leads between the rows and columns.
  */
-function wayOf({ d, spots, radius }: Stage, m: Message): ((t: number) => Spot) | undefined {
+function wayOf({ d, spots, radius }: Stage, m: Message): Way | undefined {
 	const [a, b] = [spots[m.from], spots[m.to]];
 	if (!a || !b) return undefined;
 	const long = Math.hypot(b.x - a.x, b.y - a.y) || 1;
 	const grid = d.scene.shape === "grid" && long > 4.5 * radius;
 	const side = grid ? radius * 1.75 : Math.min(8, radius * 0.5);
-	return (t) => {
-		const by = side * (grid ? Math.min(1, 5 * t, 5 * (1 - t)) : 1);
+	return (t, off = 0) => {
+		const by = off + side * (grid ? Math.min(1, 5 * t, 5 * (1 - t)) : 1);
 		return { x: a.x + (b.x - a.x) * t - ((b.y - a.y) / long) * by, y: a.y + (b.y - a.y) * t + ((b.x - a.x) / long) * by };
 	};
 }

@@ -3,11 +3,15 @@
 import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { type Item, forMessage, forProcess, picks } from "./deeds";
+import type { Doc } from "./document";
+import { type Link, forEdge, linkKey } from "./edges";
 import { cursor, doc } from "./state";
 import { underWay } from "./story";
 
 /** What a menu is about, and where it is. */
-export type About = { x: number; y: number } & ({ what: "process"; proc: number } | { what: "message"; msg: number });
+export type About = { x: number; y: number } & Subject;
+
+type Subject = { what: "process"; proc: number } | { what: "message"; msg: number } | { what: "edge"; link: Link };
 
 export const menu = signal<About | undefined>(undefined);
 
@@ -18,17 +22,45 @@ export function openMenu(about: About): void {
 }
 
 /** openAt shows it beside an element, for who has no mouse. */
-export function openAt(element: Element, about: { what: "process"; proc: number } | { what: "message"; msg: number }): void {
+export function openAt(element: Element, about: Subject): void {
 	const box = element.getBoundingClientRect();
 	openMenu({ ...about, x: box.right, y: box.bottom });
+}
+
+/** opens is what makes a button of an element of a picture, with a menu. */
+export function opens(about: Subject) {
+	return {
+		role: "button" as const,
+		tabindex: 0,
+		"aria-haspopup": "menu" as const,
+		onClick: (e: MouseEvent) => openMenu({ ...about, x: e.clientX + 4, y: e.clientY + 4 }),
+		onKeyDown: (e: KeyboardEvent & { currentTarget: Element }) => {
+			if (e.key !== "Enter" && e.key !== " ") return;
+			e.preventDefault();
+			e.stopPropagation();
+			openAt(e.currentTarget, about);
+		},
+	};
 }
 
 export function Menu() {
 	const about = menu.value;
 	const d = doc.value;
 	if (!about || !d) return null;
-	const { title, items } = about.what === "process" ? forProcess(d, about.proc) : forMessage(d, about.msg);
-	return <Open key={about.what === "process" ? `process ${about.proc} ${picks.value}` : `message ${about.msg}`} about={about} title={title} items={items} />;
+	const { key, title, items } = offered(d, about);
+	return <Open key={`${about.what} ${key}`} about={about} title={title} items={items} />;
+}
+
+/** offered is what a menu has in it, and what tells it from others. */
+function offered(d: Doc, about: About): { key: string; title: string; items: Item[] } {
+	switch (about.what) {
+		case "process":
+			return { key: `${about.proc} ${picks.value}`, ...forProcess(d, about.proc) };
+		case "message":
+			return { key: String(about.msg), ...forMessage(d, about.msg) };
+		case "edge":
+			return { key: `${linkKey(about.link)} ${picks.value}`, ...forEdge(d, about.link) };
+	}
 }
 
 function Open({ about, title, items }: { about: About; title: string; items: Item[] }) {

@@ -1,51 +1,59 @@
 // A graph of resources: who has units of which, and who asks for more. It is shown as
 // far as it is reduced at the cursor.
 
-import { type Spot, type Stage, between, field } from "./stage";
-import { cursor } from "./state";
+import { type Arc, arcsOf } from "./arcs";
+import { arcSaid } from "./edges";
+import { opens } from "./menu";
+import type { Line, Room } from "./room";
+import { onWay } from "./sites";
+import { type Spot, type Stage, between } from "./stage";
 
-/** amounts reads how many units of which resources a value has, such as "2 R1, 1 R3". */
-export function amounts(value: string): { resource: number; units: number }[] {
-	return [...value.matchAll(/(\d+) R(\d+)/g)].map((m) => ({ units: Number(m[1]), resource: Number(m[2]) - 1 }));
-}
-
-interface Arc {
-	proc: number;
-	resource: number;
-	units: number;
-	has: boolean; // else it asks
-}
-
-/** arcsOf are the edges of the graph at the cursor. */
-function arcsOf({ d, frame }: Stage): Arc[] {
-	return d.names.flatMap((_, proc) => [
-		...amounts(field(frame, proc, "has")).map((a) => ({ proc, has: true, ...a })),
-		...amounts(field(frame, proc, "asks for")).map((a) => ({ proc, has: false, ...a })),
-	]);
+/** An Arc, and where it is drawn. */
+interface Drawn extends Arc {
+	line: Line;
+	at?: Spot; // of how many units, if there are several
 }
 
 const half = { wide: 22, high: 15 }; // of a box
 
+/** boxesIn takes the boxes of resources into a room. */
+export function boxesIn({ d, locks }: Stage, room: Room): void {
+	if (d.scene.shape === "resources") for (const { x, y } of locks) room.take({ x: x - half.wide, y: y - half.high, wide: 2 * half.wide, high: 2 * half.high });
+}
+
+/** arcsAt are the edges, with places for their numbers that nothing else has. */
+export function arcsAt(stage: Stage, room: Room): Drawn[] {
+	const { d, frame, spots, locks, radius } = stage;
+	if (d.scene.shape !== "resources") return [];
+	const arcs = arcsOf(d, frame);
+	return arcs.flatMap((arc) => {
+		const [p, r] = [spots[arc.proc], locks[arc.resource]];
+		if (!p || !r) return [];
+		// Who has some and asks for more has two, side by side.
+		const two = arcs.some((o) => o.proc === arc.proc && o.resource === arc.resource && o.has !== arc.has);
+		const off = two ? (arc.has ? -4 : 4) : 0;
+		const [from, to] = [{ x: p.x, y: p.y + off }, { x: edge(r, p).x, y: r.y + off }];
+		const [a, b] = arc.has ? [to, from] : [from, to];
+		const line = between(a, b, arc.has ? 0 : radius + 3, arc.has ? radius + 5 : 3);
+		const way = (t: number) => ({ x: line.x1 + (line.x2 - line.x1) * t, y: line.y1 + (line.y2 - line.y1) * t });
+		return [{ ...arc, line, ...(arc.units > 1 ? { at: onWay(room, way, String(arc.units), 0.4) } : {}) }];
+	});
+}
+
 /** Resources are boxes with a dot for each unit, full if somebody has it, and the edges. */
-export function Resources({ stage }: { stage: Stage }) {
-	const { d, spots, locks, radius } = stage;
-	const arcs = arcsOf(stage);
-	const trapped = new Set((d.graph?.findLast((g) => g.event <= cursor.value)?.cycles ?? []).flat());
+export function Resources({ stage, arcs }: { stage: Stage; arcs: Drawn[] }) {
+	const { d, frame, locks } = stage;
+	const trapped = new Set((d.graph?.findLast((g) => g.event <= frame.at)?.cycles ?? []).flat());
 	return (
 		<g class="resources">
-			{arcs.map(({ proc, resource, units, has }) => {
-				const [p, r] = [spots[proc], locks[resource]];
-				if (!p || !r) return null;
-				const [a, b] = has ? [edge(r, p), p] : [p, edge(r, p)];
-				const title = `${d.names[proc]} ${has ? "has" : "asks for"} ${units} ${d.scene.locknames?.[resource]}`;
-				return (
-					<g key={`${proc} ${resource} ${has}`} class={`arc ${has ? "has" : "asks"}${trapped.has(proc) ? " cycle" : ""}`}>
-						<title>{title}</title>
-						<line {...between(a, b, has ? 0 : radius + 3, has ? radius + 5 : 3)} marker-end={trapped.has(proc) ? "url(#tip-cycle)" : "url(#tip)"} />
-						{units > 1 && <text x={a.x + (b.x - a.x) * 0.38} y={a.y + (b.y - a.y) * 0.38} dy="0.35em">{units}</text>}
-					</g>
-				);
-			})}
+			{arcs.map(({ line, at, ...arc }) => (
+				<g key={`${arc.proc} ${arc.resource} ${arc.has}`} class={`arc ${arc.has ? "has" : "asks"}${trapped.has(arc.proc) ? " cycle" : ""}`} {...opens({ what: "edge", link: arc })} aria-label={arcSaid(d, arc)}>
+					<title>{arcSaid(d, arc)}</title>
+					<line class="reach" {...line} />
+					<line {...line} marker-end={trapped.has(arc.proc) ? "url(#tip-cycle)" : "url(#tip)"} />
+					{at && <text {...at} dy="0.35em">{arc.units}</text>}
+				</g>
+			))}
 			{locks.map((s, k) => <Box key={k} stage={stage} at={s} resource={k} taken={arcs.reduce((n, a) => n + (a.has && a.resource === k ? a.units : 0), 0)} />)}
 		</g>
 	);

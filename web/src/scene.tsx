@@ -3,16 +3,17 @@
 
 import { computed, signal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
+import { Beside, furnished, linesOf, wordsOf } from "./beside";
 import { Controls } from "./controls";
 import { sitesOf } from "./deeds";
 import type { Doc } from "./document";
-import { Flights } from "./flights";
+import { Flights, flightsAt } from "./flights";
 import { useSize } from "./look";
 import { openAt, openMenu } from "./menu";
 import { Ground, Pointers } from "./scenery";
-import { Resources } from "./resources";
-import { Sites, Waits } from "./sites";
-import { type Spot, type Stage, field, hasToken, least, named, placesOf } from "./stage";
+import { Resources, boxesIn, arcsAt } from "./resources";
+import { Sites, Waits, signsIn, waitsAt } from "./sites";
+import { type Spot, type Stage, haloOf, least, placesOf } from "./stage";
 import { choose, cursor, doc, frameAt, type Frame, group } from "./state";
 
 const size = signal({ width: 320, height: 320 });
@@ -43,7 +44,8 @@ export function Scene() {
 function Picture({ d }: { d: Doc }) {
 	const { width, height } = size.value;
 	const frame = frameAt(d, cursor.value);
-	const stage = { ...places.value!, frame };
+	const stage = useMemo(() => ({ ...places.value!, frame }), [places.value, frame]);
+	const { words, arcs, waits, flights } = useMemo(() => arranged(stage), [stage]);
 	const mind = mindOf(d, frame);
 	const last = cursor.value > 0 ? d.events[cursor.value - 1]!.proc : -1;
 	return (
@@ -54,14 +56,23 @@ function Picture({ d }: { d: Doc }) {
 			</defs>
 			<Ground stage={stage} mind={mind} />
 			{d.scene.shape === "sites" && <Sites stage={stage} />}
-			{d.scene.shape === "resources" && <Resources stage={stage} />}
+			{d.scene.shape === "resources" && <Resources stage={stage} arcs={arcs} />}
 			<Pointers stage={stage} />
-			{d.scene.shape === "sites" && <Waits stage={stage} />}
+			{d.scene.shape === "sites" && <Waits stage={stage} waits={waits} />}
 			{d.names.map((name, i) => (i < sitesOf(d) ? null : <Process key={i} lane={i} name={name} spot={stage.spots[i]} far={stage.far[i]} radius={stage.radius} status={frame.status[i] ?? "idle"} wait={frame.waits[i] ?? ""} acts={i === last} chosen={group.value.includes(i)} />))}
-			{d.names.map((_, i) => (i < sitesOf(d) ? null : <Badges key={i} stage={stage} lane={i} />))}
-			<Flights stage={stage} />
+			<Beside stage={stage} words={words} />
+			<Flights stage={stage} flights={flights} />
 		</svg>
 	);
+}
+
+/** arranged finds places for all that has words, one after the other: what stays longest where it is comes first. */
+function arranged(stage: Stage) {
+	const empty = furnished(stage, linesOf(stage));
+	signsIn(stage, empty);
+	boxesIn(stage, empty);
+	const { words, room } = wordsOf(stage, empty);
+	return { words, arcs: arcsAt(stage, room), waits: waitsAt(stage, room), flights: flightsAt(stage, room) };
 }
 
 /** mindOf is whose sets and answers are shown. */
@@ -110,83 +121,15 @@ function Process({ lane, name, spot, far, radius, status, wait, acts, chosen }: 
 			<title>{`${name}: ${wait || status}`}</title>
 			{radius < 12 && <circle class="target" cx={spot.x} cy={spot.y} r={Math.max(radius, 8)} />}
 			<circle class="body" cx={spot.x} cy={spot.y} r={radius} />
-			{status === "waiting" && radius > 6 && <circle class="halo" cx={spot.x} cy={spot.y} r={radius + 4} />}
+			{status === "waiting" && radius > 6 && <circle class="halo" cx={spot.x} cy={spot.y} r={haloOf(radius)} />}
 			{chosen && <rect class="chosen" x={spot.x - radius - 6} y={spot.y - radius - 6} width={2 * radius + 12} height={2 * radius + 12} rx="6" />}
+			{status === "crashed" && <path class="dead" transform={`translate(${spot.x} ${spot.y})`} d={`M${-radius * 0.6} ${-radius * 0.6}L${radius * 0.6} ${radius * 0.6}M${-radius * 0.6} ${radius * 0.6}L${radius * 0.6} ${-radius * 0.6}`} />}
 			{far && <text class="name far" x={far.x} y={far.y} font-size="9">{name}</text>}
 			{radius >= least && <text class="name" x={spot.x} y={spot.y} dy="0.35em" font-size={Math.min(15, Math.max(7, radius * 0.72))}>{name}</text>}
-			{status === "crashed" && <path class="dead" transform={`translate(${spot.x} ${spot.y})`} d={`M${-radius * 0.6} ${-radius * 0.6}L${radius * 0.6} ${radius * 0.6}M${-radius * 0.6} ${radius * 0.6}L${radius * 0.6} ${-radius * 0.6}`} />}
 			{status === "paused" && radius >= 9 && <path class="halted" d={`M${spot.x - 3} ${spot.y + radius - 2}v8m6-8v8`} />}
 			{status === "leading" && <path class="star" transform={`translate(${spot.x} ${spot.y - radius - 8})`} d="M0-8L2.3-2.4L8-2.4L3.5 1.2L5.5 7L0 3.5L-5.5 7L-3.5 1.2L-8-2.4L-2.3-2.4z" />}
 		</g>
 	), [lane, name, spot, far, radius, status, wait, acts, chosen]);
-}
-
-/** Badges are what a process has beside it: the token, a queue, a number, a vote. */
-function Badges({ stage, lane }: { stage: Stage; lane: number }) {
-	const { d, frame, radius, spots } = stage;
-	const spot = spots[lane];
-	if (!spot || radius < 8) return spot && hasToken(stage, lane) ? <Token x={spot.x} y={spot.y - 10} /> : null;
-	const names = d.scene;
-	const words: string[] = [];
-	const queue = field(frame, lane, names.queue);
-	if (queue && queue !== "none") words.push(`${names.queue === "Q" ? "queue" : names.queue} ${short(queue)}`);
-	const vote = named(field(frame, lane, names.votes))[0];
-	// In a small grid there is room for the name alone; ticks say who has voted.
-	if (vote !== undefined && (names.shape !== "grid" || radius >= 12)) words.push(`${radius < 20 ? "" : `${names.votes} `}→ ${d.names[vote] ?? "?"}`);
-	const number = field(frame, lane, names.number);
-	if (number !== "" && !(names.shape === "tickets" && number === "0")) words.push(`${radius < 16 ? "" : `${names.number} `}${number}`);
-	return (
-		<g class="badges">
-			{words.map((w, i) => <Pill key={i} stage={stage} lane={lane} text={w} row={i} />)}
-			{hasToken(stage, lane) && <Token x={spot.x - radius * 0.8} y={spot.y + radius * 0.85} />}
-		</g>
-	);
-}
-
-function short(queue: string): string {
-	return queue.length > 16 ? `${queue.slice(0, 14)} …` : queue;
-}
-
-function Token({ x, y }: { x: number; y: number }) {
-	return (
-		<g class="token" transform={`translate(${x} ${y})`}>
-			<title>the token</title>
-			<circle r="8.5" />
-			<text dy="0.35em">T</text>
-		</g>
-	);
-}
-
-function Pill({ stage, lane, text, row }: { stage: Stage; lane: number; text: string; row: number }) {
-	const small = stage.d.scene.shape === "grid" && stage.radius < 20;
-	const wide = text.length * (small ? 5 : 6.1) + (small ? 4 : 12);
-	const { x, y } = beside(stage, lane, wide, row);
-	return (
-		<g class={small ? "pill small" : "pill"} transform={`translate(${x} ${y})`}>
-			<rect width={wide} height="17" rx="8.5" />
-			<text x={wide / 2} y="12">{text}</text>
-		</g>
-	);
-}
-
-/** beside finds a place for words at a process, away from its links. */
-function beside({ d, spots, radius, width }: Stage, lane: number, wide: number, row: number): { x: number; y: number } {
-	const spot = spots[lane]!;
-	const within = (x: number) => Math.max(2, Math.min(width - wide - 2, x));
-	const below = { x: within(spot.x - wide / 2), y: spot.y + radius + 8 + row * 18 };
-	switch (d.scene.shape) {
-		case "tree":
-			if (!d.scene.links.some((l) => l.from === lane)) return below;
-			return { x: spot.x + radius + 5 + wide > width ? within(spot.x - radius - 5 - wide) : spot.x + radius + 5, y: spot.y - 14 + row * 18 };
-		case "grid":
-			return { x: within(spot.x - wide / 2), y: spot.y + radius * 1.62 - (radius < 20 ? 13 : 19) - row * 18 };
-		default: {
-			const top = Math.min(...spots.map((s) => s.y));
-			const bottom = Math.max(...spots.map((s) => s.y));
-			if (spot.y > (top + bottom) / 2 + 1) return below;
-			return { x: within(spot.x - wide / 2), y: spot.y - radius - 24 - row * 18 };
-		}
-	}
 }
 
 const mostReasons = 4;

@@ -2,7 +2,7 @@
 // asks and who has answered, and the arrows of those that point at somebody.
 
 import { useMemo, useRef } from "preact/hooks";
-import { type Places, type Stage, awaited, between, field, named } from "./stage";
+import { type Places, type Stage, awaited, between, cellOf, field, named } from "./stage";
 
 const fewEnough = 10; // processes of a mesh whose links are drawn
 
@@ -17,7 +17,6 @@ export function Ground({ stage, mind }: { stage: Stage; mind: number }) {
 			{shape === "plane" && <Lines stage={stage} mind={mind} />}
 			{links}
 			{shape !== "grid" && mind >= 0 && <Answers stage={stage} mind={mind} />}
-			{d.kind === "sections" && <Sections stage={stage} />}
 		</g>
 	);
 }
@@ -53,18 +52,19 @@ function asked(stage: Stage, mind: number): { asked: number[]; answered: Set<num
 
 /** Cells are a grid, with the set of the minded one marked and the votes it has. */
 function Cells({ stage, mind }: { stage: Stage; mind: number }) {
-	const { d, spots, radius, frame } = stage;
+	const { d, spots, frame } = stage;
 	const busy = mind >= 0 && frame.status[mind] !== "idle";
 	const set = asked(stage, mind);
-	const half = radius * 1.62;
+	const { half, lift } = cellOf(stage);
 	return (
 		<g class="cells">
-			{spots.map((s, i) => {
+			{spots.map(({ x, y }, i) => {
+				const s = { x, y: y + lift };
 				const mine = set.asked.includes(i);
 				return (
 					<g key={i}>
 						<rect class={i === mind ? "cell own" : mine ? "cell asked" : "cell"} x={s.x - half} y={s.y - half} width={2 * half} height={2 * half} rx={half / 4} />
-						{busy && mine && set.answered.has(i) && <path class="tick" d={`M${s.x + half - 9} ${s.y - half + 6}l3 3l5-6`}><title>{`${d.names[i]} has voted for ${d.names[mind]}`}</title></path>}
+						{busy && mine && set.answered.has(i) && <path class="tick" d={`M${s.x + half - 11} ${s.y - half + 6}l3 3l5-6`}><title>{`${d.names[i]} has voted for ${d.names[mind]}`}</title></path>}
 					</g>
 				);
 			})}
@@ -100,19 +100,6 @@ function Answers({ stage, mind }: { stage: Stage; mind: number }) {
 		<g class="answers">
 			{awaited(stage, mind).map((i) => spots[i] && i !== mind && <line key={i} class="needs" {...between(me, spots[i], radius + 6, radius + 2)} />)}
 			{[...has].map((i) => spots[i] && i !== mind && <line key={`g${i}`} class="has" {...between(me, spots[i], radius + 6, radius + 2)} />)}
-		</g>
-	);
-}
-
-/** Sections says below each process which sections it uses. */
-function Sections({ stage }: { stage: Stage }) {
-	const { d, spots, radius } = stage;
-	return (
-		<g class="sections">
-			{spots.map((s, i) => {
-				const names = d.scene.groups.filter((g) => g.members.includes(i)).map((g) => g.name).join(", ");
-				return <text key={i} x={Math.max(names.length * 3.2, Math.min(stage.width - names.length * 3.2, s.x))} y={s.y + radius + 16}>{names}</text>;
-			})}
 		</g>
 	);
 }

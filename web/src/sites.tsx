@@ -1,9 +1,11 @@
 // Sites with their processes and locks, who waits for whom, and each cycle as a ring.
 
 import { sitesOf } from "./deeds";
+import type { Edge } from "./document";
+import { waitSaid } from "./edges";
+import { opens } from "./menu";
+import { type Room, widthOf } from "./room";
 import { type Spot, type Stage, between, boxOf, field, named } from "./stage";
-import { openAt, openMenu } from "./menu";
-import { cursor } from "./state";
 
 /** Sites are boxes with their locks, and lines from locks to those who have them. */
 export function Sites({ stage }: { stage: Stage }) {
@@ -20,26 +22,17 @@ export function Sites({ stage }: { stage: Stage }) {
 						key={i}
 						class={`site is-${status}`}
 						data-proc={lane}
-						role="button"
-						tabindex={0}
-						aria-haspopup="menu"
+						{...opens({ what: "process", proc: lane })}
 						aria-label={`${g.name}, ${status}`}
-						onClick={(e) => openMenu({ what: "process", proc: lane, x: e.clientX + 4, y: e.clientY + 4 })}
-						onKeyDown={(e) => {
-							if (e.key !== "Enter" && e.key !== " ") return;
-							e.preventDefault();
-							e.stopPropagation();
-							openAt(e.currentTarget, { what: "process", proc: lane });
-						}}
 					>
 						<rect x={left} y="26" width={wide} height={height - 32} rx="8" />
-						<text x={left + 10} y="45">{g.name}{status === "crashed" ? " is dead" : ""}</text>
+						{titleOf(stage, i).map((line, k) => <text key={k} x={left + 8} y={45 + 14 * k}>{line}</text>)}
 					</g>
 				);
 			})}
 			{owners(stage).map(({ lock, proc }) => {
 				const [a, b] = [locks[lock], spots[proc]];
-				return a && b && <line key={`${lock} ${proc}`} class="has-lock" {...between(a, b, 12, stage.radius + 2)} />;
+				return a && b && <path key={`${lock} ${proc}`} class="has-lock" d={curve(stage, a, b, [0, 0.12, -0.12, 0.24, -0.24], 12, stage.radius + 2).path} />;
 			})}
 			{locks.map((s, k) => (
 				<g key={k} class="lock" transform={`translate(${s.x} ${s.y})`}>
@@ -49,6 +42,24 @@ export function Sites({ stage }: { stage: Stage }) {
 			))}
 		</g>
 	);
+}
+
+/** titleOf is the name of a site, and whether it is dead: in two lines where there is no room in one. */
+function titleOf({ d, frame, width }: Stage, site: number): string[] {
+	const g = d.scene.groups[site]!;
+	if (frame.status[g.members[0] ?? site] !== "crashed") return [g.name];
+	const whole = `${g.name} is dead`;
+	return widthOf(whole, 12, 600) + 12 <= boxOf(d, width, site).wide ? [whole] : [g.name, "is dead"];
+}
+
+/** signsIn takes the names of sites, and the locks, into a room. */
+export function signsIn(stage: Stage, room: Room): void {
+	if (stage.d.scene.shape !== "sites") return;
+	for (const i of stage.d.scene.groups.keys()) {
+		const { left } = boxOf(stage.d, stage.width, i);
+		for (const [k, line] of titleOf(stage, i).entries()) room.take({ x: left + 8, y: 33 + 14 * k, wide: widthOf(line, 12, 600), high: 15 });
+	}
+	for (const { x, y } of stage.locks) room.take({ x: x - 13, y: y - 11, wide: 26, high: 22 });
 }
 
 /** owners are who has which lock, as the sites of the processes remember it. */
@@ -62,34 +73,39 @@ function owners({ d, frame }: Stage): { lock: number; proc: number }[] {
 	return all;
 }
 
-/** Waits is the wait-for graph at the cursor; the edges of a cycle are a ring. */
-export function Waits({ stage }: { stage: Stage }) {
-	const { d, spots, radius } = stage;
-	const now = d.graph?.findLast((g) => g.event <= cursor.value);
-	if (!now) return null;
-	const inCycle = (from: number, to: number) => now.cycles.some((c) => c.some((p, i) => p === from && c[(i + 1) % c.length] === to));
-	const trapped = new Set(now.cycles.flat());
-	return (
-		<g class="waits-for">
-			{[...trapped].map((i) => spots[i] && <circle key={i} class="trapped" cx={spots[i].x} cy={spots[i].y} r={radius + 7} />)}
-			{now.edges.map((e) => {
-				const [a, b] = [spots[e.from], spots[e.to]];
-				if (!a || !b) return null;
-				const ring = inCycle(e.from, e.to);
-				const { x1, y1, x2, y2 } = between(a, b, radius + 8, radius + 9);
-				// Bent, so that two that wait for each other are a ring and not a line.
-				const bend = 0.22 + Math.min(0.25, Math.abs(e.to - e.from) * 0.02);
-				const mid = { x: (x1 + x2) / 2 + (y1 - y2) * bend, y: (y1 + y2) / 2 + (x2 - x1) * bend };
-				return (
-					<g key={`${e.from} ${e.to} ${e.label}`} class={ring ? "wait cycle" : "wait"}>
-						<path d={`M${x1} ${y1}Q${mid.x} ${mid.y} ${x2} ${y2}`} marker-end={ring ? "url(#tip-cycle)" : "url(#tip)"} />
-						<text {...free(stage, (t) => ({ x: bent(x1, mid.x, x2, t), y: bent(y1, mid.y, y2, t) }))} dy="0.35em">{e.label}</text>
-						<title>{`${d.names[e.from]} waits for ${d.names[e.to]}, which has ${e.label}`}</title>
-					</g>
-				);
-			})}
-		</g>
-	);
+/** Who waits for whom, and where that is drawn. */
+export interface Wait extends Edge {
+	path: string;
+	at: Spot; // of its label
+	ring: boolean; // it is part of a cycle
+}
+
+/** waitsAt is the wait-for graph, with places for the names of locks that nothing else has. */
+export function waitsAt(stage: Stage, room: Room): Wait[] {
+	const { d, spots, frame } = stage;
+	if (d.scene.shape !== "sites") return [];
+	const now = d.graph?.findLast((g) => g.event <= frame.at);
+	const inCycle = (from: number, to: number) => now?.cycles.some((c) => c.some((p, i) => p === from && c[(i + 1) % c.length] === to)) ?? false;
+	return (now?.edges ?? []).flatMap((e) => {
+		const [a, b] = [spots[e.from], spots[e.to]];
+		if (!a || !b) return [];
+		// Bent, so that two that wait for each other are a ring and not a line.
+		const { path, way } = curve(stage, a, b, [0.24, 0.4, 0.56, 0.12, -0.24, -0.4, -0.56], stage.radius + 8, stage.radius + 9);
+		return [{ ...e, path, at: onWay(room, way, e.label), ring: inCycle(e.from, e.to) }];
+	});
+}
+
+/** curve leads from one to another, bent as the first of some bends that leads round the processes between them. It leaves some room at both ends. */
+function curve({ d, spots, radius, width, height }: Stage, a: Spot, b: Spot, bends: number[], from: number, to: number): { path: string; way: (t: number) => Spot } {
+	const { x1, y1, x2, y2 } = between(a, b, from, to);
+	const others = spots.slice(sitesOf(d)).filter((s) => s !== a && s !== b);
+	const ways = bends.map((bend) => {
+		const mid = { x: (x1 + x2) / 2 + (y1 - y2) * bend, y: (y1 + y2) / 2 + (x2 - x1) * bend };
+		return { path: `M${x1} ${y1}Q${mid.x} ${mid.y} ${x2} ${y2}`, way: (t: number) => ({ x: bent(x1, mid.x, x2, t), y: bent(y1, mid.y, y2, t) }) };
+	});
+	const free = ({ x, y }: Spot) => x > 3 && y > 50 && x < width - 3 && y < height - 8 && others.every((o) => Math.hypot(o.x - x, o.y - y) > radius + 4);
+	const steps = Array.from({ length: 11 }, (_, i) => (i + 1) / 12);
+	return ways.find(({ way }) => steps.every((t) => free(way(t)))) ?? ways[0]!;
 }
 
 /** bent is a point of a quadratic curve, in one direction. */
@@ -97,9 +113,29 @@ function bent(from: number, by: number, to: number, t: number): number {
 	return (1 - t) * (1 - t) * from + 2 * t * (1 - t) * by + t * t * to;
 }
 
-/** free is a place on a curve, near its middle, that no process covers. */
-function free({ d, spots, radius }: Stage, way: (t: number) => Spot): Spot {
-	const circles = spots.slice(sitesOf(d));
-	const open = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82].map(way);
-	return open.find((p) => circles.every((c) => Math.hypot(c.x - p.x, c.y - p.y) > radius + 12)) ?? open[0]!;
+/** onWay is a place for words on a way or beside it, near its middle. */
+export function onWay(room: Room, way: (t: number) => Spot, words: string, middle = 0.5): Spot {
+	const size = { wide: widthOf(words, 11) + 4, high: 13 };
+	const along = [0, -0.08, 0.08, -0.16, 0.16, -0.24, 0.24, -0.32, 0.32].map((by) => way(middle + by));
+	const places = [[0, 0], [0, -11], [0, 11], [-14, 0], [14, 0]].flatMap(([dx, dy]) => along.map(({ x, y }) => ({ x: x + dx! - size.wide / 2, y: y + dy! - size.high / 2, ...size })));
+	const { at } = room.place(places);
+	return { x: at.x + at.wide / 2, y: at.y + at.high / 2 };
+}
+
+/** Waits draws who waits for whom; the edges of a cycle are a ring. */
+export function Waits({ stage: { d, spots, radius }, waits }: { stage: Stage; waits: Wait[] }) {
+	const trapped = new Set(waits.filter((w) => w.ring).map((w) => w.from));
+	return (
+		<g class="waits-for">
+			{[...trapped].map((i) => spots[i] && <circle key={i} class="trapped" cx={spots[i].x} cy={spots[i].y} r={radius + 7} />)}
+			{waits.map((w) => (
+				<g key={`${w.from} ${w.to} ${w.label}`} class={w.ring ? "wait cycle" : "wait"} {...opens({ what: "edge", link: { from: w.from, to: w.to, label: w.label } })} aria-label={waitSaid(d, w)}>
+					<path class="reach" d={w.path} />
+					<path d={w.path} marker-end={w.ring ? "url(#tip-cycle)" : "url(#tip)"} />
+					<text {...w.at} dy="0.35em">{w.label}</text>
+					<title>{waitSaid(d, w)}</title>
+				</g>
+			))}
+		</g>
+	);
 }

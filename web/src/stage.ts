@@ -14,6 +14,7 @@ export interface Spot {
 export interface Places extends Size {
 	d: Doc;
 	radius: number; // of a process
+	room: number; // from one to the next
 	spots: Spot[]; // of each lane
 	locks: Spot[];
 	far: (Spot | undefined)[]; // where circles are too small for names: where every so many have one, away from the middle
@@ -42,16 +43,21 @@ export function placesOf(d: Doc, { width, height }: Size): Places {
 		Object.assign(across, { from: 0, to: 1 });
 		Object.assign(down, { from: 0, to: 1 });
 	}
-	if (d.scene.shape === "grid") Object.assign(pad, { side: Math.min(44, width / 6.4), top: 44, bottom: 44 }) /* for the cells around them */;
+	if (d.scene.shape === "grid") Object.assign(pad, { side: Math.min(46, width / 6), top: 44, bottom: 46 }) /* for the cells around them */;
 	// Circles and squares are not to be drawn out too much.
-	const high = Math.min(height - pad.top - pad.bottom, d.scene.shape === "tree" || d.scene.shape === "resources" || sites ? Infinity : (width - 2 * pad.side) * 1.2);
+	const grid = d.scene.shape === "grid";
+	const wide = Math.min(width - 2 * pad.side, grid ? farthest(d.scene.places.map((p) => p.x)) : Infinity);
+	const high = Math.min(height - pad.top - pad.bottom, grid ? farthest(d.scene.places.map((p) => p.y)) : d.scene.shape === "tree" || d.scene.shape === "resources" || sites ? Infinity : (width - 2 * pad.side) * 1.2);
 	const top = pad.top + (height - pad.top - pad.bottom - high) / 2;
-	const put = (p: Spot): Spot => ({ x: pad.side + across.part(p.x) * (width - 2 * pad.side), y: top + down.part(p.y) * high });
+	const put = (p: Spot): Spot => ({ x: (width - wide) / 2 + across.part(p.x) * wide, y: top + down.part(p.y) * high });
 	const spots = (d.scene.places ?? []).map(put);
 	// Those of a site stand one higher, one lower, so that there is room for who waits for whom.
 	if (sites) for (const g of d.scene.groups) for (const [i, p] of (g.procs ?? []).entries()) spots[p]!.y += (i % 2 === 0 ? -0.12 : 0.14) * high;
 	const room = nearest(spots);
-	const radius = Math.max(3, Math.min(largest, room * (sites ? 0.27 : d.scene.shape === "grid" ? 0.28 : 0.34)));
+	const radius = Math.max(3, Math.min(largest, grid ? inCell(room) : room * (sites ? 0.27 : 0.34)));
+	if (grid) for (const s of spots) s.y -= cellOf({ room }).lift;
+	// Messages from site to site go below the names of the sites.
+	if (sites) for (const g of d.scene.groups) for (const lane of g.members) spots[lane]!.y = 64;
 	if (sites) for (const [i, g] of d.scene.groups.entries()) for (const p of g.procs ?? []) spots[p]!.x = inBox(boxOf(d, width, i), spots[p]!.x, radius + 9);
 	const each = Math.max(1, Math.ceil(nameRoom / room));
 	const mid = { x: width / 2, y: top + high / 2 };
@@ -64,7 +70,29 @@ export function placesOf(d: Doc, { width, height }: Size): Places {
 		const out = (radius + 15) / long;
 		return { x: Math.max(10, Math.min(width - 10, spot.x + x * out)), y: spot.y + y * out + 3 };
 	});
-	return { d, width, height, spots, locks: (d.scene.locks ?? []).map(put), radius, far };
+	return { d, width, height, room, spots, locks: (d.scene.locks ?? []).map(put), radius, far };
+}
+
+/** farthest is how far apart the first and the last row or column of a grid are at most: cells stay together. */
+function farthest(places: number[]): number {
+	return Math.max(1, new Set(places).size - 1) * 104;
+}
+
+/** inCell is the radius of a process of a grid: less where its vote is below it. */
+function inCell(room: number): number {
+	return room < voteRoom ? room * 0.28 : Math.min(22, room * 0.25);
+}
+
+export const voteRoom = 44; // from one process of a grid to the next, for votes to be said
+
+/** A Cell of a grid: half its side, and how far its process is above its middle, if a vote is said below it. */
+export function cellOf({ room }: Pick<Places, "room">): { half: number; lift: number } {
+	return { half: Math.min(room * 0.455, 43), lift: room < voteRoom ? 0 : room < 80 ? 5 : 6 };
+}
+
+/** haloOf is the radius of the ring around who waits. */
+export function haloOf(radius: number): number {
+	return radius + (radius < 20 ? 2.8 : 4);
 }
 
 const nameRoom = 26; // pixels that a name needs beside the next one
