@@ -143,20 +143,23 @@ function beliefs(d: Doc, proc: number, status: string[]): Item[] {
 	for (let to = 0; to < all; to++) {
 		if (to === proc) continue;
 		const name = d.names[to];
-		if (status[to] === "crashed") items.push({ label: `is told that ${name} is dead`, run: () => void act({ verb: "suspect", proc, to }) });
-		else if (sitesOf(d) === 0 && suspected.has(to)) items.push({ label: `is told that ${name} is back`, run: () => void act({ verb: "trust", proc, to }) });
+		const dead = status[to] === "crashed";
+		if (dead && !suspected.has(to)) items.push({ label: `is told that ${name} is dead`, run: () => void act({ verb: "suspect", proc, to }) });
+		else if (!dead && sitesOf(d) === 0 && suspected.has(to)) items.push({ label: `is told that ${name} is back`, run: () => void act({ verb: "trust", proc, to }) });
 	}
 	return items.slice(0, 8);
 }
 
-/** suspectedBy are those whom a process was told to be dead, since it began or came back. */
+/** suspectedBy are those whom a process was told to be dead, and not to be back, since it began or came back. */
 function suspectedBy(d: Doc, proc: number): Set<number> {
 	const all = new Set<number>();
+	const trusted = new Set<number>(); // by what was told last
 	for (let i = cursor.value - 1; i >= 0; i--) {
 		const e = d.events[i]!;
 		if (e.proc !== proc) continue;
 		if (e.kind === "restart") break;
-		if (e.kind === "suspect") all.add(e.peer);
+		if (e.kind === "trust" && !all.has(e.peer)) trusted.add(e.peer);
+		if (e.kind === "suspect" && !trusted.has(e.peer)) all.add(e.peer);
 	}
 	return all;
 }
