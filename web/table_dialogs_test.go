@@ -135,6 +135,31 @@ func freshControls() []control {
 				v.key(kb.Enter)
 			}}}
 	}
+	// inform is beside the sets, without which there are no inform sets.
+	inform := field("Inform", "sanders", "1:1;2:1,2;3:1,3", "inform 1:1;2:1,2;3:1,3")
+	inform.lead = func(v *visit) {
+		v.until(`document.activeElement.matches(".fresh select")`)
+		v.keys("sanders")
+		v.tabTo(".fresh input", "^Sets")
+		fill(v, "1:1,2;2:1,2;3:1-3")
+		v.keys(kb.Tab, kb.ModifierShift)
+		v.tabTo(".fresh select", "^Algorithm")
+	}
+	// experiment is there or not.
+	experiment := field("Experiment", "sanders", "", "\nexperiment\n")
+	experiment.mouse = func(v *visit) {
+		v.until(`document.activeElement.matches(".fresh select")`)
+		v.keys("sanders")
+		v.clickOn(".fresh input", "^Experiment")
+		v.clickOn(".fresh button", "^Write it")
+	}
+	experiment.keys = []way{func(v *visit) {
+		v.until(`document.activeElement.matches(".fresh select")`)
+		v.keys("sanders")
+		v.tabTo(".fresh input", "^Experiment")
+		v.key(" ")
+		v.key(kb.Enter)
+	}}
 	choice := func(called, letters string, downs int, want string) control {
 		is, open := ".fresh select", func(v *visit) { v.until(`document.activeElement.matches(".fresh select")`); v.keys("ricart") }
 		return control{name: called, is: is, called: "^" + called, from: "n", want: and(not(there("dialog[open]")), want),
@@ -156,6 +181,7 @@ func freshControls() []control {
 		field("Seed", "ricart", "77", "seed 77"),
 		field("Topology", "raymond's tree (", "line", "topology line"),
 		field("Sets", "maekawa (", "1:1,2;2:1,2,3;3:1,3", "sets 1:1,2;2:1,2,3;3:1,3"),
+		inform, experiment,
 		field("Coordinator", "central coordinator (", "2", "coordinator 2"),
 		field("K", "dijkstra", "9", "k 9"),
 		field("Patience", "lamport, rec", "50", "patience 50"),
