@@ -19,6 +19,7 @@ type control struct {
 	name   string
 	is     string       // a selector of the elements that it is
 	called string       // a regular expression of their names, if the selector finds others too
+	option string       // of a select: the value that is chosen, or * for each
 	fresh  bool         // the page is loaded anew for it: it leaves behind what no key takes back
 	from   string       // keys that lead there from the beginning of the run
 	lead   func(*visit) // what else leads there
@@ -41,7 +42,7 @@ type station struct {
 
 // A census knows all controls, and which of them were ever on a page.
 type census struct {
-	rows string // as JSON: [selector, name] of every control
+	rows string // as JSON: [selector, name, option] of every control
 
 	mu    sync.Mutex
 	tried int // how many controls
@@ -51,10 +52,10 @@ type census struct {
 
 func newCensus(t testing.TB, all []station) *census {
 	t.Helper()
-	var rows [][2]string
+	var rows [][3]string
 	for _, s := range all {
 		for _, c := range s.controls {
-			rows = append(rows, [2]string{c.is, c.called})
+			rows = append(rows, [3]string{c.is, c.called, c.option})
 		}
 	}
 	data, err := json.Marshal(rows)
@@ -91,6 +92,8 @@ const counting = `((rows) => {
 		let known = false;
 		rows.forEach(([is], i) => { if (e.matches(is) && patterns[i].test(mine)) { known = true; seen.add(i); } });
 		if (!known) unknown.push("<" + e.tagName.toLowerCase() + " class=" + JSON.stringify(e.getAttribute("class") ?? "") + "> " + JSON.stringify(mine.slice(0, 60)));
+		const chosen = e.tagName != "SELECT" ? undefined : new Set(rows.flatMap(([is, , option], i) => (option != "" && e.matches(is) && patterns[i].test(mine) ? [option] : [])));
+		if (chosen && !chosen.has("*")) for (const {value} of e.options) if (!chosen.has(value)) unknown.push("the option " + value + " of " + mine);
 	}
 	return {unknown: [...new Set(unknown)], seen: [...seen]};
 })`
