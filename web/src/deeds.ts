@@ -119,8 +119,9 @@ export const picks = signal<number[] | undefined>(undefined);
 
 /** transactionWishes: one takes locks, which are chosen one after the other, and gives all back. */
 function transactionWishes(d: Doc, proc: number, status: string): Item[] {
-	if (status === "inside") return d.steps ? [does("goes on and gives its locks back", "g", { verb: "go", proc })] : [];
+	if (status === "inside") return d.steps ? [does("goes on, to its next lock or its end", "g", { verb: "go", proc })] : [];
 	if (status !== "idle") return [];
+	if (d.steps && aborted(d, proc)) return [does("tries again", "g", { verb: "go", proc })];
 	const chosen = picks.value;
 	if (!chosen) return [{ label: "takes locks …", key: "a", title: "one or several, in an order that you choose", stays: true, run: () => (picks.value = []) }];
 	const locks = d.scene.locknames ?? [];
@@ -133,6 +134,12 @@ function transactionWishes(d: Doc, proc: number, status: string): Item[] {
 	const back = chosen.length > 0 ? chosen.slice(0, -1) : undefined;
 	items.push({ label: back ? `not ${locks[chosen.at(-1)!]}` : "back", key: "Backspace", stays: true, run: () => (picks.value = back) });
 	return items;
+}
+
+/** aborted says whether the transaction of a process was, and is to be tried again. */
+function aborted(d: Doc, proc: number): boolean {
+	const last = d.events.slice(0, cursor.value).findLast((e) => e.proc === proc && ["ask", "enter", "exit", "deny"].includes(e.kind));
+	return last?.kind === "deny";
 }
 
 /** beliefs: who is dead can be suspected, and who is back trusted again. */
