@@ -170,6 +170,27 @@ func parseProcess(s string) (core.ID, error) {
 	return core.ID(n - 1), nil
 }
 
+// topologies are all that have a name and that some algorithm knows; tree:2 is one of
+// many.
+const topologies = "grid plane majority tree:2 star line ricart-agrawala maekawa central up down"
+
+// Topologies returns those that a group of the algorithm can have, by their names; of
+// no algorithm all that there are.
+func Topologies(name string) []string {
+	return slices.DeleteFunc(strings.Fields(topologies), func(word string) bool {
+		if name == "" {
+			return false
+		}
+		s, err := Make(name, core.Options{Topology: word})
+		for n := 1; err == nil && n <= 7; n++ { // the smallest plane has seven
+			if s.Accepts(n) == nil {
+				return false
+			}
+		}
+		return true
+	})
+}
+
 // Knows returns the names of the options that an algorithm knows.
 func Knows(name string) []string {
 	lock, _, both := strings.Cut(name, "+")

@@ -42,3 +42,19 @@ func TestQuorumTopologies(t *testing.T) {
 		}
 	}
 }
+
+// The topologies of an algorithm are those of which it can have a group.
+func TestTopologies(t *testing.T) {
+	for name, want := range map[string]string{
+		"maekawa":       "grid plane majority",
+		"maekawa+bully": "grid majority", // among those who are left after a death there is no plane
+		"raymond":       "tree:2 star line",
+		"sanders":       "ricart-agrawala maekawa central",
+		"chang-roberts": "up down",
+		"lamport":       "",
+	} {
+		if got := strings.Join(Topologies(name), " "); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}

@@ -213,7 +213,7 @@ type Measure struct {
 type Property struct {
 	Name  string `json:"name"`
 	Holds bool   `json:"holds"`
-	Event int    `json:"event"` // the event that broke it, or -1
+	Event int    `json:"event"` // the event that broke it, or that shows what it leaves open; -1 if there is none
 	Text  string `json:"text"`  // what it means, or how it broke
 }
 

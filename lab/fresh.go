@@ -18,6 +18,8 @@ type Wish struct {
 	Processes   int    `json:"processes"`
 	Topology    string `json:"topology,omitempty"`
 	Sets        string `json:"sets,omitempty"`
+	Inform      string `json:"inform,omitempty"`
+	Experiment  bool   `json:"experiment,omitempty"`
 	K           int    `json:"k,omitempty"`
 	Coordinator int    `json:"coordinator,omitempty"` // from 1
 	Patience    int    `json:"patience,omitempty"`
@@ -45,7 +47,7 @@ func Fresh(w Wish, o Options) (string, error) {
 			fmt.Fprintf(&b, format+"\n", args...)
 		}
 	}
-	for _, s := range []string{w.Algorithm, w.Topology, w.Sets, w.Mode, w.Network, w.Latency, w.Hold} {
+	for _, s := range []string{w.Algorithm, w.Topology, w.Sets, w.Inform, w.Mode, w.Network, w.Latency, w.Hold} {
 		if strings.ContainsAny(s, "\n\r#") {
 			return "", fmt.Errorf("%q: want one word, without # and on one line", s)
 		}
@@ -55,6 +57,8 @@ func Fresh(w Wish, o Options) (string, error) {
 	say(true, "algorithm %s", w.Algorithm)
 	say(w.Topology != "", "topology %s", w.Topology)
 	say(w.Sets != "", "sets %s", w.Sets)
+	say(w.Inform != "", "inform %s", w.Inform)
+	say(w.Experiment, "experiment")
 	say(w.K != 0, "k %d", w.K)
 	say(w.Coordinator != 0, "coordinator %d", w.Coordinator)
 	say(w.Patience != 0, "patience %d", w.Patience)

@@ -112,6 +112,7 @@ func judged(kind string) [][2]string {
 			{family.MutualExclusion, "no lock has two holders"},
 			{family.UnaskedGrant, "nobody gets a lock without having asked"},
 			{family.IdleVictim, "nobody is told to abort who has no transaction"},
+			{family.Deadlock, "nobody waits for ever"},
 		}
 	}
 	return [][2]string{
@@ -135,20 +136,69 @@ func (r *recorder) properties(back *sim.Playback, d *Document) []Property {
 			p.Event = slices.IndexFunc(d.Events, func(e Event) bool { return e.Kind == trace.Violation.String() && e.Name == p.Name })
 		case !r.shows(back, p.Name):
 			continue
+		case p.Name == family.LostRequest:
+			r.answered(d, &p)
+		case p.Name == family.Deadlock:
+			r.stuck(d, &p)
 		}
 		all = append(all, p)
 	}
 	return all
 }
 
+// answered says what became of those who asked, in a run that lost no request: who
+// dies waits no more, and where requests may be denied not everybody gets in.
+func (r *recorder) answered(d *Document, p *Property) {
+	denied := slices.IndexFunc(d.Events, func(e Event) bool { return e.Kind == trace.Deny.String() })
+	who, end := "whoever asks", "gets in"
+	if r.bereft {
+		who += " and lives"
+	}
+	if r.spec.TryLock {
+		end = "is let in or denied"
+	}
+	p.Text = who + " " + end
+	switch {
+	case denied >= 0 && r.spec.TryLock:
+		p.Event = denied
+		p.Text += ", as " + d.Names[d.Events[denied].Proc] + " is"
+	case denied >= 0:
+		p.Holds, p.Event = false, denied
+		p.Text = d.Names[d.Events[denied].Proc] + " asked and was denied, which " + r.spec.Name + " does not say that it does"
+	}
+}
+
+// stuck says who waits when nothing can happen any more, and since which event.
+func (r *recorder) stuck(d *Document, p *Property) {
+	var who []string
+	for i := range r.lanes {
+		if r.lanes[i].does(Waiting) {
+			who = append(who, d.Names[i])
+		}
+	}
+	if len(who) == 0 {
+		return
+	}
+	p.Holds, p.Text = false, list(who)+" wait for ever"
+	if len(who) == 1 {
+		p.Text = who[0] + " waits for ever"
+	}
+	if n := len(d.Graph); n > 0 && len(d.Graph[n-1].Cycles) > 0 {
+		p.Event = d.Graph[n-1].Event - 1
+	}
+}
+
 // shows reports whether a run that has not broken a property shows that it holds:
 // some are watched only if they are promised, and some judged only at the end.
 func (r *recorder) shows(back *sim.Playback, property string) bool {
+	asked := slices.ContainsFunc(back.Events, func(e trace.Event) bool { return e.Kind == trace.Ask })
 	switch property {
 	case family.Order:
 		return r.spec.Theory.ME3 || slices.ContainsFunc(r.sc.Expect, func(e scenario.Expectation) bool { return e.Name == family.Order })
 	case family.LostRequest:
-		return !back.Stopped && !slices.ContainsFunc(r.lanes, func(l lane) bool { return l.does(Waiting) })
+		return asked && !back.Stopped && !slices.ContainsFunc(r.lanes, func(l lane) bool { return l.does(Waiting) })
+	case family.Deadlock:
+		return asked && back.Still
 	case family.Agreement:
 		return back.Still
 	}

@@ -5,7 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/deadlock"
 	"github.com/stile-lock/stile/family"
+	"github.com/stile-lock/stile/mutex"
 )
 
 // TestOnlyWhatWasSeen: a property that nobody watched, or that only the end would
@@ -15,12 +18,18 @@ func TestOnlyWhatWasSeen(t *testing.T) {
 		passed  = "algorithm token-ring\nprocesses 3\nhold 3\nat 0 P1 asks\nat 0.5 P3 asks\nat 0.6 P3 tells P2\nat 0.7 P2 asks\n"
 		waits   = "algorithm central\nprocesses 3\nhold 9\nat 0 P2 asks\nat 0 P3 asks\n"
 		elected = "algorithm bully\nprocesses 3\nat 0 crash P3\nat 1 P1 asks\n"
+		locks   = "algorithm none\nprocesses 2\nsite 1 P1 L1\nsite 2 P2 L2\n"
 		circles = "algorithm token-ring\nprocesses 3\nat 0 P1 asks\nat 99999 P1 asks\n"
 	)
 	for _, c := range []struct {
 		text, property string
 		want           string // holds, broken, or nothing if it is not told
 	}{
+		{locks + "at 0 P1 takes L1 L2\nat 0 P2 takes L2 L1\n", family.Deadlock, "broken"},
+		{locks + "at 0 P1 takes L1 L2\nat 0 P2 takes L2 L1\nuntil 0.1\n", family.Deadlock, ""},
+		{locks + "at 0 P1 takes L1 L2\nat 9 P2 takes L2 L1\n", family.Deadlock, "holds"},
+		{locks, family.Deadlock, ""},
+		{"algorithm central\nprocesses 3\nat 0 crash P2\n", family.LostRequest, ""},
 		{passed, family.Order, ""},
 		{passed + "expect violation order\n", family.Order, "broken"},
 		{passed + "expect no violation\n", family.LostRequest, "holds"},
@@ -49,6 +58,74 @@ func TestOnlyWhatWasSeen(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s%s: got %q, want %q", c.text, c.property, got, c.want)
 		}
+	}
+}
+
+// lostRequest returns what a run says of requests.
+func lostRequest(t *testing.T, text string, o Options) Property {
+	t.Helper()
+	d := run(text, o, undrawn)
+	if d.Error != nil {
+		t.Fatalf("%s in\n%s", d.Error.Text, text)
+	}
+	i := slices.IndexFunc(d.Properties, func(p Property) bool { return p.Name == family.LostRequest })
+	if i < 0 {
+		return Property{Event: -1}
+	}
+	return d.Properties[i]
+}
+
+// TestDenials: nobody who was denied, or who died, is said to have got in, by any
+// algorithm; and one that does not say that it denies breaks its promise.
+func TestDenials(t *testing.T) {
+	denies := func(name string) core.Spec {
+		s := mutex.CentralDeny(0)
+		s.Name, s.TryLock = name, name == "says-so"
+		return s
+	}
+	own := Options{Specs: func(name string, _ core.Options) (core.Spec, error) { return denies(name), nil }}
+	const two = "\nprocesses 3\nhold 9\nat 0 P1 asks\nat 1 P2 asks\n"
+	for _, c := range []struct {
+		text string
+		o    Options
+		want Property
+	}{
+		{"algorithm central-deny" + two, Options{}, Property{Holds: true, Event: 7, Text: "whoever asks is let in or denied, as P2 is"}},
+		{"algorithm central-deny\nprocesses 3\nat 0 P1 asks\n", Options{}, Property{Holds: true, Event: -1, Text: "whoever asks is let in or denied"}},
+		{"algorithm says-so" + two, own, Property{Holds: true, Event: 7, Text: "whoever asks is let in or denied, as P2 is"}},
+		{"algorithm silent" + two, own, Property{Event: 7, Text: "P2 asked and was denied, which silent does not say that it does"}},
+		{"algorithm central+bully" + two, Options{}, Property{Holds: true, Event: -1, Text: "whoever asks gets in"}},
+		{"algorithm central+bully" + two + "at 5 crash P2\n", Options{}, Property{Holds: true, Event: -1, Text: "whoever asks and lives gets in"}},
+		{"algorithm central+bully" + two + "at 5 crash P1\n", Options{}, Property{Holds: true, Event: -1, Text: "whoever asks gets in"}},
+	} {
+		c.want.Name = family.LostRequest
+		if got := lostRequest(t, c.text, c.o); got != c.want {
+			t.Errorf("%s\n got %+v\nwant %+v", c.text, got, c.want)
+		}
+	}
+	denied := 0
+	every(func(name string, _ core.Spec) {
+		text := bare(name, false) + "at 0 P1 asks for 30\nat 5 P2 asks for 1\nat 5.1 P3 asks for 1\n"
+		if _, err := deadlock.Find(name); err == nil {
+			text = bare(name, false) + "at 0 P1 takes L1 L2 for 3\nat 0.1 P2 takes L2 L1 for 3\nat 0.2 P3 takes L1 for 1\n"
+		}
+		text = strings.Replace(text, "until 10", "until 100", 1)
+		d := run(text, Options{}, undrawn)
+		if d.Error != nil {
+			t.Fatalf("%s in\n%s", d.Error.Text, text)
+		}
+		if !slices.ContainsFunc(d.Events, func(e Event) bool { return e.Kind == "deny" }) {
+			return
+		}
+		denied++
+		for _, p := range d.Properties {
+			if p.Holds && strings.Contains(p.Text, "gets in") && !strings.Contains(p.Text, "nobody") {
+				t.Errorf("%s denies, and %s is said to hold: %s", name, p.Name, p.Text)
+			}
+		}
+	})
+	if denied < 5 {
+		t.Errorf("only %d algorithms deny: this shows little", denied)
 	}
 }
 

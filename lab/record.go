@@ -21,6 +21,7 @@ type recorder struct {
 	lines  []LineEvents
 	steps  []stepNote  // one for each step that has events
 	tricks []sim.Trick // events that an earlier line wanted
+	bereft bool        // somebody died who waited
 	graph  []WaitsFor
 	edges  []Edge // who waits for whom now
 

@@ -96,6 +96,7 @@ func (r *recorder) happen(e *trace.Event, asking bool) {
 		}
 		return
 	case trace.Crash:
+		r.bereft = r.bereft || l.does(Waiting)
 		l.phases, l.paused = nil, false
 		r.become(int(e.Proc), Crashed)
 		return

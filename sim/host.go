@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/family"
@@ -93,10 +94,22 @@ func (g *group) announce(back core.ID) {
 		switch seat := core.ID(i); {
 		case seat == back || g.Dead(seat) && g.w.Steps():
 		case g.Dead(seat):
+			g.believe(trace.Suspect, back, seat)
 			g.Step(back, core.Input{Kind: core.Suspect, From: seat})
 		default:
+			g.believe(trace.Trust, seat, back)
 			g.Step(seat, core.Input{Kind: core.Trust, From: back})
 		}
+	}
+}
+
+// believe tells that a seat is told of another, once if both are part of several
+// groups.
+func (g *group) believe(kind trace.Kind, seat, other core.ID) {
+	p, peer := g.proc(seat), g.proc(other)
+	first := slices.IndexFunc(g.w.groups, func(g *group) bool { return g.seat(p) != core.None && g.seat(peer) != core.None })
+	if first == g.index {
+		g.w.Note(trace.Event{Kind: kind, Proc: p, Peer: peer})
 	}
 }
 

@@ -176,6 +176,7 @@ func (w *world) suspect(p, peer core.ID) {
 
 // trust tells a process that another one is back.
 func (w *world) trust(p, peer core.ID) {
+	w.Note(trace.Event{Kind: trace.Trust, Proc: p, Peer: peer})
 	w.pair(p, peer, func(g *group, seat, other core.ID) {
 		g.env.Trusted(g, seat, other)
 		g.Step(seat, core.Input{Kind: core.Trust, From: other})

@@ -78,8 +78,10 @@ func trouble() *trace.Trace {
 	s.add(trace.Event{Kind: trace.Violation, Proc: 1, Peer: 0, Name: "mutual-exclusion"})
 	s.do(34, trace.Exit, 0)
 	s.do(36, trace.Resume, 2)
+	s.add(trace.Event{Kind: trace.Suspect, Proc: 2, Peer: 3})
 	s.do(38, trace.Heal, core.None)
 	s.do(40, trace.Restart, 3)
+	s.add(trace.Event{Kind: trace.Trust, Proc: 2, Peer: 3})
 	s.do(42, trace.Exit, 1)
 	s.do(43, trace.Ask, 2)
 	s.message(43, trace.Send, 2, 0, 7, "REQUEST") // still on its way at the end
@@ -129,7 +131,7 @@ func random(seed uint64, n, events int) *trace.Trace {
 				onTheWay = append(onTheWay[:i], onTheWay[i+1:]...)
 			}
 		case c == 9:
-			kinds := []trace.Kind{trace.Expire, trace.Crash, trace.Restart, trace.Pause, trace.Resume, trace.Lead, trace.Suspect, trace.Deny}
+			kinds := []trace.Kind{trace.Expire, trace.Crash, trace.Restart, trace.Pause, trace.Resume, trace.Lead, trace.Suspect, trace.Trust, trace.Deny}
 			s.do(s.at, kinds[r.IntN(len(kinds))], p)
 			if r.IntN(4) == 0 {
 				s.add(trace.Event{Kind: trace.Partition, Proc: core.None})

@@ -21,6 +21,7 @@ const (
 	Duplicate             // a message is copied
 	Expire                // a timer runs out
 	Suspect               // a peer is believed dead
+	Trust                 // a peer is believed to be back
 	Crash                 // a process stops for good
 	Restart               // a new process takes its seat, with nothing remembered
 	Pause                 // a process stands still
@@ -34,7 +35,7 @@ const (
 )
 
 var kindNames = [...]string{
-	"ask", "enter", "exit", "deny", "send", "receive", "drop", "duplicate", "expire", "suspect",
+	"ask", "enter", "exit", "deny", "send", "receive", "drop", "duplicate", "expire", "suspect", "trust",
 	"crash", "restart", "pause", "resume", "partition", "heal", "lead", "abort", "violation", "note",
 }
 
@@ -63,7 +64,7 @@ func (k Kind) message() bool {
 
 // peer reports whether an event of this kind needs a peer.
 func (k Kind) peer() bool {
-	return k.message() || k == Suspect || k == Lead || k == Abort
+	return k.message() || k == Suspect || k == Trust || k == Lead || k == Abort
 }
 
 // HasPeer reports whether Peer says something: where it does not, it is 0.
@@ -80,7 +81,7 @@ type Event struct {
 	At     int64 // when, in ticks; a step number in runs without time
 	Kind   Kind
 	Proc   core.ID      // where; None for Partition and Heal
-	Peer   core.ID      // Send, Drop, Duplicate: the receiver. Receive: the sender. Suspect, Lead, Abort: whom. Violation: who else is part of it, or None.
+	Peer   core.ID      // Send, Drop, Duplicate: the receiver. Receive: the sender. Suspect, Trust, Lead, Abort: whom. Violation: who else is part of it, or None.
 	Msg    int          // Send, Receive, Drop, Duplicate: the number of the message, from 1; 0 otherwise
 	Name   string       // the kind of message, the property broken, or the text of a note
 	Fields []core.Field // what the message says

@@ -179,6 +179,7 @@ const (
 	MarkPause     = "pause"
 	MarkResume    = "resume"
 	MarkSuspect   = "suspect"
+	MarkTrust     = "trust"
 	MarkTimer     = "timer"
 	MarkLead      = "lead"
 	MarkDenied    = "denied"

@@ -36,7 +36,7 @@ func (p *plan) samples() []Sample {
 	}
 	for _, mark := range []struct{ means, text string }{
 		{MarkCrash, "crash"}, {MarkRestart, "recovers, with nothing remembered"}, {MarkPause, "stands still"}, {MarkResume, "goes on"},
-		{MarkSuspect, "suspicion"}, {MarkTimer, "timer runs out"}, {MarkLead, "leads"}, {MarkDenied, "refused"},
+		{MarkSuspect, "suspicion"}, {MarkTrust, "trusts again"}, {MarkTimer, "timer runs out"}, {MarkLead, "leads"}, {MarkDenied, "refused"},
 		{MarkEnded, "is done"}, {MarkAbort, "chooses a victim"}, {MarkNote, "note"}, {MarkViolation, "violation"},
 	} {
 		if slices.ContainsFunc(p.l.Marks, func(m Mark) bool { return m.Means == mark.means }) {

@@ -24,6 +24,8 @@ func (t *Trace) remark(e *Event) (r remark, ok bool) {
 		return remark{MarkResume, "goes on"}, true
 	case Suspect:
 		return remark{MarkSuspect, "suspects " + t.laneName(e.Peer)}, true
+	case Trust:
+		return remark{MarkTrust, "trusts " + t.laneName(e.Peer)}, true
 	case Expire:
 		return remark{MarkTimer, ""}, true
 	case Lead:

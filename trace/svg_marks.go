@@ -31,6 +31,9 @@ func (p *painter) mark(means, tip string, x, y Length) {
 	case MarkSuspect:
 		shape("M0-8L8 0L0 8L-8 0z")
 		letter("?")
+	case MarkTrust:
+		shape("M0-8L8 0L0 8L-8 0z")
+		shape("M-3 0L-1 3L3-3", "fill", "none")
 	case MarkTimer:
 		shape("M-4-5H4L-4 5H4z")
 	case MarkLead:

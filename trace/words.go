@@ -42,6 +42,8 @@ func (e Event) sentence(called func(core.ID) string) string {
 		return p + "'s timer runs out."
 	case Suspect:
 		return p + " believes that " + peer + " is dead."
+	case Trust:
+		return p + " believes that " + peer + " is back."
 	case Crash:
 		return p + " crashes."
 	case Restart:

@@ -19,6 +19,7 @@ type control struct {
 	name   string
 	is     string       // a selector of the elements that it is
 	called string       // a regular expression of their names, if the selector finds others too
+	option string       // of a select: the value that is chosen, or * for each
 	fresh  bool         // the page is loaded anew for it: it leaves behind what no key takes back
 	from   string       // keys that lead there from the beginning of the run
 	lead   func(*visit) // what else leads there
@@ -41,7 +42,7 @@ type station struct {
 
 // A census knows all controls, and which of them were ever on a page.
 type census struct {
-	rows string // as JSON: [selector, name] of every control
+	rows string // as JSON: [selector, name, option] of every control
 
 	mu    sync.Mutex
 	tried int // how many controls
@@ -51,10 +52,10 @@ type census struct {
 
 func newCensus(t testing.TB, all []station) *census {
 	t.Helper()
-	var rows [][2]string
+	var rows [][3]string
 	for _, s := range all {
 		for _, c := range s.controls {
-			rows = append(rows, [2]string{c.is, c.called})
+			rows = append(rows, [3]string{c.is, c.called, c.option})
 		}
 	}
 	data, err := json.Marshal(rows)
@@ -84,14 +85,22 @@ const counting = `((rows) => {
 	const name = ` + nameOf + `;
 	const usable = "button, select, input, textarea, a[href], summary, [contenteditable], [role=button], [role=slider], [role=tab], [role=menuitem], [tabindex='0']";
 	const all = new Set([...document.querySelectorAll(usable), ...[...window.listeners].filter((e) => e.isConnected)].filter((e) => e.checkVisibility()));
-	const bySelector = window.bySelector ??= Map.groupBy(rows.map(([is, called], i) => ({is, i, called, pattern: new RegExp(called)})), (row) => row.is);
-	const known = new Set(), seen = new Set(), names = new Map();
+	const bySelector = window.bySelector ??= Map.groupBy(rows.map(([is, called, option], i) => ({is, i, called, option, pattern: new RegExp(called)})), (row) => row.is);
+	const known = new Set(), seen = new Set(), names = new Map(), options = new Map();
 	const named = (e) => names.get(e) ?? names.set(e, name(e)).get(e);
 	for (const [is, mine] of bySelector) for (const e of document.querySelectorAll(is)) {
 		if (!all.has(e)) continue;
-		for (const row of mine) if (!row.called || row.pattern.test(named(e))) { known.add(e); seen.add(row.i); }
+		for (const row of mine) if (!row.called || row.pattern.test(named(e))) {
+			known.add(e);
+			seen.add(row.i);
+			if (row.option != "") options.set(e, (options.get(e) ?? new Set()).add(row.option));
+		}
 	}
 	const unknown = [...all].filter((e) => !known.has(e)).map((e) => "<" + e.tagName.toLowerCase() + " class=" + JSON.stringify(e.getAttribute("class") ?? "") + "> " + JSON.stringify(name(e).slice(0, 60)));
+	for (const e of all) {
+		const chosen = options.get(e) ?? new Set();
+		if (e.tagName == "SELECT" && !chosen.has("*")) for (const {value} of e.options) if (!chosen.has(value)) unknown.push("the option " + value + " of " + name(e));
+	}
 	return {unknown: [...new Set(unknown)], seen: [...seen]};
 })`
 

@@ -107,3 +107,16 @@ func TestGraphIsACitizen(t *testing.T) {
 	p.key("uu")
 	p.until(`!document.querySelector("textarea").value.includes("P2 asks R2")`)
 }
+
+// Whose transaction was aborted tries again, since it cannot begin another one.
+func TestAbortedTriesAgain(t *testing.T) {
+	p := show(t, "title Die\nalgorithm wait-die\nprocesses 2\nsite 1 P1 P2 L1\nschedule steps\nP1 takes L1\nP2 takes L1\n")
+	p.key(kb.End)
+	p.until(`document.querySelector(".event.current")?.innerText.includes("aborts") || document.querySelector(".event.deny")`)
+	if got := p.offered(2); !slices.Equal(got, []string{"tries again"}) {
+		t.Fatalf("P2, whose transaction was aborted, is offered %q", got)
+	}
+	p.key("g")
+	p.written("P2 goes on")
+	p.until(`document.querySelector("#editor-fault").innerText == "" && !document.querySelector(".notice")`)
+}

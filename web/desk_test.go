@@ -21,6 +21,7 @@ type desk struct {
 	asked map[string]string // the last body of each call
 	held  string            // the call whose next answer does not come
 	ends  string            // what the next check says at once
+	fails string            // the call whose next answer is that it failed
 
 	verdict chan string // what the check says last
 	stopped chan bool   // a check was stopped
@@ -51,6 +52,13 @@ func (d *desk) willEnd(said string) {
 	d.ends = said
 }
 
+// refuse has the next answer to a call be that it failed.
+func (d *desk) refuse(name string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.fails = name
+}
+
 // Call implements Caller.
 func (d *desk) Call(ctx context.Context, name string, body []byte, emit func([]byte) error) error {
 	d.mu.Lock()
@@ -59,7 +67,14 @@ func (d *desk) Call(ctx context.Context, name string, body []byte, emit func([]b
 	if held {
 		d.held = ""
 	}
+	fails := d.fails == name
+	if fails {
+		d.fails = ""
+	}
 	d.mu.Unlock()
+	if fails {
+		return emit([]byte(`{"error":{"line":0,"col":0,"text":"the disk is on fire"}}`))
+	}
 	if held {
 		<-ctx.Done()
 		return ctx.Err()

@@ -28,6 +28,7 @@ func stations(t testing.TB) []station {
 		{name: "faulty", text: faulty, controls: faultyControls()},
 		{name: "dialogs", text: scenarioText, desk: true, controls: dialogControls()},
 		{name: "fresh", text: scenarioText, controls: freshControls()},
+		{name: "lists", text: scenarioText, controls: freshLists()},
 		{name: "export", text: scenarioText, controls: exportControls()},
 		{name: "gallery", text: scenarioText, controls: galleryControls()},
 	}

@@ -228,7 +228,7 @@ func siteDeeds() []control {
 		lock("back", kb.Backspace, offers("^takes locks …"), "takes locks …"),
 		lock("takes L2", "a", inText("P3 takes L2\n"), "takes locks …", "first L2"),
 		lock("takes L2, then L3", "a", inText("P3 takes L2 L3\n"), "takes locks …", "first L2", "then L3"),
-		deed("goes on and gives", "g", right, process, 1, inText("P1 goes")),
+		deed("goes on, to its next", "g", right, process, 1, inText("P1 goes")),
 		siteDeed("crashes", "c", right, 1, and(inText("crash site 1"), there(".site[data-proc='0'].is-crashed"))),
 		siteDeed("is told that site 2 is dead", "", kb.End, 1, inText("site 1 suspects site 2")),
 	}

@@ -47,7 +47,8 @@ func checkControls() []control {
 		}
 	}
 	is := ".check-setting button"
-	return []control{
+	often := list{is: ".check-setting select", called: "^Each process asks", from: "k", lead: func(v *visit) { v.see("dialog.panel-check") }, values: []string{"1", "2", "-1"}, usual: 1}
+	return append([]control{
 		{name: "how often each asks", is: ".check-setting select", from: "k", want: there(".check-setting select") + ".value == '-1'", after: "k" + kb.Tab + kb.Tab + "twice" + kb.Escape,
 			mouse: func(v *visit) { v.clickOn(".check-setting select", ""); v.key(down + kb.Enter) },
 			keys:  []way{tabbed(".check-setting select", "", down), tabbed(".check-setting select", "", "without")}},
@@ -60,7 +61,7 @@ func checkControls() []control {
 				v.clickOn(".check-standing button", "^Open")
 			},
 			keys: []way{func(v *visit) { v.key(kb.Enter); tabbed(".check-standing button", "^Open", kb.Enter)(v) }}},
-	}
+	}, often.options()...)
 }
 
 // fill writes into a field, in place of what is there.
@@ -96,7 +97,8 @@ func compareControls() []control {
 			}}}
 	}
 	held := func(v *visit) { plain(v); v.desk.holdBack("compare"); v.key(kb.Enter) }
-	return []control{
+	shown := list{is: ".compare-measure select", called: "", from: "o", lead: plain, values: []string{"messages_per_entry", "sync_delay", "throughput"}}
+	return append([]control{
 		field("sizes", "Processes", "2", "N = 2"),
 		field("rests", "Rest between", "7", "rest 7"),
 		field("holds", "Time inside", "2", "hold 2"),
@@ -109,7 +111,7 @@ func compareControls() []control {
 			mouse: func(v *visit) { v.clickOn(".compare-cell", "^raymond, 3") }, keys: []way{tabbed(".compare-cell", "^raymond, 3", kb.Enter)}},
 		{name: "the map", is: ".compare-map", from: "o", lead: plain, want: `document.activeElement.matches(".compare-map")`,
 			mouse: clicks(".compare-map th"), keys: []way{func(v *visit) { v.tabTo(".compare-map", "") }}},
-	}
+	}, shown.options()...)
 }
 
 // freshControls are the fields of a new scenario.
@@ -118,7 +120,7 @@ func freshControls() []control {
 	field := func(called, algorithm, words, want string) control {
 		choose := func(v *visit) {
 			v.until(`document.activeElement.matches(".fresh select")`)
-			v.keys(algorithm)
+			v.pick(algorithm)
 			v.until("Boolean(" + finding(".fresh input", "^"+called) + ")")
 		}
 		return control{name: called, is: ".fresh input", called: "^" + called, from: "n", want: and(not(there("dialog[open]")), inText(want)),
@@ -135,8 +137,43 @@ func freshControls() []control {
 				v.key(kb.Enter)
 			}}}
 	}
+	sanders := func(v *visit) {
+		v.until(`document.activeElement.matches(".fresh select")`)
+		v.pick("sanders")
+		v.until("Boolean(" + finding(".fresh input", "^Inform") + ")")
+	}
+	// inform is beside the sets, without which there are no inform sets.
+	inform := field("Inform", "", "", "inform 1:1;2:1,2;3:1,3")
+	inform.mouse = func(v *visit) {
+		sanders(v)
+		v.clickOn(".fresh input", "^Sets")
+		fill(v, "1:1,2;2:1,2;3:1-3")
+		v.clickOn(".fresh input", "^Inform")
+		fill(v, "1:1;2:1,2;3:1,3")
+		v.clickOn(".fresh button", "^Write it")
+	}
+	inform.keys = []way{func(v *visit) {
+		sanders(v)
+		v.tabTo(".fresh input", "^Sets")
+		fill(v, "1:1,2;2:1,2;3:1-3")
+		v.tabTo(".fresh input", "^Inform")
+		fill(v, "1:1;2:1,2;3:1,3")
+		v.key(kb.Enter)
+	}}
+	// experiment is there or not.
+	experiment := field("Experiment", "", "", "\nexperiment\n")
+	experiment.mouse = func(v *visit) {
+		sanders(v)
+		v.clickOn(".fresh input", "^Experiment")
+		v.clickOn(".fresh button", "^Write it")
+	}
+	experiment.keys = []way{func(v *visit) {
+		sanders(v)
+		v.tabTo(".fresh input", "^Experiment")
+		v.key(" " + kb.Enter)
+	}}
 	choice := func(called, letters string, downs int, want string) control {
-		is, open := ".fresh select", func(v *visit) { v.until(`document.activeElement.matches(".fresh select")`); v.keys("ricart") }
+		is, open := ".fresh select", func(v *visit) { v.until(`document.activeElement.matches(".fresh select")`); v.pick("ricart") }
 		return control{name: called, is: is, called: "^" + called, from: "n", want: and(not(there("dialog[open]")), want),
 			mouse: func(v *visit) {
 				open(v)
@@ -147,7 +184,7 @@ func freshControls() []control {
 			keys: []way{func(v *visit) {
 				open(v)
 				v.tabTo(is, "^"+called)
-				v.key(letters)
+				v.pick(letters)
 				tabbed(".fresh button", "^Write it", kb.Enter)(v)
 			}}}
 	}
@@ -156,6 +193,7 @@ func freshControls() []control {
 		field("Seed", "ricart", "77", "seed 77"),
 		field("Topology", "raymond's tree (", "line", "topology line"),
 		field("Sets", "maekawa (", "1:1,2;2:1,2,3;3:1,3", "sets 1:1,2;2:1,2,3;3:1,3"),
+		inform, experiment,
 		field("Coordinator", "central coordinator (", "2", "coordinator 2"),
 		field("K", "dijkstra", "9", "k 9"),
 		field("Patience", "lamport, rec", "50", "patience 50"),
@@ -168,6 +206,12 @@ func freshControls() []control {
 		choice("Schedule", "by hand", 1, inText("schedule steps")),
 		{name: "write it", is: ".fresh button", called: "^Write it", from: "n", want: and(not(there("dialog[open]")), not(inText("algorithm central\n"))),
 			keys: []way{tabbed(".fresh button", "^Write it", kb.Enter), func(v *visit) { v.tabTo(".fresh input", "^Processes"); v.key(kb.Enter) }}},
+		{name: "the algorithms, once more", is: ".panel-fresh button", called: "^Try again", fresh: true, want: there(".fresh select"),
+			lead: func(v *visit) {
+				v.desk.refuse("algorithms")
+				v.key("n")
+				v.until(shows(".panel-fresh .trouble", "on fire"))
+			}},
 	}
 }
 
@@ -229,6 +273,8 @@ func galleryControls() []control {
 			keys: []way{typed("raymond frame" + kb.Enter), typed("raymond frame" + down + kb.Enter), tabbed(".exhibit", exhibit, kb.Enter)}},
 		{name: "another exhibit", is: ".exhibit", from: "g", lead: all, want: and(not(there("dialog[open]")), shows("h1", "The bank")),
 			keys: []way{typed(down + down + up + kb.Enter)}},
+		{name: "the gallery, once more", is: ".gallery button", called: "^Try again", fresh: true, want: there(".exhibit"),
+			lead: func(v *visit) { v.desk.refuse("gallery"); v.key("g"); v.until(shows(".gallery .trouble", "on fire")) }},
 		{name: "new scenario", is: ".gallery button", called: "^New scenario", from: "g", lead: all, want: there("dialog.panel-fresh")},
 		{name: "tour", is: ".gallery button", called: "^Take the tour", from: "g", lead: all, want: and(step(1), shows("h1", "The bank"))},
 		{name: "tour, next", is: card, called: "^Next", from: "g", lead: tour(2), want: step(3),

@@ -11,7 +11,8 @@ func timeControls() []control {
 	dot := func(v *visit, event string, with ...chromedp.MouseOption) {
 		v.clickOn(".dot[data-event='"+event+"']", "", with...)
 	}
-	return []control{
+	speed := list{is: ".speed select", called: "", values: []string{"0.25", "0.5", "1", "2", "4", "8", "16"}, usual: 2}
+	return append([]control{
 		{name: "first", is: "[aria-label=first]", from: kb.End, want: at("0 of 39"),
 			keys: []way{typed(kb.Home), tabbed("[aria-label=first]", "", kb.Enter)}},
 		{name: "step back", is: "[aria-label='step back']", from: right + right, want: at("1 of 39"),
@@ -71,5 +72,5 @@ func timeControls() []control {
 			keys: []way{tabbed(".minimap", "", kb.End), tabbed(".minimap", "", kb.End+left+kb.Home+kb.End+left)}},
 		{name: "the plot", is: ".plot", want: there(".plot") + ".scrollLeft > 100",
 			mouse: func(v *visit) { v.wheel(".plot", 300, 0) }, keys: []way{tabbed(".plot", "", kb.End)}},
-	}
+	}, speed.options()...)
 }

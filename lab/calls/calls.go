@@ -192,12 +192,14 @@ func (c *Calls) within(ctx context.Context) (lab.Options, context.CancelFunc) {
 	return o, cancel
 }
 
+type runCall struct {
+	Text    string `json:"text"`
+	Spacing string `json:"spacing"`
+	File    string `json:"file"`
+}
+
 func (c *Calls) run(ctx context.Context, body []byte, say func(v any) error) error {
-	var in struct {
-		Text    string `json:"text"`
-		Spacing string `json:"spacing"`
-		File    string `json:"file"`
-	}
+	var in runCall
 	if err := read(body, &in); err != nil {
 		return err
 	}
@@ -214,14 +216,19 @@ func (c *Calls) run(ctx context.Context, body []byte, say func(v any) error) err
 	return say(d)
 }
 
+type actCall struct {
+	Text  string   `json:"text"`
+	Event int      `json:"event"`
+	Deed  lab.Deed `json:"deed"`
+}
+
 func (c *Calls) act(ctx context.Context, body []byte, say func(v any) error) error {
-	var in struct {
-		Text  string   `json:"text"`
-		Event int      `json:"event"`
-		Deed  lab.Deed `json:"deed"`
-	}
+	var in actCall
 	if err := read(body, &in); err != nil {
 		return err
+	}
+	if in.Event < 0 {
+		return fmt.Errorf("a cursor after %d events: want 0 or more", in.Event)
 	}
 	o, cancel := c.within(ctx)
 	defer cancel()
@@ -246,11 +253,13 @@ func (c *Calls) fresh(ctx context.Context, body []byte, say func(v any) error) e
 	return say(map[string]string{"text": text})
 }
 
+type exportCall struct {
+	Text string `json:"text"`
+	As   string `json:"as"`
+}
+
 func (c *Calls) export(ctx context.Context, body []byte, say func(v any) error) error {
-	var in struct {
-		Text string `json:"text"`
-		As   string `json:"as"`
-	}
+	var in exportCall
 	if err := read(body, &in); err != nil {
 		return err
 	}

@@ -29,19 +29,46 @@ type far struct {
 	Seconds     float64 `json:"seconds"`
 }
 
+type checkCall struct {
+	Text   string `json:"text"`
+	Limits limits `json:"limits"`
+}
+
+// limits are those of a check.
+type limits struct {
+	Requests int     `json:"requests"` // of each process; 0 means 1, and -1 without bound
+	Seconds  float64 `json:"seconds"`  // that it takes; 0 means as long as any check may
+	Crashes  int     `json:"crashes"`  // of elections, and of locks that survive deaths
+}
+
+// What the limits of a check can be: more than any check comes to its end with.
+const (
+	mostRequests = 255
+	mostCrashes  = 15
+)
+
+// refuse says which limit is none, if checks may take so long.
+func (l *limits) refuse(most time.Duration) error {
+	switch {
+	case l.Requests < -1 || l.Requests > mostRequests:
+		return fmt.Errorf("%d requests of each process: want 1 to %d, or -1 for any number", l.Requests, mostRequests)
+	case l.Crashes < 0 || l.Crashes > mostCrashes:
+		return fmt.Errorf("%d crashes: want 0 to %d", l.Crashes, mostCrashes)
+	case !(l.Seconds >= 0 && l.Seconds <= most.Seconds()):
+		return fmt.Errorf("a check of %g seconds: want 0 to %g, 0 meaning as long as it may", l.Seconds, most.Seconds())
+	}
+	return nil
+}
+
 // check tries every interleaving of the group that a text describes: how many
 // processes, which network, which options. What the lines of the text do is left
 // out: processes may do anything.
 func (c *Calls) check(ctx context.Context, body []byte, say func(v any) error) error {
-	var in struct {
-		Text   string `json:"text"`
-		Limits struct {
-			Requests int     `json:"requests"` // of each process; 0 means 1, and less than 0 without bound
-			Seconds  float64 `json:"seconds"`
-			Crashes  int     `json:"crashes"` // of elections, and of locks that survive deaths
-		} `json:"limits"`
-	}
+	var in checkCall
 	if err := read(body, &in); err != nil {
+		return err
+	}
+	if err := in.Limits.refuse(c.limit("check")); err != nil {
 		return err
 	}
 	sc, err := lab.Parse(in.Text, c.Options)

@@ -21,7 +21,17 @@ const (
 	mostPlaces  = 64
 	mostNodes   = 64
 	mostEntries = 2000
+	mostSpecs   = 64
 )
+
+type compareCall struct {
+	Algorithms []string  `json:"algorithms"` // none means all sound ones
+	N          []int     `json:"n"`
+	Rest       []float64 `json:"rest"` // in T
+	Hold       []float64 `json:"hold"`
+	Entries    int       `json:"entries"`
+	Seed       uint64    `json:"seed"`
+}
 
 // A Cell is one algorithm at one place of the map.
 type Cell struct {
@@ -41,14 +51,7 @@ type found struct {
 // compare measures algorithms over the number of processes, rest and hold. Every cell
 // is told as soon as it is measured, and at last all of them.
 func (c *Calls) compare(ctx context.Context, body []byte, say func(v any) error) error {
-	in := struct {
-		Algorithms []string  `json:"algorithms"` // none means all sound ones
-		N          []int     `json:"n"`
-		Rest       []float64 `json:"rest"` // in T
-		Hold       []float64 `json:"hold"`
-		Entries    int       `json:"entries"`
-		Seed       uint64    `json:"seed"`
-	}{Entries: 200, Seed: 1}
+	in := compareCall{Entries: 200, Seed: 1}
 	if err := read(body, &in); err != nil {
 		return err
 	}
@@ -73,6 +76,9 @@ func (c *Calls) compare(ctx context.Context, body []byte, say func(v any) error)
 	}
 	if n := len(conf.Nodes) * len(conf.Think) * len(conf.Hold); n > mostPlaces {
 		return fmt.Errorf("%d places to compare at: want at most %d", n, mostPlaces)
+	}
+	if len(in.Algorithms) > mostSpecs {
+		return fmt.Errorf("%d algorithms to compare: want at most %d", len(in.Algorithms), mostSpecs)
 	}
 	if len(in.Algorithms) == 0 {
 		conf.Specs = c.sound()

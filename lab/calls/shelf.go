@@ -157,6 +157,8 @@ type Choice struct {
 	Least   int      `json:"least"` // how many processes there are at least, and at most on a page
 	Most    int      `json:"most"`
 	Options []string `json:"options"` // what else can be said of it: topology, k, ...
+
+	Values map[string][]string `json:"values,omitempty"` // what can be said, where that has names
 }
 
 func (c *Calls) algorithms(_ context.Context, body []byte, say func(v any) error) error {
@@ -178,15 +180,34 @@ func (c *Calls) algorithms(_ context.Context, body []byte, say func(v any) error
 		}
 	}
 	for _, m := range deadlock.Methods() {
-		list = append(list, Choice{m.Name, m.Title, "deadlock", string(m.Family), m.Wrong, m.Weaker, m.Paper, core.FIFO.String(), 1, 50, []string{"mode"}})
+		x := Choice{Name: m.Name, Title: m.Title, Family: "deadlock", Class: string(m.Family), Wrong: m.Wrong, Weaker: m.Weaker, Paper: m.Paper, Network: core.FIFO.String(), Least: 1, Most: 50, Options: []string{}}
+		if len(m.Modes) > 0 {
+			x.offer("mode", m.Modes)
+		}
+		list = append(list, x)
 	}
 	return say(list)
 }
 
 func choice(s core.Spec, options ...string) Choice {
-	x := Choice{s.Name, s.Title, s.Family.String(), s.Class.String(), s.Wrong, s.Weaker, s.Paper, s.Network.String(), 1, 100, append([]string{}, options...)}
+	x := Choice{Name: s.Name, Title: s.Title, Family: s.Family.String(), Class: s.Class.String(), Wrong: s.Wrong, Weaker: s.Weaker, Paper: s.Paper, Network: s.Network.String(), Least: 1, Most: 100, Options: []string{}}
+	for _, o := range options {
+		var values []string
+		if o == "topology" {
+			values = catalog.Topologies(s.Name)
+		}
+		x.offer(o, values)
+	}
 	for x.Least < 10 && s.Accepts(x.Least) != nil {
 		x.Least++
 	}
 	return x
+}
+
+// offer says that something can be chosen, and what, if that has names.
+func (x *Choice) offer(option string, values []string) {
+	x.Options = append(x.Options, option)
+	if len(values) > 0 {
+		x.Values = map[string][]string{option: values}
+	}
 }

@@ -27,6 +27,7 @@ export interface Known {
 	most: number; // processes
 	network: string; // the weakest that it is correct on
 	options: string[]; // words of the head of a scenario that it understands
+	values?: Record<string, string[]>; // what they can be, where that has names
 }
 
 export interface Exported {

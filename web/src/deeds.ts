@@ -119,8 +119,9 @@ export const picks = signal<number[] | undefined>(undefined);
 
 /** transactionWishes: one takes locks, which are chosen one after the other, and gives all back. */
 function transactionWishes(d: Doc, proc: number, status: string): Item[] {
-	if (status === "inside") return d.steps ? [does("goes on and gives its locks back", "g", { verb: "go", proc })] : [];
+	if (status === "inside") return d.steps ? [does("goes on, to its next lock or its end", "g", { verb: "go", proc })] : [];
 	if (status !== "idle") return [];
+	if (d.steps && aborted(d, proc)) return [does("tries again", "g", { verb: "go", proc })];
 	const chosen = picks.value;
 	if (!chosen) return [{ label: "takes locks …", key: "a", title: "one or several, in an order that you choose", stays: true, run: () => (picks.value = []) }];
 	const locks = d.scene.locknames ?? [];
@@ -135,6 +136,12 @@ function transactionWishes(d: Doc, proc: number, status: string): Item[] {
 	return items;
 }
 
+/** aborted says whether the transaction of a process was, and is to be tried again. */
+function aborted(d: Doc, proc: number): boolean {
+	const last = d.events.slice(0, cursor.value).findLast((e) => e.proc === proc && ["ask", "enter", "exit", "deny"].includes(e.kind));
+	return last?.kind === "deny";
+}
+
 /** beliefs: who is dead can be suspected, and who is back trusted again. */
 function beliefs(d: Doc, proc: number, status: string[]): Item[] {
 	const all = sitesOf(d) || d.names.length;
@@ -143,20 +150,23 @@ function beliefs(d: Doc, proc: number, status: string[]): Item[] {
 	for (let to = 0; to < all; to++) {
 		if (to === proc) continue;
 		const name = d.names[to];
-		if (status[to] === "crashed") items.push({ label: `is told that ${name} is dead`, run: () => void act({ verb: "suspect", proc, to }) });
-		else if (sitesOf(d) === 0 && suspected.has(to)) items.push({ label: `is told that ${name} is back`, run: () => void act({ verb: "trust", proc, to }) });
+		const dead = status[to] === "crashed";
+		if (dead && !suspected.has(to)) items.push({ label: `is told that ${name} is dead`, run: () => void act({ verb: "suspect", proc, to }) });
+		else if (!dead && sitesOf(d) === 0 && suspected.has(to)) items.push({ label: `is told that ${name} is back`, run: () => void act({ verb: "trust", proc, to }) });
 	}
 	return items.slice(0, 8);
 }
 
-/** suspectedBy are those whom a process was told to be dead, since it began or came back. */
+/** suspectedBy are those whom a process was told to be dead, and not to be back, since it began or came back. */
 function suspectedBy(d: Doc, proc: number): Set<number> {
 	const all = new Set<number>();
+	const trusted = new Set<number>(); // by what was told last
 	for (let i = cursor.value - 1; i >= 0; i--) {
 		const e = d.events[i]!;
 		if (e.proc !== proc) continue;
 		if (e.kind === "restart") break;
-		if (e.kind === "suspect") all.add(e.peer);
+		if (e.kind === "trust" && !all.has(e.peer)) trusted.add(e.peer);
+		if (e.kind === "suspect" && !trusted.has(e.peer)) all.add(e.peer);
 	}
 	return all;
 }

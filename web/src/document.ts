@@ -153,7 +153,7 @@ export interface Measure {
 export interface Property {
 	name: string;
 	holds: boolean;
-	event: number; // the event that broke it, or -1
+	event: number; // the event that broke it, or that shows what it leaves open; -1 if there is none
 	text: string; // what it means, or how it broke
 }
 

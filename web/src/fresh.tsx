@@ -23,13 +23,15 @@ const chosen = computed(() => all.value.find((a) => a.name === name.value));
 const families = computed(() => [...new Set(all.value.map((a) => a.family))]);
 
 /** What can be said of an algorithm, and how. */
-const abouts: Record<string, { label: string; hint: string; numeric?: boolean; values?: string[] }> = {
-	topology: { label: "Topology", hint: "a shape, or edges such as 1-2,1-3", values: ["grid", "plane", "majority", "tree:2", "star", "line", "up", "down"] },
-	sets: { label: "Sets", hint: "such as 1:1,2;2:1,2,3;3:1,3" },
+const abouts: Record<string, { label: string; hint: string; numeric?: boolean; yes?: boolean }> = {
+	topology: { label: "Topology", hint: "its shape" },
+	sets: { label: "Sets", hint: "whom each asks, such as 1:1,2;2:1,2,3;3:1,3" },
+	inform: { label: "Inform sets", hint: "whom each tells, such as 1:1;2:1,2;3:1,3; as the sets, if it says nothing" },
+	experiment: { label: "Experiment", hint: "also sets that break the rules", yes: true },
 	k: { label: "K", hint: "how many values a variable has", numeric: true },
 	coordinator: { label: "Coordinator", hint: "the number of the process", numeric: true },
 	patience: { label: "Patience", hint: "after how many latencies it doubts", numeric: true },
-	mode: { label: "Mode", hint: "when the sites tell", values: ["change", "batch", "demand"] },
+	mode: { label: "Mode", hint: "when the sites tell" },
 };
 
 /** ranged says what is wrong with the number of processes; nothing if that is right. */
@@ -45,7 +47,7 @@ async function write(): Promise<void> {
 	trouble.value = ranged(chosen.value);
 	if (trouble.value !== "") return;
 	const set = Object.entries(options.value).filter(([, value]) => value.trim() !== "");
-	const words = set.map(([name, value]) => [name, abouts[name]?.numeric ? Number(value) : value.trim()] as const);
+	const words = set.map(([name, value]) => [name, abouts[name]?.yes ? true : abouts[name]?.numeric ? Number(value) : value.trim()] as const);
 	const odd = [...words, ["seed", Number(seed.value)] as const].find(([, value]) => typeof value === "number" && !Number.isInteger(value));
 	if (odd) {
 		trouble.value = `The ${odd[0]} is a whole number.`;
@@ -131,7 +133,7 @@ function Choices() {
 					{["fifo", "unordered", "duplicating", "lossy"].map((kind) => <option key={kind}>{kind}</option>)}
 				</select>
 			</label>
-			{chosen.value?.options.filter((o) => o in abouts).map((o) => <Option key={o} name={o} />)}
+			{chosen.value?.options.map((o) => <Option key={o} name={o} />)}
 			<label>
 				Schedule
 				<select value={steps.value ? "steps" : "timed"} onChange={(e) => (steps.value = e.currentTarget.value === "steps")}>
@@ -180,19 +182,24 @@ function About({ of }: { of: Known | undefined }) {
 
 function Option({ name }: { name: string }) {
 	const id = useId();
-	const { label, hint, numeric, values } = abouts[name]!;
+	const { label, hint, numeric, yes } = abouts[name]!;
+	const value = options.value[name] ?? "";
+	const say = (value: string) => (options.value = { ...options.value, [name]: value });
+	if (yes)
+		return (
+			<label>
+				{label}
+				<input type="checkbox" checked={value !== ""} onChange={(e) => say(e.currentTarget.checked ? "yes" : "")} />
+				<small>{hint}</small>
+			</label>
+		);
+	const values = chosen.value?.values?.[name];
 	return (
 		<label>
 			{label}
-			<input
-				list={values ? id : undefined}
-				inputMode={numeric ? "numeric" : "text"}
-				value={options.value[name] ?? ""}
-				placeholder="as usual"
-				onInput={(e) => (options.value = { ...options.value, [name]: e.currentTarget.value })}
-			/>
+			<input list={values && id} inputMode={numeric ? "numeric" : "text"} value={value} placeholder="as usual" onInput={(e) => say(e.currentTarget.value)} />
 			{values && <datalist id={id}>{values.map((v) => <option key={v} value={v} />)}</datalist>}
-			<small>{hint}</small>
+			<small>{hint}{values && `: ${values.join(", ")}`}{values?.includes("star") && ", or edges such as 1-2,1-3"}</small>
 		</label>
 	);
 }

@@ -15,12 +15,12 @@ export function Measures() {
 						{(d.properties ?? []).map((p) => (
 							<li key={p.name} class={p.holds ? "holds" : "broken"} title={p.text}>
 								<b aria-hidden="true">{p.holds ? "✓" : "✗"}</b> {p.name}
-								{p.holds ? <span class="unseen"> holds: {p.text}</span> : <> is broken: {p.text}</>}
+								{p.holds ? <span class={p.event < 0 ? "unseen" : ""}> holds: {p.text}</span> : <> is broken: {p.text}</>}
 								{p.event >= 0 && <> <button type="button" class="link" onClick={() => seek(p.event + 1)}>go to step {storyOf(d).stepOf[p.event]! + 1}</button></>}
 							</li>
 						))}
 						{(d.expects ?? []).filter((x) => !x.ok).map((x) => (
-							<li key={`${x.line} ${x.want}`} class="broken"><b aria-hidden="true">✗</b> line {x.line}: {x.want}, but {x.got}</li>
+							<li key={`${x.line} ${x.want}`} class="broken"><b aria-hidden="true">✗</b> {x.line > 0 && `line ${x.line}: `}{x.want}, but {x.got}</li>
 						))}
 						{(d.expects?.length ?? 0) > 0 && d.expects.every((x) => x.ok) && (
 							<li class="holds"><b aria-hidden="true">✓</b> all {d.expects.length} expected</li>

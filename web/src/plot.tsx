@@ -173,6 +173,8 @@ export function Sign({ means }: { means: string }) {
 			return <path d="M-4-6L6 0L-4 6z" />;
 		case "suspect":
 			return <><path d="M0-8L8 0L0 8L-8 0z" /><text y="3.5">?</text></>;
+		case "trust":
+			return <><path d="M0-8L8 0L0 8L-8 0z" /><path d="M-3 0L-1 3L3-3" /></>;
 		case "timer":
 			return <path d="M-4-5H4L-4 5H4z" />;
 		case "lead":

@@ -73,7 +73,7 @@ func TestRefuse(t *testing.T) {
 // Each topology that is offered is one of some algorithm.
 func TestTopologies(t *testing.T) {
 	specs := slices.Concat(catalog.All(), catalog.Elections())
-	for word := range strings.FieldsSeq(topologies) {
+	for _, word := range catalog.Topologies("") {
 		if !slices.ContainsFunc(specs, func(s core.Spec) bool {
 			_, err := catalog.Make(s.Name, core.Options{Topology: word})
 			return err == nil

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stile-lock/stile/catalog"
-	"github.com/stile-lock/stile/core"
 )
 
 // OfferAlgorithms offers one algorithm, election or, after a plus, lock that
@@ -54,18 +53,11 @@ func offer(names []string) cobra.CompletionFunc {
 	}
 }
 
-// topologies are all that some algorithm knows.
-const topologies = "grid plane majority tree:2 star line ricart-agrawala maekawa central up down"
-
 // offerTopologies offers those that the algorithm knows which was named.
 func offerTopologies(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	var fit []string
-	for word := range strings.FieldsSeq(topologies) {
-		if len(args) == 0 {
-			fit = append(fit, word)
-		} else if _, err := catalog.Make(args[0], core.Options{Topology: word}); err == nil {
-			fit = append(fit, word)
-		}
+	name := ""
+	if len(args) > 0 {
+		name = args[0]
 	}
-	return fit, cobra.ShellCompDirectiveNoFileComp
+	return catalog.Topologies(name), cobra.ShellCompDirectiveNoFileComp
 }
