@@ -17,8 +17,10 @@ bench() {
 
 bench 1x '^BenchmarkWeight$' "$@"
 bench 60x '^BenchmarkPaint$' "$@"
-bench 10x '^Benchmark(NewPaint|FirstStep)$' "$@"
-bench 150x '^Benchmark(Frame|Step|Scroll)$' "$@"
+bench 10x '^BenchmarkNewPaint$' "$@"
+bench 150x '^BenchmarkFrame$' "$@"
+bench 10x '^BenchmarkFirstStep$' "$@"
+bench 150x '^Benchmark(Step|Scroll)$' "$@"
 
 cat <<-EOF
 	$(nproc) cores, $(uname -sm), $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1)

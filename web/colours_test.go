@@ -69,8 +69,9 @@ func (v *visit) readable(where string) {
 	v.t.Helper()
 	for _, scheme := range []string{"light", "dark"} {
 		v.media("prefers-color-scheme", scheme)
-		v.until(`document.getAnimations().every((a) => a.playState != "running")`)
-		for _, what := range eval[[]string](v.page, contrast) {
+		// In one go: between two, a colour may begin to change.
+		v.until(`document.getAnimations().every((a) => a.playState != "running") && (window.pale = ` + contrast + `)`)
+		for _, what := range eval[[]string](v.page, `window.pale`) {
 			v.t.Errorf("%s, %s: %s", where, scheme, what)
 		}
 	}
