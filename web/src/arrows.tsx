@@ -16,7 +16,6 @@ interface ArrowsProps {
 }
 
 const most = 16; // in one path: with more, what is painted anew of it is more than what is seen
-const crowd = 600; // arrows among which dashes cannot be told any more, and take long to paint
 
 /** What is further down lies above the others. */
 const looks = ["concurrent", "", "future", "past"].flatMap((how) => ["arrives", "lost", "open"].map((end) => ({ how, end })));
@@ -38,7 +37,7 @@ export function Arrows({ d, arrows, relations, x1, x2 }: ArrowsProps) {
 						const mine = bundles.get(`${i} ${how} ${end}`);
 						return mine && (
 							<g key={`${how} ${end}`} class={`arrow ${how} ${end}`}>
-								{pieces(mine).map((some, j) => <path key={j} d={some.map((a) => pathOf(d.layout, a, x1, x2)).join("")} stroke-dasharray={arrows.length < crowd ? k.dash : undefined} />)}
+								{pieces(mine).map((some, j) => <path key={j} d={some.map((a) => pathOf(d.layout, a, x1, x2)).join("")} stroke-dasharray={k.dash} />)}
 								{pieces(mine).map((some, j) => <path key={-1 - j} class={`end-${end}`} d={some.map((a) => endOf(d.layout, a)).join("")} />)}
 							</g>
 						);

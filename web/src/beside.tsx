@@ -4,7 +4,7 @@
 
 import { sitesOf } from "./deeds";
 import { type Box, type Line, Room, widthOf } from "./room";
-import { type Stage, between, cellOf, field, haloOf, hasToken, named } from "./stage";
+import { type Stage, between, cellOf, field, haloOf, hasToken, named, voteRoom } from "./stage";
 
 /** Words beside a process. */
 export interface Words {
@@ -44,7 +44,7 @@ function arrange(stage: Stage, room: Room, level: number): { words: Words[]; fre
 }
 
 /** saidOf is what is said beside a process, shorter at each level. */
-function saidOf({ d, frame, radius, spots }: Stage, lane: number, level: number): { text: string; whole: string }[] {
+function saidOf({ d, frame, radius, room, spots }: Stage, lane: number, level: number): { text: string; whole: string }[] {
 	const names = d.scene;
 	const all: { text: string; whole: string }[] = [];
 	if (!spots[lane] || radius < 8) return all;
@@ -59,7 +59,7 @@ function saidOf({ d, frame, radius, spots }: Stage, lane: number, level: number)
 	}
 	const vote = named(field(frame, lane, names.votes))[0];
 	// In a small grid there is room for the name alone; ticks say who has voted.
-	if (vote !== undefined && (names.shape !== "grid" || radius >= 12)) {
+	if (vote !== undefined && (names.shape !== "grid" || room >= voteRoom)) {
 		const whole = `${names.votes} → ${d.names[vote] ?? "?"}`;
 		all.push({ text: level > 0 || radius < 16 ? whole.slice(whole.indexOf("→")) : whole, whole });
 	}

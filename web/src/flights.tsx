@@ -72,8 +72,8 @@ function free(stage: Stage, room: Room, m: Message, way: Way, far: number): Spot
 	if (size < 7) return aside(stage, way(far)); // there are many, and they have no letters on them
 	const r = size + (stage.d.kinds[m.kind]?.heavy ? 2 : 0) + 1;
 	const places: Round[] = [];
-	for (const off of [0, 1, -1, 2, -2, 3, -3]) {
-		for (const by of [0, 0.06, -0.06, 0.12, -0.12, 0.18, -0.18, 0.26, -0.26]) {
+	for (const off of [0, 1, -1, 2, -2, 3, -3, 4, -4, 5, -5]) {
+		for (const by of [0, 0.06, -0.06, 0.12, -0.12, 0.18, -0.18, 0.26, -0.26, 0.36, -0.36]) {
 			if (far + by < 0.08 || far + by > 0.92) continue;
 			const { x, y } = way(far + by, off * r);
 			places.push({ x: kept(x, stage.width), y: kept(y, stage.height), r });

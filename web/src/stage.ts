@@ -76,7 +76,7 @@ function inCell(room: number): number {
 	return room < voteRoom ? room * 0.28 : Math.min(22, room * 0.25);
 }
 
-const voteRoom = 48; // from one process of a grid to the next, for votes to be said
+export const voteRoom = 44; // from one process of a grid to the next, for votes to be said
 
 /** A Cell of a grid: half its side, and how far its process is above its middle, if a vote is said below it. */
 export function cellOf({ room }: Pick<Places, "room">): { half: number; lift: number } {
