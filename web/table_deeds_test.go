@@ -260,7 +260,8 @@ func graphDeeds() []control {
 	return []control{
 		{name: "who asks for what", is: ".arc", called: "asks for", want: shows("[role=menu]", "P3 asks for 1 R2: 1 free, so it can get it"),
 			keys: []way{tabbed(".arc", "asks for", kb.Enter), tabbed(".arc", "asks for", " ")}},
-		{name: "who has what", is: ".arc", called: "P2 has", want: shows("[role=menu]", "P2 has 1 R2: P3 asks for it too")},
+		{name: "who has what", is: ".arc", called: " has ", want: shows("[role=menu]", "P2 has 1 R2: P3 asks for it too"),
+			mouse: clicks(".arc[aria-label^=P2]"), keys: []way{tabbed(".arc", "P2 has", kb.Enter)}},
 		deed("asks for a unit of R1", "", "", process, 3, inText("P3 asks R1\n")),
 		deed("asks for one more R2", "", "", process, 3, inText("P3 asks R2 2\n")),
 		deed("is given a unit of R2", "", "", process, 3, inText("P3 has R2\n")),

@@ -32,7 +32,7 @@ export function Sites({ stage }: { stage: Stage }) {
 			})}
 			{owners(stage).map(({ lock, proc }) => {
 				const [a, b] = [locks[lock], spots[proc]];
-				return a && b && <line key={`${lock} ${proc}`} class="has-lock" {...between(a, b, 12, stage.radius + 2)} />;
+				return a && b && <path key={`${lock} ${proc}`} class="has-lock" d={curve(stage, a, b, [0, 0.12, -0.12, 0.24, -0.24], 12, stage.radius + 2).path} />;
 			})}
 			{locks.map((s, k) => (
 				<g key={k} class="lock" transform={`translate(${s.x} ${s.y})`}>
@@ -89,16 +89,17 @@ export function waitsAt(stage: Stage, room: Room): Wait[] {
 	return (now?.edges ?? []).flatMap((e) => {
 		const [a, b] = [spots[e.from], spots[e.to]];
 		if (!a || !b) return [];
-		const { path, way } = curve(stage, a, b);
+		// Bent, so that two that wait for each other are a ring and not a line.
+		const { path, way } = curve(stage, a, b, [0.24, 0.4, 0.56, 0.12, -0.24, -0.4, -0.56], stage.radius + 8, stage.radius + 9);
 		return [{ ...e, path, at: onWay(room, way, e.label), ring: inCycle(e.from, e.to) }];
 	});
 }
 
-/** curve leads from one process to another and, if it can, round the others. It is bent, so that two that wait for each other are a ring and not a line. */
-function curve({ d, spots, radius, width, height }: Stage, a: Spot, b: Spot): { path: string; way: (t: number) => Spot } {
-	const { x1, y1, x2, y2 } = between(a, b, radius + 8, radius + 9);
+/** curve leads from one to another, bent as the first of some bends that leads round the processes between them. It leaves some room at both ends. */
+function curve({ d, spots, radius, width, height }: Stage, a: Spot, b: Spot, bends: number[], from: number, to: number): { path: string; way: (t: number) => Spot } {
+	const { x1, y1, x2, y2 } = between(a, b, from, to);
 	const others = spots.slice(sitesOf(d)).filter((s) => s !== a && s !== b);
-	const ways = [0.24, 0.4, 0.56, 0.12, -0.24, -0.4, -0.56].map((bend) => {
+	const ways = bends.map((bend) => {
 		const mid = { x: (x1 + x2) / 2 + (y1 - y2) * bend, y: (y1 + y2) / 2 + (x2 - x1) * bend };
 		return { path: `M${x1} ${y1}Q${mid.x} ${mid.y} ${x2} ${y2}`, way: (t: number) => ({ x: bent(x1, mid.x, x2, t), y: bent(y1, mid.y, y2, t) }) };
 	});

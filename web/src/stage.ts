@@ -45,15 +45,17 @@ export function placesOf(d: Doc, { width, height }: Size): Places {
 	}
 	if (d.scene.shape === "grid") Object.assign(pad, { side: Math.min(46, width / 6), top: 44, bottom: 46 }) /* for the cells around them */;
 	// Circles and squares are not to be drawn out too much.
-	const high = Math.min(height - pad.top - pad.bottom, d.scene.shape === "tree" || d.scene.shape === "resources" || sites ? Infinity : (width - 2 * pad.side) * 1.2);
+	const grid = d.scene.shape === "grid";
+	const wide = Math.min(width - 2 * pad.side, grid ? farthest(d.scene.places.map((p) => p.x)) : Infinity);
+	const high = Math.min(height - pad.top - pad.bottom, grid ? farthest(d.scene.places.map((p) => p.y)) : d.scene.shape === "tree" || d.scene.shape === "resources" || sites ? Infinity : (width - 2 * pad.side) * 1.2);
 	const top = pad.top + (height - pad.top - pad.bottom - high) / 2;
-	const put = (p: Spot): Spot => ({ x: pad.side + across.part(p.x) * (width - 2 * pad.side), y: top + down.part(p.y) * high });
+	const put = (p: Spot): Spot => ({ x: (width - wide) / 2 + across.part(p.x) * wide, y: top + down.part(p.y) * high });
 	const spots = (d.scene.places ?? []).map(put);
 	// Those of a site stand one higher, one lower, so that there is room for who waits for whom.
 	if (sites) for (const g of d.scene.groups) for (const [i, p] of (g.procs ?? []).entries()) spots[p]!.y += (i % 2 === 0 ? -0.12 : 0.14) * high;
 	const room = nearest(spots);
-	const radius = Math.max(3, Math.min(largest, d.scene.shape === "grid" ? inCell(room) : room * (sites ? 0.27 : 0.34)));
-	if (d.scene.shape === "grid") for (const s of spots) s.y -= cellOf({ room }).lift;
+	const radius = Math.max(3, Math.min(largest, grid ? inCell(room) : room * (sites ? 0.27 : 0.34)));
+	if (grid) for (const s of spots) s.y -= cellOf({ room }).lift;
 	// Messages from site to site go below the names of the sites.
 	if (sites) for (const g of d.scene.groups) for (const lane of g.members) spots[lane]!.y = 64;
 	if (sites) for (const [i, g] of d.scene.groups.entries()) for (const p of g.procs ?? []) spots[p]!.x = inBox(boxOf(d, width, i), spots[p]!.x, radius + 9);
@@ -69,6 +71,11 @@ export function placesOf(d: Doc, { width, height }: Size): Places {
 		return { x: Math.max(10, Math.min(width - 10, spot.x + x * out)), y: spot.y + y * out + 3 };
 	});
 	return { d, width, height, room, spots, locks: (d.scene.locks ?? []).map(put), radius, far };
+}
+
+/** farthest is how far apart the first and the last row or column of a grid are at most: cells stay together. */
+function farthest(places: number[]): number {
+	return Math.max(1, new Set(places).size - 1) * 104;
 }
 
 /** inCell is the radius of a process of a grid: less where its vote is below it. */
