@@ -111,6 +111,8 @@ func looked(t testing.TB, width int64, names ...string) {
 	p := show(t, example(t, "raymond-a"))
 	p.do(chromedp.EmulateViewport(width, 800))
 	p.media("prefers-reduced-motion", "reduce")
+	// Half of the time would go by for the other panels.
+	eval[bool](p, `(s => (s.replaceSync("main > :not(.scene) > * { content-visibility: hidden }"), document.adoptedStyleSheets = [s], true))(new CSSStyleSheet())`)
 	for _, name := range names {
 		text := example(t, name)
 		at, err := json.Marshal(moments(lab.Run(text, lab.Options{})))

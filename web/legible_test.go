@@ -92,3 +92,24 @@ func TestMoreToTheRight(t *testing.T) {
 	eval[bool](p, `document.querySelector(".states .scroll").scrollTo(1e4, 1e4), true`)
 	p.until(`document.querySelector(".states .scroller").dataset.more == ""`)
 }
+
+// Messages have the dashes that the legend shows, however many are in sight.
+func TestDashesAsInLegend(t *testing.T) { dashesAsInLegend(t) }
+
+func dashesAsInLegend(t testing.TB) {
+	text := "title All ask\nalgorithm ricart-agrawala\nprocesses 30\n"
+	for i := range 30 {
+		text += fmt.Sprintf("at 0 P%d asks\n", i+1)
+	}
+	p := show(t, text)
+	p.until(`document.querySelector(".plot-things .arrow path")`)
+	dashes := func(of string) string {
+		return eval[string](p, `[...new Set([...document.querySelectorAll(`+quote(of)+`)].map((e) => e.getAttribute("stroke-dasharray") ?? "none"))].sort().join("; ")`)
+	}
+	if n := eval[int](p, `[...document.querySelectorAll(".plot-things .arrow path:not([class])")].reduce((n, p) => n + p.getAttribute("d").split("M").length - 1, 0)`); n < 600 {
+		t.Errorf("only %d messages are in sight", n)
+	}
+	if got, want := dashes(".plot-things .arrow path:not([class])"), dashes(".legend .arrow path"); got != want || want == "none" {
+		t.Errorf("messages have dashes %q, in the legend %q", got, want)
+	}
+}

@@ -108,10 +108,11 @@ func bugs(t testing.TB) []bug {
 		{"words are too pale", "app.css", `--quiet: light-dark(#5b5d66, #a8adb8)`, `--quiet: light-dark(#9b9da6, #a8adb8)`, readableFirst, "light: "},
 		{"words are too pale on a dark page", "app.css", `--quiet: light-dark(#5b5d66, #a8adb8)`, `--quiet: light-dark(#5b5d66, #585d68)`, readableFirst, "dark: "},
 		{"the focus is not seen", "app.css", ":focus-visible {\n\toutline: 2px solid var(--accent-ink);", ":focus-visible {\n\toutline: none;", tabReachesAll, "does not show that it has the focus"},
-		{"words lie on words", "room.ts", `if (i >= least) break;`, `if (i >= 1) break;`, crowdedOnce, "lies on"},
+		{"words lie on words", "beside.tsx", `translate(${at.x} ${at.y})`, `translate(100 ${at.high})`, crowdedOnce, "lies on"},
 		{"messages cover names", "flights.tsx", `return room.place(places).at;`, `return places[0]!;`, crowdedOnce, "crosses"},
 		{"something leaves the picture", "flights.tsx", `x: kept(x, stage.width), y: kept(y, stage.height), r`, `x: x - 200, y, r`, crowdedOnce, "leaves the picture"},
 		{"words do not fit in", "beside.tsx", `small ? 4 : 12`, `-12`, crowdedOnce, "does not fit in"},
+		{"dashes are left out", "arrows.tsx", `stroke-dasharray={k.dash}`, `stroke-dasharray={arrows.length < 600 ? k.dash : undefined}`, dashesAsInLegend, "in the legend"},
 		{"the page is too wide", "panels.css", `.top h1 { flex-basis: 100%; order: 2; }`, `.top h1 { flex-basis: 100%; order: 2; min-width: 600px; }`, narrowPage, "scrollWidth <= 400"},
 	}
 }
