@@ -13,9 +13,9 @@ export function Measures() {
 				<Scroll label="measures and properties">
 					<ul class="properties" aria-label="properties">
 						{(d.properties ?? []).map((p) => (
-							<li key={p.name} class={p.holds ? "holds" : "broken"} title={p.text}>
-								<b aria-hidden="true">{p.holds ? "✓" : "✗"}</b> {p.name}
-								{p.holds ? <span class={p.event < 0 ? "unseen" : ""}> holds: {p.text}</span> : <> is broken: {p.text}</>}
+							<li key={p.name} class={p.holds ? "holds" : "broken"} title={p.name}>
+								<b aria-hidden="true">{p.holds ? "✓" : "✗"}</b>{" "}
+								{p.holds ? <><span class="unseen">{p.name} holds: </span>{p.text}</> : <>{p.name} is broken: {p.text}</>}
 								{p.event >= 0 && <> <button type="button" class="link" onClick={() => seek(p.event + 1)}>go to step {storyOf(d).stepOf[p.event]! + 1}</button></>}
 							</li>
 						))}
