@@ -23,7 +23,7 @@ export function Measures() {
 							<li key={`${x.line} ${x.want}`} class="broken"><b aria-hidden="true">✗</b> {x.line > 0 && `line ${x.line}: `}{x.want}, but {x.got}</li>
 						))}
 						{(d.expects?.length ?? 0) > 0 && d.expects.every((x) => x.ok) && (
-							<li class="holds"><b aria-hidden="true">✓</b> all {d.expects.length} expected</li>
+							<li class="holds"><b aria-hidden="true">✓</b> {d.expects.length > 1 && `all ${d.expects.length} `}as expected</li>
 						)}
 					</ul>
 					{d.measures?.length > 0 && (
