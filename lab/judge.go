@@ -99,6 +99,9 @@ func ofTransactions(l *sim.Ledger, steps bool) []Measure {
 	return all
 }
 
+// noDeadlock is what a run of transactions, and a graph of resources, are judged by.
+const noDeadlock = "freedom from deadlock"
+
 // judged lists what a run of a kind is judged by, and what each means.
 func judged(kind string) [][2]string {
 	switch kind {
@@ -112,7 +115,7 @@ func judged(kind string) [][2]string {
 			{family.MutualExclusion, "no lock has two holders"},
 			{family.UnaskedGrant, "nobody gets a lock without having asked"},
 			{family.IdleVictim, "nobody is told to abort who has no transaction"},
-			{family.Deadlock, "nobody waits for ever"},
+			{noDeadlock, "nobody waits for ever"},
 		}
 	}
 	return [][2]string{
@@ -138,7 +141,7 @@ func (r *recorder) properties(back *sim.Playback, d *Document) []Property {
 			continue
 		case p.Name == family.LostRequest:
 			r.answered(d, &p)
-		case p.Name == family.Deadlock:
+		case p.Name == noDeadlock:
 			r.stuck(d, &p)
 		}
 		all = append(all, p)
@@ -197,7 +200,7 @@ func (r *recorder) shows(back *sim.Playback, property string) bool {
 		return r.spec.Theory.ME3 || slices.ContainsFunc(r.sc.Expect, func(e scenario.Expectation) bool { return e.Name == family.Order })
 	case family.LostRequest:
 		return asked && !back.Stopped && !slices.ContainsFunc(r.lanes, func(l lane) bool { return l.does(Waiting) })
-	case family.Deadlock:
+	case noDeadlock:
 		return asked && back.Still
 	case family.Agreement:
 		return back.Still

@@ -3,6 +3,7 @@ package sim
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/stile-lock/stile/core"
@@ -19,7 +20,7 @@ type ReplayOptions struct {
 	// Watch, if not nil, is told of everything that happens, step by step, and
 	// says whether the run goes on. What it is told lives until it returns.
 	Watch func(s *Step) (on bool)
-	Brief bool // Watch is not told what changes, which takes most of the time
+	Brief bool // Watch is not told what changes, and no step is taken twice, which takes most of the time
 
 	// Over, if not nil, is asked again and again whether time is up.
 	Over func() bool
@@ -171,9 +172,11 @@ func newPlayer(spec core.Spec, sc *scenario.Scenario, options ReplayOptions) (*p
 	if err := p.hire(spec); err != nil {
 		return nil, err
 	}
-	if options.Paged {
-		for _, g := range p.w.groups {
+	for _, g := range p.w.groups {
+		if options.Paged {
 			g.paged()
+		} else if options.Brief {
+			g.shadow.next = math.MaxInt
 		}
 	}
 	return p, p.set()

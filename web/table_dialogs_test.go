@@ -139,6 +139,7 @@ func freshControls() []control {
 	}
 	sanders := func(v *visit) {
 		v.until(`document.activeElement.matches(".fresh select")`)
+		v.pick("ricart") // whose options forget those of another
 		v.pick("sanders")
 		v.until("Boolean(" + finding(".fresh input", "^Inform") + ")")
 	}

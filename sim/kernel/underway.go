@@ -22,14 +22,23 @@ func (k *Kernel) called(slot int32) string { return k.handler.Called(&k.slots[sl
 // underWay returns the messages on a link in the order in which they would
 // arrive; all messages, if the link is nil.
 func (k *Kernel) underWay(l *link) []Event {
-	all := slices.Clone(k.queue.heap)
-	slices.SortFunc(all, func(a, b Event) int {
+	var all []Event
+	add := func(list []Event) {
+		for i := range list {
+			if e := &list[i]; e.Kind == deliver && (l == nil || e.on(*l)) {
+				all = append(all, *e)
+			}
+		}
+	}
+	add(k.faults.held)
+	add(k.flight)
+	ahead := len(all)
+	add(k.queue.heap)
+	slices.SortFunc(all[ahead:], func(a, b Event) int {
 		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Seq, b.Seq))
 	})
-	all = slices.Concat(k.faults.held, k.flight, all, k.faults.late)
-	return slices.DeleteFunc(all, func(e Event) bool {
-		return e.Kind != deliver || l != nil && !e.on(*l)
-	})
+	add(k.faults.late)
+	return all
 }
 
 // find returns the list in which an event is, and its place there. It must be

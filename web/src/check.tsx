@@ -134,6 +134,10 @@ function Setting() {
 	);
 }
 
+/** What is proved, if its name is that of what must not be. */
+const without: Record<string, string> = { deadlock: "freedom from deadlock", starvation: "freedom from starvation", bypass: "bounded bypass" };
+const called = (property: string) => without[property] ?? property;
+
 const count = (n: number) => n.toLocaleString("en");
 
 function Standing() {
@@ -168,7 +172,7 @@ function Numbers({ of: { states, depth, seconds } }: { of: Progress }) {
 
 /** proved says what exactly was proved. */
 function proved({ algorithm, nodes, network, requests, losses, properties }: Verdict): string {
-	const all = properties.filter((p) => p.verdict.startsWith("holds")).map((p) => p.name);
+	const all = properties.filter((p) => p.verdict.startsWith("holds")).map((p) => called(p.name));
 	const asks = typeof requests === "number" ? `, when each process asks at most ${requests === 1 ? "once" : requests === 2 ? "twice" : `${requests} times`}` : requests === "unbounded" ? ", however often they ask" : "";
 	const lost = losses ? `, and at most ${losses} messages are lost` : "";
 	return `${algorithm} with ${nodes} processes on a network that is ${network}${asks}${lost}: in every order of events ${all.join(", ")} ${all.length === 1 ? "holds" : "hold"}.`;
@@ -181,7 +185,7 @@ function Outcome({ verdict }: { verdict: Verdict }) {
 		<>
 			<p class={`check-verdict ${broken ? "is-broken" : good ? "is-proved" : ""}`} role="status">
 				<strong>{broken ? "Broken." : good ? "Proved." : "Not finished."}</strong>{" "}
-				{broken ? `${broken.name} is violated: ${broken.note}.` : good ? proved(verdict) : "It ended early, for lack of time or memory: take fewer processes or requests, or use the command line."}
+				{broken ? `${called(broken.name)} is violated: ${broken.note}.` : good ? proved(verdict) : "It ended early, for lack of time or memory: take fewer processes or requests, or use the command line."}
 			</p>
 			<Numbers of={verdict} />
 			{now.value.checked && <p class="check-what"><b>What was tried:</b> {now.value.checked}</p>}
@@ -201,7 +205,7 @@ function Outcome({ verdict }: { verdict: Verdict }) {
 					<tbody>
 						{verdict.properties.map((p) => (
 							<tr key={p.name} class={p.verdict.startsWith("holds") ? "is-met" : p.verdict === "violated" ? "is-unmet" : ""}>
-								<th scope="row">{p.name}</th>
+								<th scope="row">{called(p.name)}</th>
 								<td>{p.verdict.startsWith("holds") ? "✓ holds" : p.verdict === "violated" ? "✗ violated" : p.verdict.replaceAll("-", " ")}</td>
 								<td>{p.note}</td>
 							</tr>

@@ -59,7 +59,7 @@ async function write(): Promise<void> {
 		...Object.fromEntries(words),
 		network: network.value,
 		latency: latency.value,
-		hold: hold.value,
+		...(chosen.value?.family === "election" ? {} : { hold: hold.value }),
 		workload: workload.value,
 		seed: Number(seed.value),
 		steps: steps.value,
@@ -96,6 +96,7 @@ function Form() {
 
 function Choices() {
 	const first = useRef<HTMLSelectElement>(null);
+	const of = chosen.value;
 	useEffect(() => first.current!.focus(), []);
 	return (
 		<form
@@ -125,15 +126,17 @@ function Choices() {
 					))}
 				</select>
 			</label>
-			<About of={chosen.value} />
-			<Field label="Processes" value={processes} numeric hint={rangeOf(chosen.value)} />
-			<label>
-				Network
-				<select value={network.value} onChange={(e) => (network.value = e.currentTarget.value)}>
-					{["fifo", "unordered", "duplicating", "lossy"].map((kind) => <option key={kind}>{kind}</option>)}
-				</select>
-			</label>
-			{chosen.value?.options.map((o) => <Option key={o} name={o} />)}
+			<About of={of} />
+			<Field label="Processes" value={processes} numeric hint={rangeOf(of)} />
+			{of?.family !== "deadlock" && (
+				<label>
+					Network
+					<select value={network.value} onChange={(e) => (network.value = e.currentTarget.value)}>
+						{["fifo", "unordered", "duplicating", "lossy"].map((kind) => <option key={kind}>{kind}</option>)}
+					</select>
+				</label>
+			)}
+			{of?.options.map((o) => <Option key={o} name={o} />)}
 			<label>
 				Schedule
 				<select value={steps.value ? "steps" : "timed"} onChange={(e) => (steps.value = e.currentTarget.value === "steps")}>
@@ -144,7 +147,7 @@ function Choices() {
 			{!steps.value && (
 				<>
 					<Field label="Latency of a message" value={latency} hint="1, exp:1 or uniform:0.5,1.5" />
-					<Field label="Time inside" value={hold} hint="5, exp:2 or manual" />
+					{of?.family !== "election" && <Field label="Time inside" value={hold} hint={of?.family === "deadlock" ? "with each lock: 5 or exp:2" : "5, exp:2 or manual"} />}
 				</>
 			)}
 			<label>
@@ -175,7 +178,7 @@ function About({ of }: { of: Known | undefined }) {
 		<div class="fresh-about is-wide">
 			{of.wrong && <p class="is-unmet"><strong>Wrong on purpose:</strong> {of.wrong}</p>}
 			{of.weaker && <p><strong>Promises less:</strong> {of.weaker}</p>}
-			<p>{of.class && `${of.class}. `}{of.paper}{of.network && `. Correct on a network that is ${of.network}, or better.`}</p>
+			<p>{of.class && `${of.class[0]!.toUpperCase()}${of.class.slice(1)}. `}{of.paper}{of.network && `. Correct on a network that is ${of.network}, or better.`}</p>
 		</div>
 	);
 }

@@ -13,9 +13,9 @@ export function Measures() {
 				<Scroll label="measures and properties">
 					<ul class="properties" aria-label="properties">
 						{(d.properties ?? []).map((p) => (
-							<li key={p.name} class={p.holds ? "holds" : "broken"} title={p.text}>
-								<b aria-hidden="true">{p.holds ? "✓" : "✗"}</b> {p.name}
-								{p.holds ? <span class={p.event < 0 ? "unseen" : ""}> holds: {p.text}</span> : <> is broken: {p.text}</>}
+							<li key={p.name} class={p.holds ? "holds" : "broken"} title={p.name}>
+								<b aria-hidden="true">{p.holds ? "✓" : "✗"}</b>{" "}
+								{p.holds ? <><span class="unseen">{p.name} holds: </span>{p.text}</> : <>{p.name} is broken: {p.text}</>}
 								{p.event >= 0 && <> <button type="button" class="link" onClick={() => seek(p.event + 1)}>go to step {storyOf(d).stepOf[p.event]! + 1}</button></>}
 							</li>
 						))}
@@ -23,7 +23,7 @@ export function Measures() {
 							<li key={`${x.line} ${x.want}`} class="broken"><b aria-hidden="true">✗</b> {x.line > 0 && `line ${x.line}: `}{x.want}, but {x.got}</li>
 						))}
 						{(d.expects?.length ?? 0) > 0 && d.expects.every((x) => x.ok) && (
-							<li class="holds"><b aria-hidden="true">✓</b> all {d.expects.length} expected</li>
+							<li class="holds"><b aria-hidden="true">✓</b> {d.expects.length > 1 && `all ${d.expects.length} `}as expected</li>
 						)}
 					</ul>
 					{d.measures?.length > 0 && (

@@ -167,7 +167,13 @@ func (w *walk) further(tries int) bool {
 	case w.left <= harm:
 		w.left = 1
 		return false
-	case w.sc.Until == 0 || tries > 200:
+	case w.sc.Until > 0 && tries <= 200:
+	case w.sc.Sites > 0: // a deadlock, which nothing breaks: afresh
+		sameRun(w.t, w.text)
+		w.cursor = 0
+		w.begin(w.sc.Algorithm, w.sc.Steps)
+		return true
+	default:
 		w.t.Fatalf("nothing can be done any more in\n%s", w.text)
 	}
 	until := "\nuntil " + scenario.FormatTime(w.sc.Until) + "\n"
@@ -309,8 +315,5 @@ func sameRun(t *testing.T, text string) {
 	}
 	if want := printed(t, file); string(d.End) != want {
 		t.Errorf("the lab ends in %s\nthe command in %s", d.End, want)
-	}
-	if strings.Count(text, "\n") < 20 {
-		t.Errorf("this is little:\n%s", text)
 	}
 }
