@@ -252,7 +252,7 @@ func waitDeeds() []control {
 		{name: "who waits for whom", is: ".wait", from: kb.End, want: shows("[role=menu]", "P2 waits for P1, which has L1, since event 6"),
 			keys: []way{tabbed(".wait", "", kb.Enter), tabbed(".wait", "", " ")}},
 		item("go to where that began", shows(".event.current", "P2 asks for L1")),
-		item("P1 goes on and gives", inText("P1 goes")),
+		item("P1 goes on, to its next", inText("P1 goes")),
 	}
 }
 
