@@ -142,10 +142,14 @@ func lateStart(t testing.TB) {
 			p.until(`document.title.startsWith("Mine")`)
 		}
 		close(lab.ready)
-		p.until(`document.title.startsWith("Mine") && performance.getEntriesByType("resource").some((e) => e.name.endsWith("/api/start"))`)
-		eval[bool](p, `new Promise((done) => setTimeout(() => done(true), 300))`) // whatever comes late has come
-		if got := eval[string](p, `document.querySelector("textarea").value`); !strings.HasPrefix(got, "title Mine") {
-			t.Errorf("started with %q: the text is %q", start, got)
+		p.until(`performance.getEntriesByType("resource").some((e) => e.name.endsWith("/api/start"))`)
+		eval[bool](p, `(document.querySelector("textarea").setSelectionRange(1e6, 1e6), true)`)
+		p.key("\rat 9 P2 asks")
+		// The answer to this is later than the late one.
+		p.until(`[...document.querySelectorAll(".event")].some((e) => e.textContent.includes("P2 asks")) || document.querySelector("dialog[open]") || !document.querySelector("textarea").value.startsWith("title Mine")`)
+		got := eval[string](p, `document.querySelector("textarea").value`)
+		if asks := eval[bool](p, `!!document.querySelector("dialog[open]")`); asks || !strings.HasPrefix(got, "title Mine") {
+			t.Errorf("started with %q: the text is %q, and that a dialog is open is %t", start, got, asks)
 		}
 	}
 }

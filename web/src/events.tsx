@@ -47,7 +47,7 @@ function List({ d }: { d: Doc }) {
 			if (to < 0) return;
 			top.value = to; // so that the rows are there before it is scrolled to them
 			cancelAnimationFrame(frame);
-			frame = requestAnimationFrame(() => (ref.current!.scrollTop = top.peek()));
+			frame = requestAnimationFrame(() => (ref.current!.scrollTop = top.value = to)); // a scroll of the old list may have come between
 		});
 		return () => {
 			cancelAnimationFrame(frame);
