@@ -66,7 +66,7 @@ func kindOf(sc *scenario.Scenario, spec core.Spec) string {
 }
 
 func about(s core.Spec) Algorithm {
-	return Algorithm{s.Name, s.Title, s.Authors, s.Year, s.Paper, s.Wrong, s.Weaker, s.Fixed, s.Network.String()}
+	return Algorithm{s.Name, s.Title, s.Authors, s.Year, s.Paper, s.Wrong, s.Weaker, s.Fixed, s.Network.String(), s.Detects || s.Family == core.Election}
 }
 
 // renumber returns the numbers of messages in the order in which they first

@@ -77,6 +77,7 @@ type Algorithm struct {
 	Weaker  string `json:"weaker"`
 	Fixed   string `json:"fixed"`
 	Network string `json:"network"` // the weakest that it is correct on
+	Deaths  bool   `json:"deaths"`  // it is made for them: an election, or a lock that survives some
 }
 
 // An Event is a trace.Event for a page, or of a graph of resources a step by which

@@ -191,11 +191,12 @@ func sectionDeeds() []control {
 }
 
 func electionDeeds() []control {
-	return []control{
+	die := list{is: ".check-setting select", called: "^Of them die", from: "k", lead: func(v *visit) { v.see("dialog.panel-check") }, values: []string{"0", "1", "2"}, usual: 1}
+	return append([]control{
 		deed("calls an election", "a", right, process, 2, inText("P2 asks")),
 		deed("timer 0 runs out", "t", right, process, 1, inText("schedule steps\nP1 timer 0 expires\n")),
 		{name: "next leader", is: "button", called: "^next leader", want: shows(".event.current", "leader"), keys: []way{typed("e"), tabbed("button", "^next leader", kb.Enter)}},
-	}
+	}, die.options()...)
 }
 
 func siteDeeds() []control {

@@ -74,6 +74,9 @@ func TestCalls(t *testing.T) {
 		{"check", `{"text":"algorithm none\nprocesses 2\nsite 1 P1 P2 L1 L2\nat 0 P1 takes L1 L2\nat 0 P2 takes L2 L1\n"}`, `expect stuck`},
 		{"check", `{"text":"algorithm none\nprocesses 2\nsite 1 P1 P2 L1 L2\nat 0 P1 takes L1 L2\nat 0 P2 takes L1 L2\n"}`, `"counterexample":""`},
 		{"check", `{"text":"algorithm bully\nprocesses 2\n"}`, `"verdict":"holds`},
+		{"check", `{"text":"algorithm bully\nprocesses 3\n","limits":{"crashes":1}}`, `and 1 may die, at any step. `},
+		{"check", `{"text":"algorithm central+bully\nprocesses 2\n","limits":{"crashes":1}}`, `may die, at any step, while messages take no time`},
+		{"check", `{"text":"algorithm central\nprocesses 2\n","limits":{"crashes":1}}`, `which survives none: want 0, or a lock such as central+bully`},
 		{"compare", `{"algorithms":["raymond","lamport"],"n":[3],"entries":30}`, `"messages_per_entry"`},
 		{"compare", `{"n":[3000]}`, `want 1 to 64`},
 	} {

@@ -83,8 +83,13 @@ func (c *Calls) check(ctx context.Context, body []byte, say func(v any) error) e
 		conf.Requests = 1
 	}
 	conf.Requests, conf.Crashes = max(conf.Requests, 0), in.Limits.Crashes
-	if conf.Spec.Family == core.Election {
+	switch {
+	case conf.Spec.Family == core.Election:
 		conf.Requests = 0
+	case conf.Spec.Detects:
+		conf.Pace = check.Quick // as the command does: else there are too many states
+	case conf.Crashes > 0 && !sc.Transacts():
+		return fmt.Errorf("%d crashes of %s, which survives none: want 0, or a lock such as %s+bully", conf.Crashes, sc.Algorithm, sc.Algorithm)
 	}
 	conf.Limits = check.Limits{Workers: c.Workers, Memory: c.Memory, Time: time.Duration(in.Limits.Seconds * float64(time.Second))}
 	if conf.Memory == 0 {
@@ -221,7 +226,10 @@ func checked(sc *scenario.Scenario, conf check.Config) string {
 		}
 	}
 	if conf.Crashes > 0 {
-		fmt.Fprintf(&b, ", and %d may die", conf.Crashes)
+		fmt.Fprintf(&b, ", and %d may die, at any step", conf.Crashes)
+	}
+	if conf.Pace == check.Quick {
+		b.WriteString(", while messages take no time compared with timeouts")
 	}
 	if sc.Transacts() {
 		b.WriteString(". When its lines do so, and what else the schedule has, is left out.")

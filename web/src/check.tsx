@@ -42,10 +42,12 @@ interface State {
 	checked?: string; // what exactly, in a sentence
 	why?: string;
 	of: string; // the text that is checked
+	crashes: number; // that it allows
 }
 
-const now = signal<State>({ state: "ready", of: "" });
+const now = signal<State>({ state: "ready", of: "", crashes: 0 });
 const requests = signal(2); // -1 is without bound
+const deaths = signal(1); // of what is made for them
 let running: AbortController | undefined;
 
 /** start checks the setting of the present text. */
@@ -55,9 +57,10 @@ async function start(): Promise<void> {
 	const tell = (change: Partial<State>) => {
 		if (mine === running) now.value = { ...now.value, ...change };
 	};
-	now.value = { state: "running", of: text.value };
+	const crashes = doc.value?.algorithm.deaths ? deaths.value : 0;
+	now.value = { state: "running", of: text.value, crashes };
 	try {
-		await lab.stream<Said>("check", { text: text.value, limits: { requests: requests.value } }, (line) => hear(line, tell), mine.signal);
+		await lab.stream<Said>("check", { text: text.value, limits: { requests: requests.value, crashes } }, (line) => hear(line, tell), mine.signal);
 		if (now.value.state === "running") tell({ state: "failed", why: "The check ended without a verdict: try again." });
 	} catch (err) {
 		if (mine.signal.aborted) return;
@@ -117,14 +120,26 @@ function Setting() {
 					"There is no scenario yet."
 				)}
 			</p>
-			<label>
-				Each process asks at most
-				<select value={requests.value} disabled={runs} onChange={(e) => (requests.value = Number(e.currentTarget.value))}>
-					<option value="1">once</option>
-					<option value="2">twice</option>
-					<option value="-1">without bound</option>
-				</select>
-			</label>
+			{it?.kind !== "election" && (
+				<label>
+					Each process asks at most
+					<select value={requests.value} disabled={runs} onChange={(e) => (requests.value = Number(e.currentTarget.value))}>
+						<option value="1">once</option>
+						<option value="2">twice</option>
+						<option value="-1">without bound</option>
+					</select>
+				</label>
+			)}
+			{it?.algorithm.deaths && (
+				<label>
+					Of them die at most
+					<select value={deaths.value} disabled={runs} onChange={(e) => (deaths.value = Number(e.currentTarget.value))}>
+						<option value="0">none</option>
+						<option value="1">one</option>
+						<option value="2">two</option>
+					</select>
+				</label>
+			)}
 			{runs ? (
 				<button type="button" class="is-main" data-first onClick={stop}>Stop</button>
 			) : (
@@ -171,11 +186,12 @@ function Numbers({ of: { states, depth, seconds } }: { of: Progress }) {
 }
 
 /** proved says what exactly was proved. */
-function proved({ algorithm, nodes, network, requests, losses, properties }: Verdict): string {
+function proved({ algorithm, nodes, network, requests, losses, properties }: Verdict, crashes: number): string {
 	const all = properties.filter((p) => p.verdict.startsWith("holds")).map((p) => called(p.name));
 	const asks = typeof requests === "number" ? `, when each process asks at most ${requests === 1 ? "once" : requests === 2 ? "twice" : `${requests} times`}` : requests === "unbounded" ? ", however often they ask" : "";
+	const die = crashes > 0 ? ` of which at most ${crashes === 1 ? "one dies" : `${crashes} die`}` : "";
 	const lost = losses ? `, and at most ${losses} messages are lost` : "";
-	return `${algorithm} with ${nodes} processes on a network that is ${network}${asks}${lost}: in every order of events ${all.join(", ")} ${all.length === 1 ? "holds" : "hold"}.`;
+	return `${algorithm} with ${nodes} processes${die} on a network that is ${network}${asks}${lost}: in every order of events ${all.join(", ")} ${all.length === 1 ? "holds" : "hold"}.`;
 }
 
 function Outcome({ verdict }: { verdict: Verdict }) {
@@ -185,7 +201,7 @@ function Outcome({ verdict }: { verdict: Verdict }) {
 		<>
 			<p class={`check-verdict ${broken ? "is-broken" : good ? "is-proved" : ""}`} role="status">
 				<strong>{broken ? "Broken." : good ? "Proved." : "Not finished."}</strong>{" "}
-				{broken ? `${called(broken.name)} is violated: ${broken.note}.` : good ? proved(verdict) : "It ended early, for lack of time or memory: take fewer processes or requests, or use the command line."}
+				{broken ? `${called(broken.name)} is violated: ${broken.note}.` : good ? proved(verdict, now.value.crashes) : "It ended early, for lack of time or memory: take fewer processes or requests, or use the command line."}
 			</p>
 			<Numbers of={verdict} />
 			{now.value.checked && <p class="check-what"><b>What was tried:</b> {now.value.checked}</p>}

@@ -50,6 +50,7 @@ export interface Algorithm {
 	weaker: string;
 	fixed: string;
 	network: string; // the weakest that it is correct on
+	deaths: boolean; // it is made for them
 }
 
 export interface Happening {
