@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/internal/race"
 )
 
 // A script is what a fuzzer writes. The first bytes choose the algorithm and
@@ -279,6 +280,9 @@ func FuzzMessage(f *testing.F) {
 
 // TestScripts plays more scripts than the seeds of FuzzMessage, always the same.
 func TestScripts(t *testing.T) {
+	if race.Enabled {
+		t.Skip("it starts no goroutine that smaller tests do not start, and takes minutes with the race detector")
+	}
 	specs := everything(t)
 	for i := range specs {
 		t.Run(specs[i].Name, func(t *testing.T) {

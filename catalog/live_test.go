@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/internal/race"
 )
 
 // Every algorithm runs live or says why not, and not both.
@@ -143,6 +144,9 @@ func inert(spec core.Spec, n int, seed uint64) error {
 // Live groups of every size fall silent, serve everybody once, and need nothing
 // but requests, exits and messages.
 func TestLiveFallSilent(t *testing.T) {
+	if race.Enabled {
+		t.Skip("it starts no goroutine that smaller tests do not start, and takes minutes with the race detector")
+	}
 	for _, spec := range Live() {
 		t.Run(spec.Name, func(t *testing.T) {
 			for n := 1; n <= 64; n++ {

@@ -9,6 +9,7 @@ import (
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/deadlock"
 	"github.com/stile-lock/stile/family/transactions"
+	"github.com/stile-lock/stile/internal/race"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 	"github.com/stile-lock/stile/trace"
@@ -124,6 +125,9 @@ func TestDeadlockMethods(t *testing.T) {
 		{"wound-wait-restamped", "", 2, 2, 0, true, 269, 689, "starvation"},
 		{"wound-wait-restamped", "", 3, 3, 1, true, 12224, 42632, ""},
 	} {
+		if race.Enabled && c.states > 20_000 {
+			continue
+		}
 		t.Run(fmt.Sprintf("%s %s %d %d %d %v", c.name, c.mode, c.sites, c.processes, c.transactions, c.crash), func(t *testing.T) {
 			t.Parallel()
 			m, err := deadlock.Find(c.name)
@@ -285,6 +289,9 @@ func TestPriorityStarves(t *testing.T) {
 // TestCrowd: the same where two wait for one lock, so that it matters whose
 // turn is next.
 func TestCrowd(t *testing.T) {
+	if race.Enabled {
+		t.Skip("it starts no goroutine that smaller tests do not start, and takes minutes with the race detector")
+	}
 	for _, c := range []struct {
 		name, mode          string
 		sites, transactions int

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/internal/race"
 )
 
 // With timeouts and suspicions that are right, at most one process wins in
@@ -43,7 +44,7 @@ func TestElections(t *testing.T) {
 		{name: "chang-roberts", nodes: 4, crashes: 1, returns: 1, states: 46997},
 		{name: "chang-roberts", nodes: 4, crashes: 2, returns: 1, quick: true, states: 36142},
 	} {
-		if racing && c.states > 20_000 {
+		if race.Enabled && c.states > 20_000 {
 			continue
 		}
 		spec, err := catalog.Make(c.name, core.Options{})

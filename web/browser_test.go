@@ -18,6 +18,8 @@ import (
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/stile-lock/stile/internal/race"
 )
 
 // A page is a tab of a real browser.
@@ -110,7 +112,7 @@ func TestMain(m *testing.M) {
 // browser is where Chromium is. Without one the test is skipped.
 func browser(t testing.TB) string {
 	t.Helper()
-	if raced {
+	if race.Enabled {
 		t.Skip("the page is tried without the race detector: nothing of it is Go")
 	}
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {

@@ -10,6 +10,7 @@ import (
 	"github.com/stile-lock/stile/check/explore"
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/family"
+	"github.com/stile-lock/stile/internal/race"
 )
 
 // shadows returns what can be seen of the states from outside: who is idle,
@@ -150,6 +151,9 @@ func TestUnboundedAgreesWithReference(t *testing.T) {
 // The monitors keep a few bits of what happened before. They see what somebody
 // sees who keeps it all.
 func TestMonitorsAgreeWithReference(t *testing.T) {
+	if race.Enabled {
+		t.Skip("it starts no goroutine that smaller tests do not start, and takes minutes with the race detector")
+	}
 	orders := 0
 	for _, spec := range catalog.All() {
 		for _, c := range []struct{ n, requests int }{{2, 2}, {3, 1}, {3, 2}} {

@@ -11,6 +11,7 @@ import (
 	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/check/explore"
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/internal/race"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -23,6 +24,9 @@ const large = "lamport majority majority-naive bakery bakery-polling bakery-naiv
 // change of behaviour. It depends neither on the number of workers nor on which
 // of the two explorers counts.
 func TestCounts(t *testing.T) {
+	if race.Enabled {
+		t.Skip("it starts no goroutine that smaller tests do not start, and takes minutes with the race detector")
+	}
 	const file = "testdata/counts.txt"
 	var b strings.Builder
 	b.WriteString("algorithm nodes requests states transitions depth\n")

@@ -12,6 +12,7 @@ import (
 	"github.com/stile-lock/stile/family"
 	"github.com/stile-lock/stile/family/elections"
 	"github.com/stile-lock/stile/family/transactions"
+	"github.com/stile-lock/stile/internal/race"
 )
 
 // all is every reduction there is.
@@ -100,6 +101,9 @@ func (v vote) compare(t *testing.T, r reductions, age bool) {
 // Timers that would change nothing do not run. That takes no behaviour away:
 // but for those timers, the very same states are reached if they do.
 func TestVainTimers(t *testing.T) {
+	if race.Enabled {
+		t.Skip("it starts no goroutine that smaller tests do not start, and takes minutes with the race detector")
+	}
 	saved := int64(0)
 	for _, c := range []struct {
 		mode                     string

@@ -11,6 +11,7 @@ import (
 	"github.com/stile-lock/stile/deadlock"
 	"github.com/stile-lock/stile/family"
 	"github.com/stile-lock/stile/family/transactions"
+	"github.com/stile-lock/stile/internal/race"
 )
 
 // A deal is a state of sites and of the processes that run transactions.
@@ -237,6 +238,9 @@ func (x *dealing) look(d *deal, fair bool) {
 // exactly the states there are, attempts being numbered anew, and the same
 // verdicts, with what it leaves out as well.
 func TestSitesAgreeWithReference(t *testing.T) {
+	if race.Enabled {
+		t.Skip("it starts no goroutine that smaller tests do not start, and takes minutes with the race detector")
+	}
 	broken := map[string]bool{}
 	for _, c := range []struct {
 		name, mode               string

@@ -20,6 +20,7 @@ type layer struct {
 func layers() []layer {
 	return []layer{
 		{"internal/spell", ""},
+		{"internal/race", ""},
 		{"core", ""},
 		{"quorum", "core"},
 		{"mutex", "core quorum"},
