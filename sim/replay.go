@@ -176,7 +176,7 @@ func newPlayer(spec core.Spec, sc *scenario.Scenario, options ReplayOptions) (*p
 		if options.Paged {
 			g.paged()
 		} else if options.Brief {
-			g.shadow.next = math.MaxInt
+			g.shadow.next = math.MaxInt // no step is compared with that of a twin
 		}
 	}
 	return p, p.set()

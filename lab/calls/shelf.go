@@ -207,7 +207,11 @@ func choice(s core.Spec, options ...string) Choice {
 // offer says that something can be chosen, and what, if that has names.
 func (x *Choice) offer(option string, values []string) {
 	x.Options = append(x.Options, option)
-	if len(values) > 0 {
-		x.Values = map[string][]string{option: values}
+	if len(values) == 0 {
+		return
 	}
+	if x.Values == nil {
+		x.Values = map[string][]string{}
+	}
+	x.Values[option] = values
 }

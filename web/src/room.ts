@@ -91,8 +91,10 @@ function overlap(a: number, wide: number, b: number, other: number): number {
 function crosses({ x1, y1, x2, y2 }: Line, b: Box): boolean {
 	let [from, to] = [0, 1];
 	for (const [way, low, high] of [[x2 - x1, b.x - x1, b.x + b.wide - x1], [y2 - y1, b.y - y1, b.y + b.high - y1]] as const) {
-		if (way === 0 ? low > 0 || high < 0 : false) return false;
-		if (way === 0) continue;
+		if (way === 0) {
+			if (low > 0 || high < 0) return false;
+			continue;
+		}
 		from = Math.max(from, Math.min(low / way, high / way));
 		to = Math.min(to, Math.max(low / way, high / way));
 	}

@@ -43,7 +43,7 @@ export function placesOf(d: Doc, { width, height }: Size): Places {
 		Object.assign(across, { from: 0, to: 1 });
 		Object.assign(down, { from: 0, to: 1 });
 	}
-	if (d.scene.shape === "grid") Object.assign(pad, { side: Math.min(46, width / 6), top: 44, bottom: 46 }) /* for the cells around them */;
+	if (d.scene.shape === "grid") Object.assign(pad, { side: Math.min(46, width / 6), top: 44, bottom: 46 }); // for the cells around them
 	// Circles and squares are not to be drawn out too much.
 	const grid = d.scene.shape === "grid";
 	const wide = Math.min(width - 2 * pad.side, grid ? farthest(d.scene.places.map((p) => p.x)) : Infinity);
