@@ -43,7 +43,7 @@ tools: ## download what the other targets need
 	go mod download
 	go mod download -modfile=tools/go.mod
 	@tools/postgres.sh
-	@tools/chromium.sh
+	@tools/browser.sh
 
 fmt: ## every file is formatted
 	@bad=$$(gofmt -l .); if [ -n "$$bad" ]; then echo "not formatted (run gofmt -w):"; echo "$$bad"; exit 1; fi

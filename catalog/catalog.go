@@ -148,6 +148,10 @@ func Patience(name string, n int) int {
 // waited for long makes a token.
 const hasty = "hasty"
 
+// Recoveries returns what can stand behind the plus of a lock: the elections, and
+// the rule that goes wrong.
+func Recoveries() []string { return append(names(elections()), hasty) }
+
 // hurried composes a lock and the hasty rule.
 func hurried(lock string, o core.Options) (core.Spec, error) {
 	one, err := Make(lock, o)

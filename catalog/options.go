@@ -193,13 +193,13 @@ func Topologies(name string) []string {
 
 // Knows returns the names of the options that an algorithm knows.
 func Knows(name string) []string {
-	lock, _, both := strings.Cut(name, "+")
+	lock, behind, both := strings.Cut(name, "+")
 	for _, e := range slices.Concat(entries(), elections()) {
 		if e.name != lock {
 			continue
 		}
 		known := append([]string{}, strings.Fields(e.knows)...)
-		if both {
+		if both && behind != hasty {
 			known = slices.DeleteFunc(known, func(o string) bool { return o == "coordinator" })
 			return append(known, "patience")
 		}

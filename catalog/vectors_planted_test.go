@@ -84,7 +84,7 @@ func (m *longMessage) Fields(c *core.Coder) {
 	c.Bytes("inner", &m.Inner)
 }
 
-func (l *longMessages) Fields(c *core.Coder) { c.Inner("inner", l.Machine) }
+func (l *longMessages) Fields(c *core.Coder) { c.Inner("inner", l.Machine, nil) }
 
 func (l *longMessages) Request(out *core.Out[longMessage]) {
 	l.relay(core.Input{Kind: core.Request}, out)

@@ -44,6 +44,7 @@ func (r *run) converge() error {
 	if err != nil {
 		return err
 	}
+	r.hides(m)
 	r.report.count(g.States())
 	r.report.counted(&explore.Exploration{States: g.States(), Transitions: g.Transitions(), Depth: g.Levels()})
 	if err := r.comesRight(&p, m, g); err != nil {

@@ -11,39 +11,69 @@ import (
 // taken to be hopeless for now, and dives are tried.
 const manyStates = 300_000
 
-// dive looks for the one thing that is asked for in a group so large that a
-// search breadth first would take long. It reports whether it has found it. If
-// the search comes to an end by itself there is nothing to dive for.
-func (r *run) dive(m *group.Model, name string, l explore.Limits) (found bool, err error) {
-	if m.Seats <= smallGroup {
-		return false, nil
+// smallGroup is up to how many seats a search breadth first comes to an end, or
+// to a counterexample, soon enough.
+const smallGroup = 12
+
+// A lookout explores a model.
+type lookout func(l Limits) (*explore.Exploration, error)
+
+// deeply returns a lookout for the one thing that is asked for in a group so
+// large that a search breadth first would take long: if that is hopeless it
+// dives, and only then looks at all. It returns no Exploration if a dive has
+// found it.
+func (r *run) deeply(m *group.Model, name string, look lookout) lookout {
+	return func(l Limits) (*explore.Exploration, error) {
+		first, hopeless, err := shallow(l, look)
+		if err != nil || !hopeless {
+			return first, err
+		}
+		r.report.count(first.States)
+		if found, err := r.dive(m, name, first); found || err != nil {
+			return nil, err
+		}
+		l.Time = r.remaining(name).Time
+		e, err := look(l)
+		if err == nil && e.Unfinished != "" && len(e.Broken) == 0 && e.States < first.States {
+			first.Unfinished = e.Unfinished // the first one had more time
+			return first, nil
+		}
+		return e, err
 	}
+}
+
+// shallow begins a search, and says whether it has given up: there are very many
+// states.
+func shallow(l Limits, look lookout) (e *explore.Exploration, hopeless bool, err error) {
 	parent := l.Context
 	if parent == nil {
 		parent = context.Background()
 	}
 	ctx, cancel := context.WithCancel(parent)
 	defer cancel()
-	first := l
-	first.Context = ctx
-	first.Progress = func(p explore.Progress) {
-		if l.Progress != nil {
-			l.Progress(p)
+	show := l.Progress
+	l.Context = ctx
+	l.Progress = func(p explore.Progress) {
+		if show != nil {
+			show(p)
 		}
 		if p.States > manyStates {
 			cancel()
 		}
 	}
-	e, err := explore.Explore(m, first)
-	if err != nil || ctx.Err() == nil || parent.Err() != nil {
-		return false, nil // what it says is said by the search that follows
-	}
-	c, err := explore.Dive{Stop: l.Stop, Tries: 300, Steps: 1000}.Run(m, r.remaining(name))
+	e, err = look(l)
+	return e, err == nil && e.Unfinished == explore.Interrupted && parent.Err() == nil, err
+}
+
+// dive looks for something broken by runs at random, after a search has visited
+// many states in vain. It reports whether it has found it.
+func (r *run) dive(m *group.Model, name string, first *explore.Exploration) (found bool, err error) {
+	d := explore.Dive{Stop: r.bitsOf(m, name), Tries: 300, Steps: 1000}
+	c, err := d.Run(m, r.remaining(name+" by runs at random"))
 	if err != nil || c == nil {
 		return false, err
 	}
-	r.report.counted(e)
-	r.report.count(e.States)
+	r.report.counted(first)
 	p := Property{Name: name, Verdict: Violated}
 	steps, err := m.Run(group.Path{Start: c.Start, States: c.States})
 	if err != nil {
@@ -58,7 +88,3 @@ func (r *run) dive(m *group.Model, name string, l explore.Limits) (found bool, e
 	r.add(p)
 	return true, nil
 }
-
-// smallGroup is up to how many seats a search breadth first comes to an end, or
-// to a counterexample, soon enough.
-const smallGroup = 12

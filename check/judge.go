@@ -9,6 +9,7 @@ import (
 	"github.com/stile-lock/stile/check/group"
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/family"
+	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/scenario"
 )
 
@@ -20,7 +21,7 @@ func (r *run) violated(m *group.Model, e *explore.Exploration, name string, bits
 		return err
 	}
 	if p == nil {
-		p = &Property{Name: name, Verdict: Unfinished, Note: fmt.Sprintf("something is wrong after %d steps, but the way there was not found: %s", e.StepsTo(bits), why)}
+		p = &Property{Name: name, Verdict: Unfinished, Note: fmt.Sprintf("something is wrong after %s, but the way there was not found: %s", words.Plural(e.StepsTo(bits), "step"), why)}
 	}
 	r.add(*p)
 	return nil
@@ -107,7 +108,7 @@ func (r *run) after(steps []group.Step) string {
 			n += len(s.Actions)
 		}
 	}
-	return "after " + howMany(n, "step", "steps")
+	return "after " + howMany(n, "step")
 }
 
 // first returns where one of some properties is broken first, and which.
@@ -231,9 +232,10 @@ func (r *run) lasso(p *Property, m *group.Model, g *explore.Graph, loop []uint32
 		return r.spurious(p, err)
 	}
 	p.Verdict = Violated
-	p.Note = fmt.Sprintf("%s: after %d steps, %d steps that can be repeated without end", what, len(stem)-1, len(loop)-1)
+	after := words.Plural(len(stem)-1, "step")
+	p.Note = fmt.Sprintf("%s: after %s, %s that can be repeated without end", what, after, words.Plural(len(loop)-1, "step"))
 	if len(loop) == 1 {
-		p.Note = fmt.Sprintf("%s: after %d steps nothing need happen any more", what, len(stem)-1)
+		p.Note = fmt.Sprintf("%s: after %s nothing need happen any more", what, after)
 	}
 	r.tell(p, m, start, steps, len(stem)-1, expect)
 	return nil

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/core"
 )
 
@@ -43,7 +44,7 @@ func (s *tickerState) Fields(c *core.Coder) {
 
 // number gets at the number of a time, as nobody should.
 func number(t core.Time) (v uint64) {
-	fmt.Sscanf(core.Stamp{Time: t}.String(), "<%d,", &v)
+	fmt.Sscanf(fmt.Sprint(t), "{%d}", &v)
 	return v
 }
 
@@ -224,5 +225,60 @@ func TestTooManyTimes(t *testing.T) {
 	}
 	if p := r.Find(Deadlock); p.Verdict != Unfinished || !strings.Contains(p.Note, "too many different times") || !strings.Contains(p.Note, "set Spec.Spreads") {
 		t.Errorf("%s, %s", p.Verdict, p.Note)
+	}
+}
+
+// A secretive toy counts requests behind the back of Fields, and from some
+// number on drops them.
+type secretive struct {
+	tickerState
+	count, most int
+}
+
+func (s *secretive) Receive(from core.ID, m *tickerMessage, out *core.Out[tickerMessage]) {
+	if s.count++; s.count < s.most {
+		s.tickerState.Receive(from, m, out)
+	}
+}
+
+// A field that is missing from Fields is named: as the reason if the lift test
+// is where it shows, and also if nothing has come of it yet.
+func TestMissingField(t *testing.T) {
+	for _, most := range []int{3, 1 << 40} {
+		spec := ticker("")
+		spec.Plan = core.Always(func(self core.ID, v core.View) core.Machine {
+			return core.New(self, v, &secretive{tickerState{clock: core.First()}, 0, most})
+		})
+		r, err := Run(Config{Spec: spec, Nodes: 2, Requests: 2, Properties: []string{Deadlock}, Limits: Limits{Workers: 1}})
+		got := ""
+		switch {
+		case err != nil && most == 3:
+			got = err.Error()
+		case err == nil && most > 3 && r.Verdict == Unfinished:
+			got = r.Properties[0].Note
+		}
+		if !strings.Contains(got, "missing from Fields") || !strings.Contains(got, `"count"`) {
+			t.Errorf("from %d on: got %q, %+v and %v, want a word of the field", most, got, r, err)
+		}
+	}
+}
+
+// No algorithm of the catalog is accused of what it does not do.
+func TestNoMissingField(t *testing.T) {
+	for _, spec := range catalog.All() {
+		c := Config{Spec: spec, Nodes: 2, Requests: 1, Network: spec.Network, Properties: []string{MutualExclusion}}
+		if spec.Family == core.Election {
+			c.Crashes, c.Properties = 1, []string{OneLeader}
+		}
+		if spec.Accepts(c.Nodes) != nil {
+			continue
+		}
+		r := newRun(c.Settled())
+		if err := r.passes(); err != nil {
+			t.Fatalf("%s: %v", spec.Name, err)
+		}
+		if len(r.hidden) > 0 {
+			t.Errorf("%s is said to hide %v", spec.Name, r.hidden)
+		}
 	}
 }

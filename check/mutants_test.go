@@ -2,6 +2,7 @@ package check
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stile-lock/stile/core"
@@ -81,6 +82,82 @@ func TestEachPropertyFindsItsBug(t *testing.T) {
 		}
 		if got := check(c.bug); len(got) != 1 || got[0] != c.property {
 			t.Errorf("%s: %v violated with the bug, want this alone", c.property, got)
+		}
+	}
+}
+
+// onceOnly lets two in, and fails when somebody asks for the second time.
+type onceOnly struct{ toyState }
+
+func (s *onceOnly) Request(out *core.Out[toyMessage]) {
+	if s.closed {
+		out.Send(99, toyMessage{})
+	}
+	s.toyState.Request(out)
+}
+
+func (s *onceOnly) Release(out *core.Out[toyMessage]) {
+	s.closed = s.self != 0
+	s.toyState.Release(out)
+}
+
+// What was shown to be broken is reported, though the algorithm fails later on.
+func TestFailureAfterViolation(t *testing.T) {
+	spec := toy("early")
+	spec.Plan = core.Always(func(self core.ID, v core.View) core.Machine {
+		return core.New(self, v, &onceOnly{toyState{self: self, n: v.N, bug: "early", busy: core.None}})
+	})
+	r, err := Run(Config{Spec: spec, Nodes: 2, Properties: []string{MutualExclusion, Deadlock, Starvation}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []Verdict{Violated, Unfinished, Unfinished} {
+		if p := r.Properties[i]; p.Verdict != want || want == Unfinished && !strings.Contains(p.Note, "seat 100") {
+			t.Errorf("%s is %s, want %s: %s", p.Name, p.Verdict, want, p.Note)
+		}
+	}
+	if r.Verdict != Violated || r.States == 0 {
+		t.Errorf("the report is %s after %d states, want violated after some", r.Verdict, r.States)
+	}
+}
+
+// impatient is a toy that goes in when a timer runs out: one that it sets when
+// it asks, or at its start, when nothing would come of it.
+type impatient struct {
+	toyState
+	early bool
+}
+
+func (s *impatient) Start(out *core.Out[toyMessage]) {
+	if s.early {
+		out.SetTimer(3, 1)
+	}
+}
+
+func (s *impatient) Request(out *core.Out[toyMessage]) {
+	s.toyState.Request(out)
+	if !s.early {
+		out.SetTimer(3, 1)
+	}
+}
+
+func (s *impatient) Expire(timer int, out *core.Out[toyMessage]) {
+	if timer == 3 && s.state == waits {
+		s.state = inside
+		out.Enter()
+	}
+}
+
+// Timers of locks run, as they do in the simulator.
+func TestTimersOfLocks(t *testing.T) {
+	for _, early := range []bool{false, true} {
+		spec := toy("")
+		spec.Plan = core.Always(func(self core.ID, v core.View) core.Machine {
+			return core.New(self, v, &impatient{toyState{self: self, n: v.N, busy: core.None}, early})
+		})
+		r := mustRun(t, Config{Spec: spec, Nodes: 3, Requests: 1, Properties: []string{MutualExclusion}})
+		if p := r.Properties[0]; p.Verdict != Violated {
+			t.Errorf("set at the start %v: %s is %s, want violated: %s", early, p.Name, p.Verdict, p.Note)
 		}
 	}
 }

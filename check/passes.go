@@ -10,6 +10,7 @@ import (
 	"github.com/stile-lock/stile/check/group"
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/family"
+	"github.com/stile-lock/stile/internal/words"
 )
 
 // base is the pass without monitors.
@@ -59,27 +60,36 @@ func (r *run) bitsOf(m *group.Model, property string) explore.Broken {
 // nothing else to look for, it ends where the only one is broken.
 func (r *run) explore(m *group.Model, list []family.Property, alone bool) (*explore.Exploration, error) {
 	l := r.remaining(passName(list))
-	if len(list) == 1 && alone && list[0].Name != Channels {
+	one := len(list) == 1 && alone && list[0].Name != Channels
+	if one {
 		l.Stop = r.bitsOf(m, list[0].Name)
-		if found, err := r.dive(m, list[0].Name, l); found || err != nil {
-			return nil, err
-		}
 	}
 	if r.First {
 		l.Stop = ^explore.Broken(0)
 	}
 	l.Stop |= m.Bit(Channels) // it would never end
 	var trouble error
-	e, err := explore.ExploreTelling(m, l, func(now explore.Broken, so explore.Exploration) {
-		trouble = errors.Join(trouble, r.early(m, list, now, so))
-	})
+	look := func(l Limits) (*explore.Exploration, error) {
+		return explore.ExploreTelling(m, l, func(now explore.Broken, so explore.Exploration) {
+			trouble = errors.Join(trouble, r.early(m, list, now, so))
+		})
+	}
+	if one && m.Seats > smallGroup {
+		look = r.deeply(m, list[0].Name, look)
+	}
+	e, err := look(l)
+	if e == nil {
+		return nil, err
+	}
 	if beyond(err) {
 		e, err = &explore.Exploration{Unfinished: err.Error()}, nil
 	}
+	r.hides(m)
+	r.report.count(e.States)
 	if err := errors.Join(err, trouble); err != nil {
+		r.report.counted(e)
 		return nil, err
 	}
-	r.report.count(e.States)
 	for b := range e.Broken {
 		if b&l.Stop != 0 && e.Unfinished == "" {
 			e.Unfinished = "it ended where something was broken"
@@ -156,7 +166,7 @@ func (r *run) judge(m *group.Model, e *explore.Exploration, f family.Property) e
 	case name == Alibi && !m.HasAlibis():
 		p.Verdict, p.Note = NotChecked, "it gives no alibi"
 	case name == Channels && e.Unfinished == "":
-		p.Note = strings.TrimPrefix(p.Note+fmt.Sprintf("; at most %d messages on one link", m.Longest()), "; ")
+		p.Note = strings.TrimPrefix(p.Note+"; at most "+words.Plural(m.Longest(), "message")+" on one link", "; ")
 	}
 	r.add(p)
 	return nil
@@ -168,7 +178,7 @@ func sound(levels int) string {
 	if levels < 2 {
 		return ""
 	}
-	return fmt.Sprintf("; nothing is wrong in runs of up to %d steps", levels-1)
+	return "; nothing is wrong in runs of up to " + words.Plural(levels-1, "step")
 }
 
 // passed is the verdict on a property that nothing has broken.
@@ -192,16 +202,16 @@ func (r *run) bound() string {
 	if r.bounded != "" {
 		note += ", since " + r.bounded
 	}
-	deaths := howMany(r.Crashes, "crash", "crashes")
+	deaths := howMany(r.Crashes, "crash")
 	switch {
 	case r.Family.Born != nil:
-		return fmt.Sprintf("up to %s and %s", deaths, howMany(r.Comebacks, "comeback", "comebacks"))
+		return fmt.Sprintf("up to %s and %s", deaths, howMany(r.Comebacks, "comeback"))
 	case r.Family.Timers == family.InUnits:
 		if r.Comebacks > 0 {
-			deaths += ", " + howMany(r.Comebacks, "comeback", "comebacks")
+			deaths += ", " + howMany(r.Comebacks, "comeback")
 		}
 		if r.Losses > 0 {
-			deaths += ", " + howMany(r.Losses, "lost message", "lost messages")
+			deaths += ", " + howMany(r.Losses, "lost message")
 		}
 		return fmt.Sprintf("up to %s and %s", deaths, strings.TrimPrefix(note, "up to "))
 	case r.Crashes > 0:
@@ -210,15 +220,12 @@ func (r *run) bound() string {
 	return note
 }
 
-// howMany says how many there are.
-func howMany(n int, one, more string) string {
-	switch n {
-	case 0:
+// howMany says how many there are, or that there are none.
+func howMany(n int, one string) string {
+	if n == 0 {
 		return "no " + one
-	case 1:
-		return "1 " + one
 	}
-	return fmt.Sprintf("%d %s", n, more)
+	return words.Plural(n, one)
 }
 
 func (r *run) add(p Property) {
@@ -244,13 +251,15 @@ func (r *run) starts() error {
 		c.Limits, c.Found = r.remaining(""), nil
 		all := newRun(c)
 		all.prefix = f.Name + ": "
-		if err := all.base(); err != nil {
+		err := all.base()
+		if err == nil && all.report.First() == nil {
+			err = all.watched()
+		}
+		if err != nil && all.report.First() == nil {
 			return err
 		}
-		if all.report.First() == nil {
-			if err := all.watched(); err != nil {
-				return err
-			}
+		if len(r.hidden) == 0 {
+			r.hidden = all.hidden
 		}
 		r.report.counted(&explore.Exploration{States: all.report.States, Transitions: all.report.Transitions, Depth: all.report.Depth})
 		all.report.sum(r.Family, r.started)

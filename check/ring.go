@@ -9,6 +9,7 @@ import (
 	"github.com/stile-lock/stile/check/explore"
 	"github.com/stile-lock/stile/check/ring"
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/internal/words"
 )
 
 // A RingConfig says which of Dijkstra's rings to check: one in which neighbours
@@ -73,12 +74,12 @@ func ringProperty(r *ring.Result) Property {
 	p := Property{Name: Convergence, Trace: []string{}}
 	switch {
 	case r.Converges:
-		p.Verdict, p.Note = Holds, fmt.Sprintf("from every state it is right after at most %d steps", r.Steps())
+		p.Verdict, p.Note = Holds, "from every state it is right after at most "+words.Plural(r.Steps(), "step")
 	case r.Unfinished != "":
 		p.Verdict, p.Note = Unfinished, fmt.Sprintf("%s after %d states, with %d values", r.Unfinished, r.States, r.K)
 	default:
 		p.Verdict, p.Trace, p.Loop = Violated, ringLines(r), r.Loop+1
-		p.Note = fmt.Sprintf("it never comes right: %d steps that can be repeated without end", r.Steps()-r.Loop)
+		p.Note = "it never comes right: " + words.Plural(r.Steps()-r.Loop, "step") + " that can be repeated without end"
 	}
 	return p
 }

@@ -119,15 +119,54 @@ func Run(c Config) (*Report, error) {
 		return nil, fmt.Errorf("cannot check %s: %w", c.Spec.Name, err)
 	}
 	r := newRun(c)
-	for _, pass := range []func() error{r.tokenless, r.base, r.watched, r.starts, r.converge} {
-		if err := pass(); err != nil {
-			return nil, fmt.Errorf("cannot check %s: %w", c.Spec.Name, err)
-		}
+	if err := r.passes(); err != nil {
+		return nil, fmt.Errorf("cannot check %s: %w", c.Spec.Name, err)
 	}
 	if r.report.sum(c.Family, r.started); r.report.First() == nil {
 		r.report.Hint, r.report.Shown = hint(c.Spec), c.Spec.Shown
 	}
 	return r.report, nil
+}
+
+// passes makes all passes. What was shown to be broken before one of them fails
+// stays so, and the rest is unfinished.
+func (r *run) passes() error {
+	for _, pass := range []func() error{r.tokenless, r.base, r.watched, r.starts, r.converge} {
+		err := pass()
+		if err == nil {
+			continue
+		}
+		if r.report.First() == nil {
+			return err
+		}
+		for _, name := range r.Properties {
+			r.add(Property{Name: name, Verdict: Unfinished, Note: "it cannot be checked to the end: " + err.Error()})
+		}
+		return nil
+	}
+	r.doubt()
+	return nil
+}
+
+// doubt takes back what is said to hold if states that differ were taken for
+// one.
+func (r *run) doubt() {
+	if len(r.hidden) == 0 {
+		return
+	}
+	for i := range r.report.Properties {
+		if p := &r.report.Properties[i]; p.Verdict == Holds || p.Verdict == HoldsBounded {
+			p.Verdict = Unfinished
+			p.Note = fmt.Sprintf("%s changes and is missing from Fields, so that states which differ were taken for one: put it there", strings.Join(r.hidden, " or "))
+		}
+	}
+}
+
+// hides notes which fields are missing from Fields, of a model that was explored.
+func (r *run) hides(m *group.Model) {
+	if len(r.hidden) == 0 {
+		r.hidden = m.Unwritten()
+	}
 }
 
 // check refuses what does not fit.
@@ -186,6 +225,7 @@ type run struct {
 	started time.Time
 	ways    map[wayTo]way // those that were found
 	prefix  string        // of the names of passes
+	hidden  []string      // fields that change and are missing from Fields
 }
 
 func newRun(c Config) *run {

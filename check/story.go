@@ -66,7 +66,7 @@ func (p *Property) Story(o trace.TextOptions) string {
 			fmt.Fprintf(&b, "%5d  %s\n", i+1, line)
 		}
 	default:
-		b.WriteString(words(back, o) + standstill(back))
+		b.WriteString(tale(back, o) + standstill(back))
 	}
 	if (p.Name == Starvation || p.Name == Convergence || p.Name == Bypass) && p.Loop < len(p.Trace) {
 		fmt.Fprintf(&b, "\nAll from step %d on can be repeated for ever.\n", p.Loop+1)
@@ -77,8 +77,8 @@ func (p *Property) Story(o trace.TextOptions) string {
 	return b.String()
 }
 
-// words tells what happened: among sites by what is said there.
-func words(b *sim.Playback, o trace.TextOptions) string {
+// tale tells what happened: among sites by what is said there.
+func tale(b *sim.Playback, o trace.TextOptions) string {
 	if b.Sites != nil {
 		return sim.Story(b.Sites.Run.Layout, b.Trace())
 	}

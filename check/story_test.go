@@ -86,3 +86,14 @@ func TestLargeGroup(t *testing.T) {
 		t.Errorf("%+v, want a deadlock of P3 and P23", r.Properties)
 	}
 }
+
+// One of something is one: notes say so.
+func TestOneInNotes(t *testing.T) {
+	r := mustRun(t, Config{Spec: mutex.TokenRing(), Nodes: 2, Requests: 1, Properties: []string{MutualExclusion, Channels}})
+	if p := r.Find(MutualExclusion); p.Note != "up to 1 request of each process" {
+		t.Errorf("got %q", p.Note)
+	}
+	if p := r.Find(Channels); !strings.HasSuffix(p.Note, "; at most 1 message on one link") {
+		t.Errorf("got %q", p.Note)
+	}
+}

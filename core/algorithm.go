@@ -54,6 +54,14 @@ type Hearer interface {
 	Hear(t Time)
 }
 
+// A Carrier is an algorithm whose messages carry those of others.
+type Carrier interface {
+	// Carried returns the machine, within this one, whose message m carries, the
+	// bytes of that, and who sits at its seats: see Coder.Inner. It returns no
+	// machine if m carries nothing, or nothing that this one can read now.
+	Carried(m Fielder) (within Machine, b []byte, members []ID)
+}
+
 // An Alibier can vouch for others; see Machine.Alibi.
 type Alibier interface{ Alibi(d ID) bool }
 

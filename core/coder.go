@@ -24,9 +24,12 @@ type Coder struct {
 	idempotent bool
 
 	fields []Field // describe
-	name   string  // assign
+	of     string  // describe: what the fields are of, and which of them
+	which  int
+	name   string // assign
 	text   string
 	found  bool
+	seats  []ID // describe, assign: who sits where; nil if everybody does, in order
 
 	times TimeVisitor // visit
 
@@ -91,9 +94,13 @@ func (c *Coder) Token() {
 // it comes.
 func (c *Coder) Idempotent() { c.idempotent = true }
 
-// When says that the following fields of a state, up to Always, exist only if
-// ok. Otherwise they are not coded, and are zero after decoding. It does not
-// nest, and every When needs its Always.
+// Of says to people what the following fields are of, where there are several:
+// of L2, if what is "L" and i is 1. An empty word ends that.
+func (c *Coder) Of(what string, i int) { c.of, c.which = what, i }
+
+// When says that the following fields, up to Always, exist only if ok, in some
+// states or some messages. Otherwise they are not coded, and are zero after
+// decoding. It does not nest, and every When needs its Always.
 func (c *Coder) When(ok bool) {
 	if c.when {
 		panic("core: When before the Always of another When")
@@ -188,7 +195,7 @@ func (c *Coder) Uint8(name string, v *uint8, names ...string) {
 		*v = c.buf[0]
 		c.buf = c.buf[1:]
 	case describe:
-		c.show(name, names[*v])
+		c.show(name, nameOf(names, *v))
 	case assign:
 		c.setName(name, v, names)
 	case zero:
@@ -222,7 +229,7 @@ func (c *Coder) Seat(name string, id *ID) {
 	case decode:
 		*id = ID(c.get(name, uint64(c.n)))
 	case describe:
-		c.show(name, seatNumber(*id))
+		c.show(name, number(c.sits(*id)))
 	case assign:
 		c.setSeat(name, id, false)
 	case zero:
@@ -238,7 +245,7 @@ func (c *Coder) Maybe(name string, id *ID) {
 	case decode:
 		*id = ID(c.get(name, uint64(c.n)+1)) - 1
 	case describe:
-		c.show(name, seatNumber(*id))
+		c.show(name, number(c.sits(*id)))
 	case assign:
 		c.setSeat(name, id, true)
 	case zero:
@@ -268,7 +275,7 @@ func (c *Coder) Seats(name string, ids *[]ID) {
 		}
 		*ids = s
 	case describe:
-		c.show(name, seatNumbers(*ids))
+		c.show(name, c.seatNumbers(*ids))
 	case assign:
 		c.setSeats(name, ids)
 	case zero:
@@ -290,7 +297,7 @@ func (c *Coder) Set(name string, s *Set) {
 		for id := range s.All() {
 			ids = append(ids, id)
 		}
-		c.show(name, seatNumbers(ids))
+		c.show(name, c.seatNumbers(ids))
 	case assign:
 		var ids []ID
 		if c.setSeats(name, &ids) {
@@ -354,7 +361,7 @@ func (c *Coder) Stamp(name string, s *Stamp) {
 	case visit:
 		c.times.Time(&s.Time.v)
 	case describe:
-		c.show(name, s.String())
+		c.show(name, Stamp{s.Time, c.sits(s.ID)}.text())
 	case assign:
 		c.setStamp(name, s)
 	case zero:

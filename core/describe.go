@@ -10,9 +10,10 @@ import (
 // A Field is one labelled value of a state or a message, for people.
 type Field struct{ Name, Value string }
 
-// Describe returns the state of m, field by field.
-func Describe(m Machine, n int) []Field {
-	c := Coder{mode: describe, n: n}
+// Describe returns the state of m, field by field. Who sits at which of the n
+// seats is said by members, if that is not everybody, in order.
+func Describe(m Machine, n int, members ...ID) []Field {
+	c := Coder{mode: describe, n: n, seats: members}
 	m.Visit(&c)
 	return c.fields
 }
@@ -37,23 +38,41 @@ func Apart(fields []Field) []Field {
 // isAgain reports whether Apart has put this behind a name.
 func isAgain(s string) bool { return strings.HasPrefix(s, " (") && strings.HasSuffix(s, ")") }
 
-// DescribeMessage returns the fields of a message of m's algorithm.
-func DescribeMessage(m Machine, n int, b []byte) ([]Field, error) {
-	c := Coder{mode: describe, n: n}
+// DescribeMessage returns the fields of a message of m's algorithm. For members
+// see Describe.
+func DescribeMessage(m Machine, n int, b []byte, members ...ID) ([]Field, error) {
+	c := Coder{mode: describe, n: n, seats: members}
 	err := m.VisitMessage(b, &c)
+	if x, ok := m.(*machine); ok && err == nil {
+		x.describeCarried(&c)
+	}
 	return c.fields, err
 }
 
+// describeCarried shows the fields of the message that the one just decoded
+// carries, if it can be read.
+func (m *machine) describeCarried(c *Coder) {
+	carrier, ok := m.s.(Carrier)
+	if !ok {
+		return
+	}
+	if within, b, members := carrier.Carried(m.msg); within != nil {
+		if fields, err := DescribeMessage(within, c.n, b, c.among(members)...); err == nil {
+			c.fields = append(c.fields, fields...)
+		}
+	}
+}
+
 // Assign sets one field of the state of m from text, as Describe shows it.
-func Assign(m Machine, n int, name, text string) error {
-	c := Coder{mode: assign, n: n, name: name, text: text}
+func Assign(m Machine, n int, name, text string, members ...ID) error {
+	c := Coder{mode: assign, n: n, name: name, text: text, seats: members}
 	m.Visit(&c)
 	if c.err != nil {
 		return c.err
 	}
 	if !c.found {
 		var names []string
-		for _, f := range Describe(m, n) {
+		for _, f := range Describe(m, n, members...) {
 			names = append(names, f.Name)
 		}
 		return fmt.Errorf("no field %q: there are %s", name, strings.Join(names, ", "))
@@ -83,6 +102,9 @@ func MarkOf(m Machine, n int, b []byte) (Mark, error) {
 }
 
 func (c *Coder) show(name, value string) {
+	if c.of != "" {
+		name = c.of + strconv.Itoa(c.which+1) + "." + name
+	}
 	c.fields = append(c.fields, Field{name, value})
 }
 
@@ -93,20 +115,59 @@ func yesNo(b bool) string {
 	return "no"
 }
 
-func seatNumber(id ID) string {
+// nameOf returns the name of a small number, or the number if it has none: that
+// is a mistake of the algorithm, to be shown all the same.
+func nameOf(names []string, v uint8) string {
+	if int(v) < len(names) {
+		return names[v]
+	}
+	return strconv.Itoa(int(v))
+}
+
+// sits returns who sits at a seat.
+func (c *Coder) sits(seat ID) ID {
+	if seat >= 0 && int(seat) < len(c.seats) {
+		return c.seats[seat]
+	}
+	return seat
+}
+
+// among returns who sits at the seats of a machine within, whose members are known
+// by their seats here; nil means the same as here.
+func (c *Coder) among(members []ID) []ID {
+	if members == nil {
+		return c.seats
+	}
+	seats := make([]ID, len(members))
+	for i, seat := range members {
+		seats[i] = c.sits(seat)
+	}
+	return seats
+}
+
+func (c *Coder) seatNumbers(seats []ID) string {
+	ids := make([]ID, len(seats))
+	for i, seat := range seats {
+		ids[i] = c.sits(seat)
+	}
+	return numbers(ids)
+}
+
+// number is how people count.
+func number(id ID) string {
 	if id == None {
 		return "none"
 	}
 	return strconv.Itoa(int(id) + 1)
 }
 
-func seatNumbers(ids []ID) string {
+func numbers(ids []ID) string {
 	var b strings.Builder
 	for i, id := range ids {
 		if i > 0 {
 			b.WriteByte(' ')
 		}
-		b.WriteString(seatNumber(id))
+		b.WriteString(number(id))
 	}
 	if len(ids) == 0 {
 		return "none"
@@ -221,6 +282,13 @@ func (c *Coder) setSeat(name string, id *ID, none bool) {
 
 func (c *Coder) seat(text string) (ID, bool) {
 	x, err := strconv.Atoi(strings.TrimPrefix(text, "P"))
+	if c.seats != nil {
+		seat := slices.Index(c.seats, ID(x-1))
+		if err != nil || seat < 0 {
+			c.wrong("want a process, one of %s", numbers(c.seats))
+		}
+		return ID(seat), err == nil && seat >= 0
+	}
 	if err != nil || x < 1 || x > c.n {
 		c.wrong("want a process, 1 to %d", c.n)
 		return 0, false
@@ -241,7 +309,7 @@ func (c *Coder) setSeats(name string, ids *[]ID) bool {
 				return false
 			}
 			if slices.Contains(list, id) {
-				c.wrong("process %s is there twice", seatNumber(id))
+				c.wrong("process %s is there twice", number(c.sits(id)))
 				return false
 			}
 			list = append(list, id)

@@ -97,3 +97,13 @@ func TestAssignClears(t *testing.T) {
 		t.Errorf("got %+v", s.Rest)
 	}
 }
+
+// A state that is none of those that have names is shown, too.
+func TestDescribeNameless(t *testing.T) {
+	v := uint8(7)
+	c := Coder{mode: describe}
+	c.Uint8("state", &v, "idle", "waiting")
+	if got := c.fields; len(got) != 1 || got[0] != (Field{"state", "7"}) {
+		t.Errorf("shown as %v", got)
+	}
+}

@@ -59,9 +59,12 @@
 // which no honest clock reaches in the life of a group; states may hold up to
 // 2^62. No such limit is enough by itself: whoever accepts the largest claim
 // that is allowed counts up from it, and sends a larger one next, which others
-// then refuse. So one liar can make honest members refuse each other. That costs
-// an epoch, and no more: the host ends the sessions, the group makes a new view
-// without the liar, and in a new view all clocks begin anew.
+// then refuse. To accept less than may be sent does not help, since what one
+// honest member sends is what another is asked to accept; nor does a limit on how
+// far a claim may be ahead, since who has just accepted the furthest is one further
+// ahead of those who have not. So one liar can make honest members refuse each
+// other. That costs an epoch, and no more: the host ends the sessions, the group
+// makes a new view without the liar, and in a new view all clocks begin anew.
 //
 // # What a host may rely on
 //
@@ -89,11 +92,11 @@
 //
 // Logical times are a type of their own, [Time], and a field kind of their own
 // ([Coder.Time]); so are counters that belong to one process ([Coder.Seq]). A
-// Time can be compared, copied, and counted up by one, and nothing else. Then
+// Time is to be compared, copied, and counted up by one, and nothing else. Then
 // the behaviour of an algorithm does not change when all times are shifted
 // alike, which is what makes a finite proof over an unbounded number of
 // requests possible. Every message of a clocked algorithm carries the clock,
 // every receive sees it ([Time.See]), and only a request ticks it ([Time.Tick]).
-// A time that no longer matters is set to the zero Time, which is none. Hosts
-// alone get at the numbers: see [TimeVisitor].
+// A time that no longer matters is set to the zero Time, which is none. Numbers
+// are for hosts: see [TimeVisitor], and [Time] for what keeps algorithms from them.
 package core

@@ -1,6 +1,9 @@
 package core
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // Errors of Step say whose fault they are; package core's documentation says
 // what a host does about each.
@@ -16,3 +19,9 @@ var (
 	// give.
 	ErrHost = errors.New("mistake of the host")
 )
+
+// Unreadable says of bytes that an algorithm has written itself, a state or a
+// message, and that cannot be read, whose mistake that is.
+func Unreadable(what string, err error) error {
+	return fmt.Errorf("%w: a %s that it has written does not load: %v", ErrAlgorithm, what, err)
+}

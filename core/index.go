@@ -15,7 +15,7 @@ func (c *Coder) Index(name string, v *int, limit int) {
 	case decode:
 		*v = int(c.get(name, uint64(limit)+1)) - 1
 	case describe:
-		c.show(name, seatNumber(ID(*v)))
+		c.show(name, number(ID(*v)))
 	case assign:
 		c.setIndex(name, v, limit)
 	case zero:
@@ -38,7 +38,7 @@ func (c *Coder) Indexes(name string, vs *[]int, limit int) {
 		for i, v := range *vs {
 			ids[i] = ID(v)
 		}
-		c.show(name, seatNumbers(ids))
+		c.show(name, numbers(ids))
 	case assign:
 		c.setIndexes(name, vs, limit)
 	case zero:

@@ -1,6 +1,7 @@
 package core_test
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
@@ -26,7 +27,7 @@ func (s *shelf) Receive(core.ID, *shelf, *core.Out[shelf])        {}
 // no seats are coded, described and set as seats are.
 func TestSite(t *testing.T) {
 	s := &shelf{one: -1, many: []int{2, 0}}
-	m := core.NewSite[shelf](0, core.View{N: 1}, s)
+	m := core.NewSite[shelf](0, core.View{N: 1}, s, 8)
 	var out core.Output
 	if err := m.Step(core.Input{Kind: core.Request, From: 7, Arg: 1}, &out); err != nil {
 		t.Fatal(err)
@@ -34,9 +35,17 @@ func TestSite(t *testing.T) {
 	if len(out.Notices) != 1 || out.Notices[0].Kind != core.Granted || out.Notices[0].Who != 7 {
 		t.Errorf("notices %v, want lock granted to transaction 7", out.Notices)
 	}
+	for _, tx := range []core.ID{8, core.None} {
+		if err := m.Step(core.Input{Kind: core.Request, From: tx}, &out); !errors.Is(err, core.ErrAlgorithm) {
+			t.Errorf("a grant to transaction %d of 8: %v", tx+1, err)
+		}
+	}
+	if err := m.Step(core.Input{Kind: core.Request, From: 7, Arg: 1}, &out); err != nil {
+		t.Fatal(err)
+	}
 	b := m.AppendState(nil)
 	other := &shelf{}
-	if err := core.NewSite[shelf](0, core.View{N: 1}, other).LoadState(b); err != nil {
+	if err := core.NewSite[shelf](0, core.View{N: 1}, other, 8).LoadState(b); err != nil {
 		t.Fatal(err)
 	}
 	if other.one != 1 || !slices.Equal(other.many, []int{2, 0}) {
@@ -46,7 +55,7 @@ func TestSite(t *testing.T) {
 		t.Errorf("described as %v, want 2 and 3 1", got)
 	}
 	for _, bad := range [][]byte{{4, 0}, {0, 1, 3}, {0, 2, 1, 1}, {0, 4, 0, 1, 2, 0}, {0, 2, 1}} {
-		if err := core.NewSite[shelf](0, core.View{N: 1}, &shelf{}).LoadState(bad); err == nil {
+		if err := core.NewSite[shelf](0, core.View{N: 1}, &shelf{}, 8).LoadState(bad); err == nil {
 			t.Errorf("bytes %v decode, want an error", bad)
 		}
 	}

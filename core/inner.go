@@ -1,5 +1,10 @@
 package core
 
+import (
+	"slices"
+	"strings"
+)
+
 // What a machine needs that is made of other machines.
 
 // maxInner bounds the bytes of a message or a state within another.
@@ -39,8 +44,10 @@ func (c *Coder) take(name string) []byte {
 }
 
 // Inner codes the state of a machine within another. To people and to the
-// checker its fields are fields of the outer one.
-func (c *Coder) Inner(name string, m Machine) {
+// checker its fields are fields of the outer one; to people, if a name is taken,
+// with the name of the machine before theirs. And to people its seats are called as
+// those who sit there are, by seat; nil means everybody, in order.
+func (c *Coder) Inner(name string, m Machine, members []ID) {
 	switch c.mode {
 	case encode:
 		b := m.AppendState(nil)
@@ -53,7 +60,19 @@ func (c *Coder) Inner(name string, m Machine) {
 				c.fail(name, "%v", err)
 			}
 		}
-	case describe, assign, visit:
+	case visit:
 		m.Visit(c)
+	case describe, assign:
+		seats, text := c.seats, c.name
+		own := len(c.fields)
+		c.seats, c.name = c.among(members), strings.TrimPrefix(c.name, name+" ")
+		m.Visit(c)
+		c.seats, c.name = seats, text
+		for i := range c.fields[own:] {
+			f := &c.fields[own+i]
+			if slices.ContainsFunc(c.fields[:own], func(o Field) bool { return o.Name == f.Name }) {
+				f.Name = name + " " + f.Name
+			}
+		}
 	}
 }

@@ -52,3 +52,33 @@ func TestRefuse(t *testing.T) {
 		t.Errorf("a view of process 1 alone is loaded by process 2: %v", err)
 	}
 }
+
+// The seats of a machine within another are called as those who sit there are, also if
+// the outer one has a part of the processes only.
+func TestInnerSeats(t *testing.T) {
+	spec := recovery.With(func(core.ID) core.Spec { return mutex.RicartAgrawala() }, election.Bully())
+	m, err := spec.New(2, core.View{N: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out core.Output
+	for _, in := range []core.Input{{Kind: core.Start}, {Kind: core.Suspect, From: 0}, {Kind: core.Suspect, From: 1}, {Kind: core.Request}} {
+		if err := m.Step(in, &out); err != nil {
+			t.Fatal(err)
+		}
+	}
+	value := func(name string, members ...core.ID) string {
+		for _, f := range core.Describe(m, 3, members...) {
+			if f.Name == name {
+				return f.Value
+			}
+		}
+		return ""
+	}
+	if got := value("members"); got != "3" {
+		t.Errorf("the members are %s, want 3", got)
+	}
+	if got := value("members", 0, 4, 6); got != "7" {
+		t.Errorf("among P1, P5 and P7 the members are %s, want 7", got)
+	}
+}

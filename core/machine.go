@@ -38,9 +38,11 @@ func (m *machine) begin(self ID, n int, p parts) {
 	m.count()
 }
 
-// name implements namer.
-func (m *machine) name(kinds []string) error {
+// adopt implements adopter.
+func (m *machine) adopt(s Spec) error {
+	kinds := s.Kinds
 	m.out.kinds, m.out.coder.kinds, m.in.kinds = kinds, len(kinds), len(kinds)
+	m.out.firm = !s.TryLock
 	m.count()
 	if last := int(m.out.last); last >= len(kinds) {
 		return fmt.Errorf("%w: its messages are of kinds 0 to %d, but the Spec names %d kinds: add the others to Kinds", ErrAlgorithm, last, len(kinds))
@@ -108,14 +110,16 @@ func (m *machine) Step(in Input, out *Output) error {
 	return o.err
 }
 
-// The phases of a lock's application, as the host drives it.
+// The phases of a lock's application, as the host drives it. Who was let in
+// without having asked may leave and may ask: the host is not to blame.
 const (
 	idle uint8 = iota
 	waiting
 	inside
+	unasked
 )
 
-var phases = [...]string{idle: "idle", waiting: "waiting", inside: "inside"}
+var phases = [...]string{idle: "idle", waiting: "waiting", inside: "inside", unasked: "inside unasked"}
 
 // follow notes what a step has come to for the application.
 func (m *machine) follow(out *Output) {
@@ -124,8 +128,12 @@ func (m *machine) follow(out *Output) {
 			m.phase = idle
 		}
 	}
-	if out.Entered {
+	switch {
+	case !out.Entered:
+	case m.phase == waiting:
 		m.phase = inside
+	case m.phase == idle:
+		m.phase = unasked
 	}
 }
 
@@ -145,16 +153,24 @@ func (m *machine) pass(what InputKind) error {
 
 // enter goes from one phase to another.
 func (m *machine) enter(what string, from, to uint8) error {
-	if m.phase != from {
+	if m.phase != from && m.phase != unasked {
 		return fmt.Errorf("%w: %s for %v, which is %s; it must be %s", ErrHost, what, m.self, phases[m.phase], phases[from])
 	}
 	m.phase = to
 	return nil
 }
 
+// maxOwn is how many messages a machine may send to itself in one step. A site
+// with tens of thousands of locks may need as many; who sends more never ends.
+const maxOwn = 100_000
+
 // receiveOwn hands over what the machine sent to itself.
 func (m *machine) receiveOwn(out *Output) {
-	for at := 0; at < len(out.loop) && m.out.err == nil; {
+	for at, n := 0, 0; at < len(out.loop) && m.out.err == nil; n++ {
+		if n == maxOwn {
+			m.out.fail("%v goes on sending to itself: %d messages in one step", m.self, n)
+			return
+		}
 		size := int(out.loop[at]) | int(out.loop[at+1])<<8 | int(out.loop[at+2])<<16
 		at += 3
 		if err := m.decode(out.loop[at:at+size], false); err != nil {
@@ -195,7 +211,7 @@ func (m *machine) LoadState(b []byte) error {
 	c := &m.state
 	c.mode, c.buf, c.err = decode, b, nil
 	if m.lock {
-		c.Uint8("phase", &m.phase, phases[idle], phases[waiting], phases[inside])
+		c.Uint8("phase", &m.phase, phases[idle], phases[waiting], phases[inside], phases[unasked])
 	}
 	m.s.Fields(c)
 	if c.err == nil && len(c.buf) > 0 {

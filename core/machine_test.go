@@ -47,7 +47,10 @@ func (s *chat) Expire(timer int, out *Out[note]) {
 func (s *chat) Receive(from ID, m *note, out *Out[note]) {
 	s.clock.See(m.Time)
 	s.heard = append(s.heard, from.String())
-	if m.Kind == 1 { // pass it on
+	switch {
+	case m.Kind == 1 && len(m.List) == 1: // pass it on, for ever
+		out.Send(m.List[0], *m)
+	case m.Kind == 1: // pass it on
 		out.Send(m.List[0], note{List: m.List[1:]})
 	}
 }
@@ -117,15 +120,16 @@ func TestEffects(t *testing.T) {
 		out.Enter()
 		out.Deny()
 		out.Lead(2)
-		out.Abort(1, []ID{1, 0})
+		out.Lead(None)
 		out.SetTimer(5, 10)
+		out.StopTimer(MaxTimer)
 	})
 	var out Output
 	if err := m.Step(Input{Kind: Request}, &out); err != nil {
 		t.Fatal(err)
 	}
 	want := []Notice{
-		{Kind: Denied}, {Kind: Leader, Who: 2}, {Kind: Victim, Who: 1, Cycle: []ID{1, 0}}, {Kind: SetTimer, Timer: 5, After: 10},
+		{Kind: Denied}, {Kind: Leader, Who: 2}, {Kind: Leader, Who: None}, {Kind: SetTimer, Timer: 5, After: 10}, {Kind: SetTimer, Timer: MaxTimer},
 	}
 	if !out.Entered || !reflect.DeepEqual(out.Notices, want) {
 		t.Errorf("got %+v", out)
@@ -187,13 +191,47 @@ func TestSentAstray(t *testing.T) {
 		{func(out *Out[note]) { out.Send(1, note{Kind: 2}) }, "P2 sent itself what it cannot read"},
 	} {
 		_, m := newChat(1, 3, c.script)
-		if err := m.(namer).name([]string{"NOTE", "WORD"}); err != nil {
+		if err := m.(adopter).adopt(Spec{Kinds: []string{"NOTE", "WORD"}}); err != nil {
 			t.Fatal(err)
 		}
 		var out Output
 		err := m.Step(Input{Kind: Request}, &out)
 		if !errors.Is(err, ErrAlgorithm) || !strings.Contains(err.Error(), c.want) || len(out.Sends) != 0 {
 			t.Errorf("got %v with %d sent, want %q", err, len(out.Sends), c.want)
+		}
+	}
+}
+
+// What an algorithm tells of seats, transactions and timers that do not exist is
+// its own mistake too, and so is what its Spec does not say that it does.
+func TestToldAstray(t *testing.T) {
+	for _, c := range []struct {
+		script func(out *Out[note])
+		want   string
+	}{
+		{func(out *Out[note]) { out.Lead(3) }, "P2 told that seat 4 of 3 leads"},
+		{func(out *Out[note]) { out.Lead(-5) }, "P2 told that seat -4 of 3 leads"},
+		{func(out *Out[note]) { out.Grant(0) }, "only a Site has any"},
+		{func(out *Out[note]) { out.Refuse(0) }, "only a Site has any"},
+		{func(out *Out[note]) { out.Abort(0, nil) }, "only a Site has any"},
+		{func(out *Out[note]) { out.Hear(0, 1) }, "only a Site has any"},
+		{func(out *Out[note]) { out.Doom(0, 1) }, "only a Site has any"},
+		{func(out *Out[note]) { out.SetTimer(-1, 1) }, "P2 set timer -1: want 0 to 65536"},
+		{func(out *Out[note]) { out.SetTimer(MaxTimer+1, 1) }, "P2 set timer 65537: want 0 to 65536"},
+		{func(out *Out[note]) { out.StopTimer(1 << 24) }, "P2 set timer 16777216: want 0 to 65536"},
+		{func(out *Out[note]) { out.SetTimer(1, -1) }, "P2 set timer 1 for -1 units"},
+		{func(out *Out[note]) { out.SetTimer(1, 1<<40) }, "P2 set timer 1 for 1099511627776 units"},
+		{func(out *Out[note]) { out.Send(1, note{Kind: 1, List: []ID{1}}) }, "P2 goes on sending to itself: 100000 messages in one step"},
+		{func(out *Out[note]) { out.Deny() }, "P2 denied a request, which its Spec does not say that it does: set TryLock"},
+	} {
+		_, m := newChat(1, 3, c.script)
+		if err := m.(adopter).adopt(Spec{Kinds: []string{"NOTE", "WORD"}}); err != nil {
+			t.Fatal(err)
+		}
+		var out Output
+		err := m.Step(Input{Kind: Request}, &out)
+		if !errors.Is(err, ErrAlgorithm) || !strings.Contains(err.Error(), c.want) || len(out.Notices) != 0 {
+			t.Errorf("got %v with %d told, want %q", err, len(out.Notices), c.want)
 		}
 	}
 }
@@ -266,6 +304,12 @@ func TestClaims(t *testing.T) {
 	}
 }
 
+// A restless lock lets its process in again when it leaves, without being asked.
+type restless struct{ chat }
+
+func (*restless) Request(out *Out[note]) { out.Enter() }
+func (*restless) Release(out *Out[note]) { out.Enter() }
+
 // What a host must not do is refused, in words for the host, and changes
 // nothing; a machine that was loaded knows what its application does.
 func TestHostsMistakes(t *testing.T) {
@@ -273,6 +317,7 @@ func TestHostsMistakes(t *testing.T) {
 	_, enters := newChat(1, 3, func(out *Out[note]) { out.Enter() })
 	_, denies := newChat(1, 3, func(out *Out[note]) { out.Deny() })
 	busy := New(1, View{N: 3, Holder: 1, Busy: true}, &chat{})
+	again := New(1, View{N: 3}, &restless{})
 	for _, c := range []struct {
 		m     Machine
 		kinds []InputKind
@@ -286,6 +331,7 @@ func TestHostsMistakes(t *testing.T) {
 		{denies, []InputKind{Request, Request, Release}, "Release for P2, which is idle"},
 		{busy, []InputKind{Request}, "which is inside"},
 		{busy, []InputKind{Release, Release}, "which is idle"},
+		{again, []InputKind{Request, Release, Request, Release, Release, Release, Request, Request}, "which is inside; it must be idle"},
 	} {
 		var out Output
 		for i, kind := range c.kinds {
@@ -308,7 +354,7 @@ func TestHostsMistakes(t *testing.T) {
 			}
 		}
 	}
-	if err := m.LoadState([]byte{3, 0}); !errors.Is(err, ErrMalformed) {
+	if err := m.LoadState([]byte{4, 0}); !errors.Is(err, ErrMalformed) {
 		t.Errorf("a phase that there is not: %v", err)
 	}
 	for _, f := range Describe(m, 3) {

@@ -38,6 +38,8 @@ type outbox struct {
 	coder Coder
 	kinds []string // the names of the kinds of messages, if they are known
 	last  uint8    // the last kind that there is
+	txs   int      // how many transactions there are, at all sites; 0 where there are no sites
+	firm  bool     // no request may be denied: the Spec does not say TryLock
 	err   error    // the first mistake of this step
 }
 
@@ -126,41 +128,86 @@ func (o *outbox) multicast(to *Set) {
 // Enter says that the process is now inside the critical section.
 func (o *outbox) Enter() { o.o.Entered = true }
 
-// Deny refuses the process's request: it is idle again.
-func (o *outbox) Deny() { o.tell(Notice{Kind: Denied}) }
+// Deny refuses the process's request: it is idle again. It is for algorithms
+// whose Spec says TryLock.
+func (o *outbox) Deny() {
+	if o.firm {
+		o.fail("%v denied a request, which its Spec does not say that it does: set TryLock", o.self)
+	}
+	o.tell(Notice{Kind: Denied})
+}
 
 // Lead tells the application who leads, or with None that nobody is known to.
-func (o *outbox) Lead(id ID) { o.tell(Notice{Kind: Leader, Who: id}) }
+func (o *outbox) Lead(id ID) {
+	if id < None || int(id) >= o.coder.n {
+		o.fail("%v told that seat %d of %d leads", o.self, int(id)+1, o.coder.n)
+	}
+	o.tell(Notice{Kind: Leader, Who: id})
+}
 
 // Abort names the victim that is to break a deadlock.
 func (o *outbox) Abort(victim ID, cycle []ID) {
+	o.about(victim)
 	o.tell(Notice{Kind: Victim, Who: victim, Cycle: slices.Clone(cycle)})
 }
 
 // Refuse tells a transaction that it may not have the lock it asked for.
-func (o *outbox) Refuse(tx ID) { o.tell(Notice{Kind: Denied, Who: tx}) }
+func (o *outbox) Refuse(tx ID) {
+	o.about(tx)
+	o.tell(Notice{Kind: Denied, Who: tx})
+}
 
 // Grant tells a transaction that it has the lock it asked for.
-func (o *outbox) Grant(tx ID) { o.tell(Notice{Kind: Granted, Who: tx}) }
+func (o *outbox) Grant(tx ID) {
+	o.about(tx)
+	o.tell(Notice{Kind: Granted, Who: tx})
+}
 
 // Hear tells that a request of a transaction has come to the site of the lock.
 func (o *outbox) Hear(tx ID, attempt uint64) {
+	o.about(tx)
 	o.tell(Notice{Kind: Heard, Who: tx, Attempt: attempt})
 }
 
 // Doom tells that a transaction, which is at home at another site, must abort:
 // a message that says so is on its way.
 func (o *outbox) Doom(tx ID, attempt uint64) {
+	o.about(tx)
 	o.tell(Notice{Kind: Doomed, Who: tx, Attempt: attempt})
 }
 
-// SetTimer asks for Expire(timer) after so many units; see Notice.
+// about notes that something is told of a transaction that does not exist.
+func (o *outbox) about(tx ID) {
+	switch {
+	case uint(tx) < uint(o.txs):
+	case o.txs == 0:
+		o.fail("%v told something of a transaction: only a Site has any", o.self)
+	default:
+		o.fail("%v told something of transaction %d of %d", o.self, int(tx)+1, o.txs)
+	}
+}
+
+// MaxTimer is the largest number of a timer, and maxAfter for how many units one
+// is set at most: hosts keep both in less than an int.
+const (
+	MaxTimer = 1 << 16
+	maxAfter = 1 << 30
+)
+
+// SetTimer asks for Expire(timer) after so many units; see Notice. Timers are
+// numbered from 0 to MaxTimer.
 func (o *outbox) SetTimer(timer, after int) {
+	switch {
+	case timer < 0 || timer > MaxTimer:
+		o.fail("%v set timer %d: want 0 to %d", o.self, timer, MaxTimer)
+	case after < 0 || after > maxAfter:
+		o.fail("%v set timer %d for %d units: want 0 to %d", o.self, timer, after, maxAfter)
+	}
 	o.tell(Notice{Kind: SetTimer, Timer: timer, After: after})
 }
 
 // StopTimer lets a timer that was set never run out.
-func (o *outbox) StopTimer(timer int) { o.tell(Notice{Kind: SetTimer, Timer: timer}) }
+func (o *outbox) StopTimer(timer int) { o.SetTimer(timer, 0) }
 
 func (o *outbox) tell(n Notice) { o.o.Notices = append(o.o.Notices, n) }
 

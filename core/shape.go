@@ -1,5 +1,7 @@
 package core
 
+import "slices"
+
 // A Picture is what an algorithm is best drawn as.
 type Picture string
 
@@ -34,10 +36,17 @@ type Shape struct {
 	Number  string   // its ticket, flag or round
 	Got     string   // who waits: whose answers it has
 	Awaited []string // who waits: whose answers it needs; the first that names somebody counts
+	Stamps  string   // the times of all requests it knows of, by seat; the oldest goes first, and 0 is none
+
+	Members string // the field that says who takes part, by seat; empty if everybody does for ever
+	Stopped string // the field that says that this one waits until others take part
+	Maker   string // and the one that says who is to decide on them
+	Fresh   string // it is yes while a process is new and takes part in nothing: what else its state says does not count
 
 	Waits []Wait // of an election: what a process waits for; the first that is so counts
 
 	Answer  string // the kind of message that who waits needs
+	Release string // the kind of message by which who leaves tells the others
 	Carrier string // the kind of message that is the token
 
 	Hub    func(n int) ID      // Star: who is in the middle; nil means the first
@@ -69,7 +78,7 @@ func (s Shape) Fields() []string {
 	for _, w := range s.Waits {
 		names = append(names, w.Field)
 	}
-	for _, name := range append([]string{s.Pointer, s.Next, s.Asked, s.Queue, s.Token, s.Vote, s.Number, s.Got}, s.Awaited...) {
+	for _, name := range append([]string{s.Pointer, s.Next, s.Asked, s.Queue, s.Token, s.Vote, s.Number, s.Got, s.Stamps, s.Members, s.Stopped, s.Maker, s.Fresh}, s.Awaited...) {
 		if name != "" {
 			names = append(names, name)
 		}
@@ -77,19 +86,17 @@ func (s Shape) Fields() []string {
 	return names
 }
 
-// Within returns the shape of an algorithm that is a part of another one, whose
-// own fields of these names come first: see Apart.
-func (s Shape) Within(own ...string) Shape {
-	again := func(name string) string {
-		for _, o := range own {
-			if o == name {
-				return name + " (2)"
-			}
+// Within returns the shape of an algorithm that is a part of another one, called
+// so, which has fields of these names itself: see Coder.Inner.
+func (s Shape) Within(name string, own ...string) Shape {
+	again := func(field string) string {
+		if slices.Contains(own, field) {
+			return name + " " + field
 		}
-		return name
+		return field
 	}
 	s.Pointer, s.Next, s.Asked, s.Queue, s.Token = again(s.Pointer), again(s.Next), again(s.Asked), again(s.Queue), again(s.Token)
-	s.Vote, s.Number, s.Got = again(s.Vote), again(s.Number), again(s.Got)
+	s.Vote, s.Number, s.Got, s.Stamps = again(s.Vote), again(s.Number), again(s.Got), again(s.Stamps)
 	waits := s.Waits
 	s.Waits = nil
 	for _, w := range waits {

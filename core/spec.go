@@ -94,6 +94,11 @@ type Theory struct {
 	Client     Cost // request to entry when the critical section is free and nobody waits
 	Sync       Cost // exit of one to entry of the next when somebody waits
 
+	// Kinds is how many of the kinds of messages, from the first on, are those
+	// that the costs count: once another one has been sent, they say nothing. 0
+	// means all.
+	Kinds int
+
 	Order     string // in which order requests are granted
 	ME3       bool   // requests are granted in the order of happened-before
 	Symmetric bool   // all processes have the same role
@@ -209,23 +214,23 @@ func (s Spec) plan(n int) (Birth, error) {
 	return birth, err
 }
 
-// born makes the machine of one seat, and tells it what its messages are
-// called.
+// born makes the machine of one seat, and tells it what its Spec says.
 func (s Spec) born(birth Birth, self ID, v View) (Machine, error) {
 	m := birth(self, v)
 	if m == nil {
 		return nil, fmt.Errorf("%w: the Birth of %s made no machine of %v", ErrAlgorithm, s.Name, self)
 	}
-	if adapter, ok := inmost(m).(namer); ok {
-		if err := adapter.name(s.Kinds); err != nil {
+	if adapter, ok := inmost(m).(adopter); ok {
+		if err := adapter.adopt(s); err != nil {
 			return nil, fmt.Errorf("%s: %w", s.Name, err)
 		}
 	}
 	return m, nil
 }
 
-// A namer is a machine that wants to know the names of its kinds of messages.
-type namer interface{ name(kinds []string) error }
+// An adopter is a machine that wants to know what its messages are called, and
+// whether it may deny.
+type adopter interface{ adopt(s Spec) error }
 
 // inmost returns the machine within others, which have a method Unwrap for
 // that.

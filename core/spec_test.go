@@ -117,7 +117,10 @@ func TestStampOrder(t *testing.T) {
 			}
 		}
 	}
-	if got := (Stamp{Time{42}, 2}).String() + " " + (Stamp{}).String() + " " + ID(0).String() + " " + None.String(); got != "<42,3> none P1 none" {
+	if got := (Stamp{Time{42}, 2}).text() + " " + (Stamp{}).text() + " " + ID(0).String() + " " + None.String(); got != "<42,3> none P1 none" {
 		t.Errorf("shown as %s", got)
+	}
+	if _, ok := any(Stamp{}).(fmt.Stringer); ok {
+		t.Error("an algorithm can have a stamp as text, and the number of its time in it")
 	}
 }

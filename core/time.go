@@ -3,9 +3,12 @@ package core
 import "strconv"
 
 // A Time is a logical time. Times can be told earlier from later, copied, and
-// counted up by one; there is no way to get at their numbers, so that nothing
-// an algorithm does depends on them. The zero Time is none, and comes before
-// all others.
+// counted up by one, and nothing that an algorithm does may depend on their
+// numbers. No method gives one, so nobody does so unawares. It is not impossible:
+// whoever counts from First until a time is reached, prints one with package fmt
+// or calls VisitTimes has its number. The checker tries every step with other
+// numbers, and finds out most of that: see package check for what it cannot. The
+// zero Time is none, and comes before all others.
 type Time struct{ v uint64 }
 
 // What a peer may claim ends far below what a state may hold, so that no claim
@@ -52,8 +55,8 @@ func (s Stamp) Less(t Stamp) bool {
 	return s.Time.v < t.Time.v || s.Time == t.Time && s.ID < t.ID
 }
 
-// String returns the stamp as people see it: <42,3>.
-func (s Stamp) String() string {
+// text returns the stamp as people see it: <42,3>. Algorithms cannot call it.
+func (s Stamp) text() string {
 	if s.Time.IsNone() {
 		return "none"
 	}

@@ -25,13 +25,9 @@ func (t *Twin) Before(m, twin Machine) error {
 	t.twin, t.unlike = twin, nil
 	t.state = m.AppendState(t.state[:0])
 	if err := twin.LoadState(t.state); err != nil {
-		return fmt.Errorf("%w: a state that it has written does not load: %v", ErrAlgorithm, err)
+		return Unreadable("state", err)
 	}
-	a, ok := inmost(m).(interface{ algorithm() any })
-	b, same := inmost(twin).(interface{ algorithm() any })
-	if ok && same {
-		t.unlike = new(likeness).unlike(nil, reflect.ValueOf(a.algorithm()), reflect.ValueOf(b.algorithm()))
-	}
+	t.unlike = new(likeness).names(m, twin)
 	return nil
 }
 
@@ -43,11 +39,31 @@ func (t *Twin) After(self ID, in Input, m Machine, out *Output) error {
 	if err == nil && t.out.Equal(out, nil) && bytes.Equal(t.state, t.after) {
 		return nil
 	}
+	return Forgets(self, t.unlike)
+}
+
+// Forgets is the error that what the machine of a seat does depends on a field
+// that is missing from Fields: perhaps one of these.
+func Forgets(self ID, fields []string) error {
 	guess := ""
-	if len(t.unlike) > 0 {
-		guess = " (perhaps " + strings.Join(t.unlike, " or ") + ")"
+	if len(fields) > 0 {
+		guess = " (perhaps " + strings.Join(fields, " or ") + ")"
 	}
 	return fmt.Errorf("%w: %v does not do the same when its state is written out and read back: a field that changes is missing from Fields%s", ErrAlgorithm, self, guess)
+}
+
+// Unwritten returns the names of fields that are missing from Fields: those in
+// which m, which has taken steps, differs from twin, a machine of the same seat
+// that has taken none, though both have read the same state. Only numbers,
+// switches, texts and Sets count. Lists and what is pointed to may be room that
+// is used again, and whether anything depends on them shows in what m does.
+func Unwritten(m, twin Machine) []string {
+	state := m.AppendState(nil)
+	if m.LoadState(state) != nil || twin.LoadState(state) != nil {
+		return nil
+	}
+	l := likeness{plain: true}
+	return l.names(m, twin)
 }
 
 // maxCompared is in how many places a field of two machines is compared: that
@@ -56,7 +72,19 @@ const maxCompared = 200
 
 // A likeness compares two machines.
 type likeness struct {
-	left int // places of a field that are still looked at
+	left  int  // places of a field that are still looked at
+	plain bool // fields that are not plain are left out
+}
+
+// names returns the names of the fields in which two machines differ, of what
+// their author wrote.
+func (l *likeness) names(m, twin Machine) []string {
+	a, ok := inmost(m).(interface{ algorithm() any })
+	b, same := inmost(twin).(interface{ algorithm() any })
+	if !ok || !same {
+		return nil
+	}
+	return l.unlike(nil, reflect.ValueOf(a.algorithm()), reflect.ValueOf(b.algorithm()))
 }
 
 // unlike appends the names of the fields in which two structs differ, those of
@@ -74,11 +102,29 @@ func (l *likeness) unlike(names []string, a, b reflect.Value) []string {
 		case l.alike(a.Field(i), b.Field(i), 0):
 		case f.Anonymous:
 			names = l.unlike(names, a.Field(i), b.Field(i))
+		case l.plain && !isPlain(f.Type):
 		default:
 			names = append(names, fmt.Sprintf("%q", f.Name))
 		}
 	}
 	return names
+}
+
+// isPlain reports whether values of a type hold all there is to them.
+func isPlain(t reflect.Type) bool {
+	switch k := t.Kind(); k {
+	case reflect.Array:
+		return isPlain(t.Elem())
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if t != reflect.TypeFor[Set]() && !isPlain(t.Field(i).Type) {
+				return false
+			}
+		}
+		return true
+	default:
+		return k >= reflect.Bool && k <= reflect.Complex128 && k != reflect.Uintptr || k == reflect.String
+	}
 }
 
 // maxNested is how deep alike looks: far enough to name a field, and no further

@@ -2,6 +2,7 @@ package core
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -59,5 +60,22 @@ func TestTwin(t *testing.T) {
 		case forgets && (!errors.Is(err, ErrAlgorithm) || !strings.Contains(err.Error(), `P2 does not do the same`) || !strings.Contains(err.Error(), `(perhaps "hidden" or "scratch")`)):
 			t.Errorf("got %v", err)
 		}
+	}
+}
+
+// Fields that change and are missing from Fields are named: numbers, but not
+// what may be room that is used again.
+func TestUnwritten(t *testing.T) {
+	birth := func() Machine { return NewElection(1, View{N: 3}, &clerk{self: 1, say: func() {}}) }
+	m := birth()
+	var out Output
+	if got := Unwritten(m, birth()); len(got) > 0 {
+		t.Errorf("before any step: %v", got)
+	}
+	if err := m.Step(Input{Kind: Request}, &out); err != nil {
+		t.Fatal(err)
+	}
+	if got := Unwritten(m, wrapper{birth()}); !slices.Equal(got, []string{`"hidden"`}) {
+		t.Errorf("got %v, want hidden alone", got)
 	}
 }

@@ -10,10 +10,11 @@ func New[M any, P Message[M]](self ID, v View, s Mutex[M]) Machine {
 	return &t.machine
 }
 
-// NewSite makes a Machine of the site s at seat self.
-func NewSite[M any, P Message[M]](self ID, v View, s Site[M]) Machine {
+// NewSite makes a Machine of the site s at seat self. There are txs transactions,
+// at all sites together.
+func NewSite[M any, P Message[M]](self ID, v View, s Site[M], txs int) Machine {
 	t := newTyped[M, P](self, v, s)
-	t.site = s
+	t.site, t.out.txs = s, txs
 	return &t.machine
 }
 

@@ -28,8 +28,10 @@ type banker struct {
 func (b *banker) fields(_ *site, c *core.Coder) {
 	c.Set("ready", &b.ready)
 	for tx := range b.claimed {
-		c.Indexes("claims", &b.claimed[tx], maxIndex)
+		c.Of("P", tx)
+		c.Indexes("claimed", &b.claimed[tx], maxIndex)
 	}
+	c.Of("", 0)
 }
 
 func (b *banker) keeper(s *site, _ int) core.ID { return s.lowest() }

@@ -93,11 +93,14 @@ func (m *central) fields(s *site, c *core.Coder) {
 	c.Set("missing", &m.missing)
 	c.Bool("again", &m.again)
 	for i := range m.reports {
+		c.Of("site ", i)
 		m.reports[i].fields(c)
 	}
 	for tx := range m.told {
+		c.Of("P", tx)
 		c.Seq("told", core.ID(tx), &m.told[tx])
 	}
+	c.Of("", 0)
 }
 
 // asked: who waits for long demands a round.

@@ -81,10 +81,12 @@ func (p *pushing) fields(_ *site, c *core.Coder) {
 	list(c, "paths", &p.paths)
 	list(c, "sent", &p.sent)
 	for tx := range p.latest {
+		c.Of("P", tx)
 		c.Seq("latest", core.ID(tx), &p.latest[tx])
 		c.Bool("gone", &p.gone[tx])
 		c.Seq("told", core.ID(tx), &p.told[tx])
 	}
+	c.Of("", 0)
 	p.news.all = true // it may be another state now
 }
 

@@ -114,7 +114,7 @@ func (m Method) Spec(l Layout, mode string) (core.Spec, error) {
 			}
 			return func(self core.ID, v core.View) core.Machine {
 				s := newSite(self, &l, born(&l))
-				return machine{core.NewSite[message](self, v, s), s}
+				return machine{core.NewSite[message](self, v, s, len(l.Home)), s}
 			}, nil
 		},
 	}, nil

@@ -13,7 +13,7 @@ func TestStrings(t *testing.T) {
 	l := Layout{Sites: 2, Home: []core.ID{0, 0, 1, 1, 1}, At: []core.ID{0, 1, 1}}
 	p := newPushing(&l)
 	s := newSite(0, &l, p)
-	m := core.NewSite[message](0, core.View{N: 2}, s)
+	m := core.NewSite[message](0, core.View{N: 2}, s, len(l.Home))
 	var o core.Output
 	step := func(in core.Input) {
 		if err := m.Step(in, &o); err != nil {
@@ -115,7 +115,7 @@ func TestNonsense(t *testing.T) {
 
 // encoded returns the bytes of a message.
 func encoded(g message) []byte {
-	echo := core.NewSite[message](0, core.View{N: 3}, &sender{g})
+	echo := core.NewSite[message](0, core.View{N: 3}, &sender{g}, 1)
 	var o core.Output
 	if err := echo.Step(core.Input{Kind: core.Request}, &o); err != nil || len(o.Sends) == 0 {
 		return nil

@@ -41,7 +41,7 @@ func (e *seat) machine(s *site) core.Machine {
 
 func (e *seat) fields(s *site, c *core.Coder) {
 	c.Maybe("coordinator", &e.coordinator)
-	c.Inner("election", e.machine(s))
+	c.Inner("election", e.machine(s), nil)
 }
 
 // taken reports whether there is a coordinator.

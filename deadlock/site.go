@@ -100,8 +100,10 @@ func (s *site) Fields(c *core.Coder) {
 		s.txs[tx].fields(c, tx, &s.names[i])
 	}
 	for _, k := range s.kept {
+		c.Of("L", k)
 		s.locks[k].fields(c)
 	}
+	c.Of("", 0)
 	s.method.fields(s, c)
 }
 

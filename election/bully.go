@@ -35,7 +35,7 @@ func Bully() core.Spec {
 		Version: 1,
 		Network: core.Unordered,
 		Kinds:   []string{"ELECTION", "ANSWER", "COORDINATOR"},
-		Shape: core.Shape{Picture: core.Rounds, Title: "the highest alive has its way", Pointer: "leader", Waits: []core.Wait{
+		Shape: core.Shape{Picture: core.Rounds, Title: "the highest alive has its way", Pointer: "leader", Number: "state", Waits: []core.Wait{
 			{Field: "state", Value: "ELECTING", Why: "waits for an answer from %s", Whom: core.Higher},
 			{Field: "state", Value: "YIELDING", Why: "was answered, and waits until %s says that it has won", Whom: core.Highest},
 		}},

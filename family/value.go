@@ -47,9 +47,8 @@ type Timers uint8
 
 // When timers run out.
 const (
-	NoTimers Timers = iota // there are none
-	AnyTime                // at any time
-	InUnits                // after so many longest latencies as they were set for
+	AnyTime Timers = iota // at any time
+	InUnits               // after so many longest latencies as they were set for
 )
 
 // Numbers say what is told apart in logical times and counters.

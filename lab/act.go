@@ -7,7 +7,6 @@ import (
 
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/scenario"
-	"github.com/stile-lock/stile/sim"
 	"github.com/stile-lock/stile/trace"
 )
 
@@ -41,11 +40,14 @@ type Edit struct {
 // of a message under way; partition and heal; take and go of a transaction. Of a
 // graph of resources they are ask, withdraw, grant and release, of one unit.
 //
-// In a timed schedule the line gets a time after the last event before the
-// cursor, and no later than the next one; what else happens at the time of that
-// last event happens first. In steps it comes behind the line that is shown.
-// What has happened by then is not changed. Later lines that cannot happen any
-// more are taken out, and a run that was to be over by then goes on for longer.
+// The line is done when the events before the cursor have happened, and before
+// anything else that can be seen: of the lines of its time it comes behind those
+// that are done by then, and before the others. All that one line does is one
+// step, behind which it comes. Only what a timed schedule lets
+// happen by itself at the very time of the last event, if that happened by itself
+// too, comes first: a line cannot come between them. What has happened by then is
+// not changed. Later lines that cannot happen any more are taken out, and a run
+// that was to be over by then goes on for longer.
 //
 // An error says why the deed cannot be done.
 func Act(text string, o Options, event int, d Deed) (*Edit, error) {
@@ -60,8 +62,8 @@ func Act(text string, o Options, event int, d Deed) (*Edit, error) {
 	if err != nil {
 		return nil, located(err)
 	}
-	a := &actor{spec: spec, sc: sc, deed: d, text: text}
-	if err := a.place(event, o); err != nil {
+	a := &actor{spec: spec, sc: sc, deed: d, text: text, event: event}
+	if err := a.place(o); err != nil {
 		return nil, located(err)
 	}
 	if err := a.choose(); err != nil {
@@ -84,73 +86,10 @@ type actor struct {
 	sc     *scenario.Scenario
 	deed   Deed
 	text   string
+	event  int           // the cursor
 	past   []trace.Event // what has happened when the line does
 	now    moment
 	action scenario.Action
-}
-
-// A moment is between two steps of a run.
-type moment struct {
-	events   int   // how many have happened
-	lines    int   // and how many lines
-	last     int64 // when the last event was; -1 if there is none
-	line     int64 // when the last line was; -1 if there is none
-	due      int64 // when the next thing is due; -1 if nothing is
-	underWay []sim.Passage
-	timers   []sim.Alarm
-}
-
-// time returns that of a line which comes next.
-func (m *moment) time() int64 {
-	if m.line > m.last && m.line == m.due {
-		return m.line // a line that shows nothing comes first
-	}
-	return nicest(max(m.last, m.line), m.due)
-}
-
-// place finds the moment of the line: the first at which so many events have
-// happened, nothing more is due at the same time, and no line that shows nothing
-// comes next. The run is not followed any further.
-func (a *actor) place(event int, o Options) error {
-	found, at := false, times(a.sc)
-	m := moment{last: -1, line: -1}
-	back, err := sim.Replay(a.spec, a.sc, sim.ReplayOptions{Until: MaxEvents, Over: o.Over, Brief: true, Watch: func(s *sim.Step) bool {
-		if s.Line > 0 {
-			m.lines, m.line = m.lines+1, at[s.Line]
-		}
-		n := len(s.Events)
-		if n > 0 {
-			m.last = s.Events[n-1].At
-		}
-		m.events, m.due = s.From+n, s.Due
-		switch {
-		case found && (s.Line == 0 || n > 0):
-			return n == 0
-		case m.events < event || !a.sc.Steps && m.events > 0 && m.due == m.last:
-			return true
-		}
-		found, a.now = true, m
-		a.now.underWay, a.now.timers = s.UnderWay(), s.Timers()
-		return true
-	}})
-	if err != nil {
-		return err
-	}
-	if !found && back.Stopped {
-		return errLong
-	}
-	if !found { // the cursor is at the verdict, or beyond
-		a.now = m
-		a.now.underWay, a.now.timers = back.UnderWay, back.Timers
-	}
-	a.past = back.Events[:a.now.events]
-	if !a.sc.Steps {
-		a.action.At = a.now.time()
-	}
-	if a.sc.Until > 0 && a.action.At > a.sc.Until {
-		a.extend()
-	}
-	return nil
 }
 
 // longer is how much longer a run may go on, in T, that was to be over by the time
@@ -167,30 +106,6 @@ func (a *actor) extend() {
 		}
 	}
 	a.text, a.sc.Until = strings.Join(lines, "\n"), end
-}
-
-// times returns when each line is due, by its number.
-func times(sc *scenario.Scenario) map[int]int64 {
-	at := make(map[int]int64, len(sc.Actions))
-	for _, x := range sc.Actions {
-		at[x.Line] = x.At
-	}
-	return at
-}
-
-// nicest returns the time after one moment, and not after another unless that is
-// below 0, that is easiest to read: 7.1 after 7, with as many decimals as it
-// needs.
-func nicest(after, latest int64) int64 {
-	if after < 0 {
-		return 0
-	}
-	for grain := int64(scenario.T / 10); grain > 1; grain /= 10 {
-		if at := (after/grain + 1) * grain; latest < 0 || at <= latest {
-			return at
-		}
-	}
-	return after + 1
 }
 
 // errLong is told if a run does not come to the cursor, or to the line.

@@ -37,6 +37,9 @@ func (r *recorder) document(back *sim.Playback, o Options, draw drawer) (*Docume
 	if d.End, err = Encode(back.Report(spec, sc)); err != nil {
 		return nil, err
 	}
+	if early := back.Early(sc); early != "" {
+		d.Early = "The run ended " + early + "."
+	}
 	if back.Stopped {
 		why := "which is all that can be shown"
 		if o.Over != nil && o.Over() {
@@ -135,7 +138,7 @@ func layout(t *trace.Trace, events []Event, o Options) (*trace.Layout, error) {
 			moments, last = moments+1, e.At
 		}
 		if o.Spacing == ByEvent {
-			e.At = max(step, 0)
+			e.At = max(step, 0) + 1 // people count from 1
 		}
 	}
 	look := trace.Options{Plain: len(events) > longRun, Scale: perStep}

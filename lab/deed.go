@@ -194,7 +194,10 @@ func (a *actor) message() error {
 	d, x := &a.deed, &a.action
 	numbers, under := renumber(a.past), a.now.underWay
 	at := slices.IndexFunc(under, func(p sim.Passage) bool { return numbers[p.Msg] == d.Msg && d.Msg > 0 })
-	if at < 0 {
+	switch {
+	case at < 0 && a.now.events > a.event:
+		return fmt.Errorf("message %d is not under way any more when this could be done: no line comes between what happens at the same time, or by the same line; step back to before that", d.Msg)
+	case at < 0:
 		return fmt.Errorf("message %d is not under way now: step to where it is", d.Msg)
 	}
 	m := under[at]

@@ -45,6 +45,8 @@ type Document struct {
 	SVG string          `json:"svg,omitempty"` // of a graph of resources: its picture
 	End json.RawMessage `json:"end"`           // what 'stile replay --json' prints
 	Cut *Cut            `json:"cut,omitempty"`
+
+	Early string `json:"early,omitempty"` // if the run ended before the time that the text gives it: when, and why
 }
 
 // What a Document can be about.
@@ -164,6 +166,8 @@ type Scene struct {
 	Got     string   `json:"got,omitempty"`     // whose answers it has
 	Votes   string   `json:"votes,omitempty"`   // whom it has voted for
 	Number  string   `json:"number,omitempty"`  // a ticket, a flag, or a round
+	Members string   `json:"members,omitempty"` // who takes part, if that changes
+	Fresh   string   `json:"fresh,omitempty"`   // if yes, it is new and takes part in nothing yet
 }
 
 // A Place is where a lane is in the picture, both from 0 to 1, y downwards.
@@ -205,7 +209,7 @@ type Edge struct {
 type Measure struct {
 	Name    string `json:"name"`
 	Here    string `json:"here"`
-	Theory  string `json:"theory"`  // empty if it says nothing
+	Theory  string `json:"theory"`  // empty if it says nothing; a condition and a colon if the run does not meet it and only the formula is told
 	Formula string `json:"formula"` // in N
 	Fits    bool   `json:"fits"`    // theory says nothing, or allows what was counted
 }

@@ -176,7 +176,7 @@ func (h *holdings) why(p int) string {
 	if len(reasons) == 0 {
 		return ""
 	}
-	return "waits for " + list(reasons)
+	return "waits for " + strings.Join(reasons, "; and for ")
 }
 
 // waitsFor is who waits for whom now, and the cycles that are left.

@@ -81,6 +81,10 @@ func TestWhyInGraph(t *testing.T) {
 	if got, want := d.Keys[0].Waits[2], "waits for 2 R1: 0 of 3 free, P1 has 2 and P2 has 1"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
+	two := Run("processes 3\nresources R1 1 R2 3\nP1 has R1\nP2 has R2 3\nP3 asks R1\nP3 asks R2\n", Options{})
+	if got, want := two.Keys[0].Waits[2], "waits for 1 R1: 0 of 1 free, P1 has 1; and for 1 R2: 0 of 3 free, P2 has 3"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
 	if got := d.at(1).Status; !slices.Equal(got, []string{Ended, Idle, Idle}) {
 		t.Errorf("when P1 has ended they are %q", got)
 	}
@@ -137,6 +141,35 @@ func holdingsIn(t *testing.T, text string) *holdings {
 
 func sameHoldings(a, b *holdings) bool {
 	return slices.EqualFunc(a.have, b.have, slices.Equal[[]int]) && slices.EqualFunc(a.want, b.want, slices.Equal[[]int])
+}
+
+// TestGraphAnyOrder: who is given one unit of two that it asks for still asks for the
+// other, and the document says of all orders of the lines what a replay does.
+func TestGraphAnyOrder(t *testing.T) {
+	e, err := Act("processes 2\nresources R1 2\n\nP1 asks R1 2\nP2 has R1\nP2 asks R1\n", Options{}, 0, Deed{Verb: "grant", Locks: []int{0}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rest, _ := strings.Cut(e.Text, "\n\n")
+	lines := strings.Split(strings.TrimSpace(rest), "\n")
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 20 {
+		text := head + "\n" + strings.Join(lines, "\n") + "\n"
+		sc, err := scenario.Parse("", text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := sim.Reduce(sc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := Run(text, Options{})
+		wrong := untold(d, v)
+		if len(wrong) > 0 || d.Properties[0].Holds || len(v.Deadlocked) != 2 || len(d.Graph[0].Edges) != len(v.Graph.WaitFor().Edges()) {
+			t.Fatalf("%v, %v are deadlocked, %+v in\n%s", wrong, v.Deadlocked, d.Properties[0], text)
+		}
+		r.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
+	}
 }
 
 // TestGraphDeedsRefused: what cannot be is refused in words.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/family"
@@ -37,52 +38,69 @@ func measures(back *sim.Playback, sc *scenario.Scenario, spec core.Spec) []Measu
 		return append(all, ofTransactions(back.Sites.Ledger, sc.Steps)...)
 	}
 	for _, m := range back.Measured {
-		all = append(all, ofLock(m, back.Entries, sc, spec)...)
+		all = append(all, ofLock(m, back, sc, spec)...)
 	}
 	return all
 }
 
-func ofLock(m *sim.Result, entries []sim.Entry, sc *scenario.Scenario, spec core.Spec) []Measure {
+// beside puts what theory says beside what was counted: a range, or the condition
+// under which the formula holds, if the run does not meet it.
+func beside(name string, x float64, unit string, r *core.Range, c core.Cost, unless string) Measure {
+	m := Measure{name, words.Plain(x) + unit, span(r, unit), c.Text, fits(r, x)}
+	if r == nil && c.Any != nil && unless != "" {
+		m.Theory = unless + ":"
+	}
+	return m
+}
+
+func ofLock(m *sim.Result, back *sim.Playback, sc *scenario.Scenario, spec core.Spec) []Measure {
 	in := ""
 	if m.Section != "" {
 		in = m.Section + ": "
 	}
 	t := spec.Theory
-	begun := 0
-	for _, e := range entries {
-		if e.Section == m.Section {
-			begun++
-		}
-	}
-	here := itoa(begun)
-	if begun > m.Entries {
-		here += ", " + itoa(m.Entries) + " over"
-	}
-	all := []Measure{{Name: in + "entries", Here: here, Fits: true}}
+	all := []Measure{{Name: in + "entries", Here: entriesOf(m, back, sc), Fits: true}}
 	if m.Entries > 0 {
-		// What is under way or waits belongs to entries that are not over.
-		all = append(all, Measure{in + "messages per entry", words.Plain(m.PerEntry), span(m.Theory.Messages, ""), t.Messages.Text, fits(m.Theory.Messages, m.PerEntry)})
+		all = append(all, beside(in+"messages per entry", m.PerEntry, "", m.Theory.Messages, t.Messages, m.Theory.IfCounts))
 	}
 	delay := func(name string, s *sim.Stats, r *core.Range, c core.Cost) {
 		if s != nil && !sc.Steps {
-			all = append(all, Measure{in + name, words.Plain(s.Mean) + " T", span(r, " T"), c.Text, fits(r, s.Mean)})
+			all = append(all, beside(in+name, s.Mean, " T", r, c, m.Theory.IfDelays))
 		}
 	}
 	delay("client delay", m.Client, m.Theory.Client, t.Client)
 	delay("synchronisation delay", m.Sync, m.Theory.Sync, t.Sync)
-	if m.Wait != nil && !sc.Steps {
-		x := Measure{Name: in + "longest wait", Here: words.Plain(m.Wait.Max) + " T", Formula: t.WaitText, Fits: true}
+	if (m.Wait != nil || m.LongestWait > 0) && !sc.Steps {
+		x := Measure{Name: in + "longest wait", Here: words.Plain(m.LongestWait) + " T", Formula: t.WaitText, Fits: true}
 		if most := m.Theory.Wait; most != nil {
-			x.Theory, x.Fits = "at most "+words.Plain(*most)+" T", m.Wait.Max <= *most
+			x.Theory, x.Fits = "at most "+words.Plain(*most)+" T", m.LongestWait <= *most
 		}
 		all = append(all, x)
 	}
 	x := Measure{Name: in + "longest bypass", Here: itoa(m.MaxBypass), Fits: true}
-	if t.Bypass != nil {
-		most := t.Bypass(m.Nodes)
-		x.Theory, x.Fits = "at most "+itoa(most), m.MaxBypass <= most
+	if most := m.Theory.Bypass; most != nil {
+		x.Theory = "at most " + itoa(*most) + " entries of others once the request has arrived"
+		x.Fits = overtaken(back.Events, m.Section, sc.Processes) <= *most
 	}
 	return append(all, x)
+}
+
+// entriesOf says how many entries there were into a section, with that of whoever
+// was inside at the start, and how many are over, if not all.
+func entriesOf(m *sim.Result, back *sim.Playback, sc *scenario.Scenario) string {
+	begun := 0
+	if sc.Busy && m.Section == "" {
+		begun++
+	}
+	for _, e := range back.Entries {
+		if e.Section == m.Section {
+			begun++
+		}
+	}
+	if begun > m.Entries {
+		return itoa(begun) + ", " + itoa(m.Entries) + " over"
+	}
+	return itoa(begun)
 }
 
 func ofTransactions(l *sim.Ledger, steps bool) []Measure {
@@ -161,7 +179,10 @@ func (r *recorder) answered(d *Document, p *Property) {
 		end = "is let in or denied"
 	}
 	p.Text = who + " " + end
-	switch {
+	switch ring := r.ring(); {
+	case len(ring) > 0:
+		p.Holds, p.Event = false, lastAsk(d, ring)
+		p.Text = list(named(d, ring)) + " wait for ever, unless one of them leaves a section first: each is inside one, and waits for one that the next is inside of"
 	case denied >= 0 && r.spec.TryLock:
 		p.Event = denied
 		p.Text += ", as " + d.Names[d.Events[denied].Proc] + " is"
@@ -173,12 +194,7 @@ func (r *recorder) answered(d *Document, p *Property) {
 
 // stuck says who waits when nothing can happen any more, and since which event.
 func (r *recorder) stuck(d *Document, p *Property) {
-	var who []string
-	for i := range r.lanes {
-		if r.lanes[i].does(Waiting) {
-			who = append(who, d.Names[i])
-		}
-	}
+	who := named(d, r.hopeless())
 	if len(who) == 0 {
 		return
 	}
@@ -195,13 +211,14 @@ func (r *recorder) stuck(d *Document, p *Property) {
 // some are watched only if they are promised, and some judged only at the end.
 func (r *recorder) shows(back *sim.Playback, property string) bool {
 	asked := slices.ContainsFunc(back.Events, func(e trace.Event) bool { return e.Kind == trace.Ask })
+	waits := slices.ContainsFunc(r.lanes, func(l lane) bool { return l.does(Waiting) })
 	switch property {
 	case family.Order:
 		return r.spec.Theory.ME3 || slices.ContainsFunc(r.sc.Expect, func(e scenario.Expectation) bool { return e.Name == family.Order })
 	case family.LostRequest:
-		return asked && !back.Stopped && !slices.ContainsFunc(r.lanes, func(l lane) bool { return l.does(Waiting) })
+		return asked && !back.Stopped && (!waits || back.Still && len(r.ring()) > 0)
 	case noDeadlock:
-		return asked && back.Still
+		return asked && back.Still && (!waits || len(r.hopeless()) > 0)
 	case family.Agreement:
 		return back.Still
 	}
@@ -262,7 +279,7 @@ func badges(sc *scenario.Scenario, spec core.Spec) []string {
 	for _, a := range sc.Actions {
 		switch a.Kind {
 		case scenario.Drop:
-			say(spec.Network != core.Lossy, "a message is lost, which %s does not bear", spec.Name)
+			say(spec.Network != core.Lossy && !patient(sc, spec), "a message is lost, which %s does not bear", spec.Name)
 		case scenario.Duplicate:
 			say(spec.Network != core.Duplicating, "a message comes twice, which %s does not bear", spec.Name)
 		case scenario.Reorder:
@@ -276,6 +293,13 @@ func badges(sc *scenario.Scenario, spec core.Spec) []string {
 		}
 	}
 	return all
+}
+
+// patient reports whether what is lost is made good: whoever waits loses patience,
+// and a new view is made. Lamport's lock takes what comes for a sign that all sent
+// before it has come, too, and two can be inside before anybody has waited for long.
+func patient(sc *scenario.Scenario, spec core.Spec) bool {
+	return sc.Options.Patience > 0 && !strings.HasPrefix(spec.Name, "lamport+")
 }
 
 // slandered reports whether somebody is told that one is dead who is alive: all

@@ -19,6 +19,9 @@ func TestOnlyWhatWasSeen(t *testing.T) {
 		waits   = "algorithm central\nprocesses 3\nhold 9\nat 0 P2 asks\nat 0 P3 asks\n"
 		elected = "algorithm bully\nprocesses 3\nat 0 crash P3\nat 1 P1 asks\n"
 		locks   = "algorithm none\nprocesses 2\nsite 1 P1 L1\nsite 2 P2 L2\n"
+		inSteps = "algorithm none\nprocesses 4\nsite 1 P1 P2 P3 P4 L1 L2 L3\nschedule steps\n"
+		ring    = "P1 takes L1 L2\nP2 takes L2 L1\nP1 goes on\nP2 goes on\n"
+		rooms   = "algorithm ricart-agrawala\nprocesses 2\nsection seats among 1,2\nsection films among 1,2\nhold manual\nat 0 P1 asks seats\nat 3 P2 asks films\n"
 		circles = "algorithm token-ring\nprocesses 3\nat 0 P1 asks\nat 99999 P1 asks\n"
 	)
 	for _, c := range []struct {
@@ -29,6 +32,14 @@ func TestOnlyWhatWasSeen(t *testing.T) {
 		{locks + "at 0 P1 takes L1 L2\nat 0 P2 takes L2 L1\nuntil 0.1\n", noDeadlock, ""},
 		{locks + "at 0 P1 takes L1 L2\nat 9 P2 takes L2 L1\n", noDeadlock, "holds"},
 		{locks, noDeadlock, ""},
+		{inSteps + "P1 takes L1\nP2 takes L1\n", noDeadlock, ""},
+		{inSteps + "P1 takes L1\nP2 takes L1\nP1 goes on\n", noDeadlock, "holds"},
+		{inSteps + ring + "P3 takes L3\n", noDeadlock, "broken"},
+		{inSteps + ring + "P3 takes L3\nP4 takes L3\n", noDeadlock, "broken"},
+		{rooms + "at 6 P1 asks films\nat 6 P2 asks seats\n", family.LostRequest, "broken"},
+		{rooms + "at 6 P1 asks films\n", family.LostRequest, ""},
+		{rooms + "at 6 P1 asks films\nat 9 P2 leaves films\n", family.LostRequest, "holds"},
+		{rooms + "at 6 P1 asks films\nat 9 P2 leaves films\nat 9.5 drop 2 -> 1\n", family.LostRequest, "broken"},
 		{"algorithm central\nprocesses 3\nat 0 crash P2\n", family.LostRequest, ""},
 		{passed, family.Order, ""},
 		{passed + "expect violation order\n", family.Order, "broken"},
@@ -75,12 +86,23 @@ func lostRequest(t *testing.T, text string, o Options) Property {
 	return d.Properties[i]
 }
 
+// A sealed machine does not learn what its Spec says, so that it cannot be told
+// that it must not deny.
+type sealed struct{ core.Machine }
+
 // TestDenials: nobody who was denied, or who died, is said to have got in, by any
-// algorithm; and one that does not say that it denies breaks its promise.
+// algorithm; and one that does not say that it denies is refused, or breaks its
+// promise.
 func TestDenials(t *testing.T) {
 	denies := func(name string) core.Spec {
 		s := mutex.CentralDeny(0)
 		s.Name, s.TryLock = name, name == "says-so"
+		if plan := s.Plan; name == "silent" {
+			s.Plan = func(n int) (core.Birth, error) {
+				birth, err := plan(n)
+				return func(self core.ID, v core.View) core.Machine { return sealed{birth(self, v)} }, err
+			}
+		}
 		return s
 	}
 	own := Options{Specs: func(name string, _ core.Options) (core.Spec, error) { return denies(name), nil }}
@@ -102,6 +124,10 @@ func TestDenials(t *testing.T) {
 		if got := lostRequest(t, c.text, c.o); got != c.want {
 			t.Errorf("%s\n got %+v\nwant %+v", c.text, got, c.want)
 		}
+	}
+	d := run("algorithm forgot"+two, own, undrawn)
+	if want := "P2 denied a request, which its Spec does not say that it does"; d.Error == nil || !strings.Contains(d.Error.Text, want) {
+		t.Errorf("a lock that forgot to say that it denies: %+v, want %s", d.Error, want)
 	}
 	denied := 0
 	every(func(name string, _ core.Spec) {

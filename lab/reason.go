@@ -2,19 +2,16 @@ package lab
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/scenario"
 )
 
-// A room is one critical section: it knows how the states of its own group are
-// to be read.
+// A room is one critical section, as those see it who take part.
 type room struct {
 	*recorder
 	section string    // empty if there is only one
-	members []core.ID // nil means everybody
+	members []core.ID // by seat; nil means everybody
 }
 
 func (o *room) size() int {
@@ -35,12 +32,12 @@ func (o *room) proc(seat core.ID) core.ID {
 	return o.members[seat]
 }
 
-// number returns how states write a process.
-func (o *room) number(p core.ID) string {
+// place returns the seat of a process; below 0 if it has none.
+func (o *room) place(p core.ID) int {
 	if o.members == nil {
-		return itoa(int(p) + 1)
+		return int(p)
 	}
-	return itoa(slices.Index(o.members, p) + 1)
+	return slices.Index(o.members, p)
 }
 
 // field returns the value of a field, or nothing.
@@ -51,19 +48,10 @@ func (o *room) field(p core.ID, name string) string {
 	return o.lanes[p].field(name)
 }
 
-// seat reads a process, and seats a list of them.
-func (o *room) seat(s string) (core.ID, bool) {
-	x, ok := seat(s, o.size())
-	return o.proc(x), ok
-}
+// one reads a process, and many a list of them.
+func (o *room) one(s string) (core.ID, bool) { return one(s, len(o.lanes)) }
 
-func (o *room) seats(s string) []core.ID {
-	all := seats(s, o.size())
-	for i := range all {
-		all[i] = o.proc(all[i])
-	}
-	return all
-}
+func (o *room) many(s string) []core.ID { return many(s, len(o.lanes)) }
 
 // phase returns what a process does here.
 func (o *room) phase(p core.ID) phase {
@@ -128,7 +116,7 @@ func (o *room) names(p core.ID, who []core.ID) string {
 			return s.String() + itoa(len(who)-manyNames) + " others"
 		case q == p:
 			s.WriteString("itself")
-		case len(who) > manyNames:
+		case len(who) > manyNames && o.is(q) != Crashed:
 			s.WriteString(q.String())
 		case o.spec.Shape.Vote != "" && o.is(q) == Inside: // the votes say it
 			s.WriteString(q.String())
@@ -149,16 +137,28 @@ func (o *room) between(from, to core.ID, name string) (letter, bool) {
 // why says why a process waits.
 func (o *room) why(p core.ID) string {
 	shape := &o.spec.Shape
+	if all := o.many(o.field(p, shape.Members)); len(all) > 0 {
+		o.members = all
+	}
 	switch {
+	case o.field(p, shape.Fresh) == "yes":
+		return "waits until the group takes it in: it is new"
+	case o.field(p, shape.Stopped) == "yes":
+		return o.whyStopped(p)
 	case shape.Pointer != "" && shape.Asked != "":
 		return o.whyPointer(p)
 	case shape.Carrier != "":
 		return o.whyToken(p)
+	case shape.Picture == core.Flags && shape.Answer != "":
+		return o.whyFlag(p)
 	case shape.Picture == core.Star:
 		return o.whyHub(p)
 	}
 	if who := o.awaited(p); len(who) > 0 {
 		return o.whyAwaited(p, who)
+	}
+	if q := o.first(p); q != core.None {
+		return o.whyOlder(p, q)
 	}
 	return o.whyElse(p)
 }
@@ -172,7 +172,7 @@ func (o *room) whyPointer(p core.ID) string {
 	case !ok || q == p:
 		return s
 	case o.field(p, asked) != "yes":
-		return s + ": it has not asked " + q.String() + " yet"
+		return s + ": it has not asked " + o.aside(q) + " yet"
 	}
 	s += ": it asked " + o.who(q)
 	if o.clerk.short {
@@ -181,16 +181,16 @@ func (o *room) whyPointer(p core.ID) string {
 	for seen := []core.ID{p, q}; ; seen = append(seen, q) {
 		next, ok := o.pointed(q)
 		switch {
-		case !ok:
+		case !ok || o.is(q) == Crashed:
 			return s
 		case next == q && o.is(q) != Inside:
 			return s + "; " + q.String() + " has it"
 		case next == q:
 			return s
 		case o.carried(next, q) || o.carried(q, next):
-			return s + "; the token is on its way between " + q.String() + " and " + next.String()
+			return s + "; the token is on its way between " + q.String() + " and " + o.who(next)
 		case o.field(q, asked) != "yes":
-			return s + "; " + q.String() + " has not asked " + next.String() + " yet"
+			return s + "; " + q.String() + " has not asked " + o.aside(next) + " yet"
 		}
 		s += "; " + q.String() + " asked " + o.who(next)
 		if q = next; slices.Contains(seen, q) {
@@ -201,7 +201,7 @@ func (o *room) whyPointer(p core.ID) string {
 
 // pointed returns where the arrow of a process leads.
 func (o *room) pointed(p core.ID) (core.ID, bool) {
-	return o.seat(o.field(p, o.spec.Shape.Pointer))
+	return o.one(o.field(p, o.spec.Shape.Pointer))
 }
 
 // carried reports whether the token is on its way from one to another.
@@ -218,19 +218,19 @@ func (o *room) whyToken(p core.ID) string {
 	}
 	for _, t := range o.wire.tokens {
 		if t.section == o.section {
-			return s + ", which is on its way from " + t.from.String() + " to " + o.who(t.to)
+			return s + ", which is on its way from " + o.aside(t.from) + " to " + o.who(t.to)
 		}
 	}
 	shape := &o.spec.Shape
 	for i := range o.size() {
 		q := o.proc(core.ID(i))
-		if shape.Next != "" && o.field(q, shape.Next) == o.number(p) {
-			return s + ": " + o.aside(q) + " passes it on to it"
+		if shape.Next != "" && o.field(q, shape.Next) == itoa(int(p)+1) {
+			return s + ": " + o.aside(q) + " passes it on to " + p.String()
 		}
 	}
 	for i := range o.size() {
 		q := o.proc(core.ID(i))
-		if o.field(q, shape.Token) == "yes" {
+		if q != p && o.field(q, shape.Token) == "yes" {
 			return s + o.whoHas(p, q)
 		}
 	}
@@ -242,25 +242,22 @@ func (o *room) whoHas(p, q core.ID) string {
 	s := ", which " + q.String() + " has"
 	switch o.is(q) {
 	case Inside:
-		s += ": it is inside"
+		s += ": " + q.String() + " is inside"
 	case Crashed:
-		s += ": it has crashed"
+		s += ": " + q.String() + " has crashed"
 	case Paused:
-		s += ": it stands still"
+		s += ": " + q.String() + " stands still"
 	}
 	if at := o.queued(p, q); at > 0 {
-		return s + "; " + p.String() + " is number " + itoa(at) + " in its queue"
+		return s + "; " + p.String() + " is number " + itoa(at) + " in the queue of " + q.String()
 	}
-	if m, ok := o.sent(p, q); ok {
-		return s + "; its " + m.name + " is on its way there"
-	}
-	return s
+	return s + o.asks(p, q)
 }
 
 // queued returns which place a process has in the queue of another, from 1; 0
 // if none.
 func (o *room) queued(p, at core.ID) int {
-	return slices.Index(strings.Fields(o.field(at, o.spec.Shape.Queue)), o.number(p)) + 1
+	return slices.Index(strings.Fields(o.field(at, o.spec.Shape.Queue)), itoa(int(p)+1)) + 1
 }
 
 // sent returns the message by which a process asked another, if it is on its way.
@@ -270,6 +267,15 @@ func (o *room) sent(p, to core.ID) (letter, bool) {
 		return letter{}, false
 	}
 	return o.between(p, to, by)
+}
+
+// asks says that the message is on its way by which a process asked another, if
+// it is.
+func (o *room) asks(p, to core.ID) string {
+	if m, ok := o.sent(p, to); ok {
+		return "; " + m.name + " is on its way from " + p.String() + " to " + to.String()
+	}
+	return ""
 }
 
 // whyHub says what the one in the middle is doing.
@@ -289,13 +295,13 @@ func (o *room) whyHub(p core.ID) string {
 	if is := o.is(hub); is == Crashed || is == Paused {
 		return s + o.who(hub)
 	}
-	if m, ok := o.sent(p, hub); ok {
-		return s + hub.String() + "; its " + m.name + " is on its way"
+	if m := o.asks(p, hub); m != "" {
+		return s + hub.String() + m
 	}
 	if m, ok := o.between(hub, p, ""); ok {
 		return s + hub.String() + "; " + m.name + " is on its way from there"
 	}
-	q, ok := o.seat(o.field(hub, shape.Vote))
+	q, ok := o.one(o.field(hub, shape.Vote))
 	switch first := ok && q != p; {
 	case first && hub == p:
 		s = "waits, for it has let " + o.aside(q) + " go first"
@@ -309,7 +315,7 @@ func (o *room) whyHub(p core.ID) string {
 		s += hub.String()
 	}
 	if at := o.queued(p, hub); at > 0 {
-		s += "; " + p.String() + " is number " + itoa(at) + " in its queue"
+		s += "; " + p.String() + " is number " + itoa(at) + " in the queue of " + hub.String()
 	}
 	return s
 }
@@ -318,20 +324,17 @@ func (o *room) whyHub(p core.ID) string {
 func (o *room) awaited(p core.ID) []core.ID {
 	shape := &o.spec.Shape
 	for _, name := range shape.Awaited {
-		if who := o.seats(o.field(p, name)); len(who) > 0 {
+		if who := o.many(o.field(p, name)); len(who) > 0 {
 			return who
 		}
 	}
 	if shape.Got == "" {
 		return nil
 	}
-	got := o.seats(o.field(p, shape.Got))
+	got := o.many(o.field(p, shape.Got))
 	ask := slices.Clone(o.phase(p).asked)
 	if shape.Sets != nil {
-		sets, me := shape.Sets(o.size()), slices.Index(o.members, p)
-		if o.members == nil {
-			me = int(p)
-		}
+		sets, me := shape.Sets(o.size()), o.place(p)
 		if me >= 0 && me < len(sets) {
 			ask = nil
 			for q := range sets[me].All() {
@@ -360,11 +363,11 @@ func (o *room) whyAwaited(p core.ID, who []core.ID) string {
 		return s
 	}
 	if len(who) == 1 {
-		if m, ok := o.sent(p, who[0]); ok {
-			return s + "; its " + m.name + " is on its way there"
+		if m := o.asks(p, who[0]); m != "" {
+			return s + m
 		}
 		if _, ok := o.between(who[0], p, shape.Answer); ok {
-			return s + "; it is on its way"
+			return s + "; " + shape.Answer + " is on its way"
 		}
 	}
 	s += o.votes(p, who)
@@ -380,7 +383,7 @@ func (o *room) more(p core.ID) int {
 	if shape.Enough == nil {
 		return 0
 	}
-	return shape.Enough(o.size()) - len(seats(o.field(p, shape.Got), o.size()))
+	return shape.Enough(o.size()) - len(o.many(o.field(p, shape.Got)))
 }
 
 // mostVotes is how many candidates a sentence names.
@@ -391,8 +394,7 @@ func (o *room) votes(p core.ID, who []core.ID) string {
 	var whom []core.ID
 	by := map[core.ID][]string{}
 	for _, q := range who {
-		x, ok := voted(o.field(q, o.spec.Shape.Vote), o.size())
-		v := o.proc(x)
+		v, ok := voted(o.field(q, o.spec.Shape.Vote), len(o.lanes))
 		if !ok || v == p {
 			continue
 		}
@@ -425,26 +427,4 @@ func (o *room) insider() core.ID {
 		}
 	}
 	return core.None
-}
-
-// whyElse says what can be said of any algorithm.
-func (o *room) whyElse(p core.ID) string {
-	asked := o.phase(p).askedAt
-	s := "waits, since " + scenario.FormatTime(asked)
-	if o.sc.Steps {
-		s = "waits, since step " + strconv.FormatInt(asked, 10)
-	}
-	if o.clerk.short {
-		return s
-	}
-	if in := o.insider(); in != core.None {
-		return s + ": " + in.String() + " is inside"
-	}
-	switch len(o.wire.letters) {
-	case 0:
-		return s + ": nobody is inside, and nothing is under way"
-	case 1:
-		return s + ": nobody is inside, and a message is under way"
-	}
-	return s + ": nobody is inside, and " + itoa(len(o.wire.letters)) + " messages are under way"
 }

@@ -24,6 +24,7 @@ type recorder struct {
 	bereft bool        // somebody died who waited
 	graph  []WaitsFor
 	edges  []Edge // who waits for whom now
+	held   []held // transactions: of each lock, who had it last
 
 	keys   []Key
 	deltas []Delta
@@ -42,7 +43,7 @@ type lane struct {
 	wait   string
 	timers []Timer
 	phases []phase // of each section it is part of, in the order of first use
-	lock   string  // transactions: which it waits for
+	lock   string  // transactions: which it asked for last
 	stale  bool    // something that wait may depend on has changed
 }
 
@@ -56,7 +57,7 @@ type phase struct {
 }
 
 func newRecorder(sc *scenario.Scenario, spec core.Spec) *recorder {
-	r := &recorder{sc: sc, spec: spec, sites: sc.Sites, wire: newWire(spec.Shape.Carrier)}
+	r := &recorder{sc: sc, spec: spec, sites: sc.Sites, wire: newWire(spec.Shape.Carrier), held: make([]held, len(sc.Locks))}
 	r.lanes = make([]lane, sc.Sites+sc.Processes)
 	for i := range r.lanes {
 		r.lanes[i].status = Idle
@@ -100,12 +101,15 @@ func (r *recorder) watch(s *sim.Step) bool {
 	changes, noted := s.Changes, len(r.deltas)
 	for i := range s.Events {
 		changes = r.changesUpTo(changes, s.From+i)
+		if i > 0 && s.Events[i].Kind == trace.Receive {
+			r.pause(s.Moments)
+		}
 		r.happen(&s.Events[i], s.Events[max(0, i-1)].Kind == trace.Ask || s.Events[0].Kind == trace.Ask)
 		r.seen++
 	}
 	r.changesUpTo(changes, s.From+len(s.Events))
 	r.ticking(s)
-	r.waitFor(s)
+	r.waitFor(s.Graph)
 	r.why()
 	switch past := r.seen - r.keys[len(r.keys)-1].Event; {
 	case past >= r.every():
@@ -114,6 +118,17 @@ func (r *recorder) watch(s *sim.Step) bool {
 		r.amend(r.deltas[max(noted-1, 0):]) // a step that shows nothing
 	}
 	return r.bytes <= maxBytes
+}
+
+// pause notes who waits before a further message of a step comes: a page stops
+// there.
+func (r *recorder) pause(moments []sim.Moment) {
+	for _, m := range moments {
+		if m.After == r.seen {
+			r.waitFor(m.Graph)
+		}
+	}
+	r.why()
 }
 
 // trick notes an event that an earlier line wanted: that line has come to it.

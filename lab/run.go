@@ -109,8 +109,24 @@ func (o Options) Spec(name string, with core.Options) (core.Spec, error) {
 }
 
 // SpecOf returns the algorithm that a scenario runs, or its method against
-// deadlocks if there are sites. Find is as in Options.
+// deadlocks if there are sites. Find is as in Options. An error says on which line
+// it is, as far as that is known.
 func SpecOf(sc *scenario.Scenario, find func(name string, o core.Options) (core.Spec, error)) (core.Spec, error) {
+	bare := *sc
+	bare.File = "" // it is named once
+	spec, err := acceptable(&bare, find)
+	if err == nil {
+		return spec, nil
+	}
+	err = blamed(&bare, find, err)
+	if sc.File != "" {
+		err = fmt.Errorf("%s: %w", sc.File, err)
+	}
+	return core.Spec{}, err
+}
+
+// specOf is SpecOf for any number of processes.
+func specOf(sc *scenario.Scenario, find finder) (core.Spec, error) {
 	spec, err := Options{Specs: find}.Spec(sc.Algorithm, sc.Options)
 	_, noMethod := deadlock.Find(sc.Algorithm)
 	switch {
@@ -122,9 +138,6 @@ func SpecOf(sc *scenario.Scenario, find func(name string, o core.Options) (core.
 		return spec, nil
 	case noMethod == nil:
 		err = fmt.Errorf("%s is a method against deadlocks, and its transactions run at sites: say where processes and locks are, by lines such as site 1 P1 L1", sc.Algorithm)
-	}
-	if sc.File != "" {
-		err = fmt.Errorf("%s: %w", sc.File, err)
 	}
 	return core.Spec{}, err
 }

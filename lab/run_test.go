@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stile-lock/stile/catalog"
@@ -211,5 +212,32 @@ func every(f func(name string, spec core.Spec)) {
 		if s, err := m.Spec(deadlock.Spread(2, 3, 3), ""); err == nil {
 			f(m.Name, s)
 		}
+	}
+}
+
+// TestTransactionsAreToldOnce: a process that asks for its next lock leaves none, and what
+// a site remarks is not what the process is said to do, word for word.
+func TestTransactionsAreToldOnce(t *testing.T) {
+	told := 0
+	files(t, func(t *testing.T, name, text string) {
+		d := run(text, Options{File: name}, undrawn)
+		if d.Kind != KindTransactions {
+			return
+		}
+		var step []string
+		for _, e := range d.Events {
+			if !e.Part {
+				step = step[:0]
+			}
+			said := strings.TrimSuffix(e.Text, ".")
+			if slices.Contains(step, said) || strings.HasSuffix(said, " leaves") {
+				t.Errorf("at %d: %s", e.At, e.Text)
+			}
+			step = append(step, said)
+			told++
+		}
+	})
+	if told < 500 {
+		t.Errorf("%d events", told)
 	}
 }

@@ -15,7 +15,7 @@ func sceneOf(sc *scenario.Scenario, spec core.Spec) Scene {
 	shape, n := spec.Shape, sc.Processes
 	s := Scene{
 		Shape: string(cmp.Or(shape.Picture, core.Mesh)), Title: shape.Title, Links: []Link{}, Groups: []Group{},
-		Pointer: shape.Pointer, Next: shape.Next, Queue: shape.Queue, Token: shape.Token, Awaited: shape.Awaited, Got: shape.Got, Votes: shape.Vote, Number: shape.Number,
+		Pointer: shape.Pointer, Next: shape.Next, Queue: shape.Queue, Token: shape.Token, Awaited: shape.Awaited, Got: shape.Got, Votes: shape.Vote, Number: shape.Number, Members: shape.Members, Fresh: shape.Fresh,
 	}
 	switch {
 	case sc.Transacts():

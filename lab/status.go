@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/deadlock"
 	"github.com/stile-lock/stile/trace"
 )
 
@@ -26,6 +26,7 @@ type letter struct {
 	link
 	name    string
 	section string
+	fields  []core.Field
 }
 
 type link struct{ from, to core.ID }
@@ -42,7 +43,7 @@ func (w *wire) happen(e *trace.Event) {
 		if known {
 			return
 		}
-		l = letter{e.Msg, link{e.Proc, e.Peer}, e.Name, e.Section}
+		l = letter{e.Msg, link{e.Proc, e.Peer}, e.Name, e.Section, e.Fields}
 		w.letters[e.Msg] = l
 		w.links[l.link] = append(w.links[l.link], e.Msg)
 		if e.Name == w.carrier {
@@ -88,8 +89,10 @@ func (r *recorder) happen(e *trace.Event, asking bool) {
 		x.askedAt, x.asked, x.by = e.At, x.asked[:0], ""
 	case trace.Enter:
 		l.phase(e.Section, Inside)
+		r.got(int(e.Proc), e.Name)
 	case trace.Exit, trace.Deny:
 		l.phase(e.Section, Idle)
+		r.gave(int(e.Proc))
 	case trace.Send:
 		if x := l.at(e.Section); asking && x != nil && x.is == Waiting {
 			x.asked, x.by = append(x.asked, e.Peer), cmp.Or(x.by, e.Name)
@@ -156,28 +159,35 @@ func (l *lane) does(what string) bool {
 	return slices.ContainsFunc(l.phases, func(p phase) bool { return p.is == what })
 }
 
+// waits reports whether a process waits in some section, and can do so: it lives,
+// and does not stand still. It may be inside another one.
+func (l *lane) waits() bool {
+	return l.status != Crashed && l.status != Paused && l.does(Waiting)
+}
+
 // become notes the status of a lane after the event that is happening.
 func (r *recorder) become(i int, status string) {
 	l := &r.lanes[i]
 	r.touch(i)
-	if l.status == status {
-		return
+	d := Delta{Event: r.seen + 1, Proc: i}
+	if l.status != status {
+		l.status, d.Status = status, status
 	}
-	l.status = status
-	d := Delta{Event: r.seen + 1, Proc: i, Status: status}
-	if l.wait != "" && status != Waiting {
+	if l.wait != "" && !l.waits() {
 		l.wait, d.Wait = "", new(string)
 	}
-	r.delta(d)
+	if d.Status != "" || d.Wait != nil {
+		r.delta(d)
+	}
 }
 
 // waitFor notes the wait-for graph, if it has changed.
-func (r *recorder) waitFor(s *sim.Step) {
-	if s.Graph == nil {
+func (r *recorder) waitFor(now *deadlock.Graph) {
+	if now == nil {
 		return
 	}
 	var edges []Edge
-	for _, e := range s.Graph.Edges() {
+	for _, e := range now.Edges() {
 		edges = append(edges, Edge{int(e.From) + r.sites, int(e.To) + r.sites, e.Label})
 	}
 	if slices.Equal(edges, r.edges) && len(r.graph) > 0 {
@@ -188,7 +198,7 @@ func (r *recorder) waitFor(s *sim.Step) {
 	if g.Edges == nil {
 		g.Edges = []Edge{}
 	}
-	for _, c := range s.Graph.Cycles() {
+	for _, c := range now.Cycles() {
 		var ring []int
 		for _, p := range c {
 			ring = append(ring, int(p)+r.sites)

@@ -1,7 +1,9 @@
 package lab
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stile-lock/stile/scenario"
@@ -155,6 +157,37 @@ func TestTimersCanExpire(t *testing.T) {
 		}
 		if done == 0 {
 			t.Errorf("%sno timer ever runs", text)
+		}
+	}
+}
+
+// TestSitesInTime: a timer of a site runs out before its time, and a site is told of
+// a death, in a timed schedule as in steps.
+func TestSitesInTime(t *testing.T) {
+	const sites = "algorithm %s\nprocesses 2\nsite 1 P1 L1\nsite 2 P2 L2\n\nat 0 P1 takes L1 L2\n%s\n"
+	first := 0
+	for _, c := range []struct {
+		algorithm, then string
+		event           string // the one before the cursor
+		deed            Deed
+		line            string
+	}{
+		{"detect-central", "at 0 P2 takes L2 L1", "enter", Deed{Verb: "expire", Timer: &first}, "site 1 timer 0 expires"},
+		{"none", "at 1.5 crash site 2", "crash", Deed{Verb: "suspect", To: 1}, "site 1 suspects site 2"},
+	} {
+		text := fmt.Sprintf(sites, c.algorithm, c.then)
+		d := Run(text, Options{})
+		at := slices.IndexFunc(d.Events, func(e Event) bool { return e.Kind == c.event }) + 1
+		e, err := Act(text, Options{}, at, c.deed)
+		if err != nil {
+			t.Errorf("%s: %v", c.algorithm, err)
+			continue
+		}
+		if got := strings.Split(e.Text, "\n")[e.Line-1]; !strings.HasSuffix(got, c.line) {
+			t.Errorf("got %q, want %q", got, c.line)
+		}
+		if wrong := misdone(d, at, c.deed, e); wrong != "" {
+			t.Errorf("%s: %s", c.line, wrong)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package lab
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/stile-lock/stile/core"
@@ -41,7 +40,7 @@ func (r *recorder) mail() {
 
 // waits reports whether a lane may wait for something.
 func (r *recorder) waits(l *lane) bool {
-	return l.status == Waiting || len(r.spec.Shape.Waits) > 0 && l.status != Crashed && l.status != Paused
+	return l.waits() || len(r.spec.Shape.Waits) > 0 && l.status != Crashed && l.status != Paused
 }
 
 // why writes the sentences of those who wait.
@@ -114,35 +113,4 @@ func (r *recorder) whyElection(p core.ID) string {
 		return w.Why
 	}
 	return ""
-}
-
-// whyLocked says who has the lock that a transaction waits for.
-func (r *recorder) whyLocked(i int) string {
-	s := "waits for " + r.lanes[i].lock
-	at := slices.IndexFunc(r.edges, func(e Edge) bool { return e.From == i })
-	if at < 0 {
-		return s + ": a message about it is on its way"
-	}
-	to := r.edges[at].To
-	s += ", which " + r.name(to) + " has"
-	chain := []int{i, to}
-	for {
-		at = slices.IndexFunc(r.edges, func(e Edge) bool { return e.From == to })
-		if at < 0 {
-			return s
-		}
-		next := r.edges[at].To
-		if back := slices.Index(chain, next); back > 0 {
-			var ring []string
-			for _, p := range chain[back:] {
-				ring = append(ring, r.name(p))
-			}
-			return s + "; " + list(ring) + " are in a deadlock"
-		}
-		s += "; " + r.name(to) + " waits for " + r.name(next)
-		if next == i {
-			return s + ": a deadlock"
-		}
-		chain, to = append(chain, next), next
-	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/stile-lock/stile/core"
 )
 
-// seat reads a process as core.Describe writes it.
-func seat(s string, n int) (core.ID, bool) {
+// one reads a process as core.Describe writes it.
+func one(s string, n int) (core.ID, bool) {
 	if s == "" || s[0] < '0' || s[0] > '9' {
 		return core.None, false
 	}
@@ -16,11 +16,11 @@ func seat(s string, n int) (core.ID, bool) {
 	return core.ID(x - 1), err == nil && x >= 1 && x <= n
 }
 
-// seats reads a list of them.
-func seats(s string, n int) []core.ID {
+// many reads a list of them.
+func many(s string, n int) []core.ID {
 	var all []core.ID
 	for _, w := range strings.Fields(s) {
-		if id, ok := seat(w, n); ok {
+		if id, ok := one(w, n); ok {
 			all = append(all, id)
 		}
 	}
@@ -30,9 +30,9 @@ func seats(s string, n int) []core.ID {
 // voted reads a process, or whose a stamp such as <42,3> is.
 func voted(s string, n int) (core.ID, bool) {
 	if _, who, ok := strings.Cut(strings.Trim(s, "<>"), ","); ok {
-		return seat(who, n)
+		return one(who, n)
 	}
-	return seat(s, n)
+	return one(s, n)
 }
 
 // list joins phrases: a, b and c.

@@ -41,7 +41,9 @@ func (a *actor) write(o Options) (*Edit, error) {
 type trial struct {
 	back    *sim.Playback
 	done    bool  // the line was
-	event   int   // how many events had happened then
+	from    int   // how many events had happened before it
+	event   int   // and after it
+	lines   int   // how many lines were done before it
 	skipped []int // later lines that cannot be done, in the order of time
 }
 
@@ -51,8 +53,11 @@ func (a *actor) try(sc *scenario.Scenario, line int, o Options) (*trial, error) 
 	var err error
 	v.back, err = sim.Replay(a.spec, sc, sim.ReplayOptions{Until: MaxEvents, Over: o.Over, Brief: true,
 		Watch: func(s *sim.Step) bool {
-			if s.Line == line {
-				v.done, v.event = true, s.From+len(s.Events)
+			switch {
+			case s.Line == line:
+				v.done, v.from, v.event = true, s.From, s.From+len(s.Events)
+			case s.Line > 0 && !v.done:
+				v.lines++
 			}
 			return true
 		},
@@ -75,9 +80,24 @@ func (a *actor) finish(e *Edit, v *trial) (*Edit, error) {
 		return nil, errPast
 	case !v.done:
 		return nil, fmt.Errorf("%v: the run is over before this can happen", a.action)
+	case v.from != len(a.past) || v.lines != a.now.lines || !a.hits(v):
+		return nil, fmt.Errorf("%v: this would happen at another moment, or to another message: step back, or write the line by hand", a.action)
 	}
-	e.Event = max(v.event, len(a.past))
+	e.Event = v.event
 	return e, nil
+}
+
+// hits reports whether a deed to a message was done to that very one, as far as
+// what it shows tells: one that is to be done to a message yet to come shows
+// nothing.
+func (a *actor) hits(v *trial) bool {
+	switch a.action.Kind {
+	case scenario.Duplicate:
+		return v.from < v.event
+	case scenario.Drop, scenario.Deliver:
+		return v.from < v.event && renumber(v.back.Events)[v.back.Events[v.from].Msg] == a.deed.Msg
+	}
+	return true
 }
 
 // refused says why the deed cannot be done.
@@ -142,6 +162,11 @@ func joined(lines []string) string {
 
 // spot returns before which line of the text, from 0, the new one goes.
 func (a *actor) spot(lines []string) int {
+	if next := a.next(); next > 0 {
+		return a.sc.Actions[next-1].Line // above what is said of the next one
+	} else if next == 0 {
+		return a.sc.Actions[0].Line - 1
+	}
 	last, first := 0, 0
 	for i, x := range a.sc.Actions {
 		if first == 0 || x.Line < first {
@@ -168,4 +193,24 @@ func (a *actor) spot(lines []string) int {
 		at--
 	}
 	return at
+}
+
+// next returns which action of the same time is the first that is not done by
+// then; -1 if there is none. Lines of one time are done in the order of the text.
+func (a *actor) next() int {
+	done := a.now.lines
+	for _, x := range a.sc.Actions {
+		if x.At < a.action.At {
+			done--
+		}
+	}
+	for i, x := range a.sc.Actions {
+		if a.sc.Steps || x.At != a.action.At {
+			continue
+		}
+		if done--; done < 0 {
+			return i
+		}
+	}
+	return -1
 }

@@ -30,7 +30,7 @@ func Dijkstra(k int) core.Spec {
 		Version: 1,
 		Network: core.Unordered,
 		Kinds:   []string{"FLAG"},
-		Shape:   core.Shape{Picture: core.Flags, Title: "a flag that differs from the one on the left is the privilege", Number: "flag"},
+		Shape:   core.Shape{Picture: core.Flags, Title: "a flag that differs from the one on the left is the privilege", Number: "flag", Answer: "FLAG"},
 		Theory: core.Theory{
 			Messages:   core.Cost{Text: "1 per move: 1 full, unbounded idle", Saturated: between(1, 1)},
 			Multicasts: core.Cost{Text: "the same", Saturated: between(1, 1)},

@@ -27,7 +27,7 @@ func Lamport() core.Spec {
 		Network: core.FIFO,
 		Spreads: true,
 		Kinds:   []string{"REQUEST", "REPLY", "RELEASE"},
-		Shape:   core.Shape{Picture: core.Mesh, Title: "everybody has the whole queue", Awaited: []string{"missing"}, Answer: "REPLY"},
+		Shape:   core.Shape{Picture: core.Mesh, Title: "everybody has the whole queue", Awaited: []string{"missing"}, Stamps: "requests", Answer: "REPLY", Release: "RELEASE"},
 		Theory: core.Theory{
 			Messages: core.Cost{Text: "3(N-1)", Any: others(3)},
 			Multicasts: core.Cost{Text: "N+1", Any: func(n int) core.Range {

@@ -3,6 +3,7 @@ package recovery_test
 import (
 	"errors"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stile-lock/stile/check"
@@ -141,4 +142,51 @@ func explored(t *testing.T, flaw flawed) bool {
 		t.Fatal(err)
 	}
 	return r.Verdict == check.Violated
+}
+
+// A lock that lets two in is found out, also where a view is made meanwhile,
+// which knows of one of them.
+func TestTwoInsideAndADeath(t *testing.T) {
+	spec := recovery.With(plain(mutex.BakeryNaive), election.Bully())
+	r, err := check.Run(check.Config{Spec: spec, Nodes: 3, Requests: 1, Crashes: 1, Pace: check.Quick})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range r.Properties {
+		want := check.HoldsBounded
+		if p.Name == check.MutualExclusion {
+			want = check.Violated
+		}
+		if p.Verdict != want {
+			t.Errorf("%s is %s, want %s: %s", p.Name, p.Verdict, want, p.Note)
+		}
+	}
+}
+
+// timed sets a timer whenever it is asked for something.
+type timed struct{ core.Machine }
+
+func (m timed) Step(in core.Input, out *core.Output) error {
+	err := m.Machine.Step(in, out)
+	if in.Kind == core.Request {
+		out.Notices = append(out.Notices, core.Notice{Kind: core.SetTimer, Timer: 7, After: 1})
+	}
+	return err
+}
+
+// A lock that needs timers is refused: it would wait for them in vain.
+func TestRefusesTimersOfTheLock(t *testing.T) {
+	spec := recovery.With(func(coordinator core.ID) core.Spec {
+		spec := mutex.Central(coordinator)
+		plan := spec.Plan
+		spec.Plan = func(n int) (core.Birth, error) {
+			birth, err := plan(n)
+			return func(self core.ID, v core.View) core.Machine { return timed{birth(self, v)} }, err
+		}
+		return spec
+	}, election.Bully())
+	_, err := check.Run(check.Config{Spec: spec, Nodes: 2, Requests: 1, Pace: check.Quick})
+	if !errors.Is(err, core.ErrAlgorithm) || !strings.Contains(err.Error(), "sets timer 7") {
+		t.Errorf("got %v, want an error of the algorithm that names the timer", err)
+	}
 }

@@ -56,7 +56,12 @@ func (m *letter) Fields(c *core.Coder) {
 	c.Bytes("message", &m.Bytes)
 }
 
-func (s *hasty) Fields(c *core.Coder) { c.Inner("lock", s.lock) }
+func (s *hasty) Fields(c *core.Coder) { c.Inner("lock", s.lock, nil) }
+
+// Carried implements core.Carrier.
+func (s *hasty) Carried(m core.Fielder) (core.Machine, []byte, []core.ID) {
+	return s.lock, m.(*letter).Bytes, nil
+}
 
 func (s *hasty) Start(o *core.Out[letter]) { s.step(core.Input{Kind: core.Start}, o) }
 

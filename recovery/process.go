@@ -1,6 +1,8 @@
 package recovery
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/stile-lock/stile/core"
@@ -132,8 +134,19 @@ func (s *process) Fields(c *core.Coder) {
 		c.Int("early-epoch", &s.early[i].epoch, maxEpoch)
 		c.Bytes("early-message", &s.early[i].bytes)
 	}
-	c.Inner("lock", s.lock)
-	c.Inner("election", s.vote)
+	c.Inner("lock", s.lock, s.members)
+	c.Inner("election", s.vote, nil)
+}
+
+// Carried implements core.Carrier. What a lock says is read in the view that it is of.
+func (s *process) Carried(m core.Fielder) (core.Machine, []byte, []core.ID) {
+	switch f := m.(*frame); {
+	case int(f.Kind) < s.locks && f.Epoch == s.epoch:
+		return s.lock, f.Bytes, s.members
+	case int(f.Kind) >= s.locks && int(f.Kind) < s.all:
+		return s.vote, f.Bytes, nil
+	}
+	return nil, nil, nil
 }
 
 func (s *process) Start(o *out) {
@@ -158,7 +171,11 @@ func (s *process) Request(o *out) {
 
 func (s *process) Release(o *out) {
 	s.phase = idle
-	o.Fail(s.step(core.Input{Kind: core.Release}, o))
+	// If the lock has let in two, which is its own mistake, a view knows of one
+	// of them: there is nothing that the other could give back.
+	if err := s.step(core.Input{Kind: core.Release}, o); !errors.Is(err, core.ErrHost) {
+		o.Fail(err)
+	}
 }
 
 // step gives the lock an input, unless it stands still: then the next view
@@ -174,7 +191,10 @@ func (s *process) step(in core.Input, o *out) error {
 		o.Send(s.members[m.To], frame{Kind: m.Kind, Epoch: s.epoch, Bytes: s.lockOut.Bytes(i)})
 	}
 	for _, n := range s.lockOut.Notices {
-		if n.Kind == core.Denied && s.phase == waits {
+		switch {
+		case n.Kind == core.SetTimer && n.After > 0:
+			return fmt.Errorf("%w: the lock sets timer %d, and a lock that survives deaths has no timers of its own: it is born anew with each view; let it do without, or use it without an election", core.ErrAlgorithm, n.Timer)
+		case n.Kind == core.Denied && s.phase == waits:
 			s.phase = idle
 			s.wind(o)
 			o.Deny()

@@ -30,9 +30,11 @@ func Patient(lock Lock, elect core.Spec, patience int) core.Spec {
 	spec.Spreads = false
 	spec.Detects = true
 	spec.Upset = nil
-	spec.Shape = spec.Shape.Within("holder")
+	spec.Shape = spec.Shape.Within("lock", "holder")
+	spec.Shape.Members, spec.Shape.Stopped, spec.Shape.Maker, spec.Shape.Fresh = "members", "frozen", "told", "fresh"
 	spec.Shape.Hub = func(n int) core.ID { return core.ID(n - 1) } // who is elected at first
 	spec.Theory.ME3, spec.Theory.Bypass = false, nil
+	spec.Theory.Kinds = len(spec.Kinds) // electing and making a view costs more
 	spec.Theory.Order += "; anew in each view"
 	f := &family{lock: lock, locks: len(spec.Kinds), all: len(spec.Kinds) + len(elect.Kinds), patience: patience}
 	spec.Kinds = slices.Concat(spec.Kinds, elect.Kinds, []string{"REPORT", "VIEW", "JOIN", "STOP"})
@@ -115,9 +117,13 @@ func (m *frame) Fields(c *core.Coder) {
 	c.Kind(&m.Kind, uint8(c.Kinds()-1))
 	c.Int("epoch", &m.Epoch, maxEpoch)
 	c.Bytes("message", &m.Bytes)
+	c.When(len(m.Bytes) == 0) // it is about views
 	c.Bool("inside", &m.Inside)
-	c.Seat("holder", &m.Holder)
 	c.Seats("members", &m.Members)
 	c.Seats("new", &m.New)
 	c.Int("answers", &m.Answers, maxEpoch)
+	c.Always()
+	c.When(len(m.Members) > 0) // it is a view
+	c.Seat("holder", &m.Holder)
+	c.Always()
 }

@@ -105,9 +105,8 @@
 //
 // Several critical sections may be used side by side. Each is an instance of
 // the algorithm among those processes that use it, with a state and a queue of
-// its own; its seats are numbered from 1, in the order of its processes. Lines
-// that say section name them, and then who asks, leaves or is expected to be
-// somewhere names one of them:
+// its own. Lines that say section name them, and then who asks, leaves or is
+// expected to be somewhere names one of them:
 //
 //	section seats among 1,2,4
 //	section films among 2,3,5
@@ -142,6 +141,8 @@
 //	at 0.2 P2 takes L3 L1 for 5   # stays for 5 after each lock
 //	at 5.5 crash site 2           # with its transactions and locks; the other sites are told
 //	at 3 drop 1 -> 2 REQUEST      # between sites; also deliver, duplicate, delay and reorder
+//	at 4 site 1 suspects site 2   # is told that it is dead, true or not
+//	at 4 site 1 timer 3 expires   # before its time
 //
 // In steps nothing happens by itself: a transaction asks for one lock at a
 // time, and each message arrives by a line.

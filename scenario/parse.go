@@ -48,6 +48,7 @@ func Parse(file, text string) (*Scenario, error) {
 		return nil, &Error{file, len(lines), 1, "the file ends without a line that says how many processes there are, such as processes 3"}
 	}
 	p.finish()
+	p.s.Said = p.said
 	if err := p.s.Check(); err != nil {
 		return nil, &Error{file, p.blame(), 1, err.Error()}
 	}

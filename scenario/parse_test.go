@@ -108,6 +108,8 @@ until 99
 seed 3
 at 0 P1 takes L1 L2 for 5
 at 5.5 crash site 2
+at 6 site 1 suspects site 2
+at 6 site 3 timer 4 expires
 expect commits P5 1
 expect commits none
 expect aborts P2, P2
@@ -131,7 +133,7 @@ expect at 4.5 P1 waits for P5
 
 // blank forgets where things were in the file.
 func blank(s *Scenario) *Scenario {
-	s.File = ""
+	s.File, s.Said = "", nil
 	for i := range s.Set {
 		s.Set[i].Line = 0
 	}
@@ -302,7 +304,7 @@ func TestErrors(t *testing.T) {
 		{sites + "at 3 P2 takes L1 L2 L1", "5:21: L1 is named twice"},
 		{sites + "at 3 crash P2", `5:12: found "P2": want site and its number`},
 		{sites + "at 3 crash site 3", "5:17: there is no site 3: want 1 to 2"},
-		{sites + "at 3 pause P2", `5:6: found "pause": want a process such as P2, or crash site 2`},
+		{sites + "at 3 pause P2", `5:6: found "pause": want a process such as P2, deliver 1 -> 2, crash site 2`},
 		{sites + "latency 1 -> 3 2", "5:14: there is no site 3: want 1 to 2"},
 		{sites + "latency 2 -> 2 2", "5:14: a link from site 2 to itself"},
 		{sites + "network lossy", `5:1: found "network": a scenario with sites is about transactions`},
@@ -323,7 +325,8 @@ func TestErrors(t *testing.T) {
 		{head + "at 4 P1 leaves soon", "3:16: found \"soon\""},
 		{head + "schedule steps\nP1 leaves now", `4:11: found "now": in steps nothing takes time`},
 		{head + "at 4 drop 1 -> 2 overtaking", `found "overtaking"`},
-		{sites + "at 1 site 1 suspects site 2", "5:6: found \"site\": in a timed schedule this happens by itself"},
+		{sites + "at 1 site 1 suspects site 1", "5:27: site 1 suspects itself"},
+		{sites + "at 1 site 1 fears site 2", "want suspects or timer"},
 		{head + "at 1 P1 goes on", `3:9: found "goes": a transaction takes locks at sites`},
 		{sites + "expect deadlock", "did you mean deadlocks?"},
 		{sites + "expect entries 1", "did you mean commits?"},

@@ -211,7 +211,6 @@ func (p *parser) takes(verb word, a *Action) {
 // siteOrder reads what is done to a site, or to a message between sites.
 func (p *parser) siteOrder(first word, a *Action) {
 	a.Kind = CrashSite
-	steps := []string{"crash", "deliver", "site"}
 	for _, o := range orders {
 		if o.word == first.text && o.kind.OnLink() {
 			if a.Kind = o.kind; a.Kind == Deliver && p.has("all") {
@@ -223,14 +222,10 @@ func (p *parser) siteOrder(first word, a *Action) {
 		}
 	}
 	switch {
-	case first.text == "site" && p.s.Steps:
-		p.siteDeed(a)
-	case first.text != "crash" && p.s.Steps:
-		p.fail(first, "a process such as P2, deliver 1 -> 2, crash site 2, site 1 suspects site 2 or site 1 timer 3 expires: a scenario with sites is about transactions%s%s", didYouMean(first.text, steps...), smallP(first.text))
 	case first.text == "site":
-		p.failAt(first, fmt.Sprintf("found %q: in a timed schedule this happens by itself; remove this line, or say schedule steps", first.text))
+		p.siteDeed(a)
 	case first.text != "crash":
-		p.fail(first, "a process such as P2, or crash site 2: a scenario with sites is about transactions%s%s", didYouMean(first.text, "crash"), smallP(first.text))
+		p.fail(first, "a process such as P2, deliver 1 -> 2, crash site 2, site 1 suspects site 2 or site 1 timer 3 expires: a scenario with sites is about transactions%s%s", didYouMean(first.text, "crash", "deliver", "site"), smallP(first.text))
 	case p.peek() != "site":
 		p.fail(p.here(), "site and its number, such as crash site 2: processes die with their site")
 	default:

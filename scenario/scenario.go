@@ -13,7 +13,8 @@ const MaxProcesses = 10_000
 // A Scenario is one run, said in full: the group, what happens to it, and what
 // is expected to come of it.
 type Scenario struct {
-	File  string // where it was read from, for errors; empty if it was not
+	File  string         // where it was read from, for errors; empty if it was not
+	Said  map[string]int // on which line each word of the head is, for errors; nothing if it was not read
 	Title string
 
 	Algorithm    string // its name in the catalog

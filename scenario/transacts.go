@@ -87,18 +87,18 @@ func (s *Scenario) eachFits() error {
 }
 
 // kindFits checks that an action is for this kind of scenario: transactions are
-// for one with sites, which has little else, and what is done one by one is for
-// steps.
+// for one with sites, which has little else, and to let one go on by a line is
+// for steps.
 func (s *Scenario) kindFits(a Action) error {
 	if a.Kind.OnLink() || a.Kind == DeliverAll {
 		return nil
 	}
 	switch a.Kind {
-	case Take, CrashSite:
+	case Take, CrashSite, SuspectSite, ExpireSite:
 		if s.Transacts() {
 			return nil
 		}
-	case Proceed, SuspectSite, ExpireSite:
+	case Proceed:
 		if s.Transacts() && !s.Steps {
 			return fmt.Errorf("%q: this is for schedule steps; in a timed schedule it happens by itself", a)
 		}

@@ -5,7 +5,8 @@ import "github.com/stile-lock/stile/core"
 // A bypass finds how often, at most, one process overtook one that waited: asked
 // later than it, and entered before it.
 //
-// It need not count for every pair. One that enters now was overtaken more than
+// It need not count for every pair. One that enters now, or still waits at the
+// end, was overtaken more than
 // most times if there is somebody whose entry number most+1, counted from the
 // last one back, has a later request: so it is enough to know, for each process,
 // which entry that is, and of them the one with the latest request.
@@ -41,9 +42,7 @@ func newBypass(n int) bypass {
 // entered is told that p enters by request number ask; requests are numbered
 // from 1.
 func (b *bypass) entered(p core.ID, ask int) {
-	for b.latest > ask {
-		b.more()
-	}
+	b.passed(ask)
 	me, at := &b.procs[p], len(b.entries)
 	b.entries = append(b.entries, bypassEntry{ask, me.last, -1})
 	if me.count++; me.count == 1 {
@@ -61,6 +60,14 @@ func (b *bypass) entered(p core.ID, ask int) {
 		return
 	}
 	b.latest = max(b.latest, b.entries[me.mark].ask)
+}
+
+// passed counts how often whoever made request number ask has been overtaken,
+// though it may still wait.
+func (b *bypass) passed(ask int) {
+	for b.latest > ask {
+		b.more()
+	}
 }
 
 // more counts one more, and moves all marks back.

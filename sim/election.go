@@ -184,6 +184,7 @@ func (p *poll) outcome() *Outcome {
 	if !p.w.stopped {
 		p.ended()
 	}
+	p.blame()
 	leader := p.leader()
 	o := &Outcome{
 		Algorithm: p.Spec.Name, Nodes: p.Nodes, Seed: p.Seed, Stopped: p.w.stopped,

@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"bytes"
+
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/family"
 	"github.com/stile-lock/stile/family/elections"
@@ -72,4 +74,35 @@ func (e *electorate) leaderless() core.ID {
 		}
 	})
 	return first
+}
+
+// due reports whether something is still to come that in steps a line has to
+// say: that somebody notices that it follows nobody alive, or is told who is
+// dead and who is not. Until then nobody knows what there will be in the end.
+func (e *electorate) due() bool {
+	due := false
+	e.env.Acts(e, func(a family.Act) {
+		due = due || e.stirs(a.Proc, core.Input{Kind: core.Request, From: core.None})
+	})
+	for p := range core.ID(e.view.N) {
+		for q := range core.ID(e.view.N) {
+			truth := core.Input{Kind: core.Trust, From: q}
+			if e.Dead(q) {
+				truth.Kind = core.Suspect
+			}
+			due = due || p != q && !e.Dead(p) && e.stirs(p, truth)
+		}
+	}
+	return due
+}
+
+// stirs reports whether anything would come of an input.
+func (g *group) stirs(seat core.ID, in core.Input) bool {
+	state := g.machines[seat].AppendState(nil)
+	m := g.birth(seat, g.view)
+	var out core.Output
+	if m.LoadState(state) != nil || m.Step(in, &out) != nil {
+		return true
+	}
+	return len(out.Sends)+len(out.Notices) > 0 || !bytes.Equal(state, m.AppendState(nil))
 }

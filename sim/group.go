@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/stile-lock/stile/core"
@@ -129,6 +130,9 @@ func (g *group) Step(seat core.ID, in core.Input) {
 		err = g.takeTwice(seat, in, out)
 	}
 	if err != nil {
+		if in.Kind == core.Receive && errors.Is(err, core.ErrMalformed) {
+			err = core.Unreadable("message", err) // all who send here are machines of this algorithm
+		}
 		g.w.fail(fmt.Errorf("%s: %s at %s: %w", g.spec.Name, g.w.Name(g.proc(seat)), scenario.FormatTime(g.w.Now()), err))
 		return
 	}

@@ -144,6 +144,31 @@ func (l *lock) granted(seat core.ID) {
 	}
 }
 
+// overtaken returns how often, at most, one process has overtaken one that
+// waited, or still does.
+func (l *lock) overtaken() int {
+	for _, v := range l.visits {
+		if v.ask > 0 {
+			l.passed.passed(v.ask)
+		}
+	}
+	return l.passed.most
+}
+
+// longestWait returns how long, at most, anybody has waited, or still does.
+func (l *lock) longestWait() int64 {
+	longest := int64(0)
+	for _, ticks := range l.meter.wait {
+		longest = max(longest, ticks)
+	}
+	for seat, v := range l.visits {
+		if v.ask > 0 {
+			longest = max(longest, l.w.Now()-l.meter.askedAt[seat])
+		}
+	}
+	return longest
+}
+
 // crashed forgets a process: its request is lost with it.
 func (l *lock) crashed(seat core.ID) { l.forget(seat) }
 

@@ -44,6 +44,12 @@ func (m *meter) sent(from core.ID, kind uint8, parts, size int) {
 	m.load[from] += parts
 }
 
+// beyond reports whether messages were sent that are not of the first so many
+// kinds, if that is above 0.
+func (m *meter) beyond(kinds int) bool {
+	return kinds > 0 && slices.ContainsFunc(m.byKind[kinds:], func(n int) bool { return n > 0 })
+}
+
 // asked is told who asks, and whether nobody is there.
 func (m *meter) asked(p core.ID, now int64, alone bool) {
 	m.askedAt[p] = now

@@ -26,6 +26,24 @@ func (s *stray) Release(*core.Out[strayMessage]) {}
 
 func (s *stray) Receive(core.ID, *strayMessage, *core.Out[strayMessage]) {}
 
+// mumbling and mumbler make an algorithm that sends what it cannot read.
+type mumbling struct {
+	Kind uint8
+	N    int
+}
+
+func (m *mumbling) Fields(c *core.Coder) {
+	c.Kind(&m.Kind, 0)
+	c.Int("n", &m.N, 3)
+}
+
+type mumbler struct{}
+
+func (mumbler) Fields(*core.Coder)                              {}
+func (mumbler) Request(out *core.Out[mumbling])                 { out.Broadcast(mumbling{N: 4}) }
+func (mumbler) Release(*core.Out[mumbling])                     {}
+func (mumbler) Receive(core.ID, *mumbling, *core.Out[mumbling]) {}
+
 // What an author gets wrong ends a run with an error that says so.
 func TestMistakesOfTheAuthor(t *testing.T) {
 	unnamed, idle := mutex.RicartAgrawala(), mutex.RicartAgrawala()
@@ -38,6 +56,12 @@ func TestMistakesOfTheAuthor(t *testing.T) {
 		{core.Spec{Name: "stray", Kinds: []string{"OK"}, Plan: core.Always(func(self core.ID, v core.View) core.Machine {
 			return core.New(self, v, &stray{self})
 		})}, "P3 sent OK to seat 4 of 3"},
+		{core.Spec{Name: "mumbler", Kinds: []string{"NONE"}, Plan: core.Always(func(self core.ID, v core.View) core.Machine {
+			return core.New(self, v, mumbler{})
+		})}, "a message that it has written does not load: malformed bytes: field n"},
+		{core.Spec{Name: "denier", Kinds: []string{"NONE"}, Plan: core.Always(func(self core.ID, v core.View) core.Machine {
+			return core.New(self, v, &denier{})
+		})}, "P1 denied a request, which its Spec does not say that it does"},
 		{unnamed, "kinds 0 to 1, but the Spec names 1"},
 		{idle, "has no Plan"},
 	} {
@@ -45,5 +69,36 @@ func TestMistakesOfTheAuthor(t *testing.T) {
 		if !errors.Is(err, core.ErrAlgorithm) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("got %v, want %q", err, c.want)
 		}
+	}
+}
+
+// A tired lock counts behind the back of Fields, and from some number on lets
+// nobody in.
+type tired struct{ count int }
+
+func (s *tired) Fields(*core.Coder) {}
+
+func (s *tired) Request(out *core.Out[strayMessage]) {
+	if s.count++; s.count != 5000 {
+		out.Enter()
+	}
+}
+
+func (s *tired) Release(*core.Out[strayMessage]) {}
+
+func (s *tired) Receive(core.ID, *strayMessage, *core.Out[strayMessage]) {}
+
+// Beside a violation stands which field is missing from Fields, though none of
+// the steps that are taken twice has shown it.
+func TestViolationNamesMissingField(t *testing.T) {
+	spec := core.Spec{Name: "tired", Kinds: []string{"OK"}, Plan: core.Always(func(self core.ID, v core.View) core.Machine {
+		return core.New(self, v, &tired{})
+	})}
+	r, err := Run(Config{Spec: spec, Nodes: 1, Entries: 6000, Latency: scenario.Always(scenario.T), Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Found) != 1 || !strings.Contains(r.Found[0].String(), `"count" changes and is missing from Fields`) {
+		t.Errorf("got %v, want one violation that names the field", r.Found)
 	}
 }

@@ -28,15 +28,9 @@ func Reduce(sc *scenario.Scenario) (*Verdict, error) {
 	if err := sc.Check(); err != nil {
 		return nil, within(sc, err)
 	}
-	a := deadlock.NewAllocation(sc.Processes, sc.Resources...)
-	for _, arc := range sc.Arcs {
-		for range arc.Units {
-			if !arc.Has {
-				a.Request(arc.Proc, arc.Resource)
-			} else if err := a.Assign(arc.Proc, arc.Resource); err != nil {
-				return nil, within(sc, at(arc.Line, err))
-			}
-		}
+	a, err := allocation(sc)
+	if err != nil {
+		return nil, within(sc, err)
 	}
 	v := &Verdict{Graph: a, Cycles: a.Cycles(), Steps: a.Steps(), Deadlocked: a.Deadlocked()}
 	for _, e := range sc.Expect {
@@ -45,6 +39,29 @@ func Reduce(sc *scenario.Scenario) (*Verdict, error) {
 		}
 	}
 	return v, nil
+}
+
+// allocation returns the graph that the lines draw. They are about one moment, in
+// whatever order they stand: what is had comes first, since to be given a unit
+// takes a request away, and nobody is given here what the lines say is asked for.
+func allocation(sc *scenario.Scenario) (*deadlock.Allocation, error) {
+	a := deadlock.NewAllocation(sc.Processes, sc.Resources...)
+	for _, has := range []bool{true, false} {
+		for _, arc := range sc.Arcs {
+			for range arc.Units {
+				switch {
+				case arc.Has != has:
+				case !has:
+					a.Request(arc.Proc, arc.Resource)
+				default:
+					if err := a.Assign(arc.Proc, arc.Resource); err != nil {
+						return nil, at(arc.Line, err)
+					}
+				}
+			}
+		}
+	}
+	return a, nil
 }
 
 // Order returns who can end, in this order.

@@ -50,6 +50,7 @@ type Playback struct {
 	States      [][]core.Field // of each process, or site, at the end
 	Stopped     bool           // by ReplayOptions.Until, Watch or Over; then nothing expected was checked
 	Still       bool           // it came to rest by itself: nothing more would come of it
+	Stalled     bool           // it was ended since events went on and on without anything coming of them
 	Sites       *SitesPlayback // of a scenario with sites
 	Ended       int            // events from this one on were told when the run was over
 	UnderWay    []Passage      // messages that had not arrived by then, on each link in the order of arrival
@@ -165,10 +166,11 @@ func newPlayer(spec core.Spec, sc *scenario.Scenario, options ReplayOptions) (*p
 		Observe: p.observe,
 	})
 	p.w.Happen = p.happen
-	if options.Watch != nil && !options.Brief {
+	if p.watches() {
 		p.w.stepped = p.changed
 	}
 	p.judge = newJudge(p)
+	p.script()
 	if err := p.hire(spec); err != nil {
 		return nil, err
 	}
@@ -201,7 +203,7 @@ func (p *player) hire(spec core.Spec) error {
 func (p *player) set() error {
 	for _, s := range p.sc.Set {
 		g := p.w.group(s.Section)
-		if err := core.Assign(g.machines[g.seat(s.Proc)], g.view.N, s.Field, s.Value); err != nil {
+		if err := core.Assign(g.machines[g.seat(s.Proc)], g.view.N, s.Field, s.Value, g.members...); err != nil {
 			return at(s.Line, fmt.Errorf("set %v %s %s: %w", s.Proc, s.Field, s.Value, err))
 		}
 	}
@@ -298,14 +300,20 @@ func (p *player) runSteps() error {
 	return nil
 }
 
-// The lines come before what is otherwise due at the same time, so they are
-// scheduled first.
-func (p *player) runTimed() error {
-	w := p.w
+// script schedules the lines of a timed schedule: before anything else, so that
+// they come before whatever is due at the same time.
+func (p *player) script() {
+	if p.sc.Steps {
+		return
+	}
 	for i, a := range p.sc.Actions {
-		w.At(a.At, script, core.None, i)
+		p.w.At(a.At, script, core.None, i)
 	}
 	p.scripts = len(p.sc.Actions)
+}
+
+func (p *player) runTimed() error {
+	w := p.w
 	if !p.starts() {
 		for id := range core.ID(w.Processes()) {
 			w.At(0, start, id, 0)
@@ -350,6 +358,7 @@ func (p *player) finish() {
 	b.Stopped = b.Stopped || p.late
 	b.Ended, b.UnderWay, b.Timers = len(b.Events), p.passages(), p.alarms()
 	quiet := len(b.UnderWay) == 0 && (!w.Steps() || !w.AnyTimer())
+	b.Stalled = p.stalled
 	b.Still = !b.Stopped && !p.cut && (p.stalled || quiet)
 	p.cast.finish(b.Still)
 	b.ByKind = make([]int, len(w.groups[0].spec.Kinds))

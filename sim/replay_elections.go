@@ -28,9 +28,10 @@ func (c *electionCast) do(a *scenario.Action) {
 }
 
 func (c *electionCast) finish(still bool) {
-	if still {
+	if still && !(c.w.Steps() && c.due()) {
 		c.ended()
 	}
+	c.blame()
 	c.p.back.Violations = c.found
 }
 

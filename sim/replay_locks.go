@@ -149,21 +149,22 @@ func (c *lockCast) patience(scripts int) int {
 func (c *lockCast) finish(still bool) {
 	b := c.p.back
 	wait, in := c.count()
+	b.Deadlock = still && in == 0 && wait > 1 && !c.p.stalled
 	for _, r := range c.rooms {
-		if still && in == 0 {
-			b.Deadlock = wait > 1 && !c.p.stalled
-			r.ended()
+		if _, here := r.env.Count(); still && here == 0 {
+			r.ended() // whoever is in another section does not hold up this one
 		}
-		b.MaxBypass = max(b.MaxBypass, r.passed.most)
+		r.blame()
+		b.MaxBypass = max(b.MaxBypass, r.overtaken())
 		b.Violations = append(b.Violations, r.found...)
-		b.Measured = append(b.Measured, newResult(c.setting(r), r.lock))
+		b.Measured = append(b.Measured, newResult(c.config(r), r.lock, c.setting()))
 	}
 	slices.SortStableFunc(b.Violations, func(v, w Violation) int { return cmp.Compare(v.At, w.At) })
 }
 
-// setting returns a section as a run of it would be told. Nothing is known of how
+// config returns a section as a run of it would be told. Nothing is known of how
 // busy it is, nor, where lines let processes leave, of how long they stay.
-func (c *lockCast) setting(r *room) Config {
+func (c *lockCast) config(r *room) Config {
 	sc := c.p.sc
 	conf := Config{
 		Spec: r.spec, Nodes: r.view.N, Seed: sc.Seed, Latency: sc.Latency, Links: sc.Links, Hold: sc.Hold, Requesters: []core.ID{},
@@ -174,6 +175,35 @@ func (c *lockCast) setting(r *room) Config {
 	return conf
 }
 
+// setting returns how the run was.
+func (c *lockCast) setting() setting {
+	sc, b := c.p.sc, c.p.back
+	spec := c.rooms[0].spec
+	s := setting{
+		calm:   len(sc.Set) == 0 && !sc.Experiment && (sc.Network == core.FIFO || sc.Network == core.Lossy || reorders(spec)),
+		prompt: !sc.Steps,
+		over:   b.Still,
+	}
+	for i := range b.Events {
+		switch b.Events[i].Kind {
+		case trace.Drop, trace.Duplicate, trace.Crash, trace.Restart, trace.Suspect, trace.Trust:
+			s.calm = false
+		case trace.Pause, trace.Partition:
+			s.prompt = false
+		}
+	}
+	for i := range sc.Actions {
+		switch a := &sc.Actions[i]; a.Kind {
+		case scenario.Deliver, scenario.Reorder:
+			s.calm = s.calm && (reorders(spec) || a.Kind == scenario.Deliver && !a.Overtakes)
+			s.prompt = false
+		case scenario.DeliverAll, scenario.Delay, scenario.Start, scenario.Expire:
+			s.prompt = false
+		}
+	}
+	return s
+}
+
 func (c *lockCast) state(j *judge, e scenario.Expectation) {
 	r := c.room(e.Section)
 	seat := r.seat(e.Proc)
@@ -181,7 +211,7 @@ func (c *lockCast) state(j *judge, e scenario.Expectation) {
 		j.phase(e, r.env.Phase(seat))
 		return
 	}
-	j.field(e, core.Describe(r.machines[seat], r.view.N))
+	j.field(e, core.Describe(r.machines[seat], r.view.N, r.members...))
 }
 
 func (c *lockCast) whole(j *judge, e scenario.Expectation) {
@@ -194,7 +224,7 @@ func (c *lockCast) whole(j *judge, e scenario.Expectation) {
 	case scenario.Bypass:
 		n := b.MaxBypass
 		if e.Section != "" {
-			n = c.room(e.Section).passed.most
+			n = c.room(e.Section).overtaken()
 		}
 		if n != e.N {
 			j.differ(e, strconv.Itoa(n))

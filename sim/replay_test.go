@@ -2,6 +2,7 @@ package sim
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -237,4 +238,23 @@ func FuzzReplay(f *testing.F) {
 			t.Fatalf("%q: %v and %v, %+v and %+v", text, err, err2, first, second)
 		}
 	})
+}
+
+// TestLinesComeFirst: before anything else of their time, and be it the leaving of
+// who is inside from the start.
+func TestLinesComeFirst(t *testing.T) {
+	sc, err := scenario.Parse("", "algorithm suzuki-kasami\nprocesses 2\nholder P1 busy\nhold 3\nat 3 P2 asks\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := Replay(mutex.SuzukiKasami(), sc, ReplayOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	when := func(k trace.Kind) int {
+		return slices.IndexFunc(back.Events, func(e trace.Event) bool { return e.Kind == k })
+	}
+	if ask, exit := when(trace.Ask), when(trace.Exit); ask < 0 || exit < ask {
+		t.Errorf("the line is event %d, and P1 leaves at %d", ask, exit)
+	}
 }

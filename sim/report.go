@@ -2,6 +2,7 @@ package sim
 
 import (
 	"encoding/json"
+	"fmt"
 
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/deadlock"
@@ -17,6 +18,15 @@ func (b *Playback) Report(spec core.Spec, sc *scenario.Scenario) any {
 	return newReport(sc, spec, b)
 }
 
+// Early says that a run ended before the time that its scenario gives it, and why;
+// nothing if it did not.
+func (b *Playback) Early(sc *scenario.Scenario) string {
+	if !b.Stalled || sc.Until == 0 || b.Ended == 0 {
+		return ""
+	}
+	return fmt.Sprintf("at %s, before %s: events went on and on, and nothing came of them", scenario.FormatTime(b.Events[b.Ended-1].At), scenario.FormatTime(sc.Until))
+}
+
 // Report returns what was found out about a graph of resources for programs, to
 // be written as JSON.
 func (v *Verdict) Report(sc *scenario.Scenario) any { return newGraphReport(sc, v) }
@@ -30,7 +40,8 @@ type (
 		Nodes       int                 `json:"nodes"`
 		Seed        uint64              `json:"seed"`
 		Events      int                 `json:"events"`
-		Stopped     bool                `json:"stopped"` // by --until: nothing was checked
+		Stopped     bool                `json:"stopped"`           // by --until: nothing was checked
+		Stalled     bool                `json:"stalled,omitempty"` // it was ended, since events went on and nothing came of them
 		Entries     []entry             `json:"entries"`
 		Messages    int                 `json:"messages"`
 		ByKind      map[string]int      `json:"messages_by_kind"`
@@ -64,7 +75,8 @@ type (
 		Locks       int            `json:"locks"`
 		Seed        uint64         `json:"seed"`
 		Events      int            `json:"events"`
-		Stopped     bool           `json:"stopped"` // by --until: nothing was checked
+		Stopped     bool           `json:"stopped"`           // by --until: nothing was checked
+		Stalled     bool           `json:"stalled,omitempty"` // it was ended, since events went on and nothing came of them
 		Commits     []ending       `json:"commits"`
 		Aborts      []ending       `json:"aborts"`
 		Deadlocks   [][]int        `json:"deadlocks"` // each from one to the next that it waits for
@@ -111,7 +123,7 @@ type (
 
 func newReport(sc *scenario.Scenario, spec core.Spec, b *Playback) report {
 	r := report{
-		File: sc.File, Title: sc.Title, Algorithm: spec.Name, Nodes: sc.Processes, Seed: sc.Seed, Events: len(b.Events), Stopped: b.Stopped,
+		File: sc.File, Title: sc.Title, Algorithm: spec.Name, Nodes: sc.Processes, Seed: sc.Seed, Events: len(b.Events), Stopped: b.Stopped, Stalled: b.Stalled,
 		Entries:  listOf(b.Entries, func(e Entry) entry { return entry{number(e.Proc), json.Number(moment(e.At, sc.Steps)), e.Section} }),
 		Messages: b.Messages, ByKind: map[string]int{}, MaxBypass: b.MaxBypass, Deadlock: b.Deadlock,
 		Violations: listOf(b.Violations, named), Differences: listOf(b.Differences, func(d Difference) difference { return difference(d) }),
@@ -136,7 +148,7 @@ func newSitesReport(sc *scenario.Scenario, b *Playback) sitesReport {
 	}
 	r := sitesReport{
 		File: sc.File, Title: sc.Title, Algorithm: sc.Algorithm, Mode: sc.Mode, Sites: sc.Sites, Nodes: sc.Processes, Locks: len(sc.Locks), Seed: sc.Seed,
-		Events: len(b.Events), Stopped: b.Stopped, Commits: listOf(s.Commits, end), Aborts: listOf(s.Aborts, end),
+		Events: len(b.Events), Stopped: b.Stopped, Stalled: b.Stalled, Commits: listOf(s.Commits, end), Aborts: listOf(s.Aborts, end),
 		Deadlocks: listOf(s.Cycles, numbers), False: listOf(s.False, numbers), Phantoms: listOf(s.Phantoms, numbers), Stuck: numbers(s.Stuck),
 		Graph:    listOf(s.Ledger.Graph.Edges(), func(e deadlock.Edge) edge { return edge{number(e.From), number(e.To), e.Label} }),
 		Messages: b.Messages, ByKind: map[string]int{},

@@ -1,11 +1,6 @@
 package sim
 
-import (
-	"slices"
-
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/scenario"
-)
+import "github.com/stile-lock/stile/core"
 
 // A Result is what a run measured. Delays are in units of T.
 type Result struct {
@@ -32,28 +27,20 @@ type Result struct {
 
 	Stopped bool `json:"stopped,omitempty"` // by Config.Watch, before all requests were made
 
+	LongestWait float64 `json:"-"` // request to entry, or to now of those who still wait
+
 	Found   []Violation `json:"-"` // the violations, one by one
 	Members []core.ID   `json:"-"` // of a section: who is at each seat
 }
 
-// Theory is what theory says about the same run; nil where it says nothing.
-type Theory struct {
-	Messages   *core.Range `json:"messages_per_entry"`
-	Multicasts *core.Range `json:"multicasts_per_entry"`
-	Client     *core.Range `json:"client_delay"`
-	Sync       *core.Range `json:"sync_delay"`
-	Wait       *float64    `json:"longest_wait"` // nobody waits longer
-	Order      string      `json:"order"`
-}
-
-func newResult(c Config, l *lock) *Result {
+func newResult(c Config, l *lock, s setting) *Result {
 	m := &l.meter
 	r := &Result{
 		Algorithm: c.Spec.Name, Section: l.section, Nodes: c.Nodes, Entries: m.exits, Seed: c.Seed, Messages: m.messages,
 		Client: summarise(m.client), Sync: summarise(m.sync), SyncOne: summarise(m.syncOne), Response: summarise(m.response), Wait: summarise(m.wait),
-		MaxBypass: l.passed.most, Violations: len(l.found), Found: l.found, Members: l.members,
+		MaxBypass: l.overtaken(), LongestWait: units(l.longestWait()), Violations: len(l.found), Found: l.found, Members: l.members,
 		ByKind: map[string]int{}, Load: m.load,
-		Theory: theory(c),
+		Theory: theory(c, l, s),
 	}
 	if m.exits > 0 {
 		r.PerEntry = float64(m.messages) / float64(m.exits)
@@ -67,43 +54,4 @@ func newResult(c Config, l *lock) *Result {
 		r.ByKind[c.Spec.Kinds[k]] += n
 	}
 	return r
-}
-
-// load returns what theory may assume about a run.
-func (c Config) load() core.Load {
-	all := c.Requesters == nil || len(c.Requesters) == c.Nodes
-	if c.Think.Max() == 0 && all && c.Nodes > 1 {
-		return core.Saturated
-	}
-	return core.AnyLoad
-}
-
-func theory(c Config) Theory {
-	at := func(cost core.Cost) *core.Range {
-		r, ok := cost.At(c.Nodes, c.load())
-		if !ok {
-			return nil
-		}
-		return &r
-	}
-	t := c.Spec.Theory
-	return Theory{at(t.Messages), at(t.Multicasts), at(t.Client), at(t.Sync), c.longestWait(), t.Order}
-}
-
-// longestWait is what theory says of how long anybody waits, or nil if it says
-// nothing, or messages or entries may take any time.
-func (c Config) longestWait() *float64 {
-	bound := c.Spec.Theory.Wait
-	if bound == nil || c.Work != nil || c.Hold.Shape == scenario.Exponential {
-		return nil
-	}
-	latency := int64(0)
-	for _, l := range append(slices.Clone(c.Links), scenario.Link{Latency: c.Latency}) {
-		if l.Latency.Shape == scenario.Exponential {
-			return nil
-		}
-		latency = max(latency, l.Latency.Max())
-	}
-	w := bound(c.Nodes, units(latency), units(c.Hold.Max()))
-	return &w
 }

@@ -69,10 +69,11 @@ func (c Config) check() error {
 	return nil
 }
 
-// stallLimit is how many events a run may see without an entry, for each
+// stallLimit is how many events a run may see without an entry or exit, for each
 // process, before its waiting requests count as lost, unless they wait for
-// somebody who is inside. A token that runs round for ever would otherwise never
-// end a run.
+// somebody who is inside; and how many denials in a row end it then, if nobody
+// waits. A token that runs round for ever would otherwise never end a run, nor
+// would a lock that denies every request.
 const stallLimit = 10_000
 
 // Run simulates c until every request is granted and released.
@@ -108,7 +109,8 @@ func (c Config) simulate(sections []scenario.Section) ([]*Result, error) {
 		if !r.stopped {
 			l.ended()
 		}
-		result := newResult(l.Config, l.lock)
+		l.blame()
+		result := newResult(l.Config, l.lock, c.setting(r.stopped))
 		result.Stopped = r.stopped
 		results = append(results, result)
 	}
@@ -219,13 +221,16 @@ func (r *running) die(p core.ID) {
 // run lets events happen until the workload is done or nothing more can.
 func (r *running) run() error {
 	quiet, limit := 0, stallLimit*(r.Processes()+10)
-	for entries := 0; r.Pending() && r.exits < r.total && r.on(); quiet++ {
-		if r.entries != entries {
-			entries, quiet = r.entries, 0
+	for moves := 0; r.Pending() && r.exits < r.total && r.on(); quiet++ {
+		if now := r.entries + r.exits; now != moves {
+			moves, quiet, r.denied = now, 0, 0
 		}
 		if quiet > limit {
-			if !r.Has(leave) && (r.somebodyWaits() || !r.Has(ask)) {
+			if r.stalls() {
 				break
+			}
+			if !r.Has(leave) && r.denied > stallLimit {
+				return fmt.Errorf("%s: nobody gets in: the last %d requests were denied, though nobody is inside", r.loads[0].Spec.Name, r.denied)
 			}
 			quiet = 0
 		}
@@ -235,6 +240,9 @@ func (r *running) run() error {
 	}
 	return nil
 }
+
+// stalls reports whether nothing more will come of what happens.
+func (r *running) stalls() bool { return !r.Has(leave) && (r.somebodyWaits() || !r.Has(ask)) }
 
 func (r *running) somebodyWaits() bool {
 	return slices.ContainsFunc(r.loads, func(l *workload) bool {

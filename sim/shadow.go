@@ -1,7 +1,8 @@
 package sim
 
 import (
-	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/stile-lock/stile/core"
 )
@@ -47,8 +48,27 @@ func (g *group) takeTwice(seat core.ID, in core.Input, out *core.Output) error {
 func (g *group) takeRebuilt(seat core.ID, in core.Input, out *core.Output) error {
 	g.state = g.machines[seat].AppendState(g.state[:0])
 	if err := g.spare[seat].LoadState(g.state); err != nil {
-		return fmt.Errorf("the state does not load: %w", err)
+		return core.Unreadable("state", err)
 	}
 	g.machines[seat], g.spare[seat] = g.spare[seat], g.machines[seat]
 	return g.machines[seat].Step(in, out)
+}
+
+// blame says beside what was found broken, when the run is over, which fields
+// are missing from Fields: too few steps may have been taken twice to find out.
+func (g *group) blame() {
+	if len(g.found) == 0 {
+		return
+	}
+	var names []string
+	for i, m := range g.machines {
+		names = append(names, core.Unwritten(m, g.birth(core.ID(i), g.view))...)
+	}
+	slices.Sort(names)
+	if names = slices.Compact(names); len(names) == 0 {
+		return
+	}
+	for i := range g.found {
+		g.found[i].Hint = strings.Join(names, " and ") + " changes and is missing from Fields"
+	}
 }

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stile-lock/stile/core"
@@ -39,6 +40,21 @@ func TestStall(t *testing.T) {
 		}
 	}
 }
+
+// A lock that denies every request does not run for ever.
+func TestDeniedForEver(t *testing.T) {
+	_, err := Run(constant(core.Spec{Name: "aloof", TryLock: true, Kinds: []string{"NONE"}, Plan: core.Always(func(self core.ID, v core.View) core.Machine {
+		return core.New(self, v, &denier{})
+	})}, 3, 4))
+	if err == nil || !strings.Contains(err.Error(), "nobody gets in") || !strings.Contains(err.Error(), "were denied") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A denier lets nobody in.
+type denier struct{ eager }
+
+func (*denier) Request(out *core.Out[nothing]) { out.Deny() }
 
 // An unheard machine is not told that its application asks.
 type unheard struct{ core.Machine }

@@ -34,7 +34,7 @@ func TestSitesStopTimers(t *testing.T) {
 	c.Program = func(core.ID, int) []int { return []int{0} }
 	w := newWorld(kernel.Config{Processes: 1, Latency: scenario.Always(scenario.T)})
 	spec := core.Spec{Name: "impatience", Kinds: []string{"NEVER"}, Plan: core.Always(func(self core.ID, v core.View) core.Machine {
-		return core.NewSite(self, v, impatience{})
+		return core.NewSite(self, v, impatience{}, 1)
 	})}
 	tr, err := w.transact(spec, c)
 	if err != nil {

@@ -122,13 +122,9 @@ func (t *transacting) committed(p core.ID) {
 
 // Asks implements transactions.Watcher.
 func (t *transacting) Asks(p core.ID, lock int) {
-	if !t.w.Observed() {
-		return
+	if t.w.Observed() {
+		t.tells(trace.Ask, p, deadlock.LockName(lock))
 	}
-	if _, got := t.env.Program(p); got > 0 {
-		t.tells(trace.Exit, p, "")
-	}
-	t.tells(trace.Ask, p, deadlock.LockName(lock))
 }
 
 // Got implements transactions.Watcher.
@@ -194,9 +190,9 @@ func (t *transacting) Dies(p core.ID) {
 }
 
 // tells tells what a process does: it has a lane of its own, after those of the
-// sites. It is inside while it has all that it has asked for. The name of an
-// Ask is the lock, that of an Enter all locks that it has now, and where it
-// does not go on to ask, an Exit is called commits and a Deny aborts.
+// sites. It is inside while it has all that it has asked for, so an Ask may follow
+// an Enter. The name of an Ask is the lock, that of an Enter all locks that it has
+// now; an Exit is called commits and a Deny aborts.
 func (t *transacting) tells(kind trace.Kind, p core.ID, name string) {
 	if t.w.Observed() {
 		t.w.Note(trace.Event{Kind: kind, Proc: t.lane + p, Name: name})

@@ -64,6 +64,28 @@ func TestUnaskedEntry(t *testing.T) {
 	}
 }
 
+// A clinging lock lets its process in again whenever it leaves.
+type clinging struct{ eager }
+
+func (*clinging) Release(out *core.Out[nothing]) { out.Enter() }
+
+// Whom the lock lets in again as soon as it has left can ask all the same: the
+// algorithm is to blame, and no host.
+func TestUnaskedEntryAgain(t *testing.T) {
+	r, err := Run(Config{
+		Spec: core.Spec{Name: "clinging", Kinds: []string{"NONE"}, Plan: core.Always(func(self core.ID, v core.View) core.Machine {
+			return core.New(self, v, &clinging{})
+		})},
+		Nodes: 1, Entries: 3, Seed: 1, Hold: scenario.Always(scenario.T), Latency: scenario.Always(scenario.T),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := slices.Compact(broken(r.Found)), []string{family.UnaskedEntry}; !slices.Equal(got, want) || r.Entries != 3 {
+		t.Errorf("%d entries, %v broken; want 3, and %v", r.Entries, got, want)
+	}
+}
+
 // In a scenario such a process can leave, by a line or because it asks.
 func TestUnaskedEntryInScenario(t *testing.T) {
 	for _, lines := range []string{"P1 leaves\nP1 asks\nP1 leaves", "P1 asks\nP1 leaves"} {

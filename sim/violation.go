@@ -14,14 +14,19 @@ type Violation struct {
 	Proc     core.ID
 	Other    core.ID // mutual-exclusion: who was inside. order: who asked before. one-leader: who won too.
 	Section  string  // in which section, if there are several
+	Hint     string  // what else is wrong, and may be why
 }
 
 // String tells the violation in words.
 func (v Violation) String() string {
+	words := v.words()
 	if v.Section != "" {
-		return v.words() + ", in " + v.Section
+		words += ", in " + v.Section
 	}
-	return v.words()
+	if v.Hint != "" {
+		words += "; " + v.Hint
+	}
+	return words
 }
 
 func (v Violation) words() string {

@@ -15,6 +15,7 @@ type Step struct {
 	Events  []trace.Event   // what happened in it
 	Changes []Change        // who took a step of its machine in it, in this order
 	Graph   *deadlock.Graph // with sites: who waits for whom after it; else nil
+	Moments []Moment        // with sites: who waited for whom when more messages came in it than the first
 	Tricks  []Trick         // events in it that an earlier line wanted
 	Due     int64           // timed: when the next thing is due; -1 if nothing is
 	Ticks   bool            // other timers run after it than before
@@ -28,6 +29,12 @@ func (s *Step) UnderWay() []Passage { return s.player.passages() }
 
 // Timers returns the timers that run after the step.
 func (s *Step) Timers() []Alarm { return s.player.alarms() }
+
+// A Moment is who waits for whom after so many events.
+type Moment struct {
+	After int
+	Graph *deadlock.Graph
+}
 
 // A Trick is an event that a line wanted which came before it: what happens to
 // the next message of a link.
@@ -82,8 +89,14 @@ func (p *player) observe(e trace.Event) {
 	if line := p.w.Blamed(); line > 0 && (e.Kind == trace.Drop || e.Kind == trace.Duplicate) {
 		p.watched.Tricks = append(p.watched.Tricks, Trick{len(p.back.Events), line})
 	}
+	if t, ok := p.cast.(*siteCast); ok && e.Kind == trace.Receive && len(p.back.Events) > p.watched.From && p.watches() {
+		p.watched.Moments = append(p.watched.Moments, Moment{len(p.back.Events), t.graph()})
+	}
 	p.back.Events = append(p.back.Events, e)
 }
+
+// watches reports whether somebody is told all that changes.
+func (p *player) watches() bool { return p.options.Watch != nil && !p.options.Brief }
 
 // step does one thing, and tells who watches what came of it.
 func (p *player) step(do func() error) error {
@@ -91,7 +104,7 @@ func (p *player) step(do func() error) error {
 		return do()
 	}
 	s := &p.watched
-	*s = Step{From: len(p.back.Events), Changes: s.Changes[:0], Tricks: s.Tricks[:0], Due: -1, player: p}
+	*s = Step{From: len(p.back.Events), Changes: s.Changes[:0], Tricks: s.Tricks[:0], Moments: s.Moments[:0], Due: -1, player: p}
 	ticks := p.w.Ticks()
 	if err := do(); err != nil {
 		return err
@@ -104,7 +117,7 @@ func (p *player) step(do func() error) error {
 	if !p.sc.Steps && p.w.Pending() {
 		s.Due = p.w.Due()
 	}
-	if t, ok := p.cast.(*siteCast); ok && !p.options.Brief {
+	if t, ok := p.cast.(*siteCast); ok && p.watches() {
 		s.Graph = t.graph()
 	}
 	if s.Line > 0 || len(s.Events) > 0 || len(s.Changes) > 0 || p.options.Brief {

@@ -39,6 +39,7 @@ func newWorkload(c Config, on *lock) *workload {
 	}
 	l.onEnter = func(p core.ID) { l.at(leave, p, l.hold(p)) }
 	l.onDeny = func(p core.ID) {
+		l.w.denied++
 		l.issued--
 		l.made[p]--
 		l.at(ask, p, max(l.rand[p].Sample(l.Think), l.Latency.Mean()))

@@ -18,6 +18,7 @@ type world struct {
 	stepped func(p core.ID) // told who has taken a step, before what it says is done; may be nil
 
 	entries, exits int // of all locks together
+	denied         int // requests since the last of these
 
 	watch   Watch
 	far     func() (done, of int) // how far the run is
@@ -117,7 +118,7 @@ func (w *world) Called(m *kernel.Slot) string { return w.groups[m.Group].spec.Ki
 func (w *world) Describe(e *trace.Event, m *kernel.Slot) {
 	g := w.groups[m.Group]
 	e.Name, e.Section = g.spec.Kinds[m.Bytes[0]], g.section
-	e.Fields, _ = core.DescribeMessage(g.machines[g.seat(e.Proc)], g.view.N, m.Bytes)
+	e.Fields, _ = core.DescribeMessage(g.machines[g.seat(e.Proc)], g.view.N, m.Bytes, g.members...)
 }
 
 // group returns the group of a section, or the only one.
@@ -129,7 +130,7 @@ func (w *world) group(section string) *group {
 func (w *world) describe(p core.ID) []core.Field {
 	var all []core.Field
 	w.of(p, func(g *group, seat core.ID) {
-		for _, f := range core.Describe(g.machines[seat], g.view.N) {
+		for _, f := range core.Describe(g.machines[seat], g.view.N, g.members...) {
 			if g.section != "" {
 				f.Name = g.section + " " + f.Name
 			}

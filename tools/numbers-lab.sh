@@ -35,8 +35,8 @@ cat <<-EOF
 EOF
 awk '
 function row(said) {
-	printf "%-42s %8.1f %8.1f", said, is["mean-ms"], is["worst-ms"]
-	if ("script-ms" in is) printf " %8.1f %8.1f %7.0f%%", is["script-ms"], is["layout-ms"], is["%late"]
+	printf "%-41s %6.1f %6.1f %6.1f", said, is["mean-ms"], is["most-ms"], is["worst-ms"]
+	if ("script-ms" in is) printf " %6.1f %6.1f %6.0f%%", is["script-ms"], is["layout-ms"], is["%late"]
 	printf "\n"
 }
 BEGIN {
@@ -49,7 +49,7 @@ BEGIN {
 	said["Step/beginning"] = "steps from its beginning; below 50"
 	said["Step/middle"] = "steps from its middle; below 50"
 	said["Scroll"] = "scrolling its diagram; mostly below 16"
-	printf "%-42s %8s %8s %8s %8s %8s\n", "", "mean", "worst", "script", "layout", "over 16"
+	printf "%-41s %6s %6s %6s %6s %6s %7s\n", "", "mean", "19/20", "worst", "script", "layout", "over 16"
 }
 /^Benchmark/ {
 	delete is

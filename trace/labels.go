@@ -76,32 +76,85 @@ func back(c *curve, way Length) Offset {
 // uprightLabels places what is said of lines through all lanes: cuts below the
 // lanes, all else above them.
 func (p *plan) uprightLabels() {
-	g := &p.l.Page
+	rows := []Length{-22 * pixel, -38 * pixel, -54 * pixel, -70 * pixel}[:p.rowsAbove()]
 	for i := range p.l.Uprights {
 		u := &p.l.Uprights[i]
-		if u.Label == nil {
+		if u.Label == nil || u.cuts() {
 			continue
 		}
-		rows := []Length{g.Top - 22*pixel, g.Top - 38*pixel, g.Top - 54*pixel, g.Top - 70*pixel}
-		if u.Means == UprightCut || u.Means == UprightHealed {
-			rows = []Length{g.Axis - 9*pixel, g.Axis - 23*pixel}
-		} else {
-			rows = rows[:p.rowsAbove()]
-		}
 		var places []Label
-		for _, y := range rows {
-			at := func(x Length, anchor string) {
-				places = append(places, Label{Text: u.Label.Text, At: Point{x, 0, y - g.Top}, Anchor: anchor, Size: barType})
-			}
-			at(u.X+6*pixel, "start")
-			at(u.X-6*pixel, "end")
-			at(g.Plot/2, "middle")
+		for _, dy := range rows {
+			places = append(places, p.about(u, Point{DY: dy})...)
 		}
 		if !p.put(u.Label, places, 0) {
 			u.Label = nil
 			p.l.LeftOut++
 		}
 	}
+	p.cutLabels()
+}
+
+// cuts reports whether a line is about the network.
+func (u *Upright) cuts() bool { return u.Means == UprightCut || u.Means == UprightHealed }
+
+// about returns where the words of a line can be at a height: right of it, left of
+// it, and in the middle of the plot.
+func (p *plan) about(u *Upright, at Point) []Label {
+	place := func(x Length, anchor string) Label {
+		return Label{Text: u.Label.Text, At: Point{x, at.Lane, at.DY}, Anchor: anchor, Size: barType}
+	}
+	return []Label{place(u.X+6*pixel, "start"), place(u.X-6*pixel, "end"), place(p.l.Page.Plot/2, "middle")}
+}
+
+// cutLabels places what is said of cuts below the last lane: beside their lines in one
+// row or, if that is not enough, in two, the upper one first.
+func (p *plan) cutLabels() {
+	foot := p.l.Page.Axis - p.l.Y(Point{Lane: p.last()})
+	rows := []Length{foot - 23*pixel, foot - 9*pixel}
+	before := p.paper.copy()
+	labels, left := p.cutsIn(rows[1:], 2)
+	if left > 0 {
+		p.paper = before
+		labels, left = p.cutsIn(rows, 3)
+	}
+	p.l.LeftOut += left
+	for i := range p.l.Uprights {
+		if u := &p.l.Uprights[i]; u.cuts() {
+			u.Label, labels = labels[0], labels[1:]
+		}
+	}
+}
+
+// last returns the last lane.
+func (p *plan) last() int { return max(p.t.N-1, 0) }
+
+// cutsIn finds places for what is said of cuts, in rows at some heights and on the first
+// sides of their lines, and returns how many have none. The words of a row are in order.
+func (p *plan) cutsIn(rows []Length, sides int) (labels []*Label, left int) {
+	ends := make([]Length, len(rows)) // of the words in each row
+	for i := range p.l.Uprights {
+		u := &p.l.Uprights[i]
+		if !u.cuts() {
+			continue
+		}
+		var places []Label
+		for side := range sides {
+			for row, dy := range rows {
+				if l := p.about(u, Point{Lane: p.last(), DY: dy})[side]; p.boxOf(&l).x1 >= ends[row] {
+					places = append(places, l)
+				}
+			}
+		}
+		l := &Label{}
+		if p.put(l, places, 0) {
+			ends[slices.Index(rows, l.At.DY)] = p.boxOf(l).x2
+		} else {
+			l = nil
+			left++
+		}
+		labels = append(labels, l)
+	}
+	return labels, left
 }
 
 // barLabels writes into bars, and above those of waiting, if there is room.

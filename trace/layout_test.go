@@ -202,3 +202,41 @@ func TestLegendIsExact(t *testing.T) {
 		}
 	}
 }
+
+// What is said of cuts is read in the order of what happened, row by row, and belongs
+// to the last lane: who moves lanes apart moves it with that.
+func TestCutsReadInOrder(t *testing.T) {
+	for _, c := range []struct {
+		times []int64
+		rows  int
+	}{{[]int64{16, 90}, 1}, {[]int64{16, 17}, 2}, {[]int64{90, 91}, 1}, {[]int64{50, 51, 90, 91}, 2}} {
+		s := newScript(3, "cuts")
+		s.do(0, trace.Ask, 0)
+		for i, at := range c.times {
+			s.at = at
+			if i%2 == 0 {
+				s.add(trace.Event{Kind: trace.Partition, Proc: core.None, Name: "P3 | P1 P2"})
+			} else {
+				s.add(trace.Event{Kind: trace.Heal, Proc: core.None})
+			}
+		}
+		s.do(100, trace.Ask, 1)
+		l := layout(t, s.t, trace.Options{})
+		rows := map[trace.Length]trace.Length{} // where the words of each end
+		last := trace.Length(0)
+		for i, u := range l.Uprights {
+			if u.Label == nil {
+				t.Fatalf("%v: nothing is said of cut %d", c.times, i)
+			}
+			at, wide := u.Label.At, trace.TextWidth(u.Label.Text, u.Label.Size)
+			x := at.X - map[string]trace.Length{"middle": wide / 2, "end": wide}[u.Label.Anchor]
+			if at.Lane != 2 || at.DY <= 0 || x < rows[at.DY] || i%2 == 1 && at.DY < last {
+				t.Errorf("%v: %q is at %+v, from %v", c.times, u.Label.Text, at, x)
+			}
+			rows[at.DY], last = x+wide, at.DY
+		}
+		if len(rows) != c.rows {
+			t.Errorf("%v: there are %d rows, want %d", c.times, len(rows), c.rows)
+		}
+	}
+}

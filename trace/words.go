@@ -57,13 +57,22 @@ func (e Event) sentence(called func(core.ID) string) string {
 	case Heal:
 		return "The network is whole again."
 	case Lead:
+		if e.Peer == e.Proc {
+			return p + " takes the lead."
+		}
 		return p + " knows " + peer + " as its leader."
 	case Abort:
 		return p + " chooses " + peer + " to give up."
 	case Violation:
 		return "VIOLATION of " + name + after(" in ", section) + after(": ", e.broken(called)) + "."
 	case Note:
-		return name
+		if name != "" && !strings.HasSuffix(name, ".") {
+			name += "."
+		}
+		if e.Proc == core.None || strings.HasPrefix(name, p+" ") {
+			return name
+		}
+		return p + ": " + name // it says something of another one
 	}
 	return e.Kind.String()
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Bundles the page into the folder $1; with --site also what the static build
-# needs. The same sources give the same bytes, on every machine.
+# needs. The same sources give the same bytes, on every machine; but for how well the
+# WebAssembly is compressed.
 set -euo pipefail
 
 to=$(mkdir -p "$1" && cd "$1" && pwd)
@@ -29,4 +30,8 @@ cp "$(go env GOROOT)/lib/wasm/wasm_exec.js" "$to/wasm_exec.js"
 # eighth; checks take more time by it, half as much again in one try. Where it costs nothing they are.
 GOOS=js GOARCH=wasm go build -trimpath -buildvcs=false -ldflags '-s -w' -gcflags=all=-l -gcflags=internal/runtime/...= -o "$to/stile.wasm" ./wasm
 go run ./pack "$to/stile.wasm"
-gzip -9 -n -f "$to/stile.wasm"
+if command -v libdeflate-gzip >/dev/null; then
+	libdeflate-gzip -12 -f "$to/stile.wasm" # smaller by a twentieth
+else
+	gzip -9 -n -f "$to/stile.wasm"
+fi

@@ -93,7 +93,7 @@ const contrast = `(() => {
 	const bad = [];
 	const over = document.querySelector("dialog[open]");
 	for (const e of document.querySelectorAll(over ? "dialog[open] *" : "#app *")) {
-		if (!e.checkVisibility() || e.disabled || e.closest("textarea, option, title, .later, .concurrent, .over, .is-crashed") || ![...e.childNodes].some((n) => n.nodeType == 3 && n.data.trim())) continue;
+		if (!e.checkVisibility() || e.disabled || e.ariaDisabled || e.closest("textarea, option, title, .later, .concurrent, .over, .is-crashed") || ![...e.childNodes].some((n) => n.nodeType == 3 && n.data.trim())) continue;
 		const style = getComputedStyle(e);
 		const [a, b] = [light(rgb(e instanceof SVGElement ? style.fill : style.color)), light(behind(e))];
 		const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);

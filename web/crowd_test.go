@@ -99,7 +99,7 @@ const looking = `(async (text, moments, look) => {
 	for (const to of moments) {
 		for (; at < to; at++) press("ArrowRight", true);
 		for (await task(); !fits(); await task()) await new Promise(requestAnimationFrame);
-		for (const what of look()) bad.push("at " + document.querySelector(".count").innerText + ": " + what);
+		for (const what of await look()) bad.push("at " + document.querySelector(".count").innerText + ": " + what);
 	}
 	if (area.value != text || document.querySelector("#editor-fault").innerText || !document.querySelector(".count").innerText.startsWith(at + " ")) bad.push("it is not shown");
 	return bad;
@@ -140,5 +140,48 @@ func TestNothingIsCrowded(t *testing.T) {
 			t.Parallel()
 			looked(t, width, files...)
 		})
+	}
+}
+
+// plotCrowded lists what of the diagram's own words cannot be read: the time of the cursor
+// if the names of the lanes cover it, and what is said of cuts and the like where other
+// words are.
+const plotCrowded = `(async () => {
+	for (let i = 0; i < 3; i++) await new Promise(requestAnimationFrame); // it is scrolled to the cursor
+	const bad = [], name = (e) => JSON.stringify(e.textContent), box = (e) => e.getBoundingClientRect();
+	const now = document.querySelector(".now-line span"), names = document.querySelector(".plot-names");
+	if (box(now).left < box(names).right) bad.push(name(now) + " is under the names");
+	const said = [...document.querySelectorAll(".plot-words > .words:last-child text")];
+	const meet = (a, b) => a.left < b.right && b.left < a.right && a.top + a.height * 0.16 < b.bottom - b.height * 0.16 && b.top + b.height * 0.16 < a.bottom - a.height * 0.16;
+	for (const e of [...document.querySelectorAll(".plot-words text, .axis text"), now]) for (const u of said) if (e != u && meet(box(e), box(u))) bad.push(name(u) + " lies on " + name(e));
+	return [...new Set(bad)];
+})`
+
+// In the diagram too the time of the cursor and what is said of cuts can be read, however
+// narrow the page is. TestNothingIsCrowded looks at pictures of groups alone.
+func TestDiagramIsNotCrowded(t *testing.T) {
+	t.Parallel()
+	texts := []string{
+		example(t, "ricart-agrawala-partition"), example(t, "bakery-choosing"),
+		"title Cut\nalgorithm ricart-agrawala\nprocesses 3\nat 0 P1 asks\nat 1.6 partition 3 | 1,2\nat 1.7 heal\n",
+		"title Cuts\nalgorithm ricart-agrawala\nprocesses 5\nat 0 P1 asks\nat 0.5 partition 5 | 1,2,3,4\nat 1 heal\nat 6 partition 1 | 2,3,4,5\nat 6.2 heal\nat 8 P2 asks\nat 20 P3 asks\n",
+	}
+	p := show(t, texts[0])
+	p.media("prefers-reduced-motion", "reduce")
+	for _, width := range []int64{1280, 400} {
+		p.do(chromedp.EmulateViewport(width, 800))
+		for range 2 { // by time, and by event
+			for i, text := range texts {
+				at, err := json.Marshal(moments(lab.Run(text, lab.Options{})))
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, bad := range eval[[]string](p, fmt.Sprintf("%s(%s, %s, %s)", looking, quote(text), at, plotCrowded)) {
+					t.Errorf("text %d, %d wide, %s", i, width, bad)
+				}
+			}
+			p.key("t")
+			p.until(`document.querySelector("main[aria-busy=false]")`)
+		}
 	}
 }

@@ -83,7 +83,8 @@ func visiting(t testing.TB, p *page, d *desk) *visit {
 		_ = chromedp.Do(p.ctx, chromedp.Navigate("about:blank")) // before its server goes
 	})
 	v.do(chromedp.Navigate(s.URL))
-	v.until(`document.querySelector("textarea")?.value.startsWith("title") || document.querySelector("dialog[open]")`)
+	// What stands in the header moves its buttons, so that is waited for, too.
+	v.until(`document.querySelector("textarea")?.value.startsWith("title") && document.querySelector(".chips") || document.querySelector("dialog[open]")`)
 	return v
 }
 

@@ -74,3 +74,38 @@ func TestUndoInBranch(t *testing.T) {
 	v.holds(draftText + "# one\n")
 	v.until(`[...document.querySelectorAll(".editor-buttons button")].find((b) => b.innerText == "Undo").disabled`)
 }
+
+// Each line that is typed is a change of its own, however soon it follows on another one.
+func TestUndoOfTyping(t *testing.T) {
+	t.Parallel()
+	p := show(t, draftText)
+	p.key("l")
+	p.keys(kb.End, kb.ModifierCtrl)
+	texts := []string{draftText}
+	typed := func(keys, text string) {
+		t.Helper()
+		p.key(keys)
+		texts = append(texts, texts[len(texts)-1]+text)
+		p.until(`document.querySelector("textarea").value == ` + quote(texts[len(texts)-1]))
+	}
+	typed("at 3 P3 asks", "at 3 P3 asks")
+	typed("\rat 4 P1 asks", "\nat 4 P1 asks")
+	typed("\r# ", "\n# ")
+	for i := len(texts) - 2; i >= 0; i-- {
+		p.keys("z", kb.ModifierCtrl)
+		p.until(`document.querySelector("textarea").value == ` + quote(texts[i]))
+	}
+}
+
+// A line that is typed for long is several changes, however short the pauses are.
+func TestUndoOfLongTyping(t *testing.T) {
+	t.Parallel()
+	v := &visit{page: show(t, draftText)}
+	eval[bool](v.page, `(now => { window.later = 0; Date.now = () => now() + later; return true })(Date.now)`)
+	for i := range 9 {
+		v.write(draftText + "#" + strings.Repeat(".", i))
+		eval[bool](v.page, `document.querySelector("textarea").dispatchEvent(new Event("blur")), later += 1400, true`) // it runs at once
+	}
+	v.press("Undo")
+	v.until(`/#[.]+$/.test(document.querySelector("textarea").value)`)
+}

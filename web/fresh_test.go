@@ -77,7 +77,7 @@ func TestFormOffersEveryOption(t *testing.T) {
 	}
 	// A form without a field, and one with a field too many, are found.
 	lacking := strings.Replace(string(source), "\tinform: {", "\tinforms: {", 1)
-	if got := strings.Join(unoffered(lacking, known), ", "); got != "sanders: inform, sanders+bully: inform, none: informs" {
+	if got := strings.Join(unoffered(lacking, known), ", "); got != "sanders: inform, sanders+bully: inform, sanders+ring-election: inform, sanders+chang-roberts: inform, none: informs" {
 		t.Errorf("a form without inform lacks %q", got)
 	}
 }

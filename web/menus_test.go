@@ -1,6 +1,7 @@
 package web
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,5 +42,55 @@ func TestMenuAfterTrust(t *testing.T) {
 			t.Errorf("after %s the menu offers %q, want %q", c.at, got, c.offered)
 		}
 		p.key(kb.Escape + kb.ArrowRight)
+	}
+}
+
+// What a message cannot do now is not offered: to arrive where somebody stands still or
+// is cut off, to overtake if none is ahead, or in steps to be overtaken if none is behind.
+func TestMenuOfMessage(t *testing.T) {
+	const steps = "title Order\nalgorithm lamport\nprocesses 2\nschedule steps\n"
+	for _, c := range []struct{ text, second, want string }{
+		{steps + "P1 asks\n", "", "is lost,arrives now,arrives twice"},
+		{steps + "P1 asks\nP2 asks\ndeliver 1 -> 2 REQUEST\n", "", "is lost,arrives now,arrives twice,is overtaken by the next one"},
+		{steps + "P1 asks\nP2 asks\ndeliver 1 -> 2 REQUEST\n", "m", "is lost,arrives now,arrives twice,overtakes those ahead of it"},
+		{steps + "P1 asks\nP2 asks\ndeliver 1 -> 2 REQUEST\nreorder 2 -> 1 REQUEST\n", "", "is lost,arrives now,arrives twice"},
+		{steps + "P1 asks\npause P2\n", "", "is lost,arrives twice"},
+		{steps + "P1 asks\npartition 1 | 2\n", "", "is lost,arrives twice"},
+		{steps + "P1 asks\npartition 1 | 2\nheal\n", "", "is lost,arrives now,arrives twice"},
+	} {
+		p := show(t, c.text)
+		p.key(kb.End)
+		p.until(`document.querySelector(".event.current")`)
+		p.key("m" + c.second)
+		p.see("[role=menu]")
+		got := eval[[]string](p, `[...document.querySelectorAll("[role=menuitem]")].map((e) => e.innerText.split("\n")[0])`)
+		slices.Sort(got)
+		want := strings.Split(c.want, ",")
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("at the end of\n%s\nthe menu offers %q, want %q", c.text, got, want)
+		}
+	}
+}
+
+// The tour says that who waits tells what for, and so it does, above the tour.
+func TestTourWaits(t *testing.T) {
+	t.Parallel()
+	v := &visit{page: open(t, serve(t, labOf(t, &bench{})))}
+	v.see(".exhibit.is-first")
+	v.press("Take the tour")
+	for range 3 {
+		v.press("Next")
+	}
+	v.says(".tour-card", "tells you what for")
+	v.until(`document.querySelectorAll(".process.is-waiting").length == 2`)
+	for _, c := range []struct{ proc, want string }{{"0", "It waits for OK from P2"}, {"1", "It waits for OK from P1"}} {
+		v.click(`.process[data-proc="` + c.proc + `"] .body`)
+		v.says(".menu", c.want)
+		if under := eval[string](v.page, `(b => document.elementFromPoint(b.right - 6, b.top + 6).className)(document.querySelector(".menu").getBoundingClientRect())`); !strings.Contains(under, "menu") {
+			t.Errorf("the menu lies under %s", under)
+		}
+		v.key(kb.ArrowDown + "\t")
+		v.until(`!document.querySelector(".menu")`)
 	}
 }

@@ -61,3 +61,12 @@ func TestLostOverDialog(t *testing.T) {
 	}
 	p.complaints() // that the server could not be reached
 }
+
+// A run that ends long before its time is said to, until that is read.
+func TestEndsEarly(t *testing.T) {
+	t.Parallel()
+	v := &visit{page: show(t, "title Ring\nalgorithm token-ring\nprocesses 50\nuntil 100000000\nat 0 P1 asks\n")}
+	v.says(".notice", "The run ended at 1102, before 100000000")
+	v.press("close")
+	v.until(`!document.querySelector(".notice")`)
+}

@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp/kb"
@@ -54,5 +55,19 @@ func TestRolesOfScene(t *testing.T) {
 		if n := eval[int](p, `document.querySelectorAll(".letter.over[aria-haspopup]").length`); n > 0 {
 			t.Errorf("%d messages that are over have menus", n)
 		}
+	}
+}
+
+// There is one token, whatever a process that is new has of its own.
+func TestOneToken(t *testing.T) {
+	t.Parallel()
+	p := show(t, example(t, "suzuki-kasami+bully-joins"))
+	for range 40 {
+		p.key(kb.ArrowRight)
+	}
+	p.at("76 of 105")
+	p.until(`document.querySelectorAll(".picture .token").length == 1`)
+	if got := p.text(".why"); !strings.Contains(got, "P4 waits until the group takes it in") {
+		t.Errorf("why: %q", got)
 	}
 }

@@ -21,6 +21,7 @@ func stations(t testing.TB) []station {
 		{name: "struck", text: struck, controls: struckDeeds()},
 		{name: "sections", text: example(t, "ricart-agrawala-two-sections"), controls: sectionDeeds()},
 		{name: "sites", text: sites, controls: siteDeeds()},
+		{name: "timed sites", text: timedSites, controls: timedSiteDeeds()},
 		{name: "waits", text: waits, controls: waitDeeds()},
 		{name: "graph", text: resources, controls: graphDeeds()},
 		{name: "elections", text: election, controls: electionDeeds()},

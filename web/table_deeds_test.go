@@ -14,6 +14,7 @@ const (
 	overtaking = "title One after the other\nalgorithm lamport\nprocesses 2\nhold 5\nat 0 P1 asks\nat 0.1 P2 asks\n"
 	struck     = "title Struck\nalgorithm ricart-agrawala\nprocesses 5\nhold 5\nat 0 P1 asks\nat 0.2 crash P2\nat 0.3 pause P3\nat 0.4 P1 suspects P5\nat 0.5 partition 1,2,3,5 | 4\n"
 	sites      = "title Two sites\nalgorithm detect-distributed\nprocesses 3\nsite 1 P1 P2 L1\nsite 2 P3 L2 L3\nschedule steps\nP1 takes L1\ncrash site 2\n"
+	timedSites = "title Two sites in time\nalgorithm detect-central\nprocesses 2\nsite 1 P1 L1\nsite 2 P2 L2\nuntil 2\nat 0 P1 takes L1 L2\nat 0 P2 takes L2 L1\nat 1.5 crash site 2\n"
 	waits      = "title Who waits\nalgorithm none\nprocesses 3\nsite 1 P1 P2 P3 L1\nsite 2 L2\nschedule steps\nP1 takes L1\nP2 takes L1\nP3 takes L2\n"
 	resources  = "title Units\nprocesses 3\nresources R1 1 R2 2\nP1 has R1\nP2 has R2\nP3 asks R2\n"
 	election   = "title Who leads\nalgorithm bully\nprocesses 3\nschedule steps\nP1 asks\ncrash P3\ncrash P2\nP1 timer 0 expires\n"
@@ -195,26 +196,35 @@ func electionDeeds() []control {
 	return append([]control{
 		deed("calls an election", "a", right, process, 2, inText("P2 asks")),
 		deed("timer 0 runs out", "t", right, process, 1, inText("schedule steps\nP1 timer 0 expires\n")),
-		{name: "next leader", is: "button", called: "^next leader", want: shows(".event.current", "leader"), keys: []way{typed("e"), tabbed("button", "^next leader", kb.Enter)}},
+		{name: "next leader", is: "button", called: "^next leader", want: shows(".event.current", "lead"), keys: []way{typed("e"), tabbed("button", "^next leader", kb.Enter)}},
 	}, die.options()...)
+}
+
+// siteDeed is an item of the menu of a site, which no key opens.
+func siteDeed(label, key, from string, n int, want string) control {
+	selector := fmt.Sprintf(".site[data-proc='%d']", n-1)
+	c := deed(label, key, from, func(int) (string, string) { return selector, "" }, n, want)
+	c.keys = []way{func(v *visit) {
+		v.tabTo(selector, "")
+		v.key(kb.Enter)
+		v.until(`Boolean(` + finding("[role=menuitem]", "^"+label) + `)`)
+		v.downTo("^" + label)
+		v.key(kb.Enter)
+	}}
+	return c
+}
+
+// timedSiteDeeds are what sites do by themselves too, in time.
+func timedSiteDeeds() []control {
+	return []control{
+		siteDeed("timer 0 runs out", "", kb.End, 1, inText("site 1 timer 0 expires")),
+		siteDeed("is told that site 2 is dead", "", kb.End, 1, inText("site 1 suspects site 2")),
+	}
 }
 
 func siteDeeds() []control {
 	// The lanes of processes come behind those of the two sites.
 	process := func(n int) (string, string) { return fmt.Sprintf(".process[data-proc='%d']", n+1), fmt.Sprint(n) }
-	site := func(n int) (string, string) { return fmt.Sprintf(".site[data-proc='%d']", n-1), "" }
-	siteDeed := func(label, key, from string, n int, want string) control {
-		c := deed(label, key, from, site, n, want)
-		selector, _ := site(n)
-		c.keys = []way{func(v *visit) {
-			v.tabTo(selector, "")
-			v.key(kb.Enter)
-			v.until(`Boolean(` + finding("[role=menuitem]", "^"+label) + `)`)
-			v.downTo("^" + label)
-			v.key(kb.Enter)
-		}}
-		return c
-	}
 	// lock is an item of the menu of P3 that others led to.
 	lock := func(label, key, want string, before ...string) control {
 		return inMenu(label, key, right, process, 3, want, before...)

@@ -173,6 +173,27 @@ func freshControls() []control {
 		v.tabTo(".fresh input", "^Experiment")
 		v.key(" " + kb.Enter)
 	}}
+	// patience is what a lock has that survives deaths.
+	survives := func(v *visit) {
+		v.until(`document.activeElement.matches(".fresh select")`)
+		v.pick("ricart")
+		v.tabTo(".fresh select", "^After")
+		v.pick("bully")
+		v.until("Boolean(" + finding(".fresh input", "^Patience") + ")")
+	}
+	patience := field("Patience", "", "", "algorithm ricart-agrawala+bully\npatience 50")
+	patience.mouse = func(v *visit) {
+		survives(v)
+		v.clickOn(".fresh input", "^Patience")
+		fill(v, "50")
+		v.clickOn(".fresh button", "^Write it")
+	}
+	patience.keys = []way{func(v *visit) {
+		survives(v)
+		v.tabTo(".fresh input", "^Patience")
+		fill(v, "50")
+		v.key(kb.Enter)
+	}}
 	choice := func(called, letters string, downs int, want string) control {
 		is, open := ".fresh select", func(v *visit) { v.until(`document.activeElement.matches(".fresh select")`); v.pick("ricart") }
 		return control{name: called, is: is, called: "^" + called, from: "n", want: and(not(there("dialog[open]")), want),
@@ -197,12 +218,13 @@ func freshControls() []control {
 		inform, experiment,
 		field("Coordinator", "central coordinator (", "2", "coordinator 2"),
 		field("K", "dijkstra", "9", "k 9"),
-		field("Patience", "lamport, rec", "50", "patience 50"),
+		patience,
 		field("Processes", "ricart", "5", "processes 5"),
 		field("Latency", "ricart", "exp:1", "latency exp:1"),
 		field("Mode", "detection by a", "batch", "mode batch"),
 		choice("Who asks", "p1", 1, and(inText("P1 asks"), not(inText("P2 asks")))),
 		choice("Algorithm", "raymond", 1, not(inText("algorithm central\n"))),
+		choice("After a death", "chang", 3, inText("algorithm ricart-agrawala+chang-roberts")),
 		choice("Network", "lossy", 3, inText("network lossy")),
 		choice("Schedule", "by hand", 1, inText("schedule steps")),
 		{name: "write it", is: ".fresh button", called: "^Write it", from: "n", want: and(not(there("dialog[open]")), not(inText("algorithm central\n"))),

@@ -53,13 +53,25 @@ func TestGalleryOpens(t *testing.T) {
 	}
 }
 
-// A graph of resources, which does not run, is a picture, and the page goes on.
+// A graph of resources, which does not run, is a picture in the colours of the page, in
+// which steps can be seen, and the page goes on. There is nothing to check of it.
 func TestGraphIsShown(t *testing.T) {
 	t.Parallel()
 	v := &visit{page: show(t, example(t, "raymond-a"))}
 	eval[bool](v.page, fmt.Sprintf(`(a => { a.focus(); a.value = %q; a.dispatchEvent(new Event("input", {bubbles: true})); return true })(document.querySelector("textarea"))`, example(t, "graph-no-cycle")))
-	v.until(`document.querySelector("img.still")?.naturalWidth > 0`)
-	v.until(`document.querySelector("h1").innerText.startsWith("No cycle")`)
+	v.until(`document.querySelectorAll(".whole circle").length == 4 && document.querySelector("h1").innerText.startsWith("No cycle")`)
+	v.until(`document.querySelector("[data-tour=check]").disabled && document.querySelector("[data-tour=check]").title.includes("nothing to check")`)
+	eval[bool](v.page, `document.activeElement.blur(), true`)
+	v.key("k")
+	v.until(`document.querySelector(".notice")?.innerText.includes("nothing to check") && !document.querySelector("dialog[open]")`)
+	v.press("close")
+	v.key(kb.Home)
+	v.until(`document.querySelectorAll(".whole circle").length > 0 && !document.querySelector(".whole .reduced")`)
+	v.key(kb.ArrowRight)
+	v.until(`document.querySelectorAll(".whole .node.reduced").length == 1`)
+	v.readable("graph")
+	v.do(chromedp.EmulateViewport(400, 800))
+	v.until(`Math.min(...[...document.querySelectorAll(".whole text")].map((e) => e.getBoundingClientRect().height)) >= 12`)
 	v.press("Undo")
 	v.until(`document.querySelector("h1").innerText.startsWith("Raymond") && document.querySelector(".dot")`)
 }
@@ -117,4 +129,25 @@ func TestFromCheckToAddress(t *testing.T) {
 	v.until(`document.querySelector("textarea")?.value.length > 0`)
 	v.holds(text)
 	v.until(`document.querySelector(".event.current")?.classList.contains("violation")`)
+}
+
+// A check and the page number the steps of a counterexample alike: what is told when it
+// is over is no step of its own.
+func TestStepsAgree(t *testing.T) {
+	t.Parallel()
+	v := &visit{page: show(t, example(t, "maekawa-naive-three"))}
+	v.show("check")
+	v.press("Check")
+	v.see(".check-verdict.is-broken")
+	v.says(".check-verdict", "after 6 steps")
+	v.press("Open the shortest counterexample")
+	v.until(`!document.querySelector("dialog[open]") && document.querySelectorAll(".branches [aria-pressed]").length == 2`)
+	v.says(".now-line", "now step 6")
+	v.says(".properties .broken button", "go to step 6")
+	v.says(".event.current .when", "6")
+	v.press("by event")
+	v.says(".now-line", "now step 6")
+	v.key(kb.Home + strings.Repeat(kb.ArrowRight, 5))
+	v.says(".now-line", "now step 5")
+	v.until(`(([a, b]) => a && b && Math.abs(a.x + a.width / 2 - b.x - b.width / 2) < 4)([[...document.querySelectorAll(".axis text")].find((e) => e.textContent == "5"), document.querySelector(".ring.current")].map((e) => e?.getBoundingClientRect()))`)
 }

@@ -72,7 +72,7 @@ func statesAndWaits(t testing.TB) {
 	if got := p.text(".why"); !strings.Contains(got, "P5 waits for the token: it asked P3; P3 asked P1, which is inside") {
 		t.Errorf("why: %q", got)
 	}
-	if got := p.text(".measures"); !strings.Contains(got, "messages per entry") || !strings.Contains(got, "mutual-exclusion") {
+	if got := p.text(".measures"); !strings.Contains(got, "messages per entry") || !strings.Contains(got, "at most one is inside at a time") {
 		t.Errorf("measures: %q", got)
 	}
 	if got := eval[string](p, `document.querySelector("[role=log]").textContent`); got != "P3 receives REQUEST from P5. P3 sends REQUEST to P1." {
@@ -157,6 +157,32 @@ func causality(t testing.TB) {
 	// A click goes there.
 	p.do(chromedp.MouseClickXY(x, y))
 	p.until(`document.querySelector(".event.current")?.innerText.includes("P3")`)
+}
+
+// A dot is all that a process did at a moment: what any of it caused is its future, and
+// where an arrow goes to is in the future of where it comes from.
+func TestCausalityOfDots(t *testing.T) {
+	t.Parallel()
+	causalityOfDots(t)
+}
+
+func causalityOfDots(t testing.TB) {
+	p := show(t, "title Dots\nalgorithm ricart-agrawala\nprocesses 3\nat 0 P1 asks\n")
+	x1, y1 := dotXY(p, 2) // P1 asks, and sends to P2 and to P3
+	x2, y2 := dotXY(p, 4) // P2 answers
+	p.do(chromedp.MouseEvent(chromedp.MouseMoved, x1, y1))
+	p.see(".dot.focus")
+	const others = `[...document.querySelectorAll(".dot:not(.focus), .plot-things .arrow")].map((e) => e.getAttribute("class"))`
+	for _, class := range eval[[]string](p, others) {
+		if !strings.Contains(class, " future") {
+			t.Errorf("all comes of what P1 did first, and there is %q", class)
+		}
+	}
+	p.do(chromedp.MouseEvent(chromedp.MouseMoved, x2, y2))
+	p.until(`document.querySelector(".dot[data-event='4'].focus") && document.querySelector(".dot[data-event='2'].past") && document.querySelector(".dot[data-event='6'].concurrent")`)
+	shift := chromedp.ButtonModifiers(chromedp.ModifierShift)
+	p.do(chromedp.MouseClickXY(x1, y1, shift), chromedp.MouseClickXY(x2, y2, shift))
+	p.until(`document.querySelector(".relate")?.innerText.startsWith("“P1 sends REQUEST (time 1) to P2” happened before “P2 sends OK")`)
 }
 
 // A click on an arrow under way has a menu, and the minimap moves what is in sight.

@@ -31,7 +31,7 @@ func (d Dive) Run(m Model, l Limits) (*Catch, error) {
 		starts = append(starts, slices.Clone(state))
 		return len(starts) < d.Tries
 	})
-	chance := uint64(1)
+	chance, visited := uint64(1), 0
 	for try := 0; try < d.Tries && err == nil && len(starts) > 0; try++ {
 		if watch.over(0) != "" {
 			return nil, nil
@@ -41,6 +41,8 @@ func (d Dive) Run(m Model, l Limits) (*Catch, error) {
 		if err = c.fall(w, d, &chance); c.Broken != 0 {
 			return c, err
 		}
+		visited += len(c.States)
+		watch.tell(Progress{States: int64(visited), Depth: len(c.States)})
 	}
 	return nil, err
 }

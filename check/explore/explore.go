@@ -82,7 +82,8 @@ func Explore(m Model, l Limits) (*Exploration, error) { return ExploreTelling(m,
 
 // ExploreTelling is Explore, and tells which properties were seen broken for
 // the first time, at the end of the level in which that was, and what is known
-// by then. Exploring goes on when seen returns.
+// by then. Exploring goes on when seen returns. With an error comes what was
+// explored before it.
 func ExploreTelling(m Model, l Limits, seen func(now Broken, so Exploration)) (*Exploration, error) {
 	if l.Workers <= 0 {
 		l.Workers = runtime.GOMAXPROCS(0)
@@ -92,17 +93,12 @@ func ExploreTelling(m Model, l Limits, seen func(now Broken, so Exploration)) (*
 	for i := range workers {
 		workers[i] = &levelWorker{explorer: e, worker: m.Worker()}
 	}
-	if err := e.begin(workers[0]); err != nil {
-		return nil, err
-	}
+	e.err = e.begin(workers[0])
 	for len(e.next) > 0 && !e.ended.Load() && e.err == nil {
 		e.advance(workers)
 	}
-	if e.err != nil {
-		return nil, e.err
-	}
 	so := e.sofar()
-	return &so, nil
+	return &so, e.err
 }
 
 // sofar returns what is known now, while nobody is at work.

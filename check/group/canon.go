@@ -107,7 +107,7 @@ func (w *worker) settle(s explore.Step) {
 	if w.mortal && g.comebacks == 0 {
 		w.lose(g, false)
 	}
-	if w.Clock == Anytime && w.vain {
+	if w.Sites && w.vain {
 		g.timers = slices.DeleteFunc(g.timers, w.isVain)
 	}
 	r := rule{times: w.timesOf(g)}
@@ -132,8 +132,8 @@ func (w *worker) settle(s explore.Step) {
 }
 
 // isVain reports whether a timer that runs out would change nothing. Then it
-// need not run: a machine sets its timer anew when there is something to wait
-// for again.
+// need not run: a site sets its timer anew when there is something to wait for
+// again. Of other machines nobody knows that.
 func (w *worker) isVain(t timer) bool {
 	w.at = w.to
 	return !w.Moves(core.ID(t.seat), core.Input{Kind: core.Expire, From: core.None, Timer: int(t.id)})
@@ -300,11 +300,15 @@ func (w *worker) rename(id uint32, m *mapping) uint32 {
 // rewrite returns the bytes of a blob with its times and counters mapped.
 func (w *worker) rewrite(b *blob, v core.TimeVisitor) ([]byte, error) {
 	if b.seat == core.None {
-		return w.other[0].RecodeMessage(nil, b.bytes, core.VisitTimes(w.Seats, v))
+		recoded, err := w.other[0].RecodeMessage(nil, b.bytes, core.VisitTimes(w.Seats, v))
+		if err != nil {
+			return nil, core.Unreadable("message", err)
+		}
+		return recoded, nil
 	}
 	m := w.other[b.seat]
 	if err := m.LoadState(b.bytes); err != nil {
-		return nil, err
+		return nil, core.Unreadable("state", err)
 	}
 	m.Visit(core.VisitTimes(w.Seats, v))
 	return m.AppendState(nil), nil

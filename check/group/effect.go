@@ -2,7 +2,10 @@ package group
 
 import (
 	"fmt"
+	"path"
+	"runtime"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/stile-lock/stile/core"
@@ -27,30 +30,43 @@ func (e *effect) idle(state uint32) bool {
 	return e.state == state && len(e.sends) == 0 && !e.entered && len(e.notices) == 0
 }
 
-// stepKey numbers a machine in a state together with what happens to it.
-func stepKey(state uint32, in *core.Input, msg uint32) uint64 {
-	from, arg := uint64(in.From+1), uint64(msg)
+// A stepKey has these bits for who or what an input is from and for what it is
+// about, between its kind and the state.
+const (
+	kindBits = 4
+	fromBits = 8
+	argBits  = 24
+)
+
+// stepKey numbers a machine in a state together with what happens to it. It is
+// not ok if that does not fit: two steps would have the same number.
+func stepKey(state uint32, in *core.Input, msg uint32) (k uint64, ok bool) {
+	from, arg := uint64(in.From+1), uint64(in.Arg)
 	switch in.Kind {
-	case core.Hear:
-		from = in.Time
+	case core.Receive:
+		arg = uint64(msg)
 	case core.Expire:
 		arg = uint64(in.Timer)
-	case core.Receive:
-	default:
-		arg = uint64(in.Arg)
+	case core.Hear:
+		arg = in.Time
 	}
-	return uint64(state)<<36 | arg<<12 | from<<4 | uint64(in.Kind)
+	k = uint64(state)<<(argBits+fromBits+kindBits) | arg<<(fromBits+kindBits) | from<<kindBits | uint64(in.Kind)
+	return k, from < 1<<fromBits && arg < 1<<argBits
 }
 
-// receiveKey is stepKey for a message.
+// receiveKey is stepKey for a message: there are at most maxSeats and maxBlobs,
+// which fit.
 func receiveKey(state uint32, from core.ID, msg uint32) uint64 {
-	return uint64(state)<<36 | uint64(msg)<<12 | uint64(from+1)<<4 | uint64(core.Receive)
+	return uint64(state)<<(argBits+fromBits+kindBits) | uint64(msg)<<(fromBits+kindBits) | uint64(from+1)<<kindBits | uint64(core.Receive)
 }
 
 // effect returns what a machine in a state does with an input, running it if
 // nobody has before. It is valid until the next one.
 func (w *worker) effect(state uint32, in *core.Input, msg uint32) (*effect, error) {
-	k := stepKey(state, in, msg)
+	k, ok := stepKey(state, in, msg)
+	if !ok {
+		return nil, TooMuch{fmt.Sprintf("seat or transaction %d, lock %d, timer %d, logical time %d: one of these is more than the checker can tell apart", in.From+1, in.Arg+1, in.Timer, in.Time)}
+	}
 	if i, ok := w.steps[k]; ok {
 		return &w.effects[i], nil
 	}
@@ -99,8 +115,15 @@ func (w *worker) doubly(m core.Machine, seat core.ID, in core.Input, try bool) e
 	return w.twin.After(seat, in, m, &w.out)
 }
 
-// run lets a machine take a step, and tries it in other ways if it is to be.
-func (w *worker) run(state *blob, in core.Input, msg *blob, try bool) (effect, error) {
+// run lets a machine take a step, and tries it in other ways if it is to be. A
+// panic is a mistake of the algorithm: who called a check is in another goroutine,
+// and could not catch it.
+func (w *worker) run(state *blob, in core.Input, msg *blob, try bool) (e effect, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w: it panics: %v%s", core.ErrAlgorithm, p, place())
+		}
+	}()
 	m, err := w.load(state)
 	if err != nil {
 		return effect{}, err
@@ -115,8 +138,11 @@ func (w *worker) run(state *blob, in core.Input, msg *blob, try bool) (effect, e
 			return effect{}, err
 		}
 	}
-	e := effect{entered: w.out.Entered}
+	e = effect{entered: w.out.Entered}
 	for _, n := range w.out.Notices {
+		if n.Timer < 0 || n.Timer > core.MaxTimer {
+			return effect{}, fmt.Errorf("%w: it set timer %d: want 0 to %d", core.ErrAlgorithm, n.Timer, core.MaxTimer)
+		}
 		n.Cycle = slices.Clone(n.Cycle)
 		e.notices = append(e.notices, n)
 	}
@@ -145,6 +171,19 @@ func (w *worker) run(state *blob, in core.Input, msg *blob, try bool) (effect, e
 	}
 	e.state = b.id
 	return e, nil
+}
+
+// place says where the code panics that is being recovered, if that is known.
+func place() string {
+	pcs := make([]uintptr, 32)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])
+	for more := true; more; {
+		var f runtime.Frame
+		if f, more = frames.Next(); f.File != "" && !strings.HasPrefix(f.Function, "runtime.") {
+			return fmt.Sprintf(", at %s:%d", path.Base(f.File), f.Line)
+		}
+	}
+	return ""
 }
 
 // name returns what people call a seat.

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/stile-lock/stile/check/explore"
@@ -23,8 +24,7 @@ type Clock uint8
 
 // The clocks.
 const (
-	Never   Clock = iota // there are no timers
-	Anytime              // a running timer may run out at any time
+	Anytime Clock = iota // a running timer may run out at any time
 	// Units of the longest latency pass: a message arrives in the unit in which
 	// it was sent or in the next one, and a timer runs out after so many units
 	// as it was set for, when all that had to arrive by then has arrived.
@@ -76,7 +76,7 @@ const (
 type reductions struct {
 	losses bool // what is sent to the dead is lost as late as makes no difference: see losses.go
 	still  bool // time stands still while no timer runs
-	vain   bool // timers do not run that would change nothing
+	vain   bool // timers of sites do not run that would change nothing
 }
 
 // A Model is a group of machines, ready to be explored.
@@ -91,6 +91,9 @@ type Model struct {
 	bits   looks
 
 	longest atomic.Int64 // letters on one link, so far
+
+	mu   sync.Mutex
+	used [][]core.Machine // by the workers there were
 }
 
 // looks are the bits of the properties that are looked for here.

@@ -70,9 +70,6 @@ func (w *worker) flush() {
 		}
 		g.add(l)
 	}
-	if w.Clock == Never {
-		return
-	}
 	for i := range e.notices {
 		if n := &e.notices[i]; n.Kind == core.SetTimer {
 			w.setTimer(n, tag)

@@ -2,6 +2,7 @@ package group
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -167,8 +168,22 @@ func (w *worker) lift(state *blob, in core.Input, msg *blob) error {
 	return nil
 }
 
-// again takes the step with its numbers moved, and compares.
+// again takes the step with its numbers moved, and compares. What differs may be
+// due to what the machine remembers of other steps.
 func (w *worker) again(state *blob, in core.Input, msg *blob, l *lifter) error {
+	used := w.other[state.seat]
+	err := w.moved(used, state, in, msg, l)
+	if !errors.As(err, new(LiftError)) {
+		return err
+	}
+	if fresh := w.birth(state.seat, w.Starts[0]); w.moved(fresh, state, in, msg, l) == nil {
+		return core.Forgets(state.seat, core.Unwritten(used, w.birth(state.seat, w.Starts[0])))
+	}
+	return err
+}
+
+// moved lets a machine take the step with its numbers moved, and compares.
+func (w *worker) moved(m core.Machine, state *blob, in core.Input, msg *blob, l *lifter) error {
 	lifted, err := w.rewrite(state, l)
 	if err != nil {
 		return err
@@ -181,7 +196,6 @@ func (w *worker) again(state *blob, in core.Input, msg *blob, l *lifter) error {
 	if in.Kind == core.Hear {
 		l.Time(&in.Time)
 	}
-	m := w.other[state.seat]
 	if err := m.LoadState(lifted); err != nil {
 		return err
 	}

@@ -158,7 +158,7 @@ func transacts(t testing.TB, c transactions.Config, rounds int) Config {
 		t.Fatal(err)
 	}
 	g := Config{
-		Spec: spec, Seats: c.Layout.Sites, Env: env, Sites: true, Clock: Anytime, Detects: true, Form: Form{Counters: Ranked},
+		Spec: spec, Seats: c.Layout.Sites, Env: env, Sites: true, Detects: true, Form: Form{Counters: Ranked},
 		Names: []string{family.MutualExclusion, family.Deadlock, family.Cycle, family.FalseReport, family.OneVictim},
 	}
 	if rounds == 0 {

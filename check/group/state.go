@@ -132,9 +132,7 @@ func (m *Model) pack(b []byte, g *state) []byte {
 		b = appendUvarint(b, id)
 	}
 	b = g.env.Append(b)
-	if m.Clock != Never {
-		b = m.packTimers(b, g)
-	}
+	b = m.packTimers(b, g)
 	if m.plain {
 		for i := range g.letters {
 			b = append(b, byte(g.letters[i].link))
@@ -225,12 +223,10 @@ func (m *Model) unpack(b []byte, g *state) {
 	}
 	r = g.env.Load(r)
 	g.timers = g.timers[:0]
-	if m.Clock != Never {
-		for range r.byte() {
-			t := timer{seat: r.byte(), left: r.byte()}
-			t.id, t.tag = int32(r.uvarint()), family.Tag(r.uvarint())
-			g.timers = append(g.timers, t)
-		}
+	for range r.byte() {
+		t := timer{seat: r.byte(), left: r.byte()}
+		t.id, t.tag = int32(r.uvarint()), family.Tag(r.uvarint())
+		g.timers = append(g.timers, t)
 	}
 	g.letters = g.letters[:0]
 	for len(r) > 0 {

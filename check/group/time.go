@@ -24,10 +24,8 @@ func (w *worker) setTimer(n *core.Notice, tag family.Tag) {
 
 // expireAll lets timers run out that may do so at any time.
 func (w *worker) expireAll() {
-	if w.Clock == Anytime {
-		for i := range w.from.timers {
-			w.expire(i, true)
-		}
+	for i := range w.from.timers {
+		w.expire(i, true)
 	}
 	if !w.Upset {
 		return

@@ -75,7 +75,24 @@ func (m *Model) worker() *worker {
 		w.other = append(w.other, m.birth(i, m.Starts[0]))
 		w.loaded = append(w.loaded, unloaded)
 	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.used = append(m.used, w.machines)
 	return w
+}
+
+// Unwritten returns the names of fields that have changed in what was explored,
+// and are missing from Fields: states that differ in them were taken for one.
+// Nobody may be at work.
+func (m *Model) Unwritten() []string {
+	var names []string
+	for _, machines := range m.used {
+		for seat, used := range machines {
+			names = append(names, core.Unwritten(used, m.birth(core.ID(seat), m.Starts[0]))...)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // unloaded is the state of a machine that is in none that has a number.
@@ -89,7 +106,7 @@ func (w *worker) load(b *blob) (core.Machine, error) {
 	}
 	w.loaded[b.seat] = unloaded
 	if err := m.LoadState(b.bytes); err != nil {
-		return nil, err
+		return nil, core.Unreadable("state", err)
 	}
 	w.loaded[b.seat] = b.id
 	return m, nil
@@ -145,7 +162,7 @@ func (w *worker) describe(b *blob) error {
 	c := core.VisitTimes(w.Seats, l)
 	if b.seat == core.None {
 		if err := w.machines[0].VisitMessage(b.bytes, c); err != nil {
-			return err
+			return core.Unreadable("message", err)
 		}
 		mark, err := core.MarkOf(w.machines[0], w.Seats, b.bytes)
 		if err != nil {
@@ -157,7 +174,7 @@ func (w *worker) describe(b *blob) error {
 	w.loaded[b.seat] = unloaded
 	m := w.machines[b.seat]
 	if err := m.LoadState(b.bytes); err != nil {
-		return err
+		return core.Unreadable("state", err)
 	}
 	m.Visit(c)
 	b.tokens = core.Tokens(m, w.Seats)

@@ -171,7 +171,7 @@ func onlyLimits(t *testing.T, call []string) {
 	}
 	page := strings.TrimPrefix(call[1], "--")
 	for _, f := range flags(c) {
-		if slices.Contains([]string{page, "workers", "memory", "time"}, f.Name) {
+		if slices.Contains([]string{page, "workers", "memory"}, f.Name) {
 			continue
 		}
 		args := append(call[:len(call):len(call)], "--"+f.Name+"="+values(c, f)[0])

@@ -25,7 +25,7 @@ func TestLiveGroup(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			file := filepath.Join(t.TempDir(), "held")
-			_, a := serve(t, "--memory", "--name", "a", "--lease", "2s")
+			_, a := serve(t, "--memory", "--name", "a", "--lease", "6s") // longer than a busy machine stands still
 			node, b := serve(t, "--memory", "--name", "b", "--join", a)
 			third, c := serve(t, "--memory", "--name", "c", "--join", a)
 			third.until(`a view begins epoch=\d+ members=3 voters=3`)

@@ -78,6 +78,9 @@ func TestUsageErrors(t *testing.T) {
 		{"check --museum --json", "--json does not fit --museum"},
 		{"check --museum --proofs", "--proofs does not fit --museum"},
 		{"check --proofs --svg x.svg", "--svg does not fit --proofs"},
+		{"check --museum --time 1s", "--time does not fit --museum"},
+		{"check --proofs --time 1s", "--time does not fit --proofs"},
+		{"check --faults --time 1s", "--time does not fit --faults"},
 		{"check --proofs-long --property foo", "--property does not fit --proofs-long"},
 
 		{"storm raymond", "takes no argument"},

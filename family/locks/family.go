@@ -5,6 +5,7 @@ import (
 
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/family"
+	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/scenario"
 )
 
@@ -71,7 +72,7 @@ func bounded(requests int) string {
 	if requests == 0 {
 		return ""
 	}
-	return fmt.Sprintf("up to %d requests of each process", requests)
+	return "up to " + words.Plural(requests, "request") + " of each process"
 }
 
 // Claims returns the properties that a lock claims.

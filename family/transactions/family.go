@@ -6,6 +6,7 @@ import (
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/deadlock"
 	"github.com/stile-lock/stile/family"
+	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/scenario"
 )
 
@@ -20,14 +21,14 @@ func (c Config) Family() *family.Family {
 		moot = "it reports no deadlocks"
 	}
 	return &family.Family{
-		Name: "transactions", Sites: c.Layout.Sites, Timers: family.AnyTime, Numbers: family.Attempts, Detects: true,
+		Name: "transactions", Sites: c.Layout.Sites, Numbers: family.Attempts, Detects: true,
 		Env:   func(o family.Options) (family.Env, error) { return c.bounded(o.Requests) },
 		Scene: c.scene,
 		Bounded: func(rounds int) string {
 			if rounds == 0 {
 				return "any number of transactions and restarts"
 			}
-			return fmt.Sprintf("up to %d transactions of each process, any number of restarts", rounds)
+			return "up to " + words.Plural(rounds, "transaction") + " of each process, any number of restarts"
 		},
 		Properties: []family.Property{
 			{Name: family.MutualExclusion, Means: "never two holders of a lock"},

@@ -17,7 +17,7 @@ func outer() []layer {
 		{"check/group", "core trace scenario family check/explore"},
 		{"check/ring", "check/explore"},
 		{"check/views", "core internal/member check/explore"},
-		{"check", "internal/inorder core trace scenario family family/locks family/elections sim check/explore check/group check/ring"},
+		{"check", "internal/words internal/inorder core trace scenario family family/locks family/elections sim check/explore check/group check/ring"},
 		{"scenarios", ""},
 		{"docs", ""},
 		{"docs/first", "core lab/calls web"},

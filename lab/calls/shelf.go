@@ -156,7 +156,9 @@ type Choice struct {
 	Network string   `json:"network"`
 	Least   int      `json:"least"` // how many processes there are at least, and at most on a page
 	Most    int      `json:"most"`
-	Options []string `json:"options"` // what else can be said of it: topology, k, ...
+	Options []string `json:"options"`         // what else can be said of it: topology, k, ...
+	Lock    string   `json:"lock,omitempty"`  // of a lock that survives deaths: which it is,
+	After   string   `json:"after,omitempty"` // and what is done after one
 
 	Values map[string][]string `json:"values,omitempty"` // what can be said, where that has names
 }
@@ -174,9 +176,7 @@ func (c *Calls) algorithms(_ context.Context, body []byte, say func(v any) error
 			list = append(list, choice(s, catalog.Knows(s.Name)...))
 		}
 		if s.Family == core.MutualExclusion && s.Sound() {
-			if both, err := catalog.Make(s.Name+"+bully", core.Options{}); err == nil {
-				list = append(list, choice(both, catalog.Knows(both.Name)...))
-			}
+			list = append(list, recoveries(s.Name)...)
 		}
 	}
 	for _, m := range deadlock.Methods() {
@@ -187,6 +187,25 @@ func (c *Calls) algorithms(_ context.Context, body []byte, say func(v any) error
 		list = append(list, x)
 	}
 	return say(list)
+}
+
+// recoveries are the ways in which a lock can survive deaths.
+func recoveries(lock string) []Choice {
+	var list []Choice
+	for _, after := range catalog.Recoveries() {
+		name := lock + "+" + after
+		s, err := catalog.Make(name, core.Options{})
+		if err != nil {
+			continue
+		}
+		x := choice(s, catalog.Knows(name)...)
+		if s.Accepts(x.Least) != nil {
+			continue // it has no token that could get lost
+		}
+		x.Lock, x.After = lock, after
+		list = append(list, x)
+	}
+	return list
 }
 
 func choice(s core.Spec, options ...string) Choice {

@@ -180,11 +180,12 @@ func (k *Kernel) Lose(from, to core.ID, slot int32) {
 	k.drop(slot)
 }
 
-// double sends a message once more.
+// double lets a message arrive once more. Nobody sends the copy: the network
+// makes it.
 func (k *Kernel) double(from, to core.ID, slot int32) {
 	k.slots[slot].refs++
-	k.noteMessage(trace.Duplicate, from, to, int(k.queue.seq)+1, slot)
-	k.schedule(from, to, slot, k.delay(from, to))
+	k.put(from, to, slot, k.delay(from, to))
+	k.noteMessage(trace.Duplicate, from, to, int(k.queue.seq), slot)
 }
 
 // Broadcast sends a message to all others.
@@ -200,8 +201,16 @@ func (k *Kernel) Broadcast(from core.ID, slot int32) {
 	}
 }
 
-// schedule lets a message arrive after delay, and returns when.
+// schedule sends a message that arrives after delay, and returns when.
 func (k *Kernel) schedule(from, to core.ID, slot int32, delay int64) int64 {
+	at := k.put(from, to, slot, delay)
+	k.noteMessage(trace.Send, from, to, int(k.queue.seq), slot)
+	return at
+}
+
+// put puts a message on its way under the next number, and returns when it
+// arrives.
+func (k *Kernel) put(from, to core.ID, slot int32, delay int64) int64 {
 	at := k.arrival(from, to, k.now+delay)
 	e := Event{At: at, slot: slot, proc: int32(to), arg: int32(from), Kind: deliver}
 	if k.manual {
@@ -210,7 +219,6 @@ func (k *Kernel) schedule(from, to core.ID, slot int32, delay int64) int64 {
 	} else {
 		k.queue.push(&e)
 	}
-	k.noteMessage(trace.Send, from, to, int(k.queue.seq), slot)
 	return at
 }
 

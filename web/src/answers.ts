@@ -27,6 +27,8 @@ export interface Known {
 	most: number; // processes
 	network: string; // the weakest that it is correct on
 	options: string[]; // words of the head of a scenario that it understands
+	lock?: string; // of a lock that survives deaths: which it is,
+	after?: string; // and what is done after one
 	values?: Record<string, string[]>; // what they can be, where that has names
 }
 

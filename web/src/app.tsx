@@ -1,6 +1,6 @@
 // The page: what is where.
 
-import { Check } from "./check";
+import { Check, askCheck, moot } from "./check";
 import { Compare } from "./compare";
 import { sitesOf } from "./deeds";
 import { Diagram } from "./diagram";
@@ -50,7 +50,7 @@ function Header() {
 	return (
 		<header class="top">
 			<p class="brand">stile lab</p>
-			<h1>{d?.title ?? ""}</h1>
+			<h1 title={d?.title}>{d?.title ?? ""}</h1>
 			{d && (
 				<ul class="chips" aria-label="setting">
 					{a?.name && <li title={a?.paper ? `${a.title}: ${a.authors} ${a.year || ""}. ${a.paper}` : a?.title}>algorithm <b>{a?.name}</b></li>}
@@ -64,7 +64,7 @@ function Header() {
 				<button type="button" onClick={() => (dialog.value = "gallery")} title="examples (g)">Gallery</button>
 				<button type="button" onClick={() => (dialog.value = "fresh")} title="a new scenario (n)">New</button>
 				<button type="button" onClick={() => (dialog.value = "compare")} title="compare algorithms (o)">Compare</button>
-				<button type="button" class="main" data-tour="check" onClick={() => (dialog.value = "check")} title="check every interleaving of this setting (k)">Check every interleaving</button>
+				<button type="button" class="main" data-tour="check" disabled={moot.value !== ""} onClick={askCheck} title={moot.value || "check every interleaving of this setting (k)"}>Check every interleaving</button>
 				<button type="button" onClick={() => (dialog.value = "export")} title="an address, a picture, a file (x)">Share</button>
 				<button type="button" class="round" onClick={() => (dialog.value = "help")} aria-label="keys" title="keys (?)">?</button>
 			</nav>

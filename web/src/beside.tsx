@@ -64,7 +64,10 @@ function saidOf({ d, frame, radius, room, spots }: Stage, lane: number, level: n
 		all.push({ text: level > 0 || radius < 16 ? whole.slice(whole.indexOf("→")) : whole, whole });
 	}
 	const number = field(frame, lane, names.number);
-	if (number !== "" && !(names.shape === "tickets" && number === "0")) all.push({ text: level > 0 || radius < 16 ? number : `${names.number} ${number}`, whole: `${names.number} ${number}` });
+	if (names.shape === "rounds") {
+		// Who calls an election, and who was answered and gives way.
+		if (number !== "" && number !== "QUIET" && frame.status[lane] !== "crashed") all.push({ text: number.toLowerCase(), whole: `${names.number} ${number}` });
+	} else if (number !== "" && !(names.shape === "tickets" && number === "0")) all.push({ text: level > 0 || radius < 16 ? number : `${names.number} ${number}`, whole: `${names.number} ${number}` });
 	return all;
 }
 

@@ -2,7 +2,7 @@
 
 import { type Relations, compare } from "./causality";
 import type { Doc } from "./document";
-import { dotAt } from "./plot";
+import { withDot } from "./plot";
 import { hover, picked } from "./state";
 import { clockOf, storyOf } from "./story";
 
@@ -13,7 +13,7 @@ export function Card({ d, relations }: { d: Doc; relations: Relations | undefine
 		<div class="card" role="status">
 			{relations && <About d={d} relations={relations} />}
 			{two.length === 1 && <p>Shift-click another event, or step to it and press c: how do they relate?</p>}
-			{two.length === 2 && <p class="relate">{compare(d, two[0]!, two[1]!)}</p>}
+			{two.length === 2 && <p class="relate">{compare(d, two[0]!, two[1]!, (event) => withDot(d.layout, event))}</p>}
 		</div>
 	);
 }
@@ -22,7 +22,7 @@ function About({ d, relations }: { d: Doc; relations: Relations }) {
 	const event = hover.value;
 	const e = d.events[event];
 	if (!e) return null;
-	const together = (dotAt(d.layout, event)?.steps ?? [event]).filter((i) => storyOf(d).stepOf[i] === storyOf(d).stepOf[event]);
+	const together = withDot(d.layout, event).filter((i) => storyOf(d).stepOf[i] === storyOf(d).stepOf[event]);
 	const sent = d.events.slice(0, event + 1).reduce((n, x) => n + (x.kind === "send" ? 1 : 0), 0);
 	const vector = relations.vector.length <= 12 ? `, vector (${relations.vector.join(", ")})` : "";
 	return (

@@ -3,34 +3,35 @@
 
 import type { Doc, Happening } from "./document";
 
-/** How an event stands to the one in focus. */
+/** How an event stands to those in focus. */
 type Relation = "past" | "future" | "concurrent" | "focus";
 
 const names = ["concurrent", "past", "future", "focus"] as const;
 const CONCURRENT = 0, PAST = 1, FUTURE = 2, FOCUS = 3;
 
-/** How all events stand to one of them. */
+/** How all events stand to those of a dot. */
 export interface Relations {
-	focus: number;
+	focus: number; // the event that is told about
 	codes: Uint8Array;
-	vector: number[]; // of each lane, how many of its events are in the past of the focus, itself included
+	vector: number[]; // of each lane, how many of its events are in the past of that one, itself included
 }
 
 const kept = new WeakMap<Doc, Relations>();
 
-/** relationsTo works out how all events stand to one. */
-export function relationsTo(doc: Doc, focus: number): Relations {
-	const last = kept.get(doc);
-	if (last?.focus === focus) return last;
-	const relations: Relations = { focus, codes: new Uint8Array(doc.events.length).fill(CONCURRENT), vector: doc.names.map(() => 0) };
-	const { codes } = relations;
-	codes[focus] = FOCUS;
-	spread(doc.events, focus, codes);
-	gather(doc.events, focus, codes);
-	for (let i = 0; i <= focus; i++) {
-		const lane = laneOf(doc.events[i]!);
-		if (lane >= 0 && (codes[i] === PAST || i === focus)) relations.vector[lane]!++;
-	}
+/**
+ * relationsTo works out how all events stand to one and what has the same dot: these are
+ * one after the other, so that what comes after the first of them is their future, and
+ * what comes before the last their past.
+ */
+export function relationsTo(doc: Doc, focus: number, dot: number[]): Relations {
+	const before = kept.get(doc);
+	if (before?.focus === focus) return before;
+	const codes = new Uint8Array(doc.events.length).fill(CONCURRENT);
+	const last = dot.at(-1)!;
+	spread(doc.events, dot[0]!, codes);
+	const vector = gather(doc, last, codes);
+	for (const i of dot) codes[i] = FOCUS;
+	const relations = { focus, codes, vector: focus === last ? vector : gather(doc, focus) };
 	kept.set(doc, relations);
 	return relations;
 }
@@ -38,6 +39,17 @@ export function relationsTo(doc: Doc, focus: number): Relations {
 /** relation says how an event stands to the focus. */
 export function relation(r: Relations, event: number): Relation {
 	return names[r.codes[event] ?? CONCURRENT]!;
+}
+
+/** dotRelation says how a dot stands to the focus: as any of its events does. */
+export function dotRelation({ codes }: Relations, steps: number[]): Relation {
+	let how: number = CONCURRENT;
+	for (const i of steps) {
+		const code = codes[i] ?? CONCURRENT;
+		if (code === FOCUS || code === PAST) return names[code]!;
+		if (code === FUTURE) how = FUTURE;
+	}
+	return names[how]!;
 }
 
 /** laneOf is whose event it is, or -1: that a message is lost is nobody's. */
@@ -49,20 +61,25 @@ function begins(e: Happening): boolean {
 	return e.kind === "send" || e.kind === "duplicate";
 }
 
-/** gather finds the past of an event, from it backwards. */
-function gather(events: Happening[], focus: number, codes: Uint8Array): void {
+/** gather finds the past of an event, from it backwards, and counts it by lanes. */
+function gather(doc: Doc, focus: number, codes?: Uint8Array): number[] {
+	const vector = doc.names.map(() => 0);
 	const lanes = new Set<number>();
 	const wanted = new Set<number>(); // messages whose arrival is in the past
 	for (let i = focus; i >= 0; i--) {
-		const e = events[i]!;
+		const e = doc.events[i]!;
 		const lane = laneOf(e);
 		const within = i === focus || lanes.has(lane) || (begins(e) && wanted.has(e.msg!));
 		if (!within) continue;
-		if (i !== focus) codes[i] = PAST;
-		if (lane >= 0) lanes.add(lane);
+		if (codes) codes[i] = PAST;
+		if (lane >= 0) {
+			lanes.add(lane);
+			vector[lane]!++;
+		}
 		if (begins(e)) wanted.delete(e.msg!);
 		if (e.kind === "receive" || (i === focus && e.kind === "drop")) wanted.add(e.msg ?? 0);
 	}
+	return vector;
 }
 
 /** spread finds the future of an event, from it onwards. */
@@ -75,27 +92,28 @@ function spread(events: Happening[], focus: number, codes: Uint8Array): void {
 		const lane = laneOf(e);
 		const within = i === focus || lanes.has(lane) || (e.msg !== undefined && !begins(e) && sent.has(e.msg));
 		if (!within) continue;
-		if (i !== focus) codes[i] = FUTURE;
+		codes[i] = FUTURE;
 		if (lane >= 0) lanes.add(lane);
 		if (begins(e)) sent.add(e.msg!);
 	}
 }
 
-/** compare says in a sentence how two events relate. */
-export function compare(doc: Doc, a: number, b: number): string {
-	const [first, second] = a <= b ? [a, b] : [b, a];
-	const one = said(doc, first);
-	const other = said(doc, second);
-	switch (relation(relationsTo(doc, first), second)) {
-		case "future":
-			return `“${one}” happened before “${other}”: it can have caused it.`;
-		case "past":
-			return `“${other}” happened before “${one}”: it can have caused it.`;
-		case "focus":
-			return `“${one}” is one and the same event.`;
-		default:
-			return `“${one}” and “${other}” are concurrent: neither can have caused the other, whatever the clock says.`;
-	}
+/** compare says in a sentence how two events relate, or else others that have the same dots. */
+export function compare(doc: Doc, one: number, other: number, dotOf: (event: number) => number[]): string {
+	const [a, b] = one <= other ? [one, other] : [other, one];
+	const [dotA, dotB] = [dotOf(a), dotOf(b)];
+	const pair = caused(doc, [a], [b]) ?? (dotA === dotB ? undefined : caused(doc, dotA, dotB) ?? caused(doc, dotB, dotA));
+	if (!pair) return `“${said(doc, a)}” and “${said(doc, b)}” are concurrent: neither can have caused the other, whatever the clock says.`;
+	return `“${said(doc, pair[0])}” happened before “${said(doc, pair[1])}”: it can have caused it.`;
+}
+
+/** caused finds the last event of a dot that can have caused one of another dot, and the last one there. */
+function caused(doc: Doc, one: number[], other: number[]): [number, number] | undefined {
+	const effect = other.at(-1)!;
+	const codes = new Uint8Array(effect + 1);
+	gather(doc, effect, codes);
+	const cause = one.findLast((i) => i !== effect && codes[i] === PAST);
+	return cause === undefined ? undefined : [cause, effect];
 }
 
 function said(doc: Doc, event: number): string {

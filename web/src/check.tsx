@@ -1,13 +1,13 @@
 // Check: everything that can happen in this setting, in every order, until it is proved
 // or the shortest way to break it is found.
 
-import { batch, signal } from "@preact/signals";
+import { batch, computed, signal } from "@preact/signals";
 import { refused } from "./backend";
 import { sitesOf } from "./deeds";
 import type { Fault } from "./document";
 import { Lost } from "./link";
 import { Panel, close } from "./panel";
-import { branch, dialog, doc, edit, lab, text } from "./state";
+import { branch, dialog, doc, edit, lab, notice, text } from "./state";
 
 interface Progress {
 	states: number;
@@ -72,6 +72,15 @@ function hear(line: Said | { error: Fault }, tell: (change: Partial<State>) => v
 	if (refused(line)) tell({ state: "failed", why: line.error.text });
 	else if ("progress" in line) tell({ progress: line.progress });
 	else tell({ state: "over", verdict: line.verdict, counterexample: line.counterexample ?? "", checked: line.checked ?? "" });
+}
+
+/** moot says why there is nothing to check; empty if there is. */
+export const moot = computed(() => (doc.value?.kind === "graph" ? "A graph of resources does not run: there is nothing to check." : ""));
+
+/** askCheck opens the dialog, or says why not. */
+export function askCheck(): void {
+	if (moot.value) notice.value = moot.value;
+	else dialog.value = "check";
 }
 
 /** check opens the dialog and starts. */

@@ -2,6 +2,7 @@
 
 import { computed, effect } from "@preact/signals";
 import { calm } from "./look";
+import { Press } from "./press";
 import { cursor, doc, jump, nextOf, playing, seek, speed, total } from "./state";
 import { stepAfter, stepBefore } from "./story";
 
@@ -51,11 +52,11 @@ export function Controls() {
 	return (
 		<div class="controls" data-tour="controls" role="toolbar" aria-label="time">
 			<div class="buttons">
-				<Button label="first" hint="Home" disabled={none || at === 0} onClick={() => seek(0)} icon="M3 3v10M13 3L5 8l8 5z" />
-				<Button label="step back" hint="←" disabled={none || at === 0} onClick={() => backward()} icon="M11 3L4 8l7 5z" />
-				<Button label={playing.value ? "pause" : "play"} hint="space" main disabled={none} onClick={play} icon={playing.value ? "M4 3h3v10H4zM9 3h3v10H9z" : "M4 2l10 6-10 6z"} />
-				<Button label="step" hint="→" disabled={none || at >= total.value} onClick={() => forward()} icon="M5 3l7 5-7 5z" />
-				<Button label="last" hint="End" disabled={none || at >= total.value} onClick={() => seek(total.value)} icon="M13 3v10M3 3l8 5-8 5z" />
+				<Button label="first" hint="Home" idle={none || at === 0} onClick={() => seek(0)} icon="M3 3v10M13 3L5 8l8 5z" />
+				<Button label="step back" hint="←" idle={none || at === 0} onClick={() => backward()} icon="M11 3L4 8l7 5z" />
+				<Button label={playing.value ? "pause" : "play"} hint="space" main idle={none} onClick={play} icon={playing.value ? "M4 3h3v10H4zM9 3h3v10H9z" : "M4 2l10 6-10 6z"} />
+				<Button label="step" hint="→" idle={none || at >= total.value} onClick={() => forward()} icon="M5 3l7 5-7 5z" />
+				<Button label="last" hint="End" idle={none || at >= total.value} onClick={() => seek(total.value)} icon="M13 3v10M3 3l8 5-8 5z" />
 				<label class="speed">
 					<span class="unseen">speed</span>
 					<select value={String(speed.value)} onChange={(e) => (speed.value = Number(e.currentTarget.value))} title={calm.value ? "how fast it plays; things jump, as your system asks" : "how fast it plays (+ and -)"}>
@@ -64,8 +65,8 @@ export function Controls() {
 				</label>
 			</div>
 			<div class="buttons">
-				<button type="button" onClick={() => jump("entry")} disabled={none || nextOf("entry") < 0} title="to the next entry (e)">next {d?.kind === "election" ? "leader" : "entry"}</button>
-				<button type="button" onClick={() => jump("violation")} disabled={none || nextOf("violation") < 0} title="to what breaks next (v)">next violation</button>
+				<Press idle={none || nextOf("entry") < 0} onClick={() => jump("entry")} title="to the next entry (e)">next {d?.kind === "election" ? "leader" : "entry"}</Press>
+				<Press idle={none || nextOf("violation") < 0} onClick={() => jump("violation")} title="to what breaks next (v)">next violation</Press>
 				<span class="count">{at} of {total.value}</span>
 			</div>
 		</div>
@@ -77,14 +78,14 @@ interface ButtonProps {
 	hint: string;
 	icon: string;
 	main?: boolean;
-	disabled: boolean;
+	idle: boolean;
 	onClick: () => void;
 }
 
-function Button({ label, hint, icon, main, disabled, onClick }: ButtonProps) {
+function Button({ label, hint, icon, main, idle, onClick }: ButtonProps) {
 	return (
-		<button type="button" class={main ? "icon main" : "icon"} aria-label={label} title={`${label} (${hint})`} disabled={disabled} onClick={onClick}>
+		<Press idle={idle} class={main ? "icon main" : "icon"} label={label} title={`${label} (${hint})`} onClick={onClick}>
 			<svg width="16" height="16" viewBox="0 0 16 16" aria-hidden="true"><path d={icon} /></svg>
-		</button>
+		</Press>
 	);
 }

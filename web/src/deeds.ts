@@ -4,8 +4,8 @@
 import { signal } from "@preact/signals";
 import { amounts } from "./arcs";
 import type { Doc, Timer } from "./document";
-import { type Deed, act, choose, cursor, frameAt, group, seek } from "./state";
-import { storyOf } from "./story";
+import { type Deed, act, choose, cursor, frameAt, group, seek, text } from "./state";
+import { type Message, storyOf, underWay } from "./story";
 
 export interface Item {
 	label: string;
@@ -199,15 +199,28 @@ export function forMessage(d: Doc, msg: number): { title: string; items: Item[] 
 	const title = `${m.name} ${d.names[m.from]} → ${d.names[m.to]}`;
 	if (cursor.value <= m.sent) return { title, items: [{ label: "go to where it is sent", key: "Enter", run: () => seek(m.sent + 1) }] };
 	if (cursor.value > m.ended) return { title, items: [{ label: "go back to where it is under way", key: "Enter", run: () => seek(m.ended) }] };
-	const items = [
-		does("arrives now", "d", { verb: "deliver", msg }),
-		does("is lost", "x", { verb: "drop", msg }, { breaks: true }),
-		does("arrives twice", "2", { verb: "duplicate", msg }, { breaks: true }),
-		does("overtakes those ahead of it", "f", { verb: "overtake", msg }, { breaks: d.network === "fifo" }),
-		does("is overtaken by the next one", "o", { verb: "reorder", msg }, { breaks: true }),
-	];
-	if (!d.steps) {
-		items.splice(1, 0, does("takes 1 T longer", "1", { verb: "delay", msg, by: 1 }), does("takes 5 T longer", "5", { verb: "delay", msg, by: 5 }));
-	}
+	const items: Item[] = [];
+	const comes = reaches(d, m);
+	if (comes) items.push(does("arrives now", "d", { verb: "deliver", msg }));
+	if (!d.steps) items.push(does("takes 1 T longer", "1", { verb: "delay", msg, by: 1 }), does("takes 5 T longer", "5", { verb: "delay", msg, by: 5 }));
+	items.push(does("is lost", "x", { verb: "drop", msg }, { breaks: true }), does("arrives twice", "2", { verb: "duplicate", msg }, { breaks: true }));
+	const others = underWay(d, cursor.value).filter((o) => o.from === m.from && o.to === m.to && d.events[o.sent]!.kind === "send");
+	if (comes && others.some((o) => o.sent < m.sent)) items.push(does("overtakes those ahead of it", "f", { verb: "overtake", msg }, { breaks: d.network === "fifo" }));
+	if (!d.steps || (others.some((o) => o.sent > m.sent) && !shuffled(d, m))) items.push(does("is overtaken by the next one", "o", { verb: "reorder", msg }, { breaks: true }));
 	return { title, items };
+}
+
+/** reaches says whether a message can arrive now: who stands still or is cut off gets none, but for the dead, who lose it. */
+function reaches(d: Doc, m: Message): boolean {
+	const status = frameAt(d, cursor.value).status[m.to];
+	if (status === "crashed" || status === "paused") return status === "crashed";
+	const cut = d.events.slice(0, cursor.value).findLast((e) => e.kind === "partition" || e.kind === "heal");
+	if (cut?.kind !== "partition") return true;
+	return (cut.name ?? "").split(" | ").some((side) => [m.from, m.to].every((p) => side.split(" ").includes(d.names[p]!)));
+}
+
+/** shuffled says whether a line may have changed the order on the link of a message since it was sent: no event tells that. */
+function shuffled(d: Doc, m: Message): boolean {
+	const lines = text.value.split("\n");
+	return d.lines.some(({ line, from }) => from > m.sent && from <= cursor.value && lines[line - 1]?.includes("reorder"));
 }

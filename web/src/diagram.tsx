@@ -12,12 +12,13 @@ import { Legend } from "./legend";
 import { useSize } from "./look";
 import { openMenu } from "./menu";
 import { Minimap } from "./minimap";
-import { aboveOf, below, heightOf, tall } from "./place";
-import { Plotted, dotAt, thingsIn } from "./plot";
+import { aboveOf, belowOf, heightOf, tall } from "./place";
+import { Plotted, dotAt, thingsIn, withDot } from "./plot";
 import type { Spot } from "./stage";
 import { cursor, doc, hover, laid, picked, seek, space, spacing } from "./state";
 import { stretched } from "./stretch";
-import { clockOf, cursorAt, placeOf, storyOf, timeAt } from "./story";
+import { clockOf, cursorAt, numberOf, placeOf, timeAt } from "./story";
+import { Whole } from "./whole";
 import { Words, wordsIn } from "./words";
 
 /** What of the plot is in sight, in its own pixels, and how much larger it is shown. */
@@ -39,7 +40,7 @@ const fitted = computed(() => {
 	// Lanes may come a little closer if all of them are then in sight.
 	const closer = (by: number) => (by >= 0.9 && by < 1 ? Math.floor(by * 50) / 50 : bound(by, 2.2));
 	const lanes = Math.max(1, d.layout.lanes.length - 1) * page.pitch;
-	return stretched(d, bound((width / zoom.value - page.left - 4) / page.plot, 2.6), closer((height / zoom.value - aboveOf(d.layout) - below - 6) / lanes));
+	return stretched(d, bound((width / zoom.value - page.left - 4) / page.plot, 2.6), closer((height / zoom.value - aboveOf(d.layout) - belowOf(d.layout) - 6) / lanes));
 });
 
 const grain = 400; // what is painted changes when so many pixels were scrolled
@@ -64,7 +65,7 @@ const words = computed(() => wordsIn(things.value));
 
 const relations = computed(() => {
 	const d = fitted.value;
-	return d && hover.value >= 0 && hover.value < d.events.length ? relationsTo(d, hover.value) : undefined;
+	return d && hover.value >= 0 && hover.value < d.events.length ? relationsTo(d, hover.value, withDot(d.layout, hover.value)) : undefined;
 });
 
 let scroller: HTMLElement | null = null;
@@ -96,8 +97,8 @@ export function Diagram() {
 
 /** Still is shown where nothing runs. */
 function Still({ d }: { d: Doc }) {
-	if (!d.svg) return <p class="plot empty">Nothing happens in this scenario yet: click a process to ask, or write a line.</p>;
-	return <p class="plot empty"><img class="still" alt={`${d.title}. ${d.properties.map((p) => p.text).join(". ")}.`} src={`data:image/svg+xml,${encodeURIComponent(d.svg)}`} /></p>;
+	if (d.kind === "graph") return <Whole d={d} />;
+	return <p class="plot empty">Nothing happens in this scenario yet: click a process to ask, or write a line.</p>;
 }
 
 function Plot({ d }: { d: Doc }) {
@@ -186,6 +187,22 @@ function nowAt(d: Doc): number {
 	return placeOf(d, cursor.value - 1, laid.value === "event") + (cursor.value > 0 ? 5 : -6);
 }
 
+/** timeOf says when a cursor is. */
+function timeOf(d: Doc, at: number): string {
+	return d.steps || laid.value === "event" ? `step ${at > 0 ? numberOf(d, at - 1) : 0}` : clockOf(d, timeAt(d, at));
+}
+
+/** halfOf is about half of how wide the words at the cursor are. */
+function halfOf(time: string): number {
+	return 22 + 4 * time.length;
+}
+
+/** Whether the names of the lanes would cover the words at the cursor, if these were in the middle below it. */
+const early = computed(() => {
+	const d = fitted.value;
+	return Boolean(d?.layout) && nowAt(d!) * zoom.value - view.value.left < halfOf(timeOf(d!, cursor.value));
+});
+
 /**
  * Now is where the cursor is: what comes after it is paler. It lies above the plot and
  * is no part of it, so that a step does not paint all arrows again.
@@ -193,18 +210,19 @@ function nowAt(d: Doc): number {
 function Now({ d, z }: { d: Doc; z: number }) {
 	const at = cursor.value;
 	const x = (d.layout.page.left + nowAt(d)) * z;
-	const bottom = (tall(d.layout) - below + 20) * z;
+	const bottom = (tall(d.layout) - belowOf(d.layout) + 20) * z;
 	const { left, plot } = d.layout.page;
 	const end = (left + plot) * z;
 	// Of a long plot only what is painted is veiled, since a layer has its limits.
 	const from = Math.max(x, (left + part.value.x1) * z);
 	const to = Math.min(end, (left + part.value.x2) * z);
-	const time = d.steps || laid.value === "event" ? `step ${at > 0 ? storyOf(d).stepOf[at - 1]! + 1 : 0}` : clockOf(d, timeAt(d, at));
+	const time = timeOf(d, at);
+	const half = halfOf(time);
 	return (
 		<div class="now" aria-hidden="true">
 			{at < d.events.length && <div class="veil" style={{ left: `${from}px`, width: `${Math.max(0, to - from)}px`, height: `${bottom}px` }} />}
 			<div class="now-line" style={{ left: `${x}px`, height: `${bottom + 16}px` }}>
-				<span class={x > end - 40 ? "late" : ""}>now {time}</span>
+				<span class={x > end - half ? "late" : early.value ? "early" : ""}>now {time}</span>
 			</div>
 			<Ring d={d} z={z} event={at - 1} name="current" />
 			{picked.value.map((event) => <Ring key={event} d={d} z={z} event={event} name="picked" />)}

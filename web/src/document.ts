@@ -32,6 +32,7 @@ export interface Doc {
 	svg?: string; // of a graph of resources: its picture
 	end: unknown; // what 'stile replay --json' prints
 	cut?: Cut;
+	early?: string; // if the run ended before the time that the text gives it: when, and why
 }
 
 export interface Fault {
@@ -112,6 +113,8 @@ export interface Scene {
 	got?: string; // whose answers it has
 	votes?: string; // whom it has voted for
 	number?: string; // a ticket, a flag, or a round
+	members?: string; // who takes part, if that changes
+	fresh?: string; // if yes, it is new and takes part in nothing yet
 }
 
 export interface Place {

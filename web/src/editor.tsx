@@ -6,12 +6,13 @@ import { useEffect, useRef } from "preact/hooks";
 import type { Doc, LineEvents } from "./document";
 import { pieces } from "./colours";
 import { byHand, copyCommand } from "./copy";
+import { Press } from "./press";
 import * as state from "./state";
 
 /** Milliseconds without a key until what was typed runs. */
 const pause = 250;
-/** Milliseconds within which typing is one change, to be undone at once. */
-const burst = 2000;
+/** Typing in one line is one change, to be undone at once, if no pause in it is longer, and all of it: milliseconds. */
+const burst = { pause: 2000, whole: 10_000 };
 /** Lines that are painted beyond those in sight. */
 const margin = 20;
 
@@ -21,7 +22,7 @@ const lines = computed(() => draft.value.split("\n"));
 const longest = computed(() => lines.value.reduce((most, line) => Math.max(most, line.length), 0));
 
 let timer: ReturnType<typeof setTimeout> | undefined;
-let typed = { text: "", at: 0 }; // what was last run of what was typed
+let typed = { text: "", at: 0, since: 0 }; // what was last run of what was typed, when, and when that change began
 
 effect(() => {
 	const next = state.text.value;
@@ -29,6 +30,7 @@ effect(() => {
 });
 
 function type(next: string): void {
+	if (!sameLines(next, draft.value)) flush(); // what was typed before a new line is a change of its own
 	draft.value = next;
 	clearTimeout(timer);
 	timer = setTimeout(flush, pause);
@@ -45,9 +47,16 @@ export function flush(): void {
 	clearTimeout(timer);
 	timer = undefined;
 	const next = draft.value;
-	const goesOn = typed.text === state.text.value && Date.now() - typed.at < burst;
-	typed = { text: next, at: Date.now() };
-	void state.edit(next, { keep: goesOn && state.undoable.value }); // the first change of a branch stands for itself
+	const now = Date.now();
+	const keep = state.undoable.value // the first change of a branch stands for itself
+		&& typed.text === state.text.value && sameLines(next, typed.text) && now - typed.at < burst.pause && now - typed.since < burst.whole;
+	typed = { text: next, at: now, since: keep ? typed.since : now };
+	void state.edit(next, { keep });
+}
+
+/** sameLines says whether two texts have as many lines. */
+function sameLines(a: string, b: string): boolean {
+	return a.split("\n").length === b.split("\n").length;
 }
 
 /** lineAt is the line whose events are at a cursor, or 0. */
@@ -329,8 +338,8 @@ function Findings({ area }: { area: { current: HTMLTextAreaElement | null } }) {
 function Buttons() {
 	return (
 		<div class="editor-buttons">
-			<button type="button" disabled={!state.undoable.value} onClick={() => flushed(state.undo)}>Undo</button>
-			<button type="button" disabled={!state.redoable.value} onClick={() => flushed(state.redo)}>Redo</button>
+			<Press idle={!state.undoable.value} onClick={() => flushed(state.undo)}>Undo</Press>
+			<Press idle={!state.redoable.value} onClick={() => flushed(state.redo)}>Redo</Press>
 			<button type="button" title="Go on in a copy; this text stays as it is" onClick={() => flushed(state.branch)}>Branch</button>
 			<button type="button" title="Copy the command that replays this in a terminal" onClick={() => flushed(() => void copyCommand())}>Copy CLI</button>
 			<button type="button" onClick={() => flushed(() => (state.dialog.value = "export"))}>Export</button>

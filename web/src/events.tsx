@@ -6,7 +6,7 @@ import { useLayoutEffect, useMemo } from "preact/hooks";
 import type { Doc } from "./document";
 import { Scroll, useRows } from "./scroll";
 import { cursor, doc, hover, playing, seek, speed, step } from "./state";
-import { clockOf, stepBefore, storyOf } from "./story";
+import { clockOf, numberOf, stepBefore } from "./story";
 
 const row = 24; // pixels
 
@@ -65,7 +65,7 @@ function List({ d }: { d: Doc }) {
 
 function Line({ d, i, state }: { d: Doc; i: number; state: string }) {
 	const e = d.events[i]!;
-	const when = d.steps ? storyOf(d).stepOf[i]! + 1 : clockOf(d, e.at);
+	const when = d.steps ? numberOf(d, i) : clockOf(d, e.at);
 	return useMemo(() => (
 		<li aria-setsize={d.events.length} aria-posinset={i + 1} aria-current={state === "current" ? "step" : undefined}>
 			<button

@@ -19,7 +19,7 @@ interface Way {
 const ways: Way[] = [
 	{ name: "SVG", about: "The space-time diagram, sharp at any size.", as: "svg", then: keep, verb: "Save" },
 	{ name: "PNG", about: "The same as pixels, for slides and chats.", as: "svg", then: pixels, verb: "Save" },
-	{ name: "JSON", about: "The whole run for a program: every event and what came of it.", as: "json", then: keep, verb: "Save" },
+	{ name: "JSON", about: "The whole run for a program: every event, with its time and its message.", as: "json", then: keep, verb: "Save" },
 	{ name: "ShiViz", about: "A log with vector clocks, for the ShiViz viewer of causality.", as: "shiviz", then: keep, verb: "Save" },
 ];
 

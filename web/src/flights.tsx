@@ -151,6 +151,15 @@ function aside(stage: Stage, place: Spot): Spot {
 	return { x: kept(at.x, stage.width), y: kept(at.y, stage.height) };
 }
 
+function focused(element: Element | null): boolean {
+	return element !== null && element === document.activeElement;
+}
+
+/** passOn gives the focus of a message to whom it was sent to. */
+function passOn({ to }: Message): void {
+	document.querySelector<SVGElement>(`.picture [data-proc="${to}"]`)?.focus({ preventScroll: true });
+}
+
 /** Letter is painted again only if something of it is different: there may be a hundred. */
 function Letter({ d, f, radius, glides, minded }: { d: Doc; f: Flight; radius: number; glides: boolean; minded: boolean }) {
 	const ref = useRef<SVGGElement>(null);
@@ -162,6 +171,16 @@ function Letter({ d, f, radius, glides, minded }: { d: Doc; f: Flight; radius: n
 		if (!glides || same(was, f.at)) return;
 		ref.current?.animate([{ transform: `translate(${was.x - x}px, ${was.y - y}px)` }, { transform: "none" }], { duration: Math.min(450, beat.peek() * 0.8), easing: "ease-in-out" });
 	}, [x, y]);
+	const held = focused(ref.current); // asked before it is changed: what is over cannot have the focus
+	useLayoutEffect(() => {
+		if (f.over && held) passOn(f.m);
+	}, [f.over]);
+	useLayoutEffect(() => {
+		const letter = ref.current;
+		return () => {
+			if (focused(letter)) passOn(f.m);
+		};
+	}, []);
 	return useMemo(() => {
 		const kind = d.kinds[f.m.kind];
 		const title = `${f.m.name} from ${d.names[f.m.from]} to ${d.names[f.m.to]}${f.m.fields.map(([name, value]) => `, ${name} ${value}`).join("")}`;

@@ -8,6 +8,8 @@ import { Panel, Trouble, close } from "./panel";
 import { edit, lab } from "./state";
 
 const name = signal("ricart-agrawala");
+const nothing = "nothing";
+const after = signal(nothing); // a death
 const processes = signal("3");
 const network = signal("fifo");
 const latency = signal("1");
@@ -19,8 +21,10 @@ const options = signal<Record<string, string>>({});
 const trouble = signal("");
 
 const all = computed(() => (known.answer.value && !refused(known.answer.value) ? known.answer.value : []));
-const chosen = computed(() => all.value.find((a) => a.name === name.value));
-const families = computed(() => [...new Set(all.value.map((a) => a.family))]);
+const plain = computed(() => all.value.filter((a) => !a.lock));
+const surviving = computed(() => all.value.filter((a) => a.lock === name.value));
+const chosen = computed(() => (after.value === nothing ? plain.value.find((a) => a.name === name.value) : surviving.value.find((a) => a.after === after.value)));
+const families = computed(() => [...new Set(plain.value.map((a) => a.family))]);
 
 /** What can be said of an algorithm, and how. */
 const abouts: Record<string, { label: string; hint: string; numeric?: boolean; yes?: boolean }> = {
@@ -54,7 +58,7 @@ async function write(): Promise<void> {
 		return;
 	}
 	const answer = await lab.call<{ text: string }>("fresh", {
-		algorithm: name.value,
+		algorithm: chosen.value?.name ?? name.value,
 		processes: Number(processes.value),
 		...Object.fromEntries(words),
 		network: network.value,
@@ -114,12 +118,13 @@ function Choices() {
 					value={name.value}
 					onChange={(e) => {
 						name.value = e.currentTarget.value;
+						after.value = nothing;
 						options.value = {};
 					}}
 				>
 					{families.value.map((family) => (
 						<optgroup key={family} label={family}>
-							{all.value.filter((a) => a.family === family).map((a) => (
+							{plain.value.filter((a) => a.family === family).map((a) => (
 								<option key={a.name} value={a.name}>{a.title} ({a.name}){a.wrong ? " · wrong" : ""}</option>
 							))}
 						</optgroup>
@@ -133,6 +138,21 @@ function Choices() {
 					Network
 					<select value={network.value} onChange={(e) => (network.value = e.currentTarget.value)}>
 						{["fifo", "unordered", "duplicating", "lossy"].map((kind) => <option key={kind}>{kind}</option>)}
+					</select>
+				</label>
+			)}
+			{surviving.value.length > 0 && (
+				<label>
+					After a death
+					<select
+						value={after.value}
+						onChange={(e) => {
+							after.value = e.currentTarget.value;
+							options.value = {};
+						}}
+					>
+						<option value={nothing}>nothing is done</option>
+						{surviving.value.map((a) => <option key={a.name} value={a.after}>{a.after}{a.wrong ? " · wrong" : ""}</option>)}
 					</select>
 				</label>
 			)}

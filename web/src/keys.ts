@@ -1,5 +1,6 @@
 // Everything by keyboard. What is listed here is what the help shows.
 
+import { askCheck } from "./check";
 import { backward, faster, forward, play } from "./controls";
 import { pick } from "./diagram";
 import { openAt } from "./menu";
@@ -47,7 +48,7 @@ export const all: Key[] = [
 	{ keys: ["r", "Ctrl+Shift+Z", "Ctrl+y"], shown: "r or Ctrl Y", does: "redo", run: redo },
 	{ keys: ["g"], shown: "g", does: "gallery", run: () => (dialog.value = "gallery") },
 	{ keys: ["n"], shown: "n", does: "new scenario", run: () => (dialog.value = "fresh") },
-	{ keys: ["k"], shown: "k", does: "check every interleaving", run: () => (dialog.value = "check") },
+	{ keys: ["k"], shown: "k", does: "check every interleaving", run: askCheck },
 	{ keys: ["o"], shown: "o", does: "compare algorithms", run: () => (dialog.value = "compare") },
 	{ keys: ["x"], shown: "x", does: "export", run: () => (dialog.value = "export") },
 	{ keys: ["?"], shown: "?", does: "this help", run: () => (dialog.value = "help") },

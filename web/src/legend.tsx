@@ -1,22 +1,28 @@
 // What the signs of the diagram mean: those that occur in it.
 
+import { useRef } from "preact/hooks";
 import type { Doc } from "./document";
 import type { Sample } from "./layout";
 import { kindStyle } from "./look";
 import { Sign } from "./plot";
+import { edges, useEdges } from "./scroll";
 
 export function Legend({ d }: { d: Doc }) {
+	const ref = useRef<HTMLUListElement>(null);
+	useEdges(ref);
 	return (
-		<ul class="legend" aria-label="legend">
-			{(d.layout.legend ?? []).map((s) => (
-				<li key={`${s.shows} ${s.means ?? ""} ${s.kind}`}>
-					<svg width="38" height="18" viewBox="-1 -9 38 18" aria-hidden="true">
-						<Picture d={d} s={s} />
-					</svg>
-					{s.text}
-				</li>
-			))}
-		</ul>
+		<div class="scroller fits">
+			<ul class="legend" aria-label="legend" ref={ref} onScroll={(e) => edges(e.currentTarget)()}>
+				{(d.layout.legend ?? []).map((s) => (
+					<li key={`${s.shows} ${s.means ?? ""} ${s.kind}`}>
+						<svg width="38" height="18" viewBox="-1 -9 38 18" aria-hidden="true">
+							<Picture d={d} s={s} />
+						</svg>
+						{s.text}
+					</li>
+				))}
+			</ul>
+		</div>
 	);
 }
 

@@ -2,7 +2,7 @@
 
 import { Scroll } from "./scroll";
 import { doc, seek } from "./state";
-import { storyOf } from "./story";
+import { numberOf } from "./story";
 
 export function Measures() {
 	const d = doc.value;
@@ -15,8 +15,8 @@ export function Measures() {
 						{(d.properties ?? []).map((p) => (
 							<li key={p.name} class={p.holds ? "holds" : "broken"} title={p.name}>
 								<b aria-hidden="true">{p.holds ? "✓" : "✗"}</b>{" "}
-								{p.holds ? <><span class="unseen">{p.name} holds: </span>{p.text}</> : <>{p.name} is broken: {p.text}</>}
-								{p.event >= 0 && <> <button type="button" class="link" onClick={() => seek(p.event + 1)}>go to step {storyOf(d).stepOf[p.event]! + 1}</button></>}
+								{p.holds ? <span class="unseen">holds: </span> : "broken: "}{p.text}
+								{p.event >= 0 && <> <button type="button" class="link" onClick={() => seek(p.event + 1)}>go to step {numberOf(d, p.event)}</button></>}
 							</li>
 						))}
 						{(d.expects ?? []).filter((x) => !x.ok).map((x) => (

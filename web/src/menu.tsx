@@ -5,7 +5,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { type Item, forMessage, forProcess, picks } from "./deeds";
 import type { Doc } from "./document";
 import { type Link, forEdge, linkKey } from "./edges";
-import { cursor, doc } from "./state";
+import { cursor, doc, frameAt } from "./state";
 import { underWay } from "./story";
 
 /** What a menu is about, and where it is. */
@@ -48,7 +48,8 @@ export function Menu() {
 	const d = doc.value;
 	if (!about || !d) return null;
 	const { key, title, items } = offered(d, about);
-	return <Open key={`${about.what} ${key}`} about={about} title={title} items={items} />;
+	const why = about.what === "process" ? frameAt(d, cursor.value).waits[about.proc] ?? "" : "";
+	return <Open key={`${about.what} ${key}`} about={about} title={title} why={why} items={items} />;
 }
 
 /** offered is what a menu has in it, and what tells it from others. */
@@ -63,7 +64,7 @@ function offered(d: Doc, about: About): { key: string; title: string; items: Ite
 	}
 }
 
-function Open({ about, title, items }: { about: About; title: string; items: Item[] }) {
+function Open({ about, title, why, items }: { about: About; title: string; why: string; items: Item[] }) {
 	const box = useRef<HTMLDivElement>(null);
 	useLayoutEffect(() => {
 		const element = box.current!;
@@ -82,6 +83,7 @@ function Open({ about, title, items }: { about: About; title: string; items: Ite
 	return (
 		<div class="menu" role="menu" aria-label={title} ref={box} tabIndex={-1} onKeyDown={(e) => keys(e, items)}>
 			<p class="menu-title">{title}{about.what === "message" && neighbour(about.msg, 1) !== undefined && <kbd title="left and right go to other messages">← →</kbd>}</p>
+			{why && <p class="menu-why">It {why}.</p>}
 			{items.length === 0 && <p class="soft">There is nothing to be done here now.</p>}
 			{items.map((item) => (
 				<button key={item.label} type="button" role="menuitem" class={item.breaks ? "breaks" : ""} tabIndex={-1} title={item.title} onClick={() => choose(item)}>

@@ -1,17 +1,28 @@
 // What the page has to say: what is out of reach, and what a click came to.
 
+import { signal } from "@preact/signals";
+import type { Doc } from "./document";
 import { dialog, doc, lab, link, notice } from "./state";
+
+/** The document of which it is known that it ended early. */
+const known = signal<Doc | undefined>(undefined);
 
 /** Messages lie over the page, or over the dialog that lies over it. */
 export function Messages() {
 	const { value } = link;
 	const cut = dialog.value === "" ? doc.value?.cut : undefined;
+	const early = dialog.value === "" && known.value !== doc.value ? doc.value?.early : undefined;
 	return (
 		<div class="messages" role="status">
 			{value.state === "lost" && <p class="lost">The lab is out of reach ({value.why}): {lab.advice} Trying again.</p>}
 			{notice.value && (
 				<p class="notice">
 					{notice.value} <button type="button" class="link" onClick={() => (notice.value = "")}>close</button>
+				</p>
+			)}
+			{early && (
+				<p class="notice">
+					{early} <button type="button" class="link" onClick={() => (known.value = doc.value)}>close</button>
 				</p>
 			)}
 			{cut && <p class="notice">{cut.text}</p>}

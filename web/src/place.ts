@@ -1,6 +1,6 @@
 // Where things of a layout are, and the forms that arrows have: trace.Layout.Path.
 
-import type { Arrow, Layout, Offset, Point } from "./layout";
+import type { Arrow, Label, Layout, Offset, Point } from "./layout";
 import { firstOf } from "./search";
 
 const above = 34; // room above the first lane, at least
@@ -19,8 +19,31 @@ export function aboveOf(l: Layout): number {
 	return room;
 }
 
-/** below is how much room there is from the last lane to the end, with the cursor's time and the axis in it. */
-export const below = 62;
+const cutRow = 50; // from the last lane to the first row of words about cuts: below the cursor's time
+
+const roomBelow = new WeakMap<Layout, { down: number; room: number }>();
+
+/** belowLanes is what there is below the last lane: how far the words about cuts are moved down, and the room of these, the cursor's time and the axis. */
+function belowLanes(l: Layout): { down: number; room: number } {
+	let found = roomBelow.get(l);
+	if (!found) {
+		const rows = (l.uprights ?? []).flatMap(({ label }) => (label && label.at.dy > 0 ? [label.at.dy] : []));
+		const first = Math.min(...rows);
+		found = rows.length > 0 ? { down: cutRow - first, room: cutRow + Math.max(...rows) - first + 25 } : { down: 0, room: 62 };
+		roomBelow.set(l, found);
+	}
+	return found;
+}
+
+/** belowOf is how much room there is from the last lane to the end. */
+export function belowOf(l: Layout): number {
+	return belowLanes(l).room;
+}
+
+/** besideUpright is where the words of a line through all lanes are. */
+export function besideUpright(l: Layout, label: Label): Label {
+	return label.at.dy > 0 ? { ...label, at: { ...label.at, dy: label.at.dy + belowLanes(l).down } } : label;
+}
 
 /** heightOf is a height in the plot. */
 export function heightOf(l: Layout, p: { lane: number; dy?: number }): number {
@@ -29,7 +52,7 @@ export function heightOf(l: Layout, p: { lane: number; dy?: number }): number {
 
 /** tall is how tall the plot is. */
 export function tall(l: Layout): number {
-	return aboveOf(l) + Math.max(0, l.lanes.length - 1) * l.page.pitch + below;
+	return aboveOf(l) + Math.max(0, l.lanes.length - 1) * l.page.pitch + belowOf(l);
 }
 
 /** pathOf is the way of an arrow as SVG has it. Of a straight one, which may be long, it is what is seen. */

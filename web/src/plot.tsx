@@ -1,10 +1,10 @@
 // What is painted in the plot: lives, bars, arrows, dots and marks. Their words are in words.tsx.
 
 import { Arrows } from "./arrows";
-import { type Relations, relation } from "./causality";
+import { type Relations, dotRelation } from "./causality";
 import type { Doc } from "./document";
 import type { Arrow, Bar, Dot, Layout, Life, Mark, Upright } from "./layout";
-import { Along, aboveOf, heightOf, tall, below } from "./place";
+import { Along, aboveOf, belowOf, heightOf, tall } from "./place";
 
 /** A layout, so that a part of it is found quickly. */
 interface Shelf {
@@ -122,19 +122,15 @@ function BarOf({ l, b }: { l: Layout; b: Bar }) {
 
 function UprightOf({ l, u }: { l: Layout; u: Upright }) {
 	return (
-		<line class={`upright ${u.means}`} x1={u.x} x2={u.x} y1={aboveOf(l) - 18} y2={tall(l) - below + 18}>
+		<line class={`upright ${u.means}`} x1={u.x} x2={u.x} y1={aboveOf(l) - 18} y2={tall(l) - belowOf(l) + 18}>
 			<title>{u.tip}</title>
 		</line>
 	);
 }
 
 function DotOf({ l, o, relations }: { l: Layout; o: Dot; relations: Relations | undefined }) {
-	const how = relations ? dotRelation(relations, o) : "";
+	const how = relations ? dotRelation(relations, o.steps) : "";
 	return <circle class={`dot ${how}`} data-event={o.steps.at(-1)} cx={o.at.x} cy={heightOf(l, o.at)} r={how === "focus" ? 6 : 3.5} />;
-}
-
-function dotRelation(r: Relations, o: Dot): string {
-	return o.steps.includes(r.focus) ? "focus" : relation(r, o.steps.at(-1)!);
 }
 
 const dotsOf = new WeakMap<Layout, Int32Array>(); // of each event, which dot it has, from 1
@@ -149,6 +145,11 @@ export function dotAt(l: Layout, event: number): Dot | undefined {
 		dotsOf.set(l, all);
 	}
 	return dots[(all[event] ?? 0) - 1];
+}
+
+/** withDot are the events that have the same dot as one, in their order. */
+export function withDot(l: Layout | null, event: number): number[] {
+	return (l && dotAt(l, event)?.steps) ?? [event];
 }
 
 function MarkOf({ l, m }: { l: Layout; m: Mark }) {

@@ -15,6 +15,7 @@ import { Resources, boxesIn, arcsAt } from "./resources";
 import { Sites, Waits, signsIn, waitsAt } from "./sites";
 import { type Spot, type Stage, haloOf, least, placesOf } from "./stage";
 import { choose, cursor, doc, frameAt, type Frame, group } from "./state";
+import { Why } from "./why";
 
 const size = signal({ width: 320, height: 320 });
 
@@ -130,22 +131,4 @@ function Process({ lane, name, spot, far, radius, status, wait, acts, chosen }: 
 			{status === "leading" && <path class="star" transform={`translate(${spot.x} ${spot.y - radius - 8})`} d="M0-8L2.3-2.4L8-2.4L3.5 1.2L5.5 7L0 3.5L-5.5 7L-3.5 1.2L-8-2.4L-2.3-2.4z" />}
 		</g>
 	), [lane, name, spot, far, radius, status, wait, acts, chosen]);
-}
-
-const mostReasons = 4;
-
-/** Why says why each one waits. */
-function Why({ d }: { d: Doc }) {
-	const frame = frameAt(d, cursor.value);
-	const waiting = frame.waits.map((w, i) => ({ i, w })).filter(({ w }) => w !== "");
-	const cycles = d.graph?.findLast((g) => g.event <= cursor.value)?.cycles ?? [];
-	return (
-		<div class="why" aria-live="off">
-			{cycles.map((c) => <p key={c.join()} class="cycle">{[...c, c[0]!].map((i) => d.names[i]).join(" → ")}: {d.kind === "graph" ? "a cycle: each asks for what the next one has." : "each waits for the next, for ever."}</p>)}
-			{waiting.slice(0, mostReasons).map(({ i, w }) => <p key={i}><b>{d.names[i]}</b> {w}.</p>)}
-			{waiting.length > mostReasons && <p class="soft">and {waiting.length - mostReasons} more wait: see the states</p>}
-			{d.kind === "graph" && <p>{cursor.value < d.events.length ? "Step: one after the other ends who can get all that it asks for." : d.events.at(-1)!.text}</p>}
-			{waiting.length === 0 && cycles.length === 0 && <p class="soft">Nobody waits. Click a process or a message: what you choose becomes a line.</p>}
-		</div>
-	);
 }

@@ -2,7 +2,7 @@
 // asks and who has answered, and the arrows of those that point at somebody.
 
 import { useMemo, useRef } from "preact/hooks";
-import { type Places, type Stage, awaited, between, cellOf, field, named } from "./stage";
+import { type Places, type Stage, awaited, between, cellOf, field, named, setOf } from "./stage";
 
 const fewEnough = 10; // processes of a mesh whose links are drawn
 
@@ -44,7 +44,7 @@ function mesh(n: number): { from: number; to: number }[] {
 /** asked are those whom the minded one asks, and answered those who have said yes. */
 function asked(stage: Stage, mind: number): { asked: number[]; answered: Set<number> } {
 	const { d, frame } = stage;
-	const set = d.scene.groups[mind]?.members ?? [];
+	const set = setOf(stage, mind);
 	const got = new Set(named(field(frame, mind, d.scene.got)));
 	if (d.scene.votes) for (const member of set) if (named(field(frame, member, d.scene.votes))[0] === mind) got.add(member);
 	return { asked: set, answered: got };
@@ -85,7 +85,7 @@ function Lines({ stage, mind }: { stage: Stage; mind: number }) {
 	return (
 		<g class="lines">
 			{few && d.scene.groups.map((g, i) => i !== mind && <path key={i} class="faint" d={path(g.members)} />)}
-			{d.scene.groups[mind] && <path class="own" d={path(d.scene.groups[mind].members)} />}
+			<path class="own" d={path(setOf(stage, mind))} />
 		</g>
 	);
 }

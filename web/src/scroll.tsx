@@ -17,11 +17,7 @@ interface ScrollProps {
 export function Scroll({ label, children, inner, onScroll, onKeyDown }: ScrollProps) {
 	const own = useRef<HTMLDivElement>(null);
 	const ref = inner ?? own;
-	useLayoutEffect(() => {
-		const element = ref.current!;
-		const ends = [element, ...element.children].map((it) => whenResized(it, () => look(element)));
-		return () => ends.forEach((end) => end());
-	}, []);
+	useEdges(ref);
 	return (
 		<div class="scroller">
 			<div
@@ -35,7 +31,7 @@ export function Scroll({ label, children, inner, onScroll, onKeyDown }: ScrollPr
 					onKeyDown?.(e);
 				}}
 				onScroll={(e) => {
-					look(e.currentTarget)();
+					edges(e.currentTarget)();
 					onScroll?.(e.currentTarget);
 				}}
 			>
@@ -64,8 +60,17 @@ function sideways(e: KeyboardEvent & { currentTarget: HTMLElement }): void {
 	if (more && it.matches(":focus-visible")) e.stopPropagation();
 }
 
-/** look sees in which directions there is more, and returns what says so. */
-function look(element: HTMLElement): () => void {
+/** useEdges lets what is around an element show where there is more of it, whenever sizes change. */
+export function useEdges(ref: RefObject<HTMLElement | null>): void {
+	useLayoutEffect(() => {
+		const element = ref.current!;
+		const ends = [element, ...element.children].map((it) => whenResized(it, () => edges(element)));
+		return () => ends.forEach((end) => end());
+	}, []);
+}
+
+/** edges sees in which directions there is more, and returns what says so. */
+export function edges(element: HTMLElement): () => void {
 	const { scrollLeft, scrollTop, clientWidth, clientHeight, scrollWidth, scrollHeight } = element;
 	const more: string[] = [];
 	if (scrollLeft + clientWidth < scrollWidth - 2) more.push("right");

@@ -141,14 +141,27 @@ export function named(value: string): number[] {
 	return (value.match(/\d+/g) ?? []).map((n) => Number(n) - 1).filter((n) => n >= 0);
 }
 
+/** isOut says whether a lane is new, or the others have gone on without it: what it has is void. */
+function isOut({ d, frame }: Stage, lane: number): boolean {
+	const { members, fresh } = d.scene;
+	if (!members) return false;
+	const isNew = (i: number) => field(frame, i, fresh) === "yes";
+	return isNew(lane) || frame.status.some((is, i) => is !== "crashed" && !isNew(i) && !named(field(frame, i, members)).includes(lane));
+}
+
+/** setOf is whom a lane asks; nobody if it is in a view of others, for whom there are other sets. */
+export function setOf({ d, frame }: Stage, lane: number): number[] {
+	const { members, groups } = d.scene;
+	if (members && named(field(frame, lane, members)).length < d.names.length) return [];
+	return groups[lane]?.members ?? [];
+}
+
 /** hasToken says whether a lane has the token: by its field, or since it points at itself. */
-export function hasToken({ d, frame }: Stage, lane: number): boolean {
+export function hasToken(stage: Stage, lane: number): boolean {
+	const { d, frame } = stage;
 	const { token, pointer, shape } = d.scene;
-	if (token) {
-		const value = field(frame, lane, token);
-		return value !== "" && value !== "no" && value !== "none";
-	}
-	return shape === "tree" && pointer !== undefined && named(field(frame, lane, pointer))[0] === lane;
+	const says = token ? !["", "no", "none"].includes(field(frame, lane, token)) : shape === "tree" && pointer !== undefined && named(field(frame, lane, pointer))[0] === lane;
+	return says && !isOut(stage, lane);
 }
 
 /** awaited are those from whom a lane still needs something. */

@@ -2,7 +2,7 @@
 // The document of the lab is a text; a click is a line of it, and undoing is undoing
 // of text. Nothing here knows what an algorithm does.
 
-import { batch, computed, signal } from "@preact/signals";
+import { batch, computed, effect, signal } from "@preact/signals";
 import { type Refusal, backend, refused } from "./backend";
 import type { Doc, Fault } from "./document";
 import { firstOf } from "./search";
@@ -131,7 +131,10 @@ export function edit(next: string, options: EditOptions = {}): Promise<boolean> 
 let asked = new AbortController();
 let aim: number | undefined; // where the cursor goes when it is answered
 let settled: Promise<unknown> = Promise.resolve(); // when it is
-export const busy = signal(false); // it is not yet
+const running = signal(false); // it is not yet
+const clicks = signal(0); // that are no lines yet
+/** Whether what is shown is still to change by what was asked for. */
+export const busy = computed(() => running.value || clicks.value > 0);
 
 /** version is the present text, and where the cursor is in it or will be. */
 function version(): Version {
@@ -150,9 +153,9 @@ export function run(at?: number): Promise<boolean> {
 	aim = at;
 	const done = answered(at, asked.signal);
 	const mine = (settled = done.catch(() => {}).then(() => {
-		if (settled === mine) busy.value = false;
+		if (settled === mine) running.value = false;
 	}));
-	busy.value = true;
+	running.value = true;
 	return done;
 }
 
@@ -190,31 +193,56 @@ export function space(how: Spacing): void {
 	void run(aim);
 }
 
-let acted: Promise<unknown> = Promise.resolve(); // when the last click is a line
+/** What a click came to: whether it is a line of a good text, and the text and cursor that the next click may find. */
+interface Outcome {
+	good: boolean;
+	end: Version | undefined;
+}
+
+let last: Promise<Version | undefined> = Promise.resolve(undefined); // what the last click came to
 
 /** act does what a click means, after the clicks before it: a line more, which the lab finds the place of. */
 export function act(deed: Deed): Promise<boolean> {
 	playing.value = false;
-	const done = acted.then(() => add(deed));
-	acted = done.catch(() => {});
-	return done;
+	const click = version();
+	const before = clicks.value > 0 ? last : Promise.resolve(undefined);
+	clicks.value++;
+	const done = before.then((end) => add(deed, click, end));
+	last = done.then(({ end }) => end, () => undefined).finally(() => clicks.value--);
+	return done.then(({ good }) => good);
 }
 
-async function add(deed: Deed): Promise<boolean> {
-	await settle();
-	const before = text.value;
-	const answer = await lab.call<Edited>("act", { text: before, event: cursor.value, deed });
-	if (text.value !== before) {
+/** add has a click be a line of the text that it was made in, or of what the click before it made of that; of no other one. */
+async function add(deed: Deed, click: Version, before: Version | undefined): Promise<Outcome> {
+	const from = [before, click].find((v) => v?.text === text.value);
+	const answer = from && (await whileHere(from, (signal) => lab.call<Edited>("act", { text: from.text, event: from.cursor, deed }, signal)));
+	if (!answer) {
 		notice.value = "The text changed before the click was a line of it: click again.";
-		return false;
+		return { good: false, end: undefined };
 	}
 	if (refused(answer)) {
 		notice.value = answer.error.text;
-		return false;
+		return { good: false, end: before };
 	}
 	const good = await edit(answer.text, { cursor: answer.event, line: answer.line });
-	if (answer.cut) notice.value = `${answer.cut} later ${answer.cut === 1 ? "line" : "lines"} could happen no more, and ${answer.cut === 1 ? "is" : "are"} gone: undo brings ${answer.cut === 1 ? "it" : "them"} back.`;
-	return good;
+	if (answer.cut && text.value === answer.text) notice.value = `${answer.cut} later ${answer.cut === 1 ? "line" : "lines"} could happen no more, and ${answer.cut === 1 ? "is" : "are"} gone: undo brings ${answer.cut === 1 ? "it" : "them"} back.`;
+	return { good, end: { text: answer.text, cursor: answer.event } };
+}
+
+/** whileHere asks for something as long as the text is the same: if it changes there is no answer. */
+async function whileHere<T>(from: Version, ask: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
+	const left = new AbortController();
+	const stop = effect(() => {
+		if (text.value !== from.text) left.abort();
+	});
+	try {
+		return await ask(left.signal);
+	} catch (err) {
+		if (!left.signal.aborted) throw err;
+		return undefined;
+	} finally {
+		stop();
+	}
 }
 
 /** undo goes back to the text before the last change. */

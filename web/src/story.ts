@@ -126,6 +126,12 @@ export function underWay(doc: Doc, cursor: number): Message[] {
 	return all;
 }
 
+/** numberOf is the number of the step of an event, from 1. The verdict belongs to the last step before it: nothing happens any more. */
+export function numberOf(doc: Doc, event: number): number {
+	const { stepOf } = storyOf(doc);
+	return stepOf[doc.kind === "graph" ? event : Math.min(event, Math.max(0, doc.ended - 1))]! + 1;
+}
+
 /** stepBefore is the cursor before the step that has just happened. */
 export function stepBefore(doc: Doc, cursor: number): number {
 	if (cursor <= 0) return 0;
@@ -154,7 +160,7 @@ export function timeAt(doc: Doc, cursor: number): number {
 export function placeOf(doc: Doc, event: number, byEvent: boolean): number {
 	const { from, to, margin, room } = doc.layout.window;
 	if (event < 0) return margin;
-	const at = byEvent ? storyOf(doc).stepOf[event]! : doc.events[event]!.at;
+	const at = byEvent ? storyOf(doc).stepOf[event]! + 1 : doc.events[event]!.at;
 	return margin + ((at - from) * room) / (to - from);
 }
 

@@ -6,7 +6,7 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { type Exhibit, type Shelf, shelf } from "./answers";
 import { refused } from "./backend";
 import { check } from "./check";
-import { dialog, edit, nextOf, seek, total } from "./state";
+import { dialog, doc, edit, nextOf, seek, total } from "./state";
 
 interface Stop {
 	title: string;
@@ -42,7 +42,7 @@ const stops: Stop[] = [
 		title: "Now with a lock",
 		text: "The same group, with Ricart and Agrawala's lock: who wants in asks all others, and waits for the OK of each. Click one who waits and it tells you what for.",
 		at: "[data-tour=scene]",
-		show: () => open(locked, 4),
+		show: () => open(locked, 0).then(() => seek(waited())),
 	},
 	{
 		title: "Measured beside theory",
@@ -99,6 +99,12 @@ function proceed(): void {
 function broken(): number {
 	const to = nextOf("violation", 0);
 	return to >= 0 ? to : total.value;
+}
+
+/** waited is where the second one begins to wait, and it is said what for; or the end. */
+function waited(): number {
+	const all = doc.value?.deltas.filter((x) => x.wait) ?? [];
+	return all.find((x) => x.proc !== all[0]!.proc)?.event ?? total.value;
 }
 
 async function open(which: (all: Shelf) => Exhibit | undefined, cursor: number): Promise<void> {

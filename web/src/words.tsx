@@ -2,11 +2,11 @@
 // paler, and what would be cut in two at an edge is not there.
 
 import { arrowRelation } from "./arrows";
-import { type Relations, relation } from "./causality";
+import { type Relations, dotRelation } from "./causality";
 import type { Doc } from "./document";
-import type { Label, Layout } from "./layout";
+import type { Label, Layout, Upright } from "./layout";
 import { kindStyle } from "./look";
-import { heightOf } from "./place";
+import { besideUpright, heightOf } from "./place";
 import type { Things } from "./plot";
 import { storyOf } from "./story";
 
@@ -35,7 +35,7 @@ export function Words({ d, things, relations, now, edge, end }: WordsProps) {
 		<>
 			<g class="words">
 				{bars.map(({ label, means, lane, x1 }) => whole(label) && <Text key={`${lane} ${x1}`} l={l} label={label} class={`on-${means}${later(label)}`} />)}
-				{dots.map(({ label, steps }) => whole(label) && <Text key={steps[0]} l={l} label={label} class={(relations ? relation(relations, steps.at(-1)!) : "") + later(label)} />)}
+				{dots.map(({ label, steps }) => whole(label) && <Text key={steps[0]} l={l} label={label} class={(relations ? dotRelation(relations, steps) : "") + later(label)} />)}
 				{marks.map(({ label, at, means }) => whole(label) && <Text key={`${at.lane} ${at.x} ${means}`} l={l} label={label} class={later(label)} />)}
 			</g>
 			{d.kinds.map((k, i) => (
@@ -48,7 +48,7 @@ export function Words({ d, things, relations, now, edge, end }: WordsProps) {
 				</g>
 			))}
 			<g class="words">
-				{uprights.map(({ label, x, means }) => label && <Text key={`${x} ${means}`} l={l} label={within(label, edge)} class={`on-${means}${x > now ? " later" : ""}`} />)}
+				{uprights.map(({ label, x, means }, i) => label && <Text key={`${x} ${means}`} l={l} label={besideUpright(l, within(label, edge, nextTo(label, uprights.slice(i + 1))))} class={`on-${means}${x > now ? " later" : ""}`} />)}
 			</g>
 		</>
 	);
@@ -67,11 +67,17 @@ function middle(label: Label): number {
 	return (from + to) / 2;
 }
 
-/** within moves a label to where its beginning can be seen, as long as its end can. */
-function within(label: Label, edge: number): Label {
+/** within moves a label to where its beginning can be seen, as long as its end can, and as far as the next one lets it. */
+function within(label: Label, edge: number, next: number): Label {
 	const [from, to] = extent(label);
 	if (from >= edge || to < edge) return label;
-	return { ...label, anchor: "start", at: { ...label.at, x: edge } };
+	return { ...label, anchor: "start", at: { ...label.at, x: Math.max(from, Math.min(edge, next - (to - from) - 6)) } };
+}
+
+/** nextTo is where the first of some words in the same row begins. */
+function nextTo(label: Label, others: Upright[]): number {
+	const next = others.find((u) => u.label?.at.dy === label.at.dy)?.label;
+	return next ? extent(next)[0] : Infinity;
 }
 
 function ArrowLabel({ l, label }: { l: Layout; label: Label }) {

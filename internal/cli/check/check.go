@@ -137,9 +137,14 @@ func (f *flags) page() maker {
 // alone refuses what else was asked for with a page.
 func (f *flags) alone(c *cobra.Command) error {
 	for _, page := range []string{"museum", "proofs", "proofs-long", "faults"} {
-		if c.Flags().Changed(page) {
+		switch {
+		case !c.Flags().Changed(page):
+		case page == "proofs-long":
 			return ask.Only(c, page+" workers memory time",
 				"--FLAG does not fit --"+page+", which prints a page of checks of its own: only --workers, --memory and --time do")
+		default:
+			return ask.Only(c, page+" workers memory",
+				"--FLAG does not fit --"+page+", which prints a page of checks of its own, as a whole: only --workers and --memory do")
 		}
 	}
 	return nil

@@ -26,6 +26,9 @@ func show(p *tell.Page, sc *scenario.Scenario, b *sim.Playback, look trace.TextO
 	} else {
 		showProcesses(p, sc, b, look)
 	}
+	if early := b.Early(sc); early != "" {
+		p.Row("ended", "%s", early)
+	}
 	verdict := "all as expected"
 	switch {
 	case b.Stopped:

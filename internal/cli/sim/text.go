@@ -10,7 +10,6 @@ import (
 	"github.com/stile-lock/stile/internal/cli/tell"
 	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/quorum"
-	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 )
 
@@ -25,19 +24,11 @@ func printRun(p *tell.Page, c sim.Config, r *sim.Result, sets *quorum.Properties
 	p.Gap()
 	p.Line(tableRow, "", "mean", "p50", "p99", "max", "theory")
 	t := c.Spec.Theory
-	messages, multicasts := r.Theory.Messages, r.Theory.Multicasts
-	if r.Entries == 0 || r.Stopped {
-		messages, multicasts = nil, nil // nothing to be compared, or messages of entries to come
-	}
-	printCount(p, "messages per entry", r.PerEntry, messages, t.Messages.Text)
-	printCount(p, "  by multicast", r.Multicasts, multicasts, t.Multicasts.Text)
+	printCount(p, "messages per entry", r.PerEntry, r.Theory.Messages, t.Messages.Text)
+	printCount(p, "  by multicast", r.Multicasts, r.Theory.Multicasts, t.Multicasts.Text)
 	printCount(p, "bytes per entry", r.Bytes, nil, "")
-	client, sync := r.Theory.Client, r.Theory.Sync
-	if c.Latency != scenario.Always(scenario.T) {
-		client, sync = nil, nil // theory speaks of one constant latency
-	}
-	printDelay(p, "client delay", r.Client, client, t.Client.Text)
-	printDelay(p, "sync delay", r.Sync, sync, t.Sync.Text)
+	printDelay(p, "client delay", r.Client, r.Theory.Client, t.Client.Text)
+	printDelay(p, "sync delay", r.Sync, r.Theory.Sync, t.Sync.Text)
 	printDelay(p, "  one waiting", r.SyncOne, nil, "")
 	printDelay(p, "response time", r.Response, nil, "")
 	printWait(p, r, t.WaitText)

@@ -1,0 +1,88 @@
+package check
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stile-lock/stile/core"
+)
+
+// A clumsy lock does on request what it must not do.
+type clumsy struct {
+	state uint8
+	count int
+	slip  func(s *clumsy, out *core.Out[clumsyMessage])
+}
+
+type clumsyMessage struct {
+	Kind  uint8
+	Count int
+}
+
+func (m *clumsyMessage) Fields(c *core.Coder) {
+	c.Kind(&m.Kind, 0)
+	c.Int("count", &m.Count, 3)
+}
+
+func (s *clumsy) Fields(c *core.Coder) {
+	c.Uint8("state", &s.state, "idle", "inside")
+	c.Int("count", &s.count, 3)
+}
+
+func (s *clumsy) Request(out *core.Out[clumsyMessage]) {
+	s.slip(s, out)
+	out.Enter()
+}
+
+func (s *clumsy) Release(*core.Out[clumsyMessage]) {}
+
+func (s *clumsy) Receive(from core.ID, m *clumsyMessage, out *core.Out[clumsyMessage]) {
+	out.Send(0, *m)
+}
+
+func (s *clumsy) Expire(int, *core.Out[clumsyMessage]) {}
+
+// A deviant machine sets a timer that there is not, past what core refuses.
+type deviant struct{ core.Machine }
+
+func (d deviant) Step(in core.Input, out *core.Output) error {
+	err := d.Machine.Step(in, out)
+	out.Notices = append(out.Notices, core.Notice{Kind: core.SetTimer, Timer: 1 << 24, After: 1})
+	return err
+}
+
+// What an author gets wrong ends a check with an error that says who has made the
+// mistake, whatever it is: no panic, no host, and no bytes are to blame.
+func TestMistakesOfTheAuthor(t *testing.T) {
+	spec := func(slip func(s *clumsy, out *core.Out[clumsyMessage])) core.Spec {
+		return core.Spec{Name: "clumsy", Kinds: []string{"NOTE"}, Plan: core.Always(func(self core.ID, v core.View) core.Machine {
+			return core.New(self, v, &clumsy{slip: slip})
+		})}
+	}
+	astray := spec(func(*clumsy, *core.Out[clumsyMessage]) {})
+	plan := astray.Plan
+	astray.Plan = func(n int) (core.Birth, error) {
+		birth, err := plan(n)
+		return func(self core.ID, v core.View) core.Machine { return deviant{birth(self, v)} }, err
+	}
+	for _, c := range []struct {
+		spec core.Spec
+		want string
+	}{
+		{spec(func(s *clumsy, _ *core.Out[clumsyMessage]) { s.count = 4 }), "P1: mistake in the algorithm: a state that it has written does not load: malformed bytes: field count"},
+		{spec(func(s *clumsy, _ *core.Out[clumsyMessage]) { s.state = 2 }), "a state that it has written does not load: malformed bytes: field state"},
+		{spec(func(_ *clumsy, out *core.Out[clumsyMessage]) { out.Send(1, clumsyMessage{Count: 4}) }), "a message that it has written does not load"},
+		{spec(func(_ *clumsy, out *core.Out[clumsyMessage]) { out.Send(0, clumsyMessage{}) }), "P1 goes on sending to itself"},
+		{spec(func(_ *clumsy, out *core.Out[clumsyMessage]) { out.SetTimer(1<<24, 1) }), "P1 set timer 16777216"},
+		{spec(func(_ *clumsy, out *core.Out[clumsyMessage]) { out.Deny() }), "P1 denied a request"},
+		{spec(func(s *clumsy, _ *core.Out[clumsyMessage]) { panic("out of order") }), "clumsy: P1: mistake in the algorithm: it panics: out of order, at mistakes_test.go:"},
+		{spec(func(s *clumsy, _ *core.Out[clumsyMessage]) { s.count = []int{}[s.count] }), "index out of range [0] with length 0, at mistakes_test.go:"},
+		{astray, "timer 16777216"},
+	} {
+		_, err := Run(Config{Spec: c.spec, Nodes: 2, Requests: 1, Requesters: []core.ID{0}})
+		if !errors.Is(err, core.ErrAlgorithm) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("got %v\nwant %q", err, c.want)
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package sim
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/scenario"
+)
+
+// anyGraph returns a graph of resources by chance, in which some have a unit and
+// ask for more of the same.
+func anyGraph(r *rand.Rand) *scenario.Scenario {
+	sc := &scenario.Scenario{Processes: 2 + r.IntN(3)}
+	for range 1 + r.IntN(3) {
+		sc.Resources = append(sc.Resources, 1+r.IntN(3))
+	}
+	for range 12 {
+		sc.Arcs = append(sc.Arcs, scenario.Arc{Proc: core.ID(r.IntN(sc.Processes)), Resource: r.IntN(len(sc.Resources)), Units: 1 + r.IntN(2), Has: r.IntN(2) == 0})
+		if sc.Check() != nil {
+			sc.Arcs = sc.Arcs[:len(sc.Arcs)-1]
+		}
+	}
+	return sc
+}
+
+// leftOver tries every order in which processes could end, and returns who never
+// does.
+func leftOver(sc *scenario.Scenario) []core.ID {
+	ends := make([]bool, sc.Processes)
+	var try func(ended []bool)
+	try = func(ended []bool) {
+		for p := range ended {
+			if ended[p] || !canEnd(sc, ended, core.ID(p)) {
+				continue
+			}
+			next := slices.Clone(ended)
+			next[p], ends[p] = true, true
+			try(next)
+		}
+	}
+	try(make([]bool, sc.Processes))
+	var left []core.ID
+	for p, can := range ends {
+		if !can {
+			left = append(left, core.ID(p))
+		}
+	}
+	return left
+}
+
+// canEnd reports whether all that a process asks for is free once some have ended.
+func canEnd(sc *scenario.Scenario, ended []bool, p core.ID) bool {
+	free := slices.Clone(sc.Resources)
+	for _, a := range sc.Arcs {
+		if a.Has && !ended[a.Proc] || !a.Has && a.Proc == p {
+			free[a.Resource] -= a.Units
+		}
+	}
+	return !slices.ContainsFunc(free, func(n int) bool { return n < 0 })
+}
+
+// disagreement says how verdicts about the lines of a graph, in any order, differ
+// from each other or from who is left over if everything is tried.
+func disagreement(sc *scenario.Scenario, r *rand.Rand, deadlocked func(sc *scenario.Scenario) (verdict string, left []core.ID)) string {
+	want := leftOver(sc)
+	first, _ := deadlocked(sc)
+	for range 6 {
+		verdict, left := deadlocked(sc)
+		if verdict != first || !slices.Equal(left, want) {
+			return fmt.Sprintf("%v of %v:\n%s\nand in another order\n%s\nbut %v are deadlocked", sc.Arcs, sc.Resources, verdict, first, want)
+		}
+		r.Shuffle(len(sc.Arcs), func(i, j int) { sc.Arcs[i], sc.Arcs[j] = sc.Arcs[j], sc.Arcs[i] })
+	}
+	return ""
+}
+
+// TestReduceAnyOrder: the lines of a graph are one moment, whatever their order.
+func TestReduceAnyOrder(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	stuck := 0
+	for range 1500 {
+		sc := anyGraph(r)
+		wrong := disagreement(sc, r, func(sc *scenario.Scenario) (string, []core.ID) {
+			v, err := Reduce(sc)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return fmt.Sprint(v.Steps, v.Cycles, v.Graph.WaitFor().Edges()), v.Deadlocked
+		})
+		if wrong != "" {
+			t.Fatal(wrong)
+		}
+		if len(leftOver(sc)) > 0 {
+			stuck++
+		}
+	}
+	if stuck < 200 || stuck > 1300 {
+		t.Errorf("%d of 1500 graphs have a deadlock: too few, or too few have none", stuck)
+	}
+}
+
+// TestReduceInOrderIsFound: arcs that are drawn line by line, as if time went by,
+// are found to depend on their order.
+func TestReduceInOrderIsFound(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 200 {
+		wrong := disagreement(anyGraph(r), r, func(sc *scenario.Scenario) (string, []core.ID) {
+			a := deadlock.NewAllocation(sc.Processes, sc.Resources...)
+			for _, arc := range sc.Arcs {
+				for range arc.Units {
+					if !arc.Has {
+						a.Request(arc.Proc, arc.Resource)
+					} else if err := a.Assign(arc.Proc, arc.Resource); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			return fmt.Sprint(a.Steps()), a.Deadlocked()
+		})
+		if wrong != "" {
+			return
+		}
+	}
+	t.Error("200 graphs drawn line by line pass")
+}

@@ -1,0 +1,145 @@
+package sim
+
+import (
+	"slices"
+
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/scenario"
+)
+
+// Theory is what theory says about the same run; nil where it says nothing.
+type Theory struct {
+	Messages   *core.Range `json:"messages_per_entry"`
+	Multicasts *core.Range `json:"multicasts_per_entry"`
+	Client     *core.Range `json:"client_delay"`
+	Sync       *core.Range `json:"sync_delay"`
+	Wait       *float64    `json:"longest_wait"` // nobody waits longer
+	Order      string      `json:"order"`
+	Bypass     *int        `json:"-"` // nobody sees more entries of others once its request has arrived everywhere
+
+	// Under which condition theory speaks of messages, and of delays, if it is
+	// one that the run does not meet; in a few words.
+	IfCounts string `json:"-"`
+	IfDelays string `json:"-"`
+}
+
+// load returns what theory may assume about a run.
+func (c Config) load() core.Load {
+	all := c.Requesters == nil || len(c.Requesters) == c.Nodes
+	if c.Think.Max() == 0 && all && c.Nodes > 1 {
+		return core.Saturated
+	}
+	return core.AnyLoad
+}
+
+// theory is what theory says about a run. Costs are those of entries that were
+// asked for, granted and released, on a network that does what the algorithm
+// relies on, and delays are counted in messages that all take T: of a run that
+// was otherwise they say nothing.
+func theory(c Config, l *lock, s setting) Theory {
+	t := Theory{Wait: c.longestWait(), Order: c.Spec.Theory.Order}
+	counts, delays := s.counts(c, l), s.delays(c, l)
+	at := func(cost core.Cost, unless string) *core.Range {
+		r, ok := cost.At(c.Nodes, c.load())
+		if !ok || unless != "" {
+			return nil
+		}
+		return &r
+	}
+	says := c.Spec.Theory
+	t.Messages, t.Multicasts = at(says.Messages, counts), at(says.Multicasts, counts)
+	t.Client, t.Sync = at(says.Client, delays), at(says.Sync, delays)
+	t.IfCounts, t.IfDelays = counts, delays
+	if !s.calm || !s.prompt {
+		t.Wait = nil
+	}
+	if s.calm && says.Bypass != nil {
+		most := says.Bypass(c.Nodes)
+		t.Bypass = &most
+	}
+	return t
+}
+
+// A setting is how a run was, as far as theory asks.
+type setting struct {
+	calm   bool // no message was lost or copied, or overtook one that it must not, and nobody died
+	prompt bool // nobody stood still, and messages took the time that the latency says
+	over   bool // nothing more comes of what was asked for
+}
+
+// What theory asks for, in the order in which it is said to be missing.
+const (
+	ifCalm  = "undisturbed"
+	ifView  = "in one view"
+	ifOver  = "when all is over"
+	ifAsked = "if all had asked"
+	ifUnit  = "if all messages take T"
+)
+
+// counts returns what a run lacks so that theory could say how many messages
+// there are, or nothing.
+func (s setting) counts(c Config, l *lock) string {
+	waiting, in := l.env.Count()
+	switch {
+	case !s.calm:
+		return ifCalm
+	case l.meter.beyond(c.Spec.Theory.Kinds):
+		return ifView
+	case !s.over || waiting+in > 0 || l.meter.exits == 0:
+		return ifOver
+	case l.view.Busy:
+		return ifAsked // whoever was inside at the start had asked before
+	}
+	return ""
+}
+
+// delays returns the same of how long things take.
+func (s setting) delays(c Config, l *lock) string {
+	switch {
+	case !s.calm:
+		return ifCalm
+	case l.meter.beyond(c.Spec.Theory.Kinds):
+		return ifView
+	case !s.prompt || !c.unit():
+		return ifUnit
+	}
+	return ""
+}
+
+// unit reports whether every message takes T.
+func (c Config) unit() bool {
+	return c.Latency == scenario.Always(scenario.T) && !slices.ContainsFunc(c.Links, func(l scenario.Link) bool { return l.Latency != c.Latency })
+}
+
+// setting returns how a run of c was that has been stopped before its end, or
+// not. Where chance reorders messages it varies how long they take.
+func (c Config) setting(stopped bool) setting {
+	return setting{
+		calm:   len(c.Crashes) == 0 && (c.Network == core.FIFO || c.Network == core.Unordered && reorders(c.Spec)),
+		prompt: c.Network == core.FIFO,
+		over:   !stopped,
+	}
+}
+
+// reorders reports whether an algorithm bears messages that overtake others.
+func reorders(spec core.Spec) bool {
+	return spec.Network != core.FIFO && spec.Network != core.Lossy
+}
+
+// longestWait is what theory says of how long anybody waits, or nil if it says
+// nothing, or messages or entries may take any time.
+func (c Config) longestWait() *float64 {
+	bound := c.Spec.Theory.Wait
+	if bound == nil || c.Work != nil || c.Hold.Shape == scenario.Exponential {
+		return nil
+	}
+	latency := int64(0)
+	for _, l := range append(slices.Clone(c.Links), scenario.Link{Latency: c.Latency}) {
+		if l.Latency.Shape == scenario.Exponential {
+			return nil
+		}
+		latency = max(latency, l.Latency.Max())
+	}
+	w := bound(c.Nodes, units(latency), units(c.Hold.Max()))
+	return &w
+}

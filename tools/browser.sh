@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Installs what the page of the lab is tried with, if it is missing and this machine
+# allows that: Debian's Chromium, without which those tests are skipped, aloud; and
+# libdeflate, by which the static site is compressed best. In continuous integration it
+# is an error if they could be had and were not.
+set -euo pipefail
+
+# have PACKAGE LEFT NAME... sees to it that there is one of these commands.
+have() {
+	local package=$1 left=$2 name
+	shift 2
+	for name in "$@"; do
+		if command -v "$name" >/dev/null; then
+			return
+		fi
+	done
+	if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+		echo "tools: there is no $1; installing it"
+		if { apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends "$package"; } >/dev/null; then
+			return
+		fi
+		if [ "${CI:-}" = true ]; then
+			echo "tools: cannot install $package, which CI must try the lab's page with" >&2
+			exit 1
+		fi
+	fi
+	echo "tools: $1 is missing and cannot be installed here: $left"
+}
+
+have chromium "tests of the lab's page will be skipped" chromium chromium-browser google-chrome
+have libdeflate-tools "the WebAssembly of the static site will be larger" libdeflate-gzip

@@ -1,0 +1,64 @@
+// The whole graph of resources, as it is in the text: who can end, in which order, and
+// who is deadlocked. What has been reduced at the cursor is paler.
+
+import { useSignal } from "@preact/signals";
+import { type Arc, arcsOf } from "./arcs";
+import type { Doc } from "./document";
+import { useSize } from "./look";
+import { type Spot, between } from "./stage";
+import { cursor, frameAt } from "./state";
+
+const pitch = { process: 44, resource: 60 }; // the least room for each
+const row = { processes: 44, resources: 216, high: 258 };
+const radius = 17;
+const half = { wide: 23, high: 15 }; // of a box
+
+export function Whole({ d }: { d: Doc }) {
+	const width = useSignal(360);
+	const ref = useSize<HTMLDivElement>((s) => (width.value = s.width));
+	const boxes = d.scene.units ?? [];
+	const wide = Math.max(Math.min(width.value, 640), d.names.length * pitch.process, boxes.length * pitch.resource);
+	const across = (i: number, of: number) => ((i + 0.5) * wide) / of;
+	const procs = d.names.map((_, i) => ({ x: across(i, d.names.length), y: row.processes }));
+	const locks = boxes.map((_, i) => ({ x: across(i, boxes.length), y: row.resources }));
+	const order = d.events.filter((e) => e.kind === "reduce").map((e) => e.proc); // who ends, one after the other
+	const looks = (proc: number) => (!order.includes(proc) ? "trapped-in" : order.indexOf(proc) < cursor.value ? "reduced" : "");
+	const arcs = arcsOf(d, frameAt(d, 0));
+	return (
+		<div class="plot whole" ref={ref} tabIndex={0} role="group" aria-label="the whole graph">
+			<svg width={wide} height={row.high} viewBox={`0 0 ${wide} ${row.high}`} role="img" aria-label={`${d.title}. ${d.properties.map((p) => p.text).join(". ")}.`}>
+				{arcs.map((a) => <Edge key={`${a.proc} ${a.resource} ${a.has}`} arc={a} all={arcs} from={procs[a.proc]!} to={locks[a.resource]!} looks={looks(a.proc)} />)}
+				{procs.map(({ x, y }, i) => (
+					<g key={i} class={`node ${looks(i)}`} transform={`translate(${x} ${y})`}>
+						<circle r={radius} />
+						<text dy="0.35em">{d.names[i]}</text>
+						{order.includes(i) && <text class="place" y={-radius - 8}>{order.indexOf(i) + 1}.</text>}
+					</g>
+				))}
+				{locks.map(({ x, y }, k) => (
+					<g key={k} class="node" transform={`translate(${x} ${y})`}>
+						<rect x={-half.wide} y={-half.high} width={2 * half.wide} height={2 * half.high} rx="3" />
+						<text dy="0.35em">{d.scene.locknames?.[k]}</text>
+						<text class="place" y={half.high + 15}>{boxes[k]} {boxes[k] === 1 ? "unit" : "units"}</text>
+					</g>
+				))}
+			</svg>
+			<p>An arrow to a resource: asks for a unit; from one: has it. {order.length > 0 && "1. ends first. "}{order.length < d.names.length && <b>Who is drawn bold is deadlocked.</b>}</p>
+		</div>
+	);
+}
+
+/** Edge is drawn beside its like, if who has some asks for more. */
+function Edge({ arc, all, from, to, looks }: { arc: Arc; all: Arc[]; from: Spot; to: Spot; looks: string }) {
+	const two = all.some((o) => o.proc === arc.proc && o.resource === arc.resource && o.has !== arc.has);
+	const off = two ? (arc.has ? -5 : 5) : 0;
+	const [p, r] = [{ x: from.x + off, y: from.y }, { x: to.x + off, y: to.y - half.high }];
+	const line = arc.has ? between(r, p, 0, radius + 3) : between(p, r, radius + 2, 3);
+	const at = { x: line.x1 + (line.x2 - line.x1) * 0.35, y: line.y1 + (line.y2 - line.y1) * 0.35 };
+	return (
+		<g class={`edge ${arc.has ? "" : "asks"} ${looks}`}>
+			<line {...line} marker-end={looks === "trapped-in" ? "url(#tip-cycle)" : "url(#tip)"} />
+			{arc.units > 1 && <text {...at} dy="0.35em">{arc.units}</text>}
+		</g>
+	);
+}
