@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -18,7 +17,7 @@ func TestUnfenced(t *testing.T) {
 	var wanted atomic.Bool
 	stops := make(chan error, 1)
 	// Whoever gets the counter while a stop is wanted is stopped before it knows,
-	// until somebody else has been inside.
+	// until somebody else has put it back.
 	got := func(w *wish) {
 		if !wanted.CompareAndSwap(true, false) {
 			return
@@ -70,18 +69,14 @@ func TestUnfenced(t *testing.T) {
 	t.Logf("%d entries, %d pauses: %d increments without a fence are lost, and %d operations refused by fences", j.entries, pauses, r.excused, r.refused)
 }
 
-// stopped lets a process stand still until another one has been inside a lock.
+// stopped lets a process stand still until another one has put back the counter of a
+// lock.
 func (n *nemesis) stopped(p *process, lock string) error {
 	p.signal(syscall.SIGSTOP)
 	defer p.signal(syscall.SIGCONT)
-	from := clock()
-	other := func() bool {
-		return slices.ContainsFunc(n.journal.order, func(h *hold) bool {
-			return h.lock == lock && h.told > from && h.end != never && !h.lost && !strings.HasPrefix(h.who, p.Name+"#")
-		})
-	}
-	if !n.journal.await(n.bound(), other) {
-		return fmt.Errorf("nobody enters %s while %s stands still", lock, p.Name)
+	before := n.things.counted(lock)
+	if !n.journal.await(n.bound(), func() bool { return n.things.counted(lock) > before }) {
+		return fmt.Errorf("nobody else counts in %s while %s stands still", lock, p.Name)
 	}
 	return nil
 }

@@ -132,6 +132,16 @@ func (r *resource) do(w *wish) answer {
 	return answer{}
 }
 
+// counted returns how often the counter of a lock was put back.
+func (r *resource) counted(lock string) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if c := r.cells[lock]; c != nil {
+		return len(c.count)
+	}
+	return 0
+}
+
 // fenced is an operation of the register: it refuses a lower token than it has seen.
 func (c *cell) fenced(w *wish) answer {
 	if w.Token.Less(c.high) {
