@@ -144,9 +144,9 @@ func (e Expectation) ofGraph() string {
 
 // lookForResources reads the line that says which resources there are: with it
 // the file is a graph, and other lines mean something else.
-func (p *parser) lookForResources(lines []string) error {
-	for i, text := range lines {
-		if p.begin(i+1, text); !p.has("resources") || p.s.IsGraph() {
+func (p *parser) lookForResources() error {
+	for i := range p.lines {
+		if p.begin(i); !p.has("resources") || p.s.IsGraph() {
 			continue
 		}
 		for first := true; first || len(p.words) > 0 && p.err == nil; first = false {

@@ -18,8 +18,15 @@ const MaxSize = 10 << 20
 // A parser reads a file line by line.
 type parser struct {
 	reader
-	s    *Scenario
-	said map[string]int // on which line each setting is
+	s     *Scenario
+	lines []line
+	said  map[string]int // on which line each setting is
+}
+
+// A line is one of the file, without its comment.
+type line struct {
+	text  string
+	words []word
 }
 
 // Parse reads a scenario from the text of a file. The name of the file is for
@@ -31,12 +38,15 @@ func Parse(file, text string) (*Scenario, error) {
 	if len(text) > MaxSize {
 		return nil, &Error{file, 1, 1, fmt.Sprintf("this is too large for a scenario: want at most %d bytes", MaxSize)}
 	}
-	lines := strings.Split(strings.TrimPrefix(text, "\ufeff"), "\n")
-	if err := p.look(lines); err != nil {
+	for text := range strings.SplitSeq(strings.TrimPrefix(text, "\ufeff"), "\n") {
+		text = strings.TrimRight(stripComment(text), blanks)
+		p.lines = append(p.lines, line{text, split(text)})
+	}
+	if err := p.look(); err != nil {
 		return nil, err
 	}
-	for i, text := range lines {
-		p.begin(i+1, text)
+	for i := range p.lines {
+		p.begin(i)
 		if len(p.words) > 0 {
 			p.statement()
 		}
@@ -45,7 +55,7 @@ func Parse(file, text string) (*Scenario, error) {
 		}
 	}
 	if p.s.Processes == 0 {
-		return nil, &Error{file, len(lines), 1, "the file ends without a line that says how many processes there are, such as processes 3"}
+		return nil, &Error{file, len(p.lines), 1, "the file ends without a line that says how many processes there are, such as processes 3"}
 	}
 	p.finish()
 	p.s.Said = p.said
@@ -55,16 +65,16 @@ func Parse(file, text string) (*Scenario, error) {
 	return p.s, nil
 }
 
-func (p *parser) begin(line int, text string) {
-	p.line, p.text = line, strings.TrimRight(stripComment(text), blanks)
-	p.words = split(p.text)
+// begin begins to read the line of an index.
+func (p *parser) begin(i int) {
+	p.line, p.text, p.words = i+1, p.lines[i].text, p.lines[i].words
 }
 
 // look finds what the meaning of other lines depends on, wherever it is: the
 // number of processes, and the kind of schedule.
-func (p *parser) look(lines []string) error {
-	for i, text := range lines {
-		p.begin(i+1, text)
+func (p *parser) look() error {
+	for i := range p.lines {
+		p.begin(i)
 		switch {
 		case p.has("processes") && p.s.Processes == 0:
 			p.s.Processes = p.number(1, MaxProcesses)
@@ -79,13 +89,13 @@ func (p *parser) look(lines []string) error {
 	if p.n == 0 {
 		p.n = MaxProcesses // what else is wrong is told first
 	}
-	if err := p.lookForResources(lines); err != nil || p.s.IsGraph() {
+	if err := p.lookForResources(); err != nil || p.s.IsGraph() {
 		return err
 	}
-	if err := p.lookForSites(lines); err != nil {
+	if err := p.lookForSites(); err != nil {
 		return err
 	}
-	if err := p.lookForSections(lines); err != nil {
+	if err := p.lookForSections(); err != nil {
 		return err
 	}
 	if p.s.Steps {

@@ -12,9 +12,9 @@ import (
 
 // lookForSites reads the lines that say where processes and locks are: they
 // may come after lines that need to know it.
-func (p *parser) lookForSites(lines []string) error {
-	for i, text := range lines {
-		if p.begin(i+1, text); !p.siteActs() && p.has("site") {
+func (p *parser) lookForSites() error {
+	for i := range p.lines {
+		if p.begin(i); !p.siteActs() && p.has("site") {
 			p.sites++
 		}
 	}
@@ -26,8 +26,8 @@ func (p *parser) lookForSites(lines []string) error {
 	home := map[core.ID]int{} // the site of each process, from 1
 	locks := map[int]int{}    // and of each lock
 	said, last := map[core.ID]int{}, 0
-	for i, text := range lines {
-		if p.begin(i+1, text); p.siteActs() || !p.has("site") {
+	for i := range p.lines {
+		if p.begin(i); p.siteActs() || !p.has("site") {
 			continue
 		}
 		w := p.here()

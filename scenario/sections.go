@@ -153,9 +153,9 @@ func behind(word string) string {
 
 // lookForSections reads the lines that say which sections there are: they may
 // come after lines that name them.
-func (p *parser) lookForSections(lines []string) error {
-	for i, text := range lines {
-		if p.begin(i+1, text); !p.has("section") {
+func (p *parser) lookForSections() error {
+	for i := range p.lines {
+		if p.begin(i); !p.has("section") {
 			continue
 		}
 		w := p.take()
