@@ -61,6 +61,10 @@ func open(t testing.TB, url string) *page {
 // alive is a page whose script is there: what is shown before that does nothing yet.
 const alive = `!document.querySelector("#app[inert]")`
 
+// unused is what the browser would do besides. For the list below its bar of addresses
+// it loads two pages of its own in every window, which take longer than ours.
+const unused = "Translate,WebUIOmniboxPopup,WebUIOmniboxAimPopup,WebUIOmniboxFullPopup"
+
 // shared is the one browser of all tests: to start one takes longer than most of them.
 var shared struct {
 	once sync.Once
@@ -80,7 +84,8 @@ func chromium(t testing.TB) context.Context {
 		}
 		ctx, cancel := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:],
 			chromedp.ExecPath(path), chromedp.UserDataDir(dir), chromedp.NoSandbox, chromedp.DisableGPU,
-			chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.WindowSize(1280, 800))...)
+			chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-features", unused),
+			chromedp.WindowSize(1280, 800))...)
 		ctx, stop := chromedp.NewContext(ctx)
 		shared.ctx, shared.ends = ctx, []func(){stop, cancel, func() { _ = os.RemoveAll(dir) }}
 		shared.err = chromedp.Do(ctx, chromedp.Navigate("about:blank"))
