@@ -132,14 +132,16 @@ func (w *witness) sent(name string, from, to int, section string) bool {
 // doubts says what is wrong with what is said of a lane.
 func (w *witness) doubts(i int) []string {
 	said := w.waits[i]
-	waits := !w.dead[i] && !w.still[i] && slices.Contains(slices.Collect(maps.Values(w.does[i])), Waiting)
+	waits := !w.dead[i] && slices.Contains(slices.Collect(maps.Values(w.does[i])), Waiting)
 	switch {
 	case said == "" && waits:
 		return []string{"it waits, and nothing says why"}
 	case said == "":
 		return nil
-	case w.dead[i] || w.still[i] || !waits && w.d.Kind != KindElection:
+	case w.dead[i] || !waits && w.d.Kind != KindElection:
 		return []string{"it does not wait"}
+	case strings.HasPrefix(said, "stands still") != w.still[i]:
+		return []string{"it is not told, or wrongly, that it stands still"}
 	}
 	var wrong []string
 	section := ""
