@@ -81,6 +81,9 @@ func TestWhyAt(t *testing.T) {
 	const (
 		rooms   = "algorithm ricart-agrawala\nprocesses 2\nsection seats among 1,2\nsection films among 1,2\nhold manual\nat 0 P1 asks seats\nat 3 P2 asks films\nat 6 P1 asks films\nat 6 P2 asks seats\n"
 		banker  = "algorithm banker\nprocesses 2\nsite 1 P1 P2 L1 L2\nat 0 P1 takes L1 L2\nat 0.5 P2 takes L2 L1\n"
+		older   = "algorithm banker\nprocesses 3\nsite 1 P1 P2 P3 L1 L2\nhold 4\nat 0 P1 takes L1\nat 0.5 P2 takes L1 L2\nat 0.7 P3 takes L2\n"
+		heir    = "algorithm banker\nprocesses 3\nsite 1 P1 L1\nsite 2 P2 L2\nsite 3 P3\nschedule steps\ncrash site 1\nsite 2 suspects site 1\nP2 takes L2\n"
+		lost    = "algorithm banker\nprocesses 2\nsite 1 P1 L1\nsite 2 P2 L2\nschedule steps\nP2 takes L2\ndrop 2 -> 1\n"
 		all     = "algorithm ricart-agrawala\nprocesses 3\nschedule steps\nP1 asks\nP2 asks\ndeliver all\n"
 		raymond = "algorithm raymond\ntopology line\nprocesses 3\nschedule steps\nP2 asks\nP3 asks\ndeliver all\n"
 		die     = "algorithm priority-requester\nprocesses 2\nsite 1 P1 L1\nsite 2 P2\nat 0 P1 takes L1 for 9\nat 0.5 P2 takes L1\nat 1.6 drop 1 -> 2 DIE\n"
@@ -101,7 +104,10 @@ func TestWhyAt(t *testing.T) {
 	}{
 		{rooms, "P1 receives seats REQUEST (time 2) from P2.", 0, "films: waits for OK from P2, which is inside"},
 		{rooms, "P1 receives seats REQUEST (time 2) from P2.", 1, "seats: waits for OK from P1, which is inside"},
-		{banker, "site 1: P2 asks for L2.", 2, "waits for L2, which nobody has: the banker gives it only if all can still end then, and if nobody older is overtaken"},
+		{banker, "site 1: P2 asks for L2.", 2, "waits for L2, which nobody has: the banker keeps it, since if P2 had it, not all could be sure to end"},
+		{heir, "site 2: P2 asks for L2.", 4, "waits for L2, which nobody has: site 2 is not the banker before all others have told it that the one before it is dead"},
+		{lost, "REQUEST (clock 1, tx 2, attempt 1, stamp 1, ext no, lock 2, claims 2) from site 2 to site 1 is lost.", 3, "waits for L2, which nobody has; nothing about it is under way"},
+		{older, "site 1: P3 asks for L2.", 3, "waits for L2, which nobody has: the banker keeps it for P2, which is older and claims it too"},
 		{all, "P1 receives OK (time 2) from P2.", 0, "waits for OK from P3; OK is on its way"},
 		{raymond, "P2 enters.", 2, "waits for the token: it asked P2, which is inside"},
 		{die, "DIE (clock 1, tx 2, attempt 1, stamp 1, ext no) from site 1 to site 2 is lost.", 3, "waits for L1, which P1 has; nothing about it is under way"},
