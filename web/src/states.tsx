@@ -9,7 +9,7 @@ import { cursor, doc, frameAt } from "./state";
 import { clockOf, stepBefore, timeAt } from "./story";
 
 const mostColumns = 12; // with more fields than that, they are listed in a row
-const fewColumns = 3; // with more fields than that, the table is broader than there is room
+const fewColumns = 5; // with more fields than that, the table is broader than there is room
 const mostRows = 40; // with more than that, each is one line high, and only those in sight are there
 const high = 26; // pixels of a row then
 
