@@ -80,7 +80,7 @@ func ofLock(m *sim.Result, back *sim.Playback, sc *scenario.Scenario, spec core.
 	x := Measure{Name: in + "longest bypass", Here: itoa(m.MaxBypass), Fits: true}
 	if most := m.Theory.Bypass; most != nil {
 		x.Theory = "at most " + itoa(*most) + " entries of others once the request has arrived"
-		x.Fits = overtaken(back.Events, m.Section, sc.Processes) <= *most
+		x.Fits = seenWaiting(back.Events, m.Section, sc.Processes) <= *most
 	}
 	return append(all, x)
 }

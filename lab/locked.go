@@ -1,7 +1,9 @@
 package lab
 
 import (
+	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/stile-lock/stile/core"
@@ -103,9 +105,79 @@ func (r *recorder) whyUnheld(i int) string {
 		}
 	}
 	if bank {
-		return ", which nobody has: the banker gives it only if all can still end then, and if nobody older is overtaken"
+		return ", which nobody has" + r.whyKept(i, k, keeper)
 	}
 	return ", which nobody has; nothing about it is under way"
+}
+
+// whyKept says why the banker keeps a lock that is free, by the state of its site.
+func (r *recorder) whyKept(i, k int, site core.ID) string {
+	bank, n, me := &r.lanes[site], len(r.lanes)-r.sites, core.ID(i-r.sites)
+	units := make([]int, len(r.held))
+	claims, have := make([][]int, n), make([][]int, n)
+	for p := range n {
+		claims[p], have[p] = make([]int, len(units)), make([]int, len(units))
+		for _, lock := range many(bank.field(core.ID(p).String()+".claimed"), len(units)) {
+			claims[p][lock] = 1
+		}
+	}
+	var all []queued
+	for lock := range units {
+		units[lock] = 1
+		if tx, ok := one(bank.field(deadlock.LockName(lock)+".tx"), n); ok {
+			have[tx][lock] = 1
+		}
+		all = append(all, bank.queue(lock, n)...)
+	}
+	at := slices.IndexFunc(all, func(q queued) bool { return q.tx == me && q.lock == k })
+	if at < 0 {
+		return "; nothing about it is under way"
+	}
+	if !r.opened(site) {
+		return ": " + r.name(int(site)) + " is not the banker before all others have told it that the one before it is dead"
+	}
+	begun := slices.Contains(have[me], 1)
+	have[me][k] = 1
+	if !deadlock.Safe(units, claims, have) {
+		return ": the banker keeps it, since if " + r.name(i) + " had it, not all could be sure to end"
+	}
+	for _, q := range all {
+		if !begun && q.tx != me && claims[q.tx][k] == 1 && cmp.Or(q.stamp-all[at].stamp, int(q.tx-me)) < 0 {
+			return ": the banker keeps it for " + q.tx.String() + ", which is older and claims it too"
+		}
+	}
+	return ""
+}
+
+// A queued transaction waits at a site for a lock.
+type queued struct {
+	tx          core.ID
+	lock, stamp int
+}
+
+// queue returns who waits for a lock at a site, which shows them behind who has it.
+func (l *lane) queue(lock, n int) []queued {
+	var all []queued
+	for {
+		place := " (" + itoa(len(all)+2) + ")"
+		tx, ok := one(l.field(deadlock.LockName(lock)+".tx"+place), n)
+		if !ok {
+			return all
+		}
+		stamp, _ := strconv.Atoi(l.field(deadlock.LockName(lock) + ".stamp" + place))
+		all = append(all, queued{tx, lock, stamp})
+	}
+}
+
+// opened reports whether a site is the banker by what it has heard of all others.
+func (r *recorder) opened(site core.ID) bool {
+	dead, ready := many(r.lanes[site].field("dead"), r.sites), many(r.lanes[site].field("ready"), r.sites)
+	for id := range core.ID(r.sites) {
+		if site > 0 && id != site && !slices.Contains(dead, id) && (id < site || !slices.Contains(ready, id)) {
+			return false
+		}
+	}
+	return true
 }
 
 // home returns the site of a process.

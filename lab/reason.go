@@ -292,7 +292,7 @@ func (o *room) whyHub(p core.ID) string {
 	if hub == core.None || o.clerk.short {
 		return s + hub.String()
 	}
-	if is := o.is(hub); is == Crashed || is == Paused {
+	if is := o.is(hub); hub != p && (is == Crashed || is == Paused) {
 		return s + o.who(hub)
 	}
 	if m := o.asks(p, hub); m != "" {
@@ -422,7 +422,7 @@ func (o *room) votes(p core.ID, who []core.ID) string {
 // insider returns somebody who is inside, or None.
 func (o *room) insider() core.ID {
 	for i := range o.size() {
-		if p := o.proc(core.ID(i)); o.is(p) == Inside {
+		if p := o.proc(core.ID(i)); o.phase(p).is == Inside {
 			return p
 		}
 	}

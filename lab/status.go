@@ -159,11 +159,9 @@ func (l *lane) does(what string) bool {
 	return slices.ContainsFunc(l.phases, func(p phase) bool { return p.is == what })
 }
 
-// waits reports whether a process waits in some section, and can do so: it lives,
-// and does not stand still. It may be inside another one.
-func (l *lane) waits() bool {
-	return l.status != Crashed && l.status != Paused && l.does(Waiting)
-}
+// waits reports whether a process waits in some section, and lives. It may stand
+// still, or be inside another one.
+func (l *lane) waits() bool { return l.status != Crashed && l.does(Waiting) }
 
 // become notes the status of a lane after the event that is happening.
 func (r *recorder) become(i int, status string) {

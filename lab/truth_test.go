@@ -132,14 +132,16 @@ func (w *witness) sent(name string, from, to int, section string) bool {
 // doubts says what is wrong with what is said of a lane.
 func (w *witness) doubts(i int) []string {
 	said := w.waits[i]
-	waits := !w.dead[i] && !w.still[i] && slices.Contains(slices.Collect(maps.Values(w.does[i])), Waiting)
+	waits := !w.dead[i] && slices.Contains(slices.Collect(maps.Values(w.does[i])), Waiting)
 	switch {
 	case said == "" && waits:
 		return []string{"it waits, and nothing says why"}
 	case said == "":
 		return nil
-	case w.dead[i] || w.still[i] || !waits && w.d.Kind != KindElection:
+	case w.dead[i] || !waits && w.d.Kind != KindElection:
 		return []string{"it does not wait"}
+	case strings.HasPrefix(said, "stands still") != w.still[i]:
+		return []string{"it is not told, or wrongly, that it stands still"}
 	}
 	var wrong []string
 	section := ""
@@ -154,7 +156,7 @@ func (w *witness) doubts(i int) []string {
 		wrong = append(wrong, w.stays(part, section)...)
 		wrong = append(wrong, w.travels(i, part, section)...)
 		wrong = append(wrong, w.answers(i, part)...)
-		wrong = append(wrong, w.owns(part)...)
+		wrong = append(wrong, w.owns(part, said)...)
 	}
 	return append(wrong, w.buries(said)...)
 }
@@ -243,13 +245,16 @@ func (w *witness) answers(i int, part string) []string {
 }
 
 // owns holds against the events who is said to have a lock.
-func (w *witness) owns(part string) []string {
+func (w *witness) owns(part, said string) []string {
 	if m := owner.FindStringSubmatch(part); m != nil {
 		if w.has[w.lane(m[2])][m[1]] == strings.HasSuffix(m[0], "given") {
 			return []string{"not by the events: " + m[0]}
 		}
 	}
-	if lock, _, ok := strings.Cut(strings.TrimPrefix(part, "waits for "), ", which nobody has"); ok {
+	if lock, why, ok := strings.Cut(strings.TrimPrefix(part, "waits for "), ", which nobody has"); ok {
+		if w.d.Scene.Shape == string(core.AtSites) && why == "" && !strings.Contains(said, "nothing about it is under way") {
+			return []string{"nothing says why it does not get " + lock}
+		}
 		for q := range w.has {
 			if w.has[q][lock] {
 				return []string{w.d.Names[q] + " has it"}

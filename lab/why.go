@@ -40,7 +40,7 @@ func (r *recorder) mail() {
 
 // waits reports whether a lane may wait for something.
 func (r *recorder) waits(l *lane) bool {
-	return l.waits() || len(r.spec.Shape.Waits) > 0 && l.status != Crashed && l.status != Paused
+	return l.waits() || len(r.spec.Shape.Waits) > 0 && l.status != Crashed
 }
 
 // why writes the sentences of those who wait.
@@ -55,7 +55,7 @@ func (r *recorder) why() {
 		}
 		l.stale = false
 		r.clerk.written++
-		if s := r.sentence(i); s != l.wait {
+		if s := r.still(l, r.sentence(i)); s != l.wait {
 			l.wait = s
 			r.clerk.bytes += len(s)
 			r.delta(Delta{Event: r.seen, Proc: i, Wait: &s})
@@ -77,11 +77,22 @@ func (r *recorder) sentence(i int) string {
 	}
 	var all []string
 	for _, x := range r.sc.Sections {
-		if o := (&room{r, x.Name, x.Members}); o.is(p) == Waiting {
+		if o := (&room{r, x.Name, x.Members}); o.phase(p).is == Waiting {
 			all = append(all, x.Name+": "+o.why(p))
 		}
 	}
 	return strings.Join(all, "; ")
+}
+
+// still says of who waits that it is paused, too, if it is.
+func (r *recorder) still(l *lane, why string) string {
+	switch {
+	case why == "" || l.status != Paused:
+		return why
+	case len(r.sc.Sections) > 0: // their names come first
+		return "stands still; " + why
+	}
+	return "stands still, and " + why
 }
 
 // whyElection says what a process that has called an election waits for.

@@ -81,11 +81,21 @@ func TestWhyAt(t *testing.T) {
 	const (
 		rooms   = "algorithm ricart-agrawala\nprocesses 2\nsection seats among 1,2\nsection films among 1,2\nhold manual\nat 0 P1 asks seats\nat 3 P2 asks films\nat 6 P1 asks films\nat 6 P2 asks seats\n"
 		banker  = "algorithm banker\nprocesses 2\nsite 1 P1 P2 L1 L2\nat 0 P1 takes L1 L2\nat 0.5 P2 takes L2 L1\n"
+		older   = "algorithm banker\nprocesses 3\nsite 1 P1 P2 P3 L1 L2\nhold 4\nat 0 P1 takes L1\nat 0.5 P2 takes L1 L2\nat 0.7 P3 takes L2\n"
+		heir    = "algorithm banker\nprocesses 3\nsite 1 P1 L1\nsite 2 P2 L2\nsite 3 P3\nschedule steps\ncrash site 1\nsite 2 suspects site 1\nP2 takes L2\n"
+		lost    = "algorithm banker\nprocesses 2\nsite 1 P1 L1\nsite 2 P2 L2\nschedule steps\nP2 takes L2\ndrop 2 -> 1\n"
 		all     = "algorithm ricart-agrawala\nprocesses 3\nschedule steps\nP1 asks\nP2 asks\ndeliver all\n"
 		raymond = "algorithm raymond\ntopology line\nprocesses 3\nschedule steps\nP2 asks\nP3 asks\ndeliver all\n"
 		die     = "algorithm priority-requester\nprocesses 2\nsite 1 P1 L1\nsite 2 P2\nat 0 P1 takes L1 for 9\nat 0.5 P2 takes L1\nat 1.6 drop 1 -> 2 DIE\n"
 		dead    = "algorithm none\nprocesses 3\nsite 1 P1 L1\nsite 2 P2 L2\nsite 3 P3\nat 0 P2 takes L2 for 9\nat 0.5 P1 takes L2\nat 3 crash site 2\n"
 		steps   = "algorithm none\nprocesses 3\nsite 1 P1 L1\nsite 2 P2 L2\nsite 3 P3\nschedule steps\nP1 takes L1\nP2 takes L1\nP3 takes L1\ndeliver all\n"
+	)
+	// Who stands still may wait, too, and may be inside where others wait.
+	const (
+		still = "algorithm ricart-agrawala\nprocesses 3\nhold 9\nat 0 P1 asks\nat 3 P2 asks\nat 6 pause P2\n"
+		two   = "algorithm central\nprocesses 2\nsection a among 1,2\nsection b among 1,2\nhold manual\nat 0 P1 asks a\nat 3 P2 asks a\nat 6 pause P2\n"
+		hub   = "algorithm central\nprocesses 2\nhold 9\nat 0 P2 asks\nat 3 P1 asks\nat 4 pause P1\n"
+		calls = "algorithm bully\nprocesses 3\nat 0 P1 asks\nat 0.5 pause P1\n"
 	)
 	for _, c := range []struct {
 		text, after string // the sentence of the last event
@@ -94,11 +104,18 @@ func TestWhyAt(t *testing.T) {
 	}{
 		{rooms, "P1 receives seats REQUEST (time 2) from P2.", 0, "films: waits for OK from P2, which is inside"},
 		{rooms, "P1 receives seats REQUEST (time 2) from P2.", 1, "seats: waits for OK from P1, which is inside"},
-		{banker, "site 1: P2 asks for L2.", 2, "waits for L2, which nobody has: the banker gives it only if all can still end then, and if nobody older is overtaken"},
+		{banker, "site 1: P2 asks for L2.", 2, "waits for L2, which nobody has: the banker keeps it, since if P2 had it, not all could be sure to end"},
+		{heir, "site 2: P2 asks for L2.", 4, "waits for L2, which nobody has: site 2 is not the banker before all others have told it that the one before it is dead"},
+		{lost, "REQUEST (clock 1, tx 2, attempt 1, stamp 1, ext no, lock 2, claims 2) from site 2 to site 1 is lost.", 3, "waits for L2, which nobody has; nothing about it is under way"},
+		{older, "site 1: P3 asks for L2.", 3, "waits for L2, which nobody has: the banker keeps it for P2, which is older and claims it too"},
 		{all, "P1 receives OK (time 2) from P2.", 0, "waits for OK from P3; OK is on its way"},
 		{raymond, "P2 enters.", 2, "waits for the token: it asked P2, which is inside"},
 		{die, "DIE (clock 1, tx 2, attempt 1, stamp 1, ext no) from site 1 to site 2 is lost.", 3, "waits for L1, which P1 has; nothing about it is under way"},
 		{dead, "P2 crashes.", 3, "waits for L2: site 2, which is to give it, has crashed"},
+		{still, "P2 stands still.", 1, "stands still, and waits for OK from P1, which is inside"},
+		{two, "P2 stands still.", 1, "stands still; a: waits for GRANT from P1, which has gone first itself; P2 is number 1 in the queue of P1"},
+		{hub, "P1 stands still.", 0, "stands still, and waits, for it has let P2, which is inside, go first; P1 is number 1 in the queue of P1"},
+		{calls, "P1 stands still.", 0, "stands still, and waits for an answer from P2 and P3"},
 		{steps, "site 1 receives REQUEST (clock 1, tx 2, attempt 1, stamp 1, ext no, lock 1, claims none) from site 2.", 4, "waits for L1, which P1 has"},
 	} {
 		d := run(c.text, Options{}, undrawn)
@@ -140,5 +157,23 @@ func TestWhyNew(t *testing.T) {
 	spec.Shape.Fresh = "" // then its view of itself is believed in
 	if got := said(spec); len(got) == 0 || got[0] == first || strings.Contains(strings.Join(got, " "), "which P4 has") {
 		t.Errorf("if it is not known who is new, P4 is said to wait so: %q", got)
+	}
+}
+
+// TestWhyUnshaped: of an algorithm whose state is not told, it is said at least who is
+// inside, also if that one stands still.
+func TestWhyUnshaped(t *testing.T) {
+	const text = "algorithm ricart-agrawala\nprocesses 2\nhold manual\nat 0 P1 asks\nat 3 pause P1\nat 4 P2 asks\nuntil 9\n"
+	spec, err := catalog.Make("ricart-agrawala", core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec.Shape = core.Shape{}
+	d := run(text, Options{Specs: func(string, core.Options) (core.Spec, error) { return spec, nil }}, undrawn)
+	if d.Error != nil {
+		t.Fatal(d.Error.Text)
+	}
+	if got, want := d.at(len(d.Events)).Waits[1], "waits since 4; P1 is inside"; got != want {
+		t.Errorf("P2 %q, want %q", got, want)
 	}
 }

@@ -144,8 +144,9 @@ func (l *lock) granted(seat core.ID) {
 	}
 }
 
-// overtaken returns how often, at most, one process has overtaken one that
-// waited, or still does.
+// overtaken returns how often, at most, one and the same process has overtaken one
+// that waited, or still does, since it asked. What theory bounds is another number,
+// which package lab counts: entries of all others, since a request has arrived.
 func (l *lock) overtaken() int {
 	for _, v := range l.visits {
 		if v.ask > 0 {

@@ -38,7 +38,7 @@ func TestClicksStayInTheirText(t *testing.T) {
 			v.key(c.leave)
 			if c.leave == "g" {
 				v.see("dialog .exhibit")
-				eval[bool](v.page, `[...document.querySelectorAll(".exhibit")].find((e) => e.innerText.endsWith("central-queue.stile")).click(), true`)
+				eval[bool](v.page, `[...document.querySelectorAll(".exhibit")].find((e) => e.textContent.endsWith("central-queue.stile")).click(), true`)
 			}
 			v.until(`document.querySelector(".notice")?.innerText.startsWith("The text changed before the click was a line of it")`)
 			g.open("act")
@@ -46,6 +46,34 @@ func TestClicksStayInTheirText(t *testing.T) {
 			v.holds(other)
 		})
 	}
+}
+
+// What was clicked before "Branch" is a line of the text that it was clicked in, and not
+// of the branch, also if it becomes one only then.
+func TestClicksStayInTheirBranch(t *testing.T) {
+	t.Parallel()
+	g := newGate(clickText)
+	v := &visit{page: open(t, serve(t, Handler(g)))}
+	v.until(`document.querySelector(".count")?.innerText.match(/of [1-9]/)`)
+	v.key(kb.End)
+	g.close("act")
+	for _, key := range []string{"2", "3"} {
+		v.key(key)
+		v.see("[role=menu]")
+		v.key("c")
+	}
+	g.wait(t, "act")
+	v.press("Branch")
+	v.until(`document.querySelector(".branches [aria-pressed=true]")?.innerText == "branch 1"`)
+	g.open("act")
+	v.until(`document.querySelector("main[aria-busy=false]")`)
+	v.holds(clickText)
+	v.press("main")
+	v.written("crash P2")
+	v.written("crash P3")
+	v.press("Undo")
+	v.press("Undo")
+	v.holds(clickText)
 }
 
 // A click is a line where the cursor was when it was made.

@@ -277,6 +277,15 @@ func tourLeft(v *visit) {
 	v.keys(kb.Enter)
 	v.press("Back")
 	v.says(".tour-card", "Step 1 of 6")
+	v.until(`document.activeElement.matches(".tour-card .is-main")`)
+	v.keys(kb.Enter + kb.Enter)
+	v.says(".tour-card", "Step 3 of 6")
+	v.keys(kb.Tab, kb.ModifierShift)
+	for _, step := range []string{"2", "1", "1"} { // who goes back by keyboard stays on that button
+		v.keys(kb.Enter)
+		v.says(".tour-card", "Step "+step+" of 6")
+		v.until(`document.activeElement.matches(".tour-card button") && document.activeElement.innerText == "Back"`)
+	}
 	v.keys(kb.Escape)
 	v.until(`!document.querySelector(".tour-card") && localStorage.getItem("stile-tour")`)
 }

@@ -23,7 +23,7 @@ type Shelf struct {
 type Item struct {
 	File     string `json:"file"`
 	Title    string `json:"title"`
-	Sentence string `json:"sentence"`
+	Sentence string `json:"sentence"` // what the title does not say; empty if there is nothing
 	Text     string `json:"text"`
 }
 
@@ -114,9 +114,6 @@ func item(name, text string) Item {
 		}
 	}
 	x.Sentence = enough(strings.Join(words, " "))
-	if x.Sentence == "" {
-		x.Sentence = x.Title
-	}
 	return x
 }
 

@@ -11,7 +11,7 @@ export interface Shelf {
 export interface Exhibit {
 	file: string;
 	title: string;
-	sentence: string;
+	sentence: string; // what the title does not say; empty if there is nothing
 	text: string;
 }
 

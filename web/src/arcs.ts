@@ -2,7 +2,8 @@
 // resources.
 
 import type { Doc } from "./document";
-import { field } from "./stage";
+import type { Line } from "./room";
+import { type Spot, between, field } from "./stage";
 import type { Frame } from "./state";
 
 /** amounts reads how many units of which resources a value has, such as "2 R1, 1 R3". */
@@ -24,4 +25,20 @@ export function arcsOf(d: Doc, frame: Frame): Arc[] {
 		...amounts(field(frame, proc, "has")).map((a) => ({ proc, has: true, ...a })),
 		...amounts(field(frame, proc, "asks for")).map((a) => ({ proc, has: false, ...a })),
 	]);
+}
+
+/**
+ * lineOf is where an arc is drawn, from a process to the side of a box or back. Who has
+ * some and asks for more has two, so far apart.
+ */
+export function lineOf(arc: Arc, all: Arc[], process: Spot, box: Spot, radius: number, apart: Spot): Line {
+	const two = all.some((o) => o.proc === arc.proc && o.resource === arc.resource && o.has !== arc.has);
+	const off = two ? (arc.has ? -1 : 1) : 0;
+	const [p, r] = [process, box].map(({ x, y }) => ({ x: x + off * apart.x, y: y + off * apart.y })) as [Spot, Spot];
+	return arc.has ? between(r, p, 0, radius + 5) : between(p, r, radius + 3, 3);
+}
+
+/** along is a point on a line. */
+export function along({ x1, y1, x2, y2 }: Line, t: number): Spot {
+	return { x: x1 + (x2 - x1) * t, y: y1 + (y2 - y1) * t };
 }

@@ -4,7 +4,7 @@
 
 import { sitesOf } from "./deeds";
 import { type Box, type Line, Room, widthOf } from "./room";
-import { type Stage, between, cellOf, field, haloOf, hasToken, named, voteRoom } from "./stage";
+import { type Stage, between, cellOf, field, hasHalo, haloOf, hasToken, named, voteRoom } from "./stage";
 
 /** Words beside a process. */
 export interface Words {
@@ -121,7 +121,7 @@ export function furnished(stage: Stage, lines: Line[]): Room {
 	for (let lane = sitesOf(d); lane < spots.length; lane++) {
 		const { x, y } = spots[lane]!;
 		const status = frame.status[lane];
-		room.take({ x, y, r: radius + (trapped.has(lane) ? 8 : status === "waiting" ? haloOf(radius) - radius + 1 : 1) });
+		room.take({ x, y, r: radius + (trapped.has(lane) ? 8 : hasHalo(status, frame.waits[lane]) ? haloOf(radius) - radius + 1 : 1) });
 		if (hasToken(stage, lane)) room.take({ ...tokenAt(stage, lane), r: tokenSize });
 		if (status === "leading") room.take({ x: x - 8, y: y - radius - 16, wide: 16, high: 15 });
 		if (status === "paused") room.take({ x: x - 5, y: y + radius - 2, wide: 10, high: 9 });

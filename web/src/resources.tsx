@@ -1,12 +1,12 @@
 // A graph of resources: who has units of which, and who asks for more. It is shown as
 // far as it is reduced at the cursor.
 
-import { type Arc, arcsOf } from "./arcs";
+import { type Arc, along, arcsOf, lineOf } from "./arcs";
 import { arcSaid } from "./edges";
 import { opens } from "./menu";
 import type { Line, Room } from "./room";
 import { onWay } from "./sites";
-import { type Spot, type Stage, between } from "./stage";
+import type { Spot, Stage } from "./stage";
 
 /** An Arc, and where it is drawn. */
 interface Drawn extends Arc {
@@ -29,14 +29,8 @@ export function arcsAt(stage: Stage, room: Room): Drawn[] {
 	return arcs.flatMap((arc) => {
 		const [p, r] = [spots[arc.proc], locks[arc.resource]];
 		if (!p || !r) return [];
-		// Who has some and asks for more has two, side by side.
-		const two = arcs.some((o) => o.proc === arc.proc && o.resource === arc.resource && o.has !== arc.has);
-		const off = two ? (arc.has ? -4 : 4) : 0;
-		const [from, to] = [{ x: p.x, y: p.y + off }, { x: edge(r, p).x, y: r.y + off }];
-		const [a, b] = arc.has ? [to, from] : [from, to];
-		const line = between(a, b, arc.has ? 0 : radius + 3, arc.has ? radius + 5 : 3);
-		const way = (t: number) => ({ x: line.x1 + (line.x2 - line.x1) * t, y: line.y1 + (line.y2 - line.y1) * t });
-		return [{ ...arc, line, ...(arc.units > 1 ? { at: onWay(room, way, String(arc.units), 0.4) } : {}) }];
+		const line = lineOf(arc, arcs, p, edge(r, p), radius, { x: 0, y: 4 });
+		return [{ ...arc, line, ...(arc.units > 1 ? { at: onWay(room, (t) => along(line, t), String(arc.units), 0.4) } : {}) }];
 	});
 }
 

@@ -13,7 +13,7 @@ import { openAt, openMenu } from "./menu";
 import { Ground, Pointers } from "./scenery";
 import { Resources, boxesIn, arcsAt } from "./resources";
 import { Sites, Waits, signsIn, waitsAt } from "./sites";
-import { type Spot, type Stage, haloOf, least, placesOf } from "./stage";
+import { type Spot, type Stage, hasHalo, haloOf, least, placesOf } from "./stage";
 import { choose, cursor, doc, frameAt, type Frame, group } from "./state";
 import { Why } from "./why";
 
@@ -122,7 +122,7 @@ function Process({ lane, name, spot, far, radius, status, wait, acts, chosen }: 
 			<title>{`${name}: ${wait || status}`}</title>
 			{radius < 12 && <circle class="target" cx={spot.x} cy={spot.y} r={Math.max(radius, 8)} />}
 			<circle class="body" cx={spot.x} cy={spot.y} r={radius} />
-			{status === "waiting" && radius > 6 && <circle class="halo" cx={spot.x} cy={spot.y} r={haloOf(radius)} />}
+			{hasHalo(status, wait) && radius > 6 && <circle class="halo" cx={spot.x} cy={spot.y} r={haloOf(radius)} />}
 			{chosen && <rect class="chosen" x={spot.x - radius - 6} y={spot.y - radius - 6} width={2 * radius + 12} height={2 * radius + 12} rx="6" />}
 			{status === "crashed" && <path class="dead" transform={`translate(${spot.x} ${spot.y})`} d={`M${-radius * 0.6} ${-radius * 0.6}L${radius * 0.6} ${radius * 0.6}M${-radius * 0.6} ${radius * 0.6}L${radius * 0.6} ${-radius * 0.6}`} />}
 			{far && <text class="name far" x={far.x} y={far.y} font-size="9">{name}</text>}

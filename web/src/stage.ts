@@ -90,6 +90,11 @@ export function cellOf({ room }: Pick<Places, "room">): { half: number; lift: nu
 	return { half: Math.min(room * 0.455, 43), lift: room < voteRoom ? 0 : room < 80 ? 5 : 6 };
 }
 
+/** hasHalo says whether somebody waits: also one who stands still, or is inside another section. */
+export function hasHalo(status: string | undefined, wait: string | undefined): boolean {
+	return status === "waiting" || ((status === "inside" || status === "paused") && Boolean(wait));
+}
+
 /** haloOf is the radius of the ring around who waits. */
 export function haloOf(radius: number): number {
 	return radius + (radius < 20 ? 2.8 : 4);

@@ -49,6 +49,7 @@ interface Version {
 
 /** A copy of the text that goes its own way. */
 interface Branch extends Version {
+	id: number;
 	name: string;
 	past: Version[];
 	future: Version[];
@@ -80,7 +81,7 @@ export const newest = signal(0);
 /** What the page has to say about the last click; empty if nothing. */
 export const notice = signal("");
 
-export const branches = signal<Branch[]>([{ name: "main", text: "", cursor: 0, past: [], future: [] }]);
+export const branches = signal<Branch[]>([{ id: 0, name: "main", text: "", cursor: 0, past: [], future: [] }]);
 export const branchAt = signal(0);
 export const undoable = computed(() => here().past.length > 0);
 export const redoable = computed(() => here().future.length > 0);
@@ -94,9 +95,9 @@ function here(): Branch {
 	return branches.value[branchAt.value]!;
 }
 
-/** changeBranch puts something else into the present branch. */
-function changeBranch(change: Partial<Branch>): void {
-	branches.value = branches.value.map((b, i) => (i === branchAt.value ? { ...b, ...change } : b));
+/** changeBranch puts something else into a branch, the present one if it is not said which. */
+function changeBranch(change: Partial<Branch>, { id } = here()): void {
+	branches.value = branches.value.map((b) => (b.id === id ? { ...b, ...change } : b));
 }
 
 /** How a text is to be taken over. */
@@ -193,18 +194,23 @@ export function space(how: Spacing): void {
 	void run(aim);
 }
 
-/** What a click came to: whether it is a line of a good text, and the text and cursor that the next click may find. */
-interface Outcome {
-	good: boolean;
-	end: Version | undefined;
+/** Where a click was made: in a text of a branch. */
+interface Click extends Version {
+	branch: number;
 }
 
-let last: Promise<Version | undefined> = Promise.resolve(undefined); // what the last click came to
+/** What a click came to: whether it is a line of a good text, and what the next click may find. */
+interface Outcome {
+	good: boolean;
+	end: Click | undefined;
+}
+
+let last: Promise<Click | undefined> = Promise.resolve(undefined); // what the last click came to
 
 /** act does what a click means, after the clicks before it: a line more, which the lab finds the place of. */
 export function act(deed: Deed): Promise<boolean> {
 	playing.value = false;
-	const click = version();
+	const click = { ...version(), branch: here().id };
 	const before = clicks.value > 0 ? last : Promise.resolve(undefined);
 	clicks.value++;
 	const done = before.then((end) => add(deed, click, end));
@@ -213,8 +219,8 @@ export function act(deed: Deed): Promise<boolean> {
 }
 
 /** add has a click be a line of the text that it was made in, or of what the click before it made of that; of no other one. */
-async function add(deed: Deed, click: Version, before: Version | undefined): Promise<Outcome> {
-	const from = [before, click].find((v) => v?.text === text.value);
+async function add(deed: Deed, click: Click, before: Click | undefined): Promise<Outcome> {
+	const from = [before, click].find((v) => v?.branch === click.branch && v.text === textOf(v.branch));
 	const answer = from && (await whileHere(from, (signal) => lab.call<Edited>("act", { text: from.text, event: from.cursor, deed }, signal)));
 	if (!answer) {
 		notice.value = "The text changed before the click was a line of it: click again.";
@@ -224,16 +230,28 @@ async function add(deed: Deed, click: Version, before: Version | undefined): Pro
 		notice.value = answer.error.text;
 		return { good: false, end: before };
 	}
+	const next = { text: answer.text, cursor: answer.event };
+	const end = { ...next, branch: click.branch };
+	if (click.branch !== here().id) { // it is found when one comes back
+		const there = branches.value.find((b) => b.id === click.branch)!;
+		changeBranch({ ...next, past: [...there.past, { text: there.text, cursor: there.cursor }].slice(-kept), future: [] }, there);
+		return { good: true, end };
+	}
 	const good = await edit(answer.text, { cursor: answer.event, line: answer.line });
 	if (answer.cut && text.value === answer.text) notice.value = `${answer.cut} later ${answer.cut === 1 ? "line" : "lines"} could happen no more, and ${answer.cut === 1 ? "is" : "are"} gone: undo brings ${answer.cut === 1 ? "it" : "them"} back.`;
-	return { good, end: { text: answer.text, cursor: answer.event } };
+	return { good, end };
 }
 
-/** whileHere asks for something as long as the text is the same: if it changes there is no answer. */
-async function whileHere<T>(from: Version, ask: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
+/** textOf is the text of a branch, wherever one is; undefined if it was given up. */
+function textOf(id: number): string | undefined {
+	return id === here().id ? text.value : branches.value.find((b) => b.id === id)?.text;
+}
+
+/** whileHere asks for something as long as the text of a branch is the same: if it changes there is no answer. */
+async function whileHere<T>(from: Click, ask: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
 	const left = new AbortController();
 	const stop = effect(() => {
-		if (text.value !== from.text) left.abort();
+		if (textOf(from.branch) !== from.text) left.abort();
 	});
 	try {
 		return await ask(left.signal);
@@ -272,12 +290,13 @@ function go(to: Version, change: Partial<Branch>): void {
 }
 
 let made = 0; // branches without a name of their own
+let ids = 0; // branches but the first
 
 /** branch makes a copy of the text and goes on in it; the old one stays as it is. */
 export function branch(name = `branch ${++made}`): void {
 	batch(() => {
 		changeBranch(version());
-		branches.value = [...branches.value, { name, ...version(), past: [], future: [] }];
+		branches.value = [...branches.value, { id: ++ids, name, ...version(), past: [], future: [] }];
 		branchAt.value = branches.value.length - 1;
 	});
 }
@@ -286,9 +305,11 @@ export function branch(name = `branch ${++made}`): void {
 export function switchTo(index: number): void {
 	const to = branches.value[index];
 	if (!to || index === branchAt.value) return;
-	changeBranch(version());
-	branchAt.value = index;
-	go(to, {});
+	batch(() => { // at no time the text of one is in another
+		changeBranch(version());
+		branchAt.value = index;
+		go(to, {});
+	});
 }
 
 /** closeBranch gives a branch up, with its text. The first one stays. */

@@ -9,6 +9,7 @@ import { cursor, doc, frameAt } from "./state";
 import { clockOf, stepBefore, timeAt } from "./story";
 
 const mostColumns = 12; // with more fields than that, they are listed in a row
+const fewColumns = 5; // with more fields than that, the table is broader than there is room
 const mostRows = 40; // with more than that, each is one line high, and only those in sight are there
 const high = 26; // pixels of a row then
 
@@ -35,7 +36,7 @@ function Table({ d, at }: { d: Doc; at: number }) {
 	const { from, to } = many ? rows : { from: 0, to: d.names.length };
 	return (
 		<Scroll inner={ref} label="table of states" onScroll={(e) => (top.value = e.scrollTop)}>
-			<table class={many ? "many" : ""} aria-rowcount={d.names.length + 1}>
+			<table class={many ? "many" : columns.length > fewColumns ? "broad" : ""} aria-rowcount={d.names.length + 1}>
 				<thead>
 					<tr aria-rowindex={1}>
 						<th scope="col"><span class="unseen">process</span></th>
@@ -90,7 +91,7 @@ class Row extends Component<RowProps> {
 				{wide
 					? <td class="fields">{told(fields).map(([f, v]) => <span key={f} class={mark(f)}><i>{f}</i> {v} </span>)}</td>
 					: columns.map((c) => <td key={c} class={mark(c)}>{values.get(c) ?? ""}</td>)}
-				{wait !== undefined && <td class={`wait-for ${mark("?")}`} title={wait}>{wait.replace(/^waits (for )?/, "")}</td>}
+				{wait !== undefined && <td class={`wait-for ${mark("?")}`} title={wait}>{wait.replace(/^(stands still, and )?waits (for )?/, "")}</td>}
 			</tr>
 		);
 	}

@@ -6,6 +6,7 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { type Exhibit, type Shelf, shelf } from "./answers";
 import { refused } from "./backend";
 import { check } from "./check";
+import { Press } from "./press";
 import { dialog, doc, edit, nextOf, seek, total } from "./state";
 
 interface Stop {
@@ -134,7 +135,8 @@ function Card() {
 		};
 	}, []);
 	useEffect(() => {
-		card.current!.querySelector<HTMLElement>(".is-main")!.focus({ preventScroll: true });
+		const now = document.activeElement; // who goes back stays on that button, as long as it is of use
+		if (!card.current!.contains(now) || now!.matches(":disabled")) card.current!.querySelector<HTMLElement>(".is-main")!.focus({ preventScroll: true });
 		showing = showing.then(show);
 	}, [at.value]);
 	useLayoutEffect(() => {
@@ -153,7 +155,7 @@ function Card() {
 				<div class="tour-buttons">
 					<button type="button" onClick={leave}>Leave</button>
 					<span class="tour-gap" />
-					<button type="button" disabled={at.value === 0} onClick={() => at.value--}>Back</button>
+					<Press idle={at.value === 0} onClick={() => at.value--}>Back</Press>
 					<button type="button" class="is-main" onClick={proceed}>{last ? "Prove it" : "Next"}</button>
 				</div>
 			</div>

@@ -2,10 +2,10 @@
 // who is deadlocked. What has been reduced at the cursor is paler.
 
 import { useSignal } from "@preact/signals";
-import { type Arc, arcsOf } from "./arcs";
+import { type Arc, along, arcsOf, lineOf } from "./arcs";
 import type { Doc } from "./document";
 import { useSize } from "./look";
-import { type Spot, between } from "./stage";
+import type { Line } from "./room";
 import { cursor, frameAt } from "./state";
 
 const pitch = { process: 44, resource: 60 }; // the least room for each
@@ -21,13 +21,14 @@ export function Whole({ d }: { d: Doc }) {
 	const across = (i: number, of: number) => ((i + 0.5) * wide) / of;
 	const procs = d.names.map((_, i) => ({ x: across(i, d.names.length), y: row.processes }));
 	const locks = boxes.map((_, i) => ({ x: across(i, boxes.length), y: row.resources }));
+	const tops = locks.map(({ x, y }) => ({ x, y: y - half.high }));
 	const order = d.events.filter((e) => e.kind === "reduce").map((e) => e.proc); // who ends, one after the other
 	const looks = (proc: number) => (!order.includes(proc) ? "trapped-in" : order.indexOf(proc) < cursor.value ? "reduced" : "");
 	const arcs = arcsOf(d, frameAt(d, 0));
 	return (
 		<div class="plot whole" ref={ref} tabIndex={0} role="group" aria-label="the whole graph">
 			<svg width={wide} height={row.high} viewBox={`0 0 ${wide} ${row.high}`} role="img" aria-label={`${d.title}. ${d.properties.map((p) => p.text).join(". ")}.`}>
-				{arcs.map((a) => <Edge key={`${a.proc} ${a.resource} ${a.has}`} arc={a} all={arcs} from={procs[a.proc]!} to={locks[a.resource]!} looks={looks(a.proc)} />)}
+				{arcs.map((a) => <Edge key={`${a.proc} ${a.resource} ${a.has}`} arc={a} line={lineOf(a, arcs, procs[a.proc]!, tops[a.resource]!, radius, { x: 5, y: 0 })} looks={looks(a.proc)} />)}
 				{procs.map(({ x, y }, i) => (
 					<g key={i} class={`node ${looks(i)}`} transform={`translate(${x} ${y})`}>
 						<circle r={radius} />
@@ -48,17 +49,11 @@ export function Whole({ d }: { d: Doc }) {
 	);
 }
 
-/** Edge is drawn beside its like, if who has some asks for more. */
-function Edge({ arc, all, from, to, looks }: { arc: Arc; all: Arc[]; from: Spot; to: Spot; looks: string }) {
-	const two = all.some((o) => o.proc === arc.proc && o.resource === arc.resource && o.has !== arc.has);
-	const off = two ? (arc.has ? -5 : 5) : 0;
-	const [p, r] = [{ x: from.x + off, y: from.y }, { x: to.x + off, y: to.y - half.high }];
-	const line = arc.has ? between(r, p, 0, radius + 3) : between(p, r, radius + 2, 3);
-	const at = { x: line.x1 + (line.x2 - line.x1) * 0.35, y: line.y1 + (line.y2 - line.y1) * 0.35 };
+function Edge({ arc, line, looks }: { arc: Arc; line: Line; looks: string }) {
 	return (
 		<g class={`edge ${arc.has ? "" : "asks"} ${looks}`}>
 			<line {...line} marker-end={looks === "trapped-in" ? "url(#tip-cycle)" : "url(#tip)"} />
-			{arc.units > 1 && <text {...at} dy="0.35em">{arc.units}</text>}
+			{arc.units > 1 && <text {...along(line, 0.35)} dy="0.35em">{arc.units}</text>}
 		</g>
 	);
 }

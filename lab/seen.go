@@ -13,10 +13,12 @@ type waiter struct {
 	seen  int  // entries of others since it was heard
 }
 
-// overtaken returns how many entries of others, at most, one that waited saw once
-// all that it had sent had arrived. This is what theory bounds: a request that is
-// still under way can be overtaken any number of times.
-func overtaken(events []trace.Event, section string, n int) int {
+// seenWaiting returns how many entries of others, of all of them together, one that
+// waited saw at most, once all that it had sent had arrived. This is what theory
+// bounds: a request that is still under way can be overtaken any number of times.
+// The bypass of a result of sim is another number: how often one and the same
+// process went first, from the asking on.
+func seenWaiting(events []trace.Event, section string, n int) int {
 	most, all := 0, make([]waiter, n)
 	for i := range events {
 		e := &events[i]
