@@ -94,6 +94,9 @@ func elections() []entry {
 	}
 }
 
+// every lists what there is of all families.
+func every() []entry { return slices.Concat(entries(), elections()) }
+
 // recovered composes a lock and an election.
 func recovered(lock, elect string, o core.Options) (core.Spec, error) {
 	if elect == hasty {
@@ -176,7 +179,7 @@ func Make(name string, o core.Options) (core.Spec, error) {
 	if lock, elect, ok := strings.Cut(name, "+"); ok {
 		return recovered(lock, elect, o)
 	}
-	all := slices.Concat(entries(), elections())
+	all := every()
 	i := slices.IndexFunc(all, func(e entry) bool { return e.name == name })
 	if i < 0 {
 		return core.Spec{}, fmt.Errorf("unknown algorithm %q: 'stile algorithms' lists them%s", name, spell.DidYouMean(name, names(all)...))
@@ -194,6 +197,10 @@ func Make(name string, o core.Options) (core.Spec, error) {
 // All returns every algorithm for mutual exclusion as it is without options,
 // the sound ones first.
 func All() []core.Spec { return specs(entries()) }
+
+// Every returns every algorithm, of whatever family, as it is without options:
+// those for mutual exclusion first.
+func Every() []core.Spec { return specs(every()) }
 
 // Elections returns every election as it is without options.
 func Elections() []core.Spec { return specs(elections()) }

@@ -76,8 +76,8 @@ func NotLive(s core.Spec) string {
 	switch i := slices.IndexFunc(list, is); {
 	case slices.Contains(live(), s.Name):
 		return ""
-	case s.Family == core.Election:
-		return "it is an election, and no lock"
+	case s.Family != core.MutualExclusion:
+		return "it is " + s.Family.One() + ", and no lock"
 	case s.Wrong != "":
 		return "it is wrong: " + s.Wrong
 	case s.Weaker != "":

@@ -194,7 +194,7 @@ func Topologies(name string) []string {
 // Knows returns the names of the options that an algorithm knows.
 func Knows(name string) []string {
 	lock, behind, both := strings.Cut(name, "+")
-	for _, e := range slices.Concat(entries(), elections()) {
+	for _, e := range every() {
 		if e.name != lock {
 			continue
 		}

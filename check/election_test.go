@@ -6,6 +6,7 @@ import (
 
 	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/family/elections"
 	"github.com/stile-lock/stile/internal/race"
 )
 
@@ -90,7 +91,7 @@ func TestWrongSuspicions(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := mustRun(t, Config{Spec: spec, Nodes: 3, Crashes: c.crashes, Wrong: true})
-		p := r.Find(OneLeader)
+		p := r.Find(elections.OneLeader)
 		if p.Verdict != Violated || !slices.Equal(p.Trace, c.story) {
 			t.Errorf("%s: %s\n got %q\nwant %q", c.name, p.Verdict, p.Trace, c.story)
 		}
@@ -101,7 +102,7 @@ func TestWrongSuspicions(t *testing.T) {
 		for _, d := range back.Differences {
 			t.Errorf("%s: the simulator sees it otherwise: %v", c.name, d)
 		}
-		if a := r.Find(Agreement); a.Verdict != HoldsBounded {
+		if a := r.Find(elections.Agreement); a.Verdict != HoldsBounded {
 			t.Errorf("%s: one error must not be for ever, but: %s %q", c.name, a.Verdict, a.Trace)
 		}
 	}

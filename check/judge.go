@@ -202,7 +202,7 @@ func (r *run) tell(p *Property, m *group.Model, start int, steps []group.Step, l
 		a := scenario.Action{Kind: scenario.DeliverAll}
 		sc.Actions, p.Trace = append(sc.Actions, a), append(p.Trace, a.String())
 	}
-	p.spec, p.Counterexample = r.Spec, &sc
+	p.spec, p.family, p.Counterexample = r.Spec, r.Family, &sc
 	p.confirm()
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/family/elections"
 )
 
 // ticker lets everybody in at once and tells everybody its clock. A bug can be
@@ -268,7 +269,7 @@ func TestNoMissingField(t *testing.T) {
 	for _, spec := range catalog.All() {
 		c := Config{Spec: spec, Nodes: 2, Requests: 1, Network: spec.Network, Properties: []string{MutualExclusion}}
 		if spec.Family == core.Election {
-			c.Crashes, c.Properties = 1, []string{OneLeader}
+			c.Crashes, c.Properties = 1, []string{elections.OneLeader}
 		}
 		if spec.Accepts(c.Nodes) != nil {
 			continue

@@ -16,6 +16,7 @@ import (
 	"github.com/stile-lock/stile/deadlock"
 	"github.com/stile-lock/stile/election"
 	"github.com/stile-lock/stile/family"
+	"github.com/stile-lock/stile/family/families"
 	"github.com/stile-lock/stile/family/transactions"
 	"github.com/stile-lock/stile/mutex"
 	"github.com/stile-lock/stile/trace"
@@ -205,7 +206,7 @@ func TestUnconfirmedIsUnfinished(t *testing.T) {
 	cancel()
 	for why, l := range map[string]Limits{explore.OutOfMemory: {Memory: 1 << 16}, explore.OutOfTime: {Time: 1}, explore.Interrupted: {Context: gone}} {
 		c := Config{Spec: mutex.MajorityNaive(), Nodes: 4, Network: core.Unordered, Properties: []string{Deadlock}, Limits: l}
-		c.Family = FamilyOf(c.Spec)
+		c.Family = families.Of(c.Spec)
 		r := newRun(c)
 		m, err := r.model("", false)
 		if err != nil {
@@ -259,7 +260,7 @@ func TestStartSaysWhatDidNotFit(t *testing.T) {
 	all := &Report{Properties: []Property{
 		{Name: MutualExclusion, Verdict: Holds}, {Name: Token, Verdict: NotChecked}, {Name: Bypass, Verdict: Unfinished, Note: "out of memory"},
 	}}
-	r := newRun(Config{Spec: mutex.Central(0), Family: FamilyOf(mutex.Central(0)), Nodes: 2})
+	r := newRun(Config{Spec: mutex.Central(0), Family: families.Of(mutex.Central(0)), Nodes: 2})
 	if p := r.fromStarts(Start, all); p.Verdict != Holds || p.Note != "mutual-exclusion; not bypass (out of memory)" {
 		t.Errorf("%s: %s", p.Verdict, p.Note)
 	}

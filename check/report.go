@@ -26,8 +26,6 @@ const (
 	Start           = family.Start
 	Alibi           = family.Alibi
 	Convergence     = family.Convergence
-	OneLeader       = family.OneLeader
-	Agreement       = family.Agreement
 	FalseReport     = family.FalseReport
 	OneVictim       = family.OneVictim
 )
@@ -61,6 +59,7 @@ type Property struct {
 	Loop           int                `json:"-"`
 	Means          string             `json:"-"` // what it means that it holds
 	spec           core.Spec
+	family         *family.Family
 }
 
 // A Bound is how often each process may ask; 0 means without bound, and is

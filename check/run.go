@@ -11,8 +11,7 @@ import (
 	"github.com/stile-lock/stile/check/group"
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/family"
-	"github.com/stile-lock/stile/family/elections"
-	"github.com/stile-lock/stile/family/locks"
+	"github.com/stile-lock/stile/family/families"
 )
 
 // Limits end a check that would take too much.
@@ -64,17 +63,6 @@ type Config struct {
 	byDefault bool   // nobody has chosen the properties
 }
 
-// FamilyOf returns the family that an algorithm says it is of.
-func FamilyOf(spec core.Spec) *family.Family {
-	switch {
-	case spec.Family == core.Election:
-		return elections.Family()
-	case spec.Detects:
-		return locks.Survivors()
-	}
-	return locks.Family()
-}
-
 // Properties lists the properties of a family, in the order of a report.
 func Properties(f *family.Family) []string {
 	var all []string
@@ -85,7 +73,7 @@ func Properties(f *family.Family) []string {
 }
 
 // Claims returns the properties that an algorithm claims.
-func Claims(spec core.Spec) []string { return claims(FamilyOf(spec), spec) }
+func Claims(spec core.Spec) []string { return claims(families.Of(spec), spec) }
 
 func claims(f *family.Family, spec core.Spec) []string {
 	if f.Claims == nil {
@@ -98,7 +86,7 @@ func claims(f *family.Family, spec core.Spec) []string {
 // in, and with a bound on requests where there would be no end without one.
 func (c Config) Settled() Config {
 	if c.Family == nil {
-		c.Family = FamilyOf(c.Spec)
+		c.Family = families.Of(c.Spec)
 	}
 	if c.Properties == nil {
 		c.Properties, c.byDefault = claims(c.Family, c.Spec), true

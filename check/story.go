@@ -19,7 +19,7 @@ func (p *Property) Replay() (*sim.Playback, error) {
 	if p.Counterexample == nil {
 		return nil, nil
 	}
-	return sim.Replay(p.spec, p.Counterexample, sim.ReplayOptions{})
+	return sim.Replay(p.spec, p.Counterexample, sim.ReplayOptions{Family: p.family})
 }
 
 // confirm replays a counterexample. If the simulator does not see it, too, it

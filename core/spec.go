@@ -121,17 +121,29 @@ type Family uint8
 const (
 	MutualExclusion Family = iota // at most one process is inside at a time
 	Election                      // all processes agree on the highest one alive
+	Transactions                  // nobody waits for ever for one of several locks
 )
+
+var families = [...]struct{ name, one string }{
+	MutualExclusion: {"mutual-exclusion", "an algorithm for one lock"},
+	Election:        {"election", "an election"},
+	Transactions:    {"deadlock", "a method against deadlock"},
+}
 
 // String returns the name that programs see.
 func (f Family) String() string {
-	switch f {
-	case MutualExclusion:
-		return "mutual-exclusion"
-	case Election:
-		return "election"
+	if int(f) >= len(families) {
+		return fmt.Sprintf("family %d", uint8(f))
 	}
-	return fmt.Sprintf("family %d", uint8(f))
+	return families[f].name
+}
+
+// One says what an algorithm of the family is: an election, for example.
+func (f Family) One() string {
+	if int(f) >= len(families) {
+		return "an algorithm of " + f.String()
+	}
+	return families[f].one
 }
 
 // A Spec is one algorithm, ready to be run by any host.

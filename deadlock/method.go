@@ -105,7 +105,7 @@ func (m Method) Spec(l Layout, mode string) (core.Spec, error) {
 	}
 	born := m.make(mode)
 	return core.Spec{
-		Name: m.Name, Title: m.Title, Paper: m.Paper, Network: core.FIFO, Kinds: Kinds(),
+		Name: m.Name, Family: core.Transactions, Title: m.Title, Paper: m.Paper, Network: core.FIFO, Kinds: Kinds(),
 		Shape: core.Shape{Picture: core.AtSites, Title: "who waits for whom"},
 		Wrong: m.Wrong, Weaker: m.Weaker, Fixed: m.Fixed, Shown: m.Shown, Spreads: m.spreads,
 		Plan: func(n int) (core.Birth, error) {

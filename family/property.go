@@ -10,6 +10,7 @@ const (
 	IdleVictim      = "victim-idle"            // who is told to abort has a transaction
 	UnaskedEntry    = scenario.UnaskedEntry    // who enters has asked, and is not inside already
 	LostRequest     = scenario.LostRequest     // who asks gets in before the run is over
+	NoDeadlock      = "freedom from deadlock"  // nobody waits for ever, in one run
 	Deadlock        = "deadlock"               // somebody waits and nothing can happen
 	Starvation      = "starvation"             // a fair run in which somebody waits for ever
 	Order           = scenario.Order           // ME3, causality through the algorithm's messages
@@ -21,8 +22,6 @@ const (
 	Start           = "start"                  // every start of a view is legitimate
 	Alibi           = "alibi"                  // who is given an alibi is not inside
 	Convergence     = "convergence"            // it comes right from every state
-	OneLeader       = scenario.OneLeader       // at most one process wins in each round
-	Agreement       = scenario.Agreement       // in the end all who are alive follow the highest of them
 	FalseReport     = "false-report"           // a deadlock is reported that is none, though nobody has aborted yet
 	OneVictim       = "one-victim"             // of a deadlock exactly the youngest is told to abort
 	Cycle           = "cycle"                  // transactions wait for each other in a ring, where none ever may: a deadlock

@@ -1,17 +1,23 @@
 package family
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/scenario"
 )
 
-// A Family is a family of algorithms as a value: its environments, and what
-// they are judged by.
+// A Family is a family of algorithms as a value: its environments, what they are
+// judged by, and what hosts say of them.
 type Family struct {
-	Name       string
-	Properties []Property                 // in the order of a report
+	Name       string                     // as a heading
+	Means      string                     // what its algorithms are for
+	Kind       string                     // what a page calls a run of one of them
+	May        string                     // what processes may do in a check; %s is how often
+	Calls      string                     // what one does that asks, where that is no request that it waits for
+	Rules      []Rule                     // what one run is judged by, in the order in which that is told
+	Properties []Property                 // what all runs are judged by, in the order of a report
 	Signs      []Sign                     // what can be seen broken in a state or a step, in the order in which it is told
 	Claims     func(s core.Spec) []string // the names of those that an algorithm claims
 	Env        func(o Options) (Env, error)
@@ -22,6 +28,7 @@ type Family struct {
 	Detects bool    // hosts tell machines who is dead
 	Returns int     // how many of those who have died may come back in one check
 	Loses   bool    // messages may be lost that the network does not lose by itself
+	Vast    bool    // of states there are so many that, if nobody says otherwise, each process asks once and messages take no time compared with timeouts
 
 	// Born is what machines are born with; nil means that the first process has
 	// the lock and is not inside.
@@ -30,7 +37,8 @@ type Family struct {
 	// nil means nothing.
 	Scene func(sc *scenario.Scenario)
 	// Bounded says up to which bound something was proved, or that there was
-	// none if each process may ask any number of times, which is 0.
+	// none if each process may ask any number of times, which is 0. It is nil where
+	// there are no requests that could be counted, or that anybody waits for.
 	Bounded func(requests int) string
 }
 
@@ -60,6 +68,25 @@ const (
 	Logical                 // the order and nearness of times, and the distance of counters from the token's
 	Attempts                // the order of counters, and if there is no bound, or times spread, also the order and nearness of times
 )
+
+// A Rule is something that one run is judged by.
+type Rule struct {
+	Name   string // as it is given to Host.Break
+	Means  string // what it means that it holds
+	Broken string // how it is told that it is broken, %[1]v being by whom, and %[2]v who else is part of it
+	AtRest bool   // it is known only when all is quiet
+}
+
+// Tells says how a rule is broken, or just which one if the family does not know
+// it.
+func (f *Family) Tells(rule string, p, other core.ID) string {
+	for _, r := range f.Rules {
+		if r.Name == rule && r.Broken != "" {
+			return fmt.Sprintf(r.Broken, p, other)
+		}
+	}
+	return rule
+}
 
 // A Property is something that a family is judged by.
 type Property struct {

@@ -143,10 +143,10 @@ func anyDeed(r *rand.Rand, d *Document, cursor int, early bool) Deed {
 	deed := Deed{Proc: r.IntN(n), To: r.IntN(n), By: 1 + float64(r.IntN(5))/2, Locks: []int{r.IntN(2)}, Parts: [][]int{{r.IntN(n)}}}
 	verb := verbs[r.IntN(len(verbs))].word
 	usual := []string{"ask", "ask", "leave", "leave", "deliver", "deliver", "deliver", "delay", "expire", "pause", "resume", "resume", "restart", "heal"}
-	if d.Kind == KindTransactions {
+	if d.Kind == "transactions" {
 		usual = []string{"take", "take", "go", "deliver", "deliver", "deliver", "expire", "delay"}
 	}
-	if r.IntN(8) > 0 || d.Kind == KindTransactions && early && (verb == "crash" || verb == "drop") { // harm is rare, so that the run goes on
+	if r.IntN(8) > 0 || d.Kind == "transactions" && early && (verb == "crash" || verb == "drop") { // harm is rare, so that the run goes on
 		verb = usual[r.IntN(len(usual))]
 	}
 	deed.Verb = verb

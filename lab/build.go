@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/family/families"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 	"github.com/stile-lock/stile/trace"
@@ -57,19 +58,16 @@ func (r *recorder) document(back *sim.Playback, o Options, draw drawer) (*Docume
 }
 
 func kindOf(sc *scenario.Scenario, spec core.Spec) string {
-	switch {
-	case sc.Transacts():
-		return KindTransactions
-	case spec.Family == core.Election:
-		return KindElection
-	case len(sc.Sections) > 0:
+	if len(sc.Sections) > 0 {
 		return KindSections
 	}
-	return KindLock
+	return families.Of(spec).Kind
 }
 
 func about(s core.Spec) Algorithm {
-	return Algorithm{s.Name, s.Title, s.Authors, s.Year, s.Paper, s.Wrong, s.Weaker, s.Fixed, s.Network.String(), s.Detects || s.Family == core.Election}
+	f := families.Of(s)
+	deaths := f.Detects && s.Family != core.Transactions
+	return Algorithm{s.Name, s.Title, s.Authors, s.Year, s.Paper, s.Wrong, s.Weaker, s.Fixed, s.Network.String(), deaths, f.Calls}
 }
 
 // renumber returns the numbers of messages in the order in which they first

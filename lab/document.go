@@ -18,7 +18,7 @@ type Document struct {
 	Error *Error `json:"error,omitempty"` // if there is one, nothing else is filled in
 
 	Title     string    `json:"title"`
-	Kind      string    `json:"kind"` // KindLock and so on
+	Kind      string    `json:"kind"` // of its family: lock, election or transactions; or one of those below
 	Algorithm Algorithm `json:"algorithm"`
 	Names     []string  `json:"names"` // of the lanes, in order: site 1 and so on if there are sites, then P1 and so on
 	Steps     bool      `json:"steps"` // the lines are done in order, and nothing happens by itself
@@ -49,13 +49,10 @@ type Document struct {
 	Early string `json:"early,omitempty"` // if the run ended before the time that the text gives it: when, and why
 }
 
-// What a Document can be about.
+// What a Document can be about, besides one group of a family.
 const (
-	KindLock         = "lock"         // one critical section
-	KindSections     = "sections"     // several side by side
-	KindElection     = "election"     // who leads
-	KindTransactions = "transactions" // several locks at sites
-	KindGraph        = "graph"        // resources: nothing runs, and the events are how it is reduced
+	KindSections = "sections" // several critical sections side by side
+	KindGraph    = "graph"    // resources: nothing runs, and the events are how it is reduced
 )
 
 // An Error says what is wrong with a text, and where.
@@ -78,8 +75,9 @@ type Algorithm struct {
 	Wrong   string `json:"wrong"`
 	Weaker  string `json:"weaker"`
 	Fixed   string `json:"fixed"`
-	Network string `json:"network"` // the weakest that it is correct on
-	Deaths  bool   `json:"deaths"`  // it is made for them: an election, or a lock that survives some
+	Network string `json:"network"`         // the weakest that it is correct on
+	Deaths  bool   `json:"deaths"`          // it is made for them: an election, or a lock that survives some
+	Calls   string `json:"calls,omitempty"` // what a process does that asks, where that is no request that it waits for
 }
 
 // An Event is a trace.Event for a page, or of a graph of resources a step by which

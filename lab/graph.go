@@ -7,6 +7,7 @@ import (
 
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/family"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 	"github.com/stile-lock/stile/trace"
@@ -72,13 +73,13 @@ func benches(sc *scenario.Scenario) Scene {
 // provenOf says whether there is a deadlock, and how that is known.
 func provenOf(v *sim.Verdict) Property {
 	if len(v.Deadlocked) == 0 {
-		return Property{Name: noDeadlock, Holds: true, Event: -1, Text: "all can get what they ask for and end, in the order " + list(namesOf(v.Order()))}
+		return Property{Name: family.NoDeadlock, Holds: true, Event: -1, Text: "all can get what they ask for and end, in the order " + list(namesOf(v.Order()))}
 	}
 	what := "are deadlocked: none of them can ever get all that it asks for, even if everybody else ends and gives everything back"
 	if len(v.Deadlocked) == 1 {
 		what = "is deadlocked: it can never get all that it asks for, even if everybody else ends and gives everything back"
 	}
-	return Property{Name: noDeadlock, Event: len(v.Steps), Text: list(namesOf(v.Deadlocked)) + " " + what}
+	return Property{Name: family.NoDeadlock, Event: len(v.Steps), Text: list(namesOf(v.Deadlocked)) + " " + what}
 }
 
 // countedOf is what was found, beside what theory says it means (Holt 1972).

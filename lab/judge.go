@@ -8,6 +8,7 @@ import (
 
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/family"
+	"github.com/stile-lock/stile/family/families"
 	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
@@ -31,7 +32,7 @@ func fits(r *core.Range, x float64) bool {
 // measures says what was counted, beside theory.
 func measures(back *sim.Playback, sc *scenario.Scenario, spec core.Spec) []Measure {
 	all := []Measure{{Name: "messages", Here: itoa(back.Messages), Fits: true}}
-	if spec.Family == core.Election {
+	if spec.Family != core.MutualExclusion {
 		all[0].Formula = spec.Theory.Messages.Text
 	}
 	if back.Sites != nil {
@@ -117,49 +118,22 @@ func ofTransactions(l *sim.Ledger, steps bool) []Measure {
 	return all
 }
 
-// noDeadlock is what a run of transactions, and a graph of resources, are judged by.
-const noDeadlock = "freedom from deadlock"
-
-// judged lists what a run of a kind is judged by, and what each means.
-func judged(kind string) [][2]string {
-	switch kind {
-	case KindElection:
-		return [][2]string{
-			{family.OneLeader, "at most one wins in each round"},
-			{family.Agreement, "when all is quiet everybody alive follows the highest"},
-		}
-	case KindTransactions:
-		return [][2]string{
-			{family.MutualExclusion, "no lock has two holders"},
-			{family.UnaskedGrant, "nobody gets a lock without having asked"},
-			{family.IdleVictim, "nobody is told to abort who has no transaction"},
-			{noDeadlock, "nobody waits for ever"},
-		}
-	}
-	return [][2]string{
-		{family.MutualExclusion, "at most one is inside at a time"},
-		{family.LostRequest, "whoever asks gets in"},
-		{family.UnaskedEntry, "nobody gets in without having asked"},
-		{family.Order, "requests are granted in the order of happened-before"},
-	}
-}
-
 // properties says what the run was judged by, and where it broke that. What a run
 // cannot show is left out.
 func (r *recorder) properties(back *sim.Playback, d *Document) []Property {
 	all := []Property{}
-	for _, j := range judged(d.Kind) {
-		p := Property{Name: j[0], Holds: true, Event: -1, Text: j[1]}
+	for _, rule := range families.Of(r.spec).Rules {
+		p := Property{Name: rule.Name, Holds: true, Event: -1, Text: rule.Means}
 		at := slices.IndexFunc(back.Violations, func(v sim.Violation) bool { return v.Property == p.Name })
 		switch {
 		case at >= 0:
 			p.Holds, p.Text = false, back.Violations[at].String()
 			p.Event = slices.IndexFunc(d.Events, func(e Event) bool { return e.Kind == trace.Violation.String() && e.Name == p.Name })
-		case !r.shows(back, p.Name):
+		case !r.shows(back, rule):
 			continue
 		case p.Name == family.LostRequest:
 			r.answered(d, &p)
-		case p.Name == noDeadlock:
+		case p.Name == family.NoDeadlock:
 			r.stuck(d, &p)
 		}
 		all = append(all, p)
@@ -209,20 +183,18 @@ func (r *recorder) stuck(d *Document, p *Property) {
 
 // shows reports whether a run that has not broken a property shows that it holds:
 // some are watched only if they are promised, and some judged only at the end.
-func (r *recorder) shows(back *sim.Playback, property string) bool {
+func (r *recorder) shows(back *sim.Playback, rule family.Rule) bool {
 	asked := slices.ContainsFunc(back.Events, func(e trace.Event) bool { return e.Kind == trace.Ask })
 	waits := slices.ContainsFunc(r.lanes, func(l lane) bool { return l.does(Waiting) })
-	switch property {
+	switch rule.Name {
 	case family.Order:
 		return r.spec.Theory.ME3 || slices.ContainsFunc(r.sc.Expect, func(e scenario.Expectation) bool { return e.Name == family.Order })
 	case family.LostRequest:
 		return asked && !back.Stopped && (!waits || back.Still && len(r.ring()) > 0)
-	case noDeadlock:
+	case family.NoDeadlock:
 		return asked && back.Still && (!waits || len(r.hopeless()) > 0)
-	case family.Agreement:
-		return back.Still
 	}
-	return true
+	return !rule.AtRest || back.Still
 }
 
 // violations says what was broken, with the events that say so.
@@ -269,7 +241,7 @@ func badges(sc *scenario.Scenario, spec core.Spec) []string {
 	}
 	reorders := spec.Network != core.FIFO && spec.Network != core.Lossy
 	say(sc.Network > spec.Network || sc.Network == core.Unordered && !reorders, "the network is %v, but %s needs one that is %v", sc.Network, spec.Name, spec.Network)
-	mortal := spec.Detects || spec.Family == core.Election || sc.Transacts()
+	mortal := families.Of(spec).Detects
 	say(sc.Experiment, "the sets break the rules")
 	who := "process"
 	if sc.Transacts() {

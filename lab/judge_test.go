@@ -8,6 +8,7 @@ import (
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/deadlock"
 	"github.com/stile-lock/stile/family"
+	"github.com/stile-lock/stile/family/elections"
 	"github.com/stile-lock/stile/mutex"
 )
 
@@ -28,14 +29,14 @@ func TestOnlyWhatWasSeen(t *testing.T) {
 		text, property string
 		want           string // holds, broken, or nothing if it is not told
 	}{
-		{locks + "at 0 P1 takes L1 L2\nat 0 P2 takes L2 L1\n", noDeadlock, "broken"},
-		{locks + "at 0 P1 takes L1 L2\nat 0 P2 takes L2 L1\nuntil 0.1\n", noDeadlock, ""},
-		{locks + "at 0 P1 takes L1 L2\nat 9 P2 takes L2 L1\n", noDeadlock, "holds"},
-		{locks, noDeadlock, ""},
-		{inSteps + "P1 takes L1\nP2 takes L1\n", noDeadlock, ""},
-		{inSteps + "P1 takes L1\nP2 takes L1\nP1 goes on\n", noDeadlock, "holds"},
-		{inSteps + ring + "P3 takes L3\n", noDeadlock, "broken"},
-		{inSteps + ring + "P3 takes L3\nP4 takes L3\n", noDeadlock, "broken"},
+		{locks + "at 0 P1 takes L1 L2\nat 0 P2 takes L2 L1\n", family.NoDeadlock, "broken"},
+		{locks + "at 0 P1 takes L1 L2\nat 0 P2 takes L2 L1\nuntil 0.1\n", family.NoDeadlock, ""},
+		{locks + "at 0 P1 takes L1 L2\nat 9 P2 takes L2 L1\n", family.NoDeadlock, "holds"},
+		{locks, family.NoDeadlock, ""},
+		{inSteps + "P1 takes L1\nP2 takes L1\n", family.NoDeadlock, ""},
+		{inSteps + "P1 takes L1\nP2 takes L1\nP1 goes on\n", family.NoDeadlock, "holds"},
+		{inSteps + ring + "P3 takes L3\n", family.NoDeadlock, "broken"},
+		{inSteps + ring + "P3 takes L3\nP4 takes L3\n", family.NoDeadlock, "broken"},
 		{rooms + "at 6 P1 asks films\nat 6 P2 asks seats\n", family.LostRequest, "broken"},
 		{rooms + "at 6 P1 asks films\n", family.LostRequest, ""},
 		{rooms + "at 6 P1 asks films\nat 9 P2 leaves films\n", family.LostRequest, "holds"},
@@ -51,9 +52,9 @@ func TestOnlyWhatWasSeen(t *testing.T) {
 		{waits + "until 5\n", family.MutualExclusion, "holds"},
 		{waits + "at 0.5 drop 3 -> 1 REQUEST\n", family.LostRequest, "broken"},
 		{circles, family.LostRequest, ""},
-		{elected, family.Agreement, "holds"},
-		{elected + "until 2\n", family.Agreement, ""},
-		{elected + "until 2\n", family.OneLeader, "holds"},
+		{elected, elections.Agreement, "holds"},
+		{elected + "until 2\n", elections.Agreement, ""},
+		{elected + "until 2\n", elections.OneLeader, "holds"},
 	} {
 		asked := 0
 		d := run(c.text, Options{Over: func() bool { asked++; return asked > 2000 }}, undrawn)

@@ -280,7 +280,7 @@ func tried(seeds uint64, bend func(d *Document, spec core.Spec)) (found string, 
 				text = stepping(&r, name)
 			}
 			d := run(text, Options{}, undrawn)
-			if d.Error != nil || d.Kind != KindLock {
+			if d.Error != nil || d.Kind != "lock" {
 				continue // somebody asks who waits
 			}
 			runs++

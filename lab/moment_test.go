@@ -87,7 +87,7 @@ func otherDeed(d *Document, from, to int, deed Deed) string {
 			return told
 		}
 	}
-	if d.Kind == KindElection && deed.Verb == "ask" {
+	if d.Kind == "election" && deed.Verb == "ask" {
 		kind = "note"
 	}
 	waits := from == to && (deed.Verb == "take" || deed.Verb == "start") // for its turn; nothing may come of a start

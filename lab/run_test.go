@@ -221,7 +221,7 @@ func TestTransactionsAreToldOnce(t *testing.T) {
 	told := 0
 	files(t, func(t *testing.T, name, text string) {
 		d := run(text, Options{File: name}, undrawn)
-		if d.Kind != KindTransactions {
+		if d.Kind != "transactions" {
 			return
 		}
 		var step []string

@@ -93,7 +93,7 @@ func (w *witness) see(e *Event) {
 			w.has[e.Proc][lock] = true
 		}
 	case "lead":
-		if w.d.Kind == KindElection {
+		if w.d.Kind == "election" {
 			delete(w.does[e.Proc], e.Section)
 		}
 	case "exit", "deny":
@@ -138,7 +138,7 @@ func (w *witness) doubts(i int) []string {
 		return []string{"it waits, and nothing says why"}
 	case said == "":
 		return nil
-	case w.dead[i] || !waits && w.d.Kind != KindElection:
+	case w.dead[i] || !waits && w.d.Kind != "election":
 		return []string{"it does not wait"}
 	case strings.HasPrefix(said, "stands still") != w.still[i]:
 		return []string{"it is not told, or wrongly, that it stands still"}

@@ -71,7 +71,7 @@ func (r *recorder) sentence(i int) string {
 	case r.sites > 0:
 		return r.whyLocked(i)
 	case len(r.spec.Shape.Waits) > 0:
-		return r.whyElection(p)
+		return r.whyShaped(p)
 	case len(r.sc.Sections) == 0:
 		return (&room{recorder: r}).why(p)
 	}
@@ -95,8 +95,8 @@ func (r *recorder) still(l *lane, why string) string {
 	return "stands still, and " + why
 }
 
-// whyElection says what a process that has called an election waits for.
-func (r *recorder) whyElection(p core.ID) string {
+// whyShaped says what a process waits for by the shape of its algorithm.
+func (r *recorder) whyShaped(p core.ID) string {
 	o := &room{recorder: r}
 	for _, w := range r.spec.Shape.Waits {
 		if r.lanes[p].field(w.Field) != w.Value {

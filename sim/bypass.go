@@ -6,10 +6,10 @@ import "github.com/stile-lock/stile/core"
 // later than it, and entered before it.
 //
 // It need not count for every pair. One that enters now, or still waits at the
-// end, was overtaken more than
-// most times if there is somebody whose entry number most+1, counted from the
-// last one back, has a later request: so it is enough to know, for each process,
-// which entry that is, and of them the one with the latest request.
+// end, was overtaken more than most times if there is somebody whose entry number
+// most+1, counted from the last one back, has a later request: so it is enough to
+// know, for each process, which entry that is, and of them the one with the latest
+// request.
 type bypass struct {
 	most    int
 	entries []bypassEntry

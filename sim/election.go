@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/family"
+	"github.com/stile-lock/stile/family/elections"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim/kernel"
 	"github.com/stile-lock/stile/trace"
@@ -92,7 +94,7 @@ func (c *Election) check() error {
 // A poll runs an election.
 type poll struct {
 	Election
-	*electorate
+	*plain
 	notices int // how often somebody may still notice that nobody leads
 	events  int // how much may still happen
 }
@@ -108,7 +110,8 @@ func RunElection(c Election) (*Outcome, error) {
 		Processes: c.Nodes, Latency: c.Latency, Links: c.Links, Network: c.Network, Seed: c.Seed,
 		Adversary: true, Detects: true, Observe: c.Observe,
 	})
-	e, err := w.elect(c.Spec, core.View{N: c.Nodes, Holder: core.ID(c.Nodes - 1), Busy: true})
+	f := elections.Family()
+	e, err := w.plain(f, c.Spec, f.Born(c.Nodes))
 	if err != nil {
 		return nil, err
 	}
@@ -150,6 +153,34 @@ func (p *poll) run() error {
 		p.notices--
 		p.hold(id)
 	}
+}
+
+// hold lets the application of a process notice that the leader is silent.
+func (p *poll) hold(id core.ID) { p.env.Do(p.group, family.Act{Kind: scenario.Ask, Proc: id}) }
+
+// leaderless returns a process alive that follows nobody alive, or None.
+func (p *poll) leaderless() core.ID {
+	first := core.None
+	p.env.Acts(p.group, func(a family.Act) {
+		if first == core.None {
+			first = a.Proc
+		}
+	})
+	return first
+}
+
+// leader returns whom all who are alive follow, the highest of them, or None.
+func (p *poll) leader() core.ID {
+	top := core.None
+	for id := range core.ID(p.view.N) {
+		if p.env.Waits(id) {
+			return core.None
+		}
+		if !p.w.Crashed(id) {
+			top = id
+		}
+	}
+	return top
 }
 
 // bury lets those die who are dead from the start, and the others know.

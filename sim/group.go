@@ -6,6 +6,7 @@ import (
 
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/family"
+	"github.com/stile-lock/stile/family/families"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim/kernel"
 )
@@ -25,6 +26,7 @@ type group struct {
 	shadow   shadow
 	members  []core.ID // the process at each seat, ascending; nil if all are, each at its own
 	seats    []core.ID // the seat of each process, or None; nil likewise
+	family   *family.Family
 	env      family.Env
 	tagged   bool // env marks messages and timers: it is told of every step, and lets none follow from it at once
 	watch    observer
@@ -59,7 +61,7 @@ type observer interface {
 // add makes a group of the world, among all processes or some, given in
 // ascending order.
 func (w *world) add(spec core.Spec, view core.View, members []core.ID) (*group, error) {
-	g := &group{w: w, index: len(w.groups), spec: spec, view: view, out: &output{}}
+	g := &group{w: w, index: len(w.groups), spec: spec, family: families.Of(spec), view: view, out: &output{}}
 	var err error
 	if g.machines, err = spec.Group(view); err != nil {
 		return nil, err

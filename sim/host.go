@@ -29,7 +29,8 @@ func (g *group) Retag(f func(t family.Tag) family.Tag) {
 
 // Break implements family.Host.
 func (g *group) Break(property string, p, other core.ID) {
-	g.found = append(g.found, Violation{Property: property, At: g.w.Now(), Proc: g.proc(p), Other: g.proc(other), Section: g.section})
+	p, other = g.proc(p), g.proc(other)
+	g.found = append(g.found, Violation{Property: property, At: g.w.Now(), Proc: p, Other: other, Section: g.section, words: g.family.Tells(property, p, other)})
 }
 
 // report tells of what was broken since it was last called.
@@ -41,7 +42,7 @@ func (g *group) report() {
 
 // accuse tells of a violation, on the lanes of the applications.
 func (g *group) accuse(v *Violation) {
-	e := trace.Event{Kind: trace.Violation, Proc: v.Proc, Peer: v.Other, Name: v.Property, Section: g.section}
+	e := trace.Event{Kind: trace.Violation, Proc: v.Proc, Peer: v.Other, Name: v.Property, Words: v.words, Section: g.section}
 	for _, p := range []*core.ID{&e.Proc, &e.Peer} {
 		if *p != core.None {
 			*p += g.lane

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/family"
+	"github.com/stile-lock/stile/family/families"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim/kernel"
 	"github.com/stile-lock/stile/trace"
@@ -16,6 +18,8 @@ import (
 type ReplayOptions struct {
 	Until int  // stop once so many events have been recorded; 0 means at the end
 	Paged bool // rebuild every machine from its bytes before every step
+
+	Family *family.Family // of the algorithm; nil means what its Spec says
 
 	// Watch, if not nil, is told of everything that happens, step by step, and
 	// says whether the run goes on. What it is told lives until it returns.
@@ -82,6 +86,7 @@ type player struct {
 	w       *world
 	back    *Playback
 	options ReplayOptions
+	family  *family.Family
 	cast    cast
 	judge   *judge
 	scripts int  // timed: how many actions are still to come
@@ -117,8 +122,8 @@ type cast interface {
 }
 
 // Replay runs a scenario. The spec is what the catalog makes of the
-// scenario's algorithm and options, or of a method against deadlocks. An error means that the scenario cannot be
-// run; what came out otherwise than expected is in the Playback.
+// scenario's algorithm and options, or of a method against deadlocks. An error
+// means that the scenario cannot be run; what came out otherwise than expected is in the Playback.
 func Replay(spec core.Spec, sc *scenario.Scenario, options ReplayOptions) (*Playback, error) {
 	p, err := newPlayer(spec, sc, options)
 	if err == nil {
@@ -149,8 +154,8 @@ func newPlayer(spec core.Spec, sc *scenario.Scenario, options ReplayOptions) (*p
 	if sc.Transacts() {
 		seats, names = sc.Sites, siteNames(sc.Sites)
 	}
-	if len(sc.Sections) > 0 && spec.Family == core.Election {
-		return nil, fmt.Errorf("%s is an election: it has no critical sections; remove the lines that say section", spec.Name)
+	if len(sc.Sections) > 0 && spec.Family != core.MutualExclusion {
+		return nil, fmt.Errorf("%s is %s: it has no critical sections; remove the lines that say section", spec.Name, spec.Family.One())
 	}
 	if err := spec.Accepts(seats); err != nil && len(sc.Sections) == 0 {
 		return nil, err
@@ -158,11 +163,11 @@ func newPlayer(spec core.Spec, sc *scenario.Scenario, options ReplayOptions) (*p
 	if err := checkKinds(spec, sc); err != nil {
 		return nil, err
 	}
-	p := &player{sc: sc, options: options, back: &Playback{}}
+	p := &player{sc: sc, options: options, family: cmp.Or(options.Family, families.Of(spec)), back: &Playback{}}
 	p.back.frame = frame(trace.Trace{N: sc.Processes, Title: spec.Title, Algorithm: spec.Name, Kinds: spec.Kinds, Unit: scenario.T}, sc)
 	p.w = newWorld(kernel.Config{
 		Processes: seats, Names: names, Latency: sc.Latency, Links: sc.Links, Network: sc.Network, Seed: sc.Seed,
-		Exact: true, Adversary: true, Steps: sc.Steps, Detects: spec.Detects || spec.Family == core.Election || sc.Transacts(),
+		Exact: true, Adversary: true, Steps: sc.Steps, Detects: p.family.Detects,
 		Observe: p.observe,
 	})
 	p.w.Happen = p.happen
@@ -191,10 +196,10 @@ func (p *player) hire(spec core.Spec) error {
 	switch {
 	case p.sc.Transacts():
 		p.cast, err = newSiteCast(p, spec)
-	case spec.Family == core.Election:
-		p.cast, err = newElectionCast(p, spec, view)
-	default:
+	case spec.Family == core.MutualExclusion:
 		p.cast, err = newLockCast(p, spec, view)
+	default:
+		p.cast, err = newPlainCast(p, spec, view)
 	}
 	return err
 }

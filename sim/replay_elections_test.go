@@ -6,7 +6,7 @@ import (
 
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/election"
-	"github.com/stile-lock/stile/family"
+	"github.com/stile-lock/stile/family/elections"
 	"github.com/stile-lock/stile/scenario"
 )
 
@@ -36,7 +36,7 @@ func TestAgreementInTheEnd(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		broken := slices.ContainsFunc(back.Violations, func(v Violation) bool { return v.Property == family.Agreement })
+		broken := slices.ContainsFunc(back.Violations, func(v Violation) bool { return v.Property == elections.Agreement })
 		if broken != c.broken {
 			t.Errorf("%s: agreement is violated %v, want %v: %v", c.name, broken, c.broken, back.Violations)
 		}

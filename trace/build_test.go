@@ -75,7 +75,7 @@ func trouble() *trace.Trace {
 	s.message(28, trace.Drop, 1, 3, 6, "REQUEST") // P4 is down
 	s.do(30, trace.Expire, 1)
 	s.do(30, trace.Enter, 1)
-	s.add(trace.Event{Kind: trace.Violation, Proc: 1, Peer: 0, Name: "mutual-exclusion"})
+	s.add(trace.Event{Kind: trace.Violation, Proc: 1, Peer: 0, Name: "mutual-exclusion", Words: "P2 entered while P1 was inside"})
 	s.do(34, trace.Exit, 0)
 	s.do(36, trace.Resume, 2)
 	s.add(trace.Event{Kind: trace.Suspect, Proc: 2, Peer: 3})

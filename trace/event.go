@@ -85,6 +85,7 @@ type Event struct {
 	Msg    int          // Send, Receive, Drop, Duplicate: the number of the message, from 1; 0 otherwise
 	Name   string       // the kind of message, the property broken, or the text of a note
 	Fields []core.Field // what the message says
+	Words  string       // Violation: how the property was broken
 
 	Section string // of which critical section this is, if there are several
 }

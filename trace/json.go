@@ -36,6 +36,7 @@ type jsonEvent struct {
 	Msg    int         `json:"msg,omitempty"`
 	Name   string      `json:"name,omitempty"`
 	Fields jsonFields  `json:"fields,omitempty"`
+	Words  string      `json:"words,omitempty"` // how a property was broken
 
 	Section string `json:"section,omitempty"`
 }
@@ -85,7 +86,7 @@ func encode(v any) ([]byte, error) {
 func (e *Event) json(unit int64) jsonEvent {
 	j := jsonEvent{
 		Step: e.Step, Time: json.Number(decimal(e.At, unit)), Kind: e.Kind.String(),
-		Proc: int(e.Proc) + 1, Name: e.Name, Fields: e.Fields, Section: e.Section,
+		Proc: int(e.Proc) + 1, Name: e.Name, Fields: e.Fields, Words: e.Words, Section: e.Section,
 	}
 	if e.Kind.peer() || e.Kind == Violation {
 		j.Peer = int(e.Peer) + 1
@@ -199,7 +200,7 @@ func (j *jsonEvent) event(unit int64) (Event, error) {
 	}
 	e := Event{
 		Step: j.Step, At: at, Kind: kind, Proc: core.ID(j.Proc - 1), Peer: core.ID(j.Peer - 1),
-		Msg: j.Msg, Name: j.Name, Fields: j.Fields, Section: j.Section,
+		Msg: j.Msg, Name: j.Name, Fields: j.Fields, Words: j.Words, Section: j.Section,
 	}
 	if j.Msg != 0 && !kind.message() {
 		return Event{}, fmt.Errorf("%v has no message, but is given number %d", kind, j.Msg)

@@ -64,7 +64,11 @@ func (e Event) sentence(called func(core.ID) string) string {
 	case Abort:
 		return p + " chooses " + peer + " to give up."
 	case Violation:
-		return "VIOLATION of " + name + after(" in ", section) + after(": ", e.broken(called)) + "."
+		words := clean(e.Words)
+		if words == "" && e.Proc != core.None {
+			words = p
+		}
+		return "VIOLATION of " + name + after(" in ", section) + after(": ", words) + "."
 	case Note:
 		if name != "" && !strings.HasSuffix(name, ".") {
 			name += "."
@@ -75,26 +79,6 @@ func (e Event) sentence(called func(core.ID) string) string {
 		return p + ": " + name // it says something of another one
 	}
 	return e.Kind.String()
-}
-
-// broken tells how a property was broken, if it is a known one.
-func (e Event) broken(called func(core.ID) string) string {
-	p, other := called(e.Proc), called(e.Peer)
-	switch {
-	case e.Proc == core.None:
-		return ""
-	case e.Name == "mutual-exclusion" && e.Peer != core.None:
-		return p + " entered while " + other + " was inside"
-	case e.Name == "order" && e.Peer != core.None:
-		return p + " entered before " + other + ", whose request happened before"
-	case e.Name == "one-leader" && e.Peer != core.None:
-		return p + " and " + other + " both lead"
-	case e.Name == "agreement":
-		return "not everybody follows " + p
-	case e.Name == "lost-request":
-		return p + " asked and was never granted"
-	}
-	return p
 }
 
 // said writes the fields of a message: time 1, clock 2.

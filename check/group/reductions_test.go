@@ -29,7 +29,7 @@ type vote struct {
 func (v vote) config() Config {
 	c := Config{
 		Spec: v.spec, Seats: v.n, Env: elections.New(v.n), Tagged: true, Settles: true, Clock: Units, Pace: v.pace, Detects: true,
-		Names: []string{family.OneLeader, family.Agreement}, Crashes: v.crashes, Comebacks: v.comebacks,
+		Names: []string{elections.OneLeader, elections.Agreement}, Crashes: v.crashes, Comebacks: v.comebacks,
 		Starts: []core.View{{N: v.n, Holder: core.ID(v.n - 1), Busy: true}},
 	}
 	for p := range core.ID(v.n) {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/election"
-	"github.com/stile-lock/stile/family"
+	"github.com/stile-lock/stile/family/elections"
 )
 
 // A poll is a state of an election.
@@ -42,7 +42,7 @@ func (x *polling) do(p *poll, i int, in core.Input, fresh bool) {
 		p.follows[i] = int(n.Who)
 		if int(n.Who) == i && fresh {
 			if p.winner >= 0 && p.winner != i {
-				x.faces[family.OneLeader] = true
+				x.faces[elections.OneLeader] = true
 			}
 			p.winner = i
 		}
@@ -116,7 +116,7 @@ func (x *polling) next(p *poll) {
 	}
 	fair = x.network(p) || fair
 	if !fair && !p.agreed() {
-		x.faces[family.Agreement] = true
+		x.faces[elections.Agreement] = true
 	}
 }
 
@@ -213,7 +213,7 @@ func TestElectionsAgreeWithReference(t *testing.T) {
 			broken[f] = true
 		}
 	}
-	if !broken[family.OneLeader] || !broken[family.Agreement] {
+	if !broken[elections.OneLeader] || !broken[elections.Agreement] {
 		t.Errorf("broken %v: too little to tell", broken)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/family"
 	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/trace"
 )
 
 // fresh marks what belongs to an election begun in this round.
@@ -100,6 +101,9 @@ func (e *Env) May(a family.Act) error {
 
 // Do implements family.Env.
 func (e *Env) Do(h family.Host, a family.Act) {
+	if h.Hears() {
+		h.Tell(trace.Event{Kind: trace.Note, Proc: a.Proc, Name: a.Proc.String() + " holds an election"})
+	}
 	h.Step(a.Proc, core.Input{Kind: core.Request, From: core.None})
 }
 
@@ -131,7 +135,7 @@ func (e *Env) Took(h family.Host, p core.ID, in core.Input, _ bool, notices []co
 			continue
 		}
 		if e.winner != core.None && e.winner != p {
-			h.Break(family.OneLeader, p, e.winner)
+			h.Break(OneLeader, p, e.winner)
 		}
 		e.winner = p
 	}
@@ -196,6 +200,6 @@ func (e *Env) Look(family.Host) {}
 // Ended implements family.Env: who disagrees now disagrees for ever.
 func (e *Env) Ended(h family.Host) {
 	if !e.agreed() {
-		h.Break(family.Agreement, e.highest(), core.None)
+		h.Break(Agreement, e.highest(), core.None)
 	}
 }

@@ -12,7 +12,7 @@ import (
 // Family returns the family of locks among processes that live.
 func Family() *family.Family {
 	return &family.Family{
-		Name: "locks", Claims: Claims, Numbers: family.Logical, Bounded: bounded,
+		Name: "Locks", Kind: kind, May: may, Rules: rules(), Claims: Claims, Numbers: family.Logical, Bounded: bounded,
 		Env: func(o family.Options) (family.Env, error) {
 			return New(Config{
 				Nodes: o.Nodes, Asks: o.Asks, Requests: o.Requests, Fence: o.Watch == family.Fence,
@@ -40,6 +40,22 @@ func Family() *family.Family {
 	}
 }
 
+// What hosts say of every lock.
+const (
+	kind = "lock"
+	may  = "each may ask %s"
+)
+
+// rules lists what one run of a lock is judged by.
+func rules() []family.Rule {
+	return []family.Rule{
+		{Name: family.MutualExclusion, Means: "at most one is inside at a time", Broken: "%[1]v entered while %[2]v was inside"},
+		{Name: family.LostRequest, Means: "whoever asks gets in", Broken: "%[1]v asked and was never granted"},
+		{Name: family.UnaskedEntry, Means: "nobody gets in without having asked", Broken: "%[1]v entered without having asked"},
+		{Name: family.Order, Means: "requests are granted in the order of happened-before", Broken: "%[1]v entered before %[2]v, whose request happened before"},
+	}
+}
+
 // signs lists what can be seen broken of every lock.
 func signs() []family.Sign {
 	return []family.Sign{
@@ -53,7 +69,8 @@ func signs() []family.Sign {
 // has Detects.
 func Survivors() *family.Family {
 	return &family.Family{
-		Name: "locks that survive deaths", Timers: family.InUnits, Detects: true, Returns: 1, Loses: true, Bounded: bounded,
+		Name: "Locks that survive deaths", Kind: kind, May: may, Rules: rules(),
+		Timers: family.InUnits, Detects: true, Returns: 1, Loses: true, Vast: true, Bounded: bounded,
 		Env: func(o family.Options) (family.Env, error) {
 			if o.Requests == 0 {
 				return nil, fmt.Errorf("any number of requests and processes that die: times and epochs would grow without end, so give a number of requests")

@@ -21,7 +21,7 @@ func (c Config) Family() *family.Family {
 		moot = "it reports no deadlocks"
 	}
 	return &family.Family{
-		Name: "transactions", Sites: c.Layout.Sites, Numbers: family.Attempts, Detects: true,
+		Name: "Deadlocks", Kind: "transactions", Sites: c.Layout.Sites, Numbers: family.Attempts, Detects: true,
 		Env:   func(o family.Options) (family.Env, error) { return c.bounded(o.Requests) },
 		Scene: c.scene,
 		Bounded: func(rounds int) string {
@@ -29,6 +29,12 @@ func (c Config) Family() *family.Family {
 				return "any number of transactions and restarts"
 			}
 			return "up to " + words.Plural(rounds, "transaction") + " of each process, any number of restarts"
+		},
+		Rules: []family.Rule{
+			{Name: family.MutualExclusion, Means: "no lock has two holders", Broken: "%[1]v entered while %[2]v was inside"},
+			{Name: family.UnaskedGrant, Means: "nobody gets a lock without having asked", Broken: "%[1]v has got a lock without having asked"},
+			{Name: family.IdleVictim, Means: "nobody is told to abort who has no transaction", Broken: "%[1]v was told to abort, but has no transaction"},
+			{Name: family.NoDeadlock, Means: "nobody waits for ever"},
 		},
 		Properties: []family.Property{
 			{Name: family.MutualExclusion, Means: "never two holders of a lock"},

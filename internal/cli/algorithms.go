@@ -3,13 +3,13 @@ package cli
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/family/families"
 	"github.com/stile-lock/stile/internal/cli/ask"
 	"github.com/stile-lock/stile/internal/cli/tell"
 )
@@ -34,7 +34,7 @@ so are the elections, with the messages of one election that one process
 starts; neither run live.`,
 		Args: ask.Nothing,
 		RunE: func(c *cobra.Command, _ []string) error {
-			all := describeAlgorithms(slices.Concat(catalog.All(), catalog.Elections()))
+			all := describeAlgorithms(catalog.Every())
 			return tell.Report{JSON: all, Text: printAlgorithms}.Print(c.OutOrStdout(), asJSON)
 		},
 		DisableFlagsInUseLine: true,
@@ -102,9 +102,17 @@ func printAlgorithms(p *tell.Page) {
 	some(func(s core.Spec) bool { return s.Wrong != "" })
 	p.Line("WEAKER: these keep what they promise, and others promise more")
 	some(func(s core.Spec) bool { return s.Weaker != "" })
-	p.Line("ELECTIONS: all who are alive agree on the highest of them")
-	printCells(p, "ALGORITHM", "YEAR", "", "MESSAGES", "", "")
-	for _, s := range catalog.Elections() {
+	last := core.MutualExclusion
+	for _, s := range catalog.Every()[len(catalog.All()):] {
+		if s.Family != last {
+			if last != core.MutualExclusion {
+				p.Gap()
+			}
+			last = s.Family
+			f := families.Of(s)
+			p.Line("%s: %s", strings.ToUpper(f.Name), f.Means)
+			printCells(p, "ALGORITHM", "YEAR", "", "MESSAGES", "", "")
+		}
 		printAlgorithm(p, s)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/check"
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/family/families"
 	"github.com/stile-lock/stile/internal/words"
 )
 
@@ -116,7 +117,7 @@ func unfinished(r *check.Report) bool {
 func letters(r *check.Report) string {
 	const letters = "MDSOTBKFCAIV"
 	all := ""
-	for i, name := range check.Properties(check.FamilyOf(core.Spec{})) {
+	for i, name := range check.Properties(families.Of(core.Spec{})) {
 		if p := r.Find(name); p != nil {
 			all += verdicts([]check.Property{*p}, letters[i:i+1])
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/stile-lock/stile/check"
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/family/families"
 	"github.com/stile-lock/stile/family/transactions"
 	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/lab"
@@ -83,12 +84,12 @@ func (c *Calls) check(ctx context.Context, body []byte, say func(v any) error) e
 		conf.Requests = 1
 	}
 	conf.Requests, conf.Crashes = max(conf.Requests, 0), in.Limits.Crashes
-	switch {
-	case conf.Spec.Family == core.Election:
+	switch f := conf.Family; {
+	case f.Bounded == nil:
 		conf.Requests = 0
-	case conf.Spec.Detects:
-		conf.Pace = check.Quick // as the command does: else there are too many states
-	case conf.Crashes > 0 && !sc.Transacts():
+	case f.Vast:
+		conf.Pace = check.Quick // as the command does
+	case conf.Crashes > 0 && !f.Detects:
 		return fmt.Errorf("%d crashes of %s, which survives none: want 0, or a lock such as %s+bully", conf.Crashes, sc.Algorithm, sc.Algorithm)
 	}
 	conf.Limits = check.Limits{Workers: c.Workers, Memory: c.Memory, Time: time.Duration(in.Limits.Seconds * float64(time.Second))}
@@ -139,6 +140,7 @@ func (c *Calls) config(sc *scenario.Scenario) (check.Config, error) {
 	}
 	var err error
 	conf.Spec, err = lab.SpecOf(sc, c.Specs)
+	conf.Family = families.Of(conf.Spec)
 	if sc.Busy || sc.Holder != 0 {
 		conf.Starts = []core.View{{N: sc.Processes, Holder: sc.Holder, Busy: sc.Busy}}
 	}
@@ -206,12 +208,9 @@ func checked(sc *scenario.Scenario, conf check.Config) string {
 	if conf.Requests > 0 {
 		often = words.Plural(conf.Requests, "time")
 	}
-	switch {
-	case conf.Spec.Family == core.Election:
-		b.WriteString(" of which any may call an election")
-	case !sc.Transacts():
-		fmt.Fprintf(&b, " of which each may ask %s", often)
-	default:
+	if may := conf.Family.May; may != "" {
+		b.WriteString(" of which " + strings.Replace(may, "%s", often, 1))
+	} else {
 		m, _ := deadlock.Find(sc.Algorithm)
 		fmt.Fprintf(&b, " at %s. Each does %s, whenever it likes, what its lines say", words.Plural(sc.Sites, "site"), often)
 		for p, turns := range programs(sc, m) {

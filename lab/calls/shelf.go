@@ -9,6 +9,7 @@ import (
 	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/family/families"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/scenarios"
 )
@@ -64,38 +65,38 @@ expect violation mutual-exclusion
 // Gallery returns all worked examples: the bank, then what works, then what does
 // not.
 func Gallery() []Shelf {
-	first := Shelf{"Start here", []Item{item("bank.stile", bank)}}
-	locks, elections := Shelf{Title: "Locks"}, Shelf{Title: "Elections"}
-	survive, dead, museum := Shelf{Title: "Locks that survive deaths"}, Shelf{Title: "Deadlocks"}, Shelf{Title: "The museum of wrong algorithms"}
+	shelves := []Shelf{{"Start here", []Item{item("bank.stile", bank)}}}
+	for _, f := range families.All() {
+		shelves = append(shelves, Shelf{Title: f.Name})
+	}
+	shelves = append(shelves, Shelf{Title: museum})
 	names, _ := fs.Glob(scenarios.Files, "*.stile")
 	for _, name := range names {
 		data, err := fs.ReadFile(scenarios.Files, name)
 		if err != nil {
 			continue
 		}
-		x, s := item(name, string(data)), shelfOf(name, string(data))
-		shelf := map[string]*Shelf{"lock": &locks, "election": &elections, "survive": &survive, "deadlock": &dead, "museum": &museum}[s]
-		shelf.Items = append(shelf.Items, x)
+		title := shelfOf(name, string(data))
+		i := slices.IndexFunc(shelves, func(s Shelf) bool { return s.Title == title })
+		shelves[i].Items = append(shelves[i].Items, item(name, string(data)))
 	}
-	return []Shelf{first, locks, elections, survive, dead, museum}
+	return shelves
 }
+
+// museum is the shelf of what does not work.
+const museum = "The museum of wrong algorithms"
 
 // shelfOf says where a scenario belongs.
 func shelfOf(name, text string) string {
 	sc, err := scenario.Parse(name, text)
 	if err != nil || sc.Transacts() || sc.IsGraph() {
-		return "deadlock"
+		return families.Of(core.Spec{Family: core.Transactions}).Name
 	}
 	spec, err := catalog.Make(sc.Algorithm, sc.Options)
-	switch {
-	case err == nil && !spec.Sound():
-		return "museum"
-	case err == nil && spec.Family == core.Election:
-		return "election"
-	case strings.Contains(sc.Algorithm, "+"):
-		return "survive"
+	if err == nil && !spec.Sound() {
+		return museum
 	}
-	return "lock"
+	return families.Of(spec).Name
 }
 
 // item describes a scenario by its title and its first comment.
@@ -157,6 +158,7 @@ type Choice struct {
 	Lock    string   `json:"lock,omitempty"`  // of a lock that survives deaths: which it is,
 	After   string   `json:"after,omitempty"` // and what is done after one
 
+	Calls  string              `json:"calls,omitempty"`  // as lab.Algorithm has it
 	Values map[string][]string `json:"values,omitempty"` // what can be said, where that has names
 }
 
@@ -168,7 +170,7 @@ func (c *Calls) algorithms(_ context.Context, body []byte, say func(v any) error
 	for _, s := range c.own {
 		list = append(list, choice(s))
 	}
-	for _, s := range slices.Concat(catalog.All(), catalog.Elections()) {
+	for _, s := range catalog.Every() {
 		if named(c.own, s.Name) < 0 {
 			list = append(list, choice(s, catalog.Knows(s.Name)...))
 		}
@@ -177,7 +179,7 @@ func (c *Calls) algorithms(_ context.Context, body []byte, say func(v any) error
 		}
 	}
 	for _, m := range deadlock.Methods() {
-		x := Choice{Name: m.Name, Title: m.Title, Family: "deadlock", Class: string(m.Family), Wrong: m.Wrong, Weaker: m.Weaker, Paper: m.Paper, Network: core.FIFO.String(), Least: 1, Most: 50, Options: []string{}}
+		x := Choice{Name: m.Name, Title: m.Title, Family: core.Transactions.String(), Class: string(m.Family), Wrong: m.Wrong, Weaker: m.Weaker, Paper: m.Paper, Network: core.FIFO.String(), Least: 1, Most: 50, Options: []string{}}
 		if len(m.Modes) > 0 {
 			x.offer("mode", m.Modes)
 		}
@@ -206,7 +208,7 @@ func recoveries(lock string) []Choice {
 }
 
 func choice(s core.Spec, options ...string) Choice {
-	x := Choice{Name: s.Name, Title: s.Title, Family: s.Family.String(), Class: s.Class.String(), Wrong: s.Wrong, Weaker: s.Weaker, Paper: s.Paper, Network: s.Network.String(), Least: 1, Most: 100, Options: []string{}}
+	x := Choice{Name: s.Name, Title: s.Title, Family: s.Family.String(), Class: s.Class.String(), Wrong: s.Wrong, Weaker: s.Weaker, Paper: s.Paper, Network: s.Network.String(), Least: 1, Most: 100, Options: []string{}, Calls: families.Of(s).Calls}
 	for _, o := range options {
 		var values []string
 		if o == "topology" {

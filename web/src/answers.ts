@@ -29,6 +29,7 @@ export interface Known {
 	options: string[]; // words of the head of a scenario that it understands
 	lock?: string; // of a lock that survives deaths: which it is,
 	after?: string; // and what is done after one
+	calls?: string; // what a process does that asks, where that is no request that it waits for
 	values?: Record<string, string[]>; // what they can be, where that has names
 }
 

@@ -129,7 +129,7 @@ function Setting() {
 					"There is no scenario yet."
 				)}
 			</p>
-			{it?.kind !== "election" && (
+			{!it?.algorithm.calls && (
 				<label>
 					Each process asks at most
 					<select value={requests.value} disabled={runs} onChange={(e) => (requests.value = Number(e.currentTarget.value))}>

@@ -65,7 +65,7 @@ export function Controls() {
 				</label>
 			</div>
 			<div class="buttons">
-				<Press idle={none || nextOf("entry") < 0} onClick={() => jump("entry")} title="to the next entry (e)">next {d?.kind === "election" ? "leader" : "entry"}</Press>
+				<Press idle={none || nextOf("entry") < 0} onClick={() => jump("entry")} title="to the next entry (e)">next {d?.algorithm.calls ? "leader" : "entry"}</Press>
 				<Press idle={none || nextOf("violation") < 0} onClick={() => jump("violation")} title="to what breaks next (v)">next violation</Press>
 				<span class="count">{at} of {total.value}</span>
 			</div>

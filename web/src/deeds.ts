@@ -92,12 +92,8 @@ function timersAt(d: Doc, proc: number, at: number): Timer[] {
 
 /** wishes are asking and leaving, in what words the scenario has for them. */
 function wishes(d: Doc, proc: number, status: string): Item[] {
-	switch (d.kind) {
-		case "sections":
-			return d.scene.groups.filter((g) => g.members.includes(proc)).flatMap((g) => sectionWishes(d, proc, g.name));
-		case "election":
-			return [does("calls an election", "a", { verb: "ask", proc })];
-	}
+	if (d.kind === "sections") return d.scene.groups.filter((g) => g.members.includes(proc)).flatMap((g) => sectionWishes(d, proc, g.name));
+	if (d.algorithm.calls) return [does(d.algorithm.calls, "a", { verb: "ask", proc })];
 	if (status === "inside") return [does("leaves", "l", { verb: "leave", proc })];
 	return status === "waiting" ? [] : [does("asks", "a", { verb: "ask", proc })];
 }

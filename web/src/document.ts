@@ -9,7 +9,7 @@ import type { KindStyle, Layout } from "./layout";
 export interface Doc {
 	error?: Fault; // if there is one, nothing else is filled in
 	title: string;
-	kind: string; // KindLock and so on
+	kind: string; // lock, sections, election, transactions or graph
 	algorithm: Algorithm;
 	names: string[]; // of the lanes, in order: P1; where there are sites, site 1 and so on come first
 	steps: boolean; // the lines are done in order, and nothing happens by itself
@@ -52,6 +52,7 @@ export interface Algorithm {
 	fixed: string;
 	network: string; // the weakest that it is correct on
 	deaths: boolean; // it is made for them
+	calls?: string; // what a process does that asks, where that is no request that it waits for
 }
 
 export interface Happening {

@@ -63,7 +63,7 @@ async function write(): Promise<void> {
 		...Object.fromEntries(words),
 		network: network.value,
 		latency: latency.value,
-		...(chosen.value?.family === "election" ? {} : { hold: hold.value }),
+		...(chosen.value?.calls ? {} : { hold: hold.value }),
 		workload: workload.value,
 		seed: Number(seed.value),
 		steps: steps.value,
@@ -167,7 +167,7 @@ function Choices() {
 			{!steps.value && (
 				<>
 					<Field label="Latency of a message" value={latency} hint="1, exp:1 or uniform:0.5,1.5" />
-					{of?.family !== "election" && <Field label="Time inside" value={hold} hint={of?.family === "deadlock" ? "with each lock: 5 or exp:2" : "5, exp:2 or manual"} />}
+					{!of?.calls && <Field label="Time inside" value={hold} hint={of?.family === "deadlock" ? "with each lock: 5 or exp:2" : "5, exp:2 or manual"} />}
 				</>
 			)}
 			<label>

@@ -50,11 +50,9 @@ func Checked(name string) error {
 func Other(name string) string {
 	switch spec, err := catalog.Make(name, core.Options{}); {
 	case isMethod(name):
-		return fmt.Sprintf("%s is a method against deadlock: 'stile deadlock %s' runs it", name, name)
-	case err == nil && spec.Family == core.Election:
-		return fmt.Sprintf("%s is an election: 'stile sim %s' runs it", name, name)
+		return fmt.Sprintf("%s is %s: 'stile deadlock %s' runs it", name, core.Transactions.One(), name)
 	case err == nil:
-		return fmt.Sprintf("%s is an algorithm for one lock: 'stile sim %s' runs it", name, name)
+		return fmt.Sprintf("%s is %s: 'stile sim %s' runs it", name, spec.Family.One(), name)
 	case filepath.Ext(name) == ".stile":
 		return fmt.Sprintf("%q is a scenario file: 'stile replay' runs it", name)
 	}
@@ -92,9 +90,7 @@ func Modes() []string {
 // Locks are the names of the algorithms for one lock.
 func Locks() []string { return named(catalog.All()) }
 
-func algorithms() []string {
-	return named(slices.Concat(catalog.All(), catalog.Elections()))
-}
+func algorithms() []string { return named(catalog.Every()) }
 
 func named(specs []core.Spec) []string {
 	var names []string

@@ -11,6 +11,8 @@ import (
 	"github.com/stile-lock/stile/check"
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/family"
+	"github.com/stile-lock/stile/family/families"
 	"github.com/stile-lock/stile/family/transactions"
 	"github.com/stile-lock/stile/internal/cli/ask"
 	"github.com/stile-lock/stile/internal/words"
@@ -19,7 +21,26 @@ import (
 // always are the flags that fit whatever is checked.
 const always = "nodes property workers memory time json trace svg"
 
-// algorithm checks a lock or an election.
+// options are the flags of an algorithm, which has refused those that it does not
+// know.
+const options = " topology sets inform experiment k coordinator patience"
+
+// fits lists the flags that fit a check of a family.
+func fits(f *family.Family) string {
+	all := always + options + " network"
+	if f.Bounded != nil {
+		all += " requests"
+	}
+	if f.Detects {
+		all += " crashes comebacks pace wrong"
+	}
+	if f.Loses {
+		all += " losses"
+	}
+	return all
+}
+
+// algorithm checks a lock, or an algorithm of another family.
 func (f *flags) algorithm(c *cobra.Command, name string) error {
 	if err := ask.Checked(name); err != nil {
 		return err
@@ -28,20 +49,27 @@ func (f *flags) algorithm(c *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	about, usual := locking, check.AnyPace
-	switch {
-	case spec.Family == core.Election:
-		about, err = electing, ask.Only(c, always+" network topology crashes comebacks pace wrong", name+" is an election, which has no --FLAG to choose: leave it out")
+	of, usual := families.Of(spec), check.AnyPace
+	if of.Bounded == nil {
 		f.config.Requests = 0
-	case spec.Detects:
-		about, err = dying, ask.Only(c, always+" requests network topology sets inform experiment k coordinator patience crashes comebacks losses pace wrong", name+" survives deaths, and has no --FLAG to choose: leave it out")
+	}
+	if of.Vast {
 		usual = check.Quick
+		if !c.Flags().Changed("requests") {
+			f.config.Requests = 1
+		}
+	}
+	if !of.Detects {
+		f.config.Crashes = 0
+	}
+	switch {
+	case spec.Family != core.MutualExclusion:
+		err = ask.Only(c, fits(of), name+" is "+spec.Family.One()+", which has no --FLAG to choose: leave it out")
+	case spec.Detects:
+		err = ask.Only(c, fits(of), name+" survives deaths, and has no --FLAG to choose: leave it out")
 		if err == nil && f.config.Losses > 0 && f.options.Patience == 0 {
 			f.options.Patience = catalog.Patience(name, f.config.Nodes)
 			spec, err = catalog.Make(name, f.options)
-		}
-		if !c.Flags().Changed("requests") {
-			f.config.Requests = 1 // two are too many for some of them
 		}
 	default:
 		err = ask.Refuse(c, "crashes comebacks pace wrong", "--FLAG does not fit "+name+", which is no election: leave it out")
@@ -51,7 +79,6 @@ func (f *flags) algorithm(c *cobra.Command, name string) error {
 		if err == nil {
 			err = ask.Refuse(c, "mode sites", "--FLAG does not fit "+name+", which is no method against deadlock: leave it out")
 		}
-		f.config.Crashes = 0
 	}
 	if err == nil {
 		err = f.deaths()
@@ -90,7 +117,7 @@ func (f *flags) deaths() error {
 // resolve turns the flags into a check.
 func (f *flags) resolve(spec core.Spec, usual check.Pace) (check.Config, error) {
 	c := f.config
-	c.Spec, c.Family = spec, check.FamilyOf(spec)
+	c.Spec, c.Family = spec, families.Of(spec)
 	err := c.Spec.Accepts(c.Nodes)
 	if err != nil {
 		return c, err
@@ -164,15 +191,26 @@ func (f *flags) method(c *cobra.Command, m deadlock.Method) error {
 	return f.run(c, config, func(c check.Config) []string { return transacting(m.Title, c) })
 }
 
-// locking says what is checked of a lock.
-func locking(c check.Config) string {
-	s := words.Plural(c.Nodes, "process") + ", "
-	if c.Requests == 0 {
-		s += "any number of requests"
-	} else {
-		s += words.Plural(c.Requests, "request") + " each"
+// about says what is checked of an algorithm.
+func about(c check.Config) string {
+	s := words.Plural(c.Nodes, "process")
+	switch {
+	case c.Family.Bounded == nil:
+	case c.Requests == 0:
+		s += ", any number of requests"
+	default:
+		s += ", " + words.Plural(c.Requests, "request") + " each"
+	}
+	if c.Family.Detects {
+		s += dying(c)
 	}
 	s += ", " + c.Network.String() + " network"
+	if c.Pace != check.AnyPace {
+		s += ", messages " + paces[c.Pace]
+	}
+	if c.Wrong {
+		s += ", one timeout too short or one live process taken for dead"
+	}
 	if c.Requesters != nil {
 		s += ", only " + strings.ReplaceAll(strings.Trim(fmt.Sprint(c.Requesters), "[]"), " ", ", ") + " ask"
 	}
@@ -187,15 +225,10 @@ func locking(c check.Config) string {
 	return s
 }
 
-// electing says what is checked of an election.
-func electing(c check.Config) string {
-	return fmt.Sprintf("%s, %s and %s at any step", words.Plural(c.Nodes, "process"), words.Plural(c.Crashes, "crash"), words.Plural(c.Comebacks, "comeback")) + under(c)
-}
-
-// dying says what is checked of a lock that survives deaths.
+// dying says how many die in a check, and what else goes wrong.
 func dying(c check.Config) string {
-	s := fmt.Sprintf("%s, %s each, %s", words.Plural(c.Nodes, "process"), words.Plural(c.Requests, "request"), words.Plural(c.Crashes, "crash"))
-	if c.Comebacks > 0 {
+	s := ", " + words.Plural(c.Crashes, "crash")
+	if c.Comebacks > 0 || c.Family.Bounded == nil {
 		s += " and " + words.Plural(c.Comebacks, "comeback")
 	}
 	if c.Losses > 0 {
@@ -204,18 +237,6 @@ func dying(c check.Config) string {
 	s += " at any step"
 	if c.Options.Patience > 0 {
 		s += fmt.Sprintf(", patience %d", c.Options.Patience)
-	}
-	return s + under(c)
-}
-
-// under says under what processes crash.
-func under(c check.Config) string {
-	s := fmt.Sprintf(", %v network", c.Network)
-	if c.Pace != check.AnyPace {
-		s += ", messages " + paces[c.Pace]
-	}
-	if c.Wrong {
-		s += ", one timeout too short or one live process taken for dead"
 	}
 	return s
 }

@@ -95,8 +95,8 @@ func (f *flags) faulty(name string) (faults.Config, error) {
 	if c.Spec, err = ask.Spec(name, f.options); err != nil {
 		return c, err
 	}
-	if c.Spec.Family == core.Election {
-		return c, fmt.Errorf("--fault does not fit %s, which is an election: 'stile check %s --crashes 1' lets processes die", name, name)
+	if c.Spec.Family != core.MutualExclusion {
+		return c, fmt.Errorf("--fault does not fit %s, which is %s: 'stile check %s --crashes 1' lets processes die", name, c.Spec.Family.One(), name)
 	}
 	if c.Nodes > mostFaulty {
 		return c, fmt.Errorf("--nodes %d: want a whole number from 1 to %d where a --fault is tried everywhere", c.Nodes, mostFaulty)

@@ -5,6 +5,7 @@ import (
 	"github.com/stile-lock/stile/check"
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/family/families"
 	"github.com/stile-lock/stile/family/transactions"
 )
 
@@ -18,5 +19,5 @@ func propertiesOf(args []string) []string {
 		}
 		spec, _ = catalog.Make(args[0], core.Options{})
 	}
-	return check.Properties(check.FamilyOf(spec))
+	return check.Properties(families.Of(spec))
 }

@@ -14,18 +14,11 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// fits refuses flags that are not for an algorithm: an election has some of its
-// own, and knows few of the others.
-func fits(c *cobra.Command, name string) error {
-	spec, err := ask.Spec(name, core.Options{})
-	if err != nil {
-		return err
-	}
-	if spec.Family == core.Election {
-		return ask.Only(c, "nodes latency network topology dead starters seed json svg trace from to",
-			"--FLAG does not fit "+name+", which is an election: it takes --nodes, --dead, --starters, --latency, --network, --seed, --json, --svg and --trace")
-	}
-	return ask.Refuse(c, "dead starters", "--FLAG does not fit "+name+", which is no election: leave it out, or simulate bully, ring-election or chang-roberts")
+// fitsElection refuses flags that are not for an election, which has some of its
+// own and knows few of the others.
+func fitsElection(c *cobra.Command, name string) error {
+	return ask.Only(c, "nodes latency network topology dead starters seed json svg trace from to",
+		"--FLAG does not fit "+name+", which is an election: it takes --nodes, --dead, --starters, --latency, --network, --seed, --json, --svg and --trace")
 }
 
 // election turns the flags into an election.

@@ -123,16 +123,19 @@ type play func(live *tell.Live, observe func(trace.Event)) (tell.Report, error)
 
 func (f *flags) run(c *cobra.Command, name string) error {
 	f.given = c.Flags().Changed
-	if err := fits(c, name); err != nil {
-		return err
-	}
-	spec, err := catalog.Make(name, f.options)
+	spec, err := ask.Spec(name, core.Options{})
 	if err != nil {
 		return err
 	}
-	prepare := f.locks
+	fits, prepare := fitsLock, f.locks
 	if spec.Family == core.Election {
-		prepare = f.election
+		fits, prepare = fitsElection, f.election
+	}
+	if err := fits(c, name); err != nil {
+		return err
+	}
+	if spec, err = catalog.Make(name, f.options); err != nil {
+		return err
 	}
 	run, err := prepare(spec)
 	if err != nil {
@@ -153,6 +156,11 @@ func (f *flags) run(c *cobra.Command, name string) error {
 		rec.Interrupted(r.Stopped)
 		return r, err
 	})
+}
+
+// fitsLock refuses flags that are not for a lock.
+func fitsLock(c *cobra.Command, name string) error {
+	return ask.Refuse(c, "dead starters", "--FLAG does not fit "+name+", which is no election: leave it out, or simulate bully, ring-election or chang-roberts")
 }
 
 // locks turns the flags into a run of a lock, or of several.

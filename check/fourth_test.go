@@ -1,0 +1,125 @@
+package check
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/family"
+	"github.com/stile-lock/stile/family/locks"
+)
+
+// A pair is the environment of a fourth family, which no host knows of: locks
+// that let in two at a time, and never three.
+type pair struct{ *locks.Env }
+
+const atMostTwo = "at-most-two"
+
+func (e pair) New() family.Env { return pair{e.Env.New().(*locks.Env)} }
+
+func (e pair) Copy(from family.Env) { e.Env.Copy(from.(pair).Env) }
+
+// Took lets two in.
+func (e pair) Took(h family.Host, p core.ID, in core.Input, entered bool, notices []core.Notice) {
+	e.Env.Took(lenient{h}, p, in, entered, notices)
+}
+
+type lenient struct{ family.Host }
+
+func (lenient) Break(string, core.ID, core.ID) {}
+
+func (e pair) Look(h family.Host) {
+	var in []core.ID
+	for p := core.ID(0); p < 3; p++ {
+		if e.Inside(p) {
+			in = append(in, p)
+		}
+	}
+	if len(in) > 2 {
+		h.Break(atMostTwo, in[2], in[0])
+	}
+}
+
+// pairs is the family.
+func pairs() *family.Family {
+	f := locks.Family()
+	alone := f.Env
+	f.Env = func(o family.Options) (family.Env, error) {
+		e, err := alone(o)
+		return pair{e.(*locks.Env)}, err
+	}
+	f.Rules = []family.Rule{{Name: atMostTwo, Broken: "%[1]v came in as the third, after %[2]v"}}
+	f.Properties = []family.Property{
+		{Name: atMostTwo, Means: "never three inside"},
+		{Name: Starvation, Means: "nobody waits for ever", Found: family.InRuns},
+	}
+	f.Signs = []family.Sign{family.Shown(atMostTwo, family.Violates(atMostTwo)), {Name: Deadlock, Of: []string{Starvation}}}
+	f.Claims = nil
+	return f
+}
+
+// host lets in as many as there are places, as the first process counts.
+type host struct {
+	places int
+	free   int
+	queue  []core.ID
+}
+
+func (s *host) Fields(c *core.Coder) {
+	c.Int("free", &s.free, s.places)
+	c.Seats("queue", &s.queue)
+}
+
+func (s *host) Request(out *core.Out[toyMessage]) { out.Send(0, toyMessage{toyRequest}) }
+
+func (s *host) Release(out *core.Out[toyMessage]) { out.Send(0, toyMessage{toyRelease}) }
+
+func (s *host) Receive(from core.ID, m *toyMessage, out *core.Out[toyMessage]) {
+	switch m.Kind {
+	case toyGrant:
+		out.Enter()
+		return
+	case toyRequest:
+		s.queue = append(s.queue, from)
+	case toyRelease:
+		s.free++
+	}
+	for ; s.free > 0 && len(s.queue) > 0; s.free-- {
+		out.Send(s.queue[0], toyMessage{toyGrant})
+		s.queue = slices.Delete(s.queue, 0, 1)
+	}
+}
+
+func hosted(places int) core.Spec {
+	return core.Spec{
+		Name: "hosted", Family: core.Family(99), Kinds: []string{"REQUEST", "GRANT", "RELEASE", "NOTE"},
+		Plan: core.Always(func(self core.ID, v core.View) core.Machine {
+			return core.New(self, v, &host{places: places, free: places})
+		}),
+	}
+}
+
+// A fourth family is a value: the checker, the model of a group and the simulator,
+// which confirms what is found, need not know it.
+func TestFourthFamily(t *testing.T) {
+	for places, want := range map[int]Verdict{2: Holds, 3: Violated} {
+		r, err := Run(Config{Spec: hosted(places), Family: pairs(), Nodes: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := r.Find(atMostTwo)
+		if p.Verdict != want || r.Find(Starvation).Verdict != Holds {
+			t.Errorf("%d places: %s %s %s, and starvation %s: want %s, and that it holds", places, atMostTwo, p.Verdict, p.Note, r.Find(Starvation).Verdict, want)
+		}
+		if want != Violated {
+			continue
+		}
+		back, err := p.Replay()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := back.Violations; len(v) != 1 || v[0].String() != "P3 came in as the third, after P1" || len(back.Entries) != 3 {
+			t.Errorf("the simulator sees %v after %v", v, back.Entries)
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package sim
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/family"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/trace"
+)
+
+// A plain group is one of any family: all that there is to know of it is said by
+// its environment, in the checker too.
+type plain struct {
+	*group
+	news    int64 // when somebody last learnt who leads
+	onEnter func(seat core.ID)
+}
+
+// plain makes a group of a family.
+func (w *world) plain(f *family.Family, spec core.Spec, v core.View) (*plain, error) {
+	g, err := w.add(spec, v, nil)
+	if err != nil {
+		return nil, err
+	}
+	p := &plain{group: g}
+	g.family, g.tagged, g.watch = f, f.Born != nil, p
+	if g.env, err = f.Env(family.Options{Nodes: v.N}); err != nil {
+		return nil, err
+	}
+	g.env.Begin(g, v)
+	return p, nil
+}
+
+func (p *plain) took(seat core.ID, out *core.Output) {
+	if out.Entered && p.onEnter != nil {
+		p.onEnter(seat)
+	}
+	for _, n := range out.Notices {
+		switch {
+		case n.Kind == core.Leader && n.Who != core.None:
+			p.news = p.w.Now()
+			p.note(trace.Lead, seat, n.Who, "")
+		case n.Kind == core.Victim:
+			p.note(trace.Abort, seat, n.Who, "")
+		}
+	}
+	p.env.Look(p)
+}
+
+// Break implements family.Host for what a state breaks, which is told once.
+func (p *plain) Break(property string, seat, other core.ID) {
+	if !slices.ContainsFunc(p.found, func(v Violation) bool { return v.Property == property }) {
+		p.group.Break(property, seat, other)
+	}
+}
+
+func (p *plain) crashed(core.ID) {}
+
+func (p *plain) returned(seat core.ID) { p.announce(seat) }
+
+// due reports whether something is still to come that in steps a line has to
+// say: that an application does what it does in the end, or that somebody is told
+// who is dead and who is not. Until then nobody knows what there will be in the
+// end.
+func (p *plain) due() bool {
+	due := false
+	p.env.Acts(p, func(a family.Act) {
+		due = due || a.Fair && (a.Kind != scenario.Ask || p.stirs(a.Proc, core.Input{Kind: core.Request, From: core.None}))
+	})
+	for seat := range core.ID(p.view.N) {
+		for q := range core.ID(p.view.N) {
+			truth := core.Input{Kind: core.Trust, From: q}
+			if p.Dead(q) {
+				truth.Kind = core.Suspect
+			}
+			due = due || seat != q && !p.Dead(seat) && p.stirs(seat, truth)
+		}
+	}
+	return due
+}
+
+// stirs reports whether anything would come of an input.
+func (g *group) stirs(seat core.ID, in core.Input) bool {
+	state := g.machines[seat].AppendState(nil)
+	m := g.birth(seat, g.view)
+	var out core.Output
+	if m.LoadState(state) != nil || m.Step(in, &out) != nil {
+		return true
+	}
+	return len(out.Sends)+len(out.Notices) > 0 || !bytes.Equal(state, m.AppendState(nil))
+}

@@ -1,0 +1,57 @@
+package sim
+
+import (
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/family"
+	"github.com/stile-lock/stile/scenario"
+)
+
+// A plainCast plays a scenario of any family: like one of mutual exclusion, but
+// all that applications do is what lines say, and nothing is measured.
+type plainCast struct {
+	lockCast
+	*plain
+}
+
+func newPlainCast(p *player, spec core.Spec, view core.View) (*plainCast, error) {
+	g, err := p.w.plain(p.family, spec, view)
+	if err != nil {
+		return nil, err
+	}
+	g.onEnter = func(seat core.ID) {
+		entry := Entry{Proc: seat, At: p.w.Now()}
+		p.back.Entries = append(p.back.Entries, entry)
+		p.judge.entered(entry)
+	}
+	return &plainCast{lockCast{p: p}, g}, nil
+}
+
+func (c *plainCast) patience(int) int { return 1000 * (c.view.N + 10) }
+
+func (c *plainCast) may(a *scenario.Action) error { return c.group.may(a) }
+
+func (c *plainCast) do(a *scenario.Action) {
+	c.env.Do(c, family.Act{Kind: a.Kind, Proc: a.Proc, Peer: a.Peer})
+}
+
+func (c *plainCast) finish(still bool) {
+	if still && !(c.w.Steps() && c.due()) {
+		c.ended()
+	}
+	c.blame()
+	c.p.back.Violations = c.found
+}
+
+// state implements cast: where there are no requests, nobody waits for one.
+func (c *plainCast) state(j *judge, e scenario.Expectation) {
+	switch {
+	case e.Kind != scenario.PhaseIs:
+		j.field(e, core.Describe(c.machines[e.Proc], c.view.N))
+	case c.env.Inside(e.Proc):
+		j.phase(e, scenario.Inside)
+	case c.family.Bounded != nil && c.env.Waits(e.Proc):
+		j.phase(e, scenario.Waits)
+	default:
+		j.phase(e, scenario.Idle)
+	}
+}
