@@ -44,6 +44,7 @@ tools: ## download what the other targets need
 	go mod download -modfile=tools/go.mod
 	@tools/postgres.sh
 	@tools/browser.sh
+	@tools/cluster.sh install
 
 fmt: ## every file is formatted
 	@bad=$$(gofmt -l .); if [ -n "$$bad" ]; then echo "not formatted (run gofmt -w):"; echo "$$bad"; exit 1; fi
