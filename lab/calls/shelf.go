@@ -24,7 +24,7 @@ type Shelf struct {
 type Item struct {
 	File     string `json:"file"`
 	Title    string `json:"title"`
-	Sentence string `json:"sentence"` // what the title does not say; empty if there is nothing
+	Sentence string `json:"sentence"` // what the title does not say
 	Text     string `json:"text"`
 }
 

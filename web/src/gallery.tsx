@@ -75,7 +75,7 @@ function Shelves() {
 							<li key={it.file}>
 								<button type="button" class={i === 0 && j === 0 && wanted.value === "" ? "exhibit is-first" : "exhibit"} onClick={() => open(it)}>
 									<strong>{it.title}</strong>
-									{it.sentence && <span>{it.sentence}</span>}
+									<span>{it.sentence}</span>
 									<code>{it.file}</code>
 								</button>
 							</li>
