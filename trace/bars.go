@@ -110,6 +110,8 @@ func (p *plan) insideNames(s span) []string {
 	switch {
 	case p.t.Inside != "":
 		return []string{s.name}
+	case s.wants != "" && s.has != "":
+		return []string{s.has + ", wants " + s.wants, s.has}
 	case s.has != "":
 		return []string{s.has}
 	case s.entry > 0:

@@ -13,8 +13,8 @@ func TestSections(t *testing.T) {
 		{Step: 0, At: 0, Kind: Ask, Proc: 0, Section: "seats"},
 		{Step: 1, At: 0, Kind: Send, Proc: 0, Peer: 1, Msg: 1, Name: "REQUEST", Section: "seats"},
 		{Step: 2, At: 20, Kind: Enter, Proc: 0, Section: "seats"},
-		{Step: 3, At: 40, Kind: Ask, Proc: 0, Section: "films"},
-		{Step: 4, At: 60, Kind: Exit, Proc: 0, Section: "seats"},
+		{Step: 3, At: 30, Kind: Ask, Proc: 0, Section: "films"},
+		{Step: 4, At: 75, Kind: Exit, Proc: 0, Section: "seats"},
 		{Step: 5, At: 80, Kind: Enter, Proc: 0, Section: "films"},
 		{Step: 6, At: 90, Kind: Violation, Proc: 0, Peer: 1, Name: "mutual-exclusion", Section: "films"},
 		{Step: 7, At: 99, Kind: Exit, Proc: 0, Section: "films"},
@@ -29,7 +29,7 @@ func TestSections(t *testing.T) {
 		}
 	}
 	svg := tr.SVG(Options{})
-	for _, want := range []string{"P1 waits for seats", "P1 is inside seats and waits for films", "P1 waits for films", "P1 is inside films", ">seats</text>"} {
+	for _, want := range []string{"P1 waits for seats", "P1 is inside seats and waits for films", "P1 waits for films", "P1 is inside films", ">seats</text>", ">seats, wants films</text>"} {
 		if !strings.Contains(svg, want) {
 			t.Errorf("no %q in the picture", want)
 		}
