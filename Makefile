@@ -23,6 +23,9 @@ PRIORITY ?=
 # What a benchmark is asked for, such as BENCH=Sim.
 BENCH ?= .
 
+# The commit that 'make compare-instructions' compares with.
+OLD ?=
+
 staticcheck := go tool -modfile=tools/go.mod staticcheck
 
 # Packages that start goroutines, those that give them jobs, and the models that
@@ -31,7 +34,7 @@ staticcheck := go tool -modfile=tools/go.mod staticcheck
 concurrent = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go[^[:alnum:][:space:],]' . | xargs -r dirname; echo ./check; echo ./check/group; echo ./internal/compare; echo ./internal/storm/sweep; echo ./lab/calls; } | grep -vxE "./cmd/stile|./web/wasm" | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
 
-.PHONY: help check tools fmt vet lint test race fuzz storm cluster check-cluster ledger bench numbers numbers-live numbers-node numbers-lab golden museum faults controls live proofs proofs-long proofs-view web web-check skeleton site screenshots
+.PHONY: help check tools fmt vet lint test race fuzz storm cluster check-cluster ledger bench numbers compare-instructions numbers-live numbers-node numbers-lab golden museum faults controls live proofs proofs-long proofs-view web web-check skeleton site screenshots
 
 help: ## show what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -110,6 +113,10 @@ numbers: ## make docs/bench.txt: the benchmarks that the documentation quotes
 	{ echo "made by 'make numbers' at commit $$(git rev-parse --short HEAD), $$(nproc) cores, $$(uname -sm)"; \
 	  go test ./sim ./check/group -run '^$$' -bench 'Events|Explore' -benchmem -count 3 -timeout 30m; } > docs/bench.txt.new
 	mv docs/bench.txt.new docs/bench.txt
+
+compare-instructions: ## make docs/bench-instructions.txt: the same ones by valgrind, compared with OLD=COMMIT; some 15 minutes, needs valgrind
+	tools/instructions.sh $(OLD) > docs/bench-instructions.txt.new
+	mv docs/bench-instructions.txt.new docs/bench-instructions.txt
 
 numbers-live: ## measure the speed of a live member into docs/bench-live.txt
 	{ echo "made by 'make numbers-live' at commit $$(git rev-parse --short HEAD), $$(nproc) cores, $$(uname -sm)"; \
