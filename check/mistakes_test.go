@@ -52,6 +52,79 @@ func (d deviant) Step(in core.Input, out *core.Output) error {
 	return err
 }
 
+// A crumbling lock panics in what it writes: from its birth on, once it has panicked
+// in a step too, or when it is read.
+type crumbling struct {
+	where string
+	hurt  bool
+}
+
+func (s *crumbling) Fields(c *core.Coder) {
+	c.Bool("hurt", &s.hurt)
+	if s.hurt || s.where == "fields" {
+		panic("crumbled")
+	}
+}
+
+type crumb struct{ Kind uint8 }
+
+func (m *crumb) Fields(c *core.Coder) {
+	c.Kind(&m.Kind, 1)
+	if m.Kind == 1 {
+		panic("crumb")
+	}
+}
+
+func (s *crumbling) Request(out *core.Out[crumb]) {
+	switch s.where {
+	case "step":
+		s.hurt = true
+		panic("hurt")
+	case "message":
+		out.Broadcast(crumb{1})
+	}
+}
+
+func (s *crumbling) Release(*core.Out[crumb]) {}
+
+func (s *crumbling) Receive(core.ID, *crumb, *core.Out[crumb]) {}
+
+// A panic is one wherever the checker uses a machine, and whatever state that leaves
+// it in.
+func TestPanicsOfTheAuthor(t *testing.T) {
+	for where, want := range map[string]string{
+		"plan":    "it panics in its Plan for 2 processes: planned, at mistakes_test.go:",
+		"birth":   "it panics at the birth of P2: born, at mistakes_test.go:",
+		"late":    "crumbling: P1: mistake in the algorithm: it panics at its birth: back, at mistakes_test.go:",
+		"fields":  "crumbling: P1: mistake in the algorithm: it panics at its birth: crumbled, at mistakes_test.go:",
+		"step":    "crumbling: P1: mistake in the algorithm: it panics when its application asks: hurt, at mistakes_test.go:",
+		"message": "crumbling: P1: mistake in the algorithm: it panics when its application asks: crumb, at mistakes_test.go:",
+	} {
+		spec := core.Spec{Name: "crumbling", Kinds: []string{"WHOLE", "CRUMB"}, Detects: where == "late", Plan: func(int) (core.Birth, error) {
+			if where == "plan" {
+				panic("planned")
+			}
+			return func(self core.ID, v core.View) core.Machine {
+				if where == "birth" && self == 1 {
+					panic("born")
+				}
+				if where == "late" && v.Late {
+					panic("back")
+				}
+				return core.New(self, v, &crumbling{where: where})
+			}, nil
+		}}
+		c := Config{Spec: spec, Nodes: 2, Requests: 1, Requesters: []core.ID{0}}
+		if spec.Detects {
+			c.Crashes, c.Comebacks = 1, 1
+		}
+		_, err := Run(c)
+		if !errors.Is(err, core.ErrAlgorithm) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v\nwant %q", where, err, want)
+		}
+	}
+}
+
 // What an author gets wrong ends a check with an error that says who has made the
 // mistake, whatever it is: no panic, no host, and no bytes are to blame.
 func TestMistakesOfTheAuthor(t *testing.T) {
@@ -76,7 +149,7 @@ func TestMistakesOfTheAuthor(t *testing.T) {
 		{spec(func(_ *clumsy, out *core.Out[clumsyMessage]) { out.Send(0, clumsyMessage{}) }), "P1 goes on sending to itself"},
 		{spec(func(_ *clumsy, out *core.Out[clumsyMessage]) { out.SetTimer(1<<24, 1) }), "P1 set timer 16777216"},
 		{spec(func(_ *clumsy, out *core.Out[clumsyMessage]) { out.Deny() }), "P1 denied a request"},
-		{spec(func(s *clumsy, _ *core.Out[clumsyMessage]) { panic("out of order") }), "clumsy: P1: mistake in the algorithm: it panics: out of order, at mistakes_test.go:"},
+		{spec(func(s *clumsy, _ *core.Out[clumsyMessage]) { panic("out of order") }), "clumsy: P1: mistake in the algorithm: it panics when its application asks: out of order, at mistakes_test.go:"},
 		{spec(func(s *clumsy, _ *core.Out[clumsyMessage]) { s.count = []int{}[s.count] }), "index out of range [0] with length 0, at mistakes_test.go:"},
 		{astray, "timer 16777216"},
 	} {

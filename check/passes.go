@@ -84,12 +84,12 @@ func (r *run) explore(m *group.Model, list []family.Property, alone bool) (*expl
 	if beyond(err) {
 		e, err = &explore.Exploration{Unfinished: err.Error()}, nil
 	}
-	r.hides(m)
 	r.report.count(e.States)
 	if err := errors.Join(err, trouble); err != nil {
 		r.report.counted(e)
 		return nil, err
 	}
+	r.hides(m)
 	for b := range e.Broken {
 		if b&l.Stop != 0 && e.Unfinished == "" {
 			e.Unfinished = "it ended where something was broken"
