@@ -159,3 +159,55 @@ func TestMistakesOfTheAuthor(t *testing.T) {
 		}
 	}
 }
+
+// A doubly wrong lock lets everybody in, and does something else wrong on the way out.
+type doublyWrong struct {
+	self core.ID
+	time core.Time
+	out  func(s *doublyWrong, out *core.Out[clumsyMessage])
+}
+
+func (s *doublyWrong) Fields(c *core.Coder)                                      { c.Time("time", &s.time) }
+func (s *doublyWrong) Request(out *core.Out[clumsyMessage])                      { out.Enter() }
+func (s *doublyWrong) Release(out *core.Out[clumsyMessage])                      { s.out(s, out) }
+func (s *doublyWrong) Receive(core.ID, *clumsyMessage, *core.Out[clumsyMessage]) {}
+
+// A violation is told, and the mistake beside it, though both are steps out of the same
+// state, or of states that are equally deep.
+func TestViolationBesideAMistake(t *testing.T) {
+	for want, out := range map[string]func(s *doublyWrong, out *core.Out[clumsyMessage]){
+		"it panics when its application leaves: no way out": func(*doublyWrong, *core.Out[clumsyMessage]) { panic("no way out") },
+		"sent NOTE to seat 10 of 3":                         func(_ *doublyWrong, out *core.Out[clumsyMessage]) { out.Send(9, clumsyMessage{}) },
+		"a logical time reached": func(s *doublyWrong, _ *core.Out[clumsyMessage]) {
+			for range 70 {
+				s.time.Tick()
+			}
+		},
+	} {
+		for _, only := range []core.ID{core.None, 0, 2} { // who makes the mistake
+			spec := core.Spec{Name: "doubly-wrong", Kinds: []string{"NOTE"}, Plan: core.Always(func(self core.ID, v core.View) core.Machine {
+				s := &doublyWrong{self: self, out: out}
+				if only != core.None && only != self {
+					s.out = func(*doublyWrong, *core.Out[clumsyMessage]) {}
+				}
+				return core.New(self, v, s)
+			})}
+			var told []string
+			r, err := Run(Config{
+				Spec: spec, Nodes: 3, Requests: 1, Properties: []string{MutualExclusion, Fence},
+				Found: func(p Property) { told = append(told, p.Name) },
+			})
+			if err != nil {
+				t.Errorf("%s, %v: %v", want, only, err)
+				continue
+			}
+			p, other := r.Find(MutualExclusion), r.Find(Fence)
+			if p.Verdict != Violated || len(p.Trace) != 2 || len(told) == 0 || told[0] != MutualExclusion {
+				t.Errorf("%s, %v: mutual exclusion is %s: %s %q; told of %v", want, only, p.Verdict, p.Note, p.Trace, told)
+			}
+			if !strings.Contains(other.Note, want) && other.Verdict != Violated {
+				t.Errorf("%s, %v: %s is %s: %s", want, only, other.Name, other.Verdict, other.Note)
+			}
+		}
+	}
+}

@@ -82,11 +82,12 @@ func (r *run) explore(m *group.Model, list []family.Property, alone bool) (*expl
 		return nil, err
 	}
 	if beyond(err) {
-		e, err = &explore.Exploration{Unfinished: err.Error()}, nil
+		e, err = &explore.Exploration{Unfinished: err.Error(), Broken: e.Broken}, nil
 	}
 	r.report.count(e.States)
 	if err := errors.Join(err, trouble); err != nil {
 		r.report.counted(e)
+		_ = r.all(m, e, list) // what was found is told all the same, if it can be
 		return nil, err
 	}
 	r.hides(m)
@@ -105,6 +106,18 @@ func (r *run) explore(m *group.Model, list []family.Property, alone bool) (*expl
 		}
 	}
 	return e, nil
+}
+
+// all reports all that was seen broken and is not told yet.
+func (r *run) all(m *group.Model, e *explore.Exploration, list []family.Property) error {
+	for _, f := range list {
+		if bits := r.bitsOf(m, f.Name); e.StepsTo(bits) >= 0 && f.Moot == "" && r.report.Find(f.Name) == nil {
+			if err := r.violated(m, e, f.Name, bits); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // beyond reports whether an error means that a model is more than the checker

@@ -57,7 +57,8 @@ type worker struct {
 
 	keyBuf, buf, state []byte
 	emit               func(s explore.Step, next []byte)
-	err                error
+	err                error // of the step being made
+	failed             error // of the first step out of from that could not be made
 }
 
 // Worker implements explore.Model.
