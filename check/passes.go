@@ -217,7 +217,7 @@ func (r *run) bound() string {
 	}
 	deaths := howMany(r.Crashes, "crash")
 	switch {
-	case r.Family.Born != nil:
+	case r.Family.Bounded == nil:
 		return fmt.Sprintf("up to %s and %s", deaths, howMany(r.Comebacks, "comeback"))
 	case r.Family.Timers == family.InUnits:
 		if r.Comebacks > 0 {

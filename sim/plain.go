@@ -25,7 +25,7 @@ func (w *world) plain(f *family.Family, spec core.Spec, v core.View) (*plain, er
 		return nil, err
 	}
 	p := &plain{group: g}
-	g.family, g.tagged, g.watch = f, f.Born != nil, p
+	g.family, g.tagged, g.watch = f, f.Tags, p
 	if g.env, err = f.Env(family.Options{Nodes: v.N}); err != nil {
 		return nil, err
 	}
