@@ -161,6 +161,7 @@ type Spec struct {
 	Shown   string   // for both: a command of stile that shows it
 	Version int      // of the bytes of its messages and states, from 1: see the package documentation
 	Network Network  // the weakest network it is correct on
+	Gapless bool     // what comes is a sign that all sent before on the channel has come: if that is lost two may be inside, and not only somebody wait
 	Spreads bool     // its logical times can drift apart without bound
 	Endless string   // why its state space is infinite without a bound on requests; empty if it is not
 	TryLock bool     // a request may be denied instead of waiting
