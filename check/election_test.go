@@ -107,3 +107,22 @@ func TestWrongSuspicions(t *testing.T) {
 		}
 	}
 }
+
+// That a family marks messages is for the family to say, and what machines are born
+// with has no part in it.
+func TestFamilyThatMarks(t *testing.T) {
+	spec, err := catalog.Make("bully", core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := elections.Family()
+	c := Config{Spec: spec, Family: f, Nodes: 2, Crashes: 2, Comebacks: 2, Starts: []core.View{f.Born(2)}}
+	f.Born = nil
+	r, err := Run(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Verdict != HoldsBounded || r.States != 415 || r.Find(elections.OneLeader).Note != "up to 2 crashes and 2 comebacks" {
+		t.Errorf("%s with %d states: %+v", r.Verdict, r.States, r.Properties)
+	}
+}

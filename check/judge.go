@@ -76,7 +76,10 @@ func (r *run) search(m *group.Model, bits explore.Broken, used int64) (w way, wh
 		l.Memory = max(1, l.Memory-used)
 	}
 	g, err := explore.BuildGraph(m, explore.GraphLimits{Limits: l})
-	if err != nil {
+	switch {
+	case beyond(err):
+		return w, err.Error(), nil
+	case err != nil:
 		return w, "", err
 	}
 	r.report.count(g.States())
@@ -94,8 +97,11 @@ func (r *run) search(m *group.Model, bits explore.Broken, used int64) (w way, wh
 			next = slices.Clone(b)
 		}
 	})
-	w.states = append(w.states, next)
-	return w, "", err
+	if next == nil {
+		return w, "", err
+	}
+	w.states = append(w.states, next) // whatever comes of other steps
+	return w, "", nil
 }
 
 // after says how long a counterexample is. Where time passes, a step may be

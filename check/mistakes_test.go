@@ -52,6 +52,79 @@ func (d deviant) Step(in core.Input, out *core.Output) error {
 	return err
 }
 
+// A crumbling lock panics in what it writes: from its birth on, once it has panicked
+// in a step too, or when it is read.
+type crumbling struct {
+	where string
+	hurt  bool
+}
+
+func (s *crumbling) Fields(c *core.Coder) {
+	c.Bool("hurt", &s.hurt)
+	if s.hurt || s.where == "fields" {
+		panic("crumbled")
+	}
+}
+
+type crumb struct{ Kind uint8 }
+
+func (m *crumb) Fields(c *core.Coder) {
+	c.Kind(&m.Kind, 1)
+	if m.Kind == 1 {
+		panic("crumb")
+	}
+}
+
+func (s *crumbling) Request(out *core.Out[crumb]) {
+	switch s.where {
+	case "step":
+		s.hurt = true
+		panic("hurt")
+	case "message":
+		out.Broadcast(crumb{1})
+	}
+}
+
+func (s *crumbling) Release(*core.Out[crumb]) {}
+
+func (s *crumbling) Receive(core.ID, *crumb, *core.Out[crumb]) {}
+
+// A panic is one wherever the checker uses a machine, and whatever state that leaves
+// it in.
+func TestPanicsOfTheAuthor(t *testing.T) {
+	for where, want := range map[string]string{
+		"plan":    "it panics in its Plan for 2 processes: planned, at mistakes_test.go:",
+		"birth":   "it panics at the birth of P2: born, at mistakes_test.go:",
+		"late":    "crumbling: P1: mistake in the algorithm: it panics at its birth: back, at mistakes_test.go:",
+		"fields":  "crumbling: P1: mistake in the algorithm: it panics at its birth: crumbled, at mistakes_test.go:",
+		"step":    "crumbling: P1: mistake in the algorithm: it panics when its application asks: hurt, at mistakes_test.go:",
+		"message": "crumbling: P1: mistake in the algorithm: it panics when its application asks: crumb, at mistakes_test.go:",
+	} {
+		spec := core.Spec{Name: "crumbling", Kinds: []string{"WHOLE", "CRUMB"}, Detects: where == "late", Plan: func(int) (core.Birth, error) {
+			if where == "plan" {
+				panic("planned")
+			}
+			return func(self core.ID, v core.View) core.Machine {
+				if where == "birth" && self == 1 {
+					panic("born")
+				}
+				if where == "late" && v.Late {
+					panic("back")
+				}
+				return core.New(self, v, &crumbling{where: where})
+			}, nil
+		}}
+		c := Config{Spec: spec, Nodes: 2, Requests: 1, Requesters: []core.ID{0}}
+		if spec.Detects {
+			c.Crashes, c.Comebacks = 1, 1
+		}
+		_, err := Run(c)
+		if !errors.Is(err, core.ErrAlgorithm) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v\nwant %q", where, err, want)
+		}
+	}
+}
+
 // What an author gets wrong ends a check with an error that says who has made the
 // mistake, whatever it is: no panic, no host, and no bytes are to blame.
 func TestMistakesOfTheAuthor(t *testing.T) {
@@ -76,13 +149,65 @@ func TestMistakesOfTheAuthor(t *testing.T) {
 		{spec(func(_ *clumsy, out *core.Out[clumsyMessage]) { out.Send(0, clumsyMessage{}) }), "P1 goes on sending to itself"},
 		{spec(func(_ *clumsy, out *core.Out[clumsyMessage]) { out.SetTimer(1<<24, 1) }), "P1 set timer 16777216"},
 		{spec(func(_ *clumsy, out *core.Out[clumsyMessage]) { out.Deny() }), "P1 denied a request"},
-		{spec(func(s *clumsy, _ *core.Out[clumsyMessage]) { panic("out of order") }), "clumsy: P1: mistake in the algorithm: it panics: out of order, at mistakes_test.go:"},
+		{spec(func(s *clumsy, _ *core.Out[clumsyMessage]) { panic("out of order") }), "clumsy: P1: mistake in the algorithm: it panics when its application asks: out of order, at mistakes_test.go:"},
 		{spec(func(s *clumsy, _ *core.Out[clumsyMessage]) { s.count = []int{}[s.count] }), "index out of range [0] with length 0, at mistakes_test.go:"},
 		{astray, "timer 16777216"},
 	} {
 		_, err := Run(Config{Spec: c.spec, Nodes: 2, Requests: 1, Requesters: []core.ID{0}})
 		if !errors.Is(err, core.ErrAlgorithm) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("got %v\nwant %q", err, c.want)
+		}
+	}
+}
+
+// A doubly wrong lock lets everybody in, and does something else wrong on the way out.
+type doublyWrong struct {
+	self core.ID
+	time core.Time
+	out  func(s *doublyWrong, out *core.Out[clumsyMessage])
+}
+
+func (s *doublyWrong) Fields(c *core.Coder)                                      { c.Time("time", &s.time) }
+func (s *doublyWrong) Request(out *core.Out[clumsyMessage])                      { out.Enter() }
+func (s *doublyWrong) Release(out *core.Out[clumsyMessage])                      { s.out(s, out) }
+func (s *doublyWrong) Receive(core.ID, *clumsyMessage, *core.Out[clumsyMessage]) {}
+
+// A violation is told, and the mistake beside it, though both are steps out of the same
+// state, or of states that are equally deep.
+func TestViolationBesideAMistake(t *testing.T) {
+	for want, out := range map[string]func(s *doublyWrong, out *core.Out[clumsyMessage]){
+		"it panics when its application leaves: no way out": func(*doublyWrong, *core.Out[clumsyMessage]) { panic("no way out") },
+		"sent NOTE to seat 10 of 3":                         func(_ *doublyWrong, out *core.Out[clumsyMessage]) { out.Send(9, clumsyMessage{}) },
+		"a logical time reached": func(s *doublyWrong, _ *core.Out[clumsyMessage]) {
+			for range 70 {
+				s.time.Tick()
+			}
+		},
+	} {
+		for _, only := range []core.ID{core.None, 0, 2} { // who makes the mistake
+			spec := core.Spec{Name: "doubly-wrong", Kinds: []string{"NOTE"}, Plan: core.Always(func(self core.ID, v core.View) core.Machine {
+				s := &doublyWrong{self: self, out: out}
+				if only != core.None && only != self {
+					s.out = func(*doublyWrong, *core.Out[clumsyMessage]) {}
+				}
+				return core.New(self, v, s)
+			})}
+			var told []string
+			r, err := Run(Config{
+				Spec: spec, Nodes: 3, Requests: 1, Properties: []string{MutualExclusion, Fence},
+				Found: func(p Property) { told = append(told, p.Name) },
+			})
+			if err != nil {
+				t.Errorf("%s, %v: %v", want, only, err)
+				continue
+			}
+			p, other := r.Find(MutualExclusion), r.Find(Fence)
+			if p.Verdict != Violated || len(p.Trace) != 2 || len(told) == 0 || told[0] != MutualExclusion {
+				t.Errorf("%s, %v: mutual exclusion is %s: %s %q; told of %v", want, only, p.Verdict, p.Note, p.Trace, told)
+			}
+			if !strings.Contains(other.Note, want) && other.Verdict != Violated {
+				t.Errorf("%s, %v: %s is %s: %s", want, only, other.Name, other.Verdict, other.Note)
+			}
 		}
 	}
 }

@@ -82,14 +82,15 @@ func (r *run) explore(m *group.Model, list []family.Property, alone bool) (*expl
 		return nil, err
 	}
 	if beyond(err) {
-		e, err = &explore.Exploration{Unfinished: err.Error()}, nil
+		e, err = &explore.Exploration{Unfinished: err.Error(), Broken: e.Broken}, nil
 	}
-	r.hides(m)
 	r.report.count(e.States)
 	if err := errors.Join(err, trouble); err != nil {
 		r.report.counted(e)
+		_ = r.all(m, e, list) // what was found is told all the same, if it can be
 		return nil, err
 	}
+	r.hides(m)
 	for b := range e.Broken {
 		if b&l.Stop != 0 && e.Unfinished == "" {
 			e.Unfinished = "it ended where something was broken"
@@ -105,6 +106,18 @@ func (r *run) explore(m *group.Model, list []family.Property, alone bool) (*expl
 		}
 	}
 	return e, nil
+}
+
+// all reports all that was seen broken and is not told yet.
+func (r *run) all(m *group.Model, e *explore.Exploration, list []family.Property) error {
+	for _, f := range list {
+		if bits := r.bitsOf(m, f.Name); e.StepsTo(bits) >= 0 && f.Moot == "" && r.report.Find(f.Name) == nil {
+			if err := r.violated(m, e, f.Name, bits); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // beyond reports whether an error means that a model is more than the checker
@@ -204,7 +217,7 @@ func (r *run) bound() string {
 	}
 	deaths := howMany(r.Crashes, "crash")
 	switch {
-	case r.Family.Born != nil:
+	case r.Family.Bounded == nil:
 		return fmt.Sprintf("up to %s and %s", deaths, howMany(r.Comebacks, "comeback"))
 	case r.Family.Timers == family.InUnits:
 		if r.Comebacks > 0 {

@@ -255,7 +255,7 @@ func (r *run) model(watch string, upset bool) (*group.Model, error) {
 		return nil, err
 	}
 	c := group.Config{
-		Spec: r.Spec, Seats: r.Nodes, Env: env, Tagged: watch != "" || f.Born != nil, Sites: f.Sites > 0,
+		Spec: r.Spec, Seats: r.Nodes, Env: env, Tagged: watch != "" || f.Tags, Sites: f.Sites > 0,
 		Waiters: r.Requesters, Network: r.Network, Starts: r.Starts, Upset: upset, Clock: group.Clock(f.Timers), Pace: r.Pace,
 		Form: r.form(), Crashes: r.Crashes, Comebacks: r.Comebacks, Losses: r.Losses, Wrong: r.Wrong, Detects: f.Detects,
 	}

@@ -55,6 +55,9 @@
 //     seat that does not exist. It is a bug in the algorithm, and its state may
 //     be half changed: stop, and do not use the machine again.
 //
+// A machine that panics has a bug, too: the simulator and the checker make this
+// error of it ([Panicked]), and recover no panic of their own.
+//
 // A claim of a peer, a time or a counter, is refused as malformed from 2^48 on,
 // which no honest clock reaches in the life of a group; states may hold up to
 // 2^62. No such limit is enough by itself: whoever accepts the largest claim

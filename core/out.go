@@ -62,16 +62,16 @@ func (o *outbox) astray(to ID) {
 	lo, _, kind := o.encode()
 	o.o.buf = o.o.buf[:lo]
 	if to == None {
-		o.fail("%v sent %s to nobody: its recipient is core.None", o.self, o.nameOf(kind))
+		o.fail("%v sent %s to nobody: its recipient is core.None", o.self, called(o.kinds, kind))
 		return
 	}
-	o.fail("%v sent %s to seat %d of %d", o.self, o.nameOf(kind), int(to)+1, o.coder.n)
+	o.fail("%v sent %s to seat %d of %d", o.self, called(o.kinds, kind), int(to)+1, o.coder.n)
 }
 
-// nameOf returns what people call a kind of message.
-func (o *outbox) nameOf(kind uint8) string {
-	if int(kind) < len(o.kinds) {
-		return o.kinds[kind]
+// called returns what people call a kind of message.
+func called(kinds []string, kind uint8) string {
+	if int(kind) < len(kinds) {
+		return kinds[kind]
 	}
 	return fmt.Sprintf("a message of kind %d", kind)
 }

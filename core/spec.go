@@ -161,6 +161,7 @@ type Spec struct {
 	Shown   string   // for both: a command of stile that shows it
 	Version int      // of the bytes of its messages and states, from 1: see the package documentation
 	Network Network  // the weakest network it is correct on
+	Gapless bool     // what comes is a sign that all sent before on the channel has come: if that is lost two may be inside, and not only somebody wait
 	Spreads bool     // its logical times can drift apart without bound
 	Endless string   // why its state space is infinite without a bound on requests; empty if it is not
 	TryLock bool     // a request may be denied instead of waiting
@@ -206,28 +207,42 @@ func (s Spec) Birth(n int) (Birth, error) {
 		return nil, err
 	}
 	return func(self ID, v View) Machine {
-		m, _ := s.born(birth, self, v) // the first one was no worse
+		m, _ := s.raised(birth, self, v) // the first one was no worse
 		return m
 	}, nil
 }
 
 // plan is Plan, with what it must not do refused.
-func (s Spec) plan(n int) (Birth, error) {
+func (s Spec) plan(n int) (birth Birth, err error) {
+	defer func() {
+		if why := recover(); why != nil {
+			err = Panicked(fmt.Sprintf("in its Plan for %d processes", n), why)
+		}
+	}()
 	if n < 1 {
 		return nil, fmt.Errorf("%s among %d processes: there must be at least 1", s.Name, n)
 	}
 	if s.Plan == nil {
 		return nil, fmt.Errorf("%w: the Spec %q has no Plan: there is nothing to run", ErrAlgorithm, s.Name)
 	}
-	birth, err := s.Plan(n)
-	if err == nil && birth == nil {
+	if birth, err = s.Plan(n); err == nil && birth == nil {
 		err = fmt.Errorf("%w: the Plan of %s for %d processes returned neither a Birth nor an error", ErrAlgorithm, s.Name, n)
 	}
 	return birth, err
 }
 
-// born makes the machine of one seat, and tells it what its Spec says.
-func (s Spec) born(birth Birth, self ID, v View) (Machine, error) {
+// born is raised, with a panic as an error.
+func (s Spec) born(birth Birth, self ID, v View) (m Machine, err error) {
+	defer func() {
+		if why := recover(); why != nil {
+			err = Panicked(fmt.Sprintf("at the birth of %v", self), why)
+		}
+	}()
+	return s.raised(birth, self, v)
+}
+
+// raised makes the machine of one seat, and tells it what its Spec says.
+func (s Spec) raised(birth Birth, self ID, v View) (Machine, error) {
 	m := birth(self, v)
 	if m == nil {
 		return nil, fmt.Errorf("%w: the Birth of %s made no machine of %v", ErrAlgorithm, s.Name, self)

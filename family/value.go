@@ -23,6 +23,7 @@ type Family struct {
 	Env        func(o Options) (Env, error)
 
 	Sites   int     // how many machines there are, if they are sites; 0 means one for each process
+	Tags    bool    // its environments mark messages and timers, whatever is watched: see Env.Tag
 	Timers  Timers  // when they run out
 	Numbers Numbers // what is told apart in logical times and counters
 	Detects bool    // hosts tell machines who is dead

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/family"
@@ -268,10 +267,10 @@ func badges(sc *scenario.Scenario, spec core.Spec) []string {
 }
 
 // patient reports whether what is lost is made good: whoever waits loses patience,
-// and a new view is made. Lamport's lock takes what comes for a sign that all sent
-// before it has come, too, and two can be inside before anybody has waited for long.
+// and a new view is made. That mends what is missing, not what was believed: of a lock
+// without gaps two can be inside before anybody has waited for long.
 func patient(sc *scenario.Scenario, spec core.Spec) bool {
-	return sc.Options.Patience > 0 && !strings.HasPrefix(spec.Name, "lamport+")
+	return sc.Options.Patience > 0 && !spec.Gapless
 }
 
 // slandered reports whether somebody is told that one is dead who is alive: all

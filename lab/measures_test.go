@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/mutex"
@@ -100,8 +101,13 @@ func TestPatienceBearsLosses(t *testing.T) {
 	const lost = "processes 3\nat 0 P2 asks\nat 0 drop 2 -> 1 REQUEST\n"
 	for algorithm, want := range map[string]bool{
 		"suzuki-kasami+bully": true, "suzuki-kasami+bully\npatience 10": false, "lamport+bully\npatience 10": true,
+		"queue+bully\npatience 10": true, // whatever it is called
 	} {
-		d := run("algorithm "+algorithm+"\n"+lost, Options{}, undrawn)
+		d := run("algorithm "+algorithm+"\n"+lost, Options{Specs: func(name string, o core.Options) (core.Spec, error) {
+			spec, err := catalog.Make(strings.Replace(name, "queue", "lamport", 1), o)
+			spec.Name = name
+			return spec, err
+		}}, undrawn)
 		if d.Error != nil {
 			t.Fatal(d.Error.Text)
 		}

@@ -241,3 +241,35 @@ func TestTransactionsAreToldOnce(t *testing.T) {
 		t.Errorf("%d events", told)
 	}
 }
+
+// A shaky machine panics when somebody leaves.
+type shaky struct{ core.Machine }
+
+func (m shaky) Step(in core.Input, out *core.Output) error {
+	if in.Kind == core.Release {
+		panic("no way out")
+	}
+	return m.Machine.Step(in, out)
+}
+
+// An algorithm that panics is an error of the run, on the line that it comes of if
+// there is one, and of a click.
+func TestPanicOfTheAlgorithm(t *testing.T) {
+	o := Options{Specs: func(name string, o core.Options) (core.Spec, error) {
+		spec, err := catalog.Make("central", o)
+		plan := spec.Plan
+		spec.Name, spec.Plan = name, func(n int) (core.Birth, error) {
+			birth, err := plan(n)
+			return func(self core.ID, v core.View) core.Machine { return shaky{birth(self, v)} }, err
+		}
+		return spec, err
+	}}
+	const steps = "algorithm shaky\nprocesses 2\nholder 1 busy\nschedule steps\n"
+	want := "shaky: P1 in step 1: mistake in the algorithm: it panics when its application leaves: no way out, at run_test.go:"
+	if d := run(steps+"P1 leaves\n", o, undrawn); d.Error == nil || d.Error.Line != 5 || !strings.Contains(d.Error.Text, want) {
+		t.Errorf("got %+v, want %s", d.Error, want)
+	}
+	if _, err := Act(steps, o, 0, Deed{Verb: "leave", Proc: 0}); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("of a click: got %v, want %s", err, want)
+	}
+}

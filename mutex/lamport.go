@@ -25,6 +25,7 @@ func Lamport() core.Spec {
 		Paper:   "Time, Clocks, and the Ordering of Events in a Distributed System. CACM 21(7), 1978",
 		Version: 1,
 		Network: core.FIFO,
+		Gapless: true,
 		Spreads: true,
 		Kinds:   []string{"REQUEST", "REPLY", "RELEASE"},
 		Shape:   core.Shape{Picture: core.Mesh, Title: "everybody has the whole queue", Awaited: []string{"missing"}, Stamps: "requests", Answer: "REPLY", Release: "RELEASE"},

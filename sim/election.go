@@ -120,10 +120,15 @@ func RunElection(c Election) (*Outcome, error) {
 	}
 	p := &poll{c, e, 10 * (c.Nodes + 10), 100 * (c.Nodes + 10) * (c.Nodes + 10)}
 	w.Happen, w.watch = p.happen, c.Watch
-	if err := p.run(); err != nil {
-		return nil, err
-	}
-	return p.outcome(), nil
+	var o *Outcome
+	err = w.guard(func() error {
+		if err := p.run(); err != nil {
+			return err
+		}
+		o = p.outcome()
+		return nil
+	})
+	return o, err
 }
 
 func (p *poll) run() error {

@@ -2,12 +2,10 @@ package sim
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/family"
 	"github.com/stile-lock/stile/family/families"
-	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim/kernel"
 )
 
@@ -34,6 +32,7 @@ type group struct {
 	order    *order  // nil if happened-before is not watched
 	meter    meter
 	out      *output     // of the next step
+	call     call        // of a machine that is at work
 	found    []Violation // what is broken
 	told     int         // of these
 }
@@ -61,7 +60,7 @@ type observer interface {
 // add makes a group of the world, among all processes or some, given in
 // ascending order.
 func (w *world) add(spec core.Spec, view core.View, members []core.ID) (*group, error) {
-	g := &group{w: w, index: len(w.groups), spec: spec, family: families.Of(spec), view: view, out: &output{}}
+	g := &group{w: w, index: len(w.groups), spec: spec, family: families.Of(spec), view: view, out: &output{}, call: call{seat: core.None}}
 	var err error
 	if g.machines, err = spec.Group(view); err != nil {
 		return nil, err
@@ -111,7 +110,13 @@ func (g *group) paged() {
 func (g *group) rebirth(seat core.ID) {
 	v := g.view
 	v.Busy, v.Late = false, true
-	g.machines[seat] = g.birth(seat, v)
+	g.let(seat, "when it is born again", func() { g.machines[seat] = g.birth(seat, v) })
+}
+
+// describe returns what the machine of a seat remembers.
+func (g *group) describe(seat core.ID) (fields []core.Field) {
+	g.let(seat, "when its state is read", func() { fields = core.Describe(g.machines[seat], g.view.N, g.members...) })
+	return fields
 }
 
 // Step implements family.Host: it gives the machine of a seat an input and does
@@ -122,6 +127,8 @@ func (g *group) Step(seat core.ID, in core.Input) {
 	}
 	room := g.out
 	out := &room.Output
+	c := &g.call
+	c.seat, c.kind, c.from, c.which = seat, in.Kind, in.From, in.Arg+in.Timer
 	var err error
 	switch g.shadow.taken++; {
 	case g.shadow.taken <= g.shadow.next:
@@ -131,11 +138,12 @@ func (g *group) Step(seat core.ID, in core.Input) {
 	default:
 		err = g.takeTwice(seat, in, out)
 	}
+	c.seat = core.None
 	if err != nil {
 		if in.Kind == core.Receive && errors.Is(err, core.ErrMalformed) {
 			err = core.Unreadable("message", err) // all who send here are machines of this algorithm
 		}
-		g.w.fail(fmt.Errorf("%s: %s at %s: %w", g.spec.Name, g.w.Name(g.proc(seat)), scenario.FormatTime(g.w.Now()), err))
+		g.w.fail(g.at(seat, err))
 		return
 	}
 	if g.w.stepped != nil {

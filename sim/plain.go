@@ -25,12 +25,15 @@ func (w *world) plain(f *family.Family, spec core.Spec, v core.View) (*plain, er
 		return nil, err
 	}
 	p := &plain{group: g}
-	g.family, g.tagged, g.watch = f, f.Born != nil, p
+	g.family, g.tagged, g.watch = f, f.Tags, p
 	if g.env, err = f.Env(family.Options{Nodes: v.N}); err != nil {
 		return nil, err
 	}
-	g.env.Begin(g, v)
-	return p, nil
+	err = w.guard(func() error {
+		g.env.Begin(g, v)
+		return w.err
+	})
+	return p, err
 }
 
 func (p *plain) took(seat core.ID, out *core.Output) {
@@ -81,8 +84,9 @@ func (p *plain) due() bool {
 	return due
 }
 
-// stirs reports whether anything would come of an input.
-func (g *group) stirs(seat core.ID, in core.Input) bool {
+// stirs reports whether anything would come of an input, if only a mistake.
+func (g *group) stirs(seat core.ID, in core.Input) (some bool) {
+	defer func() { some = some || recover() != nil }()
 	state := g.machines[seat].AppendState(nil)
 	m := g.birth(seat, g.view)
 	var out core.Output

@@ -127,20 +127,31 @@ type cast interface {
 func Replay(spec core.Spec, sc *scenario.Scenario, options ReplayOptions) (*Playback, error) {
 	p, err := newPlayer(spec, sc, options)
 	if err == nil {
-		p.born()
-	}
-	switch {
-	case err != nil:
-	case sc.Steps:
-		err = p.runSteps()
-	default:
-		err = p.runTimed()
+		err = p.w.guard(p.run)
 	}
 	if err != nil {
 		return nil, within(sc, err)
 	}
-	p.finish()
 	return p.back, nil
+}
+
+// run plays the scenario from its beginning to its end.
+func (p *player) run() error {
+	err := p.set()
+	if err == nil {
+		p.born()
+	}
+	switch {
+	case err != nil:
+	case p.sc.Steps:
+		err = p.runSteps()
+	default:
+		err = p.runTimed()
+	}
+	if err == nil {
+		p.finish()
+	}
+	return err
 }
 
 func newPlayer(spec core.Spec, sc *scenario.Scenario, options ReplayOptions) (*player, error) {
@@ -186,7 +197,7 @@ func newPlayer(spec core.Spec, sc *scenario.Scenario, options ReplayOptions) (*p
 			g.shadow.next = math.MaxInt // no step is compared with that of a twin
 		}
 	}
-	return p, p.set()
+	return p, nil
 }
 
 // hire finds who plays the scenario.
@@ -208,7 +219,12 @@ func (p *player) hire(spec core.Spec) error {
 func (p *player) set() error {
 	for _, s := range p.sc.Set {
 		g := p.w.group(s.Section)
-		if err := core.Assign(g.machines[g.seat(s.Proc)], g.view.N, s.Field, s.Value, g.members...); err != nil {
+		var err error
+		seat := g.seat(s.Proc)
+		g.let(seat, "when its "+s.Field+" is set", func() {
+			err = core.Assign(g.machines[seat], g.view.N, s.Field, s.Value, g.members...)
+		})
+		if err != nil {
 			return at(s.Line, fmt.Errorf("set %v %s %s: %w", s.Proc, s.Field, s.Value, err))
 		}
 	}

@@ -11,7 +11,7 @@ import (
 // act does one line of the schedule.
 func (p *player) act(a *scenario.Action) error {
 	p.watched.Line = a.Line
-	err := p.try(a)
+	err := p.w.guard(func() error { return p.try(a) })
 	if err == nil || p.w.err == nil && a.Kind != scenario.DeliverAll && p.options.Skip != nil && p.options.Skip(a.Line, err) {
 		return nil
 	}

@@ -53,3 +53,51 @@ func (m *muteLetter) Fields(c *core.Coder) { c.Kind(&m.Kind, 0) }
 func (*muteElector) Fields(*core.Coder)                                  {}
 func (*muteElector) Request(*core.Out[muteLetter])                       {}
 func (*muteElector) Receive(core.ID, *muteLetter, *core.Out[muteLetter]) {}
+
+// A proud elector leads as soon as another one has noticed something.
+type proudElector struct {
+	muteElector
+	self core.ID
+}
+
+func (e *proudElector) Request(out *core.Out[muteLetter]) { out.Broadcast(muteLetter{}) }
+
+func (e *proudElector) Receive(_ core.ID, _ *muteLetter, out *core.Out[muteLetter]) {
+	if e.self < 2 {
+		out.Lead(e.self)
+	}
+}
+
+// What was begun in one round is not counted in the next one, since it is marked: that
+// a family marks messages is for the family to say, and what machines are born with has
+// no part in it.
+func TestFamilyThatMarks(t *testing.T) {
+	spec := election.Bully()
+	spec.Plan = core.Always(func(self core.ID, v core.View) core.Machine {
+		return core.NewElection(self, v, &proudElector{self: self})
+	})
+	f := elections.Family()
+	f.Born = nil
+	for lines, want := range map[string]int{
+		"P1 asks\nP2 asks\ndeliver 1 -> 2\ndeliver 2 -> 1":           1,
+		"P1 asks\nP2 asks\ncrash P3\ndeliver 1 -> 2\ndeliver 2 -> 1": 0,
+	} {
+		sc, err := scenario.Parse("", "algorithm bully\nprocesses 3\nschedule steps\n\n"+lines)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := Replay(spec, sc, ReplayOptions{Family: f})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := 0
+		for _, v := range back.Violations {
+			if v.Property == elections.OneLeader {
+				got++
+			}
+		}
+		if got != want {
+			t.Errorf("%q: %d violations of one leader, want %d: %v", lines, got, want, back.Violations)
+		}
+	}
+}

@@ -211,7 +211,7 @@ func (c *lockCast) state(j *judge, e scenario.Expectation) {
 		j.phase(e, r.env.Phase(seat))
 		return
 	}
-	j.field(e, core.Describe(r.machines[seat], r.view.N, r.members...))
+	j.field(e, r.describe(seat))
 }
 
 func (c *lockCast) whole(j *judge, e scenario.Expectation) {

@@ -46,7 +46,7 @@ func (c *plainCast) finish(still bool) {
 func (c *plainCast) state(j *judge, e scenario.Expectation) {
 	switch {
 	case e.Kind != scenario.PhaseIs:
-		j.field(e, core.Describe(c.machines[e.Proc], c.view.N))
+		j.field(e, c.describe(e.Proc))
 	case c.env.Inside(e.Proc):
 		j.phase(e, scenario.Inside)
 	case c.family.Bounded != nil && c.env.Waits(e.Proc):

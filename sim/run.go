@@ -100,16 +100,11 @@ func (c Config) simulate(sections []scenario.Section) ([]*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot simulate %s: %w", c.Spec.Name, err)
 	}
-	r.begin()
-	if err := r.run(); err != nil {
+	if err := r.guard(r.whole); err != nil {
 		return nil, err
 	}
 	var results []*Result
 	for _, l := range r.loads {
-		if !r.stopped {
-			l.ended()
-		}
-		l.blame()
 		result := newResult(l.Config, l.lock, c.setting(r.stopped))
 		result.Stopped = r.stopped
 		results = append(results, result)
@@ -216,6 +211,21 @@ func (r *running) die(p core.ID) {
 		}
 	}
 	r.crash(p)
+}
+
+// whole is a run from its beginning to its end, judged.
+func (r *running) whole() error {
+	r.begin()
+	if err := r.run(); err != nil {
+		return err
+	}
+	for _, l := range r.loads {
+		if !r.stopped {
+			l.ended()
+		}
+		l.blame()
+	}
+	return nil
 }
 
 // run lets events happen until the workload is done or nothing more can.

@@ -62,7 +62,9 @@ func (g *group) blame() {
 	}
 	var names []string
 	for i, m := range g.machines {
-		names = append(names, core.Unwritten(m, g.birth(core.ID(i), g.view))...)
+		g.let(core.ID(i), "when its state is read", func() {
+			names = append(names, core.Unwritten(m, g.birth(core.ID(i), g.view))...)
+		})
 	}
 	slices.Sort(names)
 	if names = slices.Compact(names); len(names) == 0 {

@@ -104,11 +104,17 @@ func RunTransactions(c Transactions) (*Ledger, error) {
 	if err != nil {
 		return nil, err
 	}
-	for t.w.Pending() && !t.over() && t.w.on() {
-		t.ledger.Events++
-		if err := t.w.next(); err != nil {
-			return nil, err
+	err = t.w.guard(func() error {
+		for t.w.Pending() && !t.over() && t.w.on() {
+			t.ledger.Events++
+			if err := t.w.next(); err != nil {
+				return err
+			}
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	return t.finish(c.Number), nil
 }

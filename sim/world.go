@@ -95,6 +95,7 @@ func (w *world) Deliver(from, to core.ID, slot int32) {
 	if g.tagged {
 		g.env.Caused(seat, family.Tag(m.Tag))
 	}
+	g.call.slot = slot
 	g.Step(seat, core.Input{Kind: core.Receive, From: g.seat(from), Bytes: m.Bytes})
 }
 
@@ -118,7 +119,10 @@ func (w *world) Called(m *kernel.Slot) string { return w.groups[m.Group].spec.Ki
 func (w *world) Describe(e *trace.Event, m *kernel.Slot) {
 	g := w.groups[m.Group]
 	e.Name, e.Section = g.spec.Kinds[m.Bytes[0]], g.section
-	e.Fields, _ = core.DescribeMessage(g.machines[g.seat(e.Proc)], g.view.N, m.Bytes, g.members...)
+	seat := g.seat(e.Proc)
+	g.let(seat, "when "+e.Name+" is read", func() {
+		e.Fields, _ = core.DescribeMessage(g.machines[seat], g.view.N, m.Bytes, g.members...)
+	})
 }
 
 // group returns the group of a section, or the only one.
@@ -130,7 +134,7 @@ func (w *world) group(section string) *group {
 func (w *world) describe(p core.ID) []core.Field {
 	var all []core.Field
 	w.of(p, func(g *group, seat core.ID) {
-		for _, f := range core.Describe(g.machines[seat], g.view.N, g.members...) {
+		for _, f := range g.describe(seat) {
 			if g.section != "" {
 				f.Name = g.section + " " + f.Name
 			}
@@ -194,7 +198,9 @@ func (w *world) tell(p, peer core.ID) {
 		if g.order != nil {
 			g.order.told(seat, other)
 		}
-		g.Step(other, core.Input{Kind: core.Hear, From: core.None, Time: g.machines[seat].Clock()})
+		var now uint64
+		g.let(seat, "when its clock is read", func() { now = g.machines[seat].Clock() })
+		g.Step(other, core.Input{Kind: core.Hear, From: core.None, Time: now})
 	})
 }
 

@@ -60,7 +60,10 @@ func (c *Catch) fall(w Worker, d Dive, chance *uint64) error {
 				next, by = append(next[:0], state...), s.Broken&d.Stop
 			}
 		})
-		if c.Broken = broken & d.Stop; err != nil || c.Broken != 0 || next == nil {
+		if c.Broken = broken & d.Stop; c.Broken != 0 {
+			return nil
+		}
+		if by == 0 && err != nil || next == nil {
 			return err
 		}
 		c.States = append(c.States, next)

@@ -82,8 +82,9 @@ func Explore(m Model, l Limits) (*Exploration, error) { return ExploreTelling(m,
 
 // ExploreTelling is Explore, and tells which properties were seen broken for
 // the first time, at the end of the level in which that was, and what is known
-// by then. Exploring goes on when seen returns. With an error comes what was
-// explored before it.
+// by then. Exploring goes on when seen returns. An error ends it at the end of its
+// level, and comes with what was explored by then: whatever else is broken there is
+// found, in whichever order the states are taken.
 func ExploreTelling(m Model, l Limits, seen func(now Broken, so Exploration)) (*Exploration, error) {
 	if l.Workers <= 0 {
 		l.Workers = runtime.GOMAXPROCS(0)
@@ -136,6 +137,9 @@ func (e *explorer) advance(workers []*levelWorker) {
 		wg.Go(w.work)
 	}
 	wg.Wait()
+	if e.err != nil {
+		e.end("error")
+	}
 	e.depth++
 	if !e.ended.Load() {
 		e.whole++
@@ -144,7 +148,7 @@ func (e *explorer) advance(workers []*levelWorker) {
 	if now&e.Stop != 0 {
 		e.end("")
 	}
-	if now != 0 && e.seen != nil && e.err == nil {
+	if now != 0 && e.seen != nil {
 		left := time.Now()
 		e.seen(now, e.sofar())
 		e.away += time.Since(left)
@@ -279,15 +283,21 @@ func (l *levelWorker) explore(c chunk) {
 		c = c[n+int(size):]
 		broken, err := l.worker.Next(from, emit)
 		if err != nil {
-			e.mu.Lock()
-			e.err = err
-			e.mu.Unlock()
-			e.end("error")
-			return
+			e.failed(err)
 		}
 		if broken != 0 {
 			l.saw(broken, Sighting{Depth: e.depth, From: Fingerprint(from)})
 		}
+	}
+}
+
+// failed notes an error, and among those of one level always the same: that of P1
+// before that of P2.
+func (e *explorer) failed(err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.err == nil || err.Error() < e.err.Error() {
+		e.err = err
 	}
 }
 

@@ -128,6 +128,67 @@ func TestErrorEndsExploration(t *testing.T) {
 	}
 }
 
+// A minefield is a start with many successors: some fail, and one breaks something by
+// itself and one by a step out of it, which fails, too.
+type minefield struct{ wide uint32 }
+
+func (f minefield) Worker() Worker { return f }
+
+func (f minefield) Init(emit func([]byte) bool) error {
+	emit([]byte{0, 0, 0, 0})
+	return nil
+}
+
+func (f minefield) Next(state []byte, emit func(Step, []byte)) (Broken, error) {
+	switch i := binary.BigEndian.Uint32(state); {
+	case i == 0:
+		for j := range f.wide {
+			emit(Step{}, binary.BigEndian.AppendUint32(nil, j+1))
+		}
+	case i == f.wide/2:
+		return 1, nil
+	case i == f.wide/2+1:
+		emit(Step{Label: 7, Broken: 2}, state)
+		return 4, errCounter
+	case i%3 == 0:
+		return 0, errCounter
+	}
+	return 0, nil
+}
+
+// An error takes away nothing that is broken in the same level, in whichever order
+// that is looked at, and a way there is found.
+func TestErrorAndBroken(t *testing.T) {
+	f := minefield{20_000}
+	for workers := range 3 {
+		var told Broken
+		e, err := ExploreTelling(f, Limits{Workers: workers + 1}, func(now Broken, _ Exploration) { told |= now })
+		if !errors.Is(err, errCounter) || told != 7 || len(e.Broken) != 3 || e.Depth != 2 || e.Whole != 1 {
+			t.Errorf("%d workers: %v, told of %b, %+v", workers+1, err, told, e)
+		}
+	}
+	for _, b := range []Broken{1, 2, 4} {
+		g, err := BuildGraph(f, GraphLimits{Limits: Limits{Stop: b}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if at, ok := g.Found(b); !ok || len(g.PathTo(at.State)) != 2 {
+			t.Errorf("%b is found %v, at %+v", b, ok, at)
+		}
+	}
+	if _, err := BuildGraph(f, GraphLimits{Limits: Limits{Stop: 8}}); !errors.Is(err, errCounter) {
+		t.Errorf("what is nowhere: got %v, want the model's error", err)
+	}
+	if c, err := (Dive{Stop: 2, Tries: 1, Steps: 1}).Run(minefield{1}, Limits{}); err != nil || c != nil {
+		t.Errorf("a dive of one step: got %+v and %v", c, err)
+	}
+	for _, b := range []Broken{2, 4} {
+		if c, err := (Dive{Stop: b, Tries: 1, Steps: 2}).Run(minefield{1}, Limits{}); err != nil || c == nil || c.Broken != b {
+			t.Errorf("a dive for %b: got %+v and %v", b, c, err)
+		}
+	}
+}
+
 func TestGraphLimits(t *testing.T) {
 	cancelled, cancel := context.WithCancel(context.Background())
 	cancel()

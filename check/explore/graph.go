@@ -1,6 +1,9 @@
 package explore
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // A Graph is the whole state graph of a model, for questions about infinite
 // behaviours and about paths. States are numbered in breadth-first order.
@@ -64,7 +67,9 @@ const (
 // components.
 func GraphBytes(states, transitions int64) int64 { return states*perState + transitions*perEdge }
 
-// BuildGraph explores a model in one thread, remembering everything.
+// BuildGraph explores a model in one thread, remembering everything. An error ends it,
+// but if it is to stop where something is broken, only at the end of the level: what is
+// found by then is what was looked for.
 func BuildGraph(m Model, l GraphLimits) (*Graph, error) {
 	g := &Graph{watch: l.watch(), model: m, worker: m.Worker(), edges: l.Edges, roomy: l.States > 0, slots: make([]uint32, 1<<12), found: map[Broken]Place{}}
 	g.makeRoom(l)
@@ -76,21 +81,30 @@ func BuildGraph(m Model, l GraphLimits) (*Graph, error) {
 		return len(g.prints)&0x3ff != 0 || g.goOn()
 	})
 	waits, _ := g.worker.(Waits)
+	var failed error // which may yet be of no account
+	last := 0        // the level that it is in
 	for at := uint32(0); err == nil && g.Unfinished == "" && g.queue.more(); at++ {
+		if failed != nil && g.queue.level > last {
+			break
+		}
 		state := g.queue.take()
 		if waits != nil {
 			w, c := waits.Waiting(state)
 			g.waiting, g.calm = append(g.waiting, w), append(g.calm, c)
 		}
 		var now Broken
-		if now, err = g.expand(at, state); err != nil {
+		if now, err = g.expand(at, state); err != nil && l.Stop == 0 {
 			break
 		}
+		if err != nil && failed == nil {
+			failed, last = err, g.queue.level
+		}
+		err = nil
 		if now != 0 && l.Seen != nil {
 			err = l.Seen(g, now)
 		}
 		if now&l.Stop != 0 {
-			g.Unfinished = "it ended where something was broken"
+			g.Unfinished, failed = "it ended where something was broken", nil
 		} else if at&0x3ff == 0x3ff {
 			g.goOn()
 		}
@@ -101,7 +115,7 @@ func BuildGraph(m Model, l GraphLimits) (*Graph, error) {
 	for len(g.first) <= len(g.prints) {
 		g.first = append(g.first, uint64(len(g.to)))
 	}
-	return g, err
+	return g, cmp.Or(err, failed)
 }
 
 // makeRoom allocates all at once, if it is known how much there will be.

@@ -15,7 +15,8 @@ type Worker interface {
 	// Init emits the initial states, as long as emit says to go on.
 	Init(emit func(state []byte) bool) error
 	// Next emits every step out of a state. It returns the properties that
-	// the state itself breaks.
+	// the state itself breaks. With an error, what it has emitted and returned
+	// is right, and there may be more.
 	Next(state []byte, emit func(s Step, next []byte)) (Broken, error)
 }
 

@@ -298,7 +298,8 @@ func (w *worker) rename(id uint32, m *mapping) uint32 {
 }
 
 // rewrite returns the bytes of a blob with its times and counters mapped.
-func (w *worker) rewrite(b *blob, v core.TimeVisitor) ([]byte, error) {
+func (w *worker) rewrite(b *blob, v core.TimeVisitor) (_ []byte, err error) {
+	defer w.caught(reading, &err)
 	if b.seat == core.None {
 		recoded, err := w.other[0].RecodeMessage(nil, b.bytes, core.VisitTimes(w.Seats, v))
 		if err != nil {

@@ -90,7 +90,7 @@ func (w *worker) rise(p core.ID) {
 		}
 	}
 	g.comebacks--
-	b, err := w.blob(p, w.birth(p, core.View{N: w.Seats, Late: true}).AppendState(nil))
+	b, err := w.newborn(p, core.View{N: w.Seats, Late: true})
 	if err != nil {
 		w.fail(p, err)
 		return

@@ -2,10 +2,7 @@ package group
 
 import (
 	"fmt"
-	"path"
-	"runtime"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/stile-lock/stile/core"
@@ -115,30 +112,44 @@ func (w *worker) doubly(m core.Machine, seat core.ID, in core.Input, try bool) e
 	return w.twin.After(seat, in, m, &w.out)
 }
 
-// run lets a machine take a step, and tries it in other ways if it is to be. A
-// panic is a mistake of the algorithm: who called a check is in another goroutine,
-// and could not catch it.
-func (w *worker) run(state *blob, in core.Input, msg *blob, try bool) (e effect, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%w: it panics: %v%s", core.ErrAlgorithm, p, place())
-		}
-	}()
+// step lets a machine take a step in a state, into w.out and w.state.
+func (w *worker) step(state *blob, in core.Input, try bool) (err error) {
+	defer w.caught(func() string { return w.Spec.When(in) }, &err)
 	m, err := w.load(state)
 	if err != nil {
-		return effect{}, err
+		return err
 	}
 	w.loaded[state.seat] = unloaded
 	if err := w.doubly(m, state.seat, in, try); err != nil {
-		return effect{}, err
+		return err
 	}
 	w.state = m.AppendState(w.state[:0])
+	return nil
+}
+
+// caught is deferred where a machine is at work, and nobody else: if it panics, that is
+// the mistake of its algorithm. Who called a check is in another goroutine, and could
+// not catch it.
+func (w *worker) caught(when func() string, err *error) {
+	if why := recover(); why != nil {
+		*err = core.Panicked(when(), why)
+	}
+}
+
+// reading is when a machine is at work that takes no step.
+func reading() string { return "when what it has written is read" }
+
+// run lets a machine take a step, and tries it in other ways if it is to be.
+func (w *worker) run(state *blob, in core.Input, msg *blob, try bool) (effect, error) {
+	if err := w.step(state, in, try); err != nil {
+		return effect{}, err
+	}
 	if try {
 		if err := w.lift(state, in, msg); err != nil {
 			return effect{}, err
 		}
 	}
-	e = effect{entered: w.out.Entered}
+	e := effect{entered: w.out.Entered}
 	for _, n := range w.out.Notices {
 		if n.Timer < 0 || n.Timer > core.MaxTimer {
 			return effect{}, fmt.Errorf("%w: it set timer %d: want 0 to %d", core.ErrAlgorithm, n.Timer, core.MaxTimer)
@@ -171,19 +182,6 @@ func (w *worker) run(state *blob, in core.Input, msg *blob, try bool) (e effect,
 	}
 	e.state = b.id
 	return e, nil
-}
-
-// place says where the code panics that is being recovered, if that is known.
-func place() string {
-	pcs := make([]uintptr, 32)
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])
-	for more := true; more; {
-		var f runtime.Frame
-		if f, more = frames.Next(); f.File != "" && !strings.HasPrefix(f.Function, "runtime.") {
-			return fmt.Sprintf(", at %s:%d", path.Base(f.File), f.Line)
-		}
-	}
-	return ""
 }
 
 // name returns what people call a seat.

@@ -115,6 +115,11 @@ func newModel(c Config, r reductions) (*Model, error) {
 	if len(c.Starts) == 0 {
 		c.Starts = []core.View{{N: c.Seats}}
 	}
+	for _, v := range c.Starts {
+		if _, err := c.Spec.Group(v); err != nil {
+			return nil, err
+		}
+	}
 	m := &Model{Config: c, reductions: r, birth: birth, blobs: &blobs{ids: map[string]uint32{}}, tried: &tried{steps: map[uint64]struct{}{}}}
 	m.mortal = c.Crashes > 0 || c.Wrong
 	m.plain = c.Seats <= 16 && c.Clock != Units && !c.Tagged

@@ -196,13 +196,10 @@ func (w *worker) moved(m core.Machine, state *blob, in core.Input, msg *blob, l 
 	if in.Kind == core.Hear {
 		l.Time(&in.Time)
 	}
-	if err := m.LoadState(lifted); err != nil {
+	got, err := w.stepFrom(m, lifted, in)
+	if err != nil {
 		return err
 	}
-	if err := m.Step(in, &w.lifted); err != nil {
-		return err
-	}
-	got := m.AppendState(nil)
 	want, err := w.rewrite(&blob{seat: state.seat, bytes: w.state}, l)
 	if err != nil {
 		return err
@@ -230,4 +227,17 @@ func (w *worker) moved(m core.Machine, state *blob, in core.Input, msg *blob, l 
 		return LiftError{fmt.Sprintf("%v in state %x", w.name(state.seat), state.bytes), l.up == 0}
 	}
 	return nil
+}
+
+// stepFrom lets a machine take a step from a state, into w.lifted, and returns the
+// state after it.
+func (w *worker) stepFrom(m core.Machine, state []byte, in core.Input) (after []byte, err error) {
+	defer w.caught(func() string { return w.Spec.When(in) }, &err)
+	if err := m.LoadState(state); err != nil {
+		return nil, err
+	}
+	if err := m.Step(in, &w.lifted); err != nil {
+		return nil, err
+	}
+	return m.AppendState(nil), nil
 }

@@ -1,6 +1,7 @@
 package group
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/stile-lock/stile/check/explore"
@@ -61,6 +62,7 @@ func (w *worker) classOf(label, what uint32) uint32 {
 
 // begin makes w.to a copy of the state to be changed.
 func (w *worker) begin() *state {
+	w.forgive()
 	w.to.copyFrom(w.from)
 	w.at, w.broken, w.enters, w.unsent = w.to, 0, 0, nil
 	w.told = w.told[:0]
@@ -69,7 +71,7 @@ func (w *worker) begin() *state {
 
 // Next implements explore.Worker.
 func (w *worker) Next(state []byte, emit func(s explore.Step, next []byte)) (explore.Broken, error) {
-	w.emit, w.err, w.fair, w.piled = emit, nil, false, false
+	w.emit, w.err, w.failed, w.fair, w.piled = emit, nil, nil, false, false
 	g := w.from
 	w.unpack(state, g)
 	w.know(g)
@@ -80,14 +82,24 @@ func (w *worker) Next(state []byte, emit func(s explore.Step, next []byte)) (exp
 		for _, a := range w.acts {
 			w.act(a)
 		}
-		return 0, w.err
+		w.forgive()
+		return 0, w.failed
 	}
 	if w.Clock == Units {
 		w.pass()
 	} else {
 		w.happen()
 	}
-	return w.look(), w.err
+	w.forgive()
+	return w.look(), cmp.Or(w.failed, w.err)
+}
+
+// forgive keeps the error of a step, if it is the first, so that those after it can be
+// made.
+func (w *worker) forgive() {
+	if w.err != nil {
+		w.failed, w.err = cmp.Or(w.failed, w.err), nil
+	}
 }
 
 // pass does what can happen where time passes.
@@ -143,7 +155,7 @@ func (w *worker) look() explore.Broken {
 	g := w.from
 	w.broken, w.at = 0, g
 	g.env.Look(w)
-	if !w.fair {
+	if !w.fair && w.failed == nil {
 		g.env.Ended(w)
 	}
 	if w.piled {

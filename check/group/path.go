@@ -116,10 +116,13 @@ func (w *worker) along(at []byte, wanted func(s explore.Step, canonical []byte) 
 		}
 	})
 	var much TooMuch
-	if errors.As(err, &much) || err == nil && next == nil {
+	switch {
+	case next != nil:
+		return next, nil // whatever comes of others
+	case err == nil || errors.As(err, &much):
 		return nil, ErrSpurious
 	}
-	return next, err
+	return nil, err
 }
 
 // describeStep tells the step from w.from that was just made.

@@ -3,6 +3,7 @@ package group
 import (
 	"cmp"
 	"encoding/binary"
+	"math"
 
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/family"
@@ -22,12 +23,19 @@ type letter struct {
 	old  bool   // it was sent in the unit before
 }
 
+// What there is room for in a state: timers that run at the same time, and units that
+// are left of one. One unit more stands for none that runs.
+const (
+	maxTimers = math.MaxUint8
+	maxUnits  = math.MaxUint16 - 1
+)
+
 // A timer runs at a seat.
 type timer struct {
 	id   int32
 	tag  family.Tag
 	seat uint8
-	left uint8 // units
+	left uint16 // units
 }
 
 // A state is a whole global state, unpacked. Letters are sorted by link; those
@@ -169,7 +177,8 @@ func (m *Model) packTimers(b []byte, g *state) []byte {
 	b = append(b, byte(len(g.timers)))
 	for i := range g.timers {
 		t := &g.timers[i]
-		b = appendUvarint(append(b, t.seat, t.left), uint32(t.id))
+		b = appendUvarint(append(b, t.seat), uint32(t.left))
+		b = appendUvarint(b, uint32(t.id))
 		b = appendUvarint(b, uint32(t.tag))
 	}
 	return b
@@ -224,7 +233,7 @@ func (m *Model) unpack(b []byte, g *state) {
 	r = g.env.Load(r)
 	g.timers = g.timers[:0]
 	for range r.byte() {
-		t := timer{seat: r.byte(), left: r.byte()}
+		t := timer{seat: r.byte(), left: uint16(r.uvarint())}
 		t.id, t.tag = int32(r.uvarint()), family.Tag(r.uvarint())
 		g.timers = append(g.timers, t)
 	}

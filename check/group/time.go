@@ -1,7 +1,7 @@
 package group
 
 import (
-	"math"
+	"fmt"
 
 	"github.com/stile-lock/stile/check/explore"
 	"github.com/stile-lock/stile/core"
@@ -16,10 +16,16 @@ func (w *worker) setTimer(n *core.Notice, tag family.Tag) {
 	case n.After <= 0:
 		w.to.stop(t.seat, t.id)
 		return
+	case w.Clock == Units && n.After > maxUnits:
+		w.fail(w.sender, TooMuch{fmt.Sprintf("timer %d was set for %d units: the checker counts no more than %d", n.Timer, n.After, maxUnits)})
+		return
 	case w.Clock == Units:
-		t.left = uint8(min(n.After, math.MaxUint8-1))
+		t.left = uint16(n.After)
 	}
 	w.to.start(t)
+	if running := len(w.to.timers); running > maxTimers {
+		w.fail(w.sender, TooMuch{fmt.Sprintf("%d timers run at the same time: the checker tells no more than %d apart", running, maxTimers)})
+	}
 }
 
 // expireAll lets timers run out that may do so at any time.
@@ -99,20 +105,21 @@ func (w *worker) tick() {
 		return
 	}
 	w.lose(g, w.Pace != Quick)
-	least := uint8(math.MaxUint8)
+	const none = maxUnits + 1
+	least := uint16(none)
 	for i := range g.timers {
 		least = min(least, g.timers[i].left)
 	}
 	if least == 0 {
 		return // it runs out first
 	}
-	units := uint8(1)
+	units := uint16(1)
 	if w.Pace == Quick {
 		units = least // nothing happens until then
 	}
 	// Letters only get older for the sake of timers: without one, nothing can
 	// happen afterwards that could not happen now.
-	if least == math.MaxUint8 && (w.Pace != Slow && w.still || !w.busy(g)) {
+	if least == none && (w.Pace != Slow && w.still || !w.busy(g)) {
 		return
 	}
 	for i := range g.timers {

@@ -57,7 +57,8 @@ type worker struct {
 
 	keyBuf, buf, state []byte
 	emit               func(s explore.Step, next []byte)
-	err                error
+	err                error // of the step being made
+	failed             error // of the first step out of from that could not be made
 }
 
 // Worker implements explore.Model.
@@ -157,7 +158,8 @@ func (w *worker) blob(seat core.ID, bytes []byte) (*blob, error) {
 }
 
 // describe finds out about a new blob.
-func (w *worker) describe(b *blob) error {
+func (w *worker) describe(b *blob) (err error) {
+	defer w.caught(reading, &err)
 	l := &lister{b: b, n: w.Seats, form: w.Form}
 	c := core.VisitTimes(w.Seats, l)
 	if b.seat == core.None {
@@ -197,9 +199,9 @@ func (w *worker) Init(emit func(state []byte) bool) error {
 	for _, v := range w.Starts {
 		g := w.bear()
 		for i := range g.seats {
-			b, err := w.blob(core.ID(i), w.birth(core.ID(i), v).AppendState(nil))
+			b, err := w.newborn(core.ID(i), v)
 			if err != nil {
-				return err
+				return fmt.Errorf("%s: %v: %w", w.Spec.Name, core.ID(i), err)
 			}
 			g.seats[i] = seat{blob: b.id}
 		}
@@ -212,6 +214,21 @@ func (w *worker) Init(emit func(state []byte) bool) error {
 		}
 	}
 	return w.err
+}
+
+// newborn returns the state of a machine that has just been born.
+func (w *worker) newborn(seat core.ID, v core.View) (*blob, error) {
+	state, err := w.bornAs(seat, v)
+	if err != nil {
+		return nil, err
+	}
+	return w.blob(seat, state)
+}
+
+// bornAs returns what a machine writes that has just been born.
+func (w *worker) bornAs(seat core.ID, v core.View) (state []byte, err error) {
+	defer w.caught(func() string { return "at its birth" }, &err)
+	return w.birth(seat, v).AppendState(nil), nil
 }
 
 // bear makes w.to a state in which nothing has happened yet.

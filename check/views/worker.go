@@ -117,7 +117,7 @@ func (w *worker) Next(state []byte, emit func(explore.Step, []byte)) (explore.Br
 			w.times(i)
 		}
 	}
-	if w.must == 0 && w.Only == nil && w.waits() {
+	if w.err == nil && w.must == 0 && w.Only == nil && w.waits() {
 		return Waits, w.err
 	}
 	return 0, w.err

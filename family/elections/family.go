@@ -17,7 +17,7 @@ const (
 func Family() *family.Family {
 	return &family.Family{
 		Name: "Elections", Means: "all who are alive agree on the highest of them", Kind: "election", May: "any may call an election", Calls: "calls an election",
-		Timers: family.InUnits, Detects: true, Returns: 15,
+		Tags: true, Timers: family.InUnits, Detects: true, Returns: 15,
 		Env:  func(o family.Options) (family.Env, error) { return New(o.Nodes), nil },
 		Born: func(n int) core.View { return core.View{N: n, Holder: core.ID(n - 1), Busy: true} },
 		Rules: []family.Rule{

@@ -55,12 +55,18 @@ func layers() []layer {
 // computes, and nothing that knows of a clock, of chance or of the outside.
 const standard = "bytes cmp encoding/binary encoding/hex encoding/json errors fmt hash/fnv html io iter maps math math/bits reflect slices sort strconv strings text/tabwriter unicode unicode/utf8"
 
+// where may import runtime: it says where in its code an algorithm has panicked, and
+// asks for nothing else.
+const where = "core/panic.go"
+
 func pureRules() []rule {
 	return []rule{
 		{"imports of pure packages", imports, []plant{
 			{source("core/x.go", "package core", `import "time"`), "core/x.go:2: core imports time"},
 			{source("mutex/x.go", "package mutex", `import "math/rand/v2"`), "mutex imports math/rand/v2"},
 			{source("sim/x.go", "package sim", `import "os"`), "sim imports os"},
+			{source("core/x.go", "package core", `import "runtime"`), "core imports runtime"},
+			{source("core/panic.go", "package core", `import "runtime"`), ""},
 			{source("trace/x.go", "package trace", `import "github.com/other/thing"`), "trace imports github.com/other/thing"},
 			{source("core/x.go", "package core", `import "github.com/stile-lock/stile/mutex"`), "core imports mutex"},
 			{source("sim/x.go", "package sim", `import "github.com/stile-lock/stile/mutex"`), "sim imports mutex"},
@@ -70,6 +76,10 @@ func pureRules() []rule {
 		{"no goroutine in pure packages", goroutines, []plant{
 			{source("sim/x.go", "package sim", "func f() {", "\tgo f()", "}"), "sim/x.go:3: a goroutine"},
 			{source("check/x.go", "package check", "func f() {", "\tgo f()", "}"), ""},
+		}},
+		{"nothing but places in the code is asked of the runtime in pure packages", asksRuntime, []plant{
+			{source("core/panic.go", "package core", `import "runtime"`, "func f() { runtime.GC() }"), "core/panic.go:3: runtime.GC"},
+			{source("core/panic.go", "package core", `import "runtime"`, "func f() { runtime.Callers(0, nil) }"), ""},
 		}},
 		{"no output in pure packages", prints, []plant{
 			{source("sim/x.go", "package sim", `import "fmt"`, `func f() { fmt.Println("x") }`), "sim/x.go:3: fmt.Println"},
@@ -113,7 +123,7 @@ func imports(r *repo) ([]string, error) {
 		for _, f := range r.in(l.name) {
 			for _, spec := range f.ast.Imports {
 				name, _ := strconv.Unquote(spec.Path.Value)
-				if !slices.Contains(allowed, name) {
+				if !slices.Contains(allowed, name) && (name != "runtime" || f.path != where) {
 					found = append(found, r.at(spec.Pos(), "%s imports %s, which a pure package, or one in its place, may not", l.name, strings.TrimPrefix(name, module+"/")))
 				}
 			}
@@ -143,6 +153,20 @@ func goroutines(r *repo) ([]string, error) {
 			return "a goroutine"
 		}
 		return ""
+	})
+}
+
+func asksRuntime(r *repo) ([]string, error) {
+	return inPure(r, func(n ast.Node) string {
+		s, ok := n.(*ast.SelectorExpr)
+		if !ok || types.ExprString(s.X) != "runtime" {
+			return ""
+		}
+		switch s.Sel.Name {
+		case "Callers", "CallersFrames", "Frame":
+			return ""
+		}
+		return "runtime." + s.Sel.Name
 	})
 }
 

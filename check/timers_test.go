@@ -1,0 +1,68 @@
+package check
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stile-lock/stile/core"
+)
+
+// A nervous lock sets timers when it starts, each for a unit more than the one before,
+// and lets itself in if they run out in another order.
+type nervous struct {
+	first, count int // their numbers
+	after        int // that of the first
+	rung         int // how many have run out
+}
+
+func (s *nervous) Fields(c *core.Coder) { c.Int("rung", &s.rung, 1<<16) }
+
+func (s *nervous) Start(out *core.Out[toyMessage]) {
+	for i := range s.count {
+		out.SetTimer(s.first+i, s.after+i)
+	}
+}
+
+func (s *nervous) Expire(timer int, out *core.Out[toyMessage]) {
+	if timer != s.first+s.rung {
+		out.Enter()
+	}
+	s.rung++
+}
+
+func (s *nervous) Request(out *core.Out[toyMessage]) { out.Enter() }
+
+func (s *nervous) Release(*core.Out[toyMessage]) {}
+
+func (s *nervous) Receive(core.ID, *toyMessage, *core.Out[toyMessage]) {}
+
+// Timers are told apart, whatever their numbers, as many as there are and however long
+// they run; or it is said that there are too many, or that one runs for too long.
+func TestTimersAreToldApart(t *testing.T) {
+	for _, c := range []struct {
+		nervous
+		verdict Verdict
+		note    string
+	}{
+		{nervous{first: 0, count: 3, after: 1}, HoldsBounded, ""},
+		{nervous{first: 254, count: 4, after: 1}, HoldsBounded, ""},
+		{nervous{first: core.MaxTimer - 2, count: 3, after: 1}, HoldsBounded, ""},
+		{nervous{first: 0, count: 3, after: 253}, HoldsBounded, ""},
+		{nervous{first: 0, count: 2, after: 40_000}, HoldsBounded, ""},
+		{nervous{first: 0, count: 2, after: 65_535}, Unfinished, "nervous: P1: timer 0 was set for 65535 units: the checker counts no more than 65534"},
+		{nervous{first: 0, count: 255, after: 1}, HoldsBounded, ""},
+		{nervous{first: 0, count: 256, after: 1}, Unfinished, "nervous: P1: 256 timers run at the same time: the checker tells no more than 255 apart"},
+	} {
+		spec := core.Spec{Name: "nervous", Detects: true, Kinds: []string{"REQUEST", "GRANT", "RELEASE", "NOTE"}, Plan: core.Always(func(self core.ID, v core.View) core.Machine {
+			s := c.nervous
+			return core.New(self, v, &s)
+		})}
+		r, err := Run(Config{Spec: spec, Nodes: 1, Requests: 1, Pace: Quick, Properties: []string{MutualExclusion}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := r.Find(MutualExclusion); p.Verdict != c.verdict || !strings.Contains(p.Note, c.note) {
+			t.Errorf("%+v: %s: %s, want %s: %s", c.nervous, p.Verdict, p.Note, c.verdict, c.note)
+		}
+	}
+}
