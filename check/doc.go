@@ -75,6 +75,11 @@
 // of sites, those do not run that would change nothing. The tests compare each of
 // these with the model that does without.
 //
+// Of other locks, a timer may run out at any time once it is set, before its time too,
+// and does so in the end, however often it is set again meanwhile. So what is broken may
+// be so only where clocks are as bad as that, and that nobody starves is not said of a
+// timer that others put off for ever: let package sim run such a lock.
+//
 // # Large groups
 //
 // Up to 64 processes, if few of them ask: at most 30, and 16 if the order of

@@ -207,6 +207,7 @@ func (r *run) tell(p *Property, m *group.Model, start int, steps []group.Step, l
 	if r.Crashes > 0 && slices.ContainsFunc(expect, isStandstill) && (!m.Sites || slices.ContainsFunc(sc.Actions, dead)) {
 		a := scenario.Action{Kind: scenario.DeliverAll}
 		sc.Actions, p.Trace = append(sc.Actions, a), append(p.Trace, a.String())
+		p.Loop = len(p.Trace) // there is none
 	}
 	p.spec, p.family, p.Counterexample = r.Spec, r.Family, &sc
 	p.confirm()

@@ -179,7 +179,7 @@ func (c *Config) check() error {
 	case c.Comebacks > c.Family.Returns:
 		return fmt.Errorf("%d comebacks: want at most %d; whoever comes back is a new process, and that one does so twice before the group has let it in is not provided for", c.Comebacks, c.Family.Returns)
 	case c.Losses != 0 && !c.Family.Loses:
-		return errors.New("it does not survive lost messages: there may be none, but for a network that is lossy")
+		return errors.New("it does not survive lost messages: their number must be 0; to lose any of them, take a network that is lossy")
 	case c.Losses > 0 && c.Comebacks > 0:
 		return errors.New("lost messages and comebacks: want one or the other; a newcomer tells each of the others once that it is there, and relies on that")
 	}

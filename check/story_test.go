@@ -97,3 +97,19 @@ func TestOneInNotes(t *testing.T) {
 		t.Errorf("got %q", p.Note)
 	}
 }
+
+// Of a run that stands still nothing is said to go on for ever, though what was on
+// its way to the dead is lost at its end.
+func TestStandstillHasNoLoop(t *testing.T) {
+	spec := toy("")
+	spec.Detects = true // and does nothing when it is told
+	r, err := Run(Config{Spec: spec, Nodes: 2, Requests: 1, Crashes: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := r.Find(Starvation)
+	story := p.Story(trace.TextOptions{})
+	if p.Verdict != Violated || !strings.Contains(story, "Nothing need happen any more") || strings.Contains(story, "repeated") {
+		t.Errorf("%s, %s:\n%s", p.Verdict, p.Note, story)
+	}
+}

@@ -52,7 +52,7 @@ func (c *Coder) getLong(name string, limit uint64) uint64 {
 	if len(b) < 9 {
 		c.fail(name, "the bytes end too early")
 	} else {
-		c.fail(name, "the number is too long")
+		c.fail(name, "the number is too long, or it was below 0")
 	}
 	return 0
 }

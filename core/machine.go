@@ -101,8 +101,12 @@ func (m *machine) Step(in Input, out *Output) error {
 	if len(out.loop) > 0 {
 		m.receiveOwn(out)
 	}
-	if (out.Entered || len(out.Notices) > 0) && m.lock {
+	switch {
+	case !out.Entered && len(out.Notices) == 0:
+	case m.lock:
 		m.follow(out)
+	case out.Entered:
+		o.fail("%v entered, but there is nothing to enter: only a lock lets anybody in", m.self)
 	}
 	if o.err != nil {
 		out.Reset()
@@ -121,15 +125,23 @@ const (
 
 var phases = [...]string{idle: "idle", waiting: "waiting", inside: "inside", unasked: "inside unasked"}
 
-// follow notes what a step has come to for the application.
+// follow notes what a step has come to for the application. Only who waits can be
+// denied, once, and is not let in then.
 func (m *machine) follow(out *Output) {
+	denied := false
 	for i := range out.Notices {
-		if out.Notices[i].Kind == Denied {
-			m.phase = idle
+		switch {
+		case out.Notices[i].Kind != Denied:
+		case denied || m.phase != waiting:
+			m.out.fail("%v denied a request that there is not: it is %s", m.self, phases[m.phase])
+		default:
+			denied, m.phase = true, idle
 		}
 	}
 	switch {
 	case !out.Entered:
+	case denied:
+		m.out.fail("%v denied a request and let it in, in one step", m.self)
 	case m.phase == waiting:
 		m.phase = inside
 	case m.phase == idle:

@@ -118,7 +118,6 @@ func TestAloneNothingIsSent(t *testing.T) {
 func TestEffects(t *testing.T) {
 	_, m := newChat(0, 3, func(out *Out[note]) {
 		out.Enter()
-		out.Deny()
 		out.Lead(2)
 		out.Lead(None)
 		out.SetTimer(5, 10)
@@ -129,7 +128,7 @@ func TestEffects(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []Notice{
-		{Kind: Denied}, {Kind: Leader, Who: 2}, {Kind: Leader, Who: None}, {Kind: SetTimer, Timer: 5, After: 10}, {Kind: SetTimer, Timer: MaxTimer},
+		{Kind: Leader, Who: 2}, {Kind: Leader, Who: None}, {Kind: SetTimer, Timer: 5, After: 10}, {Kind: SetTimer, Timer: MaxTimer},
 	}
 	if !out.Entered || !reflect.DeepEqual(out.Notices, want) {
 		t.Errorf("got %+v", out)
@@ -235,6 +234,50 @@ func TestToldAstray(t *testing.T) {
 		}
 	}
 }
+
+// Only a request that waits can be denied, and only once: a host would take another
+// one for that of its next request.
+func TestDeniedAstray(t *testing.T) {
+	deny := func(out *Out[note]) { out.Deny() }
+	for _, c := range []struct {
+		script func(out *Out[note])
+		kinds  []InputKind
+		want   string // of the last one
+	}{
+		{deny, []InputKind{Request, Request}, ""},
+		{deny, []InputKind{Request, Expire}, "P2 denied a request that there is not: it is idle"},
+		{func(out *Out[note]) { out.Deny(); out.Deny() }, []InputKind{Request}, "P2 denied a request that there is not: it is idle"},
+		{func(out *Out[note]) { out.Enter() }, []InputKind{Request, Expire}, "P2 denied a request that there is not: it is inside"},
+		{func(out *Out[note]) { out.Enter(); out.Deny() }, []InputKind{Request}, "P2 denied a request and let it in, in one step"},
+	} {
+		m := New(1, View{N: 3}, &denies{chat{script: c.script}})
+		var out Output
+		var err error
+		for _, kind := range c.kinds {
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = m.Step(Input{Kind: kind}, &out)
+		}
+		if c.want == "" && err != nil || c.want != "" && (!errors.Is(err, ErrAlgorithm) || !strings.Contains(err.Error(), c.want) || len(out.Notices) != 0) {
+			t.Errorf("got %v with %d told, want %q", err, len(out.Notices), c.want)
+		}
+	}
+}
+
+// Where there is no lock nobody is let in.
+func TestEnteredNothing(t *testing.T) {
+	var out Output
+	m := NewElection(1, View{N: 3}, &chat{script: func(out *Out[note]) { out.Enter() }})
+	if err := m.Step(Input{Kind: Request}, &out); !errors.Is(err, ErrAlgorithm) || !strings.Contains(err.Error(), "P2 entered, but there is nothing to enter") || out.Entered {
+		t.Errorf("got %v", err)
+	}
+}
+
+// denies denies when a timer runs out, whether anybody waits or not.
+type denies struct{ chat }
+
+func (*denies) Expire(_ int, out *Out[note]) { out.Deny() }
 
 // What does not decode is refused, and nothing has changed.
 func TestRefused(t *testing.T) {

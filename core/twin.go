@@ -43,9 +43,10 @@ func (t *Twin) After(self ID, in Input, m Machine, out *Output) error {
 }
 
 // Forgets is the error that what the machine of a seat does depends on a field
-// that is missing from Fields: perhaps one of these.
+// that is missing from Fields: perhaps one of these. If there is none that it could
+// be, it may depend on what is no part of it.
 func Forgets(self ID, fields []string) error {
-	guess := ""
+	guess := ", or it goes by more than its state and what it is told: by chance, the order of a map, a clock or a variable that others have, too"
 	if len(fields) > 0 {
 		guess = " (perhaps " + strings.Join(fields, " or ") + ")"
 	}

@@ -63,6 +63,37 @@ func TestTwin(t *testing.T) {
 	}
 }
 
+// A gambler goes by what is no part of it.
+type gambler struct {
+	allMutex
+	next func() bool
+}
+
+func (*gambler) Fields(*Coder) {}
+
+func (s *gambler) Request(out *Out[all]) {
+	if s.next() {
+		out.Enter()
+	}
+}
+
+// Where no field can be missing it is said that it may be something else.
+func TestTwinOfChance(t *testing.T) {
+	heads := false
+	birth := func() Machine {
+		return New(1, View{N: 3}, &gambler{next: func() bool { heads = !heads; return heads }})
+	}
+	m, in := birth(), Input{Kind: Request}
+	var twin Twin
+	var out Output
+	if err := errors.Join(twin.Before(m, birth()), m.Step(in, &out)); err != nil {
+		t.Fatal(err)
+	}
+	if err := twin.After(1, in, m, &out); !errors.Is(err, ErrAlgorithm) || !strings.Contains(err.Error(), "missing from Fields, or it goes by more than its state") {
+		t.Errorf("got %v", err)
+	}
+}
+
 // Fields that change and are missing from Fields are named: numbers, but not
 // what may be room that is used again.
 func TestUnwritten(t *testing.T) {

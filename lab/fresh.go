@@ -52,6 +52,9 @@ func Fresh(w Wish, o Options) (string, error) {
 			return "", fmt.Errorf("%q: want one word, without # and on one line", s)
 		}
 	}
+	if strings.ContainsAny(w.Algorithm, " \t") {
+		return "", fmt.Errorf("an algorithm called %q: want one word, since a text names it by one", w.Algorithm)
+	}
 	w.Algorithm, w.Processes = cmp.Or(w.Algorithm, "ricart-agrawala"), cmp.Or(w.Processes, 3)
 	_, noMethod := deadlock.Find(w.Algorithm)
 	say(true, "algorithm %s", w.Algorithm)

@@ -60,6 +60,7 @@ func TestCalls(t *testing.T) {
 		{"fresh", `{"algorithm":"maekawa","processes":9,"workload":"all"}`, `at 0.8 P9 asks`},
 		{"fresh", `{"algorithm":"wait-die","processes":2,"workload":"all"}`, `P2 takes L2 L1`},
 		{"fresh", `{"algorithm":"x\nprocesses 3"}`, `want one word`},
+		{"fresh", `{"algorithm":"two words"}`, `an algorithm called \"two words\": want one word`},
 		{"gallery", ``, `The bank that loses 10,000`},
 		{"algorithms", ``, `"name":"wound-wait"`},
 		{"export", `{"text":` + text + `,"as":"svg"}`, `image/svg+xml`},
@@ -68,6 +69,7 @@ func TestCalls(t *testing.T) {
 		{"export", `{"text":"title The bank: 10,000!\nalgorithm raymond\nprocesses 3\n","as":"command"}`, `"stile replay the-bank-10-000.stile\n"`},
 		{"export", `{"text":"title ???\nalgorithm raymond\nprocesses 3\n","as":"scenario"}`, `"file":"scenario.stile"`},
 		{"check", `{"text":"algorithm ricart-agrawala\nprocesses 2\n"}`, `"verdict":"holds`},
+		{"check", `{"text":"algorithm central\nprocesses 1\n","limits":{"requests":-1}}`, `among 1 process of which each may ask as often as it likes.`},
 		{"check", `{"text":"algorithm bakery-naive\nprocesses 2\nnetwork unordered\n"}`, `schedule steps`},
 		{"check", `{"text":"algorithm wait-die\nprocesses 2\nsite 1 P1 L1\nsite 2 P2 L2\n"}`, `"verdict":"holds`},
 		{"check", `{"text":"algorithm none\nprocesses 2\nsite 1 P1 P2 L1 L2\nat 0 P1 takes L1 L2\nat 0 P2 takes L2 L1\n"}`, `P1 takes L1 L2; P2 takes L2 L1`},
@@ -101,6 +103,20 @@ func TestGalleryRuns(t *testing.T) {
 				t.Errorf("%s has no title, or says it twice", x.File)
 			}
 		}
+	}
+}
+
+// What the checker has bounded by itself is not said to be without bound.
+func TestCheckedAsBounded(t *testing.T) {
+	spec := mutex.Central(0)
+	spec.Name, spec.Endless = "endless", "it is said to be"
+	var last string
+	err := With(spec).Call(t.Context(), "check", []byte(`{"text":"algorithm endless\nprocesses 3\n","limits":{"requests":-1}}`), func(line []byte) error {
+		last = string(line)
+		return nil
+	})
+	if err != nil || !strings.Contains(last, "up to 1 request of each process, since it is said to be") || !strings.Contains(last, "each may ask 1 time.") {
+		t.Errorf("got %v, %s", err, last)
 	}
 }
 

@@ -116,7 +116,7 @@ func (c *Calls) check(ctx context.Context, body []byte, say func(v any) error) e
 		Verdict        *check.Report `json:"verdict"`
 		Counterexample string        `json:"counterexample"`
 		Checked        string        `json:"checked"` // what exactly, in a sentence
-	}{report, text, checked(sc, conf)})
+	}{report, text, checked(sc, conf.Settled())})
 }
 
 // config returns the check of a scenario's group.
@@ -203,7 +203,7 @@ func takes(turns [][]int) string {
 // checked says what was tried.
 func checked(sc *scenario.Scenario, conf check.Config) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Every order in which messages can arrive on a network that is %v, among %d processes", conf.Network, sc.Processes)
+	fmt.Fprintf(&b, "Every order in which messages can arrive on a network that is %v, among %s", conf.Network, words.Plural(sc.Processes, "process"))
 	often := "as often as it likes"
 	if conf.Requests > 0 {
 		often = words.Plural(conf.Requests, "time")
