@@ -76,9 +76,8 @@
 // these with the model that does without.
 //
 // Of other locks, a timer may run out at any time once it is set, before its time too,
-// and does so in the end, however often it is set again meanwhile. So what is broken may
-// be so only where clocks are as bad as that, and that nobody starves is not said of a
-// timer that others put off for ever: let package sim run such a lock.
+// and does so in the end, unless it is set again and again. So what is broken may be so
+// only where clocks are as bad as that.
 //
 // # Large groups
 //

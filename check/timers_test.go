@@ -66,3 +66,86 @@ func TestTimersAreToldApart(t *testing.T) {
 		}
 	}
 }
+
+// A putter lets itself in when its timer runs out, while a message goes to and fro that
+// may set the timer anew.
+type putter struct {
+	self    core.ID
+	waiting bool
+	puts    func(out *core.Out[toyMessage])
+}
+
+func (s *putter) Fields(c *core.Coder) { c.Bool("waiting", &s.waiting) }
+
+func (s *putter) Start(out *core.Out[toyMessage]) {
+	if s.self == 0 {
+		out.Send(1, toyMessage{toyNote})
+	}
+}
+
+func (s *putter) Request(out *core.Out[toyMessage]) {
+	s.waiting = true
+	out.SetTimer(3, 3)
+}
+
+func (s *putter) Expire(_ int, out *core.Out[toyMessage]) {
+	s.waiting = false
+	out.Enter()
+}
+
+func (s *putter) Release(*core.Out[toyMessage]) {}
+
+func (s *putter) Receive(from core.ID, m *toyMessage, out *core.Out[toyMessage]) {
+	if out.Send(from, *m); s.waiting {
+		s.puts(out)
+	}
+}
+
+// A timer runs out in the end, whatever else goes on; but not if that puts it off for
+// ever.
+func TestTimersArePutOff(t *testing.T) {
+	for _, c := range []struct {
+		what    string
+		puts    func(out *core.Out[toyMessage])
+		verdict Verdict
+	}{
+		{"nothing", func(*core.Out[toyMessage]) {}, Holds},
+		{"set anew", func(out *core.Out[toyMessage]) { out.SetTimer(3, 3) }, Violated},
+		{"stopped and set", func(out *core.Out[toyMessage]) { out.StopTimer(3); out.SetTimer(3, 3) }, Violated},
+		{"set twice", func(out *core.Out[toyMessage]) { out.SetTimer(3, 3); out.SetTimer(3, 2) }, Violated},
+		{"another one is set", func(out *core.Out[toyMessage]) { out.SetTimer(4, 3); out.StopTimer(4) }, Holds},
+	} {
+		spec := core.Spec{Name: "putter", Kinds: []string{"REQUEST", "GRANT", "RELEASE", "NOTE"}, Plan: core.Always(func(self core.ID, v core.View) core.Machine {
+			return core.New(self, v, &putter{self: self, puts: c.puts})
+		})}
+		r, err := Run(Config{Spec: spec, Nodes: 2, Requesters: []core.ID{0}, Properties: []string{Starvation}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := r.Find(Starvation); p.Verdict != c.verdict {
+			t.Errorf("%s: %s: %s, want %s", c.what, p.Verdict, p.Note, c.verdict)
+		}
+	}
+}
+
+// A flood is a lock that knows of deaths and answers every message twice.
+type flood struct{ putter }
+
+func (s *flood) Receive(from core.ID, m *toyMessage, out *core.Out[toyMessage]) {
+	out.Send(from, *m)
+	out.Send(from, *m)
+}
+
+// Where messages pile up and no property is about that, a check says so and ends.
+func TestFloods(t *testing.T) {
+	spec := core.Spec{Name: "flood", Detects: true, Kinds: []string{"REQUEST", "GRANT", "RELEASE", "NOTE"}, Plan: core.Always(func(self core.ID, v core.View) core.Machine {
+		return core.New(self, v, &flood{putter{self: self}})
+	})}
+	r, err := Run(Config{Spec: spec, Nodes: 2, Requests: 1, Pace: Quick, Properties: []string{MutualExclusion}, Limits: Limits{Memory: 64 << 20}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := r.Find(MutualExclusion); p.Verdict != Unfinished || !strings.Contains(p.Note, "messages pile up") {
+		t.Errorf("%s: %s", p.Verdict, p.Note)
+	}
+}

@@ -158,7 +158,10 @@ func (w *worker) look() explore.Broken {
 	if !w.fair && w.failed == nil {
 		g.env.Ended(w)
 	}
-	if w.piled {
+	switch {
+	case w.piled && w.bits.channels == 0: // no property says so, and there would be no end
+		w.err = cmp.Or(w.err, error(TooMuch{Piled}))
+	case w.piled:
 		w.broken |= w.bits.channels
 	}
 	if w.bits.token|w.bits.alibi == 0 {

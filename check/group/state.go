@@ -35,7 +35,7 @@ type timer struct {
 	id   int32
 	tag  family.Tag
 	seat uint8
-	left uint16 // units
+	left uint16 // units; or where none pass, 0 or 1: another one than before, if it ran
 }
 
 // A state is a whole global state, unpacked. Letters are sorted by link; those
@@ -107,6 +107,17 @@ func (g *state) stop(seat uint8, id int32) {
 			return
 		}
 	}
+}
+
+// another returns what a timer has left that is set anew where no units pass: so that
+// it is told apart from itself before.
+func (g *state) another(seat uint8, id int32) uint16 {
+	for i := range g.timers {
+		if g.timers[i].compare(seat, id) == 0 {
+			return 1 - g.timers[i].left
+		}
+	}
+	return 0
 }
 
 // start lets a timer run, anew if it does already.

@@ -21,6 +21,8 @@ func (w *worker) setTimer(n *core.Notice, tag family.Tag) {
 		return
 	case w.Clock == Units:
 		t.left = uint16(n.After)
+	case !w.Sites: // whoever sets a timer anew puts it off, so that it need not run out
+		t.left = w.from.another(t.seat, t.id)
 	}
 	w.to.start(t)
 	if running := len(w.to.timers); running > maxTimers {
@@ -72,7 +74,7 @@ func (w *worker) expire(i int, right bool) {
 	g.env.Caused(core.ID(t.seat), t.tag)
 	w.take(core.ID(t.seat), &core.Input{Kind: core.Expire, From: core.None, Timer: int(t.id)}, 0)
 	l := label(doExpire, core.ID(t.seat), 0, i)
-	w.settle(explore.Step{Label: l, Class: w.classOf(label(doExpire, core.ID(t.seat), 0, 0), uint32(t.id)), Fair: right})
+	w.settle(explore.Step{Label: l, Class: w.classOf(label(doExpire, core.ID(t.seat), 0, 0), uint32(t.id)|uint32(t.left)<<20), Fair: right})
 }
 
 // due reports whether a letter must arrive before time goes on.

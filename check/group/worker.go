@@ -191,6 +191,7 @@ func (w *worker) describe(b *blob) (err error) {
 // Init implements explore.Worker.
 func (w *worker) Init(emit func(state []byte) bool) error {
 	w.err, w.old, w.at = nil, 0, w.to
+	w.from.timers = w.from.timers[:0]
 	on := true
 	w.emit = func(_ explore.Step, state []byte) { on = on && emit(state) }
 	if w.Upset {
