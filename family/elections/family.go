@@ -22,7 +22,7 @@ func Family() *family.Family {
 		Born: func(n int) core.View { return core.View{N: n, Holder: core.ID(n - 1), Busy: true} },
 		Rules: []family.Rule{
 			{Name: OneLeader, Means: "at most one wins in each round", Broken: "%[1]v and %[2]v won in the same round"},
-			{Name: Agreement, Means: "when all is quiet everybody alive follows the highest", Broken: "all is quiet, but not everybody alive follows %[1]v, the highest", AtRest: true},
+			{Name: Agreement, Means: "when all is quiet everybody alive follows the highest", Broken: "in the end not everybody alive follows %[1]v, the highest", AtRest: true},
 		},
 		Properties: []family.Property{
 			{Name: OneLeader, Means: "at most one wins in each round"},
