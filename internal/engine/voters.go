@@ -31,20 +31,26 @@ func (w *Warden) Voters(ids []uint64, growing, steady bool) {
 	w.list, w.growing, w.steady = ids, growing, steady
 }
 
-// Sign tells that another voter has said something to the log.
-func (w *Warden) Sign(now member.Instant, voter uint64) {
+// Sign tells that another voter has answered what was sent to it at an instant of
+// the own clock: it lived then. What lies in the future is of a clock before a
+// restart, and says nothing.
+func (w *Warden) Sign(now member.Instant, voter uint64, lived member.Instant) {
 	w.hear(now)
+	if lived <= 0 || lived > w.now {
+		return
+	}
 	if i := slices.IndexFunc(w.signs, func(t timed) bool { return t.id == voter }); i >= 0 {
-		w.signs[i].at = w.now
+		w.signs[i].at = max(w.signs[i].at, lived)
 		return
 	}
 	w.signs = slices.DeleteFunc(w.signs, func(t timed) bool { return !w.listed(t.id) })
-	w.signs = append(w.signs, timed{voter, w.now})
+	w.signs = append(w.signs, timed{voter, lived})
 }
 
-// mute reports whether nothing was heard of a voter since some processes asked to
-// leave. It may be dead, though it is a member still, and they cannot leave it alone
-// with the log: a voter that lives answers the leader several times a second.
+// mute reports whether it is not known of a voter that it lived after some processes
+// had asked to leave. It may be dead, though it is a member still, and they cannot
+// leave it alone with the log: a voter that lives answers the leader several times a
+// second.
 func (w *Warden) mute(voter uint64, x *Change) bool {
 	var asked member.Instant
 	for _, inc := range x.Left {

@@ -236,7 +236,7 @@ func TestCandidatesAreFresh(t *testing.T) {
 		d.live(3*second, 64, 65, 66)
 		d.live(4*second, 65, 66)
 		d.say("C", Message{Kind: Leave, Inc: 66, Voter: 66})
-		d.Sign(d.now+1, 65)
+		d.Sign(d.now+1, 65, d.now+1)
 		if x := d.tick(1); x == nil || !slices.Equal(x.Left, []uint64{66}) || !slices.Equal(x.Retire, []uint64{64, 66}) {
 			t.Errorf("%+v", x)
 		}
@@ -259,7 +259,7 @@ func TestLeaversWaitForASign(t *testing.T) {
 	}
 	t.Run("it lives", func(t *testing.T) {
 		d := leave()
-		d.Sign(d.now+1, 66)
+		d.Sign(d.now+1, 66, d.now+1)
 		if x := d.tick(1); x == nil || !slices.Equal(x.Left, []uint64{64, 65}) || !slices.Equal(x.Retire, []uint64{64, 65}) {
 			t.Errorf("%+v", x)
 		}

@@ -87,7 +87,7 @@ func (d *desk) live(by member.Instant, who ...uint64) *Change {
 		for _, inc := range who {
 			d.say("m", Message{Kind: Renew, Inc: inc, Number: uint64(d.now), Epoch: d.Record().Epoch})
 			if i := d.record.Rank(inc); i >= 0 && d.listed(d.record.Members[i].Voter) {
-				d.Sign(d.now, d.record.Members[i].Voter)
+				d.Sign(d.now, d.record.Members[i].Voter, d.now)
 			}
 		}
 		if x := d.tick(second / 2); x != nil {

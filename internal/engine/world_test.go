@@ -201,7 +201,8 @@ func (k *keeper) sign() {
 	if l == nil || l == k || k.n.cuts[slices.Index(w.nodes, l.n)] != 0 {
 		return
 	}
-	w.after(ms, func() { l.n.on(func() { l.warden.Sign(l.n.clock(), k.id) }) })
+	heard := l.n.clock()
+	w.after(ms, func() { l.n.on(func() { l.warden.Sign(l.n.clock(), k.id, heard) }) })
 }
 
 func (w *world) last() Record { return w.records[len(w.records)-1] }
