@@ -30,8 +30,9 @@ staticcheck := go tool -modfile=tools/go.mod staticcheck
 
 # Packages that start goroutines, those that give them jobs, and the models that
 # they explore, but not cmd/stile, whose tests run whole commands for minutes, nor what is for
-# browsers alone; packages that can rewrite golden files.
+# browsers alone; packages that have fuzz targets; packages that can rewrite golden files.
 concurrent = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go[^[:alnum:][:space:],]' . | xargs -r dirname; echo ./check; echo ./check/group; echo ./internal/compare; echo ./internal/storm/sweep; echo ./lab/calls; } | grep -vxE "./cmd/stile|./web/wasm" | sort -u)
+fuzzed     = $(shell grep -rl --include='*_test.go' '^func Fuzz' . | xargs -r dirname | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
 
 .PHONY: help check tools fmt vet lint test race fuzz storm cluster check-cluster ledger bench numbers compare-instructions numbers-live numbers-node numbers-lab golden museum faults controls live proofs proofs-long proofs-view web web-check skeleton site screenshots
@@ -52,25 +53,28 @@ tools: ## download what the other targets need
 fmt: ## every file is formatted
 	@bad=$$(gofmt -l .); if [ -n "$$bad" ]; then echo "not formatted (run gofmt -w):"; echo "$$bad"; exit 1; fi
 
+# What is compiled for the other system is never run, so nothing of it is optimised.
 vet: ## go vet, for both systems that stile builds on
 	GOOS=linux go vet ./...
-	GOOS=darwin go vet ./...
+	GOOS=darwin go vet -gcflags='all=-N -l' ./...
 
 lint: ## staticcheck
 	$(staticcheck) ./...
 
 test: ## all tests, those of style included; those that wait for a browser begin first
-	go test -timeout 30m ./web ./...
+	go test -vet off -timeout 30m ./web ./...
 
 race: ## tests of packages with goroutines, with the race detector; needs a C compiler
 	@if [ -n "$(concurrent)" ]; then tools/race.sh $(concurrent); fi
 
 fuzz: ## a little of every fuzz target
-	@go test -list '^Fuzz' ./... \
-	| awk '/^Fuzz/ { name[++n] = $$1 } /^ok/ { for (i = 1; i <= n; i++) print $$2, name[i]; n = 0 }' \
-	| while read -r package name; do \
-		echo "fuzz $$package $$name"; \
-		go test "$$package" -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 100x </dev/null; \
+	@test=$$(mktemp); trap 'rm -f "$$test"' EXIT; cache=$$(go env GOCACHE)/fuzz/$$(go list -m); \
+	for package in $(fuzzed); do \
+		go test -vet off -c -fuzz . -o "$$test" "$$package"; \
+		for name in $$("$$test" -test.list '^Fuzz'); do \
+			echo "fuzz $$package $$name"; \
+			(cd "$$package"; "$$test" -test.run '^$$' -test.fuzz "^$$name\$$" -test.fuzztime $(FUZZTIME) -test.fuzzminimizetime 100x -test.fuzzcachedir "$$cache/$$package"); \
+		done; \
 	done
 
 web: ## bundle the page of the lab into web/dist, which is committed

@@ -5,11 +5,15 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/check/ring"
+	"github.com/stile-lock/stile/internal/race"
 	"github.com/stile-lock/stile/mutex"
 )
 
 // The real machines need as many values as the model of the ring says.
 func TestConvergenceOfMachines(t *testing.T) {
+	if race.Enabled {
+		t.Skip("it starts no goroutine that smaller tests do not start, and takes long with the race detector")
+	}
 	for _, c := range []struct {
 		n, k int
 		want Verdict

@@ -9,6 +9,7 @@ import (
 	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/family/elections"
+	"github.com/stile-lock/stile/internal/race"
 )
 
 // ticker lets everybody in at once and tells everybody its clock. A bug can be
@@ -204,6 +205,9 @@ func TestLiftOfCounters(t *testing.T) {
 // Where times may drift apart, nobody may count up by two: that could jump over
 // another time which is only known to be further.
 func TestLiftFindsJumps(t *testing.T) {
+	if race.Enabled {
+		t.Skip("it starts no goroutine that smaller tests do not start, and takes long with the race detector")
+	}
 	for bug, want := range map[string]string{"": "pile up", "two": "more than one"} {
 		spec := ticker(bug)
 		spec.Spreads = true

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/internal/race"
 	"github.com/stile-lock/stile/mutex"
 	"github.com/stile-lock/stile/quorum"
 	"github.com/stile-lock/stile/scenario"
@@ -76,6 +77,9 @@ func TestCounterexampleWithoutStart(t *testing.T) {
 // In a large group what is too deep for a search in breadth is found all the
 // same, and told.
 func TestLargeGroup(t *testing.T) {
+	if race.Enabled {
+		t.Skip("it starts no goroutine that smaller tests do not start, and takes long with the race detector")
+	}
 	r, err := Run(Config{
 		Spec: mutex.MaekawaNaive(quorum.Grid), Nodes: 36, Requests: 1, Requesters: []core.ID{2, 22}, Properties: []string{Deadlock},
 	})
