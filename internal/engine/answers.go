@@ -33,6 +33,11 @@ func (p *Petitioner) Receive(now member.Instant, from string, b []byte) error {
 	case Probed:
 		p.probed(&m)
 		return nil
+	case Call:
+		if p.inc == m.Inc && p.inc != 0 {
+			p.send(from, &Message{Kind: Here, Inc: p.inc, Number: m.Number})
+		}
+		return nil
 	case Wait, Renewed, Gone, View, NotLeader:
 		p.proper = p.now
 		p.heard = p.heard || from == p.target

@@ -38,7 +38,6 @@ func (o *ClerkOut) Reset() { *o = ClerkOut{o.Send[:0], o.Post[:0]} }
 type place struct {
 	id      uint64
 	address string
-	sent    uint64 // when it sent the last letter that came, by its own clock
 }
 
 // maxSeen bounds how many places are kept.
@@ -154,59 +153,32 @@ func (c *Clerk) Step(now member.Instant, from string, b []byte) error {
 	if c.Err != nil {
 		return c.Err
 	}
-	h, rest, err := openLetter(b)
-	if err != nil {
-		return err
+	to, n := binary.Uvarint(b)
+	sender, k := binary.Uvarint(b[max(n, 0):])
+	if n <= 0 || k <= 0 {
+		return fmt.Errorf("%w: a voter's letter without its ends", errBytes)
 	}
-	if h.to != c.id {
+	if to != c.id {
 		return nil // for one that was there before
 	}
-	if err = c.log.Step(h.from, rest); err == nil {
-		c.note(place{h.from, from, h.sent})
-		c.warden.Sign(now, h.from, member.Instant(h.heard))
+	err := c.log.Step(sender, b[n+k:])
+	if err == nil {
+		c.note(sender, from)
 	}
 	c.settle(now)
 	return err
 }
 
-// A head is what a letter of a voter begins with. Who it answers learns by it that
-// its sender lived at a moment of the receiver's own clock: that a letter comes does
-// not say so, since it may have been under way for long, and its sender be dead.
-type head struct {
-	to, from uint64
-	sent     uint64 // when, by the sender's clock
-	heard    uint64 // the same of the last letter that the sender has had of the receiver; 0 if none
-}
-
-func (h head) appendTo(b []byte) []byte {
-	for _, x := range [...]uint64{h.to, h.from, h.sent, h.heard} {
-		b = binary.AppendUvarint(b, x)
-	}
-	return b
-}
-
-// openLetter returns the head of a letter, and the rest of it.
-func openLetter(b []byte) (h head, rest []byte, err error) {
-	for _, x := range [...]*uint64{&h.to, &h.from, &h.sent, &h.heard} {
-		v, n := binary.Uvarint(b)
-		if n <= 0 {
-			return h, nil, fmt.Errorf("%w: a voter's letter without its head", errBytes)
-		}
-		*x, b = v, b[n:]
-	}
-	return h, b, nil
-}
-
 // note keeps where a voter is: the record that says so may not have come yet.
-func (c *Clerk) note(p place) {
-	i := slices.IndexFunc(c.seen, func(o place) bool { return o.id == p.id })
+func (c *Clerk) note(id uint64, address string) {
+	i := slices.IndexFunc(c.seen, func(p place) bool { return p.id == id })
 	switch {
 	case i >= 0:
-		c.seen[i] = p
+		c.seen[i].address = address
 	case len(c.seen) < maxSeen:
-		c.seen = append(c.seen, p)
+		c.seen = append(c.seen, place{id, address})
 	default:
-		c.seen[p.id%maxSeen] = p
+		c.seen[id%maxSeen] = place{id, address}
 	}
 }
 
@@ -242,7 +214,7 @@ func (c *Clerk) settle(now member.Instant) {
 			c.Out, c.warden.Out = ClerkOut{}, WardenOut{}
 			return
 		}
-		c.post(now, out.Send)
+		c.post(out.Send)
 		c.lead = out.Lead
 		c.warden.Voters(c.lead.Voters, len(c.lead.Learners) > 0, c.lead.Settled)
 		if c.lead.Serves {
@@ -282,19 +254,19 @@ func (c *Clerk) ask(out *WardenOut) (busy bool) {
 }
 
 // post sends what the log has to say to other voters, to where they are.
-func (c *Clerk) post(now member.Instant, all []Post) {
+func (c *Clerk) post(all []Post) {
 	for _, p := range all {
-		address, h := c.m.record.Address(p.To), head{to: p.To, from: c.id, sent: uint64(now)}
+		address := c.m.record.Address(p.To)
 		if i := slices.IndexFunc(c.seen, func(o place) bool { return o.id == p.To }); i >= 0 {
-			address, h.heard = c.seen[i].address, c.seen[i].sent
+			address = c.seen[i].address
 		}
 		if address == "" {
 			continue
 		}
-		b := h.appendTo(make([]byte, 0, len(p.Bytes)+4*binary.MaxVarintLen64))
+		b := binary.AppendUvarint(binary.AppendUvarint(make([]byte, 0, len(p.Bytes)+20), p.To), c.id)
 		c.Out.Post = append(c.Out.Post, Letter{address, append(b, p.Bytes...)})
 	}
 }
 
 // ForVoter reports whether a message is one for a voter rather than for a member.
-func ForVoter(b []byte) bool { return len(b) > 0 && Kind(b[0]) <= Status }
+func ForVoter(b []byte) bool { return len(b) > 0 && Kind(b[0]) < Wait }

@@ -14,13 +14,15 @@ func (w *Warden) Receive(now member.Instant, from string, b []byte) error {
 	if err != nil {
 		return err
 	}
-	if m.Kind > Status {
+	if m.Kind >= Wait {
 		return fmt.Errorf("%w: a %s is for no voter: close the connection that it came by", errBytes, m.Kind)
 	}
 	r := &w.record
 	switch {
 	case m.Cluster != 0 && m.Cluster != r.Cluster && r.Cluster != 0:
 		w.send(from, &Message{Kind: Other, Cluster: r.Cluster, Inc: m.Inc})
+	case m.Kind == Here:
+		w.here(&m)
 	case m.Kind == Join && w.leads:
 		w.join(from, &m)
 	case m.Kind == Status && w.leads:
@@ -78,10 +80,11 @@ func (w *Warden) stranger(from string, m *Message) {
 // nobody is there to tell them.
 func (w *Warden) leave(from string, m *Message) {
 	s := w.standing(m.Inc)
+	s.heard = w.now
 	if !s.leaves {
-		s.asked = w.now
+		s.leaves, s.asked = true, w.now
+		w.call(true)
 	}
-	s.heard, s.leaves = w.now, true
 	if w.record.Members[w.record.Rank(m.Inc)].Voter != m.Voter {
 		w.push(from) // it is to vote, and has not heard of it: all would wait for it
 	}

@@ -22,6 +22,7 @@ const (
 	Renew                 // let me act for a lease; these members I do not reach
 	Fetch                 // which is the view?
 	Status                // what is the record, now?
+	Here                  // I live, and have had your call
 	Wait                  // from a voter: to one who wants to join: why not yet, and whom to reach
 	Renewed               // a renewal is confirmed
 	Gone                  // you are no member any more
@@ -31,10 +32,11 @@ const (
 	State                 // the record, as it was after Status came
 	Probe                 // from one who wants to join to a member: do you hear me?
 	Probed                // yes, and I am this incarnation
+	Call                  // from the voter that leads: do you live?
 	kinds
 )
 
-var kindNames = [...]string{"JOIN", "LEAVE", "RENEW", "FETCH", "STATUS", "WAIT", "RENEWED", "GONE", "VIEW", "NOTLEADER", "OTHER", "STATE", "PROBE", "PROBED"}
+var kindNames = [...]string{"JOIN", "LEAVE", "RENEW", "FETCH", "STATUS", "HERE", "WAIT", "RENEWED", "GONE", "VIEW", "NOTLEADER", "OTHER", "STATE", "PROBE", "PROBED", "CALL"}
 
 // String names a kind for people.
 func (k Kind) String() string {
@@ -64,7 +66,7 @@ type Message struct {
 	Cluster uint64   // all; 0 from one who does not know yet
 	Inc     uint64   // who it is from, or to; 0 for one who wants to join
 	Nonce   uint64   // Join, Wait, Gone, Probe, Probed
-	Number  uint64   // Renew, Renewed, Status, State: which one
+	Number  uint64   // Renew, Renewed, Status, State, Call, Here: which one
 	Epoch   uint64   // Join, Renew, Renewed, Fetch, NotLeader: the sender's
 	Voter   uint64   // Join, Leave: the number of the voter whose disk it has
 	Name    string   // Join
@@ -108,7 +110,7 @@ func (m *Message) fields(c *code.Coder) {
 		c.Number(&m.Nonce)
 	}
 	switch m.Kind {
-	case Renew, Renewed, Status, State:
+	case Renew, Renewed, Status, State, Call, Here:
 		c.Number(&m.Number)
 	}
 	switch m.Kind {

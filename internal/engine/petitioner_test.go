@@ -187,3 +187,16 @@ func TestRefer(t *testing.T) {
 		t.Fatalf("%v", all)
 	}
 }
+
+// Whoever is called answers with the number of the call, as long as it is that
+// incarnation, and also while it leaves.
+func TestPetitionerIsCalled(t *testing.T) {
+	p, _ := joined(t)
+	p.Leave(20 * second)
+	p.sent(t)
+	p.told(t, 20*second, "A", Message{Kind: Call, Inc: 129, Number: 6})
+	p.told(t, 20*second, "A", Message{Kind: Call, Inc: 128, Number: 7})
+	if all, to := p.sent(t); len(all) != 1 || to[0] != "A" || all[0].Kind != Here || all[0].Inc != 128 || all[0].Number != 7 {
+		t.Errorf("%+v to %v", all, to)
+	}
+}

@@ -104,10 +104,13 @@ func (w *Warden) goers(mercy int) (drop, left []uint64) {
 	return drop, left
 }
 
+// silence is how long a member may be silent.
+func (w *Warden) silence() member.Instant { return member.Instant(w.record.Settings.Patience()) / 2 }
+
 // quiet is how long the bearer of a name may be silent. Less if another process
 // of its name wants to join: then it is dead, most likely.
 func (w *Warden) quiet(name string) member.Instant {
-	q := member.Instant(w.record.Settings.Patience()) / 2
+	q := w.silence()
 	if slices.ContainsFunc(w.joiners, func(j joiner) bool { return j.Name == name }) {
 		return min(q, 2*member.Instant(w.record.Settings.Renew))
 	}

@@ -12,11 +12,10 @@ import (
 // run in no member's process for three leases is replaced by a member, one at a
 // time; one whose process leaves, at once. If there is nobody to take the place
 // of a leaver, then voters become fewer, without it and those absent for so long;
-// if most of the rest would be absent, or was not heard of since the leaver asked,
-// that one has to wait. A member is a
-// candidate when it has renewed with this leader; the oldest come first. Nothing is
-// begun before the log's own list is as the record wants it, but for a new voter
-// that dies before the log has it: that one is replaced.
+// if most of the rest would be absent, or has not answered since the leaver asked,
+// that one has to wait. A member is a candidate when it has renewed with this leader;
+// the oldest come first. Nothing is begun before the log's own list is as the record
+// wants it, but for a new voter that dies before the log has it: that one is replaced.
 
 // absence is for how many leases a voter may be absent.
 const absence = 3
@@ -31,33 +30,47 @@ func (w *Warden) Voters(ids []uint64, growing, steady bool) {
 	w.list, w.growing, w.steady = ids, growing, steady
 }
 
-// Sign tells that another voter has answered what was sent to it at an instant of
-// the own clock: it lived then. What lies in the future is of a clock before a
-// restart, and says nothing.
-func (w *Warden) Sign(now member.Instant, voter uint64, lived member.Instant) {
-	w.hear(now)
-	if lived <= 0 || lived > w.now {
+// call asks members whether they live, as long as one whose voter is needed wants to
+// leave, until they have answered: all of them, or those that were not asked lately. It
+// must not leave the log to somebody who may be dead, though that one is a member still
+// and has renewed a moment ago. What comes of itself does not say that its sender lives:
+// it may have been under way for long.
+func (w *Warden) call(all bool) {
+	_, left := w.goers(leaver)
+	asked := w.asks(left)
+	if asked == 0 {
 		return
 	}
-	if i := slices.IndexFunc(w.signs, func(t timed) bool { return t.id == voter }); i >= 0 {
-		w.signs[i].at = max(w.signs[i].at, lived)
-		return
+	for i := range w.record.Members {
+		m, s := &w.record.Members[i], &w.standings[i]
+		if w.mute(m, asked) && (all || w.now-s.called >= member.Instant(w.record.Settings.Renew/4)) {
+			s.called = w.now
+			w.send(m.Address, &Message{Kind: Call, Cluster: w.record.Cluster, Inc: m.Inc, Number: uint64(w.now)})
+		}
 	}
-	w.signs = slices.DeleteFunc(w.signs, func(t timed) bool { return !w.listed(t.id) })
-	w.signs = append(w.signs, timed{voter, lived})
 }
 
-// mute reports whether it is not known of a voter that it lived after some processes
-// had asked to leave. It may be dead, though it is a member still, and they cannot
-// leave it alone with the log: a voter that lives answers the leader several times a
-// second.
-func (w *Warden) mute(voter uint64, x *Change) bool {
-	var asked member.Instant
-	for _, inc := range x.Left {
-		asked = max(asked, w.standing(inc).asked)
+// here takes the answer of a member that was called.
+func (w *Warden) here(m *Message) {
+	if s, at := w.standing(m.Inc), member.Instant(m.Number); w.leads && s != nil && at <= w.now {
+		s.lived = max(s.lived, at)
 	}
-	return voter != w.self && w.listed(voter) &&
-		!slices.ContainsFunc(w.signs, func(t timed) bool { return t.id == voter && t.at > asked })
+}
+
+// asks returns when the last of some leavers asked whose voters are needed, or 0.
+func (w *Warden) asks(left []uint64) (last member.Instant) {
+	for _, inc := range left {
+		if w.votes(&w.record.Members[w.record.Rank(inc)]) {
+			last = max(last, w.standing(inc).asked)
+		}
+	}
+	return last
+}
+
+// mute reports whether it is not known of a member that it lived at an instant, or
+// later.
+func (w *Warden) mute(m *Member, since member.Instant) bool {
+	return m.Voter != w.self && w.standing(m.Inc).lived < since
 }
 
 // listed reports whether the log has a voter.
@@ -120,7 +133,7 @@ func (w *Warden) revote(x *Change) {
 // stillborn gives up those that were to be voters, and died or leave before the
 // log had them: others take their places, or voters stay fewer.
 func (w *Warden) stillborn(x *Change) {
-	present, next := w.candidates(w.rest(x))
+	present, next, _ := w.candidates(w.rest(x), 0)
 	var keep, others []uint64
 	for _, id := range w.record.staying() {
 		if w.listed(id) {
@@ -146,11 +159,10 @@ func (w *Warden) replace(x *Change) bool {
 	x.Promote, x.Retire = nil, nil
 	have := w.record.staying()
 	stay := w.rest(x)
-	present, next := w.candidates(stay)
+	asked := w.asks(x.Left)
+	present, next, unsure := w.candidates(stay, asked)
 	left := w.departing(x)
-	if len(left) > 0 {
-		present = slices.DeleteFunc(present, func(id uint64) bool { return w.mute(id, x) })
-	}
+	unsure = unsure && w.now-asked <= w.silence()
 	wanted := w.record.Wanted
 	if x.Wanted != 0 {
 		wanted = x.Wanted
@@ -162,7 +174,7 @@ func (w *Warden) replace(x *Change) bool {
 			return true
 		}
 	case goal < len(have):
-		return w.shrink(x, present, nil, w.missed(present, left, true), goal) || len(left) == 0
+		return !unsure && w.shrink(x, present, nil, w.missed(present, left, true), goal) || len(left) == 0
 	}
 	gone := left
 	if len(gone) == 0 {
@@ -173,7 +185,7 @@ func (w *Warden) replace(x *Change) bool {
 		return true
 	}
 	recent := w.missed(present, left, false)
-	return len(left) == 0 || w.shrink(x, present, next, recent, odd(len(present)+len(next)+len(recent), len(have)))
+	return len(left) == 0 || !unsure && w.shrink(x, present, next, recent, odd(len(present)+len(next)+len(recent), len(have)))
 }
 
 // odd returns how many voters so many can be, and no more than there were.
@@ -222,13 +234,16 @@ func (w *Warden) missed(present, left []uint64, all bool) []uint64 {
 
 // candidates returns the voters that run in the processes of these members, and
 // the nonces of those who could be voters, the oldest first. Whoever has missed
-// some renewals may be dead, and is nobody to rely on.
-func (w *Warden) candidates(stay []Member) (present, next []uint64) {
+// some renewals may be dead, and is nobody to rely on. Nor is one of whom it is not
+// known that it lived at an instant, or later: it is unsure what can be if there is one.
+func (w *Warden) candidates(stay []Member, since member.Instant) (present, next []uint64, unsure bool) {
 	late := w.now - 3*member.Instant(w.record.Settings.Renew)
 	for _, m := range stay {
 		s := w.standing(m.Inc)
 		switch {
 		case s.leaves && s.inc != w.last || s.evict || s.heard < late:
+		case w.mute(&m, since):
+			unsure = true
 		case w.votes(&m):
 			present = append(present, m.Voter)
 		case s.proven:
@@ -236,7 +251,7 @@ func (w *Warden) candidates(stay []Member) (present, next []uint64) {
 		}
 	}
 	slices.Sort(present)
-	return present, next
+	return present, next, unsure
 }
 
 // departing returns the voters whose processes leave with a change.

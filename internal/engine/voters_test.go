@@ -81,6 +81,7 @@ func TestVoterLeaves(t *testing.T) {
 		d := lead(t, 4, 3, 0)
 		d.live(3*second, 64, 65, 66, 67)
 		d.say("C", Message{Kind: Leave, Inc: 66, Voter: 66})
+		d.here(67)
 		x := d.tick(1)
 		if x == nil || !slices.Equal(x.Left, []uint64{66}) || !slices.Equal(x.Retire, []uint64{66}) || !slices.Equal(x.Promote, []uint64{104}) {
 			t.Fatalf("%+v", x)
@@ -100,6 +101,10 @@ func TestVoterLeaves(t *testing.T) {
 		d := lead(t, 3, 3, 0)
 		d.live(3*second, 64, 65, 66)
 		d.say("C", Message{Kind: Leave, Inc: 66, Voter: 66})
+		if x := d.tick(1); x != nil {
+			t.Errorf("before the others have answered: %+v", x)
+		}
+		d.here(65)
 		if x := d.tick(1); x == nil || len(x.Retire) != 2 {
 			t.Fatalf("%+v", x)
 		}
@@ -111,6 +116,7 @@ func TestVoterLeaves(t *testing.T) {
 		d := lead(t, 2, 1, 0)
 		d.live(3*second, 64, 65)
 		d.say("A", Message{Kind: Leave, Inc: 64, Voter: 64})
+		d.here(65)
 		d.tick(1)
 		d.commit()
 		d.revoteNow()
@@ -236,7 +242,7 @@ func TestCandidatesAreFresh(t *testing.T) {
 		d.live(3*second, 64, 65, 66)
 		d.live(4*second, 65, 66)
 		d.say("C", Message{Kind: Leave, Inc: 66, Voter: 66})
-		d.Sign(d.now+1, 65, d.now+1)
+		d.here(65)
 		if x := d.tick(1); x == nil || !slices.Equal(x.Left, []uint64{66}) || !slices.Equal(x.Retire, []uint64{64, 66}) {
 			t.Errorf("%+v", x)
 		}
@@ -244,14 +250,20 @@ func TestCandidatesAreFresh(t *testing.T) {
 }
 
 // Who leaves does not leave the log to a voter that may be dead, though it is a member
-// still and has renewed a moment ago: it waits until that one has said something, or is
+// still and has renewed a moment ago: it waits until that one has answered, or is
 // evicted. Then all the rest leave, and the last one stays until they have.
-func TestLeaversWaitForASign(t *testing.T) {
+func TestLeaversWaitForAnAnswer(t *testing.T) {
 	leave := func() *desk {
 		d := lead(t, 3, 3, 0)
 		d.live(3*second, 64, 65, 66)
+		d.here(66) // under way since before
+		d.now++
 		d.say("A", Message{Kind: Leave, Inc: 64, Voter: 64})
-		d.say("B", Message{Kind: Leave, Inc: 65, Voter: 65})
+		called := d.say("B", Message{Kind: Leave, Inc: 65, Voter: 65})
+		if !slices.ContainsFunc(called, func(m Message) bool { return m.Kind == Call && m.Inc == 66 && m.Number == uint64(d.now) }) {
+			t.Errorf("it is not called: %+v", called)
+		}
+		d.say("C", Message{Kind: Here, Inc: 66, Number: uint64(d.now + 9)}) // of another clock
 		if x := d.tick(1); x != nil {
 			t.Fatalf("%+v", x)
 		}
@@ -259,7 +271,7 @@ func TestLeaversWaitForASign(t *testing.T) {
 	}
 	t.Run("it lives", func(t *testing.T) {
 		d := leave()
-		d.Sign(d.now+1, 66, d.now+1)
+		d.here(66)
 		if x := d.tick(1); x == nil || !slices.Equal(x.Left, []uint64{64, 65}) || !slices.Equal(x.Retire, []uint64{64, 65}) {
 			t.Errorf("%+v", x)
 		}
@@ -279,6 +291,22 @@ func TestLeaversWaitForASign(t *testing.T) {
 		d.commit()
 		if x := d.tick(2 * second); x == nil || !slices.Equal(x.Left, []uint64{65}) || !slices.Equal(x.Retire, []uint64{65, 66}) {
 			t.Errorf("%+v", x)
+		}
+	})
+	t.Run("one that was to take the place of the only voter is dead", func(t *testing.T) {
+		d := lead(t, 2, 1, 0)
+		d.live(3*second, 64, 65)
+		var x *Change
+		for d.now++; x == nil; x = d.tick(second / 2) {
+			d.say("A", Message{Kind: Leave, Inc: 64, Voter: 64})
+		}
+		if !slices.Equal(x.Drop, []uint64{65}) || len(x.Left)+len(x.Promote) > 0 {
+			t.Fatalf("%+v", x)
+		}
+		d.commit()
+		d.tick(3 * second)
+		if said := d.say("A", Message{Kind: Leave, Inc: 64, Voter: 64}); !has(said, Gone) {
+			t.Errorf("%+v", said)
 		}
 	})
 }

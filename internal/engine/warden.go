@@ -50,7 +50,6 @@ type Warden struct {
 	growing bool     // it has some beside them who are to vote soon
 	steady  bool     // it is known, and is not being changed
 	absent  []timed  // voters that run in no member's process, and since when
-	signs   []timed  // voters of whom the log has heard, and when it last did
 	revoted member.Instant
 }
 
@@ -75,6 +74,8 @@ type standing struct {
 	proven bool           // it has renewed with this leader
 	leaves bool           // it has promised never to enter again
 	asked  member.Instant // when it first said so to this leader
+	called member.Instant // when it was last asked whether it lives
+	lived  member.Instant // when it was asked what it has answered: it lived then, or later
 	evict  bool           // it is to be evicted, whatever it does
 }
 
@@ -237,6 +238,7 @@ func (w *Warden) Tick(now member.Instant) {
 		}
 	}
 	w.round()
+	w.call(false)
 	w.propose()
 	w.reconcile()
 }

@@ -80,16 +80,22 @@ func (d *desk) commit() Record {
 	return r
 }
 
-// live lets time pass, in which these renew, and their voters answer the log.
+// here has these answer a call of this moment.
+func (d *desk) here(who ...uint64) {
+	d.t.Helper()
+	for _, inc := range who {
+		d.say("m", Message{Kind: Here, Inc: inc, Number: uint64(d.now)})
+	}
+}
+
+// live lets time pass, in which these renew, and answer calls.
 func (d *desk) live(by member.Instant, who ...uint64) *Change {
 	d.t.Helper()
 	for end := d.now + by; d.now < end; {
 		for _, inc := range who {
 			d.say("m", Message{Kind: Renew, Inc: inc, Number: uint64(d.now), Epoch: d.Record().Epoch})
-			if i := d.record.Rank(inc); i >= 0 && d.listed(d.record.Members[i].Voter) {
-				d.Sign(d.now, d.record.Members[i].Voter, d.now)
-			}
 		}
+		d.here(who...)
 		if x := d.tick(second / 2); x != nil {
 			return x
 		}
@@ -260,6 +266,7 @@ func TestLeaverAndAccuser(t *testing.T) {
 		for x == nil {
 			d.say("B", Message{Kind: Renew, Inc: 65, Number: uint64(d.now), Epoch: 1, Who: []uint64{64}})
 			d.say("A", Message{Kind: Leave, Inc: 64, Voter: 64})
+			d.here(65)
 			x = d.tick(second)
 		}
 		if good := slices.Equal(x.Left, []uint64{64}) && len(x.Drop) == 0; good != (wrong == 0) {

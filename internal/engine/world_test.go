@@ -189,20 +189,10 @@ func (w *world) keep(n *node, id uint64) {
 		if n.keeper != k {
 			return
 		}
-		n.on(func() { k.warden.Tick(n.clock()); k.take(); k.sign() })
+		n.on(func() { k.warden.Tick(n.clock()); k.take() })
 		w.after(2*ms, tick)
 	}
 	w.after(w.below(2*ms), tick)
-}
-
-// sign lets the leader hear of a voter, as the letters of a log do.
-func (k *keeper) sign() {
-	w, l := k.n.w, k.n.w.leader
-	if l == nil || l == k || k.n.cuts[slices.Index(w.nodes, l.n)] != 0 {
-		return
-	}
-	heard := l.n.clock()
-	w.after(ms, func() { l.n.on(func() { l.warden.Sign(l.n.clock(), k.id, heard) }) })
 }
 
 func (w *world) last() Record { return w.records[len(w.records)-1] }
@@ -393,7 +383,7 @@ func (w *world) deliver(from *node, l Letter) {
 
 func (n *node) receive(from string, b []byte) {
 	var err error
-	if Kind(b[0]) <= Status {
+	if ForVoter(b) {
 		if n.keeper != nil {
 			err = n.keeper.warden.Receive(n.clock(), from, b)
 			n.keeper.take()

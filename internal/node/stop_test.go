@@ -77,3 +77,12 @@ func TestStopRest(t *testing.T) {
 		cancel()
 	}
 }
+
+// When the other one of two nodes has just died, the voter that is left can be stopped
+// all the same: it does not leave the cluster to the one that is dead.
+func TestStopLast(t *testing.T) {
+	all := start(t, 2, nil)
+	becomes(t, all[0], "one of two", func(s Status) bool { return len(s.Members) == 2 })
+	all[1].Kill()
+	stop(t, all[0])
+}
