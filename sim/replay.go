@@ -345,6 +345,7 @@ func (p *player) runTimed() error {
 			quiet, seen = 0, progress
 		}
 		if p.stalled = quiet > p.cast.patience(p.scripts); p.stalled {
+			w.cut = idly(quiet)
 			return nil
 		}
 		next := w.Due()

@@ -24,6 +24,7 @@ type world struct {
 	far     func() (done, of int) // how far the run is
 	events  int                   // watched so far
 	stopped bool                  // by watch
+	cut     string                // after what the run was ended, which would have gone on; "" if it was not
 }
 
 // A Watch is told now and then how far a run is, and says whether it goes on.

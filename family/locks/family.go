@@ -50,7 +50,7 @@ const (
 func rules() []family.Rule {
 	return []family.Rule{
 		{Name: family.MutualExclusion, Means: "at most one is inside at a time", Broken: "%[1]v entered while %[2]v was inside"},
-		{Name: family.LostRequest, Means: "whoever asks gets in", Broken: "%[1]v asked and was never granted"},
+		{Name: family.LostRequest, Means: "whoever asks gets in", Broken: "%[1]v asked and was never granted", Cut: "%[1]v asked and was not granted before the run was cut"},
 		{Name: family.UnaskedEntry, Means: "nobody gets in without having asked", Broken: "%[1]v entered without having asked"},
 		{Name: family.Order, Means: "requests are granted in the order of happened-before", Broken: "%[1]v entered before %[2]v, whose request happened before"},
 	}
