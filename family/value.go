@@ -28,6 +28,7 @@ type Family struct {
 	Numbers Numbers // what is told apart in logical times and counters
 	Detects bool    // hosts tell machines who is dead
 	Returns int     // how many of those who have died may come back in one check
+	Enters  bool    // applications that ask get in somewhere; if none ever does, nothing is known of its locks
 	Loses   bool    // messages may be lost that the network does not lose by itself
 	Vast    bool    // of states there are so many that, if nobody says otherwise, each process asks once and messages take no time compared with timeouts
 
