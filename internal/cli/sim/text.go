@@ -133,10 +133,8 @@ func beside(x float64, r *core.Range, text string) string {
 // printKinds shows how many messages there were of each kind.
 func printKinds(p *tell.Page, kinds []string, r *sim.Result) {
 	var list []string
-	for i, k := range kinds {
-		if !slices.Contains(kinds[:i], k) {
-			list = append(list, k+" "+words.Grouped(r.ByKind[k]))
-		}
+	for _, k := range kinds {
+		list = append(list, k+" "+words.Grouped(r.ByKind[k]))
 	}
 	p.Row("messages", "%s", strings.Join(list, ", "))
 }
