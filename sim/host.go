@@ -22,6 +22,12 @@ func (g *group) Dead(seat core.ID) bool { return g.w.Crashed(g.proc(seat)) }
 // Machine implements family.Host.
 func (g *group) Machine(seat core.ID) core.Machine { return g.machines[seat] }
 
+// ClockOf implements family.Host.
+func (g *group) ClockOf(seat core.ID) (now uint64) {
+	g.let(seat, "when its clock is read", func() { now = g.machines[seat].Clock() })
+	return now
+}
+
 // Retag implements family.Host.
 func (g *group) Retag(f func(t family.Tag) family.Tag) {
 	g.w.Retag(g.index, func(t kernel.Tag) kernel.Tag { return kernel.Tag(f(family.Tag(t))) })

@@ -199,9 +199,7 @@ func (w *world) tell(p, peer core.ID) {
 		if g.order != nil {
 			g.order.told(seat, other)
 		}
-		var now uint64
-		g.let(seat, "when its clock is read", func() { now = g.machines[seat].Clock() })
-		g.Step(other, core.Input{Kind: core.Hear, From: core.None, Time: now})
+		g.Step(other, core.Input{Kind: core.Hear, From: core.None, Time: g.ClockOf(seat)})
 	})
 }
 
