@@ -75,6 +75,9 @@ func (s *tickerState) Release(*core.Out[tickerMessage]) {}
 
 func (s *tickerState) Receive(_ core.ID, m *tickerMessage, _ *core.Out[tickerMessage]) {
 	s.clock.See(m.Time)
+	if s.bug == "forgets" && number(m.Time) > 1 {
+		s.first = core.Time{}
+	}
 }
 
 func (s *tickerState) Clock() core.Time { return s.clock }
@@ -95,6 +98,22 @@ func TestLiftFindsWhatBreaksTheRule(t *testing.T) {
 			t.Errorf("without a bug: %s, %s", p.Verdict, p.Note)
 		case bug != "" && (p.Verdict != Unfinished || !strings.Contains(p.Note, "when logical times are shifted")):
 			t.Errorf("%s: %s, %s", bug, p.Verdict, p.Note)
+		}
+	}
+}
+
+// Where it was found out is told in the fields of the machine and of what it got.
+func TestLiftTellsTheStep(t *testing.T) {
+	for bug, want := range map[string]string{
+		"parity":  "shifted: P1, with clock 1, first 0, when its application asks",
+		"forgets": "shifted: P1, with clock 2, first 1, when it gets CLOCK of P2 with time 1",
+	} {
+		r, err := Run(Config{Spec: ticker(bug), Nodes: 2, Requests: 2, Properties: []string{Deadlock}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := r.Find(Deadlock); !strings.HasSuffix(p.Note, want) {
+			t.Errorf("%s: got %s\nwant %q", bug, p.Note, want)
 		}
 	}
 }

@@ -89,6 +89,15 @@ func (s *crumbling) Release(*core.Out[crumb]) {}
 
 func (s *crumbling) Receive(core.ID, *crumb, *core.Out[crumb]) {}
 
+func (s *crumbling) Clock() core.Time {
+	if s.where == "clock" {
+		panic("stopped")
+	}
+	return core.Time{}
+}
+
+func (s *crumbling) Hear(core.Time) {}
+
 // A panic is one wherever the checker uses a machine, and whatever state that leaves
 // it in.
 func TestPanicsOfTheAuthor(t *testing.T) {
@@ -98,9 +107,10 @@ func TestPanicsOfTheAuthor(t *testing.T) {
 		"late":    "crumbling: P1: mistake in the algorithm: it panics at its birth: back, at mistakes_test.go:",
 		"fields":  "crumbling: P1: mistake in the algorithm: it panics at its birth: crumbled, at mistakes_test.go:",
 		"step":    "crumbling: P1: mistake in the algorithm: it panics when its application asks: hurt, at mistakes_test.go:",
+		"clock":   "crumbling: P1: mistake in the algorithm: it panics when its clock is read: stopped, at mistakes_test.go:",
 		"message": "crumbling: P1: mistake in the algorithm: it panics when its application asks: crumb, at mistakes_test.go:",
 	} {
-		spec := core.Spec{Name: "crumbling", Kinds: []string{"WHOLE", "CRUMB"}, Detects: where == "late", Plan: func(int) (core.Birth, error) {
+		spec := core.Spec{Name: "crumbling", Kinds: []string{"WHOLE", "CRUMB"}, Detects: where == "late", Theory: core.Theory{ME3: where == "clock"}, Plan: func(int) (core.Birth, error) {
 			if where == "plan" {
 				panic("planned")
 			}
@@ -115,6 +125,9 @@ func TestPanicsOfTheAuthor(t *testing.T) {
 			}, nil
 		}}
 		c := Config{Spec: spec, Nodes: 2, Requests: 1, Requesters: []core.ID{0}}
+		if where == "clock" {
+			c.Requesters, c.Properties = nil, []string{OrderOpen}
+		}
 		if spec.Detects {
 			c.Crashes, c.Comebacks = 1, 1
 		}

@@ -105,7 +105,23 @@ func (r *run) explore(m *group.Model, list []family.Property, alone bool) (*expl
 			return nil, err
 		}
 	}
+	r.enters(m, e)
 	return e, nil
+}
+
+// enters notes whether anybody ever gets in: of a lock that lets in nobody all that
+// is claimed may be true, and nothing is said by that. Where something broken has
+// ended the search, somebody might have got in later.
+func (r *run) enters(m *group.Model, e *explore.Exploration) {
+	switch {
+	case !r.Family.Enters || !m.Vain():
+		r.entered, r.vain = true, ""
+	case r.entered || r.vain != "" || e.Unfinished != "" && r.report.First() != nil:
+	case e.Unfinished != "":
+		r.vain = "%s has let in nobody who asked, in all states that were explored: what was found of it says nothing of a lock that somebody gets"
+	default:
+		r.vain = "%s never lets in anybody who asks: what holds of it says nothing of a lock that somebody gets"
+	}
 }
 
 // all reports all that was seen broken and is not told yet.

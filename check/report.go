@@ -98,7 +98,8 @@ type Report struct {
 	Properties  []Property `json:"properties"`
 
 	// Hint is what a reader must know of an algorithm that is wrong or weaker
-	// and passes all the same, and Shown is a command that shows it.
+	// and passes all the same, and Shown is a command that shows it; or that
+	// nobody ever gets in.
 	Hint  string `json:"hint,omitempty"`
 	Shown string `json:"shown,omitempty"`
 }

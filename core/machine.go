@@ -27,6 +27,7 @@ type actor interface {
 	receive(from ID) // the message being received
 	notice(in Input) // a Start, Expire, Suspect or Trust, for who cares
 	ask(in Input)    // a Request, Release, Claim or Abort
+	made() string    // by which of New, NewSite and NewElection
 }
 
 // begin is the birth of a machine, of n seats.
@@ -40,6 +41,10 @@ func (m *machine) begin(self ID, n int, p parts) {
 
 // adopt implements adopter.
 func (m *machine) adopt(s Spec) error {
+	if f := s.Family; int(f) < len(families) && families[f].made != m.actor.made() {
+		return fmt.Errorf("%w: its Spec has the Family of %s, whose machines are made by core.%s, but they are made by core.%s: change the one or the other",
+			ErrAlgorithm, f.One(), families[f].made, m.actor.made())
+	}
 	kinds := s.Kinds
 	m.out.kinds, m.out.coder.kinds, m.in.kinds = kinds, len(kinds), len(kinds)
 	m.out.firm = !s.TryLock

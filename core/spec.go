@@ -3,6 +3,7 @@ package core
 import (
 	"fmt"
 	"iter"
+	"slices"
 )
 
 // A Network is a model of what channels do to messages, from strong to weak.
@@ -124,10 +125,11 @@ const (
 	Transactions                  // nobody waits for ever for one of several locks
 )
 
-var families = [...]struct{ name, one string }{
-	MutualExclusion: {"mutual-exclusion", "an algorithm for one lock"},
-	Election:        {"election", "an election"},
-	Transactions:    {"deadlock", "a method against deadlock"},
+// families are what each is called, one of its algorithms, and what makes machines.
+var families = [...]struct{ name, one, made string }{
+	MutualExclusion: {"mutual-exclusion", "an algorithm for one lock", "New"},
+	Election:        {"election", "an election", "NewElection"},
+	Transactions:    {"deadlock", "a method against deadlock", "NewSite"},
 }
 
 // String returns the name that programs see.
@@ -212,6 +214,25 @@ func (s Spec) Birth(n int) (Birth, error) {
 	}, nil
 }
 
+// check refuses a Spec that says too little, or the same of two things.
+func (s Spec) check() error {
+	if s.Plan == nil {
+		return fmt.Errorf("%w: the Spec %q has no Plan: there is nothing to run", ErrAlgorithm, s.Name)
+	}
+	if s.Name == "" {
+		return fmt.Errorf("%w: a Spec has no Name: give it one, a single word by which commands and files know it", ErrAlgorithm)
+	}
+	for i, kind := range s.Kinds {
+		if kind == "" {
+			return fmt.Errorf("%w: the Spec %q does not say what messages of kind %d are called: name them in Kinds", ErrAlgorithm, s.Name, i)
+		}
+		if j := slices.Index(s.Kinds, kind); j < i {
+			return fmt.Errorf("%w: the Spec %q calls messages of kinds %d and %d both %s: give each its own name in Kinds", ErrAlgorithm, s.Name, j, i, kind)
+		}
+	}
+	return nil
+}
+
 // plan is Plan, with what it must not do refused.
 func (s Spec) plan(n int) (birth Birth, err error) {
 	defer func() {
@@ -222,8 +243,8 @@ func (s Spec) plan(n int) (birth Birth, err error) {
 	if n < 1 {
 		return nil, fmt.Errorf("%s among %d processes: there must be at least 1", s.Name, n)
 	}
-	if s.Plan == nil {
-		return nil, fmt.Errorf("%w: the Spec %q has no Plan: there is nothing to run", ErrAlgorithm, s.Name)
+	if err := s.check(); err != nil {
+		return nil, err
 	}
 	if birth, err = s.Plan(n); err == nil && birth == nil {
 		err = fmt.Errorf("%w: the Plan of %s for %d processes returned neither a Birth nor an error", ErrAlgorithm, s.Name, n)

@@ -50,6 +50,17 @@ func newTyped[M any, P Message[M]](self ID, v View, s receiver[M]) *typed[M, P] 
 	return t
 }
 
+// made implements actor.
+func (t *typed[M, P]) made() string {
+	switch {
+	case t.mutex != nil:
+		return "New"
+	case t.site != nil:
+		return "NewSite"
+	}
+	return "NewElection"
+}
+
 // blank implements actor.
 func (t *typed[M, P]) blank() {
 	var zero M

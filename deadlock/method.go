@@ -65,7 +65,9 @@ const (
 	Detection Family = "detection"
 )
 
-// A Method is one way of dealing with deadlocks, ready to be run by a host.
+// A Method is one way of dealing with deadlocks, ready to be run by a host. Of one
+// that is not among Methods it only says what it is: its sites are in a core.Spec of
+// their own, which is checked beside it as the example of check.Run shows.
 type Method struct {
 	Name    string
 	Title   string
@@ -102,6 +104,9 @@ func (m Method) Spec(l Layout, mode string) (core.Spec, error) {
 			return core.Spec{}, fmt.Errorf("%s has no modes: leave the mode out", m.Name)
 		}
 		return core.Spec{}, fmt.Errorf("%s has no mode %q: want %s", m.Name, mode, spell.Either(m.Modes...))
+	}
+	if m.make == nil {
+		return core.Spec{}, fmt.Errorf("the method %q is none of those of Methods, and so has no sites: make a core.Spec of it yourself, with sites by core.NewSite, and give that to a host beside it", m.Name)
 	}
 	born := m.make(mode)
 	return core.Spec{

@@ -93,6 +93,14 @@ func TestConditions(t *testing.T) {
 	}
 }
 
+// A method of one's own has no sites here, and is told where to put them.
+func TestMethodWithoutSites(t *testing.T) {
+	_, err := deadlock.Method{Name: "mine"}.Spec(deadlock.Spread(1, 2, 2), "")
+	if err == nil || !strings.Contains(err.Error(), `"mine" is none of those of Methods`) || !strings.Contains(err.Error(), "core.NewSite") {
+		t.Errorf("got %v", err)
+	}
+}
+
 // TestPromises: every method keeps its promises under random loads.
 func TestPromises(t *testing.T) {
 	for _, m := range append(deadlock.Methods(), deadlock.Reversed()) {

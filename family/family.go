@@ -44,9 +44,11 @@ type Host interface {
 	Dead(seat core.ID) bool
 	// Machine returns the machine of a seat as it is now, until the next step.
 	// An Env looks at it only for what cannot be seen from outside, such as the
-	// clock that an application sends along or the age that a victim is chosen
-	// by.
+	// age that a victim is chosen by.
 	Machine(seat core.ID) core.Machine
+	// ClockOf returns what the logical clock of a seat shows, which an application
+	// sends along.
+	ClockOf(seat core.ID) uint64
 	// Retag changes the tags of all messages and timers under way.
 	Retag(f func(t Tag) Tag)
 	// Break says that a property is broken, by whom, and who else is part of it.

@@ -28,6 +28,7 @@ type Family struct {
 	Numbers Numbers // what is told apart in logical times and counters
 	Detects bool    // hosts tell machines who is dead
 	Returns int     // how many of those who have died may come back in one check
+	Enters  bool    // applications that ask get in somewhere; if none ever does, nothing is known of its locks
 	Loses   bool    // messages may be lost that the network does not lose by itself
 	Vast    bool    // of states there are so many that, if nobody says otherwise, each process asks once and messages take no time compared with timeouts
 
@@ -75,14 +76,19 @@ type Rule struct {
 	Name   string // as it is given to Host.Break
 	Means  string // what it means that it holds
 	Broken string // how it is told that it is broken, %[1]v being by whom, and %[2]v who else is part of it
+	Cut    string // how that is told of a run that was cut, of which nobody knows the end; "" means the same
 	AtRest bool   // it is known only when all is quiet
 }
 
-// Tells says how a rule is broken, or just which one if the family does not know
-// it.
-func (f *Family) Tells(rule string, p, other core.ID) string {
+// Tells says how a rule is broken, if need be by a run that was cut, or just which
+// one if the family does not know it.
+func (f *Family) Tells(rule string, cut bool, p, other core.ID) string {
 	for _, r := range f.Rules {
-		if r.Name == rule && r.Broken != "" {
+		switch {
+		case r.Name != rule:
+		case cut && r.Cut != "":
+			return fmt.Sprintf(r.Cut, p, other)
+		case r.Broken != "":
 			return fmt.Sprintf(r.Broken, p, other)
 		}
 	}

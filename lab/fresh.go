@@ -55,7 +55,10 @@ func Fresh(w Wish, o Options) (string, error) {
 	if strings.ContainsAny(w.Algorithm, " \t") {
 		return "", fmt.Errorf("an algorithm called %q: want one word, since a text names it by one", w.Algorithm)
 	}
-	w.Algorithm, w.Processes = cmp.Or(w.Algorithm, "ricart-agrawala"), cmp.Or(w.Processes, 3)
+	if w.Algorithm == "" {
+		return "", errors.New("a scenario of no algorithm: name one, such as ricart-agrawala; one of your own needs a Name in its Spec")
+	}
+	w.Processes = cmp.Or(w.Processes, 3)
 	_, noMethod := deadlock.Find(w.Algorithm)
 	say(true, "algorithm %s", w.Algorithm)
 	say(w.Topology != "", "topology %s", w.Topology)

@@ -47,6 +47,7 @@ type Outcome struct {
 	ByKind    map[string]int `json:"messages_by_kind"`
 	Time      float64        `json:"time"`              // when the last one learnt who leads, in T
 	Stopped   bool           `json:"stopped,omitempty"` // by Election.Watch, before all was quiet
+	Stalled   bool           `json:"stalled,omitempty"` // it was cut, since it went on and on
 
 	Found []Violation `json:"-"`
 }
@@ -95,13 +96,11 @@ func (c *Election) check() error {
 type poll struct {
 	Election
 	*plain
-	notices int // how often somebody may still notice that nobody leads
-	events  int // how much may still happen
 }
 
 // RunElection simulates c until all is quiet. When all is quiet and somebody
 // follows nobody, or a dead process, its application notices, and that goes
-// on.
+// on. A run that goes on and on is cut, and its outcome says so.
 func RunElection(c Election) (*Outcome, error) {
 	if err := c.check(); err != nil {
 		return nil, fmt.Errorf("cannot simulate %s: %w", c.Spec.Name, err)
@@ -118,7 +117,7 @@ func RunElection(c Election) (*Outcome, error) {
 	if c.Paged {
 		e.paged()
 	}
-	p := &poll{c, e, 10 * (c.Nodes + 10), 100 * (c.Nodes + 10) * (c.Nodes + 10)}
+	p := &poll{c, e}
 	w.Happen, w.watch = p.happen, c.Watch
 	var o *Outcome
 	err = w.guard(func() error {
@@ -132,6 +131,7 @@ func RunElection(c Election) (*Outcome, error) {
 }
 
 func (p *poll) run() error {
+	mostEvents, mostNotices := 100*(p.Nodes+10)*(p.Nodes+10), 10*(p.Nodes+10)
 	p.bury()
 	for i, o := range p.Outages {
 		p.w.At(o.At, script, core.None, 2*i)
@@ -142,20 +142,24 @@ func (p *poll) run() error {
 	for _, id := range p.Starters {
 		p.hold(id)
 	}
-	for {
-		for p.w.Pending() {
-			if p.events--; p.events < 0 || !p.w.on() {
-				return nil // if not stopped, it goes on for ever, without agreement
+	for events, notices := 0, 0; ; notices++ {
+		for ; p.w.Pending() && p.w.on(); events++ {
+			if events == mostEvents {
+				p.w.cut = fmt.Sprintf("after %d events", events)
+				return nil
 			}
 			if err := p.w.next(); err != nil {
 				return err
 			}
 		}
 		id := p.leaderless()
-		if id == core.None || p.notices == 0 {
+		if id == core.None || p.w.stopped || p.w.err != nil {
 			return p.w.err
 		}
-		p.notices--
+		if notices == mostNotices {
+			p.w.cut = fmt.Sprintf("after %d elections that came to nothing", notices)
+			return nil
+		}
 		p.hold(id)
 	}
 }
@@ -223,7 +227,7 @@ func (p *poll) outcome() *Outcome {
 	p.blame()
 	leader := p.leader()
 	o := &Outcome{
-		Algorithm: p.Spec.Name, Nodes: p.Nodes, Seed: p.Seed, Stopped: p.w.stopped,
+		Algorithm: p.Spec.Name, Nodes: p.Nodes, Seed: p.Seed, Stopped: p.w.stopped, Stalled: p.w.cut != "",
 		Leader: int(leader) + 1, Agreed: leader != core.None, Messages: p.meter.messages, ByKind: map[string]int{},
 		Time: units(p.news), Found: p.found,
 	}

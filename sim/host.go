@@ -22,6 +22,12 @@ func (g *group) Dead(seat core.ID) bool { return g.w.Crashed(g.proc(seat)) }
 // Machine implements family.Host.
 func (g *group) Machine(seat core.ID) core.Machine { return g.machines[seat] }
 
+// ClockOf implements family.Host.
+func (g *group) ClockOf(seat core.ID) (now uint64) {
+	g.let(seat, "when its clock is read", func() { now = g.machines[seat].Clock() })
+	return now
+}
+
 // Retag implements family.Host.
 func (g *group) Retag(f func(t family.Tag) family.Tag) {
 	g.w.Retag(g.index, func(t kernel.Tag) kernel.Tag { return kernel.Tag(f(family.Tag(t))) })
@@ -30,7 +36,11 @@ func (g *group) Retag(f func(t family.Tag) family.Tag) {
 // Break implements family.Host.
 func (g *group) Break(property string, p, other core.ID) {
 	p, other = g.proc(p), g.proc(other)
-	g.found = append(g.found, Violation{Property: property, At: g.w.Now(), Proc: p, Other: other, Section: g.section, words: g.family.Tells(property, p, other)})
+	words := g.family.Tells(property, g.w.cut != "", p, other)
+	if g.w.cut != "" {
+		words += ", " + g.w.cut
+	}
+	g.found = append(g.found, Violation{Property: property, At: g.w.Now(), Proc: p, Other: other, Section: g.section, words: words})
 }
 
 // report tells of what was broken since it was last called.
@@ -114,7 +124,7 @@ func (g *group) believe(kind trace.Kind, seat, other core.ID) {
 	}
 }
 
-// ended judges a world in which nothing need happen any more.
+// ended judges a world in which nothing need happen any more, or whose run was cut.
 func (g *group) ended() {
 	g.env.Ended(g)
 	g.report()

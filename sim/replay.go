@@ -19,7 +19,7 @@ type ReplayOptions struct {
 	Until int  // stop once so many events have been recorded; 0 means at the end
 	Paged bool // rebuild every machine from its bytes before every step
 
-	Family *family.Family // of the algorithm; nil means what its Spec says
+	Family *family.Family // of the algorithm, and with sites the method; nil means what its Spec says, and what the scenario names
 
 	// Watch, if not nil, is told of everything that happens, step by step, and
 	// says whether the run goes on. What it is told lives until it returns.
@@ -345,6 +345,7 @@ func (p *player) runTimed() error {
 			quiet, seen = 0, progress
 		}
 		if p.stalled = quiet > p.cast.patience(p.scripts); p.stalled {
+			w.cut = idly(quiet)
 			return nil
 		}
 		next := w.Due()

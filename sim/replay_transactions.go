@@ -6,6 +6,7 @@ import (
 
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/family/transactions"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim/kernel"
 	"github.com/stile-lock/stile/trace"
@@ -46,14 +47,29 @@ type siteCast struct {
 	number int // how many transactions there are to be
 }
 
-// transactionsOf returns the run that a scenario with sites asks for.
+// transactionsOf returns the run that a scenario with sites asks for, under the
+// method that it names.
 func transactionsOf(sc *scenario.Scenario) (Transactions, error) {
 	m, err := deadlock.Find(sc.Algorithm)
+	return transactionsUnder(m, sc), err
+}
+
+// transactionsUnder returns the run that a scenario asks for under a method.
+func transactionsUnder(m deadlock.Method, sc *scenario.Scenario) Transactions {
 	return Transactions{
 		Method: m, Mode: sc.Mode, Layout: deadlock.Layout{Sites: sc.Sites, Home: sc.Homes, At: sc.Locks},
 		Hold: sc.Hold, Backoff: sc.Backoff, Latency: sc.Latency, Links: sc.Links, Seed: sc.Seed,
 		Patient: patience * scenario.T,
-	}, err
+	}
+}
+
+// transactions returns the run that the scenario asks for. The method of the family
+// that was handed over, if there is one, need not be known by name.
+func (p *player) transactions() (Transactions, error) {
+	if m, ok := transactions.MethodOf(p.family); ok {
+		return transactionsUnder(m, p.sc), nil
+	}
+	return transactionsOf(p.sc)
 }
 
 // SiteSpec returns the method that a scenario with sites runs, as Replay wants
@@ -75,7 +91,7 @@ func siteSpec(sc *scenario.Scenario) (core.Spec, error) {
 }
 
 func newSiteCast(p *player, spec core.Spec) (*siteCast, error) {
-	run, err := transactionsOf(p.sc)
+	run, err := p.transactions()
 	if err != nil {
 		return nil, err
 	}
@@ -91,6 +107,7 @@ func newSiteCast(p *player, spec core.Spec) (*siteCast, error) {
 	t.back = &SitesPlayback{Run: run}
 	p.back.Sites = t.back
 	p.back.frame = frame(run.Trace(), p.sc)
+	p.back.frame.Kinds = spec.Kinds
 	return &siteCast{p, t, run.Number}, nil
 }
 

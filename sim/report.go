@@ -13,7 +13,7 @@ import (
 // the keys are part of what others rely on.
 func (b *Playback) Report(spec core.Spec, sc *scenario.Scenario) any {
 	if sc.Transacts() {
-		return newSitesReport(sc, b)
+		return newSitesReport(sc, spec, b)
 	}
 	return newReport(sc, spec, b)
 }
@@ -141,7 +141,7 @@ func newReport(sc *scenario.Scenario, spec core.Spec, b *Playback) report {
 	return r
 }
 
-func newSitesReport(sc *scenario.Scenario, b *Playback) sitesReport {
+func newSitesReport(sc *scenario.Scenario, spec core.Spec, b *Playback) sitesReport {
 	s := b.Sites
 	end := func(e Ending) ending {
 		return ending{number(e.Proc), json.Number(s.Ledger.Moment(e.At)), numbers(e.Cycle)}
@@ -156,7 +156,7 @@ func newSitesReport(sc *scenario.Scenario, b *Playback) sitesReport {
 	}
 	for k, n := range b.ByKind {
 		if n > 0 {
-			r.ByKind[deadlock.Kinds()[k]] = n
+			r.ByKind[spec.Kinds[k]] = n
 		}
 	}
 	return r

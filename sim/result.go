@@ -26,6 +26,7 @@ type Result struct {
 	Theory     Theory         `json:"theory"`
 
 	Stopped bool `json:"stopped,omitempty"` // by Config.Watch, before all requests were made
+	Stalled bool `json:"stalled,omitempty"` // it was cut, since events went on and nothing came of them
 
 	LongestWait float64 `json:"-"` // request to entry, or to now of those who still wait
 

@@ -106,7 +106,7 @@ func (c Config) simulate(sections []scenario.Section) ([]*Result, error) {
 	var results []*Result
 	for _, l := range r.loads {
 		result := newResult(l.Config, l.lock, c.setting(r.stopped))
-		result.Stopped = r.stopped
+		result.Stopped, result.Stalled = r.stopped, r.cut != ""
 		results = append(results, result)
 	}
 	return results, nil
@@ -237,6 +237,7 @@ func (r *running) run() error {
 		}
 		if quiet > limit {
 			if r.stalls() {
+				r.cut = idly(quiet)
 				break
 			}
 			if !r.Has(leave) && r.denied > stallLimit {
@@ -249,6 +250,11 @@ func (r *running) run() error {
 		}
 	}
 	return nil
+}
+
+// idly tells after how many events a run was cut of which nothing came.
+func idly(events int) string {
+	return fmt.Sprintf("after %d events that nothing came of", events)
 }
 
 // stalls reports whether nothing more will come of what happens.

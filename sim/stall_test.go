@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/election"
 	"github.com/stile-lock/stile/family"
 	"github.com/stile-lock/stile/mutex"
 	"github.com/stile-lock/stile/scenario"
@@ -15,19 +16,13 @@ import (
 // nothing. A request that nobody ever grants is lost, though messages go on for
 // ever.
 func TestStall(t *testing.T) {
-	deaf := mutex.TokenRing()
-	plan := deaf.Plan
-	deaf.Plan = func(n int) (core.Birth, error) {
-		birth, err := plan(n)
-		return func(self core.ID, v core.View) core.Machine { return &unheard{birth(self, v)} }, err
-	}
 	for _, c := range []struct {
 		spec core.Spec
 		want []string
 	}{
 		{mutex.BakeryPolling(), nil},
 		{mutex.CentralDeny(0), nil},
-		{deaf, []string{family.LostRequest}},
+		{deaf(), []string{family.LostRequest}},
 	} {
 		config := constant(c.spec, 3, 4)
 		config.Hold = scenario.Always(60_000 * scenario.T)
@@ -56,6 +51,17 @@ type denier struct{ eager }
 
 func (*denier) Request(out *core.Out[nothing]) { out.Deny() }
 
+// deaf returns a token ring whose token runs round for ever, past all who wait.
+func deaf() core.Spec {
+	s := mutex.TokenRing()
+	plan := s.Plan
+	s.Plan = func(n int) (core.Birth, error) {
+		birth, err := plan(n)
+		return func(self core.ID, v core.View) core.Machine { return &unheard{birth(self, v)} }, err
+	}
+	return s
+}
+
 // An unheard machine is not told that its application asks.
 type unheard struct{ core.Machine }
 
@@ -66,3 +72,78 @@ func (u *unheard) Step(in core.Input, out *core.Output) error {
 	}
 	return u.Machine.Step(in, out)
 }
+
+// A run that was cut says so, and not that somebody waits for ever.
+func TestCutRunsSaySo(t *testing.T) {
+	r, err := Run(constant(deaf(), 3, 4))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "P1 asked and was not granted before the run was cut, after 130001 events that nothing came of"
+	if len(r.Found) == 0 || r.Found[0].String() != want || !r.Stalled {
+		t.Errorf("got %v, stalled %v", r.Found, r.Stalled)
+	}
+
+	sc, err := scenario.Parse("", "algorithm token-ring\nprocesses 3\nat 0 P2 asks\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := Replay(deaf(), sc, ReplayOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(b.Violations) != 1 || !strings.Contains(b.Violations[0].String(), "P2 asked and was not granted before the run was cut, after 13001 events") {
+		t.Errorf("got %v", b.Violations)
+	}
+	if last := b.Events[len(b.Events)-1]; !strings.Contains(last.Words, "before the run was cut") {
+		t.Errorf("the trace says %q", last.Words)
+	}
+}
+
+// An election that never ends is cut, and so is one that elects nobody as often
+// as somebody notices; one that agrees at once is not.
+func TestCutElections(t *testing.T) {
+	for _, c := range []struct {
+		spec core.Spec
+		want string // how agreement is told to be broken
+	}{
+		{election.Bully(), ""},
+		{endless(true), "not everybody alive followed P2, the highest, when the run was cut, after 16900 events"},
+		{endless(false), "not everybody alive followed P2, the highest, when the run was cut, after 130 elections that came to nothing"},
+	} {
+		o, err := RunElection(Election{Spec: c.spec, Nodes: 3, Dead: []core.ID{2}, Starters: []core.ID{0}, Latency: scenario.Always(scenario.T), Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if len(o.Found) > 0 {
+			got = o.Found[0].String()
+		}
+		if got != c.want || o.Stalled != (c.want != "") {
+			t.Errorf("%s: got %q, stalled %v; want %q", c.spec.Name, got, o.Stalled, c.want)
+		}
+	}
+}
+
+// endless makes an election that elects nobody. If it talks, its messages go round
+// for ever.
+func endless(talks bool) core.Spec {
+	return core.Spec{Name: "endless", Family: core.Election, Kinds: []string{"NONE"}, Plan: core.Always(func(self core.ID, v core.View) core.Machine {
+		return core.NewElection(self, v, &talker{self, talks})
+	})}
+}
+
+type talker struct {
+	self  core.ID
+	talks bool
+}
+
+func (*talker) Fields(*core.Coder) {}
+
+func (s *talker) Request(out *core.Out[nothing]) {
+	if s.talks {
+		out.Send(1-s.self, nothing{})
+	}
+}
+
+func (s *talker) Receive(_ core.ID, _ *nothing, out *core.Out[nothing]) { s.Request(out) }

@@ -33,7 +33,7 @@ func TestSitesStopTimers(t *testing.T) {
 	c.Layout, c.Number = deadlock.Spread(1, 1, 1), 1
 	c.Program = func(core.ID, int) []int { return []int{0} }
 	w := newWorld(kernel.Config{Processes: 1, Latency: scenario.Always(scenario.T)})
-	spec := core.Spec{Name: "impatience", Kinds: []string{"NEVER"}, Plan: core.Always(func(self core.ID, v core.View) core.Machine {
+	spec := core.Spec{Name: "impatience", Family: core.Transactions, Kinds: []string{"NEVER"}, Plan: core.Always(func(self core.ID, v core.View) core.Machine {
 		return core.NewSite(self, v, impatience{}, 1)
 	})}
 	tr, err := w.transact(spec, c)

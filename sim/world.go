@@ -24,6 +24,7 @@ type world struct {
 	far     func() (done, of int) // how far the run is
 	events  int                   // watched so far
 	stopped bool                  // by watch
+	cut     string                // after what the run was ended, which would have gone on; "" if it was not
 }
 
 // A Watch is told now and then how far a run is, and says whether it goes on.
@@ -198,9 +199,7 @@ func (w *world) tell(p, peer core.ID) {
 		if g.order != nil {
 			g.order.told(seat, other)
 		}
-		var now uint64
-		g.let(seat, "when its clock is read", func() { now = g.machines[seat].Clock() })
-		g.Step(other, core.Input{Kind: core.Hear, From: core.None, Time: now})
+		g.Step(other, core.Input{Kind: core.Hear, From: core.None, Time: g.ClockOf(seat)})
 	})
 }
 

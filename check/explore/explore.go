@@ -293,6 +293,13 @@ func (l *levelWorker) explore(c chunk) {
 
 // failed notes an error, and among those of one level always the same: that of P1
 // before that of P2.
+//
+// It does not end the level, however long that takes. Which states lie in front of the
+// one that failed depends on how many workers there are and on who was quicker, since
+// chunks are filled in the order in which states are found. So only a level that is
+// explored whole has the same least error each time, and the same violations beside it,
+// which decide whether a check fails or reports what is broken. Whoever does not want to
+// wait interrupts it, or limits its time: then what was noted is told at once.
 func (e *explorer) failed(err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -128,6 +128,31 @@ func TestErrorEndsExploration(t *testing.T) {
 	}
 }
 
+// A hasty fan fails in its first state, and then somebody interrupts.
+type hasty struct {
+	fan
+	interrupt func()
+}
+
+func (h hasty) Worker() Worker { return h }
+
+func (h hasty) Next(state []byte, emit func(Step, []byte)) (Broken, error) {
+	if binary.BigEndian.Uint32(state) == 0 {
+		h.interrupt()
+		return 0, errCounter
+	}
+	return h.fan.Next(state, emit)
+}
+
+// Who interrupts a long level is told at once of the error that was found in it.
+func TestErrorIsToldWhenInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	e, err := Explore(hasty{fan{200_000, 1}, cancel}, Limits{Workers: 1, Context: ctx})
+	if !errors.Is(err, errCounter) || e.Transitions > 100_000 {
+		t.Errorf("got %v after %d transitions", err, e.Transitions)
+	}
+}
+
 // A minefield is a start with many successors: some fail, and one breaks something by
 // itself and one by a step out of it, which fails, too.
 type minefield struct{ wide uint32 }

@@ -150,6 +150,12 @@ func (w *worker) run(state *blob, in core.Input, msg *blob, try bool) (effect, e
 		}
 	}
 	e := effect{entered: w.out.Entered}
+	if in.Kind == core.Request {
+		w.asked.Store(true)
+	}
+	if e.entered {
+		w.entered.Store(true)
+	}
 	for _, n := range w.out.Notices {
 		if n.Timer < 0 || n.Timer > core.MaxTimer {
 			return effect{}, fmt.Errorf("%w: it set timer %d: want 0 to %d", core.ErrAlgorithm, n.Timer, core.MaxTimer)

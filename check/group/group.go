@@ -91,6 +91,8 @@ type Model struct {
 	bits   looks
 
 	longest atomic.Int64 // letters on one link, so far
+	asked   atomic.Bool  // some machine was asked for something
+	entered atomic.Bool  // some machine let its application in
 
 	mu   sync.Mutex
 	used [][]core.Machine // by the workers there were
@@ -174,6 +176,13 @@ func (m *Model) HasTokens() bool { return m.blobs.some(func(b *blob) bool { retu
 
 // HasAlibis is said at HasTokens.
 func (m *Model) HasAlibis() bool { return m.blobs.some(func(b *blob) bool { return b.alibis != 0 }) }
+
+// Vain reports whether some application asked in what was explored, and none was ever
+// let in or inside from the start.
+func (m *Model) Vain() bool {
+	busy := func(v core.View) bool { return v.Busy }
+	return m.asked.Load() && !m.entered.Load() && !slices.ContainsFunc(m.Starts, busy)
+}
 
 // ordered reports whether links keep the order of sending.
 func (m *Model) ordered() bool { return m.Network == core.FIFO || m.Network == core.Lossy }

@@ -104,6 +104,22 @@ func (w *worker) Machine(seat core.ID) core.Machine {
 	return m
 }
 
+// ClockOf implements family.Host.
+func (w *worker) ClockOf(seat core.ID) uint64 {
+	now, err := w.readClock(w.Machine(seat))
+	if err != nil {
+		w.loaded[seat] = unloaded
+		w.fail(seat, err)
+	}
+	return now
+}
+
+// readClock reads the clock of a machine.
+func (w *worker) readClock(m core.Machine) (now uint64, err error) {
+	defer w.caught(func() string { return "when its clock is read" }, &err)
+	return m.Clock(), nil
+}
+
 // Retag implements family.Host.
 func (w *worker) Retag(f func(t family.Tag) family.Tag) {
 	for i := range w.to.letters {

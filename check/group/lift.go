@@ -2,10 +2,11 @@ package group
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
-	"fmt"
 	"math/bits"
 	"slices"
+	"strings"
 
 	"github.com/stile-lock/stile/core"
 )
@@ -224,9 +225,39 @@ func (w *worker) moved(m core.Machine, state *blob, in core.Input, msg *blob, l 
 	case l.odd:
 		return LiftError{w.name(state.seat) + " counts up by more than one in one step", true}
 	case !alike || !bytes.Equal(got, want):
-		return LiftError{fmt.Sprintf("%v in state %x", w.name(state.seat), state.bytes), l.up == 0}
+		what, err := w.tellStep(m, state, in, msg)
+		return cmp.Or(err, error(LiftError{what, l.up == 0}))
 	}
 	return nil
+}
+
+// tellStep says in words in which state a machine takes which step.
+func (w *worker) tellStep(m core.Machine, state *blob, in core.Input, msg *blob) (_ string, err error) {
+	defer w.caught(reading, &err)
+	if err := m.LoadState(state.bytes); err != nil {
+		return "", core.Unreadable("state", err)
+	}
+	when := w.Spec.When(in)
+	if msg != nil {
+		fields, err := core.DescribeMessage(m, w.Seats, msg.bytes)
+		if err != nil {
+			return "", core.Unreadable("message", err)
+		}
+		when += listed(" with ", fields)
+	}
+	return w.name(state.seat) + listed(", with ", core.Describe(m, w.Seats)) + ", " + when, nil
+}
+
+// listed lists fields, behind a word if there are any.
+func listed(word string, fields []core.Field) string {
+	var list []string
+	for _, f := range fields {
+		list = append(list, f.Name+" "+f.Value)
+	}
+	if list == nil {
+		return ""
+	}
+	return word + strings.Join(list, ", ")
 }
 
 // stepFrom lets a machine take a step from a state, into w.lifted, and returns the

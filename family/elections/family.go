@@ -22,7 +22,11 @@ func Family() *family.Family {
 		Born: func(n int) core.View { return core.View{N: n, Holder: core.ID(n - 1), Busy: true} },
 		Rules: []family.Rule{
 			{Name: OneLeader, Means: "at most one wins in each round", Broken: "%[1]v and %[2]v won in the same round"},
-			{Name: Agreement, Means: "when all is quiet everybody alive follows the highest", Broken: "in the end not everybody alive follows %[1]v, the highest", AtRest: true},
+			{
+				Name: Agreement, Means: "when all is quiet everybody alive follows the highest", AtRest: true,
+				Broken: "in the end not everybody alive follows %[1]v, the highest",
+				Cut:    "not everybody alive followed %[1]v, the highest, when the run was cut",
+			},
 		},
 		Properties: []family.Property{
 			{Name: OneLeader, Means: "at most one wins in each round"},

@@ -117,7 +117,7 @@ func (e *Env) Do(h family.Host, a family.Act) {
 		you := &e.procs[a.Peer]
 		you.knows |= me.knows
 		you.set(told, true)
-		h.Step(a.Peer, core.Input{Kind: core.Hear, From: core.None, Time: h.Machine(a.Proc).Clock()})
+		h.Step(a.Peer, core.Input{Kind: core.Hear, From: core.None, Time: h.ClockOf(a.Proc)})
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 // Family returns the family of locks among processes that live.
 func Family() *family.Family {
 	return &family.Family{
-		Name: "Locks", Kind: kind, May: may, Rules: rules(), Claims: Claims, Numbers: family.Logical, Bounded: bounded,
+		Name: "Locks", Kind: kind, May: may, Rules: rules(), Claims: Claims, Numbers: family.Logical, Enters: true, Bounded: bounded,
 		Env: func(o family.Options) (family.Env, error) {
 			return New(Config{
 				Nodes: o.Nodes, Asks: o.Asks, Requests: o.Requests, Fence: o.Watch == family.Fence,
@@ -50,7 +50,7 @@ const (
 func rules() []family.Rule {
 	return []family.Rule{
 		{Name: family.MutualExclusion, Means: "at most one is inside at a time", Broken: "%[1]v entered while %[2]v was inside"},
-		{Name: family.LostRequest, Means: "whoever asks gets in", Broken: "%[1]v asked and was never granted"},
+		{Name: family.LostRequest, Means: "whoever asks gets in", Broken: "%[1]v asked and was never granted", Cut: "%[1]v asked and was not granted before the run was cut"},
 		{Name: family.UnaskedEntry, Means: "nobody gets in without having asked", Broken: "%[1]v entered without having asked"},
 		{Name: family.Order, Means: "requests are granted in the order of happened-before", Broken: "%[1]v entered before %[2]v, whose request happened before"},
 	}
@@ -70,7 +70,7 @@ func signs() []family.Sign {
 func Survivors() *family.Family {
 	return &family.Family{
 		Name: "Locks that survive deaths", Kind: kind, May: may, Rules: rules(),
-		Timers: family.InUnits, Detects: true, Returns: 1, Loses: true, Vast: true, Bounded: bounded,
+		Timers: family.InUnits, Detects: true, Returns: 1, Enters: true, Loses: true, Vast: true, Bounded: bounded,
 		Env: func(o family.Options) (family.Env, error) {
 			if o.Requests == 0 {
 				return nil, fmt.Errorf("any number of requests and processes that die: times and epochs would grow without end, so give a number of requests")

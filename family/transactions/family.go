@@ -55,6 +55,17 @@ func (c Config) Family() *family.Family {
 	}
 }
 
+// MethodOf returns the method of a family that a Config with Programs has made, which
+// may be one that nobody knows by name. It is not ok for any other family.
+func MethodOf(f *family.Family) (m deadlock.Method, ok bool) {
+	env, _ := f.Env(family.Options{Requests: 1})
+	e, ok := env.(*Env)
+	if !ok {
+		return m, false
+	}
+	return e.Method, true
+}
+
 // What an encoding has room for.
 const (
 	maxProcesses    = 16

@@ -2,10 +2,12 @@ package check
 
 import (
 	"runtime/debug"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stile-lock/stile/check"
+	"github.com/stile-lock/stile/internal/cli/tell"
 )
 
 // The memory limit of the program follows --memory while a check runs.
@@ -27,5 +29,14 @@ func TestProgressLine(t *testing.T) {
 	got := progressLine(check.Progress{Pass: "fence", States: 3000, Queue: 2, Depth: 7, Memory: 5 << 20, Elapsed: 2 * time.Second})
 	if want := "fence: 3,000 states, 1,500/s, queue 2 blocks, depth 7, 5MiB"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// A hint without a command that shows it is a sentence of its own.
+func TestHintAlone(t *testing.T) {
+	var b strings.Builder
+	printTable(tell.NewPage(&b), &check.Report{Hint: "nobody gets in"}, "")
+	if !strings.HasSuffix(b.String(), "\n\nnobody gets in.\n") {
+		t.Errorf("got %q", b.String())
 	}
 }

@@ -43,11 +43,16 @@ func printTable(p *tell.Page, r *check.Report, written string) {
 	if written != "" {
 		p.Line("%-18s%s", "written", written)
 	}
-	if r.Hint != "" {
-		p.Gap()
-		p.Text(0, r.Hint+". To see it:")
-		p.Line("  %s", r.Shown)
+	if r.Hint == "" {
+		return
 	}
+	p.Gap()
+	if r.Shown == "" {
+		p.Text(0, r.Hint+".")
+		return
+	}
+	p.Text(0, r.Hint+". To see it:")
+	p.Line("  %s", r.Shown)
 }
 
 func printProperty(p *tell.Page, q check.Property) {

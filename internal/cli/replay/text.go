@@ -134,7 +134,7 @@ func showSites(p *tell.Page, sc *scenario.Scenario, b *sim.Playback) {
 	var kinds []string
 	for k, n := range b.ByKind {
 		if n > 0 {
-			kinds = append(kinds, fmt.Sprintf("%d %s", n, deadlock.Kinds()[k]))
+			kinds = append(kinds, fmt.Sprintf("%d %s", n, b.Trace().Kinds[k]))
 		}
 	}
 	p.Row("messages", "%s", strings.TrimSuffix(fmt.Sprintf("%d: %s", b.Messages, strings.Join(kinds, ", ")), ": "))

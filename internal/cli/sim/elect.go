@@ -78,6 +78,9 @@ func printElection(p *tell.Page, c sim.Election, o *sim.Outcome) {
 		leader = fmt.Sprintf("%v, and everybody alive knows", core.ID(o.Leader-1))
 	}
 	p.Row("leader", "%s", leader)
+	if o.Stalled {
+		p.Row("ended", "%s", stalled)
+	}
 	if !o.Stopped {
 		p.Row("time", "%s T, until the last one knew", words.Number(o.Time))
 	}

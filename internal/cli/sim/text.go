@@ -37,6 +37,9 @@ func printRun(p *tell.Page, c sim.Config, r *sim.Result, sets *quorum.Properties
 	p.Gap()
 	printKinds(p, c.Spec.Kinds, r)
 	printLoad(p, r)
+	if r.Stalled {
+		p.Row("ended", "%s", stalled)
+	}
 	verdict := "none: safe, and every request was served"
 	switch {
 	case r.Violations > 0:
@@ -46,6 +49,9 @@ func printRun(p *tell.Page, c sim.Config, r *sim.Result, sets *quorum.Properties
 	}
 	p.Row("violations", "%s", verdict)
 }
+
+// stalled says that a run was cut.
+const stalled = "cut: events went on and on, and nothing came of them"
 
 // tableRow is the table: measure, mean, p50, p99, max, theory.
 const (
@@ -127,10 +133,8 @@ func beside(x float64, r *core.Range, text string) string {
 // printKinds shows how many messages there were of each kind.
 func printKinds(p *tell.Page, kinds []string, r *sim.Result) {
 	var list []string
-	for i, k := range kinds {
-		if !slices.Contains(kinds[:i], k) {
-			list = append(list, k+" "+words.Grouped(r.ByKind[k]))
-		}
+	for _, k := range kinds {
+		list = append(list, k+" "+words.Grouped(r.ByKind[k]))
 	}
 	p.Row("messages", "%s", strings.Join(list, ", "))
 }
