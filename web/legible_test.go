@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
 
@@ -43,12 +44,15 @@ func TestWordsOfNow(t *testing.T) {
 	p.until(`(b => b.left >= document.querySelector(".plot").getBoundingClientRect().left + 50)(document.querySelector(".plot-words .on-violation").getBoundingClientRect())`)
 }
 
-// Words of messages that would be cut in two at the left edge are not there.
+// Words of messages that would be cut in two at the left edge are not there; nor are those
+// of a violation at the right one, and where there is no room for all of them they are fewer.
 func TestWholeWords(t *testing.T) {
 	t.Parallel()
 	p := show(t, broken)
+	p.until(`document.querySelector(".plot").scrollWidth > document.querySelector(".plot").clientWidth + 100 && !document.querySelector(".plot-words .on-violation")`)
 	p.key(kb.End)
 	p.until(`document.querySelector(".plot").scrollLeft > 100`)
+	p.until(`document.querySelector(".plot-words .on-violation")?.textContent.endsWith("was inside")`)
 	left := `(() => { const edge = document.querySelector(".plot-names").getBoundingClientRect().right; return [...document.querySelectorAll(".plot-words .arrow text")].filter((e) => e.getBoundingClientRect().left < edge - 6).map((e) => e.textContent) })()`
 	for range 6 {
 		eval[bool](p, `new Promise((done) => { document.querySelector(".plot").scrollLeft -= 17; requestAnimationFrame(() => requestAnimationFrame(() => done(true))) })`)
@@ -56,6 +60,9 @@ func TestWholeWords(t *testing.T) {
 			t.Errorf("%s is cut in two", bad)
 		}
 	}
+	p.do(chromedp.EmulateViewport(400, 800))
+	p.key(kb.End)
+	p.until(`((word, plot) => word?.left >= plot.left && word.right <= plot.right)(...[".plot-words .on-violation", ".plot"].map((s) => document.querySelector(s)?.getBoundingClientRect()))`)
 }
 
 // Messages keep out of circles, so that names can be read.

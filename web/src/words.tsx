@@ -48,7 +48,10 @@ export function Words({ d, things, relations, now, edge, end }: WordsProps) {
 				</g>
 			))}
 			<g class="words">
-				{uprights.map(({ label, x, means }, i) => label && <Text key={`${x} ${means}`} l={l} label={besideUpright(l, within(label, edge, nextTo(label, uprights.slice(i + 1))))} class={`on-${means}${x > now ? " later" : ""}`} />)}
+				{uprights.map(({ label, x, means }, i) => {
+					const seen = label && x <= end && within(short(label, end - edge), [edge, end], uprights, i);
+					return seen && <Text key={`${x} ${means}`} l={l} label={besideUpright(l, seen)} class={`on-${means}${x > now ? " later" : ""}`} />;
+				})}
 			</g>
 		</>
 	);
@@ -67,17 +70,28 @@ function middle(label: Label): number {
 	return (from + to) / 2;
 }
 
-/** within moves a label to where its beginning can be seen, as long as its end can, and as far as the next one lets it. */
-function within(label: Label, edge: number, next: number): Label {
+/** short keeps of a label that there is no room for what comes before the colon: the list of events has the rest. */
+function short(label: Label, room: number): Label {
 	const [from, to] = extent(label);
-	if (from >= edge || to < edge) return label;
-	return { ...label, anchor: "start", at: { ...label.at, x: Math.max(from, Math.min(edge, next - (to - from) - 6)) } };
+	return to - from > room ? { ...label, text: label.text.replace(/:.*/, " …") } : label;
 }
 
-/** nextTo is where the first of some words in the same row begins. */
-function nextTo(label: Label, others: Upright[]): number {
-	const next = others.find((u) => u.label?.at.dy === label.at.dy)?.label;
-	return next ? extent(next)[0] : Infinity;
+/**
+ * within moves a label to where all of it can be seen, as far as the ones beside it let it:
+ * at the left edge its beginning as long as its end can; at the right one it is not there else.
+ */
+function within(label: Label, [edge, end]: [number, number], uprights: Upright[], i: number): Label | undefined {
+	const [from, to] = extent(label);
+	const at = (x: number): Label => ({ ...label, anchor: "start", at: { ...label.at, x } });
+	const inRow = (u: Upright) => u.label?.at.dy === label.at.dy;
+	if (from < edge && (to >= edge || uprights[i]!.x >= edge)) {
+		const next = uprights.slice(i + 1).find(inRow)?.label;
+		return at(Math.max(from, Math.min(edge, (next ? extent(next)[0] : Infinity) - (to - from) - 6)));
+	}
+	if (to <= end) return label;
+	const last = uprights.slice(0, i).findLast(inRow)?.label;
+	const x = end - (to - from);
+	return x >= Math.max(edge, last ? extent(last)[1] + 6 : edge) ? at(x) : undefined;
 }
 
 function ArrowLabel({ l, label }: { l: Layout; label: Label }) {
