@@ -41,7 +41,16 @@ func TestWordsOfNow(t *testing.T) {
 	}
 	p.key("v")
 	p.until(`document.querySelector(".count").innerText.startsWith("37 ")`)
-	p.until(`(b => b.left >= document.querySelector(".plot").getBoundingClientRect().left + 50)(document.querySelector(".plot-words .on-violation").getBoundingClientRect())`)
+	p.until(`(b => b.left >= document.querySelector(".plot").getBoundingClientRect().left + 50)(document.querySelector(".plot-words .on-violation")?.getBoundingClientRect() ?? {})`)
+}
+
+// The words of a message that has arrived are as dark as its arrow, also right of the cursor.
+func TestWordsOfArrived(t *testing.T) {
+	t.Parallel()
+	p := show(t, example(t, "central-queue"))
+	p.key("e")
+	p.at("11 of 27")
+	p.until(`((all) => all[0] && !all[0].classList.contains("later") && all[1].classList.contains("later"))([...document.querySelectorAll(".plot-words .arrow")].filter((e) => e.textContent == "GRANT"))`)
 }
 
 // Words of messages that would be cut in two at the left edge are not there; nor are those

@@ -87,4 +87,6 @@ func TestBrokenIsSaid(t *testing.T) {
 	if n := eval[int](p, `document.querySelectorAll(".measures .broken").length`); n != 1 {
 		t.Errorf("it is said %d times that P1 was never granted", n)
 	}
+	p.key(kb.Escape + kb.Home + kb.ArrowRight + kb.ArrowRight + "i") // the crash is concurrent, and is shown so
+	p.until(`document.querySelector(".dot.focus") && document.querySelector(".mark.crash.concurrent")`)
 }

@@ -7,7 +7,7 @@ import type { Doc } from "./document";
 import type { Label, Layout, Upright } from "./layout";
 import { kindStyle } from "./look";
 import { besideUpright, heightOf } from "./place";
-import type { Things } from "./plot";
+import { type Things, markRelation } from "./plot";
 import { storyOf } from "./story";
 
 /** wordsIn are those of some things that have words. */
@@ -36,12 +36,12 @@ export function Words({ d, things, relations, now, edge, end }: WordsProps) {
 			<g class="words">
 				{bars.map(({ label, means, lane, x1 }) => whole(label) && <Text key={`${lane} ${x1}`} l={l} label={label} class={`on-${means}${later(label)}`} />)}
 				{dots.map(({ label, steps }) => whole(label) && <Text key={steps[0]} l={l} label={label} class={(relations ? dotRelation(relations, steps) : "") + later(label)} />)}
-				{marks.map(({ label, at, means }) => whole(label) && <Text key={`${at.lane} ${at.x} ${means}`} l={l} label={label} class={later(label)} />)}
+				{marks.map((m) => whole(m.label) && <Text key={`${m.at.lane} ${m.at.x} ${m.means}`} l={l} label={m.label} class={markRelation(d, relations, m) + later(m.label)} />)}
 			</g>
 			{d.kinds.map((k, i) => (
 				<g key={i} class="kind" style={kindStyle(k)}>
-					{arrows.map(({ kind, label, message }, j) => kind === i && whole(label) && (
-						<g key={message} class={`arrow ${relations ? arrowRelation(story, relations, arrows[j]!) : ""}${later(label)}`}>
+					{arrows.map(({ kind, label, message, to }, j) => kind === i && whole(label) && (
+						<g key={message} class={`arrow ${relations ? arrowRelation(story, relations, arrows[j]!) : ""}${to.x > now ? later(label) : ""}`}>
 							<ArrowLabel l={l} label={label} />
 						</g>
 					))}
