@@ -44,11 +44,14 @@ func TestWordsOfNow(t *testing.T) {
 	p.until(`(b => b.left >= document.querySelector(".plot").getBoundingClientRect().left + 50)(document.querySelector(".plot-words .on-violation")?.getBoundingClientRect() ?? {})`)
 }
 
-// The words of a message that has arrived are as dark as its arrow, also right of the cursor.
+// The words of a message that has arrived are as dark as its arrow, also right of the cursor;
+// and those of events are whole.
 func TestWordsOfArrived(t *testing.T) {
 	t.Parallel()
 	p := show(t, example(t, "central-queue"))
-	p.key("e")
+	p.key(kb.End)
+	p.until(`((e) => e.scrollTop > 100 && e.scrollTop % 24 == 0)(document.querySelector(".events .scroll"))`) // no event is cut in two above
+	p.key(kb.Home + "e")
 	p.at("11 of 27")
 	p.until(`((all) => all[0] && !all[0].classList.contains("later") && all[1].classList.contains("later"))([...document.querySelectorAll(".plot-words .arrow")].filter((e) => e.textContent == "GRANT"))`)
 }

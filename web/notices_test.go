@@ -69,6 +69,8 @@ func TestEndsEarly(t *testing.T) {
 	v.says(".notice", "The run ended at 1102, before 100000000")
 	v.press("close")
 	v.until(`!document.querySelector(".notice")`)
+	v.key(kb.End) // the sign of what is still on its way is whole
+	v.until(`((sign, box) => sign?.width > 4 && sign.right <= box.right + 0.1)(...[".arrow .end-open", ".plot-things"].map((s) => document.querySelector(s)?.getBoundingClientRect()))`)
 }
 
 // A text that has an error from the beginning has no picture, and the page says why; when

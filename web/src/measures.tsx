@@ -22,7 +22,7 @@ export function Measures() {
 								{d.measures.map((m) => (
 									<tr key={m.name} class={m.fits ? "" : "off"}>
 										<th scope="row">{m.name}</th>
-										<td>{m.here}{!m.fits && <span class="unfit"> outside</span>}</td>
+										<td class={d.kind === "graph" ? "" : "figure"}>{m.here}{!m.fits && <span class="unfit"> outside</span>}</td>
 										<td title={m.formula}>{m.theory || (m.formula ? "" : "–")}{m.formula && m.formula !== m.theory && <small> {brief(m.formula)}</small>}</td>
 									</tr>
 								))}
