@@ -261,7 +261,7 @@ func tour(v *visit) {
 		v.until(`document.activeElement.closest(".tour-card")`)
 		switch n {
 		case 4: // what it speaks of is in sight
-			v.until(`((row, box) => row.bottom < innerHeight - 18 && row.right <= box.right)(...[[...document.querySelectorAll(".measures tr")].find((r) => r.innerText.includes("2(N-1)")), document.querySelector(".measures .scroll")].map((e) => e.getBoundingClientRect()))`)
+			v.until(`((row, box) => row?.bottom < innerHeight - 18 && row.right <= box.right)(...[[...document.querySelectorAll(".measures tr")].find((r) => r.innerText.includes("2(N-1)")), document.querySelector(".measures .scroll")].map((e) => e?.getBoundingClientRect()))`)
 		case 5:
 			v.desk.verdict <- provedJSON
 		}
