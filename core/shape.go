@@ -50,7 +50,7 @@ type Shape struct {
 	Carrier string // the kind of message that is the token
 
 	Hub    func(n int) ID      // Star: who is in the middle; nil means the first
-	Links  func(n int) [][2]ID // TreeLike: who is beside whom
+	Links  func(n int) [][2]ID // TreeLike: who is beside whom; Ring: who sends to whom, nil meaning each to the next higher
 	Enough func(n int) int     // how many answers are enough; nil means all
 	Sets   func(n int) []Set   // whom each asks, if that is not everybody
 }

@@ -18,13 +18,17 @@ import "github.com/stile-lock/stile/core"
 // skipped, a message that is lost with a process that dies is made good by a
 // timeout, and a message whose owner is known to be dead goes no further.
 func ChangRoberts(down bool) core.Spec {
+	shape := core.Shape{Picture: core.Ring, Title: "only the highest comes all the way round", Pointer: "leader", Waits: toHear()}
+	if down {
+		shape.Links = downwards
+	}
 	return core.Spec{
 		Name: "chang-roberts", Family: core.Election, Title: "Chang-Roberts", Authors: "Chang, Roberts", Year: 1979,
 		Paper:   "An Improved Algorithm for Decentralized Extrema-Finding in Circular Configurations of Processes. CACM 22(5), 1979",
 		Version: 1,
 		Network: core.Unordered,
 		Kinds:   []string{"ELECTION", "COORDINATOR"},
-		Shape:   core.Shape{Picture: core.Ring, Title: "only the highest comes all the way round", Pointer: "leader", Waits: toHear()},
+		Shape:   shape,
 		Theory: core.Theory{
 			Messages:  core.Cost{Text: changRobertsText, Any: changRobertsRange(down)},
 			Order:     "the highest alive leads",
@@ -34,6 +38,15 @@ func ChangRoberts(down bool) core.Spec {
 			return core.NewElection(self, v, &changRoberts{newMember[crMessage](self, v, down)})
 		}),
 	}
+}
+
+// downwards are the links of a ring that leads from each number to the next lower one.
+func downwards(n int) [][2]core.ID {
+	all := make([][2]core.ID, n)
+	for i := range n {
+		all[i] = [2]core.ID{core.ID(i), core.ID((i + n - 1) % n)}
+	}
+	return all
 }
 
 const changRobertsText = "2A .. 3A-1 with A > 1 alive, up to A(A+3)/2 if several start and the ring leads down; more if messages overtake each other"

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/family/families"
+	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 	"github.com/stile-lock/stile/trace"
@@ -39,14 +40,14 @@ func (r *recorder) document(back *sim.Playback, o Options, draw drawer) (*Docume
 		return nil, err
 	}
 	if early := back.Early(sc); early != "" {
-		d.Early = "The run ended " + early + "."
+		d.Early = "The run ended " + early + ". For more to happen, let somebody ask later."
 	}
 	if back.Stopped {
 		why := "which is all that can be shown"
 		if o.Over != nil && o.Over() {
 			why = "but takes too long"
 		}
-		d.Cut = &Cut{len(d.Events), fmt.Sprintf("The run goes on after %d events, %s, and nothing that is expected was checked: end it earlier by a line such as until 50, have fewer processes, or run it by 'stile replay'.", len(d.Events), why)}
+		d.Cut = &Cut{len(d.Events), fmt.Sprintf("The run goes on after %s events, %s, and nothing that is expected was checked: end it earlier by a line such as until 50, have fewer processes, or run it by 'stile replay'.", words.Grouped(len(d.Events)), why)}
 	}
 	if d.Lines == nil {
 		d.Lines = []LineEvents{}

@@ -33,11 +33,7 @@ func sceneOf(sc *scenario.Scenario, spec core.Spec) Scene {
 	case core.Star:
 		s.star(shape, n)
 	case core.Ring, core.Flags:
-		for i := range n {
-			if n > 1 {
-				s.Links = append(s.Links, Link{i, (i + 1) % n})
-			}
-		}
+		s.ring(shape, n)
 	case core.TreeLike:
 		s.tree(shape, n)
 	case core.Grid:
@@ -47,6 +43,21 @@ func sceneOf(sc *scenario.Scenario, spec core.Spec) Scene {
 	}
 	s.sets(shape, n)
 	return s
+}
+
+// ring says who sends to whom.
+func (s *Scene) ring(shape core.Shape, n int) {
+	switch {
+	case n < 2:
+	case shape.Links != nil:
+		for _, l := range shape.Links(n) {
+			s.Links = append(s.Links, Link{int(l[0]), int(l[1])})
+		}
+	default:
+		for i := range n {
+			s.Links = append(s.Links, Link{i, (i + 1) % n})
+		}
+	}
 }
 
 func ints(ids []core.ID) []int {

@@ -30,6 +30,26 @@ func TestShapes(t *testing.T) {
 	}
 }
 
+// TestRingsLeadOn: where messages go round they go along the arrows, as long as nobody is
+// dead.
+func TestRingsLeadOn(t *testing.T) {
+	for _, name := range []string{"token-ring", "token-ring-lazy", "dijkstra", "ring-election", "chang-roberts", "chang-roberts\ntopology down"} {
+		d := Run(bare(name, false)+"at 0 P1 asks\nat 0.1 P2 asks\n", Options{})
+		sent := 0
+		for _, e := range d.Events {
+			if e.Kind != "send" {
+				continue
+			}
+			if sent++; !slices.Contains(d.Scene.Links, Link{e.Proc, e.Peer}) {
+				t.Fatalf("%s: %s, and no arrow leads there", name, e.Text)
+			}
+		}
+		if sent < 3 {
+			t.Errorf("%s: %d messages are sent, %v", name, sent, d.Error)
+		}
+	}
+}
+
 // misshapen says what is wrong with the shape of an algorithm.
 func misshapen(t *testing.T, name string, spec core.Spec) []string {
 	t.Helper()

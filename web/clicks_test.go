@@ -76,6 +76,16 @@ func TestClicksStayInTheirBranch(t *testing.T) {
 	v.holds(clickText)
 }
 
+// A click that the text has as its next line makes no other, and nothing is said to be gone.
+func TestClickOfTheNextLine(t *testing.T) {
+	t.Parallel()
+	v := &visit{page: show(t, clickText)}
+	v.key("1a")
+	v.says(".notice", "This is what the text says next")
+	v.page.at("3 of 11")
+	v.holds(clickText)
+}
+
 // A click is a line where the cursor was when it was made.
 func TestClickWhereTheCursorWas(t *testing.T) {
 	t.Parallel()

@@ -194,7 +194,7 @@ func checkBreaks(v *visit) {
 	v.desk.verdict <- brokenJSON
 	v.show("check")
 	v.press("Check")
-	v.says(".check-verdict.is-broken", "mutual-exclusion is violated: after 9 steps")
+	v.says(".check-verdict.is-broken", "mutual-exclusion is violated after 9 steps.")
 	v.press("Open the shortest counterexample")
 	v.holds("algorithm bakery-naive\nprocesses 2\nschedule steps\nP1 asks\n")
 	v.press("main") // what was there is still there
@@ -259,7 +259,10 @@ func tour(v *visit) {
 	for n := range 6 {
 		v.says(".tour-card", "Step "+string(rune('1'+n))+" of 6")
 		v.until(`document.activeElement.closest(".tour-card")`)
-		if n == 5 {
+		switch n {
+		case 4: // what it speaks of is in sight
+			v.until(`((row, box) => row?.bottom < innerHeight - 18 && row.right <= box.right)(...[[...document.querySelectorAll(".measures tr")].find((r) => r.innerText.includes("2(N-1)")), document.querySelector(".measures .scroll")].map((e) => e?.getBoundingClientRect()))`)
+		case 5:
 			v.desk.verdict <- provedJSON
 		}
 		v.keys(kb.Enter)

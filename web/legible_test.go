@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
 
@@ -40,15 +41,30 @@ func TestWordsOfNow(t *testing.T) {
 	}
 	p.key("v")
 	p.until(`document.querySelector(".count").innerText.startsWith("37 ")`)
-	p.until(`(b => b.left >= document.querySelector(".plot").getBoundingClientRect().left + 50)(document.querySelector(".plot-words .on-violation").getBoundingClientRect())`)
+	p.until(`(b => b.left >= document.querySelector(".plot").getBoundingClientRect().left + 50)(document.querySelector(".plot-words .on-violation")?.getBoundingClientRect() ?? {})`)
 }
 
-// Words of messages that would be cut in two at the left edge are not there.
+// The words of a message that has arrived are as dark as its arrow, also right of the cursor;
+// and those of events are whole.
+func TestWordsOfArrived(t *testing.T) {
+	t.Parallel()
+	p := show(t, example(t, "central-queue"))
+	p.key(kb.End)
+	p.until(`((e) => e.scrollTop > 100 && e.scrollTop % 24 == 0)(document.querySelector(".events .scroll"))`) // no event is cut in two above
+	p.key(kb.Home + "e")
+	p.at("11 of 27")
+	p.until(`((all) => all[0] && !all[0].classList.contains("later") && all[1].classList.contains("later"))([...document.querySelectorAll(".plot-words .arrow")].filter((e) => e.textContent == "GRANT"))`)
+}
+
+// Words of messages that would be cut in two at the left edge are not there; nor are those
+// of a violation at the right one, and where there is no room for all of them they are fewer.
 func TestWholeWords(t *testing.T) {
 	t.Parallel()
 	p := show(t, broken)
+	p.until(`document.querySelector(".plot").scrollWidth > document.querySelector(".plot").clientWidth + 100 && !document.querySelector(".plot-words .on-violation")`)
 	p.key(kb.End)
 	p.until(`document.querySelector(".plot").scrollLeft > 100`)
+	p.until(`document.querySelector(".plot-words .on-violation")?.textContent.endsWith("was inside")`)
 	left := `(() => { const edge = document.querySelector(".plot-names").getBoundingClientRect().right; return [...document.querySelectorAll(".plot-words .arrow text")].filter((e) => e.getBoundingClientRect().left < edge - 6).map((e) => e.textContent) })()`
 	for range 6 {
 		eval[bool](p, `new Promise((done) => { document.querySelector(".plot").scrollLeft -= 17; requestAnimationFrame(() => requestAnimationFrame(() => done(true))) })`)
@@ -56,6 +72,9 @@ func TestWholeWords(t *testing.T) {
 			t.Errorf("%s is cut in two", bad)
 		}
 	}
+	p.do(chromedp.EmulateViewport(400, 800))
+	p.key(kb.End)
+	p.until(`((word, plot) => word?.left >= plot.left && word.right <= plot.right)(...[".plot-words .on-violation", ".plot"].map((s) => document.querySelector(s)?.getBoundingClientRect()))`)
 }
 
 // Messages keep out of circles, so that names can be read.

@@ -69,4 +69,26 @@ func TestEndsEarly(t *testing.T) {
 	v.says(".notice", "The run ended at 1102, before 100000000")
 	v.press("close")
 	v.until(`!document.querySelector(".notice")`)
+	v.key(kb.End) // the sign of what is still on its way is whole
+	v.until(`((sign, box) => sign?.width > 4 && sign.right <= box.right + 0.1)(...[".arrow .end-open", ".plot-things"].map((s) => document.querySelector(s)?.getBoundingClientRect()))`)
+}
+
+// A text that has an error from the beginning has no picture, and the page says why; when
+// it is right there is one. What is broken is said once, and "v" finds it, also if only the
+// whole run tells it.
+func TestBrokenIsSaid(t *testing.T) {
+	t.Parallel()
+	p := open(t, serve(t, labOf(t, &bench{start: "algorithm central\nprocesses 2\nat 0 P1 askss\n"})))
+	p.until(`document.querySelector(".plot.empty")?.innerText.includes("it has an error") && document.querySelector(".scene h2").innerText.trim().toLowerCase() == "the group"`)
+	p.write(example(t, "none-ring"))
+	p.until(`document.querySelector(".measures .broken")?.innerText.includes("P1, P2, P3 and P4 wait for ever")`)
+	p.key(kb.Escape + kb.Home + "v")
+	p.at("26 of 27")
+	p.write("algorithm ricart-agrawala\nprocesses 2\nat 0 crash P2\nat 1 P1 asks\n")
+	p.until(`document.querySelector(".editor-unmet")?.innerText.startsWith("expected no violation, but lost-request: P1 asked")`)
+	if n := eval[int](p, `document.querySelectorAll(".measures .broken").length`); n != 1 {
+		t.Errorf("it is said %d times that P1 was never granted", n)
+	}
+	p.key(kb.Escape + kb.Home + kb.ArrowRight + kb.ArrowRight + "i") // the crash is concurrent, and is shown so
+	p.until(`document.querySelector(".dot.focus") && document.querySelector(".mark.crash.concurrent")`)
 }

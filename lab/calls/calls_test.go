@@ -115,7 +115,7 @@ func TestCheckedAsBounded(t *testing.T) {
 		last = string(line)
 		return nil
 	})
-	if err != nil || !strings.Contains(last, "up to 1 request of each process, since it is said to be") || !strings.Contains(last, "each may ask 1 time.") {
+	if err != nil || !strings.Contains(last, "up to 1 request of each process, since it is said to be") || !strings.Contains(last, "each may ask 1 time.") || !strings.Contains(last, `"means":["never two inside, and nobody who has not asked",`) {
 		t.Errorf("got %v, %s", err, last)
 	}
 }

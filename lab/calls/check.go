@@ -112,11 +112,16 @@ func (c *Calls) check(ctx context.Context, body []byte, say func(v any) error) e
 	if p := report.First(); p != nil && p.Counterexample != nil {
 		text = scenario.Format(p.Counterexample)
 	}
+	means := make([]string, len(report.Properties))
+	for i, p := range report.Properties {
+		means[i] = p.Means
+	}
 	return say(struct {
 		Verdict        *check.Report `json:"verdict"`
+		Means          []string      `json:"means"` // of each property, what it means that it holds
 		Counterexample string        `json:"counterexample"`
 		Checked        string        `json:"checked"` // what exactly, in a sentence
-	}{report, text, checked(sc, conf.Settled())})
+	}{report, means, text, checked(sc, conf.Settled())})
 }
 
 // config returns the check of a scenario's group.

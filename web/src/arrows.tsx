@@ -4,7 +4,7 @@ import { type Relations, relation } from "./causality";
 import type { Doc } from "./document";
 import type { Arrow, Layout } from "./layout";
 import { kindStyle } from "./look";
-import { heightOf, pathOf, headOf } from "./place";
+import { heightOf, pathOf, headOf, shown } from "./place";
 import { type Story, storyOf } from "./story";
 
 interface ArrowsProps {
@@ -37,8 +37,8 @@ export function Arrows({ d, arrows, relations, x1, x2 }: ArrowsProps) {
 						const mine = bundles.get(`${i} ${how} ${end}`);
 						return mine && (
 							<g key={`${how} ${end}`} class={`arrow ${how} ${end}`}>
-								{pieces(mine).map((some, j) => <path key={j} d={some.map((a) => pathOf(d.layout, a, x1, x2)).join("")} stroke-dasharray={k.dash} />)}
-								{pieces(mine).map((some, j) => <path key={-1 - j} class={`end-${end}`} d={some.map((a) => endOf(d.layout, a)).join("")} />)}
+								{pieces(mine).map((some, j) => <path key={j} d={some.map((a) => pathOf(d.layout, shown(d.layout, a), x1, x2)).join("")} stroke-dasharray={k.dash} />)}
+								{pieces(mine).map((some, j) => <path key={-1 - j} class={`end-${end}`} d={some.map((a) => endOf(d.layout, shown(d.layout, a))).join("")} />)}
 							</g>
 						);
 					})}

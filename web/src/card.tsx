@@ -28,12 +28,11 @@ function About({ d, relations }: { d: Doc; relations: Relations }) {
 	return (
 		<>
 			<p>
-				<strong>{together.map((i) => d.events[i]!.text).join(" ")}</strong> {d.steps ? "" : `At ${clockOf(d, e.at)}, `}event {event + 1}{vector}
+				<strong>{together.map((i) => d.events[i]!.text).join(" ")}</strong> {d.steps ? "Event" : `At ${clockOf(d, e.at)}, event`} {event + 1}{vector}
 				{e.line ? `, line ${e.line}` : ""}
 			</p>
 			<p class="soft">
-				its past is bold, its future outlined, what is concurrent faded · messages so far {sent}
-				{e.fields?.length ? ` · ${e.fields.map(([name, value]) => `${name} ${value}`).join(", ")}` : ""}
+				Its past is bold, its future outlined, what is concurrent faded. Messages so far: {sent}.
 			</p>
 		</>
 	);

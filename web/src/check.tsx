@@ -32,12 +32,13 @@ interface Verdict {
 	shown?: string; // a command that shows it
 }
 
-type Said = { progress: Progress } | { verdict: Verdict; counterexample?: string; checked?: string };
+type Said = { progress: Progress } | { verdict: Verdict; means?: string[]; counterexample?: string; checked?: string };
 
 interface State {
 	state: "ready" | "running" | "stopped" | "over" | "failed";
 	progress?: Progress;
 	verdict?: Verdict;
+	means?: string[]; // of each property, what it means that it holds
 	counterexample?: string;
 	checked?: string; // what exactly, in a sentence
 	why?: string;
@@ -71,7 +72,7 @@ async function start(): Promise<void> {
 function hear(line: Said | { error: Fault }, tell: (change: Partial<State>) => void): void {
 	if (refused(line)) tell({ state: "failed", why: line.error.text });
 	else if ("progress" in line) tell({ progress: line.progress });
-	else tell({ state: "over", verdict: line.verdict, counterexample: line.counterexample ?? "", checked: line.checked ?? "" });
+	else tell({ state: "over", verdict: line.verdict, means: line.means ?? [], counterexample: line.counterexample ?? "", checked: line.checked ?? "" });
 }
 
 /** moot says why there is nothing to check; empty if there is. */
@@ -210,7 +211,7 @@ function Outcome({ verdict }: { verdict: Verdict }) {
 		<>
 			<p class={`check-verdict ${broken ? "is-broken" : good ? "is-proved" : ""}`} role="status">
 				<strong>{broken ? "Broken." : good ? "Proved." : "Not finished."}</strong>{" "}
-				{broken ? `${called(broken.name)} is violated: ${broken.note}.` : good ? proved(verdict, now.value.crashes) : "It ended early, for lack of time or memory: take fewer processes or requests, or use the command line."}
+				{broken ? `${called(broken.name)} is violated${broken.note.startsWith("after ") ? " " : ": "}${broken.note}.` : good ? proved(verdict, now.value.crashes) : "It ended early, for lack of time or memory: take fewer processes or requests, or use the command line."}
 			</p>
 			<Numbers of={verdict} />
 			{now.value.checked && <p class="check-what"><b>What was tried:</b> {now.value.checked}</p>}
@@ -228,9 +229,9 @@ function Outcome({ verdict }: { verdict: Verdict }) {
 						<tr><th>property</th><th>verdict</th><th>that is</th></tr>
 					</thead>
 					<tbody>
-						{verdict.properties.map((p) => (
+						{verdict.properties.map((p, i) => (
 							<tr key={p.name} class={p.verdict.startsWith("holds") ? "is-met" : p.verdict === "violated" ? "is-unmet" : ""}>
-								<th scope="row">{called(p.name)}</th>
+								<th scope="row">{called(p.name)}{now.value.means?.[i] && <small>{now.value.means[i]}</small>}</th>
 								<td>{p.verdict.startsWith("holds") ? "✓ holds" : p.verdict === "violated" ? "✗ violated" : p.verdict.replaceAll("-", " ")}</td>
 								<td>{p.note}</td>
 							</tr>

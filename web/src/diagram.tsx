@@ -15,7 +15,7 @@ import { Minimap } from "./minimap";
 import { aboveOf, belowOf, heightOf, tall } from "./place";
 import { Plotted, dotAt, thingsIn, withDot } from "./plot";
 import type { Spot } from "./stage";
-import { cursor, doc, hover, laid, picked, seek, space, spacing } from "./state";
+import { cursor, doc, fault, hover, laid, picked, seek, space, spacing } from "./state";
 import { stretched } from "./stretch";
 import { clockOf, cursorAt, numberOf, placeOf, timeAt } from "./story";
 import { Whole } from "./whole";
@@ -87,7 +87,7 @@ export function Diagram() {
 					<button type="button" aria-pressed={byEvent} onClick={() => space("event")} title="each step as far from the next as any other (t)">by event</button>
 				</span>}
 			</h2>
-			{d?.layout && d.events.length > 0 ? <Plot d={d} /> : d ? <Still d={d} /> : <div class="plot" />}
+			{d?.layout && d.events.length > 0 ? <Plot d={d} /> : <Still d={d} />}
 			<Badges />
 			{d?.layout && <Legend d={d} />}
 			{d?.layout && d.events.length > 0 && <Minimap d={d} />}
@@ -96,8 +96,9 @@ export function Diagram() {
 }
 
 /** Still is shown where nothing runs. */
-function Still({ d }: { d: Doc }) {
-	if (d.kind === "graph") return <Whole d={d} />;
+function Still({ d }: { d: Doc | undefined }) {
+	if (d?.kind === "graph") return <Whole d={d} />;
+	if (!d) return <p class="plot empty">{fault.value && "There is no picture of this text yet, since it has an error: put it right, or open something else from the gallery."}</p>;
 	return <p class="plot empty">Nothing happens in this scenario yet: click a process to ask, or write a line.</p>;
 }
 

@@ -318,7 +318,7 @@ function Findings({ area }: { area: { current: HTMLTextAreaElement | null } }) {
 								</button>
 							)}
 							<p>
-								{e.want}{e.got ? `, but ${e.got}` : ": it is not so"}
+								{e.line === 0 && "expected "}{e.want}{e.got ? `, but ${e.got}` : ": it is not so"}
 							</p>
 						</li>
 					))}

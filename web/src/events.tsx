@@ -54,11 +54,12 @@ function List({ d }: { d: Doc }) {
 			stop();
 		};
 	}, []);
+	const all = d.events.length * row; // and below them what makes the first row in sight a whole one at the end, too
 	const rows = [];
 	for (let i = from; i < to; i++) rows.push(<Line key={i} d={d} i={i} state={i === cursor.value - 1 ? "current" : i >= cursor.value ? "later" : ""} />);
 	return (
 		<Scroll inner={ref} label="list of events; up and down go from one to the next" onScroll={(e) => (top.value = e.scrollTop)} onKeyDown={walk}>
-			<ol style={{ height: `${d.events.length * row}px`, paddingTop: `${from * row}px` }}>{rows}</ol>
+			<ol style={{ height: `${all + (all > high.value ? high.value % row : 0)}px`, paddingTop: `${from * row}px` }}>{rows}</ol>
 		</Scroll>
 	);
 }

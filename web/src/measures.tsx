@@ -1,5 +1,6 @@
 // What was counted beside what theory says, and what the run was judged by.
 
+import type { Doc } from "./document";
 import { Scroll } from "./scroll";
 import { doc, seek } from "./state";
 import { numberOf } from "./story";
@@ -11,21 +12,7 @@ export function Measures() {
 			<h2>Measured beside theory</h2>
 			{d && (
 				<Scroll label="measures and properties">
-					<ul class="properties" aria-label="properties">
-						{(d.properties ?? []).map((p) => (
-							<li key={p.name} class={p.holds ? "holds" : "broken"} title={p.name}>
-								<b aria-hidden="true">{p.holds ? "✓" : "✗"}</b>{" "}
-								{p.holds ? <span class="unseen">holds: </span> : "broken: "}{p.text}
-								{p.event >= 0 && <> <button type="button" class="link" onClick={() => seek(p.event + 1)}>go to step {numberOf(d, p.event)}</button></>}
-							</li>
-						))}
-						{(d.expects ?? []).filter((x) => !x.ok).map((x) => (
-							<li key={`${x.line} ${x.want}`} class="broken"><b aria-hidden="true">✗</b> {x.line > 0 && `line ${x.line}: `}{x.want}, but {x.got}</li>
-						))}
-						{(d.expects?.length ?? 0) > 0 && d.expects.every((x) => x.ok) && (
-							<li class="holds"><b aria-hidden="true">✓</b> {d.expects.length > 1 && `all ${d.expects.length} `}as expected</li>
-						)}
-					</ul>
+					<Broken d={d} />
 					{d.measures?.length > 0 && (
 						<table>
 							<thead>
@@ -35,16 +22,52 @@ export function Measures() {
 								{d.measures.map((m) => (
 									<tr key={m.name} class={m.fits ? "" : "off"}>
 										<th scope="row">{m.name}</th>
-										<td>{m.here}{!m.fits && <span class="unfit"> outside</span>}</td>
+										<td class={d.kind === "graph" ? "" : "figure"}>{m.here}{!m.fits && <span class="unfit"> outside</span>}</td>
 										<td title={m.formula}>{m.theory || (m.formula ? "" : "–")}{m.formula && m.formula !== m.theory && <small> {brief(m.formula)}</small>}</td>
 									</tr>
 								))}
 							</tbody>
 						</table>
 					)}
+					<Holding d={d} />
 				</Scroll>
 			)}
 		</section>
+	);
+}
+
+/** Broken is what does not hold, above all else. What no line expects is told by its property. */
+function Broken({ d }: { d: Doc }) {
+	const properties = (d.properties ?? []).filter((p) => !p.holds);
+	const expects = (d.expects ?? []).filter((x) => !x.ok && (x.line > 0 || properties.length === 0));
+	if (properties.length + expects.length === 0) return null;
+	return (
+		<ul class="properties" aria-label="what is broken">
+			{properties.map((p) => (
+				<li key={p.name} class="broken" title={p.name}>
+					<b aria-hidden="true">✗</b> broken: {p.text}
+					{p.event >= 0 && <> <button type="button" class="link" onClick={() => seek(p.event + 1)}>go to step {numberOf(d, p.event)}</button></>}
+				</li>
+			))}
+			{expects.map((x) => (
+				<li key={`${x.line} ${x.want}`} class="broken"><b aria-hidden="true">✗</b> {x.line > 0 && `line ${x.line}: `}{x.want}, but {x.got}</li>
+			))}
+		</ul>
+	);
+}
+
+/** Holding is what holds, below what is measured. */
+function Holding({ d }: { d: Doc }) {
+	const expects = d.expects ?? [];
+	return (
+		<ul class="properties" aria-label="properties">
+			{(d.properties ?? []).filter((p) => p.holds).map((p) => (
+				<li key={p.name} class="holds" title={p.name}><b aria-hidden="true">✓</b> <span class="unseen">holds: </span>{p.text}</li>
+			))}
+			{expects.length > 0 && expects.every((x) => x.ok) && (
+				<li class="holds"><b aria-hidden="true">✓</b> {expects.length > 1 && `all ${expects.length} `}as expected</li>
+			)}
+		</ul>
 	);
 }
 

@@ -10,8 +10,7 @@ const known = signal<Doc | undefined>(undefined);
 /** Messages lie over the page, or over the dialog that lies over it. */
 export function Messages() {
 	const { value } = link;
-	const cut = dialog.value === "" ? doc.value?.cut : undefined;
-	const early = dialog.value === "" && known.value !== doc.value ? doc.value?.early : undefined;
+	const ended = dialog.value === "" && known.value !== doc.value ? doc.value?.cut?.text ?? doc.value?.early : undefined;
 	return (
 		<div class="messages" role="status">
 			{value.state === "lost" && <p class="lost">The lab is out of reach ({value.why}): {lab.advice} Trying again.</p>}
@@ -20,12 +19,11 @@ export function Messages() {
 					{notice.value} <button type="button" class="link" onClick={() => (notice.value = "")}>close</button>
 				</p>
 			)}
-			{early && (
+			{ended && (
 				<p class="notice">
-					{early} <button type="button" class="link" onClick={() => (known.value = doc.value)}>close</button>
+					{ended} <button type="button" class="link" onClick={() => (known.value = doc.value)}>close</button>
 				</p>
 			)}
-			{cut && <p class="notice">{cut.text}</p>}
 		</div>
 	);
 }

@@ -72,6 +72,16 @@ function along(from: Offset, to: Offset, x1: number, x2: number): Offset {
 	return x === from.x || from.x === to.x ? from : { x, y: from.y + ((to.y - from.y) * (x - from.x)) / (to.x - from.x) };
 }
 
+const ring = 4; // half of the sign of what is still on its way, and its stroke
+
+/** shown is an arrow with its end where there is room for the sign there: what is still on its way leads to the very edge. */
+export function shown(l: Layout, a: Arrow): Arrow {
+	const x = l.page.plot - ring;
+	if (a.end !== "open" || a.to.x <= x) return a;
+	const to = along(at(l, a.to), at(l, a.from), 0, x);
+	return { ...a, to: { ...a.to, x: to.x, dy: (a.to.dy ?? 0) + to.y - heightOf(l, a.to) } };
+}
+
 const head = { gap: 3, long: 10, half: 4 };
 
 /** headOf is the triangle at the end of an arrow, which leaves room for a dot. */

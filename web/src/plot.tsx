@@ -1,10 +1,12 @@
 // What is painted in the plot: lives, bars, arrows, dots and marks. Their words are in words.tsx.
 
 import { Arrows } from "./arrows";
-import { type Relations, dotRelation } from "./causality";
+import { type Relations, dotRelation, relation } from "./causality";
 import type { Doc } from "./document";
 import type { Arrow, Bar, Dot, Layout, Life, Mark, Upright } from "./layout";
 import { Along, aboveOf, belowOf, heightOf, tall } from "./place";
+import { laid } from "./state";
+import { cursorAt, placeOf } from "./story";
 
 /** A layout, so that a part of it is found quickly. */
 interface Shelf {
@@ -86,7 +88,7 @@ export function Plotted({ part, things, relations }: { part: Part; things: Thing
 			<g class="uprights">{uprights.map((u) => <UprightOf key={`${u.x} ${u.means}`} l={l} u={u} />)}</g>
 			<Arrows d={d} arrows={arrows} relations={relations} x1={x1} x2={x2} />
 			<g class="dots">{dots.map((o) => <DotOf key={o.steps[0]} l={l} o={o} relations={relations} />)}</g>
-			<g class="marks">{marks.map((m) => <MarkOf key={`${m.at.lane} ${m.at.x} ${m.means}`} l={l} m={m} />)}</g>
+			<g class="marks">{marks.map((m) => <MarkOf key={`${m.at.lane} ${m.at.x} ${m.means}`} l={l} m={m} how={markRelation(d, relations, m)} />)}</g>
 		</g>
 	);
 }
@@ -152,9 +154,19 @@ export function withDot(l: Layout | null, event: number): number[] {
 	return (l && dotAt(l, event)?.steps) ?? [event];
 }
 
-function MarkOf({ l, m }: { l: Layout; m: Mark }) {
+/** markRelation says how a mark stands to the focus: as the last event of its process there does. */
+export function markRelation(d: Doc, relations: Relations | undefined, { at }: Mark): string {
+	if (!relations) return "";
+	const byEvent = laid.value === "event";
+	for (let i = cursorAt(d, at.x + 0.5, byEvent) - 1; i >= 0 && placeOf(d, i, byEvent) > at.x - 0.5; i--) {
+		if (d.events[i]!.proc === at.lane) return relation(relations, i);
+	}
+	return "";
+}
+
+function MarkOf({ l, m, how }: { l: Layout; m: Mark; how: string }) {
 	return (
-		<g class={`mark ${m.means}`} transform={`translate(${m.at.x} ${heightOf(l, m.at)})`}>
+		<g class={`mark ${m.means} ${how}`} transform={`translate(${m.at.x} ${heightOf(l, m.at)})`}>
 			<title>{m.tip}</title>
 			<Sign means={m.means} />
 		</g>

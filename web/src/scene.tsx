@@ -34,7 +34,7 @@ export function Scene() {
 	const ref = useSize<HTMLDivElement>((s) => (size.value = s));
 	return (
 		<section class="scene" data-tour="scene" aria-label="the group">
-			<h2>{d ? titles[d.scene.shape] ?? "The group" : "The group"} <span>{d?.scene.title}</span></h2>
+			<h2>{d ? titles[d.scene.shape] ?? "The group" : "The group"} {d && <span>{d.scene.title}</span>}</h2>
 			<div class="picture" ref={ref}>{d && <Picture d={d} />}</div>
 			{d && <Why d={d} />}
 			<Controls />

@@ -238,7 +238,8 @@ async function add(deed: Deed, click: Click, before: Click | undefined): Promise
 		return { good: true, end };
 	}
 	const good = await edit(answer.text, { cursor: answer.event, line: answer.line });
-	if (answer.cut && text.value === answer.text) notice.value = `${answer.cut} later ${answer.cut === 1 ? "line" : "lines"} could happen no more, and ${answer.cut === 1 ? "is" : "are"} gone: undo brings ${answer.cut === 1 ? "it" : "them"} back.`;
+	if (answer.text === from.text) notice.value = "This is what the text says next: it has happened now, and no line is new.";
+	else if (answer.cut && text.value === answer.text) notice.value = `${answer.cut} later ${answer.cut === 1 ? "line" : "lines"} could happen no more, and ${answer.cut === 1 ? "is" : "are"} gone: undo brings ${answer.cut === 1 ? "it" : "them"} back.`;
 	return { good, end };
 }
 
@@ -350,6 +351,8 @@ const wantedAt = computed(() => {
 		if (kind === "enter" || kind === "lead") found.entry.push(i + 1);
 		if (kind === "violation") found.violation.push(i + 1);
 	}
+	const others = (doc.value?.properties ?? []).filter((p) => !p.holds && p.event >= 0).map((p) => p.event + 1).filter((at) => !found.violation.includes(at));
+	if (others.length > 0) found.violation = [...found.violation, ...others].sort((a, b) => a - b); // what is told of the whole run
 	return found;
 });
 

@@ -7,7 +7,7 @@ import type { Doc } from "./document";
 import type { Label, Layout, Upright } from "./layout";
 import { kindStyle } from "./look";
 import { besideUpright, heightOf } from "./place";
-import type { Things } from "./plot";
+import { type Things, markRelation } from "./plot";
 import { storyOf } from "./story";
 
 /** wordsIn are those of some things that have words. */
@@ -36,19 +36,22 @@ export function Words({ d, things, relations, now, edge, end }: WordsProps) {
 			<g class="words">
 				{bars.map(({ label, means, lane, x1 }) => whole(label) && <Text key={`${lane} ${x1}`} l={l} label={label} class={`on-${means}${later(label)}`} />)}
 				{dots.map(({ label, steps }) => whole(label) && <Text key={steps[0]} l={l} label={label} class={(relations ? dotRelation(relations, steps) : "") + later(label)} />)}
-				{marks.map(({ label, at, means }) => whole(label) && <Text key={`${at.lane} ${at.x} ${means}`} l={l} label={label} class={later(label)} />)}
+				{marks.map((m) => whole(m.label) && <Text key={`${m.at.lane} ${m.at.x} ${m.means}`} l={l} label={m.label} class={markRelation(d, relations, m) + later(m.label)} />)}
 			</g>
 			{d.kinds.map((k, i) => (
 				<g key={i} class="kind" style={kindStyle(k)}>
-					{arrows.map(({ kind, label, message }, j) => kind === i && whole(label) && (
-						<g key={message} class={`arrow ${relations ? arrowRelation(story, relations, arrows[j]!) : ""}${later(label)}`}>
+					{arrows.map(({ kind, label, message, to }, j) => kind === i && whole(label) && (
+						<g key={message} class={`arrow ${relations ? arrowRelation(story, relations, arrows[j]!) : ""}${to.x > now ? later(label) : ""}`}>
 							<ArrowLabel l={l} label={label} />
 						</g>
 					))}
 				</g>
 			))}
 			<g class="words">
-				{uprights.map(({ label, x, means }, i) => label && <Text key={`${x} ${means}`} l={l} label={besideUpright(l, within(label, edge, nextTo(label, uprights.slice(i + 1))))} class={`on-${means}${x > now ? " later" : ""}`} />)}
+				{uprights.map(({ label, x, means }, i) => {
+					const seen = label && x <= end && within(short(label, end - edge), [edge, end], uprights, i);
+					return seen && <Text key={`${x} ${means}`} l={l} label={besideUpright(l, seen)} class={`on-${means}${x > now ? " later" : ""}`} />;
+				})}
 			</g>
 		</>
 	);
@@ -67,17 +70,28 @@ function middle(label: Label): number {
 	return (from + to) / 2;
 }
 
-/** within moves a label to where its beginning can be seen, as long as its end can, and as far as the next one lets it. */
-function within(label: Label, edge: number, next: number): Label {
+/** short keeps of a label that there is no room for what comes before the colon: the list of events has the rest. */
+function short(label: Label, room: number): Label {
 	const [from, to] = extent(label);
-	if (from >= edge || to < edge) return label;
-	return { ...label, anchor: "start", at: { ...label.at, x: Math.max(from, Math.min(edge, next - (to - from) - 6)) } };
+	return to - from > room ? { ...label, text: label.text.replace(/:.*/, " …") } : label;
 }
 
-/** nextTo is where the first of some words in the same row begins. */
-function nextTo(label: Label, others: Upright[]): number {
-	const next = others.find((u) => u.label?.at.dy === label.at.dy)?.label;
-	return next ? extent(next)[0] : Infinity;
+/**
+ * within moves a label to where all of it can be seen, as far as the ones beside it let it:
+ * at the left edge its beginning as long as its end can; at the right one it is not there else.
+ */
+function within(label: Label, [edge, end]: [number, number], uprights: Upright[], i: number): Label | undefined {
+	const [from, to] = extent(label);
+	const at = (x: number): Label => ({ ...label, anchor: "start", at: { ...label.at, x } });
+	const inRow = (u: Upright) => u.label?.at.dy === label.at.dy;
+	if (from < edge && (to >= edge || uprights[i]!.x >= edge)) {
+		const next = uprights.slice(i + 1).find(inRow)?.label;
+		return at(Math.max(from, Math.min(edge, (next ? extent(next)[0] : Infinity) - (to - from) - 6)));
+	}
+	if (to <= end) return label;
+	const last = uprights.slice(0, i).findLast(inRow)?.label;
+	const x = end - (to - from);
+	return x >= Math.max(edge, last ? extent(last)[1] + 6 : edge) ? at(x) : undefined;
 }
 
 function ArrowLabel({ l, label }: { l: Layout; label: Label }) {
