@@ -12,7 +12,7 @@ func brokenControls() []control {
 	violation := there(".event.current.violation")
 	return []control{
 		{name: "next violation", is: "button", called: "^next violation", want: violation, keys: []way{typed("v"), tabbed("button", "^next violation", kb.Enter)}},
-		{name: "to where a property broke", is: ".properties button", called: "^go to step", want: violation},
+		{name: "to where a property broke", is: ".properties button", called: "^go to (step|time)", want: violation},
 		{name: "what is measured", is: ".measures .scroll", fresh: true, want: there(".measures .scroll") + ".scrollTop > 10",
 			mouse: func(v *visit) { v.wheel(".measures .scroll", 0, 100) }, keys: []way{tabbed(".measures .scroll", "", down+down+down), tabbed(".measures .scroll", "", kb.PageDown)}},
 		{name: "a notice is closed", is: ".notice button", from: kb.End + "v", want: not(there(".notice"))},

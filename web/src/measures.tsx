@@ -3,7 +3,7 @@
 import type { Doc } from "./document";
 import { Scroll } from "./scroll";
 import { doc, seek } from "./state";
-import { numberOf } from "./story";
+import { clockOf, numberOf } from "./story";
 
 export function Measures() {
 	const d = doc.value;
@@ -46,7 +46,7 @@ function Broken({ d }: { d: Doc }) {
 			{properties.map((p) => (
 				<li key={p.name} class="broken" title={p.name}>
 					<b aria-hidden="true">✗</b> broken: {p.text}
-					{p.event >= 0 && <> <button type="button" class="link" onClick={() => seek(p.event + 1)}>go to step {numberOf(d, p.event)}</button></>}
+					{p.event >= 0 && <> <button type="button" class="link" onClick={() => seek(p.event + 1)}>go to {d.steps ? `step ${numberOf(d, p.event)}` : `time ${clockOf(d, d.events[p.event]!.at)}`}</button></>}
 				</li>
 			))}
 			{expects.map((x) => (
