@@ -27,7 +27,8 @@ type page struct {
 	t     testing.TB
 	ctx   context.Context
 	heard chan chromedp.ConsoleMessage
-	asked int // how often complaints were asked for
+	asked int  // how often complaints were asked for
+	alone bool // its server was taken away: that it cannot be reached is no complaint
 
 	trying string // what is being tried, for who reads what went wrong
 }
@@ -154,7 +155,9 @@ func (p *page) complaints() []string {
 	for m := range p.heard {
 		switch m.Type {
 		case chromedp.ConsoleError, chromedp.ConsoleWarning, chromedp.ConsoleException:
-			said = append(said, fmt.Sprintf("%s: %s (%s)", m.Type, m.Text, m.URL))
+			if !p.alone || !strings.Contains(m.Text, "net::ERR_") {
+				said = append(said, fmt.Sprintf("%s: %s (%s)", m.Type, m.Text, m.URL))
+			}
 		}
 		if m.Text == mark {
 			break
