@@ -293,6 +293,25 @@ func TestLeaversWaitForAnAnswer(t *testing.T) {
 			t.Errorf("%+v", x)
 		}
 	})
+	t.Run("it renews and never answers", func(t *testing.T) {
+		d := lead(t, 3, 3, 0)
+		d.live(3*second, 64, 65, 66)
+		d.now++
+		asked := d.now
+		d.say("C", Message{Kind: Leave, Inc: 66, Voter: 66})
+		var x *Change
+		for x == nil {
+			d.say("C", Message{Kind: Leave, Inc: 66, Voter: 66})
+			for _, inc := range []uint64{64, 65} {
+				d.say("m", Message{Kind: Renew, Inc: inc, Number: uint64(d.now), Epoch: 1})
+			}
+			x = d.tick(second / 2)
+			d.Confirmed(d.now, d.reads)
+		}
+		if d.now-asked <= d.silence() || len(x.Drop) > 0 || !slices.Equal(x.Left, []uint64{66}) || !slices.Equal(x.Retire, []uint64{65, 66}) {
+			t.Errorf("after %d: %+v", d.now-asked, x)
+		}
+	})
 	t.Run("one that was to take the place of the only voter is dead", func(t *testing.T) {
 		d := lead(t, 2, 1, 0)
 		d.live(3*second, 64, 65)
