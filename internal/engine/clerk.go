@@ -25,14 +25,15 @@ type Clerk struct {
 	seen   []place // where other voters are, as far as they have said so themselves
 }
 
-// ClerkOut is what a voter wants sent. Whoever takes it resets it.
+// ClerkOut is what a voter wants saved and sent. Whoever takes it resets it.
 type ClerkOut struct {
-	Send []Letter // to members, and those who want to be
-	Post []Letter // to other voters
+	Saves []Save   // each is acknowledged by Saved
+	Send  []Letter // to members, and those who want to be
+	Post  []Letter // to other voters
 }
 
 // Reset empties it.
-func (o *ClerkOut) Reset() { *o = ClerkOut{o.Send[:0], o.Post[:0]} }
+func (o *ClerkOut) Reset() { *o = ClerkOut{o.Saves[:0], o.Send[:0], o.Post[:0]} }
 
 // A place is where a voter is.
 type place struct {
@@ -79,7 +80,8 @@ func (m *machine) Restore(index uint64, data []byte) error {
 
 // A ClerkConfig says how a voter is run.
 type ClerkConfig struct {
-	Store Store
+	Logs  Logs
+	State []byte // what the voter has kept
 	Seed  uint64 // of what the log needs chance for
 	// Seen is shown the record after each entry that is applied; nil shows nobody.
 	// It is for whoever judges.
@@ -89,17 +91,17 @@ type ClerkConfig struct {
 	Wrong Misreading
 }
 
-// OpenClerk starts the voter whose store it is.
+// OpenClerk starts the voter whose state it is.
 func OpenClerk(from ClerkConfig) (*Clerk, error) {
-	_, id, err := from.Store.Identity()
+	_, id, err := from.Logs.Voter(from.State)
 	if err != nil {
 		return nil, err
 	}
 	if id == 0 {
-		return nil, errors.New("open a voter: its store is empty")
+		return nil, errors.New("start a voter: its state is empty")
 	}
 	c := &Clerk{id: id, m: &machine{seen: from.Seen, wrong: from.Wrong}}
-	if c.log, err = from.Store.Open(c.m, from.Seed); err != nil {
+	if c.log, err = from.Logs.Start(from.State, c.m, from.Seed); err != nil {
 		return nil, err
 	}
 	c.m.fresh = false
@@ -108,15 +110,16 @@ func OpenClerk(from ClerkConfig) (*Clerk, error) {
 	return c, nil
 }
 
-// Found makes an empty store that of the first voter of a new cluster, or of one
-// that is taken up again, by the entry that Birth or Restored made. It returns the
-// record that it begins with.
-func Found(s Store, old Record, first Change) (Record, error) {
+// Found returns the first state of the only voter of a new cluster, or of one that
+// is restored, by the entry that Birth or Restored made; and the record that it
+// begins with.
+func Found(logs Logs, old Record, first Change) (Record, []byte, error) {
 	r, ok := Apply(old, first.Term, first.AppendTo(nil))
 	if !ok || first.Start == nil || len(r.Voters) != 1 {
-		return r, errors.New("found a cluster: there can be none with such a beginning: want a name, settings that work, and one voter")
+		return r, nil, errors.New("found a cluster: the settings, the name or the number of voters are not valid: want a name, settings that work, and one voter")
 	}
-	return r, s.Found(r.Cluster, r.Voters[0].ID, r.AppendTo(nil))
+	state, err := logs.Found(r.Cluster, r.Voters[0].ID, r.AppendTo(nil))
+	return r, state, err
 }
 
 // ID returns its number.
@@ -182,6 +185,16 @@ func (c *Clerk) note(id uint64, address string) {
 	}
 }
 
+// Saved tells that a save of Out.Saves is durable.
+func (c *Clerk) Saved(now member.Instant, number uint64) {
+	if c.Err != nil {
+		return
+	}
+	if c.Err = c.log.Saved(number); c.Err == nil {
+		c.settle(now)
+	}
+}
+
 // Tick lets a tick of the log pass, and lets the warden look around.
 func (c *Clerk) Tick(now member.Instant) {
 	if c.Err != nil {
@@ -214,6 +227,7 @@ func (c *Clerk) settle(now member.Instant) {
 			c.Out, c.warden.Out = ClerkOut{}, WardenOut{}
 			return
 		}
+		c.Out.Saves = append(c.Out.Saves, out.Saves...)
 		c.post(out.Send)
 		c.lead = out.Lead
 		c.warden.Voters(c.lead.Voters, len(c.lead.Learners) > 0, c.lead.Settled)

@@ -19,6 +19,8 @@ type script struct {
 	tickErr  error
 	flushErr error
 	stepErr  error
+	savedErr error
+	saved    []uint64
 	refuse   error
 	reads    []uint64
 	proposed [][]byte
@@ -27,14 +29,16 @@ type script struct {
 	stepped  []uint64
 }
 
-func (s *script) Identity() (cluster, voter uint64, err error)      { return 9, 64, nil }
-func (s *script) Found(cluster, voter uint64, machine []byte) error { return nil }
-func (s *script) Join(cluster, voter uint64) error                  { return nil }
-func (s *script) Erase() error                                      { return nil }
-func (s *script) Open(m Machine, seed uint64) (Log, error) {
+func (s *script) Voter(state []byte) (cluster, voter uint64, err error) { return 9, 64, nil }
+func (s *script) Found(cluster, voter uint64, machine []byte) ([]byte, error) {
+	return machine, nil
+}
+func (s *script) Join(cluster, voter uint64) ([]byte, error) { return nil, nil }
+func (s *script) Start(state []byte, m Machine, seed uint64) (Log, error) {
 	s.machine = m
 	return s, m.Restore(1, s.record.AppendTo(nil))
 }
+func (s *script) Saved(number uint64) error { s.saved = append(s.saved, number); return s.savedErr }
 
 func (s *script) Tick() error { return s.tickErr }
 func (s *script) Rest() int   { return 0 }
@@ -66,7 +70,7 @@ func (s *script) Flush() (LogOut, error) {
 func clerk(t *testing.T) (*Clerk, *script) {
 	t.Helper()
 	s := &script{t: t, record: born(t, 3, 1), lead: Lead{Leader: 64, Term: 1, Serves: true, Voters: []uint64{64}, Settled: true}}
-	c, err := OpenClerk(ClerkConfig{Store: s})
+	c, err := OpenClerk(ClerkConfig{Logs: s})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,23 +248,46 @@ func TestClerkProposes(t *testing.T) {
 	}
 }
 
-// A clerk needs a store that is somebody's.
-func TestClerkWithoutStore(t *testing.T) {
-	if _, err := OpenClerk(ClerkConfig{Store: &nobodys{}}); err == nil {
-		t.Error("the store is nobody's")
+// A voter needs a state.
+func TestClerkWithoutState(t *testing.T) {
+	if _, err := OpenClerk(ClerkConfig{Logs: &stateless{}}); err == nil {
+		t.Error("a voter starts without a state")
 	}
-	if _, err := OpenClerk(ClerkConfig{Store: &nobodys{err: errors.New("rotten")}}); err == nil {
-		t.Error("the store is rotten")
+	if _, err := OpenClerk(ClerkConfig{Logs: &stateless{err: errors.New("rotten")}}); err == nil {
+		t.Error("a voter starts from a damaged state")
 	}
 }
 
-// nobodys is a store that is nobody's, or cannot be read.
-type nobodys struct {
+// stateless is logs whose state is empty, or cannot be read.
+type stateless struct {
 	script
 	err error
 }
 
-func (s *nobodys) Identity() (cluster, voter uint64, err error) { return 0, 0, s.err }
+func (s *stateless) Voter(state []byte) (cluster, voter uint64, err error) { return 0, 0, s.err }
+
+// Saves come out in their order, and are acknowledged to the log.
+func TestClerkSaves(t *testing.T) {
+	c, s := clerk(t)
+	s.next = []LogOut{{Saves: []Save{{Number: 1, Record: []byte("a")}, {Number: 2, Record: []byte("b")}}}}
+	c.Tick(101 * second)
+	if len(c.Out.Saves) != 2 || c.Out.Saves[1].Number != 2 {
+		t.Fatalf("saves %v", c.Out.Saves)
+	}
+	c.Saved(101*second, 1)
+	if !slices.Equal(s.saved, []uint64{1}) || c.Err != nil {
+		t.Errorf("saved %v, %v", s.saved, c.Err)
+	}
+	s.savedErr = errors.New("the machine is damaged")
+	c.Saved(101*second, 2)
+	if c.Err == nil {
+		t.Error("a log that has died is not noticed")
+	}
+	c.Saved(101*second, 3)
+	if len(s.saved) != 2 {
+		t.Error("a dead voter goes on")
+	}
+}
 
 // A voter is over when a record that can know of it does not have it.
 func TestOver(t *testing.T) {

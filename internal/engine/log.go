@@ -27,16 +27,28 @@ type Log interface {
 	Revote(want []uint64) error
 	// HandOver asks another voter to lead.
 	HandOver(to uint64) error
-	// Flush saves, applies and then returns what is to be sent. After an error the
+	// Saved tells that a save, and all before it, are durable. What has waited for
+	// that is part of the next Flush.
+	Saved(number uint64) error
+	// Flush applies what is committed and returns what is to be saved and sent. What
+	// is sent depends on no save that is still to be acknowledged. After an error the
 	// voter is dead, and its process must end.
 	Flush() (LogOut, error)
 }
 
-// A LogOut is what a log wants done. All that it relies on is saved.
+// A LogOut is what a log wants done.
 type LogOut struct {
+	Saves []Save // to be made durable, in this order
 	Send  []Post
 	Reads []uint64 // numbers of reads that are confirmed
 	Lead  Lead     // as of now
+}
+
+// A Save is a record that must become durable, whole or not at all. Saved
+// acknowledges it, in the order of the numbers.
+type Save struct {
+	Number uint64
+	Record []byte
 }
 
 // A Post is for another voter. It may get lost, come late or come twice.
@@ -71,20 +83,20 @@ type Machine interface {
 	Restore(index uint64, data []byte) error
 }
 
-// A Store is where a voter keeps its log: a disk, mostly. The number of the voter
-// belongs to it.
-type Store interface {
-	// Identity returns the cluster and the number of the voter whose store this is,
-	// both 0 if it is nobody's, or an error if what it holds cannot be trusted.
-	Identity() (cluster, voter uint64, err error)
-	// Found makes an empty store that of the only voter of a new cluster, whose
-	// machine begins with these bytes.
-	Found(cluster, voter uint64, machine []byte) error
-	// Join makes an empty store that of a voter which a cluster has taken in under
-	// this number.
-	Join(cluster, voter uint64) error
-	// Open starts the voter. Chance, where the log needs it, is drawn from the seed.
-	Open(m Machine, seed uint64) (Log, error)
-	// Erase empties it: of a voter that is none any more.
-	Erase() error
+// Logs starts the logs of voters. It keeps nothing itself: what a voter has to
+// remember is records, which the host makes durable one after the other, and of
+// which it makes one when the process starts again: the state.
+type Logs interface {
+	// Voter returns the cluster and the number of the voter whose state this is, both
+	// 0 if it is empty, or an error if it cannot be trusted.
+	Voter(state []byte) (cluster, voter uint64, err error)
+	// Found returns the first record of the only voter of a new cluster, whose machine
+	// begins with these bytes.
+	Found(cluster, voter uint64, machine []byte) ([]byte, error)
+	// Join returns the first record of a voter that a cluster has taken in under this
+	// number.
+	Join(cluster, voter uint64) ([]byte, error)
+	// Start starts a voter from its state. Chance, where the log needs it, is drawn
+	// from the seed.
+	Start(state []byte, m Machine, seed uint64) (Log, error)
 }

@@ -262,7 +262,7 @@ func (n *Node) unsettled() bool {
 		s.done = n.log.applied >= s.index
 		return false
 	}
-	next := n.log.last() + 1
+	next := n.last + 1
 	if n.raw().Propose(nil) != nil {
 		return false // dropped, since the leader is changing
 	}

@@ -229,7 +229,7 @@ func TestRot(t *testing.T) {
 // The files do not grow without end, and a disk that is full says so.
 func TestDiskSize(t *testing.T) {
 	d := &Disk{}
-	if err := Bootstrap(d, 1, 1, nil); err != nil {
+	if err := bootstrap(d, 1, 1, nil); err != nil {
 		t.Fatal(err)
 	}
 	for term := range uint64(5000) {
@@ -241,7 +241,7 @@ func TestDiskSize(t *testing.T) {
 		}
 	}
 	small := &Disk{Size: 3}
-	err := Bootstrap(small, 1, 1, make([]byte, 4*sectorSize))
+	err := bootstrap(small, 1, 1, make([]byte, 4*sectorSize))
 	if !errors.Is(err, ErrFull) {
 		t.Errorf("a snapshot larger than the disk: %v", err)
 	}
@@ -281,4 +281,13 @@ func TestParseBatch(t *testing.T) {
 		raw[rng.IntN(len(raw))] ^= byte(1 << rng.IntN(8))
 		_, _ = ParseBatch(raw)
 	}
+}
+
+// load returns a state that Raft can live with.
+func load(s Storage) (State, error) {
+	b, err := Read(s)
+	if err != nil {
+		return State{}, err
+	}
+	return ParseState(b)
 }

@@ -3,19 +3,29 @@ package raft
 // A Drive is a simulated disk with what a voter keeps on it, for those who storm
 // voters.
 type Drive struct {
-	Keeper
 	disk  *Disk
 	saves int
 	left  [SyncError + 1]int // by trouble: after how many operations it comes; -1 for never
 }
 
-// NewDrive returns an empty drive. Times are in ticks.
-func NewDrive(election, heartbeat, maxLog int) *Drive {
+// NewDrive returns an empty drive.
+func NewDrive() *Drive {
 	d := &Drive{disk: &Disk{}, left: [...]int{-1, -1, -1, -1}}
-	d.Keeper = Keeper{Storage: counted{d.disk, &d.saves}, Election: election, Heartbeat: heartbeat, MaxLog: maxLog}
 	d.disk.Meet(d.next)
 	return d
 }
+
+// Read returns what the drive holds, as one record; see the function.
+func (d *Drive) Read() ([]byte, error) { return Read(d.disk) }
+
+// Write makes a record durable.
+func (d *Drive) Write(record []byte) error {
+	d.saves++
+	return Write(d.disk, record)
+}
+
+// Erase empties the drive.
+func (d *Drive) Erase() error { return d.disk.Erase() }
 
 // next is asked before every operation.
 func (d *Drive) next() Trouble {
@@ -58,18 +68,6 @@ func (d *Drive) Voter() uint64 { return d.disk.state.ID }
 
 // Saves returns how often something was saved.
 func (d *Drive) Saves() int { return d.saves }
-
-// counted counts what is saved.
-type counted struct {
-	*Disk
-	n *int
-}
-
-// Save counts.
-func (c counted) Save(b Batch) error {
-	*c.n++
-	return c.Disk.Save(b)
-}
 
 // MisreadSync has a drive promise what it does not do. It is for negative controls
 // alone.

@@ -12,8 +12,8 @@ import (
 )
 
 // Flush does what the calls since the last Flush have led to, and returns what
-// is to be sent. If it returns an error the voter is dead and its process must
-// end: then nothing may be sent.
+// must be saved and sent. If it returns an error the voter is dead and its process
+// must end: then nothing may be sent.
 func (n *Node) Flush() (out engine.LogOut, err error) {
 	defer n.guard(&err)
 	if n.err != nil {
@@ -35,93 +35,168 @@ func (n *Node) Flush() (out engine.LogOut, err error) {
 	return out, nil
 }
 
-// drain keeps the order that all depends on: save, apply, send.
+// A write is a save that is not acknowledged yet, with what waits for it.
+type write struct {
+	number    uint64
+	commit    uint64        // the commit index that is durable with it
+	entries   []*pb.Entry   // that it appends to the log
+	snapshot  *Snapshot     // from a leader, that replaces the log
+	cut       *Snapshot     // of this voter's own, that replaces what it has applied
+	responses []*pb.Message // that may go out when it is durable
+}
+
+// drain takes what Raft has ready: it hands out what must be saved, applies what is
+// committed, and sends what depends on no save.
 func (n *Node) drain() error {
 	for n.core.HasReady() {
 		rd := n.raw().Ready()
-		if err := n.save(rd); err != nil {
-			return fmt.Errorf("save: %w", err)
+		for _, m := range rd.Messages {
+			var err error
+			switch m.GetTo() {
+			case etcd.LocalAppendThread:
+				err = n.append(m)
+			case etcd.LocalApplyThread:
+				n.applies = append(n.applies, m)
+			default:
+				err = n.send(m)
+			}
+			if err != nil {
+				return err
+			}
 		}
-		if err := n.apply(rd); err != nil {
+		for _, r := range rd.ReadStates {
+			n.reads = append(n.reads, read{binary.BigEndian.Uint64(r.RequestCtx), r.Index})
+		}
+		if err := n.apply(); err != nil {
 			return err
 		}
-		if err := n.send(rd.Messages); err != nil {
-			return err
-		}
-		n.raw().Advance(rd)
-		if err := n.truncate(); err != nil {
-			return fmt.Errorf("save a snapshot: %w", err)
-		}
+		n.truncate()
 	}
 	return nil
 }
 
-// save makes durable what a Ready holds. That more is committed is no reason to
-// write: it is only kept in mind, for the next batch. But a change of voters is
-// known for good before it is in force: after a restart, those who have gone
-// could not be asked any more.
-func (n *Node) save(rd etcd.Ready) error {
-	if !etcd.IsEmptyHardState(rd.HardState) {
-		n.hard = Hard{rd.HardState.GetTerm(), rd.HardState.GetVote(), rd.HardState.GetCommit()}
+// append hands out a save, if there is something that must be durable. That more is
+// committed is no reason to write: it is only remembered, for the next save. What
+// waits for all saves before it, and for none of its own, waits for the last one.
+func (n *Node) append(m *pb.Message) error {
+	hard := n.hard
+	if m.Term != nil {
+		hard = Hard{m.GetTerm(), m.GetVote(), m.GetCommit()}
 	}
-	fresh := !etcd.IsEmptySnap(rd.Snapshot)
-	if !rd.MustSync && !fresh && !n.decided(rd.CommittedEntries) {
-		return nil
-	}
+	must := hard.Term != n.hard.Term || hard.Vote != n.hard.Vote
+	n.hard = hard
+	w := write{responses: m.GetResponses(), entries: m.GetEntries()}
 	b := Batch{Hard: n.hard}
-	if fresh {
-		s := fromSnapshot(rd.Snapshot)
-		b.Snapshot = &s
+	if !etcd.IsEmptySnap(m.GetSnapshot()) {
+		s := fromSnapshot(m.GetSnapshot())
+		b.Snapshot, w.snapshot = &s, &s
+		n.last = s.Index
 	}
-	for _, p := range rd.Entries {
+	for _, p := range m.GetEntries() {
 		e, err := fromEntry(p)
 		if err != nil {
 			return err
 		}
 		b.Entries = append(b.Entries, e)
+		n.last = e.Index
 	}
-	if err := n.storage.Save(b); err != nil {
-		return err
+	if must || b.Snapshot != nil || len(b.Entries) > 0 {
+		n.save(b, w)
+		return nil
 	}
-	n.kept = n.hard.Commit
-	if fresh {
-		n.log.install(*b.Snapshot)
+	if k := len(n.writes) - 1; k >= 0 {
+		n.writes[k].responses = append(n.writes[k].responses, w.responses...)
+		return nil
 	}
-	return n.log.Append(rd.Entries)
+	return n.respond(w.responses)
 }
 
-// decided says whether a change of voters is committed that is not saved as such.
-func (n *Node) decided(all []*pb.Entry) bool {
-	return slices.ContainsFunc(all, func(e *pb.Entry) bool {
-		return e.GetType() != pb.EntryNormal && e.GetIndex() > n.kept
-	})
+// save hands out a record.
+func (n *Node) save(b Batch, w write) {
+	n.saves++
+	w.number, w.commit = n.saves, b.Hard.Commit
+	n.writes = append(n.writes, w)
+	n.out.Saves = append(n.out.Saves, engine.Save{Number: w.number, Record: b.AppendTo(nil)})
 }
 
-// apply hands over what is committed, and counts the reads that waited for it.
-func (n *Node) apply(rd etcd.Ready) error {
-	if !etcd.IsEmptySnap(rd.Snapshot) {
-		s := rd.Snapshot
-		if err := n.machine.Restore(s.GetMetadata().GetIndex(), s.GetData()); err != nil {
+// Saved tells that a save is durable, and with it all before it. An error means that
+// the voter is dead.
+func (n *Node) Saved(number uint64) (err error) {
+	defer n.guard(&err)
+	if n.err != nil {
+		return n.err
+	}
+	for len(n.writes) > 0 && n.writes[0].number <= number {
+		w := n.writes[0]
+		n.writes = slices.Delete(n.writes, 0, 1)
+		if err := n.durable(&w); err != nil {
+			n.die(err)
+			return n.err
+		}
+	}
+	return nil
+}
+
+// durable does what has waited for a save.
+func (n *Node) durable(w *write) error {
+	n.kept = max(n.kept, w.commit)
+	if s := w.snapshot; s != nil {
+		if err := n.machine.Restore(s.Index, s.Data); err != nil {
 			return fmt.Errorf("take up a snapshot: %w", err)
 		}
+		n.log.install(*s)
+		n.applies = nil // a snapshot is taken up only if it is beyond all that was committed here
 	}
-	for _, p := range rd.CommittedEntries {
-		e, err := fromEntry(p)
-		if err != nil {
+	if err := n.log.Append(w.entries); err != nil {
+		return err
+	}
+	if w.cut != nil {
+		n.log.truncate(w.cut)
+		n.cutting = false
+	}
+	if err := n.respond(w.responses); err != nil {
+		return err
+	}
+	return n.apply()
+}
+
+// respond delivers what a save has held back: to others, or to Raft itself.
+func (n *Node) respond(all []*pb.Message) error {
+	for _, m := range all {
+		if m.GetTo() != n.id {
+			if err := n.send(m); err != nil {
+				return err
+			}
+			continue
+		}
+		// One who was removed is not interested in its own vote any more.
+		_ = n.raw().Step(m)
+	}
+	return nil
+}
+
+// apply hands over what is committed, in order, and counts the reads that waited for
+// it. A change of voters must be known for good before it is in force: after a
+// restart, the voters that were removed could not be asked any more. So what follows
+// waits until a save has made the commit index durable.
+func (n *Node) apply() error {
+	for len(n.applies) > 0 {
+		m := n.applies[0]
+		if last := decided(m.GetEntries()); last > n.kept {
+			if !slices.ContainsFunc(n.writes, func(w write) bool { return w.commit >= last }) {
+				n.save(Batch{Hard: n.hard}, write{})
+			}
+			return nil
+		}
+		n.applies = slices.Delete(n.applies, 0, 1)
+		for _, p := range m.GetEntries() {
+			if err := n.applyEntry(p); err != nil {
+				return err
+			}
+		}
+		if err := n.respond(m.GetResponses()); err != nil {
 			return err
 		}
-		n.log.applied, n.log.term = e.Index, e.Term
-		if e.Kind == Change {
-			err = n.applyChange(e)
-		} else if len(e.Data) > 0 {
-			n.machine.Apply(e.Index, e.Term, e.Data)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	for _, r := range rd.ReadStates {
-		n.reads = append(n.reads, read{binary.BigEndian.Uint64(r.RequestCtx), r.Index})
 	}
 	for len(n.reads) > 0 && n.reads[0].index <= n.log.applied {
 		n.out.Reads = append(n.out.Reads, n.reads[0].number)
@@ -130,17 +205,40 @@ func (n *Node) apply(rd etcd.Ready) error {
 	return nil
 }
 
-func (n *Node) send(all []*pb.Message) error {
-	for _, m := range all {
-		b, err := pack(n.group, m)
-		if err != nil {
-			return err
+func (n *Node) applyEntry(p *pb.Entry) error {
+	e, err := fromEntry(p)
+	if err != nil {
+		return err
+	}
+	n.log.applied, n.log.term = e.Index, e.Term
+	switch {
+	case e.Kind == Change:
+		return n.applyChange(e)
+	case len(e.Data) > 0:
+		n.machine.Apply(e.Index, e.Term, e.Data)
+	}
+	return nil
+}
+
+// decided returns the index of the last change of voters among some entries, or 0.
+func decided(all []*pb.Entry) (index uint64) {
+	for _, e := range all {
+		if e.GetType() != pb.EntryNormal {
+			index = e.GetIndex()
 		}
-		n.out.Send = append(n.out.Send, engine.Post{To: m.GetTo(), Bytes: b})
-		if m.GetType() == pb.MsgSnap {
-			n.snaps = slices.DeleteFunc(n.snaps, func(s sentSnapshot) bool { return s.to == m.GetTo() })
-			n.snaps = append(n.snaps, sentSnapshot{to: m.GetTo()})
-		}
+	}
+	return index
+}
+
+func (n *Node) send(m *pb.Message) error {
+	b, err := pack(n.group, m)
+	if err != nil {
+		return err
+	}
+	n.out.Send = append(n.out.Send, engine.Post{To: m.GetTo(), Bytes: b})
+	if m.GetType() == pb.MsgSnap {
+		n.snaps = slices.DeleteFunc(n.snaps, func(s sentSnapshot) bool { return s.to == m.GetTo() })
+		n.snaps = append(n.snaps, sentSnapshot{to: m.GetTo()})
 	}
 	return nil
 }
@@ -159,17 +257,14 @@ func (n *Node) ageSnapshots() {
 	n.snaps = kept
 }
 
-// truncate puts a snapshot in the place of a log that is long enough.
-func (n *Node) truncate() error {
-	if n.log.applied-n.log.base < n.maxLog {
-		return nil
+// truncate has a snapshot take the place of a log that is long enough.
+func (n *Node) truncate() {
+	if n.cutting || n.log.applied-n.log.base < n.maxLog {
+		return
 	}
+	n.cutting = true
 	s := n.log.present()
-	n.hard.Commit = max(n.hard.Commit, s.Index)
-	if err := n.storage.Save(Batch{Hard: n.hard, Snapshot: &s}); err != nil {
-		return err
-	}
-	n.kept = n.hard.Commit
-	n.log.truncate()
-	return nil
+	b := Batch{Hard: n.hard, Snapshot: &s}
+	b.Hard.Commit = max(b.Hard.Commit, s.Index)
+	n.save(b, write{cut: &s})
 }

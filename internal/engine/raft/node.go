@@ -9,13 +9,14 @@ import (
 
 	etcd "go.etcd.io/raft/v3"
 	pb "go.etcd.io/raft/v3/raftpb"
+	"go.etcd.io/raft/v3/tracker"
 
 	"github.com/stile-lock/stile/internal/engine"
 )
 
 // A Config says how a voter is run. Times are in ticks.
 type Config struct {
-	Storage   Storage
+	State     State // what the voter has kept
 	Machine   engine.Machine
 	Seed      uint64            // voters of a group may have the same one
 	Election  int               // a leader that is not heard for so long is doubted; a follower bears with it for up to twice as long
@@ -43,7 +44,6 @@ var (
 // A Node is a voter: an engine.Log. It is not safe for concurrent use.
 type Node struct {
 	group, id uint64
-	storage   Storage
 	machine   engine.Machine
 	election  int
 	maxLog    uint64
@@ -54,11 +54,18 @@ type Node struct {
 	log   *view
 	rng   *rand.Rand
 	hard  Hard   // as Raft has it; what is saved may lack the latest commit
-	kept  uint64 // the commit index that is saved
+	last  uint64 // the index of the last entry, durable or not
 	err   error
 	out   engine.LogOut
 	quiet int // ticks since a leader was heard, or a vote given
 	bears int // so many quiet ticks are borne
+
+	saves   uint64        // how many were handed out
+	writes  []write       // those that are not acknowledged yet
+	kept    uint64        // the commit index that is durable
+	applies []*pb.Message // committed entries that are not applied yet
+	cutting bool          // a snapshot that shortens the log is on its way to the disk
+	stalled int           // ticks for which this leader has waited for a save
 
 	reads   []read
 	snaps   []sentSnapshot
@@ -82,22 +89,22 @@ type sentSnapshot struct {
 	age int
 }
 
-// New starts a voter from its storage: it applies what is known to be committed
+// New starts a voter from its state: it applies what is known to be committed
 // and refuses a state that Raft could not live with.
 func New(c Config) (*Node, error) {
-	if c.Storage == nil || c.Machine == nil || c.Heartbeat < 1 || c.Election <= c.Heartbeat || c.MaxLog < 1 {
-		return nil, fmt.Errorf("start a voter: it needs a storage, a machine, 1 <= heartbeat < election, and a log of at least 1 entry; got heartbeat %d, election %d, log %d", c.Heartbeat, c.Election, c.MaxLog)
+	if c.Machine == nil || c.Heartbeat < 1 || c.Election <= c.Heartbeat || c.MaxLog < 1 {
+		return nil, fmt.Errorf("start a voter: it needs a machine, 1 <= heartbeat < election, and a log of at least 1 entry; got heartbeat %d, election %d, log %d", c.Heartbeat, c.Election, c.MaxLog)
 	}
-	s, err := load(c.Storage)
-	if err != nil {
-		return nil, fmt.Errorf("start a voter: %w", err)
-	}
+	s := c.State
 	if s.ID == 0 {
 		return nil, fmt.Errorf("start a voter: %w", ErrUnborn)
 	}
+	if err := s.Check(); err != nil {
+		return nil, fmt.Errorf("start voter %d: %w; %w", s.ID, err, ErrDamaged)
+	}
 	n := &Node{
-		group: s.Group, id: s.ID, storage: c.Storage, machine: c.Machine, election: c.Election, maxLog: uint64(c.MaxLog),
-		rng: rand.New(rand.NewPCG(c.Seed, s.ID)), hard: s.Hard, kept: s.Hard.Commit,
+		group: s.Group, id: s.ID, machine: c.Machine, election: c.Election, maxLog: uint64(c.MaxLog),
+		rng: rand.New(rand.NewPCG(c.Seed, s.ID)), hard: s.Hard, kept: s.Hard.Commit, last: s.Last(),
 	}
 	if err := n.start(s, c); err != nil {
 		return nil, fmt.Errorf("start voter %d: %w", s.ID, err)
@@ -116,7 +123,7 @@ func (n *Node) start(s State, c Config) (err error) {
 	n.core, err = etcd.NewRawNode(&etcd.Config{
 		ID: n.id, Storage: n.log, Applied: s.Snapshot.Index, ElectionTick: c.Election, HeartbeatTick: c.Heartbeat,
 		MaxSizePerMsg: maxMessage, MaxCommittedSizePerReady: math.MaxUint64, MaxUncommittedEntriesSize: maxPending, MaxInflightMsgs: maxInflight,
-		CheckQuorum: true, PreVote: true, ReadOnlyOption: etcd.ReadOnlySafe,
+		CheckQuorum: true, PreVote: true, ReadOnlyOption: etcd.ReadOnlySafe, AsyncStorageWrites: true,
 		DisableProposalForwarding: true, StepDownOnRemoval: true, Logger: logger{c.Log},
 	})
 	if err != nil {
@@ -167,6 +174,7 @@ func (n *Node) Tick() (err error) {
 	if n.leads() {
 		n.raw().Tick()
 		n.ageSnapshots()
+		n.unload()
 		return nil
 	}
 	n.snaps = nil
@@ -176,6 +184,29 @@ func (n *Node) Tick() (err error) {
 		return n.raw().Campaign()
 	}
 	return nil
+}
+
+// unload hands over from a leader whose disk has not acknowledged anything for as long
+// as a silent leader is borne with. It could go on to confirm reads, but would learn
+// of no entry that is committed.
+func (n *Node) unload() {
+	if len(n.writes) == 0 {
+		n.stalled = 0
+		return
+	}
+	if n.stalled++; n.stalled < n.election || n.alone() || n.status().LeadTransferee != 0 {
+		return
+	}
+	n.stalled = 0
+	to, most := uint64(0), uint64(0)
+	n.core.WithProgress(func(id uint64, t etcd.ProgressType, p tracker.Progress) {
+		if id != n.id && t == etcd.ProgressTypePeer && p.RecentActive && p.Match > most {
+			to, most = id, p.Match
+		}
+	})
+	if to != 0 {
+		n.raw().TransferLeader(to)
+	}
 }
 
 // Rest returns how many of the next ticks nothing comes of but that they have passed.
@@ -217,16 +248,17 @@ func (n *Node) Step(from uint64, letter []byte) (err error) {
 }
 
 // trust compares a message of the present with the log. A leader that counts on
-// entries which this voter does not have has had its word for them: the storage
-// has lost what it promised, and this voter must not vote again.
+// entries which this voter does not have has had its word for them: the disk has
+// lost what it promised, and this voter must not vote again. What others have
+// stored, a leader has sent; but if it has crashed before its own disk had it, a
+// confirmation can come to the process that has taken its place.
 func (n *Node) trust(m *pb.Message) error {
-	last := n.log.last()
-	switch {
+	switch last := n.log.last(); {
 	case m.GetType() == pb.MsgHeartbeat && m.GetCommit() > last:
-		n.die(fmt.Errorf("voter %d knows that index %d was stored here, but the log ends at %d: the storage has lost what was saved; empty it, and come back under a new number", m.GetFrom(), m.GetCommit(), last))
+		n.die(fmt.Errorf("voter %d knows that index %d was stored here, but the log ends at %d: the disk has lost what was saved; empty the folder, and let the node join again", m.GetFrom(), m.GetCommit(), last))
 		return n.err
-	case m.GetType() == pb.MsgAppResp && m.GetTerm() == n.status().GetTerm() && !m.GetReject() && m.GetIndex() > last:
-		return fmt.Errorf("voter %d says it has stored index %d, but the log ends at %d", m.GetFrom(), m.GetIndex(), last)
+	case m.GetType() == pb.MsgAppResp && n.leads() && m.GetTerm() == n.status().GetTerm() && !m.GetReject() && m.GetIndex() > n.last:
+		return fmt.Errorf("voter %d says it has stored index %d, but the log ends at %d", m.GetFrom(), m.GetIndex(), n.last)
 	}
 	return nil
 }

@@ -82,7 +82,7 @@ func TestWiped(t *testing.T) {
 	l := w.leader()
 	q := w.proc(w.other(l))
 	q.disk = &Disk{}
-	w.must(Join(q.disk, group, q.id))
+	w.must(join(q.disk, group, q.id))
 	w.start(q)
 	for range 3 * heartbeat {
 		w.tick()
@@ -167,7 +167,7 @@ func TestVote(t *testing.T) {
 		}
 		granted := 0
 		for _, from := range w.procs[1:] {
-			n, err := New(Config{Storage: s, Machine: w.procs[0], Election: 10, Heartbeat: 1, MaxLog: 100})
+			n, err := open(s, Config{Machine: w.procs[0], Election: 10, Heartbeat: 1, MaxLog: 100})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -177,8 +177,16 @@ func TestVote(t *testing.T) {
 			}
 			w.must(n.Step(from.id, b))
 			out, err := n.Flush()
+			if err != nil || len(out.Send)+len(out.Saves) != 1 {
+				t.Fatalf("%v, with %d messages and %d saves: a vote waits for its save", err, len(out.Send), len(out.Saves))
+			}
+			for _, save := range out.Saves {
+				w.must(Write(s, save.Record))
+				w.must(n.Saved(save.Number))
+				out, err = n.Flush()
+			}
 			if err != nil || len(out.Send) != 1 {
-				t.Fatalf("%v, with %d letters", err, len(out.Send))
+				t.Fatalf("%v, with %d messages", err, len(out.Send))
 			}
 			m, err := unpack(group, n.id, from.id, out.Send[0].Bytes)
 			if err != nil || m.GetType() != pb.MsgVoteResp {
@@ -194,34 +202,116 @@ func TestVote(t *testing.T) {
 	}
 }
 
-// After a save that has failed nothing is sent, and nothing works any more.
-func TestStorageFails(t *testing.T) {
-	w := grown(t, 3, 100)
-	l := w.leader()
-	l.disk.Meet(func() Trouble { return SyncError })
-	w.must(l.node.Propose([]byte("x")))
-	for range 2 {
-		out, err := l.node.Flush()
-		if !errors.Is(err, ErrSync) || len(out.Send) > 0 {
-			t.Errorf("%v, with %d letters", err, len(out.Send))
+// hold has a voter's disk make nothing durable, until the function is called.
+func (w *world) hold(q *proc) (release func()) {
+	q.saves = []due{{at: forever}}
+	return func() {
+		q.saves = q.saves[1:]
+		w.write(q)
+	}
+}
+
+// kinds returns which messages are on their way from a voter.
+func (w *world) kinds(t *testing.T, from uint64) map[pb.MessageType]int {
+	t.Helper()
+	all := map[pb.MessageType]int{}
+	for _, p := range w.mail {
+		if p.from == from {
+			m, err := unpack(group, p.from, p.to, p.bytes)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all[m.GetType()]++
 		}
 	}
-	n := l.node
-	for _, err := range []error{n.Tick(), n.Step(2, nil), n.Propose([]byte("x")), n.Read(1), n.Revote([]uint64{1}), n.HandOver(2)} {
-		if !errors.Is(err, ErrSync) {
-			t.Errorf("a dead node: %v", err)
+	return all
+}
+
+// A slow disk delays what depends on it, and nothing else: a follower answers
+// heartbeats, and confirms no entry before it is durable.
+func TestSlowFollower(t *testing.T) {
+	w := grown(t, 3, 100)
+	l := w.leader()
+	slow := w.proc(w.other(l))
+	release := w.hold(slow)
+	w.must(l.node.Propose([]byte("x")))
+	w.flush(l)
+	was := slow.index
+	seen := map[pb.MessageType]int{}
+	for range 3 * heartbeat {
+		w.tick()
+		for k, n := range w.kinds(t, slow.id) {
+			seen[k] += n
 		}
+	}
+	if seen[pb.MsgHeartbeatResp] == 0 || seen[pb.MsgAppResp] != 0 || slow.index != was || l.index <= was {
+		t.Errorf("while the disk is slow: %v sent, applied %d, leader %d", seen, slow.index, l.index)
+	}
+	release()
+	if w.rest(t, 2*heartbeat); slow.index != l.index {
+		t.Errorf("applied %d, leader %d", slow.index, l.index)
+	}
+}
+
+// A leader whose disk is slow sends entries, commits by the others, confirms reads,
+// and then hands over: it does not learn what is committed.
+func TestSlowLeader(t *testing.T) {
+	w := grown(t, 3, 100)
+	l := w.leader()
+	was := l.index
+	release := w.hold(l)
+	w.must(l.node.Propose([]byte("x")))
+	w.must(l.node.Read(77))
+	l.asked[77] = w.high
+	reads := w.stats.reads
+	w.flush(l)
+	w.rest(t, 4)
+	if w.stats.reads == reads {
+		t.Error("a read waits for the leader's disk")
+	}
+	if w.rest(t, 3*election); w.leader() == l || w.leader() == nil {
+		t.Error("a leader whose disk stands still does not hand over")
+	}
+	if w.leader().index <= was || l.index != was {
+		t.Errorf("applied %d by the new leader, %d by the slow one", w.leader().index, l.index)
+	}
+	release()
+	if w.rest(t, election); l.index != w.leader().index {
+		t.Errorf("the slow one has applied %d of %d", l.index, w.leader().index)
+	}
+}
+
+// A change of voters is in force at a voter only when it is known for good there.
+func TestChangeIsDurable(t *testing.T) {
+	w := grown(t, 3, 100)
+	l := w.leader()
+	slow := w.proc(w.other(l))
+	release := w.hold(slow)
+	before := slow.node.log.conf
+	w.want = append(slices.Clone(w.want), w.number(), w.number())
+	w.fixed, w.voters = true, 5
+	for range 20 {
+		w.allowed(l.node.Revote(w.want))
+		w.flush(l)
+		w.rest(t, 1)
+	}
+	if now := slow.node.log.conf; !slices.Equal(now.Learners, before.Learners) || !slices.Equal(now.Voters, before.Voters) || len(l.node.log.conf.Voters) != 5 {
+		t.Errorf("%+v at a voter that has saved nothing, %+v at the leader", now, l.node.log.conf)
+	}
+	release()
+	w.rest(t, 4)
+	if len(slow.node.log.conf.Learners)+len(slow.node.log.conf.Voters) != 5 {
+		t.Errorf("voters %+v after all was saved", slow.node.log.conf)
 	}
 }
 
 func TestStartRefused(t *testing.T) {
 	q := &proc{w: newWorld(plan{maxLog: 9, mild: true})}
-	good := Config{Storage: &Memory{}, Machine: q, Election: 10, Heartbeat: 1, MaxLog: 10}
+	good := Config{Machine: q, Election: 10, Heartbeat: 1, MaxLog: 10}
 	if _, err := New(good); !errors.Is(err, ErrUnborn) {
-		t.Errorf("an empty storage: %v", err)
+		t.Errorf("an empty state: %v", err)
 	}
 	for _, change := range []func(*Config){
-		func(c *Config) { c.Storage = nil },
 		func(c *Config) { c.Machine = nil },
 		func(c *Config) { c.Heartbeat = 0 },
 		func(c *Config) { c.Election = 1 },
@@ -234,7 +324,7 @@ func TestStartRefused(t *testing.T) {
 		}
 	}
 	for _, id := range []uint64{0, 1<<64 - 1, 1<<64 - 2} {
-		if Join(&Memory{}, 1, id) == nil || Join(&Memory{}, 0, 5) == nil {
+		if join(&Memory{}, 1, id) == nil || join(&Memory{}, 0, 5) == nil {
 			t.Errorf("voter %d joins", id)
 		}
 	}
@@ -244,10 +334,10 @@ func TestStartRefused(t *testing.T) {
 func TestLog(t *testing.T) {
 	q := &proc{w: newWorld(plan{maxLog: 9, mild: true})}
 	m, lines := &Memory{}, 0
-	if err := Bootstrap(m, 1, 1, q.Snapshot()); err != nil {
+	if err := bootstrap(m, 1, 1, q.Snapshot()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := New(Config{Storage: m, Machine: q, Election: 10, Heartbeat: 1, MaxLog: 10, Log: func(string) { lines++ }}); err != nil || lines == 0 {
+	if _, err := open(m, Config{Machine: q, Election: 10, Heartbeat: 1, MaxLog: 10, Log: func(string) { lines++ }}); err != nil || lines == 0 {
 		t.Errorf("%v, %d lines", err, lines)
 	}
 }
@@ -279,7 +369,7 @@ func TestUnsound(t *testing.T) {
 			*n = []uint64{0, 1, 2, *n + 1, *n - 1, 1 << 63, 1<<64 - 1}[rng.IntN(7)]
 		}
 		machine := &proc{w: &world{truth: map[uint64]uint64{}}}
-		if _, err := New(Config{Storage: &Memory{state: s}, Machine: machine, Election: 10, Heartbeat: 1, MaxLog: 10}); err != nil {
+		if _, err := New(Config{State: s, Machine: machine, Election: 10, Heartbeat: 1, MaxLog: 10}); err != nil {
 			refused++
 		}
 	}

@@ -43,6 +43,9 @@ func (w *world) tick() {
 			}
 			w.flush(q)
 		}
+		if q.node != nil && q.pause == 0 {
+			w.write(q)
+		}
 	}
 	for _, q := range w.procs {
 		if q.node != nil && q.pause == 0 && !w.idle && q.node.Lead().Serves {

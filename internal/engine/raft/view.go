@@ -83,10 +83,13 @@ func (v *view) install(s Snapshot) {
 	v.base, v.applied, v.term = s.Index, s.Index, s.Term
 }
 
-// truncate forgets what is applied.
-func (v *view) truncate() {
-	_, err := v.CreateSnapshot(v.applied, toConf(v.conf), nil)
+// truncate forgets what a snapshot holds, unless a leader's has replaced it.
+func (v *view) truncate(s *Snapshot) {
+	if s.Index <= v.base {
+		return
+	}
+	_, err := v.CreateSnapshot(s.Index, toConf(s.Electorate), nil)
 	v.must(err)
-	v.must(v.Compact(v.applied))
-	v.base = v.applied
+	v.must(v.Compact(s.Index))
+	v.base = s.Index
 }

@@ -84,13 +84,50 @@ type proc struct {
 	index uint64
 	sum   uint64
 	seen  uint64            // what its node had applied at the last flush
+	saves []due             // that the disk has not made durable yet
 	asked map[uint64]uint64 // reads under way, and what had been applied when they began
+}
+
+// A due is a save that the disk makes durable at a tick.
+type due struct {
+	at   int
+	save engine.Save
+}
+
+// bootstrap makes an empty storage that of the only voter of a group.
+func bootstrap(s Storage, group, id uint64, machine []byte) error {
+	record, err := Logs{}.Found(group, id, machine)
+	if err != nil {
+		return err
+	}
+	return Write(s, record)
+}
+
+// join makes an empty storage that of a voter which a group has taken in.
+func join(s Storage, group, id uint64) error {
+	record, err := Logs{}.Join(group, id)
+	if err != nil {
+		return err
+	}
+	return Write(s, record)
+}
+
+// open starts a voter from a storage.
+func open(s Storage, c Config) (*Node, error) {
+	b, err := Read(s)
+	if err != nil {
+		return nil, err
+	}
+	if c.State, err = ParseState(b); err != nil {
+		return nil, err
+	}
+	return New(c)
 }
 
 func newWorld(p plan) *world {
 	w := &world{plan: p, rng: rand.New(rand.NewPCG(p.seed, 1)), truth: map[uint64]uint64{}, leaders: map[uint64]uint64{}, sides: map[uint64]int{}, given: firstID, want: []uint64{firstID}, members: []uint64{firstID}, voted: map[uint64]bool{firstID: true}, confs: map[uint64]string{}}
 	q := w.add(firstID)
-	w.must(Bootstrap(q.storage(), group, firstID, q.Snapshot()))
+	w.must(bootstrap(q.storage(), group, firstID, q.Snapshot()))
 	w.start(q)
 	return w
 }
@@ -138,8 +175,8 @@ func (w *world) note(all ...[]byte) {
 
 // start begins a process anew.
 func (w *world) start(q *proc) {
-	q.index, q.sum, q.seen, q.asked = 0, 0, 0, map[uint64]uint64{}
-	n, err := New(Config{Storage: q.storage(), Machine: q, Seed: w.seed, Election: election, Heartbeat: heartbeat, MaxLog: w.maxLog})
+	q.index, q.sum, q.seen, q.asked, q.saves = 0, 0, 0, map[uint64]uint64{}, nil
+	n, err := open(q.storage(), Config{Machine: q, Seed: w.seed, Election: election, Heartbeat: heartbeat, MaxLog: w.maxLog})
 	switch {
 	case isTrouble(err):
 		w.crash(q)
@@ -249,6 +286,32 @@ func (w *world) flush(q *proc) {
 	for _, r := range out.Reads {
 		w.read(q, r)
 	}
+	at := w.now
+	if !w.mild && w.rng.IntN(12) == 0 {
+		at += w.rng.IntN(2 * election)
+	}
+	for _, s := range out.Saves {
+		q.saves = append(q.saves, due{at, s})
+	}
+	w.write(q)
+}
+
+// write makes durable what the disk has had the time for, one save after the other.
+func (w *world) write(q *proc) {
+	if len(q.saves) == 0 || q.saves[0].at > w.now {
+		return
+	}
+	s := q.saves[0].save
+	q.saves = q.saves[1:]
+	if err := Write(q.storage(), s.Record); err != nil {
+		if !isTrouble(err) {
+			w.fail("%v", err)
+		}
+		w.crash(q)
+		return
+	}
+	w.allowed(q.node.Saved(s.Number))
+	w.flush(q)
 }
 
 // elect: all agree on who votes, as on all else.
@@ -351,7 +414,7 @@ func (w *world) births() {
 			continue
 		}
 		q := w.add(id)
-		w.must(Join(q.storage(), group, id))
+		w.must(join(q.storage(), group, id))
 		if !w.mild && w.rng.IntN(8) == 0 {
 			w.stats.unborn++
 			q.end()

@@ -9,16 +9,19 @@ import (
 	"github.com/stile-lock/stile/internal/engine"
 )
 
-// A store is empty, somebody's, and empty again.
-func TestKeeper(t *testing.T) {
+// A storage is empty, holds a voter, and is empty again.
+func TestLogs(t *testing.T) {
+	logs := Logs{Election: 10, Heartbeat: 1, MaxLog: 100}
 	for _, s := range []Storage{&Memory{}, &Disk{}} {
-		k := &Keeper{Storage: s, Election: 10, Heartbeat: 1, MaxLog: 100}
 		machine := &proc{w: &world{truth: map[uint64]uint64{}}}
-		is := func(group, id uint64) {
+		is := func(group, id uint64) []byte {
 			t.Helper()
-			if g, v, err := k.Identity(); g != group || v != id || err != nil {
-				t.Errorf("%T is that of %d in %d, not %d in %d: %v", s, v, g, id, group, err)
+			state, err := Read(s)
+			g, v, bad := logs.Voter(state)
+			if g != group || v != id || err != nil || bad != nil {
+				t.Errorf("%T is that of %d in %d, not %d in %d: %v %v", s, v, g, id, group, err, bad)
 			}
+			return state
 		}
 		ok := func(err error) {
 			t.Helper()
@@ -26,47 +29,53 @@ func TestKeeper(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		is(0, 0)
-		if log, err := k.Open(machine, 1); !errors.Is(err, ErrUnborn) || log != nil {
-			t.Errorf("an empty store opens: %v", err)
+		if log, err := logs.Start(is(0, 0), machine, 1); !errors.Is(err, ErrUnborn) || log != nil {
+			t.Errorf("a voter starts without a state: %v", err)
 		}
-		ok(k.Found(7, 64, machine.Snapshot()))
-		is(7, 64)
-		if err := k.Join(7, 65); !errors.Is(err, ErrBorn) {
-			t.Errorf("a store is born twice: %v", err)
-		}
-		log, err := k.Open(machine, 1)
+		ok(bootstrap(s, 7, 64, machine.Snapshot()))
+		log, err := logs.Start(is(7, 64), machine, 1)
 		ok(err)
 		ok(log.Tick())
 		out, err := log.Flush()
-		if ok(err); !out.Lead.Settled || out.Lead.Leader != 64 || !slices.Equal(out.Lead.Voters, []uint64{64}) {
-			t.Errorf("one who votes alone does not lead at once: %+v", out.Lead)
+		ok(err)
+		for len(out.Saves) > 0 {
+			if out.Lead.Serves {
+				t.Error("a voter serves before its vote is saved")
+			}
+			for _, save := range out.Saves {
+				ok(Write(s, save.Record))
+				ok(log.Saved(save.Number))
+			}
+			out, err = log.Flush()
+			ok(err)
 		}
-		ok(k.Erase())
+		if !out.Lead.Settled || out.Lead.Leader != 64 || !slices.Equal(out.Lead.Voters, []uint64{64}) {
+			t.Errorf("the only voter does not lead as soon as it can: %+v", out.Lead)
+		}
+		ok(s.Erase())
 		is(0, 0)
-		ok(k.Join(8, 128))
+		ok(join(s, 8, 128))
 		is(8, 128)
 	}
 }
 
-// A store that is damaged is nobody's, and can be emptied.
-func TestKeeperDamaged(t *testing.T) {
+// A storage that is damaged is not read, and can be emptied.
+func TestDamagedState(t *testing.T) {
 	d := &Disk{}
 	m := &Memory{state: State{Group: 1, ID: 1, Hard: Hard{Commit: 5}}}
-	if err := Bootstrap(d, 1, 1, nil); err != nil {
+	if err := bootstrap(d, 1, 1, nil); err != nil {
 		t.Fatal(err)
 	}
 	d.Rot(100)
 	for _, s := range []Storage{d, m} {
-		k := &Keeper{Storage: s}
-		if _, _, err := k.Identity(); !errors.Is(err, ErrDamaged) {
+		if _, err := Read(s); !errors.Is(err, ErrDamaged) {
 			t.Errorf("%T is not damaged: %v", s, err)
 		}
-		if err := k.Erase(); err != nil {
+		if err := s.Erase(); err != nil {
 			t.Error(err)
 		}
-		if g, id, err := k.Identity(); g != 0 || id != 0 || err != nil {
-			t.Errorf("%T is not empty: %d %d %v", s, g, id, err)
+		if b, err := Read(s); len(b) != 0 || err != nil {
+			t.Errorf("%T is not empty: %x %v", s, b, err)
 		}
 	}
 }
