@@ -175,7 +175,7 @@ func (p *Petitioner) adopt(b []byte) error {
 func (p *Petitioner) Know(now member.Instant, r *Record) {
 	p.hear(now)
 	if p.phase == leaving && r.Cluster == p.record.Cluster && r.Epoch > p.record.Epoch {
-		p.take(r.clone())
+		p.take(r.Clone())
 	}
 }
 

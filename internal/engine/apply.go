@@ -31,7 +31,7 @@ func (r *Record) changed(x *Change, wrong Misreading) (n Record, ok bool) {
 	if x.Base != r.Epoch && wrong&NoBase == 0 || r.Epoch >= maxEpoch {
 		return n, false
 	}
-	n = r.clone()
+	n = r.Clone()
 	n.Before, n.Formers = r.Epoch, nil
 	for _, m := range r.Members {
 		n.Formers = append(n.Formers, m.Inc)

@@ -119,8 +119,8 @@ func (r *Record) staying() []uint64 {
 	return all
 }
 
-// clone returns a record that shares nothing with this one that can change.
-func (r *Record) clone() Record {
+// Clone returns a record that shares nothing with this one that can change.
+func (r *Record) Clone() Record {
 	n := *r
 	n.Members, n.Formers, n.Ghosts = slices.Clone(r.Members), slices.Clone(r.Formers), slices.Clone(r.Ghosts)
 	n.Choices, n.Voters = slices.Clone(r.Choices), slices.Clone(r.Voters)

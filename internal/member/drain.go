@@ -1,0 +1,25 @@
+package member
+
+// Drain refuses all requests of the member's own process that wait: it is about to
+// leave. What is held stays so.
+func (m *Member) Drain(now Instant) {
+	m.begin(now)
+	for w := m.own.first; w != nil; {
+		next := w.after
+		if w.at.holder != w {
+			m.finish(w, Stopped, Leaving)
+		}
+		w = next
+	}
+	m.end()
+}
+
+// Inside returns how many locks are held through this member, by its own process and
+// by clients, or were lost and may still be acted on. As long as there is one, a
+// promise never to enter again would be too early: see Leave.
+func (m *Member) Inside() int {
+	if m.epoch == nil {
+		return 0
+	}
+	return m.epoch.holders + m.epoch.lapses
+}

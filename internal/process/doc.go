@@ -1,0 +1,66 @@
+// Package process is everything that one stile process decides: its member with
+// the links to other members, the view service if it is a voter, and the sessions
+// of its clients. It is pure: it has no clock, no socket, no disk, no goroutine and
+// no callback. It takes typed inputs with the time at which they happened, and
+// answers each with effects, as data.
+//
+// The node drives a Process in real time, the storm and the measurements in
+// simulated time, and replay from a recording. They all run this loop:
+//
+//	p, err := process.New(config)
+//	in := process.Input{Kind: process.Start, At: clock()}
+//	for {
+//		p.Step(&in)
+//		for i := range p.Out.Effects {
+//			switch e := &p.Out.Effects[i]; e.Kind {
+//			case process.Notify:
+//				tell the application whose ticket is e.Event.Ticket
+//			case process.View, process.Ended:
+//				membership has changed: dial the members, write a log line
+//			case process.Send:
+//				queue e.Bytes for the node at e.To
+//			case process.Reply:
+//				queue e.Bytes for the client on connection e.Conn
+//			case process.Ask:
+//				answer the client's question, which is none of the process's business
+//			case process.Save, process.Erase:
+//				hand e to the disk, which does one after the other; then
+//				hand in Input{Kind: process.Saved, Number: e.Number, Err: err}
+//			case process.HangUp, process.Cut, process.LinkEnded:
+//				close a connection, or write a log line
+//			case process.Failed:
+//				the process cannot go on: stop at once, send nothing more
+//			}
+//		}
+//		in = next input: a message, a frame, a request of an application,
+//			or Wake when the clock has reached p.Out.Wake
+//	}
+//
+// What a host must get right is little, since the process orders its own effects:
+//
+//   - It carries out the effects of a step in their order, before the next step.
+//     Notifications come first: a holder learns that it has lost a lock before
+//     anything leaves the process by which another one could acquire it.
+//   - Bytes and pointers in effects are valid until the next step.
+//   - Sends may get lost. Packets between members (Lossy is false) are sent again by
+//     the links; all else is repeated by the process that waits for an answer.
+//   - Saves become durable in their order, whole or not at all. Each is acknowledged
+//     by a later input, however much later. The process itself holds back what
+//     depends on a save: a slow disk delays that, and nothing else.
+//   - If a save fails, its acknowledgement says so, and the process fails.
+//   - Connections are announced: Up when there is one to a node, Down when it has
+//     broken. Those of clients are numbered from 1, and no number is used again.
+//
+// Invariants within a step, whatever the input:
+//
+//   - A view is installed by the member and by its links in one step; frames that
+//     came too early for it are delivered after the member's reports are under way.
+//   - A process is a voter from the moment that a record says so and its first state
+//     is durable, until a record says that the others can do without it; its state is
+//     then erased.
+//   - A process that leaves promises never to enter again only when no lock is held
+//     through it and none that was lost can still be acted on.
+//   - An evicted process asks to join again by itself, as another incarnation.
+//
+// A Tape is shown every input and what came of it: package record writes it down.
+package process

@@ -1,0 +1,284 @@
+package process
+
+import (
+	"fmt"
+
+	"github.com/stile-lock/stile/internal/client"
+	"github.com/stile-lock/stile/internal/engine"
+	"github.com/stile-lock/stile/internal/member"
+)
+
+// start begins: it starts the voter whose state there is, or founds a cluster, and
+// joins.
+func (p *Process) start() {
+	if p.phase != Idle {
+		p.Out.Err = fmt.Errorf("start %s: it has started", p.config.Name)
+		return
+	}
+	p.phase = Joining
+	switch f := p.config.Found; {
+	case p.disk.held:
+		p.open(p.config.State)
+		p.join()
+	case f != nil:
+		p.found(f)
+	default:
+		p.join()
+	}
+	p.config.State = nil
+}
+
+// found begins a cluster. The process joins it when its first state is durable.
+func (p *Process) found(f *Founding) {
+	p.nonce = p.draw()
+	s := engine.Start{Cluster: f.Cluster, Epoch: f.Epoch, Settings: f.Settings}
+	if s.Cluster == 0 {
+		s.Cluster = p.draw()
+	}
+	me := engine.Joiner{Name: p.config.Name, Address: p.config.Address, Nonce: p.nonce}
+	_, state, err := engine.Found(p.config.Logs, engine.Record{}, engine.Birth(s, f.Voters, f.Choices, me))
+	if err != nil {
+		p.broken(err)
+		return
+	}
+	p.save(pending{what: firstState, state: state})
+}
+
+// join begins to ask for membership.
+func (p *Process) join() {
+	if p.err != nil {
+		return
+	}
+	nonce := p.nonce
+	if p.nonce = 0; nonce == 0 {
+		nonce = p.draw()
+	}
+	c := engine.PetitionerConfig{Name: p.config.Name, Address: p.config.Address, Nonce: nonce, Voters: p.config.Contacts, Cluster: p.config.Cluster, Retry: 4 * p.tick}
+	if p.voter != nil {
+		c.Voter, c.Cluster = p.voter.ID(), p.voter.Record().Cluster
+		c.Voters = append([]string{p.config.Address}, c.Voters...)
+	}
+	asks, err := engine.NewPetitioner(c)
+	if err != nil {
+		p.broken(err)
+		return
+	}
+	p.asks = asks
+	p.asks.Join(p.clock)
+}
+
+// drain begins to leave: nothing new is granted, requests that wait are refused, and
+// clients are told to go elsewhere.
+func (p *Process) drain() {
+	if p.phase >= Draining {
+		return
+	}
+	p.phase = Draining
+	if p.m != nil {
+		p.desk.Drain(p.clock, p.m)
+		p.m.Drain(p.clock)
+		p.take()
+	}
+}
+
+// leave goes on with leaving. When no lock is held, and none that was lost can still
+// be acted on, the member promises never to enter again, and says so.
+func (p *Process) leave() {
+	if p.err != nil || p.m != nil && (p.m.Inside() > 0 || p.desk.Holds() > 0) {
+		return
+	}
+	p.phase = Leaving
+	if p.asks == nil { // its first state is not durable yet
+		p.end(engine.Left)
+		return
+	}
+	if p.m != nil {
+		p.m.Leave(p.clock)
+		p.take()
+	}
+	p.asks.Leave(p.clock)
+	p.settle()
+}
+
+// petition does what the process says to the view service, and reports whether that
+// was anything.
+func (p *Process) petition() bool {
+	if p.voter != nil {
+		p.asks.Know(p.clock, p.voter.Record())
+	}
+	out := &p.asks.Out
+	for _, l := range out.Send {
+		p.send(l.To, serviceMessage, l.Bytes)
+	}
+	view, renewed, ending := out.View, out.Renewed, out.Ending
+	busy := len(out.Send)+len(renewed) > 0 || view || ending != engine.Running
+	out.Reset()
+	for _, number := range renewed {
+		p.renewed(number)
+	}
+	switch {
+	case p.err != nil:
+	case ending != engine.Running:
+		p.end(ending)
+	case view:
+		p.install()
+	}
+	return busy
+}
+
+// end ends the membership. Unless the process is leaving, it asks to join again.
+func (p *Process) end(how engine.Ending) {
+	if p.m != nil && how != engine.Left {
+		p.m.Gone(p.clock)
+		p.take()
+	}
+	p.office() // while it is known what the record says
+	why := client.Evicted
+	if how == engine.Left {
+		why = client.Leaving
+	}
+	p.desk.End(why)
+	p.m, p.links, p.asks, p.inc, p.view, p.flow = nil, nil, nil, 0, 0, member.Never
+	if how == engine.Replaced {
+		p.config.Cluster = 0
+	}
+	p.now(Effect{Kind: Ended, How: how})
+	if p.phase >= Draining {
+		p.phase = Over
+		return
+	}
+	p.phase = Joining
+	p.join()
+}
+
+// install begins a view, and with the first one to be a member.
+func (p *Process) install() {
+	r := p.asks.Record()
+	if p.m == nil {
+		if err := p.become(r); err != nil {
+			p.broken(err)
+			return
+		}
+	}
+	v := r.View()
+	err := p.m.Install(p.clock, v)
+	if err == nil {
+		err = p.links.Install(p.clock, v)
+	}
+	if err != nil {
+		p.broken(fmt.Errorf("begin epoch %d: %w", v.Epoch, err))
+		return
+	}
+	p.view = v.Epoch
+	nodes := make([]string, 0, len(r.Members))
+	for _, m := range r.Members {
+		nodes = append(nodes, m.Address)
+		if m.Inc != p.inc && p.linked[m.Address] {
+			p.links.Up(p.clock, m.Inc)
+		}
+	}
+	p.desk.Nodes = nodes
+	p.now(Effect{Kind: View, Record: r})
+	p.take()
+	p.links.Early(p.clock, p.deliver)
+}
+
+// become makes the member that a record has admitted.
+func (p *Process) become(r *engine.Record) error {
+	p.inc = p.asks.Inc()
+	p.tick = Tick(r.Settings)
+	m, err := member.New(member.Config{Inc: p.inc, Settings: r.Settings, Limits: p.config.Limits, Spec: p.config.Spec})
+	if err != nil {
+		return err
+	}
+	p.m, p.links = m, member.NewSessions(p.inc, linkLimits(r.Settings, p.config.Links))
+	if p.phase == Joining {
+		p.phase = Member
+	}
+	return nil
+}
+
+// take does what the member wants done, and reports whether others have to do with
+// it. What applications learn comes first.
+func (p *Process) take() bool {
+	out := &p.m.Out
+	for i := range out.Events {
+		if e := &out.Events[i]; !p.desk.Told(e) {
+			p.now(Effect{Kind: Notify, Event: *e})
+		} else if p.config.Observe {
+			p.now(Effect{Kind: ClientEvent, Event: *e})
+		}
+	}
+	for i := range out.Frames {
+		f := &out.Frames[i]
+		p.observe(Effect{Kind: FrameSent, Peer: f.To, Bytes: f.Bytes})
+		p.links.Send(f.To, f.Bytes)
+	}
+	renew, forget := out.Renew, out.Forget
+	busy := len(out.Frames) > 0 || renew != 0
+	out.Reset()
+	if renew != 0 && p.asks != nil {
+		p.observe(Effect{Kind: Renewing, Number: renew})
+		p.asks.Renew(p.clock, renew, forget, p.links.Complaints(p.clock))
+	}
+	return busy
+}
+
+// renewed tells the member that a renewal is confirmed.
+func (p *Process) renewed(number uint64) {
+	if p.m == nil {
+		return
+	}
+	p.observe(Effect{Kind: Confirming, Number: number})
+	p.m.Renewed(p.clock, number)
+	p.take()
+	p.observe(Effect{Kind: Confirmed, Number: number})
+}
+
+// use lets something be asked of the member, if there is one, and reports whether
+// others have to do with it.
+func (p *Process) use(f func(m *member.Member)) bool {
+	if p.m == nil {
+		return false
+	}
+	f(p.m)
+	return p.take()
+}
+
+// lock requests a lock for an application of this process.
+func (p *Process) lock(in *Input) bool {
+	switch {
+	case p.phase >= Draining:
+		p.Out.Err = ErrLeaving
+		return false
+	case p.m == nil:
+		p.Out.Err = member.ErrGone
+		return false
+	}
+	late := in.Late
+	if late == 0 {
+		late = member.Never
+	}
+	p.Out.Ticket, p.Out.Err = p.m.Lock(p.clock, in.Text, member.Ask{Deadline: late, Try: in.Try})
+	return p.take()
+}
+
+// unlock releases a lock of an application of this process.
+func (p *Process) unlock(in *Input) bool {
+	if p.m == nil {
+		p.Out.Err = member.ErrNotHeld
+		return false
+	}
+	p.Out.Err = p.m.Unlock(p.clock, in.Text, in.Token)
+	return p.take()
+}
+
+// release takes a lock from its holder.
+func (p *Process) release(in *Input) {
+	if p.m == nil {
+		p.Out.Err = member.ErrGone
+		return
+	}
+	p.Out.Err = p.m.Release(p.clock, in.Text, in.Token)
+	p.take()
+}
