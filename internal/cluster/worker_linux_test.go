@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/stile-lock/stile/internal/held"
+	"github.com/stile-lock/stile/internal/lock"
 	"github.com/stile-lock/stile/internal/member"
 	"github.com/stile-lock/stile/internal/node"
 	"github.com/stile-lock/stile/internal/remote"
@@ -54,7 +54,7 @@ const (
 
 // A backend takes locks: a node or a client.
 type backend interface {
-	Lock(ctx context.Context, name string, a held.Ask) (held.Lock, error)
+	Lock(ctx context.Context, name string, a lock.Options) (lock.Handle, error)
 }
 
 // A worker is one process.
@@ -214,7 +214,7 @@ type app struct {
 	to     *json.Encoder
 	from   *json.Decoder
 
-	hold  held.Lock
+	hold  lock.Handle
 	id    int
 	valid int64 // when the hold was last seen to be so
 }
@@ -234,7 +234,7 @@ func (a *app) entry(ctx context.Context, lock string) bool {
 	a.id = int(a.asked.Add(1))
 	a.valid = 0
 	a.say(&report{Kind: ask, Hold: a.id, Lock: lock, At: clock()})
-	h, err := a.locks.Lock(ctx, lock, held.Ask{})
+	h, err := a.locks.Lock(ctx, lock, lock.Options{})
 	if err != nil {
 		a.say(&report{Kind: no, Hold: a.id, Err: err.Error(), End: clock()})
 		return false
