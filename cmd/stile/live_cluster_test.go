@@ -277,8 +277,7 @@ func TestLiveConfig(t *testing.T) {
 	p.until(`STILE_LEASE="never": want a time`)
 }
 
-// What came to a node that is recorded comes out the same again, also if the node was
-// killed.
+// A recording replays without a difference, also if the node was killed.
 func TestLiveRecording(t *testing.T) {
 	t.Parallel()
 	for _, how := range []os.Signal{syscall.SIGTERM, syscall.SIGKILL} {
@@ -289,7 +288,7 @@ func TestLiveRecording(t *testing.T) {
 		p.signal(how)
 		<-p.ended
 		out, err := exec.Command("stile", "replay", file).CombinedOutput()
-		if text := string(out); err != nil || !strings.Contains(text, "\nreplay     the core does the same again\n") || !strings.Contains(text, "\nentries    1 granted, 0 lost\n") && how == syscall.SIGTERM {
+		if text := string(out); err != nil || !strings.Contains(text, "\nreplay     no difference\n") || !strings.Contains(text, "\nentries    1 granted, 0 lost\n") && how == syscall.SIGTERM {
 			t.Errorf("after %v: %v\n%s", how, err, text)
 		}
 	}

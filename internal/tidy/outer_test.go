@@ -47,7 +47,7 @@ func outer() []layer {
 		{"internal/cli/compare", "core deadlock catalog scenario sim internal/compare internal/compare/page internal/jobs internal/words internal/cli/ask internal/cli/tell"},
 		{"internal/cli/deadlock", "core deadlock trace scenario sim internal/spell internal/words internal/cli/ask internal/cli/tell"},
 		{"internal/cli/lab", "lab lab/calls web internal/words internal/cli/ask internal/cli/tell"},
-		{"internal/cli/replay", "core catalog deadlock trace scenario sim lab internal/engine internal/engine/raft internal/member internal/record internal/station internal/words internal/cli/ask internal/cli/tell"},
+		{"internal/cli/replay", "core catalog deadlock trace scenario sim lab internal/engine internal/engine/raft internal/member internal/process internal/record internal/words internal/cli/ask internal/cli/tell"},
 		{"internal/cli/scene", "core catalog internal/bank internal/spell internal/words internal/cli/ask internal/cli/tell"},
 		{"internal/cli/sim", "core quorum catalog trace scenario sim internal/words internal/cli/ask internal/cli/tell"},
 		{"internal/cli/storm", "core catalog trace internal/engine internal/member internal/storm internal/storm/sweep internal/jobs internal/words internal/cli/ask internal/cli/tell"},
