@@ -519,6 +519,9 @@ func (n *node) check(was Phase) {
 	if was == Over && (len(out.Effects) > 0 || out.Err != ErrOver) {
 		t.Fatalf("%s has ended, and takes %v: %d effects, error %v", n.name, n.in.Kind, len(out.Effects), out.Err)
 	}
+	if n.Phase() == Over && out.Wake != member.Never {
+		t.Fatalf("%s has ended, and wants to be woken at %d", n.name, out.Wake)
+	}
 	others := false // effects by which others learn of something
 	for i := range out.Effects {
 		e := &out.Effects[i]

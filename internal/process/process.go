@@ -275,8 +275,12 @@ func (p *Process) wake() {
 	}
 }
 
-// due returns when the process is to be woken.
+// due returns when the process is to be woken. One that has ended is not, though its
+// voter may still be there.
 func (p *Process) due() member.Instant {
+	if p.phase == Over {
+		return member.Never
+	}
 	due := p.desk.Out.Wake
 	if p.m != nil {
 		due = min(due, p.m.Out.Wake, p.flow)
