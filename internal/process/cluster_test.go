@@ -357,6 +357,7 @@ func TestFoundRefused(t *testing.T) {
 		"no voters":      func(config *Config) { config.Found.Voters = 0 },
 		"two voters":     func(config *Config) { config.Found.Voters = 2 },
 		"no algorithm":   func(config *Config) { config.Found.Choices = nil },
+		"algorithm":      func(config *Config) { config.Found.Choices[0].Algorithm = "of the future" },
 		"no name":        func(config *Config) { config.Name = "" },
 		"late epoch":     func(config *Config) { config.Found.Epoch = 1 << 60 },
 		"long address":   func(config *Config) { config.Address = strings.Repeat("x", 300) },
