@@ -158,9 +158,16 @@ func newCluster(t testing.TB, voters int, names ...string) *cluster {
 		log: func(string, ...any) {},
 	}
 	for _, name := range names {
-		c.nodes = append(c.nodes, &node{c: c, name: name, down: true, drive: raft.NewDrive()})
+		c.add(name)
 	}
 	return c
+}
+
+// add adds a node that is not running.
+func (c *cluster) add(name string) *node {
+	n := &node{c: c, name: name, down: true, drive: raft.NewDrive()}
+	c.nodes = append(c.nodes, n)
+	return n
 }
 
 // formed returns a cluster in which all nodes are members, and as many of them voters
