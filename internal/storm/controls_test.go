@@ -35,7 +35,9 @@ type control struct {
 }
 
 // rewritten reports whether the rule is in a package that has no switch to break it.
-func (x *control) rewritten() bool { return x.member != 0 || x.link != 0 || x.engine != 0 || x.client != 0 }
+func (x *control) rewritten() bool {
+	return x.member != 0 || x.link != 0 || x.engine != 0 || x.client != 0
+}
 
 // run makes the run of a seed with the rule broken.
 func (x *control) run(seed uint64) (Config, *Result, error) {

@@ -13,11 +13,11 @@ import (
 // The kinds of messages, by their first byte: those between processes, and then these.
 const (
 	guestMsg = process.Messages + iota // from a client to a node: connection, and a frame; none if it is closed
-	nodeMsg                         // the other way
-	readMsg                         // to the store: lock, token; with a bank, two accounts
-	valueMsg                        // from the store: lock, token, value; with a bank, two accounts and their balances
-	writeMsg                        // lock, token, value, deposit; with a bank, two accounts, their balances, the amount
-	savedMsg                        // from the store, if it has a bank: lock, token
+	nodeMsg                            // the other way
+	readMsg                            // to the store: lock, token; with a bank, two accounts
+	valueMsg                           // from the store: lock, token, value; with a bank, two accounts and their balances
+	writeMsg                           // lock, token, value, deposit; with a bank, two accounts, their balances, the amount
+	savedMsg                           // from the store, if it has a bank: lock, token
 )
 
 var msgNames = [...]string{
