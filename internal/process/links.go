@@ -21,6 +21,10 @@ func IsService(b []byte) ([]byte, bool) { return b[1:], b[0] == serviceMessage }
 // IsVoters reports whether a message is one between voters.
 func IsVoters(b []byte) bool { return b[0] == voterMessage }
 
+// Service is the first byte of a message to or from the view service: for hosts that
+// ask it something themselves.
+const Service = serviceMessage
+
 // Messages is how many kinds of messages there are, by their first byte.
 const Messages = voterMessage + 1
 
