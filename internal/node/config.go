@@ -41,8 +41,10 @@ type Config struct {
 
 	// Spec returns an algorithm by its name; nil: those of the catalog.
 	Spec func(algorithm string, version int) (core.Spec, error)
-	// For tests: how other nodes are dialled, how long a client may be without a session,
-	// the process's clock, and what stands between the node and its disk.
+	// For tests: how a node listens and dials other nodes, how long a client may be
+	// without a session, the process's clock, and what stands between the node and its
+	// disk.
+	listen  func(address string) (net.Listener, error)
 	dial    func(ctx context.Context, address string) (net.Conn, error)
 	silence time.Duration
 	clock   func() member.Instant

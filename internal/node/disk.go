@@ -32,7 +32,7 @@ type job struct {
 
 // run starts the goroutine.
 func (k *keeper) run() {
-	if k.n.folder == nil {
+	if k.n.folder == nil && k.n.c.storage == nil {
 		return
 	}
 	k.wake, k.done = make(chan struct{}, 1), make(chan struct{})
@@ -65,7 +65,7 @@ func (k *keeper) put(e *process.Effect) {
 
 // remember keeps where the members of a view are, for the next start.
 func (k *keeper) remember(r *engine.Record) {
-	if k.done != nil {
+	if k.n.folder != nil {
 		now := r.Clone()
 		k.add(job{view: &now})
 	}

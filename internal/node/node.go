@@ -170,7 +170,7 @@ func (n *Node) start() error {
 
 // listen opens the address, and makes the pool of connections to other nodes.
 func (n *Node) listen() (err error) {
-	m := wire.MuxConfig{Insecure: n.c.Insecure, Clients: n.c.room(files()), Log: n.c.Log}
+	m := wire.MuxConfig{Listen: n.c.listen, Insecure: n.c.Insecure, Clients: n.c.room(files()), Log: n.c.Log}
 	p := wire.Config{Name: n.c.Name, Nonce: n.nonce, Extra: greeting(n.cluster), Insecure: n.c.Insecure, Dial: n.c.dial, Log: n.c.Log}
 	if n.keys != nil {
 		m.TLS, p.TLS, p.Fits = n.keys.Server(), n.keys.Client, cert.Fits
@@ -216,6 +216,9 @@ func (n *Node) advertised() (string, error) {
 func (n *Node) store() (founds bool, err error) {
 	if n.c.Data == "" {
 		n.disk.storage = &raft.Memory{}
+		if n.c.storage != nil {
+			n.disk.storage = n.c.storage(n.disk.storage)
+		}
 		return len(n.c.Join) == 0, nil
 	}
 	s, err := disk.Open(n.c.Data)
