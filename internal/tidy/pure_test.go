@@ -48,7 +48,7 @@ func layers() []layer {
 		{"internal/process", "core internal/client internal/member internal/engine"},
 		{"internal/record", "core internal/code internal/client internal/member internal/engine internal/process"},
 		{"internal/storm", "core trace scenario sim/kernel internal/member internal/client internal/engine internal/peer internal/words"},
-		{"internal/measure", "core trace scenario sim/kernel catalog internal/member internal/engine internal/peer"},
+		{"internal/measure", "core trace scenario sim/kernel catalog internal/member internal/engine internal/process"},
 	}
 }
 
