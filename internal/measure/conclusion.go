@@ -24,6 +24,9 @@ func conclusion(q quotes) string {
 	once := func(row string, i int) string {
 		return q.get("A crash: requested at once, 9 members", row, string(Local), i)
 	}
+	orderly := func(what string) string {
+		return q.get("A member joins or leaves: 9 members", "naimi-trehel", what+", "+string(Local), 2)
+	}
 	out := func(row, column string, i int) string {
 		return q.get("An outage: 5 members, 3 voters, a lease of 10s", row, column, i)
 	}
@@ -40,7 +43,7 @@ func conclusion(q quotes) string {
 
 **What a crash costs.** With all algorithms except lamport, maekawa and central, two kinds of locks stall: those that the crashed member held last, whether in use or not, about one in N; and those whose home it was and that no other member has used in this view. With central, those stall whose home it was. Locks that stall can be entered when the lease expires, %s ms after the crash in the median; all others with the next view, within a few T. A shorter lease shortens both. With token-ring-lazy, requests make it worse: a token that travels around the ring meets the crashed member, and %s %% of the locks that are requested before the eviction stall.
 
-**A join or a leave** makes no request wait for a lease: with naimi-trehel every free lock is entered within %s T.
+**A join or a leave** makes no request wait for a lease. After a leave, every free lock is entered within %s T with naimi-trehel. After a join it may take %s T: a packet that reaches the new member before the view does is dropped, and its link sends it again after 200 ms.
 
 **Voters and the leader.** This is with five members, three voters and a lease of 10 s. Whichever process crashes, other locks are not affected, unless one is being handed over while the view changes. It may then have to wait for the rest of the lease of the crashed member, which is about half of it. If a voter crashes that does not lead, it costs the same as if any other member crashes. If the leader crashes, another one serves after %s ms in the median and %s at most. Renewals are not confirmed for up to %s ms, and no other member loses a lock. A new leader cannot know when the members last renewed, so it counts their leases from its election. A lock whose holder crashed is entered after %s ms in the median if the leader survives, and %s if the leader crashed too, %s at most. If the holder leaves, it is %s ms.
 `,
@@ -55,7 +58,7 @@ func conclusion(q quotes) string {
 		once("lamport", 0), once("maekawa", 0), once("naimi-trehel", 0), once("central", 0), once("suzuki-kasami", 0),
 
 		crash("naimi-trehel", "stall, ms"), once("token-ring-lazy", 2),
-		q.get("A member joins or leaves: 9 members", "naimi-trehel", "joins, "+string(Local), 2),
+		orderly("leaves"), orderly("joins"),
 
 		out("the leader crashes", "new leader", 0), out("the leader crashes", "new leader", 1), out("the leader crashes", "renewal", 1),
 		out("the holder crashes", "its lock", 0), out("the leader and the holder crash", "its lock", 0), out("the leader and the holder crash", "its lock", 1), out("the holder leaves", "its lock", 1))
