@@ -153,7 +153,7 @@ faults: ## make docs/faults.md: what one fault does to every lock
 controls: ## make docs/storm-controls.md: how often the storm finds each broken rule
 	go test ./internal/storm -run 'TestControlsPage' -controls ../../docs/storm-controls.md -at $$(git rev-parse --short HEAD) -timeout 30m
 
-live: ## make docs/live.md: what live locks cost, and what a death does
+live: ## make docs/live.md: what live locks cost, and what a crash does
 	go run ./internal/measure/page "measured at commit $$(git rev-parse --short HEAD), $$(nproc) cores, $$(uname -sm), $$(go env GOVERSION)" > docs/live.md.new
 	mv docs/live.md.new docs/live.md
 

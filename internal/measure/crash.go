@@ -5,15 +5,16 @@ import (
 	"slices"
 
 	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/engine"
+	"github.com/stile-lock/stile/internal/process"
 	"github.com/stile-lock/stile/sim/kernel"
 )
 
 // A Change is what happens to the members.
 type Change struct {
 	What  What
-	Early bool  // locks are asked for when it happens, not when the next view is there
-	From  int64 // it happens between these moments, by the kernel's clock: each time a little later
+	Early bool  // locks are requested when it happens, not in the next view
+	From  int64 // it happens between these times of the kernel's clock, a little later in each run
 	To    int64
 }
 
@@ -22,38 +23,38 @@ type What uint8
 
 // What happens.
 const (
-	Dies   What = iota // one dies, and is evicted when the service has lost its patience
-	Leaves             // one leaves orderly
-	Joins              // one joins
+	Crashes What = iota // a member crashes, and is evicted when the view service has waited long enough
+	Leaves              // a member leaves
+	Joins               // a process joins
 )
 
-// A Part is a sort of lock, by what whoever dies or leaves was to it.
+// A Part is a sort of lock, by what the member that crashes or leaves was to it.
 type Part uint8
 
-// The parts. Each lock is of the first that fits.
+// The parts. Each lock is of the first that applies.
 const (
-	Inside   Part = iota // it was inside
-	HomeUsed             // it was the home, and others have asked for the lock too
-	HomeOnly             // it was the home, and nobody else has asked
-	Last                 // it was the last one inside
-	Before               // it has asked for the lock, and others were inside after it
-	Neither              // it is not the home, and has never asked
+	Inside   Part = iota // the member held it
+	HomeUsed             // it was the home, and others had requested the lock too
+	HomeOnly             // it was the home, and no other had requested it
+	Last                 // it was the last holder
+	Before               // it had requested the lock, and others held it later
+	Neither              // it was not the home, and had never requested it
 	Parts                // how many there are
 )
 
-// An Aftermath is what a change does to locks, each of which somebody who is
-// left asks for.
+// An Aftermath is what a change does to locks. Each of them is requested by one of the
+// other members.
 type Aftermath struct {
 	Entries int        // before the change
 	Locks   [Parts]int // how many there are
-	Stalled [Parts]int // how many of them wait until the lease of the dead is over
+	Stalled [Parts]int // how many of them wait until the lease of the crashed member expires
 	Kept    int        // how many are entered before the next view is committed
-	Behind  int        // how many do not stall, but others were inside or waited when they were asked for
-	Passed  []int64    // how long the rest of those take that do not stall, from the asking to the entry, in ticks, sorted
-	Waited  []int64    // how long those take that stall, from the death to the entry, likewise
+	Behind  int        // how many do not stall, but were held or waited for when they were requested
+	Passed  []int64    // how long the others that do not stall take, from the request to the entry, sorted
+	Waited  []int64    // how long those that stall take, from the crash to the entry, sorted
 }
 
-// add adds what another run has shown.
+// add adds the results of another run.
 func (a *Aftermath) add(b *Aftermath) {
 	for p := range Parts {
 		a.Locks[p] += b.Locks[p]
@@ -76,8 +77,8 @@ func (a *Aftermath) All() (stalled, locks int) {
 	return stalled, locks
 }
 
-// After lets each member of n die or leave in a run of its own, or one more join
-// each time, in the midst of a load.
+// After measures a change under a load, in n runs: each of n members crashes or leaves in
+// one of them, or another process joins each time.
 func After(c Change, spec core.Spec, n int, l Load) (Aftermath, error) {
 	var all Aftermath
 	for who := range n {
@@ -100,14 +101,14 @@ func After(c Change, spec core.Spec, n int, l Load) (Aftermath, error) {
 type aftermath struct {
 	*run
 	change    Change
-	who       int // dies or leaves
+	who       int // crashes or leaves
 	moment    int64
 	committed int64 // when the next view is committed
-	over      int64 // not before then is the lease of the dead over
+	over      int64 // when the lease of the crashed member expires at the earliest
 	chance    kernel.Rand
 	parts     []Part
-	base      int // the first of the applications that ask afterwards: one for each lock
-	left      int // of them have not entered yet
+	base      int // the first of the applications that make a request afterwards: one for each lock
+	waiting   int // how many of them have not entered yet
 	result    Aftermath
 }
 
@@ -122,16 +123,19 @@ func (x *aftermath) measure() error {
 		x.parts = append(x.parts, p)
 		x.result.Locks[p]++
 	}
-	v := x.happens()
+	v, err := x.happens()
+	if err != nil {
+		return err
+	}
 	x.enlist(v)
 	if err := x.pass(x.committed); err != nil {
 		return err
 	}
 	x.commit(v, &x.chance, x.load.Latency)
-	return x.until(func() bool { return x.left == 0 })
+	return x.until(func() bool { return x.waiting == 0 })
 }
 
-// pass lets time pass until a moment.
+// pass lets time pass until a given time.
 func (x *aftermath) pass(moment int64) error {
 	if err := x.until(func() bool { return x.Due() > moment }); err != nil {
 		return err
@@ -140,15 +144,15 @@ func (x *aftermath) pass(moment int64) error {
 	return nil
 }
 
-// part says of what sort a lock is.
-func (x *aftermath) part(l *record) Part {
+// part returns the sort of a lock.
+func (x *aftermath) part(l *lock) Part {
 	var self uint64 = 1 << x.who
 	switch {
-	case l.inside != nobody && x.apps[l.inside].place == x.who:
+	case l.inside != none && x.apps[l.inside].place == x.who:
 		return Inside
-	case x.view.Home(l.name) == x.who && l.touched&^self != 0:
+	case x.home(l.name) == x.who && l.touched&^self != 0:
 		return HomeUsed
-	case x.view.Home(l.name) == x.who:
+	case x.home(l.name) == x.who:
 		return HomeOnly
 	case l.last == x.who:
 		return Last
@@ -159,35 +163,35 @@ func (x *aftermath) part(l *record) Part {
 }
 
 // happens lets the change happen, and returns the view that follows from it.
-func (x *aftermath) happens() member.View {
-	m := x.members[x.who]
+func (x *aftermath) happens() (*engine.Record, error) {
+	who := uint64(x.who + 1)
 	switch x.change.What {
 	case Joins:
 		x.committed = x.moment
 		v := x.next()
-		v.Members = append(v.Members, member.Who{Name: fmt.Sprint("m", x.n+1), Inc: uint64(x.n + 1)})
-		return v
+		v.Members = append(v.Members, x.join(x.n))
+		return v, x.err
 	case Leaves:
-		m.Leave(x.now())
-		x.take(x.who)
-		x.committed = x.moment + T // the service has been told
-		return x.next(m.Inc)
+		x.nodes[x.who].step(process.Input{Kind: process.Leave})
+		err := x.until(func() bool { return x.leaving == x.who })
+		x.committed = x.Now() + T // when its message arrives
+		return x.next(who), err
 	}
-	x.dead = x.who
-	lease := m.Settings.Patience()
+	x.crash(x.who)
+	lease := x.view.Settings.Patience()
 	x.committed = x.renewed[x.who] + int64(lease)/2
-	v := x.next(m.Inc)
-	v.Ghosts = []member.Ghost{{Inc: m.Inc, Rest: lease - lease/2}}
+	v := x.next(who)
+	v.Ghosts = []engine.Ghost{{Inc: who, Nonce: x.nonces[x.who], Rest: lease - lease/2}}
 	x.over = x.committed + int64(lease-lease/2)
-	return v
+	return v, nil
 }
 
-// enlist has an application for each lock ask for it, at any of those who are
-// left, now or when it is in the new view.
-func (x *aftermath) enlist(v member.View) {
-	x.base, x.left = len(x.apps), len(x.locks)
+// enlist has each lock requested by an application at one of the other members, now or
+// when that member is in the new view.
+func (x *aftermath) enlist(v *engine.Record) {
+	x.base, x.waiting = len(x.apps), len(x.locks)
 	x.entered = x.enters
-	mine := make([][]int, len(x.members))
+	mine := make([][]int, len(x.nodes))
 	for i := range x.locks {
 		place := int(v.Members[x.chance.Below(int64(len(v.Members)))].Inc) - 1
 		mine[place] = append(mine[place], i)
@@ -214,10 +218,10 @@ func (x *aftermath) enlist(v member.View) {
 // enters notes how long a lock took.
 func (x *aftermath) enters(a int) {
 	if a < x.base {
-		return // it has waited since before
+		return // it was waiting before
 	}
-	x.left--
-	if x.change.What == Dies && x.Now() >= x.over {
+	x.waiting--
+	if x.change.What == Crashes && x.Now() >= x.over {
 		x.result.Stalled[x.parts[a-x.base]]++
 		x.result.Waited = append(x.result.Waited, x.Now()-x.moment)
 		return

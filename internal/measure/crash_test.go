@@ -9,25 +9,25 @@ import (
 	"github.com/stile-lock/stile/internal/member"
 )
 
-func afterDeath(t *testing.T, s core.Spec) Aftermath {
+func afterCrash(t *testing.T, s core.Spec) Aftermath {
 	t.Helper()
 	l := changeLoad(Random, 3)
 	l.Locks = 300
-	a, err := After(Change{What: Dies, From: 400 * T, To: 2400 * T}, s, 3, l)
+	a, err := After(Change{What: Crashes, From: 400 * T, To: 2400 * T}, s, 3, l)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return a
 }
 
-// Every lock is entered in the end; those that stall wait for the lease, and no
-// longer: from half the patience after the last renewal, for the other half.
-func TestDeath(t *testing.T) {
+// Every lock is entered in the end. Those that stall wait until the lease expires, and no
+// longer.
+func TestCrash(t *testing.T) {
 	for _, s := range catalog.Live() {
-		a := afterDeath(t, s)
+		a := afterCrash(t, s)
 		stalled, all := a.All()
 		if all != 900 || stalled != len(a.Waited) || stalled+a.Behind+len(a.Passed) != all {
-			t.Errorf("%s: of %d locks %d stall, %d have to wait their turn and %d go on", s.Name, all, stalled, a.Behind, len(a.Passed))
+			t.Errorf("%s: of %d locks %d stall, %d wait their turn and %d do not wait", s.Name, all, stalled, a.Behind, len(a.Passed))
 		}
 		u := member.Usual()
 		longest := int64(u.Patience())*102/100 + 200*T
@@ -43,7 +43,7 @@ func TestDeath(t *testing.T) {
 // A seed gives the same numbers again, and another one gives others.
 func TestSame(t *testing.T) {
 	s := catalog.Live()[0]
-	a, b := afterDeath(t, s), afterDeath(t, s)
+	a, b := afterCrash(t, s), afterCrash(t, s)
 	if a.Stalled != b.Stalled || !slices.Equal(a.Waited, b.Waited) || !slices.Equal(a.Passed, b.Passed) {
 		t.Error("the same seed gives other numbers")
 	}
@@ -57,20 +57,20 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// An algorithm that gives nobody an alibi lets all locks stall that anybody has
-// used: the measure sees it.
+// With an algorithm that gives no alibis, all locks stall that were used: the measurement
+// notices.
 func TestNoAlibi(t *testing.T) {
 	s, err := catalog.MakeLive("maekawa", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	with := afterDeath(t, s)
+	with := afterCrash(t, s)
 	plan := s.Plan
 	s.Plan = func(n int) (core.Birth, error) {
 		birth, err := plan(n)
 		return func(self core.ID, v core.View) core.Machine { return silent{birth(self, v)} }, err
 	}
-	without := afterDeath(t, s)
+	without := afterCrash(t, s)
 	some, _ := with.All()
 	most, _ := without.All()
 	if some > 90 || most < 600 || without.Stalled[Last] != without.Locks[Last] {
@@ -78,23 +78,23 @@ func TestNoAlibi(t *testing.T) {
 	}
 }
 
-// A silent machine knows nothing of others.
+// A silent machine gives no alibis.
 type silent struct{ core.Machine }
 
 func (silent) Alibi(core.ID) bool { return false }
 
-// Two inside at a time are noticed.
+// A lock that is held twice at a time is noticed.
 func TestTwoInside(t *testing.T) {
 	r, err := newRun(catalog.Live()[0], 3, 0, Load{Choice: Hot, Locks: 1, Apps: 1, Latency: varying(), Hold: exp(T), Think: exp(T)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.until(func() bool { return r.locks[0].inside != nobody }); err != nil {
+	if err := r.until(func() bool { return r.locks[0].inside != none }); err != nil {
 		t.Fatal(err)
 	}
 	other := (r.locks[0].inside + 1) % len(r.apps)
 	r.enter(other, member.Event{Kind: member.Held})
 	if r.err == nil {
-		t.Error("nobody notices that two are inside")
+		t.Error("it is not noticed")
 	}
 }
