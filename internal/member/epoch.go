@@ -225,7 +225,13 @@ func (m *Member) idle(u *use) {
 	e.free = append(e.free, l.busy)
 	e.busy--
 	l.busy = -1
-	*u = use{queue: u.queue[:0]}
+	e.recycle(u)
+}
+
+// recycle keeps a use for another lock. Until then it has the number of none, so
+// that acting on it panics instead of changing whichever lock is the first.
+func (e *epoch) recycle(u *use) {
+	*u = use{lock: -1, queue: u.queue[:0]}
 	e.spare = append(e.spare, u)
 }
 

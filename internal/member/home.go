@@ -3,8 +3,6 @@ package member
 import (
 	"fmt"
 	"slices"
-
-	"github.com/stile-lock/stile/core"
 )
 
 // What the home of a lock does until it lets go: it is inside from the start of
@@ -76,8 +74,7 @@ func (m *Member) clear(u *use) {
 	m.epoch.table.lock(u.lock).flags |= cleared
 	u.handed, u.interest, u.back = 0, false, false
 	u.held, u.queue = set{}, u.queue[:0]
-	m.step(u.lock, core.Input{Kind: core.Release, From: core.None})
-	m.settle(u)
+	m.release(u.lock)
 }
 
 // lend lends the lock to the first of those who waited in older epochs, until

@@ -255,7 +255,7 @@ func (m *Member) stop(why Cause) {
 		return
 	}
 	for i := range m.epoch.uses {
-		for u := m.epoch.uses[i]; u != nil && u.first != nil; { // the last one may leave it empty for others
+		for u := m.epoch.uses[i]; u != nil && u.first != nil; u = m.epoch.uses[i] { // the last one may end the use
 			m.finish(u.first, Stopped, why)
 		}
 	}

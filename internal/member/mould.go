@@ -168,8 +168,7 @@ func (e *epoch) reset() {
 	}
 	for _, u := range e.uses {
 		if u != nil {
-			*u = use{queue: u.queue[:0]}
-			e.spare = append(e.spare, u)
+			e.recycle(u)
 		}
 	}
 	e.uses, e.free = e.uses[:0], e.free[:0]

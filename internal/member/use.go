@@ -184,8 +184,16 @@ func (m *Member) proceed(u *use) {
 		return
 	}
 	u.inside, u.handed = false, 0
-	m.step(u.lock, core.Input{Kind: core.Release, From: core.None})
-	m.settle(u)
+	m.release(u.lock)
+}
+
+// release has the algorithm release a lock, and settles what remains. The step
+// may end the lock's use, so no caller may refer to it afterwards.
+func (m *Member) release(n int32) {
+	m.step(n, core.Input{Kind: core.Release, From: core.None})
+	if u := m.epoch.found(n); u != nil {
+		m.settle(u)
+	}
 }
 
 // bounded reports whether one more may enter here before the others.
@@ -195,13 +203,13 @@ func (m *Member) bounded(u *use) bool {
 
 // request asks by the algorithm. The home must hear of the first request.
 func (m *Member) request(u *use) {
-	e := m.epoch
-	l := e.table.lock(u.lock)
+	e, n := m.epoch, u.lock
+	l := e.table.lock(n)
 	fresh := !l.is(touched)
 	sent := len(m.Out.Frames)
 	home := int(l.home)
 	u.asked = true
-	m.step(u.lock, core.Input{Kind: core.Request, From: core.None})
+	m.step(n, core.Input{Kind: core.Request, From: core.None}) // which may end the use
 	if !fresh || home == e.me || m.misreads(NoTouch) {
 		return
 	}
@@ -210,7 +218,7 @@ func (m *Member) request(u *use) {
 			return
 		}
 	}
-	m.send(home, &frame{kind: touchFrame, name: e.table.name(u.lock)})
+	m.send(home, &frame{kind: touchFrame, name: e.table.name(n)})
 }
 
 // enter lets the first who waits in, if the lease allows it. If not, the right
