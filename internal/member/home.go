@@ -114,7 +114,7 @@ func (m *Member) heed(place int, f *frame) error {
 			return err
 		}
 		if !e.isHome(e.table.lock(n)) {
-			return fmt.Errorf("%w: incarnation %d holds %q, which its home has let go of: exclusion is broken", errFrame, inc, name)
+			return fmt.Errorf("%w: REPORT: incarnation %d holds %q, which its home has let go of: mutual exclusion is violated", errUnexpected, inc, name)
 		}
 		e.use(n).held.add(place)
 	}
@@ -124,7 +124,7 @@ func (m *Member) heed(place int, f *frame) error {
 		case err != nil:
 			return err
 		case x.stamp.Inc != inc || x.stamp.Epoch >= e.view.Epoch:
-			return fmt.Errorf("%w: a report of a request that was not made before", errFrame)
+			return fmt.Errorf("%w: REPORT: the stamp of a waiter for %q is not the sender's, or not of an older epoch", errUnexpected, x.name)
 		case rank == e.me: // they are here
 		case e.isHome(e.table.lock(n)) && !m.misreads(NoOrder):
 			e.use(n).queueUp(turn{x.stamp, rank})
@@ -141,11 +141,11 @@ func (m *Member) heed(place int, f *frame) error {
 // homed returns the number of a lock whose home must be here.
 func (m *Member) homed(name string) (int32, error) {
 	if err := CheckName(name); err != nil {
-		return 0, fmt.Errorf("%w: %w", errFrame, err)
+		return 0, fmt.Errorf("%w: REPORT: %w", errFrame, err)
 	}
 	n := lockOf(m.epoch, name)
 	if int(m.epoch.table.lock(n).home) != m.epoch.me {
-		return 0, fmt.Errorf("%w: a report about %q, whose home is elsewhere", errFrame, name)
+		return 0, fmt.Errorf("%w: REPORT about %q, which has another home", errUnexpected, name)
 	}
 	return n, nil
 }
