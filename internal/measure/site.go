@@ -120,6 +120,9 @@ func (s *site) Delivering(uint64, []byte) {}
 // Delivered implements peer.Watcher.
 func (s *site) Delivered(uint64, []byte) {}
 
+// LinkEnded implements peer.Watcher.
+func (s *site) LinkEnded(_ uint64, why error) { s.c.fail(why) }
+
 // Renewing implements peer.Watcher.
 func (s *site) Renewing(uint64) {
 	if s.since == 0 {

@@ -1,6 +1,7 @@
 package peer
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -184,21 +185,28 @@ func TestStoreFails(t *testing.T) {
 	}
 }
 
-// A frame that the links cannot keep is a promise that cannot be kept, and why a
-// process must end is not forgotten for anything else.
-func TestErrStays(t *testing.T) {
+// A link that ends does not end the process.
+func TestLinkEnds(t *testing.T) {
 	w := village(t, 3, "a", "b", "c")
 	h := w.houses[1]
-	h.links = member.NewSessions(h.inc, member.SessionLimits{})
-	for i := 0; h.Err == nil && i < 100; i++ {
+	h.links = member.NewSessions(h.inc, member.SessionLimits{Bytes: 200})
+	h.must(h.links.Install(w.now, h.Record().View()))
+	for i := range 100 {
 		h.Do(w.now, func(m *member.Member) {
 			_, _ = m.Lock(w.now, fmt.Sprintf("x%d", i), member.Ask{Deadline: member.Never})
 		})
 	}
-	why := h.Err
-	if why == nil {
-		t.Fatal("frames to nowhere are sent")
+	if len(h.links.Complaints(w.now)) != 2 || h.Err != nil {
+		t.Errorf("complaints about %v, %v: want both links full, and the process healthy", h.links.Complaints(w.now), h.Err)
 	}
+}
+
+// Why a process must end is not forgotten for anything else.
+func TestErrStays(t *testing.T) {
+	w := village(t, 3, "a", "b", "c")
+	h := w.houses[1]
+	why := errors.New("its store fails")
+	h.Err = why
 	h.asks.Record().Voters = nil // the others can do without it
 	sent := h.sent
 	if h.office(); h.Err != why || h.disk.Voter() == 0 || h.Clerk() == nil {

@@ -112,9 +112,7 @@ func (p *Peer) take() bool {
 		if w := p.config.Watch; w != nil {
 			w.Sent(f.To, f.Bytes)
 		}
-		if err := p.links.Send(f.To, f.Bytes); err != nil && p.Err == nil {
-			p.Err = err
-		}
+		p.links.Send(f.To, f.Bytes)
 	}
 	renew, forget := out.Renew, out.Forget
 	busy := len(out.Frames) > 0 || renew != 0
@@ -169,11 +167,8 @@ func (p *Peer) install() {
 	p.config.Host.Installed(r)
 	p.within = true
 	p.take()
-	err := p.links.Early(p.now, p.deliver)
+	p.links.Early(p.now, p.deliver)
 	p.within = false
-	if err != nil && p.Err == nil {
-		p.Err = fmt.Errorf("begin epoch %d: %w", v.Epoch, err)
-	}
 }
 
 // become makes the member that a record has admitted.
@@ -195,6 +190,11 @@ func (p *Peer) become(r *engine.Record) error {
 func (p *Peer) flush() {
 	if p.m == nil || p.within {
 		return
+	}
+	for _, e := range p.links.Ended() {
+		if w := p.config.Watch; w != nil {
+			w.LinkEnded(e.Peer, e.Why)
+		}
 	}
 	for {
 		to, b, ok := p.links.Next(p.now, append(p.buf[:0], Packet))

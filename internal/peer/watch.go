@@ -11,6 +11,8 @@ type Watcher interface {
 	// came of it was done.
 	Delivering(from uint64, frame []byte)
 	Delivered(from uint64, frame []byte)
+	// LinkEnded sees that a link has ended before its view, and why.
+	LinkEnded(peer uint64, why error)
 	// Renewing sees the number of a renewal that is sent, Confirming that of one
 	// that is confirmed, before the member knows; and Confirmed after it does.
 	Renewing(number uint64)

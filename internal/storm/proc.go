@@ -231,6 +231,11 @@ func (q *proc) Delivered(from uint64, _ []byte) {
 	}
 }
 
+// LinkEnded implements peer.Watcher: no process finds another one broken.
+func (q *proc) LinkEnded(peer uint64, why error) {
+	q.w.broken(Errors, "m%d in epoch %d ends its link to m%d: %v", q.no, q.epoch(), q.w.no(peer), why)
+}
+
 // Renewing implements peer.Watcher. The lease counts from now.
 func (q *proc) Renewing(number uint64) {
 	q.sent = append(q.sent, renewal{number, q.now(), q.w.Now()})
