@@ -119,6 +119,12 @@ func (f *fleet) install(i int) {
 // take does what a member wants done.
 func (f *fleet) take(i int) {
 	m := f.members[i]
+	if m.Bulk() {
+		for _, o := range f.members {
+			for m.More(f.now(), o.Inc) {
+			}
+		}
+	}
 	for _, x := range m.Out.Frames {
 		f.frames++
 		f.carried[i]++

@@ -132,7 +132,9 @@ func (m *Member) report(place int, f *frame) error {
 	if err := m.heed(place, f); err != nil {
 		return err
 	}
-	m.reconsider()
+	if !f.more { // until the last part the sender is a suspect for every lock
+		m.reconsider()
+	}
 	return nil
 }
 

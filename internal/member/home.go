@@ -103,7 +103,7 @@ func (u *use) queueUp(t turn) {
 	u.queue = slices.Insert(u.queue, i, t)
 }
 
-// heed takes in a report of a member, which may be the own one.
+// heed takes in one part of a report.
 func (m *Member) heed(place int, f *frame) error {
 	e := m.epoch
 	inc := e.universe[place]
@@ -125,7 +125,6 @@ func (m *Member) heed(place int, f *frame) error {
 			return err
 		case x.stamp.Inc != inc || x.stamp.Epoch >= e.view.Epoch:
 			return fmt.Errorf("%w: REPORT: the stamp of a waiter for %q is not the sender's, or not of an older epoch", errUnexpected, x.name)
-		case rank == e.me: // they are here
 		case e.isHome(e.table.lock(n)) && !m.misreads(NoOrder):
 			e.use(n).queueUp(turn{x.stamp, rank})
 		case !m.misreads(NoDone):
@@ -158,28 +157,6 @@ func (m *Member) question(u *use) {
 	u.queried = true
 	u.may = u.may.and(m.testimony(string(m.epoch.table.name(u.lock))))
 	if !m.suspects(m.epoch, u).empty() {
-		m.queries = append(m.queries, u.lock)
+		m.epoch.ask(u)
 	}
-}
-
-// maxNames is how many locks one QUERY asks about.
-const maxNames = 256
-
-// ask sends the questions that have come together.
-func (m *Member) ask() {
-	e := m.epoch
-	for len(m.queries) > 0 {
-		some := m.queries[:min(len(m.queries), maxNames)]
-		m.queries = m.queries[len(some):]
-		f := frame{kind: queryFrame}
-		for _, n := range some {
-			f.names = append(f.names, string(e.table.name(n)))
-		}
-		for _, inc := range e.universe[:e.survivors()] {
-			if rank := e.view.Rank(inc); rank != e.me {
-				m.send(rank, &f)
-			}
-		}
-	}
-	m.queries = m.queries[:0]
 }

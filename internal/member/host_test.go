@@ -87,14 +87,32 @@ func (c *cluster) take(p *process) {
 			delete(p.tickets, e.Ticket)
 		}
 	}
+	c.send(p)
+}
+
+// send gives the frames of a member to its links, and then bulk frames as far as
+// there is room for them.
+func (c *cluster) send(p *process) {
 	for _, f := range p.Out.Frames {
 		p.links.Send(f.To, f.Bytes)
 	}
 	p.Out.Reset()
+	if !p.Bulk() {
+		return
+	}
+	for _, w := range p.epoch.view.Members {
+		for p.links.Room(w.Inc) && p.More(c.now, w.Inc) {
+			for _, f := range p.Out.Frames {
+				p.links.Send(f.To, f.Bytes)
+			}
+			p.Out.Reset()
+		}
+	}
 }
 
 // flush puts packets on the wires.
 func (c *cluster) flush(p *process) {
+	c.send(p)
 	p.ends = append(p.ends, p.links.Ended()...)
 	for _, l := range p.links.peers {
 		if l.link != nil {

@@ -17,6 +17,7 @@ type use struct {
 	asked       bool // the algorithm was asked, and has not let us in yet
 	inside      bool // it has
 	back        bool // those who wait here waited in an older epoch: the home lends, or says that it is done
+	owed        owed // what the REPORT to the home has not said yet
 	lent        bool // the home has lent it
 	until       Stamp
 
@@ -24,6 +25,7 @@ type use struct {
 	held     set    // of the universe: who holds it by an older epoch, as they reported
 	may      set    // who may be inside by an older epoch, as witnesses know
 	queried  bool   // they were asked
+	query    int    // 1 + the place among the queries that have not been put to all; else 0
 	queue    []turn // who waited in older epochs, by when they first asked
 	lendee   int    // the rank of whom it is lent to, or -1
 	interest bool   // others use it
@@ -151,6 +153,8 @@ func (m *Member) leave(u *use) {
 		u.carried = false
 		if home := int(e.table.lock(u.lock).home); home == e.me {
 			u.held.drop(e.place(m.Inc))
+		} else if u.owed&owedHold != 0 {
+			u.owed &^= owedHold // the home never hears of it
 		} else if !m.misreads(NoReleased) {
 			m.send(home, &frame{kind: releasedFrame, name: e.table.name(u.lock)})
 		}

@@ -101,8 +101,28 @@ func (p *Peer) end(how engine.Ending) {
 }
 
 // take does what the member wants done, and reports whether others have to do with
-// it. What applications hear comes first.
+// it. What applications hear comes first, bulk frames last.
 func (p *Peer) take() bool {
+	busy := p.takeOut()
+	return p.pump() || busy
+}
+
+// pump has the member make bulk frames as far as its links have room for them, and
+// reports whether there were any.
+func (p *Peer) pump() (busy bool) {
+	if !p.m.Bulk() || p.view == 0 {
+		return false
+	}
+	for _, m := range p.asks.Record().Members {
+		for p.links.Room(m.Inc) && p.m.More(p.now, m.Inc) {
+			p.takeOut()
+			busy = true
+		}
+	}
+	return busy
+}
+
+func (p *Peer) takeOut() bool {
 	out := &p.m.Out
 	for i := range out.Events {
 		p.config.Host.Told(&out.Events[i])
@@ -191,6 +211,7 @@ func (p *Peer) flush() {
 	if p.m == nil || p.within {
 		return
 	}
+	p.pump() // what has come may have made room
 	for _, e := range p.links.Ended() {
 		if w := p.config.Watch; w != nil {
 			w.LinkEnded(e.Peer, e.Why)
