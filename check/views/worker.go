@@ -176,6 +176,10 @@ func (w *worker) do(d deed, f func(n *world, m *member.Member) error) {
 	case err != nil:
 		broken |= Refused
 	}
+	for _, o := range w.procs {
+		for m.More(0, o.Inc) {
+		}
+	}
 	if w.err = mould.Save(&w.saved); w.err != nil {
 		return
 	}

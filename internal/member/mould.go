@@ -54,7 +54,7 @@ func (d *Mould) Load(s *State) error {
 	if m.lapse = Never - 1; s.Pass {
 		m.lapse = 0
 	}
-	m.own, m.queries = session{}, m.queries[:0]
+	m.own = session{}
 	m.Out.Reset()
 	d.requests(s)
 	var err error
@@ -168,12 +168,14 @@ func (e *epoch) reset() {
 	}
 	for _, u := range e.uses {
 		if u != nil {
-			*u = use{queue: u.queue[:0]}
-			e.spare = append(e.spare, u)
+			e.recycle(u)
 		}
 	}
 	e.uses, e.free = e.uses[:0], e.free[:0]
 	e.busy, e.holders, e.lapses, e.next, e.since = 0, 0, 0, Never, 0
+	e.reporting, e.queries = 0, e.queries[:0]
+	clear(e.reports)
+	clear(e.asked)
 	for i := range e.schools {
 		for seat := range e.schools[i].loaded {
 			e.schools[i].loaded[seat] = -1
@@ -191,7 +193,7 @@ func (d *Mould) Save(s *State) error {
 	case m.lease > 0:
 		s.Lease = Over
 	}
-	if len(m.agenda.heap) > 0 || len(m.clients) > 0 || len(m.queries) > 0 {
+	if len(m.agenda.heap) > 0 || len(m.clients) > 0 || m.Bulk() {
 		return errNotSmall
 	}
 	s.tickets = s.tickets[:0]

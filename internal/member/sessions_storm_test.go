@@ -101,19 +101,27 @@ func (w *sessionWorld) install(n *sessionNode, v View) error {
 	if err := n.s.Install(w.now, v); err != nil {
 		return err
 	}
-	if err := w.send(n, v.Members[w.r.IntN(len(v.Members))].Inc); err != nil { // what goes first
-		return err
-	}
+	w.send(n, v.Members[w.r.IntN(len(v.Members))].Inc) // what goes first
 	if w.r.IntN(4) == 0 {
 		return nil // Receive hands it out
 	}
-	return n.s.Early(w.now, w.expect(n))
+	n.s.Early(w.now, w.expect(n))
+	return w.ended(n)
+}
+
+// ended returns why a link has ended: none should.
+func (w *sessionWorld) ended(n *sessionNode) error {
+	for _, e := range n.s.Ended() {
+		return fmt.Errorf("the link from %d to %d has ended: %w", n.inc, e.Peer, e.Why)
+	}
+	return nil
 }
 
 // send sends a frame that says what it is.
-func (w *sessionWorld) send(n *sessionNode, to uint64) error {
+func (w *sessionWorld) send(n *sessionNode, to uint64) {
 	if n.epoch == 0 || to == n.inc || w.views[n.epoch-1].Rank(to) < 0 {
-		return nil
+		n.s.Send(to, nil) // it is dropped
+		return
 	}
 	k := sessionKey{n.epoch, n.inc, to}
 	w.sent[k]++
@@ -125,9 +133,8 @@ func (w *sessionWorld) send(n *sessionNode, to uint64) error {
 		size = w.r.IntN(maxPacket)
 	}
 	f = append(f, bytes.Repeat([]byte{byte(w.sent[k])}, size)...)
-	err := n.s.Send(to, f)
+	n.s.Send(to, f)
 	clear(f) // it is the caller's again
-	return err
 }
 
 // expect takes the frames that come to a member: each once, in order, of its
@@ -147,7 +154,7 @@ func (w *sessionWorld) expect(n *sessionNode) func(from uint64, f []byte) error 
 			return fmt.Errorf("frame %d of epoch %d from %d came to %d as number %d in epoch %d", number, epoch, from, n.inc, w.came[k], n.epoch)
 		}
 		if w.r.IntN(8) == 0 {
-			return w.send(n, from)
+			w.send(n, from)
 		}
 		return nil
 	}
@@ -205,6 +212,9 @@ func (w *sessionWorld) receive(n *sessionNode, p []byte) error {
 	if err := n.s.Receive(w.now, p, w.expect(n)); err != nil {
 		return fmt.Errorf("at %d: %w", n.inc, err)
 	}
+	if err := w.ended(n); err != nil {
+		return err
+	}
 	for _, p := range n.s.peers {
 		if p.link != nil && (len(p.link.kept)-p.link.head > w.limits.Bytes || cap(p.link.kept) > 4*w.limits.Bytes) || len(p.early.packets) > w.limits.Early {
 			return fmt.Errorf("%d keeps more for %d than its limits", n.inc, p.inc)
@@ -253,7 +263,7 @@ func (w *sessionWorld) step() error {
 	a, b := w.pair()
 	switch k := w.r.IntN(100); {
 	case k < 30:
-		return w.send(a, b.inc)
+		w.send(a, b.inc)
 	case k < 50:
 		return w.pump(a)
 	case k < 85:

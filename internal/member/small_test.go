@@ -65,6 +65,7 @@ func (w *town) commit(v View) {
 // take does what a member wants done.
 func (w *town) take(inc uint64) {
 	m := w.members[inc]
+	all(m)
 	for _, f := range m.Out.Frames {
 		k := [3]uint64{w.epochOf[inc], inc, f.To}
 		w.links[k] = append(w.links[k], slices.Clone(f.Bytes))

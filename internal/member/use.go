@@ -17,6 +17,7 @@ type use struct {
 	asked       bool // the algorithm was asked, and has not let us in yet
 	inside      bool // it has
 	back        bool // those who wait here waited in an older epoch: the home lends, or says that it is done
+	owed        owed // what the REPORT to the home has not said yet
 	lent        bool // the home has lent it
 	until       Stamp
 
@@ -24,6 +25,7 @@ type use struct {
 	held     set    // of the universe: who holds it by an older epoch, as they reported
 	may      set    // who may be inside by an older epoch, as witnesses know
 	queried  bool   // they were asked
+	query    int    // 1 + the place among the queries that have not been put to all; else 0
 	queue    []turn // who waited in older epochs, by when they first asked
 	lendee   int    // the rank of whom it is lent to, or -1
 	interest bool   // others use it
@@ -151,6 +153,8 @@ func (m *Member) leave(u *use) {
 		u.carried = false
 		if home := int(e.table.lock(u.lock).home); home == e.me {
 			u.held.drop(e.place(m.Inc))
+		} else if u.owed&owedHold != 0 {
+			u.owed &^= owedHold // the home never hears of it
 		} else if !m.misreads(NoReleased) {
 			m.send(home, &frame{kind: releasedFrame, name: e.table.name(u.lock)})
 		}
@@ -184,8 +188,16 @@ func (m *Member) proceed(u *use) {
 		return
 	}
 	u.inside, u.handed = false, 0
-	m.step(u.lock, core.Input{Kind: core.Release, From: core.None})
-	m.settle(u)
+	m.release(u.lock)
+}
+
+// release has the algorithm release a lock, and settles what remains. The step
+// may end the lock's use, so no caller may refer to it afterwards.
+func (m *Member) release(n int32) {
+	m.step(n, core.Input{Kind: core.Release, From: core.None})
+	if u := m.epoch.found(n); u != nil {
+		m.settle(u)
+	}
 }
 
 // bounded reports whether one more may enter here before the others.
@@ -195,13 +207,13 @@ func (m *Member) bounded(u *use) bool {
 
 // request asks by the algorithm. The home must hear of the first request.
 func (m *Member) request(u *use) {
-	e := m.epoch
-	l := e.table.lock(u.lock)
+	e, n := m.epoch, u.lock
+	l := e.table.lock(n)
 	fresh := !l.is(touched)
 	sent := len(m.Out.Frames)
 	home := int(l.home)
 	u.asked = true
-	m.step(u.lock, core.Input{Kind: core.Request, From: core.None})
+	m.step(n, core.Input{Kind: core.Request, From: core.None}) // which may end the use
 	if !fresh || home == e.me || m.misreads(NoTouch) {
 		return
 	}
@@ -210,7 +222,7 @@ func (m *Member) request(u *use) {
 			return
 		}
 	}
-	m.send(home, &frame{kind: touchFrame, name: e.table.name(u.lock)})
+	m.send(home, &frame{kind: touchFrame, name: e.table.name(n)})
 }
 
 // enter lets the first who waits in, if the lease allows it. If not, the right
