@@ -277,8 +277,9 @@ func (w *Warden) overdue(beside []uint64) []uint64 {
 }
 
 // reconcile asks for what makes the log's list of voters what the record wants.
-// A leader that is to leave has others come first, and then lets another lead,
-// who takes it out.
+// A leader that must leave has others come first, and then hands over to one that
+// takes it out. No entry is committed while the log waits for the next leader, so a
+// voter that may be dead is not chosen: the leader could not even evict it.
 func (w *Warden) reconcile() {
 	if !w.steady || w.agreed() || w.revoted != 0 && w.now-w.revoted < member.Instant(w.record.Settings.Renew/4) {
 		return
@@ -291,9 +292,17 @@ func (w *Warden) reconcile() {
 		return
 	}
 	for _, id := range want {
-		if !slices.ContainsFunc(w.absent, func(t timed) bool { return t.id == id }) {
+		if w.responds(id) {
 			w.Out.HandOver = id
 			return
 		}
 	}
+}
+
+// responds reports whether a voter belongs to a member that has not missed three renewals.
+func (w *Warden) responds(voter uint64) bool {
+	late := w.now - 3*member.Instant(w.record.Settings.Renew)
+	return slices.ContainsFunc(w.record.Members, func(m Member) bool {
+		return m.Voter == voter && w.standing(m.Inc).heard >= late
+	})
 }

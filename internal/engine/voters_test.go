@@ -127,6 +127,22 @@ func TestVoterLeaves(t *testing.T) {
 			t.Errorf("%+v", d.Out)
 		}
 	})
+	t.Run("the leader, and the first that could lead is dead", func(t *testing.T) {
+		d := lead(t, 4, 3, 0)
+		d.live(3*second, 64, 65, 66, 67)
+		d.say("A", Message{Kind: Leave, Inc: 64, Voter: 64})
+		d.here(65, 66, 67)
+		d.tick(1)
+		d.commit()
+		d.revoteNow()
+		if d.revoteNow(); d.Out.HandOver != 65 {
+			t.Errorf("%+v", d.Out)
+		}
+		d.live(7*second, 64, 66, 67)
+		if d.revoteNow(); d.Out.HandOver != 66 {
+			t.Errorf("it hands over to a voter that is silent: %+v", d.Out)
+		}
+	})
 	t.Run("the only one that has spoken", func(t *testing.T) {
 		d := lead(t, 2, 1, 0)
 		d.say("A", Message{Kind: Leave, Inc: 64, Voter: 64})

@@ -91,6 +91,9 @@ func (n *Node) append(m *pb.Message) error {
 		s := fromSnapshot(m.GetSnapshot())
 		b.Snapshot, w.snapshot = &s, &s
 		n.last = s.Index
+		// It is beyond all that was committed here, and Raft has its voters already: a
+		// change before it can no longer be applied.
+		n.applies = nil
 	}
 	for _, p := range m.GetEntries() {
 		e, err := fromEntry(p)
@@ -146,7 +149,6 @@ func (n *Node) durable(w *write) error {
 			return fmt.Errorf("take up a snapshot: %w", err)
 		}
 		n.log.install(*s)
-		n.applies = nil // a snapshot is taken up only if it is beyond all that was committed here
 	}
 	if err := n.log.Append(w.entries); err != nil {
 		return err

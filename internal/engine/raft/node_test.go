@@ -347,6 +347,45 @@ func TestChangeIsDurable(t *testing.T) {
 	}
 }
 
+// A snapshot brings its voters at once, also if the disk is slow: a change of voters
+// before it, which waits for an older save, is not applied any more.
+func TestSnapshotOvertakesChange(t *testing.T) {
+	w := grown(t, 3, 8)
+	l := w.leader()
+	slow := w.proc(w.other(l))
+	w.want = append(slices.Clone(w.want), w.number(), w.number())
+	w.fixed, w.voters = true, 5
+	w.must(l.node.Revote(w.want))
+	w.flush(l)
+	for log := slow.node.log; !log.conf.Joint() || log.last() == log.applied; {
+		w.rest(t, 1)
+	}
+	release := w.hold(slow)
+	w.rest(t, 4)
+	if len(slow.node.applies) == 0 {
+		t.Fatal("no change waits for the disk")
+	}
+	next := w.want[slices.IndexFunc(w.want, func(id uint64) bool { return id != l.id && id != slow.id })]
+	w.must(l.node.HandOver(next)) // to a leader that does not know what the slow one has
+	w.flush(l)
+	if w.rest(t, 2*election); w.leader() == nil || w.leader() == l {
+		t.Fatal("it does not hand over")
+	}
+	l = w.leader()
+	for range 12 {
+		w.allowed(l.node.Propose([]byte("x")))
+		w.flush(l)
+		w.rest(t, 1)
+	}
+	if last, err := ParseBatch(slow.saves[len(slow.saves)-1].save.Record); err != nil || last.Snapshot == nil {
+		t.Fatalf("no snapshot waits for the disk: %v", err)
+	}
+	release()
+	if w.rest(t, 2*election); slow.node == nil || slow.index != w.leader().index || slow.node.log.conf.Joint() {
+		t.Errorf("applied %d, leader %d", slow.index, w.leader().index)
+	}
+}
+
 func TestStartRefused(t *testing.T) {
 	q := &proc{w: newWorld(plan{maxLog: 9, mild: true})}
 	good := Config{Machine: q, Election: 10, Heartbeat: 1, MaxLog: 10}
