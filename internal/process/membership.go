@@ -55,7 +55,7 @@ func (p *Process) join() {
 	}
 	c := engine.PetitionerConfig{Name: p.config.Name, Address: p.config.Address, Nonce: nonce, Voters: p.config.Contacts, Cluster: p.config.Cluster, Retry: 4 * p.tick}
 	if p.voter != nil {
-		c.Voter, c.Cluster = p.voter.ID(), p.voter.Record().Cluster
+		c.Voter, c.Cluster = p.voter.ID(), p.cluster
 		c.Voters = append([]string{p.config.Address}, c.Voters...)
 	}
 	asks, err := engine.NewPetitioner(c)

@@ -105,14 +105,15 @@ type Process struct {
 	others []uint64           // the incarnations of its other members
 	flow   member.Instant     // when the links have something to send, if nothing happens before
 
-	voter *engine.Clerk  // nil if it is no voter
-	tick  member.Span    // how long a tick of it is
-	ticks member.Instant // when it ticks next
-	alarm member.Instant // when it must be woken for a tick
-	disk  disk
-	nonce uint64   // of the first attempt to join, if it founds the cluster
-	own   [][]byte // messages to itself
-	dirty bool     // the links may have something to send
+	voter   *engine.Clerk  // nil if it is no voter
+	cluster uint64         // whose voter it is
+	tick    member.Span    // how long a tick of it is
+	ticks   member.Instant // when it ticks next
+	alarm   member.Instant // when it must be woken for a tick
+	disk    disk
+	nonce   uint64   // of the first attempt to join, if it founds the cluster
+	own     [][]byte // messages to itself
+	dirty   bool     // the links may have something to send
 
 	desk   *client.Desk
 	linked map[string]bool // by address: there is a connection
