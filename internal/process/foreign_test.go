@@ -104,6 +104,10 @@ func TestNoSettings(t *testing.T) {
 		t.Errorf("it wants to be woken at %d, and it is %d", d.Out.Wake, c.now)
 	}
 	c.until("it is a member", func() bool { return d.Phase() == Member })
+	config.Settings = member.Settings{Lease: 10 * member.Second}
+	if _, err := New(config); err == nil {
+		t.Error("a process takes settings that cannot work")
+	}
 }
 
 // A member whose voters are of another cluster now, and have been for two leases,

@@ -14,12 +14,12 @@ import (
 // A Begin is what a process begins with, as far as it can be written down.
 type Begin struct {
 	Name     string
-	Address  string   // where other nodes find it
-	Contacts []string // addresses of nodes that may know the cluster
-	Cluster  uint64   // of which it was a member before; 0 joins whichever it finds
-	Seed     [32]byte // of all that needs chance, session secrets included: drawn by the host
-	State    []byte   // what was saved before, as one record; empty if nothing was
-	Settings member.Settings
+	Address  string          // where other nodes find it
+	Contacts []string        // addresses of nodes that may know the cluster
+	Cluster  uint64          // of which it was a member before; 0 joins whichever it finds
+	Seed     [32]byte        // of all that needs chance, session secrets included: drawn by the host
+	State    []byte          // what was saved before, as one record; empty if nothing was
+	Settings member.Settings // until it knows those of the cluster; zero is the usual ones
 	Limits   member.Limits
 	Links    member.SessionLimits // their times follow from the cluster's settings
 	Sessions int                  // how many clients may have one; 0 is the usual bound
@@ -125,6 +125,12 @@ const maxArena = 1 << 20
 
 // New makes a process. It does nothing before its first input, which is Start.
 func New(c Config) (*Process, error) {
+	if c.Settings == (member.Settings{}) {
+		c.Settings = member.Usual()
+	}
+	if err := c.Settings.Check(); err != nil {
+		return nil, err
+	}
 	p := &Process{config: c, rng: rand.NewChaCha8(c.Seed), linked: map[string]bool{}}
 	p.Out.Wake = member.Never
 	_, voter, err := c.Logs.Voter(c.State)
