@@ -103,6 +103,7 @@ type Process struct {
 	asks   *engine.Petitioner // nil before it joins
 	view   uint64             // the epoch that is installed
 	others []uint64           // the incarnations of its other members
+	known  []string           // where the members were when it was one
 	flow   member.Instant     // when the links have something to send, if nothing happens before
 
 	voter   *engine.Clerk  // nil if it is no voter
