@@ -589,6 +589,9 @@ func (n *node) carryOut() {
 		case Notify:
 			n.notify(&e.Event)
 		case View:
+			if e.Record.Epoch <= n.view {
+				c.t.Fatalf("%s installs epoch %d after %d", n.name, e.Record.Epoch, n.view)
+			}
 			n.view = e.Record.Epoch
 			n.views = append(n.views, n.view)
 		case Ended:

@@ -253,8 +253,8 @@ func (p *Process) finish(busy bool) {
 	p.Out.acts = p.Out.acts[:0]
 }
 
-// fail ends the process: nothing is sent any more, and applications learn that their
-// locks are lost.
+// fail ends the process: nothing is sent any more. The host tells applications that
+// their locks are lost.
 func (p *Process) fail() {
 	p.phase, p.Out.Wake = Over, member.Never
 	clear(p.Out.acts)
