@@ -173,6 +173,24 @@ func TestPetitionerReplaced(t *testing.T) {
 }
 
 // Members that are no voters know who is one.
+// One that knows its cluster takes no word of another one, before it has heard of its
+// own as well.
+func TestPetitionerForeign(t *testing.T) {
+	p, err := NewPetitioner(PetitionerConfig{Name: "X", Address: "x", Nonce: 500, Cluster: 8, Voters: []string{"A"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Join(1)
+	p.Out.Reset()
+	r := must(t, born(t, 2, 1), Change{Base: 1, Join: []Joiner{{"X", "x", 500, 0}}})
+	for _, m := range []Message{{Kind: View, Record: r.AppendTo(nil)}, {Kind: Wait, Nonce: 500, Record: r.AppendTo(nil)}, {Kind: Gone, Nonce: 500}} {
+		p.told(t, 2, "A", m)
+		if p.Inc() != 0 || p.Record().Cluster != 0 || p.Out.Ending != Running || p.Out.View {
+			t.Errorf("%s of another cluster: incarnation %d, %+v", m.Kind, p.Inc(), p.Record())
+		}
+	}
+}
+
 func TestRefer(t *testing.T) {
 	p, _ := joined(t)
 	m := Message{Kind: Join, Nonce: 7, Name: "Y"}

@@ -60,7 +60,7 @@ func (c *cluster) spoil(n, from *node) {
 	if last.epoch != n.view {
 		c.t.Fatalf("%s sends nothing to %s", from.name, n.name)
 	}
-	last.first, last.n, last.frames = last.first+last.n, 1, []byte{3, 255, 255, 255}
+	last.first, last.n, last.frames = last.first+last.n, 1, []byte{1, 0} // of a known kind, and too short
 	n.step(Input{Kind: Message, Text: from.name, Bytes: last.message()})
 }
 
