@@ -115,7 +115,7 @@ func (o *oracle) letsGo(q *proc, lock int, to uint64, kind string) {
 	}
 	l.letGo = e
 	for i := range l.holds {
-		if h := &l.holds[i]; h.token.Epoch < e && h.valid() {
+		if h := &l.holds[i]; h.token.Epoch < e && !h.freed && h.valid() {
 			w.broken(Clearing, "%s: the home m%d of epoch %d lets go of it or lends it, and %s is inside with %v", w.names[lock], q.no, e, h.name(), h.token)
 		}
 	}

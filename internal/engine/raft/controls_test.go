@@ -48,7 +48,7 @@ func TestControls(t *testing.T) {
 		}},
 		{"forgets what is committed", 0, func(p *plan) { p.storage = func(d *Disk) Storage { return uncommitted{d} } }},
 		{"reads without a quorum", 0, func(p *plan) { p.hasty = true }},
-		{"a change is not settled", 1750, func(p *plan) { p.poke = notSettled }},
+		{"a change is not settled", 4970, func(p *plan) { p.poke = notSettled }},
 		{"learners must have what is committed now", 200, func(p *plan) {
 			p.poke = func(n *Node) { n.goal = goal{n.status().GetTerm(), n.status().GetCommit()} }
 		}},

@@ -260,9 +260,10 @@ func (n *Node) ageSnapshots() {
 	n.snaps = kept
 }
 
-// truncate has a snapshot take the place of a log that is long enough.
+// truncate has a snapshot take the place of a log that is long enough, unless a later
+// one from a leader is about to.
 func (n *Node) truncate() {
-	if n.cutting || n.log.applied-n.log.base < n.maxLog {
+	if n.cutting || n.log.applied-n.log.base < n.maxLog || slices.ContainsFunc(n.writes, func(w write) bool { return w.snapshot != nil }) {
 		return
 	}
 	n.cutting = true
