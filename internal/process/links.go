@@ -18,12 +18,12 @@ const (
 // returns it without the byte that says so.
 func IsService(b []byte) ([]byte, bool) { return b[1:], b[0] == serviceMessage }
 
-// ServiceMessage returns a message to or from the view service as processes send it, for
-// a host that plays the view service.
-func ServiceMessage(b []byte) []byte { return append([]byte{serviceMessage}, b...) }
-
 // IsVoters reports whether a message is one between voters.
 func IsVoters(b []byte) bool { return b[0] == voterMessage }
+
+// Service is the first byte of a message to or from the view service: for hosts that
+// ask it something themselves.
+const Service = serviceMessage
 
 // Messages is how many kinds of messages there are, by their first byte.
 const Messages = voterMessage + 1

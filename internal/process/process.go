@@ -47,6 +47,17 @@ type Config struct {
 	Tape    Tape // nil if nothing is recorded
 }
 
+// runs reports why a process cannot run some algorithms. It must be able to run what it
+// chooses: it would fail in the view that uses them, and again after each start.
+func (c *Config) runs(all []member.Choice) error {
+	for _, o := range all {
+		if _, err := c.Spec(o.Algorithm, o.Version); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // A Tape is shown what a process takes, and what came of it. Both are valid during
 // the call.
 type Tape interface {
@@ -122,6 +133,9 @@ func New(c Config) (*Process, error) {
 		p.disk.held = true
 	} else if f := c.Found; f != nil {
 		if err := f.Settings.Check(); err != nil {
+			return nil, err
+		}
+		if err := c.runs(f.Choices); err != nil {
 			return nil, err
 		}
 	}
@@ -275,8 +289,12 @@ func (p *Process) wake() {
 	}
 }
 
-// due returns when the process is to be woken.
+// due returns when the process is to be woken. One that has ended is not, though its
+// voter may still be there.
 func (p *Process) due() member.Instant {
+	if p.phase == Over {
+		return member.Never
+	}
 	due := p.desk.Out.Wake
 	if p.m != nil {
 		due = min(due, p.m.Out.Wake, p.flow)

@@ -166,7 +166,9 @@ func (p *Process) order(in *Input) {
 	case Evict:
 		p.Out.Err = w.Evict(in.Number)
 	case Choose:
-		p.Out.Err = w.Choose(in.Choice)
+		if p.Out.Err = p.config.runs(in.Choice); p.Out.Err == nil {
+			p.Out.Err = w.Choose(slices.Clone(in.Choice))
+		}
 	case Refresh:
 		p.Out.Err = w.Forget()
 	case Resize:

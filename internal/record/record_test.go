@@ -231,7 +231,7 @@ func TestPlanted(t *testing.T) {
 func ill() func(algorithm string, version int) (core.Spec, error) {
 	asked := 0
 	return func(algorithm string, version int) (core.Spec, error) {
-		if asked++; asked == 2 {
+		if asked++; asked == 3 { // the founder looks whether it can run what it chooses
 			panic("ill")
 		}
 		return catalog.MakeLive(algorithm, version)

@@ -140,10 +140,10 @@ func (o *oracle) said(q *proc, b []byte) {
 		return
 	}
 	to := o.w.at(m.Inc)
-	if to == nil || to.inc != m.Inc || q.clerk() == nil {
+	if to == nil || to.inc != m.Inc || q.voter() == nil {
 		return
 	}
-	term := q.clerk().Lead().Term
+	term := q.voter().Lead().Term
 	for _, x := range to.sent {
 		if x.number == m.Number && term < o.term && x.when > o.termAt {
 			o.w.broken(Acks, "%s, which led in term %d, confirms a renewal of m%d that was sent after another had begun to lead in term %d", o.w.Name(q.id), term, o.w.no(m.Inc), o.term)
@@ -167,12 +167,12 @@ func (o *oracle) writes() {
 	now := stillness{epoch: o.epoch(), term: o.term}
 	for _, q := range w.procs {
 		now.boots += q.boots
-		if q.disk != nil {
-			now.saves += q.disk.Saves()
+		if d := q.drive.disk; d != nil {
+			now.saves += d.Saves()
 		}
 	}
 	if lead := w.leader(); lead != nil {
-		l := lead.clerk().Lead()
+		l := lead.voter().Lead()
 		if now.settled = l.Settled && len(l.Learners) == 0; len(l.Voters) > 0 {
 			now.voters = uint64(len(l.Voters))<<32 + l.Voters[len(l.Voters)-1]
 		}

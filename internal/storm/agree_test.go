@@ -7,10 +7,11 @@ import (
 	"github.com/stile-lock/stile/internal/engine"
 	"github.com/stile-lock/stile/internal/engine/raft"
 	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/process"
 )
 
 // present returns a copy of the record that the voters have.
-func present(w *world) engine.Record { return *w.leader().clerk().Record() }
+func present(w *world) engine.Record { return *w.leader().voter().Record() }
 
 // following returns a record that may come after the present one, without some.
 func following(w *world, gone ...uint64) engine.Record {
@@ -43,8 +44,8 @@ func still(w *world) {
 	}
 }
 
-// save writes something to the disk of a process, of which nobody knows.
-func save(q *proc) { _ = q.disk.(*raft.Drive).Storage.Save(raft.Batch{}) }
+// write writes something to the disk of a process that it has not asked for.
+func write(q *proc) { _ = q.drive.disk.Write((&raft.Batch{}).AppendTo(nil)) }
 
 // What is planted in the views, and the voters who make them, is found.
 func TestPlantedViews(t *testing.T) {
@@ -85,13 +86,13 @@ func TestPlantedViews(t *testing.T) {
 			w.oracle.applied(b, index, &r)
 		}},
 		{"the number of a voter that lost its disk is used again", Voters, func(w *world, lead, a, b *proc) {
-			w.wiped = append(w.wiped, a.clerk().ID())
-			a.settled()
+			w.wiped = append(w.wiped, a.voter().ID())
+			a.step(process.Input{Kind: process.Wake})
 		}},
 		{"one that leads no more confirms", Acks, func(w *world, lead, a, b *proc) {
-			w.oracle.reigns(engine.Lead{Serves: true, Term: lead.clerk().Lead().Term + 1})
+			w.oracle.reigns(engine.Lead{Serves: true, Term: lead.voter().Lead().Term + 1})
 			w.Wait(w.Now() + ms)
-			a.Renewing(1 << 40)
+			a.renewing(1 << 40)
 			confirms(w, lead, a, 1<<40)
 		}},
 		{"nobody can read what is said", Errors, func(w *world, lead, a, b *proc) {
@@ -119,13 +120,13 @@ func TestPlantedViews(t *testing.T) {
 			r.Ghosts = []engine.Ghost{{Inc: a.inc, Nonce: 1, Rest: rest}}
 			w.oracle.applied(lead, index, &r)
 			w.Wait(w.Now() + ms)
-			a.Renewing(1 << 40)
-			a.Confirming(1 << 40)
-			a.Confirmed(1 << 40)
+			a.renewing(1 << 40)
+			a.confirming(1 << 40)
+			a.confirmed()
 		}},
 		{"something is written when all is silent", Silence, func(w *world, lead, a, b *proc) {
 			still(w)
-			save(lead)
+			write(lead)
 			w.oracle.writes()
 			w.oracle.writes()
 		}},
@@ -196,9 +197,9 @@ func TestNotPlanted(t *testing.T) {
 			w.oracle.applied(lead, index, &r)
 		}},
 		{"one confirms what was sent before another led", func(w *world, lead, a, b *proc) {
-			a.Renewing(1 << 40)
+			a.renewing(1 << 40)
 			w.Wait(w.Now() + ms)
-			w.oracle.reigns(engine.Lead{Serves: true, Term: lead.clerk().Lead().Term + 1})
+			w.oracle.reigns(engine.Lead{Serves: true, Term: lead.voter().Lead().Term + 1})
 			confirms(w, lead, a, 1<<40)
 		}},
 		{"a clock beyond the margin lets one act by an older loan", func(w *world, lead, a, b *proc) {
@@ -215,7 +216,7 @@ func TestNotPlanted(t *testing.T) {
 		}},
 		{"what is written is a view", func(w *world, lead, a, b *proc) {
 			still(w)
-			save(lead)
+			write(lead)
 			r := following(w)
 			w.oracle.applied(a, index, &r)
 			w.oracle.writes()

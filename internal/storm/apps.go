@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/process"
 	"github.com/stile-lock/stile/trace"
 )
 
@@ -42,7 +43,6 @@ func (q *proc) begin() {
 		q.apps = make([]app, q.w.Apps)
 	}
 	q.asks = q.asks[:0]
-	q.welcome()
 	for i := range q.apps {
 		q.apps[i] = app{seq: q.apps[i].seq}
 		q.later(i, q.chance.Below(int64(q.w.Think)+1))
@@ -121,19 +121,19 @@ func (w *world) somewhere(r interface{ Below(n int64) int64 }) int {
 	return int(min(r.Below(int64(w.Locks)), r.Below(int64(w.Locks))))
 }
 
-// lock asks the member for a lock.
+// lock requests a lock for an application.
 func (q *proc) lock(x *ask) error {
 	w := q.w
-	var err error
-	q.use(func(m *member.Member) {
-		if x.ticket, err = m.Lock(q.now(), w.names[x.lock], member.Ask{Deadline: x.deadline, Try: x.try}); err == nil {
-			if x.app >= 0 {
-				q.apps[x.app].ask = x
-			}
-			q.stands(x)
+	out := q.take(process.Input{Kind: process.Lock, Text: w.names[x.lock], Late: x.deadline, Try: x.try})
+	err := out.Err
+	if x.ticket = out.Ticket; err == nil { // before it can be granted
+		if x.app >= 0 {
+			q.apps[x.app].ask = x
 		}
-	})
-	if err != nil && !errors.Is(err, member.ErrGone) {
+		q.stands(x)
+	}
+	q.carryOut()
+	if err != nil && !errors.Is(err, member.ErrGone) && !errors.Is(err, process.ErrLeaving) {
 		w.broken(Errors, "m%d asks for %s: %v", q.no, w.names[x.lock], err)
 	}
 	return err
@@ -177,10 +177,8 @@ func (q *proc) forget(x *ask) {
 
 // withdraw takes a request back, unless it is granted just now.
 func (q *proc) withdraw(x *ask) {
-	q.use(func(m *member.Member) {
-		m.Cancel(q.now(), x.ticket)
-		x.back = true
-	})
+	x.back = true
+	q.step(process.Input{Kind: process.Cancel, Number: uint64(x.ticket)})
 	if !x.held && q.has(x) {
 		q.takenBack(x)
 		q.over(x)
@@ -205,12 +203,11 @@ func (q *proc) over(x *ask) {
 // lost it.
 func (q *proc) unlock(x *ask) {
 	w := q.w
-	var err error
-	q.use(func(m *member.Member) {
-		if err = m.Unlock(q.now(), w.names[x.lock], x.token); err == nil {
-			q.exits(x)
-		}
-	})
+	err := q.take(process.Input{Kind: process.Unlock, Text: w.names[x.lock], Token: x.token}).Err
+	if err == nil {
+		q.exits(x) // before another one can enter
+	}
+	q.carryOut()
 	if err != nil && (!errors.Is(err, member.ErrNotHeld) || q.has(x)) {
 		w.broken(Errors, "m%d unlocks %s with %v, of which it was not told that it is lost: %v", q.no, w.names[x.lock], x.token, err)
 	}
@@ -231,12 +228,12 @@ func (q *proc) lateUnlock(a *app) {
 	if q.state != taking && q.state != leaving {
 		return
 	}
-	q.use(func(m *member.Member) {
-		if err := m.Unlock(q.now(), q.w.names[where], lost); !errors.Is(err, member.ErrNotHeld) {
-			q.w.broken(Events, "m%d unlocks %s with %v, which it has lost before, and hears %v", q.no, q.w.names[where], lost, err)
-		}
-		q.w.oracle.locks[where].out(q, nil, lost) // it says that it does not act any more
-	})
+	err := q.take(process.Input{Kind: process.Unlock, Text: q.w.names[where], Token: lost}).Err
+	if !errors.Is(err, member.ErrNotHeld) {
+		q.w.broken(Events, "m%d unlocks %s with %v, which it has lost before, and hears %v", q.no, q.w.names[where], lost, err)
+	}
+	q.w.oracle.locks[where].out(q, nil, lost) // it says that it does not act any more
+	q.carryOut()
 }
 
 // told takes an event of the member.

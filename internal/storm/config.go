@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	talk "github.com/stile-lock/stile/internal/client"
-
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/internal/engine"
 	"github.com/stile-lock/stile/internal/member"
@@ -35,34 +33,10 @@ type Config struct {
 	Limits   member.Limits
 	// Spec returns an algorithm by its name.
 	Spec func(algorithm string, version int) (core.Spec, error)
-	// Made is shown every member and its links before they do anything; nil shows
-	// nobody. It is for negative controls.
-	Made func(m *member.Member, links *member.Sessions)
+	// Logs starts the logs of voters.
+	Logs engine.Logs
 	// Disk returns an empty disk for a voter's log.
 	Disk func() Disk
-	// Wrong is what voters misread. It is for negative controls.
-	Wrong engine.Misreading
-	// Guests is what clients and the desks of members misread. It is for negative
-	// controls.
-	Guests talk.Misreading
-
-	wrong Misreading
-}
-
-// A Disk is one that can fail. The operations that are counted are its writes and
-// syncs.
-type Disk interface {
-	engine.Store
-	StopAfter(n int)      // the machine stops before the operation after so many
-	FullAfter(n int)      // it cannot be written from then on
-	SyncErrorAfter(n int) // every sync from then on fails
-	Heal()                // nothing of that comes any more
-	// Restart is what happens to it when the process ends. If the power fails, chance
-	// decides what is on it of what was not synced.
-	Restart(power bool, chance func() bool)
-	Rot(bit uint64)
-	Voter() uint64 // whose it is; 0 if it is nobody's
-	Saves() int    // how often something was saved
 }
 
 // limits of what is stormed: a storm is small, there are many of them.
@@ -80,8 +54,8 @@ func (c *Config) Check() error {
 		return fmt.Errorf("%d members: want 1 to %d", c.Nodes, maxNodes)
 	case c.Voters != 1 && c.Voters != 3 && c.Voters != 5:
 		return fmt.Errorf("%d voters: want 1, 3 or 5", c.Voters)
-	case c.Disk == nil:
-		return errors.New("no disk for voters: want a way to make one")
+	case c.Disk == nil || c.Logs == nil:
+		return errors.New("no disks or logs for voters: set Disk and Logs")
 	case c.Locks < 1 || c.Locks > maxLocks:
 		return fmt.Errorf("%d locks: want 1 to %d", c.Locks, maxLocks)
 	case c.Apps < 0 || c.Apps > maxApps || c.Clients < 0 || c.Clients > maxClients || c.Apps+c.Clients == 0:
@@ -182,18 +156,3 @@ const (
 	Acks      Invariant = "acks"      // one that leads no more confirms no renewal
 	Reads     Invariant = "reads"     // who asks for the record gets none that was out of date when it asked
 )
-
-// A Misreading is a mistake of the hosts of members, for negative controls: a set
-// of them.
-type Misreading uint32
-
-// The misreadings.
-const (
-	KeepHolds Misreading = 1 << iota // a process that rejoins keeps what it held
-	SameInc                          // a restarted process joins with the nonce of the one before
-)
-
-// Misread makes a run misread some rules. It is for negative controls alone.
-func Misread(c *Config, x Misreading) { c.wrong = x }
-
-func (c *Config) misreads(x Misreading) bool { return c.wrong&x != 0 }

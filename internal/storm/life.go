@@ -1,12 +1,11 @@
 package storm
 
 import (
-	talk "github.com/stile-lock/stile/internal/client"
+	"encoding/binary"
 
 	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/internal/engine"
 	"github.com/stile-lock/stile/internal/member"
-	"github.com/stile-lock/stile/internal/peer"
+	"github.com/stile-lock/stile/internal/process"
 	"github.com/stile-lock/stile/sim/kernel"
 )
 
@@ -21,75 +20,60 @@ func (q *proc) boot() error {
 	}
 	q.boots++
 	q.chance = kernel.NewRand(w.Seed, uint64(1000+1000*q.place()+q.boots))
-	if q.boots == 1 || !w.misreads(KeepHolds) {
-		q.clock = clock{base: w.Now(), read: member.Instant(1 + q.chance.Below(1000*ms)), rate: w.rate(&q.chance)}
-	}
-	if q.disk == nil {
-		q.disk = w.Disk()
-	}
-	q.state, q.view, q.parting = resting, nil, false
-	q.wakeAt = 0
+	q.clock = clock{base: w.Now(), read: member.Instant(1 + q.chance.Below(1000*ms)), rate: w.rate(&q.chance)}
+	q.state, q.view, q.draining = joining, nil, false
+	q.lease, q.sent, q.lamport = 0, q.sent[:0], 0
+	q.wakeAt, q.wakeNo = 0, q.wakeNo+1
 	if err := q.open(); err != nil {
 		return err
 	}
-	if w.oracle.epoch() == 0 && q.place() == 0 && q.boots == 1 {
-		if err := q.found(); err != nil {
-			return err
+	q.begin()
+	q.step(process.Input{Kind: process.Start})
+	for _, o := range w.procs {
+		if o != q && q.state != dead {
+			q.linked(o, true)
 		}
 	}
-	q.join()
 	return nil
 }
 
-// found begins the cluster.
-func (q *proc) found() error {
-	w := q.w
-	me := engine.Joiner{Name: w.Name(q.id), Address: w.Name(q.id), Nonce: w.nonce(q, q.tries+1)} // it joins with this one
-	return q.peer.Found(engine.Record{}, engine.Birth(engine.Start{Cluster: 1, Epoch: 1, Settings: w.Settings}, w.Voters, w.choices(0), me))
-}
-
-// open starts the peer. If its disk has rotted, whoever looks after it empties it.
+// open makes the process. If its disk has rotted, the operator replaces it.
 func (q *proc) open() (err error) {
-	w := q.w
-	c := peer.Config{
-		Name: w.Name(q.id), Address: w.Name(q.id), Contacts: w.contacts(q), Store: q.disk,
-		Seed: w.Seed ^ uint64(q.boots)<<32, Tick: member.Span(tickEvery),
-		Links:  member.SessionLimits{Patience: linkPatience, Complain: w.Settings.Lease / 4},
-		Limits: w.Limits, Spec: w.spec, Host: q, Watch: q, Made: w.Made, Wrong: w.Wrong,
+	w, d := q.w, &q.drive
+	if d.disk == nil {
+		d.disk = w.Disk()
 	}
-	id := q.disk.Voter()
-	q.peer, err = peer.New(q.now(), c)
-	if err != nil && q.rotten {
+	c := process.Config{
+		Begin: process.Begin{
+			Name: w.Name(q.id), Address: w.Name(q.id), Contacts: w.contacts(q), Seed: q.seed(),
+			Settings: w.Settings, Limits: w.Limits,
+		},
+		Logs: w.Logs, Spec: w.spec, Observe: true,
+	}
+	if w.oracle.epoch() == 0 && q.place() == 0 && q.boots == 1 {
+		c.Found = &process.Founding{Cluster: 1, Epoch: 1, Settings: w.Settings, Voters: w.Voters, Choices: w.choices(0)}
+	}
+	id := d.disk.Voter()
+	if c.State, err = d.disk.Read(); err == nil {
+		q.p, err = process.New(c)
+	}
+	if err != nil && d.rotten {
 		w.wiped = append(w.wiped, id)
-		w.remark(q.id, "its disk is damaged, and is emptied")
-		q.disk = w.Disk()
-		c.Store = q.disk
-		q.peer, err = peer.New(q.now(), c)
+		w.remark(q.id, "its disk is damaged, and is replaced")
+		d.disk, c.State = w.Disk(), nil
+		q.p, err = process.New(c)
 	}
-	q.ill, q.rotten = false, false
+	d.ill, d.rotten = false, false
 	return err
 }
 
-// join asks to join, as another incarnation.
-func (q *proc) join() {
-	w := q.w
-	q.tries++
-	q.state, q.view = joining, nil
-	q.sent, q.lamport = q.sent[:0], 0
-	if q.apps == nil || !w.misreads(KeepHolds) {
-		q.lease = 0
-		q.begin()
+// seed returns what a process draws all its chance from.
+func (q *proc) seed() (seed [32]byte) {
+	r := kernel.NewRand(q.w.Seed, uint64(100_000+1000*q.place()+q.boots))
+	for i := 0; i < len(seed); i += 8 {
+		binary.LittleEndian.PutUint64(seed[i:], r.Uint64())
 	}
-	q.failed(q.peer.Join(q.now(), w.nonce(q, q.tries)))
-	q.settled()
-}
-
-// nonce returns what names an attempt to join, by its number.
-func (w *world) nonce(q *proc, try int) uint64 {
-	if w.misreads(SameInc) {
-		return uint64(q.place() + 1)
-	}
-	return uint64(q.place()+1)<<32 | uint64(try)
+	return seed
 }
 
 // contacts returns where a process may ask for the cluster.
@@ -111,20 +95,15 @@ func (w *world) again(q *proc, rest int64) {
 }
 
 // votes reports whether a voter has its log on the disk of a place.
-func (q *proc) votes() bool {
-	return q.disk != nil && q.disk.Voter() != 0
-}
+func (q *proc) votes() bool { return q.drive.voter() != 0 }
 
-// again is boot for a place that is empty, and join for one who may.
+// again starts a process in a place that is empty.
 func (q *proc) again() {
-	switch {
-	case q.w.phase >= draining:
-	case q.state == dead:
-		if err := q.boot(); err != nil {
-			q.w.broken(Errors, "%s cannot start: %v", q.w.Name(q.id), err)
-		}
-	case q.state == resting:
-		q.join()
+	if q.w.phase >= draining || q.state != dead {
+		return
+	}
+	if err := q.boot(); err != nil {
+		q.w.broken(Errors, "%s cannot start: %v", q.w.Name(q.id), err)
 	}
 }
 
@@ -146,30 +125,14 @@ func (w *world) rate(r *kernel.Rand) int64 {
 	return r.Below(2*most+1) - most
 }
 
-// say goes on with leaving.
-func (q *proc) say() {
-	if q.state == taking && q.parting {
-		q.part()
-	}
-}
+// departs has the process leave in good order, as soon as it runs.
+func (q *proc) departs() { q.w.At(q.w.Now(), depart, q.id, q.boots) }
 
-// Ended implements peer.Host: it is a member no more. Unless it has left it asks
-// to join again, as another one.
-func (q *proc) Ended(how engine.Ending) {
-	w := q.w
-	if how == engine.Left {
-		w.oracle.acted(q)
-		w.oracle.stopped(q)
-		q.disk.Restart(false, nil)
-		q.vacate()
-		return
-	}
-	if !w.misreads(KeepHolds) && q.view != nil {
-		w.oracle.stopped(q)
-	}
-	q.desk.End(talk.Evicted)
-	q.state, q.view, q.parting = resting, nil, false
-	w.again(q, ms+q.chance.Below(maxRest-ms))
+// exit ends a process that is over. Its disk finishes what it has begun.
+func (q *proc) exit() {
+	q.w.oracle.died(q)
+	q.drive.finish()
+	q.vacate()
 }
 
 // vacate empties the place, and fills it again some time later.
@@ -183,42 +146,13 @@ func (q *proc) vacate() {
 	q.w.again(q, rest)
 }
 
-// crash ends the process without a word.
-func (q *proc) crash() { q.die(q.ill && q.chance.Below(2) == 0) }
+// crash ends the process at once. If its disk is ill, the power may fail, too.
+func (q *proc) crash() { q.die(q.drive.ill && q.chance.Below(2) == 0) }
 
-// die ends the process without a word; the power of its machine may fail, too.
+// die ends the process at once; the power of its machine may fail, too.
 func (q *proc) die(power bool) {
 	q.w.oracle.died(q)
 	q.w.Crash(q.id)
-	q.disk.Restart(power, func() bool { return q.chance.Below(2) == 0 })
+	q.drive.crash(power)
 	q.vacate()
-}
-
-// part begins to leave: first its clients must let go, or their sessions end. A
-// client acts by its own clock, and cannot be told at once that it has lost.
-func (q *proc) part() {
-	if q.state != taking {
-		return
-	}
-	if !q.parting {
-		q.parting = true
-		q.use(func(m *member.Member) { q.desk.Drain(q.now(), m) })
-	}
-	if q.state == taking && q.desk.Holds() > 0 {
-		q.w.At(q.w.Now()+int64(q.w.Settings.Renew), say, q.id, q.boots)
-		return
-	}
-	q.leave()
-}
-
-// leave promises never to enter again, and then says so.
-func (q *proc) leave() {
-	q.peer.Leave(q.now())
-	if q.state == taking {
-		q.state = leaving
-		q.w.oracle.acted(q) // whoever leaves has seen to it that nobody acts any more
-		q.w.oracle.stopped(q)
-		q.desk.End(talk.Leaving)
-	}
-	q.settled()
 }

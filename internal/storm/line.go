@@ -8,6 +8,7 @@ import (
 
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/process"
 )
 
 // A line is a connection between a client and a process: what is sent on it arrives
@@ -118,14 +119,13 @@ func (c *client) snap() {
 	c.guest.Disconnected(c.now(), l.number)
 	c.take()
 	if l.q.state != dead && l.boots == l.q.boots && !c.w.Paused(l.q.id) {
-		l.q.desk.Closed(uint64(l.no))
+		l.q.step(process.Input{Kind: process.Closed, Number: uint64(l.no)})
 	}
 }
 
-// serve does what a client wants. A process that was started anew knows nothing of
-// the connection.
+// serve hands what a client has sent to the process. A process that was started anew
+// knows nothing of the connection.
 func (q *proc) serve(l *line, frame []byte) {
-	w := q.w
 	if q.state == dead {
 		return
 	}
@@ -135,75 +135,29 @@ func (q *proc) serve(l *line, frame []byte) {
 	switch {
 	case l.boots != q.boots:
 		l.send(q.id, nil)
-		return
 	case len(frame) == 0:
-		q.desk.Closed(uint64(l.no))
-		return
-	}
-	var err error
-	if q.peer.Member() == nil {
-		err = q.desk.Receive(q.now(), nil, uint64(l.no), frame)
-		q.settled()
-	} else {
-		q.use(func(m *member.Member) { err = q.desk.Receive(q.now(), m, uint64(l.no), frame) })
-	}
-	if err != nil {
-		w.broken(Errors, "m%d hears %x from %s: %v", q.no, frame, w.Name(l.c.id), err)
+		q.step(process.Input{Kind: process.Closed, Number: uint64(l.no)})
+	default:
+		q.step(process.Input{Kind: process.Frame, Number: uint64(l.no), Bytes: frame})
 	}
 }
 
-// flush sends what the desk wants sent.
-func (q *proc) flush() {
-	out := q.desk.Out.Frames
-	for _, s := range out {
-		l := q.w.lines[s.Conn-1]
-		if len(s.Bytes) > 0 {
-			l.send(q.id, s.Bytes)
-		}
-		if s.Last {
-			l.send(q.id, nil)
-		}
+// reply sends what the process has for a client.
+func (q *proc) reply(e *process.Effect) {
+	l := q.w.lines[e.Conn-1]
+	if len(e.Bytes) > 0 {
+		l.send(q.id, e.Bytes)
 	}
-	q.desk.Out.Reset()
-}
-
-// welcome opens the desk for clients.
-func (q *proc) welcome() {
-	w := q.w
-	q.desk = talk.NewDesk(talk.DeskConfig{Draw: w.draw, Watch: deskWatch{q}, Wrong: w.Guests})
-	for _, o := range w.procs {
-		q.desk.Nodes = append(q.desk.Nodes, w.Name(o.id))
+	if e.Last {
+		l.send(q.id, nil)
 	}
 }
 
-// draw returns the number of a session and its secret.
-func (w *world) draw() (uint64, talk.Secret) {
-	w.orders.sessions++
-	var s talk.Secret
-	binary.BigEndian.PutUint64(s[:], w.Seed*0x9e3779b97f4a7c15^w.orders.sessions)
-	return w.orders.sessions, s
-}
-
-// A deskWatch tells the oracle what the desk of a process does with the member.
-type deskWatch struct{ q *proc }
-
-// Asked implements client.Watcher.
-func (d deskWatch) Asked(t member.Ticket, name string, try bool) {
-	x := &ask{ticket: t, lock: d.q.w.lockOf(name), app: -1, try: try, deadline: member.Never}
-	d.q.stands(x)
-}
-
-// Cancelled implements client.Watcher.
-func (d deskWatch) Cancelled(t member.Ticket) { d.known(t, d.q.takenBack) }
-
-// Unlocked implements client.Watcher.
-func (d deskWatch) Unlocked(t member.Ticket) { d.known(t, d.q.exits) }
-
-// known notes what becomes of a request, if there is one.
-func (d deskWatch) known(t member.Ticket, f func(x *ask)) {
-	if x := d.q.asked(t); x != nil {
+// known notes what becomes of a client's request, if there is one.
+func (q *proc) known(t member.Ticket, f func(x *ask)) {
+	if x := q.asked(t); x != nil {
 		f(x)
 		return
 	}
-	d.q.w.broken(Events, "m%d ends a request of a client that is over", d.q.no)
+	q.w.broken(Events, "m%d ends a request of a client that is over", q.no)
 }

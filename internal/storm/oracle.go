@@ -72,7 +72,7 @@ func (h *hold) valid() bool {
 	case h.c != nil:
 		return h.c.valid()
 	case h.until > 0:
-		return h.q.inc == h.inc && h.q.now() < h.until
+		return h.q.now() < h.until
 	}
 	return h.q.now() < h.q.lease
 }

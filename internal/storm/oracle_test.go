@@ -1,11 +1,10 @@
 package storm
 
 import (
-	"errors"
 	"testing"
 
 	"github.com/stile-lock/stile/internal/member"
-	"github.com/stile-lock/stile/internal/peer"
+	"github.com/stile-lock/stile/internal/process"
 )
 
 // ready returns a world of three members that have their first view and their
@@ -145,7 +144,7 @@ func TestPlanted(t *testing.T) {
 		{"an epoch that is not installed", Epochs, func(w *world, home, a, b *proc) { enters(home, tok(w, 2, 1)) }},
 		{"a frame without a view", Epochs, func(w *world, home, a, b *proc) { a.view = nil; w.oracle.sent(a, b.inc, []byte{0}) }},
 		{"a frame to a stranger", Epochs, func(w *world, home, a, b *proc) { w.oracle.sent(a, 99, []byte{0}) }},
-		{"a packet of another epoch", Epochs, func(w *world, home, a, b *proc) { a.transmits([]byte{peer.Packet, 9, 1, 2}) }},
+		{"a packet of another epoch", Epochs, func(w *world, home, a, b *proc) { a.transmits([]byte{process.Packet, 9, 1, 2}) }},
 		{"a frame is heard without a view", Epochs, func(w *world, home, a, b *proc) { a.view = nil; w.oracle.delivered(a, b.inc, nil) }},
 		{"somebody is inside by an older epoch", Clearing, func(w *world, home, a, b *proc) {
 			lent(w, a)
@@ -273,7 +272,19 @@ func TestPlanted(t *testing.T) {
 		}},
 		{"a frame that was not sent", Channels, func(w *world, home, a, b *proc) { w.oracle.delivered(a, b.inc, []byte{1}) }},
 		{"a frame that is none", Errors, func(w *world, home, a, b *proc) { w.oracle.sent(a, b.inc, []byte{255}) }},
-		{"a broken peer", Errors, func(w *world, home, a, b *proc) { a.failed(errors.New("planted")) }},
+		{"a process that hears nonsense", Errors, func(w *world, home, a, b *proc) { a.receive(b.id, []byte{process.Service, 255}) }},
+		{"a process that hears nonsense from a client", Errors, func(w *world, home, a, b *proc) {
+			a.serve(&line{w: w, no: 1, c: w.clients[0], q: a}, []byte{255})
+		}},
+		{"a process that fails, and its disk is well", Errors, func(w *world, home, a, b *proc) {
+			a.effect(&process.Effect{Kind: process.Failed})
+		}},
+		{"a link that ends", Errors, func(w *world, home, a, b *proc) {
+			a.effect(&process.Effect{Kind: process.LinkEnded, Peer: b.inc})
+		}},
+		{"a question that no client asks", Errors, func(w *world, home, a, b *proc) {
+			a.effect(&process.Effect{Kind: process.Ask})
+		}},
 		{"an unlock that fails", Errors, func(w *world, home, a, b *proc) { home.unlock(enters(home, tok(w, 1, 1))) }},
 		{"a loss when all is well", Calm, func(w *world, home, a, b *proc) {
 			w.phase = demanding
@@ -285,7 +296,7 @@ func TestPlanted(t *testing.T) {
 		}},
 		{"noise when all is silent", Silence, func(w *world, home, a, b *proc) {
 			w.oracle.quiet = true
-			a.transmits([]byte{peer.Packet, byte(a.epoch()), 1, 2})
+			a.transmits([]byte{process.Packet, byte(a.epoch()), 1, 2})
 		}},
 	} {
 		w := ready(t)

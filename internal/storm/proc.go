@@ -3,47 +3,42 @@ package storm
 import (
 	"slices"
 
-	talk "github.com/stile-lock/stile/internal/client"
-
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/internal/engine"
 	"github.com/stile-lock/stile/internal/member"
-	"github.com/stile-lock/stile/internal/peer"
+	"github.com/stile-lock/stile/internal/process"
 	"github.com/stile-lock/stile/sim/kernel"
 )
 
-// A state says how far a process is.
+// A state says how far a process is, as its effects have shown so far.
 type state uint8
 
 const (
-	dead    state = iota
-	resting       // it was a member, and will ask to join again
-	joining
-	taking  // part
-	leaving // it has promised never to enter again
+	dead    state = iota // no process runs in this place
+	joining              // it asks to become a member
+	taking               // it is one
+	leaving              // it has promised never to enter again
 )
 
-// A proc is one place for a process, and whoever is there now: a peer, its clock
-// and its applications. The disk stays in its place whoever is there.
+// A proc is one place for a process, and the process that runs there now, with its
+// clock and its applications. The disk stays in its place, whichever process runs.
 type proc struct {
-	w      *world
-	id     core.ID
-	inc    uint64 // of the member; that of the last one if there is none now
-	no     int    // the number of the incarnation in what is told
-	state  state
-	boots  int // how many have been here
-	tries  int // how often it has asked to join, in all
-	peer   *peer.Peer
-	disk   Disk
-	ill    bool // the disk will fail soon, or has
-	rotten bool // what is on it is not what was written
-	clock  clock
-	chance kernel.Rand
-	view   *member.View // that it has installed; nil before the first
+	w        *world
+	id       core.ID
+	inc      uint64 // of the member; that of the last one if there is none now
+	no       int    // the number of the incarnation in reports
+	state    state
+	draining bool // it leaves as soon as no lock is held through it
+	boots    int  // how many processes have run here
+	p        *process.Process
+	in       process.Input // what it takes now
+	drive    drive
+	clock    clock
+	chance   kernel.Rand
+	view     *member.View // that it has installed; nil before the first
 
 	apps []app
-	desk *talk.Desk
-	asks []*ask // who waits and who holds, in the order in which they asked
+	asks []*ask // requests that wait or hold, in the order in which they were made
 
 	lease    member.Instant // by the own clock: until when it may act, as the oracle counts
 	ended    member.Instant // in the step that renews it: when it ended before; else 0
@@ -54,7 +49,6 @@ type proc struct {
 	report   bool  // what is being delivered is one
 	wakeNo   int   // of the wake that is scheduled
 	wakeAt   int64 // when it is; 0 if none is
-	parting  bool  // it leaves as soon as its clients have let go
 	checking bool
 	rest     int64 // how long the place stays empty
 }
@@ -64,9 +58,6 @@ type renewal struct {
 	at     member.Instant
 	when   int64 // by a true clock
 }
-
-// linkPatience is after how long links ask again.
-const linkPatience = 10 * member.Millisecond
 
 func (q *proc) place() int { return int(q.id - firstProc) }
 
@@ -80,6 +71,14 @@ func (q *proc) epoch() uint64 {
 	return q.view.Epoch
 }
 
+// voter returns the voter of a process that runs, or nil.
+func (q *proc) voter() *engine.Clerk {
+	if q.state == dead {
+		return nil
+	}
+	return q.p.Voter()
+}
+
 // happen does what was scheduled.
 func (q *proc) happen(kind kernel.EventKind, arg int) {
 	if q.state == dead {
@@ -88,65 +87,139 @@ func (q *proc) happen(kind kernel.EventKind, arg int) {
 	switch kind {
 	case wake:
 		if arg == q.wakeNo {
-			q.wakeAt = 0
-			q.peer.Wake(q.now())
-			q.settled()
-			q.wakeDesk()
+			q.wakes()
 		}
 	case act:
 		q.act(arg)
-	case say:
-		if arg == q.boots {
-			q.say()
+	case link:
+		q.linked(q.w.procs[arg>>1], arg&1 == 1)
+	case saved:
+		q.saved(arg)
+	case depart:
+		if arg == q.boots && q.state == taking && !q.draining {
+			q.draining = true
+			q.step(process.Input{Kind: process.Leave})
 		}
 	}
 }
 
-// use lets somebody use the member. There must be one.
-func (q *proc) use(f func(m *member.Member)) {
-	q.peer.Do(q.now(), f)
-	q.settled()
+// take hands an input to the process. What comes of it must be carried out next.
+func (q *proc) take(in process.Input) *process.Output {
+	q.in, q.in.At = in, q.now()
+	q.p.Step(&q.in)
+	return &q.p.Out
 }
 
-// wakeDesk lets the desk do what is due.
-func (q *proc) wakeDesk() {
-	switch {
-	case q.state == dead || q.desk.Out.Wake > q.now():
-	case q.peer.Member() == nil:
-		q.desk.Wake(q.now(), nil)
-		q.settled()
-	default:
-		q.use(func(m *member.Member) { q.desk.Wake(q.now(), m) })
+// step hands an input to the process, carries out what comes of it, and returns why
+// the process refuses it.
+func (q *proc) step(in process.Input) error {
+	err := q.take(in).Err
+	q.carryOut()
+	return err
+}
+
+// carryOut carries out the effects of a step, in their order, and schedules the next
+// wake.
+func (q *proc) carryOut() {
+	w, out := q.w, &q.p.Out
+	for i := range out.Effects {
+		q.effect(&out.Effects[i])
 	}
-}
-
-// settled is called after each use of the peer: it ends the process if its disk
-// has failed, and schedules the next wake.
-func (q *proc) settled() {
-	if q.state == dead {
+	switch phase := q.p.Phase(); {
+	case q.state == dead: // it has failed
 		return
-	}
-	if err := q.peer.Err; err != nil {
-		if !q.ill {
-			q.w.broken(Errors, "m%d in epoch %d: %v", q.no, q.epoch(), err)
-		}
-		q.w.remark(q.id, "its disk fails, and it ends")
-		q.crash()
+	case phase == process.Over:
+		q.exit()
 		return
+	case phase == process.Leaving && q.state == taking:
+		q.state = leaving
+		w.oracle.stopped(q)
 	}
-	if c := q.peer.Clerk(); c != nil {
-		q.w.oracle.reigns(c.Lead())
-		if slices.Contains(q.w.wiped, c.ID()) {
-			q.w.broken(Voters, "%s is voter %d, whose disk was lost, again", q.w.Name(q.id), c.ID())
+	if v := q.p.Voter(); v != nil {
+		w.oracle.reigns(v.Lead())
+		if slices.Contains(w.wiped, v.ID()) {
+			w.broken(Voters, "%s is voter %d, whose disk was lost, again", w.Name(q.id), v.ID())
 		}
 	}
-	q.flush()
 	q.rewake()
+}
+
+// effect carries out an effect, or shows the oracle what it judges by.
+func (q *proc) effect(e *process.Effect) {
+	o := &q.w.oracle
+	switch e.Kind {
+	case process.Notify, process.ClientEvent:
+		q.told(&e.Event)
+	case process.View:
+		q.installed(e.Record)
+	case process.Ended:
+		q.gone(e.How)
+	case process.Send:
+		q.send(e.To, e.Bytes)
+	case process.Reply:
+		q.reply(e)
+	case process.Save, process.Erase:
+		q.drive.add(e)
+	case process.FrameSent:
+		o.sent(q, e.Peer, e.Bytes)
+	case process.Delivering:
+		q.report = o.delivered(q, e.Peer, e.Bytes)
+	case process.Delivered:
+		if q.report {
+			o.reported(q, e.Peer)
+		}
+	case process.Renewing:
+		q.renewing(e.Number)
+	case process.Confirming:
+		q.confirming(e.Number)
+	case process.Confirmed:
+		q.confirmed()
+	case process.Applied:
+		o.applied(q, e.Number, e.Record)
+	case process.Asked:
+		q.stands(&ask{ticket: e.Event.Ticket, lock: q.w.lockOf(e.To), app: -1, try: e.Lossy, deadline: member.Never})
+	case process.Cancelled:
+		q.known(e.Event.Ticket, q.takenBack)
+	case process.Unlocked:
+		q.known(e.Event.Ticket, q.exits)
+	default:
+		q.trouble(e)
+	}
+}
+
+// trouble carries out an effect that no process may have unless a fault explains it.
+func (q *proc) trouble(e *process.Effect) {
+	w := q.w
+	switch e.Kind {
+	case process.Failed:
+		if !q.drive.ill {
+			w.broken(Errors, "m%d in epoch %d fails: %v", q.no, q.epoch(), e.Err)
+		}
+		w.remark(q.id, "its disk fails, and it ends")
+		q.crash()
+	case process.HangUp:
+		w.broken(Errors, "m%d in epoch %d hangs up on %s: %v", q.no, q.epoch(), e.To, e.Err)
+	case process.Cut:
+		w.broken(Errors, "m%d in epoch %d hangs up on %s: %v", q.no, q.epoch(), w.Name(w.lines[e.Conn-1].c.id), e.Err)
+	case process.LinkEnded:
+		w.broken(Errors, "m%d in epoch %d ends its link to m%d: %v", q.no, q.epoch(), w.no(e.Peer), e.Err)
+	default:
+		w.broken(Errors, "m%d has an effect of kind %d, which no input asks for", q.no, e.Kind)
+	}
+}
+
+// wakes lets the process do what is due.
+func (q *proc) wakes() {
+	if q.wakeAt = 0; q.now() < q.p.Out.Wake {
+		q.rewake() // it has moved
+		return
+	}
+	q.step(process.Input{Kind: process.Wake})
 }
 
 // rewake schedules the next wake.
 func (q *proc) rewake() {
-	x := min(q.peer.Due(), q.desk.Out.Wake)
+	x := q.p.Out.Wake
 	if x == member.Never {
 		return
 	}
@@ -160,19 +233,29 @@ func (q *proc) rewake() {
 	w.At(t, wake, q.id, q.wakeNo)
 }
 
-// Send implements peer.Host.
-func (q *proc) Send(to string, b []byte) {
+// receive takes a message.
+func (q *proc) receive(from core.ID, b []byte) {
+	switch {
+	case q.state == dead:
+	case b[0] < process.Messages:
+		q.step(process.Input{Kind: process.Message, Text: q.w.Name(from), Bytes: b})
+	case b[0] == valueMsg || b[0] == savedMsg:
+		q.value(b[0], letter(b[1:]))
+	}
+}
+
+// send sends a message to a process, or to a client that has asked something.
+func (q *proc) send(to string, b []byte) {
 	w := q.w
 	id, ok := w.lane(to)
 	if !ok {
-		w.broken(Errors, "m%d sends something to %q, where nobody is", q.no, to)
+		w.broken(Errors, "m%d sends something to %q, where there is no process", q.no, to)
 		return
 	}
-	switch b[0] {
-	case peer.Packet:
+	if b[0] == process.Packet {
 		q.transmits(b)
-	case peer.Service:
-		w.oracle.said(q, b[1:])
+	} else if m, ok := process.IsService(b); ok {
+		w.oracle.said(q, m)
 	}
 	w.wire.send(q.id, id, b)
 }
@@ -182,31 +265,26 @@ func (q *proc) transmits(b []byte) {
 	if e, _, _, err := member.PacketEnds(b[1:]); err != nil || e != q.epoch() {
 		q.w.broken(Epochs, "m%d sends a packet of epoch %d in epoch %d", q.no, e, q.epoch())
 	}
-	if q.w.oracle.quiet && !q.w.severed { // whoever is severed is asked again and again, and then evicted
+	if q.w.oracle.quiet && !q.w.severed { // a severed member is asked again and again, and then evicted
 		q.w.oracle.noise(q, b)
 	}
 }
 
-// Told implements peer.Host.
-func (q *proc) Told(e *member.Event) {
-	if e.Cause == member.Evicted && q.w.misreads(KeepHolds) {
-		return
+// linked tells the process that it has a connection to another one, or none any more.
+func (q *proc) linked(o *proc, up bool) {
+	switch {
+	case !up:
+		q.step(process.Input{Kind: process.Down, Text: q.w.Name(o.id)})
+	case !q.w.wire.isDown(q.id, o.id):
+		q.step(process.Input{Kind: process.Up, Text: q.w.Name(o.id)})
 	}
-	q.told(e)
-	q.desk.Told(e)
 }
 
-// Linked implements peer.Host.
-func (q *proc) Linked(address string) bool {
-	o := q.w.addressed(address)
-	return o != nil && !q.w.wire.isDown(q.id, o.id)
-}
-
-// Installed implements peer.Host.
-func (q *proc) Installed(r *engine.Record) {
+// installed notes that the member has installed a view.
+func (q *proc) installed(r *engine.Record) {
 	w := q.w
-	if q.view == nil {
-		q.inc = q.peer.Inc()
+	if i := slices.IndexFunc(r.Members, func(m engine.Member) bool { return m.Address == w.Name(q.id) }); q.view == nil && i >= 0 {
+		q.inc = r.Members[i].Inc
 		q.no = w.no(q.inc)
 	}
 	if q.state == joining {
@@ -218,29 +296,25 @@ func (q *proc) Installed(r *engine.Record) {
 	w.remark(q.id, "m%d begins epoch %d", q.no, v.Epoch)
 }
 
-// Sent implements peer.Watcher.
-func (q *proc) Sent(to uint64, b []byte) { q.w.oracle.sent(q, to, b) }
-
-// Delivering implements peer.Watcher.
-func (q *proc) Delivering(from uint64, b []byte) { q.report = q.w.oracle.delivered(q, from, b) }
-
-// Delivered implements peer.Watcher.
-func (q *proc) Delivered(from uint64, _ []byte) {
-	if q.report {
-		q.w.oracle.reported(q, from)
-	}
+// gone notes that the process is no longer a member. Unless it was leaving, it asks to
+// join again, as another incarnation.
+func (q *proc) gone(how engine.Ending) {
+	q.w.oracle.stopped(q)
+	q.w.remark(q.id, "m%d %s", q.no, [...]string{"goes on", "is evicted", "has left", "finds another cluster"}[how])
+	q.state, q.view, q.draining = joining, nil, false
+	q.lease, q.sent, q.lamport = 0, q.sent[:0], 0
 }
 
-// Renewing implements peer.Watcher. The lease counts from now.
-func (q *proc) Renewing(number uint64) {
+// renewing notes a renewal that is sent: the lease counts from now.
+func (q *proc) renewing(number uint64) {
 	q.sent = append(q.sent, renewal{number, q.now(), q.w.Now()})
 	if len(q.sent) > 32 {
 		q.sent = slices.Delete(q.sent, 0, 16)
 	}
 }
 
-// Confirming implements peer.Watcher.
-func (q *proc) Confirming(number uint64) {
+// confirming notes that a renewal is confirmed, before the member knows it.
+func (q *proc) confirming(number uint64) {
 	if q.state != taking {
 		return
 	}
@@ -251,8 +325,8 @@ func (q *proc) Confirming(number uint64) {
 	}
 }
 
-// Confirmed implements peer.Watcher.
-func (q *proc) Confirmed(uint64) {
+// confirmed judges what came of it.
+func (q *proc) confirmed() {
 	o := &q.w.oracle
 	if q.ended = 0; q.lapsed {
 		q.lapsed = false
@@ -260,29 +334,5 @@ func (q *proc) Confirmed(uint64) {
 	}
 	if i := slices.IndexFunc(o.limits, func(l limit) bool { return l.inc == q.inc }); i >= 0 {
 		o.outlives(q, &o.limits[i])
-	}
-}
-
-// Applied implements peer.Watcher.
-func (q *proc) Applied(index uint64, r *engine.Record) { q.w.oracle.applied(q, index, r) }
-
-// receive takes a message.
-func (q *proc) receive(from core.ID, b []byte) {
-	if q.state == dead {
-		return
-	}
-	l := letter(b[1:])
-	switch {
-	case b[0] <= peer.Post:
-		q.failed(q.peer.Receive(q.now(), q.w.Name(from), b))
-		q.settled()
-	case b[0] == valueMsg || b[0] == savedMsg:
-		q.value(b[0], l)
-	}
-}
-
-func (q *proc) failed(err error) {
-	if err != nil && q.peer.Err == nil {
-		q.w.broken(Errors, "m%d in epoch %d: %v", q.no, q.epoch(), err)
 	}
 }

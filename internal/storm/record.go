@@ -11,7 +11,7 @@ import (
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/internal/engine"
 	"github.com/stile-lock/stile/internal/member"
-	"github.com/stile-lock/stile/internal/peer"
+	"github.com/stile-lock/stile/internal/process"
 	"github.com/stile-lock/stile/trace"
 )
 
@@ -44,7 +44,7 @@ func Record(c Config, before member.Span, most int) (*trace.Trace, *Result, erro
 // housekeeping reports whether a message says nothing about locks or views: a link
 // that confirms what it has heard, and what voters send each other all the time.
 func housekeeping(e *trace.Event) bool {
-	return e.Name == msgNames[peer.Packet] || e.Name == msgNames[peer.Post]
+	return e.Name == msgNames[process.Packet] || e.Name == msgNames[process.Messages-1]
 }
 
 func title(c *Config) string {
@@ -85,9 +85,9 @@ func (w *world) describe(e *trace.Event, b []byte) {
 		return
 	}
 	switch b[0] {
-	case peer.Packet:
+	case process.Packet:
 		describePacket(e, b)
-	case peer.Service:
+	case process.Service:
 		e.Name = engine.Kind(b[1]).String()
 		e.Fields = []core.Field{{Name: "says", Value: w.official(b[1:])}}
 	case guestMsg, nodeMsg:
@@ -95,7 +95,7 @@ func (w *world) describe(e *trace.Event, b []byte) {
 			e.Name = f.Kind.String()
 			e.Section, e.Fields = inWords(&f)
 		}
-	case peer.Post:
+	case process.Messages - 1: // between voters
 		e.Fields = []core.Field{{Name: "says", Value: fmt.Sprintf("%d bytes", len(l))}}
 	default:
 		var values []string

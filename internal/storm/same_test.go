@@ -49,25 +49,25 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// A careless disk starts its voter with a seed of its own.
+// Careless logs start voters with seeds of their own.
 type careless struct {
-	Disk
-	opened *uint64
+	engine.Logs
+	started *uint64
 }
 
-func (d careless) Open(m engine.Machine, seed uint64) (engine.Log, error) {
-	*d.opened++
-	return d.Disk.Open(m, seed^*d.opened<<8)
+func (l careless) Start(state []byte, m engine.Machine, seed uint64) (engine.Log, error) {
+	*l.started++
+	return l.Logs.Start(state, m, seed^*l.started<<8)
 }
 
 // Chance that does not come from the seed is noticed: here the patience of voters
 // depends on how many there were in the program before.
 func TestNotSame(t *testing.T) {
-	opened := uint64(0)
+	started := uint64(0)
 	for seed := range uint64(20) {
 		c := pick(seed)
 		reigns(&c)
-		c.Disk = func() Disk { return careless{newDrive(), &opened} }
+		c.Logs = careless{logs, &started}
 		if _, same := twice(t, c); !same {
 			return
 		}

@@ -3,7 +3,7 @@ package storm
 import (
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/internal/engine"
-	"github.com/stile-lock/stile/internal/peer"
+	"github.com/stile-lock/stile/internal/process"
 	"github.com/stile-lock/stile/sim/kernel"
 )
 
@@ -43,7 +43,7 @@ func (c *client) wonder() {
 	}
 	x.open = append(x.open, question{x.number, w.oracle.epoch()})
 	m := engine.Message{Kind: engine.Status, Number: x.number}
-	w.buf = m.AppendTo(append(w.buf[:0], peer.Service))
+	w.buf = m.AppendTo(append(w.buf[:0], process.Service))
 	w.wire.send(c.id, to, w.buf)
 }
 

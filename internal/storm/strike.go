@@ -50,7 +50,7 @@ func (w *world) aim(s *Strike) core.ID {
 	}
 	if s.Kind.has(Broken | Wipe) {
 		for i := range w.procs {
-			if q := w.procs[(s.Who+i)%len(w.procs)]; q.clerk() != nil {
+			if q := w.procs[(s.Who+i)%len(w.procs)]; q.voter() != nil {
 				return q.id
 			}
 		}
@@ -144,7 +144,7 @@ func (w *world) begins(s *Strike, id core.ID) bool {
 			return false
 		}
 		q.rest = ms + int64(s.For)
-		q.part()
+		q.departs()
 	default:
 		return w.strikeService(s, q)
 	}
@@ -180,7 +180,7 @@ func (w *world) strikeService(s *Strike, q *proc) bool {
 
 // strikeLeader lets the leader crash, stand still or be cut off.
 func (w *world) strikeLeader(s *Strike, q *proc) bool {
-	if q.clerk() == nil || w.Paused(q.id) {
+	if q.voter() == nil || w.Paused(q.id) {
 		return false
 	}
 	q.linger()
@@ -198,7 +198,8 @@ func (w *world) strikeLeader(s *Strike, q *proc) bool {
 
 // strikeDisk lets the disk of a voter fail, or be lost.
 func (w *world) strikeDisk(s *Strike, q *proc) bool {
-	if q.clerk() == nil || q.ill {
+	d := &q.drive
+	if q.voter() == nil || d.ill {
 		return false
 	}
 	how := s.How % 4
@@ -206,28 +207,28 @@ func (w *world) strikeDisk(s *Strike, q *proc) bool {
 		if !w.expendable(q) {
 			return false
 		}
-		w.lost = append(w.lost, q.disk.Voter())
-		q.rotten = s.Kind == Broken
+		w.lost = append(w.lost, d.voter())
+		d.rotten = s.Kind == Broken
 		q.rest = int64(s.For)
 		q.die(true)
 		if s.Kind == Wipe {
-			q.disk, w.wiped = nil, append(w.wiped, w.lost[len(w.lost)-1])
+			d.disk, w.wiped = nil, append(w.wiped, w.lost[len(w.lost)-1])
 			return true
 		}
 		for range 1 + s.Peer%3 {
-			q.disk.Rot(uint64(q.chance.Below(1 << 40)))
+			d.disk.Rot(uint64(q.chance.Below(1 << 40)))
 		}
 		return true
 	}
-	q.ill = true
+	d.ill = true
 	n := s.Peer % 6
 	switch how {
 	case 0:
-		q.disk.FullAfter(n)
+		d.disk.FullAfter(n)
 	case 1:
-		q.disk.SyncErrorAfter(n)
+		d.disk.SyncErrorAfter(n)
 	case 2:
-		q.disk.StopAfter(n)
+		d.disk.StopAfter(n)
 	}
 	return true
 }
@@ -332,22 +333,19 @@ func (w *world) reconnect(q, p *proc, up bool) {
 			continue
 		}
 		w.wire.snap(q.id, o.id, up)
-		q.bounce(o, up)
-		o.bounce(q, up)
+		q.hears(o, up)
+		o.hears(q, up)
 	}
 }
 
-// bounce tells a process that its connection to another is down, or up again.
-func (q *proc) bounce(o *proc, up bool) {
-	if q.state == dead {
-		return
+// hears tells a process that its connection to another is down, or up again, as soon
+// as it runs.
+func (q *proc) hears(o *proc, up bool) {
+	arg := o.place() << 1
+	if up {
+		arg |= 1
 	}
-	if up && !q.w.wire.isDown(q.id, o.id) {
-		q.peer.Up(q.now(), q.w.Name(o.id))
-	} else if !up {
-		q.peer.Down(q.now(), q.w.Name(o.id))
-	}
-	q.settled()
+	q.w.At(q.w.Now(), link, q.id, arg)
 }
 
 // cease ends a fault.
@@ -386,7 +384,7 @@ func (w *world) cease(i int) {
 		}
 	case Join:
 		if q := w.procs[w.Nodes+s.Who%spare]; !q.votes() || !w.severed && !w.wounded() {
-			q.part()
+			q.departs()
 		}
 	}
 }
@@ -431,9 +429,9 @@ func (w *world) heal() {
 	}
 	w.orders.hurry = 0
 	for _, q := range w.procs {
-		if q.ill && q.state != dead {
-			q.disk.Heal()
-			q.ill = false
+		if d := &q.drive; d.ill && q.state != dead {
+			d.disk.Heal()
+			d.ill = false
 		}
 		if q.state == dead && (q.place() < w.Nodes || q.votes()) {
 			w.At(w.Now()+1+q.chance.Below(maxRest), boot, core.None, q.place())

@@ -7,11 +7,11 @@ import (
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/internal/engine"
 	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/process"
 )
 
-// tickEvery is how often voters look around; a leader is heard every second time,
-// and not doubted for eight of them.
-const tickEvery = 5 * ms
+// orderEvery is how often an operator looks at the cluster.
+const orderEvery = 5 * ms
 
 // A person is an incarnation, and the place that it is at.
 type person struct {
@@ -73,7 +73,6 @@ type orders struct {
 	next     []member.Choice // the algorithms that are to be used next; nil for those there are
 	forget   bool
 	evict    []uint64 // who is to be evicted
-	sessions uint64   // of clients: how many there have been
 }
 
 // leader returns the process whose voter leads, as far as can be known: that of
@@ -82,19 +81,11 @@ func (w *world) leader() *proc {
 	var best *proc
 	term := uint64(0)
 	for _, q := range w.procs {
-		if c := q.clerk(); c != nil && c.Lead().Leader == c.ID() && c.Lead().Term > term {
+		if c := q.voter(); c != nil && c.Lead().Leader == c.ID() && c.Lead().Term > term {
 			best, term = q, c.Lead().Term
 		}
 	}
 	return best
-}
-
-// clerk returns the clerk of a process that runs, or nil.
-func (q *proc) clerk() *engine.Clerk {
-	if q.state == dead {
-		return nil
-	}
-	return q.peer.Clerk()
 }
 
 // choices are the algorithms of a run, the one of a number serving most names.
@@ -119,10 +110,10 @@ const calmViews = 40 * ms
 // to ask.
 func (w *world) tick() {
 	lead := w.leader()
-	if lead == nil || !lead.clerk().Lead().Serves {
+	if lead == nil || !lead.voter().Lead().Serves {
 		return
 	}
-	c := lead.clerk()
+	c := lead.voter()
 	if w.phase == forming && w.complete(c) {
 		w.formed()
 	}
@@ -133,7 +124,7 @@ func (w *world) tick() {
 		}
 	}
 	if !w.Paused(lead.id) {
-		w.order(c.Warden())
+		w.order(lead)
 	}
 }
 
@@ -153,17 +144,18 @@ func (w *world) complete(c *engine.Clerk) bool {
 	return true
 }
 
-// order asks the warden of the leader for what is to be done.
-func (w *world) order(d *engine.Warden) {
+// order has the leader do what the operator wants done. What it refuses is wanted
+// again, unless that would come too late.
+func (w *world) order(lead *proc) {
 	o := &w.orders
-	if o.next != nil && d.Choose(o.next) == nil {
+	if o.next != nil && lead.does(process.Input{Kind: process.Choose, Choice: o.next}) {
 		o.next = nil
 	}
-	if o.forget && d.Forget() == nil {
+	if o.forget && lead.does(process.Input{Kind: process.Refresh}) {
 		o.forget = false
 	}
 	for _, inc := range o.evict {
-		_ = d.Evict(inc) // it may be a member no more
+		lead.does(process.Input{Kind: process.Evict, Number: inc}) // which may no longer be a member
 	}
 	o.evict = o.evict[:0]
 	if o.hurry == 0 || o.epoch == w.oracle.epoch() {
@@ -171,19 +163,25 @@ func (w *world) order(d *engine.Warden) {
 	}
 	o.epoch = w.oracle.epoch()
 	if o.hurry--; o.hurry == 0 && o.surprise {
-		w.surprise(d)
+		w.surprise(lead)
 	}
-	_ = d.Choose(slices.Clone(d.Record().Choices))
+	if v := lead.voter(); v != nil {
+		lead.does(process.Input{Kind: process.Choose, Choice: slices.Clone(v.Record().Choices)})
+	}
 	if o.hurry == 0 {
 		w.wire.skipper = core.None
 	}
 }
 
+// does hands an operator's order to a process, if it still runs, and reports whether
+// it was taken.
+func (q *proc) does(in process.Input) bool { return q.state != dead && q.step(in) == nil }
+
 // surprise has a member evicted that is inside a lock, and well.
-func (w *world) surprise(d *engine.Warden) {
+func (w *world) surprise(lead *proc) {
 	for _, q := range w.procs {
 		if q.id != w.wire.skipper && q.state == taking && q.inside() {
-			_ = d.Evict(q.inc)
+			lead.does(process.Input{Kind: process.Evict, Number: q.inc})
 			return
 		}
 	}
@@ -193,30 +191,27 @@ func (w *world) surprise(d *engine.Warden) {
 // healed: votes may be split some times, and a new leader starts every lease and
 // every ghost again.
 func (w *world) reign() int64 {
-	return 6*16*tickEvery + 2*int64(w.Settings.Patience())
+	return 6*2*process.Election*int64(process.Tick(w.Settings)) + 2*int64(w.Settings.Patience())
 }
 
 // expendable reports whether the others can do without the disk of a voter for
 // good: a majority of the voters is left, with its disks.
 func (w *world) expendable(q *proc) bool {
-	id := q.disk.Voter()
+	id := q.drive.voter()
 	lead := w.leader()
 	if lead == nil {
 		return false
 	}
-	l := lead.clerk().Lead()
+	l := lead.voter().Lead()
 	if w.severed || !w.sound() {
 		return false
 	}
 	if !slices.Contains(l.Voters, id) {
-		return lead.clerk().Record().Over(id) // it may be about to become one
+		return lead.voter().Record().Over(id) // it may be about to become one
 	}
 	whole := 0
 	for _, o := range w.procs {
-		if o == q || o.disk == nil || o.ill {
-			continue
-		}
-		if slices.Contains(l.Voters, o.disk.Voter()) {
+		if o != q && o.votes() && !o.drive.ill && slices.Contains(l.Voters, o.drive.voter()) {
 			whole++
 		}
 	}
@@ -229,7 +224,7 @@ func (w *world) quiet() int64 { return int64(w.Settings.Patience()) / 2 }
 // sound reports whether all voters have their disks, none comes and none leaves.
 func (w *world) sound() bool {
 	for _, q := range w.procs {
-		if q.votes() && (q.state == leaving || q.parting) {
+		if q.votes() && (q.state == leaving || q.draining) {
 			return false
 		}
 	}
@@ -237,7 +232,7 @@ func (w *world) sound() bool {
 	if lead == nil || w.wounded() {
 		return false
 	}
-	l := lead.clerk().Lead()
+	l := lead.voter().Lead()
 	return l.Settled && len(l.Learners) == 0
 }
 
@@ -246,7 +241,7 @@ func (w *world) sound() bool {
 func (w *world) wounded() bool {
 	for _, id := range w.lost {
 		for _, q := range w.procs {
-			if c := q.clerk(); c != nil && (slices.Contains(c.Lead().Voters, id) || slices.ContainsFunc(c.Record().Voters, func(v engine.Voter) bool { return v.ID == id })) {
+			if c := q.voter(); c != nil && (slices.Contains(c.Lead().Voters, id) || slices.ContainsFunc(c.Record().Voters, func(v engine.Voter) bool { return v.ID == id })) {
 				return true
 			}
 		}

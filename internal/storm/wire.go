@@ -5,19 +5,19 @@ import (
 
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/internal/engine"
-	"github.com/stile-lock/stile/internal/peer"
+	"github.com/stile-lock/stile/internal/process"
 	"github.com/stile-lock/stile/sim/kernel"
 	"github.com/stile-lock/stile/trace"
 )
 
-// The kinds of messages, by their first byte: those of peers, and then these.
+// The kinds of messages, by their first byte: those between processes, and then these.
 const (
-	guestMsg = peer.Post + 1 + iota // from a client to a node: connection, and a frame; none if it is closed
-	nodeMsg                         // the other way
-	readMsg                         // to the store: lock, token; with a bank, two accounts
-	valueMsg                        // from the store: lock, token, value; with a bank, two accounts and their balances
-	writeMsg                        // lock, token, value, deposit; with a bank, two accounts, their balances, the amount
-	savedMsg                        // from the store, if it has a bank: lock, token
+	guestMsg = process.Messages + iota // from a client to a node: connection, and a frame; none if it is closed
+	nodeMsg                            // the other way
+	readMsg                            // to the store: lock, token; with a bank, two accounts
+	valueMsg                           // from the store: lock, token, value; with a bank, two accounts and their balances
+	writeMsg                           // lock, token, value, deposit; with a bank, two accounts, their balances, the amount
+	savedMsg                           // from the store, if it has a bank: lock, token
 )
 
 var msgNames = [...]string{
@@ -79,13 +79,14 @@ func (x *wire) withheld(from, to core.ID, b []byte) bool {
 	if !official(b) {
 		return false
 	}
-	view := b[0] == peer.Service && engine.Kind(b[1]) == engine.View
+	m, service := process.IsService(b)
+	view := service && engine.Kind(m[0]) == engine.View
 	return x.mute[from] > 0 || x.deaf[to] > 0 || view && to == x.skipper
 }
 
 // official reports whether a message is one between members and voters, or among
 // those.
-func official(b []byte) bool { return b[0] == peer.Service || b[0] == peer.Post }
+func official(b []byte) bool { return b[0] != process.Packet && b[0] < process.Messages }
 
 // snap lets the connection between two processes break, with all that is under
 // way on it; or lets there be one again.
@@ -188,7 +189,7 @@ func (w *world) Deliver(from, to core.ID, slot int32) {
 	switch {
 	case to == storeID:
 		w.store.receive(w, from, b[0], letter(b[1:]))
-	case w.isClient(to) && b[0] == peer.Service:
+	case w.isClient(to) && b[0] == process.Service:
 		w.clientAt(to).answered(b[1:])
 	case spoken(b):
 		w.arrived(to, b)
@@ -207,8 +208,8 @@ func (*world) Believed(core.ID, core.ID) {}
 
 // Called implements kernel.Handler.
 func (*world) Called(m *kernel.Slot) string {
-	if b := m.Bytes; b[0] == peer.Service {
-		return engine.Kind(b[1]).String()
+	if b, ok := process.IsService(m.Bytes); ok {
+		return engine.Kind(b[0]).String()
 	}
 	if f, ok := frameOf(m.Bytes); ok {
 		return f.Kind.String()

@@ -27,7 +27,9 @@ const (
 const (
 	wake    = kernel.Own + iota // of a process: the member or a link wants to be woken
 	act                         // an application does something
-	say                         // it goes on with leaving
+	link                        // it hears that it has a connection, or none any more
+	saved                       // its disk has acknowledged a save
+	depart                      // it is asked to leave
 	check                       // at no process: has it been told?
 	boot                        // at no process: another incarnation starts in a place
 	pulse                       // of a client: something is due
@@ -36,6 +38,7 @@ const (
 	cease                       // a fault ends
 	look                        // the oracle looks at all who wait
 	overdue                     // what came late on a connection of a client is handed over
+	written                     // at no process: a disk has done a save
 )
 
 // The kernel's processes: the resource, then the members' places and the clients.
@@ -126,7 +129,9 @@ func newWorld(c Config, observe func(e trace.Event)) *world {
 	}
 	names := laneNames(&c)
 	for i := range places {
-		w.procs = append(w.procs, &proc{w: w, id: firstProc + core.ID(i)})
+		q := &proc{w: w, id: firstProc + core.ID(i)}
+		q.drive.q = q
+		w.procs = append(w.procs, q)
 	}
 	for i := range c.Clients {
 		w.clients = append(w.clients, newClient(w, i, firstProc+core.ID(places+i)))
@@ -171,7 +176,7 @@ func (w *world) begin() error {
 	for _, c := range w.clients {
 		c.begin()
 	}
-	w.At(tickEvery, tick, core.None, 0)
+	w.At(orderEvery, tick, core.None, 0)
 	return nil
 }
 
@@ -211,7 +216,7 @@ func (w *world) plan() {
 	s := w.Settings
 	w.times.heal = w.Now() + int64(w.Length)
 	members := int64(w.Nodes + spare)
-	grace := w.quiet() + int64(s.Patience())*(million+2*s.Drift)/million + 4*int64(s.ViewLife) + 6*(int64(s.Renew)+2*slowest) + maxRest + 16*int64(linkPatience) + w.reign()
+	grace := w.quiet() + int64(s.Patience())*(million+2*s.Drift)/million + 4*int64(s.ViewLife) + 6*(int64(s.Renew)+2*slowest) + maxRest + 4*int64(s.Renew) + w.reign()
 	if w.Faults.has(Beyond) {
 		grace += grace / 2
 	}
@@ -280,7 +285,7 @@ func (w *world) happen(e *kernel.Event) {
 	switch e.Kind {
 	case tick:
 		w.tick()
-		w.At(w.Now()+tickEvery, tick, core.None, 0)
+		w.At(w.Now()+orderEvery, tick, core.None, 0)
 	case strike:
 		if w.phase == stormy {
 			w.strike(e.Arg())
@@ -295,6 +300,8 @@ func (w *world) happen(e *kernel.Event) {
 		w.procs[e.Arg()].checkTold()
 	case boot:
 		w.procs[e.Arg()].again()
+	case written:
+		w.procs[e.Arg()&(1<<placeBits-1)].drive.written(e.Arg() >> placeBits)
 	case pulse:
 		w.clientAt(e.Proc()).happen(e.Arg())
 	default:

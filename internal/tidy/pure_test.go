@@ -43,11 +43,9 @@ func layers() []layer {
 		{"internal/member", "core internal/code"},
 		{"internal/client", "internal/code internal/member"},
 		{"internal/engine", "internal/code internal/member"},
-		{"internal/peer", "core internal/member internal/engine"},
-		{"internal/station", "core internal/client internal/member internal/engine internal/peer"},
 		{"internal/process", "core internal/client internal/member internal/engine"},
 		{"internal/record", "core internal/code internal/client internal/member internal/engine internal/process"},
-		{"internal/storm", "core trace scenario sim/kernel internal/member internal/client internal/engine internal/peer internal/words"},
+		{"internal/storm", "core trace scenario sim/kernel internal/member internal/client internal/engine internal/process internal/words"},
 		{"internal/measure", "core trace scenario sim/kernel catalog internal/member internal/engine internal/process"},
 	}
 }

@@ -281,6 +281,48 @@ func TestSlowLeader(t *testing.T) {
 	}
 }
 
+// A voter that waits for its disk does not campaign again. Each campaign would be one
+// more save, and make void the vote for itself that the disk is about to have: one
+// whose disk takes longer than its patience would never lead.
+func TestSlowCampaign(t *testing.T) {
+	for voters, lag := range map[int]int{1: 2, 3: 4 * election} {
+		w := grown(t, voters, 100)
+		w.lag = lag
+		for _, q := range w.procs {
+			w.start(q)
+		}
+		for range 20 * election {
+			w.rest(t, 1)
+			for _, q := range w.procs {
+				if len(q.node.writes) > 3 {
+					t.Fatalf("%d voters: one waits for %d saves", voters, len(q.node.writes))
+				}
+			}
+		}
+		if w.leader() == nil {
+			t.Errorf("%d voters, whose disks take %d ticks: none leads", voters, lag)
+		}
+	}
+}
+
+// A leader whose disk is always behind, and acknowledges one save after the other, has
+// no reason to hand over.
+func TestBusyLeader(t *testing.T) {
+	w := grown(t, 3, 1000)
+	w.lag = 4
+	l := w.leader()
+	for i := range 10 * election {
+		w.must(l.node.Propose([]byte("x")))
+		w.flush(l)
+		if w.rest(t, 1); len(l.node.writes) == 0 && i > w.lag {
+			t.Fatal("the disk is not behind")
+		}
+		if w.leader() != l || l.node.status().LeadTransferee != 0 {
+			t.Fatalf("it hands over at %d, with %d saves pending", w.now, len(l.node.writes))
+		}
+	}
+}
+
 // A change of voters is in force at a voter only when it is known for good there.
 func TestChangeIsDurable(t *testing.T) {
 	w := grown(t, 3, 100)

@@ -53,6 +53,7 @@ type world struct {
 	want    []uint64 // who is to vote
 	members []uint64 // who was ever a voter or a learner
 	voted   map[uint64]bool
+	lag     int               // ticks that a save takes
 	idle    bool              // nobody asks for anything
 	latest  Electorate        // by the highest index that anybody has applied
 	top     uint64            // that index
@@ -286,7 +287,7 @@ func (w *world) flush(q *proc) {
 	for _, r := range out.Reads {
 		w.read(q, r)
 	}
-	at := w.now
+	at := w.now + w.lag
 	if !w.mild && w.rng.IntN(12) == 0 {
 		at += w.rng.IntN(2 * election)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/stile-lock/stile/internal/engine/raft"
 	"github.com/stile-lock/stile/internal/jobs"
 	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/process"
 	"github.com/stile-lock/stile/internal/storm"
 )
 
@@ -56,16 +57,17 @@ func Live(names ...string) ([]member.Choice, error) {
 // Pick returns the run of a seed.
 func (c Config) Pick(seed uint64) storm.Config {
 	run := storm.Pick(seed, c.Choice)
-	run.Spec, run.Disk = catalog.MakeLive, newDisk
+	run.Spec, run.Disk, run.Logs = catalog.MakeLive, newDisk, logs
 	if c.Change != nil {
 		c.Change(&run)
 	}
 	return run
 }
 
-// newDisk returns a disk for a voter: a leader is heard every second tick and
-// doubted after eight, and the log is cut off after sixteen entries.
-func newDisk() storm.Disk { return raft.NewDrive(8, 2, 16) }
+func newDisk() storm.Disk { return raft.NewDrive() }
+
+// logs are those of a live cluster, but for their length: short ones are cut off often.
+var logs = raft.Logs{Election: process.Election, Heartbeat: process.Heartbeat, MaxLog: 16}
 
 // Last returns the last seed.
 func (c Config) Last() uint64 { return c.First + uint64(c.Seeds-1) }

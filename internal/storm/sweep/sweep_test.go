@@ -6,8 +6,9 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/stile-lock/stile/catalog"
+	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/internal/jobs"
-	"github.com/stile-lock/stile/internal/member"
 	"github.com/stile-lock/stile/internal/storm"
 )
 
@@ -20,10 +21,23 @@ func config(t *testing.T, first uint64, seeds, workers int) Config {
 	return Config{Choice: storm.Choice{Algorithms: live, Nodes: []int{1, 3}, Voters: []int{1, 3}, Faults: storm.AllFaults}, First: first, Seeds: seeds, Parallel: jobs.Parallel{Workers: workers}}
 }
 
-// confused lets members read no reports, which breaks much.
+// confused has algorithms vouch for every process, whatever it does, which breaks
+// exclusion when views change.
 func confused(c *storm.Config) {
-	c.Made = func(m *member.Member, _ *member.Sessions) { member.Misread(m, member.NoReports) }
+	c.Spec = func(name string, version int) (core.Spec, error) {
+		spec, err := catalog.MakeLive(name, version)
+		plan := spec.Plan
+		spec.Plan = func(n int) (core.Birth, error) {
+			birth, err := plan(n)
+			return func(self core.ID, v core.View) core.Machine { return voucher{birth(self, v)} }, err
+		}
+		return spec, err
+	}
 }
+
+type voucher struct{ core.Machine }
+
+func (voucher) Alibi(core.ID) bool { return true }
 
 // What comes of it does not depend on how many runs are made at a time, and is
 // that of the seeds one by one.

@@ -22,7 +22,7 @@ func TestTooManyLocks(t *testing.T) {
 	n := start(t, 1, func(i int, c *Config) { c.Lease = time.Hour })[0]
 	long := strings.Repeat("n", 500)
 	for i := range maxAnswer / 500 {
-		lock(t, n, fmt.Sprint(long, i))
+		acquire(t, n, fmt.Sprint(long, i))
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -7,26 +7,27 @@ import (
 	"time"
 
 	"github.com/stile-lock/stile/internal/client"
-	"github.com/stile-lock/stile/internal/held"
+	"github.com/stile-lock/stile/internal/lock"
 	"github.com/stile-lock/stile/internal/member"
 	"github.com/stile-lock/stile/internal/node/boot"
 )
 
-// A Held is a lock that an application of this process holds, or waits for.
-type Held struct {
+// A Hold is a lock that an application of this process holds, or waits for.
+type Hold struct {
 	client  *Client
 	request uint64
 	name    string
 	token   member.Token
 	state   state
 	done    chan struct{} // closed when the request is decided
-	left    chan struct{} // closed when it is confirmed that the lock was let go; nil if nobody waits for that
-	fate    held.Fate
+	left    chan struct{} // closed when it is confirmed that the lock was released; nil unless Unlock waits for that
+	end     lock.End
 
 	// These are set before done or left is closed, and then no more.
 	granted bool // and if it was lost a moment later, Err says so
 	why     client.Why
-	ok      bool // it was held until it was let go
+	ok      bool // it was held until it was released
+	lost    error
 }
 
 type state uint8
@@ -36,20 +37,20 @@ const (
 	inside
 	refused
 	lost
-	letGo
+	released
 )
 
-// Lock asks for a lock, and waits for it. The error is nil if and only if it is
+// Lock requests a lock, and waits for it. The error is nil if and only if it is
 // held.
-func (x *Client) Lock(ctx context.Context, name string, a held.Ask) (held.Lock, error) {
+func (x *Client) Lock(ctx context.Context, name string, o lock.Options) (lock.Handle, error) {
 	if ctx.Err() != nil {
-		return nil, fmt.Errorf("lock %q: %w", name, held.Ended(ctx))
+		return nil, fmt.Errorf("lock %q: %w", name, lock.Done(ctx))
 	}
-	h := &Held{client: x, name: name, done: make(chan struct{})}
+	h := &Hold{client: x, name: name, done: make(chan struct{})}
 	done := h.done
 	var err error
 	x.use(func(now member.Instant) {
-		if h.request, err = x.guest.Lock(now, name, client.Opts{Try: a.Try, Wait: member.Span(a.Wait)}); err == nil {
+		if h.request, err = x.guest.Lock(now, name, client.Opts{Try: o.Try, Wait: member.Span(o.Wait)}); err == nil {
 			x.holds[h.request] = h
 		}
 	})
@@ -70,24 +71,24 @@ func (x *Client) Lock(ctx context.Context, name string, a held.Ask) (held.Lock, 
 			}
 		})
 	}
-	return h.outcome(ctx, a)
+	return h.outcome(ctx, o)
 }
 
 // outcome says what has become of a request.
-func (h *Held) outcome(ctx context.Context, a held.Ask) (held.Lock, error) {
+func (h *Hold) outcome(ctx context.Context, o lock.Options) (lock.Handle, error) {
 	switch {
 	case h.granted:
 		return h, nil
 	case ctx.Err() != nil:
-		return nil, fmt.Errorf("lock %q: %w", h.name, held.Ended(ctx))
+		return nil, fmt.Errorf("lock %q: %w", h.name, lock.Done(ctx))
 	}
 	switch h.why {
 	case client.Busy:
-		return nil, fmt.Errorf("lock %q: %w", h.name, held.ErrBusy)
+		return nil, fmt.Errorf("lock %q: %w", h.name, lock.ErrBusy)
 	case client.Recovering:
-		return nil, fmt.Errorf("lock %q: %w", h.name, held.ErrRecovering)
+		return nil, fmt.Errorf("lock %q: %w", h.name, lock.ErrRecovering)
 	case client.Late:
-		return nil, fmt.Errorf("lock %q: not within %v: %w", h.name, a.Wait, context.DeadlineExceeded)
+		return nil, fmt.Errorf("lock %q: not within %v: %w", h.name, o.Wait, context.DeadlineExceeded)
 	case client.Finished:
 		return nil, fmt.Errorf("lock %q: %w", h.name, ErrClosed)
 	}
@@ -117,16 +118,16 @@ func (x *Client) told(e *client.Event) {
 	}
 }
 
-// lose tells the holder that it has lost.
-func (h *Held) lose(why member.Cause) {
-	h.state = lost
+// lose tells the holder that it has lost the lock.
+func (h *Hold) lose(why member.Cause) {
+	h.state, h.lost = lost, lock.Lost(h.name, why)
 	delete(h.client.holds, h.request)
 	h.wakeLeft()
-	h.fate.Lose(h.name, why)
+	h.end.Lose(h.name, why)
 }
 
-// wakeLeft wakes who waits until the lock was let go.
-func (h *Held) wakeLeft() {
+// wakeLeft wakes the caller of Unlock.
+func (h *Hold) wakeLeft() {
 	if h.left != nil {
 		h.client.woken = append(h.client.woken, h.left)
 		h.left = nil
@@ -134,45 +135,43 @@ func (h *Held) wakeLeft() {
 }
 
 // Name returns the lock's name.
-func (h *Held) Name() string { return h.name }
+func (h *Hold) Name() string { return h.name }
 
 // Token returns the token of this entry.
-func (h *Held) Token() member.Token { return h.token }
+func (h *Hold) Token() member.Token { return h.token }
 
 // Err returns nil while the lock is held, by the clock too.
-func (h *Held) Err() error {
+func (h *Hold) Err() error {
+	if err := h.end.Err(); err != nil {
+		return err
+	}
 	x := h.client
 	x.mu.Lock()
-	over, valid := h.fate.Over(), x.guest.Valid(h.request, boot.Now())
+	valid := x.guest.Valid(h.request, boot.Now())
 	x.mu.Unlock()
-	if over != nil || valid {
-		return over
+	if !valid {
+		x.wake()
 	}
-	x.wake()
-	return h.fate.Lost()
+	return h.end.Err()
 }
 
-// Deadline returns until when the lock is held if nothing is heard of the node.
-func (h *Held) Deadline() time.Time {
+// Deadline returns until when the lock is held if nothing more is heard from the node.
+func (h *Hold) Deadline() time.Time {
 	x := h.client
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if h.state != inside {
 		return time.Time{}
 	}
-	return time.Now().Add(time.Duration(x.guest.Deadline(h.request) - boot.Now()))
+	return lock.Deadline(time.Duration(x.guest.Deadline(h.request) - boot.Now()))
 }
 
-// Context returns a context that ends when the lock is lost or let go.
-func (h *Held) Context() context.Context {
-	h.client.mu.Lock()
-	defer h.client.mu.Unlock()
-	return h.fate.Context()
-}
+// Context returns a context that ends when the lock is lost or released.
+func (h *Hold) Context() context.Context { return h.end.Context() }
 
-// Unlock lets go of the lock, and waits until the node has confirmed that it was
-// held until then, or its time is over. It returns an error if it was lost before.
-func (h *Held) Unlock() error {
+// Unlock releases the lock, and waits until the node has confirmed that it was held
+// until then, or its time is over. It returns an error if it was lost before.
+func (h *Hold) Unlock() error {
 	var left chan struct{}
 	h.client.use(func(now member.Instant) {
 		if h.state != inside {
@@ -185,21 +184,19 @@ func (h *Held) Unlock() error {
 			return
 		}
 		if h.state == inside {
-			h.state = letGo
-			h.fate.Free()
+			h.state = released
+			h.end.Release()
 		}
 	})
 	if left == nil {
-		h.client.mu.Lock()
-		defer h.client.mu.Unlock()
-		return h.fate.Over()
+		return h.end.Err()
 	}
 	<-left
-	if err := h.fate.Lost(); err != nil {
-		return err
-	}
-	if !h.ok {
-		return held.Lost(h.name, member.Session)
+	switch {
+	case h.lost != nil:
+		return h.lost
+	case !h.ok:
+		return lock.Lost(h.name, member.Session)
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package node
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"net"
 	"sync/atomic"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/stile-lock/stile/internal/client"
 	"github.com/stile-lock/stile/internal/node/wire"
+	"github.com/stile-lock/stile/internal/process"
 )
 
 // clientLimits is what the connection of one client may cost.
@@ -17,13 +17,6 @@ var clientLimits = wire.Limits{Frame: client.MaxBytes + 1<<10, Queue: 4 << 20}
 
 // maxAnswer is how long an answer may be: what waits to be sent is bounded.
 const maxAnswer = 2 << 20
-
-// draw draws the number of a session of a client, and its secret.
-func draw() (uint64, client.Secret) {
-	var s client.Secret
-	_, _ = rand.Read(s[:]) // which never fails
-	return random(), s
-}
 
 // A visitor is the connection of a client.
 type visitor struct {
@@ -46,7 +39,7 @@ func (n *Node) serve(c net.Conn) {
 	defer n.visits.Done()
 	l, err := wire.AcceptClient(c, clientLimits, 5*time.Second, 4*time.Duration(n.c.Settings.Renew), &n.visits)
 	if err != nil {
-		n.c.Log.Debug("refused a client", "from", c.RemoteAddr(), "err", err)
+		n.c.Log.Debug("client refused", "from", c.RemoteAddr(), "err", err)
 		return
 	}
 	n.mu.Lock()
@@ -59,17 +52,19 @@ func (n *Node) serve(c net.Conn) {
 	if !over {
 		err = l.Run(func(b []byte) error { return n.heard(conn, b) })
 	}
-	n.mu.Lock()
+	n.enter()
 	delete(n.visitors, conn)
-	v.silent.Stop() // nobody sets it again
-	if !n.over {
-		n.core.Closed(clock(), conn)
+	v.silent.Stop() // nothing sets it again
+	if n.over {
+		n.mu.Unlock()
+	} else {
+		n.step(process.Input{Kind: process.Closed, Number: conn})
+		n.leave()
 	}
-	n.mu.Unlock()
 	l.Fail(errClosed)
 	var malformed *wire.Malformed
 	if errors.As(err, &malformed) || errors.Is(err, client.ErrFrame) {
-		n.c.Log.Warn("a client is cut off", "from", l.Remote(), "err", err)
+		n.c.Log.Warn("client cut off", "from", l.Remote(), "err", err)
 	}
 }
 
@@ -88,37 +83,19 @@ func (n *Node) heard(conn uint64, b []byte) error {
 		n.mu.Unlock()
 		return errClosed
 	}
-	now := clock()
-	asks, err := n.core.Hear(now, conn, b)
-	n.answer(asks)
-	n.leave(now)
+	n.cut = nil
+	n.step(process.Input{Kind: process.Frame, Number: conn, Bytes: b})
+	n.carryOut()
+	err := n.cut
+	n.leave()
 	return err
 }
 
-// answer answers what clients have asked that is no business of sessions.
-func (n *Node) answer(asks []client.Question) {
-	for i := range asks {
-		q := &asks[i]
-		b, err := n.tellAbout(q)
-		if len(b) > maxAnswer {
-			err = errAnswer
-		}
-		if err != nil {
-			b = []byte(err.Error())
-		}
-		for {
-			part := b[:min(len(b), client.MaxBytes)]
-			b = b[len(part):]
-			if n.core.Answer(q, err == nil, part, len(b) == 0) != nil || len(b) == 0 {
-				break
-			}
-		}
-	}
-}
+// reply queues what a client is sent.
+func (n *Node) reply(e *process.Effect) { n.post(e.Conn, e.Bytes, e.Last) }
 
-// Post queues what a client is sent.
-func (h host) Post(conn uint64, b []byte, last bool) {
-	v := h.visitors[conn]
+func (n *Node) post(conn uint64, b []byte, last bool) {
+	v := n.visitors[conn]
 	if v == nil {
 		return
 	}
@@ -128,16 +105,16 @@ func (h host) Post(conn uint64, b []byte, last bool) {
 	if last {
 		v.last.Store(true)
 	}
-	if !h.core.Bound(conn) {
+	if !n.p.Bound(conn) {
 		v.bound = false
-		v.silent.Reset(h.c.silence)
+		v.silent.Reset(n.c.silence)
 	} else if !v.bound {
 		v.bound = true
 		v.silent.Stop()
 	}
 	if !v.dirty {
 		v.dirty = true
-		h.dirty = append(h.dirty, v)
+		n.dirty = append(n.dirty, v)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/stile-lock/stile/internal/client"
 	"github.com/stile-lock/stile/internal/engine"
 	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/process"
 )
 
 // What a client can ask a node beside locks. The answers are JSON.
@@ -46,7 +47,7 @@ type Status struct {
 
 // Member reports whether the node is one of its cluster, also while it leaves.
 func (s *Status) Member() bool {
-	return len(s.Members) > 0 && (s.State == Taking.String() || s.State == Draining.String() || s.State == Leaving.String())
+	return len(s.Members) > 0 && (s.State == Member.String() || s.State == Draining.String() || s.State == Leaving.String())
 }
 
 // A MemberInfo is a member of the cluster.
@@ -102,7 +103,7 @@ func (n *Node) tellAbout(q *client.Question) ([]byte, error) {
 		}
 		return json.Marshal(all)
 	case AskRelease:
-		r, err := n.release(string(q.Bytes))
+		r, err := n.forceRelease(string(q.Bytes))
 		if err != nil {
 			return nil, err
 		}
@@ -124,19 +125,19 @@ func (n *Node) Status() Status {
 }
 
 func (n *Node) status() Status {
-	r := n.core.Record()
-	now := clock()
+	r := n.p.Record()
+	now := n.clock()
 	s := Status{
-		Node: n.c.Name, Address: n.address, State: n.state.String(), Cluster: fmt.Sprintf("%016x", r.Cluster),
+		Node: n.c.Name, Address: n.address, State: n.state().String(), Cluster: fmt.Sprintf("%016x", r.Cluster),
 		Epoch: r.Epoch, Lease: seconds(time.Duration(r.Settings.Lease)), Members: []MemberInfo{}, Ghosts: len(r.Ghosts),
 	}
-	if n.state == Joining {
+	if n.state() == Joining {
 		s.Why = n.lately
 		if c := n.aid.client; c != nil {
 			s.State = "client of " + c.Node()
 		}
 	}
-	if n.state == Taking && !n.usable() {
+	if n.state() == Member && !n.usable() {
 		s.Why = "it has no lease, since it does not hear of most voters: start the other nodes, or look after the network"
 	}
 	for _, c := range r.Choices {
@@ -145,9 +146,9 @@ func (n *Node) status() Status {
 		}
 	}
 	for _, m := range r.Members {
-		s.Members = append(s.Members, MemberInfo{m.Name, m.Address, votes(r, m.Voter), m.Inc, m.Address == n.address || n.core.Linked(m.Address)})
+		s.Members = append(s.Members, MemberInfo{m.Name, m.Address, votes(r, m.Voter), m.Inc, m.Address == n.address || n.p.Linked(m.Address)})
 	}
-	if c := n.core.Clerk(); c != nil {
+	if c := n.p.Voter(); c != nil {
 		l := c.Lead()
 		s.Term = l.Term
 		s.Settled = l.Settled && sameVoters(r, l.Voters)
@@ -155,8 +156,8 @@ func (n *Node) status() Status {
 			s.Leader = r.Voters[i].Name
 		}
 	}
-	n.core.Clients(func(client.Client) { s.Clients++ })
-	if m := n.core.Member(); m != nil {
+	n.p.Clients(func(client.Client) { s.Clients++ })
+	if m := n.p.Member(); m != nil {
 		s.Left = seconds(until(now, m.Deadline()))
 		s.Known, _, _ = m.Known()
 		for w := range m.Each {
@@ -193,11 +194,11 @@ var errAnswer = fmt.Errorf("the answer has more than %d bytes: ask for less, suc
 // soon as these are too many for an answer, since all others wait for the mutex.
 func (n *Node) locks(prefix string) ([]LockInfo, error) {
 	all, size := []LockInfo{}, 0
-	m := n.core.Member()
+	m := n.p.Member()
 	if m == nil {
 		return all, nil
 	}
-	now := clock()
+	now := n.clock()
 	for w := range m.Each {
 		if !strings.HasPrefix(w.Name, prefix) {
 			continue
@@ -232,7 +233,7 @@ func (n *Node) who(session uint64) string {
 	if session == 0 {
 		return n.c.Name
 	}
-	if c, ok := n.core.Client(session); ok && c.Name != "" {
+	if c, ok := n.p.Client(session); ok && c.Name != "" {
 		return c.Name + " at " + n.c.Name
 	}
 	return fmt.Sprintf("client %x at %s", session, n.c.Name)
@@ -273,9 +274,9 @@ func suspects(w *member.Why, now member.Instant) string {
 	return strings.Join(all, "; ")
 }
 
-// release takes a lock away from who holds it through this node.
-func (n *Node) release(name string) (Released, error) {
-	m := n.core.Member()
+// forceRelease takes a lock from its holder, if it is held through this node.
+func (n *Node) forceRelease(name string) (Released, error) {
+	m := n.p.Member()
 	if m == nil {
 		return Released{}, errors.New("the node is no member at present: nothing is held through it")
 	}
@@ -284,5 +285,6 @@ func (n *Node) release(name string) (Released, error) {
 		return Released{}, fmt.Errorf("force-release %q: nobody holds it through %s: 'stile locks' says through which node it is held", name, n.c.Name)
 	}
 	r := Released{name, w.Holder.Token.String(), n.who(w.Holder.Client)}
-	return r, n.core.Release(clock(), name, w.Holder.Token)
+	n.step(process.Input{Kind: process.Release, Text: name, Token: w.Holder.Token})
+	return r, n.p.Out.Err
 }
