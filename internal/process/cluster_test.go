@@ -378,23 +378,36 @@ func TestFoundRefused(t *testing.T) {
 }
 
 // An algorithm that a node does not have makes it fail: it cannot follow the others.
+// It is all that comes of that step, also where the step would have told others of the
+// view.
 func TestUnknownAlgorithm(t *testing.T) {
-	c := newCluster(t, 1, "a", "b")
-	c.nodes[0].boot(true)
-	n := c.nodes[1]
-	config := n.config(false)
-	config.Spec = func(algorithm string, version int) (core.Spec, error) {
-		if algorithm == "central" {
-			return core.Spec{}, errors.New("central is unknown here")
+	for i, name := range []string{"a", "b"} { // which leads, and which does not
+		c := newCluster(t, 1, "a", "b")
+		lacks := false
+		for k, n := range c.nodes {
+			config := n.config(k == 0)
+			if n.name == name {
+				config.Spec = func(algorithm string, version int) (core.Spec, error) {
+					if lacks {
+						return core.Spec{}, errors.New("central is unknown here")
+					}
+					return catalog.MakeLive(algorithm, version)
+				}
+			}
+			n.bootWith(config)
 		}
-		return catalog.MakeLive(algorithm, version)
-	}
-	n.bootWith(config)
-	c.until("both are members", c.whole)
-	n.lock("x")
-	c.leader().step(Input{Kind: Choose, Choice: central()})
-	c.until("it fails", func() bool { return n.down })
-	if n.failed == nil || !strings.Contains(n.failed.Error(), "central is unknown here") || n.failed != n.Err() {
-		t.Errorf("%v", n.failed)
+		c.until("both are members", c.whole)
+		n, o := c.nodes[i], c.nodes[1-i]
+		n.lock("x")
+		epoch := o.view
+		c.leader().step(Input{Kind: Choose, Choice: central()})
+		lacks = true
+		c.until("it fails", func() bool { return n.down })
+		if n.failed == nil || !strings.Contains(n.failed.Error(), "central is unknown here") || n.failed != n.Err() {
+			t.Errorf("%s: %v", name, n.failed)
+		}
+		if c.pass(20 * ms); (o.view > epoch) != (n == c.nodes[1]) {
+			t.Errorf("%s fails, and the other is in epoch %d", name, o.view)
+		}
 	}
 }

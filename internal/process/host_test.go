@@ -45,9 +45,11 @@ type cluster struct {
 	queued  uint64
 	conns   uint64     // how many connections clients have had
 	rng     *rand.Rand // nil if nothing happens by chance
+	calm    int        // how seldom something bad happens by chance
 	log     func(format string, args ...any)
 
-	voters  int // wanted by the founder
+	founded bool // something is on a disk
+	voters  int  // wanted by the founder
 	observe bool
 	logs    engine.Logs
 	delay   func(m *message) member.Instant // nil: a millisecond
@@ -116,7 +118,8 @@ type node struct {
 	number  uint64         // of the last save
 
 	// What the process has done since it started.
-	view     uint64 // that it has installed; 0 if it is not a member
+	view     uint64         // that it has installed; 0 if it is not a member
+	lease    member.Instant // when it ends
 	views    []uint64
 	ended    []engine.Ending
 	failed   error
@@ -131,7 +134,7 @@ type node struct {
 	effects  []Effect // of the last step; Bytes are not to be used after the next one
 	woken    int
 	sum      uint64 // of what the effects point to
-	digest   maphash.Hash
+	sums     uint64 // of all effects of all processes of this name
 	digests  bool
 }
 
@@ -301,7 +304,7 @@ func (n *node) bootWith(config Config) {
 	}
 	*n = node{
 		Process: p, c: c, name: n.name, life: n.life + 1, drive: n.drive, durable: state, slow: n.slow, stalled: n.stalled,
-		requests: map[member.Ticket]string{}, held: map[member.Ticket]*hold{}, digests: n.digests,
+		requests: map[member.Ticket]string{}, held: map[member.Ticket]*hold{}, digests: n.digests, sums: n.sums,
 	}
 	n.sum = n.hash()
 	n.step(Input{Kind: Start})
@@ -487,6 +490,9 @@ func (n *node) step(in Input) {
 	}
 	n.check(was)
 	n.carryOut()
+	if n.Member() != nil {
+		n.lease = n.Member().Deadline() + act
+	}
 	if n.Phase() == Over && !n.down {
 		n.stop()
 	}
@@ -562,14 +568,15 @@ func (n *node) note(e *Effect) {
 	if !n.digests {
 		return
 	}
-	if n.digest.Seed() != seed {
-		n.digest.SetSeed(seed)
-	}
-	fmt.Fprint(&n.digest, n.c.now, e.Kind, e.Lossy, e.Last, e.How, e.To, e.Conn, e.Number, e.Peer, e.Event, e.Err)
-	n.digest.Write(e.Bytes)
+	var h maphash.Hash
+	h.SetSeed(seed)
+	maphash.WriteComparable(&h, n.sums)
+	fmt.Fprint(&h, n.c.now, e.Kind, e.Lossy, e.Last, e.How, e.To, e.Conn, e.Number, e.Peer, e.Event, e.Err)
+	h.Write(e.Bytes)
 	if e.Record != nil {
-		n.digest.Write(e.Record.AppendTo(nil))
+		h.Write(e.Record.AppendTo(nil))
 	}
+	n.sums = h.Sum64()
 }
 
 // carryOut does what a process wants done.
@@ -738,6 +745,7 @@ func (n *node) do(s save) error {
 	if err := n.drive.Write(s.bytes); err != nil {
 		return err
 	}
+	n.c.founded = true
 	b, err := raft.ParseBatch(s.bytes)
 	if err == nil {
 		err = n.durable.Apply(b)
@@ -762,7 +770,7 @@ func (n *node) notify(e *member.Event) {
 	n.told = append(n.told, *e)
 	if e.Kind == member.Held {
 		h := &hold{who: n.name, name: name, token: e.Token}
-		h.until = func() member.Instant { return n.Member().Deadline() + act }
+		h.until = func() member.Instant { return n.lease }
 		n.held[e.Ticket] = h
 		c.grant(h)
 		return
@@ -773,7 +781,7 @@ func (n *node) notify(e *member.Event) {
 		}
 		until := c.now
 		if e.Cause == member.Lease { // whoever looked just before may still act
-			until = n.Member().Deadline() + act
+			until = n.lease
 		}
 		h.until = func() member.Instant { return until }
 	}
@@ -855,6 +863,7 @@ type caller struct {
 	node   *node // that it is connected to, or nil
 	conn   uint64
 	number uint64 // of the connection, as the client counts
+	asked  uint64 // the number of the last request
 	told   []client.Event
 	names  map[uint64]string // of requests that have not ended
 	held   map[uint64]*hold
@@ -1014,11 +1023,16 @@ func (g *caller) event(e *client.Event) {
 // ask requests a lock.
 func (g *caller) ask(name string) uint64 {
 	g.c.t.Helper()
-	r, err := g.Lock(g.c.now, name, client.Opts{})
+	return g.request(name, client.Opts{})
+}
+
+func (g *caller) request(name string, o client.Opts) uint64 {
+	g.c.t.Helper()
+	r, err := g.Lock(g.c.now, name, o)
 	if err != nil {
 		g.c.t.Fatal(err)
 	}
-	g.names[r] = name
+	g.names[r], g.asked = name, r
 	g.take()
 	return r
 }

@@ -39,8 +39,13 @@ func (p *Process) send(to string, kind byte, b []byte) {
 	p.do(Effect{Kind: Send, To: to, Bytes: p.arena[from:len(p.arena):len(p.arena)], Lossy: true})
 }
 
-// message takes a message from another process.
+// message takes a message from another process. One that claims the address of this
+// process is refused: answers to it would be taken for what this process says to itself.
 func (p *Process) message(from string, b []byte) {
+	if from == p.config.Address {
+		p.do(Effect{Kind: HangUp, To: from, Err: fmt.Errorf("another node claims the address %s, which is this node's: give each its own", from)})
+		return
+	}
 	if err := p.receive(from, b); err != nil {
 		p.do(Effect{Kind: HangUp, To: from, Err: err})
 	}

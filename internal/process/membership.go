@@ -139,6 +139,7 @@ func (p *Process) end(how engine.Ending) {
 	}
 	p.desk.End(why)
 	p.m, p.links, p.asks, p.inc, p.view, p.flow = nil, nil, nil, 0, 0, member.Never
+	p.others = p.others[:0]
 	if how == engine.Replaced {
 		p.config.Cluster = 0
 	}
@@ -170,17 +171,33 @@ func (p *Process) install() {
 		return
 	}
 	p.view = v.Epoch
+	p.meet(r)
+	p.now(Effect{Kind: View, Record: r})
+	p.take()
+	p.links.Early(p.clock, p.deliver)
+}
+
+// meet tells the links which members of a view there are connections to. Those that
+// are no longer members have none, whoever is at their addresses now.
+func (p *Process) meet(r *engine.Record) {
+	for _, inc := range p.others {
+		if r.Rank(inc) < 0 {
+			p.links.Down(p.clock, inc)
+		}
+	}
+	p.others = p.others[:0]
 	nodes := make([]string, 0, len(r.Members))
 	for _, m := range r.Members {
 		nodes = append(nodes, m.Address)
-		if m.Inc != p.inc && p.linked[m.Address] {
+		if m.Inc == p.inc {
+			continue
+		}
+		p.others = append(p.others, m.Inc)
+		if p.linked[m.Address] {
 			p.links.Up(p.clock, m.Inc)
 		}
 	}
 	p.desk.Nodes = nodes
-	p.now(Effect{Kind: View, Record: r})
-	p.take()
-	p.links.Early(p.clock, p.deliver)
 }
 
 // become makes the member that a record has admitted.

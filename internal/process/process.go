@@ -97,12 +97,13 @@ type Process struct {
 	phase  Phase
 	err    error // why it has failed
 
-	inc   uint64
-	m     *member.Member // nil unless it is a member
-	links *member.Sessions
-	asks  *engine.Petitioner // nil before it joins
-	view  uint64             // the epoch that is installed
-	flow  member.Instant     // when the links have something to send, if nothing happens before
+	inc    uint64
+	m      *member.Member // nil unless it is a member
+	links  *member.Sessions
+	asks   *engine.Petitioner // nil before it joins
+	view   uint64             // the epoch that is installed
+	others []uint64           // the incarnations of its other members
+	flow   member.Instant     // when the links have something to send, if nothing happens before
 
 	voter *engine.Clerk  // nil if it is no voter
 	tick  member.Span    // how long a tick of it is
