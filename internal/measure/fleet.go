@@ -112,7 +112,7 @@ func (f *fleet) install(i int) {
 // answer hands a process a message from the view service.
 func (f *fleet) answer(i int, m *engine.Message) {
 	m.Cluster, m.Inc = f.view.Cluster, uint64(i+1)
-	f.nodes[i].step(process.Input{Kind: process.Message, Text: viewService, Bytes: process.ServiceMessage(m.AppendTo(nil))})
+	f.nodes[i].step(process.Input{Kind: process.Message, Text: viewService, Bytes: m.AppendTo([]byte{process.Service})})
 }
 
 // serve takes a message to the view service.

@@ -23,10 +23,6 @@ func IsService(b []byte) ([]byte, bool) {
 	return b[1:], true
 }
 
-// ServiceMessage returns a message to or from the view service as processes send it, for
-// a host that plays the view service.
-func ServiceMessage(b []byte) []byte { return append([]byte{serviceMessage}, b...) }
-
 // IsVoters reports whether a message is one between voters.
 func IsVoters(b []byte) bool { return len(b) > 0 && b[0] == voterMessage }
 
