@@ -2,12 +2,14 @@ package cluster
 
 import (
 	"fmt"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
 
-	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/controls"
 )
 
 // What has no fence loses increments if their writers stand still in between, and
@@ -83,17 +85,28 @@ func (n *nemesis) stopped(p *process, lock string) error {
 
 // Nodes that break a rule about leases are caught.
 func TestBroken(t *testing.T) {
-	for name, wrong := range map[string]member.Misreading{
-		"goes on without a lease":                 member.KeepsLost | member.Unleased,
-		"does not wait for leases of the evicted": member.NoGhosts,
+	needWorld(t)
+	program := filepath.Join(t.TempDir(), "broken.test")
+	overlay, err := controls.Overlay("../..", t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", program, ".").CombinedOutput(); err != nil {
+		t.Fatalf("build the overlay: %v\n%s", err, out)
+	}
+	for name, control := range map[string]string{
+		"goes on without a lease":                 "KeepsLost,Unleased",
+		"does not wait for leases of the evicted": "NoGhosts",
 	} {
-		t.Run(name, func(t *testing.T) { broken(t, wrong) })
+		t.Run(name, func(t *testing.T) { broken(t, program, control) })
 	}
 }
 
-// broken cuts off whoever is inside until the judge finds that two are.
-func broken(t *testing.T, wrong member.Misreading) {
-	n := sail(t, plan{nodes: 5, voters: 3, change: func(o *orders, _ int) { o.Wrong, o.Long, o.Apps = wrong, 100, 1 }})
+// broken cuts off the node that is inside, until the judge finds that two are.
+func broken(t *testing.T, program, control string) {
+	n := sail(t, plan{nodes: 5, voters: 3, change: func(o *orders, _ int) {
+		o.Program, o.Control, o.Long, o.Apps = program, control, 100, 1
+	}})
 	const most = 20
 	for i := range most {
 		p := n.inside()

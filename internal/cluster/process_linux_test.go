@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stile-lock/stile/internal/controls"
 	"github.com/stile-lock/stile/internal/node"
 )
 
@@ -63,8 +65,8 @@ func (p *process) launch() error {
 		return err
 	}
 	defer log.Close()
-	cmd := exec.Command("/proc/self/exe")
-	cmd.Env = append(os.Environ(), workerEnv+"="+string(text))
+	cmd := exec.Command(cmp.Or(p.Program, "/proc/self/exe"))
+	cmd.Env = append(os.Environ(), workerEnv+"="+string(text), controls.Variable+"="+p.Control)
 	cmd.Stderr = log
 	in, err := cmd.StdinPipe()
 	if err != nil {

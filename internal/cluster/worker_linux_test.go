@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/stile-lock/stile/internal/held"
-	"github.com/stile-lock/stile/internal/member"
 	"github.com/stile-lock/stile/internal/node"
 	"github.com/stile-lock/stile/internal/remote"
 )
@@ -39,8 +38,10 @@ type orders struct {
 	Apps     int // how many use locks at a time
 	Long     int // per cent of holds that last about as long as a lease
 	Seed     uint64
-	Careless bool              // do not look at the hold between getting the counter and putting it back
-	Wrong    member.Misreading // of a negative control
+	Careless bool // do not look at the hold between getting the counter and putting it back
+
+	Program string // what runs; empty: this test
+	Control string // negative controls that the program selects
 }
 
 // What a worker is told later, a line each.
@@ -131,9 +132,6 @@ func (w *worker) open() (over <-chan struct{}, err error) {
 	c := node.Config{
 		Name: w.Name, Listen: w.Listen, Advertise: w.Advertise, Join: w.Join, Data: w.Data, Voters: w.Voters, Lease: w.Lease, Insecure: true,
 		Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})).With("who", w.Who),
-	}
-	if w.Wrong != 0 {
-		c.Made = func(m *member.Member, _ *member.Sessions) { member.Misread(m, w.Wrong) }
 	}
 	if w.node, err = node.Start(c); err != nil {
 		return nil, err

@@ -63,9 +63,7 @@ func (m *Member) message(n int32, rank int, f *frame) error {
 	if f.cleared {
 		l.flags |= cleared
 	}
-	if !m.misreads(CountStays) {
-		l.count = max(l.count, f.count)
-	}
+	m.counted(l, f)
 	if err := m.step(n, core.Input{Kind: core.Receive, From: e.view.seat(rank, int(l.home)), Bytes: f.bytes}); err != nil {
 		return err
 	}
@@ -116,14 +114,12 @@ func (m *Member) about(n int32, rank int, f *frame) error {
 
 // counted takes over the count of entries.
 func (m *Member) counted(l *lock, f *frame) {
-	if !m.misreads(CountStays) {
-		l.count = max(l.count, f.count)
-	}
+	l.count = max(l.count, f.count)
 }
 
 // report takes in a report.
 func (m *Member) report(place int, f *frame) error {
-	if place < 0 || place >= m.epoch.survivors() || m.epoch.reported.has(place) && !m.misreads(NoReports) {
+	if place < 0 || place >= m.epoch.survivors() || m.epoch.reported.has(place) {
 		return fmt.Errorf("%w: a report that nobody has to make", errFrame)
 	}
 	if err := m.heed(place, f); err != nil {

@@ -12,16 +12,9 @@ import (
 
 // suspects returns who may be inside a lock by an older epoch.
 func (m *Member) suspects(e *epoch, u *use) set {
-	reported, held := e.reported, u.held
-	if m.misreads(MostReports) && 2*reported.len() > len(e.view.Members) {
-		reported = firstOf(e.survivors())
-	}
-	if m.misreads(NotOnBehalf) {
-		held = set{}
-	}
 	left := e.everybody
 	for i := range left {
-		left[i] &= u.may[i] &^ e.over[i] & (held[i] | ^reported[i])
+		left[i] &= u.may[i] &^ e.over[i] & (u.held[i] | ^e.reported[i])
 	}
 	return left
 }
@@ -129,9 +122,9 @@ func (m *Member) heed(place int, f *frame) error {
 		case x.stamp.Inc != inc || x.stamp.Epoch >= e.view.Epoch:
 			return fmt.Errorf("%w: a report of a request that was not made before", errFrame)
 		case rank == e.me: // they are here
-		case e.isHome(e.table.lock(n)) && !m.misreads(NoOrder):
+		case e.isHome(e.table.lock(n)):
 			e.use(n).queueUp(turn{x.stamp, rank})
-		case !m.misreads(NoDone):
+		default:
 			m.send(rank, &frame{kind: doneFrame, name: []byte(x.name)})
 		}
 	}

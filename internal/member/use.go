@@ -131,7 +131,7 @@ func (m *Member) takenWith(name string, t Token) *use {
 		return nil
 	}
 	u := m.epoch.found(n)
-	if u == nil || !u.taken() || u.token != t && !m.misreads(UnlockAny) {
+	if u == nil || !u.taken() || u.token != t {
 		return nil
 	}
 	return u
@@ -151,7 +151,7 @@ func (m *Member) leave(u *use) {
 		u.carried = false
 		if home := int(e.table.lock(u.lock).home); home == e.me {
 			u.held.drop(e.place(m.Inc))
-		} else if !m.misreads(NoReleased) {
+		} else {
 			m.send(home, &frame{kind: releasedFrame, name: e.table.name(u.lock)})
 		}
 	}
@@ -189,9 +189,7 @@ func (m *Member) proceed(u *use) {
 }
 
 // bounded reports whether one more may enter here before the others.
-func (m *Member) bounded(u *use) bool {
-	return u.handed < m.Settings.Handover || m.misreads(NoBound)
-}
+func (m *Member) bounded(u *use) bool { return u.handed < m.Settings.Handover }
 
 // request asks by the algorithm. The home must hear of the first request.
 func (m *Member) request(u *use) {
@@ -202,7 +200,7 @@ func (m *Member) request(u *use) {
 	home := int(l.home)
 	u.asked = true
 	m.step(u.lock, core.Input{Kind: core.Request, From: core.None})
-	if !fresh || home == e.me || m.misreads(NoTouch) {
+	if !fresh || home == e.me {
 		return
 	}
 	for _, f := range m.Out.Frames[sent:] {
@@ -216,7 +214,7 @@ func (m *Member) request(u *use) {
 // enter lets the first who waits in, if the lease allows it. If not, the right
 // stays, and is looked at again when there is a lease.
 func (m *Member) enter(u *use) {
-	if !m.usable() && !(m.misreads(Unleased) && !m.gone) {
+	if !m.usable() {
 		return
 	}
 	e := m.epoch
@@ -224,9 +222,7 @@ func (m *Member) enter(u *use) {
 	u.take(w)
 	m.agenda.remove(&w.late)
 	l := e.table.lock(u.lock)
-	if u.handed == 0 || !m.misreads(HandoverSame) {
-		l.count++
-	}
+	l.count++
 	u.handed++
 	u.holder, u.token, u.since = w, Token{e.view.Epoch, l.count}, m.now
 	e.holders++
@@ -238,9 +234,6 @@ func (m *Member) borrow(u *use) {
 	e := m.epoch
 	if u.first != nil && u.first.stamp.Less(u.until) && (u.first.stamp.Epoch < e.view.Epoch || m.bounded(u)) {
 		m.enter(u)
-		return
-	}
-	if u.first == nil && u.handed == 0 && m.misreads(LeftInOrder) {
 		return
 	}
 	u.lent, u.handed = false, 0
@@ -281,9 +274,6 @@ func (m *Member) step(n int32, in core.Input) error {
 	if m.out.Entered {
 		u := e.use(n)
 		u.asked, u.inside, u.handed = false, true, 0
-		if u.first == nil && m.misreads(CancelLeaks) {
-			return nil
-		}
 		m.settle(u)
 	}
 	return nil

@@ -40,8 +40,6 @@ type Config struct {
 
 	// Spec returns an algorithm by its name; nil: those of the catalog.
 	Spec func(algorithm string, version int) (core.Spec, error)
-	// Made is shown every member before it does anything: for negative controls alone.
-	Made func(m *member.Member, links *member.Sessions)
 
 	// For tests: how other nodes are dialled, and how long a client may be without a session.
 	dial    func(ctx context.Context, address string) (net.Conn, error)

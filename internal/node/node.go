@@ -217,7 +217,7 @@ func (n *Node) begin(store *raft.Keeper, founds bool) error {
 			At: clock(), Name: n.c.Name, Address: n.address, Contacts: n.others(n.c.Join), Cluster: n.cluster, Seed: random(),
 			Settings: *n.c.Settings, Limits: member.Limits{Waiters: maxWaiters},
 		},
-		Store: store, Spec: n.c.Spec, Host: host{n}, Draw: draw, Made: n.c.Made,
+		Store: store, Spec: n.c.Spec, Host: host{n}, Draw: draw,
 	}
 	if err := n.record(&c, store.Storage); err != nil {
 		return err

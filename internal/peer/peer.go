@@ -27,12 +27,6 @@ type Config struct {
 	Spec  func(algorithm string, version int) (core.Spec, error)
 	Host  Host
 	Watch Watcher // nil if nobody judges
-
-	// Made is shown every member and its links before they do anything; nil shows
-	// nobody. It is for negative controls.
-	Made func(m *member.Member, links *member.Sessions)
-	// Wrong is what a voter misreads: for negative controls alone.
-	Wrong engine.Misreading
 }
 
 // A Host is the world around a process. Its methods are called in the middle of
@@ -93,7 +87,7 @@ func New(now member.Instant, c Config) (*Peer, error) {
 
 // open starts the clerk.
 func (p *Peer) open() (err error) {
-	c := engine.ClerkConfig{Store: p.config.Store, Seed: p.config.Seed, Wrong: p.config.Wrong}
+	c := engine.ClerkConfig{Store: p.config.Store, Seed: p.config.Seed}
 	if w := p.config.Watch; w != nil {
 		c.Seen = w.Applied
 	}

@@ -185,9 +185,6 @@ func (p *Peer) become(r *engine.Record) error {
 		return err
 	}
 	p.m, p.links = m, member.NewSessions(p.inc, p.config.Links)
-	if p.config.Made != nil {
-		p.config.Made(p.m, p.links)
-	}
 	return nil
 }
 

@@ -19,9 +19,6 @@ type Options struct {
 	// Spec returns an algorithm by its name.
 	Spec  func(algorithm string, version int) (core.Spec, error)
 	Until int // stop after so many inputs; 0 goes on to the end
-
-	// Made is shown every member before it does anything: for negative controls alone.
-	Made func(m *member.Member, links *member.Sessions)
 }
 
 // A Result is what came of a replay.
@@ -99,7 +96,7 @@ type player struct {
 // begin makes the station.
 func (p *player) begin(o Options) (err error) {
 	h := p.result.Header
-	c := station.Config{Begin: h.Begin, Spec: o.Spec, Host: p, Draw: p.draw, Tape: p, Made: o.Made}
+	c := station.Config{Begin: h.Begin, Spec: o.Spec, Host: p, Draw: p.draw, Tape: p}
 	if c.Store, err = o.Store(h); err == nil {
 		failed := p.guard(func() { p.result.Station, err = station.New(c) })
 		if failed {

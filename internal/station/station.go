@@ -30,9 +30,6 @@ type Config struct {
 	// Draw returns the number of a new session of a client, and its secret.
 	Draw func() (session uint64, secret client.Secret)
 	Tape Tape // nil if nobody records
-
-	// Made is shown every member before it does anything: for negative controls alone.
-	Made func(m *member.Member, links *member.Sessions)
 }
 
 // A Host is the world around a station. Its methods are called in the middle of
@@ -73,7 +70,7 @@ func New(c Config) (*Station, error) {
 	s.desk.Nodes = c.Contacts
 	p := peer.Config{
 		Name: c.Name, Address: c.Address, Contacts: c.Contacts, Cluster: c.Cluster, Store: c.Store, Seed: c.Seed,
-		Spec: c.Spec, Host: host{s}, Made: c.Made, Fit: peer.Fit, Limits: c.Limits,
+		Spec: c.Spec, Host: host{s}, Fit: peer.Fit, Limits: c.Limits,
 	}
 	p.Tick, p.Links = peer.Fit(c.Settings)
 	var err error

@@ -70,7 +70,7 @@ func (c *client) begin() {
 	}
 	config := talk.GuestConfig{
 		Name: w.Name(c.id), Nodes: nodes, Dial: member.Span(30 * ms), Retry: member.Span(2 * ms), MaxRetry: member.Span(20 * ms),
-		Seed: uint64(c.chance.Below(1 << 62)), Wrong: w.Guests,
+		Seed: uint64(c.chance.Below(1 << 62)),
 	}
 	if c.chance.Below(3) == 0 {
 		config.Length = w.Settings.Lease / 2

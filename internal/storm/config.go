@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	talk "github.com/stile-lock/stile/internal/client"
-
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/internal/engine"
 	"github.com/stile-lock/stile/internal/member"
@@ -35,16 +33,8 @@ type Config struct {
 	Limits   member.Limits
 	// Spec returns an algorithm by its name.
 	Spec func(algorithm string, version int) (core.Spec, error)
-	// Made is shown every member and its links before they do anything; nil shows
-	// nobody. It is for negative controls.
-	Made func(m *member.Member, links *member.Sessions)
 	// Disk returns an empty disk for a voter's log.
 	Disk func() Disk
-	// Wrong is what voters misread. It is for negative controls.
-	Wrong engine.Misreading
-	// Guests is what clients and the desks of members misread. It is for negative
-	// controls.
-	Guests talk.Misreading
 
 	wrong Misreading
 }

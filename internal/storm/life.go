@@ -55,7 +55,7 @@ func (q *proc) open() (err error) {
 		Name: w.Name(q.id), Address: w.Name(q.id), Contacts: w.contacts(q), Store: q.disk,
 		Seed: w.Seed ^ uint64(q.boots)<<32, Tick: member.Span(tickEvery),
 		Links:  member.SessionLimits{Patience: linkPatience, Complain: w.Settings.Lease / 4},
-		Limits: w.Limits, Spec: w.spec, Host: q, Watch: q, Made: w.Made, Wrong: w.Wrong,
+		Limits: w.Limits, Spec: w.spec, Host: q, Watch: q,
 	}
 	id := q.disk.Voter()
 	q.peer, err = peer.New(q.now(), c)

@@ -170,7 +170,7 @@ func (q *proc) flush() {
 // welcome opens the desk for clients.
 func (q *proc) welcome() {
 	w := q.w
-	q.desk = talk.NewDesk(talk.DeskConfig{Draw: w.draw, Watch: deskWatch{q}, Wrong: w.Guests})
+	q.desk = talk.NewDesk(talk.DeskConfig{Draw: w.draw, Watch: deskWatch{q}})
 	for _, o := range w.procs {
 		q.desk.Nodes = append(q.desk.Nodes, w.Name(o.id))
 	}

@@ -3,15 +3,13 @@ package storm
 import (
 	"strings"
 	"testing"
-
-	"github.com/stile-lock/stile/internal/member"
 )
 
 // A run that breaks something becomes a short story that breaks the same.
 func TestShrink(t *testing.T) {
 	for seed := range uint64(100) {
 		c := pick(seed)
-		c.Made = func(m *member.Member, _ *member.Sessions) { member.Misread(m, member.NotOnBehalf) }
+		c.Spec = liars
 		r, err := Run(c)
 		if err != nil {
 			t.Fatal(err)

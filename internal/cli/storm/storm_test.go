@@ -12,16 +12,32 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/stile-lock/stile/catalog"
+	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/internal/cli/tell"
 	"github.com/stile-lock/stile/internal/member"
 	"github.com/stile-lock/stile/internal/storm"
 )
 
-// forgetful lets homes hear no reports: no flag can do that, since members that
-// have it break what they promise.
-func forgetful(c *storm.Config) {
-	c.Made = func(m *member.Member, _ *member.Sessions) { member.Misread(m, member.NoReports) }
+// liars returns an algorithm whose machines give every seat an alibi, inside or not: homes
+// then let go too early. No flag selects it, because it breaks what members promise.
+func liars(algorithm string, version int) (core.Spec, error) {
+	s, err := catalog.MakeLive(algorithm, version)
+	plan := s.Plan
+	s.Plan = func(n int) (core.Birth, error) {
+		birth, err := plan(n)
+		return func(self core.ID, v core.View) core.Machine { return liar{birth(self, v)} }, err
+	}
+	return s, err
 }
+
+type liar struct{ core.Machine }
+
+func (l liar) Unwrap() core.Machine { return l.Machine }
+
+func (liar) Alibi(core.ID) bool { return true }
+
+func lying(c *storm.Config) { c.Spec = liars }
 
 // told runs the command, and returns what it prints and its error.
 func told(t *testing.T, change func(c *storm.Config), args string) (string, error) {
@@ -41,7 +57,7 @@ func told(t *testing.T, change func(c *storm.Config), args string) (string, erro
 func TestFailure(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const narrow = " --nodes 3,5 --faults all"
-	text, err := told(t, forgetful, "--seeds 12 --svg a.svg --trace a.txt"+narrow)
+	text, err := told(t, lying, "--seeds 12 --svg a.svg --trace a.txt"+narrow)
 	var found tell.Found
 	if !errors.As(err, &found) || !strings.HasPrefix(found.Lines[0], "seed ") {
 		t.Fatalf("the error is %v, and it says\n%s", err, text)
@@ -68,7 +84,7 @@ func TestFailure(t *testing.T) {
 		}
 	}
 	_, after, _ := strings.Cut(text, "SEED ")
-	once, err := told(t, forgetful, strings.TrimPrefix(again, "stile storm "))
+	once, err := told(t, lying, strings.TrimPrefix(again, "stile storm "))
 	if _, alone, _ := strings.Cut(once, "SEED "); !errors.As(err, &found) || alone == "" || !strings.HasPrefix(after, alone) {
 		t.Errorf("made again it is\n%s\nand not\n%s", alone, after)
 	}
@@ -76,7 +92,7 @@ func TestFailure(t *testing.T) {
 
 // Programs are told the same.
 func TestFailureJSON(t *testing.T) {
-	text, err := told(t, forgetful, "--seeds 12 --nodes 3 --json")
+	text, err := told(t, lying, "--seeds 12 --nodes 3 --json")
 	var found tell.Found
 	if !errors.As(err, &found) {
 		t.Fatalf("the error is %v:\n%s", err, text)

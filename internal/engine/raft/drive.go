@@ -70,7 +70,3 @@ func (c counted) Save(b Batch) error {
 	*c.n++
 	return c.Disk.Save(b)
 }
-
-// MisreadSync has a drive promise what it does not do. It is for negative controls
-// alone.
-func MisreadSync(d *Drive) { d.disk.medium.lazy = true }

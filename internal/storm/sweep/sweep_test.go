@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/internal/jobs"
-	"github.com/stile-lock/stile/internal/member"
 	"github.com/stile-lock/stile/internal/storm"
 )
 
@@ -20,10 +19,8 @@ func config(t *testing.T, first uint64, seeds, workers int) Config {
 	return Config{Choice: storm.Choice{Algorithms: live, Nodes: []int{1, 3}, Voters: []int{1, 3}, Faults: storm.AllFaults}, First: first, Seeds: seeds, Parallel: jobs.Parallel{Workers: workers}}
 }
 
-// confused lets members read no reports, which breaks much.
-func confused(c *storm.Config) {
-	c.Made = func(m *member.Member, _ *member.Sessions) { member.Misread(m, member.NoReports) }
-}
+// confused runs a resource that ignores fencing tokens, which breaks much.
+func confused(c *storm.Config) { c.Unfenced = true }
 
 // What comes of it does not depend on how many runs are made at a time, and is
 // that of the seeds one by one.
