@@ -24,11 +24,9 @@ type Config struct {
 	Crashes  bool     // the evicted may crash, too
 	Handover int      // local handovers in a row; 0 means the usual bound
 
-	// For negative controls: what to do to each member before it is used, and
-	// which of the steps of a process in an epoch to look at. What is broken by
-	// some of the steps is broken; but nobody is said to wait for ever then.
-	Setup func(*member.Member)
-	Only  func(kind Kind, who member.Who, epoch uint64) bool
+	// Only says which steps of a process in an epoch to explore; nil explores all. What
+	// some of the steps break is broken, but then no process is reported to wait forever.
+	Only func(kind Kind, who member.Who, epoch uint64) bool
 }
 
 // The properties.
@@ -136,9 +134,6 @@ func (m *Model) moulds() ([]*member.Mould, error) {
 		d, err := member.NewMould(member.Config{Inc: p.Inc, Settings: settings, Spec: m.Spec}, m.Lock, m.Views)
 		if err != nil {
 			return nil, err
-		}
-		if m.Setup != nil {
-			m.Setup(d.Member)
 		}
 		moulds = append(moulds, d)
 	}

@@ -42,7 +42,7 @@ func (d *desk) votersAre(want ...uint64) {
 }
 
 func TestOneBecomesThree(t *testing.T) {
-	d := lead(t, 2, 5, 0)
+	d := lead(t, 2, 5)
 	d.settle(64, 65)
 	d.votersAre(64)
 	d.say("C", Message{Kind: Join, Name: "C", Address: "C", Nonce: 300, Who: []uint64{64, 65}})
@@ -78,7 +78,7 @@ func TestOneBecomesThree(t *testing.T) {
 
 func TestVoterLeaves(t *testing.T) {
 	t.Run("another takes its place", func(t *testing.T) {
-		d := lead(t, 4, 3, 0)
+		d := lead(t, 4, 3)
 		d.live(3*second, 64, 65, 66, 67)
 		d.say("C", Message{Kind: Leave, Inc: 66, Voter: 66})
 		d.here(67)
@@ -98,7 +98,7 @@ func TestVoterLeaves(t *testing.T) {
 		d.votersAre(64, 65, 128)
 	})
 	t.Run("nobody does", func(t *testing.T) {
-		d := lead(t, 3, 3, 0)
+		d := lead(t, 3, 3)
 		d.live(3*second, 64, 65, 66)
 		d.say("C", Message{Kind: Leave, Inc: 66, Voter: 66})
 		if x := d.tick(1); x != nil {
@@ -113,7 +113,7 @@ func TestVoterLeaves(t *testing.T) {
 		d.votersAre(64)
 	})
 	t.Run("the leader", func(t *testing.T) {
-		d := lead(t, 2, 1, 0)
+		d := lead(t, 2, 1)
 		d.live(3*second, 64, 65)
 		d.say("A", Message{Kind: Leave, Inc: 64, Voter: 64})
 		d.here(65)
@@ -128,7 +128,7 @@ func TestVoterLeaves(t *testing.T) {
 		}
 	})
 	t.Run("the leader, and the first that could lead is dead", func(t *testing.T) {
-		d := lead(t, 4, 3, 0)
+		d := lead(t, 4, 3)
 		d.live(3*second, 64, 65, 66, 67)
 		d.say("A", Message{Kind: Leave, Inc: 64, Voter: 64})
 		d.here(65, 66, 67)
@@ -144,7 +144,7 @@ func TestVoterLeaves(t *testing.T) {
 		}
 	})
 	t.Run("the only one that has spoken", func(t *testing.T) {
-		d := lead(t, 2, 1, 0)
+		d := lead(t, 2, 1)
 		d.say("A", Message{Kind: Leave, Inc: 64, Voter: 64})
 		if x := d.tick(2 * second); x != nil {
 			t.Errorf("%+v", x)
@@ -158,7 +158,7 @@ func TestVoterLeaves(t *testing.T) {
 // If all leave at once they do not wait for each other: all but the one that leads
 // can go, and then it can.
 func TestAllLeave(t *testing.T) {
-	d := lead(t, 3, 3, 0)
+	d := lead(t, 3, 3)
 	all := []uint64{64, 65, 66}
 	d.settle(all...)
 	d.votersAre(all...)
@@ -194,7 +194,7 @@ func TestAllLeave(t *testing.T) {
 }
 
 func TestWanted(t *testing.T) {
-	d := lead(t, 5, 5, 0)
+	d := lead(t, 5, 5)
 	all := []uint64{64, 65, 66, 67, 68}
 	d.settle(all...)
 	d.votersAre(all...)
@@ -216,7 +216,7 @@ func TestWanted(t *testing.T) {
 
 // A new voter that dies before the log has it is given up.
 func TestStillborn(t *testing.T) {
-	d := lead(t, 3, 1, 0)
+	d := lead(t, 3, 1)
 	d.live(3*second, 64, 65, 66)
 	_ = d.Want(3)
 	if x := d.tick(1); x == nil || len(x.Promote) != 2 {
@@ -236,7 +236,7 @@ func TestStillborn(t *testing.T) {
 // not one of those who stay, though it is a member still.
 func TestCandidatesAreFresh(t *testing.T) {
 	quick := func(members, wanted int) *desk {
-		d := lead(t, members, wanted, 0)
+		d := lead(t, members, wanted)
 		d.record.Settings.Renew = member.Second
 		return d
 	}
@@ -270,7 +270,7 @@ func TestCandidatesAreFresh(t *testing.T) {
 // evicted. Then all the rest leave, and the last one stays until they have.
 func TestLeaversWaitForAnAnswer(t *testing.T) {
 	leave := func() *desk {
-		d := lead(t, 3, 3, 0)
+		d := lead(t, 3, 3)
 		d.live(3*second, 64, 65, 66)
 		d.here(66) // under way since before
 		d.now++
@@ -310,7 +310,7 @@ func TestLeaversWaitForAnAnswer(t *testing.T) {
 		}
 	})
 	t.Run("it renews and never answers", func(t *testing.T) {
-		d := lead(t, 3, 3, 0)
+		d := lead(t, 3, 3)
 		d.live(3*second, 64, 65, 66)
 		d.now++
 		asked := d.now
@@ -329,7 +329,7 @@ func TestLeaversWaitForAnAnswer(t *testing.T) {
 		}
 	})
 	t.Run("one that was to take the place of the only voter is dead", func(t *testing.T) {
-		d := lead(t, 2, 1, 0)
+		d := lead(t, 2, 1)
 		d.live(3*second, 64, 65)
 		var x *Change
 		for d.now++; x == nil; x = d.tick(second / 2) {

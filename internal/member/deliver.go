@@ -66,9 +66,7 @@ func (m *Member) message(n int32, rank int, f *frame) error {
 	if f.cleared {
 		l.flags |= cleared
 	}
-	if !m.misreads(CountStays) {
-		l.count = max(l.count, f.count)
-	}
+	m.counted(l, f)
 	if err := m.step(n, core.Input{Kind: core.Receive, From: e.view.seat(rank, int(l.home)), Bytes: f.bytes}); err != nil {
 		return fmt.Errorf("%w: ALG for %q: %w", errFrame, f.name, err)
 	}
@@ -119,14 +117,12 @@ func (m *Member) about(n int32, rank int, f *frame) error {
 
 // counted takes over the count of entries.
 func (m *Member) counted(l *lock, f *frame) {
-	if !m.misreads(CountStays) {
-		l.count = max(l.count, f.count)
-	}
+	l.count = max(l.count, f.count)
 }
 
 // report takes in a report.
 func (m *Member) report(place int, f *frame) error {
-	if place < 0 || place >= m.epoch.survivors() || m.epoch.reported.has(place) && !m.misreads(NoReports) {
+	if place < 0 || place >= m.epoch.survivors() || m.epoch.reported.has(place) {
 		return fmt.Errorf("%w: REPORT from a member that has reported already or was not in the view before", errUnexpected)
 	}
 	if err := m.heed(place, f); err != nil {

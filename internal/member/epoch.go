@@ -60,21 +60,11 @@ func (m *Member) newEpoch(v View) (*epoch, error) {
 	e.reports, e.asked = make([]report, len(v.Members)), make([]int, len(v.Members))
 	e.witnesses = e.survivors()
 	for _, g := range v.Ghosts {
-		rest := m.Settings.outwait(g.Rest)
-		if m.misreads(NoDrift) {
-			rest = g.Rest
-		}
-		if m.misreads(NoGhosts) {
-			rest = 0
-		}
-		e.ghosts = append(e.ghosts, m.now+Instant(rest))
+		e.ghosts = append(e.ghosts, m.now+Instant(m.Settings.outwait(g.Rest)))
 	}
 	if i := e.place(m.Inc); i >= 0 {
 		e.reported.add(i)
 		e.witnesses--
-	}
-	if m.misreads(NoReports) {
-		e.reported = firstOf(e.survivors())
 	}
 	e.bury(m.now)
 	return e, nil
@@ -226,10 +216,6 @@ func (m *Member) idle(u *use) {
 	if e.isHome(l) && (u.lendee >= 0 || len(u.queue) > 0 || !u.held.empty() || u.interest || u.may != e.everybody) {
 		return
 	}
-	if m.misreads(Reborn) && !e.isHome(l) {
-		e.table.setState(u.lock, e.schools[l.alg].born[e.seat(l)])
-		e.unload(u.lock)
-	}
 	e.uses[l.busy] = nil
 	e.free = append(e.free, l.busy)
 	e.busy--
@@ -317,10 +303,6 @@ func (m *Member) carry(old *epoch) {
 				u.holder.at = u
 				e.holders++
 			}
-			if !m.misreads(StaleReport) || m.now-u.since > Instant(m.Settings.Lease/8) {
-				u.owed |= owedHold
-			}
-		} else if was.inside && m.misreads(ReportsPending) {
 			u.owed |= owedHold
 		}
 		for was.first != nil {
@@ -349,7 +331,5 @@ func (m *Member) again(u *use) {
 		return
 	}
 	u.back = int(m.epoch.table.lock(u.lock).home) != m.epoch.me // the home knows its own
-	if !m.misreads(AskOnce) {
-		u.owed |= owedWait
-	}
+	u.owed |= owedWait
 }

@@ -10,16 +10,9 @@ import (
 
 // suspects returns who may be inside a lock by an older epoch.
 func (m *Member) suspects(e *epoch, u *use) set {
-	reported, held := e.reported, u.held
-	if m.misreads(MostReports) && 2*reported.len() > len(e.view.Members) {
-		reported = firstOf(e.survivors())
-	}
-	if m.misreads(NotOnBehalf) {
-		held = set{}
-	}
 	left := e.everybody
 	for i := range left {
-		left[i] &= u.may[i] &^ e.over[i] & (held[i] | ^reported[i])
+		left[i] &= u.may[i] &^ e.over[i] & (u.held[i] | ^e.reported[i])
 	}
 	return left
 }
@@ -125,9 +118,9 @@ func (m *Member) heed(place int, f *frame) error {
 			return err
 		case x.stamp.Inc != inc || x.stamp.Epoch >= e.view.Epoch:
 			return fmt.Errorf("%w: REPORT: the stamp of a waiter for %q is not the sender's, or not of an older epoch", errUnexpected, x.name)
-		case e.isHome(e.table.lock(n)) && !m.misreads(NoOrder):
+		case e.isHome(e.table.lock(n)):
 			e.use(n).queueUp(turn{x.stamp, rank})
-		case !m.misreads(NoDone):
+		default:
 			m.send(rank, &frame{kind: doneFrame, name: []byte(x.name)})
 		}
 	}

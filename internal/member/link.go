@@ -52,7 +52,6 @@ type Link struct {
 	resend Instant // when patience ends
 	wait   Span    // how long it is by now
 	over   error   // why nothing goes or comes any more
-	faults LinkMisreading
 }
 
 // Errors of links.
@@ -130,7 +129,7 @@ func (l *Link) Up() {
 	l.up, l.resend, l.wait = true, Never, l.patience
 	l.answered = l.ask
 	l.question()
-	if l.room = unbounded; l.sent > l.acked && l.faults&LinkNoResend == 0 {
+	if l.room = unbounded; l.sent > l.acked {
 		l.room = 0
 		l.rewind()
 	}
@@ -161,9 +160,8 @@ func (l *Link) Due(now Instant) bool {
 	if now >= l.resend && l.resend != Never {
 		l.resend, l.wait = Never, min(2*l.wait, maxDouble*l.patience)
 		l.question()
-		if l.room = 1; l.faults&LinkNoResend == 0 {
-			l.rewind()
-		}
+		l.room = 1
+		l.rewind()
 	}
 	return now >= l.tell && l.tell != Never || l.pending()
 }
@@ -249,10 +247,10 @@ func (l *Link) take(now Instant, p *linkPacket, f func(frame []byte) error) (wor
 	l.hear(now, p.ask)
 	for i := range p.n {
 		frame := p.frame()
-		if p.first+i != l.got+1 && (l.faults&LinkNoDedupe == 0 || p.first+i > l.got) {
+		if p.first+i != l.got+1 {
 			continue // it has come before, or after one that was lost
 		}
-		l.got = max(l.got, p.first+i)
+		l.got++
 		l.owe(now, len(frame))
 		if err := f(frame); err != nil {
 			l.end(err)

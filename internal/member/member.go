@@ -46,7 +46,6 @@ func (l Limits) usual() Limits {
 type Member struct {
 	Config
 	Out   Out
-	wrong Misreading
 	now   Instant
 	clock uint64 // logical, of all that members hear of each other
 	gone  bool   // it leaves, or was evicted: nothing is entered any more
@@ -164,7 +163,7 @@ func (m *Member) Wake(now Instant) {
 // with the lease, ghosts are over, sessions end, deadlines pass.
 func (m *Member) begin(now Instant) {
 	m.now = max(m.now, now)
-	if m.lease > 0 && !m.usable() && !m.misreads(KeepsLost) {
+	if m.lease > 0 && !m.usable() {
 		m.warn()
 	}
 	if m.epoch != nil && m.epoch.lapses > 0 && m.now >= m.lapse {
@@ -207,9 +206,7 @@ func (m *Member) warn() {
 	if e == nil || e.holders == 0 {
 		return
 	}
-	if m.lapse = m.lease; m.misreads(PassAtOnce) {
-		m.lapse = m.now
-	}
+	m.lapse = m.lease
 	for i := range e.uses {
 		if u := e.uses[i]; u != nil && u.holder != nil {
 			m.Out.Events = append(m.Out.Events, Event{Ticket: u.holder.ticket, Kind: Lost, Cause: Lease, Token: u.token})
@@ -270,9 +267,7 @@ func (m *Member) stop(why Cause) {
 // to be over, before.
 func (m *Member) Leave(now Instant) {
 	m.begin(now)
-	if !m.misreads(LeaverEnters) {
-		m.stop(Leaving)
-	}
+	m.stop(Leaving)
 	m.end()
 }
 

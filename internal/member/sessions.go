@@ -28,7 +28,6 @@ type Sessions struct {
 	peers  []*sessionPeer // by incarnation
 	turn   int            // whose packet is next
 	ended  []LinkEnd      // that Ended has not returned yet
-	faults LinkMisreading
 }
 
 // A LinkEnd is a link that has ended before its view.
@@ -124,9 +123,6 @@ func (s *Sessions) Install(now Instant, v View) error {
 func (s *Sessions) begin(p *sessionPeer) {
 	p.link = NewLink(s.epoch, s.me, p.inc, s.limits.Bytes, s.limits.Patience)
 	p.link.prompt = min(p.link.prompt, s.limits.Window/2)
-	if p.link.faults = s.faults; p.link.faults&LinkNewerConfirmed != 0 && p.early.epoch == s.epoch {
-		p.link.got = p.early.got
-	}
 	if p.up {
 		p.link.Up()
 	}
@@ -214,8 +210,7 @@ func (s *Sessions) Receive(now Instant, packet []byte, f func(from uint64, frame
 	p := s.find(k.from)
 	switch {
 	case k.epoch < s.epoch:
-		s.misread(p, &k, f)
-		return nil
+		return nil // its epoch has ended here
 	case k.epoch > s.epoch:
 		return s.keep(p, &k, packet)
 	case p == nil || p.link == nil:
@@ -377,10 +372,6 @@ func (s *Sessions) keep(p *sessionPeer, k *linkPacket, packet []byte) error {
 	if k.first > e.got+1 || k.last() <= e.got {
 		return nil
 	}
-	if s.faults&LinkNewerConfirmed != 0 {
-		e.got = k.last()
-		return nil
-	}
 	if len(e.packets)+binary.MaxVarintLen64+len(packet) <= s.limits.Early {
 		w := writer(e.packets)
 		w.blob(packet)
@@ -415,42 +406,6 @@ func (s *Sessions) handOut(p *sessionPeer, f func(uint64, []byte) error) {
 		}
 		if err != nil { // keep would have refused it
 			l.end(err)
-			s.ended = append(s.ended, LinkEnd{p.inc, err})
-			return
-		}
-	}
-}
-
-// A LinkMisreading is a set of rules of links that are misread.
-type LinkMisreading uint8
-
-// The rules that can be misread.
-const (
-	LinkNoResend       LinkMisreading = 1 << iota // what was under way when a connection broke is not sent again
-	LinkNoDedupe                                  // what comes again is taken again
-	LinkNewerConfirmed                            // what is of a newer epoch is confirmed, and dropped
-	LinkOlderAccepted                             // what is of an older epoch is taken
-)
-
-// MisreadLinks makes sessions misread rules. It is for negative controls only:
-// tests, which must notice.
-func MisreadLinks(s *Sessions, f LinkMisreading) {
-	s.faults = f
-	for _, p := range s.peers {
-		if p.link != nil {
-			p.link.faults = f
-		}
-	}
-}
-
-// misread is where a packet of an older epoch ends: nobody sees it, but for the
-// misreading.
-func (s *Sessions) misread(p *sessionPeer, k *linkPacket, f func(uint64, []byte) error) {
-	if s.faults&LinkOlderAccepted == 0 || p == nil || p.link == nil {
-		return
-	}
-	for range k.n {
-		if err := f(p.inc, k.frame()); err != nil {
 			s.ended = append(s.ended, LinkEnd{p.inc, err})
 			return
 		}

@@ -133,7 +133,7 @@ func (m *Member) takenWith(name string, t Token) *use {
 		return nil
 	}
 	u := m.epoch.found(n)
-	if u == nil || !u.taken() || u.token != t && !m.misreads(UnlockAny) {
+	if u == nil || !u.taken() || u.token != t {
 		return nil
 	}
 	return u
@@ -155,7 +155,7 @@ func (m *Member) leave(u *use) {
 			u.held.drop(e.place(m.Inc))
 		} else if u.owed&owedHold != 0 {
 			u.owed &^= owedHold // the home never hears of it
-		} else if !m.misreads(NoReleased) {
+		} else {
 			m.send(home, &frame{kind: releasedFrame, name: e.table.name(u.lock)})
 		}
 	}
@@ -201,9 +201,7 @@ func (m *Member) release(n int32) {
 }
 
 // bounded reports whether one more may enter here before the others.
-func (m *Member) bounded(u *use) bool {
-	return u.handed < m.Settings.Handover || m.misreads(NoBound)
-}
+func (m *Member) bounded(u *use) bool { return u.handed < m.Settings.Handover }
 
 // request asks by the algorithm. The home must hear of the first request.
 func (m *Member) request(u *use) {
@@ -214,7 +212,7 @@ func (m *Member) request(u *use) {
 	home := int(l.home)
 	u.asked = true
 	m.step(n, core.Input{Kind: core.Request, From: core.None}) // which may end the use
-	if !fresh || home == e.me || m.misreads(NoTouch) {
+	if !fresh || home == e.me {
 		return
 	}
 	for _, f := range m.Out.Frames[sent:] {
@@ -228,7 +226,7 @@ func (m *Member) request(u *use) {
 // enter lets the first who waits in, if the lease allows it. If not, the right
 // stays, and is looked at again when there is a lease.
 func (m *Member) enter(u *use) {
-	if !m.usable() && !(m.misreads(Unleased) && !m.gone) {
+	if !m.usable() {
 		return
 	}
 	e := m.epoch
@@ -236,9 +234,7 @@ func (m *Member) enter(u *use) {
 	u.take(w)
 	m.agenda.remove(&w.late)
 	l := e.table.lock(u.lock)
-	if u.handed == 0 || !m.misreads(HandoverSame) {
-		l.count++
-	}
+	l.count++
 	u.handed++
 	u.holder, u.token, u.since = w, Token{e.view.Epoch, l.count}, m.now
 	e.holders++
@@ -250,9 +246,6 @@ func (m *Member) borrow(u *use) {
 	e := m.epoch
 	if u.first != nil && u.first.stamp.Less(u.until) && (u.first.stamp.Epoch < e.view.Epoch || m.bounded(u)) {
 		m.enter(u)
-		return
-	}
-	if u.first == nil && u.handed == 0 && m.misreads(LeftInOrder) {
 		return
 	}
 	u.lent, u.handed = false, 0
@@ -293,9 +286,6 @@ func (m *Member) step(n int32, in core.Input) error {
 	if m.out.Entered {
 		u := e.use(n)
 		u.asked, u.inside, u.handed = false, true, 0
-		if u.first == nil && m.misreads(CancelLeaks) {
-			return nil
-		}
 		m.settle(u)
 	}
 	return nil
