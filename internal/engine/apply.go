@@ -44,22 +44,23 @@ func (r *Record) changed(x *Change) (n Record, ok bool) {
 	return n, n.revote(x)
 }
 
-// start sets the epoch.
+// start sets the cluster and the epoch.
 func (r *Record) start(s *Start) bool {
 	born := r.Cluster != 0
 	switch {
 	case s == nil:
 		r.Epoch++
 		return born
-	case s.Cluster == 0 || born != (s.Epoch == 0):
+	case s.Cluster == 0 || s.Epoch == 0:
 		return false
 	case !born:
-		*r = Record{Epoch: s.Epoch, Settings: s.Settings}
+		*r = Record{Cluster: s.Cluster, Epoch: s.Epoch, Settings: s.Settings}
+	case s.Cluster == r.Cluster || s.Epoch < r.Epoch+Jump:
+		return false
 	default:
-		r.Epoch += Jump
+		r.Cluster, r.Epoch = s.Cluster, s.Epoch
 		r.Voters = nil // the log begins anew
 	}
-	r.Cluster = s.Cluster
 	return true
 }
 
