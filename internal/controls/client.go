@@ -89,12 +89,46 @@ func clientControls() []Control {
 func hostControls() []Control {
 	return []Control{
 		{
-			Name: "KeepHolds", Section: "11", Text: "a process keeps its holds when it joins again",
-			Tests: []Test{storm("usual", 50, "-host", "KeepHolds")},
+			Name: "KeepHolds", Section: "11", Text: "an evicted process keeps its holds",
+			Rewrites: []Rewrite{{"internal/process/membership.go", `	if p.m != nil && how != engine.Left {
+`, `	if p.m != nil && how != engine.Left && !broken("KeepHolds") {
+`}},
+			Tests: []Test{storm("usual", 50)},
 		},
 		{
-			Name: "SameInc", Section: "2", Text: "a process joins again with its old incarnation",
-			Tests: []Test{storm("usual", 50, "-host", "SameInc")},
+			Name: "SameInc", Section: "2", Text: "a process joins again as the same incarnation",
+			Rewrites: []Rewrite{{"internal/process/membership.go", `		nonce = p.draw()
+`, `		if nonce = p.draw(); broken("SameInc") {
+			nonce = 1
+			for _, b := range []byte(p.config.Name) {
+				nonce = nonce<<8 | uint64(b)
+			}
+		}
+`}},
+			Tests: []Test{storm("usual", 50)},
+		},
+		{
+			Name: "LapsedLeave", Section: "11", Text: "a process leaves while a lock that it has lost can still be acted on",
+			Rewrites: []Rewrite{{"internal/member/drain.go", `m.epoch.holders + m.epoch.lapses
+`, `m.epoch.holders + lapsesUnless(broken("LapsedLeave"), m.epoch.lapses)
+`}, {"internal/member/drain.go", `// Inside returns`, `func lapsesUnless(broken bool, lapses int) int {
+	if broken {
+		return 0
+	}
+	return lapses
+}
+
+// Inside returns`}},
+			Tests: []Test{test("internal/process", "TestLeaveWaitsForLapsed")},
+		},
+		{
+			Name: "SavesIgnored", Section: "18", Text: "a new voter starts before its first state is saved",
+			Rewrites: []Rewrite{{"internal/process/voter.go", `	p.do(e)
+`, `	if p.do(e); broken("SavesIgnored") && s.what == firstState {
+		p.open(s.state)
+	}
+`}},
+			Tests: []Test{test("internal/process", "TestPromotionWaitsForDisk")},
 		},
 		{
 			Name: "NoFence", Section: "4", Text: "the resource ignores fencing tokens",

@@ -82,27 +82,27 @@ func raftControls() []Control {
 		},
 		{
 			Name: "VotesUnsaved", Section: "18", Text: "a voter saves its vote only along with entries",
-			Rewrites: []Rewrite{{flushFile, `	if !rd.MustSync && !fresh`, `	if (!rd.MustSync || broken("VotesUnsaved") && len(rd.Entries) == 0) && !fresh`}},
+			Rewrites: []Rewrite{{flushFile, `	must := hard.Term != n.hard.Term || hard.Vote != n.hard.Vote`, `	must := !broken("VotesUnsaved") && (hard.Term != n.hard.Term || hard.Vote != n.hard.Vote)`}},
 			Tests:    []Test{test(raftPackage, "TestVote"), test(raftPackage, "TestRestarts")},
 		},
 		{
 			Name: "ForgetsCommit", Section: "18", Text: "a voter does not save what is committed",
-			Rewrites: []Rewrite{{flushFile, `	for _, p := range rd.Entries {
+			Rewrites: []Rewrite{{flushFile, `	for _, p := range m.GetEntries() {
+		e, err := fromEntry(p)
 `, `	if broken("ForgetsCommit") {
-		if b.Hard.Commit = n.log.base; fresh {
+		if b.Hard.Commit = n.log.base; b.Snapshot != nil {
 			b.Hard.Commit = b.Snapshot.Index
 		}
 	}
-	for _, p := range rd.Entries {
+	for _, p := range m.GetEntries() {
+		e, err := fromEntry(p)
 `}},
 			Tests: []Test{found},
 		},
 		{
 			Name: "ForgetsChange", Section: "18", Text: "a change of voters is in force before its commit is saved",
-			Rewrites: []Rewrite{{flushFile, `e.GetIndex() > n.kept
-`, `e.GetIndex() > n.kept && !broken("ForgetsChange")
-`}},
-			Tests: []Test{test(raftPackage, "TestTwoToOne")},
+			Rewrites: []Rewrite{{flushFile, `last > n.kept {`, `last > n.kept && !broken("ForgetsChange") {`}},
+			Tests:    []Test{test(raftPackage, "TestTwoToOne")},
 		},
 		{
 			Name: "ReadsAlone", Section: "17", Text: "a leader confirms reads without a majority",

@@ -5,9 +5,9 @@ func reportControls() []Control {
 	return []Control{
 		{
 			Name: "StaleReport", Section: "7", Text: "a report lacks what was entered just before the view change",
-			Rewrites: []Rewrite{{epochFile, `			report.held = append(report.held, name)
+			Rewrites: []Rewrite{{epochFile, `			u.owed |= owedHold
 `, `			if !broken("StaleReport") || m.now-u.since > Instant(m.Settings.Lease/8) {
-				report.held = append(report.held, name)
+				u.owed |= owedHold
 			}
 `}},
 			Tests: []Test{storm("usual", 50), model("StaleReport")},
@@ -17,7 +17,7 @@ func reportControls() []Control {
 			Rewrites: []Rewrite{{epochFile, `		}
 		for was.first != nil {
 `, `		} else if was.inside && broken("ReportsPending") {
-			report.held = append(report.held, name)
+			u.owed |= owedHold
 		}
 		for was.first != nil {
 `}},
@@ -155,9 +155,9 @@ func reportControls() []Control {
 		},
 		{
 			Name: "AskOnce", Section: "7", Text: "waiters do not ask again in the next view",
-			Rewrites: []Rewrite{{epochFile, `	report.waits = append(report.waits, wanted{name, u.first.stamp})
+			Rewrites: []Rewrite{{epochFile, `	u.owed |= owedWait
 `, `	if !broken("AskOnce") {
-		report.waits = append(report.waits, wanted{name, u.first.stamp})
+		u.owed |= owedWait
 	}
 `}},
 			Tests: []Test{storm("usual", 50), model("AskOnce")},
