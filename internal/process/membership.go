@@ -202,7 +202,8 @@ func (p *Process) install() {
 	}
 	p.view = v.Epoch
 	p.meet(r)
-	p.now(Effect{Kind: View, Record: r})
+	now := r.Clone() // the process may learn of a newer one in this very step
+	p.now(Effect{Kind: View, Record: &now})
 	p.take()
 	p.links.Early(p.clock, p.deliver)
 }
