@@ -791,7 +791,7 @@ func (n *node) notify(e *member.Event) {
 			c.t.Fatalf("%s held %s with %v, and is told %+v", n.name, name, h.token, *e)
 		}
 		until := c.now
-		if e.Cause == member.Lease { // whoever looked just before may still act
+		if e.Cause == member.Lease { // one that looked just before may still act
 			until = n.lease
 		}
 		h.until = func() member.Instant { return until }
@@ -1020,7 +1020,7 @@ func (g *caller) event(e *client.Event) {
 		c.grant(h)
 	case client.Taken:
 		until := c.now
-		if e.Cause == member.Session || e.Cause == member.Lease { // whoever looked just before may still act
+		if e.Cause == member.Session || e.Cause == member.Lease { // one that looked just before may still act
 			until = min(g.last[e.Request], c.now+member.Instant(g.Act()))
 		}
 		h.until = func() member.Instant { return until }

@@ -209,7 +209,7 @@ func (p *Process) install() {
 }
 
 // meet tells the links which members of a view there are connections to. Those that
-// are no longer members have none, whoever is at their addresses now.
+// are no longer members have none, whatever is at their addresses now.
 func (p *Process) meet(r *engine.Record) {
 	for _, inc := range p.others {
 		if r.Rank(inc) < 0 {
