@@ -243,3 +243,39 @@ func TestFormerIncarnation(t *testing.T) {
 	}
 	n.unlock(n.lock("x0"))
 }
+
+// A report of many locks goes out as the links have room for it: they keep less than
+// it, and none is full.
+func TestManyLocks(t *testing.T) {
+	c := newCluster(t, 1, "a", "b", "c")
+	for i, n := range c.nodes {
+		config := n.config(i == 0)
+		config.Links.Bytes, config.Links.Window, config.Limits.Part = 100_000, 20_000, 4000
+		n.bootWith(config)
+	}
+	c.until("all are members", c.whole)
+	n, o := c.nodes[1], c.nodes[2]
+	var held []member.Ticket
+	for i := range 4000 {
+		held = append(held, n.ask(fmt.Sprintf("a lock with a name that is rather long, as many are in practice: %d", i)))
+		if i%50 == 0 {
+			c.pass(2 * ms)
+		}
+	}
+	c.until("all are held", func() bool { return len(n.held) == len(held) })
+	waits := o.ask(n.held[held[17]].name)
+	c.pass(20 * ms)
+	for range 3 {
+		epoch := n.view
+		c.leader().step(Input{Kind: Refresh})
+		c.until("there is another view", func() bool { return c.whole() && n.view > epoch })
+	}
+	for _, x := range c.nodes {
+		x.unlock(x.lock("y"))
+		if len(x.linkEnds) > 0 || len(x.ended) > 0 || len(x.lostOnes(member.Lost)) > 0 {
+			t.Errorf("%s: %+v, %v", x.name, x.linkEnds, x.ended)
+		}
+	}
+	n.unlock(held[17])
+	c.until("the one that waited holds it", func() bool { return o.held[waits] != nil })
+}
