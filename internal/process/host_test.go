@@ -589,6 +589,9 @@ func (n *node) carryOut() {
 		case Notify:
 			n.notify(&e.Event)
 		case View:
+			if n.asks != nil && e.Record == n.asks.Record() {
+				c.t.Fatalf("%s hands out its own record, which may change within the step", n.name)
+			}
 			if e.Record.Epoch <= n.view {
 				c.t.Fatalf("%s installs epoch %d after %d", n.name, e.Record.Epoch, n.view)
 			}
@@ -673,11 +676,15 @@ func (n *node) send(e *Effect) {
 	if c.cut[pair(m.from, m.to)] || to.down {
 		return
 	}
-	c.after(delay, func() {
+	arrive := func() {
 		if !to.down && c.breaks[pair(m.from, m.to)] == broken {
 			to.step(Input{Kind: Message, Text: m.from, Bytes: m.bytes})
 		}
-	})
+	}
+	c.after(delay, arrive)
+	if c.rng != nil && c.rng.IntN(30) == 0 { // it comes twice
+		c.after(delay+member.Instant(c.rng.Int64N(int64(50*ms))), arrive)
+	}
 }
 
 // promised checks that what a voter says to others is on its disk, as far as they rely
@@ -784,7 +791,7 @@ func (n *node) notify(e *member.Event) {
 			c.t.Fatalf("%s held %s with %v, and is told %+v", n.name, name, h.token, *e)
 		}
 		until := c.now
-		if e.Cause == member.Lease { // whoever looked just before may still act
+		if e.Cause == member.Lease { // one that looked just before may still act
 			until = n.lease
 		}
 		h.until = func() member.Instant { return until }
@@ -1013,7 +1020,7 @@ func (g *caller) event(e *client.Event) {
 		c.grant(h)
 	case client.Taken:
 		until := c.now
-		if e.Cause == member.Session || e.Cause == member.Lease { // whoever looked just before may still act
+		if e.Cause == member.Session || e.Cause == member.Lease { // one that looked just before may still act
 			until = min(g.last[e.Request], c.now+member.Instant(g.Act()))
 		}
 		h.until = func() member.Instant { return until }

@@ -202,13 +202,14 @@ func (p *Process) install() {
 	}
 	p.view = v.Epoch
 	p.meet(r)
-	p.now(Effect{Kind: View, Record: r})
+	now := r.Clone() // the process may learn of a newer one in this very step
+	p.now(Effect{Kind: View, Record: &now})
 	p.take()
 	p.links.Early(p.clock, p.deliver)
 }
 
 // meet tells the links which members of a view there are connections to. Those that
-// are no longer members have none, whoever is at their addresses now.
+// are no longer members have none, whatever is at their addresses now.
 func (p *Process) meet(r *engine.Record) {
 	for _, inc := range p.others {
 		if r.Rank(inc) < 0 {
