@@ -55,21 +55,24 @@ func TestProposalIsNeverRebuilt(t *testing.T) {
 // A renewal that came before its sender asked to leave, or before its eviction was
 // proposed, is not confirmed afterwards.
 func TestLateConfirmation(t *testing.T) {
-	for what, end := range map[string]func(d *desk){
-		"it leaves":     func(d *desk) { d.say("B", Message{Kind: Leave, Inc: 65}) },
-		"it is evicted": func(d *desk) { _ = d.Evict(65) },
+	for what, x := range map[string]struct {
+		inc uint64
+		end func(d *desk)
+	}{
+		"it leaves":               {65, func(d *desk) { d.say("B", Message{Kind: Leave, Inc: 65}) }},
+		"it has to wait to leave": {64, func(d *desk) { d.say("A", Message{Kind: Leave, Inc: 64, Voter: 64}) }},
+		"it is evicted":           {65, func(d *desk) { _ = d.Evict(65) }},
 	} {
 		d := lead(t, 3, 1)
 		d.tick(2 * second)
-		for _, inc := range []uint64{64, 65} {
+		for _, inc := range []uint64{x.inc, 66} {
 			d.say("m", Message{Kind: Renew, Inc: inc, Number: 1, Epoch: 1})
 		}
-		end(d)
-		if d.tick(1); d.flying == nil {
-			t.Fatalf("%s: no change", what)
-		}
+		x.end(d)
+		d.tick(1)
+		d.said()
 		d.Confirmed(d.now, d.reads)
-		if all := d.said(); len(all) != 1 || all[0].Kind != Renewed || all[0].Inc != 64 {
+		if all := d.said(); len(all) != 1 || all[0].Kind != Renewed || all[0].Inc != 66 {
 			t.Errorf("%s: %+v", what, all)
 		}
 	}

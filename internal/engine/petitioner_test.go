@@ -172,9 +172,8 @@ func TestPetitionerReplaced(t *testing.T) {
 	}
 }
 
-// Members that are no voters know who is one.
-// One that knows its cluster takes no word of another one, before it has heard of its
-// own as well.
+// A process that knows its cluster believes nothing that is said in another one, even
+// before it has heard from its own.
 func TestPetitionerForeign(t *testing.T) {
 	p, err := NewPetitioner(PetitionerConfig{Name: "X", Address: "x", Nonce: 500, Cluster: 8, Voters: []string{"A"}})
 	if err != nil {
@@ -191,6 +190,7 @@ func TestPetitionerForeign(t *testing.T) {
 	}
 }
 
+// Members that are no voters know who is one.
 func TestRefer(t *testing.T) {
 	p, _ := joined(t)
 	m := Message{Kind: Join, Nonce: 7, Name: "Y"}
