@@ -23,6 +23,7 @@ type Config struct {
 	Lapses   int      // leases of members that end and come back, of all together
 	Crashes  bool     // the evicted may crash, too
 	Handover int      // local handovers in a row; 0 means the usual bound
+	Parts    bool     // a REPORT comes in three parts, of which only the second mentions the lock
 
 	// For negative controls: what to do to each member before it is used, and
 	// which of the steps of a process in an epoch to look at. What is broken by

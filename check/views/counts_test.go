@@ -38,6 +38,7 @@ func runs() []run {
 		{"naimi-trehel", "nothing, a home joins", 305351, 1084017, 28, false},
 		{"central", "home evicted, next home leaves", 80018, 277013, 22, false},
 		{"naimi-trehel", "home evicted, next home leaves", 92401, 309897, 23, false},
+		{"naimi-trehel", "home evicted, reports in parts", 56076, 185751, 27, true},
 	}
 }
 

@@ -7,8 +7,9 @@ import (
 	"github.com/stile-lock/stile/check/explore"
 )
 
-// A rule is a rule of the protocol about ghosts, expired leases, or homes that enter on
-// their own. It has a small setting in which breaking the rule violates a property, and the length of the shortest counterexample. Each of them was
+// A rule is a rule of the protocol about ghosts, expired leases, homes that enter on
+// their own, or reports in parts. It has a small setting in which breaking the rule
+// violates a property, and the length of the shortest counterexample. Each of them was
 // broken by hand, and the counterexample was seen.
 type rule struct {
 	name, text string // how it is broken
@@ -26,6 +27,7 @@ func rules() []rule {
 	}
 	ghost := all["home evicted, a home joins"]
 	expires := quiet("b replaced by a home, lease expires", 2)
+	parts := quiet("home evicted, reports in parts", 1)
 	return []rule{
 		// A ghost through two view changes.
 		{"LastChangeGhosts", "a member counts only the ghosts of the last view change", ghost, Mutual, 5},
@@ -47,6 +49,9 @@ func rules() []rule {
 		{"WitnessForgetsOwn", "a witness does not count its own hold", quiet("nothing, a home joins", 2), Mutual, 8},
 		{"WitnessForgetsReported", "a witness that was home does not name those that reported a hold to it", quiet("nothing, a home joins", 1), Mutual, 12},
 		{"CarriedOnce", "a hold is not carried through a second view change", quiet("nothing, a home joins", 2), Waits, 15},
+		// A report in parts.
+		{"FirstPart", "a REPORT counts when its first part has come", parts, Refused, 4},
+		{"LastPart", "only the last part of a REPORT counts", parts, Mutual, 11},
 	}
 }
 

@@ -80,6 +80,7 @@ func settings() map[string]setting {
 		"nothing, home leaves":                 {3, views(same, leaves(1)), []uint64{1, 1, 2}, once},
 		"home evicted, next home leaves":       {3, views(evicts(1), leaves(2)), []uint64{1, 2, 3}, once},
 		"a home joins, leaves":                 {2, views(joins(3), leaves(3)), []uint64{1, 3, 1}, once},
+		"home evicted, reports in parts":       {3, evict(1), []uint64{1, 2}, Config{Asks: 1, Crashes: true, Parts: true}},
 	}
 }
 
