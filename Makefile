@@ -151,7 +151,7 @@ faults: ## make docs/faults.md: what one fault does to every lock
 	mv docs/faults.md.new docs/faults.md
 
 controls: ## make docs/storm-controls.md: how often the storm finds each broken rule
-	go test ./internal/storm -run 'TestControlsPage' -controls ../../docs/storm-controls.md -at $$(git rev-parse --short HEAD) -timeout 30m
+	go test ./internal/controls -run '^TestPage$$' -count 1 -page ../../docs/storm-controls.md -at $$(git rev-parse --short HEAD) -timeout 60m
 
 live: ## make docs/live.md: what live locks cost, and what a crash does
 	go run ./internal/measure/page "measured at commit $$(git rev-parse --short HEAD), $$(nproc) cores, $$(uname -sm), $$(go env GOVERSION)" > docs/live.md.new

@@ -54,13 +54,13 @@ type outcome struct {
 	text   string
 }
 
-// run runs a test, with controls selected.
-func (x *Test) run(t *testing.T, dir, selected string, flags ...string) outcome {
+// run runs a test for up to a limit, with controls selected.
+func (x *Test) run(t *testing.T, dir, selected string, limit time.Duration, flags ...string) outcome {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), limit+10*time.Second)
 	defer cancel()
 	binary := filepath.Join(dir, filepath.Base(x.Package)+".test")
-	args := append([]string{"-test.v", "-test.run", pattern(x.Name), "-test.timeout", (patience - 10*time.Second).String()}, flags...)
+	args := append([]string{"-test.v", "-test.run", pattern(x.Name), "-test.timeout", limit.String()}, flags...)
 	cmd := exec.CommandContext(ctx, binary, args...)
 	cmd.Dir = filepath.Join(root, x.Package)
 	cmd.Env = append(os.Environ(), Variable+"="+selected)
@@ -110,7 +110,7 @@ func TestControls(t *testing.T) {
 			for _, x := range c.Tests {
 				t.Run(strings.ReplaceAll(x.Package+" "+x.Name, "/", "."), func(t *testing.T) {
 					t.Parallel()
-					got := x.run(t, dir, c.Selected(), slices.Concat(x.Flags, x.seeds(x.Seeds))...)
+					got := x.run(t, dir, c.Selected(), patience, slices.Concat(x.Flags, x.seeds(x.Seeds))...)
 					switch {
 					case !got.failed:
 						t.Errorf("%s does not find that %s: want a failing test:\n%s", x.Name, c.Text, end(got.text))
@@ -138,7 +138,7 @@ func right(t *testing.T, dir string) {
 			done[name] = true
 			t.Run(strings.ReplaceAll(name, "/", "."), func(t *testing.T) {
 				t.Parallel()
-				if got := x.run(t, dir, "", x.seeds(12)...); !got.passed {
+				if got := x.run(t, dir, "", patience, x.seeds(12)...); !got.passed {
 					t.Errorf("with no control selected it does not pass:\n%s", end(got.text))
 				}
 			})
