@@ -53,6 +53,7 @@ type options struct {
 	sample   int
 	seed     int
 	again    bool
+	quick    bool
 	workers  int
 	progress func(format string, args ...any)
 }
@@ -65,6 +66,7 @@ func main() {
 	flag.IntVar(&o.sample, "sample", 0, "number of mutants to run in each package (default all)")
 	flag.IntVar(&o.seed, "seed", 1, "seed of the sample")
 	flag.BoolVar(&o.again, "again", false, "run survivors and equivalent mutants again")
+	flag.BoolVar(&o.quick, "quick", false, "run only the tests of the mutated package; use other results than of a full run")
 	flag.IntVar(&o.workers, "workers", 2, "mutants that run at the same time")
 	only := flag.String("package", "", "package to mutate, such as member (default all)")
 	page := flag.String("page", "docs/mutants.md", "page to write")
@@ -105,6 +107,9 @@ func run(o options, only, page string) error {
 	}
 	var wrong []error
 	for i, t := range targets() {
+		if o.quick {
+			t.stages = t.stages[:1]
+		}
 		if only == "" || only == suites[i].name() {
 			wrong = append(wrong, suites[i].examine(o, t.stages, equivalent, results))
 		}

@@ -321,8 +321,8 @@ func (f *finder) moved(e ast.Expr) []wrap {
 			up, down = left, !left
 		case token.GTR, token.LEQ:
 			up, down = !left, left
-		case token.EQL, token.NEQ:
-			down = text != "0"
+		case token.EQL, token.NEQ: // numbers that are 0 if there is none are never 1
+			up, down = text != "0", text != "0"
 		}
 	}
 	down = down && text != "-1" && !isTime(f.typeOf(e))
