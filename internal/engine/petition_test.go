@@ -98,7 +98,10 @@ func TestPetitionerRefuses(t *testing.T) {
 func TestPetitionerIgnores(t *testing.T) {
 	member2, r := joined(t)
 	later := must(t, r, Change{Base: 2, Join: []Joiner{{"Y", "y", 501, 0}}})
+	fresh := joins(t, PetitionerConfig{Voters: []string{"A", "B"}})
 	joining := joins(t, PetitionerConfig{Voters: []string{"A", "B"}})
+	one := born(t, 1, 1)
+	joining.told(t, 2, "A", Message{Kind: Wait, Nonce: 500, Record: one.AppendTo(nil)})
 	left, _ := joined(t)
 	left.Leave(3)
 	left.told(t, 4, "A", Message{Kind: Gone, Inc: 128})
@@ -118,6 +121,7 @@ func TestPetitionerIgnores(t *testing.T) {
 		"PROBED to a member":           {member2, Message{Kind: Probed, Nonce: 500, Inc: 64}},
 		"PROBED with another nonce":    {joining, Message{Kind: Probed, Nonce: 501, Inc: 64}},
 		"PROBED by a stranger":         {joining, Message{Kind: Probed, Nonce: 500, Inc: 99}},
+		"OTHER to one that knows none": {fresh, Message{Kind: Other, Cluster: 7}},
 		"OTHER to another":             {member2, Message{Kind: Other, Cluster: 7, Inc: 64}},
 		"a VIEW to one that has ended": {left, Message{Kind: View, Record: later.AppendTo(nil)}},
 		"a PROBE to one that has left": {left, Message{Kind: Probe, Nonce: 7}},
@@ -125,7 +129,7 @@ func TestPetitionerIgnores(t *testing.T) {
 		x.to.Out.Wake = 77
 		target, epoch := x.to.target, x.to.record.Epoch
 		x.to.told(t, 100*second, "A", x.m)
-		if o := x.to.Out; len(o.Send)+len(o.Renewed) > 0 || o.View || o.Ending != Running || o.Wake != 77 || x.to.target != target || x.to.record.Epoch != epoch {
+		if o := x.to.Out; len(o.Send)+len(o.Renewed) > 0 || o.View || o.Ending != Running || o.Wake != 77 || x.to.target != target || x.to.record.Epoch != epoch || len(x.to.reached) > 0 {
 			t.Errorf("%s: %+v", what, o)
 		}
 	}
@@ -153,6 +157,11 @@ func TestPetitionerWaits(t *testing.T) {
 	wake(3 * second)
 	p.Wake(3 * second)
 	wake(3*second + second/2)
+	r = must(t, r, Change{Base: 1, Join: []Joiner{{"X", "x", 500, 0}}})
+	p.told(t, 4*second, "A", Message{Kind: Wait, Nonce: 500, Reason: Reach, Record: r.AppendTo(nil)})
+	if wake(member.Never); p.Inc() != 128 || !p.Out.View || len(p.Out.Send) != 1 {
+		t.Errorf("it is a member by the record, and it is %d: %+v", p.Inc(), p.Out)
+	}
 }
 
 // It asks the voters of the record in turn, and between two rounds one other process:
@@ -190,6 +199,10 @@ func TestPetitionerStays(t *testing.T) {
 	p.told(t, 3, "B", Message{Kind: Wait, Nonce: 500})
 	if got := p.asks(t, 1); got[0] != "A" {
 		t.Errorf("it asks %v, though A has answered", got)
+	}
+	p.told(t, 3, "A", Message{Kind: Wait, Nonce: 501})
+	if got := p.asks(t, 1); got[0] != "A" {
+		t.Errorf("it asks %v, though A has answered another process", got)
 	}
 	p.told(t, 2, "B", Message{Kind: Wait, Nonce: 500})
 	if got := p.asks(t, 1); got[0] != "B" {
@@ -238,7 +251,7 @@ func TestPetitionerMeetsAnotherCluster(t *testing.T) {
 		if p.record.Cluster != 9 {
 			t.Error("a WAIT of another cluster counts")
 		}
-		p.told(t, 4, "A", Message{Kind: Other, Cluster: 7})
+		p.told(t, 100*second, "A", Message{Kind: Other, Cluster: 7})
 		if forgot := p.record.Cluster == 0 && p.reached == nil; forgot != (cluster == 0) || p.Out.Ending != Running {
 			t.Errorf("wants cluster %d, and knows %d of cluster %d", cluster, len(p.reached), p.record.Cluster)
 		}

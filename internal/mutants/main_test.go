@@ -35,7 +35,7 @@ func TestToy(t *testing.T) {
 		"Sum: i >= most":                                    "survived",
 		"Sum: drop break":                                   "not covered",
 		"Sum: drop sum += i":                                "killed by TestSum",
-		"Unused: return the opposite of true":               "not covered",
+		"Unused: return the opposite":                       "not covered",
 		"Fill: drop all = append(all, make([]byte, block))": "killed by time",
 		"Fill: drop n--":                                    "killed by no test in particular",
 		"Fill: drop n++":                                    "killed by TestFill",
@@ -69,7 +69,7 @@ func TestToy(t *testing.T) {
 	for _, w := range []string{
 		"| internal/mutants/testdata/toy | 15 | 15 | 11 | 0 | 0 | 1 | 3 | 0 | 73.3 % |",
 		"toy.go:8, Sum: `if i > most {`: `i >= most` (survived)\n",
-		"toy.go:17, Unused: `func Unused() bool { return true }`: `return the opposite of true` (not covered)\n",
+		"toy.go:17, Unused: `func Unused() bool { return true }`: `return the opposite` (not covered)\n",
 	} {
 		if page := report([]*suite{s}, results, nil); !strings.Contains(page, w) {
 			t.Errorf("%s\nwant %s", page, w)

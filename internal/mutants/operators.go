@@ -196,13 +196,13 @@ func (f *finder) returned(e ast.Expr) []wrap {
 	}
 	switch t := f.results().At(i).Type(); {
 	case isBool(t):
-		return []wrap{{"((", fmt.Sprintf(") != mutantOn(%d))", f.add(e, "return the opposite of %s", f.text(e)))}}
+		return []wrap{{"((", fmt.Sprintf(") != mutantOn(%d))", f.add(e, "return the opposite"))}}
 	case !isError(t):
 		return nil
 	case f.info.Types[e].IsNil():
 		return []wrap{{fmt.Sprintf("mutantFail(%d, ", f.add(e, "return an error")), ")"}}
 	default:
-		return []wrap{{fmt.Sprintf("mutantPass(%d, ", f.add(e, "return no error for %s", f.text(e))), ")"}}
+		return []wrap{{fmt.Sprintf("mutantPass(%d, ", f.add(e, "return no error")), ")"}}
 	}
 }
 
