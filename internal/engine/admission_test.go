@@ -190,6 +190,43 @@ func TestFlapsWait(t *testing.T) {
 	}
 }
 
+// An eviction is remembered from the last one on.
+func TestFlapsAreRemembered(t *testing.T) {
+	d := lead(t, 1, 1, 0)
+	for range 4 {
+		d.flapped("X")
+		d.Warden.now += 70 * second
+	}
+	if len(d.flaps) != 1 || d.flaps[0].times != 4 {
+		t.Errorf("%+v", d.flaps)
+	}
+}
+
+// However often a name is evicted, its wait does not overflow.
+func TestFlapsDoNotOverflow(t *testing.T) {
+	d := lead(t, 1, 1, 0)
+	d.record.Settings = member.Settings{Lease: 3600 * member.Second, Renew: member.Millisecond, Act: 1, Handover: 1}
+	for range 100 {
+		d.flapped("X")
+	}
+	if got, want := d.flaps[0].until-d.Warden.now, member.Instant(member.Millisecond)<<20; got != want {
+		t.Errorf("it waits for %d, want %d", got, want)
+	}
+}
+
+// A process that was admitted and evicted before it heard of it is told so, and does not
+// want to join any more.
+func TestGhostThatJoins(t *testing.T) {
+	d := lead(t, 3, 1, 0)
+	d.tick(second)
+	_ = d.Evict(64)
+	d.tick(second)
+	d.commit()
+	if m := d.join("A", 101); m.Kind != Gone || m.Nonce != 101 || len(d.joiners) > 0 {
+		t.Errorf("%+v, and %d want to join", m, len(d.joiners))
+	}
+}
+
 // A view life that is longer than a renewal is what a name has to wait for.
 func TestFlapsWaitForAViewLife(t *testing.T) {
 	d := lead(t, 1, 1, 0)

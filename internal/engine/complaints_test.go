@@ -44,6 +44,9 @@ func TestComplaintsEvict(t *testing.T) {
 		{"two of three complain", 3, map[uint64][]uint64{b: {a}, c: {a}}, a, 5 * second},
 		{"two of four complain", 4, map[uint64][]uint64{b: {a}, c: {a}}, a, 15 * second},
 		{"three of four complain", 4, map[uint64][]uint64{b: {a}, c: {a}, d: {a}}, a, 5 * second},
+		{"one complains about two, who complain about it", 3, map[uint64][]uint64{a: {b, c}, b: {a}, c: {a}}, a, 5 * second},
+		{"one complains about one that complains about another", 3, map[uint64][]uint64{a: {b}, b: {c}}, b, 15 * second},
+		{"one complains, and is complained about by another", 3, map[uint64][]uint64{a: {c}, b: {a}}, c, 15 * second},
 		{"complaints about itself and about strangers", 3, map[uint64][]uint64{a: {a, 99}, b: {b}}, 0, 20 * second},
 	} {
 		l := lead(t, x.members, 1, 0)
@@ -52,6 +55,16 @@ func TestComplaintsEvict(t *testing.T) {
 		if (x.drop == 0) != (len(drop) == 0) || x.drop != 0 && !slices.Equal(drop, []uint64{x.drop}) || after != x.after {
 			t.Errorf("%s: %v evicted after %v ms, want %d after %v ms", x.what, drop, after/1e6, x.drop, x.after/1e6)
 		}
+	}
+}
+
+// The younger one is evicted whoever complained first.
+func TestComplaintOrder(t *testing.T) {
+	d := lead(t, 3, 1, 0)
+	d.tick(second)
+	d.say("m", Message{Kind: Renew, Inc: 66, Number: uint64(d.now), Epoch: 1, Who: []uint64{64}})
+	if drop, after := d.complaining(20*second, map[uint64][]uint64{64: {66}, 66: {64}}); !slices.Equal(drop, []uint64{66}) || after != 5*second {
+		t.Errorf("%v evicted after %v ms", drop, after/1e6)
 	}
 }
 

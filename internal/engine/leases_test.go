@@ -268,10 +268,18 @@ func TestVoterRefuses(t *testing.T) {
 			t.Errorf("%v: %v", k, err)
 		}
 	}
-	for _, b := range [][]byte{nil, {}, {byte(kinds)}, {byte(Join)}} {
+	for _, b := range [][]byte{nil, {}, {byte(kinds), 0, 0}, {byte(Join)}} {
 		if d.Receive(d.now, "x", b) == nil {
 			t.Errorf("% x is taken", b)
 		}
+	}
+	wait := (&Message{Kind: Wait, Reason: reasons - 1}).AppendTo(nil)
+	if _, err := ParseMessage(wait); err != nil {
+		t.Error(err)
+	}
+	wait = (&Message{Kind: Wait, Reason: reasons}).AppendTo(nil)
+	if _, err := ParseMessage(wait); err == nil {
+		t.Error("a reason that is none is read")
 	}
 	if ForVoter(nil) {
 		t.Error("no bytes are a message for a voter")

@@ -347,11 +347,24 @@ func TestPetitionerConfirmed(t *testing.T) {
 	if !p.Out.View || p.Out.Wake != member.Never {
 		t.Errorf("it has the view, and asks again at %d", p.Out.Wake)
 	}
+	if p.Wake(9 * second); len(p.Out.Send) > 0 || p.target != "A" || p.Out.Wake != member.Never {
+		t.Errorf("it has nothing to ask, and asks %v, next %s", p.Out.Send, p.target)
+	}
+	p.Out.Reset()
+	if p.told(t, second, "A", Message{Kind: View, Record: next.AppendTo(nil)}); p.Out.View {
+		t.Error("the same view is new")
+	}
 	p.Seen(2*second, 9)
 	p.sent(t)
 	last := must(t, next, Change{Base: 3})
 	if p.told(t, 2*second, "A", Message{Kind: View, Record: last.AppendTo(nil)}); p.Out.Wake == member.Never {
 		t.Error("it does not ask for epoch 9 any more")
+	}
+	p, r = joined(t)
+	p.Renew(second, 1, false, nil)
+	next = must(t, r, Change{Base: 2, Left: []uint64{65}})
+	if p.told(t, second, "A", Message{Kind: View, Record: next.AppendTo(nil)}); p.Out.Wake == member.Never {
+		t.Error("it does not repeat its renewal any more")
 	}
 }
 
@@ -372,10 +385,12 @@ func TestPetitionerPhases(t *testing.T) {
 		t.Errorf("%+v", idle.Out)
 	}
 	p, r := joined(t)
-	p.Renew(second, 1, false, nil)
+	if p.Renew(second, 1, false, nil); p.Out.Wake != second+second/2 {
+		t.Errorf("it renews again at %d", p.Out.Wake)
+	}
 	p.sent(t)
-	if p.Leave(second); p.Out.Ending != Running {
-		t.Error("a member leaves without a word")
+	if p.Leave(2 * second); p.Out.Ending != Running || p.Out.Wake != 2*second+second/2 {
+		t.Errorf("a member leaves without a word, or asks again at %d", p.Out.Wake)
 	}
 	if all, _ := p.sent(t); len(all) != 1 || all[0].Kind != Leave || all[0].Inc != 128 {
 		t.Errorf("%v", all)
@@ -405,22 +420,50 @@ func TestPetitionerPhases(t *testing.T) {
 	}
 }
 
-// One that leaves waits until the voters can do without the one in its process.
-func TestPetitionerLeavesAsVoter(t *testing.T) {
-	p, r := joined(t)
-	r = must(t, r, Change{Base: 2, Wanted: 3, Promote: []uint64{102, 500}})
-	p.told(t, second, "A", Message{Kind: View, Record: r.AppendTo(nil)})
-	id := r.Members[2].Voter
-	p.Leave(second)
-	p.sent(t)
-	r = must(t, r, Change{Base: 3, Left: []uint64{128}, Retire: []uint64{id, r.Members[1].Voter}})
-	p.told(t, second, "A", Message{Kind: View, Record: r.AppendTo(nil)})
-	if p.Out.Ending != Running || p.Out.View {
-		t.Fatalf("%+v", p.Out)
-	}
-	r = must(t, r, Change{Base: 4, Forget: []uint64{id}})
-	if p.told(t, second, "A", Message{Kind: View, Record: r.AppendTo(nil)}); p.Out.Ending != Left {
+// After the end nothing is sent, whatever was under way.
+func TestPetitionerEnds(t *testing.T) {
+	p, _ := joined(t)
+	p.Renew(second, 1, false, nil)
+	p.Seen(second, 7)
+	p.told(t, second, "A", Message{Kind: Gone, Inc: 128})
+	p.Out.Reset()
+	p.Wake(member.Never - 1)
+	p.Seen(3*second, 8)
+	p.Renew(3*second, 2, false, nil)
+	p.Leave(3 * second)
+	p.Join(3 * second)
+	p.ask()
+	if len(p.Out.Send) > 0 || p.Out.Ending != Running || p.Out.Wake != member.Never {
 		t.Errorf("%+v", p.Out)
+	}
+}
+
+// One that leaves waits until the voters can do without the one in its process, be it
+// the first of them; one that is evicted does not wait.
+func TestPetitionerLeavesAsVoter(t *testing.T) {
+	for _, leaves := range []bool{true, false} {
+		p := joins(t, PetitionerConfig{Voters: []string{"A"}})
+		x := Birth(Start{Cluster: 9, Epoch: 1, Settings: member.Usual()}, 3, central(), Joiner{"X", "x", 500, 0}, Joiner{"B", "b", 102, 0}, Joiner{"C", "c", 103, 0})
+		r := must(t, Record{}, x)
+		p.told(t, second, "A", Message{Kind: View, Record: r.AppendTo(nil)})
+		if p.config.Voter != 64 || r.Voters[0].ID != 64 {
+			t.Fatalf("voter %d", p.config.Voter)
+		}
+		out := Change{Base: 1, Drop: []uint64{64}, Retire: []uint64{64, 65}}
+		if leaves {
+			p.Leave(second)
+			out.Drop, out.Left = nil, out.Drop
+		}
+		p.Out = PetitionerOut{}
+		r = must(t, r, out)
+		p.told(t, second, "A", Message{Kind: View, Record: r.AppendTo(nil)})
+		if want := map[bool]Ending{true: Running, false: Evicted}[leaves]; p.Out.Ending != want || p.Out.View {
+			t.Fatalf("leaves %v: %+v", leaves, p.Out)
+		}
+		r = must(t, r, Change{Base: 2, Forget: []uint64{64}})
+		if p.told(t, second, "A", Message{Kind: View, Record: r.AppendTo(nil)}); leaves && p.Out.Ending != Left {
+			t.Errorf("%+v", p.Out)
+		}
 	}
 }
 

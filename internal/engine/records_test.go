@@ -214,3 +214,64 @@ func (s *founded) Found(cluster, voter uint64, machine []byte) error {
 	s.cluster, s.voter, s.machine = cluster, voter, machine
 	return s.err
 }
+
+// A cluster is not born again, even by an entry that would make a good record.
+func TestBornOnce(t *testing.T) {
+	r := born(t, 1, 1)
+	again := Restored(&r, 10, Joiner{"Z", "z", 900, 0})
+	if _, ok := Apply(r, 0, again.AppendTo(nil)); !ok {
+		t.Fatal("a backup cannot be restored")
+	}
+	again.Start.Epoch, again.Start.Settings = 9, member.Usual()
+	if _, ok := Apply(r, 0, again.AppendTo(nil)); ok {
+		t.Error("a cluster is born a second time")
+	}
+}
+
+// Voters change as an entry says, or the entry is void.
+func TestVotersOfAnEntry(t *testing.T) {
+	r := born(t, 5, 5)
+	five := r.staying()
+	r = must(t, r, Change{Base: 1, Retire: five[3:]})
+	if !slices.Equal(r.staying(), five[:3]) {
+		t.Fatalf("%v", r.Voters)
+	}
+	for what, x := range map[string]Change{
+		"one that leaves is retired":               {Base: 2, Retire: []uint64{five[0], five[3]}, Promote: []uint64{104}},
+		"none is retired":                          {Base: 2, Retire: []uint64{five[0], five[1], 7}, Promote: []uint64{104}},
+		"one that stays is forgotten":              {Base: 2, Forget: []uint64{five[0]}, Promote: []uint64{104}},
+		"none is forgotten":                        {Base: 2, Forget: []uint64{7}},
+		"one that stays becomes one":               {Base: 2, Promote: []uint64{101, 104}, Retire: []uint64{five[1], five[2]}},
+		"one that is no member becomes one":        {Base: 2, Promote: []uint64{104, 999}},
+		"one that leaves becomes one, and nobody":  {Base: 2, Promote: []uint64{104}, Forget: []uint64{five[4], 7}},
+		"one that is retired becomes one and more": {Base: 2, Promote: []uint64{104, 105, 101}},
+	} {
+		if n, ok := Apply(r, 0, x.AppendTo(nil)); ok {
+			t.Errorf("%s: applied, voters %+v", what, n.Voters)
+		}
+	}
+	again := must(t, r, Change{Base: 2, Promote: []uint64{104, 105}})
+	if !slices.Equal(again.staying(), five) || again.Members[3].Voter != five[3] {
+		t.Errorf("voters that leave become voters again: %+v", again.Voters)
+	}
+	without := must(t, r, Change{Base: 2, Forget: five[3:]})
+	if !slices.Equal(without.staying(), five[:3]) || len(without.Voters) != 3 || without.Members[3].Voter != 0 || without.Members[4].Voter != 0 || without.Members[2].Voter != five[2] {
+		t.Errorf("%+v, %+v", without.Voters, without.Members)
+	}
+	moved := must(t, r, Change{Base: 2, Drop: []uint64{64}})
+	moved = must(t, moved, Change{Base: 3, Join: []Joiner{{"new name", "new address", 7, 64}}})
+	if v := moved.Voters[0]; v.Name != "new name" || v.Address != "new address" || moved.Members[4].Voter != 64 {
+		t.Errorf("%+v", v)
+	}
+}
+
+// An entry is of its form, even if the rest could be read.
+func TestFormOfAnEntry(t *testing.T) {
+	good := (&Change{Base: 1}).AppendTo(nil)
+	for form := range byte(3) {
+		b := slices.Concat([]byte{form}, good[1:])
+		if x, err := ParseChange(b); (err == nil) != (form == changeForm) || err != nil && !reflect.DeepEqual(x, Change{}) {
+			t.Errorf("form %d: %+v, %v", form, x, err)
+		}
+	}
+}

@@ -54,6 +54,7 @@ type options struct {
 	seed     int
 	again    bool
 	quick    bool
+	list     bool
 	workers  int
 	progress func(format string, args ...any)
 }
@@ -67,6 +68,7 @@ func main() {
 	flag.IntVar(&o.seed, "seed", 1, "seed of the sample")
 	flag.BoolVar(&o.again, "again", false, "run survivors and equivalent mutants again")
 	flag.BoolVar(&o.quick, "quick", false, "run only the tests of the mutated package; use other results than of a full run")
+	flag.BoolVar(&o.list, "list", false, "print all mutants, as equivalent.txt names them, and stop")
 	flag.IntVar(&o.workers, "workers", 2, "mutants that run at the same time")
 	only := flag.String("package", "", "package to mutate, such as member (default all)")
 	page := flag.String("page", "docs/mutants.md", "page to write")
@@ -97,6 +99,14 @@ func run(o options, only, page string) error {
 			return err
 		}
 		suites = append(suites, s)
+	}
+	if o.list {
+		for _, s := range suites {
+			for i := range s.mutants {
+				fmt.Printf("# line %d\n%s\n\n", s.mutants[i].Line, s.mutants[i].id())
+			}
+		}
+		return nil
 	}
 	if err := stale(equivalent, suites); err != nil {
 		return err
