@@ -325,3 +325,41 @@ func TestGraceAfterARenewal(t *testing.T) {
 		}
 	}
 }
+
+// While a change is under way, those who stay are renewed.
+func TestRenewalsWhileAChangeIsUnderWay(t *testing.T) {
+	d := lead(t, 3, 1, 0)
+	d.tick(second)
+	_ = d.Evict(66)
+	if d.tick(1) == nil {
+		t.Fatal("no change is proposed")
+	}
+	for inc := range uint64(3) {
+		if d.renews(64+inc, 5) != (inc < 2) {
+			t.Errorf("%d is renewed, or not", 64+inc)
+		}
+	}
+}
+
+// When the log's voters change, in whatever way, the leader looks at once whether there is
+// something to be done, and counts from then how long leavers have been silent.
+func TestVotersOfTheLogChange(t *testing.T) {
+	for what, change := range map[string]func(d *desk){
+		"nothing":          func(d *desk) { d.Voters([]uint64{64}, true, true) },
+		"the list":         func(d *desk) { d.Voters([]uint64{64, 65}, true, true) },
+		"a learner":        func(d *desk) { d.Voters([]uint64{64}, false, true) },
+		"that it is going": func(d *desk) { d.Voters([]uint64{64}, true, false) },
+	} {
+		d := lead(t, 1, 1, 0)
+		d.Voters([]uint64{64}, true, true)
+		d.tick(second)
+		if d.Out.Revote == nil {
+			t.Fatal("nothing is asked of the log")
+		}
+		before := d.parted
+		change(d)
+		if at := d.Warden.now; (d.revoted == 0 && d.parted == at) != (what != "nothing") || (d.parted == before) != (what == "nothing") {
+			t.Errorf("%s changes: asked at %d, parted at %d, now %d", what, d.revoted, d.parted, at)
+		}
+	}
+}

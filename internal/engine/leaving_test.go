@@ -160,3 +160,58 @@ func TestVoterKnowsLittle(t *testing.T) {
 		t.Errorf("%v", all)
 	}
 }
+
+// If all leave and nobody comes, the member whose voter leads stays until the others are
+// gone; without such a member it is the first. If somebody comes, nobody has to stay.
+func TestOneIsDetained(t *testing.T) {
+	for _, x := range []struct {
+		self uint64
+		last uint64
+		join bool
+	}{{64, 64, false}, {65, 65, false}, {66, 66, false}, {99, 64, false}, {65, 0, true}} {
+		d := lead(t, 3, 3, 0)
+		r := *d.Record()
+		d.Warden = NewWarden(x.self, r)
+		d.Voters(r.staying(), false, true)
+		d.Lead(d.now, 1, r)
+		d.live(2*second, 64, 65, 66)
+		for inc := range uint64(3) {
+			d.leaves(64+inc, 64+inc)
+		}
+		if x.join {
+			d.join("X", 5, 64, 65, 66)
+		}
+		change := Change{}
+		change.Drop, change.Left = d.goers(all)
+		d.detain(&change)
+		want := slices.DeleteFunc([]uint64{64, 65, 66}, func(inc uint64) bool { return inc == x.last })
+		if d.last != x.last || !slices.Equal(change.Left, want) {
+			t.Errorf("voter %d leads, a process joins: %v: %d stays, %v leave", x.self, x.join, d.last, change.Left)
+		}
+		d.join("X", 5, 64, 65, 66)
+		if d.detain(&change); d.last != 0 && !x.join {
+			t.Errorf("%d stays though a process joins", d.last)
+		}
+	}
+}
+
+// A member that leaves is not evicted, even if an operator wants it: it is no ghost.
+func TestLeaverIsNotEvicted(t *testing.T) {
+	d := lead(t, 3, 1, 0)
+	d.tick(second)
+	d.leaves(65, 0)
+	_ = d.Evict(65)
+	if x := d.tick(1); x == nil || !slices.Equal(x.Left, []uint64{65}) || len(x.Drop)+len(x.Ghosts) > 0 {
+		t.Errorf("%+v", x)
+	}
+}
+
+// The address of a voter is that of the record, of the first as of any other.
+func TestAddressOfVoters(t *testing.T) {
+	r := born(t, 3, 3)
+	for id, want := range map[uint64]string{64: "A", 65: "B", 66: "C", 67: ""} {
+		if got := r.Address(id); got != want {
+			t.Errorf("voter %d is at %q, want %q", id, got, want)
+		}
+	}
+}
