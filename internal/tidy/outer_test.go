@@ -29,6 +29,7 @@ func outer() []layer {
 		{"internal/tidy", ""},
 		{"internal/bank", "core trace scenario family sim sim/kernel internal/spell internal/words"},
 		{"internal/faults", "core trace scenario sim"},
+		{"internal/mutants", ""},
 		{"internal/measure/page", "internal/measure internal/engine/raft internal/process"},
 		{"internal/jobs", ""},
 		{"internal/compare", "core deadlock catalog scenario sim internal/jobs internal/words"},
