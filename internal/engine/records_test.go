@@ -180,11 +180,11 @@ func TestFound(t *testing.T) {
 	start := Start{Cluster: 9, Epoch: 1, Settings: member.Usual()}
 	one := Birth(start, 1, central(), Joiner{Name: "A", Address: "A", Nonce: 101})
 	s := &founded{}
-	r, err := Found(s, Record{}, one)
+	r, _, err := Found(s, Record{}, one)
 	if err != nil || s.cluster != 9 || s.voter != 64 || len(s.machine) == 0 || r.Epoch != 1 || len(r.Voters) != 1 {
 		t.Errorf("%+v, %v, %+v", s, err, r)
 	}
-	if _, err := Found(&founded{err: errors.New("planted")}, Record{}, one); err == nil {
+	if _, _, err := Found(&founded{err: errors.New("planted")}, Record{}, one); err == nil {
 		t.Error("the store fails, and the cluster is founded")
 	}
 	three := Birth(start, 3, central(), Joiner{Name: "A", Nonce: 1}, Joiner{Name: "B", Nonce: 2}, Joiner{Name: "C", Nonce: 3})
@@ -196,13 +196,13 @@ func TestFound(t *testing.T) {
 			old = r
 		}
 		s := &founded{}
-		if _, err := Found(s, old, x); err == nil || s.cluster != 0 {
+		if _, _, err := Found(s, old, x); err == nil || s.cluster != 0 {
 			t.Errorf("%s: founded, %v", what, err)
 		}
 	}
 }
 
-// founded is a store that notes what it was founded with.
+// founded is logs that note what it was founded with.
 type founded struct {
 	script
 	cluster, voter uint64
@@ -210,17 +210,17 @@ type founded struct {
 	err            error
 }
 
-func (s *founded) Found(cluster, voter uint64, machine []byte) error {
+func (s *founded) Found(cluster, voter uint64, machine []byte) ([]byte, error) {
 	s.cluster, s.voter, s.machine = cluster, voter, machine
-	return s.err
+	return nil, s.err
 }
 
 // A cluster is not born again, even by an entry that would make a good record.
 func TestBornOnce(t *testing.T) {
 	r := born(t, 1, 1)
-	again := Restored(&r, 10, Joiner{"Z", "z", 900, 0})
-	if _, ok := Apply(r, 0, again.AppendTo(nil)); !ok {
-		t.Fatal("a backup cannot be restored")
+	again, err := Restored(&r, Restore{Cluster: 10}, Joiner{"Z", "z", 900, 0})
+	if _, ok := Apply(r, 0, again.AppendTo(nil)); !ok || err != nil {
+		t.Fatalf("a backup cannot be restored: %v", err)
 	}
 	again.Start.Epoch, again.Start.Settings = 9, member.Usual()
 	if _, ok := Apply(r, 0, again.AppendTo(nil)); ok {
