@@ -37,7 +37,7 @@ func outer() []layer {
 		{"lab/calls", "core catalog deadlock trace scenario scenarios family/families family/transactions sim check lab internal/compare internal/inorder internal/jobs internal/spell internal/words"},
 		{"internal/engine/raft", "internal/code internal/engine"},
 		{"internal/node/disk", "internal/engine/raft"},
-		{"internal/storm/sweep", "catalog internal/engine/raft internal/jobs internal/member internal/storm"},
+		{"internal/storm/sweep", "catalog internal/engine/raft internal/jobs internal/member internal/process internal/storm"},
 		{"internal/cluster", ""},
 		{"internal/controls", ""},
 		{"internal/node/cert", ""},
