@@ -52,14 +52,14 @@ func Table() []Control {
 
 // Where the tests are.
 const (
-	memberPackage = "internal/member"
-	clientPackage = "internal/client"
-	enginePackage = "internal/engine"
-	raftPackage   = "internal/engine/raft"
-	peerPackage   = "internal/peer"
-	recordPackage = "internal/record"
-	stormPackage  = "internal/storm"
-	viewsPackage  = "check/views"
+	memberPackage  = "internal/member"
+	clientPackage  = "internal/client"
+	enginePackage  = "internal/engine"
+	raftPackage    = "internal/engine/raft"
+	processPackage = "internal/process"
+	recordPackage  = "internal/record"
+	stormPackage   = "internal/storm"
+	viewsPackage   = "check/views"
 )
 
 // test is a test without flags.

@@ -52,10 +52,13 @@ func reportControls() []Control {
 		},
 		{
 			Name: "FirstPart", Section: "6", Text: "a report counts when its first part has come",
-			Rewrites: []Rewrite{{homeFile, `	if !f.more {
+			Rewrites: []Rewrite{
+				{homeFile, `	if !f.more {
 `, `	if !f.more || broken("FirstPart") {
-`}},
-			Tests: []Test{test(memberPackage, "TestFirstPart")},
+`},
+				{deliverFile, `	if !f.more { // until`, `	if !f.more || broken("FirstPart") { // until`},
+			},
+			Tests: append(rule("FirstPart"), test(memberPackage, "TestFirstPart")),
 		},
 		{
 			Name: "NotOnBehalf", Section: "7", Text: "the home does not stay inside for reported holders",
