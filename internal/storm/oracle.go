@@ -43,6 +43,7 @@ type judged struct {
 	turn   uint64 // whose turn it is: the incarnation that entered last
 	row    int    // how often it has, in a row, while another member waits
 	freed  []freed
+	usage  usage
 }
 
 // A freed is an entry that an operator has ended. A client that has not heard of it may
@@ -112,9 +113,11 @@ func (o *oracle) entered(q *proc, x *ask) {
 	}
 	h := hold{q: q, inc: q.inc, token: t}
 	o.exclude(l, name, &h)
+	o.idled(l, x.lock)
 	l.holds = append(l.holds, h)
 	o.inOrder(q, x)
 	o.waited(q, x)
+	l.usage.enters(w.Now(), q.inc)
 	o.turn(l, q, x)
 	q.watch()
 }
@@ -168,6 +171,9 @@ func (o *oracle) extended(q *proc) {
 func (l *judged) out(q *proc, c *hand, t member.Token) {
 	for i := range l.holds {
 		if h := &l.holds[i]; h.q == q && h.c == c && h.token == t {
+			if c == nil && h.until == 0 {
+				l.usage.leaves(q.w.Now())
+			}
 			l.holds = append(l.holds[:i], l.holds[i+1:]...)
 			return
 		}
@@ -277,7 +283,7 @@ func (o *oracle) clientEntered(c *hand) {
 	o.exclude(l, o.w.names[c.lock], &h)
 	l.holds = append(l.holds, h)
 	if o.w.phase >= demanding {
-		o.w.result.Longest = max(o.w.result.Longest, member.Span(o.w.Now()-max(c.asked, o.w.times.demand)))
+		o.w.result.Longest = max(o.w.result.Longest, member.Span(o.w.Now()-c.mark.at))
 	}
 }
 
