@@ -13,7 +13,7 @@ import (
 // every kind there is one.
 func TestBlows(t *testing.T) {
 	told, place := map[string]bool{}, regexp.MustCompile(`\bp\d+\b`)
-	for seed := uint64(1); seed <= 30; seed++ {
+	for seed := uint64(1); seed <= 60; seed++ {
 		c := pick(seed)
 		tr, r, err := Record(c, member.Span(math.MaxInt64), 1_000_000)
 		if err != nil {
