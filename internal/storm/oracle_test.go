@@ -100,6 +100,19 @@ func TestPlanted(t *testing.T) {
 			lent(w, a)
 			enters(a, tok(w, 1, 2))
 		}},
+		{"an application still sees its lock as held", Exclusion, func(w *world, home, a, b *proc) {
+			enters(home, tok(w, 1, 1))
+			home.lease = home.now()
+			lent(w, a)
+			enters(a, tok(w, 1, 2))
+		}},
+		{"one that runs is not told before another enters", Told, func(w *world, home, a, b *proc) {
+			enters(home, tok(w, 1, 1))
+			home.lease = home.now()
+			home.clock.read += home.p.Member().Deadline() - home.now()
+			lent(w, a)
+			enters(a, tok(w, 1, 2))
+		}},
 		{"a client is still inside", Exclusion, func(w *world, home, a, b *proc) {
 			w.oracle.clientEntered(believes(w, tok(w, 1, 1)))
 			w.oracle.locks[0].counts = append(make([]uint64, home.epoch()), 1)
