@@ -23,6 +23,7 @@ type Config struct {
 	Lapses   int      // leases of members that end and come back, of all together
 	Crashes  bool     // the evicted may crash, too
 	Handover int      // local handovers in a row; 0 means the usual bound
+	Later    bool     // a REPORT or QUERY may be made at any time after the step that calls for it
 
 	// For negative controls: what to do to each member before it is used, and
 	// which of the steps of a process in an epoch to look at. What is broken by
@@ -136,6 +137,9 @@ func (m *Model) moulds() ([]*member.Mould, error) {
 		d, err := member.NewMould(member.Config{Inc: p.Inc, Settings: settings, Spec: m.Spec}, m.Lock, m.Views)
 		if err != nil {
 			return nil, err
+		}
+		if m.Later {
+			d.Later()
 		}
 		if m.Setup != nil {
 			m.Setup(d.Member)

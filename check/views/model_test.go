@@ -39,7 +39,7 @@ func (m watched) Worker() explore.Worker { return m.w }
 // step, and every frame but those of tries.
 func TestNothingIsLeftOut(t *testing.T) {
 	kinds, frames := map[Kind]bool{}, map[string]bool{}
-	for _, name := range []string{"home evicted", "nobody evicted", "home leaves", "everything"} {
+	for _, name := range []string{"home evicted", "nobody evicted", "home leaves", "only c asks, twice, late reports", "everything"} {
 		s := settings()[name]
 		switch name {
 		case "home leaves":
@@ -56,7 +56,7 @@ func TestNothingIsLeftOut(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for k := Deliver; k <= Leave; k++ {
+	for k := Deliver; k <= More; k++ {
 		if k != BuryOld && !kinds[k] { // which needs a third view
 			t.Errorf("no step of kind %d", k)
 		}

@@ -93,8 +93,7 @@ func (e *epoch) older(w *waiter) bool { return w != nil && w.stamp.Epoch < e.vie
 
 // owe notes that a REPORT must list a lock, as far as its use says so. The member
 // itself needs no report.
-func (m *Member) owe(n int32) {
-	e := m.epoch
+func (m *Member) owe(e *epoch, n int32) {
 	u := e.found(n)
 	if u == nil || u.owed == 0 {
 		return

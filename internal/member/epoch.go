@@ -329,7 +329,7 @@ func (m *Member) carry(old *epoch) {
 			u.push(w)
 		}
 		m.again(u)
-		m.owe(n)
+		m.owe(e, n)
 	}
 }
 
