@@ -15,20 +15,31 @@ type cluster struct {
 	wires map[[2]uint64][][]byte
 	cut   map[[2]uint64]bool // what is sent here is lost
 	held  map[string]uint64  // lock to incarnation
+	sees  func(p *process, to uint64, frame []byte)
 }
 
 // A process is one member and its links.
 type process struct {
 	*Member
 	links   *Sessions
+	dead    bool
 	ends    []LinkEnd
-	tickets map[Ticket]string
-	tokens  map[string]Token
-	most    int // bytes that its links kept
+	tickets map[Ticket]string // requests that have not been granted
+	inside  map[string]hold   // locks that were, and that others must not enter
+	most    int               // bytes that its links kept
+}
+
+// A hold is a lock that an application holds, or has lost with the lease.
+type hold struct {
+	Token
+	lost bool
 }
 
 func newCluster(tb testing.TB, alg string, n int, limits Limits, links SessionLimits) *cluster {
-	c := &cluster{tb: tb, wires: map[[2]uint64][][]byte{}, cut: map[[2]uint64]bool{}, held: map[string]uint64{}}
+	c := &cluster{
+		tb: tb, wires: map[[2]uint64][][]byte{}, cut: map[[2]uint64]bool{}, held: map[string]uint64{},
+		sees: func(*process, uint64, []byte) {},
+	}
 	c.view = View{Epoch: 1, Choices: []Choice{{"", alg, 1}}}
 	for range n {
 		c.view.Members = append(c.view.Members, c.start(limits, links))
@@ -44,7 +55,7 @@ func (c *cluster) start(limits Limits, links SessionLimits) Who {
 		c.tb.Fatal(err)
 	}
 	m.lease = Never - 1
-	c.procs = append(c.procs, &process{Member: m, links: NewSessions(inc, links), tickets: map[Ticket]string{}, tokens: map[string]Token{}})
+	c.procs = append(c.procs, &process{Member: m, links: NewSessions(inc, links), tickets: map[Ticket]string{}, inside: map[string]hold{}})
 	return Who{fmt.Sprint("m", inc), inc}
 }
 
@@ -82,36 +93,51 @@ func (c *cluster) take(p *process) {
 			if other := c.held[name]; other != 0 {
 				c.tb.Fatalf("%q: %d enters while %d is inside", name, p.Inc, other)
 			}
-			c.held[name], p.tokens[name] = p.Inc, e.Token
-		default:
-			delete(p.tickets, e.Ticket)
+			c.held[name], p.inside[name] = p.Inc, hold{Token: e.Token}
+		case Lost:
+			for name, h := range p.inside {
+				if h.Token == e.Token && p.Explained(name).Lapsed {
+					p.inside[name] = hold{e.Token, true}
+				}
+			}
 		}
+		delete(p.tickets, e.Ticket)
 	}
 	c.send(p)
+}
+
+// Explained is Explain of a lock that may be unknown.
+func (p *process) Explained(name string) Why {
+	y, _ := p.Explain(name)
+	return y
 }
 
 // send gives the frames of a member to its links, and then bulk frames as far as
 // there is room for them.
 func (c *cluster) send(p *process) {
-	for _, f := range p.Out.Frames {
-		p.links.Send(f.To, f.Bytes)
+	transfer := func() {
+		for _, f := range p.Out.Frames {
+			c.sees(p, f.To, f.Bytes)
+			p.links.Send(f.To, f.Bytes)
+		}
+		p.Out.Reset()
 	}
-	p.Out.Reset()
+	transfer()
 	if !p.Bulk() {
 		return
 	}
 	for _, w := range p.epoch.view.Members {
 		for p.links.Room(w.Inc) && p.More(c.now, w.Inc) {
-			for _, f := range p.Out.Frames {
-				p.links.Send(f.To, f.Bytes)
-			}
-			p.Out.Reset()
+			transfer()
 		}
 	}
 }
 
 // flush puts packets on the wires.
 func (c *cluster) flush(p *process) {
+	if p.dead {
+		return
+	}
 	c.send(p)
 	p.ends = append(p.ends, p.links.Ended()...)
 	for _, l := range p.links.peers {
@@ -147,6 +173,9 @@ func (c *cluster) carry(from, to uint64) bool {
 	b := c.wires[k][0]
 	c.wires[k] = c.wires[k][1:]
 	p := c.procs[to-1]
+	if p.dead {
+		return true
+	}
 	if err := p.links.Receive(c.now, b, c.deliver(p)); err != nil {
 		c.tb.Fatalf("%d refuses a packet from %d: %v", to, from, err)
 	}
@@ -169,7 +198,9 @@ func (c *cluster) settle() {
 		}
 		next := Never
 		for _, p := range c.procs {
-			next = min(next, p.links.Wake())
+			if !p.dead {
+				next = min(next, p.links.Wake())
+			}
 		}
 		if next > end {
 			return
@@ -205,9 +236,11 @@ func (c *cluster) unlock(inc uint64, name string) {
 		if c.held[name] != inc {
 			c.tb.Fatalf("%q: %d releases it, but %d holds it", name, inc, c.held[name])
 		}
+		h := p.inside[name]
 		delete(c.held, name)
-		if err := p.Unlock(c.now, name, p.tokens[name]); err != nil {
-			c.tb.Fatal(err)
+		delete(p.inside, name)
+		if err := p.Unlock(c.now, name, h.Token); (err != nil) != h.lost {
+			c.tb.Fatalf("%q: %d releases it: %v; lost: %v", name, inc, err, h.lost)
 		}
 	})
 }
