@@ -6,6 +6,7 @@ import "github.com/stile-lock/stile/core"
 // wanted and its home is here.
 type use struct {
 	lock        int32
+	query       int32   // at the home: 1 + its place among the epoch's queries, or 0
 	holder      *waiter // who is inside here, or nil
 	token       Token   // of holder
 	since       Instant // when holder entered
@@ -25,7 +26,6 @@ type use struct {
 	held     set    // of the universe: who holds it by an older epoch, as they reported
 	may      set    // who may be inside by an older epoch, as witnesses know
 	queried  bool   // they were asked
-	query    int    // 1 + the place among the queries that have not been put to all; else 0
 	queue    []turn // who waited in older epochs, by when they first asked
 	lendee   int    // the rank of whom it is lent to, or -1
 	interest bool   // others use it

@@ -33,6 +33,7 @@ type Config struct {
 
 	Settings member.Settings
 	Limits   member.Limits
+	Window   int // bytes kept for a peer above which a member sends it no bulk frames; 0 is the usual window
 	// Spec returns an algorithm by its name.
 	Spec func(algorithm string, version int) (core.Spec, error)
 	// Made is shown every member and its links before they do anything; nil shows

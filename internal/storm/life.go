@@ -54,7 +54,7 @@ func (q *proc) open() (err error) {
 	c := peer.Config{
 		Name: w.Name(q.id), Address: w.Name(q.id), Contacts: w.contacts(q), Store: q.disk,
 		Seed: w.Seed ^ uint64(q.boots)<<32, Tick: member.Span(tickEvery),
-		Links:  member.SessionLimits{Patience: linkPatience, Complain: w.Settings.Lease / 4},
+		Links:  member.SessionLimits{Patience: linkPatience, Complain: w.Settings.Lease / 4, Window: w.Window},
 		Limits: w.Limits, Spec: w.spec, Host: q, Watch: q, Made: w.Made, Wrong: w.Wrong,
 	}
 	id := q.disk.Voter()
