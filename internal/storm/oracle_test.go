@@ -272,7 +272,7 @@ func TestPlanted(t *testing.T) {
 			home.lateUnlock(&app{lost: x.token})
 		}},
 		{"a frame that was not sent", Channels, func(w *world, home, a, b *proc) { w.oracle.delivered(a, b.inc, []byte{1}) }},
-		{"a frame that is none", Errors, func(w *world, home, a, b *proc) { w.oracle.sent(a, b.inc, []byte{255}) }},
+		{"a frame that is none", Errors, func(w *world, home, a, b *proc) { w.oracle.sent(a, b.inc, []byte{0x3f}) }},
 		{"a broken peer", Errors, func(w *world, home, a, b *proc) { a.failed(errors.New("planted")) }},
 		{"an unlock that fails", Errors, func(w *world, home, a, b *proc) { home.unlock(enters(home, tok(w, 1, 1))) }},
 		{"a loss when all is well", Calm, func(w *world, home, a, b *proc) {
