@@ -188,14 +188,15 @@ func (m *Member) proceed(u *use) {
 		return
 	}
 	u.inside, u.handed = false, 0
-	m.release(u.lock)
+	m.release(u)
 }
 
-// release has the algorithm release a lock, and settles what remains. The step
-// may end the lock's use, so no caller may refer to it afterwards.
-func (m *Member) release(n int32) {
+// release has the algorithm release a lock, and settles its use, unless the step
+// has ended that. The caller must not refer to it afterwards.
+func (m *Member) release(u *use) {
+	n := u.lock
 	m.step(n, core.Input{Kind: core.Release, From: core.None})
-	if u := m.epoch.found(n); u != nil {
+	if u.lock == n {
 		m.settle(u)
 	}
 }
