@@ -27,6 +27,11 @@ func runs() []run {
 		{"carvalho-roucairol", "home evicted", 88201, 279236, 27, false},
 		{"token-ring-lazy", "home evicted", 34787, 112207, 25, false},
 		{"ricart-agrawala-token", "home evicted", 100916, 329830, 23, false},
+		{"central", "home evicted, late reports", 54238, 187205, 23, true},
+		{"central", "only c asks, twice, late reports", 19116, 63494, 23, true},
+		{"naimi-trehel", "home evicted, late reports", 66995, 223440, 24, true},
+		{"naimi-trehel", "b evicted, late reports", 72175, 241400, 25, true},
+		{"naimi-trehel", "only c asks, twice, late reports", 15471, 51320, 22, true},
 	}
 }
 
@@ -71,5 +76,11 @@ func longRuns() []run {
 		{"naimi-trehel", "home evicted, another joins", 2610500, 12780205, 32, false},
 		{"central", "home evicted, twice, cancel", 5171708, 20345564, 33, false},
 		{"naimi-trehel", "home evicted, twice, cancel", 6851555, 25968331, 35, false},
+		{"central", "two evicted, late reports", 503319, 2211673, 26, false},
+		{"naimi-trehel", "two evicted, late reports", 619485, 2660633, 29, false},
+		{"naimi-trehel", "two homes evicted, late reports", 513399, 2281721, 27, false},
+		{"naimi-trehel", "b and c ask, twice, late reports", 358836, 1208666, 30, false},
+		{"naimi-trehel", "home evicted, all, late reports", 2083766, 9900788, 31, false},
+		{"naimi-trehel", "nobody evicted, late reports", 9389715, 44373755, 32, false},
 	}
 }

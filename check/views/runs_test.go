@@ -55,6 +55,15 @@ func settings() map[string]setting {
 		"other algorithm":             {3, []Change{{Algorithm: "central"}}, []uint64{1, 1}, Config{Asks: 1}},
 		"nothing, then c evicted":     {3, []Change{{}, {Evict: []uint64{3}}}, []uint64{1, 1, 1}, once},
 		"nothing, twice":              {3, []Change{{}, {}}, []uint64{1, 1, 1}, Config{Asks: 1}},
+
+		"home evicted, late reports":       {3, evict(1), []uint64{1, 2}, Config{Asks: 1, Crashes: true, Later: true}},
+		"b evicted, late reports":          {3, evict(2), []uint64{1, 1}, Config{Asks: 1, Crashes: true, Later: true}},
+		"only c asks, twice, late reports": {3, evict(1), []uint64{1, 2}, Config{Asks: 2, Crashes: true, Cancels: 1, Quiet: []uint64{1, 2}, Later: true}},
+		"b and c ask, twice, late reports": {3, evict(1), []uint64{1, 2}, Config{Asks: 2, Crashes: true, Quiet: []uint64{1}, Later: true}},
+		"home evicted, all, late reports":  {3, evict(1), []uint64{1, 2}, Config{Asks: 1, Crashes: true, Cancels: 1, Lapses: 1, Late: 1, Later: true}},
+		"two evicted, late reports":        {3, evict(1, 3), []uint64{1, 2, 2}, Config{Asks: 1, Crashes: true, Later: true}},
+		"two homes evicted, late reports":  {3, evict(1, 2), []uint64{1, 2, 3}, Config{Asks: 1, Crashes: true, Later: true}},
+		"nobody evicted, late reports":     {3, []Change{{}}, []uint64{1, 1}, Config{Asks: 1, Later: true}},
 	}
 }
 
@@ -66,7 +75,9 @@ func (s setting) model(t *testing.T, algorithm string) *Model {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Lock, s.Spec = name, spec
+	if s.Lock = name; s.Spec == nil {
+		s.Spec = spec
+	}
 	m, err := New(s.Config)
 	if err != nil {
 		t.Fatal(err)

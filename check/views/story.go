@@ -82,6 +82,8 @@ func (w *worker) describe(l uint32) string {
 	}
 	name := w.procs[a].Name
 	switch kind {
+	case More:
+		return fmt.Sprintf("%s reports to %s, or asks it", name, w.procs[b].Name)
 	case Install:
 		return fmt.Sprintf("%s installs view %d", name, w.Views[b].Epoch)
 	case Bury, BuryOld:

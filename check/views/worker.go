@@ -30,6 +30,7 @@ const (
 	Pass                // process: it has ended, and what was lost is passed on
 	Renew               // process
 	Leave               // process
+	More                // process, and to which other: it makes a REPORT or QUERY
 )
 
 func label(kind Kind, a, b int) uint32 { return uint32(kind)<<16 | uint32(a)<<8 | uint32(b) }
@@ -115,6 +116,7 @@ func (w *worker) Next(state []byte, emit func(explore.Step, []byte)) (explore.Br
 			w.installs(i)
 			w.applies(i)
 			w.times(i)
+			w.reports(i)
 		}
 	}
 	if w.err == nil && w.must == 0 && w.Only == nil && w.waits() {
@@ -175,6 +177,10 @@ func (w *worker) do(d deed, f func(n *world, m *member.Member) error) {
 		broken |= Fenced
 	case err != nil:
 		broken |= Refused
+	}
+	for _, o := range w.procs {
+		for !w.Later && m.More(0, o.Inc) {
+		}
 	}
 	if w.err = mould.Save(&w.saved); w.err != nil {
 		return

@@ -21,10 +21,10 @@
 // the leader after the read began.
 //
 // Numbers of processes. An epoch is never used twice, even if a backup is
-// restored (the epoch then jumps far ahead) or a cluster without a disk is born
-// again (its first epoch is taken from a clock). So all that must never be used
-// twice is made of an epoch: the incarnation of a member is 64 times the epoch
-// that it was admitted in plus its place among those admitted with it, and so is
-// the number of a voter. An index of the log would not do: it goes back when a
-// backup is restored.
+// restored, once or again, or a cluster without a disk is founded again: the epoch
+// then jumps ahead, to the time of the wall clock. Therefore all numbers that must
+// never be used twice are made of an epoch: the incarnation of a member is 64 times
+// the epoch that admitted it plus its place among those admitted with it, and so is
+// the number of a voter. An index of the log would not do, because it goes back
+// when a backup is restored.
 package engine

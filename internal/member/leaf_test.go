@@ -283,6 +283,32 @@ func TestFrames(t *testing.T) {
 	}
 }
 
+// A node ignores frames of an optional kind that it does not know, and refuses
+// those of any other kind with an error that an operator can act on.
+func TestUnknownKinds(t *testing.T) {
+	f := newFleet(t, "naimi-trehel", 3)
+	m := f.members[0]
+	for kind := int(frameKinds); kind < 256; kind++ {
+		for _, b := range [][]byte{{byte(kind)}, {byte(kind), 200}, {byte(kind), 200, 1, 1, 'a', 7, 255}} {
+			clock := m.clock
+			err := m.Deliver(0, 2, b)
+			if optional := kind&0x40 != 0; (err == nil) != optional {
+				t.Errorf("kind %#02x: got %v, optional: %v", kind, err, optional)
+			}
+			if m.clock != clock || len(m.Out.Frames)+len(m.Out.Events) > 0 || m.epoch.table.len() > 0 {
+				t.Fatalf("kind %#02x has an effect", kind)
+			}
+		}
+	}
+	want := "frame kind 0x13 is unknown: the peer runs a newer version"
+	if err := m.Deliver(0, 2, []byte{0x13, 1}); err == nil || err.Error() != want {
+		t.Errorf("got %q, want %q", err, want)
+	}
+	if s, err := Look([]byte{0x53, 1}); err != nil || s.Kind != "0x53" {
+		t.Errorf("it looks like %+v, %v", s, err)
+	}
+}
+
 // Whatever a peer sends, a member does not panic, and says that it is wrong or
 // goes on; what its applications hold stays held.
 func FuzzDeliver(f *testing.F) {

@@ -411,3 +411,56 @@ func TestUnknownAlgorithm(t *testing.T) {
 		}
 	}
 }
+
+// lonely returns a cluster whose first node knows the address of no other one from its
+// config, as the one that founds a cluster does; and waits until its voter has been
+// replaced, while it is isolated or not running.
+func lonely(t *testing.T, crash bool) (*cluster, *node) {
+	c := newCluster(t, 3, names(5)...)
+	n := c.nodes[0]
+	config := n.config(true)
+	config.Contacts = nil
+	n.bootWith(config)
+	for _, o := range c.nodes[1:] {
+		o.boot(false)
+	}
+	c.until("it is formed", c.whole)
+	id := n.Voter().ID()
+	if crash {
+		n.crash()
+	} else {
+		c.isolate(n, true)
+	}
+	c.until("another one votes", func() bool {
+		for _, o := range c.nodes[1:] {
+			if o.Voter() != nil && o.Voter().Lead().Serves && len(o.voters()) == 3 && !slices.Contains(o.voters(), id) {
+				return true
+			}
+		}
+		return false
+	})
+	c.pass(lease)
+	return c, n
+}
+
+// A process that is evicted finds the others by what it knew of them.
+func TestFindsOthersAgain(t *testing.T) {
+	c, n := lonely(t, false)
+	c.isolate(n, false)
+	c.until("it is back", func() bool { return n.down || c.whole() })
+	if n.failed != nil || n.Voter() != nil {
+		t.Errorf("%v, voter %v", n.failed, n.Voter())
+	}
+}
+
+// So does one that starts again, by what is on its disk.
+func TestFindsOthersByDisk(t *testing.T) {
+	c, n := lonely(t, true)
+	config := n.config(false)
+	config.Contacts = nil
+	n.bootWith(config)
+	c.until("it is back", func() bool { return n.down || c.whole() })
+	if n.failed != nil || n.Voter() != nil {
+		t.Errorf("%v, voter %v", n.failed, n.Voter())
+	}
+}

@@ -404,3 +404,21 @@ func TestClientsWhileStalled(t *testing.T) {
 	}
 	g.unlock(r)
 }
+
+// A member that is to vote, and is evicted before its first state is on its disk, comes
+// back; the others have a voter in its place, or it votes after all.
+func TestEvictedBeforeVoting(t *testing.T) {
+	c := newCluster(t, 3, "a", "b", "c")
+	n := c.nodes[2]
+	n.stall(true)
+	for i, o := range c.nodes {
+		o.boot(i == 0)
+	}
+	c.until("it is to vote", func() bool { return len(n.saves) > 0 })
+	c.leader().step(Input{Kind: Evict, Number: n.Inc()})
+	c.until("it is evicted", func() bool { return len(n.ended) > 0 })
+	c.until("it is back", func() bool { return n.Phase() == Member })
+	c.pass(lease)
+	n.stall(false)
+	c.until("three vote", func() bool { return c.whole() && len(c.leader().voters()) == 3 })
+}

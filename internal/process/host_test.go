@@ -7,6 +7,7 @@ import (
 	"hash/maphash"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stile-lock/stile/catalog"
@@ -46,10 +47,10 @@ type cluster struct {
 	conns   uint64     // how many connections clients have had
 	rng     *rand.Rand // nil if nothing happens by chance
 	calm    int        // how seldom something bad happens by chance
-	log     func(format string, args ...any)
 
 	founded bool // something is on a disk
 	voters  int  // wanted by the founder
+	choices []member.Choice
 	observe bool
 	logs    engine.Logs
 	delay   func(m *message) member.Instant // nil: a millisecond
@@ -158,8 +159,9 @@ func newCluster(t testing.TB, voters int, names ...string) *cluster {
 	c := &cluster{
 		t: t, now: 1000 * ms, voters: voters, logs: raft.Logs{Election: Election, Heartbeat: Heartbeat, MaxLog: 64},
 		cut: map[[2]string]bool{}, breaks: map[[2]string]int{}, holds: map[string][]*hold{}, tokens: map[string]member.Token{},
-		log: func(string, ...any) {},
 	}
+	usual := catalog.Live()[0]
+	c.choices = []member.Choice{{Algorithm: usual.Name, Version: usual.Version}}
 	for _, name := range names {
 		c.add(name)
 	}
@@ -212,7 +214,7 @@ func (c *cluster) whole() bool {
 	return len(r.Members) == n && len(l.voters()) >= want
 }
 
-func names(n int) []string { return []string{"a", "b", "c", "d", "e"}[:n] }
+func names(n int) []string { return strings.Split("abcdefghi", "")[:n] }
 
 // at returns the node of a name, or nil.
 func (c *cluster) at(name string) *node {
@@ -279,8 +281,7 @@ func (n *node) config(found bool) Config {
 		}
 	}
 	if found {
-		usual := catalog.Live()[0]
-		config.Found = &Founding{Cluster: 1, Epoch: 1, Settings: settings(), Voters: c.voters, Choices: []member.Choice{{Algorithm: usual.Name, Version: usual.Version}}}
+		config.Found = &Founding{Cluster: 1, Epoch: 1, Settings: settings(), Voters: c.voters, Choices: c.choices}
 	}
 	return config
 }
@@ -588,6 +589,12 @@ func (n *node) carryOut() {
 		case Notify:
 			n.notify(&e.Event)
 		case View:
+			if n.asks != nil && e.Record == n.asks.Record() {
+				c.t.Fatalf("%s hands out its own record, which may change within the step", n.name)
+			}
+			if e.Record.Epoch <= n.view {
+				c.t.Fatalf("%s installs epoch %d after %d", n.name, e.Record.Epoch, n.view)
+			}
 			n.view = e.Record.Epoch
 			n.views = append(n.views, n.view)
 		case Ended:
@@ -669,11 +676,15 @@ func (n *node) send(e *Effect) {
 	if c.cut[pair(m.from, m.to)] || to.down {
 		return
 	}
-	c.after(delay, func() {
+	arrive := func() {
 		if !to.down && c.breaks[pair(m.from, m.to)] == broken {
 			to.step(Input{Kind: Message, Text: m.from, Bytes: m.bytes})
 		}
-	})
+	}
+	c.after(delay, arrive)
+	if c.rng != nil && c.rng.IntN(30) == 0 { // it comes twice
+		c.after(delay+member.Instant(c.rng.Int64N(int64(50*ms))), arrive)
+	}
 }
 
 // promised checks that what a voter says to others is on its disk, as far as they rely
@@ -780,7 +791,7 @@ func (n *node) notify(e *member.Event) {
 			c.t.Fatalf("%s held %s with %v, and is told %+v", n.name, name, h.token, *e)
 		}
 		until := c.now
-		if e.Cause == member.Lease { // whoever looked just before may still act
+		if e.Cause == member.Lease { // one that looked just before may still act
 			until = n.lease
 		}
 		h.until = func() member.Instant { return until }
@@ -1009,7 +1020,7 @@ func (g *caller) event(e *client.Event) {
 		c.grant(h)
 	case client.Taken:
 		until := c.now
-		if e.Cause == member.Session || e.Cause == member.Lease { // whoever looked just before may still act
+		if e.Cause == member.Session || e.Cause == member.Lease { // one that looked just before may still act
 			until = min(g.last[e.Request], c.now+member.Instant(g.Act()))
 		}
 		h.until = func() member.Instant { return until }

@@ -16,10 +16,15 @@ const (
 
 // IsService reports whether a message is one to or from the view service, and
 // returns it without the byte that says so.
-func IsService(b []byte) ([]byte, bool) { return b[1:], b[0] == serviceMessage }
+func IsService(b []byte) ([]byte, bool) {
+	if len(b) == 0 || b[0] != serviceMessage {
+		return nil, false
+	}
+	return b[1:], true
+}
 
 // IsVoters reports whether a message is one between voters.
-func IsVoters(b []byte) bool { return b[0] == voterMessage }
+func IsVoters(b []byte) bool { return len(b) > 0 && b[0] == voterMessage }
 
 // Service is the first byte of a message to or from the view service: for hosts that
 // ask it something themselves.

@@ -11,11 +11,6 @@ import (
 	"github.com/stile-lock/stile/internal/member"
 )
 
-// linksEnd says whether member.Sessions reports the links that have ended. It does on
-// branch links, where a frame that is refused ends its link and no connection. Set it
-// when that branch is merged (and member/temp.go is gone).
-const linksEnd = false
-
 // A packet is what a link sends: eight numbers, and then the frames.
 type packet struct {
 	epoch, from, to, got, echo, ask, first, n uint64
@@ -60,7 +55,7 @@ func (c *cluster) spoil(n, from *node) {
 	if last.epoch != n.view {
 		c.t.Fatalf("%s sends nothing to %s", from.name, n.name)
 	}
-	last.first, last.n, last.frames = last.first+last.n, 1, []byte{3, 255, 255, 255}
+	last.first, last.n, last.frames = last.first+last.n, 1, []byte{1, 0} // of a known kind, and too short
 	n.step(Input{Kind: Message, Text: from.name, Bytes: last.message()})
 }
 
@@ -76,7 +71,7 @@ func TestMalformedFrameOfMember(t *testing.T) {
 	if n.failed != nil || n.Phase() != Member || n.held[held] == nil {
 		t.Fatalf("%v", n.failed)
 	}
-	if linksEnd && (len(n.linkEnds) != 1 || len(n.hangUps) > 0) {
+	if len(n.linkEnds) != 1 || len(n.hangUps) > 0 {
 		t.Errorf("%d links end, %d connections", len(n.linkEnds), len(n.hangUps))
 	}
 	c.nodes[0].unlock(c.nodes[0].lock(c.nodes[0].name))
@@ -89,9 +84,6 @@ func TestMalformedFrameOfMember(t *testing.T) {
 
 // The host learns which link has ended, and why.
 func TestLinkEnded(t *testing.T) {
-	if !linksEnd {
-		t.Skip("member.Sessions.Ended is a stub: passes when branch links is merged, see linksEnd")
-	}
 	c := formed(t, 3, names(4)...)
 	n, o := c.nodes[1], c.nodes[3]
 	c.spoil(n, o)
@@ -108,9 +100,6 @@ func TestLinkEnded(t *testing.T) {
 
 // So it does of a link that is full, because the other end confirms nothing.
 func TestLinkFull(t *testing.T) {
-	if !linksEnd {
-		t.Skip("member.Sessions.Ended is a stub: passes when branch links is merged, see linksEnd")
-	}
 	c := newCluster(t, 1, "a", "b", "c")
 	for i, n := range c.nodes {
 		config := n.config(i == 0)
@@ -253,4 +242,40 @@ func TestFormerIncarnation(t *testing.T) {
 		t.Errorf("%v, %v, %+v", n.failed, n.ended, n.hangUps)
 	}
 	n.unlock(n.lock("x0"))
+}
+
+// A report of many locks goes out as the links have room for it: they keep less than
+// it, and none is full.
+func TestManyLocks(t *testing.T) {
+	c := newCluster(t, 1, "a", "b", "c")
+	for i, n := range c.nodes {
+		config := n.config(i == 0)
+		config.Links.Bytes, config.Links.Window, config.Limits.Part = 100_000, 20_000, 4000
+		n.bootWith(config)
+	}
+	c.until("all are members", c.whole)
+	n, o := c.nodes[1], c.nodes[2]
+	var held []member.Ticket
+	for i := range 4000 {
+		held = append(held, n.ask(fmt.Sprintf("a lock with a name that is rather long, as many are in practice: %d", i)))
+		if i%50 == 0 {
+			c.pass(2 * ms)
+		}
+	}
+	c.until("all are held", func() bool { return len(n.held) == len(held) })
+	waits := o.ask(n.held[held[17]].name)
+	c.pass(20 * ms)
+	for range 3 {
+		epoch := n.view
+		c.leader().step(Input{Kind: Refresh})
+		c.until("there is another view", func() bool { return c.whole() && n.view > epoch })
+	}
+	for _, x := range c.nodes {
+		x.unlock(x.lock("y"))
+		if len(x.linkEnds) > 0 || len(x.ended) > 0 || len(x.lostOnes(member.Lost)) > 0 {
+			t.Errorf("%s: %+v, %v", x.name, x.linkEnds, x.ended)
+		}
+	}
+	n.unlock(held[17])
+	c.until("the one that waited holds it", func() bool { return o.held[waits] != nil })
 }

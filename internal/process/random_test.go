@@ -134,6 +134,10 @@ func (c *cluster) act() {
 		if !n.down {
 			n.garbage(o)
 		}
+	case k < 98:
+		if !n.down {
+			n.step(c.stray())
+		}
 	}
 }
 
@@ -245,6 +249,18 @@ func (n *node) garbage(o *node) {
 	if n.failed != nil {
 		n.c.t.Fatalf("%s fails by garbage: %v", n.name, n.failed)
 	}
+}
+
+// stray returns an input that is out of place: of another phase, or of what is not
+// there.
+func (c *cluster) stray() Input {
+	rng := c.rng
+	kinds := []Kind{Start, Wake, Up, Down, Message, Frame, Closed, Cancel, Unlock, Release, Evict, Kinds}
+	in := Input{Kind: kinds[rng.IntN(len(kinds))], Text: "lock 9", Number: 1<<40 + rng.Uint64N(1<<20), Token: member.Token{Epoch: rng.Uint64N(20), Count: rng.Uint64N(20)}}
+	if in.Kind == Up || in.Kind == Down || in.Kind == Message {
+		in.Text = "elsewhere"
+	}
+	return in
 }
 
 // heal ends all that is bad, starts all processes, and checks that they work.

@@ -20,9 +20,6 @@ type Options struct {
 	// Spec returns an algorithm by its name.
 	Spec  func(algorithm string, version int) (core.Spec, error)
 	Until int // stop after so many inputs; 0 goes on to the end
-
-	// Before is called before each input. It is for negative controls only.
-	Before func(p *process.Process)
 }
 
 // A Result is what came of a replay.
@@ -128,9 +125,6 @@ func (p *player) take(e *Entry) (over bool) {
 	r.ByKind[e.In.Kind]++
 	r.Last = max(r.Last, e.In.At)
 	now := r.Process
-	if p.options.Before != nil {
-		p.options.Before(now)
-	}
 	panicked := p.panics(func() { now.Step(&e.In) })
 	p.count(now.Out.Effects)
 	r.Crashed = e.Crashed

@@ -57,7 +57,7 @@ func (h *Header) fields(c *code.Coder) {
 	c.Fixed(b.Seed[:])
 	c.Bytes(&b.State, maxHeader)
 	engine.CodeSettings(c, &b.Settings)
-	for _, n := range [...]*int{&b.Limits.Waiters, &b.Limits.Names, &b.Limits.Idle, &b.Links.Bytes, &b.Links.Early, &b.Sessions} {
+	for _, n := range [...]*int{&b.Limits.Waiters, &b.Limits.Names, &b.Limits.Idle, &b.Limits.Part, &b.Links.Bytes, &b.Links.Window, &b.Links.Early, &b.Sessions} {
 		size(c, n)
 	}
 	b.Links.Patience.Code(c)

@@ -49,6 +49,10 @@ func (w *world) inWords(s *Strike, id core.ID) string {
 		return who + " crashes, and is back after " + long
 	case Pause:
 		return who + " stands still for " + long
+	case Jump:
+		return fmt.Sprintf("%s is suspended for %s, and hears %s first", who, long, [...]string{"its timer", "messages"}[s.Peer%2])
+	case Late:
+		return fmt.Sprintf("the timers of %s fire late for %s", who, long)
 	case Loss:
 		return fmt.Sprintf("of all packets %s are lost for %s", percent(w.wire.loss), long)
 	case Delay:
@@ -108,6 +112,18 @@ func (w *world) tellChange(s *Strike, who, long string) string {
 		return fmt.Sprintf("%s joins, and leaves after %s", w.Name(w.procs[w.Nodes+s.Who%spare].id), long)
 	case Leave, Roll:
 		return fmt.Sprintf("%s leaves in good order, and is back %s later", who, long)
+	case Gone:
+		if s.How/2%2 == 0 {
+			return fmt.Sprintf("%s leaves, and dies %s later if it has not left by then", who, long)
+		}
+		return who + " leaves, and does not come back"
+	case Release:
+		return "an operator takes a lock from the application or client that holds it through " + who
+	case Stall:
+		if s.How%3 == 0 {
+			return fmt.Sprintf("the disk of %s is slow for %s", who, long)
+		}
+		return fmt.Sprintf("the disk of %s writes nothing for %s", who, long)
 	case Evict:
 		return fmt.Sprintf("the view service evicts %s, which is well", who)
 	case Skip:

@@ -35,9 +35,11 @@ const (
 // its time has come, and acknowledged in the same instant.
 type drive struct {
 	q      *proc
-	disk   Disk // nil if it was lost
-	ill    bool // it will fail soon, or has
-	rotten bool // what is on it is not what was written
+	disk   Disk  // nil if it was lost
+	ill    bool  // it will fail soon, or has
+	rotten bool  // what is on it is not what was written
+	stalls int   // how many faults keep it from writing anything
+	slow   int64 // how much longer each save may take
 	saves  []save
 	acks   []ack // that the process has not taken yet
 	number int   // of the save that is being written; others are void
@@ -68,7 +70,26 @@ func (d *drive) add(e *process.Effect) {
 func (d *drive) begin() {
 	d.number++
 	latency := fastestDisk + d.q.chance.Below(slowestDisk-fastestDisk)
+	if d.slow > 0 {
+		latency += d.q.chance.Below(d.slow)
+	}
 	d.q.w.At(d.q.w.Now()+latency, written, core.None, d.number<<placeBits|d.q.place())
+}
+
+// stall keeps the disk from writing, or slows it down; or no longer.
+func (d *drive) stall(s *Strike, on bool) {
+	switch {
+	case s.How%3 == 0 && on:
+		d.slow = int64(d.q.w.Settings.Lease) / 4
+	case s.How%3 == 0:
+		d.slow = 0
+	case on:
+		d.stalls++
+	default:
+		if d.stalls--; d.stalls == 0 && len(d.saves) > 0 {
+			d.begin()
+		}
+	}
 }
 
 // placeBits is how many bits the number of a place has.
@@ -76,8 +97,8 @@ const placeBits = 5
 
 // written ends a save.
 func (d *drive) written(number int) {
-	if number != d.number || len(d.saves) == 0 {
-		return // the process that wanted it has ended
+	if number != d.number || len(d.saves) == 0 || d.stalls > 0 {
+		return // the process that wanted it has ended, or it is begun again when the disk goes on
 	}
 	s := d.saves[0]
 	d.saves = slices.Delete(d.saves, 0, 1)

@@ -56,15 +56,18 @@ func weight(k Faults) int {
 func lasting(c *Config, kind Faults, r *kernel.Rand) member.Span {
 	lease := int64(c.Settings.Lease)
 	switch kind {
-	case Evict, Skip, Switch, Forget, Drift, Beyond, Sever:
+	case Evict, Skip, Switch, Forget, Drift, Beyond, Sever, Release:
 		return 0
 	case Break:
 		return member.Span(1 + r.Below(lease/4))
 	case Join:
 		return member.Span(lease/2 + r.Below(2*lease))
 	}
+	if kind == Stall && r.Below(3) == 0 {
+		return member.Span(1 + r.Below(4*lease))
+	}
 	long := int64(2)
-	if kind.has(Partition | Oneway | Pause | Client | Lead) {
+	if kind.has(Partition | Oneway | Pause | Client | Lead | Jump) {
 		long = 4
 	}
 	switch n := r.Below(6); {

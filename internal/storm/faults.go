@@ -36,6 +36,11 @@ const (
 	Lead                          // the process whose voter leads crashes, stands still, or is cut off
 	Broken                        // a voter's disk is full, does not sync, loses power while it writes, or rots
 	Wipe                          // a process crashes and its disk is lost
+	Stall                         // a voter's disk takes long, up to several leases
+	Late                          // the timers of a process fire late, up to what the settings allow for
+	Jump                          // a process is suspended, and hears its timer or a message first when it goes on
+	Gone                          // a member leaves and does not come back, or dies while it leaves
+	Release                       // an operator takes a lock from its holder
 	faultKinds = iota
 )
 
@@ -46,6 +51,7 @@ const AllFaults = 1<<faultKinds - 1 - Beyond
 var faultNames = [faultKinds]string{
 	"crash", "pause", "loss", "delay", "duplicate", "break", "oneway", "partition", "slow", "drift", "beyond",
 	"join", "leave", "roll", "evict", "skip", "switch", "forget", "client", "sever", "lead", "disk", "wipe",
+	"stall", "late", "jump", "gone", "release",
 }
 
 // FaultNames returns the names of all kinds of faults.

@@ -42,6 +42,14 @@ type judged struct {
 	loan   loan
 	turn   uint64 // whose turn it is: the incarnation that entered last
 	row    int    // how often it has, in a row, while another member waits
+	freed  []freed
+}
+
+// A freed is an entry that an operator has ended. A client that has not heard of it may
+// still act, and only the fence stops it: that is the operator's responsibility.
+type freed struct {
+	token member.Token
+	at    int64
 }
 
 // A hold is somebody inside: a process, or a client through one. The member that
@@ -52,6 +60,7 @@ type hold struct {
 	inc   uint64 // of the process; of a client, how often it had been started
 	token member.Token
 	until member.Instant // not 0: it was told that it is lost, and may still act until then, by its clock
+	freed bool           // an operator has ended it
 }
 
 // A loan is the last one of a lock.
@@ -136,7 +145,7 @@ func (o *oracle) exclude(l *judged, name string, h *hold) {
 		return
 	}
 	for i := range l.holds {
-		if other := &l.holds[i]; other.token != h.token && other.valid() {
+		if other := &l.holds[i]; other.token != h.token && !other.freed && !h.freed && other.valid() {
 			o.w.broken(Exclusion, "%s: %s is inside with %v while %s is with %v", name, h.name(), h.token, other.name(), other.token)
 		}
 	}
@@ -174,11 +183,59 @@ func (o *oracle) lost(q *proc, x *ask, why member.Cause) {
 	l := &o.locks[x.lock]
 	l.holds = slices.DeleteFunc(l.holds, func(h hold) bool { return h.until > 0 && !h.valid() })
 	o.left(q, x)
-	if why == member.Lease {
+	switch why {
+	case member.Lease:
 		l.holds = append(l.holds, hold{q: q, inc: q.inc, token: x.token, until: cmp.Or(q.ended, q.lease)})
+	case member.Released:
+		o.freed(l, x.token)
 	}
 	if o.w.calm() {
 		o.w.broken(Calm, "m%d loses %s, and all is well", q.no, o.w.names[x.lock])
+	}
+}
+
+// freed notes that an operator has taken a lock from its holder. If that is a client it
+// may act until it hears of it, or until its session is over.
+func (o *oracle) freed(l *judged, t member.Token) {
+	l.freed = append(l.freed, freed{t, o.w.Now()})
+	for i := range l.holds {
+		if h := &l.holds[i]; h.c != nil && h.token == t {
+			h.freed = true
+			o.w.At(o.w.Now()+o.w.freedFor(), hear, core.None, h.c.c.number)
+		}
+	}
+}
+
+// freedFor is how long a client may act on a lock that an operator has taken from it:
+// until its session is over, or what comes late on its connection has come.
+func (w *world) freedFor() int64 { return 2 * int64(w.Settings.Lease) }
+
+// freedAt returns when an operator has ended an entry, or 0.
+func (l *judged) freedAt(t member.Token) int64 {
+	for _, f := range l.freed {
+		if f.token == t {
+			return f.at
+		}
+	}
+	return 0
+}
+
+// heard judges whether a client that runs has been told of what an operator has taken
+// from it.
+func (c *client) heard() {
+	w := c.w
+	if w.Paused(c.id) {
+		w.At(w.Now()+int64(w.Settings.Lease), hear, core.None, c.number)
+		return
+	}
+	for i := range c.hands {
+		h := &c.hands[i]
+		if !c.up || !h.holds {
+			continue
+		}
+		if at := w.oracle.locks[h.lock].freedAt(h.token); at > 0 && w.Now()-at >= w.freedFor() {
+			w.broken(Told, "%s: an operator took it from %s, which has not been told for %d ms", w.names[h.lock], w.Name(c.id), (w.Now()-at)/ms)
+		}
 	}
 }
 
@@ -213,7 +270,10 @@ func (o *oracle) stopped(q *proc) {
 // clientEntered judges a client that is inside now.
 func (o *oracle) clientEntered(c *hand) {
 	l := &o.locks[c.lock]
-	h := hold{c: c, inc: uint64(c.c.boots), token: c.token}
+	h := hold{c: c, inc: uint64(c.c.boots), token: c.token, freed: l.freedAt(c.token) > 0}
+	if h.freed {
+		o.w.At(o.w.Now()+o.w.freedFor(), hear, core.None, c.c.number)
+	}
 	o.exclude(l, o.w.names[c.lock], &h)
 	l.holds = append(l.holds, h)
 	if o.w.phase >= demanding {
@@ -234,7 +294,7 @@ func (o *oracle) clientLost(c *hand, why member.Cause) {
 	l := &o.locks[c.lock]
 	l.holds = slices.DeleteFunc(l.holds, func(h hold) bool { return h.until > 0 && !h.valid() })
 	if o.clientLeft(c); why == member.Session {
-		l.holds = append(l.holds, hold{c: c, inc: uint64(c.c.boots), token: c.token, until: c.until})
+		l.holds = append(l.holds, hold{c: c, inc: uint64(c.c.boots), token: c.token, until: c.until, freed: l.freedAt(c.token) > 0})
 	}
 }
 

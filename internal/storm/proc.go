@@ -51,6 +51,7 @@ type proc struct {
 	wakeAt   int64 // when it is; 0 if none is
 	checking bool
 	rest     int64 // how long the place stays empty
+	late     bool  // its timers fire late
 }
 
 type renewal struct {
@@ -224,13 +225,25 @@ func (q *proc) rewake() {
 		return
 	}
 	w := q.w
-	t := max(w.Now()+1, q.clock.when(x)) + min(w.wire.slow[q.id], int64(w.Settings.Lease)*w.Settings.Act/100/4)
+	t := max(w.Now()+1, q.clock.when(x)) + q.lateness()
 	if q.wakeAt != 0 && q.wakeAt <= t {
 		return
 	}
 	q.wakeNo++
 	q.wakeAt = t
 	w.At(t, wake, q.id, q.wakeNo)
+}
+
+// lateness draws by how much a timer fires late: never by more than the act margin,
+// by the own clock.
+func (q *proc) lateness() int64 {
+	s := &q.w.Settings
+	margin := int64(s.Lease) / 100 * s.Act
+	late := min(q.w.wire.slow[q.id], margin/4)
+	if q.late {
+		late += q.chance.Below(margin)
+	}
+	return min(late, margin*million/(million+s.Drift)-us)
 }
 
 // receive takes a message.

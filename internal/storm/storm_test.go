@@ -155,6 +155,24 @@ func TestCalm(t *testing.T) {
 	}
 }
 
+// liars returns an algorithm whose machines give every seat an alibi, inside or not: homes
+// then let go too early.
+func liars(algorithm string, version int) (core.Spec, error) {
+	s, err := catalog.MakeLive(algorithm, version)
+	plan := s.Plan
+	s.Plan = func(n int) (core.Birth, error) {
+		birth, err := plan(n)
+		return func(self core.ID, v core.View) core.Machine { return liar{birth(self, v)} }, err
+	}
+	return s, err
+}
+
+type liar struct{ core.Machine }
+
+func (l liar) Unwrap() core.Machine { return l.Machine }
+
+func (liar) Alibi(core.ID) bool { return true }
+
 // A run opens as a space-time diagram that ends with its violation.
 func TestRecord(t *testing.T) {
 	for seed := range uint64(20) {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/internal/process"
 	"github.com/stile-lock/stile/trace"
 )
 
@@ -28,7 +29,7 @@ func (w *world) strike(i int) {
 // that is inside a lock, the next from the place that was drawn.
 func (w *world) target(s *Strike) core.ID {
 	id := w.aim(s)
-	if w.Shelter && id == firstProc && s.Kind.has(Crash|Pause|Oneway|Partition|Slow|Leave|Roll|Evict|Lead|Broken|Wipe) {
+	if w.Shelter && id == firstProc && s.Kind.has(Crash|Pause|Oneway|Partition|Slow|Leave|Roll|Evict|Lead|Broken|Wipe|Stall|Late|Jump|Gone) {
 		id += 1 + core.ID(s.Peer%(len(w.procs)-1))
 	}
 	return id
@@ -48,14 +49,14 @@ func (w *world) aim(s *Strike) core.ID {
 	if lead := w.leader(); lead != nil && s.Kind == Lead {
 		return lead.id
 	}
-	if s.Kind.has(Broken | Wipe) {
+	if s.Kind.has(Broken | Wipe | Stall) {
 		for i := range w.procs {
 			if q := w.procs[(s.Who+i)%len(w.procs)]; q.voter() != nil {
 				return q.id
 			}
 		}
 	}
-	if aimed && s.Kind.has(Crash|Pause|Oneway|Partition|Evict|Break|Drift|Beyond) {
+	if aimed && s.Kind.has(Crash|Pause|Oneway|Partition|Evict|Break|Drift|Beyond|Late|Jump|Gone|Release) {
 		for i := range w.procs {
 			if q := w.procs[(s.Who+i)%len(w.procs)]; q.inside() {
 				return q.id
@@ -63,6 +64,31 @@ func (w *world) aim(s *Strike) core.ID {
 		}
 	}
 	return w.procs[s.Who%len(w.procs)].id
+}
+
+// release has an operator take one of the locks that are held through a process.
+func (w *world) release(q *proc, which int) bool {
+	var held []*ask
+	for _, x := range q.asks {
+		if x.held {
+			held = append(held, x)
+		}
+	}
+	if q.state != taking || w.Paused(q.id) || len(held) == 0 {
+		return false
+	}
+	x := held[which%len(held)]
+	err := q.step(process.Input{Kind: process.Release, Text: w.names[x.lock], Token: x.token})
+	if q.has(x) { // if it was lost in this step, that is the first it hears
+		w.broken(Events, "%s: an operator takes it from m%d, which is not told: %v", w.names[x.lock], q.no, err)
+	}
+	return err == nil
+}
+
+// mayLeave reports whether a member may be made to leave. While voters cannot hear
+// each other, or one has lost its disk, none that votes or may be about to must go.
+func (w *world) mayLeave(q *proc) bool {
+	return q.state == taking && !w.wounded() && !(q.votes() && w.severed)
 }
 
 // linger lets all who are inside through a process stay there for longer than its
@@ -99,7 +125,7 @@ func (w *world) begins(s *Strike, id core.ID) bool {
 		}
 		q.rest = int64(s.For)
 		q.die(s.How%4 == 1)
-	case Pause:
+	case Pause, Jump:
 		if q.state == dead || w.Paused(id) {
 			return false
 		}
@@ -140,11 +166,21 @@ func (w *world) begins(s *Strike, id core.ID) bool {
 		}
 		q.again()
 	case Leave, Roll:
-		if q.state != taking || w.Paused(id) || q.votes() && (w.severed || w.wounded()) {
+		if !w.mayLeave(q) || w.Paused(id) {
 			return false
 		}
 		q.rest = ms + int64(s.For)
 		q.departs()
+	case Gone:
+		if !w.mayLeave(q) || w.Paused(id) {
+			return false
+		}
+		q.rest = int64(w.Length) // longer than the faults last
+		q.departs()
+	case Late:
+		q.late = true
+	case Release:
+		return w.release(q, s.Peer)
 	default:
 		return w.strikeService(s, q)
 	}
@@ -174,6 +210,11 @@ func (w *world) strikeService(s *Strike, q *proc) bool {
 		return w.strikeLeader(s, q)
 	case Broken, Wipe:
 		return w.strikeDisk(s, q)
+	case Stall:
+		if q.voter() == nil {
+			return false
+		}
+		q.drive.stall(s, true)
 	}
 	return true
 }
@@ -363,6 +404,19 @@ func (w *world) cease(i int) {
 	switch s.Kind {
 	case Pause:
 		w.resume(id)
+	case Jump:
+		if w.Paused(id) {
+			w.resume(id)
+			q.jumps(s.Peer%2 == 0)
+		}
+	case Gone:
+		if dies := s.How/2%2 == 0; dies && (q.draining || q.state == leaving) {
+			q.die(s.Peer%2 == 0)
+		}
+	case Late:
+		q.late = false
+	case Stall:
+		q.drive.stall(s, false)
 	case Loss:
 		w.wire.loss = 0
 	case Delay:
@@ -383,7 +437,7 @@ func (w *world) cease(i int) {
 			w.around(id, false)
 		}
 	case Join:
-		if q := w.procs[w.Nodes+s.Who%spare]; !q.votes() || !w.severed && !w.wounded() {
+		if q := w.procs[w.Nodes+s.Who%spare]; w.mayLeave(q) {
 			q.departs()
 		}
 	}
@@ -398,6 +452,18 @@ func (w *world) ceaseClient(s *Strike, id core.ID) {
 	case 2:
 		w.clientAt(id).begin()
 	}
+}
+
+// jumps has a process that goes on hear its timer before all that has come meanwhile,
+// or behind it.
+func (q *proc) jumps(first bool) {
+	q.wakeNo++ // what was scheduled is void
+	if first {
+		q.wakes()
+		return
+	}
+	q.wakeAt = q.w.Now()
+	q.w.At(q.wakeAt, wake, q.id, q.wakeNo)
 }
 
 // resume lets a process go on. If its lease has ended meanwhile, it must be told

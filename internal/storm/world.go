@@ -39,6 +39,7 @@ const (
 	look                        // the oracle looks at all who wait
 	overdue                     // what came late on a connection of a client is handed over
 	written                     // at no process: a disk has done a save
+	hear                        // at no process: has a client heard what an operator did?
 )
 
 // The kernel's processes: the resource, then the members' places and the clients.
@@ -302,6 +303,8 @@ func (w *world) happen(e *kernel.Event) {
 		w.procs[e.Arg()].again()
 	case written:
 		w.procs[e.Arg()&(1<<placeBits-1)].drive.written(e.Arg() >> placeBits)
+	case hear:
+		w.clients[e.Arg()].heard()
 	case pulse:
 		w.clientAt(e.Proc()).happen(e.Arg())
 	default:

@@ -91,6 +91,9 @@ func (n *Node) append(m *pb.Message) error {
 		s := fromSnapshot(m.GetSnapshot())
 		b.Snapshot, w.snapshot = &s, &s
 		n.last = s.Index
+		// It is beyond all that was committed here, and Raft has its voters already: a
+		// change before it can no longer be applied.
+		n.applies = nil
 	}
 	for _, p := range m.GetEntries() {
 		e, err := fromEntry(p)
@@ -146,7 +149,6 @@ func (n *Node) durable(w *write) error {
 			return fmt.Errorf("take up a snapshot: %w", err)
 		}
 		n.log.install(*s)
-		n.applies = nil // a snapshot is taken up only if it is beyond all that was committed here
 	}
 	if err := n.log.Append(w.entries); err != nil {
 		return err
@@ -258,9 +260,10 @@ func (n *Node) ageSnapshots() {
 	n.snaps = kept
 }
 
-// truncate has a snapshot take the place of a log that is long enough.
+// truncate has a snapshot take the place of a log that is long enough, unless a later
+// one from a leader is about to.
 func (n *Node) truncate() {
-	if n.cutting || n.log.applied-n.log.base < n.maxLog {
+	if n.cutting || n.log.applied-n.log.base < n.maxLog || slices.ContainsFunc(n.writes, func(w write) bool { return w.snapshot != nil }) {
 		return
 	}
 	n.cutting = true
