@@ -49,7 +49,7 @@ func TestComplaintsEvict(t *testing.T) {
 		{"one complains, and is complained about by another", 3, map[uint64][]uint64{a: {c}, b: {a}}, c, 15 * second},
 		{"complaints about itself and about strangers", 3, map[uint64][]uint64{a: {a, 99}, b: {b}}, 0, 20 * second},
 	} {
-		l := lead(t, x.members, 1, 0)
+		l := leader(t, x.members, 1)
 		l.tick(second)
 		drop, after := l.complaining(20*second, x.complaints)
 		if (x.drop == 0) != (len(drop) == 0) || x.drop != 0 && !slices.Equal(drop, []uint64{x.drop}) || after != x.after {
@@ -60,7 +60,7 @@ func TestComplaintsEvict(t *testing.T) {
 
 // The younger one is evicted whoever complained first.
 func TestComplaintOrder(t *testing.T) {
-	d := lead(t, 3, 1, 0)
+	d := leader(t, 3, 1)
 	d.tick(second)
 	d.say("m", Message{Kind: Renew, Inc: 66, Number: uint64(d.now), Epoch: 1, Who: []uint64{64}})
 	if drop, after := d.complaining(20*second, map[uint64][]uint64{64: {66}, 66: {64}}); !slices.Equal(drop, []uint64{66}) || after != 5*second {
@@ -70,7 +70,7 @@ func TestComplaintOrder(t *testing.T) {
 
 // A complaint that is withdrawn, and made again, counts from then on.
 func TestComplaintWithdrawn(t *testing.T) {
-	d := lead(t, 3, 1, 0)
+	d := leader(t, 3, 1)
 	d.tick(second)
 	both := map[uint64][]uint64{64: {65}, 65: {64}}
 	if drop, _ := d.complaining(4*second, both); drop != nil {
@@ -92,7 +92,7 @@ func TestComplaintFadesAway(t *testing.T) {
 		since member.Instant
 		drop  bool
 	}{{8 * second, true}, {8*second + 1, false}} {
-		d := lead(t, 3, 1, 0)
+		d := leader(t, 3, 1)
 		d.tick(second)
 		d.say("m", Message{Kind: Renew, Inc: 64, Number: uint64(d.now), Epoch: 1, Who: []uint64{66}})
 		d.say("m", Message{Kind: Renew, Inc: 65, Number: uint64(d.now), Epoch: 1, Who: []uint64{66}})
@@ -112,7 +112,7 @@ func TestComplaintFadesAway(t *testing.T) {
 // A new view drops the complaints of those who are not in it, and about them, and no
 // others.
 func TestComplaintsOfTheEvicted(t *testing.T) {
-	d := lead(t, 4, 1, 0)
+	d := leader(t, 4, 1)
 	d.tick(second)
 	for of, about := range map[uint64]uint64{64: 67, 67: 64, 65: 66} {
 		d.say("m", Message{Kind: Renew, Inc: of, Number: 1, Epoch: 1, Who: []uint64{about}})
