@@ -114,13 +114,13 @@ func TestComplaintFadesAway(t *testing.T) {
 func TestComplaintsOfTheEvicted(t *testing.T) {
 	d := leader(t, 4, 1)
 	d.tick(second)
-	for of, about := range map[uint64]uint64{64: 67, 67: 64, 65: 66} {
-		d.say("m", Message{Kind: Renew, Inc: of, Number: 1, Epoch: 1, Who: []uint64{about}})
+	for _, x := range []struct{ of, about uint64 }{{64, 65}, {65, 64}, {66, 67}, {67, 64}} {
+		d.say("m", Message{Kind: Renew, Inc: x.of, Number: 1, Epoch: 1, Who: []uint64{x.about}})
 	}
 	_ = d.Evict(67)
 	d.tick(second)
 	d.commit()
-	if len(d.grudges) != 1 || d.grudges[0].of != 65 || d.grudges[0].about != 66 {
-		t.Errorf("complaints %+v, want that of 65 about 66", d.grudges)
+	if len(d.grudges) != 2 || d.grudges[0].of != 64 || d.grudges[1].of != 65 {
+		t.Errorf("complaints %+v, want those of 64 and 65 about each other", d.grudges)
 	}
 }
