@@ -45,6 +45,7 @@ func TestComplaintsEvict(t *testing.T) {
 		{"two of four complain", 4, map[uint64][]uint64{b: {a}, c: {a}}, a, 15 * second},
 		{"three of four complain", 4, map[uint64][]uint64{b: {a}, c: {a}, d: {a}}, a, 5 * second},
 		{"one complains about two, who complain about it", 3, map[uint64][]uint64{a: {b, c}, b: {a}, c: {a}}, a, 5 * second},
+		{"one complains about two, of whom one complains about it", 3, map[uint64][]uint64{a: {b, c}, c: {a}}, c, 5 * second},
 		{"one complains about one that complains about another", 3, map[uint64][]uint64{a: {b}, b: {c}}, b, 15 * second},
 		{"one complains, and is complained about by another", 3, map[uint64][]uint64{a: {c}, b: {a}}, c, 15 * second},
 		{"complaints about itself and about strangers", 3, map[uint64][]uint64{a: {a, 99}, b: {b}}, 0, 20 * second},

@@ -273,6 +273,9 @@ func TestVoterRefuses(t *testing.T) {
 			t.Errorf("% x is taken", b)
 		}
 	}
+	if _, err := ParseMessage([]byte{byte(kinds), 0, 0}); err == nil {
+		t.Error("a message of no kind is read")
+	}
 	wait := (&Message{Kind: Wait, Reason: reasons - 1}).AppendTo(nil)
 	if _, err := ParseMessage(wait); err != nil {
 		t.Error(err)

@@ -49,7 +49,7 @@ func TestNewLeaderAndLeavers(t *testing.T) {
 		"the log has nobody so far":  {one, nil, false},
 		"the log waits for somebody": {left, []uint64{64, 65}, false},
 	} {
-		d := &desk{NewWarden(64, x.r), t, 100 * second, 2}
+		d := &desk{NewWarden(64, x.r), t, second, 2} // its clock may show little
 		d.Voters(x.list, false, true)
 		d.parted = 0
 		d.Lead(d.now, 2, x.r)
