@@ -8,6 +8,12 @@ import (
 	"github.com/stile-lock/stile/internal/member"
 )
 
+// leader makes a leader of a cluster that breaks no rule.
+func leader(t *testing.T, members, wanted int) *desk {
+	t.Helper()
+	return lead(t, members, wanted)
+}
+
 // join asks for membership and returns the answer.
 func (d *desk) join(name string, nonce uint64, reached ...uint64) Message {
 	d.t.Helper()
@@ -29,7 +35,7 @@ func (d *desk) incs() (all []uint64) {
 // There are never more than MaxMembers: further processes are told that the cluster is
 // full, also if many ask at once.
 func TestAdmissionIsBounded(t *testing.T) {
-	d := lead(t, member.MaxMembers-2, 1)
+	d := leader(t, member.MaxMembers-2, 1)
 	d.tick(second)
 	for i := range uint64(4) {
 		if m := d.join(fmt.Sprintf("new %d", i), 900+i, d.incs()...); m.Reason != Soon {
@@ -55,7 +61,7 @@ func TestSilentJoiner(t *testing.T) {
 		since member.Instant
 		joins int
 	}{{8 * second, 1}, {8*second + 1, 0}} {
-		d := lead(t, 2, 1)
+		d := leader(t, 2, 1)
 		d.tick(second)
 		if err := d.Choose(central()); err != nil {
 			t.Fatal(err)
@@ -81,7 +87,7 @@ func TestSilentJoiner(t *testing.T) {
 // A request to join is answered: with the view if the process is a member already, be it
 // the first, and with the record only if it has an older one.
 func TestJoinIsAnswered(t *testing.T) {
-	d := lead(t, 2, 1)
+	d := leader(t, 2, 1)
 	for nonce := range uint64(2) {
 		if m := d.join("somewhere", 101+nonce); m.Kind != View {
 			t.Errorf("the process with nonce %d gets %v, want VIEW", 101+nonce, m.Kind)
@@ -103,7 +109,7 @@ func TestJoinIsAnswered(t *testing.T) {
 
 // One process of each name can wait, the last that asked, and not more than a bound.
 func TestJoinersAreBounded(t *testing.T) {
-	d := lead(t, 2, 1)
+	d := leader(t, 2, 1)
 	for i := range uint64(maxJoiners + 10) {
 		d.join(fmt.Sprint("new ", i), 1000+i)
 	}
@@ -118,7 +124,7 @@ func TestJoinersAreBounded(t *testing.T) {
 // renewals if another process of its name wants to join.
 func TestSilentMember(t *testing.T) {
 	for _, again := range []bool{false, true} {
-		d := lead(t, 3, 1)
+		d := leader(t, 3, 1)
 		after := d.silence()
 		if again {
 			after = 4 * second
@@ -153,7 +159,7 @@ func TestSilentMember(t *testing.T) {
 // renewal, each further one for twice as long, up to a lease. After eight leases it is
 // forgotten.
 func TestFlapsWait(t *testing.T) {
-	d := lead(t, 2, 1)
+	d := leader(t, 2, 1)
 	until := func(name string) member.Instant {
 		j := joiner{Joiner: Joiner{Name: name}, reached: d.incs()}
 		begun := d.Warden.now
@@ -192,7 +198,7 @@ func TestFlapsWait(t *testing.T) {
 
 // An eviction is remembered from the last one on.
 func TestFlapsAreRemembered(t *testing.T) {
-	d := lead(t, 1, 1)
+	d := leader(t, 1, 1)
 	for range 4 {
 		d.flapped("X")
 		d.Warden.now += 70 * second
@@ -204,7 +210,7 @@ func TestFlapsAreRemembered(t *testing.T) {
 
 // However often a name is evicted, its wait does not overflow.
 func TestFlapsDoNotOverflow(t *testing.T) {
-	d := lead(t, 1, 1)
+	d := leader(t, 1, 1)
 	d.record.Settings = member.Settings{Lease: 3600 * member.Second, Renew: member.Millisecond, Act: 1, Handover: 1}
 	for range 100 {
 		d.flapped("X")
@@ -217,7 +223,7 @@ func TestFlapsDoNotOverflow(t *testing.T) {
 // A process that was admitted and evicted before it heard of it is told so, and does not
 // want to join any more.
 func TestGhostThatJoins(t *testing.T) {
-	d := lead(t, 3, 1)
+	d := leader(t, 3, 1)
 	d.tick(second)
 	_ = d.Evict(64)
 	d.tick(second)
@@ -229,7 +235,7 @@ func TestGhostThatJoins(t *testing.T) {
 
 // A view life that is longer than a renewal is what a name has to wait for.
 func TestFlapsWaitForAViewLife(t *testing.T) {
-	d := lead(t, 1, 1)
+	d := leader(t, 1, 1)
 	d.record.Settings.ViewLife = 3 * member.Second
 	d.flapped("X")
 	d.flapped("X")

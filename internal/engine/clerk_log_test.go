@@ -88,8 +88,8 @@ func (s *failing) Start(state []byte, m Machine, seed uint64) (Log, error) {
 // how long it rests.
 type letters struct {
 	*script
-	got    []string
-	noRead bool
+	got             []string
+	noRead, noOrder bool
 }
 
 func (l *letters) Step(from uint64, letter []byte) error {
@@ -97,6 +97,18 @@ func (l *letters) Step(from uint64, letter []byte) error {
 	return nil
 }
 func (l *letters) Rest() int { return 7 }
+func (l *letters) Revote(want []uint64) error {
+	if l.noOrder {
+		return errors.New("busy")
+	}
+	return l.script.Revote(want)
+}
+func (l *letters) HandOver(to uint64) error {
+	if l.noOrder {
+		return errors.New("busy")
+	}
+	return l.script.HandOver(to)
+}
 func (l *letters) Read(number uint64) error {
 	if l.noRead {
 		return errors.New("busy")
@@ -203,8 +215,16 @@ func TestClerkRevotes(t *testing.T) {
 	}
 }
 
-// A log that has taken a proposal is asked what comes of it, though it refuses a read.
+// A log that has taken something is asked what comes of it, though it refuses something
+// else.
 func TestClerkAsksAgain(t *testing.T) {
+	for _, out := range []WardenOut{{Read: 1}, {Read: 1, Revote: []uint64{1}}, {Read: 1, HandOver: 1}} {
+		c, s := clerk(t)
+		c.log = &letters{script: s, noOrder: true}
+		if !c.ask(&out) {
+			t.Errorf("%+v: nothing comes of it", out)
+		}
+	}
 	c, s := clerk(t)
 	c.log = &letters{script: s, noRead: true}
 	_ = c.Warden().Choose(central())

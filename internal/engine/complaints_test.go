@@ -45,11 +45,12 @@ func TestComplaintsEvict(t *testing.T) {
 		{"two of four complain", 4, map[uint64][]uint64{b: {a}, c: {a}}, a, 15 * second},
 		{"three of four complain", 4, map[uint64][]uint64{b: {a}, c: {a}, d: {a}}, a, 5 * second},
 		{"one complains about two, who complain about it", 3, map[uint64][]uint64{a: {b, c}, b: {a}, c: {a}}, a, 5 * second},
+		{"one complains about two, of whom one complains about it", 3, map[uint64][]uint64{a: {b, c}, c: {a}}, c, 5 * second},
 		{"one complains about one that complains about another", 3, map[uint64][]uint64{a: {b}, b: {c}}, b, 15 * second},
 		{"one complains, and is complained about by another", 3, map[uint64][]uint64{a: {c}, b: {a}}, c, 15 * second},
 		{"complaints about itself and about strangers", 3, map[uint64][]uint64{a: {a, 99}, b: {b}}, 0, 20 * second},
 	} {
-		l := lead(t, x.members, 1)
+		l := leader(t, x.members, 1)
 		l.tick(second)
 		drop, after := l.complaining(20*second, x.complaints)
 		if (x.drop == 0) != (len(drop) == 0) || x.drop != 0 && !slices.Equal(drop, []uint64{x.drop}) || after != x.after {
@@ -60,7 +61,7 @@ func TestComplaintsEvict(t *testing.T) {
 
 // The younger one is evicted whoever complained first.
 func TestComplaintOrder(t *testing.T) {
-	d := lead(t, 3, 1)
+	d := leader(t, 3, 1)
 	d.tick(second)
 	d.say("m", Message{Kind: Renew, Inc: 66, Number: uint64(d.now), Epoch: 1, Who: []uint64{64}})
 	if drop, after := d.complaining(20*second, map[uint64][]uint64{64: {66}, 66: {64}}); !slices.Equal(drop, []uint64{66}) || after != 5*second {
@@ -70,7 +71,7 @@ func TestComplaintOrder(t *testing.T) {
 
 // A complaint that is withdrawn, and made again, counts from then on.
 func TestComplaintWithdrawn(t *testing.T) {
-	d := lead(t, 3, 1)
+	d := leader(t, 3, 1)
 	d.tick(second)
 	both := map[uint64][]uint64{64: {65}, 65: {64}}
 	if drop, _ := d.complaining(4*second, both); drop != nil {
@@ -92,7 +93,7 @@ func TestComplaintFadesAway(t *testing.T) {
 		since member.Instant
 		drop  bool
 	}{{8 * second, true}, {8*second + 1, false}} {
-		d := lead(t, 3, 1)
+		d := leader(t, 3, 1)
 		d.tick(second)
 		d.say("m", Message{Kind: Renew, Inc: 64, Number: uint64(d.now), Epoch: 1, Who: []uint64{66}})
 		d.say("m", Message{Kind: Renew, Inc: 65, Number: uint64(d.now), Epoch: 1, Who: []uint64{66}})
@@ -112,15 +113,15 @@ func TestComplaintFadesAway(t *testing.T) {
 // A new view drops the complaints of those who are not in it, and about them, and no
 // others.
 func TestComplaintsOfTheEvicted(t *testing.T) {
-	d := lead(t, 4, 1)
+	d := leader(t, 4, 1)
 	d.tick(second)
-	for of, about := range map[uint64]uint64{64: 67, 67: 64, 65: 66} {
-		d.say("m", Message{Kind: Renew, Inc: of, Number: 1, Epoch: 1, Who: []uint64{about}})
+	for _, x := range []struct{ of, about uint64 }{{64, 65}, {65, 64}, {66, 67}, {67, 64}} {
+		d.say("m", Message{Kind: Renew, Inc: x.of, Number: 1, Epoch: 1, Who: []uint64{x.about}})
 	}
 	_ = d.Evict(67)
 	d.tick(second)
 	d.commit()
-	if len(d.grudges) != 1 || d.grudges[0].of != 65 || d.grudges[0].about != 66 {
-		t.Errorf("complaints %+v, want that of 65 about 66", d.grudges)
+	if len(d.grudges) != 2 || d.grudges[0].of != 64 || d.grudges[1].of != 65 {
+		t.Errorf("complaints %+v, want those of 64 and 65 about each other", d.grudges)
 	}
 }

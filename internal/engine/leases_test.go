@@ -23,7 +23,7 @@ func (d *desk) renews(inc, number uint64) bool {
 // An evicted member is a ghost until its lease is over as the leader counts it, in every
 // view until then. That holds for the first member as for any other.
 func TestGhostsKeepTheirEnd(t *testing.T) {
-	d := lead(t, 3, 1)
+	d := leader(t, 3, 1)
 	patience := d.patience()
 	d.tick(second)
 	d.renews(64, 1)
@@ -70,7 +70,7 @@ func TestGhostsKeepTheirEnd(t *testing.T) {
 
 // A member that leaves is no ghost, and is not waited for.
 func TestLeaverIsNoGhost(t *testing.T) {
-	d := lead(t, 3, 1)
+	d := leader(t, 3, 1)
 	d.tick(second)
 	d.renews(66, 1)
 	d.say("C", Message{Kind: Leave, Inc: 66})
@@ -99,7 +99,7 @@ func TestLeaverIsNoGhost(t *testing.T) {
 
 // What a leader knows of a member stays with it from view to view.
 func TestStandingsStay(t *testing.T) {
-	d := lead(t, 3, 1)
+	d := leader(t, 3, 1)
 	d.tick(second)
 	for inc := range uint64(3) {
 		if !d.renews(64+inc, 5) || d.renews(64+inc, 4) || !d.renews(64+inc, 5) {
@@ -118,7 +118,7 @@ func TestStandingsStay(t *testing.T) {
 
 // A renewal of one with an older view is confirmed, and answered with the record too.
 func TestRenewalWithAnOlderView(t *testing.T) {
-	d := lead(t, 2, 1)
+	d := leader(t, 2, 1)
 	d.tick(second)
 	_ = d.Choose(central())
 	d.tick(1)
@@ -138,7 +138,7 @@ func TestRenewalWithAnOlderView(t *testing.T) {
 // bytes, as often as members renew. A view without a change is made for idle names when
 // the present one has lived four times as long.
 func TestWhenToPropose(t *testing.T) {
-	d := lead(t, 2, 1)
+	d := leader(t, 2, 1)
 	_ = d.Choose(central())
 	if x := d.tick(second - 1); x != nil {
 		t.Errorf("proposed before the view has lived: %+v", x)
@@ -176,7 +176,7 @@ func TestWhenToPropose(t *testing.T) {
 
 // Requests wait for a read and are bounded; those that came last are answered.
 func TestRequestsAreBounded(t *testing.T) {
-	d := lead(t, 2, 1)
+	d := leader(t, 2, 1)
 	ask := func(from, to uint64) {
 		for n := from; n < to; n++ {
 			d.say("x", Message{Kind: Status, Number: n})
@@ -199,7 +199,7 @@ func TestRequestsAreBounded(t *testing.T) {
 
 // Only a leader takes orders, and only such as can be followed.
 func TestOrders(t *testing.T) {
-	d := lead(t, 3, 3)
+	d := leader(t, 3, 3)
 	bad := []member.Choice{{Prefix: "a", Algorithm: "central"}}
 	for i, err := range []error{d.Evict(67), d.Evict(0), d.Choose(bad), d.Choose(nil), d.Want(0), d.Want(2), d.Want(4), d.Want(6)} {
 		if err == nil || errors.Is(err, ErrNotLeader) {
@@ -225,7 +225,7 @@ func TestOrders(t *testing.T) {
 // A voter that does not lead proposes nothing and confirms nothing, and names the leader
 // if it knows it.
 func TestFollower(t *testing.T) {
-	d := lead(t, 3, 3)
+	d := leader(t, 3, 3)
 	d.tick(second)
 	d.say("m", Message{Kind: Renew, Inc: 65, Number: 1, Epoch: 1})
 	d.tick(1)
@@ -261,7 +261,7 @@ func TestFollower(t *testing.T) {
 
 // Messages for members, and bytes that are none, are refused by voters.
 func TestVoterRefuses(t *testing.T) {
-	d := lead(t, 1, 1)
+	d := leader(t, 1, 1)
 	for k := range kinds {
 		err := d.Receive(d.now, "x", (&Message{Kind: k, Cluster: 9}).AppendTo(nil))
 		if (err != nil) != (k >= Wait) || ForVoter([]byte{byte(k)}) != (k < Wait) {
@@ -272,6 +272,9 @@ func TestVoterRefuses(t *testing.T) {
 		if d.Receive(d.now, "x", b) == nil {
 			t.Errorf("% x is taken", b)
 		}
+	}
+	if _, err := ParseMessage([]byte{byte(kinds), 0, 0}); err == nil {
+		t.Error("a message of no kind is read")
 	}
 	wait := (&Message{Kind: Wait, Reason: reasons - 1}).AppendTo(nil)
 	if _, err := ParseMessage(wait); err != nil {
@@ -303,7 +306,7 @@ func TestKindNames(t *testing.T) {
 // A leader that has applied nothing new goes on; the record of another cluster counts as
 // new whatever its epoch. A new view lives from when it was applied.
 func TestApplied(t *testing.T) {
-	d := lead(t, 2, 1)
+	d := leader(t, 2, 1)
 	since := d.since
 	if d.Applied(d.now+second, *d.Record()); d.since != since || len(d.Out.Send) > 0 {
 		t.Errorf("%+v", d.Out)
@@ -318,7 +321,7 @@ func TestApplied(t *testing.T) {
 // A leader grants a new lease to all only if it stood still for longer than a renewal.
 func TestGraceAfterARenewal(t *testing.T) {
 	for by, grace := range map[member.Instant]bool{2 * second: false, 2*second + 1: true} {
-		d := lead(t, 2, 1)
+		d := leader(t, 2, 1)
 		d.tick(second)
 		if d.tick(by); (d.standing(65).heard == d.now) != grace {
 			t.Errorf("after %d: heard %d before", by, d.now-d.standing(65).heard)
@@ -328,7 +331,7 @@ func TestGraceAfterARenewal(t *testing.T) {
 
 // While a change is under way, those who stay are renewed.
 func TestRenewalsWhileAChangeIsUnderWay(t *testing.T) {
-	d := lead(t, 3, 1)
+	d := leader(t, 3, 1)
 	d.tick(second)
 	_ = d.Evict(66)
 	if d.tick(1) == nil {
@@ -350,7 +353,7 @@ func TestVotersOfTheLogChange(t *testing.T) {
 		"a learner":        func(d *desk) { d.Voters([]uint64{64}, false, true) },
 		"that it is going": func(d *desk) { d.Voters([]uint64{64}, true, false) },
 	} {
-		d := lead(t, 1, 1)
+		d := leader(t, 1, 1)
 		d.Voters([]uint64{64}, true, true)
 		d.tick(second)
 		if d.Out.Revote == nil {

@@ -16,7 +16,7 @@ func (d *desk) leaves(inc, voter uint64) []Message {
 // The last member is told that it is gone when those who left before it know it: none of
 // them has asked for a renewal's time.
 func TestLastLeaverWaits(t *testing.T) {
-	d := lead(t, 2, 1)
+	d := leader(t, 2, 1)
 	d.live(2*second, 64, 65)
 	d.leaves(65, 0)
 	d.tick(1)
@@ -50,13 +50,13 @@ func TestLastLeaverStays(t *testing.T) {
 		"a learner":           func(d *desk) { d.Voters([]uint64{64}, true, true); d.parted = 0 },
 		"a change of the log": func(d *desk) { d.Voters([]uint64{64}, false, false); d.parted = 0 },
 	} {
-		d := lead(t, 1, 1)
+		d := leader(t, 1, 1)
 		keep(d)
 		if has(d.leaves(64, 64), Gone) != (what == "nothing") {
 			t.Errorf("kept by %s: it is told that it is gone, or not", what)
 		}
 	}
-	two := lead(t, 2, 1)
+	two := leader(t, 2, 1)
 	if has(two.leaves(64, 64), Gone) {
 		t.Error("one of two members is told at once that it is gone")
 	}
@@ -66,7 +66,7 @@ func TestLastLeaverStays(t *testing.T) {
 // voter; one that has a voter is sent to the leader, who knows. It gets the view too, by
 // which it sees that the others can do without it.
 func TestLeaverIsTold(t *testing.T) {
-	d := lead(t, 4, 3)
+	d := leader(t, 4, 3)
 	d.live(3*second, 64, 65, 66, 67)
 	d.leaves(66, 66)
 	d.here(67)
@@ -98,7 +98,7 @@ func TestLeaverIsTold(t *testing.T) {
 
 // A leaver that is to vote, and has not heard of it, gets the view.
 func TestLeaverHearsOfItsVoter(t *testing.T) {
-	d := lead(t, 3, 3)
+	d := leader(t, 3, 3)
 	if all := d.leaves(65, 65); has(all, View) {
 		t.Errorf("%v: it knows its voter", all)
 	}
@@ -110,7 +110,7 @@ func TestLeaverHearsOfItsVoter(t *testing.T) {
 // If nobody would be left, those who leave stay first, then those who are to be evicted;
 // an eviction that cannot be is not made later either.
 func TestWhoStays(t *testing.T) {
-	d := lead(t, 2, 1)
+	d := leader(t, 2, 1)
 	d.tick(second)
 	_ = d.Evict(64)
 	_ = d.Evict(65)
@@ -122,7 +122,7 @@ func TestWhoStays(t *testing.T) {
 		t.Errorf("%+v: want X to join, and nobody evicted", x)
 	}
 
-	d = lead(t, 2, 1)
+	d = leader(t, 2, 1)
 	for range 5 {
 		d.say("m", Message{Kind: Renew, Inc: 65, Number: uint64(d.now), Epoch: 1})
 		if x := d.tick(second); x != nil {
@@ -137,7 +137,7 @@ func TestWhoStays(t *testing.T) {
 
 // A change that would be void, here for too many ghosts, is not proposed.
 func TestTooManyGhosts(t *testing.T) {
-	d := lead(t, 2, 1)
+	d := leader(t, 2, 1)
 	haunted(&d.record, member.MaxGhosts)
 	for _, g := range d.record.Ghosts {
 		d.ghosts = append(d.ghosts, timed{g.Inc, member.Never})
@@ -155,7 +155,7 @@ func TestVoterKnowsLittle(t *testing.T) {
 	if all := d.say("m", Message{Kind: Renew, Inc: 65}); len(all) != 1 || all[0].Kind != NotLeader {
 		t.Errorf("%v", all)
 	}
-	d = lead(t, 2, 1)
+	d = leader(t, 2, 1)
 	if all := d.say("m", Message{Kind: Fetch, Inc: 3 * 64, Epoch: 0}); len(all) != 1 || all[0].Kind != NotLeader {
 		t.Errorf("%v", all)
 	}
@@ -169,7 +169,7 @@ func TestOneIsDetained(t *testing.T) {
 		last uint64
 		join bool
 	}{{64, 64, false}, {65, 65, false}, {66, 66, false}, {99, 64, false}, {65, 0, true}} {
-		d := lead(t, 3, 3)
+		d := leader(t, 3, 3)
 		r := *d.Record()
 		d.Warden = NewWarden(x.self, r)
 		d.Voters(r.staying(), false, true)
@@ -197,7 +197,7 @@ func TestOneIsDetained(t *testing.T) {
 
 // A member that leaves is not evicted, even if an operator wants it: it is no ghost.
 func TestLeaverIsNotEvicted(t *testing.T) {
-	d := lead(t, 3, 1)
+	d := leader(t, 3, 1)
 	d.tick(second)
 	d.leaves(65, 0)
 	_ = d.Evict(65)

@@ -190,9 +190,14 @@ func TestFound(t *testing.T) {
 	three := Birth(start, 3, central(), Joiner{Name: "A", Nonce: 1}, Joiner{Name: "B", Nonce: 2}, Joiner{Name: "C", Nonce: 3})
 	void := one
 	void.Join = nil
-	for what, x := range map[string]Change{"three voters": three, "a void beginning": void, "no beginning": {Base: 1, Choices: central()}} {
+	late, err := Restored(&r, Restore{Cluster: 10}, Joiner{Name: "Z", Nonce: 900})
+	if err != nil {
+		t.Fatal(err)
+	}
+	late.Base = 7
+	for what, x := range map[string]Change{"three voters": three, "a void beginning": void, "no beginning": {Base: 1, Choices: central()}, "another backup": late} {
 		old := Record{}
-		if x.Start == nil {
+		if x.Start == nil || x.Base != 0 {
 			old = r
 		}
 		s := &founded{}
@@ -202,7 +207,7 @@ func TestFound(t *testing.T) {
 	}
 }
 
-// founded is logs that note what it was founded with.
+// founded is logs that note what they were founded with.
 type founded struct {
 	script
 	cluster, voter uint64
@@ -225,6 +230,11 @@ func TestBornOnce(t *testing.T) {
 	again.Start.Epoch, again.Start.Settings = 9, member.Usual()
 	if _, ok := Apply(r, 0, again.AppendTo(nil)); ok {
 		t.Error("a cluster is born a second time")
+	}
+	for _, x := range []Change{{Base: 1, Start: &Start{Cluster: 9, Epoch: 9}}, {Base: 1, Start: &Start{Epoch: 0}}} {
+		if n, ok := Apply(r, 0, x.AppendTo(nil)); ok {
+			t.Errorf("%+v is applied: %+v", x, n)
+		}
 	}
 }
 
