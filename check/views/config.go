@@ -24,6 +24,7 @@ type Config struct {
 	Crashes  bool     // the evicted may crash, too
 	Handover int      // local handovers in a row; 0 means the usual bound
 	Later    bool     // a REPORT or QUERY may be made at any time after the step that calls for it
+	Parts    bool     // a REPORT comes in three parts, of which only the second mentions the lock
 
 	// Only says which steps of a process in an epoch to explore; nil explores all. What
 	// some of the steps break is broken, but then no process is reported to wait forever.

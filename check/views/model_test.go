@@ -40,7 +40,7 @@ func (m watched) Worker() explore.Worker { return m.w }
 // step, and every frame but those of tries.
 func TestNothingIsLeftOut(t *testing.T) {
 	kinds, frames := map[Kind]bool{}, map[string]bool{}
-	for _, name := range []string{"home evicted", "nobody evicted", "home leaves", "only c asks, twice, late reports", "everything"} {
+	for _, name := range []string{"home evicted", "nobody evicted", "home leaves", "home evicted, a home joins", "only c asks, twice, late reports", "everything"} {
 		s := settings()[name]
 		switch name {
 		case "home leaves":
@@ -58,7 +58,7 @@ func TestNothingIsLeftOut(t *testing.T) {
 		}
 	}
 	for k := Deliver; k <= More; k++ {
-		if k != BuryOld && !kinds[k] { // which needs a third view
+		if !kinds[k] {
 			t.Errorf("no step of kind %d", k)
 		}
 	}

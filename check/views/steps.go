@@ -156,7 +156,7 @@ func (w *worker) times(i int) {
 	if !who.ghost && p.state.Present.Lapsed {
 		w.lose(i, Pass)
 	}
-	if who.out > 0 && !p.left {
+	if who.out > 0 && !p.left && !p.state.Present.Lapsed { // its host waits for that
 		w.do(deed{label(Leave, i, 0), i, true, &p.state}, func(n *world, m *member.Member) error {
 			n.procs[i].left = true
 			m.Leave(0)

@@ -113,6 +113,9 @@ func (w *worker) delivery(view, from, to int) string {
 	if s.Text != "" {
 		text += " (" + s.Text + ")"
 	}
+	if s.More {
+		text += ", not the last part,"
+	}
 	return fmt.Sprintf("%s gets %s of %s in epoch %d", w.procs[to].Name, text, w.procs[from].Name, w.Views[view].Epoch)
 }
 

@@ -119,7 +119,7 @@ func hostControls() []Control {
 }
 
 // Inside returns`}},
-			Tests: []Test{test("internal/process", "TestLeaveWaitsForLapsed")},
+			Tests: []Test{test(processPackage, "TestLeaveWaitsForLapsed")},
 		},
 		{
 			Name: "SavesIgnored", Section: "18", Text: "a new voter starts before its first state is saved",
@@ -128,7 +128,7 @@ func hostControls() []Control {
 		p.open(s.state)
 	}
 `}},
-			Tests: []Test{test("internal/process", "TestPromotionWaitsForDisk")},
+			Tests: []Test{test(processPackage, "TestPromotionWaitsForDisk")},
 		},
 		{
 			Name: "NoFence", Section: "4", Text: "the resource ignores fencing tokens",

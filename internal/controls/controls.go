@@ -47,19 +47,19 @@ func (c *Control) Storm() (Test, bool) {
 
 // Table returns all controls.
 func Table() []Control {
-	return slices.Concat(memberControls(), reportControls(), leaseControls(), linkControls(), engineControls(), raftControls(), hostControls(), clientControls())
+	return slices.Concat(memberControls(), reportControls(), carriedControls(), leaseControls(), linkControls(), engineControls(), raftControls(), hostControls(), clientControls())
 }
 
 // Where the tests are.
 const (
-	memberPackage = "internal/member"
-	clientPackage = "internal/client"
-	enginePackage = "internal/engine"
-	raftPackage   = "internal/engine/raft"
-	peerPackage   = "internal/peer"
-	recordPackage = "internal/record"
-	stormPackage  = "internal/storm"
-	viewsPackage  = "check/views"
+	memberPackage  = "internal/member"
+	clientPackage  = "internal/client"
+	enginePackage  = "internal/engine"
+	raftPackage    = "internal/engine/raft"
+	processPackage = "internal/process"
+	recordPackage  = "internal/record"
+	stormPackage   = "internal/storm"
+	viewsPackage   = "check/views"
 )
 
 // test is a test without flags.

@@ -54,13 +54,13 @@ type outcome struct {
 	text   string
 }
 
-// run runs a test, with controls selected.
-func (x *Test) run(t *testing.T, dir, selected string, flags ...string) outcome {
+// run runs a test for up to a limit, with controls selected.
+func (x *Test) run(t *testing.T, dir, selected string, limit time.Duration, flags ...string) outcome {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), limit+10*time.Second)
 	defer cancel()
 	binary := filepath.Join(dir, filepath.Base(x.Package)+".test")
-	args := append([]string{"-test.v", "-test.run", pattern(x.Name), "-test.timeout", (patience - 10*time.Second).String()}, flags...)
+	args := append([]string{"-test.v", "-test.run", pattern(x.Name), "-test.timeout", limit.String()}, flags...)
 	cmd := exec.CommandContext(ctx, binary, args...)
 	cmd.Dir = filepath.Join(root, x.Package)
 	cmd.Env = append(os.Environ(), Variable+"="+selected)
@@ -110,7 +110,7 @@ func TestControls(t *testing.T) {
 			for _, x := range c.Tests {
 				t.Run(strings.ReplaceAll(x.Package+" "+x.Name, "/", "."), func(t *testing.T) {
 					t.Parallel()
-					got := x.run(t, dir, c.Selected(), slices.Concat(x.Flags, x.seeds(x.Seeds))...)
+					got := x.run(t, dir, c.Selected(), patience, slices.Concat(x.Flags, x.seeds(x.Seeds))...)
 					switch {
 					case !got.failed:
 						t.Errorf("%s does not find that %s: want a failing test:\n%s", x.Name, c.Text, end(got.text))
@@ -138,7 +138,7 @@ func right(t *testing.T, dir string) {
 			done[name] = true
 			t.Run(strings.ReplaceAll(name, "/", "."), func(t *testing.T) {
 				t.Parallel()
-				if got := x.run(t, dir, "", x.seeds(12)...); !got.passed {
+				if got := x.run(t, dir, "", patience, x.seeds(12)...); !got.passed {
 					t.Errorf("with no control selected it does not pass:\n%s", end(got.text))
 				}
 			})
@@ -221,11 +221,14 @@ func TestApply(t *testing.T) {
 
 // The table says all that it must, and protocol.md knows its names.
 func TestTable(t *testing.T) {
-	b, err := os.ReadFile(filepath.Join(root, "docs/protocol.md"))
-	if err != nil {
-		t.Fatal(err)
+	read := func(file string) string {
+		b, err := os.ReadFile(filepath.Join(root, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
 	}
-	protocol := string(b)
+	protocol, proofs := read("docs/protocol.md"), read("docs/proofs-view.md")
 	names := map[string]bool{}
 	for _, c := range Table() {
 		if names[c.Name] {
@@ -238,8 +241,8 @@ func TestTable(t *testing.T) {
 		if !strings.Contains(protocol, "\n## "+c.Section+". ") {
 			t.Errorf("%s: protocol.md has no section %s", c.Name, c.Section)
 		}
-		if !strings.Contains(protocol, "`"+c.Name+"`") {
-			t.Errorf("%s: protocol.md does not name it", c.Name)
+		if !strings.Contains(protocol, "`"+c.Name+"`") && !strings.Contains(proofs, "| "+c.Name+" |") {
+			t.Errorf("%s: neither protocol.md nor proofs-view.md names it", c.Name)
 		}
 		for _, r := range c.Rewrites {
 			if !strings.Contains(r.New, fmt.Sprintf("broken(%q)", c.Name)) && len(c.Rewrites) == 1 {

@@ -52,7 +52,7 @@ func memberControls() []Control {
 			Rewrites: []Rewrite{{deliverFile, `	l.count = max(l.count, f.count)`, `	if !broken("CountStays") {
 		l.count = max(l.count, f.count)
 	}`}},
-			Tests: []Test{storm("usual", 50), model("CountStays"), replay("a packet of 22 bytes came from b:7420", "what applications and clients are told", "holds its lock, with token")},
+			Tests: []Test{storm("usual", 50), model("CountStays"), replay("a packet of 22 bytes arrives from b:7420", "notifications to applications: 1 both times", "holds its lock, with token")},
 		},
 		{
 			Name: "HandoverSame", Section: "4", Text: "a local handover reuses the fencing token",
@@ -101,7 +101,7 @@ func memberControls() []Control {
 		m.stop(Leaving)
 	}
 `}},
-			Tests: []Test{storm("usual", 50), test(memberPackage, "TestLeaverEnters"), model("LeaverEnters")},
+			Tests: []Test{test(memberPackage, "TestLeaverEnters"), model("LeaverEnters")},
 		},
 	}
 }
@@ -131,7 +131,7 @@ func leaseControls() []Control {
 		from = m.now
 	}
 `}},
-			Tests: []Test{storm("usual", 400), replay("HELLO 1 came from the client of connection 1", "what is sent to clients: 1 both times, with other bytes", "sends WELCOME 1")},
+			Tests: []Test{storm("usual", 400), replay("HELLO 1 arrives from the client on connection 1", "frames to clients: 1 both times", "sends WELCOME 1")},
 		},
 		{
 			Name: "NoDrift", Section: "7", Text: "neither the home nor the service allows for drift", With: "NoMargin",

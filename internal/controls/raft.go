@@ -78,12 +78,12 @@ func raftControls() []Control {
 		b.Hard.Vote = 0
 	}
 `}},
-			Tests: []Test{test(raftPackage, "TestVote"), test(raftPackage, "TestRestarts")},
+			Tests: []Test{test(raftPackage, "TestVote")},
 		},
 		{
 			Name: "VotesUnsaved", Section: "18", Text: "a voter saves its vote only along with entries",
 			Rewrites: []Rewrite{{flushFile, `	must := hard.Term != n.hard.Term || hard.Vote != n.hard.Vote`, `	must := !broken("VotesUnsaved") && (hard.Term != n.hard.Term || hard.Vote != n.hard.Vote)`}},
-			Tests:    []Test{test(raftPackage, "TestVote"), test(raftPackage, "TestRestarts")},
+			Tests:    []Test{test(raftPackage, "TestVote")},
 		},
 		{
 			Name: "ForgetsCommit", Section: "18", Text: "a voter does not save what is committed",

@@ -6,7 +6,7 @@ func reportControls() []Control {
 		{
 			Name: "StaleReport", Section: "7", Text: "a report lacks what was entered just before the view change",
 			Rewrites: []Rewrite{{epochFile, `			u.owed |= owedHold
-`, `			if !broken("StaleReport") || m.now-u.since > Instant(m.Settings.Lease/8) {
+`, `			if (!broken("StaleReport") || m.now-u.since > Instant(m.Settings.Lease/8)) && !(broken("LoanUnreported") && was.lent) && !(broken("ExpiredUnreported") && was.lapsed) {
 				u.owed |= owedHold
 			}
 `}},
@@ -52,10 +52,13 @@ func reportControls() []Control {
 		},
 		{
 			Name: "FirstPart", Section: "6", Text: "a report counts when its first part has come",
-			Rewrites: []Rewrite{{homeFile, `	if !f.more {
+			Rewrites: []Rewrite{
+				{homeFile, `	if !f.more {
 `, `	if !f.more || broken("FirstPart") {
-`}},
-			Tests: []Test{test(memberPackage, "TestFirstPart")},
+`},
+				{deliverFile, `	if !f.more { // until`, `	if !f.more || broken("FirstPart") { // until`},
+			},
+			Tests: append(rule("FirstPart"), test(memberPackage, "TestFirstPart")),
 		},
 		{
 			Name: "NotOnBehalf", Section: "7", Text: "the home does not stay inside for reported holders",
@@ -80,7 +83,7 @@ func reportControls() []Control {
 			Name: "NoGhosts", Section: "7", Text: "the home does not wait for the leases of evicted members",
 			Rewrites: []Rewrite{{epochFile, `	for _, g := range v.Ghosts {
 `, `	for _, g := range v.Ghosts {
-		if broken("NoGhosts") {
+		if broken("NoGhosts") || broken("LastChangeGhosts") && !slices.Contains(v.Before, g.Inc) {
 			g.Rest = 0
 		}
 `}},

@@ -9,6 +9,8 @@
 //   - A Warden is what a voter does with the messages of members. On the voter
 //     that leads it counts leases and proposes changes; all that it knows beyond
 //     the record is forgotten with its term.
+//   - A roster is what the leader knows when it decides who votes. The invariant, what
+//     the log may rest on, is its predicate mayRest.
 //   - A Petitioner is the other end: what the host of a member, or of one that
 //     wants to be, says to voters, and to which of them.
 //   - A Clerk is a voter at work: its log, the record that the entries make, and a

@@ -128,7 +128,7 @@ func (e *epoch) ask(u *use) {
 		e.compact()
 	}
 	e.queries = append(e.queries, u.lock)
-	u.query = len(e.queries)
+	u.query = int32(len(e.queries))
 }
 
 // useful reports whether a query is still worth sending: its lock has suspects, and
@@ -137,7 +137,7 @@ func (m *Member) useful(at int) bool {
 	e := m.epoch
 	n := e.queries[at]
 	u := e.found(n)
-	return u != nil && u.query == at+1 && e.isHome(e.table.lock(n)) && !m.suspects(e, u).empty()
+	return u != nil && u.query == int32(at+1) && e.isHome(e.table.lock(n)) && !m.suspects(e, u).empty()
 }
 
 // queryPart makes the next QUERY to a member.
@@ -191,11 +191,11 @@ func (e *epoch) compact() {
 	e.queries = all[:0]
 	for at, n := range all {
 		u := e.found(n)
-		if u == nil || u.query != at+1 {
+		if u == nil || u.query != int32(at+1) {
 			continue
 		}
 		e.queries = append(e.queries, n)
-		u.query = len(e.queries)
+		u.query = int32(len(e.queries))
 		for rank := range asked {
 			if at < e.asked[rank] {
 				asked[rank]++

@@ -25,9 +25,10 @@ func (m *Member) Deliver(now Instant, from uint64, b []byte) error {
 		return fmt.Errorf("%w: its sender, incarnation %d, is not another member of epoch %d", errUnexpected, from, e.view.Epoch)
 	}
 	f := &m.frame
-	if err := f.parse(b); errors.Is(err, errOptional) {
-		return nil
-	} else if err != nil {
+	if err := f.parse(b); err != nil {
+		if errors.Is(err, errOptional) {
+			return nil
+		}
 		return err
 	}
 	m.clock = max(m.clock, f.clock)

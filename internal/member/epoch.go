@@ -226,7 +226,9 @@ func (m *Member) idle(u *use) {
 // recycle keeps a use for another lock. Until then it has the number of none, so
 // that acting on it panics instead of changing whichever lock is the first.
 func (e *epoch) recycle(u *use) {
-	*u = use{lock: -1, queue: u.queue[:0]}
+	queue := u.queue[:0]
+	*u = use{}
+	u.lock, u.queue = -1, queue
 	e.spare = append(e.spare, u)
 }
 

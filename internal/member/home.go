@@ -67,7 +67,7 @@ func (m *Member) clear(u *use) {
 	m.epoch.table.lock(u.lock).flags |= cleared
 	u.handed, u.interest, u.back = 0, false, false
 	u.held, u.queue = set{}, u.queue[:0]
-	m.release(u.lock)
+	m.release(u)
 }
 
 // lend lends the lock to the first of those who waited in older epochs, until

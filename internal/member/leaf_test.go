@@ -322,12 +322,20 @@ func FuzzDeliver(f *testing.F) {
 			fl.lock(0, name)
 		}
 		fl.settle()
-		if which%2 == 1 {
-			fl.install(fl.next(3))
-		}
 		m := fl.members[0]
+		if which%2 == 1 { // in the middle of a report, of what is held and waited for
+			for _, name := range []string{"a", "b", "c"} {
+				fl.lock(0, name)
+			}
+			m.Limits.Part = 1
+			if err := m.Install(0, fl.next(3)); err != nil {
+				t.Fatal(err)
+			}
+		}
 		m.Deliver(0, 2, b)
+		m.More(0, 2)
 		m.Deliver(0, 2, b)
+		all(m)
 		m.Wake(1)
 		for _, name := range []string{"a", "b", "c"} {
 			if !fl.holds(0, name) {

@@ -86,7 +86,13 @@ type Out struct {
 func (o *Out) Reset() {
 	o.Frames, o.Events, o.arena = o.Frames[:0], o.Events[:0], o.arena[:0]
 	o.Renew = 0
+	if cap(o.arena) > maxArena { // a view change has once sent a lot at once
+		o.Frames, o.arena = nil, nil
+	}
 }
+
+// maxArena is how many bytes of frames may stay allocated for the next step.
+const maxArena = 1 << 20
 
 // A Frame is to be sent to a member over the link of this epoch. Its bytes are
 // valid until the next method of the member is called.

@@ -6,6 +6,7 @@ import "github.com/stile-lock/stile/core"
 // wanted and its home is here.
 type use struct {
 	lock        int32
+	query       int32   // at the home: 1 + its place among the epoch's queries, or 0
 	holder      *waiter // who is inside here, or nil
 	token       Token   // of holder
 	since       Instant // when holder entered
@@ -25,7 +26,6 @@ type use struct {
 	held     set    // of the universe: who holds it by an older epoch, as they reported
 	may      set    // who may be inside by an older epoch, as witnesses know
 	queried  bool   // they were asked
-	query    int    // 1 + the place among the queries that have not been put to all; else 0
 	queue    []turn // who waited in older epochs, by when they first asked
 	lendee   int    // the rank of whom it is lent to, or -1
 	interest bool   // others use it
@@ -188,14 +188,15 @@ func (m *Member) proceed(u *use) {
 		return
 	}
 	u.inside, u.handed = false, 0
-	m.release(u.lock)
+	m.release(u)
 }
 
-// release has the algorithm release a lock, and settles what remains. The step
-// may end the lock's use, so no caller may refer to it afterwards.
-func (m *Member) release(n int32) {
+// release has the algorithm release a lock, and settles its use, unless the step
+// has ended that. The caller must not refer to it afterwards.
+func (m *Member) release(u *use) {
+	n := u.lock
 	m.step(n, core.Input{Kind: core.Release, From: core.None})
-	if u := m.epoch.found(n); u != nil {
+	if u.lock == n {
 		m.settle(u)
 	}
 }

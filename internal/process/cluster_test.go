@@ -443,13 +443,21 @@ func lonely(t *testing.T, crash bool) (*cluster, *node) {
 	return c, n
 }
 
-// A process that is evicted finds the others by what it knew of them.
+// A process that is evicted finds the others by what it knew of them, with a voter and
+// without one.
 func TestFindsOthersAgain(t *testing.T) {
 	c, n := lonely(t, false)
 	c.isolate(n, false)
 	c.until("it is back", func() bool { return n.down || c.whole() })
 	if n.failed != nil || n.Voter() != nil {
-		t.Errorf("%v, voter %v", n.failed, n.Voter())
+		t.Fatalf("%v, voter %v", n.failed, n.Voter())
+	}
+	was := len(n.ended)
+	c.leader().step(Input{Kind: Evict, Number: n.Inc()})
+	c.until("it is evicted", func() bool { return len(n.ended) > was })
+	c.until("it is back again", func() bool { return n.down || c.whole() })
+	if n.failed != nil {
+		t.Error(n.failed)
 	}
 }
 

@@ -22,6 +22,7 @@ type ask struct {
 	try      bool
 	deadline member.Instant
 	asked    int64        // true time
+	mark     mark         // of the lock, then or at the end of the time of grace
 	stamp    member.Stamp // as the oracle counts
 	back     bool         // it is being taken back, in this step
 	held     bool
@@ -142,6 +143,7 @@ func (q *proc) lock(x *ask) error {
 // stands notes a request that the member has taken.
 func (q *proc) stands(x *ask) {
 	q.lamport++
+	x.mark = q.w.oracle.mark(x.lock)
 	x.asked, x.stamp = q.w.Now(), member.Stamp{Epoch: q.epoch(), Clock: q.lamport, Inc: q.inc}
 	q.asks = append(q.asks, x)
 	q.w.mark(trace.Ask, q, x.lock, "")

@@ -39,6 +39,7 @@ type hand struct {
 	request uint64 // the number of the one that is under way; 0 if none is
 	lock    int
 	asked   int64
+	mark    mark // of the lock, then or at the end of the time of grace
 	holds   bool
 	leaves  bool // it has let go, or taken back, and that is not confirmed
 	token   member.Token
@@ -195,6 +196,7 @@ func (h *hand) act(asks bool) {
 			o.Wait = member.Span(1 + c.chance.Below(60*ms))
 		}
 		*h = hand{c: c, lock: w.somewhere(&c.chance), asked: w.Now()}
+		h.mark = w.oracle.mark(h.lock)
 		if c.chance.Below(10) == 0 {
 			h.next = w.Now() + c.chance.Below(60*ms)
 		}
@@ -216,7 +218,7 @@ func (h *hand) leave() {
 			w.remark(c.id, "lets go of %s", w.names[h.lock])
 			w.note(uint64(c.id), h.token.Count)
 		}
-		h.holds, h.leaves = false, true
+		h.holds, h.leaves, h.mark = false, true, w.oracle.mark(h.lock)
 	}
 	c.take()
 }

@@ -31,6 +31,7 @@ type Config struct {
 
 	Settings member.Settings
 	Limits   member.Limits
+	Window   int // bytes kept for a peer above which a member sends it no bulk frames; 0 is the usual window
 	// Spec returns an algorithm by its name.
 	Spec func(algorithm string, version int) (core.Spec, error)
 	// Logs starts the logs of voters.
@@ -88,7 +89,7 @@ type Result struct {
 	Frames    [13]int     // by their kinds, in the order of FrameNames
 	Simulated member.Span // how long the run was
 	Longest   member.Span // wait of a request that was made after the time of grace
-	Bound     member.Span // of such waits
+	Bound     member.Span // the longest that such a wait may have been, by what others did meanwhile
 	Violation *Violation  // the first one, or nil
 	Digest    uint64      // of all that happened
 }

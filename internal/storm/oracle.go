@@ -43,6 +43,7 @@ type judged struct {
 	turn   uint64 // whose turn it is: the incarnation that entered last
 	row    int    // how often it has, in a row, while another member waits
 	freed  []freed
+	usage  usage
 }
 
 // A freed is an entry that an operator has ended. A client that has not heard of it may
@@ -112,9 +113,11 @@ func (o *oracle) entered(q *proc, x *ask) {
 	}
 	h := hold{q: q, inc: q.inc, token: t}
 	o.exclude(l, name, &h)
+	o.idled(l, x.lock)
 	l.holds = append(l.holds, h)
 	o.inOrder(q, x)
 	o.waited(q, x)
+	l.usage.enters(w.Now(), q.inc)
 	o.turn(l, q, x)
 	q.watch()
 }
@@ -139,16 +142,45 @@ func (o *oracle) count(l *judged, name string, t member.Token) {
 	}
 }
 
-// exclude judges whether somebody may be inside beside the others.
+// exclude judges whether a process may be inside beside the others: their time must be
+// over, what their applications see must say so, and those that run must have been
+// notified.
 func (o *oracle) exclude(l *judged, name string, h *hold) {
 	if !o.w.within() {
 		return
 	}
 	for i := range l.holds {
-		if other := &l.holds[i]; other.token != h.token && !other.freed && !h.freed && other.valid() {
+		switch other := &l.holds[i]; {
+		case other.token == h.token || other.freed || h.freed:
+		case other.valid():
 			o.w.broken(Exclusion, "%s: %s is inside with %v while %s is with %v", name, h.name(), h.token, other.name(), other.token)
+		case other.sees():
+			o.w.broken(Exclusion, "%s: %s is inside with %v while the application of %s sees that it is with %v", name, h.name(), h.token, other.name(), other.token)
+		case other.until == 0 && other.runs():
+			o.w.broken(Told, "%s: %s is inside with %v while %s runs, and has not been told that it lost %v", name, h.name(), h.token, other.name(), other.token)
 		}
 	}
+}
+
+// sees reports whether the application sees its lock as held, by what it can ask for
+// and its own clock, also if its process stands still.
+func (h *hold) sees() bool {
+	switch {
+	case h.until > 0:
+		return false // it was notified
+	case h.c != nil:
+		return h.c.c.up && h.c.c.guest.Valid(h.c.request, h.c.c.now())
+	}
+	m := h.q.p.Member()
+	return m != nil && h.q.now() < m.Deadline()
+}
+
+// runs reports whether the process does not stand still.
+func (h *hold) runs() bool {
+	if h.c != nil {
+		return h.c.c.up && !h.c.c.w.Paused(h.c.c.id)
+	}
+	return !h.q.w.Paused(h.q.id)
 }
 
 // extended judges a lease that had ended and runs again: nobody may be inside by
@@ -168,6 +200,9 @@ func (o *oracle) extended(q *proc) {
 func (l *judged) out(q *proc, c *hand, t member.Token) {
 	for i := range l.holds {
 		if h := &l.holds[i]; h.q == q && h.c == c && h.token == t {
+			if c == nil && h.until == 0 {
+				l.usage.leaves(q.w.Now())
+			}
 			l.holds = append(l.holds[:i], l.holds[i+1:]...)
 			return
 		}
@@ -277,7 +312,7 @@ func (o *oracle) clientEntered(c *hand) {
 	o.exclude(l, o.w.names[c.lock], &h)
 	l.holds = append(l.holds, h)
 	if o.w.phase >= demanding {
-		o.w.result.Longest = max(o.w.result.Longest, member.Span(o.w.Now()-max(c.asked, o.w.times.demand)))
+		o.w.result.Longest = max(o.w.result.Longest, member.Span(o.w.Now()-c.mark.at))
 	}
 }
 

@@ -47,8 +47,11 @@ func tok(w *world, epoch, count uint64) member.Token {
 }
 
 // enters lets a process enter with a token, as if its member had said so.
-func enters(q *proc, t member.Token) *ask {
-	x := &ask{app: -1, held: true, token: t, deadline: member.Never, stamp: member.Stamp{Epoch: q.epoch(), Clock: 1, Inc: q.inc}}
+func enters(q *proc, t member.Token) *ask { return entersSince(q, t, q.w.oracle.mark(0)) }
+
+// entersSince is enters for a request that has waited since then.
+func entersSince(q *proc, t member.Token, m mark) *ask {
+	x := &ask{app: -1, held: true, token: t, deadline: member.Never, mark: m, stamp: member.Stamp{Epoch: q.epoch(), Clock: 1, Inc: q.inc}}
 	q.asks = append(q.asks, x)
 	q.w.oracle.entered(q, x)
 	return x
@@ -94,6 +97,19 @@ func TestPlanted(t *testing.T) {
 	}{
 		{"a second one is inside", Exclusion, func(w *world, home, a, b *proc) {
 			enters(home, tok(w, 1, 1))
+			lent(w, a)
+			enters(a, tok(w, 1, 2))
+		}},
+		{"an application still sees its lock as held", Exclusion, func(w *world, home, a, b *proc) {
+			enters(home, tok(w, 1, 1))
+			home.lease = home.now()
+			lent(w, a)
+			enters(a, tok(w, 1, 2))
+		}},
+		{"one that runs is not told before another enters", Told, func(w *world, home, a, b *proc) {
+			enters(home, tok(w, 1, 1))
+			home.lease = home.now()
+			home.clock.read += home.p.Member().Deadline() - home.now()
 			lent(w, a)
 			enters(a, tok(w, 1, 2))
 		}},
@@ -165,32 +181,52 @@ func TestPlanted(t *testing.T) {
 		}},
 		{"an entry too late", Waits, func(w *world, home, a, b *proc) {
 			w.phase = demanding
-			w.Wait(w.times.demand + w.times.bound + 1)
+			m := w.oracle.mark(0)
+			w.Wait(w.times.demand + int64(member.Second))
 			home.lease = home.now() + member.Instant(member.Second)
-			enters(home, tok(w, 1, 1))
+			entersSince(home, tok(w, 1, 1), m)
 		}},
 		{"somebody waits for too long", Waits, func(w *world, home, a, b *proc) {
 			w.phase = demanding
 			waits(a, 1)
-			w.Wait(w.times.demand + w.times.bound + 1)
+			w.Wait(w.times.demand + int64(member.Second))
 			w.oracle.look()
 		}},
 		{"a client waits for too long", Waits, func(w *world, home, a, b *proc) {
 			w.phase = demanding
 			w.clients[0].hands[0].request = 1
-			w.Wait(w.times.demand + 2*w.times.bound)
+			w.Wait(w.times.demand + int64(member.Second))
 			w.oracle.look()
 		}},
 		{"somebody waits at the end", Waits, func(w *world, home, a, b *proc) { waits(a, 1); w.oracle.final() }},
 		{"a client waits at the end", Waits, func(w *world, home, a, b *proc) { w.clients[0].hands[0].request = 1; w.oracle.final() }},
 		{"a member goes on and on", Turns, func(w *world, home, a, b *proc) {
 			w.phase = demanding
-			waits(a, 1)
+			x := waits(a, 1)
 			w.Wait(w.Now() + 100*ms)
+			x.mark = w.oracle.mark(0)
 			for i := range uint64(2*w.Settings.Handover + 2) {
 				home.lease = home.now() + member.Instant(member.Second)
 				w.oracle.left(home, enters(home, tok(w, 1, 1+i)))
 			}
+		}},
+		{"others go on and on", Turns, func(w *world, home, a, b *proc) {
+			w.phase = demanding
+			x := waits(a, 1)
+			w.oracle.locks[0].usage.turns = w.rounds() + 1
+			w.oracle.overtakes(a, x)
+		}},
+		{"a lock is idle that is waited for", Waits, func(w *world, home, a, b *proc) {
+			w.phase = demanding
+			waits(a, 1).mark = w.oracle.mark(0)
+			w.Wait(w.Now() + w.passing() + 1)
+			w.oracle.look()
+		}},
+		{"a lock is entered too late", Waits, func(w *world, home, a, b *proc) {
+			w.phase = demanding
+			waits(a, 1).mark = w.oracle.mark(0)
+			w.Wait(w.Now() + w.passing() + 1)
+			enters(home, tok(w, 1, 1))
 		}},
 		{"a try takes too long", Tries, func(w *world, home, a, b *proc) {
 			w.phase = demanding
@@ -271,7 +307,7 @@ func TestPlanted(t *testing.T) {
 			home.lateUnlock(&app{lost: x.token})
 		}},
 		{"a frame that was not sent", Channels, func(w *world, home, a, b *proc) { w.oracle.delivered(a, b.inc, []byte{1}) }},
-		{"a frame that is none", Errors, func(w *world, home, a, b *proc) { w.oracle.sent(a, b.inc, []byte{255}) }},
+		{"a frame that is none", Errors, func(w *world, home, a, b *proc) { w.oracle.sent(a, b.inc, []byte{63}) }},
 		{"a process that hears nonsense", Errors, func(w *world, home, a, b *proc) { a.receive(b.id, []byte{process.Service, 255}) }},
 		{"a process that hears nonsense from a client", Errors, func(w *world, home, a, b *proc) {
 			a.serve(&line{w: w, no: 1, c: w.clients[0], q: a}, []byte{255})

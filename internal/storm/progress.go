@@ -7,8 +7,9 @@ import (
 	"github.com/stile-lock/stile/internal/member"
 )
 
-// Once all is healed, and after the time of grace, everybody who waits must enter
-// within the bound that plan derives; and when nobody asks any more, all must
+// Once all is healed, and after the time of grace, no lock that is waited for is idle
+// for longer than it takes to pass it on, and no waiting request is overtaken for long.
+// So every wait has a bound of its own. When no application asks any more, all must
 // have entered, and members must fall silent.
 
 // lookEvery is how often the oracle looks at all who wait.
@@ -21,19 +22,155 @@ const settleFor = 150 * ms
 // silentFor is how long they must then be silent.
 const silentFor = 60 * ms
 
+// A usage is how members use a lock: how long it was held, and in how many turns.
+type usage struct {
+	inside int    // how many members are inside
+	since  int64  // since when there are so many
+	held   int64  // how long there were any, before that
+	turns  int    // how often another member has entered than before
+	passes int    // how often it was entered after it had been idle
+	last   uint64 // the incarnation that entered last
+}
+
+// A mark is how far a lock was at some time.
+type mark struct {
+	at     int64
+	held   int64
+	turns  int
+	passes int
+	epoch  uint64
+}
+
+func (u *usage) enters(now int64, inc uint64) {
+	if u.inside == 0 && now > u.since {
+		u.passes++
+	}
+	if u.total(now); u.last != inc {
+		u.last = inc
+		u.turns++
+	}
+	u.inside++
+}
+
+func (u *usage) leaves(now int64) {
+	u.total(now)
+	u.inside--
+}
+
+// total counts how long the lock was held until now.
+func (u *usage) total(now int64) int64 {
+	if u.inside > 0 {
+		u.held += now - u.since
+	}
+	u.since = now
+	return u.held
+}
+
+// mark returns how far a lock is now.
+func (o *oracle) mark(lock int) mark {
+	u := o.locks[lock].usage
+	return mark{o.w.Now(), u.total(o.w.Now()), u.turns, u.passes, o.epoch()}
+}
+
+// demand marks all requests that wait when the time of grace is over.
+func (o *oracle) demand() {
+	for _, q := range o.w.procs {
+		for _, x := range q.asks {
+			x.mark = o.mark(x.lock)
+		}
+	}
+	for _, c := range o.w.clients {
+		for i := range c.hands {
+			c.hands[i].mark = o.mark(c.hands[i].lock)
+		}
+	}
+}
+
+// passing is how long it may take to pass a lock on: as long as a message for every
+// member at most, and a few more.
+func (w *world) passing() int64 { return int64(len(w.procs)+4) * slowest }
+
+// passed is how long that takes on average, at most: no algorithm needs so many messages
+// again and again, and few of them are the slowest.
+const passed = 4 * slowest
+
+// viewing is how long a view may keep a lock from being passed on, beside that: it must
+// be known everywhere, and members report to homes.
+func (w *world) viewing() int64 { return 4 * slowest }
+
+// rounds is how many turns others may have while a request waits. Its own member has a
+// turn after each other member has had two at most: one that was in flight in the
+// algorithm's order, and one by its own request, as no algorithm lets a later request
+// go first twice. In each turn as many of its own enter as are handed over locally, and
+// the first turn may be almost over, so it may take several until it is this one's.
+func (w *world) rounds() int {
+	local := w.Apps + hands*w.Clients
+	return ((local+w.Settings.Handover-1)/w.Settings.Handover + 1) * 2 * len(w.procs)
+}
+
+// allowed returns how long a request may have waited until now: as long as others were
+// inside, and what it took to pass the lock on between them, and views.
+func (o *oracle) allowed(lock int, m mark) int64 {
+	w, now := o.w, o.mark(lock)
+	bound := now.held - m.held + w.passing() + int64(now.passes-m.passes)*passed + int64(now.epoch-m.epoch)*w.viewing()
+	if w.severed {
+		bound += 4 * int64(w.Settings.Lease) // for complaints, an eviction, and its lease
+	}
+	return bound
+}
+
+// idled judges a lock that no member is inside.
+func (o *oracle) idled(l *judged, lock int) {
+	w := o.w
+	if w.phase < demanding || w.severed || l.usage.inside > 0 {
+		return
+	}
+	var first *ask
+	var at *proc
+	for _, q := range w.procs {
+		for _, x := range q.asks {
+			if x.lock == lock && !x.held && !x.try && (first == nil || x.mark.at < first.mark.at) {
+				first, at = x, q
+			}
+		}
+	}
+	if first == nil {
+		return
+	}
+	from, bound := max(first.mark.at, l.usage.since), w.passing()
+	if o.since >= from {
+		bound += w.viewing()
+	}
+	if idle := w.Now() - from; idle > bound {
+		w.broken(Waits, "%s: no member is inside for %.1f ms, m%d waits, and it takes %.1f ms at most to pass it on", w.names[lock], float64(idle)/float64(ms), at.no, float64(bound)/float64(ms))
+	}
+}
+
 // waiting returns for how long a request has waited since the time of grace.
 func (o *oracle) waiting(since int64) int64 { return o.w.Now() - max(since, o.w.times.demand) }
 
-// waited judges the wait of one who enters.
+// waited judges the wait of a request that is granted.
 func (o *oracle) waited(q *proc, x *ask) {
 	w := o.w
 	if w.phase < demanding {
 		return
 	}
-	wait := o.waiting(x.asked)
+	wait, bound := w.Now()-x.mark.at, o.allowed(x.lock, x.mark)
 	w.result.Longest = max(w.result.Longest, member.Span(wait))
-	if wait > w.times.bound {
-		w.broken(Waits, "%s: m%d enters with %v after %d ms, and %d ms is the bound", w.names[x.lock], q.no, x.token, wait/ms, w.times.bound/ms)
+	if !w.severed {
+		w.result.Bound = max(w.result.Bound, member.Span(bound))
+	}
+	o.overtakes(q, x)
+	if wait > bound {
+		w.broken(Waits, "%s: m%d enters with %v after %d ms, and %d ms is the bound", w.names[x.lock], q.no, x.token, wait/ms, bound/ms)
+	}
+}
+
+// overtakes judges how many turns others have had while a request waits.
+func (o *oracle) overtakes(q *proc, x *ask) {
+	w := o.w
+	if turns := o.locks[x.lock].usage.turns - x.mark.turns; turns > w.rounds() && !w.severed {
+		w.broken(Turns, "%s: others have had %d turns while m%d waits, and %d is the bound", w.names[x.lock], turns, q.no, w.rounds())
 	}
 }
 
@@ -82,7 +219,7 @@ func (o *oracle) excused(q *proc) bool {
 // waitsTooLong notes that somebody does.
 func (o *oracle) waitsTooLong(q *proc, x *ask) {
 	w := o.w
-	what, bound := Waits, w.times.bound
+	what, bound := Waits, o.allowed(x.lock, x.mark)
 	if x.try {
 		what, bound = Tries, w.tryBound()
 	}
@@ -104,9 +241,13 @@ func (o *oracle) look() {
 		}
 		for _, x := range q.asks {
 			busy = true
-			if wait := o.waiting(x.asked); !x.held && (wait > w.times.bound || x.try && !w.severed && wait > w.tryBound()) {
+			if x.held {
+				continue
+			}
+			if wait := w.Now() - x.mark.at; wait > o.allowed(x.lock, x.mark) || x.try && !w.severed && wait > w.tryBound() {
 				o.waitsTooLong(q, x)
 			}
+			o.overtakes(q, x)
 		}
 	}
 	for _, c := range w.clients {
@@ -116,10 +257,13 @@ func (o *oracle) look() {
 				continue
 			}
 			busy = true
-			if wait := o.waiting(h.asked); !h.holds && wait > w.times.bound+4*int64(w.Settings.Renew) {
+			if wait := w.Now() - h.mark.at; !h.holds && wait > o.allowed(h.lock, h.mark)+4*int64(w.Settings.Renew) {
 				w.broken(Waits, "%s: %s has waited for %d ms at %s", w.names[h.lock], w.Name(c.id), wait/ms, w.Name(c.node().id))
 			}
 		}
+	}
+	for i := range o.locks {
+		o.idled(&o.locks[i], i)
 	}
 	switch {
 	case busy || w.phase < draining:

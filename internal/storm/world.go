@@ -97,7 +97,6 @@ type made struct {
 // times are when the parts of a run begin.
 type times struct {
 	heal, demand, drain, end int64
-	bound                    int64 // of every wait, once healed
 }
 
 // Run makes a run. An error means that there can be no such run.
@@ -196,42 +195,30 @@ const formFor = 4000 * ms
 
 // plan derives when the parts of a run begin.
 //
-// Grace: when all is healed, whoever is dead or does not renew is evicted after
-// the service's patience with the silent; its lease is then waited out by homes,
-// whose clocks may be slow; whoever was evicted hears of it when it renews, and
-// joins again, which takes a view; and for what links still have to send again,
-// which wait for longer from one time to the next, and a view that a member has
-// missed and fetches, there are some renewals more.
+// Grace: when all is healed, a member that is dead or does not renew is evicted after
+// the service's patience with the silent. Homes, whose clocks may be slow, then wait
+// until its lease has expired. An evicted process hears of it when it renews, and joins
+// again, which takes a view. Links that have to send again wait for longer from one
+// time to the next, and a member that has missed a view fetches it: for that there are
+// some renewals more.
 //
-// The bound of a wait: while somebody waits for a lock, every other member gets
-// two turns at most (one that was under way in the algorithm's order, and one by
-// its own request, as no algorithm lets a later request go first twice), of as
-// many entries as are handed over locally; then its own member has its turn, in
-// which all who asked there before it enter. An entry takes the longest hold and
-// what it takes to pass the right on: a message for every member at most, each
-// slow, and clients are told and answer. While the oracle demands that, views of
-// the same members follow each other: they may cost nobody more than the time
-// that a view takes to be known. Who is severed from somebody may have to be
-// complained about and evicted first.
+// The end: the last requests must be granted within as many turns as rounds says, each
+// with as many entries as are handed over locally, each of which may be the longest.
 func (w *world) plan() {
 	s := w.Settings
 	w.times.heal = w.Now() + int64(w.Length)
-	members := int64(w.Nodes + spare)
 	grace := w.quiet() + int64(s.Patience())*(million+2*s.Drift)/million + 4*int64(s.ViewLife) + 6*(int64(s.Renew)+2*slowest) + maxRest + 4*int64(s.Renew) + w.reign()
 	if w.Faults.has(Beyond) {
 		grace += grace / 2
 	}
 	w.times.demand = w.times.heal + grace
-	turn := longestHold + (members+4)*slowest
+	hold := longestHold
 	if w.Bank {
-		turn += 2 * slowest // it lets go when its transfer is confirmed
+		hold += 2 * slowest // it lets go when its transfer is confirmed
 	}
-	all := members*int64(w.Apps) + hands*int64(w.Clients)
-	entries := 2*members*int64(min(s.Handover, 2*w.Apps+hands*w.Clients)) + all
-	w.times.bound = entries*turn + 2*int64(s.Renew)
+	turn := w.passing() + int64(min(s.Handover, 2*w.Apps+hands*w.Clients))*hold
 	w.times.drain = w.times.demand + demandFor
-	w.times.end = w.times.drain + w.times.bound + int64(s.Lease)
-	w.result.Bound = member.Span(w.times.bound)
+	w.times.end = w.times.drain + int64(w.rounds())*turn + int64(s.Lease)
 }
 
 // demandFor is how long requests go on after the time of grace.
@@ -245,9 +232,9 @@ func (w *world) turn(now int64) {
 		w.heal()
 	case w.phase == healing && now >= w.times.demand:
 		w.phase = demanding
+		w.oracle.demand()
 		w.At(now, look, core.None, 0)
 		if w.severed {
-			w.times.bound += 4 * int64(w.Settings.Lease) // for complaints, an eviction, and its lease
 			w.times.end += 4 * int64(w.Settings.Lease)
 		}
 	case w.phase == demanding && now >= w.times.drain:

@@ -254,12 +254,3 @@ func TestParseBatch(t *testing.T) {
 		_, _ = ParseBatch(raw)
 	}
 }
-
-// load returns a state that Raft can live with.
-func load(s Storage) (State, error) {
-	b, err := Read(s)
-	if err != nil {
-		return State{}, err
-	}
-	return ParseState(b)
-}
