@@ -72,7 +72,7 @@ func TestLiveCluster(t *testing.T) {
 		t.Errorf("released: %s", said)
 	}
 	holder.exits(125)
-	holder.until("an operator has taken it away")
+	holder.until("an operator has released it by force")
 	waiter.until("^in$")
 
 	leave := begin(t, nil, "leave", "--addr", c)
