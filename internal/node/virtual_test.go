@@ -256,6 +256,13 @@ func (w *virtual) entered(h lock.Handle) {
 	j.holds = append(j.holds, h)
 }
 
+// count returns how many entries there were.
+func (w *virtual) count() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.entries
+}
+
 // leaves notes that a hold is about to be released.
 func (w *virtual) leaves(h lock.Handle) {
 	w.mu.Lock()
@@ -324,9 +331,9 @@ func TestVirtual(t *testing.T) {
 				time.Sleep(time.Duration(w.chance.Int64N(int64(4 * virtualLease))))
 			}
 			time.Sleep(10 * virtualLease)
-			before := w.entries
+			before := w.count()
 			time.Sleep(2 * virtualLease)
-			if w.entries == before {
+			if w.count() == before {
 				t.Errorf("seed %d: nothing is entered after all is whole again", seed)
 			}
 			stop()
