@@ -44,6 +44,7 @@ type judged struct {
 	row    int    // how often it has, in a row, while another member waits
 	freed  []freed
 	usage  usage
+	spared spared
 }
 
 // A freed is an entry that an operator has ended. A client that has not heard of it may
@@ -113,7 +114,8 @@ func (o *oracle) entered(q *proc, x *ask) {
 	}
 	h := hold{q: q, inc: q.inc, token: t}
 	o.exclude(l, name, &h)
-	o.idled(l, x.lock)
+	o.idled(x.lock, x)
+	o.stalls(x.lock, x)
 	l.holds = append(l.holds, h)
 	o.inOrder(q, x)
 	o.waited(q, x)

@@ -30,6 +30,8 @@ type usage struct {
 	turns  int    // how often another member has entered than before
 	passes int    // how often it was entered after it had been idle
 	last   uint64 // the incarnation that entered last
+
+	touched int64 // when a request was made or ended, the last time
 }
 
 // A mark is how far a lock was at some time.
@@ -56,6 +58,9 @@ func (u *usage) leaves(now int64) {
 	u.total(now)
 	u.inside--
 }
+
+// stirs notes that something happens to a lock.
+func (o *oracle) stirs(lock int) { o.locks[lock].usage.touched = o.w.Now() }
 
 // total counts how long the lock was held until now.
 func (u *usage) total(now int64) int64 {
@@ -119,21 +124,13 @@ func (o *oracle) allowed(lock int, m mark) int64 {
 	return bound
 }
 
-// idled judges a lock that no member is inside.
-func (o *oracle) idled(l *judged, lock int) {
-	w := o.w
+// idled judges a lock that no member is inside, or was before a request was granted.
+func (o *oracle) idled(lock int, granted *ask) {
+	w, l := o.w, &o.locks[lock]
 	if w.phase < demanding || w.severed || l.usage.inside > 0 {
 		return
 	}
-	var first *ask
-	var at *proc
-	for _, q := range w.procs {
-		for _, x := range q.asks {
-			if x.lock == lock && !x.held && !x.try && (first == nil || x.mark.at < first.mark.at) {
-				first, at = x, q
-			}
-		}
-	}
+	first, at := w.firstWaiting(lock, granted)
 	if first == nil {
 		return
 	}
@@ -142,7 +139,7 @@ func (o *oracle) idled(l *judged, lock int) {
 		bound += w.viewing()
 	}
 	if idle := w.Now() - from; idle > bound {
-		w.broken(Waits, "%s: no member is inside for %.1f ms, m%d waits, and it takes %.1f ms at most to pass it on", w.names[lock], float64(idle)/float64(ms), at.no, float64(bound)/float64(ms))
+		w.broken(Waits, "%s: no member is inside for %.1f ms, m%d waits, and it takes %.1f ms at most to pass it on", w.names[lock], millis(idle), at.no, millis(bound))
 	}
 }
 
@@ -263,7 +260,7 @@ func (o *oracle) look() {
 		}
 	}
 	for i := range o.locks {
-		o.idled(&o.locks[i], i)
+		o.idled(i, nil)
 	}
 	switch {
 	case busy || w.phase < draining:
