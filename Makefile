@@ -26,6 +26,13 @@ BENCH ?= .
 # The commit that 'make compare-instructions' compares with.
 OLD ?=
 
+# Which package 'make mutants' mutates, how many of its mutants it runs, of which seed,
+# and whether survivors run again; it runs all that have no result yet if nothing is said.
+PACKAGE ?=
+SAMPLE  ?= 0
+SEED    ?= 1
+AGAIN   ?=
+
 staticcheck := go tool -modfile=tools/go.mod staticcheck
 
 # Packages that start goroutines, those that give them jobs, and the models that
@@ -35,7 +42,7 @@ concurrent = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[
 fuzzed     = $(shell grep -rl --include='*_test.go' '^func Fuzz' . | xargs -r dirname | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
 
-.PHONY: help check tools fmt vet lint test race fuzz storm cluster check-cluster ledger bench numbers compare-instructions numbers-live numbers-node numbers-lab golden museum faults controls live proofs proofs-long proofs-view web web-check skeleton site screenshots
+.PHONY: help check tools fmt vet lint test race fuzz storm cluster check-cluster ledger bench numbers compare-instructions numbers-live numbers-node numbers-lab golden museum faults controls live mutants proofs proofs-long proofs-view web web-check skeleton site screenshots
 
 help: ## show what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -151,11 +158,15 @@ faults: ## make docs/faults.md: what one fault does to every lock
 	mv docs/faults.md.new docs/faults.md
 
 controls: ## make docs/storm-controls.md: how often the storm finds each broken rule
-	go test ./internal/storm -run 'TestControlsPage' -controls ../../docs/storm-controls.md -at $$(git rev-parse --short HEAD) -timeout 30m
+	go test ./internal/controls -run '^TestPage$$' -count 1 -page ../../docs/storm-controls.md -at $$(git rev-parse --short HEAD) -timeout 60m
 
-live: ## make docs/live.md: what live locks cost, and what a death does
+live: ## make docs/live.md: what live locks cost, and what a crash does
 	go run ./internal/measure/page "measured at commit $$(git rev-parse --short HEAD), $$(nproc) cores, $$(uname -sm), $$(go env GOVERSION)" > docs/live.md.new
 	mv docs/live.md.new docs/live.md
+
+mutants: ## make docs/mutants.md: which small changes of the live core no test notices; hours, or PACKAGE=member SAMPLE=200 SEED=1 AGAIN=1
+	go build -o bin/mutants ./internal/mutants
+	nice bin/mutants -package "$(PACKAGE)" -sample $(SAMPLE) -seed $(SEED) $(if $(AGAIN),-again)
 
 proofs: ## make docs/proofs.md and proofs-long.md: what is proved; hours
 	go build -buildvcs=true -o proofs.tmp ./cmd/stile

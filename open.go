@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/stile-lock/stile/internal/held"
+	"github.com/stile-lock/stile/internal/lock"
 	"github.com/stile-lock/stile/internal/node"
 	"github.com/stile-lock/stile/internal/node/cert"
 	"github.com/stile-lock/stile/internal/remote"
@@ -67,13 +67,13 @@ func Open(ctx context.Context, c Config) (*Node, error) {
 	if c.Drain == 0 {
 		c.Drain = 10 * time.Second
 	}
-	return &Node{locker{func(ctx context.Context, name string, a held.Ask) (*Lock, error) {
+	return &Node{locker{func(ctx context.Context, name string, a lock.Options) (*Lock, error) {
 		x := &struct { // in one piece: it is made for every entry
 			Lock
-			held node.Held
+			hold node.Hold
 		}{}
 		var err error
-		x.h, err = n.LockIn(ctx, &x.held, name, a)
+		x.h, err = n.LockIn(ctx, &x.hold, name, a)
 		return &x.Lock, err
 	}}, n, c.Drain}, nil
 }
@@ -133,7 +133,7 @@ func (c DialConfig) Dial(ctx context.Context) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("dial: %w", err)
 	}
-	return &Client{locker{func(ctx context.Context, name string, a held.Ask) (*Lock, error) {
+	return &Client{locker{func(ctx context.Context, name string, a lock.Options) (*Lock, error) {
 		h, err := r.Lock(ctx, name, a)
 		return &Lock{h}, err
 	}}, r}, nil

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/stile-lock/stile/internal/held"
+	"github.com/stile-lock/stile/internal/lock"
 	"github.com/stile-lock/stile/internal/node"
 	"github.com/stile-lock/stile/internal/remote"
 )
@@ -16,14 +16,14 @@ import (
 // wrapped too.
 var (
 	// ErrBusy means that somebody holds the lock, or waits for it. Of TryLock.
-	ErrBusy = held.ErrBusy
+	ErrBusy = lock.ErrBusy
 	// ErrRecovering means that it is not known yet whether somebody holds the lock,
 	// since a node has died or joined a moment ago. Of TryLock.
-	ErrRecovering = held.ErrRecovering
+	ErrRecovering = lock.ErrRecovering
 	// ErrLost means that the lock was held, and is no more.
-	ErrLost = held.ErrLost
+	ErrLost = lock.ErrLost
 	// ErrReleased means that the lock was let go before.
-	ErrReleased = held.ErrReleased
+	ErrReleased = lock.ErrReleased
 	// ErrClosed means that the node or the client was closed.
 	ErrClosed = errors.New("closed")
 )
@@ -55,20 +55,20 @@ var (
 
 // A locker is what all Lockers have in common: all but how a lock is asked for.
 type locker struct {
-	ask func(ctx context.Context, name string, a held.Ask) (*Lock, error)
+	ask func(ctx context.Context, name string, a lock.Options) (*Lock, error)
 }
 
 // Lock waits for a lock. The error is nil if and only if it is held.
 func (l locker) Lock(ctx context.Context, name string) (*Lock, error) {
-	return l.lock(ctx, name, held.Ask{})
+	return l.lock(ctx, name, lock.Options{})
 }
 
 // TryLock does not wait behind anybody.
 func (l locker) TryLock(ctx context.Context, name string) (*Lock, error) {
-	return l.lock(ctx, name, held.Ask{Try: true})
+	return l.lock(ctx, name, lock.Options{Try: true})
 }
 
-func (l locker) lock(ctx context.Context, name string, a held.Ask) (*Lock, error) {
+func (l locker) lock(ctx context.Context, name string, a lock.Options) (*Lock, error) {
 	x, err := l.ask(ctx, name, a)
 	if err != nil {
 		return nil, worded(err)
@@ -127,7 +127,7 @@ func merged(ctx context.Context, x *Lock) (context.Context, func()) {
 }
 
 // A Lock is one that is held, until Unlock or until it is lost.
-type Lock struct{ h held.Lock }
+type Lock struct{ h lock.Handle }
 
 // Name returns its name.
 func (l *Lock) Name() string { return l.h.Name() }

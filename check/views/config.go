@@ -23,12 +23,12 @@ type Config struct {
 	Lapses   int      // leases of members that end and come back, of all together
 	Crashes  bool     // the evicted may crash, too
 	Handover int      // local handovers in a row; 0 means the usual bound
+	Later    bool     // a REPORT or QUERY may be made at any time after the step that calls for it
+	Parts    bool     // a REPORT comes in three parts, of which only the second mentions the lock
 
-	// For negative controls: what to do to each member before it is used, and
-	// which of the steps of a process in an epoch to look at. What is broken by
-	// some of the steps is broken; but nobody is said to wait for ever then.
-	Setup func(*member.Member)
-	Only  func(kind Kind, who member.Who, epoch uint64) bool
+	// Only says which steps of a process in an epoch to explore; nil explores all. What
+	// some of the steps break is broken, but then no process is reported to wait forever.
+	Only func(kind Kind, who member.Who, epoch uint64) bool
 }
 
 // The properties.
@@ -137,8 +137,8 @@ func (m *Model) moulds() ([]*member.Mould, error) {
 		if err != nil {
 			return nil, err
 		}
-		if m.Setup != nil {
-			m.Setup(d.Member)
+		if m.Later {
+			d.Later()
 		}
 		moulds = append(moulds, d)
 	}

@@ -27,8 +27,28 @@ func runs() []run {
 		{"carvalho-roucairol", "home evicted", 88201, 279236, 27, false},
 		{"token-ring-lazy", "home evicted", 34787, 112207, 25, false},
 		{"ricart-agrawala-token", "home evicted", 100916, 329830, 23, false},
+		{"central", "home evicted, late reports", 54238, 187205, 23, true},
+		{"central", "only c asks, twice, late reports", 19116, 63494, 23, true},
+		{"naimi-trehel", "home evicted, late reports", 66995, 223440, 24, true},
+		{"naimi-trehel", "b evicted, late reports", 72175, 241400, 25, true},
+		{"naimi-trehel", "only c asks, twice, late reports", 15471, 51320, 22, true},
+		{"central", "home evicted, a home joins", 16213, 47389, 20, true},
+		{"naimi-trehel", "home evicted, a home joins", 17205, 49720, 21, true},
+		{"naimi-trehel", "lender evicted, a home joins", 179893, 584861, 26, false},
+		{"central", "two homes evicted", 167241, 696371, 24, false},
+		{"naimi-trehel", "two homes evicted", 192202, 779588, 25, false},
+		{"naimi-trehel", "a home joins, lease expires", 288421, 1262750, 28, false},
+		{"central", "b replaced by a home, lease expires", 29993, 107954, 23, true},
+		{"naimi-trehel", "b replaced by a home, lease expires", 27700, 100575, 24, true},
+		{"naimi-trehel", "nothing, a home joins", 305351, 1084017, 28, false},
+		{"central", "home evicted, next home leaves", 80018, 277013, 22, false},
+		{"naimi-trehel", "home evicted, next home leaves", 92401, 309897, 23, false},
+		{"naimi-trehel", "home evicted, reports in parts", 56760, 187371, 26, true},
 	}
 }
+
+// seenToEnd is how many of longRuns, at the end, were seen to end.
+const seenToEnd = 15
 
 // longRuns are what takes longer.
 func longRuns() []run {
@@ -51,8 +71,6 @@ func longRuns() []run {
 		{"ricart-agrawala-token", "b evicted", 107361, 362520, 24, false},
 		{"ricart-agrawala-token", "c evicted", 108451, 365689, 24, false},
 		{"central", "home evicted, all", 548530, 2516883, 26, false},
-		{"central", "two homes evicted", 167241, 696371, 24, false},
-		{"naimi-trehel", "two homes evicted", 192202, 779588, 25, false},
 		{"central", "home leaves", 903174, 2349425, 31, false},
 		{"naimi-trehel", "home leaves", 875873, 2229885, 33, false},
 		{"central", "a home joins", 2827801, 10441097, 36, false},
@@ -71,5 +89,26 @@ func longRuns() []run {
 		{"naimi-trehel", "home evicted, another joins", 2610500, 12780205, 32, false},
 		{"central", "home evicted, twice, cancel", 5171708, 20345564, 33, false},
 		{"naimi-trehel", "home evicted, twice, cancel", 6851555, 25968331, 35, false},
+		{"central", "two evicted, late reports", 503319, 2211673, 26, false},
+		{"naimi-trehel", "two evicted, late reports", 619485, 2660633, 29, false},
+		{"naimi-trehel", "two homes evicted, late reports", 513399, 2281721, 27, false},
+		{"naimi-trehel", "b and c ask, twice, late reports", 358836, 1208666, 30, false},
+		{"naimi-trehel", "home evicted, all, late reports", 2083766, 9900788, 31, false},
+		{"naimi-trehel", "nobody evicted, late reports", 9389715, 44373755, 32, false},
+		{"central", "lender evicted, a home joins", 178735, 580936, 26, false},
+		{"central", "home evicted of three, a home joins", 95710, 516176, 24, false},
+		{"naimi-trehel", "home evicted of three, a home joins", 95710, 516176, 24, false},
+		{"naimi-trehel", "lender evicted", 683084, 2632225, 29, false},
+		{"central", "a home joins, lease expires", 262919, 1153381, 26, false},
+		{"central", "b of three replaced, lease expires", 1423544, 8265881, 30, false},
+		{"naimi-trehel", "b of three replaced, lease expires", 1103287, 6517885, 31, false},
+		{"naimi-trehel", "nothing, a home joins, lease expires", 1872339, 8757187, 32, false},
+		{"central", "nothing, a home joins", 299592, 1056929, 28, false},
+		{"central", "nothing, home evicted", 335856, 1369786, 26, false},
+		{"naimi-trehel", "nothing, home evicted", 323276, 1324935, 25, false},
+		{"central", "nothing, home leaves", 972650, 3439727, 28, false},
+		{"naimi-trehel", "nothing, home leaves", 1241040, 4613535, 31, false},
+		{"central", "a home joins, leaves", 546778, 1903990, 31, false},
+		{"naimi-trehel", "a home joins, leaves", 573686, 2006908, 31, false},
 	}
 }

@@ -34,6 +34,17 @@ func settings() map[string]setting {
 		return all
 	}
 	once, twice := Config{Asks: 1, Crashes: true}, Config{Asks: 2, Crashes: true}
+	expires := Config{Asks: 1, Crashes: true, Lapses: 1}
+	quiet := func(c Config, who ...uint64) Config {
+		c.Quiet = who
+		return c
+	}
+	views := func(all ...Change) []Change { return all }
+	same := Change{}
+	evicts := func(inc uint64) Change { return Change{Evict: []uint64{inc}} }
+	joins := func(inc uint64) Change { return Change{Join: []uint64{inc}} }
+	leaves := func(inc uint64) Change { return Change{Leave: []uint64{inc}} }
+	replaces := func(inc, old uint64) Change { return Change{Evict: []uint64{old}, Join: []uint64{inc}} }
 	return map[string]setting{
 		"home evicted":                {3, evict(1), []uint64{1, 2}, once},
 		"home evicted, to c":          {3, evict(1), []uint64{1, 3}, once},
@@ -55,6 +66,30 @@ func settings() map[string]setting {
 		"other algorithm":             {3, []Change{{Algorithm: "central"}}, []uint64{1, 1}, Config{Asks: 1}},
 		"nothing, then c evicted":     {3, []Change{{}, {Evict: []uint64{3}}}, []uint64{1, 1, 1}, once},
 		"nothing, twice":              {3, []Change{{}, {}}, []uint64{1, 1, 1}, Config{Asks: 1}},
+
+		"home evicted, late reports":       {3, evict(1), []uint64{1, 2}, Config{Asks: 1, Crashes: true, Later: true}},
+		"b evicted, late reports":          {3, evict(2), []uint64{1, 1}, Config{Asks: 1, Crashes: true, Later: true}},
+		"only c asks, twice, late reports": {3, evict(1), []uint64{1, 2}, Config{Asks: 2, Crashes: true, Cancels: 1, Quiet: []uint64{1, 2}, Later: true}},
+		"b and c ask, twice, late reports": {3, evict(1), []uint64{1, 2}, Config{Asks: 2, Crashes: true, Quiet: []uint64{1}, Later: true}},
+		"home evicted, all, late reports":  {3, evict(1), []uint64{1, 2}, Config{Asks: 1, Crashes: true, Cancels: 1, Lapses: 1, Late: 1, Later: true}},
+		"two evicted, late reports":        {3, evict(1, 3), []uint64{1, 2, 2}, Config{Asks: 1, Crashes: true, Later: true}},
+		"two homes evicted, late reports":  {3, evict(1, 2), []uint64{1, 2, 3}, Config{Asks: 1, Crashes: true, Later: true}},
+		"nobody evicted, late reports":     {3, []Change{{}}, []uint64{1, 1}, Config{Asks: 1, Later: true}},
+
+		"home evicted, a home joins":           {2, views(evicts(1), joins(3)), []uint64{1, 2, 3}, once},
+		"home evicted of three, a home joins":  {3, views(evicts(1), joins(4)), []uint64{1, 2, 4}, quiet(once, 2, 3)},
+		"lender evicted":                       {3, views(same, evicts(1)), []uint64{1, 1, 2}, quiet(once, 1)},
+		"lender evicted, a home joins":         {2, views(same, evicts(1), joins(3)), []uint64{1, 1, 2, 3}, once},
+		"a home joins, lease expires":          {2, views(joins(3)), []uint64{1, 3}, expires},
+		"b replaced by a home, lease expires":  {2, views(replaces(3, 2)), []uint64{1, 3}, expires},
+		"b of three replaced, lease expires":   {3, views(replaces(4, 2)), []uint64{1, 4}, quiet(expires, 3)},
+		"nothing, a home joins, lease expires": {2, views(same, joins(3)), []uint64{1, 1, 3}, expires},
+		"nothing, a home joins":                {2, views(same, joins(3)), []uint64{1, 1, 3}, once},
+		"nothing, home evicted":                {3, views(same, evicts(1)), []uint64{1, 1, 2}, quiet(once, 3)},
+		"nothing, home leaves":                 {3, views(same, leaves(1)), []uint64{1, 1, 2}, once},
+		"home evicted, next home leaves":       {3, views(evicts(1), leaves(2)), []uint64{1, 2, 3}, once},
+		"a home joins, leaves":                 {2, views(joins(3), leaves(3)), []uint64{1, 3, 1}, once},
+		"home evicted, reports in parts":       {3, evict(1), []uint64{1, 2}, Config{Asks: 1, Crashes: true, Parts: true}},
 	}
 }
 
@@ -66,7 +101,9 @@ func (s setting) model(t *testing.T, algorithm string) *Model {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Lock, s.Spec = name, spec
+	if s.Lock = name; s.Spec == nil {
+		s.Spec = spec
+	}
 	m, err := New(s.Config)
 	if err != nil {
 		t.Fatal(err)

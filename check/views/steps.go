@@ -47,6 +47,22 @@ func (w *worker) installs(i int) {
 	}
 }
 
+// reports are the REPORTs and QUERYs that a process can make, if it makes them
+// later than the step that calls for them.
+func (w *worker) reports(i int) {
+	p := &w.now.procs[i]
+	for rank := range 64 {
+		if (p.state.Present.Owes|p.state.Present.Asks)>>rank&1 == 0 {
+			continue
+		}
+		to := w.Views[w.view(w.epoch(i))].Members[rank].Inc
+		w.do(deed{label(More, i, w.index(to)), i, true, &p.state}, func(_ *world, m *member.Member) error {
+			m.More(0, to)
+			return nil
+		})
+	}
+}
+
 // promised reports whether all have left in order who are gone by a view.
 func (w *worker) promised(view int) bool {
 	for i, p := range w.procs {
@@ -140,7 +156,7 @@ func (w *worker) times(i int) {
 	if !who.ghost && p.state.Present.Lapsed {
 		w.lose(i, Pass)
 	}
-	if who.out > 0 && !p.left {
+	if who.out > 0 && !p.left && !p.state.Present.Lapsed { // its host waits for that
 		w.do(deed{label(Leave, i, 0), i, true, &p.state}, func(n *world, m *member.Member) error {
 			n.procs[i].left = true
 			m.Leave(0)

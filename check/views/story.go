@@ -82,6 +82,8 @@ func (w *worker) describe(l uint32) string {
 	}
 	name := w.procs[a].Name
 	switch kind {
+	case More:
+		return fmt.Sprintf("%s reports to %s, or asks it", name, w.procs[b].Name)
 	case Install:
 		return fmt.Sprintf("%s installs view %d", name, w.Views[b].Epoch)
 	case Bury, BuryOld:
@@ -110,6 +112,9 @@ func (w *worker) delivery(view, from, to int) string {
 	}
 	if s.Text != "" {
 		text += " (" + s.Text + ")"
+	}
+	if s.More {
+		text += ", not the last part,"
 	}
 	return fmt.Sprintf("%s gets %s of %s in epoch %d", w.procs[to].Name, text, w.procs[from].Name, w.Views[view].Epoch)
 }

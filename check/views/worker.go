@@ -30,6 +30,7 @@ const (
 	Pass                // process: it has ended, and what was lost is passed on
 	Renew               // process
 	Leave               // process
+	More                // process, and to which other: it makes a REPORT or QUERY
 )
 
 func label(kind Kind, a, b int) uint32 { return uint32(kind)<<16 | uint32(a)<<8 | uint32(b) }
@@ -115,6 +116,7 @@ func (w *worker) Next(state []byte, emit func(explore.Step, []byte)) (explore.Br
 			w.installs(i)
 			w.applies(i)
 			w.times(i)
+			w.reports(i)
 		}
 	}
 	if w.err == nil && w.must == 0 && w.Only == nil && w.waits() {
@@ -176,6 +178,10 @@ func (w *worker) do(d deed, f func(n *world, m *member.Member) error) {
 	case err != nil:
 		broken |= Refused
 	}
+	for _, o := range w.procs {
+		for !w.Later && m.More(0, o.Inc) {
+		}
+	}
 	if w.err = mould.Save(&w.saved); w.err != nil {
 		return
 	}
@@ -210,10 +216,37 @@ func (w *worker) post(n *world, from int, frames []member.Frame) {
 		at := w.link(view, from, to)
 		began := len(w.sent)
 		w.sent = append(w.sent, n.links[at]...)
-		w.sent = binary.AppendUvarint(w.sent, uint64(len(f.Bytes)))
-		w.sent = append(w.sent, f.Bytes...)
+		if w.Parts && isReport(f.Bytes) {
+			w.sent = appendParts(w.sent, f.Bytes)
+		} else {
+			w.sent = appendFrame(w.sent, f.Bytes)
+		}
 		n.links[at] = w.sent[began:len(w.sent):len(w.sent)]
 	}
+}
+
+func appendFrame(link, frame []byte) []byte {
+	return append(binary.AppendUvarint(link, uint64(len(frame))), frame...)
+}
+
+func isReport(frame []byte) bool {
+	s, err := member.Look(frame)
+	return err == nil && s.Kind == "REPORT"
+}
+
+// appendParts appends a REPORT in three parts, as if it were long: the first and the last
+// are about other locks. The format is in docs/protocol.md: kind, clock, whether another
+// part follows, and two lists.
+func appendParts(link, report []byte) []byte {
+	_, n := binary.Uvarint(report[1:])
+	head, lists := report[:1+n], report[2+n:]
+	part := func(more byte, lists ...byte) {
+		link = appendFrame(link, slices.Concat(head, []byte{more}, lists))
+	}
+	part(1, 0, 0)
+	part(1, lists...)
+	part(0, 0, 0)
+	return link
 }
 
 // epoch returns which epoch a process is in, in the world before the step.

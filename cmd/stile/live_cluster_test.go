@@ -22,7 +22,7 @@ func TestLiveCluster(t *testing.T) {
 	_, a := serve(t, "--memory", "--name", "a", "--lease", "2s")
 	_, b := serve(t, "--memory", "--name", "b", "--join", a)
 	third, c := serve(t, "--memory", "--name", "c", "--join", a)
-	third.until(`a view begins epoch=\d+ members=3 voters=3`)
+	third.until(`view begun epoch=\d+ members=3 voters=3`)
 	var members []struct {
 		Name, Address string
 		Voter         bool
@@ -140,7 +140,7 @@ func TestLiveAlone(t *testing.T) {
 	_, a := serve(t, "--memory", "--name", "a", "--lease", "1s")
 	b, _ := serve(t, "--memory", "--name", "b", "--join", a)
 	c, _ := serve(t, "--memory", "--name", "c", "--join", a)
-	c.until(`a view begins epoch=\d+ members=3 voters=3`)
+	c.until(`view begun epoch=\d+ members=3 voters=3`)
 	for late := time.Now().Add(patience); !strings.Contains(at(t, a, 0, "status", "--json"), `"settled": true`); {
 		if time.Now().After(late) {
 			t.Fatal("b and c do not become voters")
@@ -252,7 +252,7 @@ func TestLiveConfig(t *testing.T) {
 	env := []string{"STILE_NAME=environment", "STILE_CONFIG=" + file}
 	p := begin(t, env, "serve")
 	a := p.until(`^node environment serves at (\S+), data in memory$`)
-	p.until(`^\{.*"level":"INFO","msg":"a view begins"`)
+	p.until(`^\{.*"level":"INFO","msg":"view begun"`)
 	if s := at(t, a, 0, "status"); !strings.Contains(s, "lease      5 s") {
 		t.Errorf("the status is\n%s", s)
 	}
@@ -277,8 +277,7 @@ func TestLiveConfig(t *testing.T) {
 	p.until(`STILE_LEASE="never": want a time`)
 }
 
-// What came to a node that is recorded comes out the same again, also if the node was
-// killed.
+// A recording replays without a difference, also if the node was killed.
 func TestLiveRecording(t *testing.T) {
 	t.Parallel()
 	for _, how := range []os.Signal{syscall.SIGTERM, syscall.SIGKILL} {
@@ -289,7 +288,7 @@ func TestLiveRecording(t *testing.T) {
 		p.signal(how)
 		<-p.ended
 		out, err := exec.Command("stile", "replay", file).CombinedOutput()
-		if text := string(out); err != nil || !strings.Contains(text, "\nreplay     the core does the same again\n") || !strings.Contains(text, "\nentries    1 granted, 0 lost\n") && how == syscall.SIGTERM {
+		if text := string(out); err != nil || !strings.Contains(text, "\nreplay     no difference\n") || !strings.Contains(text, "\nentries    1 granted, 0 lost\n") && how == syscall.SIGTERM {
 			t.Errorf("after %v: %v\n%s", how, err, text)
 		}
 	}

@@ -28,7 +28,7 @@ func TestLiveGroup(t *testing.T) {
 			_, a := serve(t, "--memory", "--name", "a", "--lease", "6s") // longer than a busy machine stands still
 			node, b := serve(t, "--memory", "--name", "b", "--join", a)
 			third, c := serve(t, "--memory", "--name", "c", "--join", a)
-			third.until(`a view begins epoch=\d+ members=3 voters=3`)
+			third.until(`view begun epoch=\d+ members=3 voters=3`)
 			holder := begin(t, nil, "exec", "--addr", b, "demo", "--", "sh", "-c",
 				`trap '' TERM; exec 9>`+file+`; flock 9; (setsid sleep 1000) & (`+loop+`) & echo up; `+loop)
 			holder.until("^up$")

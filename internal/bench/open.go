@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/stile-lock/stile"
-	"github.com/stile-lock/stile/internal/held"
+	"github.com/stile-lock/stile/internal/lock"
 	"github.com/stile-lock/stile/internal/member"
 	"github.com/stile-lock/stile/internal/node"
 	"github.com/stile-lock/stile/internal/node/cert"
@@ -50,13 +50,13 @@ func (s *site) openPair(o *order) (a answer, err error) {
 	return answer{Address: s.pair.Address()}, s.pair.Ready(ctx)
 }
 
-// A lock is one that is held, by whichever way.
-type lock interface {
+// A holder is a lock that is held, in whichever way.
+type holder interface {
 	Unlock() error
 }
 
 // here locks at the node, and returns the number of the entry too.
-func (s *site) here(name string) (lock, uint64, error) {
+func (s *site) here(name string) (holder, uint64, error) {
 	l, err := s.node.Lock(context.Background(), name)
 	if err != nil {
 		return nil, 0, err
@@ -65,8 +65,8 @@ func (s *site) here(name string) (lock, uint64, error) {
 }
 
 // paired locks at the node of the pair.
-func (s *site) paired(name string) (lock, uint64, error) {
-	l, err := s.pair.Lock(context.Background(), name, held.Ask{})
+func (s *site) paired(name string) (holder, uint64, error) {
+	l, err := s.pair.Lock(context.Background(), name, lock.Options{})
 	if err != nil {
 		return nil, 0, err
 	}

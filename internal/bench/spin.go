@@ -20,7 +20,7 @@ type tally struct {
 
 // spin has goroutines lock and unlock one lock. An entry whose number is not the
 // next after the last one here has come after one of another process.
-func spin(o *order, enter func(name string) (lock, uint64, error)) (answer, error) {
+func spin(o *order, enter func(name string) (holder, uint64, error)) (answer, error) {
 	var last uint64 // needs the lock
 	return run(o, func(i int, t *tally, over *atomic.Bool) error {
 		for !over.Load() {

@@ -109,7 +109,7 @@ type site struct {
 	node  *stile.Node
 	pair  *node.Node
 	raw   *tls.Conn
-	held  lock
+	held  holder
 	guest *stile.Client
 	crowd *crowd
 	rush  *rush

@@ -46,7 +46,7 @@ func BenchmarkLockUnlock(b *testing.B) {
 func BenchmarkWaiters(b *testing.B) {
 	const clients = 10_000
 	for b.Loop() {
-		n := newNode(b, 0)
+		n := newNode(b)
 		n.m.Limits.Waiters = clients
 		if _, err := n.m.Lock(n.now, "a", member.Ask{Deadline: member.Never}); err != nil {
 			b.Fatal(err)

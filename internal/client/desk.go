@@ -14,9 +14,6 @@ type DeskConfig struct {
 	// them, and they do not come twice.
 	Draw  func() (session uint64, secret Secret)
 	Watch Watcher // nil if nobody judges
-
-	// Wrong is what it misreads: for negative controls alone.
-	Wrong Misreading
 }
 
 // usualSessions bounds the sessions of a node.
@@ -140,7 +137,7 @@ func (d *Desk) Receive(now member.Instant, m *member.Member, conn uint64, b []by
 // hello begins a session, or goes on with one.
 func (d *Desk) hello(now member.Instant, m *member.Member, conn uint64, f *Frame) {
 	s := d.sessions[f.Session]
-	if s != nil && !s.secret.equal(&f.Secret) && !d.config.Wrong.has(AnySecret) {
+	if s != nil && !s.secret.equal(&f.Secret) {
 		s = nil // as if it were unknown: nothing is told to who guesses
 	}
 	fresh := s == nil
@@ -157,7 +154,7 @@ func (d *Desk) hello(now member.Instant, m *member.Member, conn uint64, f *Frame
 	case fresh && len(d.all) >= d.config.Sessions:
 		d.bye(conn, Full, true)
 		return
-	case !fresh && f.Number <= s.hello && !d.config.Wrong.has(StaleCounts):
+	case !fresh && f.Number <= s.hello:
 		d.Out.Frames = append(d.Out.Frames, Sent{Conn: conn, Last: true}) // it is late: the client has a newer connection
 		return
 	case fresh:
@@ -218,9 +215,7 @@ func (d *Desk) bind(conn uint64, s *session) {
 		old.conn = 0
 	}
 	if s.conn != 0 && s.conn != conn {
-		if !d.config.Wrong.has(StaleCounts) {
-			delete(d.conns, s.conn)
-		}
+		delete(d.conns, s.conn)
 		d.Out.Frames = append(d.Out.Frames, Sent{Conn: s.conn, Last: true})
 	}
 	s.conn = conn

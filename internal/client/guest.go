@@ -22,9 +22,6 @@ type GuestConfig struct {
 	Patience member.Span // after how long without a node those who wait are told so; 0 is never
 	Requests int         // at once, at most
 	Seed     uint64      // drawn by the host: so that not all clients come back at the same time
-
-	// Wrong is what it misreads: for negative controls alone.
-	Wrong Misreading
 }
 
 func (c GuestConfig) usual() GuestConfig {
@@ -164,7 +161,7 @@ func (g *Guest) Wake(now member.Instant) {
 // when the guest's own clock says so, before anything else that comes can prolong it.
 func (g *Guest) begin(now member.Instant) {
 	g.now = max(g.now, now)
-	if g.session != 0 && g.now >= g.limit() && !(g.config.Wrong.has(Revives) && len(g.renews) > 0) {
+	if g.session != 0 && g.now >= g.limit() {
 		g.over(member.Session)
 	}
 	if g.now >= g.soonest {
@@ -238,9 +235,6 @@ func (g *Guest) renewed(number uint64, span member.Span) {
 		return // it is of another connection, or never was
 	}
 	from := g.renews[i].at
-	if g.config.Wrong.has(LateCount) {
-		from = g.now
-	}
 	g.renews = slices.Delete(g.renews, 0, i+1)
 	if span > 0 {
 		g.until = max(g.until, from+member.Instant(span))

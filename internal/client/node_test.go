@@ -32,9 +32,9 @@ func settings() member.Settings {
 	return s
 }
 
-func newNode(t testing.TB, wrong Misreading) *node {
+func newNode(t testing.TB) *node {
 	n := &node{t: t, now: 1}
-	n.d = NewDesk(DeskConfig{Draw: n.draw, Wrong: wrong})
+	n.d = NewDesk(DeskConfig{Draw: n.draw})
 	n.start(0)
 	return n
 }

@@ -166,7 +166,7 @@ func (d *Desk) Told(e *member.Event) bool {
 			r.state = held
 			d.holds++
 			d.grant(r)
-		} else if !d.config.Wrong.has(KeepsGrant) {
+		} else {
 			d.due = append(d.due, r)
 			d.wake()
 		}

@@ -63,12 +63,10 @@ func (g *Guest) repeat(t *task) {
 		return
 	}
 	f := Frame{Kind: Unlock, Number: t.number}
-	switch {
-	case t.state == leaving && g.config.Wrong.has(SaysOnce):
-		return
-	case t.state == inside && !g.config.Wrong.has(AsksHeld):
+	switch t.state {
+	case inside:
 		f.Kind = Check // what was lost meanwhile must not be had again unnoticed
-	case t.state == wanted, t.state == inside:
+	case wanted:
 		f.Kind, f.Name, f.Try = Lock, t.name, t.try
 		t.asked = true
 	}
@@ -130,7 +128,7 @@ func (g *Guest) heard(f *Frame) {
 	case f.Kind == Held && t.state == wanted:
 		t.state, t.token = inside, f.Token
 		g.tell(Event{Request: t.number, Kind: Granted, Token: t.token})
-	case f.Kind == Held && t.state == inside && t.token != f.Token && !g.config.Wrong.has(AsksHeld):
+	case f.Kind == Held && t.state == inside && t.token != f.Token:
 		g.tell(Event{Request: t.number, Kind: Taken, Token: t.token}) // it is another entry
 		t.mute = true
 		g.letGo(t)

@@ -90,20 +90,58 @@ func (n *nemesis) inject(calls, fails string) error {
 	if !n.isVoter(p) {
 		p = n.leader()
 	}
-	trace := exec.Command("strace", "-f", "-o", "/dev/null", "-e", "trace="+calls, "-e", "inject="+calls+":error="+fails, "-p", fmt.Sprint(p.cmd.Process.Pid))
-	if err := trace.Start(); err != nil {
+	end, err := n.trace(p, calls, "error="+fails)
+	if err != nil {
 		return err
+	}
+	return n.bury(p, true, end)
+}
+
+// trace has some system calls of a process go wrong in some way, until the function is
+// called that it returns.
+func (n *nemesis) trace(p *process, calls, how string) (end func() error, err error) {
+	trace := exec.Command("strace", "-f", "-o", "/dev/null", "-e", "trace="+calls, "-e", "inject="+calls+":"+how, "-p", fmt.Sprint(p.cmd.Process.Pid))
+	if err := trace.Start(); err != nil {
+		return nil, err
 	}
 	gone := make(chan error, 1)
 	go func() { gone <- trace.Wait() }()
-	if err := n.traced(p); err != nil {
-		return err
-	}
-	return n.bury(p, true, func() error {
-		_ = trace.Process.Signal(syscall.SIGTERM) // it has ended with the process
+	end = func() error {
+		_ = trace.Process.Signal(syscall.SIGTERM) // it has ended with the process, or lets go of it
 		<-gone
 		return nil
-	})
+	}
+	if err := n.traced(p); err != nil {
+		return nil, errors.Join(err, end())
+	}
+	return end, nil
+}
+
+// stall has every sync of a voter take two and a half leases, while another node is
+// killed and comes back, which is saved; and nothing may reach the voter meanwhile.
+func (n *nemesis) stall(cut bool) error {
+	if traces() != nil {
+		return errNotNow
+	}
+	p := n.drawNode()
+	if !n.isVoter(p) {
+		p = n.leader()
+	}
+	end, err := n.trace(p, "fsync,fdatasync", fmt.Sprintf("delay_enter=%d", (n.lease*5/2).Microseconds()))
+	if err != nil {
+		return err
+	}
+	other := n.nodes[n.chance.IntN(len(n.nodes))]
+	for other == p {
+		other = n.nodes[n.chance.IntN(len(n.nodes))]
+	}
+	err = n.bounce(other, n.span(0, 5))
+	if err == nil && cut {
+		err = n.around(p, true, true)
+	} else {
+		n.lasts(3 * n.lease)
+	}
+	return errors.Join(err, end())
 }
 
 // traced waits until all threads of a process are traced.

@@ -36,6 +36,8 @@ func faults() []fault {
 		{"disk full", (*nemesis).fullDisk},
 		{"a write fails: no space", func(n *nemesis) error { return n.inject("pwrite64", "ENOSPC") }},
 		{"fsync fails", func(n *nemesis) error { return n.inject("fsync,fdatasync", "EIO") }},
+		{"fsync takes longer than a lease", func(n *nemesis) error { return n.stall(false) }},
+		{"fsync takes longer than a lease, and nothing reaches the node", func(n *nemesis) error { return n.stall(true) }},
 	}
 }
 

@@ -13,8 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/stile-lock/stile/internal/held"
-	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/lock"
 	"github.com/stile-lock/stile/internal/node"
 	"github.com/stile-lock/stile/internal/remote"
 )
@@ -39,8 +38,8 @@ type orders struct {
 	Apps     int // how many use locks at a time
 	Long     int // per cent of holds that last about as long as a lease
 	Seed     uint64
-	Careless bool              // do not look at the hold between getting the counter and putting it back
-	Wrong    member.Misreading // of a negative control
+	Careless bool // do not look at the hold between getting the counter and putting it back
+	Contexts bool // judge by the context of a hold, too
 }
 
 // What a worker is told later, a line each.
@@ -54,7 +53,7 @@ const (
 
 // A backend takes locks: a node or a client.
 type backend interface {
-	Lock(ctx context.Context, name string, a held.Ask) (held.Lock, error)
+	Lock(ctx context.Context, name string, o lock.Options) (lock.Handle, error)
 }
 
 // A worker is one process.
@@ -131,9 +130,6 @@ func (w *worker) open() (over <-chan struct{}, err error) {
 	c := node.Config{
 		Name: w.Name, Listen: w.Listen, Advertise: w.Advertise, Join: w.Join, Data: w.Data, Voters: w.Voters, Lease: w.Lease, Insecure: true,
 		Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})).With("who", w.Who),
-	}
-	if w.Wrong != 0 {
-		c.Made = func(m *member.Member, _ *member.Sessions) { member.Misread(m, w.Wrong) }
 	}
 	if w.node, err = node.Start(c); err != nil {
 		return nil, err
@@ -214,7 +210,7 @@ type app struct {
 	to     *json.Encoder
 	from   *json.Decoder
 
-	hold  held.Lock
+	hold  lock.Handle
 	id    int
 	valid int64 // when the hold was last seen to be so
 }
@@ -230,11 +226,11 @@ func (w *worker) app(i int) *app {
 
 // entry asks for a lock, uses what it protects, and lets go. It reports whether the
 // lock was entered.
-func (a *app) entry(ctx context.Context, lock string) bool {
+func (a *app) entry(ctx context.Context, name string) bool {
 	a.id = int(a.asked.Add(1))
 	a.valid = 0
-	a.say(&report{Kind: ask, Hold: a.id, Lock: lock, At: clock()})
-	h, err := a.locks.Lock(ctx, lock, held.Ask{})
+	a.say(&report{Kind: ask, Hold: a.id, Lock: name, At: clock()})
+	h, err := a.locks.Lock(ctx, name, lock.Options{})
 	if err != nil {
 		a.say(&report{Kind: no, Hold: a.id, Err: err.Error(), End: clock()})
 		return false
@@ -258,11 +254,13 @@ func (a *app) entry(ctx context.Context, lock string) bool {
 	return true
 }
 
-// still reports whether the hold is still valid. The clock is read before it is
-// asked: it was valid then, too.
+// still reports whether the hold is still valid, by whatever an application can look
+// at: the error and the deadline, and the context if nothing stops the process (one
+// that was stopped learns of a loss from its context a moment after it goes on). The
+// clock is read before: it was valid then, too.
 func (a *app) still() bool {
-	at := clock()
-	if a.hold.Err() != nil {
+	at, now := clock(), time.Now()
+	if !a.hold.Deadline().After(now) && a.hold.Err() != nil && !(a.Contexts && a.hold.Context().Err() == nil) {
 		return false
 	}
 	a.valid = at

@@ -20,7 +20,11 @@ func (p *Petitioner) Receive(now member.Instant, from string, b []byte) error {
 	if p.phase == ended {
 		return nil
 	}
-	if known := p.record.Cluster; m.Kind == Other || known != 0 && m.Cluster != known {
+	known := p.record.Cluster
+	if known == 0 {
+		known = p.config.Cluster
+	}
+	if m.Kind == Other || known != 0 && m.Cluster != known {
 		p.foreign(&m)
 		return nil
 	}

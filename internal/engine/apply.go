@@ -10,15 +10,11 @@ import (
 // whether it makes anything of it: an entry that is void leaves the record as it
 // is. It is total: whatever the bytes are, all voters come to the same.
 func Apply(r Record, term uint64, entry []byte) (next Record, applied bool) {
-	return apply(r, term, entry, 0)
-}
-
-func apply(r Record, term uint64, entry []byte, wrong Misreading) (Record, bool) {
 	x, err := ParseChange(entry)
-	if err != nil || x.Term != term && x.Start == nil && wrong&NoTerm == 0 {
+	if err != nil || x.Term != term && x.Start == nil {
 		return r, false
 	}
-	n, ok := r.changed(&x, wrong)
+	n, ok := r.changed(&x)
 	if !ok || n.Check() != nil {
 		return r, false
 	}
@@ -27,8 +23,8 @@ func apply(r Record, term uint64, entry []byte, wrong Misreading) (Record, bool)
 
 // changed returns the record after a change, which may still be none that Check
 // accepts.
-func (r *Record) changed(x *Change, wrong Misreading) (n Record, ok bool) {
-	if x.Base != r.Epoch && wrong&NoBase == 0 || r.Epoch >= maxEpoch {
+func (r *Record) changed(x *Change) (n Record, ok bool) {
+	if x.Base != r.Epoch || r.Epoch >= maxEpoch {
 		return n, false
 	}
 	n = r.Clone()
@@ -36,7 +32,7 @@ func (r *Record) changed(x *Change, wrong Misreading) (n Record, ok bool) {
 	for _, m := range r.Members {
 		n.Formers = append(n.Formers, m.Inc)
 	}
-	if !n.start(x.Start) || !n.remove(x) || !n.haunt(r, x) || !n.admit(x.Join, wrong) {
+	if !n.start(x.Start) || !n.remove(x) || !n.haunt(r, x) || !n.admit(x.Join) {
 		return n, false
 	}
 	if x.Choices != nil {
@@ -48,22 +44,23 @@ func (r *Record) changed(x *Change, wrong Misreading) (n Record, ok bool) {
 	return n, n.revote(x)
 }
 
-// start sets the epoch.
+// start sets the cluster and the epoch.
 func (r *Record) start(s *Start) bool {
 	born := r.Cluster != 0
 	switch {
 	case s == nil:
 		r.Epoch++
 		return born
-	case s.Cluster == 0 || born != (s.Epoch == 0):
+	case s.Cluster == 0 || s.Epoch == 0:
 		return false
 	case !born:
-		*r = Record{Epoch: s.Epoch, Settings: s.Settings}
+		*r = Record{Cluster: s.Cluster, Epoch: s.Epoch, Settings: s.Settings}
+	case s.Cluster == r.Cluster || s.Epoch < r.Epoch+Jump:
+		return false
 	default:
-		r.Epoch += Jump
+		r.Cluster, r.Epoch = s.Cluster, s.Epoch
 		r.Voters = nil // the log begins anew
 	}
-	r.Cluster = s.Cluster
 	return true
 }
 
@@ -98,12 +95,9 @@ func (r *Record) haunt(old *Record, x *Change) bool {
 }
 
 // admit adds those who join, each as a new incarnation.
-func (r *Record) admit(all []Joiner, wrong Misreading) bool {
+func (r *Record) admit(all []Joiner) bool {
 	for i, j := range all {
 		m := Member{Name: j.Name, Address: j.Address, Nonce: j.Nonce, Inc: r.Epoch*places + uint64(i)}
-		if wrong&Readmit != 0 {
-			r.revive(&m)
-		}
 		if k := r.voter(j.Voter); k >= 0 && !slices.ContainsFunc(r.Members, func(o Member) bool { return o.Voter == j.Voter }) {
 			m.Voter = j.Voter
 			r.Voters[k].Name, r.Voters[k].Address = j.Name, j.Address
@@ -111,14 +105,6 @@ func (r *Record) admit(all []Joiner, wrong Misreading) bool {
 		r.Members = append(r.Members, m)
 	}
 	return len(all) <= member.MaxMembers
-}
-
-// revive is how an evicted incarnation would be a member again.
-func (r *Record) revive(m *Member) {
-	if i := slices.IndexFunc(r.Ghosts, func(g Ghost) bool { return g.Nonce == m.Nonce }); i >= 0 {
-		m.Inc = r.Ghosts[i].Inc
-		r.Ghosts = slices.Delete(r.Ghosts, i, i+1)
-	}
 }
 
 // revote sets the voters. Whoever becomes one while the one in its process leaves

@@ -116,32 +116,40 @@ func TestVoid(t *testing.T) {
 	r := born(t, 3, 3)
 	r = must(t, r, Change{Base: 1, Drop: []uint64{66}, Ghosts: []member.Ghost{{Inc: 66, Rest: 9}}})
 	ghost := []member.Ghost{{Inc: 66, Rest: 8}}
+	all, join, one := []uint64{64, 65}, []Joiner{{"X", "x", 7, 0}}, []uint64{7}
+	if _, ok := Apply(r, 0, (&Change{Base: 2, Start: &Start{Cluster: 5, Epoch: 2 + Jump}, Drop: all, Join: join, Promote: one}).AppendTo(nil)); !ok {
+		t.Error("a restore is void")
+	}
 	for name, x := range map[string]Change{
-		"another epoch":                   {Base: 1, Ghosts: ghost},
-		"a later epoch":                   {Base: 3, Ghosts: ghost},
-		"nobody left":                     {Base: 2, Drop: []uint64{64}, Left: []uint64{65}, Ghosts: ghost},
-		"one who is no member":            {Base: 2, Drop: []uint64{66}, Ghosts: ghost},
-		"one twice":                       {Base: 2, Drop: []uint64{64}, Left: []uint64{64}, Ghosts: ghost},
-		"a nonce of a member":             {Base: 2, Join: []Joiner{{"X", "x", 101, 0}}, Ghosts: ghost},
-		"a nonce of a ghost":              {Base: 2, Join: []Joiner{{"X", "x", 103, 0}}, Ghosts: ghost},
-		"a nonce twice":                   {Base: 2, Join: []Joiner{{"X", "x", 7, 0}, {"Y", "y", 7, 0}}, Ghosts: ghost},
-		"no nonce":                        {Base: 2, Join: []Joiner{{"X", "x", 0, 0}}, Ghosts: ghost},
-		"a name of a member":              {Base: 2, Join: []Joiner{{"A", "x", 7, 0}}, Ghosts: ghost},
-		"an address that is too long":     {Base: 2, Join: []Joiner{{"X", strings.Repeat("x", member.MaxAddress+1), 7, 0}}, Ghosts: ghost},
-		"no name":                         {Base: 2, Join: []Joiner{{"", "x", 7, 0}}, Ghosts: ghost},
-		"a ghost who is a member":         {Base: 2, Ghosts: []member.Ghost{{Inc: 64, Rest: 1}}},
-		"a ghost who leaves":              {Base: 2, Left: []uint64{64}, Ghosts: []member.Ghost{{Inc: 64, Rest: 1}}},
-		"a ghost from nowhere":            {Base: 2, Ghosts: []member.Ghost{{Inc: 99, Rest: 1}}},
-		"a ghost twice":                   {Base: 2, Ghosts: []member.Ghost{{Inc: 66, Rest: 1}, {Inc: 66, Rest: 1}}},
-		"no algorithm for all":            {Base: 2, Choices: []member.Choice{{Prefix: "a", Algorithm: "central"}}, Ghosts: ghost},
-		"two voters":                      {Base: 2, Retire: []uint64{66}, Ghosts: ghost},
-		"no voter":                        {Base: 2, Retire: []uint64{64, 65, 66}, Ghosts: ghost},
-		"forgotten before it leaves":      {Base: 2, Forget: []uint64{66}, Ghosts: ghost},
-		"a voter who is one":              {Base: 2, Retire: []uint64{66}, Promote: []uint64{101}, Ghosts: ghost},
-		"a voter who is no member":        {Base: 2, Retire: []uint64{66}, Promote: []uint64{103}, Ghosts: ghost},
-		"four voters are wanted":          {Base: 2, Wanted: 4, Ghosts: ghost},
-		"born twice":                      {Base: 2, Start: &Start{Cluster: 5, Epoch: 9, Settings: member.Usual()}, Ghosts: ghost},
-		"restored without another number": {Base: 2, Start: &Start{}, Ghosts: ghost},
+		"another epoch":                {Base: 1, Ghosts: ghost},
+		"a later epoch":                {Base: 3, Ghosts: ghost},
+		"nobody left":                  {Base: 2, Drop: []uint64{64}, Left: []uint64{65}, Ghosts: ghost},
+		"one who is no member":         {Base: 2, Drop: []uint64{66}, Ghosts: ghost},
+		"one twice":                    {Base: 2, Drop: []uint64{64}, Left: []uint64{64}, Ghosts: ghost},
+		"a nonce of a member":          {Base: 2, Join: []Joiner{{"X", "x", 101, 0}}, Ghosts: ghost},
+		"a nonce of a ghost":           {Base: 2, Join: []Joiner{{"X", "x", 103, 0}}, Ghosts: ghost},
+		"a nonce twice":                {Base: 2, Join: []Joiner{{"X", "x", 7, 0}, {"Y", "y", 7, 0}}, Ghosts: ghost},
+		"no nonce":                     {Base: 2, Join: []Joiner{{"X", "x", 0, 0}}, Ghosts: ghost},
+		"a name of a member":           {Base: 2, Join: []Joiner{{"A", "x", 7, 0}}, Ghosts: ghost},
+		"an address that is too long":  {Base: 2, Join: []Joiner{{"X", strings.Repeat("x", member.MaxAddress+1), 7, 0}}, Ghosts: ghost},
+		"no name":                      {Base: 2, Join: []Joiner{{"", "x", 7, 0}}, Ghosts: ghost},
+		"a ghost who is a member":      {Base: 2, Ghosts: []member.Ghost{{Inc: 64, Rest: 1}}},
+		"a ghost who leaves":           {Base: 2, Left: []uint64{64}, Ghosts: []member.Ghost{{Inc: 64, Rest: 1}}},
+		"a ghost from nowhere":         {Base: 2, Ghosts: []member.Ghost{{Inc: 99, Rest: 1}}},
+		"a ghost twice":                {Base: 2, Ghosts: []member.Ghost{{Inc: 66, Rest: 1}, {Inc: 66, Rest: 1}}},
+		"no algorithm for all":         {Base: 2, Choices: []member.Choice{{Prefix: "a", Algorithm: "central"}}, Ghosts: ghost},
+		"two voters":                   {Base: 2, Retire: []uint64{66}, Ghosts: ghost},
+		"no voter":                     {Base: 2, Retire: []uint64{64, 65, 66}, Ghosts: ghost},
+		"forgotten before it leaves":   {Base: 2, Forget: []uint64{66}, Ghosts: ghost},
+		"a voter who is one":           {Base: 2, Retire: []uint64{66}, Promote: []uint64{101}, Ghosts: ghost},
+		"a voter who is no member":     {Base: 2, Retire: []uint64{66}, Promote: []uint64{103}, Ghosts: ghost},
+		"four voters are wanted":       {Base: 2, Wanted: 4, Ghosts: ghost},
+		"born twice":                   {Base: 2, Start: &Start{Cluster: 5, Epoch: 9, Settings: member.Usual()}, Ghosts: ghost},
+		"restored as no cluster":       {Base: 2, Start: &Start{Epoch: 2 + Jump}, Drop: all, Join: join, Promote: one},
+		"restored as the same cluster": {Base: 2, Start: &Start{Cluster: 9, Epoch: 2 + Jump}, Drop: all, Join: join, Promote: one},
+		"restored without an epoch":    {Base: 2, Start: &Start{Cluster: 5}, Drop: all, Join: join, Promote: one},
+		"restored too near":            {Base: 2, Start: &Start{Cluster: 5, Epoch: 1 + Jump}, Drop: all, Join: join, Promote: one},
+		"restored too far":             {Base: 2, Start: &Start{Cluster: 5, Epoch: maxEpoch}, Drop: all, Join: join, Promote: one},
 	} {
 		if n, ok := Apply(r, x.Term, x.AppendTo(nil)); ok || !reflect.DeepEqual(n, r) {
 			t.Errorf("%s: applied", name)
@@ -162,9 +170,12 @@ func TestVoid(t *testing.T) {
 func TestRestored(t *testing.T) {
 	r := born(t, 3, 3)
 	old := r
-	x := Restored(&r, 10, Joiner{"Z", "z", 900, 0})
+	x, err := Restored(&r, Restore{Cluster: 10}, Joiner{"Z", "z", 900, 0})
+	if err != nil {
+		t.Fatal(err)
+	}
 	r = must(t, r, x)
-	if r.Epoch != 1+Jump || r.Cluster != 10 || len(r.Members) != 1 || len(r.Ghosts) != 3 || len(r.Voters) != 1 {
+	if r.Epoch != 1+Jump+10 || r.Cluster != 10 || len(r.Members) != 1 || len(r.Ghosts) != 3 || len(r.Voters) != 1 {
 		t.Errorf("%+v", r)
 	}
 	for _, g := range r.Ghosts {
@@ -179,6 +190,68 @@ func TestRestored(t *testing.T) {
 	}
 }
 
+// Two restores of the same backup share no epoch, and so no token, incarnation or
+// voter's number: not at the same time, and not with a wrong clock. With a clock
+// that is right the later one is higher.
+func TestRestoredTwice(t *testing.T) {
+	const clock, minute = 1_800_000_000_000, 60_000
+	chance := rand.New(rand.NewPCG(5, 6))
+	restore := func(r *Record, how Restore) uint64 {
+		t.Helper()
+		how.Cluster = chance.Uint64()
+		x, err := Restored(r, how, Joiner{"Z", "z", 900, 0})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := must(t, *r, x)
+		if n.Epoch < r.Epoch+Jump || n.Epoch <= how.Seen || n.Epoch < how.Clock || n.Members[0].Inc/places != n.Epoch {
+			t.Errorf("epoch %d after %d: %+v, members %+v", n.Epoch, r.Epoch, how, n.Members)
+		}
+		return n.Epoch
+	}
+	for _, c := range []struct {
+		what   string
+		epoch  uint64 // of the backup
+		a, b   Restore
+		rises  bool
+		shared int // how many of 1000 pairs may be so near that 20 views make them meet
+	}{
+		{"at the same time", 500, Restore{Clock: clock}, Restore{Clock: clock}, false, 1},
+		{"a minute later", 500, Restore{Clock: clock}, Restore{Clock: clock + minute}, false, 1},
+		{"an hour later", 500, Restore{Clock: clock}, Restore{Clock: clock + 60*minute}, true, 0},
+		{"the clock was set back", 500, Restore{Clock: clock}, Restore{Clock: clock - 60*minute}, false, 0},
+		{"there is no clock", 500, Restore{}, Restore{}, false, 0},
+		{"the clock is behind the backup", clock + minute, Restore{Clock: clock}, Restore{Clock: clock + 1}, false, 0},
+		{"more was seen", 500, Restore{Clock: clock, Seen: 2 * clock}, Restore{Clock: clock, Seen: 3 * clock}, true, 0},
+	} {
+		r := born(t, 3, 3)
+		r.Epoch = c.epoch
+		shared := 0
+		for range 1000 {
+			a, b := restore(&r, c.a), restore(&r, c.b)
+			if a < b+20 && b < a+20 {
+				shared++
+			}
+			if c.rises && a >= b {
+				t.Errorf("%s: epoch %d after %d", c.what, b, a)
+			}
+		}
+		if shared > c.shared {
+			t.Errorf("%s: %d of 1000 pairs share epochs", c.what, shared)
+		}
+	}
+	r := born(t, 1, 1)
+	for _, how := range []Restore{{Clock: maxEpoch}, {Clock: 1<<64 - 1}, {Seen: 1<<64 - 1}} {
+		if x, err := Restored(&r, how, Joiner{"Z", "z", 900, 0}); err == nil {
+			t.Errorf("%+v: epoch %d", how, x.Start.Epoch)
+		}
+	}
+	r.Epoch = maxEpoch - 1
+	if x, err := Restored(&r, Restore{}, Joiner{"Z", "z", 900, 0}); err == nil {
+		t.Errorf("epoch %d", x.Start.Epoch)
+	}
+}
+
 // A backup of a cluster in which many have died can be restored: with as many ghosts
 // as there can be, all members among them.
 func TestRestoredFull(t *testing.T) {
@@ -186,7 +259,11 @@ func TestRestoredFull(t *testing.T) {
 	for i := range uint64(member.MaxGhosts) {
 		r.Ghosts = append(r.Ghosts, Ghost{Inc: 1000 + i, Nonce: 2000 + i, Rest: 1})
 	}
-	n := must(t, r, Restored(&r, 10, Joiner{"Z", "z", 900, 0}))
+	x, err := Restored(&r, Restore{Cluster: 10}, Joiner{"Z", "z", 900, 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := must(t, r, x)
 	if len(n.Ghosts) != member.MaxGhosts {
 		t.Errorf("%d ghosts", len(n.Ghosts))
 	}

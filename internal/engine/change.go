@@ -15,23 +15,30 @@ type Joiner struct {
 	Voter   uint64 // the number of the voter whose disk it has; 0 if it has none
 }
 
-// A Start begins a cluster, or takes it up again from a backup.
+// A Start founds a cluster, or restores one from a backup.
 type Start struct {
-	Cluster  uint64          // drawn anew in both cases, so that nobody takes the one for the other
-	Epoch    uint64          // the first one; 0 with a backup, whose epoch jumps ahead
-	Settings member.Settings // at birth alone; they never change
+	Cluster  uint64          // drawn at random for each, so that no node takes one cluster for another
+	Epoch    uint64          // the first one; after a backup at least Jump above its epoch
+	Settings member.Settings // of a new cluster; they never change, not even after a backup
 }
 
-// Jump is how far the epoch goes ahead when a backup is restored: further than
-// any cluster goes between two backups.
+// Jump is by how much the epoch rises at least when a backup is restored: by more
+// than any cluster reaches between two backups.
 const Jump = 1 << 20
+
+// How far apart two restores of the same backup may begin, by chance: if the clock
+// tells them apart, and if it does not.
+const (
+	spread     = 1 << 20
+	wideSpread = 1 << 32
+)
 
 // A Change is the one kind of entry that voters agree on. Each that is applied
 // makes one view.
 type Change struct {
 	Base    uint64   // the epoch that it changes; in any other it is void
 	Term    uint64   // of the leader that proposes it; as an entry of any other it is void
-	Start   *Start   // nil but for the first one, and after a backup
+	Start   *Start   // nil except in the first change, and in the first after a backup
 	Drop    []uint64 // incarnations that are evicted
 	Left    []uint64 // incarnations that have promised never to enter again
 	Join    []Joiner
@@ -107,14 +114,48 @@ func Birth(s Start, wanted int, choices []member.Choice, first ...Joiner) Change
 	return x
 }
 
-// Restored returns the entry that takes a cluster up again from a backup, with
-// one member and voter. Whoever was a member by the backup is a ghost for as
-// long as a lease can run; of those who joined later nothing is known: who
-// restores must see to it that none of them runs. A view has no room for more than
-// MaxGhosts: as all of these rest equally long, they also stand for ghosts of the
-// backup that are left out.
-func Restored(r *Record, cluster uint64, first Joiner) Change {
-	x := Change{Base: r.Epoch, Start: &Start{Cluster: cluster}, Join: []Joiner{first}, Promote: []uint64{first.Nonce}}
+// A Restore says how a cluster is restored from a backup.
+type Restore struct {
+	Cluster uint64 // drawn at random from all 64 bits
+	Seen    uint64 // the highest epoch known from elsewhere: other disks, tokens at resources; 0 if none is
+	Clock   uint64 // the wall clock, in milliseconds since 1970; 0 if there is none
+}
+
+// epoch returns the first epoch after a restore.
+//
+// It must be above everything that the lost cluster has reached, which Jump sees
+// to. It must also differ between two restores of the same backup by more than the
+// first one has used, or both would hand out the same tokens, and it should be
+// higher after the second one, or resources would refuse its tokens. The backup
+// knows nothing of an earlier restore, but the clock does: no cluster makes a view
+// every millisecond, so the time of a restore is above every epoch that an earlier
+// one has reached. Voters without a disk begin with the time as well.
+//
+// The clock may be wrong, and two restores may happen at the same time. Therefore
+// the epoch is moved ahead by a random number, taken from the cluster's. It is
+// small, about a quarter of an hour, to keep the order that the clock gives. If the
+// clock is behind the backup it says nothing, and the number is larger. Two restores
+// at the same time still share epochs with a probability of 2^-19 for each view that
+// one of them has made.
+func (x *Restore) epoch(r *Record) uint64 {
+	floor := max(r.Epoch, min(x.Seen, maxEpoch)) + Jump
+	if clock := min(x.Clock, maxEpoch); clock > floor {
+		return clock + x.Cluster%spread
+	}
+	return floor + x.Cluster%wideSpread
+}
+
+// Restored returns the entry that restores a cluster from a backup, with one member
+// and voter. All members of the backup become ghosts for as long as a lease can
+// run. Nothing is known of nodes that joined later: the operator must make sure
+// that none of them runs. A view has no room for more than MaxGhosts. Because all
+// of these rest for the same time, they also stand for ghosts of the backup that
+// are left out.
+func Restored(r *Record, how Restore, first Joiner) (Change, error) {
+	x := Change{Base: r.Epoch, Start: &Start{Cluster: how.Cluster, Epoch: how.epoch(r)}, Join: []Joiner{first}, Promote: []uint64{first.Nonce}}
+	if x.Start.Epoch >= maxEpoch {
+		return x, fmt.Errorf("restore epoch %d as %d: epochs end at %d: set the clock, or found a new cluster", r.Epoch, x.Start.Epoch, uint64(maxEpoch))
+	}
 	for _, m := range r.Members {
 		x.Drop = append(x.Drop, m.Inc)
 		x.Ghosts = append(x.Ghosts, member.Ghost{Inc: m.Inc, Rest: r.Settings.Patience()})
@@ -122,7 +163,7 @@ func Restored(r *Record, cluster uint64, first Joiner) Change {
 	for _, g := range r.Ghosts[:min(len(r.Ghosts), member.MaxGhosts-len(r.Members))] {
 		x.Ghosts = append(x.Ghosts, member.Ghost{Inc: g.Inc, Rest: r.Settings.Patience()})
 	}
-	return x
+	return x, nil
 }
 
 // fit is how many voters so many members have at most.

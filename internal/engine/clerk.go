@@ -49,13 +49,12 @@ type machine struct {
 	record Record
 	index  uint64 // of the last entry
 	fresh  bool   // it has changed since somebody looked
-	wrong  Misreading
 	seen   func(index uint64, r *Record)
 }
 
 func (m *machine) Apply(index, term uint64, entry []byte) {
 	var changed bool
-	m.record, changed = apply(m.record, term, entry, m.wrong)
+	m.record, changed = Apply(m.record, term, entry)
 	m.index, m.fresh = index, m.fresh || changed
 	m.tell()
 }
@@ -86,9 +85,6 @@ type ClerkConfig struct {
 	// Seen is shown the record after each entry that is applied; nil shows nobody.
 	// It is for whoever judges.
 	Seen func(index uint64, r *Record)
-	// Wrong is what it misreads. It is for negative controls alone: nothing that a user
-	// can set leads here, and a test sees to it.
-	Wrong Misreading
 }
 
 // OpenClerk starts the voter whose state it is.
@@ -100,13 +96,12 @@ func OpenClerk(from ClerkConfig) (*Clerk, error) {
 	if id == 0 {
 		return nil, errors.New("start a voter: its state is empty")
 	}
-	c := &Clerk{id: id, m: &machine{seen: from.Seen, wrong: from.Wrong}}
+	c := &Clerk{id: id, m: &machine{seen: from.Seen}}
 	if c.log, err = from.Logs.Start(from.State, c.m, from.Seed); err != nil {
 		return nil, err
 	}
 	c.m.fresh = false
 	c.warden = NewWarden(id, c.m.record)
-	c.warden.wrong = from.Wrong
 	return c, nil
 }
 

@@ -14,9 +14,6 @@ type grudge struct {
 
 // complaints takes all complaints of a member.
 func (w *Warden) complaints(inc uint64, about []uint64) {
-	if w.misreads(NoComplaint) {
-		return
-	}
 	for _, a := range about {
 		if a == inc || w.record.Rank(a) < 0 {
 			continue

@@ -9,6 +9,8 @@
 //   - A Warden is what a voter does with the messages of members. On the voter
 //     that leads it counts leases and proposes changes; all that it knows beyond
 //     the record is forgotten with its term.
+//   - A roster is what the leader knows when it decides who votes. The invariant, what
+//     the log may rest on, is its predicate mayRest.
 //   - A Petitioner is the other end: what the host of a member, or of one that
 //     wants to be, says to voters, and to which of them.
 //   - A Clerk is a voter at work: its log, the record that the entries make, and a
@@ -21,10 +23,10 @@
 // the leader after the read began.
 //
 // Numbers of processes. An epoch is never used twice, even if a backup is
-// restored (the epoch then jumps far ahead) or a cluster without a disk is born
-// again (its first epoch is taken from a clock). So all that must never be used
-// twice is made of an epoch: the incarnation of a member is 64 times the epoch
-// that it was admitted in plus its place among those admitted with it, and so is
-// the number of a voter. An index of the log would not do: it goes back when a
-// backup is restored.
+// restored, once or again, or a cluster without a disk is founded again: the epoch
+// then jumps ahead, to the time of the wall clock. Therefore all numbers that must
+// never be used twice are made of an epoch: the incarnation of a member is 64 times
+// the epoch that admitted it plus its place among those admitted with it, and so is
+// the number of a voter. An index of the log would not do, because it goes back
+// when a backup is restored.
 package engine

@@ -26,10 +26,10 @@ func (w *Warden) Receive(now member.Instant, from string, b []byte) error {
 	case m.Kind == Join && w.leads:
 		w.join(from, &m)
 	case m.Kind == Status && w.leads:
-		w.read(request{from: from, number: m.Number}, NoReads)
+		w.read(request{from: from, number: m.Number})
 	case m.Kind == Join || m.Kind == Status:
 		w.elsewhere(from, &m)
-	case r.Cluster != 0 && r.out(m.Inc) || w.misreads(HastyGone) && r.Rank(m.Inc) < 0:
+	case r.Cluster != 0 && r.out(m.Inc):
 		w.stranger(from, &m)
 	case m.Kind == Fetch && r.Rank(m.Inc) >= 0 && r.Epoch > m.Epoch:
 		w.push(from)
@@ -64,8 +64,6 @@ func (w *Warden) stranger(from string, m *Message) {
 		w.elsewhere(from, m)
 	case m.Kind == Leave && m.Voter != 0 && (!w.steady || w.listed(m.Voter)) && w.leaving(m.Voter):
 		return
-	case w.misreads(Readmit) && w.leads:
-		w.readmit(from, m)
 	default:
 		if m.Kind == Leave && m.Voter != 0 {
 			w.push(from) // by which it sees that the others can do without it

@@ -38,7 +38,7 @@ func (w *Warden) join(from string, m *Message) {
 	case r.bearer(m.Nonce) >= 0:
 		w.push(from)
 		return
-	case r.haunts(m.Nonce) && !w.misreads(Readmit): // it was admitted and evicted before it heard of it
+	case r.haunts(m.Nonce): // it was admitted and evicted before it heard of it
 		w.send(from, &Message{Kind: Gone, Cluster: r.Cluster, Nonce: m.Nonce})
 		return
 	}
@@ -55,19 +55,6 @@ func (w *Warden) join(from string, m *Message) {
 	w.send(from, &x)
 }
 
-// readmit is how one that was evicted would be let in again as it is.
-func (w *Warden) readmit(from string, m *Message) {
-	i := slices.IndexFunc(w.record.Ghosts, func(g Ghost) bool { return g.Inc == m.Inc })
-	if i < 0 {
-		return
-	}
-	all := []uint64{}
-	for _, o := range w.record.Members {
-		all = append(all, o.Inc)
-	}
-	w.joiners = append(w.joiners, joiner{Joiner{Name: from, Address: from, Nonce: w.record.Ghosts[i].Nonce}, all, w.now})
-}
-
 // against says what is against admitting somebody beside these members.
 func (w *Warden) against(j *joiner, stay []Member) Reason {
 	for _, m := range stay {
@@ -76,7 +63,7 @@ func (w *Warden) against(j *joiner, stay []Member) Reason {
 		}
 	}
 	for _, m := range stay {
-		if !slices.Contains(j.reached, m.Inc) && !w.misreads(NoReach) {
+		if !slices.Contains(j.reached, m.Inc) {
 			return Reach
 		}
 	}
@@ -94,9 +81,7 @@ func (w *Warden) against(j *joiner, stay []Member) Reason {
 // complain.
 func (w *Warden) admissible(stay []Member) []Joiner {
 	silent := w.now - 4*member.Instant(w.record.Settings.Renew)
-	if !w.misreads(KeptQueue) {
-		w.joiners = slices.DeleteFunc(w.joiners, func(j joiner) bool { return j.heard < silent })
-	}
+	w.joiners = slices.DeleteFunc(w.joiners, func(j joiner) bool { return j.heard < silent })
 	var all []Joiner
 	for i := range w.joiners {
 		j := &w.joiners[i]

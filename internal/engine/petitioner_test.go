@@ -172,6 +172,24 @@ func TestPetitionerReplaced(t *testing.T) {
 	}
 }
 
+// A process that knows its cluster believes nothing that is said in another one, even
+// before it has heard from its own.
+func TestPetitionerForeign(t *testing.T) {
+	p, err := NewPetitioner(PetitionerConfig{Name: "X", Address: "x", Nonce: 500, Cluster: 8, Voters: []string{"A"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Join(1)
+	p.Out.Reset()
+	r := must(t, born(t, 2, 1), Change{Base: 1, Join: []Joiner{{"X", "x", 500, 0}}})
+	for _, m := range []Message{{Kind: View, Record: r.AppendTo(nil)}, {Kind: Wait, Nonce: 500, Record: r.AppendTo(nil)}, {Kind: Gone, Nonce: 500}} {
+		p.told(t, 2, "A", m)
+		if p.Inc() != 0 || p.Record().Cluster != 0 || p.Out.Ending != Running || p.Out.View {
+			t.Errorf("%s of another cluster: incarnation %d, %+v", m.Kind, p.Inc(), p.Record())
+		}
+	}
+}
+
 // Members that are no voters know who is one.
 func TestRefer(t *testing.T) {
 	p, _ := joined(t)
@@ -198,5 +216,98 @@ func TestPetitionerIsCalled(t *testing.T) {
 	p.told(t, 20*second, "A", Message{Kind: Call, Inc: 128, Number: 7})
 	if all, to := p.sent(t); len(all) != 1 || to[0] != "A" || all[0].Kind != Here || all[0].Inc != 128 || all[0].Number != 7 {
 		t.Errorf("%+v to %v", all, to)
+	}
+}
+
+// voterOf returns a member that is a voter, and its record: C of A, B and C.
+func voterOf(t *testing.T) (*Petitioner, Record) {
+	t.Helper()
+	p, err := NewPetitioner(PetitionerConfig{Name: "C", Address: "C", Nonce: 103, Voters: []string{"A"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Join(1)
+	r := born(t, 3, 3)
+	p.told(t, 2, "A", Message{Kind: View, Record: r.AppendTo(nil)})
+	p.Out.Reset()
+	return p, r
+}
+
+// A leaving voter ends only when the record no longer has it: until then the log
+// may need its vote. It learns that from a view, or, because members that have left
+// are sent none, from the voter of its own process.
+func TestLeavingVoterStays(t *testing.T) {
+	for what, learns := range map[string]func(p *Petitioner, r Record){
+		"by a view":         func(p *Petitioner, r Record) { p.told(t, 20, "A", Message{Kind: View, Record: r.AppendTo(nil)}) },
+		"by its own record": func(p *Petitioner, r Record) { p.Know(20, &r) },
+	} {
+		p, r := voterOf(t)
+		p.Leave(10)
+		p.Out.Reset()
+		retired := must(t, r, Change{Base: 1, Left: []uint64{66}, Retire: []uint64{65, 66}})
+		if learns(p, retired); p.Out.Ending != Running || p.Record().Epoch != 2 {
+			t.Errorf("%s: ends with %v while its vote is needed, in epoch %d", what, p.Out.Ending, p.Record().Epoch)
+		}
+		p.Wake(p.Out.Wake)
+		if all, _ := p.sent(t); len(all) != 1 || all[0].Kind != Leave || all[0].Voter != 66 {
+			t.Errorf("%s: it asks %+v", what, all)
+		}
+		if learns(p, must(t, retired, Change{Base: 2, Forget: []uint64{65, 66}})); p.Out.Ending != Left {
+			t.Errorf("%s: ends with %v when its vote is not needed", what, p.Out.Ending)
+		}
+	}
+	p, r := voterOf(t)
+	p.Leave(10)
+	learned := must(t, r, Change{Base: 1, Left: []uint64{66}, Retire: []uint64{65, 66}})
+	p.told(t, 20, "A", Message{Kind: View, Record: learned.AppendTo(nil)})
+	if p.told(t, 21, "A", Message{Kind: Gone, Inc: 66}); p.Out.Ending != Left {
+		t.Errorf("ends with %v when the leader lets it go", p.Out.Ending)
+	}
+}
+
+// So does a member that becomes a voter while it leaves. One that is evicted does
+// not wait: its voter starts again with the next process.
+func TestLeavingMemberBecomesVoter(t *testing.T) {
+	p, r := joined(t)
+	p.Leave(10)
+	p.Out.Reset()
+	r = must(t, r, Change{Base: 2, Wanted: 3, Promote: []uint64{102, 500}})
+	p.told(t, 20, "A", Message{Kind: View, Record: r.AppendTo(nil)})
+	p.Wake(p.Out.Wake)
+	if all, _ := p.sent(t); len(all) != 1 || all[0].Kind != Leave || all[0].Voter != r.Members[2].Voter || all[0].Voter == 0 {
+		t.Errorf("voter %d asks %+v", r.Members[2].Voter, all)
+	}
+	r = must(t, r, Change{Base: 3, Left: []uint64{128}, Retire: []uint64{r.Members[1].Voter, r.Members[2].Voter}})
+	if p.told(t, 30, "A", Message{Kind: View, Record: r.AppendTo(nil)}); p.Out.Ending != Running {
+		t.Errorf("ends with %v while its vote is needed", p.Out.Ending)
+	}
+
+	p, r = voterOf(t)
+	r = must(t, r, Change{Base: 1, Drop: []uint64{66}})
+	if p.told(t, 20, "A", Message{Kind: View, Record: r.AppendTo(nil)}); p.Out.Ending != Evicted {
+		t.Errorf("ends with %v when evicted", p.Out.Ending)
+	}
+}
+
+// Only a leaving member learns from its own voter, and only of its own cluster.
+// What it learns is its own.
+func TestKnow(t *testing.T) {
+	p, r := voterOf(t)
+	next := must(t, r, Change{Base: 1, Choices: central()})
+	if p.Know(20, &next); p.Out.View || p.Record().Epoch != 1 {
+		t.Error("a member that stays installs a view that was not sent to it")
+	}
+	p.Leave(21)
+	other := next.Clone()
+	other.Cluster, other.Epoch = 10, 7
+	if p.Know(22, &other); p.Record().Epoch != 1 {
+		t.Error("the record of another cluster")
+	}
+	if p.Know(23, &r); p.Out.View {
+		t.Error("the record that it has")
+	}
+	p.Know(24, &next)
+	if next.Members[0].Name = "changed"; p.Record().Epoch != 2 || p.Record().Members[0].Name != "A" {
+		t.Errorf("%+v", p.Record())
 	}
 }

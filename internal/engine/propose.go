@@ -26,7 +26,7 @@ func (w *Warden) propose() {
 		return
 	}
 	entry := x.AppendTo(nil)
-	if _, ok := apply(w.record, w.term, entry, w.wrong); !ok {
+	if _, ok := Apply(w.record, w.term, entry); !ok {
 		return // too many ghosts, say: later
 	}
 	w.flying, w.entry, w.proposed, w.Out.Propose = &x, entry, w.now, entry
@@ -45,7 +45,7 @@ func (w *Warden) next() (x Change, ok bool) {
 		if len(stay)+len(x.Join) > 0 {
 			break
 		}
-		if mercy == silent || w.misreads(DropsAll) { // nobody would be left
+		if mercy == silent { // nobody would be left
 			return x, false
 		}
 		for i := range w.standings {
@@ -94,7 +94,7 @@ func (w *Warden) goers(mercy int) (drop, left []uint64) {
 	}
 	goes := func(inc uint64) bool {
 		s := w.standing(inc)
-		return !w.misreads(DropsAll) && (s.leaves || slices.Contains(drop, inc))
+		return s.leaves || slices.Contains(drop, inc)
 	}
 	if mercy == all {
 		if inc := w.accused(goes); inc != 0 && !slices.Contains(drop, inc) && !slices.Contains(left, inc) {
@@ -140,10 +140,8 @@ func (w *Warden) haunting(drop []uint64) []member.Ghost {
 			ghosts = append(ghosts, member.Ghost{Inc: inc, Rest: member.Span(until - w.now)})
 		}
 	}
-	if !w.misreads(LastGhosts) {
-		for _, g := range w.ghosts {
-			add(g.id, g.at)
-		}
+	for _, g := range w.ghosts {
+		add(g.id, g.at)
 	}
 	for _, inc := range drop {
 		add(inc, w.until(inc))

@@ -28,7 +28,7 @@ const maxRequests = 1024
 // may be applied whenever.
 func (w *Warden) renew(from string, m *Message) {
 	s := w.standing(m.Inc)
-	if s.leaves || w.doomed(m.Inc) && !w.misreads(RenewsDoomed) || m.Number < s.number {
+	if s.leaves || w.doomed(m.Inc) || m.Number < s.number {
 		return
 	}
 	s.number = m.Number
@@ -40,15 +40,12 @@ func (w *Warden) renew(from string, m *Message) {
 	} else {
 		w.complaints(m.Inc, m.Who)
 	}
-	w.read(request{from: from, inc: m.Inc, number: m.Number}, NoRound)
+	w.read(request{from: from, inc: m.Inc, number: m.Number})
 }
 
-// read has a request answered after the next read, unless that is misread.
-func (w *Warden) read(x request, wrong Misreading) {
-	switch {
-	case w.misreads(wrong):
-		w.answer(&x)
-	case len(w.waiting) < maxRequests:
+// read has a request answered after the next read.
+func (w *Warden) read(x request) {
+	if len(w.waiting) < maxRequests {
 		w.waiting = append(w.waiting, x)
 	}
 }
@@ -98,7 +95,7 @@ func (w *Warden) answer(x *request) {
 		return
 	}
 	s := w.standing(x.inc)
-	if s == nil || s.leaves || w.doomed(x.inc) && !w.misreads(RenewsDoomed) {
+	if s == nil || s.leaves || w.doomed(x.inc) {
 		return
 	}
 	s.proven = true

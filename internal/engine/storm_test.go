@@ -112,10 +112,10 @@ func (w *world) sever() {
 }
 
 // storm makes a whole run, and returns what went wrong first.
-func storm(seed uint64, wrong Misreading) *world {
+func storm(seed uint64) *world {
 	r := rand.New(rand.NewPCG(seed, 2))
 	voters := []int{1, 3, 3, 5}[r.IntN(4)]
-	w := newWorld(seed, max(voters, 2+r.IntN(5)), voters, wrong)
+	w := newWorld(seed, max(voters, 2+r.IntN(5)), voters)
 	lease := int64(w.settings.Lease)
 	w.stormy = true
 	for w.broken == "" && w.now < 24*lease {
@@ -144,7 +144,7 @@ func TestStorm(t *testing.T) {
 	}
 	views := 0
 	for seed := range seeds {
-		w := storm(seed, 0)
+		w := storm(seed)
 		if w.broken != "" {
 			t.Fatalf("seed %d: %s\n%s", seed, w.broken, strings.Join(w.trace[max(0, len(w.trace)-12):], "\n"))
 		}
@@ -156,7 +156,7 @@ func TestStorm(t *testing.T) {
 // One seed gives the same run twice.
 func TestSameTwice(t *testing.T) {
 	for seed := range uint64(10) {
-		a, b := storm(seed, 0), storm(seed, 0)
+		a, b := storm(seed), storm(seed)
 		if !slices.Equal(a.trace, b.trace) || a.now != b.now || a.seq != b.seq {
 			t.Errorf("seed %d: %d and %d events", seed, a.seq, b.seq)
 		}

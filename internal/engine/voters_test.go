@@ -42,7 +42,7 @@ func (d *desk) votersAre(want ...uint64) {
 }
 
 func TestOneBecomesThree(t *testing.T) {
-	d := lead(t, 2, 5, 0)
+	d := lead(t, 2, 5)
 	d.settle(64, 65)
 	d.votersAre(64)
 	d.say("C", Message{Kind: Join, Name: "C", Address: "C", Nonce: 300, Who: []uint64{64, 65}})
@@ -78,7 +78,7 @@ func TestOneBecomesThree(t *testing.T) {
 
 func TestVoterLeaves(t *testing.T) {
 	t.Run("another takes its place", func(t *testing.T) {
-		d := lead(t, 4, 3, 0)
+		d := lead(t, 4, 3)
 		d.live(3*second, 64, 65, 66, 67)
 		d.say("C", Message{Kind: Leave, Inc: 66, Voter: 66})
 		d.here(67)
@@ -98,7 +98,7 @@ func TestVoterLeaves(t *testing.T) {
 		d.votersAre(64, 65, 128)
 	})
 	t.Run("nobody does", func(t *testing.T) {
-		d := lead(t, 3, 3, 0)
+		d := lead(t, 3, 3)
 		d.live(3*second, 64, 65, 66)
 		d.say("C", Message{Kind: Leave, Inc: 66, Voter: 66})
 		if x := d.tick(1); x != nil {
@@ -113,7 +113,7 @@ func TestVoterLeaves(t *testing.T) {
 		d.votersAre(64)
 	})
 	t.Run("the leader", func(t *testing.T) {
-		d := lead(t, 2, 1, 0)
+		d := lead(t, 2, 1)
 		d.live(3*second, 64, 65)
 		d.say("A", Message{Kind: Leave, Inc: 64, Voter: 64})
 		d.here(65)
@@ -128,7 +128,7 @@ func TestVoterLeaves(t *testing.T) {
 		}
 	})
 	t.Run("the leader, and the first that could lead is dead", func(t *testing.T) {
-		d := lead(t, 4, 3, 0)
+		d := lead(t, 4, 3)
 		d.live(3*second, 64, 65, 66, 67)
 		d.say("A", Message{Kind: Leave, Inc: 64, Voter: 64})
 		d.here(65, 66, 67)
@@ -144,7 +144,7 @@ func TestVoterLeaves(t *testing.T) {
 		}
 	})
 	t.Run("the only one that has spoken", func(t *testing.T) {
-		d := lead(t, 2, 1, 0)
+		d := lead(t, 2, 1)
 		d.say("A", Message{Kind: Leave, Inc: 64, Voter: 64})
 		if x := d.tick(2 * second); x != nil {
 			t.Errorf("%+v", x)
@@ -158,7 +158,7 @@ func TestVoterLeaves(t *testing.T) {
 // If all leave at once they do not wait for each other: all but the one that leads
 // can go, and then it can.
 func TestAllLeave(t *testing.T) {
-	d := lead(t, 3, 3, 0)
+	d := lead(t, 3, 3)
 	all := []uint64{64, 65, 66}
 	d.settle(all...)
 	d.votersAre(all...)
@@ -194,7 +194,7 @@ func TestAllLeave(t *testing.T) {
 }
 
 func TestWanted(t *testing.T) {
-	d := lead(t, 5, 5, 0)
+	d := lead(t, 5, 5)
 	all := []uint64{64, 65, 66, 67, 68}
 	d.settle(all...)
 	d.votersAre(all...)
@@ -216,7 +216,7 @@ func TestWanted(t *testing.T) {
 
 // A new voter that dies before the log has it is given up.
 func TestStillborn(t *testing.T) {
-	d := lead(t, 3, 1, 0)
+	d := lead(t, 3, 1)
 	d.live(3*second, 64, 65, 66)
 	_ = d.Want(3)
 	if x := d.tick(1); x == nil || len(x.Promote) != 2 {
@@ -236,7 +236,7 @@ func TestStillborn(t *testing.T) {
 // not one of those who stay, though it is a member still.
 func TestCandidatesAreFresh(t *testing.T) {
 	quick := func(members, wanted int) *desk {
-		d := lead(t, members, wanted, 0)
+		d := lead(t, members, wanted)
 		d.record.Settings.Renew = member.Second
 		return d
 	}
@@ -270,7 +270,7 @@ func TestCandidatesAreFresh(t *testing.T) {
 // evicted. Then all the rest leave, and the last one stays until they have.
 func TestLeaversWaitForAnAnswer(t *testing.T) {
 	leave := func() *desk {
-		d := lead(t, 3, 3, 0)
+		d := lead(t, 3, 3)
 		d.live(3*second, 64, 65, 66)
 		d.here(66) // under way since before
 		d.now++
@@ -310,7 +310,7 @@ func TestLeaversWaitForAnAnswer(t *testing.T) {
 		}
 	})
 	t.Run("it renews and never answers", func(t *testing.T) {
-		d := lead(t, 3, 3, 0)
+		d := lead(t, 3, 3)
 		d.live(3*second, 64, 65, 66)
 		d.now++
 		asked := d.now
@@ -329,7 +329,7 @@ func TestLeaversWaitForAnAnswer(t *testing.T) {
 		}
 	})
 	t.Run("one that was to take the place of the only voter is dead", func(t *testing.T) {
-		d := lead(t, 2, 1, 0)
+		d := lead(t, 2, 1)
 		d.live(3*second, 64, 65)
 		var x *Change
 		for d.now++; x == nil; x = d.tick(second / 2) {
@@ -344,4 +344,128 @@ func TestLeaversWaitForAnAnswer(t *testing.T) {
 			t.Errorf("%+v", said)
 		}
 	})
+}
+
+// The log is not left to a voter that may be dead when a new voter dies before the
+// log has it: A is dead, D takes the place of C, which leaves, and dies as well.
+func TestStillbornLeavesNoDeadVoter(t *testing.T) {
+	d := lead(t, 4, 3)
+	d.self = 65 // B leads
+	d.live(3*second, 64, 65, 66, 67)
+	if x := d.live(9*second, 65, 66, 67); x == nil || !slices.Equal(x.Drop, []uint64{64}) {
+		t.Fatalf("%+v", x)
+	}
+	d.commit()
+	d.live(2*second, 65, 66, 67)
+	d.say("C", Message{Kind: Leave, Inc: 66, Voter: 66})
+	d.here(67)
+	if x := d.tick(1); x == nil || !slices.Equal(x.Promote, []uint64{104}) || !slices.Equal(x.Left, []uint64{66}) {
+		t.Fatalf("%+v", x)
+	}
+	d.commit()
+	x := d.live(9*second, 65)
+	if x == nil || !slices.Equal(x.Drop, []uint64{67}) || slices.Contains(x.Retire, 65) || !slices.Contains(x.Retire, 64) {
+		t.Fatalf("want B as the only voter: %+v", x)
+	}
+}
+
+// Leaving voters go as far as they can, also when another number of voters is wanted.
+func TestLeaversGo(t *testing.T) {
+	all := []uint64{64, 65, 66, 67, 68}
+	leave := func(d *desk, who ...uint64) {
+		for _, inc := range who {
+			d.say("m", Message{Kind: Leave, Inc: inc, Voter: inc})
+		}
+	}
+	t.Run("one of two, while another member's answer is awaited", func(t *testing.T) {
+		d := lead(t, 5, 3)
+		d.live(3*second, all...)
+		d.now++
+		leave(d, 65, 66)
+		d.here(67)
+		if x := d.tick(1); x == nil || !slices.Equal(x.Left, []uint64{66}) || !slices.Equal(x.Retire, []uint64{66}) || !slices.Equal(x.Promote, []uint64{104}) {
+			t.Errorf("%+v", x)
+		}
+	})
+	t.Run("without overdue voters", func(t *testing.T) {
+		d := lead(t, 5, 5)
+		d.live(3*second, all...)
+		if x := d.live(9*second, all[:4]...); x == nil || !slices.Equal(x.Drop, all[4:]) {
+			t.Fatalf("%+v", x)
+		}
+		d.commit()
+		d.live(40*second, all[:4]...)
+		leave(d, 66, 67)
+		d.here(65)
+		if x := d.tick(1); x == nil || len(x.Left) != 2 || !slices.Equal(x.Retire, []uint64{65, 66, 67, 68}) {
+			t.Errorf("%+v", x)
+		}
+	})
+	t.Run("fewer are wanted than stay", func(t *testing.T) {
+		d := lead(t, 5, 5)
+		d.live(3*second, all...)
+		_ = d.Want(3)
+		leave(d, 66, 67, 68)
+		d.here(65)
+		if x := d.tick(1); x == nil || !slices.Equal(x.Left, []uint64{66, 67, 68}) || !slices.Equal(x.Retire, []uint64{65, 66, 67, 68}) {
+			t.Errorf("%+v", x)
+		}
+	})
+	t.Run("fewer are wanted, and the others have not answered", func(t *testing.T) {
+		d := lead(t, 5, 5)
+		d.live(3*second, all...)
+		d.now++
+		leave(d, 68)
+		_ = d.Want(3)
+		if x := d.tick(1); x == nil || len(x.Left)+len(x.Retire) > 0 {
+			t.Fatalf("the log would rest on voters that may be dead: %+v", x)
+		}
+		d.commit()
+		d.here(65)
+		if x := d.tick(3 * second); x == nil || !slices.Equal(x.Left, []uint64{68}) || !slices.Equal(x.Retire, []uint64{67, 68}) {
+			t.Errorf("%+v", x)
+		}
+	})
+}
+
+// If one of five members cannot become a voter, one voter becomes three meanwhile.
+func TestGrowsAsFarAsItCan(t *testing.T) {
+	d := lead(t, 5, 1)
+	d.live(3*second, 64, 65, 66, 67)
+	_ = d.Want(5)
+	if x := d.tick(1); x == nil || !slices.Equal(x.Promote, []uint64{102, 103}) {
+		t.Errorf("%+v", x)
+	}
+}
+
+// While a change of the record's voters is in flight, the log's voters stay as they
+// are: the log could make a voter of a member that leaves with the change.
+func TestOneChangeOfVotersAtATime(t *testing.T) {
+	d := lead(t, 3, 1)
+	d.live(3*second, 64, 65, 66)
+	d.say("A", Message{Kind: Leave, Inc: 64, Voter: 64})
+	d.here(65, 66)
+	d.tick(1)
+	if r := d.commit(); r.Members[0].Voter != 128 {
+		t.Fatalf("B does not take the place of A: %+v", r.Members)
+	}
+	if d.tick(1); !slices.Equal(d.Out.Revote, []uint64{128}) {
+		t.Fatalf("%+v", d.Out)
+	}
+	d.live(2*second, 65, 66)
+	d.say("B", Message{Kind: Leave, Inc: 65, Voter: 128}) // the log does not have it yet
+	d.here(66)
+	x := d.tick(1)
+	if x == nil || !slices.Equal(x.Left, []uint64{65}) || !slices.Equal(x.Retire, []uint64{128}) {
+		t.Fatalf("%+v", x)
+	}
+	for range 5 {
+		if d.tick(second); d.Out.Revote != nil {
+			t.Fatalf("the log is to have %d, which leaves", d.Out.Revote)
+		}
+	}
+	d.commit()
+	if d.tick(second); !slices.Equal(d.Out.Revote, []uint64{192}) {
+		t.Errorf("%+v", d.Out)
+	}
 }

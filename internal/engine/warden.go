@@ -18,7 +18,6 @@ type Warden struct {
 	self   uint64 // its voter's number
 	record Record
 	bytes  []byte // of the record
-	wrong  Misreading
 	now    member.Instant
 	ticked member.Instant
 
@@ -104,9 +103,6 @@ func (w *Warden) hear(now member.Instant) { w.now = max(w.now, now) }
 
 // patience is how long a lease is counted.
 func (w *Warden) patience() member.Instant {
-	if w.misreads(NoMargin) {
-		return member.Instant(w.record.Settings.Lease)
-	}
 	return member.Instant(w.record.Settings.Patience())
 }
 
@@ -122,25 +118,15 @@ func (w *Warden) Lead(now member.Instant, term uint64, r Record) {
 	if w.leads && w.term == term {
 		return
 	}
-	old := *w
-	*w = Warden{Out: w.Out, self: w.self, wrong: w.wrong, now: w.now, list: w.list, growing: w.growing, steady: w.steady, reads: w.reads}
+	*w = Warden{Out: w.Out, self: w.self, now: w.now, list: w.list, growing: w.growing, steady: w.steady, reads: w.reads}
 	w.adopt(r)
 	w.leads, w.term, w.leader, w.since, w.ticked = true, term, w.self, w.now, w.now
 	full := w.now + w.patience()
 	for _, m := range r.Members {
-		s := standing{inc: m.Inc, heard: w.now, until: full}
-		if w.misreads(KeptLeases) {
-			s.until = old.until(m.Inc)
-		}
-		w.standings = append(w.standings, s)
+		w.standings = append(w.standings, standing{inc: m.Inc, heard: w.now, until: full})
 	}
-	if !w.misreads(LostGhosts) {
-		for _, g := range r.Ghosts {
-			w.ghosts = append(w.ghosts, timed{g.Inc, full})
-		}
-	}
-	if w.misreads(KeptQueue) {
-		w.joiners = old.joiners
+	for _, g := range r.Ghosts {
+		w.ghosts = append(w.ghosts, timed{g.Inc, full})
 	}
 	if len(w.list) > len(r.staying()) || slices.ContainsFunc(r.Formers, r.out) {
 		w.parted = w.now
@@ -232,7 +218,7 @@ func (w *Warden) Tick(now member.Instant) {
 	if !w.leads || w.record.Cluster == 0 {
 		return
 	}
-	if renew := member.Instant(w.record.Settings.Renew); stood > renew && !w.misreads(NoGrace) {
+	if renew := member.Instant(w.record.Settings.Renew); stood > renew {
 		for i := range w.standings { // it stood still, and what came meanwhile is not heard yet
 			w.standings[i].heard = w.now
 		}

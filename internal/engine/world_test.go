@@ -17,7 +17,6 @@ type world struct {
 	seq      int
 	queue    events
 	settings member.Settings
-	wrong    Misreading
 	severed  []*node
 	stormy   bool // things happen to messages, entries and leaders
 	calm     bool // all has been well for long
@@ -149,8 +148,8 @@ func stormSettings(drift int64) member.Settings {
 }
 
 // newWorld makes a cluster of so many nodes, all of them members and some voters.
-func newWorld(seed uint64, nodes, voters int, wrong Misreading) *world {
-	w := &world{r: rand.New(rand.NewPCG(seed, 1)), wrong: wrong, views: map[uint64][]byte{}, settings: stormSettings(100_000),
+func newWorld(seed uint64, nodes, voters int) *world {
+	w := &world{r: rand.New(rand.NewPCG(seed, 1)), views: map[uint64][]byte{}, settings: stormSettings(100_000),
 		ends: map[uint64]int64{}, bounds: map[uint64]int64{}, outAt: map[uint64]int64{}, admitted: map[uint64]*proc{}}
 	x := Change{Start: &Start{7, 1, w.settings}, Choices: []member.Choice{{Algorithm: "central"}}, Wanted: voters}
 	for i := range nodes {
@@ -178,7 +177,6 @@ func newWorld(seed uint64, nodes, voters int, wrong Misreading) *world {
 // keep begins a voter.
 func (w *world) keep(n *node, id uint64) {
 	k := &keeper{n: n, id: id, warden: NewWarden(id, w.last()), applied: len(w.records)}
-	k.warden.wrong = w.wrong
 	k.warden.Voters(slices.Clone(w.list), false, true)
 	if w.leader != nil {
 		k.warden.Follow(w.leader.id)
@@ -241,7 +239,7 @@ func (w *world) append(term uint64, b []byte) {
 	if len(w.records) > 0 {
 		old = w.last()
 	}
-	next, ok := apply(old, term, b, w.wrong)
+	next, ok := Apply(old, term, b)
 	w.records = append(w.records, next)
 	w.entries++
 	if ok {

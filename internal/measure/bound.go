@@ -2,41 +2,40 @@ package measure
 
 import (
 	"github.com/stile-lock/stile/internal/member"
-	"github.com/stile-lock/stile/internal/peer"
+	"github.com/stile-lock/stile/internal/process"
 )
 
-// slowest is how long a message takes at most.
+// slowest is the longest that a message takes.
 const slowest = 3 * T / 2
 
-// tries is how many elections may be needed: one is in vain if two begin at the
-// same time, or somebody has heard the old leader just before.
+// tries is how many elections may be needed. One fails if two begin at the same time,
+// or if a voter has heard from the old leader just before.
 const tries = 3
 
-// election is how long it takes at most until another leader serves, if so many
-// tries are needed: followers bear with a silent one for up to twice peer.Election.
+// election returns the longest time until another leader serves, if so many tries are
+// needed: followers wait for a silent leader for up to twice process.Election.
 func (g *Group) election(tries int64) int64 {
-	return tries*2*peer.Election*int64(g.Tick()) + 6*slowest
+	return tries*2*process.Election*int64(g.tick()) + 6*slowest
 }
 
-// finding is how long it takes at most until a member has found the leader: it asks
-// one process after the other.
+// finding returns the longest time until a member has found the leader: it asks one
+// process after the other.
 func (g *Group) finding() int64 { return int64(g.Members) * int64(g.Settings.Renew) / 4 }
 
-// Keeps reports whether, by the bounds, nobody who is left loses a lease if the
-// leader dies: it is found again before leases are over that were just about to
-// be renewed.
+// Keeps reports whether, by the bounds, no other member loses its lease if the leader
+// crashes: they find the next leader before leases expire that were about to be renewed.
 func (g *Group) Keeps(tries int64) bool {
 	s := &g.Settings
-	return int64(s.Renew)+g.election(tries)+g.finding()+int64(g.Tick())+4*slowest < int64(s.Lease)*(100-s.Act)/100
+	return int64(s.Renew)+g.election(tries)+g.finding()+int64(g.tick())+4*slowest < int64(s.Lease)*(100-s.Act)/100
 }
 
-// Bound returns what times an outage may cost at most, as follows from the
-// settings if messages are fast. What is -1 has none.
+// Bound returns the longest times that an outage may cost, as they follow from the
+// settings if messages are fast. One that is -1 must not occur.
 func (o *Outage) Bound(g *Group) Outcome {
 	s := &g.Settings
-	tick, renew, patience := int64(g.Tick()), int64(s.Renew), int64(s.Patience())
+	tick, renew, patience := int64(g.tick()), int64(s.Renew), int64(s.Patience())
 	b := Outcome{Next: -1, Serves: -1, Free: -1, Other: 10*T + 12*slowest, Renewal: tick + 4*slowest}
-	if o.How == Parted {
+	if o.How == Leaving {
 		b.View = int64(s.ViewLife) + 2*tick + 8*slowest
 		b.Free = b.View + renew/4 + 2*slowest
 		if o.held() {
@@ -51,14 +50,14 @@ func (o *Outage) Bound(g *Group) Outcome {
 		}
 		return b
 	}
-	late := int64(0) // so much later is the silence counted
+	late := int64(0) // by how much later the silence is counted
 	if o.leads() {
 		late = g.election(tries)
 		b.Serves = late
 		b.Renewal += late + g.finding()
 	}
-	rest := patience/2 + patience*s.Drift/1_000_000 // of the lease, when they are evicted
-	b.Other += rest                                 // if it is handed over when the view changes
+	rest := patience/2 + patience*s.Drift/1_000_000 // of the lease, when the process is evicted
+	b.Other += rest                                 // if the lock is handed over when the view changes
 	b.View = late + patience/2 + 2*tick + 8*slowest
 	if o.held() {
 		b.Next = b.View + rest + 12*slowest
@@ -66,16 +65,16 @@ func (o *Outage) Bound(g *Group) Outcome {
 	return b
 }
 
-// within reports whether a time is one that a bound allows.
+// within reports whether a bound allows a time.
 func within(x, bound int64) bool { return x <= bound && (x < 0) == (bound < 0) }
 
-// Within reports whether nothing took longer than a bound says.
+// Within reports whether nothing took longer than a bound allows.
 func (x *Outcome) Within(b *Outcome) bool {
 	return within(x.Next, b.Next) && within(x.Other, b.Other) && within(x.Serves, b.Serves) && within(x.View, b.View) &&
 		within(x.Renewal, b.Renewal) && within(x.Free, b.Free) && x.Lost <= b.Lost
 }
 
-// brief are settings with a short lease.
+// brief returns settings with a short lease.
 func brief() member.Settings {
 	s := member.Usual()
 	s.Lease, s.Renew, s.ViewLife = s.Lease/10, s.Renew/10, s.ViewLife/10

@@ -8,26 +8,25 @@ import (
 	"github.com/stile-lock/stile/core"
 )
 
-// changeLoad returns what the tables of changes measure: as many applications
-// whatever the number of members.
+// changeLoad returns the load for the tables of changes. The number of applications does
+// not depend on the number of members.
 func changeLoad(c Choice, n int) Load {
 	return Load{Choice: c, Locks: 2000, Apps: 90 / n, Latency: varying(), Hold: exp(10 * T), Think: exp(10 * T), Seed: 1}
 }
 
-// change returns what happens, and when: over one interval between renewals.
+// change returns what happens, and when: within one interval between renewals.
 func change(w What, early bool) Change {
 	return Change{What: w, Early: early, From: 2000 * T, To: 4000 * T}
 }
 
-// deaths is a table of what a death does to locks that are asked for in the next
-// view.
-func deaths(c Choice, n int) table {
+// crashes is the table of what a crash does to locks that are requested in the next view.
+func crashes(c Choice, n int) table {
 	return table{
-		title:   fmt.Sprintf("A death: %s, %d members", c, n),
-		text:    "Of the locks of each sort, and of all, how many per cent stall. Behind it, how long the others take from the asking on, in T, and those that stall from the death on, in ms and in leases: half of them / 99 per cent / all.",
+		title:   fmt.Sprintf("A crash: %s, %d members", c, n),
+		text:    "Percentage of locks that stall, of each sort and of all. Then the time from request to entry of the others, in T, and the time from the crash to the entry of those that stall, in ms and in leases: median / 99th percentile / longest.",
 		columns: append(sortNames(), "all", "go on, T", "stall, ms", "stall, leases"),
 	}.each(func(s core.Spec) ([]string, error) {
-		a, err := After(change(Dies, false), s, n, changeLoad(c, n))
+		a, err := After(change(Crashes, false), s, n, changeLoad(c, n))
 		if err != nil {
 			return nil, err
 		}
@@ -39,11 +38,11 @@ func deaths(c Choice, n int) table {
 	})
 }
 
-// sorts is a table of how many locks of each sort there are.
+// sorts is the table of how many locks of each sort there are.
 func sorts() table {
 	t := table{
-		title: "A death: how many locks are of each sort", of: "load",
-		text:    "In per cent, and how often a lock was entered before the death, in the mean; with naimi-trehel. The others differ little.",
+		title: "A crash: how many locks are of each sort", of: "load",
+		text:    "In percent, and the mean number of entries of a lock before the crash, with naimi-trehel. The other algorithms differ little.",
 		columns: append(sortNames(), "entries"),
 	}
 	for _, n := range []int{one, 5} {
@@ -54,14 +53,14 @@ func sorts() table {
 	return t
 }
 
-// sortNames are the heads of columns, one for each sort of lock.
+// sortNames returns the headings of columns, one for each sort of lock.
 func sortNames() []string {
-	return []string{"inside", "home, others used it", "home, nobody else did", "last inside", "used it before", "neither"}
+	return []string{"holder", "home, used by others", "home, not used by others", "last holder", "earlier holder", "neither"}
 }
 
 // sortsOf is a row of sorts.
 func sortsOf(c Choice, n int) ([]string, error) {
-	a, err := After(change(Dies, false), catalog.Live()[0], n, changeLoad(c, n))
+	a, err := After(change(Crashes, false), catalog.Live()[0], n, changeLoad(c, n))
 	if err != nil {
 		return nil, err
 	}
@@ -73,11 +72,11 @@ func sortsOf(c Choice, n int) ([]string, error) {
 	return append(cells, number(float64(a.Entries)/float64(all))), nil
 }
 
-// used is a table of what it matters how often locks were used before a death.
+// used is the table of how the use of locks before a crash matters.
 func used() table {
 	t := table{
-		title: "A death: how often locks were used before", of: "load",
-		text:    fmt.Sprintf("With naimi-trehel and %d members, a death early in a view: how many per cent of the locks stall whose home the dead was, which it had used and is not the home of, and of all. What a home never told anybody of, nobody knows of.", one),
+		title: "A crash: how often locks were used before", of: "load",
+		text:    fmt.Sprintf("A crash early in a view, with naimi-trehel and %d members: percentage of locks that stall, of those whose home the crashed member was, of others that it had used, and of all. If only the home has used a lock, no other member knows whether it is held.", one),
 		columns: []string{"entries per lock", "home", "used", "all"},
 	}
 	for _, from := range []int64{100, 500, 2000} {
@@ -91,7 +90,7 @@ func used() table {
 
 // usedOf is a row of used.
 func usedOf(c Choice, from int64) ([]string, error) {
-	a, err := After(Change{What: Dies, From: from, To: from + 200*T}, catalog.Live()[0], one, changeLoad(c, one))
+	a, err := After(Change{What: Crashes, From: from, To: from + 200*T}, catalog.Live()[0], one, changeLoad(c, one))
 	if err != nil {
 		return nil, err
 	}
@@ -104,11 +103,11 @@ func usedOf(c Choice, from int64) ([]string, error) {
 	}, nil
 }
 
-// early is a table of what becomes of those who ask right at the death.
+// early is the table of what becomes of requests that are made at the moment of the crash.
 func early(n int) table {
 	t := table{
-		title: fmt.Sprintf("A death: asked for at once, %d members", n),
-		text:  "Every lock is asked for at the moment of the death, by somebody who is left and does not know of it yet: how many per cent are entered before the eviction / with the next view / when the lease of the dead is over.",
+		title: fmt.Sprintf("A crash: requested at once, %d members", n),
+		text:  "Every lock is requested at the moment of the crash, by one of the other members, which does not know of the crash yet. Percentage of locks that are entered before the eviction / with the next view / when the lease of the crashed member expires.",
 	}
 	choices := []Choice{Local, Random}
 	for _, c := range choices {
@@ -117,7 +116,7 @@ func early(n int) table {
 	return t.each(func(s core.Spec) ([]string, error) {
 		var cells []string
 		for _, c := range choices {
-			a, err := After(change(Dies, true), s, n, changeLoad(c, n))
+			a, err := After(change(Crashes, true), s, n, changeLoad(c, n))
 			if err != nil {
 				return nil, err
 			}
@@ -128,11 +127,11 @@ func early(n int) table {
 	})
 }
 
-// orderly is a table of what a member costs that joins or leaves.
+// orderly is the table of what a join and a leave cost.
 func orderly() table {
 	t := table{
 		title: fmt.Sprintf("A member joins or leaves: %d members", one),
-		text:  "Nobody dies; every lock is asked for in the next view. How long those take that nobody else was inside of or waited for, from the asking to the entry, in T: half of them / 99 per cent / all.",
+		text:  "Every lock is requested in the next view. Time from request to entry of locks that are neither held nor waited for, in T: median / 99th percentile / longest.",
 	}
 	choices := []Choice{Local, Random}
 	for _, w := range []string{"joins", "leaves"} {

@@ -1,111 +1,92 @@
 package measure
 
 import (
+	"cmp"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
 
+	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/internal/engine"
 	"github.com/stile-lock/stile/internal/member"
-	"github.com/stile-lock/stile/internal/peer"
+	"github.com/stile-lock/stile/internal/process"
 	"github.com/stile-lock/stile/sim/kernel"
-	"github.com/stile-lock/stile/trace"
 )
 
-// A Group says what a cluster of whole processes is.
+// A Group says what a cluster is.
 type Group struct {
 	Members, Voters int
 	Settings        member.Settings
-	Hold            member.Span // how long who uses another lock is inside; 0 is 10 T
-	// Disk returns an empty one for a voter. Its log counts in ticks: see peer.Election.
-	Disk func() engine.Store
+	Hold            member.Span // how long the lock is held that two members use in turns; 0 is 10 T
+	Logs            engine.Logs // starts the logs of voters, which count in ticks: see process.Election
 }
 
-// Tick is how often voters look around.
-func (g *Group) Tick() member.Span {
-	tick, _ := peer.Fit(g.Settings)
-	return tick
-}
+// tick returns how long a tick of a voter is.
+func (g *Group) tick() member.Span { return process.Tick(g.Settings) }
 
-// What happens at the processes of a cluster, besides messages.
+// What happens to a cluster, besides messages and timers.
 const (
-	starts   = kernel.Own + iota // a process starts
-	rouses                       // a process is to be woken
-	wants                        // an application asks for a lock
-	releases                     // an application lets go
-	resumes                      // at no process: one that stood still goes on
+	starts   = own + iota // a process starts
+	wants                 // an application requests a lock
+	releases              // an application releases a lock
+	resumes               // at no process: a process that was paused goes on
 )
 
-// A cluster is whole processes on the kernel: members with their links, the view
-// service, and its voters with their disks.
+// A cluster is processes with their own view service.
 type cluster struct {
-	*kernel.Kernel
+	*host
 	Group
 	sites  []*site
 	chance kernel.Rand
 	wants  []want
-	entry  func(w *want) // is told of every entry
-	err    error
+	entry  func(w *want) // is called at every entry
 }
 
-// A site is a process. Its number is its place.
+// A site is a node of a cluster, and what is measured of it.
 type site struct {
-	c      *cluster
-	id     core.ID
-	peer   *peer.Peer
-	record *engine.Record // of the view that it is in
-	wakeAt int64          // when it is woken next; 0 if it is not
-	wakeNo int
+	*node
+	record *engine.Record // of the view that it is in; nil if it is not a member
 	victim bool
 	since  int64 // when the first renewal was sent that is not confirmed; 0 if there is none
-	slow   int64 // how long one took at most
-	lost   int   // holds
+	slow   int64 // the longest that one was not confirmed
+	lost   int   // locks
 }
 
-// A want is what an application wants of a lock.
+// A want is a request of an application.
 type want struct {
 	at     *site
 	name   string
-	again  bool // it lets go after a while, and asks again
+	again  bool // it releases the lock after a while, and requests it again
 	held   bool
 	asked  int64
 	ticket member.Ticket
 	token  member.Token
 }
 
-// newCluster starts processes; one of them founds a cluster, which the others
-// join.
+// newCluster starts processes. One of them founds a cluster, and the others join it.
 func newCluster(g Group, seed uint64) (*cluster, error) {
-	if g.Disk == nil {
-		return nil, errors.New("no disk for voters: want a way to make one")
+	if g.Logs == nil {
+		return nil, errors.New("the cluster has no logs for its voters: set Group.Logs")
 	}
-	c := &cluster{Group: g, chance: kernel.NewRand(seed, 1), entry: func(*want) {}}
-	c.Kernel = kernel.New(kernel.Config{Processes: g.Members, Latency: varying(), Network: core.FIFO, Seed: seed, Adversary: true}, c)
-	c.Happen = c.happen
-	for i := range g.Members {
-		c.sites = append(c.sites, &site{c: c, id: core.ID(i)})
-		c.At(c.chance.Below(int64(g.Tick())), starts, core.ID(i), 0)
+	c := &cluster{Group: g, host: newHost(g.Members, varying(), seed), chance: kernel.NewRand(seed, 1), entry: func(*want) {}}
+	c.Happen, c.seen = c.happen, c.see
+	for _, n := range c.nodes {
+		c.sites = append(c.sites, &site{node: n})
+		c.At(c.chance.Below(int64(g.tick())), starts, n.id, 0)
 	}
 	return c, c.until(c.formed)
 }
 
-func (c *cluster) now() member.Instant { return member.Instant(c.Now()) }
-
-func (c *cluster) fail(err error) {
-	if c.err == nil {
-		c.err = err
-	}
-}
-
-// until lets time pass until something is so.
+// until lets time pass until a condition holds.
 func (c *cluster) until(over func() bool) error {
 	end := c.Now() + 20*int64(c.Settings.Lease)
 	for c.err == nil && !over() {
 		if c.Now() > end {
 			return errors.New("it is not over after twenty leases")
 		}
-		c.Step() // voters tick for ever
+		c.Step() // voters tick forever
 	}
 	return c.err
 }
@@ -119,56 +100,110 @@ func (c *cluster) pass(d int64) error {
 // leader returns the process whose voter leads and serves, in the highest term.
 func (c *cluster) leader() (best *site, term uint64) {
 	for _, s := range c.sites {
-		if s.peer == nil || s.peer.Clerk() == nil || c.Crashed(s.id) {
+		if s.Process == nil || s.Voter() == nil || c.Crashed(s.id) {
 			continue
 		}
-		if l := s.peer.Clerk().Lead(); l.Serves && l.Term > term {
+		if l := s.Voter().Lead(); l.Serves && l.Term > term {
 			best, term = s, l.Term
 		}
 	}
 	return best, term
 }
 
-// formed reports whether all are members with a lease, and as many of them voters
-// as are wanted.
+// formed reports whether all processes are members with a lease, and as many of them
+// voters as are wanted.
 func (c *cluster) formed() bool {
 	s, _ := c.leader()
 	if s == nil {
 		return false
 	}
-	k := s.peer.Clerk()
-	l, r := k.Lead(), k.Record()
+	l, r := s.Voter().Lead(), s.Voter().Record()
 	if len(r.Members) < c.Members || len(l.Voters) < c.Voters || !l.Settled || len(l.Learners) > 0 {
 		return false
 	}
 	return !slices.ContainsFunc(c.sites, func(s *site) bool {
-		return s.record == nil || s.record.Epoch != r.Epoch || !s.peer.Member().Usable(c.now())
+		return s.record == nil || s.record.Epoch != r.Epoch || !s.Member().Usable(c.now())
 	})
 }
 
 func (c *cluster) happen(e *kernel.Event) {
-	if e.Kind == resumes {
-		c.Resume(core.ID(e.Arg()))
-		return
-	}
-	s := c.sites[e.Proc()]
 	switch e.Kind {
+	case wakes:
+		c.wake(e)
 	case starts:
-		s.start()
-	case rouses:
-		if e.Arg() == s.wakeNo {
-			s.wakeAt = 0
-			s.peer.Wake(c.now())
-			s.settled()
-		}
+		c.start(c.sites[e.Proc()])
 	case wants:
 		c.ask(e.Arg())
 	case releases:
 		c.release(e.Arg())
+	case resumes:
+		c.Resume(core.ID(e.Arg()))
 	}
 }
 
-// want has an application ask for a lock, and returns its number.
+// start starts a process, with an empty disk.
+func (c *cluster) start(s *site) {
+	config := process.Config{Begin: process.Begin{Settings: c.Settings}, Logs: c.Logs, Spec: catalog.MakeLive}
+	binary.BigEndian.PutUint64(config.Seed[:], uint64(c.chance.Below(1<<62)))
+	for _, o := range c.sites {
+		if o != s {
+			config.Contacts = append(config.Contacts, o.address)
+		}
+	}
+	if s.id == 0 {
+		usual := catalog.Live()[0]
+		config.Found = &process.Founding{Cluster: 1, Epoch: 1, Settings: c.Settings, Voters: c.Voters, Choices: []member.Choice{{Algorithm: usual.Name, Version: usual.Version}}}
+	}
+	s.start(config)
+}
+
+// see takes what a process reports.
+func (c *cluster) see(n *node, e *process.Effect) {
+	s := c.sites[n.id]
+	switch e.Kind {
+	case process.Notify:
+		c.notified(s, &e.Event)
+	case process.View:
+		r := e.Record.Clone()
+		s.record = &r
+	case process.Ended:
+		if s.record = nil; !s.victim {
+			c.fail(fmt.Errorf("%s is no longer a member, and nothing was wrong with it", s.address))
+		}
+	case process.Renewing:
+		if s.since == 0 {
+			s.since = c.Now()
+		}
+	case process.Confirming:
+		if s.since != 0 {
+			s.slow = max(s.slow, c.Now()-s.since)
+			s.since = 0
+		}
+	}
+}
+
+// notified takes what has become of a request.
+func (c *cluster) notified(s *site, e *member.Event) {
+	for i := range c.wants {
+		w := &c.wants[i]
+		if w.at != s || w.ticket != e.Ticket {
+			continue
+		}
+		switch e.Kind {
+		case member.Held:
+			w.held, w.token = true, e.Token
+			c.entry(w)
+			if w.again {
+				c.At(c.Now()+cmp.Or(int64(c.Hold), 10*T), releases, s.id, i)
+			}
+		case member.Lost:
+			w.held = false
+			s.lost++
+		}
+	}
+}
+
+// want has an application request a lock, and returns its number.
 func (c *cluster) want(s *site, name string, again bool) int {
 	c.wants = append(c.wants, want{at: s, name: name, again: again})
 	c.ask(len(c.wants) - 1)
@@ -178,51 +213,27 @@ func (c *cluster) want(s *site, name string, again bool) int {
 func (c *cluster) ask(i int) {
 	w := &c.wants[i]
 	w.asked = c.Now()
-	w.at.peer.Do(c.now(), func(m *member.Member) {
-		var err error
-		if w.ticket, err = m.Lock(c.now(), w.name, member.Ask{Deadline: member.Never}); err != nil {
-			c.fail(err)
-		}
-	})
-	w.at.settled()
+	w.at.take(process.Input{Kind: process.Lock, Text: w.name})
+	if w.ticket = w.at.Out.Ticket; w.at.Out.Err != nil {
+		c.fail(w.at.Out.Err)
+	}
+	w.at.carryOut()
 }
 
-// release has an application let go, and ask again later.
+// release has an application release a lock, and request it again later if it is one
+// that does.
 func (c *cluster) release(i int) {
 	w := &c.wants[i]
 	if !w.held {
 		return
 	}
 	w.held = false
-	w.at.peer.Do(c.now(), func(m *member.Member) {
-		if err := m.Unlock(c.now(), w.name, w.token); err != nil {
-			c.fail(err)
-		}
-	})
-	w.at.settled()
-	c.At(c.Now()+c.chance.Sample(exp(10*T)), wants, w.at.id, i)
-}
-
-// Deliver hands over a message that has come.
-func (c *cluster) Deliver(from, to core.ID, slot int32) {
-	s := c.sites[to]
-	if s.peer == nil {
-		return // it has not started yet
+	w.at.take(process.Input{Kind: process.Unlock, Text: w.name, Token: w.token})
+	if w.at.Out.Err != nil {
+		c.fail(w.at.Out.Err)
 	}
-	if err := s.peer.Receive(c.now(), c.sites[from].address(), c.Slot(slot).Bytes); err != nil {
-		c.fail(fmt.Errorf("%s to %s: %w", c.sites[from].address(), s.address(), err))
+	w.at.carryOut()
+	if w.again {
+		c.At(c.Now()+c.chance.Sample(exp(10*T)), wants, w.at.id, i)
 	}
-	s.settled()
 }
-
-// Expired is not used: processes say themselves when to wake them.
-func (c *cluster) Expired(core.ID, kernel.Timer, kernel.Tag) {}
-
-// Believed is not used: views say who is there.
-func (c *cluster) Believed(core.ID, core.ID) {}
-
-// Called is not used: nobody looks.
-func (c *cluster) Called(*kernel.Slot) string { return "" }
-
-// Describe is not used: nobody looks.
-func (c *cluster) Describe(*trace.Event, *kernel.Slot) {}

@@ -7,20 +7,21 @@ import (
 	"github.com/stile-lock/stile/core"
 )
 
-// A Cost is what entries cost. Times are means in T, or -1 if there were none.
+// A Cost is what entries cost. Times are means in T, or -1 if there was nothing to
+// measure.
 type Cost struct {
 	Entries int
 	Frames  float64 // for each entry
-	Sync    float64 // from one's exit to the next one's entry, if somebody waited at the exit
-	Client  float64 // from request to entry, if nobody was inside or waited at the request
+	Sync    float64 // from a release to the next entry, if an application waited at the release
+	Client  float64 // from request to entry, if the lock was neither held nor waited for
 	Wait    float64 // from request to entry
-	Busiest float64 // frames that the busiest member sends and gets, over those of a mean one
+	Busiest float64 // frames that the busiest member sends and receives, over those of an average one
 }
 
-// A Budget is how many entries are counted, after how many that are not.
+// A Budget is how many entries are measured, after how many that are not.
 type Budget struct{ Warm, Entries int }
 
-// A mean adds up.
+// A mean collects values.
 type mean struct{ sum, n int64 }
 
 func (m *mean) add(x int64) { m.sum, m.n = m.sum+x, m.n+1 }

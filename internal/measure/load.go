@@ -5,54 +5,56 @@ import (
 
 	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/process"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim/kernel"
 )
 
-// A Choice says which locks applications ask for.
+// A Choice says which locks applications request.
 type Choice string
 
 // The choices.
 const (
-	Local  Choice = "locality"     // 19 in 20 requests are for one of the member's own locks, the others for any of another's
+	Local  Choice = "locality"     // 19 in 20 requests are for one of the member's own locks, the others for one of another member's
 	Hot    Choice = "one hot lock" // all are for the same one
 	Random Choice = "random locks" // each is for any
 )
 
-// A Load is what applications do: each of them asks for a lock, is inside for a
-// while, rests and asks again.
+// A Load is what applications do: each of them requests a lock, holds it for a while,
+// rests, and requests the next.
 type Load struct {
 	Choice  Choice
 	Locks   int // how many there are; lock i is an own one of member i mod N
 	Apps    int // applications at each member
 	Latency scenario.Dist
 	Hold    scenario.Dist
-	Think   scenario.Dist
+	Think   scenario.Dist // how long they rest
 	Seed    uint64
 }
 
 // An app is an application at a member.
 type app struct {
 	place int
-	lock  int // that it asked for, waits for or is inside of
+	lock  int // that it requested last
 	token member.Token
 	grant member.Ticket
 	asked int64
-	free  bool // nobody was inside or waited when it asked
+	free  bool // the lock was neither held nor waited for when it was requested
 }
 
-// A record is what is known of a lock by one who sees all.
-type record struct {
+// A lock is what an observer who sees everything knows of one.
+type lock struct {
 	name    string
-	inside  int // the application, or nobody
+	inside  int // the application that holds it, or none
 	waiting int // applications that wait
 	left    int64
-	owed    bool   // somebody waited when it was left
-	last    int    // the place of the member that was inside last, or nobody
-	touched uint64 // members that have asked for it
+	owed    bool   // an application waited when it was released
+	last    int    // the place of the member that held it last, or none
+	touched uint64 // members that have requested it
 }
 
-const nobody = -1
+// none stands for no application, and for no member.
+const none = -1
 
 // A run is a fleet under a load.
 type run struct {
@@ -60,24 +62,24 @@ type run struct {
 	load    Load
 	n       int // members that have applications
 	apps    []app
-	locks   []record
-	tickets []map[member.Ticket]int // of each member: whose they are
+	locks   []lock
+	tickets []map[member.Ticket]int // of each member: the applications by their requests
 	chance  kernel.Rand
-	stopped bool // nobody asks again
+	stopped bool // no application makes another request
 	entries int
 	entered func(a int)
 }
 
-// newRun has the applications of a fleet begin, when members have their leases.
+// newRun has the applications of a fleet begin when the members have their leases.
 func newRun(spec core.Spec, n, more int, l Load) (*run, error) {
 	f, err := newFleet(spec, n, more, l.Latency, l.Seed)
 	if err != nil {
 		return nil, err
 	}
 	r := &run{fleet: f, load: l, n: n, chance: kernel.NewRand(l.Seed, 1), entered: func(int) {}}
-	f.held, f.Happen = r.event, r.happen
+	f.notified, f.Happen = r.event, r.happen
 	for i := range l.Locks {
-		r.locks = append(r.locks, record{name: fmt.Sprint("lock-", i), inside: nobody, last: nobody})
+		r.locks = append(r.locks, lock{name: fmt.Sprint("lock-", i), inside: none, last: none})
 	}
 	for i := range n + more {
 		r.tickets = append(r.tickets, map[member.Ticket]int{})
@@ -119,26 +121,26 @@ func (r *run) pick(place int) int {
 	}
 }
 
-// ask has an application ask for a lock.
-func (r *run) ask(a, lock int) {
-	x, l := &r.apps[a], &r.locks[lock]
+// ask has an application request a lock.
+func (r *run) ask(a, i int) {
+	x, l := &r.apps[a], &r.locks[i]
 	if x.place == r.dead {
 		return
 	}
-	x.lock, x.asked, x.free = lock, r.Now(), l.inside == nobody && l.waiting == 0
+	x.lock, x.asked, x.free = i, r.Now(), l.inside == none && l.waiting == 0
 	l.waiting++
 	l.touched |= 1 << x.place
-	m := r.members[x.place]
-	t, err := m.Lock(r.now(), l.name, member.Ask{Deadline: member.Never})
-	if err != nil {
-		r.fail(err)
+	n := r.nodes[x.place]
+	n.take(process.Input{Kind: process.Lock, Text: l.name})
+	if n.Out.Err != nil {
+		r.fail(n.Out.Err)
 		return
 	}
-	r.tickets[x.place][t] = a
-	r.take(x.place)
+	r.tickets[x.place][n.Out.Ticket] = a
+	n.carryOut()
 }
 
-// event is told what has become of a request.
+// event takes what has become of a request.
 func (r *run) event(place int, e member.Event) {
 	a := r.tickets[place][e.Ticket]
 	x := &r.apps[a]
@@ -154,12 +156,12 @@ func (r *run) event(place int, e member.Event) {
 	}
 }
 
-// enter has an application be inside.
+// enter has an application hold its lock.
 func (r *run) enter(a int, e member.Event) {
 	x := &r.apps[a]
 	l := &r.locks[x.lock]
-	if l.inside != nobody && r.apps[l.inside].place != r.dead {
-		r.fail(fmt.Errorf("two are inside of %s", l.name))
+	if l.inside != none && r.apps[l.inside].place != r.dead {
+		r.fail(fmt.Errorf("%s is held twice at a time", l.name))
 	}
 	x.token, x.grant = e.Token, e.Ticket
 	l.inside, l.last = a, x.place
@@ -170,37 +172,39 @@ func (r *run) enter(a int, e member.Event) {
 	r.At(r.Now()+r.chance.Sample(r.load.Hold), leaves, core.ID(x.place), a)
 }
 
-// leave has an application let go, and rest.
+// leave has an application release its lock, and rest.
 func (r *run) leave(a int) {
 	x := &r.apps[a]
 	l := &r.locks[x.lock]
 	if x.place == r.dead || l.inside != a {
-		return // it died inside, or has lost it
+		return // it crashed, or has lost the lock
 	}
 	r.left(x, l)
-	if err := r.members[x.place].Unlock(r.now(), l.name, x.token); err != nil {
-		r.fail(err)
+	n := r.nodes[x.place]
+	n.take(process.Input{Kind: process.Unlock, Text: l.name, Token: x.token})
+	if n.Out.Err != nil {
+		r.fail(n.Out.Err)
 		return
 	}
 	if !r.stopped {
 		r.At(r.Now()+r.chance.Sample(r.load.Think), asks, core.ID(x.place), a)
 	}
-	r.take(x.place)
+	n.carryOut()
 }
 
-// left notes that an application is not inside any more.
-func (r *run) left(x *app, l *record) {
+// left notes that an application no longer holds a lock.
+func (r *run) left(x *app, l *lock) {
 	delete(r.tickets[x.place], x.grant)
-	l.inside, l.left, l.owed = nobody, r.Now(), l.waiting > 0
+	l.inside, l.left, l.owed = none, r.Now(), l.waiting > 0
 }
 
-// until lets time pass until something is so.
+// until lets time pass until a condition holds.
 func (r *run) until(over func() bool) error {
 	for r.err == nil && !over() {
 		if r.Now() > endless {
 			return fmt.Errorf("it is not over after %d ms", r.Now()/T)
 		}
-		r.Step() // members renew for ever, so there is a next one
+		r.Step() // members renew forever, so there is a next event
 	}
 	return r.err
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/stile-lock/stile/internal/process"
 	"github.com/stile-lock/stile/sim/kernel"
 )
 
@@ -12,7 +13,7 @@ import (
 type Outage struct {
 	Name  string
 	How   How
-	Roles []Role
+	Roles []Role // of the processes it happens to
 }
 
 // A How is what happens.
@@ -20,83 +21,84 @@ type How uint8
 
 // What happens.
 const (
-	Death  How = iota // it ends without a word
-	Parted            // it leaves orderly
-	Stands            // it stands still for two leases, and goes on as if nothing had happened
+	Crashing How = iota // the process crashes
+	Leaving             // it leaves, and its applications release their locks at once
+	Pausing             // it is paused for two leases, and then goes on
 )
 
-// A Role is what somebody was to the cluster whom it happens to.
+// A Role is what a process is to the cluster.
 type Role struct {
-	Post  Post
-	Holds bool // the lock that somebody waits for
+	Duty  Duty
+	Holds bool // the lock that another process waits for
 }
 
-// A Post is what one does for the view service.
-type Post uint8
+// A Duty is what a process does for the view service.
+type Duty uint8
 
-// The posts.
+// The duties.
 const (
-	Plain  Post = iota // it is no voter
+	Plain  Duty = iota // it is not a voter
 	Voter              // it is a voter, and does not lead
 	Leader             // it leads
 	Other              // it does not lead, and is a voter only if all are
 )
 
-// Outages are all that are measured.
+// Outages returns all outages that are measured.
 func Outages() []Outage {
 	return []Outage{
-		{"a member dies", Death, []Role{{Plain, false}}},
-		{"the holder dies", Death, []Role{{Plain, true}}},
-		{"a voter dies", Death, []Role{{Voter, false}}},
-		{"a voter dies, the holder", Death, []Role{{Voter, true}}},
-		{"the leader dies", Death, []Role{{Leader, false}}},
-		{"the leader dies, and the holder", Death, []Role{{Leader, false}, {Other, true}}},
-		{"the leader dies, the holder", Death, []Role{{Leader, true}}},
-		{"the holder leaves", Parted, []Role{{Other, true}}},
-		{"the leader leaves", Parted, []Role{{Leader, false}}},
-		{"the leader stands still", Stands, []Role{{Leader, false}}},
+		{"a member crashes", Crashing, []Role{{Plain, false}}},
+		{"the holder crashes", Crashing, []Role{{Plain, true}}},
+		{"a voter crashes", Crashing, []Role{{Voter, false}}},
+		{"a voter crashes that is the holder", Crashing, []Role{{Voter, true}}},
+		{"the leader crashes", Crashing, []Role{{Leader, false}}},
+		{"the leader and the holder crash", Crashing, []Role{{Leader, false}, {Other, true}}},
+		{"the leader crashes, which is the holder", Crashing, []Role{{Leader, true}}},
+		{"the holder leaves", Leaving, []Role{{Other, true}}},
+		{"the leader leaves", Leaving, []Role{{Leader, false}}},
+		{"the leader is paused", Pausing, []Role{{Leader, false}}},
 	}
 }
 
-// Possible reports whether there are such processes, and a majority of the voters
-// is left.
+// Possible reports whether a group has such processes, and keeps a majority of its
+// voters.
 func (o *Outage) Possible(g *Group) bool {
 	voters := 0
 	for _, r := range o.Roles {
 		switch {
-		case r.Post == Plain && g.Voters == g.Members:
+		case r.Duty == Plain && g.Voters == g.Members:
 			return false
-		case r.Post == Voter || r.Post == Leader || r.Post == Other && g.Voters == g.Members:
+		case r.Duty == Voter || r.Duty == Leader || r.Duty == Other && g.Voters == g.Members:
 			voters++
 		}
 	}
-	return o.How != Death || 2*(g.Voters-voters) > g.Voters
+	return o.How != Crashing || 2*(g.Voters-voters) > g.Voters
 }
 
-// leads reports whether the leader is one of them.
+// leads reports whether it happens to the leader.
 func (o *Outage) leads() bool {
-	return slices.ContainsFunc(o.Roles, func(r Role) bool { return r.Post == Leader })
+	return slices.ContainsFunc(o.Roles, func(r Role) bool { return r.Duty == Leader })
 }
 
-// held reports whether one of them holds the lock that somebody waits for.
+// held reports whether it happens to the holder of the lock that another process waits
+// for.
 func (o *Outage) held() bool {
 	return slices.ContainsFunc(o.Roles, func(r Role) bool { return r.Holds })
 }
 
 // An Outcome is what comes of an outage: times from when it happens, or -1.
 type Outcome struct {
-	Next    int64 // until the lock is entered by who waits for it
+	Next    int64 // until the lock that was held is entered by the process that waits for it
 	Other   int64 // the longest wait for another lock
 	Serves  int64 // until another leader serves
-	View    int64 // until all who are left are in a view without them
+	View    int64 // until all other members are in a view without the victims
 	Renewal int64 // the longest that a renewal was not confirmed
-	Free    int64 // until one that leaves may end
-	Lost    int   // holds of those who are left
+	Free    int64 // until a process that leaves may end
+	Lost    int   // locks of the other members
 }
 
-// Suffer has an outage happen to a cluster, at a moment that the seed draws.
-func Suffer(o Outage, g Group, seed uint64) (Outcome, error) {
-	x := suffering{outage: o}
+// Measure has an outage happen in a cluster, at a time drawn from the seed.
+func (o Outage) Measure(g Group, seed uint64) (Outcome, error) {
+	x := outageRun{outage: o}
 	var err error
 	if x.cluster, err = newCluster(g, seed); err == nil {
 		err = x.prepare()
@@ -110,14 +112,14 @@ func Suffer(o Outage, g Group, seed uint64) (Outcome, error) {
 	return x.out, nil
 }
 
-// A suffering is one run of Suffer.
-type suffering struct {
+// An outageRun is one run of Measure.
+type outageRun struct {
 	*cluster
 	outage  Outage
 	victims []*site
 	gone    []uint64 // their incarnations
 	term    uint64   // in which the leader led
-	next    int      // the number of the one that waits; -1 if nobody does
+	next    int      // the number of the request that waits, or none
 	at      int64    // when it happens
 	out     Outcome
 }
@@ -125,13 +127,13 @@ type suffering struct {
 // The locks.
 const (
 	waited = "waited-for"
-	mine   = "mine-" // and a number: somebody who is left holds it all the time
+	mine   = "mine-" // and a number: one of the other members holds it all the time
 )
 
-// prepare picks the victims, and lets those who are left use locks: each holds one
-// all the time, one waits for that of the victim, and two of them use another one
-// that no victim has to do with.
-func (x *suffering) prepare() error {
+// prepare picks the victims, and has the other members use locks: each holds one all the
+// time, one waits for that of the victim, and two use another one in turns that no
+// victim uses.
+func (x *outageRun) prepare() error {
 	renew := int64(x.Settings.Renew)
 	if err := x.pass(2 * renew); err != nil {
 		return err
@@ -139,7 +141,7 @@ func (x *suffering) prepare() error {
 	if err := x.pick(); err != nil {
 		return err
 	}
-	x.next = -1
+	x.next = none
 	for i, r := range x.outage.Roles {
 		if r.Holds {
 			x.want(x.victims[i], waited, false)
@@ -162,8 +164,8 @@ func (x *suffering) prepare() error {
 	return x.pass(renew + x.chance.Below(renew))
 }
 
-// other returns the name of a lock whose home is left.
-func (x *suffering) other() string {
+// other returns the name of a lock whose home is not a victim.
+func (x *outageRun) other() string {
 	v := x.victims[0].record.View()
 	for i := 0; ; i++ {
 		name := fmt.Sprint("other-", i)
@@ -174,18 +176,18 @@ func (x *suffering) other() string {
 }
 
 // pick picks the victims.
-func (x *suffering) pick() error {
+func (x *outageRun) pick() error {
 	lead, term := x.leader()
 	if lead == nil {
-		return errors.New("nobody leads")
+		return errors.New("no voter leads")
 	}
 	x.term = term
 	for _, r := range x.outage.Roles {
 		var fit []*site
 		for _, s := range x.sites {
-			plain := s.peer.Clerk() == nil
+			plain := s.Voter() == nil
 			ok := s == lead
-			switch r.Post {
+			switch r.Duty {
 			case Plain:
 				ok = plain
 			case Voter:
@@ -198,17 +200,17 @@ func (x *suffering) pick() error {
 			}
 		}
 		if len(fit) == 0 {
-			return errors.New("there is nobody whom it could happen to")
+			return errors.New("the cluster has no process with such a role")
 		}
 		s := fit[x.chance.Below(int64(len(fit)))]
 		s.victim = true
 		x.victims = append(x.victims, s)
-		x.gone = append(x.gone, s.peer.Inc())
+		x.gone = append(x.gone, s.Inc())
 	}
 	return nil
 }
 
-// shuffle puts processes in any order.
+// shuffle puts processes in a random order.
 func shuffle(all []*site, r *kernel.Rand) {
 	for i := len(all) - 1; i > 0; i-- {
 		k := r.Below(int64(i + 1))
@@ -216,8 +218,8 @@ func shuffle(all []*site, r *kernel.Rand) {
 	}
 }
 
-// measure lets it happen, and waits until all is as it was before.
-func (x *suffering) measure() error {
+// measure has the outage happen, and waits until its consequences are over.
+func (x *outageRun) measure() error {
 	x.at = x.Now()
 	x.out = Outcome{Next: -1, Serves: -1, View: -1, Free: -1}
 	for _, s := range x.sites {
@@ -226,12 +228,12 @@ func (x *suffering) measure() error {
 	x.entry = x.entered
 	for _, s := range x.victims {
 		switch x.outage.How {
-		case Death:
+		case Crashing:
 			x.Crash(s.id)
-		case Parted:
-			s.peer.Leave(x.now())
-			s.settled()
-		case Stands:
+		case Leaving:
+			s.step(process.Input{Kind: process.Leave})
+			x.empty(s)
+		case Pausing:
 			x.Pause(s.id)
 			x.At(x.at+2*int64(x.Settings.Lease), resumes, -1, int(s.id))
 		}
@@ -248,8 +250,17 @@ func (x *suffering) measure() error {
 	return nil
 }
 
+// empty has the applications of a process release their locks: it does not leave before.
+func (x *outageRun) empty(s *site) {
+	for i := range x.wants {
+		if x.wants[i].at == s {
+			x.release(i)
+		}
+	}
+}
+
 // entered notes how long an entry took.
-func (x *suffering) entered(w *want) {
+func (x *outageRun) entered(w *want) {
 	switch {
 	case w.again && !w.at.victim:
 		x.out.Other = max(x.out.Other, x.Now()-max(w.asked, x.at))
@@ -258,21 +269,21 @@ func (x *suffering) entered(w *want) {
 	}
 }
 
-// over reports whether three leases are over, and notes what has come meanwhile.
-func (x *suffering) over() bool {
+// over reports whether three leases have passed, and notes what has happened so far.
+func (x *outageRun) over() bool {
 	if s, term := x.leader(); x.out.Serves < 0 && x.outage.leads() && s != nil && term > x.term {
 		x.out.Serves = x.Now() - x.at
 	}
 	if x.out.View < 0 && !slices.ContainsFunc(x.sites, x.stale) {
 		x.out.View = x.Now() - x.at
 	}
-	if x.out.Free < 0 && x.outage.How == Parted && x.victims[0].record == nil {
+	if x.out.Free < 0 && x.outage.How == Leaving && x.victims[0].record == nil {
 		x.out.Free = x.Now() - x.at
 	}
 	return x.Now() >= x.at+3*int64(x.Settings.Lease)
 }
 
-// stale reports whether one who is left is still in a view with a victim.
-func (x *suffering) stale(s *site) bool {
+// stale reports whether a member is still in a view with a victim.
+func (x *outageRun) stale(s *site) bool {
 	return !s.victim && slices.ContainsFunc(x.gone, func(inc uint64) bool { return s.record.Rank(inc) >= 0 })
 }

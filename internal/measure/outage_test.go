@@ -8,23 +8,26 @@ import (
 	"github.com/stile-lock/stile/internal/engine"
 	"github.com/stile-lock/stile/internal/engine/raft"
 	"github.com/stile-lock/stile/internal/member"
-	"github.com/stile-lock/stile/internal/peer"
+	"github.com/stile-lock/stile/internal/process"
 )
 
-func disk() engine.Store { return raft.NewDrive(peer.Election, peer.Heartbeat, 1000) }
+// logs starts the logs of voters, as a node does.
+func logs() engine.Logs {
+	return raft.Logs{Election: process.Election, Heartbeat: process.Heartbeat, MaxLog: 1000}
+}
 
-// Nothing takes longer than the settings say, and nobody who is left loses a hold:
-// not in what is measured again here, nor in what the page says of all seeds.
+// Nothing takes longer than the settings allow, and no other member loses a lock: neither
+// in what is measured here nor on the page.
 func TestOutages(t *testing.T) {
 	page := read(t)
-	for _, g := range groups(disk) {
+	for _, g := range groups(logs()) {
 		for _, o := range Outages() {
 			if !o.Possible(&g) {
 				continue
 			}
 			b := o.Bound(&g)
 			for seed := range uint64(2) {
-				x, err := Suffer(o, g, 1000+seed)
+				x, err := o.Measure(g, 1000+seed)
 				if err != nil || !x.Within(&b) {
 					t.Errorf("%s, %s: %+v, the bound is %+v: %v", g.title(), o.Name, x, b, err)
 				}
@@ -57,38 +60,38 @@ func (c committed) outcome(t *testing.T, table, row string) Outcome {
 	return Outcome{Next: all[0], Other: all[1], Serves: all[2], View: all[3], Renewal: all[4], Free: all[5], Lost: int(all[6] / T)}
 }
 
-// That no lease is lost when a leader dies follows from the settings, if the
-// first election ends with a leader; in small clusters also if the second does.
+// It follows from the settings that no lease is lost when a leader crashes, if the first
+// election succeeds; in small clusters also if the second does.
 func TestKeeps(t *testing.T) {
-	for _, g := range groups(disk) {
+	for _, g := range groups(logs()) {
 		if !g.Keeps(1) || g.Members <= 5 && !g.Keeps(2) {
-			t.Errorf("%s: leases can be lost when the leader dies", g.title())
+			t.Errorf("%s: leases can be lost when the leader crashes", g.title())
 		}
 	}
 }
 
-// An election that takes as long as a lease costs those who are left their holds,
-// and that is noticed.
+// An election that takes as long as a lease costs the other members their locks, and the
+// measurement notices.
 func TestSlowElection(t *testing.T) {
-	g := Group{Members: 5, Voters: 3, Settings: member.Usual(), Disk: func() engine.Store { return raft.NewDrive(99, peer.Heartbeat, 1000) }}
+	g := Group{Members: 5, Voters: 3, Settings: member.Usual(), Logs: raft.Logs{Election: 99, Heartbeat: process.Heartbeat, MaxLog: 1000}}
 	for _, o := range Outages() {
-		if o.Name != "the leader dies" {
+		if o.Name != "the leader crashes" {
 			continue
 		}
-		x, err := Suffer(o, g, 1)
+		x, err := o.Measure(g, 1)
 		if b := o.Bound(&g); err != nil || x.Lost == 0 || x.Within(&b) {
 			t.Errorf("%+v: %v", x, err)
 		}
 	}
 }
 
-// Another lock waits for the rest of a dead one's lease only if it is being handed
-// over while the view changes: if it is hardly ever, it never waits so long.
+// Another lock waits for the rest of the lease of a crashed member only if it is being
+// handed over while the view changes: if that is rare, it never waits so long.
 func TestHandedOver(t *testing.T) {
 	stalls := func(hold member.Span) (n int) {
-		g := Group{Members: 5, Voters: 3, Settings: member.Usual(), Hold: hold, Disk: disk}
+		g := Group{Members: 5, Voters: 3, Settings: member.Usual(), Hold: hold, Logs: logs()}
 		for seed := range uint64(outageSeeds) {
-			x, err := Suffer(Outages()[0], g, seed+1)
+			x, err := Outages()[0].Measure(g, seed+1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -99,19 +102,19 @@ func TestHandedOver(t *testing.T) {
 		return n
 	}
 	if often, seldom := stalls(10*member.Millisecond), stalls(500*member.Millisecond); often == 0 || seldom > 0 {
-		t.Errorf("handed over often, it waits for long in %d of %d clusters; seldom, in %d", often, outageSeeds, seldom)
+		t.Errorf("handed over often, it waits long in %d of %d clusters; rarely, in %d", often, outageSeeds, seldom)
 	}
 }
 
-// What cannot happen is said to be impossible.
+// Possible refuses what cannot happen.
 func TestPossible(t *testing.T) {
-	for _, g := range groups(disk) {
+	for _, g := range groups(logs()) {
 		for _, o := range Outages() {
 			want := true
 			switch {
-			case strings.HasPrefix(o.Name, "a member") || o.Name == "the holder dies":
+			case strings.HasPrefix(o.Name, "a member") || o.Name == "the holder crashes":
 				want = g.Voters < g.Members
-			case o.Name == "the leader dies, and the holder":
+			case o.Name == "the leader and the holder crash":
 				want = g.Members > 3 // or one voter of three would be left
 			}
 			if o.Possible(&g) != want {

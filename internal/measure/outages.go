@@ -9,33 +9,33 @@ import (
 	"github.com/stile-lock/stile/internal/member"
 )
 
-// outageSeeds is how many clusters each outage happens to.
+// outageSeeds is in how many clusters each outage happens.
 const outageSeeds = 40
 
-// groups are the clusters that outages happen to.
-func groups(disk func() engine.Store) []Group {
+// groups returns the clusters in which outages happen.
+func groups(logs engine.Logs) []Group {
 	var all []Group
 	for _, s := range []member.Settings{member.Usual(), brief()} {
 		for _, n := range [][2]int{{3, 3}, {5, 3}, {5, 5}, {9, 3}, {9, 5}} {
-			all = append(all, Group{Members: n[0], Voters: n[1], Settings: s, Disk: disk})
+			all = append(all, Group{Members: n[0], Voters: n[1], Settings: s, Logs: logs})
 		}
 	}
 	return all
 }
 
-// title is that of the table of a group.
+// title returns the title of the table of a group.
 func (g *Group) title() string {
 	return fmt.Sprintf("An outage: %d members, %d voters, a lease of %s", g.Members, g.Voters, g.Settings.Lease)
 }
 
-// outages are the tables of what outages cost.
-func outages(disk func() engine.Store) []table {
+// outages returns the tables of what outages cost.
+func outages(logs engine.Logs) []table {
 	var all []table
-	for _, g := range groups(disk) {
+	for _, g := range groups(logs) {
 		t := table{
 			title: g.title(), of: "what happens",
-			text:    "In ms, half of the times / the longest; and how many holds were lost, of all those who are left.",
-			columns: []string{"its lock", "another lock", "a leader serves", "view", "renewal", "may end", "lost"},
+			text:    "In ms: median / longest. Then how many locks the other members have lost.",
+			columns: []string{"its lock", "another lock", "new leader", "view", "renewal", "leave", "lost"},
 		}
 		for _, o := range Outages() {
 			if o.Possible(&g) {
@@ -47,12 +47,12 @@ func outages(disk func() engine.Store) []table {
 	return all
 }
 
-// outageOf is a row of a table of outages.
+// outageOf measures a row of a table of outages.
 func outageOf(o Outage, g Group) ([]string, error) {
 	var all [6][]int64
 	lost := 0
 	for seed := range uint64(outageSeeds) {
-		x, err := Suffer(o, g, seed+1)
+		x, err := o.Measure(g, seed+1)
 		if err != nil {
 			return nil, err
 		}
@@ -72,8 +72,8 @@ func outageOf(o Outage, g Group) ([]string, error) {
 	return append(cells, fmt.Sprint(lost)), nil
 }
 
-// middle writes the median and the largest of some times, in ms; never is one
-// that did not come.
+// middle formats the median and the largest of some times, in ms. A time below 0 means
+// that what was waited for did not happen.
 func middle(times []int64, decimals int) string {
 	slices.Sort(times)
 	if times[len(times)-1] < 0 {

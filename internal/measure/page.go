@@ -5,15 +5,15 @@ import (
 	"strings"
 
 	"github.com/stile-lock/stile/internal/engine"
-	"github.com/stile-lock/stile/internal/peer"
+	"github.com/stile-lock/stile/internal/process"
 )
 
-// Page makes docs/live.md. It says where it was made, takes empty disks for voters
-// from disk, and the cells of each row from say, which may measure them.
-func Page(where string, disk func() engine.Store, say func(r Row) ([]string, error)) (string, error) {
+// Page makes docs/live.md. The page says where it was measured. Voters keep logs, and say
+// returns the cells of each row, which it may measure.
+func Page(where string, logs engine.Logs, say func(r Row) ([]string, error)) (string, error) {
 	var b strings.Builder
 	q := quotes{}
-	for _, t := range tables(disk) {
+	for _, t := range tables(logs) {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n", t.title, t.text)
 		fmt.Fprintf(&b, "| %s | %s |\n|---|%s\n", t.of, strings.Join(t.columns, " | "), strings.Repeat("--:|", len(t.columns)))
 		for _, r := range t.rows {
@@ -51,18 +51,18 @@ func (r Row) Line(cells []string) string {
 	return fmt.Sprintf("| %s | %s |\n", r.Name, strings.Join(cells, " | "))
 }
 
-func tables(disk func() engine.Store) []table {
+func tables(logs engine.Logs) []table {
 	all := []table{
-		entries(Local, "19 in 20 requests of a member are for one of its own ten locks, the others for a lock of another member. Which member is the home of a lock is chance. N = 3 / 5 / 9 / 25."),
-		entries(Hot, "All ask for the same lock, and rest for T in the mean (exponential) before they ask again, so that nearly always all others wait. N = 3 / 5 / 9 / 25."),
+		entries(Local, "19 in 20 requests of a member are for one of its own ten locks, the others for a lock of another member. The home of a lock is random. N = 3 / 5 / 9 / 25."),
+		entries(Hot, "All requests are for the same lock. Applications rest for T on average (exponential), so that nearly all others are waiting at any time. N = 3 / 5 / 9 / 25."),
 		entries(Random, "Every request is for any of the 10 N locks. N = 3 / 5 / 9 / 25."),
 		handover(), varied(), sorts(),
 	}
 	for _, n := range []int{one, 5} {
-		all = append(all, deaths(Local, n), deaths(Random, n))
+		all = append(all, crashes(Local, n), crashes(Random, n))
 	}
 	all = append(all, used(), early(one), early(5), orderly())
-	return append(all, outages(disk)...)
+	return append(all, outages(logs)...)
 }
 
 func intro(where, conclusion string) string {
@@ -71,40 +71,40 @@ func intro(where, conclusion string) string {
 <!-- made by 'go run ./internal/measure/page': do not edit, run 'make live' -->
 <!-- ` + where + ` -->
 
-Which algorithm should run the locks of a live cluster? Here all that can are measured, as whole members (internal/member) and not as bare algorithms: what an entry costs while all is well, and what a death, a join and a leave cost those who are left. At last whole processes (internal/peer) with the view service and its voters are measured: what the death of a voter, of the leader and of a holder cost. Time is simulated and chance comes from seeds, so these numbers are the same on every machine; a test measures some rows again.
+Which algorithm should run the locks of a live cluster? This page measures all algorithms that can, in whole processes (internal/process) and not on their own: what an entry costs in a healthy cluster, and what a crash, a join and a leave cost the other members. The last tables measure the view service: what the crash of a voter, of the leader and of a holder cost. Time is simulated and chance comes from seeds, so the numbers are the same on every machine. A test measures some rows again.
 
 ` + conclusion + `
 ## How it was measured
 
-Members talk over reliable links that keep their order. A message takes T, or from T/2 to 3T/2 where that is said; computing takes no time. **Entries**: each member has one application, which asks for a lock, is inside for T, rests for 10 T in the mean (exponential) and asks again. 10,000 entries are counted after 2,000 that are not.
+Processes are connected by links that lose nothing and keep the order of messages. A message takes T, or from T/2 to 3T/2 where the table says so. Computing and saving take no time. **Entries**: each member has one application, which requests a lock, holds it for T, rests for 10 T on average (exponential) and requests the next. 10,000 entries are measured after 2,000 that are not. No member is a voter, and the view service answers after a round trip.
 
-- *frames per entry*: all that members send each other, over the entries; renewals of leases are not in it.
-- *synchronisation delay*: from one's exit to the next one's entry, in T, if somebody waited at the exit.
-- *client delay*: from request to entry, in T, if nobody was inside or waited at the request.
-- *wait*: from request to entry, in T, whoever was inside or waited.
-- *busiest member*: the frames that it sends and gets, over those of a mean member.
+- *frames per entry*: all frames between members, over the entries. It counts neither renewals of leases nor confirmations of links.
+- *synchronisation delay*: from a release to the next entry, in T, if an application waited at the release.
+- *client delay*: from request to entry, in T, if the lock was neither held nor waited for.
+- *wait*: from request to entry, in T, of all requests.
+- *busiest member*: the frames that it sends and receives, over those of an average member.
 
-**Deaths**: 2,000 locks, and 90 applications on all members together, each inside for 10 T and resting for 10 T in the mean (both exponential). Messages take from T/2 to 3T/2, and T is 1 ms. In as many runs as there are members, each of them dies once, 2 to 4 s after the start, spread evenly over the 2 s between two renewals of its lease. The lease is 10 s, and clocks may differ by 1 %, so that the view service counts 10.2 s from the last renewal it heard of. When half of that is over it evicts the dead member: 3.1 to 5.1 s after the death. The others then hear of the next view within 1.5 T; each lock is asked for by one of them, any, as soon as it is in that view. Nobody else asks after the death.
+**Crashes**: 2,000 locks, and 90 applications on all members together, each of which holds locks for 10 T and rests for 10 T on average (both exponential). Messages take from T/2 to 3T/2, and T is 1 ms. There are as many runs as members. In each another member crashes, 2 to 4 s after the start, spread evenly over the 2 s between two renewals of its lease. The lease is 10 s, and clocks may differ by 1 %, so the view service counts 10.2 s from the last renewal that it received. After half of that it evicts the crashed member: 3.1 to 5.1 s after the crash. The others learn of the next view within 1.5 T. Each lock is then requested by one of them, chosen at random, as soon as it is in that view. There are no other requests after the crash.
 
-A lock *stalls* if it is entered only when the lease of the dead is over. That depends on what the dead was to the lock; each lock is of the first sort that fits:
+A lock *stalls* if it is entered only when the lease of the crashed member has expired. That depends on what the member was to the lock. Each lock is of the first sort that applies:
 
-- *inside*: it was inside when it died.
-- *home, others used it*: it was the lock's home (the member that every view begins with inside), and others had asked for the lock too.
-- *home, nobody else did*: it was the home, and nobody else had asked. Nobody can know then whether it is inside.
-- *last inside*: it was the last one inside, and had left.
-- *used it before*: it had asked for the lock, and others were inside after it.
-- *neither*: it was not the home, and had never asked.
+- *holder*: the member held the lock when it crashed.
+- *home, used by others*: it was the lock's home (the member that has the lock when a view begins), and others had requested the lock too.
+- *home, not used by others*: it was the home, and no other member had requested the lock. Then no other member can know whether it is held.
+- *last holder*: it was the last holder, and had released the lock.
+- *earlier holder*: it had requested the lock, and others held it later.
+- *neither*: it was not the home, and had never requested the lock.
 
-**Outages**: whole processes, each a member, some of them voters with a log on a simulated disk; messages take from T/2 to 3T/2, locks are those of naimi-trehel. Times are those of a node. A voter ticks 20 times for each renewal, every 100 ms with a lease of 10 s and a renewal every 2 s, every 10 ms with a tenth of both. A leader is heard every ` + fmt.Sprint(peer.Heartbeat) + ` ticks; a voter that does not hear it for ` + fmt.Sprint(peer.Election) + ` to ` + fmt.Sprint(2*peer.Election-1) + ` ticks, as chance says, wants to lead. Each outage happens to ` + fmt.Sprint(outageSeeds) + ` clusters, at any moment between two renewals. Every member that is left holds a lock all the time. Times are from when it happens, where nothing else is said:
+**Outages**: some members are voters, with a log on a simulated disk. Messages take from T/2 to 3T/2, and locks use naimi-trehel. All times are those of a real node. A voter ticks 20 times for each renewal: every 100 ms with a lease of 10 s and a renewal every 2 s, and every 10 ms with a tenth of both. A leader sends a heartbeat every ` + fmt.Sprint(process.Heartbeat) + ` ticks. A voter that has not received one for ` + fmt.Sprint(process.Election) + ` to ` + fmt.Sprint(2*process.Election-1) + ` ticks, a random number, starts an election. Each outage happens in ` + fmt.Sprint(outageSeeds) + ` clusters, at a random time between two renewals. Every other member holds a lock all the time. Times are from the outage on, unless noted:
 
-- *its lock*: until the lock that the dead one held, or the one that leaves, is entered by who waits for it.
-- *another lock*: the longest wait of two who are left and use one lock in turns, being inside for 10 T and resting for 10 T in the mean; whoever dies has nothing to do with it.
-- *a leader serves*: until another one does.
-- *view*: until all who are left are in a view without the dead.
-- *renewal*: the longest that a renewal of one who is left was not confirmed, from when it was sent. A leader confirms at its next tick.
-- *may end*: until the one that leaves hears that it may.
-- *lost*: locks that those who are left had to give up because a lease was over.
+- *its lock*: until the lock that the victim held is entered by the process that waits for it. A process that leaves releases its lock at once.
+- *another lock*: the longest wait of two other members that use one lock in turns, which they hold for 10 T and rest from for 10 T on average. The victim does not use it.
+- *new leader*: until another leader serves.
+- *view*: until all other members are in a view without the victim.
+- *renewal*: the longest time that a renewal of another member was not confirmed, from when it was sent. A leader confirms at its next tick.
+- *leave*: until the process that leaves learns that it may end.
+- *lost*: locks that other members lost because a lease expired.
 
-"The leader stands still" for two leases, and then goes on as if nothing had happened.
+A leader that is paused stands still for two leases. It is evicted meanwhile, and joins again when it goes on.
 `
 }

@@ -17,7 +17,7 @@ type table struct {
 	rows        []Row
 }
 
-// A Row is a row of a table: what it is about, and how its cells are measured.
+// A Row is a row of a table: its name, and how to measure its cells.
 type Row struct {
 	Table   string // its title
 	Name    string
@@ -33,13 +33,13 @@ func (t table) each(cells func(s core.Spec) ([]string, error)) table {
 	return t
 }
 
-// sizes are the numbers of members for which entries are measured.
+// sizes returns the numbers of members for which entries are measured.
 func sizes() []int { return []int{3, 5, 9, 25} }
 
-// one is how many members there are where only one number is measured.
+// one is the number of members where only one is measured.
 const one = 9
 
-// load returns what the tables of entries measure.
+// load returns the load for the tables of entries.
 func load(c Choice, n int) (Load, Budget) {
 	l := Load{Choice: c, Locks: 10 * n, Apps: 1, Latency: scenario.Always(T), Hold: scenario.Always(T), Think: exp(10 * T), Seed: 1}
 	if c == Hot {
@@ -50,10 +50,10 @@ func load(c Choice, n int) (Load, Budget) {
 
 func exp(mean int64) scenario.Dist { return scenario.Dist{Shape: scenario.Exponential, A: mean} }
 
-// varying is a latency of T in the mean.
+// varying is a latency with the mean T.
 func varying() scenario.Dist { return scenario.Dist{Shape: scenario.Uniform, A: T / 2, B: 3 * T / 2} }
 
-// entries is a table of what entries cost.
+// entries is the table of what entries cost.
 func entries(c Choice, text string) table {
 	t := table{
 		title: "Entries: " + string(c), text: text,
@@ -75,12 +75,12 @@ func entries(c Choice, text string) table {
 	})
 }
 
-// handover is a table of what entries cost if several ask at each member.
+// handover is the table of what entries cost with several applications at each member.
 func handover() table {
 	apps := []int{1, 4, 16, 64}
 	return table{
 		title:   "Entries: several applications at each member",
-		text:    fmt.Sprintf("One hot lock and %d members, with 1 / 4 / 16 / 64 applications at each. A member that is inside lets up to 16 of its own in, one after the other, before the others have their turn; that costs no frame and no time.", one),
+		text:    fmt.Sprintf("One hot lock and %d members, with 1 / 4 / 16 / 64 applications at each. A member that has the lock lets up to 16 of its own applications enter, one after the other, before other members have their turn. That costs no frame and no time.", one),
 		columns: []string{"frames per entry", "synchronisation delay", "busiest member"},
 	}.each(func(s core.Spec) ([]string, error) {
 		cells := make([][]string, 3)
@@ -99,11 +99,11 @@ func handover() table {
 	})
 }
 
-// varied is a table of what entries cost if messages take different times.
+// varied is the table of what entries cost if latencies vary.
 func varied() table {
 	return table{
 		title:   "Entries: messages that take from T/2 to 3T/2",
-		text:    fmt.Sprintf("%d members; first as above, with messages that all take T, then with such that take anything from T/2 to 3T/2, each link keeping its order.", one),
+		text:    fmt.Sprintf("%d members: first with messages that all take T, as above, then with messages that take from T/2 to 3T/2. Each link keeps their order.", one),
 		columns: []string{"locality: frames", "one hot lock: frames", "one hot lock: synchronisation delay", "random locks: frames", "random locks: client delay"},
 	}.each(func(s core.Spec) ([]string, error) {
 		cells := make([][]string, 5)
@@ -125,7 +125,7 @@ func varied() table {
 	})
 }
 
-// join writes what was measured for several numbers into one cell each.
+// join puts what was measured for several numbers into one cell each.
 func join(cells [][]string) []string {
 	var all []string
 	for _, c := range cells {
@@ -134,7 +134,7 @@ func join(cells [][]string) []string {
 	return all
 }
 
-// number writes a number so that it can be compared with others.
+// number formats a number with three digits or more.
 func number(x float64) string {
 	switch {
 	case x < 0:
@@ -152,7 +152,7 @@ func percent(part, all int) string {
 	return fmt.Sprintf("%.1f", 100*float64(part)/float64(all))
 }
 
-// spread writes the median, the 99th percentile and the largest of sorted times.
+// spread formats the median, the 99th percentile and the largest of sorted times.
 func spread(all []int64, unit int64, decimals int) string {
 	if len(all) == 0 {
 		return "–"

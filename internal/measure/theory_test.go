@@ -9,9 +9,9 @@ import (
 	"github.com/stile-lock/stile/scenario"
 )
 
-// against holds what is measured against what theory says: of a lock that nobody
-// else wants, and of one that all want all the time. What is under way when the
-// counting begins and ends blurs it a little.
+// against compares measurements with theory: of a lock that no other member wants, and of
+// one that all want all the time. What is in flight when the measurement begins and ends
+// blurs it a little.
 func against(s core.Spec, n int) error {
 	const blur = 0.02
 	in := func(what string, got float64, c core.Cost, load core.Load) error {
@@ -52,8 +52,7 @@ func TestTheory(t *testing.T) {
 	}
 }
 
-// remote returns how many frames there are for each entry that is not at the
-// home of the lock.
+// remote returns the frames per entry that is not at the home of the lock.
 func remote(s core.Spec) (float64, error) {
 	l, b := load(Random, 5)
 	r, err := newRun(s, 5, 0, l)
@@ -62,7 +61,7 @@ func remote(s core.Spec) (float64, error) {
 	}
 	others := 0
 	r.entered = func(a int) {
-		if x := &r.apps[a]; r.view.Home(r.locks[x.lock].name) != x.place {
+		if x := &r.apps[a]; r.home(r.locks[x.lock].name) != x.place {
 			others++
 		}
 	}
@@ -77,7 +76,7 @@ func remote(s core.Spec) (float64, error) {
 	return float64(r.frames) / float64(others), nil
 }
 
-// A central lock costs exactly three frames, and nothing at its home.
+// An entry with central costs exactly three frames, and none at the home.
 func TestCentral(t *testing.T) {
 	s, err := catalog.MakeLive("central", 1)
 	if err != nil {
@@ -88,7 +87,7 @@ func TestCentral(t *testing.T) {
 	}
 }
 
-// One message more for each entry is noticed.
+// One more message per entry is noticed.
 func TestChatter(t *testing.T) {
 	s, err := catalog.MakeLive("central", 1)
 	if err != nil {
@@ -104,8 +103,8 @@ func TestChatter(t *testing.T) {
 	}
 }
 
-// A chatter is a client of central that also tells another client that it asks,
-// who does not care.
+// A chatter is a client of central that sends its request to another client too, which
+// ignores it.
 type chatter struct {
 	core.Machine
 	self core.ID

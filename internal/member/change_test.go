@@ -186,7 +186,7 @@ func TestLongReport(t *testing.T) {
 	f.install(f.next())
 	parts, last := 0, 0
 	for _, l := range f.mail {
-		if s, err := Look(l.bytes); err != nil || s.Kind != "REPORT" || len(l.bytes) > maxReport+600 {
+		if s, err := Look(l.bytes); err != nil || s.Kind != "REPORT" || len(l.bytes) > f.members[0].Limits.Part+1200 {
 			t.Fatalf("a %s of %d bytes, %v", s.Kind, len(l.bytes), err)
 		} else if l.from == 1 {
 			if parts++; !s.More {

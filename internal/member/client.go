@@ -56,9 +56,6 @@ func (m *Member) Renew(now Instant, client uint64, length Span) (Span, error) {
 		m.clients[client] = c
 	}
 	m.agenda.put(&c.end, max(c.end.at, m.now+Instant(length)))
-	if m.misreads(NotNested) {
-		return length, nil
-	}
 	return m.Settings.within(min(length, Span(m.deadline()-m.now))), nil
 }
 

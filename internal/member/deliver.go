@@ -1,30 +1,34 @@
 package member
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/stile-lock/stile/core"
 )
 
-// Deliver hands over a frame that came from a member over the link of this
-// epoch. An error means that the sender is broken: the link is to be ended, and
-// complained about.
+// Deliver takes a frame that came from a member over the link of this epoch. It
+// ignores an unknown frame of an optional kind. After an error the host must end
+// the link: the sender is broken, or runs a version that this one cannot talk to.
 func (m *Member) Deliver(now Instant, from uint64, b []byte) error {
 	m.begin(now)
 	defer m.end()
 	e := m.epoch
 	if e == nil {
-		return fmt.Errorf("%w: before the first view", errFrame)
+		return fmt.Errorf("%w: no view is installed yet", errUnexpected)
 	}
 	if m.ghost {
 		return nil // whatever it says is over
 	}
 	rank := e.view.Rank(from)
 	if rank < 0 || rank == e.me {
-		return fmt.Errorf("%w: from incarnation %d, which is no other member of epoch %d", errFrame, from, e.view.Epoch)
+		return fmt.Errorf("%w: its sender, incarnation %d, is not another member of epoch %d", errUnexpected, from, e.view.Epoch)
 	}
 	f := &m.frame
 	if err := f.parse(b); err != nil {
+		if errors.Is(err, errOptional) {
+			return nil
+		}
 		return err
 	}
 	m.clock = max(m.clock, f.clock)
@@ -45,7 +49,7 @@ func (m *Member) Deliver(now Instant, from uint64, b []byte) error {
 	n := int32(-1)
 	if n = find(&e.table, f.name, hashName(f.name)); n < 0 {
 		if err := CheckName(string(f.name)); err != nil {
-			return fmt.Errorf("%w: %w", errFrame, err)
+			return fmt.Errorf("%w: %v: %w", errFrame, f.kind, err)
 		}
 		n = lockOf(e, f.name)
 	}
@@ -63,11 +67,9 @@ func (m *Member) message(n int32, rank int, f *frame) error {
 	if f.cleared {
 		l.flags |= cleared
 	}
-	if !m.misreads(CountStays) {
-		l.count = max(l.count, f.count)
-	}
+	m.counted(l, f)
 	if err := m.step(n, core.Input{Kind: core.Receive, From: e.view.seat(rank, int(l.home)), Bytes: f.bytes}); err != nil {
-		return err
+		return fmt.Errorf("%w: ALG for %q: %w", errFrame, f.name, err)
 	}
 	if l = e.table.lock(n); e.isHome(l) {
 		u := e.use(n)
@@ -92,13 +94,13 @@ func (m *Member) about(n int32, rank int, f *frame) error {
 		}
 	case lendFrame:
 		if !home || u.lent {
-			return fmt.Errorf("%w: a lock is lent by one that cannot", errFrame)
+			return fmt.Errorf("%w: LEND of %q, which is lent already or has another home", errUnexpected, f.name)
 		}
 		m.counted(l, f)
 		u.lent, u.until, u.handed = true, f.until, 0
 	case returnFrame:
 		if u.lendee != rank {
-			return fmt.Errorf("%w: a lock is given back that was not lent", errFrame)
+			return fmt.Errorf("%w: RETURN of %q, which is not lent to the sender", errUnexpected, f.name)
 		}
 		m.counted(l, f)
 		if u.lendee = -1; f.next != (Stamp{}) {
@@ -106,7 +108,7 @@ func (m *Member) about(n int32, rank int, f *frame) error {
 		}
 	case doneFrame:
 		if !home {
-			return fmt.Errorf("%w: a lock is let go of by one that is not its home", errFrame)
+			return fmt.Errorf("%w: DONE for %q, which has another home", errUnexpected, f.name)
 		}
 		u.back = false
 	}
@@ -116,20 +118,20 @@ func (m *Member) about(n int32, rank int, f *frame) error {
 
 // counted takes over the count of entries.
 func (m *Member) counted(l *lock, f *frame) {
-	if !m.misreads(CountStays) {
-		l.count = max(l.count, f.count)
-	}
+	l.count = max(l.count, f.count)
 }
 
 // report takes in a report.
 func (m *Member) report(place int, f *frame) error {
-	if place < 0 || place >= m.epoch.survivors() || m.epoch.reported.has(place) && !m.misreads(NoReports) {
-		return fmt.Errorf("%w: a report that nobody has to make", errFrame)
+	if place < 0 || place >= m.epoch.survivors() || m.epoch.reported.has(place) {
+		return fmt.Errorf("%w: REPORT from a member that has reported already or was not in the view before", errUnexpected)
 	}
 	if err := m.heed(place, f); err != nil {
 		return err
 	}
-	m.reconsider()
+	if !f.more { // until the last part the sender is a suspect for every lock
+		m.reconsider()
+	}
 	return nil
 }
 
@@ -138,7 +140,7 @@ func (m *Member) answer(rank int, names []string) error {
 	f := frame{kind: answerFrame}
 	for _, name := range names {
 		if err := CheckName(name); err != nil {
-			return fmt.Errorf("%w: %w", errFrame, err)
+			return fmt.Errorf("%w: QUERY: %w", errFrame, err)
 		}
 		f.may = append(f.may, mayBe{name, m.testimony(name)})
 	}
@@ -152,7 +154,7 @@ func (m *Member) heard(all []mayBe) error {
 	for _, x := range all {
 		n := find(&e.table, x.name, hashName(x.name))
 		if n < 0 {
-			return fmt.Errorf("%w: an answer about %q, which nobody has asked for", errFrame, x.name)
+			return fmt.Errorf("%w: ANSWER about %q, which no QUERY has named", errUnexpected, x.name)
 		}
 		if u := e.found(n); u != nil && e.isHome(e.table.lock(n)) {
 			u.may = u.may.and(x.who)

@@ -27,6 +27,12 @@ type epoch struct {
 	ghosts    []Instant // when each of them is over
 	next      Instant   // when the next of them is
 	since     Instant   // when it was installed
+
+	reports   []report // by rank: that are still to be made
+	reporting int      // how many of them
+	witnesses int      // how many others can be asked who may be inside a lock
+	queries   []int32  // locks about which they are to be asked
+	asked     []int    // by rank: about how many of these a witness has been asked
 }
 
 // A school runs all locks of one algorithm in a view: one machine for each seat
@@ -51,21 +57,14 @@ func (m *Member) newEpoch(v View) (*epoch, error) {
 		return nil, fmt.Errorf("epoch %d: %w", v.Epoch, err)
 	}
 	e.everybody = firstOf(len(e.universe))
+	e.reports, e.asked = make([]report, len(v.Members)), make([]int, len(v.Members))
+	e.witnesses = e.survivors()
 	for _, g := range v.Ghosts {
-		rest := m.Settings.outwait(g.Rest)
-		if m.misreads(NoDrift) {
-			rest = g.Rest
-		}
-		if m.misreads(NoGhosts) {
-			rest = 0
-		}
-		e.ghosts = append(e.ghosts, m.now+Instant(rest))
+		e.ghosts = append(e.ghosts, m.now+Instant(m.Settings.outwait(g.Rest)))
 	}
 	if i := e.place(m.Inc); i >= 0 {
 		e.reported.add(i)
-	}
-	if m.misreads(NoReports) {
-		e.reported = firstOf(e.survivors())
+		e.witnesses--
 	}
 	e.bury(m.now)
 	return e, nil
@@ -217,15 +216,19 @@ func (m *Member) idle(u *use) {
 	if e.isHome(l) && (u.lendee >= 0 || len(u.queue) > 0 || !u.held.empty() || u.interest || u.may != e.everybody) {
 		return
 	}
-	if m.misreads(Reborn) && !e.isHome(l) {
-		e.table.setState(u.lock, e.schools[l.alg].born[e.seat(l)])
-		e.unload(u.lock)
-	}
 	e.uses[l.busy] = nil
 	e.free = append(e.free, l.busy)
 	e.busy--
 	l.busy = -1
-	*u = use{queue: u.queue[:0]}
+	e.recycle(u)
+}
+
+// recycle keeps a use for another lock. Until then it has the number of none, so
+// that acting on it panics instead of changing whichever lock is the first.
+func (e *epoch) recycle(u *use) {
+	queue := u.queue[:0]
+	*u = use{}
+	u.lock, u.queue = -1, queue
 	e.spare = append(e.spare, u)
 }
 
@@ -257,59 +260,43 @@ func (m *Member) install(v View) error {
 	if old != nil && e.place(m.Inc) < 0 {
 		return fmt.Errorf("epoch %d: incarnation %d was in epoch %d, but not in the view before: the view service is broken", v.Epoch, m.Inc, old.view.Epoch)
 	}
-	m.frozen, m.epoch, m.queries = old, e, m.queries[:0]
-	reports := make([]frame, len(v.Members))
+	m.frozen, m.epoch = old, e
 	if old != nil {
-		m.carry(old, reports)
+		clear(old.reports) // they are void, and so are its queries
+		old.reporting, old.queries = 0, nil
+		m.carry(old)
 	}
-	if place := e.place(m.Inc); place >= 0 { // whoever joins has nothing to report
-		for rank := range reports {
-			if f := &reports[rank]; rank != e.me {
-				m.sendReport(rank, f)
-			} else if err := m.heed(place, f); err != nil {
-				return err
-			}
-		}
+	if e.place(m.Inc) >= 0 { // a member that joins has nothing to report
+		m.beginReports()
 	}
 	m.reconsider()
 	return nil
 }
 
-// maxReport is about how many bytes one part of a report has at most.
-const maxReport = 32 << 10
-
-// sendReport sends a report, in parts if it is long.
-func (m *Member) sendReport(rank int, all *frame) {
-	f := frame{kind: reportFrame}
-	size := 0
-	part := func(name string) {
-		if size += len(name) + 8; size > maxReport && len(f.held)+len(f.waits) > 0 {
-			f.more = true
-			m.send(rank, &f)
-			f, size = frame{kind: reportFrame}, len(name)+8
+// beginReports makes the first part of the REPORT to each other member, which is
+// the only one unless the report is long. More makes the others.
+func (m *Member) beginReports() {
+	e := m.epoch
+	for rank := range e.reports {
+		if rank == e.me {
+			continue
+		}
+		e.reports[rank].owed = true
+		if e.reporting++; !m.later {
+			m.reportPart(rank)
 		}
 	}
-	for _, name := range all.held {
-		part(name)
-		f.held = append(f.held, name)
-	}
-	for _, x := range all.waits {
-		part(x.name)
-		f.waits = append(f.waits, x)
-	}
-	m.send(rank, &f)
 }
 
-// carry takes over who holds and who waits, and writes the reports.
-func (m *Member) carry(old *epoch, reports []frame) {
+// carry takes over who holds and who waits, and notes what to report of them.
+func (m *Member) carry(old *epoch) {
 	e := m.epoch
 	for _, was := range old.uses {
 		if was == nil || !was.taken() && was.first == nil {
 			continue
 		}
-		name := string(old.table.name(was.lock))
-		u := e.use(lockOf(e, name))
-		report := &reports[e.table.lock(u.lock).home]
+		n := lockOf(e, old.table.name(was.lock))
+		u := e.use(n)
 		if was.taken() {
 			u.holder, u.lapsed, u.token, u.since, u.carried = was.holder, was.lapsed, was.token, was.since, true
 			if was.lapsed {
@@ -318,23 +305,20 @@ func (m *Member) carry(old *epoch, reports []frame) {
 				u.holder.at = u
 				e.holders++
 			}
-			if !m.misreads(StaleReport) || m.now-u.since > Instant(m.Settings.Lease/8) {
-				report.held = append(report.held, name)
-			}
-		} else if was.inside && m.misreads(ReportsPending) {
-			report.held = append(report.held, name)
+			u.owed |= owedHold
 		}
 		for was.first != nil {
 			w := was.first
 			was.take(w)
 			u.push(w)
 		}
-		m.again(u, report, name)
+		m.again(u)
+		m.owe(e, n)
 	}
 }
 
 // again has those ask again who waited in the epoch before. Tries do not wait.
-func (m *Member) again(u *use, report *frame, name string) {
+func (m *Member) again(u *use) {
 	for w := u.first; w != nil; {
 		next := w.next
 		if w.try {
@@ -349,7 +333,5 @@ func (m *Member) again(u *use, report *frame, name string) {
 		return
 	}
 	u.back = int(m.epoch.table.lock(u.lock).home) != m.epoch.me // the home knows its own
-	if !m.misreads(AskOnce) {
-		report.waits = append(report.waits, wanted{name, u.first.stamp})
-	}
+	u.owed |= owedWait
 }

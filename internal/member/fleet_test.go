@@ -26,6 +26,16 @@ type letter struct {
 	bytes    []byte
 }
 
+// all has a member make all its bulk frames.
+func all(m *Member) {
+	if m.Bulk() {
+		for _, w := range m.epoch.view.Members {
+			for m.More(m.now, w.Inc) {
+			}
+		}
+	}
+}
+
 func specs(name string, _ int) (core.Spec, error) { return catalog.Make(name, core.Options{}) }
 
 func newFleet(tb testing.TB, alg string, n int) *fleet {
@@ -72,6 +82,7 @@ func (f *fleet) next(without ...uint64) View {
 // take does what a member wants done.
 func (f *fleet) take(i int) {
 	m := f.members[i]
+	all(m)
 	for _, x := range m.Out.Frames {
 		f.frames[frameKind(x.Bytes[0]).String()]++
 		f.mail = append(f.mail, letter{m.Inc, x.To, slices.Clone(x.Bytes)})

@@ -23,6 +23,10 @@ const (
 	busyFrame                      // yes; or the lock is not yet usable
 	freeFrame                      // no
 	frameKinds
+
+	// optionalKinds is the bit of kinds that a member may ignore. A later version
+	// gives it to a frame that members without that version can do without.
+	optionalKinds frameKind = 0x40
 )
 
 // A frame is one message between members. Most fields are of one or two kinds.
@@ -59,8 +63,13 @@ type mayBe struct {
 	who  set
 }
 
-// errFrame is the error for bytes that are no frame.
-var errFrame = errors.New("malformed frame")
+// Errors of frames. They end the link, and operators read them.
+var (
+	errFrame      = errors.New("malformed frame")
+	errUnexpected = errors.New("unexpected frame") // well formed, but no correct member sends it now
+
+	errOptional = errors.New("unknown frame of an optional kind") // ignored
+)
 
 // A writer appends what a frame is made of.
 type writer []byte
@@ -83,7 +92,7 @@ func (w *writer) bool(v bool) {
 	}
 }
 
-// A scanner takes them off again. After a fault it returns nothing but zeros.
+// A scanner reads them back. After an error it returns only zeros.
 type scanner struct {
 	b   []byte
 	err error
@@ -91,7 +100,7 @@ type scanner struct {
 
 func (s *scanner) fail(what string) {
 	if s.err == nil {
-		s.err = fmt.Errorf("%w: %s", errFrame, what)
+		s.err = errors.New(what)
 	}
 	s.b = nil
 }
@@ -99,7 +108,7 @@ func (s *scanner) fail(what string) {
 func (s *scanner) number() uint64 {
 	v, n := binary.Uvarint(s.b)
 	if n <= 0 {
-		s.fail("a number is missing or too long")
+		s.fail("a number is missing or exceeds 64 bits")
 		return 0
 	}
 	s.b = s.b[n:]
@@ -109,7 +118,7 @@ func (s *scanner) number() uint64 {
 func (s *scanner) bool() bool {
 	v := s.number()
 	if v > 1 {
-		s.fail("neither yes nor no")
+		s.fail("a flag is neither 0 nor 1")
 	}
 	return v == 1
 }
@@ -117,7 +126,7 @@ func (s *scanner) bool() bool {
 func (s *scanner) blob() []byte {
 	n := s.number()
 	if n > uint64(len(s.b)) {
-		s.fail("it ends too early")
+		s.fail("a text or blob is longer than what is left")
 		return nil
 	}
 	b := s.b[:n]
@@ -128,7 +137,7 @@ func (s *scanner) blob() []byte {
 func (s *scanner) text() string {
 	b := s.blob()
 	if len(b) > MaxName {
-		s.fail("a name is too long")
+		s.fail("a name exceeds 512 bytes")
 		return ""
 	}
 	return string(b)
@@ -147,7 +156,7 @@ func (s *scanner) set() (x set) {
 func (s *scanner) many() int {
 	n := s.number()
 	if n > uint64(len(s.b)) {
-		s.fail("a list is longer than the frame")
+		s.fail("a list is longer than what is left")
 		return 0
 	}
 	return int(n)
@@ -208,10 +217,10 @@ func (f *frame) appendOne(w *writer) {
 	}
 }
 
-// parse reads a frame. What it holds of b is valid as long as b is.
+// parse reads a frame. It refers to b.
 func (f *frame) parse(b []byte) error {
 	if len(b) == 0 || frameKind(b[0]) >= frameKinds {
-		return fmt.Errorf("%w: of no known kind", errFrame)
+		return noFrame(b)
 	}
 	s := scanner{b: b[1:]}
 	*f = frame{kind: frameKind(b[0]), clock: s.number()}
@@ -239,11 +248,25 @@ func (f *frame) parse(b []byte) error {
 	switch {
 	case s.err != nil:
 	case len(s.b) > 0:
-		s.fail("it goes on after its end")
+		s.fail("bytes follow the last field")
 	case f.clock|f.count >= 1<<62:
-		s.fail("a clock or a count that nobody can have reached")
+		s.fail("a clock or count exceeds 2^62")
 	}
-	return s.err
+	if s.err != nil {
+		return fmt.Errorf("%w: %v: %w", errFrame, f.kind, s.err)
+	}
+	return nil
+}
+
+// noFrame returns the error for a frame that has no kind, or an unknown one.
+func noFrame(b []byte) error {
+	switch {
+	case len(b) == 0:
+		return fmt.Errorf("%w: it is empty", errFrame)
+	case frameKind(b[0])&optionalKinds != 0:
+		return errOptional
+	}
+	return fmt.Errorf("frame kind 0x%02x is unknown: the peer runs a newer version", b[0])
 }
 
 func (f *frame) parseOne(s *scanner) {

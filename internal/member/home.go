@@ -3,8 +3,6 @@ package member
 import (
 	"fmt"
 	"slices"
-
-	"github.com/stile-lock/stile/core"
 )
 
 // What the home of a lock does until it lets go: it is inside from the start of
@@ -12,16 +10,9 @@ import (
 
 // suspects returns who may be inside a lock by an older epoch.
 func (m *Member) suspects(e *epoch, u *use) set {
-	reported, held := e.reported, u.held
-	if m.misreads(MostReports) && 2*reported.len() > len(e.view.Members) {
-		reported = firstOf(e.survivors())
-	}
-	if m.misreads(NotOnBehalf) {
-		held = set{}
-	}
 	left := e.everybody
 	for i := range left {
-		left[i] &= u.may[i] &^ e.over[i] & (held[i] | ^reported[i])
+		left[i] &= u.may[i] &^ e.over[i] & (u.held[i] | ^e.reported[i])
 	}
 	return left
 }
@@ -76,8 +67,7 @@ func (m *Member) clear(u *use) {
 	m.epoch.table.lock(u.lock).flags |= cleared
 	u.handed, u.interest, u.back = 0, false, false
 	u.held, u.queue = set{}, u.queue[:0]
-	m.step(u.lock, core.Input{Kind: core.Release, From: core.None})
-	m.settle(u)
+	m.release(u)
 }
 
 // lend lends the lock to the first of those who waited in older epochs, until
@@ -106,7 +96,7 @@ func (u *use) queueUp(t turn) {
 	u.queue = slices.Insert(u.queue, i, t)
 }
 
-// heed takes in a report of a member, which may be the own one.
+// heed takes in one part of a report.
 func (m *Member) heed(place int, f *frame) error {
 	e := m.epoch
 	inc := e.universe[place]
@@ -117,7 +107,7 @@ func (m *Member) heed(place int, f *frame) error {
 			return err
 		}
 		if !e.isHome(e.table.lock(n)) {
-			return fmt.Errorf("%w: incarnation %d holds %q, which its home has let go of: exclusion is broken", errFrame, inc, name)
+			return fmt.Errorf("%w: REPORT: incarnation %d holds %q, which its home has let go of: mutual exclusion is violated", errUnexpected, inc, name)
 		}
 		e.use(n).held.add(place)
 	}
@@ -127,11 +117,10 @@ func (m *Member) heed(place int, f *frame) error {
 		case err != nil:
 			return err
 		case x.stamp.Inc != inc || x.stamp.Epoch >= e.view.Epoch:
-			return fmt.Errorf("%w: a report of a request that was not made before", errFrame)
-		case rank == e.me: // they are here
-		case e.isHome(e.table.lock(n)) && !m.misreads(NoOrder):
+			return fmt.Errorf("%w: REPORT: the stamp of a waiter for %q is not the sender's, or not of an older epoch", errUnexpected, x.name)
+		case e.isHome(e.table.lock(n)):
 			e.use(n).queueUp(turn{x.stamp, rank})
-		case !m.misreads(NoDone):
+		default:
 			m.send(rank, &frame{kind: doneFrame, name: []byte(x.name)})
 		}
 	}
@@ -144,11 +133,11 @@ func (m *Member) heed(place int, f *frame) error {
 // homed returns the number of a lock whose home must be here.
 func (m *Member) homed(name string) (int32, error) {
 	if err := CheckName(name); err != nil {
-		return 0, fmt.Errorf("%w: %w", errFrame, err)
+		return 0, fmt.Errorf("%w: REPORT: %w", errFrame, err)
 	}
 	n := lockOf(m.epoch, name)
 	if int(m.epoch.table.lock(n).home) != m.epoch.me {
-		return 0, fmt.Errorf("%w: a report about %q, whose home is elsewhere", errFrame, name)
+		return 0, fmt.Errorf("%w: REPORT about %q, which has another home", errUnexpected, name)
 	}
 	return n, nil
 }
@@ -161,28 +150,6 @@ func (m *Member) question(u *use) {
 	u.queried = true
 	u.may = u.may.and(m.testimony(string(m.epoch.table.name(u.lock))))
 	if !m.suspects(m.epoch, u).empty() {
-		m.queries = append(m.queries, u.lock)
+		m.epoch.ask(u)
 	}
-}
-
-// maxNames is how many locks one QUERY asks about.
-const maxNames = 256
-
-// ask sends the questions that have come together.
-func (m *Member) ask() {
-	e := m.epoch
-	for len(m.queries) > 0 {
-		some := m.queries[:min(len(m.queries), maxNames)]
-		m.queries = m.queries[len(some):]
-		f := frame{kind: queryFrame}
-		for _, n := range some {
-			f.names = append(f.names, string(e.table.name(n)))
-		}
-		for _, inc := range e.universe[:e.survivors()] {
-			if rank := e.view.Rank(inc); rank != e.me {
-				m.send(rank, &f)
-			}
-		}
-	}
-	m.queries = m.queries[:0]
 }

@@ -283,6 +283,32 @@ func TestFrames(t *testing.T) {
 	}
 }
 
+// A node ignores frames of an optional kind that it does not know, and refuses
+// those of any other kind with an error that an operator can act on.
+func TestUnknownKinds(t *testing.T) {
+	f := newFleet(t, "naimi-trehel", 3)
+	m := f.members[0]
+	for kind := int(frameKinds); kind < 256; kind++ {
+		for _, b := range [][]byte{{byte(kind)}, {byte(kind), 200}, {byte(kind), 200, 1, 1, 'a', 7, 255}} {
+			clock := m.clock
+			err := m.Deliver(0, 2, b)
+			if optional := kind&0x40 != 0; (err == nil) != optional {
+				t.Errorf("kind %#02x: got %v, optional: %v", kind, err, optional)
+			}
+			if m.clock != clock || len(m.Out.Frames)+len(m.Out.Events) > 0 || m.epoch.table.len() > 0 {
+				t.Fatalf("kind %#02x has an effect", kind)
+			}
+		}
+	}
+	want := "frame kind 0x13 is unknown: the peer runs a newer version"
+	if err := m.Deliver(0, 2, []byte{0x13, 1}); err == nil || err.Error() != want {
+		t.Errorf("got %q, want %q", err, want)
+	}
+	if s, err := Look([]byte{0x53, 1}); err != nil || s.Kind != "0x53" {
+		t.Errorf("it looks like %+v, %v", s, err)
+	}
+}
+
 // Whatever a peer sends, a member does not panic, and says that it is wrong or
 // goes on; what its applications hold stays held.
 func FuzzDeliver(f *testing.F) {
@@ -296,12 +322,20 @@ func FuzzDeliver(f *testing.F) {
 			fl.lock(0, name)
 		}
 		fl.settle()
-		if which%2 == 1 {
-			fl.install(fl.next(3))
-		}
 		m := fl.members[0]
+		if which%2 == 1 { // in the middle of a report, of what is held and waited for
+			for _, name := range []string{"a", "b", "c"} {
+				fl.lock(0, name)
+			}
+			m.Limits.Part = 1
+			if err := m.Install(0, fl.next(3)); err != nil {
+				t.Fatal(err)
+			}
+		}
 		m.Deliver(0, 2, b)
+		m.More(0, 2)
 		m.Deliver(0, 2, b)
+		all(m)
 		m.Wake(1)
 		for _, name := range []string{"a", "b", "c"} {
 			if !fl.holds(0, name) {

@@ -33,9 +33,6 @@ func (m *Member) Renewed(now Instant, number uint64) {
 		return // it is too old, or never was
 	}
 	from := m.renewals[i].at
-	if m.misreads(FromReceipt) {
-		from = m.now
-	}
 	m.renewals = slices.Delete(m.renewals, 0, i+1)
 	had := m.usable()
 	m.lease = max(m.lease, from+Instant(m.Settings.Lease))

@@ -26,6 +26,7 @@ import (
 type Link struct {
 	epoch, me, peer uint64
 	limit           int // bytes that may be kept
+	prompt          int // bytes received after which a confirmation is not put off
 	patience        Span
 
 	kept  []byte // from head on: the frames that were not confirmed, each after its length
@@ -51,18 +52,19 @@ type Link struct {
 	resend Instant // when patience ends
 	wait   Span    // how long it is by now
 	over   error   // why nothing goes or comes any more
-	faults LinkMisreading
 }
 
 // Errors of links.
 var (
-	// ErrFull means that the peer does not read. The frame that did not fit is
-	// lost, so the link is over.
-	ErrFull = errors.New("the link is full: its peer confirms too little: complain about the peer, the link is over until a new view")
-	// ErrPacket means that no correct peer can have sent these bytes.
-	ErrPacket = errors.New("malformed packet: close the connection that it came by")
-	// ErrStranger means that a packet is well made, and is of another link.
-	ErrStranger = errors.New("not of a link that is here: close the connection, or find out who is there")
+	// ErrFull means that the peer confirms nothing. The frame that did not fit is
+	// lost, so the link has ended.
+	ErrFull = errors.New("link is full: the peer does not confirm what was sent")
+	// ErrPacket means that no correct peer can have sent these bytes. Close the
+	// connection that they came by.
+	ErrPacket = errors.New("malformed packet")
+	// ErrStranger means that a packet is well formed, but belongs to no link here.
+	// Close the connection that it came by.
+	ErrStranger = errors.New("packet of a link that does not exist here")
 
 	errEnded = errors.New("the epoch of the link has ended")
 )
@@ -84,20 +86,20 @@ const (
 func NewLink(epoch, me, peer uint64, limit int, patience Span) *Link {
 	patience = min(max(patience, 1), maxPatience)
 	return &Link{
-		epoch: epoch, me: me, peer: peer, limit: limit, patience: patience,
+		epoch: epoch, me: me, peer: peer, limit: limit, prompt: min(limit/4, 2*maxPacket), patience: patience,
 		next: 1, room: unbounded, tell: Never, resend: Never, wait: patience,
 	}
 }
 
-// Send takes a frame to be sent. It copies the bytes. After an error nothing is
-// sent any more.
+// Send takes a frame to be sent. It copies the bytes. After an error the link has
+// ended: nothing is sent or received any more.
 func (l *Link) Send(frame []byte) error {
 	if l.over != nil {
 		return l.over
 	}
 	need := binary.MaxVarintLen64 + len(frame)
-	if kept := len(l.kept) - l.head; kept > 0 && kept+need > l.limit {
-		l.over = fmt.Errorf("%w: %d frames with %d bytes wait for %d, and one of %d more would be beyond %d", ErrFull, l.last-l.acked, kept, l.peer, len(frame), l.limit)
+	if kept := l.unconfirmed(); kept > 0 && kept+need > l.limit {
+		l.end(fmt.Errorf("%w: %d bytes in %d frames are unconfirmed, %d more exceed the limit of %d", ErrFull, kept, l.last-l.acked, len(frame), l.limit))
 		return l.over
 	}
 	if len(l.kept)+need > cap(l.kept) && l.head >= len(l.kept)/2 {
@@ -111,13 +113,23 @@ func (l *Link) Send(frame []byte) error {
 	return nil
 }
 
+// unconfirmed returns how many bytes are kept for the peer.
+func (l *Link) unconfirmed() int { return len(l.kept) - l.head }
+
+// end ends the link, unless it has ended before, and frees what it kept.
+func (l *Link) end(why error) {
+	if l.over == nil {
+		l.over, l.kept, l.head, l.at = why, nil, 0, 0
+	}
+}
+
 // Up tells that there is a new connection, whether or not the one before was
 // known to be broken.
 func (l *Link) Up() {
 	l.up, l.resend, l.wait = true, Never, l.patience
 	l.answered = l.ask
 	l.question()
-	if l.room = unbounded; l.sent > l.acked && l.faults&LinkNoResend == 0 {
+	if l.room = unbounded; l.sent > l.acked {
 		l.room = 0
 		l.rewind()
 	}
@@ -148,9 +160,8 @@ func (l *Link) Due(now Instant) bool {
 	if now >= l.resend && l.resend != Never {
 		l.resend, l.wait = Never, min(2*l.wait, maxDouble*l.patience)
 		l.question()
-		if l.room = 1; l.faults&LinkNoResend == 0 {
-			l.rewind()
-		}
+		l.room = 1
+		l.rewind()
 	}
 	return now >= l.tell && l.tell != Never || l.pending()
 }
@@ -206,8 +217,7 @@ func (l *Link) load() (n uint64, end int) {
 
 // Receive takes a packet that has come, and calls f with each frame that is new,
 // in order; f must not keep it, and may call Send. Frames after a gap are
-// dropped: they will come again. If f fails then the peer is broken, and the
-// link over.
+// dropped: they will come again. If f fails, the link ends.
 func (l *Link) Receive(b []byte, now Instant, f func(frame []byte) error) error {
 	var p linkPacket
 	if err := p.parse(b); err != nil {
@@ -237,13 +247,13 @@ func (l *Link) take(now Instant, p *linkPacket, f func(frame []byte) error) (wor
 	l.hear(now, p.ask)
 	for i := range p.n {
 		frame := p.frame()
-		if p.first+i != l.got+1 && (l.faults&LinkNoDedupe == 0 || p.first+i > l.got) {
+		if p.first+i != l.got+1 {
 			continue // it has come before, or after one that was lost
 		}
-		l.got = max(l.got, p.first+i)
+		l.got++
 		l.owe(now, len(frame))
 		if err := f(frame); err != nil {
-			l.over = err
+			l.end(err)
 			return worked, err
 		}
 		if l.over != nil {
@@ -263,11 +273,7 @@ func (l *Link) confirm(now Instant, ack, echo uint64) (worked bool) {
 	if l.next <= ack {
 		l.rewind()
 	}
-	if l.head == len(l.kept) {
-		if l.kept, l.head, l.at = l.kept[:0], 0, 0; cap(l.kept) > idleArena {
-			l.kept = nil
-		}
-	}
+	l.shrink()
 	if echo > l.answered {
 		worked, l.answered, l.asking, l.room = true, echo, false, unbounded
 	}
@@ -279,6 +285,18 @@ func (l *Link) confirm(now Instant, ack, echo uint64) (worked bool) {
 	return worked
 }
 
+// shrink frees memory that is no longer needed: a link that once kept a lot must
+// not hold on to it while it is never quite empty.
+func (l *Link) shrink() {
+	switch kept := l.unconfirmed(); {
+	case cap(l.kept) > idleArena && kept < cap(l.kept)/4:
+		l.at -= l.head
+		l.kept, l.head = append(make([]byte, 0, 2*kept), l.kept[l.head:]...), 0
+	case kept == 0:
+		l.kept, l.head, l.at = l.kept[:0], 0, 0
+	}
+}
+
 // hear takes the number of the peer's question: a new one is answered at once.
 func (l *Link) hear(now Instant, ask uint64) {
 	if ask > l.heard {
@@ -288,7 +306,7 @@ func (l *Link) hear(now Instant, ask uint64) {
 
 // owe makes a confirmation due soon, for a frame that has come.
 func (l *Link) owe(now Instant, size int) {
-	if l.fresh += size; l.fresh >= min(l.limit/4, 2*maxPacket) {
+	if l.fresh += size; l.fresh >= l.prompt {
 		l.tell = now
 	}
 	l.tell = min(l.tell, addSpan(now, l.patience/4))

@@ -218,6 +218,28 @@ func TestLinkArena(t *testing.T) {
 	}
 }
 
+// A link that once kept a lot frees the memory, even if it is never empty again.
+func TestLinkShrinks(t *testing.T) {
+	a, b := linkPair(t, 64<<20, 1)
+	for range 400 {
+		linkSend(t, a, string(make([]byte, 20_000)))
+	}
+	for now := Instant(1); now < 1000; now++ {
+		linkSend(t, a, "more")
+		if a.Due(now) {
+			p := a.Append(nil, now)
+			linkSend(t, a, "more")
+			if err := b.Receive(p, now, func([]byte) error { return nil }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		linkCarry(t, now, b, a)
+	}
+	if a.unconfirmed() == 0 || cap(a.kept) > idleArena {
+		t.Errorf("%d bytes are allocated for %d", cap(a.kept), a.unconfirmed())
+	}
+}
+
 // Packets that no peer can have sent are refused as such, those of other links
 // as such, and neither changes anything.
 func TestLinkRefuses(t *testing.T) {

@@ -1,6 +1,7 @@
 package member
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -21,15 +22,21 @@ type Sight struct {
 }
 
 func (k frameKind) String() string {
+	if k >= frameKinds {
+		return fmt.Sprintf("0x%02x", uint8(k))
+	}
 	return [...]string{
 		"ALG", "TOUCH", "REPORT", "RELEASED", "QUERY", "ANSWER", "LEND", "RETURN", "DONE", "PROBE", "BUSY", "FREE",
 	}[k]
 }
 
-// Look reads a frame.
+// Look reads a frame. Of an unknown frame that members ignore it returns only the
+// kind.
 func Look(b []byte) (Sight, error) {
 	var f frame
-	if err := f.parse(b); err != nil {
+	if err := f.parse(b); errors.Is(err, errOptional) {
+		return Sight{Kind: frameKind(b[0]).String()}, nil
+	} else if err != nil {
 		return Sight{}, err
 	}
 	s := Sight{Kind: f.kind.String(), Clock: f.clock, Name: string(f.name), Cleared: f.cleared, Count: f.count, Message: f.bytes, Held: f.held, More: f.more}

@@ -23,6 +23,7 @@ type Limits struct {
 	Waiters int // for one lock, at this member
 	Names   int // that one client holds or waits for
 	Idle    int // names that are known and not in use, before a view is asked for that lets them go
+	Part    int // bytes of one bulk frame, about
 }
 
 // usual fills in what was not said.
@@ -35,15 +36,16 @@ func (l Limits) usual() Limits {
 	set(&l.Waiters, 10_000)
 	set(&l.Names, 100_000)
 	set(&l.Idle, 1_000_000)
+	set(&l.Part, 32<<10)
 	return l
 }
 
 // A Member is one live member. Its methods are called one at a time. What it
-// wants done is in Out, to be taken after each of them.
+// wants done is in Out, to be taken after each of them; then the host asks for
+// bulk frames with More, as far as the links have room.
 type Member struct {
 	Config
 	Out   Out
-	wrong Misreading
 	now   Instant
 	clock uint64 // logical, of all that members hear of each other
 	gone  bool   // it leaves, or was evicted: nothing is entered any more
@@ -65,9 +67,9 @@ type Member struct {
 	own     session // of the member's own process
 	agenda  agenda
 
-	queries []int32 // locks about which others are to be asked
-	frame   frame   // the one being read
-	out     core.Output
+	later bool  // Install leaves all parts of reports to More: for checkers
+	frame frame // the one being read
+	out   core.Output
 }
 
 // Out is what a member wants done. Whoever takes it resets it.
@@ -84,7 +86,13 @@ type Out struct {
 func (o *Out) Reset() {
 	o.Frames, o.Events, o.arena = o.Frames[:0], o.Events[:0], o.arena[:0]
 	o.Renew = 0
+	if cap(o.arena) > maxArena { // a view change has once sent a lot at once
+		o.Frames, o.arena = nil, nil
+	}
 }
+
+// maxArena is how many bytes of frames may stay allocated for the next step.
+const maxArena = 1 << 20
 
 // A Frame is to be sent to a member over the link of this epoch. Its bytes are
 // valid until the next method of the member is called.
@@ -161,7 +169,7 @@ func (m *Member) Wake(now Instant) {
 // with the lease, ghosts are over, sessions end, deadlines pass.
 func (m *Member) begin(now Instant) {
 	m.now = max(m.now, now)
-	if m.lease > 0 && !m.usable() && !m.misreads(KeepsLost) {
+	if m.lease > 0 && !m.usable() {
 		m.warn()
 	}
 	if m.epoch != nil && m.epoch.lapses > 0 && m.now >= m.lapse {
@@ -178,7 +186,6 @@ func (m *Member) begin(now Instant) {
 
 // end is called when all is done: it says what is due, and when to be woken.
 func (m *Member) end() {
-	m.ask()
 	wake := m.agenda.first()
 	if e := m.epoch; e != nil {
 		wake = min(wake, e.next)
@@ -205,9 +212,7 @@ func (m *Member) warn() {
 	if e == nil || e.holders == 0 {
 		return
 	}
-	if m.lapse = m.lease; m.misreads(PassAtOnce) {
-		m.lapse = m.now
-	}
+	m.lapse = m.lease
 	for i := range e.uses {
 		if u := e.uses[i]; u != nil && u.holder != nil {
 			m.Out.Events = append(m.Out.Events, Event{Ticket: u.holder.ticket, Kind: Lost, Cause: Lease, Token: u.token})
@@ -255,7 +260,7 @@ func (m *Member) stop(why Cause) {
 		return
 	}
 	for i := range m.epoch.uses {
-		for u := m.epoch.uses[i]; u != nil && u.first != nil; { // the last one may leave it empty for others
+		for u := m.epoch.uses[i]; u != nil && u.first != nil; u = m.epoch.uses[i] { // the last one may end the use
 			m.finish(u.first, Stopped, why)
 		}
 	}
@@ -268,9 +273,7 @@ func (m *Member) stop(why Cause) {
 // to be over, before.
 func (m *Member) Leave(now Instant) {
 	m.begin(now)
-	if !m.misreads(LeaverEnters) {
-		m.stop(Leaving)
-	}
+	m.stop(Leaving)
 	m.end()
 }
 

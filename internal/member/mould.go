@@ -36,6 +36,10 @@ func NewMould(c Config, name string, views []View) (*Mould, error) {
 	return d, nil
 }
 
+// Later has Install leave all parts of reports to More, so that they can be made at
+// any later time.
+func (d *Mould) Later() { d.Member.later = true }
+
 // Load puts the member into a state. Its clock says 0.
 func (d *Mould) Load(s *State) error {
 	m := d.Member
@@ -54,7 +58,7 @@ func (d *Mould) Load(s *State) error {
 	if m.lapse = Never - 1; s.Pass {
 		m.lapse = 0
 	}
-	m.own, m.queries = session{}, m.queries[:0]
+	m.own = session{}
 	m.Out.Reset()
 	d.requests(s)
 	var err error
@@ -105,6 +109,11 @@ func (d *Mould) load(all []*epoch, p *Part) (*epoch, error) {
 			e.next = min(e.next, e.ghosts[i])
 		}
 	}
+	for rank := range e.reports {
+		if e.reports[rank].owed = p.Owes>>rank&1 == 1; e.reports[rank].owed {
+			e.reporting++
+		}
+	}
 	if !p.Known {
 		return e, nil
 	}
@@ -146,7 +155,28 @@ func (d *Mould) use(e *epoch, u *use, p *Part) {
 	for _, r := range p.Waiters {
 		u.push(d.waiter(u, r))
 	}
+	d.bulk(e, u, p)
 	u.handed, u.asked, u.inside, u.back, u.lent, u.until = p.Handed, p.Asked, p.Inside, p.Back, p.IsLent, p.Until
+}
+
+// bulk puts what is still to be said about a lock into a state.
+func (d *Mould) bulk(e *epoch, u *use, p *Part) {
+	if p.OwesHold {
+		u.owed |= owedHold
+	}
+	if p.OwesWait {
+		u.owed |= owedWait
+	}
+	d.Member.owe(e, u.lock)
+	if p.Asks == 0 {
+		return
+	}
+	e.ask(u)
+	for rank := range e.asked {
+		if e.asked[rank] = 1; p.Asks>>rank&1 == 1 {
+			e.asked[rank] = 0
+		}
+	}
 }
 
 // waiter puts a request into a state.
@@ -168,12 +198,14 @@ func (e *epoch) reset() {
 	}
 	for _, u := range e.uses {
 		if u != nil {
-			*u = use{queue: u.queue[:0]}
-			e.spare = append(e.spare, u)
+			e.recycle(u)
 		}
 	}
 	e.uses, e.free = e.uses[:0], e.free[:0]
 	e.busy, e.holders, e.lapses, e.next, e.since = 0, 0, 0, Never, 0
+	e.reporting, e.queries = 0, e.queries[:0]
+	clear(e.reports)
+	clear(e.asked)
 	for i := range e.schools {
 		for seat := range e.schools[i].loaded {
 			e.schools[i].loaded[seat] = -1
@@ -191,7 +223,7 @@ func (d *Mould) Save(s *State) error {
 	case m.lease > 0:
 		s.Lease = Over
 	}
-	if len(m.agenda.heap) > 0 || len(m.clients) > 0 || len(m.queries) > 0 {
+	if len(m.agenda.heap) > 0 || len(m.clients) > 0 {
 		return errNotSmall
 	}
 	s.tickets = s.tickets[:0]
@@ -216,6 +248,11 @@ func (d *Mould) save(e *epoch, p *Part) error {
 	}
 	p.Epoch, p.Reported = e.view.Epoch, e.reported[0]
 	p.Over = e.over[0] >> e.survivors()
+	for rank := range e.reports {
+		if e.reports[rank].owed {
+			p.Owes |= 1 << rank
+		}
+	}
 	if e.table.len() == 0 {
 		return nil
 	}
@@ -243,6 +280,14 @@ func (d *Mould) save(e *epoch, p *Part) error {
 	p.Handed, p.Asked, p.Inside, p.Back, p.IsLent = u.handed, u.asked, u.inside, u.back, u.lent
 	if u.lent {
 		p.Until = u.until
+	}
+	p.OwesHold, p.OwesWait = u.owed&owedHold != 0, u.owed&owedWait != 0
+	for at := range e.queries { // the frozen epoch has none
+		for rank := range e.asked {
+			if at >= e.asked[rank] && rank != e.me && e.survivor(rank) && d.Member.useful(at) {
+				p.Asks |= 1 << rank
+			}
+		}
 	}
 	if p.home = e.isHome(l); p.home {
 		p.Held, p.May, p.Queried, p.Interest, p.Lendee = u.held[0], u.may[0], u.queried, u.interest, u.lendee

@@ -37,10 +37,6 @@ func (u *use) patient(w *waiter) bool {
 
 // refuse ends a try.
 func (m *Member) refuse(w *waiter, kind EventKind) {
-	if m.misreads(TriesStay) {
-		m.Out.Events = append(m.Out.Events, Event{Ticket: w.ticket, Kind: kind})
-		return
-	}
 	m.finish(w, kind, NoCause)
 }
 

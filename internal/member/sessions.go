@@ -3,7 +3,6 @@ package member
 import (
 	"cmp"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"slices"
 )
@@ -28,21 +27,29 @@ type Sessions struct {
 	now    Instant        // the latest that was heard of
 	peers  []*sessionPeer // by incarnation
 	turn   int            // whose packet is next
-	faults LinkMisreading
+	ended  []LinkEnd      // that Ended has not returned yet
+}
+
+// A LinkEnd is a link that has ended before its view.
+type LinkEnd struct {
+	Peer uint64 // incarnation
+	Why  error
 }
 
 // SessionLimits bound what sessions keep and how long they wait. What is 0 has
 // its usual value.
 type SessionLimits struct {
-	Bytes    int  // that are kept for a peer that has not confirmed them: 16 MiB
+	Bytes    int  // that are kept for a peer that has not confirmed them: 256 MiB
+	Window   int  // bytes kept for a peer above which no bulk frames are sent, at most half of Bytes: 1 MiB
 	Early    int  // bytes kept of a peer's packets of a newer epoch: 1 MiB
 	Patience Span // after which a peer is asked again: 200 ms; a quarter of it is how long a confirmation may be put off
 	Complain Span // after which a peer with whom no exchange works is complained about: 5 s
 }
 
 func (l SessionLimits) usual() SessionLimits {
+	bytes := cmp.Or(max(0, l.Bytes), 256<<20)
 	return SessionLimits{
-		Bytes: cmp.Or(max(0, l.Bytes), 16<<20), Early: cmp.Or(max(0, l.Early), 1<<20),
+		Bytes: bytes, Window: min(cmp.Or(max(0, l.Window), 1<<20), max(1, bytes/2)), Early: cmp.Or(max(0, l.Early), 1<<20),
 		Patience: cmp.Or(max(0, l.Patience), 200*Millisecond), Complain: cmp.Or(max(0, l.Complain), 5*Second),
 	}
 }
@@ -82,7 +89,7 @@ func (s *Sessions) Install(now Instant, v View) error {
 		return fmt.Errorf("epoch %d cannot be installed after %d: drop the view, it is old", v.Epoch, s.epoch)
 	}
 	if !slices.ContainsFunc(v.Members, func(w Who) bool { return w.Inc == s.me }) {
-		return fmt.Errorf("%w: incarnation %d is no member in epoch %d", ErrStranger, s.me, v.Epoch)
+		return fmt.Errorf("epoch %d: incarnation %d is not a member: %w", v.Epoch, s.me, ErrGone)
 	}
 	s.hear(now)
 	s.epoch = v.Epoch
@@ -91,7 +98,7 @@ func (s *Sessions) Install(now Instant, v View) error {
 	}
 	for _, p := range s.peers {
 		if p.link != nil {
-			p.link.over = errEnded
+			p.link.end(errEnded)
 		}
 		p.link = nil
 	}
@@ -115,9 +122,7 @@ func (s *Sessions) Install(now Instant, v View) error {
 // begin makes the link of a member.
 func (s *Sessions) begin(p *sessionPeer) {
 	p.link = NewLink(s.epoch, s.me, p.inc, s.limits.Bytes, s.limits.Patience)
-	if p.link.faults = s.faults; p.link.faults&LinkNewerConfirmed != 0 && p.early.epoch == s.epoch {
-		p.link.got = p.early.got
-	}
+	p.link.prompt = min(p.link.prompt, s.limits.Window/2)
 	if p.up {
 		p.link.Up()
 	}
@@ -159,21 +164,40 @@ func (s *Sessions) Down(now Instant, peer uint64) {
 	s.prune()
 }
 
-// Send takes a frame for another member of the present view. It copies the
-// bytes. ErrFull means that the link is over until the next view; the peer is
-// complained about from then on.
-func (s *Sessions) Send(to uint64, frame []byte) error {
+// Send takes a frame for another member of the present view. It copies the bytes.
+// It drops a frame for any other incarnation, or for one whose link has ended. If
+// the link is full it ends: see Ended.
+func (s *Sessions) Send(to uint64, frame []byte) {
 	p := s.find(to)
-	if p == nil || p.link == nil {
-		return fmt.Errorf("%w: %d gets a frame and is no other member in epoch %d", ErrStranger, to, s.epoch)
+	if p == nil || p.link == nil || p.link.over != nil {
+		return
 	}
-	return p.link.Send(frame)
+	if err := p.link.Send(frame); err != nil {
+		s.ended = append(s.ended, LinkEnd{to, err})
+	}
+}
+
+// Room reports whether bulk frames may be sent to a member: little of what was
+// sent to it is unconfirmed. It may become true whenever a packet is received.
+func (s *Sessions) Room(to uint64) bool {
+	p := s.find(to)
+	return p != nil && p.link != nil && p.link.over == nil && p.link.unconfirmed() < s.limits.Window
+}
+
+// Ended returns the links that have ended since it was last called: they were
+// full, or the member has refused a frame. Nothing is sent or received on them
+// until the next view, and Complaints names their peers. Links that end because a
+// new view is installed are not among them.
+func (s *Sessions) Ended() []LinkEnd {
+	ended := s.ended
+	s.ended = nil
+	return ended
 }
 
 // Receive takes a packet, and calls f with each frame that is new, in order. f
-// must not keep the frame; it may call Send, and Install. An error wraps
-// ErrPacket, or ErrStranger, or is what f returned: then the sender is broken,
-// and its link is over until the next view.
+// must not keep the frame; it may call Send and Install. If f fails, the link ends:
+// see Ended. An error wraps ErrPacket or ErrStranger: the host must close the
+// connection, and the link stays as it was.
 func (s *Sessions) Receive(now Instant, packet []byte, f func(from uint64, frame []byte) error) error {
 	s.hear(now)
 	var k linkPacket
@@ -181,36 +205,31 @@ func (s *Sessions) Receive(now Instant, packet []byte, f func(from uint64, frame
 		return err
 	}
 	if k.to != s.me || k.from == s.me {
-		return fmt.Errorf("%w: a packet from %d to %d came to %d", ErrStranger, k.from, k.to, s.me)
+		return fmt.Errorf("%w: it is from incarnation %d to %d, this is %d", ErrStranger, k.from, k.to, s.me)
 	}
 	p := s.find(k.from)
 	switch {
 	case k.epoch < s.epoch:
-		return s.misread(p, &k, f)
+		return nil // its epoch has ended here
 	case k.epoch > s.epoch:
 		return s.keep(p, &k, packet)
 	case p == nil || p.link == nil:
-		return fmt.Errorf("%w: a packet of epoch %d came from %d, which is no other member then", ErrStranger, k.epoch, k.from)
+		return fmt.Errorf("%w: its sender, incarnation %d, is not another member of epoch %d", ErrStranger, k.from, k.epoch)
 	}
-	if err := s.handOut(p, f); err != nil {
-		return err
+	if s.handOut(p, f); s.epoch != k.epoch {
+		return nil // f has installed a newer view
 	}
 	return s.take(p, &k, f)
 }
 
-// Early hands out what came of the present epoch before it was installed. The
-// host calls it once after Install; if it does not then each peer's packets wait
-// for the next one from there. Errors are as those of Receive, and say who.
-func (s *Sessions) Early(now Instant, f func(from uint64, frame []byte) error) error {
+// Early calls f with the frames of the present epoch that came before it was
+// installed. The host calls it once after Install; otherwise the packets of each
+// peer wait for its next one. If f fails, the link ends: see Ended.
+func (s *Sessions) Early(now Instant, f func(from uint64, frame []byte) error) {
 	s.hear(now)
-	var all []error
 	for i := 0; i < len(s.peers); i++ {
-		p := s.peers[i]
-		if err := s.handOut(p, f); err != nil {
-			all = append(all, fmt.Errorf("from %d: %w", p.inc, err))
-		}
+		s.handOut(s.peers[i], f)
 	}
-	return errors.Join(all...)
 }
 
 // Newer returns the highest epoch that somebody has sent a packet of, if it is
@@ -297,11 +316,24 @@ func (s *Sessions) add(inc uint64) *sessionPeer {
 // take gives a packet of the present epoch to its link.
 func (s *Sessions) take(p *sessionPeer, k *linkPacket, f func(uint64, []byte) error) error {
 	l := p.link
-	worked, err := l.take(s.now, k, func(frame []byte) error { return f(p.inc, frame) })
+	var refused error
+	worked, err := l.take(s.now, k, func(frame []byte) error {
+		err := f(p.inc, frame)
+		if l.over == nil {
+			refused = err
+		}
+		return err
+	})
 	if p.link == l {
 		p.watch(s.now, worked)
 	}
-	return err
+	switch {
+	case l.over == nil: // the packet is at fault, if there is an error
+		return err
+	case refused != nil:
+		s.ended = append(s.ended, LinkEnd{p.inc, refused})
+	}
+	return nil
 }
 
 // watch looks whether all is well with a peer. It owes us nothing, or since now,
@@ -340,10 +372,6 @@ func (s *Sessions) keep(p *sessionPeer, k *linkPacket, packet []byte) error {
 	if k.first > e.got+1 || k.last() <= e.got {
 		return nil
 	}
-	if s.faults&LinkNewerConfirmed != 0 {
-		e.got = k.last()
-		return nil
-	}
 	if len(e.packets)+binary.MaxVarintLen64+len(packet) <= s.limits.Early {
 		w := writer(e.packets)
 		w.blob(packet)
@@ -363,57 +391,23 @@ func (s *Sessions) strangers() (n int) {
 }
 
 // handOut takes the packets of a peer that were kept, if their epoch is here.
-func (s *Sessions) handOut(p *sessionPeer, f func(uint64, []byte) error) error {
+func (s *Sessions) handOut(p *sessionPeer, f func(uint64, []byte) error) {
 	l, e := p.link, p.early
 	if l == nil || e.epoch != s.epoch {
-		return nil
+		return
 	}
 	p.early = earlyPackets{}
 	l.hear(s.now, e.ask)
 	for kept := (scanner{b: e.packets}); len(kept.b) > 0 && p.link == l; {
 		var k linkPacket
-		if err := k.parse(kept.blob()); err != nil {
-			return err
+		err := k.parse(kept.blob())
+		if err == nil {
+			err = s.take(p, &k, f)
 		}
-		if err := s.take(p, &k, f); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// A LinkMisreading is a set of rules of links that are misread.
-type LinkMisreading uint8
-
-// The rules that can be misread.
-const (
-	LinkNoResend       LinkMisreading = 1 << iota // what was under way when a connection broke is not sent again
-	LinkNoDedupe                                  // what comes again is taken again
-	LinkNewerConfirmed                            // what is of a newer epoch is confirmed, and dropped
-	LinkOlderAccepted                             // what is of an older epoch is taken
-)
-
-// MisreadLinks makes sessions misread rules. It is for negative controls only:
-// tests, which must notice.
-func MisreadLinks(s *Sessions, f LinkMisreading) {
-	s.faults = f
-	for _, p := range s.peers {
-		if p.link != nil {
-			p.link.faults = f
+		if err != nil { // keep would have refused it
+			l.end(err)
+			s.ended = append(s.ended, LinkEnd{p.inc, err})
+			return
 		}
 	}
-}
-
-// misread is where a packet of an older epoch ends: nobody sees it, but for the
-// misreading.
-func (s *Sessions) misread(p *sessionPeer, k *linkPacket, f func(uint64, []byte) error) error {
-	if s.faults&LinkOlderAccepted == 0 || p == nil || p.link == nil {
-		return nil
-	}
-	for range k.n {
-		if err := f(p.inc, k.frame()); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -29,6 +29,7 @@ type town struct {
 	held    map[uint64]map[string]Token
 	last    map[string]Token
 	entries int
+	later   bool // bulk frames are made some time later
 }
 
 func newTown(t *testing.T, seed uint64, alg string, n int) *town {
@@ -52,7 +53,7 @@ func (w *town) born() Who {
 	}
 	w.members[w.next] = m
 	w.tickets[w.next], w.held[w.next] = map[Ticket]string{}, map[string]Token{}
-	m.lease = Never - 1
+	m.lease, m.later = Never-1, w.later
 	w.live = append(w.live, w.next)
 	return Who{fmt.Sprint("m", w.next), w.next}
 }
@@ -65,6 +66,9 @@ func (w *town) commit(v View) {
 // take does what a member wants done.
 func (w *town) take(inc uint64) {
 	m := w.members[inc]
+	if !w.later {
+		all(m)
+	}
 	for _, f := range m.Out.Frames {
 		k := [3]uint64{w.epochOf[inc], inc, f.To}
 		w.links[k] = append(w.links[k], slices.Clone(f.Bytes))
@@ -147,6 +151,14 @@ func (w *town) step(names int, asking bool) bool {
 		}
 	}
 	for _, inc := range w.live {
+		if m := w.members[inc]; w.later && (asking || m.Bulk()) {
+			for _, to := range w.live {
+				all = append(all, func() {
+					m.More(w.now, to)
+					w.take(inc)
+				})
+			}
+		}
 		at := w.epochOf[inc]
 		for _, v := range w.views {
 			if v.Epoch > at && v.Rank(inc) >= 0 {
@@ -212,6 +224,7 @@ func TestTown(t *testing.T) {
 		total := 0
 		for seed := range uint64(60) {
 			w := newTown(t, seed, alg, 2+int(seed%4))
+			w.postpone(seed%3 == 2)
 			for i := range 600 {
 				if i%100 == 99 {
 					w.change()

@@ -55,6 +55,10 @@ type Part struct {
 	Asked, Inside, Back, IsLent bool
 	Until                       Stamp
 
+	Owes               uint64 // ranks whose REPORT is not complete
+	OwesHold, OwesWait bool   // what the one to the home has not said yet
+	Asks               uint64 // ranks that have not been asked about the lock yet
+
 	Held, May uint64 // of the home, until it lets go
 	Queried   bool
 	Interest  bool
@@ -117,6 +121,13 @@ func (p *Part) fields(c *core.Coder) {
 	}
 	c.Seq("reported", 0, &p.Reported)
 	c.Seq("over", 0, &p.Over)
+	bulk := p.Owes|p.Asks != 0
+	if c.Bool("bulk", &bulk); bulk {
+		c.Seq("owes", 0, &p.Owes)
+		c.Seq("asks", 0, &p.Asks)
+	} else {
+		p.Owes, p.Asks = 0, 0
+	}
 	if c.Bool("known", &p.Known); !p.Known {
 		p.forget()
 		return
@@ -147,6 +158,10 @@ func (p *Part) fields(c *core.Coder) {
 	c.Bool("asked", &p.Asked)
 	c.Bool("inside", &p.Inside)
 	c.Bool("back", &p.Back)
+	if p.OwesHold, p.OwesWait = p.OwesHold && bulk, p.OwesWait && bulk; bulk {
+		c.Bool("owes hold", &p.OwesHold)
+		c.Bool("owes wait", &p.OwesWait)
+	}
 	if c.Bool("lent", &p.IsLent); p.IsLent {
 		p.Until.fields(c)
 	} else {
@@ -165,7 +180,7 @@ func (p *Part) forget() {
 	p.rest()
 	p.Known, p.Touched, p.Cleared, p.Count, p.Bytes = false, false, false, 0, p.Bytes[:0]
 	if p.Epoch == 0 {
-		p.Reported, p.Over = 0, 0
+		p.Reported, p.Over, p.Owes, p.Asks = 0, 0, 0, 0
 	}
 }
 
@@ -173,6 +188,7 @@ func (p *Part) rest() {
 	p.letGo()
 	p.Busy, p.Holder, p.Lapsed, p.Token, p.Carried, p.Waiters = false, Request{}, false, Token{}, false, p.Waiters[:0]
 	p.Handed, p.Asked, p.Inside, p.Back, p.IsLent, p.Until = 0, false, false, false, false, Stamp{}
+	p.OwesHold, p.OwesWait = false, false
 }
 
 func (p *Part) letGo() {

@@ -17,9 +17,11 @@ import (
 func TestRestored(t *testing.T) {
 	for _, alg := range []string{"central", "naimi-trehel", "maekawa", "ricart-agrawala", "suzuki-kasami"} {
 		entries := 0
-		for seed := range uint64(6) {
+		for seed := range uint64(8) {
 			n := 2 + int(seed%4)
 			plain, restored := newTown(t, seed, alg, n), newTown(t, seed, alg, n)
+			plain.postpone(seed >= 4)
+			restored.postpone(seed >= 4)
 			whim, again := rand.New(rand.NewPCG(seed, 2)), rand.New(rand.NewPCG(seed, 2))
 			for i := range 300 {
 				plain.oneLock(whim, i)
@@ -84,6 +86,14 @@ func (w *town) lapse(inc uint64) {
 	w.take(inc)
 }
 
+// postpone has members make bulk frames later than in the step that calls for them.
+func (w *town) postpone(on bool) {
+	w.later = on
+	for _, m := range w.members {
+		m.later = on
+	}
+}
+
 // restore puts every member together again from its bytes.
 func (w *town) restore() {
 	var codec core.Codec
@@ -114,6 +124,7 @@ func (w *town) restore() {
 		if b2 := codec.Append(nil, len(w.view.Members), &s); !bytes.Equal(b, b2) {
 			w.t.Fatalf("%s: %x is %x after it was restored", w.alg, b, b2)
 		}
+		mould.Member.later = w.later
 		w.members[inc] = mould.Member
 	}
 }
@@ -122,6 +133,7 @@ func (w *town) restore() {
 // the state before is left.
 func TestRestoredTwice(t *testing.T) {
 	w := newTown(t, 7, "naimi-trehel", 3)
+	w.postpone(true)
 	whim := rand.New(rand.NewPCG(7, 2))
 	seen := map[uint64][]State{}
 	for i := range 400 {

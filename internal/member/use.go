@@ -6,6 +6,7 @@ import "github.com/stile-lock/stile/core"
 // wanted and its home is here.
 type use struct {
 	lock        int32
+	query       int32   // at the home: 1 + its place among the epoch's queries, or 0
 	holder      *waiter // who is inside here, or nil
 	token       Token   // of holder
 	since       Instant // when holder entered
@@ -17,6 +18,7 @@ type use struct {
 	asked       bool // the algorithm was asked, and has not let us in yet
 	inside      bool // it has
 	back        bool // those who wait here waited in an older epoch: the home lends, or says that it is done
+	owed        owed // what the REPORT to the home has not said yet
 	lent        bool // the home has lent it
 	until       Stamp
 
@@ -131,7 +133,7 @@ func (m *Member) takenWith(name string, t Token) *use {
 		return nil
 	}
 	u := m.epoch.found(n)
-	if u == nil || !u.taken() || u.token != t && !m.misreads(UnlockAny) {
+	if u == nil || !u.taken() || u.token != t {
 		return nil
 	}
 	return u
@@ -151,7 +153,9 @@ func (m *Member) leave(u *use) {
 		u.carried = false
 		if home := int(e.table.lock(u.lock).home); home == e.me {
 			u.held.drop(e.place(m.Inc))
-		} else if !m.misreads(NoReleased) {
+		} else if u.owed&owedHold != 0 {
+			u.owed &^= owedHold // the home never hears of it
+		} else {
 			m.send(home, &frame{kind: releasedFrame, name: e.table.name(u.lock)})
 		}
 	}
@@ -184,25 +188,32 @@ func (m *Member) proceed(u *use) {
 		return
 	}
 	u.inside, u.handed = false, 0
-	m.step(u.lock, core.Input{Kind: core.Release, From: core.None})
-	m.settle(u)
+	m.release(u)
+}
+
+// release has the algorithm release a lock, and settles its use, unless the step
+// has ended that. The caller must not refer to it afterwards.
+func (m *Member) release(u *use) {
+	n := u.lock
+	m.step(n, core.Input{Kind: core.Release, From: core.None})
+	if u.lock == n {
+		m.settle(u)
+	}
 }
 
 // bounded reports whether one more may enter here before the others.
-func (m *Member) bounded(u *use) bool {
-	return u.handed < m.Settings.Handover || m.misreads(NoBound)
-}
+func (m *Member) bounded(u *use) bool { return u.handed < m.Settings.Handover }
 
 // request asks by the algorithm. The home must hear of the first request.
 func (m *Member) request(u *use) {
-	e := m.epoch
-	l := e.table.lock(u.lock)
+	e, n := m.epoch, u.lock
+	l := e.table.lock(n)
 	fresh := !l.is(touched)
 	sent := len(m.Out.Frames)
 	home := int(l.home)
 	u.asked = true
-	m.step(u.lock, core.Input{Kind: core.Request, From: core.None})
-	if !fresh || home == e.me || m.misreads(NoTouch) {
+	m.step(n, core.Input{Kind: core.Request, From: core.None}) // which may end the use
+	if !fresh || home == e.me {
 		return
 	}
 	for _, f := range m.Out.Frames[sent:] {
@@ -210,13 +221,13 @@ func (m *Member) request(u *use) {
 			return
 		}
 	}
-	m.send(home, &frame{kind: touchFrame, name: e.table.name(u.lock)})
+	m.send(home, &frame{kind: touchFrame, name: e.table.name(n)})
 }
 
 // enter lets the first who waits in, if the lease allows it. If not, the right
 // stays, and is looked at again when there is a lease.
 func (m *Member) enter(u *use) {
-	if !m.usable() && !(m.misreads(Unleased) && !m.gone) {
+	if !m.usable() {
 		return
 	}
 	e := m.epoch
@@ -224,9 +235,7 @@ func (m *Member) enter(u *use) {
 	u.take(w)
 	m.agenda.remove(&w.late)
 	l := e.table.lock(u.lock)
-	if u.handed == 0 || !m.misreads(HandoverSame) {
-		l.count++
-	}
+	l.count++
 	u.handed++
 	u.holder, u.token, u.since = w, Token{e.view.Epoch, l.count}, m.now
 	e.holders++
@@ -238,9 +247,6 @@ func (m *Member) borrow(u *use) {
 	e := m.epoch
 	if u.first != nil && u.first.stamp.Less(u.until) && (u.first.stamp.Epoch < e.view.Epoch || m.bounded(u)) {
 		m.enter(u)
-		return
-	}
-	if u.first == nil && u.handed == 0 && m.misreads(LeftInOrder) {
 		return
 	}
 	u.lent, u.handed = false, 0
@@ -281,9 +287,6 @@ func (m *Member) step(n int32, in core.Input) error {
 	if m.out.Entered {
 		u := e.use(n)
 		u.asked, u.inside, u.handed = false, true, 0
-		if u.first == nil && m.misreads(CancelLeaks) {
-			return nil
-		}
 		m.settle(u)
 	}
 	return nil

@@ -91,5 +91,6 @@ func (m *Member) withdraw(w *waiter) {
 	u := w.at
 	u.take(w)
 	m.forget(w)
+	m.cancelled(u)
 	m.settle(u)
 }

@@ -6,7 +6,7 @@ package member
 // member knows from the view before. Who was not in that view knows nothing.
 func (m *Member) testimony(name string) set {
 	e, f := m.epoch, m.frozen
-	if f == nil || f.view.Epoch != e.view.BeforeEpoch && !m.misreads(AnyWitness) {
+	if f == nil || f.view.Epoch != e.view.BeforeEpoch {
 		return e.everybody
 	}
 	hash := hashName(name)
@@ -18,11 +18,9 @@ func (m *Member) testimony(name string) set {
 	n := find(&f.table, name, hash)
 	home := f.view.home(hash) == f.me
 	switch {
-	case home && n < 0 && m.misreads(UntouchedProves):
-		return set{}
 	case home && (n < 0 || !f.table.lock(n).is(cleared)):
 		return m.asHome(n)
-	case n >= 0 && (f.table.lock(n).is(cleared) || m.misreads(CountClears) && f.table.lock(n).count > 0):
+	case n >= 0 && f.table.lock(n).is(cleared):
 		return m.byAlibi(n)
 	}
 	return e.everybody
@@ -54,7 +52,7 @@ func (m *Member) asHome(n int32) set {
 	for _, i := range m.suspects(f, u).list() {
 		may = may.or(e.those(f.universe[i]))
 	}
-	if u.lendee >= 0 && !m.misreads(NoLendee) {
+	if u.lendee >= 0 {
 		may = may.or(e.those(f.view.Members[u.lendee].Inc))
 	}
 	return may

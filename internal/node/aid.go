@@ -8,25 +8,26 @@ import (
 	"time"
 
 	"github.com/stile-lock/stile/internal/client"
-	"github.com/stile-lock/stile/internal/held"
+	"github.com/stile-lock/stile/internal/lock"
+	"github.com/stile-lock/stile/internal/process"
 	"github.com/stile-lock/stile/internal/remote"
 )
 
-// Only who reaches all members can be one. A node that does not, for long, is a
-// client of a member meanwhile, so that its applications have locks all the same;
-// and it goes on trying. When it is a member new requests are made there, and what
-// is held or waited for as a client ends as such.
+// Only a process that reaches all members can be one. A node that does not, for long,
+// becomes the client of a member meanwhile, so that its applications can acquire locks
+// all the same; and it goes on trying. Once it is a member new requests are made
+// there, and what is held or waited for as a client ends as such.
 
-// An aid is the client that a node is while it is no member.
+// An aid is the client that a node is while it is not a member.
 type aid struct {
-	timer  *time.Timer // fires when the node was no member for long
+	timer  *time.Timer // fires when the node was not a member for long
 	cancel context.CancelFunc
 	client *remote.Client // nil if there is none
 }
 
-// seek is called with the mutex when the node begins to be no member.
+// seek is called with the mutex when the node is not a member, or no longer.
 func (n *Node) seek() {
-	if n.state != Joining || n.aid.client != nil {
+	if n.stopping || n.aid.client != nil {
 		return
 	}
 	n.cease()
@@ -47,7 +48,7 @@ func (n *Node) cease() {
 // assist finds a member, and makes the node a client of it.
 func (n *Node) assist() {
 	n.mu.Lock()
-	if n.over || n.state != Joining || n.aid.client != nil || n.aid.cancel != nil {
+	if n.stopping || n.state() != Joining || n.aid.client != nil || n.aid.cancel != nil {
 		n.mu.Unlock()
 		return
 	}
@@ -61,21 +62,22 @@ func (n *Node) assist() {
 	c, err := remote.Dial(ctx, remote.Config{Name: n.c.Name, Nodes: nodes, TLS: n.c.TLS, Insecure: n.c.Insecure})
 	if err != nil {
 		if ctx.Err() == nil {
-			n.c.Log.Warn("cannot be a client while it is no member", "err", err)
+			n.c.Log.Warn("node is neither a member nor the client of one", "err", err)
 		}
 		return
 	}
 	n.mu.Lock()
-	late := n.over || n.state != Joining
+	late, why := n.stopping || n.state() != Joining, n.lately
 	if !late {
 		n.aid.client = c
 		n.tell()
-		n.c.Log.Warn("is the client of a member, since it cannot be one", "of", c.Node(), "why", n.lately)
 	}
 	n.mu.Unlock()
 	if late {
 		c.Close()
+		return
 	}
+	n.c.Log.Warn("node is the client of a member, because it cannot join", "of", c.Node(), "why", why)
 }
 
 // members returns where members may be, as far as the node knows.
@@ -84,7 +86,7 @@ func (n *Node) members() []string {
 	for _, m := range n.lastView {
 		all = append(all, m.Address)
 	}
-	for _, m := range n.core.Record().Members {
+	for _, m := range n.p.Record().Members {
 		all = append(all, m.Address)
 	}
 	all = n.others(append(all, n.c.Join...))
@@ -96,7 +98,7 @@ func (n *Node) members() []string {
 // unaid is called with the mutex: it gives up the client when the node is a member
 // and nobody needs it.
 func (n *Node) unaid() {
-	if c := n.aid.client; c != nil && n.state == Taking && n.aid.busy() == 0 {
+	if c := n.aid.client; c != nil && n.phase == process.Member && n.aid.busy() == 0 {
 		n.aid.client = nil
 		n.visits.Go(func() { c.Close() })
 	}
@@ -110,8 +112,24 @@ func (a *aid) busy() int {
 	return a.client.Busy()
 }
 
-// close ends the client, of a node that is over. Somebody may still act by what it
-// holds: that stays with it until the session is over.
+// aidIdle waits until nothing is held or waited for as a client.
+func (n *Node) aidIdle(ctx context.Context) error {
+	n.mu.Lock()
+	c := n.aid.client
+	n.mu.Unlock()
+	if c == nil {
+		return nil
+	}
+	select {
+	case <-c.Idle():
+		return nil
+	case <-ctx.Done():
+		return lock.Done(ctx)
+	}
+}
+
+// close ends the client, of a node that is over. Applications may still act by what it
+// holds: that stays with it until the session expires.
 func (a *aid) close() {
 	if a.client != nil {
 		a.client.Kill()
@@ -120,13 +138,14 @@ func (a *aid) close() {
 
 // elsewhere waits until the node is a member, or the client of one, and then asks as
 // that. It reports whether to ask as a member.
-func (n *Node) elsewhere(ctx context.Context, name string, a held.Ask) (l held.Lock, again bool, err error) {
+func (n *Node) elsewhere(ctx context.Context, name string, o lock.Options) (l lock.Handle, again bool, err error) {
 	var c *remote.Client
 	err = n.wait(ctx, func() bool {
-		if c = nil; n.state == Joining {
+		joining := n.state() == Joining && !n.stopping
+		if c = nil; joining {
 			c = n.aid.client
 		}
-		return c != nil || n.state != Joining
+		return c != nil || !joining
 	})
 	if err != nil {
 		return nil, false, fmt.Errorf("lock %q: %w", name, err)
@@ -137,7 +156,7 @@ func (n *Node) elsewhere(ctx context.Context, name string, a held.Ask) (l held.L
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(n.drained, cancel)()
-	l, err = c.Lock(inner, name, a)
+	l, err = c.Lock(inner, name, o)
 	switch {
 	case err == nil:
 		return l, false, nil

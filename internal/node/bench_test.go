@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stile-lock/stile/internal/held"
+	"github.com/stile-lock/stile/internal/lock"
 	"github.com/stile-lock/stile/internal/member"
 	"github.com/stile-lock/stile/internal/node/cert"
 	"github.com/stile-lock/stile/internal/remote"
@@ -43,11 +43,11 @@ func secured(b *testing.B, change func(c *Config)) ([]*Node, cert.Config) {
 }
 
 type locker interface {
-	Lock(ctx context.Context, name string, a held.Ask) (held.Lock, error)
+	Lock(ctx context.Context, name string, a lock.Options) (lock.Handle, error)
 }
 
-func once(b *testing.B, n locker, name string) held.Lock {
-	h, err := n.Lock(context.Background(), name, held.Ask{})
+func once(b *testing.B, n locker, name string) lock.Handle {
+	h, err := n.Lock(context.Background(), name, lock.Options{})
 	if err != nil {
 		b.Error(err)
 		return nil
@@ -78,7 +78,7 @@ func shared(b *testing.B, all []*Node, each int) (handoffs int) {
 		n := all[i%len(all)]
 		wg.Go(func() {
 			for {
-				h, err := n.Lock(context.Background(), "x", held.Ask{})
+				h, err := n.Lock(context.Background(), "x", lock.Options{})
 				if err != nil {
 					b.Error(err)
 					return

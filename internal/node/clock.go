@@ -8,7 +8,12 @@ import (
 )
 
 // clock reads the process's clock.
-func clock() member.Instant { return boot.Now() }
+func (n *Node) clock() member.Instant {
+	if n.c.clock != nil {
+		return n.c.clock()
+	}
+	return boot.Now()
+}
 
 // until returns how long it is, by the process's clock, until an instant.
 func until(now, then member.Instant) time.Duration {

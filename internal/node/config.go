@@ -15,6 +15,7 @@ import (
 
 	"github.com/stile-lock/stile/catalog"
 	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/internal/engine/raft"
 	"github.com/stile-lock/stile/internal/member"
 	"github.com/stile-lock/stile/internal/node/cert"
 	"github.com/stile-lock/stile/internal/node/wire"
@@ -40,12 +41,14 @@ type Config struct {
 
 	// Spec returns an algorithm by its name; nil: those of the catalog.
 	Spec func(algorithm string, version int) (core.Spec, error)
-	// Made is shown every member before it does anything: for negative controls alone.
-	Made func(m *member.Member, links *member.Sessions)
-
-	// For tests: how other nodes are dialled, and how long a client may be without a session.
+	// For tests: how a node listens and dials other nodes, how long a client may be
+	// without a session, the process's clock, and what stands between the node and its
+	// disk.
+	listen  func(address string) (net.Listener, error)
 	dial    func(ctx context.Context, address string) (net.Conn, error)
 	silence time.Duration
+	clock   func() member.Instant
+	storage func(raft.Storage) raft.Storage
 }
 
 // DefaultListen is the address of a node that is told nothing else.

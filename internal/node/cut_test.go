@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stile-lock/stile/internal/held"
-	"github.com/stile-lock/stile/internal/peer"
+	"github.com/stile-lock/stile/internal/lock"
+	"github.com/stile-lock/stile/internal/process"
 )
 
 // lab starts nodes of a network that can be cut.
@@ -31,21 +31,21 @@ func lab(t *testing.T, count int, change func(i int, c *Config)) (*network, []*N
 
 // asked is a Lock that somebody waits for.
 type asked struct {
-	lock held.Lock
+	lock lock.Handle
 	err  error
 	old  error // what another lock says of itself at that moment
 }
 
 // waiting asks for a lock that is held, and waits until it waits. When it has the
 // lock it looks at once what the one before says.
-func waiting(t *testing.T, n *Node, old held.Lock) <-chan asked {
+func waiting(t *testing.T, n *Node, old lock.Handle) <-chan asked {
 	t.Helper()
 	before := n.Status().Waiting
 	done := make(chan asked, 1)
 	go func() {
 		ctx, cancel := soon(t)
 		defer cancel()
-		l, err := n.Lock(ctx, old.Name(), held.Ask{})
+		l, err := n.Lock(ctx, old.Name(), lock.Options{})
 		done <- asked{l, err, old.Err()}
 	}()
 	becomes(t, n, "waiting", func(s Status) bool { return s.Waiting > before })
@@ -57,22 +57,22 @@ func waiting(t *testing.T, n *Node, old held.Lock) <-chan asked {
 func TestCutOff(t *testing.T) {
 	w, all := lab(t, 3, nil)
 	b, c := all[1], all[2]
-	h := lock(t, c, "x")
+	h := acquire(t, c, "x")
 	elsewhere := waiting(t, b, h)
-	y := lock(t, b, "y")
+	y := acquire(t, b, "y")
 	here := waiting(t, c, y)
 	inc := c.Status().Members[2].Incarnation
 	w.cut(0, 2)
 	w.cut(1, 2)
 	got := <-elsewhere
-	if got.err != nil || !errors.Is(got.old, held.ErrLost) {
+	if got.err != nil || !errors.Is(got.old, lock.ErrLost) {
 		t.Fatalf("%v: another one has it, and who lost it is told %v", got.err, got.old)
 	}
 	<-h.Context().Done()
-	if cause := context.Cause(h.Context()); !errors.Is(cause, held.ErrLost) || !strings.Contains(cause.Error(), "lease") {
+	if cause := context.Cause(h.Context()); !errors.Is(cause, lock.ErrLost) || !strings.Contains(cause.Error(), "lease") {
 		t.Error(cause)
 	}
-	if err := h.Unlock(); !errors.Is(err, held.ErrLost) {
+	if err := h.Unlock(); !errors.Is(err, lock.ErrLost) {
 		t.Error(err)
 	}
 	if !h.Token().Less(got.lock.Token()) {
@@ -80,7 +80,7 @@ func TestCutOff(t *testing.T) {
 	}
 	becomes(t, b, "without it", func(s Status) bool { return len(s.Members) == 2 })
 	w.heal()
-	unlock(t, y)
+	release(t, y)
 	again := <-here
 	if again.err != nil || !y.Token().Less(again.lock.Token()) {
 		t.Fatal(again.err)
@@ -88,8 +88,8 @@ func TestCutOff(t *testing.T) {
 	if s := c.Status(); s.State != "member" || len(s.Members) != 3 || s.Members[2].Incarnation == inc {
 		t.Errorf("%+v", s)
 	}
-	unlock(t, again.lock)
-	unlock(t, got.lock)
+	release(t, again.lock)
+	release(t, got.lock)
 	for _, n := range all {
 		stop(t, n)
 	}
@@ -98,13 +98,13 @@ func TestCutOff(t *testing.T) {
 // A connection that breaks for a moment costs nothing.
 func TestDropped(t *testing.T) {
 	w, all := lab(t, 2, nil)
-	h := lock(t, all[1], "x")
+	h := acquire(t, all[1], "x")
 	got := waiting(t, all[0], h)
 	epoch := all[0].Status().Epoch
 	all[0].pool.Drop(all[1].Address())
 	w.cut(0, 1)
 	w.heal()
-	unlock(t, h)
+	release(t, h)
 	if x := <-got; x.err != nil {
 		t.Error(x.err)
 	}
@@ -144,8 +144,8 @@ func TestClientMeanwhile(t *testing.T) {
 	if s := c.Status(); !strings.HasPrefix(s.State, "client of 127.0.0.") {
 		t.Errorf("%+v", s)
 	}
-	h := lock(t, c, "x")
-	if _, err := c.Lock(t.Context(), "x", held.Ask{Try: true}); !errors.Is(err, held.ErrBusy) {
+	h := acquire(t, c, "x")
+	if _, err := c.Lock(t.Context(), "x", lock.Options{Try: true}); !errors.Is(err, lock.ErrBusy) {
 		t.Errorf("a try: %v", err)
 	}
 	got := waiting(t, all[0], h)
@@ -154,17 +154,17 @@ func TestClientMeanwhile(t *testing.T) {
 	if h.Err() != nil {
 		t.Errorf("what it holds as a client: %v", h.Err())
 	}
-	y := lock(t, c, "y")
-	if _, ok := y.(*Held); !ok {
+	y := acquire(t, c, "y")
+	if _, ok := y.(*Hold); !ok {
 		t.Errorf("a member has %T", y)
 	}
-	unlock(t, y)
-	unlock(t, h)
+	release(t, y)
+	release(t, h)
 	next := <-got
 	if next.err != nil || !h.Token().Less(next.lock.Token()) {
 		t.Error(next.err)
 	}
-	unlock(t, next.lock)
+	release(t, next.lock)
 	becomes(t, c, "a client no more", func(Status) bool {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -183,10 +183,10 @@ func TestClientMeanwhileEnds(t *testing.T) {
 		w.use(2, &x)
 		c := run(t, x)
 		ready(t, c)
-		h := lock(t, c, "x")
+		h := acquire(t, c, "x")
 		refused := make(chan error)
 		go func() {
-			_, err := c.Lock(t.Context(), "x", held.Ask{})
+			_, err := c.Lock(t.Context(), "x", lock.Options{})
 			refused <- err
 		}()
 		becomes(t, c, "busy", func(Status) bool {
@@ -207,16 +207,16 @@ func TestClientMeanwhileEnds(t *testing.T) {
 			t.Errorf("who waited hears %v", err)
 		}
 		if orderly {
-			unlock(t, h)
+			release(t, h)
 			<-ended
 			continue
 		}
 		<-ended
-		if err := h.Unlock(); !errors.Is(err, held.ErrLost) {
+		if err := h.Unlock(); !errors.Is(err, lock.ErrLost) {
 			t.Errorf("who held it hears %v", err)
 		}
 	}
-	unlock(t, lock(t, all[0], "x"))
+	release(t, acquire(t, all[0], "x"))
 }
 
 // A node takes over the times of its cluster, whatever its own would be: a voter
@@ -229,10 +229,10 @@ func TestTimesOfTheCluster(t *testing.T) {
 	c.Lease = 0 // 10 s
 	n = run(t, c)
 	ready(t, n)
-	tick, _ := peer.Fit(settingsFor(lease))
+	tick := process.Tick(settingsFor(lease))
 	for range 100 {
 		n.mu.Lock()
-		due := until(clock(), n.core.Due())
+		due := until(n.clock(), n.p.Out.Wake)
 		n.mu.Unlock()
 		if due > time.Duration(tick) {
 			t.Fatalf("it looks around in %v: want every %v", due, tick)

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/stile-lock/stile/internal/engine/raft"
-	"github.com/stile-lock/stile/internal/held"
+	"github.com/stile-lock/stile/internal/lock"
 )
 
 // A node that comes back with its folder is of the same cluster, and epochs and
@@ -18,18 +18,18 @@ import (
 func TestRestart(t *testing.T) {
 	c := Config{Name: "a", Listen: "127.0.0.1:0", Lease: lease, Data: filepath.Join(t.TempDir(), "a")}
 	var before Status
-	var last held.Lock
+	var last lock.Handle
 	for i := range 4 {
 		n := run(t, c)
 		ready(t, n)
-		h := lock(t, n, "x")
+		h := acquire(t, n, "x")
 		s := n.Status()
 		if i > 0 && (s.Cluster != before.Cluster || s.Epoch <= before.Epoch || !last.Token().Less(h.Token())) {
 			t.Fatalf("start %d: %+v after %+v, token %v after %v", i, s, before, h.Token(), last.Token())
 		}
 		before, last = s, h
 		if i%2 == 0 {
-			unlock(t, h)
+			release(t, h)
 			stop(t, n)
 		} else {
 			n.Kill()
@@ -41,13 +41,13 @@ func TestRestart(t *testing.T) {
 func TestMemoryEpoch(t *testing.T) {
 	now := uint64(time.Now().UnixMilli())
 	a := start(t, 1, nil)[0]
-	first := lock(t, a, "x").Token()
+	first := acquire(t, a, "x").Token()
 	if first.Epoch < now {
 		t.Errorf("epoch %d at %d", first.Epoch, now)
 	}
 	a.Kill()
 	b := start(t, 1, nil)[0]
-	if second := lock(t, b, "x").Token(); !first.Less(second) {
+	if second := acquire(t, b, "x").Token(); !first.Less(second) {
 		t.Errorf("%v after %v", second, first)
 	}
 }
@@ -108,7 +108,7 @@ func TestFolderOfNoVoter(t *testing.T) {
 	c := Config{Name: "b", Listen: "127.0.0.1:0", Lease: lease, Join: []string{a.Address()}, Data: dir}
 	b := run(t, c)
 	ready(t, b)
-	first := lock(t, b, "x").Token()
+	first := acquire(t, b, "x").Token()
 	b.Kill()
 	c.Join = nil
 	b = run(t, c)
@@ -116,7 +116,7 @@ func TestFolderOfNoVoter(t *testing.T) {
 	if s := b.Status(); len(s.Members) != 2 || s.Cluster != a.Status().Cluster {
 		t.Fatalf("%+v", s)
 	}
-	if second := lock(t, b, "x").Token(); !first.Less(second) {
+	if second := acquire(t, b, "x").Token(); !first.Less(second) {
 		t.Errorf("%v after %v", second, first)
 	}
 	b.Kill()
@@ -143,7 +143,7 @@ func TestDiskFailsInStop(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a")
 	n := run(t, Config{Name: "a", Listen: "127.0.0.1:0", Lease: lease, Data: dir})
 	ready(t, n)
-	h := lock(t, n, "x")
+	h := acquire(t, n, "x")
 	stopped := make(chan error)
 	go func() { stopped <- n.Stop(t.Context()) }()
 	becomes(t, n, "draining", func(s Status) bool { return s.State == "draining" })
@@ -154,7 +154,7 @@ func TestDiskFailsInStop(t *testing.T) {
 	if err := <-stopped; err == nil || !strings.Contains(err.Error(), "voter.db") {
 		t.Errorf("it has left in good order: %v", err)
 	}
-	if err := h.Err(); !errors.Is(err, held.ErrLost) {
+	if err := h.Err(); !errors.Is(err, lock.ErrLost) {
 		t.Errorf("who held a lock through it hears %v", err)
 	}
 }

@@ -2,92 +2,46 @@ package node
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/stile-lock/stile/internal/engine"
-	"github.com/stile-lock/stile/internal/member"
 	"github.com/stile-lock/stile/internal/node/wire"
-	"github.com/stile-lock/stile/internal/peer"
+	"github.com/stile-lock/stile/internal/process"
 )
 
-// A host is what the core knows of a node. It is called with the mutex.
-type host struct{ *Node }
-
-// Send sends a message to a process. Links see to it that packets arrive; all else
-// may be lost.
-func (h host) Send(to string, b []byte) {
-	h.sent = true
-	err := h.pool.Send(to, b, b[0] != peer.Packet)
-	if err != nil && !errors.Is(err, wire.ErrDown) && !errors.Is(err, wire.ErrDropped) {
-		h.c.Log.Debug("a message is not sent", "to", to, "err", err)
+// installed takes that the member has begun a view.
+func (n *Node) installed(r *engine.Record) {
+	n.keepLinks(r)
+	n.logView(r)
+	if err := n.pool.SetExtra(greeting(r.Cluster)); err != nil {
+		n.c.Log.Error("greetings do not name the cluster", "err", err)
 	}
-}
-
-// Installed tells that the member has begun a view.
-func (h host) Installed(r *engine.Record) {
-	h.keepLinks(r)
-	h.logView(r)
-	if err := h.pool.SetExtra(greeting(r.Cluster)); err != nil {
-		h.c.Log.Error("greetings do not name the cluster", "err", err)
-	}
-	if h.folder != nil {
-		if err := h.folder.keep(r); err != nil {
-			h.c.Log.Error("where the members are cannot be kept", "err", err)
-		}
-	}
-	h.cluster = r.Cluster
-	if h.state == Joining {
-		h.cease()
-		h.become(Taking)
-	}
+	n.disk.remember(r)
+	n.cluster = r.Cluster
+	n.cease()
 }
 
 // keepLinks dials all members, so that a broken connection is found out before it
 // is needed.
-func (h host) keepLinks(r *engine.Record) {
+func (n *Node) keepLinks(r *engine.Record) {
 	for _, m := range r.Members {
-		if m.Address != h.address {
-			h.pool.Dial(m.Address)
+		if m.Address != n.address {
+			n.pool.Dial(m.Address)
 		}
 	}
-	for _, o := range h.lastView {
+	for _, o := range n.lastView {
 		here := slices.ContainsFunc(r.Members, func(m engine.Member) bool { return m.Address == o.Address })
 		votes := slices.ContainsFunc(r.Voters, func(v engine.Voter) bool { return v.Address == o.Address })
 		if !here && !votes {
-			h.pool.Drop(o.Address)
+			n.pool.Drop(o.Address)
 		}
 	}
 }
 
-// Ended tells that the process is a member no more.
-func (h host) Ended(how engine.Ending) {
-	if how == engine.Left {
-		h.c.Log.Info("has left the cluster", "name", h.c.Name)
-		h.stop()
-		return
-	}
-	why := "the others go on without it"
-	if how == engine.Replaced {
-		why = "its voters are of another cluster now"
-		h.cluster = 0
-		_ = h.pool.SetExtra(greeting(0)) // which is not too long
-	}
-	if h.state >= Draining {
-		h.c.Log.Warn("is a member no more", "name", h.c.Name, "why", why)
-		h.stop()
-		return
-	}
-	h.c.Log.Warn("is a member no more, and joins again", "name", h.c.Name, "why", why)
-	h.away, h.leased = true, false
-	h.become(Joining)
-	h.seek()
-}
-
 // logView writes one line for a view, which says what has changed.
-func (h host) logView(r *engine.Record) {
-	old := h.lastView
+func (n *Node) logView(r *engine.Record) {
+	old := n.lastView
 	var joined, gone, votes []string
 	for _, m := range r.Members {
 		i := slices.IndexFunc(old, func(o engine.Member) bool { return o.Inc == m.Inc })
@@ -97,7 +51,7 @@ func (h host) logView(r *engine.Record) {
 		case old[i].Voter == 0 && m.Voter != 0:
 			votes = append(votes, m.Name+" votes")
 		case old[i].Voter != 0 && m.Voter == 0:
-			votes = append(votes, m.Name+" votes no more")
+			votes = append(votes, m.Name+" no longer votes")
 		}
 	}
 	for _, m := range old {
@@ -109,7 +63,7 @@ func (h host) logView(r *engine.Record) {
 			gone = append(gone, m.Name+how)
 		}
 	}
-	h.lastView = slices.Clone(r.Members)
+	n.lastView = slices.Clone(r.Members)
 	voters := 0
 	for _, v := range r.Voters {
 		if !v.Leaves {
@@ -129,7 +83,7 @@ func (h host) logView(r *engine.Record) {
 	if len(r.Ghosts) > 0 {
 		args = append(args, "ghosts", len(r.Ghosts))
 	}
-	h.c.Log.Info("a view begins", args...)
+	n.c.Log.Info("view begun", args...)
 }
 
 // An owner is what the pool knows of a node. It is called without the mutex.
@@ -143,11 +97,11 @@ func (o owner) Check(p *wire.Peer) error {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	ours := cmp.Or(o.core.Record().Cluster, o.cluster)
+	ours := cmp.Or(o.p.Record().Cluster, o.cluster)
 	if ours != 0 && theirs.cluster != 0 && ours != theirs.cluster {
 		return fmt.Errorf("%s is of cluster %016x, and %s of %016x: they cannot be joined; start one of them without its data folder", p.Name, theirs.cluster, o.c.Name, ours)
 	}
-	for _, c := range o.core.Record().Choices {
+	for _, c := range o.p.Record().Choices {
 		if !theirs.knows(c.Algorithm, c.Version) {
 			return fmt.Errorf("%s does not know version %d of %s, which the cluster uses: run the same version of stile there", p.Name, c.Version, c.Algorithm)
 		}
@@ -155,22 +109,34 @@ func (o owner) Check(p *wire.Peer) error {
 	return nil
 }
 
-// Up says that there is a connection to a process.
+// Up says that there is a connection to a node.
 func (o owner) Up(address string, p *wire.Peer) {
-	o.use(func(now member.Instant) { o.core.Up(now, address) })
+	o.use(process.Input{Kind: process.Up, Text: address})
 }
 
-// Down says that there is none any more.
+// Down says that there is no longer one.
 func (o owner) Down(address string, err error) {
-	o.use(func(now member.Instant) {
-		o.lately = err.Error()
-		o.core.Down(now, address)
-	})
+	o.enter()
+	if o.over {
+		o.mu.Unlock()
+		return
+	}
+	o.lately = err.Error()
+	o.step(process.Input{Kind: process.Down, Text: address})
+	o.leave()
 }
 
-// Message takes a message of another process.
+// Message takes a message from another node. An error ends the connection.
 func (o owner) Message(p *wire.Peer, b []byte) error {
-	var err error
-	o.use(func(now member.Instant) { err = o.core.Receive(now, p.Addr, b) })
+	o.enter()
+	if o.over {
+		o.mu.Unlock()
+		return nil
+	}
+	o.hung = nil
+	o.step(process.Input{Kind: process.Message, Text: p.Addr, Bytes: b})
+	o.carryOut()
+	err := o.hung
+	o.leave()
 	return err
 }

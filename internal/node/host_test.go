@@ -10,13 +10,13 @@ import (
 // The line of a view says who has come, who is gone and how, and who votes now.
 func TestViewIsExplained(t *testing.T) {
 	var log journal
-	h := host{&Node{c: Config{Log: log.logger()}}}
+	h := &Node{c: Config{Log: log.logger()}}
 	a, b, c := engine.Member{Inc: 64, Name: "a", Voter: 64}, engine.Member{Inc: 128, Name: "b"}, engine.Member{Inc: 192, Name: "c"}
 	h.logView(&engine.Record{Members: []engine.Member{a, b, c}})
 	a.Voter, b.Voter = 0, 200
 	h.logView(&engine.Record{Members: []engine.Member{a, b, c}})
 	h.logView(&engine.Record{Members: []engine.Member{b}, Ghosts: []engine.Ghost{{Inc: c.Inc}}})
-	for _, want := range []string{`joined="[a b c]"`, `now="[a votes no more b votes]"`, `gone="[a left c was evicted]" ghosts=1`} {
+	for _, want := range []string{`joined="[a b c]"`, `now="[a no longer votes b votes]"`, `gone="[a left c was evicted]" ghosts=1`} {
 		if !strings.Contains(log.b.String(), want) {
 			t.Errorf("no %s in\n%s", want, &log.b)
 		}

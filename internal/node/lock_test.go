@@ -9,22 +9,22 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stile-lock/stile/internal/held"
+	"github.com/stile-lock/stile/internal/lock"
 	"github.com/stile-lock/stile/internal/member"
 )
 
 // How a request ends, and what its error says.
 func TestLockErrors(t *testing.T) {
 	n := start(t, 1, nil)[0]
-	h := lock(t, n, "x")
-	if _, err := n.Lock(t.Context(), "x", held.Ask{Try: true}); !errors.Is(err, held.ErrBusy) {
+	h := acquire(t, n, "x")
+	if _, err := n.Lock(t.Context(), "x", lock.Options{Try: true}); !errors.Is(err, lock.ErrBusy) {
 		t.Errorf("a try: %v", err)
 	}
-	if _, err := n.Lock(t.Context(), "x", held.Ask{Wait: time.Millisecond}); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "not within 1ms") {
+	if _, err := n.Lock(t.Context(), "x", lock.Options{Wait: time.Millisecond}); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "not within 1ms") {
 		t.Errorf("a wait: %v", err)
 	}
 	for _, name := range []string{"", strings.Repeat("x", 513), "\xff"} {
-		if _, err := n.Lock(t.Context(), name, held.Ask{}); !errors.Is(err, member.ErrName) {
+		if _, err := n.Lock(t.Context(), name, lock.Options{}); !errors.Is(err, member.ErrName) {
 			t.Errorf("the name %.5q: %v", name, err)
 		}
 	}
@@ -35,26 +35,26 @@ func TestLockErrors(t *testing.T) {
 		cancel(why)
 	}()
 	for range 2 { // while it waits, and before it is asked
-		if _, err := n.Lock(ctx, "x", held.Ask{}); !errors.Is(err, why) || !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), `"x"`) {
+		if _, err := n.Lock(ctx, "x", lock.Options{}); !errors.Is(err, why) || !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), `"x"`) {
 			t.Errorf("cancelled: %v", err)
 		}
 	}
 	late, cancel2 := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel2()
-	if _, err := n.Lock(late, "x", held.Ask{}); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := n.Lock(late, "x", lock.Options{}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a deadline: %v", err)
 	}
 	if s := n.Status(); s.Waiting != 0 {
 		t.Errorf("%d still wait", s.Waiting)
 	}
-	unlock(t, h)
-	unlock(t, lock(t, n, "x"))
+	release(t, h)
+	release(t, acquire(t, n, "x"))
 }
 
 // What a lock says of itself while it is held, and after.
 func TestHeld(t *testing.T) {
 	n := start(t, 1, func(i int, c *Config) { c.Lease = lease })[0]
-	h := lock(t, n, "x")
+	h := acquire(t, n, "x")
 	ctx := h.Context()
 	if h.Name() != "x" || h.Err() != nil || ctx.Err() != nil || !h.Deadline().After(time.Now()) {
 		t.Error(h.Name(), h.Err(), ctx.Err(), h.Deadline())
@@ -65,22 +65,22 @@ func TestHeld(t *testing.T) {
 			t.Fatal("the deadline never moves")
 		}
 	}
-	unlock(t, h)
+	release(t, h)
 	<-ctx.Done()
-	if err := h.Unlock(); !errors.Is(err, held.ErrReleased) || !errors.Is(h.Err(), held.ErrReleased) || !errors.Is(context.Cause(ctx), held.ErrReleased) {
+	if err := h.Unlock(); !errors.Is(err, lock.ErrReleased) || !errors.Is(h.Err(), lock.ErrReleased) || !errors.Is(context.Cause(ctx), lock.ErrReleased) {
 		t.Error(err, h.Err(), context.Cause(ctx))
 	}
 	if !h.Deadline().IsZero() {
 		t.Error(h.Deadline())
 	}
-	h = lock(t, n, "x")
-	unlock(t, h)
-	if !errors.Is(context.Cause(h.Context()), held.ErrReleased) {
+	h = acquire(t, n, "x")
+	release(t, h)
+	if !errors.Is(context.Cause(h.Context()), lock.ErrReleased) {
 		t.Error("a context that was asked for late goes on")
 	}
-	h = lock(t, n, "x")
+	h = acquire(t, n, "x")
 	n.Kill()
-	if err := h.Err(); !errors.Is(err, held.ErrLost) || !errors.Is(context.Cause(h.Context()), held.ErrLost) {
+	if err := h.Err(); !errors.Is(err, lock.ErrLost) || !errors.Is(context.Cause(h.Context()), lock.ErrLost) {
 		t.Error(err)
 	}
 }
@@ -105,7 +105,7 @@ func TestCancelOrGrant(t *testing.T) {
 					cancel()
 				}
 				gone := time.AfterFunc(after, cancel)
-				h, err := all[i%2].Lock(ctx, "x", held.Ask{})
+				h, err := all[i%2].Lock(ctx, "x", lock.Options{})
 				mu.Lock()
 				switch {
 				case err == nil:
@@ -123,7 +123,7 @@ func TestCancelOrGrant(t *testing.T) {
 					mu.Lock()
 					inside--
 					mu.Unlock()
-					unlock(t, h)
+					release(t, h)
 				}
 				gone.Stop()
 				cancel()
@@ -135,10 +135,10 @@ func TestCancelOrGrant(t *testing.T) {
 		t.Errorf("%d entries and %d cancelled: this tests nothing", entries, cancelled)
 	}
 	for _, n := range all {
-		if s := n.Status(); s.Held != 0 || s.Waiting != 0 || n.holders != 0 {
-			t.Errorf("%+v, %d holders", s, n.holders)
+		if s := n.Status(); s.Held != 0 || s.Waiting != 0 {
+			t.Errorf("%+v", s)
 		}
-		unlock(t, lock(t, n, "x"))
+		release(t, acquire(t, n, "x"))
 	}
 }
 
@@ -146,7 +146,7 @@ func TestCancelOrGrant(t *testing.T) {
 // run yet.
 func TestErrByTheClock(t *testing.T) {
 	n := start(t, 1, func(i int, c *Config) { c.Lease = lease / 4 })[0]
-	h := lock(t, n, "x")
+	h := acquire(t, n, "x")
 	n.mu.Lock()
 	n.timer.Stop()
 	n.armed = 0 // so that it is never set again
@@ -156,7 +156,7 @@ func TestErrByTheClock(t *testing.T) {
 			t.Fatal("it is held for ever")
 		}
 	}
-	if err := h.Unlock(); !errors.Is(err, held.ErrLost) || !errors.Is(context.Cause(h.Context()), held.ErrLost) {
+	if err := h.Unlock(); !errors.Is(err, lock.ErrLost) || !errors.Is(context.Cause(h.Context()), lock.ErrLost) {
 		t.Error(err, context.Cause(h.Context()))
 	}
 }

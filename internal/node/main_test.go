@@ -16,7 +16,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/stile-lock/stile/internal/held"
+	"github.com/stile-lock/stile/internal/lock"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -82,18 +82,18 @@ func stop(t testing.TB, n *Node) {
 	}
 }
 
-func lock(t testing.TB, n *Node, name string) held.Lock {
+func acquire(t testing.TB, n *Node, name string) lock.Handle {
 	t.Helper()
 	ctx, cancel := soon(t)
 	defer cancel()
-	l, err := n.Lock(ctx, name, held.Ask{})
+	l, err := n.Lock(ctx, name, lock.Options{})
 	if err != nil {
 		t.Fatal(n.Name(), err)
 	}
 	return l
 }
 
-func unlock(t testing.TB, l held.Lock) {
+func release(t testing.TB, l lock.Handle) {
 	t.Helper()
 	if err := l.Unlock(); err != nil {
 		t.Error(err)

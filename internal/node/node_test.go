@@ -9,20 +9,20 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stile-lock/stile/internal/held"
+	"github.com/stile-lock/stile/internal/lock"
 	"github.com/stile-lock/stile/internal/member"
 	"github.com/stile-lock/stile/internal/node/cert"
 )
 
 func TestThree(t *testing.T) {
 	all := start(t, 3, nil)
-	var last held.Lock
+	var last lock.Handle
 	for i := range 30 {
-		h := lock(t, all[i%3], "x")
+		h := acquire(t, all[i%3], "x")
 		if h.Err() != nil || last != nil && !last.Token().Less(h.Token()) {
 			t.Fatal(h.Err(), h.Token())
 		}
-		unlock(t, h)
+		release(t, h)
 		last = h
 	}
 	for _, n := range all {
@@ -122,7 +122,7 @@ func TestEnds(t *testing.T) {
 			n := run(t, Config{Name: "b", Listen: "127.0.0.1:0", Join: []string{nobody(t)}})
 			failed := make(chan error)
 			go func() {
-				_, err := n.Lock(t.Context(), "x", held.Ask{})
+				_, err := n.Lock(t.Context(), "x", lock.Options{})
 				failed <- err
 			}()
 			end(t, n)
@@ -167,10 +167,10 @@ func TestDrain(t *testing.T) {
 	long.Lease, long.ViewLife = 3600*member.Second, 0
 	all := start(t, 2, func(i int, c *Config) { c.Settings = &long })
 	a, b := all[0], all[1]
-	h := lock(t, b, "x")
+	h := acquire(t, b, "x")
 	refused := make(chan error)
 	go func() {
-		_, err := b.Lock(t.Context(), "x", held.Ask{})
+		_, err := b.Lock(t.Context(), "x", lock.Options{})
 		refused <- err
 	}()
 	becomes(t, b, "waiting", func(s Status) bool { return s.Waiting == 1 })
@@ -182,15 +182,15 @@ func TestDrain(t *testing.T) {
 	if err := <-refused; !errors.Is(err, ErrEnded) {
 		t.Errorf("who waited hears %v", err)
 	}
-	if _, err := b.Lock(t.Context(), "y", held.Ask{}); !errors.Is(err, ErrEnded) {
+	if _, err := b.Lock(t.Context(), "y", lock.Options{}); !errors.Is(err, ErrEnded) {
 		t.Errorf("something new: %v", err)
 	}
 	if s := b.Status(); s.State != "draining" || h.Err() != nil {
 		t.Errorf("%s with a holder, whose error is %v", s.State, h.Err())
 	}
-	unlock(t, h)
+	release(t, h)
 	<-stopped
-	unlock(t, lock(t, a, "x")) // which would take an hour after a crash
+	release(t, acquire(t, a, "x")) // which would take an hour after a crash
 	if !errors.Is(b.Err(), ErrEnded) {
 		t.Error(b.Err())
 	}
@@ -199,7 +199,7 @@ func TestDrain(t *testing.T) {
 // A stop that takes too long ends as a crash, and the holder is told.
 func TestDrainTooLong(t *testing.T) {
 	n := start(t, 1, nil)[0]
-	h := lock(t, n, "x")
+	h := acquire(t, n, "x")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	go func() {
 		becomes(t, n, "draining", func(s Status) bool { return s.State == "draining" })
@@ -208,10 +208,10 @@ func TestDrainTooLong(t *testing.T) {
 	if err := n.Stop(ctx); err == nil || !strings.Contains(err.Error(), "hurry") {
 		t.Error(err)
 	}
-	if err := h.Unlock(); !errors.Is(err, held.ErrLost) {
+	if err := h.Unlock(); !errors.Is(err, lock.ErrLost) {
 		t.Error(err)
 	}
-	if cause := context.Cause(h.Context()); !errors.Is(cause, held.ErrLost) {
+	if cause := context.Cause(h.Context()); !errors.Is(cause, lock.ErrLost) {
 		t.Error(cause)
 	}
 }

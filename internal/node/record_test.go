@@ -13,29 +13,28 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/catalog"
+	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/internal/engine"
 	"github.com/stile-lock/stile/internal/engine/raft"
-	"github.com/stile-lock/stile/internal/held"
-	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/lock"
+	"github.com/stile-lock/stile/internal/process"
 	"github.com/stile-lock/stile/internal/record"
 	"github.com/stile-lock/stile/internal/remote"
-	"github.com/stile-lock/stile/internal/station"
 )
 
-// recall is the store of a node that is replayed.
-func recall(h *record.Header) (engine.Store, error) {
-	m, err := raft.Recall(h.Store)
-	return &raft.Keeper{Storage: m, Election: h.Election, Heartbeat: h.Heartbeat, MaxLog: h.MaxLog}, err
+// logs starts the log of a node that is replayed.
+func logs(h *record.Header) engine.Logs {
+	return raft.Logs{Election: h.Election, Heartbeat: h.Heartbeat, MaxLog: h.MaxLog}
 }
 
-// replayed replays a recording.
-func replayed(t *testing.T, path string, made func(m *member.Member, links *member.Sessions)) *record.Result {
+// replayed replays a recording, with these algorithms.
+func replayed(t *testing.T, path string, spec func(string, int) (core.Spec, error)) *record.Result {
 	t.Helper()
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := record.Replay(bytes.NewReader(b), record.Options{Store: recall, Spec: catalog.MakeLive, Made: made})
+	r, err := record.Replay(bytes.NewReader(b), record.Options{Logs: logs, Spec: spec})
 	if err != nil {
 		t.Fatal(path, err)
 	}
@@ -45,7 +44,7 @@ func replayed(t *testing.T, path string, made func(m *member.Member, links *memb
 // same replays a recording, of which all must come out as it did.
 func same(t *testing.T, path string) *record.Result {
 	t.Helper()
-	r := replayed(t, path, nil)
+	r := replayed(t, path, catalog.MakeLive)
 	if r.Differs != nil {
 		t.Errorf("%s: %+v", path, r.Differs)
 	}
@@ -81,8 +80,8 @@ func busy(t *testing.T, all []*Node) {
 		wg.Go(func() {
 			for k := range 20 {
 				name := strconv.Itoa((i + k) % 3)
-				l, err := u.Lock(ctx, name, held.Ask{Try: k%7 == 6})
-				if errors.Is(err, held.ErrBusy) || errors.Is(err, held.ErrRecovering) {
+				l, err := u.Lock(ctx, name, lock.Options{Try: k%7 == 6})
+				if errors.Is(err, lock.ErrBusy) || errors.Is(err, lock.ErrRecovering) {
 					continue
 				}
 				if err != nil {
@@ -107,20 +106,20 @@ func TestRecordingsReplay(t *testing.T) {
 	busy(t, all)
 	third := all[2].c
 	all[2].Kill()
-	unlock(t, lock(t, all[0], "after"))
+	release(t, acquire(t, all[0], "after"))
 	third.Listen, third.Record.File = all[2].Address(), filepath.Join(dir, "c2.rec")
 	all[2] = run(t, third)
 	ready(t, all[2])
 	busy(t, all)
 	stop(t, all[1])
-	unlock(t, lock(t, all[2], "after"))
+	release(t, acquire(t, all[2], "after"))
 	for _, n := range all {
 		n.Kill()
 	}
 	views, held := 0, 0
 	for _, name := range strings.Fields("a b c c2") {
 		r := same(t, filepath.Join(dir, name+".rec"))
-		if r.Torn || r.End != "the node has ended" || r.Header.Begin.Name != name[:1] || r.ByKind[station.Message] == 0 || r.ByKind[station.Wake] == 0 {
+		if r.Torn || r.End != "the node has ended" || r.Header.Begin.Name != name[:1] || r.ByKind[process.Message] == 0 || r.ByKind[process.Wake] == 0 {
 			t.Errorf("%s: %+v", name, r)
 		}
 		views, held = views+r.Views, held+r.Granted
@@ -131,25 +130,24 @@ func TestRecordingsReplay(t *testing.T) {
 	}
 }
 
-// A core that does something else is found, at the input where it does.
-func TestRecordingOfAnotherCore(t *testing.T) {
+// A process that does something else is found, at the input where it does.
+func TestRecordingOfAnotherProcess(t *testing.T) {
 	dir := t.TempDir()
 	all := start(t, 3, taped(dir))
 	busy(t, all)
-	// Each enters after another: who is quick can have done all its work before anybody
-	// else came in, and then no count ever travelled to it.
+	// Each enters after another, so that the algorithm sends something at every node.
 	for range 2 {
 		for _, n := range all {
-			unlock(t, lock(t, n, "in turn"))
+			release(t, acquire(t, n, "in turn"))
 		}
 	}
 	for _, n := range all {
 		n.Kill()
 	}
 	for _, name := range strings.Fields("a b c") {
-		r := replayed(t, filepath.Join(dir, name+".rec"), func(m *member.Member, _ *member.Sessions) { member.Misread(m, member.CountStays) })
+		r := replayed(t, filepath.Join(dir, name+".rec"), func(string, int) (core.Spec, error) { return catalog.MakeLive("central", 1) })
 		if r.Differs == nil || r.Differs.What == "" || len(r.Differs.How) == 0 {
-			t.Errorf("%s: a count of entries that does not travel is not found: %+v", name, r)
+			t.Errorf("%s: that another algorithm runs is not found: %+v", name, r)
 			continue
 		}
 		t.Logf("%s: input %d, %s: %q; %q", name, r.Differs.Input, r.Differs.What, r.Differs.How, r.Differs.Did)
@@ -165,7 +163,7 @@ func TestRecordingIsBounded(t *testing.T) {
 		c.Record, c.Log = Record{File: path, Bytes: 20_000}, log.logger()
 	})[0]
 	for range 2000 {
-		unlock(t, lock(t, n, "x"))
+		release(t, acquire(t, n, "x"))
 	}
 	log.says(t, "the recording has ended")
 	info, err := os.Stat(path)
@@ -242,9 +240,9 @@ func TestRecordingOnABadDisk(t *testing.T) {
 	n.tape.disk.Lock()
 	n.tape.file.Close()
 	n.tape.disk.Unlock()
-	unlock(t, lock(t, n, "x"))
+	release(t, acquire(t, n, "x"))
 	log.says(t, "the node goes on without it")
-	unlock(t, lock(t, n, "x"))
+	release(t, acquire(t, n, "x"))
 	if r := same(t, path); r.End != "" {
 		t.Errorf("%+v", r)
 	}
@@ -258,12 +256,12 @@ func TestRecordingOnASlowDisk(t *testing.T) {
 	n.tape.disk.Lock()
 	huge := make([]byte, maxPending/16)
 	for range 20 {
-		n.use(func(now member.Instant) { _ = n.core.Receive(now, "b", huge) })
+		n.use(process.Input{Kind: process.Message, Text: "b", Bytes: huge})
 	}
 	n.tape.disk.Unlock()
 	log.says(t, "too slow")
-	unlock(t, lock(t, n, "x"))
-	if r := same(t, path); r.End == "" || r.ByKind[station.Message] < 10 || r.ByKind[station.Message] > 19 {
+	release(t, acquire(t, n, "x"))
+	if r := same(t, path); r.End == "" || r.ByKind[process.Message] < 10 || r.ByKind[process.Message] > 19 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -273,10 +271,10 @@ func TestRecordingOfACrash(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.rec")
 	n := start(t, 1, func(_ int, c *Config) { c.Record.File = path })[0]
 	n.mu.Lock()
-	n.tape.Crashed(&station.Input{Kind: station.Lock, At: clock(), Text: "x"}, &station.Outcome{})
-	r := replayed(t, path, nil)
+	n.tape.Crashed(&process.Input{Kind: process.Lock, At: n.clock(), Text: "x"}, &process.Output{})
+	r := replayed(t, path, catalog.MakeLive)
 	n.mu.Unlock()
-	if !r.Crashed || r.Differs == nil || r.Differs.What != `an application asks for "x"` || r.End != "" {
+	if !r.Crashed || r.Differs == nil || r.Differs.What != `an application requests "x"` || r.End != "" {
 		t.Errorf("%+v", r)
 	}
 }

@@ -10,10 +10,8 @@ import (
 	"time"
 
 	"github.com/stile-lock/stile/catalog"
-	"github.com/stile-lock/stile/internal/engine/raft"
-	"github.com/stile-lock/stile/internal/peer"
+	"github.com/stile-lock/stile/internal/process"
 	"github.com/stile-lock/stile/internal/record"
-	"github.com/stile-lock/stile/internal/station"
 )
 
 // A Record says where the inputs of a node are written to, for 'stile replay'.
@@ -63,7 +61,7 @@ func newRecorder(c Record, log *slog.Logger, h *record.Header) (*recorder, error
 		return nil, fmt.Errorf("record: %w", err)
 	}
 	h.By, h.Wall = c.By, time.Now().UnixMilli()
-	h.Election, h.Heartbeat, h.MaxLog = peer.Election, peer.Heartbeat, maxLog
+	h.Election, h.Heartbeat, h.MaxLog = process.Election, process.Heartbeat, maxLog
 	for _, s := range catalog.Live() {
 		h.Specs = append(h.Specs, record.Spec{Name: s.Name, Version: s.Version})
 	}
@@ -75,8 +73,8 @@ func newRecorder(c Record, log *slog.Logger, h *record.Header) (*recorder, error
 	return r, nil
 }
 
-// Took implements station.Tape.
-func (r *recorder) Took(in *station.Input, out *station.Outcome) {
+// Took implements process.Tape.
+func (r *recorder) Took(in *process.Input, out *process.Output) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.stopped != "" {
@@ -97,8 +95,8 @@ func (r *recorder) Took(in *station.Input, out *station.Outcome) {
 	r.rouse()
 }
 
-// Crashed implements station.Tape: the process ends when it returns.
-func (r *recorder) Crashed(in *station.Input, out *station.Outcome) {
+// Crashed implements process.Tape: the process ends when it returns.
+func (r *recorder) Crashed(in *process.Input, out *process.Output) {
 	r.mu.Lock()
 	if r.stopped == "" {
 		r.w.Crashed(in, out)
@@ -183,17 +181,12 @@ func (r *recorder) write() (last bool) {
 	return last || r.err != nil
 }
 
-// record begins to record what comes to the core, if it is to.
-func (n *Node) record(c *station.Config, s raft.Storage) error {
+// record begins to record what comes to the process, if it is to.
+func (n *Node) record(c *process.Config) (err error) {
 	if n.c.Record.File == "" {
 		return nil
 	}
-	state, err := s.Load()
-	if err != nil {
-		return err
-	}
-	held := state.Whole()
-	if n.tape, err = newRecorder(n.c.Record, n.c.Log, &record.Header{Begin: c.Begin, Store: held.AppendTo(nil)}); err != nil {
+	if n.tape, err = newRecorder(n.c.Record, n.c.Log, &record.Header{Begin: c.Begin}); err != nil {
 		return err
 	}
 	c.Tape = n.tape

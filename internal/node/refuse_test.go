@@ -44,7 +44,7 @@ func TestCertificates(t *testing.T) {
 		c.Log = logs[i].logger()
 	})
 	for _, n := range all {
-		unlock(t, lock(t, n, "x"))
+		release(t, acquire(t, n, "x"))
 	}
 	join := []string{all[0].Address()}
 	run(t, Config{Name: "d", Listen: "127.0.0.1:0", Join: join, TLS: certify(t, authority(t), "d"), Log: logs[3].logger()})
@@ -84,7 +84,7 @@ func TestOtherVersion(t *testing.T) {
 	a := start(t, 1, func(i int, c *Config) { c.Log = one.logger() })[0]
 	name := catalog.Live()[0].Name
 	a.mu.Lock()
-	a.core.Record().Choices = []member.Choice{{Algorithm: name, Version: 99}} // as if it were of a later build
+	a.p.Record().Choices = []member.Choice{{Algorithm: name, Version: 99}} // as if it were of a later build
 	a.mu.Unlock()
 	run(t, Config{Name: "b", Listen: "127.0.0.1:0", Join: []string{a.Address()}, Log: two.logger()})
 	one.says(t, "does not know version 99 of "+name)
@@ -127,9 +127,9 @@ func TestGarbage(t *testing.T) {
 	}
 	log.says(t, "refused a connection")
 	log.says(t, "refused a node")
-	log.says(t, "a client is cut off")
+	log.says(t, "client cut off")
 	log.says(t, "it speaks TLS")
-	unlock(t, lock(t, all[1], "x"))
+	release(t, acquire(t, all[1], "x"))
 }
 
 func TestGreeting(t *testing.T) {

@@ -29,12 +29,12 @@ func TestStopAll(t *testing.T) {
 			becomes(t, n, "one of three voters", func(s Status) bool {
 				return len(s.Members) == 3 && !slices.ContainsFunc(s.Members, func(m MemberInfo) bool { return !m.Voter })
 			})
-			l := lock(t, n, "x")
+			l := acquire(t, n, "x")
 			if !last.Less(l.Token()) {
 				t.Errorf("%v after %v", l.Token(), last)
 			}
 			last = l.Token()
-			unlock(t, l)
+			release(t, l)
 		}
 		ends := make(chan error, len(all))
 		for _, n := range all {

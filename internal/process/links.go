@@ -16,10 +16,15 @@ const (
 
 // IsService reports whether a message is one to or from the view service, and
 // returns it without the byte that says so.
-func IsService(b []byte) ([]byte, bool) { return b[1:], b[0] == serviceMessage }
+func IsService(b []byte) ([]byte, bool) {
+	if len(b) == 0 || b[0] != serviceMessage {
+		return nil, false
+	}
+	return b[1:], true
+}
 
 // IsVoters reports whether a message is one between voters.
-func IsVoters(b []byte) bool { return b[0] == voterMessage }
+func IsVoters(b []byte) bool { return len(b) > 0 && b[0] == voterMessage }
 
 // Service is the first byte of a message to or from the view service: for hosts that
 // ask it something themselves.
@@ -39,8 +44,13 @@ func (p *Process) send(to string, kind byte, b []byte) {
 	p.do(Effect{Kind: Send, To: to, Bytes: p.arena[from:len(p.arena):len(p.arena)], Lossy: true})
 }
 
-// message takes a message from another process.
+// message takes a message from another process. One that claims the address of this
+// process is refused: answers to it would be taken for what this process says to itself.
 func (p *Process) message(from string, b []byte) {
+	if from == p.config.Address {
+		p.do(Effect{Kind: HangUp, To: from, Err: fmt.Errorf("another node claims the address %s, which is this node's: give each its own", from)})
+		return
+	}
 	if err := p.receive(from, b); err != nil {
 		p.do(Effect{Kind: HangUp, To: from, Err: err})
 	}

@@ -2,6 +2,7 @@ package process
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/stile-lock/stile/internal/client"
 	"github.com/stile-lock/stile/internal/engine"
@@ -53,10 +54,9 @@ func (p *Process) join() {
 	if p.nonce = 0; nonce == 0 {
 		nonce = p.draw()
 	}
-	c := engine.PetitionerConfig{Name: p.config.Name, Address: p.config.Address, Nonce: nonce, Voters: p.config.Contacts, Cluster: p.config.Cluster, Retry: 4 * p.tick}
+	c := engine.PetitionerConfig{Name: p.config.Name, Address: p.config.Address, Nonce: nonce, Voters: p.contacts(), Cluster: p.config.Cluster, Retry: 4 * p.tick}
 	if p.voter != nil {
-		c.Voter, c.Cluster = p.voter.ID(), p.voter.Record().Cluster
-		c.Voters = append([]string{p.config.Address}, c.Voters...)
+		c.Voter, c.Cluster = p.voter.ID(), p.cluster
 	}
 	asks, err := engine.NewPetitioner(c)
 	if err != nil {
@@ -65,6 +65,33 @@ func (p *Process) join() {
 	}
 	p.asks = asks
 	p.asks.Join(p.clock)
+}
+
+// contacts returns whom a process asks to join: its own voter, those of its config,
+// and the nodes that it or its voter knew last. The config of a process that has
+// founded its cluster names none.
+func (p *Process) contacts() []string {
+	all := slices.Clone(p.config.Contacts)
+	others := p.known
+	if p.voter != nil {
+		all = append([]string{p.config.Address}, all...)
+		others = slices.Concat(others, addresses(p.voter.Record()))
+	}
+	for _, a := range others {
+		if a != p.config.Address && !slices.Contains(all, a) {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+// addresses returns where the members of a record are.
+func addresses(r *engine.Record) []string {
+	all := make([]string, 0, len(r.Members))
+	for _, m := range r.Members {
+		all = append(all, m.Address)
+	}
+	return all
 }
 
 // drain begins to leave: nothing new is granted, requests that wait are refused, and
@@ -133,12 +160,16 @@ func (p *Process) end(how engine.Ending) {
 		p.take()
 	}
 	p.office() // while it is known what the record says
+	if r := p.Record(); len(r.Members) > 0 {
+		p.known = addresses(r)
+	}
 	why := client.Evicted
 	if how == engine.Left {
 		why = client.Leaving
 	}
 	p.desk.End(why)
 	p.m, p.links, p.asks, p.inc, p.view, p.flow = nil, nil, nil, 0, 0, member.Never
+	p.others = p.others[:0]
 	if how == engine.Replaced {
 		p.config.Cluster = 0
 	}
@@ -170,17 +201,32 @@ func (p *Process) install() {
 		return
 	}
 	p.view = v.Epoch
-	nodes := make([]string, 0, len(r.Members))
+	p.meet(r)
+	now := r.Clone() // the process may learn of a newer one in this very step
+	p.now(Effect{Kind: View, Record: &now})
+	p.take()
+	p.links.Early(p.clock, p.deliver)
+}
+
+// meet tells the links which members of a view there are connections to. Those that
+// are no longer members have none, whatever is at their addresses now.
+func (p *Process) meet(r *engine.Record) {
+	for _, inc := range p.others {
+		if r.Rank(inc) < 0 {
+			p.links.Down(p.clock, inc)
+		}
+	}
+	p.others = p.others[:0]
 	for _, m := range r.Members {
-		nodes = append(nodes, m.Address)
-		if m.Inc != p.inc && p.linked[m.Address] {
+		if m.Inc == p.inc {
+			continue
+		}
+		p.others = append(p.others, m.Inc)
+		if p.linked[m.Address] {
 			p.links.Up(p.clock, m.Inc)
 		}
 	}
-	p.desk.Nodes = nodes
-	p.now(Effect{Kind: View, Record: r})
-	p.take()
-	p.links.Early(p.clock, p.deliver)
+	p.desk.Nodes = addresses(r)
 }
 
 // become makes the member that a record has admitted.

@@ -14,12 +14,12 @@ import (
 // A Begin is what a process begins with, as far as it can be written down.
 type Begin struct {
 	Name     string
-	Address  string   // where other nodes find it
-	Contacts []string // addresses of nodes that may know the cluster
-	Cluster  uint64   // of which it was a member before; 0 joins whichever it finds
-	Seed     [32]byte // of all that needs chance, session secrets included: drawn by the host
-	State    []byte   // what was saved before, as one record; empty if nothing was
-	Settings member.Settings
+	Address  string          // where other nodes find it
+	Contacts []string        // addresses of nodes that may know the cluster
+	Cluster  uint64          // of which it was a member before; 0 joins whichever it finds
+	Seed     [32]byte        // of all that needs chance, session secrets included: drawn by the host
+	State    []byte          // what was saved before, as one record; empty if nothing was
+	Settings member.Settings // until it knows those of the cluster; zero is the usual ones
 	Limits   member.Limits
 	Links    member.SessionLimits // their times follow from the cluster's settings
 	Sessions int                  // how many clients may have one; 0 is the usual bound
@@ -45,6 +45,17 @@ type Config struct {
 	// Observe adds effects that an oracle judges by.
 	Observe bool
 	Tape    Tape // nil if nothing is recorded
+}
+
+// runs reports why a process cannot run some algorithms. It must be able to run what it
+// chooses: it would fail in the view that uses them, and again after each start.
+func (c *Config) runs(all []member.Choice) error {
+	for _, o := range all {
+		if _, err := c.Spec(o.Algorithm, o.Version); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // A Tape is shown what a process takes, and what came of it. Both are valid during
@@ -86,21 +97,24 @@ type Process struct {
 	phase  Phase
 	err    error // why it has failed
 
-	inc   uint64
-	m     *member.Member // nil unless it is a member
-	links *member.Sessions
-	asks  *engine.Petitioner // nil before it joins
-	view  uint64             // the epoch that is installed
-	flow  member.Instant     // when the links have something to send, if nothing happens before
+	inc    uint64
+	m      *member.Member // nil unless it is a member
+	links  *member.Sessions
+	asks   *engine.Petitioner // nil before it joins
+	view   uint64             // the epoch that is installed
+	others []uint64           // the incarnations of its other members
+	known  []string           // where the members were when it was one
+	flow   member.Instant     // when the links have something to send, if nothing happens before
 
-	voter *engine.Clerk  // nil if it is no voter
-	tick  member.Span    // how long a tick of it is
-	ticks member.Instant // when it ticks next
-	alarm member.Instant // when it must be woken for a tick
-	disk  disk
-	nonce uint64   // of the first attempt to join, if it founds the cluster
-	own   [][]byte // messages to itself
-	dirty bool     // the links may have something to send
+	voter   *engine.Clerk  // nil if it is no voter
+	cluster uint64         // whose voter it is
+	tick    member.Span    // how long a tick of it is
+	ticks   member.Instant // when it ticks next
+	alarm   member.Instant // when it must be woken for a tick
+	disk    disk
+	nonce   uint64   // of the first attempt to join, if it founds the cluster
+	own     [][]byte // messages to itself
+	dirty   bool     // the links may have something to send
 
 	desk   *client.Desk
 	linked map[string]bool // by address: there is a connection
@@ -112,6 +126,12 @@ const maxArena = 1 << 20
 
 // New makes a process. It does nothing before its first input, which is Start.
 func New(c Config) (*Process, error) {
+	if c.Settings == (member.Settings{}) {
+		c.Settings = member.Usual()
+	}
+	if err := c.Settings.Check(); err != nil {
+		return nil, err
+	}
 	p := &Process{config: c, rng: rand.NewChaCha8(c.Seed), linked: map[string]bool{}}
 	p.Out.Wake = member.Never
 	_, voter, err := c.Logs.Voter(c.State)
@@ -122,6 +142,9 @@ func New(c Config) (*Process, error) {
 		p.disk.held = true
 	} else if f := c.Found; f != nil {
 		if err := f.Settings.Check(); err != nil {
+			return nil, err
+		}
+		if err := c.runs(f.Choices); err != nil {
 			return nil, err
 		}
 	}
@@ -230,8 +253,8 @@ func (p *Process) finish(busy bool) {
 	p.Out.acts = p.Out.acts[:0]
 }
 
-// fail ends the process: nothing is sent any more, and applications learn that their
-// locks are lost.
+// fail ends the process: nothing is sent any more. The host tells applications that
+// their locks are lost.
 func (p *Process) fail() {
 	p.phase, p.Out.Wake = Over, member.Never
 	clear(p.Out.acts)
@@ -275,8 +298,12 @@ func (p *Process) wake() {
 	}
 }
 
-// due returns when the process is to be woken.
+// due returns when the process is to be woken. One that has ended is not, though its
+// voter may still be there.
 func (p *Process) due() member.Instant {
+	if p.phase == Over {
+		return member.Never
+	}
 	due := p.desk.Out.Wake
 	if p.m != nil {
 		due = min(due, p.m.Out.Wake, p.flow)

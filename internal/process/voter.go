@@ -81,6 +81,9 @@ func (p *Process) open(state []byte) {
 		}
 	}
 	v, err := engine.OpenClerk(c)
+	if err == nil {
+		p.cluster, _, err = p.config.Logs.Voter(state)
+	}
 	if err != nil {
 		p.broken(err)
 		return
@@ -139,7 +142,7 @@ func (p *Process) office() {
 		return
 	}
 	r := p.Record()
-	if p.voter != nil && r.Over(p.voter.ID()) {
+	if p.voter != nil && r.Cluster == p.cluster && r.Over(p.voter.ID()) {
 		p.voter = nil
 		p.save(pending{what: nothing})
 	}
@@ -166,7 +169,9 @@ func (p *Process) order(in *Input) {
 	case Evict:
 		p.Out.Err = w.Evict(in.Number)
 	case Choose:
-		p.Out.Err = w.Choose(in.Choice)
+		if p.Out.Err = p.config.runs(in.Choice); p.Out.Err == nil {
+			p.Out.Err = w.Choose(slices.Clone(in.Choice))
+		}
 	case Refresh:
 		p.Out.Err = w.Forget()
 	case Resize:

@@ -9,8 +9,8 @@ import (
 	"github.com/stile-lock/stile/internal/code"
 )
 
-// sealed makes a recording of whatever blocks are in some bytes, with lengths and
-// checksums that are right, so that what is behind them is reached.
+// sealed makes a recording of the blocks in some bytes, with correct lengths and
+// checksums, so that a fuzzer gets past them.
 func sealed(b []byte) []byte {
 	w := &Writer{B: append([]byte(Magic), format)}
 	for len(b) >= 2 {
@@ -21,7 +21,7 @@ func sealed(b []byte) []byte {
 	return w.B
 }
 
-// blocks is what sealed makes a recording of.
+// blocks returns what sealed makes a recording of.
 func blocks(t testing.TB, recording []byte) (b []byte) {
 	r := &Reader{r: bytes.NewReader(recording[len(Magic)+1:])}
 	for {
@@ -32,12 +32,12 @@ func blocks(t testing.TB, recording []byte) (b []byte) {
 		b = append(binary.BigEndian.AppendUint16(b, uint16(len(body))), body...)
 	}
 	if !bytes.Equal(sealed(b), recording) {
-		t.Fatal("the blocks of a recording are not those that it was made of")
+		t.Fatal("the blocks of a recording do not make the same recording")
 	}
 	return b
 }
 
-// Whatever is in a file, a replay ends, with an error or not.
+// A replay ends, with an error or a result, whatever is in the file.
 func FuzzRecording(f *testing.F) {
 	b, err := os.ReadFile(small)
 	if err != nil {
@@ -45,8 +45,13 @@ func FuzzRecording(f *testing.F) {
 	}
 	f.Add(b, false)
 	f.Add(b[:len(b)/2], false)
-	f.Add([]byte(Magic+"\x01\xff\xff\xff\xff"), false)
+	f.Add([]byte(Magic+"\x02\xff\xff\xff\xff"), false)
 	f.Add(blocks(f, b), true)
+	old, err := os.ReadFile(older)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(old, false)
 	f.Fuzz(func(t *testing.T, b []byte, seal bool) {
 		if seal {
 			b = sealed(b)

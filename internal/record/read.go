@@ -11,17 +11,17 @@ import (
 	"github.com/stile-lock/stile/internal/member"
 )
 
-// ErrDamaged is the error for what nobody has recorded.
-var ErrDamaged = errors.New("the recording is damaged: take another copy of it")
+// ErrDamaged is the error for what cannot have been recorded.
+var ErrDamaged = errors.New("the recording is damaged: use another copy of it")
 
-// ErrTorn says that a recording ends in the middle of a block: whoever wrote it was
-// killed, or the copy is not whole.
+// ErrTorn means that a recording ends in the middle of a block: the node was killed, or
+// the copy is incomplete.
 var ErrTorn = errors.New("the recording ends in the middle of an entry")
 
 // A Reader reads a recording.
 type Reader struct {
 	Header Header
-	End    string // why it ends; empty if that is not known, or it was not read so far
+	End    string // why the recording ends; empty if it does not say, or was not read to the end
 
 	r      io.Reader
 	at     member.Instant
@@ -30,7 +30,7 @@ type Reader struct {
 	chain
 }
 
-// NewReader reads the head of a recording.
+// NewReader reads the header of a recording.
 func NewReader(r io.Reader) (*Reader, error) {
 	d := &Reader{r: r}
 	head := make([]byte, len(Magic)+1)
@@ -39,14 +39,14 @@ func NewReader(r io.Reader) (*Reader, error) {
 	} else if err != nil || string(head[:len(Magic)]) != Magic {
 		return nil, fmt.Errorf("%w: its first %d bytes are not those of a recording", ErrDamaged, n)
 	}
-	if f := head[len(Magic)]; f != format {
-		return nil, fmt.Errorf("the recording is of format %d, and this version of stile reads format %d: replay it with the version that recorded it", f, format)
-	}
 	d.offset = int64(len(head))
 	b, err := d.block(maxHeader)
+	if f := head[len(Magic)]; f != format {
+		return nil, other(f, b)
+	}
 	switch {
 	case err == io.EOF || errors.Is(err, ErrTorn):
-		return nil, fmt.Errorf("the recording ends before it says what was recorded: nothing can be made of it")
+		return nil, errors.New("the recording ends within its header, so nothing can be replayed: record again")
 	case err != nil:
 		return nil, err
 	}
@@ -55,36 +55,46 @@ func NewReader(r io.Reader) (*Reader, error) {
 	if err := c.End(); err != nil {
 		return nil, err
 	}
-	if err := d.Header.check(); err != nil {
-		return nil, err
-	}
-	d.at = d.Header.Begin.At
-	return d, nil
+	return d, d.Header.check()
 }
 
-// maxInstant bounds instants, so that no sum with one is too large.
+// other returns why a recording of another format cannot be read. The version that made
+// it is the first field of the header in every format.
+func other(was byte, header []byte) error {
+	c := code.Coder{B: header, Bad: ErrDamaged}
+	var by string
+	if text(&c, &by); by == "" {
+		by = "an unknown version of stile"
+	}
+	return fmt.Errorf("the recording has format %d and was made by %s, but this version reads format %d: replay it with the version that made it", was, Plain(by), format)
+}
+
+// maxInstant bounds instants, so that no sum with one overflows.
 const maxInstant = 1 << 61
 
 // check refuses what no node can have begun with.
 func (h *Header) check() error {
-	if at := h.Begin.At; at < 0 || at > maxInstant {
-		return fmt.Errorf("%w: no clock reads %d", ErrDamaged, at)
+	all := []member.Settings{h.Begin.Settings}
+	if f := h.Begin.Found; f != nil {
+		all = append(all, f.Settings)
 	}
-	if err := h.Begin.Settings.Check(); err != nil {
-		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	for _, s := range all {
+		if err := s.Check(); err != nil {
+			return fmt.Errorf("%w: %w", ErrDamaged, err)
+		}
 	}
 	return nil
 }
 
 // Next reads an entry, which is valid until the next one is read. The error is io.EOF
-// at the end; it is ErrTorn if that is in the middle of an entry.
+// at the end, and ErrTorn if the recording ends in the middle of an entry.
 func (d *Reader) Next(e *Entry) error {
 	b, err := d.block(maxEntry)
 	if err != nil {
 		return err
 	}
 	if len(b) == 0 || b[0] > endBlock {
-		return fmt.Errorf("%w: a block of no known kind before byte %d", ErrDamaged, d.offset)
+		return fmt.Errorf("%w: the block before byte %d has an unknown kind", ErrDamaged, d.offset)
 	}
 	c := code.Coder{B: b[1:], Bad: ErrDamaged}
 	if b[0] == endBlock {
@@ -92,7 +102,7 @@ func (d *Reader) Next(e *Entry) error {
 			return c.End()
 		}
 		if _, err := d.block(0); err != io.EOF {
-			return fmt.Errorf("%w: it goes on after its end, at byte %d", ErrDamaged, d.offset)
+			return fmt.Errorf("%w: there is more after its end, at byte %d", ErrDamaged, d.offset)
 		}
 		return io.EOF
 	}
@@ -102,13 +112,13 @@ func (d *Reader) Next(e *Entry) error {
 		return fmt.Errorf("%w, before byte %d", err, d.offset)
 	}
 	if e.In.At < 0 || e.In.At > maxInstant {
-		return fmt.Errorf("%w: no clock reads %d, before byte %d", ErrDamaged, e.In.At, d.offset)
+		return fmt.Errorf("%w: the clock cannot have read %d, before byte %d", ErrDamaged, e.In.At, d.offset)
 	}
 	d.at = e.In.At
 	return nil
 }
 
-// block reads one of up to so many bytes. It takes no more memory than there is to
+// block reads a block of up to so many bytes. It takes no more memory than there is to
 // read.
 func (d *Reader) block(most int) ([]byte, error) {
 	var head [headSize]byte
@@ -123,7 +133,7 @@ func (d *Reader) block(most int) ([]byte, error) {
 	}
 	size := int64(binary.BigEndian.Uint32(head[:]))
 	if head != d.head(int(size)) || size > int64(most) {
-		return nil, fmt.Errorf("%w: byte %d and those behind it are no length of a block", ErrDamaged, d.offset)
+		return nil, fmt.Errorf("%w: the bytes at %d are not the length of a block", ErrDamaged, d.offset)
 	}
 	d.body.Reset()
 	got, err := io.CopyN(&d.body, d.r, size+sumSize)
@@ -135,7 +145,7 @@ func (d *Reader) block(most int) ([]byte, error) {
 	}
 	b := d.body.Bytes()
 	if d.add(b[:size]) != binary.BigEndian.Uint32(b[size:]) {
-		return nil, fmt.Errorf("%w: the block at byte %d does not fit its checksum", ErrDamaged, d.offset)
+		return nil, fmt.Errorf("%w: the block at byte %d does not match its checksum", ErrDamaged, d.offset)
 	}
 	d.offset += int64(n) + got
 	return b[:size], nil

@@ -10,71 +10,53 @@ import (
 	"github.com/stile-lock/stile/internal/engine"
 	"github.com/stile-lock/stile/internal/engine/raft"
 	"github.com/stile-lock/stile/internal/member"
-	"github.com/stile-lock/stile/internal/station"
+	"github.com/stile-lock/stile/internal/process"
 )
 
 const ms = member.Instant(member.Millisecond)
 
-// A town is two stations in simulated time, which are recorded. A message takes a
-// millisecond. Nothing in it is left to chance.
+// A town is processes in simulated time, which are recorded. A message takes a
+// millisecond and a save none. Nothing in it is left to chance.
 type town struct {
 	t      *testing.T
 	now    member.Instant
 	houses []*house
-	post   []parcel
+	mail   []mail
 	spec   func(algorithm string, version int) (core.Spec, error)
 }
 
-type parcel struct {
-	at       member.Instant
-	from, to string
-	bytes    []byte
+type mail struct {
+	at    member.Instant
+	to    string
+	input process.Input
 }
 
-// A house is a station, its host, and its tape.
+// A house is a process, its host and its tape.
 type house struct {
-	*station.Station
+	*process.Process
 	w       *town
 	address string
 	tape    *Writer
-	draws   uint64
-	tokens  map[member.Ticket]member.Token // of applications
-	left    bool
+	saves   []uint64 // to be acknowledged
+	broken  string   // what its disk fails with
+	tokens  map[member.Ticket]member.Token
+	ended   []engine.Ending
+	failed  error
 }
 
-func (h *house) Took(in *station.Input, out *station.Outcome)    { h.tape.Took(in, out) }
-func (h *house) Crashed(in *station.Input, out *station.Outcome) { h.tape.Crashed(in, out) }
-func (h *house) Post(uint64, []byte, bool)                       {}
-func (h *house) Installed(*engine.Record)                        {}
-func (h *house) Ended(how engine.Ending)                         { h.left = how == engine.Left }
-func (h *house) Send(to string, b []byte) {
-	h.w.post = append(h.w.post, parcel{h.w.now + ms, h.address, to, slices.Clone(b)})
-}
+func (h *house) Took(in *process.Input, out *process.Output)    { h.tape.Took(in, out) }
+func (h *house) Crashed(in *process.Input, out *process.Output) { h.tape.Crashed(in, out) }
 
-func (h *house) Told(e *member.Event) bool {
-	if e.Kind == member.Held {
-		h.tokens[e.Ticket] = e.Token
+const election, heartbeat, maxLog = 10, 3, 256
+
+func options() Options {
+	return Options{
+		Logs: func(h *Header) engine.Logs {
+			return raft.Logs{Election: h.Election, Heartbeat: h.Heartbeat, MaxLog: h.MaxLog}
+		},
+		Spec: catalog.MakeLive,
 	}
-	return false
 }
-
-func (h *house) draw() (uint64, client.Secret) {
-	h.draws++
-	return h.draws, client.Secret{byte(h.draws), 's'}
-}
-
-// keeper is a voter's store in memory.
-func keeper(m *raft.Memory) *raft.Keeper {
-	return &raft.Keeper{Storage: m, Election: 10, Heartbeat: 3, MaxLog: 256}
-}
-
-// recall is the store of a node that is replayed.
-func recall(h *Header) (engine.Store, error) {
-	m, err := raft.Recall(h.Store)
-	return &raft.Keeper{Storage: m, Election: h.Election, Heartbeat: h.Heartbeat, MaxLog: h.MaxLog}, err
-}
-
-func options() Options { return Options{Store: recall, Spec: catalog.MakeLive} }
 
 func settings() member.Settings {
 	s := member.Usual()
@@ -82,93 +64,120 @@ func settings() member.Settings {
 	return s
 }
 
-// build makes a station.
+// choice makes every lock one of naimi-trehel.
+func choice() []member.Choice { return []member.Choice{{Algorithm: "naimi-trehel", Version: 1}} }
+
+// build makes a process and starts it. One without contacts founds a cluster.
 func (w *town) build(name string, contacts ...string) *house {
 	w.t.Helper()
 	h := &house{w: w, address: name + ":7420", tokens: map[member.Ticket]member.Token{}}
-	b := station.Begin{At: w.now, Name: name, Address: h.address, Contacts: contacts, Seed: 7, Settings: settings(), Limits: member.Limits{Waiters: 1000}}
-	var empty raft.State
-	none := empty.Whole()
-	h.tape = NewWriter(&Header{
-		By: "a test", Wall: 1_750_000_000_000, Specs: []Spec{{"naimi-trehel", 1}}, Begin: b, Election: 10, Heartbeat: 3, MaxLog: 256, Store: none.AppendTo(nil),
-	})
+	b := process.Begin{Name: name, Address: h.address, Contacts: contacts, Seed: [32]byte{7, name[0]}, Settings: settings(), Limits: member.Limits{Waiters: 1000}}
+	if len(contacts) == 0 {
+		b.Found = &process.Founding{Cluster: 9, Epoch: 1, Settings: settings(), Voters: 3, Choices: choice()}
+	}
+	h.tape = NewWriter(&Header{By: "a test", Wall: 1_750_000_000_000, Specs: []Spec{{"naimi-trehel", 1}}, Begin: b, Election: election, Heartbeat: heartbeat, MaxLog: maxLog})
 	var err error
-	h.Station, err = station.New(station.Config{Begin: b, Store: keeper(&raft.Memory{}), Spec: w.spec, Host: h, Draw: h.draw, Tape: h})
-	w.must(err)
+	h.Process, err = process.New(process.Config{Begin: b, Logs: raft.Logs{Election: election, Heartbeat: heartbeat, MaxLog: maxLog}, Spec: w.spec, Tape: h})
+	if err != nil {
+		w.t.Fatal(err)
+	}
 	w.houses = append(w.houses, h)
+	h.step(process.Input{Kind: process.Start})
 	return h
 }
 
-func (w *town) must(err error) {
-	w.t.Helper()
-	if err != nil {
-		w.t.Fatal(err)
+// step hands in an input and carries out what comes of it.
+func (h *house) step(in process.Input) {
+	h.w.t.Helper()
+	in.At = h.w.now
+	h.Step(&in)
+	for i := range h.Out.Effects {
+		switch e := &h.Out.Effects[i]; e.Kind {
+		case process.Notify:
+			if e.Event.Kind == member.Held {
+				h.tokens[e.Event.Ticket] = e.Event.Token
+			}
+		case process.Ended:
+			h.ended = append(h.ended, e.How)
+		case process.Send:
+			h.w.mail = append(h.w.mail, mail{h.w.now + ms, e.To, process.Input{Kind: process.Message, Text: h.address, Bytes: slices.Clone(e.Bytes)}})
+		case process.Save, process.Erase:
+			h.saves = append(h.saves, e.Number)
+		case process.HangUp, process.Cut, process.LinkEnded:
+			h.w.t.Errorf("%s: %s", h.address, did(e))
+		case process.Failed:
+			h.failed = e.Err
+		}
+	}
+	for len(h.saves) > 0 && h.failed == nil {
+		number := h.saves[0]
+		h.saves = h.saves[1:]
+		h.step(process.Input{Kind: process.Saved, Number: number, Text: h.broken})
 	}
 }
 
 // run lets time pass.
 func (w *town) run(span member.Instant) {
-	end := w.now + span
-	for {
+	w.t.Helper()
+	for end := w.now + span; ; {
 		next := end
-		if len(w.post) > 0 {
-			next = min(next, w.post[0].at)
+		if len(w.mail) > 0 {
+			next = min(next, w.mail[0].at)
 		}
 		for _, h := range w.houses {
-			next = min(next, max(h.Due(), w.now))
+			next = min(next, max(h.Out.Wake, w.now))
 		}
 		if w.now = next; w.now == end {
 			return
 		}
-		if len(w.post) > 0 && w.post[0].at == w.now {
-			p := w.post[0]
-			w.post = w.post[1:]
+		if len(w.mail) > 0 && w.mail[0].at == w.now {
+			m := w.mail[0]
+			w.mail = w.mail[1:]
 			for _, h := range w.houses {
-				if h.address == p.to {
-					w.must(h.Receive(w.now, p.from, p.bytes))
+				if h.address == m.to {
+					h.step(m.input)
 				}
 			}
 			continue
 		}
 		for _, h := range w.houses {
-			if h.Due() <= w.now {
-				h.Wake(w.now)
+			if h.Out.Wake <= w.now {
+				h.step(process.Input{Kind: process.Wake})
 			}
 		}
 	}
 }
 
-// lock has an application ask for a lock, and returns its ticket.
-func (h *house) lock(name string, try bool) (t member.Ticket) {
+// ask has an application or an operator ask for something that is not refused.
+func (h *house) ask(in process.Input) member.Ticket {
 	h.w.t.Helper()
-	h.w.must(h.Lock(h.w.now, name, try, func(x member.Ticket) { t = x }))
-	return t
-}
-
-// free has it let go.
-func (h *house) free(name string, t member.Ticket) {
-	h.w.t.Helper()
-	freed := false
-	h.Unlock(h.w.now, name, h.tokens[t], func() { freed = true })
-	if !freed {
-		h.w.t.Errorf("request %d of %s did not hold %q", t, h.address, name)
+	h.step(in)
+	if h.Out.Err != nil {
+		h.w.t.Errorf("%s: %v: %v", h.address, in.Kind, h.Out.Err)
 	}
+	return h.Out.Ticket
 }
 
-// say has a client say something on connection 1.
+func (h *house) lock(name string) member.Ticket {
+	h.w.t.Helper()
+	return h.ask(process.Input{Kind: process.Lock, Text: name})
+}
+
+func (h *house) unlock(name string, t member.Ticket) {
+	h.w.t.Helper()
+	h.ask(process.Input{Kind: process.Unlock, Text: name, Token: h.tokens[t]})
+}
+
+// say has a client send a frame on connection 1.
 func (h *house) say(f client.Frame) {
 	h.w.t.Helper()
-	_, err := h.Hear(h.w.now, 1, f.AppendTo(nil))
-	h.w.must(err)
+	h.step(process.Input{Kind: process.Frame, Number: 1, Bytes: f.AppendTo(nil)})
 }
 
 // found makes the first node, which founds a cluster.
 func (w *town) found() *house {
 	w.t.Helper()
 	a := w.build("a")
-	me := engine.Joiner{Name: "a", Address: a.address, Nonce: 11}
-	w.must(a.Found(w.now, engine.Birth(engine.Start{Cluster: 9, Epoch: 1, Settings: settings()}, 3, []member.Choice{{Algorithm: "naimi-trehel", Version: 1}}, me)))
-	w.must(a.Join(w.now, 11))
 	w.run(300 * ms)
 	return a
 }
@@ -177,9 +186,8 @@ func (w *town) found() *house {
 func (w *town) join(a *house) *house {
 	w.t.Helper()
 	b := w.build("b", a.address)
-	a.Up(w.now, b.address)
-	b.Up(w.now, a.address)
-	w.must(b.Join(w.now, 12))
+	a.step(process.Input{Kind: process.Up, Text: b.address})
+	b.step(process.Input{Kind: process.Up, Text: a.address})
 	w.run(200 * ms)
 	return b
 }
@@ -191,34 +199,44 @@ func live(t *testing.T) (first, second []byte) {
 	a := w.found()
 	b := w.join(a)
 
-	mine := a.lock("door", false)
-	theirs := b.lock("door", false)
+	mine := a.lock("door")
+	theirs := b.lock("door")
 	w.run(5 * ms)
-	a.lock("door", true) // which is refused
-	a.say(client.Frame{Kind: client.Hello, Number: 1, Protocol: client.Protocol, Name: "guest"})
+	a.ask(process.Input{Kind: process.Lock, Text: "door", Try: true}) // it is busy
+	a.ask(process.Input{Kind: process.Lock, Text: "door", Late: w.now + 2*ms})
+	a.say(client.Frame{Kind: client.Hello, Number: 1, Protocol: client.Protocol, Name: "worker"})
 	a.say(client.Frame{Kind: client.Lock, Number: 1, Name: "door"})
 	a.say(client.Frame{Kind: client.Lock, Number: 2, Name: "gate"})
 	w.run(5 * ms)
-	b.free("door", theirs)
+	b.unlock("door", theirs)
 	w.run(5 * ms)
-	a.free("door", mine)
+	a.unlock("door", mine)
 	a.say(client.Frame{Kind: client.Unlock, Number: 1})
 	w.run(5 * ms)
-	late := b.lock("gate", false)
+	late := b.lock("gate")
 	w.run(5 * ms)
-	b.Cancel(w.now, late)
+	b.step(process.Input{Kind: process.Cancel, Number: uint64(late)})
 	a.say(client.Frame{Kind: client.Close})
-	a.Closed(w.now, 1)
-	w.run(20 * ms)
-
-	b.Drain(w.now, nil)
-	b.Leave(w.now)
-	w.run(100 * ms)
-	if !b.left {
-		t.Error("the second one has not left")
-	}
-	a.Down(w.now, b.address)
+	a.step(process.Input{Kind: process.Closed, Number: 1})
+	taken := a.lock("taken")
+	a.step(process.Input{Kind: process.Cancel, Number: 1 << 40}) // there is no such request
+	w.run(5 * ms)
+	a.ask(process.Input{Kind: process.Release, Text: "taken", Token: a.tokens[taken]})
+	a.ask(process.Input{Kind: process.Choose, Choice: append(choice(), member.Choice{Prefix: "c", Algorithm: "central", Version: 1})})
+	a.ask(process.Input{Kind: process.Resize, Number: 1})
+	a.ask(process.Input{Kind: process.Refresh})
+	a.step(process.Input{Kind: process.Evict, Number: 1 << 40}) // which is refused
 	w.run(50 * ms)
+
+	b.ask(process.Input{Kind: process.Leave})
+	w.run(100 * ms)
+	if !slices.Equal(b.ended, []engine.Ending{engine.Left}) {
+		t.Errorf("the second one has not left: %v", b.ended)
+	}
+	a.step(process.Input{Kind: process.Down, Text: b.address})
+	w.run(50 * ms)
+	a.ask(process.Input{Kind: process.Leave})
+	w.run(100 * ms)
 	for _, h := range w.houses {
 		h.tape.End("the node has ended")
 	}

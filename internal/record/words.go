@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -9,79 +10,155 @@ import (
 	"github.com/stile-lock/stile/internal/client"
 	"github.com/stile-lock/stile/internal/engine"
 	"github.com/stile-lock/stile/internal/member"
-	"github.com/stile-lock/stile/internal/peer"
-	"github.com/stile-lock/stile/internal/station"
+	"github.com/stile-lock/stile/internal/process"
 )
 
-// A deed is something that a station does. Its bytes are kept, and it is only put into
-// words if somebody wants to know.
-type deed struct {
-	kind   deedKind
-	to     string
-	number uint64 // of a connection or an epoch, or how it ends
-	event  member.Event
-	bytes  []byte
-}
-
-type deedKind uint8
-
-const (
-	sends deedKind = iota
-	posts
-	tells
-	views
-	ends
-)
-
-// note keeps a deed of this input.
-func (p *player) note(k deedKind, to string, number uint64, b []byte) *deed {
-	if p.deeds == len(p.did) {
-		p.did = append(p.did, deed{})
+// describe says what an input is.
+func (p *player) describe(in *process.Input) string {
+	switch in.Kind {
+	case process.Start:
+		return "the node starts"
+	case process.Leave:
+		return "the node begins to leave"
+	case process.Wake:
+		return "the wake time is reached"
+	case process.Up:
+		return "a connection to " + Plain(in.Text) + " is established"
+	case process.Down:
+		return "the connection to " + Plain(in.Text) + " breaks"
+	case process.Message:
+		return fmt.Sprintf("%s arrives from %s", message(in.Bytes), Plain(in.Text))
+	case process.Frame:
+		return fmt.Sprintf("%s arrives from the client on connection %d", frame(in.Bytes), in.Number)
+	case process.Closed:
+		return fmt.Sprintf("the client on connection %d disconnects", in.Number)
+	case process.Lock:
+		return p.request(in)
+	case process.Cancel:
+		return fmt.Sprintf("an application withdraws request %d", in.Number)
+	case process.Unlock:
+		return fmt.Sprintf("an application releases %q with token %v", in.Text, in.Token)
+	case process.Saved:
+		if in.Text != "" {
+			return fmt.Sprintf("save %d fails: %s", in.Number, Plain(in.Text))
+		}
+		return fmt.Sprintf("save %d is durable", in.Number)
 	}
-	d := &p.did[p.deeds]
-	p.deeds++
-	d.kind, d.to, d.number, d.bytes = k, to, number, append(d.bytes[:0], b...)
-	return d
+	return order(in)
 }
 
-// String says what was done.
-func (d *deed) String() string {
-	switch d.kind {
-	case sends:
-		return fmt.Sprintf("sends %s to %s", message(d.bytes), Plain(d.to))
-	case posts:
-		return fmt.Sprintf("sends %s to the client of connection %d", frame(d.bytes), d.number)
-	case tells:
-		return told(&d.event)
-	case views:
-		return fmt.Sprintf("begins epoch %d", d.number)
+// request says what an application requests.
+func (p *player) request(in *process.Input) string {
+	s := fmt.Sprintf("an application requests %q", in.Text)
+	if in.Try {
+		s = fmt.Sprintf("an application tries to acquire %q", in.Text)
 	}
-	return "is a member no more: " + [...]string{"it goes on", "the others go on without it", "it has left", "its voters are of another cluster"}[d.number]
+	if in.Late != 0 && in.Late != member.Never {
+		s += ", with its deadline " + p.moment(in.Late)
+	}
+	return s
 }
 
-// message says what nodes say to each other.
+// order says what an operator wants.
+func order(in *process.Input) string {
+	switch in.Kind {
+	case process.Release:
+		return fmt.Sprintf("an operator takes %q from the holder of token %v", in.Text, in.Token)
+	case process.Evict:
+		return fmt.Sprintf("an operator evicts member %d", in.Number)
+	case process.Choose:
+		var all []string
+		for _, c := range in.Choice {
+			all = append(all, fmt.Sprintf("%q %s", c.Prefix, Plain(c.Algorithm)))
+		}
+		return "an operator chooses algorithms by prefix: " + cmp.Or(strings.Join(all, ", "), "none")
+	case process.Refresh:
+		return "an operator asks for a view of the same members"
+	case process.Resize:
+		return fmt.Sprintf("an operator wants %d voters", in.Number)
+	}
+	return in.Kind.String()
+}
+
+// did says what an effect is, or nothing if it is only there for an oracle.
+func did(e *process.Effect) string {
+	switch e.Kind {
+	case process.Notify:
+		return "notifies an application: " + event(&e.Event)
+	case process.ClientEvent:
+		return "a client's " + event(&e.Event)
+	case process.View:
+		return fmt.Sprintf("installs the view of epoch %d", e.Record.Epoch)
+	case process.Ended:
+		return "is no longer a member: " + ending(e.How)
+	case process.Send:
+		return fmt.Sprintf("sends %s to %s", message(e.Bytes), Plain(e.To))
+	case process.Reply:
+		return reply(e)
+	case process.Ask:
+		return fmt.Sprintf("passes on question %d from the client on connection %d", e.Question.Number, e.Conn)
+	case process.Save:
+		return fmt.Sprintf("saves %d bytes, as save %d", len(e.Bytes), e.Number)
+	case process.Erase:
+		return fmt.Sprintf("erases what was saved, as save %d", e.Number)
+	case process.HangUp:
+		return fmt.Sprintf("closes the connection to %s: %s", Plain(e.To), Plain(e.Err.Error()))
+	case process.Cut:
+		return fmt.Sprintf("closes the connection %d of a client: %s", e.Conn, Plain(e.Err.Error()))
+	case process.LinkEnded:
+		return fmt.Sprintf("ends the link to member %d at %s: %s", e.Peer, Plain(e.To), Plain(e.Err.Error()))
+	case process.Failed:
+		return "fails: " + Plain(e.Err.Error())
+	}
+	return ""
+}
+
+// reply says what a client is sent.
+func reply(e *process.Effect) string {
+	switch {
+	case len(e.Bytes) == 0:
+		return fmt.Sprintf("closes the connection %d of a client", e.Conn)
+	case e.Last:
+		return fmt.Sprintf("sends %s to the client on connection %d, and closes the connection", frame(e.Bytes), e.Conn)
+	}
+	return fmt.Sprintf("sends %s to the client on connection %d", frame(e.Bytes), e.Conn)
+}
+
+// ending says why a process is no longer a member.
+func ending(how engine.Ending) string {
+	switch how {
+	case engine.Evicted:
+		return "it was evicted"
+	case engine.Left:
+		return "it has left"
+	case engine.Replaced:
+		return "its voters belong to another cluster"
+	}
+	return fmt.Sprintf("ending %d", how)
+}
+
+// message says what a message between nodes is.
 func message(b []byte) string {
 	kind := "an unknown message"
-	switch {
-	case len(b) == 0:
-	case b[0] == peer.Packet:
-		kind = "a packet"
-	case b[0] == peer.Post:
-		kind = "a letter among voters"
-	case b[0] == peer.Service && len(b) > 1:
-		kind = engine.Kind(b[1]).String()
+	if len(b) > 0 {
+		service, ok := process.IsService(b)
+		switch {
+		case b[0] == process.Packet:
+			kind = "a packet"
+		case process.IsVoters(b):
+			kind = "a message between voters"
+		case ok && len(service) > 0:
+			kind = engine.Kind(service[0]).String()
+		}
 	}
 	return fmt.Sprintf("%s of %d bytes", kind, len(b))
 }
 
-// frame says what clients and nodes say to each other.
+// frame says what a frame to or from a client is.
 func frame(b []byte) string {
-	if len(b) == 0 {
-		return "nothing, and closes it,"
-	}
 	f, err := client.Parse(b)
 	if err != nil {
-		return fmt.Sprintf("%d bytes that are no frame", len(b))
+		return fmt.Sprintf("an invalid frame of %d bytes", len(b))
 	}
 	text := f.Kind.String()
 	if f.Kind != client.Close && f.Kind != client.Bye {
@@ -93,79 +170,57 @@ func frame(b []byte) string {
 	return text
 }
 
-func told(e *member.Event) string {
-	what := [...]string{
-		member.Held: "holds its lock, with token " + e.Token.String(), member.Lost: "has lost its lock, with token " + e.Token.String(),
-		member.Busy: "is refused: somebody is inside, or waits", member.Recovering: "is refused: nobody knows whether somebody is inside",
-		member.Late: "is late", member.Stopped: "waits in vain",
-	}[e.Kind]
-	return fmt.Sprintf("tells that request %d %s", e.Ticket, what)
-}
-
-// describe says what an input is.
-func describe(in *station.Input) string {
-	switch in.Kind {
-	case station.Found:
-		return "it founds a cluster"
-	case station.Join:
-		return "it asks to join"
-	case station.Leave:
-		return "it leaves"
-	case station.Wake:
-		return "time has passed"
-	case station.Up:
-		return "there is a connection to " + Plain(in.Text)
-	case station.Down:
-		return "the connection to " + Plain(in.Text) + " has broken"
-	case station.Message:
-		return fmt.Sprintf("%s came from %s", message(in.Bytes), Plain(in.Text))
-	case station.Frame:
-		return fmt.Sprintf("%s came from the client of connection %d", frame(in.Bytes), in.Number)
-	case station.Closed:
-		return fmt.Sprintf("connection %d, of a client, is closed", in.Number)
-	case station.Lock:
-		if in.Try {
-			return fmt.Sprintf("an application tries to lock %q", in.Text)
-		}
-		return fmt.Sprintf("an application asks for %q", in.Text)
-	case station.Cancel:
-		return fmt.Sprintf("an application takes back request %d", in.Number)
-	case station.Unlock:
-		return fmt.Sprintf("an application lets go of %q, with token %v", in.Text, in.Token)
-	case station.Release:
-		return fmt.Sprintf("somebody takes %q away from who holds it with token %v", in.Text, in.Token)
+// event says what has become of a request.
+func event(e *member.Event) string {
+	what := "has an unknown fate"
+	switch e.Kind {
+	case member.Held:
+		what = "holds its lock, with token " + e.Token.String()
+	case member.Lost:
+		what = "has lost its lock, with token " + e.Token.String()
+	case member.Busy:
+		what = "is refused: the lock is held or waited for"
+	case member.Recovering:
+		what = "is refused: whether the lock is held is not known yet"
+	case member.Late:
+		what = "has missed its deadline"
+	case member.Stopped:
+		what = "is stopped, and will not be granted"
 	}
-	return fmt.Sprintf("the node is about to leave, and takes back %d requests", len(in.Tickets))
+	return fmt.Sprintf("request %d %s", e.Ticket, what)
 }
 
-// answered says what a station answers to who has handed in something.
-func answered(o *station.Outcome) string {
+// answer says what the caller of an input is told.
+func (o *Outcome) answer() string {
 	switch {
 	case o.Refused:
-		return "a refusal"
+		return "refused"
 	case o.Ticket != 0:
 		return fmt.Sprintf("request %d", o.Ticket)
-	case o.Freed:
-		return "that it was held until then"
 	}
-	return "nothing in particular"
+	return "accepted"
 }
 
-// moment says when something is, since the recording began.
+// failure says whether the process has failed, and why.
+func (o *Outcome) failure() string {
+	if o.Failed == "" {
+		return "none"
+	}
+	return strconv.Quote(o.Failed)
+}
+
+// moment says when something is, from the first input on.
 func (p *player) moment(at member.Instant) string {
 	if at == member.Never {
 		return "never"
 	}
-	return fmt.Sprintf("at %.6f s", float64(at-p.result.Header.Begin.At)/float64(member.Second))
+	return fmt.Sprintf("at %.6f s", float64(at-p.result.First)/float64(member.Second))
 }
 
-// Plain is a text that somebody else has written, as it can be shown.
+// Plain returns a text from elsewhere in a form that is safe to print.
 func Plain(s string) string {
 	if strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return strconv.Quote(s)
 	}
 	return s
 }
-
-// clipped is a text as it was recorded.
-func clipped(s string) string { return s[:min(len(s), maxText)] }

@@ -6,32 +6,31 @@ import (
 	"github.com/stile-lock/stile/internal/code"
 	"github.com/stile-lock/stile/internal/engine"
 	"github.com/stile-lock/stile/internal/member"
-	"github.com/stile-lock/stile/internal/station"
+	"github.com/stile-lock/stile/internal/process"
 )
 
-// Magic is what a recording begins with, and format the number of how the rest is to
-// be read.
+// Magic is what a recording begins with. The number of its format follows: 2 is that
+// of recordings of a process.Process.
 const (
 	Magic  = "stile: recording of a node\n"
-	format = 1
+	format = 2
 )
 
-// Bounds of what is read.
+// Limits on what is written and read, in bytes.
 const (
 	maxHeader = 64 << 20
 	maxEntry  = 16 << 20
 	maxText   = 1 << 12
 )
 
-// A Header says what was recorded, and all that it was begun with.
+// A Header says what was recorded, and everything that the process began with.
 type Header struct {
-	By    string // the version of stile
-	Wall  int64  // milliseconds of the wall clock at Begin.At
+	By    string // the version of stile: the first field in every format
+	Wall  int64  // milliseconds of the wall clock when the recording began
 	Specs []Spec // algorithms that could run
 
-	Begin                       station.Begin
-	Election, Heartbeat, MaxLog int    // of the voter, in ticks and entries
-	Store                       []byte // what it held
+	Begin                       process.Begin
+	Election, Heartbeat, MaxLog int // of the voter's log, in ticks and entries
 }
 
 // A Spec is an algorithm and its version.
@@ -45,28 +44,57 @@ func (h *Header) fields(c *code.Coder) {
 	number(c, &h.Wall)
 	code.List(c, &h.Specs, 1000, func(s *Spec) {
 		text(c, &s.Name)
-		code.Within(c, &s.Version, 0, 1<<30)
+		size(c, &s.Version)
 	})
+	for _, n := range [...]*int{&h.Election, &h.Heartbeat, &h.MaxLog} {
+		size(c, n)
+	}
 	b := &h.Begin
-	number(c, &b.At)
 	text(c, &b.Name)
 	text(c, &b.Address)
 	code.List(c, &b.Contacts, 1<<16, func(s *string) { text(c, s) })
 	c.Number(&b.Cluster)
-	c.Number(&b.Seed)
+	c.Fixed(b.Seed[:])
+	c.Bytes(&b.State, maxHeader)
 	engine.CodeSettings(c, &b.Settings)
-	for _, n := range [...]*int{&b.Limits.Waiters, &b.Limits.Names, &b.Limits.Idle, &h.Election, &h.Heartbeat, &h.MaxLog} {
-		code.Within(c, n, 0, 1<<30)
+	for _, n := range [...]*int{&b.Limits.Waiters, &b.Limits.Names, &b.Limits.Idle, &b.Limits.Part, &b.Links.Bytes, &b.Links.Window, &b.Links.Early, &b.Sessions} {
+		size(c, n)
 	}
-	c.Bytes(&h.Store, maxHeader)
+	b.Links.Patience.Code(c)
+	b.Links.Complain.Code(c)
+	founds := b.Found != nil
+	if c.Flag(&founds); !founds {
+		return
+	}
+	if c.Reads() {
+		b.Found = &process.Founding{}
+	}
+	f := b.Found
+	c.Number(&f.Cluster)
+	c.Number(&f.Epoch)
+	engine.CodeSettings(c, &f.Settings)
+	size(c, &f.Voters)
+	choices(c, &f.Choices)
 }
 
-// text is some bytes, for people mostly, which may be no UTF-8.
+// size is a number that is not below 0. One that is, which stands for a default, is
+// written as 0, which does as well.
+func size(c *code.Coder, p *int) {
+	n := max(*p, 0)
+	if code.Within(c, &n, 0, 1<<40); c.Reads() {
+		*p = n
+	}
+}
+
+// text is bytes that need not be UTF-8: an input may be one that the process refuses.
 func text(c *code.Coder, p *string) {
 	b := []byte(*p)
 	c.Bytes(&b, maxText)
 	*p = string(b)
 }
+
+// clipped returns a text as it is recorded.
+func clipped(s string) string { return s[:min(len(s), maxText)] }
 
 // number is one that may be below 0.
 func number[T ~int64](c *code.Coder, p *T) {
@@ -75,114 +103,154 @@ func number[T ~int64](c *code.Coder, p *T) {
 	*p = T(n>>1) ^ -T(n&1)
 }
 
+func choices(c *code.Coder, all *[]member.Choice) {
+	code.List(c, all, maxEntry, func(x *member.Choice) {
+		text(c, &x.Prefix)
+		text(c, &x.Algorithm)
+		n := int64(x.Version)
+		number(c, &n)
+		x.Version = int(n)
+	})
+}
+
 // The blocks after the header, by their first byte.
 const (
 	tookBlock  byte = iota // an input, and its outcome
-	crashBlock             // an input that the process did not survive, and its draws
+	crashBlock             // an input in which the process panicked
 	endBlock               // why the recording ends
 )
 
 // An Entry is an input and what came of it.
 type Entry struct {
-	In      station.Input
-	Out     station.Outcome
-	Crashed bool // the process did not survive it: of Out there are the draws alone
+	In      process.Input
+	Out     Outcome // empty if it crashed
+	Crashed bool    // the process panicked
 }
 
-// fields are those of an entry, in which instants count from that of the one before.
+// fields are those of an entry. Its time counts from that of the entry before.
 func (e *Entry) fields(c *code.Coder, before member.Instant) {
-	in, out := &e.In, &e.Out
-	code.Within(c, &in.Kind, 0, uint64(station.Kinds)-1)
+	in := &e.In
+	code.Within(c, &in.Kind, 0, uint64(process.Kinds)-1)
 	since(c, &in.At, before)
 	switch in.Kind {
-	case station.Up, station.Down:
+	case process.Up, process.Down:
 		text(c, &in.Text)
-	case station.Message:
+	case process.Message:
 		text(c, &in.Text)
 		c.Bytes(&in.Bytes, maxEntry)
-	case station.Found:
-		c.Bytes(&in.Bytes, maxEntry)
-	case station.Join, station.Closed, station.Cancel:
-		c.Number(&in.Number)
-	case station.Frame:
+	case process.Frame:
 		c.Number(&in.Number)
 		c.Bytes(&in.Bytes, maxEntry)
-	case station.Lock:
+	case process.Closed, process.Cancel, process.Evict, process.Resize:
+		c.Number(&in.Number)
+	case process.Lock:
 		text(c, &in.Text)
 		c.Flag(&in.Try)
-	case station.Unlock, station.Release:
+		e.deadline(c)
+	case process.Unlock, process.Release:
 		text(c, &in.Text)
 		c.Number(&in.Token.Epoch)
 		c.Number(&in.Token.Count)
-	case station.Drain:
-		code.List(c, &in.Tickets, maxEntry, func(t *member.Ticket) { c.Number((*uint64)(t)) })
+	case process.Saved:
+		c.Number(&in.Number)
+		text(c, &in.Text)
+	case process.Choose:
+		choices(c, &in.Choice)
 	}
-	code.List(c, &out.Draws, 1<<16, func(d *station.Draw) {
-		c.Number(&d.Session)
-		c.Fixed(d.Secret[:])
-	})
 	if !e.Crashed {
 		e.outcome(c)
 	}
 }
 
-// outcome is what can be compared.
-func (e *Entry) outcome(c *code.Coder) {
-	out := &e.Out
-	if e.In.Kind == station.Lock {
-		c.Number((*uint64)(&out.Ticket))
+// deadline is that of a request, which most have none of.
+func (e *Entry) deadline(c *code.Coder) {
+	in := &e.In
+	has := in.Late != 0 && in.Late != member.Never
+	if c.Flag(&has); has {
+		since(c, &in.Late, in.At)
 	}
-	c.Flag(&out.Freed)
-	c.Flag(&out.Refused)
-	text(c, &out.Fault)
-	since(c, &out.Due, e.In.At)
-	for _, d := range [...]*station.Digest{&out.Sends, &out.Told, &out.Frames, &out.Views} {
-		if code.Within(c, &d.Count, 0, maxEntry); d.Count > 0 {
-			var b [4]byte
-			binary.BigEndian.PutUint32(b[:], d.Sum)
-			c.Fixed(b[:])
-			d.Sum = binary.BigEndian.Uint32(b[:])
+}
+
+// outcome is what can be compared. Most of it is empty most of the time: a number says
+// by its bits what is not.
+func (e *Entry) outcome(c *code.Coder) {
+	const refused, failed = 1 << classes, 1 << (classes + 1)
+	out := &e.Out
+	var has uint64
+	for i, d := range out.Effects {
+		if d.Count > 0 {
+			has |= 1 << i
 		}
 	}
+	if out.Refused {
+		has |= refused
+	}
+	if out.Failed != "" {
+		has |= failed
+	}
+	c.Number(&has)
+	if has >= failed<<1 {
+		c.Fail("an outcome has what no outcome has")
+	}
+	for i := range out.Effects {
+		if has&(1<<i) != 0 {
+			out.Effects[i].fields(c)
+		}
+	}
+	if out.Refused = has&refused != 0; has&failed != 0 {
+		text(c, &out.Failed)
+	}
+	if e.In.Kind == process.Lock {
+		c.Number((*uint64)(&out.Ticket))
+	}
+	since(c, &out.Wake, e.In.At)
+}
+
+func (d *Digest) fields(c *code.Coder) {
+	code.Within(c, &d.Count, 1, maxEntry)
+	var b [4]byte
+	binary.BigEndian.PutUint32(b[:], d.Sum)
+	c.Fixed(b[:])
+	d.Sum = binary.BigEndian.Uint32(b[:])
 }
 
 // since is an instant, counted from another one.
 func since(c *code.Coder, p *member.Instant, from member.Instant) {
-	d := *p - from // which may go round, and comes back then
+	d := *p - from // it may wrap around, and the sum then wraps back
 	number(c, &d)
 	*p = from + d
 }
 
-// A Writer makes a recording: what is to be written is appended to B, which its owner
-// may empty at any time.
+// A Writer makes a recording. It appends to B, which its owner may empty at any time.
 type Writer struct {
 	B  []byte
 	at member.Instant
 	chain
 }
 
-// NewWriter begins a recording. The header must be of no more than 64 MiB.
+// NewWriter begins a recording. The header may have up to 64 MiB.
 func NewWriter(h *Header) *Writer {
-	w := &Writer{B: append([]byte(Magic), format), at: h.Begin.At}
+	w := &Writer{B: append([]byte(Magic), format)}
 	w.block(maxHeader, h.fields)
 	return w
 }
 
-// Took appends an entry. It reports false, and appends nothing, if there cannot be
-// such a one.
-func (w *Writer) Took(in *station.Input, out *station.Outcome) bool {
-	e := Entry{In: *in, Out: *out}
-	e.Out.Fault = clipped(e.Out.Fault)
-	return w.entry(tookBlock, &e)
+// Took appends an input and a digest of what came of it. It reports false, and appends
+// nothing, if the input is too large.
+func (w *Writer) Took(in *process.Input, out *process.Output) bool {
+	return w.entry(tookBlock, &Entry{In: *in, Out: outcome(out)})
 }
 
-// Crashed appends one that the process does not survive.
-func (w *Writer) Crashed(in *station.Input, out *station.Outcome) bool {
-	return w.entry(crashBlock, &Entry{In: *in, Out: *out, Crashed: true})
+// Crashed appends an input in which the process panics.
+func (w *Writer) Crashed(in *process.Input, _ *process.Output) bool {
+	return w.entry(crashBlock, &Entry{In: *in, Crashed: true})
 }
 
 func (w *Writer) entry(tag byte, e *Entry) bool {
-	ok := len(e.In.Text) <= maxText && w.block(maxEntry, func(c *code.Coder) {
+	if e.In.Kind == process.Saved {
+		e.In.Text = clipped(e.In.Text) // the process fails for as much of it
+	}
+	ok := e.short() && w.block(maxEntry, func(c *code.Coder) {
 		c.B = append(c.B, tag)
 		e.fields(c, w.at)
 	})
@@ -192,8 +260,19 @@ func (w *Writer) entry(tag byte, e *Entry) bool {
 	return ok
 }
 
+// short reports whether no text of an input is too long to be read back.
+func (e *Entry) short() bool {
+	for _, x := range e.In.Choice {
+		if max(len(x.Prefix), len(x.Algorithm)) > maxText {
+			return false
+		}
+	}
+	return len(e.In.Text) <= maxText
+}
+
 // End appends why the recording ends.
 func (w *Writer) End(why string) {
+	why = clipped(why)
 	w.block(maxEntry, func(c *code.Coder) {
 		c.B = append(c.B, endBlock)
 		text(c, &why)
@@ -203,7 +282,7 @@ func (w *Writer) End(why string) {
 // block appends a block, unless it is too long.
 func (w *Writer) block(most int, fields func(c *code.Coder)) bool {
 	from := len(w.B)
-	c := code.Coder{B: append(w.B, 0, 0, 0, 0, 0, 0)} // for the head
+	c := code.Coder{B: append(w.B, make([]byte, headSize)...)}
 	fields(&c)
 	body := c.B[from+headSize:]
 	if len(body) > most {
@@ -226,7 +305,7 @@ const (
 	sumSize  = 4
 )
 
-// head is what is before so many bytes.
+// head returns what is before so many bytes.
 func (s chain) head(size int) (b [headSize]byte) {
 	binary.BigEndian.PutUint32(b[:], uint32(size))
 	sum := fnv(uint32(s), b[:4])
@@ -234,17 +313,9 @@ func (s chain) head(size int) (b [headSize]byte) {
 	return b
 }
 
-// add goes on with the bytes of a block.
+// add continues the checksum with the bytes of a block.
 func (s *chain) add(b []byte) uint32 {
 	head := s.head(len(b))
 	*s = chain(fnv(fnv(uint32(*s), head[:]), b))
 	return uint32(*s)
-}
-
-// fnv is FNV-1a: whatever it goes on with, two sums that differ stay different.
-func fnv(sum uint32, b []byte) uint32 {
-	for _, x := range b {
-		sum = (sum ^ uint32(x)) * 16777619
-	}
-	return sum
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/stile-lock/stile/internal/client"
-	"github.com/stile-lock/stile/internal/held"
+	"github.com/stile-lock/stile/internal/lock"
 	"github.com/stile-lock/stile/internal/member"
 	"github.com/stile-lock/stile/internal/node/wire"
 )
@@ -49,7 +49,7 @@ func (x *Client) Ask(ctx context.Context, what uint64, b []byte) ([]byte, error)
 		return q.bytes, q.err
 	case <-ctx.Done():
 		x.use(func(member.Instant) { delete(x.asks, number) })
-		return nil, fmt.Errorf("the node did not answer: %w", held.Ended(ctx))
+		return nil, fmt.Errorf("the node did not answer: %w", lock.Done(ctx))
 	}
 }
 
@@ -116,7 +116,7 @@ func (q *question) put(ctx context.Context, left int, node string, how wire.Clie
 		return err
 	}
 	defer link.Fail(ErrClosed)
-	defer context.AfterFunc(ctx, func() { link.Fail(held.Ended(ctx)) })()
+	defer context.AfterFunc(ctx, func() { link.Fail(lock.Done(ctx)) })()
 	if err := link.Send(ask, false); err != nil {
 		return err
 	}

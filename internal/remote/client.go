@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/stile-lock/stile/internal/client"
-	"github.com/stile-lock/stile/internal/held"
+	"github.com/stile-lock/stile/internal/lock"
 	"github.com/stile-lock/stile/internal/member"
 	"github.com/stile-lock/stile/internal/node/boot"
 	"github.com/stile-lock/stile/internal/node/cert"
@@ -43,14 +43,15 @@ type Client struct {
 	cancel  func()     // ends the attempt at one
 	timer   *time.Timer
 	armed   member.Instant
-	holds   map[uint64]*Held
+	holds   map[uint64]*Hold
 	asks    map[uint64]*question
 	asked   uint64
 	woken   []chan struct{} // to be closed when the mutex is given back: who waits needs it
 	opened  chan struct{}   // closed when there is a session
 	welcome bool
-	lately  error // why the last attempt at a connection, or at a session, failed
-	refusal error // what a node has said of that, which is worth more
+	lately  error         // why the last attempt at a connection, or at a session, failed
+	refusal error         // what a node has said of that, which is worth more
+	idle    chan struct{} // closed when nothing is held or waited for; nil unless Idle was called
 	closed  bool
 }
 
@@ -76,7 +77,7 @@ func TurnedAway(err error) bool {
 
 // Dial makes a client, and waits until it has a session with a node.
 func Dial(ctx context.Context, c Config) (*Client, error) {
-	x := &Client{c: c, holds: map[uint64]*Held{}, asks: map[uint64]*question{}, opened: make(chan struct{}), armed: member.Never}
+	x := &Client{c: c, holds: map[uint64]*Hold{}, asks: map[uint64]*question{}, opened: make(chan struct{}), armed: member.Never}
 	var err error
 	if x.dial, err = c.wire(); err != nil {
 		return nil, err
@@ -101,9 +102,9 @@ func Dial(ctx context.Context, c Config) (*Client, error) {
 	x.mu.Unlock()
 	x.Close()
 	if lately == nil {
-		return nil, fmt.Errorf("no node answers: %w", held.Ended(ctx))
+		return nil, fmt.Errorf("no node answers: %w", lock.Done(ctx))
 	}
-	return nil, fmt.Errorf("no node answers: %w: %w", lately, held.Ended(ctx))
+	return nil, fmt.Errorf("no node answers: %w: %w", lately, lock.Done(ctx))
 }
 
 // wire returns how nodes are dialled.
@@ -157,6 +158,10 @@ func (x *Client) leave() {
 		x.armed = wake
 		// A timer does not know how long the machine was suspended: it looks now and then.
 		x.timer.Reset(min(max(time.Duration(wake-boot.Now()), 0), time.Second))
+	}
+	if x.idle != nil && len(x.holds) == 0 {
+		x.woken = append(x.woken, x.idle)
+		x.idle = nil
 	}
 	var few [4]chan struct{}
 	woken := append(few[:0], x.woken...)
@@ -241,6 +246,22 @@ func (x *Client) Busy() int {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return len(x.holds)
+}
+
+// Idle returns a channel that is closed when nothing is held or waited for.
+func (x *Client) Idle() <-chan struct{} {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	c := x.idle
+	if c == nil {
+		c = make(chan struct{})
+		if len(x.holds) == 0 {
+			close(c)
+			return c
+		}
+		x.idle = c
+	}
+	return c
 }
 
 // Node returns the address of the node that it has a session with, or tries.

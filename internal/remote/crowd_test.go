@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stile-lock/stile/internal/held"
+	"github.com/stile-lock/stile/internal/lock"
 	"github.com/stile-lock/stile/internal/node"
 	"github.com/stile-lock/stile/internal/remote"
 )
@@ -27,7 +27,7 @@ func gather(t testing.TB, n *node.Node, x *remote.Client, count int) *crowd {
 	ctx := soon(t)
 	for range count {
 		c.wg.Go(func() {
-			l, err := x.Lock(ctx, "x", held.Ask{})
+			l, err := x.Lock(ctx, "x", lock.Options{})
 			if err == nil {
 				err = l.Unlock()
 			}
@@ -53,14 +53,14 @@ func TestCrowd(t *testing.T) {
 	}
 	n := start(t, 1, time.Minute)[0]
 	x := dial(t, remote.Config{Nodes: []string{n.Address()}})
-	h := lock(t, n, "x")
+	h := acquire(t, n, "x")
 	c := gather(t, n, x, count)
-	unlock(t, h)
+	release(t, h)
 	c.wg.Wait()
 	if c.got != count {
 		t.Errorf("%d of %d came in: %v", c.got, count, c.errs[:min(len(c.errs), 3)])
 	}
-	h = lock(t, n, "x")
+	h = acquire(t, n, "x")
 	c = gather(t, n, x, count)
 	x.Close()
 	c.wg.Wait()
@@ -73,7 +73,7 @@ func TestCrowd(t *testing.T) {
 		t.Errorf("%d of %d heard of it", len(c.errs), count)
 	}
 	becomes(t, "without waiters", func() bool { return n.Status().Waiting == 0 })
-	unlock(t, h)
+	release(t, h)
 }
 
 // What one who waits costs: node and client are in this one process, with a
@@ -81,7 +81,7 @@ func TestCrowd(t *testing.T) {
 func BenchmarkWaiter(b *testing.B) {
 	const count = 10_000
 	n := start(b, 1, time.Minute)[0]
-	h := lock(b, n, "x")
+	h := acquire(b, n, "x")
 	for b.Loop() {
 		x := dial(b, remote.Config{Nodes: []string{n.Address()}})
 		before := inUse()
@@ -90,7 +90,7 @@ func BenchmarkWaiter(b *testing.B) {
 		x.Close()
 		c.wg.Wait()
 	}
-	unlock(b, h)
+	release(b, h)
 }
 
 // inUse returns the bytes of the heap and of stacks.

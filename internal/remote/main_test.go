@@ -10,7 +10,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/stile-lock/stile/internal/held"
+	"github.com/stile-lock/stile/internal/lock"
 	"github.com/stile-lock/stile/internal/node"
 	"github.com/stile-lock/stile/internal/remote"
 )
@@ -60,19 +60,19 @@ func dial(t testing.TB, c remote.Config) *remote.Client {
 }
 
 type locker interface {
-	Lock(ctx context.Context, name string, a held.Ask) (held.Lock, error)
+	Lock(ctx context.Context, name string, a lock.Options) (lock.Handle, error)
 }
 
-func lock(t testing.TB, x locker, name string) held.Lock {
+func acquire(t testing.TB, x locker, name string) lock.Handle {
 	t.Helper()
-	l, err := x.Lock(soon(t), name, held.Ask{})
+	l, err := x.Lock(soon(t), name, lock.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return l
 }
 
-func unlock(t testing.TB, l held.Lock) {
+func release(t testing.TB, l lock.Handle) {
 	t.Helper()
 	if err := l.Unlock(); err != nil {
 		t.Error(err)

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/stile-lock/stile/internal/client"
-	"github.com/stile-lock/stile/internal/held"
+	"github.com/stile-lock/stile/internal/lock"
 	"github.com/stile-lock/stile/internal/member"
 	"github.com/stile-lock/stile/internal/node"
 	"github.com/stile-lock/stile/internal/node/cert"
@@ -26,9 +26,9 @@ func TestReconnect(t *testing.T) {
 	n := start(t, 1, 10*time.Second)[0]
 	r := newRelay(t, n.Address())
 	x := dial(t, remote.Config{Nodes: []string{r.address()}})
-	h := lock(t, x, "x")
-	got := make(chan held.Lock)
-	go func() { got <- lock(t, x, "x") }()
+	h := acquire(t, x, "x")
+	got := make(chan lock.Handle)
+	go func() { got <- acquire(t, x, "x") }()
 	becomes(t, "waiting", func() bool { return n.Status().Waiting == 1 })
 	for i := range 3 {
 		r.set(false)
@@ -37,12 +37,12 @@ func TestReconnect(t *testing.T) {
 	if h.Err() != nil || h.Context().Err() != nil {
 		t.Error(h.Err())
 	}
-	unlock(t, h)
+	release(t, h)
 	next := <-got
 	if !h.Token().Less(next.Token()) {
 		t.Errorf("%v after %v", next.Token(), h.Token())
 	}
-	unlock(t, next)
+	release(t, next)
 }
 
 // A client whose node is dead is told of its loss by its own timer; who waits goes on
@@ -52,21 +52,21 @@ func TestNodeDies(t *testing.T) {
 	x := dial(t, remote.Config{Nodes: []string{all[2].Address()}})
 	i := slices.IndexFunc(all, func(n *node.Node) bool { return n.Address() == x.Node() }) // another one, if that had no lease yet
 	dies, stays := all[i], all[(i+1)%3]
-	y := lock(t, stays, "y")
-	h := lock(t, x, "x")
-	got := make(chan held.Lock)
-	go func() { got <- lock(t, x, "y") }()
+	y := acquire(t, stays, "y")
+	h := acquire(t, x, "x")
+	got := make(chan lock.Handle)
+	go func() { got <- acquire(t, x, "y") }()
 	becomes(t, "waiting", func() bool { return dies.Status().Waiting == 1 })
 	dies.Kill()
 	<-h.Context().Done()
-	if err := h.Unlock(); !errors.Is(err, held.ErrLost) || !errors.Is(h.Err(), held.ErrLost) || !errors.Is(context.Cause(h.Context()), held.ErrLost) {
+	if err := h.Unlock(); !errors.Is(err, lock.ErrLost) || !errors.Is(h.Err(), lock.ErrLost) || !errors.Is(context.Cause(h.Context()), lock.ErrLost) {
 		t.Error(err, h.Err(), context.Cause(h.Context()))
 	}
-	if after := lock(t, stays, "x"); !h.Token().Less(after.Token()) {
+	if after := acquire(t, stays, "x"); !h.Token().Less(after.Token()) {
 		t.Errorf("%v after %v", after.Token(), h.Token())
 	}
-	unlock(t, y)
-	unlock(t, <-got)
+	release(t, y)
+	release(t, <-got)
 	if x.Node() == dies.Address() {
 		t.Error("it stays with a dead node")
 	}
@@ -78,13 +78,13 @@ func TestCutClient(t *testing.T) {
 	n := start(t, 1, time.Second)[0]
 	r := newRelay(t, n.Address())
 	x := dial(t, remote.Config{Nodes: []string{r.address()}})
-	h := lock(t, x, "x")
+	h := acquire(t, x, "x")
 	r.set(true)
-	other := lock(t, n, "x")
-	if err := h.Err(); !errors.Is(err, held.ErrLost) {
+	other := acquire(t, n, "x")
+	if err := h.Err(); !errors.Is(err, lock.ErrLost) {
 		t.Errorf("two hold it: %v", err)
 	}
-	unlock(t, other)
+	release(t, other)
 	if !h.Deadline().IsZero() {
 		t.Error(h.Deadline())
 	}
@@ -94,14 +94,14 @@ func TestCutClient(t *testing.T) {
 func TestErrors(t *testing.T) {
 	n := start(t, 1, 10*time.Second)[0]
 	x := dial(t, remote.Config{Nodes: []string{n.Address()}})
-	h := lock(t, n, "x")
-	if _, err := x.Lock(soon(t), "x", held.Ask{Try: true}); !errors.Is(err, held.ErrBusy) {
+	h := acquire(t, n, "x")
+	if _, err := x.Lock(soon(t), "x", lock.Options{Try: true}); !errors.Is(err, lock.ErrBusy) {
 		t.Errorf("a try: %v", err)
 	}
-	if _, err := x.Lock(soon(t), "x", held.Ask{Wait: time.Millisecond}); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "not within 1ms") {
+	if _, err := x.Lock(soon(t), "x", lock.Options{Wait: time.Millisecond}); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "not within 1ms") {
 		t.Errorf("a wait: %v", err)
 	}
-	if _, err := x.Lock(soon(t), "", held.Ask{}); !errors.Is(err, member.ErrName) {
+	if _, err := x.Lock(soon(t), "", lock.Options{}); !errors.Is(err, member.ErrName) {
 		t.Errorf("no name: %v", err)
 	}
 	why := errors.New("the reason")
@@ -111,17 +111,17 @@ func TestErrors(t *testing.T) {
 		cancel(why)
 	}()
 	for range 2 {
-		if _, err := x.Lock(ctx, "x", held.Ask{}); !errors.Is(err, why) || !errors.Is(err, context.Canceled) {
+		if _, err := x.Lock(ctx, "x", lock.Options{}); !errors.Is(err, why) || !errors.Is(err, context.Canceled) {
 			t.Errorf("cancelled: %v", err)
 		}
 	}
 	becomes(t, "taken back", func() bool { return n.Status().Waiting == 0 })
-	unlock(t, h)
-	h = lock(t, x, "x")
+	release(t, h)
+	h = acquire(t, x, "x")
 	first := h.Deadline()
 	becomes(t, "a later deadline", func() bool { return h.Deadline().After(first) })
-	unlock(t, h)
-	if err := h.Unlock(); !errors.Is(err, held.ErrReleased) || !errors.Is(h.Err(), held.ErrReleased) || !errors.Is(context.Cause(h.Context()), held.ErrReleased) {
+	release(t, h)
+	if err := h.Unlock(); !errors.Is(err, lock.ErrReleased) || !errors.Is(h.Err(), lock.ErrReleased) || !errors.Is(context.Cause(h.Context()), lock.ErrReleased) {
 		t.Error(err, h.Err())
 	}
 }
@@ -130,10 +130,10 @@ func TestErrors(t *testing.T) {
 func TestClose(t *testing.T) {
 	n := start(t, 1, time.Hour)[0]
 	x := dial(t, remote.Config{Nodes: []string{n.Address()}})
-	h := lock(t, x, "x")
+	h := acquire(t, x, "x")
 	failed := make(chan error)
 	go func() {
-		_, err := x.Lock(soon(t), "x", held.Ask{})
+		_, err := x.Lock(soon(t), "x", lock.Options{})
 		failed <- err
 	}()
 	becomes(t, "waiting", func() bool { return x.Busy() == 2 })
@@ -145,31 +145,31 @@ func TestClose(t *testing.T) {
 	if err := <-failed; !errors.Is(err, remote.ErrClosed) {
 		t.Errorf("who waited hears %v", err)
 	}
-	if err := h.Unlock(); !errors.Is(err, held.ErrLost) {
+	if err := h.Unlock(); !errors.Is(err, lock.ErrLost) {
 		t.Errorf("who held hears %v", err)
 	}
-	if _, err := x.Lock(soon(t), "x", held.Ask{}); !errors.Is(err, remote.ErrClosed) {
+	if _, err := x.Lock(soon(t), "x", lock.Options{}); !errors.Is(err, remote.ErrClosed) {
 		t.Errorf("a request: %v", err)
 	}
 	if _, err := x.Ask(soon(t), node.AskStatus, nil); !errors.Is(err, remote.ErrClosed) {
 		t.Errorf("a question: %v", err)
 	}
-	unlock(t, lock(t, n, "x")) // at once, not after an hour
+	release(t, acquire(t, n, "x")) // at once, not after an hour
 }
 
 // A client that is killed is not believed to have stopped.
 func TestKill(t *testing.T) {
 	n := start(t, 1, time.Second)[0]
 	x := dial(t, remote.Config{Nodes: []string{n.Address()}})
-	h := lock(t, x, "x")
+	h := acquire(t, x, "x")
 	x.Kill()
-	if !errors.Is(h.Err(), held.ErrLost) {
+	if !errors.Is(h.Err(), lock.ErrLost) {
 		t.Error(h.Err())
 	}
-	if _, err := n.Lock(soon(t), "x", held.Ask{Try: true}); !errors.Is(err, held.ErrBusy) {
+	if _, err := n.Lock(soon(t), "x", lock.Options{Try: true}); !errors.Is(err, lock.ErrBusy) {
 		t.Errorf("others have it at once: %v", err)
 	}
-	unlock(t, lock(t, n, "x"))
+	release(t, acquire(t, n, "x"))
 }
 
 // Who cannot be a client hears why, and of its context.
@@ -237,7 +237,7 @@ func TestAsk(t *testing.T) {
 	x := dial(t, remote.Config{Nodes: []string{r.address()}})
 	long := strings.Repeat("n", 400)
 	for i := range 1000 {
-		lock(t, n, fmt.Sprint(long, i))
+		acquire(t, n, fmt.Sprint(long, i))
 	}
 	b, err := x.Ask(soon(t), node.AskLocks, []byte("n"))
 	var all []node.LockInfo
@@ -245,7 +245,7 @@ func TestAsk(t *testing.T) {
 		t.Errorf("%d bytes, %d locks, %v", len(b), len(all), err)
 	}
 	for i := range 4000 {
-		lock(t, n, fmt.Sprint(long, "more", i))
+		acquire(t, n, fmt.Sprint(long, "more", i))
 	}
 	if _, err := x.Ask(soon(t), node.AskLocks, nil); err == nil || !strings.Contains(err.Error(), "ask for less") {
 		t.Error(err)
@@ -286,7 +286,7 @@ func TestMany(t *testing.T) {
 					after = 0
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), after)
-				h, err := x.Lock(ctx, "x", held.Ask{})
+				h, err := x.Lock(ctx, "x", lock.Options{})
 				cancel()
 				mu.Lock()
 				switch {
@@ -306,7 +306,7 @@ func TestMany(t *testing.T) {
 					inside--
 					mu.Unlock()
 					// Whether it was held until then nobody knows if the answer was lost with its connection.
-					if err := h.Unlock(); err != nil && !errors.Is(err, held.ErrLost) {
+					if err := h.Unlock(); err != nil && !errors.Is(err, lock.ErrLost) {
 						t.Error(err)
 					}
 				}

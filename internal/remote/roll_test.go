@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stile-lock/stile/internal/held"
+	"github.com/stile-lock/stile/internal/lock"
 	"github.com/stile-lock/stile/internal/member"
 	"github.com/stile-lock/stile/internal/node"
 	"github.com/stile-lock/stile/internal/remote"
@@ -63,7 +63,7 @@ func (b *ledger) leave(name string) {
 
 // use enters once. An error of the request itself is returned, and not noted.
 func (b *ledger) use(ctx context.Context, who string, x locker, name string) error {
-	l, err := x.Lock(ctx, name, held.Ask{})
+	l, err := x.Lock(ctx, name, lock.Options{})
 	if err != nil {
 		return err
 	}
@@ -202,7 +202,7 @@ func TestRollingRestart(t *testing.T) {
 			if x.Node() != n.Address() {
 				t.Fatalf("the client is at %s, and not at %s", x.Node(), n.Address())
 			}
-			own, hers := lock(t, n, "own"), lock(t, x, "hers")
+			own, hers := acquire(t, n, "own"), acquire(t, x, "hers")
 			waits := make(chan error, 1)
 			go func() { waits <- s.ledger.use(soon(t), "who waits", x, "own") }()
 			becomes(t, "waiting", func() bool { return waiting(t, n, "own") })
@@ -213,8 +213,8 @@ func TestRollingRestart(t *testing.T) {
 			if err := errors.Join(own.Err(), hers.Err()); err != nil || n.Status().State != "draining" {
 				t.Errorf("%s: %v", n.Status().State, err)
 			}
-			unlock(t, own)
-			unlock(t, hers)
+			release(t, own)
+			release(t, hers)
 			if err := errors.Join(<-stopped, <-waits); err != nil {
 				t.Error(err)
 			}
@@ -246,13 +246,13 @@ func TestRollingKillIsFound(t *testing.T) {
 	s := newStreet(t, 2*member.Second)
 	for i := range s.nodes {
 		n := s.nodes[i].Load()
-		own := lock(t, n, "own")
+		own := acquire(t, n, "own")
 		n.Kill()
 		s.ledger.note("a holder", own.Unlock())
 		s.open(i)
 		s.pass()
 	}
-	if err := s.end(); !errors.Is(err, held.ErrLost) {
+	if err := s.end(); !errors.Is(err, lock.ErrLost) {
 		t.Errorf("nodes were killed, and nothing was lost: %v", err)
 	}
 }

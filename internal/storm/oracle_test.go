@@ -307,7 +307,7 @@ func TestPlanted(t *testing.T) {
 			home.lateUnlock(&app{lost: x.token})
 		}},
 		{"a frame that was not sent", Channels, func(w *world, home, a, b *proc) { w.oracle.delivered(a, b.inc, []byte{1}) }},
-		{"a frame that is none", Errors, func(w *world, home, a, b *proc) { w.oracle.sent(a, b.inc, []byte{255}) }},
+		{"a frame that is none", Errors, func(w *world, home, a, b *proc) { w.oracle.sent(a, b.inc, []byte{63}) }},
 		{"a process that hears nonsense", Errors, func(w *world, home, a, b *proc) { a.receive(b.id, []byte{process.Service, 255}) }},
 		{"a process that hears nonsense from a client", Errors, func(w *world, home, a, b *proc) {
 			a.serve(&line{w: w, no: 1, c: w.clients[0], q: a}, []byte{255})

@@ -63,7 +63,7 @@ func (o *oracle) sent(q *proc, to uint64, b []byte) {
 	if s.Clock > q.lamport {
 		w.broken(Order, "m%d sends a frame at %d of its logical clock, which shows %d", q.no, s.Clock, q.lamport)
 	}
-	c.sent = append(c.sent, sentFrame{sum(b), s.Kind == "REPORT", s.Clock})
+	c.sent = append(c.sent, sentFrame{sum(b), s.Kind == "REPORT" && !s.More, s.Clock})
 	w.result.Frames[frameNumber(s.Kind)]++
 	if s.Kind == "LEND" || s.Kind == "DONE" || s.Kind == "ALG" && s.Cleared {
 		if i := w.lockOf(s.Name); i >= 0 {

@@ -75,6 +75,29 @@ func TestStorm(t *testing.T) {
 	}
 }
 
+// Reports in parts of a few bytes, on links with hardly any room for them, break
+// nothing either.
+func TestParts(t *testing.T) {
+	reports := func(part, window int) (n int) {
+		for seed := range uint64(12) {
+			c := pick(1000 + seed)
+			c.Locks, c.Apps, c.Limits.Part, c.Window = maxLocks, maxApps, part, window
+			r, err := Run(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Violation != nil {
+				t.Errorf("seed %d, %s among %d, parts of %d bytes, a window of %d: %v", c.Seed, c.Algorithms[0].Algorithm, c.Nodes, part, window, r.Violation)
+			}
+			n += r.Frames[frameNumber("REPORT")]
+		}
+		return n
+	}
+	if whole, parts := reports(0, 0), reports(10, 20); parts < whole*5/4 {
+		t.Errorf("%d reports, and %d parts of reports: want more", whole, parts)
+	}
+}
+
 // A sum has all that results have, but for the violation.
 func TestResultAdd(t *testing.T) {
 	var one, sum Result

@@ -72,7 +72,7 @@ func aside(name string) bool {
 	case "internal/cli/ask/offer.go", "internal/compare/page/look.go", "internal/cli/replay/recording.go":
 		return true
 	}
-	dirs := strings.Fields("election family/elections recovery deadlock internal/engine internal/measure internal/node internal/peer internal/record internal/storm")
+	dirs := strings.Fields("election family/elections recovery deadlock internal/engine internal/measure internal/node internal/process internal/record internal/storm")
 	return slices.ContainsFunc(dirs, func(dir string) bool { return strings.HasPrefix(name, dir+"/") })
 }
 

@@ -43,11 +43,10 @@ func layers() []layer {
 		{"internal/member", "core internal/code"},
 		{"internal/client", "internal/code internal/member"},
 		{"internal/engine", "internal/code internal/member"},
-		{"internal/peer", "core internal/member internal/engine"},
-		{"internal/station", "core internal/client internal/member internal/engine internal/peer"},
-		{"internal/record", "core internal/code internal/client internal/member internal/engine internal/peer internal/station"},
-		{"internal/storm", "core trace scenario sim/kernel internal/member internal/client internal/engine internal/peer internal/words"},
-		{"internal/measure", "core trace scenario sim/kernel catalog internal/member internal/engine internal/peer"},
+		{"internal/process", "core internal/client internal/member internal/engine"},
+		{"internal/record", "core internal/code internal/client internal/member internal/engine internal/process"},
+		{"internal/storm", "core trace scenario sim/kernel internal/member internal/client internal/engine internal/process internal/words"},
+		{"internal/measure", "core trace scenario sim/kernel catalog internal/member internal/engine internal/process"},
 	}
 }
 
@@ -59,11 +58,17 @@ const standard = "bytes cmp encoding/binary encoding/hex encoding/json errors fm
 // asks for nothing else.
 const where = "core/panic.go"
 
+// seeded may import math/rand/v2: it draws from a seed that it is given, and from
+// nothing else.
+const seeded = "internal/process/process.go"
+
 func pureRules() []rule {
 	return []rule{
 		{"imports of pure packages", imports, []plant{
 			{source("core/x.go", "package core", `import "time"`), "core/x.go:2: core imports time"},
 			{source("mutex/x.go", "package mutex", `import "math/rand/v2"`), "mutex imports math/rand/v2"},
+			{source("internal/process/x.go", "package process", `import "math/rand/v2"`), "internal/process imports math/rand/v2"},
+			{source(seeded, "package process", `import "math/rand/v2"`), ""},
 			{source("sim/x.go", "package sim", `import "os"`), "sim imports os"},
 			{source("core/x.go", "package core", `import "runtime"`), "core imports runtime"},
 			{source("core/panic.go", "package core", `import "runtime"`), ""},
@@ -80,6 +85,10 @@ func pureRules() []rule {
 		{"nothing but places in the code is asked of the runtime in pure packages", asksRuntime, []plant{
 			{source("core/panic.go", "package core", `import "runtime"`, "func f() { runtime.GC() }"), "core/panic.go:3: runtime.GC"},
 			{source("core/panic.go", "package core", `import "runtime"`, "func f() { runtime.Callers(0, nil) }"), ""},
+		}},
+		{"chance in pure packages comes from a seed", chance, []plant{
+			{source(seeded, "package process", `import "math/rand/v2"`, "func f() int { return rand.Int() }"), "internal/process/process.go:3: rand.Int"},
+			{source(seeded, "package process", `import "math/rand/v2"`, "func f() *rand.ChaCha8 { return rand.NewChaCha8([32]byte{}) }"), ""},
 		}},
 		{"no output in pure packages", prints, []plant{
 			{source("sim/x.go", "package sim", `import "fmt"`, `func f() { fmt.Println("x") }`), "sim/x.go:3: fmt.Println"},
@@ -123,7 +132,7 @@ func imports(r *repo) ([]string, error) {
 		for _, f := range r.in(l.name) {
 			for _, spec := range f.ast.Imports {
 				name, _ := strconv.Unquote(spec.Path.Value)
-				if !slices.Contains(allowed, name) && (name != "runtime" || f.path != where) {
+				if !slices.Contains(allowed, name) && (name != "runtime" || f.path != where) && (name != "math/rand/v2" || f.path != seeded) {
 					found = append(found, r.at(spec.Pos(), "%s imports %s, which a pure package, or one in its place, may not", l.name, strings.TrimPrefix(name, module+"/")))
 				}
 			}
@@ -167,6 +176,20 @@ func asksRuntime(r *repo) ([]string, error) {
 			return ""
 		}
 		return "runtime." + s.Sel.Name
+	})
+}
+
+func chance(r *repo) ([]string, error) {
+	return inPure(r, func(n ast.Node) string {
+		s, ok := n.(*ast.SelectorExpr)
+		if !ok || types.ExprString(s.X) != "rand" {
+			return ""
+		}
+		switch s.Sel.Name {
+		case "ChaCha8", "NewChaCha8":
+			return ""
+		}
+		return "rand." + s.Sel.Name
 	})
 }
 

@@ -56,7 +56,7 @@ it does not at present: nobody can then have a lock through it.`,
 				return err
 			}
 			switch {
-			case s.State != node.Taking.String():
+			case s.State != node.Member.String():
 				return tell.Found{Lines: []string{fmt.Sprintf("node %s takes no part at present: it is %s", s.Node, s.State)}}
 			case s.Why != "":
 				return tell.Found{Lines: []string{fmt.Sprintf("node %s takes no part at present: %s", s.Node, s.Why)}}

@@ -12,7 +12,7 @@ import (
 	"github.com/stile-lock/stile/internal/cli/ask"
 	"github.com/stile-lock/stile/internal/cli/reach"
 	"github.com/stile-lock/stile/internal/cli/tell"
-	"github.com/stile-lock/stile/internal/held"
+	"github.com/stile-lock/stile/internal/lock"
 	"github.com/stile-lock/stile/internal/node/child"
 )
 
@@ -139,7 +139,7 @@ func (x *execution) run(c *cobra.Command) error {
 }
 
 // under runs the command while the lock is held.
-func (x *execution) under(lock held.Lock) (child.Result, error) {
+func (x *execution) under(lock lock.Handle) (child.Result, error) {
 	lease := child.NewLease(end(lock))
 	over := make(chan struct{})
 	defer close(over)
@@ -152,7 +152,7 @@ func (x *execution) under(lock held.Lock) (child.Result, error) {
 
 // end is when the lock is over if nothing more is heard of the node. The clock is
 // read first: what the process sleeps through in between makes it earlier.
-func end(lock held.Lock) child.Moment {
+func end(lock lock.Handle) child.Moment {
 	now := child.Now()
 	until := lock.Deadline()
 	if until.IsZero() {
@@ -162,7 +162,7 @@ func end(lock held.Lock) child.Moment {
 }
 
 // extend tells the command's watchdog whenever the lock is held for longer.
-func extend(lock held.Lock, lease *child.Lease, over <-chan struct{}) {
+func extend(lock lock.Handle, lease *child.Lease, over <-chan struct{}) {
 	every := min(max(lease.Until().Sub(child.Now())/20, 5*time.Millisecond), time.Second)
 	t := time.NewTicker(every)
 	defer t.Stop()

@@ -10,7 +10,7 @@ import (
 	"github.com/stile-lock/stile/internal/cli/ask"
 	"github.com/stile-lock/stile/internal/cli/reach"
 	"github.com/stile-lock/stile/internal/cli/tell"
-	"github.com/stile-lock/stile/internal/held"
+	"github.com/stile-lock/stile/internal/lock"
 )
 
 // locking is what 'stile lock' can be told.
@@ -91,7 +91,7 @@ func (x *locking) run(c *cobra.Command, name string) error {
 }
 
 // untilOver waits until standard input ends, a signal comes, or the lock is lost.
-func untilOver(ctx context.Context, in io.Reader, lock held.Lock) {
+func untilOver(ctx context.Context, in io.Reader, lock lock.Handle) {
 	ended := make(chan struct{})
 	go func() {
 		_, _ = io.Copy(io.Discard, in) // it ends by an error too

@@ -17,7 +17,7 @@ import (
 	"github.com/stile-lock/stile/internal/cli/ask"
 	"github.com/stile-lock/stile/internal/cli/reach"
 	"github.com/stile-lock/stile/internal/cli/tell"
-	"github.com/stile-lock/stile/internal/held"
+	"github.com/stile-lock/stile/internal/lock"
 	"github.com/stile-lock/stile/internal/node/child"
 	"github.com/stile-lock/stile/internal/remote"
 )
@@ -91,8 +91,8 @@ func untilSignal(parent context.Context) (ctx context.Context, stop func()) {
 }
 
 // take waits for the lock. The error is one to end with.
-func (t *taking) take(ctx context.Context, c *remote.Client, name string, stderr io.Writer) (held.Lock, error) {
-	ask := held.Ask{Try: t.nonblock || t.wait == 0, Wait: max(t.wait, 0)}
+func (t *taking) take(ctx context.Context, c *remote.Client, name string, stderr io.Writer) (lock.Handle, error) {
+	ask := lock.Options{Try: t.nonblock || t.wait == 0, Wait: max(t.wait, 0)}
 	if !ask.Try {
 		late, cancel := context.WithCancel(ctx)
 		timer := time.AfterFunc(soon, func() { t.explain(late, c, name, stderr) })
@@ -110,7 +110,7 @@ func (t *taking) take(ctx context.Context, c *remote.Client, name string, stderr
 	switch {
 	case errors.As(context.Cause(ctx), &by):
 		return nil, tell.Ended{Code: child.Signalled + int(by.Signal), Why: "ended by a signal while it waited for " + name}
-	case errors.Is(err, held.ErrBusy), errors.Is(err, held.ErrRecovering):
+	case errors.Is(err, lock.ErrBusy), errors.Is(err, lock.ErrRecovering):
 		return nil, tell.Ended{Code: t.conflict, Why: err.Error()}
 	case errors.Is(err, context.DeadlineExceeded):
 		return nil, tell.Ended{Code: t.conflict, Why: fmt.Sprintf("lock %q: not within %v: 'stile locks' says who holds it", name, t.wait)}
@@ -143,7 +143,7 @@ func reason(s *reach.Survey, name string) string {
 }
 
 // give lets go of the lock, and says if it was lost before.
-func (t *taking) give(c *remote.Client, l held.Lock, stderr io.Writer) error {
+func (t *taking) give(c *remote.Client, l lock.Handle, stderr io.Writer) error {
 	err := l.Unlock()
 	_ = c.Close() // it cannot fail
 	if err == nil && t.verbose {

@@ -1,5 +1,5 @@
-// Package replay is 'stile replay': it runs a scenario file, and says whether all
-// came out as expected; or a recording of a node, and says where it differs.
+// Package replay is 'stile replay': it runs a scenario file and reports whether all
+// expectations were met, or replays a recording of a node and reports where it differs.
 package replay
 
 import (
@@ -52,12 +52,11 @@ has the last of them; nothing is checked, and the state of each process or site
 is shown. The folder scenarios/ holds worked
 examples.
 
-A FILE can also be a recording of a node, as 'stile serve --record' makes one.
-All that came to the node is then handed to the same core again, without its
-machine and its clock. Prints what was recorded, and exits with 1 and what
-differed if the core does not do the same: where, what came then, and what the
-core did. With --until it stops after so many inputs, and shows who the members
-are and which locks are in use.`,
+FILE can also be a recording of a node, made by 'stile serve --record'. Replay
+feeds the recorded inputs to the same code, without network, disk or clock, and
+compares every step. If one differs, it exits with 1 and prints the input, what
+differs, and what the code does now. With --until it stops after so many inputs
+and prints the members and the locks in use.`,
 		Example: `  stile replay scenarios/raymond-a.stile
   stile replay scenarios/raymond-a.stile --until 12
   stile replay scenarios/raymond-a.stile --clocks

@@ -19,23 +19,25 @@ import (
 	"github.com/stile-lock/stile/internal/storm"
 )
 
-// vouching has algorithms vouch for every process, whatever it does, which breaks
-// exclusion when views change.
-func vouching(c *storm.Config) {
-	c.Spec = func(name string, version int) (core.Spec, error) {
-		spec, err := catalog.MakeLive(name, version)
-		plan := spec.Plan
-		spec.Plan = func(n int) (core.Birth, error) {
-			birth, err := plan(n)
-			return func(self core.ID, v core.View) core.Machine { return voucher{birth(self, v)} }, err
-		}
-		return spec, err
+// liars returns an algorithm whose machines give every seat an alibi, inside or not: homes
+// then let go too early. No flag selects it, because it breaks what members promise.
+func liars(algorithm string, version int) (core.Spec, error) {
+	s, err := catalog.MakeLive(algorithm, version)
+	plan := s.Plan
+	s.Plan = func(n int) (core.Birth, error) {
+		birth, err := plan(n)
+		return func(self core.ID, v core.View) core.Machine { return liar{birth(self, v)} }, err
 	}
+	return s, err
 }
 
-type voucher struct{ core.Machine }
+type liar struct{ core.Machine }
 
-func (voucher) Alibi(core.ID) bool { return true }
+func (l liar) Unwrap() core.Machine { return l.Machine }
+
+func (liar) Alibi(core.ID) bool { return true }
+
+func lying(c *storm.Config) { c.Spec = liars }
 
 // told runs the command, and returns what it prints and its error.
 func told(t *testing.T, change func(c *storm.Config), args string) (string, error) {
@@ -55,7 +57,7 @@ func told(t *testing.T, change func(c *storm.Config), args string) (string, erro
 func TestFailure(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const narrow = " --nodes 3,5 --faults all"
-	text, err := told(t, vouching, "--seeds 12 --svg a.svg --trace a.txt"+narrow)
+	text, err := told(t, lying, "--seeds 12 --svg a.svg --trace a.txt"+narrow)
 	var found tell.Found
 	if !errors.As(err, &found) || !strings.HasPrefix(found.Lines[0], "seed ") {
 		t.Fatalf("the error is %v, and it says\n%s", err, text)
@@ -82,7 +84,7 @@ func TestFailure(t *testing.T) {
 		}
 	}
 	_, after, _ := strings.Cut(text, "SEED ")
-	once, err := told(t, vouching, strings.TrimPrefix(again, "stile storm "))
+	once, err := told(t, lying, strings.TrimPrefix(again, "stile storm "))
 	if _, alone, _ := strings.Cut(once, "SEED "); !errors.As(err, &found) || alone == "" || !strings.HasPrefix(after, alone) {
 		t.Errorf("made again it is\n%s\nand not\n%s", alone, after)
 	}
@@ -90,7 +92,7 @@ func TestFailure(t *testing.T) {
 
 // Programs are told the same.
 func TestFailureJSON(t *testing.T) {
-	text, err := told(t, vouching, "--seeds 12 --nodes 3 --json")
+	text, err := told(t, lying, "--seeds 12 --nodes 3 --json")
 	var found tell.Found
 	if !errors.As(err, &found) {
 		t.Fatalf("the error is %v:\n%s", err, text)
@@ -196,7 +198,7 @@ func TestBankPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, _ := told(t, nil, "--seed 42 --faults pause --bank --no-fence")
+	text, _ := told(t, nil, "--seed 1 --faults pause --bank --no-fence")
 	if _, story, _ := strings.Cut(text, "ITS SHORT STORY"); story == "" || !strings.Contains(string(page), "ITS SHORT STORY"+story+"```\n") {
 		t.Errorf("docs/storm.md does not show\n%s", text)
 	}

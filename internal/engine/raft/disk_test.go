@@ -60,7 +60,7 @@ func (w *writer) bytes() []byte {
 
 // crashPoint writes until an operation goes wrong, and returns what was
 // promised, what would have been next, and the disk after the restart.
-func crashPoint(seed uint64, at int, what Trouble, load func(*Disk) (State, error)) (promised, next State, d *Disk) {
+func crashPoint(seed uint64, at int, what Trouble) (promised, next State, d *Disk) {
 	w := &writer{rng: rand.New(rand.NewPCG(seed, 2))}
 	d = &Disk{}
 	left := at
@@ -72,7 +72,7 @@ func crashPoint(seed uint64, at int, what Trouble, load func(*Disk) (State, erro
 	})
 	for range 60 {
 		if w.rng.IntN(10) == 0 { // a process begins in between
-			if _, err := load(d); err != nil {
+			if _, err := d.Load(); err != nil {
 				break
 			}
 		}
@@ -94,7 +94,7 @@ func crashPoint(seed uint64, at int, what Trouble, load func(*Disk) (State, erro
 }
 
 // breakLoad lets a process begin and fail at an operation, and the power after.
-func breakLoad(d *Disk, coin *rand.Rand, load func(*Disk) (State, error)) {
+func breakLoad(d *Disk, coin *rand.Rand) {
 	at, stop := 1+coin.IntN(9), coin.IntN(4) > 0
 	d.Meet(func() Trouble {
 		if at--; at != 0 {
@@ -105,7 +105,7 @@ func breakLoad(d *Disk, coin *rand.Rand, load func(*Disk) (State, error)) {
 		}
 		return SyncError
 	})
-	_, _ = load(d)
+	_, _ = d.Load()
 	d.Meet(nil)
 	d.Restart(true, func() bool { return coin.IntN(3) == 0 })
 }
@@ -120,15 +120,15 @@ func same(a, b State) bool {
 // crashPoints breaks off saves and loads at many places. The disk must have all
 // that was promised and, of the save that was broken off, all or nothing; and
 // still so after the next failure.
-func crashPoints(most int, load func(*Disk) (State, error)) (torn, whole int, err error) {
+func crashPoints(most int) (torn, whole int, err error) {
 	for seed := uint64(0); torn+whole < most; seed++ {
 		for at := 1; at < 120; at += 1 + int(seed%7) {
 			what := []Trouble{Stop, Stop, Full, SyncError}[(int(seed)+at)%4]
-			promised, next, d := crashPoint(seed, at, what, load)
+			promised, next, d := crashPoint(seed, at, what)
 			if at%2 == 0 {
-				breakLoad(d, rand.New(rand.NewPCG(seed, uint64(at))), load)
+				breakLoad(d, rand.New(rand.NewPCG(seed, uint64(at))))
 			}
-			got, err := load(d)
+			got, err := d.Load()
 			switch {
 			case err == nil && same(got, promised):
 				torn++
@@ -138,7 +138,7 @@ func crashPoints(most int, load func(*Disk) (State, error)) (torn, whole int, er
 				return torn, whole, fmt.Errorf("seed %d, operation %d, trouble %d: %v\ngot      %+v\npromised %+v\nor       %+v", seed, at, what, err, got, promised, next)
 			}
 			d.Restart(true, func() bool { return false })
-			if again, err := load(d); err != nil || !same(again, got) {
+			if again, err := d.Load(); err != nil || !same(again, got) {
 				return torn, whole, fmt.Errorf("seed %d, operation %d, trouble %d: after a second failure: %v\ngot %+v\nwas %+v", seed, at, what, err, again, got)
 			}
 		}
@@ -147,7 +147,7 @@ func crashPoints(most int, load func(*Disk) (State, error)) (torn, whole int, er
 }
 
 func TestCrashPoints(t *testing.T) {
-	torn, whole, err := crashPoints(6000, (*Disk).Load)
+	torn, whole, err := crashPoints(6000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,58 +157,30 @@ func TestCrashPoints(t *testing.T) {
 	t.Logf("%d points, %d without the last batch and %d with it", torn+whole, torn, whole)
 }
 
-// Two ways to load that look well: what was read is taken to be on the disk;
-// and it is brought there by way of the other file, the only one that may be.
-func TestCrashPointsControls(t *testing.T) {
-	for name, load := range map[string]func(*Disk) (State, error){
-		"believes the cache": func(d *Disk) (State, error) {
-			err := d.pick()
-			return d.state, err
-		},
-		"begins the other file": func(d *Disk) (State, error) {
-			if err := d.pick(); err != nil || d.state.ID == 0 {
-				return State{}, err
-			}
-			if err := d.begin(); err != nil {
-				return State{}, err
-			}
-			return d.state, d.medium.sync()
-		},
-	} {
-		torn, whole, err := crashPoints(6000, load)
-		if err == nil {
-			t.Errorf("%s: not caught", name)
-			continue
-		}
-		t.Logf("%s: caught after %d points: %.80s", name, torn+whole+1, err)
-	}
-}
-
-// One who does not wait for the disk loses what it promised.
-func TestSyncControl(t *testing.T) {
+// What Save has promised is still there after the power fails.
+func TestSaved(t *testing.T) {
 	for seed := range uint64(50) {
 		w := &writer{rng: rand.New(rand.NewPCG(seed, 2))}
 		d := &Disk{}
 		for range 10 {
 			b := w.batch()
-			if err := (lazy{d}).Save(b); err != nil {
+			if err := d.Save(b); err != nil {
 				t.Fatal(err)
 			}
 			_ = w.want.Save(b)
 		}
 		d.Restart(true, func() bool { return false })
 		if got, err := d.Load(); err != nil || !same(got, w.want.state) {
-			return
+			t.Fatalf("seed %d: %v\ngot  %+v\nwant %+v", seed, err, got, w.want.state)
 		}
 	}
-	t.Error("skipping the sync was not noticed")
 }
 
 // A bit that turns is noticed, unless it is where nobody looks any more.
 func TestRot(t *testing.T) {
 	refused, harmless := 0, 0
 	for seed := range uint64(1500) {
-		promised, _, d := crashPoint(seed, 1<<30, Fine, (*Disk).Load)
+		promised, _, d := crashPoint(seed, 1<<30, Fine)
 		d.Rot(seed * 0x9e3779b97f4a7c15)
 		got, err := d.Load()
 		switch {
@@ -281,13 +253,4 @@ func TestParseBatch(t *testing.T) {
 		raw[rng.IntN(len(raw))] ^= byte(1 << rng.IntN(8))
 		_, _ = ParseBatch(raw)
 	}
-}
-
-// load returns a state that Raft can live with.
-func load(s Storage) (State, error) {
-	b, err := Read(s)
-	if err != nil {
-		return State{}, err
-	}
-	return ParseState(b)
 }

@@ -68,7 +68,3 @@ func (d *Drive) Voter() uint64 { return d.disk.state.ID }
 
 // Saves returns how often something was saved.
 func (d *Drive) Saves() int { return d.saves }
-
-// MisreadSync has a drive promise what it does not do. It is for negative controls
-// alone.
-func MisreadSync(d *Drive) { d.disk.medium.lazy = true }

@@ -132,6 +132,7 @@ func (n *Node) Saved(number uint64) (err error) {
 	for len(n.writes) > 0 && n.writes[0].number <= number {
 		w := n.writes[0]
 		n.writes = slices.Delete(n.writes, 0, 1)
+		n.stalled = 0
 		if err := n.durable(&w); err != nil {
 			n.die(err)
 			return n.err

@@ -37,7 +37,6 @@ type medium struct {
 	cache []op
 	next  func() Trouble
 	stops error
-	lazy  bool // it promises without doing so: a negative control
 }
 
 // An op is something written that is not known to be on the disk.
@@ -104,9 +103,6 @@ func (m *medium) sync() error {
 			m.cache[i].lost = true
 		}
 		return m.stop(ErrSync)
-	}
-	if m.lazy {
-		return nil
 	}
 	left := m.cache[:0] // what is put there was read before
 	for _, o := range m.cache {

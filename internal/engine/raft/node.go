@@ -179,11 +179,14 @@ func (n *Node) Tick() (err error) {
 	}
 	n.snaps = nil
 	n.raw().TickQuiesced()
-	if n.quiet++; n.quiet >= n.bears {
-		n.calm()
-		return n.raw().Campaign()
+	if n.quiet++; n.quiet < n.bears {
+		return nil
 	}
-	return nil
+	n.calm()
+	if len(n.writes) > 0 { // another campaign would make void the vote that the disk is about to have
+		return nil
+	}
+	return n.raw().Campaign()
 }
 
 // unload hands over from a leader whose disk has not acknowledged anything for as long

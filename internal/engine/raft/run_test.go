@@ -62,11 +62,7 @@ func (w *world) use(q *proc) {
 	if w.rng.IntN(3) == 0 {
 		n := uint64(w.now)
 		q.asked[n] = w.high
-		if w.hasty {
-			w.read(q, n)
-		} else {
-			w.allowed(q.node.Read(n))
-		}
+		w.allowed(q.node.Read(n))
 	}
 	if !w.mild && w.rng.IntN(150) == 0 {
 		w.handOver(q, q.node.log.conf.Voters)

@@ -34,6 +34,16 @@ func TestSeeds(t *testing.T) {
 	}
 }
 
+// Three voters that restart all the time, so that what each promised before counts.
+func TestRestarts(t *testing.T) {
+	for i, p := range plans(*seeds / 10) {
+		p.voters, p.fixed, p.restless = 3, true, true
+		if w := run(p); w.wrong != nil {
+			t.Fatalf("seed %d: %v", i, w.wrong)
+		}
+	}
+}
+
 // Voters agree on the log, one leads in a term, reads see what was applied
 // before, and a healed group goes on within the bound.
 func TestStorm(t *testing.T) {

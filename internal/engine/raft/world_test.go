@@ -29,13 +29,7 @@ type plan struct {
 	mild     bool // no faults
 	fixed    bool // no voter is replaced
 	restless bool // processes begin anew all the time
-
-	// Negative controls.
-	storage func(*Disk) Storage // something else than the disk itself
-	ordered bool                // the disk keeps the order of what it keeps
-	hasty   bool                // a read is served without a round
-	chance  bool                // Raft counts its own timeouts
-	poke    func(*Node)         // before each flush
+	chance   bool // Raft counts its own timeouts, and no two runs are the same
 }
 
 // A world is a few voters, their disks and the network between them.
@@ -53,6 +47,7 @@ type world struct {
 	want    []uint64 // who is to vote
 	members []uint64 // who was ever a voter or a learner
 	voted   map[uint64]bool
+	lag     int               // ticks that a save takes
 	idle    bool              // nobody asks for anything
 	latest  Electorate        // by the highest index that anybody has applied
 	top     uint64            // that index
@@ -127,7 +122,7 @@ func open(s Storage, c Config) (*Node, error) {
 func newWorld(p plan) *world {
 	w := &world{plan: p, rng: rand.New(rand.NewPCG(p.seed, 1)), truth: map[uint64]uint64{}, leaders: map[uint64]uint64{}, sides: map[uint64]int{}, given: firstID, want: []uint64{firstID}, members: []uint64{firstID}, voted: map[uint64]bool{firstID: true}, confs: map[uint64]string{}}
 	q := w.add(firstID)
-	w.must(bootstrap(q.storage(), group, firstID, q.Snapshot()))
+	w.must(bootstrap(q.disk, group, firstID, q.Snapshot()))
 	w.start(q)
 	return w
 }
@@ -142,13 +137,6 @@ func (w *world) add(id uint64) *proc {
 	q := &proc{w: w, id: id, disk: &Disk{}, slow: 20 + w.rng.IntN(80)}
 	w.procs = append(w.procs, q)
 	return q
-}
-
-func (q *proc) storage() Storage {
-	if q.w.plan.storage != nil {
-		return q.w.plan.storage(q.disk)
-	}
-	return q.disk
 }
 
 func (w *world) must(err error) {
@@ -176,7 +164,7 @@ func (w *world) note(all ...[]byte) {
 // start begins a process anew.
 func (w *world) start(q *proc) {
 	q.index, q.sum, q.seen, q.asked, q.saves = 0, 0, 0, map[uint64]uint64{}, nil
-	n, err := open(q.storage(), Config{Machine: q, Seed: w.seed, Election: election, Heartbeat: heartbeat, MaxLog: w.maxLog})
+	n, err := open(q.disk, Config{Machine: q, Seed: w.seed, Election: election, Heartbeat: heartbeat, MaxLog: w.maxLog})
 	switch {
 	case isTrouble(err):
 		w.crash(q)
@@ -207,7 +195,7 @@ func (q *proc) dead() bool { return q.node == nil && q.down > forever/2 }
 func (w *world) crash(q *proc) {
 	w.stats.crashes++
 	q.node, q.pause, q.down = nil, 0, 1+w.rng.IntN(40)
-	ordered := w.ordered || w.rng.IntN(2) == 0
+	ordered := w.rng.IntN(2) == 0
 	last := false
 	q.disk.Restart(w.rng.IntN(3) > 0, func() bool {
 		last = last && ordered || w.rng.IntN(2) == 0
@@ -262,9 +250,6 @@ func (w *world) agree(q *proc) {
 
 // flush lets a process do its work and takes what it sends.
 func (w *world) flush(q *proc) {
-	if w.poke != nil {
-		w.poke(q.node)
-	}
 	out, err := q.node.Flush()
 	if err != nil {
 		if !isTrouble(err) {
@@ -286,7 +271,7 @@ func (w *world) flush(q *proc) {
 	for _, r := range out.Reads {
 		w.read(q, r)
 	}
-	at := w.now
+	at := w.now + w.lag
 	if !w.mild && w.rng.IntN(12) == 0 {
 		at += w.rng.IntN(2 * election)
 	}
@@ -303,7 +288,7 @@ func (w *world) write(q *proc) {
 	}
 	s := q.saves[0].save
 	q.saves = q.saves[1:]
-	if err := Write(q.storage(), s.Record); err != nil {
+	if err := Write(q.disk, s.Record); err != nil {
 		if !isTrouble(err) {
 			w.fail("%v", err)
 		}
@@ -414,7 +399,7 @@ func (w *world) births() {
 			continue
 		}
 		q := w.add(id)
-		w.must(join(q.storage(), group, id))
+		w.must(join(q.disk, group, id))
 		if !w.mild && w.rng.IntN(8) == 0 {
 			w.stats.unborn++
 			q.end()

@@ -6,22 +6,21 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/stile-lock/stile/internal/engine"
 	"github.com/stile-lock/stile/internal/engine/raft"
 	"github.com/stile-lock/stile/internal/measure"
-	"github.com/stile-lock/stile/internal/peer"
+	"github.com/stile-lock/stile/internal/process"
 )
 
-// disk returns an empty one for a voter, whose log is cut off after a thousand
-// entries.
-func disk() engine.Store { return raft.NewDrive(peer.Election, peer.Heartbeat, 1000) }
+// maxLog is after how many entries a voter shortens its log.
+const maxLog = 1000
 
 func main() {
 	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "page: want one argument, which says where this is measured: run 'make live'")
+		fmt.Fprintln(os.Stderr, "page: want one argument, which says where the numbers were measured: run 'make live'")
 		os.Exit(2)
 	}
-	page, err := measure.Page(os.Args[1], disk, func(r measure.Row) ([]string, error) {
+	logs := raft.Logs{Election: process.Election, Heartbeat: process.Heartbeat, MaxLog: maxLog}
+	page, err := measure.Page(os.Args[1], logs, func(r measure.Row) ([]string, error) {
 		fmt.Fprintf(os.Stderr, "%s: %s\n", r.Table, r.Name)
 		return r.Measure()
 	})

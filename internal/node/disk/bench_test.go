@@ -11,7 +11,7 @@ import (
 // Two syncs of the disk are most of it.
 func BenchmarkSave(b *testing.B) {
 	s := open(b, b.TempDir())
-	if err := raft.Bootstrap(s, 1, 1, nil); err != nil {
+	if err := bootstrap(s, 1, 1, nil); err != nil {
 		b.Fatal(err)
 	}
 	index, term := uint64(1), uint64(1)
@@ -29,7 +29,7 @@ func BenchmarkSave(b *testing.B) {
 
 func BenchmarkLoad(b *testing.B) {
 	s := open(b, b.TempDir())
-	if err := raft.Bootstrap(s, 1, 1, make([]byte, 10000)); err != nil {
+	if err := bootstrap(s, 1, 1, make([]byte, 10000)); err != nil {
 		b.Fatal(err)
 	}
 	batch := raft.Batch{Hard: raft.Hard{Term: 1, Commit: 1}}

@@ -46,7 +46,7 @@ func TestWriteAndSyncErrors(t *testing.T) {
 	for device, want := range map[string]error{"/dev/full": syscall.ENOSPC, "/dev/null": syscall.EINVAL} {
 		dir := t.TempDir()
 		s := open(t, dir)
-		if err := raft.Bootstrap(s, 1, 1, nil); err != nil {
+		if err := bootstrap(s, 1, 1, nil); err != nil {
 			t.Fatal(err)
 		}
 		for term := range uint64(10) {
@@ -73,7 +73,7 @@ func TestWriteAndSyncErrors(t *testing.T) {
 func TestSyncControl(t *testing.T) {
 	s := open(t, t.TempDir())
 	s.db.NoSync = true
-	if err := raft.Bootstrap(s, 1, 1, nil); err != nil {
+	if err := bootstrap(s, 1, 1, nil); err != nil {
 		t.Fatal(err)
 	}
 	replaceFile(t, s, "/dev/null")
@@ -145,7 +145,7 @@ func TestFullDisk(t *testing.T) {
 	t.Cleanup(func() { syscall.Unmount(mount, syscall.MNT_DETACH) })
 	dir := filepath.Join(mount, "data")
 	s := open(t, dir)
-	if err := raft.Bootstrap(s, 1, 1, nil); err != nil {
+	if err := bootstrap(s, 1, 1, nil); err != nil {
 		t.Fatal(err)
 	}
 	index, err := uint64(1), error(nil)

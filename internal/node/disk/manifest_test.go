@@ -44,7 +44,7 @@ func TestManifest(t *testing.T) {
 		return specimen{b, c.state, c.tree}
 	}
 	entry := func(data string) raft.Entry { return raft.Entry{Index: 3, Term: 1, Data: []byte(data)} }
-	must(raft.Bootstrap(s, 1, 1, nil))
+	must(bootstrap(s, 1, 1, nil))
 	must(s.Save(raft.Batch{Hard: raft.Hard{Term: 1, Commit: 1}, Entries: []raft.Entry{{Index: 2, Term: 1}, entry("old")}}))
 	older := snap()
 	must(s.Save(raft.Batch{Hard: raft.Hard{Term: 1, Commit: 1}, Entries: []raft.Entry{entry("new")}}))

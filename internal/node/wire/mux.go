@@ -15,11 +15,12 @@ import (
 
 // MuxConfig is what a Mux is told. Zero values mean what is usual.
 type MuxConfig struct {
-	TLS       *tls.Config   // nil: plain TCP
-	Insecure  bool          // plain TCP is fine where others can listen
-	Handshake time.Duration // how long a connection may take to say what it speaks; 5 s
-	Pending   int           // how many may take it at once; 128
-	Clients   int           // how many clients there may be at once; 0: any number
+	Listen    func(addr string) (net.Listener, error) // nil: TCP
+	TLS       *tls.Config                             // nil: plain TCP
+	Insecure  bool                                    // plain TCP is fine where others can listen
+	Handshake time.Duration                           // how long a connection may take to say what it speaks; 5 s
+	Pending   int                                     // how many may take it at once; 128
+	Clients   int                                     // how many clients there may be at once; 0: any number
 	Log       *slog.Logger
 }
 
@@ -51,7 +52,11 @@ func Listen(addr string, c MuxConfig) (*Mux, error) {
 	c.Handshake = cmp.Or(c.Handshake, 5*time.Second)
 	c.Pending = cmp.Or(c.Pending, DefaultPending)
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
-	l, err := net.Listen("tcp", addr)
+	listen := c.Listen
+	if listen == nil {
+		listen = func(addr string) (net.Listener, error) { return net.Listen("tcp", addr) }
+	}
+	l, err := listen(addr)
 	if err != nil {
 		return nil, fmt.Errorf("cannot listen on %s: %w", addr, err)
 	}

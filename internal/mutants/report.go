@@ -1,0 +1,158 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+)
+
+// A result is what became of a mutant, as a line of the results file.
+type result struct {
+	Key     string  `json:"key"`
+	Outcome outcome `json:"outcome"`
+	Stage   string  `json:"stage,omitempty"` // that killed it
+	Test    string  `json:"test,omitempty"`
+	Seconds float64 `json:"seconds"`
+}
+
+func (r result) write(file *os.File) error {
+	b, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(append(b, '\n'))
+	return err
+}
+
+// readResults reads the results file. The last result of a mutant counts.
+func readResults(path string) (map[string]result, error) {
+	all := map[string]result{}
+	b, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return all, nil
+	}
+	for lines := bufio.NewScanner(bytes.NewReader(b)); lines.Scan(); {
+		var r result
+		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
+			continue // a run was interrupted while it wrote
+		}
+		all[r.Key] = r
+	}
+	return all, err
+}
+
+// readEquivalent reads the list of equivalent mutants: paragraphs of a file and a
+// function, the source line, the change, and the reason. Lines with # are comments.
+func readEquivalent(path string) (map[string]string, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]string{}
+	var text strings.Builder
+	for line := range strings.Lines(string(b)) {
+		if !strings.HasPrefix(line, "#") {
+			text.WriteString(line)
+		}
+	}
+	for p := range strings.SplitSeq(text.String(), "\n\n") {
+		if p = strings.TrimSpace(p); p == "" {
+			continue
+		}
+		lines := strings.SplitN(p, "\n", 4)
+		if len(lines) < 4 {
+			return nil, fmt.Errorf("%s: a paragraph has %d lines: want file and function, code, change, reason:\n%s", path, len(lines), p)
+		}
+		id := strings.Join(lines[:3], "\n")
+		if all[id] != "" {
+			return nil, fmt.Errorf("%s: listed twice:\n%s", path, id)
+		}
+		all[id] = strings.Join(strings.Fields(lines[3]), " ")
+	}
+	return all, nil
+}
+
+// stale returns an error if a listed mutant does not exist.
+func stale(equivalent map[string]string, suites []*suite) error {
+	exists := map[string]bool{}
+	for _, s := range suites {
+		for i := range s.mutants {
+			exists[s.mutants[i].id()] = true
+		}
+	}
+	var wrong []error
+	for id := range equivalent {
+		if !exists[id] {
+			wrong = append(wrong, fmt.Errorf("equivalent.txt lists a mutant that does not exist: correct or remove it:\n%s", id))
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+const reportHead = `# Mutants
+
+<!-- made by 'make mutants': do not edit -->
+
+A mutant is the code with one small change: a statement dropped, a condition negated or weakened, a number off by one, operands or arguments exchanged, an assignment skipped, a result replaced. The tests should notice each of them. A mutant is killed if a test fails, or exceeds ten times its usual time plus %v, or runs out of memory; it meets the tests of its own package first, then some of the exhaustive model of view changes (check/views), then a short storm. Mutants that no test reaches count as survivors. An equivalent mutant does the same as the original, for a reason that is listed below.
+
+| package | mutants | run | killed by own tests | by the model | by the storm | survived | not covered | equivalent | killed |
+|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|
+`
+
+// report returns the page. Of mutants that have not run it has only their number.
+func report(suites []*suite, results map[string]result, equivalent map[string]string) string {
+	var b, survivors, same strings.Builder
+	fmt.Fprintf(&b, reportHead, usual().time)
+	for _, s := range suites {
+		by, ran, counts, listed := map[string]int{}, 0, map[outcome]int{}, 0
+		for i := range s.mutants {
+			m := &s.mutants[i]
+			r, ok := results[m.key()]
+			if reason := equivalent[m.id()]; reason != "" {
+				listed++
+				fmt.Fprintf(&same, "- %s: %s.\n", m, strings.TrimSuffix(reason, "."))
+				continue
+			}
+			if !ok {
+				continue
+			}
+			ran++
+			by[r.Stage]++
+			if counts[r.Outcome]++; r.Outcome != killed {
+				fmt.Fprintf(&survivors, "- %s (%s)\n", m, r.Outcome)
+			}
+		}
+		share := "-"
+		if ran > 0 {
+			share = fmt.Sprintf("%.1f %%", 100*float64(counts[killed])/float64(ran))
+		}
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %d | %d | %d | %s |\n", s.dir, len(s.mutants), ran, by["own tests"], by["views"], by["storm"], counts[survived], counts[unreached], listed, share)
+	}
+	for _, part := range []struct{ title, list string }{{"Survivors", survivors.String()}, {"Equivalent mutants", same.String()}} {
+		lines := slices.Collect(strings.Lines(part.list))
+		fmt.Fprintf(&b, "\n## %s\n\n%s", part.title, strings.Join(lines, ""))
+		if len(lines) == 0 {
+			b.WriteString("None.\n")
+		}
+	}
+	return b.String()
+}
+
+// String says where a mutant is and what it changes.
+func (m *mutant) String() string {
+	return fmt.Sprintf("%s:%d, %s: %s: %s", m.File, m.Line, m.Function, quote(m.Code), quote(m.Change))
+}
+
+// quote makes code of a text, whatever quotes are in it.
+func quote(s string) string {
+	if strings.Contains(s, "`") {
+		return "`` " + s + " ``"
+	}
+	return "`" + s + "`"
+}
