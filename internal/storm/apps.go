@@ -216,7 +216,9 @@ func (q *proc) unlock(x *ask) {
 	if err == nil {
 		q.exits(x) // before another one can enter
 	}
-	q.carryOut()
+	if q.carryOut(); err != nil {
+		w.oracle.locks[x.lock].out(q, nil, x.token) // it says that it does not act any more
+	}
 	if err != nil && (!errors.Is(err, member.ErrNotHeld) || q.has(x)) {
 		w.broken(Errors, "m%d unlocks %s with %v, of which it was not told that it is lost: %v", q.no, w.names[x.lock], x.token, err)
 	}

@@ -31,7 +31,7 @@ type Config struct {
 
 	Settings member.Settings
 	Limits   member.Limits
-	Window   int // bytes kept for a peer above which a member sends it no bulk frames; 0 is the usual window
+	Links    member.SessionLimits
 	// Spec returns an algorithm by its name.
 	Spec func(algorithm string, version int) (core.Spec, error)
 	// Logs starts the logs of voters.

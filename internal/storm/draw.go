@@ -137,7 +137,7 @@ func Pick(seed uint64, from Choice) Config {
 	}
 	c.Questions = r.Below(2) == 0
 	if r.Below(8) == 0 {
-		c.Locks = 16 + int(r.Below(maxLocks-15)) // so that members have nothing to do with most of them
+		c.Locks = 16 + int(r.Below(49)) // so that members have nothing to do with most of them
 	}
 	return c
 }

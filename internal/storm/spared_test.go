@@ -11,7 +11,7 @@ import (
 // deaths has members die, with many locks that they have nothing to do with.
 func deaths(c *Config) {
 	c.Nodes, c.Voters, c.Shelter = 5, 3, false
-	c.Locks, c.Apps, c.Clients, c.Think = maxLocks, 1, 0, 10*member.Millisecond
+	c.Locks, c.Apps, c.Clients, c.Think = 64, 1, 0, 10*member.Millisecond
 	c.Faults, c.Intensity = Crash, 3
 }
 
@@ -54,5 +54,7 @@ func doubting(name string, version int) (core.Spec, error) {
 }
 
 type doubter struct{ core.Machine }
+
+func (d doubter) Unwrap() core.Machine { return d.Machine }
 
 func (doubter) Alibi(core.ID) bool { return false }
