@@ -58,17 +58,21 @@ func (o *oracle) commit(r *engine.Record, h uint64) {
 	w := o.w
 	for _, m := range r.Members {
 		if w.no(m.Inc) == 0 {
-			w.people = append(w.people, person{m.Inc, w.addressed(m.Address)})
+			w.people = append(w.people, person{inc: m.Inc, q: w.addressed(m.Address)})
 		}
 	}
+	evicts := false
 	if n := len(o.agreed); n > 0 {
 		for _, inc := range o.agreed[n-1].members {
 			if r.Rank(inc) < 0 {
-				o.dropped(inc)
+				evicts = o.dropped(inc) || evicts
 			}
 		}
 	}
 	o.haunted(r)
+	if evicts {
+		o.spares(r)
+	}
 	a := agreed{hash: h}
 	for _, m := range r.Members {
 		a.members = append(a.members, m.Inc)
@@ -85,16 +89,18 @@ func (o *oracle) commit(r *engine.Record, h uint64) {
 	w.note(r.Epoch, h)
 }
 
-// dropped judges that somebody is a member no more.
-func (o *oracle) dropped(inc uint64) {
+// dropped judges that a process is no longer a member, and reports whether it was
+// evicted.
+func (o *oracle) dropped(inc uint64) (evicted bool) {
 	q := o.w.at(inc)
 	if q.inc == inc && q.state == leaving {
-		return
+		return false
 	}
 	o.limits = append(o.limits, limit{inc, 1 << 62})
 	if o.w.calm() {
 		o.w.broken(Calm, "m%d is evicted, and all is well", o.w.no(inc))
 	}
+	return true
 }
 
 // A limit is until when one who was evicted may act, by true time, as all who have

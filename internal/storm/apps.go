@@ -3,6 +3,7 @@ package storm
 import (
 	"errors"
 
+	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/internal/member"
 	"github.com/stile-lock/stile/internal/process"
 	"github.com/stile-lock/stile/trace"
@@ -146,6 +147,11 @@ func (q *proc) stands(x *ask) {
 	x.mark = q.w.oracle.mark(x.lock)
 	x.asked, x.stamp = q.w.Now(), member.Stamp{Epoch: q.epoch(), Clock: q.lamport, Inc: q.inc}
 	q.asks = append(q.asks, x)
+	q.w.uses(q.inc, x.lock)
+	q.w.oracle.stirs(x.lock)
+	if q.w.oracle.locks[x.lock].spared.from > 0 && !x.try {
+		q.w.At(q.w.Now()+q.w.reporting()+1, stalled, core.None, x.lock)
+	}
 	q.w.mark(trace.Ask, q, x.lock, "")
 }
 
@@ -172,6 +178,7 @@ func (q *proc) forget(x *ask) {
 	for i, y := range q.asks {
 		if x == y {
 			q.asks = append(q.asks[:i], q.asks[i+1:]...)
+			q.w.oracle.stirs(x.lock)
 			return
 		}
 	}
@@ -209,7 +216,9 @@ func (q *proc) unlock(x *ask) {
 	if err == nil {
 		q.exits(x) // before another one can enter
 	}
-	q.carryOut()
+	if q.carryOut(); err != nil {
+		w.oracle.locks[x.lock].out(q, nil, x.token) // it says that it does not act any more
+	}
 	if err != nil && (!errors.Is(err, member.ErrNotHeld) || q.has(x)) {
 		w.broken(Errors, "m%d unlocks %s with %v, of which it was not told that it is lost: %v", q.no, w.names[x.lock], x.token, err)
 	}

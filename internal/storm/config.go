@@ -31,7 +31,7 @@ type Config struct {
 
 	Settings member.Settings
 	Limits   member.Limits
-	Window   int // bytes kept for a peer above which a member sends it no bulk frames; 0 is the usual window
+	Links    member.SessionLimits
 	// Spec returns an algorithm by its name.
 	Spec func(algorithm string, version int) (core.Spec, error)
 	// Logs starts the logs of voters.
@@ -83,6 +83,7 @@ type Result struct {
 	Lost      int // holds that were lost, and told
 	Strikes   int
 	Reads     int         // questions for the record that were answered
+	Spared    int         // how often it was judged that an eviction does not stall a lock
 	Deposits  int         // writes that the fenced resource accepted
 	Refused   int         // those that it refused
 	Books     Books       // if there is a bank
@@ -105,6 +106,7 @@ func (r *Result) Add(o *Result) {
 	r.Lost += o.Lost
 	r.Strikes += o.Strikes
 	r.Reads += o.Reads
+	r.Spared += o.Spared
 	r.Deposits += o.Deposits
 	r.Refused += o.Refused
 	r.Books.Add(&o.Books)
@@ -141,6 +143,7 @@ const (
 	Clearing  Invariant = "clearing"  // when a home lets go or lends, nobody is inside by an older epoch, nor will be
 	Told      Invariant = "told"      // whoever runs is told of a loss before its lease is over
 	Waits     Invariant = "waits"     // once all is healed, everybody enters soon
+	Spared    Invariant = "spared"    // an eviction stalls no lock that the evicted had nothing to do with
 	Turns     Invariant = "turns"     // nobody enters again and again while another member waits
 	Tries     Invariant = "tries"     // and every try is decided soon
 	Order     Invariant = "order"     // who waited across views enters in the order of first requests

@@ -136,6 +136,9 @@ func Pick(seed uint64, from Choice) Config {
 		c.Faults |= from.Faults & Beyond
 	}
 	c.Questions = r.Below(2) == 0
+	if r.Below(8) == 0 {
+		c.Locks = 16 + int(r.Below(49)) // so that members have nothing to do with most of them
+	}
 	return c
 }
 

@@ -46,7 +46,7 @@ func (q *proc) open() (err error) {
 	c := process.Config{
 		Begin: process.Begin{
 			Name: w.Name(q.id), Address: w.Name(q.id), Contacts: w.contacts(q), Seed: q.seed(),
-			Settings: w.Settings, Limits: w.Limits, Links: member.SessionLimits{Window: w.Window},
+			Settings: w.Settings, Limits: w.Limits, Links: w.Links,
 		},
 		Logs: w.Logs, Spec: w.spec, Observe: true,
 	}

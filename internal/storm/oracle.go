@@ -44,6 +44,7 @@ type judged struct {
 	row    int    // how often it has, in a row, while another member waits
 	freed  []freed
 	usage  usage
+	spared spared
 }
 
 // A freed is an entry that an operator has ended. A client that has not heard of it may
@@ -113,7 +114,8 @@ func (o *oracle) entered(q *proc, x *ask) {
 	}
 	h := hold{q: q, inc: q.inc, token: t}
 	o.exclude(l, name, &h)
-	o.idled(l, x.lock)
+	o.idled(x.lock, x)
+	o.stalls(x.lock, x)
 	l.holds = append(l.holds, h)
 	o.inOrder(q, x)
 	o.waited(q, x)
@@ -212,16 +214,17 @@ func (l *judged) out(q *proc, c *hand, t member.Token) {
 // left notes that somebody has let go.
 func (o *oracle) left(q *proc, x *ask) { o.locks[x.lock].out(q, nil, x.token) }
 
-// lost notes that somebody has been told of a loss. If the lease is about to end,
-// who has looked just before may act until it has: nobody else may be inside.
+// lost notes that a holder has been told of a loss. If the lease is about to end, an
+// application that has looked just before may act until it has: no other process may
+// be inside. A client acts by its own time.
 func (o *oracle) lost(q *proc, x *ask, why member.Cause) {
 	l := &o.locks[x.lock]
 	l.holds = slices.DeleteFunc(l.holds, func(h hold) bool { return h.until > 0 && !h.valid() })
 	o.left(q, x)
-	switch why {
-	case member.Lease:
+	switch {
+	case why == member.Lease && x.app >= 0:
 		l.holds = append(l.holds, hold{q: q, inc: q.inc, token: x.token, until: cmp.Or(q.ended, q.lease)})
-	case member.Released:
+	case why == member.Released:
 		o.freed(l, x.token)
 	}
 	if o.w.calm() {

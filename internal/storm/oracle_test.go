@@ -51,7 +51,7 @@ func enters(q *proc, t member.Token) *ask { return entersSince(q, t, q.w.oracle.
 
 // entersSince is enters for a request that has waited since then.
 func entersSince(q *proc, t member.Token, m mark) *ask {
-	x := &ask{app: -1, held: true, token: t, deadline: member.Never, mark: m, stamp: member.Stamp{Epoch: q.epoch(), Clock: 1, Inc: q.inc}}
+	x := &ask{app: -1, held: true, token: t, deadline: member.Never, mark: m, asked: q.w.Now(), stamp: member.Stamp{Epoch: q.epoch(), Clock: 1, Inc: q.inc}}
 	q.asks = append(q.asks, x)
 	q.w.oracle.entered(q, x)
 	return x

@@ -1,6 +1,7 @@
 package storm
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/stile-lock/stile/core"
@@ -30,6 +31,8 @@ type usage struct {
 	turns  int    // how often another member has entered than before
 	passes int    // how often it was entered after it had been idle
 	last   uint64 // the incarnation that entered last
+
+	touched int64 // when a request was made or ended, the last time
 }
 
 // A mark is how far a lock was at some time.
@@ -56,6 +59,9 @@ func (u *usage) leaves(now int64) {
 	u.total(now)
 	u.inside--
 }
+
+// stirs notes that something happens to a lock.
+func (o *oracle) stirs(lock int) { o.locks[lock].usage.touched = o.w.Now() }
 
 // total counts how long the lock was held until now.
 func (u *usage) total(now int64) int64 {
@@ -95,8 +101,15 @@ func (w *world) passing() int64 { return int64(len(w.procs)+4) * slowest }
 const passed = 4 * slowest
 
 // viewing is how long a view may keep a lock from being passed on, beside that: it must
-// be known everywhere, and members report to homes.
-func (w *world) viewing() int64 { return 4 * slowest }
+// be known everywhere, and members report to homes, which ask witnesses. If links have
+// little room, both take as many rounds as there are parts.
+func (w *world) viewing() int64 {
+	const entry = 16 // bytes of a request in a report, beside its name
+	requests := w.Apps + hands*w.Clients
+	room := max(cmp.Or(w.Links.Window, 1<<20), cmp.Or(w.Limits.Part, 32<<10))
+	rounds := requests * (len(w.names[len(w.names)-1]) + entry) / room
+	return 4*slowest + 2*int64(rounds)*(2*slowest+int64(w.Settings.Renew)/16)
+}
 
 // rounds is how many turns others may have while a request waits. Its own member has a
 // turn after each other member has had two at most: one that was in flight in the
@@ -112,37 +125,25 @@ func (w *world) rounds() int {
 // inside, and what it took to pass the lock on between them, and views.
 func (o *oracle) allowed(lock int, m mark) int64 {
 	w, now := o.w, o.mark(lock)
-	bound := now.held - m.held + w.passing() + int64(now.passes-m.passes)*passed + int64(now.epoch-m.epoch)*w.viewing()
+	bound := now.held - m.held + w.passing() + int64(now.passes-m.passes)*passed + int64(now.epoch-m.epoch+1)*w.viewing()
 	if w.severed {
 		bound += 4 * int64(w.Settings.Lease) // for complaints, an eviction, and its lease
 	}
 	return bound
 }
 
-// idled judges a lock that no member is inside.
-func (o *oracle) idled(l *judged, lock int) {
-	w := o.w
+// idled judges a lock that no member is inside, or was before a request was granted.
+func (o *oracle) idled(lock int, granted *ask) {
+	w, l := o.w, &o.locks[lock]
 	if w.phase < demanding || w.severed || l.usage.inside > 0 {
 		return
 	}
-	var first *ask
-	var at *proc
-	for _, q := range w.procs {
-		for _, x := range q.asks {
-			if x.lock == lock && !x.held && !x.try && (first == nil || x.mark.at < first.mark.at) {
-				first, at = x, q
-			}
-		}
-	}
+	first, at := w.firstWaiting(lock, granted)
 	if first == nil {
 		return
 	}
-	from, bound := max(first.mark.at, l.usage.since), w.passing()
-	if o.since >= from {
-		bound += w.viewing()
-	}
-	if idle := w.Now() - from; idle > bound {
-		w.broken(Waits, "%s: no member is inside for %.1f ms, m%d waits, and it takes %.1f ms at most to pass it on", w.names[lock], float64(idle)/float64(ms), at.no, float64(bound)/float64(ms))
+	if idle := w.Now() - max(first.mark.at, l.usage.since, o.since+w.viewing()); idle > w.passing() {
+		w.broken(Waits, "%s: no member is inside for %.1f ms, m%d waits, and it takes %.1f ms at most to pass it on", w.names[lock], millis(idle), at.no, millis(w.passing()))
 	}
 }
 
@@ -263,7 +264,7 @@ func (o *oracle) look() {
 		}
 	}
 	for i := range o.locks {
-		o.idled(&o.locks[i], i)
+		o.idled(i, nil)
 	}
 	switch {
 	case busy || w.phase < draining:

@@ -81,7 +81,7 @@ func TestParts(t *testing.T) {
 	reports := func(part, window int) (n int) {
 		for seed := range uint64(12) {
 			c := pick(1000 + seed)
-			c.Locks, c.Apps, c.Limits.Part, c.Window = maxLocks, maxApps, part, window
+			c.Locks, c.Apps, c.Limits.Part, c.Links.Window = 64, 16, part, window
 			r, err := Run(c)
 			if err != nil {
 				t.Fatal(err)

@@ -18,6 +18,7 @@ func (w *world) strike(i int) {
 	}
 	w.result.Strikes++
 	w.active[i] = true
+	w.stirs(s)
 	w.note(uint64(s.Kind), uint64(id))
 	w.recount(s, id)
 	if s.For > 0 {
@@ -396,6 +397,7 @@ func (w *world) cease(i int) {
 	}
 	w.active[i] = false
 	s, id := &w.Strikes[i], w.hit[i]
+	w.stirs(s)
 	if s.Kind.has(Client) {
 		w.ceaseClient(s, id)
 		return

@@ -15,8 +15,9 @@ const orderEvery = 5 * ms
 
 // A person is an incarnation, and the place that it is at.
 type person struct {
-	inc uint64
-	q   *proc
+	inc  uint64
+	q    *proc
+	used []uint64 // the locks that it has requested, a bit for each
 }
 
 // find returns the place of an incarnation among all there were.

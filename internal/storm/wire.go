@@ -42,6 +42,7 @@ type wire struct {
 	skipper   core.ID  // who is not told of views; None if nobody is
 	lateBy    int64
 	slow      []int64 // by process: how much longer all takes
+	blocked   int64   // until when something that is late is in flight
 }
 
 func newWire(w *world, n int) wire {
@@ -132,9 +133,13 @@ func (x *wire) send(from, to core.ID, b []byte) bool {
 	if x.late > 0 && (!x.lateViews || official(b)) && x.chance.Below(1000) < x.late {
 		more += x.chance.Below(x.lateBy)
 	}
-	w.SendLate(from, to, slot, more)
+	if w.SendLate(from, to, slot, more); more > 0 {
+		x.blocked = max(x.blocked, w.Now()+more+slowest)
+	}
 	if x.twice > 0 && b[0] < guestMsg && x.chance.Below(1000) < x.twice {
-		w.SendLate(from, to, w.Keep(b, 0, kernel.Tag(x.broken[int(from)*x.n+int(to)]), 1), more+x.chance.Below(20*ms))
+		more += x.chance.Below(20 * ms)
+		w.SendLate(from, to, w.Keep(b, 0, kernel.Tag(x.broken[int(from)*x.n+int(to)]), 1), more)
+		x.blocked = max(x.blocked, w.Now()+more+slowest)
 	}
 	return true
 }

@@ -40,6 +40,7 @@ const (
 	overdue                     // what came late on a connection of a client is handed over
 	written                     // at no process: a disk has done a save
 	hear                        // at no process: has a client heard what an operator did?
+	stalled                     // at no process: does an eviction stall a lock?
 )
 
 // The kernel's processes: the resource, then the members' places and the clients.
@@ -80,6 +81,7 @@ type world struct {
 	lost    []uint64  // voters whose disks were lost
 	wiped   []uint64  // and those of them whose disks are empty since
 	severed bool      // two processes never hear each other again
+	stirred int64     // when a fault has begun or ended, the last time
 	phase   phase
 	times   times
 	result  Result
@@ -290,6 +292,8 @@ func (w *world) happen(e *kernel.Event) {
 		w.procs[e.Arg()].again()
 	case written:
 		w.procs[e.Arg()&(1<<placeBits-1)].drive.written(e.Arg() >> placeBits)
+	case stalled:
+		w.oracle.stalls(e.Arg(), nil)
 	case hear:
 		w.clients[e.Arg()].heard()
 	case pulse:
