@@ -157,7 +157,7 @@ func (w *world) three(t *testing.T) (at []string) {
 		}
 		s := w.stile(t, i, args...)
 		if s.until("serves at"); i == 2 {
-			s.until(`a view begins epoch=\d+ members=3 voters=3`)
+			s.until(`view begun epoch=\d+ members=3 voters=3`)
 		}
 	}
 	return at
