@@ -21,7 +21,7 @@ func TestBank(t *testing.T) {
 	var sum Books
 	for seed := range uint64(120) {
 		c := banking(seed)
-		if seed%3 == 0 {
+		if seed%2 == 0 {
 			c.Faults, c.Intensity = Pause|Client, 30
 		}
 		r, err := Run(c)
