@@ -175,6 +175,7 @@ func (n *Node) Tick() (err error) {
 		n.raw().Tick()
 		n.ageSnapshots()
 		n.unload()
+		n.leaveJoint()
 		return nil
 	}
 	n.snaps = nil
@@ -209,6 +210,16 @@ func (n *Node) unload() {
 	})
 	if to != 0 {
 		n.raw().TransferLeader(to)
+	}
+}
+
+// leaveJoint ends a change of voters of which Raft has not proposed the end. It does so
+// by itself as soon as the change is applied, but not while it hands over; and if
+// nobody takes over, no entry comes that would remind it, since none may be proposed
+// before the end.
+func (n *Node) leaveJoint() {
+	if n.log.conf.Joint() && n.log.applied == n.last && n.status().LeadTransferee == 0 {
+		_ = n.raw().ProposeConfChange(&pb.ConfChangeV2{}) // if it is dropped, the next tick proposes it again
 	}
 }
 

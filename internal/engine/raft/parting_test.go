@@ -63,3 +63,27 @@ func TestParting(t *testing.T) {
 		t.Error("no voter leads any more")
 	}
 }
+
+// A change of voters ends even if the leader was handing over when it could have been
+// ended, and nobody takes over.
+func TestEndOfChange(t *testing.T) {
+	w := grown(t, 1, 1000)
+	w.revote(t, 1, 2, 3, 4)
+	w.mail = nil
+	one := w.proc(1)
+	w.must(one.node.Revote([]uint64{1, 2}))
+	w.flush(one)
+	one.node.raw().TransferLeader(3)
+	w.proc(3).end()
+	w.flush(one)
+	for range 5 {
+		w.pump(1, 2, 4)
+	}
+	if c := one.node.log.conf; !c.Joint() || one.node.log.applied != one.node.last {
+		t.Fatalf("the change should be in force and not ended: %+v", c)
+	}
+	w.rest(t, bound)
+	if c := one.node.log.conf; c.Joint() {
+		t.Errorf("the change never ends: %+v", c)
+	}
+}
