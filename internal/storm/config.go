@@ -82,6 +82,7 @@ type Result struct {
 	Revotes   int // how often other voters kept the log
 	Lost      int // holds that were lost, and told
 	Strikes   int
+	Restores  int         // backups that were restored
 	Reads     int         // questions for the record that were answered
 	Spared    int         // how often it was judged that an eviction does not stall a lock
 	Deposits  int         // writes that the fenced resource accepted
@@ -105,6 +106,7 @@ func (r *Result) Add(o *Result) {
 	r.Revotes += o.Revotes
 	r.Lost += o.Lost
 	r.Strikes += o.Strikes
+	r.Restores += o.Restores
 	r.Reads += o.Reads
 	r.Spared += o.Spared
 	r.Deposits += o.Deposits

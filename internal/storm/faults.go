@@ -41,6 +41,7 @@ const (
 	Jump                          // a process is suspended, and hears its timer or a message first when it goes on
 	Gone                          // a member leaves and does not come back, or dies while it leaves
 	Release                       // an operator takes a lock from its holder
+	Restore                       // all processes end, all disks are lost, and a backup is restored
 	faultKinds = iota
 )
 
@@ -51,7 +52,7 @@ const AllFaults = 1<<faultKinds - 1 - Beyond
 var faultNames = [faultKinds]string{
 	"crash", "pause", "loss", "delay", "duplicate", "break", "oneway", "partition", "slow", "drift", "beyond",
 	"join", "leave", "roll", "evict", "skip", "switch", "forget", "client", "sever", "lead", "disk", "wipe",
-	"stall", "late", "jump", "gone", "release",
+	"stall", "late", "jump", "gone", "release", "restore",
 }
 
 // FaultNames returns the names of all kinds of faults.

@@ -146,7 +146,7 @@ func TestFaults(t *testing.T) {
 		for seed := range uint64(4) {
 			c := pick(seed)
 			c.Faults, c.Clients, c.Intensity = f, 1, 15
-			if f.has(Lead | Broken | Wipe) {
+			if f.has(Lead | Broken | Wipe | Restore) {
 				c.Nodes, c.Voters, c.Shelter = 5, 3, false
 			}
 			r, err := Run(c)
