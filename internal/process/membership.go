@@ -9,18 +9,20 @@ import (
 	"github.com/stile-lock/stile/internal/member"
 )
 
-// start begins: it starts the voter whose state there is, or founds a cluster, and
-// joins.
+// start begins: it starts the voter whose state there is, or founds or restores a
+// cluster, and joins.
 func (p *Process) start() {
 	if p.phase != Idle {
 		p.Out.Err = fmt.Errorf("start %s: it has started", p.config.Name)
 		return
 	}
 	p.phase = Joining
-	switch f := p.config.Found; {
+	switch f, x := p.config.Found, p.config.Restore; {
 	case p.disk.held:
 		p.open(p.config.State)
 		p.join()
+	case x != nil:
+		p.restore(x)
 	case f != nil:
 		p.found(f)
 	default:
@@ -29,15 +31,44 @@ func (p *Process) start() {
 	p.config.State = nil
 }
 
-// found begins a cluster. The process joins it when its first state is durable.
+// found begins a cluster.
 func (p *Process) found(f *Founding) {
-	p.nonce = p.draw()
+	me := p.founder()
 	s := engine.Start{Cluster: f.Cluster, Epoch: f.Epoch, Settings: f.Settings}
 	if s.Cluster == 0 {
 		s.Cluster = p.draw()
 	}
-	me := engine.Joiner{Name: p.config.Name, Address: p.config.Address, Nonce: p.nonce}
-	_, state, err := engine.Found(p.config.Logs, engine.Record{}, engine.Birth(s, f.Voters, f.Choices, me))
+	p.first(engine.Record{}, engine.Birth(s, f.Voters, f.Choices, me))
+}
+
+// restore begins a cluster from a backup.
+func (p *Process) restore(x *Restoring) {
+	me := p.founder()
+	how := engine.Restore{Cluster: x.Cluster, Seen: x.Seen, Clock: x.Clock}
+	if how.Cluster == 0 {
+		how.Cluster = p.draw()
+	}
+	r, err := engine.ParseRecord(x.Backup)
+	if err == nil {
+		var first engine.Change
+		if first, err = engine.Restored(&r, how, me); err == nil {
+			p.first(r, first)
+			return
+		}
+	}
+	p.broken(err)
+}
+
+// founder returns the process as the first member of a cluster.
+func (p *Process) founder() engine.Joiner {
+	p.nonce = p.draw()
+	return engine.Joiner{Name: p.config.Name, Address: p.config.Address, Nonce: p.nonce}
+}
+
+// first begins a cluster by the first entry of its log. The process joins it when its
+// first state is durable.
+func (p *Process) first(old engine.Record, entry engine.Change) {
+	_, state, err := engine.Found(p.config.Logs, old, entry)
 	if err != nil {
 		p.broken(err)
 		return

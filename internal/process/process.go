@@ -24,6 +24,7 @@ type Begin struct {
 	Links    member.SessionLimits // their times follow from the cluster's settings
 	Sessions int                  // how many clients may have one; 0 is the usual bound
 	Found    *Founding            // found a cluster, if nothing was saved before; nil joins one
+	Restore  *Restoring           // restore a cluster, if nothing was saved before; nil does not
 }
 
 // A Founding says how a cluster begins.
@@ -33,6 +34,28 @@ type Founding struct {
 	Settings member.Settings
 	Voters   int // how many are wanted: 1, 3 or 5
 	Choices  []member.Choice
+}
+
+// A Restoring says how a cluster is restored from a backup, with this process as its
+// only member and voter. Settings, algorithms and the number of voters are those of the
+// backup.
+type Restoring struct {
+	Cluster uint64 // its number, which no earlier cluster has had; 0 draws one
+	Backup  []byte // the record of a voter
+	Seen    uint64 // as in engine.Restore
+	Clock   uint64 // as in engine.Restore
+}
+
+// check reports why a process cannot restore a backup.
+func (x *Restoring) check(c *Config) error {
+	r, err := engine.ParseRecord(x.Backup)
+	if err == nil {
+		err = c.runs(r.Choices)
+	}
+	if err != nil {
+		return fmt.Errorf("restore a backup: %w", err)
+	}
+	return nil
 }
 
 // A Config says what a process is, and what it can run.
@@ -138,9 +161,14 @@ func New(c Config) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	if voter != 0 {
+	switch f, x := c.Found, c.Restore; {
+	case voter != 0:
 		p.disk.held = true
-	} else if f := c.Found; f != nil {
+	case x != nil:
+		if err := x.check(&c); err != nil {
+			return nil, err
+		}
+	case f != nil:
 		if err := f.Settings.Check(); err != nil {
 			return nil, err
 		}

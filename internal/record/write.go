@@ -9,11 +9,11 @@ import (
 	"github.com/stile-lock/stile/internal/process"
 )
 
-// Magic is what a recording begins with. The number of its format follows: 2 is that
-// of recordings of a process.Process.
+// Magic is what a recording begins with. The number of its format follows: 3 is that
+// of recordings of a process.Process that may restore a cluster.
 const (
 	Magic  = "stile: recording of a node\n"
-	format = 2
+	format = 3
 )
 
 // Limits on what is written and read, in bytes.
@@ -62,19 +62,31 @@ func (h *Header) fields(c *code.Coder) {
 	}
 	b.Links.Patience.Code(c)
 	b.Links.Complain.Code(c)
-	founds := b.Found != nil
-	if c.Flag(&founds); !founds {
+	optional(c, &b.Found, func(f *process.Founding) {
+		c.Number(&f.Cluster)
+		c.Number(&f.Epoch)
+		engine.CodeSettings(c, &f.Settings)
+		size(c, &f.Voters)
+		choices(c, &f.Choices)
+	})
+	optional(c, &b.Restore, func(x *process.Restoring) {
+		c.Number(&x.Cluster)
+		c.Bytes(&x.Backup, maxHeader)
+		c.Number(&x.Seen)
+		c.Number(&x.Clock)
+	})
+}
+
+// optional is something that there need not be.
+func optional[T any](c *code.Coder, p **T, fields func(x *T)) {
+	is := *p != nil
+	if c.Flag(&is); !is {
 		return
 	}
 	if c.Reads() {
-		b.Found = &process.Founding{}
+		*p = new(T)
 	}
-	f := b.Found
-	c.Number(&f.Cluster)
-	c.Number(&f.Epoch)
-	engine.CodeSettings(c, &f.Settings)
-	size(c, &f.Voters)
-	choices(c, &f.Choices)
+	fields(*p)
 }
 
 // size is a number that is not below 0. One that is, which stands for a default, is

@@ -20,9 +20,6 @@ type settled struct {
 	hash  uint64
 }
 
-// epoch returns the epoch of the newest view that was committed.
-func (o *oracle) epoch() uint64 { return uint64(len(o.agreed)) }
-
 // applied judges the record of a voter after an entry: it is the same on all, and
 // an epoch has one view.
 func (o *oracle) applied(q *proc, index uint64, r *engine.Record) {
@@ -38,9 +35,12 @@ func (o *oracle) applied(q *proc, index uint64, r *engine.Record) {
 	}
 	e := r.Epoch
 	switch {
+	case len(o.agreed) == 0:
+		o.begins(q, r)
+		o.commit(r, h)
 	case e == o.epoch()+1:
 		o.commit(r, h)
-	case e == 0 || e > o.epoch() || o.agreed[e-1].hash != h:
+	case !o.isView(e, h):
 		w.broken(Views, "%s has applied a view of epoch %d that is not the one there was", w.Name(q.id), e)
 	}
 }
@@ -58,7 +58,8 @@ func (o *oracle) commit(r *engine.Record, h uint64) {
 	w := o.w
 	for _, m := range r.Members {
 		if w.no(m.Inc) == 0 {
-			w.people = append(w.people, person{inc: m.Inc, q: w.addressed(m.Address)})
+			i, _ := w.find(m.Inc)
+			w.people = slices.Insert(w.people, i, person{inc: m.Inc, q: w.addressed(m.Address)})
 		}
 	}
 	evicts := false
@@ -86,6 +87,7 @@ func (o *oracle) commit(r *engine.Record, h uint64) {
 		o.voters = voters
 	}
 	o.agreed, o.since = append(o.agreed, a), w.Now()
+	o.views++
 	w.note(r.Epoch, h)
 }
 
@@ -161,8 +163,8 @@ func (o *oracle) said(q *proc, b []byte) {
 func (o *oracle) installing(q *proc, r *engine.Record) {
 	q.reports = q.reports[:0]
 	o.buf = r.AppendTo(o.buf[:0])
-	if e := r.Epoch; e == 0 || e > o.epoch() || o.agreed[e-1].hash != sum(o.buf) {
-		o.w.broken(Views, "m%d begins a view of epoch %d that was not committed", q.no, e)
+	if !o.isView(r.Epoch, sum(o.buf)) {
+		o.w.broken(Views, "m%d begins a view of epoch %d that was not committed", q.no, r.Epoch)
 	}
 }
 

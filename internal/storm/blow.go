@@ -144,6 +144,8 @@ func (w *world) tellChange(s *Strike, who, long string) string {
 		return "a view of the same members lets old names go"
 	case Lead:
 		return who + ", whose voter leads," + [...]string{" crashes, and is back after ", " stands still for ", " is cut off from all for "}[s.How%3] + long
+	case Restore:
+		return w.tellDisaster(s)
 	case Wipe:
 		return who + " crashes, its disk is lost, and it is back after " + long
 	case Broken:

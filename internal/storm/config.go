@@ -87,6 +87,7 @@ type Result struct {
 	Lost      int // holds that were lost, and told
 	Strikes   int
 	Full      int         // links that ended because their peer confirmed nothing
+	Restores  int         // backups that were restored
 	Reads     int         // questions for the record that were answered
 	Spared    int         // how often it was judged that an eviction does not stall a lock
 	Deposits  int         // writes that the fenced resource accepted
@@ -111,6 +112,7 @@ func (r *Result) Add(o *Result) {
 	r.Lost += o.Lost
 	r.Strikes += o.Strikes
 	r.Full += o.Full
+	r.Restores += o.Restores
 	r.Reads += o.Reads
 	r.Spared += o.Spared
 	r.Deposits += o.Deposits

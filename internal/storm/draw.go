@@ -46,7 +46,7 @@ func weight(k Faults) int {
 	switch k {
 	case Pause, Partition, Client, Delay:
 		return 4
-	case Sever, Roll, Wipe:
+	case Sever, Roll, Wipe, Restore:
 		return 1
 	}
 	return 2

@@ -53,6 +53,7 @@ func (q *proc) open() (err error) {
 	if w.oracle.epoch() == 0 && q.place() == 0 && q.boots == 1 {
 		c.Found = &process.Founding{Cluster: 1, Epoch: 1, Settings: w.Settings, Voters: w.Voters, Choices: w.choices(0)}
 	}
+	c.Restore = w.restoring(q)
 	id := d.disk.Voter()
 	if c.State, err = d.disk.Read(); err == nil {
 		q.p, err = process.New(c)

@@ -13,32 +13,25 @@ import (
 // never asks a member: leases it counts itself, from when a renewal was taken
 // from the member, by that process's clock.
 type oracle struct {
-	w        *world
-	act      member.Instant // how long before its end a lease lets nobody enter
-	locks    []judged
-	channels [][]channel // by epoch, and in it by the ranks of sender and receiver
-	seq      uint64      // numbers what happens to the order of waiters
-	idle     int64       // since when nobody holds or waits; 0 if somebody does
-	quiet    bool        // members must send nothing any more
-	agreed   []agreed    // by epoch, from 1: the views that were committed
-	log      []settled   // by index: how the record was then
-	since    int64       // when the last view was committed
-	voters   []uint64    // as the last view has them
-	term     uint64      // the highest in which somebody serves
-	termAt   int64       // since when
-	limits   []limit     // of all who were evicted
-	still    stillness
-	wrote    int // batches while nothing seemed to happen
-	buf      []byte
+	cluster
+	w     *world
+	act   member.Instant // how long before its end a lease lets nobody enter
+	locks []judged
+	views int    // that were committed, in all clusters
+	seq   uint64 // numbers what happens to the order of waiters
+	idle  int64  // since when nobody holds or waits; 0 if somebody does
+	quiet bool   // members must send nothing any more
+	still stillness
+	wrote int // batches while nothing seemed to happen
+	buf   []byte
 }
 
 // judged is what the oracle knows of one lock.
 type judged struct {
 	holds  []hold
 	last   member.Token
-	counts []uint64 // by epoch: the last one
-	letGo  uint64   // the last epoch whose home has let go of the lock or lent it
-	free   uint64   // the last epoch whose home has let go of it
+	letGo  uint64 // the last epoch whose home has let go of the lock or lent it
+	free   uint64 // the last epoch whose home has let go of it
 	loan   loan
 	turn   uint64 // whose turn it is: the incarnation that entered last
 	row    int    // how often it has, in a row, while another member waits
@@ -71,7 +64,7 @@ type loan struct {
 }
 
 func newOracle(w *world) oracle {
-	return oracle{w: w, act: member.Instant(w.Settings.Lease / 100 * member.Span(w.Settings.Act)), locks: make([]judged, w.Locks)}
+	return oracle{w: w, act: member.Instant(w.Settings.Lease / 100 * member.Span(w.Settings.Act)), locks: make([]judged, w.Locks), cluster: newCluster(w.Locks, 0)}
 }
 
 // valid reports whether whoever is inside sees it so: its full lease runs, by its
@@ -108,7 +101,7 @@ func (o *oracle) entered(q *proc, x *ask) {
 	if t.Epoch != q.epoch() {
 		w.broken(Epochs, "%s: m%d enters with %v in epoch %d", name, q.no, t, q.epoch())
 	}
-	o.count(l, name, t)
+	o.count(x.lock, t)
 	if t.Epoch < l.letGo && w.within() {
 		w.broken(Clearing, "%s: m%d enters with %v after the home of epoch %d has let go or lent", name, q.no, t, l.letGo)
 	}
@@ -127,11 +120,9 @@ func (o *oracle) entered(q *proc, x *ask) {
 // count judges the token of an entry: whatever clocks do, counts are dense and so
 // no token comes twice; tokens rise from epoch to epoch if clocks are as they
 // should be.
-func (o *oracle) count(l *judged, name string, t member.Token) {
-	for uint64(len(l.counts)) <= t.Epoch {
-		l.counts = append(l.counts, 0)
-	}
-	c := &l.counts[t.Epoch]
+func (o *oracle) count(lock int, t member.Token) {
+	l, name := &o.locks[lock], o.w.names[lock]
+	c := o.counted(lock, t.Epoch)
 	if *c+1 != t.Count {
 		o.w.broken(Tokens, "%s: %v comes after %d.%d in its epoch", name, t, t.Epoch, *c)
 	}

@@ -115,7 +115,7 @@ func TestPlanted(t *testing.T) {
 		}},
 		{"a client is still inside", Exclusion, func(w *world, home, a, b *proc) {
 			w.oracle.clientEntered(believes(w, tok(w, 1, 1)))
-			w.oracle.locks[0].counts = append(make([]uint64, home.epoch()), 1)
+			*w.oracle.counted(0, home.epoch()) = 1
 			enters(home, tok(w, 1, 2))
 		}},
 		{"a client enters beside a process", Exclusion, func(w *world, home, a, b *proc) {
@@ -127,7 +127,7 @@ func TestPlanted(t *testing.T) {
 			w.oracle.clientEntered(h)
 			w.oracle.clientLost(h, member.Session)
 			h.holds = false
-			w.oracle.locks[0].counts = append(make([]uint64, home.epoch()), 1)
+			*w.oracle.counted(0, home.epoch()) = 1
 			enters(home, tok(w, 1, 2))
 		}},
 		{"a client is not told", Told, func(w *world, home, a, b *proc) {

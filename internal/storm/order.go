@@ -26,11 +26,15 @@ type report struct{ from, seq uint64 }
 
 // channel returns the one between two members of a view; nil if they are none.
 func (o *oracle) channel(v *member.View, from, to uint64) *channel {
-	for uint64(len(o.channels)) < v.Epoch {
+	at, ok := o.place(v.Epoch)
+	if !ok {
+		return nil
+	}
+	for len(o.channels) <= at {
 		o.channels = append(o.channels, nil)
 	}
 	n := len(v.Members)
-	all := &o.channels[v.Epoch-1]
+	all := &o.channels[at]
 	if *all == nil {
 		*all = make([]channel, n*n)
 	}

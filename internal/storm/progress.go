@@ -41,7 +41,7 @@ type mark struct {
 	held   int64
 	turns  int
 	passes int
-	epoch  uint64
+	views  int
 }
 
 func (u *usage) enters(now int64, inc uint64) {
@@ -75,7 +75,7 @@ func (u *usage) total(now int64) int64 {
 // mark returns how far a lock is now.
 func (o *oracle) mark(lock int) mark {
 	u := o.locks[lock].usage
-	return mark{o.w.Now(), u.total(o.w.Now()), u.turns, u.passes, o.epoch()}
+	return mark{o.w.Now(), u.total(o.w.Now()), u.turns, u.passes, o.views}
 }
 
 // demand marks all requests that wait when the time of grace is over.
@@ -125,7 +125,7 @@ func (w *world) rounds() int {
 // inside, and what it took to pass the lock on between them, and views.
 func (o *oracle) allowed(lock int, m mark) int64 {
 	w, now := o.w, o.mark(lock)
-	bound := now.held - m.held + w.passing() + int64(now.passes-m.passes)*passed + int64(now.epoch-m.epoch+1)*w.viewing()
+	bound := now.held - m.held + w.passing() + int64(now.passes-m.passes)*passed + int64(now.views-m.views+1)*w.viewing()
 	if w.severed {
 		bound += 4 * int64(w.Settings.Lease) // for complaints, an eviction, and its lease
 	}
@@ -214,7 +214,7 @@ func (o *oracle) decided(q *proc, x *ask) {
 // excused reports whether nobody can help those who wait at a process: it was
 // severed from a voter, perhaps the only one, and is a member no more.
 func (o *oracle) excused(q *proc) bool {
-	return o.w.severed && o.epoch() > 0 && !slices.Contains(o.agreed[o.epoch()-1].members, q.inc)
+	return o.w.severed && len(o.agreed) > 0 && !slices.Contains(o.agreed[len(o.agreed)-1].members, q.inc)
 }
 
 // waitsTooLong notes that somebody does.

@@ -78,7 +78,7 @@ func (c *client) learn(m *engine.Message) {
 		w.result.Reads++
 		r, err := engine.ParseRecord(m.Record)
 		switch {
-		case err != nil || r.Epoch == 0 || r.Epoch > w.oracle.epoch() || w.oracle.agreed[r.Epoch-1].hash != sum(m.Record):
+		case err != nil || !w.oracle.isView(r.Epoch, sum(m.Record)):
 			w.broken(Views, "%s is told of a view of epoch %d that was not committed: %v", w.Name(c.id), r.Epoch, err)
 		case r.Epoch < x.epoch:
 			w.broken(Reads, "%s is told of epoch %d, and that of epoch %d was committed when it asked", w.Name(c.id), r.Epoch, x.epoch)

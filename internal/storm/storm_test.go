@@ -65,7 +65,7 @@ func TestStorm(t *testing.T) {
 		sum.Add(r)
 	}
 	t.Logf("%+v", sum)
-	if sum.Entries < 200*seeds || sum.Views < 8*seeds || sum.Strikes < 8*seeds || sum.Lost < seeds/2 || sum.Tries < seeds || sum.Deposits < 50*seeds || sum.Refused < seeds || sum.Reads < 5*seeds || sum.Terms < 2*seeds || sum.Revotes < seeds {
+	if sum.Entries < 200*seeds || sum.Views < 8*seeds || sum.Strikes < 8*seeds || sum.Lost < seeds/2 || sum.Tries < seeds || sum.Deposits < 50*seeds || sum.Refused < seeds || sum.Reads < 5*seeds || sum.Terms < 2*seeds || sum.Revotes < seeds || sum.Restores < seeds/8 {
 		t.Error("that was no storm")
 	}
 	for i, name := range FrameNames() {
@@ -146,7 +146,7 @@ func TestFaults(t *testing.T) {
 		for seed := range uint64(4) {
 			c := pick(seed)
 			c.Faults, c.Clients, c.Intensity = f, 1, 15
-			if f.has(Lead | Broken | Wipe) {
+			if f.has(Lead | Broken | Wipe | Restore) {
 				c.Nodes, c.Voters, c.Shelter = 5, 3, false
 			}
 			r, err := Run(c)

@@ -218,6 +218,8 @@ func (w *world) strikeService(s *Strike, q *proc) bool {
 			return false
 		}
 		q.drive.stall(s, true)
+	case Restore:
+		return w.disaster(s)
 	}
 	return true
 }
@@ -414,7 +416,7 @@ func (w *world) cease(i int) {
 			q.jumps(s.Peer%2 == 0)
 		}
 	case Gone:
-		if dies := s.How/2%2 == 0; dies && (q.draining || q.state == leaving) {
+		if dies := s.How/2%2 == 0; dies && q.state != dead && (q.draining || q.state == leaving) {
 			q.die(s.Peer%2 == 0)
 		}
 	case Late:

@@ -26,7 +26,7 @@ func tunings() []tuning {
 	return []tuning{
 		{"usual", func(*Config) {}}, {"steady", steady}, {"reigns", reigns}, {"curiosity", curiosity}, {"power", power},
 		{"skips", skips}, {"crowd", crowd}, {"waves", waves}, {"clients", clients}, {"late", late}, {"flaky", flaky},
-		{"edge", edge}, {"quorums", quorums}, {"garbled", garbled},
+		{"edge", edge}, {"quorums", quorums}, {"garbled", garbled}, {"restores", restores},
 	}
 }
 
@@ -99,6 +99,13 @@ func edge(c *Config) {
 	c.Nodes, c.Locks, c.Clients = 3, 1, 0
 	c.Settings.Drift, c.Settings.Act = 100_000, 1
 	c.Faults, c.Intensity = Drift|Pause|Partition|Evict|Oneway, 30
+}
+
+// restores has disasters, and clients that hold locks meanwhile.
+func restores(c *Config) {
+	clients(c)
+	c.Nodes, c.Voters, c.Shelter = 2+int(c.Seed%4), 3, false
+	c.Faults, c.Intensity = Restore|Client|Crash|Evict|Join|Switch, 15
 }
 
 // quorums runs maekawa, where a request need not reach the home.

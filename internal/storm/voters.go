@@ -125,6 +125,7 @@ func (w *world) tick() {
 		}
 	}
 	if !w.Paused(lead.id) {
+		w.backUp(c)
 		w.order(lead)
 	}
 }

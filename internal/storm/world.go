@@ -74,6 +74,7 @@ type world struct {
 	clients []*client
 	lines   []*line // their connections
 	orders  orders
+	backups backups
 	store   store
 	wire    wire
 	oracle  oracle
@@ -148,6 +149,7 @@ func newWorld(c Config, observe func(e trace.Event)) *world {
 	w.Happen = w.happen
 	w.wire = newWire(w, len(names))
 	w.store = newStore(&c)
+	w.backups = newBackups(&c)
 	w.oracle = newOracle(w)
 	w.times.end = formFor
 	return w
@@ -250,7 +252,7 @@ func (w *world) turn(now int64) {
 // finish judges the end.
 func (w *world) finish() {
 	w.result.Simulated = member.Span(w.Now())
-	w.result.Views = int(w.oracle.epoch())
+	w.result.Views = w.oracle.views
 	w.audit()
 	if w.result.Violation != nil {
 		return
