@@ -38,7 +38,7 @@ staticcheck := go tool -modfile=tools/go.mod staticcheck
 # Packages that start goroutines, those that give them jobs, and the models that
 # they explore, but not cmd/stile, whose tests run whole commands for minutes, nor what is for
 # browsers alone; packages that have fuzz targets; packages that can rewrite golden files.
-concurrent = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go[^[:alnum:][:space:],]' . | xargs -r dirname; echo ./check; echo ./check/group; echo ./internal/compare; echo ./internal/storm/sweep; echo ./lab/calls; } | grep -vxE "./cmd/stile|./web/wasm" | sort -u)
+concurrent = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go[^[:alnum:][:space:],]' . | xargs -r dirname; echo ./check; echo ./internal/world/model; echo ./internal/world/compare; echo ./internal/live/storm/sweep; echo ./internal/world/calls; } | grep -vxE "./cmd/stile|./web/wasm" | sort -u)
 fuzzed     = $(shell grep -rl --include='*_test.go' '^func Fuzz' . | xargs -r dirname | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
 
@@ -122,7 +122,7 @@ bench: ## all benchmarks, or BENCH=NAME
 
 numbers: ## make docs/bench.txt: the benchmarks that the documentation quotes
 	{ echo "made by 'make numbers' at commit $$(git rev-parse --short HEAD), $$(nproc) cores, $$(uname -sm)"; \
-	  go test ./sim ./check/group -run '^$$' -bench 'Events|Explore' -benchmem -count 3 -timeout 30m; } > docs/bench.txt.new
+	  go test ./sim ./internal/world/model -run '^$$' -bench 'Events|Explore' -benchmem -count 3 -timeout 30m; } > docs/bench.txt.new
 	mv docs/bench.txt.new docs/bench.txt
 
 compare-instructions: ## make docs/bench-instructions.txt: the same ones by valgrind, compared with OLD=COMMIT; some 15 minutes, needs valgrind
@@ -131,8 +131,8 @@ compare-instructions: ## make docs/bench-instructions.txt: the same ones by valg
 
 numbers-live: ## measure the speed of a live member into docs/bench-live.txt
 	{ echo "made by 'make numbers-live' at commit $$(git rev-parse --short HEAD), $$(nproc) cores, $$(uname -sm)"; \
-	  go test ./internal/member -run '^$$' -bench 'Local|Frame' -benchmem -benchtime 300000x -count 3 -timeout 30m; \
-	  go test ./internal/member -run '^$$' -bench ViewChange -benchtime 1x -count 3 -timeout 30m; } > docs/bench-live.txt.new
+	  go test ./internal/live/member -run '^$$' -bench 'Local|Frame' -benchmem -benchtime 300000x -count 3 -timeout 30m; \
+	  go test ./internal/live/member -run '^$$' -bench ViewChange -benchtime 1x -count 3 -timeout 30m; } > docs/bench-live.txt.new
 	mv docs/bench-live.txt.new docs/bench-live.txt
 
 numbers-node: ## measure a cluster of three processes into docs/bench-node.txt
@@ -158,14 +158,14 @@ faults: ## make docs/faults.md: what one fault does to every lock
 	mv docs/faults.md.new docs/faults.md
 
 controls: ## make docs/storm-controls.md: how often the storm finds each broken rule
-	go test ./internal/controls -run '^TestPage$$' -count 1 -page ../../docs/storm-controls.md -at $$(git rev-parse --short HEAD) -timeout 60m
+	go test ./internal/live/controls -run '^TestPage$$' -count 1 -page ../../../docs/storm-controls.md -at $$(git rev-parse --short HEAD) -timeout 60m
 
 live: ## make docs/live.md: what live locks cost, and what a crash does
-	go run ./internal/measure/page "measured at commit $$(git rev-parse --short HEAD), $$(nproc) cores, $$(uname -sm), $$(go env GOVERSION)" > docs/live.md.new
+	go run ./internal/live/measure/page "measured at commit $$(git rev-parse --short HEAD), $$(nproc) cores, $$(uname -sm), $$(go env GOVERSION)" > docs/live.md.new
 	mv docs/live.md.new docs/live.md
 
 mutants: ## make docs/mutants.md: which small changes of the live core no test notices; hours, or PACKAGE=member SAMPLE=200 SEED=1 AGAIN=1
-	go build -o bin/mutants ./internal/mutants
+	go build -o bin/mutants ./internal/live/mutants
 	nice bin/mutants -package "$(PACKAGE)" -sample $(SAMPLE) -seed $(SEED) $(if $(AGAIN),-again)
 
 proofs: ## make docs/proofs.md and proofs-long.md: what is proved; hours
@@ -182,4 +182,4 @@ proofs-long: ## make docs/proofs-long.md: the largest proofs alone; 16 GiB
 	mv docs/proofs-long.md.new docs/proofs-long.md
 
 proofs-view: ## see that all settings of docs/proofs-view.md hold, and that every run ends
-	go test ./check/views -run 'TestViewChange|TestLong' -long -v -timeout 0
+	go test ./internal/world/viewmodel -run 'TestViewChange|TestLong' -long -v -timeout 0

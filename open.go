@@ -6,10 +6,10 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/stile-lock/stile/internal/lock"
-	"github.com/stile-lock/stile/internal/node"
-	"github.com/stile-lock/stile/internal/node/cert"
-	"github.com/stile-lock/stile/internal/remote"
+	"github.com/stile-lock/stile/internal/live/lock"
+	"github.com/stile-lock/stile/internal/live/node"
+	"github.com/stile-lock/stile/internal/live/node/cert"
+	"github.com/stile-lock/stile/internal/live/client"
 )
 
 // A Config says what a node is. The zero value is one node for itself, in memory, on
@@ -114,7 +114,7 @@ type DialConfig struct {
 // node, and goes to another one if that is out of reach.
 type Client struct {
 	locker
-	remote *remote.Client
+	remote *client.Client
 }
 
 // Dial connects to one of these nodes, at the addresses host:port.
@@ -127,7 +127,7 @@ func (c DialConfig) Dial(ctx context.Context) (*Client, error) {
 	if len(c.Nodes) == 0 {
 		c.Nodes = []string{node.DefaultListen}
 	}
-	r, err := remote.Dial(ctx, remote.Config{
+	r, err := client.Dial(ctx, client.Config{
 		Name: c.Name, Nodes: c.Nodes, Session: c.Session, Patience: c.Patience, TLS: cert.Config(c.TLS), Insecure: c.Insecure,
 	})
 	if err != nil {

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/stile-lock/stile/internal/lock"
-	"github.com/stile-lock/stile/internal/node"
-	"github.com/stile-lock/stile/internal/remote"
+	"github.com/stile-lock/stile/internal/live/lock"
+	"github.com/stile-lock/stile/internal/live/node"
+	"github.com/stile-lock/stile/internal/live/client"
 )
 
 // Errors that can be told apart with errors.Is. If a context ends, its error is
@@ -78,7 +78,7 @@ func (l locker) lock(ctx context.Context, name string, a lock.Options) (*Lock, e
 
 // worded gives errors of packages that nobody can import their public names.
 func worded(err error) error {
-	if errors.Is(err, node.ErrEnded) || errors.Is(err, remote.ErrClosed) {
+	if errors.Is(err, node.ErrEnded) || errors.Is(err, client.ErrClosed) {
 		return fmt.Errorf("%w: %w", ErrClosed, err)
 	}
 	return err

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/live/member"
 )
 
 // A Token is the number of an entry of a lock. Each entry has a higher one than all

@@ -9,9 +9,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/stile-lock/stile/core"
-	scene "github.com/stile-lock/stile/internal/bank"
+	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/internal/words"
+	scene "github.com/stile-lock/stile/internal/world/bank"
 )
 
 // What is on the account before, and how much each deposit is.
@@ -33,7 +33,7 @@ type Scene struct {
 
 // Play lets so many machines make so many deposits each, and take turns by the
 // lock. The seed chooses one of many runs.
-func Play(lock core.Spec, machines, deposits int, seed uint64) (*Scene, error) {
+func Play(lock algorithm.Spec, machines, deposits int, seed uint64) (*Scene, error) {
 	r, err := scene.Run(scene.Config{
 		Lock: lock, Machines: machines, Deposits: deposits, Amount: Amount, Balance: Before, Seed: seed,
 		Record: scene.Fits(machines, deposits),

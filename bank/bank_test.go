@@ -4,13 +4,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/mutex"
 	"github.com/stile-lock/stile/bank"
-	"github.com/stile-lock/stile/core"
-	scene "github.com/stile-lock/stile/internal/bank"
-	"github.com/stile-lock/stile/mutex"
+	scene "github.com/stile-lock/stile/internal/world/bank"
 )
 
-func play(t *testing.T, lock core.Spec, machines, deposits int, seed uint64) *bank.Scene {
+func play(t *testing.T, lock algorithm.Spec, machines, deposits int, seed uint64) *bank.Scene {
 	t.Helper()
 	s, err := bank.Play(lock, machines, deposits, seed)
 	if err != nil {
@@ -54,18 +54,18 @@ type shut struct{}
 
 type nothing struct{ kind uint8 }
 
-func (m *nothing) Fields(c *core.Coder) { c.Kind(&m.kind, 0) }
+func (m *nothing) Fields(c *algorithm.Coder) { c.Kind(&m.kind, 0) }
 
-func (*shut) Fields(*core.Coder)                            {}
-func (*shut) Request(*core.Out[nothing])                    {}
-func (*shut) Release(*core.Out[nothing])                    {}
-func (*shut) Receive(core.ID, *nothing, *core.Out[nothing]) {}
+func (*shut) Fields(*algorithm.Coder)                                 {}
+func (*shut) Request(*algorithm.Out[nothing])                         {}
+func (*shut) Release(*algorithm.Out[nothing])                         {}
+func (*shut) Receive(algorithm.ID, *nothing, *algorithm.Out[nothing]) {}
 
 // That nobody is let in is told from losing money.
 func TestShut(t *testing.T) {
-	s := play(t, core.Spec{
+	s := play(t, algorithm.Spec{
 		Name: "shut", Kinds: []string{"NOTHING"},
-		Plan: core.Always(func(self core.ID, v core.View) core.Machine { return core.New(self, v, &shut{}) }),
+		Plan: algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine { return algorithm.New(self, v, &shut{}) }),
 	}, 3, 2, 1)
 	err := s.Err()
 	if s.Missing != 6 || s.Balance != bank.Before || err == nil || !strings.Contains(err.Error(), "6 deposits never made") || strings.Contains(err.Error(), "LOST") {

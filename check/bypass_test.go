@@ -3,7 +3,7 @@ package check
 import (
 	"testing"
 
-	"github.com/stile-lock/stile/mutex"
+	"github.com/stile-lock/stile/algorithm/mutex"
 )
 
 // A bypass without bound comes with a run that shows the others entering again

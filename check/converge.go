@@ -3,9 +3,9 @@ package check
 import (
 	"fmt"
 
-	"github.com/stile-lock/stile/check/explore"
-	"github.com/stile-lock/stile/check/group"
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/world/explore"
+	"github.com/stile-lock/stile/internal/world/model"
 )
 
 // Convergence: an algorithm that stabilises may be found in any state at all.
@@ -59,14 +59,14 @@ func (r *run) converge() error {
 
 // comesRight looks for a run that never comes right, or in which somebody waits
 // for ever.
-func (r *run) comesRight(p *Property, m *group.Model, g *explore.Graph) error {
+func (r *run) comesRight(p *Property, m *model.Model, g *explore.Graph) error {
 	if g.Unfinished != "" {
 		return nil
 	}
-	g.MarkBefore(group.TwoInside, group.Mark)
-	c := g.Cut(group.Mark)
+	g.MarkBefore(model.TwoInside, model.Mark)
+	c := g.Cut(model.Mark)
 	if bad := c.Starves(); bad != nil {
-		return r.lasso(p, m, g, c.Loop(bad), core.None, "it never comes right", nil)
+		return r.lasso(p, m, g, c.Loop(bad), algorithm.None, "it never comes right", nil)
 	}
 	for i := 0; i < len(m.Waiters) && g.Unfinished == ""; i++ {
 		c = g.Cut(i)
@@ -86,7 +86,7 @@ const manyStarts = 500
 func (r *run) upsets() (n int, more string) {
 	const enough = 1 << 20
 	n = 1
-	for i := range core.ID(r.Nodes) {
+	for i := range algorithm.ID(r.Nodes) {
 		of := 0
 		for range r.Spec.Upset(i, r.Nodes) {
 			if of++; of*n > enough {

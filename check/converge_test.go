@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stile-lock/stile/check/ring"
+	"github.com/stile-lock/stile/algorithm/mutex"
 	"github.com/stile-lock/stile/internal/race"
-	"github.com/stile-lock/stile/mutex"
+	"github.com/stile-lock/stile/internal/world/ring"
 )
 
 // The real machines need as many values as the model of the ring says.

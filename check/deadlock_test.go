@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/deadlock"
-	"github.com/stile-lock/stile/family/transactions"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/internal/race"
+	"github.com/stile-lock/stile/internal/world/family/transactions"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 	"github.com/stile-lock/stile/trace"
@@ -223,21 +223,21 @@ func TestUnconfirmed(t *testing.T) {
 // A lavish site grants every lock twice, and a nagging one tells everybody to
 // abort who has committed.
 type lavish struct {
-	core.Machine
+	algorithm.Machine
 	nags bool
 }
 
-func (l lavish) Step(in core.Input, out *core.Output) error {
+func (l lavish) Step(in algorithm.Input, out *algorithm.Output) error {
 	if err := l.Machine.Step(in, out); err != nil {
 		return err
 	}
 	for _, n := range slices.Clone(out.Notices) {
-		if n.Kind == core.Granted && !l.nags {
+		if n.Kind == algorithm.Granted && !l.nags {
 			out.Notices = append(out.Notices, n)
 		}
 	}
-	if in.Kind == core.Release && l.nags {
-		out.Notices = append(out.Notices, core.Notice{Kind: core.Victim, Who: in.From})
+	if in.Kind == algorithm.Release && l.nags {
+		out.Notices = append(out.Notices, algorithm.Notice{Kind: algorithm.Victim, Who: in.From})
 	}
 	return nil
 }
@@ -248,9 +248,9 @@ func TestUnasked(t *testing.T) {
 	for nags, name := range map[bool]string{false: MutualExclusion, true: OneVictim} {
 		c := transacts(t, transactions.Dinner(deadlock.DetectDistributed(), "", 1, 2), 1)
 		plan := c.Spec.Plan
-		c.Spec.Plan = func(n int) (core.Birth, error) {
+		c.Spec.Plan = func(n int) (algorithm.Birth, error) {
 			birth, err := plan(n)
-			return func(self core.ID, v core.View) core.Machine { return lavish{birth(self, v), nags} }, err
+			return func(self algorithm.ID, v algorithm.View) algorithm.Machine { return lavish{birth(self, v), nags} }, err
 		}
 		r := mustRun(t, c)
 		if p := r.Find(name); p.Verdict != Violated {

@@ -3,8 +3,8 @@ package check
 import (
 	"context"
 
-	"github.com/stile-lock/stile/check/explore"
-	"github.com/stile-lock/stile/check/group"
+	"github.com/stile-lock/stile/internal/world/explore"
+	"github.com/stile-lock/stile/internal/world/model"
 )
 
 // manyStates is how many states are visited before a search breadth first is
@@ -22,7 +22,7 @@ type lookout func(l Limits) (*explore.Exploration, error)
 // large that a search breadth first would take long: if that is hopeless it
 // dives, and only then looks at all. It returns no Exploration if a dive has
 // found it.
-func (r *run) deeply(m *group.Model, name string, look lookout) lookout {
+func (r *run) deeply(m *model.Model, name string, look lookout) lookout {
 	return func(l Limits) (*explore.Exploration, error) {
 		first, hopeless, err := shallow(l, look)
 		if err != nil || !hopeless {
@@ -67,7 +67,7 @@ func shallow(l Limits, look lookout) (e *explore.Exploration, hopeless bool, err
 
 // dive looks for something broken by runs at random, after a search has visited
 // many states in vain. It reports whether it has found it.
-func (r *run) dive(m *group.Model, name string, first *explore.Exploration) (found bool, err error) {
+func (r *run) dive(m *model.Model, name string, first *explore.Exploration) (found bool, err error) {
 	d := explore.Dive{Stop: r.bitsOf(m, name), Tries: 300, Steps: 1000}
 	c, err := d.Run(m, r.remaining(name+" by runs at random"))
 	if err != nil || c == nil {
@@ -75,7 +75,7 @@ func (r *run) dive(m *group.Model, name string, first *explore.Exploration) (fou
 	}
 	r.report.counted(first)
 	p := Property{Name: name, Verdict: Violated}
-	steps, err := m.Run(group.Path{Start: c.Start, States: c.States})
+	steps, err := m.Run(model.Path{Start: c.Start, States: c.States})
 	if err != nil {
 		err = r.spurious(&p, err)
 		r.add(p)

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stile-lock/stile/check/explore"
-	"github.com/stile-lock/stile/mutex"
+	"github.com/stile-lock/stile/algorithm/mutex"
+	"github.com/stile-lock/stile/internal/world/explore"
 )
 
 // The search after a dive has the time that is left, and if it comes to less

@@ -45,8 +45,8 @@
 // others, the time 50 say, which is neither among those that states are renumbered
 // to nor among those they are moved to, is not found out, and holds is then said of
 // the algorithm without that. So holds stands on this: the author does not get at
-// the numbers of times on purpose (core.Time has no method for it) and does no more
-// with counters than core.Coder.Seq allows. Times that drift apart without bound
+// the numbers of times on purpose (algorithm.Time has no method for it) and does no more
+// with counters than algorithm.Coder.Seq allows. Times that drift apart without bound
 // (Spec.Spreads) are kept apart only as "next to" and "further": this can add
 // behaviours but takes none away, so holds is right, and a violation is only
 // reported if a real run shows it.

@@ -4,10 +4,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/stile-lock/stile/catalog"
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/family/elections"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/internal/race"
+	"github.com/stile-lock/stile/internal/world/family/elections"
 )
 
 // With timeouts and suspicions that are right, at most one process wins in
@@ -48,7 +48,7 @@ func TestElections(t *testing.T) {
 		if race.Enabled && c.states > 5_000 {
 			continue
 		}
-		spec, err := catalog.Make(c.name, core.Options{})
+		spec, err := catalog.Make(c.name, algorithm.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +60,7 @@ func TestElections(t *testing.T) {
 			e.Pace = Slow
 		}
 		if c.unordered {
-			e.Network = core.Unordered
+			e.Network = algorithm.Unordered
 		}
 		r := mustRun(t, e)
 		if r.States != c.states {
@@ -86,7 +86,7 @@ func TestWrongSuspicions(t *testing.T) {
 		{"ring-election", 0, []string{"P2 suspects P3", "P2 asks", "deliver 2 -> 1", "deliver 1 -> 2"}},
 		{"chang-roberts", 0, []string{"P2 suspects P3", "P2 asks", "deliver 2 -> 1", "deliver 1 -> 2"}},
 	} {
-		spec, err := catalog.Make(c.name, core.Options{})
+		spec, err := catalog.Make(c.name, algorithm.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,12 +111,12 @@ func TestWrongSuspicions(t *testing.T) {
 // That a family marks messages is for the family to say, and what machines are born
 // with has no part in it.
 func TestFamilyThatMarks(t *testing.T) {
-	spec, err := catalog.Make("bully", core.Options{})
+	spec, err := catalog.Make("bully", algorithm.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	f := elections.Family()
-	c := Config{Spec: spec, Family: f, Nodes: 2, Crashes: 2, Comebacks: 2, Starts: []core.View{f.Born(2)}}
+	c := Config{Spec: spec, Family: f, Nodes: 2, Crashes: 2, Comebacks: 2, Starts: []algorithm.View{f.Born(2)}}
 	f.Born = nil
 	r, err := Run(c)
 	if err != nil {

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/family"
-	"github.com/stile-lock/stile/family/locks"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/world/family"
+	"github.com/stile-lock/stile/internal/world/family/locks"
 )
 
 // A pair is the environment of a fourth family, which no host knows of: locks
@@ -20,17 +20,17 @@ func (e pair) New() family.Env { return pair{e.Env.New().(*locks.Env)} }
 func (e pair) Copy(from family.Env) { e.Env.Copy(from.(pair).Env) }
 
 // Took lets two in.
-func (e pair) Took(h family.Host, p core.ID, in core.Input, entered bool, notices []core.Notice) {
+func (e pair) Took(h family.Host, p algorithm.ID, in algorithm.Input, entered bool, notices []algorithm.Notice) {
 	e.Env.Took(lenient{h}, p, in, entered, notices)
 }
 
 type lenient struct{ family.Host }
 
-func (lenient) Break(string, core.ID, core.ID) {}
+func (lenient) Break(string, algorithm.ID, algorithm.ID) {}
 
 func (e pair) Look(h family.Host) {
-	var in []core.ID
-	for p := core.ID(0); p < 3; p++ {
+	var in []algorithm.ID
+	for p := algorithm.ID(0); p < 3; p++ {
 		if e.Inside(p) {
 			in = append(in, p)
 		}
@@ -62,19 +62,19 @@ func pairs() *family.Family {
 type host struct {
 	places int
 	free   int
-	queue  []core.ID
+	queue  []algorithm.ID
 }
 
-func (s *host) Fields(c *core.Coder) {
+func (s *host) Fields(c *algorithm.Coder) {
 	c.Int("free", &s.free, s.places)
 	c.Seats("queue", &s.queue)
 }
 
-func (s *host) Request(out *core.Out[toyMessage]) { out.Send(0, toyMessage{toyRequest}) }
+func (s *host) Request(out *algorithm.Out[toyMessage]) { out.Send(0, toyMessage{toyRequest}) }
 
-func (s *host) Release(out *core.Out[toyMessage]) { out.Send(0, toyMessage{toyRelease}) }
+func (s *host) Release(out *algorithm.Out[toyMessage]) { out.Send(0, toyMessage{toyRelease}) }
 
-func (s *host) Receive(from core.ID, m *toyMessage, out *core.Out[toyMessage]) {
+func (s *host) Receive(from algorithm.ID, m *toyMessage, out *algorithm.Out[toyMessage]) {
 	switch m.Kind {
 	case toyGrant:
 		out.Enter()
@@ -90,11 +90,11 @@ func (s *host) Receive(from core.ID, m *toyMessage, out *core.Out[toyMessage]) {
 	}
 }
 
-func hosted(places int) core.Spec {
-	return core.Spec{
-		Name: "hosted", Family: core.Family(99), Kinds: []string{"REQUEST", "GRANT", "RELEASE", "NOTE"},
-		Plan: core.Always(func(self core.ID, v core.View) core.Machine {
-			return core.New(self, v, &host{places: places, free: places})
+func hosted(places int) algorithm.Spec {
+	return algorithm.Spec{
+		Name: "hosted", Family: algorithm.Family(99), Kinds: []string{"REQUEST", "GRANT", "RELEASE", "NOTE"},
+		Plan: algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+			return algorithm.New(self, v, &host{places: places, free: places})
 		}),
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/mutex"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/mutex"
 )
 
 // What cannot be checked is refused, and so is what would hold only because
@@ -27,11 +27,11 @@ func TestRefusesBadInput(t *testing.T) {
 		{Config{Spec: spec, Nodes: 3, Crashes: 1}, "does not survive deaths"},
 		{Config{Spec: spec, Nodes: 2, Requests: -1}, "-1 requests"},
 		{Config{Spec: spec, Nodes: 2, Requests: 256}, "256 requests"},
-		{Config{Spec: spec, Nodes: 2, Requesters: []core.ID{0, 2}}, "requester 3 of 2"},
-		{Config{Spec: spec, Nodes: 2, Requesters: []core.ID{core.None}}, "requester 0 of 2"},
-		{Config{Spec: spec, Nodes: 2, Requesters: []core.ID{}}, "nobody may ask"},
-		{Config{Spec: spec, Nodes: 2, Starts: []core.View{{N: 3}}}, "a start of 3 processes in a group of 2"},
-		{Config{Spec: spec, Nodes: 2, Starts: []core.View{{N: 2, Holder: 2}}}, "holder 3"},
+		{Config{Spec: spec, Nodes: 2, Requesters: []algorithm.ID{0, 2}}, "requester 3 of 2"},
+		{Config{Spec: spec, Nodes: 2, Requesters: []algorithm.ID{algorithm.None}}, "requester 0 of 2"},
+		{Config{Spec: spec, Nodes: 2, Requesters: []algorithm.ID{}}, "nobody may ask"},
+		{Config{Spec: spec, Nodes: 2, Starts: []algorithm.View{{N: 3}}}, "a start of 3 processes in a group of 2"},
+		{Config{Spec: spec, Nodes: 2, Starts: []algorithm.View{{N: 2, Holder: 2}}}, "holder 3"},
 		{Config{Spec: spec, Nodes: 2, Network: 9}, "unknown network 9"},
 		{Config{Spec: spec, Nodes: 2, Properties: []string{"liveness"}}, `unknown property "liveness"`},
 		{Config{Nodes: 2}, "nothing to run"},
@@ -54,7 +54,7 @@ func TestRunEndsCleanly(t *testing.T) {
 		{Limits{Time: time.Nanosecond}, "out of time"},
 		{Limits{Context: cancelled}, "interrupted"},
 	} {
-		r, err := Run(Config{Spec: mutex.RicartAgrawala(), Nodes: 4, Network: core.Unordered, Limits: c.limits})
+		r, err := Run(Config{Spec: mutex.RicartAgrawala(), Nodes: 4, Network: algorithm.Unordered, Limits: c.limits})
 		if err != nil {
 			t.Fatalf("%s: %v", c.why, err)
 		}
@@ -72,7 +72,7 @@ func TestRunEndsCleanly(t *testing.T) {
 // What is found before the end counts.
 func TestViolationBeforeTheEnd(t *testing.T) {
 	r, err := Run(Config{
-		Spec: mutex.MajorityNaive(), Nodes: 3, Network: core.Unordered, Properties: []string{MutualExclusion, Deadlock},
+		Spec: mutex.MajorityNaive(), Nodes: 3, Network: algorithm.Unordered, Properties: []string{MutualExclusion, Deadlock},
 		Requests: 2, Limits: Limits{Memory: 2 << 20},
 	})
 	if err != nil {
@@ -87,7 +87,7 @@ func TestViolationBeforeTheEnd(t *testing.T) {
 // message on another link.
 func TestSentAstray(t *testing.T) {
 	_, err := Run(Config{Spec: toy("astray"), Nodes: 3})
-	if !errors.Is(err, core.ErrAlgorithm) || !strings.Contains(err.Error(), "P3 sent GRANT to seat 4 of 3") {
+	if !errors.Is(err, algorithm.ErrAlgorithm) || !strings.Contains(err.Error(), "P3 sent GRANT to seat 4 of 3") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -97,20 +97,22 @@ func TestSpecWithMistakes(t *testing.T) {
 	spec := toy("")
 	spec.Kinds = spec.Kinds[:3]
 	_, lock := Run(Config{Spec: spec, Nodes: 3})
-	_, election := Run(Config{Spec: core.Spec{Name: "x", Family: core.Election, Plan: core.Always(nil)}, Nodes: 3})
+	_, election := Run(Config{Spec: algorithm.Spec{Name: "x", Family: algorithm.Election, Plan: algorithm.Always(nil)}, Nodes: 3})
 	for _, err := range []error{lock, election} {
-		if !errors.Is(err, core.ErrAlgorithm) {
+		if !errors.Is(err, algorithm.ErrAlgorithm) {
 			t.Errorf("got %v", err)
 		}
 	}
 }
 
 // failing is an algorithm whose machines fail.
-func failing(spec core.Spec, when core.InputKind) core.Spec {
+func failing(spec algorithm.Spec, when algorithm.InputKind) algorithm.Spec {
 	plan := spec.Plan
-	spec.Plan = func(n int) (core.Birth, error) {
+	spec.Plan = func(n int) (algorithm.Birth, error) {
 		birth, err := plan(n)
-		return func(self core.ID, v core.View) core.Machine { return failingMachine{birth(self, v), when} }, err
+		return func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+			return failingMachine{birth(self, v), when}
+		}, err
 	}
 	return spec
 }
@@ -118,11 +120,11 @@ func failing(spec core.Spec, when core.InputKind) core.Spec {
 var errPlanted = errors.New("planted")
 
 type failingMachine struct {
-	core.Machine
-	when core.InputKind
+	algorithm.Machine
+	when algorithm.InputKind
 }
 
-func (f failingMachine) Step(in core.Input, out *core.Output) error {
+func (f failingMachine) Step(in algorithm.Input, out *algorithm.Output) error {
 	if in.Kind == f.when {
 		return errPlanted
 	}
@@ -130,7 +132,7 @@ func (f failingMachine) Step(in core.Input, out *core.Output) error {
 }
 
 func TestMachineThatFails(t *testing.T) {
-	for _, when := range []core.InputKind{core.Start, core.Request, core.Receive, core.Release} {
+	for _, when := range []algorithm.InputKind{algorithm.Start, algorithm.Request, algorithm.Receive, algorithm.Release} {
 		for workers := 1; workers <= 2; workers++ {
 			_, err := Run(Config{Spec: failing(mutex.Central(0), when), Nodes: 2, Limits: Limits{Workers: workers}})
 			if !errors.Is(err, errPlanted) || !strings.Contains(err.Error(), "central") {

@@ -5,17 +5,17 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/stile-lock/stile/check/explore"
-	"github.com/stile-lock/stile/check/group"
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/family"
+	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/internal/words"
+	"github.com/stile-lock/stile/internal/world/explore"
+	"github.com/stile-lock/stile/internal/world/family"
+	"github.com/stile-lock/stile/internal/world/model"
 	"github.com/stile-lock/stile/scenario"
 )
 
 // violated reports a property that was seen broken. What cannot be shown is
 // unfinished.
-func (r *run) violated(m *group.Model, e *explore.Exploration, name string, bits explore.Broken) error {
+func (r *run) violated(m *model.Model, e *explore.Exploration, name string, bits explore.Broken) error {
 	p, why, err := r.way(m, name, bits, 0)
 	if err != nil {
 		return err
@@ -29,7 +29,7 @@ func (r *run) violated(m *group.Model, e *explore.Exploration, name string, bits
 
 // way finds the shortest way to break a property, while so much memory is in
 // use. If it is not found it says why.
-func (r *run) way(m *group.Model, name string, bits explore.Broken, used int64) (p *Property, why string, err error) {
+func (r *run) way(m *model.Model, name string, bits explore.Broken, used int64) (p *Property, why string, err error) {
 	w, ok := r.ways[wayTo{m, bits}] // a deadlock breaks two properties
 	if !ok {
 		if w, why, err = r.search(m, bits, used); err != nil || why != "" {
@@ -41,7 +41,7 @@ func (r *run) way(m *group.Model, name string, bits explore.Broken, used int64) 
 		r.ways[wayTo{m, bits}], r.ways[wayTo{m, w.bit}] = w, w
 	}
 	p = &Property{Name: name, Verdict: Violated}
-	steps, err := m.Run(group.Path{Start: w.start, States: w.states})
+	steps, err := m.Run(model.Path{Start: w.start, States: w.states})
 	if err != nil {
 		return p, "", r.spurious(p, err)
 	}
@@ -64,12 +64,12 @@ type way struct {
 
 // A wayTo names what is broken, and where.
 type wayTo struct {
-	m    *group.Model
+	m    *model.Model
 	bits explore.Broken
 }
 
 // search finds the shortest way to something broken, or says why not.
-func (r *run) search(m *group.Model, bits explore.Broken, used int64) (w way, why string, err error) {
+func (r *run) search(m *model.Model, bits explore.Broken, used int64) (w way, why string, err error) {
 	l := r.remaining("the way to a violation")
 	l.Stop = bits
 	if l.Memory > 0 {
@@ -106,7 +106,7 @@ func (r *run) search(m *group.Model, bits explore.Broken, used int64) (w way, wh
 
 // after says how long a counterexample is. Where time passes, a step may be
 // none that a scenario has, or several.
-func (r *run) after(steps []group.Step) string {
+func (r *run) after(steps []model.Step) string {
 	n := len(steps)
 	if r.Family.Timers == family.InUnits {
 		n = 0
@@ -129,7 +129,7 @@ func first(g *explore.Graph, bits explore.Broken) (best explore.Place, bit explo
 
 // spurious reports what exists only among states that are numbered anew.
 func (r *run) spurious(p *Property, err error) error {
-	if !errors.Is(err, group.ErrSpurious) {
+	if !errors.Is(err, model.ErrSpurious) {
 		return err
 	}
 	p.Verdict, p.Note = Unfinished, err.Error()+"; try with a bound on "+r.asked()
@@ -145,7 +145,7 @@ func (r *run) asked() string {
 }
 
 // expectation returns what a scenario expects that shows a property broken.
-func (r *run) expectation(m *group.Model, bit explore.Broken) []scenario.Expectation {
+func (r *run) expectation(m *model.Model, bit explore.Broken) []scenario.Expectation {
 	for _, s := range r.Family.Signs {
 		if m.Bit(s.Name) == bit && s.Shown != nil {
 			return []scenario.Expectation{*s.Shown}
@@ -166,7 +166,7 @@ func title(algorithm string, nodes int, property string) string {
 
 // tell puts a counterexample into a property, and lets the simulator confirm
 // it. The loop of a lasso begins after so many steps.
-func (r *run) tell(p *Property, m *group.Model, start int, steps []group.Step, loop int, expect []scenario.Expectation) {
+func (r *run) tell(p *Property, m *model.Model, start int, steps []model.Step, loop int, expect []scenario.Expectation) {
 	sc := scenario.Scenario{Options: r.Options}
 	v := m.Starts[0]
 	if !m.Upset {
@@ -214,7 +214,7 @@ func (r *run) tell(p *Property, m *group.Model, start int, steps []group.Step, l
 }
 
 // waits reports that an application waits for ever.
-func (r *run) waits(p *Property, m *group.Model, g *explore.Graph, loop []uint32, who core.ID) error {
+func (r *run) waits(p *Property, m *model.Model, g *explore.Graph, loop []uint32, who algorithm.ID) error {
 	what := fmt.Sprintf("%v waits for ever", who)
 	if m.Sites {
 		what = fmt.Sprintf("%v never commits", who)
@@ -224,7 +224,7 @@ func (r *run) waits(p *Property, m *group.Model, g *explore.Graph, loop []uint32
 
 // lasso reports a run that goes on for ever, in which somebody waits, or
 // nobody.
-func (r *run) lasso(p *Property, m *group.Model, g *explore.Graph, loop []uint32, who core.ID, what string, expect []scenario.Expectation) error {
+func (r *run) lasso(p *Property, m *model.Model, g *explore.Graph, loop []uint32, who algorithm.ID, what string, expect []scenario.Expectation) error {
 	if loop == nil {
 		p.Verdict, p.Note = Unfinished, fmt.Sprintf("%s in some run, but the way there was not found: %s", what, g.Unfinished)
 		return nil
@@ -234,7 +234,7 @@ func (r *run) lasso(p *Property, m *group.Model, g *explore.Graph, loop []uint32
 	if err != nil {
 		return err
 	}
-	steps, err := m.Run(group.Path{Start: start, States: states, Loop: len(stem) - 1, Waits: who})
+	steps, err := m.Run(model.Path{Start: start, States: states, Loop: len(stem) - 1, Waits: who})
 	if err != nil {
 		return r.spurious(p, err)
 	}

@@ -6,51 +6,51 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stile-lock/stile/catalog"
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/family/elections"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/internal/race"
+	"github.com/stile-lock/stile/internal/world/family/elections"
 )
 
 // ticker lets everybody in at once and tells everybody its clock. A bug can be
 // planted into what it does with the clock.
-func ticker(bug string) core.Spec {
-	return core.Spec{
+func ticker(bug string) algorithm.Spec {
+	return algorithm.Spec{
 		Name: "ticker", Kinds: []string{"CLOCK"},
-		Plan: core.Always(func(self core.ID, v core.View) core.Machine {
-			return core.New(self, v, &tickerState{bug: bug, clock: core.First()})
+		Plan: algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+			return algorithm.New(self, v, &tickerState{bug: bug, clock: algorithm.First()})
 		}),
 	}
 }
 
 type tickerMessage struct {
 	Kind uint8
-	Time core.Time
+	Time algorithm.Time
 }
 
-func (m *tickerMessage) Fields(c *core.Coder) {
+func (m *tickerMessage) Fields(c *algorithm.Coder) {
 	c.Kind(&m.Kind, 0)
 	c.Time("time", &m.Time)
 }
 
 type tickerState struct {
 	bug   string
-	clock core.Time
-	first core.Time // the clock when it was let in last
+	clock algorithm.Time
+	first algorithm.Time // the clock when it was let in last
 }
 
-func (s *tickerState) Fields(c *core.Coder) {
+func (s *tickerState) Fields(c *algorithm.Coder) {
 	c.Time("clock", &s.clock)
 	c.Time("first", &s.first)
 }
 
 // number gets at the number of a time, as nobody should.
-func number(t core.Time) (v uint64) {
+func number(t algorithm.Time) (v uint64) {
 	fmt.Sscanf(fmt.Sprint(t), "{%d}", &v)
 	return v
 }
 
-func (s *tickerState) Request(out *core.Out[tickerMessage]) {
+func (s *tickerState) Request(out *algorithm.Out[tickerMessage]) {
 	before := s.first
 	s.first = s.clock.Tick()
 	switch {
@@ -61,7 +61,7 @@ func (s *tickerState) Request(out *core.Out[tickerMessage]) {
 	case s.bug == "sends" && number(s.clock) > 3:
 		return
 	case s.bug == "absolute":
-		out.Broadcast(tickerMessage{Time: core.First()})
+		out.Broadcast(tickerMessage{Time: algorithm.First()})
 	case s.bug == "gap" && !before.IsNone() && number(s.clock)-number(before) > 3, s.bug == "far" && number(s.clock) > 1000:
 		out.Broadcast(tickerMessage{Time: s.clock})
 	}
@@ -71,18 +71,18 @@ func (s *tickerState) Request(out *core.Out[tickerMessage]) {
 	out.Enter()
 }
 
-func (s *tickerState) Release(*core.Out[tickerMessage]) {}
+func (s *tickerState) Release(*algorithm.Out[tickerMessage]) {}
 
-func (s *tickerState) Receive(_ core.ID, m *tickerMessage, _ *core.Out[tickerMessage]) {
+func (s *tickerState) Receive(_ algorithm.ID, m *tickerMessage, _ *algorithm.Out[tickerMessage]) {
 	s.clock.See(m.Time)
 	if s.bug == "forgets" && number(m.Time) > 1 {
-		s.first = core.Time{}
+		s.first = algorithm.Time{}
 	}
 }
 
-func (s *tickerState) Clock() core.Time { return s.clock }
+func (s *tickerState) Clock() algorithm.Time { return s.clock }
 
-func (s *tickerState) Hear(t core.Time) { s.clock.See(t) }
+func (s *tickerState) Hear(t algorithm.Time) { s.clock.See(t) }
 
 // An algorithm that does more with its times than compare, copy and count up by
 // one is found out before anything is said to hold.
@@ -120,11 +120,11 @@ func TestLiftTellsTheStep(t *testing.T) {
 
 // A moody machine lets its outputs, and nothing else, depend on the clock.
 type moody struct {
-	core.Machine
+	algorithm.Machine
 	bug string
 }
 
-func (m moody) Step(in core.Input, out *core.Output) error {
+func (m moody) Step(in algorithm.Input, out *algorithm.Output) error {
 	if err := m.Machine.Step(in, out); err != nil || m.Clock()%2 == 0 {
 		return err
 	}
@@ -132,7 +132,7 @@ func (m moody) Step(in core.Input, out *core.Output) error {
 	case "enters":
 		out.Entered = false
 	case "notices":
-		out.Notices = append(out.Notices, core.Notice{Kind: core.SetTimer, After: 1})
+		out.Notices = append(out.Notices, algorithm.Notice{Kind: algorithm.SetTimer, After: 1})
 	case "groups":
 		for i := range out.Sends {
 			out.Sends[i].Group = int32(i)
@@ -149,9 +149,9 @@ func TestLiftComparesAll(t *testing.T) {
 	for _, bug := range []string{"", "enters", "notices", "groups", "recipients"} {
 		spec := ticker("")
 		plan := spec.Plan
-		spec.Plan = func(n int) (core.Birth, error) {
+		spec.Plan = func(n int) (algorithm.Birth, error) {
 			birth, err := plan(n)
-			return func(self core.ID, v core.View) core.Machine { return moody{birth(self, v), bug} }, err
+			return func(self algorithm.ID, v algorithm.View) algorithm.Machine { return moody{birth(self, v), bug} }, err
 		}
 		r, err := Run(Config{Spec: spec, Nodes: 3, Requests: 1, Properties: []string{Deadlock}})
 		if err != nil {
@@ -168,47 +168,47 @@ func TestLiftComparesAll(t *testing.T) {
 // not be done.
 type tally struct {
 	n     int
-	self  core.ID
+	self  algorithm.ID
 	times uint64
-	bug   func(s *tally, out *core.Out[toyMessage])
+	bug   func(s *tally, out *algorithm.Out[toyMessage])
 }
 
-func (s *tally) Fields(c *core.Coder) { c.Seq("times", s.self, &s.times) }
+func (s *tally) Fields(c *algorithm.Coder) { c.Seq("times", s.self, &s.times) }
 
-func (s *tally) Request(out *core.Out[toyMessage]) {
+func (s *tally) Request(out *algorithm.Out[toyMessage]) {
 	s.times++
 	out.Enter()
 	s.bug(s, out)
 }
 
-func (s *tally) Release(*core.Out[toyMessage]) {}
+func (s *tally) Release(*algorithm.Out[toyMessage]) {}
 
-func (s *tally) Receive(core.ID, *toyMessage, *core.Out[toyMessage]) {}
+func (s *tally) Receive(algorithm.ID, *toyMessage, *algorithm.Out[toyMessage]) {}
 
 // Counters, too, are for comparing only.
 func TestLiftOfCounters(t *testing.T) {
-	bugs := map[string]func(s *tally, out *core.Out[toyMessage]){
-		"": func(s *tally, out *core.Out[toyMessage]) { out.Send((s.self+1)%3, toyMessage{toyNote}) },
-		"parity": func(s *tally, out *core.Out[toyMessage]) {
+	bugs := map[string]func(s *tally, out *algorithm.Out[toyMessage]){
+		"": func(s *tally, out *algorithm.Out[toyMessage]) { out.Send((s.self+1)%3, toyMessage{toyNote}) },
+		"parity": func(s *tally, out *algorithm.Out[toyMessage]) {
 			if s.times%2 == 0 {
 				out.Broadcast(toyMessage{toyNote})
 			}
 		},
-		"size": func(s *tally, out *core.Out[toyMessage]) {
+		"size": func(s *tally, out *algorithm.Out[toyMessage]) {
 			if s.times > 1000 {
 				out.Broadcast(toyMessage{toyNote})
 			}
 		},
-		"back to 0": func(s *tally, _ *core.Out[toyMessage]) { s.times = 0 },
+		"back to 0": func(s *tally, _ *algorithm.Out[toyMessage]) { s.times = 0 },
 	}
 	for m := uint64(3); m <= 8; m++ {
-		bugs[fmt.Sprintf("recipient by remainder of %d", m)] = func(s *tally, out *core.Out[toyMessage]) {
-			out.Send(core.ID(s.times%m)%core.ID(s.n), toyMessage{toyNote})
+		bugs[fmt.Sprintf("recipient by remainder of %d", m)] = func(s *tally, out *algorithm.Out[toyMessage]) {
+			out.Send(algorithm.ID(s.times%m)%algorithm.ID(s.n), toyMessage{toyNote})
 		}
 	}
 	for name, bug := range bugs {
-		spec := core.Spec{Name: "tally", Kinds: toy("").Kinds, Plan: core.Always(func(self core.ID, v core.View) core.Machine {
-			return core.New(self, v, &tally{n: v.N, self: self, bug: bug})
+		spec := algorithm.Spec{Name: "tally", Kinds: toy("").Kinds, Plan: algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+			return algorithm.New(self, v, &tally{n: v.N, self: self, bug: bug})
 		})}
 		r, err := Run(Config{Spec: spec, Nodes: 3, Requests: 1, Properties: []string{Deadlock}})
 		if err != nil {
@@ -243,7 +243,7 @@ func TestLiftFindsJumps(t *testing.T) {
 // Times that drift apart without bound end a check in words, not in a wrong
 // verdict.
 func TestTooManyTimes(t *testing.T) {
-	r, err := Run(Config{Spec: ticker("mute"), Nodes: 2, Requests: 80, Requesters: []core.ID{0}, Properties: []string{Deadlock}})
+	r, err := Run(Config{Spec: ticker("mute"), Nodes: 2, Requests: 80, Requesters: []algorithm.ID{0}, Properties: []string{Deadlock}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +259,7 @@ type secretive struct {
 	count, most int
 }
 
-func (s *secretive) Receive(from core.ID, m *tickerMessage, out *core.Out[tickerMessage]) {
+func (s *secretive) Receive(from algorithm.ID, m *tickerMessage, out *algorithm.Out[tickerMessage]) {
 	if s.count++; s.count < s.most {
 		s.tickerState.Receive(from, m, out)
 	}
@@ -270,8 +270,8 @@ func (s *secretive) Receive(from core.ID, m *tickerMessage, out *core.Out[ticker
 func TestMissingField(t *testing.T) {
 	for _, most := range []int{3, 1 << 40} {
 		spec := ticker("")
-		spec.Plan = core.Always(func(self core.ID, v core.View) core.Machine {
-			return core.New(self, v, &secretive{tickerState{clock: core.First()}, 0, most})
+		spec.Plan = algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+			return algorithm.New(self, v, &secretive{tickerState{clock: algorithm.First()}, 0, most})
 		})
 		r, err := Run(Config{Spec: spec, Nodes: 2, Requests: 2, Properties: []string{Deadlock}, Limits: Limits{Workers: 1}})
 		got := ""
@@ -291,7 +291,7 @@ func TestMissingField(t *testing.T) {
 func TestNoMissingField(t *testing.T) {
 	for _, spec := range catalog.All() {
 		c := Config{Spec: spec, Nodes: 2, Requests: 1, Network: spec.Network, Properties: []string{MutualExclusion}}
-		if spec.Family == core.Election {
+		if spec.Family == algorithm.Election {
 			c.Crashes, c.Properties = 1, []string{elections.OneLeader}
 		}
 		if spec.Accepts(c.Nodes) != nil {

@@ -10,15 +10,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stile-lock/stile/check/explore"
-	"github.com/stile-lock/stile/check/ring"
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/deadlock"
-	"github.com/stile-lock/stile/election"
-	"github.com/stile-lock/stile/family"
-	"github.com/stile-lock/stile/family/families"
-	"github.com/stile-lock/stile/family/transactions"
-	"github.com/stile-lock/stile/mutex"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/algorithm/election"
+	"github.com/stile-lock/stile/algorithm/mutex"
+	"github.com/stile-lock/stile/internal/world/explore"
+	"github.com/stile-lock/stile/internal/world/family"
+	"github.com/stile-lock/stile/internal/world/family/families"
+	"github.com/stile-lock/stile/internal/world/family/transactions"
+	"github.com/stile-lock/stile/internal/world/ring"
 	"github.com/stile-lock/stile/trace"
 )
 
@@ -205,7 +205,7 @@ func TestUnconfirmedIsUnfinished(t *testing.T) {
 	gone, cancel := context.WithCancel(context.Background())
 	cancel()
 	for why, l := range map[string]Limits{explore.OutOfMemory: {Memory: 1 << 16}, explore.OutOfTime: {Time: 1}, explore.Interrupted: {Context: gone}} {
-		c := Config{Spec: mutex.MajorityNaive(), Nodes: 4, Network: core.Unordered, Properties: []string{Deadlock}, Limits: l}
+		c := Config{Spec: mutex.MajorityNaive(), Nodes: 4, Network: algorithm.Unordered, Properties: []string{Deadlock}, Limits: l}
 		c.Family = families.Of(c.Spec)
 		r := newRun(c)
 		m, err := r.model("", false)

@@ -3,14 +3,14 @@ package check
 import (
 	"testing"
 
-	"github.com/stile-lock/stile/catalog"
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/catalog"
 )
 
 // bornHeld checks a group of n as live members run it: process 1 is born inside,
 // and links keep the order of sending.
-func bornHeld(t *testing.T, spec core.Spec, n int, properties ...string) *Report {
-	c := Config{Spec: spec, Nodes: n, Starts: []core.View{{N: n, Busy: true}}, Properties: properties}
+func bornHeld(t *testing.T, spec algorithm.Spec, n int, properties ...string) *Report {
+	c := Config{Spec: spec, Nodes: n, Starts: []algorithm.View{{N: n, Busy: true}}, Properties: properties}
 	if n == 3 && spec.Name == "lamport" {
 		c.Requests = 1 // any number takes 12 million states
 	}
@@ -38,19 +38,19 @@ func TestLiveProved(t *testing.T) {
 
 // perjured gives everybody else an alibi.
 type perjured struct {
-	core.Machine
-	self core.ID
+	algorithm.Machine
+	self algorithm.ID
 }
 
-func (p perjured) Alibi(d core.ID) bool { return d != p.self }
+func (p perjured) Alibi(d algorithm.ID) bool { return d != p.self }
 
 // Of every live algorithm a false alibi is found.
 func TestLivePerjuryIsFound(t *testing.T) {
 	for _, spec := range catalog.Live() {
 		plan := spec.Plan
-		spec.Plan = func(n int) (core.Birth, error) {
+		spec.Plan = func(n int) (algorithm.Birth, error) {
 			birth, err := plan(n)
-			return func(self core.ID, v core.View) core.Machine { return perjured{birth(self, v), self} }, err
+			return func(self algorithm.ID, v algorithm.View) algorithm.Machine { return perjured{birth(self, v), self} }, err
 		}
 		if p := bornHeld(t, spec, 2, Alibi).Find(Alibi); p == nil || p.Verdict != Violated {
 			t.Errorf("%s: %+v, want violated", spec.Name, p)

@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/stile-lock/stile/check/explore"
-	"github.com/stile-lock/stile/check/group"
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/family"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/world/explore"
+	"github.com/stile-lock/stile/internal/world/family"
+	"github.com/stile-lock/stile/internal/world/model"
 )
 
 // liveness looks at infinite runs.
-func (r *run) liveness(m *group.Model, e *explore.Exploration) error {
+func (r *run) liveness(m *model.Model, e *explore.Exploration) error {
 	if stuck := m.Bit(Deadlock); e.StepsTo(stuck) >= 0 && r.wants(Starvation) {
 		if err := r.violated(m, e, Starvation, stuck); err != nil {
 			return err
@@ -61,7 +61,7 @@ func (r *run) endless() []family.Property {
 
 // infinite judges starvation and bypass, which hold as far as is known, by the
 // whole graph.
-func (r *run) infinite(m *group.Model, g *explore.Graph, p, b Property) error {
+func (r *run) infinite(m *model.Model, g *explore.Graph, p, b Property) error {
 	var most overtaking
 	var starving []starved
 	for _, i := range g.Waiters() {
@@ -103,7 +103,7 @@ func (r *run) infinite(m *group.Model, g *explore.Graph, p, b Property) error {
 type starved struct {
 	state uint32 // where that becomes certain
 	loop  []uint32
-	who   core.ID
+	who   algorithm.ID
 }
 
 // An overtaking is the most that a waiting process can be overtaken.
@@ -135,7 +135,7 @@ func (r *run) tooOften(n int) bool {
 
 // bypass reports how often a waiting process can be overtaken, and how if that
 // is more often than is claimed.
-func (r *run) bypass(p *Property, m *group.Model, g *explore.Graph, most overtaking) error {
+func (r *run) bypass(p *Property, m *model.Model, g *explore.Graph, most overtaking) error {
 	say := func(n int) string {
 		if n == explore.Unbounded {
 			return "without bound"
@@ -157,7 +157,7 @@ func (r *run) bypass(p *Property, m *group.Model, g *explore.Graph, most overtak
 	if err != nil {
 		return err
 	}
-	steps, err := m.Run(group.Path{Start: start, States: states})
+	steps, err := m.Run(model.Path{Start: start, States: states})
 	if err != nil {
 		return r.spurious(p, err)
 	}
@@ -172,8 +172,8 @@ func (r *run) bypass(p *Property, m *group.Model, g *explore.Graph, most overtak
 // agreement looks for a run that ends, or goes on for ever, without agreement:
 // a component of the graph in which a fair run can stay, and in which there is
 // a state without agreement.
-func (r *run) agreement(m *group.Model, g *explore.Graph, p Property) error {
-	c := g.Cut(group.Always)
+func (r *run) agreement(m *model.Model, g *explore.Graph, p Property) error {
+	c := g.Cut(model.Always)
 	if g.Unfinished != "" {
 		p.Verdict, p.Note = Unfinished, g.Unfinished
 		r.add(p)
@@ -181,7 +181,7 @@ func (r *run) agreement(m *group.Model, g *explore.Graph, p Property) error {
 	}
 	for id := c.Parts() - 1; id >= 0; id-- {
 		members := c.Members(id)
-		i := slices.IndexFunc(members, func(s uint32) bool { return g.Waiting(s)>>group.Unsettled&1 != 0 })
+		i := slices.IndexFunc(members, func(s uint32) bool { return g.Waiting(s)>>model.Unsettled&1 != 0 })
 		if i < 0 || !c.Bad(members) {
 			continue
 		}
@@ -189,7 +189,7 @@ func (r *run) agreement(m *group.Model, g *explore.Graph, p Property) error {
 		if err != nil {
 			return err
 		}
-		steps, err := m.Run(group.Path{Start: start, States: states})
+		steps, err := m.Run(model.Path{Start: start, States: states})
 		if err != nil {
 			err = r.spurious(&p, err)
 			r.add(p)

@@ -5,14 +5,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 )
 
 // A clumsy lock does on request what it must not do.
 type clumsy struct {
 	state uint8
 	count int
-	slip  func(s *clumsy, out *core.Out[clumsyMessage])
+	slip  func(s *clumsy, out *algorithm.Out[clumsyMessage])
 }
 
 type clumsyMessage struct {
@@ -20,35 +20,35 @@ type clumsyMessage struct {
 	Count int
 }
 
-func (m *clumsyMessage) Fields(c *core.Coder) {
+func (m *clumsyMessage) Fields(c *algorithm.Coder) {
 	c.Kind(&m.Kind, 0)
 	c.Int("count", &m.Count, 3)
 }
 
-func (s *clumsy) Fields(c *core.Coder) {
+func (s *clumsy) Fields(c *algorithm.Coder) {
 	c.Uint8("state", &s.state, "idle", "inside")
 	c.Int("count", &s.count, 3)
 }
 
-func (s *clumsy) Request(out *core.Out[clumsyMessage]) {
+func (s *clumsy) Request(out *algorithm.Out[clumsyMessage]) {
 	s.slip(s, out)
 	out.Enter()
 }
 
-func (s *clumsy) Release(*core.Out[clumsyMessage]) {}
+func (s *clumsy) Release(*algorithm.Out[clumsyMessage]) {}
 
-func (s *clumsy) Receive(from core.ID, m *clumsyMessage, out *core.Out[clumsyMessage]) {
+func (s *clumsy) Receive(from algorithm.ID, m *clumsyMessage, out *algorithm.Out[clumsyMessage]) {
 	out.Send(0, *m)
 }
 
-func (s *clumsy) Expire(int, *core.Out[clumsyMessage]) {}
+func (s *clumsy) Expire(int, *algorithm.Out[clumsyMessage]) {}
 
 // A deviant machine sets a timer that there is not, past what core refuses.
-type deviant struct{ core.Machine }
+type deviant struct{ algorithm.Machine }
 
-func (d deviant) Step(in core.Input, out *core.Output) error {
+func (d deviant) Step(in algorithm.Input, out *algorithm.Output) error {
 	err := d.Machine.Step(in, out)
-	out.Notices = append(out.Notices, core.Notice{Kind: core.SetTimer, Timer: 1 << 24, After: 1})
+	out.Notices = append(out.Notices, algorithm.Notice{Kind: algorithm.SetTimer, Timer: 1 << 24, After: 1})
 	return err
 }
 
@@ -59,7 +59,7 @@ type crumbling struct {
 	hurt  bool
 }
 
-func (s *crumbling) Fields(c *core.Coder) {
+func (s *crumbling) Fields(c *algorithm.Coder) {
 	c.Bool("hurt", &s.hurt)
 	if s.hurt || s.where == "fields" {
 		panic("crumbled")
@@ -68,14 +68,14 @@ func (s *crumbling) Fields(c *core.Coder) {
 
 type crumb struct{ Kind uint8 }
 
-func (m *crumb) Fields(c *core.Coder) {
+func (m *crumb) Fields(c *algorithm.Coder) {
 	c.Kind(&m.Kind, 1)
 	if m.Kind == 1 {
 		panic("crumb")
 	}
 }
 
-func (s *crumbling) Request(out *core.Out[crumb]) {
+func (s *crumbling) Request(out *algorithm.Out[crumb]) {
 	switch s.where {
 	case "step":
 		s.hurt = true
@@ -85,18 +85,18 @@ func (s *crumbling) Request(out *core.Out[crumb]) {
 	}
 }
 
-func (s *crumbling) Release(*core.Out[crumb]) {}
+func (s *crumbling) Release(*algorithm.Out[crumb]) {}
 
-func (s *crumbling) Receive(core.ID, *crumb, *core.Out[crumb]) {}
+func (s *crumbling) Receive(algorithm.ID, *crumb, *algorithm.Out[crumb]) {}
 
-func (s *crumbling) Clock() core.Time {
+func (s *crumbling) Clock() algorithm.Time {
 	if s.where == "clock" {
 		panic("stopped")
 	}
-	return core.Time{}
+	return algorithm.Time{}
 }
 
-func (s *crumbling) Hear(core.Time) {}
+func (s *crumbling) Hear(algorithm.Time) {}
 
 // A panic is one wherever the checker uses a machine, and whatever state that leaves
 // it in.
@@ -110,21 +110,21 @@ func TestPanicsOfTheAuthor(t *testing.T) {
 		"clock":   "crumbling: P1: mistake in the algorithm: it panics when its clock is read: stopped, at mistakes_test.go:",
 		"message": "crumbling: P1: mistake in the algorithm: it panics when its application asks: crumb, at mistakes_test.go:",
 	} {
-		spec := core.Spec{Name: "crumbling", Kinds: []string{"WHOLE", "CRUMB"}, Detects: where == "late", Theory: core.Theory{ME3: where == "clock"}, Plan: func(int) (core.Birth, error) {
+		spec := algorithm.Spec{Name: "crumbling", Kinds: []string{"WHOLE", "CRUMB"}, Detects: where == "late", Theory: algorithm.Theory{ME3: where == "clock"}, Plan: func(int) (algorithm.Birth, error) {
 			if where == "plan" {
 				panic("planned")
 			}
-			return func(self core.ID, v core.View) core.Machine {
+			return func(self algorithm.ID, v algorithm.View) algorithm.Machine {
 				if where == "birth" && self == 1 {
 					panic("born")
 				}
 				if where == "late" && v.Late {
 					panic("back")
 				}
-				return core.New(self, v, &crumbling{where: where})
+				return algorithm.New(self, v, &crumbling{where: where})
 			}, nil
 		}}
-		c := Config{Spec: spec, Nodes: 2, Requests: 1, Requesters: []core.ID{0}}
+		c := Config{Spec: spec, Nodes: 2, Requests: 1, Requesters: []algorithm.ID{0}}
 		if where == "clock" {
 			c.Requesters, c.Properties = nil, []string{OrderOpen}
 		}
@@ -132,7 +132,7 @@ func TestPanicsOfTheAuthor(t *testing.T) {
 			c.Crashes, c.Comebacks = 1, 1
 		}
 		_, err := Run(c)
-		if !errors.Is(err, core.ErrAlgorithm) || !strings.Contains(err.Error(), want) {
+		if !errors.Is(err, algorithm.ErrAlgorithm) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v\nwant %q", where, err, want)
 		}
 	}
@@ -141,33 +141,33 @@ func TestPanicsOfTheAuthor(t *testing.T) {
 // What an author gets wrong ends a check with an error that says who has made the
 // mistake, whatever it is: no panic, no host, and no bytes are to blame.
 func TestMistakesOfTheAuthor(t *testing.T) {
-	spec := func(slip func(s *clumsy, out *core.Out[clumsyMessage])) core.Spec {
-		return core.Spec{Name: "clumsy", Kinds: []string{"NOTE"}, Plan: core.Always(func(self core.ID, v core.View) core.Machine {
-			return core.New(self, v, &clumsy{slip: slip})
+	spec := func(slip func(s *clumsy, out *algorithm.Out[clumsyMessage])) algorithm.Spec {
+		return algorithm.Spec{Name: "clumsy", Kinds: []string{"NOTE"}, Plan: algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+			return algorithm.New(self, v, &clumsy{slip: slip})
 		})}
 	}
-	astray := spec(func(*clumsy, *core.Out[clumsyMessage]) {})
+	astray := spec(func(*clumsy, *algorithm.Out[clumsyMessage]) {})
 	plan := astray.Plan
-	astray.Plan = func(n int) (core.Birth, error) {
+	astray.Plan = func(n int) (algorithm.Birth, error) {
 		birth, err := plan(n)
-		return func(self core.ID, v core.View) core.Machine { return deviant{birth(self, v)} }, err
+		return func(self algorithm.ID, v algorithm.View) algorithm.Machine { return deviant{birth(self, v)} }, err
 	}
 	for _, c := range []struct {
-		spec core.Spec
+		spec algorithm.Spec
 		want string
 	}{
-		{spec(func(s *clumsy, _ *core.Out[clumsyMessage]) { s.count = 4 }), "P1: mistake in the algorithm: a state that it has written does not load: malformed bytes: field count"},
-		{spec(func(s *clumsy, _ *core.Out[clumsyMessage]) { s.state = 2 }), "a state that it has written does not load: malformed bytes: field state"},
-		{spec(func(_ *clumsy, out *core.Out[clumsyMessage]) { out.Send(1, clumsyMessage{Count: 4}) }), "a message that it has written does not load"},
-		{spec(func(_ *clumsy, out *core.Out[clumsyMessage]) { out.Send(0, clumsyMessage{}) }), "P1 goes on sending to itself"},
-		{spec(func(_ *clumsy, out *core.Out[clumsyMessage]) { out.SetTimer(1<<24, 1) }), "P1 set timer 16777216"},
-		{spec(func(_ *clumsy, out *core.Out[clumsyMessage]) { out.Deny() }), "P1 denied a request"},
-		{spec(func(s *clumsy, _ *core.Out[clumsyMessage]) { panic("out of order") }), "clumsy: P1: mistake in the algorithm: it panics when its application asks: out of order, at mistakes_test.go:"},
-		{spec(func(s *clumsy, _ *core.Out[clumsyMessage]) { s.count = []int{}[s.count] }), "index out of range [0] with length 0, at mistakes_test.go:"},
+		{spec(func(s *clumsy, _ *algorithm.Out[clumsyMessage]) { s.count = 4 }), "P1: mistake in the algorithm: a state that it has written does not load: malformed bytes: field count"},
+		{spec(func(s *clumsy, _ *algorithm.Out[clumsyMessage]) { s.state = 2 }), "a state that it has written does not load: malformed bytes: field state"},
+		{spec(func(_ *clumsy, out *algorithm.Out[clumsyMessage]) { out.Send(1, clumsyMessage{Count: 4}) }), "a message that it has written does not load"},
+		{spec(func(_ *clumsy, out *algorithm.Out[clumsyMessage]) { out.Send(0, clumsyMessage{}) }), "P1 goes on sending to itself"},
+		{spec(func(_ *clumsy, out *algorithm.Out[clumsyMessage]) { out.SetTimer(1<<24, 1) }), "P1 set timer 16777216"},
+		{spec(func(_ *clumsy, out *algorithm.Out[clumsyMessage]) { out.Deny() }), "P1 denied a request"},
+		{spec(func(s *clumsy, _ *algorithm.Out[clumsyMessage]) { panic("out of order") }), "clumsy: P1: mistake in the algorithm: it panics when its application asks: out of order, at mistakes_test.go:"},
+		{spec(func(s *clumsy, _ *algorithm.Out[clumsyMessage]) { s.count = []int{}[s.count] }), "index out of range [0] with length 0, at mistakes_test.go:"},
 		{astray, "timer 16777216"},
 	} {
-		_, err := Run(Config{Spec: c.spec, Nodes: 2, Requests: 1, Requesters: []core.ID{0}})
-		if !errors.Is(err, core.ErrAlgorithm) || !strings.Contains(err.Error(), c.want) {
+		_, err := Run(Config{Spec: c.spec, Nodes: 2, Requests: 1, Requesters: []algorithm.ID{0}})
+		if !errors.Is(err, algorithm.ErrAlgorithm) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("got %v\nwant %q", err, c.want)
 		}
 	}
@@ -175,35 +175,35 @@ func TestMistakesOfTheAuthor(t *testing.T) {
 
 // A doubly wrong lock lets everybody in, and does something else wrong on the way out.
 type doublyWrong struct {
-	self core.ID
-	time core.Time
-	out  func(s *doublyWrong, out *core.Out[clumsyMessage])
+	self algorithm.ID
+	time algorithm.Time
+	out  func(s *doublyWrong, out *algorithm.Out[clumsyMessage])
 }
 
-func (s *doublyWrong) Fields(c *core.Coder)                                      { c.Time("time", &s.time) }
-func (s *doublyWrong) Request(out *core.Out[clumsyMessage])                      { out.Enter() }
-func (s *doublyWrong) Release(out *core.Out[clumsyMessage])                      { s.out(s, out) }
-func (s *doublyWrong) Receive(core.ID, *clumsyMessage, *core.Out[clumsyMessage]) {}
+func (s *doublyWrong) Fields(c *algorithm.Coder)                                           { c.Time("time", &s.time) }
+func (s *doublyWrong) Request(out *algorithm.Out[clumsyMessage])                           { out.Enter() }
+func (s *doublyWrong) Release(out *algorithm.Out[clumsyMessage])                           { s.out(s, out) }
+func (s *doublyWrong) Receive(algorithm.ID, *clumsyMessage, *algorithm.Out[clumsyMessage]) {}
 
 // A violation is told, and the mistake beside it, though both are steps out of the same
 // state, or of states that are equally deep.
 func TestViolationBesideAMistake(t *testing.T) {
-	for want, out := range map[string]func(s *doublyWrong, out *core.Out[clumsyMessage]){
-		"it panics when its application leaves: no way out": func(*doublyWrong, *core.Out[clumsyMessage]) { panic("no way out") },
-		"sent NOTE to seat 10 of 3":                         func(_ *doublyWrong, out *core.Out[clumsyMessage]) { out.Send(9, clumsyMessage{}) },
-		"a logical time reached": func(s *doublyWrong, _ *core.Out[clumsyMessage]) {
+	for want, out := range map[string]func(s *doublyWrong, out *algorithm.Out[clumsyMessage]){
+		"it panics when its application leaves: no way out": func(*doublyWrong, *algorithm.Out[clumsyMessage]) { panic("no way out") },
+		"sent NOTE to seat 10 of 3":                         func(_ *doublyWrong, out *algorithm.Out[clumsyMessage]) { out.Send(9, clumsyMessage{}) },
+		"a logical time reached": func(s *doublyWrong, _ *algorithm.Out[clumsyMessage]) {
 			for range 70 {
 				s.time.Tick()
 			}
 		},
 	} {
-		for _, only := range []core.ID{core.None, 0, 2} { // who makes the mistake
-			spec := core.Spec{Name: "doubly-wrong", Kinds: []string{"NOTE"}, Plan: core.Always(func(self core.ID, v core.View) core.Machine {
+		for _, only := range []algorithm.ID{algorithm.None, 0, 2} { // who makes the mistake
+			spec := algorithm.Spec{Name: "doubly-wrong", Kinds: []string{"NOTE"}, Plan: algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
 				s := &doublyWrong{self: self, out: out}
-				if only != core.None && only != self {
-					s.out = func(*doublyWrong, *core.Out[clumsyMessage]) {}
+				if only != algorithm.None && only != self {
+					s.out = func(*doublyWrong, *algorithm.Out[clumsyMessage]) {}
 				}
-				return core.New(self, v, s)
+				return algorithm.New(self, v, s)
 			})}
 			var told []string
 			r, err := Run(Config{

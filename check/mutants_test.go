@@ -5,30 +5,30 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/mutex"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/mutex"
 )
 
 // without returns what an algorithm claims, without some.
-func without(spec core.Spec, names ...string) []string {
+func without(spec algorithm.Spec, names ...string) []string {
 	return slices.DeleteFunc(Claims(spec), func(n string) bool { return slices.Contains(names, n) })
 }
 
 // deaf is an algorithm that does not take part in the messages between
 // applications.
-func deaf(spec core.Spec) core.Spec {
+func deaf(spec algorithm.Spec) algorithm.Spec {
 	plan := spec.Plan
-	spec.Plan = func(n int) (core.Birth, error) {
+	spec.Plan = func(n int) (algorithm.Birth, error) {
 		birth, err := plan(n)
-		return func(self core.ID, v core.View) core.Machine { return deafMachine{birth(self, v)} }, err
+		return func(self algorithm.ID, v algorithm.View) algorithm.Machine { return deafMachine{birth(self, v)} }, err
 	}
 	return spec
 }
 
-type deafMachine struct{ core.Machine }
+type deafMachine struct{ algorithm.Machine }
 
-func (d deafMachine) Step(in core.Input, out *core.Output) error {
-	if in.Kind == core.Hear {
+func (d deafMachine) Step(in algorithm.Input, out *algorithm.Output) error {
+	if in.Kind == algorithm.Hear {
 		out.Reset()
 		return nil
 	}
@@ -44,7 +44,7 @@ func TestEachPropertyFindsItsBug(t *testing.T) {
 	ra1981.Theory = mutex.RicartAgrawala().Theory
 	for _, c := range []struct {
 		property    string
-		sound, bug  core.Spec
+		sound, bug  algorithm.Spec
 		nodes, asks int
 		leave       []string // not checked
 	}{
@@ -61,7 +61,7 @@ func TestEachPropertyFindsItsBug(t *testing.T) {
 		{Convergence, mutex.Dijkstra(4), mutex.Dijkstra(3), 2, 0, nil},
 		{Start, toy(""), toy("perjury"), 2, 0, nil},
 	} {
-		check := func(spec core.Spec) []string {
+		check := func(spec algorithm.Spec) []string {
 			r, err := Run(Config{Spec: spec, Nodes: c.nodes, Requests: c.asks, Properties: without(spec, c.leave...)})
 			if err != nil {
 				t.Fatalf("%s: %v", c.property, err)
@@ -89,14 +89,14 @@ func TestEachPropertyFindsItsBug(t *testing.T) {
 // onceOnly lets two in, and fails when somebody asks for the second time.
 type onceOnly struct{ toyState }
 
-func (s *onceOnly) Request(out *core.Out[toyMessage]) {
+func (s *onceOnly) Request(out *algorithm.Out[toyMessage]) {
 	if s.closed {
 		out.Send(99, toyMessage{})
 	}
 	s.toyState.Request(out)
 }
 
-func (s *onceOnly) Release(out *core.Out[toyMessage]) {
+func (s *onceOnly) Release(out *algorithm.Out[toyMessage]) {
 	s.closed = s.self != 0
 	s.toyState.Release(out)
 }
@@ -104,8 +104,8 @@ func (s *onceOnly) Release(out *core.Out[toyMessage]) {
 // What was shown to be broken is reported, though the algorithm fails later on.
 func TestFailureAfterViolation(t *testing.T) {
 	spec := toy("early")
-	spec.Plan = core.Always(func(self core.ID, v core.View) core.Machine {
-		return core.New(self, v, &onceOnly{toyState{self: self, n: v.N, bug: "early", busy: core.None}})
+	spec.Plan = algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+		return algorithm.New(self, v, &onceOnly{toyState{self: self, n: v.N, bug: "early", busy: algorithm.None}})
 	})
 	r, err := Run(Config{Spec: spec, Nodes: 2, Properties: []string{MutualExclusion, Deadlock, Starvation}})
 	if err != nil {
@@ -128,20 +128,20 @@ type impatient struct {
 	early bool
 }
 
-func (s *impatient) Start(out *core.Out[toyMessage]) {
+func (s *impatient) Start(out *algorithm.Out[toyMessage]) {
 	if s.early {
 		out.SetTimer(3, 1)
 	}
 }
 
-func (s *impatient) Request(out *core.Out[toyMessage]) {
+func (s *impatient) Request(out *algorithm.Out[toyMessage]) {
 	s.toyState.Request(out)
 	if !s.early {
 		out.SetTimer(3, 1)
 	}
 }
 
-func (s *impatient) Expire(timer int, out *core.Out[toyMessage]) {
+func (s *impatient) Expire(timer int, out *algorithm.Out[toyMessage]) {
 	if timer == 3 && s.state == waits {
 		s.state = inside
 		out.Enter()
@@ -152,8 +152,8 @@ func (s *impatient) Expire(timer int, out *core.Out[toyMessage]) {
 func TestTimersOfLocks(t *testing.T) {
 	for _, early := range []bool{false, true} {
 		spec := toy("")
-		spec.Plan = core.Always(func(self core.ID, v core.View) core.Machine {
-			return core.New(self, v, &impatient{toyState{self: self, n: v.N, busy: core.None}, early})
+		spec.Plan = algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+			return algorithm.New(self, v, &impatient{toyState{self: self, n: v.N, busy: algorithm.None}, early})
 		})
 		r := mustRun(t, Config{Spec: spec, Nodes: 3, Requests: 1, Properties: []string{MutualExclusion}})
 		if p := r.Properties[0]; p.Verdict != Violated {

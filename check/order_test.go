@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/stile-lock/stile/catalog"
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/catalog"
 )
 
 // The table of docs/algorithms.md, for any number of requests, as far as that
@@ -15,32 +15,32 @@ func TestOrder(t *testing.T) {
 	for _, c := range []struct {
 		name         string
 		nodes        int
-		network      core.Network
+		network      algorithm.Network
 		closed, open int
 	}{
-		{"ricart-agrawala", 3, core.FIFO, 0, 0},
-		{"central", 3, core.FIFO, 0, 3},
-		{"central", 5, core.FIFO, 0, unchecked},
-		{"central-stamped", 3, core.FIFO, 0, 3},
-		{"central-stamped", 4, core.FIFO, 0, unchecked},
-		{"token-ring", 3, core.FIFO, 0, 3},
-		{"token-ring", 5, core.FIFO, 0, unchecked},
-		{"token-ring-lazy", 3, core.FIFO, 0, 3},
-		{"token-ring-lazy", 5, core.FIFO, 0, unchecked},
-		{"dijkstra", 3, core.FIFO, 0, 3},
-		{"dijkstra", 5, core.FIFO, 0, unchecked},
-		{"maekawa", 3, core.FIFO, 0, 5},
-		{"suzuki-kasami", 2, core.FIFO, 0, 3},
-		{"suzuki-kasami", 3, core.FIFO, 5, 3},
-		{"ricart-agrawala-token", 3, core.FIFO, 5, 3},
-		{"carvalho-roucairol", 3, core.FIFO, 9, 3},
-		{"raymond", 3, core.FIFO, 9, 3},
-		{"naimi-trehel", 3, core.FIFO, 0, 3},
-		{"naimi-trehel", 4, core.FIFO, 14, 3},
-		{"naimi-trehel", 3, core.Unordered, 9, 3},
-		{"bakery", 2, core.FIFO, 0, 14},
+		{"ricart-agrawala", 3, algorithm.FIFO, 0, 0},
+		{"central", 3, algorithm.FIFO, 0, 3},
+		{"central", 5, algorithm.FIFO, 0, unchecked},
+		{"central-stamped", 3, algorithm.FIFO, 0, 3},
+		{"central-stamped", 4, algorithm.FIFO, 0, unchecked},
+		{"token-ring", 3, algorithm.FIFO, 0, 3},
+		{"token-ring", 5, algorithm.FIFO, 0, unchecked},
+		{"token-ring-lazy", 3, algorithm.FIFO, 0, 3},
+		{"token-ring-lazy", 5, algorithm.FIFO, 0, unchecked},
+		{"dijkstra", 3, algorithm.FIFO, 0, 3},
+		{"dijkstra", 5, algorithm.FIFO, 0, unchecked},
+		{"maekawa", 3, algorithm.FIFO, 0, 5},
+		{"suzuki-kasami", 2, algorithm.FIFO, 0, 3},
+		{"suzuki-kasami", 3, algorithm.FIFO, 5, 3},
+		{"ricart-agrawala-token", 3, algorithm.FIFO, 5, 3},
+		{"carvalho-roucairol", 3, algorithm.FIFO, 9, 3},
+		{"raymond", 3, algorithm.FIFO, 9, 3},
+		{"naimi-trehel", 3, algorithm.FIFO, 0, 3},
+		{"naimi-trehel", 4, algorithm.FIFO, 14, 3},
+		{"naimi-trehel", 3, algorithm.Unordered, 9, 3},
+		{"bakery", 2, algorithm.FIFO, 0, 14},
 	} {
-		spec, err := catalog.Make(c.name, core.Options{})
+		spec, err := catalog.Make(c.name, algorithm.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stile-lock/stile/check/explore"
-	"github.com/stile-lock/stile/check/group"
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/family"
+	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/internal/words"
+	"github.com/stile-lock/stile/internal/world/explore"
+	"github.com/stile-lock/stile/internal/world/family"
+	"github.com/stile-lock/stile/internal/world/model"
 )
 
 // base is the pass without monitors.
@@ -46,7 +46,7 @@ func (r *run) watched() error {
 }
 
 // bitsOf returns what is seen broken if a property is.
-func (r *run) bitsOf(m *group.Model, property string) explore.Broken {
+func (r *run) bitsOf(m *model.Model, property string) explore.Broken {
 	var bits explore.Broken
 	for _, s := range r.Family.Signs {
 		if s.Breaks(property) {
@@ -58,7 +58,7 @@ func (r *run) bitsOf(m *group.Model, property string) explore.Broken {
 
 // explore explores a group for some properties and judges them. If there is
 // nothing else to look for, it ends where the only one is broken.
-func (r *run) explore(m *group.Model, list []family.Property, alone bool) (*explore.Exploration, error) {
+func (r *run) explore(m *model.Model, list []family.Property, alone bool) (*explore.Exploration, error) {
 	l := r.remaining(passName(list))
 	one := len(list) == 1 && alone && list[0].Name != Channels
 	if one {
@@ -97,7 +97,7 @@ func (r *run) explore(m *group.Model, list []family.Property, alone bool) (*expl
 		}
 	}
 	if _, piled := e.Broken[m.Bit(Channels)]; piled {
-		e.Unfinished = group.Piled
+		e.Unfinished = model.Piled
 	}
 	r.report.counted(e)
 	for _, p := range list {
@@ -112,7 +112,7 @@ func (r *run) explore(m *group.Model, list []family.Property, alone bool) (*expl
 // enters notes whether anybody ever gets in: of a lock that lets in nobody all that
 // is claimed may be true, and nothing is said by that. Where something broken has
 // ended the search, somebody might have got in later.
-func (r *run) enters(m *group.Model, e *explore.Exploration) {
+func (r *run) enters(m *model.Model, e *explore.Exploration) {
 	switch {
 	case !r.Family.Enters || !m.Vain():
 		r.entered, r.vain = true, ""
@@ -125,7 +125,7 @@ func (r *run) enters(m *group.Model, e *explore.Exploration) {
 }
 
 // all reports all that was seen broken and is not told yet.
-func (r *run) all(m *group.Model, e *explore.Exploration, list []family.Property) error {
+func (r *run) all(m *model.Model, e *explore.Exploration, list []family.Property) error {
 	for _, f := range list {
 		if bits := r.bitsOf(m, f.Name); e.StepsTo(bits) >= 0 && f.Moot == "" && r.report.Find(f.Name) == nil {
 			if err := r.violated(m, e, f.Name, bits); err != nil {
@@ -139,7 +139,7 @@ func (r *run) all(m *group.Model, e *explore.Exploration, list []family.Property
 // beyond reports whether an error means that a model is more than the checker
 // can take.
 func beyond(err error) bool {
-	return errors.As(err, new(group.LiftError)) || errors.As(err, new(group.TooMuch))
+	return errors.As(err, new(model.LiftError)) || errors.As(err, new(model.TooMuch))
 }
 
 // passName names a pass over the states by what it looks for.
@@ -155,7 +155,7 @@ func passName(list []family.Property) string {
 
 // early makes the counterexamples to what was just seen broken, if there is
 // room beside what is being explored. If not, they are made at the end.
-func (r *run) early(m *group.Model, list []family.Property, now explore.Broken, so explore.Exploration) error {
+func (r *run) early(m *model.Model, list []family.Property, now explore.Broken, so explore.Exploration) error {
 	for _, f := range list {
 		bits := r.bitsOf(m, f.Name)
 		if now&bits == 0 || f.Moot != "" || r.report.Find(f.Name) != nil {
@@ -176,7 +176,7 @@ func (r *run) early(m *group.Model, list []family.Property, now explore.Broken, 
 const noToken = "it has no token"
 
 // judge gives a property its verdict.
-func (r *run) judge(m *group.Model, e *explore.Exploration, f family.Property) error {
+func (r *run) judge(m *model.Model, e *explore.Exploration, f family.Property) error {
 	if r.report.Find(f.Name) != nil {
 		return nil // it was told when it was found
 	}
@@ -333,10 +333,10 @@ func (r *run) foundInSteps(name string) bool {
 }
 
 // AnyStart returns every view of n processes: any holder, inside or not.
-func AnyStart(n int) []core.View {
-	var views []core.View
-	for h := range core.ID(n) {
-		views = append(views, core.View{N: n, Holder: h}, core.View{N: n, Holder: h, Busy: true})
+func AnyStart(n int) []algorithm.View {
+	var views []algorithm.View
+	for h := range algorithm.ID(n) {
+		views = append(views, algorithm.View{N: n, Holder: h}, algorithm.View{N: n, Holder: h, Busy: true})
 	}
 	return views
 }

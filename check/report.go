@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/stile-lock/stile/check/explore"
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/family"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/world/explore"
+	"github.com/stile-lock/stile/internal/world/family"
 	"github.com/stile-lock/stile/scenario"
 )
 
@@ -58,7 +58,7 @@ type Property struct {
 	Counterexample *scenario.Scenario `json:"-"`
 	Loop           int                `json:"-"`
 	Means          string             `json:"-"` // what it means that it holds
-	spec           core.Spec
+	spec           algorithm.Spec
 	family         *family.Family
 }
 
@@ -125,7 +125,7 @@ func (r *Report) First() *Property {
 }
 
 // hint says why a report in which all is well is not the whole truth, or "".
-func hint(s core.Spec) string {
+func hint(s algorithm.Spec) string {
 	switch {
 	case s.Wrong != "":
 		return fmt.Sprintf("%s is wrong, though not in this check: %s", s.Name, s.Wrong)

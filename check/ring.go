@@ -6,10 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/stile-lock/stile/check/explore"
-	"github.com/stile-lock/stile/check/ring"
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/internal/words"
+	"github.com/stile-lock/stile/internal/world/explore"
+	"github.com/stile-lock/stile/internal/world/ring"
 )
 
 // A RingConfig says which of Dijkstra's rings to check: one in which neighbours
@@ -90,7 +90,7 @@ func ringLines(r *ring.Result) []string {
 	for _, m := range r.Run {
 		var who []string
 		for set := m.Who; set != 0; set &= set - 1 {
-			who = append(who, core.ID(bits.TrailingZeros32(set)).String())
+			who = append(who, algorithm.ID(bits.TrailingZeros32(set)).String())
 		}
 		what := "at the start"
 		switch len(who) {

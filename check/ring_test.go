@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stile-lock/stile/check/ring"
+	"github.com/stile-lock/stile/internal/world/ring"
 )
 
 // Dijkstra's ring with one mover and as many values as processes: four, five

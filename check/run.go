@@ -7,11 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/stile-lock/stile/check/explore"
-	"github.com/stile-lock/stile/check/group"
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/family"
-	"github.com/stile-lock/stile/family/families"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/world/explore"
+	"github.com/stile-lock/stile/internal/world/family"
+	"github.com/stile-lock/stile/internal/world/family/families"
+	"github.com/stile-lock/stile/internal/world/model"
 )
 
 // Limits end a check that would take too much.
@@ -26,33 +26,33 @@ const DefaultMemory = 4 << 30
 type Progress = explore.Progress
 
 // A Pace says how long messages take where processes crash.
-type Pace = group.Pace
+type Pace = model.Pace
 
 // The paces.
 const (
-	AnyPace = group.AnyPace // any time up to the longest, which timeouts are counted in
-	Quick   = group.Quick   // none, compared with timeouts
-	Slow    = group.Slow    // always the longest
+	AnyPace = model.AnyPace // any time up to the longest, which timeouts are counted in
+	Quick   = model.Quick   // none, compared with timeouts
+	Slow    = model.Slow    // always the longest
 )
 
 // A Config says what to check.
 type Config struct {
-	Spec       core.Spec
+	Spec       algorithm.Spec
 	Family     *family.Family // nil means what the Spec says that it is: a lock, one that survives deaths, or an election
 	Nodes      int
 	Requests   int // per process; 0 means without bound
-	Network    core.Network
-	Requesters []core.ID
-	Starts     []core.View // nil means one: process 1 has the lock and is not inside
-	Crashes    int         // how many processes crash at most, at any step, or sites
-	Comebacks  int         // how many of them come back at most, at any step
-	Losses     int         // how many messages are lost at most, at any step
+	Network    algorithm.Network
+	Requesters []algorithm.ID
+	Starts     []algorithm.View // nil means one: process 1 has the lock and is not inside
+	Crashes    int              // how many processes crash at most, at any step, or sites
+	Comebacks  int              // how many of them come back at most, at any step
+	Losses     int              // how many messages are lost at most, at any step
 	Pace       Pace
-	Wrong      bool         // once a timeout is too short, or a live process is taken for dead
-	Properties []string     // nil means all that the algorithm claims
-	First      bool         // end at the first thing that is broken
-	Options    core.Options // that Spec was made with, for counterexamples
-	Limits                  // Memory: 0 means DefaultMemory, and less than 0 no limit
+	Wrong      bool              // once a timeout is too short, or a live process is taken for dead
+	Properties []string          // nil means all that the algorithm claims
+	First      bool              // end at the first thing that is broken
+	Options    algorithm.Options // that Spec was made with, for counterexamples
+	Limits                       // Memory: 0 means DefaultMemory, and less than 0 no limit
 
 	// Found is told of each property that is violated, with its
 	// counterexample, as soon as that is known; the check goes on when it
@@ -73,9 +73,9 @@ func Properties(f *family.Family) []string {
 }
 
 // Claims returns the properties that an algorithm claims.
-func Claims(spec core.Spec) []string { return claims(families.Of(spec), spec) }
+func Claims(spec algorithm.Spec) []string { return claims(families.Of(spec), spec) }
 
-func claims(f *family.Family, spec core.Spec) []string {
+func claims(f *family.Family, spec algorithm.Spec) []string {
 	if f.Claims == nil {
 		return Properties(f)
 	}
@@ -155,7 +155,7 @@ func (r *run) doubt() {
 }
 
 // hides notes which fields are missing from Fields, of a model that was explored.
-func (r *run) hides(m *group.Model) {
+func (r *run) hides(m *model.Model) {
 	if len(r.hidden) == 0 {
 		r.hidden = m.Unwritten()
 	}
@@ -201,8 +201,8 @@ func (r *run) tokenless() error {
 	if !slices.Equal(r.Properties, []string{Token}) {
 		return nil
 	}
-	machines, err := r.Spec.Group(core.View{N: r.Nodes})
-	if err != nil || slices.ContainsFunc(machines, func(m core.Machine) bool { return core.Tokens(m, r.Nodes) > 0 }) {
+	machines, err := r.Spec.Group(algorithm.View{N: r.Nodes})
+	if err != nil || slices.ContainsFunc(machines, func(m algorithm.Machine) bool { return algorithm.Tokens(m, r.Nodes) > 0 }) {
 		return err
 	}
 	r.add(Property{Name: Token, Verdict: NotChecked, Note: noToken})
@@ -254,15 +254,15 @@ func (r *run) remaining(pass string) Limits {
 }
 
 // model makes the model of a pass: what it watches, and from where.
-func (r *run) model(watch string, upset bool) (*group.Model, error) {
+func (r *run) model(watch string, upset bool) (*model.Model, error) {
 	f := r.Family
 	env, err := f.Env(family.Options{Nodes: r.Nodes, Requests: r.Requests, Asks: r.Requesters, Watch: watch})
 	if err != nil {
 		return nil, err
 	}
-	c := group.Config{
+	c := model.Config{
 		Spec: r.Spec, Seats: r.Nodes, Env: env, Tagged: watch != "" || f.Tags, Sites: f.Sites > 0,
-		Waiters: r.Requesters, Network: r.Network, Starts: r.Starts, Upset: upset, Clock: group.Clock(f.Timers), Pace: r.Pace,
+		Waiters: r.Requesters, Network: r.Network, Starts: r.Starts, Upset: upset, Clock: model.Clock(f.Timers), Pace: r.Pace,
 		Form: r.form(), Crashes: r.Crashes, Comebacks: r.Comebacks, Losses: r.Losses, Wrong: r.Wrong, Detects: f.Detects,
 	}
 	for _, s := range f.Signs {
@@ -272,31 +272,31 @@ func (r *run) model(watch string, upset bool) (*group.Model, error) {
 		c.Seats = f.Sites
 	}
 	if f.Born != nil && c.Starts == nil && r.Nodes > 0 {
-		c.Starts = []core.View{f.Born(r.Nodes)}
+		c.Starts = []algorithm.View{f.Born(r.Nodes)}
 	}
 	if upset {
-		c.Network = core.FIFO
+		c.Network = algorithm.FIFO
 	}
 	c.Settles = slices.ContainsFunc(f.Properties, func(p family.Property) bool { return p.Found == family.InTheEnd })
 	if c.Waiters == nil {
-		for p := range core.ID(r.Nodes) {
+		for p := range algorithm.ID(r.Nodes) {
 			c.Waiters = append(c.Waiters, p)
 		}
 	}
-	return group.New(c)
+	return model.New(c)
 }
 
 // form returns how times and counters are numbered anew.
-func (r *run) form() group.Form {
+func (r *run) form() model.Form {
 	switch f := r.Family; {
 	case f.Numbers == family.Logical && r.Requests == 0 && r.Spec.Spreads:
-		return group.Form{Times: group.Spread, Counters: group.Measured}
+		return model.Form{Times: model.Spread, Counters: model.Measured}
 	case f.Numbers == family.Logical:
-		return group.Form{Times: group.Shifted, Counters: group.Measured}
+		return model.Form{Times: model.Shifted, Counters: model.Measured}
 	case f.Numbers == family.Attempts && (r.Requests == 0 || r.Spec.Spreads):
-		return group.Form{Times: group.Spread, Counters: group.Ranked}
+		return model.Form{Times: model.Spread, Counters: model.Ranked}
 	case f.Numbers == family.Attempts:
-		return group.Form{Counters: group.Ranked}
+		return model.Form{Counters: model.Ranked}
 	}
-	return group.Form{}
+	return model.Form{}
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 	"github.com/stile-lock/stile/trace"
@@ -95,7 +95,7 @@ func diagram(b *sim.Playback) *trace.Trace {
 	t := b.Trace()
 	t.Title = ""
 	if b.Sites != nil {
-		t.Events = slices.DeleteFunc(slices.Clone(t.Events), func(e trace.Event) bool { return e.Kind == trace.Note && e.Proc != core.None })
+		t.Events = slices.DeleteFunc(slices.Clone(t.Events), func(e trace.Event) bool { return e.Kind == trace.Note && e.Proc != algorithm.None })
 	}
 	return t
 }

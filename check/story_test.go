@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/mutex"
+	"github.com/stile-lock/stile/algorithm/quorum"
 	"github.com/stile-lock/stile/internal/race"
-	"github.com/stile-lock/stile/mutex"
-	"github.com/stile-lock/stile/quorum"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/trace"
 )
@@ -81,7 +81,7 @@ func TestLargeGroup(t *testing.T) {
 		t.Skip("it starts no goroutine that smaller tests do not start, and takes long with the race detector")
 	}
 	r, err := Run(Config{
-		Spec: mutex.MaekawaNaive(quorum.Grid), Nodes: 36, Requests: 1, Requesters: []core.ID{2, 22}, Properties: []string{Deadlock},
+		Spec: mutex.MaekawaNaive(quorum.Grid), Nodes: 36, Requests: 1, Requesters: []algorithm.ID{2, 22}, Properties: []string{Deadlock},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 )
 
 // A nervous lock sets timers when it starts, each for a unit more than the one before,
@@ -15,26 +15,26 @@ type nervous struct {
 	rung         int // how many have run out
 }
 
-func (s *nervous) Fields(c *core.Coder) { c.Int("rung", &s.rung, 1<<16) }
+func (s *nervous) Fields(c *algorithm.Coder) { c.Int("rung", &s.rung, 1<<16) }
 
-func (s *nervous) Start(out *core.Out[toyMessage]) {
+func (s *nervous) Start(out *algorithm.Out[toyMessage]) {
 	for i := range s.count {
 		out.SetTimer(s.first+i, s.after+i)
 	}
 }
 
-func (s *nervous) Expire(timer int, out *core.Out[toyMessage]) {
+func (s *nervous) Expire(timer int, out *algorithm.Out[toyMessage]) {
 	if timer != s.first+s.rung {
 		out.Enter()
 	}
 	s.rung++
 }
 
-func (s *nervous) Request(out *core.Out[toyMessage]) { out.Enter() }
+func (s *nervous) Request(out *algorithm.Out[toyMessage]) { out.Enter() }
 
-func (s *nervous) Release(*core.Out[toyMessage]) {}
+func (s *nervous) Release(*algorithm.Out[toyMessage]) {}
 
-func (s *nervous) Receive(core.ID, *toyMessage, *core.Out[toyMessage]) {}
+func (s *nervous) Receive(algorithm.ID, *toyMessage, *algorithm.Out[toyMessage]) {}
 
 // Timers are told apart, whatever their numbers, as many as there are and however long
 // they run; or it is said that there are too many, or that one runs for too long.
@@ -46,16 +46,16 @@ func TestTimersAreToldApart(t *testing.T) {
 	}{
 		{nervous{first: 0, count: 3, after: 1}, HoldsBounded, ""},
 		{nervous{first: 254, count: 4, after: 1}, HoldsBounded, ""},
-		{nervous{first: core.MaxTimer - 2, count: 3, after: 1}, HoldsBounded, ""},
+		{nervous{first: algorithm.MaxTimer - 2, count: 3, after: 1}, HoldsBounded, ""},
 		{nervous{first: 0, count: 3, after: 253}, HoldsBounded, ""},
 		{nervous{first: 0, count: 2, after: 40_000}, HoldsBounded, ""},
 		{nervous{first: 0, count: 2, after: 65_535}, Unfinished, "nervous: P1: timer 0 was set for 65535 units: the checker counts no more than 65534"},
 		{nervous{first: 0, count: 255, after: 1}, HoldsBounded, ""},
 		{nervous{first: 0, count: 256, after: 1}, Unfinished, "nervous: P1: 256 timers run at the same time: the checker tells no more than 255 apart"},
 	} {
-		spec := core.Spec{Name: "nervous", Detects: true, Kinds: []string{"REQUEST", "GRANT", "RELEASE", "NOTE"}, Plan: core.Always(func(self core.ID, v core.View) core.Machine {
+		spec := algorithm.Spec{Name: "nervous", Detects: true, Kinds: []string{"REQUEST", "GRANT", "RELEASE", "NOTE"}, Plan: algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
 			s := c.nervous
-			return core.New(self, v, &s)
+			return algorithm.New(self, v, &s)
 		})}
 		r, err := Run(Config{Spec: spec, Nodes: 1, Requests: 1, Pace: Quick, Properties: []string{MutualExclusion}})
 		if err != nil {
@@ -70,32 +70,32 @@ func TestTimersAreToldApart(t *testing.T) {
 // A putter lets itself in when its timer runs out, while a message goes to and fro that
 // may set the timer anew.
 type putter struct {
-	self    core.ID
+	self    algorithm.ID
 	waiting bool
-	puts    func(out *core.Out[toyMessage])
+	puts    func(out *algorithm.Out[toyMessage])
 }
 
-func (s *putter) Fields(c *core.Coder) { c.Bool("waiting", &s.waiting) }
+func (s *putter) Fields(c *algorithm.Coder) { c.Bool("waiting", &s.waiting) }
 
-func (s *putter) Start(out *core.Out[toyMessage]) {
+func (s *putter) Start(out *algorithm.Out[toyMessage]) {
 	if s.self == 0 {
 		out.Send(1, toyMessage{toyNote})
 	}
 }
 
-func (s *putter) Request(out *core.Out[toyMessage]) {
+func (s *putter) Request(out *algorithm.Out[toyMessage]) {
 	s.waiting = true
 	out.SetTimer(3, 3)
 }
 
-func (s *putter) Expire(_ int, out *core.Out[toyMessage]) {
+func (s *putter) Expire(_ int, out *algorithm.Out[toyMessage]) {
 	s.waiting = false
 	out.Enter()
 }
 
-func (s *putter) Release(*core.Out[toyMessage]) {}
+func (s *putter) Release(*algorithm.Out[toyMessage]) {}
 
-func (s *putter) Receive(from core.ID, m *toyMessage, out *core.Out[toyMessage]) {
+func (s *putter) Receive(from algorithm.ID, m *toyMessage, out *algorithm.Out[toyMessage]) {
 	if out.Send(from, *m); s.waiting {
 		s.puts(out)
 	}
@@ -106,19 +106,19 @@ func (s *putter) Receive(from core.ID, m *toyMessage, out *core.Out[toyMessage])
 func TestTimersArePutOff(t *testing.T) {
 	for _, c := range []struct {
 		what    string
-		puts    func(out *core.Out[toyMessage])
+		puts    func(out *algorithm.Out[toyMessage])
 		verdict Verdict
 	}{
-		{"nothing", func(*core.Out[toyMessage]) {}, Holds},
-		{"set anew", func(out *core.Out[toyMessage]) { out.SetTimer(3, 3) }, Violated},
-		{"stopped and set", func(out *core.Out[toyMessage]) { out.StopTimer(3); out.SetTimer(3, 3) }, Violated},
-		{"set twice", func(out *core.Out[toyMessage]) { out.SetTimer(3, 3); out.SetTimer(3, 2) }, Violated},
-		{"another one is set", func(out *core.Out[toyMessage]) { out.SetTimer(4, 3); out.StopTimer(4) }, Holds},
+		{"nothing", func(*algorithm.Out[toyMessage]) {}, Holds},
+		{"set anew", func(out *algorithm.Out[toyMessage]) { out.SetTimer(3, 3) }, Violated},
+		{"stopped and set", func(out *algorithm.Out[toyMessage]) { out.StopTimer(3); out.SetTimer(3, 3) }, Violated},
+		{"set twice", func(out *algorithm.Out[toyMessage]) { out.SetTimer(3, 3); out.SetTimer(3, 2) }, Violated},
+		{"another one is set", func(out *algorithm.Out[toyMessage]) { out.SetTimer(4, 3); out.StopTimer(4) }, Holds},
 	} {
-		spec := core.Spec{Name: "putter", Kinds: []string{"REQUEST", "GRANT", "RELEASE", "NOTE"}, Plan: core.Always(func(self core.ID, v core.View) core.Machine {
-			return core.New(self, v, &putter{self: self, puts: c.puts})
+		spec := algorithm.Spec{Name: "putter", Kinds: []string{"REQUEST", "GRANT", "RELEASE", "NOTE"}, Plan: algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+			return algorithm.New(self, v, &putter{self: self, puts: c.puts})
 		})}
-		r, err := Run(Config{Spec: spec, Nodes: 2, Requesters: []core.ID{0}, Properties: []string{Starvation}})
+		r, err := Run(Config{Spec: spec, Nodes: 2, Requesters: []algorithm.ID{0}, Properties: []string{Starvation}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,15 +131,15 @@ func TestTimersArePutOff(t *testing.T) {
 // A flood is a lock that knows of deaths and answers every message twice.
 type flood struct{ putter }
 
-func (s *flood) Receive(from core.ID, m *toyMessage, out *core.Out[toyMessage]) {
+func (s *flood) Receive(from algorithm.ID, m *toyMessage, out *algorithm.Out[toyMessage]) {
 	out.Send(from, *m)
 	out.Send(from, *m)
 }
 
 // Where messages pile up and no property is about that, a check says so and ends.
 func TestFloods(t *testing.T) {
-	spec := core.Spec{Name: "flood", Detects: true, Kinds: []string{"REQUEST", "GRANT", "RELEASE", "NOTE"}, Plan: core.Always(func(self core.ID, v core.View) core.Machine {
-		return core.New(self, v, &flood{putter{self: self}})
+	spec := algorithm.Spec{Name: "flood", Detects: true, Kinds: []string{"REQUEST", "GRANT", "RELEASE", "NOTE"}, Plan: algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+		return algorithm.New(self, v, &flood{putter{self: self}})
 	})}
 	r, err := Run(Config{Spec: spec, Nodes: 2, Requests: 1, Pace: Quick, Properties: []string{MutualExclusion}, Limits: Limits{Memory: 64 << 20}})
 	if err != nil {

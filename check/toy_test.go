@@ -3,16 +3,16 @@ package check
 import (
 	"slices"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 )
 
 // toy is a coordinator with a queue, into which a bug can be planted.
-func toy(bug string) core.Spec {
-	spec := core.Spec{
+func toy(bug string) algorithm.Spec {
+	spec := algorithm.Spec{
 		Name: "toy", Kinds: []string{"REQUEST", "GRANT", "RELEASE", "NOTE"},
 		TryLock: bug == "drop" || bug == "try",
-		Plan: core.Always(func(self core.ID, v core.View) core.Machine {
-			s := &toyState{self: self, n: v.N, bug: bug, busy: core.None}
+		Plan: algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+			s := &toyState{self: self, n: v.N, bug: bug, busy: algorithm.None}
 			if v.Busy {
 				s.busy = v.Holder
 				if self == v.Holder {
@@ -22,10 +22,10 @@ func toy(bug string) core.Spec {
 					s.jumps = 3
 				}
 				if bug == "birth" && v.Holder != 0 {
-					s.busy = core.None
+					s.busy = algorithm.None
 				}
 			}
-			return core.New(self, v, s)
+			return algorithm.New(self, v, s)
 		}),
 	}
 	if !spec.TryLock {
@@ -50,22 +50,22 @@ const (
 
 type toyMessage struct{ Kind uint8 }
 
-func (m *toyMessage) Fields(c *core.Coder) { c.Kind(&m.Kind, toyNote) }
+func (m *toyMessage) Fields(c *algorithm.Coder) { c.Kind(&m.Kind, toyNote) }
 
 type toyState struct {
-	self core.ID
+	self algorithm.ID
 	n    int
 	bug  string
 
 	state  uint8
-	busy   core.ID   // at the coordinator: who has been let in
-	queue  []core.ID // at the coordinator
-	closed bool      // lets nobody in any more
-	ghost  bool      // a token that nobody uses
-	jumps  int       // how often the queue has been overtaken
+	busy   algorithm.ID   // at the coordinator: who has been let in
+	queue  []algorithm.ID // at the coordinator
+	closed bool           // lets nobody in any more
+	ghost  bool           // a token that nobody uses
+	jumps  int            // how often the queue has been overtaken
 }
 
-func (s *toyState) Fields(c *core.Coder) {
+func (s *toyState) Fields(c *algorithm.Coder) {
 	c.Uint8("state", &s.state, "idle", "waits", "inside")
 	c.Maybe("busy", &s.busy)
 	c.Seats("queue", &s.queue)
@@ -75,7 +75,7 @@ func (s *toyState) Fields(c *core.Coder) {
 	if s.bug == "early" || s.bug == "unmarked" {
 		return
 	}
-	if s.state == inside || s.self == 0 && s.busy == core.None {
+	if s.state == inside || s.self == 0 && s.busy == algorithm.None {
 		c.Token()
 	}
 	if s.ghost {
@@ -83,7 +83,7 @@ func (s *toyState) Fields(c *core.Coder) {
 	}
 }
 
-func (s *toyState) Request(out *core.Out[toyMessage]) {
+func (s *toyState) Request(out *algorithm.Out[toyMessage]) {
 	s.state = waits
 	if s.bug == "astray" {
 		out.Send(s.self+1, toyMessage{toyGrant})
@@ -91,7 +91,7 @@ func (s *toyState) Request(out *core.Out[toyMessage]) {
 	out.Send(0, toyMessage{toyRequest})
 }
 
-func (s *toyState) Release(out *core.Out[toyMessage]) {
+func (s *toyState) Release(out *algorithm.Out[toyMessage]) {
 	s.state = idle
 	if s.bug == "note" && s.self == 0 && s.n > 1 {
 		out.Send(1, toyMessage{toyNote})
@@ -101,7 +101,7 @@ func (s *toyState) Release(out *core.Out[toyMessage]) {
 	}
 }
 
-func (s *toyState) Receive(from core.ID, m *toyMessage, out *core.Out[toyMessage]) {
+func (s *toyState) Receive(from algorithm.ID, m *toyMessage, out *algorithm.Out[toyMessage]) {
 	switch {
 	case m.Kind == toyGrant:
 		s.state = inside
@@ -115,16 +115,16 @@ func (s *toyState) Receive(from core.ID, m *toyMessage, out *core.Out[toyMessage
 	case m.Kind == toyRequest:
 		s.asked(from, out)
 	case m.Kind == toyRelease:
-		s.busy = core.None
+		s.busy = algorithm.None
 		s.ghost = s.bug == "ghost" && len(s.queue) > 0
 		s.grant(out)
 	}
 }
 
 // asked is a request at the coordinator.
-func (s *toyState) asked(from core.ID, out *core.Out[toyMessage]) {
+func (s *toyState) asked(from algorithm.ID, out *algorithm.Out[toyMessage]) {
 	switch {
-	case s.busy == core.None && len(s.queue) == 0 && !s.closed:
+	case s.busy == algorithm.None && len(s.queue) == 0 && !s.closed:
 		s.queue = append(s.queue, from)
 		s.grant(out)
 	case s.bug == "drop":
@@ -140,7 +140,7 @@ func (s *toyState) asked(from core.ID, out *core.Out[toyMessage]) {
 	}
 }
 
-func (s *toyState) grant(out *core.Out[toyMessage]) {
+func (s *toyState) grant(out *algorithm.Out[toyMessage]) {
 	if len(s.queue) == 0 || s.closed {
 		return
 	}
@@ -153,7 +153,7 @@ func (s *toyState) grant(out *core.Out[toyMessage]) {
 }
 
 // Alibi: the coordinator knows whom it has let in.
-func (s *toyState) Alibi(d core.ID) bool {
+func (s *toyState) Alibi(d algorithm.ID) bool {
 	switch s.bug {
 	case "early", "unmarked":
 		return false

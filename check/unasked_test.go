@@ -3,7 +3,7 @@ package check
 import (
 	"testing"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 )
 
 // A restless lock lets its process in again when it has left.
@@ -11,12 +11,12 @@ type restless struct{ again bool }
 
 type silence struct{ Kind uint8 }
 
-func (m *silence) Fields(c *core.Coder) { c.Kind(&m.Kind, 0) }
+func (m *silence) Fields(c *algorithm.Coder) { c.Kind(&m.Kind, 0) }
 
-func (r *restless) Fields(c *core.Coder)                          { c.Bool("again", &r.again) }
-func (r *restless) Request(out *core.Out[silence])                { out.Enter() }
-func (r *restless) Receive(core.ID, *silence, *core.Out[silence]) {}
-func (r *restless) Release(out *core.Out[silence]) {
+func (r *restless) Fields(c *algorithm.Coder)                               { c.Bool("again", &r.again) }
+func (r *restless) Request(out *algorithm.Out[silence])                     { out.Enter() }
+func (r *restless) Receive(algorithm.ID, *silence, *algorithm.Out[silence]) {}
+func (r *restless) Release(out *algorithm.Out[silence]) {
 	if r.again = !r.again; r.again {
 		out.Enter()
 	}
@@ -24,9 +24,9 @@ func (r *restless) Release(out *core.Out[silence]) {
 
 // Who enters without having asked is found out.
 func TestUnaskedEntry(t *testing.T) {
-	r, err := Run(Config{Nodes: 1, Requests: 1, Properties: []string{MutualExclusion, Deadlock}, Spec: core.Spec{
-		Name: "restless", Kinds: []string{"NONE"}, Plan: core.Always(func(self core.ID, v core.View) core.Machine {
-			return core.New(self, v, &restless{})
+	r, err := Run(Config{Nodes: 1, Requests: 1, Properties: []string{MutualExclusion, Deadlock}, Spec: algorithm.Spec{
+		Name: "restless", Kinds: []string{"NONE"}, Plan: algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+			return algorithm.New(self, v, &restless{})
 		}),
 	}})
 	if err != nil {

@@ -4,27 +4,27 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/mutex"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/mutex"
 )
 
 // An aloof lock denies every request, or, if it is silent, never answers.
 type aloof struct{ silent bool }
 
-func (*aloof) Fields(*core.Coder) {}
+func (*aloof) Fields(*algorithm.Coder) {}
 
-func (s *aloof) Request(out *core.Out[clumsyMessage]) {
+func (s *aloof) Request(out *algorithm.Out[clumsyMessage]) {
 	if !s.silent {
 		out.Deny()
 	}
 }
 
-func (*aloof) Release(*core.Out[clumsyMessage])                          {}
-func (*aloof) Receive(core.ID, *clumsyMessage, *core.Out[clumsyMessage]) {}
+func (*aloof) Release(*algorithm.Out[clumsyMessage])                               {}
+func (*aloof) Receive(algorithm.ID, *clumsyMessage, *algorithm.Out[clumsyMessage]) {}
 
-func aloofSpec(silent bool) core.Spec {
-	return core.Spec{Name: "aloof", TryLock: !silent, Kinds: []string{"NONE"}, Plan: core.Always(func(self core.ID, v core.View) core.Machine {
-		return core.New[clumsyMessage](self, v, &aloof{silent})
+func aloofSpec(silent bool) algorithm.Spec {
+	return algorithm.Spec{Name: "aloof", TryLock: !silent, Kinds: []string{"NONE"}, Plan: algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+		return algorithm.New[clumsyMessage](self, v, &aloof{silent})
 	})}
 }
 
@@ -43,7 +43,7 @@ func TestNobodyGetsIn(t *testing.T) {
 		{Config{Spec: aloofSpec(false), Properties: []string{Fence}}, Holds, never},
 		{Config{Spec: aloofSpec(true)}, Violated, never},
 		{Config{Spec: aloofSpec(true), First: true}, Violated, ""},
-		{Config{Spec: aloofSpec(false), Starts: []core.View{{N: 2, Busy: true}}, Properties: []string{MutualExclusion}}, Holds, ""},
+		{Config{Spec: aloofSpec(false), Starts: []algorithm.View{{N: 2, Busy: true}}, Properties: []string{MutualExclusion}}, Holds, ""},
 		{Config{Spec: mutex.CentralDeny(0)}, Holds, ""},
 		{Config{Spec: mutex.RicartAgrawala(), Properties: []string{MutualExclusion}}, Holds, ""},
 	} {

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 )
@@ -45,7 +45,7 @@ func shows(sc *scenario.Scenario, b *sim.Playback, e scenario.Expectation) error
 }
 
 // underWay reports whether a process has begun a transaction and not committed.
-func underWay(sc *scenario.Scenario, s *sim.SitesPlayback, p core.ID) bool {
+func underWay(sc *scenario.Scenario, s *sim.SitesPlayback, p algorithm.ID) bool {
 	began := 0
 	for i, a := range sc.Actions {
 		if a.Kind == scenario.Take && a.Proc == p {
@@ -77,8 +77,8 @@ func outcome(s *sim.SitesPlayback) []scenario.Expectation {
 	return all
 }
 
-func procs(all []sim.Ending) []core.ID {
-	var ids []core.ID
+func procs(all []sim.Ending) []algorithm.ID {
+	var ids []algorithm.ID
 	for _, e := range all {
 		ids = append(ids, e.Proc)
 	}

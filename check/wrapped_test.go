@@ -4,12 +4,12 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/stile-lock/stile/catalog"
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/family"
-	"github.com/stile-lock/stile/family/locks"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/catalog"
+	"github.com/stile-lock/stile/algorithm/mutex"
 	"github.com/stile-lock/stile/internal/race"
-	"github.com/stile-lock/stile/mutex"
+	"github.com/stile-lock/stile/internal/world/family"
+	"github.com/stile-lock/stile/internal/world/family/locks"
 	"github.com/stile-lock/stile/scenario"
 )
 
@@ -41,10 +41,10 @@ func (f *forgetful) New() family.Env { return &forgetful{Env: f.Env.New().(*lock
 
 func (f *forgetful) Copy(from family.Env) { f.Env.Copy(from.(*forgetful).Env) }
 
-func (f *forgetful) Caused(_ core.ID, t family.Tag) { f.tag = t }
+func (f *forgetful) Caused(_ algorithm.ID, t family.Tag) { f.tag = t }
 
-func (f *forgetful) Took(h family.Host, p core.ID, in core.Input, entered bool, notices []core.Notice) {
-	if in.Kind == core.Receive && in.Bytes[0] != f.kind {
+func (f *forgetful) Took(h family.Host, p algorithm.ID, in algorithm.Input, entered bool, notices []algorithm.Notice) {
+	if in.Kind == algorithm.Receive && in.Bytes[0] != f.kind {
 		f.Env.Caused(p, f.tag)
 	}
 	f.Env.Took(h, p, in, entered, notices)
@@ -59,7 +59,7 @@ func TestFenceFindsItsBug(t *testing.T) {
 		t.Skip("it starts no goroutine that smaller tests do not start, and takes long with the race detector")
 	}
 	for _, c := range []struct {
-		spec core.Spec
+		spec algorithm.Spec
 		kind string
 		bad  bool
 	}{
@@ -98,8 +98,8 @@ func (c chatty) Copy(from family.Env) { c.Env.Copy(from.(chatty).Env) }
 
 func (c chatty) Acts(h family.Host, yield func(a family.Act)) bool {
 	c.Env.Acts(h, yield)
-	for q := range core.ID(c.Nodes) {
-		for p := range core.ID(c.Nodes) {
+	for q := range algorithm.ID(c.Nodes) {
+		for p := range algorithm.ID(c.Nodes) {
 			if c.Tag(p)&^c.Tag(q) != 0 {
 				yield(family.Act{Kind: scenario.Tell, Proc: p, Peer: q})
 			}
@@ -114,7 +114,7 @@ func (c chatty) Do(h family.Host, a family.Act) {
 		return
 	}
 	c.Caused(a.Peer, c.Tag(a.Proc))
-	h.Step(a.Peer, core.Input{Kind: core.Hear, From: core.None, Time: h.Machine(a.Proc).Clock()})
+	h.Step(a.Peer, algorithm.Input{Kind: algorithm.Hear, From: algorithm.None, Time: h.Machine(a.Proc).Clock()})
 }
 
 // Applications talk only right before a request. That they need not talk at
@@ -131,7 +131,7 @@ func TestTalkRightBeforeRequests(t *testing.T) {
 		for n := 2; n <= 3; n++ {
 			c := Config{Spec: spec, Nodes: n, Network: spec.Network, Properties: []string{OrderOpen}}
 			if n == 3 {
-				c.Requests, c.Network = 1, core.FIFO // or bakery takes too long
+				c.Requests, c.Network = 1, algorithm.FIFO // or bakery takes too long
 			}
 			if spec.Accepts(n) != nil || n == 3 && testing.Short() {
 				continue

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 )
 
 // An ActionKind is one thing that somebody, mostly an adversary, can do.
@@ -44,19 +44,19 @@ const (
 type Action struct {
 	At        int64 // timed: when, in ticks
 	Kind      ActionKind
-	Proc      core.ID     // who; for a message the sender; CrashSite: which site
-	Peer      core.ID     // for a message the receiver; Suspect, Trust, Tell: whom
-	Message   string      // which kind of message; empty means any
-	Nth       int         // which of those under way, from 1; 0 means the first
-	By        int64       // Delay: how much longer, in ticks
-	Overtakes bool        // Deliver: also those that it must not overtake
-	Now       bool        // Leave: before its time, and only this once
-	Hold      *Dist       // Ask: how long it stays; Take: after each lock; nil means as the scenario says
-	Locks     []int       // Take: which, from 0, in this order
-	Timer     int         // Expire: which
-	Section   string      // Ask, Leave, Expire: which, if there are several
-	Parts     [][]core.ID // Partition: who hears whom; those not named are one more part
-	Line      int         // in the file; 0 if there is none
+	Proc      algorithm.ID     // who; for a message the sender; CrashSite: which site
+	Peer      algorithm.ID     // for a message the receiver; Suspect, Trust, Tell: whom
+	Message   string           // which kind of message; empty means any
+	Nth       int              // which of those under way, from 1; 0 means the first
+	By        int64            // Delay: how much longer, in ticks
+	Overtakes bool             // Deliver: also those that it must not overtake
+	Now       bool             // Leave: before its time, and only this once
+	Hold      *Dist            // Ask: how long it stays; Take: after each lock; nil means as the scenario says
+	Locks     []int            // Take: which, from 0, in this order
+	Timer     int              // Expire: which
+	Section   string           // Ask, Leave, Expire: which, if there are several
+	Parts     [][]algorithm.ID // Partition: who hears whom; those not named are one more part
+	Line      int              // in the file; 0 if there is none
 }
 
 // verbs are the actions that one process does: P2 asks.
@@ -153,7 +153,7 @@ func (a Action) String() string {
 	return s
 }
 
-func parts(parts [][]core.ID) string {
+func parts(parts [][]algorithm.ID) string {
 	sides := make([]string, len(parts))
 	for i, p := range parts {
 		words := make([]string, len(p))

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 )
 
 // An ExpectKind says what an expectation is about.
@@ -84,27 +84,27 @@ const (
 // A Moment is when FieldIs, PhaseIs and WaitsFor are to be true.
 type Moment struct {
 	Kind    MomentKind
-	At      int64   // AtTime: ticks
-	Proc    core.ID // OnEntry: who enters
-	Nth     int     // OnEntry: for the how manieth time; 0 means the first
-	Section string  // OnEntry: which, if there are several
-	Count   int     // AfterActions: how many
+	At      int64        // AtTime: ticks
+	Proc    algorithm.ID // OnEntry: who enters
+	Nth     int          // OnEntry: for the how manieth time; 0 means the first
+	Section string       // OnEntry: which, if there are several
+	Count   int          // AfterActions: how many
 }
 
 // An Expectation is one thing that must come true.
 type Expectation struct {
 	Kind    ExpectKind
 	When    Moment
-	Procs   []core.ID // Entries, Commits, Aborts, Stuck, Cycle, FalseCycle, Phantom, Deadlocked, EndOrder
-	Proc    core.ID   // EntersAt, FieldIs, PhaseIs, CommitsAt, AbortsAt, WaitsFor
-	Peer    core.ID   // WaitsFor: whom
-	At      int64     // EntersAt, CommitsAt, AbortsAt
-	Name    string    // Messages: the kind, empty for all. FieldIs: the field. Violated, NotViolated: the property, empty for all.
-	Value   string    // FieldIs, as core.Describe shows it
-	Phase   Phase     // PhaseIs
-	N       int       // Messages, Bypass, Deadlocks
-	Section string    // Entries, EntersAt, FieldIs, PhaseIs: in which, if there are several; Messages, Bypass: if only that one is meant
-	Line    int       // in the file; 0 if there is none
+	Procs   []algorithm.ID // Entries, Commits, Aborts, Stuck, Cycle, FalseCycle, Phantom, Deadlocked, EndOrder
+	Proc    algorithm.ID   // EntersAt, FieldIs, PhaseIs, CommitsAt, AbortsAt, WaitsFor
+	Peer    algorithm.ID   // WaitsFor: whom
+	At      int64          // EntersAt, CommitsAt, AbortsAt
+	Name    string         // Messages: the kind, empty for all. FieldIs: the field. Violated, NotViolated: the property, empty for all.
+	Value   string         // FieldIs, as algorithm.Describe shows it
+	Phase   Phase          // PhaseIs
+	N       int            // Messages, Bypass, Deadlocks
+	Section string         // Entries, EntersAt, FieldIs, PhaseIs: in which, if there are several; Messages, Bypass: if only that one is meant
+	Line    int            // in the file; 0 if there is none
 }
 
 // String returns the expectation as a line of a file has it.
@@ -154,7 +154,7 @@ func (m Moment) String() string {
 	return ""
 }
 
-func numbers(ids []core.ID) string {
+func numbers(ids []algorithm.ID) string {
 	if len(ids) == 0 {
 		return "none"
 	}

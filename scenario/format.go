@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 )
 
 // Format writes s as a file. For a scenario that passes Check, Parse reads the
@@ -49,7 +49,7 @@ func Format(s *Scenario) string {
 	} else if s.Holder != 0 {
 		say("holder %d", s.Holder+1)
 	}
-	if s.Network != core.FIFO {
+	if s.Network != algorithm.FIFO {
 		say("network %v", s.Network)
 	}
 	if s.Seed != defaultSeed {

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 )
 
 // Bounds of a graph of resources: it is to be drawn.
@@ -18,7 +18,7 @@ const (
 // An Arc is an edge of a graph of resources: a process has some units of a
 // resource, or asks for them.
 type Arc struct {
-	Proc     core.ID
+	Proc     algorithm.ID
 	Has      bool // else it asks
 	Resource int
 	Units    int
@@ -45,7 +45,7 @@ func (s *Scenario) IsGraph() bool { return len(s.Resources) > 0 }
 
 // checkGraph refuses what does not fit a graph of resources.
 func (s *Scenario) checkGraph() error {
-	if s.Algorithm != "" || s.Options != (core.Options{}) || s.Mode != "" || s.Holder != 0 || s.Busy || s.Network != core.FIFO || s.Seed != 0 ||
+	if s.Algorithm != "" || s.Options != (algorithm.Options{}) || s.Mode != "" || s.Holder != 0 || s.Busy || s.Network != algorithm.FIFO || s.Seed != 0 ||
 		s.Steps || s.Latency != (Dist{}) || s.Hold != (Dist{}) || s.Manual || s.Until != 0 || s.Sites != 0 ||
 		len(s.Links)+len(s.Sections)+len(s.Set)+len(s.Actions) > 0 {
 		return fmt.Errorf("a graph of resources is not run: it has a title, processes, resources, who has and asks for what, and what is expected, and nothing else")
@@ -67,7 +67,7 @@ func (s *Scenario) checkGraph() error {
 		if e.Kind != Cycle && e.Kind < NoCycle {
 			return fmt.Errorf("%q: of a graph of resources a cycle, a deadlock or an order is expected", e)
 		}
-		if slices.ContainsFunc(e.Procs, func(p core.ID) bool { return !s.has(p) }) {
+		if slices.ContainsFunc(e.Procs, func(p algorithm.ID) bool { return !s.has(p) }) {
 			return fmt.Errorf("%q: there are processes 1 to %d", e, s.Processes)
 		}
 	}

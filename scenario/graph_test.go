@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 )
 
 const graphHead = "processes 3\nresources R1 2 R2 1\n"
@@ -76,7 +76,7 @@ func TestBadGraphValues(t *testing.T) {
 		"actions":                func(s *Scenario) { s.Actions = []Action{{Kind: Ask}} },
 		"no resources":           func(s *Scenario) { s.Resources = nil; s.Algorithm = "central" },
 		"an expectation of runs": func(s *Scenario) { s.Expect = []Expectation{{Kind: Entries}} },
-		"an unknown process":     func(s *Scenario) { s.Expect = []Expectation{{Kind: Deadlocked, Procs: []core.ID{7}}} },
+		"an unknown process":     func(s *Scenario) { s.Expect = []Expectation{{Kind: Deadlocked, Procs: []algorithm.ID{7}}} },
 		"no units":               func(s *Scenario) { s.Arcs[0].Units = 0 },
 		"no such resource":       func(s *Scenario) { s.Arcs[0].Resource = 1 },
 	} {

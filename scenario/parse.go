@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 )
 
 const defaultSeed = 1
@@ -244,7 +244,7 @@ func (p *parser) timing(name word) {
 
 func (p *parser) network() {
 	w := p.take()
-	n, err := core.ParseNetwork(w.text)
+	n, err := algorithm.ParseNetwork(w.text)
 	if err != nil {
 		p.fail(w, "fifo, unordered, duplicating or lossy%s", didYouMean(w.text, "fifo", "unordered", "duplicating", "lossy"))
 	}

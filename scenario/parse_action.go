@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/internal/spell"
 )
 
@@ -159,7 +159,7 @@ func (p *parser) onLink(a *Action) {
 
 // partition reads parts such as 1,2 | 3.
 func (p *parser) partition(a *Action) {
-	var seen core.Set
+	var seen algorithm.Set
 	for {
 		w := p.here()
 		part := p.list()

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 )
 
 // A file may begin with a byte order mark, as some editors write it.
@@ -160,7 +160,7 @@ func TestParse(t *testing.T) {
 	hold := Dist{Exponential, 3 * T, 0}
 	for _, c := range []struct{ got, want any }{
 		{s.Title, "A scene   with C# and -> in it"},
-		{s.Options, core.Options{Topology: "1-2,1-3,3-4,3-5", Sets: "1:1,2;2:2,3", Inform: "1:1", K: 4, Coordinator: 3, Experiment: true, Patience: 9}},
+		{s.Options, algorithm.Options{Topology: "1-2,1-3,3-4,3-5", Sets: "1:1,2;2:2,3", Inform: "1:1", K: 4, Coordinator: 3, Experiment: true, Patience: 9}},
 		{s.Links, []Link{{0, 2, Always(2_500_000)}}},
 		{s.Until, int64(99_000_001)},
 		{s.Set[1], Setting{Proc: 1, Field: "queue", Value: "1 3", Line: 21}},
@@ -181,13 +181,13 @@ func TestParseSites(t *testing.T) {
 	hold := Always(5 * T)
 	for _, c := range []struct{ got, want any }{
 		{s.Sites, 3},
-		{s.Homes, []core.ID{0, 0, 1, 1, 1}},
-		{s.Locks, []core.ID{0, 1, 1}},
+		{s.Homes, []algorithm.ID{0, 0, 1, 1, 1}},
+		{s.Locks, []algorithm.ID{0, 1, 1}},
 		{s.Links[0], Link{1, 0, Always(4 * T)}},
 		{s.Actions[0], Action{At: T / 5, Kind: Take, Proc: 1, Locks: []int{2, 0}, Line: 3}},
 		{s.Actions[1], Action{Kind: Take, Locks: []int{0, 1}, Hold: &hold, Line: 15}},
 		{s.Actions[2], Action{At: 5*T + T/2, Kind: CrashSite, Proc: 1, Line: 16}},
-		{s.Expect[10].Procs, []core.ID{0, 1}},
+		{s.Expect[10].Procs, []algorithm.ID{0, 1}},
 	} {
 		if !reflect.DeepEqual(c.got, c.want) {
 			t.Errorf("got %+v, want %+v", c.got, c.want)
@@ -370,16 +370,16 @@ func TestCheckRefusesWhatCannotBeWritten(t *testing.T) {
 		{Algorithm: "a", Processes: 1, Steps: true, Mode: "batch"},
 		{Algorithm: "a", Processes: 1, Steps: true, Actions: []Action{{Kind: Take, Locks: []int{0}}}},
 		{Algorithm: "a", Processes: 1, Steps: true, Expect: []Expectation{{Kind: Commits}}},
-		{Algorithm: "a", Processes: 1, Sites: 1, Homes: []core.ID{0}, Latency: hold},
-		{Algorithm: "a", Processes: 2, Sites: 1, Homes: []core.ID{0}, Locks: []core.ID{0}, Latency: hold},
-		{Algorithm: "a", Processes: 1, Sites: 1, Homes: []core.ID{1}, Locks: []core.ID{0}, Latency: hold},
-		{Algorithm: "a", Processes: 1, Sites: 1, Homes: []core.ID{0}, Locks: []core.ID{0}, Latency: hold, Busy: true},
-		{Algorithm: "a", Processes: 1, Sites: 1, Homes: []core.ID{0}, Locks: []core.ID{0}, Latency: hold, Actions: []Action{{Kind: Ask}}},
-		{Algorithm: "a", Processes: 1, Sites: 1, Homes: []core.ID{0}, Locks: []core.ID{0}, Latency: hold, Actions: []Action{{Kind: Take, Locks: []int{1}}}},
-		{Algorithm: "a", Processes: 1, Sites: 1, Homes: []core.ID{0}, Locks: []core.ID{0}, Latency: hold, Expect: []Expectation{{Kind: Entries}}},
-		{Algorithm: "a", Processes: 1, Sites: 1, Homes: []core.ID{0}, Locks: []core.ID{0}, Latency: hold, Expect: []Expectation{{Kind: Cycle, Procs: []core.ID{1}}}},
-		{Algorithm: "a", Processes: 1, Sites: 1, Homes: []core.ID{0}, Locks: []core.ID{0}, Latency: hold, Actions: []Action{{Kind: Take, Proc: 1, Locks: []int{0}}}},
-		{Algorithm: "a", Processes: 1, Sites: 1, Homes: []core.ID{0}, Locks: []core.ID{0}, Latency: hold, Links: []Link{{0, 1, hold}}},
+		{Algorithm: "a", Processes: 1, Sites: 1, Homes: []algorithm.ID{0}, Latency: hold},
+		{Algorithm: "a", Processes: 2, Sites: 1, Homes: []algorithm.ID{0}, Locks: []algorithm.ID{0}, Latency: hold},
+		{Algorithm: "a", Processes: 1, Sites: 1, Homes: []algorithm.ID{1}, Locks: []algorithm.ID{0}, Latency: hold},
+		{Algorithm: "a", Processes: 1, Sites: 1, Homes: []algorithm.ID{0}, Locks: []algorithm.ID{0}, Latency: hold, Busy: true},
+		{Algorithm: "a", Processes: 1, Sites: 1, Homes: []algorithm.ID{0}, Locks: []algorithm.ID{0}, Latency: hold, Actions: []Action{{Kind: Ask}}},
+		{Algorithm: "a", Processes: 1, Sites: 1, Homes: []algorithm.ID{0}, Locks: []algorithm.ID{0}, Latency: hold, Actions: []Action{{Kind: Take, Locks: []int{1}}}},
+		{Algorithm: "a", Processes: 1, Sites: 1, Homes: []algorithm.ID{0}, Locks: []algorithm.ID{0}, Latency: hold, Expect: []Expectation{{Kind: Entries}}},
+		{Algorithm: "a", Processes: 1, Sites: 1, Homes: []algorithm.ID{0}, Locks: []algorithm.ID{0}, Latency: hold, Expect: []Expectation{{Kind: Cycle, Procs: []algorithm.ID{1}}}},
+		{Algorithm: "a", Processes: 1, Sites: 1, Homes: []algorithm.ID{0}, Locks: []algorithm.ID{0}, Latency: hold, Actions: []Action{{Kind: Take, Proc: 1, Locks: []int{0}}}},
+		{Algorithm: "a", Processes: 1, Sites: 1, Homes: []algorithm.ID{0}, Locks: []algorithm.ID{0}, Latency: hold, Links: []Link{{0, 1, hold}}},
 	} {
 		if s.Check() == nil {
 			t.Errorf("%+v passes", s)

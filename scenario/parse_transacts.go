@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/internal/spell"
 )
 
@@ -23,9 +23,9 @@ func (p *parser) lookForSites() error {
 	}
 	s := p.s
 	s.Sites, s.Backoff = p.sites, Always(T)
-	home := map[core.ID]int{} // the site of each process, from 1
-	locks := map[int]int{}    // and of each lock
-	said, last := map[core.ID]int{}, 0
+	home := map[algorithm.ID]int{} // the site of each process, from 1
+	locks := map[int]int{}         // and of each lock
+	said, last := map[algorithm.ID]int{}, 0
 	for i := range p.lines {
 		if p.begin(i); p.siteActs() || !p.has("site") {
 			continue
@@ -47,7 +47,7 @@ func (p *parser) lookForSites() error {
 }
 
 // member reads one process or lock of a site.
-func (p *parser) member(site int, home map[core.ID]int, locks map[int]int) {
+func (p *parser) member(site int, home map[algorithm.ID]int, locks map[int]int) {
 	w := p.take()
 	w.text = strings.TrimSuffix(w.text, ",")
 	twice := 0
@@ -68,22 +68,22 @@ func (p *parser) member(site int, home map[core.ID]int, locks map[int]int) {
 
 // settleSites takes over what the lines said, if it is complete. Line is where
 // a fault is reported.
-func (p *parser) settleSites(home map[core.ID]int, locks map[int]int, line int) error {
+func (p *parser) settleSites(home map[algorithm.ID]int, locks map[int]int, line int) error {
 	s := p.s
 	fault := func(format string, args ...any) error {
 		return &Error{p.file, line, 1, fmt.Sprintf(format, args...)}
 	}
-	for id := range core.ID(s.Processes) {
+	for id := range algorithm.ID(s.Processes) {
 		if home[id] == 0 {
 			return fault("%v is at no site: name it on the line of its site, such as site 1 %v", id, id)
 		}
-		s.Homes = append(s.Homes, core.ID(home[id]-1))
+		s.Homes = append(s.Homes, algorithm.ID(home[id]-1))
 	}
 	for k := range len(locks) {
 		if locks[k] == 0 {
 			return fault("%s is at no site, but locks with larger numbers are: number them from L1 without a gap", lockName(k))
 		}
-		s.Locks = append(s.Locks, core.ID(locks[k]-1))
+		s.Locks = append(s.Locks, algorithm.ID(locks[k]-1))
 	}
 	if len(locks) == 0 {
 		return fault("no lock is at any site: say where they are, such as site 1 P1 L1")

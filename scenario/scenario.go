@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 )
 
 // MaxProcesses bounds the group of a scenario: it is for people to follow.
@@ -17,13 +17,13 @@ type Scenario struct {
 	Said  map[string]int // on which line each word of the head is, for errors; nothing if it was not read
 	Title string
 
-	Algorithm    string // its name in the catalog
-	core.Options        // of the algorithm
+	Algorithm         string // its name in the catalog
+	algorithm.Options        // of the algorithm
 
 	Processes int
-	Holder    core.ID // who has the token at the start, if there is one
-	Busy      bool    // the holder is inside at the start
-	Network   core.Network
+	Holder    algorithm.ID // who has the token at the start, if there is one
+	Busy      bool         // the holder is inside at the start
+	Network   algorithm.Network
 	Seed      uint64
 
 	Steps   bool   // the actions are done in order, and nothing happens by itself
@@ -41,10 +41,10 @@ type Scenario struct {
 
 	// Transactions over several locks, if there are sites: see Transacts.
 	Sites   int
-	Homes   []core.ID // the site of each process
-	Locks   []core.ID // the site of each lock
-	Mode    string    // of the method against deadlocks; empty means its usual one
-	Backoff Dist      // how long an aborted transaction waits before it tries again
+	Homes   []algorithm.ID // the site of each process
+	Locks   []algorithm.ID // the site of each lock
+	Mode    string         // of the method against deadlocks; empty means its usual one
+	Backoff Dist           // how long an aborted transaction waits before it tries again
 
 	// A graph of resources, if there are any: see IsGraph.
 	Resources []int // how many units each has
@@ -53,14 +53,14 @@ type Scenario struct {
 
 // A Link is the latency of messages from one process to another.
 type Link struct {
-	From, To core.ID
+	From, To algorithm.ID
 	Latency  Dist
 }
 
 // A Setting gives one field of the state of one process its first value, in
-// the words of core.Describe.
+// the words of algorithm.Describe.
 type Setting struct {
-	Proc    core.ID
+	Proc    algorithm.ID
 	Section string // in which section, if there are several
 	Field   string
 	Value   string

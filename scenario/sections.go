@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/internal/spell"
 )
 
@@ -13,7 +13,7 @@ import (
 // instance of the algorithm among those processes that use it.
 type Section struct {
 	Name    string
-	Members []core.ID // ascending
+	Members []algorithm.ID // ascending
 }
 
 // MaxSections bounds the sections of a scenario.
@@ -114,7 +114,7 @@ func (s *Scenario) expectsWithin(e Expectation) error {
 
 // within checks that a section is named if it must be, that there is such a
 // one, and that these processes use it.
-func (s *Scenario) within(name string, must bool, procs ...core.ID) error {
+func (s *Scenario) within(name string, must bool, procs ...algorithm.ID) error {
 	must = must && len(s.Sections) > 0
 	x := s.section(name)
 	switch {
@@ -184,7 +184,7 @@ func (p *parser) lookForSections() error {
 
 // within reads which section is meant, if there are several, and demands that
 // these processes use it.
-func (p *parser) within(procs ...core.ID) string {
+func (p *parser) within(procs ...algorithm.ID) string {
 	if len(p.s.Sections) == 0 {
 		return ""
 	}

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 )
 
 // Bounds of a scenario with sites: more can be run, but not followed.
@@ -43,8 +43,8 @@ func (s *Scenario) checkTransacts() error {
 			return fmt.Errorf("there is no site %d: want 1 to %d", at+1, s.Sites)
 		}
 	}
-	if s.Options != (core.Options{}) || s.Holder != 0 || s.Busy ||
-		s.Network != core.FIFO || s.Manual || len(s.Set) > 0 {
+	if s.Options != (algorithm.Options{}) || s.Holder != 0 || s.Busy ||
+		s.Network != algorithm.FIFO || s.Manual || len(s.Set) > 0 {
 		return fmt.Errorf("a scenario with sites is about transactions: it has no options of an algorithm, holder, network, hold manual or set")
 	}
 	for _, l := range s.Links {
@@ -79,7 +79,7 @@ func (s *Scenario) eachFits() error {
 		if !both && (e.Kind >= Commits) != s.Transacts() {
 			return fmt.Errorf("%q: a scenario with sites expects something of transactions, and one without sites of a critical section", e)
 		}
-		if s.Transacts() && (!s.has(e.Proc) || !s.has(e.Peer) || slices.ContainsFunc(e.Procs, func(p core.ID) bool { return !s.has(p) })) {
+		if s.Transacts() && (!s.has(e.Proc) || !s.has(e.Peer) || slices.ContainsFunc(e.Procs, func(p algorithm.ID) bool { return !s.has(p) })) {
 			return fmt.Errorf("%q: there are processes 1 to %d", e, s.Processes)
 		}
 	}
@@ -113,9 +113,9 @@ func (s *Scenario) kindFits(a Action) error {
 	return fmt.Errorf("%q: only a scenario with sites has transactions, and it has nothing else", a)
 }
 
-func (s *Scenario) isSite(id core.ID) bool { return id >= 0 && int(id) < s.Sites }
+func (s *Scenario) isSite(id algorithm.ID) bool { return id >= 0 && int(id) < s.Sites }
 
-func (s *Scenario) has(p core.ID) bool { return p >= 0 && int(p) < s.Processes }
+func (s *Scenario) has(p algorithm.ID) bool { return p >= 0 && int(p) < s.Processes }
 
 func repeats(locks []int) bool {
 	sorted := slices.Sorted(slices.Values(locks))
@@ -124,11 +124,11 @@ func repeats(locks []int) bool {
 
 // formatSites writes a line for each site.
 func (s *Scenario) formatSites(say func(string, ...any)) {
-	for site := range core.ID(s.Sites) {
+	for site := range algorithm.ID(s.Sites) {
 		line := "site " + strconv.Itoa(int(site)+1)
 		for p, at := range s.Homes {
 			if at == site {
-				line += " " + core.ID(p).String()
+				line += " " + algorithm.ID(p).String()
 			}
 		}
 		for k, at := range s.Locks {
@@ -180,7 +180,7 @@ func (e Expectation) transacts() string {
 }
 
 // names writes processes as P2 P3, or none.
-func names(ids []core.ID) string {
+func names(ids []algorithm.ID) string {
 	if len(ids) == 0 {
 		return "none"
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 )
 
 // An Error says where a file is wrong, what was found there, and what would be
@@ -146,9 +146,9 @@ func (r *reader) rest(what string) string {
 }
 
 // process reads P3, or 3.
-func (r *reader) process() core.ID { return r.asProcess(r.take()) }
+func (r *reader) process() algorithm.ID { return r.asProcess(r.take()) }
 
-func (r *reader) asProcess(w word) core.ID {
+func (r *reader) asProcess(w word) algorithm.ID {
 	number := strings.TrimPrefix(w.text, "P")
 	x, err := strconv.Atoi(number)
 	switch {
@@ -162,13 +162,13 @@ func (r *reader) asProcess(w word) core.ID {
 	if r.err != nil {
 		return 0
 	}
-	return core.ID(x - 1)
+	return algorithm.ID(x - 1)
 }
 
 func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
 // link reads 1 -> 3.
-func (r *reader) link() (from, to core.ID) {
+func (r *reader) link() (from, to algorithm.ID) {
 	end := r.asProcess
 	if r.sites > 0 {
 		end = r.asSite
@@ -186,7 +186,7 @@ func (r *reader) link() (from, to core.ID) {
 	return from, to
 }
 
-func (r *reader) endName(id core.ID) string {
+func (r *reader) endName(id algorithm.ID) string {
 	if r.sites > 0 {
 		return "site " + strconv.Itoa(int(id)+1)
 	}
@@ -194,7 +194,7 @@ func (r *reader) endName(id core.ID) string {
 }
 
 // asSite reads the number of a site.
-func (r *reader) asSite(w word) core.ID {
+func (r *reader) asSite(w word) algorithm.ID {
 	x, err := strconv.Atoi(w.text)
 	switch {
 	case !isNumber(w.text):
@@ -205,12 +205,12 @@ func (r *reader) asSite(w word) core.ID {
 	if r.err != nil {
 		return 0
 	}
-	return core.ID(x - 1)
+	return algorithm.ID(x - 1)
 }
 
 // list reads processes such as 1,2,5-7, or 1, 2, 5-7, up to a bar.
-func (r *reader) list() []core.ID {
-	var ids []core.ID
+func (r *reader) list() []algorithm.ID {
+	var ids []algorithm.ID
 	for len(r.words) > 0 && r.peek() != "|" && r.err == nil {
 		w := r.take()
 		for at := 0; at < len(w.text); {
@@ -226,7 +226,7 @@ func (r *reader) list() []core.ID {
 }
 
 // span reads a process or a range of them.
-func (r *reader) span(w word) []core.ID {
+func (r *reader) span(w word) []algorithm.ID {
 	a, b, isRange := strings.Cut(w.text, "-")
 	lo := r.asProcess(word{a, w.at})
 	hi := lo
@@ -236,7 +236,7 @@ func (r *reader) span(w word) []core.ID {
 	if r.err == nil && hi < lo {
 		r.fail(w, "a range that rises, such as 5-7")
 	}
-	var ids []core.ID
+	var ids []algorithm.ID
 	for id := lo; id <= hi && r.err == nil; id++ {
 		ids = append(ids, id)
 	}

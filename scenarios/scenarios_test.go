@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stile-lock/stile/catalog"
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/catalog"
+	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 )
@@ -29,7 +29,7 @@ func read(t *testing.T, file string) *scenario.Scenario {
 	return sc
 }
 
-func spec(t *testing.T, sc *scenario.Scenario) core.Spec {
+func spec(t *testing.T, sc *scenario.Scenario) algorithm.Spec {
 	t.Helper()
 	s, err := catalog.Make(sc.Algorithm, sc.Options)
 	if err != nil {

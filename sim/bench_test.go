@@ -5,10 +5,10 @@ import (
 	"math"
 	"testing"
 
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/mutex"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/mutex"
+	"github.com/stile-lock/stile/internal/world/kernel"
 	"github.com/stile-lock/stile/scenario"
-	"github.com/stile-lock/stile/sim/kernel"
 )
 
 // BenchmarkEvents compares the simulator with its own event loop: the same
@@ -21,7 +21,7 @@ func BenchmarkEvents(b *testing.B) {
 	for _, n := range []int{10, 100, 1000} {
 		b.Run(fmt.Sprintf("ricart-agrawala/n=%d", n), func(b *testing.B) { saturated(b, ra, n) })
 	}
-	for _, spec := range []core.Spec{mutex.Raymond(mutex.Kary(2)), mutex.SuzukiKasami()} {
+	for _, spec := range []algorithm.Spec{mutex.Raymond(mutex.Kary(2)), mutex.SuzukiKasami()} {
 		b.Run(spec.Name+"/n=10", func(b *testing.B) { saturated(b, spec, 10) })
 	}
 	b.Run("raymond/n=10000", func(b *testing.B) { saturated(b, mutex.Raymond(mutex.Kary(2)), 10_000) })
@@ -30,10 +30,10 @@ func BenchmarkEvents(b *testing.B) {
 // emptyLoop takes out the next event and schedules another.
 func emptyLoop(b *testing.B, length int) {
 	k := newWorld(kernel.Config{Processes: 1, Latency: scenario.Always(scenario.T)}).Kernel
-	k.Happen = func(e *kernel.Event) { k.At(e.At+scenario.T, kernel.Own, core.None, 0) }
+	k.Happen = func(e *kernel.Event) { k.At(e.At+scenario.T, kernel.Own, algorithm.None, 0) }
 	r := kernel.NewRand(1, 0)
 	for range length {
-		k.At(r.Below(scenario.T), kernel.Own, core.None, 0)
+		k.At(r.Below(scenario.T), kernel.Own, algorithm.None, 0)
 	}
 	for b.Loop() {
 		k.Step()
@@ -42,7 +42,7 @@ func emptyLoop(b *testing.B, length int) {
 }
 
 // saturated measures the steady state: one op is one event.
-func saturated(b *testing.B, spec core.Spec, n int) {
+func saturated(b *testing.B, spec algorithm.Spec, n int) {
 	c := Config{
 		Spec: spec, Nodes: n, Entries: 1 << 40, Seed: 1,
 		Hold: scenario.Always(scenario.T), Latency: scenario.Always(scenario.T),

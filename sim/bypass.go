@@ -1,6 +1,6 @@
 package sim
 
-import "github.com/stile-lock/stile/core"
+import "github.com/stile-lock/stile/algorithm"
 
 // A bypass finds how often, at most, one process overtook one that waited: asked
 // later than it, and entered before it.
@@ -41,7 +41,7 @@ func newBypass(n int) bypass {
 
 // entered is told that p enters by request number ask; requests are numbered
 // from 1.
-func (b *bypass) entered(p core.ID, ask int) {
+func (b *bypass) entered(p algorithm.ID, ask int) {
 	b.passed(ask)
 	me, at := &b.procs[p], len(b.entries)
 	b.entries = append(b.entries, bypassEntry{ask, me.last, -1})

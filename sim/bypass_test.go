@@ -3,24 +3,24 @@ package sim
 import (
 	"testing"
 
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/sim/kernel"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/world/kernel"
 )
 
 // dumb counts for every pair.
 type dumb struct {
-	log  []core.ID
+	log  []algorithm.ID
 	by   []int // the request of each entry
 	most int
 }
 
-func (d *dumb) entered(p core.ID, ask int) {
+func (d *dumb) entered(p algorithm.ID, ask int) {
 	d.passed(ask)
 	d.log, d.by = append(d.log, p), append(d.by, ask)
 }
 
 func (d *dumb) passed(ask int) {
-	seen := map[core.ID]int{}
+	seen := map[algorithm.ID]int{}
 	for i, q := range d.log {
 		if d.by[i] > ask {
 			seen[q]++
@@ -40,7 +40,7 @@ func TestBypassAgainstDumbCount(t *testing.T) {
 		waits, asks := make([]int, n), 0
 		slow := r.Below(20)
 		for range 200 {
-			p := core.ID(r.Below(int64(n)))
+			p := algorithm.ID(r.Below(int64(n)))
 			switch {
 			case waits[p] == 0:
 				asks++

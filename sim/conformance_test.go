@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/stile-lock/stile/catalog"
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/catalog"
+	"github.com/stile-lock/stile/internal/world/kernel"
 	"github.com/stile-lock/stile/scenario"
-	"github.com/stile-lock/stile/sim/kernel"
 	"github.com/stile-lock/stile/trace"
 )
 
@@ -18,7 +18,7 @@ import (
 var sizes = []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 25, 31, 57, 100}
 
 // constant is a run in which every message and every stay takes T.
-func constant(spec core.Spec, n, entries int) Config {
+func constant(spec algorithm.Spec, n, entries int) Config {
 	return Config{
 		Spec: spec, Nodes: n, Entries: entries, Seed: 1,
 		Hold: scenario.Always(scenario.T), Latency: scenario.Always(scenario.T),
@@ -26,7 +26,7 @@ func constant(spec core.Spec, n, entries int) Config {
 }
 
 // varied is a run in which everything takes a random time.
-func varied(spec core.Spec, n, entries int, seed uint64) Config {
+func varied(spec algorithm.Spec, n, entries int, seed uint64) Config {
 	return Config{
 		Spec: spec, Nodes: n, Entries: entries, Seed: seed, Network: spec.Network,
 		Think:   scenario.Dist{Shape: scenario.Exponential, A: 2 * scenario.T},
@@ -52,15 +52,15 @@ func mustRun(t *testing.T, c Config) *Result {
 }
 
 // topologies returns spec and the same algorithm over its other topologies.
-func topologies(t *testing.T, spec core.Spec) []core.Spec {
+func topologies(t *testing.T, spec algorithm.Spec) []algorithm.Spec {
 	names := map[string][]string{
 		"maekawa": {"plane", "majority"},
 		"raymond": {"star", "line", "tree:3"},
 		"sanders": {"maekawa", "central"},
 	}[spec.Name]
-	specs := []core.Spec{spec}
+	specs := []algorithm.Spec{spec}
 	for _, name := range names {
-		s, err := catalog.Make(spec.Name, core.Options{Topology: name})
+		s, err := catalog.Make(spec.Name, algorithm.Options{Topology: name})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,27 +80,27 @@ func TestTheory(t *testing.T) {
 						continue
 					}
 					full := constant(spec, n, max(60, 4*n))
-					checkTheory(t, full, core.Saturated)
+					checkTheory(t, full, algorithm.Saturated)
 					light := constant(spec, n, 60)
 					light.Think = scenario.Dist{Shape: scenario.Exponential, A: 1000 * int64(n) * scenario.T}
-					checkTheory(t, light, core.Light)
+					checkTheory(t, light, algorithm.Light)
 				}
 			}
 		})
 	}
 }
 
-func checkTheory(t *testing.T, c Config, load core.Load) {
+func checkTheory(t *testing.T, c Config, load algorithm.Load) {
 	t.Helper()
 	r := mustRun(t, c)
 	if c.Nodes == 1 {
-		load = core.AnyLoad
+		load = algorithm.AnyLoad
 	}
-	inside := func(what string, cost core.Cost, lo, hi float64) {
+	inside := func(what string, cost algorithm.Cost, lo, hi float64) {
 		// Light runs are random: two requests may meet after all.
 		want, ok := cost.At(c.Nodes, load)
-		if any, _ := cost.At(c.Nodes, core.AnyLoad); load == core.Light && r.Sync != nil {
-			want = core.Range{Lo: min(want.Lo, any.Lo), Hi: max(want.Hi, any.Hi)}
+		if any, _ := cost.At(c.Nodes, algorithm.AnyLoad); load == algorithm.Light && r.Sync != nil {
+			want = algorithm.Range{Lo: min(want.Lo, any.Lo), Hi: max(want.Hi, any.Hi)}
 		}
 		const rounding = 1e-9
 		if ok && (lo < want.Lo-rounding || hi > want.Hi+rounding) {
@@ -168,7 +168,7 @@ func TestStart(t *testing.T) {
 					if spec.Accepts(n) != nil {
 						continue
 					}
-					for holder := range core.ID(n) {
+					for holder := range algorithm.ID(n) {
 						for _, busy := range []bool{false, true} {
 							c := varied(spec, n, 30, uint64(holder))
 							c.Holder, c.Busy = holder, busy
@@ -206,11 +206,11 @@ func TestAlibi(t *testing.T) {
 
 // alibi freezes a machine at a random moment and returns how many alibis it
 // gave then.
-func alibi(t *testing.T, spec core.Spec, n int, seed uint64) int {
+func alibi(t *testing.T, spec algorithm.Spec, n int, seed uint64) int {
 	t.Helper()
 	c := varied(spec, n, 30, seed)
-	c.Network = core.FIFO
-	c.Holder = core.ID(seed) % core.ID(n)
+	c.Network = algorithm.FIFO
+	c.Holder = algorithm.ID(seed) % algorithm.ID(n)
 	k := c.kernel()
 	k.Adversary = true
 	load, err := c.prepare(k, nil)
@@ -221,12 +221,12 @@ func alibi(t *testing.T, spec core.Spec, n int, seed uint64) int {
 	on := load.loads[0]
 	load.begin()
 	r := kernel.NewRand(seed, 99)
-	frozen := core.None
-	var excluded core.Set
+	frozen := algorithm.None
+	var excluded algorithm.Set
 	for step, at := int64(0), r.Below(300); w.Pending() && step < 3000; step++ {
 		if step == at {
-			frozen = core.ID(r.Below(int64(n)))
-			for d := range core.ID(n) {
+			frozen = algorithm.ID(r.Below(int64(n)))
+			for d := range algorithm.ID(n) {
 				if on.machines[frozen].Alibi(d) {
 					excluded.Add(d)
 					if on.env.Inside(d) {

@@ -3,26 +3,26 @@ package sim
 import (
 	"fmt"
 
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/family"
-	"github.com/stile-lock/stile/family/elections"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/world/family"
+	"github.com/stile-lock/stile/internal/world/family/elections"
+	"github.com/stile-lock/stile/internal/world/kernel"
 	"github.com/stile-lock/stile/scenario"
-	"github.com/stile-lock/stile/sim/kernel"
 	"github.com/stile-lock/stile/trace"
 )
 
 // An Election says what to simulate: a group in which everybody follows the
 // highest process, some of which are dead, and who notices.
 type Election struct {
-	Spec     core.Spec
+	Spec     algorithm.Spec
 	Nodes    int
-	Dead     []core.ID // dead from the start; everybody else knows
-	Starters []core.ID // whose applications notice at time 0
+	Dead     []algorithm.ID // dead from the start; everybody else knows
+	Starters []algorithm.ID // whose applications notice at time 0
 	Outages  []Outage
 
 	Latency scenario.Dist
 	Links   []scenario.Link // latencies of single links, where they differ
-	Network core.Network
+	Network algorithm.Network
 	Seed    uint64
 
 	Paged   bool                // rebuild every machine from its bytes before every step
@@ -32,7 +32,7 @@ type Election struct {
 
 // An Outage is a crash and, if Back is later than that, a comeback.
 type Outage struct {
-	Proc     core.ID
+	Proc     algorithm.ID
 	At, Back int64 // ticks
 }
 
@@ -53,7 +53,7 @@ type Outcome struct {
 }
 
 func (c *Election) check() error {
-	if c.Spec.Family != core.Election {
+	if c.Spec.Family != algorithm.Election {
 		return fmt.Errorf("%s is no election", c.Spec.Name)
 	}
 	if err := c.Spec.Accepts(c.Nodes); err != nil {
@@ -134,9 +134,9 @@ func (p *poll) run() error {
 	mostEvents, mostNotices := 100*(p.Nodes+10)*(p.Nodes+10), 10*(p.Nodes+10)
 	p.bury()
 	for i, o := range p.Outages {
-		p.w.At(o.At, script, core.None, 2*i)
+		p.w.At(o.At, script, algorithm.None, 2*i)
 		if o.Back > o.At {
-			p.w.At(o.Back, script, core.None, 2*i+1)
+			p.w.At(o.Back, script, algorithm.None, 2*i+1)
 		}
 	}
 	for _, id := range p.Starters {
@@ -153,7 +153,7 @@ func (p *poll) run() error {
 			}
 		}
 		id := p.leaderless()
-		if id == core.None || p.w.stopped || p.w.err != nil {
+		if id == algorithm.None || p.w.stopped || p.w.err != nil {
 			return p.w.err
 		}
 		if notices == mostNotices {
@@ -165,13 +165,13 @@ func (p *poll) run() error {
 }
 
 // hold lets the application of a process notice that the leader is silent.
-func (p *poll) hold(id core.ID) { p.env.Do(p.group, family.Act{Kind: scenario.Ask, Proc: id}) }
+func (p *poll) hold(id algorithm.ID) { p.env.Do(p.group, family.Act{Kind: scenario.Ask, Proc: id}) }
 
 // leaderless returns a process alive that follows nobody alive, or None.
-func (p *poll) leaderless() core.ID {
-	first := core.None
+func (p *poll) leaderless() algorithm.ID {
+	first := algorithm.None
 	p.env.Acts(p.group, func(a family.Act) {
-		if first == core.None {
+		if first == algorithm.None {
 			first = a.Proc
 		}
 	})
@@ -179,11 +179,11 @@ func (p *poll) leaderless() core.ID {
 }
 
 // leader returns whom all who are alive follow, the highest of them, or None.
-func (p *poll) leader() core.ID {
-	top := core.None
-	for id := range core.ID(p.view.N) {
+func (p *poll) leader() algorithm.ID {
+	top := algorithm.None
+	for id := range algorithm.ID(p.view.N) {
 		if p.env.Waits(id) {
-			return core.None
+			return algorithm.None
 		}
 		if !p.w.Crashed(id) {
 			top = id
@@ -200,10 +200,10 @@ func (p *poll) bury() {
 			p.group.crashed(id)
 		}
 	}
-	for q := range core.ID(p.Nodes) {
+	for q := range algorithm.ID(p.Nodes) {
 		for _, id := range p.Election.Dead {
 			if !p.w.Crashed(q) {
-				p.Step(q, core.Input{Kind: core.Suspect, From: id})
+				p.Step(q, algorithm.Input{Kind: algorithm.Suspect, From: id})
 			}
 		}
 	}
@@ -228,7 +228,7 @@ func (p *poll) outcome() *Outcome {
 	leader := p.leader()
 	o := &Outcome{
 		Algorithm: p.Spec.Name, Nodes: p.Nodes, Seed: p.Seed, Stopped: p.w.stopped, Stalled: p.w.cut != "",
-		Leader: int(leader) + 1, Agreed: leader != core.None, Messages: p.meter.messages, ByKind: map[string]int{},
+		Leader: int(leader) + 1, Agreed: leader != algorithm.None, Messages: p.meter.messages, ByKind: map[string]int{},
 		Time: units(p.news), Found: p.found,
 	}
 	for k, n := range p.meter.byKind {

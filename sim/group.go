@@ -3,10 +3,10 @@ package sim
 import (
 	"errors"
 
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/family"
-	"github.com/stile-lock/stile/family/families"
-	"github.com/stile-lock/stile/sim/kernel"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/world/family"
+	"github.com/stile-lock/stile/internal/world/family/families"
+	"github.com/stile-lock/stile/internal/world/kernel"
 )
 
 // A group is one instance of an algorithm: machines at seats, each at a process
@@ -15,21 +15,21 @@ type group struct {
 	w        *world
 	index    int
 	section  string // what its critical section is called, if there are several
-	spec     core.Spec
-	view     core.View
-	birth    core.Birth
-	machines []core.Machine
-	spare    []core.Machine // for Config.Paged: what states are loaded into
+	spec     algorithm.Spec
+	view     algorithm.View
+	birth    algorithm.Birth
+	machines []algorithm.Machine
+	spare    []algorithm.Machine // for Config.Paged: what states are loaded into
 	state    []byte
 	shadow   shadow
-	members  []core.ID // the process at each seat, ascending; nil if all are, each at its own
-	seats    []core.ID // the seat of each process, or None; nil likewise
+	members  []algorithm.ID // the process at each seat, ascending; nil if all are, each at its own
+	seats    []algorithm.ID // the seat of each process, or None; nil likewise
 	family   *family.Family
 	env      family.Env
 	tagged   bool // env marks messages and timers: it is told of every step, and lets none follow from it at once
 	watch    observer
-	lane     core.ID // of the first application, where these are not those at the seats
-	order    *order  // nil if happened-before is not watched
+	lane     algorithm.ID // of the first application, where these are not those at the seats
+	order    *order       // nil if happened-before is not watched
 	meter    meter
 	out      *output     // of the next step
 	call     call        // of a machine that is at work
@@ -40,7 +40,7 @@ type group struct {
 // An output is room for what a step says, and leads to that for the steps that
 // follow from it while it is being told.
 type output struct {
-	core.Output
+	algorithm.Output
 	within *output
 }
 
@@ -50,17 +50,17 @@ type output struct {
 type observer interface {
 	// took is told what the machine of a seat said in a step, if anything, when
 	// it has been done.
-	took(seat core.ID, out *core.Output)
+	took(seat algorithm.ID, out *algorithm.Output)
 	// crashed and returned are told who has died, or is back and remembers
 	// nothing.
-	crashed(seat core.ID)
-	returned(seat core.ID)
+	crashed(seat algorithm.ID)
+	returned(seat algorithm.ID)
 }
 
 // add makes a group of the world, among all processes or some, given in
 // ascending order.
-func (w *world) add(spec core.Spec, view core.View, members []core.ID) (*group, error) {
-	g := &group{w: w, index: len(w.groups), spec: spec, family: families.Of(spec), view: view, out: &output{}, call: call{seat: core.None}}
+func (w *world) add(spec algorithm.Spec, view algorithm.View, members []algorithm.ID) (*group, error) {
+	g := &group{w: w, index: len(w.groups), spec: spec, family: families.Of(spec), view: view, out: &output{}, call: call{seat: algorithm.None}}
 	var err error
 	if g.machines, err = spec.Group(view); err != nil {
 		return nil, err
@@ -69,12 +69,12 @@ func (w *world) add(spec core.Spec, view core.View, members []core.ID) (*group, 
 		return nil, err
 	}
 	if members != nil {
-		g.members, g.seats = members, make([]core.ID, w.Processes())
+		g.members, g.seats = members, make([]algorithm.ID, w.Processes())
 		for p := range g.seats {
-			g.seats[p] = core.None
+			g.seats[p] = algorithm.None
 		}
 		for seat, p := range members {
-			g.seats[p] = core.ID(seat)
+			g.seats[p] = algorithm.ID(seat)
 		}
 	}
 	g.meter.init(view.N, len(spec.Kinds))
@@ -83,15 +83,15 @@ func (w *world) add(spec core.Spec, view core.View, members []core.ID) (*group, 
 }
 
 // proc returns the process at a seat.
-func (g *group) proc(seat core.ID) core.ID {
-	if g.members == nil || seat == core.None {
+func (g *group) proc(seat algorithm.ID) algorithm.ID {
+	if g.members == nil || seat == algorithm.None {
 		return seat
 	}
 	return g.members[seat]
 }
 
 // seat returns the seat of a process, or None.
-func (g *group) seat(p core.ID) core.ID {
+func (g *group) seat(p algorithm.ID) algorithm.ID {
 	if g.seats == nil {
 		return p
 	}
@@ -100,28 +100,28 @@ func (g *group) seat(p core.ID) core.ID {
 
 // paged makes every step run on a machine rebuilt from its bytes.
 func (g *group) paged() {
-	g.spare = make([]core.Machine, len(g.machines))
+	g.spare = make([]algorithm.Machine, len(g.machines))
 	for i := range g.spare {
-		g.spare[i] = g.birth(core.ID(i), g.view)
+		g.spare[i] = g.birth(algorithm.ID(i), g.view)
 	}
 }
 
 // rebirth replaces the machine of a seat by a new one.
-func (g *group) rebirth(seat core.ID) {
+func (g *group) rebirth(seat algorithm.ID) {
 	v := g.view
 	v.Busy, v.Late = false, true
 	g.let(seat, "when it is born again", func() { g.machines[seat] = g.birth(seat, v) })
 }
 
 // describe returns what the machine of a seat remembers.
-func (g *group) describe(seat core.ID) (fields []core.Field) {
-	g.let(seat, "when its state is read", func() { fields = core.Describe(g.machines[seat], g.view.N, g.members...) })
+func (g *group) describe(seat algorithm.ID) (fields []algorithm.Field) {
+	g.let(seat, "when its state is read", func() { fields = algorithm.Describe(g.machines[seat], g.view.N, g.members...) })
 	return fields
 }
 
 // Step implements family.Host: it gives the machine of a seat an input and does
 // what it wants done.
-func (g *group) Step(seat core.ID, in core.Input) {
+func (g *group) Step(seat algorithm.ID, in algorithm.Input) {
 	if g.w.err != nil || g.Dead(seat) {
 		return
 	}
@@ -138,10 +138,10 @@ func (g *group) Step(seat core.ID, in core.Input) {
 	default:
 		err = g.takeTwice(seat, in, out)
 	}
-	c.seat = core.None
+	c.seat = algorithm.None
 	if err != nil {
-		if in.Kind == core.Receive && errors.Is(err, core.ErrMalformed) {
-			err = core.Unreadable("message", err) // all who send here are machines of this algorithm
+		if in.Kind == algorithm.Receive && errors.Is(err, algorithm.ErrMalformed) {
+			err = algorithm.Unreadable("message", err) // all who send here are machines of this algorithm
 		}
 		g.w.fail(g.at(seat, err))
 		return
@@ -159,7 +159,7 @@ func (g *group) Step(seat core.ID, in core.Input) {
 
 // tell does what a step wants done and tells what it has come to. Where nothing
 // is marked, what is sent comes first in a trace.
-func (g *group) tell(seat core.ID, in core.Input, room *output) {
+func (g *group) tell(seat algorithm.ID, in algorithm.Input, room *output) {
 	if room.within == nil {
 		room.within = &output{}
 	}
@@ -178,12 +178,12 @@ func (g *group) tell(seat core.ID, in core.Input, room *output) {
 }
 
 // carry sends what a step wants sent, and sets its timers.
-func (g *group) carry(seat core.ID, out *core.Output, tag kernel.Tag) {
+func (g *group) carry(seat algorithm.ID, out *algorithm.Output, tag kernel.Tag) {
 	if len(out.Sends) > 0 {
 		g.send(seat, out, tag)
 	}
 	for i := range out.Notices {
-		if n := &out.Notices[i]; n.Kind == core.SetTimer {
+		if n := &out.Notices[i]; n.Kind == algorithm.SetTimer {
 			g.w.SetTimer(g.proc(seat), kernel.Timer{Group: g.index, ID: n.Timer}, n.After, tag)
 		}
 	}
@@ -191,7 +191,7 @@ func (g *group) carry(seat core.ID, out *core.Output, tag kernel.Tag) {
 
 // send puts what the last step sent on its way. The parts of a multicast share
 // one slot.
-func (g *group) send(seat core.ID, out *core.Output, tag kernel.Tag) {
+func (g *group) send(seat algorithm.ID, out *algorithm.Output, tag kernel.Tag) {
 	k, from := g.w.Kernel, g.proc(seat)
 	sends := out.Sends
 	for first, last := 0, 0; first < len(sends); first = last {

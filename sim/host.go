@@ -4,26 +4,26 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/family"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/world/family"
+	"github.com/stile-lock/stile/internal/world/kernel"
 	"github.com/stile-lock/stile/scenario"
-	"github.com/stile-lock/stile/sim/kernel"
 	"github.com/stile-lock/stile/trace"
 )
 
 // What a group is to its environment: see family.Host.
 
 // Moves implements family.Host: it may.
-func (g *group) Moves(core.ID, core.Input) bool { return true }
+func (g *group) Moves(algorithm.ID, algorithm.Input) bool { return true }
 
 // Dead implements family.Host.
-func (g *group) Dead(seat core.ID) bool { return g.w.Crashed(g.proc(seat)) }
+func (g *group) Dead(seat algorithm.ID) bool { return g.w.Crashed(g.proc(seat)) }
 
 // Machine implements family.Host.
-func (g *group) Machine(seat core.ID) core.Machine { return g.machines[seat] }
+func (g *group) Machine(seat algorithm.ID) algorithm.Machine { return g.machines[seat] }
 
 // ClockOf implements family.Host.
-func (g *group) ClockOf(seat core.ID) (now uint64) {
+func (g *group) ClockOf(seat algorithm.ID) (now uint64) {
 	g.let(seat, "when its clock is read", func() { now = g.machines[seat].Clock() })
 	return now
 }
@@ -34,7 +34,7 @@ func (g *group) Retag(f func(t family.Tag) family.Tag) {
 }
 
 // Break implements family.Host.
-func (g *group) Break(property string, p, other core.ID) {
+func (g *group) Break(property string, p, other algorithm.ID) {
 	p, other = g.proc(p), g.proc(other)
 	words := g.family.Tells(property, g.w.cut != "", p, other)
 	if g.w.cut != "" {
@@ -53,8 +53,8 @@ func (g *group) report() {
 // accuse tells of a violation, on the lanes of the applications.
 func (g *group) accuse(v *Violation) {
 	e := trace.Event{Kind: trace.Violation, Proc: v.Proc, Peer: v.Other, Name: v.Property, Words: v.words, Section: g.section}
-	for _, p := range []*core.ID{&e.Proc, &e.Peer} {
-		if *p != core.None {
+	for _, p := range []*algorithm.ID{&e.Proc, &e.Peer} {
+		if *p != algorithm.None {
 			*p += g.lane
 		}
 	}
@@ -72,7 +72,7 @@ func (g *group) Tell(e trace.Event) {
 
 // note tells of something that happened at a seat, with another if there is
 // one.
-func (g *group) note(kind trace.Kind, seat, other core.ID, name string) {
+func (g *group) note(kind trace.Kind, seat, other algorithm.ID, name string) {
 	if g.Hears() {
 		g.Tell(trace.Event{Kind: kind, Proc: seat, Peer: other, Name: name})
 	}
@@ -88,37 +88,37 @@ func (g *group) may(a *scenario.Action) error {
 
 // crashed and returned tell the environment, and then who watches, who has died
 // or is back.
-func (g *group) crashed(seat core.ID) {
+func (g *group) crashed(seat algorithm.ID) {
 	g.env.Crashed(g, seat)
 	g.watch.crashed(seat)
 }
 
-func (g *group) returned(seat core.ID) {
+func (g *group) returned(seat algorithm.ID) {
 	g.env.Returned(g, seat)
 	g.watch.returned(seat)
 }
 
 // announce tells everybody alive that a seat is back, and that one who is dead;
 // in steps a line has to tell it.
-func (g *group) announce(back core.ID) {
+func (g *group) announce(back algorithm.ID) {
 	for i := range g.machines {
-		switch seat := core.ID(i); {
+		switch seat := algorithm.ID(i); {
 		case seat == back || g.Dead(seat) && g.w.Steps():
 		case g.Dead(seat):
 			g.believe(trace.Suspect, back, seat)
-			g.Step(back, core.Input{Kind: core.Suspect, From: seat})
+			g.Step(back, algorithm.Input{Kind: algorithm.Suspect, From: seat})
 		default:
 			g.believe(trace.Trust, seat, back)
-			g.Step(seat, core.Input{Kind: core.Trust, From: back})
+			g.Step(seat, algorithm.Input{Kind: algorithm.Trust, From: back})
 		}
 	}
 }
 
 // believe tells that a seat is told of another, once if both are part of several
 // groups.
-func (g *group) believe(kind trace.Kind, seat, other core.ID) {
+func (g *group) believe(kind trace.Kind, seat, other algorithm.ID) {
 	p, peer := g.proc(seat), g.proc(other)
-	first := slices.IndexFunc(g.w.groups, func(g *group) bool { return g.seat(p) != core.None && g.seat(peer) != core.None })
+	first := slices.IndexFunc(g.w.groups, func(g *group) bool { return g.seat(p) != algorithm.None && g.seat(peer) != algorithm.None })
 	if first == g.index {
 		g.w.Note(trace.Event{Kind: kind, Proc: p, Peer: peer})
 	}

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/scenario"
 )
 
@@ -15,9 +15,9 @@ import (
 func (c *siteCast) state(j *judge, e scenario.Expectation) {
 	is, next := c.stands(e.Proc), c.env.Next(e.Proc)
 	switch {
-	case e.Kind == scenario.WaitsFor && next != core.None && next != e.Peer:
+	case e.Kind == scenario.WaitsFor && next != algorithm.None && next != e.Peer:
 		j.differ(e, fmt.Sprintf("%s%v waits for %v", e.When, e.Proc, next))
-	case e.Kind == scenario.WaitsFor && next == core.None:
+	case e.Kind == scenario.WaitsFor && next == algorithm.None:
 		j.differ(e, fmt.Sprintf("%s%v %s, for nobody", e.When, e.Proc, is))
 	case e.Kind == scenario.PhaseIs && is != e.Phase.String():
 		j.differ(e, fmt.Sprintf("%s%v %s", e.When, e.Proc, is))
@@ -25,7 +25,7 @@ func (c *siteCast) state(j *judge, e scenario.Expectation) {
 }
 
 // stands says what a process is doing.
-func (c *siteCast) stands(p core.ID) string {
+func (c *siteCast) stands(p algorithm.ID) string {
 	_, got := c.env.Program(p)
 	switch {
 	case c.w.Crashed(c.Layout.Home[p]):
@@ -68,7 +68,7 @@ func (c *siteCast) whole(j *judge, e scenario.Expectation) {
 // deadlock is reported that never was.
 func (c *siteCast) unsaid(j *judge) {
 	stuck, falses := scenario.Expectation{Kind: scenario.Stuck}, scenario.Expectation{Kind: scenario.NoFalseCycle}
-	var foreseen [][]core.ID
+	var foreseen [][]algorithm.ID
 	for _, e := range c.p.sc.Expect {
 		switch e.Kind {
 		case scenario.Stuck:
@@ -83,7 +83,7 @@ func (c *siteCast) unsaid(j *judge) {
 		j.differ(stuck, scenario.Expectation{Kind: scenario.Stuck, Procs: s}.What())
 	}
 	for _, f := range c.back.False {
-		if !slices.ContainsFunc(foreseen, func(g []core.ID) bool { return sameRing(f, g) }) {
+		if !slices.ContainsFunc(foreseen, func(g []algorithm.ID) bool { return sameRing(f, g) }) {
 			j.differ(falses, scenario.Expectation{Kind: scenario.FalseCycle, Procs: f}.What())
 			break
 		}
@@ -91,7 +91,7 @@ func (c *siteCast) unsaid(j *judge) {
 }
 
 // ring checks that a cycle is among those that there were.
-func (c *siteCast) ring(j *judge, e scenario.Expectation, all [][]core.ID) {
+func (c *siteCast) ring(j *judge, e scenario.Expectation, all [][]algorithm.ID) {
 	var words []string
 	for _, c := range all {
 		if sameRing(c, e.Procs) {
@@ -106,7 +106,7 @@ func (c *siteCast) ring(j *judge, e scenario.Expectation, all [][]core.ID) {
 }
 
 // sameRing reports whether two cycles are one, whoever is named first.
-func sameRing(a, b []core.ID) bool {
+func sameRing(a, b []algorithm.ID) bool {
 	for i := range b {
 		if slices.Equal(a, slices.Concat(b[i:], b[:i])) {
 			return true

@@ -3,8 +3,8 @@ package sim
 import (
 	"fmt"
 
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/scenario"
 )
 
@@ -41,7 +41,7 @@ type Ledger struct {
 	MostAborts   int             `json:"-"` // of one transaction
 	Commits      []int           `json:"-"` // by process
 	Graph        *deadlock.Graph `json:"-"` // at the end if stuck; else when the first deadlock arose; else the busiest
-	FirstVictim  core.ID         `json:"-"` // of a deadlock, if one was found
+	FirstVictim  algorithm.ID    `json:"-"` // of a deadlock, if one was found
 	False        *FalseCycle     `json:"-"` // the first false report
 	Found        []Violation     `json:"-"` // what must never happen, and did
 
@@ -52,8 +52,8 @@ type Ledger struct {
 
 // A FalseCycle is a reported deadlock that is none.
 type FalseCycle struct {
-	Cycle  []core.ID
-	Victim core.ID         // who was told to abort
+	Cycle  []algorithm.ID
+	Victim algorithm.ID    // who was told to abort
 	Graph  *deadlock.Graph // what is true at that time
 	At     int64
 }
@@ -66,7 +66,7 @@ func (r *Ledger) Moment(at int64) string { return moment(at, r.steps) }
 func (r *Ledger) Ring() bool { return r.Graph != nil && len(r.Graph.Cycles()) > 0 }
 
 // count counts a commit.
-func (t *transacting) count(p core.ID) {
+func (t *transacting) count(p algorithm.ID) {
 	r, x := &t.ledger, &t.procs[p]
 	r.Committed++
 	x.commits++
@@ -88,7 +88,7 @@ func (t *transacting) finish(number int) *Ledger {
 		x := &t.procs[i]
 		r.Commits = append(r.Commits, x.commits)
 		r.MostAborts = max(r.MostAborts, x.aborts)
-		if t.env.Waits(core.ID(i)) {
+		if t.env.Waits(algorithm.ID(i)) {
 			r.LongestLife = max(r.LongestLife, t.w.Now()-x.began)
 			active++
 		}
@@ -118,7 +118,7 @@ func (t *transacting) finish(number int) *Ledger {
 // stuck, else that of the first deadlock, else that of the first false one,
 // else the busiest.
 func Graph(c *Transactions, r *Ledger, title string) string {
-	p := deadlock.Picture{Title: title, Note: r.When(), Victim: core.None}
+	p := deadlock.Picture{Title: title, Note: r.When(), Victim: algorithm.None}
 	if title == "" {
 		p.Title = "Wait-for graph: " + c.Method.Title
 	}

@@ -3,9 +3,9 @@ package sim
 import (
 	"slices"
 
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/family"
-	"github.com/stile-lock/stile/family/locks"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/world/family"
+	"github.com/stile-lock/stile/internal/world/family/locks"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/trace"
 )
@@ -22,8 +22,8 @@ type lock struct {
 	passed bypass
 
 	// What the run does when a seat has entered, or was denied.
-	onEnter func(seat core.ID)
-	onDeny  func(seat core.ID)
+	onEnter func(seat algorithm.ID)
+	onDeny  func(seat algorithm.ID)
 }
 
 // A visit is what an application does, seen by who counts requests.
@@ -34,7 +34,7 @@ type visit struct {
 
 // lock makes a group of the world whose applications want into a critical
 // section, which has a name if there are several.
-func (w *world) lock(spec core.Spec, view core.View, section scenario.Section) (*lock, error) {
+func (w *world) lock(spec algorithm.Spec, view algorithm.View, section scenario.Section) (*lock, error) {
 	g, err := w.add(spec, view, section.Members)
 	if err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func (l *lock) watchOrder() {
 
 // ask lets an application ask. One that is inside without having asked goes out
 // first.
-func (l *lock) ask(seat core.ID) {
+func (l *lock) ask(seat algorithm.ID) {
 	if l.unasked(seat) {
 		l.leave(seat)
 	}
@@ -77,7 +77,7 @@ func (l *lock) ask(seat core.ID) {
 }
 
 // asked counts a request.
-func (l *lock) asked(seat core.ID) {
+func (l *lock) asked(seat algorithm.ID) {
 	l.asks++
 	l.visits[seat] = visit{ask: l.asks}
 	if l.order != nil {
@@ -86,9 +86,9 @@ func (l *lock) asked(seat core.ID) {
 }
 
 // unasked reports whether an application is inside without having asked.
-func (l *lock) unasked(seat core.ID) bool { return l.env.Inside(seat) && !l.visits[seat].asked }
+func (l *lock) unasked(seat algorithm.ID) bool { return l.env.Inside(seat) && !l.visits[seat].asked }
 
-func (l *lock) leave(seat core.ID) {
+func (l *lock) leave(seat algorithm.ID) {
 	if l.visits[seat].asked {
 		waiting, _ := l.env.Count()
 		l.w.exits++
@@ -98,20 +98,20 @@ func (l *lock) leave(seat core.ID) {
 	l.env.Do(l.group, family.Act{Kind: scenario.Leave, Proc: seat})
 }
 
-func (l *lock) took(seat core.ID, out *core.Output) {
+func (l *lock) took(seat algorithm.ID, out *algorithm.Output) {
 	if out.Entered {
 		l.entered(seat)
 	}
 	for i := range out.Notices {
 		switch n := &out.Notices[i]; n.Kind {
-		case core.Denied:
+		case algorithm.Denied:
 			l.forget(seat)
 			if l.onDeny != nil {
 				l.onDeny(seat)
 			}
-		case core.Leader:
+		case algorithm.Leader:
 			l.note(trace.Lead, seat, n.Who, "")
-		case core.Victim:
+		case algorithm.Victim:
 			l.note(trace.Abort, seat, n.Who, "")
 		}
 	}
@@ -119,7 +119,7 @@ func (l *lock) took(seat core.ID, out *core.Output) {
 
 // entered measures an entry, and lets the run decide how long it lasts. Who
 // enters unasked leaves like anybody else, but is not counted.
-func (l *lock) entered(seat core.ID) {
+func (l *lock) entered(seat algorithm.ID) {
 	switch v := l.visits[seat]; {
 	case v.asked:
 		return // it was inside already
@@ -134,11 +134,11 @@ func (l *lock) entered(seat core.ID) {
 }
 
 // granted is told that the request of a seat has been granted.
-func (l *lock) granted(seat core.ID) {
+func (l *lock) granted(seat algorithm.ID) {
 	l.passed.entered(seat, l.visits[seat].ask)
 	l.visits[seat] = visit{asked: true}
 	if l.order != nil {
-		if q := l.order.enter(seat); q != core.None {
+		if q := l.order.enter(seat); q != algorithm.None {
 			l.Break(family.Order, seat, q)
 		}
 	}
@@ -171,16 +171,16 @@ func (l *lock) longestWait() int64 {
 }
 
 // crashed forgets a process: its request is lost with it.
-func (l *lock) crashed(seat core.ID) { l.forget(seat) }
+func (l *lock) crashed(seat algorithm.ID) { l.forget(seat) }
 
-func (l *lock) returned(seat core.ID) {
+func (l *lock) returned(seat algorithm.ID) {
 	if l.spec.Detects {
 		l.announce(seat)
 	}
 }
 
 // forget drops the request of a seat.
-func (l *lock) forget(seat core.ID) {
+func (l *lock) forget(seat algorithm.ID) {
 	if l.order != nil && l.visits[seat].ask > 0 {
 		l.order.forget(seat)
 	}
@@ -189,6 +189,6 @@ func (l *lock) forget(seat core.ID) {
 
 // sectionView returns the view of a section: who has the token at the start is
 // the holder if it uses the section, and otherwise the first that does.
-func sectionView(s scenario.Section, holder core.ID) core.View {
-	return core.View{N: len(s.Members), Holder: core.ID(max(0, slices.Index(s.Members, holder)))}
+func sectionView(s scenario.Section, holder algorithm.ID) algorithm.View {
+	return algorithm.View{N: len(s.Members), Holder: algorithm.ID(max(0, slices.Index(s.Members, holder)))}
 }

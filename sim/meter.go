@@ -3,7 +3,7 @@ package sim
 import (
 	"slices"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/scenario"
 )
 
@@ -18,25 +18,25 @@ type meter struct {
 	lastExit   int64
 
 	askedAt  []int64
-	response []int64 // request to exit
-	wait     []int64 // request to entry
-	client   []int64 // request to entry, nobody else being there
-	sync     []int64 // exit to the next entry, somebody waiting
-	syncOne  []int64 // the same, exactly one waiting
-	alone    core.ID // who asked when nobody was there, and still waits alone
-	pending  bool    // somebody waited at the last exit
-	one      bool    // exactly one did
+	response []int64      // request to exit
+	wait     []int64      // request to entry
+	client   []int64      // request to entry, nobody else being there
+	sync     []int64      // exit to the next entry, somebody waiting
+	syncOne  []int64      // the same, exactly one waiting
+	alone    algorithm.ID // who asked when nobody was there, and still waits alone
+	pending  bool         // somebody waited at the last exit
+	one      bool         // exactly one did
 }
 
 func (m *meter) init(n, kinds int) {
 	m.byKind = make([]int, kinds)
 	m.load = make([]int, n)
 	m.askedAt = make([]int64, n)
-	m.alone = core.None
+	m.alone = algorithm.None
 }
 
 // sent counts one multicast with so many parts.
-func (m *meter) sent(from core.ID, kind uint8, parts, size int) {
+func (m *meter) sent(from algorithm.ID, kind uint8, parts, size int) {
 	m.multicasts++
 	m.messages += parts
 	m.bytes += parts * size
@@ -51,20 +51,20 @@ func (m *meter) beyond(kinds int) bool {
 }
 
 // asked is told who asks, and whether nobody is there.
-func (m *meter) asked(p core.ID, now int64, alone bool) {
+func (m *meter) asked(p algorithm.ID, now int64, alone bool) {
 	m.askedAt[p] = now
-	m.alone = core.None
+	m.alone = algorithm.None
 	if alone {
 		m.alone = p
 	}
 }
 
-func (m *meter) entered(p core.ID, now int64) {
+func (m *meter) entered(p algorithm.ID, now int64) {
 	m.wait = append(m.wait, now-m.askedAt[p])
 	if m.alone == p {
 		m.client = append(m.client, now-m.askedAt[p])
 	}
-	m.alone = core.None
+	m.alone = algorithm.None
 	if m.pending {
 		m.sync = append(m.sync, now-m.lastExit)
 		if m.one {
@@ -75,7 +75,7 @@ func (m *meter) entered(p core.ID, now int64) {
 }
 
 // left is told who leaves, and how many wait.
-func (m *meter) left(p core.ID, now int64, waiting int) {
+func (m *meter) left(p algorithm.ID, now int64, waiting int) {
 	m.exits++
 	m.response = append(m.response, now-m.askedAt[p])
 	m.lastExit = now

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/mutex"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/mutex"
 	"github.com/stile-lock/stile/scenario"
 )
 
@@ -14,17 +14,17 @@ import (
 // exist.
 type strayMessage struct{ Kind uint8 }
 
-func (m *strayMessage) Fields(c *core.Coder) { c.Kind(&m.Kind, 0) }
+func (m *strayMessage) Fields(c *algorithm.Coder) { c.Kind(&m.Kind, 0) }
 
-type stray struct{ self core.ID }
+type stray struct{ self algorithm.ID }
 
-func (s *stray) Fields(*core.Coder) {}
+func (s *stray) Fields(*algorithm.Coder) {}
 
-func (s *stray) Request(out *core.Out[strayMessage]) { out.Send(s.self+1, strayMessage{}) }
+func (s *stray) Request(out *algorithm.Out[strayMessage]) { out.Send(s.self+1, strayMessage{}) }
 
-func (s *stray) Release(*core.Out[strayMessage]) {}
+func (s *stray) Release(*algorithm.Out[strayMessage]) {}
 
-func (s *stray) Receive(core.ID, *strayMessage, *core.Out[strayMessage]) {}
+func (s *stray) Receive(algorithm.ID, *strayMessage, *algorithm.Out[strayMessage]) {}
 
 // mumbling and mumbler make an algorithm that sends what it cannot read.
 type mumbling struct {
@@ -32,17 +32,17 @@ type mumbling struct {
 	N    int
 }
 
-func (m *mumbling) Fields(c *core.Coder) {
+func (m *mumbling) Fields(c *algorithm.Coder) {
 	c.Kind(&m.Kind, 0)
 	c.Int("n", &m.N, 3)
 }
 
 type mumbler struct{}
 
-func (mumbler) Fields(*core.Coder)                              {}
-func (mumbler) Request(out *core.Out[mumbling])                 { out.Broadcast(mumbling{N: 4}) }
-func (mumbler) Release(*core.Out[mumbling])                     {}
-func (mumbler) Receive(core.ID, *mumbling, *core.Out[mumbling]) {}
+func (mumbler) Fields(*algorithm.Coder)                                   {}
+func (mumbler) Request(out *algorithm.Out[mumbling])                      { out.Broadcast(mumbling{N: 4}) }
+func (mumbler) Release(*algorithm.Out[mumbling])                          {}
+func (mumbler) Receive(algorithm.ID, *mumbling, *algorithm.Out[mumbling]) {}
 
 // What an author gets wrong ends a run with an error that says so.
 func TestMistakesOfTheAuthor(t *testing.T) {
@@ -50,23 +50,23 @@ func TestMistakesOfTheAuthor(t *testing.T) {
 	unnamed.Kinds = unnamed.Kinds[:1]
 	idle.Plan = nil
 	for _, c := range []struct {
-		spec core.Spec
+		spec algorithm.Spec
 		want string
 	}{
-		{core.Spec{Name: "stray", Kinds: []string{"OK"}, Plan: core.Always(func(self core.ID, v core.View) core.Machine {
-			return core.New(self, v, &stray{self})
+		{algorithm.Spec{Name: "stray", Kinds: []string{"OK"}, Plan: algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+			return algorithm.New(self, v, &stray{self})
 		})}, "P3 sent OK to seat 4 of 3"},
-		{core.Spec{Name: "mumbler", Kinds: []string{"NONE"}, Plan: core.Always(func(self core.ID, v core.View) core.Machine {
-			return core.New(self, v, mumbler{})
+		{algorithm.Spec{Name: "mumbler", Kinds: []string{"NONE"}, Plan: algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+			return algorithm.New(self, v, mumbler{})
 		})}, "a message that it has written does not load: malformed bytes: field n"},
-		{core.Spec{Name: "denier", Kinds: []string{"NONE"}, Plan: core.Always(func(self core.ID, v core.View) core.Machine {
-			return core.New(self, v, &denier{})
+		{algorithm.Spec{Name: "denier", Kinds: []string{"NONE"}, Plan: algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+			return algorithm.New(self, v, &denier{})
 		})}, "P1 denied a request, which its Spec does not say that it does"},
 		{unnamed, "kinds 0 to 1, but the Spec names 1"},
 		{idle, "has no Plan"},
 	} {
 		_, err := Run(Config{Spec: c.spec, Nodes: 3, Entries: 10, Latency: scenario.Always(scenario.T), Seed: 1})
-		if !errors.Is(err, core.ErrAlgorithm) || !strings.Contains(err.Error(), c.want) {
+		if !errors.Is(err, algorithm.ErrAlgorithm) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("got %v, want %q", err, c.want)
 		}
 	}
@@ -76,23 +76,23 @@ func TestMistakesOfTheAuthor(t *testing.T) {
 // nobody in.
 type tired struct{ count int }
 
-func (s *tired) Fields(*core.Coder) {}
+func (s *tired) Fields(*algorithm.Coder) {}
 
-func (s *tired) Request(out *core.Out[strayMessage]) {
+func (s *tired) Request(out *algorithm.Out[strayMessage]) {
 	if s.count++; s.count != 5000 {
 		out.Enter()
 	}
 }
 
-func (s *tired) Release(*core.Out[strayMessage]) {}
+func (s *tired) Release(*algorithm.Out[strayMessage]) {}
 
-func (s *tired) Receive(core.ID, *strayMessage, *core.Out[strayMessage]) {}
+func (s *tired) Receive(algorithm.ID, *strayMessage, *algorithm.Out[strayMessage]) {}
 
 // Beside a violation stands which field is missing from Fields, though none of
 // the steps that are taken twice has shown it.
 func TestViolationNamesMissingField(t *testing.T) {
-	spec := core.Spec{Name: "tired", Kinds: []string{"OK"}, Plan: core.Always(func(self core.ID, v core.View) core.Machine {
-		return core.New(self, v, &tired{})
+	spec := algorithm.Spec{Name: "tired", Kinds: []string{"OK"}, Plan: algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+		return algorithm.New(self, v, &tired{})
 	})}
 	r, err := Run(Config{Spec: spec, Nodes: 1, Entries: 6000, Latency: scenario.Always(scenario.T), Seed: 1})
 	if err != nil {

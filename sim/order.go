@@ -3,7 +3,7 @@ package sim
 import (
 	"math/bits"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 )
 
 // An order watches ME3: a request that happened before another is granted
@@ -31,18 +31,18 @@ func newOrder(n int) *order {
 	return &order{words: w, knows: make([]uint64, n*w), ahead: make([]uint64, n*w), gone: make([]uint64, n)}
 }
 
-func (o *order) set(sets []uint64, p core.ID) []uint64 {
+func (o *order) set(sets []uint64, p algorithm.ID) []uint64 {
 	return sets[int(p)*o.words : (int(p)+1)*o.words]
 }
 
-func (o *order) asked(p core.ID) {
+func (o *order) asked(p algorithm.ID) {
 	knows := o.set(o.knows, p)
 	copy(o.set(o.ahead, p), knows)
 	knows[p/64] |= 1 << (uint(p) % 64)
 }
 
 // sent is told that p sends the message in a slot.
-func (o *order) sent(p core.ID, slot int32) {
+func (o *order) sent(p algorithm.ID, slot int32) {
 	o.now++
 	for len(o.said) <= int(slot) {
 		o.said = append(o.said, said{})
@@ -52,20 +52,20 @@ func (o *order) sent(p core.ID, slot int32) {
 }
 
 // received adds what the sender of the message in a slot knew.
-func (o *order) received(p core.ID, slot int32) {
+func (o *order) received(p algorithm.ID, slot int32) {
 	s := &o.said[slot]
 	o.learn(p, s.knows, s.at)
 }
 
 // told is told that p's application talks to peer's.
-func (o *order) told(p, peer core.ID) {
+func (o *order) told(p, peer algorithm.ID) {
 	o.now++
 	o.learn(peer, o.set(o.knows, p), o.now)
 }
 
 // learn adds what somebody knew. What it said of a request that has been
 // granted since does not count any more.
-func (o *order) learn(p core.ID, said []uint64, at uint64) {
+func (o *order) learn(p algorithm.ID, said []uint64, at uint64) {
 	mine := int(p) * o.words
 	for w, x := range said {
 		if fresh := x &^ o.knows[mine+w]; fresh != 0 {
@@ -87,11 +87,11 @@ func (o *order) waiting(w int, set, at uint64) uint64 {
 }
 
 // enter returns a process that had to be granted before p, or None.
-func (o *order) enter(p core.ID) core.ID {
-	first := core.None
+func (o *order) enter(p algorithm.ID) algorithm.ID {
+	first := algorithm.None
 	for w, x := range o.set(o.ahead, p) {
 		if x != 0 {
-			first = core.ID(w*64 + bits.TrailingZeros64(x))
+			first = algorithm.ID(w*64 + bits.TrailingZeros64(x))
 			break
 		}
 	}
@@ -100,7 +100,7 @@ func (o *order) enter(p core.ID) core.ID {
 }
 
 // forget drops p's request everywhere: it waits no more.
-func (o *order) forget(p core.ID) {
+func (o *order) forget(p algorithm.ID) {
 	o.gone[p] = o.now
 	w, bit := int(p)/64, uint64(1)<<(uint(p)%64)
 	for i := w; i < len(o.knows); i += o.words {

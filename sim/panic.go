@@ -4,30 +4,30 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/scenario"
 )
 
 // A call is what a machine at work was called for, so that a panic of its algorithm
 // can be told. It is noted at every step, field by field, which is not felt: to copy
-// a core.Input takes longer, and a deferred call a tenth of the whole step.
+// a algorithm.Input takes longer, and a deferred call a tenth of the whole step.
 type call struct {
-	seat  core.ID        // whose machine it is; None if none is at work
-	kind  core.InputKind // of the input that it was given
-	from  core.ID        // who is named in that
-	which int            // which lock, or which timer
-	slot  int32          // where the message is
-	doing string         // what it does, if it was given no input
+	seat  algorithm.ID        // whose machine it is; None if none is at work
+	kind  algorithm.InputKind // of the input that it was given
+	from  algorithm.ID        // who is named in that
+	which int                 // which lock, or which timer
+	slot  int32               // where the message is
+	doing string              // what it does, if it was given no input
 }
 
 // input returns what the machine was given.
-func (g *group) input() core.Input {
+func (g *group) input() algorithm.Input {
 	c := &g.call
-	in := core.Input{Kind: c.kind, From: c.from, Arg: c.which, Timer: c.which}
+	in := algorithm.Input{Kind: c.kind, From: c.from, Arg: c.which, Timer: c.which}
 	switch in.Kind {
-	case core.Receive:
+	case algorithm.Receive:
 		in.From, in.Bytes = g.proc(in.From), g.w.Slot(c.slot).Bytes
-	case core.Suspect, core.Trust:
+	case algorithm.Suspect, algorithm.Trust:
 		in.From = g.proc(in.From)
 	}
 	return in
@@ -37,7 +37,7 @@ func (g *group) input() core.Input {
 // Any other panic is a bug of the simulator, and nobody recovers it.
 func (w *world) guard(do func() error) (err error) {
 	defer func() {
-		i := slices.IndexFunc(w.groups, func(g *group) bool { return g.call.seat != core.None })
+		i := slices.IndexFunc(w.groups, func(g *group) bool { return g.call.seat != algorithm.None })
 		if i < 0 {
 			return
 		}
@@ -55,19 +55,19 @@ func (g *group) panicked(why any) error {
 	if when == "" {
 		when = g.spec.When(g.input())
 	}
-	g.call.seat = core.None
-	return g.at(seat, core.Panicked(when, why))
+	g.call.seat = algorithm.None
+	return g.at(seat, algorithm.Panicked(when, why))
 }
 
 // let lets the machine of a seat do something that is no step.
-func (g *group) let(seat core.ID, doing string, do func()) {
+func (g *group) let(seat algorithm.ID, doing string, do func()) {
 	g.call.seat, g.call.doing = seat, doing
 	do()
-	g.call.seat, g.call.doing = core.None, ""
+	g.call.seat, g.call.doing = algorithm.None, ""
 }
 
 // at says at whom and when an algorithm has made a mistake.
-func (g *group) at(seat core.ID, err error) error {
+func (g *group) at(seat algorithm.ID, err error) error {
 	now := "at " + scenario.FormatTime(g.w.Now())
 	switch {
 	case g.w.Steps() && g.w.Now() == 0:

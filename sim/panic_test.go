@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/trace"
 )
@@ -19,7 +19,7 @@ type fragile struct {
 
 type fragileNote struct{ Kind uint8 }
 
-func (m *fragileNote) Fields(c *core.Coder) { c.Kind(&m.Kind, 1) }
+func (m *fragileNote) Fields(c *algorithm.Coder) { c.Kind(&m.Kind, 1) }
 
 // at panics, if this is where.
 func (s *fragile) at(where string) {
@@ -28,16 +28,16 @@ func (s *fragile) at(where string) {
 	}
 }
 
-func (s *fragile) Fields(c *core.Coder) {
+func (s *fragile) Fields(c *algorithm.Coder) {
 	c.Bool("timed", &s.timed)
 	if s.timed {
 		s.at("state")
 	}
 }
 
-func (s *fragile) Start(*core.Out[fragileNote]) { s.at("start") }
+func (s *fragile) Start(*algorithm.Out[fragileNote]) { s.at("start") }
 
-func (s *fragile) Request(out *core.Out[fragileNote]) {
+func (s *fragile) Request(out *algorithm.Out[fragileNote]) {
 	s.at("request")
 	out.Broadcast(fragileNote{Kind: 1})
 	out.SetTimer(7, 1)
@@ -45,27 +45,27 @@ func (s *fragile) Request(out *core.Out[fragileNote]) {
 	out.Enter()
 }
 
-func (s *fragile) Release(*core.Out[fragileNote]) { s.at("release") }
+func (s *fragile) Release(*algorithm.Out[fragileNote]) { s.at("release") }
 
-func (s *fragile) Receive(core.ID, *fragileNote, *core.Out[fragileNote]) { s.at("receive") }
+func (s *fragile) Receive(algorithm.ID, *fragileNote, *algorithm.Out[fragileNote]) { s.at("receive") }
 
-func (s *fragile) Expire(int, *core.Out[fragileNote]) { s.at("expire") }
+func (s *fragile) Expire(int, *algorithm.Out[fragileNote]) { s.at("expire") }
 
-func (s *fragile) Suspect(core.ID, *core.Out[fragileNote]) { s.at("suspect") }
+func (s *fragile) Suspect(algorithm.ID, *algorithm.Out[fragileNote]) { s.at("suspect") }
 
-func (s *fragile) Trust(core.ID, *core.Out[fragileNote]) { s.at("trust") }
+func (s *fragile) Trust(algorithm.ID, *algorithm.Out[fragileNote]) { s.at("trust") }
 
-func (s *fragile) Hear(core.Time) { s.at("hear") }
+func (s *fragile) Hear(algorithm.Time) { s.at("hear") }
 
-func (s *fragile) Clock() core.Time {
+func (s *fragile) Clock() algorithm.Time {
 	s.at("clock")
-	return core.Time{}
+	return algorithm.Time{}
 }
 
-func fragileSpec(where string) core.Spec {
-	return core.Spec{Name: "fragile", Kinds: []string{"NONE", "NOTE"}, Detects: true, Plan: func(int) (core.Birth, error) {
+func fragileSpec(where string) algorithm.Spec {
+	return algorithm.Spec{Name: "fragile", Kinds: []string{"NONE", "NOTE"}, Detects: true, Plan: func(int) (algorithm.Birth, error) {
 		(&fragile{where: where}).at("plan")
-		return func(self core.ID, v core.View) core.Machine {
+		return func(self algorithm.ID, v algorithm.View) algorithm.Machine {
 			s := &fragile{where: where}
 			if self == 1 {
 				s.at("birth")
@@ -73,7 +73,7 @@ func fragileSpec(where string) core.Spec {
 			if v.Late {
 				s.at("rebirth")
 			}
-			return core.New(self, v, s)
+			return algorithm.New(self, v, s)
 		}, nil
 	}}
 }
@@ -82,7 +82,7 @@ func fragileSpec(where string) core.Spec {
 func panicked(t *testing.T, where string, err error, want string) {
 	t.Helper()
 	why := ": runtime error: index out of range [3] with length 0, at panic_test.go:"
-	if !errors.Is(err, core.ErrAlgorithm) || !strings.Contains(err.Error(), want+why) {
+	if !errors.Is(err, algorithm.ErrAlgorithm) || !strings.Contains(err.Error(), want+why) {
 		t.Errorf("%s: got  %v\nwant %s", where, err, want+why)
 	}
 }
@@ -100,7 +100,7 @@ func TestPanicOfTheAlgorithm(t *testing.T) {
 		"release": "fragile: P1 at 3.5: mistake in the algorithm: it panics when its application leaves",
 	} {
 		_, err := Run(Config{
-			Spec: fragileSpec(where), Nodes: 3, Entries: 1, Requesters: []core.ID{0}, Seed: 1,
+			Spec: fragileSpec(where), Nodes: 3, Entries: 1, Requesters: []algorithm.ID{0}, Seed: 1,
 			Latency: scenario.Always(scenario.T), Think: scenario.Always(3 * scenario.T / 2), Hold: scenario.Always(2 * scenario.T),
 		})
 		panicked(t, where, err, want)
@@ -138,8 +138,8 @@ func TestPanicInAReplay(t *testing.T) {
 // In a section processes have their own names, and not those of their seats.
 func TestPanicInASection(t *testing.T) {
 	_, err := RunSections(Config{
-		Spec: fragileSpec("receive"), Nodes: 4, Entries: 1, Requesters: []core.ID{2}, Seed: 1, Latency: scenario.Always(scenario.T), Hold: scenario.Always(2 * scenario.T),
-	}, []scenario.Section{{Name: "printer", Members: []core.ID{1, 2, 3}}})
+		Spec: fragileSpec("receive"), Nodes: 4, Entries: 1, Requesters: []algorithm.ID{2}, Seed: 1, Latency: scenario.Always(scenario.T), Hold: scenario.Always(2 * scenario.T),
+	}, []scenario.Section{{Name: "printer", Members: []algorithm.ID{1, 2, 3}}})
 	panicked(t, "section", err, "fragile: P2 at 1: mistake in the algorithm: it panics when it gets NOTE of P3")
 }
 
@@ -164,9 +164,9 @@ func TestPanicOfTheHost(t *testing.T) {
 // In elections too.
 func TestPanicInAnElection(t *testing.T) {
 	spec := fragileSpec("trust")
-	spec.Family = core.Election
-	spec.Plan = core.Always(func(self core.ID, v core.View) core.Machine {
-		return core.NewElection(self, v, &fragile{where: "trust"})
+	spec.Family = algorithm.Election
+	spec.Plan = algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+		return algorithm.NewElection(self, v, &fragile{where: "trust"})
 	})
 	_, err := RunElection(Election{
 		Spec: spec, Nodes: 3, Latency: scenario.Always(scenario.T), Seed: 1, Outages: []Outage{{Proc: 2, At: 0, Back: scenario.T}},
@@ -176,13 +176,13 @@ func TestPanicInAnElection(t *testing.T) {
 
 // A brittle machine panics itself, and not the one within it.
 type brittle struct {
-	core.Machine
-	on core.InputKind
+	algorithm.Machine
+	on algorithm.InputKind
 }
 
-func (m brittle) Unwrap() core.Machine { return m.Machine }
+func (m brittle) Unwrap() algorithm.Machine { return m.Machine }
 
-func (m brittle) Step(in core.Input, out *core.Output) error {
+func (m brittle) Step(in algorithm.Input, out *algorithm.Output) error {
 	if in.Kind == m.on {
 		(&fragile{where: "step"}).at("step")
 	}
@@ -195,18 +195,18 @@ func TestPanicAtASite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for on, want := range map[core.InputKind]string{
-		core.Request: "site 2 in step 1: mistake in the algorithm: it panics when P2 asks for L1",
-		core.Receive: "site 1 in step 2: mistake in the algorithm: it panics when it gets REQUEST of site 2",
+	for on, want := range map[algorithm.InputKind]string{
+		algorithm.Request: "site 2 in step 1: mistake in the algorithm: it panics when P2 asks for L1",
+		algorithm.Receive: "site 1 in step 2: mistake in the algorithm: it panics when it gets REQUEST of site 2",
 	} {
 		spec, err := SiteSpec(sc)
 		if err != nil {
 			t.Fatal(err)
 		}
 		plan := spec.Plan
-		spec.Plan = func(n int) (core.Birth, error) {
+		spec.Plan = func(n int) (algorithm.Birth, error) {
 			birth, err := plan(n)
-			return func(self core.ID, v core.View) core.Machine { return brittle{birth(self, v), on} }, err
+			return func(self algorithm.ID, v algorithm.View) algorithm.Machine { return brittle{birth(self, v), on} }, err
 		}
 		_, err = Replay(spec, sc, ReplayOptions{})
 		panicked(t, "site", err, want)

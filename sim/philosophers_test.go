@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/scenario"
 )
 
@@ -76,7 +76,7 @@ func TestPhilosophers(t *testing.T) {
 func fair(t *testing.T, r *Ledger, meals int) {
 	for p, n := range r.Commits {
 		if n < meals/5*3/4 {
-			t.Errorf("%v had %d of %d meals, less than three quarters of its share", core.ID(p), n, meals)
+			t.Errorf("%v had %d of %d meals, less than three quarters of its share", algorithm.ID(p), n, meals)
 		}
 	}
 	if r.LongestLife > longestMeal*scenario.T {
@@ -116,7 +116,7 @@ func TestPhilosophersStarve(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ring := [][]core.ID{{0, 1, 2, 3, 4}}
+		ring := [][]algorithm.ID{{0, 1, 2, 3, 4}}
 		if r.Stuck != 5 || r.Deadlocks != 1 || !reflect.DeepEqual(r.Graph.Cycles(), ring) {
 			t.Errorf("seed %d: %d stuck, %d deadlocks, cycles %v, want all five in one ring", seed, r.Stuck, r.Deadlocks, r.Graph.Cycles())
 		}

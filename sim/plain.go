@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"slices"
 
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/family"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/world/family"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/trace"
 )
@@ -15,11 +15,11 @@ import (
 type plain struct {
 	*group
 	news    int64 // when somebody last learnt who leads
-	onEnter func(seat core.ID)
+	onEnter func(seat algorithm.ID)
 }
 
 // plain makes a group of a family.
-func (w *world) plain(f *family.Family, spec core.Spec, v core.View) (*plain, error) {
+func (w *world) plain(f *family.Family, spec algorithm.Spec, v algorithm.View) (*plain, error) {
 	g, err := w.add(spec, v, nil)
 	if err != nil {
 		return nil, err
@@ -36,16 +36,16 @@ func (w *world) plain(f *family.Family, spec core.Spec, v core.View) (*plain, er
 	return p, err
 }
 
-func (p *plain) took(seat core.ID, out *core.Output) {
+func (p *plain) took(seat algorithm.ID, out *algorithm.Output) {
 	if out.Entered && p.onEnter != nil {
 		p.onEnter(seat)
 	}
 	for _, n := range out.Notices {
 		switch {
-		case n.Kind == core.Leader && n.Who != core.None:
+		case n.Kind == algorithm.Leader && n.Who != algorithm.None:
 			p.news = p.w.Now()
 			p.note(trace.Lead, seat, n.Who, "")
-		case n.Kind == core.Victim:
+		case n.Kind == algorithm.Victim:
 			p.note(trace.Abort, seat, n.Who, "")
 		}
 	}
@@ -53,15 +53,15 @@ func (p *plain) took(seat core.ID, out *core.Output) {
 }
 
 // Break implements family.Host for what a state breaks, which is told once.
-func (p *plain) Break(property string, seat, other core.ID) {
+func (p *plain) Break(property string, seat, other algorithm.ID) {
 	if !slices.ContainsFunc(p.found, func(v Violation) bool { return v.Property == property }) {
 		p.group.Break(property, seat, other)
 	}
 }
 
-func (p *plain) crashed(core.ID) {}
+func (p *plain) crashed(algorithm.ID) {}
 
-func (p *plain) returned(seat core.ID) { p.announce(seat) }
+func (p *plain) returned(seat algorithm.ID) { p.announce(seat) }
 
 // due reports whether something is still to come that in steps a line has to
 // say: that an application does what it does in the end, or that somebody is told
@@ -70,13 +70,13 @@ func (p *plain) returned(seat core.ID) { p.announce(seat) }
 func (p *plain) due() bool {
 	due := false
 	p.env.Acts(p, func(a family.Act) {
-		due = due || a.Fair && (a.Kind != scenario.Ask || p.stirs(a.Proc, core.Input{Kind: core.Request, From: core.None}))
+		due = due || a.Fair && (a.Kind != scenario.Ask || p.stirs(a.Proc, algorithm.Input{Kind: algorithm.Request, From: algorithm.None}))
 	})
-	for seat := range core.ID(p.view.N) {
-		for q := range core.ID(p.view.N) {
-			truth := core.Input{Kind: core.Trust, From: q}
+	for seat := range algorithm.ID(p.view.N) {
+		for q := range algorithm.ID(p.view.N) {
+			truth := algorithm.Input{Kind: algorithm.Trust, From: q}
 			if p.Dead(q) {
-				truth.Kind = core.Suspect
+				truth.Kind = algorithm.Suspect
 			}
 			due = due || seat != q && !p.Dead(seat) && p.stirs(seat, truth)
 		}
@@ -85,11 +85,11 @@ func (p *plain) due() bool {
 }
 
 // stirs reports whether anything would come of an input, if only a mistake.
-func (g *group) stirs(seat core.ID, in core.Input) (some bool) {
+func (g *group) stirs(seat algorithm.ID, in algorithm.Input) (some bool) {
 	defer func() { some = some || recover() != nil }()
 	state := g.machines[seat].AppendState(nil)
 	m := g.birth(seat, g.view)
-	var out core.Output
+	var out algorithm.Output
 	if m.LoadState(state) != nil || m.Step(in, &out) != nil {
 		return true
 	}

@@ -5,17 +5,17 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/scenario"
 )
 
 // A Verdict is what is found out about a scenario that is a graph of resources.
 type Verdict struct {
 	Graph       *deadlock.Allocation
-	Cycles      [][]core.ID          // a shortest one of each part of the graph that has any
+	Cycles      [][]algorithm.ID     // a shortest one of each part of the graph that has any
 	Steps       []deadlock.Reduction // how it is reduced
-	Deadlocked  []core.ID            // who is left over
+	Deadlocked  []algorithm.ID       // who is left over
 	Differences []Difference         // what came out otherwise than expected
 }
 
@@ -65,8 +65,8 @@ func allocation(sc *scenario.Scenario) (*deadlock.Allocation, error) {
 }
 
 // Order returns who can end, in this order.
-func (v *Verdict) Order() []core.ID {
-	var order []core.ID
+func (v *Verdict) Order() []algorithm.ID {
+	var order []algorithm.ID
 	for _, s := range v.Steps {
 		order = append(order, s.Tx)
 	}

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/scenario"
 )
 
@@ -19,7 +19,7 @@ func anyGraph(r *rand.Rand) *scenario.Scenario {
 		sc.Resources = append(sc.Resources, 1+r.IntN(3))
 	}
 	for range 12 {
-		sc.Arcs = append(sc.Arcs, scenario.Arc{Proc: core.ID(r.IntN(sc.Processes)), Resource: r.IntN(len(sc.Resources)), Units: 1 + r.IntN(2), Has: r.IntN(2) == 0})
+		sc.Arcs = append(sc.Arcs, scenario.Arc{Proc: algorithm.ID(r.IntN(sc.Processes)), Resource: r.IntN(len(sc.Resources)), Units: 1 + r.IntN(2), Has: r.IntN(2) == 0})
 		if sc.Check() != nil {
 			sc.Arcs = sc.Arcs[:len(sc.Arcs)-1]
 		}
@@ -29,12 +29,12 @@ func anyGraph(r *rand.Rand) *scenario.Scenario {
 
 // leftOver tries every order in which processes could end, and returns who never
 // does.
-func leftOver(sc *scenario.Scenario) []core.ID {
+func leftOver(sc *scenario.Scenario) []algorithm.ID {
 	ends := make([]bool, sc.Processes)
 	var try func(ended []bool)
 	try = func(ended []bool) {
 		for p := range ended {
-			if ended[p] || !canEnd(sc, ended, core.ID(p)) {
+			if ended[p] || !canEnd(sc, ended, algorithm.ID(p)) {
 				continue
 			}
 			next := slices.Clone(ended)
@@ -43,17 +43,17 @@ func leftOver(sc *scenario.Scenario) []core.ID {
 		}
 	}
 	try(make([]bool, sc.Processes))
-	var left []core.ID
+	var left []algorithm.ID
 	for p, can := range ends {
 		if !can {
-			left = append(left, core.ID(p))
+			left = append(left, algorithm.ID(p))
 		}
 	}
 	return left
 }
 
 // canEnd reports whether all that a process asks for is free once some have ended.
-func canEnd(sc *scenario.Scenario, ended []bool, p core.ID) bool {
+func canEnd(sc *scenario.Scenario, ended []bool, p algorithm.ID) bool {
 	free := slices.Clone(sc.Resources)
 	for _, a := range sc.Arcs {
 		if a.Has && !ended[a.Proc] || !a.Has && a.Proc == p {
@@ -65,7 +65,7 @@ func canEnd(sc *scenario.Scenario, ended []bool, p core.ID) bool {
 
 // disagreement says how verdicts about the lines of a graph, in any order, differ
 // from each other or from who is left over if everything is tried.
-func disagreement(sc *scenario.Scenario, r *rand.Rand, deadlocked func(sc *scenario.Scenario) (verdict string, left []core.ID)) string {
+func disagreement(sc *scenario.Scenario, r *rand.Rand, deadlocked func(sc *scenario.Scenario) (verdict string, left []algorithm.ID)) string {
 	want := leftOver(sc)
 	first, _ := deadlocked(sc)
 	for range 6 {
@@ -84,7 +84,7 @@ func TestReduceAnyOrder(t *testing.T) {
 	stuck := 0
 	for range 1500 {
 		sc := anyGraph(r)
-		wrong := disagreement(sc, r, func(sc *scenario.Scenario) (string, []core.ID) {
+		wrong := disagreement(sc, r, func(sc *scenario.Scenario) (string, []algorithm.ID) {
 			v, err := Reduce(sc)
 			if err != nil {
 				t.Fatal(err)
@@ -108,7 +108,7 @@ func TestReduceAnyOrder(t *testing.T) {
 func TestReduceInOrderIsFound(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 200 {
-		wrong := disagreement(anyGraph(r), r, func(sc *scenario.Scenario) (string, []core.ID) {
+		wrong := disagreement(anyGraph(r), r, func(sc *scenario.Scenario) (string, []algorithm.ID) {
 			a := deadlock.NewAllocation(sc.Processes, sc.Resources...)
 			for _, arc := range sc.Arcs {
 				for range arc.Units {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/scenario"
 )
 
@@ -63,7 +63,7 @@ func TestReduceRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Replay(core.Spec{}, sc, ReplayOptions{}); err == nil || !strings.Contains(err.Error(), "graph of resources") {
+	if _, err := Replay(algorithm.Spec{}, sc, ReplayOptions{}); err == nil || !strings.Contains(err.Error(), "graph of resources") {
 		t.Errorf("a run: %v", err)
 	}
 }

@@ -6,11 +6,11 @@ import (
 	"math"
 	"slices"
 
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/family"
-	"github.com/stile-lock/stile/family/families"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/world/family"
+	"github.com/stile-lock/stile/internal/world/family/families"
+	"github.com/stile-lock/stile/internal/world/kernel"
 	"github.com/stile-lock/stile/scenario"
-	"github.com/stile-lock/stile/sim/kernel"
 	"github.com/stile-lock/stile/trace"
 )
 
@@ -36,7 +36,7 @@ type ReplayOptions struct {
 
 // An Entry is one entry into the critical section.
 type Entry struct {
-	Proc    core.ID
+	Proc    algorithm.ID
 	At      int64  // ticks, or in steps the number of the action
 	Section string // if there are several
 }
@@ -49,17 +49,17 @@ type Playback struct {
 	ByKind      []int // how many of each of Spec.Kinds
 	MaxBypass   int
 	Violations  []Violation
-	Deadlock    bool           // processes wait for each other for ever
-	Differences []Difference   // what came out otherwise than expected
-	States      [][]core.Field // of each process, or site, at the end
-	Stopped     bool           // by ReplayOptions.Until, Watch or Over; then nothing expected was checked
-	Still       bool           // it came to rest by itself: nothing more would come of it
-	Stalled     bool           // it was ended since events went on and on without anything coming of them
-	Sites       *SitesPlayback // of a scenario with sites
-	Ended       int            // events from this one on were told when the run was over
-	UnderWay    []Passage      // messages that had not arrived by then, on each link in the order of arrival
-	Timers      []Alarm        // timers that ran by then
-	Measured    []*Result      // of each critical section what was measured of it
+	Deadlock    bool                // processes wait for each other for ever
+	Differences []Difference        // what came out otherwise than expected
+	States      [][]algorithm.Field // of each process, or site, at the end
+	Stopped     bool                // by ReplayOptions.Until, Watch or Over; then nothing expected was checked
+	Still       bool                // it came to rest by itself: nothing more would come of it
+	Stalled     bool                // it was ended since events went on and on without anything coming of them
+	Sites       *SitesPlayback      // of a scenario with sites
+	Ended       int                 // events from this one on were told when the run was over
+	UnderWay    []Passage           // messages that had not arrived by then, on each link in the order of arrival
+	Timers      []Alarm             // timers that ran by then
+	Measured    []*Result           // of each critical section what was measured of it
 
 	frame trace.Trace // what a picture needs besides the events
 }
@@ -124,7 +124,7 @@ type cast interface {
 // Replay runs a scenario. The spec is what the catalog makes of the
 // scenario's algorithm and options, or of a method against deadlocks. An error
 // means that the scenario cannot be run; what came out otherwise than expected is in the Playback.
-func Replay(spec core.Spec, sc *scenario.Scenario, options ReplayOptions) (*Playback, error) {
+func Replay(spec algorithm.Spec, sc *scenario.Scenario, options ReplayOptions) (*Playback, error) {
 	p, err := newPlayer(spec, sc, options)
 	if err == nil {
 		err = p.w.guard(p.run)
@@ -154,7 +154,7 @@ func (p *player) run() error {
 	return err
 }
 
-func newPlayer(spec core.Spec, sc *scenario.Scenario, options ReplayOptions) (*player, error) {
+func newPlayer(spec algorithm.Spec, sc *scenario.Scenario, options ReplayOptions) (*player, error) {
 	if err := sc.Check(); err != nil {
 		return nil, err
 	}
@@ -165,7 +165,7 @@ func newPlayer(spec core.Spec, sc *scenario.Scenario, options ReplayOptions) (*p
 	if sc.Transacts() {
 		seats, names = sc.Sites, siteNames(sc.Sites)
 	}
-	if len(sc.Sections) > 0 && spec.Family != core.MutualExclusion {
+	if len(sc.Sections) > 0 && spec.Family != algorithm.MutualExclusion {
 		return nil, fmt.Errorf("%s is %s: it has no critical sections; remove the lines that say section", spec.Name, spec.Family.One())
 	}
 	if err := spec.Accepts(seats); err != nil && len(sc.Sections) == 0 {
@@ -201,13 +201,13 @@ func newPlayer(spec core.Spec, sc *scenario.Scenario, options ReplayOptions) (*p
 }
 
 // hire finds who plays the scenario.
-func (p *player) hire(spec core.Spec) error {
-	view := core.View{N: p.sc.Processes, Holder: p.sc.Holder, Busy: p.sc.Busy}
+func (p *player) hire(spec algorithm.Spec) error {
+	view := algorithm.View{N: p.sc.Processes, Holder: p.sc.Holder, Busy: p.sc.Busy}
 	var err error
 	switch {
 	case p.sc.Transacts():
 		p.cast, err = newSiteCast(p, spec)
-	case spec.Family == core.MutualExclusion:
+	case spec.Family == algorithm.MutualExclusion:
 		p.cast, err = newLockCast(p, spec, view)
 	default:
 		p.cast, err = newPlainCast(p, spec, view)
@@ -222,7 +222,7 @@ func (p *player) set() error {
 		var err error
 		seat := g.seat(s.Proc)
 		g.let(seat, "when its "+s.Field+" is set", func() {
-			err = core.Assign(g.machines[seat], g.view.N, s.Field, s.Value, g.members...)
+			err = algorithm.Assign(g.machines[seat], g.view.N, s.Field, s.Value, g.members...)
 		})
 		if err != nil {
 			return at(s.Line, fmt.Errorf("set %v %s %s: %w", s.Proc, s.Field, s.Value, err))
@@ -232,7 +232,7 @@ func (p *player) set() error {
 }
 
 // checkKinds refuses names of messages that the algorithm does not have.
-func checkKinds(spec core.Spec, sc *scenario.Scenario) error {
+func checkKinds(spec algorithm.Spec, sc *scenario.Scenario) error {
 	check := func(name string, line int) error {
 		if name == "" || slices.Contains(spec.Kinds, name) {
 			return nil
@@ -301,7 +301,7 @@ func (p *player) timeUp() bool {
 
 func (p *player) runSteps() error {
 	if !p.starts() {
-		for id := range core.ID(p.w.Processes()) {
+		for id := range algorithm.ID(p.w.Processes()) {
 			if err := p.step(func() error { p.w.start(id); return p.w.err }); err != nil {
 				return err
 			}
@@ -328,7 +328,7 @@ func (p *player) script() {
 		return
 	}
 	for i, a := range p.sc.Actions {
-		p.w.At(a.At, script, core.None, i)
+		p.w.At(a.At, script, algorithm.None, i)
 	}
 	p.scripts = len(p.sc.Actions)
 }
@@ -336,7 +336,7 @@ func (p *player) script() {
 func (p *player) runTimed() error {
 	w := p.w
 	if !p.starts() {
-		for id := range core.ID(w.Processes()) {
+		for id := range algorithm.ID(w.Processes()) {
 			w.At(0, start, id, 0)
 		}
 	}
@@ -390,7 +390,7 @@ func (p *player) finish() {
 			b.ByKind[k] += n
 		}
 	}
-	for id := range core.ID(w.Processes()) {
+	for id := range algorithm.ID(w.Processes()) {
 		b.States = append(b.States, w.describe(id))
 	}
 	if !b.Stopped {

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/election"
-	"github.com/stile-lock/stile/family/elections"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/election"
+	"github.com/stile-lock/stile/internal/world/family/elections"
 	"github.com/stile-lock/stile/scenario"
 )
 
@@ -15,12 +15,12 @@ import (
 // notice: where a run ends before, nobody knows.
 func TestAgreementInTheEnd(t *testing.T) {
 	mute := election.Ring()
-	mute.Plan = core.Always(func(self core.ID, v core.View) core.Machine {
-		return core.NewElection(self, v, &muteElector{})
+	mute.Plan = algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+		return algorithm.NewElection(self, v, &muteElector{})
 	})
 	for _, c := range []struct {
 		name   string
-		spec   core.Spec
+		spec   algorithm.Spec
 		lines  string
 		broken bool
 	}{
@@ -48,21 +48,21 @@ type muteElector struct{}
 
 type muteLetter struct{ Kind uint8 }
 
-func (m *muteLetter) Fields(c *core.Coder) { c.Kind(&m.Kind, 0) }
+func (m *muteLetter) Fields(c *algorithm.Coder) { c.Kind(&m.Kind, 0) }
 
-func (*muteElector) Fields(*core.Coder)                                  {}
-func (*muteElector) Request(*core.Out[muteLetter])                       {}
-func (*muteElector) Receive(core.ID, *muteLetter, *core.Out[muteLetter]) {}
+func (*muteElector) Fields(*algorithm.Coder)                                       {}
+func (*muteElector) Request(*algorithm.Out[muteLetter])                            {}
+func (*muteElector) Receive(algorithm.ID, *muteLetter, *algorithm.Out[muteLetter]) {}
 
 // A proud elector leads as soon as another one has noticed something.
 type proudElector struct {
 	muteElector
-	self core.ID
+	self algorithm.ID
 }
 
-func (e *proudElector) Request(out *core.Out[muteLetter]) { out.Broadcast(muteLetter{}) }
+func (e *proudElector) Request(out *algorithm.Out[muteLetter]) { out.Broadcast(muteLetter{}) }
 
-func (e *proudElector) Receive(_ core.ID, _ *muteLetter, out *core.Out[muteLetter]) {
+func (e *proudElector) Receive(_ algorithm.ID, _ *muteLetter, out *algorithm.Out[muteLetter]) {
 	if e.self < 2 {
 		out.Lead(e.self)
 	}
@@ -73,8 +73,8 @@ func (e *proudElector) Receive(_ core.ID, _ *muteLetter, out *core.Out[muteLette
 // no part in it.
 func TestFamilyThatMarks(t *testing.T) {
 	spec := election.Bully()
-	spec.Plan = core.Always(func(self core.ID, v core.View) core.Machine {
-		return core.NewElection(self, v, &proudElector{self: self})
+	spec.Plan = algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+		return algorithm.NewElection(self, v, &proudElector{self: self})
 	})
 	f := elections.Family()
 	f.Born = nil

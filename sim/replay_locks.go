@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/world/kernel"
 	"github.com/stile-lock/stile/scenario"
-	"github.com/stile-lock/stile/sim/kernel"
 	"github.com/stile-lock/stile/trace"
 )
 
@@ -28,7 +28,7 @@ type room struct {
 	leaves []int            // timed: how many lines still let each leave
 }
 
-func newLockCast(p *player, spec core.Spec, view core.View) (*lockCast, error) {
+func newLockCast(p *player, spec algorithm.Spec, view algorithm.View) (*lockCast, error) {
 	c := &lockCast{p: p, chance: kernel.NewRand(p.sc.Seed, 1)}
 	if len(p.sc.Sections) == 0 {
 		return c, c.open(spec, view, scenario.Section{})
@@ -42,7 +42,7 @@ func newLockCast(p *player, spec core.Spec, view core.View) (*lockCast, error) {
 }
 
 // open adds a critical section.
-func (c *lockCast) open(spec core.Spec, view core.View, s scenario.Section) error {
+func (c *lockCast) open(spec algorithm.Spec, view algorithm.View, s scenario.Section) error {
 	l, err := c.p.w.lock(spec, view, s)
 	if err != nil {
 		return err
@@ -51,7 +51,7 @@ func (c *lockCast) open(spec core.Spec, view core.View, s scenario.Section) erro
 		l.watchOrder() // even if the algorithm does not promise it
 	}
 	r := &room{l, make([]uint64, view.N), make([]*scenario.Dist, view.N), make([]int, view.N)}
-	l.onEnter = func(seat core.ID) { c.entered(r, seat) }
+	l.onEnter = func(seat algorithm.ID) { c.entered(r, seat) }
 	for _, a := range c.p.sc.Actions {
 		if a.Kind == scenario.Leave && a.Section == s.Name && !a.Now {
 			r.leaves[r.seat(a.Proc)]++
@@ -106,7 +106,7 @@ func (c *lockCast) happen(e *kernel.Event) {
 }
 
 // entered is told that a process is inside.
-func (c *lockCast) entered(r *room, seat core.ID) {
+func (c *lockCast) entered(r *room, seat algorithm.ID) {
 	entry := Entry{r.proc(seat), c.p.w.Now(), r.section}
 	c.p.back.Entries = append(c.p.back.Entries, entry)
 	c.p.judge.entered(entry)
@@ -115,7 +115,7 @@ func (c *lockCast) entered(r *room, seat core.ID) {
 
 // settle lets a process that is inside leave when its time is over, unless a
 // line will let it leave.
-func (c *lockCast) settle(r *room, seat core.ID) {
+func (c *lockCast) settle(r *room, seat algorithm.ID) {
 	stay, sc := r.hold[seat], c.p.sc
 	r.stay[seat] = 0
 	if stay == nil && !sc.Manual && r.leaves[seat] == 0 {
@@ -167,10 +167,10 @@ func (c *lockCast) finish(still bool) {
 func (c *lockCast) config(r *room) Config {
 	sc := c.p.sc
 	conf := Config{
-		Spec: r.spec, Nodes: r.view.N, Seed: sc.Seed, Latency: sc.Latency, Links: sc.Links, Hold: sc.Hold, Requesters: []core.ID{},
+		Spec: r.spec, Nodes: r.view.N, Seed: sc.Seed, Latency: sc.Latency, Links: sc.Links, Hold: sc.Hold, Requesters: []algorithm.ID{},
 	}
 	if sc.Manual || sc.Steps || slices.ContainsFunc(sc.Actions, func(a scenario.Action) bool { return a.Kind == scenario.Leave || a.Hold != nil }) {
-		conf.Work = func(core.ID, int64) int64 { return 0 }
+		conf.Work = func(algorithm.ID, int64) int64 { return 0 }
 	}
 	return conf
 }
@@ -180,7 +180,7 @@ func (c *lockCast) setting() setting {
 	sc, b := c.p.sc, c.p.back
 	spec := c.rooms[0].spec
 	s := setting{
-		calm:   len(sc.Set) == 0 && !sc.Experiment && (sc.Network == core.FIFO || sc.Network == core.Lossy || reorders(spec)),
+		calm:   len(sc.Set) == 0 && !sc.Experiment && (sc.Network == algorithm.FIFO || sc.Network == algorithm.Lossy || reorders(spec)),
 		prompt: !sc.Steps,
 		over:   b.Still,
 	}

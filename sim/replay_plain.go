@@ -1,8 +1,8 @@
 package sim
 
 import (
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/family"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/world/family"
 	"github.com/stile-lock/stile/scenario"
 )
 
@@ -13,12 +13,12 @@ type plainCast struct {
 	*plain
 }
 
-func newPlainCast(p *player, spec core.Spec, view core.View) (*plainCast, error) {
+func newPlainCast(p *player, spec algorithm.Spec, view algorithm.View) (*plainCast, error) {
 	g, err := p.w.plain(p.family, spec, view)
 	if err != nil {
 		return nil, err
 	}
-	g.onEnter = func(seat core.ID) {
+	g.onEnter = func(seat algorithm.ID) {
 		entry := Entry{Proc: seat, At: p.w.Now()}
 		p.back.Entries = append(p.back.Entries, entry)
 		p.judge.entered(entry)

@@ -6,21 +6,21 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/mutex"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/mutex"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/trace"
 )
 
-func specOf(tb testing.TB, name string) core.Spec {
+func specOf(tb testing.TB, name string) algorithm.Spec {
 	tb.Helper()
-	for _, s := range []core.Spec{mutex.RicartAgrawala(), mutex.SuzukiKasami(), mutex.Raymond(mutex.Kary(1))} {
+	for _, s := range []algorithm.Spec{mutex.RicartAgrawala(), mutex.SuzukiKasami(), mutex.Raymond(mutex.Kary(1))} {
 		if s.Name == name {
 			return s
 		}
 	}
 	tb.Fatalf("no algorithm %s in this test", name)
-	return core.Spec{}
+	return algorithm.Spec{}
 }
 
 func replay(tb testing.TB, text string) (*Playback, error) {
@@ -196,7 +196,7 @@ func TestUntilStops(t *testing.T) {
 	if err != nil || !back.Stopped || len(back.Differences) > 0 || len(back.Events) < 4 || len(back.Events) > 6 {
 		t.Errorf("%v, %+v", err, back)
 	}
-	if back.States[0][0] != (core.Field{Name: "state", Value: "WANTED"}) {
+	if back.States[0][0] != (algorithm.Field{Name: "state", Value: "WANTED"}) {
 		t.Errorf("P1 is %v", back.States[0])
 	}
 }
@@ -224,8 +224,8 @@ func FuzzReplay(f *testing.F) {
 		if err != nil || sc.Processes > 6 || len(sc.Actions) > 60 {
 			return
 		}
-		specs := map[string]core.Spec{}
-		for _, s := range []core.Spec{mutex.RicartAgrawala(), mutex.SuzukiKasami(), mutex.Raymond(mutex.Kary(1))} {
+		specs := map[string]algorithm.Spec{}
+		for _, s := range []algorithm.Spec{mutex.RicartAgrawala(), mutex.SuzukiKasami(), mutex.Raymond(mutex.Kary(1))} {
 			specs[s.Name] = s
 		}
 		spec, ok := specs[sc.Algorithm]

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/deadlock"
-	"github.com/stile-lock/stile/family/transactions"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/internal/world/family/transactions"
+	"github.com/stile-lock/stile/internal/world/kernel"
 	"github.com/stile-lock/stile/scenario"
-	"github.com/stile-lock/stile/sim/kernel"
 	"github.com/stile-lock/stile/trace"
 )
 
@@ -17,19 +17,19 @@ type SitesPlayback struct {
 	Run      Transactions // as the scenario says
 	Ledger   *Ledger      // as of any run
 	Commits  []Ending
-	Aborts   []Ending    // of those who were told to
-	Cycles   [][]core.ID // the deadlocks that arose
-	False    [][]core.ID // the deadlocks that were reported, but never were
-	Phantoms [][]core.ID // the deadlocks that were reported though an abort or a death had just broken them
-	Wrong    []core.ID   // who was told to abort, though another one was to, or had been
-	Stuck    []core.ID   // whose transactions never end
+	Aborts   []Ending         // of those who were told to
+	Cycles   [][]algorithm.ID // the deadlocks that arose
+	False    [][]algorithm.ID // the deadlocks that were reported, but never were
+	Phantoms [][]algorithm.ID // the deadlocks that were reported though an abort or a death had just broken them
+	Wrong    []algorithm.ID   // who was told to abort, though another one was to, or had been
+	Stuck    []algorithm.ID   // whose transactions never end
 }
 
 // An Ending is the end of a transaction, or of one attempt.
 type Ending struct {
-	Proc  core.ID
-	At    int64     // ticks, or in steps the number of the action
-	Cycle []core.ID // an abort: the deadlock that it is to break, if it was told one
+	Proc  algorithm.ID
+	At    int64          // ticks, or in steps the number of the action
+	Cycle []algorithm.ID // an abort: the deadlock that it is to break, if it was told one
 }
 
 // Patience of a scenario: how long a deadlock may stand in T before the run
@@ -74,23 +74,23 @@ func (p *player) transactions() (Transactions, error) {
 
 // SiteSpec returns the method that a scenario with sites runs, as Replay wants
 // it.
-func SiteSpec(sc *scenario.Scenario) (core.Spec, error) {
+func SiteSpec(sc *scenario.Scenario) (algorithm.Spec, error) {
 	spec, err := siteSpec(sc)
 	return spec, within(sc, err)
 }
 
-func siteSpec(sc *scenario.Scenario) (core.Spec, error) {
+func siteSpec(sc *scenario.Scenario) (algorithm.Spec, error) {
 	if !sc.Transacts() {
-		return core.Spec{}, fmt.Errorf("there are no sites: say where processes and locks are, by lines such as site 1 P1 L1")
+		return algorithm.Spec{}, fmt.Errorf("there are no sites: say where processes and locks are, by lines such as site 1 P1 L1")
 	}
 	run, err := transactionsOf(sc)
 	if err != nil {
-		return core.Spec{}, err
+		return algorithm.Spec{}, err
 	}
 	return run.Method.Spec(run.Layout, run.Mode)
 }
 
-func newSiteCast(p *player, spec core.Spec) (*siteCast, error) {
+func newSiteCast(p *player, spec algorithm.Spec) (*siteCast, error) {
 	run, err := p.transactions()
 	if err != nil {
 		return nil, err
@@ -147,18 +147,18 @@ func (c *siteCast) finish(still bool) {
 	if b.Stopped || s.Ledger.Stuck == 0 {
 		return
 	}
-	for p := range core.ID(len(c.procs)) {
+	for p := range algorithm.ID(len(c.procs)) {
 		if c.env.Waits(p) {
 			s.Stuck = append(s.Stuck, p)
 		}
 	}
 	c.w.Wait(c.w.Now() + b.frame.Unit) // a while later nothing has changed
-	c.w.Note(trace.Event{Kind: trace.Note, Proc: core.None, Name: "stuck for ever: " + processNames(s.Stuck)})
+	c.w.Note(trace.Event{Kind: trace.Note, Proc: algorithm.None, Name: "stuck for ever: " + processNames(s.Stuck)})
 }
 
 // canGoOn reports whether a line could let somebody go on.
 func (c *siteCast) canGoOn() bool {
-	for p := range core.ID(len(c.procs)) {
+	for p := range algorithm.ID(len(c.procs)) {
 		if c.env.Waits(p) && !c.env.Blocked(p) {
 			return true
 		}
@@ -166,7 +166,7 @@ func (c *siteCast) canGoOn() bool {
 	return false
 }
 
-func processNames(ids []core.ID) string {
+func processNames(ids []algorithm.ID) string {
 	words := make([]string, len(ids))
 	for i, id := range ids {
 		words[i] = id.String()

@@ -4,14 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/scenario"
 )
 
 // Report returns what came of a scenario for programs, to be written as JSON:
 // the keys are part of what others rely on.
-func (b *Playback) Report(spec core.Spec, sc *scenario.Scenario) any {
+func (b *Playback) Report(spec algorithm.Spec, sc *scenario.Scenario) any {
 	if sc.Transacts() {
 		return newSitesReport(sc, spec, b)
 	}
@@ -121,13 +121,13 @@ type (
 	}
 )
 
-func newReport(sc *scenario.Scenario, spec core.Spec, b *Playback) report {
+func newReport(sc *scenario.Scenario, spec algorithm.Spec, b *Playback) report {
 	r := report{
 		File: sc.File, Title: sc.Title, Algorithm: spec.Name, Nodes: sc.Processes, Seed: sc.Seed, Events: len(b.Events), Stopped: b.Stopped, Stalled: b.Stalled,
 		Entries:  listOf(b.Entries, func(e Entry) entry { return entry{number(e.Proc), json.Number(moment(e.At, sc.Steps)), e.Section} }),
 		Messages: b.Messages, ByKind: map[string]int{}, MaxBypass: b.MaxBypass, Deadlock: b.Deadlock,
 		Violations: listOf(b.Violations, named), Differences: listOf(b.Differences, func(d Difference) difference { return difference(d) }),
-		States: listOf(b.States, func(fields []core.Field) map[string]string {
+		States: listOf(b.States, func(fields []algorithm.Field) map[string]string {
 			state := map[string]string{}
 			for _, f := range fields {
 				state[f.Name] = f.Value
@@ -141,7 +141,7 @@ func newReport(sc *scenario.Scenario, spec core.Spec, b *Playback) report {
 	return r
 }
 
-func newSitesReport(sc *scenario.Scenario, spec core.Spec, b *Playback) sitesReport {
+func newSitesReport(sc *scenario.Scenario, spec algorithm.Spec, b *Playback) sitesReport {
 	s := b.Sites
 	end := func(e Ending) ending {
 		return ending{number(e.Proc), json.Number(s.Ledger.Moment(e.At)), numbers(e.Cycle)}
@@ -192,8 +192,8 @@ func listOf[T, U any](all []T, of func(T) U) []U {
 }
 
 // number is a process as people number it.
-func number(id core.ID) int { return int(id) + 1 }
+func number(id algorithm.ID) int { return int(id) + 1 }
 
-func numbers(ids []core.ID) []int { return listOf(ids, number) }
+func numbers(ids []algorithm.ID) []int { return listOf(ids, number) }
 
 func named(v Violation) string { return v.Property + ": " + v.String() }

@@ -1,6 +1,6 @@
 package sim
 
-import "github.com/stile-lock/stile/core"
+import "github.com/stile-lock/stile/algorithm"
 
 // A Result is what a run measured. Delays are in units of T.
 type Result struct {
@@ -30,8 +30,8 @@ type Result struct {
 
 	LongestWait float64 `json:"-"` // request to entry, or to now of those who still wait
 
-	Found   []Violation `json:"-"` // the violations, one by one
-	Members []core.ID   `json:"-"` // of a section: who is at each seat
+	Found   []Violation    `json:"-"` // the violations, one by one
+	Members []algorithm.ID `json:"-"` // of a section: who is at each seat
 }
 
 func newResult(c Config, l *lock, s setting) *Result {

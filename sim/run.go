@@ -4,35 +4,35 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/world/kernel"
 	"github.com/stile-lock/stile/scenario"
-	"github.com/stile-lock/stile/sim/kernel"
 	"github.com/stile-lock/stile/trace"
 )
 
 // A Config says what to simulate. All durations are in ticks, scenario.T being
 // one unit of time.
 type Config struct {
-	Spec    core.Spec
+	Spec    algorithm.Spec
 	Nodes   int
-	Holder  core.ID // who has the token at the start, if there is one
-	Busy    bool    // Holder starts inside; its exit counts as one of the entries
-	Entries int     // how many requests are made in all
+	Holder  algorithm.ID // who has the token at the start, if there is one
+	Busy    bool         // Holder starts inside; its exit counts as one of the entries
+	Entries int          // how many requests are made in all
 
 	Latency scenario.Dist // of a message; 1 tick at least
-	Network core.Network
+	Network algorithm.Network
 	Links   []scenario.Link // latencies of single links, where they differ
 
-	Think      scenario.Dist // between an exit and the next request of a process
-	Hold       scenario.Dist // between entry and exit
-	Requesters []core.ID     // who asks; nil means everybody
-	Quota      int           // if above 0, how many requests each of them makes at most
-	Local      int           // if above 1, the first requester asks so many times as often
-	Burst      int           // if above 1, so many requests of a process come without thinking, and then it thinks so many times as long
+	Think      scenario.Dist  // between an exit and the next request of a process
+	Hold       scenario.Dist  // between entry and exit
+	Requesters []algorithm.ID // who asks; nil means everybody
+	Quota      int            // if above 0, how many requests each of them makes at most
+	Local      int            // if above 1, the first requester asks so many times as often
+	Burst      int            // if above 1, so many requests of a process come without thinking, and then it thinks so many times as long
 
 	// Work, if not nil, is told of every entry and decides how long p stays
 	// inside, in ticks, instead of Hold.
-	Work func(p core.ID, now int64) int64
+	Work func(p algorithm.ID, now int64) int64
 
 	Crashes []Outage // who dies, and when; nobody comes back
 
@@ -44,7 +44,7 @@ type Config struct {
 }
 
 func (c Config) check() error {
-	if c.Spec.Family != core.MutualExclusion {
+	if c.Spec.Family != algorithm.MutualExclusion {
 		return fmt.Errorf("there is no critical section in it: its family is %v", c.Spec.Family)
 	}
 	if err := c.Spec.Accepts(c.Nodes); err != nil {
@@ -161,10 +161,10 @@ func (c Config) prepare(k kernel.Config, sections []scenario.Section) (*running,
 // is inside at the start.
 func (c Config) within(s scenario.Section) Config {
 	v := sectionView(s, c.Holder)
-	asks := []core.ID{}
+	asks := []algorithm.ID{}
 	for seat, p := range s.Members {
 		if c.Requesters == nil || slices.Contains(c.Requesters, p) {
-			asks = append(asks, core.ID(seat))
+			asks = append(asks, algorithm.ID(seat))
 		}
 	}
 	c.Nodes, c.Holder, c.Busy, c.Requesters = v.N, v.Holder, false, asks
@@ -173,7 +173,7 @@ func (c Config) within(s scenario.Section) Config {
 
 // load adds a group and its workload.
 func (r *running) load(c Config, s scenario.Section) error {
-	l, err := r.lock(c.Spec, core.View{N: c.Nodes, Holder: c.Holder, Busy: c.Busy}, s)
+	l, err := r.lock(c.Spec, algorithm.View{N: c.Nodes, Holder: c.Holder, Busy: c.Busy}, s)
 	if err != nil {
 		return err
 	}
@@ -195,18 +195,18 @@ func (r *running) begin() {
 	for _, l := range r.loads {
 		l.begin()
 	}
-	for p := range core.ID(r.Processes()) {
+	for p := range algorithm.ID(r.Processes()) {
 		r.At(0, start, p, 0)
 	}
 	for i, o := range r.loads[0].Crashes {
-		r.At(o.At, script, core.None, i)
+		r.At(o.At, script, algorithm.None, i)
 	}
 }
 
 // die lets a process die. What it would still have asked for is not waited for.
-func (r *running) die(p core.ID) {
+func (r *running) die(p algorithm.ID) {
 	for _, l := range r.loads {
-		if seat := l.seat(p); seat != core.None && l.Quota > 0 {
+		if seat := l.seat(p); seat != algorithm.None && l.Quota > 0 {
 			r.total -= l.Quota - l.done[seat]
 		}
 	}

@@ -4,15 +4,15 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/stile-lock/stile/catalog"
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/mutex"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/catalog"
+	"github.com/stile-lock/stile/algorithm/mutex"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/trace"
 )
 
 func twoSections() []scenario.Section {
-	return []scenario.Section{{Name: "seats", Members: []core.ID{0, 1, 3}}, {Name: "films", Members: []core.ID{1, 2, 4}}}
+	return []scenario.Section{{Name: "seats", Members: []algorithm.ID{0, 1, 3}}, {Name: "films", Members: []algorithm.ID{1, 2, 4}}}
 }
 
 // Every sound algorithm runs in two sections side by side: each is safe, live
@@ -61,7 +61,7 @@ func TestOneSectionIsARun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := RunSections(c, []scenario.Section{{Name: "all", Members: []core.ID{0, 1, 2, 3}}})
+	all, err := RunSections(c, []scenario.Section{{Name: "all", Members: []algorithm.ID{0, 1, 2, 3}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestOneSectionIsARun(t *testing.T) {
 
 // What is broken is told with its section and its process.
 func TestSectionsAreJudgedApart(t *testing.T) {
-	spec, err := catalog.Make("bakery-naive", core.Options{})
+	spec, err := catalog.Make("bakery-naive", algorithm.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

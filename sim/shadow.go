@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 )
 
 // A shadow says which steps are taken twice, the second time by a machine that
@@ -13,7 +13,7 @@ import (
 type shadow struct {
 	taken int // steps so far
 	next  int // which step is to be taken twice
-	twin  core.Twin
+	twin  algorithm.Twin
 }
 
 // wait says when to take a step twice again: after one 64th of the steps so
@@ -29,7 +29,7 @@ func (s *shadow) wait(size int) {
 }
 
 // takeTwice lets the machine of a seat take a step, and a twin of it too.
-func (g *group) takeTwice(seat core.ID, in core.Input, out *core.Output) error {
+func (g *group) takeTwice(seat algorithm.ID, in algorithm.Input, out *algorithm.Output) error {
 	m := g.machines[seat]
 	twin := &g.shadow.twin
 	if err := twin.Before(m, g.birth(seat, g.view)); err != nil {
@@ -45,10 +45,10 @@ func (g *group) takeTwice(seat core.ID, in core.Input, out *core.Output) error {
 
 // takeRebuilt lets the machine of a seat take a step, after it has been rebuilt
 // from its bytes.
-func (g *group) takeRebuilt(seat core.ID, in core.Input, out *core.Output) error {
+func (g *group) takeRebuilt(seat algorithm.ID, in algorithm.Input, out *algorithm.Output) error {
 	g.state = g.machines[seat].AppendState(g.state[:0])
 	if err := g.spare[seat].LoadState(g.state); err != nil {
-		return core.Unreadable("state", err)
+		return algorithm.Unreadable("state", err)
 	}
 	g.machines[seat], g.spare[seat] = g.spare[seat], g.machines[seat]
 	return g.machines[seat].Step(in, out)
@@ -62,8 +62,8 @@ func (g *group) blame() {
 	}
 	var names []string
 	for i, m := range g.machines {
-		g.let(core.ID(i), "when its state is read", func() {
-			names = append(names, core.Unwritten(m, g.birth(core.ID(i), g.view))...)
+		g.let(algorithm.ID(i), "when its state is read", func() {
+			names = append(names, algorithm.Unwritten(m, g.birth(algorithm.ID(i), g.view))...)
 		})
 	}
 	slices.Sort(names)

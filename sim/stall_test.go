@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/election"
-	"github.com/stile-lock/stile/family"
-	"github.com/stile-lock/stile/mutex"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/election"
+	"github.com/stile-lock/stile/algorithm/mutex"
+	"github.com/stile-lock/stile/internal/world/family"
 	"github.com/stile-lock/stile/scenario"
 )
 
@@ -17,7 +17,7 @@ import (
 // ever.
 func TestStall(t *testing.T) {
 	for _, c := range []struct {
-		spec core.Spec
+		spec algorithm.Spec
 		want []string
 	}{
 		{mutex.BakeryPolling(), nil},
@@ -38,8 +38,8 @@ func TestStall(t *testing.T) {
 
 // A lock that denies every request does not run for ever.
 func TestDeniedForEver(t *testing.T) {
-	_, err := Run(constant(core.Spec{Name: "aloof", TryLock: true, Kinds: []string{"NONE"}, Plan: core.Always(func(self core.ID, v core.View) core.Machine {
-		return core.New(self, v, &denier{})
+	_, err := Run(constant(algorithm.Spec{Name: "aloof", TryLock: true, Kinds: []string{"NONE"}, Plan: algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+		return algorithm.New(self, v, &denier{})
 	})}, 3, 4))
 	if err == nil || !strings.Contains(err.Error(), "nobody gets in") || !strings.Contains(err.Error(), "were denied") {
 		t.Errorf("got %v", err)
@@ -49,25 +49,25 @@ func TestDeniedForEver(t *testing.T) {
 // A denier lets nobody in.
 type denier struct{ eager }
 
-func (*denier) Request(out *core.Out[nothing]) { out.Deny() }
+func (*denier) Request(out *algorithm.Out[nothing]) { out.Deny() }
 
 // deaf returns a token ring whose token runs round for ever, past all who wait.
-func deaf() core.Spec {
+func deaf() algorithm.Spec {
 	s := mutex.TokenRing()
 	plan := s.Plan
-	s.Plan = func(n int) (core.Birth, error) {
+	s.Plan = func(n int) (algorithm.Birth, error) {
 		birth, err := plan(n)
-		return func(self core.ID, v core.View) core.Machine { return &unheard{birth(self, v)} }, err
+		return func(self algorithm.ID, v algorithm.View) algorithm.Machine { return &unheard{birth(self, v)} }, err
 	}
 	return s
 }
 
 // An unheard machine is not told that its application asks.
-type unheard struct{ core.Machine }
+type unheard struct{ algorithm.Machine }
 
-func (u *unheard) Step(in core.Input, out *core.Output) error {
-	if in.Kind == core.Request {
-		*out = core.Output{}
+func (u *unheard) Step(in algorithm.Input, out *algorithm.Output) error {
+	if in.Kind == algorithm.Request {
+		*out = algorithm.Output{}
 		return nil
 	}
 	return u.Machine.Step(in, out)
@@ -104,14 +104,14 @@ func TestCutRunsSaySo(t *testing.T) {
 // as somebody notices; one that agrees at once is not.
 func TestCutElections(t *testing.T) {
 	for _, c := range []struct {
-		spec core.Spec
+		spec algorithm.Spec
 		want string // how agreement is told to be broken
 	}{
 		{election.Bully(), ""},
 		{endless(true), "not everybody alive followed P2, the highest, when the run was cut, after 16900 events"},
 		{endless(false), "not everybody alive followed P2, the highest, when the run was cut, after 130 elections that came to nothing"},
 	} {
-		o, err := RunElection(Election{Spec: c.spec, Nodes: 3, Dead: []core.ID{2}, Starters: []core.ID{0}, Latency: scenario.Always(scenario.T), Seed: 1})
+		o, err := RunElection(Election{Spec: c.spec, Nodes: 3, Dead: []algorithm.ID{2}, Starters: []algorithm.ID{0}, Latency: scenario.Always(scenario.T), Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,23 +127,23 @@ func TestCutElections(t *testing.T) {
 
 // endless makes an election that elects nobody. If it talks, its messages go round
 // for ever.
-func endless(talks bool) core.Spec {
-	return core.Spec{Name: "endless", Family: core.Election, Kinds: []string{"NONE"}, Plan: core.Always(func(self core.ID, v core.View) core.Machine {
-		return core.NewElection(self, v, &talker{self, talks})
+func endless(talks bool) algorithm.Spec {
+	return algorithm.Spec{Name: "endless", Family: algorithm.Election, Kinds: []string{"NONE"}, Plan: algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+		return algorithm.NewElection(self, v, &talker{self, talks})
 	})}
 }
 
 type talker struct {
-	self  core.ID
+	self  algorithm.ID
 	talks bool
 }
 
-func (*talker) Fields(*core.Coder) {}
+func (*talker) Fields(*algorithm.Coder) {}
 
-func (s *talker) Request(out *core.Out[nothing]) {
+func (s *talker) Request(out *algorithm.Out[nothing]) {
 	if s.talks {
 		out.Send(1-s.self, nothing{})
 	}
 }
 
-func (s *talker) Receive(_ core.ID, _ *nothing, out *core.Out[nothing]) { s.Request(out) }
+func (s *talker) Receive(_ algorithm.ID, _ *nothing, out *algorithm.Out[nothing]) { s.Request(out) }

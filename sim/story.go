@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/trace"
 )
@@ -24,7 +24,7 @@ func siteNames(sites int) []string {
 func (c *Transactions) Trace() trace.Trace {
 	lanes := siteNames(c.Layout.Sites)
 	for p := range c.Layout.Home {
-		lanes = append(lanes, core.ID(p).String())
+		lanes = append(lanes, algorithm.ID(p).String())
 	}
 	return trace.Trace{
 		N: len(lanes), Names: lanes, Title: c.Method.Title, Algorithm: c.Method.Name, Kinds: deadlock.Kinds(), Unit: scenario.T,
@@ -59,7 +59,7 @@ func Story(l deadlock.Layout, t *trace.Trace) string {
 			what = e.Name
 		}
 		where := "      "
-		if e.Proc != core.None {
+		if e.Proc != algorithm.None {
 			where = fmt.Sprintf("site %d", e.Proc+1)
 		}
 		fmt.Fprintf(&b, "%10s  %s  %s\n", moment(e.At, t.Unit <= 1), where, what)

@@ -3,19 +3,19 @@ package sim
 import (
 	"slices"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/scenario"
 )
 
 // Theory is what theory says about the same run; nil where it says nothing.
 type Theory struct {
-	Messages   *core.Range `json:"messages_per_entry"`
-	Multicasts *core.Range `json:"multicasts_per_entry"`
-	Client     *core.Range `json:"client_delay"`
-	Sync       *core.Range `json:"sync_delay"`
-	Wait       *float64    `json:"longest_wait"` // nobody waits longer
-	Order      string      `json:"order"`
-	Bypass     *int        `json:"-"` // nobody sees more entries of others once its request has arrived everywhere
+	Messages   *algorithm.Range `json:"messages_per_entry"`
+	Multicasts *algorithm.Range `json:"multicasts_per_entry"`
+	Client     *algorithm.Range `json:"client_delay"`
+	Sync       *algorithm.Range `json:"sync_delay"`
+	Wait       *float64         `json:"longest_wait"` // nobody waits longer
+	Order      string           `json:"order"`
+	Bypass     *int             `json:"-"` // nobody sees more entries of others once its request has arrived everywhere
 
 	// Under which condition theory speaks of messages, and of delays, if it is
 	// one that the run does not meet; in a few words.
@@ -24,12 +24,12 @@ type Theory struct {
 }
 
 // load returns what theory may assume about a run.
-func (c Config) load() core.Load {
+func (c Config) load() algorithm.Load {
 	all := c.Requesters == nil || len(c.Requesters) == c.Nodes
 	if c.Think.Max() == 0 && all && c.Nodes > 1 {
-		return core.Saturated
+		return algorithm.Saturated
 	}
-	return core.AnyLoad
+	return algorithm.AnyLoad
 }
 
 // theory is what theory says about a run. Costs are those of entries that were
@@ -39,7 +39,7 @@ func (c Config) load() core.Load {
 func theory(c Config, l *lock, s setting) Theory {
 	t := Theory{Wait: c.longestWait(), Order: c.Spec.Theory.Order}
 	counts, delays := s.counts(c, l), s.delays(c, l)
-	at := func(cost core.Cost, unless string) *core.Range {
+	at := func(cost algorithm.Cost, unless string) *algorithm.Range {
 		r, ok := cost.At(c.Nodes, c.load())
 		if !ok || unless != "" {
 			return nil
@@ -115,15 +115,15 @@ func (c Config) unit() bool {
 // not. Where chance reorders messages it varies how long they take.
 func (c Config) setting(stopped bool) setting {
 	return setting{
-		calm:   len(c.Crashes) == 0 && (c.Network == core.FIFO || c.Network == core.Unordered && reorders(c.Spec)),
-		prompt: c.Network == core.FIFO,
+		calm:   len(c.Crashes) == 0 && (c.Network == algorithm.FIFO || c.Network == algorithm.Unordered && reorders(c.Spec)),
+		prompt: c.Network == algorithm.FIFO,
 		over:   !stopped,
 	}
 }
 
 // reorders reports whether an algorithm bears messages that overtake others.
-func reorders(spec core.Spec) bool {
-	return spec.Network != core.FIFO && spec.Network != core.Lossy
+func reorders(spec algorithm.Spec) bool {
+	return spec.Network != algorithm.FIFO && spec.Network != algorithm.Lossy
 }
 
 // longestWait is what theory says of how long anybody waits, or nil if it says

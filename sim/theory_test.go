@@ -3,15 +3,15 @@ package sim
 import (
 	"testing"
 
-	"github.com/stile-lock/stile/catalog"
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/mutex"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/catalog"
+	"github.com/stile-lock/stile/algorithm/mutex"
 	"github.com/stile-lock/stile/scenario"
 )
 
 // Theory is told of runs that are as it wants them, and of no others.
 func TestTheoryHasConditions(t *testing.T) {
-	mortal, err := catalog.Make("central+bully", core.Options{})
+	mortal, err := catalog.Make("central+bully", algorithm.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,10 +22,10 @@ func TestTheoryHasConditions(t *testing.T) {
 		"as it is":         {func(*Config) {}, true, true},
 		"slow":             {func(c *Config) { c.Latency = scenario.Always(2 * scenario.T) }, true, false},
 		"one slow link":    {func(c *Config) { c.Links = []scenario.Link{{From: 1, To: 0, Latency: scenario.Always(5 * scenario.T)}} }, true, false},
-		"unordered":        {func(c *Config) { c.Network = core.Unordered }, true, false},
-		"not made for it":  {func(c *Config) { c.Spec, c.Network = mutex.Lamport(), core.Unordered }, false, false},
-		"copies":           {func(c *Config) { c.Network = core.Duplicating }, false, false},
-		"losses":           {func(c *Config) { c.Network = core.Lossy }, false, false},
+		"unordered":        {func(c *Config) { c.Network = algorithm.Unordered }, true, false},
+		"not made for it":  {func(c *Config) { c.Spec, c.Network = mutex.Lamport(), algorithm.Unordered }, false, false},
+		"copies":           {func(c *Config) { c.Network = algorithm.Duplicating }, false, false},
+		"losses":           {func(c *Config) { c.Network = algorithm.Lossy }, false, false},
 		"survives, calm":   {func(c *Config) { c.Spec = mortal }, true, true},
 		"survives a death": {func(c *Config) { c.Spec, c.Crashes = mortal, []Outage{{Proc: 2, At: 20 * scenario.T}} }, false, false},
 		"stopped":          {func(c *Config) { c.Entries, c.Watch = 100_000, func(Progress) bool { return false } }, false, true},

@@ -3,25 +3,25 @@ package sim
 import (
 	"testing"
 
-	"github.com/stile-lock/stile/catalog"
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/catalog"
+	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/internal/world/kernel"
 	"github.com/stile-lock/stile/scenario"
-	"github.com/stile-lock/stile/sim/kernel"
 )
 
 // impatience is a site that sets two timers when it is asked, and stops one of
 // them.
 type impatience struct{}
 
-func (impatience) Fields(*core.Coder)                                      {}
-func (impatience) Claim(core.ID, int)                                      {}
-func (impatience) Finish(core.ID, *core.Out[strayMessage])                 {}
-func (impatience) Abort(core.ID, *core.Out[strayMessage])                  {}
-func (impatience) Receive(core.ID, *strayMessage, *core.Out[strayMessage]) {}
-func (impatience) Expire(timer int, out *core.Out[strayMessage])           { out.Grant(0) }
+func (impatience) Fields(*algorithm.Coder)                                           {}
+func (impatience) Claim(algorithm.ID, int)                                           {}
+func (impatience) Finish(algorithm.ID, *algorithm.Out[strayMessage])                 {}
+func (impatience) Abort(algorithm.ID, *algorithm.Out[strayMessage])                  {}
+func (impatience) Receive(algorithm.ID, *strayMessage, *algorithm.Out[strayMessage]) {}
+func (impatience) Expire(timer int, out *algorithm.Out[strayMessage])                { out.Grant(0) }
 
-func (impatience) Acquire(_ core.ID, _ int, out *core.Out[strayMessage]) {
+func (impatience) Acquire(_ algorithm.ID, _ int, out *algorithm.Out[strayMessage]) {
 	out.SetTimer(1, 1)
 	out.SetTimer(2, 3)
 	out.StopTimer(1)
@@ -31,10 +31,10 @@ func (impatience) Acquire(_ core.ID, _ int, out *core.Out[strayMessage]) {
 func TestSitesStopTimers(t *testing.T) {
 	c := UsualTransactions()
 	c.Layout, c.Number = deadlock.Spread(1, 1, 1), 1
-	c.Program = func(core.ID, int) []int { return []int{0} }
+	c.Program = func(algorithm.ID, int) []int { return []int{0} }
 	w := newWorld(kernel.Config{Processes: 1, Latency: scenario.Always(scenario.T)})
-	spec := core.Spec{Name: "impatience", Family: core.Transactions, Kinds: []string{"NEVER"}, Plan: core.Always(func(self core.ID, v core.View) core.Machine {
-		return core.NewSite(self, v, impatience{}, 1)
+	spec := algorithm.Spec{Name: "impatience", Family: algorithm.Transactions, Kinds: []string{"NEVER"}, Plan: algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+		return algorithm.NewSite(self, v, impatience{}, 1)
 	})}
 	tr, err := w.transact(spec, c)
 	if err != nil {
@@ -54,13 +54,13 @@ func TestSitesStopTimers(t *testing.T) {
 
 // A slow link makes bully wait, however the election is run.
 func TestElectionsWaitForTheSlowestLink(t *testing.T) {
-	bully, err := catalog.Make("bully", core.Options{})
+	bully, err := catalog.Make("bully", algorithm.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, slow := range []int64{1, 3, 9} {
 		o, err := RunElection(Election{
-			Spec: bully, Nodes: 3, Dead: []core.ID{2}, Starters: []core.ID{0}, Latency: scenario.Always(scenario.T),
+			Spec: bully, Nodes: 3, Dead: []algorithm.ID{2}, Starters: []algorithm.ID{0}, Latency: scenario.Always(scenario.T),
 			Links: []scenario.Link{{From: 1, To: 0, Latency: scenario.Always(slow * scenario.T)}},
 		})
 		if err != nil || len(o.Found) > 0 || o.Leader != 2 {

@@ -5,12 +5,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/deadlock"
-	"github.com/stile-lock/stile/family"
-	"github.com/stile-lock/stile/family/transactions"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/internal/world/family"
+	"github.com/stile-lock/stile/internal/world/family/transactions"
+	"github.com/stile-lock/stile/internal/world/kernel"
 	"github.com/stile-lock/stile/scenario"
-	"github.com/stile-lock/stile/sim/kernel"
 	"github.com/stile-lock/stile/trace"
 )
 
@@ -45,8 +45,8 @@ type transacting struct {
 }
 
 // transact makes the group of a run of transactions.
-func (w *world) transact(spec core.Spec, c Transactions) (*transacting, error) {
-	g, err := w.add(spec, core.View{N: c.Layout.Sites}, nil)
+func (w *world) transact(spec algorithm.Spec, c Transactions) (*transacting, error) {
+	g, err := w.add(spec, algorithm.View{N: c.Layout.Sites}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (w *world) transact(spec core.Spec, c Transactions) (*transacting, error) {
 		return nil, err
 	}
 	t := &transacting{group: g, Transactions: c, env: env, procs: make([]transactor, len(c.Layout.Home))}
-	g.env, g.watch, g.lane = env, t, core.ID(c.Layout.Sites)
+	g.env, g.watch, g.lane = env, t, algorithm.ID(c.Layout.Sites)
 	env.Watch(t)
 	for p := range t.procs {
 		t.procs[p].rand = kernel.NewRand(c.Seed, uint64(p)+1)
@@ -64,7 +64,7 @@ func (w *world) transact(spec core.Spec, c Transactions) (*transacting, error) {
 }
 
 // later lets a process go on after a time; in steps a line has to say so.
-func (t *transacting) later(p core.ID, after int64) {
+func (t *transacting) later(p algorithm.ID, after int64) {
 	if !t.w.Steps() {
 		t.procs[p].next = t.w.At(t.w.Now()+after, act, t.Layout.Home[p], int(p))
 	}
@@ -73,12 +73,12 @@ func (t *transacting) later(p core.ID, after int64) {
 // due lets a process go on, unless that is void by now.
 func (t *transacting) due(e *kernel.Event) {
 	if i := e.Arg(); t.procs[i].next == e.Seq {
-		t.goOn(core.ID(i))
+		t.goOn(algorithm.ID(i))
 	}
 }
 
 // goOn lets a process begin a transaction, ask for the next lock, or commit.
-func (t *transacting) goOn(p core.ID) {
+func (t *transacting) goOn(p algorithm.ID) {
 	a := family.Act{Kind: scenario.Proceed, Proc: p}
 	if !t.env.Waits(p) {
 		if t.issued == t.Number {
@@ -94,7 +94,7 @@ func (t *transacting) goOn(p core.ID) {
 }
 
 // begin lets a process begin a transaction.
-func (t *transacting) begin(p core.ID) {
+func (t *transacting) begin(p algorithm.ID) {
 	x := &t.procs[p]
 	t.issued++
 	x.began, x.aborts = t.w.Now(), 0
@@ -107,7 +107,7 @@ func (t *transacting) begin(p core.ID) {
 
 // committed lets a process that has committed, or given up, think about the next
 // transaction.
-func (t *transacting) committed(p core.ID) {
+func (t *transacting) committed(p algorithm.ID) {
 	x := &t.procs[p]
 	x.next = 0
 	switch {
@@ -121,14 +121,14 @@ func (t *transacting) committed(p core.ID) {
 // What a watcher is told: see transactions.Watcher.
 
 // Asks implements transactions.Watcher.
-func (t *transacting) Asks(p core.ID, lock int) {
+func (t *transacting) Asks(p algorithm.ID, lock int) {
 	if t.w.Observed() {
 		t.tells(trace.Ask, p, deadlock.LockName(lock))
 	}
 }
 
 // Got implements transactions.Watcher.
-func (t *transacting) Got(p core.ID, lock int) {
+func (t *transacting) Got(p algorithm.ID, lock int) {
 	x := &t.procs[p]
 	if t.w.Observed() {
 		t.note(trace.Note, t.Layout.Home[p], 0, fmt.Sprintf("%v has %s", p, deadlock.LockName(lock)))
@@ -147,7 +147,7 @@ func (t *transacting) Got(p core.ID, lock int) {
 }
 
 // Commits implements transactions.Watcher.
-func (t *transacting) Commits(p core.ID) {
+func (t *transacting) Commits(p algorithm.ID) {
 	t.count(p)
 	t.progress = t.w.Now()
 	if _, got := t.env.Program(p); got > 0 {
@@ -156,7 +156,7 @@ func (t *transacting) Commits(p core.ID) {
 }
 
 // Aborts implements transactions.Watcher.
-func (t *transacting) Aborts(p core.ID) {
+func (t *transacting) Aborts(p algorithm.ID) {
 	t.broken(p)
 	if _, got := t.env.Program(p); got > 0 || t.env.Blocked(p) {
 		t.tells(trace.Deny, p, "aborts")
@@ -166,14 +166,14 @@ func (t *transacting) Aborts(p core.ID) {
 }
 
 // Aborted implements transactions.Watcher.
-func (t *transacting) Aborted(p core.ID) {
+func (t *transacting) Aborted(p algorithm.ID) {
 	locks, _ := t.env.Program(p)
 	t.env.Plan(p, t.alive(locks))
 	t.later(p, max(1, t.procs[p].rand.Sample(t.Backoff)))
 }
 
 // Loses implements transactions.Watcher.
-func (t *transacting) Loses(p core.ID) {
+func (t *transacting) Loses(p algorithm.ID) {
 	if _, got := t.env.Program(p); got > 0 {
 		t.tells(trace.Deny, p, "aborts")
 	}
@@ -181,7 +181,7 @@ func (t *transacting) Loses(p core.ID) {
 }
 
 // Dies implements transactions.Watcher.
-func (t *transacting) Dies(p core.ID) {
+func (t *transacting) Dies(p algorithm.ID) {
 	t.tells(trace.Crash, p, "")
 	if t.env.Waits(p) {
 		t.ledger.Lost++
@@ -193,18 +193,18 @@ func (t *transacting) Dies(p core.ID) {
 // sites. It is inside while it has all that it has asked for, so an Ask may follow
 // an Enter. The name of an Ask is the lock, that of an Enter all locks that it has
 // now; an Exit is called commits and a Deny aborts.
-func (t *transacting) tells(kind trace.Kind, p core.ID, name string) {
+func (t *transacting) tells(kind trace.Kind, p algorithm.ID, name string) {
 	if t.w.Observed() {
 		t.w.Note(trace.Event{Kind: kind, Proc: t.lane + p, Name: name})
 	}
 }
 
 // crashed: if nobody is left, nothing more will be run.
-func (t *transacting) crashed(core.ID) {
-	if !slices.ContainsFunc(t.Layout.Home, func(site core.ID) bool { return !t.w.Crashed(site) }) {
+func (t *transacting) crashed(algorithm.ID) {
+	if !slices.ContainsFunc(t.Layout.Home, func(site algorithm.ID) bool { return !t.w.Crashed(site) }) {
 		t.ledger.Lost = t.Number - t.ledger.Committed
 	}
 }
 
-func (t *transacting) took(core.ID, *core.Output) {}
-func (t *transacting) returned(core.ID)           {}
+func (t *transacting) took(algorithm.ID, *algorithm.Output) {}
+func (t *transacting) returned(algorithm.ID)                {}

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/internal/world/kernel"
 	"github.com/stile-lock/stile/scenario"
-	"github.com/stile-lock/stile/sim/kernel"
 	"github.com/stile-lock/stile/trace"
 )
 
@@ -32,7 +32,7 @@ type Transactions struct {
 
 	// Program, if not nil, decides what the n-th transaction of a process asks
 	// for, and in which order, instead of chance.
-	Program func(p core.ID, n int) []int
+	Program func(p algorithm.ID, n int) []int
 
 	Think   scenario.Dist   // before a transaction
 	Hold    scenario.Dist   // after each lock
@@ -49,7 +49,7 @@ type Transactions struct {
 
 // A SiteCrash is the death of a site.
 type SiteCrash struct {
-	Site core.ID
+	Site algorithm.ID
 	At   int64
 }
 
@@ -71,7 +71,7 @@ func UsualTransactions() Transactions {
 func Philosophers(m deadlock.Method, mode string, n, meals int) Transactions {
 	c := UsualTransactions()
 	c.Method, c.Mode, c.Layout, c.Number = m, mode, deadlock.Spread(3, n, n), meals
-	c.Program = func(p core.ID, _ int) []int { return []int{int(p), (int(p) + 1) % n} }
+	c.Program = func(p algorithm.ID, _ int) []int { return []int{int(p), (int(p) + 1) % n} }
 	c.Think = scenario.Dist{Shape: scenario.Exponential, A: 2 * scenario.T}
 	return c
 }
@@ -136,10 +136,10 @@ func (c *Transactions) start() (*transacting, error) {
 	w.Happen, w.watch = t.happen, c.Watch
 	w.far = func() (done, of int) { return t.ledger.Committed, c.Number }
 	for p := range t.procs {
-		t.later(core.ID(p), t.procs[p].rand.Sample(c.Think))
+		t.later(algorithm.ID(p), t.procs[p].rand.Sample(c.Think))
 	}
 	for i, x := range c.Crashes {
-		w.At(x.At, script, core.None, i)
+		w.At(x.At, script, algorithm.None, i)
 	}
 	return t, nil
 }
@@ -167,7 +167,7 @@ func (t *transacting) happen(e *kernel.Event) {
 
 // draw decides what the next transaction of a process asks for. Locks of dead
 // sites are left out.
-func (t *transacting) draw(p core.ID) []int {
+func (t *transacting) draw(p algorithm.ID) []int {
 	x := &t.procs[p]
 	var locks []int
 	switch {
@@ -195,7 +195,7 @@ func (t *transacting) alive(locks []int) []int {
 	return slices.DeleteFunc(locks, func(k int) bool { return t.env.Lost(t.group, k) })
 }
 
-func (t *transacting) chance(p core.ID) []int {
+func (t *transacting) chance(p algorithm.ID) []int {
 	r := &t.procs[p].rand
 	all := len(t.Layout.At)
 	n := min(all, t.Few+int(r.Below(int64(t.Many-t.Few+1))))

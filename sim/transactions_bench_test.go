@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/algorithm/deadlock"
 )
 
 // BenchmarkDeadlockEvents is the speed of a run with each method, among 10,

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/trace"
 )
@@ -95,7 +95,7 @@ func TestDeadSite(t *testing.T) {
 		for seed := range uint64(12) {
 			c := UsualTransactions()
 			c.Method, c.Mode, c.Layout, c.Number, c.Seed = m, mode, deadlock.Spread(4, 8, 12), 300, seed
-			c.Crashes = []SiteCrash{{core.ID(seed % 4), int64(20+7*seed) * scenario.T}, {core.ID((seed + 1) % 4), int64(100+3*seed) * scenario.T}}
+			c.Crashes = []SiteCrash{{algorithm.ID(seed % 4), int64(20+7*seed) * scenario.T}, {algorithm.ID((seed + 1) % 4), int64(100+3*seed) * scenario.T}}
 			c.Patient = 200 * scenario.T
 			r, err := RunTransactions(c)
 			if err != nil {

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/family"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/world/family"
 	"github.com/stile-lock/stile/scenario"
 )
 
@@ -15,21 +15,21 @@ type eager struct{ first bool }
 
 type nothing struct{ Kind uint8 }
 
-func (m *nothing) Fields(c *core.Coder) { c.Kind(&m.Kind, 0) }
+func (m *nothing) Fields(c *algorithm.Coder) { c.Kind(&m.Kind, 0) }
 
-func (*eager) Fields(*core.Coder)                            {}
-func (*eager) Request(out *core.Out[nothing])                { out.Enter() }
-func (*eager) Release(*core.Out[nothing])                    {}
-func (*eager) Receive(core.ID, *nothing, *core.Out[nothing]) {}
-func (e *eager) Start(out *core.Out[nothing]) {
+func (*eager) Fields(*algorithm.Coder)                                 {}
+func (*eager) Request(out *algorithm.Out[nothing])                     { out.Enter() }
+func (*eager) Release(*algorithm.Out[nothing])                         {}
+func (*eager) Receive(algorithm.ID, *nothing, *algorithm.Out[nothing]) {}
+func (e *eager) Start(out *algorithm.Out[nothing]) {
 	if e.first {
 		out.Enter()
 	}
 }
 
-func eagerSpec() core.Spec {
-	return core.Spec{Name: "eager", Kinds: []string{"NONE"}, Plan: core.Always(func(self core.ID, v core.View) core.Machine {
-		return core.New(self, v, &eager{self == 0})
+func eagerSpec() algorithm.Spec {
+	return algorithm.Spec{Name: "eager", Kinds: []string{"NONE"}, Plan: algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+		return algorithm.New(self, v, &eager{self == 0})
 	})}
 }
 
@@ -45,7 +45,7 @@ func broken(found []Violation) []string {
 // counted for nobody's request.
 func TestUnaskedEntry(t *testing.T) {
 	c := Config{
-		Spec: eagerSpec(), Nodes: 2, Entries: 3, Seed: 1, Requesters: []core.ID{1},
+		Spec: eagerSpec(), Nodes: 2, Entries: 3, Seed: 1, Requesters: []algorithm.ID{1},
 		Hold: scenario.Always(4 * scenario.T), Think: scenario.Always(3 * scenario.T), Latency: scenario.Always(scenario.T),
 	}
 	r, err := Run(c)
@@ -55,7 +55,7 @@ func TestUnaskedEntry(t *testing.T) {
 	if got, want := broken(r.Found), []string{family.UnaskedEntry, family.MutualExclusion}; !slices.Equal(got, want) || r.Entries != 3 {
 		t.Errorf("%d entries, %v broken; want 3, and %v", r.Entries, got, want)
 	}
-	c.Requesters, c.Hold = []core.ID{0}, scenario.Always(10*scenario.T)
+	c.Requesters, c.Hold = []algorithm.ID{0}, scenario.Always(10*scenario.T)
 	if r, err = Run(c); err != nil {
 		t.Fatal(err)
 	}
@@ -67,14 +67,14 @@ func TestUnaskedEntry(t *testing.T) {
 // A clinging lock lets its process in again whenever it leaves.
 type clinging struct{ eager }
 
-func (*clinging) Release(out *core.Out[nothing]) { out.Enter() }
+func (*clinging) Release(out *algorithm.Out[nothing]) { out.Enter() }
 
 // Whom the lock lets in again as soon as it has left can ask all the same: the
 // algorithm is to blame, and no host.
 func TestUnaskedEntryAgain(t *testing.T) {
 	r, err := Run(Config{
-		Spec: core.Spec{Name: "clinging", Kinds: []string{"NONE"}, Plan: core.Always(func(self core.ID, v core.View) core.Machine {
-			return core.New(self, v, &clinging{})
+		Spec: algorithm.Spec{Name: "clinging", Kinds: []string{"NONE"}, Plan: algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+			return algorithm.New(self, v, &clinging{})
 		})},
 		Nodes: 1, Entries: 3, Seed: 1, Hold: scenario.Always(scenario.T), Latency: scenario.Always(scenario.T),
 	})
@@ -106,13 +106,13 @@ func TestUnaskedEntryInScenario(t *testing.T) {
 // An aloof lock grants nothing.
 type aloof struct{ eager }
 
-func (*aloof) Request(*core.Out[nothing]) {}
+func (*aloof) Request(*algorithm.Out[nothing]) {}
 
 // When the time is over for which a process would have stayed that has gone out
 // to ask, it still waits.
 func TestUnaskedEntryEndsOnce(t *testing.T) {
-	spec := core.Spec{Name: "aloof", Kinds: []string{"NONE"}, Plan: core.Always(func(self core.ID, v core.View) core.Machine {
-		return core.New(self, v, &aloof{eager{self == 0}})
+	spec := algorithm.Spec{Name: "aloof", Kinds: []string{"NONE"}, Plan: algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+		return algorithm.New(self, v, &aloof{eager{self == 0}})
 	})}
 	sc, err := scenario.Parse("", "algorithm aloof\nprocesses 2\nhold 5\nat 2 P1 asks\n")
 	if err != nil {

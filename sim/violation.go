@@ -1,15 +1,15 @@
 package sim
 
-import "github.com/stile-lock/stile/core"
+import "github.com/stile-lock/stile/algorithm"
 
 // A Violation is one way in which a run broke a property.
 type Violation struct {
 	Property string // which of the Rules of its family
 	At       int64  // ticks
-	Proc     core.ID
-	Other    core.ID // who else is part of it: who was inside, asked before or won too; or None
-	Section  string  // in which section, if there are several
-	Hint     string  // what else is wrong, and may be why
+	Proc     algorithm.ID
+	Other    algorithm.ID // who else is part of it: who was inside, asked before or won too; or None
+	Section  string       // in which section, if there are several
+	Hint     string       // what else is wrong, and may be why
 	words    string
 }
 

@@ -3,8 +3,8 @@ package sim
 import (
 	"testing"
 
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/mutex"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/mutex"
 	"github.com/stile-lock/stile/scenario"
 )
 
@@ -68,7 +68,7 @@ func TestLongestWaitUnknown(t *testing.T) {
 		"exponential latency": func(c *Config) { c.Latency = any },
 		"exponential hold":    func(c *Config) { c.Hold = any },
 		"one such link":       func(c *Config) { c.Links = []scenario.Link{{From: 0, To: 1, Latency: any}} },
-		"work":                func(c *Config) { c.Work = func(core.ID, int64) int64 { return scenario.T } },
+		"work":                func(c *Config) { c.Work = func(algorithm.ID, int64) int64 { return scenario.T } },
 		"another algorithm":   func(c *Config) { c.Spec = mutex.RicartAgrawala() },
 	} {
 		c := ring(4)

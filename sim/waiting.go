@@ -3,24 +3,24 @@ package sim
 import (
 	"slices"
 
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/deadlock"
-	"github.com/stile-lock/stile/family"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/internal/world/family"
 )
 
 // What is measured of deadlocks.
 
 // A standing is a deadlock that stands.
 type standing struct {
-	members []core.ID
+	members []algorithm.ID
 	since   int64
 }
 
 // graph returns the true wait-for graph.
 func (t *transacting) graph() *deadlock.Graph {
 	g := &deadlock.Graph{}
-	for p := range core.ID(len(t.procs)) {
-		if h := t.env.Next(p); h != core.None {
+	for p := range algorithm.ID(len(t.procs)) {
+		if h := t.env.Next(p); h != algorithm.None {
 			locks, got := t.env.Program(p)
 			g.Add(p, h, deadlock.LockName(locks[got]))
 		}
@@ -29,7 +29,7 @@ func (t *transacting) graph() *deadlock.Graph {
 }
 
 // Arrived implements transactions.Watcher.
-func (t *transacting) Arrived(p core.ID) {
+func (t *transacting) Arrived(p algorithm.ID) {
 	r := &t.ledger
 	if members := t.env.Cycle(p); members != nil {
 		t.standing = append(t.standing, standing{members, t.w.Now()})
@@ -47,14 +47,14 @@ func (t *transacting) Arrived(p core.ID) {
 }
 
 // broken ends the deadlocks that a process is no part of any more.
-func (t *transacting) broken(p core.ID) {
+func (t *transacting) broken(p algorithm.ID) {
 	if len(t.standing) > 0 {
 		t.standing = slices.DeleteFunc(t.standing, func(d standing) bool { return slices.Contains(d.members, p) })
 	}
 }
 
 // Told implements transactions.Watcher.
-func (t *transacting) Told(p core.ID, cycle []core.ID, wrong string, burying bool) {
+func (t *transacting) Told(p algorithm.ID, cycle []algorithm.ID, wrong string, burying bool) {
 	r := &t.ledger
 	r.Aborted++
 	if t.back != nil {
@@ -97,7 +97,7 @@ func (t *transacting) Told(p core.ID, cycle []core.ID, wrong string, burying boo
 
 // phantom counts a reported deadlock that is none: one that somebody has lately
 // broken, or one that never was.
-func (t *transacting) phantom(victim core.ID, cycle []core.ID) {
+func (t *transacting) phantom(victim algorithm.ID, cycle []algorithm.ID) {
 	r := &t.ledger
 	if t.recent(victim) || slices.ContainsFunc(cycle, t.recent) {
 		r.Phantoms++
@@ -116,13 +116,13 @@ func (t *transacting) phantom(victim core.ID, cycle []core.ID) {
 }
 
 // recent reports whether a process has lately aborted or died.
-func (t *transacting) recent(p core.ID) bool {
+func (t *transacting) recent(p algorithm.ID) bool {
 	aborted := t.procs[p].aborted
 	return t.w.Crashed(t.Layout.Home[p]) || aborted > 0 && aborted >= t.w.Now()-12*t.w.Unit()
 }
 
 // turned returns a cycle from its member with the smallest number on.
-func turned(members []core.ID) []core.ID {
+func turned(members []algorithm.ID) []algorithm.ID {
 	first := slices.Index(members, slices.Min(members))
 	return slices.Concat(members[first:], members[:first])
 }

@@ -1,9 +1,9 @@
 package sim
 
 import (
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/deadlock"
-	"github.com/stile-lock/stile/sim/kernel"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/internal/world/kernel"
 	"github.com/stile-lock/stile/trace"
 )
 
@@ -42,21 +42,21 @@ type Trick struct{ Event, Line int }
 
 // A Change is what a process, or a site, remembers after a step of its machine.
 type Change struct {
-	Proc   core.ID
-	After  int          // so many events had happened
-	Fields []core.Field // all of its state
+	Proc   algorithm.ID
+	After  int               // so many events had happened
+	Fields []algorithm.Field // all of its state
 }
 
 // A Passage is a message under way.
 type Passage struct {
 	Msg      int // its number
-	From, To core.ID
+	From, To algorithm.ID
 	Name     string // its kind
 }
 
 // An Alarm is a timer that runs.
 type Alarm struct {
-	Proc    core.ID
+	Proc    algorithm.ID
 	Section string
 	Timer   int
 }
@@ -70,7 +70,7 @@ func (p *player) born() {
 	if !p.sc.Steps {
 		p.watched.Due = 0 // all start
 	}
-	for id := range core.ID(p.w.Processes()) {
+	for id := range algorithm.ID(p.w.Processes()) {
 		if p.options.Brief {
 			break
 		}
@@ -80,7 +80,7 @@ func (p *player) born() {
 }
 
 // changed notes that the machine of a process has taken a step.
-func (p *player) changed(id core.ID) {
+func (p *player) changed(id algorithm.ID) {
 	p.watched.Changes = append(p.watched.Changes, Change{id, len(p.back.Events), p.w.describe(id)})
 }
 
@@ -128,7 +128,7 @@ func (p *player) step(do func() error) error {
 
 func (p *player) passages() []Passage {
 	var all []Passage
-	p.w.UnderWay(func(number int, from, to core.ID, name string) {
+	p.w.UnderWay(func(number int, from, to algorithm.ID, name string) {
 		all = append(all, Passage{number, from, to, name})
 	})
 	return all
@@ -136,7 +136,7 @@ func (p *player) passages() []Passage {
 
 func (p *player) alarms() []Alarm {
 	var all []Alarm
-	p.w.Timers(func(id core.ID, t kernel.Timer) {
+	p.w.Timers(func(id algorithm.ID, t kernel.Timer) {
 		all = append(all, Alarm{id, p.w.groups[t.Group].section, t.ID})
 	})
 	return all

@@ -3,10 +3,10 @@ package sim
 import (
 	"testing"
 
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/deadlock"
-	"github.com/stile-lock/stile/election"
-	"github.com/stile-lock/stile/mutex"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/algorithm/election"
+	"github.com/stile-lock/stile/algorithm/mutex"
 	"github.com/stile-lock/stile/scenario"
 )
 
@@ -46,7 +46,7 @@ func TestWatch(t *testing.T) {
 		t.Errorf("stopped %t, %d stuck, %d committed, %d looks, %+v", l.Stopped, l.Stuck, l.Committed, looks, last)
 	}
 	last, looks = Progress{}, 1
-	o, err := RunElection(Election{Spec: election.Bully(), Nodes: 700, Starters: []core.ID{0}, Latency: scenario.Always(scenario.T), Watch: stop})
+	o, err := RunElection(Election{Spec: election.Bully(), Nodes: 700, Starters: []algorithm.ID{0}, Latency: scenario.Always(scenario.T), Watch: stop})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,8 +1,8 @@
 package sim
 
 import (
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/sim/kernel"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/world/kernel"
 )
 
 // A workload decides who asks when, and for how long.
@@ -11,7 +11,7 @@ type workload struct {
 	*lock
 	total  int
 	issued int
-	asks   core.Set
+	asks   algorithm.Set
 	made   []int         // requests so far, per process
 	done   []int         // exits so far, per process
 	streak []int         // requests of the current burst, per process
@@ -24,21 +24,21 @@ const sectionStreams = 1 << 40
 func newWorkload(c Config, on *lock) *workload {
 	l := &workload{Config: c, lock: on, total: c.Entries}
 	if l.Requesters == nil {
-		for p := range core.ID(c.Nodes) {
+		for p := range algorithm.ID(c.Nodes) {
 			l.Requesters = append(l.Requesters, p)
 		}
 	}
-	l.asks = core.SetOf(l.Requesters...)
+	l.asks = algorithm.SetOf(l.Requesters...)
 	l.made = make([]int, c.Nodes)
 	l.done = make([]int, c.Nodes)
 	l.streak = make([]int, c.Nodes)
 	l.rand = make([]kernel.Rand, c.Nodes)
 	for seat := range l.rand {
-		stream := uint64(l.proc(core.ID(seat))) + 1 + uint64(l.index)*sectionStreams
+		stream := uint64(l.proc(algorithm.ID(seat))) + 1 + uint64(l.index)*sectionStreams
 		l.rand[seat] = kernel.NewRand(c.Seed, stream)
 	}
-	l.onEnter = func(p core.ID) { l.at(leave, p, l.hold(p)) }
-	l.onDeny = func(p core.ID) {
+	l.onEnter = func(p algorithm.ID) { l.at(leave, p, l.hold(p)) }
+	l.onDeny = func(p algorithm.ID) {
 		l.w.denied++
 		l.issued--
 		l.made[p]--
@@ -47,7 +47,7 @@ func newWorkload(c Config, on *lock) *workload {
 	return l
 }
 
-func (l *workload) at(kind kernel.EventKind, p core.ID, after int64) {
+func (l *workload) at(kind kernel.EventKind, p algorithm.ID, after int64) {
 	l.w.At(l.w.Now()+after, kind, l.proc(p), l.index)
 }
 
@@ -64,7 +64,7 @@ func (l *workload) begin() {
 	}
 }
 
-func (l *workload) request(p core.ID) {
+func (l *workload) request(p algorithm.ID) {
 	if l.issued < l.total {
 		l.issued++
 		l.made[p]++
@@ -74,7 +74,7 @@ func (l *workload) request(p core.ID) {
 
 // exit lets p leave, if it has not left by itself, and then think and ask again
 // if it had asked and is one of those who do.
-func (l *workload) exit(p core.ID) {
+func (l *workload) exit(p algorithm.ID) {
 	asked := l.visits[p].asked
 	if asked {
 		l.done[p]++
@@ -87,14 +87,14 @@ func (l *workload) exit(p core.ID) {
 	}
 }
 
-func (l *workload) hold(p core.ID) int64 {
+func (l *workload) hold(p algorithm.ID) int64 {
 	if l.Work != nil {
 		return max(0, l.Work(p, l.w.Now()))
 	}
 	return l.rand[p].Sample(l.Hold)
 }
 
-func (l *workload) think(p core.ID) int64 {
+func (l *workload) think(p algorithm.ID) int64 {
 	t := l.rand[p].Sample(l.Think)
 	if l.Local > 1 && p == l.Requesters[0] {
 		t /= int64(l.Local)

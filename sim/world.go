@@ -3,9 +3,9 @@ package sim
 import (
 	"slices"
 
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/family"
-	"github.com/stile-lock/stile/sim/kernel"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/world/family"
+	"github.com/stile-lock/stile/internal/world/kernel"
 	"github.com/stile-lock/stile/trace"
 )
 
@@ -15,7 +15,7 @@ type world struct {
 	groups []*group
 	err    error // the first step that failed; nothing happens after it
 
-	stepped func(p core.ID) // told who has taken a step, before what it says is done; may be nil
+	stepped func(p algorithm.ID) // told who has taken a step, before what it says is done; may be nil
 
 	entries, exits int // of all locks together
 	denied         int // requests since the last of these
@@ -85,7 +85,7 @@ func (w *world) look() bool {
 }
 
 // Deliver implements kernel.Handler.
-func (w *world) Deliver(from, to core.ID, slot int32) {
+func (w *world) Deliver(from, to algorithm.ID, slot int32) {
 	m := w.Slot(slot)
 	g := w.groups[m.Group]
 	seat := g.seat(to)
@@ -97,21 +97,21 @@ func (w *world) Deliver(from, to core.ID, slot int32) {
 		g.env.Caused(seat, family.Tag(m.Tag))
 	}
 	g.call.slot = slot
-	g.Step(seat, core.Input{Kind: core.Receive, From: g.seat(from), Bytes: m.Bytes})
+	g.Step(seat, algorithm.Input{Kind: algorithm.Receive, From: g.seat(from), Bytes: m.Bytes})
 }
 
 // Expired implements kernel.Handler.
-func (w *world) Expired(p core.ID, t kernel.Timer, tag kernel.Tag) {
+func (w *world) Expired(p algorithm.ID, t kernel.Timer, tag kernel.Tag) {
 	g := w.groups[t.Group]
 	seat := g.seat(p)
 	if g.tagged {
 		g.env.Caused(seat, family.Tag(tag))
 	}
-	g.Step(seat, core.Input{Kind: core.Expire, Timer: t.ID})
+	g.Step(seat, algorithm.Input{Kind: algorithm.Expire, Timer: t.ID})
 }
 
 // Believed implements kernel.Handler.
-func (w *world) Believed(p, dead core.ID) { w.suspect(p, dead) }
+func (w *world) Believed(p, dead algorithm.ID) { w.suspect(p, dead) }
 
 // Called implements kernel.Handler.
 func (w *world) Called(m *kernel.Slot) string { return w.groups[m.Group].spec.Kinds[m.Bytes[0]] }
@@ -122,7 +122,7 @@ func (w *world) Describe(e *trace.Event, m *kernel.Slot) {
 	e.Name, e.Section = g.spec.Kinds[m.Bytes[0]], g.section
 	seat := g.seat(e.Proc)
 	g.let(seat, "when "+e.Name+" is read", func() {
-		e.Fields, _ = core.DescribeMessage(g.machines[seat], g.view.N, m.Bytes, g.members...)
+		e.Fields, _ = algorithm.DescribeMessage(g.machines[seat], g.view.N, m.Bytes, g.members...)
 	})
 }
 
@@ -132,9 +132,9 @@ func (w *world) group(section string) *group {
 }
 
 // describe returns what a process remembers, in all groups that it is part of.
-func (w *world) describe(p core.ID) []core.Field {
-	var all []core.Field
-	w.of(p, func(g *group, seat core.ID) {
+func (w *world) describe(p algorithm.ID) []algorithm.Field {
+	var all []algorithm.Field
+	w.of(p, func(g *group, seat algorithm.ID) {
 		for _, f := range g.describe(seat) {
 			if g.section != "" {
 				f.Name = g.section + " " + f.Name
@@ -146,67 +146,67 @@ func (w *world) describe(p core.ID) []core.Field {
 }
 
 // of calls f for the seat of a process in each group that it is part of.
-func (w *world) of(p core.ID, f func(g *group, seat core.ID)) {
+func (w *world) of(p algorithm.ID, f func(g *group, seat algorithm.ID)) {
 	for _, g := range w.groups {
-		if seat := g.seat(p); seat != core.None {
+		if seat := g.seat(p); seat != algorithm.None {
 			f(g, seat)
 		}
 	}
 }
 
 // start lets the machines of a process start.
-func (w *world) start(p core.ID) {
-	w.of(p, func(g *group, seat core.ID) { g.Step(seat, core.Input{Kind: core.Start}) })
+func (w *world) start(p algorithm.ID) {
+	w.of(p, func(g *group, seat algorithm.ID) { g.Step(seat, algorithm.Input{Kind: algorithm.Start}) })
 }
 
-func (w *world) crash(p core.ID) {
+func (w *world) crash(p algorithm.ID) {
 	w.Kernel.Crash(p)
-	w.of(p, func(g *group, seat core.ID) { g.crashed(seat) })
+	w.of(p, func(g *group, seat algorithm.ID) { g.crashed(seat) })
 }
 
 // restart seats a new process that remembers nothing.
-func (w *world) restart(p core.ID) {
-	w.of(p, func(g *group, seat core.ID) { g.rebirth(seat) })
+func (w *world) restart(p algorithm.ID) {
+	w.of(p, func(g *group, seat algorithm.ID) { g.rebirth(seat) })
 	w.Restart(p)
-	w.of(p, func(g *group, seat core.ID) { g.returned(seat) })
+	w.of(p, func(g *group, seat algorithm.ID) { g.returned(seat) })
 	w.start(p)
 }
 
 // suspect tells a process that another one is dead.
-func (w *world) suspect(p, peer core.ID) {
+func (w *world) suspect(p, peer algorithm.ID) {
 	w.Note(trace.Event{Kind: trace.Suspect, Proc: p, Peer: peer})
-	w.pair(p, peer, func(g *group, seat, other core.ID) {
-		g.Step(seat, core.Input{Kind: core.Suspect, From: other})
+	w.pair(p, peer, func(g *group, seat, other algorithm.ID) {
+		g.Step(seat, algorithm.Input{Kind: algorithm.Suspect, From: other})
 	})
 }
 
 // trust tells a process that another one is back.
-func (w *world) trust(p, peer core.ID) {
+func (w *world) trust(p, peer algorithm.ID) {
 	w.Note(trace.Event{Kind: trace.Trust, Proc: p, Peer: peer})
-	w.pair(p, peer, func(g *group, seat, other core.ID) {
+	w.pair(p, peer, func(g *group, seat, other algorithm.ID) {
 		g.env.Trusted(g, seat, other)
-		g.Step(seat, core.Input{Kind: core.Trust, From: other})
+		g.Step(seat, algorithm.Input{Kind: algorithm.Trust, From: other})
 	})
 }
 
 // tell lets p's application talk to peer's. The message takes no time and
 // carries the clock.
-func (w *world) tell(p, peer core.ID) {
+func (w *world) tell(p, peer algorithm.ID) {
 	n := w.Number()
 	w.Note(trace.Event{Kind: trace.Send, Proc: p, Peer: peer, Msg: n, Name: "TELL"})
 	w.Note(trace.Event{Kind: trace.Receive, Proc: peer, Peer: p, Msg: n, Name: "TELL"})
-	w.pair(p, peer, func(g *group, seat, other core.ID) {
+	w.pair(p, peer, func(g *group, seat, other algorithm.ID) {
 		if g.order != nil {
 			g.order.told(seat, other)
 		}
-		g.Step(other, core.Input{Kind: core.Hear, From: core.None, Time: g.ClockOf(seat)})
+		g.Step(other, algorithm.Input{Kind: algorithm.Hear, From: algorithm.None, Time: g.ClockOf(seat)})
 	})
 }
 
 // pair calls f for each group that both processes are part of.
-func (w *world) pair(p, peer core.ID, f func(g *group, seat, other core.ID)) {
+func (w *world) pair(p, peer algorithm.ID, f func(g *group, seat, other algorithm.ID)) {
 	for _, g := range w.groups {
-		if seat, other := g.seat(p), g.seat(peer); seat != core.None && other != core.None {
+		if seat, other := g.seat(p), g.seat(peer); seat != algorithm.None && other != algorithm.None {
 			f(g, seat, other)
 		}
 	}

@@ -22,7 +22,7 @@ for commit in "$old" "$new"; do
 	mkdir -p "$dir/$commit"
 	git archive "$commit" | tar -x -C "$dir/$commit"
 	git archive "$new" sim/{,transactions_}bench_test.go check/group/bench_test.go | tar -x -C "$dir/$commit"
-	(cd "$dir/$commit" && go test -c -trimpath -o sim.test ./sim && go test -c -trimpath -o group.test ./check/group)
+	(cd "$dir/$commit" && go test -c -trimpath -o sim.test ./sim && go test -c -trimpath -o group.test ./internal/world/model)
 done
 
 # bench PATTERN TIMES TEST [FLAG...] runs benchmarks so often each.

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 )
 
 // A span is a time during which a lane is the same.
 type span struct {
 	lane
-	proc     core.ID
+	proc     algorithm.ID
 	name     string // what it waits for or has, if that has a name
 	from, to int64
 	open     bool // it goes on after the end of the trace
@@ -23,7 +23,7 @@ func (t *Trace) spans() []span {
 	now := make([]span, t.N)
 	entries := 0
 	for p, l := range t.lanes() {
-		now[p] = span{lane: l, proc: core.ID(p)}
+		now[p] = span{lane: l, proc: algorithm.ID(p)}
 	}
 	for i := range t.Events {
 		e := &t.Events[i]
@@ -145,7 +145,7 @@ func (p *plan) bar(s span, means string, height Length, what string, names ...st
 
 // broken marks the time during which both processes of a violation are inside.
 func (p *plan) broken(e *Event) {
-	in := func(id core.ID) *span {
+	in := func(id algorithm.ID) *span {
 		i := slices.IndexFunc(p.spans, func(s span) bool {
 			return s.proc == id && s.phase == inside && s.from <= e.At && e.At <= s.to && (s.to > e.At || s.open)
 		})
@@ -169,14 +169,14 @@ func (p *plan) broken(e *Event) {
 // dots finds the moments of the processes.
 func (p *plan) dots() {
 	type place struct {
-		proc core.ID
+		proc algorithm.ID
 		x    Length
 	}
 	rank := []string{"", RelationConcurrent, RelationFuture, RelationPast, RelationFocus}
 	at := make(map[place]int) // in Dots
 	for _, i := range p.shown {
 		e := &p.t.Events[i]
-		if p.t.owner(e) == core.None || e.Kind == Violation || e.Kind == Note || e.Kind == Crash {
+		if p.t.owner(e) == algorithm.None || e.Kind == Violation || e.Kind == Note || e.Kind == Crash {
 			continue
 		}
 		here := place{e.Proc, p.x(e.At)}

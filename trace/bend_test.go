@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/stile-lock/stile/catalog"
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 	"github.com/stile-lock/stile/trace"
@@ -16,7 +16,7 @@ func simulate(tb testing.TB, c sim.Config) *trace.Trace {
 	tb.Helper()
 	t := &trace.Trace{N: c.Nodes, Title: c.Spec.Title, Algorithm: c.Spec.Name, Kinds: c.Spec.Kinds, Unit: scenario.T}
 	c.Observe = func(e trace.Event) { t.Events = append(t.Events, e) }
-	if c.Network == core.Unordered {
+	if c.Network == algorithm.Unordered {
 		c.Network = c.Spec.Network
 	}
 	if _, err := sim.Run(c); err != nil {
@@ -27,7 +27,7 @@ func simulate(tb testing.TB, c sim.Config) *trace.Trace {
 
 func config(tb testing.TB, name string, nodes, entries int, latency string, seed uint64) sim.Config {
 	tb.Helper()
-	spec, err := catalog.Make(name, core.Options{})
+	spec, err := catalog.Make(name, algorithm.Options{})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func unbent(l *trace.Layout) *trace.Layout {
 func TestEveryMessageIsSeen(t *testing.T) {
 	hid := 0
 	for _, spec := range catalog.All() {
-		if spec.Family != core.MutualExclusion {
+		if spec.Family != algorithm.MutualExclusion {
 			continue
 		}
 		for _, latency := range []string{"1", "exp:1", "uniform:0.5,1.5"} {
@@ -161,7 +161,7 @@ func TestStraightArrowsHideMessages(t *testing.T) {
 func TestMessagesAtOnce(t *testing.T) {
 	s := newScript(3, "")
 	n := 0
-	send := func(at, takes int64, from, to core.ID) {
+	send := func(at, takes int64, from, to algorithm.ID) {
 		n++
 		s.message(at, trace.Send, from, to, n, "REQUEST")
 		s.message(at+takes, trace.Receive, to, from, n, "REQUEST")
@@ -182,7 +182,7 @@ func TestMessagesAtOnce(t *testing.T) {
 		}
 	}
 	for m := 17; m <= n; m++ {
-		from, to := core.ID(0), core.ID(2)
+		from, to := algorithm.ID(0), algorithm.ID(2)
 		for _, e := range s.t.Events {
 			if e.Msg == m {
 				from, to = e.Proc, e.Peer

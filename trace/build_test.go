@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/trace"
 )
 
@@ -41,12 +41,12 @@ func (s *script) add(e trace.Event) {
 	s.t.Events = append(s.t.Events, e)
 }
 
-func (s *script) do(at int64, k trace.Kind, p core.ID) {
+func (s *script) do(at int64, k trace.Kind, p algorithm.ID) {
 	s.at = at
 	s.add(trace.Event{Kind: k, Proc: p})
 }
 
-func (s *script) message(at int64, k trace.Kind, p, peer core.ID, n int, name string) {
+func (s *script) message(at int64, k trace.Kind, p, peer algorithm.ID, n int, name string) {
 	s.at = at
 	s.add(trace.Event{Kind: k, Proc: p, Peer: peer, Msg: n, Name: name})
 }
@@ -70,7 +70,7 @@ func trouble() *trace.Trace {
 	s.message(20, trace.Receive, 0, 1, 5, "OK")
 	s.do(20, trace.Enter, 0)
 	s.do(22, trace.Crash, 3)
-	s.do(24, trace.Partition, core.None)
+	s.do(24, trace.Partition, algorithm.None)
 	s.do(25, trace.Pause, 2)
 	s.message(28, trace.Drop, 1, 3, 6, "REQUEST") // P4 is down
 	s.do(30, trace.Expire, 1)
@@ -79,14 +79,14 @@ func trouble() *trace.Trace {
 	s.do(34, trace.Exit, 0)
 	s.do(36, trace.Resume, 2)
 	s.add(trace.Event{Kind: trace.Suspect, Proc: 2, Peer: 3})
-	s.do(38, trace.Heal, core.None)
+	s.do(38, trace.Heal, algorithm.None)
 	s.do(40, trace.Restart, 3)
 	s.add(trace.Event{Kind: trace.Trust, Proc: 2, Peer: 3})
 	s.do(42, trace.Exit, 1)
 	s.do(43, trace.Ask, 2)
 	s.message(43, trace.Send, 2, 0, 7, "REQUEST") // still on its way at the end
 	s.do(44, trace.Deny, 2)
-	s.add(trace.Event{Kind: trace.Note, Proc: core.None, Name: "the end"})
+	s.add(trace.Event{Kind: trace.Note, Proc: algorithm.None, Name: "the end"})
 	return s.t
 }
 
@@ -96,18 +96,18 @@ func random(seed uint64, n, events int) *trace.Trace {
 	s := newScript(n, "chance "+strconv.FormatUint(seed, 10))
 	type letter struct {
 		n        int
-		from, to core.ID
+		from, to algorithm.ID
 		name     string
 	}
 	var onTheWay []letter
 	msgs := 0
 	for len(s.t.Events) < events {
 		s.at += int64(r.IntN(3))
-		p := core.ID(r.IntN(n))
+		p := algorithm.ID(r.IntN(n))
 		switch c := r.IntN(10); {
 		case c < 4:
 			msgs++
-			l := letter{msgs, p, core.ID(r.IntN(n)), []string{"REQUEST", "OK", "TOKEN"}[r.IntN(3)]}
+			l := letter{msgs, p, algorithm.ID(r.IntN(n)), []string{"REQUEST", "OK", "TOKEN"}[r.IntN(3)]}
 			onTheWay = append(onTheWay, l)
 			if r.IntN(8) == 0 {
 				s.message(s.at, trace.Duplicate, l.from, l.to, l.n, l.name)
@@ -118,7 +118,7 @@ func random(seed uint64, n, events int) *trace.Trace {
 			if k := len(s.t.Events); k == 0 || s.t.Events[k-1].Msg != l.n {
 				continue // it was sent before the trace began
 			}
-			s.t.Events[len(s.t.Events)-1].Fields = []core.Field{{Name: "stamp", Value: "<1,2>"}, {Name: "n", Value: strconv.Itoa(msgs)}}
+			s.t.Events[len(s.t.Events)-1].Fields = []algorithm.Field{{Name: "stamp", Value: "<1,2>"}, {Name: "n", Value: strconv.Itoa(msgs)}}
 		case c < 8 && len(onTheWay) > 0:
 			i := r.IntN(len(onTheWay))
 			l := onTheWay[i]
@@ -134,8 +134,8 @@ func random(seed uint64, n, events int) *trace.Trace {
 			kinds := []trace.Kind{trace.Expire, trace.Crash, trace.Restart, trace.Pause, trace.Resume, trace.Lead, trace.Suspect, trace.Trust, trace.Deny}
 			s.do(s.at, kinds[r.IntN(len(kinds))], p)
 			if r.IntN(4) == 0 {
-				s.add(trace.Event{Kind: trace.Partition, Proc: core.None})
-				s.add(trace.Event{Kind: trace.Violation, Proc: p, Peer: core.None, Name: "order"})
+				s.add(trace.Event{Kind: trace.Partition, Proc: algorithm.None})
+				s.add(trace.Event{Kind: trace.Violation, Proc: p, Peer: algorithm.None, Name: "order"})
 			}
 		default:
 			s.do(s.at, []trace.Kind{trace.Ask, trace.Enter, trace.Exit}[r.IntN(3)], p)

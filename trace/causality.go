@@ -1,21 +1,21 @@
 package trace
 
-import "github.com/stile-lock/stile/core"
+import "github.com/stile-lock/stile/algorithm"
 
 // Causality is the order of happened-before among the events of a trace. It
 // holds a vector clock for each event, so it takes memory for N numbers times
 // the number of events. Events are named by their index in Trace.Events.
 type Causality struct {
 	n      int
-	proc   []core.ID // whose event it is; None if nobody's
-	own    []int32   // its place among the events of its process, from 1
-	clocks []int32   // n for each event
+	proc   []algorithm.ID // whose event it is; None if nobody's
+	own    []int32        // its place among the events of its process, from 1
+	clocks []int32        // n for each event
 }
 
 // Causality works out what happened before what.
 func (t *Trace) Causality() *Causality {
 	c := &Causality{
-		n: t.N, proc: make([]core.ID, len(t.Events)),
+		n: t.N, proc: make([]algorithm.ID, len(t.Events)),
 		own: make([]int32, len(t.Events)), clocks: make([]int32, t.N*len(t.Events)),
 	}
 	last := make([]int, t.N)  // the last event of each process, from 1
@@ -23,7 +23,7 @@ func (t *Trace) Causality() *Causality {
 	for i := range t.Events {
 		e := &t.Events[i]
 		clock := c.Clock(i)
-		if c.proc[i] = t.owner(e); c.proc[i] == core.None {
+		if c.proc[i] = t.owner(e); c.proc[i] == algorithm.None {
 			if s, ok := sent[e.Msg]; ok && e.Kind == Drop {
 				copy(clock, c.Clock(s))
 			}
@@ -48,9 +48,9 @@ func (t *Trace) Causality() *Causality {
 }
 
 // owner returns whose event e is.
-func (t *Trace) owner(e *Event) core.ID {
+func (t *Trace) owner(e *Event) algorithm.ID {
 	if e.Kind == Drop || !t.has(e.Proc) {
-		return core.None
+		return algorithm.None
 	}
 	return e.Proc
 }
@@ -61,7 +61,7 @@ func (c *Causality) Clock(i int) []int32 { return c.clocks[i*c.n : (i+1)*c.n] }
 
 // HappenedBefore reports whether event i can have had an influence on event j.
 func (c *Causality) HappenedBefore(i, j int) bool {
-	return i != j && c.proc[i] != core.None && c.Clock(j)[c.proc[i]] >= c.own[i]
+	return i != j && c.proc[i] != algorithm.None && c.Clock(j)[c.proc[i]] >= c.own[i]
 }
 
 // Concurrent reports whether i and j are different events and neither happened

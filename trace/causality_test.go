@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/mutex"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/mutex"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 	"github.com/stile-lock/stile/trace"
@@ -27,7 +27,7 @@ func closure(t *trace.Trace) [][]bool {
 	for j, b := range t.Events {
 		start := -1
 		for i, a := range t.Events[:j] {
-			local := a.Proc == b.Proc && a.Proc != core.None
+			local := a.Proc == b.Proc && a.Proc != algorithm.None
 			before[i][j] = local && a.Kind != trace.Drop && b.Kind != trace.Drop
 			if a.Msg == b.Msg && (a.Kind == trace.Send || a.Kind == trace.Duplicate) {
 				start = i
@@ -105,7 +105,7 @@ func TestShiVizLog(t *testing.T) {
 		found := parser.FindAllStringSubmatch(log, -1)
 		var events []int
 		for i, e := range tr.Events {
-			if e.Proc != core.None && e.Kind != trace.Drop {
+			if e.Proc != algorithm.None && e.Kind != trace.Drop {
 				events = append(events, i)
 			}
 		}
@@ -134,8 +134,8 @@ func TestShiVizLog(t *testing.T) {
 
 // What the simulator records is a trace, on every kind of network.
 func TestSimulatedRunsAreTraces(t *testing.T) {
-	for _, spec := range []core.Spec{mutex.RicartAgrawala(), mutex.SuzukiKasami()} {
-		for net := core.FIFO; net <= core.Lossy; net++ {
+	for _, spec := range []algorithm.Spec{mutex.RicartAgrawala(), mutex.SuzukiKasami()} {
+		for net := algorithm.FIFO; net <= algorithm.Lossy; net++ {
 			tr := &trace.Trace{N: 4, Title: spec.Title + " " + net.String(), Kinds: spec.Kinds, Unit: scenario.T}
 			_, err := sim.Run(sim.Config{
 				Spec: spec, Nodes: 4, Entries: 30, Seed: 1, Network: net,
@@ -161,7 +161,7 @@ func TestCheck(t *testing.T) {
 		{"0 processes", func(tr *trace.Trace) { tr.N = 0 }},
 		{"a unit of 7", func(tr *trace.Trace) { tr.Unit = 7 }},
 		{"process 5", func(tr *trace.Trace) { tr.Events[0].Proc = 4 }},
-		{"process 0", func(tr *trace.Trace) { tr.Events[0].Proc = core.None }},
+		{"process 0", func(tr *trace.Trace) { tr.Events[0].Proc = algorithm.None }},
 		{"as its peer", func(tr *trace.Trace) { tr.Events[1].Peer = 9 }},
 		{"numbered from 1", func(tr *trace.Trace) { tr.Events[1].Msg = 0 }},
 		{"sent twice", func(tr *trace.Trace) { tr.Events[4].Msg = 1 }},

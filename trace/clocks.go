@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 )
 
 // MaxClocks is the largest group whose vector clocks can be read in a picture.
@@ -37,7 +37,7 @@ func (t *Trace) clocks(rows []row) []*Clock {
 	sent := make(map[int]*Clock) // what a message carries
 	for k, r := range rows {
 		e := &t.Events[r.lo]
-		if t.owner(e) == core.None || e.Kind == Violation || e.Kind == Note {
+		if t.owner(e) == algorithm.None || e.Kind == Violation || e.Kind == Note {
 			continue
 		}
 		var message *Clock

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 )
 
 func recorded(t *testing.T, name string) *Trace {
@@ -27,7 +27,7 @@ func recorded(t *testing.T, name string) *Trace {
 // after row at a process, from a message to its arrival, and so on.
 func before(tr *Trace, rows []row) [][]bool {
 	all := make([][]bool, len(rows))
-	last, sent := map[core.ID]int{}, map[int]int{}
+	last, sent := map[algorithm.ID]int{}, map[int]int{}
 	for k, r := range rows {
 		all[k] = make([]bool, len(rows))
 		follow := func(j int) {
@@ -120,8 +120,8 @@ func TestClockColumn(t *testing.T) {
 	}
 	quiet := Trace{N: 2, Events: []Event{
 		{Kind: Send, Proc: 0, Peer: 1, Msg: 1, Name: "A"}, {Step: 1, At: 1, Kind: Drop, Proc: 0, Peer: 1, Msg: 1, Name: "A"},
-		{Step: 2, At: 2, Kind: Partition, Proc: core.None}, {Step: 3, At: 3, Kind: Note, Proc: 1, Peer: core.None, Name: "x"},
-		{Step: 4, At: 4, Kind: Violation, Proc: 1, Peer: core.None, Name: "order"}, {Step: 5, At: 5, Kind: Crash, Proc: 1},
+		{Step: 2, At: 2, Kind: Partition, Proc: algorithm.None}, {Step: 3, At: 3, Kind: Note, Proc: 1, Peer: algorithm.None, Name: "x"},
+		{Step: 4, At: 4, Kind: Violation, Proc: 1, Peer: algorithm.None, Name: "order"}, {Step: 5, At: 5, Kind: Crash, Proc: 1},
 	}}
 	if got := aClock.FindAllString(quiet.Text(TextOptions{Clocks: true}), -1); strings.Join(got, " ") != "1 [1 0] 1 [0 1]" {
 		t.Errorf("got %q, want a clock for sending and for crashing only", got)

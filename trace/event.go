@@ -3,7 +3,7 @@ package trace
 import (
 	"strconv"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 )
 
 // A Kind says what happened.
@@ -80,12 +80,12 @@ type Event struct {
 	Step   int   // its place in the run, from 0
 	At     int64 // when, in ticks; a step number in runs without time
 	Kind   Kind
-	Proc   core.ID      // where; None for Partition and Heal
-	Peer   core.ID      // Send, Drop, Duplicate: the receiver. Receive: the sender. Suspect, Trust, Lead, Abort: whom. Violation: who else is part of it, or None.
-	Msg    int          // Send, Receive, Drop, Duplicate: the number of the message, from 1; 0 otherwise
-	Name   string       // the kind of message, the property broken, or the text of a note
-	Fields []core.Field // what the message says
-	Words  string       // Violation: how the property was broken
+	Proc   algorithm.ID      // where; None for Partition and Heal
+	Peer   algorithm.ID      // Send, Drop, Duplicate: the receiver. Receive: the sender. Suspect, Trust, Lead, Abort: whom. Violation: who else is part of it, or None.
+	Msg    int               // Send, Receive, Drop, Duplicate: the number of the message, from 1; 0 otherwise
+	Name   string            // the kind of message, the property broken, or the text of a note
+	Fields []algorithm.Field // what the message says
+	Words  string            // Violation: how the property was broken
 
 	Section string // of which critical section this is, if there are several
 }

@@ -3,7 +3,7 @@ package trace
 import (
 	"strings"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 )
 
 // glyph is the character of a lane while nothing happens at it.
@@ -51,7 +51,7 @@ func (w *textWriter) between(r row) string {
 }
 
 // mark is the character at the process that does something.
-func (w *textWriter) mark(r row, p core.ID) rune {
+func (w *textWriter) mark(r row, p algorithm.ID) rune {
 	was := w.now[p].phase
 	l := w.now[p]
 	mark := '●'
@@ -81,7 +81,7 @@ func (w *textWriter) mark(r row, p core.ID) rune {
 }
 
 // drawArrow draws a message from lane to lane.
-func (w *textWriter) drawArrow(cells []rune, from, to core.ID, lost bool) {
+func (w *textWriter) drawArrow(cells []rune, from, to algorithm.ID, lost bool) {
 	a, b := int(from)*w.pitch, int(to)*w.pitch
 	if a == b {
 		return

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/trace"
 )
 
@@ -101,7 +101,7 @@ func TestLongTextIsCut(t *testing.T) {
 		s.do(2*i, trace.Ask, 0)
 		s.do(2*i+1, trace.Deny, 0)
 		if i == 50 {
-			s.add(trace.Event{Kind: trace.Violation, Proc: 0, Peer: core.None, Name: "order"})
+			s.add(trace.Event{Kind: trace.Violation, Proc: 0, Peer: algorithm.None, Name: "order"})
 		}
 	}
 	text := s.t.Text(trace.TextOptions{MaxRows: 20})

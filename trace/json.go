@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 )
 
 // The keys are part of what users rely on: add to them, never change them.
@@ -42,7 +42,7 @@ type jsonEvent struct {
 }
 
 // jsonFields is an object whose keys keep their order.
-type jsonFields []core.Field
+type jsonFields []algorithm.Field
 
 // JSON writes the trace, one event on a line. Times are in units, processes
 // numbered from 1. The error says what cannot be in a trace.
@@ -139,7 +139,7 @@ func (fs *jsonFields) UnmarshalJSON(data []byte) error {
 		if !ok {
 			return fmt.Errorf("field %q: want a text", name)
 		}
-		*fs = append(*fs, core.Field{Name: name.(string), Value: text})
+		*fs = append(*fs, algorithm.Field{Name: name.(string), Value: text})
 	}
 	return nil
 }
@@ -199,7 +199,7 @@ func (j *jsonEvent) event(unit int64) (Event, error) {
 		return Event{}, err
 	}
 	e := Event{
-		Step: j.Step, At: at, Kind: kind, Proc: core.ID(j.Proc - 1), Peer: core.ID(j.Peer - 1),
+		Step: j.Step, At: at, Kind: kind, Proc: algorithm.ID(j.Proc - 1), Peer: algorithm.ID(j.Peer - 1),
 		Msg: j.Msg, Name: j.Name, Fields: j.Fields, Words: j.Words, Section: j.Section,
 	}
 	if j.Msg != 0 && !kind.message() {

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 )
 
 // A phase is where a process stands with its request.
@@ -30,7 +30,7 @@ type lane struct {
 func (t *Trace) lanes() []lane {
 	ls := make([]lane, t.N)
 	type place struct {
-		proc    core.ID
+		proc    algorithm.ID
 		section string
 	}
 	known := make(map[place]bool)

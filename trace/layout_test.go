@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/trace"
 )
 
@@ -127,8 +127,8 @@ func TestStamps(t *testing.T) {
 		}
 	}
 	tr := trace.Trace{N: 2, Unit: 1, Beside: "sum", Events: []trace.Event{
-		{Kind: trace.Send, Proc: 0, Peer: 1, Msg: 1, Name: "WRITE", Fields: []core.Field{{Name: "sum", Value: "7"}, {Name: "by", Value: "8"}}},
-		{Step: 1, At: 1, Kind: trace.Receive, Proc: 1, Peer: 0, Msg: 1, Name: "WRITE", Fields: []core.Field{{Name: "sum", Value: "7"}}},
+		{Kind: trace.Send, Proc: 0, Peer: 1, Msg: 1, Name: "WRITE", Fields: []algorithm.Field{{Name: "sum", Value: "7"}, {Name: "by", Value: "8"}}},
+		{Step: 1, At: 1, Kind: trace.Receive, Proc: 1, Peer: 0, Msg: 1, Name: "WRITE", Fields: []algorithm.Field{{Name: "sum", Value: "7"}}},
 	}}
 	if text, svg := tr.Text(trace.TextOptions{}), tr.SVG(trace.Options{}); !strings.Contains(text, "WRITE 7") || !strings.Contains(svg, ">WRITE 7<") {
 		t.Errorf("no sum beside the message in\n%s", text)
@@ -215,9 +215,9 @@ func TestCutsReadInOrder(t *testing.T) {
 		for i, at := range c.times {
 			s.at = at
 			if i%2 == 0 {
-				s.add(trace.Event{Kind: trace.Partition, Proc: core.None, Name: "P3 | P1 P2"})
+				s.add(trace.Event{Kind: trace.Partition, Proc: algorithm.None, Name: "P3 | P1 P2"})
 			} else {
-				s.add(trace.Event{Kind: trace.Heal, Proc: core.None})
+				s.add(trace.Event{Kind: trace.Heal, Proc: algorithm.None})
 			}
 		}
 		s.do(100, trace.Ask, 1)

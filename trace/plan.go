@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 )
 
 // Layout decides where everything in a picture of the trace goes. A run too
@@ -97,7 +97,7 @@ func (p *plan) some(kinds ...Kind) bool {
 func (p *plan) x(at int64) Length { return p.l.Window.x(at) }
 
 // on returns the place of a time on a lane.
-func (p *plan) on(id core.ID, at int64) Point { return Point{X: p.x(at), Lane: int(id)} }
+func (p *plan) on(id algorithm.ID, at int64) Point { return Point{X: p.x(at), Lane: int(id)} }
 
 // Sizes of the page, in pixels.
 const (
@@ -133,7 +133,7 @@ func (p *plan) frame() {
 		below += wordsHigh
 	}
 	g.Axis = g.Top + Length(max(p.t.N-1, 0))*g.Pitch + Length(below)*pixel
-	for id := range core.ID(p.t.N) {
+	for id := range algorithm.ID(p.t.N) {
 		p.l.Lanes = append(p.l.Lanes, LaneName{p.t.laneName(id), edge * pixel, int(id), 4 * pixel})
 	}
 }

@@ -3,7 +3,7 @@ package trace
 import (
 	"strings"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 )
 
 // A row is one line of a diagram: what a process did at one moment, and what
@@ -130,7 +130,7 @@ func (t *Trace) caption(e *Event, fields bool) string {
 
 // arrow returns the message that the row is drawn with: the one it begins with
 // receiving or losing.
-func (t *Trace) arrow(r row) (from, to core.ID, lost, ok bool) {
+func (t *Trace) arrow(r row) (from, to algorithm.ID, lost, ok bool) {
 	e := &t.Events[r.lo]
 	switch {
 	case e.Kind == Receive && t.has(e.Peer) && t.has(e.Proc):
@@ -138,7 +138,7 @@ func (t *Trace) arrow(r row) (from, to core.ID, lost, ok bool) {
 	case e.Kind == Drop && t.has(e.Peer) && t.has(e.Proc):
 		return e.Proc, e.Peer, true, true
 	}
-	return core.None, core.None, false, false
+	return algorithm.None, algorithm.None, false, false
 }
 
 // stamp returns the stamp of a request, as (3,P1): the time at which it was

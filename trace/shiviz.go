@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 )
 
 // shivizParser is the first line of a log: how ShiViz is to read the rest. The
@@ -34,7 +34,7 @@ func (t *Trace) ShiViz() string {
 		sep := ""
 		for q, v := range c.Clock(i) {
 			if v > 0 {
-				b.WriteString(sep + `"` + t.host(core.ID(q)) + `":` + strconv.Itoa(int(v)))
+				b.WriteString(sep + `"` + t.host(algorithm.ID(q)) + `":` + strconv.Itoa(int(v)))
 				sep = ","
 			}
 		}
@@ -45,7 +45,7 @@ func (t *Trace) ShiViz() string {
 
 // host is what the viewer calls a lane: its name, without what the format has
 // a meaning for.
-func (t *Trace) host(p core.ID) string {
+func (t *Trace) host(p algorithm.ID) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || strings.ContainsRune("\"\\{}", r) {
 			return '-'

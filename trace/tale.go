@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 )
 
 // Tale tells the trace as a story for people: one sentence for each row of the
@@ -71,7 +71,7 @@ func (w *teller) happen(r row) {
 
 func (w *teller) sentence(r row) string {
 	e := &w.t.Events[r.lo]
-	peer := core.None
+	peer := algorithm.None
 	if e.Kind == Receive {
 		peer = e.Peer
 	}
@@ -86,7 +86,7 @@ func (w *teller) sentence(r row) string {
 	case len(effects) == 0:
 		return e.Sentence()
 	case e.Kind == Send || e.Kind == Enter: // nothing came before it
-		return e.Proc.String() + " " + list(w.does(r, core.None)) + "."
+		return e.Proc.String() + " " + list(w.does(r, algorithm.None)) + "."
 	}
 	and := " and "
 	if e.Kind == Expire {
@@ -96,7 +96,7 @@ func (w *teller) sentence(r row) string {
 }
 
 // does tells the events of a row; what is sent to peer is an answer to it.
-func (w *teller) does(r row, peer core.ID) []string {
+func (w *teller) does(r row, peer algorithm.ID) []string {
 	t := w.t
 	var all []string
 	for i := r.lo; i < r.hi; {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 )
 
 // TextOptions say how much of a trace is written, and how.
@@ -145,7 +145,7 @@ func (w *textWriter) header() {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%*s", w.time-2, unit)
 	b.WriteString("  ")
-	for p := range core.ID(w.t.N) {
+	for p := range algorithm.ID(w.t.N) {
 		fmt.Fprintf(&b, "%-*s", w.pitch, w.t.laneName(p))
 	}
 	if w.wide > 0 {

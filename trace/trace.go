@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 )
 
 // A Trace is what happened in one run.
@@ -25,7 +25,7 @@ type Trace struct {
 }
 
 // laneName returns what the lane of a process is called.
-func (t *Trace) laneName(p core.ID) string {
+func (t *Trace) laneName(p algorithm.ID) string {
 	if p >= 0 && int(p) < len(t.Names) && t.Names[p] != "" {
 		return clean(t.Names[p])
 	}
@@ -89,13 +89,13 @@ func (c *checker) event(i int) error {
 			return fmt.Errorf("step %d at tick %d does not come after step %d at tick %d", e.Step, e.At, before.Step, before.At)
 		}
 	}
-	if !c.t.has(e.Proc) && !(e.Kind.placeless() && e.Proc == core.None) {
+	if !c.t.has(e.Proc) && !(e.Kind.placeless() && e.Proc == algorithm.None) {
 		return fmt.Errorf("%v at process %d: want 1 to %d", e.Kind, e.Proc+1, c.t.N)
 	}
 	if e.Kind.peer() && !c.t.has(e.Peer) {
 		return fmt.Errorf("%v with process %d as its peer: want 1 to %d", e.Kind, e.Peer+1, c.t.N)
 	}
-	if e.Kind == Violation && !c.t.has(e.Peer) && e.Peer != core.None {
+	if e.Kind == Violation && !c.t.has(e.Peer) && e.Peer != algorithm.None {
 		return fmt.Errorf("%v with process %d as its peer: want 1 to %d, or none", e.Kind, e.Peer+1, c.t.N)
 	}
 	if !e.Kind.message() {
@@ -134,7 +134,7 @@ func (c *checker) message(i int, e *Event) error {
 	return nil
 }
 
-func (t *Trace) has(p core.ID) bool { return p >= 0 && int(p) < t.N }
+func (t *Trace) has(p algorithm.ID) bool { return p >= 0 && int(p) < t.N }
 
 // unit returns how many ticks one unit of time has.
 func (t *Trace) unit() int64 { return max(t.Unit, 1) }

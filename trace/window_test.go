@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/trace"
 )
 
@@ -86,7 +86,7 @@ func TestWindowShowsTheViolation(t *testing.T) {
 			}
 		}
 		e := &tr.Events[at]
-		e.Kind, e.Name, e.Proc, e.Peer = trace.Violation, "order", 1, core.None
+		e.Kind, e.Name, e.Proc, e.Peer = trace.Violation, "order", 1, algorithm.None
 		l := layout(t, tr, trace.Options{})
 		if l.Window.Whole || e.At < l.Window.From || e.At > l.Window.To {
 			t.Errorf("a violation at tick %d is not in %d to %d", e.At, l.Window.From, l.Window.To)

@@ -5,16 +5,16 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 )
 
 // Sentence tells the event in plain words.
-func (e Event) Sentence() string { return e.sentence(core.ID.String) }
+func (e Event) Sentence() string { return e.sentence(algorithm.ID.String) }
 
 // sentence tells the event, calling processes by what called returns. What a
 // process of transactions does has a name: the lock it asks for, the locks it
 // has then, and how it ends.
-func (e Event) sentence(called func(core.ID) string) string {
+func (e Event) sentence(called func(algorithm.ID) string) string {
 	p, peer, name := called(e.Proc), called(e.Peer), clean(e.Name)
 	section := clean(e.Section)
 	message := strings.TrimSpace(section + " " + name)
@@ -65,7 +65,7 @@ func (e Event) sentence(called func(core.ID) string) string {
 		return p + " chooses " + peer + " to give up."
 	case Violation:
 		words := clean(e.Words)
-		if words == "" && e.Proc != core.None {
+		if words == "" && e.Proc != algorithm.None {
 			words = p
 		}
 		return "VIOLATION of " + name + after(" in ", section) + after(": ", words) + "."
@@ -73,7 +73,7 @@ func (e Event) sentence(called func(core.ID) string) string {
 		if name != "" && !strings.HasSuffix(name, ".") {
 			name += "."
 		}
-		if e.Proc == core.None || strings.HasPrefix(name, p+" ") {
+		if e.Proc == algorithm.None || strings.HasPrefix(name, p+" ") {
 			return name
 		}
 		return p + ": " + name // it says something of another one

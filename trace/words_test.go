@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 )
 
 // TestSentences: whoever leads is not said to know itself, and every sentence ends
@@ -15,7 +15,7 @@ func TestSentences(t *testing.T) {
 		"P1 knows P3 as its leader.": {Kind: Lead, Proc: 0, Peer: 2},
 		"P1: P2 asks for L1.":        {Kind: Note, Proc: 0, Name: "P2 asks for L1"},
 		"P1 asks.":                   {Kind: Note, Proc: 0, Name: "P1 asks"},
-		"The end.":                   {Kind: Note, Proc: core.None, Name: "The end."},
+		"The end.":                   {Kind: Note, Proc: algorithm.None, Name: "The end."},
 	} {
 		if got := e.Sentence(); got != want {
 			t.Errorf("got %q, want %q", got, want)

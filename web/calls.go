@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/stile-lock/stile/internal/words"
-	"github.com/stile-lock/stile/lab/calls"
+	"github.com/stile-lock/stile/internal/world/calls"
 	"github.com/stile-lock/stile/web/wire"
 )
 

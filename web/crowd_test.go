@@ -11,7 +11,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/stile-lock/stile/lab"
+	"github.com/stile-lock/stile/internal/world/document"
 	"github.com/stile-lock/stile/scenarios"
 )
 
@@ -19,7 +19,7 @@ var everywhere = flag.Bool("everywhere", false, "look at the pictures of groups 
 
 // moments are the cursors at which the picture of a run is looked at: the beginning and
 // the end, the first entry, the middle, and where most is drawn.
-func moments(d *lab.Document) []int {
+func moments(d *document.Document) []int {
 	first, busiest, most, flying := 0, 0, 0, 0
 	for i, e := range d.Events {
 		switch e.Kind {
@@ -115,7 +115,7 @@ func looked(t testing.TB, width int64, names ...string) {
 	eval[bool](p, `(s => (s.replaceSync("main > :not(.scene) > * { content-visibility: hidden }"), document.adoptedStyleSheets = [s], true))(new CSSStyleSheet())`)
 	for _, name := range names {
 		text := example(t, name)
-		at, err := json.Marshal(moments(lab.Run(text, lab.Options{})))
+		at, err := json.Marshal(moments(document.Run(text, document.Options{})))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,7 +172,7 @@ func TestDiagramIsNotCrowded(t *testing.T) {
 		p.do(chromedp.EmulateViewport(width, 800))
 		for range 2 { // by time, and by event
 			for i, text := range texts {
-				at, err := json.Marshal(moments(lab.Run(text, lab.Options{})))
+				at, err := json.Marshal(moments(document.Run(text, document.Options{})))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stile-lock/stile/lab"
-	"github.com/stile-lock/stile/lab/calls"
+	"github.com/stile-lock/stile/internal/world/calls"
+	"github.com/stile-lock/stile/internal/world/document"
 )
 
 // unoffered says which options of algorithms a form lacks, and which it has that none
@@ -24,7 +24,7 @@ func unoffered(form string, known []calls.Choice) []string {
 		has = append(has, m[1])
 	}
 	var wishes []string
-	for f := range reflect.TypeFor[lab.Wish]().Fields() {
+	for f := range reflect.TypeFor[document.Wish]().Fields() {
 		key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		wishes = append(wishes, key)
 	}
@@ -63,13 +63,13 @@ func TestFormOffersEveryOption(t *testing.T) {
 	for _, a := range known { // what is offered by name is what the algorithm takes
 		for option, values := range a.Values {
 			for _, v := range values {
-				wish := lab.Wish{Algorithm: a.Name, Processes: 3}
+				wish := document.Wish{Algorithm: a.Name, Processes: 3}
 				if option == "mode" {
 					wish.Mode = v
 				} else if wish.Topology = v; v == "plane" {
 					wish.Processes = 7
 				}
-				if _, err := lab.Fresh(wish, lab.Options{}); err != nil {
+				if _, err := document.Fresh(wish, document.Options{}); err != nil {
 					t.Errorf("%s, %s %s: %v", a.Name, option, v, err)
 				}
 			}

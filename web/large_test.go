@@ -8,7 +8,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"github.com/stile-lock/stile/lab"
+	"github.com/stile-lock/stile/internal/world/document"
 )
 
 // hundred is a run of 100 processes and some 50,000 events.
@@ -72,7 +72,7 @@ func TestAllArrows(t *testing.T) {
 	for i := range 6 {
 		text += fmt.Sprintf("at 0 P%d asks\n", i+1)
 	}
-	want := len(lab.Run(text, lab.Options{}).Layout.Arrows)
+	want := len(document.Run(text, document.Options{}).Layout.Arrows)
 	p := show(t, text)
 	for _, state := range []string{"as it is", "with a focus"} {
 		drawn := eval[int](p, `[...document.querySelectorAll(".plot-things .arrow path:not([class])")].reduce((n, p) => n + p.getAttribute("d").split("M").length - 1, 0)`)

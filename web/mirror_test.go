@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stile-lock/stile/lab"
+	"github.com/stile-lock/stile/internal/world/document"
 )
 
 // renamed are types that the page calls otherwise, since a browser has something else
@@ -45,7 +45,7 @@ func unlike(source string) []string {
 			wrong = append(wrong, fmt.Sprintf("%s has in Go %v, on the page %v", name, sortedKeys(want), sortedKeys(got)))
 		}
 	}
-	visit(reflect.TypeFor[lab.Document]())
+	visit(reflect.TypeFor[document.Document]())
 	return wrong
 }
 

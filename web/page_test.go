@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stile-lock/stile/lab/calls"
+	"github.com/stile-lock/stile/internal/world/calls"
 )
 
 // A bench is the real lab, started with a scenario.

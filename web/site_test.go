@@ -11,7 +11,7 @@ import (
 
 	"github.com/chromedp/chromedp/kb"
 
-	"github.com/stile-lock/stile/lab/calls"
+	"github.com/stile-lock/stile/internal/world/calls"
 )
 
 // site builds the static site, and returns where it is and where it is served.

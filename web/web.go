@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/stile-lock/stile/lab/calls"
+	"github.com/stile-lock/stile/internal/world/calls"
 	"github.com/stile-lock/stile/web/wire"
 )
 

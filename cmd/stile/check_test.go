@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stile-lock/stile/catalog"
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/catalog"
 )
 
 func TestCheckJSONKeys(t *testing.T) {
@@ -204,7 +204,7 @@ func TestRingText(t *testing.T) {
 func TestEveryRecoveringLock(t *testing.T) {
 	for _, spec := range catalog.Sound() {
 		name := spec.Name + "+bully"
-		if _, err := catalog.Make(name, core.Options{}); err != nil {
+		if _, err := catalog.Make(name, algorithm.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		code, stdout, stderr := stile("check", name, "--nodes", "2")

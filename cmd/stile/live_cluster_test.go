@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stile-lock/stile/internal/node"
+	"github.com/stile-lock/stile/internal/live/node"
 )
 
 // Three nodes, one lock: who holds it and who waits is told by each, an operator can

@@ -6,9 +6,9 @@ package main
 import (
 	"os"
 
-	"github.com/stile-lock/stile/internal/bench"
 	"github.com/stile-lock/stile/internal/cli"
-	"github.com/stile-lock/stile/internal/node/child"
+	"github.com/stile-lock/stile/internal/live/bench"
+	"github.com/stile-lock/stile/internal/live/child"
 )
 
 func main() {

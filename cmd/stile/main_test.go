@@ -11,9 +11,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/stile-lock/stile/internal/bench"
 	"github.com/stile-lock/stile/internal/cli"
-	"github.com/stile-lock/stile/internal/node/child"
+	"github.com/stile-lock/stile/internal/live/bench"
+	"github.com/stile-lock/stile/internal/live/child"
 )
 
 func TestMain(m *testing.M) {
@@ -28,7 +28,7 @@ func TestScripts(t *testing.T) {
 		Dir:           "testdata",
 		UpdateScripts: os.Getenv("STILE_UPDATE") != "",
 		Setup: func(e *testscript.Env) error { // which cannot have bytes in its scripts
-			b, err := os.ReadFile("../../internal/record/testdata/small.rec")
+			b, err := os.ReadFile("../../internal/live/replay/testdata/small.rec")
 			return errors.Join(err, os.WriteFile(filepath.Join(e.WorkDir, "small.rec"), b, 0o666))
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"code": code},

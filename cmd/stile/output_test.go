@@ -200,7 +200,7 @@ func TestJSONNamesWhatWasRun(t *testing.T) {
 		"scene seats --json":                                             "scene lock nodes each seed",
 		"check raymond --fault idle --json":                              "algorithm nodes fault at",
 		"replay ../../scenarios/raymond-a.stile --json":                  "file title algorithm nodes seed",
-		"replay ../../internal/record/testdata/small.rec --json":         "file node address by",
+		"replay ../../internal/live/replay/testdata/small.rec --json":         "file node address by",
 		"replay ../../scenarios/graph-cycle.stile --json":                "file title nodes units has asks cycles reduction deadlocked",
 		"replay ../../scenarios/wait-die-ages.stile --json":              "file title algorithm sites nodes locks seed",
 		"check raymond --requests 1 --json":                              "algorithm nodes requests network",

@@ -264,7 +264,7 @@ func newDesk(t *testing.T) string {
 		"empty.stile": "", "binary.stile": "\x7fELF\x02\x01\x01\x00\x00\x00", "bom.stile": "\ufeff", "crlf.stile": "\r\n\r\n",
 		"huge.stile": strings.Repeat("#", 10<<20+1), "latin.stile": "title caf\xe9\n" + scenario,
 		"cut.stile": scenario[:len(scenario)/3] + "\nP1 as",
-		"small.rec": read("internal/record/testdata/small.rec"),
+		"small.rec": read("internal/live/replay/testdata/small.rec"),
 	}
 	for name, text := range files {
 		path := filepath.Join(dir, name)

@@ -1,14 +1,14 @@
 // Package first holds the algorithms that docs/your-first-algorithm.md writes.
 package first
 
-import "github.com/stile-lock/stile/core"
+import "github.com/stile-lock/stile/algorithm"
 
 // The kinds of messages.
 const want, pass uint8 = 0, 1
 
 type message struct{ Kind uint8 }
 
-func (m *message) Fields(c *core.Coder) {
+func (m *message) Fields(c *algorithm.Coder) {
 	c.Kind(&m.Kind, pass)
 	if m.Kind == pass {
 		c.Token()
@@ -19,13 +19,13 @@ func (m *message) Fields(c *core.Coder) {
 const idle, waiting, inside uint8 = 0, 1, 2
 
 type baton struct {
-	self  core.ID
+	self  algorithm.ID
 	state uint8
-	here  bool     // the baton is here
-	wants core.Set // who has shouted, and has not had the baton from here since
+	here  bool          // the baton is here
+	wants algorithm.Set // who has shouted, and has not had the baton from here since
 }
 
-func (b *baton) Fields(c *core.Coder) {
+func (b *baton) Fields(c *algorithm.Coder) {
 	c.Uint8("state", &b.state, "idle", "waiting", "inside")
 	c.Bool("baton", &b.here)
 	c.Set("wants", &b.wants)
@@ -34,7 +34,7 @@ func (b *baton) Fields(c *core.Coder) {
 	}
 }
 
-func (b *baton) Request(out *core.Out[message]) {
+func (b *baton) Request(out *algorithm.Out[message]) {
 	if b.here {
 		b.state = inside
 		out.Enter()
@@ -44,18 +44,18 @@ func (b *baton) Request(out *core.Out[message]) {
 	out.Broadcast(message{Kind: want})
 }
 
-func (b *baton) Release(out *core.Out[message]) {
+func (b *baton) Release(out *algorithm.Out[message]) {
 	b.state = idle
 	b.handOn(out)
 }
 
 // handOn gives the baton to the next one round the table who wants it.
-func (b *baton) handOn(out *core.Out[message]) {
+func (b *baton) handOn(out *algorithm.Out[message]) {
 	if !b.here || b.state == inside || b.wants.Empty() {
 		return
 	}
 	next := b.wants.Next(b.self + 1)
-	if next == core.None {
+	if next == algorithm.None {
 		next = b.wants.Next(0)
 	}
 	b.wants.Remove(next)
@@ -63,7 +63,7 @@ func (b *baton) handOn(out *core.Out[message]) {
 	out.Send(next, message{Kind: pass})
 }
 
-func (b *baton) Receive(from core.ID, m *message, out *core.Out[message]) {
+func (b *baton) Receive(from algorithm.ID, m *message, out *algorithm.Out[message]) {
 	switch m.Kind {
 	case want:
 		b.wants.Add(from)
@@ -78,20 +78,20 @@ func (b *baton) Receive(from core.ID, m *message, out *core.Out[message]) {
 }
 
 // Baton is a toy: who has the baton may enter.
-func Baton() core.Spec {
-	atMost := func(n int) core.Range { return core.Range{Hi: 2 * float64(n-1)} }
-	return core.Spec{
+func Baton() algorithm.Spec {
+	atMost := func(n int) algorithm.Range { return algorithm.Range{Hi: 2 * float64(n-1)} }
+	return algorithm.Spec{
 		Name: "baton", Title: "The baton",
-		Network: core.Unordered,
+		Network: algorithm.Unordered,
 		Endless: "an old shout may still be under way when the next one is sent",
 		Kinds:   []string{"WANT", "BATON"},
-		Theory:  core.Theory{Messages: core.Cost{Text: "at most 2(N-1)", Any: atMost}, Order: "round the table"},
-		Plan: core.Always(func(self core.ID, v core.View) core.Machine {
+		Theory:  algorithm.Theory{Messages: algorithm.Cost{Text: "at most 2(N-1)", Any: atMost}, Order: "round the table"},
+		Plan: algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
 			b := &baton{self: self, here: self == v.Holder}
 			if b.here && v.Busy {
 				b.state = inside
 			}
-			return core.New(self, v, b)
+			return algorithm.New(self, v, b)
 		}),
 	}
 }

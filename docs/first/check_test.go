@@ -4,15 +4,15 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/check"
-	"github.com/stile-lock/stile/core"
 )
 
 func TestBatonHolds(t *testing.T) {
 	for _, c := range []check.Config{
 		{Spec: Baton(), Nodes: 2},
 		{Spec: Baton(), Nodes: 3, Requests: 2},
-		{Spec: Baton(), Nodes: 3, Requests: 1, Network: core.Unordered},
+		{Spec: Baton(), Nodes: 3, Requests: 1, Network: algorithm.Unordered},
 	} {
 		report, err := check.Run(c)
 		if err != nil {

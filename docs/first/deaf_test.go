@@ -3,14 +3,14 @@ package first
 import (
 	"fmt"
 
+	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/check"
-	"github.com/stile-lock/stile/core"
 )
 
 // A deaf one listens only while it has the baton.
 type deaf struct{ baton }
 
-func (d *deaf) Receive(from core.ID, m *message, out *core.Out[message]) {
+func (d *deaf) Receive(from algorithm.ID, m *message, out *algorithm.Out[message]) {
 	if m.Kind == want && !d.here {
 		return // whoever has the baton will hear it
 	}
@@ -20,8 +20,8 @@ func (d *deaf) Receive(from core.ID, m *message, out *core.Out[message]) {
 func Example_deaf() {
 	spec := Baton()
 	spec.Name = "deaf"
-	spec.Plan = core.Always(func(self core.ID, v core.View) core.Machine {
-		return core.New(self, v, &deaf{baton{self: self, here: self == v.Holder}})
+	spec.Plan = algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+		return algorithm.New(self, v, &deaf{baton{self: self, here: self == v.Holder}})
 	})
 	report, err := check.Run(check.Config{Spec: spec, Nodes: 3, Requests: 1, Properties: []string{check.MutualExclusion, check.Deadlock}})
 	if err != nil {

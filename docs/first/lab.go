@@ -3,7 +3,7 @@ package first
 import (
 	"net/http"
 
-	"github.com/stile-lock/stile/lab/calls"
+	"github.com/stile-lock/stile/internal/world/calls"
 	"github.com/stile-lock/stile/web"
 )
 

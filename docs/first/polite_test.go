@@ -3,13 +3,13 @@ package first
 import (
 	"fmt"
 
+	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/check"
-	"github.com/stile-lock/stile/core"
 )
 
 func Example_polite() {
 	for n := 2; n <= 3; n++ {
-		report, err := check.Run(check.Config{Spec: Polite(), Nodes: n, Network: core.Unordered})
+		report, err := check.Run(check.Config{Spec: Polite(), Nodes: n, Network: algorithm.Unordered})
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -24,23 +24,23 @@ func Example_polite() {
 // A hermit goes by its own clock.
 type hermit struct{ polite }
 
-func (h *hermit) Receive(from core.ID, m *letter, out *core.Out[letter]) {
-	m.Clock = core.Time{} // what others say of the time is not heard
+func (h *hermit) Receive(from algorithm.ID, m *letter, out *algorithm.Out[letter]) {
+	m.Clock = algorithm.Time{} // what others say of the time is not heard
 	h.polite.Receive(from, m, out)
 }
 
 // Hermit is the polite ones, gone wrong.
-func Hermit() core.Spec {
+func Hermit() algorithm.Spec {
 	spec := Polite()
 	spec.Name = "hermit"
-	spec.Plan = core.Always(func(self core.ID, v core.View) core.Machine {
-		return core.New(self, v, &hermit{polite{self: self, n: v.N, clock: core.First()}})
+	spec.Plan = algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+		return algorithm.New(self, v, &hermit{polite{self: self, n: v.N, clock: algorithm.First()}})
 	})
 	return spec
 }
 
 func Example_hermit() {
-	report, err := check.Run(check.Config{Spec: Hermit(), Nodes: 2, Network: core.Unordered, Requests: 2, Properties: []string{check.MutualExclusion}})
+	report, err := check.Run(check.Config{Spec: Hermit(), Nodes: 2, Network: algorithm.Unordered, Requests: 2, Properties: []string{check.MutualExclusion}})
 	if err != nil {
 		fmt.Println(err)
 		return

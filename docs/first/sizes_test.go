@@ -3,14 +3,14 @@ package first
 import (
 	"testing"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 )
 
 // What the tutorial writes is right for other sizes and loads than it shows.
 func TestSizes(t *testing.T) {
-	for _, spec := range []core.Spec{Baton(), Polite()} {
+	for _, spec := range []algorithm.Spec{Baton(), Polite()} {
 		for n := 1; n <= 16; n++ {
 			for _, think := range []string{"0", "exp:5", "exp:1000"} {
 				rest, err := scenario.ParseDist(think)

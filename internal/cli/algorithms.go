@@ -7,11 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stile-lock/stile/catalog"
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/family/families"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/internal/cli/ask"
 	"github.com/stile-lock/stile/internal/cli/tell"
+	"github.com/stile-lock/stile/internal/world/family/families"
 )
 
 func newAlgorithms() *cobra.Command {
@@ -43,8 +43,8 @@ starts; neither run live.`,
 	return c
 }
 
-// An algorithm is a core.Spec without its code.
-type algorithm struct {
+// A described is an algorithm.Spec without its code.
+type described struct {
 	Name     string   `json:"name"`
 	Family   string   `json:"family"`
 	Class    string   `json:"class,omitempty"` // elections have none
@@ -72,11 +72,11 @@ type algorithm struct {
 	Version  int      `json:"bytes_version"`      // of its messages and states
 }
 
-func describeAlgorithms(specs []core.Spec) []algorithm {
-	list := make([]algorithm, len(specs))
+func describeAlgorithms(specs []algorithm.Spec) []described {
+	list := make([]described, len(specs))
 	for i, s := range specs {
 		t := s.Theory
-		list[i] = algorithm{
+		list[i] = described{
 			Name: s.Name, Family: s.Family.String(), Class: s.Class.String(), Title: s.Title, Authors: s.Authors, Year: s.Year, Paper: s.Paper,
 			Sound: s.Sound(), Wrong: s.Wrong, Weaker: s.Weaker, Fixed: s.Fixed, Shown: s.Shown, Network: s.Network.String(),
 			TryLock: s.TryLock, Kinds: s.Kinds, Messages: t.Messages.Text, Multi: t.Multicasts.Text,
@@ -89,7 +89,7 @@ func describeAlgorithms(specs []core.Spec) []algorithm {
 
 func printAlgorithms(p *tell.Page) {
 	printCells(p, "ALGORITHM", "YEAR", "CLASS", "MESSAGES PER ENTRY", "CLIENT DELAY", "SYNC DELAY")
-	some := func(which func(s core.Spec) bool) {
+	some := func(which func(s algorithm.Spec) bool) {
 		for _, s := range catalog.All() {
 			if which(s) {
 				printAlgorithm(p, s)
@@ -97,15 +97,15 @@ func printAlgorithms(p *tell.Page) {
 		}
 		p.Gap()
 	}
-	some(core.Spec.Sound)
+	some(algorithm.Spec.Sound)
 	p.Line("WRONG, kept to see how they fail")
-	some(func(s core.Spec) bool { return s.Wrong != "" })
+	some(func(s algorithm.Spec) bool { return s.Wrong != "" })
 	p.Line("WEAKER: these keep what they promise, and others promise more")
-	some(func(s core.Spec) bool { return s.Weaker != "" })
-	last := core.MutualExclusion
+	some(func(s algorithm.Spec) bool { return s.Weaker != "" })
+	last := algorithm.MutualExclusion
 	for _, s := range catalog.Every()[len(catalog.All()):] {
 		if s.Family != last {
-			if last != core.MutualExclusion {
+			if last != algorithm.MutualExclusion {
 				p.Gap()
 			}
 			last = s.Family
@@ -117,7 +117,7 @@ func printAlgorithms(p *tell.Page) {
 	}
 }
 
-func printAlgorithm(p *tell.Page, s core.Spec) {
+func printAlgorithm(p *tell.Page, s algorithm.Spec) {
 	t := s.Theory
 	name, year := s.Name, ""
 	if !s.Sound() {
@@ -134,7 +134,7 @@ func printAlgorithm(p *tell.Page, s core.Spec) {
 	facts := []string{s.Authors, "network: " + s.Network.String(), "order: " + t.Order, symmetry}
 	if why := catalog.NotLive(s); why == "" {
 		facts = append(facts, "live")
-	} else if s.Sound() && s.Family == core.MutualExclusion {
+	} else if s.Sound() && s.Family == algorithm.MutualExclusion {
 		facts = append(facts, "not live: "+why)
 	}
 	p.Text(4, strings.Join(facts, " · "))

@@ -7,7 +7,7 @@ import { Lost } from "./link";
 import { Panel, close } from "./panel";
 import { edit, lab } from "./state";
 
-/** A range, as core.Range has it. */
+/** A range, as algorithm.Range has it. */
 interface Range {
 	lo: number;
 	hi: number;

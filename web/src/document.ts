@@ -98,7 +98,7 @@ export interface Delta {
 }
 
 export interface Scene {
-	shape: string; // as core.Shape has it, or sites
+	shape: string; // as algorithm.Shape has it, or sites
 	title: string; // what the picture shows, in a few words
 	places: Place[]; // of each lane
 	links: Link[];

@@ -2,18 +2,18 @@
 // docs/exercise.md.
 package exercise
 
-import "github.com/stile-lock/stile/core"
+import "github.com/stile-lock/stile/algorithm"
 
 // The kinds of messages.
 const request, ok uint8 = 0, 1
 
 type message struct {
 	Kind  uint8
-	Clock core.Time // the clock of the sender
-	Time  core.Time // REQUEST: its stamp
+	Clock algorithm.Time // the clock of the sender
+	Time  algorithm.Time // REQUEST: its stamp
 }
 
-func (m *message) Fields(c *core.Coder) {
+func (m *message) Fields(c *algorithm.Coder) {
 	c.Kind(&m.Kind, ok)
 	c.Time("clock", &m.Clock)
 	if m.Kind == request {
@@ -25,17 +25,17 @@ func (m *message) Fields(c *core.Coder) {
 const released, wanted, held uint8 = 0, 1, 2
 
 type lock struct {
-	self core.ID
+	self algorithm.ID
 	n    int // how many processes there are
 
 	state    uint8
-	clock    core.Time // what the next request is stamped with
-	asked    core.Time // WANTED: the stamp of our request; none otherwise
-	missing  core.Set  // WANTED: whose OK we do not have
-	deferred core.Set  // whom we owe an OK
+	clock    algorithm.Time // what the next request is stamped with
+	asked    algorithm.Time // WANTED: the stamp of our request; none otherwise
+	missing  algorithm.Set  // WANTED: whose OK we do not have
+	deferred algorithm.Set  // whom we owe an OK
 }
 
-func (l *lock) Fields(c *core.Coder) {
+func (l *lock) Fields(c *algorithm.Coder) {
 	c.Uint8("state", &l.state, "RELEASED", "WANTED", "HELD")
 	c.Time("clock", &l.clock)
 	c.Time("asked", &l.asked)
@@ -44,19 +44,19 @@ func (l *lock) Fields(c *core.Coder) {
 }
 
 // Request: this process wants in.
-func (l *lock) Request(out *core.Out[message]) {
+func (l *lock) Request(out *algorithm.Out[message]) {
 	// TODO, step 1: ask everybody, and enter only when all have said OK.
 	l.state = held
 	out.Enter()
 }
 
 // Receive: a message has come.
-func (l *lock) Receive(from core.ID, m *message, out *core.Out[message]) {
+func (l *lock) Receive(from algorithm.ID, m *message, out *algorithm.Out[message]) {
 	// TODO, step 2: answer a REQUEST, or defer it; count an OK.
 }
 
 // Release: this process leaves.
-func (l *lock) Release(out *core.Out[message]) {
+func (l *lock) Release(out *algorithm.Out[message]) {
 	// TODO, step 3: say OK to whom it was deferred.
 	l.state = released
 }
@@ -64,18 +64,18 @@ func (l *lock) Release(out *core.Out[message]) {
 // TODO, step 5: applications talk, too.
 
 // Mine is the lock for the hosts: the simulator, the checker and the bank.
-func Mine() core.Spec {
-	return core.Spec{
+func Mine() algorithm.Spec {
+	return algorithm.Spec{
 		Name: "mine", Title: "My Ricart-Agrawala",
-		Network: core.Unordered,
+		Network: algorithm.Unordered,
 		Kinds:   []string{"REQUEST", "OK"},
-		Theory:  core.Theory{Order: "by stamp"},
-		Plan: core.Always(func(self core.ID, v core.View) core.Machine {
-			l := &lock{self: self, n: v.N, clock: core.First()}
+		Theory:  algorithm.Theory{Order: "by stamp"},
+		Plan: algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+			l := &lock{self: self, n: v.N, clock: algorithm.First()}
 			if v.Busy && self == v.Holder {
 				l.state = held
 			}
-			return core.New(self, v, l)
+			return algorithm.New(self, v, l)
 		}),
 	}
 }

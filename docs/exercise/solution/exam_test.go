@@ -3,9 +3,9 @@ package exercise
 import (
 	"testing"
 
+	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/bank"
 	"github.com/stile-lock/stile/check"
-	"github.com/stile-lock/stile/core"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 )
@@ -14,7 +14,7 @@ import (
 // order, and tells the shortest story of what goes wrong.
 func examine(t *testing.T, requests int, properties ...string) {
 	t.Helper()
-	for _, c := range []check.Config{{Nodes: 2}, {Nodes: 3}, {Nodes: 3, Network: core.Unordered}} {
+	for _, c := range []check.Config{{Nodes: 2}, {Nodes: 3}, {Nodes: 3, Network: algorithm.Unordered}} {
 		c.Spec, c.Requests, c.Properties = Mine(), requests, properties
 		c.Memory = 1 << 30
 		report, err := check.Run(c)

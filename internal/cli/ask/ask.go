@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/stile-lock/stile/catalog"
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/sim"
 )
 
@@ -81,7 +81,7 @@ func JSON(fs *pflag.FlagSet, to *bool) {
 const maxPatience = 250
 
 // Options defines the flags for what some algorithms can be told.
-func Options(fs *pflag.FlagSet, o *core.Options, nodes int) {
+func Options(fs *pflag.FlagSet, o *algorithm.Options, nodes int) {
 	Topology(fs, &o.Topology)
 	const sets = "sets such as 1:1,2;2:1,2,3;3:1,3"
 	fs.Var(Text(&o.Sets, sets, nil), "sets", "the `SETS` by hand, quorums or request sets of sanders: \"1:1,2;2:1,2,3;3:1,3\"")
@@ -107,7 +107,7 @@ func Unset(fs *pflag.FlagSet, flags ...string) {
 
 // Processes reads what a flag lists, each process once. Nil means that it lists
 // nobody.
-func Processes(flag, list string, nodes int) ([]core.ID, error) {
+func Processes(flag, list string, nodes int) ([]algorithm.ID, error) {
 	if list == "" {
 		return nil, nil
 	}
@@ -116,7 +116,7 @@ func Processes(flag, list string, nodes int) ([]core.ID, error) {
 		return nil, fmt.Errorf("--%s: %w, from 1 to %d", flag, err, nodes)
 	}
 	seen := make([]bool, nodes)
-	var once []core.ID
+	var once []algorithm.ID
 	for _, id := range ids {
 		if int(id) >= nodes {
 			return nil, fmt.Errorf("--%s %q: there are processes 1 to %d", flag, list, nodes)
@@ -132,7 +132,7 @@ func Processes(flag, list string, nodes int) ([]core.ID, error) {
 // Networks names the kinds of networks.
 func Networks() []string {
 	var names []string
-	for n := core.FIFO; n <= core.Lossy; n++ {
+	for n := algorithm.FIFO; n <= algorithm.Lossy; n++ {
 		names = append(names, n.String())
 	}
 	return names

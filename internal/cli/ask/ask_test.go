@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/stile-lock/stile/catalog"
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/catalog"
 )
 
 // Who has the lock at first makes a difference to these, and to no other.
@@ -74,8 +74,8 @@ func TestRefuse(t *testing.T) {
 func TestTopologies(t *testing.T) {
 	specs := slices.Concat(catalog.All(), catalog.Elections())
 	for _, word := range catalog.Topologies("") {
-		if !slices.ContainsFunc(specs, func(s core.Spec) bool {
-			_, err := catalog.Make(s.Name, core.Options{Topology: word})
+		if !slices.ContainsFunc(specs, func(s algorithm.Spec) bool {
+			_, err := catalog.Make(s.Name, algorithm.Options{Topology: word})
 			return err == nil
 		}) {
 			t.Errorf("no algorithm has the topology %s", word)

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/stile-lock/stile/internal/member"
-	"github.com/stile-lock/stile/internal/node/cert"
+	"github.com/stile-lock/stile/internal/live/member"
+	"github.com/stile-lock/stile/internal/live/node/cert"
 )
 
 // Lock refuses what no lock can be called.

@@ -7,15 +7,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stile-lock/stile/catalog"
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/catalog"
+	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/internal/spell"
 )
 
 // Spec makes an algorithm by its name. One that is the name of something else
 // is refused with the command for that.
-func Spec(name string, o core.Options) (core.Spec, error) {
+func Spec(name string, o algorithm.Options) (algorithm.Spec, error) {
 	spec, err := catalog.Make(name, o)
 	if other := Other(name); err != nil && other != "" && !isAlgorithm(name) {
 		err = errors.New(other)
@@ -48,9 +48,9 @@ func Checked(name string) error {
 // Other says what a name is that a command has no use for, and which command
 // has; "" if nothing is called so.
 func Other(name string) string {
-	switch spec, err := catalog.Make(name, core.Options{}); {
+	switch spec, err := catalog.Make(name, algorithm.Options{}); {
 	case isMethod(name):
-		return fmt.Sprintf("%s is %s: 'stile deadlock %s' runs it", name, core.Transactions.One(), name)
+		return fmt.Sprintf("%s is %s: 'stile deadlock %s' runs it", name, algorithm.Transactions.One(), name)
 	case err == nil:
 		return fmt.Sprintf("%s is %s: 'stile sim %s' runs it", name, spec.Family.One(), name)
 	case filepath.Ext(name) == ".stile":
@@ -65,7 +65,7 @@ func isMethod(name string) bool {
 }
 
 func isAlgorithm(name string) bool {
-	_, err := catalog.Make(name, core.Options{})
+	_, err := catalog.Make(name, algorithm.Options{})
 	return err == nil
 }
 
@@ -92,7 +92,7 @@ func Locks() []string { return named(catalog.All()) }
 
 func algorithms() []string { return named(catalog.Every()) }
 
-func named(specs []core.Spec) []string {
+func named(specs []algorithm.Spec) []string {
 	var names []string
 	for _, s := range specs {
 		names = append(names, s.Name)
@@ -103,16 +103,16 @@ func named(specs []core.Spec) []string {
 // Held reports whether it makes a difference to an algorithm among n who has the
 // lock at first, though nobody is inside: whether a process that has it goes
 // another way when it starts and asks than one that has not.
-func Held(spec core.Spec, n int) (bool, error) {
+func Held(spec algorithm.Spec, n int) (bool, error) {
 	birth, err := spec.Birth(n)
 	if err != nil || n < 2 {
 		return true, err
 	}
 	const self = 1
-	has, lacks := birth(self, core.View{N: n, Holder: self}), birth(self, core.View{N: n, Holder: 0})
-	for _, kind := range []core.InputKind{core.Start, core.Request} {
-		var one, other core.Output
-		if err := errors.Join(has.Step(core.Input{Kind: kind}, &one), lacks.Step(core.Input{Kind: kind}, &other)); err != nil {
+	has, lacks := birth(self, algorithm.View{N: n, Holder: self}), birth(self, algorithm.View{N: n, Holder: 0})
+	for _, kind := range []algorithm.InputKind{algorithm.Start, algorithm.Request} {
+		var one, other algorithm.Output
+		if err := errors.Join(has.Step(algorithm.Input{Kind: kind}, &one), lacks.Step(algorithm.Input{Kind: kind}, &other)); err != nil {
 			return true, err
 		}
 		if one.Entered != other.Entered || !slices.Equal(one.Sends, other.Sends) {

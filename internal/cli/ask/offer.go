@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stile-lock/stile/catalog"
+	"github.com/stile-lock/stile/algorithm/catalog"
 )
 
 // OfferAlgorithms offers one algorithm, election or, after a plus, lock that

@@ -9,12 +9,12 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/stile-lock/stile/catalog"
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/internal/bank"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/internal/cli/ask"
 	"github.com/stile-lock/stile/internal/cli/tell"
 	"github.com/stile-lock/stile/internal/words"
+	"github.com/stile-lock/stile/internal/world/bank"
 	"github.com/stile-lock/stile/sim"
 )
 
@@ -77,7 +77,7 @@ the same lock with recovery.
 }
 
 // config is the scene with this lock.
-func (f *flags) config(lock core.Spec) bank.Config {
+func (f *flags) config(lock algorithm.Spec) bank.Config {
 	return bank.Config{
 		Lock: lock, Machines: f.machines, Deposits: f.deposits,
 		Amount: int64(f.amount), Balance: int64(f.balance), Seed: f.seed,
@@ -86,11 +86,11 @@ func (f *flags) config(lock core.Spec) bank.Config {
 }
 
 // lockOf returns the algorithm of that name, which may be none.
-func (f *flags) lockOf(name string) (core.Spec, error) {
+func (f *flags) lockOf(name string) (algorithm.Spec, error) {
 	if name == "" || name == bank.NoLock().Name {
 		return bank.NoLock(), nil
 	}
-	spec, err := ask.Spec(name, core.Options{})
+	spec, err := ask.Spec(name, algorithm.Options{})
 	if err != nil {
 		return spec, fmt.Errorf("--lock: %w", err)
 	}
@@ -160,9 +160,9 @@ func far(c bank.Config, r *bank.Result) string {
 func (f *flags) story(c bank.Config, first *bank.Result) (tell.Report, error) {
 	locks := catalog.Sound()
 	all := len(locks)
-	locks = slices.DeleteFunc(locks, func(s core.Spec) bool { return s.Accepts(f.machines) != nil })
+	locks = slices.DeleteFunc(locks, func(s algorithm.Spec) bool { return s.Accepts(f.machines) != nil })
 	fits := len(locks) == all
-	slices.SortStableFunc(locks, func(x, y core.Spec) int { return order(x) - order(y) })
+	slices.SortStableFunc(locks, func(x, y algorithm.Spec) int { return order(x) - order(y) })
 	results, stopped := []*bank.Result{first}, far(c, first)
 	for i := 0; i < len(locks) && stopped == ""; i++ {
 		with := f.config(locks[i])
@@ -210,7 +210,7 @@ func crashing(to *bank.Crash) pflag.Value {
 }
 
 // order puts the hero first.
-func order(s core.Spec) int {
+func order(s algorithm.Spec) int {
 	if s.Name == hero {
 		return 0
 	}
@@ -232,7 +232,7 @@ func broken(results ...*bank.Result) error {
 // hero is the algorithm that the story shows in full.
 const hero = "ricart-agrawala"
 
-func title(lock core.Spec) string {
+func title(lock algorithm.Spec) string {
 	if lock.Name == bank.NoLock().Name {
 		return "The bank without a lock"
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stile-lock/stile/catalog"
-	"github.com/stile-lock/stile/internal/bank"
+	"github.com/stile-lock/stile/algorithm/catalog"
+	"github.com/stile-lock/stile/internal/world/bank"
 )
 
 // told runs the command, and returns what it prints in one line.

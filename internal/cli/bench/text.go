@@ -8,8 +8,8 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/stile-lock/stile/internal/bench"
 	"github.com/stile-lock/stile/internal/cli/tell"
+	"github.com/stile-lock/stile/internal/live/bench"
 )
 
 // A machine is where it was measured, and what.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stile-lock/stile/internal/cli/ask"
 	"github.com/stile-lock/stile/internal/cli/tell"
-	"github.com/stile-lock/stile/internal/node/cert"
+	"github.com/stile-lock/stile/internal/live/node/cert"
 )
 
 // maxHosts is how many hosts a certificate may be for.

@@ -12,13 +12,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/algorithm/quorum"
 	"github.com/stile-lock/stile/check"
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/deadlock"
 	"github.com/stile-lock/stile/internal/cli/ask"
 	"github.com/stile-lock/stile/internal/cli/tell"
-	"github.com/stile-lock/stile/internal/museum"
-	"github.com/stile-lock/stile/quorum"
+	"github.com/stile-lock/stile/internal/world/museum"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/trace"
 )
@@ -26,7 +26,7 @@ import (
 // flags is what 'stile check' can be told.
 type flags struct {
 	config     check.Config
-	options    core.Options
+	options    algorithm.Options
 	network    string
 	start      string
 	requesters string
@@ -49,7 +49,7 @@ type flags struct {
 
 // New returns the command.
 func New() *cobra.Command {
-	f := &flags{network: core.FIFO.String(), sites: 2, config: check.Config{Nodes: 3, Requests: 2, Crashes: 1, Limits: check.Limits{Memory: 4 << 30}}}
+	f := &flags{network: algorithm.FIFO.String(), sites: 2, config: check.Config{Nodes: 3, Requests: 2, Crashes: 1, Limits: check.Limits{Memory: 4 << 30}}}
 	c := &cobra.Command{
 		Use:   "check ALGORITHM [flags]",
 		Short: "Check an algorithm in every possible order of events",
@@ -269,7 +269,7 @@ func (f *flags) worstFiles(nodes int, found func() (*scenario.Scenario, *trace.T
 	if f.scenario() {
 		scene.Trace = ""
 	}
-	files, err := scene.Files(nodes, nil, func(core.ID) (*trace.Trace, error) {
+	files, err := scene.Files(nodes, nil, func(algorithm.ID) (*trace.Trace, error) {
 		_, t := found()
 		return t, nil
 	})

@@ -7,15 +7,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stile-lock/stile/catalog"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/catalog"
+	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/check"
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/deadlock"
-	"github.com/stile-lock/stile/family"
-	"github.com/stile-lock/stile/family/families"
-	"github.com/stile-lock/stile/family/transactions"
 	"github.com/stile-lock/stile/internal/cli/ask"
 	"github.com/stile-lock/stile/internal/words"
+	"github.com/stile-lock/stile/internal/world/family"
+	"github.com/stile-lock/stile/internal/world/family/families"
+	"github.com/stile-lock/stile/internal/world/family/transactions"
 )
 
 // always are the flags that fit whatever is checked.
@@ -63,7 +63,7 @@ func (f *flags) algorithm(c *cobra.Command, name string) error {
 		f.config.Crashes = 0
 	}
 	switch {
-	case spec.Family != core.MutualExclusion:
+	case spec.Family != algorithm.MutualExclusion:
 		err = ask.Only(c, fits(of), name+" is "+spec.Family.One()+", which has no --FLAG to choose: leave it out")
 	case spec.Detects:
 		err = ask.Only(c, fits(of), name+" survives deaths, and has no --FLAG to choose: leave it out")
@@ -115,14 +115,14 @@ func (f *flags) deaths() error {
 }
 
 // resolve turns the flags into a check.
-func (f *flags) resolve(spec core.Spec, usual check.Pace) (check.Config, error) {
+func (f *flags) resolve(spec algorithm.Spec, usual check.Pace) (check.Config, error) {
 	c := f.config
 	c.Spec, c.Family = spec, families.Of(spec)
 	err := c.Spec.Accepts(c.Nodes)
 	if err != nil {
 		return c, err
 	}
-	if c.Network, err = core.ParseNetwork(f.network); err != nil {
+	if c.Network, err = algorithm.ParseNetwork(f.network); err != nil {
 		return c, err
 	}
 	if c.Starts, err = parseStart(f.start, c.Nodes); err != nil {
@@ -143,13 +143,13 @@ func (f *flags) resolve(spec core.Spec, usual check.Pace) (check.Config, error) 
 
 // startsApart refuses a start that is any other by another name: where nobody is
 // inside and there is no token, nothing is at the one who has the lock.
-func (f *flags) startsApart(spec core.Spec, starts []core.View) error {
+func (f *flags) startsApart(spec algorithm.Spec, starts []algorithm.View) error {
 	if len(starts) != 1 || starts[0].Busy || starts[0].N < 2 {
 		return nil
 	}
 	var states [2][]byte
-	for holder := range core.ID(2) {
-		group, err := spec.Group(core.View{N: starts[0].N, Holder: holder})
+	for holder := range algorithm.ID(2) {
+		group, err := spec.Group(algorithm.View{N: starts[0].N, Holder: holder})
 		if err != nil {
 			return err
 		}

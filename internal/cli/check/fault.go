@@ -9,11 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/internal/cli/ask"
 	"github.com/stile-lock/stile/internal/cli/tell"
-	"github.com/stile-lock/stile/internal/faults"
 	"github.com/stile-lock/stile/internal/words"
+	"github.com/stile-lock/stile/internal/world/faults"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/trace"
 )
@@ -95,7 +95,7 @@ func (f *flags) faulty(name string) (faults.Config, error) {
 	if c.Spec, err = ask.Spec(name, f.options); err != nil {
 		return c, err
 	}
-	if c.Spec.Family != core.MutualExclusion {
+	if c.Spec.Family != algorithm.MutualExclusion {
 		return c, fmt.Errorf("--fault does not fit %s, which is %s: 'stile check %s --crashes 1' lets processes die", name, c.Spec.Family.One(), name)
 	}
 	if c.Nodes > mostFaulty {
@@ -134,7 +134,7 @@ func (f *flags) harm(c faults.Config, r *faults.Report) harm {
 }
 
 // numbers returns processes as people count them.
-func numbers(ids []core.ID) []int {
+func numbers(ids []algorithm.ID) []int {
 	all := []int{}
 	for _, p := range ids {
 		all = append(all, int(p)+1)

@@ -11,10 +11,10 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/check"
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/internal/faults"
-	"github.com/stile-lock/stile/internal/museum"
+	"github.com/stile-lock/stile/internal/world/faults"
+	"github.com/stile-lock/stile/internal/world/museum"
 	"github.com/stile-lock/stile/scenario"
 )
 
@@ -64,7 +64,7 @@ func read(line string) (*faults.Report, error) {
 		}
 	}
 	for _, p := range h.Waiting {
-		r.Waiting = append(r.Waiting, core.ID(p-1))
+		r.Waiting = append(r.Waiting, algorithm.ID(p-1))
 	}
 	if h.Runs == 0 {
 		return r, nil

@@ -9,11 +9,11 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/check"
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/family"
 	"github.com/stile-lock/stile/internal/cli/ask"
 	"github.com/stile-lock/stile/internal/spell"
+	"github.com/stile-lock/stile/internal/world/family"
 )
 
 // maxChecked is the largest group, and maxAsked how often each process of it
@@ -62,7 +62,7 @@ func span(to *time.Duration) pflag.Value {
 const wantedStart = "any, or who has the lock at first, such as 2, or 2:busy if it is inside"
 
 // parseStart reads where a check begins: any, HOLDER or HOLDER:busy.
-func parseStart(s string, nodes int) ([]core.View, error) {
+func parseStart(s string, nodes int) ([]algorithm.View, error) {
 	switch s {
 	case "":
 		return nil, nil
@@ -77,7 +77,7 @@ func parseStart(s string, nodes int) ([]core.View, error) {
 	if n < 1 || n > nodes {
 		return nil, fmt.Errorf("--start %q: there are processes 1 to %d", s, nodes)
 	}
-	return []core.View{{N: nodes, Holder: core.ID(n - 1), Busy: isBusy}}, nil
+	return []algorithm.View{{N: nodes, Holder: algorithm.ID(n - 1), Busy: isBusy}}, nil
 }
 
 // parseProperties reads a list of properties of a family. Nil means what the

@@ -7,10 +7,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stile-lock/stile/check"
-	"github.com/stile-lock/stile/check/ring"
 	"github.com/stile-lock/stile/internal/cli/ask"
 	"github.com/stile-lock/stile/internal/cli/tell"
 	"github.com/stile-lock/stile/internal/words"
+	"github.com/stile-lock/stile/internal/world/ring"
 )
 
 // movers names who moves at once in a ring whose flags are read.

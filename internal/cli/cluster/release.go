@@ -12,7 +12,7 @@ import (
 	"github.com/stile-lock/stile/internal/cli/ask"
 	"github.com/stile-lock/stile/internal/cli/reach"
 	"github.com/stile-lock/stile/internal/cli/tell"
-	"github.com/stile-lock/stile/internal/node"
+	"github.com/stile-lock/stile/internal/live/node"
 	"github.com/stile-lock/stile/internal/tty"
 )
 

@@ -8,15 +8,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stile-lock/stile/catalog"
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/catalog"
+	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/internal/cli/ask"
 	"github.com/stile-lock/stile/internal/cli/tell"
-	"github.com/stile-lock/stile/internal/compare"
-	"github.com/stile-lock/stile/internal/compare/page"
 	"github.com/stile-lock/stile/internal/jobs"
 	"github.com/stile-lock/stile/internal/words"
+	"github.com/stile-lock/stile/internal/world/compare"
+	"github.com/stile-lock/stile/internal/world/compare/page"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 )
@@ -181,8 +181,8 @@ func (f *flags) methods(cmd *cobra.Command, names []string) (job, error) {
 }
 
 // lockOf finds an algorithm.
-func (f *flags) lockOf(name string) (core.Spec, error) {
-	spec, err := ask.Spec(name, core.Options{Topology: f.config.Topology})
+func (f *flags) lockOf(name string) (algorithm.Spec, error) {
+	spec, err := ask.Spec(name, algorithm.Options{Topology: f.config.Topology})
 	if _, none := deadlock.Find(name); none == nil {
 		err = fmt.Errorf("%s is a method against deadlock: give --deadlock to compare those", name)
 	}
@@ -192,7 +192,7 @@ func (f *flags) lockOf(name string) (core.Spec, error) {
 // methodOf finds a method against deadlock.
 func methodOf(name string) (deadlock.Method, error) {
 	m, err := ask.Method(name)
-	if _, none := catalog.Make(name, core.Options{}); none == nil {
+	if _, none := catalog.Make(name, algorithm.Options{}); none == nil {
 		err = fmt.Errorf("%s is no method against deadlock: leave --deadlock out to compare algorithms", name)
 	}
 	return m, err

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/internal/cli/tell"
-	"github.com/stile-lock/stile/internal/compare"
 	"github.com/stile-lock/stile/internal/words"
+	"github.com/stile-lock/stile/internal/world/compare"
 )
 
 // printLocks shows a comparison of algorithms: a table for each load, and then who
@@ -91,7 +91,7 @@ func printLoad(p *tell.Page, m *compare.Map, shown []int, think, hold int) {
 func printConstants(p *tell.Page, m *compare.Map, shown []int, think, hold int) {
 	head := "c = messages / sqrt(N) of those that ask quorums"
 	for s, spec := range m.Specs {
-		if spec.Class != core.Quorum {
+		if spec.Class != algorithm.Quorum {
 			continue
 		}
 		line := fmt.Sprintf("%-23s", tell.Cut(spec.Name, 22))

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/internal/cli/ask"
 	"github.com/stile-lock/stile/internal/cli/tell"
 	"github.com/stile-lock/stile/internal/spell"
@@ -133,7 +133,7 @@ func (f *flags) crashes(c *sim.Transactions) error {
 		if slices.ContainsFunc(c.Crashes, func(d sim.SiteCrash) bool { return int(d.Site) == n-1 }) {
 			return fmt.Errorf("--crash %q: site %d dies already: a site dies once", part, n)
 		}
-		c.Crashes = append(c.Crashes, sim.SiteCrash{Site: core.ID(n - 1), At: at})
+		c.Crashes = append(c.Crashes, sim.SiteCrash{Site: algorithm.ID(n - 1), At: at})
 	}
 	return nil
 }

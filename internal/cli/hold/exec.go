@@ -12,8 +12,8 @@ import (
 	"github.com/stile-lock/stile/internal/cli/ask"
 	"github.com/stile-lock/stile/internal/cli/reach"
 	"github.com/stile-lock/stile/internal/cli/tell"
-	"github.com/stile-lock/stile/internal/lock"
-	"github.com/stile-lock/stile/internal/node/child"
+	"github.com/stile-lock/stile/internal/live/child"
+	"github.com/stile-lock/stile/internal/live/lock"
 )
 
 // execution is what 'stile exec' can be told.

@@ -10,7 +10,7 @@ import (
 	"github.com/stile-lock/stile/internal/cli/ask"
 	"github.com/stile-lock/stile/internal/cli/reach"
 	"github.com/stile-lock/stile/internal/cli/tell"
-	"github.com/stile-lock/stile/internal/lock"
+	"github.com/stile-lock/stile/internal/live/lock"
 )
 
 // locking is what 'stile lock' can be told.

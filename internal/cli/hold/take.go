@@ -17,9 +17,9 @@ import (
 	"github.com/stile-lock/stile/internal/cli/ask"
 	"github.com/stile-lock/stile/internal/cli/reach"
 	"github.com/stile-lock/stile/internal/cli/tell"
-	"github.com/stile-lock/stile/internal/lock"
-	"github.com/stile-lock/stile/internal/node/child"
-	"github.com/stile-lock/stile/internal/remote"
+	"github.com/stile-lock/stile/internal/live/child"
+	"github.com/stile-lock/stile/internal/live/client"
+	"github.com/stile-lock/stile/internal/live/lock"
 )
 
 // longest is how long one can be told to wait.
@@ -91,7 +91,7 @@ func untilSignal(parent context.Context) (ctx context.Context, stop func()) {
 }
 
 // take waits for the lock. The error is one to end with.
-func (t *taking) take(ctx context.Context, c *remote.Client, name string, stderr io.Writer) (lock.Handle, error) {
+func (t *taking) take(ctx context.Context, c *client.Client, name string, stderr io.Writer) (lock.Handle, error) {
 	ask := lock.Options{Try: t.nonblock || t.wait == 0, Wait: max(t.wait, 0)}
 	if !ask.Try {
 		late, cancel := context.WithCancel(ctx)
@@ -119,7 +119,7 @@ func (t *taking) take(ctx context.Context, c *remote.Client, name string, stderr
 }
 
 // explain says to somebody who waits for whom.
-func (t *taking) explain(ctx context.Context, c *remote.Client, name string, stderr io.Writer) {
+func (t *taking) explain(ctx context.Context, c *client.Client, name string, stderr io.Writer) {
 	why := "the node does not answer"
 	if s, err := t.target.At(c.Node()).Survey(ctx, name); err == nil {
 		why = reason(s, name)
@@ -143,7 +143,7 @@ func reason(s *reach.Survey, name string) string {
 }
 
 // give lets go of the lock, and says if it was lost before.
-func (t *taking) give(c *remote.Client, l lock.Handle, stderr io.Writer) error {
+func (t *taking) give(c *client.Client, l lock.Handle, stderr io.Writer) error {
 	err := l.Unlock()
 	_ = c.Close() // it cannot fail
 	if err == nil && t.verbose {

@@ -15,8 +15,8 @@ import (
 	"github.com/stile-lock/stile/internal/cli/ask"
 	"github.com/stile-lock/stile/internal/cli/tell"
 	"github.com/stile-lock/stile/internal/words"
-	"github.com/stile-lock/stile/lab"
-	"github.com/stile-lock/stile/lab/calls"
+	"github.com/stile-lock/stile/internal/world/calls"
+	"github.com/stile-lock/stile/internal/world/document"
 )
 
 // flags is what 'stile lab' can be told.
@@ -93,12 +93,12 @@ func read(path string) (string, error) {
 		return fail(tell.Reason(err))
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, lab.MaxText+1))
+	text, err := io.ReadAll(io.LimitReader(f, document.MaxText+1))
 	switch {
 	case err != nil:
 		return fail(tell.Reason(err))
-	case len(text) > lab.MaxText:
-		return "", fmt.Errorf("the scenario %q has more than %s bytes, which is too much for a page: run it by 'stile replay'", path, words.Grouped(lab.MaxText))
+	case len(text) > document.MaxText:
+		return "", fmt.Errorf("the scenario %q has more than %s bytes, which is too much for a page: run it by 'stile replay'", path, words.Grouped(document.MaxText))
 	}
 	return string(text), nil
 }

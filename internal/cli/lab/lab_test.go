@@ -17,7 +17,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/stile-lock/stile/lab"
+	"github.com/stile-lock/stile/internal/world/document"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -199,7 +199,7 @@ func TestBrowserIsTold(t *testing.T) {
 func TestRefused(t *testing.T) {
 	dir := t.TempDir()
 	large := filepath.Join(dir, "large.stile")
-	if err := os.WriteFile(large, bytes.Repeat([]byte("#"), lab.MaxText+1), 0o666); err != nil {
+	if err := os.WriteFile(large, bytes.Repeat([]byte("#"), document.MaxText+1), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	taken, err := net.Listen("tcp", "127.0.0.1:0")

@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stile-lock/stile/internal/cli/tell"
-	"github.com/stile-lock/stile/lab/calls"
+	"github.com/stile-lock/stile/internal/world/calls"
 	"github.com/stile-lock/stile/web"
 )
 

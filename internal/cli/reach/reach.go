@@ -17,9 +17,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/stile-lock/stile/internal/cli/ask"
-	"github.com/stile-lock/stile/internal/node"
-	"github.com/stile-lock/stile/internal/node/cert"
-	"github.com/stile-lock/stile/internal/remote"
+	"github.com/stile-lock/stile/internal/live/client"
+	"github.com/stile-lock/stile/internal/live/node"
+	"github.com/stile-lock/stile/internal/live/node/cert"
 )
 
 // Patience is how long a node may take to answer.
@@ -57,14 +57,14 @@ func (t *Target) At(address string) *Target {
 
 // Dial connects to one of the nodes, as a client of this name. It does not wait for
 // one that is not there.
-func (t *Target) Dial(ctx context.Context, name string) (*remote.Client, error) {
+func (t *Target) Dial(ctx context.Context, name string) (*client.Client, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, Patience, errLate)
 	defer cancel()
 	ctx, refuse := context.WithCancelCause(ctx)
 	defer refuse(nil)
 	knock := time.AfterFunc(hurry, func() { refuse(t.knock(ctx)) })
 	defer knock.Stop()
-	c, err := remote.Dial(ctx, remote.Config{Name: name, Nodes: t.Addr, TLS: t.TLS, Insecure: t.Insecure})
+	c, err := client.Dial(ctx, client.Config{Name: name, Nodes: t.Addr, TLS: t.TLS, Insecure: t.Insecure})
 	var nobody *absent
 	switch {
 	case err == nil:
@@ -78,9 +78,9 @@ func (t *Target) Dial(ctx context.Context, name string) (*remote.Client, error) 
 // hinted says what to do about nodes that are there, and cannot be talked to.
 func (t *Target) hinted(err error) error {
 	hint := "does it want TLS? give --ca, --cert and --key"
-	var refused *remote.Refused
+	var refused *client.Refused
 	switch {
-	case remote.TurnedAway(err):
+	case client.TurnedAway(err):
 		return fmt.Errorf("cannot talk to the node at %s: %w", strings.Join(t.Addr, ", "), err) // it says what to do
 	case errors.As(err, &refused):
 		hint = "'stile status' says more"
@@ -140,7 +140,7 @@ var errLate = errors.New("it did not answer in time")
 func (t *Target) Query(ctx context.Context, what uint64, about string, to any) (at string, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, Patience, errLate)
 	defer cancel()
-	b, at, err := remote.Query(ctx, remote.Config{Nodes: t.Addr, TLS: t.TLS, Insecure: t.Insecure}, what, []byte(about))
+	b, at, err := client.Query(ctx, client.Config{Nodes: t.Addr, TLS: t.TLS, Insecure: t.Insecure}, what, []byte(about))
 	if at != "" {
 		return at, answered(at, b, err, to)
 	}

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/stile-lock/stile/internal/node"
+	"github.com/stile-lock/stile/internal/live/node"
 )
 
 // A Survey is what all nodes of a cluster say about locks.

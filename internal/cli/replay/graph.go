@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/internal/cli/ask"
 	"github.com/stile-lock/stile/internal/cli/tell"
 	"github.com/stile-lock/stile/internal/words"
@@ -59,8 +59,8 @@ func showGraph(p *tell.Page, sc *scenario.Scenario, v *sim.Verdict) {
 	}
 	p.Gap()
 	p.Row("cycles", "%s", listed(v.Cycles, deadlock.Round))
-	p.Row("order", "%s", listed(v.Order(), core.ID.String))
-	p.Row("deadlocked", "%s", listed(v.Deadlocked, core.ID.String))
+	p.Row("order", "%s", listed(v.Order(), algorithm.ID.String))
+	p.Row("deadlocked", "%s", listed(v.Deadlocked, algorithm.ID.String))
 	verdict := "all as expected"
 	switch {
 	case len(v.Differences) > 0:

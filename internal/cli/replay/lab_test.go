@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/stile-lock/stile/lab"
+	"github.com/stile-lock/stile/internal/world/document"
 )
 
 // printed returns what 'stile replay FILE --json' prints, on one line.
@@ -39,7 +39,7 @@ func TestLabShowsTheEnd(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := lab.Run(string(text), lab.Options{File: file})
+		d := document.Run(string(text), document.Options{File: file})
 		if want := printed(t, file); string(d.End) != want {
 			t.Errorf("%s\n got %s\nwant %s", file, d.End, want)
 		}
@@ -49,10 +49,10 @@ func TestLabShowsTheEnd(t *testing.T) {
 	if err := os.WriteFile(wrong, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if d := lab.Run(text, lab.Options{File: wrong}); string(d.End) != printed(t, wrong) || d.Expects[0].OK {
+	if d := document.Run(text, document.Options{File: wrong}); string(d.End) != printed(t, wrong) || d.Expects[0].OK {
 		t.Errorf("what is not as expected: got %s, want %s", d.End, printed(t, wrong))
 	}
-	if d := lab.Run(text, lab.Options{File: files[0]}); string(d.End) == printed(t, files[0]) {
+	if d := document.Run(text, document.Options{File: files[0]}); string(d.End) == printed(t, files[0]) {
 		t.Error("two scenarios end in the same way, so this compares nothing")
 	}
 }

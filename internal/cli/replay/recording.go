@@ -9,15 +9,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stile-lock/stile/catalog"
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/internal/cli/ask"
 	"github.com/stile-lock/stile/internal/cli/tell"
-	"github.com/stile-lock/stile/internal/engine"
-	"github.com/stile-lock/stile/internal/engine/raft"
-	"github.com/stile-lock/stile/internal/member"
-	"github.com/stile-lock/stile/internal/process"
-	"github.com/stile-lock/stile/internal/record"
+	"github.com/stile-lock/stile/internal/live/member"
+	"github.com/stile-lock/stile/internal/live/process"
+	"github.com/stile-lock/stile/internal/live/replay"
+	"github.com/stile-lock/stile/internal/live/views"
+	"github.com/stile-lock/stile/internal/live/views/raft"
 	"github.com/stile-lock/stile/internal/words"
 )
 
@@ -67,7 +67,7 @@ func (f *flags) runRecording(c *cobra.Command, path string, file io.Reader) erro
 		return err
 	}
 	return tell.Run(c.OutOrStdout(), f.json, nil, func() (tell.Report, error) {
-		r, err := record.Replay(file, record.Options{Logs: logs, Spec: catalog.MakeLive, Until: f.until})
+		r, err := replay.Replay(file, replay.Options{Logs: logs, Spec: catalog.MakeLive, Until: f.until})
 		if err != nil {
 			return tell.Report{}, fmt.Errorf("cannot replay %q: %w", path, err)
 		}
@@ -77,16 +77,16 @@ func (f *flags) runRecording(c *cobra.Command, path string, file io.Reader) erro
 }
 
 // logs returns how the node ran its voter.
-func logs(h *record.Header) engine.Logs {
+func logs(h *replay.Header) views.Logs {
 	return raft.Logs{Election: h.Election, Heartbeat: h.Heartbeat, MaxLog: h.MaxLog}
 }
 
-func newRecordingReport(path string, r *record.Result) *recordingReport {
+func newRecordingReport(path string, r *replay.Result) *recordingReport {
 	h := r.Header
 	report := &recordingReport{
-		File: path, Node: record.Plain(h.Begin.Name), Address: record.Plain(h.Begin.Address), By: record.Plain(h.By), Foreign: foreign(h),
+		File: path, Node: replay.Plain(h.Begin.Name), Address: replay.Plain(h.Begin.Address), By: replay.Plain(h.By), Foreign: foreign(h),
 		Begun: time.UnixMilli(h.Wall).UTC(), Seconds: seconds(r, r.Last), Inputs: r.Inputs, ByKind: map[string]int{},
-		Views: r.Views, Epoch: r.Epoch, Entries: r.Granted, Lost: r.Lost, Ends: lastWords(r), Torn: r.Torn, Crashed: r.Crashed, Failed: record.Plain(r.Failed), Panic: record.Plain(r.Panicked),
+		Views: r.Views, Epoch: r.Epoch, Entries: r.Granted, Lost: r.Lost, Ends: lastWords(r), Torn: r.Torn, Crashed: r.Crashed, Failed: replay.Plain(r.Failed), Panic: replay.Plain(r.Panicked),
 		Stopped: r.Stopped, Members: []string{}, Locks: []lockState{},
 	}
 	for k, n := range r.ByKind {
@@ -106,7 +106,7 @@ func newRecordingReport(path string, r *record.Result) *recordingReport {
 // state reports the members, and the locks that are in use.
 func (r *recordingReport) state(p *process.Process) {
 	for _, m := range p.Record().Members {
-		r.Members = append(r.Members, record.Plain(m.Name))
+		r.Members = append(r.Members, replay.Plain(m.Name))
 	}
 	m := p.Member()
 	if m == nil {
@@ -123,38 +123,38 @@ func (r *recordingReport) state(p *process.Process) {
 }
 
 // seconds returns how long after the first input something happened.
-func seconds(r *record.Result, at member.Instant) float64 {
+func seconds(r *replay.Result, at member.Instant) float64 {
 	return time.Duration(at - r.First).Seconds()
 }
 
 // lastWords says why a recording ends.
-func lastWords(r *record.Result) string {
+func lastWords(r *replay.Result) string {
 	switch {
 	case r.Stopped, r.Differs != nil:
 		return "" // the replay did not get there
 	case r.Crashed:
 		return "the node panicked in the last input"
 	case r.Failed != "":
-		return "the node failed: " + record.Plain(r.Failed)
+		return "the node failed: " + replay.Plain(r.Failed)
 	case r.Torn:
 		return "in the middle of an entry: the node was killed, or the file is incomplete"
 	case r.End == "":
 		return "without a reason: the node was killed, or the file is incomplete"
 	}
-	return record.Plain(r.End)
+	return replay.Plain(r.End)
 }
 
 // foreign says why this build may rightly do something else.
-func foreign(h *record.Header) []string {
+func foreign(h *replay.Header) []string {
 	all := []string{}
 	if us := tell.Build().String(); h.By != us {
 		all = append(all, "replayed by "+us)
 	}
 	for _, s := range h.Specs {
-		spec, err := catalog.Make(s.Name, core.Options{})
+		spec, err := catalog.Make(s.Name, algorithm.Options{})
 		switch {
 		case err != nil:
-			all = append(all, "this version has no algorithm "+record.Plain(s.Name))
+			all = append(all, "this version has no algorithm "+replay.Plain(s.Name))
 		case spec.Version != s.Version:
 			all = append(all, fmt.Sprintf("%s has version %d now, and had %d", s.Name, spec.Version, s.Version))
 		}

@@ -10,11 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/internal/cli/ask"
 	"github.com/stile-lock/stile/internal/cli/tell"
-	"github.com/stile-lock/stile/internal/record"
-	"github.com/stile-lock/stile/lab"
+	"github.com/stile-lock/stile/internal/live/replay"
+	"github.com/stile-lock/stile/internal/world/document"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 	"github.com/stile-lock/stile/trace"
@@ -106,7 +106,7 @@ func (f *flags) run(c *cobra.Command, path string) error {
 	}
 	defer file.Close()
 	r := bufio.NewReaderSize(file, 1<<16)
-	if head, _ := r.Peek(len(record.Magic)); string(head) == record.Magic { // who reads on hears of an error
+	if head, _ := r.Peek(len(replay.Magic)); string(head) == replay.Magic { // who reads on hears of an error
 		return f.runRecording(c, path, r)
 	}
 	return f.runScenario(c, path, r)
@@ -128,7 +128,7 @@ func (f *flags) runScenario(c *cobra.Command, path string, file io.Reader) error
 	if f.graph != "" && !sc.Transacts() {
 		return fmt.Errorf("--graph %q: %s has no sites, so nobody waits for a lock of another: leave --graph out, or draw the run with --svg", f.graph, path)
 	}
-	spec, err := lab.SpecOf(sc, nil)
+	spec, err := document.SpecOf(sc, nil)
 	if err != nil {
 		return err
 	}
@@ -157,6 +157,6 @@ func (f *flags) files(sc *scenario.Scenario, back **sim.Playback) ([]tell.File, 
 		story = func(t *trace.Trace) string { return sim.Story((*back).Sites.Run.Layout, t) }
 	}
 	f.scene.Prints = story == nil && !f.json
-	files, err := f.scene.Files(lanes, story, func(core.ID) (*trace.Trace, error) { return (*back).Trace(), nil })
+	files, err := f.scene.Files(lanes, story, func(algorithm.ID) (*trace.Trace, error) { return (*back).Trace(), nil })
 	return append(files, tell.Picture("graph", f.graph, func() string { return sim.Graph(&(*back).Sites.Run, (*back).Sites.Ledger, sc.Title) })...), err
 }

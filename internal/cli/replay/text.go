@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/internal/cli/tell"
 	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/scenario"
@@ -19,7 +19,7 @@ import (
 // show prints what happened, what came of it, and whether it came out as
 // expected.
 func show(p *tell.Page, sc *scenario.Scenario, b *sim.Playback, look trace.TextOptions) {
-	name := func(i int) string { return core.ID(i).String() }
+	name := func(i int) string { return algorithm.ID(i).String() }
 	if sc.Transacts() {
 		name = func(i int) string { return fmt.Sprintf("site %d", i+1) }
 		showSites(p, sc, b)
@@ -78,7 +78,7 @@ func listed[T any](all []T, say func(T) string) string {
 // leaders says whom each process follows in the end, or nothing if nobody
 // follows anybody.
 func leaders(events []trace.Event) string {
-	follow := map[core.ID]core.ID{}
+	follow := map[algorithm.ID]algorithm.ID{}
 	for _, e := range events {
 		switch e.Kind {
 		case trace.Lead:
@@ -87,7 +87,7 @@ func leaders(events []trace.Event) string {
 			delete(follow, e.Proc)
 		}
 	}
-	followers := map[core.ID][]core.ID{}
+	followers := map[algorithm.ID][]algorithm.ID{}
 	for _, p := range slices.Sorted(maps.Keys(follow)) {
 		followers[follow[p]] = append(followers[follow[p]], p)
 	}
@@ -144,9 +144,9 @@ func showSites(p *tell.Page, sc *scenario.Scenario, b *sim.Playback) {
 }
 
 // showStates shows what each process or site remembers.
-func showStates(p *tell.Page, states [][]core.Field, name func(i int) string) {
+func showStates(p *tell.Page, states [][]algorithm.Field, name func(i int) string) {
 	for i, fields := range states {
-		p.Row(name(i), "%s", strings.Join(each(fields, func(f core.Field) string { return f.Name + " " + f.Value }), ", "))
+		p.Row(name(i), "%s", strings.Join(each(fields, func(f algorithm.Field) string { return f.Name + " " + f.Value }), ", "))
 	}
 }
 

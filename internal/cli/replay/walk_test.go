@@ -11,10 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stile-lock/stile/catalog"
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/deadlock"
-	"github.com/stile-lock/stile/lab"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/catalog"
+	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/internal/world/document"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 	"github.com/stile-lock/stile/trace"
@@ -34,7 +34,7 @@ func walkers() []string {
 	var names []string
 	for _, s := range slices.Concat(catalog.All(), catalog.Elections()) {
 		names = append(names, s.Name)
-		if s.Family == core.MutualExclusion && s.Sound() {
+		if s.Family == algorithm.MutualExclusion && s.Sound() {
 			names = append(names, s.Name+"+bully")
 		}
 	}
@@ -75,7 +75,7 @@ type walk struct {
 	left    int // clicks that are still to come
 
 	sc     *scenario.Scenario
-	spec   core.Spec
+	spec   algorithm.Spec
 	events []trace.Event // of the whole run
 	ended  int           // how many of them come before its verdict
 	under  []sim.Passage // at the cursor
@@ -102,7 +102,7 @@ func (w *walk) look() {
 	if err != nil {
 		w.t.Fatalf("%v in\n%s", err, w.text)
 	}
-	if w.spec, err = lab.SpecOf(sc, nil); err != nil {
+	if w.spec, err = document.SpecOf(sc, nil); err != nil {
 		w.t.Fatal(err)
 	}
 	seen := false
@@ -138,7 +138,7 @@ func (w *walk) click() {
 	w.t.Helper()
 	for tries := 1; ; tries++ {
 		d := w.deed()
-		e, err := lab.Act(w.text, lab.Options{}, w.cursor, d)
+		e, err := document.Act(w.text, document.Options{}, w.cursor, d)
 		if err == nil {
 			past := w.events[:min(w.cursor, w.ended)]
 			w.text, w.cursor = e.Text, e.Event
@@ -197,52 +197,52 @@ func differ(past, now []trace.Event) int {
 }
 
 // deed chooses: mostly what keeps a run going, and seldom what harms it.
-func (w *walk) deed() lab.Deed {
-	var often, seldom []lab.Deed
+func (w *walk) deed() document.Deed {
+	var often, seldom []document.Deed
 	for lane, is := range w.is {
 		o, s := w.atLane(lane, is)
 		often, seldom = append(often, o...), append(seldom, s...)
 	}
-	first := map[[2]core.ID]bool{}
+	first := map[[2]algorithm.ID]bool{}
 	for _, m := range w.under {
-		msg, link := w.numbers[m.Msg], [2]core.ID{m.From, m.To}
+		msg, link := w.numbers[m.Msg], [2]algorithm.ID{m.From, m.To}
 		overtakes := first[link]
 		first[link] = true
 		if w.sc.Sites > 0 && w.left > harm { // transactions never get over some harm
 			if !overtakes {
-				often = append(often, lab.Deed{Verb: "deliver", Msg: msg})
+				often = append(often, document.Deed{Verb: "deliver", Msg: msg})
 			}
 			continue
 		}
-		often = append(often, lab.Deed{Verb: "deliver", Msg: msg})
+		often = append(often, document.Deed{Verb: "deliver", Msg: msg})
 		for _, verb := range []string{"drop", "duplicate", "overtake", "reorder", "delay"} {
-			seldom = append(seldom, lab.Deed{Verb: verb, Msg: msg, By: float64(1+w.r.IntN(6)) / 2})
+			seldom = append(seldom, document.Deed{Verb: verb, Msg: msg, By: float64(1+w.r.IntN(6)) / 2})
 		}
 	}
 	if w.cut && w.sc.Sites == 0 {
-		often = append(often, lab.Deed{Verb: "heal"})
+		often = append(often, document.Deed{Verb: "heal"})
 	}
 	if len(often) == 0 || w.r.IntN(8) == 0 && len(seldom) > 0 {
 		often = seldom
 	}
 	if len(often) == 0 {
-		return lab.Deed{Verb: "nothing"} // which is refused
+		return document.Deed{Verb: "nothing"} // which is refused
 	}
 	return often[w.r.IntN(len(often))]
 }
 
 // atLane is what can be done at a lane.
-func (w *walk) atLane(lane int, is string) (often, seldom []lab.Deed) {
-	do := func(verb string) lab.Deed { return lab.Deed{Verb: verb, Proc: lane} }
+func (w *walk) atLane(lane int, is string) (often, seldom []document.Deed) {
+	do := func(verb string) document.Deed { return document.Deed{Verb: verb, Proc: lane} }
 	other := do("")
 	if other.To = (lane + 1 + w.r.IntN(2)) % len(w.is); w.sc.Sites > 0 {
 		other.To = 1 - lane
 	}
-	telling := func(verb string) lab.Deed { other.Verb = verb; return other }
+	telling := func(verb string) document.Deed { other.Verb = verb; return other }
 	site := lane < w.sc.Sites
 	for i := range w.timers {
 		if a := &w.timers[i]; int(a.Proc) == lane && (site || w.sc.Sites == 0) {
-			seldom = append(seldom, lab.Deed{Verb: "expire", Proc: lane, Timer: &a.Timer, Section: a.Section})
+			seldom = append(seldom, document.Deed{Verb: "expire", Proc: lane, Timer: &a.Timer, Section: a.Section})
 		}
 	}
 	switch {
@@ -258,20 +258,20 @@ func (w *walk) atLane(lane int, is string) (often, seldom []lab.Deed) {
 	case w.sc.Sites > 0 && (is == "enter" || is == "deny") && !w.sc.Steps:
 		return nil, nil // it goes on, or tries again, by itself
 	case w.sc.Sites > 0 && (is == "enter" || is == "deny"):
-		return []lab.Deed{do("go")}, nil
+		return []document.Deed{do("go")}, nil
 	case w.sc.Sites > 0:
 		d := do("take")
 		d.Locks = [][]int{{0}, {1}, {0, 1}, {1, 0}}[w.r.IntN(4)]
-		return []lab.Deed{d}, nil
+		return []document.Deed{d}, nil
 	case is == "crash":
-		return []lab.Deed{do("restart")}, nil
+		return []document.Deed{do("restart")}, nil
 	case is == "pause":
-		return []lab.Deed{do("resume")}, []lab.Deed{do("crash")}
+		return []document.Deed{do("resume")}, []document.Deed{do("crash")}
 	}
-	parts := lab.Deed{Verb: "partition", Parts: [][]int{{lane}}}
+	parts := document.Deed{Verb: "partition", Parts: [][]int{{lane}}}
 	seldom = append(seldom, do("pause"), do("crash"), telling("suspect"), telling("trust"), telling("tell"), parts)
 	switch {
-	case w.spec.Family == core.Election || is == "" || is == "exit" || is == "deny" || is == "restart":
+	case w.spec.Family == algorithm.Election || is == "" || is == "exit" || is == "deny" || is == "restart":
 		often = append(often, do("ask"))
 	case is == "enter":
 		often = append(often, do("leave"))
@@ -303,7 +303,7 @@ func sameRun(t *testing.T, text string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := lab.Run(text, lab.Options{File: file})
+	d := document.Run(text, document.Options{File: file})
 	if d.Error != nil || len(d.Events) != len(tr.Events) {
 		t.Fatalf("the lab has %d events and says %v, the command has %d in\n%s", len(d.Events), d.Error, len(tr.Events), text)
 	}

@@ -9,13 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stile-lock/stile/catalog"
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/internal/bank"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/internal/cli/ask"
 	"github.com/stile-lock/stile/internal/cli/tell"
 	"github.com/stile-lock/stile/internal/spell"
 	"github.com/stile-lock/stile/internal/words"
+	"github.com/stile-lock/stile/internal/world/bank"
 )
 
 // maxEach is how often each process takes something at most.
@@ -89,11 +89,11 @@ func find(name string) (bank.Scene, error) {
 }
 
 // spec returns the algorithm of that name, which may be none.
-func (f *flags) spec(name string) (core.Spec, error) {
+func (f *flags) spec(name string) (algorithm.Spec, error) {
 	if name == "" || name == bank.NoLock().Name {
 		return bank.NoLock(), nil
 	}
-	spec, err := ask.Spec(name, core.Options{})
+	spec, err := ask.Spec(name, algorithm.Options{})
 	if err != nil {
 		return spec, fmt.Errorf("--lock: %w", err)
 	}
@@ -177,7 +177,7 @@ func broken(r *bank.Result) error {
 	return tell.Violations(r.Found)
 }
 
-func title(s bank.Scene, lock core.Spec) string {
+func title(s bank.Scene, lock algorithm.Spec) string {
 	if lock.Name == bank.NoLock().Name {
 		return s.Title + ", without a lock"
 	}

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stile-lock/stile/catalog"
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/internal/bank"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/catalog"
+	"github.com/stile-lock/stile/internal/world/bank"
 )
 
 func told(t *testing.T, args string) (string, error) {
@@ -26,7 +26,7 @@ func told(t *testing.T, args string) (string, error) {
 
 // Every scene shows by itself what goes wrong, and that locks help.
 func TestScenesShow(t *testing.T) {
-	sound := len(slices.DeleteFunc(catalog.Sound(), func(s core.Spec) bool { return s.Accepts(4) != nil }))
+	sound := len(slices.DeleteFunc(catalog.Sound(), func(s algorithm.Spec) bool { return s.Accepts(4) != nil }))
 	for _, s := range bank.Scenes() {
 		text, err := told(t, s.Name)
 		if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stile-lock/stile/internal/cli/tell"
-	"github.com/stile-lock/stile/internal/node"
+	"github.com/stile-lock/stile/internal/live/node"
 )
 
 // impatience is after how long somebody is told why a node is no member yet.

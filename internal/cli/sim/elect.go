@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/internal/cli/ask"
 	"github.com/stile-lock/stile/internal/cli/tell"
 	"github.com/stile-lock/stile/internal/words"
@@ -22,10 +22,10 @@ func fitsElection(c *cobra.Command, name string) error {
 }
 
 // election turns the flags into an election.
-func (f *flags) election(spec core.Spec) (play, error) {
+func (f *flags) election(spec algorithm.Spec) (play, error) {
 	c := sim.Election{Spec: spec, Nodes: f.config.Nodes, Latency: f.config.Latency, Seed: f.config.Seed}
 	var err error
-	if c.Network, err = core.ParseNetwork(f.network); err != nil {
+	if c.Network, err = algorithm.ParseNetwork(f.network); err != nil {
 		return nil, err
 	}
 	if c.Network > spec.Network {
@@ -45,9 +45,9 @@ func (f *flags) election(spec core.Spec) (play, error) {
 			return nil, fmt.Errorf("--starters %q: %v is dead; let another process start", f.starters, p)
 		}
 	}
-	for p := core.ID(0); c.Starters == nil; p++ {
+	for p := algorithm.ID(0); c.Starters == nil; p++ {
 		if !slices.Contains(c.Dead, p) {
-			c.Starters = []core.ID{p}
+			c.Starters = []algorithm.ID{p}
 		}
 	}
 	return func(live *tell.Live, observe func(trace.Event)) (tell.Report, error) {
@@ -75,7 +75,7 @@ func printElection(p *tell.Page, c sim.Election, o *sim.Outcome) {
 	case o.Stopped:
 		leader = "not known yet"
 	case o.Agreed:
-		leader = fmt.Sprintf("%v, and everybody alive knows", core.ID(o.Leader-1))
+		leader = fmt.Sprintf("%v, and everybody alive knows", algorithm.ID(o.Leader-1))
 	}
 	p.Row("leader", "%s", leader)
 	if o.Stalled {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/internal/cli/ask"
 	"github.com/stile-lock/stile/internal/cli/tell"
 	"github.com/stile-lock/stile/scenario"
@@ -41,7 +41,7 @@ func parseSections(list []string, nodes int) ([]scenario.Section, error) {
 }
 
 // inSome refuses processes that use none of the sections, if there are several.
-func inSome(sections []scenario.Section, all ...core.ID) error {
+func inSome(sections []scenario.Section, all ...algorithm.ID) error {
 	for _, p := range all {
 		uses := func(s scenario.Section) bool { return slices.Contains(s.Members, p) }
 		if sections != nil && !slices.ContainsFunc(sections, uses) {

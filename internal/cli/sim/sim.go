@@ -7,12 +7,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stile-lock/stile/catalog"
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/catalog"
+	"github.com/stile-lock/stile/algorithm/quorum"
 	"github.com/stile-lock/stile/internal/cli/ask"
 	"github.com/stile-lock/stile/internal/cli/tell"
 	"github.com/stile-lock/stile/internal/words"
-	"github.com/stile-lock/stile/quorum"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 	"github.com/stile-lock/stile/trace"
@@ -21,7 +21,7 @@ import (
 // flags is what 'stile sim' can be told.
 type flags struct {
 	config     sim.Config
-	options    core.Options
+	options    algorithm.Options
 	requesters string
 	network    string
 	holder     int
@@ -36,7 +36,7 @@ type flags struct {
 
 // New returns the command.
 func New() *cobra.Command {
-	f := &flags{network: core.FIFO.String(), holder: 1, config: sim.Config{
+	f := &flags{network: algorithm.FIFO.String(), holder: 1, config: sim.Config{
 		Nodes: 5, Entries: 1000, Seed: 1, Local: 1, Burst: 1,
 		Hold: scenario.Always(scenario.T), Latency: scenario.Always(scenario.T),
 	}}
@@ -94,7 +94,7 @@ func (f *flags) define(c *cobra.Command) {
 }
 
 // does refuses flags that would change nothing.
-func (f *flags) does(spec core.Spec, sections []scenario.Section) error {
+func (f *flags) does(spec algorithm.Spec, sections []scenario.Section) error {
 	for _, flag := range []string{"local", "burst"} {
 		if f.given(flag) && f.config.Think.Max() == 0 {
 			return fmt.Errorf("--%s: nobody thinks between requests, so that there is nothing to shorten or to put off: give --think too", flag)
@@ -103,7 +103,7 @@ func (f *flags) does(spec core.Spec, sections []scenario.Section) error {
 	if !f.given("holder") {
 		return nil
 	}
-	if err := inSome(sections, core.ID(f.holder-1)); err != nil {
+	if err := inSome(sections, algorithm.ID(f.holder-1)); err != nil {
 		return fmt.Errorf("--holder %d: %w", f.holder, err)
 	}
 	nodes := f.config.Nodes
@@ -123,12 +123,12 @@ type play func(live *tell.Live, observe func(trace.Event)) (tell.Report, error)
 
 func (f *flags) run(c *cobra.Command, name string) error {
 	f.given = c.Flags().Changed
-	spec, err := ask.Spec(name, core.Options{})
+	spec, err := ask.Spec(name, algorithm.Options{})
 	if err != nil {
 		return err
 	}
 	fits, prepare := fitsLock, f.locks
-	if spec.Family == core.Election {
+	if spec.Family == algorithm.Election {
 		fits, prepare = fitsElection, f.election
 	}
 	if err := fits(c, name); err != nil {
@@ -164,7 +164,7 @@ func fitsLock(c *cobra.Command, name string) error {
 }
 
 // locks turns the flags into a run of a lock, or of several.
-func (f *flags) locks(spec core.Spec) (play, error) {
+func (f *flags) locks(spec algorithm.Spec) (play, error) {
 	c := f.config
 	c.Spec = spec
 	if err := spec.Accepts(c.Nodes); err != nil && f.sections == nil {
@@ -177,13 +177,13 @@ func (f *flags) locks(spec core.Spec) (play, error) {
 	if f.options.Coordinator > c.Nodes {
 		return nil, fmt.Errorf("--coordinator %d: there are processes 1 to %d", f.options.Coordinator, c.Nodes)
 	}
-	if c.Network, err = core.ParseNetwork(f.network); err != nil {
+	if c.Network, err = algorithm.ParseNetwork(f.network); err != nil {
 		return nil, err
 	}
 	if f.holder > c.Nodes {
 		return nil, fmt.Errorf("--holder %d: there are processes 1 to %d", f.holder, c.Nodes)
 	}
-	c.Holder = core.ID(f.holder - 1)
+	c.Holder = algorithm.ID(f.holder - 1)
 	if err := f.does(spec, sections); err != nil {
 		return nil, err
 	}

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/quorum"
 	"github.com/stile-lock/stile/internal/cli/tell"
 	"github.com/stile-lock/stile/internal/words"
-	"github.com/stile-lock/stile/quorum"
 	"github.com/stile-lock/stile/sim"
 )
 
@@ -69,11 +69,11 @@ func printRow(p *tell.Page, name string, x [4]string, theory string) {
 	}
 }
 
-func printCount(p *tell.Page, name string, x float64, r *core.Range, text string) {
+func printCount(p *tell.Page, name string, x float64, r *algorithm.Range, text string) {
 	printRow(p, name, [4]string{words.Number(x)}, beside(x, r, text))
 }
 
-func printDelay(p *tell.Page, name string, s *sim.Stats, r *core.Range, text string) {
+func printDelay(p *tell.Page, name string, s *sim.Stats, r *algorithm.Range, text string) {
 	if s == nil {
 		printCount(p, name, math.NaN(), r, text)
 		return
@@ -90,7 +90,7 @@ func printWait(p *tell.Page, r *sim.Result, text string) {
 	if r.Theory.Wait == nil || r.Wait == nil {
 		return
 	}
-	most := &core.Range{Hi: *r.Theory.Wait}
+	most := &algorithm.Range{Hi: *r.Theory.Wait}
 	printRow(p, "waiting time", cells(r.Wait), beside(r.Wait.Max, most, text))
 }
 
@@ -115,7 +115,7 @@ func settings(c sim.Config) string {
 
 // beside says what theory expects, and whether a measured x keeps to it; NaN does
 // whatever that is.
-func beside(x float64, r *core.Range, text string) string {
+func beside(x float64, r *algorithm.Range, text string) string {
 	if r == nil {
 		return text
 	}
@@ -153,7 +153,7 @@ func printLoad(p *tell.Page, r *sim.Result) {
 	label := "load"
 	for i, n := range load {
 		bar := strings.Repeat("▇", (n*40+most/2)/most)
-		who := core.ID(i)
+		who := algorithm.ID(i)
 		if r.Members != nil {
 			who = r.Members[i]
 		}

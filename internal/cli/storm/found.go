@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/internal/cli/tell"
-	"github.com/stile-lock/stile/internal/engine"
-	"github.com/stile-lock/stile/internal/member"
-	"github.com/stile-lock/stile/internal/storm"
-	"github.com/stile-lock/stile/internal/storm/sweep"
+	"github.com/stile-lock/stile/internal/live/member"
+	"github.com/stile-lock/stile/internal/live/storm"
+	"github.com/stile-lock/stile/internal/live/storm/sweep"
+	"github.com/stile-lock/stile/internal/live/views"
 	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/trace"
 )
@@ -89,7 +89,7 @@ func (f *found) shown() (storm.Config, bool) {
 // are over.
 func (f *found) files(s *tell.Scene) ([]tell.File, error) {
 	story := func(t *trace.Trace) string { return t.Story(trace.TextOptions{}) }
-	return s.Files(0, story, func(core.ID) (*trace.Trace, error) {
+	return s.Files(0, story, func(algorithm.ID) (*trace.Trace, error) {
 		if f.trace != nil && f.Failures == 0 {
 			s.Usually(f.interesting())
 		}
@@ -147,7 +147,7 @@ func (f *found) interesting() (from, to float64) {
 // viewAfter returns when the first view is told after a time, or that time.
 func (f *found) viewAfter(at int64) int64 {
 	for i := range f.trace.Events {
-		if e := &f.trace.Events[i]; e.Kind == trace.Send && e.Name == engine.View.String() && e.At > at {
+		if e := &f.trace.Events[i]; e.Kind == trace.Send && e.Name == views.View.String() && e.At > at {
 			return e.At
 		}
 	}

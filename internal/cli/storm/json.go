@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/stile-lock/stile/internal/cli/tell"
-	"github.com/stile-lock/stile/internal/member"
-	"github.com/stile-lock/stile/internal/storm"
+	"github.com/stile-lock/stile/internal/live/member"
+	"github.com/stile-lock/stile/internal/live/storm"
 )
 
 // A report is what came of the storms, for programs.

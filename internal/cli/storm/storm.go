@@ -8,13 +8,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stile-lock/stile/catalog"
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/internal/cli/ask"
 	"github.com/stile-lock/stile/internal/cli/tell"
 	"github.com/stile-lock/stile/internal/jobs"
-	"github.com/stile-lock/stile/internal/storm"
-	"github.com/stile-lock/stile/internal/storm/sweep"
+	"github.com/stile-lock/stile/internal/live/storm"
+	"github.com/stile-lock/stile/internal/live/storm/sweep"
 	"github.com/stile-lock/stile/internal/words"
 )
 
@@ -135,7 +135,7 @@ func live() []string {
 // notLive says why an algorithm cannot be stormed; nothing if there is none that
 // is called so.
 func notLive(name string) string {
-	spec, err := catalog.Make(name, core.Options{})
+	spec, err := catalog.Make(name, algorithm.Options{})
 	if err != nil {
 		return ""
 	}

@@ -12,30 +12,30 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/stile-lock/stile/catalog"
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/internal/cli/tell"
-	"github.com/stile-lock/stile/internal/member"
-	"github.com/stile-lock/stile/internal/storm"
+	"github.com/stile-lock/stile/internal/live/member"
+	"github.com/stile-lock/stile/internal/live/storm"
 )
 
 // liars returns an algorithm whose machines give every seat an alibi, inside or not: homes
 // then let go too early. No flag selects it, because it breaks what members promise.
-func liars(algorithm string, version int) (core.Spec, error) {
-	s, err := catalog.MakeLive(algorithm, version)
+func liars(name string, version int) (algorithm.Spec, error) {
+	s, err := catalog.MakeLive(name, version)
 	plan := s.Plan
-	s.Plan = func(n int) (core.Birth, error) {
+	s.Plan = func(n int) (algorithm.Birth, error) {
 		birth, err := plan(n)
-		return func(self core.ID, v core.View) core.Machine { return liar{birth(self, v)} }, err
+		return func(self algorithm.ID, v algorithm.View) algorithm.Machine { return liar{birth(self, v)} }, err
 	}
 	return s, err
 }
 
-type liar struct{ core.Machine }
+type liar struct{ algorithm.Machine }
 
-func (l liar) Unwrap() core.Machine { return l.Machine }
+func (l liar) Unwrap() algorithm.Machine { return l.Machine }
 
-func (liar) Alibi(core.ID) bool { return true }
+func (liar) Alibi(algorithm.ID) bool { return true }
 
 func lying(c *storm.Config) { c.Spec = liars }
 

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/stile-lock/stile/internal/cli/tell"
-	"github.com/stile-lock/stile/internal/member"
-	"github.com/stile-lock/stile/internal/storm"
+	"github.com/stile-lock/stile/internal/live/member"
+	"github.com/stile-lock/stile/internal/live/storm"
 	"github.com/stile-lock/stile/internal/words"
 )
 

@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/sim"
 	"github.com/stile-lock/stile/trace"
 )
@@ -98,8 +98,8 @@ func TestStoppedReport(t *testing.T) {
 // All files of an interrupted run say so; those of a run that came to its end do
 // not, and hold everything or are refused.
 func TestRecorderInterrupted(t *testing.T) {
-	r := NewRecorder(2, core.Spec{Title: "Title", Name: "name", Kinds: []string{"K"}})
-	r.Observe(trace.Event{Kind: trace.Ask, Proc: 1, Peer: core.None})
+	r := NewRecorder(2, algorithm.Spec{Title: "Title", Name: "name", Kinds: []string{"K"}})
+	r.Observe(trace.Event{Kind: trace.Ask, Proc: 1, Peer: algorithm.None})
 	paths := []string{"x.json", "x.log", "x.txt"}
 	contents := func() []string {
 		var all []string
@@ -128,7 +128,7 @@ func TestRecorderInterrupted(t *testing.T) {
 			t.Errorf("file %d does not say that it was interrupted: %s", i, s)
 		}
 	}
-	if err := r.kept(core.None).Check(); err != nil {
+	if err := r.kept(algorithm.None).Check(); err != nil {
 		t.Error(err)
 	}
 	r.missed = true

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/stile-lock/stile/core"
-	"github.com/stile-lock/stile/deadlock"
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/internal/words"
 )
 
@@ -91,7 +91,7 @@ func Wrap(text string, n int) []string {
 }
 
 // Processes names processes, and only the first of many.
-func Processes(ids []core.ID) string {
+func Processes(ids []algorithm.ID) string {
 	if len(ids) == 0 {
 		return "nobody"
 	}

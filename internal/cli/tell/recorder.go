@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/trace"
 )
@@ -22,7 +22,7 @@ type Recorder struct {
 }
 
 // NewRecorder returns a recorder for a run of an algorithm.
-func NewRecorder(nodes int, spec core.Spec) *Recorder {
+func NewRecorder(nodes int, spec algorithm.Spec) *Recorder {
 	return &Recorder{Trace: trace.Trace{N: nodes, Title: spec.Title, Algorithm: spec.Name, Kinds: spec.Kinds, Unit: scenario.T}}
 }
 
@@ -41,13 +41,13 @@ func (r *Recorder) Interrupted(after string) { r.ended = after }
 
 // kept returns the trace as it is to be written. Where it ends early, the title
 // and a note at this process, or nowhere, say so.
-func (r *Recorder) kept(at core.ID) *trace.Trace {
+func (r *Recorder) kept(at algorithm.ID) *trace.Trace {
 	t := r.Trace
 	if r.ended == "" {
 		return &t
 	}
 	t.Title += ", interrupted after " + r.ended
-	note := trace.Event{Kind: trace.Note, Proc: at, Peer: core.None, Name: "the run was interrupted after " + r.ended}
+	note := trace.Event{Kind: trace.Note, Proc: at, Peer: algorithm.None, Name: "the run was interrupted after " + r.ended}
 	if n := len(t.Events); n > 0 {
 		note.Step, note.At = t.Events[n-1].Step+1, t.Events[n-1].At
 	}
@@ -60,7 +60,7 @@ func (r *Recorder) kept(at core.ID) *trace.Trace {
 
 // Files returns the files of a scene. They are made when the run is over.
 func (r *Recorder) Files(s *Scene) ([]File, error) {
-	return s.Files(r.N, r.Story, func(at core.ID) (*trace.Trace, error) {
+	return s.Files(r.N, r.Story, func(at algorithm.ID) (*trace.Trace, error) {
 		if r.missed && r.ended == "" { // of a run that came to its end it must hold everything
 			return nil, fmt.Errorf("the run has more than %d events: make it shorter, or leave --trace out", MaxEvents)
 		}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/internal/cli/ask"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/trace"
@@ -95,7 +95,7 @@ func (s *Scene) whole() bool { return !s.partial && !s.ends }
 // of returns what happened, or nil if there is nothing to write; what has no
 // process, it may put at the one that it is given, if that is not None. Text is
 // how it is told as text, if not as a diagram.
-func (s *Scene) Files(n int, text func(t *trace.Trace) string, of func(at core.ID) (*trace.Trace, error)) ([]File, error) {
+func (s *Scene) Files(n int, text func(t *trace.Trace) string, of func(at algorithm.ID) (*trace.Trace, error)) ([]File, error) {
 	if s.ends && s.part.To <= s.part.From {
 		return nil, fmt.Errorf("--from %g --to %g: the end must come after the beginning", s.part.From, s.part.To)
 	}
@@ -118,18 +118,18 @@ func (s *Scene) Files(n int, text func(t *trace.Trace) string, of func(at core.I
 	if s.Trace == "" {
 		return files, nil
 	}
-	at := core.None
+	at := algorithm.None
 	if ext := extension(s.Trace); ext == ".log" || ext == ".shiviz" {
 		at = 0 // a log has nothing that is nowhere
 	}
-	return append(files, s.file("trace", s.Trace, func(core.ID) (*trace.Trace, error) { return of(at) }, form)), nil
+	return append(files, s.file("trace", s.Trace, func(algorithm.ID) (*trace.Trace, error) { return of(at) }, form)), nil
 }
 
 // file returns a file that is made of what happened.
-func (s *Scene) file(flag, path string, of func(at core.ID) (*trace.Trace, error), form maker) File {
+func (s *Scene) file(flag, path string, of func(at algorithm.ID) (*trace.Trace, error), form maker) File {
 	f := File{Flag: flag, Path: path, Note: new(string)}
 	f.Make = func() ([]byte, error) {
-		t, err := of(core.None)
+		t, err := of(algorithm.None)
 		if err != nil || t == nil {
 			return nil, err
 		}

@@ -1,0 +1,91 @@
+package catalog
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/spell"
+)
+
+// live names the algorithms that a live member may run, the default first.
+func live() []string {
+	return []string{
+		"naimi-trehel", "central", "raymond", "token-ring-lazy", "suzuki-kasami", "ricart-agrawala-token",
+		"carvalho-roucairol", "ricart-agrawala", "lamport", "maekawa",
+	}
+}
+
+// unlively says of each sound algorithm that is not live why it is not.
+func unlively() []struct{ name, why string } {
+	const (
+		restless = "an idle lock sends messages for ever"
+		unsure   = "it can vouch for hardly anybody, so after a death most locks that the dead had used wait for the end of a lease"
+	)
+	return []struct{ name, why string }{
+		{"central-deny", "a request is denied instead of waiting"},
+		{"central-stamped", "it has nothing over central"},
+		{"token-ring", restless},
+		{"dijkstra", restless},
+		{"bakery-polling", "whoever waits asks again and again"},
+		{"bakery", unsure},
+		{"majority", unsure},
+		{"sanders", unsure},
+		{"maekawa-reject", "one algorithm with quorums is enough, and maekawa is the one that was tried"},
+	}
+}
+
+// Live returns the algorithms that a live member may run, each as it is without
+// options, and the default first. They run among any number of processes, from a
+// View with Busy, on links that keep the order of sending. A host gives them
+// Request, Release and Receive alone: they need neither Start nor timers, and
+// while nobody asks or leaves they fall silent.
+func Live() []algorithm.Spec {
+	all := All()
+	var list []algorithm.Spec
+	for _, name := range live() {
+		list = append(list, all[slices.IndexFunc(all, func(s algorithm.Spec) bool { return s.Name == name })])
+	}
+	return list
+}
+
+// MakeLive returns the algorithm of that name, if a live member may run it, and
+// if its bytes are of that version in this build: see algorithm.Spec.Version.
+func MakeLive(name string, version int) (algorithm.Spec, error) {
+	spec, err := Make(name, algorithm.Options{})
+	if err != nil {
+		return algorithm.Spec{}, fmt.Errorf("algorithm %q of a live lock is not in the catalog of this build: choose one of %s%s",
+			name, strings.Join(live(), ", "), spell.DidYouMean(name, live()...))
+	}
+	if why := NotLive(spec); why != "" {
+		return algorithm.Spec{}, fmt.Errorf("%s does not run live: %s; choose one of %s", name, why, strings.Join(live(), ", "))
+	}
+	if spec.Version != version {
+		return algorithm.Spec{}, fmt.Errorf("version %d of the bytes of %s was asked for, and this build has version %d: let all members run builds with one version of it, or choose another algorithm",
+			version, name, spec.Version)
+	}
+	return spec, nil
+}
+
+// NotLive returns why no live member may run the algorithm, or nothing if it
+// may.
+func NotLive(s algorithm.Spec) string {
+	is := func(e struct{ name, why string }) bool { return e.name == s.Name }
+	list := unlively()
+	switch i := slices.IndexFunc(list, is); {
+	case slices.Contains(live(), s.Name):
+		return ""
+	case s.Family != algorithm.MutualExclusion:
+		return "it is " + s.Family.One() + ", and no lock"
+	case s.Wrong != "":
+		return "it is wrong: " + s.Wrong
+	case s.Weaker != "":
+		return "it is weaker than " + s.Fixed + ": " + s.Weaker
+	case s.Detects:
+		return "it elects somebody when a process dies, and a change of the view does that"
+	case i >= 0:
+		return list[i].why
+	}
+	return "it is not in the catalog"
+}

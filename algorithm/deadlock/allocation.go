@@ -1,0 +1,186 @@
+package deadlock
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/stile-lock/stile/algorithm"
+)
+
+// An Allocation is a resource-allocation graph: who has asked for how many
+// instances of each resource, and who has been given how many.
+type Allocation struct {
+	units    []int
+	requests [][]int // by transaction and resource
+	assigned [][]int
+}
+
+// NewAllocation returns a graph without edges among so many transactions and
+// resources with that many instances each.
+func NewAllocation(transactions int, units ...int) *Allocation {
+	a := &Allocation{units: slices.Clone(units)}
+	for range transactions {
+		a.requests = append(a.requests, make([]int, len(units)))
+		a.assigned = append(a.assigned, make([]int, len(units)))
+	}
+	return a
+}
+
+// Free returns how many instances of a resource nobody has.
+func (a *Allocation) Free(resource int) int {
+	n := a.units[resource]
+	for tx := range a.assigned {
+		n -= a.assigned[tx][resource]
+	}
+	return n
+}
+
+// Request adds a request edge: tx wants one more instance.
+func (a *Allocation) Request(tx algorithm.ID, resource int) { a.requests[tx][resource]++ }
+
+// Assign adds an assignment edge, and takes away a request edge if there is
+// one. It is an error if no instance is free.
+func (a *Allocation) Assign(tx algorithm.ID, resource int) error {
+	if a.Free(resource) == 0 {
+		return fmt.Errorf("%s to %v: all %d instances are taken", ResourceName(resource), tx, a.units[resource])
+	}
+	a.requests[tx][resource] = max(0, a.requests[tx][resource]-1)
+	a.assigned[tx][resource]++
+	return nil
+}
+
+// Release takes away an assignment edge.
+func (a *Allocation) Release(tx algorithm.ID, resource int) {
+	a.assigned[tx][resource] = max(0, a.assigned[tx][resource]-1)
+}
+
+// WaitFor returns the wait-for graph: tx waits for everybody who has an
+// instance of what tx has asked for and cannot get.
+func (a *Allocation) WaitFor() *Graph {
+	g := &Graph{}
+	a.edges(a.Free, g)
+	return g
+}
+
+// Cycles returns the cycles of the graph, as Graph.Cycles does, by their
+// transactions: each asks for a resource of which the next one has an instance.
+// Without a cycle nobody is deadlocked; with one somebody may be.
+func (a *Allocation) Cycles() [][]algorithm.ID {
+	g := &Graph{}
+	a.edges(func(int) int { return 0 }, g)
+	return g.Cycles()
+}
+
+// IsCycle reports whether each of these asks for a resource of which the next
+// one has an instance, and the last one for one of the first one's.
+func (a *Allocation) IsCycle(txs []algorithm.ID) bool {
+	g := &Graph{}
+	a.edges(func(int) int { return 0 }, g)
+	for i, tx := range txs {
+		if !g.Has(tx, txs[(i+1)%len(txs)]) {
+			return false
+		}
+	}
+	return len(txs) > 0
+}
+
+// edges adds an edge to a graph for each who asks for more instances of a
+// resource than that, to everybody else who has one.
+func (a *Allocation) edges(than func(resource int) int, g *Graph) {
+	for tx := range a.requests {
+		for r, n := range a.requests[tx] {
+			if n <= than(r) {
+				continue
+			}
+			for other := range a.assigned {
+				if a.assigned[other][r] > 0 {
+					g.Add(algorithm.ID(tx), algorithm.ID(other), ResourceName(r))
+				}
+			}
+		}
+	}
+}
+
+// Deadlocked returns who can never go on. With several instances a cycle is
+// not enough: the graph is reduced, again and again, by somebody whose
+// requests can be met and who then gives everything back; who is left over is
+// deadlocked.
+//
+// R. C. Holt: Some Deadlock Properties of Computer Systems. Computing Surveys
+// 4(3), 1972.
+func (a *Allocation) Deadlocked() []algorithm.ID {
+	_, left := a.Reduce()
+	return left
+}
+
+// Reduce returns in which order transactions can end, and who cannot.
+func (a *Allocation) Reduce() (order, left []algorithm.ID) {
+	free := make([]int, len(a.units))
+	for r := range a.units {
+		free[r] = a.Free(r)
+	}
+	return reduce(free, a.requests, a.assigned)
+}
+
+// A Reduction is one step by which a graph is reduced: a transaction gets what
+// it asks for, ends, and gives everything back.
+type Reduction struct {
+	Tx   algorithm.ID
+	Asks []int // what it gets, by resource
+	Has  []int // what it had before
+	Free []int // what is free after it
+}
+
+// Steps returns how the graph is reduced, step by step, as far as it goes.
+func (a *Allocation) Steps() []Reduction {
+	order, _ := a.Reduce()
+	free := make([]int, len(a.units))
+	for r := range a.units {
+		free[r] = a.Free(r)
+	}
+	var steps []Reduction
+	for _, tx := range order {
+		add(free, a.assigned[tx], 1)
+		steps = append(steps, Reduction{tx, slices.Clone(a.requests[tx]), slices.Clone(a.assigned[tx]), slices.Clone(free)})
+	}
+	return steps
+}
+
+// reduce lets transactions end as long as what they want is free, and returns
+// in which order, and who cannot.
+func reduce(free []int, want, have [][]int) (order, left []algorithm.ID) {
+	for tx := range want {
+		left = append(left, algorithm.ID(tx))
+	}
+	for n := -1; n != len(order); {
+		n = len(order)
+		left = slices.DeleteFunc(left, func(tx algorithm.ID) bool {
+			if !within(want[tx], free) {
+				return false
+			}
+			for r, n := range have[tx] {
+				free[r] += n
+			}
+			order = append(order, tx)
+			return true
+		})
+	}
+	return order, left
+}
+
+// within reports whether a is at most b, resource by resource.
+func within(a, b []int) bool {
+	for r, n := range a {
+		if n > b[r] {
+			return false
+		}
+	}
+	return true
+}
+
+// ResourceName returns what people call a resource with several instances: R1,
+// R2, ...
+func ResourceName(resource int) string { return fmt.Sprintf("R%d", resource+1) }
+
+// LockName returns what people call a lock: L1, L2, ...
+func LockName(lock int) string { return fmt.Sprintf("L%d", lock+1) }

@@ -1,0 +1,176 @@
+package deadlock
+
+import (
+	"slices"
+
+	"github.com/stile-lock/stile/algorithm"
+)
+
+// Banker is avoidance: transactions claim beforehand what they may ask for,
+// and a lock is given only if there is still an order in which all can get
+// what they claim and end. One site, the banker, decides for all locks. When
+// it dies the next one does, as soon as every other site has said that its
+// transactions have let go of what the dead one gave them.
+func Banker() Method {
+	return Method{
+		Name: "banker", Title: "Banker's algorithm", Family: Avoid, Claims: true, Exact: always,
+		Paper: "E. W. Dijkstra: Cooperating Sequential Processes. EWD 123, 1965",
+		make:  only(func(l *Layout) method { return &banker{claimed: make([][]int, len(l.Home))} }),
+	}
+}
+
+type banker struct {
+	plain
+	claimed [][]int       // of each transaction that has asked
+	ready   algorithm.Set // which sites hold nothing of an earlier banker
+}
+
+func (b *banker) fields(_ *site, c *algorithm.Coder) {
+	c.Set("ready", &b.ready)
+	for tx := range b.claimed {
+		c.Of("P", tx)
+		c.Indexes("claimed", &b.claimed[tx], maxIndex)
+	}
+	c.Of("", 0)
+}
+
+func (b *banker) keeper(s *site, _ int) algorithm.ID { return s.lowest() }
+
+// keeps: a request may come before the site has heard that it is the banker.
+func (b *banker) keeps(*site, int) bool { return true }
+
+func (b *banker) claims(t *transaction) []int { return t.claims }
+
+// allows: who has claimed nothing gets nothing.
+func (b *banker) allows(t *transaction, k int) bool { return slices.Contains(t.claims, k) }
+
+func (b *banker) heard(s *site, who node, m *message) {
+	b.claimed[who.tx] = slices.DeleteFunc(slices.Clone(m.claims), func(k int) bool { return !s.layout.hasLock(k) })
+}
+
+func (b *banker) ended(_ *site, who node) { b.claimed[who.tx] = nil }
+
+// opens reports whether the bank is open.
+func (b *banker) opens(s *site) bool {
+	for id := range s.self { // the bankers before are dead
+		if !s.dead.Has(id) {
+			return false
+		}
+	}
+	for id := range algorithm.ID(s.layout.Sites) {
+		if s.self > 0 && id != s.self && !s.dead.Has(id) && !b.ready.Has(id) {
+			return false
+		}
+	}
+	return true
+}
+
+func (b *banker) receive(s *site, from algorithm.ID, m *message, o *out) {
+	if m.kind == demand {
+		b.ready.Add(from)
+		b.pass(s, o)
+	}
+}
+
+func (b *banker) died(s *site, d algorithm.ID, o *out) {
+	if next := s.lowest(); d < next && next != s.self {
+		s.send(next, message{kind: demand}, o)
+	}
+	for tx, home := range s.layout.Home {
+		if home == d {
+			b.claimed[tx] = nil
+		}
+	}
+}
+
+// may: the state after giving the lock must be safe, and somebody who has
+// nothing yet must not overtake an older one that waits and claims the lock
+// too.
+func (b *banker) may(s *site, k int, who node) bool {
+	holds := slices.ContainsFunc(s.locks, func(l lock) bool { return l.holder.tx == who.tx })
+	return b.opens(s) && (holds || !b.overtakes(s, k, who)) && b.safeWith(s, k, who)
+}
+
+func (b *banker) overtakes(s *site, k int, who node) bool {
+	return slices.ContainsFunc(b.waiting(s), func(w wish) bool {
+		return w.from.older(who) && w.from.tx != who.tx && slices.Contains(b.claimed[w.from.tx], k)
+	})
+}
+
+// safeWith reports whether the state is safe once who has k.
+func (b *banker) safeWith(s *site, k int, who node) bool {
+	s.locks[k].holder = who
+	safe := b.safe(s)
+	s.locks[k].holder = nobody()
+	return safe
+}
+
+// safe is Safe for single instances. There everybody can end, one after the
+// other, unless some wait in a ring for what others have and they claim.
+func (b *banker) safe(s *site) bool {
+	seen := make([]uint8, len(b.claimed)) // 1 while those it may wait for are looked at, then 2
+	var ends func(tx int) bool
+	ends = func(tx int) bool {
+		seen[tx] = 1
+		for _, k := range b.claimed[tx] {
+			h := s.locks[k].holder.tx
+			if h >= 0 && h != tx && (seen[h] == 1 || seen[h] == 0 && !ends(h)) {
+				return false
+			}
+		}
+		seen[tx] = 2
+		return true
+	}
+	for tx := range b.claimed {
+		if seen[tx] == 0 && !ends(tx) {
+			return false
+		}
+	}
+	return true
+}
+
+// pass: whenever something changes any lock may have become safe to give. The
+// oldest are looked at first, each once: a lock that is given makes nothing
+// safe that was not.
+func (b *banker) pass(s *site, o *out) {
+	if s.lowest() != s.self || !b.opens(s) {
+		return
+	}
+	all := b.waiting(s)
+	slices.SortFunc(all, func(a, b wish) int {
+		if a.from.older(b.from) {
+			return -1
+		}
+		return 1
+	})
+	holds := make([]bool, len(b.claimed))
+	for k := range s.locks {
+		if l := &s.locks[k]; !l.free() {
+			holds[l.holder.tx] = true
+		}
+	}
+	older := make([]bool, len(s.locks)) // locks that an older one claims, which waits on
+	for _, w := range all {
+		l := &s.locks[w.lock]
+		if l.free() && (holds[w.from.tx] || !older[w.lock]) && b.safeWith(s, w.lock, w.from) {
+			l.queue = slices.DeleteFunc(l.queue, w.from.same)
+			s.give(w.lock, w.from, o)
+			holds[w.from.tx] = true
+			continue
+		}
+		for _, k := range b.claimed[w.from.tx] {
+			older[k] = true
+		}
+	}
+}
+
+// waiting returns all who wait.
+func (b *banker) waiting(s *site) []wish {
+	var all []wish
+	for k := range s.locks {
+		for _, w := range s.locks[k].queue {
+			all = append(all, wish{w, k})
+		}
+	}
+	return all
+}

@@ -1,0 +1,59 @@
+package deadlock
+
+import (
+	"fmt"
+
+	"github.com/stile-lock/stile/algorithm"
+)
+
+// A Layout says how many sites, transactions and locks there are, at which
+// site each transaction is at home, and at which site each lock is.
+type Layout struct {
+	Sites int
+	Home  []algorithm.ID // of each transaction
+	At    []algorithm.ID // of each lock
+}
+
+// Spread returns a layout in which transactions and locks are dealt out to the
+// sites in turn.
+func Spread(sites, transactions, locks int) Layout {
+	l := Layout{Sites: sites}
+	for i := range transactions {
+		l.Home = append(l.Home, algorithm.ID(i%max(sites, 1)))
+	}
+	for i := range locks {
+		l.At = append(l.At, algorithm.ID(i%max(sites, 1)))
+	}
+	return l
+}
+
+// maxIndex is more than there may be transactions, or locks.
+const maxIndex = 1 << 16
+
+// Check reports why there cannot be such a layout, or nil.
+func (l Layout) Check() error {
+	if l.Sites < 1 {
+		return fmt.Errorf("%d sites: there must be at least 1", l.Sites)
+	}
+	if len(l.Home) < 1 || len(l.Home) > maxIndex {
+		return fmt.Errorf("%d transactions at a time: want 1 to %d", len(l.Home), maxIndex)
+	}
+	if len(l.At) < 1 || len(l.At) > maxIndex {
+		return fmt.Errorf("%d locks: want 1 to %d", len(l.At), maxIndex)
+	}
+	for tx, s := range l.Home {
+		if s < 0 || int(s) >= l.Sites {
+			return fmt.Errorf("%v is at home at site %d: there are sites 1 to %d", algorithm.ID(tx), s+1, l.Sites)
+		}
+	}
+	for k, s := range l.At {
+		if s < 0 || int(s) >= l.Sites {
+			return fmt.Errorf("%s is at site %d: there are sites 1 to %d", LockName(k), s+1, l.Sites)
+		}
+	}
+	return nil
+}
+
+func (l *Layout) hasTx(tx int) bool { return tx >= 0 && tx < len(l.Home) }
+
+func (l *Layout) hasLock(k int) bool { return k >= 0 && k < len(l.At) }

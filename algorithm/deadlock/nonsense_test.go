@@ -1,0 +1,134 @@
+package deadlock
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+
+	"github.com/stile-lock/stile/algorithm"
+)
+
+// TestStrings is the worked example: site 1 has EXT->P2->P1->EXT.
+func TestStrings(t *testing.T) {
+	l := Layout{Sites: 2, Home: []algorithm.ID{0, 0, 1, 1, 1}, At: []algorithm.ID{0, 1, 1}}
+	p := newPushing(&l)
+	s := newSite(0, &l, p)
+	m := algorithm.NewSite[message](0, algorithm.View{N: 2}, s, len(l.Home))
+	var o algorithm.Output
+	step := func(in algorithm.Input) {
+		if err := m.Step(in, &o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	step(algorithm.Input{Kind: algorithm.Request, From: 0, Arg: 0}) // P1 has L1
+	step(algorithm.Input{Kind: algorithm.Request, From: 0, Arg: 1}) // and waits for L2 at site 2
+	s.txs[1] = transaction{phase: running, stamp: algorithm.First(), attempt: 1, wants: -1, has: []int{2}}
+	step(algorithm.Input{Kind: algorithm.Request, From: 1, Arg: 0}) // P2 has L3 and waits for L1
+	if got := p.strings(s); !slices.Equal(got, []string{"EXT->P2->P1->EXT"}) {
+		t.Errorf("site 1 has %v, want EXT->P2->P1->EXT", got)
+	}
+	sent := slices.ContainsFunc(o.Sends, func(x algorithm.Send) bool { return x.Kind == path && x.To == 1 })
+	if !sent {
+		t.Errorf("sent %v, want a path to site 2", o.Sends)
+	}
+}
+
+// strings returns the graph of a site as paths: EXT->P2->P1->EXT.
+func (p *pushing) strings(s *site) []string {
+	var all []string
+	p.look(s)
+	p.web.walk(&news{all: true}, func(nodes []node) {
+		var ids []algorithm.ID
+		for _, n := range nodes {
+			ids = append(ids, algorithm.ID(n.tx))
+		}
+		if p.web.exit[nodes[len(nodes)-1].tx] > 0 {
+			all = append(all, "EXT->"+Chain(ids)+"->EXT")
+		}
+	})
+	return all
+}
+
+// at returns the n-th time there is; 0 for none.
+func at(n int) algorithm.Time {
+	var t algorithm.Time
+	for range n {
+		t.Tick()
+	}
+	return t
+}
+
+// TestNonsense: whatever a peer sends, no site panics, and its state can be
+// written and read again.
+func TestNonsense(t *testing.T) {
+	chance := uint64(1)
+	below := func(n int) int {
+		chance = chance*6364136223846793005 + 1442695040888963407
+		return int(chance>>33) % n
+	}
+	some := func() node {
+		return node{tx: below(8) - 1, attempt: uint64(below(4)), stamp: at(below(5)), ext: below(2) == 0}
+	}
+	l := Spread(3, 5, 4)
+	for _, method := range Methods() {
+		for _, mode := range append(slices.Clone(method.Modes), "") {
+			spec, err := method.Spec(l, mode)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := spec.New(1, algorithm.View{N: 3})
+			if err != nil {
+				t.Fatal(err)
+			}
+			other, _ := spec.New(1, algorithm.View{N: 3})
+			var o algorithm.Output
+			for range 4000 {
+				g := message{kind: uint8(below(int(elected) + 1)), from: some(), lock: below(6) - 1, round: uint64(below(3))}
+				for range below(4) {
+					g.edges = append(g.edges, hold{some(), some(), below(6) - 1})
+					g.wishes = append(g.wishes, wish{some(), below(6) - 1})
+					g.path = append(g.path, some())
+				}
+				g.claims = []int{below(6)}
+				for range below(6) {
+					g.bytes = append(g.bytes, byte(below(5)))
+				}
+				in := algorithm.Input{Kind: algorithm.InputKind(below(int(algorithm.Abort) + 1)), From: algorithm.ID(below(4) - 1), Arg: below(6) - 1, Timer: below(7)}
+				if below(3) > 0 {
+					in = algorithm.Input{Kind: algorithm.Receive, From: algorithm.ID(2 * below(2)), Bytes: encoded(g)}
+				}
+				if in.Kind == algorithm.Suspect && below(20) > 0 {
+					continue
+				}
+				_ = m.Step(in, &o) // an error for what does not decode
+				state := m.AppendState(nil)
+				if err := other.LoadState(state); err != nil {
+					t.Fatalf("%s: the state does not load: %v", method.Name, err)
+				}
+				if !bytes.Equal(other.AppendState(nil), state) {
+					t.Fatalf("%s: a state loads as another one", method.Name)
+				}
+			}
+		}
+	}
+}
+
+// encoded returns the bytes of a message.
+func encoded(g message) []byte {
+	echo := algorithm.NewSite[message](0, algorithm.View{N: 3}, &sender{g}, 1)
+	var o algorithm.Output
+	if err := echo.Step(algorithm.Input{Kind: algorithm.Request}, &o); err != nil || len(o.Sends) == 0 {
+		return nil
+	}
+	return slices.Clone(o.Bytes(0))
+}
+
+// A sender is a site that sends one message.
+type sender struct{ m message }
+
+func (s *sender) Fields(*algorithm.Coder)               {}
+func (s *sender) Claim(algorithm.ID, int)               {}
+func (s *sender) Acquire(_ algorithm.ID, _ int, o *out) { o.Send(1, s.m) }
+func (s *sender) Finish(algorithm.ID, *out)             {}
+func (s *sender) Abort(algorithm.ID, *out)              {}
+func (s *sender) Receive(algorithm.ID, *message, *out)  {}

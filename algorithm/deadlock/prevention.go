@@ -1,0 +1,182 @@
+package deadlock
+
+import (
+	"slices"
+
+	"github.com/stile-lock/stile/algorithm"
+)
+
+// None does nothing: transactions deadlock.
+func None() Method {
+	return Method{
+		Name: "none", Title: "Nothing is done", Family: Ignore, Exact: always,
+		Paper: "The four conditions of a deadlock: E. G. Coffman, M. J. Elphick, A. Shoshani: System Deadlocks. Computing Surveys 3(2), 1971",
+		make:  only(func(*Layout) method { return plain{} }),
+	}
+}
+
+// Ordered is ordered acquisition: all transactions ask for locks in ascending
+// order, so nobody who waits for a lock is waited for by the holder of a later
+// one. A request out of order is refused.
+func Ordered() Method {
+	return Method{
+		Name: "ordered", Title: "Ordered acquisition", Family: Prevent, Sorted: true, Exact: always,
+		Paper: "J. W. Havender: Avoiding deadlock in multitasking systems. IBM Systems Journal 7(2), 1968",
+		make:  only(func(*Layout) method { return ordered{} }),
+	}
+}
+
+type ordered struct{ plain }
+
+func (ordered) allows(t *transaction, k int) bool {
+	return len(t.has) == 0 || k > slices.Max(t.has)
+}
+
+// A preempting method is one in which a requester of higher rank makes the
+// holder abort, and one of lower rank waits. Nobody ever waits for somebody of
+// lower rank, so there is no cycle.
+type preempting struct {
+	plain
+	above func(a, b node) bool // a ranks above b
+}
+
+func (p preempting) meet(s *site, k int, who node, o *out) {
+	s.enqueue(k, who)
+	p.preempt(s, k, o)
+}
+
+// preempt makes the holder abort if somebody of higher rank waits for it.
+func (p preempting) preempt(s *site, k int, o *out) {
+	l := &s.locks[k]
+	if l.free() || l.wounded || !slices.ContainsFunc(l.queue, func(w node) bool { return p.above(w, l.holder) }) {
+		return
+	}
+	l.wounded = true
+	s.tell(wound, l.holder, nil, o)
+}
+
+// turn: the one of highest rank goes first, so that the others again wait for
+// somebody of higher rank.
+func (p preempting) turn(queue []node) int {
+	best := 0
+	for i := range queue {
+		if p.above(queue[i], queue[best]) {
+			best = i
+		}
+	}
+	return best
+}
+
+// rosenkrantz is where ages instead of priorities were proposed.
+const rosenkrantz = "D. J. Rosenkrantz, R. E. Stearns, P. M. Lewis: System Level Concurrency Control for Distributed Database Systems. ACM TODS 3(2), 1978"
+
+// byNumber is the rank of plain priorities: a small number ranks above a large
+// one, for ever.
+func byNumber(a, b node) bool { return a.tx < b.tx }
+
+// Priority is prevention by plain priorities that preempts: a requester of
+// higher rank takes the lock away from the holder. The last one may never get
+// through.
+func Priority() Method {
+	return Method{
+		Name: "priority", Title: "Plain priorities, the holder is preempted", Family: Prevent, Starves: true, Exact: always,
+		Paper:  "The naive form of: " + rosenkrantz,
+		Weaker: "who ranks low may be preempted for ever", Fixed: "wound-wait",
+		Shown: "stile replay scenarios/priority-starves.stile",
+		make:  only(func(*Layout) method { return preempting{above: byNumber} }),
+	}
+}
+
+// PriorityRequester is prevention by plain priorities without preemption: a
+// requester of lower rank than the holder is removed, one of higher rank waits.
+// The last one may never get through here either.
+func PriorityRequester() Method {
+	return Method{
+		Name: "priority-requester", Title: "Plain priorities, the requester is removed", Family: Prevent, Starves: true, Exact: always,
+		Paper:  "The naive form of: " + rosenkrantz,
+		Weaker: "who ranks low may be removed for ever, whenever it asks", Fixed: "wait-die",
+		Shown: "stile replay scenarios/priority-requester-starves.stile",
+		make:  only(func(*Layout) method { return dying{above: byNumber} }),
+	}
+}
+
+// WoundWait is prevention by age: an older requester wounds the younger
+// holder, a younger one waits. A restarted transaction keeps its stamp, so it
+// grows old, and the oldest is never wounded.
+func WoundWait() Method {
+	return Method{
+		Name: "wound-wait", Title: "Wound-wait", Family: Prevent, Exact: always,
+		Paper: rosenkrantz,
+		make:  only(func(*Layout) method { return preempting{above: node.older} }),
+	}
+}
+
+// WaitDie is prevention by age without preemption: an older requester waits,
+// a younger one dies. A restarted transaction keeps its stamp.
+func WaitDie() Method {
+	return Method{
+		Name: "wait-die", Title: "Wait-die", Family: Prevent, Exact: always,
+		Paper: rosenkrantz,
+		make:  only(func(*Layout) method { return dying{above: node.older} }),
+	}
+}
+
+// WoundWaitRestamped is wound-wait with a new stamp for every attempt, which is
+// wrong: who is wounded is the youngest again, and never grows old.
+func WoundWaitRestamped() Method {
+	return restamped(WoundWait(), "wounded")
+}
+
+// WaitDieRestamped is wait-die with a new stamp for every attempt, which is
+// wrong in the same way.
+func WaitDieRestamped() Method {
+	return restamped(WaitDie(), "told to die")
+}
+
+// restamped makes the wrong form of a method that goes by age; done is what
+// happens to the younger one.
+func restamped(m Method, done string) Method {
+	born := m.make("")
+	m.Wrong = "a transaction gets a new stamp after every abort, so it is the youngest again and may be " + done + " for ever"
+	m.Fixed, m.Starves, m.spreads = m.Name, true, true
+	m.Name += "-restamped"
+	m.Title += ", with a new stamp after every abort"
+	m.Paper = "The wrong form of: " + rosenkrantz
+	m.Shown = "stile replay scenarios/" + m.Name + "-starves.stile"
+	m.make = only(func(l *Layout) method { return forgetting{born(l)} })
+	return m
+}
+
+// A forgetting method forgets when a transaction began as soon as it aborts.
+type forgetting struct{ method }
+
+func (forgetting) restarts(t *transaction) { t.stamp = algorithm.Time{} }
+
+// A dying method is one in which a requester of higher rank than the holder
+// waits, and one of lower rank dies. Nobody ever waits for somebody of higher
+// rank, so there is no cycle.
+type dying struct {
+	plain
+	above func(a, b node) bool // a ranks above b
+}
+
+func (d dying) meet(s *site, k int, who node, o *out) {
+	if d.above(who, s.locks[k].holder) {
+		s.enqueue(k, who)
+	} else {
+		s.tell(die, who, nil, o)
+	}
+}
+
+// turn: the one of lowest rank goes first, so that who still waits ranks above
+// the new holder. Holders of a lock that somebody waits for only rise, until it
+// is that one's turn.
+func (d dying) turn(queue []node) int {
+	last := 0
+	for i := range queue {
+		if d.above(queue[last], queue[i]) {
+			last = i
+		}
+	}
+	return last
+}

@@ -1,0 +1,90 @@
+package deadlock
+
+import (
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/election"
+)
+
+// A seat is that of the coordinator: who has it, as this site knows, and this
+// site's part in the elections that fill it. The election is the ring, a machine
+// within the site that knows nothing of locks.
+//
+// The election counts on a timeout to make good what was lost with a site that
+// died. Here a perfect failure detector says that a site has died, and what came
+// from it before has come: so that timeout runs out when a death is told, and at
+// no other time.
+type seat struct {
+	coordinator algorithm.ID // or None while it is vacant
+	named       algorithm.ID // whom the election has named in this step, or None: no part of the state
+	birth       algorithm.Birth
+	sites       int
+	vote        algorithm.Machine // nil until the site is known
+	out         algorithm.Output
+}
+
+// newSeat returns the seat among so many sites. Site 1 has it.
+func newSeat(sites int) seat {
+	birth, err := election.Ring().Birth(max(1, sites))
+	if err != nil {
+		panic("deadlock: the ring election takes any number of sites: " + err.Error())
+	}
+	return seat{named: algorithm.None, birth: birth, sites: sites}
+}
+
+// machine returns this site's part in elections.
+func (e *seat) machine(s *site) algorithm.Machine {
+	if e.vote == nil {
+		e.vote = e.birth(s.self, algorithm.View{N: e.sites, Busy: true})
+	}
+	return e.vote
+}
+
+func (e *seat) fields(s *site, c *algorithm.Coder) {
+	c.Maybe("coordinator", &e.coordinator)
+	c.Inner("election", e.machine(s), nil)
+}
+
+// taken reports whether there is a coordinator.
+func (e *seat) taken() bool { return e.coordinator != algorithm.None }
+
+// poll gives the election an input, and sends what it sends.
+func (e *seat) poll(s *site, in algorithm.Input, o *out) {
+	if err := e.machine(s).Step(in, &e.out); err != nil {
+		o.Fail(err)
+		return
+	}
+	for i, m := range e.out.Sends {
+		s.send(m.To, message{kind: elect + m.Kind, bytes: e.out.Bytes(i)}, o)
+	}
+	for _, n := range e.out.Notices {
+		if n.Kind == algorithm.Leader && n.Who != algorithm.None {
+			e.named = n.Who
+		}
+	}
+}
+
+// fill is told that a site has died. If it was the coordinator the seat is
+// vacant; and if it is, whatever election there was is held anew.
+func (e *seat) fill(s *site, d algorithm.ID, o *out) {
+	e.poll(s, algorithm.Input{Kind: algorithm.Suspect, From: d}, o)
+	if e.coordinator == d {
+		e.coordinator = algorithm.None
+	}
+	if !e.taken() {
+		e.poll(s, algorithm.Input{Kind: algorithm.Expire}, o)
+		e.poll(s, algorithm.Input{Kind: algorithm.Request}, o)
+	}
+}
+
+// settle takes over whom the election has named, and reports whether that is
+// news. It is not if the one who was named has died since: then there is another
+// election, which began when that was told.
+func (e *seat) settle(s *site) bool {
+	named := e.named
+	e.named = algorithm.None
+	if named == algorithm.None || named == e.coordinator || s.dead.Has(named) {
+		return false
+	}
+	e.coordinator = named
+	return true
+}

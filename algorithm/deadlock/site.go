@@ -1,0 +1,278 @@
+package deadlock
+
+import (
+	"slices"
+
+	"github.com/stile-lock/stile/algorithm"
+)
+
+// The phases of a transaction, as its home sees it.
+const (
+	idle    uint8 = iota // it has nothing and wants nothing
+	running              // it has what it asked for
+	waiting              // it waits for a lock
+	doomed               // it has been told to abort
+)
+
+// A transaction is what its home knows of it.
+type transaction struct {
+	phase   uint8
+	stamp   algorithm.Time // none between transactions
+	attempt uint64
+	wants   int   // waiting: the lock
+	has     []int // locks, in the order in which it got them
+	claims  []int // locks that it may ask for
+}
+
+// fieldNames is what the fields of a transaction are called: made once, since
+// states are written and read far more often than shown.
+type fieldNames struct{ phase, stamp, attempt, wants, has, claims string }
+
+func namesOf(tx int) fieldNames {
+	p := algorithm.ID(tx).String()
+	return fieldNames{p, p + ".stamp", p + ".attempt", p + ".wants", p + ".has", p + ".claims"}
+}
+
+func (t *transaction) fields(c *algorithm.Coder, tx int, names *fieldNames) {
+	c.Uint8(names.phase, &t.phase, "idle", "running", "waiting", "doomed")
+	c.Time(names.stamp, &t.stamp)
+	c.Seq(names.attempt, algorithm.ID(tx), &t.attempt)
+	c.Index(names.wants, &t.wants, maxIndex)
+	c.Indexes(names.has, &t.has, maxIndex)
+	c.Indexes(names.claims, &t.claims, maxIndex)
+}
+
+// A lock is what its site knows of it.
+type lock struct {
+	holder  node
+	wounded bool   // the holder has been told to abort
+	queue   []node // who waits, in order of arrival
+}
+
+func (l *lock) fields(c *algorithm.Coder) {
+	l.holder.fields(c)
+	c.Bool("wounded", &l.wounded)
+	list(c, "queue", &l.queue)
+}
+
+func (l *lock) free() bool { return l.holder.tx < 0 }
+
+// A site is one site: the home of some transactions, which it asks locks for,
+// and the keeper of some locks, which it grants. What happens when a lock is
+// taken is up to the method.
+type site struct {
+	self   algorithm.ID
+	layout *Layout
+	method method
+
+	clock algorithm.Time
+	dead  algorithm.Set
+	txs   []transaction // those at home here are in use
+	locks []lock        // those kept here are in use
+	own   []int         // which transactions are at home here, in order
+	kept  []int         // which locks are kept here, in order
+	names []fieldNames  // of the fields of own
+}
+
+type out = algorithm.Out[message]
+
+func newSite(self algorithm.ID, l *Layout, m method) *site {
+	s := &site{self: self, layout: l, method: m, txs: make([]transaction, len(l.Home)), locks: make([]lock, len(l.At))}
+	for tx := range s.txs {
+		s.txs[tx].wants = -1
+		if l.Home[tx] == self {
+			s.own, s.names = append(s.own, tx), append(s.names, namesOf(tx))
+		}
+	}
+	for k := range s.locks {
+		s.locks[k].holder = nobody()
+		if m.keeps(s, k) {
+			s.kept = append(s.kept, k)
+		}
+	}
+	return s
+}
+
+func (s *site) Fields(c *algorithm.Coder) {
+	c.Time("clock", &s.clock)
+	c.Set("dead", &s.dead)
+	for i, tx := range s.own {
+		s.txs[tx].fields(c, tx, &s.names[i])
+	}
+	for _, k := range s.kept {
+		c.Of("L", k)
+		s.locks[k].fields(c)
+	}
+	c.Of("", 0)
+	s.method.fields(s, c)
+}
+
+// keeper returns the site that grants a lock.
+func (s *site) keeper(k int) algorithm.ID { return s.method.keeper(s, k) }
+
+// node returns a transaction at home here, in its present attempt.
+func (s *site) node(tx int) node {
+	t := &s.txs[tx]
+	return node{tx: tx, attempt: t.attempt, stamp: t.stamp}
+}
+
+// atHome reports whether this is the home of tx.
+func (s *site) atHome(tx int) bool { return s.layout.hasTx(tx) && s.layout.Home[tx] == s.self }
+
+func (s *site) send(to algorithm.ID, m message, o *out) {
+	m.clock = s.clock
+	o.Send(to, m)
+}
+
+// Clock implements algorithm.Hearer.
+func (s *site) Clock() algorithm.Time { return s.clock }
+
+// Hear takes over a clock that is ahead.
+func (s *site) Hear(t algorithm.Time) { s.clock.See(t) }
+
+// Claim notes that tx may ask for a lock.
+func (s *site) Claim(tx algorithm.ID, k int) {
+	if s.atHome(int(tx)) && s.layout.hasLock(k) && !slices.Contains(s.txs[tx].claims, k) {
+		s.txs[tx].claims = append(s.txs[tx].claims, k)
+	}
+}
+
+// Acquire asks for a lock. The first one begins an attempt, and gives the
+// transaction its stamp unless it has one from an attempt before.
+func (s *site) Acquire(tx algorithm.ID, k int, o *out) {
+	if !s.atHome(int(tx)) || !s.layout.hasLock(k) {
+		return
+	}
+	t := &s.txs[tx]
+	if t.phase == waiting || t.phase == doomed || slices.Contains(t.has, k) {
+		return
+	}
+	if s.dead.Has(s.keeper(k)) || !s.method.allows(t, k) {
+		o.Refuse(tx)
+		return
+	}
+	if t.phase == idle {
+		t.attempt++
+		if t.stamp.IsNone() {
+			s.clock = s.clock.Next()
+			t.stamp = s.clock
+		}
+	}
+	t.phase, t.wants = waiting, k
+	who := s.node(int(tx))
+	to := s.keeper(k)
+	who.ext = slices.ContainsFunc(t.has, func(h int) bool { return s.keeper(h) != to })
+	s.send(to, message{kind: request, from: who, lock: k, claims: s.method.claims(t)}, o)
+	s.method.asked(s, who, k, o)
+}
+
+// Finish commits tx: all its locks are free.
+func (s *site) Finish(tx algorithm.ID, o *out) {
+	if !s.atHome(int(tx)) || s.txs[tx].phase != running {
+		return
+	}
+	s.letGo(int(tx), o)
+	s.txs[tx].stamp, s.txs[tx].claims = algorithm.Time{}, nil
+}
+
+// Abort ends the attempt of tx. It keeps its stamp for the next one.
+func (s *site) Abort(tx algorithm.ID, o *out) {
+	if !s.atHome(int(tx)) || s.txs[tx].phase == idle {
+		return
+	}
+	s.letGo(int(tx), o)
+	s.method.restarts(&s.txs[tx])
+}
+
+// letGo frees what tx has or wants: one message to each site.
+func (s *site) letGo(tx int, o *out) {
+	t := &s.txs[tx]
+	var to []algorithm.ID
+	for _, k := range append(slices.Clone(t.has), t.wants) {
+		if k >= 0 && !slices.Contains(to, s.keeper(k)) && !s.dead.Has(s.keeper(k)) {
+			to = append(to, s.keeper(k))
+		}
+	}
+	who := s.node(tx)
+	t.phase, t.wants, t.has = idle, -1, nil
+	for _, site := range to {
+		s.send(site, message{kind: release, from: who}, o)
+	}
+}
+
+// Receive handles a message. What comes from a dead site is void, and so is
+// what is about its transactions: it would leave a ghost in the graph.
+func (s *site) Receive(from algorithm.ID, m *message, o *out) {
+	s.clock.See(m.clock)
+	if s.dead.Has(from) {
+		return
+	}
+	switch m.kind {
+	case request, release:
+		if s.layout.hasTx(m.from.tx) && s.layout.Home[m.from.tx] == from {
+			s.keep(m, o)
+		}
+	case grant, die, wound, abort:
+		if s.atHome(m.from.tx) {
+			s.told(from, m, o)
+		}
+	default:
+		s.method.receive(s, from, m, o)
+	}
+}
+
+// told is what a home does when a transaction of its own is told something.
+// What is about another attempt is void. Who is told to abort does so even if
+// it runs again: whoever told it takes this attempt for over.
+func (s *site) told(from algorithm.ID, m *message, o *out) {
+	t := &s.txs[m.from.tx]
+	if t.attempt != m.from.attempt {
+		return
+	}
+	switch {
+	case m.kind == grant && t.phase == waiting && t.wants == m.lock && s.keeper(m.lock) == from:
+		t.phase, t.wants = running, -1
+		t.has = append(t.has, m.lock)
+		o.Grant(algorithm.ID(m.from.tx))
+	case m.kind != grant && (t.phase == waiting || t.phase == running):
+		s.doom(m.from.tx, m.cycle, o)
+	}
+}
+
+// doom tells a transaction to abort.
+func (s *site) doom(tx int, cycle []int, o *out) {
+	s.txs[tx].phase = doomed
+	var ids []algorithm.ID
+	for _, c := range cycle {
+		ids = append(ids, algorithm.ID(c))
+	}
+	o.Abort(algorithm.ID(tx), ids)
+}
+
+// Expire handles a timer of the method's.
+func (s *site) Expire(timer int, o *out) { s.method.expire(s, timer, o) }
+
+// Suspect buries a site: its transactions go, and so must those that have or
+// want locks there.
+func (s *site) Suspect(d algorithm.ID, o *out) {
+	if d == s.self || s.dead.Has(d) {
+		return
+	}
+	var lost []int
+	for _, tx := range s.own {
+		t := &s.txs[tx]
+		touches := func(k int) bool { return s.keeper(k) == d }
+		if slices.ContainsFunc(t.has, touches) || t.wants >= 0 && touches(t.wants) {
+			lost = append(lost, tx)
+		}
+	}
+	s.dead.Add(d)
+	for _, tx := range lost {
+		if s.txs[tx].phase != doomed {
+			s.doom(tx, nil, o)
+		}
+	}
+	s.method.died(s, d, o)
+	s.bury(func(n node) bool { return s.layout.Home[n.tx] == d }, o)
+	s.method.changed(s, o)
+}

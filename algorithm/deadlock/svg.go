@@ -1,0 +1,355 @@
+package deadlock
+
+import (
+	"fmt"
+	"html"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/stile-lock/stile/algorithm"
+)
+
+// The colours are those of the space-time diagrams.
+const (
+	ink    = "#1a1a1a"
+	faint  = "#c9c9d2"
+	grey   = "#6b7280"
+	amber  = "#b86e00"
+	alarm  = "#c8102e"
+	blue   = "#0072b2"
+	fonts  = "system-ui, 'Segoe UI', 'DejaVu Sans', Helvetica, Arial, sans-serif"
+	radius = 16.0 // of a transaction
+)
+
+// A Picture says how a graph is drawn.
+type Picture struct {
+	Title  string
+	Note   string         // a line below the title
+	Victim algorithm.ID   // who was chosen to break the deadlock; None for nobody
+	Also   []algorithm.ID // who is to be seen even without an edge
+
+	// Reported is a cycle that somebody takes for a deadlock: what is not in the
+	// graph of it is drawn dashed.
+	Reported []algorithm.ID
+}
+
+// SVG draws the graph: each cycle as a ring of its own, those who wait for its
+// members around it, and the others beside.
+func (g *Graph) SVG(p Picture) string {
+	shown := &Graph{}
+	shown.Union(g)
+	for i, tx := range p.Reported {
+		shown.Add(tx, p.Reported[(i+1)%len(p.Reported)], "")
+	}
+	d := &drawing{g: shown, real: g, p: p, at: map[algorithm.ID]point{}, ring: map[algorithm.ID]int{}, done: map[algorithm.ID]bool{}}
+	d.place()
+	var b strings.Builder
+	if len(d.nodes()) == 0 {
+		fmt.Fprintf(&b, `<text x="16" y="84" fill="%s">Nobody waits.</text>`+"\n", ink)
+	}
+	for _, e := range shown.edges {
+		d.edge(&b, e)
+	}
+	for _, tx := range d.nodes() {
+		d.node(&b, tx)
+	}
+	bottom := legend(&b, d.signs, d.height, d.width)
+	return frame(p.Title, p.Note, d.width, bottom, b.String())
+}
+
+// frame puts a drawing on a page with a title and a note.
+func frame(title, note string, width, height float64, drawn string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" font-family="%s" font-size="12">`+"\n",
+		width, height, width, height, html.EscapeString(fonts))
+	b.WriteString(`<rect width="100%" height="100%" fill="#ffffff"/>` + "\n")
+	heads(&b)
+	fmt.Fprintf(&b, `<text x="16" y="24" font-size="14" font-weight="600" fill="%s">%s</text>`+"\n", ink, html.EscapeString(title))
+	fmt.Fprintf(&b, `<text x="16" y="43" fill="%s">%s</text>`+"\n", grey, html.EscapeString(note))
+	b.WriteString(drawn + "</svg>\n")
+	return b.String()
+}
+
+// heads writes the heads of arrows.
+func heads(b *strings.Builder) {
+	b.WriteString("<defs>\n")
+	for _, head := range []struct{ id, colour string }{{"ring", alarm}, {"wait", blue}, {"said", grey}} {
+		fmt.Fprintf(b, `<marker id="%s" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="11" markerHeight="11" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0.8 L10 5 L0 9.2 z" fill="%s"/></marker>`+"\n",
+			head.id, head.colour)
+	}
+	b.WriteString("</defs>\n")
+}
+
+type point struct{ x, y float64 }
+
+type drawing struct {
+	g             *Graph // what is drawn
+	real          *Graph // what is so
+	p             Picture
+	at            map[algorithm.ID]point
+	ring          map[algorithm.ID]int // 1 + the number of the cycle it is part of
+	done          map[algorithm.ID]bool
+	width, height float64
+	signs         []sign // what was drawn
+}
+
+func (d *drawing) nodes() []algorithm.ID {
+	ids := append(d.g.Nodes(), d.p.Also...)
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// place gives everybody a place: rings from left to right, each with those who
+// wait for it around, and then the rest in columns.
+func (d *drawing) place() {
+	const top = 64.0
+	x, bottom := 16.0, top
+	for i, cycle := range d.g.Cycles() {
+		depth, most := d.around(cycle)
+		r := max(52, 42*float64(len(cycle))/math.Pi)
+		share := 2 * math.Pi / float64(len(cycle))
+		step := outward
+		out := r + radius + 14
+		if depth > 0 { // room for those around, side by side
+			step = max(step, 44*float64(most)/share-r)
+			out += step + outward*float64(depth-1)
+		}
+		c := point{x + out, top + out}
+		for k, tx := range cycle {
+			turn := share*float64(k) - math.Pi/2
+			d.ring[tx] = i + 1
+			d.at[tx] = c.polar(r, turn)
+			d.fan(tx, c, r, step, turn, share)
+		}
+		right, low := d.tighten(x, top)
+		x = right + 24
+		bottom = max(bottom, low)
+	}
+	x, bottom = d.rest(x, top, bottom)
+	d.width = max(x+8, 360, 32+max(8.7*float64(len(d.p.Title)), 7*float64(len(d.p.Note))))
+	d.height = max(bottom+12, 100)
+}
+
+// tighten moves a ring, and all who lead to it, to the upper left corner that
+// is left for them. It returns how far they reach.
+func (d *drawing) tighten(x, y float64) (right, low float64) {
+	const edge = radius + 14
+	left, high := math.Inf(1), math.Inf(1)
+	var moved []algorithm.ID
+	for _, tx := range d.nodes() {
+		at, placed := d.at[tx]
+		if !placed || d.done[tx] {
+			continue
+		}
+		moved = append(moved, tx)
+		d.done[tx] = true
+		left, high = min(left, at.x), min(high, at.y)
+	}
+	for _, tx := range moved {
+		at := d.at[tx]
+		d.at[tx] = point{at.x - left + x + edge, at.y - high + y + edge}
+		right, low = max(right, d.at[tx].x+edge), max(low, d.at[tx].y+edge)
+	}
+	return right, low
+}
+
+// outward is how much further out somebody is than who it waits for.
+const outward = 82.0
+
+func (p point) polar(r, a float64) point { return point{p.x + r*math.Cos(a), p.y + r*math.Sin(a)} }
+
+// waiters returns who waits for tx and is part of no cycle.
+func (d *drawing) waiters(tx algorithm.ID) []algorithm.ID {
+	var ids []algorithm.ID
+	for _, e := range d.g.edges {
+		if e.To == tx && !d.cyclic(e.From) {
+			ids = append(ids, e.From)
+		}
+	}
+	return ids
+}
+
+func (d *drawing) cyclic(tx algorithm.ID) bool {
+	return slices.ContainsFunc(d.g.Cycles(), func(c []algorithm.ID) bool { return slices.Contains(c, tx) })
+}
+
+// around returns how long the chains are that lead to a cycle, and how many
+// lead to one member at most.
+func (d *drawing) around(cycle []algorithm.ID) (depth, most int) {
+	for _, tx := range cycle {
+		most = max(most, d.leaves(tx))
+	}
+	seen := slices.Clone(cycle)
+	for level := cycle; ; depth++ {
+		var next []algorithm.ID
+		for _, tx := range level {
+			for _, w := range d.waiters(tx) {
+				if !slices.Contains(seen, w) {
+					next, seen = append(next, w), append(seen, w)
+				}
+			}
+		}
+		if len(next) == 0 {
+			return depth, most
+		}
+		level = next
+	}
+}
+
+// leaves counts the chains that lead to tx.
+func (d *drawing) leaves(tx algorithm.ID) int { return d.count(tx, nil) }
+
+func (d *drawing) count(tx algorithm.ID, seen []algorithm.ID) int {
+	n := 0
+	for _, w := range d.waiters(tx) {
+		if !slices.Contains(seen, w) {
+			n += max(1, d.count(w, append(seen, tx)))
+		}
+	}
+	return n
+}
+
+// fan places those who wait for tx further out, within its share of the circle.
+func (d *drawing) fan(tx algorithm.ID, c point, r, step, a, share float64) {
+	var all []algorithm.ID
+	total := 0
+	for _, w := range d.waiters(tx) {
+		if _, placed := d.at[w]; !placed {
+			all = append(all, w)
+			total += max(1, d.leaves(w))
+			d.at[w] = point{}
+		}
+	}
+	turn := a - share/2
+	for _, w := range all {
+		each := share * float64(max(1, d.leaves(w))) / float64(total)
+		d.at[w] = c.polar(r+step, turn+each/2)
+		d.fan(w, c, r+step, outward, turn+each/2, each)
+		turn += each
+	}
+}
+
+// rest places who leads to no cycle: those who wait for nobody at the right,
+// the others before them.
+func (d *drawing) rest(x, top, bottom float64) (float64, float64) {
+	var columns [][]algorithm.ID
+	for _, tx := range d.nodes() {
+		if _, placed := d.at[tx]; placed {
+			continue
+		}
+		n := d.steps(tx)
+		for len(columns) <= n {
+			columns = append(columns, nil)
+		}
+		columns[n] = append(columns[n], tx)
+	}
+	for i := len(columns) - 1; i >= 0; i-- {
+		for k, tx := range columns[i] {
+			y := top + radius + 14 + 58*float64(k)
+			d.at[tx] = point{x + radius + 14, y}
+			bottom = max(bottom, y+radius+14)
+		}
+		x += 96
+	}
+	return x, bottom
+}
+
+// steps returns how far tx is from somebody who waits for nobody.
+func (d *drawing) steps(tx algorithm.ID) int {
+	n := 0
+	for _, e := range d.g.From(tx) {
+		n = max(n, 1+d.steps(e.To))
+	}
+	return n
+}
+
+// A line is how an edge looks.
+type line struct{ colour, head, width, dash string }
+
+// sound reports whether a cycle that is drawn is one.
+func (d *drawing) sound(cycle []algorithm.ID) bool {
+	for i, tx := range cycle {
+		if !d.real.Has(tx, cycle[(i+1)%len(cycle)]) {
+			return false
+		}
+	}
+	return true
+}
+
+func (d *drawing) edge(b *strings.Builder, e Edge) {
+	from, to := d.at[e.From], d.at[e.To]
+	dx, dy := to.x-from.x, to.y-from.y
+	length := math.Hypot(dx, dy)
+	if length == 0 {
+		return
+	}
+	ux, uy := dx/length, dy/length
+	// In a ring of two both edges would lie on each other.
+	bend := 0.0
+	if d.g.Has(e.To, e.From) {
+		bend = 24
+	}
+	start := point{from.x + ux*(radius+3), from.y + uy*(radius+3)}
+	end := point{to.x - ux*(radius+5), to.y - uy*(radius+5)}
+	mid := point{(start.x+end.x)/2 - uy*bend, (start.y+end.y)/2 + ux*bend}
+	s, tip := waitSign(), fmt.Sprintf("%v waits for %s of %v", e.From, e.Label, e.To)
+	switch n := d.ring[e.From]; {
+	case !d.real.Has(e.From, e.To):
+		s, tip = saidSign(), fmt.Sprintf("%v was said to wait for %v", e.From, e.To)
+	case n != 0 && n == d.ring[e.To] && d.sound(d.g.Cycles()[n-1]):
+		s = ringSign()
+	}
+	d.signs = append(d.signs, s)
+	look := s.line
+	fmt.Fprintf(b, `<path d="M%.1f %.1f Q%.1f %.1f %.1f %.1f" fill="none" stroke="%s" stroke-width="%s"%s marker-end="url(#%s)"><title>%s</title></path>`+"\n",
+		start.x, start.y, mid.x, mid.y, end.x, end.y, look.colour, look.width, look.dash, look.head, html.EscapeString(tip))
+	if e.Label != "" { // beside the edge: outside of a ring, which runs clockwise
+		aside := -6.5 - 2.2*float64(len(e.Label))
+		if bend > 0 {
+			aside = bend/2 - aside
+		}
+		fmt.Fprintf(b, `<text x="%.1f" y="%.1f" font-size="11" fill="%s" stroke="#ffffff" stroke-width="3" paint-order="stroke" text-anchor="middle">%s</text>`+"\n",
+			(start.x+end.x)/2-uy*aside, (start.y+end.y)/2+ux*aside+3.8, grey, html.EscapeString(e.Label))
+	}
+}
+
+func (d *drawing) node(b *strings.Builder, tx algorithm.ID) {
+	look := circle{"#ffffff", ink, ink, false, ""}
+	switch {
+	case tx == d.p.Victim:
+		look = circle{ink, "#ffffff", ink, false, "told to abort"}
+	case len(d.real.From(tx)) > 0:
+		look = circle{"#ffffff", ink, amber, true, "who waits"}
+	case !slices.Contains(d.g.Nodes(), tx):
+		look = circle{"#ffffff", grey, faint, false, "neither waits nor is waited for"}
+	}
+	look.draw(b, d.at[tx], radius)
+	label(b, d.at[tx], look.text, tx.String())
+	if look.means != "" {
+		d.signs = append(d.signs, look.sign())
+	}
+}
+
+// A circle is how a transaction looks.
+type circle struct {
+	fill, text, line string
+	waits            bool // it has a dashed ring around
+	means            string
+}
+
+func (c circle) draw(b *strings.Builder, at point, r float64) {
+	if c.waits {
+		fmt.Fprintf(b, `<circle cx="%.1f" cy="%.1f" r="%.1f" fill="none" stroke="%s" stroke-width="1.6" stroke-dasharray="2.5 2"/>`+"\n", at.x, at.y, r+3.5, c.line)
+	}
+	fmt.Fprintf(b, `<circle cx="%.1f" cy="%.1f" r="%.1f" fill="%s" stroke="%s" stroke-width="1.6"/>`+"\n", at.x, at.y, r, c.fill, c.line)
+}
+
+func (c circle) sign() sign {
+	return sign{means: c.means, circle: func(b *strings.Builder, at point) { c.draw(b, at, 5) }}
+}
+
+// label writes into a circle.
+func label(b *strings.Builder, at point, colour, text string) {
+	fmt.Fprintf(b, `<text x="%.1f" y="%.1f" fill="%s" text-anchor="middle">%s</text>`+"\n", at.x, at.y+4.2, colour, text)
+}

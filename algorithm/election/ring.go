@@ -1,0 +1,132 @@
+package election
+
+import (
+	"slices"
+
+	"github.com/stile-lock/stile/algorithm"
+)
+
+// Ring is the algorithm in which ELECTION goes round a ring and collects the
+// numbers of all who are alive, and COORDINATOR goes round once more with the
+// highest of them.
+//
+// G. Le Lann: Distributed Systems - Towards a Formal Approach. Information
+// Processing 77 (Proceedings of the IFIP Congress), North-Holland, 1977, pages
+// 155-160.
+//
+// In this form: A. Silberschatz, P. B. Galvin: Operating System Concepts, 4th
+// edition, 1994, section 18.6.2; A. S. Tanenbaum, M. van Steen: Distributed
+// Systems: Principles and Paradigms, 2nd edition, 2007, section 6.5.1.
+//
+// A message has come full circle when it reaches a process that is in its list
+// already. That is the process that sent it first, or, if that one has died,
+// the first one behind it. COORDINATOR has a list of those who know, for the
+// same reason. Successors that are believed dead are skipped. What is lost
+// with a process that dies is made good by a timeout: whoever took part in an
+// election and does not hear its end holds another one.
+//
+// Several elections at once end with the same leader, and each costs as much as
+// one alone.
+func Ring() algorithm.Spec {
+	return algorithm.Spec{
+		Name: "ring-election", Family: algorithm.Election, Title: "Ring election", Authors: "Le Lann", Year: 1977,
+		Paper:   "Distributed Systems - Towards a Formal Approach. Information Processing 77, 1977",
+		Version: 1,
+		Network: algorithm.Unordered,
+		Kinds:   []string{"ELECTION", "COORDINATOR"},
+		Shape:   algorithm.Shape{Picture: algorithm.Ring, Title: "a list goes round, and then who leads", Pointer: "leader", Waits: toHear()},
+		Theory: algorithm.Theory{
+			Messages:  algorithm.Cost{Text: "2A with A > 1 alive, for each that starts", Any: ringRange},
+			Order:     "the highest alive leads",
+			Symmetric: true,
+		},
+		Plan: algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+			return algorithm.NewElection(self, v, &ring{newMember[ringMessage](self, v, false)})
+		}),
+	}
+}
+
+// ringRange is from one process alive, which tells nobody, to all of them
+// starting.
+func ringRange(n int) algorithm.Range {
+	if n == 1 {
+		return algorithm.Range{}
+	}
+	return algorithm.Range{Hi: 2 * float64(n) * float64(n)}
+}
+
+const (
+	ringElection uint8 = iota
+	ringCoordinator
+)
+
+type ringMessage struct {
+	Kind   uint8
+	List   []algorithm.ID // whom it has come to
+	Leader algorithm.ID   // COORDINATOR: who leads
+}
+
+func (m *ringMessage) Fields(c *algorithm.Coder) {
+	c.Kind(&m.Kind, ringCoordinator)
+	c.Seats("list", &m.List)
+	if m.Kind == ringCoordinator {
+		c.Seat("leader", &m.Leader)
+	}
+}
+
+// ringRounds is how often an election goes round the ring, from where any
+// process joins it to where that process hears its end.
+const ringRounds = 2
+
+type ring struct{ member[ringMessage] }
+
+// Start lets a process that is back hold an election.
+func (s *ring) Start(out *algorithm.Out[ringMessage]) {
+	if s.leader == algorithm.None && !s.part {
+		s.elect(out)
+	}
+}
+
+func (s *ring) Request(out *algorithm.Out[ringMessage]) {
+	if !s.part {
+		s.elect(out)
+	}
+}
+
+func (s *ring) elect(out *algorithm.Out[ringMessage]) {
+	s.join(ringRounds, out)
+	s.pass(ringMessage{Kind: ringElection}, out)
+}
+
+// pass signs a message and sends it on. A process alone is where every circle
+// is full at once.
+func (s *ring) pass(m ringMessage, out *algorithm.Out[ringMessage]) {
+	m.List = append(m.List, s.self)
+	if to := s.next(); to != s.self {
+		out.Send(to, m)
+	} else if m.Kind == ringElection {
+		s.follow(slices.Max(m.List), out)
+	}
+}
+
+func (s *ring) Receive(_ algorithm.ID, m *ringMessage, out *algorithm.Out[ringMessage]) {
+	full := slices.Contains(m.List, s.self)
+	switch {
+	case m.Kind == ringElection:
+		if !full {
+			s.join(ringRounds, out)
+			s.pass(*m, out)
+		} else if leader := slices.Max(m.List); s.follow(leader, out) {
+			s.pass(ringMessage{Kind: ringCoordinator, Leader: leader}, out)
+		}
+	case !full && s.follow(m.Leader, out):
+		s.pass(*m, out)
+	}
+}
+
+// Expire: the election has got lost.
+func (s *ring) Expire(_ int, out *algorithm.Out[ringMessage]) {
+	if s.part {
+		s.elect(out)
+	}
+}

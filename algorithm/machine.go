@@ -1,0 +1,272 @@
+package algorithm
+
+import "fmt"
+
+// machine adapts an algorithm to bytes, whatever the type of its messages: see typed.
+type machine struct {
+	parts
+	self  ID
+	n     int
+	lock  bool  // it has an application that goes in and out
+	phase uint8 // of a lock's application
+	in    Coder // decodes messages
+	state Coder // encodes and decodes states
+}
+
+// parts are what of a machine depends on the type of its messages, as far as it does not.
+type parts struct {
+	s     Fielder // what the author wrote
+	actor actor   // the same, which acts
+	msg   Fielder // the message being received
+	out   *outbox
+}
+
+// An actor hands to an algorithm what happens.
+type actor interface {
+	blank()          // makes the message being received the zero one
+	receive(from ID) // the message being received
+	notice(in Input) // a Start, Expire, Suspect or Trust, for who cares
+	ask(in Input)    // a Request, Release, Claim or Abort
+	made() string    // by which of New, NewSite and NewElection
+}
+
+// begin is the birth of a machine, of n seats.
+func (m *machine) begin(self ID, n int, p parts) {
+	m.parts, m.self, m.n = p, self, n
+	m.in.arena.on = true
+	m.in.n, m.state.n = n, n
+	m.out.self, m.out.coder.n = self, n
+	m.count()
+}
+
+// adopt implements adopter.
+func (m *machine) adopt(s Spec) error {
+	if f := s.Family; int(f) < len(families) && families[f].made != m.actor.made() {
+		return fmt.Errorf("%w: its Spec has the Family of %s, whose machines are made by core.%s, but they are made by core.%s: change the one or the other",
+			ErrAlgorithm, f.One(), families[f].made, m.actor.made())
+	}
+	kinds := s.Kinds
+	m.out.kinds, m.out.coder.kinds, m.in.kinds = kinds, len(kinds), len(kinds)
+	m.out.firm = !s.TryLock
+	m.count()
+	if last := int(m.out.last); last >= len(kinds) {
+		return fmt.Errorf("%w: its messages are of kinds 0 to %d, but the Spec names %d kinds: add the others to Kinds", ErrAlgorithm, last, len(kinds))
+	}
+	return nil
+}
+
+// algorithm returns what the author wrote, for Twin to name its fields.
+func (m *machine) algorithm() any { return m.s }
+
+// count finds out how many kinds of messages there are.
+func (m *machine) count() {
+	m.actor.blank()
+	c := &m.out.coder
+	c.mode = skip
+	m.msg.Fields(c)
+	c.mode = encode
+	m.out.last = c.last
+}
+
+func (m *machine) Step(in Input, out *Output) error {
+	out.Reset()
+	o := m.out
+	o.o = out
+	if o.err != nil {
+		o.err = nil
+	}
+	switch in.Kind {
+	case Receive:
+		if in.From < 0 || int(in.From) >= m.n || in.From == m.self {
+			return fmt.Errorf("%w: %v got a message from seat %d of %d", ErrMalformed, m.self, in.From, m.n)
+		}
+		if err := m.decode(in.Bytes, true); err != nil {
+			return err
+		}
+		m.actor.receive(in.From)
+	case Request, Release, Claim, Abort:
+		if err := m.pass(in.Kind); err != nil {
+			return err
+		}
+		m.actor.ask(in)
+	case Start, Expire:
+		m.actor.notice(in)
+	case Suspect, Trust:
+		if in.From >= 0 && int(in.From) < m.n {
+			m.actor.notice(in)
+		}
+	case Hear:
+		if in.Time >= maxClaim {
+			return fmt.Errorf("%w: %v heard a clock of %d, which is not below %d", ErrMalformed, m.self, in.Time, uint64(maxClaim))
+		}
+		if s, ok := m.s.(Hearer); ok {
+			s.Hear(Time{in.Time})
+		}
+	}
+	if len(out.loop) > 0 {
+		m.receiveOwn(out)
+	}
+	switch {
+	case !out.Entered && len(out.Notices) == 0:
+	case m.lock:
+		m.follow(out)
+	case out.Entered:
+		o.fail("%v entered, but there is nothing to enter: only a lock lets anybody in", m.self)
+	}
+	if o.err != nil {
+		out.Reset()
+	}
+	return o.err
+}
+
+// The phases of a lock's application, as the host drives it. Who was let in
+// without having asked may leave and may ask: the host is not to blame.
+const (
+	idle uint8 = iota
+	waiting
+	inside
+	unasked
+)
+
+var phases = [...]string{idle: "idle", waiting: "waiting", inside: "inside", unasked: "inside unasked"}
+
+// follow notes what a step has come to for the application. Only who waits can be
+// denied, once, and is not let in then.
+func (m *machine) follow(out *Output) {
+	denied := false
+	for i := range out.Notices {
+		switch {
+		case out.Notices[i].Kind != Denied:
+		case denied || m.phase != waiting:
+			m.out.fail("%v denied a request that there is not: it is %s", m.self, phases[m.phase])
+		default:
+			denied, m.phase = true, idle
+		}
+	}
+	switch {
+	case !out.Entered:
+	case denied:
+		m.out.fail("%v denied a request and let it in, in one step", m.self)
+	case m.phase == waiting:
+		m.phase = inside
+	case m.phase == idle:
+		m.phase = unasked
+	}
+}
+
+// pass lets the application of a lock go from one phase to the next, if it may.
+func (m *machine) pass(what InputKind) error {
+	if !m.lock {
+		return nil
+	}
+	switch what {
+	case Request:
+		return m.enter("Request", idle, waiting)
+	case Release:
+		return m.enter("Release", inside, idle)
+	}
+	return nil
+}
+
+// enter goes from one phase to another.
+func (m *machine) enter(what string, from, to uint8) error {
+	if m.phase != from && m.phase != unasked {
+		return fmt.Errorf("%w: %s for %v, which is %s; it must be %s", ErrHost, what, m.self, phases[m.phase], phases[from])
+	}
+	m.phase = to
+	return nil
+}
+
+// maxOwn is how many messages a machine may send to itself in one step. A site
+// with tens of thousands of locks may need as many; who sends more never ends.
+const maxOwn = 100_000
+
+// receiveOwn hands over what the machine sent to itself.
+func (m *machine) receiveOwn(out *Output) {
+	for at, n := 0, 0; at < len(out.loop) && m.out.err == nil; n++ {
+		if n == maxOwn {
+			m.out.fail("%v goes on sending to itself: %d messages in one step", m.self, n)
+			return
+		}
+		size := int(out.loop[at]) | int(out.loop[at+1])<<8 | int(out.loop[at+2])<<16
+		at += 3
+		if err := m.decode(out.loop[at:at+size], false); err != nil {
+			m.out.fail("%v sent itself what it cannot read: %v", m.self, err)
+			return
+		}
+		at += size
+		m.actor.receive(m.self)
+	}
+}
+
+// decode reads a message into m.msg. It is told whether a peer wrote it.
+func (m *machine) decode(b []byte, claims bool) error {
+	m.actor.blank()
+	c := &m.in
+	c.mode, c.buf, c.err, c.claims = decode, b, nil, claims
+	c.arena.reset()
+	m.msg.Fields(c)
+	if c.err == nil && len(c.buf) > 0 {
+		c.fail("end", "%d bytes too many", len(c.buf))
+	}
+	c.buf = nil
+	return c.err
+}
+
+func (m *machine) AppendState(b []byte) []byte {
+	c := &m.state
+	if m.lock {
+		b = append(b, m.phase)
+	}
+	c.mode, c.buf = encode, b
+	m.s.Fields(c)
+	b, c.buf = c.buf, nil
+	return b
+}
+
+func (m *machine) LoadState(b []byte) error {
+	c := &m.state
+	c.mode, c.buf, c.err = decode, b, nil
+	if m.lock {
+		c.Uint8("phase", &m.phase, phases[idle], phases[waiting], phases[inside], phases[unasked])
+	}
+	m.s.Fields(c)
+	if c.err == nil && len(c.buf) > 0 {
+		c.fail("end", "%d bytes too many", len(c.buf))
+	}
+	c.buf = nil
+	return c.err
+}
+
+func (m *machine) Visit(c *Coder) { m.s.Fields(c) }
+
+func (m *machine) VisitMessage(b []byte, c *Coder) error {
+	if err := m.decode(b, true); err != nil {
+		return err
+	}
+	m.msg.Fields(c)
+	return nil
+}
+
+func (m *machine) RecodeMessage(dst, b []byte, c *Coder) ([]byte, error) {
+	if err := m.VisitMessage(b, c); err != nil {
+		return dst, err
+	}
+	e := &m.state
+	e.mode, e.buf = encode, dst
+	m.msg.Fields(e)
+	dst, e.buf = e.buf, nil
+	return dst, nil
+}
+
+func (m *machine) Clock() uint64 {
+	if h, ok := m.s.(Hearer); ok {
+		return h.Clock().v
+	}
+	return 0
+}
+
+func (m *machine) Alibi(d ID) bool {
+	a, ok := m.s.(Alibier)
+	return ok && d >= 0 && int(d) < m.n && d != m.self && a.Alibi(d)
+}

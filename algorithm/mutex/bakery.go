@@ -1,0 +1,212 @@
+package mutex
+
+import "github.com/stile-lock/stile/algorithm"
+
+// Bakery is the algorithm in which a process takes a number that is higher
+// than all it sees, and the lowest number is served.
+//
+// L. Lamport: A New Solution of Dijkstra's Concurrent Programming Problem.
+// Communications of the ACM 17(8), 1974, pages 453-455.
+//
+// Departure: the paper shares variables, here they are read by messages.
+// choosing[i] and number[i] live at i. READ gets a VALUE, and where the paper
+// waits until something holds, the VALUE is held back until it does (see
+// BakeryPolling for asking again and again instead). All others are read in
+// parallel.
+func Bakery() algorithm.Spec {
+	return algorithm.Spec{
+		Name: "bakery", Title: "Lamport's bakery", Authors: "Lamport", Year: 1974,
+		Class:   algorithm.Permission,
+		Paper:   "A New Solution of Dijkstra's Concurrent Programming Problem. CACM 17(8), 1974",
+		Version: 1,
+		Network: algorithm.Unordered,
+		Spreads: true,
+		Kinds:   []string{"READ", "VALUE"},
+		Shape:   algorithm.Shape{Picture: algorithm.Tickets, Title: "everybody has a number, and the smallest goes first", Number: "number", Awaited: []string{"unread", "choosers", "ahead"}, Answer: "VALUE"},
+		Theory: algorithm.Theory{
+			Messages: algorithm.Cost{Text: "6(N-1)", Any: others(6)},
+			Multicasts: algorithm.Cost{Text: "4N-2 light", Any: func(n int) algorithm.Range {
+				return algorithm.Range{Lo: min(2, float64(2*n-2)) + float64(2*n-2), Hi: bakeryMulticasts(n)}
+			}, Light: func(n int) algorithm.Range { return algorithm.Exact(bakeryMulticasts(n)) }},
+			Client:    algorithm.Cost{Text: "6T", Any: between(6, 6)},
+			Sync:      algorithm.Cost{Text: "1..6T", Any: between(1, 8), Saturated: between(1, 6)},
+			Order:     "tickets: first come first served after the doorway; not ME3",
+			Symmetric: true,
+		},
+		Plan: algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+			return algorithm.New(self, v, newBakery(self, v))
+		}),
+	}
+}
+
+// bakeryMulticasts: the reads of numbers and of choosing are two multicasts,
+// all else goes to one at a time.
+func bakeryMulticasts(n int) float64 { return min(2, float64(2*n-2)) + float64(4*n-4) }
+
+const (
+	bakRead uint8 = iota
+	bakValue
+)
+
+// What is read.
+const (
+	bakNumber   uint8 = iota // number[j], as it is
+	bakChoosing              // choosing[j], once it is false
+	bakTurn                  // number[j], once it is 0 or behind the reader's
+)
+
+type bakMessage struct {
+	Kind     uint8
+	What     uint8
+	Choosing bool           // VALUE of choosing
+	Number   algorithm.Time // other VALUEs: number[j]. READ of turn: the reader's number.
+}
+
+func (m *bakMessage) Fields(c *algorithm.Coder) {
+	c.Kind(&m.Kind, bakValue)
+	c.Uint8("what", &m.What, "number", "choosing", "turn")
+	switch {
+	case m.Kind == bakValue && m.What == bakChoosing:
+		c.Bool("choosing", &m.Choosing)
+	case m.Kind == bakValue || m.What == bakTurn:
+		c.Ticket("number", &m.Number)
+	}
+}
+
+type bakery struct {
+	self    algorithm.ID
+	n       int
+	polling bool // VALUEs are never held back
+
+	state    uint8
+	number   algorithm.Time // the paper's number[i]
+	choosing bool           // the paper's choosing[i]
+	highest  algorithm.Time // while choosing: the highest number read
+	unread   algorithm.Set  // while choosing: whose number is not read yet
+	choosers algorithm.Set  // while WANTED: who may still be choosing
+	ahead    algorithm.Set  // while WANTED: who may still be served first
+	readers  algorithm.Set  // whose READ waits here, of choosing if choosing, else of turn
+}
+
+func newBakery(self algorithm.ID, v algorithm.View) *bakery {
+	s := &bakery{self: self, n: v.N, state: born(self, v)}
+	if s.state == held {
+		s.number = algorithm.First()
+	}
+	return s
+}
+
+func (s *bakery) Fields(c *algorithm.Coder) {
+	phase(c, &s.state)
+	c.Ticket("number", &s.number)
+	c.When(s.state == wanted)
+	c.Bool("choosing", &s.choosing)
+	c.Ticket("highest", &s.highest)
+	c.Set("unread", &s.unread)
+	c.Set("choosers", &s.choosers)
+	c.Set("ahead", &s.ahead)
+	c.Always()
+	c.When(s.state != released)
+	c.Set("readers", &s.readers)
+	c.Always()
+}
+
+func (s *bakery) Request(out *algorithm.Out[bakMessage]) {
+	s.state = wanted
+	s.choosing = true
+	s.allOthers(&s.unread)
+	out.Broadcast(bakMessage{Kind: bakRead, What: bakNumber})
+	if s.unread.Empty() {
+		s.takeNumber(out)
+		s.tryEnter(out)
+	}
+}
+
+func (s *bakery) Receive(from algorithm.ID, m *bakMessage, out *algorithm.Out[bakMessage]) {
+	if m.Kind == bakRead {
+		s.answer(from, m, out)
+		return
+	}
+	switch {
+	case m.What == bakNumber && s.unread.Has(from):
+		s.highest.See(m.Number)
+		s.unread.Remove(from)
+		if s.unread.Empty() {
+			s.takeNumber(out)
+			s.allOthers(&s.choosers)
+			out.Broadcast(bakMessage{Kind: bakRead, What: bakChoosing})
+		}
+	case m.What == bakChoosing && s.choosers.Has(from):
+		if m.Choosing {
+			out.Send(from, bakMessage{Kind: bakRead, What: bakChoosing})
+			return
+		}
+		s.choosers.Remove(from)
+		s.ahead.Add(from)
+		out.Send(from, s.readTurn())
+	case m.What == bakTurn && s.ahead.Has(from):
+		if !m.Number.IsNone() && s.before(from, m.Number) {
+			out.Send(from, s.readTurn())
+			return
+		}
+		s.ahead.Remove(from)
+		s.tryEnter(out)
+	}
+}
+
+// answer tells the value asked for, or lets the reader wait for it.
+func (s *bakery) answer(from algorithm.ID, m *bakMessage, out *algorithm.Out[bakMessage]) {
+	wait := false
+	switch m.What {
+	case bakChoosing:
+		wait = s.choosing
+	case bakTurn:
+		wait = !s.number.IsNone() && !s.before(from, m.Number)
+	}
+	if wait && !s.polling {
+		s.readers.Add(from)
+		return
+	}
+	out.Send(from, bakMessage{Kind: bakValue, What: m.What, Choosing: s.choosing, Number: s.number})
+}
+
+// takeNumber ends the doorway.
+func (s *bakery) takeNumber(out *algorithm.Out[bakMessage]) {
+	s.number = s.highest.Next()
+	s.highest = algorithm.Time{}
+	s.choosing = false
+	s.tell(bakMessage{Kind: bakValue, What: bakChoosing}, out)
+}
+
+func (s *bakery) readTurn() bakMessage {
+	return bakMessage{Kind: bakRead, What: bakTurn, Number: s.number}
+}
+
+// before reports whether j with that number is served before us.
+func (s *bakery) before(j algorithm.ID, number algorithm.Time) bool {
+	return algorithm.Stamp{Time: number, ID: j}.Less(algorithm.Stamp{Time: s.number, ID: s.self})
+}
+
+func (s *bakery) tryEnter(out *algorithm.Out[bakMessage]) {
+	if s.choosers.Empty() && s.ahead.Empty() {
+		s.state = held
+		out.Enter()
+	}
+}
+
+func (s *bakery) Release(out *algorithm.Out[bakMessage]) {
+	s.state = released
+	s.number = algorithm.Time{}
+	s.tell(bakMessage{Kind: bakValue, What: bakTurn}, out)
+}
+
+// tell answers the READs that waited.
+func (s *bakery) tell(m bakMessage, out *algorithm.Out[bakMessage]) {
+	out.Multicast(&s.readers, m)
+	s.readers.Clear()
+}
+
+func (s *bakery) allOthers(set *algorithm.Set) {
+	set.Fill(s.n)
+	set.Remove(s.self)
+}

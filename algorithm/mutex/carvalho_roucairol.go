@@ -1,0 +1,156 @@
+package mutex
+
+import "github.com/stile-lock/stile/algorithm"
+
+// CarvalhoRoucairol is Ricart-Agrawala with permissions that last: an OK of
+// another process is good for any number of entries until that process asks.
+//
+// O. S. F. Carvalho, G. Roucairol: On Mutual Exclusion in Computer Networks.
+// Communications of the ACM 26(2), 1983, pages 146-147.
+//
+// Channels may reorder: between two processes at most one REQUEST and one OK
+// are under way in each direction, and a REQUEST that overtakes the OK before
+// it is later than the request that the OK is for, so it is deferred.
+//
+// Departures: OK carries the clock, as in RicartAgrawala; an entry without
+// messages does not tick it. Born with all permissions is the holder; two
+// others have none of each other.
+func CarvalhoRoucairol() algorithm.Spec {
+	return algorithm.Spec{
+		Name: "carvalho-roucairol", Title: "Carvalho-Roucairol", Authors: "Carvalho, Roucairol", Year: 1983,
+		Class:   algorithm.Permission,
+		Paper:   "On Mutual Exclusion in Computer Networks. CACM 26(2), 1983",
+		Version: 1,
+		Network: algorithm.Unordered,
+		Spreads: true,
+		Kinds:   []string{"REQUEST", "OK"},
+		Shape:   algorithm.Shape{Picture: algorithm.Mesh, Title: "an OK is kept until it is asked for", Got: "have", Queue: "deferred", Answer: "OK"},
+		Theory: algorithm.Theory{
+			Messages: algorithm.Cost{Text: "0..2(N-1), 2(N-1) full", Any: upTo(2), Saturated: func(n int) algorithm.Range {
+				return algorithm.Range{Lo: float64(n - 1), Hi: 2 * float64(n-1)}
+			}},
+			Multicasts: algorithm.Cost{Text: "0..N light", Any: upTo(2), Light: func(n int) algorithm.Range {
+				return algorithm.Range{Hi: multicastAndAnswers(n)}
+			}},
+			Client: algorithm.Cost{Text: "0..2T", Any: between(0, 2)},
+			// From 0: who has all OKs may go in again before it hears of a
+			// request. Up to N T: a request goes only to those whose OK is
+			// missing, so one after the other the rest may ask with smaller
+			// stamps.
+			Sync:  algorithm.Cost{Text: "T", Any: roundTrip, Saturated: between(1, 1)},
+			Order: "by stamp among those that ask each other; not ME3",
+		},
+		Plan: algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+			return algorithm.New(self, v, newCarvalhoRoucairol(self, v))
+		}),
+	}
+}
+
+type carvalhoRoucairol struct {
+	self algorithm.ID
+	n    int
+
+	state    uint8
+	clock    algorithm.Time // what the next request would be stamped with
+	asked    algorithm.Time // while WANTED: the stamp of the own request
+	have     algorithm.Set  // whose permission is here; while WANTED all others have been asked
+	given    algorithm.Set  // who has our OK and has not given us one since
+	deferred algorithm.Set  // while WANTED or HELD: who waits for our OK
+}
+
+func newCarvalhoRoucairol(self algorithm.ID, v algorithm.View) *carvalhoRoucairol {
+	s := &carvalhoRoucairol{self: self, n: v.N, state: born(self, v), clock: algorithm.First()}
+	if self == v.Holder {
+		s.have.Fill(v.N)
+		s.have.Remove(self)
+	} else {
+		s.given.Add(v.Holder)
+	}
+	return s
+}
+
+func (s *carvalhoRoucairol) Fields(c *algorithm.Coder) {
+	phase(c, &s.state)
+	c.Time("clock", &s.clock)
+	c.Set("have", &s.have)
+	c.Set("given", &s.given)
+	c.When(s.state != released)
+	c.Time("asked", &s.asked)
+	c.Set("deferred", &s.deferred)
+	c.Always()
+}
+
+func (s *carvalhoRoucairol) Request(out *algorithm.Out[raMessage]) {
+	s.state = wanted
+	if s.tryEnter(out) {
+		return
+	}
+	s.asked = s.clock.Tick()
+	var missing algorithm.Set
+	for j := range algorithm.ID(s.n) {
+		if j != s.self && !s.have.Has(j) {
+			missing.Add(j)
+		}
+	}
+	out.Multicast(&missing, raMessage{Kind: raRequest, Time: s.asked})
+}
+
+func (s *carvalhoRoucairol) Receive(from algorithm.ID, m *raMessage, out *algorithm.Out[raMessage]) {
+	s.clock.See(m.clock())
+	switch {
+	case m.Kind == raRequest:
+		s.receiveRequest(algorithm.Stamp{Time: m.Time, ID: from}, out)
+	case s.state == wanted:
+		s.given.Remove(from)
+		s.have.Add(from)
+		s.tryEnter(out)
+	}
+}
+
+func (s *carvalhoRoucairol) receiveRequest(theirs algorithm.Stamp, out *algorithm.Out[raMessage]) {
+	ours := algorithm.Stamp{Time: s.asked, ID: s.self}
+	if s.state == held || s.state == wanted && ours.Less(theirs) {
+		s.deferred.Add(theirs.ID)
+		return
+	}
+	had := s.have.Has(theirs.ID)
+	s.give(theirs.ID)
+	out.Send(theirs.ID, raMessage{Kind: raOK, Time: s.clock})
+	if s.state == wanted && had {
+		out.Send(theirs.ID, raMessage{Kind: raRequest, Time: s.asked})
+	}
+}
+
+func (s *carvalhoRoucairol) give(to algorithm.ID) {
+	s.have.Remove(to)
+	s.given.Add(to)
+}
+
+// tryEnter goes in if all permissions are here, and reports whether they are.
+func (s *carvalhoRoucairol) tryEnter(out *algorithm.Out[raMessage]) bool {
+	if s.have.Len() < s.n-1 {
+		return false
+	}
+	s.state = held
+	s.asked = algorithm.Time{}
+	out.Enter()
+	return true
+}
+
+func (s *carvalhoRoucairol) Release(out *algorithm.Out[raMessage]) {
+	s.state = released
+	for j := range s.deferred.All() {
+		s.give(j)
+	}
+	out.Multicast(&s.deferred, raMessage{Kind: raOK, Time: s.clock})
+	s.deferred.Clear()
+}
+
+// Alibi: to get in, d needs an OK from here that it does not have.
+func (s *carvalhoRoucairol) Alibi(d algorithm.ID) bool { return !s.given.Has(d) }
+
+// Clock implements algorithm.Hearer.
+func (s *carvalhoRoucairol) Clock() algorithm.Time { return s.clock }
+
+// Hear implements algorithm.Hearer.
+func (s *carvalhoRoucairol) Hear(t algorithm.Time) { s.clock.See(t) }

@@ -1,0 +1,119 @@
+package mutex
+
+import "github.com/stile-lock/stile/algorithm"
+
+// CentralDeny is Central without a queue: a coordinator that cannot let a
+// process in says DENIED, and the process may ask again later. It is a
+// try-lock: nobody waits, and nobody is promised a turn.
+//
+// A. S. Tanenbaum, M. van Steen: Distributed Systems: Principles and
+// Paradigms, 2nd edition, 2007, section 6.3.2, where the coordinator may answer
+// "permission denied" instead of keeping silent.
+//
+// Channels may reorder: a REQUEST that overtakes the RELEASE before it is
+// denied, which a try-lock may always do.
+func CentralDeny(coordinator algorithm.ID) algorithm.Spec {
+	return algorithm.Spec{
+		Name: "central-deny", Title: "Central coordinator that denies", Authors: "folklore", Year: 2007,
+		Class:   algorithm.Central,
+		Paper:   "In Tanenbaum, van Steen: Distributed Systems: Principles and Paradigms, 2nd edition, 2007, section 6.3.2",
+		Version: 1,
+		Network: algorithm.Unordered,
+		TryLock: true,
+		Kinds:   []string{"REQUEST", "GRANT", "DENIED", "RELEASE"},
+		Shape:   algorithm.Shape{Picture: algorithm.Star, Title: "the coordinator, which lets nobody wait", Vote: "granted", Answer: "GRANT", Hub: always(coordinator)},
+		Theory: algorithm.Theory{
+			// Light: less than one DENIED for each entry.
+			Messages:   algorithm.Cost{Text: "3, and 2 for each DENIED", Light: between(0, 5)},
+			Multicasts: algorithm.Cost{Text: "the same", Light: between(0, 5)},
+			Client:     algorithm.Cost{Text: "2T, 0 at the coordinator", Any: between(0, 2)},
+			Sync:       algorithm.Cost{Text: "none: nobody waits"},
+			Order:      "none: whoever asks while it is free",
+		},
+		Plan: coordinated(coordinator, func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+			return algorithm.New(self, v, newCentralDeny(self, v, coordinator))
+		}),
+	}
+}
+
+const (
+	denyRequest uint8 = iota
+	denyGrant
+	denyDenied
+	denyRelease
+)
+
+type denyMessage struct{ Kind uint8 }
+
+func (m *denyMessage) Fields(c *algorithm.Coder) { c.Kind(&m.Kind, denyRelease) }
+
+type centralDeny struct {
+	self, coordinator algorithm.ID
+
+	state   uint8
+	granted algorithm.ID // at the coordinator: who may be inside, or None
+}
+
+func newCentralDeny(self algorithm.ID, v algorithm.View, coordinator algorithm.ID) *centralDeny {
+	return &centralDeny{
+		self: self, coordinator: coordinator,
+		state: born(self, v), granted: grantedAtBirth(self, v, coordinator),
+	}
+}
+
+func (s *centralDeny) Fields(c *algorithm.Coder) {
+	phase(c, &s.state)
+	c.When(s.self == s.coordinator)
+	c.Maybe("granted", &s.granted)
+	c.Always()
+}
+
+func (s *centralDeny) Request(out *algorithm.Out[denyMessage]) {
+	s.state = wanted
+	out.Send(s.coordinator, denyMessage{Kind: denyRequest})
+}
+
+func (s *centralDeny) Release(out *algorithm.Out[denyMessage]) {
+	s.state = released
+	out.Send(s.coordinator, denyMessage{Kind: denyRelease})
+}
+
+func (s *centralDeny) Receive(from algorithm.ID, m *denyMessage, out *algorithm.Out[denyMessage]) {
+	switch m.Kind {
+	case denyGrant, denyDenied:
+		if from == s.coordinator && s.state == wanted {
+			s.answered(m.Kind == denyGrant, out)
+		}
+	case denyRequest:
+		if s.self == s.coordinator {
+			s.answer(from, out)
+		}
+	case denyRelease:
+		if s.self == s.coordinator && s.granted == from {
+			s.granted = algorithm.None
+		}
+	}
+}
+
+func (s *centralDeny) answered(in bool, out *algorithm.Out[denyMessage]) {
+	if in {
+		s.state = held
+		out.Enter()
+	} else {
+		s.state = released
+		out.Deny()
+	}
+}
+
+// answer is the coordinator's part.
+func (s *centralDeny) answer(from algorithm.ID, out *algorithm.Out[denyMessage]) {
+	kind := denyDenied
+	if s.granted == algorithm.None {
+		s.granted = from
+		kind = denyGrant
+	}
+	out.Send(from, denyMessage{Kind: kind})
+}
+
+// Alibi: the coordinator has not let d in, or knows that it has left.
+func (s *centralDeny) Alibi(d algorithm.ID) bool { return s.self == s.coordinator && s.granted != d }

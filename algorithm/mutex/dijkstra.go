@@ -1,0 +1,192 @@
+package mutex
+
+import (
+	"fmt"
+	"iter"
+
+	"github.com/stile-lock/stile/algorithm"
+)
+
+// Dijkstra is the self-stabilising ring: a process compares its flag with its
+// predecessor's, and the one that finds itself privileged may enter. From any
+// flags whatsoever the ring comes to exactly one privilege, if a flag has
+// enough values: k of them, or 2N if k is 0. The paper's N+1, and even N-1, are
+// enough where flags are read; here each copy counts like one more process.
+//
+// E. W. Dijkstra: Self-stabilizing Systems in Spite of Distributed Control.
+// Communications of the ACM 17(11), 1974, pages 643-644.
+//
+// Departures: the paper reads the predecessor's flag; here each process has a
+// copy of it, and whoever moves tells its successor. A process that does not
+// want in moves at once, one that does moves at its exit. To stabilise over
+// messages (a copy may be wrong at the start) flags must be told again now and
+// then: that is what Expire does, but no timer is set here, since from a right
+// start nothing needs it.
+func Dijkstra(k int) algorithm.Spec {
+	return algorithm.Spec{
+		Name: "dijkstra", Title: "Dijkstra's K-state ring", Authors: "Dijkstra", Year: 1974,
+		Class:   algorithm.Token,
+		Paper:   "Self-stabilizing Systems in Spite of Distributed Control. CACM 17(11), 1974",
+		Version: 1,
+		Network: algorithm.Unordered,
+		Kinds:   []string{"FLAG"},
+		Shape:   algorithm.Shape{Picture: algorithm.Flags, Title: "a flag that differs from the one on the left is the privilege", Number: "flag", Answer: "FLAG"},
+		Theory: algorithm.Theory{
+			Messages:   algorithm.Cost{Text: "1 per move: 1 full, unbounded idle", Saturated: between(1, 1)},
+			Multicasts: algorithm.Cost{Text: "the same", Saturated: between(1, 1)},
+			Client:     algorithm.Cost{Text: "0..NT", Any: func(n int) algorithm.Range { return algorithm.Range{Hi: float64(n) * min(1, float64(n-1))} }},
+			Sync: algorithm.Cost{Text: "1..(N-1)T", Any: func(n int) algorithm.Range {
+				return algorithm.Range{Lo: min(1, float64(n-1)), Hi: float64(n - 1)}
+			}, Saturated: between(1, 1)},
+			Order:  "ring order; not ME3",
+			Bypass: onceEach,
+		},
+		Upset: func(self algorithm.ID, n int) iter.Seq[[]byte] { return upsetDijkstra(self, n, flagValues(k, n)) },
+		Plan: func(n int) (algorithm.Birth, error) {
+			values := flagValues(k, n)
+			if values < 2 {
+				return nil, fmt.Errorf("flags with %d values: want at least 2, and 2N to be sure", values)
+			}
+			return func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+				return algorithm.New(self, v, newDijkstra(self, v, values))
+			}, nil
+		},
+	}
+}
+
+// flagValues is how many values a flag has: k, or what is known to be enough.
+func flagValues(k, n int) int {
+	if k == 0 {
+		return 2 * n
+	}
+	return k
+}
+
+// upsetDijkstra returns the states with any flag and any copy.
+func upsetDijkstra(self algorithm.ID, n, values int) iter.Seq[[]byte] {
+	v := algorithm.View{N: n}
+	return func(yield func([]byte) bool) {
+		s := newDijkstra(self, v, values)
+		m := algorithm.New(self, v, s)
+		var state []byte
+		for s.flag = range values {
+			for s.left = range values {
+				if state = m.AppendState(state[:0]); !yield(state) {
+					return
+				}
+			}
+		}
+	}
+}
+
+const dijFlag uint8 = 0
+
+// dijMessage tells the flag. In a ring with one privilege the message is the
+// privilege on its way.
+type dijMessage struct {
+	Kind uint8
+	Flag int
+}
+
+func (m *dijMessage) Fields(c *algorithm.Coder) {
+	c.Kind(&m.Kind, dijFlag)
+	c.Int("flag", &m.Flag, maxFlag)
+	c.Token()
+}
+
+// maxFlag bounds what a message may say; the ring's own bound is checked when
+// it is received.
+const maxFlag = 1<<31 - 1
+
+type dijkstra struct {
+	self   algorithm.ID
+	n      int
+	values int // the paper's K
+
+	state uint8
+	flag  int // the own flag
+	left  int // the predecessor's flag, as last heard
+}
+
+// newDijkstra makes the flags 1 before the holder and 0 from it on: then the
+// holder alone is privileged.
+func newDijkstra(self algorithm.ID, v algorithm.View, values int) *dijkstra {
+	flag := func(id algorithm.ID) int {
+		if id < v.Holder {
+			return 1
+		}
+		return 0
+	}
+	before := (self + algorithm.ID(v.N) - 1) % algorithm.ID(v.N)
+	return &dijkstra{
+		self: self, n: v.N, values: values, state: born(self, v),
+		flag: flag(self), left: flag(before),
+	}
+}
+
+func (s *dijkstra) Fields(c *algorithm.Coder) {
+	phase(c, &s.state)
+	c.Int("flag", &s.flag, s.values-1)
+	c.Int("left", &s.left, s.values-1)
+	if s.privileged() {
+		c.Token()
+	}
+}
+
+func (s *dijkstra) privileged() bool {
+	if s.self == 0 {
+		return s.flag == s.left
+	}
+	return s.flag != s.left
+}
+
+func (s *dijkstra) Start(out *algorithm.Out[dijMessage]) { s.proceed(out) }
+
+func (s *dijkstra) Request(out *algorithm.Out[dijMessage]) {
+	s.state = wanted
+	s.proceed(out)
+}
+
+func (s *dijkstra) Release(out *algorithm.Out[dijMessage]) {
+	s.state = released
+	s.proceed(out)
+}
+
+func (s *dijkstra) Receive(from algorithm.ID, m *dijMessage, out *algorithm.Out[dijMessage]) {
+	if (from+1)%algorithm.ID(s.n) != s.self || m.Flag >= s.values {
+		return // not from the predecessor, or no flag
+	}
+	s.left = m.Flag
+	s.proceed(out)
+}
+
+// proceed lets a privileged process enter if it wants to, and otherwise move.
+func (s *dijkstra) proceed(out *algorithm.Out[dijMessage]) {
+	switch {
+	case !s.privileged():
+	case s.state == wanted:
+		s.state = held
+		out.Enter()
+	case s.state == released && s.n > 1:
+		if s.self == 0 {
+			s.flag = (s.flag + 1) % s.values
+		} else {
+			s.flag = s.left
+		}
+		s.tell(out)
+	}
+}
+
+// Expire tells the flag again.
+func (s *dijkstra) Expire(_ int, out *algorithm.Out[dijMessage]) {
+	if s.n > 1 {
+		s.tell(out)
+	}
+}
+
+func (s *dijkstra) tell(out *algorithm.Out[dijMessage]) {
+	out.Send((s.self+1)%algorithm.ID(s.n), dijMessage{Kind: dijFlag, Flag: s.flag})
+}
+
+// Alibi: while the privilege is here, nobody else can get in.
+func (s *dijkstra) Alibi(algorithm.ID) bool { return s.privileged() }

@@ -1,0 +1,301 @@
+package mutex
+
+import (
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/quorum"
+)
+
+// Maekawa is the algorithm in which a process needs the votes of its quorum
+// only. Any two quorums share a voter, and a voter votes for one at a time.
+//
+// M. Maekawa: A sqrt(N) Algorithm for Mutual Exclusion in Decentralized
+// Systems. ACM Transactions on Computer Systems 3(2), 1985, pages 145-159.
+//
+// Departures: all messages name the request they are about and are void for
+// another. The published rules have a hole (see MaekawaPublished): a voter
+// that let a request wait without FAILED, since it was then the oldest, must
+// send it FAILED when a still older one arrives.
+func Maekawa(quorums quorum.Builder) algorithm.Spec {
+	return algorithm.Spec{
+		Name: "maekawa", Title: "Maekawa", Authors: "Maekawa", Year: 1985,
+		Class:   algorithm.Quorum,
+		Paper:   "A sqrt(N) Algorithm for Mutual Exclusion in Decentralized Systems. ACM TOCS 3(2), 1985",
+		Version: 1,
+		Network: algorithm.FIFO,
+		Spreads: true,
+		Kinds:   maekawaKinds(),
+		Shape:   votingShape(quorums),
+		Theory:  maekawaTheory(quorums),
+		Plan: func(n int) (algorithm.Birth, error) {
+			sets, err := quorums(n)
+			if err != nil {
+				return nil, err
+			}
+			return func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+				return algorithm.New(self, v, newMaekawa(self, v, sets, 0))
+			}, nil
+		},
+	}
+}
+
+// votingShape is that of algorithms in which each has a voting set: the usual
+// one is a grid.
+func votingShape(quorums quorum.Builder) algorithm.Shape {
+	return algorithm.Shape{
+		Picture: algorithm.Grid, Title: "each asks its row and its column for their votes", Vote: "vote", Got: "votes", Answer: "LOCKED",
+		Sets: func(n int) []algorithm.Set {
+			sets, err := quorums(n)
+			if err != nil {
+				return nil
+			}
+			return sets
+		},
+	}
+}
+
+// maekawaTheory counts, for each voter but oneself: REQUEST, LOCKED and
+// RELEASE, and when requests meet at most four more that one request can
+// cause: INQUIRE, RELINQUISH, a second LOCKED for the one that gave way, and
+// FAILED. The literature quotes 5(K-1).
+func maekawaTheory(quorums quorum.Builder) algorithm.Theory {
+	voters := func(lo, hi float64) func(n int) algorithm.Range { return eachVoter(quorums, lo, hi) }
+	return algorithm.Theory{
+		Messages:   algorithm.Cost{Text: "3(K-1) light, 3..7(K-1)", Any: voters(3, 7), Light: voters(3, 3)},
+		Multicasts: quorumMulticasts(quorums, 5),
+		Client:     algorithm.Cost{Text: "2T", Any: between(0, 2), Light: between(2, 2)},
+		Sync:       algorithm.Cost{Text: "1..2T", Any: between(1, 4), Saturated: between(1, 2)},
+		Order:      "by stamp among the requests a voter knows; not ME3",
+		Symmetric:  true,
+	}
+}
+
+// eachVoter returns n -> lo(K-1) of the smallest quorum .. hi(K-1) of the largest.
+func eachVoter(quorums quorum.Builder, lo, hi float64) func(n int) algorithm.Range {
+	return func(n int) algorithm.Range {
+		sets, err := quorums(n)
+		if err != nil {
+			return algorithm.Range{}
+		}
+		r := algorithm.Range{Lo: float64(n)}
+		for i := range sets {
+			k := float64(without(&sets[i], algorithm.ID(i)))
+			r.Lo, r.Hi = min(r.Lo, k), max(r.Hi, k)
+		}
+		return algorithm.Range{Lo: lo * r.Lo, Hi: hi * r.Hi}
+	}
+}
+
+// quorumMulticasts is the cost in multicasts: REQUEST, RELEASE, and for each
+// voter one to most messages for it alone.
+func quorumMulticasts(quorums quorum.Builder, most float64) algorithm.Cost {
+	return algorithm.Cost{Text: "K+1 light", Any: func(n int) algorithm.Range {
+		r := eachVoter(quorums, 1, most)(n)
+		if r.Hi == 0 {
+			return r
+		}
+		return algorithm.Range{Lo: min(1, r.Lo), Hi: r.Hi + 2}
+	}, Light: func(n int) algorithm.Range {
+		r := eachVoter(quorums, 1, 1)(n)
+		if r.Hi == 0 {
+			return r
+		}
+		return algorithm.Range{Lo: r.Lo + min(2, 2*r.Lo), Hi: r.Hi + 2}
+	}}
+}
+
+const (
+	maeRequest    uint8 = iota
+	maeLocked           // your request has my vote
+	maeFailed           // your request is not the oldest I know
+	maeInquire          // an older request came: do you need my vote?
+	maeRelinquish       // take your vote back
+	maeRelease
+)
+
+func maekawaKinds() []string {
+	return []string{"REQUEST", "LOCKED", "FAILED", "INQUIRE", "RELINQUISH", "RELEASE"}
+}
+
+type maeMessage struct {
+	Kind  uint8
+	Clock algorithm.Time
+	Time  algorithm.Time // when the request that this is about was made
+}
+
+func (m *maeMessage) Fields(c *algorithm.Coder) {
+	c.Kind(&m.Kind, maeRelease)
+	c.Time("clock", &m.Clock)
+	c.Time("time", &m.Time)
+}
+
+type maekawa struct {
+	self  algorithm.ID
+	sets  quorum.System
+	spare int // how many of its voters a candidate may do without
+
+	clock   algorithm.Time // what the next request would be stamped with
+	voter   voter
+	state   uint8
+	asked   algorithm.Time // the time of the own request, until the exit
+	votes   algorithm.Set  // while WANTED: voters that are LOCKED for us
+	failed  algorithm.Set  // while WANTED: voters that will not vote for us yet
+	inquiry algorithm.Set  // while WANTED: voters whose INQUIRE is unanswered
+}
+
+// A voter has one vote and knows who else waits for it.
+type voter struct {
+	vote     algorithm.Stamp  // the request that has the vote
+	inquired bool             // an INQUIRE about it is out
+	waiting  []algorithm.Time // when each waiting request was made, per seat
+}
+
+func newMaekawa(self algorithm.ID, v algorithm.View, sets quorum.System, spare int) *maekawa {
+	s := &maekawa{self: self, sets: sets, spare: spare, state: born(self, v), clock: algorithm.First()}
+	s.voter.waiting = make([]algorithm.Time, v.N)
+	if v.Busy {
+		asked := s.clock.Tick()
+		if s.state == held {
+			s.asked = asked
+		}
+		if sets[v.Holder].Has(self) {
+			s.voter.vote = algorithm.Stamp{Time: asked, ID: v.Holder}
+		}
+	}
+	return s
+}
+
+func (s *maekawa) Fields(c *algorithm.Coder) {
+	phase(c, &s.state)
+	c.Time("clock", &s.clock)
+	c.When(s.state != released)
+	c.Time("asked", &s.asked)
+	c.Set("votes", &s.votes)
+	c.Set("failed", &s.failed)
+	c.Set("inquiries", &s.inquiry)
+	c.Always()
+	s.voter.Fields(c)
+}
+
+func (v *voter) Fields(c *algorithm.Coder) {
+	c.Stamp("vote", &v.vote)
+	c.When(!v.vote.Time.IsNone())
+	c.Bool("inquired", &v.inquired)
+	c.Times("waiting", &v.waiting)
+	c.Always()
+}
+
+func (s *maekawa) Request(out *algorithm.Out[maeMessage]) {
+	s.state = wanted
+	s.asked = s.clock.Tick()
+	out.Multicast(&s.sets[s.self], s.about(maeRequest, s.asked))
+}
+
+func (s *maekawa) Release(out *algorithm.Out[maeMessage]) {
+	s.state = released
+	out.Multicast(&s.sets[s.self], s.about(maeRelease, s.asked))
+	s.asked = algorithm.Time{}
+}
+
+func (s *maekawa) about(kind uint8, time algorithm.Time) maeMessage {
+	return maeMessage{Kind: kind, Clock: s.clock, Time: time}
+}
+
+func (s *maekawa) Receive(from algorithm.ID, m *maeMessage, out *algorithm.Out[maeMessage]) {
+	s.clock.See(m.Clock)
+	switch m.Kind {
+	case maeRequest, maeRelinquish, maeRelease:
+		s.receiveAsVoter(algorithm.Stamp{Time: m.Time, ID: from}, m.Kind, out)
+	default:
+		if s.state == wanted && s.asked == m.Time {
+			s.receiveAsCandidate(from, m.Kind, out)
+		}
+	}
+}
+
+func (s *maekawa) receiveAsVoter(r algorithm.Stamp, kind uint8, out *algorithm.Out[maeMessage]) {
+	v := &s.voter
+	switch {
+	case kind == maeRequest && v.vote.Time.IsNone():
+		v.vote = r
+		out.Send(r.ID, s.about(maeLocked, r.Time))
+	case kind == maeRequest:
+		s.queue(r, out)
+	case r.Time.IsNone(): // nobody asks at no time: void
+	case r != v.vote:
+		if kind == maeRelease && v.waiting[r.ID] == r.Time { // it got in without this vote
+			v.waiting[r.ID] = algorithm.Time{}
+		}
+	default:
+		if kind == maeRelinquish {
+			v.waiting[r.ID] = r.Time
+		}
+		v.inquired = false
+		v.vote = v.oldest()
+		if !v.vote.Time.IsNone() {
+			v.waiting[v.vote.ID] = algorithm.Time{}
+			out.Send(v.vote.ID, s.about(maeLocked, v.vote.Time))
+		}
+	}
+}
+
+// queue lets r wait. Whoever is not the oldest must know it: r, or the one
+// that was the oldest so far.
+func (s *maekawa) queue(r algorithm.Stamp, out *algorithm.Out[maeMessage]) {
+	v := &s.voter
+	oldest := v.oldest()
+	v.waiting[r.ID] = r.Time
+	if v.vote.Less(r) || !oldest.Time.IsNone() && oldest.Less(r) {
+		out.Send(r.ID, s.about(maeFailed, r.Time))
+		return
+	}
+	if !oldest.Time.IsNone() && oldest.Less(v.vote) {
+		out.Send(oldest.ID, s.about(maeFailed, oldest.Time))
+	}
+	if !v.inquired {
+		v.inquired = true
+		out.Send(v.vote.ID, s.about(maeInquire, v.vote.Time))
+	}
+}
+
+// oldest returns the oldest waiting request.
+func (v *voter) oldest() algorithm.Stamp { return oldest(v.waiting) }
+
+func (s *maekawa) receiveAsCandidate(from algorithm.ID, kind uint8, out *algorithm.Out[maeMessage]) {
+	switch kind {
+	case maeLocked:
+		s.votes.Add(from)
+		s.failed.Remove(from)
+		if s.votes.Len()+s.spare >= s.sets[s.self].Len() {
+			s.state = held
+			s.votes.Clear()
+			s.failed.Clear()
+			s.inquiry.Clear()
+			out.Enter()
+		}
+		return
+	case maeFailed:
+		s.failed.Add(from)
+	case maeInquire:
+		s.inquiry.Add(from)
+	}
+	if s.failed.Empty() {
+		return
+	}
+	for v := range s.inquiry.All() {
+		s.votes.Remove(v)
+		s.failed.Add(v)
+		out.Send(v, s.about(maeRelinquish, s.asked))
+	}
+	s.inquiry.Clear()
+}
+
+// Alibi: d needs the vote of this seat and does not have it.
+func (s *maekawa) Alibi(d algorithm.ID) bool {
+	return s.spare == 0 && s.sets[d].Has(s.self) && (s.voter.vote.Time.IsNone() || s.voter.vote.ID != d)
+}
+
+// Clock implements algorithm.Hearer.
+func (s *maekawa) Clock() algorithm.Time { return s.clock }
+
+// Hear implements algorithm.Hearer.
+func (s *maekawa) Hear(t algorithm.Time) { s.clock.See(t) }

@@ -1,0 +1,71 @@
+package mutex
+
+import (
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/quorum"
+)
+
+// Majority is the algorithm in which a process asks everybody and enters with
+// the votes of more than half, its own included.
+//
+// R. H. Thomas: A Majority Consensus Approach to Concurrency Control for
+// Multiple Copy Databases. ACM Transactions on Database Systems 4(2), 1979,
+// pages 180-209.
+//
+// Departure: plain voting comes to a standstill when the votes are split (see
+// MajorityNaive). Here voters and candidates resolve that as in Maekawa's
+// algorithm. Unlike there, a process may leave while some voters still let its
+// request wait: its RELEASE, which goes to all, takes it out of their queues.
+// Votes that come after entry are kept until the exit.
+func Majority() algorithm.Spec {
+	return algorithm.Spec{
+		Name: "majority", Title: "Majority voting", Authors: "Thomas", Year: 1979,
+		Class:   algorithm.Quorum,
+		Paper:   "A Majority Consensus Approach to Concurrency Control for Multiple Copy Databases. ACM TODS 4(2), 1979",
+		Version: 1,
+		Network: algorithm.FIFO,
+		Spreads: true,
+		Endless: "nobody waits for a slow voter, so that messages to it pile up",
+		Kinds:   maekawaKinds(),
+		Shape:   algorithm.Shape{Picture: algorithm.Mesh, Title: "who has most of the votes goes in", Vote: "vote", Got: "votes", Answer: "LOCKED", Enough: func(n int) int { return n/2 + 1 }},
+		Theory:  majorityTheory(),
+		Plan: func(n int) (algorithm.Birth, error) {
+			sets := everybody(n)
+			return func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+				return algorithm.New(self, v, newMaekawa(self, v, sets, minority(n)))
+			}, nil
+		},
+	}
+}
+
+// everybody gives each process the set of all.
+func everybody(n int) quorum.System {
+	var all algorithm.Set
+	all.Fill(n)
+	sets := make(quorum.System, n)
+	for i := range sets {
+		sets[i] = all // shared: nobody changes it
+	}
+	return sets
+}
+
+// minority is how many votes a majority of n can do without.
+func minority(n int) int { return (n - 1) / 2 }
+
+// majorityTheory counts, when requests meet, at least REQUEST and RELEASE for
+// everybody else and the votes that are needed, and at most what Maekawa's
+// algorithm needs for a quorum of everybody.
+func majorityTheory() algorithm.Theory {
+	return algorithm.Theory{
+		Messages: algorithm.Cost{Text: "3(N-1) light, 2.5..7(N-1)", Any: func(n int) algorithm.Range {
+			return algorithm.Range{Lo: float64(2*(n-1) + n/2), Hi: 7 * float64(n-1)}
+		}, Light: others(3)},
+		Multicasts: algorithm.Cost{Text: "N+1 light", Any: func(n int) algorithm.Range {
+			return algorithm.Range{Lo: min(2, float64(n-1)) + float64(n/2), Hi: min(2, 2*float64(n-1)) + 5*float64(n-1)}
+		}, Light: func(n int) algorithm.Range { return algorithm.Exact(min(2, 2*float64(n-1)) + float64(n-1)) }},
+		Client:    algorithm.Cost{Text: "2T", Any: between(2, 2)},
+		Sync:      algorithm.Cost{Text: "1..2T", Any: between(1, 4), Saturated: between(1, 2)},
+		Order:     "by stamp among the requests a voter knows; not ME3",
+		Symmetric: true,
+	}
+}

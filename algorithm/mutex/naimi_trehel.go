@@ -1,0 +1,147 @@
+package mutex
+
+import "github.com/stile-lock/stile/algorithm"
+
+// NaimiTrehel is the algorithm in which a request runs along guesses at who
+// asked last, and turns all of them towards the one that asks now. Those who
+// wait form a queue in which each knows its next.
+//
+// M. Naimi, M. Trehel: An Improvement of the log(n) Distributed Algorithm for
+// Mutual Exclusion. Proceedings of the 7th International Conference on
+// Distributed Computing Systems, 1987, pages 371-375. M. Naimi, M. Trehel, A.
+// Arnold: A log(N) Distributed Mutual Exclusion Algorithm Based on Path
+// Reversal. Journal of Parallel and Distributed Computing 34(1), 1996, pages
+// 1-13.
+//
+// Channels may reorder: a process has one request under way at most, and
+// whatever order requests meet in, the guesses stay a tree.
+func NaimiTrehel() algorithm.Spec {
+	return algorithm.Spec{
+		Name: "naimi-trehel", Title: "Naimi-Trehel", Authors: "Naimi, Trehel, Arnold", Year: 1996,
+		Class:   algorithm.Token,
+		Paper:   "A log(N) Distributed Mutual Exclusion Algorithm Based on Path Reversal. JPDC 34(1), 1996",
+		Version: 1,
+		Network: algorithm.Unordered,
+		Kinds:   []string{"REQUEST", "TOKEN"},
+		Shape:   algorithm.Shape{Picture: algorithm.Mesh, Title: "arrows lead to who is guessed to be the last to ask", Pointer: "last", Next: "next", Token: "token", Carrier: "TOKEN"},
+		Theory: algorithm.Theory{
+			// Full is not 2: a guess is right about the end of the queue only
+			// if its owner was the last to ask. 4(N-1)/N is a bound that no
+			// measurement has passed.
+			Messages:   algorithm.Cost{Text: "0..N, O(log N) on average, up to 4(N-1)/N full", Any: roundTrip, Saturated: upToFour},
+			Multicasts: algorithm.Cost{Text: "the same", Any: roundTrip, Saturated: upToFour},
+			Client:     algorithm.Cost{Text: "0, or (hops+1)T", Any: roundTrip},
+			// From 0: where the token rests one may go in again before a
+			// request comes.
+			Sync:  algorithm.Cost{Text: "T", Any: roundTrip, Saturated: between(1, 1)},
+			Order: "arrival at the end of the distributed queue; not ME3",
+		},
+		Plan: algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+			return algorithm.New(self, v, newNaimiTrehel(self, v))
+		}),
+	}
+}
+
+// upToFour returns 0 .. 4(n-1)/n.
+func upToFour(n int) algorithm.Range { return algorithm.Range{Hi: 4 * float64(n-1) / float64(n)} }
+
+const (
+	ntRequest uint8 = iota
+	ntToken
+)
+
+type ntMessage struct {
+	Kind uint8
+	From algorithm.ID // REQUEST: who asks
+}
+
+func (m *ntMessage) Fields(c *algorithm.Coder) {
+	c.Kind(&m.Kind, ntToken)
+	if m.Kind == ntRequest {
+		c.Seat("from", &m.From)
+		return
+	}
+	c.Token()
+}
+
+type naimiTrehel struct {
+	self algorithm.ID
+
+	state uint8
+	token bool         // the token is here
+	last  algorithm.ID // who asked last, as far as is known; self: nobody later than here
+	next  algorithm.ID // while WANTED or HELD: who gets the token from here, or None
+}
+
+func newNaimiTrehel(self algorithm.ID, v algorithm.View) *naimiTrehel {
+	return &naimiTrehel{self: self, state: born(self, v), token: self == v.Holder, last: v.Holder, next: algorithm.None}
+}
+
+func (s *naimiTrehel) Fields(c *algorithm.Coder) {
+	phase(c, &s.state)
+	c.Bool("token", &s.token)
+	c.Seat("last", &s.last)
+	c.When(s.state != released)
+	c.Maybe("next", &s.next)
+	c.Always()
+	if s.token {
+		c.Token()
+	}
+}
+
+func (s *naimiTrehel) Request(out *algorithm.Out[ntMessage]) {
+	s.state = wanted
+	if s.token {
+		s.enter(out)
+		return
+	}
+	out.Send(s.last, ntMessage{Kind: ntRequest, From: s.self})
+	s.last = s.self
+}
+
+func (s *naimiTrehel) enter(out *algorithm.Out[ntMessage]) {
+	s.state = held
+	out.Enter()
+}
+
+func (s *naimiTrehel) Receive(_ algorithm.ID, m *ntMessage, out *algorithm.Out[ntMessage]) {
+	switch {
+	case m.Kind == ntToken:
+		if s.state == wanted {
+			s.token = true
+			s.enter(out)
+		}
+	case m.From != s.self:
+		s.receiveRequest(m.From, out)
+	}
+}
+
+// receiveRequest turns the guess round, and lets the request run on unless it
+// is to wait right behind this process.
+func (s *naimiTrehel) receiveRequest(from algorithm.ID, out *algorithm.Out[ntMessage]) {
+	switch {
+	case s.last != s.self:
+		out.Send(s.last, ntMessage{Kind: ntRequest, From: from})
+	case s.state == released:
+		s.pass(from, out)
+	default:
+		s.next = from
+	}
+	s.last = from
+}
+
+func (s *naimiTrehel) pass(to algorithm.ID, out *algorithm.Out[ntMessage]) {
+	s.token = false
+	out.Send(to, ntMessage{Kind: ntToken})
+}
+
+func (s *naimiTrehel) Release(out *algorithm.Out[ntMessage]) {
+	s.state = released
+	if s.next != algorithm.None {
+		s.pass(s.next, out)
+		s.next = algorithm.None
+	}
+}
+
+// Alibi: while the token is here, nobody else can get in.
+func (s *naimiTrehel) Alibi(algorithm.ID) bool { return s.token }

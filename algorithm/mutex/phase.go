@@ -1,0 +1,23 @@
+package mutex
+
+import "github.com/stile-lock/stile/algorithm"
+
+// The states of a process, in the words of Ricart and Agrawala.
+const (
+	released uint8 = iota // neither in nor asking
+	wanted                // waiting to get in
+	held                  // inside
+)
+
+// phase codes the state of a process.
+func phase(c *algorithm.Coder, p *uint8) {
+	c.Uint8("state", p, "RELEASED", "WANTED", "HELD")
+}
+
+// born returns the state that a process starts with.
+func born(self algorithm.ID, v algorithm.View) uint8 {
+	if v.Busy && v.Holder == self {
+		return held
+	}
+	return released
+}

@@ -1,0 +1,182 @@
+package mutex
+
+import (
+	"slices"
+
+	"github.com/stile-lock/stile/algorithm"
+)
+
+// Raymond is the algorithm in which the token moves along the edges of a tree
+// and every process knows only in which direction it is.
+//
+// K. Raymond: A Tree-Based Algorithm for Distributed Mutual Exclusion. ACM
+// Transactions on Computer Systems 7(1), 1989, pages 61-77.
+//
+// Departure: HOLDER is right from birth instead of being flooded (see
+// RaymondInitialize), since every process knows the tree and the view.
+func Raymond(tree TreeOf) algorithm.Spec {
+	return algorithm.Spec{
+		Name: "raymond", Title: "Raymond's tree", Authors: "Raymond", Year: 1989,
+		Class:   algorithm.Token,
+		Paper:   "A Tree-Based Algorithm for Distributed Mutual Exclusion. ACM TOCS 7(1), 1989",
+		Version: 1,
+		Network: algorithm.FIFO,
+		Kinds:   []string{"REQUEST", "PRIVILEGE"},
+		Shape:   algorithm.Shape{Picture: algorithm.TreeLike, Title: "arrows lead to the token", Pointer: "holder", Asked: "asked", Queue: "queue", Carrier: "PRIVILEGE", Links: tree.links},
+		Theory:  raymondTheory(tree),
+		Plan: func(n int) (algorithm.Birth, error) {
+			t, err := tree(n)
+			if err != nil {
+				return nil, err
+			}
+			return func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+				return algorithm.New(self, v, newRaymond(self, v, t))
+			}, nil
+		},
+	}
+}
+
+func raymondTheory(tree TreeOf) algorithm.Theory {
+	upToDiameter := func(k float64) func(n int) algorithm.Range {
+		return func(n int) algorithm.Range {
+			t, err := tree(n)
+			if err != nil {
+				return algorithm.Range{}
+			}
+			return algorithm.Range{Hi: k * float64(t.Diameter())}
+		}
+	}
+	return algorithm.Theory{
+		Messages:   algorithm.Cost{Text: "2 x distance, 0..2D; 4(N-1)/N full", Any: upToDiameter(2)},
+		Multicasts: algorithm.Cost{Text: "the same", Any: upToDiameter(2)},
+		Client:     algorithm.Cost{Text: "2dT", Any: upToDiameter(2)},
+		Sync: algorithm.Cost{Text: "1..D T", Any: upToDiameter(2), Saturated: func(n int) algorithm.Range {
+			r := upToDiameter(1)(n)
+			return algorithm.Range{Lo: min(1, r.Hi), Hi: r.Hi}
+		}},
+		Order: "local FIFO queues; not ME3",
+	}
+}
+
+const (
+	raymondRequest uint8 = iota
+	raymondPrivilege
+)
+
+type raymondMessage struct{ Kind uint8 }
+
+func (m *raymondMessage) Fields(c *algorithm.Coder) {
+	c.Kind(&m.Kind, raymondPrivilege)
+	if m.Kind == raymondPrivilege {
+		c.Token()
+	}
+}
+
+type raymond struct {
+	self algorithm.ID
+	tree Tree
+
+	holder algorithm.ID   // the neighbour in whose direction the privilege is, or self
+	using  bool           // inside
+	queue  []algorithm.ID // neighbours that asked, and self, in order of asking
+	asked  bool           // a REQUEST to holder is under way
+}
+
+func newRaymond(self algorithm.ID, v algorithm.View, t Tree) *raymond {
+	s := &raymond{self: self, tree: t, holder: self, using: born(self, v) == held}
+	if self != v.Holder {
+		s.holder = t.Toward(self, v.Holder)
+	}
+	return s
+}
+
+func (s *raymond) Fields(c *algorithm.Coder) {
+	c.Seat("holder", &s.holder)
+	c.Bool("using", &s.using)
+	c.Seats("queue", &s.queue)
+	c.Bool("asked", &s.asked)
+	if s.holder == s.self {
+		c.Token()
+	}
+}
+
+func (s *raymond) Request(out *algorithm.Out[raymondMessage]) {
+	s.enqueue(s.self)
+	s.proceed(out)
+}
+
+func (s *raymond) Receive(from algorithm.ID, m *raymondMessage, out *algorithm.Out[raymondMessage]) {
+	switch m.Kind {
+	case raymondRequest:
+		s.enqueue(from)
+	case raymondPrivilege:
+		s.holder = s.self
+		s.asked = false
+	}
+	s.proceed(out)
+}
+
+func (s *raymond) Release(out *algorithm.Out[raymondMessage]) {
+	s.using = false
+	s.proceed(out)
+}
+
+func (s *raymond) enqueue(id algorithm.ID) {
+	if !slices.Contains(s.queue, id) {
+		s.queue = append(s.queue, id)
+	}
+}
+
+// proceed does what the paper does after every event.
+func (s *raymond) proceed(out *algorithm.Out[raymondMessage]) {
+	s.passOn(out)
+	s.ask(out)
+}
+
+// passOn gives the privilege to the head of the queue, if it is here and not in
+// use.
+func (s *raymond) passOn(out *algorithm.Out[raymondMessage]) {
+	switch to := s.assignPrivilege(); to {
+	case algorithm.None:
+	case s.self:
+		out.Enter()
+	default:
+		out.Send(to, raymondMessage{Kind: raymondPrivilege})
+	}
+}
+
+// ask asks the holder, once, on behalf of those who wait.
+func (s *raymond) ask(out *algorithm.Out[raymondMessage]) {
+	if s.makeRequest() {
+		out.Send(s.holder, raymondMessage{Kind: raymondRequest})
+	}
+}
+
+// assignPrivilege is the paper's ASSIGN_PRIVILEGE. It returns who gets the
+// privilege now, or None.
+func (s *raymond) assignPrivilege() algorithm.ID {
+	if s.holder != s.self || s.using || len(s.queue) == 0 {
+		return algorithm.None
+	}
+	s.holder = s.queue[0]
+	s.queue = slices.Delete(s.queue, 0, 1)
+	s.asked = false
+	s.using = s.holder == s.self
+	return s.holder
+}
+
+// makeRequest is the paper's MAKE_REQUEST. It reports whether the holder must
+// be asked.
+func (s *raymond) makeRequest() bool {
+	if s.holder == s.self || len(s.queue) == 0 || s.asked {
+		return false
+	}
+	s.asked = true
+	return true
+}
+
+// Alibi: the privilege is on the holder's side of the tree, and can leave it
+// only through here.
+func (s *raymond) Alibi(d algorithm.ID) bool {
+	return s.holder == s.self || s.tree.Toward(s.self, d) != s.holder
+}

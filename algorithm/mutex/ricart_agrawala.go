@@ -1,0 +1,157 @@
+package mutex
+
+import "github.com/stile-lock/stile/algorithm"
+
+// RicartAgrawala is the algorithm in which everybody gives everybody else
+// permission, and the earlier request answers later.
+//
+// G. Ricart, A. K. Agrawala: An Optimal Algorithm for Mutual Exclusion in
+// Computer Networks. Communications of the ACM 24(1), 1981, pages 9-17.
+//
+// Departure: the paper moves clocks by REQUESTs alone. Then a request can be
+// granted before one that happened before it (see RicartAgrawala1981); here OK
+// carries the clock too.
+func RicartAgrawala() algorithm.Spec {
+	return algorithm.Spec{
+		Name: "ricart-agrawala", Title: "Ricart-Agrawala", Authors: "Ricart, Agrawala", Year: 1981,
+		Class:   algorithm.Permission,
+		Paper:   "An Optimal Algorithm for Mutual Exclusion in Computer Networks. CACM 24(1), 1981",
+		Version: 1,
+		Network: algorithm.Unordered,
+		Kinds:   []string{"REQUEST", "OK"},
+		Shape:   algorithm.Shape{Picture: algorithm.Mesh, Title: "who has the OK of all others goes in", Awaited: []string{"missing"}, Queue: "deferred", Answer: "OK"},
+		Theory: algorithm.Theory{
+			Messages: algorithm.Cost{Text: "2(N-1)", Any: others(2)},
+			Multicasts: algorithm.Cost{Text: "N, 1 at exit", Any: func(n int) algorithm.Range {
+				return algorithm.Range{Lo: min(float64(n-1), 1), Hi: multicastAndAnswers(n)}
+			}, Light: func(n int) algorithm.Range { return algorithm.Exact(multicastAndAnswers(n)) }},
+			Client: algorithm.Cost{Text: "2T", Any: between(2, 2)},
+			// Up to 3T: somebody with a smaller stamp may ask just before it
+			// hears of a request that was made just before the exit.
+			Sync:      algorithm.Cost{Text: "T", Any: between(1, 3), Saturated: between(1, 1)},
+			Order:     "happened-before (ME3)",
+			Bypass:    onceEach,
+			ME3:       true,
+			Symmetric: true,
+		},
+		Plan: algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+			return algorithm.New(self, v, newRicartAgrawala(self, v))
+		}),
+	}
+}
+
+// multicastAndAnswers is one multicast and n-1 answers.
+func multicastAndAnswers(n int) float64 {
+	if n == 1 {
+		return 0
+	}
+	return float64(n)
+}
+
+const (
+	raRequest uint8 = iota
+	raOK
+)
+
+type raMessage struct {
+	Kind uint8
+	Time algorithm.Time // REQUEST: when it was made. OK: the sender's clock.
+}
+
+func (m *raMessage) Fields(c *algorithm.Coder) {
+	c.Kind(&m.Kind, raOK)
+	c.Time("time", &m.Time)
+}
+
+// clock returns a clock that is later than all that the message tells of.
+func (m *raMessage) clock() algorithm.Time {
+	if m.Kind == raRequest {
+		return m.Time.Next()
+	}
+	return m.Time
+}
+
+type ricartAgrawala struct {
+	self algorithm.ID
+	n    int
+
+	state    uint8
+	clock    algorithm.Time // what the next request would be stamped with
+	asked    algorithm.Time // while WANTED: the stamp of the own request
+	missing  algorithm.Set  // while WANTED: who has not said OK
+	deferred algorithm.Set  // who waits for our OK
+	given    algorithm.Set  // who has our OK and has not given us one since
+}
+
+func newRicartAgrawala(self algorithm.ID, v algorithm.View) *ricartAgrawala {
+	s := &ricartAgrawala{self: self, n: v.N, state: born(self, v), clock: algorithm.First()}
+	if self != v.Holder {
+		s.given.Add(v.Holder)
+	}
+	return s
+}
+
+func (s *ricartAgrawala) Fields(c *algorithm.Coder) {
+	phase(c, &s.state)
+	c.Time("clock", &s.clock)
+	c.Set("given", &s.given)
+	c.When(s.state != released)
+	c.Time("asked", &s.asked)
+	c.Set("missing", &s.missing)
+	c.Set("deferred", &s.deferred)
+	c.Always()
+}
+
+func (s *ricartAgrawala) Request(out *algorithm.Out[raMessage]) {
+	s.state = wanted
+	s.asked = s.clock.Tick()
+	s.missing.Fill(s.n)
+	s.missing.Remove(s.self)
+	out.Broadcast(raMessage{Kind: raRequest, Time: s.asked})
+	s.tryEnter(out)
+}
+
+func (s *ricartAgrawala) Receive(from algorithm.ID, m *raMessage, out *algorithm.Out[raMessage]) {
+	s.clock.See(m.clock())
+	switch m.Kind {
+	case raRequest:
+		theirs := algorithm.Stamp{Time: m.Time, ID: from}
+		ours := algorithm.Stamp{Time: s.asked, ID: s.self}
+		if s.state == held || s.state == wanted && ours.Less(theirs) {
+			s.deferred.Add(from)
+			return
+		}
+		s.given.Add(from)
+		out.Send(from, raMessage{Kind: raOK, Time: s.clock})
+	case raOK:
+		s.given.Remove(from)
+		if s.state == wanted {
+			s.missing.Remove(from)
+			s.tryEnter(out)
+		}
+	}
+}
+
+func (s *ricartAgrawala) tryEnter(out *algorithm.Out[raMessage]) {
+	if s.missing.Empty() {
+		s.state = held
+		s.asked = algorithm.Time{}
+		out.Enter()
+	}
+}
+
+func (s *ricartAgrawala) Release(out *algorithm.Out[raMessage]) {
+	s.state = released
+	s.given.Union(&s.deferred)
+	out.Multicast(&s.deferred, raMessage{Kind: raOK, Time: s.clock})
+	s.deferred.Clear()
+}
+
+// Alibi: to get in, d needs an OK from here that it does not have.
+func (s *ricartAgrawala) Alibi(d algorithm.ID) bool { return !s.given.Has(d) }
+
+// Clock implements algorithm.Hearer.
+func (s *ricartAgrawala) Clock() algorithm.Time { return s.clock }
+
+// Hear implements algorithm.Hearer.
+func (s *ricartAgrawala) Hear(t algorithm.Time) { s.clock.See(t) }

@@ -1,0 +1,137 @@
+package mutex
+
+import "github.com/stile-lock/stile/algorithm"
+
+// RicartAgrawalaToken is the broadcast token algorithm without a queue in the
+// token: whoever lets go of it looks round the circle for the next that asks.
+//
+// G. Ricart, A. K. Agrawala: Author's response to "On Mutual Exclusion in
+// Computer Networks" by Carvalho and Roucairol. Communications of the ACM
+// 26(2), 1983, pages 147-148. (One of the lectures calls it Suzuki-Kasami.)
+//
+// Channels may reorder: requests are numbered, and one that comes late is known
+// to be outdated by the token.
+//
+// Departure: a process that finds the token here does not count its entry as a
+// request, for it asks nobody.
+func RicartAgrawalaToken() algorithm.Spec {
+	return algorithm.Spec{
+		Name: "ricart-agrawala-token", Title: "Ricart-Agrawala with a token", Authors: "Ricart, Agrawala", Year: 1983,
+		Class:   algorithm.Token,
+		Paper:   "Author's response to 'On Mutual Exclusion in Computer Networks'. CACM 26(2), 1983",
+		Version: 1,
+		Network: algorithm.Unordered,
+		Kinds:   []string{"REQUEST", "TOKEN"},
+		Shape:   algorithm.Shape{Picture: algorithm.Ring, Title: "the token looks round the circle for who asked", Token: "token", Carrier: "TOKEN"},
+		Theory:  tokenTheory("round the circle from the last holder; at most N-1 overtake; not ME3"),
+		Plan: algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+			return algorithm.New(self, v, newRicartAgrawalaToken(self, v))
+		}),
+	}
+}
+
+const (
+	ratRequest uint8 = iota
+	ratToken
+)
+
+type ratMessage struct {
+	Kind uint8
+	From algorithm.ID // REQUEST: who asks
+	N    uint64       // REQUEST: how many times From has asked
+	T    []uint64     // TOKEN: the last request of each process that was granted
+}
+
+func (m *ratMessage) Fields(c *algorithm.Coder) {
+	c.Kind(&m.Kind, ratToken)
+	switch m.Kind {
+	case ratRequest:
+		c.Seat("from", &m.From)
+		c.Seq("n", m.From, &m.N)
+		c.Idempotent()
+	case ratToken:
+		c.Anchors("T", &m.T)
+		c.Token()
+	}
+}
+
+type ricartAgrawalaToken struct {
+	self algorithm.ID
+
+	state uint8
+	r     []uint64 // the highest request number heard of, per process
+	token bool     // the token is here
+	t     []uint64 // with the token: the last request granted, per process
+}
+
+func newRicartAgrawalaToken(self algorithm.ID, v algorithm.View) *ricartAgrawalaToken {
+	return &ricartAgrawalaToken{
+		self: self, state: born(self, v), token: self == v.Holder,
+		r: make([]uint64, v.N), t: make([]uint64, v.N),
+	}
+}
+
+func (s *ricartAgrawalaToken) Fields(c *algorithm.Coder) {
+	phase(c, &s.state)
+	c.Seqs("R", &s.r)
+	c.Bool("token", &s.token)
+	c.When(s.token)
+	c.Anchors("T", &s.t)
+	c.Token()
+	c.Always()
+}
+
+func (s *ricartAgrawalaToken) Request(out *algorithm.Out[ratMessage]) {
+	if s.token {
+		s.state = held
+		out.Enter()
+		return
+	}
+	s.state = wanted
+	s.r[s.self]++
+	out.Broadcast(ratMessage{Kind: ratRequest, From: s.self, N: s.r[s.self]})
+}
+
+func (s *ricartAgrawalaToken) Receive(from algorithm.ID, m *ratMessage, out *algorithm.Out[ratMessage]) {
+	switch m.Kind {
+	case ratRequest:
+		s.r[from] = max(s.r[from], m.N)
+		if s.token && s.state == released {
+			s.scan(out)
+		}
+	case ratToken:
+		s.token = true
+		copy(s.t, m.T)
+		if s.state == wanted {
+			s.state = held
+			out.Enter()
+		}
+	}
+}
+
+func (s *ricartAgrawalaToken) Release(out *algorithm.Out[ratMessage]) {
+	s.state = released
+	s.t[s.self] = s.r[s.self]
+	s.scan(out)
+}
+
+// scan gives the token to the first process after this one, round the circle,
+// that asks.
+func (s *ricartAgrawalaToken) scan(out *algorithm.Out[ratMessage]) {
+	n := algorithm.ID(len(s.r))
+	for d := algorithm.ID(1); d < n; d++ {
+		if j := (s.self + d) % n; s.r[j] == s.t[j]+1 {
+			s.pass(j, out)
+			return
+		}
+	}
+}
+
+func (s *ricartAgrawalaToken) pass(to algorithm.ID, out *algorithm.Out[ratMessage]) {
+	out.Send(to, ratMessage{Kind: ratToken, T: s.t})
+	s.token = false
+	clear(s.t)
+}
+
+// Alibi: while the token is here, nobody else can get in.
+func (s *ricartAgrawalaToken) Alibi(algorithm.ID) bool { return s.token }

@@ -1,0 +1,245 @@
+package mutex
+
+import "github.com/stile-lock/stile/algorithm"
+
+// Sanders is the algorithm that has others as instances: each process asks
+// the members of its request set before entry and tells the members of its
+// inform set at exit. See Structure for what the sets must be.
+//
+// B. A. Sanders: The Information Structure of Distributed Mutual Exclusion
+// Algorithms. ACM Transactions on Computer Systems 5(3), 1987, pages 284-299.
+//
+// A voter grants a request when nobody that will tell it of an exit holds its
+// vote; the vote is with the new one until then if that one will tell it too,
+// and otherwise remains free.
+//
+// Departure: there is no FAIL. A candidate that is not inside gives its vote
+// back on every INQUIRE. So the instance of Ricart and Agrawala, in which only
+// a process itself can have its vote, costs 2(N-1) under every load.
+func Sanders(structures StructureOf) algorithm.Spec {
+	s := SandersExperiment(func(n int) (Structure, error) {
+		st, err := structures(n)
+		if err != nil {
+			return Structure{}, err
+		}
+		return st, st.Check()
+	})
+	s.Wrong, s.Fixed = "", ""
+	return s
+}
+
+// SandersExperiment runs any sets, those that break the rules too.
+func SandersExperiment(any StructureOf) algorithm.Spec {
+	structures := StructureOf(func(n int) (Structure, error) {
+		st, err := any(n)
+		if err == nil {
+			err = st.inside(n)
+		}
+		return st, err
+	})
+	return algorithm.Spec{
+		Name: "sanders", Title: "Sanders' information structures", Authors: "Sanders", Year: 1987,
+		Class:   algorithm.Permission,
+		Paper:   "The Information Structure of Distributed Mutual Exclusion Algorithms. ACM TOCS 5(3), 1987",
+		Wrong:   "the sets are not checked: two processes that neither share an informed voter nor ask each other can both be inside",
+		Fixed:   "sanders",
+		Version: 1,
+		Network: algorithm.FIFO,
+		Spreads: true,
+		Kinds:   []string{"REQUEST", "GRANT", "INQUIRE", "RELINQUISH", "RELEASE"},
+		Shape:   algorithm.Shape{Picture: algorithm.Mesh, Title: "each asks its request set", Vote: "vote", Got: "grants", Answer: "GRANT", Sets: structures.requests},
+		Theory:  sandersTheory(structures),
+		Plan: func(n int) (algorithm.Birth, error) {
+			st, err := structures(n)
+			if err != nil {
+				return nil, err
+			}
+			return func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+				return algorithm.New(self, v, newSanders(self, v, st))
+			}, nil
+		},
+	}
+}
+
+// sandersTheory counts REQUEST and GRANT for each one asked and RELEASE for
+// each one informed. When requests meet, each of those that may hold a vote
+// can cost INQUIRE, RELINQUISH and a second GRANT on top.
+func sandersTheory(structures StructureOf) algorithm.Theory {
+	count := func(asked, informed, meeting float64) func(n int) algorithm.Range {
+		return func(n int) algorithm.Range {
+			st, err := structures(n)
+			if err != nil {
+				return algorithm.Range{}
+			}
+			r := algorithm.Range{Lo: asked*float64(n) + informed*float64(n)}
+			for i := range algorithm.ID(n) {
+				light := asked*float64(without(&st.Request[i], i)) + informed*float64(without(&st.Inform[i], i))
+				r.Lo = min(r.Lo, light)
+				r.Hi = max(r.Hi, light+meeting*float64(without(&st.Inform[i], i)))
+			}
+			return r
+		}
+	}
+	round := func(lo, hi float64) func(n int) algorithm.Range {
+		return func(n int) algorithm.Range {
+			r := count(1, 0, 0)(n)
+			return algorithm.Range{Lo: lo * min(1, r.Lo), Hi: hi * min(1, r.Hi)}
+		}
+	}
+	return algorithm.Theory{
+		Messages: algorithm.Cost{Text: "inform + 2 x request light", Any: count(2, 1, 6), Light: count(2, 1, 0)},
+		Multicasts: algorithm.Cost{Text: "request + 2 light", Any: func(n int) algorithm.Range {
+			r := count(1, 0, 6)(n)
+			return algorithm.Range{Lo: min(1, r.Lo), Hi: r.Hi + 2*min(1, r.Hi)}
+		}},
+		Client:    algorithm.Cost{Text: "2T", Any: round(2, 2)},
+		Sync:      algorithm.Cost{Text: "1..2T", Any: between(0, 6), Saturated: between(1, 2)},
+		Order:     "by stamp among the requests a voter knows; not ME3",
+		Symmetric: true,
+	}
+}
+
+// without counts the members of s other than i.
+func without(s *algorithm.Set, i algorithm.ID) int {
+	k := s.Len()
+	if s.Has(i) {
+		k--
+	}
+	return k
+}
+
+const (
+	sanRequest    uint8 = iota
+	sanGrant            // go ahead, as far as I know
+	sanInquire          // an older request came: give my vote back unless you are inside
+	sanRelinquish       // here it is
+	sanRelease
+)
+
+type sanMessage struct {
+	Kind  uint8
+	Clock algorithm.Time
+	Time  algorithm.Time // when the request that this is about was made
+}
+
+func (m *sanMessage) Fields(c *algorithm.Coder) {
+	c.Kind(&m.Kind, sanRelease)
+	c.Time("clock", &m.Clock)
+	c.Time("time", &m.Time)
+}
+
+type sanders struct {
+	self algorithm.ID
+	sets Structure
+
+	clock  algorithm.Time // what the next request would be stamped with
+	voter  voter
+	state  uint8
+	asked  algorithm.Time // the time of the own request, until the exit
+	grants algorithm.Set  // while WANTED: who has granted it
+}
+
+func newSanders(self algorithm.ID, v algorithm.View, sets Structure) *sanders {
+	s := &sanders{self: self, sets: sets, state: born(self, v), clock: algorithm.First()}
+	s.voter.waiting = make([]algorithm.Time, v.N)
+	if v.Busy {
+		asked := s.clock.Tick()
+		if s.state == held {
+			s.asked = asked
+		}
+		if sets.Inform[v.Holder].Has(self) {
+			s.voter.vote = algorithm.Stamp{Time: asked, ID: v.Holder}
+		}
+	}
+	return s
+}
+
+func (s *sanders) Fields(c *algorithm.Coder) {
+	phase(c, &s.state)
+	c.Time("clock", &s.clock)
+	c.When(s.state != released)
+	c.Time("asked", &s.asked)
+	c.Set("grants", &s.grants)
+	c.Always()
+	s.voter.Fields(c)
+}
+
+func (s *sanders) about(kind uint8, time algorithm.Time) sanMessage {
+	return sanMessage{Kind: kind, Clock: s.clock, Time: time}
+}
+
+func (s *sanders) Request(out *algorithm.Out[sanMessage]) {
+	s.state = wanted
+	s.asked = s.clock.Tick()
+	out.Multicast(&s.sets.Request[s.self], s.about(sanRequest, s.asked))
+}
+
+func (s *sanders) Release(out *algorithm.Out[sanMessage]) {
+	s.state = released
+	out.Multicast(&s.sets.Inform[s.self], s.about(sanRelease, s.asked))
+	s.asked = algorithm.Time{}
+}
+
+func (s *sanders) Receive(from algorithm.ID, m *sanMessage, out *algorithm.Out[sanMessage]) {
+	s.clock.See(m.Clock)
+	switch m.Kind {
+	case sanGrant, sanInquire:
+		if s.state == wanted && s.asked == m.Time {
+			s.receiveAsCandidate(from, m.Kind, out)
+		}
+	default:
+		if !m.Time.IsNone() { // nobody asks at no time
+			s.receiveAsVoter(algorithm.Stamp{Time: m.Time, ID: from}, m.Kind, out)
+		}
+	}
+}
+
+func (s *sanders) receiveAsCandidate(from algorithm.ID, kind uint8, out *algorithm.Out[sanMessage]) {
+	if kind == sanInquire {
+		s.grants.Remove(from)
+		out.Send(from, s.about(sanRelinquish, s.asked))
+		return
+	}
+	s.grants.Add(from)
+	if s.grants.Equal(&s.sets.Request[s.self]) {
+		s.state = held
+		s.grants.Clear()
+		out.Enter()
+	}
+}
+
+func (s *sanders) receiveAsVoter(r algorithm.Stamp, kind uint8, out *algorithm.Out[sanMessage]) {
+	v := &s.voter
+	if kind != sanRequest {
+		if r != v.vote {
+			return // about a request that does not have the vote: void
+		}
+		v.vote, v.inquired = algorithm.Stamp{}, false
+	}
+	if kind != sanRelease {
+		v.waiting[r.ID] = r.Time
+	}
+	for first := v.oldest(); v.vote.Time.IsNone() && !first.Time.IsNone(); first = v.oldest() {
+		v.waiting[first.ID] = algorithm.Time{}
+		if s.sets.Inform[first.ID].Has(s.self) {
+			v.vote = first
+		}
+		out.Send(first.ID, s.about(sanGrant, first.Time))
+	}
+	if kind == sanRequest && !v.waiting[r.ID].IsNone() && r.Less(v.vote) && !v.inquired {
+		v.inquired = true
+		out.Send(v.vote.ID, s.about(sanInquire, v.vote.Time))
+	}
+}
+
+// Alibi: d tells this seat when it leaves, so it needs its vote, and does not
+// have it.
+func (s *sanders) Alibi(d algorithm.ID) bool {
+	return s.sets.Inform[d].Has(s.self) && (s.voter.vote.Time.IsNone() || s.voter.vote.ID != d)
+}
+
+// Clock implements algorithm.Hearer.
+func (s *sanders) Clock() algorithm.Time { return s.clock }
+
+// Hear implements algorithm.Hearer.
+func (s *sanders) Hear(t algorithm.Time) { s.clock.See(t) }

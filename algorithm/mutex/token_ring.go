@@ -1,0 +1,117 @@
+package mutex
+
+import "github.com/stile-lock/stile/algorithm"
+
+// TokenRing is the algorithm in which a token runs round a ring for ever, and
+// whoever has it may go in.
+//
+// G. Le Lann: Distributed Systems - Towards a Formal Approach. Information
+// Processing 77 (Proceedings of the IFIP Congress), North-Holland, 1977, pages
+// 155-160.
+//
+// The token is the only message there is, so channels may reorder. A process
+// alone sends nothing. TokenRingLazy is the one that costs nothing when idle.
+func TokenRing() algorithm.Spec {
+	return algorithm.Spec{
+		Name: "token-ring", Title: "Token ring", Authors: "Le Lann", Year: 1977,
+		Class:   algorithm.Token,
+		Paper:   "Distributed Systems - Towards a Formal Approach. Information Processing 77, 1977",
+		Version: 1,
+		Network: algorithm.Unordered,
+		Kinds:   []string{"TOKEN"},
+		Shape:   algorithm.Shape{Picture: algorithm.Ring, Title: "the token goes round", Token: "token", Carrier: "TOKEN"},
+		Theory: algorithm.Theory{
+			Messages:   algorithm.Cost{Text: "1 full, without bound idle", Saturated: between(1, 1)},
+			Multicasts: algorithm.Cost{Text: "the same", Saturated: between(1, 1)},
+			// N, not N-1: the token may have left just before the request.
+			Client:    algorithm.Cost{Text: "0..N T", Any: roundTrip},
+			Sync:      algorithm.Cost{Text: "1..(N-1)T", Any: ahead, Saturated: between(1, 1)},
+			Order:     "ring order; overtaken at most once by each other; not ME3 (open)",
+			Bypass:    onceEach,
+			Wait:      ringWait,
+			WaitText:  "N*T + (N-1)*H",
+			Symmetric: false,
+		},
+		Plan: algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+			return algorithm.New(self, v, newTokenRing(self, v))
+		}),
+	}
+}
+
+// roundTrip returns 0 .. n, and exactly 0 for a process alone.
+func roundTrip(n int) algorithm.Range { return between(0, float64(n))(n) }
+
+// ahead is the distance to another process of the ring, 1 .. n-1.
+func ahead(n int) algorithm.Range { return between(1, float64(n-1))(n) }
+
+// ringWait: the token has just left, makes a whole round, and on it everybody
+// else goes in.
+func ringWait(n int, latency, hold float64) float64 {
+	if n == 1 {
+		return 0
+	}
+	return float64(n)*latency + float64(n-1)*hold
+}
+
+type ringMessage struct{ Kind uint8 }
+
+func (m *ringMessage) Fields(c *algorithm.Coder) {
+	c.Kind(&m.Kind, 0)
+	c.Token()
+}
+
+type tokenRing struct {
+	self algorithm.ID
+	n    int
+
+	state uint8
+	token bool // the token is here: while inside, before the start, and alone
+}
+
+func newTokenRing(self algorithm.ID, v algorithm.View) *tokenRing {
+	return &tokenRing{self: self, n: v.N, state: born(self, v), token: self == v.Holder}
+}
+
+func (s *tokenRing) Fields(c *algorithm.Coder) {
+	phase(c, &s.state)
+	c.Bool("token", &s.token)
+	if s.token {
+		c.Token()
+	}
+}
+
+// Start lets the token run. The application may have been faster: then the
+// token is in use, or has run already.
+func (s *tokenRing) Start(out *algorithm.Out[ringMessage]) { s.use(out) }
+
+func (s *tokenRing) Request(out *algorithm.Out[ringMessage]) {
+	s.state = wanted
+	s.use(out)
+}
+
+func (s *tokenRing) Receive(_ algorithm.ID, _ *ringMessage, out *algorithm.Out[ringMessage]) {
+	s.token = true
+	s.use(out)
+}
+
+func (s *tokenRing) Release(out *algorithm.Out[ringMessage]) {
+	s.state = released
+	s.use(out)
+}
+
+// use goes in with the token, if it is here and wanted, and passes it on at
+// once if nobody is in.
+func (s *tokenRing) use(out *algorithm.Out[ringMessage]) {
+	switch {
+	case !s.token:
+	case s.state == wanted:
+		s.state = held
+		out.Enter()
+	case s.state == released && s.n > 1:
+		s.token = false
+		out.Send((s.self+1)%algorithm.ID(s.n), ringMessage{})
+	}
+}
+
+// Alibi: while the token is here, nobody else can get in.
+func (s *tokenRing) Alibi(algorithm.ID) bool { return s.token }

@@ -1,0 +1,167 @@
+package mutex
+
+import "github.com/stile-lock/stile/algorithm"
+
+// TokenRingLazy is the token ring that is silent when nobody wants in: the
+// token rests where it was last used, and a WISH that travels on along the
+// ring wakes it.
+//
+// The ring is that of G. Le Lann: Distributed Systems - Towards a Formal
+// Approach. Information Processing 77, North-Holland, 1977, pages 155-160. A
+// privilege that rests until a request comes round is due to A. J. Martin:
+// Distributed Mutual Exclusion on a Ring of Processes. Science of Computer
+// Programming 5, 1985, pages 265-276.
+//
+// The rules. Token and wishes go the same way round, so that on FIFO channels
+// neither passes the other.
+//
+//  1. Whoever wants in and has no token sends WISH(self) to its successor. A
+//     process that neither has the token nor waits sends a WISH on.
+//  2. Where the token is, a WISH becomes the token's goal. The token runs on
+//     until it has reached its goal, and every process that wants in on the
+//     way gets in. Without a goal it rests.
+//  3. A process that waits itself swallows the WISHes of others. Its own is
+//     ahead of them, and the token did not meet them, so it is behind the
+//     wishers: on its way here it comes past them all.
+//
+// No wish is lost. Let the token rest while somebody waits, and look at the
+// nearest of those behind it. Its WISH can neither have passed the token nor
+// have been swallowed between the two, where nobody waits; so it is under way
+// and will wake the token.
+//
+// No goal is lost either: a new one is always further ahead than the one it
+// replaces, for otherwise its WISH would have come past the old one, which
+// waits, and been swallowed.
+//
+// A goal always waits still, and the way of a WISH to the token and of the
+// token to the wisher make one round. So an entry costs at most N messages, N
+// exactly if nobody else asks and 0 where the token rests; an idle ring sends
+// nothing.
+//
+// Channels must be FIFO: a WISH that overtook the token could be swallowed in
+// front of it.
+func TokenRingLazy() algorithm.Spec {
+	return algorithm.Spec{
+		Name: "token-ring-lazy", Title: "Token ring that rests", Authors: "after Le Lann, Martin", Year: 1985,
+		Class:   algorithm.Token,
+		Paper:   "After Martin: Distributed Mutual Exclusion on a Ring of Processes. Science of Computer Programming 5, 1985",
+		Version: 1,
+		Network: algorithm.FIFO,
+		Kinds:   []string{"WISH", "TOKEN"},
+		Shape:   algorithm.Shape{Picture: algorithm.Ring, Title: "the token rests until a wish comes", Token: "token", Pointer: "goal", Carrier: "TOKEN"},
+		Theory: algorithm.Theory{
+			Messages:   algorithm.Cost{Text: "0 or N light, 2 full", Any: roundTrip, Saturated: between(0, 2)},
+			Multicasts: algorithm.Cost{Text: "the same", Any: roundTrip, Saturated: between(0, 2)},
+			Client:     algorithm.Cost{Text: "0 or N T", Any: roundTrip},
+			// From 0: where the token rests one may go in again before a wish comes.
+			Sync:  algorithm.Cost{Text: "1..N T", Any: roundTrip, Saturated: between(1, 1)},
+			Order: "ring order; overtaken at most once by each other after the wish has met the token; not ME3",
+		},
+		Plan: algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+			return algorithm.New(self, v, newTokenRingLazy(self, v))
+		}),
+	}
+}
+
+const (
+	lazyWish uint8 = iota
+	lazyToken
+)
+
+type lazyMessage struct {
+	Kind uint8
+	Seat algorithm.ID // WISH: who wants in. TOKEN: its goal.
+}
+
+func (m *lazyMessage) Fields(c *algorithm.Coder) {
+	c.Kind(&m.Kind, lazyToken)
+	if m.Kind == lazyWish {
+		c.Seat("wisher", &m.Seat)
+		return
+	}
+	c.Seat("goal", &m.Seat)
+	c.Token()
+}
+
+type tokenRingLazy struct {
+	self algorithm.ID
+	n    int
+
+	state uint8
+	token bool         // the token is here
+	goal  algorithm.ID // with the token: how far it must go from here, or None
+}
+
+func newTokenRingLazy(self algorithm.ID, v algorithm.View) *tokenRingLazy {
+	return &tokenRingLazy{
+		self: self, n: v.N, state: born(self, v), token: self == v.Holder, goal: algorithm.None,
+	}
+}
+
+func (s *tokenRingLazy) Fields(c *algorithm.Coder) {
+	phase(c, &s.state)
+	c.Bool("token", &s.token)
+	c.When(s.token)
+	c.Maybe("goal", &s.goal)
+	c.Token()
+	c.Always()
+}
+
+func (s *tokenRingLazy) Request(out *algorithm.Out[lazyMessage]) {
+	if s.token {
+		s.state = held
+		out.Enter()
+		return
+	}
+	s.state = wanted
+	s.sendOn(lazyMessage{Kind: lazyWish, Seat: s.self}, out)
+}
+
+func (s *tokenRingLazy) Receive(_ algorithm.ID, m *lazyMessage, out *algorithm.Out[lazyMessage]) {
+	if m.Kind == lazyToken {
+		s.receiveToken(m.Seat, out)
+		return
+	}
+	switch {
+	case m.Seat == s.self: // nobody needed it
+	case s.token:
+		s.goal = m.Seat
+		s.moveOn(out)
+	case s.state == released:
+		s.sendOn(*m, out)
+	}
+}
+
+func (s *tokenRingLazy) receiveToken(goal algorithm.ID, out *algorithm.Out[lazyMessage]) {
+	s.token = true
+	s.goal = goal
+	if goal == s.self {
+		s.goal = algorithm.None
+	}
+	if s.state == wanted {
+		s.state = held
+		out.Enter()
+	}
+	s.moveOn(out)
+}
+
+func (s *tokenRingLazy) Release(out *algorithm.Out[lazyMessage]) {
+	s.state = released
+	s.moveOn(out)
+}
+
+// moveOn passes the token on, unless it is in use or may rest.
+func (s *tokenRingLazy) moveOn(out *algorithm.Out[lazyMessage]) {
+	if s.state == released && s.goal != algorithm.None {
+		s.sendOn(lazyMessage{Kind: lazyToken, Seat: s.goal}, out)
+		s.token = false
+		s.goal = algorithm.None
+	}
+}
+
+func (s *tokenRingLazy) sendOn(m lazyMessage, out *algorithm.Out[lazyMessage]) {
+	out.Send((s.self+1)%algorithm.ID(s.n), m)
+}
+
+// Alibi: while the token is here, nobody else can get in.
+func (s *tokenRingLazy) Alibi(algorithm.ID) bool { return s.token }

@@ -1,0 +1,64 @@
+package mutex
+
+import (
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/quorum"
+)
+
+// MaekawaNaive is Maekawa with REQUEST, LOCKED and RELEASE only.
+//
+// M. Maekawa: A sqrt(N) Algorithm for Mutual Exclusion in Decentralized
+// Systems. ACM Transactions on Computer Systems 3(2), 1985, pages 145-159,
+// says why that is not enough.
+func MaekawaNaive(quorums quorum.Builder) algorithm.Spec {
+	s := Maekawa(quorums)
+	s.Name, s.Title = "maekawa-naive", "Maekawa without FAILED and INQUIRE"
+	s.Wrong = "it comes to a standstill when each of several candidates has a vote that another one needs"
+	s.Fixed = "maekawa"
+	s.Shown = "stile check maekawa-naive"
+	s.Theory.Messages = algorithm.Cost{Text: "3(K-1)", Any: s.Theory.Messages.Light}
+	s.Plan = func(n int) (algorithm.Birth, error) {
+		sets, err := quorums(n)
+		if err != nil {
+			return nil, err
+		}
+		return naiveVoting(sets, 0), nil
+	}
+	return s
+}
+
+// MajorityNaive is Majority without a way to take a vote back.
+//
+// R. H. Thomas: A Majority Consensus Approach to Concurrency Control for
+// Multiple Copy Databases. ACM Transactions on Database Systems 4(2), 1979,
+// pages 180-209, is where voting comes from.
+func MajorityNaive() algorithm.Spec {
+	s := Majority()
+	s.Name, s.Title = "majority-naive", "Majority voting without INQUIRE"
+	s.Wrong = "it comes to a standstill when the votes are split: of six processes three that ask at once can get two votes each"
+	s.Fixed = "majority"
+	s.Shown = "stile check majority-naive --property deadlock"
+	s.Theory.Messages = algorithm.Cost{Text: "3(N-1)", Any: func(n int) algorithm.Range {
+		return algorithm.Range{Lo: float64(2*(n-1) + n/2), Hi: 3 * float64(n-1)}
+	}, Light: others(3)}
+	s.Plan = func(n int) (algorithm.Birth, error) { return naiveVoting(everybody(n), minority(n)), nil }
+	return s
+}
+
+func naiveVoting(sets quorum.System, spare int) algorithm.Birth {
+	return func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+		return algorithm.New(self, v, &maekawaNaive{*newMaekawa(self, v, sets, spare)})
+	}
+}
+
+type maekawaNaive struct{ maekawa }
+
+// Receive lets a request wait in silence when the vote is given away.
+func (s *maekawaNaive) Receive(from algorithm.ID, m *maeMessage, out *algorithm.Out[maeMessage]) {
+	if m.Kind == maeRequest && !s.voter.vote.Time.IsNone() {
+		s.clock.See(m.Clock)
+		s.voter.waiting[from] = m.Time
+		return
+	}
+	s.maekawa.Receive(from, m, out)
+}

@@ -1,0 +1,131 @@
+package mutex
+
+import "github.com/stile-lock/stile/algorithm"
+
+// RaymondInitialize is Raymond with the paper's start: nobody but the first
+// holder knows where the privilege is, until it has flooded INITIALIZE.
+//
+// K. Raymond: A Tree-Based Algorithm for Distributed Mutual Exclusion. ACM
+// Transactions on Computer Systems 7(1), 1989, pages 61-77.
+//
+// It is safe and live, but weaker: it costs N-1 messages more, and a process
+// that INITIALIZE has not reached can ask nobody.
+func RaymondInitialize(tree TreeOf) algorithm.Spec {
+	s := Raymond(tree)
+	s.Name, s.Title = "raymond-initialize", "Raymond with INITIALIZE"
+	s.Weaker = "a request made before INITIALIZE has come must wait for it, and without a Start for ever"
+	s.Fixed = "raymond"
+	s.Shown = "stile replay scenarios/raymond-initialize-early.stile"
+	s.Theory.Sync.Saturated = nil // at first others cannot ask, and the holder enters again
+	s.Kinds = []string{"REQUEST", "PRIVILEGE", "INITIALIZE"}
+	s.Plan = func(n int) (algorithm.Birth, error) {
+		t, err := tree(n)
+		if err != nil {
+			return nil, err
+		}
+		return func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+			return algorithm.New(self, v, newRaymondInitialize(self, v, t))
+		}, nil
+	}
+	return s
+}
+
+const raymondInitialise = raymondPrivilege + 1
+
+type raymondInitMessage struct{ Kind uint8 }
+
+func (m *raymondInitMessage) Fields(c *algorithm.Coder) {
+	c.Kind(&m.Kind, raymondInitialise)
+	if m.Kind == raymondPrivilege {
+		c.Token()
+	}
+}
+
+type raymondInitialize struct {
+	raymond
+	initialized bool // holder is known
+}
+
+func newRaymondInitialize(self algorithm.ID, v algorithm.View, t Tree) *raymondInitialize {
+	s := &raymondInitialize{*newRaymond(self, v, t), self == v.Holder}
+	if !s.initialized {
+		s.holder = 0
+	}
+	return s
+}
+
+func (s *raymondInitialize) Fields(c *algorithm.Coder) {
+	c.Bool("initialized", &s.initialized)
+	c.Seats("queue", &s.queue)
+	c.When(s.initialized)
+	c.Seat("holder", &s.holder)
+	c.Bool("using", &s.using)
+	c.Bool("asked", &s.asked)
+	if s.holder == s.self {
+		c.Token()
+	}
+	c.Always()
+}
+
+// Start floods INITIALIZE from the holder.
+func (s *raymondInitialize) Start(out *algorithm.Out[raymondInitMessage]) {
+	if s.initialized && s.holder == s.self {
+		s.initializeAllBut(algorithm.None, out)
+	}
+}
+
+func (s *raymondInitialize) initializeAllBut(from algorithm.ID, out *algorithm.Out[raymondInitMessage]) {
+	var to algorithm.Set
+	for id, parent := range s.tree {
+		if algorithm.ID(id) != from && (parent == s.self || s.tree[s.self] == algorithm.ID(id)) {
+			to.Add(algorithm.ID(id))
+		}
+	}
+	out.Multicast(&to, raymondInitMessage{Kind: raymondInitialise})
+}
+
+func (s *raymondInitialize) Request(out *algorithm.Out[raymondInitMessage]) {
+	s.enqueue(s.self)
+	s.proceed(out)
+}
+
+func (s *raymondInitialize) Release(out *algorithm.Out[raymondInitMessage]) {
+	s.using = false
+	s.proceed(out)
+}
+
+func (s *raymondInitialize) Receive(from algorithm.ID, m *raymondInitMessage, out *algorithm.Out[raymondInitMessage]) {
+	switch {
+	case m.Kind == raymondInitialise && !s.initialized:
+		s.initialized = true
+		s.holder = from
+		s.initializeAllBut(from, out)
+	case m.Kind == raymondRequest:
+		s.enqueue(from)
+	case m.Kind == raymondPrivilege:
+		s.initialized = true
+		s.holder = s.self
+		s.asked = false
+	}
+	s.proceed(out)
+}
+
+// proceed is Raymond's, once it is known where the privilege is.
+func (s *raymondInitialize) proceed(out *algorithm.Out[raymondInitMessage]) {
+	if !s.initialized {
+		return
+	}
+	switch to := s.assignPrivilege(); to {
+	case algorithm.None:
+	case s.self:
+		out.Enter()
+	default:
+		out.Send(to, raymondInitMessage{Kind: raymondPrivilege})
+	}
+	if s.makeRequest() {
+		out.Send(s.holder, raymondInitMessage{Kind: raymondRequest})
+	}
+}
+
+// Alibi is Raymond's, once it is known where the privilege is.
+func (s *raymondInitialize) Alibi(d algorithm.ID) bool { return s.initialized && s.raymond.Alibi(d) }

@@ -1,0 +1,202 @@
+package recovery
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/stile-lock/stile/algorithm"
+)
+
+// frame returns a frame about views.
+func (s *process) frame(kind int) frame { return frame{Kind: uint8(s.all + kind), Epoch: s.epoch} }
+
+// report tells the leader, once, what it has to know to make a view. From then
+// on only that leader's view counts.
+func (s *process) report(o *out) { s.answer(0, o) }
+
+// answer is report, to the leader that has stopped this one: by which STOP, if
+// that is not 0.
+func (s *process) answer(stop int, o *out) {
+	if !s.frozen || s.silent || s.leader == algorithm.None || s.told == s.leader || s.back.Has(s.leader) {
+		return
+	}
+	s.told = s.leader
+	m := s.frame(report)
+	m.Inside, m.Answers = s.phase == inside, stop
+	if s.fresh {
+		m.New = []algorithm.ID{s.self}
+	}
+	if s.leader != s.self {
+		s.forget() // whoever has reported here has to report there
+		o.Send(s.leader, m)
+		return
+	}
+	if s.fresh || !s.asks.Empty() {
+		s.stop(o) // others may not have heard of a death, before the newcomer came
+	}
+	s.reported(s.self, &m, o)
+}
+
+// forget drops what was reported.
+func (s *process) forget() {
+	s.reports.Clear()
+	s.news.Clear()
+	s.latest, s.holder = 0, algorithm.None
+}
+
+// reported notes a report.
+func (s *process) reported(from algorithm.ID, m *frame, o *out) {
+	newcomer := slices.Contains(m.New, from)
+	switch {
+	case s.dead.Has(from) || newcomer && from != s.self && !s.asks.Has(from):
+		return // it is no more, or is let in already
+	case !newcomer && s.behind(from, m):
+		if m.Answers == 0 {
+			s.ask(from, o)
+		}
+		return
+	}
+	s.reports.Add(from)
+	if newcomer {
+		s.news.Add(from)
+	}
+	s.latest = max(s.latest, m.Epoch)
+	if m.Inside {
+		s.holder = from
+	}
+	if s.stirred(from, m) {
+		s.halt(o)
+		return
+	}
+	s.collect(o)
+}
+
+// stirred reports whether a member stands still for a reason that this leader
+// may never hear of: a message is lost, or a newcomer that led has died.
+func (s *process) stirred(from algorithm.ID, m *frame) bool {
+	return !s.frozen && s.leader == s.self && (s.patience > 0 || s.met) && m.Epoch == s.epoch && s.seat(from) != algorithm.None
+}
+
+// behind reports whether a member has not heard of the view that this one has
+// made: the message is lost, or it followed somebody else then, or it is still
+// under way. Then it may get inside in spite of its report, unless that answers
+// a STOP of this epoch, which is behind the VIEW in the channel.
+func (s *process) behind(from algorithm.ID, m *frame) bool {
+	return s.maker == s.self && m.Epoch < s.epoch && m.Answers != s.epoch+1 && s.seat(from) != algorithm.None
+}
+
+// ask lets a member report once more, for the next view.
+func (s *process) ask(id algorithm.ID, o *out) {
+	switch {
+	case s.leader != s.self:
+	case s.frozen:
+		o.Send(id, s.frame(stop))
+	default:
+		s.halt(o)
+	}
+}
+
+// collect makes the next view when everybody alive has reported.
+func (s *process) collect(o *out) {
+	if s.told != s.self {
+		return
+	}
+	var alive, entrants []algorithm.ID
+	for id := range algorithm.ID(s.n) {
+		switch {
+		case s.dead.Has(id):
+			continue
+		case !s.reports.Has(id):
+			return
+		case s.news.Has(id):
+			entrants = append(entrants, id)
+		}
+		alive = append(alive, id)
+	}
+	m := s.frame(view)
+	m.Epoch, m.Inside, m.Holder, m.Members, m.New = s.latest+1, s.holder != algorithm.None, s.holder, alive, entrants
+	if !m.Inside {
+		m.Holder = s.self
+	}
+	s.forget()
+	for _, id := range alive {
+		if id != s.self {
+			o.Send(id, m)
+		}
+	}
+	s.install(s.self, &m, o)
+}
+
+// install begins a view: the lock is born anew, held by whoever is inside, and
+// whoever waits asks again.
+func (s *process) install(maker algorithm.ID, m *frame, o *out) {
+	s.epoch, s.members, s.maker = m.Epoch, slices.Clone(m.Members), maker
+	s.frozen, s.told, s.started, s.fresh = false, algorithm.None, true, false
+	s.welcome(m.New)
+	s.heard.Clear()
+	v := algorithm.View{N: len(s.members), Holder: s.seat(m.Holder), Busy: m.Inside}
+	s.lock = s.machine(s.seat(s.self), max(0, s.seat(maker)), v)
+	s.wind(o)
+	if m.Inside && m.Holder == s.self && s.phase != inside {
+		o.Fail(s.step(algorithm.Input{Kind: algorithm.Release}, o)) // it left in between
+	}
+	if s.phase == waits {
+		o.Fail(s.step(algorithm.Input{Kind: algorithm.Request}, o))
+	}
+	o.Fail(s.step(algorithm.Input{Kind: algorithm.Start}, o))
+	kept := s.early
+	s.early = nil
+	for _, e := range kept {
+		// What does not decode is dropped: whoever sent it is not the one
+		// whose message this step is about.
+		if err := s.receive(e.from, e.epoch, e.bytes, o); !errors.Is(err, algorithm.ErrMalformed) {
+			o.Fail(err)
+		}
+	}
+	if slices.ContainsFunc(s.members, func(id algorithm.ID) bool { return s.dead.Has(id) }) {
+		s.freeze(o)
+	}
+	s.admit(o)
+}
+
+// halt ends a view though nobody has died. The leader alone does that.
+func (s *process) halt(o *out) {
+	s.still(o)
+	if s.asks.Empty() {
+		s.stop(o)
+	}
+	s.report(o)
+}
+
+// stop tells those who have not reported that the view is over.
+func (s *process) stop(o *out) {
+	for id := range algorithm.ID(s.n) {
+		if id != s.self && !s.dead.Has(id) && !s.reports.Has(id) {
+			o.Send(id, s.frame(stop))
+		}
+	}
+}
+
+// stopped: one who leads has ended the view. Whoever has reported to it already
+// does so again: it may not have heard. Whoever follows another one tells that
+// one, now or when it is known.
+func (s *process) stopped(by algorithm.ID, epoch int, o *out) {
+	s.still(o)
+	if s.told == by {
+		s.told = algorithm.None
+	}
+	if s.leader == by {
+		s.answer(epoch+1, o)
+	} else {
+		s.report(o)
+	}
+}
+
+// still lets the lock stand still.
+func (s *process) still(o *out) {
+	if !s.frozen {
+		s.frozen = true
+		s.heard.Clear()
+		s.wind(o)
+	}
+}

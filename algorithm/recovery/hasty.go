@@ -1,0 +1,100 @@
+package recovery
+
+import (
+	"fmt"
+
+	"github.com/stile-lock/stile/algorithm"
+)
+
+// Hasty makes a lock by the rule that first comes to mind when a token can get
+// lost: whoever has waited for long makes a new one. It is wrong: nobody knows
+// that the old one is lost, and it stays valid if it was only late, or in use.
+func Hasty(lock algorithm.Spec) algorithm.Spec {
+	spec := lock
+	spec.Name += "+hasty"
+	spec.Title += ", whoever has waited for long makes a token"
+	spec.Wrong = "a token is made though the old one is not lost, or though another process makes one, too: two are inside"
+	spec.Fixed = lock.Name + "+ring-election"
+	spec.Weaker, spec.Shown = "", ""
+	spec.Network = algorithm.FIFO
+	spec.Spreads, spec.Detects, spec.Upset = false, true, nil
+	spec.Theory.ME3, spec.Theory.Bypass = false, nil
+	spec.Plan = func(n int) (algorithm.Birth, error) {
+		birth, err := lock.Birth(n)
+		if err != nil {
+			return nil, err
+		}
+		if m := birth(0, algorithm.View{N: n}); algorithm.Tokens(m, n) == 0 {
+			return nil, fmt.Errorf("%s has no token that could get lost: want a lock such as token-ring+hasty", lock.Name)
+		}
+		return func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+			s := &hasty{birth: birth, self: self, n: v.N}
+			s.lock = birth(self, v)
+			return algorithm.New(self, v, s)
+		}, nil
+	}
+	return spec
+}
+
+// A hasty process makes a token when it has waited for long.
+type hasty struct {
+	birth   algorithm.Birth
+	self    algorithm.ID
+	n       int
+	lock    algorithm.Machine
+	lockOut algorithm.Output
+}
+
+// A letter is a message of the lock.
+type letter struct {
+	Kind  uint8
+	Bytes []byte
+}
+
+func (m *letter) Fields(c *algorithm.Coder) {
+	c.Kind(&m.Kind, uint8(c.Kinds()-1))
+	c.Bytes("message", &m.Bytes)
+}
+
+func (s *hasty) Fields(c *algorithm.Coder) { c.Inner("lock", s.lock, nil) }
+
+// Carried implements algorithm.Carrier.
+func (s *hasty) Carried(m algorithm.Fielder) (algorithm.Machine, []byte, []algorithm.ID) {
+	return s.lock, m.(*letter).Bytes, nil
+}
+
+func (s *hasty) Start(o *algorithm.Out[letter]) { s.step(algorithm.Input{Kind: algorithm.Start}, o) }
+
+func (s *hasty) Request(o *algorithm.Out[letter]) {
+	o.SetTimer(0, LeastPatience(s.n))
+	s.step(algorithm.Input{Kind: algorithm.Request}, o)
+}
+
+func (s *hasty) Release(o *algorithm.Out[letter]) {
+	s.step(algorithm.Input{Kind: algorithm.Release}, o)
+}
+
+func (s *hasty) Receive(from algorithm.ID, m *letter, o *algorithm.Out[letter]) {
+	s.step(algorithm.Input{Kind: algorithm.Receive, From: from, Bytes: m.Bytes}, o)
+}
+
+// Expire makes a token, without asking anybody.
+func (s *hasty) Expire(_ int, o *algorithm.Out[letter]) {
+	s.lock = s.birth(s.self, algorithm.View{N: s.n, Holder: s.self})
+	s.step(algorithm.Input{Kind: algorithm.Request}, o)
+}
+
+// step gives the lock an input, and sends what it says.
+func (s *hasty) step(in algorithm.Input, o *algorithm.Out[letter]) {
+	if err := s.lock.Step(in, &s.lockOut); err != nil {
+		o.Fail(err)
+		return
+	}
+	for i, m := range s.lockOut.Sends {
+		o.Send(m.To, letter{Kind: m.Kind, Bytes: s.lockOut.Bytes(i)})
+	}
+	if s.lockOut.Entered {
+		o.StopTimer(0)
+		o.Enter()
+	}
+}

@@ -1,0 +1,338 @@
+package recovery
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/stile-lock/stile/algorithm"
+)
+
+type out = algorithm.Out[frame]
+
+// What an application does.
+const (
+	idle uint8 = iota
+	waits
+	inside
+)
+
+// A process is one of the group: its lock in the present view, and its part in
+// elections.
+type process struct {
+	*family
+	self algorithm.ID
+	n    int
+
+	phase   uint8
+	epoch   int
+	members []algorithm.ID // of the view, by seat
+	maker   algorithm.ID   // who made the view, and is its coordinator
+	lock    algorithm.Machine
+	started bool
+	frozen  bool          // a member has died: the lock stands still
+	told    algorithm.ID  // whom it has reported to in this epoch, or None
+	leader  algorithm.ID  // whom the election has named last, or None
+	dead    algorithm.Set // who is known to be dead
+	early   []early       // frames of epochs whose view has not come
+
+	fresh  bool          // it is new, and has been in no view
+	silent bool          // it is new, and what was meant for its predecessor may still come
+	met    bool          // there were newcomers
+	back   algorithm.Set // which of the dead are back, and have not joined
+	asks   algorithm.Set // newcomers who are to be let in
+
+	foretold algorithm.Set // newcomers who are let in, and whose JOIN is still under way
+
+	// At a leader, or one who will be: what was reported, and who was not inside
+	// when it asked.
+	reports algorithm.Set
+	news    algorithm.Set // newcomers among them
+	latest  int           // the highest epoch of those who reported
+	holder  algorithm.ID  // who is inside, or None
+	heard   algorithm.Set // empty if it does not ask
+
+	vote             algorithm.Machine
+	lockOut, voteOut algorithm.Output
+}
+
+// An early frame waits for its view.
+type early struct {
+	from  algorithm.ID
+	epoch int
+	bytes []byte
+}
+
+// maxEarly bounds what is kept for views that have not come.
+const maxEarly = 1000
+
+func newProcess(f *family, vote algorithm.Birth, self algorithm.ID, v algorithm.View) *process {
+	s := &process{family: f, self: self, n: v.N, told: algorithm.None, holder: algorithm.None}
+	if v.Late {
+		s.vote = vote(self, algorithm.View{N: v.N})
+		s.newcomer()
+		return s
+	}
+	for id := range algorithm.ID(v.N) {
+		s.members = append(s.members, id)
+	}
+	s.maker = algorithm.ID(v.N - 1)
+	s.leader = s.maker
+	s.vote = vote(self, algorithm.View{N: v.N, Holder: s.leader, Busy: true})
+	s.lock = f.machine(self, s.maker, v)
+	if v.Busy && v.Holder == self {
+		s.phase = inside
+	}
+	return s
+}
+
+// seat returns the seat of a process in the view, or None.
+func (s *process) seat(id algorithm.ID) algorithm.ID {
+	return algorithm.ID(slices.Index(s.members, id))
+}
+
+// reseat makes a lock for the members there are, in any state.
+func (s *process) reseat(c *algorithm.Coder) {
+	if s.seat(s.self) == algorithm.None {
+		c.Refuse("members", "the process itself is none of them")
+		s.members = []algorithm.ID{s.self}
+	}
+	s.lock = s.machine(s.seat(s.self), max(0, s.seat(s.maker)), algorithm.View{N: len(s.members)})
+}
+
+func (s *process) Fields(c *algorithm.Coder) {
+	before, maker := slices.Clone(s.members), s.maker
+	c.Uint8("state", &s.phase, "IDLE", "WAITS", "INSIDE")
+	c.Int("epoch", &s.epoch, maxEpoch)
+	c.Seats("members", &s.members)
+	c.Seat("maker", &s.maker)
+	if !slices.Equal(before, s.members) || maker != s.maker {
+		s.reseat(c)
+	}
+	c.Bool("started", &s.started)
+	c.Bool("frozen", &s.frozen)
+	c.Maybe("told", &s.told)
+	c.Maybe("leader", &s.leader)
+	c.Set("dead", &s.dead)
+	c.Set("reports", &s.reports)
+	c.Int("latest", &s.latest, maxEpoch)
+	c.Maybe("holder", &s.holder)
+	c.Bool("fresh", &s.fresh)
+	c.Bool("silent", &s.silent)
+	c.Bool("met", &s.met)
+	c.Set("back", &s.back)
+	c.Set("asks", &s.asks)
+	c.Set("foretold", &s.foretold)
+	c.Set("news", &s.news)
+	c.Set("heard", &s.heard)
+	count := len(s.early)
+	c.Int("early", &count, maxEarly)
+	for len(s.early) < count {
+		s.early = append(s.early, early{})
+	}
+	s.early = s.early[:count]
+	for i := range s.early {
+		c.Seat("early-from", &s.early[i].from)
+		c.Int("early-epoch", &s.early[i].epoch, maxEpoch)
+		c.Bytes("early-message", &s.early[i].bytes)
+	}
+	c.Inner("lock", s.lock, s.members)
+	c.Inner("election", s.vote, nil)
+}
+
+// Carried implements algorithm.Carrier. What a lock says is read in the view that it is of.
+func (s *process) Carried(m algorithm.Fielder) (algorithm.Machine, []byte, []algorithm.ID) {
+	switch f := m.(*frame); {
+	case int(f.Kind) < s.locks && f.Epoch == s.epoch:
+		return s.lock, f.Bytes, s.members
+	case int(f.Kind) >= s.locks && int(f.Kind) < s.all:
+		return s.vote, f.Bytes, nil
+	}
+	return nil, nil, nil
+}
+
+func (s *process) Start(o *out) {
+	s.poll(algorithm.Input{Kind: algorithm.Start}, o)
+	if s.silent {
+		o.SetTimer(own, silence)
+		return
+	}
+	if !s.started {
+		s.started = true
+		o.Fail(s.step(algorithm.Input{Kind: algorithm.Start}, o))
+	}
+}
+
+func (s *process) Request(o *out) {
+	s.phase = waits
+	if !s.frozen {
+		s.wind(o)
+	}
+	o.Fail(s.step(algorithm.Input{Kind: algorithm.Request}, o))
+}
+
+func (s *process) Release(o *out) {
+	s.phase = idle
+	// If the lock has let in two, which is its own mistake, a view knows of one
+	// of them: there is nothing that the other could give back.
+	if err := s.step(algorithm.Input{Kind: algorithm.Release}, o); !errors.Is(err, algorithm.ErrHost) {
+		o.Fail(err)
+	}
+}
+
+// step gives the lock an input, unless it stands still: then the next view
+// makes up for it.
+func (s *process) step(in algorithm.Input, o *out) error {
+	if s.frozen {
+		return nil
+	}
+	if err := s.lock.Step(in, &s.lockOut); err != nil {
+		return err
+	}
+	for i, m := range s.lockOut.Sends {
+		o.Send(s.members[m.To], frame{Kind: m.Kind, Epoch: s.epoch, Bytes: s.lockOut.Bytes(i)})
+	}
+	for _, n := range s.lockOut.Notices {
+		switch {
+		case n.Kind == algorithm.SetTimer && n.After > 0:
+			return fmt.Errorf("%w: the lock sets timer %d, and a lock that survives deaths has no timers of its own: it is born anew with each view; let it do without, or use it without an election", algorithm.ErrAlgorithm, n.Timer)
+		case n.Kind == algorithm.Denied && s.phase == waits:
+			s.phase = idle
+			s.wind(o)
+			o.Deny()
+		}
+	}
+	if s.lockOut.Entered && s.phase == waits {
+		s.phase = inside
+		s.wind(o)
+		o.Enter()
+	}
+	return nil
+}
+
+// poll gives the election an input.
+func (s *process) poll(in algorithm.Input, o *out) {
+	if err := s.vote.Step(in, &s.voteOut); err != nil {
+		o.Fail(err)
+		return
+	}
+	for i, m := range s.voteOut.Sends {
+		o.Send(m.To, frame{Kind: uint8(s.locks) + m.Kind, Bytes: s.voteOut.Bytes(i)})
+	}
+	for _, n := range s.voteOut.Notices {
+		switch n.Kind {
+		case algorithm.SetTimer:
+			o.SetTimer(outer(n.Timer), n.After)
+		case algorithm.Leader:
+			s.leader = n.Who
+		}
+	}
+	if s.frozen && s.leader != algorithm.None && s.dead.Has(s.leader) && !s.back.Has(s.leader) {
+		s.leader = algorithm.None // stale news: it has died since
+		s.poll(algorithm.Input{Kind: algorithm.Request}, o)
+		return
+	}
+	s.report(o)
+	s.admit(o)
+}
+
+// outer returns the number that a timer of the election has here, and inner the
+// reverse.
+func outer(timer int) int {
+	if timer >= own {
+		timer++
+	}
+	return timer
+}
+
+func inner(timer int) int {
+	if timer > own {
+		timer--
+	}
+	return timer
+}
+
+func (s *process) Expire(timer int, o *out) {
+	if timer == own {
+		s.expired(o)
+		return
+	}
+	s.poll(algorithm.Input{Kind: algorithm.Expire, Timer: inner(timer)}, o)
+}
+
+func (s *process) Receive(from algorithm.ID, m *frame, o *out) {
+	switch kind := int(m.Kind); {
+	case kind < s.locks:
+		o.Fail(s.receive(from, m.Epoch, m.Bytes, o))
+	case kind < s.all:
+		s.poll(algorithm.Input{Kind: algorithm.Receive, From: from, Bytes: m.Bytes}, o)
+	case s.silent:
+	default:
+		s.change(from, kind-s.all, m, o)
+	}
+}
+
+// change takes a frame about views.
+func (s *process) change(from algorithm.ID, kind int, m *frame, o *out) {
+	switch {
+	case kind == report:
+		s.reported(from, m, o)
+	case kind == view && from == s.told && m.Epoch > s.epoch && s.fits(m):
+		s.install(from, m, o)
+	case kind == join:
+		s.joined(from, o)
+	case kind == stop:
+		s.stopped(from, m.Epoch, o)
+	case kind == doubt && m.Epoch == s.epoch:
+		s.doubted(o)
+	case kind == who && m.Epoch == s.epoch:
+		s.asked(from, o)
+	case kind == here && m.Epoch == s.epoch:
+		s.answered(from, m.Inside, o)
+	}
+}
+
+// fits reports whether a view can be that of this process: it is a member, not
+// its predecessor, and if it is inside the view says so, as it has reported.
+func (s *process) fits(m *frame) bool {
+	return slices.Contains(m.Members, s.self) && slices.Contains(m.Members, m.Holder) &&
+		s.fresh == slices.Contains(m.New, s.self) &&
+		(s.phase != inside || m.Inside && m.Holder == s.self)
+}
+
+// receive takes a frame of the lock, if its view is the present one.
+func (s *process) receive(from algorithm.ID, epoch int, bytes []byte, o *out) error {
+	switch seat := s.seat(from); {
+	case s.silent:
+	case epoch == s.epoch && seat != algorithm.None:
+		return s.step(algorithm.Input{Kind: algorithm.Receive, From: seat, Bytes: bytes}, o)
+	case epoch > s.epoch && len(s.early) < maxEarly:
+		s.early = append(s.early, early{from, epoch, slices.Clone(bytes)})
+	}
+	return nil
+}
+
+// Suspect: if it was a member, the view is over.
+func (s *process) Suspect(id algorithm.ID, o *out) {
+	if id == s.self || s.dead.Has(id) && !s.back.Has(id) {
+		return
+	}
+	s.dead.Add(id)
+	s.back.Remove(id)
+	s.asks.Remove(id)
+	s.foretold.Remove(id)
+	if id == s.holder {
+		s.holder = algorithm.None
+	}
+	s.poll(algorithm.Input{Kind: algorithm.Suspect, From: id}, o)
+	if s.seat(id) != algorithm.None || s.frozen {
+		s.freeze(o)
+	}
+	s.collect(o)
+}
+
+// freeze ends the view here, and asks for a leader who makes another.
+func (s *process) freeze(o *out) {
+	s.still(o)
+	s.poll(algorithm.Input{Kind: algorithm.Request}, o)
+}

@@ -1,0 +1,129 @@
+package recovery
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/stile-lock/stile/algorithm"
+)
+
+// A Lock makes an algorithm for mutual exclusion, whose coordinator, if it has
+// one, is this seat of its view.
+type Lock func(coordinator algorithm.ID) algorithm.Spec
+
+// With makes a lock that survives deaths: after each one the highest process
+// alive is elected and makes a new view of those who are alive.
+//
+// The idea of views is that of K. P. Birman, T. A. Joseph: Exploiting Virtual
+// Synchrony in Distributed Systems. Proceedings of the 11th ACM Symposium on
+// Operating Systems Principles, 1987, pages 123-138.
+func With(lock Lock, elect algorithm.Spec) algorithm.Spec { return Patient(lock, elect, 0) }
+
+// Patient makes a lock that survives lost messages, too: whoever has waited for
+// so many units of the longest latency doubts that it will ever get in, and if
+// nobody is inside a new view is made. 0 means that everybody waits for ever.
+func Patient(lock Lock, elect algorithm.Spec, patience int) algorithm.Spec {
+	spec := lock(0)
+	spec.Name += "+" + elect.Name
+	spec.Title += ", recovered by " + elect.Title
+	spec.Network = algorithm.FIFO
+	spec.Spreads = false
+	spec.Detects = true
+	spec.Upset = nil
+	spec.Shape = spec.Shape.Within("lock", "holder")
+	spec.Shape.Members, spec.Shape.Stopped, spec.Shape.Maker, spec.Shape.Fresh = "members", "frozen", "told", "fresh"
+	spec.Shape.Hub = func(n int) algorithm.ID { return algorithm.ID(n - 1) } // who is elected at first
+	spec.Theory.ME3, spec.Theory.Bypass = false, nil
+	spec.Theory.Kinds = len(spec.Kinds) // electing and making a view costs more
+	spec.Theory.Order += "; anew in each view"
+	f := &family{lock: lock, locks: len(spec.Kinds), all: len(spec.Kinds) + len(elect.Kinds), patience: patience}
+	spec.Kinds = slices.Concat(spec.Kinds, elect.Kinds, []string{"REPORT", "VIEW", "JOIN", "STOP"})
+	if patience > 0 {
+		spec.Kinds = append(spec.Kinds, "DOUBT", "WHO", "HERE")
+	}
+	spec.Plan = func(n int) (algorithm.Birth, error) {
+		if least := LeastPatience(n); patience != 0 && patience < least {
+			return nil, fmt.Errorf("a patience of %d units among %d processes: want at least %d, or a request that nothing is wrong with is given up before it can be granted", patience, n, least)
+		}
+		for size := 1; size <= n; size++ {
+			if err := lock(0).Accepts(size); err != nil {
+				return nil, fmt.Errorf("when some have died: %w", err)
+			}
+		}
+		vote, err := elect.Birth(n)
+		if err != nil {
+			return nil, err
+		}
+		return func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+			return algorithm.New(self, v, newProcess(f, vote, self, v))
+		}, nil
+	}
+	return spec
+}
+
+// LeastPatience is how long everybody has to wait at least among n processes,
+// in units of the longest latency: as long as it may take, from the start of a
+// view in which nobody is inside, until somebody is: a request and a token may
+// have to go through the whole group. With less, one view could follow another
+// for ever. The checker confirms it among two and three.
+func LeastPatience(n int) int { return 2*n + 2 }
+
+// A family is what all processes of one composition have in common.
+type family struct {
+	lock     Lock
+	locks    int // how many kinds of messages the lock has; those of the election come behind
+	all      int // how many both have; then come those of the views
+	patience int // how long a process waits before it doubts; 0 means for ever
+}
+
+// machine makes the lock of one seat. A view of any size up to the whole group
+// has been tried by Plan.
+func (f *family) machine(seat, coordinator algorithm.ID, v algorithm.View) algorithm.Machine {
+	m, err := f.lock(coordinator).New(seat, v)
+	if err != nil {
+		panic(fmt.Sprintf("recovery: a view of %d processes, which Plan has tried: %v", v.N, err))
+	}
+	return m
+}
+
+// A frame is a message: one of the lock, one of the election, or one about
+// views.
+type frame struct {
+	Kind    uint8
+	Epoch   int            // all but the election's: the sender's epoch; VIEW: that of the view
+	Bytes   []byte         // the lock's and the election's: the message
+	Inside  bool           // REPORT, HERE: the sender is inside. VIEW: the holder is.
+	Holder  algorithm.ID   // VIEW
+	Members []algorithm.ID // VIEW
+	New     []algorithm.ID // VIEW: those who were in none before. REPORT: the sender, if it was in none.
+	Answers int            // REPORT: one more than the epoch of the STOP that it answers, or 0
+}
+
+// maxEpoch is far above what a group can die.
+const maxEpoch = 1 << 40
+
+// The kinds above those of the lock and the election.
+const (
+	report = iota // to the leader: whether the sender, which stands still, is inside
+	view          // from the leader: a view begins
+	join          // to all: the sender is new
+	stop          // from the leader: the view is over
+	doubt         // to the leader: the sender has waited for long
+	who           // from the leader: is anybody inside?
+	here          // to the leader: whether the sender is
+)
+
+func (m *frame) Fields(c *algorithm.Coder) {
+	c.Kind(&m.Kind, uint8(c.Kinds()-1))
+	c.Int("epoch", &m.Epoch, maxEpoch)
+	c.Bytes("message", &m.Bytes)
+	c.When(len(m.Bytes) == 0) // it is about views
+	c.Bool("inside", &m.Inside)
+	c.Seats("members", &m.Members)
+	c.Seats("new", &m.New)
+	c.Int("answers", &m.Answers, maxEpoch)
+	c.Always()
+	c.When(len(m.Members) > 0) // it is a view
+	c.Seat("holder", &m.Holder)
+	c.Always()
+}

@@ -1,0 +1,191 @@
+package algorithm
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// A Twin finds out whether the bytes of a state are all there is to it: a step
+// is taken a second time by a machine that was just born and has read those
+// bytes. It must do the same, or a field that changes is missing from Fields.
+// A host calls Before and After around a step; it may reuse the Twin.
+type Twin struct {
+	twin   Machine
+	out    Output
+	state  []byte
+	after  []byte
+	unlike []string // fields in which the twin differs before the step
+}
+
+// Before lets twin, a machine of the same seat that has taken no step, read the
+// state of m, which is about to take one.
+func (t *Twin) Before(m, twin Machine) error {
+	t.twin, t.unlike = twin, nil
+	t.state = m.AppendState(t.state[:0])
+	if err := twin.LoadState(t.state); err != nil {
+		return Unreadable("state", err)
+	}
+	t.unlike = new(likeness).names(m, twin)
+	return nil
+}
+
+// After lets the twin take the step that m, at seat self, has just taken, and
+// reports whether it came out differently.
+func (t *Twin) After(self ID, in Input, m Machine, out *Output) error {
+	err := t.twin.Step(in, &t.out)
+	t.state, t.after = m.AppendState(t.state[:0]), t.twin.AppendState(t.after[:0])
+	if err == nil && t.out.Equal(out, nil) && bytes.Equal(t.state, t.after) {
+		return nil
+	}
+	return Forgets(self, t.unlike)
+}
+
+// Forgets is the error that what the machine of a seat does depends on a field
+// that is missing from Fields: perhaps one of these. If there is none that it could
+// be, it may depend on what is no part of it.
+func Forgets(self ID, fields []string) error {
+	guess := ", or it goes by more than its state and what it is told: by chance, the order of a map, a clock or a variable that others have, too"
+	if len(fields) > 0 {
+		guess = " (perhaps " + strings.Join(fields, " or ") + ")"
+	}
+	return fmt.Errorf("%w: %v does not do the same when its state is written out and read back: a field that changes is missing from Fields%s", ErrAlgorithm, self, guess)
+}
+
+// Unwritten returns the names of fields that are missing from Fields: those in
+// which m, which has taken steps, differs from twin, a machine of the same seat
+// that has taken none, though both have read the same state. Only numbers,
+// switches, texts and Sets count. Lists and what is pointed to may be room that
+// is used again, and whether anything depends on them shows in what m does.
+func Unwritten(m, twin Machine) []string {
+	state := m.AppendState(nil)
+	if m.LoadState(state) != nil || twin.LoadState(state) != nil {
+		return nil
+	}
+	l := likeness{plain: true}
+	return l.names(m, twin)
+}
+
+// maxCompared is in how many places a field of two machines is compared: that
+// of a site with thousands of locks would take as long as thousands of steps.
+const maxCompared = 200
+
+// A likeness compares two machines.
+type likeness struct {
+	left  int  // places of a field that are still looked at
+	plain bool // fields that are not plain are left out
+}
+
+// names returns the names of the fields in which two machines differ, of what
+// their author wrote.
+func (l *likeness) names(m, twin Machine) []string {
+	a, ok := inmost(m).(interface{ algorithm() any })
+	b, same := inmost(twin).(interface{ algorithm() any })
+	if !ok || !same {
+		return nil
+	}
+	return l.unlike(nil, reflect.ValueOf(a.algorithm()), reflect.ValueOf(b.algorithm()))
+}
+
+// unlike appends the names of the fields in which two structs differ, those of
+// embedded structs among them.
+func (l *likeness) unlike(names []string, a, b reflect.Value) []string {
+	for a.Kind() == reflect.Pointer && !a.IsNil() && !b.IsNil() {
+		a, b = a.Elem(), b.Elem()
+	}
+	if a.Kind() != reflect.Struct || a.Type() != b.Type() {
+		return names
+	}
+	for i := range a.NumField() {
+		l.left = maxCompared
+		switch f := a.Type().Field(i); {
+		case l.alike(a.Field(i), b.Field(i), 0):
+		case f.Anonymous:
+			names = l.unlike(names, a.Field(i), b.Field(i))
+		case l.plain && !isPlain(f.Type):
+		default:
+			names = append(names, fmt.Sprintf("%q", f.Name))
+		}
+	}
+	return names
+}
+
+// isPlain reports whether values of a type hold all there is to them.
+func isPlain(t reflect.Type) bool {
+	switch k := t.Kind(); k {
+	case reflect.Array:
+		return isPlain(t.Elem())
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if t != reflect.TypeFor[Set]() && !isPlain(t.Field(i).Type) {
+				return false
+			}
+		}
+		return true
+	default:
+		return k >= reflect.Bool && k <= reflect.Complex128 && k != reflect.Uintptr || k == reflect.String
+	}
+}
+
+// maxNested is how deep alike looks: far enough to name a field, and no further
+// than a list that bites its tail allows.
+const maxNested = 8
+
+// alike reports whether two values of one type are equal as far as one can
+// tell. Functions are, and so are machines: those within another are in its
+// bytes.
+func (l *likeness) alike(a, b reflect.Value, depth int) bool {
+	if l.left--; l.left < 0 || depth > maxNested || a.Type() == reflect.TypeFor[Machine]() {
+		return true
+	}
+	switch a.Kind() {
+	case reflect.Func, reflect.Chan, reflect.UnsafePointer:
+		return true
+	case reflect.Slice, reflect.Array:
+		return l.alikeLists(a, b, depth+1)
+	case reflect.Struct:
+		for i := range a.NumField() {
+			if !l.alike(a.Field(i), b.Field(i), depth+1) {
+				return false
+			}
+		}
+		return true
+	case reflect.Map:
+		return l.alikeMaps(a, b, depth+1)
+	case reflect.Pointer, reflect.Interface:
+		if a.IsNil() || b.IsNil() {
+			return a.IsNil() == b.IsNil()
+		}
+		if a.Kind() == reflect.Pointer && a.Pointer() == b.Pointer() {
+			return true
+		}
+		a, b = a.Elem(), b.Elem()
+		return a.Type() == b.Type() && l.alike(a, b, depth+1)
+	}
+	return a.Equal(b)
+}
+
+func (l *likeness) alikeLists(a, b reflect.Value, depth int) bool {
+	if a.Len() != b.Len() {
+		return false
+	}
+	for i := 0; i < a.Len() && l.left > 0; i++ {
+		if !l.alike(a.Index(i), b.Index(i), depth) {
+			return false
+		}
+	}
+	return true
+}
+
+func (l *likeness) alikeMaps(a, b reflect.Value, depth int) bool {
+	if a.Len() != b.Len() {
+		return false
+	}
+	for it := a.MapRange(); it.Next(); {
+		if other := b.MapIndex(it.Key()); !other.IsValid() || !l.alike(it.Value(), other, depth) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,115 @@
+package algorithm
+
+// New makes a Machine of the algorithm state s at seat self.
+func New[M any, P Message[M]](self ID, v View, s Mutex[M]) Machine {
+	t := newTyped[M, P](self, v, s)
+	t.mutex, t.lock = s, true
+	if v.Busy && v.Holder == self {
+		t.phase = inside
+	}
+	return &t.machine
+}
+
+// NewSite makes a Machine of the site s at seat self. There are txs transactions,
+// at all sites together.
+func NewSite[M any, P Message[M]](self ID, v View, s Site[M], txs int) Machine {
+	t := newTyped[M, P](self, v, s)
+	t.site, t.out.txs = s, txs
+	return &t.machine
+}
+
+// NewElection makes a Machine of the election s at seat self.
+func NewElection[M any, P Message[M]](self ID, v View, s Elector[M]) Machine {
+	t := newTyped[M, P](self, v, s)
+	t.elector = s
+	return &t.machine
+}
+
+// A receiver is what all algorithms are.
+type receiver[M any] interface {
+	Fielder
+	Receive(from ID, m *M, out *Out[M])
+}
+
+// typed is a machine and what of it depends on the type of its messages, which is
+// little: it is compiled for each of dozens.
+type typed[M any, P Message[M]] struct {
+	machine
+	s       receiver[M]
+	mutex   Mutex[M]   // s, if it is one
+	site    Site[M]    // s, if it is one
+	elector Elector[M] // s, if it is one
+	msg     M          // the message being received
+	out     Out[M]
+}
+
+func newTyped[M any, P Message[M]](self ID, v View, s receiver[M]) *typed[M, P] {
+	t := &typed[M, P]{s: s}
+	t.out.code = P(&t.out.msg)
+	t.machine.begin(self, v.N, parts{s, t, P(&t.msg), &t.out.outbox})
+	return t
+}
+
+// made implements actor.
+func (t *typed[M, P]) made() string {
+	switch {
+	case t.mutex != nil:
+		return "New"
+	case t.site != nil:
+		return "NewSite"
+	}
+	return "NewElection"
+}
+
+// blank implements actor.
+func (t *typed[M, P]) blank() {
+	var zero M
+	t.msg = zero
+}
+
+// receive implements actor.
+func (t *typed[M, P]) receive(from ID) { t.s.Receive(from, &t.msg, &t.out) }
+
+// notice implements actor.
+func (t *typed[M, P]) notice(in Input) {
+	switch in.Kind {
+	case Start:
+		if s, ok := t.s.(Starter[M]); ok {
+			s.Start(&t.out)
+		}
+	case Expire:
+		if s, ok := t.s.(Expirer[M]); ok {
+			s.Expire(in.Timer, &t.out)
+		}
+	case Suspect:
+		if s, ok := t.s.(Suspecter[M]); ok {
+			s.Suspect(in.From, &t.out)
+		}
+	case Trust:
+		if s, ok := t.s.(Truster[M]); ok {
+			s.Trust(in.From, &t.out)
+		}
+	}
+}
+
+// ask implements actor.
+func (t *typed[M, P]) ask(in Input) {
+	o := &t.out
+	switch {
+	case t.mutex != nil && in.Kind == Request:
+		t.mutex.Request(o)
+	case t.mutex != nil && in.Kind == Release:
+		t.mutex.Release(o)
+	case t.elector != nil && in.Kind == Request:
+		t.elector.Request(o)
+	case t.site == nil:
+	case in.Kind == Request:
+		t.site.Acquire(in.From, in.Arg, o)
+	case in.Kind == Release:
+		t.site.Finish(in.From, o)
+	case in.Kind == Claim:
+		t.site.Claim(in.From, in.Arg)
+	case in.Kind == Abort:
+		t.site.Abort(in.From, o)
+	}
+}

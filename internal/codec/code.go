@@ -1,0 +1,137 @@
+// Package codec writes and reads the fields of values that go over the network or to a
+// disk: each type says once what its fields are.
+package codec
+
+import (
+	"encoding/binary"
+	"fmt"
+	"unicode/utf8"
+)
+
+// A Coder writes fields to B, or reads them from it. Every value has one form only: a
+// number that is longer than it needs to be is refused. After a fault a reader yields
+// nothing but zeros.
+type Coder struct {
+	B   []byte
+	Bad error // nil of one that writes; what the faults of one that reads wrap
+	err error
+}
+
+// Reads reports whether it reads.
+func (c *Coder) Reads() bool { return c.Bad != nil }
+
+// Fail notes a fault: the first one counts.
+func (c *Coder) Fail(what string) {
+	if c.err == nil {
+		c.err = fmt.Errorf("%w: %s", c.Bad, what)
+	}
+	c.B = nil
+}
+
+// End reports what was wrong with what was read, or that there is more of it.
+func (c *Coder) End() error {
+	if c.err == nil && len(c.B) > 0 {
+		c.Fail("it goes on after its end")
+	}
+	return c.err
+}
+
+// Number is a number.
+func (c *Coder) Number(p *uint64) {
+	if !c.Reads() {
+		c.B = binary.AppendUvarint(c.B, *p)
+		return
+	}
+	v, n := binary.Uvarint(c.B)
+	if n <= 0 || n > 1 && c.B[n-1] == 0 {
+		c.Fail("a number is missing, or too long")
+		*p = 0
+		return
+	}
+	c.B = c.B[n:]
+	*p = v
+}
+
+// Within is a number with bounds.
+func Within[T ~int | ~int64 | ~uint8](c *Coder, p *T, least, most uint64) {
+	v := uint64(*p)
+	c.Number(&v)
+	if c.Reads() && (v < least || v > most) {
+		c.Fail("a number is out of bounds")
+		v = 0
+	}
+	*p = T(v)
+}
+
+// Flag is yes or no.
+func (c *Coder) Flag(p *bool) {
+	v := uint8(0)
+	if *p {
+		v = 1
+	}
+	Within(c, &v, 0, 1)
+	*p = v == 1
+}
+
+// Text is UTF-8 of up to so many bytes.
+func (c *Coder) Text(p *string, most int) {
+	if !c.Reads() {
+		c.B = append(binary.AppendUvarint(c.B, uint64(len(*p))), *p...)
+		return
+	}
+	var b []byte
+	c.Bytes(&b, most)
+	if !utf8.Valid(b) {
+		c.Fail("a text is no UTF-8")
+		b = nil
+	}
+	*p = string(b)
+}
+
+// Bytes is up to so many bytes. Those that are read are valid as long as B is.
+func (c *Coder) Bytes(p *[]byte, most int) {
+	n := len(*p)
+	Within(c, &n, 0, uint64(most))
+	if !c.Reads() {
+		c.B = append(c.B, *p...)
+		return
+	}
+	if n > len(c.B) {
+		c.Fail("it ends too early")
+		n = 0
+	}
+	*p, c.B = c.B[:n:n], c.B[n:]
+}
+
+// Fixed is bytes whose number is known.
+func (c *Coder) Fixed(p []byte) {
+	if !c.Reads() {
+		c.B = append(c.B, p...)
+		return
+	}
+	if len(c.B) < len(p) {
+		c.Fail("it ends too early")
+	}
+	c.B = c.B[copy(p, c.B):]
+}
+
+// List is how many there are, and then each of them, of at least a byte.
+func List[T any](c *Coder, p *[]T, most int, one func(*T)) {
+	n := len(*p)
+	Within(c, &n, 0, uint64(most))
+	if c.Reads() {
+		if n > len(c.B) {
+			c.Fail("a list is longer than what it is in")
+		}
+		*p = nil
+		if c.err == nil && n > 0 {
+			*p = make([]T, n)
+		}
+	}
+	for i := range *p {
+		one(&(*p)[i])
+	}
+}
+
+// Numbers is a list of numbers.
+func (c *Coder) Numbers(p *[]uint64, most int) { List(c, p, most, c.Number) }

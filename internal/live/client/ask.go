@@ -1,0 +1,137 @@
+package client
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/stile-lock/stile/internal/live/lock"
+	"github.com/stile-lock/stile/internal/live/member"
+	"github.com/stile-lock/stile/internal/live/node/transport"
+	"github.com/stile-lock/stile/internal/live/session"
+)
+
+// A question is one that was asked, and is not answered yet.
+type question struct {
+	bytes []byte
+	err   error
+	done  chan struct{}
+}
+
+// Ask asks the node something that is no business of sessions.
+func (x *Client) Ask(ctx context.Context, what uint64, b []byte) ([]byte, error) {
+	if len(b) > session.MaxBytes {
+		return nil, fmt.Errorf("a question of %d bytes: want at most %d", len(b), session.MaxBytes)
+	}
+	q := &question{done: make(chan struct{})}
+	var number uint64
+	var err error
+	x.use(func(member.Instant) {
+		x.asked++
+		number = x.asked
+		if x.closed {
+			err = ErrClosed
+		} else if !x.guest.Ask(number, what, b) {
+			err = fmt.Errorf("there is no session with a node at present: %w: try again soon", cmp.Or(x.lately, errAnother))
+		}
+		if err == nil {
+			x.asks[number] = q
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case <-q.done:
+		return q.bytes, q.err
+	case <-ctx.Done():
+		x.use(func(member.Instant) { delete(x.asks, number) })
+		return nil, fmt.Errorf("the node did not answer: %w", lock.Done(ctx))
+	}
+}
+
+// answered takes an answer, or a part of it, with the mutex.
+func (x *Client) answered(f *session.Frame) {
+	q := x.asks[f.Number]
+	if q == nil {
+		return
+	}
+	if q.take(f) {
+		delete(x.asks, f.Number)
+		close(q.done)
+	}
+}
+
+// take takes a part of an answer, and reports whether it was the last one.
+func (q *question) take(f *session.Frame) bool {
+	q.bytes = append(q.bytes, f.Bytes...)
+	if f.Last && !f.OK {
+		q.err = errors.New(string(q.bytes))
+	}
+	return f.Last
+}
+
+// failAsks ends all questions, with the mutex.
+func (x *Client) failAsks(err error) {
+	for number, q := range x.asks {
+		delete(x.asks, number)
+		q.err = fmt.Errorf("the node did not answer: %w", err)
+		close(q.done)
+	}
+}
+
+// Query asks a node something without a session: also one that is no member at
+// present answers. The nodes are tried in turn, each for its share of the time that is
+// left, until one answers, which is named; an error without a name means that none has.
+func Query(ctx context.Context, c Config, what uint64, b []byte) (answer []byte, node string, err error) {
+	how, err := c.wire()
+	if err != nil {
+		return nil, "", err
+	}
+	f := session.Frame{Kind: session.Ask, Number: 1, What: what, Bytes: b}
+	err = errors.New("no node was named")
+	for i, node := range c.Nodes {
+		var q question
+		if err = q.put(ctx, len(c.Nodes)-i, node, how, f.AppendTo(nil)); err == nil {
+			return q.bytes, node, q.err
+		}
+	}
+	return nil, "", err
+}
+
+// put asks one node of so many that may still have to be asked.
+func (q *question) put(ctx context.Context, left int, node string, how transport.ClientConfig, ask []byte) error {
+	if end, ok := ctx.Deadline(); ok && left > 1 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Until(end)/time.Duration(left))
+		defer cancel()
+	}
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	link, err := transport.DialClient(ctx, node, how, &wg)
+	if err != nil {
+		return err
+	}
+	defer link.Fail(ErrClosed)
+	defer context.AfterFunc(ctx, func() { link.Fail(lock.Done(ctx)) })()
+	if err := link.Send(ask, false); err != nil {
+		return err
+	}
+	link.Flush()
+	err = link.Run(func(b []byte) error {
+		f, err := session.Parse(b)
+		if err == nil && f.Kind == session.Answer && q.take(&f) {
+			err = errAnswered
+		}
+		return err
+	})
+	if errors.Is(err, errAnswered) {
+		return nil
+	}
+	return fmt.Errorf("%s did not answer: %w", node, err)
+}
+
+var errAnswered = errors.New("it was answered")

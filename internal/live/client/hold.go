@@ -1,0 +1,202 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/stile-lock/stile/internal/live/lock"
+	"github.com/stile-lock/stile/internal/live/member"
+	"github.com/stile-lock/stile/internal/live/node/clock"
+	"github.com/stile-lock/stile/internal/live/session"
+)
+
+// A Hold is a lock that an application of this process holds, or waits for.
+type Hold struct {
+	client  *Client
+	request uint64
+	name    string
+	token   member.Token
+	state   state
+	done    chan struct{} // closed when the request is decided
+	left    chan struct{} // closed when it is confirmed that the lock was released; nil unless Unlock waits for that
+	end     lock.End
+
+	// These are set before done or left is closed, and then no more.
+	granted bool // and if it was lost a moment later, Err says so
+	why     session.Why
+	ok      bool // it was held until it was released
+	lost    error
+}
+
+type state uint8
+
+const (
+	asking state = iota
+	inside
+	refused
+	lost
+	released
+)
+
+// Lock requests a lock, and waits for it. The error is nil if and only if it is
+// held.
+func (x *Client) Lock(ctx context.Context, name string, o lock.Options) (lock.Handle, error) {
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("lock %q: %w", name, lock.Done(ctx))
+	}
+	h := &Hold{client: x, name: name, done: make(chan struct{})}
+	done := h.done
+	var err error
+	x.use(func(now member.Instant) {
+		if h.request, err = x.guest.Lock(now, name, session.Opts{Try: o.Try, Wait: member.Span(o.Wait)}); err == nil {
+			x.holds[h.request] = h
+		}
+	})
+	if errors.Is(err, session.ErrClosed) {
+		err = ErrClosed
+	}
+	if err != nil {
+		return nil, fmt.Errorf("lock %q: %w", name, err)
+	}
+	select {
+	case <-done:
+	case <-ctx.Done():
+		x.use(func(now member.Instant) {
+			if h.state == asking {
+				h.state = refused
+				delete(x.holds, h.request)
+				_ = x.guest.Unlock(now, h.request) // it waits: that cannot fail
+			}
+		})
+	}
+	return h.outcome(ctx, o)
+}
+
+// outcome says what has become of a request.
+func (h *Hold) outcome(ctx context.Context, o lock.Options) (lock.Handle, error) {
+	switch {
+	case h.granted:
+		return h, nil
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("lock %q: %w", h.name, lock.Done(ctx))
+	}
+	switch h.why {
+	case session.Busy:
+		return nil, fmt.Errorf("lock %q: %w", h.name, lock.ErrBusy)
+	case session.Recovering:
+		return nil, fmt.Errorf("lock %q: %w", h.name, lock.ErrRecovering)
+	case session.Late:
+		return nil, fmt.Errorf("lock %q: not within %v: %w", h.name, o.Wait, context.DeadlineExceeded)
+	case session.Finished:
+		return nil, fmt.Errorf("lock %q: %w", h.name, ErrClosed)
+	}
+	return nil, fmt.Errorf("lock %q: %s", h.name, h.why)
+}
+
+// told takes what the guest tells, with the mutex.
+func (x *Client) told(e *session.Event) {
+	h := x.holds[e.Request]
+	if h == nil {
+		return
+	}
+	switch e.Kind {
+	case session.Granted:
+		h.state, h.granted, h.token = inside, true, e.Token
+		x.woken = append(x.woken, h.done)
+	case session.Taken:
+		h.lose(e.Cause)
+	case session.Refused:
+		h.state, h.why = refused, e.Why
+		delete(x.holds, e.Request)
+		x.woken = append(x.woken, h.done)
+	case session.Left:
+		delete(x.holds, e.Request)
+		h.ok = e.OK
+		h.wakeLeft()
+	}
+}
+
+// lose tells the holder that it has lost the lock.
+func (h *Hold) lose(why member.Cause) {
+	h.state, h.lost = lost, lock.Lost(h.name, why)
+	delete(h.client.holds, h.request)
+	h.wakeLeft()
+	h.end.Lose(h.name, why)
+}
+
+// wakeLeft wakes the caller of Unlock.
+func (h *Hold) wakeLeft() {
+	if h.left != nil {
+		h.client.woken = append(h.client.woken, h.left)
+		h.left = nil
+	}
+}
+
+// Name returns the lock's name.
+func (h *Hold) Name() string { return h.name }
+
+// Token returns the token of this entry.
+func (h *Hold) Token() member.Token { return h.token }
+
+// Err returns nil while the lock is held, by the clock too.
+func (h *Hold) Err() error {
+	if err := h.end.Err(); err != nil {
+		return err
+	}
+	x := h.client
+	x.mu.Lock()
+	valid := x.guest.Valid(h.request, clock.Now())
+	x.mu.Unlock()
+	if !valid {
+		x.wake()
+	}
+	return h.end.Err()
+}
+
+// Deadline returns until when the lock is held if nothing more is heard from the node.
+func (h *Hold) Deadline() time.Time {
+	x := h.client
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if h.state != inside {
+		return time.Time{}
+	}
+	return lock.Deadline(time.Duration(x.guest.Deadline(h.request) - clock.Now()))
+}
+
+// Context returns a context that ends when the lock is lost or released.
+func (h *Hold) Context() context.Context { return h.end.Context() }
+
+// Unlock releases the lock, and waits until the node has confirmed that it was held
+// until then, or its time is over. It returns an error if it was lost before.
+func (h *Hold) Unlock() error {
+	var left chan struct{}
+	h.client.use(func(now member.Instant) {
+		if h.state != inside {
+			return
+		}
+		left = make(chan struct{})
+		h.left = left
+		if err := h.client.guest.Unlock(now, h.request); err != nil {
+			h.lose(member.Session)
+			return
+		}
+		if h.state == inside {
+			h.state = released
+			h.end.Release()
+		}
+	})
+	if left == nil {
+		return h.end.Err()
+	}
+	<-left
+	switch {
+	case h.lost != nil:
+		return h.lost
+	case !h.ok:
+		return lock.Lost(h.name, member.Session)
+	}
+	return nil
+}

@@ -1,0 +1,172 @@
+package controls
+
+// Files of clients.
+const (
+	deskFile  = "internal/live/session/desk.go"
+	guestFile = "internal/live/session/guest.go"
+	serveFile = "internal/live/session/serve.go"
+	taskFile  = "internal/live/session/task.go"
+)
+
+// clientControls breaks rules about clients and their sessions.
+func clientControls() []Control {
+	return []Control{
+		{
+			Name: "LateCount", Section: "10", Text: "a client counts its time from the answer",
+			Rewrites: []Rewrite{{guestFile, `	from := g.renews[i].at
+`, `	from := g.renews[i].at
+	if broken("LateCount") {
+		from = g.now
+	}
+`}},
+			Tests: []Test{storm("late", 400), test(clientPackage, "TestGuestNested")},
+		},
+		{
+			Name: "Revives", Section: "10", Text: "a client's time is not over while an answer may come",
+			Rewrites: []Rewrite{{guestFile, `if g.session != 0 && g.now >= g.limit() {`, `if g.session != 0 && g.now >= g.limit() && !(broken("Revives") && len(g.renews) > 0) {`}},
+			Tests:    []Test{storm("late", 100), test(clientPackage, "TestGuestOver"), test(clientPackage, "TestWorld")},
+		},
+		{
+			Name: "SaysOnce", Section: "10", Text: "an unlock is not repeated on a new connection",
+			Rewrites: []Rewrite{{taskFile, `	f := Frame{Kind: Unlock, Number: t.number}
+	switch t.state {
+`, `	f := Frame{Kind: Unlock, Number: t.number}
+	if t.state == leaving && broken("SaysOnce") {
+		return
+	}
+	switch t.state {
+`}},
+			Tests: []Test{storm("flaky", 100), test(clientPackage, "TestWorld")},
+		},
+		{
+			Name: "AsksHeld", Section: "10", Text: "a client asks again for what it holds, instead of checking it",
+			Rewrites: []Rewrite{
+				{taskFile, `	case inside:
+		f.Kind = Check`, `	case inside:
+		if broken("AsksHeld") {
+			f.Kind, f.Name, f.Try = Lock, t.name, t.try
+			t.asked = true
+			break
+		}
+		f.Kind = Check`},
+				{taskFile, `t.state == inside && t.token != f.Token:`, `t.state == inside && t.token != f.Token && !broken("AsksHeld"):`},
+			},
+			Tests: []Test{test(clientPackage, "TestGuestChecks")},
+		},
+		{
+			Name: "StaleCounts", Section: "10", Text: "frames on a superseded connection count",
+			Rewrites: []Rewrite{
+				{deskFile, `	case !fresh && f.Number <= s.hello:
+`, `	case !fresh && f.Number <= s.hello && !broken("StaleCounts"):
+`},
+				{deskFile, `		delete(d.conns, s.conn)
+		d.Out.Frames`, `		if !broken("StaleCounts") {
+			delete(d.conns, s.conn)
+		}
+		d.Out.Frames`},
+			},
+			Tests: []Test{test(clientPackage, "TestSuperseded")},
+		},
+		{
+			Name: "AnySecret", Section: "10", Text: "a node does not check the secret of a session",
+			Rewrites: []Rewrite{{deskFile, `!s.secret.equal(&f.Secret) {`, `!s.secret.equal(&f.Secret) && !broken("AnySecret") {`}},
+			Tests:    []Test{test(clientPackage, "TestSecret")},
+		},
+		{
+			Name: "KeepsGrant", Section: "10", Text: "a lock granted in the step that takes it back is kept",
+			Rewrites: []Rewrite{{serveFile, `		} else {
+			d.due = append(d.due, r)
+`, `		} else if !broken("KeepsGrant") {
+			d.due = append(d.due, r)
+`}},
+			Tests: []Test{test(clientPackage, "TestGrantedAndTakenBack")},
+		},
+	}
+}
+
+// hostControls breaks rules about the host of a member, and the resource, which the storm
+// plays: it has flags for them.
+func hostControls() []Control {
+	return []Control{
+		{
+			Name: "KeepHolds", Section: "11", Text: "an evicted process keeps its holds",
+			Rewrites: []Rewrite{{"internal/live/process/membership.go", `	if p.m != nil && how != engine.Left {
+`, `	if p.m != nil && how != engine.Left && !broken("KeepHolds") {
+`}},
+			Tests: []Test{storm("usual", 50)},
+		},
+		{
+			Name: "SameInc", Section: "2", Text: "a process joins again as the same incarnation",
+			Rewrites: []Rewrite{{"internal/live/process/membership.go", `		nonce = p.draw()
+`, `		if nonce = p.draw(); broken("SameInc") {
+			nonce = 1
+			for _, b := range []byte(p.config.Name) {
+				nonce = nonce<<8 | uint64(b)
+			}
+		}
+`}},
+			Tests: []Test{storm("usual", 50)},
+		},
+		{
+			Name: "LapsedLeave", Section: "11", Text: "a process leaves while a lock that it has lost can still be acted on",
+			Rewrites: []Rewrite{{"internal/live/member/drain.go", `m.epoch.holders + m.epoch.lapses
+`, `m.epoch.holders + lapsesUnless(broken("LapsedLeave"), m.epoch.lapses)
+`}, {"internal/live/member/drain.go", `// Inside returns`, `func lapsesUnless(broken bool, lapses int) int {
+	if broken {
+		return 0
+	}
+	return lapses
+}
+
+// Inside returns`}},
+			Tests: []Test{test(processPackage, "TestLeaveWaitsForLapsed")},
+		},
+		{
+			Name: "SavesIgnored", Section: "18", Text: "a new voter starts before its first state is saved",
+			Rewrites: []Rewrite{{"internal/live/process/voter.go", `	p.do(e)
+`, `	if p.do(e); broken("SavesIgnored") && s.what == firstState {
+		p.open(s.state)
+	}
+`}},
+			Tests: []Test{test(processPackage, "TestPromotionWaitsForDisk")},
+		},
+		{
+			Name: "GarbageEnds", Section: "5", Text: "a malformed message ends the process that receives it",
+			Rewrites: []Rewrite{{"internal/live/process/links.go", `		p.do(Effect{Kind: HangUp, To: from, Err: err})
+	}
+`, `		if p.do(Effect{Kind: HangUp, To: from, Err: err}); broken("GarbageEnds") {
+			p.do(Effect{Kind: Failed, Err: err})
+		}
+	}
+`}},
+			Tests: []Test{storm("garbled", 12)},
+		},
+		{
+			Name: "NewerFrames", Section: "6", Text: "half of the processes are of a later version, which sends a frame of an optional kind ahead of each other frame",
+			Rewrites: []Rewrite{{"internal/live/process/membership.go", `		p.links.Send(f.To, f.Bytes)
+`, `		if broken("NewerFrames") && p.inc%2 == 0 {
+			p.links.Send(f.To, []byte{0x7f, 1, 2, 3})
+		}
+		p.links.Send(f.To, f.Bytes)
+`}, {"internal/live/process/links.go", `	p.observe(Effect{Kind: Delivering, Peer: from, Bytes: f})
+`, `	if broken("NewerFrames") && f[0] == 0x7f {
+		return p.m.Deliver(p.clock, from, f)
+	}
+	p.observe(Effect{Kind: Delivering, Peer: from, Bytes: f})
+`}},
+			Harmless: true,
+			Tests:    []Test{storm("usual", 30)},
+		},
+		{
+			Name: "OptionalRefused", Section: "6", Text: "a frame of an optional kind that is unknown ends the link", With: "NewerFrames",
+			Rewrites: []Rewrite{{"internal/live/member/frame.go", `	case frameKind(b[0])&optionalKinds != 0:
+`, `	case frameKind(b[0])&optionalKinds != 0 && !broken("OptionalRefused"):
+`}},
+			Tests: []Test{storm("usual", 12)},
+		},
+		{
+			Name: "NoFence", Section: "4", Text: "the resource ignores fencing tokens",
+			Tests: []Test{storm("usual", 50, "-no-fence")},
+		},
+	}
+}

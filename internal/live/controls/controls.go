@@ -1,0 +1,83 @@
+package controls
+
+import "slices"
+
+// A Control is one rule, broken; or, if it is harmless, a change that must break none.
+type Control struct {
+	Name     string
+	Section  string // of docs/protocol.md that states the rule
+	Text     string // what is wrong
+	With     string // another control that must be selected as well; empty if none
+	Rewrites []Rewrite
+	Harmless bool   // each test must pass with it, instead of finding it
+	Tests    []Test // each of them finds it
+}
+
+// A Rewrite replaces a text in a file of the module.
+type Rewrite struct {
+	File     string // relative to the root of the module
+	Old, New string
+}
+
+// A Test is how a control is found: a test that passes, and fails if the control is
+// selected.
+type Test struct {
+	Package string // folder, relative to the root of the module
+	Name    string // such as TestTuned/skips
+	Seeds   int    // flag -seeds of the test: seeds within which it is found; 0 for tests without the flag
+	Flags   []string
+	Says    []string // parts of what it prints
+}
+
+// Selected is what STILE_CONTROL must be to select the control.
+func (c *Control) Selected() string {
+	if c.With != "" {
+		return c.Name + "," + c.With
+	}
+	return c.Name
+}
+
+// Storm returns the test by which the storm finds the control, and whether there is one.
+func (c *Control) Storm() (Test, bool) {
+	i := slices.IndexFunc(c.Tests, func(t Test) bool { return t.Package == stormPackage })
+	if i < 0 {
+		return Test{}, false
+	}
+	return c.Tests[i], true
+}
+
+// Table returns all controls.
+func Table() []Control {
+	return slices.Concat(memberControls(), reportControls(), carriedControls(), leaseControls(), linkControls(), engineControls(), restoreControls(), raftControls(), hostControls(), clientControls())
+}
+
+// Where the tests are.
+const (
+	memberPackage  = "internal/live/member"
+	clientPackage  = "internal/live/session"
+	enginePackage  = "internal/live/views"
+	raftPackage    = "internal/live/views/raft"
+	processPackage = "internal/live/process"
+	recordPackage  = "internal/live/replay"
+	stormPackage   = "internal/live/storm"
+	viewsPackage   = "check/views"
+)
+
+// test is a test without flags.
+func test(dir, name string) Test { return Test{Package: dir, Name: name} }
+
+// storm is runs of a tuning of the storm.
+func storm(tuning string, seeds int, flags ...string) Test {
+	return Test{Package: stormPackage, Name: "TestTuned/" + tuning, Seeds: seeds, Flags: flags, Says: []string{" broken at "}}
+}
+
+// model is the smallest setting of the exhaustive check in which a rule matters.
+func model(rule string) Test {
+	return Test{Package: viewsPackage, Name: "TestSmallest/" + rule, Says: []string{"as docs/proofs-view.md says"}}
+}
+
+// replay is the replay of the recording in the repository, and what it prints of the
+// first difference.
+func replay(says ...string) Test {
+	return Test{Package: recordPackage, Name: "TestRecordingOfTheRepository", Says: says}
+}

@@ -1,0 +1,204 @@
+package controls
+
+// Files of the view service.
+const (
+	answersFile  = "internal/live/views/answers.go"
+	applyFile    = "internal/live/views/apply.go"
+	complainFile = "internal/live/views/complain.go"
+	hearFile     = "internal/live/views/hear.go"
+	joinFile     = "internal/live/views/join.go"
+	proposeFile  = "internal/live/views/propose.go"
+	renewFile    = "internal/live/views/renew.go"
+	wardenFile   = "internal/live/views/warden.go"
+)
+
+// engineControls breaks rules about the view service.
+func engineControls() []Control {
+	found := test(enginePackage, "TestStorm")
+	return []Control{
+		{
+			Name: "LastGhosts", Section: "2", Text: "a view names only the ghosts that it makes",
+			Rewrites: []Rewrite{{proposeFile, `		add(g.id, g.at)
+`, `		if !broken("LastGhosts") {
+			add(g.id, g.at)
+		}
+`}},
+			Tests: []Test{storm("steady", 100), found},
+		},
+		{
+			Name: "Readmit", Section: "2", Text: "an evicted incarnation joins again",
+			Rewrites: []Rewrite{
+				{hearFile, `	default:
+		if m.Kind == Leave && m.Voter != 0 {
+`, `	case broken("Readmit") && w.leads:
+		w.readmit(from, m)
+	default:
+		if m.Kind == Leave && m.Voter != 0 {
+`},
+				{joinFile, `	case r.haunts(m.Nonce): //`, `	case r.haunts(m.Nonce) && !broken("Readmit"): //`},
+				{joinFile, `// against says what is against`, `func (w *Warden) readmit(from string, m *Message) {
+	i := slices.IndexFunc(w.record.Ghosts, func(g Ghost) bool { return g.Inc == m.Inc })
+	if i < 0 {
+		return
+	}
+	all := []uint64{}
+	for _, o := range w.record.Members {
+		all = append(all, o.Inc)
+	}
+	w.joiners = append(w.joiners, joiner{Joiner{Name: from, Address: from, Nonce: w.record.Ghosts[i].Nonce}, all, w.now})
+}
+
+// against says what is against`},
+				{applyFile, `		if k := r.voter(j.Voter); k >= 0 && !slices`, `		if i := slices.IndexFunc(r.Ghosts, func(g Ghost) bool { return g.Nonce == m.Nonce }); i >= 0 && broken("Readmit") {
+			m.Inc = r.Ghosts[i].Inc
+			r.Ghosts = slices.Delete(r.Ghosts, i, i+1)
+		}
+		if k := r.voter(j.Voter); k >= 0 && !slices`},
+			},
+			Tests: []Test{storm("steady", 100), found},
+		},
+		{
+			Name: "NoMargin", Section: "8", Text: "the service counts leases without a margin for drift",
+			Rewrites: []Rewrite{{wardenFile, `func (w *Warden) patience() member.Instant {
+`, `func (w *Warden) patience() member.Instant {
+	if broken("NoMargin") {
+		return member.Instant(w.record.Settings.Lease)
+	}
+`}},
+			Tests: []Test{storm("edge", 400), found},
+		},
+		{
+			Name: "NoRound", Section: "17", Text: "renewals are confirmed without a majority",
+			Rewrites: []Rewrite{{renewFile, `	w.read(request{from: from, inc: m.Inc, number: m.Number})
+`, `	if x := (request{from: from, inc: m.Inc, number: m.Number}); broken("NoRound") {
+		w.answer(&x)
+	} else {
+		w.read(x)
+	}
+`}},
+			Tests: []Test{storm("reigns", 100), found},
+		},
+		{
+			Name: "NoReads", Section: "17", Text: "questions for the record are answered without a majority",
+			Rewrites: []Rewrite{{hearFile, `		w.read(request{from: from, number: m.Number})
+`, `		if x := (request{from: from, number: m.Number}); broken("NoReads") {
+			w.answer(&x)
+		} else {
+			w.read(x)
+		}
+`}},
+			Tests: []Test{storm("curiosity", 600)},
+		},
+		{
+			Name: "KeptLeases", Section: "17", Text: "a new leader counts leases on from what it last knew",
+			Rewrites: []Rewrite{
+				{wardenFile, `	*w = Warden{Out: w.Out, self`, `	old := *w
+	*w = Warden{Out: w.Out, self`},
+				{wardenFile, `		w.standings = append(w.standings, standing{inc: m.Inc, heard: w.now, until: full})
+`, `		s := standing{inc: m.Inc, heard: w.now, until: full}
+		if broken("KeptLeases") {
+			s.until = old.until(m.Inc)
+		}
+		w.standings = append(w.standings, s)
+`},
+			},
+			Tests: []Test{storm("reigns", 200), found},
+		},
+		{
+			Name: "LostGhosts", Section: "17", Text: "a new leader forgets the ghosts of the record",
+			Rewrites: []Rewrite{{wardenFile, `		w.ghosts = append(w.ghosts, timed{g.Inc, full})
+`, `		if !broken("LostGhosts") {
+			w.ghosts = append(w.ghosts, timed{g.Inc, full})
+		}
+`}},
+			Tests: []Test{storm("reigns", 200), found},
+		},
+		{
+			Name: "KeptQueue", Section: "17", Text: "a new leader keeps the joiners of an older term",
+			Rewrites: []Rewrite{
+				{wardenFile, `	if len(w.list) > len(r.staying()) ||`, `	if broken("KeptQueue") {
+		w.joiners = old.joiners
+	}
+	if len(w.list) > len(r.staying()) ||`},
+				{joinFile, `	w.joiners = slices.DeleteFunc(w.joiners, func(j joiner) bool { return j.heard < silent })
+`, `	if !broken("KeptQueue") {
+		w.joiners = slices.DeleteFunc(w.joiners, func(j joiner) bool { return j.heard < silent })
+	}
+`},
+			},
+			Tests: []Test{found},
+		},
+		{
+			Name: "NoComplaint", Section: "5", Text: "complaints about broken links are ignored",
+			Rewrites: []Rewrite{{complainFile, `	for _, a := range about {
+		if a == inc`, `	if broken("NoComplaint") {
+		return
+	}
+	for _, a := range about {
+		if a == inc`}},
+			Tests: []Test{storm("usual", 400), found},
+		},
+		{
+			Name: "NoReach", Section: "17", Text: "a joiner need not reach the members",
+			Rewrites: []Rewrite{{joinFile, `!slices.Contains(j.reached, m.Inc) {`, `!slices.Contains(j.reached, m.Inc) && !broken("NoReach") {`}},
+			Tests:    []Test{found, test(enginePackage, "TestJoining")},
+		},
+		{
+			Name: "HastyGone", Section: "17", Text: "a voter that lags tells a member of a newer view that it is evicted",
+			Rewrites: []Rewrite{{hearFile, `	case r.Cluster != 0 && r.out(m.Inc):
+`, `	case r.Cluster != 0 && r.out(m.Inc) || broken("HastyGone") && r.Rank(m.Inc) < 0:
+`}},
+			Tests: []Test{found, test(enginePackage, "TestStaleVoter")},
+		},
+		{
+			Name: "NoBase", Section: "17", Text: "a change is applied in any epoch",
+			Rewrites: []Rewrite{{applyFile, `	if x.Base != r.Epoch || r.Epoch`, `	if x.Base != r.Epoch && !broken("NoBase") || r.Epoch`}},
+			Tests:    []Test{found, test(enginePackage, "TestVoid")},
+		},
+		{
+			Name: "NoTerm", Section: "17", Text: "a change of an earlier leader is applied in a later term",
+			Rewrites: []Rewrite{{applyFile, `x.Term != term && x.Start == nil {`, `x.Term != term && x.Start == nil && !broken("NoTerm") {`}},
+			Tests:    []Test{test(enginePackage, "TestTermOfAnEntry"), test(enginePackage, "TestVoid")},
+		},
+		{
+			Name: "RenewsDoomed", Section: "17", Text: "a member is renewed while its eviction is in flight",
+			Rewrites: []Rewrite{
+				{renewFile, `s.leaves || w.doomed(m.Inc) ||`, `s.leaves || w.doomed(m.Inc) && !broken("RenewsDoomed") ||`},
+				{renewFile, `s.leaves || w.doomed(x.inc) {`, `s.leaves || w.doomed(x.inc) && !broken("RenewsDoomed") {`},
+			},
+			Tests: []Test{found, test(enginePackage, "TestDoomedAreNotRenewed")},
+		},
+		{
+			Name: "Rebuilds", Section: "17", Text: "a proposal that timed out is replaced by another one",
+			Rewrites: []Rewrite{{proposeFile, `	if w.flying != nil {
+`, `	if broken("Rebuilds") && w.now-w.proposed >= member.Instant(s.Renew) {
+		w.flying = nil
+	}
+	if w.flying != nil {
+`}},
+			Tests: []Test{test(enginePackage, "TestDoomedAreNotRenewed"), test(enginePackage, "TestClerkProposes")},
+		},
+		{
+			Name: "DropsAll", Section: "17", Text: "a leaver and the member that it complains about both go",
+			Rewrites: []Rewrite{
+				{proposeFile, `		if mercy == silent {`, `		if mercy == silent || broken("DropsAll") {`},
+				{proposeFile, `		return s.leaves || slices.Contains(drop, inc)
+`, `		return !broken("DropsAll") && (s.leaves || slices.Contains(drop, inc))
+`},
+			},
+			Tests: []Test{test(enginePackage, "TestLeaverAndAccuser")},
+		},
+		{
+			Name: "NoGrace", Section: "17", Text: "a leader that stood still takes all others to have been silent",
+			Rewrites: []Rewrite{{wardenFile, `stood > renew {`, `stood > renew && !broken("NoGrace") {`}},
+			Tests:    []Test{test(enginePackage, "TestGrace")},
+		},
+		{
+			Name: "LeavesVote", Section: "17", Text: "a leaver ends while its vote is needed",
+			Rewrites: []Rewrite{{answersFile, `	case p.phase == leaving && r.voter(p.config.Voter) >= 0:
+`, `	case p.phase == leaving && r.voter(p.config.Voter) >= 0 && !broken("LeavesVote"):
+`}},
+			Tests: []Test{test(processPackage, "TestVoterComesAndGoes")},
+		},
+	}
+}

@@ -1,0 +1,32 @@
+// Command page prints docs/live.md: what live locks cost. Its argument says where
+// that was measured.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/stile-lock/stile/internal/live/measure"
+	"github.com/stile-lock/stile/internal/live/process"
+	"github.com/stile-lock/stile/internal/live/views/raft"
+)
+
+// maxLog is after how many entries a voter shortens its log.
+const maxLog = 1000
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "page: want one argument, which says where the numbers were measured: run 'make live'")
+		os.Exit(2)
+	}
+	logs := raft.Logs{Election: process.Election, Heartbeat: process.Heartbeat, MaxLog: maxLog}
+	page, err := measure.Page(os.Args[1], logs, func(r measure.Row) ([]string, error) {
+		fmt.Fprintf(os.Stderr, "%s: %s\n", r.Table, r.Name)
+		return r.Measure()
+	})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "page:", err)
+		os.Exit(1)
+	}
+	fmt.Print(page)
+}

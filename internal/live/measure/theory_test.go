@@ -1,0 +1,145 @@
+package measure
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/catalog"
+	"github.com/stile-lock/stile/scenario"
+)
+
+// against compares measurements with theory: of a lock that no other member wants, and of
+// one that all want all the time. What is in flight when the measurement begins and ends
+// blurs it a little.
+func against(s algorithm.Spec, n int) error {
+	const blur = 0.02
+	in := func(what string, got float64, c algorithm.Cost, load algorithm.Load) error {
+		if r, ok := c.At(n, load); ok && got >= 0 && (got < r.Lo-blur*max(1, r.Lo) || got > r.Hi+blur*max(1, r.Hi)) {
+			return fmt.Errorf("%s among %d: %s %.3f, theory says %v to %v", s.Name, n, what, got, r.Lo, r.Hi)
+		}
+		return nil
+	}
+	l := Load{Choice: Hot, Locks: 1, Apps: 1, Latency: scenario.Always(T), Hold: scenario.Always(T), Think: exp(20_000 * T), Seed: 7}
+	light, err := Costs(s, n, l, Budget{Warm: 100, Entries: 1000})
+	if err != nil {
+		return err
+	}
+	l.Think = scenario.Always(0)
+	full, err := Costs(s, n, l, Budget{Warm: 100, Entries: 1000})
+	if err != nil {
+		return err
+	}
+	t := s.Theory
+	for _, err := range []error{
+		in("frames", light.Frames, t.Messages, algorithm.Light), in("client delay", light.Client, t.Client, algorithm.Light),
+		in("frames under full load", full.Frames, t.Messages, algorithm.Saturated), in("synchronisation delay", full.Sync, t.Sync, algorithm.Saturated),
+	} {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func TestTheory(t *testing.T) {
+	for _, s := range catalog.Live() {
+		for _, n := range []int{3, 5, 9} {
+			if err := against(s, n); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// remote returns the frames per entry that is not at the home of the lock.
+func remote(s algorithm.Spec) (float64, error) {
+	l, b := load(Random, 5)
+	r, err := newRun(s, 5, 0, l)
+	if err != nil {
+		return 0, err
+	}
+	others := 0
+	r.entered = func(a int) {
+		if x := &r.apps[a]; r.home(r.locks[x.lock].name) != x.place {
+			others++
+		}
+	}
+	if err := r.until(func() bool { return r.entries >= b.Entries }); err != nil {
+		return 0, err
+	}
+	r.stopped = true
+	end := r.Now() + 100*T
+	if err := r.until(func() bool { return r.Now() > end }); err != nil {
+		return 0, err
+	}
+	return float64(r.frames) / float64(others), nil
+}
+
+// An entry with central costs exactly three frames, and none at the home.
+func TestCentral(t *testing.T) {
+	s, err := catalog.MakeLive("central", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := remote(s); got != 3 || err != nil {
+		t.Errorf("%v frames for an entry away from home, want 3: %v", got, err)
+	}
+}
+
+// One more message per entry is noticed.
+func TestChatter(t *testing.T) {
+	s, err := catalog.MakeLive("central", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := s.Plan
+	s.Plan = func(n int) (algorithm.Birth, error) {
+		birth, err := plan(n)
+		return func(self algorithm.ID, v algorithm.View) algorithm.Machine { return &chatter{birth(self, v), self} }, err
+	}
+	if got, err := remote(s); got != 4 || err != nil {
+		t.Errorf("%v frames for an entry away from home, want the 3 of central and 1 more: %v", got, err)
+	}
+}
+
+// A chatter is a client of central that sends its request to another client too, which
+// ignores it.
+type chatter struct {
+	algorithm.Machine
+	self algorithm.ID
+}
+
+func (c *chatter) Step(in algorithm.Input, out *algorithm.Output) error {
+	if c.self != 0 && in.Kind == algorithm.Receive && in.From != 0 {
+		out.Reset()
+		return nil
+	}
+	err := c.Machine.Step(in, out)
+	if c.self != 0 && in.Kind == algorithm.Request && err == nil {
+		more := out.Sends[0]
+		if more.To = 1; c.self == 1 {
+			more.To = 2
+		}
+		out.Sends = append(out.Sends, more)
+	}
+	return err
+}
+
+// One algorithm does not pass for another.
+func TestOtherTheory(t *testing.T) {
+	for _, pair := range [][2]string{{"lamport", "ricart-agrawala"}, {"ricart-agrawala", "lamport"}, {"suzuki-kasami", "central"}, {"maekawa", "naimi-trehel"}} {
+		s, err := catalog.MakeLive(pair[0], 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other, err := catalog.MakeLive(pair[1], 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Theory = other.Theory
+		if against(s, 9) == nil {
+			t.Errorf("%s passes for %s", pair[0], pair[1])
+		}
+	}
+}

@@ -1,0 +1,165 @@
+package member
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/stile-lock/stile/algorithm"
+)
+
+// Deliver takes a frame that came from a member over the link of this epoch. It
+// ignores an unknown frame of an optional kind. After an error the host must end
+// the link: the sender is broken, or runs a version that this one cannot talk to.
+func (m *Member) Deliver(now Instant, from uint64, b []byte) error {
+	m.begin(now)
+	defer m.end()
+	e := m.epoch
+	if e == nil {
+		return fmt.Errorf("%w: no view is installed yet", errUnexpected)
+	}
+	if m.ghost {
+		return nil // whatever it says is over
+	}
+	rank := e.view.Rank(from)
+	if rank < 0 || rank == e.me {
+		return fmt.Errorf("%w: its sender, incarnation %d, is not another member of epoch %d", errUnexpected, from, e.view.Epoch)
+	}
+	f := &m.frame
+	if err := f.parse(b); err != nil {
+		if errors.Is(err, errOptional) {
+			return nil
+		}
+		return err
+	}
+	m.clock = max(m.clock, f.clock)
+	switch f.kind {
+	case reportFrame:
+		return m.report(e.place(from), f)
+	case queryFrame:
+		return m.answer(rank, f.names)
+	case answerFrame:
+		return m.heard(f.may)
+	case probeFrame:
+		m.probed(rank, f)
+		return nil
+	case busyFrame, freeFrame:
+		m.answered(f)
+		return nil
+	}
+	n := int32(-1)
+	if n = find(&e.table, f.name, hashName(f.name)); n < 0 {
+		if err := CheckName(string(f.name)); err != nil {
+			return fmt.Errorf("%w: %v: %w", errFrame, f.kind, err)
+		}
+		n = lockOf(e, f.name)
+	}
+	if f.kind == algFrame {
+		return m.message(n, rank, f)
+	}
+	return m.about(n, rank, f)
+}
+
+// message takes in a message of a lock's algorithm. One that only passes by
+// leaves the lock idle.
+func (m *Member) message(n int32, rank int, f *frame) error {
+	e := m.epoch
+	l := e.table.lock(n)
+	if f.cleared {
+		l.flags |= cleared
+	}
+	m.counted(l, f)
+	if err := m.step(n, algorithm.Input{Kind: algorithm.Receive, From: e.view.seat(rank, int(l.home)), Bytes: f.bytes}); err != nil {
+		return fmt.Errorf("%w: ALG for %q: %w", errFrame, f.name, err)
+	}
+	if l = e.table.lock(n); e.isHome(l) {
+		u := e.use(n)
+		u.interest = true
+		m.settle(u)
+	}
+	return nil
+}
+
+// about takes in another frame about one lock.
+func (m *Member) about(n int32, rank int, f *frame) error {
+	e := m.epoch
+	l := e.table.lock(n)
+	home := int(l.home) == rank
+	u := e.use(n)
+	switch f.kind {
+	case touchFrame:
+		u.interest = true
+	case releasedFrame:
+		if place := e.place(e.view.Members[rank].Inc); place >= 0 {
+			u.held.drop(place)
+		}
+	case lendFrame:
+		if !home || u.lent {
+			return fmt.Errorf("%w: LEND of %q, which is lent already or has another home", errUnexpected, f.name)
+		}
+		m.counted(l, f)
+		u.lent, u.until, u.handed = true, f.until, 0
+	case returnFrame:
+		if u.lendee != rank {
+			return fmt.Errorf("%w: RETURN of %q, which is not lent to the sender", errUnexpected, f.name)
+		}
+		m.counted(l, f)
+		if u.lendee = -1; f.next != (Stamp{}) {
+			u.queueUp(turn{f.next, rank})
+		}
+	case doneFrame:
+		if !home {
+			return fmt.Errorf("%w: DONE for %q, which has another home", errUnexpected, f.name)
+		}
+		u.back = false
+	}
+	m.settle(u)
+	return nil
+}
+
+// counted takes over the count of entries.
+func (m *Member) counted(l *lock, f *frame) {
+	l.count = max(l.count, f.count)
+}
+
+// report takes in a report.
+func (m *Member) report(place int, f *frame) error {
+	if place < 0 || place >= m.epoch.survivors() || m.epoch.reported.has(place) {
+		return fmt.Errorf("%w: REPORT from a member that has reported already or was not in the view before", errUnexpected)
+	}
+	if err := m.heed(place, f); err != nil {
+		return err
+	}
+	if !f.more { // until the last part the sender is a suspect for every lock
+		m.reconsider()
+	}
+	return nil
+}
+
+// answer says who may be inside some locks.
+func (m *Member) answer(rank int, names []string) error {
+	f := frame{kind: answerFrame}
+	for _, name := range names {
+		if err := CheckName(name); err != nil {
+			return fmt.Errorf("%w: QUERY: %w", errFrame, err)
+		}
+		f.may = append(f.may, mayBe{name, m.testimony(name)})
+	}
+	m.send(rank, &f)
+	return nil
+}
+
+// heard takes in what others know.
+func (m *Member) heard(all []mayBe) error {
+	e := m.epoch
+	for _, x := range all {
+		n := find(&e.table, x.name, hashName(x.name))
+		if n < 0 {
+			return fmt.Errorf("%w: ANSWER about %q, which no QUERY has named", errUnexpected, x.name)
+		}
+		if u := e.found(n); u != nil && e.isHome(e.table.lock(n)) {
+			u.may = u.may.and(x.who)
+			m.settle(u)
+		}
+	}
+	return nil
+}

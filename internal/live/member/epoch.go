@@ -1,0 +1,337 @@
+package member
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/stile-lock/stile/algorithm"
+)
+
+// An epoch is all that a member has of one view.
+type epoch struct {
+	view    View
+	me      int // rank
+	table   table
+	uses    []*use // by their places; nil where one has been given back
+	free    []int32
+	spare   []*use
+	busy    int      // how many uses there are
+	holders int      // how many of them are held here
+	lapses  int      // how many of them were, and may still be acted on
+	schools []school // of the view's choices
+
+	universe  []uint64  // whom sets are of
+	everybody set       // all of it
+	reported  set       // whose REPORT has come
+	over      set       // ghosts that can act no more
+	ghosts    []Instant // when each of them is over
+	next      Instant   // when the next of them is
+	since     Instant   // when it was installed
+
+	reports   []report // by rank: that are still to be made
+	reporting int      // how many of them
+	witnesses int      // how many others can be asked who may be inside a lock
+	queries   []int32  // locks about which they are to be asked
+	asked     []int    // by rank: about how many of these a witness has been asked
+}
+
+// A school runs all locks of one algorithm in a view: one machine for each seat
+// that the member may have in a lock, and the state that it is born in.
+type school struct {
+	spec     algorithm.Spec
+	machines []algorithm.Machine
+	born     [][]byte
+	loaded   []int32 // which lock's state each machine is in, or -1
+	bytes    []byte
+}
+
+func (m *Member) newEpoch(v View) (*epoch, error) {
+	if err := v.Check(); err != nil {
+		return nil, err
+	}
+	e := &epoch{view: v, me: v.Rank(m.Inc), universe: v.universe(), next: Never, since: m.now}
+	if e.me < 0 {
+		return nil, fmt.Errorf("epoch %d: incarnation %d is none of its members: %w", v.Epoch, m.Inc, ErrGone)
+	}
+	if err := e.open(m.Spec); err != nil {
+		return nil, fmt.Errorf("epoch %d: %w", v.Epoch, err)
+	}
+	e.everybody = firstOf(len(e.universe))
+	e.reports, e.asked = make([]report, len(v.Members)), make([]int, len(v.Members))
+	e.witnesses = e.survivors()
+	for _, g := range v.Ghosts {
+		e.ghosts = append(e.ghosts, m.now+Instant(m.Settings.outwait(g.Rest)))
+	}
+	if i := e.place(m.Inc); i >= 0 {
+		e.reported.add(i)
+		e.witnesses--
+	}
+	e.bury(m.now)
+	return e, nil
+}
+
+// open makes the schools of the view's choices.
+func (e *epoch) open(specs func(string, int) (algorithm.Spec, error)) error {
+	for _, c := range e.view.Choices {
+		spec, err := specs(c.Algorithm, c.Version)
+		if err != nil {
+			return err
+		}
+		all, err := spec.Group(algorithm.View{N: len(e.view.Members), Holder: 0, Busy: true})
+		if err != nil {
+			return err
+		}
+		s := school{spec: spec, machines: all}
+		for _, one := range all {
+			s.born = append(s.born, one.AppendState(nil))
+			s.loaded = append(s.loaded, -1)
+		}
+		e.schools = append(e.schools, s)
+	}
+	return nil
+}
+
+// survivors is how many of the universe are members.
+func (e *epoch) survivors() int { return len(e.universe) - len(e.view.Ghosts) }
+
+// place returns where an incarnation is in the universe, or -1.
+func (e *epoch) place(inc uint64) int { return slices.Index(e.universe, inc) }
+
+// bury notes which ghosts are over by now.
+func (e *epoch) bury(now Instant) {
+	e.next = Never
+	for i, at := range e.ghosts {
+		if at <= now {
+			e.over.add(e.survivors() + i)
+		} else {
+			e.next = min(e.next, at)
+		}
+	}
+}
+
+// settled reports whether nobody is left who may be inside anything by an older
+// epoch without having said so.
+func (e *epoch) settled() bool {
+	return e.next == Never && e.reported.len() == e.survivors()
+}
+
+// lockOf returns the number of a lock of this name, which becomes known.
+func lockOf[S ~string | ~[]byte](e *epoch, name S) int32 {
+	hash := hashName(name)
+	if n := find(&e.table, name, hash); n >= 0 {
+		return n
+	}
+	n := add(&e.table, name, hash)
+	l := e.table.lock(n)
+	l.home = uint8(e.view.home(hash))
+	if len(e.schools) > 1 {
+		l.alg = uint8(e.view.Choose(string(name)))
+	}
+	e.table.setState(n, e.schools[l.alg].born[e.seat(l)])
+	return n
+}
+
+// seat returns the member's own seat in a lock.
+func (e *epoch) seat(l *lock) algorithm.ID { return e.view.seat(e.me, int(l.home)) }
+
+// machine returns the instance of a lock, as it is now.
+func (e *epoch) machine(n int32) (algorithm.Machine, error) {
+	l := e.table.lock(n)
+	s, seat := &e.schools[l.alg], e.seat(l)
+	machine := s.machines[seat]
+	if s.loaded[seat] == n {
+		return machine, nil
+	}
+	if old := s.loaded[seat]; old >= 0 {
+		e.keep(old)
+	}
+	s.loaded[seat] = -1
+	if err := machine.LoadState(e.table.state(n)); err != nil {
+		return nil, err
+	}
+	s.loaded[seat] = n
+	return machine, nil
+}
+
+// keep puts the state of a lock's instance into the table. While a machine is in it, the
+// table may have an older one.
+func (e *epoch) keep(n int32) {
+	l := e.table.lock(n)
+	s, seat := &e.schools[l.alg], e.seat(l)
+	if s.loaded[seat] == n {
+		s.bytes = s.machines[seat].AppendState(s.bytes[:0])
+		e.table.setState(n, s.bytes)
+	}
+}
+
+// unload has the state of a lock's instance read from the table before its next step.
+func (e *epoch) unload(n int32) {
+	l := e.table.lock(n)
+	e.schools[l.alg].loaded[e.seat(l)] = -1
+}
+
+// isHome reports whether the member is the home of a lock and has not let go of
+// it.
+func (e *epoch) isHome(l *lock) bool { return int(l.home) == e.me && !l.is(cleared) }
+
+// found returns what is kept of a lock in use, or nil.
+func (e *epoch) found(n int32) *use {
+	if b := e.table.lock(n).busy; b >= 0 {
+		return e.uses[b]
+	}
+	return nil
+}
+
+// use returns what is kept of a lock in use, which it now is.
+func (e *epoch) use(n int32) *use {
+	if u := e.found(n); u != nil {
+		return u
+	}
+	var u *use
+	if k := len(e.spare) - 1; k >= 0 {
+		u, e.spare = e.spare[k], e.spare[:k]
+	} else {
+		u = &use{}
+	}
+	u.lock, u.lendee, u.may = n, -1, e.everybody
+	e.busy++
+	l := e.table.lock(n)
+	if k := len(e.free) - 1; k >= 0 {
+		l.busy, e.free = e.free[k], e.free[:k]
+		e.uses[l.busy] = u
+		return u
+	}
+	l.busy = int32(len(e.uses))
+	e.uses = append(e.uses, u)
+	return u
+}
+
+// idle gives a use back if nothing is kept in it.
+func (m *Member) idle(u *use) {
+	e := m.epoch
+	l := e.table.lock(u.lock)
+	if u.taken() || u.first != nil || u.asked || u.inside || u.back || u.lent {
+		return
+	}
+	if e.isHome(l) && (u.lendee >= 0 || len(u.queue) > 0 || !u.held.empty() || u.interest || u.may != e.everybody) {
+		return
+	}
+	e.uses[l.busy] = nil
+	e.free = append(e.free, l.busy)
+	e.busy--
+	l.busy = -1
+	e.recycle(u)
+}
+
+// recycle keeps a use for another lock. Until then it has the number of none, so
+// that acting on it panics instead of changing whichever lock is the first.
+func (e *epoch) recycle(u *use) {
+	queue := u.queue[:0]
+	*u = use{}
+	u.lock, u.queue = -1, queue
+	e.spare = append(e.spare, u)
+}
+
+// Install begins a view. Making the report, stopping in all that came before
+// and beginning anew is one step. A view that is not newer than the present one
+// changes nothing. After an error the member is of no use any more: it cannot
+// follow the others, who wait for its report. So it must leave or be told that
+// it is gone. Links of the new epoch begin after this, and before Out is taken.
+func (m *Member) Install(now Instant, v View) error {
+	m.now = max(m.now, now)
+	err := m.install(v) // what time brings comes after it: nothing more is done in the older epoch
+	m.begin(now)
+	m.end()
+	return err
+}
+
+func (m *Member) install(v View) error {
+	if m.ghost {
+		return ErrGone
+	}
+	old := m.epoch
+	if old != nil && v.Epoch <= old.view.Epoch {
+		return nil
+	}
+	e, err := m.newEpoch(v)
+	if err != nil {
+		return err
+	}
+	if old != nil && e.place(m.Inc) < 0 {
+		return fmt.Errorf("epoch %d: incarnation %d was in epoch %d, but not in the view before: the view service is broken", v.Epoch, m.Inc, old.view.Epoch)
+	}
+	m.frozen, m.epoch = old, e
+	if old != nil {
+		clear(old.reports) // they are void, and so are its queries
+		old.reporting, old.queries = 0, nil
+		m.carry(old)
+	}
+	if e.place(m.Inc) >= 0 { // a member that joins has nothing to report
+		m.beginReports()
+	}
+	m.reconsider()
+	return nil
+}
+
+// beginReports makes the first part of the REPORT to each other member, which is
+// the only one unless the report is long. More makes the others.
+func (m *Member) beginReports() {
+	e := m.epoch
+	for rank := range e.reports {
+		if rank == e.me {
+			continue
+		}
+		e.reports[rank].owed = true
+		if e.reporting++; !m.later {
+			m.reportPart(rank)
+		}
+	}
+}
+
+// carry takes over who holds and who waits, and notes what to report of them.
+func (m *Member) carry(old *epoch) {
+	e := m.epoch
+	for _, was := range old.uses {
+		if was == nil || !was.taken() && was.first == nil {
+			continue
+		}
+		n := lockOf(e, old.table.name(was.lock))
+		u := e.use(n)
+		if was.taken() {
+			u.holder, u.lapsed, u.token, u.since, u.carried = was.holder, was.lapsed, was.token, was.since, true
+			if was.lapsed {
+				e.lapses++
+			} else {
+				u.holder.at = u
+				e.holders++
+			}
+			u.owed |= owedHold
+		}
+		for was.first != nil {
+			w := was.first
+			was.take(w)
+			u.push(w)
+		}
+		m.again(u)
+		m.owe(e, n)
+	}
+}
+
+// again has those ask again who waited in the epoch before. Tries do not wait.
+func (m *Member) again(u *use) {
+	for w := u.first; w != nil; {
+		next := w.next
+		if w.try {
+			m.Out.Events = append(m.Out.Events, Event{Ticket: w.ticket, Kind: Recovering})
+			u.take(w)
+			m.forget(w)
+		}
+		w = next
+	}
+	if u.first == nil {
+		m.idle(u)
+		return
+	}
+	u.back = int(m.epoch.table.lock(u.lock).home) != m.epoch.me // the home knows its own
+	u.owed |= owedWait
+}

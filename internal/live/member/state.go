@@ -1,0 +1,295 @@
+package member
+
+import (
+	"errors"
+
+	"github.com/stile-lock/stile/algorithm"
+)
+
+// A State is all that a member keeps between two calls that can matter later,
+// if it knows one lock at most and only its own process uses it, without
+// deadlines. Equal states have equal fields. There is no time in it: a lease
+// runs or is over, and so is the rest of a ghost.
+type State struct {
+	Clock   uint64
+	Gone    bool // it leaves, or was evicted
+	Ghost   bool // it was evicted
+	Lease   LeaseState
+	Pass    bool // what was lost is passed on as soon as the member is called: no field, whoever drives it sets it
+	Present Part
+	Before  Part // the epoch before, frozen
+	tickets []Ticket
+	spare   []uint32
+}
+
+// A LeaseState says how a member's lease stands.
+type LeaseState uint8
+
+// How a lease stands.
+const (
+	NoLease LeaseState = iota // it never had one
+	Runs
+	Over // or so near its end that nothing is begun
+)
+
+// A Part is what a member has of one view.
+type Part struct {
+	Epoch    uint64 // 0 if there is no view
+	Reported uint64 // whose REPORT has come, by places in the universe
+	Over     uint64 // ghosts that can act no more, by their places among the ghosts
+	Due      uint64 // ghosts that are over as soon as the member is called: no field, whoever drives it sets it
+
+	Known   bool // the lock is
+	Touched bool
+	Cleared bool
+	Count   uint64
+	Bytes   []byte // of the algorithm's instance
+
+	Busy                        bool
+	Holder                      Request // with no stamp if nobody holds it
+	Lapsed                      bool    // whoever held it was told that it is lost, and may still act
+	Token                       Token
+	Carried                     bool
+	Waiters                     []Request
+	Handed                      int
+	Asked, Inside, Back, IsLent bool
+	Until                       Stamp
+
+	Owes               uint64 // ranks whose REPORT is not complete
+	OwesHold, OwesWait bool   // what the one to the home has not said yet
+	Asks               uint64 // ranks that have not been asked about the lock yet
+
+	Held, May uint64 // of the home, until it lets go
+	Queried   bool
+	Interest  bool
+	Lendee    int // a rank, or -1
+	Queue     []Turn
+
+	home bool // it is the home and has not let go
+}
+
+// A Request is one of the own process.
+type Request struct {
+	Stamp   Stamp
+	Try     bool
+	missing int
+	slot    int
+}
+
+// A Turn is a member that has somebody waiting who waited in an older epoch.
+type Turn struct {
+	Stamp Stamp
+	Rank  int
+}
+
+// Holds reports whether the own process holds the lock.
+func (p *Part) Holds() bool { return p.Holder.Stamp != Stamp{} }
+
+const (
+	most      = 1 << 30 // of anything that is counted here
+	mostRanks = MaxMembers
+)
+
+// Fields codes a state.
+func (s *State) Fields(c *algorithm.Coder) {
+	c.Seq("clock", 0, &s.Clock)
+	c.Bool("gone", &s.Gone)
+	c.Bool("ghost", &s.Ghost)
+	c.Uint8("lease", (*uint8)(&s.Lease), "none", "runs", "over")
+	s.Present.fields(c)
+	s.Before.frozenFields(c)
+	n := len(s.tickets)
+	c.Int("tickets", &n, most)
+	s.tickets = sized(s.tickets, n)
+	for i := range s.tickets {
+		c.Seq("ticket", 0, (*uint64)(&s.tickets[i]))
+	}
+	n = len(s.spare)
+	c.Int("spare", &n, most)
+	s.spare = sized(s.spare, n)
+	for i := range s.spare {
+		at := int(s.spare[i])
+		c.Int("slot", &at, most)
+		s.spare[i] = uint32(at)
+	}
+}
+
+func (p *Part) fields(c *algorithm.Coder) {
+	if c.Seq("epoch", 0, &p.Epoch); p.Epoch == 0 {
+		p.forget()
+		return
+	}
+	c.Seq("reported", 0, &p.Reported)
+	c.Seq("over", 0, &p.Over)
+	bulk := p.Owes|p.Asks != 0
+	if c.Bool("bulk", &bulk); bulk {
+		c.Seq("owes", 0, &p.Owes)
+		c.Seq("asks", 0, &p.Asks)
+	} else {
+		p.Owes, p.Asks = 0, 0
+	}
+	if c.Bool("known", &p.Known); !p.Known {
+		p.forget()
+		return
+	}
+	c.Bool("touched", &p.Touched)
+	c.Bool("cleared", &p.Cleared)
+	c.Seq("count", 0, &p.Count)
+	c.Bytes("instance", &p.Bytes)
+	if c.Bool("busy", &p.Busy); !p.Busy {
+		p.rest()
+		return
+	}
+	p.Holder.fields(c)
+	if c.Bool("lapsed", &p.Lapsed); !p.Holds() && !p.Lapsed {
+		p.Holder, p.Token, p.Carried = Request{}, Token{}, false
+	} else {
+		c.Seq("token epoch", 0, &p.Token.Epoch)
+		c.Seq("token", 0, &p.Token.Count)
+		c.Bool("carried", &p.Carried)
+	}
+	n := len(p.Waiters)
+	c.Int("waiters", &n, most)
+	p.Waiters = sized(p.Waiters, n)
+	for i := range p.Waiters {
+		p.Waiters[i].fields(c)
+	}
+	c.Int("handed", &p.Handed, most)
+	c.Bool("asked", &p.Asked)
+	c.Bool("inside", &p.Inside)
+	c.Bool("back", &p.Back)
+	if p.OwesHold, p.OwesWait = p.OwesHold && bulk, p.OwesWait && bulk; bulk {
+		c.Bool("owes hold", &p.OwesHold)
+		c.Bool("owes wait", &p.OwesWait)
+	}
+	if c.Bool("lent", &p.IsLent); p.IsLent {
+		p.Until.fields(c)
+	} else {
+		p.Until = Stamp{}
+	}
+	if c.Bool("home", &p.home); p.home {
+		p.homeFields(c)
+	} else {
+		p.letGo()
+	}
+}
+
+// forget, rest and letGo leave what a part has of an unknown lock, of one that
+// is not in use, and of one that this is not the home of, or not any more.
+func (p *Part) forget() {
+	p.rest()
+	p.Known, p.Touched, p.Cleared, p.Count, p.Bytes = false, false, false, 0, p.Bytes[:0]
+	if p.Epoch == 0 {
+		p.Reported, p.Over, p.Owes, p.Asks = 0, 0, 0, 0
+	}
+}
+
+func (p *Part) rest() {
+	p.letGo()
+	p.Busy, p.Holder, p.Lapsed, p.Token, p.Carried, p.Waiters = false, Request{}, false, Token{}, false, p.Waiters[:0]
+	p.Handed, p.Asked, p.Inside, p.Back, p.IsLent, p.Until = 0, false, false, false, false, Stamp{}
+	p.OwesHold, p.OwesWait = false, false
+}
+
+func (p *Part) letGo() {
+	p.home, p.Held, p.May, p.Queried, p.Interest, p.Lendee, p.Queue = false, 0, 0, false, false, -1, p.Queue[:0]
+}
+
+// homeFields codes what only a home has, until it lets go.
+func (p *Part) homeFields(c *algorithm.Coder) {
+	p.suspectFields(c)
+	c.Bool("queried", &p.Queried)
+	c.Bool("interest", &p.Interest)
+	n := len(p.Queue)
+	c.Int("queue", &n, most)
+	p.Queue = sized(p.Queue, n)
+	for i := range p.Queue {
+		p.Queue[i].Stamp.fields(c)
+		c.Int("rank", &p.Queue[i].Rank, mostRanks-1)
+	}
+}
+
+// frozenFields codes an epoch that is only asked about: by what the home
+// suspected then, or by what the instance says.
+func (p *Part) frozenFields(c *algorithm.Coder) {
+	if c.Seq("frozen", 0, &p.Epoch); p.Epoch == 0 {
+		p.forget()
+		return
+	}
+	c.Seq("reported", 0, &p.Reported)
+	c.Seq("over", 0, &p.Over)
+	if c.Bool("known", &p.Known); !p.Known {
+		p.forget()
+		return
+	}
+	c.Bool("cleared", &p.Cleared)
+	c.Seq("count", 0, &p.Count)
+	c.Bytes("instance", &p.Bytes)
+	if c.Bool("home", &p.home); p.home {
+		p.suspectFields(c)
+	} else {
+		p.letGo()
+	}
+}
+
+// suspectFields codes what a home knows of who may be inside.
+func (p *Part) suspectFields(c *algorithm.Coder) {
+	c.Seq("held", 0, &p.Held)
+	c.Seq("may", 0, &p.May)
+	lendee := p.Lendee + 1
+	c.Int("lendee", &lendee, mostRanks)
+	p.Lendee = lendee - 1
+}
+
+func (r *Request) fields(c *algorithm.Coder) {
+	if r.Stamp.fields(c); r.Stamp == (Stamp{}) {
+		return // there is none
+	}
+	c.Bool("try", &r.Try)
+	c.Int("missing", &r.missing, most)
+	c.Int("slot", &r.slot, most)
+}
+
+// fields codes a stamp: the last of all as one of epoch 0 with a clock.
+func (s *Stamp) fields(c *algorithm.Coder) {
+	if *s == lastStamp() {
+		*s = Stamp{Clock: 1}
+	}
+	c.Seq("epoch", 0, &s.Epoch)
+	c.Seq("clock", 0, &s.Clock)
+	if s.Epoch != 0 {
+		c.Seq("member", 0, &s.Inc)
+	} else if s.Inc = 0; s.Clock != 0 {
+		*s = lastStamp()
+	}
+}
+
+// sized returns a list of this length, in the memory of another if it can.
+func sized[T any](s []T, n int) []T {
+	if n <= cap(s) {
+		return s[:n]
+	}
+	return make([]T, n)
+}
+
+// Renumber gives requests the tickets that a member gives that never saw
+// others. Without tries nothing but the process itself knows them.
+func (s *State) Renumber() {
+	s.tickets, s.spare = s.tickets[:0], s.spare[:0]
+	next := func(r *Request) {
+		r.slot = len(s.tickets)
+		s.tickets = append(s.tickets, Ticket(r.slot)|1<<32)
+	}
+	if s.Present.Holds() {
+		next(&s.Present.Holder)
+	}
+	for i := range s.Present.Waiters {
+		next(&s.Present.Waiters[i])
+	}
+}
+
+// Ticket returns the ticket of a request in this state.
+func (s *State) Ticket(r Request) Ticket { return s.tickets[r.slot] }
+
+// errNotSmall is the error for a member whose state is more than a State.
+var errNotSmall = errors.New("the member knows several locks, or has clients or deadlines: its state is not kept")

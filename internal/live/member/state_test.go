@@ -1,0 +1,172 @@
+package member
+
+import (
+	"bytes"
+	"maps"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/stile-lock/stile/algorithm"
+)
+
+// TestRestored runs two towns step for step. In one of them every member is,
+// after every step, written to bytes and put together again from them: nobody
+// can tell the difference.
+func TestRestored(t *testing.T) {
+	for _, alg := range []string{"central", "naimi-trehel", "maekawa", "ricart-agrawala", "suzuki-kasami"} {
+		entries := 0
+		for seed := range uint64(8) {
+			n := 2 + int(seed%4)
+			plain, restored := newTown(t, seed, alg, n), newTown(t, seed, alg, n)
+			plain.postpone(seed >= 4)
+			restored.postpone(seed >= 4)
+			whim, again := rand.New(rand.NewPCG(seed, 2)), rand.New(rand.NewPCG(seed, 2))
+			for i := range 300 {
+				plain.oneLock(whim, i)
+				restored.oneLock(again, i)
+				restored.restore()
+				if !reflect.DeepEqual(plain.links, restored.links) || !reflect.DeepEqual(plain.tickets, restored.tickets) || !reflect.DeepEqual(plain.held, restored.held) {
+					t.Fatalf("%s, seed %d, step %d: restored members do something else", alg, seed, i)
+				}
+			}
+			entries += plain.entries
+		}
+		if entries < 60 {
+			t.Errorf("%s: %d entries: want a livelier town", alg, entries)
+		}
+	}
+}
+
+// oneLock lets one thing happen in a town with one lock: with tries and cancels.
+func (w *town) oneLock(whim *rand.Rand, i int) {
+	if i%70 == 69 {
+		w.change()
+	}
+	inc := w.live[whim.IntN(len(w.live))]
+	m := w.members[inc]
+	switch tickets := slices.Sorted(maps.Keys(w.tickets[inc])); {
+	case whim.IntN(12) == 0 && w.epochOf[inc] > 0 && len(tickets) < 4:
+		ticket, err := m.Lock(w.now, "lock0", Ask{Deadline: Never, Try: true})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		w.tickets[inc][ticket] = "lock0"
+		w.take(inc)
+	case whim.IntN(12) == 0 && len(tickets) > 0:
+		ticket := tickets[whim.IntN(len(tickets))]
+		if x := m.waiter(ticket); x != nil && x.at.holder != x {
+			delete(w.tickets[inc], ticket)
+			m.Cancel(w.now, ticket)
+			w.take(inc)
+		}
+	case whim.IntN(4) == 0 && w.epochOf[inc] > 0 && (!m.usable() || whim.IntN(12) == 0):
+		w.lapse(inc)
+	default:
+		w.step(1, true)
+	}
+}
+
+// lapse takes a member one step further: its lease is about to end, what it has
+// lost is passed on, it has a lease again.
+func (w *town) lapse(inc uint64) {
+	m := w.members[inc]
+	switch {
+	case m.usable():
+		m.lease = 1
+		m.Wake(w.now)
+	case m.epoch.lapses > 0:
+		m.lapse = 0
+		m.Wake(w.now)
+	default:
+		m.renewals = []renewal{{number: 1}}
+		m.Renewed(w.now, 1)
+	}
+	w.take(inc)
+}
+
+// postpone has members make bulk frames later than in the step that calls for them.
+func (w *town) postpone(on bool) {
+	w.later = on
+	for _, m := range w.members {
+		m.later = on
+	}
+}
+
+// restore puts every member together again from its bytes.
+func (w *town) restore() {
+	var codec algorithm.Codec
+	for _, inc := range w.live {
+		old := w.members[inc]
+		if old.epoch == nil {
+			continue
+		}
+		var s, back State
+		from := Mould{Member: old}
+		if err := from.Save(&s); err != nil {
+			w.t.Fatal(err)
+		}
+		b := codec.Append(nil, len(w.view.Members), &s)
+		if err := codec.Load(b, len(w.view.Members), &back); err != nil {
+			w.t.Fatal(err)
+		}
+		mould, err := NewMould(old.Config, "lock0", w.views)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if err := mould.Load(&back); err != nil {
+			w.t.Fatal(err)
+		}
+		if err := mould.Save(&s); err != nil {
+			w.t.Fatal(err)
+		}
+		if b2 := codec.Append(nil, len(w.view.Members), &s); !bytes.Equal(b, b2) {
+			w.t.Fatalf("%s: %x is %x after it was restored", w.alg, b, b2)
+		}
+		mould.Member.later = w.later
+		w.members[inc] = mould.Member
+	}
+}
+
+// TestRestoredTwice puts one member from any state into any other: nothing of
+// the state before is left.
+func TestRestoredTwice(t *testing.T) {
+	w := newTown(t, 7, "naimi-trehel", 3)
+	w.postpone(true)
+	whim := rand.New(rand.NewPCG(7, 2))
+	seen := map[uint64][]State{}
+	for i := range 400 {
+		w.oneLock(whim, i)
+		for _, inc := range w.live {
+			var s State
+			if err := (&Mould{Member: w.members[inc]}).Save(&s); err != nil {
+				t.Fatal(err)
+			}
+			seen[inc] = append(seen[inc], s)
+		}
+	}
+	var codec algorithm.Codec
+	var is State
+	for inc, all := range seen {
+		mould, err := NewMould(w.members[inc].Config, "lock0", w.views)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2000 {
+			want := codec.Append(nil, 3, &all[whim.IntN(len(all))])
+			if err := codec.Load(want, 3, &is); err != nil {
+				t.Fatal(err)
+			}
+			if err := mould.Load(&is); err != nil {
+				t.Fatal(err)
+			}
+			if err := mould.Save(&is); err != nil {
+				t.Fatal(err)
+			}
+			if got := codec.Append(nil, 3, &is); !bytes.Equal(got, want) {
+				t.Fatalf("%x was restored as %x", want, got)
+			}
+		}
+	}
+}

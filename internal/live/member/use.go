@@ -1,0 +1,293 @@
+package member
+
+import "github.com/stile-lock/stile/algorithm"
+
+// A use is a lock in use: somebody here holds it or waits for it, or it is
+// wanted and its home is here.
+type use struct {
+	lock        int32
+	query       int32   // at the home: 1 + its place among the epoch's queries, or 0
+	holder      *waiter // who is inside here, or nil
+	token       Token   // of holder
+	since       Instant // when holder entered
+	lapsed      bool    // whoever held it was told that it is lost, and may still act until the lease is over
+	carried     bool    // holder entered in an older epoch: the home is inside for it
+	first, last *waiter // who waits here
+	waiting     int
+	handed      int  // how many have entered in a row
+	asked       bool // the algorithm was asked, and has not let us in yet
+	inside      bool // it has
+	back        bool // those who wait here waited in an older epoch: the home lends, or says that it is done
+	owed        owed // what the REPORT to the home has not said yet
+	lent        bool // the home has lent it
+	until       Stamp
+
+	// Of the home, until it lets go.
+	held     set    // of the universe: who holds it by an older epoch, as they reported
+	may      set    // who may be inside by an older epoch, as witnesses know
+	queried  bool   // they were asked
+	queue    []turn // who waited in older epochs, by when they first asked
+	lendee   int    // the rank of whom it is lent to, or -1
+	interest bool   // others use it
+}
+
+// taken reports whether somebody here is inside, or may still act as if.
+func (u *use) taken() bool { return u.holder != nil || u.lapsed }
+
+// A turn is a member that has somebody waiting who waited in an older epoch.
+type turn struct {
+	stamp Stamp
+	rank  int
+}
+
+// An Ask says how a lock is asked for.
+type Ask struct {
+	Client   uint64  // 0 is the member's own process
+	Deadline Instant // Never, or when it is too late
+	Try      bool    // do not wait behind anybody
+}
+
+// Lock asks for a lock. What becomes of it is an Event.
+func (m *Member) Lock(now Instant, name string, a Ask) (Ticket, error) {
+	m.begin(now)
+	defer m.end()
+	if err := CheckName(name); err != nil {
+		return 0, err
+	}
+	if m.gone || m.epoch == nil {
+		return 0, ErrGone
+	}
+	c := m.client(a.Client)
+	switch {
+	case c == nil:
+		return 0, ErrSession
+	case c.uses >= m.Limits.Names:
+		return 0, ErrNames
+	}
+	e := m.epoch
+	u := e.use(lockOf(e, name))
+	if u.waiting >= m.Limits.Waiters {
+		m.settle(u)
+		return 0, ErrWaiters
+	}
+	m.clock++
+	w := m.newWaiter(c)
+	w.try = a.Try
+	w.stamp = Stamp{e.view.Epoch, m.clock, m.Inc}
+	u.push(w)
+	if a.Deadline != Never {
+		m.agenda.put(&w.late, a.Deadline)
+	}
+	t := w.ticket
+	m.settle(u)
+	if a.Try && u.holder != w {
+		m.probe(w)
+	}
+	return t, nil
+}
+
+// Cancel takes a request back. Whoever holds is not affected: that is Unlock.
+func (m *Member) Cancel(now Instant, t Ticket) {
+	m.begin(now)
+	if w := m.waiter(t); w != nil && w.at.holder != w {
+		m.withdraw(w)
+	}
+	m.end()
+}
+
+// Unlock lets go of a lock, if it is held with this token.
+func (m *Member) Unlock(now Instant, name string, t Token) error {
+	m.begin(now)
+	defer m.end()
+	u := m.takenWith(name, t)
+	if u == nil {
+		return ErrNotHeld
+	}
+	lost := u.lapsed
+	if m.leave(u); lost { // it says that it does not act any more
+		return ErrNotHeld
+	}
+	return nil
+}
+
+// Release takes a lock away from whoever holds it here with this token: an
+// operator's last means.
+func (m *Member) Release(now Instant, name string, t Token) error {
+	m.begin(now)
+	defer m.end()
+	u := m.takenWith(name, t)
+	if u == nil || u.lapsed {
+		return ErrNotHeld
+	}
+	m.drop(u, Released)
+	return nil
+}
+
+// takenWith returns the use of a lock that was entered with a token, or nil.
+func (m *Member) takenWith(name string, t Token) *use {
+	if m.epoch == nil {
+		return nil
+	}
+	n := find(&m.epoch.table, name, hashName(name))
+	if n < 0 {
+		return nil
+	}
+	u := m.epoch.found(n)
+	if u == nil || !u.taken() || u.token != t {
+		return nil
+	}
+	return u
+}
+
+// leave is what comes when a holder lets go, or acts no more.
+func (m *Member) leave(u *use) {
+	e := m.epoch
+	if u.lapsed {
+		e.lapses--
+	} else {
+		m.forget(u.holder)
+		e.holders--
+	}
+	u.holder, u.lapsed, u.token = nil, false, Token{}
+	if u.carried {
+		u.carried = false
+		if home := int(e.table.lock(u.lock).home); home == e.me {
+			u.held.drop(e.place(m.Inc))
+		} else if u.owed&owedHold != 0 {
+			u.owed &^= owedHold // the home never hears of it
+		} else {
+			m.send(home, &frame{kind: releasedFrame, name: e.table.name(u.lock)})
+		}
+	}
+	m.settle(u)
+}
+
+// settle lets the next one enter if there is the right to, or else sees to it
+// that there will be; and gives the right back if nobody here needs it.
+func (m *Member) settle(u *use) {
+	switch {
+	case u.taken():
+	case m.epoch.isHome(m.epoch.table.lock(u.lock)):
+		m.serve(u)
+	case u.lent:
+		m.borrow(u)
+	case u.inside:
+		m.proceed(u)
+	case u.first != nil && !u.asked && !u.back:
+		m.request(u)
+	default:
+		m.idle(u)
+	}
+}
+
+// proceed is what comes when the algorithm has let us in: the next one who waits
+// here, up to a bound; then the others.
+func (m *Member) proceed(u *use) {
+	if u.first != nil && m.bounded(u) {
+		m.enter(u)
+		return
+	}
+	u.inside, u.handed = false, 0
+	m.release(u)
+}
+
+// release has the algorithm release a lock, and settles its use, unless the step
+// has ended that. The caller must not refer to it afterwards.
+func (m *Member) release(u *use) {
+	n := u.lock
+	m.step(n, algorithm.Input{Kind: algorithm.Release, From: algorithm.None})
+	if u.lock == n {
+		m.settle(u)
+	}
+}
+
+// bounded reports whether one more may enter here before the others.
+func (m *Member) bounded(u *use) bool { return u.handed < m.Settings.Handover }
+
+// request asks by the algorithm. The home must hear of the first request.
+func (m *Member) request(u *use) {
+	e, n := m.epoch, u.lock
+	l := e.table.lock(n)
+	fresh := !l.is(touched)
+	sent := len(m.Out.Frames)
+	home := int(l.home)
+	u.asked = true
+	m.step(n, algorithm.Input{Kind: algorithm.Request, From: algorithm.None}) // which may end the use
+	if !fresh || home == e.me {
+		return
+	}
+	for _, f := range m.Out.Frames[sent:] {
+		if f.To == e.view.Members[home].Inc {
+			return
+		}
+	}
+	m.send(home, &frame{kind: touchFrame, name: e.table.name(n)})
+}
+
+// enter lets the first who waits in, if the lease allows it. If not, the right
+// stays, and is looked at again when there is a lease.
+func (m *Member) enter(u *use) {
+	if !m.usable() {
+		return
+	}
+	e := m.epoch
+	w := u.first
+	u.take(w)
+	m.agenda.remove(&w.late)
+	l := e.table.lock(u.lock)
+	l.count++
+	u.handed++
+	u.holder, u.token, u.since = w, Token{e.view.Epoch, l.count}, m.now
+	e.holders++
+	m.Out.Events = append(m.Out.Events, Event{Ticket: w.ticket, Kind: Held, Token: u.token})
+}
+
+// borrow uses a lock that was lent: for those who come before its time is over.
+func (m *Member) borrow(u *use) {
+	e := m.epoch
+	if u.first != nil && u.first.stamp.Less(u.until) && (u.first.stamp.Epoch < e.view.Epoch || m.bounded(u)) {
+		m.enter(u)
+		return
+	}
+	u.lent, u.handed = false, 0
+	l := e.table.lock(u.lock)
+	f := frame{kind: returnFrame, name: e.table.name(u.lock), count: l.count}
+	if u.first != nil && u.first.stamp.Epoch < e.view.Epoch {
+		f.next = u.first.stamp
+	} else {
+		u.back = false // whoever waits now asks by the algorithm
+	}
+	m.send(int(l.home), &f)
+	m.settle(u)
+}
+
+// step lets the instance of a lock take a step, and sends what it wants sent. It
+// may give the lock's use back, or make one.
+func (m *Member) step(n int32, in algorithm.Input) error {
+	e := m.epoch
+	machine, err := e.machine(n)
+	if err != nil {
+		return err
+	}
+	if in.Kind == algorithm.Receive {
+		e.keep(n)
+	}
+	if err := machine.Step(in, &m.out); err != nil {
+		if in.Kind == algorithm.Receive { // a malformed message is as if it had not come
+			e.unload(n)
+		}
+		return err
+	}
+	l := e.table.lock(n)
+	l.flags |= touched
+	for i, s := range m.out.Sends {
+		f := frame{kind: algFrame, name: e.table.name(n), cleared: l.is(cleared), count: l.count, bytes: m.out.Bytes(i)}
+		m.send(e.view.rankOf(s.To, int(l.home)), &f)
+	}
+	if m.out.Entered {
+		u := e.use(n)
+		u.asked, u.inside, u.handed = false, true, 0
+		m.settle(u)
+	}
+	return nil
+}

@@ -1,0 +1,167 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/stile-lock/stile/internal/live/client"
+	"github.com/stile-lock/stile/internal/live/lock"
+	"github.com/stile-lock/stile/internal/live/process"
+	"github.com/stile-lock/stile/internal/live/session"
+)
+
+// Only a process that reaches all members can be one. A node that does not, for long,
+// becomes the client of a member meanwhile, so that its applications can acquire locks
+// all the same; and it goes on trying. Once it is a member new requests are made
+// there, and what is held or waited for as a client ends as such.
+
+// An aid is the client that a node is while it is not a member.
+type aid struct {
+	timer  *time.Timer // fires when the node was not a member for long
+	cancel context.CancelFunc
+	client *client.Client // nil if there is none
+}
+
+// seek is called with the mutex when the node is not a member, or no longer.
+func (n *Node) seek() {
+	if n.stopping || n.aid.client != nil {
+		return
+	}
+	n.cease()
+	n.aid.timer = time.AfterFunc(n.c.Patience, n.assist)
+}
+
+// cease ends the search for a member to be a client of, with the mutex.
+func (n *Node) cease() {
+	if n.aid.timer != nil {
+		n.aid.timer.Stop()
+	}
+	if n.aid.cancel != nil {
+		n.aid.cancel()
+	}
+	n.aid.timer, n.aid.cancel = nil, nil
+}
+
+// assist finds a member, and makes the node a client of it.
+func (n *Node) assist() {
+	n.mu.Lock()
+	if n.stopping || n.state() != Joining || n.aid.client != nil || n.aid.cancel != nil {
+		n.mu.Unlock()
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	n.aid.cancel = cancel
+	nodes := n.members()
+	n.visits.Add(1)
+	n.mu.Unlock()
+	defer n.visits.Done()
+	defer cancel()
+	c, err := client.Dial(ctx, client.Config{Name: n.c.Name, Nodes: nodes, TLS: n.c.TLS, Insecure: n.c.Insecure})
+	if err != nil {
+		if ctx.Err() == nil {
+			n.c.Log.Warn("node is neither a member nor the client of one", "err", err)
+		}
+		return
+	}
+	n.mu.Lock()
+	late, why := n.stopping || n.state() != Joining, n.lately
+	if !late {
+		n.aid.client = c
+		n.tell()
+	}
+	n.mu.Unlock()
+	if late {
+		c.Close()
+		return
+	}
+	n.c.Log.Warn("node is the client of a member, because it cannot join", "of", c.Node(), "why", why)
+}
+
+// members returns where members may be, as far as the node knows.
+func (n *Node) members() []string {
+	var all []string
+	for _, m := range n.lastView {
+		all = append(all, m.Address)
+	}
+	for _, m := range n.p.Record().Members {
+		all = append(all, m.Address)
+	}
+	all = n.others(append(all, n.c.Join...))
+	slices.Sort(all)
+	all = slices.Compact(all)
+	return all[:min(len(all), session.MaxNodes)]
+}
+
+// unaid is called with the mutex: it gives up the client when the node is a member
+// and nobody needs it.
+func (n *Node) unaid() {
+	if c := n.aid.client; c != nil && n.phase == process.Member && n.aid.busy() == 0 {
+		n.aid.client = nil
+		n.visits.Go(func() { c.Close() })
+	}
+}
+
+// busy returns how much is held and waited for as a client.
+func (a *aid) busy() int {
+	if a.client == nil {
+		return 0
+	}
+	return a.client.Busy()
+}
+
+// aidIdle waits until nothing is held or waited for as a client.
+func (n *Node) aidIdle(ctx context.Context) error {
+	n.mu.Lock()
+	c := n.aid.client
+	n.mu.Unlock()
+	if c == nil {
+		return nil
+	}
+	select {
+	case <-c.Idle():
+		return nil
+	case <-ctx.Done():
+		return lock.Done(ctx)
+	}
+}
+
+// close ends the client, of a node that is over. Applications may still act by what it
+// holds: that stays with it until the session expires.
+func (a *aid) close() {
+	if a.client != nil {
+		a.client.Kill()
+	}
+}
+
+// elsewhere waits until the node is a member, or the client of one, and then asks as
+// that. It reports whether to ask as a member.
+func (n *Node) elsewhere(ctx context.Context, name string, o lock.Options) (l lock.Handle, again bool, err error) {
+	var c *client.Client
+	err = n.wait(ctx, func() bool {
+		joining := n.state() == Joining && !n.stopping
+		if c = nil; joining {
+			c = n.aid.client
+		}
+		return c != nil || !joining
+	})
+	if err != nil {
+		return nil, false, fmt.Errorf("lock %q: %w", name, err)
+	}
+	if c == nil {
+		return nil, true, nil
+	}
+	inner, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(n.drained, cancel)()
+	l, err = c.Lock(inner, name, o)
+	switch {
+	case err == nil:
+		return l, false, nil
+	case ctx.Err() == nil && (inner.Err() != nil || errors.Is(err, client.ErrClosed)):
+		return nil, true, nil // the node is about to leave, or a member by now
+	}
+	return nil, false, err
+}

@@ -1,0 +1,163 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"github.com/stile-lock/stile/internal/live/node/transport"
+	"github.com/stile-lock/stile/internal/live/process"
+	"github.com/stile-lock/stile/internal/live/session"
+)
+
+// clientLimits is what the connection of one client may cost.
+var clientLimits = transport.Limits{Frame: session.MaxBytes + 1<<10, Queue: 4 << 20}
+
+// maxAnswer is how long an answer may be: what waits to be sent is bounded.
+const maxAnswer = 2 << 20
+
+// A visitor is the connection of a client.
+type visitor struct {
+	*transport.Link
+	silent *time.Timer // ends it if it stays without a session for long
+	bound  bool        // it has one, and the timer does not run
+	dirty  bool
+	last   atomic.Bool // close it behind what is queued
+}
+
+// serve has the connection of a client, from a mux.
+func (n *Node) serve(c net.Conn) {
+	n.mu.Lock()
+	if n.over {
+		n.mu.Unlock()
+		return
+	}
+	n.visits.Add(1)
+	n.mu.Unlock()
+	defer n.visits.Done()
+	l, err := transport.AcceptClient(c, clientLimits, 5*time.Second, 4*time.Duration(n.c.Settings.Renew), &n.visits)
+	if err != nil {
+		n.c.Log.Debug("client refused", "from", c.RemoteAddr(), "err", err)
+		return
+	}
+	n.mu.Lock()
+	n.conn++
+	conn := n.conn
+	v := &visitor{Link: l, silent: time.AfterFunc(n.c.silence, func() { l.Fail(errSilent) })}
+	n.visitors[conn] = v
+	over := n.over
+	n.mu.Unlock()
+	if !over {
+		err = l.Run(func(b []byte) error { return n.heard(conn, b) })
+	}
+	n.enter()
+	delete(n.visitors, conn)
+	v.silent.Stop() // nothing sets it again
+	if n.over {
+		n.mu.Unlock()
+	} else {
+		n.step(process.Input{Kind: process.Closed, Number: conn})
+		n.leave()
+	}
+	l.Fail(errClosed)
+	var malformed *transport.Malformed
+	if errors.As(err, &malformed) || errors.Is(err, session.ErrFrame) {
+		n.c.Log.Warn("client cut off", "from", l.Remote(), "err", err)
+	}
+}
+
+// silence is how long a connection may be without a session, and ask nothing.
+const silence = 10 * time.Second
+
+var (
+	errClosed = errors.New("the node has closed the connection")
+	errSilent = errors.New("the client has no session, and asks nothing")
+)
+
+// heard takes a frame of a client.
+func (n *Node) heard(conn uint64, b []byte) error {
+	n.enter()
+	if n.over {
+		n.mu.Unlock()
+		return errClosed
+	}
+	n.cut = nil
+	n.step(process.Input{Kind: process.Frame, Number: conn, Bytes: b})
+	n.carryOut()
+	err := n.cut
+	n.leave()
+	return err
+}
+
+// reply queues what a client is sent.
+func (n *Node) reply(e *process.Effect) { n.post(e.Conn, e.Bytes, e.Last) }
+
+func (n *Node) post(conn uint64, b []byte, last bool) {
+	v := n.visitors[conn]
+	if v == nil {
+		return
+	}
+	if len(b) > 0 {
+		_ = v.Send(b, false) // its reader hears of an error
+	}
+	if last {
+		v.last.Store(true)
+	}
+	if !n.p.Bound(conn) {
+		v.bound = false
+		v.silent.Reset(n.c.silence)
+	} else if !v.bound {
+		v.bound = true
+		v.silent.Stop()
+	}
+	if !v.dirty {
+		v.dirty = true
+		n.dirty = append(n.dirty, v)
+	}
+}
+
+// dirtied returns the connections on which something is to be sent, with the mutex.
+func (n *Node) dirtied() []*visitor {
+	if len(n.dirty) == 0 {
+		return nil
+	}
+	all := n.dirty
+	n.dirty = nil
+	for _, v := range all {
+		v.dirty = false
+	}
+	return all
+}
+
+func (v *visitor) flush() {
+	if v.last.Load() {
+		v.Close(errClosed)
+		return
+	}
+	v.Flush()
+}
+
+// dismiss ends all connections of clients, and waits for their goroutines.
+func (n *Node) dismiss(ctx context.Context) {
+	n.mu.Lock()
+	all := make([]*visitor, 0, len(n.visitors))
+	for _, v := range n.visitors {
+		all = append(all, v)
+	}
+	n.mu.Unlock()
+	for _, v := range all {
+		v.Close(errClosed)
+	}
+	stop := context.AfterFunc(ctx, func() {
+		for _, v := range all {
+			v.Fail(errClosed)
+		}
+		if n.mux != nil {
+			n.mux.Close() // some may not have said yet that they are clients
+		}
+	})
+	defer stop()
+	n.visits.Wait()
+}

@@ -1,0 +1,141 @@
+package node
+
+import (
+	"sync"
+
+	"github.com/stile-lock/stile/internal/live/process"
+	"github.com/stile-lock/stile/internal/live/views"
+	"github.com/stile-lock/stile/internal/live/views/raft"
+)
+
+// A keeper makes durable what the process wants saved, one after the other. With a
+// folder that is done by a goroutine, which may wait for the disk as long as it
+// likes: the node's mutex is free meanwhile. Without one it is done at once.
+type keeper struct {
+	n       *Node
+	storage raft.Storage
+
+	mu    sync.Mutex // held shortly
+	queue []job
+	wake  chan struct{}
+	done  chan struct{} // closed when the goroutine has ended; nil without one
+	ended bool
+}
+
+// A job is one thing that the disk does.
+type job struct {
+	number uint64
+	record []byte
+	erase  bool
+	view   *views.Record // not nil: remember where these members are
+}
+
+// run starts the goroutine.
+func (k *keeper) run() {
+	if k.n.folder == nil && k.n.c.storage == nil {
+		return
+	}
+	k.wake, k.done = make(chan struct{}, 1), make(chan struct{})
+	go func() {
+		defer close(k.done)
+		for range k.wake {
+			for {
+				j, ok := k.next()
+				if !ok {
+					break
+				}
+				k.do(&j)
+			}
+			if k.over() {
+				return
+			}
+		}
+	}()
+}
+
+// put takes a save, with the node's mutex.
+func (k *keeper) put(e *process.Effect) {
+	j := job{number: e.Number, record: e.Bytes, erase: e.Kind == process.Erase}
+	if k.done == nil {
+		k.n.acks = append(k.n.acks, k.saved(&j))
+		return
+	}
+	k.add(j)
+}
+
+// remember keeps where the members of a view are, for the next start.
+func (k *keeper) remember(r *views.Record) {
+	if k.n.folder != nil {
+		now := r.Clone()
+		k.add(job{view: &now})
+	}
+}
+
+func (k *keeper) add(j job) {
+	k.mu.Lock()
+	k.queue = append(k.queue, j)
+	k.mu.Unlock()
+	k.rouse()
+}
+
+func (k *keeper) rouse() {
+	select {
+	case k.wake <- struct{}{}:
+	default: // it will look
+	}
+}
+
+func (k *keeper) next() (j job, ok bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.queue) == 0 || k.ended {
+		return job{}, false
+	}
+	j = k.queue[0]
+	k.queue = k.queue[1:]
+	return j, true
+}
+
+func (k *keeper) over() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.ended
+}
+
+// do does a job, and hands in that it is done.
+func (k *keeper) do(j *job) {
+	if j.view != nil {
+		if err := k.n.folder.keep(j.view); err != nil {
+			k.n.c.Log.Error("addresses of the members not saved", "err", err)
+		}
+		return
+	}
+	k.n.use(k.saved(j))
+}
+
+// saved makes a record durable, and returns the input that says so.
+func (k *keeper) saved(j *job) process.Input {
+	var err error
+	if j.erase {
+		err = k.storage.Erase()
+	} else {
+		err = raft.Write(k.storage, j.record)
+	}
+	in := process.Input{Kind: process.Saved, Number: j.number}
+	if err != nil {
+		in.Text = err.Error()
+	}
+	return in
+}
+
+// close ends the goroutine, and waits for the job that it is doing.
+func (k *keeper) close() {
+	if k.done == nil {
+		return
+	}
+	k.mu.Lock()
+	k.ended = true
+	k.mu.Unlock()
+	k.rouse()
+	<-k.done
+}

@@ -1,0 +1,196 @@
+package disk
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/stile-lock/stile/internal/live/views/raft"
+)
+
+// A Store is a raft.Storage in a folder. It may be used by several goroutines.
+type Store struct {
+	dir  string
+	lock *os.File
+
+	mu   sync.Mutex
+	file *os.File // to read
+	db   *bbolt.DB
+	now  ledger
+	err  error // the first one: nothing is done any more
+}
+
+// Errors of a Store.
+var (
+	// ErrClosed is what a Store says after Close.
+	ErrClosed = errors.New("the storage was closed")
+	// errPanic says that bbolt has panicked, and may hold its locks for ever.
+	errPanic = errors.New("bbolt has panicked")
+)
+
+// options are those of every use of bbolt here: each commit is synced. The list
+// of free pages is not kept: it is derived from what is in use at the start.
+func options() *bbolt.Options {
+	return &bbolt.Options{
+		Timeout:        time.Second, // the folder is locked: nobody should have the file
+		PageSize:       pageSize,
+		NoFreelistSync: true,
+		FreelistType:   bbolt.FreelistArrayType,
+		NoStatistics:   true,
+	}
+}
+
+// Open takes a folder for this process, and makes it if it is missing. If it
+// returns an error, the voter of this folder must not start.
+func Open(dir string) (*Store, error) {
+	s := &Store{dir: dir}
+	if err := s.open(); err != nil {
+		s.release()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Store) open() (err error) {
+	if err := makeFolder(s.dir); err != nil {
+		return err
+	}
+	if s.lock, err = lockFolder(s.dir); err != nil {
+		return err
+	}
+	path := s.path()
+	if err := ensureFile(path); err != nil {
+		return err
+	}
+	if s.file, err = os.OpenFile(path, os.O_RDWR, 0); err != nil {
+		return fmt.Errorf("open the file of a voter: %w", err)
+	}
+	c, err := s.read()
+	if err != nil {
+		return err
+	}
+	if err := settle(s.file, c.tree); err != nil {
+		return fmt.Errorf("make sure that %s is on the disk: %w; make room or look after the disk, and start again", path, err)
+	}
+	s.now = newLedger(c)
+	err = guard(func() (err error) {
+		s.db, err = bbolt.Open(path, 0o600, options())
+		return err
+	})
+	if errors.Is(err, errPanic) {
+		return damaged(path, err)
+	}
+	if err != nil {
+		return fmt.Errorf("open %s: %w", path, err)
+	}
+	return nil
+}
+
+func (s *Store) path() string { return filepath.Join(s.dir, "voter.db") }
+
+// Load reads and checks all that is kept.
+func (s *Store) Load() (raft.State, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return raft.State{}, s.err
+	}
+	c, err := s.read()
+	if err != nil {
+		s.err = err
+		return raft.State{}, err
+	}
+	return c.state, nil
+}
+
+// read reads the file without bbolt, while nobody writes.
+func (s *Store) read() (c content, err error) {
+	err = guard(func() error {
+		info, err := s.file.Stat()
+		if err != nil {
+			return err
+		}
+		c, err = read(s.file, info.Size())
+		return err
+	})
+	if f := errFormat(0); errors.As(err, &f) {
+		return content{}, fmt.Errorf("read %s: %w", s.path(), err)
+	}
+	if err != nil {
+		return content{}, damaged(s.path(), err)
+	}
+	return c, nil
+}
+
+// damaged says how to go on, whatever the damage is.
+func damaged(path string, err error) error {
+	return fmt.Errorf("read %s: %w; %w: to empty it, move the folder %s away", path, err, raft.ErrDamaged, filepath.Dir(path))
+}
+
+// Save makes a batch part of what is kept.
+func (s *Store) Save(b raft.Batch) error {
+	return s.commit(func(l *ledger) error { return l.save(b) })
+}
+
+// Erase forgets all, the identity included: what Load then returns is empty.
+func (s *Store) Erase() error {
+	return s.commit((*ledger).erase)
+}
+
+// commit makes a change as one transaction, and dies if that fails.
+func (s *Store) commit(change func(*ledger) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return s.err
+	}
+	err := guard(func() error { return s.now.commit(s.db, change) })
+	if err != nil {
+		s.err = fmt.Errorf("save to %s: %w; nothing more can be saved, and this process must end: make room or look after the disk, and start again", s.path(), err)
+	}
+	return s.err
+}
+
+// Close lets another process have the folder. A Save or a Load afterwards fails.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if errors.Is(s.err, ErrClosed) {
+		return nil
+	}
+	err := s.release()
+	s.err = ErrClosed
+	return err
+}
+
+// release lets go of all there is. A bbolt that has panicked may wait for itself
+// when it is closed: what it has is left to the end of the process.
+func (s *Store) release() error {
+	var err error
+	if s.db != nil && !errors.Is(s.err, errPanic) {
+		err = guard(s.db.Close)
+	}
+	for _, f := range [...]*os.File{s.file, s.lock} {
+		if f != nil {
+			err = errors.Join(err, f.Close())
+		}
+	}
+	return err
+}
+
+// guard makes errors of panics, faults of a memory map included.
+func guard(f func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%w: %v", errPanic, r)
+		}
+	}()
+	return f()
+}

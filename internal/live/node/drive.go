@@ -1,0 +1,284 @@
+package node
+
+import (
+	"errors"
+	"runtime"
+	"time"
+
+	"github.com/stile-lock/stile/internal/live/member"
+	"github.com/stile-lock/stile/internal/live/node/transport"
+	"github.com/stile-lock/stile/internal/live/process"
+	"github.com/stile-lock/stile/internal/live/session"
+	"github.com/stile-lock/stile/internal/live/views"
+)
+
+// A tail is what is left to do when the mutex is released.
+type tail struct {
+	clients []*visitor // on which something is to be sent
+	nodes   bool       // something waits in the pool
+	woken   *Hold      // whose callers are to be woken
+}
+
+// use hands an input to the process, and carries out what comes of it.
+func (n *Node) use(in process.Input) {
+	n.enter()
+	if n.over {
+		n.mu.Unlock()
+		return
+	}
+	n.step(in)
+	n.leave()
+}
+
+// step hands an input to the process. Its effects must be carried out next.
+func (n *Node) step(in process.Input) {
+	n.in = in
+	n.in.At = n.clock()
+	n.p.Step(&n.in)
+	n.stepped = true
+}
+
+// enter takes the mutex for the network, the disk or the timer. Applications that
+// lock and unlock all the time would make it wait: they see that it does, and let it
+// pass.
+func (n *Node) enter() {
+	if !n.mu.TryLock() {
+		n.queued.Add(1)
+		n.mu.Lock()
+		n.queued.Add(-1)
+	}
+}
+
+// enterHere takes the mutex for an application. If it is not free applications queue
+// at the gate.
+func (n *Node) enterHere() {
+	if n.queued.Load() == 0 && n.mu.TryLock() {
+		return
+	}
+	n.gate.Lock()
+	if n.queued.Load() > 0 {
+		runtime.Gosched()
+	}
+	n.mu.Lock()
+	n.gated = true
+}
+
+// leaveHere is leave for an application.
+func (n *Node) leaveHere() {
+	gated := n.gated
+	n.gated = false
+	t := n.end()
+	if gated {
+		n.gate.Unlock()
+	}
+	n.finish(&t)
+}
+
+// turnBack releases the mutex for an application that has done nothing.
+func (n *Node) turnBack() {
+	gated := n.gated
+	n.gated = false
+	n.mu.Unlock()
+	if gated {
+		n.gate.Unlock()
+	}
+}
+
+// leave carries out what the process wants, releases the mutex, and sends.
+func (n *Node) leave() {
+	t := n.end()
+	n.finish(&t)
+}
+
+// end carries out what the process wants, sets the timer, and releases the mutex.
+func (n *Node) end() tail {
+	n.carryOut()
+	if !n.over {
+		n.settle()
+	}
+	t := tail{clients: n.dirtied(), nodes: n.sent, woken: n.woken}
+	n.sent, n.woken = false, nil
+	n.mu.Unlock()
+	return t
+}
+
+// finish does what may not be done with the mutex.
+func (n *Node) finish(t *tail) {
+	for h := t.woken; h != nil; {
+		next := h.next
+		h.next = nil
+		close(h.done) // nothing touches it any more
+		h = next
+	}
+	if t.nodes {
+		n.pool.Flush()
+	}
+	for _, v := range t.clients {
+		v.flush()
+	}
+}
+
+// carryOut does what the process wants done, with the mutex. Saves of a node without a
+// disk are durable at once, as far as that goes, and questions of clients may take a
+// step of their own.
+func (n *Node) carryOut() {
+	for n.stepped {
+		n.stepped = false
+		n.lease()
+		for i := range n.p.Out.Effects {
+			n.carry(&n.p.Out.Effects[i])
+		}
+		switch {
+		case n.over:
+		case len(n.acks) > 0:
+			s := n.acks[0]
+			n.acks = n.acks[1:]
+			n.step(s)
+		case len(n.asks) > 0:
+			q := n.asks[0]
+			n.asks = n.asks[1:]
+			n.answer(&q)
+		}
+	}
+}
+
+// carry carries out one effect.
+func (n *Node) carry(e *process.Effect) {
+	switch e.Kind {
+	case process.Notify:
+		n.notify(&e.Event)
+	case process.View:
+		n.installed(e.Record)
+	case process.Ended:
+		n.ending(e.How)
+	case process.Send:
+		n.sent = true
+		err := n.pool.Send(e.To, e.Bytes, e.Lossy)
+		if err != nil && !errors.Is(err, transport.ErrDown) && !errors.Is(err, transport.ErrDropped) {
+			n.c.Log.Debug("message not sent", "to", e.To, "err", err)
+		}
+	case process.Reply:
+		n.reply(e)
+	case process.Ask:
+		q := *e.Question
+		q.Bytes = append([]byte(nil), q.Bytes...)
+		n.asks = append(n.asks, q)
+	case process.Save, process.Erase:
+		n.disk.put(e)
+	case process.HangUp:
+		n.hung = e.Err
+	case process.Cut:
+		n.cut = e.Err
+	case process.LinkEnded:
+		n.c.Log.Warn("link ended until the next view", "member", n.named(e.Peer), "address", e.To, "err", e.Err)
+	case process.Failed:
+		n.fail(e.Err)
+	}
+}
+
+// lease publishes until when locks may be held through this node, for holders that
+// ask without the mutex. It does so before anything that the step wants sent leaves.
+func (n *Node) lease() {
+	d := member.Instant(0)
+	if m := n.p.Member(); m != nil && m.Usable(n.in.At) {
+		d = m.Deadline()
+	}
+	if d != n.known {
+		n.known = d
+		n.deadline.Store(int64(d))
+	}
+}
+
+// usable reports whether locks may be held through this node now, with the mutex.
+func (n *Node) usable() bool {
+	m := n.p.Member()
+	return m != nil && m.Usable(n.clock())
+}
+
+// settle is called when all is carried out: it tells those who wait for something,
+// and sets the timer.
+func (n *Node) settle() {
+	phase := n.p.Phase()
+	if leased := phase == process.Member && (n.leased || n.usable()); phase != n.phase || leased != n.leased {
+		n.phase, n.leased = phase, leased
+		n.tell()
+	}
+	n.unaid()
+	due := n.p.Out.Wake
+	if due >= n.armed {
+		return
+	}
+	n.armed = due
+	// A timer does not know how long the machine was suspended: it looks now and then.
+	n.timer.Reset(min(max(until(n.in.At, due), 0), time.Duration(n.c.Settings.Renew)/2))
+}
+
+// wake is called by the timer.
+func (n *Node) wake() {
+	n.enter()
+	if n.over {
+		n.mu.Unlock()
+		return
+	}
+	n.armed = member.Never
+	n.step(process.Input{Kind: process.Wake})
+	n.leave()
+}
+
+// tell has those look again who wait for something.
+func (n *Node) tell() {
+	close(n.changed)
+	n.changed = make(chan struct{})
+}
+
+// named returns the name of a member, by its incarnation.
+func (n *Node) named(inc uint64) string {
+	r := n.p.Record()
+	if i := r.Rank(inc); i >= 0 {
+		return r.Members[i].Name
+	}
+	return ""
+}
+
+// ending takes that the node is no longer a member.
+func (n *Node) ending(how views.Ending) {
+	why := "the other members go on without it"
+	if how == views.Replaced {
+		why = "its voters belong to another cluster now"
+		n.cluster = 0
+		_ = n.pool.SetExtra(greeting(0)) // which is not too long
+	}
+	switch {
+	case how == views.Left:
+		n.c.Log.Info("node has left the cluster", "name", n.c.Name)
+	case n.p.Phase() == process.Over:
+		n.c.Log.Warn("node is no longer a member", "name", n.c.Name, "why", why)
+	default:
+		n.c.Log.Warn("node is no longer a member, and joins again", "name", n.c.Name, "why", why)
+		n.seek()
+	}
+	if n.p.Phase() == process.Over {
+		n.left = true
+		n.tell()
+	}
+}
+
+// answer answers a client's question.
+func (n *Node) answer(q *session.Question) {
+	b, err := n.tellAbout(q)
+	if len(b) > maxAnswer {
+		err = errAnswer
+	}
+	if err != nil {
+		b = []byte(err.Error())
+	}
+	for {
+		f := session.Frame{Kind: session.Answer, Number: q.Number, OK: err == nil, Bytes: b[:min(len(b), session.MaxBytes)]}
+		b = b[len(f.Bytes):]
+		f.Last = len(b) == 0
+		n.post(q.Conn, f.AppendTo(nil), false)
+		if f.Last {
+			return
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/stile-lock/stile/internal/live/node/disk"
+	"github.com/stile-lock/stile/internal/live/views"
+)
+
+// A folder is where a node keeps what must outlive it: the view log of its voter,
+// and of which cluster it was and where the members were when it last knew. A node
+// whose folder has that never founds another cluster by mistake, nor joins one.
+type folder struct {
+	dir     string
+	store   *disk.Store
+	cluster uint64 // 0 if none is known
+	known   []string
+}
+
+func (f *folder) path() string { return filepath.Join(f.dir, "members") }
+
+// contacts reads where the members were.
+func (f *folder) contacts() ([]string, error) {
+	b, err := os.ReadFile(f.path())
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("read where the other members are: %w", err)
+	}
+	first, rest, _ := strings.Cut(string(b), "\n")
+	_, err = fmt.Sscanf(first, "cluster %x", &f.cluster)
+	f.known = strings.Fields(rest)
+	if err != nil || f.cluster == 0 || heading(f.cluster) != first+"\n" || len(f.known) == 0 || !strings.HasSuffix(rest, "\n") {
+		return nil, fmt.Errorf("%s is damaged: it names no cluster and its members; move the folder %s away, and name a node to join, or else this one founds a cluster of its own", f.path(), f.dir)
+	}
+	return slices.Clone(f.known), nil
+}
+
+// keep writes where the members are, if that has changed.
+func (f *folder) keep(r *views.Record) error {
+	var all []string
+	for _, m := range r.Members {
+		all = append(all, m.Address)
+	}
+	slices.Sort(all)
+	if slices.Equal(all, f.known) && f.cluster == r.Cluster {
+		return nil
+	}
+	tmp := f.path() + ".new"
+	if err := write(tmp, heading(r.Cluster)+strings.Join(all, "\n")+"\n"); err != nil {
+		return err
+	}
+	if err := os.Rename(tmp, f.path()); err != nil {
+		return err
+	}
+	f.known, f.cluster = all, r.Cluster
+	return disk.SyncFolder(f.dir)
+}
+
+// heading is the first line of the file.
+func heading(cluster uint64) string { return fmt.Sprintf("cluster %016x\n", cluster) }
+
+// write writes a file that is on the disk when it returns.
+func write(path, text string) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(text)
+	return errors.Join(err, file.Sync(), file.Close())
+}
+
+func (f *folder) close() { _ = f.store.Close() }

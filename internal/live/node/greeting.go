@@ -1,0 +1,59 @@
+package node
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/stile-lock/stile/algorithm/catalog"
+	"github.com/stile-lock/stile/internal/codec"
+	"github.com/stile-lock/stile/internal/live/node/transport"
+)
+
+// A greet is what nodes tell each other before anything else: of which cluster they
+// are, 0 if they do not know yet, and which algorithms they run.
+type greet struct {
+	cluster uint64
+	runs    []runnable
+}
+
+// A runnable is an algorithm that a node can run.
+type runnable struct {
+	name    string
+	version int
+}
+
+// fields writes or reads it: the algorithms go on to the end.
+func (g *greet) fields(c *codec.Coder) {
+	c.Number(&g.cluster)
+	for i := 0; i < len(g.runs) || c.Reads() && len(c.B) > 0; i++ {
+		if c.Reads() {
+			g.runs = append(g.runs, runnable{})
+		}
+		c.Text(&g.runs[i].name, transport.MaxExtra)
+		codec.Within(c, &g.runs[i].version, 0, 1<<30)
+	}
+}
+
+// greeting returns the bytes of what this node tells.
+func greeting(cluster uint64) []byte {
+	g := greet{cluster: cluster}
+	for _, s := range catalog.Live() {
+		g.runs = append(g.runs, runnable{s.Name, s.Version})
+	}
+	var c codec.Coder
+	g.fields(&c)
+	return c.B
+}
+
+var errGreeting = errors.New("malformed: the other node does not say of which cluster it is and which algorithms it runs")
+
+// readGreeting reads it.
+func readGreeting(b []byte) (g greet, err error) {
+	c := codec.Coder{B: b, Bad: errGreeting}
+	g.fields(&c)
+	return g, c.End()
+}
+
+func (g *greet) knows(name string, version int) bool {
+	return slices.Contains(g.runs, runnable{name, version})
+}

@@ -1,0 +1,305 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/stile-lock/stile/internal/live/lock"
+	"github.com/stile-lock/stile/internal/live/member"
+	"github.com/stile-lock/stile/internal/live/process"
+)
+
+// A Hold is a lock that an application of this process holds, or waits for.
+type Hold struct {
+	node  *Node
+	name  string
+	token member.Token
+	end   lock.End // needs no mutex
+
+	// How a request was decided: set with the node's mutex, before done is closed.
+	granted bool // and if it was lost a moment later, Err says so
+	event   member.EventKind
+	cause   member.Cause
+
+	// All of what follows needs the node's mutex.
+	state  holding
+	woken  bool // done is about to be closed
+	ticket member.Ticket
+	done   chan struct{} // closed when a request is decided; nil if nothing waits for that
+	next   *Hold         // of those that are woken
+}
+
+type holding uint8
+
+const (
+	asking holding = iota
+	inside
+	refused
+	lost
+	released
+)
+
+// Lock requests a lock, and waits for it. The error is nil if and only if it is held.
+func (n *Node) Lock(ctx context.Context, name string, o lock.Options) (lock.Handle, error) {
+	return n.LockIn(ctx, &Hold{}, name, o)
+}
+
+// LockIn is Lock with the room for the hold, which was not used before.
+func (n *Node) LockIn(ctx context.Context, h *Hold, name string, o lock.Options) (lock.Handle, error) {
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("lock %q: %w", name, lock.Done(ctx))
+	}
+	if err := member.CheckName(name); err != nil {
+		return nil, fmt.Errorf("lock %q: %w", name, err)
+	}
+	if o.Wait > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, o.Wait, fmt.Errorf("not within %v: %w", o.Wait, context.DeadlineExceeded))
+		defer cancel()
+	}
+	h.node, h.name = n, name
+	for {
+		again, err := n.ask(ctx, h, o)
+		if err != nil {
+			return nil, err
+		}
+		if !again {
+			return h, nil
+		}
+		// The node is not a member at present: the request is made again when it is.
+		l, again, err := n.elsewhere(ctx, name, o)
+		if !again {
+			return l, err
+		}
+	}
+}
+
+// ask asks once. It reports whether to ask again when the node is a member.
+func (n *Node) ask(ctx context.Context, h *Hold, o lock.Options) (again bool, err error) {
+	n.enterHere()
+	if n.stopping || n.p.Phase() != process.Member {
+		defer n.turnBack()
+		return n.absent(h, o)
+	}
+	h.state = asking
+	n.step(process.Input{Kind: process.Lock, Text: h.name, Try: o.Try})
+	if err = n.p.Out.Err; err == nil {
+		n.seat(h, n.p.Out.Ticket)
+	}
+	n.carryOut()
+	var done chan struct{}
+	if err == nil && h.state == asking {
+		done = make(chan struct{})
+		h.done, h.woken = done, false
+	}
+	n.leaveHere()
+	switch {
+	case errors.Is(err, member.ErrGone):
+		return true, nil
+	case err != nil:
+		return false, fmt.Errorf("lock %q: %w", h.name, err)
+	case done != nil:
+		n.await(ctx, h, done)
+	}
+	return h.outcome(ctx)
+}
+
+// absent is what becomes of a request at a node that is not a member.
+func (n *Node) absent(h *Hold, o lock.Options) (again bool, err error) {
+	switch {
+	case n.stopping:
+		return false, fmt.Errorf("lock %q: %w", h.name, ErrEnded)
+	case o.Try && n.aid.client == nil:
+		return false, fmt.Errorf("lock %q: %w: the node is not a member at present", h.name, lock.ErrRecovering)
+	}
+	return true, nil
+}
+
+// await waits until a request is decided, and withdraws it if its context ends
+// before.
+func (n *Node) await(ctx context.Context, h *Hold, done <-chan struct{}) {
+	select {
+	case <-done:
+		return
+	case <-ctx.Done():
+	}
+	n.enter()
+	if n.over || h.state != asking {
+		n.mu.Unlock()
+		return
+	}
+	n.step(process.Input{Kind: process.Cancel, Number: uint64(h.ticket)})
+	n.carryOut()
+	if h.state == asking { // it was not granted in this very step
+		n.unseat(h, refused)
+	}
+	n.leave()
+}
+
+// outcome says what has become of a request.
+func (h *Hold) outcome(ctx context.Context) (again bool, err error) {
+	switch {
+	case h.granted:
+		return false, nil
+	case ctx.Err() != nil:
+		return false, fmt.Errorf("lock %q: %w", h.name, lock.Done(ctx))
+	case h.event == member.Busy:
+		return false, fmt.Errorf("lock %q: %w", h.name, lock.ErrBusy)
+	case h.event == member.Recovering:
+		return false, fmt.Errorf("lock %q: %w", h.name, lock.ErrRecovering)
+	case h.event == member.Stopped && h.cause == member.Evicted:
+		return true, nil
+	}
+	return false, fmt.Errorf("lock %q: %w", h.name, ErrEnded)
+}
+
+// seat keeps a request, to be found by its ticket.
+func (n *Node) seat(h *Hold, t member.Ticket) {
+	h.ticket = t
+	i := int(uint32(t))
+	for len(n.slots) <= i {
+		n.slots = append(n.slots, nil)
+	}
+	n.slots[i] = h
+}
+
+// unseat ends a request.
+func (n *Node) unseat(h *Hold, s holding) {
+	h.state = s
+	n.slots[uint32(h.ticket)] = nil
+	n.wakeUp(h)
+}
+
+// wakeUp has the caller woken when the mutex is released: it would have to wait for
+// that otherwise.
+func (n *Node) wakeUp(h *Hold) {
+	if h.done != nil && !h.woken {
+		h.woken = true
+		h.next, n.woken = n.woken, h
+	}
+}
+
+// notify tells an application what has become of its request.
+func (n *Node) notify(e *member.Event) {
+	i := int(uint32(e.Ticket))
+	if i >= len(n.slots) || n.slots[i] == nil || n.slots[i].ticket != e.Ticket {
+		return // it was withdrawn
+	}
+	h := n.slots[i]
+	switch e.Kind {
+	case member.Held:
+		h.state, h.granted, h.token = inside, true, e.Token
+		n.wakeUp(h)
+	case member.Lost:
+		h.lose(e.Cause)
+	default:
+		h.event, h.cause = e.Kind, e.Cause
+		n.unseat(h, refused)
+	}
+}
+
+// lose tells the holder that it has lost the lock.
+func (h *Hold) lose(why member.Cause) {
+	h.node.unseat(h, lost)
+	h.end.Lose(h.name, why)
+}
+
+// loseAll tells all holders that they have lost, and all waiters that they wait in
+// vain.
+func (n *Node) loseAll(why member.Cause) {
+	for _, h := range n.slots {
+		switch {
+		case h == nil:
+		case h.state == inside:
+			h.lose(why)
+		default:
+			h.event, h.cause = member.Stopped, why
+			n.unseat(h, refused)
+		}
+	}
+}
+
+// Name returns the lock's name.
+func (h *Hold) Name() string { return h.name }
+
+// Token returns the fencing token of this entry.
+func (h *Hold) Token() member.Token { return h.token }
+
+// left returns how long the lock is held, if the lease is not renewed; nothing if its
+// deadline has passed. It waits for nothing.
+func (h *Hold) left() time.Duration {
+	return until(h.node.clock(), member.Instant(h.node.deadline.Load()))
+}
+
+// Err returns nil while the lock is held, by the clock too: an application that was
+// stopped for longer than its lease learns so here before a timer has told it. It
+// waits for nothing, whatever the node is doing.
+func (h *Hold) Err() error {
+	if err := h.end.Err(); err != nil {
+		return err
+	}
+	if h.left() > 0 {
+		return nil
+	}
+	h.end.Lose(h.name, member.Lease)
+	go h.giveUp() // the node is told, when it has time
+	return h.end.Err()
+}
+
+// giveUp releases a lock of which the application has learned that its time is over.
+// If the lease was renewed at that very moment, the member would hold it otherwise
+// until the application calls Unlock.
+func (h *Hold) giveUp() {
+	n := h.node
+	n.enter()
+	if n.over || h.state != inside {
+		n.mu.Unlock()
+		return
+	}
+	n.release(h)
+	n.leave()
+}
+
+// release hands in that a lock is released, with the mutex.
+func (n *Node) release(h *Hold) {
+	n.step(process.Input{Kind: process.Unlock, Text: h.name, Token: h.token})
+	if n.p.Out.Err == nil {
+		n.unseat(h, released)
+		h.end.Release()
+	}
+	n.carryOut()
+	if h.state == inside { // the member does not know of it
+		h.lose(member.NoCause)
+	}
+}
+
+// Deadline returns until when the lock is held if the lease is not renewed. It waits
+// for nothing.
+func (h *Hold) Deadline() time.Time {
+	left := h.left()
+	if left <= 0 || h.end.Err() != nil {
+		return time.Time{}
+	}
+	return lock.Deadline(left)
+}
+
+// Context returns a context that ends when the lock is lost or released.
+func (h *Hold) Context() context.Context { return h.end.Context() }
+
+// Unlock releases the lock. It returns an error if it was lost before.
+func (h *Hold) Unlock() error {
+	n := h.node
+	n.enterHere()
+	if h.state != inside {
+		n.turnBack()
+		return h.end.Err()
+	}
+	n.release(h)
+	n.leaveHere()
+	if err := h.end.Err(); !errors.Is(err, lock.ErrReleased) {
+		return err
+	}
+	return nil
+}

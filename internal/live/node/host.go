@@ -1,0 +1,142 @@
+package node
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/stile-lock/stile/internal/live/node/transport"
+	"github.com/stile-lock/stile/internal/live/process"
+	"github.com/stile-lock/stile/internal/live/views"
+)
+
+// installed takes that the member has begun a view.
+func (n *Node) installed(r *views.Record) {
+	n.keepLinks(r)
+	n.logView(r)
+	if err := n.pool.SetExtra(greeting(r.Cluster)); err != nil {
+		n.c.Log.Error("greetings do not name the cluster", "err", err)
+	}
+	n.disk.remember(r)
+	n.cluster = r.Cluster
+	n.cease()
+}
+
+// keepLinks dials all members, so that a broken connection is found out before it
+// is needed.
+func (n *Node) keepLinks(r *views.Record) {
+	for _, m := range r.Members {
+		if m.Address != n.address {
+			n.pool.Dial(m.Address)
+		}
+	}
+	for _, o := range n.lastView {
+		here := slices.ContainsFunc(r.Members, func(m views.Member) bool { return m.Address == o.Address })
+		votes := slices.ContainsFunc(r.Voters, func(v views.Voter) bool { return v.Address == o.Address })
+		if !here && !votes {
+			n.pool.Drop(o.Address)
+		}
+	}
+}
+
+// logView writes one line for a view, which says what has changed.
+func (n *Node) logView(r *views.Record) {
+	old := n.lastView
+	var joined, gone, votes []string
+	for _, m := range r.Members {
+		i := slices.IndexFunc(old, func(o views.Member) bool { return o.Inc == m.Inc })
+		switch {
+		case i < 0:
+			joined = append(joined, m.Name)
+		case old[i].Voter == 0 && m.Voter != 0:
+			votes = append(votes, m.Name+" votes")
+		case old[i].Voter != 0 && m.Voter == 0:
+			votes = append(votes, m.Name+" no longer votes")
+		}
+	}
+	for _, m := range old {
+		if r.Rank(m.Inc) < 0 {
+			how := " left"
+			if slices.ContainsFunc(r.Ghosts, func(g views.Ghost) bool { return g.Inc == m.Inc }) {
+				how = " was evicted"
+			}
+			gone = append(gone, m.Name+how)
+		}
+	}
+	n.lastView = slices.Clone(r.Members)
+	voters := 0
+	for _, v := range r.Voters {
+		if !v.Leaves {
+			voters++
+		}
+	}
+	args := []any{"epoch", r.Epoch, "members", len(r.Members), "voters", voters}
+	if len(joined) > 0 {
+		args = append(args, "joined", joined)
+	}
+	if len(gone) > 0 {
+		args = append(args, "gone", gone)
+	}
+	if len(votes) > 0 {
+		args = append(args, "now", votes)
+	}
+	if len(r.Ghosts) > 0 {
+		args = append(args, "ghosts", len(r.Ghosts))
+	}
+	n.c.Log.Info("view begun", args...)
+}
+
+// An owner is what the pool knows of a node. It is called without the mutex.
+type owner struct{ *Node }
+
+// Check judges who wants a link.
+func (o owner) Check(p *transport.Peer) error {
+	theirs, err := readGreeting(p.Extra)
+	if err != nil {
+		return err
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	ours := cmp.Or(o.p.Record().Cluster, o.cluster)
+	if ours != 0 && theirs.cluster != 0 && ours != theirs.cluster {
+		return fmt.Errorf("%s is of cluster %016x, and %s of %016x: they cannot be joined; start one of them without its data folder", p.Name, theirs.cluster, o.c.Name, ours)
+	}
+	for _, c := range o.p.Record().Choices {
+		if !theirs.knows(c.Algorithm, c.Version) {
+			return fmt.Errorf("%s does not know version %d of %s, which the cluster uses: run the same version of stile there", p.Name, c.Version, c.Algorithm)
+		}
+	}
+	return nil
+}
+
+// Up says that there is a connection to a node.
+func (o owner) Up(address string, p *transport.Peer) {
+	o.use(process.Input{Kind: process.Up, Text: address})
+}
+
+// Down says that there is no longer one.
+func (o owner) Down(address string, err error) {
+	o.enter()
+	if o.over {
+		o.mu.Unlock()
+		return
+	}
+	o.lately = err.Error()
+	o.step(process.Input{Kind: process.Down, Text: address})
+	o.leave()
+}
+
+// Message takes a message from another node. An error ends the connection.
+func (o owner) Message(p *transport.Peer, b []byte) error {
+	o.enter()
+	if o.over {
+		o.mu.Unlock()
+		return nil
+	}
+	o.hung = nil
+	o.step(process.Input{Kind: process.Message, Text: p.Addr, Bytes: b})
+	o.carryOut()
+	err := o.hung
+	o.leave()
+	return err
+}

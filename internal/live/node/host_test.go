@@ -1,0 +1,24 @@
+package node
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stile-lock/stile/internal/live/views"
+)
+
+// The line of a view says who has come, who is gone and how, and who votes now.
+func TestViewIsExplained(t *testing.T) {
+	var log journal
+	h := &Node{c: Config{Log: log.logger()}}
+	a, b, c := views.Member{Inc: 64, Name: "a", Voter: 64}, views.Member{Inc: 128, Name: "b"}, views.Member{Inc: 192, Name: "c"}
+	h.logView(&views.Record{Members: []views.Member{a, b, c}})
+	a.Voter, b.Voter = 0, 200
+	h.logView(&views.Record{Members: []views.Member{a, b, c}})
+	h.logView(&views.Record{Members: []views.Member{b}, Ghosts: []views.Ghost{{Inc: c.Inc}}})
+	for _, want := range []string{`joined="[a b c]"`, `now="[a no longer votes b votes]"`, `gone="[a left c was evicted]" ghosts=1`} {
+		if !strings.Contains(log.b.String(), want) {
+			t.Errorf("no %s in\n%s", want, &log.b)
+		}
+	}
+}

@@ -1,0 +1,194 @@
+package node
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/stile-lock/stile/algorithm/catalog"
+	"github.com/stile-lock/stile/internal/live/process"
+	"github.com/stile-lock/stile/internal/live/replay"
+)
+
+// A Record says where the inputs of a node are written to, for 'stile replay'.
+type Record struct {
+	File  string // which must not exist; empty: nowhere
+	Bytes int64  // how long it may be; 0: DefaultRecord
+	By    string // the version of stile, for people
+}
+
+// DefaultRecord is how long a recording may be.
+const DefaultRecord = 1 << 30
+
+// maxPending is how much may wait for the disk.
+const maxPending = 16 << 20
+
+// lastWords is what a recording is kept shorter by, to say why it ends.
+const lastWords = 256
+
+// A recorder writes a recording. The core hands it entries with the node's mutex, so
+// it never waits for the disk: a goroutine of its own does. When it cannot go on it
+// says so once, and what is written stays as it is: there is never a gap.
+type recorder struct {
+	log  *slog.Logger
+	most int64
+
+	mu      sync.Mutex // held shortly
+	w       *replay.Writer
+	taken   int64  // bytes that the goroutine has got
+	stopped string // why it has ended; empty if it has not
+	early   bool   // that was before the node did
+	spare   []byte // for what is recorded while something is written
+	wake    chan struct{}
+	done    chan struct{} // closed when the goroutine has ended
+
+	disk sync.Mutex // held while something is written, and taken before mu
+	file *os.File
+	err  error
+}
+
+// newRecorder begins a recording.
+func newRecorder(c Record, log *slog.Logger, h *replay.Header) (*recorder, error) {
+	file, err := os.OpenFile(c.File, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	switch {
+	case errors.Is(err, os.ErrExist):
+		return nil, fmt.Errorf("record to %s: there is such a file already, and it is not overwritten: move it away, or name another one", c.File)
+	case err != nil:
+		return nil, fmt.Errorf("record: %w", err)
+	}
+	h.By, h.Wall = c.By, time.Now().UnixMilli()
+	h.Election, h.Heartbeat, h.MaxLog = process.Election, process.Heartbeat, maxLog
+	for _, s := range catalog.Live() {
+		h.Specs = append(h.Specs, replay.Spec{Name: s.Name, Version: s.Version})
+	}
+	r := &recorder{
+		log: log.With("file", c.File), most: cmp.Or(c.Bytes, DefaultRecord) - lastWords, w: replay.NewWriter(h),
+		wake: make(chan struct{}, 1), done: make(chan struct{}), file: file,
+	}
+	go r.run()
+	return r, nil
+}
+
+// Took implements process.Tape.
+func (r *recorder) Took(in *process.Input, out *process.Output) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.stopped != "" {
+		return
+	}
+	before := *r.w
+	made := r.w.Took(in, out)
+	switch size := len(r.w.B); {
+	case !made:
+		r.stop("an input is too large to be recorded", true)
+	case r.taken+int64(size) > r.most:
+		*r.w = before
+		r.stop("it is as long as it may be", true)
+	case size > maxPending:
+		*r.w = before
+		r.stop("the disk is too slow for what is to be recorded", true)
+	}
+	r.rouse()
+}
+
+// Crashed implements process.Tape: the process ends when it returns.
+func (r *recorder) Crashed(in *process.Input, out *process.Output) {
+	r.mu.Lock()
+	if r.stopped == "" {
+		r.w.Crashed(in, out)
+	}
+	r.mu.Unlock()
+	r.write()
+	_ = r.file.Sync()
+}
+
+// stop ends the recording, with mu.
+func (r *recorder) stop(why string, early bool) {
+	if r.stopped == "" {
+		r.stopped, r.early = why, early
+		r.w.End(why)
+		r.rouse()
+	}
+}
+
+// rouse has the goroutine look.
+func (r *recorder) rouse() {
+	select {
+	case r.wake <- struct{}{}:
+	default: // it will
+	}
+}
+
+// close ends the recording of a node that has ended, and waits until it is written.
+func (r *recorder) close() {
+	r.mu.Lock()
+	r.stop("the node has ended", false)
+	r.mu.Unlock()
+	<-r.done
+}
+
+// discard ends the recording of a node that did not start, and removes its file: there
+// was none before. It spares one that somebody else has put there meanwhile.
+func (r *recorder) discard() {
+	made, err := r.file.Stat() // while it is open
+	r.close()
+	if err != nil {
+		return
+	}
+	if there, err := os.Lstat(r.file.Name()); err == nil && os.SameFile(made, there) {
+		_ = os.Remove(r.file.Name()) // why the node did not start is what matters
+	}
+}
+
+// run writes what is recorded, until there is no more.
+func (r *recorder) run() {
+	defer close(r.done)
+	for range r.wake {
+		if r.write() {
+			break
+		}
+	}
+	if err := errors.Join(r.err, r.file.Sync(), r.file.Close()); err != nil {
+		r.log.Error("the recording has ended, and the node goes on without it", "err", err)
+	} else if r.early {
+		r.log.Warn("the recording has ended, and the node goes on without it", "why", r.stopped)
+	}
+}
+
+// write writes what there is, and reports whether it was the last.
+func (r *recorder) write() (last bool) {
+	r.disk.Lock()
+	defer r.disk.Unlock()
+	r.mu.Lock()
+	b := r.w.B
+	r.w.B, r.spare = r.spare[:0], nil
+	r.taken += int64(len(b))
+	last = r.stopped != ""
+	r.mu.Unlock()
+	if r.err == nil {
+		_, r.err = r.file.Write(b)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.spare = b
+	if r.err != nil {
+		r.stop("it could not be written", true)
+	}
+	return last || r.err != nil
+}
+
+// record begins to record what comes to the process, if it is to.
+func (n *Node) record(c *process.Config) (err error) {
+	if n.c.Record.File == "" {
+		return nil
+	}
+	if n.tape, err = newRecorder(n.c.Record, n.c.Log, &replay.Header{Begin: c.Begin}); err != nil {
+		return err
+	}
+	c.Tape = n.tape
+	return nil
+}

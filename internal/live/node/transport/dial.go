@@ -1,0 +1,267 @@
+package transport
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"time"
+)
+
+// want has an address dialled, by who does so already if there is one.
+func (p *Pool) want(addr string) error {
+	if p.closed {
+		return errClosed
+	}
+	pr := p.holdLocked(addr)
+	pr.wanted = true
+	if pr.dialling {
+		pr.users--
+		return ErrDown
+	}
+	ctx, cancel := context.WithCancel(p.ctx)
+	pr.dialling, pr.cancel = true, cancel
+	p.wg.Go(func() {
+		defer p.release(pr)
+		defer cancel()
+		p.dialler(ctx, pr)
+	})
+	return ErrDown
+}
+
+// maxTold is of how many addresses it is known why they were last not reached.
+const maxTold = 1024
+
+// dialler dials an address, and again if that fails, as long as somebody wants to
+// send there.
+func (p *Pool) dialler(ctx context.Context, pr *peer) {
+	for fails := 0; ; fails++ {
+		p.mu.Lock()
+		if ctx.Err() != nil || !pr.wanted || pr.best != nil {
+			pr.dialling, pr.cancel = false, nil
+			if ctx.Err() != nil && pr.wanted && pr.best == nil {
+				_ = p.want(pr.addr) // somebody has asked for it again since it was dropped
+			}
+			p.mu.Unlock()
+			return
+		}
+		pr.wanted = false
+		p.mu.Unlock()
+		since := time.Now()
+		linked, err := p.dial(ctx, pr)
+		if linked && time.Since(since) > p.c.MaxBackoff {
+			fails = -1
+		}
+		if !linked && ctx.Err() == nil {
+			p.missed(pr, err)
+		}
+		wait := time.NewTimer(p.backoff(fails))
+		select {
+		case <-ctx.Done():
+		case <-wait.C:
+		}
+		wait.Stop()
+	}
+}
+
+// missed tells that an address cannot be reached, unless it can be by now. Why is
+// logged once, until there was a link or it is for another reason.
+func (p *Pool) missed(pr *peer, err error) {
+	pr.turn.Lock()
+	defer pr.turn.Unlock()
+	p.mu.Lock()
+	linked := len(pr.links) > 0
+	aloud := p.told[pr.addr] != err.Error()
+	if !linked && aloud {
+		if len(p.told) >= maxTold {
+			clear(p.told)
+		}
+		p.told[pr.addr] = err.Error()
+	}
+	p.mu.Unlock()
+	if linked {
+		return
+	}
+	if aloud {
+		p.c.Log.Warn("no link", "to", pr.addr, "why", err)
+	}
+	p.owner.Down(pr.addr, err)
+}
+
+// backoff is how long to wait after so many failures before: from half to all of a
+// time that doubles, so that nodes do not dial in step. After a link that was good
+// there is no need to wait.
+func (p *Pool) backoff(fails int) time.Duration {
+	if fails < 0 {
+		return 0
+	}
+	d := p.c.MaxBackoff
+	if fails < 30 && p.c.Backoff<<fails < d {
+		d = p.c.Backoff << fails
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return d/2 + time.Duration(p.random.Int64N(int64(d/2)+1))
+}
+
+// dial makes a link, and has it until it ends. It reports whether there was one.
+func (p *Pool) dial(ctx context.Context, pr *peer) (linked bool, err error) {
+	t, err := p.reach(ctx, pr.addr)
+	if err != nil {
+		return false, err
+	}
+	t.put(kindWelcome) // it is sent when the link is in the pool
+	return true, p.run(pr, t)
+}
+
+// reach connects and greets.
+func (p *Pool) reach(ctx context.Context, addr string) (*tie, error) {
+	ctx, cancel := context.WithTimeout(ctx, p.c.Handshake)
+	defer cancel()
+	raw, err := p.c.Dial(ctx, addr)
+	if err != nil {
+		return nil, fmt.Errorf("cannot connect to %s: %w", addr, err)
+	}
+	stop := context.AfterFunc(ctx, func() { raw.Close() })
+	defer stop()
+	c, err := p.secure(ctx, raw, addr)
+	if err == nil {
+		var t *tie
+		if t, err = p.greet(c, addr); err == nil && stop() {
+			return t, nil
+		}
+	}
+	raw.Close()
+	if ctx.Err() != nil || errors.Is(err, os.ErrDeadlineExceeded) {
+		return nil, fmt.Errorf("%s did not answer in %v: is it a node, and does it speak TLS as this one does?", addr, p.c.Handshake)
+	}
+	return nil, hinted(addr, err)
+}
+
+// hinted says what to do about an error of TLS.
+func hinted(addr string, err error) error {
+	var host x509.HostnameError
+	var unknown x509.UnknownAuthorityError
+	switch {
+	case alerted(err):
+		return fmt.Errorf("%s does not accept the certificate of this node, or its protocol: %w: make it with the same CA, and see the log there", addr, err)
+	case errors.As(err, &host):
+		return fmt.Errorf("the certificate of %s is for other hosts: %w: make it again with this --host", addr, err)
+	case errors.As(err, &unknown):
+		return fmt.Errorf("the certificate of %s is of another CA: %w: make all certificates with one CA", addr, err)
+	}
+	return fmt.Errorf("no link to %s: %w", addr, err)
+}
+
+// alerted reports whether the other side has ended TLS with an error.
+func alerted(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "remote error"
+}
+
+// secure speaks TLS over a connection that was dialled, or allows it to be plain.
+func (p *Pool) secure(ctx context.Context, raw net.Conn, addr string) (net.Conn, error) {
+	if err := tune(raw, p.c.Timeout); err != nil {
+		return nil, err
+	}
+	return secure(ctx, raw, addr, PeerProto, p.c.TLS, p.c.Insecure)
+}
+
+func secure(ctx context.Context, raw net.Conn, addr, proto string, config func(host string) *tls.Config, insecure bool) (net.Conn, error) {
+	s := newSocket(raw)
+	if config == nil {
+		if !insecure && !local(raw.RemoteAddr()) {
+			return nil, errors.New("without certificates nothing is sent to other machines: give certificates ('stile cert' makes them), or --insecure")
+		}
+		return s, nil
+	}
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, err
+	}
+	c := config(host).Clone()
+	c.NextProtos = []string{proto}
+	t := tls.Client(s, c)
+	if err := t.HandshakeContext(ctx); err != nil {
+		return nil, err
+	}
+	if got := t.ConnectionState().NegotiatedProtocol; got != proto {
+		return nil, fmt.Errorf("it speaks TLS, but not %s: is it a node?", proto)
+	}
+	return t, nil
+}
+
+// greet presents this process over a connection, and makes a link of it. dialled is
+// the address if this process has dialled.
+func (p *Pool) greet(c net.Conn, dialled string) (*tie, error) {
+	p.mu.Lock()
+	self := *p.c.hello()
+	self.Extra = p.extra
+	p.mu.Unlock()
+	s, c := socketOf(c)
+	g := &greeter{self: self, dialled: dialled, check: p.judge}
+	greeting := g.accept
+	if dialled != "" {
+		greeting = g.dial
+	}
+	s.SetDeadline(time.Now().Add(p.c.Handshake))
+	r := newReader(c, maxHello)
+	other, err := greeting(c, r)
+	if err != nil {
+		return nil, err
+	}
+	s.SetDeadline(time.Time{})
+	return &tie{Link: newLink(c, s, r, p.c.Limits, &p.wg), peer: other, dialled: dialled != "", done: make(chan struct{})}, nil
+}
+
+// judge says what is wrong with who wants a link.
+func (p *Pool) judge(other *Peer) error {
+	if p.c.Fits != nil && other.Cert != nil {
+		if err := p.c.Fits(other.Cert, other.Name); err != nil {
+			return err
+		}
+	}
+	if other.Dialled == "" {
+		if err := p.claim(other); err != nil {
+			return err
+		}
+	}
+	return p.owner.Check(other)
+}
+
+// Serve has a connection that was accepted: it is what a Mux does with PeerProto.
+func (p *Pool) Serve(c net.Conn) {
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		return
+	}
+	p.wg.Add(1)
+	p.mu.Unlock()
+	defer p.wg.Done()
+	defer c.Close()
+	s, c := socketOf(c)
+	stop := context.AfterFunc(p.ctx, func() { s.Close() })
+	defer stop()
+	tune(s.Conn, p.c.Timeout) // without, it is only found dead later
+	var t *tie
+	err := errCrowd
+	if p.pending.enter(s) {
+		t, err = p.greet(c, "")
+		if !p.pending.leave(s) {
+			err = errEvicted
+		}
+	}
+	stop() // a link is closed by Close
+	if err != nil {
+		p.refused.log(p.c.Log, slog.LevelWarn, "refused a node", "from", remote(c), "why", err)
+		return
+	}
+	pr := p.hold(t.peer.Addr)
+	defer p.release(pr)
+	p.run(pr, t)
+}

@@ -1,0 +1,156 @@
+package transport
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+)
+
+// A kind says what a frame is.
+type kind byte
+
+const (
+	kindHello   kind = 1 + iota // who speaks, and what
+	kindWelcome                 // the other's Hello is fine
+	kindRefuse                  // it is not; the payload says why
+	kindBeat                    // nothing to say, but alive
+	kindBye                     // nothing more will come; send what is left and close
+	kindData                    // a message of the layer above
+)
+
+const (
+	headerSize = 9        // checksum, length and kind
+	smallBuf   = 4 << 10  // what a reader starts with
+	largeBuf   = 64 << 10 // what it gives back when it is not needed any more
+	patience   = 256      // after so many frames that were small
+)
+
+// Malformed is the error of a link whose other end sent what is no frame, or a
+// frame that is nothing.
+type Malformed struct{ Why string }
+
+func (m *Malformed) Error() string { return "malformed: " + m.Why }
+
+func malformed(format string, args ...any) error { return &Malformed{fmt.Sprintf(format, args...)} }
+
+// errCut is the error of a connection that ended where no frame does.
+var errCut = fmt.Errorf("the connection was cut in the middle of a frame: %w", io.ErrUnexpectedEOF)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// appendFrame appends a frame to b.
+func appendFrame(b []byte, k kind, payload []byte) []byte {
+	at := len(b)
+	b = append(b, 0, 0, 0, 0, 0, 0, 0, 0, byte(k))
+	b = append(b, payload...)
+	binary.BigEndian.PutUint32(b[at+4:], uint32(1+len(payload)))
+	binary.BigEndian.PutUint32(b[at:], crc32.Checksum(b[at+4:], castagnoli))
+	return b
+}
+
+// A reader reads frames. Its buffer grows as bytes come, never because a length
+// says that they will.
+type reader struct {
+	src     io.Reader
+	buf     []byte
+	at, end int // of what was read and not given out yet
+	most    int // bytes of a payload
+	small   int // frames since the buffer had to be large
+}
+
+func newReader(src io.Reader, most int) *reader {
+	return &reader{src: src, buf: make([]byte, smallBuf), most: most}
+}
+
+// next returns the next frame, which is valid until the call after. The error is
+// io.EOF if the connection ended after a frame.
+func (r *reader) next() (kind, []byte, error) {
+	if err := r.need(headerSize); err != nil {
+		return 0, nil, err
+	}
+	length := int64(binary.BigEndian.Uint32(r.buf[r.at+4:]))
+	if length < 1 || length > int64(r.most)+1 {
+		return 0, nil, malformed("a frame of %d bytes, where 1 to %d are allowed", length, r.most+1)
+	}
+	size := headerSize - 1 + int(length)
+	if err := r.need(size); err != nil {
+		return 0, nil, err
+	}
+	b := r.buf[r.at : r.at+size : r.at+size]
+	if sum := crc32.Checksum(b[4:], castagnoli); sum != binary.BigEndian.Uint32(b) {
+		return 0, nil, malformed("a frame of %d bytes with the checksum %08x, where %08x would be right", length, binary.BigEndian.Uint32(b), sum)
+	}
+	r.at += size
+	r.shrink(size)
+	return kind(b[8]), b[headerSize:], nil
+}
+
+// shrink counts frames that would fit into a smaller buffer.
+func (r *reader) shrink(size int) {
+	if len(r.buf) > largeBuf && size <= largeBuf {
+		r.small++
+	} else {
+		r.small = 0
+	}
+}
+
+// need waits until there are n bytes.
+func (r *reader) need(n int) error {
+	for empty := 0; r.end-r.at < n; {
+		r.room(n)
+		m, err := r.src.Read(r.buf[r.end:])
+		r.end += m
+		if m > 0 {
+			empty = 0
+			continue
+		}
+		switch {
+		case err == nil && empty < 100:
+			empty++
+		case err == nil:
+			return io.ErrNoProgress
+		case !errors.Is(err, io.EOF):
+			return err
+		case r.end > r.at:
+			return errCut
+		default:
+			return io.EOF
+		}
+	}
+	return nil
+}
+
+// room makes room for at least one more byte of the n that are needed.
+func (r *reader) room(n int) {
+	switch {
+	case r.small > patience && r.end-r.at <= smallBuf:
+		r.move(make([]byte, max(2*smallBuf, 2*(r.end-r.at))))
+		r.small = 0
+	case r.at == r.end:
+		r.at, r.end = 0, 0
+	case r.at+n > len(r.buf) && r.at > 0:
+		r.move(r.buf)
+	case r.end == len(r.buf):
+		r.move(make([]byte, 2*len(r.buf)))
+	}
+}
+
+// move puts what is there at the start of a buffer.
+func (r *reader) move(to []byte) {
+	r.end = copy(to, r.buf[r.at:r.end])
+	r.at, r.buf = 0, to
+}
+
+// magic reads the bytes that must come before all frames.
+func (r *reader) magic(want string) error {
+	if err := r.need(len(want)); err != nil {
+		return err
+	}
+	if got := string(r.buf[r.at : r.at+len(want)]); got != want {
+		return malformed("the first bytes are %q, where %q would be right: it does not speak this protocol", got, want)
+	}
+	r.at += len(want)
+	return nil
+}

@@ -1,0 +1,114 @@
+package transport
+
+import (
+	"encoding/binary"
+	"fmt"
+	"net"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// What this package speaks, and how much a Hello may carry.
+const (
+	MinVersion = 1
+	MaxVersion = 1
+	MaxName    = 255  // bytes of a name, and of an address
+	MaxExtra   = 8192 // bytes for the layer above
+
+	maxHello  = 32 + 2*MaxName + MaxExtra
+	maxReason = 512 // bytes of a refusal
+)
+
+// A Hello is how a process presents itself.
+type Hello struct {
+	Min, Max uint16 // the protocol versions that it speaks
+	Name     string // of the node
+	Addr     string // where others reach it, host:port
+	Nonce    uint64 // no other process has it
+	Extra    []byte // for the layer above
+}
+
+// check says what is wrong with a Hello.
+func (h *Hello) check() error {
+	switch {
+	case h.Min == 0 || h.Min > h.Max:
+		return malformed("protocol versions %d to %d", h.Min, h.Max)
+	case h.Name == "" || len(h.Name) > MaxName || !printable(h.Name):
+		return malformed("a node is called %.40q: want 1 to %d bytes that can be printed", h.Name, MaxName)
+	case len(h.Addr) > MaxName || !printable(h.Addr):
+		return malformed("a node is at %.40q: want host:port", h.Addr)
+	case len(h.Extra) > MaxExtra:
+		return malformed("a Hello with %d bytes for the layer above, at most %d are allowed", len(h.Extra), MaxExtra)
+	}
+	if host, port, err := net.SplitHostPort(h.Addr); err != nil || host == "" || port == "" {
+		return malformed("a node is at %.40q: want host:port", h.Addr)
+	}
+	return nil
+}
+
+func printable(s string) bool {
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
+}
+
+// append appends the bytes of a Hello.
+func (h *Hello) append(b []byte) []byte {
+	b = binary.BigEndian.AppendUint16(b, h.Min)
+	b = binary.BigEndian.AppendUint16(b, h.Max)
+	b = binary.BigEndian.AppendUint64(b, h.Nonce)
+	for _, field := range []string{h.Name, h.Addr, string(h.Extra)} {
+		b = binary.BigEndian.AppendUint16(b, uint16(len(field)))
+		b = append(b, field...)
+	}
+	return b
+}
+
+// An outdated is the error of two processes without a version in common.
+type outdated struct{ min, max, ourMin, ourMax uint16 }
+
+func (o *outdated) Error() string {
+	return fmt.Sprintf("protocol versions %d to %d were offered, and %d to %d are spoken here: upgrade the older node", o.min, o.max, o.ourMin, o.ourMax)
+}
+
+// agree returns the highest version that both speak.
+func agree(h *Hello, theirMin, theirMax uint16) (uint16, error) {
+	v := min(h.Max, theirMax)
+	if v < h.Min || v < theirMin {
+		return 0, &outdated{theirMin, theirMax, h.Min, h.Max}
+	}
+	return v, nil
+}
+
+// decodeHello reads what another process says of itself, and the version that is
+// then spoken. Of one without a version in common only the versions are read: the
+// rest may be what no version here knows.
+func decodeHello(b []byte, self *Hello) (*Hello, uint16, error) {
+	if len(b) < 4 {
+		return nil, 0, malformed("a Hello of %d bytes", len(b))
+	}
+	h := &Hello{Min: binary.BigEndian.Uint16(b), Max: binary.BigEndian.Uint16(b[2:])}
+	if h.Min == 0 || h.Min > h.Max {
+		return nil, 0, malformed("protocol versions %d to %d", h.Min, h.Max)
+	}
+	version, err := agree(self, h.Min, h.Max)
+	if err != nil {
+		return nil, 0, err
+	}
+	if b = b[4:]; len(b) < 8 {
+		return nil, 0, malformed("a Hello that is cut short")
+	}
+	h.Nonce, b = binary.BigEndian.Uint64(b), b[8:]
+	var extra string
+	for _, field := range []*string{&h.Name, &h.Addr, &extra} {
+		if len(b) < 2 || len(b)-2 < int(binary.BigEndian.Uint16(b)) {
+			return nil, 0, malformed("a Hello that is cut short")
+		}
+		n := int(binary.BigEndian.Uint16(b))
+		*field, b = string(b[2:2+n]), b[2+n:]
+	}
+	if len(b) > 0 {
+		return nil, 0, malformed("a Hello with %d bytes after its end", len(b))
+	}
+	h.Extra = []byte(extra)
+	return h, version, h.check()
+}

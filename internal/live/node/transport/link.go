@@ -1,0 +1,268 @@
+package transport
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+)
+
+const (
+	chunk     = 64 << 10 // written at once; so much is written even before a flush
+	recordMax = 16 << 10 // of plain text in a record of TLS
+)
+
+// Errors of Send, and of links that ended.
+var (
+	ErrDropped = errors.New("the queue is half full, and this message may be lost")
+	ErrFull    = errors.New("the other side does not read")
+	ErrTooLong = errors.New("the message is longer than a frame may be")
+	errLeft    = errors.New("the link has given way to another one")
+)
+
+// Limits is what one link may cost.
+type Limits struct {
+	Frame int // bytes of a message
+	Queue int // bytes that wait to be sent
+}
+
+// A Link moves frames over one connection.
+type Link struct {
+	conn   net.Conn // what is read and written
+	sock   *socket  // what is below
+	in     *reader
+	limits Limits
+
+	mu      sync.Mutex
+	queue   []byte // frames that wait
+	work    []byte // what is left of those that are being written
+	batch   []byte // the buffer of work
+	writing bool   // somebody writes
+	spoke   bool   // something was said since the last beat
+	leaving error  // why to close when all is written; nil: do not
+	ended   error
+
+	heard  atomic.Bool // something came since the last beat
+	silent int         // beats without; of who makes them beat
+	slow   int         // beats since it should have left
+}
+
+// newLink makes a link of a connection, from which r reads. Goroutines are counted
+// in wg.
+func newLink(conn net.Conn, sock *socket, r *reader, limits Limits, wg *sync.WaitGroup) *Link {
+	r.most = limits.Frame
+	l := &Link{conn: conn, sock: sock, in: r, limits: limits}
+	sock.let(wg, func(err error) {
+		if err != nil {
+			l.Fail(err)
+		}
+		l.Flush()
+	})
+	return l
+}
+
+// Send queues a message. If there is no room and it may be lost, it is dropped;
+// if it may not, the link ends: what comes after a gap is worth nothing. A message
+// that may be lost gets only half of the queue.
+func (l *Link) Send(b []byte, lossy bool) error {
+	full, err := l.send(b, lossy)
+	if full {
+		l.Flush()
+	}
+	return err
+}
+
+// send is Send, and reports whether there is enough for a write.
+func (l *Link) send(b []byte, lossy bool) (full bool, err error) {
+	if len(b) > l.limits.Frame {
+		return false, fmt.Errorf("%w: %d bytes, at most %d", ErrTooLong, len(b), l.limits.Frame)
+	}
+	l.mu.Lock()
+	if err := cmp.Or(l.ended, l.leaving); err != nil {
+		l.mu.Unlock()
+		return false, err
+	}
+	waits := l.waits()
+	room := l.limits.Queue - waits - headerSize - len(b)
+	switch {
+	case lossy && room < l.limits.Queue/2:
+		l.mu.Unlock()
+		return false, ErrDropped
+	case room < 0:
+		l.mu.Unlock()
+		err := fmt.Errorf("%w: %d bytes wait, at most %d may", ErrFull, waits, l.limits.Queue)
+		l.Fail(err)
+		return false, err
+	}
+	l.queue = appendFrame(l.queue, kindData, b)
+	l.spoke = true
+	full = len(l.queue) >= chunk
+	l.mu.Unlock()
+	return full, nil
+}
+
+// waits counts the bytes that wait to be sent.
+func (l *Link) waits() int { return len(l.queue) + len(l.work) + int(l.sock.kept.Load()) }
+
+// Waits counts the bytes that wait to be sent.
+func (l *Link) Waits() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.waits()
+}
+
+// put queues a frame of this package, which may always be said.
+func (l *Link) put(k kind) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.queue = appendFrame(l.queue, k, nil)
+	l.spoke = true
+}
+
+// Flush writes what is queued, as far as the socket takes it. If somebody else
+// writes, or the socket is busy, they will take it along.
+func (l *Link) Flush() {
+	l.mu.Lock()
+	if l.writing {
+		l.mu.Unlock()
+		return
+	}
+	l.writing = true
+	var failed error
+	for failed == nil && l.ended == nil && l.take() && !l.sock.busy() {
+		b := l.work[:min(len(l.work), chunk)]
+		l.mu.Unlock()
+		failed = l.write(b)
+		l.mu.Lock()
+		l.work = l.work[len(b):]
+	}
+	l.writing = false
+	leaving := l.leaving
+	if l.ended != nil || l.waits() > 0 {
+		leaving = nil
+	}
+	l.mu.Unlock()
+	switch {
+	case failed != nil:
+		l.Fail(failed)
+	case leaving != nil:
+		l.end(leaving, l.conn.Close)
+	}
+}
+
+// take makes the queue what is written next, unless something is left to write,
+// and reports whether there is anything.
+func (l *Link) take() bool {
+	if len(l.work) == 0 {
+		next := l.batch[:0]
+		if cap(next) > 4*chunk {
+			next = nil // it was needed once; that may be long ago
+		}
+		l.work, l.batch, l.queue = l.queue, l.queue, next
+	}
+	return len(l.work) > 0
+}
+
+// write hands bytes to the socket, those of several records of TLS together.
+func (l *Link) write(b []byte) error {
+	if len(b) <= recordMax || net.Conn(l.sock) == l.conn {
+		_, err := l.conn.Write(b)
+		return err
+	}
+	l.sock.cork()
+	_, err := l.conn.Write(b)
+	return errors.Join(err, l.sock.uncork())
+}
+
+// Run reads until the link ends, and returns why. message gets each message, which
+// is valid until it returns; its error ends the link.
+func (l *Link) Run(message func(b []byte) error) error {
+	for {
+		k, b, err := l.in.next()
+		if err == nil {
+			if !l.heard.Load() {
+				l.heard.Store(true)
+			}
+			switch k {
+			case kindData:
+				err = message(b)
+			case kindBeat:
+			case kindBye:
+				l.Close(errLeft)
+			case kindRefuse:
+				err = &Refused{remote(l.conn), reason(b)}
+			default:
+				err = malformed("a frame of kind %d after the greeting", k)
+			}
+		}
+		if err != nil {
+			return l.Fail(worded(err))
+		}
+	}
+}
+
+// worded says what it means that nothing more can be read.
+func worded(err error) error {
+	if errors.Is(err, io.EOF) {
+		return errors.New("the other side closed the connection")
+	}
+	return err
+}
+
+// Close ends the link when all that is queued is written, and lets the other side
+// know that it was meant. It does not wait.
+func (l *Link) Close(err error) {
+	l.mu.Lock()
+	l.leaving = cmp.Or(l.leaving, err)
+	l.mu.Unlock()
+	l.Flush()
+}
+
+// Fail ends the link at once, and returns why it ended, which may be another
+// reason that came before.
+func (l *Link) Fail(err error) error { return l.end(err, l.sock.Conn.Close) }
+
+func (l *Link) end(err error, closing func() error) error {
+	l.mu.Lock()
+	first := l.ended == nil
+	if first {
+		l.ended = err
+	}
+	err = l.ended
+	l.mu.Unlock()
+	if first {
+		closing()
+	}
+	return err
+}
+
+// beat is called regularly. It says something if nothing was said since the last
+// time, and ends a link on which nothing was heard so often, or that cannot leave.
+func (l *Link) beat(often int) {
+	l.silent++
+	if l.heard.Swap(false) {
+		l.silent = 0
+	}
+	if l.silent >= often {
+		l.Fail(fmt.Errorf("nothing was heard for %d heartbeats", l.silent))
+		return
+	}
+	l.mu.Lock()
+	if leaving := l.leaving; leaving != nil {
+		if l.slow++; l.slow >= often {
+			l.mu.Unlock()
+			l.Fail(leaving)
+			return
+		}
+	}
+	spoke := l.spoke
+	l.spoke = false
+	if !spoke && l.waits() == 0 {
+		l.queue = appendFrame(l.queue, kindBeat, nil)
+	}
+	l.mu.Unlock()
+	l.Flush()
+}

@@ -1,0 +1,179 @@
+package transport
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// A peer is an address that is dialled, or from which links came.
+type peer struct {
+	addr string
+	turn sync.Mutex // held by who changes links, until its Owner was told
+
+	// These are guarded by the pool.
+	users    int // goroutines that have to do with it; without one it is forgotten
+	links    []*tie
+	best     *tie // to send on; nil if there is none
+	dialling bool // somebody dials, or waits to dial again
+	wanted   bool // somebody has sent since
+	cancel   func()
+}
+
+// A tie is a link in the pool.
+type tie struct {
+	*Link
+	peer    *Peer
+	dialled bool          // by this process
+	done    chan struct{} // closed when it is out of the pool
+
+	// These are guarded by the pool.
+	dirty bool // has something to flush
+	bye   bool // is being given up
+}
+
+// hold returns the peer of an address, which is kept until release.
+func (p *Pool) hold(addr string) *peer {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.holdLocked(addr)
+}
+
+func (p *Pool) holdLocked(addr string) *peer {
+	pr := p.peers[addr]
+	if pr == nil {
+		pr = &peer{addr: addr}
+		p.peers[addr] = pr
+	}
+	pr.users++
+	return pr
+}
+
+func (p *Pool) release(pr *peer) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if pr.users--; pr.users == 0 {
+		delete(p.peers, pr.addr)
+	}
+}
+
+// claim refuses a process whose address is that of another node, which is linked, and
+// a stranger when there are many: whoever this process wants to talk to has its place.
+func (p *Pool) claim(other *Peer) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if pr := p.peers[other.Addr]; pr == nil {
+		links := 0
+		for _, pr := range p.peers {
+			links += len(pr.links)
+		}
+		if links >= p.c.Peers {
+			return fmt.Errorf("%d nodes are connected, and only those may be that are wanted here: is %s of this cluster?", links, other.Name)
+		}
+	} else {
+		for _, t := range pr.links {
+			if t.peer.Name != other.Name {
+				return fmt.Errorf("node %s says that it is at %s, but node %s is there and connected: give each its own address", other.Name, other.Addr, t.peer.Name)
+			}
+		}
+	}
+	return nil
+}
+
+// run has a link in the pool until it ends.
+func (p *Pool) run(pr *peer, t *tie) error {
+	if err := p.adopt(pr, t); err != nil {
+		return t.Fail(err)
+	}
+	t.Flush()
+	err := t.Run(func(b []byte) error { return p.owner.Message(t.peer, b) })
+	p.part(pr, t, err)
+	return err
+}
+
+// adopt takes a link into the pool. What it replaces goes first.
+func (p *Pool) adopt(pr *peer, t *tie) error {
+	for {
+		pr.turn.Lock()
+		p.mu.Lock()
+		if p.closed {
+			p.mu.Unlock()
+			pr.turn.Unlock()
+			return errClosed
+		}
+		old := pr.replaced(t)
+		if old == nil {
+			break
+		}
+		p.mu.Unlock()
+		pr.turn.Unlock()
+		old.Fail(fmt.Errorf("a new connection from %s takes its place", t.peer.Remote))
+		<-old.done
+	}
+	pr.links = append(pr.links, t)
+	delete(p.told, pr.addr)
+	loser := pr.choose(p.c.Nonce)
+	first := len(pr.links) == 1
+	p.mu.Unlock()
+	defer pr.turn.Unlock()
+	if first {
+		p.c.Log.Info("linked", "to", pr.addr, "name", t.peer.Name, "dialled", t.dialled)
+		p.owner.Up(pr.addr, t.peer)
+		return nil
+	}
+	for _, other := range pr.links {
+		switch {
+		case other == loser && other.dialled:
+			other.put(kindBye)
+		case other != t:
+			other.put(kindBeat) // if it is dead we want to know
+		}
+		other.Flush()
+	}
+	return nil
+}
+
+// replaced returns a link that cannot be beside t: one of another process, or one
+// that the same side has dialled.
+func (pr *peer) replaced(t *tie) *tie {
+	for _, old := range pr.links {
+		if old.peer.Nonce != t.peer.Nonce || old.dialled == t.dialled {
+			return old
+		}
+	}
+	return nil
+}
+
+// choose finds the link to send on, and returns that which is given up.
+func (pr *peer) choose(nonce uint64) (loser *tie) {
+	pr.best = nil
+	for _, t := range pr.links {
+		wins := t.dialled == (nonce < t.peer.Nonce)
+		if len(pr.links) == 2 && !wins && t.dialled {
+			t.bye = true
+		}
+		if len(pr.links) == 2 && !wins {
+			loser = t
+		}
+		if !t.bye && (pr.best == nil || wins) {
+			pr.best = t
+		}
+	}
+	return loser
+}
+
+// part takes a link out of the pool.
+func (p *Pool) part(pr *peer, t *tie, err error) {
+	pr.turn.Lock()
+	defer pr.turn.Unlock()
+	p.mu.Lock()
+	pr.links = slices.DeleteFunc(pr.links, func(other *tie) bool { return other == t })
+	pr.choose(p.c.Nonce)
+	last := len(pr.links) == 0
+	p.mu.Unlock()
+	if last {
+		p.c.Log.Warn("link lost", "to", pr.addr, "name", t.peer.Name, "why", err)
+		p.owner.Down(pr.addr, err)
+	}
+	close(t.done)
+}

@@ -1,0 +1,268 @@
+package transport
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"sync"
+	"time"
+)
+
+// An Owner is told what happens in a Pool. Its methods are called from goroutines
+// of the pool, several at a time, but Up and Down of an address one after the other.
+// They must not wait, nor close the pool; they may send.
+type Owner interface {
+	// Check judges who wants a link. The error is told to the other side, too.
+	Check(p *Peer) error
+	// Up says that messages to the address go to this process.
+	Up(addr string, p *Peer)
+	// Down says that the address cannot be reached any more, or still not, and why.
+	// All messages of who was there have come before.
+	Down(addr string, err error)
+	// Message brings a message, which is valid until it returns. An error means
+	// that it is malformed, and ends the link.
+	Message(p *Peer, b []byte) error
+}
+
+// Config is what a Pool is told. Zero values mean what is usual.
+type Config struct {
+	Name  string // of this node
+	Addr  string // where others reach it
+	Nonce uint64 // of this process; drawn if 0
+	Extra []byte // for the Owners of others
+
+	TLS      func(host string) *tls.Config                // to dial a host; nil: plain TCP
+	Fits     func(c *x509.Certificate, name string) error // whether a node with this certificate may have the name; nil: any may
+	Insecure bool                                         // plain TCP is fine where others can listen
+	Dial     func(ctx context.Context, addr string) (net.Conn, error)
+
+	Limits                   // 1 MiB for a frame, 8 MiB for a queue
+	Handshake  time.Duration // how long a greeting may take; 5 s
+	Pending    int           // how many may be greeted at once; 64
+	Peers      int           // how many links others may make, beside those of who is wanted; 256
+	Heartbeat  time.Duration // how long a link is silent at most; 1 s
+	Timeout    time.Duration // after how long without a sound it is dead; 5 s
+	Backoff    time.Duration // after the first failure to dial; 50 ms, doubled with each
+	MaxBackoff time.Duration // 2 s
+	Seed       uint64        // of the jitter; drawn if 0
+	Log        *slog.Logger
+
+	min, max uint16 // versions
+}
+
+// DefaultPeers is how many links other nodes may make, several times as many as a
+// cluster has members.
+const DefaultPeers = 256
+
+// withDefaults fills in what is usual.
+func (c Config) withDefaults() Config {
+	c.Nonce = cmp.Or(c.Nonce, rand.Uint64())
+	c.Limits = c.Limits.usual()
+	c.Handshake = cmp.Or(c.Handshake, 5*time.Second)
+	c.Pending = cmp.Or(c.Pending, 64)
+	c.Peers = cmp.Or(c.Peers, DefaultPeers)
+	c.Heartbeat = cmp.Or(c.Heartbeat, time.Second)
+	c.Timeout = cmp.Or(c.Timeout, 5*c.Heartbeat)
+	c.Backoff = cmp.Or(c.Backoff, 50*time.Millisecond)
+	c.MaxBackoff = max(cmp.Or(c.MaxBackoff, 2*time.Second), c.Backoff)
+	c.Seed = cmp.Or(c.Seed, rand.Uint64())
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
+	c.min, c.max = cmp.Or(c.min, MinVersion), cmp.Or(c.max, MaxVersion)
+	if c.Dial == nil {
+		c.Dial = func(ctx context.Context, addr string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "tcp", addr)
+		}
+	}
+	return c
+}
+
+func (c *Config) hello() *Hello {
+	return &Hello{c.min, c.max, c.Name, c.Addr, c.Nonce, c.Extra}
+}
+
+// A Pool keeps a link to each address that is sent to.
+type Pool struct {
+	c       Config
+	owner   Owner
+	pending pending
+	refused refrain
+	ctx     context.Context
+	cancel  context.CancelFunc
+	wg      sync.WaitGroup
+
+	mu     sync.Mutex
+	extra  []byte
+	peers  map[string]*peer
+	told   map[string]string // why addresses are not reached, as was logged
+	dirty  []*tie            // to be flushed
+	spare  []*tie
+	random *rand.Rand
+	closed bool
+}
+
+// ErrDown is the error of a message to an address to which there is no link yet.
+// The pool dials, and Up says when there is one.
+var ErrDown = errors.New("there is no link to the address")
+
+var (
+	errClosed  = errors.New("the pool was closed")
+	errDropped = errors.New("the link is not needed any more")
+)
+
+// grace is how long Close waits for others to take what is queued.
+const grace = time.Second
+
+// NewPool makes a pool, which tells owner what happens.
+func NewPool(c Config, owner Owner) (*Pool, error) {
+	c = c.withDefaults()
+	switch err := c.hello().check(); {
+	case err != nil:
+		return nil, fmt.Errorf("cannot greet other nodes: %w", err)
+	case c.Frame < 1 || int64(c.Frame) >= 1<<31 || c.Queue < 2*(c.Frame+headerSize):
+		return nil, fmt.Errorf("frames of %d bytes in a queue of %d: want a queue for at least two frames", c.Frame, c.Queue)
+	case c.Timeout < c.Heartbeat:
+		return nil, fmt.Errorf("a timeout of %v and a heartbeat every %v: want a timeout of several heartbeats", c.Timeout, c.Heartbeat)
+	}
+	p := &Pool{c: c, owner: owner, pending: pending{most: c.Pending}, extra: c.Extra, peers: map[string]*peer{}, told: map[string]string{}, random: rand.New(rand.NewPCG(c.Seed, 0))}
+	p.ctx, p.cancel = context.WithCancel(context.Background())
+	p.wg.Go(p.beats)
+	return p, nil
+}
+
+// SetExtra changes what the Owners of others are told in greetings from now on.
+func (p *Pool) SetExtra(b []byte) error {
+	if len(b) > MaxExtra {
+		return fmt.Errorf("%d bytes for the layer above, at most %d are allowed", len(b), MaxExtra)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.extra = append([]byte(nil), b...)
+	return nil
+}
+
+// Send queues a message; Flush sends it. A message that is lossy may be dropped if
+// many wait. It never blocks.
+func (p *Pool) Send(addr string, b []byte, lossy bool) error {
+	p.mu.Lock()
+	pr := p.peers[addr]
+	if pr == nil || pr.best == nil {
+		defer p.mu.Unlock()
+		return p.want(addr)
+	}
+	t := pr.best
+	full, err := t.send(b, lossy)
+	if err == nil && !t.dirty {
+		t.dirty = true
+		p.dirty = append(p.dirty, t)
+	}
+	p.mu.Unlock()
+	if full {
+		t.Flush()
+	}
+	return err
+}
+
+// Flush sends what was queued for all addresses. It never blocks.
+func (p *Pool) Flush() {
+	p.mu.Lock()
+	list := p.dirty
+	p.dirty, p.spare = p.spare[:0], nil
+	for _, t := range list {
+		t.dirty = false
+	}
+	p.mu.Unlock()
+	for _, t := range list {
+		t.Flush()
+	}
+	if cap(list) > 0 {
+		clear(list)
+		p.mu.Lock()
+		p.spare = list[:0]
+		p.mu.Unlock()
+	}
+}
+
+// Dial makes a link to the address if there is none, without waiting for it.
+func (p *Pool) Dial(addr string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if pr := p.peers[addr]; pr == nil || pr.best == nil {
+		p.want(addr)
+	}
+}
+
+// Drop ends the links to an address, after what is queued for it, and stops
+// dialling it. It does not wait.
+func (p *Pool) Drop(addr string) {
+	p.mu.Lock()
+	var links []*tie
+	if pr := p.peers[addr]; pr != nil {
+		links = append(links, pr.links...)
+		for _, t := range links {
+			t.bye = true
+		}
+		pr.choose(p.c.Nonce)
+		pr.wanted = false
+		if pr.cancel != nil {
+			pr.cancel()
+		}
+	}
+	p.mu.Unlock()
+	for _, t := range links {
+		t.Close(errDropped)
+	}
+}
+
+// Close ends all links, and waits for all goroutines of the pool. What is queued is
+// sent before, if others take it within a second and the Mux was not closed first.
+func (p *Pool) Close() {
+	p.mu.Lock()
+	p.closed = true
+	var links []*tie
+	for _, pr := range p.peers {
+		links = append(links, pr.links...)
+	}
+	p.mu.Unlock()
+	for _, t := range links {
+		t.Close(errClosed)
+	}
+	late := time.AfterFunc(grace, func() {
+		for _, t := range links {
+			t.Fail(errClosed)
+		}
+	})
+	defer late.Stop()
+	p.cancel()
+	p.wg.Wait()
+}
+
+// beats keeps all links alive, and finds those that are not.
+func (p *Pool) beats() {
+	often := int((p.c.Timeout + p.c.Heartbeat - 1) / p.c.Heartbeat)
+	tick := time.NewTicker(p.c.Heartbeat)
+	defer tick.Stop()
+	var links []*tie
+	for {
+		select {
+		case <-p.ctx.Done():
+			return
+		case <-tick.C:
+		}
+		p.mu.Lock()
+		for _, pr := range p.peers {
+			links = append(links, pr.links...)
+		}
+		p.mu.Unlock()
+		for _, t := range links {
+			t.beat(often)
+		}
+		clear(links)
+		links = links[:0]
+	}
+}

@@ -1,0 +1,46 @@
+package process
+
+import "github.com/stile-lock/stile/internal/live/member"
+
+// frame takes a frame from a client, and reports whether others have to do with it.
+func (p *Process) frame(conn uint64, b []byte) (busy bool) {
+	if err := p.desk.Receive(p.clock, p.m, conn, b); err != nil {
+		p.do(Effect{Kind: Cut, Conn: conn, Err: err})
+	}
+	return p.m != nil && p.take()
+}
+
+// reply sends what clients are sent.
+func (p *Process) reply() {
+	out := &p.desk.Out
+	if len(out.Frames)+len(out.Asks) == 0 {
+		return
+	}
+	for i := range out.Frames {
+		f := &out.Frames[i]
+		p.do(Effect{Kind: Reply, Conn: f.Conn, Bytes: p.copy(f.Bytes), Last: f.Last})
+	}
+	for i := range out.Asks {
+		q := out.Asks[i]
+		p.do(Effect{Kind: Ask, Conn: q.Conn, Question: &q})
+	}
+	out.Reset()
+}
+
+// A watch shows an oracle what becomes of clients' requests.
+type watch struct{ p *Process }
+
+// Asked implements client.Watcher.
+func (w watch) Asked(t member.Ticket, name string, try bool) {
+	w.p.now(Effect{Kind: Asked, Event: member.Event{Ticket: t}, To: name, Lossy: try})
+}
+
+// Cancelled implements client.Watcher.
+func (w watch) Cancelled(t member.Ticket) {
+	w.p.now(Effect{Kind: Cancelled, Event: member.Event{Ticket: t}})
+}
+
+// Unlocked implements client.Watcher.
+func (w watch) Unlocked(t member.Ticket) {
+	w.p.now(Effect{Kind: Unlocked, Event: member.Event{Ticket: t}})
+}

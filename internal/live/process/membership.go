@@ -1,0 +1,361 @@
+package process
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/stile-lock/stile/internal/live/member"
+	"github.com/stile-lock/stile/internal/live/session"
+	"github.com/stile-lock/stile/internal/live/views"
+)
+
+// start begins: it starts the voter whose state there is, or founds or restores a
+// cluster, and joins.
+func (p *Process) start() {
+	if p.phase != Idle {
+		p.Out.Err = fmt.Errorf("start %s: it has started", p.config.Name)
+		return
+	}
+	p.phase = Joining
+	switch f, x := p.config.Found, p.config.Restore; {
+	case p.disk.held:
+		p.open(p.config.State)
+		p.join()
+	case x != nil:
+		p.restore(x)
+	case f != nil:
+		p.found(f)
+	default:
+		p.join()
+	}
+	p.config.State = nil
+}
+
+// found begins a cluster.
+func (p *Process) found(f *Founding) {
+	me := p.founder()
+	s := views.Start{Cluster: f.Cluster, Epoch: f.Epoch, Settings: f.Settings}
+	if s.Cluster == 0 {
+		s.Cluster = p.draw()
+	}
+	p.first(views.Record{}, views.Birth(s, f.Voters, f.Choices, me))
+}
+
+// restore begins a cluster from a backup.
+func (p *Process) restore(x *Restoring) {
+	me := p.founder()
+	how := views.Restore{Cluster: x.Cluster, Seen: x.Seen, Clock: x.Clock}
+	if how.Cluster == 0 {
+		how.Cluster = p.draw()
+	}
+	r, err := views.ParseRecord(x.Backup)
+	if err == nil {
+		var first views.Change
+		if first, err = views.Restored(&r, how, me); err == nil {
+			p.first(r, first)
+			return
+		}
+	}
+	p.broken(err)
+}
+
+// founder returns the process as the first member of a cluster.
+func (p *Process) founder() views.Joiner {
+	p.nonce = p.draw()
+	return views.Joiner{Name: p.config.Name, Address: p.config.Address, Nonce: p.nonce}
+}
+
+// first begins a cluster by the first entry of its log. The process joins it when its
+// first state is durable.
+func (p *Process) first(old views.Record, entry views.Change) {
+	_, state, err := views.Found(p.config.Logs, old, entry)
+	if err != nil {
+		p.broken(err)
+		return
+	}
+	p.save(pending{what: firstState, state: state})
+}
+
+// join begins to ask for membership.
+func (p *Process) join() {
+	if p.err != nil {
+		return
+	}
+	nonce := p.nonce
+	if p.nonce = 0; nonce == 0 {
+		nonce = p.draw()
+	}
+	c := views.PetitionerConfig{Name: p.config.Name, Address: p.config.Address, Nonce: nonce, Voters: p.contacts(), Cluster: p.config.Cluster, Retry: 4 * p.tick}
+	if p.voter != nil {
+		c.Voter, c.Cluster = p.voter.ID(), p.cluster
+	}
+	asks, err := views.NewPetitioner(c)
+	if err != nil {
+		p.broken(err)
+		return
+	}
+	p.asks = asks
+	p.asks.Join(p.clock)
+}
+
+// contacts returns whom a process asks to join: its own voter, those of its config,
+// and the nodes that it or its voter knew last. The config of a process that has
+// founded its cluster names none.
+func (p *Process) contacts() []string {
+	all := slices.Clone(p.config.Contacts)
+	others := p.known
+	if p.voter != nil {
+		all = append([]string{p.config.Address}, all...)
+		others = slices.Concat(others, addresses(p.voter.Record()))
+	}
+	for _, a := range others {
+		if a != p.config.Address && !slices.Contains(all, a) {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+// addresses returns where the members of a record are.
+func addresses(r *views.Record) []string {
+	all := make([]string, 0, len(r.Members))
+	for _, m := range r.Members {
+		all = append(all, m.Address)
+	}
+	return all
+}
+
+// drain begins to leave: nothing new is granted, requests that wait are refused, and
+// clients are told to go elsewhere.
+func (p *Process) drain() {
+	if p.phase >= Draining {
+		return
+	}
+	p.phase = Draining
+	if p.m != nil {
+		p.desk.Drain(p.clock, p.m)
+		p.m.Drain(p.clock)
+		p.take()
+	}
+}
+
+// leave goes on with leaving. When no lock is held, and none that was lost can still
+// be acted on, the member promises never to enter again, and says so.
+func (p *Process) leave() {
+	if p.err != nil || p.m != nil && (p.m.Inside() > 0 || p.desk.Holds() > 0) {
+		return
+	}
+	p.phase = Leaving
+	if p.asks == nil { // its first state is not durable yet
+		p.end(views.Left)
+		return
+	}
+	if p.m != nil {
+		p.m.Leave(p.clock)
+		p.take()
+	}
+	p.asks.Leave(p.clock)
+	p.settle()
+}
+
+// petition does what the process says to the view service, and reports whether that
+// was anything.
+func (p *Process) petition() bool {
+	if p.voter != nil {
+		p.asks.Know(p.clock, p.voter.Record())
+	}
+	out := &p.asks.Out
+	for _, l := range out.Send {
+		p.send(l.To, serviceMessage, l.Bytes)
+	}
+	view, renewed, ending := out.View, out.Renewed, out.Ending
+	busy := len(out.Send)+len(renewed) > 0 || view || ending != views.Running
+	out.Reset()
+	for _, number := range renewed {
+		p.renewed(number)
+	}
+	switch {
+	case p.err != nil:
+	case ending != views.Running:
+		p.end(ending)
+	case view:
+		p.install()
+	}
+	return busy
+}
+
+// end ends the membership. Unless the process is leaving, it asks to join again.
+func (p *Process) end(how views.Ending) {
+	if p.m != nil && how != views.Left {
+		p.m.Gone(p.clock)
+		p.take()
+	}
+	p.office() // while it is known what the record says
+	if r := p.Record(); len(r.Members) > 0 {
+		p.known = addresses(r)
+	}
+	why := session.Evicted
+	if how == views.Left {
+		why = session.Leaving
+	}
+	p.desk.End(why)
+	p.m, p.links, p.asks, p.inc, p.view, p.flow = nil, nil, nil, 0, 0, member.Never
+	p.others = p.others[:0]
+	if how == views.Replaced {
+		p.config.Cluster = 0
+	}
+	p.now(Effect{Kind: Ended, How: how})
+	if p.phase >= Draining {
+		p.phase = Over
+		return
+	}
+	p.phase = Joining
+	p.join()
+}
+
+// install begins a view, and with the first one to be a member.
+func (p *Process) install() {
+	r := p.asks.Record()
+	if p.m == nil {
+		if err := p.become(r); err != nil {
+			p.broken(err)
+			return
+		}
+	}
+	v := r.View()
+	err := p.m.Install(p.clock, v)
+	if err == nil {
+		err = p.links.Install(p.clock, v)
+	}
+	if err != nil {
+		p.broken(fmt.Errorf("begin epoch %d: %w", v.Epoch, err))
+		return
+	}
+	p.view = v.Epoch
+	p.meet(r)
+	now := r.Clone() // the process may learn of a newer one in this very step
+	p.now(Effect{Kind: View, Record: &now})
+	p.take()
+	p.links.Early(p.clock, p.deliver)
+}
+
+// meet tells the links which members of a view there are connections to. Those that
+// are no longer members have none, whatever is at their addresses now.
+func (p *Process) meet(r *views.Record) {
+	for _, inc := range p.others {
+		if r.Rank(inc) < 0 {
+			p.links.Down(p.clock, inc)
+		}
+	}
+	p.others = p.others[:0]
+	for _, m := range r.Members {
+		if m.Inc == p.inc {
+			continue
+		}
+		p.others = append(p.others, m.Inc)
+		if p.linked[m.Address] {
+			p.links.Up(p.clock, m.Inc)
+		}
+	}
+	p.desk.Nodes = addresses(r)
+}
+
+// become makes the member that a record has admitted.
+func (p *Process) become(r *views.Record) error {
+	p.inc = p.asks.Inc()
+	p.tick = Tick(r.Settings)
+	m, err := member.New(member.Config{Inc: p.inc, Settings: r.Settings, Limits: p.config.Limits, Spec: p.config.Spec})
+	if err != nil {
+		return err
+	}
+	p.m, p.links = m, member.NewSessions(p.inc, linkLimits(r.Settings, p.config.Links))
+	if p.phase == Joining {
+		p.phase = Member
+	}
+	return nil
+}
+
+// take does what the member wants done, and reports whether others have to do with
+// it. What applications learn comes first.
+func (p *Process) take() bool {
+	out := &p.m.Out
+	for i := range out.Events {
+		if e := &out.Events[i]; !p.desk.Told(e) {
+			p.now(Effect{Kind: Notify, Event: *e})
+		} else if p.config.Observe {
+			p.now(Effect{Kind: ClientEvent, Event: *e})
+		}
+	}
+	for i := range out.Frames {
+		f := &out.Frames[i]
+		p.observe(Effect{Kind: FrameSent, Peer: f.To, Bytes: f.Bytes})
+		p.links.Send(f.To, f.Bytes)
+	}
+	renew, forget := out.Renew, out.Forget
+	busy := len(out.Frames) > 0 || renew != 0
+	out.Reset()
+	if renew != 0 && p.asks != nil {
+		p.observe(Effect{Kind: Renewing, Number: renew})
+		p.asks.Renew(p.clock, renew, forget, p.links.Complaints(p.clock))
+	}
+	return busy
+}
+
+// renewed tells the member that a renewal is confirmed.
+func (p *Process) renewed(number uint64) {
+	if p.m == nil {
+		return
+	}
+	p.observe(Effect{Kind: Confirming, Number: number})
+	p.m.Renewed(p.clock, number)
+	p.take()
+	p.observe(Effect{Kind: Confirmed, Number: number})
+}
+
+// use lets something be asked of the member, if there is one, and reports whether
+// others have to do with it.
+func (p *Process) use(f func(m *member.Member)) bool {
+	if p.m == nil {
+		return false
+	}
+	f(p.m)
+	return p.take()
+}
+
+// lock requests a lock for an application of this process.
+func (p *Process) lock(in *Input) bool {
+	switch {
+	case p.phase >= Draining:
+		p.Out.Err = ErrLeaving
+		return false
+	case p.m == nil:
+		p.Out.Err = member.ErrGone
+		return false
+	}
+	late := in.Late
+	if late == 0 {
+		late = member.Never
+	}
+	p.Out.Ticket, p.Out.Err = p.m.Lock(p.clock, in.Text, member.Ask{Deadline: late, Try: in.Try})
+	return p.take()
+}
+
+// unlock releases a lock of an application of this process.
+func (p *Process) unlock(in *Input) bool {
+	if p.m == nil {
+		p.Out.Err = member.ErrNotHeld
+		return false
+	}
+	p.Out.Err = p.m.Unlock(p.clock, in.Text, in.Token)
+	return p.take()
+}
+
+// release takes a lock from its holder.
+func (p *Process) release(in *Input) {
+	if p.m == nil {
+		p.Out.Err = member.ErrGone
+		return
+	}
+	p.Out.Err = p.m.Release(p.clock, in.Text, in.Token)
+	p.take()
+}

@@ -1,0 +1,423 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/live/member"
+	"github.com/stile-lock/stile/internal/live/session"
+	"github.com/stile-lock/stile/internal/live/views"
+)
+
+// A Begin is what a process begins with, as far as it can be written down.
+type Begin struct {
+	Name     string
+	Address  string          // where other nodes find it
+	Contacts []string        // addresses of nodes that may know the cluster
+	Cluster  uint64          // of which it was a member before; 0 joins whichever it finds
+	Seed     [32]byte        // of all that needs chance, session secrets included: drawn by the host
+	State    []byte          // what was saved before, as one record; empty if nothing was
+	Settings member.Settings // until it knows those of the cluster; zero is the usual ones
+	Limits   member.Limits
+	Links    member.SessionLimits // their times follow from the cluster's settings
+	Sessions int                  // how many clients may have one; 0 is the usual bound
+	Found    *Founding            // found a cluster, if nothing was saved before; nil joins one
+	Restore  *Restoring           // restore a cluster, if nothing was saved before; nil does not
+}
+
+// A Founding says how a cluster begins.
+type Founding struct {
+	Cluster  uint64 // its number; 0 draws one
+	Epoch    uint64 // of the first view
+	Settings member.Settings
+	Voters   int // how many are wanted: 1, 3 or 5
+	Choices  []member.Choice
+}
+
+// A Restoring says how a cluster is restored from a backup, with this process as its
+// only member and voter. Settings, algorithms and the number of voters are those of the
+// backup.
+type Restoring struct {
+	Cluster uint64 // its number, which no earlier cluster has had; 0 draws one
+	Backup  []byte // the record of a voter
+	Seen    uint64 // as in views.Restore
+	Clock   uint64 // as in views.Restore
+}
+
+// check reports why a process cannot restore a backup.
+func (x *Restoring) check(c *Config) error {
+	r, err := views.ParseRecord(x.Backup)
+	if err == nil {
+		err = c.runs(r.Choices)
+	}
+	if err != nil {
+		return fmt.Errorf("restore a backup: %w", err)
+	}
+	return nil
+}
+
+// A Config says what a process is, and what it can run.
+type Config struct {
+	Begin
+	// Logs starts the logs of voters.
+	Logs views.Logs
+	// Spec returns an algorithm by its name.
+	Spec func(algorithm string, version int) (algorithm.Spec, error)
+	// Observe adds effects that an oracle judges by.
+	Observe bool
+	Tape    Tape // nil if nothing is recorded
+}
+
+// runs reports why a process cannot run some algorithms. It must be able to run what it
+// chooses: it would fail in the view that uses them, and again after each start.
+func (c *Config) runs(all []member.Choice) error {
+	for _, o := range all {
+		if _, err := c.Spec(o.Algorithm, o.Version); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A Tape is shown what a process takes, and what came of it. Both are valid during
+// the call.
+type Tape interface {
+	Took(in *Input, out *Output)
+	// Crashed is shown an input in which the process panics: the panic goes on when it
+	// returns.
+	Crashed(in *Input, out *Output)
+}
+
+// A Phase is how far a process is.
+type Phase uint8
+
+// The phases.
+const (
+	Idle     Phase = iota // before Start
+	Joining               // it asks to become a member
+	Member                // it is one
+	Draining              // it is one, grants nothing new, and leaves when no lock is held
+	Leaving               // it has promised never to enter again
+	Over                  // it has left, was evicted while it was leaving, or has failed
+)
+
+// Errors of inputs.
+var (
+	// ErrLeaving is why a process that is about to leave takes no request.
+	ErrLeaving = errors.New("the node is leaving the cluster")
+	// ErrOver is why a process that has ended takes no request.
+	ErrOver = errors.New("the node has ended")
+)
+
+// A Process is one stile process. Its methods are called one at a time.
+type Process struct {
+	Out    Output
+	config Config
+	rng    *rand.ChaCha8
+	clock  member.Instant
+	phase  Phase
+	err    error // why it has failed
+
+	inc    uint64
+	m      *member.Member // nil unless it is a member
+	links  *member.Sessions
+	asks   *views.Petitioner // nil before it joins
+	view   uint64            // the epoch that is installed
+	others []uint64          // the incarnations of its other members
+	known  []string          // where the members were when it was one
+	flow   member.Instant    // when the links have something to send, if nothing happens before
+
+	voter   *views.Clerk   // nil if it is no voter
+	cluster uint64         // whose voter it is
+	tick    member.Span    // how long a tick of it is
+	ticks   member.Instant // when it ticks next
+	alarm   member.Instant // when it must be woken for a tick
+	disk    disk
+	nonce   uint64   // of the first attempt to join, if it founds the cluster
+	own     [][]byte // messages to itself
+	dirty   bool     // the links may have something to send
+
+	desk   *session.Desk
+	linked map[string]bool // by address: there is a connection
+	arena  []byte          // what effects point to
+}
+
+// maxArena is how much memory is kept from one step to the next.
+const maxArena = 1 << 20
+
+// New makes a process. It does nothing before its first input, which is Start.
+func New(c Config) (*Process, error) {
+	if c.Settings == (member.Settings{}) {
+		c.Settings = member.Usual()
+	}
+	if err := c.Settings.Check(); err != nil {
+		return nil, err
+	}
+	p := &Process{config: c, rng: rand.NewChaCha8(c.Seed), linked: map[string]bool{}}
+	p.Out.Wake = member.Never
+	_, voter, err := c.Logs.Voter(c.State)
+	if err != nil {
+		return nil, err
+	}
+	switch f, x := c.Found, c.Restore; {
+	case voter != 0:
+		p.disk.held = true
+	case x != nil:
+		if err := x.check(&c); err != nil {
+			return nil, err
+		}
+	case f != nil:
+		if err := f.Settings.Check(); err != nil {
+			return nil, err
+		}
+		if err := c.runs(f.Choices); err != nil {
+			return nil, err
+		}
+	}
+	p.tick = Tick(c.Settings)
+	desk := session.DeskConfig{Draw: p.drawSession, Sessions: c.Sessions}
+	if c.Observe {
+		desk.Watch = watch{p}
+	}
+	p.desk = session.NewDesk(desk)
+	p.desk.Nodes = c.Contacts
+	return p, nil
+}
+
+// Step takes an input. What came of it is in Out until the next step.
+func (p *Process) Step(in *Input) {
+	p.Out.reset()
+	if p.arena = p.arena[:0]; cap(p.arena) > maxArena {
+		p.arena = nil
+	}
+	if p.config.Tape != nil {
+		p.record(in)
+		return
+	}
+	p.step(in)
+}
+
+// record takes an input with the tape running.
+func (p *Process) record(in *Input) {
+	done := false
+	defer func() {
+		if !done {
+			p.config.Tape.Crashed(in, &p.Out)
+		}
+	}()
+	p.step(in)
+	done = true
+	p.config.Tape.Took(in, &p.Out)
+}
+
+func (p *Process) step(in *Input) {
+	if p.phase == Over {
+		p.Out.Err, p.Out.Wake = ErrOver, member.Never
+		return
+	}
+	p.hear(in.At)
+	busy := true
+	switch in.Kind {
+	case Start:
+		p.start()
+	case Leave:
+		p.drain()
+	case Wake:
+		p.wake()
+	case Up, Down:
+		p.connected(in.Text, in.Kind == Up)
+	case Message:
+		p.message(in.Text, in.Bytes)
+	case Frame:
+		busy = p.frame(in.Number, in.Bytes)
+	case Closed:
+		p.desk.Closed(in.Number)
+		busy = false
+	case Lock:
+		busy = p.lock(in)
+	case Cancel:
+		busy = p.use(func(m *member.Member) { m.Cancel(p.clock, member.Ticket(in.Number)) })
+	case Unlock:
+		busy = p.unlock(in)
+	case Release:
+		p.release(in)
+	case Evict, Choose, Refresh, Resize:
+		p.order(in)
+	case Saved:
+		p.saved(in.Number, in.Text)
+	}
+	p.finish(busy)
+}
+
+// finish does what the parts want done, until none wants anything more. If only the
+// member was used, and has nothing for others, there is nothing to do.
+func (p *Process) finish(busy bool) {
+	if p.dirty = false; busy || p.clock >= p.flow {
+		p.settle()
+	}
+	for p.desk.Out.Wake <= p.clock && p.err == nil {
+		p.desk.Wake(p.clock, p.m)
+		if p.m != nil {
+			p.take()
+		}
+		p.settle()
+	}
+	if p.phase == Draining {
+		p.leave()
+	}
+	p.reply()
+	if p.err != nil {
+		p.fail()
+		return
+	}
+	if p.dirty {
+		p.flush()
+	}
+	p.Out.Wake = p.due()
+	p.Out.Effects = append(p.Out.Effects, p.Out.acts...)
+	clear(p.Out.acts)
+	p.Out.acts = p.Out.acts[:0]
+}
+
+// fail ends the process: nothing is sent any more. The host tells applications that
+// their locks are lost.
+func (p *Process) fail() {
+	p.phase, p.Out.Wake = Over, member.Never
+	clear(p.Out.acts)
+	p.Out.acts = nil
+	p.now(Effect{Kind: Failed, Err: p.err})
+}
+
+// broken notes why the process cannot go on.
+func (p *Process) broken(err error) {
+	if err != nil && p.err == nil {
+		p.err = err
+	}
+}
+
+// hear notes what time it is. Ticks of the voter that it was not woken for pass before
+// anything else happens: all but the last of those that nothing comes of, so that a
+// process that stood still hears what has come for it meanwhile before it doubts its
+// leader.
+func (p *Process) hear(now member.Instant) {
+	p.clock = max(p.clock, now)
+	for p.voter != nil && p.ticks < p.clock && p.voter.Rest() > 1 {
+		p.ticks += member.Instant(p.tick)
+		p.voter.Tick(p.clock)
+	}
+}
+
+// wake does what is due.
+func (p *Process) wake() {
+	if p.voter != nil && p.clock >= p.ticks {
+		p.ticks = p.clock + member.Instant(p.tick)
+		p.voter.Tick(p.clock)
+		p.settle()
+	}
+	if p.asks != nil && p.clock >= p.asks.Out.Wake {
+		p.asks.Wake(p.clock)
+		p.settle()
+	}
+	if p.m != nil {
+		p.m.Wake(p.clock)
+		p.take()
+	}
+}
+
+// due returns when the process is to be woken. One that has ended is not, though its
+// voter may still be there.
+func (p *Process) due() member.Instant {
+	if p.phase == Over {
+		return member.Never
+	}
+	due := p.desk.Out.Wake
+	if p.m != nil {
+		due = min(due, p.m.Out.Wake, p.flow)
+	}
+	if p.asks != nil {
+		due = min(due, p.asks.Out.Wake)
+	}
+	if p.voter != nil {
+		due = min(due, p.alarm)
+	}
+	return due
+}
+
+// settle does what the parts want done, until none wants anything more.
+func (p *Process) settle() {
+	p.dirty = true
+	for busy := true; busy && p.err == nil; {
+		busy = p.vote()
+		if p.err == nil && p.asks != nil {
+			busy = p.petition() || busy
+		}
+		if p.err == nil {
+			p.office()
+		}
+		for len(p.own) > 0 && p.err == nil {
+			b := p.own[0]
+			p.own, busy = p.own[1:], true
+			if err := p.receive(p.config.Address, b); err != nil {
+				p.broken(fmt.Errorf("a message from this process to itself: %w", err))
+			}
+		}
+	}
+	p.rest()
+}
+
+// draw returns a number above 0 that no other process draws.
+func (p *Process) draw() uint64 {
+	for {
+		if n := p.rng.Uint64() >> 1; n != 0 {
+			return n
+		}
+	}
+}
+
+// drawSession returns the number of a new session and its secret.
+func (p *Process) drawSession() (session uint64, secret session.Secret) {
+	session = p.draw()
+	_, _ = p.rng.Read(secret[:])
+	return session, secret
+}
+
+// Phase returns how far the process is.
+func (p *Process) Phase() Phase { return p.phase }
+
+// Err returns why the process has failed, or nil.
+func (p *Process) Err() error { return p.err }
+
+// Member returns the member, or nil. It is only to be looked at.
+func (p *Process) Member() *member.Member { return p.m }
+
+// Inc returns its incarnation, or 0.
+func (p *Process) Inc() uint64 { return p.inc }
+
+// Voter returns the voter, or nil. It is only to be looked at, but for what an
+// operator asks of the view service.
+func (p *Process) Voter() *views.Clerk { return p.voter }
+
+// Record returns the newest record that the process knows.
+func (p *Process) Record() *views.Record {
+	switch {
+	case p.asks == nil && p.voter == nil:
+		return &views.Record{}
+	case p.asks == nil || p.voter != nil && p.voter.Record().Epoch > p.asks.Record().Epoch:
+		return p.voter.Record()
+	}
+	return p.asks.Record()
+}
+
+// Linked reports whether there is a connection to a node.
+func (p *Process) Linked(address string) bool { return p.linked[address] }
+
+// Bound reports whether a connection of a client has a session.
+func (p *Process) Bound(conn uint64) bool { return p.desk.Bound(conn) }
+
+// Clients calls f with each session.
+func (p *Process) Clients(f func(session.Client)) { p.desk.Each(f) }
+
+// Client returns a session.
+func (p *Process) Client(session uint64) (session.Client, bool) { return p.desk.Find(session) }

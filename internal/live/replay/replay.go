@@ -1,0 +1,194 @@
+package replay
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/live/member"
+	"github.com/stile-lock/stile/internal/live/process"
+	"github.com/stile-lock/stile/internal/live/views"
+)
+
+// Options say how to replay.
+type Options struct {
+	// Logs returns what starts the logs of voters, with the header's Election, Heartbeat
+	// and MaxLog.
+	Logs func(h *Header) views.Logs
+	// Spec returns an algorithm by its name.
+	Spec  func(algorithm string, version int) (algorithm.Spec, error)
+	Until int // stop after so many inputs; 0 goes on to the end
+}
+
+// A Result is what came of a replay.
+type Result struct {
+	Header  *Header
+	Inputs  int                // how many were handed in
+	ByKind  [process.Kinds]int // of them
+	First   member.Instant     // the time of the first one
+	Last    member.Instant     // the latest time of one
+	Views   int                // how many were installed
+	Epoch   uint64             // of the last view
+	Granted int                // locks, to applications and clients
+	Lost    int                // of them
+
+	End      string // why the recording ends, as it says; empty if it does not say
+	Torn     bool   // it ends in the middle of an entry
+	Stopped  bool   // by Until
+	Crashed  bool   // the node panicked in the last input
+	Failed   string // why the process failed, when recorded and now; empty if it did not
+	Differs  *Difference
+	Process  *process.Process // after the last input; nil if it has panicked
+	Panicked string           // the value of a panic of the process now
+}
+
+// A Difference is where a process does not do what was recorded.
+type Difference struct {
+	Input int            // its number, from 1
+	At    member.Instant // of the process's clock
+	What  string         // the input, in words
+	How   []string       // what differs
+	Did   []string       // what the process does now
+}
+
+// Replay hands the inputs of a recording to a process, and compares what comes of them
+// with what was recorded. An error means that the recording cannot be read, or that no
+// process can begin as it says. The result is then how far the replay came, or nil.
+func Replay(r io.Reader, o Options) (*Result, error) {
+	d, err := NewReader(r)
+	if err != nil {
+		return nil, err
+	}
+	p := &player{options: o, result: Result{Header: &d.Header}}
+	if err := p.begin(); err != nil {
+		return nil, err
+	}
+	var e Entry
+	for o.Until == 0 || p.result.Inputs < o.Until {
+		switch err := d.Next(&e); {
+		case err == io.EOF:
+			p.result.End = d.End
+			return &p.result, nil
+		case errors.Is(err, ErrTorn):
+			p.result.Torn = true
+			return &p.result, nil
+		case err != nil:
+			return &p.result, fmt.Errorf("after %d inputs: %w", p.result.Inputs, err)
+		}
+		if over := p.take(&e); over {
+			return &p.result, nil
+		}
+	}
+	p.result.Stopped = true
+	return &p.result, nil
+}
+
+// A player is the host of a process that is replayed. It carries out no effect.
+type player struct {
+	options Options
+	result  Result
+}
+
+// begin makes the process.
+func (p *player) begin() (err error) {
+	h := p.result.Header
+	c := process.Config{Begin: h.Begin, Logs: p.options.Logs(h), Spec: p.options.Spec, Observe: true}
+	if p.panics(func() { p.result.Process, err = process.New(c) }) {
+		err = errors.New(p.result.Panicked)
+	}
+	if err != nil {
+		return fmt.Errorf("begin as node %s did: %w", Plain(h.Begin.Name), err)
+	}
+	return nil
+}
+
+// panics reports whether f panics: no recording may do that to a program that replays
+// it.
+func (p *player) panics(f func()) (panicked bool) {
+	defer func() {
+		if why := recover(); why != nil {
+			p.result.Panicked, p.result.Process, panicked = fmt.Sprint(why), nil, true
+		}
+	}()
+	f()
+	return false
+}
+
+// take hands in one input, and reports whether the replay is over.
+func (p *player) take(e *Entry) (over bool) {
+	r := &p.result
+	if r.Inputs++; r.Inputs == 1 {
+		r.First, r.Last = e.In.At, e.In.At
+	}
+	r.ByKind[e.In.Kind]++
+	r.Last = max(r.Last, e.In.At)
+	now := r.Process
+	panicked := p.panics(func() { now.Step(&e.In) })
+	p.count(now.Out.Effects)
+	r.Crashed = e.Crashed
+	var how []string
+	switch {
+	case panicked && e.Crashed:
+		return true
+	case panicked:
+		how = []string{"the process panics, and did not when recorded: " + Plain(r.Panicked)}
+	case e.Crashed:
+		how = []string{"the process panicked when recorded, and does not now"}
+	default:
+		is := outcome(&now.Out)
+		how = p.compare(&e.Out, &is)
+		r.Failed = cmp.Or(r.Failed, is.Failed)
+	}
+	if len(how) == 0 {
+		return false
+	}
+	r.Differs = &Difference{Input: r.Inputs, At: e.In.At, What: p.describe(&e.In), How: how}
+	for i := range now.Out.Effects {
+		if s := did(&now.Out.Effects[i]); s != "" {
+			r.Differs.Did = append(r.Differs.Did, s)
+		}
+	}
+	return true
+}
+
+// count counts what a reader of the result wants to know.
+func (p *player) count(effects []process.Effect) {
+	r := &p.result
+	for i := range effects {
+		switch e := &effects[i]; {
+		case e.Kind == process.View:
+			r.Views++
+			r.Epoch = e.Record.Epoch
+		case e.Kind != process.Notify && e.Kind != process.ClientEvent:
+		case e.Event.Kind == member.Held:
+			r.Granted++
+		case e.Event.Kind == member.Lost:
+			r.Lost++
+		}
+	}
+}
+
+// compare says what differs from what was recorded.
+func (p *player) compare(was, is *Outcome) (how []string) {
+	say := func(format string, args ...any) { how = append(how, fmt.Sprintf(format, args...)) }
+	for i, name := range classNames {
+		switch was, is := was.Effects[i], is.Effects[i]; {
+		case was.Count != is.Count:
+			say("%s: %d recorded, %d now", name, was.Count, is.Count)
+		case was.Sum != is.Sum:
+			say("%s: %d both times, but not the same: digest %08x recorded, %08x now", name, is.Count, was.Sum, is.Sum)
+		}
+	}
+	if was.Refused != is.Refused || was.Ticket != is.Ticket {
+		say("answer: %s recorded, %s now", was.answer(), is.answer())
+	}
+	if was.Failed != is.Failed {
+		say("failure: %s recorded, %s now", was.failure(), is.failure())
+	}
+	if was.Wake != is.Wake {
+		say("next wake: %s recorded, %s now", p.moment(was.Wake), p.moment(is.Wake))
+	}
+	return how
+}

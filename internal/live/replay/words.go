@@ -1,0 +1,226 @@
+package replay
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/stile-lock/stile/internal/live/member"
+	"github.com/stile-lock/stile/internal/live/process"
+	"github.com/stile-lock/stile/internal/live/session"
+	"github.com/stile-lock/stile/internal/live/views"
+)
+
+// describe says what an input is.
+func (p *player) describe(in *process.Input) string {
+	switch in.Kind {
+	case process.Start:
+		return "the node starts"
+	case process.Leave:
+		return "the node begins to leave"
+	case process.Wake:
+		return "the wake time is reached"
+	case process.Up:
+		return "a connection to " + Plain(in.Text) + " is established"
+	case process.Down:
+		return "the connection to " + Plain(in.Text) + " breaks"
+	case process.Message:
+		return fmt.Sprintf("%s arrives from %s", message(in.Bytes), Plain(in.Text))
+	case process.Frame:
+		return fmt.Sprintf("%s arrives from the client on connection %d", frame(in.Bytes), in.Number)
+	case process.Closed:
+		return fmt.Sprintf("the client on connection %d disconnects", in.Number)
+	case process.Lock:
+		return p.request(in)
+	case process.Cancel:
+		return fmt.Sprintf("an application withdraws request %d", in.Number)
+	case process.Unlock:
+		return fmt.Sprintf("an application releases %q with token %v", in.Text, in.Token)
+	case process.Saved:
+		if in.Text != "" {
+			return fmt.Sprintf("save %d fails: %s", in.Number, Plain(in.Text))
+		}
+		return fmt.Sprintf("save %d is durable", in.Number)
+	}
+	return order(in)
+}
+
+// request says what an application requests.
+func (p *player) request(in *process.Input) string {
+	s := fmt.Sprintf("an application requests %q", in.Text)
+	if in.Try {
+		s = fmt.Sprintf("an application tries to acquire %q", in.Text)
+	}
+	if in.Late != 0 && in.Late != member.Never {
+		s += ", with its deadline " + p.moment(in.Late)
+	}
+	return s
+}
+
+// order says what an operator wants.
+func order(in *process.Input) string {
+	switch in.Kind {
+	case process.Release:
+		return fmt.Sprintf("an operator takes %q from the holder of token %v", in.Text, in.Token)
+	case process.Evict:
+		return fmt.Sprintf("an operator evicts member %d", in.Number)
+	case process.Choose:
+		var all []string
+		for _, c := range in.Choice {
+			all = append(all, fmt.Sprintf("%q %s", c.Prefix, Plain(c.Algorithm)))
+		}
+		return "an operator chooses algorithms by prefix: " + cmp.Or(strings.Join(all, ", "), "none")
+	case process.Refresh:
+		return "an operator asks for a view of the same members"
+	case process.Resize:
+		return fmt.Sprintf("an operator wants %d voters", in.Number)
+	}
+	return in.Kind.String()
+}
+
+// did says what an effect is, or nothing if it is only there for an oracle.
+func did(e *process.Effect) string {
+	switch e.Kind {
+	case process.Notify:
+		return "notifies an application: " + event(&e.Event)
+	case process.ClientEvent:
+		return "a client's " + event(&e.Event)
+	case process.View:
+		return fmt.Sprintf("installs the view of epoch %d", e.Record.Epoch)
+	case process.Ended:
+		return "is no longer a member: " + ending(e.How)
+	case process.Send:
+		return fmt.Sprintf("sends %s to %s", message(e.Bytes), Plain(e.To))
+	case process.Reply:
+		return reply(e)
+	case process.Ask:
+		return fmt.Sprintf("passes on question %d from the client on connection %d", e.Question.Number, e.Conn)
+	case process.Save:
+		return fmt.Sprintf("saves %d bytes, as save %d", len(e.Bytes), e.Number)
+	case process.Erase:
+		return fmt.Sprintf("erases what was saved, as save %d", e.Number)
+	case process.HangUp:
+		return fmt.Sprintf("closes the connection to %s: %s", Plain(e.To), Plain(e.Err.Error()))
+	case process.Cut:
+		return fmt.Sprintf("closes the connection %d of a client: %s", e.Conn, Plain(e.Err.Error()))
+	case process.LinkEnded:
+		return fmt.Sprintf("ends the link to member %d at %s: %s", e.Peer, Plain(e.To), Plain(e.Err.Error()))
+	case process.Failed:
+		return "fails: " + Plain(e.Err.Error())
+	}
+	return ""
+}
+
+// reply says what a client is sent.
+func reply(e *process.Effect) string {
+	switch {
+	case len(e.Bytes) == 0:
+		return fmt.Sprintf("closes the connection %d of a client", e.Conn)
+	case e.Last:
+		return fmt.Sprintf("sends %s to the client on connection %d, and closes the connection", frame(e.Bytes), e.Conn)
+	}
+	return fmt.Sprintf("sends %s to the client on connection %d", frame(e.Bytes), e.Conn)
+}
+
+// ending says why a process is no longer a member.
+func ending(how views.Ending) string {
+	switch how {
+	case views.Evicted:
+		return "it was evicted"
+	case views.Left:
+		return "it has left"
+	case views.Replaced:
+		return "its voters belong to another cluster"
+	}
+	return fmt.Sprintf("ending %d", how)
+}
+
+// message says what a message between nodes is.
+func message(b []byte) string {
+	kind := "an unknown message"
+	if len(b) > 0 {
+		service, ok := process.IsService(b)
+		switch {
+		case b[0] == process.Packet:
+			kind = "a packet"
+		case process.IsVoters(b):
+			kind = "a message between voters"
+		case ok && len(service) > 0:
+			kind = views.Kind(service[0]).String()
+		}
+	}
+	return fmt.Sprintf("%s of %d bytes", kind, len(b))
+}
+
+// frame says what a frame to or from a client is.
+func frame(b []byte) string {
+	f, err := session.Parse(b)
+	if err != nil {
+		return fmt.Sprintf("an invalid frame of %d bytes", len(b))
+	}
+	text := f.Kind.String()
+	if f.Kind != session.Close && f.Kind != session.Bye {
+		text += fmt.Sprintf(" %d", f.Number)
+	}
+	if f.Kind == session.Lock {
+		text += fmt.Sprintf(" of %q", f.Name)
+	}
+	return text
+}
+
+// event says what has become of a request.
+func event(e *member.Event) string {
+	what := "has an unknown fate"
+	switch e.Kind {
+	case member.Held:
+		what = "holds its lock, with token " + e.Token.String()
+	case member.Lost:
+		what = "has lost its lock, with token " + e.Token.String()
+	case member.Busy:
+		what = "is refused: the lock is held or waited for"
+	case member.Recovering:
+		what = "is refused: whether the lock is held is not known yet"
+	case member.Late:
+		what = "has missed its deadline"
+	case member.Stopped:
+		what = "is stopped, and will not be granted"
+	}
+	return fmt.Sprintf("request %d %s", e.Ticket, what)
+}
+
+// answer says what the caller of an input is told.
+func (o *Outcome) answer() string {
+	switch {
+	case o.Refused:
+		return "refused"
+	case o.Ticket != 0:
+		return fmt.Sprintf("request %d", o.Ticket)
+	}
+	return "accepted"
+}
+
+// failure says whether the process has failed, and why.
+func (o *Outcome) failure() string {
+	if o.Failed == "" {
+		return "none"
+	}
+	return strconv.Quote(o.Failed)
+}
+
+// moment says when something is, from the first input on.
+func (p *player) moment(at member.Instant) string {
+	if at == member.Never {
+		return "never"
+	}
+	return fmt.Sprintf("at %.6f s", float64(at-p.result.First)/float64(member.Second))
+}
+
+// Plain returns a text from elsewhere in a form that is safe to print.
+func Plain(s string) string {
+	if strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return strconv.Quote(s)
+	}
+	return s
+}

@@ -1,0 +1,411 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/stile-lock/stile/internal/live/member"
+)
+
+// A DeskConfig says what a desk needs.
+type DeskConfig struct {
+	Sessions int // at most; 0 is the usual bound
+	// Draw returns the number of a new session and its secret. Nobody else can guess
+	// them, and they do not come twice.
+	Draw  func() (session uint64, secret Secret)
+	Watch Watcher // nil if nobody judges
+}
+
+// usualSessions bounds the sessions of a node.
+const usualSessions = 100_000
+
+// A Watcher sees what a desk does with the member.
+type Watcher interface {
+	Asked(t member.Ticket, name string, try bool)
+	Cancelled(t member.Ticket) // it waited
+	Unlocked(t member.Ticket)  // it was held
+}
+
+// A Desk serves the clients of a node: it keeps their sessions, and asks the member
+// for what they want. Its methods are called one at a time, and those that take the
+// member from within peer.Do. What it wants done is in Out, to be taken after each.
+type Desk struct {
+	Out   DeskOut
+	Nodes []string // addresses of the nodes of the cluster, told to clients
+
+	config   DeskConfig
+	sessions map[uint64]*session
+	all      []*session // the same ones
+	conns    map[uint64]*session
+	requests map[key]*request
+	tickets  map[member.Ticket]*request
+	due      []*request // granted, and wanted no more
+	holds    int
+	leaves   bool
+	sweepAt  member.Instant
+}
+
+// DeskOut is what a desk wants done. Whoever takes it resets it.
+type DeskOut struct {
+	Frames []Sent         // to be sent, in this order
+	Asks   []Question     // for the host, which calls Answer
+	Wake   member.Instant // when Wake is to be called, if nothing happens before
+	arena  []byte         // what Frames point to
+}
+
+// Reset empties it.
+func (o *DeskOut) Reset() {
+	o.Frames, o.Asks, o.arena = o.Frames[:0], o.Asks[:0], o.arena[:0]
+}
+
+// A Sent is a frame for a connection, or only its end. Its bytes are valid until Out is
+// reset.
+type Sent struct {
+	Conn  uint64
+	Bytes []byte
+	Last  bool // the connection is to be closed behind it
+}
+
+// A Question is an Ask. Its bytes are valid as long as those that were received.
+type Question struct {
+	Conn, Number uint64
+	Session      uint64 // of the connection; 0 if it has none
+	What         uint64
+	Bytes        []byte
+}
+
+// A session is what is known of a client.
+type session struct {
+	id     uint64
+	secret Secret
+	name   string
+	conn   uint64 // 0 if it has none at present
+	place  int    // in Desk.all
+	hello  uint64 // the number of the last HELLO
+	length member.Span
+	since  member.Instant
+	until  member.Instant // when it is over at the member, unless it is prolonged
+	first  *request
+	freed  [8]uint64 // the last requests that were let go of: clients may not have heard so
+	frees  int       // how many there were
+}
+
+// NewDesk makes a desk without sessions.
+func NewDesk(c DeskConfig) *Desk {
+	if c.Sessions <= 0 {
+		c.Sessions = usualSessions
+	}
+	d := &Desk{config: c}
+	d.clear()
+	return d
+}
+
+func (d *Desk) clear() {
+	d.sessions, d.conns = map[uint64]*session{}, map[uint64]*session{}
+	d.requests, d.tickets = map[key]*request{}, map[member.Ticket]*request{}
+	d.all, d.due, d.holds, d.leaves = nil, nil, 0, false
+	d.sweepAt, d.Out.Wake = member.Never, member.Never
+}
+
+// Receive takes a frame that came on a connection; the host numbers those, from 1,
+// and never uses a number again. The member is nil if there is none. After an error
+// the connection is to be closed.
+func (d *Desk) Receive(now member.Instant, m *member.Member, conn uint64, b []byte) error {
+	f, err := Parse(b)
+	if err != nil {
+		return err
+	}
+	if f.Kind >= Welcome {
+		return fmt.Errorf("%w: %v comes from nodes, not from clients", ErrFrame, f.Kind)
+	}
+	s := d.conns[conn]
+	switch {
+	case f.Kind == Hello:
+		d.hello(now, m, conn, &f)
+	case f.Kind == Ask:
+		q := Question{Conn: conn, Number: f.Number, What: f.What, Bytes: f.Bytes}
+		if s != nil {
+			q.Session = s.id
+		}
+		d.Out.Asks = append(d.Out.Asks, q)
+	case s != nil && m != nil: // else the connection was superseded, or the session is over
+		d.serve(now, m, s, &f)
+	}
+	return nil
+}
+
+// hello begins a session, or goes on with one.
+func (d *Desk) hello(now member.Instant, m *member.Member, conn uint64, f *Frame) {
+	s := d.sessions[f.Session]
+	if s != nil && !s.secret.equal(&f.Secret) {
+		s = nil // as if it were unknown: nothing is told to who guesses
+	}
+	fresh := s == nil
+	switch {
+	case f.Protocol != Protocol:
+		d.bye(conn, Foreign, true)
+		return
+	case m == nil:
+		d.bye(conn, NoLease, true)
+		return
+	case fresh && d.leaves:
+		d.bye(conn, Leaving, true)
+		return
+	case fresh && len(d.all) >= d.config.Sessions:
+		d.bye(conn, Full, true)
+		return
+	case !fresh && f.Number <= s.hello:
+		d.Out.Frames = append(d.Out.Frames, Sent{Conn: conn, Last: true}) // it is late: the client has a newer connection
+		return
+	case fresh:
+		s = &session{since: now, name: f.Name, length: length(m, f.Length), place: -1}
+		s.id, s.secret = d.config.Draw()
+	}
+	span := d.prolong(now, m, s)
+	act := s.length / 100 * member.Span(m.Settings.Act)
+	if fresh && span <= act { // of no use: the node's own lease is about to end
+		m.Close(now, s.id)
+		d.bye(conn, NoLease, true)
+		return
+	}
+	s.hello = f.Number
+	if fresh {
+		s.place = len(d.all)
+		d.all = append(d.all, s)
+		d.sessions[s.id] = s
+	}
+	d.bind(conn, s)
+	d.send(s, &Frame{Kind: Welcome, Number: f.Number, Session: s.id, Secret: s.secret, Length: s.length, Span: span,
+		Act: act, Nodes: d.nodes()})
+	if d.leaves {
+		d.bye(conn, Leaving, false)
+	}
+}
+
+// length returns how long a session may be silent. No client may act for longer than
+// its node may, so a session that is longer than a lease would only keep others
+// waiting for a client that is dead.
+func length(m *member.Member, wanted member.Span) member.Span {
+	lease := m.Settings.Lease
+	if wanted == 0 {
+		return lease
+	}
+	return min(max(wanted, shortest), lease)
+}
+
+// prolong prolongs a session, and returns for how long its client may act; 0 if it
+// is not prolonged.
+func (d *Desk) prolong(now member.Instant, m *member.Member, s *session) member.Span {
+	if d.leaves {
+		return 0
+	}
+	span, err := m.Renew(now, s.id, s.length)
+	if err != nil {
+		return 0
+	}
+	s.until = max(s.until, now+member.Instant(s.length))
+	d.sweepAt = min(d.sweepAt, s.until)
+	d.wake()
+	return span
+}
+
+// bind gives a session a connection, and takes both from whoever had them.
+func (d *Desk) bind(conn uint64, s *session) {
+	if old := d.conns[conn]; old != nil && old != s {
+		old.conn = 0
+	}
+	if s.conn != 0 && s.conn != conn {
+		delete(d.conns, s.conn)
+		d.Out.Frames = append(d.Out.Frames, Sent{Conn: s.conn, Last: true})
+	}
+	s.conn = conn
+	d.conns[conn] = s
+}
+
+// Closed tells that a connection is no more. Its session goes on, for its time.
+func (d *Desk) Closed(conn uint64) {
+	if s := d.conns[conn]; s != nil {
+		delete(d.conns, conn)
+		if s.conn == conn {
+			s.conn = 0
+		}
+	}
+}
+
+// Bound reports whether a connection has a session.
+func (d *Desk) Bound(conn uint64) bool { return d.conns[conn] != nil }
+
+// forget ends a session. Its requests stay until the member has told what becomes
+// of them.
+func (d *Desk) forget(s *session) {
+	if d.sessions[s.id] != s {
+		return
+	}
+	delete(d.sessions, s.id)
+	if s.conn != 0 {
+		delete(d.conns, s.conn)
+		s.conn = 0
+	}
+	last := d.all[len(d.all)-1]
+	d.all[s.place], last.place = last, s.place
+	d.all[len(d.all)-1] = nil
+	d.all = d.all[:len(d.all)-1]
+}
+
+// expire ends a session that is over at the member.
+func (d *Desk) expire(s *session) {
+	if s.conn != 0 {
+		d.bye(s.conn, Expired, false)
+	}
+	d.forget(s)
+}
+
+// Wake is to be called when Out.Wake has come.
+func (d *Desk) Wake(now member.Instant, m *member.Member) {
+	due := d.due
+	d.due = nil
+	for _, r := range due {
+		if d.tickets[r.ticket] == r && m != nil {
+			d.letGo(now, m, r)
+		}
+	}
+	if now >= d.sweepAt {
+		d.sweep(now)
+	}
+	d.wake()
+}
+
+// sweep forgets the sessions that are over; if something is held or waited for in
+// one, the member tells. It looks at all of them, and so not often.
+func (d *Desk) sweep(now member.Instant) {
+	next, soon := member.Never, member.MaxSpan
+	for i := len(d.all) - 1; i >= 0; i-- {
+		if s := d.all[i]; s.first == nil && now >= s.until {
+			d.expire(s)
+		} else {
+			next, soon = min(next, s.until), min(soon, s.length/4)
+		}
+	}
+	d.sweepAt = max(next, now+member.Instant(soon))
+	if len(d.all) == 0 {
+		d.sweepAt = member.Never
+	}
+}
+
+func (d *Desk) wake() {
+	if d.Out.Wake = d.sweepAt; len(d.due) > 0 {
+		d.Out.Wake = 0
+	}
+}
+
+// Drain tells all clients that the node is about to leave: sessions are prolonged no
+// more, nothing is granted any more, and what waits is asked for elsewhere. When
+// Holds is 0 the member may leave.
+func (d *Desk) Drain(now member.Instant, m *member.Member) {
+	d.leaves = true
+	for _, s := range d.all {
+		for r := s.first; r != nil; {
+			next := r.next
+			if r.state == waiting {
+				d.withdraw(now, m, r)
+			}
+			r = next
+		}
+		if s.conn != 0 {
+			d.bye(s.conn, Leaving, false)
+		}
+	}
+}
+
+// Holds returns how many locks clients hold, as far as the node knows.
+func (d *Desk) Holds() int { return d.holds }
+
+// End tells that the member is one no more, after it has told what is lost: all
+// sessions are over.
+func (d *Desk) End(why Why) {
+	for _, s := range d.all {
+		if s.conn != 0 {
+			d.bye(s.conn, why, true)
+		}
+	}
+	d.clear()
+}
+
+// Answer answers a Question, or a part of it.
+func (d *Desk) Answer(conn, number uint64, ok bool, b []byte, last bool) error {
+	if len(b) > MaxBytes {
+		return fmt.Errorf("answer a client: %d bytes: want parts of up to %d", len(b), MaxBytes)
+	}
+	d.put(conn, &Frame{Kind: Answer, Number: number, OK: ok, Bytes: b, Last: last}, false)
+	return nil
+}
+
+// send sends a frame to the client of a session, if it has a connection.
+func (d *Desk) send(s *session, f *Frame) {
+	if s.conn != 0 {
+		d.put(s.conn, f, false)
+	}
+}
+
+func (d *Desk) bye(conn uint64, why Why, last bool) {
+	d.put(conn, &Frame{Kind: Bye, Why: why, Nodes: d.nodes()}, last)
+}
+
+func (d *Desk) nodes() []string { return d.Nodes[:min(len(d.Nodes), MaxNodes)] }
+
+func (d *Desk) put(conn uint64, f *Frame, last bool) {
+	from := len(d.Out.arena)
+	d.Out.arena = f.AppendTo(d.Out.arena)
+	d.Out.Frames = append(d.Out.Frames, Sent{conn, d.Out.arena[from:len(d.Out.arena):len(d.Out.arena)], last})
+}
+
+// A Client is a session, for people.
+type Client struct {
+	Session      uint64
+	Name         string // what the client calls itself
+	Conn         uint64 // 0 if it has no connection at present
+	Since, Until member.Instant
+	Holds, Waits int
+}
+
+// Each tells all sessions.
+func (d *Desk) Each(f func(Client)) {
+	for _, s := range d.all {
+		f(s.tell())
+	}
+}
+
+// Find tells one.
+func (d *Desk) Find(session uint64) (Client, bool) {
+	s := d.sessions[session]
+	if s == nil {
+		return Client{}, false
+	}
+	return s.tell(), true
+}
+
+func (s *session) tell() Client {
+	c := Client{Session: s.id, Name: s.name, Conn: s.conn, Since: s.since, Until: s.until}
+	for r := s.first; r != nil; r = r.next {
+		switch r.state {
+		case held:
+			c.Holds++
+		case waiting:
+			c.Waits++
+		}
+	}
+	return c
+}
+
+// refusal returns why the member refuses a request; false if the session is over.
+func refusal(err error) (Why, bool) {
+	switch {
+	case errors.Is(err, member.ErrName):
+		return BadName, true
+	case errors.Is(err, member.ErrNames):
+		return ManyNames, true
+	case errors.Is(err, member.ErrWaiters):
+		return ManyWaiters, true
+	}
+	return Expired, false
+}

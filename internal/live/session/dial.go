@@ -1,0 +1,193 @@
+package session
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/stile-lock/stile/internal/live/member"
+)
+
+// Where a guest goes. It stays with its node, or comes back to it, while it holds
+// something there: only there can its time be prolonged. Otherwise it goes to the
+// next one after some attempts, and what waits is asked for there, behind others.
+
+// stubborn is how many attempts at the same node are made while there is a session,
+// and nothing is held in it.
+const stubborn = 2
+
+// dial tries to connect to the node whose turn it is.
+func (g *Guest) dial() {
+	g.conn++
+	g.phase, g.since = dialing, g.now
+	g.renews, g.hello = g.renews[:0], 0
+	g.Out.Frames, g.Out.arena = g.Out.Frames[:0], g.Out.arena[:0]
+	g.Out.Dial = Dial{g.conn, g.nodes[g.at]}
+}
+
+// fail is what comes of an attempt that failed, or of a connection that broke.
+func (g *Guest) fail() {
+	g.fails++
+	if g.session == 0 || g.fails > stubborn && !g.granted() {
+		g.next()
+	}
+	g.rest()
+}
+
+// rest waits before the next attempt: longer each time, and not all clients for as
+// long.
+func (g *Guest) rest() {
+	longest := min(g.config.Retry<<min(max(g.fails-1, 0), 20), g.config.MaxRetry)
+	g.chance = g.chance*6364136223846793005 + 1442695040888963407
+	wait := longest/2 + member.Span(g.chance>>33)%(longest/2+1)
+	g.phase, g.since = resting, g.now+member.Instant(wait)
+	g.renews, g.hello = g.renews[:0], 0
+}
+
+// next gives up the session, if there is one, and the node.
+func (g *Guest) next() {
+	if g.session != 0 {
+		g.drop(func(*task) bool { return true }) // nothing is held
+	}
+	g.at = (g.at + 1) % len(g.nodes)
+}
+
+// move goes to the next node at once: this one leaves.
+func (g *Guest) move() {
+	g.parting = false
+	g.next()
+	g.dial()
+}
+
+// granted reports whether something is held in the session, or let go of and not
+// confirmed.
+func (g *Guest) granted() bool {
+	return slices.ContainsFunc(g.requests, func(t *task) bool { return t.state != wanted && t.until == 0 })
+}
+
+// Connected tells that a connection is there.
+func (g *Guest) Connected(now member.Instant, conn uint64) {
+	g.begin(now)
+	if conn == g.conn && g.phase == dialing {
+		g.greet()
+	}
+	g.end()
+}
+
+// Disconnected tells that a connection has broken, or cannot be made.
+func (g *Guest) Disconnected(now member.Instant, conn uint64) {
+	g.begin(now)
+	if conn == g.conn && (g.phase == dialing || g.phase == greeting || g.phase == open) {
+		g.fail()
+	}
+	g.end()
+}
+
+// greet says hello: in the session that there is, or to begin one.
+func (g *Guest) greet() {
+	g.phase, g.since = greeting, g.now
+	g.renews = g.renews[:0]
+	g.hello = g.count()
+	f := Frame{Kind: Hello, Number: g.hello, Protocol: Protocol, Session: g.session, Name: g.config.Name, Length: g.config.Length}
+	if g.session != 0 {
+		f.Secret = g.secret
+	}
+	g.send(&f)
+}
+
+// Receive takes a frame that came on a connection. After an error the connection is
+// to be closed, and that told.
+func (g *Guest) Receive(now member.Instant, conn uint64, b []byte) error {
+	g.begin(now)
+	defer g.end()
+	if conn != g.conn || g.phase != greeting && g.phase != open {
+		return nil
+	}
+	f, err := Parse(b)
+	if err != nil {
+		return err
+	}
+	switch {
+	case f.Kind < Welcome:
+		return fmt.Errorf("%w: %v comes from clients, not from nodes", ErrFrame, f.Kind)
+	case f.Kind == Answer:
+		f.Bytes = slices.Clone(f.Bytes)
+		g.Out.Answers = append(g.Out.Answers, f)
+	case f.Kind == Welcome:
+		g.welcomed(&f)
+	case f.Kind == Bye:
+		g.dismissed(&f)
+	case g.phase == open: // else it is of the session before
+		g.heard(&f)
+	}
+	return nil
+}
+
+// welcomed takes the answer to HELLO. If it is another session than the guest had,
+// the node has forgotten that one, since it was started anew: what is held stays so
+// until its time is over, since others wait for that; it cannot be prolonged.
+func (g *Guest) welcomed(f *Frame) {
+	if g.phase != greeting || f.Number != g.hello {
+		return // it answers an older one
+	}
+	g.learn(f.Nodes)
+	sent := g.renews
+	if g.session != 0 && g.session != f.Session {
+		limit := g.limit()
+		g.drop(func(t *task) bool {
+			t.until = limit
+			return true
+		})
+		g.until = 0
+	} else if g.session == 0 {
+		g.until = 0
+	}
+	g.renews = sent
+	g.phase, g.parting = open, false
+	g.session, g.secret, g.length, g.act = f.Session, f.Secret, f.Length, f.Act
+	g.renewAt = member.Never
+	g.renewed(f.Number, f.Span)
+	if g.now >= g.limit() { // it was under way for too long to be of use
+		g.drop(func(*task) bool { return true })
+		g.fail()
+		return
+	}
+	g.fails = 0
+	for _, t := range g.requests {
+		g.repeat(t)
+	}
+}
+
+// learn adds addresses to those that are known.
+func (g *Guest) learn(nodes []string) {
+	for _, a := range nodes {
+		if a != "" && len(g.nodes) < MaxNodes && !slices.Contains(g.nodes, a) {
+			g.nodes = append(g.nodes, a)
+		}
+	}
+}
+
+// dismissed takes a BYE.
+func (g *Guest) dismissed(f *Frame) {
+	g.learn(f.Nodes)
+	switch {
+	case g.phase == greeting && f.Why == Expired: // the session before, on this connection
+	case g.phase == greeting:
+		g.fail()
+	case f.Why == Expired:
+		g.over(member.Session)
+	case f.Why == Leaving && g.granted():
+		g.parting = true // it goes when nothing is held any more
+		for _, t := range g.requests {
+			g.unask(t)
+		}
+	case f.Why == Leaving:
+		g.move()
+	default:
+		g.phase, g.parting = resting, false
+		g.over(causes[f.Why-Expired])
+		g.fail()
+	}
+}
+
+// causes says why something is lost by what a node says of a session.
+var causes = [...]member.Cause{member.Session, member.Leaving, member.Evicted, member.Lease, member.Session, member.Session, member.Closed}

@@ -1,0 +1,472 @@
+package session
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stile-lock/stile/internal/live/member"
+)
+
+// A pair is a guest and a node, with a connection between them that takes no time.
+type pair struct {
+	*node
+	g      *Guest
+	conn   uint64 // of the node's
+	dials  []Dial
+	up     bool // there is a connection
+	deaf   bool // what the node says does not arrive yet
+	events []Event
+	stuck  [][]byte // what the node has said meanwhile
+}
+
+func newPair(t testing.TB, c GuestConfig) *pair {
+	p := &pair{node: newNode(t)}
+	if c.Nodes == nil {
+		c.Nodes = []string{"a", "b"}
+	}
+	var err error
+	if p.g, err = NewGuest(p.now, c); err != nil {
+		t.Fatal(err)
+	}
+	p.settle()
+	return p
+}
+
+// connect lets the guest's attempt succeed.
+func (p *pair) connect() {
+	p.conn++
+	p.up = true
+	p.g.Connected(p.now, p.g.conn)
+	p.settle()
+}
+
+// breaks lets the connection break.
+func (p *pair) breaks() {
+	p.up, p.stuck = false, nil
+	p.d.Closed(p.conn)
+	p.g.Disconnected(p.now, p.g.conn)
+	p.settle()
+}
+
+// settle carries frames to and fro.
+func (p *pair) settle() {
+	p.t.Helper()
+	for busy := true; busy; {
+		busy = false
+		p.events = append(p.events, p.g.Out.Events...)
+		if d := p.g.Out.Dial; d != (Dial{}) {
+			p.dials = append(p.dials, d)
+			if p.up {
+				p.up = false
+				p.d.Closed(p.conn)
+			}
+		}
+		frames := p.g.Out.Frames
+		p.g.Out.Reset()
+		for _, b := range frames {
+			if busy = true; p.up {
+				if err := p.d.Receive(p.now, p.m, p.conn, b); err != nil {
+					p.t.Fatal(err)
+				}
+			}
+		}
+		p.take()
+		for _, f := range p.hears(p.conn) {
+			p.stuck = append(p.stuck, f.AppendTo(nil))
+		}
+		for len(p.stuck) > 0 && !p.deaf && p.up {
+			b := p.stuck[0]
+			p.stuck, busy = p.stuck[1:], true
+			if err := p.g.Receive(p.now, p.g.conn, b); err != nil {
+				p.t.Fatal(err)
+			}
+		}
+	}
+}
+
+// pass lets time pass.
+func (p *pair) pass(d member.Span) {
+	p.t.Helper()
+	for to := p.now + member.Instant(d); p.now < to; {
+		p.node.wake(min(to, max(p.now+1, p.g.Out.Wake)))
+		p.g.Wake(p.now)
+		p.settle()
+	}
+}
+
+// lock asks for a lock.
+func (p *pair) lock(name string, o Opts) uint64 {
+	p.t.Helper()
+	r, err := p.g.Lock(p.now, name, o)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.settle()
+	return r
+}
+
+// told returns what was told of a request since.
+func (p *pair) told(r uint64) (kinds []EventKind, last Event) {
+	p.events = slices.DeleteFunc(p.events, func(e Event) bool {
+		if e.Request == r {
+			kinds, last = append(kinds, e.Kind), e
+		}
+		return e.Request == r
+	})
+	return kinds, last
+}
+
+func (p *pair) wants(what string, r uint64, want ...EventKind) Event {
+	p.t.Helper()
+	got, last := p.told(r)
+	if !slices.Equal(got, want) {
+		p.t.Errorf("%s: told %v, want %v", what, got, want)
+	}
+	return last
+}
+
+func TestGuest(t *testing.T) {
+	p := newPair(t, GuestConfig{})
+	early := p.lock("a", Opts{}) // there is no connection yet
+	p.connect()
+	p.wants("asked early", early, Granted)
+	second, try := p.lock("a", Opts{}), p.lock("a", Opts{Try: true})
+	if e := p.wants("a try", try, Refused); e.Why != Busy {
+		t.Errorf("refused: %v", e.Why)
+	}
+	for range 10 {
+		p.pass(settings().Lease)
+	}
+	if !p.g.Valid(early, p.now) || p.g.Valid(second, p.now) {
+		t.Error("the first is held, and the second is not")
+	}
+	if err := p.g.Unlock(p.now, early); err != nil {
+		t.Error(err)
+	}
+	p.settle()
+	if e := p.wants("let go", early, Left); !e.OK {
+		t.Error("it was held until then")
+	}
+	p.wants("the second", second, Granted)
+	if err := p.g.Unlock(p.now, early); !errors.Is(err, member.ErrNotHeld) {
+		t.Error("let go twice:", err)
+	}
+	if _, err := p.g.Lock(p.now, "", Opts{}); !errors.Is(err, member.ErrName) {
+		t.Error("no name:", err)
+	}
+	p.g.Close(p.now)
+	p.settle()
+	if e := p.wants("closed", second, Taken); e.Cause != member.Closed {
+		t.Errorf("lost: %+v", e)
+	}
+	if _, err := p.g.Lock(p.now, "a", Opts{}); !errors.Is(err, ErrClosed) {
+		t.Error("closed:", err)
+	}
+	p.free("a")
+	if p.g.Out.Wake != member.Never {
+		t.Error("a closed client has something to do")
+	}
+}
+
+// A session goes on over a broken connection, with what is held and what waits.
+func TestGuestResumes(t *testing.T) {
+	p := newPair(t, GuestConfig{})
+	p.connect()
+	one, two, three := p.lock("a", Opts{}), p.lock("a", Opts{}), p.lock("b", Opts{})
+	p.wants("held", one, Granted)
+	p.wants("held", three, Granted)
+	before, _, _ := p.g.Session()
+	p.breaks()
+	p.pass(100 * ms)
+	if err := p.g.Unlock(p.now, three); err != nil {
+		t.Error(err)
+	}
+	if err := p.m.Release(p.now, "a", p.g.find(one).token); err != nil { // and it cannot be told
+		t.Fatal(err)
+	}
+	p.settle()
+	p.connect()
+	if after, node, _ := p.g.Session(); after != before || node != "a" {
+		t.Errorf("session %d at %s, want %d at a", after, node, before)
+	}
+	p.wants("an operator took it away", one, Taken)
+	p.wants("let go meanwhile", three, Left)
+	p.wants("waited", two, Granted)
+	if p.d.Holds() != 1 {
+		t.Errorf("%d are held, want 1", p.d.Holds())
+	}
+}
+
+// What is granted and not wanted, since the guest has heard before that it was over,
+// is let go of.
+func TestGuestUnwanted(t *testing.T) {
+	p := newPair(t, GuestConfig{})
+	p.connect()
+	b := (&Frame{Kind: Held, Number: 99, Token: member.Token{Epoch: 1, Count: 1}}).AppendTo(nil)
+	if err := p.g.Receive(p.now, p.g.conn, b); err != nil {
+		t.Fatal(err)
+	}
+	if len(p.g.Out.Frames) != 1 {
+		t.Fatalf("%d frames", len(p.g.Out.Frames))
+	}
+	if f, err := Parse(p.g.Out.Frames[0]); err != nil || f.Kind != Unlock || f.Number != 99 {
+		t.Errorf("%+v, %v", f, err)
+	}
+}
+
+// What was lost without a connection is reported as lost, even if the lock is free again.
+func TestGuestChecks(t *testing.T) {
+	p := newPair(t, GuestConfig{})
+	p.connect()
+	one := p.lock("a", Opts{})
+	p.told(one)
+	p.breaks()
+	if err := p.m.Release(p.now, "a", p.g.find(one).token); err != nil {
+		t.Fatal(err)
+	}
+	p.settle()
+	p.pass(100 * ms)
+	p.connect()
+	if p.g.Valid(one, p.now) {
+		t.Error("the client still believes in an entry that an operator ended")
+	}
+	p.wants("released by an operator", one, Taken)
+}
+
+// When the guest's own time is over all is lost, whatever comes later; and what waits
+// is asked for in a new session.
+func TestGuestOver(t *testing.T) {
+	p := newPair(t, GuestConfig{})
+	p.connect()
+	one, two := p.lock("a", Opts{}), p.lock("a", Opts{})
+	p.told(one)
+	before, _, _ := p.g.Session()
+	p.pass(p.g.length / 5)
+	p.deaf = true
+	p.now = p.g.renewAt
+	p.g.Wake(p.now) // a renewal, whose answer is late
+	p.settle()
+	end := p.g.limit()
+	if p.g.Out.Wake > end {
+		t.Errorf("to be woken at %d, and its time is over at %d", p.g.Out.Wake, end)
+	}
+	p.now, p.deaf = end, false // the process stood still
+	p.m.Wake(p.now)
+	valid := p.g.Valid(one, p.now)
+	p.settle()
+	if valid {
+		t.Error("valid at its end")
+	}
+	if e := p.wants("its time is over", one, Taken); e.Cause != member.Session {
+		t.Errorf("lost: %+v", e)
+	}
+	p.wants("waits", two, Again)
+	if after, _, _ := p.g.Session(); after == before || after == 0 {
+		t.Errorf("session %d after %d, want another one", after, before)
+	}
+	if err := p.g.Unlock(p.now, one); !errors.Is(err, member.ErrNotHeld) {
+		t.Error("lost, and let go of:", err)
+	}
+	p.pass(2 * settings().Lease)
+	p.wants("when the old session is over", two, Granted)
+}
+
+// A session that is over before the guest hears of it is not begun again at once.
+func TestGuestWelcomedTooLate(t *testing.T) {
+	p := newPair(t, GuestConfig{})
+	p.deaf = true
+	p.connect()
+	p.now += member.Instant(settings().Lease)
+	p.m.Wake(p.now)
+	p.deaf = false
+	p.settle()
+	if s, _, _ := p.g.Session(); s != 0 || p.g.phase != resting {
+		t.Errorf("session %d, phase %d: want none, and a rest", s, p.g.phase)
+	}
+}
+
+// A guest's time counts from before it asked, and is nested in the node's lease.
+func TestGuestNested(t *testing.T) {
+	p := newPair(t, GuestConfig{})
+	p.connect()
+	p.pass(settings().Lease)
+	p.mute = true // from now on the node's lease is not renewed
+	p.now = p.g.renewAt
+	p.deaf = true
+	p.g.Wake(p.now)
+	p.settle()
+	p.now += member.Instant(300 * ms)
+	p.deaf = false // the answer comes late
+	p.settle()
+	if p.g.until > p.m.Deadline() {
+		t.Errorf("the client acts until %d, its node until %d", p.g.until, p.m.Deadline())
+	}
+}
+
+// A node that was started anew does not know the session. What is held is held for
+// what is left of its time, and not for longer.
+func TestGuestNodeStartsAnew(t *testing.T) {
+	p := newPair(t, GuestConfig{})
+	p.connect()
+	one, two, other := p.lock("a", Opts{}), p.lock("a", Opts{}), p.lock("b", Opts{})
+	p.told(one)
+	p.told(other)
+	p.m.Gone(p.now)
+	p.m.Out.Reset() // it has crashed: nobody hears of that
+	p.d.End(Evicted)
+	p.d.Out.Reset()
+	p.start(settings().Patience())
+	p.breaks()
+	p.pass(50 * ms)
+	p.connect()
+	if !p.g.Valid(one, p.now) {
+		t.Error("lost before its time")
+	}
+	end := p.g.Deadline(one)
+	p.wants("waits", two, Again)
+	if err := p.g.Unlock(p.now, other); err != nil {
+		t.Error(err)
+	}
+	p.settle()
+	p.wants("let go", other, Left)
+	p.pass(member.Span(end-p.now) - 1)
+	p.wants("not over yet", one)
+	p.pass(1)
+	p.wants("over", one, Taken)
+	p.wants("nobody yet", two)
+	p.pass(settings().Lease)
+	p.wants("when the ghost is over", two, Granted)
+	if s, _, _ := p.g.Session(); s == 0 {
+		t.Error("the new session ended with the old one's time")
+	}
+}
+
+// Without anything held the guest goes to the next node after some attempts; with it,
+// only when its time is over.
+func TestGuestGoesElsewhere(t *testing.T) {
+	for _, holds := range []bool{false, true} {
+		p := newPair(t, GuestConfig{Retry: 5 * ms, MaxRetry: 10 * ms, Dial: 20 * ms})
+		p.connect()
+		r := p.lock("a", Opts{})
+		if end := p.g.limit(); holds {
+			p.told(r)
+			p.breaks()
+			p.dials = nil
+			p.pass(member.Span(end-p.now) - 1)
+		} else {
+			p.g.Unlock(p.now, r)
+			p.settle()
+			p.breaks()
+			p.dials = nil
+			p.pass(120 * ms)
+		}
+		elsewhere := slices.ContainsFunc(p.dials, func(d Dial) bool { return d.Address == "b" })
+		if elsewhere == holds || len(p.dials) < 3 {
+			t.Errorf("holding: %v, dialled %v", holds, p.dials)
+		}
+		if p.pass(100 * ms); !slices.ContainsFunc(p.dials, func(d Dial) bool { return d.Address == "b" }) {
+			t.Errorf("holding: %v, never elsewhere: %v", holds, p.dials)
+		}
+	}
+}
+
+// A node that leaves: who waits goes elsewhere at once, who holds when it has let go.
+func TestGuestOfALeaver(t *testing.T) {
+	p := newPair(t, GuestConfig{})
+	p.d.Nodes = []string{"a", "c"}
+	p.connect()
+	one, two := p.lock("a", Opts{}), p.lock("a", Opts{})
+	p.told(one)
+	p.d.Drain(p.now, p.m)
+	p.take()
+	p.settle()
+	p.wants("waits", two, Again)
+	if !p.g.Valid(one, p.now) || !p.up {
+		t.Error("what is held is let go of in peace")
+	}
+	p.g.Unlock(p.now, one)
+	p.settle()
+	p.wants("let go", one, Left)
+	if last := p.dials[len(p.dials)-1]; last.Address != "b" || !slices.Contains(p.g.nodes, "c") {
+		t.Errorf("dialled %v, knows %v", p.dials, p.g.nodes)
+	}
+	p.free("a")
+}
+
+// Requests end by their own clock, with a node and without.
+func TestGuestLimits(t *testing.T) {
+	p := newPair(t, GuestConfig{Patience: 3 * member.Second})
+	lone := p.lock("a", Opts{})
+	limited := p.lock("a", Opts{Wait: 50 * ms})
+	p.pass(50*ms - 1)
+	p.wants("not yet", limited)
+	p.pass(1)
+	if e := p.wants("late", limited, Refused); e.Why != Late {
+		t.Errorf("refused: %v", e.Why)
+	}
+	p.pass(3 * member.Second)
+	if e := p.wants("nobody there", lone, Refused); e.Why != Unreachable {
+		t.Errorf("refused: %v", e.Why)
+	}
+	p.connect()
+	one, two := p.lock("a", Opts{}), p.lock("a", Opts{Wait: 50 * ms})
+	p.told(one)
+	p.pass(60 * ms)
+	if e := p.wants("late behind another", two, Refused); e.Why != Late {
+		t.Errorf("refused: %v", e.Why)
+	}
+	p.g.Unlock(p.now, one)
+	p.settle()
+	p.wants("let go", one, Left)
+	p.free("a")
+}
+
+// However patient a client is, it is patient.
+func TestGuestWaitsForEver(t *testing.T) {
+	p := newPair(t, GuestConfig{Patience: math.MaxInt64})
+	lone := p.lock("a", Opts{})
+	p.pass(3600 * member.Second)
+	p.wants("not yet", lone)
+}
+
+// Questions that are no business of sessions go through.
+func TestAsk(t *testing.T) {
+	p := newPair(t, GuestConfig{})
+	if p.g.Ask(1, 2, nil) {
+		t.Error("asked without a node")
+	}
+	p.connect()
+	if !p.g.Ask(1, 2, []byte("what")) {
+		t.Fatal("not asked")
+	}
+	b := slices.Clone(p.g.Out.Frames[0])
+	p.g.Out.Reset()
+	if err := p.d.Receive(p.now, p.m, p.conn, b); err != nil {
+		t.Fatal(err)
+	}
+	q := p.d.Out.Asks[0]
+	if q.Number != 1 || q.What != 2 || string(q.Bytes) != "what" || q.Session == 0 {
+		t.Errorf("asked %+v", q)
+	}
+	if err := p.d.Answer(q.Conn, q.Number, true, []byte("that"), true); err != nil {
+		t.Fatal(err)
+	}
+	b = slices.Clone(p.d.Out.Frames[0].Bytes)
+	p.d.Out.Reset()
+	if err := p.g.Receive(p.now, p.g.conn, b); err != nil {
+		t.Fatal(err)
+	}
+	if a := p.g.Out.Answers; len(a) != 1 || string(a[0].Bytes) != "that" || !a[0].Last {
+		t.Errorf("answered %+v", a)
+	}
+}
+
+func TestGuestConfig(t *testing.T) {
+	for _, c := range []GuestConfig{{}, {Nodes: make([]string, MaxNodes+1)}, {Nodes: []string{"a"}, Name: string(make([]byte, MaxLabel+1))}, {Nodes: []string{"a"}, Length: -1}} {
+		if _, err := NewGuest(0, c); err == nil {
+			t.Errorf("%+v is taken", c)
+		}
+	}
+}

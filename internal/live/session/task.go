@@ -1,0 +1,217 @@
+package session
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/stile-lock/stile/internal/live/member"
+)
+
+// The states of a request, at the guest.
+const (
+	wanted  uint8 = iota // it waits, whether the node knows of it or not
+	inside               // it is held
+	leaving              // it was let go of or taken back, and the node has not confirmed that
+)
+
+// A task is a request of an application.
+type task struct {
+	number uint64
+	name   string
+	token  member.Token
+	since  member.Instant // when it was made
+	late   member.Instant // until when it waits
+	until  member.Instant // not 0: it is held in a session that the node has forgotten, until then
+	state  uint8
+	try    bool
+	asked  bool // in this session
+	mute   bool // it was refused to the application before
+}
+
+// Opts say how a lock is asked for.
+type Opts struct {
+	Try  bool        // do not wait behind anybody
+	Wait member.Span // how long to wait; 0 is for ever
+}
+
+// Lock asks for a lock. What becomes of the request is an Event.
+func (g *Guest) Lock(now member.Instant, name string, o Opts) (uint64, error) {
+	g.begin(now)
+	defer g.end()
+	switch err := member.CheckName(name); {
+	case err != nil:
+		return 0, err
+	case g.phase == closed:
+		return 0, ErrClosed
+	case len(g.requests) >= g.config.Requests:
+		return 0, ErrRequests
+	}
+	g.last++
+	t := &task{number: g.last, name: name, try: o.Try, since: g.now, late: member.Never}
+	if o.Wait > 0 {
+		t.late = g.now + member.Instant(min(o.Wait, member.MaxSpan))
+	}
+	g.requests = append(g.requests, t)
+	g.soonest = min(g.soonest, g.due(t))
+	g.repeat(t)
+	return t.number, nil
+}
+
+// repeat says what the node has to know of a request, again if it was said before.
+func (g *Guest) repeat(t *task) {
+	if g.phase != open || g.parting && t.state == wanted || t.until != 0 {
+		return
+	}
+	f := Frame{Kind: Unlock, Number: t.number}
+	switch t.state {
+	case inside:
+		f.Kind = Check // what was lost meanwhile must not be had again unnoticed
+	case wanted:
+		f.Kind, f.Name, f.Try = Lock, t.name, t.try
+		t.asked = true
+	}
+	g.send(&f)
+}
+
+// unask tells that a request that waits must be asked for again, in another session.
+func (g *Guest) unask(t *task) {
+	if t.state == wanted && t.asked {
+		t.asked = false
+		g.tell(Event{Request: t.number, Kind: Again})
+	}
+}
+
+// Unlock lets go of a lock, or takes back a request that waits. It returns
+// member.ErrNotHeld if neither is so by now. When the node has confirmed it, or there
+// is nothing to be confirmed, the last Event is told.
+func (g *Guest) Unlock(now member.Instant, request uint64) error {
+	g.begin(now)
+	defer g.end()
+	t := g.find(request)
+	switch {
+	case t == nil || t.state == leaving:
+		return member.ErrNotHeld
+	case t.state == wanted && !t.asked || t.until != 0:
+		g.left(t, true)
+		g.remove(t)
+	default:
+		g.letGo(t)
+	}
+	return nil
+}
+
+// letGo tells the node that a request is over, now or when there is a connection.
+func (g *Guest) letGo(t *task) {
+	t.state = leaving
+	if g.phase == open {
+		g.send(&Frame{Kind: Unlock, Number: t.number})
+	}
+}
+
+func (g *Guest) left(t *task, ok bool) {
+	if !t.mute {
+		g.tell(Event{Request: t.number, Kind: Left, OK: ok})
+	}
+}
+
+// heard takes what the node says of a request, or of the session.
+func (g *Guest) heard(f *Frame) {
+	if f.Kind == Renewed {
+		g.renewed(f.Number, f.Span)
+		return
+	}
+	t := g.find(f.Number)
+	switch {
+	case t == nil && f.Kind == Held: // it was over, and was asked for again on another connection before that was heard
+		g.send(&Frame{Kind: Unlock, Number: f.Number})
+	case t == nil || t.until != 0:
+	case f.Kind == Held && t.state == wanted:
+		t.state, t.token = inside, f.Token
+		g.tell(Event{Request: t.number, Kind: Granted, Token: t.token})
+	case f.Kind == Held && t.state == inside && t.token != f.Token:
+		g.tell(Event{Request: t.number, Kind: Taken, Token: t.token}) // it is another entry
+		t.mute = true
+		g.letGo(t)
+	case f.Kind == Lost && t.state == inside:
+		g.tell(Event{Request: t.number, Kind: Taken, Token: t.token, Cause: f.Cause})
+		g.remove(t)
+	case f.Kind == Over && t.state == wanted:
+		g.tell(Event{Request: t.number, Kind: Refused, Why: f.Why})
+		g.remove(t)
+	case f.Kind == Over && t.state == leaving, f.Kind == Done && t.state == leaving:
+		g.left(t, f.OK)
+		g.remove(t)
+	}
+}
+
+// pass does what time brings to requests.
+func (g *Guest) pass() {
+	g.soonest = member.Never
+	g.requests = slices.DeleteFunc(g.requests, func(t *task) bool {
+		switch due := g.due(t); {
+		case g.now < due:
+			g.soonest = min(g.soonest, due)
+			return false
+		case t.state == inside:
+			g.tell(Event{Request: t.number, Kind: Taken, Token: t.token, Cause: member.Session})
+			return true
+		case g.now >= t.late:
+			g.tell(Event{Request: t.number, Kind: Refused, Why: Late})
+		default:
+			g.tell(Event{Request: t.number, Kind: Refused, Why: Unreachable})
+		}
+		if t.mute = true; t.asked {
+			g.letGo(t)
+		}
+		return !t.asked
+	})
+}
+
+// due returns when time brings something to a request.
+func (g *Guest) due(t *task) member.Instant {
+	switch {
+	case t.state == inside && t.until != 0:
+		return t.until
+	case t.state != wanted:
+		return member.Never
+	case g.session == 0 && g.config.Patience > 0:
+		return min(t.late, max(t.since, g.alone)+member.Instant(g.config.Patience))
+	}
+	return t.late
+}
+
+// Valid reports whether a lock is held at this reading of the clock.
+func (g *Guest) Valid(request uint64, now member.Instant) bool { return now < g.Deadline(request) }
+
+// Deadline returns until when a lock is held, unless the session is prolonged before;
+// 0 if it is not.
+func (g *Guest) Deadline(request uint64) member.Instant {
+	t := g.find(request)
+	switch {
+	case t == nil || t.state != inside:
+		return 0
+	case t.until != 0:
+		return t.until
+	}
+	return g.limit()
+}
+
+func (g *Guest) find(request uint64) *task {
+	if i, ok := g.place(request); ok {
+		return g.requests[i]
+	}
+	return nil
+}
+
+func (g *Guest) place(request uint64) (int, bool) {
+	return slices.BinarySearchFunc(g.requests, request, func(t *task, n uint64) int { return cmp.Compare(t.number, n) })
+}
+
+func (g *Guest) remove(t *task) {
+	if i, ok := g.place(t.number); ok {
+		g.requests = slices.Delete(g.requests, i, i+1)
+	}
+}
+
+// Act returns for how long who has looked at Valid just before may still act.
+func (g *Guest) Act() member.Span { return g.act }

@@ -1,0 +1,355 @@
+package storm
+
+import (
+	"errors"
+
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/live/member"
+	"github.com/stile-lock/stile/internal/live/process"
+	"github.com/stile-lock/stile/trace"
+)
+
+// How long an application is inside.
+const (
+	shortHold   = 2 * ms
+	longestHold = 10 * ms // once all is healed
+)
+
+// An ask is a request that waits or holds, as whoever made it knows.
+type ask struct {
+	ticket   member.Ticket
+	lock     int
+	app      int // who made it; -1 if no application of the process did
+	try      bool
+	deadline member.Instant
+	asked    int64        // true time
+	mark     mark         // of the lock, then or at the end of the time of grace
+	stamp    member.Stamp // as the oracle counts
+	back     bool         // it is being taken back, in this step
+	held     bool
+	token    member.Token
+	errand   errand // with the bank
+}
+
+// An app is an application of a process: it asks for one lock after the other.
+type app struct {
+	seq   int // of its next act; others are void
+	ask   *ask
+	lost  member.Token // a token that it had, for a late unlock
+	where int          // and its lock
+}
+
+// begin lets the applications of a new process begin.
+func (q *proc) begin() {
+	if q.apps == nil {
+		q.apps = make([]app, q.w.Apps)
+	}
+	q.asks = q.asks[:0]
+	for i := range q.apps {
+		q.apps[i] = app{seq: q.apps[i].seq}
+		q.later(i, q.chance.Below(int64(q.w.Think)+1))
+	}
+}
+
+// later schedules the next act of an application.
+func (q *proc) later(i int, d int64) {
+	a := &q.apps[i]
+	a.seq++
+	q.w.At(q.w.Now()+1+d, act, q.id, a.seq<<appBits|i)
+}
+
+// rested schedules the next request of an application.
+func (q *proc) rested(i int) {
+	q.apps[i].ask = nil
+	d := q.chance.Below(2*int64(q.w.Think) + 1)
+	if q.chance.Below(4) == 0 {
+		d /= 16 // at once again
+	}
+	q.later(i, d)
+}
+
+// act lets an application do what it does next.
+func (q *proc) act(arg int) {
+	i := arg & (1<<appBits - 1)
+	a := &q.apps[i]
+	switch {
+	case a.seq != arg>>appBits:
+	case a.ask == nil && !a.lost.IsNone():
+		q.lateUnlock(a)
+		q.rested(i)
+	case a.ask == nil:
+		q.request(i)
+	case a.ask.held && !q.w.settled(q.id, a.ask.lock, a.ask.token, &a.ask.errand):
+		q.later(i, bankPatience)
+	case a.ask.held:
+		q.unlock(a.ask)
+		q.rested(i)
+	default:
+		q.withdraw(a.ask)
+	}
+}
+
+// request asks for a lock.
+func (q *proc) request(i int) {
+	w := q.w
+	if w.phase >= draining {
+		return
+	}
+	if q.state != taking || w.phase == forming {
+		q.rested(i)
+		return
+	}
+	x := &ask{lock: w.somewhere(&q.chance), app: i, deadline: member.Never}
+	patience := int64(0)
+	switch q.chance.Below(10) {
+	case 0:
+		x.try = true
+	case 1:
+		x.deadline = q.now() + member.Instant(q.chance.Below(60*ms))
+	case 2:
+		patience = 1 + q.chance.Below(60*ms)
+	}
+	if err := q.lock(x); err != nil {
+		q.rested(i)
+		return
+	}
+	if q.has(x) && !x.held && patience > 0 {
+		q.later(i, patience)
+	}
+}
+
+// somewhere chooses a lock: the first is the hottest.
+func (w *world) somewhere(r interface{ Below(n int64) int64 }) int {
+	return int(min(r.Below(int64(w.Locks)), r.Below(int64(w.Locks))))
+}
+
+// lock requests a lock for an application.
+func (q *proc) lock(x *ask) error {
+	w := q.w
+	out := q.take(process.Input{Kind: process.Lock, Text: w.names[x.lock], Late: x.deadline, Try: x.try})
+	err := out.Err
+	if x.ticket = out.Ticket; err == nil { // before it can be granted
+		if x.app >= 0 {
+			q.apps[x.app].ask = x
+		}
+		q.stands(x)
+	}
+	q.carryOut()
+	if err != nil && !errors.Is(err, member.ErrGone) && !errors.Is(err, process.ErrLeaving) {
+		w.broken(Errors, "m%d asks for %s: %v", q.no, w.names[x.lock], err)
+	}
+	return err
+}
+
+// stands notes a request that the member has taken.
+func (q *proc) stands(x *ask) {
+	q.lamport++
+	x.mark = q.w.oracle.mark(x.lock)
+	x.asked, x.stamp = q.w.Now(), member.Stamp{Epoch: q.epoch(), Clock: q.lamport, Inc: q.inc}
+	q.asks = append(q.asks, x)
+	q.w.uses(q.inc, x.lock)
+	q.w.oracle.stirs(x.lock)
+	if q.w.oracle.locks[x.lock].spared.from > 0 && !x.try {
+		q.w.At(q.w.Now()+q.w.reporting()+1, stalled, algorithm.None, x.lock)
+	}
+	q.w.mark(trace.Ask, q, x.lock, "")
+}
+
+func (q *proc) has(x *ask) bool {
+	for _, y := range q.asks {
+		if x == y {
+			return true
+		}
+	}
+	return false
+}
+
+func (q *proc) asked(t member.Ticket) *ask {
+	for _, x := range q.asks {
+		if x.ticket == t {
+			return x
+		}
+	}
+	return nil
+}
+
+// forget takes out a request that is over.
+func (q *proc) forget(x *ask) {
+	for i, y := range q.asks {
+		if x == y {
+			q.asks = append(q.asks[:i], q.asks[i+1:]...)
+			q.w.oracle.stirs(x.lock)
+			return
+		}
+	}
+}
+
+// withdraw takes a request back, unless it is granted just now.
+func (q *proc) withdraw(x *ask) {
+	x.back = true
+	q.step(process.Input{Kind: process.Cancel, Number: uint64(x.ticket)})
+	if !x.held && q.has(x) {
+		q.takenBack(x)
+		q.over(x)
+	}
+}
+
+// takenBack notes that a request was.
+func (q *proc) takenBack(x *ask) {
+	q.forget(x)
+	q.w.mark(trace.Deny, q, x.lock, "")
+}
+
+// over tells the application that made a request that it is over. Clients hear it
+// from the desk.
+func (q *proc) over(x *ask) {
+	if x.app >= 0 {
+		q.rested(x.app)
+	}
+}
+
+// unlock lets go of a lock. It succeeds unless the holder is told that it has
+// lost it.
+func (q *proc) unlock(x *ask) {
+	w := q.w
+	err := q.take(process.Input{Kind: process.Unlock, Text: w.names[x.lock], Token: x.token}).Err
+	if err == nil {
+		q.exits(x) // before another one can enter
+	}
+	if q.carryOut(); err != nil {
+		w.oracle.locks[x.lock].out(q, nil, x.token) // it says that it does not act any more
+	}
+	if err != nil && (!errors.Is(err, member.ErrNotHeld) || q.has(x)) {
+		w.broken(Errors, "m%d unlocks %s with %v, of which it was not told that it is lost: %v", q.no, w.names[x.lock], x.token, err)
+	}
+}
+
+// exits notes that somebody has let go.
+func (q *proc) exits(x *ask) {
+	q.forget(x)
+	q.w.oracle.left(q, x)
+	q.w.mark(trace.Exit, q, x.lock, "")
+}
+
+// lateUnlock unlocks with a token of an entry that is long over: nobody else may
+// come to harm.
+func (q *proc) lateUnlock(a *app) {
+	where, lost := a.where, a.lost
+	a.lost = member.Token{}
+	if q.state != taking && q.state != leaving {
+		return
+	}
+	err := q.take(process.Input{Kind: process.Unlock, Text: q.w.names[where], Token: lost}).Err
+	if !errors.Is(err, member.ErrNotHeld) {
+		q.w.broken(Events, "m%d unlocks %s with %v, which it has lost before, and hears %v", q.no, q.w.names[where], lost, err)
+	}
+	q.w.oracle.locks[where].out(q, nil, lost) // it says that it does not act any more
+	q.carryOut()
+}
+
+// told takes an event of the member.
+func (q *proc) told(e *member.Event) {
+	w := q.w
+	x := q.asked(e.Ticket)
+	if x == nil {
+		w.broken(Events, "m%d tells %s of a request that is over", q.no, eventNames[e.Kind])
+		return
+	}
+	w.note(uint64(e.Kind)<<32|uint64(x.lock), q.inc<<32|e.Token.Count)
+	switch wrong := q.misplaced(e, x); {
+	case wrong != "":
+		w.broken(Events, "m%d tells %s about %s: %s", q.no, eventNames[e.Kind], w.names[x.lock], wrong)
+	case e.Kind == member.Held:
+		q.entered(x, e.Token)
+	case e.Kind == member.Lost:
+		w.result.Lost++
+		q.forget(x)
+		w.oracle.lost(q, x, e.Cause)
+		w.mark(trace.Exit, q, x.lock, "lost")
+		if x.app >= 0 && q.chance.Below(3) == 0 {
+			q.apps[x.app].lost, q.apps[x.app].where = x.token, x.lock
+		}
+		q.over(x)
+	default:
+		if x.try {
+			w.result.Tries++
+			w.oracle.decided(q, x)
+		}
+		q.forget(x)
+		w.mark(trace.Deny, q, x.lock, eventNames[e.Kind])
+		q.over(x)
+	}
+}
+
+var eventNames = [...]string{"held", "lost", "busy", "recovering", "late", "stopped"}
+
+// misplaced says why an event cannot be right.
+func (q *proc) misplaced(e *member.Event, x *ask) string {
+	switch e.Kind {
+	case member.Held:
+		if x.held {
+			return "it is held already"
+		}
+		if q.state == leaving {
+			return "the member has promised never to enter again"
+		}
+	case member.Lost:
+		if !x.held || x.token != e.Token {
+			return "it is not held with this token"
+		}
+	case member.Busy, member.Recovering:
+		if x.held || !x.try {
+			return "it is no try that waits"
+		}
+	case member.Late:
+		if x.held || x.deadline > q.now() {
+			return "its deadline has not come"
+		}
+	case member.Stopped:
+		if x.held {
+			return "it is held"
+		}
+	}
+	return ""
+}
+
+// entered is what an application does when it is inside.
+func (q *proc) entered(x *ask, t member.Token) {
+	w := q.w
+	x.held, x.token = true, t
+	w.oracle.entered(q, x)
+	w.mark(trace.Enter, q, x.lock, "")
+	if x.app < 0 {
+		return // the desk tells the client
+	}
+	hold := q.chance.Below(shortHold)
+	switch q.chance.Below(16) {
+	case 0, 1, 2:
+		hold = q.chance.Below(longestHold)
+	case 3, 4:
+		if w.phase == stormy {
+			hold = q.chance.Below(int64(w.Settings.Lease) * 3 / 2)
+		}
+	}
+	if w.phase == stormy && w.Hold > 0 {
+		hold = q.chance.Below(int64(w.Hold))
+	}
+	if w.phase == stormy && w.wire.cutOff(q.id) {
+		hold = int64(w.Settings.Lease) // it will be lost
+	}
+	if q.chance.Below(2) == 0 {
+		w.visit(q.id, x.lock, t, &x.errand)
+	}
+	q.later(x.app, hold)
+}
+
+// value takes what the resource answers, and deposits something. It does so
+// even if the lock was lost meanwhile: the fence must stand that. Customers of a
+// bank are more careful.
+func (q *proc) value(kind byte, l letter) {
+	if q.w.Bank {
+		q.banked(kind, l)
+		return
+	}
+	q.w.deposit(q.id, l)
+}

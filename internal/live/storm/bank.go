@@ -1,0 +1,149 @@
+package storm
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/live/member"
+	"github.com/stile-lock/stile/internal/words"
+)
+
+// A bank with its money: every lock protects a branch of it. Money only moves
+// between the accounts of a branch, so each has for ever what it opened with.
+const (
+	accounts = 4
+	opening  = 10_000 // on each account
+)
+
+// Books are what the bank of a run has done and what it has, or the sums of many.
+type Books struct {
+	Transfers int   // that were written
+	Moved     int64 // by them
+	Stale     int   // writes that came after somebody with a higher token; the fence refuses them
+	Expected  int64 // what was there when the branches opened
+	Total     int64 // what is there at the end, or when an invariant was broken
+	Missing   int64 // in branches that have too little
+	Surplus   int64 // in branches that have too much
+}
+
+// Add adds the books of another run.
+func (b *Books) Add(o *Books) {
+	b.Transfers += o.Transfers
+	b.Moved += o.Moved
+	b.Stale += o.Stale
+	b.Expected += o.Expected
+	b.Total += o.Total
+	b.Missing += o.Missing
+	b.Surplus += o.Surplus
+}
+
+// Exact reports whether each branch has what it opened with.
+func (b *Books) Exact() bool { return b.Missing == 0 && b.Surplus == 0 }
+
+// A branch is what one lock protects.
+type branch [accounts]account
+
+type account struct {
+	balance uint64
+	by      algorithm.ID // who has written it last, if anybody has
+	token   member.Token // and with which token
+}
+
+func openBranches(n int) []branch {
+	all := make([]branch, n)
+	for i := range all {
+		for j := range all[i] {
+			all[i][j].balance = opening
+		}
+	}
+	return all
+}
+
+// total adds up what is there.
+func (b *branch) total() int64 {
+	sum := uint64(0)
+	for i := range b {
+		sum += b[i].balance
+	}
+	return int64(sum)
+}
+
+// balances answers who has read two accounts.
+func (w *world) balances(from algorithm.ID, lock uint64, t member.Token, l letter) {
+	a, b := l.next(), l.next()
+	all := &w.store.branches[lock]
+	x, y := all[a].balance, all[b].balance
+	w.book(from, lock, t, "%s reads %s with %v", w.Name(from), pair(a, x, b, y), t)
+	w.tell(storeID, from, valueMsg, lock, t.Epoch, t.Count, a, b, x, y)
+}
+
+// post takes a transfer, and judges the total of the branch.
+func (w *world) post(from algorithm.ID, lock uint64, t member.Token, l letter) {
+	a, b, x, y, amount := l.next(), l.next(), l.next(), l.next(), l.next()
+	all := &w.store.branches[lock]
+	over := w.overwritten(all, a, x+amount, b, y-amount)
+	all[a], all[b] = account{x, from, t}, account{y, from, t}
+	w.result.Books.Transfers++
+	w.result.Books.Moved += int64(amount)
+	w.note(amount<<32|lock, x<<32|y)
+	w.book(from, lock, t, "%s writes %s with %v%s", w.Name(from), pair(a, x, b, y), t, over)
+	w.tell(storeID, from, savedMsg, lock, t.Epoch, t.Count)
+	if wrong := amiss(all.total()); wrong != "" {
+		w.broken(Bank, "%s: %s moves %s from %s to %s with %v%s: %s", w.names[lock], w.Name(from), words.Grouped(int64(amount)), accountName(a), accountName(b), t, over, wrong)
+	}
+}
+
+// overwritten says whose writes are lost when somebody writes two accounts that
+// have changed since it read them.
+func (w *world) overwritten(all *branch, a, x, b, y uint64) string {
+	var lost []string
+	for _, z := range [...]struct{ at, read uint64 }{{a, x}, {b, y}} {
+		if last := &all[z.at]; last.balance != z.read {
+			lost = append(lost, fmt.Sprintf("the %s that %s wrote to %s with %v", grouped(last.balance), w.Name(last.by), accountName(z.at), last.token))
+		}
+	}
+	if len(lost) == 0 {
+		return ""
+	}
+	return ", over " + strings.Join(lost, " and ")
+}
+
+// amiss says what is wrong with the total of a branch, if something is.
+func amiss(total int64) string {
+	const right = accounts * opening
+	switch {
+	case total < right:
+		return fmt.Sprintf("%s is there, %s of %s is missing", words.Grouped(total), words.Grouped(right-total), words.Grouped(int64(right)))
+	case total > right:
+		return fmt.Sprintf("%s is there, %s more than the %s that ever was", words.Grouped(total), words.Grouped(total-right), words.Grouped(int64(right)))
+	}
+	return ""
+}
+
+// staleAtBank notes that somebody comes too late.
+func (w *world) staleAtBank(from algorithm.ID, kind byte, lock uint64, t member.Token) {
+	if kind == writeMsg {
+		w.result.Books.Stale++
+	}
+	then := "it is refused"
+	if w.Unfenced {
+		then = "no fence refuses it"
+	}
+	w.book(from, lock, t, staleMark+": the %s of %s comes with %v after somebody with %v; %s", msgNames[kind], w.Name(from), t, w.store.cells[lock].seen, then)
+}
+
+// audit closes the books.
+func (w *world) audit() {
+	sums := &w.result.Books
+	for i := range w.store.branches {
+		total := w.store.branches[i].total()
+		sums.Expected += accounts * opening
+		sums.Total += total
+		sums.Missing += max(0, accounts*opening-total)
+		sums.Surplus += max(0, total-accounts*opening)
+		if wrong := amiss(total); wrong != "" {
+			w.broken(Bank, "%s: at the end %s", w.names[i], wrong)
+		}
+	}
+}

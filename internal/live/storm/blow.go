@@ -1,0 +1,161 @@
+package storm
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/live/member"
+	"github.com/stile-lock/stile/trace"
+)
+
+// A Blow is a strike that did happen, in words: only the run knows whom it found.
+type Blow struct {
+	At   member.Span
+	Kind string
+	Text string
+}
+
+// recount tells a strike that has hit a process, to who observes the run.
+func (w *world) recount(s *Strike, id algorithm.ID) {
+	if w.Observed() {
+		w.Note(trace.Event{
+			Kind: trace.Note, Proc: id, Peer: algorithm.None, Name: w.inWords(s, id),
+			Fields: []algorithm.Field{{Name: faultField, Value: s.Kind.String()}},
+		})
+	}
+}
+
+// faultField is what notes have that tell a strike.
+const faultField = "fault"
+
+// Blows returns the strikes that happened in a recorded run.
+func Blows(t *trace.Trace) []Blow {
+	var all []Blow
+	for i := range t.Events {
+		if e := &t.Events[i]; e.Kind == trace.Note && len(e.Fields) > 0 && e.Fields[0].Name == faultField {
+			all = append(all, Blow{member.Span(e.At), e.Fields[0].Value, e.Name})
+		}
+	}
+	return all
+}
+
+// inWords says what a strike did.
+func (w *world) inWords(s *Strike, id algorithm.ID) string {
+	who, peer := w.Name(id), w.Name(w.procs[s.Peer%len(w.procs)].id)
+	long := fmt.Sprintf("%.1f ms", float64(s.For)/float64(ms))
+	switch s.Kind {
+	case Crash:
+		return who + " crashes, and is back after " + long
+	case Pause:
+		return who + " stands still for " + long
+	case Jump:
+		return fmt.Sprintf("%s is suspended for %s, and hears %s first", who, long, [...]string{"its timer", "messages"}[s.Peer%2])
+	case Late:
+		return fmt.Sprintf("the timers of %s fire late for %s", who, long)
+	case Garble:
+		return fmt.Sprintf("of what %s sends %s is malformed for %s", who, percent(w.wire.garble[id]), long)
+	case Loss:
+		return fmt.Sprintf("of all packets %s are lost for %s", percent(w.wire.loss), long)
+	case Delay:
+		what := "of all packets"
+		if w.wire.lateViews {
+			what = "of what is said about views"
+		}
+		return fmt.Sprintf("%s %s are late for %s", what, percent(w.wire.late), long)
+	case Duplicate:
+		return fmt.Sprintf("of all packets %s come twice for %s", percent(w.wire.twice), long)
+	case Break:
+		if who == peer {
+			return fmt.Sprintf("all connections of %s break for %s", who, long)
+		}
+		return fmt.Sprintf("the connection of %s and %s breaks for %s", who, peer, long)
+	case Oneway, Partition:
+		return w.tellCut(s, who, peer) + " for " + long
+	case Sever:
+		return fmt.Sprintf("%s and %s never hear each other again", who, peer)
+	case Slow:
+		return fmt.Sprintf("all that %s sends takes %d ms longer for %s", who, w.wire.slow[id]/ms, long)
+	case Drift, Beyond:
+		return fmt.Sprintf("the clock of %s goes %+.1f %% wrong from now on", who, float64(w.procOf(id).clock.rate)/(million/100))
+	}
+	return w.tellChange(s, who, long)
+}
+
+// tellCut says who does not hear whom.
+func (w *world) tellCut(s *Strike, who, peer string) string {
+	how := s.How / 2
+	if s.Kind == Oneway {
+		switch how % 4 {
+		case 0:
+			return "the view service does not hear " + who
+		case 1:
+			return who + " does not hear the view service"
+		}
+		return peer + " does not hear " + who
+	}
+	switch how % cutKinds {
+	case cutPair:
+		return fmt.Sprintf("%s and %s do not hear each other", who, peer)
+	case cutService:
+		return who + " and the view service do not hear each other"
+	case cutMembers:
+		return who + " and all other members do not hear each other"
+	case cutSplit:
+		return fmt.Sprintf("all up to %s and all after it do not hear each other", who)
+	}
+	return who + " is cut off from all"
+}
+
+// tellChange says how the members, their views or their clients change.
+func (w *world) tellChange(s *Strike, who, long string) string {
+	switch s.Kind {
+	case Join:
+		return fmt.Sprintf("%s joins, and leaves after %s", w.Name(w.procs[w.Nodes+s.Who%spare].id), long)
+	case Leave, Roll:
+		return fmt.Sprintf("%s leaves in good order, and is back %s later", who, long)
+	case Gone:
+		if s.How/2%2 == 0 {
+			return fmt.Sprintf("%s leaves, and dies %s later if it has not left by then", who, long)
+		}
+		return who + " leaves, and does not come back"
+	case Release:
+		return "an operator takes a lock from the application or client that holds it through " + who
+	case Stall:
+		if s.How%3 == 0 {
+			return fmt.Sprintf("the disk of %s is slow for %s", who, long)
+		}
+		return fmt.Sprintf("the disk of %s writes nothing for %s", who, long)
+	case Evict:
+		return fmt.Sprintf("the view service evicts %s, which is well", who)
+	case Skip:
+		text := fmt.Sprintf("views follow each other fast, %d of them", w.orders.hurry)
+		if w.wire.skipper != algorithm.None {
+			text += ", and none is told to " + who
+		}
+		return text
+	case Switch:
+		var names []string
+		for _, c := range w.orders.next {
+			names = append(names, c.Algorithm)
+		}
+		return "the view service changes to " + strings.Join(names, ", ")
+	case Forget:
+		return "a view of the same members lets old names go"
+	case Lead:
+		return who + ", whose voter leads," + [...]string{" crashes, and is back after ", " stands still for ", " is cut off from all for "}[s.How%3] + long
+	case Restore:
+		return w.tellDisaster(s)
+	case Wipe:
+		return who + " crashes, its disk is lost, and it is back after " + long
+	case Broken:
+		return "the disk of " + who + [...]string{" will be full", " will not sync", " will stop while it is written", " rots"}[s.How%4]
+	}
+	how := s.How / 2 % clientFaults
+	if how == 3 {
+		return "the connection of " + who + " breaks"
+	}
+	return who + [...]string{" stands still for ", " is cut off from all for ", " crashes, and is back after "}[how] + long
+}
+
+func percent(thousandths int64) string { return fmt.Sprintf("%.0f %%", float64(thousandths)/10) }

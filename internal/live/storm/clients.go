@@ -1,0 +1,327 @@
+package storm
+
+import (
+	"slices"
+
+	talk "github.com/stile-lock/stile/internal/live/session"
+
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/live/member"
+	"github.com/stile-lock/stile/internal/world/kernel"
+)
+
+// A client is a process that is no member: a guest of one, and its applications. It
+// holds a lock only until its own clock says that its session may be over: before the
+// member's lease can be.
+type client struct {
+	w      *world
+	id     algorithm.ID
+	number int
+	clock  clock
+	chance kernel.Rand
+	boots  int
+	up     bool
+	guest  *talk.Guest
+	line   *line // its connection, or the last one; nil before the first
+	hands  []hand
+	ponder int64 // when its applications may ask for something again
+	seq    int
+
+	curious curious
+}
+
+// hands is how many applications a client has.
+const hands = 2
+
+// A hand is an application of a client: it asks for one lock after the other.
+type hand struct {
+	c       *client
+	request uint64 // the number of the one that is under way; 0 if none is
+	lock    int
+	asked   int64
+	mark    mark // of the lock, then or at the end of the time of grace
+	holds   bool
+	leaves  bool // it has let go, or taken back, and that is not confirmed
+	token   member.Token
+	until   member.Instant // until when it may act, by the clock of the client, as it knew last
+	errand  errand         // with the bank
+	next    int64          // when it lets go, or takes back, by true time; 0 if it does neither
+}
+
+func newClient(w *world, number int, id algorithm.ID) *client {
+	c := &client{w: w, id: id, number: number, chance: kernel.NewRand(w.Seed, 500+uint64(number)), hands: make([]hand, hands), curious: curious{chance: kernel.NewRand(w.Seed, 700+uint64(number)), voter: algorithm.None}}
+	for i := range c.hands {
+		c.hands[i].c = c
+	}
+	return c
+}
+
+func (c *client) now() member.Instant { return c.clock.at(c.w.Now()) }
+
+// begin starts the client anew, with nothing remembered.
+func (c *client) begin() {
+	w := c.w
+	c.boots++
+	c.up = true
+	c.curious.open = c.curious.open[:0]
+	c.clock = clock{base: w.Now(), read: member.Instant(1 + c.chance.Below(1000*ms)), rate: w.rate(&c.chance)}
+	var nodes []string
+	for i := range w.procs {
+		nodes = append(nodes, w.Name(w.procs[(i+c.number)%len(w.procs)].id))
+	}
+	config := talk.GuestConfig{
+		Name: w.Name(c.id), Nodes: nodes, Dial: member.Span(30 * ms), Retry: member.Span(2 * ms), MaxRetry: member.Span(20 * ms),
+		Seed: uint64(c.chance.Below(1 << 62)),
+	}
+	if c.chance.Below(3) == 0 {
+		config.Length = w.Settings.Lease / 2
+	}
+	var err error
+	if c.guest, err = talk.NewGuest(c.now(), config); err != nil {
+		w.broken(Errors, "%s cannot start: %v", w.Name(c.id), err)
+		c.up = false
+		return
+	}
+	for i := range c.hands {
+		c.hands[i] = hand{c: c}
+	}
+	c.ponder = w.Now() + c.chance.Below(10*ms)
+	c.take()
+}
+
+// crash ends the client: without a word, or in good order if it holds nothing.
+func (c *client) crash() {
+	if !c.inside() && c.chance.Below(3) == 0 {
+		c.guest.Close(c.now())
+		c.take()
+	}
+	c.w.oracle.clientGone(c)
+	c.up = false
+	c.hang()
+}
+
+func (c *client) pulse(d int64) {
+	c.seq++
+	c.w.At(c.w.Now()+1+d, pulse, c.id, c.seq)
+}
+
+// node returns the process that the client is with, or tries.
+func (c *client) node() *proc {
+	_, address, _ := c.guest.Session()
+	return c.w.addressed(address)
+}
+
+// valid reports whether the application sees its lock as valid, or has just before.
+func (h *hand) valid() bool {
+	if !h.c.up || !h.holds {
+		return false
+	}
+	h.look()
+	return h.c.now() < h.until
+}
+
+// look notes until when a hand may act: somewhat longer than its guest says that the
+// lock is valid.
+func (h *hand) look() {
+	if end := h.c.guest.Deadline(h.request); h.holds && end != 0 {
+		h.until = end + member.Instant(h.c.guest.Act())
+	}
+}
+
+// happen lets the client do what is due.
+func (c *client) happen(seq int) {
+	if !c.up || seq != c.seq {
+		return
+	}
+	w := c.w
+	c.rush()
+	c.guest.Wake(c.now())
+	c.take()
+	asks := w.Now() >= c.ponder
+	if asks {
+		every := int64(w.Settings.Renew)
+		c.ponder = w.Now() + every/2 + c.chance.Below(every/2)
+		if w.Questions && w.phase > forming && w.phase < draining {
+			c.wonder()
+		}
+	}
+	for i := range c.hands {
+		c.hands[i].act(asks)
+	}
+	c.rewake()
+}
+
+// rush lets applications do what is due at the bank before anything else happens in
+// the client: they may have looked at its clock just before it stood still.
+func (c *client) rush() {
+	for i := range c.hands {
+		if h := &c.hands[i]; h.holds && h.errand.state == fetched && h.due() {
+			h.settle()
+		}
+	}
+}
+
+// rewake schedules what is due next.
+func (c *client) rewake() {
+	next := c.ponder
+	if x := c.guest.Out.Wake; x != member.Never {
+		next = min(next, c.clock.when(x))
+	}
+	for i := range c.hands {
+		if h := &c.hands[i]; h.next > 0 {
+			next = min(next, h.next)
+		}
+	}
+	c.pulse(max(0, next-c.w.Now()-1))
+}
+
+// due reports whether a hand lets go or takes back now.
+func (h *hand) due() bool { return h.next > 0 && h.c.w.Now() >= h.next }
+
+// act asks for a lock, lets go of it, or takes back.
+func (h *hand) act(asks bool) {
+	c, w := h.c, h.c.w
+	session, _, _ := c.guest.Session()
+	switch {
+	case h.holds && h.due():
+		h.settle()
+	case h.request != 0 && !h.leaves && h.due():
+		h.leave()
+	case asks && h.request == 0 && w.phase < draining && w.phase > forming && session != 0 && c.chance.Below(2) == 0:
+		var o talk.Opts
+		switch c.chance.Below(10) {
+		case 0:
+			o.Try = true
+		case 1:
+			o.Wait = member.Span(1 + c.chance.Below(60*ms))
+		}
+		*h = hand{c: c, lock: w.somewhere(&c.chance), asked: w.Now()}
+		h.mark = w.oracle.mark(h.lock)
+		if c.chance.Below(10) == 0 {
+			h.next = w.Now() + c.chance.Below(60*ms)
+		}
+		r, err := c.guest.Lock(c.now(), w.names[h.lock], o)
+		if err != nil {
+			w.broken(Errors, "%s asks for %s: %v", w.Name(c.id), w.names[h.lock], err)
+		}
+		h.request = r
+		c.take()
+	}
+}
+
+// leave lets go of the lock, or takes the request back.
+func (h *hand) leave() {
+	c, w := h.c, h.c.w
+	h.next = 0
+	if c.guest.Unlock(c.now(), h.request) == nil {
+		if w.oracle.clientLeft(h); h.holds {
+			w.remark(c.id, "lets go of %s", w.names[h.lock])
+			w.note(uint64(c.id), h.token.Count)
+		}
+		h.holds, h.leaves, h.mark = false, true, w.oracle.mark(h.lock)
+	}
+	c.take()
+}
+
+// receive takes a message that is no frame.
+func (c *client) receive(kind byte, l letter) {
+	switch {
+	case !c.up:
+	case !c.w.Bank:
+		c.w.deposit(c.id, l)
+	default:
+		c.banked(kind, l)
+	}
+}
+
+// take does what the guest wants done.
+func (c *client) take() {
+	w := c.w
+	out := c.guest.Out
+	c.guest.Out = talk.GuestOut{Wake: out.Wake}
+	for i := range out.Events {
+		c.told(&out.Events[i])
+	}
+	for i := range c.hands {
+		h := &c.hands[i]
+		if h.look(); h.holds && c.now() >= h.until {
+			w.broken(Told, "%s: %s is inside with %v, its time is over, and it has not been told", w.names[h.lock], w.Name(c.id), h.token)
+		}
+	}
+	if d := out.Dial; d != (talk.Dial{}) {
+		c.dial(d)
+	}
+	for _, b := range out.Frames {
+		c.line.send(c.id, b)
+	}
+	if out.Dial != (talk.Dial{}) {
+		c.guest.Connected(c.now(), out.Dial.Conn)
+		c.take()
+	}
+	c.rewake()
+}
+
+// told takes what the guest tells an application.
+func (c *client) told(e *talk.Event) {
+	w := c.w
+	i := slices.IndexFunc(c.hands, func(h hand) bool { return h.request == e.Request })
+	if i < 0 {
+		w.broken(Events, "%s is told %d of a request that is over", w.Name(c.id), e.Kind)
+		return
+	}
+	h := &c.hands[i]
+	switch e.Kind {
+	case talk.Granted:
+		h.enter(e.Token)
+		return
+	case talk.Again:
+		return
+	case talk.Taken:
+		w.remark(c.id, "has lost %s", w.names[h.lock])
+		w.oracle.clientLost(h, e.Cause)
+	}
+	*h = hand{c: c}
+}
+
+// enter is what an application does with a grant.
+func (h *hand) enter(t member.Token) {
+	c, w := h.c, h.c.w
+	h.holds, h.token, h.errand = true, t, errand{}
+	w.oracle.clientEntered(h)
+	w.remark(c.id, "enters %s with %v", w.names[h.lock], t)
+	hold := c.chance.Below(shortHold)
+	if w.phase == stormy && c.chance.Below(4) == 0 {
+		hold = c.chance.Below(int64(w.Settings.Lease) * 3 / 2)
+	}
+	if w.phase == stormy && w.wire.cutOff(c.node().id) {
+		hold = 2 * int64(w.Settings.Lease) // its member will lose it
+	}
+	h.next = w.Now() + 1 + hold
+	if c.chance.Below(2) == 0 {
+		w.visit(c.id, h.lock, t, &h.errand)
+	}
+}
+
+// linger lets all of the client's hands that are inside stay there for long.
+func (c *client) linger() {
+	for i := range c.hands {
+		if h := &c.hands[i]; h.holds && !h.errand.open() { // who is at the bank goes on as soon as it can
+			h.next = c.w.Now() + 2*int64(c.w.Settings.Lease)
+		}
+	}
+}
+
+// inside reports whether the client is inside a lock.
+func (c *client) inside() bool {
+	return slices.ContainsFunc(c.hands, func(h hand) bool { return h.holds })
+}
+
+// waits returns the hand that has something under way, or nil.
+func (c *client) waits() *hand {
+	for i := range c.hands {
+		if h := &c.hands[i]; h.request != 0 {
+			return h
+		}
+	}
+	return nil
+}

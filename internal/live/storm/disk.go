@@ -1,0 +1,168 @@
+package storm
+
+import (
+	"slices"
+
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/live/process"
+)
+
+// A Disk is one that can fail. Its operations, which are counted, are writes and syncs.
+type Disk interface {
+	Read() ([]byte, error)     // what was written, as one record; empty if nothing was
+	Write(record []byte) error // makes a record durable
+	Erase() error
+	StopAfter(n int)      // the machine stops before the operation after n others
+	FullAfter(n int)      // every write after n operations fails
+	SyncErrorAfter(n int) // every sync after n operations fails
+	Heal()                // it does not fail any more
+	// Restart is what happens to it when the process ends. If the power fails, chance
+	// decides what is on it of what was not synced.
+	Restart(power bool, chance func() bool)
+	Rot(bit uint64)
+	Voter() uint64 // whose state is on it; 0 if there is none
+	Saves() int    // how often something was written
+}
+
+// The latency of a healthy disk.
+const (
+	fastestDisk = 100 * us
+	slowestDisk = 1000 * us
+)
+
+// A drive is the disk of a place, and what it has still to write. It does one save
+// after the other, whether or not the process stands still: a save is written when
+// its time has come, and acknowledged in the same instant.
+type drive struct {
+	q      *proc
+	disk   Disk  // nil if it was lost
+	ill    bool  // it will fail soon, or has
+	rotten bool  // what is on it is not what was written
+	stalls int   // how many faults keep it from writing anything
+	slow   int64 // how much longer each save may take
+	saves  []save
+	acks   []ack // that the process has not taken yet
+	number int   // of the save that is being written; others are void
+}
+
+// A save is what the process wants to be durable.
+type save struct {
+	number uint64
+	erase  bool
+	bytes  []byte
+}
+
+// An ack acknowledges a save.
+type ack struct {
+	number uint64
+	failed string
+}
+
+// add takes a save.
+func (d *drive) add(e *process.Effect) {
+	d.saves = append(d.saves, save{e.Number, e.Kind == process.Erase, slices.Clone(e.Bytes)})
+	if len(d.saves) == 1 {
+		d.begin()
+	}
+}
+
+// begin begins with the first save that is left.
+func (d *drive) begin() {
+	d.number++
+	latency := fastestDisk + d.q.chance.Below(slowestDisk-fastestDisk)
+	if d.slow > 0 {
+		latency += d.q.chance.Below(d.slow)
+	}
+	d.q.w.At(d.q.w.Now()+latency, written, algorithm.None, d.number<<placeBits|d.q.place())
+}
+
+// stall keeps the disk from writing, or slows it down; or no longer.
+func (d *drive) stall(s *Strike, on bool) {
+	switch {
+	case s.How%3 == 0 && on:
+		d.slow = int64(d.q.w.Settings.Lease) / 4
+	case s.How%3 == 0:
+		d.slow = 0
+	case on:
+		d.stalls++
+	default:
+		if d.stalls--; d.stalls == 0 && len(d.saves) > 0 {
+			d.begin()
+		}
+	}
+}
+
+// placeBits is how many bits the number of a place has.
+const placeBits = 5
+
+// written ends a save.
+func (d *drive) written(number int) {
+	if number != d.number || len(d.saves) == 0 || d.stalls > 0 {
+		return // the process that wanted it has ended, or it is begun again when the disk goes on
+	}
+	s := d.saves[0]
+	d.saves = slices.Delete(d.saves, 0, 1)
+	a := ack{number: s.number}
+	if err := d.do(&s); err != nil {
+		a.failed = err.Error()
+	}
+	d.acks = append(d.acks, a)
+	d.q.w.At(d.q.w.Now(), saved, d.q.id, d.q.boots)
+	if len(d.saves) > 0 {
+		d.begin()
+	}
+}
+
+// do makes a save durable.
+func (d *drive) do(s *save) error {
+	if s.erase {
+		return d.disk.Erase()
+	}
+	return d.disk.Write(s.bytes)
+}
+
+// saved hands an acknowledgement to the process.
+func (q *proc) saved(boots int) {
+	if d := &q.drive; boots == q.boots && len(d.acks) > 0 {
+		a := d.acks[0]
+		d.acks = slices.Delete(d.acks, 0, 1)
+		q.step(process.Input{Kind: process.Saved, Number: a.number, Text: a.failed})
+	}
+}
+
+// finish writes all that is left, for a process that exits.
+func (d *drive) finish() {
+	for i := range d.saves {
+		_ = d.do(&d.saves[i]) // there is no process any more that could fail
+	}
+	d.empty()
+	d.disk.Restart(false, nil)
+}
+
+// crash is what becomes of saves in flight when the process ends: the first of them may
+// be durable, or torn, and all others are lost.
+func (d *drive) crash(power bool) {
+	r := &d.q.chance
+	if len(d.saves) > 0 {
+		switch r.Below(4) {
+		case 0:
+			_ = d.do(&d.saves[0])
+		case 1:
+			d.disk.StopAfter(int(r.Below(4)))
+			_ = d.do(&d.saves[0])
+		}
+	}
+	d.empty()
+	d.disk.Restart(power, func() bool { return r.Below(2) == 0 })
+	_, _ = d.disk.Read() // so that it knows whose it is
+}
+
+func (d *drive) empty() { d.saves, d.acks, d.number = d.saves[:0], d.acks[:0], d.number+1 }
+
+// voter returns whose state is on the disk, or 0.
+func (d *drive) voter() uint64 {
+	if d.disk == nil {
+		return 0
+	}
+	return d.disk.Voter()
+}

@@ -1,0 +1,100 @@
+package storm
+
+import (
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/live/member"
+)
+
+// An errand is a transfer, as whoever makes it knows: it reads two balances when
+// it has entered, and writes them back before it lets go.
+type errand struct {
+	state uint8
+	waits bool   // it would have let go by now
+	a, b  uint64 // from which account to which
+	x, y  uint64 // what was on them
+}
+
+// How far an errand is.
+const (
+	idle    uint8 = iota // there is none, or it is done
+	asked                // the balances are on their way
+	fetched              // they are known
+	posted               // and written back, which was not confirmed yet
+)
+
+// bankPatience is how long somebody stays inside for an answer of the bank.
+const bankPatience = 50 * ms
+
+// open reports whether there is something to be written.
+func (e *errand) open() bool { return e.state == asked || e.state == fetched }
+
+// survey lets somebody who is inside read two accounts.
+func (w *world) survey(from algorithm.ID, lock int, t member.Token, e *errand) {
+	a := w.store.chance.Below(accounts)
+	b := (a + 1 + w.store.chance.Below(accounts-1)) % accounts
+	*e = errand{state: asked, a: uint64(a), b: uint64(b)}
+	w.tell(from, storeID, readMsg, uint64(lock), t.Epoch, t.Count, e.a, e.b)
+}
+
+// settled reports whether somebody who would let go may do so. Before it does, it
+// moves something between the accounts that it has read, both balances in one
+// write, and waits for the answer, but not for ever. It does not look at its clock
+// again: it may have done so just before it stood still.
+func (w *world) settled(from algorithm.ID, lock int, t member.Token, e *errand) bool {
+	switch {
+	case e.state == asked && !e.waits:
+		e.waits = true
+		return false
+	case e.state == fetched && e.x > 0:
+		amount := min(10*(1+uint64(w.store.chance.Below(100))), e.x)
+		w.tell(from, storeID, writeMsg, uint64(lock), t.Epoch, t.Count, e.a, e.b, e.x-amount, e.y+amount, amount)
+		e.state = posted
+		return false
+	}
+	return true
+}
+
+// answered takes an answer of the bank, and reports whether somebody waits for it.
+func (e *errand) answered(kind byte, l letter) bool {
+	switch {
+	case kind == valueMsg && e.state == asked:
+		_, _ = l.next(), l.next() // the accounts
+		e.state, e.x, e.y = fetched, l.next(), l.next()
+		return e.waits
+	case kind == savedMsg && e.state == posted:
+		e.state = idle
+		return true
+	}
+	return false
+}
+
+// banked takes what the bank answers to an application, if that is still inside
+// as far as it was told.
+func (q *proc) banked(kind byte, l letter) {
+	lock, t := l.next(), member.Token{Epoch: l.next(), Count: l.next()}
+	for _, x := range q.asks {
+		if x.app >= 0 && x.held && uint64(x.lock) == lock && x.token == t && x.errand.answered(kind, l) {
+			q.later(x.app, 0)
+		}
+	}
+}
+
+// banked takes what the bank answers to a client.
+func (c *client) banked(kind byte, l letter) {
+	lock, t := l.next(), member.Token{Epoch: l.next(), Count: l.next()}
+	for i := range c.hands {
+		if h := &c.hands[i]; h.holds && uint64(h.lock) == lock && h.token == t && h.errand.answered(kind, l) {
+			h.next = c.w.Now()
+			c.pulse(0)
+		}
+	}
+}
+
+// settle lets a client let go, or do first what there is to be done.
+func (h *hand) settle() {
+	if w := h.c.w; w.settled(h.c.id, h.lock, h.token, &h.errand) {
+		h.leave()
+	} else {
+		h.next = w.Now() + bankPatience
+	}
+}

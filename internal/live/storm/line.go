@@ -1,0 +1,163 @@
+package storm
+
+import (
+	"encoding/binary"
+	"slices"
+
+	talk "github.com/stile-lock/stile/internal/live/session"
+
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/live/member"
+	"github.com/stile-lock/stile/internal/live/process"
+)
+
+// A line is a connection between a client and a process: what is sent on it arrives
+// in order, or it breaks, and nothing that is sent later does. Its ends need not hear
+// of that. One line may be slower than another one, so that what was sent on an older
+// one arrives behind what was sent on a newer one.
+type line struct {
+	w      *world
+	no     int    // among all, from 1
+	number uint64 // as the guest counts
+	c      *client
+	of     int // how often the client had been started
+	q      *proc
+	boots  int // how often the process had; 0 before it has heard anything
+	broken bool
+	late   [2][][]byte // what has arrived at the client, or the process, and is not handed over yet
+}
+
+// dial begins another connection.
+func (c *client) dial(d talk.Dial) {
+	w := c.w
+	c.hang()
+	c.line = &line{w: w, no: len(w.lines) + 1, number: d.Conn, c: c, of: c.boots, q: w.addressed(d.Address)}
+	w.lines = append(w.lines, c.line)
+}
+
+// hang gives up the client's connection; the process may hear of that.
+func (c *client) hang() {
+	if l := c.line; l != nil && !l.broken && c.chance.Below(2) == 0 {
+		l.send(c.id, nil)
+	}
+}
+
+// send sends a frame, or that the connection is closed, which is nothing.
+func (l *line) send(from algorithm.ID, frame []byte) {
+	w := l.w
+	if l.broken {
+		return
+	}
+	kind, to := guestMsg, l.q.id
+	if from == l.q.id {
+		kind, to = nodeMsg, l.c.id
+	}
+	b := append(binary.AppendUvarint(append(w.buf[:0], kind), uint64(l.no)), frame...)
+	w.buf = b
+	if !w.wire.send(from, to, b) || len(frame) == 0 {
+		l.broken = true
+	}
+}
+
+// arrived takes what has come on a connection.
+func (w *world) arrived(to algorithm.ID, b []byte) {
+	x := letter(b[1:])
+	l := w.lines[x.next()-1]
+	end := 0
+	if to == l.q.id {
+		end = 1
+	}
+	if len(l.late[end]) == 0 && w.phase == stormy && w.Faults.has(Delay|Client|Break) && w.wire.chance.Below(60) == 0 {
+		w.At(w.Now()+1+w.wire.chance.Below(int64(w.Settings.Lease)/2), overdue, algorithm.None, l.no<<1|end)
+		l.late[end] = append(l.late[end], slices.Clone([]byte(x)))
+		return
+	}
+	if len(l.late[end]) > 0 {
+		l.late[end] = append(l.late[end], slices.Clone([]byte(x)))
+		return
+	}
+	l.hand(end, x)
+}
+
+// overdue hands over what was late.
+func (w *world) overdue(arg int) {
+	l, end := w.lines[arg>>1-1], arg&1
+	if id := [...]algorithm.ID{l.c.id, l.q.id}[end]; w.Paused(id) {
+		w.At(w.Now()+ms, overdue, algorithm.None, arg)
+		return
+	}
+	all := l.late[end]
+	l.late[end] = nil
+	for _, b := range all {
+		l.hand(end, b)
+	}
+}
+
+// hand hands a frame over, or that the connection is closed.
+func (l *line) hand(end int, frame []byte) {
+	if end == 1 {
+		l.q.serve(l, frame)
+		return
+	}
+	c := l.c
+	if !c.up || l.of != c.boots {
+		return
+	}
+	c.rush()
+	if len(frame) == 0 {
+		c.guest.Disconnected(c.now(), l.number)
+	} else if err := c.guest.Receive(c.now(), l.number, frame); err != nil {
+		c.w.broken(Errors, "%s hears %x: %v", c.w.Name(c.id), frame, err)
+	}
+	c.take()
+}
+
+// snap breaks the connection of a client, and tells both ends.
+func (c *client) snap() {
+	l := c.line
+	l.broken = true
+	c.guest.Disconnected(c.now(), l.number)
+	c.take()
+	if l.q.state != dead && l.boots == l.q.boots && !c.w.Paused(l.q.id) {
+		l.q.step(process.Input{Kind: process.Closed, Number: uint64(l.no)})
+	}
+}
+
+// serve hands what a client has sent to the process. A process that was started anew
+// knows nothing of the connection.
+func (q *proc) serve(l *line, frame []byte) {
+	if q.state == dead {
+		return
+	}
+	if l.boots == 0 {
+		l.boots = q.boots
+	}
+	switch {
+	case l.boots != q.boots:
+		l.send(q.id, nil)
+	case len(frame) == 0:
+		q.step(process.Input{Kind: process.Closed, Number: uint64(l.no)})
+	default:
+		q.step(process.Input{Kind: process.Frame, Number: uint64(l.no), Bytes: frame})
+	}
+}
+
+// reply sends what the process has for a client.
+func (q *proc) reply(e *process.Effect) {
+	l := q.w.lines[e.Conn-1]
+	if len(e.Bytes) > 0 {
+		l.send(q.id, e.Bytes)
+	}
+	if e.Last {
+		l.send(q.id, nil)
+	}
+}
+
+// known notes what becomes of a client's request, if there is one.
+func (q *proc) known(t member.Ticket, f func(x *ask)) {
+	if x := q.asked(t); x != nil {
+		f(x)
+		return
+	}
+	q.w.broken(Events, "m%d ends a request of a client that is over", q.no)
+}

@@ -1,0 +1,389 @@
+package storm
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/live/member"
+)
+
+// An oracle sees true time and everything that goes to and fro, and judges. It
+// never asks a member: leases it counts itself, from when a renewal was taken
+// from the member, by that process's clock.
+type oracle struct {
+	cluster
+	w     *world
+	act   member.Instant // how long before its end a lease lets nobody enter
+	locks []judged
+	views int    // that were committed, in all clusters
+	seq   uint64 // numbers what happens to the order of waiters
+	idle  int64  // since when nobody holds or waits; 0 if somebody does
+	quiet bool   // members must send nothing any more
+	still stillness
+	wrote int // batches while nothing seemed to happen
+	buf   []byte
+}
+
+// judged is what the oracle knows of one lock.
+type judged struct {
+	holds  []hold
+	last   member.Token
+	letGo  uint64 // the last epoch whose home has let go of the lock or lent it
+	free   uint64 // the last epoch whose home has let go of it
+	loan   loan
+	turn   uint64 // whose turn it is: the incarnation that entered last
+	row    int    // how often it has, in a row, while another member waits
+	freed  []freed
+	usage  usage
+	spared spared
+}
+
+// A freed is an entry that an operator has ended. A client that has not heard of it may
+// still act, and only the fence stops it: that is the operator's responsibility.
+type freed struct {
+	token member.Token
+	at    int64
+}
+
+// A hold is somebody inside: a process, or a client through one. The member that
+// a client holds through counts as inside too, with the same token.
+type hold struct {
+	q     *proc
+	c     *hand
+	inc   uint64 // of the process; of a client, how often it had been started
+	token member.Token
+	until member.Instant // not 0: it was told that it is lost, and may still act until then, by its clock
+	freed bool           // an operator has ended it
+}
+
+// A loan is the last one of a lock.
+type loan struct {
+	epoch, to, seq uint64
+}
+
+func newOracle(w *world) oracle {
+	return oracle{w: w, act: member.Instant(w.Settings.Lease / 100 * member.Span(w.Settings.Act)), locks: make([]judged, w.Locks), cluster: newCluster(w.Locks, 0)}
+}
+
+// valid reports whether whoever is inside sees it so: its full lease runs, by its
+// own clock.
+func (h *hold) valid() bool {
+	switch {
+	case h.c != nil && h.until > 0:
+		return h.c.c.up && uint64(h.c.c.boots) == h.inc && h.c.c.now() < h.until
+	case h.c != nil:
+		return h.c.valid()
+	case h.until > 0:
+		return h.q.now() < h.until
+	}
+	return h.q.now() < h.q.lease
+}
+
+// name names whoever is inside.
+func (h *hold) name() string {
+	if h.c != nil {
+		return h.c.c.w.Name(h.c.c.id)
+	}
+	return "m" + strconv.Itoa(h.q.w.no(h.inc))
+}
+
+// entered judges an entry.
+func (o *oracle) entered(q *proc, x *ask) {
+	w := o.w
+	w.result.Entries++
+	l := &o.locks[x.lock]
+	name, t := w.names[x.lock], x.token
+	if q.now() >= q.lease-o.act {
+		w.broken(Leased, "%s: m%d enters with %v at %d of its clock, and its lease ends at %d, less %d to act in", name, q.no, t, q.now(), q.lease, o.act)
+	}
+	if t.Epoch != q.epoch() {
+		w.broken(Epochs, "%s: m%d enters with %v in epoch %d", name, q.no, t, q.epoch())
+	}
+	o.count(x.lock, t)
+	if t.Epoch < l.letGo && w.within() {
+		w.broken(Clearing, "%s: m%d enters with %v after the home of epoch %d has let go or lent", name, q.no, t, l.letGo)
+	}
+	h := hold{q: q, inc: q.inc, token: t}
+	o.exclude(l, name, &h)
+	o.idled(x.lock, x)
+	o.stalls(x.lock, x)
+	l.holds = append(l.holds, h)
+	o.inOrder(q, x)
+	o.waited(q, x)
+	l.usage.enters(w.Now(), q.inc)
+	o.turn(l, q, x)
+	q.watch()
+}
+
+// count judges the token of an entry: whatever clocks do, counts are dense and so
+// no token comes twice; tokens rise from epoch to epoch if clocks are as they
+// should be.
+func (o *oracle) count(lock int, t member.Token) {
+	l, name := &o.locks[lock], o.w.names[lock]
+	c := o.counted(lock, t.Epoch)
+	if *c+1 != t.Count {
+		o.w.broken(Tokens, "%s: %v comes after %d.%d in its epoch", name, t, t.Epoch, *c)
+	}
+	*c = t.Count
+	if !l.last.Less(t) && o.w.within() {
+		o.w.broken(Tokens, "%s: %v comes after %v", name, t, l.last)
+	}
+	if l.last.Less(t) {
+		l.last = t
+	}
+}
+
+// exclude judges whether a process may be inside beside the others: their time must be
+// over, what their applications see must say so, and those that run must have been
+// notified.
+func (o *oracle) exclude(l *judged, name string, h *hold) {
+	if !o.w.within() {
+		return
+	}
+	for i := range l.holds {
+		switch other := &l.holds[i]; {
+		case other.token == h.token || other.freed || h.freed:
+		case other.valid():
+			o.w.broken(Exclusion, "%s: %s is inside with %v while %s is with %v", name, h.name(), h.token, other.name(), other.token)
+		case other.sees():
+			o.w.broken(Exclusion, "%s: %s is inside with %v while the application of %s sees that it is with %v", name, h.name(), h.token, other.name(), other.token)
+		case other.until == 0 && other.runs():
+			o.w.broken(Told, "%s: %s is inside with %v while %s runs, and has not been told that it lost %v", name, h.name(), h.token, other.name(), other.token)
+		}
+	}
+}
+
+// sees reports whether the application sees its lock as held, by what it can ask for
+// and its own clock, also if its process stands still.
+func (h *hold) sees() bool {
+	switch {
+	case h.until > 0:
+		return false // it was notified
+	case h.c != nil:
+		return h.c.c.up && h.c.c.guest.Valid(h.c.request, h.c.c.now())
+	}
+	m := h.q.p.Member()
+	return m != nil && h.q.now() < m.Deadline()
+}
+
+// runs reports whether the process does not stand still.
+func (h *hold) runs() bool {
+	if h.c != nil {
+		return h.c.c.up && !h.c.c.w.Paused(h.c.c.id)
+	}
+	return !h.q.w.Paused(h.q.id)
+}
+
+// extended judges a lease that had ended and runs again: nobody may be inside by
+// it who was before.
+func (o *oracle) extended(q *proc) {
+	for i := range o.locks {
+		l := &o.locks[i]
+		for j := range l.holds {
+			if h := l.holds[j]; h.q == q && h.c == nil && h.until == 0 {
+				o.exclude(l, o.w.names[i], &h)
+			}
+		}
+	}
+}
+
+// out takes a hold out.
+func (l *judged) out(q *proc, c *hand, t member.Token) {
+	for i := range l.holds {
+		if h := &l.holds[i]; h.q == q && h.c == c && h.token == t {
+			if c == nil && h.until == 0 {
+				l.usage.leaves(q.w.Now())
+			}
+			l.holds = append(l.holds[:i], l.holds[i+1:]...)
+			return
+		}
+	}
+}
+
+// left notes that somebody has let go.
+func (o *oracle) left(q *proc, x *ask) { o.locks[x.lock].out(q, nil, x.token) }
+
+// lost notes that a holder has been told of a loss. If the lease is about to end, an
+// application that has looked just before may act until it has: no other process may
+// be inside. A client acts by its own time.
+func (o *oracle) lost(q *proc, x *ask, why member.Cause) {
+	l := &o.locks[x.lock]
+	l.holds = slices.DeleteFunc(l.holds, func(h hold) bool { return h.until > 0 && !h.valid() })
+	o.left(q, x)
+	switch {
+	case why == member.Lease && x.app >= 0:
+		l.holds = append(l.holds, hold{q: q, inc: q.inc, token: x.token, until: cmp.Or(q.ended, q.lease)})
+	case why == member.Released:
+		o.freed(l, x.token)
+	}
+	if o.w.calm() {
+		o.w.broken(Calm, "m%d loses %s, and all is well", q.no, o.w.names[x.lock])
+	}
+}
+
+// freed notes that an operator has taken a lock from its holder. If that is a client it
+// may act until it hears of it, or until its session is over.
+func (o *oracle) freed(l *judged, t member.Token) {
+	l.freed = append(l.freed, freed{t, o.w.Now()})
+	for i := range l.holds {
+		if h := &l.holds[i]; h.c != nil && h.token == t {
+			h.freed = true
+			o.w.At(o.w.Now()+o.w.freedFor(), hear, algorithm.None, h.c.c.number)
+		}
+	}
+}
+
+// freedFor is how long a client may act on a lock that an operator has taken from it:
+// until its session is over, or what comes late on its connection has come.
+func (w *world) freedFor() int64 { return 2 * int64(w.Settings.Lease) }
+
+// freedAt returns when an operator has ended an entry, or 0.
+func (l *judged) freedAt(t member.Token) int64 {
+	for _, f := range l.freed {
+		if f.token == t {
+			return f.at
+		}
+	}
+	return 0
+}
+
+// heard judges whether a client that runs has been told of what an operator has taken
+// from it.
+func (c *client) heard() {
+	w := c.w
+	if w.Paused(c.id) {
+		w.At(w.Now()+int64(w.Settings.Lease), hear, algorithm.None, c.number)
+		return
+	}
+	for i := range c.hands {
+		h := &c.hands[i]
+		if !c.up || !h.holds {
+			continue
+		}
+		if at := w.oracle.locks[h.lock].freedAt(h.token); at > 0 && w.Now()-at >= w.freedFor() {
+			w.broken(Told, "%s: an operator took it from %s, which has not been told for %d ms", w.names[h.lock], w.Name(c.id), (w.Now()-at)/ms)
+		}
+	}
+}
+
+// died notes that a process is no more, with all it held.
+func (o *oracle) died(q *proc) {
+	o.acted(q)
+	for _, x := range q.asks {
+		if x.held {
+			o.left(q, x)
+		}
+	}
+	q.asks = q.asks[:0]
+}
+
+// acted notes that nobody at a process acts any more by what it has lost.
+func (o *oracle) acted(q *proc) {
+	for i := range o.locks {
+		l := &o.locks[i]
+		l.holds = slices.DeleteFunc(l.holds, func(h hold) bool { return h.until > 0 && h.q == q })
+	}
+}
+
+// stopped judges a member that is one no more, or leaves: all who held something
+// or waited here have been told.
+func (o *oracle) stopped(q *proc) {
+	if len(q.asks) > 0 {
+		x := q.asks[0]
+		o.w.broken(Events, "m%d is a member no more, and nobody has told whoever waits for %s or holds it", q.no, o.w.names[x.lock])
+	}
+}
+
+// clientEntered judges a client that is inside now.
+func (o *oracle) clientEntered(c *hand) {
+	l := &o.locks[c.lock]
+	h := hold{c: c, inc: uint64(c.c.boots), token: c.token, freed: l.freedAt(c.token) > 0}
+	if h.freed {
+		o.w.At(o.w.Now()+o.w.freedFor(), hear, algorithm.None, c.c.number)
+	}
+	o.exclude(l, o.w.names[c.lock], &h)
+	l.holds = append(l.holds, h)
+	if o.w.phase >= demanding {
+		o.w.result.Longest = max(o.w.result.Longest, member.Span(o.w.Now()-c.mark.at))
+	}
+}
+
+// clientLeft notes that a client is inside no more, if it was.
+func (o *oracle) clientLeft(c *hand) {
+	if c.holds {
+		o.locks[c.lock].out(nil, c, c.token)
+	}
+}
+
+// clientLost notes that a client has been told of a loss. If it is by its own time,
+// who has looked just before may act until that is over: nobody else may be inside.
+func (o *oracle) clientLost(c *hand, why member.Cause) {
+	l := &o.locks[c.lock]
+	l.holds = slices.DeleteFunc(l.holds, func(h hold) bool { return h.until > 0 && !h.valid() })
+	if o.clientLeft(c); why == member.Session {
+		l.holds = append(l.holds, hold{c: c, inc: uint64(c.c.boots), token: c.token, until: c.until, freed: l.freedAt(c.token) > 0})
+	}
+}
+
+// clientGone notes that nobody at a client acts any more.
+func (o *oracle) clientGone(c *client) {
+	for i := range o.locks {
+		l := &o.locks[i]
+		l.holds = slices.DeleteFunc(l.holds, func(h hold) bool { return h.c != nil && h.c.c == c })
+	}
+}
+
+// watch sees to it that a holder is told of a loss in time.
+func (q *proc) watch() {
+	if !q.checking {
+		q.checking = true
+		q.w.At(max(q.w.Now(), q.clock.when(q.lease)), check, algorithm.None, q.place())
+	}
+}
+
+// checkTold judges whether a process that runs has been told of its losses: when
+// its clock shows the end of its lease it must hold nothing any more. One that
+// stands still then is judged when it goes on.
+func (q *proc) checkTold() {
+	q.checking = false
+	w := q.w
+	if q.state == dead || w.Paused(q.id) {
+		return
+	}
+	for _, x := range q.asks {
+		if !x.held {
+			continue
+		}
+		if q.now() >= q.lease {
+			w.broken(Told, "%s: m%d is inside with %v, its lease is over, and it has not been told", w.names[x.lock], q.no, x.token)
+		}
+		q.watch()
+		return
+	}
+}
+
+// final judges the end of a run.
+func (o *oracle) final() {
+	w := o.w
+	switch w.phase {
+	case drained:
+		return
+	case forming:
+		w.broken(Waits, "after %d ms the cluster has not formed: epoch %d", w.Now()/ms, o.epoch())
+		return
+	}
+	for _, q := range w.procs {
+		if len(q.asks) > 0 && !o.excused(q) {
+			o.waitsTooLong(q, q.asks[0])
+			return
+		}
+	}
+	for _, c := range w.clients {
+		if h := c.waits(); h != nil {
+			w.broken(Waits, "%s: %s waits for it, or for having let go, at %s", w.names[h.lock], w.Name(c.id), w.Name(c.node().id))
+			return
+		}
+	}
+}

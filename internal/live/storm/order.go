@@ -1,0 +1,232 @@
+package storm
+
+import (
+	"slices"
+
+	"github.com/stile-lock/stile/internal/live/member"
+)
+
+// What the oracle learns from the frames that members send each other.
+
+// A channel is what one member sends another one in an epoch, and that has not
+// been delivered yet.
+type channel struct {
+	sent []sentFrame
+	next int // of them is delivered next
+}
+
+type sentFrame struct {
+	hash    uint64
+	report  bool
+	lamport uint64 // the sender's logical clock
+}
+
+// A report is one that was delivered to a member in its epoch.
+type report struct{ from, seq uint64 }
+
+// channel returns the one between two members of a view; nil if they are none.
+func (o *oracle) channel(v *member.View, from, to uint64) *channel {
+	at, ok := o.place(v.Epoch)
+	if !ok {
+		return nil
+	}
+	for len(o.channels) <= at {
+		o.channels = append(o.channels, nil)
+	}
+	n := len(v.Members)
+	all := &o.channels[at]
+	if *all == nil {
+		*all = make([]channel, n*n)
+	}
+	i, j := v.Rank(from), v.Rank(to)
+	if i < 0 || j < 0 {
+		return nil
+	}
+	return &(*all)[i*n+j]
+}
+
+// sent judges a frame that a member sends.
+func (o *oracle) sent(q *proc, to uint64, b []byte) {
+	w := o.w
+	if q.view == nil {
+		w.broken(Epochs, "m%d sends a frame before it has a view", q.no)
+		return
+	}
+	c := o.channel(q.view, q.inc, to)
+	if c == nil {
+		w.broken(Epochs, "m%d sends a frame to m%d, which is no member of epoch %d", q.no, w.no(to), q.epoch())
+		return
+	}
+	s, err := member.Look(b)
+	if err != nil {
+		w.broken(Errors, "m%d sends m%d what is no frame: %v", q.no, w.no(to), err)
+		return
+	}
+	// What time brings is done first in a step, and what it sends is older than what
+	// the step itself is about: a request, or a frame that has come.
+	if s.Clock > q.lamport {
+		w.broken(Order, "m%d sends a frame at %d of its logical clock, which shows %d", q.no, s.Clock, q.lamport)
+	}
+	c.sent = append(c.sent, sentFrame{sum(b), s.Kind == "REPORT" && !s.More, s.Clock})
+	w.result.Frames[frameNumber(s.Kind)]++
+	if s.Kind == "LEND" || s.Kind == "DONE" || s.Kind == "ALG" && s.Cleared {
+		if i := w.lockOf(s.Name); i >= 0 {
+			o.letsGo(q, i, to, s.Kind)
+		}
+	}
+}
+
+// FrameNames returns the kinds of frames, in the order of Result.Frames.
+func FrameNames() []string { return slices.Clone(frameNames[:]) }
+
+var frameNames = [...]string{
+	"ALG", "TOUCH", "REPORT", "RELEASED", "QUERY", "ANSWER", "LEND", "RETURN", "DONE", "PROBE", "BUSY", "FREE", "OTHER",
+}
+
+func frameNumber(kind string) int {
+	for i, name := range frameNames {
+		if name == kind {
+			return i
+		}
+	}
+	return len(frameNames) - 1
+}
+
+// letsGo judges a home that lets go of a lock, or lends it: nobody may be inside
+// by an older epoch, its lease running. That it has let go shows in its first
+// frame that says so: one of the algorithm, or a DONE to one who reported later.
+func (o *oracle) letsGo(q *proc, lock int, to uint64, kind string) {
+	w := o.w
+	l := &o.locks[lock]
+	home := q.view.Members[q.view.Home(w.names[lock])].Inc
+	if home != q.inc {
+		if kind != "ALG" {
+			w.broken(Clearing, "%s: m%d lends it or says that it is let go of, and its home is m%d", w.names[lock], q.no, w.no(home))
+		}
+		return
+	}
+	e := q.epoch()
+	if kind == "LEND" {
+		if o.seq++; e >= l.loan.epoch { // an older home may not know yet that it is one no more
+			l.loan = loan{e, to, o.seq}
+		}
+	} else if l.free < e {
+		o.servedAll(q, lock)
+		l.free = e
+	}
+	if e <= l.letGo || !w.within() {
+		return
+	}
+	l.letGo = e
+	for i := range l.holds {
+		if h := &l.holds[i]; h.token.Epoch < e && !h.freed && h.valid() {
+			w.broken(Clearing, "%s: the home m%d of epoch %d lets go of it or lends it, and %s is inside with %v", w.names[lock], q.no, e, h.name(), h.token)
+		}
+	}
+}
+
+// delivered judges a frame that is delivered: channels are FIFO, whatever the
+// connections do. It says whether it is a report.
+func (o *oracle) delivered(q *proc, from uint64, b []byte) (isReport bool) {
+	w := o.w
+	if q.view == nil {
+		w.broken(Epochs, "m%d hears a frame before it has a view", q.no)
+		return false
+	}
+	c := o.channel(q.view, from, q.inc)
+	if c == nil || c.next >= len(c.sent) || c.sent[c.next].hash != sum(b) {
+		w.broken(Channels, "m%d hears from m%d what it has not sent in epoch %d, or not now", q.no, w.no(from), q.epoch())
+		return false
+	}
+	f := c.sent[c.next]
+	q.lamport = max(q.lamport, f.lamport)
+	c.next++
+	return f.report
+}
+
+// reported notes that a member knows a report: after the step in which it came,
+// since what time brings comes first in that step.
+func (o *oracle) reported(q *proc, from uint64) {
+	o.seq++
+	q.reports = append(q.reports, report{from, o.seq})
+}
+
+// inOrder judges an entry before the home of the epoch has let go of the lock.
+//
+// What is promised: only the home enters then, or whom it has lent the lock; and
+// at an entry under a loan, or of the home itself, nobody of another member still
+// waits who asked in an older epoch, whose first request has an earlier stamp,
+// and whose report the home had when it lent the lock, or when it entered. That
+// covers local handovers, too: a loan ends at the next stamp that the home knows.
+func (o *oracle) inOrder(q *proc, x *ask) {
+	w := o.w
+	l := &o.locks[x.lock]
+	e := q.epoch()
+	if l.free >= e {
+		return
+	}
+	home := w.at(q.view.Members[q.view.Home(w.names[x.lock])].Inc)
+	o.seq++
+	known := o.seq
+	if home != q {
+		if l.loan.epoch > e && !w.within() {
+			return // its clock says that it may still act, and a later home believes that it cannot
+		}
+		if l.loan.epoch != e || l.loan.to != q.inc {
+			w.broken(Clearing, "%s: m%d enters with %v, and the home of epoch %d has neither let go of it nor lent it", w.names[x.lock], q.no, x.token, e)
+			return
+		}
+		known = l.loan.seq
+	}
+	if home.view == nil || home.epoch() != e {
+		return // it does not know any more what it knew
+	}
+	if y := o.before(home, home, x); y != nil && home != q {
+		o.overtaken(home, q, x, y)
+	}
+	for _, r := range home.reports {
+		p := w.at(r.from)
+		if r.seq > known || p == q || p.inc != r.from {
+			continue
+		}
+		if y := o.before(p, home, x); y != nil {
+			o.overtaken(p, q, x, y)
+		}
+	}
+}
+
+// before returns a request of a process that has waited since before the view and
+// comes before another one.
+func (o *oracle) before(p, home *proc, x *ask) *ask {
+	if p.state == dead || p.view == nil || p.epoch() != home.epoch() {
+		return nil
+	}
+	for _, y := range p.asks {
+		if y.lock == x.lock && !y.held && !y.back && !y.try && y.stamp.Epoch < p.epoch() && y.stamp.Less(x.stamp) {
+			return y
+		}
+	}
+	return nil
+}
+
+func (o *oracle) overtaken(p, q *proc, x, y *ask) {
+	o.w.broken(Order, "%s: m%d enters with %v, who asked at %v, and m%d still waits, who asked at %v", o.w.names[x.lock], q.no, x.token, x.stamp, p.no, y.stamp)
+}
+
+// servedAll judges a home that lets go: of all who waited across the view and
+// were reported to it, nobody is left.
+func (o *oracle) servedAll(home *proc, lock int) {
+	end := &ask{lock: lock, stamp: member.Stamp{Epoch: home.epoch()}}
+	for _, r := range home.reports {
+		p := o.w.at(r.from)
+		if p.inc != r.from {
+			continue
+		}
+		if y := o.before(p, home, end); y != nil {
+			o.w.broken(Order, "%s: the home m%d of epoch %d lets go, and m%d still waits, who asked at %v", o.w.names[lock], home.no, home.epoch(), p.no, y.stamp)
+		}
+	}
+	if y := o.before(home, home, end); y != nil {
+		o.w.broken(Order, "%s: the home m%d of epoch %d lets go, and its own still wait, who asked at %v", o.w.names[lock], home.no, home.epoch(), y.stamp)
+	}
+}

@@ -1,0 +1,363 @@
+package storm
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/live/member"
+	"github.com/stile-lock/stile/internal/live/process"
+	"github.com/stile-lock/stile/internal/live/views"
+	"github.com/stile-lock/stile/internal/world/kernel"
+)
+
+// A state says how far a process is, as its effects have shown so far.
+type state uint8
+
+const (
+	dead    state = iota // no process runs in this place
+	joining              // it asks to become a member
+	taking               // it is one
+	leaving              // it has promised never to enter again
+)
+
+// A proc is one place for a process, and the process that runs there now, with its
+// clock and its applications. The disk stays in its place, whichever process runs.
+type proc struct {
+	w        *world
+	id       algorithm.ID
+	inc      uint64 // of the member; that of the last one if there is none now
+	no       int    // the number of the incarnation in reports
+	state    state
+	draining bool // it leaves as soon as no lock is held through it
+	boots    int  // how many processes have run here
+	p        *process.Process
+	in       process.Input // what it takes now
+	drive    drive
+	clock    clock
+	chance   kernel.Rand
+	view     *member.View // that it has installed; nil before the first
+
+	apps []app
+	asks []*ask // requests that wait or hold, in the order in which they were made
+
+	lease    member.Instant // by the own clock: until when it may act, as the oracle counts
+	ended    member.Instant // in the step that renews it: when it ended before; else 0
+	lapsed   bool           // in that step: it had ended
+	sent     []renewal      // that were not confirmed yet
+	lamport  uint64         // its logical clock, as the oracle counts
+	reports  []report
+	report   bool  // what is being delivered is one
+	wakeNo   int   // of the wake that is scheduled
+	wakeAt   int64 // when it is; 0 if none is
+	checking bool
+	rest     int64 // how long the place stays empty
+	late     bool  // its timers fire late
+	garbled  bool  // what it takes now is malformed
+}
+
+type renewal struct {
+	number uint64
+	at     member.Instant
+	when   int64 // by a true clock
+}
+
+func (q *proc) place() int { return int(q.id - firstProc) }
+
+func (q *proc) now() member.Instant { return q.clock.at(q.w.Now()) }
+
+// epoch returns the epoch that it has installed.
+func (q *proc) epoch() uint64 {
+	if q.view == nil {
+		return 0
+	}
+	return q.view.Epoch
+}
+
+// voter returns the voter of a process that runs, or nil.
+func (q *proc) voter() *views.Clerk {
+	if q.state == dead {
+		return nil
+	}
+	return q.p.Voter()
+}
+
+// happen does what was scheduled.
+func (q *proc) happen(kind kernel.EventKind, arg int) {
+	if q.state == dead {
+		return
+	}
+	switch kind {
+	case wake:
+		if arg == q.wakeNo {
+			q.wakes()
+		}
+	case act:
+		q.act(arg)
+	case link:
+		q.linked(q.w.procs[arg>>1], arg&1 == 1)
+	case saved:
+		q.saved(arg)
+	case depart:
+		if arg == q.boots && q.state == taking && !q.draining {
+			q.draining = true
+			q.step(process.Input{Kind: process.Leave})
+		}
+	}
+}
+
+// take hands an input to the process. What comes of it must be carried out next.
+func (q *proc) take(in process.Input) *process.Output {
+	q.in, q.in.At = in, q.now()
+	q.p.Step(&q.in)
+	return &q.p.Out
+}
+
+// step hands an input to the process, carries out what comes of it, and returns why
+// the process refuses it.
+func (q *proc) step(in process.Input) error {
+	err := q.take(in).Err
+	q.carryOut()
+	return err
+}
+
+// carryOut carries out the effects of a step, in their order, and schedules the next
+// wake.
+func (q *proc) carryOut() {
+	w, out := q.w, &q.p.Out
+	for i := range out.Effects {
+		q.effect(&out.Effects[i])
+	}
+	switch phase := q.p.Phase(); {
+	case q.state == dead: // it has failed
+		return
+	case phase == process.Over:
+		q.exit()
+		return
+	case phase == process.Leaving && q.state == taking:
+		q.state = leaving
+		w.oracle.stopped(q)
+	}
+	if v := q.p.Voter(); v != nil {
+		w.oracle.reigns(v.Lead())
+		if slices.Contains(w.wiped, v.ID()) {
+			w.broken(Voters, "%s is voter %d, whose disk was lost, again", w.Name(q.id), v.ID())
+		}
+	}
+	q.rewake()
+}
+
+// effect carries out an effect, or shows the oracle what it judges by.
+func (q *proc) effect(e *process.Effect) {
+	o := &q.w.oracle
+	switch e.Kind {
+	case process.Notify, process.ClientEvent:
+		q.told(&e.Event)
+	case process.View:
+		q.installed(e.Record)
+	case process.Ended:
+		q.gone(e.How)
+	case process.Send:
+		q.send(e.To, e.Bytes)
+	case process.Reply:
+		q.reply(e)
+	case process.Save, process.Erase:
+		q.drive.add(e)
+	case process.FrameSent:
+		o.sent(q, e.Peer, e.Bytes)
+	case process.Delivering:
+		q.report = o.delivered(q, e.Peer, e.Bytes)
+	case process.Delivered:
+		if q.report {
+			o.reported(q, e.Peer)
+		}
+	case process.Renewing:
+		q.renewing(e.Number)
+	case process.Confirming:
+		q.confirming(e.Number)
+	case process.Confirmed:
+		q.confirmed()
+	case process.Applied:
+		o.applied(q, e.Number, e.Record)
+	case process.Asked:
+		q.stands(&ask{ticket: e.Event.Ticket, lock: q.w.lockOf(e.To), app: -1, try: e.Lossy, deadline: member.Never})
+	case process.Cancelled:
+		q.known(e.Event.Ticket, q.takenBack)
+	case process.Unlocked:
+		q.known(e.Event.Ticket, q.exits)
+	default:
+		q.trouble(e)
+	}
+}
+
+// trouble carries out an effect that no process may have unless a fault explains it.
+func (q *proc) trouble(e *process.Effect) {
+	w := q.w
+	switch e.Kind {
+	case process.Failed:
+		if !q.drive.ill {
+			w.broken(Errors, "m%d in epoch %d fails: %v", q.no, q.epoch(), e.Err)
+		}
+		w.remark(q.id, "its disk fails, and it ends")
+		q.crash()
+	case process.HangUp:
+		if q.garbled {
+			w.hangUp(q, w.addressed(e.To))
+			return
+		}
+		w.broken(Errors, "m%d in epoch %d hangs up on %s: %v", q.no, q.epoch(), e.To, e.Err)
+	case process.Cut:
+		w.broken(Errors, "m%d in epoch %d hangs up on %s: %v", q.no, q.epoch(), w.Name(w.lines[e.Conn-1].c.id), e.Err)
+	case process.LinkEnded:
+		if w.Links.Bytes > 0 && w.phase <= healing && errors.Is(e.Err, member.ErrFull) {
+			w.result.Full++
+			return
+		}
+		w.broken(Errors, "m%d in epoch %d ends its link to m%d: %v", q.no, q.epoch(), w.no(e.Peer), e.Err)
+	default:
+		w.broken(Errors, "m%d has an effect of kind %d, which no input asks for", q.no, e.Kind)
+	}
+}
+
+// wakes lets the process do what is due.
+func (q *proc) wakes() {
+	if q.wakeAt = 0; q.now() < q.p.Out.Wake {
+		q.rewake() // it has moved
+		return
+	}
+	q.step(process.Input{Kind: process.Wake})
+}
+
+// rewake schedules the next wake.
+func (q *proc) rewake() {
+	x := q.p.Out.Wake
+	if x == member.Never {
+		return
+	}
+	w := q.w
+	t := max(w.Now()+1, q.clock.when(x)) + q.lateness()
+	if q.wakeAt != 0 && q.wakeAt <= t {
+		return
+	}
+	q.wakeNo++
+	q.wakeAt = t
+	w.At(t, wake, q.id, q.wakeNo)
+}
+
+// lateness draws by how much a timer fires late: never by more than the act margin,
+// by the own clock.
+func (q *proc) lateness() int64 {
+	s := &q.w.Settings
+	margin := int64(s.Lease) / 100 * s.Act
+	late := min(q.w.wire.slow[q.id], margin/4)
+	if q.late {
+		late += q.chance.Below(margin)
+	}
+	return min(late, margin*million/(million+s.Drift)-us)
+}
+
+// receive takes a message.
+func (q *proc) receive(from algorithm.ID, b []byte) {
+	switch {
+	case q.state == dead:
+	case b[0] == valueMsg || b[0] == savedMsg:
+		q.value(b[0], letter(b[1:]))
+	default:
+		q.garbled = q.w.wire.isGarbled(b)
+		q.step(process.Input{Kind: process.Message, Text: q.w.Name(from), Bytes: b})
+		q.garbled = false
+	}
+}
+
+// send sends a message to a process, or to a client that has asked something.
+func (q *proc) send(to string, b []byte) {
+	w := q.w
+	id, ok := w.lane(to)
+	if !ok {
+		w.broken(Errors, "m%d sends something to %q, where there is no process", q.no, to)
+		return
+	}
+	if b[0] == process.Packet {
+		q.transmits(b)
+	} else if m, ok := process.IsService(b); ok {
+		w.oracle.said(q, m)
+	}
+	w.wire.send(q.id, id, b)
+}
+
+// transmits judges a packet that is sent.
+func (q *proc) transmits(b []byte) {
+	if e, _, _, err := member.PacketEnds(b[1:]); err != nil || e != q.epoch() {
+		q.w.broken(Epochs, "m%d sends a packet of epoch %d in epoch %d", q.no, e, q.epoch())
+	}
+	if q.w.oracle.quiet && !q.w.severed { // a severed member is asked again and again, and then evicted
+		q.w.oracle.noise(q, b)
+	}
+}
+
+// linked tells the process that it has a connection to another one, or none any more.
+func (q *proc) linked(o *proc, up bool) {
+	switch {
+	case !up:
+		q.step(process.Input{Kind: process.Down, Text: q.w.Name(o.id)})
+	case !q.w.wire.isDown(q.id, o.id):
+		q.step(process.Input{Kind: process.Up, Text: q.w.Name(o.id)})
+	}
+}
+
+// installed notes that the member has installed a view.
+func (q *proc) installed(r *views.Record) {
+	w := q.w
+	if i := slices.IndexFunc(r.Members, func(m views.Member) bool { return m.Address == w.Name(q.id) }); q.view == nil && i >= 0 {
+		q.inc = r.Members[i].Inc
+		q.no = w.no(q.inc)
+	}
+	if q.state == joining {
+		q.state = taking
+	}
+	v := r.View()
+	q.view = &v
+	w.oracle.installing(q, r)
+	w.remark(q.id, "m%d begins epoch %d", q.no, v.Epoch)
+}
+
+// gone notes that the process is no longer a member. Unless it was leaving, it asks to
+// join again, as another incarnation.
+func (q *proc) gone(how views.Ending) {
+	q.w.oracle.stopped(q)
+	q.w.remark(q.id, "m%d %s", q.no, [...]string{"goes on", "is evicted", "has left", "finds another cluster"}[how])
+	q.state, q.view, q.draining = joining, nil, false
+	q.lease, q.sent, q.lamport = 0, q.sent[:0], 0
+}
+
+// renewing notes a renewal that is sent: the lease counts from now.
+func (q *proc) renewing(number uint64) {
+	q.sent = append(q.sent, renewal{number, q.now(), q.w.Now()})
+	if len(q.sent) > 32 {
+		q.sent = slices.Delete(q.sent, 0, 16)
+	}
+}
+
+// confirming notes that a renewal is confirmed, before the member knows it.
+func (q *proc) confirming(number uint64) {
+	if q.state != taking {
+		return
+	}
+	q.ended, q.lapsed = q.lease, false // what time brings comes first: what is lost in this step is by the lease before
+	if i := slices.IndexFunc(q.sent, func(r renewal) bool { return r.number == number }); i >= 0 {
+		q.lapsed = q.now() >= q.lease
+		q.lease = max(q.lease, q.sent[i].at+member.Instant(q.w.Settings.Lease))
+	}
+}
+
+// confirmed judges what came of it.
+func (q *proc) confirmed() {
+	o := &q.w.oracle
+	if q.ended = 0; q.lapsed {
+		q.lapsed = false
+		o.extended(q)
+	}
+	if i := slices.IndexFunc(o.limits, func(l limit) bool { return l.inc == q.inc }); i >= 0 {
+		o.outlives(q, &o.limits[i])
+	}
+}

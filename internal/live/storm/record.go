@@ -1,0 +1,235 @@
+package storm
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	talk "github.com/stile-lock/stile/internal/live/session"
+
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/live/member"
+	"github.com/stile-lock/stile/internal/live/process"
+	"github.com/stile-lock/stile/internal/live/views"
+	"github.com/stile-lock/stile/trace"
+)
+
+// Record makes a run again and returns what happened in the last span of time
+// before its end, or before its violation, as a trace: a lane for
+// the store, every place of a member and every client. It keeps at most
+// so many events, the last ones.
+func Record(c Config, before member.Span, most int) (*trace.Trace, *Result, error) {
+	first, err := Run(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	from := int64(max(0, first.Simulated-before))
+	r := recorder{most: max(most, 1)}
+	second, err := run(c, func(e trace.Event) {
+		if e.At >= from && !housekeeping(&e) {
+			r.add(e)
+		}
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	t := &trace.Trace{
+		N: int(firstProc) + c.Nodes + spare + c.Clients, Title: title(&c), Algorithm: c.Algorithms[0].Algorithm,
+		Kinds: kinds(), Unit: ms, Called: "ms", Names: laneNames(&c), Inside: "inside", Beside: moneyField, Events: r.events(),
+	}
+	return t, second, t.Check()
+}
+
+// housekeeping reports whether a message says nothing about locks or views: a link
+// that confirms what it has heard, and what voters send each other all the time.
+func housekeeping(e *trace.Event) bool {
+	return e.Name == msgNames[process.Packet] || e.Name == msgNames[process.Messages-1]
+}
+
+func title(c *Config) string {
+	return fmt.Sprintf("Storm %d: %s, %d members", c.Seed, c.Algorithms[0].Algorithm, c.Nodes)
+}
+
+// kinds returns the kinds of messages, those of members first.
+func kinds() []string {
+	return slices.Concat(frameNames[:], views.KindNames(), talk.KindNames(), msgNames[:])
+}
+
+// A recorder keeps the last events.
+type recorder struct {
+	most int
+	ring []trace.Event
+	next int
+}
+
+func (r *recorder) add(e trace.Event) {
+	if len(r.ring) < r.most {
+		r.ring = append(r.ring, e)
+		return
+	}
+	r.ring[r.next] = e
+	r.next = (r.next + 1) % r.most
+}
+
+func (r *recorder) events() []trace.Event {
+	return append(append([]trace.Event(nil), r.ring[r.next:]...), r.ring[:r.next]...)
+}
+
+// describe fills in what people see of a message: of a packet, the frames in it.
+func (w *world) describe(e *trace.Event, b []byte) {
+	if w.wire.isGarbled(b) {
+		e.Name, e.Fields = malformed, []algorithm.Field{{Name: "says", Value: fmt.Sprintf("%d bytes", len(b))}}
+		return
+	}
+	e.Name = msgNames[b[0]]
+	l := letter(b[1:])
+	if w.Bank && b[0] >= readMsg {
+		w.describeMoney(e, b[0], l)
+		return
+	}
+	switch b[0] {
+	case process.Packet:
+		describePacket(e, b)
+	case process.Service:
+		e.Name = views.Kind(b[1]).String()
+		e.Fields = []algorithm.Field{{Name: "says", Value: w.official(b[1:])}}
+	case guestMsg, nodeMsg:
+		if f, ok := frameOf(b); ok {
+			e.Name = f.Kind.String()
+			e.Section, e.Fields = inWords(&f)
+		}
+	case process.Messages - 1: // between voters
+		e.Fields = []algorithm.Field{{Name: "says", Value: fmt.Sprintf("%d bytes", len(l))}}
+	default:
+		var values []string
+		for l.more() {
+			values = append(values, fmt.Sprint(l.next()))
+		}
+		e.Fields = []algorithm.Field{{Name: "says", Value: strings.Join(values, " ")}}
+	}
+}
+
+// frameOf returns the frame of a client, or for one, that a message has.
+func frameOf(b []byte) (talk.Frame, bool) {
+	if !spoken(b) {
+		return talk.Frame{}, false
+	}
+	l := letter(b[1:])
+	l.next()
+	f, err := talk.Parse(l)
+	return f, err == nil
+}
+
+// inWords tells what a client says, or is told: about which lock, and what.
+func inWords(f *talk.Frame) (lock string, says []algorithm.Field) {
+	var all []string
+	add := func(format string, x any, is bool) {
+		if is {
+			all = append(all, fmt.Sprintf(format, x))
+		}
+	}
+	add("session %d", f.Session, f.Session != 0)
+	add("number %d", f.Number, f.Number != 0)
+	add("for %v", f.Span, f.Kind == talk.Welcome || f.Kind == talk.Renewed)
+	add("token %v", f.Token, f.Kind == talk.Held)
+	add("%v", f.Why, f.Kind == talk.Over || f.Kind == talk.Bye)
+	if f.Kind == talk.Lock {
+		lock = f.Name
+	}
+	return lock, []algorithm.Field{{Name: "says", Value: strings.Join(all, ", ")}}
+}
+
+// official tells what is said between members and voters.
+func (w *world) official(b []byte) string {
+	m, err := views.ParseMessage(b)
+	if err != nil {
+		return "nothing that anybody can read"
+	}
+	var says []string
+	add := func(format string, x uint64) {
+		if x != 0 {
+			says = append(says, fmt.Sprintf(format, x))
+		}
+	}
+	if no := w.no(m.Inc); no > 0 {
+		says = append(says, fmt.Sprintf("m%d", no))
+	}
+	add("number %d", m.Number)
+	add("epoch %d", m.Epoch)
+	for _, inc := range m.Who {
+		says = append(says, fmt.Sprintf("m%d", w.no(inc)))
+	}
+	if r, err := views.ParseRecord(m.Record); err == nil {
+		add("epoch %d", r.Epoch)
+	}
+	return strings.Join(says, " ")
+}
+
+// describePacket tells what the frames in a packet say.
+func describePacket(e *trace.Event, b []byte) {
+	l := letter(b[1:])
+	epoch := l.next()
+	first, says := "", []string{}
+	for _, f := range framesOf(b[1:]) {
+		s, err := member.Look(f)
+		if err != nil {
+			continue
+		}
+		if first == "" {
+			first, e.Section = s.Kind, s.Name
+		}
+		says = append(says, strings.TrimSpace(strings.Join([]string{s.Kind, s.Name, s.Text}, " ")))
+	}
+	if first != "" {
+		e.Name = first
+	}
+	e.Fields = []algorithm.Field{{Name: "epoch", Value: fmt.Sprint(epoch)}, {Name: "says", Value: strings.Join(says, "; ")}}
+}
+
+// framesOf returns the frames of a packet: eight numbers, the last of which says
+// how many there are, and then the frames, each after its length.
+func framesOf(b []byte) [][]byte {
+	l := letter(b)
+	n := uint64(0)
+	for range 8 {
+		n = l.next()
+	}
+	var all [][]byte
+	for range n {
+		size := l.next()
+		if size > uint64(len(l)) {
+			break
+		}
+		all = append(all, l[:size])
+		l = l[size:]
+	}
+	return all
+}
+
+// laneNames names the kernel's processes. A place is called p, and who is there
+// is called m and has the number of its incarnation.
+func laneNames(c *Config) []string {
+	names := []string{"store"}
+	for i := range c.Nodes + spare {
+		names = append(names, "p"+strconv.Itoa(i+1))
+	}
+	for i := range c.Clients {
+		names = append(names, "c"+strconv.Itoa(i+1))
+	}
+	return names
+}
+
+// mark shows something that a process does with a lock.
+func (w *world) mark(kind trace.Kind, q *proc, lock int, text string) {
+	if w.Observed() {
+		w.Note(trace.Event{Kind: kind, Proc: q.id, Peer: algorithm.None, Name: text, Section: w.names[lock]})
+	}
+}
+
+// remark writes something beside the lane of a process.
+func (w *world) remark(id algorithm.ID, format string, args ...any) {
+	if w.Observed() {
+		w.Note(trace.Event{Kind: trace.Note, Proc: id, Peer: algorithm.None, Name: fmt.Sprintf(format, args...)})
+	}
+}

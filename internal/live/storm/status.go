@@ -1,0 +1,88 @@
+package storm
+
+import (
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/live/process"
+	"github.com/stile-lock/stile/internal/live/views"
+	"github.com/stile-lock/stile/internal/world/kernel"
+)
+
+// Clients ask for the record now and then, as an operator does who wants to know
+// the state of the cluster, and the oracle judges what they are told.
+
+// A curious is what a client has asked, and whom it asks.
+type curious struct {
+	chance kernel.Rand
+	number uint64
+	open   []question
+	voter  algorithm.ID // who leads, as it was told; None if it was not
+}
+
+// A question is one that was not answered yet.
+type question struct {
+	number uint64
+	epoch  uint64 // of the newest view that was committed when it was asked
+}
+
+// maxOpen bounds how many questions wait for an answer.
+const maxOpen = 16
+
+// wonder asks some process for the record, now and then, or the one that is said
+// to lead.
+func (c *client) wonder() {
+	x, w := &c.curious, c.w
+	if x.chance.Below(3) > 0 {
+		return
+	}
+	to := w.procs[x.chance.Below(int64(len(w.procs)))].id
+	if x.voter != algorithm.None && x.chance.Below(4) > 0 {
+		to = x.voter
+	}
+	if x.number++; len(x.open) == maxOpen {
+		x.open = append(x.open[:0], x.open[1:]...)
+	}
+	x.open = append(x.open, question{x.number, w.oracle.epoch()})
+	m := views.Message{Kind: views.Status, Number: x.number}
+	w.buf = m.AppendTo(append(w.buf[:0], process.Service))
+	w.wire.send(c.id, to, w.buf)
+}
+
+// answered takes what a process says to a question.
+func (c *client) answered(b []byte) {
+	if !c.up {
+		return
+	}
+	m, err := views.ParseMessage(b)
+	switch {
+	case err != nil:
+		c.w.broken(Errors, "%s is told what nobody can read: %v", c.w.Name(c.id), err)
+	case m.Kind == views.NotLeader:
+		c.curious.voter = algorithm.None
+		if q := c.w.addressed(m.Address); q != nil {
+			c.curious.voter = q.id
+		}
+	case m.Kind == views.State:
+		c.learn(&m)
+	}
+}
+
+// learn judges an answer: it is a view that was committed, and none that was out
+// of date when the client asked.
+func (c *client) learn(m *views.Message) {
+	w := c.w
+	for i, x := range c.curious.open {
+		if x.number != m.Number {
+			continue
+		}
+		c.curious.open = append(c.curious.open[:i], c.curious.open[i+1:]...)
+		w.result.Reads++
+		r, err := views.ParseRecord(m.Record)
+		switch {
+		case err != nil || !w.oracle.isView(r.Epoch, sum(m.Record)):
+			w.broken(Views, "%s is told of a view of epoch %d that was not committed: %v", w.Name(c.id), r.Epoch, err)
+		case r.Epoch < x.epoch:
+			w.broken(Reads, "%s is told of epoch %d, and that of epoch %d was committed when it asked", w.Name(c.id), r.Epoch, x.epoch)
+		}
+		return
+	}
+}

@@ -1,0 +1,93 @@
+package storm
+
+import (
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/live/member"
+	"github.com/stile-lock/stile/internal/world/kernel"
+)
+
+// A store is the resource that the locks protect: a cell for each, with an
+// amount of money. Whoever is inside reads it and writes it back with something
+// added; or, if the run has a bank, reads two accounts and moves something from
+// one to the other. The store refuses whatever comes with a token that is lower
+// than the highest it has seen, unless the run is without a fence; and so no
+// money is lost, whatever clocks and messages do.
+type store struct {
+	cells    []cell
+	branches []branch    // of the bank, by locks; nil without one
+	chance   kernel.Rand // what is moved
+}
+
+type cell struct {
+	amount   uint64
+	deposits uint64       // the sum of all that were accepted
+	seen     member.Token // the highest
+	written  member.Token // the highest that has written
+}
+
+func newStore(c *Config) store {
+	s := store{cells: make([]cell, c.Locks), chance: kernel.NewRand(c.Seed, 23)}
+	if c.Bank {
+		s.branches = openBranches(c.Locks)
+	}
+	return s
+}
+
+func (s *store) receive(w *world, from algorithm.ID, kind byte, l letter) {
+	lock := l.next()
+	c := &s.cells[lock]
+	t := member.Token{Epoch: l.next(), Count: l.next()}
+	stale := t.Less(c.seen)
+	if w.Bank && stale {
+		w.staleAtBank(from, kind, lock, t)
+	}
+	if stale && !w.Unfenced {
+		w.result.Refused++
+		return
+	}
+	if c.seen.Less(t) {
+		c.seen = t
+	}
+	switch {
+	case kind == readMsg && w.Bank:
+		w.balances(from, lock, t, l)
+	case kind == readMsg:
+		w.tell(storeID, from, valueMsg, lock, t.Epoch, t.Count, c.amount)
+	default:
+		w.result.Deposits++
+		if t.Less(c.written) && !(w.Bank && w.Unfenced) { // such a bank is judged by its money
+			w.broken(Fence, "%s: a write with %v is accepted after one with %v", w.names[lock], t, c.written)
+		}
+		c.written = t
+		if w.Bank {
+			w.post(from, lock, t, l)
+			return
+		}
+		c.deposited(w, lock, t, l)
+	}
+}
+
+// deposited takes a deposit, and judges the sum.
+func (c *cell) deposited(w *world, lock uint64, t member.Token, l letter) {
+	amount, deposit := l.next(), l.next()
+	c.amount = amount
+	if c.deposits += deposit; c.amount != c.deposits {
+		w.broken(Bank, "%s: %d is there with %v, and %d was deposited", w.names[lock], c.amount, t, c.deposits)
+	}
+}
+
+// visit lets somebody who is inside read what the lock protects.
+func (w *world) visit(from algorithm.ID, lock int, t member.Token, e *errand) {
+	if w.Bank {
+		w.survey(from, lock, t, e)
+		return
+	}
+	w.tell(from, storeID, readMsg, uint64(lock), t.Epoch, t.Count)
+}
+
+// deposit writes back what was read, with something added.
+func (w *world) deposit(from algorithm.ID, l letter) {
+	lock, epoch, count, amount := l.next(), l.next(), l.next(), l.next()
+	gift := 1 + (epoch^count)%7
+	w.tell(from, storeID, writeMsg, lock, epoch, count, amount+gift, gift)
+}

@@ -1,0 +1,278 @@
+package storm
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/catalog"
+	"github.com/stile-lock/stile/internal/live/member"
+	"github.com/stile-lock/stile/internal/live/process"
+	"github.com/stile-lock/stile/internal/live/views/raft"
+	"github.com/stile-lock/stile/trace"
+)
+
+// live returns all live algorithms.
+func live() []member.Choice {
+	var all []member.Choice
+	for _, s := range catalog.Live() {
+		all = append(all, member.Choice{Algorithm: s.Name, Version: s.Version})
+	}
+	return all
+}
+
+// pick returns the run of a seed, of all there is.
+func pick(seed uint64) Config {
+	c := Pick(seed, Choice{Algorithms: live(), Nodes: []int{1, 2, 3, 4, 5, 7, 9}, Voters: []int{1, 3, 5}, Faults: AllFaults | Beyond})
+	c.Spec, c.Disk, c.Logs = catalog.MakeLive, newDisk, logs
+	return c
+}
+
+func newDisk() Disk { return raft.NewDrive() }
+
+// logs are those of a live cluster, but for their length: short ones are cut off often.
+var logs = raft.Logs{Election: process.Election, Heartbeat: process.Heartbeat, MaxLog: 16}
+
+// vouching returns algorithms whose instances vouch for every process, whatever it does.
+func vouching(name string, version int) (algorithm.Spec, error) {
+	spec, err := catalog.MakeLive(name, version)
+	plan := spec.Plan
+	spec.Plan = func(n int) (algorithm.Birth, error) {
+		birth, err := plan(n)
+		return func(self algorithm.ID, v algorithm.View) algorithm.Machine { return voucher{birth(self, v)} }, err
+	}
+	return spec, err
+}
+
+type voucher struct{ algorithm.Machine }
+
+func (voucher) Alibi(algorithm.ID) bool { return true }
+
+// Some hundred storms, and nothing breaks; and they are storms.
+func TestStorm(t *testing.T) {
+	var sum Result
+	const seeds = 160
+	for seed := range uint64(seeds) {
+		c := pick(seed)
+		r, err := Run(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Violation != nil {
+			t.Errorf("seed %d, %s among %d: %v", seed, c.Algorithms[0].Algorithm, c.Nodes, r.Violation)
+		}
+		sum.Add(r)
+	}
+	t.Logf("%+v", sum)
+	if sum.Entries < 200*seeds || sum.Views < 8*seeds || sum.Strikes < 8*seeds || sum.Lost < seeds/2 || sum.Tries < seeds || sum.Deposits < 50*seeds || sum.Refused < seeds || sum.Reads < 5*seeds || sum.Terms < 2*seeds || sum.Revotes < seeds || sum.Restores < seeds/8 {
+		t.Error("that was no storm")
+	}
+	for i, name := range FrameNames() {
+		if (sum.Frames[i] > 0) == (name == "OTHER") {
+			t.Errorf("%d frames %s", sum.Frames[i], name)
+		}
+	}
+}
+
+// Reports in parts of a few bytes, on links with hardly any room for them, break
+// nothing either.
+func TestParts(t *testing.T) {
+	reports := func(part, window int) (n int) {
+		for seed := range uint64(12) {
+			c := pick(1000 + seed)
+			c.Locks, c.Apps, c.Limits.Part, c.Links.Window = 64, 16, part, window
+			r, err := Run(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Violation != nil {
+				t.Errorf("seed %d, %s among %d, parts of %d bytes, a window of %d: %v", c.Seed, c.Algorithms[0].Algorithm, c.Nodes, part, window, r.Violation)
+			}
+			n += r.Frames[frameNumber("REPORT")]
+		}
+		return n
+	}
+	if whole, parts := reports(0, 0), reports(10, 20); parts < whole*5/4 {
+		t.Errorf("%d reports, and %d parts of reports: want more", whole, parts)
+	}
+}
+
+// A sum has all that results have, but for the violation.
+func TestResultAdd(t *testing.T) {
+	var one, sum Result
+	for _, v := range numbers(reflect.ValueOf(&one).Elem()) {
+		v.Set(reflect.ValueOf(3).Convert(v.Type()))
+	}
+	sum.Add(&one)
+	if sum != one {
+		t.Errorf("%+v: want %+v", sum, one)
+	}
+	sum.Add(&one)
+	sum.Longest, sum.Bound = 2*sum.Longest, 2*sum.Bound // which are the longest of all
+	for _, v := range numbers(reflect.ValueOf(&sum).Elem()) {
+		if v.Convert(reflect.TypeFor[int]()).Int() != 6 {
+			t.Errorf("%+v: want 6 everywhere", sum)
+		}
+	}
+}
+
+// numbers are all that a value has.
+func numbers(v reflect.Value) (all []reflect.Value) {
+	switch v.Kind() {
+	case reflect.Struct:
+		for _, f := range v.Fields() {
+			all = append(all, numbers(f)...)
+		}
+	case reflect.Array:
+		for i := range v.Len() {
+			all = append(all, numbers(v.Index(i))...)
+		}
+	case reflect.Pointer: // the violation
+	default:
+		all = append(all, v)
+	}
+	return all
+}
+
+// Every kind of fault alone is stood, and happens.
+func TestFaults(t *testing.T) {
+	for i, name := range FaultNames() {
+		f, err := ParseFaults(name)
+		if err != nil || f != 1<<i || f.String() != name {
+			t.Fatalf("%s is %v, %v", name, f, err)
+		}
+		strikes := 0
+		for seed := range uint64(4) {
+			c := pick(seed)
+			c.Faults, c.Clients, c.Intensity = f, 1, 15
+			if f.has(Lead | Broken | Wipe | Restore) {
+				c.Nodes, c.Voters, c.Shelter = 5, 3, false
+			}
+			r, err := Run(c)
+			if err != nil || r.Violation != nil {
+				t.Errorf("%s, seed %d: %v %v", name, seed, r.Violation, err)
+			}
+			strikes += r.Strikes
+		}
+		if strikes < 4 {
+			t.Errorf("%s: %d strikes", name, strikes)
+		}
+	}
+}
+
+// Without faults there are no views once the cluster has formed, nobody else leads,
+// and nothing is lost.
+func TestCalm(t *testing.T) {
+	for seed := range uint64(20) {
+		c := pick(seed)
+		c.Faults &= Drift
+		c.Strikes = []Strike{}
+		r, err := Run(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if most := 2*c.Nodes + 4; r.Violation != nil || r.Views > most || r.Terms != 1 || r.Lost != 0 || r.Entries == 0 {
+			t.Errorf("seed %d: %d views, %d terms, %d lost, %v", seed, r.Views, r.Terms, r.Lost, r.Violation)
+		}
+	}
+}
+
+// A run opens as a space-time diagram that ends with its violation.
+func TestRecord(t *testing.T) {
+	for seed := range uint64(20) {
+		c := pick(seed)
+		c.Spec = vouching
+		tr, r, err := Record(c, 30*member.Millisecond, 500)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Violation == nil {
+			continue
+		}
+		if len(tr.Events) == 0 || len(tr.Events) > 500 {
+			t.Errorf("seed %d: %d events", seed, len(tr.Events))
+		}
+		if !slices.ContainsFunc(tr.Events, func(e trace.Event) bool {
+			return e.Kind == trace.Violation && e.Name == string(r.Violation.Invariant)
+		}) {
+			t.Errorf("seed %d: the trace does not show the violation of %s", seed, r.Violation.Invariant)
+		}
+		if tr.SVG(trace.Options{}) == "" || tr.Text(trace.TextOptions{}) == "" {
+			t.Errorf("seed %d: nothing to be seen", seed)
+		}
+		return
+	}
+	t.Error("nothing was broken")
+}
+
+// What cannot be run is refused.
+func TestCheck(t *testing.T) {
+	for _, f := range []func(c *Config){
+		func(c *Config) { c.Nodes = 0 },
+		func(c *Config) { c.Locks = maxLocks + 1 },
+		func(c *Config) { c.Apps, c.Clients = 0, 0 },
+		func(c *Config) { c.Algorithms = nil },
+		func(c *Config) { c.Spec = nil },
+		func(c *Config) { c.Length = -1 },
+		func(c *Config) { c.Think = 2 * member.Second },
+		func(c *Config) { c.Intensity = -1 },
+		func(c *Config) { c.Settings.Lease = 1 },
+		func(c *Config) { c.Algorithms = []member.Choice{{Algorithm: "dijkstra", Version: 1}} },
+	} {
+		c := pick(0)
+		f(&c)
+		if r, err := Run(c); err == nil && r.Violation == nil {
+			t.Error("want an error")
+		}
+	}
+	if _, err := ParseFaults("crash,storm"); err == nil {
+		t.Error("want an error")
+	}
+}
+
+// Clocks show what they should, and when is the reverse of at.
+func TestClock(t *testing.T) {
+	for _, rate := range []int64{-100_000, -1, 0, 1, 100_000} {
+		c := clock{base: 7, read: 1000, rate: rate}
+		last := c.at(7)
+		for now := int64(8); now < 3_000_007; now += 9973 {
+			x := c.at(now)
+			if w := c.when(x); x < last || w > now || c.at(w) < x || c.at(w-1) >= x {
+				t.Fatalf("rate %d: at %d it shows %d, which it does from %d on", rate, now, x, w)
+			}
+			last = x
+		}
+		c.tune(500, 3)
+		if c.rate != 3 || c.at(500) != c.read {
+			t.Errorf("rate %d: tuned to %+v", rate, c)
+		}
+	}
+}
+
+// Every seed that has ever broken something, of this harness, breaks nothing now.
+// Those up to 3000 are from before clients asked for the record.
+func TestSeeds(t *testing.T) {
+	for _, x := range []struct {
+		what  string
+		seeds []uint64
+	}{
+		{"a disk trouble that was still pending came after all had healed", []uint64{46, 78}},
+		{"one severed from the only voter waits for ever, and nobody can help it", []uint64{138, 165, 208}},
+		{"voters became one that had just died, with its disk", []uint64{268}},
+		{"two voters severed from each other, and the third wiped or leaving: there is no majority", []uint64{609, 1437}},
+		{"a grant in the step that leaves", []uint64{887, 1073}},
+		{"a full disk was taken for a damaged one", []uint64{1093}},
+		{"all members left at once, and waited for each other", []uint64{3416, 20813}},
+		{"a request was over, and asked for again on another connection before its client heard so: nobody wanted the grant", []uint64{28037, 31461, 32008}},
+		{"what followers write after a commit was taken for noise", []uint64{23, 859, 944, 2968}},
+	} {
+		for _, seed := range x.seeds {
+			c := pick(seed)
+			c.Questions = c.Questions && seed > 3000
+			if r, err := Run(c); err != nil || r.Violation != nil {
+				t.Errorf("%s: seed %d: %v, %v", x.what, seed, r.Violation, err)
+			}
+		}
+	}
+}

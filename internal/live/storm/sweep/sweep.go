@@ -1,0 +1,127 @@
+// Package sweep makes the storms of many seeds, on all cores, and adds up what
+// came of them. It keeps sums only, and the first runs that failed: a sweep of
+// any number of seeds takes no more memory than a small one.
+package sweep
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/stile-lock/stile/algorithm/catalog"
+	"github.com/stile-lock/stile/internal/jobs"
+	"github.com/stile-lock/stile/internal/live/member"
+	"github.com/stile-lock/stile/internal/live/process"
+	"github.com/stile-lock/stile/internal/live/storm"
+	"github.com/stile-lock/stile/internal/live/views/raft"
+)
+
+// A Config says which storms to make: those of so many seeds from the first on.
+type Config struct {
+	storm.Choice
+	First uint64
+	Seeds int
+	jobs.Parallel
+	// Change is shown every run before it is made; nil shows nobody. It is for
+	// negative controls.
+	Change func(c *storm.Config)
+}
+
+// Live returns the algorithms of these names, as storms choose from them. No
+// names are those of all live algorithms.
+func Live(names ...string) ([]member.Choice, error) {
+	if len(names) == 0 {
+		for _, s := range catalog.Live() {
+			names = append(names, s.Name)
+		}
+	}
+	all := catalog.Live()
+	var list []member.Choice
+	for _, name := range names {
+		version := 0 // of none; MakeLive says why there is none
+		for _, s := range all {
+			if s.Name == name {
+				version = s.Version
+			}
+		}
+		if _, err := catalog.MakeLive(name, version); err != nil {
+			return nil, err
+		}
+		list = append(list, member.Choice{Algorithm: name, Version: version})
+	}
+	return list, nil
+}
+
+// Pick returns the run of a seed.
+func (c Config) Pick(seed uint64) storm.Config {
+	run := storm.Pick(seed, c.Choice)
+	run.Spec, run.Disk, run.Logs = catalog.MakeLive, newDisk, logs
+	if c.Change != nil {
+		c.Change(&run)
+	}
+	return run
+}
+
+func newDisk() storm.Disk { return raft.NewDrive() }
+
+// logs are those of a live cluster, but for their length: short ones are cut off often.
+var logs = raft.Logs{Election: process.Election, Heartbeat: process.Heartbeat, MaxLog: 16}
+
+// Last returns the last seed.
+func (c Config) Last() uint64 { return c.First + uint64(c.Seeds-1) }
+
+// A Sum is what came of a sweep.
+type Sum struct {
+	Seeds    int          // that were stormed
+	Runs     storm.Result // sums, and the longest of all waits
+	Failures int          // seeds whose runs broke an invariant
+	First    []Failure    // the first of them, by their seeds
+}
+
+// A Failure is a run that broke an invariant.
+type Failure struct {
+	Seed      uint64
+	Violation storm.Violation
+}
+
+// kept is how many failures are kept.
+const kept = 5
+
+// Run makes the storms. What comes of it does not depend on how many are made at
+// the same time. It ends early when its context is done.
+func Run(c Config) (*Sum, error) {
+	if c.Seeds < 1 || uint64(c.Seeds-1) > math.MaxUint64-c.First {
+		return nil, fmt.Errorf("%d seeds from %d on: there are not so many", c.Seeds, c.First)
+	}
+	var mu sync.Mutex
+	sum := &Sum{}
+	err := c.Do(c.Seeds, func(i int) (bool, error) {
+		if c.Over() {
+			return false, nil
+		}
+		seed := c.First + uint64(i)
+		r, err := storm.Run(c.Pick(seed))
+		if err != nil {
+			return false, fmt.Errorf("seed %d: %w", seed, err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		sum.add(seed, r)
+		return true, nil
+	})
+	return sum, err
+}
+
+func (s *Sum) add(seed uint64, r *storm.Result) {
+	s.Seeds++
+	s.Runs.Add(r)
+	if r.Violation == nil {
+		return
+	}
+	s.Failures++
+	s.First = append(s.First, Failure{seed, *r.Violation})
+	slices.SortFunc(s.First, func(a, b Failure) int { return cmp.Compare(a.Seed, b.Seed) })
+	s.First = s.First[:min(len(s.First), kept)]
+}

@@ -1,0 +1,175 @@
+package storm
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"testing"
+
+	"github.com/stile-lock/stile/internal/live/member"
+)
+
+// Flags by which internal/live/controls selects what it runs.
+var (
+	tunedSeeds = flag.Uint64("seeds", 12, "number of seeds of each tuning")
+	tally      = flag.Bool("tally", false, "run all seeds, and print how many of them break what as JSON")
+	noFence    = flag.Bool("no-fence", false, "use a resource that ignores fencing tokens")
+)
+
+// A tuning makes runs in which some rules matter more than in the usual ones.
+type tuning struct {
+	name string
+	tune func(c *Config)
+}
+
+func tunings() []tuning {
+	return []tuning{
+		{"usual", func(*Config) {}}, {"steady", steady}, {"reigns", reigns}, {"curiosity", curiosity}, {"power", power},
+		{"skips", skips}, {"crowd", crowd}, {"waves", waves}, {"clients", clients}, {"late", late}, {"flaky", flaky},
+		{"edge", edge}, {"quorums", quorums}, {"garbled", garbled}, {"restores", restores},
+	}
+}
+
+// steady has one voter, which no fault affects.
+func steady(c *Config) { c.Voters, c.Shelter = 1, true }
+
+// reigns has voters crash and be cut off, the leader most of all.
+func reigns(c *Config) {
+	c.Nodes, c.Voters, c.Shelter = 3+int(c.Seed%3), 3, false
+	c.Faults, c.Intensity = Lead|Pause|Partition|Oneway|Crash|Evict|Join|Leave|Drift, 40
+}
+
+// curiosity is reigns with clients that ask for the record.
+func curiosity(c *Config) {
+	reigns(c)
+	c.Clients, c.Questions = 3, true
+}
+
+// power has voters whose power fails.
+func power(c *Config) {
+	c.Nodes, c.Voters, c.Shelter = 3+int(c.Seed%3), 3, false
+	c.Faults, c.Intensity = Lead|Crash|Broken|Evict|Join, 40
+}
+
+// changing has many views, with all that ends them.
+func changing(c *Config) {
+	c.Nodes = 3 + int(c.Seed%3)
+	c.Faults, c.Intensity = Crash|Pause|Evict|Skip|Join|Leave|Delay|Partition|Forget, 40
+}
+
+// skips has many views that some members miss.
+func skips(c *Config) {
+	changing(c)
+	c.Faults = Crash | Pause | Evict | Skip | Delay
+}
+
+// crowd has one lock that many applications want all the time.
+func crowd(c *Config) {
+	c.Nodes, c.Locks, c.Apps, c.Clients, c.Think = 3, 1, 8, 0, member.Millisecond
+	c.Faults, c.Settings.Handover = 0, 4
+}
+
+// waves is a crowd in many views, with loans and waiters that give up.
+func waves(c *Config) {
+	changing(c)
+	c.Locks, c.Apps, c.Think, c.Faults = 1, 3, 5*member.Millisecond, Crash|Evict|Skip|Switch|Forget
+}
+
+// clients has clients that are cut off from members that crash.
+func clients(c *Config) {
+	c.Nodes, c.Clients, c.Apps, c.Locks = 3, 8, 1, 1
+	c.Faults, c.Intensity = Client|Partition|Oneway|Pause|Evict|Crash, 30
+}
+
+// late has clients whose answers are late, and members that crash.
+func late(c *Config) {
+	clients(c)
+	c.Faults, c.Intensity = Client|Delay|Slow|Partition|Crash|Evict, 60
+	c.Settings.Act, c.Settings.Drift = 1, 1000
+}
+
+// flaky has clients whose connections are slow and break.
+func flaky(c *Config) {
+	clients(c)
+	c.Faults, c.Intensity = Client|Delay, 60
+}
+
+// edge has clocks at the ends of a wide drift margin, and hardly any other margin.
+func edge(c *Config) {
+	c.Nodes, c.Locks, c.Clients = 3, 1, 0
+	c.Settings.Drift, c.Settings.Act = 100_000, 1
+	c.Faults, c.Intensity = Drift|Pause|Partition|Evict|Oneway, 30
+}
+
+// restores has disasters, and clients that hold locks meanwhile.
+func restores(c *Config) {
+	clients(c)
+	c.Nodes, c.Voters, c.Shelter = 2+int(c.Seed%4), 3, false
+	c.Faults, c.Intensity = Restore|Client|Crash|Evict|Join|Switch, 15
+}
+
+// quorums runs maekawa, where a request need not reach the home.
+func quorums(c *Config) {
+	c.Nodes = 4 + int(c.Seed%6)
+	for i, a := range c.Algorithms {
+		if a.Algorithm == "maekawa" {
+			c.Algorithms = []member.Choice{c.Algorithms[i]}
+			break
+		}
+	}
+}
+
+// garbled has processes that send malformed messages while views change.
+func garbled(c *Config) {
+	c.Nodes = 2 + int(c.Seed%4)
+	c.Faults, c.Intensity = Garble|Crash|Evict|Join|Lead, 40
+}
+
+// Nothing breaks in runs of any tuning. It stops at the first seed that does.
+func TestTuned(t *testing.T) {
+	for _, x := range tunings() {
+		t.Run(x.name, func(t *testing.T) {
+			t.Parallel()
+			sum := tallied{Invariants: map[Invariant]int{}, Algorithms: map[string]int{}}
+			for seed := range *tunedSeeds {
+				c := pick(seed)
+				x.tune(&c)
+				c.Unfenced = *noFence
+				r, err := Run(c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r.Violation != nil && !*tally {
+					t.Fatalf("seed %d, %s: %v", seed, c.Algorithms[0].Algorithm, r.Violation)
+				}
+				sum.add(&c, r)
+			}
+			if *tally {
+				sum.print(t)
+			}
+		})
+	}
+}
+
+// A tallied is how many runs broke something, what, and with which algorithms.
+type tallied struct {
+	Runs, Broke int
+	Invariants  map[Invariant]int
+	Algorithms  map[string]int
+}
+
+func (s *tallied) add(c *Config, r *Result) {
+	if s.Runs++; r.Violation != nil {
+		s.Broke++
+		s.Invariants[r.Violation.Invariant]++
+		s.Algorithms[c.Algorithms[0].Algorithm]++
+	}
+}
+
+func (s *tallied) print(t *testing.T) {
+	b, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Printf("%s\n", b)
+}

@@ -1,0 +1,252 @@
+package storm
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/live/member"
+	"github.com/stile-lock/stile/internal/live/process"
+	"github.com/stile-lock/stile/internal/live/views"
+)
+
+// orderEvery is how often an operator looks at the cluster.
+const orderEvery = 5 * ms
+
+// A person is an incarnation, and the place that it is at.
+type person struct {
+	inc  uint64
+	q    *proc
+	used []uint64 // the locks that it has requested, a bit for each
+}
+
+// find returns the place of an incarnation among all there were.
+func (w *world) find(inc uint64) (int, bool) {
+	return slices.BinarySearchFunc(w.people, inc, func(p person, inc uint64) int { return cmp.Compare(p.inc, inc) })
+}
+
+// at returns the place that an incarnation is at.
+func (w *world) at(inc uint64) *proc {
+	if i, ok := w.find(inc); ok {
+		return w.people[i].q
+	}
+	return nil
+}
+
+// no returns the number of an incarnation in what is told: they count from 1.
+func (w *world) no(inc uint64) int {
+	i, ok := w.find(inc)
+	if !ok {
+		return 0
+	}
+	return i + 1
+}
+
+// addressed returns the process at an address, or nil.
+func (w *world) addressed(address string) *proc {
+	for _, q := range w.procs {
+		if w.Name(q.id) == address {
+			return q
+		}
+	}
+	return nil
+}
+
+// lane returns whom an address is of: of a process, or of a client that has asked
+// something.
+func (w *world) lane(address string) (algorithm.ID, bool) {
+	if q := w.addressed(address); q != nil {
+		return q.id, true
+	}
+	for _, c := range w.clients {
+		if w.Name(c.id) == address {
+			return c.id, true
+		}
+	}
+	return algorithm.None, false
+}
+
+// Orders are what is asked of the view service.
+type orders struct {
+	hurry    int             // so many views are to follow as fast as they can
+	epoch    uint64          // when the last of them was asked for
+	surprise bool            // the last of them is to be without one who is inside a lock
+	next     []member.Choice // the algorithms that are to be used next; nil for those there are
+	forget   bool
+	evict    []uint64 // who is to be evicted
+}
+
+// leader returns the process whose voter leads, as far as can be known: that of
+// the highest term. It may be paused, or not serve yet.
+func (w *world) leader() *proc {
+	var best *proc
+	term := uint64(0)
+	for _, q := range w.procs {
+		if c := q.voter(); c != nil && c.Lead().Leader == c.ID() && c.Lead().Term > term {
+			best, term = q, c.Lead().Term
+		}
+	}
+	return best
+}
+
+// choices are the algorithms of a run, the one of a number serving most names.
+func (w *world) choices(n int) []member.Choice {
+	k := len(w.Algorithms)
+	all := []member.Choice{w.Algorithms[n%k]}
+	if w.Prefixed && k > 1 {
+		for i, prefix := range [...]string{prefixes[0], prefixes[2]} {
+			c := w.Algorithms[(n+1+i)%k]
+			c.Prefix = prefix
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// calmViews is how far apart views of the same members are, at least, while
+// progress is demanded.
+const calmViews = 40 * ms
+
+// tick looks whether the cluster has formed, and asks of the service what there is
+// to ask.
+func (w *world) tick() {
+	lead := w.leader()
+	if lead == nil || !lead.voter().Lead().Serves {
+		return
+	}
+	c := lead.voter()
+	if w.phase == forming && w.complete(c) {
+		w.formed()
+	}
+	if w.phase == demanding && w.Now()-w.oracle.since > calmViews && w.Faults.has(Forget|Switch) && w.wire.chance.Below(6) == 0 {
+		w.orders.forget = true
+		if w.Faults.has(Switch) {
+			w.orders.next = w.choices(int(w.wire.chance.Below(10)))
+		}
+	}
+	if !w.Paused(lead.id) {
+		w.backUp(c)
+		w.order(lead)
+	}
+}
+
+// complete reports whether all who were to be members at first are, with a lease,
+// and as many of them are voters as are to be.
+func (w *world) complete(c *views.Clerk) bool {
+	r := c.Record()
+	want := min(w.Voters, 1+(w.Nodes-1)/2*2)
+	if lead := c.Lead(); len(r.Members) < w.Nodes || len(lead.Voters) < want || !lead.Settled || len(lead.Learners) > 0 {
+		return false
+	}
+	for _, q := range w.procs[:w.Nodes] {
+		if q.epoch() != r.Epoch || q.lease <= q.now() {
+			return false
+		}
+	}
+	return true
+}
+
+// order has the leader do what the operator wants done. What it refuses is wanted
+// again, unless that would come too late.
+func (w *world) order(lead *proc) {
+	o := &w.orders
+	if o.next != nil && lead.does(process.Input{Kind: process.Choose, Choice: o.next}) {
+		o.next = nil
+	}
+	if o.forget && lead.does(process.Input{Kind: process.Refresh}) {
+		o.forget = false
+	}
+	for _, inc := range o.evict {
+		lead.does(process.Input{Kind: process.Evict, Number: inc}) // which may no longer be a member
+	}
+	o.evict = o.evict[:0]
+	if o.hurry == 0 || o.epoch == w.oracle.epoch() {
+		return
+	}
+	o.epoch = w.oracle.epoch()
+	if o.hurry--; o.hurry == 0 && o.surprise {
+		w.surprise(lead)
+	}
+	if v := lead.voter(); v != nil {
+		lead.does(process.Input{Kind: process.Choose, Choice: slices.Clone(v.Record().Choices)})
+	}
+	if o.hurry == 0 {
+		w.wire.skipper = algorithm.None
+	}
+}
+
+// does hands an operator's order to a process, if it still runs, and reports whether
+// it was taken.
+func (q *proc) does(in process.Input) bool { return q.state != dead && q.step(in) == nil }
+
+// surprise has a member evicted that is inside a lock, and well.
+func (w *world) surprise(lead *proc) {
+	for _, q := range w.procs {
+		if q.id != w.wire.skipper && q.state == taking && q.inside() {
+			lead.does(process.Input{Kind: process.Evict, Number: q.inc})
+			return
+		}
+	}
+}
+
+// reign is how long it may take until somebody leads and members know, once all is
+// healed: votes may be split some times, and a new leader starts every lease and
+// every ghost again.
+func (w *world) reign() int64 {
+	return 6*2*process.Election*int64(process.Tick(w.Settings)) + 2*int64(w.Settings.Patience())
+}
+
+// expendable reports whether the others can do without the disk of a voter for
+// good: a majority of the voters is left, with its disks.
+func (w *world) expendable(q *proc) bool {
+	id := q.drive.voter()
+	lead := w.leader()
+	if lead == nil {
+		return false
+	}
+	l := lead.voter().Lead()
+	if w.severed || !w.sound() {
+		return false
+	}
+	if !slices.Contains(l.Voters, id) {
+		return lead.voter().Record().Over(id) // it may be about to become one
+	}
+	whole := 0
+	for _, o := range w.procs {
+		if o != q && o.votes() && !o.drive.ill && slices.Contains(l.Voters, o.drive.voter()) {
+			whole++
+		}
+	}
+	return 2*whole > len(l.Voters)
+}
+
+// quiet is how long the service bears with somebody who does not renew.
+func (w *world) quiet() int64 { return int64(w.Settings.Patience()) / 2 }
+
+// sound reports whether all voters have their disks, none comes and none leaves.
+func (w *world) sound() bool {
+	for _, q := range w.procs {
+		if q.votes() && (q.state == leaving || q.draining) {
+			return false
+		}
+	}
+	lead := w.leader()
+	if lead == nil || w.wounded() {
+		return false
+	}
+	l := lead.voter().Lead()
+	return l.Settled && len(l.Learners) == 0
+}
+
+// wounded reports whether a voter has lost its disk, and the others have not found
+// another one yet: they may not do without any more of them.
+func (w *world) wounded() bool {
+	for _, id := range w.lost {
+		for _, q := range w.procs {
+			if c := q.voter(); c != nil && (slices.Contains(c.Lead().Voters, id) || slices.ContainsFunc(c.Record().Voters, func(v views.Voter) bool { return v.ID == id })) {
+				return true
+			}
+		}
+	}
+	return false
+}

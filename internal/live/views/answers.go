@@ -1,0 +1,210 @@
+package views
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/stile-lock/stile/internal/live/member"
+)
+
+// maxHops is how often a petitioner is sent on before it waits for a while.
+const maxHops = 4
+
+// Receive takes a message: of a voter, or of one who wants to join.
+func (p *Petitioner) Receive(now member.Instant, from string, b []byte) error {
+	p.hear(now)
+	m, err := ParseMessage(b)
+	if err != nil {
+		return err
+	}
+	if p.phase == ended {
+		return nil
+	}
+	known := p.record.Cluster
+	if known == 0 {
+		known = p.config.Cluster
+	}
+	if m.Kind == Other || known != 0 && m.Cluster != known {
+		p.foreign(&m)
+		return nil
+	}
+	switch m.Kind {
+	case Probe:
+		if p.inc != 0 {
+			p.send(from, &Message{Kind: Probed, Inc: p.inc, Nonce: m.Nonce})
+		}
+		return nil
+	case Probed:
+		p.probed(&m)
+		return nil
+	case Call:
+		if p.inc == m.Inc && p.inc != 0 {
+			p.send(from, &Message{Kind: Here, Inc: p.inc, Number: m.Number})
+		}
+		return nil
+	case Wait, Renewed, Gone, View, NotLeader:
+		p.proper = p.now
+		p.heard = p.heard || from == p.target
+		return p.answer(&m)
+	}
+	return fmt.Errorf("%w: a %s is for no member: close the connection that it came by", errBytes, m.Kind)
+}
+
+// answer takes what a voter of the own cluster says.
+func (p *Petitioner) answer(m *Message) error {
+	switch {
+	case m.Kind == Wait && m.Nonce == p.config.Nonce && p.phase == joining:
+		return p.wait(m)
+	case m.Kind == Renewed && m.Inc == p.inc:
+		p.renewed(m)
+	case m.Kind == Gone && (p.inc != 0 && m.Inc == p.inc || p.inc == 0 && m.Nonce == p.config.Nonce):
+		p.gone()
+	case m.Kind == View:
+		return p.adopt(m.Record)
+	case m.Kind == NotLeader && m.Inc == p.inc:
+		p.sentOn(m.Address)
+	}
+	return nil
+}
+
+// foreign takes what is said in another cluster. A member whose own one has not
+// answered for two leases believes that it is no more; one who wants to join has
+// nothing to lose.
+func (p *Petitioner) foreign(m *Message) {
+	switch {
+	case m.Kind != Other || m.Inc != p.inc:
+	case p.inc == 0 && p.config.Cluster == 0:
+		p.record, p.reached = Record{}, nil
+	case p.inc != 0 && p.now-p.proper > 2*member.Instant(p.record.Settings.Lease):
+		p.end(Replaced)
+	}
+}
+
+// sentOn goes to the voter that is said to lead.
+func (p *Petitioner) sentOn(leader string) {
+	if leader == "" || leader == p.target {
+		p.heard = false // it does not help: try the next one when it is time
+		return
+	}
+	if p.hops < maxHops {
+		p.hops++
+		p.target = leader
+		p.ask()
+	}
+}
+
+// wait takes why it is not admitted yet.
+func (p *Petitioner) wait(m *Message) error {
+	if len(m.Record) > 0 {
+		if err := p.adopt(m.Record); err != nil || p.phase != joining {
+			return err
+		}
+	}
+	if p.due = p.now + 4*p.retry(); m.Reason == Reach {
+		p.probe()
+	}
+	p.Out.Wake = p.due
+	return nil
+}
+
+// probe asks members whether they hear this process.
+func (p *Petitioner) probe() {
+	for _, o := range p.record.Members {
+		p.send(o.Address, &Message{Kind: Probe, Nonce: p.config.Nonce})
+	}
+}
+
+// probed takes that a member does. With the last of them it asks again at once.
+func (p *Petitioner) probed(m *Message) {
+	if p.phase != joining || m.Nonce != p.config.Nonce || p.record.Rank(m.Inc) < 0 {
+		return
+	}
+	was := len(p.reaches())
+	p.reached = slices.DeleteFunc(p.reached, func(t timed) bool { return t.id == m.Inc })
+	p.reached = append(p.reached, timed{m.Inc, p.now})
+	if now := len(p.reaches()); now > was && now == len(p.record.Members) {
+		p.ask()
+	}
+}
+
+// reaches returns the members that were reached lately.
+func (p *Petitioner) reaches() []uint64 {
+	old := p.now - 12*p.retry()
+	var all []uint64
+	for _, t := range p.reached {
+		if t.at >= old && p.record.Rank(t.id) >= 0 {
+			all = append(all, t.id)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// renewed takes that a renewal is confirmed, and perhaps that there is a view.
+func (p *Petitioner) renewed(m *Message) {
+	if p.phase != taking {
+		return
+	}
+	p.Out.Renewed = append(p.Out.Renewed, m.Number)
+	if p.renewal != nil && p.renewal.Number <= m.Number {
+		p.renewal = nil
+	}
+	if m.Epoch > max(p.newer, p.record.Epoch) {
+		p.newer = m.Epoch
+		p.ask()
+	}
+}
+
+// gone takes that it is a member no more.
+func (p *Petitioner) gone() {
+	if p.phase == leaving {
+		p.end(Left)
+	} else {
+		p.end(Evicted)
+	}
+}
+
+// adopt takes a record, if it is newer than the one that is known.
+func (p *Petitioner) adopt(b []byte) error {
+	r, err := ParseRecord(b)
+	if err != nil {
+		return err
+	}
+	p.take(r)
+	return nil
+}
+
+// Know tells one that leaves of a record that the voter of its own process has: who
+// is a member no more is sent none.
+func (p *Petitioner) Know(now member.Instant, r *Record) {
+	p.hear(now)
+	if p.phase == leaving && r.Cluster == p.record.Cluster && r.Epoch > p.record.Epoch {
+		p.take(r.Clone())
+	}
+}
+
+// take takes a record, if it is newer than the one that is known.
+func (p *Petitioner) take(r Record) {
+	if r.Epoch <= p.record.Epoch {
+		return
+	}
+	p.record = r
+	if i := r.bearer(p.config.Nonce); p.inc == 0 && i >= 0 {
+		p.inc, p.phase, p.reached = r.Members[i].Inc, taking, nil
+	}
+	switch i := r.Rank(p.inc); {
+	case p.inc == 0:
+		return
+	case i >= 0:
+		p.config.Voter = r.Members[i].Voter
+		p.Out.View = true
+	case p.phase == leaving && r.voter(p.config.Voter) >= 0:
+		return // the voters cannot do without it yet
+	default:
+		p.gone()
+		return
+	}
+	if p.newer <= r.Epoch && p.renewal == nil && p.phase == taking {
+		p.due, p.Out.Wake = member.Never, member.Never
+	}
+}

@@ -1,0 +1,151 @@
+package views
+
+import (
+	"slices"
+
+	"github.com/stile-lock/stile/internal/live/member"
+)
+
+// Apply returns what an entry of the log, of some term, makes of a record, and
+// whether it makes anything of it: an entry that is void leaves the record as it
+// is. It is total: whatever the bytes are, all voters come to the same.
+func Apply(r Record, term uint64, entry []byte) (next Record, applied bool) {
+	x, err := ParseChange(entry)
+	if err != nil || x.Term != term && x.Start == nil {
+		return r, false
+	}
+	n, ok := r.changed(&x)
+	if !ok || n.Check() != nil {
+		return r, false
+	}
+	return n, true
+}
+
+// changed returns the record after a change, which may still be none that Check
+// accepts.
+func (r *Record) changed(x *Change) (n Record, ok bool) {
+	if x.Base != r.Epoch || r.Epoch >= maxEpoch {
+		return n, false
+	}
+	n = r.Clone()
+	n.Before, n.Formers = r.Epoch, nil
+	for _, m := range r.Members {
+		n.Formers = append(n.Formers, m.Inc)
+	}
+	if !n.start(x.Start) || !n.remove(x) || !n.haunt(r, x) || !n.admit(x.Join) {
+		return n, false
+	}
+	if x.Choices != nil {
+		n.Choices = x.Choices
+	}
+	if x.Wanted != 0 {
+		n.Wanted = x.Wanted
+	}
+	return n, n.revote(x)
+}
+
+// start sets the cluster and the epoch.
+func (r *Record) start(s *Start) bool {
+	born := r.Cluster != 0
+	switch {
+	case s == nil:
+		r.Epoch++
+		return born
+	case s.Cluster == 0 || s.Epoch == 0:
+		return false
+	case !born:
+		*r = Record{Cluster: s.Cluster, Epoch: s.Epoch, Settings: s.Settings}
+	case s.Cluster == r.Cluster || s.Epoch < r.Epoch+Jump:
+		return false
+	default:
+		r.Cluster, r.Epoch = s.Cluster, s.Epoch
+		r.Voters = nil // the log begins anew
+	}
+	return true
+}
+
+// remove takes out those who are evicted and those who leave.
+func (r *Record) remove(x *Change) bool {
+	for _, inc := range slices.Concat(x.Drop, x.Left) {
+		i := r.Rank(inc)
+		if i < 0 {
+			return false
+		}
+		r.Members = slices.Delete(r.Members, i, i+1)
+	}
+	return true
+}
+
+// haunt sets the ghosts: those there were, and those evicted now. Others cannot
+// be any: a leaver has promised not to act.
+func (r *Record) haunt(old *Record, x *Change) bool {
+	r.Ghosts = nil
+	for _, g := range x.Ghosts {
+		n := Ghost{Inc: g.Inc, Rest: g.Rest}
+		if i := slices.IndexFunc(old.Ghosts, func(o Ghost) bool { return o.Inc == g.Inc }); i >= 0 {
+			n.Nonce = old.Ghosts[i].Nonce
+		} else if i := old.Rank(g.Inc); i >= 0 && slices.Contains(x.Drop, g.Inc) {
+			n.Nonce = old.Members[i].Nonce
+		} else {
+			return false
+		}
+		r.Ghosts = append(r.Ghosts, n)
+	}
+	return true
+}
+
+// admit adds those who join, each as a new incarnation.
+func (r *Record) admit(all []Joiner) bool {
+	for i, j := range all {
+		m := Member{Name: j.Name, Address: j.Address, Nonce: j.Nonce, Inc: r.Epoch*places + uint64(i)}
+		if k := r.voter(j.Voter); k >= 0 && !slices.ContainsFunc(r.Members, func(o Member) bool { return o.Voter == j.Voter }) {
+			m.Voter = j.Voter
+			r.Voters[k].Name, r.Voters[k].Address = j.Name, j.Address
+		}
+		r.Members = append(r.Members, m)
+	}
+	return len(all) <= member.MaxMembers
+}
+
+// revote sets the voters. Whoever becomes one while the one in its process leaves
+// is that one again.
+func (r *Record) revote(x *Change) bool {
+	for _, id := range x.Retire {
+		i := r.voter(id)
+		if i < 0 || r.Voters[i].Leaves {
+			return false
+		}
+		r.Voters[i].Leaves = true
+	}
+	for _, id := range x.Forget {
+		i := r.voter(id)
+		if i < 0 || !r.Voters[i].Leaves {
+			return false
+		}
+		r.Voters = slices.Delete(r.Voters, i, i+1)
+		for k := range r.Members {
+			if r.Members[k].Voter == id {
+				r.Members[k].Voter = 0
+			}
+		}
+	}
+	for i, nonce := range x.Promote {
+		k := r.bearer(nonce)
+		if k < 0 || !r.promote(&r.Members[k], r.Epoch*places+uint64(i)) {
+			return false
+		}
+	}
+	return true
+}
+
+// promote makes a member a voter, with a new number if it has none.
+func (r *Record) promote(m *Member, id uint64) bool {
+	if k := r.voter(m.Voter); k >= 0 {
+		was := r.Voters[k].Leaves
+		r.Voters[k].Leaves = false
+		return was
+	}
+	m.Voter = id
+	r.Voters = append(r.Voters, Voter{ID: id, Name: m.Name, Address: m.Address})
+	return true
+}

@@ -1,0 +1,281 @@
+package views
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/stile-lock/stile/internal/live/member"
+)
+
+// A Clerk is a voter at work: a log that it keeps with other voters, and a warden
+// that says what goes into it. Its methods are called one at a time, with readings of the
+// own clock. What is to be sent is in Out, to be taken after each of them. If one
+// of Receive, Step and Tick has left an error in Err, it is dead and its
+// process must end: nothing may be sent.
+type Clerk struct {
+	Out    ClerkOut
+	Err    error
+	id     uint64
+	log    Log
+	warden *Warden
+	m      *machine
+	lead   Lead
+	seen   []place // where other voters are, as far as they have said so themselves
+}
+
+// ClerkOut is what a voter wants saved and sent. Whoever takes it resets it.
+type ClerkOut struct {
+	Saves []Save   // each is acknowledged by Saved
+	Send  []Letter // to members, and those who want to be
+	Post  []Letter // to other voters
+}
+
+// Reset empties it.
+func (o *ClerkOut) Reset() { *o = ClerkOut{o.Saves[:0], o.Send[:0], o.Post[:0]} }
+
+// A place is where a voter is.
+type place struct {
+	id      uint64
+	address string
+}
+
+// maxSeen bounds how many places are kept.
+const maxSeen = 4 * MaxVoters
+
+// A machine is the record, as the log's entries make it.
+type machine struct {
+	record Record
+	index  uint64 // of the last entry
+	fresh  bool   // it has changed since somebody looked
+	seen   func(index uint64, r *Record)
+}
+
+func (m *machine) Apply(index, term uint64, entry []byte) {
+	var changed bool
+	m.record, changed = Apply(m.record, term, entry)
+	m.index, m.fresh = index, m.fresh || changed
+	m.tell()
+}
+
+func (m *machine) tell() {
+	if m.seen != nil {
+		m.seen(m.index, &m.record)
+	}
+}
+
+func (m *machine) Snapshot() []byte { return m.record.AppendTo(nil) }
+
+func (m *machine) Restore(index uint64, data []byte) error {
+	r, err := ParseRecord(data)
+	if err != nil {
+		return err
+	}
+	m.record, m.index, m.fresh = r, index, true
+	m.tell()
+	return nil
+}
+
+// A ClerkConfig says how a voter is run.
+type ClerkConfig struct {
+	Logs  Logs
+	State []byte // what the voter has kept
+	Seed  uint64 // of what the log needs chance for
+	// Seen is shown the record after each entry that is applied; nil shows nobody.
+	// It is for whoever judges.
+	Seen func(index uint64, r *Record)
+}
+
+// OpenClerk starts the voter whose state it is.
+func OpenClerk(from ClerkConfig) (*Clerk, error) {
+	_, id, err := from.Logs.Voter(from.State)
+	if err != nil {
+		return nil, err
+	}
+	if id == 0 {
+		return nil, errors.New("start a voter: its state is empty")
+	}
+	c := &Clerk{id: id, m: &machine{seen: from.Seen}}
+	if c.log, err = from.Logs.Start(from.State, c.m, from.Seed); err != nil {
+		return nil, err
+	}
+	c.m.fresh = false
+	c.warden = NewWarden(id, c.m.record)
+	return c, nil
+}
+
+// Found returns the first state of the only voter of a new cluster, or of one that
+// is restored, by the entry that Birth or Restored made; and the record that it
+// begins with.
+func Found(logs Logs, old Record, first Change) (Record, []byte, error) {
+	r, ok := Apply(old, first.Term, first.AppendTo(nil))
+	if !ok || first.Start == nil || len(r.Voters) != 1 {
+		return r, nil, errors.New("found a cluster: the settings, the name or the number of voters are not valid: want a name, settings that work, and one voter")
+	}
+	state, err := logs.Found(r.Cluster, r.Voters[0].ID, r.AppendTo(nil))
+	return r, state, err
+}
+
+// ID returns its number.
+func (c *Clerk) ID() uint64 { return c.id }
+
+// Record returns the record, as it was last applied here.
+func (c *Clerk) Record() *Record { return &c.m.record }
+
+// Lead says who leads.
+func (c *Clerk) Lead() Lead { return c.lead }
+
+// Warden returns what decides, for what an operator asks of it: Evict, Choose,
+// Forget, Want.
+func (c *Clerk) Warden() *Warden { return c.warden }
+
+// Over reports whether, by a record, a voter of this number is needed no more: it
+// was one, and the others can do without its word.
+func (r *Record) Over(voter uint64) bool {
+	return r.Cluster != 0 && r.voter(voter) < 0 && voter/places <= r.Epoch
+}
+
+// Receive takes a message for a voter.
+func (c *Clerk) Receive(now member.Instant, from string, b []byte) error {
+	if c.Err != nil {
+		return c.Err
+	}
+	err := c.warden.Receive(now, from, b)
+	c.settle(now)
+	return err
+}
+
+// Step takes what another voter has posted.
+func (c *Clerk) Step(now member.Instant, from string, b []byte) error {
+	if c.Err != nil {
+		return c.Err
+	}
+	to, n := binary.Uvarint(b)
+	sender, k := binary.Uvarint(b[max(n, 0):])
+	if n <= 0 || k <= 0 {
+		return fmt.Errorf("%w: a voter's letter without its ends", errBytes)
+	}
+	if to != c.id {
+		return nil // for one that was there before
+	}
+	err := c.log.Step(sender, b[n+k:])
+	if err == nil {
+		c.note(sender, from)
+	}
+	c.settle(now)
+	return err
+}
+
+// note keeps where a voter is: the record that says so may not have come yet.
+func (c *Clerk) note(id uint64, address string) {
+	i := slices.IndexFunc(c.seen, func(p place) bool { return p.id == id })
+	switch {
+	case i >= 0:
+		c.seen[i].address = address
+	case len(c.seen) < maxSeen:
+		c.seen = append(c.seen, place{id, address})
+	default:
+		c.seen[id%maxSeen] = place{id, address}
+	}
+}
+
+// Saved tells that a save of Out.Saves is durable.
+func (c *Clerk) Saved(now member.Instant, number uint64) {
+	if c.Err != nil {
+		return
+	}
+	if c.Err = c.log.Saved(number); c.Err == nil {
+		c.settle(now)
+	}
+}
+
+// Tick lets a tick of the log pass, and lets the warden look around.
+func (c *Clerk) Tick(now member.Instant) {
+	if c.Err != nil {
+		return
+	}
+	if c.Err = c.log.Tick(); c.Err == nil {
+		c.settle(now)
+	}
+	if c.Err == nil {
+		c.warden.Tick(now)
+		c.settle(now)
+	}
+}
+
+// Rest returns how many of the next ticks nothing comes of, if nothing else happens
+// before: the warden of a voter that does not lead only looks at the clock.
+func (c *Clerk) Rest() int {
+	if c.Err != nil {
+		return 0
+	}
+	return c.log.Rest()
+}
+
+// settle lets the log and the warden do what each asks of the other.
+func (c *Clerk) settle(now member.Instant) {
+	for again := true; again; {
+		out, err := c.log.Flush()
+		if err != nil {
+			c.Err = err
+			c.Out, c.warden.Out = ClerkOut{}, WardenOut{}
+			return
+		}
+		c.Out.Saves = append(c.Out.Saves, out.Saves...)
+		c.post(out.Send)
+		c.lead = out.Lead
+		c.warden.Voters(c.lead.Voters, len(c.lead.Learners) > 0, c.lead.Settled)
+		if c.lead.Serves {
+			c.warden.Lead(now, c.lead.Term, c.m.record)
+		} else {
+			c.warden.Follow(c.lead.Leader)
+		}
+		if c.m.fresh {
+			c.m.fresh = false
+			c.warden.Applied(now, c.m.record)
+		}
+		for _, n := range out.Reads {
+			c.warden.Confirmed(now, n)
+		}
+		again = c.ask(&c.warden.Out)
+		c.Out.Send = append(c.Out.Send, c.warden.Out.Send...)
+		c.warden.Out.Reset()
+	}
+}
+
+// ask asks of the log what the warden wants. What it refuses is wanted again. It
+// reports whether the log has something to do.
+func (c *Clerk) ask(out *WardenOut) (busy bool) {
+	if out.Propose != nil {
+		busy = c.log.Propose(out.Propose) == nil || busy
+	}
+	if out.Read != 0 {
+		busy = c.log.Read(out.Read) == nil || busy
+	}
+	if out.Revote != nil {
+		busy = c.log.Revote(out.Revote) == nil || busy
+	}
+	if out.HandOver != 0 {
+		busy = c.log.HandOver(out.HandOver) == nil || busy
+	}
+	return busy
+}
+
+// post sends what the log has to say to other voters, to where they are.
+func (c *Clerk) post(all []Post) {
+	for _, p := range all {
+		address := c.m.record.Address(p.To)
+		if i := slices.IndexFunc(c.seen, func(o place) bool { return o.id == p.To }); i >= 0 {
+			address = c.seen[i].address
+		}
+		if address == "" {
+			continue
+		}
+		b := binary.AppendUvarint(binary.AppendUvarint(make([]byte, 0, len(p.Bytes)+20), p.To), c.id)
+		c.Out.Post = append(c.Out.Post, Letter{address, append(b, p.Bytes...)})
+	}
+}
+
+// ForVoter reports whether a message is one for a voter rather than for a member.
+func ForVoter(b []byte) bool { return len(b) > 0 && Kind(b[0]) < Wait }

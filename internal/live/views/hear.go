@@ -1,0 +1,147 @@
+package views
+
+import (
+	"fmt"
+
+	"github.com/stile-lock/stile/internal/live/member"
+)
+
+// Receive takes a message. What it answers goes back to where it came from; what
+// it has to say later goes to the address of the member.
+func (w *Warden) Receive(now member.Instant, from string, b []byte) error {
+	w.hear(now)
+	m, err := ParseMessage(b)
+	if err != nil {
+		return err
+	}
+	if m.Kind >= Wait {
+		return fmt.Errorf("%w: a %s is for no voter: close the connection that it came by", errBytes, m.Kind)
+	}
+	r := &w.record
+	switch {
+	case m.Cluster != 0 && m.Cluster != r.Cluster && r.Cluster != 0:
+		w.send(from, &Message{Kind: Other, Cluster: r.Cluster, Inc: m.Inc})
+	case m.Kind == Here:
+		w.here(&m)
+	case m.Kind == Join && w.leads:
+		w.join(from, &m)
+	case m.Kind == Status && w.leads:
+		w.read(request{from: from, number: m.Number})
+	case m.Kind == Join || m.Kind == Status:
+		w.elsewhere(from, &m)
+	case r.Cluster != 0 && r.out(m.Inc):
+		w.stranger(from, &m)
+	case m.Kind == Fetch && r.Rank(m.Inc) >= 0 && r.Epoch > m.Epoch:
+		w.push(from)
+	case !w.leads || r.Rank(m.Inc) < 0: // of the latter a leader that is none any more has not heard
+		w.elsewhere(from, &m)
+	case m.Kind == Leave:
+		w.leave(from, &m)
+	case m.Kind == Renew:
+		w.renew(from, &m)
+	}
+	return nil
+}
+
+// elsewhere sends somebody to the leader.
+func (w *Warden) elsewhere(from string, m *Message) {
+	hint := ""
+	if w.leader != w.self {
+		hint = w.record.Address(w.leader)
+	}
+	w.send(from, &Message{Kind: NotLeader, Cluster: w.record.Cluster, Inc: m.Inc, Epoch: w.record.Epoch, Address: hint})
+}
+
+// stranger answers one that is a member no more. Any voter can: nobody is ever a
+// member again. A voter that leaves must stay until the others can do without
+// it, which only the leader knows.
+func (w *Warden) stranger(from string, m *Message) {
+	if m.Kind == Leave {
+		w.parted = w.now
+	}
+	switch {
+	case m.Kind == Leave && m.Voter != 0 && !w.leads:
+		w.elsewhere(from, m)
+	case m.Kind == Leave && m.Voter != 0 && (!w.steady || w.listed(m.Voter)) && w.leaving(m.Voter):
+		return
+	default:
+		if m.Kind == Leave && m.Voter != 0 {
+			w.push(from) // by which it sees that the others can do without it
+		}
+		w.send(from, &Message{Kind: Gone, Cluster: w.record.Cluster, Inc: m.Inc})
+	}
+}
+
+// leave notes that a member has promised never to enter again. It is asked again
+// and again until the member is told that it is gone. The last one need not wait
+// for a view without anybody, but for those who have left before it: when it ends
+// nobody is there to tell them.
+func (w *Warden) leave(from string, m *Message) {
+	s := w.standing(m.Inc)
+	s.heard = w.now
+	if !s.leaves {
+		s.leaves, s.asked = true, w.now
+		w.call(true)
+	}
+	if w.record.Members[w.record.Rank(m.Inc)].Voter != m.Voter {
+		w.push(from) // it is to vote, and has not heard of it: all would wait for it
+	}
+	if len(w.record.Members) == 1 && len(w.joiners) == 0 && w.flying == nil && w.told() {
+		w.send(from, &Message{Kind: Gone, Cluster: w.record.Cluster, Inc: m.Inc})
+	}
+}
+
+// told reports whether all who have left know it, as far as can be told: the log can
+// do without their voters, and none of them has asked for as long as it takes to ask
+// some times.
+func (w *Warden) told() bool {
+	return w.agreed() && (w.parted == 0 || w.now-w.parted > member.Instant(w.record.Settings.Renew))
+}
+
+// Evict has a member evicted, whatever it does, unless nobody would stay.
+func (w *Warden) Evict(inc uint64) error {
+	s := w.standing(inc)
+	switch {
+	case !w.leads:
+		return ErrNotLeader
+	case s == nil:
+		return fmt.Errorf("incarnation %d cannot be evicted: it is none of the members of epoch %d", inc, w.record.Epoch)
+	}
+	s.evict = true
+	return nil
+}
+
+// Choose has the next view use other algorithms.
+func (w *Warden) Choose(all []member.Choice) error {
+	if !w.leads {
+		return ErrNotLeader
+	}
+	v := w.record.View()
+	v.Choices = all
+	if err := v.Check(); err != nil {
+		return err
+	}
+	w.choices = all
+	return nil
+}
+
+// Forget has a view of the same members made, so that idle names go away.
+func (w *Warden) Forget() error {
+	if !w.leads {
+		return ErrNotLeader
+	}
+	w.forget = true
+	return nil
+}
+
+// Want sets how many voters there are to be.
+func (w *Warden) Want(voters int) error {
+	switch {
+	case !w.leads:
+		return ErrNotLeader
+	case voters != 1 && voters != 3 && voters != MaxVoters:
+		return fmt.Errorf("%d voters: want 1, 3 or 5", voters)
+	}
+	w.wanted = voters
+	return nil
+}

@@ -1,0 +1,112 @@
+package views
+
+import (
+	"slices"
+
+	"github.com/stile-lock/stile/internal/live/member"
+)
+
+// A joiner is one who wants to be a member.
+type joiner struct {
+	Joiner
+	reached []uint64 // incarnations that it reaches
+	heard   member.Instant
+}
+
+// A flap is a name whose bearers were evicted lately.
+type flap struct {
+	name  string
+	times int
+	last  member.Instant
+	until member.Instant // before that it is not admitted again
+}
+
+// Bounds of what a leader keeps.
+const (
+	maxJoiners = 4 * member.MaxMembers
+	maxFlaps   = 4 * member.MaxMembers
+	memory     = 8 // leases for which an eviction is remembered
+)
+
+// join takes a request to join, and says why it has to wait. It is asked again
+// and again, so one who has fallen silent wants it no more.
+func (w *Warden) join(from string, m *Message) {
+	r := &w.record
+	switch {
+	case m.Name == "" || m.Nonce == 0:
+		return // nobody correct asks so
+	case r.bearer(m.Nonce) >= 0:
+		w.push(from)
+		return
+	case r.haunts(m.Nonce): // it was admitted and evicted before it heard of it
+		w.send(from, &Message{Kind: Gone, Cluster: r.Cluster, Nonce: m.Nonce})
+		return
+	}
+	j := joiner{Joiner{m.Name, m.Address, m.Nonce, m.Voter}, m.Who, w.now}
+	if i := slices.IndexFunc(w.joiners, func(o joiner) bool { return o.Name == m.Name }); i >= 0 {
+		w.joiners[i] = j // the process is another one, or says it again
+	} else if len(w.joiners) < maxJoiners {
+		w.joiners = append(w.joiners, j)
+	}
+	x := Message{Kind: Wait, Cluster: r.Cluster, Nonce: m.Nonce, Reason: w.against(&j, r.Members)}
+	if m.Epoch < r.Epoch {
+		x.Record = w.bytes
+	}
+	w.send(from, &x)
+}
+
+// against says what is against admitting somebody beside these members.
+func (w *Warden) against(j *joiner, stay []Member) Reason {
+	for _, m := range stay {
+		if m.Name == j.Name {
+			return NameUse
+		}
+	}
+	for _, m := range stay {
+		if !slices.Contains(j.reached, m.Inc) {
+			return Reach
+		}
+	}
+	if slices.ContainsFunc(w.flaps, func(f flap) bool { return f.name == j.Name && w.now < f.until }) {
+		return Flaps
+	}
+	if len(stay) >= member.MaxMembers {
+		return Full
+	}
+	return Soon
+}
+
+// admissible returns who can be admitted beside these members. Two who are
+// admitted together need not have reached each other: if they do not, they
+// complain.
+func (w *Warden) admissible(stay []Member) []Joiner {
+	silent := w.now - 4*member.Instant(w.record.Settings.Renew)
+	w.joiners = slices.DeleteFunc(w.joiners, func(j joiner) bool { return j.heard < silent })
+	var all []Joiner
+	for i := range w.joiners {
+		j := &w.joiners[i]
+		if w.against(j, stay) == Soon && len(stay)+len(all) < member.MaxMembers {
+			all = append(all, j.Joiner)
+		}
+	}
+	return all
+}
+
+// flapped notes that the bearer of a name was evicted. The first time in a while
+// has no consequence; then it has to wait before it is admitted again, and each
+// time for twice as long, up to a lease.
+func (w *Warden) flapped(name string) {
+	s := &w.record.Settings
+	old := w.now - memory*member.Instant(s.Lease)
+	w.flaps = slices.DeleteFunc(w.flaps, func(f flap) bool { return f.last < old })
+	i := slices.IndexFunc(w.flaps, func(f flap) bool { return f.name == name })
+	if i < 0 {
+		if len(w.flaps) < maxFlaps {
+			w.flaps = append(w.flaps, flap{name: name, times: 1, last: w.now})
+		}
+		return
+	}
+	f := &w.flaps[i]
+	wait := min(max(s.ViewLife, s.Renew)<<min(f.times-1, 20), s.Lease)
+	f.times, f.last, f.until = f.times+1, w.now, w.now+member.Instant(wait)
+}

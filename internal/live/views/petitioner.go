@@ -1,0 +1,258 @@
+package views
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/stile-lock/stile/internal/live/member"
+)
+
+// A Petitioner is what the host of a member says to the view service: it joins,
+// renews, fetches and leaves, asks again what is not answered, and finds the
+// voter that leads. Its methods are called one at a time, with readings of the
+// member's own clock; what it wants done is in Out, to be taken after each.
+//
+// It serves one process from joining to its end. Whoever is told that it is gone
+// and wants to come back makes another one, with another nonce.
+type Petitioner struct {
+	Out    PetitionerOut
+	config PetitionerConfig
+	now    member.Instant
+	phase  phase
+	inc    uint64
+	record Record // the newest that it knows
+
+	target  string // the voter that is asked
+	others  int    // how often it has asked all voters in vain, or somebody else
+	hops    int    // how often it was sent on since it last asked by itself
+	heard   bool   // the target has answered since
+	due     member.Instant
+	proper  member.Instant // when a voter of its cluster last answered
+	renewal *Message       // that was not confirmed yet
+	newer   uint64         // an epoch that somebody has a view of
+	reached []timed        // members that answered a probe, and when
+}
+
+type phase uint8
+
+const (
+	idle phase = iota
+	joining
+	taking  // part
+	leaving // it has promised never to enter again
+	ended
+)
+
+// A PetitionerConfig says who wants to be a member, and whom it may ask.
+type PetitionerConfig struct {
+	Name    string
+	Address string // where others find it
+	Nonce   uint64 // drawn by chance, above 0, by every process and for every attempt anew
+	Voter   uint64 // the number of the voter whose disk it has; 0 if it has none
+	Cluster uint64 // if it is known; 0 joins whichever it finds
+	Voters  []string
+	Retry   member.Span // after how long to ask again, before the settings are known; 0 is half a second
+}
+
+// An Ending is how it ends to be a member.
+type Ending uint8
+
+// How it ends.
+const (
+	Running  Ending = iota // it does not
+	Evicted                // the others go on without it
+	Left                   // it has left
+	Replaced               // its voters are of another cluster now
+)
+
+// PetitionerOut is what a petitioner wants done. Whoever takes it resets it.
+type PetitionerOut struct {
+	Send    []Letter
+	View    bool     // there is a new view, with this process in it: install it
+	Renewed []uint64 // renewals that were confirmed
+	Ending  Ending   // stop; nothing more is said
+	Wake    member.Instant
+}
+
+// Reset empties it.
+func (o *PetitionerOut) Reset() {
+	*o = PetitionerOut{Send: o.Send[:0], Renewed: o.Renewed[:0], Wake: o.Wake}
+}
+
+// NewPetitioner makes a petitioner that has not said anything yet.
+func NewPetitioner(c PetitionerConfig) (*Petitioner, error) {
+	switch {
+	case c.Name == "" || len(c.Name) > maxName || len(c.Address) > member.MaxAddress:
+		return nil, fmt.Errorf("a member %q at %q: want a name of up to %d bytes, and an address of up to %d", c.Name, c.Address, maxName, member.MaxAddress)
+	case c.Nonce == 0 || len(c.Voters) == 0:
+		return nil, fmt.Errorf("%d voters to ask, and nonce %d: want at least one, and a nonce above 0", len(c.Voters), c.Nonce)
+	}
+	if c.Retry <= 0 {
+		c.Retry = member.Second / 2
+	}
+	p := &Petitioner{config: c, target: c.Voters[0], due: member.Never}
+	p.Out.Wake = member.Never
+	return p, nil
+}
+
+// Inc returns its incarnation; 0 before it is admitted.
+func (p *Petitioner) Inc() uint64 { return p.inc }
+
+// Record returns the newest record that it knows.
+func (p *Petitioner) Record() *Record { return &p.record }
+
+func (p *Petitioner) hear(now member.Instant) { p.now = max(p.now, now) }
+
+// retry is after how long it asks again.
+func (p *Petitioner) retry() member.Instant {
+	if p.record.Cluster == 0 {
+		return member.Instant(p.config.Retry)
+	}
+	return member.Instant(p.record.Settings.Renew / 4)
+}
+
+// Join begins to ask for membership.
+func (p *Petitioner) Join(now member.Instant) {
+	p.hear(now)
+	if p.phase == idle {
+		p.phase, p.proper = joining, p.now
+		p.ask()
+	}
+}
+
+// Renew sends a renewal, with the members that this one does not reach. It is
+// sent again until it is confirmed, or there is another one.
+func (p *Petitioner) Renew(now member.Instant, number uint64, forget bool, unreached []uint64) {
+	p.hear(now)
+	if p.phase == taking {
+		p.renewal = &Message{Kind: Renew, Inc: p.inc, Number: number, Forget: forget, Who: slices.Clone(unreached)}
+		p.ask()
+	}
+}
+
+// Leave asks to be let go. Before that the member must have promised never to
+// enter again: nobody waits for its lease.
+func (p *Petitioner) Leave(now member.Instant) {
+	p.hear(now)
+	switch p.phase {
+	case taking:
+		p.phase, p.renewal = leaving, nil
+		p.ask()
+	case idle, joining: // it never was a member, as far as it knows
+		p.end(Left)
+	}
+}
+
+// Seen tells that somebody has installed a view of this epoch.
+func (p *Petitioner) Seen(now member.Instant, epoch uint64) {
+	p.hear(now)
+	if (p.phase == taking || p.phase == leaving) && epoch > max(p.newer, p.record.Epoch) {
+		p.newer = epoch
+		p.ask()
+	}
+}
+
+// Wake is to be called when Out.Wake has come.
+func (p *Petitioner) Wake(now member.Instant) {
+	p.hear(now)
+	if p.now < p.due {
+		return
+	}
+	if !p.heard {
+		p.rotate()
+	}
+	p.hops = 0
+	p.ask()
+}
+
+func (p *Petitioner) send(to string, m *Message) {
+	m.Cluster = p.record.Cluster
+	if m.Cluster == 0 {
+		m.Cluster = p.config.Cluster
+	}
+	p.Out.Send = append(p.Out.Send, Letter{to, m.AppendTo(nil)})
+}
+
+// ask says all that is to be said to the voter that is asked.
+func (p *Petitioner) ask() {
+	p.heard = false
+	n := len(p.Out.Send)
+	wait := p.retry()
+	switch p.phase {
+	case joining:
+		p.send(p.target, &Message{Kind: Join, Nonce: p.config.Nonce, Epoch: p.record.Epoch, Voter: p.config.Voter, Name: p.config.Name, Address: p.config.Address, Who: p.reaches()})
+	case leaving:
+		p.send(p.target, &Message{Kind: Leave, Inc: p.inc, Voter: p.config.Voter})
+	}
+	if p.renewal != nil {
+		p.renewal.Epoch = p.record.Epoch
+		p.send(p.target, p.renewal)
+	}
+	if p.newer > p.record.Epoch {
+		p.send(p.target, &Message{Kind: Fetch, Inc: p.inc, Epoch: p.record.Epoch})
+	}
+	if p.due = member.Never; len(p.Out.Send) > n {
+		p.due = p.now + wait
+	}
+	p.Out.Wake = p.due
+}
+
+// rotate goes on to the next voter. When all of them were asked in vain it asks
+// somebody else, who may know others, and then them again.
+func (p *Petitioner) rotate() {
+	all := p.voters()
+	voters := max(1, len(p.record.staying()))
+	at := slices.Index(all, p.target) + 1
+	if len(all) > voters && at >= voters { // it asked the last of them, or somebody else
+		p.others++
+		if at = 0; p.others%2 == 1 {
+			at = voters + p.others/2%(len(all)-voters)
+		}
+	}
+	p.target = all[at%len(all)]
+}
+
+// voters returns who is asked, in turn: the voters of the record, whom it was
+// told to ask to begin with, and, in case all voters are others by now, the
+// members, who know them.
+func (p *Petitioner) voters() []string {
+	var all []string
+	add := func(address string) {
+		if !slices.Contains(all, address) {
+			all = append(all, address)
+		}
+	}
+	for _, v := range p.record.Voters {
+		if !v.Leaves {
+			add(v.Address) // which may be here
+		}
+	}
+	for _, a := range p.config.Voters {
+		add(a)
+	}
+	for _, m := range p.record.Members {
+		if m.Address != p.config.Address {
+			add(m.Address)
+		}
+	}
+	return all
+}
+
+// Refer answers a message for a voter that came to a process which runs none: it
+// names the voter that this one asks.
+func (p *Petitioner) Refer(now member.Instant, from string, b []byte) error {
+	p.hear(now)
+	m, err := ParseMessage(b)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(p.record.Voters, func(v Voter) bool { return v.Address == p.target }) && p.phase != ended {
+		p.send(from, &Message{Kind: NotLeader, Inc: m.Inc, Epoch: p.record.Epoch, Address: p.target})
+	}
+	return nil
+}
+
+func (p *Petitioner) end(how Ending) {
+	p.phase, p.Out.Ending = ended, how
+	p.renewal, p.newer, p.due, p.Out.Wake = nil, 0, member.Never, member.Never
+}

@@ -1,0 +1,337 @@
+package raft
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	etcd "go.etcd.io/raft/v3"
+	pb "go.etcd.io/raft/v3/raftpb"
+	"go.etcd.io/raft/v3/tracker"
+
+	"github.com/stile-lock/stile/internal/live/views"
+)
+
+// A Config says how a voter is run. Times are in ticks.
+type Config struct {
+	State     State // what the voter has kept
+	Machine   views.Machine
+	Seed      uint64            // voters of a group may have the same one
+	Election  int               // a leader that is not heard for so long is doubted; a follower bears with it for up to twice as long
+	Heartbeat int               // how often a leader is heard; less than Election
+	MaxLog    int               // after so many entries a snapshot takes their place
+	Log       func(line string) // hears what Raft has to tell, or is nil
+}
+
+// Bounds of what is proposed and sent.
+const (
+	MaxEntry    = 1 << 20 // bytes of a proposal
+	maxMessage  = 1 << 18 // bytes of entries in one message, if they are several
+	maxPending  = 4 << 20 // bytes of entries that are not committed yet
+	maxInflight = 64      // messages with entries on their way to one voter
+)
+
+// Why a request is refused, besides views.ErrNotLeader. None of these harms the node.
+var (
+	ErrNotReady = errors.New("this leader has not applied an entry of its term yet: ask again")
+	ErrBusy     = errors.New("a change of voters or of the leader is under way: ask again when it is over")
+	ErrBehind   = errors.New("those who are to vote do not have the log yet: ask again, or want others")
+	ErrDropped  = errors.New("the proposal was dropped, since too much is waiting or the leader is changing: ask again")
+)
+
+// A Node is a voter: an views.Log. It is not safe for concurrent use.
+type Node struct {
+	group, id uint64
+	machine   views.Machine
+	election  int
+	maxLog    uint64
+
+	core  *etcd.RawNode // used by way of raw, if that may change its state
+	now   etcd.BasicStatus
+	known bool // now is of now
+	log   *view
+	rng   *rand.Rand
+	hard  Hard   // as Raft has it; what is saved may lack the latest commit
+	last  uint64 // the index of the last entry, durable or not
+	err   error
+	out   views.LogOut
+	quiet int // ticks since a leader was heard, or a vote given
+	bears int // so many quiet ticks are borne
+
+	saves   uint64        // how many were handed out
+	writes  []write       // those that are not acknowledged yet
+	kept    uint64        // the commit index that is durable
+	applies []*pb.Message // committed entries that are not applied yet
+	cutting bool          // a snapshot that shortens the log is on its way to the disk
+	stalled int           // ticks for which this leader has waited for a save
+
+	reads   []read
+	snaps   []sentSnapshot
+	pending pending
+	goal    goal
+	ticks   uint64  // that this voter has led, or waited, for
+	heard   []heard // learners, and when
+	settle  settling
+}
+
+var _ views.Log = (*Node)(nil)
+
+// A read is confirmed, and waits for an index to be applied.
+type read struct {
+	number, index uint64
+}
+
+// A sentSnapshot is on its way, or lost: who sends it must tell Raft.
+type sentSnapshot struct {
+	to  uint64
+	age int
+}
+
+// New starts a voter from its state: it applies what is known to be committed
+// and refuses a state that Raft could not live with.
+func New(c Config) (*Node, error) {
+	if c.Machine == nil || c.Heartbeat < 1 || c.Election <= c.Heartbeat || c.MaxLog < 1 {
+		return nil, fmt.Errorf("start a voter: it needs a machine, 1 <= heartbeat < election, and a log of at least 1 entry; got heartbeat %d, election %d, log %d", c.Heartbeat, c.Election, c.MaxLog)
+	}
+	s := c.State
+	if s.ID == 0 {
+		return nil, fmt.Errorf("start a voter: %w", ErrUnborn)
+	}
+	if err := s.Check(); err != nil {
+		return nil, fmt.Errorf("start voter %d: %w; %w", s.ID, err, ErrDamaged)
+	}
+	n := &Node{
+		group: s.Group, id: s.ID, machine: c.Machine, election: c.Election, maxLog: uint64(c.MaxLog),
+		rng: rand.New(rand.NewPCG(c.Seed, s.ID)), hard: s.Hard, kept: s.Hard.Commit, last: s.Last(),
+	}
+	if err := n.start(s, c); err != nil {
+		return nil, fmt.Errorf("start voter %d: %w", s.ID, err)
+	}
+	return n, nil
+}
+
+func (n *Node) start(s State, c Config) (err error) {
+	defer n.guard(&err)
+	n.log = newView(n, s)
+	if s.Snapshot.Index > 0 {
+		if err := n.machine.Restore(s.Snapshot.Index, s.Snapshot.Data); err != nil {
+			return fmt.Errorf("take up the snapshot of index %d: %w", s.Snapshot.Index, err)
+		}
+	}
+	n.core, err = etcd.NewRawNode(&etcd.Config{
+		ID: n.id, Storage: n.log, Applied: s.Snapshot.Index, ElectionTick: c.Election, HeartbeatTick: c.Heartbeat,
+		MaxSizePerMsg: maxMessage, MaxCommittedSizePerReady: math.MaxUint64, MaxUncommittedEntriesSize: maxPending, MaxInflightMsgs: maxInflight,
+		CheckQuorum: true, PreVote: true, ReadOnlyOption: etcd.ReadOnlySafe, AsyncStorageWrites: true,
+		DisableProposalForwarding: true, StepDownOnRemoval: true, Logger: logger{c.Log},
+	})
+	if err != nil {
+		return err
+	}
+	if err := n.drain(); err != nil {
+		return err
+	}
+	n.calm()
+	return nil
+}
+
+// guard makes a panic of Raft an error, by which the node is dead. Raft panics
+// if it sees that it cannot go on safely.
+func (n *Node) guard(err *error) {
+	if p := recover(); p != nil {
+		n.die(fmt.Errorf("raft: %v", p))
+	}
+	if n.err != nil {
+		*err = n.err
+	}
+}
+
+// die ends the node: nothing is sent any more.
+func (n *Node) die(err error) {
+	if n.err == nil {
+		n.err = fmt.Errorf("voter %d must end: %w", n.id, err)
+	}
+	n.out = views.LogOut{}
+}
+
+// calm starts the count of quiet ticks again. One who votes alone need not bear
+// with anybody.
+func (n *Node) calm() {
+	n.quiet, n.bears = 0, 1
+	if !n.alone() {
+		n.bears = n.election + n.rng.IntN(n.election)
+	}
+}
+
+// Tick lets a tick pass.
+func (n *Node) Tick() (err error) {
+	defer n.guard(&err)
+	if n.err != nil {
+		return n.err
+	}
+	n.ticks++
+	if n.leads() {
+		n.raw().Tick()
+		n.ageSnapshots()
+		n.unload()
+		n.leaveJoint()
+		return nil
+	}
+	n.snaps = nil
+	n.raw().TickQuiesced()
+	if n.quiet++; n.quiet < n.bears {
+		return nil
+	}
+	n.calm()
+	if len(n.writes) > 0 { // another campaign would make void the vote that the disk is about to have
+		return nil
+	}
+	return n.raw().Campaign()
+}
+
+// unload hands over from a leader whose disk has not acknowledged anything for as long
+// as a silent leader is borne with. It could go on to confirm reads, but would learn
+// of no entry that is committed.
+func (n *Node) unload() {
+	if len(n.writes) == 0 {
+		n.stalled = 0
+		return
+	}
+	if n.stalled++; n.stalled < n.election || n.alone() || n.status().LeadTransferee != 0 {
+		return
+	}
+	n.stalled = 0
+	to, most := uint64(0), uint64(0)
+	n.core.WithProgress(func(id uint64, t etcd.ProgressType, p tracker.Progress) {
+		if id != n.id && t == etcd.ProgressTypePeer && p.RecentActive && p.Match > most {
+			to, most = id, p.Match
+		}
+	})
+	if to != 0 {
+		n.raw().TransferLeader(to)
+	}
+}
+
+// leaveJoint ends a change of voters of which Raft has not proposed the end. It does so
+// by itself as soon as the change is applied, but not while it hands over; and if
+// nobody takes over, no entry comes that would remind it, since none may be proposed
+// before the end.
+func (n *Node) leaveJoint() {
+	if n.log.conf.Joint() && n.log.applied == n.last && n.status().LeadTransferee == 0 {
+		_ = n.raw().ProposeConfChange(&pb.ConfChangeV2{}) // if it is dropped, the next tick proposes it again
+	}
+}
+
+// Rest returns how many of the next ticks nothing comes of but that they have passed.
+func (n *Node) Rest() int {
+	if n.err != nil || n.leads() {
+		return 0
+	}
+	return max(n.bears-n.quiet-1, 0)
+}
+
+// Step takes a letter from another voter. An error says that it was refused;
+// only if Flush returns one too has it ended the node.
+func (n *Node) Step(from uint64, letter []byte) (err error) {
+	defer n.guard(&err)
+	if n.err != nil {
+		return n.err
+	}
+	m, err := unpack(n.group, from, n.id, letter)
+	if err != nil {
+		return fmt.Errorf("a letter from voter %d is refused: %w", from, err)
+	}
+	term, vote := n.status().GetTerm(), n.status().GetVote()
+	if m.GetTerm() >= term {
+		if err := n.trust(m); err != nil {
+			return err
+		}
+	}
+	n.hears(from)
+	err = n.raw().Step(m)
+	if errors.Is(err, etcd.ErrStepPeerNotFound) {
+		return nil // one who was removed answers late
+	}
+	now := n.status()
+	heard := now.Lead == from && now.GetTerm() == m.GetTerm() && fromLeader(m.GetType())
+	if heard || now.GetVote() == from && (vote != from || term != now.GetTerm()) {
+		n.calm()
+	}
+	return err
+}
+
+// trust compares a message of the present with the log. A leader that counts on
+// entries which this voter does not have has had its word for them: the disk has
+// lost what it promised, and this voter must not vote again. What others have
+// stored, a leader has sent; but if it has crashed before its own disk had it, a
+// confirmation can come to the process that has taken its place.
+func (n *Node) trust(m *pb.Message) error {
+	switch last := n.log.last(); {
+	case m.GetType() == pb.MsgHeartbeat && m.GetCommit() > last:
+		n.die(fmt.Errorf("voter %d knows that index %d was stored here, but the log ends at %d: the disk has lost what was saved; empty the folder, and let the node join again", m.GetFrom(), m.GetCommit(), last))
+		return n.err
+	case m.GetType() == pb.MsgAppResp && n.leads() && m.GetTerm() == n.status().GetTerm() && !m.GetReject() && m.GetIndex() > n.last:
+		return fmt.Errorf("voter %d says it has stored index %d, but the log ends at %d", m.GetFrom(), m.GetIndex(), n.last)
+	}
+	return nil
+}
+
+func fromLeader(t pb.MessageType) bool {
+	return t == pb.MsgApp || t == pb.MsgHeartbeat || t == pb.MsgSnap
+}
+
+// Propose asks for an entry. That it is committed is known when it is applied;
+// if it is not for long, it may be lost, or not: its machine must be able to
+// tell a second one from the first. While a change of voters ends the vote of
+// somebody, it is ErrBusy.
+func (n *Node) Propose(entry []byte) (err error) {
+	defer n.guard(&err)
+	if err := n.serves(); err != nil {
+		return err
+	}
+	if len(entry) == 0 || len(entry) > MaxEntry {
+		return fmt.Errorf("propose %d bytes: an entry has 1 to %d", len(entry), MaxEntry)
+	}
+	if n.parting() {
+		return ErrBusy
+	}
+	return dropped(n.raw().Propose(entry))
+}
+
+// Read begins a round of the voters. LogOut.Reads has its number when a majority
+// has confirmed that this voter still led after the round had begun, and all that
+// was committed before it is applied. If the leader changes, or voters go so that
+// one is left, it may never be confirmed: begin another one.
+func (n *Node) Read(number uint64) (err error) {
+	defer n.guard(&err)
+	if err := n.serves(); err != nil {
+		return err
+	}
+	n.raw().ReadIndex(binary.BigEndian.AppendUint64(nil, number))
+	return nil
+}
+
+// HandOver asks another voter to lead. Until it does, or does not in time,
+// nothing can be proposed; so the end of a change of voters must come first.
+func (n *Node) HandOver(to uint64) (err error) {
+	defer n.guard(&err)
+	if err := n.serves(); err != nil {
+		return err
+	}
+	if to == n.id || !n.log.conf.Has(to) {
+		return fmt.Errorf("hand over to %d: it is no other voter; the voters are %d", to, n.log.conf.Voters)
+	}
+	if n.changing() {
+		return ErrBusy
+	}
+	n.raw().TransferLeader(to)
+	return nil
+}
+
+func dropped(err error) error {
+	if errors.Is(err, etcd.ErrProposalDropped) {
+		return ErrDropped
+	}
+	return err
+}

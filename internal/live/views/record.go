@@ -1,0 +1,173 @@
+package views
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/stile-lock/stile/internal/live/member"
+)
+
+// A Member is a member of the present view, and where it is to be found.
+type Member struct {
+	Name    string
+	Address string
+	Nonce   uint64 // that its process drew before it asked to join
+	Inc     uint64
+	Voter   uint64 // the number of the voter that runs in its process; 0 if none does
+}
+
+// A Ghost is an evicted incarnation that may still act on its lease.
+type Ghost struct {
+	Inc   uint64
+	Nonce uint64
+	Rest  member.Span // how long, by a true clock, from when the view was committed
+}
+
+// A Voter keeps the log. It is a disk rather than a process: whoever starts
+// again with the disk is the same voter, and whoever lost it never is.
+type Voter struct {
+	ID      uint64
+	Name    string
+	Address string
+	Leaves  bool // it is to be taken out of the log's own list of voters, or was
+}
+
+// A Record is what the voters agree on. At the same place of the log it is the
+// same on all of them, byte by byte.
+type Record struct {
+	Cluster  uint64 // drawn at birth; 0 before
+	Epoch    uint64
+	Before   uint64 // the epoch of the view before; 0 if there was none
+	Settings member.Settings
+	Wanted   int      // how many voters there are to be: 1, 3 or 5
+	Members  []Member // in the order of their incarnations
+	Formers  []uint64 // the incarnations of the members before
+	Ghosts   []Ghost  // all of them, not only those of the last change
+	Choices  []member.Choice
+	Voters   []Voter // in the order of their numbers
+}
+
+// Bounds of what is replicated.
+const (
+	MaxVoters  = 5
+	maxName    = 128 // bytes of a member's name
+	maxChoices = 255
+	maxLeaving = 2 * MaxVoters // voters that leave are few
+
+	// places is how many incarnations, or voters, one epoch can make.
+	places   = member.MaxMembers
+	maxEpoch = 1 << 56
+)
+
+// View returns the view that members install.
+func (r *Record) View() member.View {
+	v := member.View{Epoch: r.Epoch, BeforeEpoch: r.Before, Before: slices.Clone(r.Formers), Choices: slices.Clone(r.Choices)}
+	for _, m := range r.Members {
+		v.Members = append(v.Members, member.Who{Name: m.Name, Inc: m.Inc})
+	}
+	for _, g := range r.Ghosts {
+		v.Ghosts = append(v.Ghosts, member.Ghost{Inc: g.Inc, Rest: g.Rest})
+	}
+	return v
+}
+
+// Rank returns the place of an incarnation among the members, or -1.
+func (r *Record) Rank(inc uint64) int {
+	return slices.IndexFunc(r.Members, func(m Member) bool { return m.Inc == inc })
+}
+
+// out reports whether an incarnation was a member and is none any more, for
+// good. Of one that was admitted later than this record nothing is known.
+func (r *Record) out(inc uint64) bool { return r.Rank(inc) < 0 && inc/places <= r.Epoch }
+
+// bearer returns the place of the member that has drawn a nonce, or -1.
+func (r *Record) bearer(nonce uint64) int {
+	return slices.IndexFunc(r.Members, func(m Member) bool { return m.Nonce == nonce })
+}
+
+// named returns the place of the member of a name, or -1.
+func (r *Record) named(name string) int {
+	return slices.IndexFunc(r.Members, func(m Member) bool { return m.Name == name })
+}
+
+// haunts reports whether the bearer of a nonce is a ghost.
+func (r *Record) haunts(nonce uint64) bool {
+	return slices.ContainsFunc(r.Ghosts, func(g Ghost) bool { return g.Nonce == nonce })
+}
+
+// voter returns the place of a voter, or -1.
+func (r *Record) voter(id uint64) int {
+	return slices.IndexFunc(r.Voters, func(v Voter) bool { return v.ID == id })
+}
+
+// Address returns where a voter is to be found, or nothing.
+func (r *Record) Address(voter uint64) string {
+	if i := r.voter(voter); i >= 0 {
+		return r.Voters[i].Address
+	}
+	return ""
+}
+
+// staying returns the numbers of the voters that do not leave.
+func (r *Record) staying() []uint64 {
+	var all []uint64
+	for _, v := range r.Voters {
+		if !v.Leaves {
+			all = append(all, v.ID)
+		}
+	}
+	return all
+}
+
+// Clone returns a record that shares nothing with this one that can change.
+func (r *Record) Clone() Record {
+	n := *r
+	n.Members, n.Formers, n.Ghosts = slices.Clone(r.Members), slices.Clone(r.Formers), slices.Clone(r.Ghosts)
+	n.Choices, n.Voters = slices.Clone(r.Choices), slices.Clone(r.Voters)
+	return n
+}
+
+// Check reports why voters cannot have agreed on this.
+func (r *Record) Check() error {
+	if r.Cluster == 0 || r.Epoch >= maxEpoch {
+		return fmt.Errorf("cluster %d in epoch %d: want a cluster above 0, and an epoch below %d", r.Cluster, r.Epoch, uint64(maxEpoch))
+	}
+	if err := r.Settings.Check(); err != nil {
+		return err
+	}
+	v := r.View()
+	if err := v.Check(); err != nil {
+		return err
+	}
+	for i, m := range r.Members {
+		switch {
+		case m.Name == "" || r.named(m.Name) != i:
+			return fmt.Errorf("member %q: want names, each once", m.Name)
+		case m.Nonce == 0 || r.bearer(m.Nonce) != i || r.haunts(m.Nonce):
+			return fmt.Errorf("nonce %d of %q: want one above 0 that nobody else has", m.Nonce, m.Name)
+		case m.Inc/places > r.Epoch || i > 0 && m.Inc <= r.Members[i-1].Inc:
+			return fmt.Errorf("incarnation %d of %q in epoch %d: want them in order, and none of the future", m.Inc, m.Name, r.Epoch)
+		}
+	}
+	return r.checkVoters()
+}
+
+func (r *Record) checkVoters() error {
+	for i, v := range r.Voters {
+		if v.ID == 0 || v.ID/places > r.Epoch || i > 0 && v.ID <= r.Voters[i-1].ID {
+			return fmt.Errorf("voter %d in epoch %d: want them in order, above 0, and none of the future", v.ID, r.Epoch)
+		}
+	}
+	if n := len(r.staying()); n < 1 || n > MaxVoters || n%2 == 0 || len(r.Voters) > maxLeaving {
+		return fmt.Errorf("%d voters, and %d that leave: want 1, 3 or 5", n, len(r.Voters)-n)
+	}
+	if r.Wanted < 1 || r.Wanted > MaxVoters || r.Wanted%2 == 0 {
+		return fmt.Errorf("%d voters are wanted: want 1, 3 or 5", r.Wanted)
+	}
+	for i, m := range r.Members {
+		if m.Voter != 0 && slices.IndexFunc(r.Members, func(o Member) bool { return o.Voter == m.Voter }) != i {
+			return fmt.Errorf("voter %d runs in two processes", m.Voter)
+		}
+	}
+	return nil
+}

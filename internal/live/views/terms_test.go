@@ -1,0 +1,107 @@
+package views
+
+import (
+	"testing"
+
+	"github.com/stile-lock/stile/internal/live/member"
+)
+
+// A voter answers by the record on its disk, before it has heard of a leader.
+func TestVoterBeginsWithItsRecord(t *testing.T) {
+	d := &desk{NewWarden(64, born(t, 2, 1)), t, 0, 0}
+	if all := d.say("m", Message{Kind: Fetch, Inc: 65}); !has(all, View) {
+		t.Errorf("%v", all)
+	}
+}
+
+// One that leads begins anew in another term, or if it did not lead in between, and not
+// when it is told again.
+func TestLeadAgain(t *testing.T) {
+	d := leader(t, 2, 1)
+	r := *d.Record()
+	d.join("X", 5)
+	if d.Lead(d.now+second, 1, r); len(d.joiners) != 1 || !d.leads {
+		t.Error("it begins anew in the same term")
+	}
+	d.Follow(65)
+	if d.Lead(d.now+2*second, 1, r); len(d.joiners) > 0 || !d.leads || d.since != d.now+2*second {
+		t.Error("it does not begin anew")
+	}
+	d.join("X", 5)
+	if d.Lead(d.now+3*second, 2, r); len(d.joiners) > 0 || d.Warden.term != 2 {
+		t.Error("it does not begin anew in another term")
+	}
+}
+
+// A new leader waits a while before the last member goes, if somebody has left who may
+// not know it, and counts from its beginning how long voters have been missing.
+func TestNewLeaderAndLeavers(t *testing.T) {
+	one := born(t, 1, 1)
+	left := must(t, born(t, 2, 1), Change{Base: 1, Left: []uint64{65}})
+	for what, x := range map[string]struct {
+		r    Record
+		list []uint64
+		gone bool
+	}{
+		"nobody has left":            {one, []uint64{64}, true},
+		"a member has left":          {left, []uint64{64}, false},
+		"the log has another voter":  {one, []uint64{64, 65}, false},
+		"the log has nobody so far":  {one, nil, false},
+		"the log waits for somebody": {left, []uint64{64, 65}, false},
+	} {
+		d := &desk{NewWarden(64, x.r), t, second, 2} // its clock may show little
+		d.Voters(x.list, false, true)
+		d.parted = 0
+		d.Lead(d.now, 2, x.r)
+		if got := has(d.leaves(64, 64), Gone); got != x.gone || (d.parted == d.now) != (!x.gone && x.list != nil) {
+			t.Errorf("%s: the last member goes at once: %v, parted at %d", what, got, d.parted)
+		}
+	}
+	r := must(t, born(t, 3, 3), Change{Base: 1, Drop: []uint64{66}})
+	d := &desk{NewWarden(64, r), t, 100 * second, 2}
+	d.Lead(d.now, 2, r)
+	if len(d.absent) != 1 || d.absent[0].id != 66 || d.absent[0].at != d.now {
+		t.Errorf("missing voters: %+v", d.absent)
+	}
+}
+
+// The last member waits from when the view without the others was made, even if none of
+// them asks.
+func TestLastLeaverWaitsForTheView(t *testing.T) {
+	d := leader(t, 2, 1)
+	d.live(2*second, 64, 65)
+	d.leaves(65, 0)
+	d.tick(1)
+	d.commit()
+	d.now += 2 * second
+	if has(d.leaves(64, 64), Gone) {
+		t.Error("it does not wait")
+	}
+	if d.now++; !has(d.leaves(64, 64), Gone) {
+		t.Error("it waits for too long")
+	}
+	if len(d.flaps) > 0 {
+		t.Errorf("to leave counts as an eviction: %+v", d.flaps)
+	}
+}
+
+// One that is admitted wants to join no more, also if it is the first member then. A
+// ghost of which nothing is known rests for as long as a lease can run.
+func TestFirstMemberIsReplaced(t *testing.T) {
+	d := leader(t, 2, 1)
+	for range 10 {
+		d.tick(second)
+	}
+	d.join("X", 5)
+	d.tick(1)
+	if r := d.commit(); r.Members[0].Name != "X" || len(d.joiners) > 0 {
+		t.Errorf("%+v, and %d want to join", r.Members, len(d.joiners))
+	}
+	r := d.Record().Clone()
+	r.Epoch++
+	r.Ghosts = append(r.Ghosts, Ghost{Inc: 70, Nonce: 70, Rest: member.Second})
+	d.Applied(d.now, r)
+	if g := d.ghosts[len(d.ghosts)-1]; g.id != 70 || g.at != d.now+d.patience() {
+		t.Errorf("%+v", g)
+	}
+}

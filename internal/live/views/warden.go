@@ -1,0 +1,239 @@
+package views
+
+import (
+	"slices"
+
+	"github.com/stile-lock/stile/internal/live/member"
+)
+
+// A Warden is what a voter does with the messages of members. Its methods are
+// called one at a time, with readings of the voter's own clock. What it wants
+// done is in Out, to be taken after each of them.
+//
+// Only one that leads decides. What it knows beyond the record is of its term,
+// and gone with it: a new leader begins every lease and every ghost at full
+// length, since it cannot know when they began.
+type Warden struct {
+	Out    WardenOut
+	self   uint64 // its voter's number
+	record Record
+	bytes  []byte // of the record
+	now    member.Instant
+	ticked member.Instant
+
+	leads  bool
+	term   uint64
+	leader uint64 // who leads, as far as is known
+	since  member.Instant
+
+	standings []standing // of the members, by their ranks
+	ghosts    []timed    // until when they may act
+	joiners   []joiner
+	flaps     []flap
+	grudges   []grudge
+	forget    bool
+	choices   []member.Choice // that were asked for; nil if none were
+	wanted    int             // voters that were asked for; 0 if none were
+
+	last     uint64         // who stays though it leaves, since all do; 0 if nobody
+	parted   member.Instant // when somebody who has left may last have waited to be told so
+	flying   *Change        // that was proposed, and is under way
+	entry    []byte         // its bytes
+	proposed member.Instant
+
+	waiting []request // that no read has begun for
+	asked   []request // that a read has begun for
+	reads   uint64
+
+	list    []uint64 // the log's own list of voters
+	growing bool     // it has some beside them who are to vote soon
+	steady  bool     // it is known, and is not being changed
+	absent  []timed  // voters that run in no member's process, and since when
+	revoted member.Instant
+}
+
+// WardenOut is what a warden wants done. Whoever takes it resets it.
+type WardenOut struct {
+	Send     []Letter
+	Propose  []byte   // an entry, to be proposed now; it may be one that was proposed before
+	Read     uint64   // if not 0: the number of a read that is to begin now
+	Revote   []uint64 // if not nil: the voters that the log is to have; asked for again until it has
+	HandOver uint64   // if not 0: the voter that is to lead instead
+}
+
+// Reset empties it.
+func (o *WardenOut) Reset() { *o = WardenOut{Send: o.Send[:0]} }
+
+// A standing is what a leader knows of a member.
+type standing struct {
+	inc    uint64
+	heard  member.Instant // when it last gave a sign of life
+	until  member.Instant // by when its lease is over, whatever its clock does
+	number uint64         // of its last renewal
+	proven bool           // it has renewed with this leader
+	leaves bool           // it has promised never to enter again
+	asked  member.Instant // when it first said so to this leader
+	called member.Instant // when it was last asked whether it lives
+	lived  member.Instant // when it was asked what it has answered: it lived then, or later
+	evict  bool           // it is to be evicted, whatever it does
+}
+
+// A timed is something with an instant.
+type timed struct {
+	id uint64
+	at member.Instant
+}
+
+// NewWarden makes the warden of a voter, with the record that it has on disk.
+func NewWarden(voter uint64, r Record) *Warden {
+	w := &Warden{self: voter}
+	w.adopt(r)
+	return w
+}
+
+// Record returns the record, as it was last applied.
+func (w *Warden) Record() *Record { return &w.record }
+
+func (w *Warden) adopt(r Record) {
+	w.record = r
+	w.bytes = r.AppendTo(nil)
+}
+
+func (w *Warden) hear(now member.Instant) { w.now = max(w.now, now) }
+
+// patience is how long a lease is counted.
+func (w *Warden) patience() member.Instant {
+	return member.Instant(w.record.Settings.Patience())
+}
+
+// Follow tells that this voter does not lead, and who does; 0 if nobody knows.
+func (w *Warden) Follow(leader uint64) {
+	w.leads, w.leader = false, leader
+}
+
+// Lead tells that this voter leads in a term, and has applied an entry of it: the
+// record is up to date. Nothing is taken over from before.
+func (w *Warden) Lead(now member.Instant, term uint64, r Record) {
+	w.hear(now)
+	if w.leads && w.term == term {
+		return
+	}
+	*w = Warden{Out: w.Out, self: w.self, now: w.now, list: w.list, growing: w.growing, steady: w.steady, reads: w.reads}
+	w.adopt(r)
+	w.leads, w.term, w.leader, w.since, w.ticked = true, term, w.self, w.now, w.now
+	full := w.now + w.patience()
+	for _, m := range r.Members {
+		w.standings = append(w.standings, standing{inc: m.Inc, heard: w.now, until: full})
+	}
+	for _, g := range r.Ghosts {
+		w.ghosts = append(w.ghosts, timed{g.Inc, full})
+	}
+	if len(w.list) > len(r.staying()) || slices.ContainsFunc(r.Formers, r.out) {
+		w.parted = w.now
+	}
+	w.missing()
+}
+
+// until returns by when an incarnation's lease is over, as far as is known here.
+func (w *Warden) until(inc uint64) member.Instant {
+	if s := w.standing(inc); s != nil {
+		return s.until
+	}
+	return 0
+}
+
+// standing returns what is known of a member, or nil.
+func (w *Warden) standing(inc uint64) *standing {
+	if i := slices.IndexFunc(w.standings, func(s standing) bool { return s.inc == inc }); i >= 0 {
+		return &w.standings[i]
+	}
+	return nil
+}
+
+// Applied tells that entries of the log were applied, and what the record is now.
+// Whether they were void does not matter: a change that is under way is proposed
+// again until its epoch is over.
+func (w *Warden) Applied(now member.Instant, r Record) {
+	w.hear(now)
+	if r.Epoch == w.record.Epoch && r.Cluster == w.record.Cluster {
+		return
+	}
+	old := w.record
+	w.adopt(r)
+	if !w.leads {
+		return
+	}
+	w.since = w.now
+	w.settle(&old)
+	w.flying, w.entry = nil, nil
+	w.joiners = slices.DeleteFunc(w.joiners, func(j joiner) bool { return r.bearer(j.Nonce) >= 0 })
+	w.grudges = slices.DeleteFunc(w.grudges, func(g grudge) bool { return r.Rank(g.of) < 0 || r.Rank(g.about) < 0 })
+	w.missing()
+	for _, m := range r.Members {
+		w.push(m.Address)
+	}
+}
+
+// settle takes leases and ghosts over into a new view.
+func (w *Warden) settle(old *Record) {
+	was, ghosts := w.standings, w.ghosts
+	w.standings, w.ghosts = nil, nil
+	full := w.now + w.patience()
+	for _, m := range w.record.Members {
+		s := standing{inc: m.Inc, heard: w.now, until: full}
+		if i := slices.IndexFunc(was, func(o standing) bool { return o.inc == m.Inc }); i >= 0 {
+			s = was[i]
+		}
+		w.standings = append(w.standings, s)
+	}
+	for _, g := range w.record.Ghosts {
+		t := timed{g.Inc, full}
+		if i := slices.IndexFunc(ghosts, func(o timed) bool { return o.id == g.Inc }); i >= 0 {
+			t = ghosts[i]
+		} else if i := slices.IndexFunc(was, func(o standing) bool { return o.inc == g.Inc }); i >= 0 {
+			t.at = was[i].until
+		}
+		w.ghosts = append(w.ghosts, t)
+	}
+	for _, m := range old.Members {
+		if w.record.Rank(m.Inc) >= 0 {
+			continue
+		}
+		w.parted = w.now
+		if w.flying != nil && slices.Contains(w.flying.Drop, m.Inc) {
+			w.flapped(m.Name)
+		}
+		if !w.listed(m.Voter) || !w.leaving(m.Voter) {
+			w.send(m.Address, &Message{Kind: Gone, Cluster: w.record.Cluster, Inc: m.Inc, Nonce: m.Nonce})
+		}
+	}
+}
+
+// Tick lets the warden look around: the host calls it now and then, some ten
+// times for each renewal of a member.
+func (w *Warden) Tick(now member.Instant) {
+	w.hear(now)
+	stood := w.now - w.ticked
+	w.ticked = w.now
+	if !w.leads || w.record.Cluster == 0 {
+		return
+	}
+	if renew := member.Instant(w.record.Settings.Renew); stood > renew {
+		for i := range w.standings { // it stood still, and what came meanwhile is not heard yet
+			w.standings[i].heard = w.now
+		}
+	}
+	w.round()
+	w.call(false)
+	w.propose()
+	w.reconcile()
+}
+
+func (w *Warden) send(to string, m *Message) {
+	w.Out.Send = append(w.Out.Send, Letter{to, m.AppendTo(nil)})
+}
+
+// push tells of the record.
+func (w *Warden) push(to string) {
+	w.send(to, &Message{Kind: View, Cluster: w.record.Cluster, Record: w.bytes})
+}

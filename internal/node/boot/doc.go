@@ -1,3 +1,0 @@
-// Package boot reads the clock that a process counts its leases by: one that goes on
-// while the machine is suspended, and that nobody sets.
-package boot

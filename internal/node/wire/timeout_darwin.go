@@ -1,9 +1,0 @@
-package wire
-
-import (
-	"net"
-	"time"
-)
-
-// userTimeout is left to keepalive and heartbeats since macOS has none.
-func userTimeout(*net.TCPConn, time.Duration) error { return nil }

@@ -1,0 +1,363 @@
+package style
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A layer is a pure package and what it may import of this repository. Hosts
+// come after the catalog and import no algorithm: they take a algorithm.Spec.
+type layer struct {
+	name string
+	may  string // separated by spaces
+}
+
+// layers lists the pure packages. Every one may import only what is above it.
+func layers() []layer {
+	return []layer{
+		{"internal/spell", ""},
+		{"internal/race", ""},
+		{"core", ""},
+		{"quorum", "core"},
+		{"mutex", "core quorum"},
+		{"election", "core"},
+		{"deadlock", "internal/spell core election"},
+		{"recovery", "core quorum mutex election"},
+		{"internal/words", ""},
+		{"catalog", "internal/spell core quorum mutex election deadlock recovery"},
+		{"trace", "core"},
+		{"scenario", "internal/spell core trace"},
+		{"family", "core trace scenario"},
+		{"family/locks", "internal/words core trace scenario family"},
+		{"family/elections", "core trace scenario family"},
+		{"family/transactions", "internal/words core deadlock trace scenario family"},
+		{"family/families", "core family family/locks family/elections family/transactions"},
+		{"sim/kernel", "core trace scenario"},
+		{"sim", "core deadlock trace scenario family family/families family/locks family/elections family/transactions sim/kernel"},
+		{"lab", "internal/spell internal/words core deadlock catalog trace scenario family family/families sim"},
+		{"internal/codec", ""},
+		{"internal/live/member", "core internal/codec"},
+		{"internal/live/session", "internal/codec internal/live/member"},
+		{"internal/live/views", "internal/codec internal/live/member"},
+		{"internal/live/process", "core internal/live/session internal/live/member internal/live/views"},
+		{"internal/live/replay", "core internal/codec internal/live/session internal/live/member internal/live/views internal/live/process"},
+		{"internal/live/storm", "core trace scenario sim/kernel internal/live/member internal/live/session internal/live/views internal/live/process internal/words"},
+		{"internal/live/measure", "core trace scenario sim/kernel catalog internal/live/member internal/live/views internal/live/process"},
+	}
+}
+
+// standard lists what pure packages may import of the standard library: what
+// computes, and nothing that knows of a clock, of chance or of the outside.
+const standard = "bytes cmp encoding/binary encoding/hex encoding/json errors fmt hash/fnv html io iter maps math math/bits reflect slices sort strconv strings text/tabwriter unicode unicode/utf8"
+
+// where may import runtime: it says where in its code an algorithm has panicked, and
+// asks for nothing else.
+const where = "core/panic.go"
+
+// seeded may import math/rand/v2: it draws from a seed that it is given, and from
+// nothing else.
+const seeded = "internal/live/process/process.go"
+
+func pureRules() []rule {
+	return []rule{
+		{"imports of pure packages", imports, []plant{
+			{source("core/x.go", "package core", `import "time"`), "core/x.go:2: core imports time"},
+			{source("mutex/x.go", "package mutex", `import "math/rand/v2"`), "mutex imports math/rand/v2"},
+			{source("internal/live/process/x.go", "package process", `import "math/rand/v2"`), "internal/live/process imports math/rand/v2"},
+			{source(seeded, "package process", `import "math/rand/v2"`), ""},
+			{source("sim/x.go", "package sim", `import "os"`), "sim imports os"},
+			{source("core/x.go", "package core", `import "runtime"`), "core imports runtime"},
+			{source("core/panic.go", "package core", `import "runtime"`), ""},
+			{source("trace/x.go", "package trace", `import "github.com/other/thing"`), "trace imports github.com/other/thing"},
+			{source("core/x.go", "package core", `import "github.com/stile-lock/stile/mutex"`), "core imports mutex"},
+			{source("sim/x.go", "package sim", `import "github.com/stile-lock/stile/mutex"`), "sim imports mutex"},
+			{source("sim/x_test.go", "package sim", `import "github.com/stile-lock/stile/mutex"`), ""},
+			{source("cmd/stile/x.go", "package main", `import "os"`), ""},
+		}},
+		{"no goroutine in pure packages", goroutines, []plant{
+			{source("sim/x.go", "package sim", "func f() {", "\tgo f()", "}"), "sim/x.go:3: a goroutine"},
+			{source("check/x.go", "package check", "func f() {", "\tgo f()", "}"), ""},
+		}},
+		{"nothing but places in the code is asked of the runtime in pure packages", asksRuntime, []plant{
+			{source("core/panic.go", "package core", `import "runtime"`, "func f() { runtime.GC() }"), "core/panic.go:3: runtime.GC"},
+			{source("core/panic.go", "package core", `import "runtime"`, "func f() { runtime.Callers(0, nil) }"), ""},
+		}},
+		{"chance in pure packages comes from a seed", chance, []plant{
+			{source(seeded, "package process", `import "math/rand/v2"`, "func f() int { return rand.Int() }"), "internal/live/process/process.go:3: rand.Int"},
+			{source(seeded, "package process", `import "math/rand/v2"`, "func f() *rand.ChaCha8 { return rand.NewChaCha8([32]byte{}) }"), ""},
+		}},
+		{"no output in pure packages", prints, []plant{
+			{source("sim/x.go", "package sim", `import "fmt"`, `func f() { fmt.Println("x") }`), "sim/x.go:3: fmt.Println"},
+			{source("sim/x.go", "package sim", `func f() { println("x") }`), "sim/x.go:2: println"},
+			{source("sim/x.go", "package sim", `import "fmt"`, `func f() string { return fmt.Sprint("x") }`), ""},
+		}},
+		{"no range over a map in pure packages", mapRanges, []plant{
+			{source("sim/x.go", "package sim", "type m map[int]int", "func f(x struct{ m }) {", "\tfor range x.m {", "\t}", "}"), "sim/x.go:4: a range over a map"},
+			{source("sim/x.go", "package sim", `import "maps"`, "func f(x map[int]int) any { return maps.Keys(x) }"), "sim/x.go:3: maps.Keys"},
+			{source("sim/x.go", "package sim", `import "maps"`, `import "slices"`, "func f(x map[int]int) []int {", "\tfor range x[0] {", "\t}",
+				"\treturn slices.Sorted(maps.Keys(x))", "}"), ""},
+		}},
+		{"no mutable variable in pure packages", variables, []plant{
+			{source("core/x.go", "package core", "var count int"), "core/x.go:2: variable count"},
+			{source("core/x.go", "package core", "var table = map[int]int{1: 2}"), "variable table"},
+			{source("core/x.go", "package core", "var list = []int{1}"), "variable list"},
+			{source("core/x.go", "package core", "var names = [...]string{1: \"a\"}", "func f() { names[0] = \"b\" }"), "core/x.go:3: names is changed"},
+			{source("core/x.go", "package core", "var names = [...]struct{ n int }{{1}}", "func f() { names[0].n++ }"), "core/x.go:3: names is changed"},
+			{source("core/x.go", "package core", "var names = [...]string{\"a\"}", "func f() []string { return names[:] }"), "core/x.go:3: names is changed"},
+			{source("core/x.go", "package core", "var names = [...]string{\"a\"}", "func f() *string { return &names[0] }"), "core/x.go:3: names is changed"},
+			{source("core/x.go", "package core", `import "errors"`, `var ErrX = errors.New("x")`, "func f() { ErrX = nil }"), "core/x.go:4: ErrX is changed"},
+			{source("core/x.go", "package core", `import "errors"`, `import "slices"`, `var ErrX = errors.New("x")`, "var _ error = ErrX",
+				`var names = [...]string{"a"}`,
+				"func f(i int) string { return names[i][1:] }", "func g(s string) bool { return slices.Contains(names[:], s) }"), ""},
+		}},
+	}
+}
+
+// pure returns the pure packages that there are.
+func (r *repo) pure() []layer {
+	return slices.DeleteFunc(layers(), func(l layer) bool { return len(r.in(l.name)) == 0 })
+}
+
+func imports(r *repo) ([]string, error) {
+	var found []string
+	for _, l := range r.pure() {
+		allowed := strings.Fields(standard)
+		for _, name := range strings.Fields(l.may) {
+			allowed = append(allowed, module+"/"+name)
+		}
+		for _, f := range r.in(l.name) {
+			for _, spec := range f.ast.Imports {
+				name, _ := strconv.Unquote(spec.Path.Value)
+				if !slices.Contains(allowed, name) && (name != "runtime" || f.path != where) && (name != "math/rand/v2" || f.path != seeded) {
+					found = append(found, r.at(spec.Pos(), "%s imports %s, which a pure package, or one in its place, may not", l.name, strings.TrimPrefix(name, module+"/")))
+				}
+			}
+		}
+	}
+	return found, nil
+}
+
+// inPure looks at every node of the pure packages.
+func inPure(r *repo, look func(n ast.Node) string) ([]string, error) {
+	var found []string
+	for _, l := range r.pure() {
+		for _, f := range r.in(l.name) {
+			for n := range ast.Preorder(f.ast) {
+				if wrong := look(n); wrong != "" {
+					found = append(found, r.at(n.Pos(), "%s in package %s", wrong, l.name))
+				}
+			}
+		}
+	}
+	return found, nil
+}
+
+func goroutines(r *repo) ([]string, error) {
+	return inPure(r, func(n ast.Node) string {
+		if _, ok := n.(*ast.GoStmt); ok {
+			return "a goroutine"
+		}
+		return ""
+	})
+}
+
+func asksRuntime(r *repo) ([]string, error) {
+	return inPure(r, func(n ast.Node) string {
+		s, ok := n.(*ast.SelectorExpr)
+		if !ok || types.ExprString(s.X) != "runtime" {
+			return ""
+		}
+		switch s.Sel.Name {
+		case "Callers", "CallersFrames", "Frame":
+			return ""
+		}
+		return "runtime." + s.Sel.Name
+	})
+}
+
+func chance(r *repo) ([]string, error) {
+	return inPure(r, func(n ast.Node) string {
+		s, ok := n.(*ast.SelectorExpr)
+		if !ok || types.ExprString(s.X) != "rand" {
+			return ""
+		}
+		switch s.Sel.Name {
+		case "ChaCha8", "NewChaCha8":
+			return ""
+		}
+		return "rand." + s.Sel.Name
+	})
+}
+
+func prints(r *repo) ([]string, error) {
+	return inPure(r, func(n ast.Node) string {
+		call, ok := n.(*ast.CallExpr)
+		if !ok {
+			return ""
+		}
+		switch name := types.ExprString(call.Fun); name {
+		case "print", "println", "fmt.Print", "fmt.Printf", "fmt.Println":
+			return name
+		}
+		return ""
+	})
+}
+
+func mapRanges(r *repo) ([]string, error) {
+	var found []string
+	for _, l := range r.pure() {
+		info, err := r.typed(l.name)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range r.in(l.name) {
+			sorted := arguments(f, "slices.Sorted slices.SortedFunc slices.SortedStableFunc")
+			for n := range ast.Preorder(f.ast) {
+				if wrong := randomOrder(n, info); wrong != "" && !slices.Contains(sorted, n) {
+					found = append(found, r.at(n.Pos(), "%s: its order is random", wrong))
+				}
+			}
+		}
+	}
+	return found, nil
+}
+
+// randomOrder says how a node walks over a map, or nothing if it does not.
+func randomOrder(n ast.Node, info *types.Info) string {
+	switch n := n.(type) {
+	case *ast.RangeStmt:
+		t := info.TypeOf(n.X)
+		if t == nil {
+			return "a range over something unknown"
+		}
+		if _, ok := t.Underlying().(*types.Map); ok {
+			return "a range over a map"
+		}
+	case *ast.CallExpr:
+		switch name := types.ExprString(n.Fun); name {
+		case "maps.Keys", "maps.Values", "maps.All":
+			return name
+		}
+	}
+	return ""
+}
+
+// arguments returns the arguments of all calls of these functions.
+func arguments(f *file, functions string) []ast.Node {
+	var args []ast.Node
+	for n := range ast.Preorder(f.ast) {
+		call, ok := n.(*ast.CallExpr)
+		if ok && slices.Contains(strings.Fields(functions), types.ExprString(call.Fun)) {
+			for _, a := range call.Args {
+				args = append(args, a)
+			}
+		}
+	}
+	return args
+}
+
+// readers are functions that get a slice and do not change or keep it.
+const readers = "slices.Contains slices.ContainsFunc slices.Index slices.IndexFunc slices.Clone slices.Concat strings.Join"
+
+// variables allows two sorts of variable in a package: errors, and tables that
+// are arrays. Neither may be changed, nor may anybody get a way to do so.
+func variables(r *repo) ([]string, error) {
+	var found []string
+	for _, l := range r.pure() {
+		info, err := r.typed(l.name)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range r.in(l.name) {
+			for _, decl := range f.ast.Decls {
+				if d, ok := decl.(*ast.GenDecl); ok && d.Tok == token.VAR {
+					found = append(found, r.mutable(d, info)...)
+				}
+			}
+			read := arguments(f, readers)
+			for n := range ast.Preorder(f.ast) {
+				for _, x := range changed(n, info) {
+					if v := packageVariable(x, info); v != nil && !slices.Contains(read, n) {
+						found = append(found, r.at(n.Pos(), "%s is changed, or could be by who gets it", v.Name()))
+					}
+				}
+			}
+		}
+	}
+	return found, nil
+}
+
+func (r *repo) mutable(d *ast.GenDecl, info *types.Info) []string {
+	var found []string
+	for _, spec := range d.Specs {
+		for _, name := range spec.(*ast.ValueSpec).Names {
+			v := info.Defs[name]
+			if name.Name == "_" || v != nil && constant(v.Type()) {
+				continue
+			}
+			found = append(found, r.at(name.Pos(), "variable %s: a pure package has no state; only errors and array tables may be variables", name.Name))
+		}
+	}
+	return found
+}
+
+func constant(t types.Type) bool {
+	if _, ok := t.Underlying().(*types.Array); ok {
+		return true
+	}
+	return types.Identical(t, types.Universe.Lookup("error").Type())
+}
+
+// changed returns the expressions that a node changes, or lets others change.
+func changed(n ast.Node, info *types.Info) []ast.Expr {
+	switch n := n.(type) {
+	case *ast.AssignStmt:
+		if n.Tok != token.DEFINE {
+			return n.Lhs
+		}
+	case *ast.IncDecStmt:
+		return []ast.Expr{n.X}
+	case *ast.UnaryExpr:
+		if n.Op == token.AND {
+			return []ast.Expr{n.X}
+		}
+	case *ast.SliceExpr:
+		if t := info.TypeOf(n.X); t != nil {
+			if _, ok := t.Underlying().(*types.Array); ok {
+				return []ast.Expr{n.X}
+			}
+		}
+	case *ast.RangeStmt:
+		if n.Tok == token.ASSIGN {
+			return []ast.Expr{n.Key, n.Value}
+		}
+	}
+	return nil
+}
+
+// packageVariable returns the variable of the package that x is, or is a part
+// of, or nil.
+func packageVariable(x ast.Expr, info *types.Info) types.Object {
+	for {
+		switch e := x.(type) {
+		case *ast.IndexExpr:
+			x = e.X
+		case *ast.SelectorExpr:
+			x = e.X
+		case *ast.ParenExpr:
+			x = e.X
+		case *ast.Ident:
+			v, ok := info.Uses[e].(*types.Var)
+			if ok && v.Parent() == v.Pkg().Scope() {
+				return v
+			}
+			return nil
+		default:
+			return nil
+		}
+	}
+}

@@ -1,0 +1,242 @@
+package bank
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/world/kernel"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/trace"
+)
+
+// A Config is one scene.
+type Config struct {
+	Lock     algorithm.Spec // how the machines take turns; NoLock for not at all
+	Machines int
+	Deposits int   // of each machine
+	Amount   int64 // of each deposit
+	Balance  int64 // of the account before
+	Seed     uint64
+	Crash    Crash     // whether a machine dies
+	Lane     string    // who keeps the balance; empty means the account
+	Number   string    // what it is called in traces; empty means balance
+	Record   bool      // keep the events, for a diagram
+	Watch    sim.Watch // may end the scene before its time; may be nil
+}
+
+// A Result is how a scene ended.
+type Result struct {
+	Lock     string `json:"lock"`
+	Machines int    `json:"machines"`
+	Deposits int    `json:"deposits"` // of each machine
+	Seed     uint64 `json:"seed"`
+	Expected int64  `json:"expected"`          // what the balance should be in the end
+	Balance  int64  `json:"balance"`           // what it is
+	Lost     int64  `json:"lost"`              // of what was deposited
+	Entries  int    `json:"entries"`           // deposits that were made
+	Messages int    `json:"messages"`          // of the lock; a deposit itself takes four
+	Stopped  bool   `json:"stopped,omitempty"` // by Config.Watch, before all deposits were made
+	Crash    string `json:"crash,omitempty"`   // who died, and when, as in 2@write
+	Waiting  []int  `json:"waiting,omitempty"` // who waits for ever after that
+	Refused  int    `json:"refused,omitempty"` // writes that the account refused
+	After    int    `json:"after,omitempty"`   // deposits of others that began after the death
+
+	Taken       []Taken         `json:"-"` // what each deposit found and left, in their order
+	Overwritten []Overwrite     `json:"-"` // how deposits were lost
+	Found       []sim.Violation `json:"-"` // how the lock failed
+	lane        string
+	Events      []trace.Event `json:"-"` // if they were to be kept; the account is the process after the machines
+}
+
+// An Overwrite is a deposit that is lost: By wrote a sum that it had worked
+// out before Of wrote its own.
+type Overwrite struct{ By, Of algorithm.ID }
+
+// A Taken is a sum that a machine wrote, in the order of writing.
+type Taken struct {
+	By  algorithm.ID
+	Sum int64
+}
+
+// latency is how long a message takes, be it of the lock or of the account.
+func latency() scenario.Dist {
+	return scenario.Dist{Shape: scenario.Uniform, A: scenario.T / 2, B: 3 * scenario.T / 2}
+}
+
+// arrival is how long a machine waits for its next customer.
+func arrival() scenario.Dist {
+	return scenario.Dist{Shape: scenario.Uniform, A: 0, B: 6 * scenario.T}
+}
+
+// accountStream is the stream of random numbers for messages to the account.
+const accountStream = 1 << 32
+
+// check reports what keeps c from being played.
+func (c Config) check() error {
+	switch {
+	case c.Machines < 1:
+		return fmt.Errorf("%d cash machines: there must be at least 1", c.Machines)
+	case c.Deposits < 1:
+		return fmt.Errorf("%d deposits: there must be at least 1", c.Deposits)
+	case c.Amount < 0 || c.Balance < 0:
+		return fmt.Errorf("a deposit of %d on a balance of %d: neither can be negative", c.Amount, c.Balance)
+	}
+	if all := float64(c.Machines) * float64(c.Deposits); all*float64(c.Amount)+float64(c.Balance) > math.MaxInt64/2 {
+		return fmt.Errorf("so much money cannot be counted: give a smaller amount or fewer deposits")
+	}
+	return nil
+}
+
+// Run plays the scene.
+func Run(c Config) (*Result, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	if !c.Crash.On {
+		return c.play(nil)
+	}
+	doom, err := c.foresee()
+	if err != nil {
+		return nil, err
+	}
+	return c.play(doom)
+}
+
+// play plays the scene, in which a machine may meet its end.
+func (c Config) play(doom *end) (*Result, error) {
+	b := c.branch(doom)
+	r, err := b.run()
+	if err != nil {
+		return nil, err
+	}
+	balance, made := b.settle()
+	result := &Result{
+		Lock: c.Lock.Name, Machines: c.Machines, Deposits: c.Deposits, Seed: c.Seed,
+		Expected: c.Balance + int64(c.Machines)*int64(c.Deposits)*c.Amount,
+		Balance:  balance, Lost: c.Balance + int64(made)*c.Amount - balance, Entries: made, Messages: r.Messages,
+		Stopped: r.Stopped, Refused: b.refused, After: b.after, Taken: b.taken, Overwritten: b.lost, Found: r.Found, Events: b.timeline(),
+		lane: cmp.Or(c.Lane, "account"),
+	}
+	if c.Crash.On {
+		result.bereaved(c)
+	}
+	return result, nil
+}
+
+func (c Config) branch(doom *end) *branch {
+	return &branch{Config: c, over: math.MaxInt64, seen: math.MaxInt64, rand: kernel.NewRand(c.Seed, accountStream), doom: doom}
+}
+
+// run lets the machines do what they do.
+func (b *branch) run() (*sim.Result, error) {
+	run := sim.Config{
+		Spec: b.Lock, Nodes: b.Machines, Entries: b.Machines * b.Deposits,
+		Quota: b.Deposits, Latency: latency(), Think: arrival(), Work: b.deposit, Seed: b.Seed,
+	}
+	if b.doom != nil {
+		run.Crashes = []sim.Outage{{Proc: b.Crash.Who, At: b.doom.at}}
+	}
+	if b.Record {
+		run.Observe = b.observe
+	}
+	now := int64(0)
+	if b.Watch != nil {
+		run.Watch = func(p sim.Progress) bool {
+			now = p.Now
+			return b.Watch(p)
+		}
+	}
+	r, err := sim.Run(run)
+	if err == nil && r.Stopped {
+		b.over = now
+	}
+	return r, err
+}
+
+// A branch is the account and the machines' dealings with it.
+type branch struct {
+	Config
+	over  int64 // nothing happens after it
+	seen  int64 // nor is kept after it
+	rand  kernel.Rand
+	doom  *end // what becomes of the machine that dies, if one does
+	calls []call
+	turns int // how many sections have begun
+	taken []Taken
+	lost  []Overwrite
+
+	refused int
+	after   int // sections that began after the death
+	events  []trace.Event
+}
+
+// A call is a message to the account and its answer.
+type call struct {
+	machine algorithm.ID
+	write   bool
+	sent    int64
+	reached int64 // when the account does it
+	back    int64 // when the answer is there
+	turn    int   // of which section it is
+	sum     int64 // what was read or written, once settled
+	refused bool  // once settled
+	orphan  bool  // who made it is dead when the answer comes
+}
+
+// deposit is what machine p does inside: it returns how long that takes.
+func (b *branch) deposit(p algorithm.ID, now int64) int64 {
+	at := now
+	b.turns++
+	if b.doom != nil && now > b.doom.at {
+		b.after++
+	}
+	for _, write := range []bool{false, true} {
+		c := call{machine: p, write: write, sent: at, turn: b.turns}
+		c.reached = c.sent + b.rand.Sample(latency())
+		c.back = c.reached + b.rand.Sample(latency())
+		at = c.back
+		if !b.doomed(&c) {
+			b.calls = append(b.calls, c)
+		}
+	}
+	return at - now
+}
+
+// settle lets the account do all calls in the order in which they reach it, and
+// returns the balance and how many deposits it has seen.
+func (b *branch) settle() (balance int64, writes int) {
+	slices.SortStableFunc(b.calls, func(x, y call) int { return cmp.Compare(x.reached, y.reached) })
+	balance, writer := b.Balance, algorithm.None
+	read := make([]int64, b.Machines)
+	since := make([]int, b.Machines) // how many writes each had seen when it read
+	latest := 0                      // the last turn that the account has heard of
+	for i := range b.calls {
+		c := &b.calls[i]
+		if c.reached > b.over {
+			break
+		}
+		p := c.machine
+		if c.refused = b.Crash.Fenced && c.turn < latest; c.refused {
+			c.sum = read[p] + b.Amount
+			b.refused++
+			continue
+		}
+		latest = max(latest, c.turn)
+		if !c.write {
+			read[p], since[p], c.sum = balance, writes, balance
+			continue
+		}
+		if since[p] != writes {
+			b.lost = append(b.lost, Overwrite{By: p, Of: writer})
+		}
+		balance, writer = read[p]+b.Amount, p
+		c.sum = balance
+		b.taken = append(b.taken, Taken{By: p, Sum: balance})
+		writes++
+	}
+	return balance, writes
+}

@@ -1,0 +1,273 @@
+// Package calls is all that a page asks of the lab, as JSON: one dispatch for a
+// server and for a worker that runs in the page, so that both give the same
+// bytes.
+package calls
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/catalog"
+	"github.com/stile-lock/stile/internal/spell"
+	"github.com/stile-lock/stile/internal/words"
+	"github.com/stile-lock/stile/internal/world/document"
+)
+
+// Calls answers calls. The zero value has the catalog's algorithms.
+type Calls struct {
+	document.Options               // Specs: how an algorithm is found
+	Start            string        // the text that the page opens with; empty for the gallery
+	Time             time.Duration // that a check or a comparison may take; 0 means LongTime
+	Memory           int64         // bytes that a check may take; 0 means a gigabyte
+	Workers          int           // goroutines of a check or a comparison; 0 means one for each core
+
+	own []algorithm.Spec // algorithms beside those of the catalog
+	now func() time.Time // the clock; nil means that of the machine
+}
+
+// What a call may cost.
+const (
+	MaxBody  = 4 << 20          // bytes of it: a text of lab.MaxText, however it is quoted
+	CallTime = 30 * time.Second // that it takes; a run of a scenario is cut before
+	LongTime = time.Hour        // that a check or a comparison takes, which tells how far it is
+)
+
+// With returns calls that know algorithms of one's own beside those of the catalog.
+// One that is called as one of the catalog's takes its place. They have no options.
+func With(own ...algorithm.Spec) *Calls {
+	find := func(name string, o algorithm.Options) (algorithm.Spec, error) {
+		if i := named(own, name); i >= 0 {
+			return own[i], catalog.Refuse(name, o)
+		}
+		return catalog.Make(name, o)
+	}
+	return &Calls{Options: document.Options{Specs: find}, own: own}
+}
+
+// named returns which algorithm has that name; -1 if none.
+func named(list []algorithm.Spec, name string) int {
+	return slices.IndexFunc(list, func(s algorithm.Spec) bool { return s.Name == name })
+}
+
+// An answer gives the lines of an answer to emit.
+type answer func(ctx context.Context, body []byte, emit func(v any) error) error
+
+func (c *Calls) all() ([]string, []answer) {
+	return []string{"start", "run", "act", "fresh", "gallery", "algorithms", "export", "check", "compare"},
+		[]answer{c.start, c.run, c.act, c.fresh, c.gallery, c.algorithms, c.export, c.check, c.compare}
+}
+
+// Names lists the calls.
+func Names() []string {
+	names, _ := (&Calls{}).all()
+	return names
+}
+
+// Call answers one call: emit is given the answer, on one line, or several one
+// after the other if the call tells how far it is. What is wrong with the call or
+// the text is an answer, too: {"error":{"line":3,"col":5,"text":"..."}}. The
+// error is that of emit, or that ctx is over.
+func (c *Calls) Call(ctx context.Context, name string, body []byte, emit func(line []byte) error) error {
+	within, cancel := c.clocked(ctx, c.limit(name))
+	defer cancel()
+	var failed error
+	say := func(v any) error {
+		if failed != nil {
+			return failed // nobody listens any more
+		}
+		line, err := document.Encode(v)
+		if err == nil {
+			err = emit(line)
+		}
+		if err != nil {
+			failed = err
+		}
+		return err
+	}
+	err := c.answer(within, name, body, say)
+	switch {
+	case failed != nil:
+		return failed
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return say(struct {
+			Error *document.Error `json:"error"`
+		}{wrong(err)})
+	}
+	return nil
+}
+
+// Streams are the calls that may take long, since they tell how far they are.
+func Streams() []string { return []string{"check", "compare"} }
+
+// limit returns how long a call may take.
+func (c *Calls) limit(name string) time.Duration {
+	switch {
+	case !slices.Contains(Streams(), name):
+		return CallTime
+	case c.Time > 0:
+		return c.Time
+	}
+	return LongTime
+}
+
+func (c *Calls) answer(ctx context.Context, name string, body []byte, say func(v any) error) error {
+	names, answers := c.all()
+	i := slices.Index(names, name)
+	switch {
+	case i < 0:
+		return fmt.Errorf("unknown call %q: want %s%s", name, spell.Either(names...), spell.DidYouMean(name, names...))
+	case len(body) > MaxBody:
+		return fmt.Errorf("a call of %s bytes: want at most %s: make the scenario shorter, or run it by 'stile replay'", words.Grouped(len(body)), words.Grouped(MaxBody))
+	}
+	return answers[i](ctx, body, say)
+}
+
+// wrong says where an error is, if that is known.
+func wrong(err error) *document.Error {
+	var at *document.Error
+	if errors.As(err, &at) {
+		return at
+	}
+	return &document.Error{Text: err.Error()}
+}
+
+// read reads what a call is given: one JSON object, or nothing.
+func read(body []byte, into any) error {
+	if body = bytes.TrimSpace(body); len(body) == 0 {
+		return nil
+	}
+	why := ""
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.DisallowUnknownFields()
+	if body[0] != '{' {
+		why = "it is no object"
+	} else if err := d.Decode(into); err != nil {
+		why = unread(err)
+	} else if _, err := d.Token(); err != io.EOF {
+		why = "something follows behind its end"
+	}
+	if why != "" {
+		return fmt.Errorf("this call cannot be read: %s: want one JSON object with the keys of the call", why)
+	}
+	return nil
+}
+
+// unread says what is wrong with JSON, without the types of Go.
+func unread(err error) string {
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &kind):
+		return fmt.Sprintf("%s cannot be the %s that is there", kind.Field, kind.Value)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return "it ends too early"
+	}
+	return strings.TrimPrefix(err.Error(), "json: ")
+}
+
+func (c *Calls) start(_ context.Context, body []byte, say func(v any) error) error {
+	if err := read(body, &struct{}{}); err != nil {
+		return err
+	}
+	return say(map[string]string{"text": c.Start})
+}
+
+// runTime is what a run may take: a page waits for it.
+const runTime = 10 * time.Second
+
+// within returns options that end a run in time.
+func (c *Calls) within(ctx context.Context) (document.Options, context.CancelFunc) {
+	o := c.Options
+	ctx, cancel := c.clocked(ctx, runTime)
+	o.Over = func() bool { return ctx.Err() != nil }
+	return o, cancel
+}
+
+type runCall struct {
+	Text    string `json:"text"`
+	Spacing string `json:"spacing"`
+	File    string `json:"file"`
+}
+
+func (c *Calls) run(ctx context.Context, body []byte, say func(v any) error) error {
+	var in runCall
+	if err := read(body, &in); err != nil {
+		return err
+	}
+	if !slices.Contains([]string{"", document.ByEvent, document.ByTime}, in.Spacing) {
+		return fmt.Errorf("unknown spacing %q: want %s", in.Spacing, spell.Either(document.ByEvent, document.ByTime))
+	}
+	o, cancel := c.within(ctx)
+	defer cancel()
+	o.Spacing, o.File = in.Spacing, in.File
+	d := document.Run(in.Text, o)
+	if d.Error != nil {
+		return d.Error
+	}
+	return say(d)
+}
+
+type actCall struct {
+	Text  string        `json:"text"`
+	Event int           `json:"event"`
+	Deed  document.Deed `json:"deed"`
+}
+
+func (c *Calls) act(ctx context.Context, body []byte, say func(v any) error) error {
+	var in actCall
+	if err := read(body, &in); err != nil {
+		return err
+	}
+	if in.Event < 0 {
+		return fmt.Errorf("a cursor after %d events: want 0 or more", in.Event)
+	}
+	o, cancel := c.within(ctx)
+	defer cancel()
+	e, err := document.Act(in.Text, o, in.Event, in.Deed)
+	if err != nil {
+		return err
+	}
+	return say(e)
+}
+
+func (c *Calls) fresh(ctx context.Context, body []byte, say func(v any) error) error {
+	var in document.Wish
+	if err := read(body, &in); err != nil {
+		return err
+	}
+	o, cancel := c.within(ctx)
+	defer cancel()
+	text, err := document.Fresh(in, o)
+	if err != nil {
+		return err
+	}
+	return say(map[string]string{"text": text})
+}
+
+type exportCall struct {
+	Text string `json:"text"`
+	As   string `json:"as"`
+}
+
+func (c *Calls) export(ctx context.Context, body []byte, say func(v any) error) error {
+	var in exportCall
+	if err := read(body, &in); err != nil {
+		return err
+	}
+	o, cancel := c.within(ctx)
+	defer cancel()
+	e, err := document.ExportAs(in.Text, in.As, o)
+	if err != nil {
+		return err
+	}
+	return say(e)
+}

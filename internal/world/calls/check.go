@@ -1,0 +1,244 @@
+package calls
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/check"
+	"github.com/stile-lock/stile/internal/words"
+	"github.com/stile-lock/stile/internal/world/document"
+	"github.com/stile-lock/stile/internal/world/family/families"
+	"github.com/stile-lock/stile/internal/world/family/transactions"
+	"github.com/stile-lock/stile/scenario"
+)
+
+// usualMemory is what a check may take if nobody says otherwise.
+const usualMemory = 1 << 30
+
+// far is how far a check is.
+type far struct {
+	Pass        string  `json:"pass"`
+	States      int64   `json:"states"`
+	Transitions int64   `json:"transitions"`
+	Depth       int     `json:"depth"`
+	Seconds     float64 `json:"seconds"`
+}
+
+type checkCall struct {
+	Text   string `json:"text"`
+	Limits limits `json:"limits"`
+}
+
+// limits are those of a check.
+type limits struct {
+	Requests int     `json:"requests"` // of each process; 0 means 1, and -1 without bound
+	Seconds  float64 `json:"seconds"`  // that it takes; 0 means as long as any check may
+	Crashes  int     `json:"crashes"`  // of elections, and of locks that survive deaths
+}
+
+// What the limits of a check can be: more than any check comes to its end with.
+const (
+	mostRequests = 255
+	mostCrashes  = 15
+)
+
+// refuse says which limit is none, if checks may take so long.
+func (l *limits) refuse(most time.Duration) error {
+	switch {
+	case l.Requests < -1 || l.Requests > mostRequests:
+		return fmt.Errorf("%d requests of each process: want 1 to %d, or -1 for any number", l.Requests, mostRequests)
+	case l.Crashes < 0 || l.Crashes > mostCrashes:
+		return fmt.Errorf("%d crashes: want 0 to %d", l.Crashes, mostCrashes)
+	case !(l.Seconds >= 0 && l.Seconds <= most.Seconds()):
+		return fmt.Errorf("a check of %g seconds: want 0 to %g, 0 meaning as long as it may", l.Seconds, most.Seconds())
+	}
+	return nil
+}
+
+// check tries every interleaving of the group that a text describes: how many
+// processes, which network, which options. What the lines of the text do is left
+// out: processes may do anything.
+func (c *Calls) check(ctx context.Context, body []byte, say func(v any) error) error {
+	var in checkCall
+	if err := read(body, &in); err != nil {
+		return err
+	}
+	if err := in.Limits.refuse(c.limit("check")); err != nil {
+		return err
+	}
+	sc, err := document.Parse(in.Text, c.Options)
+	if err != nil {
+		return err
+	}
+	conf, err := c.config(sc)
+	if err != nil {
+		return err
+	}
+	if conf.Requests = in.Limits.Requests; conf.Requests == 0 {
+		conf.Requests = 1
+	}
+	conf.Requests, conf.Crashes = max(conf.Requests, 0), in.Limits.Crashes
+	switch f := conf.Family; {
+	case f.Bounded == nil:
+		conf.Requests = 0
+	case f.Vast:
+		conf.Pace = check.Quick // as the command does
+	case conf.Crashes > 0 && !f.Detects:
+		return fmt.Errorf("%d crashes of %s, which survives none: want 0, or a lock such as %s+bully", conf.Crashes, sc.Algorithm, sc.Algorithm)
+	}
+	conf.Limits = check.Limits{Workers: c.Workers, Memory: c.Memory, Time: time.Duration(in.Limits.Seconds * float64(time.Second))}
+	if conf.Memory == 0 {
+		conf.Memory = usualMemory
+	}
+	stop, cancel := stoppable(ctx)
+	defer cancel()
+	conf.Context = stop
+	conf.Progress = func(p check.Progress) {
+		if say(map[string]far{"progress": {p.Pass, p.States, p.Transitions, p.Depth, p.Elapsed.Seconds()}}) != nil {
+			cancel() // nobody listens any more
+		}
+	}
+	report, err := check.Run(conf)
+	if err != nil {
+		return err
+	}
+	text := ""
+	if p := report.First(); p != nil && p.Counterexample != nil {
+		text = scenario.Format(p.Counterexample)
+	}
+	means := make([]string, len(report.Properties))
+	for i, p := range report.Properties {
+		means[i] = p.Means
+	}
+	return say(struct {
+		Verdict        *check.Report `json:"verdict"`
+		Means          []string      `json:"means"` // of each property, what it means that it holds
+		Counterexample string        `json:"counterexample"`
+		Checked        string        `json:"checked"` // what exactly, in a sentence
+	}{report, means, text, checked(sc, conf.Settled())})
+}
+
+// config returns the check of a scenario's group.
+func (c *Calls) config(sc *scenario.Scenario) (check.Config, error) {
+	conf := check.Config{Nodes: sc.Processes, Network: sc.Network, Options: sc.Options, First: true}
+	switch {
+	case sc.IsGraph():
+		return conf, &document.Error{Text: "a graph of resources is not run: there is nothing to check"}
+	case len(sc.Sections) > 0:
+		return conf, &document.Error{Text: "several sections cannot be checked together: take the lines that say section out, for each is a lock of its own"}
+	case sc.Transacts():
+		m, err := deadlock.Find(sc.Algorithm)
+		if err != nil {
+			return conf, err
+		}
+		t := transactions.Config{Method: m, Mode: sc.Mode, Layout: deadlock.Layout{Sites: sc.Sites, Home: sc.Homes, At: sc.Locks}}
+		put(programs(sc, m), &t)
+		conf.Family = t.Family()
+		conf.Spec, err = t.Spec()
+		return conf, err
+	}
+	var err error
+	conf.Spec, err = document.SpecOf(sc, c.Specs)
+	conf.Family = families.Of(conf.Spec)
+	if sc.Busy || sc.Holder != 0 {
+		conf.Starts = []algorithm.View{{N: sc.Processes, Holder: sc.Holder, Busy: sc.Busy}}
+	}
+	return conf, err
+}
+
+// programs returns which locks each process takes, transaction by transaction: one
+// for each of its lines that says so, in the order of time. Where no line says so
+// each takes two neighbours, as at a dinner.
+func programs(sc *scenario.Scenario, m deadlock.Method) [][][]int {
+	all := make([][][]int, sc.Processes)
+	said := false
+	byTime := slices.SortedStableFunc(slices.Values(sc.Actions), func(a, b scenario.Action) int { return cmp.Compare(a.At, b.At) })
+	for _, a := range byTime {
+		if a.Kind == scenario.Take {
+			all[a.Proc], said = append(all[a.Proc], slices.Clone(a.Locks)), true
+		}
+	}
+	k := len(sc.Locks)
+	for p := range all {
+		if !said {
+			two := []int{p % k, (p + 1) % k}
+			all[p] = [][]int{two[:min(k, 2)]}
+		}
+		for _, locks := range all[p] {
+			if m.Sorted {
+				slices.Sort(locks)
+			}
+		}
+	}
+	return all
+}
+
+// put makes programs those of a check.
+func put(all [][][]int, c *transactions.Config) {
+	for _, turns := range all {
+		if len(turns) == 0 {
+			turns = [][]int{nil}
+		}
+		c.Programs, c.Later = append(c.Programs, turns[0]), append(c.Later, turns[1:])
+	}
+}
+
+// takes says what a process does in its transactions.
+func takes(turns [][]int) string {
+	if len(turns) == 0 {
+		return "takes nothing"
+	}
+	var said []string
+	for _, locks := range turns {
+		var names []string
+		for _, k := range locks {
+			names = append(names, deadlock.LockName(k))
+		}
+		said = append(said, "takes "+strings.Join(names, " "))
+	}
+	return strings.Join(said, ", gives back and ")
+}
+
+// checked says what was tried.
+func checked(sc *scenario.Scenario, conf check.Config) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Every order in which messages can arrive on a network that is %v, among %s", conf.Network, words.Plural(sc.Processes, "process"))
+	often := "as often as it likes"
+	if conf.Requests > 0 {
+		often = words.Plural(conf.Requests, "time")
+	}
+	if may := conf.Family.May; may != "" {
+		b.WriteString(" of which " + strings.Replace(may, "%s", often, 1))
+	} else {
+		m, _ := deadlock.Find(sc.Algorithm)
+		fmt.Fprintf(&b, " at %s. Each does %s, whenever it likes, what its lines say", words.Plural(sc.Sites, "site"), often)
+		for p, turns := range programs(sc, m) {
+			sep := "; "
+			if p == 0 {
+				sep = ": "
+			}
+			fmt.Fprintf(&b, "%s%v %s", sep, algorithm.ID(p), takes(turns))
+		}
+		if m.Sorted {
+			b.WriteString("; locks are taken in ascending order")
+		}
+	}
+	if conf.Crashes > 0 {
+		fmt.Fprintf(&b, ", and %d may die, at any step", conf.Crashes)
+	}
+	if conf.Pace == check.Quick {
+		b.WriteString(", while messages take no time compared with timeouts")
+	}
+	if sc.Transacts() {
+		b.WriteString(". When its lines do so, and what else the schedule has, is left out.")
+	} else {
+		b.WriteString(". The lines of the schedule are left out.")
+	}
+	return b.String()
+}

@@ -1,0 +1,63 @@
+package calls
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stile-lock/stile/internal/race"
+	"github.com/stile-lock/stile/internal/world/explore"
+)
+
+// rushing is a clock that goes by so much whenever somebody looks at it, while the
+// timers of the machine see no time go by: as in a page, where none can run out.
+func rushing(by time.Duration) func() time.Time {
+	now := time.Unix(0, 0)
+	return func() time.Time {
+		now = now.Add(by)
+		return now
+	}
+}
+
+const long = `"algorithm token-ring\nprocesses 5\nat 0 P1 asks\nuntil 1000\n"`
+
+// TestLimitsByTheClock: what takes too long ends by the clock alone, and says so.
+func TestLimitsByTheClock(t *testing.T) {
+	if race.Enabled {
+		t.Skip("one worker does all of it, and it takes long with the race detector")
+	}
+	for _, c := range []struct{ name, body, slow, fast string }{
+		{"run", `{"text":` + long + `}`, "but takes too long", `"keys"`},
+		{"act", `{"text":` + long + `,"event":900,"deed":{"verb":"ask","proc":2}}`, "the run takes too long to get there", "P3 asks"},
+		{"check", `{"text":"algorithm lamport\nprocesses 3\n"}`, explore.Interrupted, `"verdict":"holds`},
+		{"compare", `{"algorithms":["raymond","lamport"],"n":[9],"entries":500}`, `"stopped":true`, `"messages_per_entry"`},
+	} {
+		for want, by := range map[string]time.Duration{c.slow: 20 * time.Second, c.fast: time.Nanosecond} {
+			lines := lines(t, &Calls{Workers: 1, Time: time.Minute, now: rushing(by)}, c.name, c.body)
+			if last := string(lines[len(lines)-1]); !strings.Contains(last, want) {
+				t.Errorf("%s: want %q, got %.300s", c.name, want, last)
+			}
+		}
+	}
+}
+
+// TestTimersAreNotEnough: with the context that package context makes, the same goes on.
+func TestTimersAreNotEnough(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), runTime)
+	defer cancel()
+	now := rushing(time.Second)
+	c := &clocked{ctx, now().Add(runTime), now}
+	over := false
+	for range 20 {
+		over = over || c.Err() != nil
+	}
+	if !over || ctx.Err() != nil {
+		t.Errorf("after 20 s by the clock: %v, and without it %v", c.Err(), ctx.Err())
+	}
+	if stop, cancel := stoppable(c); stop.Err() == nil {
+		t.Error("what is derived from it goes on")
+	} else {
+		cancel()
+	}
+}

@@ -1,0 +1,235 @@
+package calls
+
+import (
+	"context"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/catalog"
+	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/internal/world/family/families"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/scenarios"
+)
+
+// A Shelf is a part of the gallery.
+type Shelf struct {
+	Title string `json:"title"`
+	Items []Item `json:"items"`
+}
+
+// An Item is one scenario of the gallery.
+type Item struct {
+	File     string `json:"file"`
+	Title    string `json:"title"`
+	Sentence string `json:"sentence"` // what the title does not say
+	Text     string `json:"text"`
+}
+
+// bank is what every visitor sees first: two tellers who are inside together.
+const bank = `# A wrong lock lets two tellers in at once: both read the same balance, and the 10,000 that one of them pays in are lost.
+title The bank that loses 10,000
+algorithm bakery-naive
+processes 3
+schedule steps
+
+P1 asks                       # teller 1 wants to pay in 10,000
+P2 asks                       # teller 2 wants to pay in 500
+deliver 1 -> 2 READ
+deliver 2 -> 1 READ
+deliver 1 -> 2 VALUE
+deliver 2 -> 1 VALUE          # P1 has read 0, but not yet P3's
+deliver 2 -> 3 READ
+deliver 3 -> 2 VALUE
+expect P2 number 1            # P2, the higher id, writes 1,
+deliver 2 -> 1 READ           # sees number[1] = 0
+deliver 1 -> 2 VALUE
+deliver 2 -> 3 READ
+deliver 3 -> 2 VALUE
+expect P2 inside              # and goes in
+deliver 1 -> 3 READ
+deliver 3 -> 1 VALUE
+expect P1 number 1            # only then P1 writes its 1,
+deliver 1 -> 2 READ           # and (1,1) is before (1,2)
+deliver 2 -> 1 VALUE
+deliver 1 -> 3 READ
+deliver 3 -> 1 VALUE
+expect P1 inside
+
+expect entries 2 1
+expect violation mutual-exclusion
+`
+
+// Gallery returns all worked examples: the bank, then what works, then what does
+// not.
+func Gallery() []Shelf {
+	shelves := []Shelf{{"Start here", []Item{item("bank.stile", bank)}}}
+	for _, f := range families.All() {
+		shelves = append(shelves, Shelf{Title: f.Name})
+	}
+	shelves = append(shelves, Shelf{Title: museum})
+	names, _ := fs.Glob(scenarios.Files, "*.stile")
+	for _, name := range names {
+		data, err := fs.ReadFile(scenarios.Files, name)
+		if err != nil {
+			continue
+		}
+		title := shelfOf(name, string(data))
+		i := slices.IndexFunc(shelves, func(s Shelf) bool { return s.Title == title })
+		shelves[i].Items = append(shelves[i].Items, item(name, string(data)))
+	}
+	return shelves
+}
+
+// museum is the shelf of what does not work.
+const museum = "The museum of wrong algorithms"
+
+// shelfOf says where a scenario belongs.
+func shelfOf(name, text string) string {
+	sc, err := scenario.Parse(name, text)
+	if err != nil || sc.Transacts() || sc.IsGraph() {
+		return families.Of(algorithm.Spec{Family: algorithm.Transactions}).Name
+	}
+	spec, err := catalog.Make(sc.Algorithm, sc.Options)
+	if err == nil && !spec.Sound() {
+		return museum
+	}
+	return families.Of(spec).Name
+}
+
+// item describes a scenario by its title and its first comment.
+func item(name, text string) Item {
+	x := Item{File: name, Text: text}
+	if sc, err := scenario.Parse(name, text); err == nil {
+		x.Title = sc.Title
+	}
+	var words []string
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "#") {
+			words = append(words, strings.TrimSpace(strings.TrimLeft(line, "#")))
+		} else if len(words) > 0 {
+			break
+		}
+	}
+	x.Sentence = enough(strings.Join(words, " "))
+	return x
+}
+
+// told is how many letters of a comment say what there is to see: its first sentence
+// alone may only say where one is.
+const told = 90
+
+// enough returns the first sentences of a comment that say what there is to see.
+func enough(comment string) string {
+	for at := 0; ; {
+		end := strings.Index(comment[at:], ". ")
+		if end < 0 {
+			return comment
+		}
+		if at += end + 2; at > told {
+			return comment[:at-1]
+		}
+	}
+}
+
+func (c *Calls) gallery(_ context.Context, body []byte, say func(v any) error) error {
+	if err := read(body, &struct{}{}); err != nil {
+		return err
+	}
+	return say(map[string]any{"groups": Gallery()})
+}
+
+// A Choice is an algorithm that a new scenario can have.
+type Choice struct {
+	Name    string   `json:"name"`
+	Title   string   `json:"title"`
+	Family  string   `json:"family"`
+	Class   string   `json:"class"`
+	Wrong   string   `json:"wrong"`
+	Weaker  string   `json:"weaker"`
+	Paper   string   `json:"paper"`
+	Network string   `json:"network"`
+	Least   int      `json:"least"` // how many processes there are at least, and at most on a page
+	Most    int      `json:"most"`
+	Options []string `json:"options"`         // what else can be said of it: topology, k, ...
+	Lock    string   `json:"lock,omitempty"`  // of a lock that survives deaths: which it is,
+	After   string   `json:"after,omitempty"` // and what is done after one
+
+	Calls  string              `json:"calls,omitempty"`  // as lab.Algorithm has it
+	Values map[string][]string `json:"values,omitempty"` // what can be said, where that has names
+}
+
+func (c *Calls) algorithms(_ context.Context, body []byte, say func(v any) error) error {
+	if err := read(body, &struct{}{}); err != nil {
+		return err
+	}
+	list := []Choice{}
+	for _, s := range c.own {
+		list = append(list, choice(s))
+	}
+	for _, s := range catalog.Every() {
+		if named(c.own, s.Name) < 0 {
+			list = append(list, choice(s, catalog.Knows(s.Name)...))
+		}
+		if s.Family == algorithm.MutualExclusion && s.Sound() {
+			list = append(list, recoveries(s.Name)...)
+		}
+	}
+	for _, m := range deadlock.Methods() {
+		x := Choice{Name: m.Name, Title: m.Title, Family: algorithm.Transactions.String(), Class: string(m.Family), Wrong: m.Wrong, Weaker: m.Weaker, Paper: m.Paper, Network: algorithm.FIFO.String(), Least: 1, Most: 50, Options: []string{}}
+		if len(m.Modes) > 0 {
+			x.offer("mode", m.Modes)
+		}
+		list = append(list, x)
+	}
+	return say(list)
+}
+
+// recoveries are the ways in which a lock can survive deaths.
+func recoveries(lock string) []Choice {
+	var list []Choice
+	for _, after := range catalog.Recoveries() {
+		name := lock + "+" + after
+		s, err := catalog.Make(name, algorithm.Options{})
+		if err != nil {
+			continue
+		}
+		x := choice(s, catalog.Knows(name)...)
+		if s.Accepts(x.Least) != nil {
+			continue // it has no token that could get lost
+		}
+		x.Lock, x.After = lock, after
+		list = append(list, x)
+	}
+	return list
+}
+
+func choice(s algorithm.Spec, options ...string) Choice {
+	x := Choice{Name: s.Name, Title: s.Title, Family: s.Family.String(), Class: s.Class.String(), Wrong: s.Wrong, Weaker: s.Weaker, Paper: s.Paper, Network: s.Network.String(), Least: 1, Most: 100, Options: []string{}, Calls: families.Of(s).Calls}
+	for _, o := range options {
+		var values []string
+		if o == "topology" {
+			values = catalog.Topologies(s.Name)
+		}
+		x.offer(o, values)
+	}
+	for x.Least < 10 && s.Accepts(x.Least) != nil {
+		x.Least++
+	}
+	return x
+}
+
+// offer says that something can be chosen, and what, if that has names.
+func (x *Choice) offer(option string, values []string) {
+	x.Options = append(x.Options, option)
+	if len(values) == 0 {
+		return
+	}
+	if x.Values == nil {
+		x.Values = map[string][]string{}
+	}
+	x.Values[option] = values
+}

@@ -1,0 +1,67 @@
+package document
+
+import (
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/sim"
+)
+
+// A finder finds an algorithm by its name: see Options.
+type finder = func(name string, o algorithm.Options) (algorithm.Spec, error)
+
+// blamed says on which line that is because of which a scenario has no algorithm
+// that could run: the option without which it has one, or how many processes
+// there are, or the algorithm.
+func blamed(sc *scenario.Scenario, find finder, err error) error {
+	guilty := "algorithm"
+	if _, err := specOf(sc, find); err == nil {
+		guilty = "processes"
+	}
+	for _, word := range [...]string{"topology", "sets", "inform", "k", "coordinator", "experiment", "patience", "mode"} {
+		if sc.Said[word] == 0 {
+			continue
+		}
+		if _, err := acceptable(without(sc, word), find); err == nil {
+			guilty = word
+			break
+		}
+	}
+	if line := sc.Said[guilty]; line > 0 {
+		return &sim.LineError{Line: line, Err: err}
+	}
+	return err
+}
+
+// acceptable returns the algorithm of a scenario if it can run among so many
+// processes.
+func acceptable(sc *scenario.Scenario, find finder) (algorithm.Spec, error) {
+	spec, err := specOf(sc, find)
+	if err == nil && len(sc.Sections) == 0 && !sc.Transacts() { // which have sizes of their own
+		err = spec.Accepts(sc.Processes)
+	}
+	return spec, err
+}
+
+// without returns a scenario without one of its options.
+func without(sc *scenario.Scenario, word string) *scenario.Scenario {
+	less := *sc
+	switch word {
+	case "topology":
+		less.Topology = ""
+	case "sets":
+		less.Sets = ""
+	case "inform":
+		less.Inform = ""
+	case "k":
+		less.K = 0
+	case "coordinator":
+		less.Coordinator = 0
+	case "experiment":
+		less.Experiment = false
+	case "patience":
+		less.Patience = 0
+	case "mode":
+		less.Mode = ""
+	}
+	return &less
+}

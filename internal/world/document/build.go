@@ -1,0 +1,154 @@
+package document
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/words"
+	"github.com/stile-lock/stile/internal/world/family/families"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/trace"
+)
+
+// document makes the document of a run that was watched.
+func (r *recorder) document(back *sim.Playback, o Options, draw drawer) (*Document, error) {
+	sc, spec := r.sc, r.spec
+	t := back.Trace()
+	d := &Document{
+		Title: cmp.Or(sc.Title, spec.Title), Kind: kindOf(sc, spec), Algorithm: about(spec), Names: []string{}, Steps: sc.Steps, Unit: max(t.Unit, 1),
+		Network: sc.Network.String(), Badges: badges(sc, spec), Lines: r.lines, Ended: back.Ended,
+		Keys: r.keys, Deltas: r.deltas, Graph: r.graph, Scene: sceneOf(sc, spec),
+	}
+	for i := range r.lanes {
+		d.Names = append(d.Names, r.name(i))
+	}
+	numbers := renumber(t.Events)
+	d.Events = r.events(t, numbers, back.Ended)
+	for _, t := range r.tricks {
+		d.Events[t.Event].Line = t.Line
+	}
+	var err error
+	if d.Layout, err = draw(t, d.Events, o); err != nil {
+		return nil, err
+	}
+	d.Kinds = d.Layout.Kinds
+	d.Measures, d.Properties = measures(back, sc, spec), r.properties(back, d)
+	d.Violations, d.Expects = violations(d), compared(back.Differences, sc, back.Stopped)
+	if d.End, err = Encode(back.Report(spec, sc)); err != nil {
+		return nil, err
+	}
+	if early := back.Early(sc); early != "" {
+		d.Early = "The run ended " + early + ". For more to happen, let somebody ask later."
+	}
+	if back.Stopped {
+		why := "which is all that can be shown"
+		if o.Over != nil && o.Over() {
+			why = "but takes too long"
+		}
+		d.Cut = &Cut{len(d.Events), fmt.Sprintf("The run goes on after %s events, %s, and nothing that is expected was checked: end it earlier by a line such as until 50, have fewer processes, or run it by 'stile replay'.", words.Grouped(len(d.Events)), why)}
+	}
+	if d.Lines == nil {
+		d.Lines = []LineEvents{}
+	}
+	if d.Deltas == nil {
+		d.Deltas = []Delta{}
+	}
+	return d, nil
+}
+
+func kindOf(sc *scenario.Scenario, spec algorithm.Spec) string {
+	if len(sc.Sections) > 0 {
+		return KindSections
+	}
+	return families.Of(spec).Kind
+}
+
+func about(s algorithm.Spec) Algorithm {
+	f := families.Of(s)
+	deaths := f.Detects && s.Family != algorithm.Transactions
+	return Algorithm{s.Name, s.Title, s.Authors, s.Year, s.Paper, s.Wrong, s.Weaker, s.Fixed, s.Network.String(), deaths, f.Calls}
+}
+
+// renumber returns the numbers of messages in the order in which they first
+// come: those of a trace depend on how many lines there are.
+func renumber(events []trace.Event) map[int]int {
+	numbers := map[int]int{}
+	for i := range events {
+		if n := events[i].Msg; n > 0 && numbers[n] == 0 {
+			numbers[n] = len(numbers) + 1
+		}
+	}
+	return numbers
+}
+
+// events returns the events of a trace for a page.
+func (r *recorder) events(t *trace.Trace, numbers map[int]int, ended int) []Event {
+	list := make([]Event, len(t.Events))
+	steps := r.steps
+	line := 0
+	for i := range t.Events {
+		e := &t.Events[i]
+		first := len(steps) > 0 && steps[0].from == i
+		if first {
+			line, steps = steps[0].line, steps[1:]
+		}
+		if i >= ended {
+			line = 0
+		}
+		x := Event{
+			At: e.At, Kind: e.Kind.String(), Proc: int(e.Proc), Peer: -1, Msg: numbers[e.Msg], Name: e.Name, Section: e.Section,
+			Line: line, Part: !first && i < ended && e.Kind != trace.Receive, Text: t.Sentence(e),
+		}
+		if e.HasPeer() {
+			x.Peer = int(e.Peer)
+		}
+		for _, f := range e.Fields {
+			x.Fields = append(x.Fields, [2]string{f.Name, f.Value})
+		}
+		list[i] = x
+	}
+	return list
+}
+
+// How wide diagrams are, in pixels, and from how many events on they have no
+// words.
+const (
+	perStep   = 26
+	perUnit   = 40
+	perMoment = 14
+	longRun   = 3000
+)
+
+// layout draws the space-time diagram of the whole run.
+func layout(t *trace.Trace, events []Event, o Options) (*trace.Layout, error) {
+	draw := *t
+	draw.Events = make([]trace.Event, len(t.Events))
+	copy(draw.Events, t.Events)
+	step, moments, last := int64(-1), 0, int64(-1)
+	for i := range draw.Events {
+		e := &draw.Events[i]
+		e.Msg = events[i].Msg
+		if !events[i].Part {
+			step++
+		}
+		if e.At != last {
+			moments, last = moments+1, e.At
+		}
+		if o.Spacing == ByEvent {
+			e.At = max(step, 0) + 1 // people count from 1
+		}
+	}
+	look := trace.Options{Plain: len(events) > longRun, Scale: perStep}
+	if o.Spacing == ByEvent {
+		draw.Unit = 1
+	}
+	if n := len(draw.Events); n > 0 {
+		units := float64(draw.Events[n-1].At) / float64(max(draw.Unit, 1))
+		if look.To = units; o.Spacing != ByEvent && units > 0 {
+			look.Scale = max(perUnit, perMoment*float64(moments)/units)
+		}
+	}
+	return draw.Layout(look)
+}

@@ -1,0 +1,230 @@
+package document
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/spell"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/sim"
+)
+
+// verbs are what can be done, in the words of calls.
+var verbs = [...]struct {
+	word string
+	kind scenario.ActionKind
+}{
+	{"ask", scenario.Ask}, {"leave", scenario.Leave}, {"start", scenario.Start}, {"crash", scenario.Crash}, {"restart", scenario.Restart},
+	{"pause", scenario.Pause}, {"resume", scenario.Resume}, {"suspect", scenario.Suspect}, {"trust", scenario.Trust}, {"tell", scenario.Tell},
+	{"expire", scenario.Expire}, {"deliver", scenario.Deliver}, {"overtake", scenario.Deliver}, {"drop", scenario.Drop}, {"duplicate", scenario.Duplicate},
+	{"delay", scenario.Delay}, {"reorder", scenario.Reorder}, {"partition", scenario.Partition}, {"heal", scenario.Heal},
+	{"take", scenario.Take}, {"go", scenario.Proceed},
+}
+
+// choose finds the action that the deed is.
+func (a *actor) choose() error {
+	d, x := &a.deed, &a.action
+	var words []string
+	at := -1
+	for i, v := range verbs {
+		if words = append(words, v.word); v.word == d.Verb {
+			at = i
+		}
+	}
+	if at < 0 {
+		return fmt.Errorf("unknown verb %q: want %s%s", d.Verb, spell.Either(words...), spell.DidYouMean(d.Verb, words...))
+	}
+	if err := a.section(); err != nil {
+		return err
+	}
+	x.Kind, x.Section = verbs[at].kind, d.Section
+	switch {
+	case x.Kind.OnLink():
+		return a.message()
+	case x.Kind == scenario.Heal:
+		return nil
+	case x.Kind == scenario.Partition:
+		return a.parts()
+	}
+	if d.Proc < 0 || d.Proc >= a.sc.Sites+a.sc.Processes {
+		return fmt.Errorf("%s of lane %d: there are lanes 0 to %d", d.Verb, d.Proc, a.sc.Sites+a.sc.Processes-1)
+	}
+	x.Proc = algorithm.ID(d.Proc)
+	if a.sc.Transacts() {
+		return a.atSites()
+	}
+	switch x.Kind {
+	case scenario.Take, scenario.Proceed:
+		return fmt.Errorf("%s: there are no transactions here: let a process ask", d.Verb)
+	case scenario.Suspect, scenario.Trust, scenario.Tell:
+		if d.To < 0 || d.To >= a.sc.Processes || d.To == d.Proc {
+			return fmt.Errorf("%s of lane %d: want another process, a lane from 0 to %d", d.Verb, d.Proc, a.sc.Processes-1)
+		}
+		x.Peer = algorithm.ID(d.To)
+	case scenario.Expire:
+		return a.timer()
+	}
+	return a.stay()
+}
+
+// section refuses one that is not there: its name goes into the text.
+func (a *actor) section() error {
+	var names []string
+	for _, s := range a.sc.Sections {
+		names = append(names, s.Name)
+	}
+	switch name := a.deed.Section; {
+	case name == "" || slices.Contains(names, name):
+		return nil
+	case names == nil:
+		return fmt.Errorf("section %q: there is one critical section here, which has no name", name)
+	default:
+		return fmt.Errorf("unknown section %q: want %s%s", name, spell.Either(names...), spell.DidYouMean(name, names...))
+	}
+}
+
+// stay says how long who asks will stay.
+func (a *actor) stay() error {
+	if a.deed.For == 0 || a.action.Kind != scenario.Ask && a.action.Kind != scenario.Take {
+		return nil
+	}
+	hold, err := ticks(a.deed.For)
+	if err != nil || a.sc.Steps {
+		return fmt.Errorf("a stay of %g: want a time from 0.000001 on, and none in steps", a.deed.For)
+	}
+	dist := scenario.Always(hold)
+	a.action.Hold = &dist
+	return nil
+}
+
+// ticks turns units of time into ticks.
+func ticks(units float64) (int64, error) {
+	t := math.Round(units * scenario.T)
+	if !(t >= 1 && t <= 1e15) {
+		return 0, fmt.Errorf("a time of %g: want 0.000001 to %g", units, 1e9)
+	}
+	return int64(t), nil
+}
+
+// atSites finds the action of a site, or of a process at one.
+func (a *actor) atSites() error {
+	d, x := &a.deed, &a.action
+	site := d.Proc < a.sc.Sites
+	switch {
+	case site && x.Kind == scenario.Crash:
+		x.Kind = scenario.CrashSite
+	case site && x.Kind == scenario.Expire:
+		x.Kind = scenario.ExpireSite
+		return a.timer()
+	case site && x.Kind == scenario.Suspect:
+		if x.Kind = scenario.SuspectSite; d.To < 0 || d.To >= a.sc.Sites || d.To == d.Proc {
+			return fmt.Errorf("suspect of lane %d: want another site, a lane from 0 to %d", d.Proc, a.sc.Sites-1)
+		}
+		x.Peer = algorithm.ID(d.To)
+	case !site && x.Kind == scenario.Take:
+		if len(d.Locks) == 0 {
+			return fmt.Errorf("take: want locks, from 0 to %d", len(a.sc.Locks)-1)
+		}
+		for _, k := range d.Locks {
+			if k < 0 || k >= len(a.sc.Locks) {
+				return fmt.Errorf("take of lock %d: want 0 to %d", k, len(a.sc.Locks)-1)
+			}
+		}
+		x.Locks = d.Locks
+		x.Proc -= algorithm.ID(a.sc.Sites)
+		return a.stay()
+	case !site && x.Kind == scenario.Proceed:
+		x.Proc -= algorithm.ID(a.sc.Sites)
+	case site:
+		return fmt.Errorf("%s of a site: want crash, expire or suspect", d.Verb)
+	default:
+		return fmt.Errorf("%s of a process that runs transactions: want take or go; it dies with its site", d.Verb)
+	}
+	return nil
+}
+
+// timer finds which timer runs out.
+func (a *actor) timer() error {
+	if t := a.deed.Timer; t != nil {
+		if *t < 0 {
+			return fmt.Errorf("timer %d: want one from 0 on", *t)
+		}
+		a.action.Timer = *t
+		return nil
+	}
+	i := slices.IndexFunc(a.now.timers, func(t sim.Alarm) bool {
+		return t.Proc == a.action.Proc && (a.deed.Section == "" || t.Section == a.deed.Section)
+	})
+	if i < 0 {
+		return fmt.Errorf("no timer runs there now")
+	}
+	a.action.Timer, a.action.Section = a.now.timers[i].Timer, a.now.timers[i].Section
+	return nil
+}
+
+// parts reads who hears whom.
+func (a *actor) parts() error {
+	if a.sc.Transacts() {
+		return fmt.Errorf("partition: where transactions run the network is whole")
+	}
+	seen := make([]bool, a.sc.Processes)
+	for _, part := range a.deed.Parts {
+		var ids []algorithm.ID
+		for _, p := range part {
+			if p < 0 || p >= a.sc.Processes || seen[p] {
+				return fmt.Errorf("partition: want each process once at most, from 0 to %d", a.sc.Processes-1)
+			}
+			seen[p] = true
+			ids = append(ids, algorithm.ID(p))
+		}
+		if len(ids) > 0 {
+			a.action.Parts = append(a.action.Parts, ids)
+		}
+	}
+	if len(a.action.Parts) == 0 {
+		return fmt.Errorf("partition: want the processes of a part")
+	}
+	return nil
+}
+
+// message finds the message on its link.
+func (a *actor) message() error {
+	d, x := &a.deed, &a.action
+	numbers, under := renumber(a.past), a.now.underWay
+	at := slices.IndexFunc(under, func(p sim.Passage) bool { return numbers[p.Msg] == d.Msg && d.Msg > 0 })
+	switch {
+	case at < 0 && a.now.events > a.event:
+		return fmt.Errorf("message %d is not under way any more when this could be done: no line comes between what happens at the same time, or by the same line; step back to before that", d.Msg)
+	case at < 0:
+		return fmt.Errorf("message %d is not under way now: step to where it is", d.Msg)
+	}
+	m := under[at]
+	x.Proc, x.Peer, x.Message = m.From, m.To, m.Name
+	ahead := 0
+	for _, p := range under[:at+1] {
+		if p.From == m.From && p.To == m.To {
+			if ahead++; p.Name == m.Name {
+				x.Nth++
+			}
+		}
+	}
+	if x.Nth == 1 {
+		x.Nth = 0
+	}
+	ordered := a.sc.Network == algorithm.FIFO || a.sc.Network == algorithm.Lossy
+	x.Overtakes = x.Kind == scenario.Deliver && ordered && ahead > 1
+	if x.Kind == scenario.Delay {
+		if a.sc.Steps {
+			return fmt.Errorf("in steps nothing takes time, so nothing can be delayed: deliver other messages first")
+		}
+		if d.By == 0 {
+			d.By = 1
+		}
+		var err error
+		x.By, err = ticks(d.By)
+		return err
+	}
+	return nil
+}

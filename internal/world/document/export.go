@@ -1,0 +1,101 @@
+package document
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/trace"
+)
+
+// An Export is a run as a file for somebody else.
+type Export struct {
+	File  string `json:"file"`
+	Media string `json:"media"`
+	Data  string `json:"data"`
+}
+
+// mostClocks is how many entries the clocks of a log for ShiViz have: each event
+// has one for every lane.
+const mostClocks = 2_000_000
+
+// ExportAs writes the run of a text as svg, shiviz or json, as 'stile replay'
+// writes them; as scenario: the text itself, with the name of its file; or as
+// command: what to type to see the same. A run that is cut in a Document is
+// refused, since nothing in the file would say that it goes on.
+func ExportAs(text, as string, o Options) (*Export, error) {
+	sc, err := parse(text, o)
+	if err != nil {
+		return nil, located(err)
+	}
+	name := fileName(sc)
+	switch as {
+	case "scenario":
+		return &Export{name + ".stile", "text/plain", text}, nil
+	case "command":
+		return &Export{"command.txt", "text/plain", "stile replay " + name + ".stile\n"}, nil
+	}
+	if sc.IsGraph() {
+		if as != "svg" {
+			return nil, errors.New("a graph of resources is not run: want svg, scenario or command")
+		}
+		d := runGraph(sc)
+		if d.Error != nil {
+			return nil, d.Error
+		}
+		return &Export{name + ".svg", "image/svg+xml", d.SVG}, nil
+	}
+	spec, err := SpecOf(sc, o.Specs)
+	if err != nil {
+		return nil, located(err)
+	}
+	back, err := sim.Replay(spec, sc, sim.ReplayOptions{Until: MaxEvents, Over: o.Over})
+	if err != nil {
+		return nil, located(err)
+	}
+	t := back.Trace()
+	entries := len(t.Events) * (sc.Processes + sc.Sites)
+	if back.Stopped || as == "shiviz" && entries > mostClocks {
+		return nil, fmt.Errorf("the run is too long for a page to export it as %s: 'stile replay --trace' writes it; or end it earlier by a line such as until 50", as)
+	}
+	switch as {
+	case "svg":
+		return &Export{name + ".svg", "image/svg+xml", t.SVG(trace.Options{})}, nil
+	case "shiviz":
+		return &Export{name + ".shiviz", "text/plain", t.ShiViz()}, nil
+	case "json":
+		data, err := t.JSON()
+		return &Export{name + ".json", "application/json", string(data)}, err
+	}
+	return nil, fmt.Errorf("cannot export as %q: want svg, shiviz, json, scenario or command", as)
+}
+
+// longestName is how long the name of a file gets.
+const longestName = 40
+
+// fileName makes a name for a file of the title, or of the algorithm: small
+// letters and digits, and a dash between words.
+func fileName(sc *scenario.Scenario) string {
+	var b strings.Builder
+	dash := false
+	for _, c := range strings.ToLower(cmp.Or(sc.Title, sc.Algorithm)) {
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') {
+			dash = b.Len() > 0
+			continue
+		}
+		if b.Len() >= longestName && dash {
+			break
+		}
+		if dash {
+			b.WriteByte('-')
+			dash = false
+		}
+		if b.WriteRune(c); b.Len() > 2*longestName {
+			break
+		}
+	}
+	return cmp.Or(b.String(), "scenario")
+}

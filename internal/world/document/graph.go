@@ -1,0 +1,245 @@
+package document
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/internal/world/family"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/trace"
+)
+
+// AtResources is the shape of the picture of a graph of resources.
+const AtResources = "resources"
+
+// runGraph shows a graph of resources. Nothing runs: its events are the steps by
+// which it is reduced, and the verdict.
+func runGraph(sc *scenario.Scenario) *Document {
+	v, err := sim.Reduce(sc)
+	if err != nil {
+		return &Document{Error: located(err)}
+	}
+	title := cmp.Or(sc.Title, "Resource-allocation graph")
+	d := &Document{
+		Title: title, Kind: KindGraph, Unit: 1, Steps: true, Names: []string{}, Badges: []string{}, Kinds: []trace.KindStyle{}, Events: []Event{},
+		Ended: len(v.Steps), Lines: []LineEvents{}, Deltas: []Delta{}, Graph: []WaitsFor{}, Violations: []Violation{},
+		Measures: countedOf(v), Properties: []Property{provenOf(v)}, Scene: benches(sc), Expects: compared(v.Differences, sc, false), SVG: v.Graph.SVG(title),
+	}
+	for i := range sc.Processes {
+		d.Names = append(d.Names, algorithm.ID(i).String())
+	}
+	h := holdingsOf(sc)
+	d.Keys = []Key{h.key()}
+	d.Graph = append(d.Graph, h.waitsFor(0))
+	for i, s := range v.Steps {
+		d.Events = append(d.Events, Event{At: int64(i), Kind: "reduce", Proc: int(s.Tx), Peer: -1, Text: s.String() + "."})
+		before := h.key()
+		h.end(s.Tx)
+		d.Deltas = append(d.Deltas, differ(i+1, before, h.key())...)
+		d.Graph = append(d.Graph, h.waitsFor(i+1))
+	}
+	verdict := Event{At: int64(len(v.Steps)), Kind: "end", Proc: -1, Peer: -1, Text: "All have ended: there is no deadlock."}
+	if p := d.Properties[0]; !p.Holds {
+		verdict.Kind, verdict.Name, verdict.Text = "violation", "deadlock", p.Text+"."
+		d.Violations = append(d.Violations, Violation{d.Ended, "deadlock", p.Text})
+	}
+	d.Events = append(d.Events, verdict)
+	if d.End, err = Encode(v.Report(sc)); err != nil {
+		return &Document{Error: located(err)}
+	}
+	return d
+}
+
+// benches places processes on the left and resources on the right.
+func benches(sc *scenario.Scenario) Scene {
+	s := Scene{Shape: AtResources, Title: "who has what, and who asks for what", Links: []Link{}, Groups: []Group{}, Units: sc.Resources}
+	column := func(x float64, n int) (all []Place) {
+		for i := range n {
+			all = append(all, Place{x, (float64(i) + 0.5) / float64(n)})
+		}
+		return all
+	}
+	s.Places, s.Locks = column(0, sc.Processes), column(1, len(sc.Resources))
+	for r := range sc.Resources {
+		s.LockNames = append(s.LockNames, deadlock.ResourceName(r))
+	}
+	return s
+}
+
+// provenOf says whether there is a deadlock, and how that is known.
+func provenOf(v *sim.Verdict) Property {
+	if len(v.Deadlocked) == 0 {
+		return Property{Name: family.NoDeadlock, Holds: true, Event: -1, Text: "all can get what they ask for and end, in the order " + list(namesOf(v.Order()))}
+	}
+	what := "are deadlocked: none of them can ever get all that it asks for, even if everybody else ends and gives everything back"
+	if len(v.Deadlocked) == 1 {
+		what = "is deadlocked: it can never get all that it asks for, even if everybody else ends and gives everything back"
+	}
+	return Property{Name: family.NoDeadlock, Event: len(v.Steps), Text: list(namesOf(v.Deadlocked)) + " " + what}
+}
+
+// countedOf is what was found, beside what theory says it means (Holt 1972).
+func countedOf(v *sim.Verdict) []Measure {
+	var rings []string
+	for _, c := range v.Cycles {
+		rings = append(rings, strings.Join(append(namesOf(c), c[0].String()), " → "))
+	}
+	return []Measure{
+		{Name: "cycles", Here: cmp.Or(list(rings), "none"), Theory: "a deadlock needs one", Formula: "where resources have several units it is not enough", Fits: true},
+		{Name: "can end, in this order", Here: cmp.Or(list(namesOf(v.Order())), "nobody"), Theory: "any order leaves the same ones over", Fits: true},
+		{Name: "left over", Here: cmp.Or(list(namesOf(v.Deadlocked)), "nobody"), Theory: "these are deadlocked", Fits: true},
+	}
+}
+
+func namesOf(ids []algorithm.ID) []string {
+	var all []string
+	for _, p := range ids {
+		all = append(all, p.String())
+	}
+	return all
+}
+
+// holdings are who has and asks for how many units of which resource, while a
+// graph is reduced.
+type holdings struct {
+	units, free []int
+	have, want  [][]int // by process and resource
+	ended       []bool
+}
+
+func holdingsOf(sc *scenario.Scenario) *holdings {
+	h := &holdings{units: sc.Resources, free: append([]int(nil), sc.Resources...), ended: make([]bool, sc.Processes)}
+	for range sc.Processes {
+		h.have, h.want = append(h.have, make([]int, len(h.units))), append(h.want, make([]int, len(h.units)))
+	}
+	for _, a := range sc.Arcs {
+		if a.Has {
+			h.have[a.Proc][a.Resource] += a.Units
+			h.free[a.Resource] -= a.Units
+		} else {
+			h.want[a.Proc][a.Resource] += a.Units
+		}
+	}
+	return h
+}
+
+// end lets a process get what it asks for, and give everything back.
+func (h *holdings) end(p algorithm.ID) {
+	for r := range h.units {
+		h.free[r] += h.have[p][r]
+		h.have[p][r], h.want[p][r] = 0, 0
+	}
+	h.ended[p] = true
+}
+
+// key is how everything is now.
+func (h *holdings) key() Key {
+	var k Key
+	for p := range h.have {
+		fields := [][2]string{}
+		if s := deadlock.Amounts(h.have[p], false); s != "" {
+			fields = append(fields, [2]string{"has", s})
+		}
+		if s := deadlock.Amounts(h.want[p], false); s != "" {
+			fields = append(fields, [2]string{"asks for", s})
+		}
+		wait, status := h.why(p), Idle
+		switch {
+		case h.ended[p]:
+			status = Ended
+		case wait != "":
+			status = Waiting
+		}
+		k.States, k.Status, k.Waits = append(k.States, fields), append(k.Status, status), append(k.Waits, wait)
+	}
+	return k
+}
+
+// why says what a process waits for, and who has it.
+func (h *holdings) why(p int) string {
+	var reasons []string
+	for r, n := range h.want[p] {
+		if n <= h.free[r] {
+			continue
+		}
+		var owners []string
+		for q := range h.have {
+			if m := h.have[q][r]; m > 0 {
+				owners = append(owners, fmt.Sprintf("%v has %d", algorithm.ID(q), m))
+			}
+		}
+		reasons = append(reasons, fmt.Sprintf("%d %s: %d of %d free, %s", n, deadlock.ResourceName(r), h.free[r], h.units[r], list(owners)))
+	}
+	if len(reasons) == 0 {
+		return ""
+	}
+	return "waits for " + strings.Join(reasons, "; and for ")
+}
+
+// waitsFor is who waits for whom now, and the cycles that are left.
+func (h *holdings) waitsFor(event int) WaitsFor {
+	a := deadlock.NewAllocation(len(h.have), h.units...)
+	for p := range h.have {
+		for r := range h.units {
+			for range h.have[p][r] {
+				_ = a.Assign(algorithm.ID(p), r) // there are enough, or the text had been refused
+			}
+		}
+	}
+	for p := range h.want {
+		for r, n := range h.want[p] {
+			for range n {
+				a.Request(algorithm.ID(p), r)
+			}
+		}
+	}
+	g := WaitsFor{Event: event, Edges: []Edge{}, Cycles: [][]int{}}
+	for _, e := range a.WaitFor().Edges() {
+		g.Edges = append(g.Edges, Edge{int(e.From), int(e.To), e.Label})
+	}
+	for _, c := range a.Cycles() {
+		g.Cycles = append(g.Cycles, ints(c))
+	}
+	return g
+}
+
+// differ returns what is different from one moment to the next.
+func differ(event int, was, now Key) []Delta {
+	var all []Delta
+	for p := range now.States {
+		d := Delta{Event: event, Proc: p}
+		for _, name := range []string{"has", "asks for"} {
+			before, after := fieldOf(was.States[p], name), fieldOf(now.States[p], name)
+			switch {
+			case before == after:
+			case after == "":
+				d.Set = append(d.Set, [2]*string{&name, nil})
+			default:
+				d.Set = append(d.Set, [2]*string{&name, &after})
+			}
+		}
+		if was.Status[p] != now.Status[p] {
+			d.Status = now.Status[p]
+		}
+		if was.Waits[p] != now.Waits[p] {
+			d.Wait = &now.Waits[p]
+		}
+		if d.Set != nil || d.Status != "" || d.Wait != nil {
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+func fieldOf(fields [][2]string, name string) string {
+	for _, f := range fields {
+		if f[0] == name {
+			return f[1]
+		}
+	}
+	return ""
+}

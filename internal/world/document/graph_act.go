@@ -1,0 +1,128 @@
+package document
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/internal/spell"
+	"github.com/stile-lock/stile/scenario"
+)
+
+// graphVerbs are what can be done to a graph of resources.
+func graphVerbs() []string { return []string{"ask", "withdraw", "grant", "release"} }
+
+// actGraph changes a graph of resources by one unit: somebody asks for one or does
+// so no more, is given one, or gives one back. The line that says so is changed,
+// or there is one more or one less.
+func actGraph(text string, sc *scenario.Scenario, d Deed, o Options) (*Edit, error) {
+	if !slices.Contains(graphVerbs(), d.Verb) {
+		return nil, fmt.Errorf("unknown verb %q: want %s of a graph of resources", d.Verb, spell.Either(graphVerbs()...))
+	}
+	if d.Proc < 0 || d.Proc >= sc.Processes || len(d.Locks) != 1 || d.Locks[0] < 0 || d.Locks[0] >= len(sc.Resources) {
+		return nil, fmt.Errorf("%s: want a process from 0 to %d, and one resource from 0 to %d", d.Verb, sc.Processes-1, len(sc.Resources)-1)
+	}
+	g := grapher{lines: strings.Split(text, "\n"), sc: sc}
+	asks := scenario.Arc{Proc: algorithm.ID(d.Proc), Resource: d.Locks[0]}
+	has := asks
+	has.Has = true
+	h, name := holdingsOf(sc), deadlock.ResourceName(d.Locks[0])
+	switch own, wish := h.have[d.Proc][d.Locks[0]], h.want[d.Proc][d.Locks[0]]; {
+	case d.Verb == "ask":
+		g.more(asks)
+	case d.Verb == "grant":
+		if wish > 0 {
+			g.less(asks)
+		}
+		g.more(has)
+	case d.Verb == "withdraw" && wish == 0:
+		return nil, fmt.Errorf("%v asks for no %s", asks.Proc, name)
+	case d.Verb == "withdraw":
+		g.less(asks)
+	case own == 0:
+		return nil, fmt.Errorf("%v has no %s", has.Proc, name)
+	default:
+		g.less(has)
+	}
+	e := &Edit{Text: joined(g.lines), Line: g.changed}
+	if _, err := parse(e.Text, o); err != nil {
+		if at := located(err); at.Line == e.Line {
+			return nil, errors.New(at.Text)
+		}
+		return nil, located(err)
+	}
+	return e, nil
+}
+
+// A grapher changes the lines of a graph of resources.
+type grapher struct {
+	lines   []string
+	sc      *scenario.Scenario
+	changed int // the last one that was changed or added; 0 if one was taken out
+}
+
+// find returns the last arc of the same kind, or nil.
+func (g *grapher) find(a scenario.Arc) *scenario.Arc {
+	for i, b := range slices.Backward(g.sc.Arcs) {
+		if b.Proc == a.Proc && b.Has == a.Has && b.Resource == a.Resource {
+			return &g.sc.Arcs[i]
+		}
+	}
+	return nil
+}
+
+// more adds a unit to the line of an arc, or the line.
+func (g *grapher) more(a scenario.Arc) {
+	if b := g.find(a); b != nil {
+		b.Units++
+		g.rewrite(b)
+		return
+	}
+	a.Units = 1
+	at := g.spot()
+	g.lines = slices.Insert(g.lines, at, a.String())
+	g.changed = at + 1
+}
+
+// less takes a unit from the line of an arc, or the line.
+func (g *grapher) less(a scenario.Arc) {
+	b := g.find(a)
+	if b.Units--; b.Units > 0 {
+		g.rewrite(b)
+		return
+	}
+	at := b.Line - 1
+	g.lines = slices.Delete(g.lines, at, at+1)
+	g.sc.Arcs = slices.DeleteFunc(g.sc.Arcs, func(x scenario.Arc) bool { return x.Line == at+1 })
+	for i := range g.sc.Arcs {
+		if x := &g.sc.Arcs[i]; x.Line > at {
+			x.Line--
+		}
+	}
+	g.changed = 0
+}
+
+// rewrite puts an arc into its line, and leaves a comment there.
+func (g *grapher) rewrite(a *scenario.Arc) {
+	line := a.String()
+	if _, comment, ok := strings.Cut(g.lines[a.Line-1], "#"); ok {
+		line += " #" + comment
+	}
+	g.lines[a.Line-1], g.changed = line, a.Line
+}
+
+// spot returns before which line, from 0, a new one goes: behind the last that says
+// who has or asks for what, or else behind that of the resources.
+func (g *grapher) spot() int {
+	last := 0
+	for _, a := range g.sc.Arcs {
+		last = max(last, a.Line)
+	}
+	if last > 0 {
+		return last
+	}
+	return 1 + slices.IndexFunc(g.lines, func(s string) bool { return strings.HasPrefix(strings.TrimSpace(s), "resources") })
+}

@@ -1,0 +1,297 @@
+package document
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/words"
+	"github.com/stile-lock/stile/internal/world/family"
+	"github.com/stile-lock/stile/internal/world/family/families"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/trace"
+)
+
+// span writes what theory allows.
+func span(r *algorithm.Range, unit string) string {
+	if r == nil {
+		return ""
+	}
+	return words.Range(r.Lo, r.Hi) + unit
+}
+
+// fits reports whether theory allows a value, which was rounded.
+func fits(r *algorithm.Range, x float64) bool {
+	const near = 1e-6
+	return r == nil || x >= r.Lo-near && x <= r.Hi+near
+}
+
+// measures says what was counted, beside theory.
+func measures(back *sim.Playback, sc *scenario.Scenario, spec algorithm.Spec) []Measure {
+	all := []Measure{{Name: "messages", Here: itoa(back.Messages), Fits: true}}
+	if spec.Family != algorithm.MutualExclusion {
+		all[0].Formula = spec.Theory.Messages.Text
+	}
+	if back.Sites != nil {
+		return append(all, ofTransactions(back.Sites.Ledger, sc.Steps)...)
+	}
+	for _, m := range back.Measured {
+		all = append(all, ofLock(m, back, sc, spec)...)
+	}
+	return all
+}
+
+// beside puts what theory says beside what was counted: a range, or the condition
+// under which the formula holds, if the run does not meet it.
+func beside(name string, x float64, unit string, r *algorithm.Range, c algorithm.Cost, unless string) Measure {
+	m := Measure{name, words.Plain(x) + unit, span(r, unit), c.Text, fits(r, x)}
+	if r == nil && c.Any != nil && unless != "" {
+		m.Theory = unless + ":"
+	}
+	return m
+}
+
+func ofLock(m *sim.Result, back *sim.Playback, sc *scenario.Scenario, spec algorithm.Spec) []Measure {
+	in := ""
+	if m.Section != "" {
+		in = m.Section + ": "
+	}
+	t := spec.Theory
+	all := []Measure{{Name: in + "entries", Here: entriesOf(m, back, sc), Fits: true}}
+	if m.Entries > 0 {
+		all = append(all, beside(in+"messages per entry", m.PerEntry, "", m.Theory.Messages, t.Messages, m.Theory.IfCounts))
+	}
+	delay := func(name string, s *sim.Stats, r *algorithm.Range, c algorithm.Cost) {
+		if s != nil && !sc.Steps {
+			all = append(all, beside(in+name, s.Mean, " T", r, c, m.Theory.IfDelays))
+		}
+	}
+	delay("client delay", m.Client, m.Theory.Client, t.Client)
+	delay("synchronisation delay", m.Sync, m.Theory.Sync, t.Sync)
+	if (m.Wait != nil || m.LongestWait > 0) && !sc.Steps {
+		x := Measure{Name: in + "longest wait", Here: words.Plain(m.LongestWait) + " T", Formula: t.WaitText, Fits: true}
+		if most := m.Theory.Wait; most != nil {
+			x.Theory, x.Fits = "at most "+words.Plain(*most)+" T", m.LongestWait <= *most
+		}
+		all = append(all, x)
+	}
+	x := Measure{Name: in + "longest bypass", Here: itoa(m.MaxBypass), Fits: true}
+	if most := m.Theory.Bypass; most != nil {
+		x.Theory = "at most " + itoa(*most) + " entries of others once the request has arrived"
+		x.Fits = seenWaiting(back.Events, m.Section, sc.Processes) <= *most
+	}
+	return append(all, x)
+}
+
+// entriesOf says how many entries there were into a section, with that of whoever
+// was inside at the start, and how many are over, if not all.
+func entriesOf(m *sim.Result, back *sim.Playback, sc *scenario.Scenario) string {
+	begun := 0
+	if sc.Busy && m.Section == "" {
+		begun++
+	}
+	for _, e := range back.Entries {
+		if e.Section == m.Section {
+			begun++
+		}
+	}
+	if begun > m.Entries {
+		return itoa(begun) + ", " + itoa(m.Entries) + " over"
+	}
+	return itoa(begun)
+}
+
+func ofTransactions(l *sim.Ledger, steps bool) []Measure {
+	all := []Measure{
+		{Name: "commits", Here: itoa(l.Committed), Fits: true}, {Name: "aborts", Here: itoa(l.Aborted), Fits: true},
+		{Name: "deadlocks", Here: itoa(l.Deadlocks), Fits: true},
+	}
+	if l.Committed > 0 {
+		all = append(all, Measure{Name: "messages per transaction", Here: words.Plain(l.PerTransaction), Fits: true})
+	}
+	if l.Resolved > 0 && !steps {
+		all = append(all, Measure{Name: "mean time to break a deadlock", Here: words.Plain(l.DetectionDelay) + " T", Fits: true})
+	}
+	return all
+}
+
+// properties says what the run was judged by, and where it broke that. What a run
+// cannot show is left out.
+func (r *recorder) properties(back *sim.Playback, d *Document) []Property {
+	all := []Property{}
+	for _, rule := range families.Of(r.spec).Rules {
+		p := Property{Name: rule.Name, Holds: true, Event: -1, Text: rule.Means}
+		at := slices.IndexFunc(back.Violations, func(v sim.Violation) bool { return v.Property == p.Name })
+		switch {
+		case at >= 0:
+			p.Holds, p.Text = false, back.Violations[at].String()
+			p.Event = slices.IndexFunc(d.Events, func(e Event) bool { return e.Kind == trace.Violation.String() && e.Name == p.Name })
+		case !r.shows(back, rule):
+			continue
+		case p.Name == family.LostRequest:
+			r.answered(d, &p)
+		case p.Name == family.NoDeadlock:
+			r.stuck(d, &p)
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// answered says what became of those who asked, in a run that lost no request: who
+// dies waits no more, and where requests may be denied not everybody gets in.
+func (r *recorder) answered(d *Document, p *Property) {
+	denied := slices.IndexFunc(d.Events, func(e Event) bool { return e.Kind == trace.Deny.String() })
+	who, end := "whoever asks", "gets in"
+	if r.bereft {
+		who += " and lives"
+	}
+	if r.spec.TryLock {
+		end = "is let in or denied"
+	}
+	p.Text = who + " " + end
+	switch ring := r.ring(); {
+	case len(ring) > 0:
+		p.Holds, p.Event = false, lastAsk(d, ring)
+		p.Text = list(named(d, ring)) + " wait for ever, unless one of them leaves a section first: each is inside one, and waits for one that the next is inside of"
+	case denied >= 0 && r.spec.TryLock:
+		p.Event = denied
+		p.Text += ", as " + d.Names[d.Events[denied].Proc] + " is"
+	case denied >= 0:
+		p.Holds, p.Event = false, denied
+		p.Text = d.Names[d.Events[denied].Proc] + " asked and was denied, which " + r.spec.Name + " does not say that it does"
+	}
+}
+
+// stuck says who waits when nothing can happen any more, and since which event.
+func (r *recorder) stuck(d *Document, p *Property) {
+	who := named(d, r.hopeless())
+	if len(who) == 0 {
+		return
+	}
+	p.Holds, p.Text = false, list(who)+" wait for ever"
+	if len(who) == 1 {
+		p.Text = who[0] + " waits for ever"
+	}
+	if n := len(d.Graph); n > 0 && len(d.Graph[n-1].Cycles) > 0 {
+		p.Event = d.Graph[n-1].Event - 1
+	}
+}
+
+// shows reports whether a run that has not broken a property shows that it holds:
+// some are watched only if they are promised, and some judged only at the end.
+func (r *recorder) shows(back *sim.Playback, rule family.Rule) bool {
+	asked := slices.ContainsFunc(back.Events, func(e trace.Event) bool { return e.Kind == trace.Ask })
+	waits := slices.ContainsFunc(r.lanes, func(l lane) bool { return l.does(Waiting) })
+	switch rule.Name {
+	case family.Order:
+		return r.spec.Theory.ME3 || slices.ContainsFunc(r.sc.Expect, func(e scenario.Expectation) bool { return e.Name == family.Order })
+	case family.LostRequest:
+		return asked && !back.Stopped && (!waits || back.Still && len(r.ring()) > 0)
+	case family.NoDeadlock:
+		return asked && back.Still && (!waits || len(r.hopeless()) > 0)
+	}
+	return !rule.AtRest || back.Still
+}
+
+// violations says what was broken, with the events that say so.
+func violations(d *Document) []Violation {
+	all := []Violation{}
+	for i := range d.Events {
+		if e := &d.Events[i]; e.Kind == trace.Violation.String() {
+			all = append(all, Violation{Event: i, Property: e.Name, Text: e.Text})
+		}
+	}
+	return all
+}
+
+// compared says of every line that expects something whether it came so.
+func compared(differences []sim.Difference, sc *scenario.Scenario, stopped bool) []Expect {
+	all := []Expect{}
+	if stopped {
+		return all
+	}
+	for _, e := range sc.Expect {
+		x := Expect{Line: e.Line, OK: true, Want: e.What()}
+		if i := slices.IndexFunc(differences, func(d sim.Difference) bool { return d.Line == e.Line }); i >= 0 {
+			x.OK, x.Got = false, differences[i].Got
+		}
+		all = append(all, x)
+	}
+	for _, d := range differences {
+		if d.Line == 0 {
+			all = append(all, Expect{Want: d.Want, Got: d.Got})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Expect) int { return a.Line - b.Line })
+	return all
+}
+
+// badges says what the scenario does that the algorithm does not promise to
+// bear.
+func badges(sc *scenario.Scenario, spec algorithm.Spec) []string {
+	all := []string{}
+	say := func(if_ bool, format string, args ...any) {
+		if text := fmt.Sprintf(format, args...); if_ && !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	reorders := spec.Network != algorithm.FIFO && spec.Network != algorithm.Lossy
+	say(sc.Network > spec.Network || sc.Network == algorithm.Unordered && !reorders, "the network is %v, but %s needs one that is %v", sc.Network, spec.Name, spec.Network)
+	mortal := families.Of(spec).Detects
+	say(sc.Experiment, "the sets break the rules")
+	who := "process"
+	if sc.Transacts() {
+		who = "site"
+	}
+	say(mortal && slandered(sc), "a %s that is alive is taken for dead, which %s does not bear", who, spec.Name)
+	for _, a := range sc.Actions {
+		switch a.Kind {
+		case scenario.Drop:
+			say(spec.Network != algorithm.Lossy && !patient(sc, spec), "a message is lost, which %s does not bear", spec.Name)
+		case scenario.Duplicate:
+			say(spec.Network != algorithm.Duplicating, "a message comes twice, which %s does not bear", spec.Name)
+		case scenario.Reorder:
+			say(!reorders, "a message overtakes another, which %s does not bear", spec.Name)
+		case scenario.Deliver:
+			say(!reorders && a.Overtakes, "a message overtakes another, which %s does not bear", spec.Name)
+		case scenario.Crash, scenario.Restart, scenario.CrashSite:
+			say(!mortal, "a process crashes, which %s does not bear", spec.Name)
+		case scenario.Suspect, scenario.SuspectSite, scenario.Trust:
+			say(!mortal, "a process is told who is dead, which %s has no use for", spec.Name)
+		}
+	}
+	return all
+}
+
+// patient reports whether what is lost is made good: whoever waits loses patience,
+// and a new view is made. That mends what is missing, not what was believed: of a lock
+// without gaps two can be inside before anybody has waited for long.
+func patient(sc *scenario.Scenario, spec algorithm.Spec) bool {
+	return sc.Options.Patience > 0 && !spec.Gapless
+}
+
+// slandered reports whether somebody is told that one is dead who is alive: all
+// that want to be told rely on a perfect failure detector.
+func slandered(sc *scenario.Scenario) bool {
+	inTime := slices.Clone(sc.Actions)
+	if !sc.Steps {
+		slices.SortStableFunc(inTime, func(a, b scenario.Action) int { return cmp.Compare(a.At, b.At) })
+	}
+	dead := make([]bool, max(sc.Processes, sc.Sites))
+	for _, a := range inTime {
+		switch a.Kind {
+		case scenario.Crash, scenario.CrashSite:
+			dead[a.Proc] = true
+		case scenario.Restart:
+			dead[a.Proc] = false
+		case scenario.Suspect, scenario.SuspectSite:
+			if !dead[a.Peer] {
+				return true
+			}
+		}
+	}
+	return false
+}

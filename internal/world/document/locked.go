@@ -1,0 +1,239 @@
+package document
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/deadlock"
+)
+
+// What a transaction waits for.
+
+// held is who had a lock last.
+type held struct {
+	by    int  // the lane; 0 if nobody had it yet: that of a site
+	given bool // it has ended its transaction since
+}
+
+// got notes that a transaction has these locks.
+func (r *recorder) got(lane int, locks string) {
+	for k := range r.held {
+		if slices.Contains(strings.Fields(locks), deadlock.LockName(k)) {
+			r.held[k] = held{by: lane}
+		}
+	}
+}
+
+// gave notes that a transaction has ended.
+func (r *recorder) gave(lane int) {
+	for k := range r.held {
+		if r.held[k].by == lane {
+			r.held[k].given = true
+		}
+	}
+}
+
+// whyLocked says who has the lock that a transaction waits for.
+func (r *recorder) whyLocked(i int) string {
+	s := "waits for " + r.lanes[i].lock
+	at := slices.IndexFunc(r.edges, func(e Edge) bool { return e.From == i })
+	if at < 0 {
+		return s + r.whyUnheld(i)
+	}
+	to := r.edges[at].To
+	s += ", which " + r.name(to) + " has"
+	chain := []int{i, to}
+	for {
+		at = slices.IndexFunc(r.edges, func(e Edge) bool { return e.From == to })
+		if at < 0 {
+			return s
+		}
+		next := r.edges[at].To
+		if back := slices.Index(chain, next); back > 0 {
+			var ring []string
+			for _, p := range chain[back:] {
+				ring = append(ring, r.name(p))
+			}
+			return s + "; " + list(ring) + " are in a deadlock"
+		}
+		s += "; " + r.name(to) + " waits for " + r.name(next)
+		if next == i {
+			return s + ": a deadlock"
+		}
+		chain, to = append(chain, next), next
+	}
+}
+
+// whyUnheld says why a transaction waits that waits for nobody: its lock is free,
+// or it is not known yet where that matters that it is not.
+func (r *recorder) whyUnheld(i int) string {
+	k := 0
+	for k < len(r.held)-1 && deadlock.LockName(k) != r.lanes[i].lock {
+		k++
+	}
+	if m, ok := r.about(i); ok {
+		return ": " + r.onItsWay(m)
+	}
+	keeper, bank := r.keeper(i, k)
+	if r.lanes[keeper].status == Crashed {
+		return ": " + r.name(int(keeper)) + ", which is to give it, has crashed"
+	}
+	switch h := r.held[k]; {
+	case h.by > 0 && r.lanes[h.by].status == Crashed:
+		return ", which " + r.name(h.by) + " had, which has crashed"
+	case h.by > 0 && !h.given:
+		s := ", which " + r.name(h.by) + " has; "
+		if m, ok := r.about(h.by); ok {
+			return s + r.onItsWay(m)
+		}
+		return s + "nothing about it is under way"
+	case h.by > 0:
+		if m, ok := r.letter(r.home(h.by), keeper, h.by, "RELEASE"); ok {
+			return ", which " + r.name(h.by) + " has given back: " + r.onItsWay(m)
+		}
+	}
+	for q := r.sites; q < len(r.lanes); q++ {
+		if m, ok := r.letter(keeper, r.home(q), q, "GRANT"); ok && m.field("lock") == itoa(k+1) {
+			s := ", which is given to " + r.name(q)
+			if r.lanes[q].status == Crashed {
+				s += ", which has crashed"
+			}
+			return s + ": " + r.onItsWay(m)
+		}
+	}
+	if bank {
+		return ", which nobody has" + r.whyKept(i, k, keeper)
+	}
+	return ", which nobody has; nothing about it is under way"
+}
+
+// whyKept says why the banker keeps a lock that is free, by the state of its site.
+func (r *recorder) whyKept(i, k int, site algorithm.ID) string {
+	bank, n, me := &r.lanes[site], len(r.lanes)-r.sites, algorithm.ID(i-r.sites)
+	units := make([]int, len(r.held))
+	claims, have := make([][]int, n), make([][]int, n)
+	for p := range n {
+		claims[p], have[p] = make([]int, len(units)), make([]int, len(units))
+		for _, lock := range many(bank.field(algorithm.ID(p).String()+".claimed"), len(units)) {
+			claims[p][lock] = 1
+		}
+	}
+	var all []queued
+	for lock := range units {
+		units[lock] = 1
+		if tx, ok := one(bank.field(deadlock.LockName(lock)+".tx"), n); ok {
+			have[tx][lock] = 1
+		}
+		all = append(all, bank.queue(lock, n)...)
+	}
+	at := slices.IndexFunc(all, func(q queued) bool { return q.tx == me && q.lock == k })
+	if at < 0 {
+		return "; nothing about it is under way"
+	}
+	if !r.opened(site) {
+		return ": " + r.name(int(site)) + " is not the banker before all others have told it that the one before it is dead"
+	}
+	begun := slices.Contains(have[me], 1)
+	have[me][k] = 1
+	if !deadlock.Safe(units, claims, have) {
+		return ": the banker keeps it, since if " + r.name(i) + " had it, not all could be sure to end"
+	}
+	for _, q := range all {
+		if !begun && q.tx != me && claims[q.tx][k] == 1 && cmp.Or(q.stamp-all[at].stamp, int(q.tx-me)) < 0 {
+			return ": the banker keeps it for " + q.tx.String() + ", which is older and claims it too"
+		}
+	}
+	return ""
+}
+
+// A queued transaction waits at a site for a lock.
+type queued struct {
+	tx          algorithm.ID
+	lock, stamp int
+}
+
+// queue returns who waits for a lock at a site, which shows them behind who has it.
+func (l *lane) queue(lock, n int) []queued {
+	var all []queued
+	for {
+		place := " (" + itoa(len(all)+2) + ")"
+		tx, ok := one(l.field(deadlock.LockName(lock)+".tx"+place), n)
+		if !ok {
+			return all
+		}
+		stamp, _ := strconv.Atoi(l.field(deadlock.LockName(lock) + ".stamp" + place))
+		all = append(all, queued{tx, lock, stamp})
+	}
+}
+
+// opened reports whether a site is the banker by what it has heard of all others.
+func (r *recorder) opened(site algorithm.ID) bool {
+	dead, ready := many(r.lanes[site].field("dead"), r.sites), many(r.lanes[site].field("ready"), r.sites)
+	for id := range algorithm.ID(r.sites) {
+		if site > 0 && id != site && !slices.Contains(dead, id) && (id < site || !slices.Contains(ready, id)) {
+			return false
+		}
+	}
+	return true
+}
+
+// home returns the site of a process.
+func (r *recorder) home(lane int) algorithm.ID { return r.sc.Homes[lane-r.sites] }
+
+// keeper returns the site that gives a lock to a process: where the lock is, or
+// the banker, which is the first site that is not known to be dead.
+func (r *recorder) keeper(lane, lock int) (site algorithm.ID, bank bool) {
+	m, err := deadlock.Find(r.sc.Algorithm)
+	if err != nil || !m.Claims {
+		return r.sc.Locks[lock], false
+	}
+	dead := many(r.lanes[r.home(lane)].field("dead"), r.sites)
+	for slices.Contains(dead, site) && int(site) < r.sites-1 {
+		site++
+	}
+	return site, true
+}
+
+// about returns a message under way about the present attempt of a process: its
+// request, or what it is told.
+func (r *recorder) about(lane int) (letter, bool) {
+	home := r.home(lane)
+	for site := range algorithm.ID(r.sites) {
+		if m, ok := r.letter(home, site, lane, "REQUEST"); ok {
+			return m, true
+		}
+		if m, ok := r.letter(site, home, lane, "GRANT", "DIE", "WOUND", "ABORT"); ok {
+			return m, true
+		}
+	}
+	return letter{}, false
+}
+
+// letter returns a message under way between sites about a process, of one of
+// these kinds. Of those to and from its home only what is about its present
+// attempt counts; a RELEASE ends one.
+func (r *recorder) letter(from, to algorithm.ID, lane int, kinds ...string) (letter, bool) {
+	p := algorithm.ID(lane - r.sites)
+	attempt := r.lanes[r.home(lane)].field(p.String() + ".attempt")
+	for _, n := range r.wire.links[link{from, to}] {
+		m := r.wire.letters[n]
+		if slices.Contains(kinds, m.name) && m.field("tx") == itoa(int(p)+1) && (m.name == "RELEASE" || m.field("attempt") == attempt) {
+			return m, true
+		}
+	}
+	return letter{}, false
+}
+
+// field returns what a message says, or nothing.
+func (l *letter) field(name string) string {
+	v, _ := value(l.fields, 0, name)
+	return v
+}
+
+// onItsWay says that a message between sites is.
+func (r *recorder) onItsWay(m letter) string {
+	return m.name + " is on its way from " + r.name(int(m.from)) + " to " + r.name(int(m.to))
+}

@@ -1,0 +1,430 @@
+package document
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/stile-lock/stile/algorithm"
+)
+
+// A room is one critical section, as those see it who take part.
+type room struct {
+	*recorder
+	section string         // empty if there is only one
+	members []algorithm.ID // by seat; nil means everybody
+}
+
+func (o *room) size() int {
+	if o.members == nil {
+		return len(o.lanes)
+	}
+	return len(o.members)
+}
+
+// proc returns who has a seat, or None.
+func (o *room) proc(seat algorithm.ID) algorithm.ID {
+	switch {
+	case seat < 0 || int(seat) >= o.size():
+		return algorithm.None
+	case o.members == nil:
+		return seat
+	}
+	return o.members[seat]
+}
+
+// place returns the seat of a process; below 0 if it has none.
+func (o *room) place(p algorithm.ID) int {
+	if o.members == nil {
+		return int(p)
+	}
+	return slices.Index(o.members, p)
+}
+
+// field returns the value of a field, or nothing.
+func (o *room) field(p algorithm.ID, name string) string {
+	if name != "" && o.section != "" {
+		name = o.section + " " + name
+	}
+	return o.lanes[p].field(name)
+}
+
+// one reads a process, and many a list of them.
+func (o *room) one(s string) (algorithm.ID, bool) { return one(s, len(o.lanes)) }
+
+func (o *room) many(s string) []algorithm.ID { return many(s, len(o.lanes)) }
+
+// phase returns what a process does here.
+func (o *room) phase(p algorithm.ID) phase {
+	if x := o.lanes[p].at(o.section); x != nil {
+		return *x
+	}
+	return phase{}
+}
+
+// is returns the status of a process here.
+func (o *room) is(p algorithm.ID) string {
+	if l := &o.lanes[p]; l.status == Crashed || l.status == Paused {
+		return l.status
+	}
+	return o.phase(p).is
+}
+
+// who names a process, with what it is doing if that matters.
+func (o *room) who(p algorithm.ID) string {
+	if o.clerk.short || int(p) >= len(o.lanes) || p < 0 {
+		return p.String()
+	}
+	switch o.is(p) {
+	case Inside:
+		return p.String() + ", which is inside"
+	case Crashed:
+		return p.String() + ", which has crashed"
+	case Paused:
+		return p.String() + ", which stands still"
+	}
+	return p.String()
+}
+
+// aside is who within a sentence that goes on.
+func (o *room) aside(p algorithm.ID) string {
+	s := o.who(p)
+	if strings.Contains(s, ", which") {
+		s += ","
+	}
+	return s
+}
+
+// manyNames is how many processes a sentence names.
+const manyNames = 4
+
+// names lists processes; with what they do if they are few.
+func (o *room) names(p algorithm.ID, who []algorithm.ID) string {
+	var s strings.Builder
+	for i, q := range who {
+		many := i == manyNames && len(who) > manyNames+1
+		switch {
+		case i == 0:
+		case i == len(who)-1 || many:
+			s.WriteString(" and ")
+		case strings.HasSuffix(s.String(), ","):
+			s.WriteString(" ")
+		default:
+			s.WriteString(", ")
+		}
+		switch {
+		case many:
+			return s.String() + itoa(len(who)-manyNames) + " others"
+		case q == p:
+			s.WriteString("itself")
+		case len(who) > manyNames && o.is(q) != Crashed:
+			s.WriteString(q.String())
+		case o.spec.Shape.Vote != "" && o.is(q) == Inside: // the votes say it
+			s.WriteString(q.String())
+		case i == len(who)-1:
+			s.WriteString(o.who(q))
+		default:
+			s.WriteString(o.aside(q))
+		}
+	}
+	return s.String()
+}
+
+// between returns a message under way in this section, of a kind if one is named.
+func (o *room) between(from, to algorithm.ID, name string) (letter, bool) {
+	return o.wire.between(from, to, o.section, name)
+}
+
+// why says why a process waits.
+func (o *room) why(p algorithm.ID) string {
+	shape := &o.spec.Shape
+	if all := o.many(o.field(p, shape.Members)); len(all) > 0 {
+		o.members = all
+	}
+	switch {
+	case o.field(p, shape.Fresh) == "yes":
+		return "waits until the group takes it in: it is new"
+	case o.field(p, shape.Stopped) == "yes":
+		return o.whyStopped(p)
+	case shape.Pointer != "" && shape.Asked != "":
+		return o.whyPointer(p)
+	case shape.Carrier != "":
+		return o.whyToken(p)
+	case shape.Picture == algorithm.Flags && shape.Answer != "":
+		return o.whyFlag(p)
+	case shape.Picture == algorithm.Star:
+		return o.whyHub(p)
+	}
+	if who := o.awaited(p); len(who) > 0 {
+		return o.whyAwaited(p, who)
+	}
+	if q := o.first(p); q != algorithm.None {
+		return o.whyOlder(p, q)
+	}
+	return o.whyElse(p)
+}
+
+// whyPointer follows the arrows to the token.
+func (o *room) whyPointer(p algorithm.ID) string {
+	asked := o.spec.Shape.Asked
+	s := "waits for the token"
+	q, ok := o.pointed(p)
+	switch {
+	case !ok || q == p:
+		return s
+	case o.field(p, asked) != "yes":
+		return s + ": it has not asked " + o.aside(q) + " yet"
+	}
+	s += ": it asked " + o.who(q)
+	if o.clerk.short {
+		return s
+	}
+	for seen := []algorithm.ID{p, q}; ; seen = append(seen, q) {
+		next, ok := o.pointed(q)
+		switch {
+		case !ok || o.is(q) == Crashed:
+			return s
+		case next == q && o.is(q) != Inside:
+			return s + "; " + q.String() + " has it"
+		case next == q:
+			return s
+		case o.carried(next, q) || o.carried(q, next):
+			return s + "; the token is on its way between " + q.String() + " and " + o.who(next)
+		case o.field(q, asked) != "yes":
+			return s + "; " + q.String() + " has not asked " + o.aside(next) + " yet"
+		}
+		s += "; " + q.String() + " asked " + o.who(next)
+		if q = next; slices.Contains(seen, q) {
+			return s + "; and so on round in a circle"
+		}
+	}
+}
+
+// pointed returns where the arrow of a process leads.
+func (o *room) pointed(p algorithm.ID) (algorithm.ID, bool) {
+	return o.one(o.field(p, o.spec.Shape.Pointer))
+}
+
+// carried reports whether the token is on its way from one to another.
+func (o *room) carried(from, to algorithm.ID) bool {
+	_, ok := o.between(from, to, o.spec.Shape.Carrier)
+	return ok
+}
+
+// whyToken says where the token is.
+func (o *room) whyToken(p algorithm.ID) string {
+	s := "waits for the token"
+	if o.clerk.short {
+		return s
+	}
+	for _, t := range o.wire.tokens {
+		if t.section == o.section {
+			return s + ", which is on its way from " + o.aside(t.from) + " to " + o.who(t.to)
+		}
+	}
+	shape := &o.spec.Shape
+	for i := range o.size() {
+		q := o.proc(algorithm.ID(i))
+		if shape.Next != "" && o.field(q, shape.Next) == itoa(int(p)+1) {
+			return s + ": " + o.aside(q) + " passes it on to " + p.String()
+		}
+	}
+	for i := range o.size() {
+		q := o.proc(algorithm.ID(i))
+		if q != p && o.field(q, shape.Token) == "yes" {
+			return s + o.whoHas(p, q)
+		}
+	}
+	return s + ", which nobody has"
+}
+
+// whoHas says what who has the token is doing, and what it knows of who waits.
+func (o *room) whoHas(p, q algorithm.ID) string {
+	s := ", which " + q.String() + " has"
+	switch o.is(q) {
+	case Inside:
+		s += ": " + q.String() + " is inside"
+	case Crashed:
+		s += ": " + q.String() + " has crashed"
+	case Paused:
+		s += ": " + q.String() + " stands still"
+	}
+	if at := o.queued(p, q); at > 0 {
+		return s + "; " + p.String() + " is number " + itoa(at) + " in the queue of " + q.String()
+	}
+	return s + o.asks(p, q)
+}
+
+// queued returns which place a process has in the queue of another, from 1; 0
+// if none.
+func (o *room) queued(p, at algorithm.ID) int {
+	return slices.Index(strings.Fields(o.field(at, o.spec.Shape.Queue)), itoa(int(p)+1)) + 1
+}
+
+// sent returns the message by which a process asked another, if it is on its way.
+func (o *room) sent(p, to algorithm.ID) (letter, bool) {
+	by := o.phase(p).by
+	if by == "" {
+		return letter{}, false
+	}
+	return o.between(p, to, by)
+}
+
+// asks says that the message is on its way by which a process asked another, if
+// it is.
+func (o *room) asks(p, to algorithm.ID) string {
+	if m, ok := o.sent(p, to); ok {
+		return "; " + m.name + " is on its way from " + p.String() + " to " + to.String()
+	}
+	return ""
+}
+
+// whyHub says what the one in the middle is doing.
+func (o *room) whyHub(p algorithm.ID) string {
+	shape := &o.spec.Shape
+	hub := o.proc(0)
+	if shape.Hub != nil {
+		hub = o.proc(shape.Hub(o.size()))
+	}
+	if asked := o.phase(p).asked; len(asked) == 1 {
+		hub = asked[0]
+	}
+	s := "waits for " + shape.Answer + " from "
+	if hub == algorithm.None || o.clerk.short {
+		return s + hub.String()
+	}
+	if is := o.is(hub); hub != p && (is == Crashed || is == Paused) {
+		return s + o.who(hub)
+	}
+	if m := o.asks(p, hub); m != "" {
+		return s + hub.String() + m
+	}
+	if m, ok := o.between(hub, p, ""); ok {
+		return s + hub.String() + "; " + m.name + " is on its way from there"
+	}
+	q, ok := o.one(o.field(hub, shape.Vote))
+	switch first := ok && q != p; {
+	case first && hub == p:
+		s = "waits, for it has let " + o.aside(q) + " go first"
+	case hub == p:
+		s += "itself"
+	case first && q == hub:
+		s += hub.String() + ", which has gone first itself"
+	case first:
+		s += hub.String() + ", which has let " + o.aside(q) + " go first"
+	default:
+		s += hub.String()
+	}
+	if at := o.queued(p, hub); at > 0 {
+		s += "; " + p.String() + " is number " + itoa(at) + " in the queue of " + hub.String()
+	}
+	return s
+}
+
+// awaited returns whose answers a process still needs.
+func (o *room) awaited(p algorithm.ID) []algorithm.ID {
+	shape := &o.spec.Shape
+	for _, name := range shape.Awaited {
+		if who := o.many(o.field(p, name)); len(who) > 0 {
+			return who
+		}
+	}
+	if shape.Got == "" {
+		return nil
+	}
+	got := o.many(o.field(p, shape.Got))
+	ask := slices.Clone(o.phase(p).asked)
+	if shape.Sets != nil {
+		sets, me := shape.Sets(o.size()), o.place(p)
+		if me >= 0 && me < len(sets) {
+			ask = nil
+			for q := range sets[me].All() {
+				ask = append(ask, o.proc(q))
+			}
+		}
+	}
+	if shape.Enough != nil && !slices.Contains(ask, p) {
+		ask = append(ask, p) // its own counts, too
+	}
+	return slices.DeleteFunc(ask, func(q algorithm.ID) bool { return slices.Contains(got, q) })
+}
+
+// whyAwaited says whose answers are missing, and what these are doing.
+func (o *room) whyAwaited(p algorithm.ID, who []algorithm.ID) string {
+	shape := &o.spec.Shape
+	s := "waits for " + shape.Answer + " from "
+	switch more := o.more(p); {
+	case more == 1 && len(who) > 1:
+		s += "one of "
+	case more > 0 && more < len(who):
+		s += itoa(more) + " of "
+	}
+	s += o.names(p, who)
+	if o.clerk.short {
+		return s
+	}
+	if len(who) == 1 {
+		if m := o.asks(p, who[0]); m != "" {
+			return s + m
+		}
+		if _, ok := o.between(who[0], p, shape.Answer); ok {
+			return s + "; " + shape.Answer + " is on its way"
+		}
+	}
+	s += o.votes(p, who)
+	if in := o.insider(); len(who) > manyNames && in != algorithm.None {
+		s += "; " + in.String() + " is inside"
+	}
+	return s
+}
+
+// more returns how many answers are enough for a process; 0 if it needs all.
+func (o *room) more(p algorithm.ID) int {
+	shape := &o.spec.Shape
+	if shape.Enough == nil {
+		return 0
+	}
+	return shape.Enough(o.size()) - len(o.many(o.field(p, shape.Got)))
+}
+
+// mostVotes is how many candidates a sentence names.
+const mostVotes = 3
+
+// votes says for whom else those have voted whose votes are missing.
+func (o *room) votes(p algorithm.ID, who []algorithm.ID) string {
+	var whom []algorithm.ID
+	by := map[algorithm.ID][]string{}
+	for _, q := range who {
+		v, ok := voted(o.field(q, o.spec.Shape.Vote), len(o.lanes))
+		if !ok || v == p {
+			continue
+		}
+		if by[v] == nil {
+			whom = append(whom, v)
+		}
+		by[v] = append(by[v], q.String())
+	}
+	s := ""
+	for _, v := range whom[:min(mostVotes, len(whom))] {
+		voters, has, for_ := by[v], "have", o.who(v)
+		if len(voters) == 1 {
+			if has = "has"; voters[0] == v.String() {
+				for_ = "itself"
+				if o.is(v) == Inside {
+					for_ += ", and is inside"
+				}
+			}
+		}
+		s += "; " + list(voters) + " " + has + " voted for " + for_
+	}
+	return s
+}
+
+// insider returns somebody who is inside, or None.
+func (o *room) insider() algorithm.ID {
+	for i := range o.size() {
+		if p := o.proc(algorithm.ID(i)); o.phase(p).is == Inside {
+			return p
+		}
+	}
+	return algorithm.None
+}

@@ -1,0 +1,171 @@
+package document
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/catalog"
+	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/trace"
+)
+
+// Options say how a text is run.
+type Options struct {
+	// Specs finds an algorithm by its name; nil means that of the catalog. A
+	// module with an algorithm of its own gives its own: see the example.
+	Specs func(name string, o algorithm.Options) (algorithm.Spec, error)
+
+	// Over, if not nil, is asked again and again whether time is up: the run is
+	// shown as far as it went by then.
+	Over func() bool
+
+	File    string // what the text is called where results name it
+	Spacing string // ByEvent or ByTime; empty means ByTime
+}
+
+// How far apart events are in the space-time diagram.
+const (
+	ByEvent = "event" // each step as far from the next as any other
+	ByTime  = "time"  // as time says
+)
+
+// What a document can hold.
+const (
+	MaxText   = 1 << 20 // bytes of text
+	MaxLanes  = 400     // processes and sites
+	MaxEvents = 200_000
+	maxBytes  = 14 << 20 // of events and states, about
+)
+
+// Run runs the text of a scenario. It never fails: what is wrong with the text
+// is in the document.
+func Run(text string, o Options) *Document { return run(text, o, layout) }
+
+// A drawer draws a space-time diagram.
+type drawer func(t *trace.Trace, events []Event, o Options) (*trace.Layout, error)
+
+// undrawn draws nothing: the diagram takes most of the time.
+func undrawn(*trace.Trace, []Event, Options) (*trace.Layout, error) { return &trace.Layout{}, nil }
+
+func run(text string, o Options, draw drawer) *Document {
+	sc, err := parse(text, o)
+	if err != nil {
+		return &Document{Error: located(err)}
+	}
+	if sc.IsGraph() {
+		return runGraph(sc)
+	}
+	spec, err := SpecOf(sc, o.Specs)
+	if err != nil {
+		return &Document{Error: located(err)}
+	}
+	r := newRecorder(sc, spec)
+	back, err := sim.Replay(spec, sc, sim.ReplayOptions{Until: MaxEvents, Watch: r.watch, Over: o.Over})
+	if err != nil {
+		return &Document{Error: located(err)}
+	}
+	d, err := r.document(back, o, draw)
+	if err != nil {
+		return &Document{Error: located(err)}
+	}
+	return d
+}
+
+// parse reads a text, and refuses what is too large to be shown.
+func parse(text string, o Options) (*scenario.Scenario, error) {
+	if len(text) > MaxText {
+		return nil, fmt.Errorf("this text has %d bytes, and at most %d can be shown: 'stile replay' runs longer ones", len(text), MaxText)
+	}
+	sc, err := scenario.Parse(o.File, text)
+	if err != nil {
+		return nil, err
+	}
+	if n := sc.Processes + sc.Sites; n > MaxLanes {
+		return nil, fmt.Errorf("%d processes, and at most %d can be shown: have fewer, or run it by 'stile replay'", n, MaxLanes)
+	}
+	return sc, nil
+}
+
+// Parse reads a text as Run does, within the same bounds. An error is an [Error].
+func Parse(text string, o Options) (*scenario.Scenario, error) {
+	sc, err := parse(text, o)
+	if err != nil {
+		return nil, located(err)
+	}
+	return sc, nil
+}
+
+// Spec finds an algorithm by its name.
+func (o Options) Spec(name string, with algorithm.Options) (algorithm.Spec, error) {
+	if o.Specs == nil {
+		return catalog.Make(name, with)
+	}
+	return o.Specs(name, with)
+}
+
+// SpecOf returns the algorithm that a scenario runs, or its method against
+// deadlocks if there are sites. Find is as in Options. An error says on which line
+// it is, as far as that is known.
+func SpecOf(sc *scenario.Scenario, find func(name string, o algorithm.Options) (algorithm.Spec, error)) (algorithm.Spec, error) {
+	bare := *sc
+	bare.File = "" // it is named once
+	spec, err := acceptable(&bare, find)
+	if err == nil {
+		return spec, nil
+	}
+	err = blamed(&bare, find, err)
+	if sc.File != "" {
+		err = fmt.Errorf("%s: %w", sc.File, err)
+	}
+	return algorithm.Spec{}, err
+}
+
+// specOf is SpecOf for any number of processes.
+func specOf(sc *scenario.Scenario, find finder) (algorithm.Spec, error) {
+	spec, err := Options{Specs: find}.Spec(sc.Algorithm, sc.Options)
+	_, noMethod := deadlock.Find(sc.Algorithm)
+	switch {
+	case sc.Transacts() && err == nil:
+		err = fmt.Errorf("%s is no method against deadlocks, but there are sites: remove the lines that say site, or choose a method such as wait-die", sc.Algorithm)
+	case sc.Transacts():
+		return sim.SiteSpec(sc)
+	case err == nil:
+		return spec, nil
+	case noMethod == nil:
+		err = fmt.Errorf("%s is a method against deadlocks, and its transactions run at sites: say where processes and locks are, by lines such as site 1 P1 L1", sc.Algorithm)
+	}
+	return algorithm.Spec{}, err
+}
+
+// located says where an error is, as far as that is known.
+func located(err error) *Error {
+	var syntax *scenario.Error
+	var line *sim.LineError
+	switch {
+	case errors.As(err, &syntax):
+		return &Error{syntax.Line, syntax.Col, syntax.Msg}
+	case errors.As(err, &line):
+		return &Error{line.Line, 0, line.Err.Error()}
+	}
+	return &Error{Text: err.Error()}
+}
+
+// Encode writes JSON as all calls do: on one line, and angle brackets as they
+// are.
+func Encode(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// JSON writes the document.
+func (d *Document) JSON() ([]byte, error) { return Encode(d) }

@@ -1,0 +1,209 @@
+package document
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/trace"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// A wire knows which messages are under way.
+type wire struct {
+	letters map[int]letter
+	links   map[link][]int // the numbers of those on a link, in the order of sending
+	carrier string         // the kind of message that is the token
+	tokens  []letter       // those of it
+}
+
+// A letter is a message under way.
+type letter struct {
+	msg int
+	link
+	name    string
+	section string
+	fields  []algorithm.Field
+}
+
+type link struct{ from, to algorithm.ID }
+
+func newWire(carrier string) wire {
+	return wire{letters: map[int]letter{}, links: map[link][]int{}, carrier: carrier}
+}
+
+// happen notes what an event does to messages.
+func (w *wire) happen(e *trace.Event) {
+	l, known := w.letters[e.Msg]
+	switch e.Kind {
+	case trace.Send, trace.Duplicate:
+		if known {
+			return
+		}
+		l = letter{e.Msg, link{e.Proc, e.Peer}, e.Name, e.Section, e.Fields}
+		w.letters[e.Msg] = l
+		w.links[l.link] = append(w.links[l.link], e.Msg)
+		if e.Name == w.carrier {
+			w.tokens = append(w.tokens, l)
+		}
+	case trace.Receive, trace.Drop:
+		delete(w.letters, e.Msg)
+		w.links[l.link] = slices.DeleteFunc(w.links[l.link], func(n int) bool { return n == e.Msg })
+		w.tokens = slices.DeleteFunc(w.tokens, func(t letter) bool { return t.msg == e.Msg })
+	}
+}
+
+// between returns a message under way in a section, of a kind if one is named.
+func (w *wire) between(from, to algorithm.ID, section, name string) (letter, bool) {
+	for _, n := range w.links[link{from, to}] {
+		if l := w.letters[n]; l.section == section && (name == "" || l.name == name) {
+			return l, true
+		}
+	}
+	return letter{}, false
+}
+
+// happen notes what an event means to its process. Asking tells that it is part
+// of a request.
+func (r *recorder) happen(e *trace.Event, asking bool) {
+	r.wire.happen(e)
+	switch e.Kind {
+	case trace.Send, trace.Receive, trace.Drop, trace.Duplicate:
+		r.mail()
+	}
+	r.bytes += 110 + 2*len(e.Name)
+	for _, f := range e.Fields {
+		r.bytes += 2*(len(f.Name)+len(f.Value)) + 8
+	}
+	if e.Proc < 0 || int(e.Proc) >= len(r.lanes) {
+		return
+	}
+	l := &r.lanes[e.Proc]
+	switch e.Kind {
+	case trace.Ask:
+		l.lock = e.Name
+		x := l.phase(e.Section, Waiting)
+		x.askedAt, x.asked, x.by = e.At, x.asked[:0], ""
+	case trace.Enter:
+		l.phase(e.Section, Inside)
+		r.got(int(e.Proc), e.Name)
+	case trace.Exit, trace.Deny:
+		l.phase(e.Section, Idle)
+		r.gave(int(e.Proc))
+	case trace.Send:
+		if x := l.at(e.Section); asking && x != nil && x.is == Waiting {
+			x.asked, x.by = append(x.asked, e.Peer), cmp.Or(x.by, e.Name)
+		}
+		return
+	case trace.Crash:
+		r.bereft = r.bereft || l.does(Waiting)
+		l.phases, l.paused = nil, false
+		r.become(int(e.Proc), Crashed)
+		return
+	case trace.Restart: // it does nothing yet
+	case trace.Pause:
+		l.paused = true
+	case trace.Resume:
+		l.paused = false
+	case trace.Lead:
+		is := Follows
+		if e.Peer == e.Proc {
+			is = Leading
+		}
+		l.phase(e.Section, is)
+	default:
+		return
+	}
+	r.become(int(e.Proc), l.is())
+}
+
+// phase notes what a process does in a section.
+func (l *lane) phase(section, is string) *phase {
+	x := l.at(section)
+	if x == nil {
+		l.phases = append(l.phases, phase{section: section})
+		x = &l.phases[len(l.phases)-1]
+	}
+	x.is = is
+	return x
+}
+
+// at returns what a process does in a section; nil if it has not done anything.
+func (l *lane) at(section string) *phase {
+	for i := range l.phases {
+		if l.phases[i].section == section {
+			return &l.phases[i]
+		}
+	}
+	return nil
+}
+
+// is returns the status that says most.
+func (l *lane) is() string {
+	if l.paused {
+		return Paused
+	}
+	for _, s := range []string{Inside, Waiting, Leading, Follows} {
+		if l.does(s) {
+			return s
+		}
+	}
+	return Idle
+}
+
+// does reports whether that is what a process does in some section.
+func (l *lane) does(what string) bool {
+	return slices.ContainsFunc(l.phases, func(p phase) bool { return p.is == what })
+}
+
+// waits reports whether a process waits in some section, and lives. It may stand
+// still, or be inside another one.
+func (l *lane) waits() bool { return l.status != Crashed && l.does(Waiting) }
+
+// become notes the status of a lane after the event that is happening.
+func (r *recorder) become(i int, status string) {
+	l := &r.lanes[i]
+	r.touch(i)
+	d := Delta{Event: r.seen + 1, Proc: i}
+	if l.status != status {
+		l.status, d.Status = status, status
+	}
+	if l.wait != "" && !l.waits() {
+		l.wait, d.Wait = "", new(string)
+	}
+	if d.Status != "" || d.Wait != nil {
+		r.delta(d)
+	}
+}
+
+// waitFor notes the wait-for graph, if it has changed.
+func (r *recorder) waitFor(now *deadlock.Graph) {
+	if now == nil {
+		return
+	}
+	var edges []Edge
+	for _, e := range now.Edges() {
+		edges = append(edges, Edge{int(e.From) + r.sites, int(e.To) + r.sites, e.Label})
+	}
+	if slices.Equal(edges, r.edges) && len(r.graph) > 0 {
+		return
+	}
+	r.edges = edges
+	g := WaitsFor{Event: r.seen, Edges: edges, Cycles: [][]int{}}
+	if g.Edges == nil {
+		g.Edges = []Edge{}
+	}
+	for _, c := range now.Cycles() {
+		var ring []int
+		for _, p := range c {
+			ring = append(ring, int(p)+r.sites)
+		}
+		g.Cycles = append(g.Cycles, ring)
+	}
+	r.graph = append(r.graph, g)
+	r.bytes += 40 + 40*len(edges)
+	r.clerk.all = true
+}

@@ -1,0 +1,101 @@
+package document
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/scenario"
+)
+
+// Whose turn it is where nobody has to answer.
+
+// first returns who is first in the queue of requests that a process knows of, if
+// that is another one; else None.
+func (o *room) first(p algorithm.ID) algorithm.ID {
+	best, oldest := algorithm.None, uint64(0)
+	for seat, w := range strings.Fields(o.field(p, o.spec.Shape.Stamps)) {
+		if t, err := strconv.ParseUint(w, 10, 64); err == nil && t > 0 && (best == algorithm.None || t < oldest) {
+			best, oldest = algorithm.ID(seat), t
+		}
+	}
+	if q := o.proc(best); q != p {
+		return q
+	}
+	return algorithm.None
+}
+
+// whyOlder says that another request is older.
+func (o *room) whyOlder(p, q algorithm.ID) string {
+	release := o.spec.Shape.Release
+	s := "waits for " + release + " from " + o.who(q)
+	if o.clerk.short {
+		return s
+	}
+	s += "; the request of " + q.String() + " is older"
+	if _, ok := o.between(q, p, release); ok {
+		s += ", and " + release + " is on its way"
+	}
+	return s
+}
+
+// whyFlag says who has to move before it is the turn of a process, which sees only
+// who is before it in the ring.
+func (o *room) whyFlag(p algorithm.ID) string {
+	n, me := o.size(), o.place(p)
+	before := func(i int) algorithm.ID { return o.proc(algorithm.ID((me - i + n) % n)) }
+	answer := o.spec.Shape.Answer
+	s := "waits for " + answer + " from " + o.who(before(1))
+	if o.clerk.short || o.is(before(1)) == Crashed {
+		return s
+	}
+	for i := 1; i < n; i++ {
+		q, next := before(i), before(i-1)
+		if _, ok := o.between(q, next, answer); ok {
+			return s + "; " + answer + " is on its way from " + o.aside(q) + " to " + next.String()
+		}
+		if i > 1 && o.is(q) == Inside {
+			return s + "; " + q.String() + " is inside"
+		}
+		if o.is(q) == Crashed || o.is(q) == Inside {
+			break
+		}
+	}
+	return s
+}
+
+// whyStopped says who is to let a lock go on that stands still: somebody has died, or
+// come back.
+func (o *room) whyStopped(p algorithm.ID) string {
+	const s = "waits for the next view, without which the lock stands still"
+	switch q, ok := o.one(o.field(p, o.spec.Shape.Maker)); {
+	case !ok:
+		return s + ": " + p.String() + " does not know yet who makes it"
+	case q == p:
+		return s + ": " + p.String() + " is to make it"
+	default:
+		return s + ": " + o.aside(q) + " is to make it"
+	}
+}
+
+// whyElse says what can be said of any algorithm.
+func (o *room) whyElse(p algorithm.ID) string {
+	asked := o.phase(p).askedAt
+	s := "waits since " + scenario.FormatTime(asked)
+	if o.sc.Steps {
+		s = "waits since step " + strconv.FormatInt(asked, 10)
+	}
+	if o.clerk.short {
+		return s
+	}
+	if in := o.insider(); in != algorithm.None {
+		return s + "; " + in.String() + " is inside"
+	}
+	switch len(o.wire.letters) {
+	case 0:
+		return s + "; nobody is inside, and nothing is under way"
+	case 1:
+		return s + "; nobody is inside, and a message is under way"
+	}
+	return s + "; nobody is inside, and " + itoa(len(o.wire.letters)) + " messages are under way"
+}

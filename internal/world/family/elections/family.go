@@ -1,0 +1,37 @@
+package elections
+
+import (
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/world/family"
+	"github.com/stile-lock/stile/scenario"
+)
+
+// What an election is judged by.
+const (
+	OneLeader = scenario.OneLeader // at most one process wins in each round
+	Agreement = scenario.Agreement // in the end all who are alive follow the highest of them
+)
+
+// Family returns the family of elections. At first all are alive and follow the
+// highest.
+func Family() *family.Family {
+	return &family.Family{
+		Name: "Elections", Means: "all who are alive agree on the highest of them", Kind: "election", May: "any may call an election", Calls: "calls an election",
+		Tags: true, Timers: family.InUnits, Detects: true, Returns: 15,
+		Env:  func(o family.Options) (family.Env, error) { return New(o.Nodes), nil },
+		Born: func(n int) algorithm.View { return algorithm.View{N: n, Holder: algorithm.ID(n - 1), Busy: true} },
+		Rules: []family.Rule{
+			{Name: OneLeader, Means: "at most one wins in each round", Broken: "%[1]v and %[2]v won in the same round"},
+			{
+				Name: Agreement, Means: "when all is quiet everybody alive follows the highest", AtRest: true,
+				Broken: "in the end not everybody alive follows %[1]v, the highest",
+				Cut:    "not everybody alive followed %[1]v, the highest, when the run was cut",
+			},
+		},
+		Properties: []family.Property{
+			{Name: OneLeader, Means: "at most one wins in each round"},
+			{Name: Agreement, Means: "in the end all alive follow the highest", Found: family.InTheEnd},
+		},
+		Signs: []family.Sign{family.Shown(OneLeader, family.Violates(OneLeader)), {Name: Agreement}},
+	}
+}

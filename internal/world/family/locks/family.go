@@ -1,0 +1,112 @@
+package locks
+
+import (
+	"fmt"
+
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/words"
+	"github.com/stile-lock/stile/internal/world/family"
+	"github.com/stile-lock/stile/scenario"
+)
+
+// Family returns the family of locks among processes that live.
+func Family() *family.Family {
+	return &family.Family{
+		Name: "Locks", Kind: kind, May: may, Rules: rules(), Claims: Claims, Numbers: family.Logical, Enters: true, Bounded: bounded,
+		Env: func(o family.Options) (family.Env, error) {
+			return New(Config{
+				Nodes: o.Nodes, Asks: o.Asks, Requests: o.Requests, Fence: o.Watch == family.Fence,
+				Order: o.Watch == family.Order || o.Watch == family.OrderOpen, Talk: o.Watch == family.OrderOpen,
+			})
+		},
+		Properties: []family.Property{
+			{Name: family.MutualExclusion, Means: "never two inside, and nobody who has not asked"},
+			{Name: family.Deadlock, Means: "while somebody waits, something can happen"},
+			{Name: family.Starvation, Means: "nobody waits for ever", Found: family.InRuns},
+			{Name: family.Order, Means: "granted in the order in which requests happened", Found: family.ByMonitor},
+			{Name: family.OrderOpen, Means: "the same when applications talk, too", Found: family.ByMonitor},
+			{Name: family.Bypass, Found: family.ByCounting},
+			{Name: family.Token, Means: "never two tokens"},
+			{Name: family.Fence, Means: "the entry count rises by one at each entry", Found: family.ByMonitor},
+			{Name: family.Channels},
+			{Name: family.Start, Means: "all this from every start of a view", Found: family.AtStarts},
+			{Name: family.Alibi, Means: "who is given an alibi is not inside"},
+			{Name: family.Convergence, Means: "it comes right by itself from every state", Found: family.Anywhere},
+		},
+		Signs: append(signs(),
+			family.Shown(family.Order, family.Violates(scenario.Order), family.Order, family.OrderOpen),
+			family.Sign{Name: family.Fence}, family.Sign{Name: family.Token}, family.Sign{Name: family.Alibi}, family.Sign{Name: family.Channels},
+		),
+	}
+}
+
+// What hosts say of every lock.
+const (
+	kind = "lock"
+	may  = "each may ask %s"
+)
+
+// rules lists what one run of a lock is judged by.
+func rules() []family.Rule {
+	return []family.Rule{
+		{Name: family.MutualExclusion, Means: "at most one is inside at a time", Broken: "%[1]v entered while %[2]v was inside"},
+		{Name: family.LostRequest, Means: "whoever asks gets in", Broken: "%[1]v asked and was never granted", Cut: "%[1]v asked and was not granted before the run was cut"},
+		{Name: family.UnaskedEntry, Means: "nobody gets in without having asked", Broken: "%[1]v entered without having asked"},
+		{Name: family.Order, Means: "requests are granted in the order of happened-before", Broken: "%[1]v entered before %[2]v, whose request happened before"},
+	}
+}
+
+// signs lists what can be seen broken of every lock.
+func signs() []family.Sign {
+	return []family.Sign{
+		family.Shown(family.MutualExclusion, family.Violates(scenario.MutualExclusion)),
+		family.Shown(family.UnaskedEntry, family.Violates(scenario.UnaskedEntry), family.MutualExclusion),
+		family.Shown(family.Deadlock, family.Violates(scenario.LostRequest)),
+	}
+}
+
+// Survivors returns the family of locks that survive deaths: those whose Spec
+// has Detects.
+func Survivors() *family.Family {
+	return &family.Family{
+		Name: "Locks that survive deaths", Kind: kind, May: may, Rules: rules(),
+		Timers: family.InUnits, Detects: true, Returns: 1, Enters: true, Loses: true, Vast: true, Bounded: bounded,
+		Env: func(o family.Options) (family.Env, error) {
+			if o.Requests == 0 {
+				return nil, fmt.Errorf("any number of requests and processes that die: times and epochs would grow without end, so give a number of requests")
+			}
+			return New(Config{Nodes: o.Nodes, Asks: o.Asks, Requests: o.Requests, AtOnce: true})
+		},
+		Properties: []family.Property{
+			{Name: family.MutualExclusion, Means: "never two inside, and nobody who has not asked"},
+			{Name: family.Starvation, Means: "nobody waits for ever", Found: family.InRuns},
+		},
+		Signs: signs(),
+	}
+}
+
+func bounded(requests int) string {
+	if requests == 0 {
+		return ""
+	}
+	return "up to " + words.Plural(requests, "request") + " of each process"
+}
+
+// Claims returns the properties that a lock claims.
+func Claims(spec algorithm.Spec) []string {
+	list := []string{family.MutualExclusion, family.Deadlock}
+	if !spec.TryLock {
+		list = append(list, family.Starvation)
+	}
+	if spec.Theory.ME3 {
+		list = append(list, family.Order, family.OrderOpen)
+	}
+	if spec.Theory.Bypass != nil {
+		list = append(list, family.Bypass)
+	}
+	list = append(list, family.Token, family.Fence, family.Channels, family.Start, family.Alibi)
+	if spec.Upset != nil {
+		list = append(list, family.Convergence)
+	}
+	return list
+}

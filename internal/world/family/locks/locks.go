@@ -1,0 +1,234 @@
+// Package locks is the environment of a lock: applications that ask, enter and
+// leave, and monitors of what happened before.
+package locks
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/world/family"
+	"github.com/stile-lock/stile/scenario"
+)
+
+// A Config says what applications do, and what is watched.
+type Config struct {
+	Nodes    int
+	Asks     []algorithm.ID // who may ask; nil means everybody
+	Requests int            // how often each; 0 means without bound
+	Order    bool           // watch happened-before among requests
+	Talk     bool           // applications talk too: with Order
+	Fence    bool           // watch that the entry count rises by exactly one
+	AtOnce   bool           // everybody starts at the beginning, not at any time
+	Stuck    string         // what is broken by who waits when nothing need happen any more; "" means Deadlock
+}
+
+const (
+	maxRequests = 255 // of each process
+	maxOrdered  = 16  // who may ask, if happened-before is watched: a Tag has room for no more
+)
+
+// shared is what all copies of an Env have in common.
+type shared struct {
+	Config
+	index []int8 // of each process among those who may ask; -1 for the others
+}
+
+// An Env is the applications of a lock.
+type Env struct {
+	*shared
+	procs []proc
+	nWait int // how many wait
+	nIn   int // how many are inside
+
+	// Workers that explore side by side have their own, and change them all the
+	// time: with this, and ten procs at least, none shares 64 bytes with another.
+	_ [16]byte
+}
+
+// A flag is what an application does, and what else is known of it. They are
+// kept in one byte, as states have them.
+type flag uint8
+
+const (
+	waits  flag = 1 << iota // neither of these: it is idle
+	inside                  //
+	start                   // Start has not been given yet
+	seen                    // Fence: it has seen the last entry
+	told                    // Talk: it was told something, and asks next
+	phase  = waits | inside
+)
+
+// A proc is one application.
+type proc struct {
+	knows uint16 // Order: whose waiting requests it knows of
+	ahead uint16 // Order: whose requests must be granted before its own
+	flags flag
+	left  uint8 // requests it may still make, if they are bounded
+}
+
+func (p *proc) is(f flag) bool { return p.flags&f != 0 }
+
+// set sets flags or clears them.
+func (p *proc) set(f flag, on bool) {
+	p.flags &^= f
+	if on {
+		p.flags |= f
+	}
+}
+
+// put lets an application be idle, wait or be inside.
+func (e *Env) put(p *proc, now flag) {
+	e.count(p.flags, -1)
+	p.flags = p.flags&^phase | now
+	e.count(now, 1)
+}
+
+// count adds one that has these flags to those who wait or are inside, or takes
+// it away.
+func (e *Env) count(f flag, by int) {
+	e.nWait += int(f&waits) * by
+	e.nIn += int(f&inside>>1) * by
+}
+
+// Count returns how many applications wait, and how many are inside.
+func (e *Env) Count() (waiting, in int) { return e.nWait, e.nIn }
+
+// A Tag has what the sender knows, and behind it whether it has seen the last
+// entry.
+const seenTag family.Tag = 1 << maxOrdered
+
+// New returns the applications of a group.
+func New(c Config) (*Env, error) {
+	if c.Requests < 0 || c.Requests > maxRequests {
+		return nil, fmt.Errorf("%d requests of each process: want 1 to %d, or 0 for any number", c.Requests, maxRequests)
+	}
+	if c.Stuck == "" {
+		c.Stuck = family.Deadlock
+	}
+	s := &shared{Config: c, index: make([]int8, c.Nodes)}
+	asks := 0
+	for p := range s.index {
+		s.index[p] = -1
+		if c.Asks == nil || slices.Contains(c.Asks, algorithm.ID(p)) {
+			s.index[p] = int8(min(asks, 127))
+			asks++
+		}
+	}
+	if c.Order && asks > maxOrdered {
+		return nil, fmt.Errorf("%d who may ask: the order of requests can be watched among at most %d; name fewer requesters", asks, maxOrdered)
+	}
+	return &Env{shared: s, procs: make([]proc, c.Nodes)}, nil
+}
+
+// New implements family.Env.
+func (e *Env) New() family.Env {
+	return &Env{shared: e.shared, procs: make([]proc, e.Nodes, max(e.Nodes, 10))}
+}
+
+// Copy implements family.Env.
+func (e *Env) Copy(from family.Env) {
+	o := from.(*Env)
+	copy(e.procs, o.procs)
+	e.nWait, e.nIn = o.nWait, o.nIn
+}
+
+// Append implements family.Env.
+func (e *Env) Append(b []byte) []byte {
+	for i := range e.procs {
+		p := &e.procs[i]
+		b = append(b, byte(p.flags))
+		if e.Requests > 0 {
+			b = append(b, p.left)
+		}
+		if e.Order {
+			b = append(b, byte(p.knows), byte(p.knows>>8), byte(p.ahead), byte(p.ahead>>8))
+		}
+	}
+	return b
+}
+
+// Load implements family.Env.
+func (e *Env) Load(b []byte) []byte {
+	e.nWait, e.nIn = 0, 0
+	for i := range e.procs {
+		p := proc{flags: flag(b[0])}
+		b = b[1:]
+		if e.Requests > 0 {
+			p.left = b[0]
+			b = b[1:]
+		}
+		if e.Order {
+			p.knows, p.ahead = uint16(b[0])|uint16(b[1])<<8, uint16(b[2])|uint16(b[3])<<8
+			b = b[4:]
+		}
+		e.procs[i] = p
+		e.count(p.flags, 1)
+	}
+	return b
+}
+
+// Begin implements family.Env.
+func (e *Env) Begin(h family.Host, v algorithm.View) {
+	e.nWait, e.nIn = 0, 0
+	for i := range e.procs {
+		e.procs[i] = proc{left: uint8(e.Requests)}
+		e.procs[i].set(seen, e.Fence)
+	}
+	if v.Busy {
+		e.put(&e.procs[v.Holder], inside)
+	}
+	in := algorithm.Input{Kind: algorithm.Start, From: algorithm.None}
+	for i := range e.procs {
+		if e.AtOnce {
+			h.Step(algorithm.ID(i), in)
+		} else {
+			e.procs[i].set(start, h.Moves(algorithm.ID(i), in))
+		}
+	}
+}
+
+// Waits implements family.Env.
+func (e *Env) Waits(p algorithm.ID) bool { return e.procs[p].is(waits) }
+
+// Inside implements family.Env.
+func (e *Env) Inside(p algorithm.ID) bool { return e.procs[p].is(inside) }
+
+// Look implements family.Env: never two are inside.
+func (e *Env) Look(h family.Host) {
+	if e.nIn < 2 {
+		return
+	}
+	in := algorithm.ID(slices.IndexFunc(e.procs, func(p proc) bool { return p.is(inside) }))
+	h.Break(family.MutualExclusion, e.other(in), in)
+}
+
+// Ended implements family.Env: who waits now waits for ever.
+func (e *Env) Ended(h family.Host) {
+	if e.nWait == 0 {
+		return
+	}
+	for p := range e.procs {
+		if e.procs[p].is(waits) {
+			h.Break(e.Stuck, algorithm.ID(p), algorithm.None)
+		}
+	}
+}
+
+// Action implements family.Env.
+func (e *Env) Action(a family.Act) scenario.Action {
+	return scenario.Action{Kind: a.Kind, Proc: a.Proc, Peer: a.Peer}
+}
+
+// Crashed implements family.Env: what the application wanted is lost with it.
+func (e *Env) Crashed(h family.Host, p algorithm.ID) {
+	e.forget(h, p)
+	e.put(&e.procs[p], 0)
+	e.procs[p] = proc{}
+}
+
+// Returned implements family.Env: a new process asks as often as any other.
+func (e *Env) Returned(_ family.Host, p algorithm.ID) { e.procs[p].left = uint8(e.Requests) }
+
+// Trusted implements family.Env.
+func (e *Env) Trusted(family.Host, algorithm.ID, algorithm.ID) {}

@@ -1,0 +1,44 @@
+package transactions
+
+import "github.com/stile-lock/stile/algorithm"
+
+// How many processes wait for another is counted as it changes, if somebody
+// watches: in a long run it is asked for at every request.
+
+// edges is that number, and what it follows from.
+type edges struct {
+	n     int
+	queue []int32 // of each lock: who waits for it, whose request has arrived, and who is not doomed
+}
+
+// Edges returns how many processes wait for another. There must be a Watcher.
+func (e *Env) Edges() int { return e.edges.n }
+
+// change changes a process, and counts anew what is so because of it: whom it
+// waits for, and who waits for it.
+func (e *Env) change(p algorithm.ID, f func(c *client)) {
+	c := &e.clients[p]
+	if e.watch == nil {
+		f(c)
+		return
+	}
+	e.count(p, -1)
+	f(c)
+	e.count(p, 1)
+}
+
+func (e *Env) count(p algorithm.ID, by int) {
+	c := &e.clients[p]
+	if c.waits && c.arrived && !c.doomed {
+		k := c.program[c.got]
+		e.edges.queue[k] += int32(by)
+		if h := e.holder[k]; h >= 0 && !e.clients[h].doomed {
+			e.edges.n += by
+		}
+	}
+	for _, k := range c.program[:c.got] {
+		if e.holder[k] == int32(p) && !c.doomed {
+			e.edges.n += by * int(e.edges.queue[k])
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package transactions
+
+import (
+	"fmt"
+
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/internal/words"
+	"github.com/stile-lock/stile/internal/world/family"
+	"github.com/stile-lock/stile/scenario"
+)
+
+// Family returns the family of transactions under a method. For a method that
+// prevents or avoids deadlocks, Deadlock means that there is never a cycle of
+// who waits for whom; for one that detects them, that nothing ever ends with
+// somebody waiting; and Starvation that every transaction commits in every fair
+// run, so every deadlock is found in the end.
+func (c Config) Family() *family.Family {
+	moot := ""
+	if c.Method.Family != deadlock.Detection {
+		moot = "it reports no deadlocks"
+	}
+	return &family.Family{
+		Name: "Deadlocks", Kind: "transactions", Sites: c.Layout.Sites, Numbers: family.Attempts, Detects: true,
+		Env:   func(o family.Options) (family.Env, error) { return c.bounded(o.Requests) },
+		Scene: c.scene,
+		Bounded: func(rounds int) string {
+			if rounds == 0 {
+				return "any number of transactions and restarts"
+			}
+			return "up to " + words.Plural(rounds, "transaction") + " of each process, any number of restarts"
+		},
+		Rules: []family.Rule{
+			{Name: family.MutualExclusion, Means: "no lock has two holders", Broken: "%[1]v entered while %[2]v was inside"},
+			{Name: family.UnaskedGrant, Means: "nobody gets a lock without having asked", Broken: "%[1]v has got a lock without having asked"},
+			{Name: family.IdleVictim, Means: "nobody is told to abort who has no transaction", Broken: "%[1]v was told to abort, but has no transaction"},
+			{Name: family.NoDeadlock, Means: "nobody waits for ever"},
+		},
+		Properties: []family.Property{
+			{Name: family.MutualExclusion, Means: "never two holders of a lock"},
+			{Name: family.Deadlock, Means: "nobody waits for ever for a lock"},
+			{Name: family.Starvation, Means: "every transaction commits", Found: family.InRuns},
+			{Name: family.FalseReport, Means: "what is reported is a deadlock", Moot: moot},
+			{Name: family.OneVictim, Means: "of a deadlock the youngest aborts", Moot: moot},
+		},
+		Signs: []family.Sign{
+			family.Shown(family.MutualExclusion, family.Violates(scenario.MutualExclusion)),
+			family.Shown(family.Deadlock, scenario.Expectation{Kind: scenario.Stuck}),
+			family.Shown(family.Cycle, scenario.Expectation{Kind: scenario.Cycle}, family.Deadlock),
+			family.Shown(family.FalseReport, scenario.Expectation{Kind: scenario.FalseCycle}),
+			family.Shown(family.OneVictim, scenario.Expectation{Kind: scenario.Aborts}),
+			{Name: family.UnaskedGrant, Of: []string{family.MutualExclusion}},
+			{Name: family.IdleVictim, Of: []string{family.OneVictim}},
+		},
+	}
+}
+
+// MethodOf returns the method of a family that a Config with Programs has made, which
+// may be one that nobody knows by name. It is not ok for any other family.
+func MethodOf(f *family.Family) (m deadlock.Method, ok bool) {
+	env, _ := f.Env(family.Options{Requests: 1})
+	e, ok := env.(*Env)
+	if !ok {
+		return m, false
+	}
+	return e.Method, true
+}
+
+// What an encoding has room for.
+const (
+	maxProcesses    = 16
+	maxTransactions = 100 // of each process
+)
+
+// bounded returns processes whose state can be written down.
+func (c Config) bounded(rounds int) (family.Env, error) {
+	if len(c.Programs) == 0 || len(c.Programs) > maxProcesses {
+		return nil, fmt.Errorf("%d programs: want one for each process, and at most %d", len(c.Programs), maxProcesses)
+	}
+	if rounds > maxTransactions {
+		return nil, fmt.Errorf("%d transactions of each process: want 1 to %d, or 0 for any number", rounds, maxTransactions)
+	}
+	for p := range c.Programs {
+		if n := max(1, rounds) * c.turns(p); n > maxTransactions {
+			return nil, fmt.Errorf("%d transactions of %v: want at most %d", n, algorithm.ID(p), maxTransactions)
+		}
+	}
+	return New(c, rounds)
+}
+
+// scene says where processes and locks are.
+func (c Config) scene(sc *scenario.Scenario) {
+	sc.Sites, sc.Homes, sc.Locks, sc.Mode = c.Layout.Sites, c.Layout.Home, c.Layout.At, c.Mode
+}
+
+// Spec returns the method as an algorithm of so many sites. All clocks begin
+// with the first time that there is: among times that are numbered anew, none
+// is no time at all.
+func (c Config) Spec() (algorithm.Spec, error) {
+	spec, err := c.Method.Spec(c.Layout, c.Mode)
+	if err != nil {
+		return spec, err
+	}
+	plan := spec.Plan
+	spec.Plan = func(n int) (algorithm.Birth, error) {
+		birth, err := plan(n)
+		return func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+			m := birth(self, v)
+			var out algorithm.Output
+			_ = m.Step(algorithm.Input{Kind: algorithm.Hear, From: algorithm.None, Time: 1}, &out) // no site refuses to hear
+			return m
+		}, err
+	}
+	return spec, nil
+}

@@ -1,0 +1,198 @@
+package transactions
+
+import (
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/internal/world/family"
+)
+
+// Took implements family.Env. A cycle is closed by the arrival of a request,
+// and opened when it is decided that somebody aborts: so these come first.
+func (e *Env) Took(h family.Host, site algorithm.ID, in algorithm.Input, _ bool, notices []algorithm.Notice) {
+	heard := false
+	for i := range notices {
+		switch n := &notices[i]; {
+		case n.Kind == algorithm.Heard && e.presents(h, n):
+			e.change(n.Who, func(c *client) { c.arrived = c.waits })
+			heard = true
+		case n.Kind == algorithm.Doomed && e.presents(h, n):
+			e.change(n.Who, func(c *client) { c.doomed = true })
+		}
+	}
+	for i := range notices {
+		switch n := &notices[i]; n.Kind {
+		case algorithm.Granted:
+			e.granted(h, n.Who)
+		case algorithm.Victim:
+			e.victim(h, n.Who, n.Cycle, in.Kind == algorithm.Suspect)
+		case algorithm.Denied:
+			if h.Hears() {
+				e.say(h, e.Layout.Home[n.Who], "%v is refused", n.Who)
+			}
+			e.abort(h, n.Who)
+		case algorithm.Leader:
+			if h.Hears() {
+				e.say(h, site, "the coordinator is now site %d", n.Who+1)
+			}
+		}
+	}
+	for i := 0; heard && e.watch != nil && i < len(notices); i++ {
+		if n := &notices[i]; n.Kind == algorithm.Heard && e.lasts(h, n) {
+			e.watch.Arrived(n.Who)
+		}
+	}
+}
+
+// presents reports whether a notice is about the present attempt of a
+// transaction. Between two attempts there is none: what comes then is about the
+// one that is over.
+func (e *Env) presents(h family.Host, n *algorithm.Notice) bool {
+	c := &e.clients[n.Who]
+	return (c.waits || c.got > 0) && e.lasts(h, n)
+}
+
+// lasts reports whether a notice is about the last attempt of a transaction that
+// is under way.
+func (e *Env) lasts(h family.Host, n *algorithm.Notice) bool {
+	return e.clients[n.Who].active && n.Attempt == deadlock.Attempt(h.Machine(e.Layout.Home[n.Who]), n.Who)
+}
+
+// granted gives a process the lock that it waits for.
+func (e *Env) granted(h family.Host, p algorithm.ID) {
+	c := &e.clients[p]
+	if !c.waits {
+		h.Break(family.UnaskedGrant, p, algorithm.None)
+		return
+	}
+	k := c.program[c.got]
+	if other := e.holder[k]; other >= 0 && other != int32(p) {
+		h.Break(family.MutualExclusion, p, algorithm.ID(other))
+	}
+	e.change(p, func(c *client) {
+		e.holder[k] = int32(p)
+		c.got++
+		c.waits, c.arrived, c.spared = false, false, false
+	})
+	if e.watch != nil {
+		e.watch.Got(p, k)
+	}
+}
+
+// victim judges whom a method has told to abort, and lets it.
+func (e *Env) victim(h family.Host, p algorithm.ID, cycle []algorithm.ID, burying bool) {
+	if !e.clients[p].active {
+		h.Break(family.IdleVictim, p, algorithm.None)
+		return
+	}
+	wrong := e.judge(h, p, cycle)
+	switch {
+	case e.watch != nil:
+		e.watch.Told(p, cycle, wrong, burying)
+	case wrong != "":
+		h.Break(wrong, p, algorithm.None)
+	}
+	switch {
+	case !h.Hears():
+	case len(cycle) > 0:
+		e.say(h, e.Layout.Home[p], "%v aborts: %s", p, deadlock.Round(cycle))
+	default:
+		e.say(h, e.Layout.Home[p], "%v aborts", p)
+	}
+	e.abort(h, p)
+}
+
+// judge returns which property it breaks that a process is told to abort, or
+// nothing.
+func (e *Env) judge(h family.Host, p algorithm.ID, cycle []algorithm.ID) string {
+	members := e.Cycle(p)
+	for _, m := range members {
+		e.clients[m].spared = m != p || e.clients[m].spared
+	}
+	switch {
+	case len(cycle) == 0:
+	case members == nil && !e.aborts && !e.deaths:
+		return family.FalseReport
+	case members == nil && e.clients[p].spared && !e.deaths, members != nil && p != e.Youngest(h, members):
+		return family.OneVictim
+	}
+	return ""
+}
+
+// abort ends the attempt of a process, which may try again.
+func (e *Env) abort(h family.Host, p algorithm.ID) {
+	if e.watch != nil {
+		e.watch.Aborts(p)
+	}
+	e.free(p)
+	e.aborts = true
+	h.Step(e.Layout.Home[p], algorithm.Input{Kind: algorithm.Abort, From: p})
+	if e.watch != nil {
+		e.watch.Aborted(p)
+	}
+}
+
+// Youngest returns the member of a cycle that began last, by the stamps at their
+// homes.
+func (e *Env) Youngest(h family.Host, members []algorithm.ID) algorithm.ID {
+	best, last := algorithm.None, algorithm.Time{}
+	for _, p := range members {
+		stamp := deadlock.Stamp(h.Machine(e.Layout.Home[p]), p)
+		if best == algorithm.None || stamp.After(last) || stamp == last && p > best {
+			best, last = p, stamp
+		}
+	}
+	return best
+}
+
+// Next returns for whom a process waits, or None. Who is doomed waits for
+// nobody, and is waited for by nobody in vain.
+func (e *Env) Next(p algorithm.ID) algorithm.ID {
+	c := &e.clients[p]
+	if !c.waits || !c.arrived || c.doomed {
+		return algorithm.None
+	}
+	h := e.holder[c.program[c.got]]
+	if h < 0 || e.clients[h].doomed {
+		return algorithm.None
+	}
+	return algorithm.ID(h)
+}
+
+// Cycle returns the cycle that a process is part of, beginning with it, or nil.
+func (e *Env) Cycle(p algorithm.ID) []algorithm.ID {
+	at, n := e.Next(p), 1
+	for ; at != p; n++ {
+		if at == algorithm.None || n > len(e.clients) {
+			return nil
+		}
+		at = e.Next(at)
+	}
+	members := make([]algorithm.ID, 0, n)
+	for len(members) < n {
+		members = append(members, at)
+		at = e.Next(at)
+	}
+	return members
+}
+
+// Look implements family.Env: where a method prevents deadlocks or avoids them
+// there is never a cycle.
+func (e *Env) Look(h family.Host) {
+	if e.Method.Family == deadlock.Detection {
+		return
+	}
+	for i := range e.clients {
+		if e.Cycle(algorithm.ID(i)) != nil {
+			h.Break(family.Cycle, algorithm.ID(i), algorithm.None)
+		}
+	}
+}
+
+// Ended implements family.Env: who waits now waits for ever.
+func (e *Env) Ended(h family.Host) {
+	for i := range e.clients {
+		if e.clients[i].waits {
+			h.Break(family.Deadlock, algorithm.ID(i), algorithm.None)
+		}
+	}
+}

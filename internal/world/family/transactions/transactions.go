@@ -1,0 +1,327 @@
+// Package transactions is the environment of a method against deadlock:
+// processes that run transactions, which take locks at several sites one by one
+// and commit. Who is told to abort does so at once, and may start again at any
+// time.
+package transactions
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/internal/world/family"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/trace"
+)
+
+// A Config says which method runs over what: process i runs transactions that
+// ask for the locks of Programs[i] one by one; none if that is nil. With Later its
+// transactions differ: one for Programs[i], then one for each of Later[i], and so on
+// in turn. A transaction gives up if it
+// needs a lock of a dead site, or with Detours asks all the same: its host has
+// to plan without such locks.
+type Config struct {
+	Method   deadlock.Method
+	Mode     string
+	Layout   deadlock.Layout
+	Programs [][]int
+	Later    [][][]int
+	Detours  bool
+}
+
+// turns returns how many transactions of a process differ, or may.
+func (c Config) turns(p int) int {
+	switch {
+	case c.Programs == nil:
+		return 1
+	case c.Programs[p] == nil:
+		return 0
+	case c.Later == nil:
+		return 1
+	}
+	return 1 + len(c.Later[p])
+}
+
+// Dinner returns the smallest case with a ring: n processes, n locks, each takes
+// its own lock and then the next one's.
+func Dinner(m deadlock.Method, mode string, sites, n int) Config {
+	c := Config{Method: m, Mode: mode, Layout: deadlock.Spread(sites, n, n)}
+	for p := range n {
+		program := []int{p, (p + 1) % n}
+		if m.Sorted {
+			slices.Sort(program)
+		}
+		c.Programs = append(c.Programs, program)
+	}
+	return c
+}
+
+// Crowd returns the smallest case in which two wait for one lock: three
+// processes over two locks, of which the second takes them the other way
+// round.
+func Crowd(m deadlock.Method, mode string, sites int) Config {
+	c := Dinner(m, mode, sites, 2)
+	c.Layout = deadlock.Spread(sites, 3, 2)
+	c.Programs = append(c.Programs, c.Programs[0])
+	return c
+}
+
+// shared is what all copies of an Env have in common.
+type shared struct {
+	Config
+	rounds int // how often each process runs its transactions, one after the other; 0 means any number
+	watch  Watcher
+}
+
+// An Env is the processes that run transactions.
+type Env struct {
+	*shared
+	clients []client
+	holder  []int32 // of each lock, or -1: it follows from clients
+	aborts  bool    // somebody has aborted
+	deaths  bool    // a site has died
+	edges   edges
+}
+
+// A client is a process.
+type client struct {
+	program []int // what its transaction asks for
+	got     int   // how many of these locks it has
+	left    int   // transactions still to run; without bound, until the first one comes again
+	active  bool  // a transaction is under way, perhaps between two attempts
+	waits   bool  // for program[got]
+	arrived bool  // its request has
+	doomed  bool  // a message that makes it abort is under way
+	spared  bool  // another one was chosen to break the deadlock it was in
+}
+
+// New returns the processes, each of which runs its transactions one after the
+// other so many times, or any number of times if that is 0. Where there are no programs,
+// [Env.Plan] says what a transaction asks for.
+func New(c Config, rounds int) (*Env, error) {
+	if c.Programs != nil && len(c.Programs) != len(c.Layout.Home) {
+		return nil, fmt.Errorf("%d programs for %d processes: want one for each", len(c.Programs), len(c.Layout.Home))
+	}
+	if c.Later != nil && len(c.Later) != len(c.Programs) {
+		return nil, fmt.Errorf("what comes later is said of %d processes, and %d have programs: say it of each, or of none", len(c.Later), len(c.Programs))
+	}
+	if rounds < 0 {
+		return nil, fmt.Errorf("%d transactions of each process: want at least 1, or 0 for any number", rounds)
+	}
+	return (&Env{shared: &shared{Config: c, rounds: rounds}}).empty(), nil
+}
+
+// New implements family.Env.
+func (e *Env) New() family.Env { return e.empty() }
+
+// empty returns processes that have done nothing.
+func (e *Env) empty() *Env {
+	n := &Env{shared: e.shared, clients: make([]client, len(e.Layout.Home)), holder: make([]int32, len(e.Layout.At))}
+	n.Begin(nil, algorithm.View{})
+	return n
+}
+
+// Copy implements family.Env.
+func (e *Env) Copy(from family.Env) {
+	o := from.(*Env)
+	copy(e.clients, o.clients)
+	copy(e.holder, o.holder)
+	e.aborts, e.deaths = o.aborts, o.deaths
+}
+
+// Begin implements family.Env.
+func (e *Env) Begin(family.Host, algorithm.View) {
+	for i := range e.clients {
+		e.clients[i] = client{left: max(1, e.rounds) * e.turns(i)}
+		e.turn(i)
+	}
+	for k := range e.holder {
+		e.holder[k] = -1
+	}
+	e.aborts, e.deaths = false, false
+}
+
+// turn gives a process the program of the transaction that comes next.
+func (e *Env) turn(i int) {
+	c, n := &e.clients[i], e.turns(i)
+	switch {
+	case e.Programs == nil || n == 0 || c.left == 0:
+	case c.left%n == 0:
+		c.program = e.Programs[i]
+	default:
+		c.program = e.Later[i][n-c.left%n-1]
+	}
+}
+
+// Plan says what the next transaction of a process asks for, or the rest of
+// this one.
+func (e *Env) Plan(p algorithm.ID, locks []int) { e.clients[p].program = locks }
+
+// Watch lets somebody watch, from the beginning on.
+func (e *Env) Watch(w Watcher) { e.watch, e.edges = w, edges{queue: make([]int32, len(e.holder))} }
+
+// free takes away what a process has.
+func (e *Env) free(i algorithm.ID) {
+	e.change(i, func(c *client) {
+		for _, k := range c.program[:c.got] {
+			if e.holder[k] == int32(i) {
+				e.holder[k] = -1
+			}
+		}
+		c.got, c.waits, c.arrived, c.doomed, c.spared = 0, false, false, false, false
+	})
+}
+
+// Acts implements family.Env. Everything is fair but the begin of a
+// transaction: nobody must.
+func (e *Env) Acts(h family.Host, yield func(a family.Act)) (first bool) {
+	for i := range e.clients {
+		c := &e.clients[i]
+		switch {
+		case c.waits || h.Dead(e.Layout.Home[i]):
+		case c.active:
+			yield(family.Act{Kind: scenario.Proceed, Proc: algorithm.ID(i), Fair: true})
+		case c.left > 0:
+			yield(family.Act{Kind: scenario.Take, Proc: algorithm.ID(i)})
+		}
+	}
+	return false
+}
+
+// Action implements family.Env.
+func (e *Env) Action(a family.Act) scenario.Action {
+	s := scenario.Action{Kind: a.Kind, Proc: a.Proc}
+	if a.Kind == scenario.Take {
+		s.Locks = e.clients[a.Proc].program
+	}
+	return s
+}
+
+// May implements family.Env.
+func (e *Env) May(a family.Act) error {
+	if a.Kind != scenario.Take && a.Kind != scenario.Proceed {
+		return nil // it is about a site
+	}
+	switch c := &e.clients[a.Proc]; {
+	case c.waits:
+		return fmt.Errorf("waits for %s", deadlock.LockName(c.program[c.got]))
+	case a.Kind == scenario.Take && c.active:
+		return errors.New("cannot take anything: its transaction is under way, let it go on")
+	case a.Kind == scenario.Proceed && !c.active:
+		return errors.New("cannot go on: it runs no transaction")
+	}
+	return nil
+}
+
+// Do implements family.Env: a process asks for its next lock, or commits.
+func (e *Env) Do(h family.Host, a family.Act) {
+	switch c := &e.clients[a.Proc]; {
+	case c.got == len(c.program):
+		e.commit(h, a.Proc)
+	case !e.Detours && e.Lost(h, c.program[c.got]):
+		e.giveUp(h, a.Proc)
+	default:
+		e.ask(h, a.Proc)
+	}
+}
+
+func (e *Env) ask(h family.Host, p algorithm.ID) {
+	c, home := &e.clients[p], e.Layout.Home[p]
+	k := c.program[c.got]
+	if e.watch != nil {
+		e.watch.Asks(p, k)
+	}
+	if h.Hears() {
+		e.say(h, home, "%v asks for %s", p, deadlock.LockName(k))
+	}
+	if !c.active && e.Method.Claims {
+		for _, k := range c.program {
+			h.Step(home, algorithm.Input{Kind: algorithm.Claim, From: p, Arg: k})
+		}
+	}
+	c.active, c.waits, c.arrived = true, true, false
+	h.Step(home, algorithm.Input{Kind: algorithm.Request, From: p, Arg: k})
+}
+
+func (e *Env) commit(h family.Host, p algorithm.ID) {
+	c, home := &e.clients[p], e.Layout.Home[p]
+	if e.watch != nil {
+		e.watch.Commits(p)
+	}
+	if h.Hears() {
+		e.say(h, home, "%v commits", p)
+	}
+	e.free(p)
+	c.active = false
+	if c.left--; c.left == 0 && e.rounds == 0 {
+		c.left = e.turns(int(p))
+	}
+	e.turn(int(p))
+	h.Step(home, algorithm.Input{Kind: algorithm.Release, From: p})
+}
+
+// giveUp ends a transaction for good: a lock that it needs is lost.
+func (e *Env) giveUp(h family.Host, p algorithm.ID) {
+	c, home := &e.clients[p], e.Layout.Home[p]
+	if h.Hears() {
+		e.say(h, home, "%v gives up: the site of %s is dead", p, deadlock.LockName(c.program[c.got]))
+	}
+	if e.watch != nil {
+		e.watch.Loses(p)
+	}
+	e.free(p)
+	c.active, c.left = false, 0
+	h.Step(home, algorithm.Input{Kind: algorithm.Abort, From: p})
+}
+
+// Lost reports whether a lock is gone with its site, and no other one keeps it.
+func (e *Env) Lost(h family.Host, k int) bool { return h.Dead(e.Layout.At[k]) && !e.Method.Claims }
+
+// say tells people something that happens at a site.
+func (e *Env) say(h family.Host, at algorithm.ID, format string, args ...any) {
+	h.Tell(trace.Event{Kind: trace.Note, Proc: at, Name: fmt.Sprintf(format, args...)})
+}
+
+// Crashed implements family.Env: the transactions of a site die with it.
+func (e *Env) Crashed(_ family.Host, site algorithm.ID) {
+	e.deaths = true
+	for i := range e.clients {
+		if c := &e.clients[i]; e.Layout.Home[i] == site {
+			if e.watch != nil {
+				e.watch.Dies(algorithm.ID(i))
+			}
+			e.free(algorithm.ID(i))
+			c.active, c.left = false, 0
+		}
+	}
+}
+
+// Returned implements family.Env.
+func (e *Env) Returned(family.Host, algorithm.ID) {}
+
+// Trusted implements family.Env.
+func (e *Env) Trusted(family.Host, algorithm.ID, algorithm.ID) {}
+
+// Caused implements family.Env.
+func (e *Env) Caused(algorithm.ID, family.Tag) {}
+
+// Tag implements family.Env. Messages say themselves which attempt they are
+// about.
+func (e *Env) Tag(algorithm.ID) family.Tag { return 0 }
+
+// Waits implements family.Env: who has begun a transaction and not ended it.
+func (e *Env) Waits(p algorithm.ID) bool { return e.clients[p].active }
+
+// Inside implements family.Env: there is more than one lock.
+func (e *Env) Inside(algorithm.ID) bool { return false }
+
+// Program returns what the transaction of a process asks for, and how many of
+// these locks it has.
+func (e *Env) Program(p algorithm.ID) (locks []int, got int) {
+	return e.clients[p].program, e.clients[p].got
+}
+
+// Blocked reports whether a process waits for a lock.
+func (e *Env) Blocked(p algorithm.ID) bool { return e.clients[p].waits }

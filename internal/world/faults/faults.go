@@ -1,0 +1,199 @@
+package faults
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/sim"
+)
+
+// A Kind is one fault.
+type Kind uint8
+
+// The faults.
+const (
+	Lost       Kind = iota // one message never comes
+	Duplicated             // one message comes twice, the second time at once or later
+	Idle                   // a process dies while it is idle
+	Waiting                // a process dies while it waits
+	Inside                 // a process dies inside
+)
+
+// kinds names them, and says what happens.
+var kinds = [...]struct{ name, means string }{
+	Lost:       {"lost", "one message is lost"},
+	Duplicated: {"duplicated", "one message comes twice"},
+	Idle:       {"idle", "a process dies while it is idle"},
+	Waiting:    {"waiting", "a process dies while it waits"},
+	Inside:     {"inside", "a process dies inside"},
+}
+
+// Kinds lists the faults.
+func Kinds() []Kind { return []Kind{Lost, Duplicated, Idle, Waiting, Inside} }
+
+// String returns the name of a fault.
+func (k Kind) String() string { return kinds[k].name }
+
+// Means says what happens, in words.
+func (k Kind) Means() string { return kinds[k].means }
+
+// crash reports whether a process dies.
+func (k Kind) crash() bool { return k >= Idle }
+
+// An Outcome is what comes of a fault.
+type Outcome uint8
+
+// The outcomes, the worst last.
+const (
+	GoesOn   Outcome = iota // everybody who is alive gets in again
+	SomeWait                // somebody who is alive waits for ever
+	AllWait                 // everybody who is alive does
+	Unsafe                  // two are inside at a time, or somebody who had not asked
+)
+
+var outcomes = [...]string{"goes-on", "some-wait", "all-wait", "unsafe"}
+
+// String returns the name of an outcome.
+func (o Outcome) String() string { return outcomes[o] }
+
+// A Config says what to try.
+type Config struct {
+	Spec    algorithm.Spec
+	Options algorithm.Options // what Spec was made with
+	Nodes   int
+	Kind    Kind
+	At      []algorithm.ID      // who may have the fault, a message being its sender's; nil means anybody
+	Workers int                 // how many try side by side; 0 means one for each core
+	Watch   func(runs int) bool // is told how many runs were begun, by any of them, and says whether to go on; may be nil
+}
+
+// A Report is what came of all runs.
+type Report struct {
+	Runs    int
+	Count   [len(outcomes)]int // how many ended in each way
+	Worst   Outcome
+	Waiting []algorithm.ID // who waits for ever in the worst run
+	What    string         // the fault and the outcome of the worst run, in words
+	Stopped bool           // by Config.Watch
+
+	// Scenario is a worst run, made as short as it can be, with what is expected
+	// of it; nil if the fault cannot happen.
+	Scenario *scenario.Scenario
+	Playback *sim.Playback // of it
+}
+
+// ErrAlone is the error of an algorithm that fails without any fault.
+var ErrAlone = errors.New("it fails without a fault, so nothing can be said about what a fault does")
+
+// Try lets the fault happen wherever it can.
+func Try(c Config) (*Report, error) {
+	if err := c.Spec.Accepts(c.Nodes); err != nil {
+		return nil, err
+	}
+	all, err := c.tryAll()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c.Spec.Name, err)
+	}
+	total := &trial{Config: c}
+	for _, t := range all {
+		total.add(t)
+	}
+	if total.worst == nil {
+		return &total.report, nil
+	}
+	total.shrink(total.worst)
+	if err := total.expect(total.worst); err != nil {
+		return nil, fmt.Errorf("%s: %w", c.Spec.Name, err)
+	}
+	r := &total.report
+	r.Worst, r.Waiting, r.Scenario, r.Playback = total.worst.outcome, total.worst.waiting, total.worst.sc, total.worst.back
+	return r, nil
+}
+
+// tryAll tries each plan, several at a time.
+func (c Config) tryAll() ([]*trial, error) {
+	plans := c.plans()
+	all, errs := make([]*trial, len(plans)), make([]error, len(plans))
+	var next, runs atomic.Int64
+	var workers sync.WaitGroup
+	for range cmp.Or(c.Workers, runtime.GOMAXPROCS(0)) {
+		workers.Go(func() {
+			for i := next.Add(1) - 1; int(i) < len(plans); i = next.Add(1) - 1 {
+				all[i] = &trial{Config: c, runs: &runs}
+				errs[i] = all[i].plan(plans[i])
+			}
+		})
+	}
+	workers.Wait()
+	return all, cmp.Or(errs...)
+}
+
+// A trial is what has been tried so far.
+type trial struct {
+	Config
+	report Report
+	worst  *run
+	runs   *atomic.Int64 // of all trials
+}
+
+// plan tries all faults in one plan.
+func (t *trial) plan(p plan) error {
+	base, err := t.base(p)
+	if err != nil {
+		return err
+	}
+	if base.outcome != GoesOn {
+		return ErrAlone
+	}
+	for _, fault := range t.faults(base) {
+		if t.report.Stopped = t.Watch != nil && !t.Watch(int(t.runs.Add(1))); t.report.Stopped {
+			break
+		}
+		r, err := t.play(p, base, fault)
+		if err != nil {
+			return err
+		}
+		t.count(r)
+	}
+	return nil
+}
+
+// count counts a run, and keeps it if it is worse than all before.
+func (t *trial) count(r *run) {
+	t.report.Runs++
+	t.report.Count[r.outcome]++
+	t.keep(r)
+}
+
+// add adds what another trial has found.
+func (t *trial) add(o *trial) {
+	t.report.Runs += o.report.Runs
+	t.report.Stopped = t.report.Stopped || o.report.Stopped
+	for i, n := range o.report.Count {
+		t.report.Count[i] += n
+	}
+	t.keep(o.worst)
+}
+
+// keep keeps a run if it is worse than all before.
+func (t *trial) keep(r *run) {
+	if r != nil && (t.worst == nil || t.worst.less(r)) {
+		t.worst = r
+	}
+}
+
+// less reports whether another run is worse: by its outcome, and then by how
+// many wait for ever.
+func (r *run) less(than *run) bool {
+	return cmp.Or(cmp.Compare(r.outcome, than.outcome), cmp.Compare(len(r.waiting), len(than.waiting))) < 0
+}
+
+// may reports whether a process may have the fault.
+func (t *trial) may(p algorithm.ID) bool { return t.At == nil || slices.Contains(t.At, p) }

@@ -1,0 +1,125 @@
+package faults
+
+import (
+	"slices"
+
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/trace"
+)
+
+// A plan is who asks in which order, and how long messages take.
+type plan struct {
+	order []algorithm.ID
+	links []scenario.Link // where a message does not take 1
+}
+
+// When everybody asks who is idle, and how long after the one before. While the
+// first round is on, the second begins: so some ask while others wait.
+const (
+	apart = scenario.T / 5
+	pause = 30 * scenario.T // after all is over, before everybody asks once more
+	again = 15 * scenario.T // before somebody who was refused asks once more
+	tries = 4               // how often
+	late  = 12 * scenario.T // by which a copy is late at most
+	ends  = 60 * scenario.T // after which whoever waits does so for ever
+)
+
+// rounds are the times at which those who are idle ask.
+func rounds() []int64 { return []int64{0, 4 * scenario.T, 9 * scenario.T} }
+
+// plans lists the plans: all orders of two or three, or each one to begin of
+// more; and then messages of which those of each link take another time.
+func (c Config) plans() []plan {
+	var all, uneven []plan
+	for turn := range c.Nodes {
+		var order []algorithm.ID
+		for i := range c.Nodes {
+			order = append(order, algorithm.ID((turn+i)%c.Nodes))
+		}
+		all = append(all, plan{order: order})
+		uneven = append(uneven, plan{order, links(order)})
+		if c.Nodes == 3 {
+			back := slices.Clone(order)
+			slices.Reverse(back)
+			all = append(all, plan{order: back})
+		}
+	}
+	return append(all, uneven...)
+}
+
+// links gives each link a time of its own, from 0.3 to 2.7.
+func links(order []algorithm.ID) []scenario.Link {
+	var all []scenario.Link
+	for i, p := range order {
+		for j, q := range order {
+			if i != j {
+				steps := int64((i*len(order)+2*j)%9 + 1)
+				all = append(all, scenario.Link{From: p, To: q, Latency: scenario.Always(steps * 3 * scenario.T / 10)})
+			}
+		}
+	}
+	return all
+}
+
+// faults lists what can be done to a run without a fault.
+func (t *trial) faults(base *run) [][]scenario.Action {
+	if t.Kind.crash() {
+		return t.crashes(base)
+	}
+	var all [][]scenario.Action
+	for _, e := range base.back.Events {
+		if e.Kind != trace.Receive || e.At >= base.quiet() || !t.may(e.Peer) {
+			continue
+		}
+		hit := scenario.Action{At: e.At, Kind: scenario.Drop, Proc: e.Peer, Peer: e.Proc, Message: e.Name}
+		if t.Kind == Lost {
+			all = append(all, []scenario.Action{hit})
+			continue
+		}
+		hit.Kind = scenario.Duplicate
+		twin := hit
+		twin.Kind, twin.Nth = scenario.Delay, 2
+		all = append(all, []scenario.Action{hit})
+		for _, twin.By = range base.later(e.At) {
+			all = append(all, []scenario.Action{hit, twin})
+		}
+	}
+	return all
+}
+
+// later returns how much later a copy can come: shortly after each time from
+// then on at which somebody has asked, entered or left.
+func (r *run) later(at int64) []int64 {
+	var all []int64
+	for _, e := range r.back.Events {
+		if by := e.At + scenario.T/10 - at; by > 0 && by < late && e.At < r.quiet() && (e.Kind == trace.Ask || e.Kind == trace.Enter || e.Kind == trace.Exit) {
+			all = append(all, by)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// crashes lets each process die right before anything that happens, if it does
+// then what the fault says.
+func (t *trial) crashes(base *run) [][]scenario.Action {
+	want := [...]phase{Idle: idle, Waiting: waits, Inside: inside}[t.Kind]
+	var all [][]scenario.Action
+	for p := range algorithm.ID(t.Nodes) {
+		if !t.may(p) {
+			continue
+		}
+		last := int64(-1)
+		for _, e := range base.back.Events {
+			if e.At == last || e.At >= base.quiet() {
+				continue
+			}
+			last = e.At
+			if base.phase(p, e.At) == want {
+				all = append(all, []scenario.Action{{At: e.At, Kind: scenario.Crash, Proc: p}})
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,135 @@
+package faults
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/trace"
+)
+
+// shrink leaves out requests as long as the run stays what it is, those of the
+// end first.
+func (t *trial) shrink(r *run) {
+	for i := len(r.sc.Actions) - 1; i >= 0; i-- {
+		if r.sc.Actions[i].Kind != scenario.Ask {
+			continue
+		}
+		less := *r.sc
+		less.Actions = slices.Delete(slices.Clone(r.sc.Actions), i, i+1)
+		shorter := &run{sc: &less, probe: r.probe}
+		if t.replay(shorter) == nil && t.same(r, shorter) {
+			*r = *shorter
+		}
+	}
+	slices.SortStableFunc(r.sc.Actions, func(a, b scenario.Action) int { return cmp.Compare(a.At, b.At) })
+	less := *r.sc
+	less.Until = 0
+	endless := &run{sc: &less, probe: r.probe}
+	if t.replay(endless) == nil && !slices.ContainsFunc(endless.back.Events, func(e trace.Event) bool { return e.At > r.sc.Until }) && t.same(r, endless) {
+		*r = *endless // nothing runs round for ever, so nobody need say when to stop
+	}
+}
+
+// same reports whether a shorter run has the same fault and the same outcome. In
+// one that goes on, everybody alive must still get in.
+func (t *trial) same(r, shorter *run) bool {
+	for p := range algorithm.ID(t.Nodes) {
+		if r.outcome == GoesOn && r.entered(p, r.probe) != shorter.entered(p, r.probe) {
+			return false
+		}
+	}
+	return r.outcome == shorter.outcome && slices.Equal(r.waiting, shorter.waiting) && slices.Equal(t.hits(r), t.hits(shorter))
+}
+
+// hits tells how the fault happens in a run.
+func (t *trial) hits(r *run) []string {
+	var all []string
+	for _, e := range r.back.Events {
+		switch e.Kind {
+		case trace.Crash:
+			all = append(all, fmt.Sprint(e.At, e.Proc, r.phase(e.Proc, e.At)))
+		case trace.Drop, trace.Duplicate:
+			if !t.Kind.crash() {
+				all = append(all, fmt.Sprint(e.At, e.Kind, e.Proc, e.Peer, e.Name))
+			}
+		}
+	}
+	return all
+}
+
+// expect writes into a scenario what comes of it, and sees that it does.
+func (t *trial) expect(r *run) error {
+	t.report.What = t.what(r)
+	r.sc.Title = t.Spec.Name + ": " + t.report.What
+	entries := scenario.Expectation{Kind: scenario.Entries}
+	for _, e := range r.back.Entries {
+		entries.Procs = append(entries.Procs, e.Proc)
+	}
+	r.sc.Expect = []scenario.Expectation{entries}
+	for _, v := range r.back.Violations {
+		e := scenario.Expectation{Kind: scenario.Violated, Name: v.Property}
+		if !slices.ContainsFunc(r.sc.Expect, func(x scenario.Expectation) bool { return x.Kind == e.Kind && x.Name == e.Name }) {
+			r.sc.Expect = append(r.sc.Expect, e)
+		}
+	}
+	for _, p := range r.waiting {
+		if r.phase(p, forever) == waits {
+			r.sc.Expect = append(r.sc.Expect, scenario.Expectation{Kind: scenario.PhaseIs, Proc: p, Phase: scenario.Waits})
+		}
+	}
+	sc, err := scenario.Parse("", scenario.Format(r.sc)) // as it will be read
+	if err != nil {
+		return err
+	}
+	r.sc = sc
+	if err := t.replay(r); err != nil {
+		return err
+	}
+	if len(r.back.Differences) > 0 {
+		return fmt.Errorf("the scenario of the worst run comes out otherwise: %v", r.back.Differences[0])
+	}
+	return nil
+}
+
+// what says in words what the fault is and what comes of it.
+func (t *trial) what(r *run) string {
+	s := t.Kind.Means()
+	for _, a := range r.sc.Actions {
+		switch a.Kind {
+		case scenario.Crash:
+			s = fmt.Sprintf("%v dies %s", a.Proc, [...]string{Idle: "while it is idle", Waiting: "while it waits", Inside: "inside"}[t.Kind])
+		case scenario.Drop:
+			s = fmt.Sprintf("%s of %v to %v is lost", a.Message, a.Proc, a.Peer)
+		case scenario.Duplicate:
+			s = fmt.Sprintf("%s of %v to %v comes twice", a.Message, a.Proc, a.Peer)
+		}
+	}
+	return s + ", and " + r.says()
+}
+
+// says tells the outcome in words.
+func (r *run) says() string {
+	switch r.outcome {
+	case Unsafe:
+		return "two are inside"
+	case AllWait:
+		return "all wait for ever"
+	case SomeWait:
+		var names []string
+		for _, p := range r.waiting {
+			names = append(names, p.String())
+		}
+		if len(names) == 1 {
+			return names[0] + " waits for ever"
+		}
+		return strings.Join(names, " and ") + " wait for ever"
+	}
+	if !slices.ContainsFunc(r.sc.Actions, func(a scenario.Action) bool { return a.Kind == scenario.Crash }) {
+		return "all go on"
+	}
+	return "the others go on"
+}

@@ -1,0 +1,264 @@
+package kernel
+
+import (
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/trace"
+)
+
+// A Tag is what a host marks a message or a timer with. It means something to
+// the host alone.
+type Tag uint32
+
+// A Handler is told what happens, and does what follows from it.
+type Handler interface {
+	// Deliver hands over a message that has come. The slot is valid until it
+	// returns.
+	Deliver(from, to algorithm.ID, slot int32)
+	// Expired tells a process that a timer has run out.
+	Expired(p algorithm.ID, t Timer, tag Tag)
+	// Believed tells a process that another one is dead.
+	Believed(p, dead algorithm.ID)
+	// Called returns the name of a kind of message, as scenarios know it.
+	Called(m *Slot) string
+	// Describe fills in what people see of a message: name, fields, section.
+	// The process is the one at which the event is.
+	Describe(e *trace.Event, m *Slot)
+}
+
+// A Config is what a Kernel is made from.
+type Config struct {
+	Processes int
+	Latency   scenario.Dist   // of a message
+	Links     []scenario.Link // of single links, where they differ
+	Network   algorithm.Network
+	Seed      uint64
+	Exact     bool // Latency is what it says on any network; else one that reorders varies it
+	Adversary bool // there may be faults
+	Steps     bool // messages and timers wait for the adversary, and nothing takes time
+	Detects   bool // who is alive is told of the dead
+	Names     []string
+	Observe   func(e trace.Event) // told of everything that happens; nil is fastest
+}
+
+// A Kernel runs processes.
+type Kernel struct {
+	// Happen is told of the events that the host has scheduled itself by At. One
+	// is valid until it returns.
+	Happen func(e *Event)
+
+	network
+	handler Handler
+	queue   queue
+	now     int64
+	plain   bool // nothing but deliveries after a constant time can happen to a message
+	timers  map[timerKey]running
+	ticks   int                 // how often it has got or lost one
+	faults  *faults             // nil if there are none
+	manual  bool                // messages and timers wait in flight for the adversary
+	fifo    bool                // the adversary too has to keep the order of each link, unless it reorders
+	detects bool                // the dead are told of
+	flight  []Event             // manual: the messages under way, in order of sending
+	observe func(e trace.Event) // nil if nobody looks
+	steps   int                 // events observed
+	names   []string
+}
+
+// New returns a kernel that tells h what happens.
+func New(c Config, h Handler) *Kernel {
+	k := &Kernel{handler: h, manual: c.Steps, detects: c.Detects && !c.Steps, observe: c.Observe, names: c.Names}
+	k.fifo = ordered(c.Network)
+	if c.Steps {
+		c.Latency, c.Links, c.Network = scenario.Always(1), nil, algorithm.FIFO // the adversary decides, not chance
+	}
+	k.network.init(c)
+	if c.Adversary {
+		k.faults = newFaults(c.Processes)
+		if k.fifo {
+			k.remember() // a message may be delayed, and then those behind it are
+		}
+	}
+	k.plain = k.constant && !c.Adversary && c.Observe == nil
+	return k
+}
+
+// Processes returns how many there are.
+func (k *Kernel) Processes() int { return k.n }
+
+// Steps reports whether messages and timers wait for the adversary.
+func (k *Kernel) Steps() bool { return k.manual }
+
+// Name returns what people call a process.
+func (k *Kernel) Name(p algorithm.ID) string {
+	if p >= 0 && int(p) < len(k.names) {
+		return k.names[p]
+	}
+	return p.String()
+}
+
+// Now returns the time in ticks, or in steps the number of the action.
+func (k *Kernel) Now() int64 { return k.now }
+
+// Wait lets time go on to a moment at which nothing happens.
+func (k *Kernel) Wait(until int64) { k.now = until }
+
+// Unit returns how long the unit of timers is: the longest that a message may
+// take, whatever its link.
+func (k *Kernel) Unit() int64 { return k.unit }
+
+// Pending reports whether anything is to happen.
+func (k *Kernel) Pending() bool { return len(k.queue.heap) > 0 }
+
+// Due returns when the next event happens. There must be one.
+func (k *Kernel) Due() int64 { return k.queue.heap[0].At }
+
+// Len returns how many events are to happen, a broadcast being one.
+func (k *Kernel) Len() int { return len(k.queue.heap) }
+
+// At schedules an event of the host's own, and returns its number. One at a
+// process waits while the process is paused and is lost if it is dead; one at
+// no process always happens.
+func (k *Kernel) At(at int64, kind EventKind, p algorithm.ID, arg int) uint64 {
+	return k.queue.push(&Event{At: at, proc: int32(p), arg: int32(arg), Kind: kind})
+}
+
+// Has reports whether an event of one of these kinds is to happen.
+func (k *Kernel) Has(kinds ...EventKind) bool { return k.queue.has(kinds...) }
+
+// Step lets the next event happen. There must be one.
+func (k *Kernel) Step() {
+	e := k.queue.pop()
+	k.now = e.At
+	if e.Kind == deliver {
+		k.deliver(e)
+		return
+	}
+	if k.faults != nil && e.proc >= 0 && k.holdBack(e) {
+		return
+	}
+	switch e.Kind {
+	case expire:
+		k.expire(e)
+	case believe:
+		k.believed(e)
+	default:
+		k.Happen(e)
+	}
+}
+
+// Send sends a message on its way, as the network does.
+func (k *Kernel) Send(from, to algorithm.ID, slot int32) {
+	if k.plain {
+		k.queue.push(&Event{At: k.now + k.latency.A, slot: slot, proc: int32(to), arg: int32(from), Kind: deliver})
+		return
+	}
+	if k.faults != nil && k.intercept(from, to, slot) {
+		return
+	}
+	if k.loses() {
+		k.Lose(from, to, slot)
+		return
+	}
+	k.schedule(from, to, slot, k.delay(from, to))
+	if k.doubles() {
+		k.double(from, to, slot)
+	}
+}
+
+// SendLate sends a message that takes so much longer than the network would. It
+// is for hosts that have an adversary of their own: chance neither loses such a
+// message nor copies it.
+func (k *Kernel) SendLate(from, to algorithm.ID, slot int32, more int64) {
+	k.schedule(from, to, slot, k.delay(from, to)+more)
+}
+
+// Lose lets a message be lost as soon as it is sent.
+func (k *Kernel) Lose(from, to algorithm.ID, slot int32) {
+	n := k.Number()
+	k.noteMessage(trace.Send, from, to, n, slot)
+	k.noteMessage(trace.Drop, from, to, n, slot)
+	k.drop(slot)
+}
+
+// double lets a message arrive once more. Nobody sends the copy: the network
+// makes it.
+func (k *Kernel) double(from, to algorithm.ID, slot int32) {
+	k.slots[slot].refs++
+	k.put(from, to, slot, k.delay(from, to))
+	k.noteMessage(trace.Duplicate, from, to, int(k.queue.seq), slot)
+}
+
+// Broadcast sends a message to all others.
+func (k *Kernel) Broadcast(from algorithm.ID, slot int32) {
+	if n := k.n - 1; k.plain && n > 1 && n <= maxBroadcast {
+		k.queue.pushAll(&Event{At: k.now + k.latency.A, slot: slot, arg: int32(from), Kind: deliver}, n)
+		return
+	}
+	for to := range algorithm.ID(k.n) {
+		if to != from {
+			k.Send(from, to, slot)
+		}
+	}
+}
+
+// schedule sends a message that arrives after delay, and returns when.
+func (k *Kernel) schedule(from, to algorithm.ID, slot int32, delay int64) int64 {
+	at := k.put(from, to, slot, delay)
+	k.noteMessage(trace.Send, from, to, int(k.queue.seq), slot)
+	return at
+}
+
+// put puts a message on its way under the next number, and returns when it
+// arrives.
+func (k *Kernel) put(from, to algorithm.ID, slot int32, delay int64) int64 {
+	at := k.arrival(from, to, k.now+delay)
+	e := Event{At: at, slot: slot, proc: int32(to), arg: int32(from), Kind: deliver}
+	if k.manual {
+		e.Seq = uint64(k.Number())
+		k.flight = append(k.flight, e)
+	} else {
+		k.queue.push(&e)
+	}
+	return at
+}
+
+// deliver hands over a message that has arrived.
+func (k *Kernel) deliver(e *Event) {
+	if k.faults != nil && k.holdBack(e) {
+		return
+	}
+	from, to := algorithm.ID(e.arg), algorithm.ID(e.proc)
+	if k.observe != nil {
+		k.noteMessage(trace.Receive, to, from, int(e.Seq), e.slot)
+	}
+	k.handler.Deliver(from, to, e.slot)
+	k.drop(e.slot)
+}
+
+// Observed reports whether anybody looks: only then need events be told.
+func (k *Kernel) Observed() bool { return k.observe != nil }
+
+// Number returns the next number of a message or an event.
+func (k *Kernel) Number() int {
+	k.queue.seq++
+	return int(k.queue.seq)
+}
+
+// Note tells whoever looks that something has happened now.
+func (k *Kernel) Note(e trace.Event) {
+	if k.observe == nil {
+		return
+	}
+	e.Step, e.At = k.steps, k.now
+	k.steps++
+	k.observe(e)
+}
+
+func (k *Kernel) noteMessage(kind trace.Kind, p, peer algorithm.ID, n int, slot int32) {
+	if k.observe == nil {
+		return
+	}
+	e := trace.Event{Kind: kind, Proc: p, Peer: peer, Msg: n}
+	k.handler.Describe(&e, &k.slots[slot])
+	k.Note(e)
+}

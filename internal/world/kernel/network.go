@@ -1,0 +1,150 @@
+package kernel
+
+import (
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/scenario"
+)
+
+// How often a weak network harms a message: one in so many.
+const (
+	lossOneIn      = 100
+	duplicateOneIn = 10
+)
+
+// A network decides when messages arrive, and holds them until then.
+type network struct {
+	n        int
+	latency  scenario.Dist
+	links    map[link]scenario.Dist // where a link has a latency of its own
+	unit     int64                  // the longest that a message may take
+	model    algorithm.Network
+	constant bool // every message takes latency.A, and all arrive
+	chance   Rand
+	last     []int64        // FIFO with varying latency: the last arrival on each link
+	lastOf   map[link]int64 // the same for large groups
+	slots    []Slot
+	free     []int32
+}
+
+type link struct{ from, to algorithm.ID }
+
+// A Slot holds the bytes of a message until its last receiver has it.
+type Slot struct {
+	Bytes []byte
+	Group int // of which it is
+	Tag   Tag
+	refs  int32 // how many are still to come, or to be sent
+}
+
+// denseLimit is the largest group that keeps a table of all links.
+const denseLimit = 1024
+
+func (w *network) init(c Config) {
+	if c.Latency.Shape == scenario.Constant && !ordered(c.Network) && !c.Exact {
+		// A network that reorders cannot have one latency for all.
+		c.Latency = scenario.Dist{Shape: scenario.Uniform, A: 1, B: 2 * c.Latency.A}
+	}
+	w.n, w.latency, w.model, w.unit = c.Processes, c.Latency, c.Network, c.Latency.Max()
+	w.constant = c.Latency.Shape == scenario.Constant && c.Network == algorithm.FIFO && len(c.Links) == 0
+	w.chance = NewRand(c.Seed, 0)
+	varies := c.Latency.Shape != scenario.Constant
+	if len(c.Links) > 0 {
+		w.links = make(map[link]scenario.Dist)
+	}
+	for _, l := range c.Links {
+		w.links[link{l.From, l.To}] = l.Latency // what is said last counts
+		varies = varies || l.Latency.Shape != scenario.Constant
+	}
+	for _, l := range c.Links {
+		w.unit = max(w.unit, w.links[link{l.From, l.To}].Max())
+	}
+	if ordered(c.Network) && varies {
+		w.remember()
+	}
+}
+
+func ordered(n algorithm.Network) bool { return n == algorithm.FIFO || n == algorithm.Lossy }
+
+// remember makes room for the last arrival on each link.
+func (w *network) remember() {
+	switch {
+	case w.last != nil || w.lastOf != nil:
+	case w.n <= denseLimit:
+		w.last = make([]int64, w.n*w.n)
+	default:
+		w.lastOf = make(map[link]int64)
+	}
+}
+
+func (w *network) delay(from, to algorithm.ID) int64 {
+	d := w.latency
+	if w.links != nil {
+		if own, ok := w.links[link{from, to}]; ok {
+			d = own
+		}
+	}
+	if d.Shape == scenario.Constant {
+		return d.A
+	}
+	return max(1, w.chance.Sample(d))
+}
+
+// arrival returns when a message that is ready to arrive at a time does so: on
+// a FIFO link not before the one sent before it.
+func (w *network) arrival(from, to algorithm.ID, at int64) int64 {
+	if w.last != nil {
+		l := &w.last[int(from)*w.n+int(to)]
+		*l = max(*l, at)
+		return *l
+	}
+	if w.lastOf != nil {
+		at = max(at, w.lastOf[link{from, to}])
+		w.lastOf[link{from, to}] = at
+	}
+	return at
+}
+
+func (w *network) loses() bool {
+	return w.model == algorithm.Lossy && w.chance.Below(lossOneIn) == 0
+}
+
+func (w *network) doubles() bool {
+	return w.model == algorithm.Duplicating && w.chance.Below(duplicateOneIn) == 0
+}
+
+// Keep stores a message that is sent so many times, which have to follow.
+func (w *network) Keep(b []byte, group int, tag Tag, times int) int32 {
+	var i int32
+	if n := len(w.free); n > 0 {
+		i = w.free[n-1]
+		w.free = w.free[:n-1]
+	} else {
+		i = int32(len(w.slots))
+		w.slots = append(w.slots, Slot{})
+	}
+	s := &w.slots[i]
+	s.Bytes = append(s.Bytes[:0], b...)
+	s.refs, s.Group, s.Tag = int32(times), group, tag
+	return i
+}
+
+// Slot returns a message that is kept. Another Keep may move it.
+func (w *network) Slot(i int32) *Slot { return &w.slots[i] }
+
+// retag changes the tags of the messages of a group.
+func (w *network) retag(group int, f func(t Tag) Tag) {
+	for i := range w.slots {
+		if s := &w.slots[i]; s.refs > 0 && s.Group == group {
+			s.Tag = f(s.Tag)
+		}
+	}
+}
+
+// drop is told that one is no more.
+func (w *network) drop(i int32) {
+	s := &w.slots[i]
+	s.refs--
+	if s.refs == 0 {
+		w.free = append(w.free, i)
+	}
+}

@@ -1,0 +1,156 @@
+package model
+
+import (
+	"fmt"
+
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/world/explore"
+)
+
+// What is sent to the dead is lost when it arrives. Nobody sees when that is,
+// unless the process comes back: then what has not arrived yet finds it alive.
+// So losses are put off until it comes back, or until time goes on, or a timer
+// runs out, which leaves no choice; and if nobody can come back any more, all
+// is lost at once. Each run with losses at other times is one of these but for
+// steps that nobody sees, and there are far fewer states.
+
+// counts reports whether a letter is still to be reckoned with: not if it goes
+// to the dead, unless each loss is a step of its own.
+func (w *worker) counts(g *state, l *letter) bool { return !w.losses || !g.seats[g.to(l)].dead }
+
+// lose takes away the letters to the dead, or only those that are due.
+func (w *worker) lose(g *state, due bool) {
+	kept := g.letters[:0]
+	for i := range g.letters {
+		if l := g.letters[i]; w.counts(g, &l) || due && !l.old {
+			kept = append(kept, l)
+		}
+	}
+	g.letters = kept
+}
+
+// fate lets a seat crash, or come back.
+func (w *worker) fate(p algorithm.ID) {
+	switch dead := w.from.seats[p].dead; {
+	case dead && w.from.comebacks > 0:
+		w.lossesTo(p, func(set uint64) {
+			w.lost = set
+			w.rise(p)
+		})
+	case !dead && w.from.crashes > 0:
+		g := w.begin()
+		g.crashes--
+		g.seats[p] = seat{dead: true}
+		kept := g.timers[:0]
+		for _, t := range g.timers {
+			if t.seat != uint8(p) {
+				kept = append(kept, t)
+			}
+		}
+		g.timers = kept
+		g.env.Crashed(w, p)
+		w.settle(explore.Step{Label: label(doCrash, p, 0, 0)})
+	}
+}
+
+// lossesTo calls f with every set of letters to p that may have been lost when
+// it comes back, one bit for each letter: on a FIFO link, the first ones.
+func (w *worker) lossesTo(p algorithm.ID, f func(set uint64)) {
+	list := w.from.letters
+	if len(list) > 64 {
+		w.err = fmt.Errorf("%d messages are under way, more than 64: too many to say which of them are lost", len(list))
+		return
+	}
+	var choose func(i int, set uint64, kept int)
+	choose = func(i int, set uint64, kept int) {
+		for i < len(list) && (w.from.to(&list[i]) != int(p) || w.counts(w.from, &list[i])) {
+			i++
+		}
+		if i == len(list) {
+			f(set)
+			return
+		}
+		if (kept != int(list[i].link) || !w.ordered()) && (list[i].old || w.Pace != Slow) {
+			choose(i+1, set|1<<i, kept)
+		}
+		choose(i+1, set, int(list[i].link))
+	}
+	choose(0, 0, -1)
+}
+
+// rise lets p come back, remembering nothing, after the letters w.lost were
+// lost. Everybody sees it at once: a perfect failure detector never holds a
+// live process for dead.
+func (w *worker) rise(p algorithm.ID) {
+	g := w.begin()
+	g.letters = g.letters[:0]
+	for i := range w.from.letters {
+		if w.lost>>i&1 == 0 {
+			g.letters = append(g.letters, w.from.letters[i])
+		}
+	}
+	g.comebacks--
+	b, err := w.newborn(p, algorithm.View{N: w.Seats, Late: true})
+	if err != nil {
+		w.fail(p, err)
+		return
+	}
+	g.seats[p] = seat{blob: b.id}
+	g.env.Returned(w, p)
+	for q := range algorithm.ID(w.Seats) {
+		if q != p && !g.seats[q].dead {
+			g.env.Trusted(w, q, p)
+			w.take(q, &algorithm.Input{Kind: algorithm.Trust, From: p}, 0)
+		}
+	}
+	w.take(p, &algorithm.Input{Kind: algorithm.Start, From: algorithm.None}, 0)
+	w.settle(explore.Step{Label: label(doReturn, p, 0, 0)})
+}
+
+// detect lets the failure detector tell p the truth, or once an error, as long
+// as that changes anything.
+func (w *worker) detect(p algorithm.ID) {
+	g := w.from
+	if !w.Detects || !w.mortal || g.seats[p].dead {
+		return
+	}
+	for q := range algorithm.ID(w.Seats) {
+		switch {
+		case q == p:
+		case g.seats[q].dead:
+			w.suspect(p, q, true)
+		default:
+			w.trust(p, q)
+			if g.errors > 0 {
+				w.suspect(p, q, false)
+			}
+		}
+	}
+}
+
+// suspect tells p that q is dead, which is right or an error.
+func (w *worker) suspect(p, q algorithm.ID, right bool) {
+	in := algorithm.Input{Kind: algorithm.Suspect, From: q}
+	if w.at = w.from; !w.Moves(p, in) {
+		return
+	}
+	if g := w.begin(); !right {
+		g.errors--
+	}
+	w.take(p, &in, 0)
+	l := label(doSuspect, p, q, 0)
+	w.settle(explore.Step{Label: l, Class: l, Fair: right})
+}
+
+// trust tells p that q is alive after all.
+func (w *worker) trust(p, q algorithm.ID) {
+	in := algorithm.Input{Kind: algorithm.Trust, From: q}
+	if w.at = w.from; !w.Moves(p, in) {
+		return
+	}
+	g := w.begin()
+	g.env.Trusted(w, p, q)
+	w.take(p, &in, 0)
+	l := label(doTrust, p, q, 0)
+	w.settle(explore.Step{Label: l, Class: l, Fair: true})
+}

@@ -1,0 +1,199 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/stile-lock/stile/algorithm"
+)
+
+// An effect is what a machine did.
+type effect struct {
+	state   uint32
+	sends   []sent
+	entered bool
+	notices []algorithm.Notice
+}
+
+type sent struct {
+	blob uint32
+	link uint16
+	idem bool
+}
+
+// idle reports whether it changes nothing.
+func (e *effect) idle(state uint32) bool {
+	return e.state == state && len(e.sends) == 0 && !e.entered && len(e.notices) == 0
+}
+
+// A stepKey has these bits for who or what an input is from and for what it is
+// about, between its kind and the state.
+const (
+	kindBits = 4
+	fromBits = 8
+	argBits  = 24
+)
+
+// stepKey numbers a machine in a state together with what happens to it. It is
+// not ok if that does not fit: two steps would have the same number.
+func stepKey(state uint32, in *algorithm.Input, msg uint32) (k uint64, ok bool) {
+	from, arg := uint64(in.From+1), uint64(in.Arg)
+	switch in.Kind {
+	case algorithm.Receive:
+		arg = uint64(msg)
+	case algorithm.Expire:
+		arg = uint64(in.Timer)
+	case algorithm.Hear:
+		arg = in.Time
+	}
+	k = uint64(state)<<(argBits+fromBits+kindBits) | arg<<(fromBits+kindBits) | from<<kindBits | uint64(in.Kind)
+	return k, from < 1<<fromBits && arg < 1<<argBits
+}
+
+// receiveKey is stepKey for a message: there are at most maxSeats and maxBlobs,
+// which fit.
+func receiveKey(state uint32, from algorithm.ID, msg uint32) uint64 {
+	return uint64(state)<<(argBits+fromBits+kindBits) | uint64(msg)<<(fromBits+kindBits) | uint64(from+1)<<kindBits | uint64(algorithm.Receive)
+}
+
+// effect returns what a machine in a state does with an input, running it if
+// nobody has before. It is valid until the next one.
+func (w *worker) effect(state uint32, in *algorithm.Input, msg uint32) (*effect, error) {
+	k, ok := stepKey(state, in, msg)
+	if !ok {
+		return nil, TooMuch{fmt.Sprintf("seat or transaction %d, lock %d, timer %d, logical time %d: one of these is more than the checker can tell apart", in.From+1, in.Arg+1, in.Timer, in.Time)}
+	}
+	if i, ok := w.steps[k]; ok {
+		return &w.effects[i], nil
+	}
+	var letter *blob
+	if in.Kind == algorithm.Receive {
+		letter = w.info(msg)
+	}
+	e, err := w.run(w.info(state), *in, letter, w.tried.first(k))
+	if err != nil {
+		return nil, err
+	}
+	w.steps[k] = uint32(len(w.effects))
+	w.effects = append(w.effects, e)
+	return &w.effects[len(w.effects)-1], nil
+}
+
+// tried is which steps have been tried, by any of the workers: with a machine
+// that was just born, and with numbers moved.
+type tried struct {
+	mu    sync.Mutex
+	steps map[uint64]struct{}
+}
+
+// first reports whether a step is to be tried, which is once.
+func (t *tried) first(k uint64) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if _, ok := t.steps[k]; ok {
+		return false
+	}
+	t.steps[k] = struct{}{}
+	return true
+}
+
+// doubly lets a machine take a step, and if it is to be tried, a twin too.
+func (w *worker) doubly(m algorithm.Machine, seat algorithm.ID, in algorithm.Input, try bool) error {
+	if !try {
+		return m.Step(in, &w.out)
+	}
+	if err := w.twin.Before(m, w.birth(seat, w.Starts[0])); err != nil {
+		return err
+	}
+	if err := m.Step(in, &w.out); err != nil {
+		return err
+	}
+	return w.twin.After(seat, in, m, &w.out)
+}
+
+// step lets a machine take a step in a state, into w.out and w.state.
+func (w *worker) step(state *blob, in algorithm.Input, try bool) (err error) {
+	defer w.caught(func() string { return w.Spec.When(in) }, &err)
+	m, err := w.load(state)
+	if err != nil {
+		return err
+	}
+	w.loaded[state.seat] = unloaded
+	if err := w.doubly(m, state.seat, in, try); err != nil {
+		return err
+	}
+	w.state = m.AppendState(w.state[:0])
+	return nil
+}
+
+// caught is deferred where a machine is at work, and nobody else: if it panics, that is
+// the mistake of its algorithm. Who called a check is in another goroutine, and could
+// not catch it.
+func (w *worker) caught(when func() string, err *error) {
+	if why := recover(); why != nil {
+		*err = algorithm.Panicked(when(), why)
+	}
+}
+
+// reading is when a machine is at work that takes no step.
+func reading() string { return "when what it has written is read" }
+
+// run lets a machine take a step, and tries it in other ways if it is to be.
+func (w *worker) run(state *blob, in algorithm.Input, msg *blob, try bool) (effect, error) {
+	if err := w.step(state, in, try); err != nil {
+		return effect{}, err
+	}
+	if try {
+		if err := w.lift(state, in, msg); err != nil {
+			return effect{}, err
+		}
+	}
+	e := effect{entered: w.out.Entered}
+	if in.Kind == algorithm.Request {
+		w.asked.Store(true)
+	}
+	if e.entered {
+		w.entered.Store(true)
+	}
+	for _, n := range w.out.Notices {
+		if n.Timer < 0 || n.Timer > algorithm.MaxTimer {
+			return effect{}, fmt.Errorf("%w: it set timer %d: want 0 to %d", algorithm.ErrAlgorithm, n.Timer, algorithm.MaxTimer)
+		}
+		n.Cycle = slices.Clone(n.Cycle)
+		e.notices = append(e.notices, n)
+	}
+	allowed := w.counted(state, in, msg)
+	after := slices.Clone(w.state)
+	sends := make([][]byte, len(w.out.Sends))
+	for i := range sends {
+		sends[i] = slices.Clone(w.out.Bytes(i))
+	}
+	for i, s := range w.out.Sends {
+		b, err := w.blob(algorithm.None, sends[i])
+		if err != nil {
+			return effect{}, err
+		}
+		if b.times&^allowed != 0 {
+			return effect{}, LiftError{what: fmt.Sprintf("a message of %v has a time that was counted up by more than one", w.name(state.seat))}
+		}
+		e.sends = append(e.sends, sent{b.id, uint16(int(state.seat)*w.Seats + int(s.To)), b.idem})
+	}
+	b, err := w.blob(state.seat, after)
+	if err != nil {
+		return effect{}, err
+	}
+	if b.times&^allowed != 0 {
+		return effect{}, LiftError{what: fmt.Sprintf("%v counts up by more than one in one step", w.name(state.seat))}
+	}
+	e.state = b.id
+	return e, nil
+}
+
+// name returns what people call a seat.
+func (m *Model) name(seat algorithm.ID) string {
+	if m.Sites {
+		return fmt.Sprintf("site %d", seat+1)
+	}
+	return seat.String()
+}

@@ -1,0 +1,195 @@
+// Package model is the one model of a group of machines that is explored: the
+// machines, the messages between them, their timers, who is dead, what the
+// adversary may still do, and the applications, which are a [family.Env].
+//
+// The states of single machines and the contents of messages, here called
+// blobs, are few, so a global state names them by number, and what a machine
+// does with an input is found out once, by running it.
+package model
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/world/explore"
+	"github.com/stile-lock/stile/internal/world/family"
+)
+
+// A Clock says when timers run out.
+type Clock uint8
+
+// The clocks.
+const (
+	Anytime Clock = iota // a running timer may run out at any time
+	// Units of the longest latency pass: a message arrives in the unit in which
+	// it was sent or in the next one, and a timer runs out after so many units
+	// as it was set for, when all that had to arrive by then has arrived.
+	Units
+)
+
+// A Pace says how long messages take where time passes in units.
+type Pace uint8
+
+// The paces. Quick and Slow are the two ends, and far fewer states.
+const (
+	AnyPace Pace = iota // any time up to the longest
+	Quick               // no time at all, compared with timeouts
+	Slow                // each arrives in the unit after it was sent
+)
+
+// A Config says which group is explored, and under what.
+type Config struct {
+	Spec    algorithm.Spec
+	Seats   int
+	Env     family.Env
+	Tagged  bool           // the Env marks messages
+	Sites   bool           // seats are sites: applications are elsewhere, at home at one of them
+	Names   []string       // the properties that can be seen broken: one bit each, in this order
+	Waiters []algorithm.ID // which applications may wait, one bit for each, in this order
+	Settles bool           // what counts is not who waits, but whether anybody does
+	Network algorithm.Network
+	Starts  []algorithm.View // nil means one: seat 1 has the lock and is not inside
+	Upset   bool             // start from every state of Spec.Upset instead, and let timer 0 of everybody run out at any time
+	Clock   Clock
+	Pace    Pace
+	Form    Form
+
+	Crashes   int  // how many seats crash at most, at any step
+	Comebacks int  // how many of them come back at most, at any step
+	Losses    int  // how many messages are lost at most, at any step, on a network that loses none otherwise
+	Wrong     bool // once a timeout is too short, or a live seat is taken for dead
+	Detects   bool // the failure detector tells the truth about the dead, sooner or later
+}
+
+const (
+	maxSeats   = 64 // what labels and sets of seats have room for
+	maxWaiters = 30 // two more bits of those who wait mean something else
+	maxEvents  = 15 // crashes, comebacks, and losses
+)
+
+// Reductions leave out what makes no difference. The tests compare each of them
+// with the model that does without.
+type reductions struct {
+	losses bool // what is sent to the dead is lost as late as makes no difference: see losses.go
+	still  bool // time stands still while no timer runs
+	vain   bool // timers of sites do not run that would change nothing
+}
+
+// A Model is a group of machines, ready to be explored.
+type Model struct {
+	Config
+	reductions
+	blobs  *blobs
+	birth  algorithm.Birth
+	tried  *tried
+	mortal bool // somebody may crash, or be taken for dead
+	plain  bool // of a letter there is no more to know than its link and what it says
+	bits   looks
+
+	longest atomic.Int64 // letters on one link, so far
+	asked   atomic.Bool  // some machine was asked for something
+	entered atomic.Bool  // some machine let its application in
+
+	mu   sync.Mutex
+	used [][]algorithm.Machine // by the workers there were
+}
+
+// looks are the bits of the properties that are looked for here.
+type looks struct{ token, alibi, channels explore.Broken }
+
+// New makes a model.
+func New(c Config) (*Model, error) {
+	return newModel(c, reductions{losses: true, still: true, vain: true})
+}
+
+func newModel(c Config, r reductions) (*Model, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	birth, err := c.Spec.Birth(c.Seats)
+	if err != nil {
+		return nil, err
+	}
+	if len(c.Starts) == 0 {
+		c.Starts = []algorithm.View{{N: c.Seats}}
+	}
+	for _, v := range c.Starts {
+		if _, err := c.Spec.Group(v); err != nil {
+			return nil, err
+		}
+	}
+	m := &Model{Config: c, reductions: r, birth: birth, blobs: &blobs{ids: map[string]uint32{}}, tried: &tried{steps: map[uint64]struct{}{}}}
+	m.mortal = c.Crashes > 0 || c.Wrong
+	m.plain = c.Seats <= 16 && c.Clock != Units && !c.Tagged
+	m.bits = looks{m.Bit(family.Token), m.Bit(family.Alibi), m.Bit(family.Channels)}
+	return m, nil
+}
+
+// check reports why a group cannot be checked, or why nothing could ever happen
+// in it: then all would hold, and mean nothing.
+func (c *Config) check() error {
+	switch {
+	case c.Seats > maxSeats:
+		return fmt.Errorf("%d processes: the checker takes at most %d", c.Seats, maxSeats)
+	case c.Network > algorithm.Lossy:
+		return fmt.Errorf("unknown %v", c.Network)
+	case len(c.Waiters) == 0:
+		return errors.New("nobody may ask: name at least one requester")
+	case len(c.Waiters) > maxWaiters && !c.Settles:
+		return fmt.Errorf("%d who may ask: the checker takes at most %d; name fewer requesters", len(c.Waiters), maxWaiters)
+	case c.Crashes < 0 || c.Crashes > maxEvents || c.Comebacks < 0 || c.Comebacks > maxEvents:
+		return fmt.Errorf("%d crashes and %d comebacks: want 0 to %d of each", c.Crashes, c.Comebacks, maxEvents)
+	case c.Losses < 0 || c.Losses > maxEvents:
+		return fmt.Errorf("%d lost messages: want 0 to %d", c.Losses, maxEvents)
+	case c.Clock == Units && c.Network != algorithm.FIFO && c.Network != algorithm.Unordered:
+		return fmt.Errorf("a network that is %v: where processes crash it must lose and double nothing, fifo or unordered", c.Network)
+	}
+	for _, v := range c.Starts {
+		if err := v.Check(); err != nil {
+			return err
+		}
+		if v.N != c.Seats {
+			return fmt.Errorf("a start of %d processes in a group of %d", v.N, c.Seats)
+		}
+	}
+	return nil
+}
+
+// Bit returns the bit of a property, or 0 if it cannot be seen here.
+func (m *Model) Bit(property string) explore.Broken {
+	if i := slices.Index(m.Names, property); i >= 0 {
+		return 1 << i
+	}
+	return 0
+}
+
+// Longest returns how many messages there were on one link, at most.
+func (m *Model) Longest() int { return int(m.longest.Load()) }
+
+// HasTokens reports whether a token was seen anywhere, and HasAlibis whether
+// anybody vouched for another.
+func (m *Model) HasTokens() bool { return m.blobs.some(func(b *blob) bool { return b.tokens > 0 }) }
+
+// HasAlibis is said at HasTokens.
+func (m *Model) HasAlibis() bool { return m.blobs.some(func(b *blob) bool { return b.alibis != 0 }) }
+
+// Vain reports whether some application asked in what was explored, and none was ever
+// let in or inside from the start.
+func (m *Model) Vain() bool {
+	busy := func(v algorithm.View) bool { return v.Busy }
+	return m.asked.Load() && !m.entered.Load() && !slices.ContainsFunc(m.Starts, busy)
+}
+
+// ordered reports whether links keep the order of sending.
+func (m *Model) ordered() bool { return m.Network == algorithm.FIFO || m.Network == algorithm.Lossy }
+
+// see notes how many letters there are on a link.
+func (m *Model) see(n int) {
+	for old := m.longest.Load(); int64(n) > old; old = m.longest.Load() {
+		m.longest.CompareAndSwap(old, int64(n))
+	}
+}

@@ -1,0 +1,274 @@
+package model
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"github.com/stile-lock/stile/algorithm"
+)
+
+// The lift test: what makes canonical states sound is that a machine does the
+// same when all logical times are moved up together, when gaps between them are
+// widened, and when the counters of a column are moved, up together where they
+// are measured from an anchor, and apart where only their order counts. Every
+// different step of every machine is taken again in several such ways.
+
+// LiftError says that an algorithm does more with logical times or counters
+// than compare, copy and count up by one, so that its states cannot be
+// renumbered.
+type LiftError struct {
+	what     string
+	counters bool // it is about counters
+}
+
+func (e LiftError) Error() string {
+	moved := "logical times"
+	if e.counters {
+		moved = "counters"
+	}
+	return "its behaviour changes when " + moved + " are shifted: " + e.what
+}
+
+// A shift is one way to move numbers: all times up by so much, gaps between them
+// that are 2 or more wider by so much, and the counters of each column up, no
+// two columns alike, or apart.
+type shift struct{ up, wide, seqs, ranks uint64 }
+
+// far is further than any time or counter of a canonical state.
+const far = 1 << 20
+
+// timeShifts, seqShifts and rankShifts are the ways that are tried. What looks at
+// a remainder sees one of the small ones, what looks at a size sees a large one.
+var (
+	timeShifts = [...]shift{{up: 1}, {up: 2, wide: 2}, {up: 7, wide: 1}, {up: far}, {up: far + 1, wide: far}}
+	seqShifts  = [...]shift{{seqs: 1}, {seqs: 2}, {seqs: 7}, {seqs: far}}
+	rankShifts = [...]shift{{ranks: 2}, {ranks: 3}, {ranks: far + 1}}
+)
+
+// A lifter moves the times and counters of what it visits. A time that is not
+// among those that it knows is taken to have been counted up from the one
+// before it, and so is a counter.
+type lifter struct {
+	shift
+	from, to []uint64
+	counters []counter
+	odd      bool // there was a counter that is neither known, nor one more
+}
+
+// newLifter returns a lifter for these times and counters, and whether it moves
+// any. If 0 is one of the times it is a value of its own, and stays.
+func newLifter(times uint64, counters []counter, m shift) (l *lifter, moves bool) {
+	l = &lifter{shift: m, counters: counters}
+	moves = m.seqs != 0 || m.ranks != 0 && len(counters) > 0
+	for ; times != 0 && m.up != 0; times &= times - 1 {
+		t := uint64(bits.TrailingZeros64(times))
+		to := t + m.up
+		if n := len(l.from); n > 0 {
+			gap := t - l.from[n-1]
+			if gap >= 2 {
+				gap += m.wide
+			}
+			to = l.to[n-1] + gap
+		} else if t == 0 {
+			to = 0
+		}
+		l.from, l.to = append(l.from, t), append(l.to, to)
+		moves = moves || to != t
+	}
+	return l, moves
+}
+
+// Time implements algorithm.TimeVisitor.
+func (l *lifter) Time(v *uint64) {
+	if *v != 0 {
+		l.Ticket(v)
+	}
+}
+
+// Ticket implements algorithm.TimeVisitor.
+func (l *lifter) Ticket(v *uint64) {
+	for i := len(l.from) - 1; i >= 0; i-- {
+		if l.from[i] <= *v {
+			*v += l.to[i] - l.from[i]
+			return
+		}
+	}
+}
+
+// Seq implements algorithm.TimeVisitor.
+func (l *lifter) Seq(column algorithm.ID, v *uint64) {
+	switch {
+	case l.seqs != 0:
+		*v += l.seqs + uint64(column)
+	case l.ranks == 0 || *v == 0:
+	case slices.Contains(l.counters, counter{column, *v}):
+		*v = 3**v + l.ranks
+	case slices.Contains(l.counters, counter{column, *v - 1}):
+		*v = 3*(*v-1) + l.ranks + 1
+	case *v != 1:
+		l.odd = true
+	}
+}
+
+// Anchor implements algorithm.TimeVisitor.
+func (l *lifter) Anchor(column algorithm.ID, v *uint64) { l.Seq(column, v) }
+
+// before returns the times and counters that a step starts from.
+func before(state *blob, in algorithm.Input, msg *blob) (times uint64, counters []counter) {
+	times, counters = state.times, state.counters
+	if msg != nil {
+		times |= msg.times
+		counters = slices.Concat(counters, msg.counters)
+	}
+	if in.Kind == algorithm.Hear && in.Time <= maxTime {
+		times |= 1 << in.Time
+	}
+	return times, counters
+}
+
+// counted returns the times that there may be after a step: those before it,
+// and each counted up by one. Where gaps are not told apart by how wide they
+// are, a step must not jump over one.
+func (w *worker) counted(state *blob, in algorithm.Input, msg *blob) uint64 {
+	if w.Form.Times != Spread {
+		return ^uint64(0)
+	}
+	times, _ := before(state, in, msg)
+	times |= 1
+	return times | times<<1
+}
+
+// lift tries the step that w has just taken with its numbers moved. w.state and
+// w.out hold what came of it.
+func (w *worker) lift(state *blob, in algorithm.Input, msg *blob) error {
+	if w.err != nil {
+		return nil
+	}
+	times, counters := before(state, in, msg)
+	var ways []shift
+	if w.Form.Times != Kept && times != 0 {
+		ways = append(ways, timeShifts[:]...)
+	}
+	switch {
+	case w.Form.Counters == Ranked:
+		ways = append(ways, rankShifts[:]...)
+	case state.seqs || msg != nil && msg.seqs:
+		ways = append(ways, seqShifts[:]...)
+	}
+	for _, m := range ways {
+		if l, moves := newLifter(times, counters, m); moves {
+			if err := w.again(state, in, msg, l); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// again takes the step with its numbers moved, and compares. What differs may be
+// due to what the machine remembers of other steps.
+func (w *worker) again(state *blob, in algorithm.Input, msg *blob, l *lifter) error {
+	used := w.other[state.seat]
+	err := w.moved(used, state, in, msg, l)
+	if !errors.As(err, new(LiftError)) {
+		return err
+	}
+	if fresh := w.birth(state.seat, w.Starts[0]); w.moved(fresh, state, in, msg, l) == nil {
+		return algorithm.Forgets(state.seat, algorithm.Unwritten(used, w.birth(state.seat, w.Starts[0])))
+	}
+	return err
+}
+
+// moved lets a machine take the step with its numbers moved, and compares.
+func (w *worker) moved(m algorithm.Machine, state *blob, in algorithm.Input, msg *blob, l *lifter) error {
+	lifted, err := w.rewrite(state, l)
+	if err != nil {
+		return err
+	}
+	if msg != nil {
+		if in.Bytes, err = w.rewrite(msg, l); err != nil {
+			return err
+		}
+	}
+	if in.Kind == algorithm.Hear {
+		l.Time(&in.Time)
+	}
+	got, err := w.stepFrom(m, lifted, in)
+	if err != nil {
+		return err
+	}
+	want, err := w.rewrite(&blob{seat: state.seat, bytes: w.state}, l)
+	if err != nil {
+		return err
+	}
+	expected := w.out
+	expected.Notices = slices.Clone(w.out.Notices)
+	for i := range expected.Notices {
+		if n := &expected.Notices[i]; n.Kind == algorithm.Heard || n.Kind == algorithm.Doomed {
+			l.Seq(n.Who, &n.Attempt)
+		}
+	}
+	alike := w.lifted.Equal(&expected, func(moved, sent []byte) bool {
+		var want []byte
+		if want, err = w.rewrite(&blob{seat: algorithm.None, bytes: sent}, l); err != nil {
+			return false
+		}
+		return bytes.Equal(moved, want)
+	})
+	switch {
+	case err != nil:
+		return err
+	case l.odd:
+		return LiftError{w.name(state.seat) + " counts up by more than one in one step", true}
+	case !alike || !bytes.Equal(got, want):
+		what, err := w.tellStep(m, state, in, msg)
+		return cmp.Or(err, error(LiftError{what, l.up == 0}))
+	}
+	return nil
+}
+
+// tellStep says in words in which state a machine takes which step.
+func (w *worker) tellStep(m algorithm.Machine, state *blob, in algorithm.Input, msg *blob) (_ string, err error) {
+	defer w.caught(reading, &err)
+	if err := m.LoadState(state.bytes); err != nil {
+		return "", algorithm.Unreadable("state", err)
+	}
+	when := w.Spec.When(in)
+	if msg != nil {
+		fields, err := algorithm.DescribeMessage(m, w.Seats, msg.bytes)
+		if err != nil {
+			return "", algorithm.Unreadable("message", err)
+		}
+		when += listed(" with ", fields)
+	}
+	return w.name(state.seat) + listed(", with ", algorithm.Describe(m, w.Seats)) + ", " + when, nil
+}
+
+// listed lists fields, behind a word if there are any.
+func listed(word string, fields []algorithm.Field) string {
+	var list []string
+	for _, f := range fields {
+		list = append(list, f.Name+" "+f.Value)
+	}
+	if list == nil {
+		return ""
+	}
+	return word + strings.Join(list, ", ")
+}
+
+// stepFrom lets a machine take a step from a state, into w.lifted, and returns the
+// state after it.
+func (w *worker) stepFrom(m algorithm.Machine, state []byte, in algorithm.Input) (after []byte, err error) {
+	defer w.caught(func() string { return w.Spec.When(in) }, &err)
+	if err := m.LoadState(state); err != nil {
+		return nil, err
+	}
+	if err := m.Step(in, &w.lifted); err != nil {
+		return nil, err
+	}
+	return m.AppendState(nil), nil
+}

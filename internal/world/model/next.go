@@ -1,0 +1,266 @@
+package model
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/world/explore"
+	"github.com/stile-lock/stile/internal/world/family"
+	"github.com/stile-lock/stile/scenario"
+)
+
+// The kinds of steps, as labels number them.
+const (
+	doAct = iota // an application does something; nth says what
+	doDeliver
+	doDrop
+	doKeep   // deliver a copy, and keep the letter
+	doExpire // nth is the place of the timer among all that run
+	doUpset  // timer 0 runs out, set or not
+	doSuspect
+	doTrust
+	doCrash
+	doReturn
+	doTick
+)
+
+// label numbers a step: what, the process, its peer, and which of the letters
+// on the link.
+func label(kind int, p, peer algorithm.ID, nth int) uint32 {
+	return uint32(kind) | uint32(p)<<4 | uint32(peer)<<10 | uint32(nth)<<16
+}
+
+// A move is a label, unpacked.
+type move struct {
+	kind    int
+	p, peer algorithm.ID
+	nth     int
+}
+
+func moveOf(label uint32) move {
+	return move{int(label & 15), algorithm.ID(label >> 4 & 63), algorithm.ID(label >> 10 & 63), int(label >> 16)}
+}
+
+// A class is a fair action that is more than its kind and the two processes:
+// the same message on a network that keeps no order, or the same timer.
+type class struct {
+	label uint32
+	what  uint32
+}
+
+// classOf numbers a class.
+func (w *worker) classOf(label, what uint32) uint32 {
+	k := class{label, what}
+	n, ok := w.classes[k]
+	if !ok {
+		n = 1<<24 + uint32(len(w.classes)) // above all labels without a number
+		w.classes[k] = n
+	}
+	return n
+}
+
+// begin makes w.to a copy of the state to be changed.
+func (w *worker) begin() *state {
+	w.forgive()
+	w.to.copyFrom(w.from)
+	w.at, w.broken, w.enters, w.unsent = w.to, 0, 0, nil
+	w.told = w.told[:0]
+	return w.to
+}
+
+// Next implements explore.Worker.
+func (w *worker) Next(state []byte, emit func(s explore.Step, next []byte)) (explore.Broken, error) {
+	w.emit, w.err, w.failed, w.fair, w.piled = emit, nil, nil, false, false
+	g := w.from
+	w.unpack(state, g)
+	w.know(g)
+	w.old = w.timesOf(g)
+	w.at = g
+	w.acts = w.acts[:0]
+	if g.env.Acts(w, w.note) {
+		for _, a := range w.acts {
+			w.act(a)
+		}
+		w.forgive()
+		return 0, w.failed
+	}
+	if w.Clock == Units {
+		w.pass()
+	} else {
+		w.happen()
+	}
+	w.forgive()
+	return w.look(), cmp.Or(w.failed, w.err)
+}
+
+// forgive keeps the error of a step, if it is the first, so that those after it can be
+// made.
+func (w *worker) forgive() {
+	if w.err != nil {
+		w.failed, w.err = cmp.Or(w.failed, w.err), nil
+	}
+}
+
+// pass does what can happen where time passes.
+func (w *worker) pass() {
+	for p := range algorithm.ID(w.Seats) {
+		w.fate(p)
+		for _, a := range w.acts {
+			if a.Proc == p {
+				w.act(a)
+			}
+		}
+		w.expireAt(p)
+		w.detect(p)
+	}
+	w.deliverAll()
+	w.tick()
+}
+
+// happen does what can happen where there is no time to pass.
+func (w *worker) happen() {
+	for _, a := range w.acts {
+		if a.Kind != scenario.Tell {
+			w.act(a)
+		}
+	}
+	w.deliverAll()
+	for _, a := range w.acts {
+		if a.Kind == scenario.Tell {
+			w.act(a)
+		}
+	}
+	w.expireAll()
+	if w.mortal {
+		for p := range algorithm.ID(w.Seats) {
+			w.fate(p)
+		}
+		for p := range algorithm.ID(w.Seats) {
+			w.detect(p)
+		}
+	}
+}
+
+// act lets an application do something.
+func (w *worker) act(a family.Act) {
+	g := w.begin()
+	g.env.Do(w, a)
+	l := label(doAct, a.Proc, a.Peer, int(a.Kind))
+	w.settle(explore.Step{Label: l, Class: l, Fair: a.Fair})
+}
+
+// look returns what the state itself breaks.
+func (w *worker) look() explore.Broken {
+	g := w.from
+	w.broken, w.at = 0, g
+	g.env.Look(w)
+	if !w.fair && w.failed == nil {
+		g.env.Ended(w)
+	}
+	switch {
+	case w.piled && w.bits.channels == 0: // no property says so, and there would be no end
+		w.err = cmp.Or(w.err, error(TooMuch{Piled}))
+	case w.piled:
+		w.broken |= w.bits.channels
+	}
+	if w.bits.token|w.bits.alibi == 0 {
+		return w.broken
+	}
+	tokens := 0
+	var alibis uint64
+	for i := range g.seats {
+		b := w.infos[g.seats[i].blob]
+		tokens += b.tokens
+		alibis |= b.alibis
+	}
+	for i := range g.letters {
+		tokens += w.infos[g.letters[i].blob].tokens
+	}
+	if tokens > 1 {
+		w.broken |= w.bits.token
+	}
+	for p := algorithm.ID(0); alibis != 0; p, alibis = p+1, alibis>>1 {
+		if alibis&1 == 1 && g.env.Inside(p) {
+			w.broken |= w.bits.alibi
+		}
+	}
+	return w.broken
+}
+
+// maxLetters is how many letters a link may have. No algorithm comes near it,
+// unless its letters pile up without bound.
+const maxLetters = 24
+
+// Piled says that messages pile up.
+const Piled = "messages pile up: more than 24 on one link"
+
+// deliverAll does what the network can do with the letters.
+func (w *worker) deliverAll() {
+	first := 0 // of the link
+	for i := range w.from.letters {
+		l := w.from.letters
+		if l[i].link != l[first].link {
+			first = i
+		}
+		w.piled = w.piled || i-first >= maxLetters
+		if i-first >= w.longest {
+			w.longest = i - first + 1
+			w.see(w.longest)
+		}
+		switch {
+		case w.Pace == Slow && !l[i].old, w.mortal && !w.counts(w.from, &l[i]):
+			continue
+		case w.ordered():
+			if i != first {
+				continue
+			}
+		case slices.Contains(l[first:i], l[i]):
+			continue
+		}
+		w.deliver(i, i-first, true)
+		switch {
+		case w.Network == algorithm.Lossy, w.from.losses > 0:
+			w.drop(i, i-first)
+		case w.Network == algorithm.Duplicating:
+			w.deliver(i, i-first, false)
+		}
+	}
+}
+
+// deliver hands over a letter, the nth of its link. Where the network
+// duplicates, it may stay.
+func (w *worker) deliver(i, nth int, take bool) {
+	m := w.from.letters[i]
+	from, to := w.ends(&m)
+	g := w.begin()
+	kind := doDeliver
+	if take {
+		g.remove(i)
+	} else {
+		kind = doKeep
+	}
+	s := explore.Step{Label: label(kind, to, from, nth), Class: label(doDeliver, to, from, 0), Fair: take}
+	if !w.ordered() && take {
+		s.Class = w.classOf(s.Class, m.blob) // each message is an action of its own
+	}
+	if !g.seats[to].dead {
+		if w.Tagged {
+			g.env.Caused(to, m.tag)
+		}
+		w.receive(from, to, m.blob)
+	}
+	w.settle(s)
+}
+
+// drop loses a letter, the nth of its link: one of those that may be lost, if
+// they are counted.
+func (w *worker) drop(i, nth int) {
+	from, to := w.ends(&w.from.letters[i])
+	g := w.begin()
+	g.remove(i)
+	if w.Losses > 0 {
+		g.losses--
+	}
+	w.settle(explore.Step{Label: label(doDrop, to, from, nth)})
+}

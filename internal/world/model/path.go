@@ -1,0 +1,260 @@
+package model
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/world/explore"
+	"github.com/stile-lock/stile/internal/world/family"
+	"github.com/stile-lock/stile/scenario"
+)
+
+// ErrSpurious means that a path exists only among renumbered states: what they
+// leave open has no real counterpart.
+var ErrSpurious = errors.New("the path exists only in the approximation of logical times")
+
+// A Step is one step of a real run: what it is for a scenario, which is nothing
+// where time passes and several lines where messages get lost on the way, and
+// for people.
+type Step struct {
+	Actions []scenario.Action
+	Words   string
+}
+
+// A Path is a way through canonical states, from one of the starts.
+type Path struct {
+	Start  int
+	States [][]byte
+	Loop   int          // the number of the state from which on it can be repeated; 0 if it cannot
+	Waits  algorithm.ID // with Loop: who waits all the time, or None
+}
+
+// rounds is how often a real run must go round a loop, where a loop may be one
+// only for states that are numbered anew.
+const rounds = 5
+
+// Run finds a real run along a path: one in which logical times have not been
+// renumbered and letters are in the order of sending.
+func (m *Model) Run(p Path) ([]Step, error) {
+	w := m.worker()
+	w.exact, w.telling = true, true
+	var at []byte
+	start := p.Start
+	err := w.Init(func([]byte) bool {
+		if start == 0 {
+			at = m.pack(nil, w.to)
+		}
+		start--
+		return at == nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	var steps []Step
+	var labels []uint32
+	for _, want := range p.States[1:] {
+		next, err := w.along(at, func(s explore.Step, canonical []byte) bool {
+			if !bytes.Equal(canonical, want) {
+				return false
+			}
+			steps, labels = append(steps, w.describeStep(moveOf(s.Label))), append(labels, s.Label)
+			return true
+		})
+		if err != nil {
+			return nil, err
+		}
+		at = next
+	}
+	if p.Loop == 0 || m.Form.Times != Spread {
+		return steps, nil
+	}
+	for range rounds - 1 {
+		for _, label := range labels[p.Loop:] {
+			next, err := w.along(at, func(s explore.Step, _ []byte) bool { return s.Label == label && w.waits(p.Waits) })
+			if err != nil {
+				return nil, err
+			}
+			at = next
+		}
+	}
+	return steps, nil
+}
+
+// waits reports whether an application waits in w.to, or is nobody.
+func (w *worker) waits(p algorithm.ID) bool { return p == algorithm.None || w.to.env.Waits(p) }
+
+// Started returns a start that could have been made in a state, as a step.
+func (m *Model) Started(start int) (Step, bool) {
+	w := m.worker()
+	var found []family.Act
+	err := w.Init(func([]byte) bool {
+		if start == 0 {
+			w.acts = w.acts[:0]
+			w.to.env.Acts(w, w.note)
+			found = w.acts
+		}
+		start--
+		return start >= 0
+	})
+	i := slices.IndexFunc(found, func(a family.Act) bool { return a.Kind == scenario.Start })
+	if err != nil || i < 0 || m.Upset {
+		return Step{}, false
+	}
+	return Step{Actions: []scenario.Action{w.to.env.Action(found[i])}}, true
+}
+
+// along takes the first step from a real state that is wanted. If there is none,
+// or numbers grow beyond what can be told apart, there is no real run.
+func (w *worker) along(at []byte, wanted func(s explore.Step, canonical []byte) bool) (next []byte, err error) {
+	_, err = w.Next(at, func(s explore.Step, canonical []byte) {
+		if next == nil && wanted(s, canonical) {
+			next = w.pack(nil, w.to)
+		}
+	})
+	var much TooMuch
+	switch {
+	case next != nil:
+		return next, nil // whatever comes of others
+	case err == nil || errors.As(err, &much):
+		return nil, ErrSpurious
+	}
+	return nil, err
+}
+
+// describeStep tells the step from w.from that was just made.
+func (w *worker) describeStep(m move) Step {
+	s := Step{Actions: w.arrivals(m)}
+	a := scenario.Action{Proc: m.p, Peer: m.peer}
+	switch m.kind {
+	case doAct:
+		i := slices.IndexFunc(w.acts, func(a family.Act) bool {
+			return int(a.Kind) == m.nth && a.Proc == m.p && a.Peer == m.peer
+		})
+		a = w.from.env.Action(w.acts[i])
+	case doDeliver, doDrop, doKeep:
+		a = scenario.Action{Kind: scenario.Deliver, Proc: m.peer, Peer: m.p}
+		if m.nth > 0 {
+			a.Nth = m.nth + 1
+		}
+		switch m.kind {
+		case doDrop:
+			a.Kind = scenario.Drop
+		case doKeep:
+			s.Actions = append(s.Actions, scenario.Action{Kind: scenario.Duplicate, Proc: m.peer, Peer: m.p, Nth: a.Nth})
+		}
+	case doExpire:
+		a = scenario.Action{Kind: scenario.Expire, Proc: m.p, Timer: int(w.from.timers[m.nth].id)}
+		if w.Sites {
+			a.Kind = scenario.ExpireSite
+		}
+	case doUpset:
+		a = scenario.Action{Kind: scenario.Expire, Proc: m.p}
+	case doSuspect:
+		a.Kind = scenario.Suspect
+		if w.Sites {
+			a.Kind = scenario.SuspectSite
+		}
+	case doTrust:
+		a.Kind = scenario.Trust
+	case doCrash:
+		a = scenario.Action{Kind: scenario.Crash, Proc: m.p}
+		if w.Sites {
+			a.Kind = scenario.CrashSite
+		}
+	case doReturn:
+		a = scenario.Action{Kind: scenario.Restart, Proc: m.p}
+	case doTick:
+		return s
+	}
+	s.Actions = append(s.Actions, a)
+	s.Words = w.words(m)
+	return s
+}
+
+// arrivals returns the losses of a step as lines of a scenario: for the
+// simulator, who is dead gets nothing, too.
+func (w *worker) arrivals(m move) []scenario.Action {
+	list := w.from.letters
+	set := uint64(0)
+	switch {
+	case w.Clock != Units || !w.losses:
+	case m.kind == doReturn:
+		set = w.lost
+	case m.kind == doTick, m.kind == doExpire && w.right(&w.from.timers[m.nth]):
+		for i := range list {
+			if !w.counts(w.from, &list[i]) && (list[i].old || w.Pace == Quick && m.kind == doTick) {
+				set |= 1 << i
+			}
+		}
+	}
+	var all []scenario.Action
+	nth := map[uint16]int{} // of those that are left on the link
+	for i := range list {
+		l := &list[i]
+		if set>>i&1 == 0 {
+			nth[l.link]++
+			continue
+		}
+		from, to := w.ends(l)
+		a := scenario.Action{Kind: scenario.Deliver, Proc: from, Peer: to}
+		if nth[l.link] > 0 {
+			a.Nth = nth[l.link] + 1
+		}
+		all = append(all, a)
+	}
+	return all
+}
+
+// words tells a step among sites: what happens at them is not what a process
+// does.
+func (w *worker) words(m move) string {
+	if !w.Sites {
+		return ""
+	}
+	var all []string
+	switch m.kind {
+	case doDeliver:
+		i := slices.IndexFunc(w.from.letters, func(l letter) bool { return int(l.link) == int(m.peer)*w.Seats+int(m.p) })
+		kind := w.Spec.Kinds[w.infos[w.from.letters[i+m.nth].blob].bytes[0]]
+		all = append(all, fmt.Sprintf("%s gets %s of %s", w.name(m.p), kind, w.name(m.peer)))
+	case doExpire:
+		all = append(all, fmt.Sprintf("a timer of %s runs out", w.name(m.p)))
+	case doCrash:
+		all = append(all, w.name(m.p)+" dies")
+	case doSuspect:
+		all = append(all, fmt.Sprintf("%s is told that %s is dead", w.name(m.p), w.name(m.peer)))
+	}
+	for _, e := range w.told {
+		all = append(all, e.Name)
+	}
+	return strings.Join(all, "; ")
+}
+
+// Settings returns the state of start number start as lines of a scenario, if
+// groups may be found in any state.
+func (m *Model) Settings(start int) []scenario.Setting {
+	if !m.Upset {
+		return nil
+	}
+	var set []scenario.Setting
+	m.eachStart(func(pick [][]byte) bool {
+		if start--; start != -1 {
+			return true
+		}
+		for i, state := range pick {
+			machine := m.birth(algorithm.ID(i), m.Starts[0])
+			if machine.LoadState(state) != nil {
+				return false
+			}
+			for _, f := range algorithm.Describe(machine, m.Seats) {
+				set = append(set, scenario.Setting{Proc: algorithm.ID(i), Field: f.Name, Value: f.Value})
+			}
+		}
+		return false
+	})
+	return set
+}

@@ -1,0 +1,271 @@
+package model
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math"
+
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/world/family"
+)
+
+// A seat is one machine in a global state.
+type seat struct {
+	blob uint32
+	dead bool
+}
+
+// A letter is a message in flight.
+type letter struct {
+	blob uint32
+	tag  family.Tag
+	link uint16 // from*n + to
+	old  bool   // it was sent in the unit before
+}
+
+// What there is room for in a state: timers that run at the same time, and units that
+// are left of one. One unit more stands for none that runs.
+const (
+	maxTimers = math.MaxUint8
+	maxUnits  = math.MaxUint16 - 1
+)
+
+// A timer runs at a seat.
+type timer struct {
+	id   int32
+	tag  family.Tag
+	seat uint8
+	left uint16 // units; or where none pass, 0 or 1: another one than before, if it ran
+}
+
+// A state is a whole global state, unpacked. Letters are sorted by link; those
+// of one link are in order of sending. Timers are sorted by seat and number.
+type state struct {
+	seats   []seat
+	letters []letter
+	timers  []timer
+	env     family.Env
+
+	crashes, comebacks, errors, losses uint8 // how many are still to come
+
+	// With this, and eight seats at least, what one worker changes all the time
+	// shares no 64 bytes with what another one does.
+	_ [32]byte
+}
+
+func newState(n int, env family.Env) *state {
+	return &state{seats: make([]seat, n, max(n, 8)), env: env.New()}
+}
+
+func (g *state) copyFrom(o *state) {
+	copy(g.seats, o.seats)
+	g.letters = append(g.letters[:0], o.letters...)
+	if len(g.timers)+len(o.timers) > 0 {
+		g.timers = append(g.timers[:0], o.timers...)
+	}
+	g.crashes, g.comebacks, g.errors, g.losses = o.crashes, o.comebacks, o.errors, o.losses
+	g.env.Copy(o.env)
+}
+
+// to returns who gets a letter.
+func (g *state) to(l *letter) int { return int(l.link) % len(g.seats) }
+
+// add puts a letter behind the others of its link.
+func (g *state) add(l letter) {
+	i := len(g.letters)
+	g.letters = append(g.letters, l)
+	for i > 0 && g.letters[i-1].link > l.link {
+		g.letters[i] = g.letters[i-1]
+		i--
+	}
+	g.letters[i] = l
+}
+
+// last returns the youngest letter of a link, or nil.
+func (g *state) last(link uint16) *letter {
+	for i := len(g.letters) - 1; i >= 0; i-- {
+		if g.letters[i].link == link {
+			return &g.letters[i]
+		}
+	}
+	return nil
+}
+
+// remove takes out one letter.
+func (g *state) remove(i int) { g.letters = append(g.letters[:i], g.letters[i+1:]...) }
+
+// compare orders timers by seat and number.
+func (t *timer) compare(seat uint8, id int32) int {
+	return cmp.Or(cmp.Compare(t.seat, seat), cmp.Compare(t.id, id))
+}
+
+// stop takes out a timer, if it runs.
+func (g *state) stop(seat uint8, id int32) {
+	for i := range g.timers {
+		if g.timers[i].compare(seat, id) == 0 {
+			g.timers = append(g.timers[:i], g.timers[i+1:]...)
+			return
+		}
+	}
+}
+
+// another returns what a timer has left that is set anew where no units pass: so that
+// it is told apart from itself before.
+func (g *state) another(seat uint8, id int32) uint16 {
+	for i := range g.timers {
+		if g.timers[i].compare(seat, id) == 0 {
+			return 1 - g.timers[i].left
+		}
+	}
+	return 0
+}
+
+// start lets a timer run, anew if it does already.
+func (g *state) start(t timer) {
+	g.stop(t.seat, t.id)
+	i := len(g.timers)
+	g.timers = append(g.timers, t)
+	for i > 0 && g.timers[i-1].compare(t.seat, t.id) > 0 {
+		g.timers[i] = g.timers[i-1]
+		i--
+	}
+	g.timers[i] = t
+}
+
+// pack appends the state's bytes.
+func (m *Model) pack(b []byte, g *state) []byte {
+	if m.mortal {
+		b = append(b, g.crashes<<4|g.comebacks, g.errors)
+	}
+	if m.Losses > 0 {
+		b = append(b, g.losses)
+	}
+	for i := range g.seats {
+		id := g.seats[i].blob
+		if m.mortal {
+			id <<= 1
+			if g.seats[i].dead {
+				id |= 1
+			}
+		}
+		b = appendUvarint(b, id)
+	}
+	b = g.env.Append(b)
+	b = m.packTimers(b, g)
+	if m.plain {
+		for i := range g.letters {
+			b = append(b, byte(g.letters[i].link))
+			b = appendUvarint(b, g.letters[i].blob)
+		}
+		return b
+	}
+	for i := range g.letters {
+		b = m.packLetter(b, &g.letters[i])
+	}
+	return b
+}
+
+func (m *Model) packLetter(b []byte, l *letter) []byte {
+	b = append(b, byte(l.link))
+	if m.Seats > 16 {
+		b = append(b, byte(l.link>>8))
+	}
+	id := l.blob
+	if m.Clock == Units {
+		id <<= 1
+		if l.old {
+			id |= 1
+		}
+	}
+	b = appendUvarint(b, id)
+	if m.Tagged {
+		b = appendUvarint(b, uint32(l.tag))
+	}
+	return b
+}
+
+func (m *Model) packTimers(b []byte, g *state) []byte {
+	b = append(b, byte(len(g.timers)))
+	for i := range g.timers {
+		t := &g.timers[i]
+		b = appendUvarint(append(b, t.seat), uint32(t.left))
+		b = appendUvarint(b, uint32(t.id))
+		b = appendUvarint(b, uint32(t.tag))
+	}
+	return b
+}
+
+func appendUvarint(b []byte, v uint32) []byte {
+	for v >= 0x80 {
+		b = append(b, byte(v)|0x80)
+		v >>= 7
+	}
+	return append(b, byte(v))
+}
+
+// A reader takes numbers off packed bytes.
+type reader []byte
+
+func (r *reader) uvarint() uint32 {
+	b := *r
+	if b[0] < 0x80 {
+		*r = b[1:]
+		return uint32(b[0])
+	}
+	v, n := binary.Uvarint(b)
+	*r = b[n:]
+	return uint32(v)
+}
+
+func (r *reader) byte() uint8 {
+	b := (*r)[0]
+	*r = (*r)[1:]
+	return b
+}
+
+// unpack is the reverse of pack.
+func (m *Model) unpack(b []byte, g *state) {
+	r := reader(b)
+	if m.mortal {
+		budget := r.byte()
+		g.crashes, g.comebacks, g.errors = budget>>4, budget&15, r.byte()
+	}
+	if m.Losses > 0 {
+		g.losses = r.byte()
+	}
+	for i := range g.seats {
+		id := r.uvarint()
+		dead := false
+		if m.mortal {
+			id, dead = id>>1, id&1 != 0
+		}
+		g.seats[i] = seat{id, dead}
+	}
+	r = g.env.Load(r)
+	g.timers = g.timers[:0]
+	for range r.byte() {
+		t := timer{seat: r.byte(), left: uint16(r.uvarint())}
+		t.id, t.tag = int32(r.uvarint()), family.Tag(r.uvarint())
+		g.timers = append(g.timers, t)
+	}
+	g.letters = g.letters[:0]
+	for len(r) > 0 {
+		l := letter{link: uint16(r.byte())}
+		if m.Seats > 16 {
+			l.link |= uint16(r.byte()) << 8
+		}
+		l.blob = r.uvarint()
+		if m.Clock == Units {
+			l.blob, l.old = l.blob>>1, l.blob&1 != 0
+		}
+		if m.Tagged {
+			l.tag = family.Tag(r.uvarint())
+		}
+		g.letters = append(g.letters, l)
+	}
+}
+
+// ends returns the sender and the receiver of a letter.
+func (m *Model) ends(l *letter) (from, to algorithm.ID) {
+	return algorithm.ID(int(l.link) / m.Seats), algorithm.ID(int(l.link) % m.Seats)
+}

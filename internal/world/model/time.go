@@ -1,0 +1,135 @@
+package model
+
+import (
+	"fmt"
+
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/world/explore"
+	"github.com/stile-lock/stile/internal/world/family"
+)
+
+// setTimer does what a notice of the machine that has just taken a step asks
+// for.
+func (w *worker) setTimer(n *algorithm.Notice, tag family.Tag) {
+	t := timer{id: int32(n.Timer), seat: uint8(w.sender), tag: tag}
+	switch {
+	case n.After <= 0:
+		w.to.stop(t.seat, t.id)
+		return
+	case w.Clock == Units && n.After > maxUnits:
+		w.fail(w.sender, TooMuch{fmt.Sprintf("timer %d was set for %d units: the checker counts no more than %d", n.Timer, n.After, maxUnits)})
+		return
+	case w.Clock == Units:
+		t.left = uint16(n.After)
+	case !w.Sites: // whoever sets a timer anew puts it off, so that it need not run out
+		t.left = w.from.another(t.seat, t.id)
+	}
+	w.to.start(t)
+	if running := len(w.to.timers); running > maxTimers {
+		w.fail(w.sender, TooMuch{fmt.Sprintf("%d timers run at the same time: the checker tells no more than %d apart", running, maxTimers)})
+	}
+}
+
+// expireAll lets timers run out that may do so at any time.
+func (w *worker) expireAll() {
+	for i := range w.from.timers {
+		w.expire(i, true)
+	}
+	if !w.Upset {
+		return
+	}
+	for p := range algorithm.ID(w.Seats) {
+		w.begin()
+		w.take(p, &algorithm.Input{Kind: algorithm.Expire, From: algorithm.None}, 0)
+		l := label(doUpset, p, 0, 0)
+		w.settle(explore.Step{Label: l, Class: l, Fair: true})
+	}
+}
+
+// expireAt lets the timers of a seat run out, in time or by error too early.
+func (w *worker) expireAt(p algorithm.ID) {
+	for i := range w.from.timers {
+		if t := &w.from.timers[i]; t.seat == uint8(p) {
+			if right := w.right(t); right || w.from.errors > 0 {
+				w.expire(i, right)
+			}
+		}
+	}
+}
+
+// right reports whether it is time for a timer to run out.
+func (w *worker) right(t *timer) bool { return t.left == 0 && !w.due(w.from) }
+
+// expire lets a timer run out, which is right or an error.
+func (w *worker) expire(i int, right bool) {
+	t := w.from.timers[i]
+	g := w.begin()
+	g.stop(t.seat, t.id)
+	switch {
+	case !right:
+		g.errors--
+	case w.mortal && w.Clock == Units:
+		w.lose(g, true)
+	}
+	g.env.Caused(algorithm.ID(t.seat), t.tag)
+	w.take(algorithm.ID(t.seat), &algorithm.Input{Kind: algorithm.Expire, From: algorithm.None, Timer: int(t.id)}, 0)
+	l := label(doExpire, algorithm.ID(t.seat), 0, i)
+	w.settle(explore.Step{Label: l, Class: w.classOf(label(doExpire, algorithm.ID(t.seat), 0, 0), uint32(t.id)|uint32(t.left)<<20), Fair: right})
+}
+
+// due reports whether a letter must arrive before time goes on.
+func (w *worker) due(g *state) bool {
+	for i := range g.letters {
+		if l := &g.letters[i]; l.old && w.counts(g, l) {
+			return true
+		}
+	}
+	return false
+}
+
+// busy reports whether a letter is under way that will arrive.
+func (w *worker) busy(g *state) bool {
+	for i := range g.letters {
+		if w.counts(g, &g.letters[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// tick lets a unit of time pass, if anything waits for that.
+func (w *worker) tick() {
+	if w.due(w.from) {
+		return
+	}
+	g := w.begin()
+	if w.Pace == Quick && w.busy(g) {
+		return
+	}
+	w.lose(g, w.Pace != Quick)
+	const none = maxUnits + 1
+	least := uint16(none)
+	for i := range g.timers {
+		least = min(least, g.timers[i].left)
+	}
+	if least == 0 {
+		return // it runs out first
+	}
+	units := uint16(1)
+	if w.Pace == Quick {
+		units = least // nothing happens until then
+	}
+	// Letters only get older for the sake of timers: without one, nothing can
+	// happen afterwards that could not happen now.
+	if least == none && (w.Pace != Slow && w.still || !w.busy(g)) {
+		return
+	}
+	for i := range g.timers {
+		g.timers[i].left -= units
+	}
+	for i := range g.letters {
+		g.letters[i].old = true
+	}
+	l := label(doTick, 0, 0, 0)
+	w.settle(explore.Step{Label: l, Class: l, Fair: true})
+}

@@ -1,0 +1,158 @@
+package museum
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/catalog"
+	"github.com/stile-lock/stile/check"
+	"github.com/stile-lock/stile/internal/words"
+	"github.com/stile-lock/stile/internal/world/family/families"
+)
+
+// How long one attempt of a proof may take.
+const (
+	patience = 30 * time.Second // without a bound on requests
+	long     = 3 * time.Minute  // with one: what follows is less
+)
+
+// Proofs makes docs/proofs.md. It takes ten minutes, so told is given
+// each line of the table when it is known.
+func Proofs(l check.Limits, told func(line string)) (string, error) {
+	b := newPage("What was proved", "proofs", l, told)
+	b.text(fmt.Sprintf("Every algorithm, in every order of events, with N = 2, 3 and 4 on FIFO channels, and with N = 2 and 3 on the weakest network it claims, where that is a weaker one; without those groups that take very long, which are in [proofs-long.md](proofs-long.md). *Requests* is how often each process may ask: *any* means without bound, and then what holds is proved for this N; where that does not end within %v the number of requests is bounded. States, transitions and depth are those of the pass without monitors. The counts of the smaller ones, on the weakest network that the algorithm claims, are pinned in tests. The time is that of all passes together, %s.", patience, machine()))
+	b.text("The properties: **M**utual exclusion, no **D**eadlock, no **S**tarvation, **O**rder (closed), order among applications that **T**alk, **B**ypass, **K** one token, **F**ence, **C**hannels, st**A**rt (all that it claims, from every start of a view: any holder, inside or not, as far as it fits), al**I**bi, con**V**ergence. A letter in upper case: it holds; in lower case: it holds up to the bound on requests; ! before it: violated; ? before it: not finished, and then the states are those so far; absent: not claimed, or nothing to check.")
+	b.line("\n| algorithm | N | network | requests | states | transitions | depth | properties | on a link | bypass | seconds |")
+	b.line("|---|--:|---|--:|--:|--:|--:|---|--:|--:|--:|")
+	var locks []check.Config
+	for _, s := range catalog.All() {
+		locks = append(locks, groups(s)...)
+	}
+	b.total, b.things = len(locks), "rows"
+	for _, t := range tables() {
+		b.total += len(t.proofs)
+	}
+	for _, c := range locks {
+		if err := b.part(fmt.Sprintf("%s with N = %d on a %v network", c.Spec.Name, c.Nodes, c.Network), func() error { return b.lock(c) }); err != nil {
+			return b.ended(err)
+		}
+	}
+	b.text("*On a link*: the most messages that were under way on one link at a time. *Bypass*: the most entries of others that a process can see while it waits, from its request on, and once none of its own messages is under way.")
+	for _, t := range tables() {
+		if err := b.table(t); err != nil {
+			return b.ended(err)
+		}
+	}
+	return b.ended(nil)
+}
+
+// lock gives a group of a lock its row.
+func (b *builder) lock(c check.Config) error {
+	r, err := b.prove(c)
+	if err != nil {
+		return err
+	}
+	b.row("| %s | %d | %v | %s | %s | %s | %d | %s | %s | %s | %.1f |", c.Spec.Name, c.Nodes, c.Network, times(int(r.Requests)),
+		words.Grouped(r.States), words.Grouped(r.Transitions), r.Depth, letters(r), longest(r), bypass(r), r.Seconds)
+	return nil
+}
+
+// machine says where and with what the page was made.
+func machine() string {
+	s := fmt.Sprintf("on %d cores of %s/%s with %s", runtime.GOMAXPROCS(0), runtime.GOOS, runtime.GOARCH, runtime.Version())
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, set := range info.Settings {
+			if set.Key == "vcs.revision" {
+				s += fmt.Sprintf(", at commit %.12s", set.Value)
+			}
+		}
+	}
+	return s
+}
+
+// groups lists the groups in which an algorithm is checked.
+func groups(s algorithm.Spec) []check.Config {
+	var all []check.Config
+	for network := algorithm.FIFO; network <= s.Network; network += max(1, s.Network) {
+		for n := 2; n <= 4; n++ {
+			c := check.Config{Spec: s, Nodes: n, Network: network}
+			if s.Accepts(n) == nil && (n < 4 || network == algorithm.FIFO) && !isLonger(c) {
+				all = append(all, c)
+			}
+		}
+	}
+	return all
+}
+
+// prove proves what can be proved of a group: first without a bound, then with
+// fewer and fewer requests.
+func (b *builder) prove(c check.Config) (r *check.Report, err error) {
+	attempts := []int{0, 2, 1}
+	if c.Nodes == 4 {
+		attempts = []int{0, 1}
+	}
+	for _, c.Requests = range attempts {
+		l := b.limits
+		l.Time = long
+		if c.Requests == 0 || c.Spec.Wrong != "" {
+			l.Time = patience
+		}
+		if r, err = b.check(c, l); err != nil || !unfinished(r) {
+			break
+		}
+	}
+	return r, err
+}
+
+func unfinished(r *check.Report) bool {
+	return slices.ContainsFunc(r.Properties, func(p check.Property) bool { return p.Verdict == check.Unfinished })
+}
+
+// letters gives the verdicts on a lock in few characters.
+func letters(r *check.Report) string {
+	const letters = "MDSOTBKFCAIV"
+	all := ""
+	for i, name := range check.Properties(families.Of(algorithm.Spec{})) {
+		if p := r.Find(name); p != nil {
+			all += verdicts([]check.Property{*p}, letters[i:i+1])
+		}
+	}
+	return all
+}
+
+// longest is the bound on messages on one link.
+func longest(r *check.Report) string {
+	var n int
+	if p := r.Find(check.Channels); p != nil {
+		at := max(0, strings.Index(p.Note, "at most"))
+		if _, err := fmt.Sscanf(p.Note[at:], "at most %d", &n); err == nil {
+			return fmt.Sprint(n)
+		}
+	}
+	return ""
+}
+
+// bypass is the two bounds, from the request and from calm on.
+func bypass(r *check.Report) string {
+	p := r.Find(check.Bypass)
+	if p == nil {
+		return ""
+	}
+	note := strings.ReplaceAll(p.Note, "without bound", "at most ∞")
+	var found []string
+	for {
+		_, rest, ok := strings.Cut(note, "at most ")
+		if !ok {
+			break
+		}
+		number, _, _ := strings.Cut(rest, " ")
+		found = append(found, strings.TrimSuffix(number, ";"))
+		note = rest
+	}
+	return strings.Join(found[:min(2, len(found))], " / ")
+}

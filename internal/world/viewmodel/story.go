@@ -1,0 +1,156 @@
+package viewmodel
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/stile-lock/stile/internal/live/member"
+	"github.com/stile-lock/stile/internal/world/explore"
+)
+
+// Story returns a shortest way to where one of some properties is broken, step by
+// step in words, or nothing if none is.
+func (m *Model) Story(some explore.Broken, l explore.Limits) ([]string, error) {
+	l.Stop = some
+	g, err := explore.BuildGraph(m, explore.GraphLimits{Limits: l})
+	if err != nil {
+		return nil, err
+	}
+	for bit := explore.Broken(1); bit < 1<<all; bit <<= 1 {
+		at, ok := g.Found(bit)
+		if !ok || bit&some == 0 {
+			continue
+		}
+		_, states, err := g.Along(g.PathTo(at.State))
+		if err != nil {
+			return nil, err
+		}
+		return m.tell(states, at.Step, bit)
+	}
+	return nil, nil
+}
+
+// tell tells the way along some states, and the step that ends it.
+func (m *Model) tell(states [][]byte, last *explore.Step, bit explore.Broken) ([]string, error) {
+	w, ok := m.Worker().(*worker)
+	if !ok {
+		return nil, errState
+	}
+	var story []string
+	for i, state := range states {
+		var line string
+		look := func(s explore.Step, next []byte) {
+			done := last != nil && s.Label == last.Label
+			if i+1 < len(states) {
+				done = bytes.Equal(next, states[i+1])
+			}
+			if line == "" && done && (i+1 < len(states) || last != nil) {
+				line = w.describe(s.Label) + w.news()
+			}
+		}
+		if _, err := w.Next(state, look); err != nil {
+			return nil, err
+		}
+		if line != "" {
+			story = append(story, line)
+		}
+	}
+	if last == nil {
+		story = append(story, "nothing need happen any more, and "+w.waiters()+" for ever")
+	}
+	return append(story, "broken: "+strings.Join(Names(bit), ", ")), nil
+}
+
+// waiters says who waits.
+func (w *worker) waiters() string {
+	var who []string
+	for i := range w.now.procs {
+		if p := &w.now.procs[i]; !p.dead && !w.procs[i].ghost && len(p.state.Present.Waiters) > 0 {
+			who = append(who, w.procs[i].Name+" waits")
+		}
+	}
+	return strings.Join(who, " and ")
+}
+
+// describe says what a step does, in the world before it.
+func (w *worker) describe(l uint32) string {
+	kind, a, b := Kind(l>>16), int(l>>8&0xff), int(l&0xff)
+	if kind == Deliver {
+		return w.delivery(a, b>>4, b&0xf)
+	}
+	name := w.procs[a].Name
+	switch kind {
+	case More:
+		return fmt.Sprintf("%s reports to %s, or asks it", name, w.procs[b].Name)
+	case Install:
+		return fmt.Sprintf("%s installs view %d", name, w.Views[b].Epoch)
+	case Bury, BuryOld:
+		part := w.now.procs[a].state.Present
+		if kind == BuryOld {
+			part = w.now.procs[a].state.Before
+		}
+		ghost := w.Views[w.view(part.Epoch)].Ghosts[b].Inc
+		return fmt.Sprintf("%s counts the rest of %s as over in epoch %d", name, w.procs[w.index(ghost)].Name, part.Epoch)
+	}
+	return name + map[Kind]string{
+		Ask: " asks", Unlock: " unlocks", Cancel: " cancels", Again: " unlocks once more with its old token", Warn: " is told that its lease ends for good", End: ": its lease ends for good",
+		Crash: " crashes", Lapse: " is told that its lease ends for a while", Pass: ": its lease ends", Renew: ": its lease is renewed", Leave: " leaves",
+	}[kind]
+}
+
+func (w *worker) delivery(view, from, to int) string {
+	frame, _ := first(w.now.links[w.link(view, from, to)])
+	s, err := member.Look(frame)
+	if err != nil {
+		return err.Error()
+	}
+	text := s.Kind
+	if s.Kind == "ALG" {
+		text = w.message(view, &s)
+	}
+	if s.Text != "" {
+		text += " (" + s.Text + ")"
+	}
+	if s.More {
+		text += ", not the last part,"
+	}
+	return fmt.Sprintf("%s gets %s of %s in epoch %d", w.procs[to].Name, text, w.procs[from].Name, w.Views[view].Epoch)
+}
+
+// message says what an algorithm's message is.
+func (w *worker) message(view int, s *member.Sight) string {
+	c := w.Views[view].Choices[w.Views[view].Choose(w.Lock)]
+	spec, err := w.Spec(c.Algorithm, c.Version)
+	if err != nil || len(s.Message) == 0 || int(s.Message[0]) >= len(spec.Kinds) {
+		return s.Kind
+	}
+	text := fmt.Sprintf("%s with count %d", spec.Kinds[s.Message[0]], s.Count)
+	if s.Cleared {
+		text += ", cleared"
+	}
+	return text
+}
+
+// news says who has entered or lost something by a step, and what the homes did.
+func (w *worker) news() string {
+	var all []string
+	for i := range w.now.procs {
+		was, is := w.now.procs[i].inside, w.next.procs[i].inside
+		switch {
+		case was == is:
+		case is.IsNone():
+			all = append(all, w.procs[i].Name+" is outside")
+		default:
+			all = append(all, fmt.Sprintf("%s is inside with %v", w.procs[i].Name, is))
+		}
+	}
+	if w.next.opened > w.now.opened {
+		all = append(all, fmt.Sprintf("the home of epoch %d lets somebody in", w.next.opened))
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(slices.Clip(all), ", ")
+}
