@@ -6,10 +6,10 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/stile-lock/stile/internal/live/client"
 	"github.com/stile-lock/stile/internal/live/lock"
 	"github.com/stile-lock/stile/internal/live/node"
 	"github.com/stile-lock/stile/internal/live/node/cert"
-	"github.com/stile-lock/stile/internal/live/client"
 )
 
 // A Config says what a node is. The zero value is one node for itself, in memory, on

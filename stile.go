@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/stile-lock/stile/internal/live/client"
 	"github.com/stile-lock/stile/internal/live/lock"
 	"github.com/stile-lock/stile/internal/live/node"
-	"github.com/stile-lock/stile/internal/live/client"
 )
 
 // Errors that can be told apart with errors.Is. If a context ends, its error is

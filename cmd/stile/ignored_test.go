@@ -10,9 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"github.com/stile-lock/stile/internal/cli"
-	"github.com/stile-lock/stile/internal/cli/ask"
 )
 
 // modes are calls of commands in each way that they have; they are quick.
@@ -81,7 +78,7 @@ func values(c *cobra.Command, f *pflag.Flag) []string {
 	if e := endings(c, f); e != nil {
 		return []string{"new." + e[0]}
 	}
-	if typed, ok := f.Value.(ask.Typed); ok {
+	if typed, ok := f.Value.(Typed); ok {
 		words, _ := typed.Offer(c, nil, "")
 		return words
 	}
@@ -114,7 +111,7 @@ func effect(t *testing.T, args []string) string {
 // are neither refused nor change what is said or written, and are not among those
 // of which nothing can be seen.
 func ignored(t *testing.T, call, unseen []string) []string {
-	c, _, err := cli.Root().Find(call)
+	c, _, err := Root().Find(call)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +162,7 @@ func TestIgnoredIsFound(t *testing.T) {
 
 // onlyLimits wants all flags refused but the limits. A page takes long.
 func onlyLimits(t *testing.T, call []string) {
-	c, _, err := cli.Root().Find(call)
+	c, _, err := Root().Find(call)
 	if err != nil {
 		t.Fatal(err)
 	}

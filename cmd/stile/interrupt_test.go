@@ -9,8 +9,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/stile-lock/stile/internal/cli"
 )
 
 // interrupted runs the command in this process, interrupted from the start: it ends
@@ -19,7 +17,7 @@ func interrupted(t *testing.T, line string) (code int, stdout, stderr string) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var out, errs bytes.Buffer
-	code = cli.RunContext(ctx, strings.Fields(line), &out, &errs)
+	code = RunContext(ctx, strings.Fields(line), &out, &errs)
 	return code, out.String(), errs.String()
 }
 

@@ -6,7 +6,6 @@ package main
 import (
 	"os"
 
-	"github.com/stile-lock/stile/internal/cli"
 	"github.com/stile-lock/stile/internal/live/bench"
 	"github.com/stile-lock/stile/internal/live/child"
 )
@@ -14,5 +13,5 @@ import (
 func main() {
 	child.Watchdog()
 	bench.Worker()
-	os.Exit(cli.Main(os.Args[1:], os.Getenv, os.Stdout, os.Stderr))
+	os.Exit(Main(os.Args[1:], os.Getenv, os.Stdout, os.Stderr))
 }

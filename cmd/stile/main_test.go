@@ -11,7 +11,6 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/stile-lock/stile/internal/cli"
 	"github.com/stile-lock/stile/internal/live/bench"
 	"github.com/stile-lock/stile/internal/live/child"
 )
@@ -56,6 +55,6 @@ func code(ts *testscript.TestScript, neg bool, args []string) {
 // stile runs the command in this process.
 func stile(args ...string) (code int, stdout, stderr string) {
 	var out, errs bytes.Buffer
-	code = cli.Run(args, &out, &errs)
+	code = cliRun(args, &out, &errs)
 	return code, out.String(), errs.String()
 }

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
-
-	"github.com/stile-lock/stile/internal/cli/tell"
 )
 
 // keys returns the keys of a JSON object, in order.
@@ -155,7 +153,7 @@ func TestOutputFitsTheScreen(t *testing.T) {
 		"compare --nodes 3,5,7,9,11,13,16,20 --think uniform:0.5,100,0 --hold exp:10 --entries 30",
 	} {
 		for n, text := range strings.Split(ok(t, line), "\n") {
-			if w := utf8.RuneCountInString(text); w > tell.Width {
+			if w := utf8.RuneCountInString(text); w > Width {
 				t.Errorf("stile %s: line %d has %d columns:\n%s", line, n+1, w, text)
 			}
 		}
@@ -200,7 +198,7 @@ func TestJSONNamesWhatWasRun(t *testing.T) {
 		"scene seats --json":                                             "scene lock nodes each seed",
 		"check raymond --fault idle --json":                              "algorithm nodes fault at",
 		"replay ../../scenarios/raymond-a.stile --json":                  "file title algorithm nodes seed",
-		"replay ../../internal/live/replay/testdata/small.rec --json":         "file node address by",
+		"replay ../../internal/live/replay/testdata/small.rec --json":    "file node address by",
 		"replay ../../scenarios/graph-cycle.stile --json":                "file title nodes units has asks cycles reduction deadlocked",
 		"replay ../../scenarios/wait-die-ages.stile --json":              "file title algorithm sites nodes locks seed",
 		"check raymond --requests 1 --json":                              "algorithm nodes requests network",
@@ -226,7 +224,7 @@ func TestJSONNamesWhatWasRun(t *testing.T) {
 // Every command has help, and asking for it is no error.
 func TestHelpOfEveryCommand(t *testing.T) {
 	for _, c := range commands() {
-		path := strings.Join(words(c), " ")
+		path := strings.Join(stileWords(c), " ")
 		for _, line := range []string{path + " --help", path + " -h", "help " + path} {
 			if text := ok(t, line); !strings.Contains(text, "Usage:\n  "+c.CommandPath()) {
 				t.Errorf("stile %s: no usage:\n%s", line, text)

@@ -10,14 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"github.com/stile-lock/stile/internal/cli"
-	"github.com/stile-lock/stile/internal/cli/ask"
 )
 
 // commands are all commands that people can give, the root first.
 func commands() []*cobra.Command {
-	all := []*cobra.Command{cli.Root()}
+	all := []*cobra.Command{Root()}
 	for i := 0; i < len(all); i++ {
 		for _, c := range all[i].Commands() {
 			if !c.Hidden {
@@ -28,15 +25,15 @@ func commands() []*cobra.Command {
 	return all
 }
 
-// words are how a command is called, without the first word.
-func words(c *cobra.Command, more ...string) []string {
+// stileWords are how a command is called, without the first word.
+func stileWords(c *cobra.Command, more ...string) []string {
 	return append(strings.Fields(c.CommandPath())[1:], more...)
 }
 
 // good is a call of a command that works, and what more is given: the first
 // example that has the last of these flags, so that they fit, or the first one.
 func good(c *cobra.Command, more ...string) []string {
-	call := words(c)
+	call := stileWords(c)
 	for i, line := range strings.Split(strings.TrimSpace(c.Example), "\n") {
 		fields := strings.Fields(strings.ReplaceAll(line, `"`, ""))
 		fits := func(flag string) bool { return slices.Contains(fields, strings.SplitN(flag, "=", 2)[0]) }
@@ -67,7 +64,7 @@ func flags(c *cobra.Command) []*pflag.Flag {
 // endings are how the names of files end that a flag takes; nil if it takes
 // something else.
 func endings(c *cobra.Command, f *pflag.Flag) []string {
-	typed, ok := f.Value.(ask.Typed)
+	typed, ok := f.Value.(Typed)
 	if !ok {
 		return nil
 	}
@@ -110,7 +107,7 @@ func table() []bad {
 			switch {
 			case f.Value.Type() == "bool":
 				for _, v := range []string{"", "perhaps", "2", "💥"} {
-					add("no truth value", words(c, "--"+f.Name+"="+v), "--"+f.Name, "true or false")
+					add("no truth value", stileWords(c, "--"+f.Name+"="+v), "--"+f.Name, "true or false")
 				}
 			case endings(c, f) != nil:
 				badFiles(c, f, add)
@@ -135,27 +132,27 @@ func badArguments(c *cobra.Command, add adder) {
 	if what == "" {
 		return
 	}
-	add("no argument", words(c), path, "needs")
-	add("no argument", words(c, "--"), path, "needs")
+	add("no argument", stileWords(c), path, "needs")
+	add("no argument", stileWords(c, "--"), path, "needs")
 	for _, v := range junk {
 		if v != "--" && (what != "LOCK" || !named(v)) {
-			add("unknown argument", words(c, "--", v))
+			add("unknown argument", stileWords(c, "--", v))
 		}
 	}
 	if what == "LOCK" {
 		return // a lock may be called as a scenario is
 	}
 	if what != "FILE" {
-		add("a scenario instead", words(c, "x.stile"), "x.stile", "stile replay")
+		add("a scenario instead", stileWords(c, "x.stile"), "x.stile", "stile replay")
 		return
 	}
 	for _, file := range []string{"missing.stile", "sub", "empty.stile", "binary.stile", "bom.stile", "crlf.stile", "huge.stile", "latin.stile", "cut.stile", "keep.svg", "keep.svg/x.stile", "/proc/self/mem"} {
-		add("bad file", words(c, file), file)
+		add("bad file", stileWords(c, file), file)
 	}
 }
 
 // named reports whether a lock may be called so.
-func named(s string) bool { return ask.Lock(s) == nil }
+func named(s string) bool { return askLock(s) == nil }
 
 // fits reports whether a flag takes a value that most do not.
 func fits(f *pflag.Flag, v string) bool {
@@ -174,23 +171,23 @@ func fits(f *pflag.Flag, v string) bool {
 // badNames misspells commands and flags.
 func badNames(c *cobra.Command, add adder) {
 	see := "'" + c.CommandPath() + " --help'"
-	add("unknown flag", words(c, "--frobnicate"), "--frobnicate", see)
-	add("unknown flag", words(c, "--frobnicate=3"), "--frobnicate", see)
-	add("unknown flag", words(c, "-x"), "x", see)
-	add("unknown flag", words(c, "--💥\x1b"), see)
+	add("unknown flag", stileWords(c, "--frobnicate"), "--frobnicate", see)
+	add("unknown flag", stileWords(c, "--frobnicate=3"), "--frobnicate", see)
+	add("unknown flag", stileWords(c, "-x"), "x", see)
+	add("unknown flag", stileWords(c, "--💥\x1b"), see)
 	for _, f := range flags(c) {
 		typo := f.Name[:len(f.Name)-1]
 		if len(f.Name) > 3 && c.Flags().Lookup(typo) == nil {
 			add("misspelt flag", good(c, "--"+typo, "3"), "--"+typo, "did you mean --")
 		}
 		if f.Value.Type() != "bool" {
-			add("flag without value", words(c, "--"+f.Name), "--"+f.Name, "needs", see)
+			add("flag without value", stileWords(c, "--"+f.Name), "--"+f.Name, "needs", see)
 		}
 	}
 	for _, sub := range c.Commands() {
 		typo := sub.Name()[:len(sub.Name())-1]
 		if other, _, err := c.Find([]string{typo}); !sub.Hidden && (err != nil || other == c) { // lock is no misspelt locks
-			add("misspelt command", words(c, typo), typo, "did you mean "+sub.Name())
+			add("misspelt command", stileWords(c, typo), typo, "did you mean "+sub.Name())
 		}
 	}
 }

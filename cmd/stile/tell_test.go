@@ -1,0 +1,141 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func file(path string, data []byte, err error) tellFile {
+	return tellFile{Flag: "out", Path: path, Make: func() ([]byte, error) { return data, err }}
+}
+
+// Files that cannot be written are refused before anything is run.
+func TestRunChecksFilesFirst(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, files := range [][]tellFile{{file(".", nil, nil)}, {file("no/x", nil, nil)}, {file("x", nil, nil), file("./x", nil, nil)}} {
+		err := tellRun(&bytes.Buffer{}, false, files, func() (Report, error) {
+			t.Errorf("%q: it runs", files[0].Path)
+			return Report{}, nil
+		})
+		if err == nil {
+			t.Errorf("%q: no error", files[0].Path)
+		}
+	}
+}
+
+// Two names of one file are one file, and what is there stays as it is.
+func TestRunKnowsLinks(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("x", []byte("old"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir("dir", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for to, from := range map[string]string{"x": "link", ".": "here"} {
+		if err := os.Symlink(to, from); err != nil {
+			t.Skip("no links here")
+		}
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, other := range []string{"link", "here/x", "dir/../x", filepath.Join(here, "x")} {
+		err := tellRun(&bytes.Buffer{}, false, []tellFile{file("x", nil, nil), file(other, nil, nil)}, func() (Report, error) { return Report{}, errors.New("it runs") })
+		if err == nil || !strings.Contains(err.Error(), "give each its own") {
+			t.Errorf("x and %s: %v", other, err)
+		}
+	}
+	err = tellRun(&bytes.Buffer{}, false, []tellFile{file("x", nil, nil), file("new", nil, nil)}, func() (Report, error) { return Report{}, errors.New("failed") })
+	left, _ := filepath.Glob("*")
+	if data, _ := os.ReadFile("x"); err == nil || string(data) != "old" || !slices.Equal(left, []string{"dir", "here", "link", "x"}) {
+		t.Errorf("error %v, x is %q, left %q", err, data, left)
+	}
+}
+
+// A file that may not be written is not replaced, though its directory would
+// allow that.
+func TestRunRespectsReadOnly(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("root may write anything")
+	}
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("x", []byte("old"), 0o444); err != nil {
+		t.Fatal(err)
+	}
+	err := tellRun(&bytes.Buffer{}, false, []tellFile{file("x", []byte("new"), nil)}, func() (Report, error) { return Report{}, errors.New("it runs") })
+	if data, _ := os.ReadFile("x"); err == nil || !strings.Contains(err.Error(), "cannot write it") || string(data) != "old" {
+		t.Errorf("error %v, x is %q", err, data)
+	}
+}
+
+// All files are written or none. What came of the run is printed in any case, but
+// not what was written. A file that turns out to be nothing is left out.
+func TestRunWritesAllOrNone(t *testing.T) {
+	full := errors.New("full")
+	for _, test := range []struct {
+		name    string
+		last    tellFile
+		run     error
+		want    error
+		printed string
+		left    []string
+	}{
+		{"all", file("b", []byte("b"), nil), nil, nil, "done\nwritten\n", []string{"a", "b"}},
+		{"nothing to write", file("b", nil, nil), nil, nil, "done\nwritten\n", []string{"a"}},
+		{"one fails", file("b", nil, full), nil, full, "done\n", nil},
+		{"the run fails", file("b", []byte("b"), nil), full, full, "", nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			var out bytes.Buffer
+			err := tellRun(&out, false, []tellFile{file("a", []byte("a"), nil), test.last}, func() (Report, error) {
+				return Report{Text: func(p *Page) {
+					p.Line("done  ")
+					if p.Written {
+						p.Line("written")
+					}
+				}}, test.run
+			})
+			left, _ := filepath.Glob("*")
+			if !errors.Is(err, test.want) || out.String() != test.printed || !slices.Equal(left, test.left) {
+				t.Errorf("error %v, printed %q, left %q; want %v, %q, %q", err, out.String(), left, test.want, test.printed, test.left)
+			}
+		})
+	}
+}
+
+// What was found wrong is told after the report, and only the first of many.
+func TestWrong(t *testing.T) {
+	say := func(n int) string { return string(rune('a' + n)) }
+	if err := Wrong(nil, "run", "", say); err != nil {
+		t.Errorf("nothing is wrong, but the error is %v", err)
+	}
+	wrong := Wrong([]int{0, 1, 2, 3, 4, 5, 6}, "run", " with it", say)
+	var out bytes.Buffer
+	err := tellRun(&out, true, nil, func() (Report, error) { return Report{JSON: 1, Wrong: wrong}, nil })
+	var f Found
+	if want := []string{"a", "b", "c", "d", "e", "and 2 more runs with it"}; !errors.As(err, &f) || !slices.Equal(f.Lines, want) {
+		t.Errorf("got %v, want %q", err, want)
+	}
+	if out.String() != "1\n" {
+		t.Errorf("printed %q, want the report", out.String())
+	}
+}
+
+// A commit is told in a few letters, with its changes.
+func TestCommit(t *testing.T) {
+	for want, v := range map[string]Version{
+		"unknown": {}, "0123456789ab": {Revision: "0123456789abcdef"}, "0123456789ab+": {Revision: "0123456789abcdef", Modified: true}, "abc": {Revision: "abc"},
+	} {
+		if got := v.Commit(); got != want {
+			t.Errorf("%+v: %s, want %s", v, got, want)
+		}
+	}
+}
