@@ -59,7 +59,7 @@ func (t *till) Finish(tx algorithm.ID, out *algorithm.Out[word]) {
 func (t *till) Abort(algorithm.ID, *algorithm.Out[word])          {} // nobody is told to
 func (t *till) Receive(algorithm.ID, *word, *algorithm.Out[word]) {}
 
-// A method against deadlock of one's own is a algorithm.Spec whose sites algorithm.NewSite makes,
+// A method against deadlock of one's own is an algorithm.Spec whose sites algorithm.NewSite makes,
 // and a deadlock.Method that says what it is. Two transactions take two locks, one of
 // them the other way round.
 func ExampleRun_method() {

@@ -10,7 +10,7 @@ import (
 
 // A call is what a machine at work was called for, so that a panic of its algorithm
 // can be told. It is noted at every step, field by field, which is not felt: to copy
-// a algorithm.Input takes longer, and a deferred call a tenth of the whole step.
+// an algorithm.Input takes longer, and a deferred call a tenth of the whole step.
 type call struct {
 	seat  algorithm.ID        // whose machine it is; None if none is at work
 	kind  algorithm.InputKind // of the input that it was given

@@ -1,4 +1,4 @@
-// Package catalog is the one list of algorithms. Hosts take a algorithm.Spec; where
+// Package catalog is the one list of algorithms. Hosts take an algorithm.Spec; where
 // a person names an algorithm, it comes from here.
 package catalog
 

@@ -66,7 +66,7 @@ const (
 )
 
 // A Method is one way of dealing with deadlocks, ready to be run by a host. Of one
-// that is not among Methods it only says what it is: its sites are in a algorithm.Spec of
+// that is not among Methods it only says what it is: its sites are in an algorithm.Spec of
 // their own, which is checked beside it as the example of check.Run shows.
 type Method struct {
 	Name    string

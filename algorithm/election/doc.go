@@ -3,7 +3,7 @@
 //
 // Every process has a number, its seat plus one, and knows those of all
 // others. The highest number alive is to lead, and all who are alive are to
-// know it. An election is a algorithm.Elector, and its verbs are
+// know it. An election is an algorithm.Elector, and its verbs are
 //
 //	Request(out)            the application has noticed that the leader is silent
 //	Start(out)              the process is new, or back: without a leader it asks for one

@@ -3,9 +3,8 @@ package first
 import (
 	"net/http"
 
-	"github.com/stile-lock/stile/internal/world/calls"
-	"github.com/stile-lock/stile/web"
+	"github.com/stile-lock/stile/lab"
 )
 
 // Lab is the lab with the algorithms of this tutorial beside those of the catalog.
-func Lab() http.Handler { return web.Handler(calls.With(Baton(), Polite())) }
+func Lab() http.Handler { return lab.Handler(Baton(), Polite()) }

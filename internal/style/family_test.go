@@ -69,10 +69,10 @@ func knowing(r *repo) ([]string, error) {
 // mean those of Raft.
 func aside(name string) bool {
 	switch name {
-	case "internal/cli/ask/offer.go", "internal/world/compare/page/look.go", "internal/cli/replay/recording.go":
+	case "cmd/stile/ask_offer.go", "cmd/stile/replay_recording.go", "internal/world/compare/page/look.go":
 		return true
 	}
-	dirs := strings.Fields("election family/elections recovery deadlock internal/live/views internal/live/measure internal/live/node internal/live/process internal/live/replay internal/live/storm")
+	dirs := strings.Fields("algorithm/election internal/world/family/elections algorithm/recovery algorithm/deadlock internal/live/views internal/live/measure internal/live/node internal/live/process internal/live/replay internal/live/storm")
 	return slices.ContainsFunc(dirs, func(dir string) bool { return strings.HasPrefix(name, dir+"/") })
 }
 

@@ -10,89 +10,49 @@ import (
 	"strings"
 )
 
-// outer lists the packages that are not pure, and what each may import of this
-// repository. The checker takes a algorithm.Spec and knows no algorithm; a command
-// knows no other command.
-func outer() []layer {
-	return []layer{
-		{"check/explore", ""},
-		{"check/group", "core trace scenario family check/explore"},
-		{"check/ring", "check/explore"},
-		{"check/views", "core internal/live/member check/explore"},
-		{"check", "internal/words internal/inorder core trace scenario family family/families sim check/explore check/group check/ring"},
-		{"scenarios", ""},
-		{"docs", ""},
-		{"docs/first", "core lab/calls web"},
-		{"docs/exercise/skeleton", "core"},
-		{"docs/exercise/solution", "core"},
-		{"bank", "core internal/world/bank internal/words"},
-		{"internal/style", ""},
-		{"internal/world/bank", "core trace scenario family sim sim/kernel internal/spell internal/words"},
-		{"internal/world/faults", "core trace scenario sim"},
-		{"internal/live/mutants", ""},
-		{"internal/live/measure/page", "internal/live/measure internal/live/views/raft internal/live/process"},
-		{"internal/jobs", ""},
-		{"internal/world/compare", "core deadlock catalog scenario sim internal/jobs internal/words"},
-		{"internal/world/compare/page", "core deadlock catalog scenario internal/world/compare internal/words"},
-		{"lab/calls", "core catalog deadlock trace scenario scenarios family/families family/transactions sim check lab internal/world/compare internal/inorder internal/jobs internal/spell internal/words"},
-		{"internal/live/views/raft", "internal/codec internal/live/views"},
-		{"internal/live/node/disk", "internal/live/views/raft"},
-		{"internal/live/storm/sweep", "catalog internal/live/views/raft internal/jobs internal/live/member internal/live/process internal/live/storm"},
-		{"internal/live/cluster", ""},
-		{"internal/live/controls", ""},
-		{"internal/live/node/cert", ""},
-		{"internal/live/node/transport", ""},
-		{"internal/world/museum", "core mutex deadlock catalog trace scenario family/families family/transactions scenarios sim check check/ring internal/world/faults internal/words"},
-		{"internal/cli/ask", "core deadlock catalog scenario sim internal/live/member internal/live/node/cert internal/spell"},
-		{"internal/cli/tell", "core deadlock trace scenario sim internal/words internal/cli/ask"},
-		{"internal/cli/bank", "core catalog sim internal/world/bank internal/words internal/cli/ask internal/cli/tell"},
-		{"internal/cli/cert", "internal/cli/ask internal/cli/tell internal/live/node/cert"},
-		{"internal/cli/check", "core quorum deadlock catalog trace scenario family family/families family/transactions check check/ring internal/world/museum internal/spell internal/words internal/cli/ask internal/cli/tell internal/world/faults"},
-		{"internal/cli/compare", "core deadlock catalog scenario sim internal/world/compare internal/world/compare/page internal/jobs internal/words internal/cli/ask internal/cli/tell"},
-		{"internal/cli/deadlock", "core deadlock trace scenario sim internal/spell internal/words internal/cli/ask internal/cli/tell"},
-		{"internal/cli/lab", "lab lab/calls web internal/words internal/cli/ask internal/cli/tell"},
-		{"internal/cli/replay", "core catalog deadlock trace scenario sim lab internal/live/views internal/live/views/raft internal/live/member internal/live/process internal/live/replay internal/words internal/cli/ask internal/cli/tell"},
-		{"internal/cli/scene", "core catalog internal/world/bank internal/spell internal/words internal/cli/ask internal/cli/tell"},
-		{"internal/cli/sim", "core quorum catalog trace scenario sim internal/words internal/cli/ask internal/cli/tell"},
-		{"internal/cli/storm", "core catalog trace internal/live/views internal/live/member internal/live/storm internal/live/storm/sweep internal/jobs internal/words internal/cli/ask internal/cli/tell"},
-		{"internal/tty", ""},
-		{"internal/live/child", "internal/live/node/clock internal/tty"},
-		{"internal/live/node/clock", "internal/live/member"},
-		{"internal/live/lock", "internal/live/member"},
-		{"internal/live/client", "internal/live/session internal/live/lock internal/live/member internal/live/node/clock internal/live/node/cert internal/live/node/transport"},
-		{"internal/live/node", "catalog core internal/live/session internal/codec internal/live/views internal/live/views/raft internal/live/lock internal/live/member internal/live/node/clock internal/live/node/cert internal/live/node/disk internal/live/node/transport internal/live/process internal/live/replay internal/live/client"},
-		{".", "internal/live/lock internal/live/member internal/live/node internal/live/node/cert internal/live/client"},
-		{"internal/cli/reach", "internal/cli/ask internal/live/node internal/live/node/cert internal/live/client"},
-		{"internal/cli/serve", "catalog internal/cli/ask internal/cli/tell internal/live/node internal/live/node/cert"},
-		{"internal/cli/hold", "internal/cli/ask internal/cli/reach internal/cli/tell internal/live/lock internal/live/child internal/live/client"},
-		{"internal/cli/cluster", "internal/cli/ask internal/cli/reach internal/cli/tell internal/live/node internal/live/client internal/tty internal/words"},
-		{"internal/cli", "core catalog family/families docs internal/spell internal/cli/ask internal/cli/tell internal/cli/bank internal/cli/bench internal/cli/cert internal/cli/check internal/cli/cluster internal/cli/compare internal/cli/deadlock internal/cli/hold internal/cli/lab internal/cli/replay internal/cli/sim internal/cli/scene internal/cli/serve internal/cli/storm"},
-		{"internal/live/postgres", ""},
-		{"web/wire", ""},
-		{"web", "lab/calls web/wire internal/words"},
-		{"web/pack", ""},
-		{"web/wasm", "lab/calls web/wire"},
-		{"internal/live/bench", ". internal/live/lock internal/live/member internal/live/node internal/live/node/cert internal/live/client"},
-		{"internal/cli/bench", "internal/live/bench internal/words internal/cli/ask internal/cli/tell"},
-		{"cmd/stile", "internal/live/bench internal/cli internal/live/child"},
+// A law forbids imports between two parts of the repository, with exceptions.
+type law struct {
+	from, to string // prefixes of folders, separated by spaces
+	except   string // pairs of folders, importer>imported, separated by spaces
+	why      string
+}
+
+// laboratory is the wing that simulates, checks and shows algorithms, and live the one
+// that runs them between machines.
+const (
+	laboratory = "sim check scenario trace lab web internal/world"
+	live       = "internal/live"
+)
+
+func laws() []law {
+	return []law{
+		{live, laboratory, "internal/live/storm>internal/world/kernel internal/live/storm>scenario internal/live/storm>trace internal/live/measure>internal/world/kernel internal/live/measure>scenario internal/live/measure>trace",
+			"the lock service does not need the laboratory"},
+		{laboratory, live, "internal/world/viewmodel>internal/live/member", "the laboratory does not need the lock service"},
+		{"algorithm", live + " " + laboratory, "", "an algorithm knows its contract, and no host"},
+		{"bank docs scenarios", live, "", "only the root package opens the lock service to others"},
+		{"check internal/world", "algorithm/mutex", "internal/world/museum>algorithm/mutex", "a host takes an algorithm.Spec, and knows no algorithm"},
 	}
+}
+
+// within reports whether a folder is one of some, or in one of them.
+func within(dir, some string) bool {
+	return slices.ContainsFunc(strings.Fields(some), func(p string) bool { return dir == p || strings.HasPrefix(dir, p+"/") })
 }
 
 func outerRules() []rule {
 	return []rule{
-		{"imports of the other packages", outerImports, []plant{
-			{source("check/x.go", "package check", `import "github.com/stile-lock/stile/mutex"`), "check imports mutex"},
-			{source("check/x.go", "package check", `import "github.com/stile-lock/stile/catalog"`), "check imports catalog"},
-			{source("check/explore/x.go", "package explore", `import "github.com/stile-lock/stile/core"`), "check/explore imports core"},
-			{source("check/group/x.go", "package group", `import "github.com/stile-lock/stile/check"`), "check/group imports check"},
-			{source("check/ring/x.go", "package ring", `import "github.com/stile-lock/stile/mutex"`), "check/ring imports mutex"},
-			{source("internal/world/bank/x.go", "package bank", `import "github.com/stile-lock/stile/internal/world/museum"`), "internal/world/bank imports internal/world/museum"},
-			{source("internal/cli/sim/x.go", "package sim", `import "github.com/stile-lock/stile/internal/cli/check"`), "internal/cli/sim imports internal/cli/check"},
-			{source("internal/cli/tell/x.go", "package tell", `import "github.com/stile-lock/stile/internal/cli"`), "internal/cli/tell imports internal/cli"},
-			{source("cmd/stile/x.go", "package main", `import "github.com/stile-lock/stile/sim"`), "cmd/stile imports sim"},
-			{source("internal/new/x.go", "package new"), "internal/new/x.go:1: package internal/new has no place"},
-			{source("check/x.go", "package check", `import "os"`, `import "github.com/stile-lock/stile/core"`), ""},
-			{source("check/x_test.go", "package check", `import "github.com/stile-lock/stile/mutex"`), ""},
+		{"imports between the wings", wings, []plant{
+			{source("internal/live/node/x.go", "package node", `import "github.com/stile-lock/stile/sim"`), "internal/live/node imports sim: the lock service"},
+			{source("internal/live/member/x.go", "package member", `import "github.com/stile-lock/stile/internal/world/kernel"`), "internal/live/member imports internal/world/kernel"},
+			{source("internal/live/storm/x.go", "package storm", `import "github.com/stile-lock/stile/internal/world/kernel"`), ""},
+			{source("check/x.go", "package check", `import "github.com/stile-lock/stile/internal/live/member"`), "check imports internal/live/member: the laboratory"},
+			{source("internal/world/viewmodel/x.go", "package viewmodel", `import "github.com/stile-lock/stile/internal/live/member"`), ""},
+			{source("check/x.go", "package check", `import "github.com/stile-lock/stile/algorithm/mutex"`), "check imports algorithm/mutex"},
+			{source("algorithm/mutex/x.go", "package mutex", `import "github.com/stile-lock/stile/sim"`), "algorithm/mutex imports sim"},
+			{source("bank/x.go", "package bank", `import "github.com/stile-lock/stile/internal/live/node"`), "bank imports internal/live/node"},
+			{source("check/x.go", "package check", `import "os"`, `import "github.com/stile-lock/stile/algorithm"`), ""},
+			{source("check/x_test.go", "package check", `import "github.com/stile-lock/stile/algorithm/mutex"`), ""},
 		}},
 		{"shipped source has no negative controls", switches, []plant{
 			{source("internal/live/member/x.go", "package member", `func f() bool { return broken("NoTouch") }`), `internal/live/member/x.go:2: broken("NoTouch")`},
@@ -106,12 +66,12 @@ func outerRules() []rule {
 }
 
 // switches finds traces of negative controls in shipped source: they are rewrites, in
-// internal/live/controls. The storm's host still has two, until it is the process that ships.
+// internal/live/controls.
 func switches(r *repo) ([]string, error) {
 	var found []string
 	for _, dir := range r.dirs() {
 		for _, f := range r.in(dir) {
-			if dir == "internal/live/controls" || dir == "internal/live/storm" {
+			if dir == "internal/live/controls" {
 				continue
 			}
 			for n := range ast.Preorder(f.ast) {
@@ -135,27 +95,18 @@ func switches(r *repo) ([]string, error) {
 	return found, nil
 }
 
-// outerImports finds imports that the list does not allow, and packages that
-// are in no list.
-func outerImports(r *repo) ([]string, error) {
+// wings finds imports that a law forbids.
+func wings(r *repo) ([]string, error) {
 	var found []string
-	all := outer()
 	for _, dir := range r.dirs() {
-		if slices.ContainsFunc(layers(), func(l layer) bool { return l.name == dir }) {
-			continue
-		}
-		i := slices.IndexFunc(all, func(l layer) bool { return l.name == dir })
-		if i < 0 {
-			found = append(found, r.at(r.in(dir)[0].ast.Package, "package %s has no place: say in layers or outer whom it may import", dir))
-			continue
-		}
-		allowed := strings.Fields(all[i].may)
 		for _, f := range r.in(dir) {
 			for _, spec := range f.ast.Imports {
 				path, _ := strconv.Unquote(spec.Path.Value)
-				name, ours := strings.CutPrefix(path, module+"/")
-				if ours && !slices.Contains(allowed, name) {
-					found = append(found, r.at(spec.Pos(), "%s imports %s, which it may not", dir, name))
+				to, ours := strings.CutPrefix(path, module+"/")
+				for _, l := range laws() {
+					if ours && within(dir, l.from) && within(to, l.to) && !slices.Contains(strings.Fields(l.except), dir+">"+to) {
+						found = append(found, r.at(spec.Pos(), "%s imports %s: %s", dir, to, l.why))
+					}
 				}
 			}
 		}

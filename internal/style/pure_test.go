@@ -10,7 +10,7 @@ import (
 )
 
 // A layer is a pure package and what it may import of this repository. Hosts
-// come after the catalog and import no algorithm: they take a algorithm.Spec.
+// come after the catalog and import no algorithm: they take an algorithm.Spec.
 type layer struct {
 	name string
 	may  string // separated by spaces
@@ -21,32 +21,32 @@ func layers() []layer {
 	return []layer{
 		{"internal/spell", ""},
 		{"internal/race", ""},
-		{"core", ""},
-		{"quorum", "core"},
-		{"mutex", "core quorum"},
-		{"election", "core"},
-		{"deadlock", "internal/spell core election"},
-		{"recovery", "core quorum mutex election"},
 		{"internal/words", ""},
-		{"catalog", "internal/spell core quorum mutex election deadlock recovery"},
-		{"trace", "core"},
-		{"scenario", "internal/spell core trace"},
-		{"family", "core trace scenario"},
-		{"family/locks", "internal/words core trace scenario family"},
-		{"family/elections", "core trace scenario family"},
-		{"family/transactions", "internal/words core deadlock trace scenario family"},
-		{"family/families", "core family family/locks family/elections family/transactions"},
-		{"sim/kernel", "core trace scenario"},
-		{"sim", "core deadlock trace scenario family family/families family/locks family/elections family/transactions sim/kernel"},
-		{"lab", "internal/spell internal/words core deadlock catalog trace scenario family family/families sim"},
 		{"internal/codec", ""},
-		{"internal/live/member", "core internal/codec"},
+		{"algorithm", ""},
+		{"algorithm/quorum", "algorithm"},
+		{"algorithm/mutex", "algorithm algorithm/quorum"},
+		{"algorithm/election", "algorithm"},
+		{"algorithm/deadlock", "internal/spell algorithm algorithm/election"},
+		{"algorithm/recovery", "algorithm algorithm/quorum algorithm/mutex algorithm/election"},
+		{"algorithm/catalog", "internal/spell algorithm algorithm/quorum algorithm/mutex algorithm/election algorithm/deadlock algorithm/recovery"},
+		{"trace", "algorithm"},
+		{"scenario", "internal/spell algorithm trace"},
+		{"internal/world/family", "algorithm trace scenario"},
+		{"internal/world/family/locks", "internal/words algorithm trace scenario internal/world/family"},
+		{"internal/world/family/elections", "algorithm trace scenario internal/world/family"},
+		{"internal/world/family/transactions", "internal/words algorithm algorithm/deadlock trace scenario internal/world/family"},
+		{"internal/world/family/families", "algorithm internal/world/family internal/world/family/locks internal/world/family/elections internal/world/family/transactions"},
+		{"internal/world/kernel", "algorithm trace scenario"},
+		{"sim", "algorithm algorithm/deadlock trace scenario internal/world/family internal/world/family/families internal/world/family/locks internal/world/family/elections internal/world/family/transactions internal/world/kernel"},
+		{"internal/world/document", "internal/spell internal/words algorithm algorithm/deadlock algorithm/catalog trace scenario internal/world/family internal/world/family/families sim"},
+		{"internal/live/member", "algorithm internal/codec"},
 		{"internal/live/session", "internal/codec internal/live/member"},
 		{"internal/live/views", "internal/codec internal/live/member"},
-		{"internal/live/process", "core internal/live/session internal/live/member internal/live/views"},
-		{"internal/live/replay", "core internal/codec internal/live/session internal/live/member internal/live/views internal/live/process"},
-		{"internal/live/storm", "core trace scenario sim/kernel internal/live/member internal/live/session internal/live/views internal/live/process internal/words"},
-		{"internal/live/measure", "core trace scenario sim/kernel catalog internal/live/member internal/live/views internal/live/process"},
+		{"internal/live/process", "algorithm internal/live/session internal/live/member internal/live/views"},
+		{"internal/live/replay", "algorithm internal/codec internal/live/session internal/live/member internal/live/views internal/live/process"},
+		{"internal/live/storm", "algorithm trace scenario internal/world/kernel internal/live/member internal/live/session internal/live/views internal/live/process internal/words"},
+		{"internal/live/measure", "algorithm trace scenario internal/world/kernel algorithm/catalog internal/live/member internal/live/views internal/live/process"},
 	}
 }
 
@@ -56,7 +56,7 @@ const standard = "bytes cmp encoding/binary encoding/hex encoding/json errors fm
 
 // where may import runtime: it says where in its code an algorithm has panicked, and
 // asks for nothing else.
-const where = "core/panic.go"
+const where = "algorithm/panic.go"
 
 // seeded may import math/rand/v2: it draws from a seed that it is given, and from
 // nothing else.
@@ -65,17 +65,17 @@ const seeded = "internal/live/process/process.go"
 func pureRules() []rule {
 	return []rule{
 		{"imports of pure packages", imports, []plant{
-			{source("core/x.go", "package core", `import "time"`), "core/x.go:2: core imports time"},
-			{source("mutex/x.go", "package mutex", `import "math/rand/v2"`), "mutex imports math/rand/v2"},
+			{source("algorithm/x.go", "package algorithm", `import "time"`), "algorithm/x.go:2: algorithm imports time"},
+			{source("algorithm/mutex/x.go", "package mutex", `import "math/rand/v2"`), "algorithm/mutex imports math/rand/v2"},
 			{source("internal/live/process/x.go", "package process", `import "math/rand/v2"`), "internal/live/process imports math/rand/v2"},
 			{source(seeded, "package process", `import "math/rand/v2"`), ""},
 			{source("sim/x.go", "package sim", `import "os"`), "sim imports os"},
-			{source("core/x.go", "package core", `import "runtime"`), "core imports runtime"},
-			{source("core/panic.go", "package core", `import "runtime"`), ""},
+			{source("algorithm/x.go", "package algorithm", `import "runtime"`), "algorithm imports runtime"},
+			{source("algorithm/panic.go", "package algorithm", `import "runtime"`), ""},
 			{source("trace/x.go", "package trace", `import "github.com/other/thing"`), "trace imports github.com/other/thing"},
-			{source("core/x.go", "package core", `import "github.com/stile-lock/stile/mutex"`), "core imports mutex"},
-			{source("sim/x.go", "package sim", `import "github.com/stile-lock/stile/mutex"`), "sim imports mutex"},
-			{source("sim/x_test.go", "package sim", `import "github.com/stile-lock/stile/mutex"`), ""},
+			{source("algorithm/x.go", "package algorithm", `import "github.com/stile-lock/stile/algorithm/mutex"`), "algorithm imports algorithm/mutex"},
+			{source("sim/x.go", "package sim", `import "github.com/stile-lock/stile/algorithm/mutex"`), "sim imports algorithm/mutex"},
+			{source("sim/x_test.go", "package sim", `import "github.com/stile-lock/stile/algorithm/mutex"`), ""},
 			{source("cmd/stile/x.go", "package main", `import "os"`), ""},
 		}},
 		{"no goroutine in pure packages", goroutines, []plant{
@@ -83,8 +83,8 @@ func pureRules() []rule {
 			{source("check/x.go", "package check", "func f() {", "\tgo f()", "}"), ""},
 		}},
 		{"nothing but places in the code is asked of the runtime in pure packages", asksRuntime, []plant{
-			{source("core/panic.go", "package core", `import "runtime"`, "func f() { runtime.GC() }"), "core/panic.go:3: runtime.GC"},
-			{source("core/panic.go", "package core", `import "runtime"`, "func f() { runtime.Callers(0, nil) }"), ""},
+			{source("algorithm/panic.go", "package algorithm", `import "runtime"`, "func f() { runtime.GC() }"), "algorithm/panic.go:3: runtime.GC"},
+			{source("algorithm/panic.go", "package algorithm", `import "runtime"`, "func f() { runtime.Callers(0, nil) }"), ""},
 		}},
 		{"chance in pure packages comes from a seed", chance, []plant{
 			{source(seeded, "package process", `import "math/rand/v2"`, "func f() int { return rand.Int() }"), "internal/live/process/process.go:3: rand.Int"},
@@ -102,15 +102,15 @@ func pureRules() []rule {
 				"\treturn slices.Sorted(maps.Keys(x))", "}"), ""},
 		}},
 		{"no mutable variable in pure packages", variables, []plant{
-			{source("core/x.go", "package core", "var count int"), "core/x.go:2: variable count"},
-			{source("core/x.go", "package core", "var table = map[int]int{1: 2}"), "variable table"},
-			{source("core/x.go", "package core", "var list = []int{1}"), "variable list"},
-			{source("core/x.go", "package core", "var names = [...]string{1: \"a\"}", "func f() { names[0] = \"b\" }"), "core/x.go:3: names is changed"},
-			{source("core/x.go", "package core", "var names = [...]struct{ n int }{{1}}", "func f() { names[0].n++ }"), "core/x.go:3: names is changed"},
-			{source("core/x.go", "package core", "var names = [...]string{\"a\"}", "func f() []string { return names[:] }"), "core/x.go:3: names is changed"},
-			{source("core/x.go", "package core", "var names = [...]string{\"a\"}", "func f() *string { return &names[0] }"), "core/x.go:3: names is changed"},
-			{source("core/x.go", "package core", `import "errors"`, `var ErrX = errors.New("x")`, "func f() { ErrX = nil }"), "core/x.go:4: ErrX is changed"},
-			{source("core/x.go", "package core", `import "errors"`, `import "slices"`, `var ErrX = errors.New("x")`, "var _ error = ErrX",
+			{source("algorithm/x.go", "package algorithm", "var count int"), "algorithm/x.go:2: variable count"},
+			{source("algorithm/x.go", "package algorithm", "var table = map[int]int{1: 2}"), "variable table"},
+			{source("algorithm/x.go", "package algorithm", "var list = []int{1}"), "variable list"},
+			{source("algorithm/x.go", "package algorithm", "var names = [...]string{1: \"a\"}", "func f() { names[0] = \"b\" }"), "algorithm/x.go:3: names is changed"},
+			{source("algorithm/x.go", "package algorithm", "var names = [...]struct{ n int }{{1}}", "func f() { names[0].n++ }"), "algorithm/x.go:3: names is changed"},
+			{source("algorithm/x.go", "package algorithm", "var names = [...]string{\"a\"}", "func f() []string { return names[:] }"), "algorithm/x.go:3: names is changed"},
+			{source("algorithm/x.go", "package algorithm", "var names = [...]string{\"a\"}", "func f() *string { return &names[0] }"), "algorithm/x.go:3: names is changed"},
+			{source("algorithm/x.go", "package algorithm", `import "errors"`, `var ErrX = errors.New("x")`, "func f() { ErrX = nil }"), "algorithm/x.go:4: ErrX is changed"},
+			{source("algorithm/x.go", "package algorithm", `import "errors"`, `import "slices"`, `var ErrX = errors.New("x")`, "var _ error = ErrX",
 				`var names = [...]string{"a"}`,
 				"func f(i int) string { return names[i][1:] }", "func g(s string) bool { return slices.Contains(names[:], s) }"), ""},
 		}},

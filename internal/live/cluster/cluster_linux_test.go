@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
-
-	"github.com/stile-lock/stile/internal/live/child"
 )
 
 var (
@@ -24,13 +22,13 @@ var (
 const lease = time.Second
 
 func TestMain(m *testing.M) {
-	child.Watchdog() // this program is stile, too, and so what guards its commands
-	command()
 	if text := os.Getenv(workerEnv); text != "" {
 		os.Exit(work(text))
 	}
 	flag.Parse()
-	os.Exit(m.Run())
+	code := m.Run()
+	os.RemoveAll(built)
+	os.Exit(code)
 }
 
 // A plan is what a fleet is made of.

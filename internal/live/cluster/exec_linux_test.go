@@ -5,25 +5,32 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/stile-lock/stile/internal/cli"
 )
 
-// commandName is how the test binary is called when it is stile itself.
-const commandName = "stile"
-
-// command is stile, if that is what the process was started as.
-func command() {
-	if os.Args[0] == commandName {
-		os.Exit(cli.Main(os.Args[1:], os.Getenv, os.Stdout, os.Stderr))
+// command builds stile, once, and returns where it is. TestMain removes it.
+var command = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "stile-cluster-")
+	if err != nil {
+		return "", err
 	}
-}
+	path := filepath.Join(dir, "stile")
+	out, err := exec.Command("go", "build", "-o", path, "github.com/stile-lock/stile/cmd/stile").CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("build stile: %w\n%s", err, out)
+	}
+	built = dir
+	return path, err
+})
+
+// built is the folder that command has made, if it has.
+var built string
 
 // A shell is a program in a namespace, and what it says.
 type shell struct {
@@ -75,7 +82,11 @@ func (w *world) run(t *testing.T, i int, path string, args ...string) *shell {
 // stile starts stile in a namespace.
 func (w *world) stile(t *testing.T, i int, args ...string) *shell {
 	t.Helper()
-	return w.run(t, i, "/proc/self/exe", append([]string{commandName}, args...)...)
+	path, err := command()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w.run(t, i, path, append([]string{"stile"}, args...)...)
 }
 
 func (s *shell) listen(out *os.File) {

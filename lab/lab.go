@@ -1,0 +1,19 @@
+// Package lab serves the lab: a page that runs algorithms step by step, lets a reader
+// drive and break them by hand, and checks every interleaving. 'stile lab' is this
+// handler with the algorithms of the catalog.
+package lab
+
+import (
+	"net/http"
+
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/world/calls"
+	"github.com/stile-lock/stile/web"
+)
+
+// Handler serves the lab with algorithms of the author's own beside those of the catalog.
+// An algorithm that has the name of one in the catalog takes its place.
+//
+// It answers only requests that are addressed to localhost or to the IP address at which
+// they arrived, and only its own page: a page of another origin cannot use it.
+func Handler(own ...algorithm.Spec) http.Handler { return web.Handler(calls.With(own...)) }
