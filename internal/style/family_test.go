@@ -17,7 +17,7 @@ func familyRules() []rule {
 	table := func(names ...string) string {
 		return familyHeading + "\n\ntext\n\n| a | b |\n|---|---|\n| " + strings.Join(names, " | x |\n| ") + " | x |\n\n## Next\n\n| other.go |\n"
 	}
-	branch := "package x\nfunc f(s core.Spec) bool { return s.Family == core.Election }\n"
+	branch := "package x\nfunc f(s algorithm.Spec) bool { return s.Family == algorithm.Election }\n"
 	return []rule{{"few files know a family", knowing, []plant{
 		{map[string]string{contributing: table("lab/x.go"), "lab/x.go": branch, "sim/x.go": branch}, "sim/x.go names elections"},
 		{map[string]string{contributing: table(), "lab/x.go": "package x\nimport _ \"" + module + "/family/elections\"\n"}, "lab/x.go names elections"},
@@ -25,7 +25,7 @@ func familyRules() []rule {
 		{map[string]string{contributing: table("lab/x.go"), "lab/x.go": "package x\n"}, "lab/x.go, which names no election"},
 		{map[string]string{contributing: table(strings.Fields("1.go 2.go 3.go 4.go 5.go 6.go 7.go 8.go 9.go")...), "1.go": branch, "2.go": branch, "3.go": branch, "4.go": branch, "5.go": branch,
 			"6.go": branch, "7.go": branch, "8.go": branch, "9.go": branch}, "9 files"},
-		{map[string]string{contributing: table("lab/x.go"), "lab/x.go": branch, "lab/x_test.go": branch, "election/x.go": branch, "internal/live/views/x.go": branch}, ""},
+		{map[string]string{contributing: table("lab/x.go"), "lab/x.go": branch, "lab/x_test.go": branch, "algorithm/election/x.go": branch, "internal/live/views/x.go": branch}, ""},
 	}}}
 }
 
