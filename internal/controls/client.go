@@ -131,6 +131,40 @@ func hostControls() []Control {
 			Tests: []Test{test(processPackage, "TestPromotionWaitsForDisk")},
 		},
 		{
+			Name: "GarbageEnds", Section: "5", Text: "a malformed message ends the process that receives it",
+			Rewrites: []Rewrite{{"internal/process/links.go", `		p.do(Effect{Kind: HangUp, To: from, Err: err})
+	}
+`, `		if p.do(Effect{Kind: HangUp, To: from, Err: err}); broken("GarbageEnds") {
+			p.do(Effect{Kind: Failed, Err: err})
+		}
+	}
+`}},
+			Tests: []Test{storm("garbled", 12)},
+		},
+		{
+			Name: "NewerFrames", Section: "6", Text: "half of the processes are of a later version, which sends a frame of an optional kind ahead of each other frame",
+			Rewrites: []Rewrite{{"internal/process/membership.go", `		p.links.Send(f.To, f.Bytes)
+`, `		if broken("NewerFrames") && p.inc%2 == 0 {
+			p.links.Send(f.To, []byte{0x7f, 1, 2, 3})
+		}
+		p.links.Send(f.To, f.Bytes)
+`}, {"internal/process/links.go", `	p.observe(Effect{Kind: Delivering, Peer: from, Bytes: f})
+`, `	if broken("NewerFrames") && f[0] == 0x7f {
+		return p.m.Deliver(p.clock, from, f)
+	}
+	p.observe(Effect{Kind: Delivering, Peer: from, Bytes: f})
+`}},
+			Harmless: true,
+			Tests:    []Test{storm("usual", 30)},
+		},
+		{
+			Name: "OptionalRefused", Section: "6", Text: "a frame of an optional kind that is unknown ends the link", With: "NewerFrames",
+			Rewrites: []Rewrite{{"internal/member/frame.go", `	case frameKind(b[0])&optionalKinds != 0:
+`, `	case frameKind(b[0])&optionalKinds != 0 && !broken("OptionalRefused"):
+`}},
+			Tests: []Test{storm("usual", 12)},
+		},
+		{
 			Name: "NoFence", Section: "4", Text: "the resource ignores fencing tokens",
 			Tests: []Test{storm("usual", 50, "-no-fence")},
 		},

@@ -2,13 +2,14 @@ package controls
 
 import "slices"
 
-// A Control is one rule, broken.
+// A Control is one rule, broken; or, if it is harmless, a change that must break none.
 type Control struct {
 	Name     string
 	Section  string // of docs/protocol.md that states the rule
 	Text     string // what is wrong
 	With     string // another control that must be selected as well; empty if none
 	Rewrites []Rewrite
+	Harmless bool   // each test must pass with it, instead of finding it
 	Tests    []Test // each of them finds it
 }
 

@@ -101,7 +101,7 @@ func (x *Test) seeds(n int) []string {
 }
 
 // TestControls runs each test without a control, where it must pass, and then with each
-// of its controls, where it must fail.
+// of its controls, where it must fail, or pass if the control is harmless.
 func TestControls(t *testing.T) {
 	dir := binaries(t)
 	t.Run("none", func(t *testing.T) { right(t, dir) })
@@ -112,6 +112,9 @@ func TestControls(t *testing.T) {
 					t.Parallel()
 					got := x.run(t, dir, c.Selected(), patience, slices.Concat(x.Flags, x.seeds(x.Seeds))...)
 					switch {
+					case c.Harmless && !got.passed:
+						t.Errorf("%s does not pass while %s:\n%s", x.Name, c.Text, end(got.text))
+					case c.Harmless:
 					case !got.failed:
 						t.Errorf("%s does not find that %s: want a failing test:\n%s", x.Name, c.Text, end(got.text))
 					case !says(got.text, x.Says):

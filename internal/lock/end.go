@@ -31,17 +31,20 @@ func (e *End) Err() error {
 }
 
 // Lose notes that the lock is lost.
-func (e *End) Lose(name string, why member.Cause) { e.set(Lost(name, why)) }
+func (e *End) Lose(name string, why member.Cause) {
+	err := Lost(name, why)
+	e.set(&err)
+}
 
 // Release notes that the lock is released.
-func (e *End) Release() { e.set(ErrReleased) }
+func (e *End) Release() { e.set(&ErrReleased) }
 
-func (e *End) set(err error) {
-	if !e.why.CompareAndSwap(nil, &err) {
+func (e *End) set(err *error) {
+	if !e.why.CompareAndSwap(nil, err) {
 		return
 	}
 	if c := e.ctx.Load(); c != nil {
-		c.cancel(err)
+		c.cancel(*err)
 	}
 }
 

@@ -55,7 +55,7 @@ func (q *proc) begin() {
 func (q *proc) later(i int, d int64) {
 	a := &q.apps[i]
 	a.seq++
-	q.w.At(q.w.Now()+1+d, act, q.id, a.seq<<4|i)
+	q.w.At(q.w.Now()+1+d, act, q.id, a.seq<<appBits|i)
 }
 
 // rested schedules the next request of an application.
@@ -70,10 +70,10 @@ func (q *proc) rested(i int) {
 
 // act lets an application do what it does next.
 func (q *proc) act(arg int) {
-	i := arg & 15
+	i := arg & (1<<appBits - 1)
 	a := &q.apps[i]
 	switch {
-	case a.seq != arg>>4:
+	case a.seq != arg>>appBits:
 	case a.ask == nil && !a.lost.IsNone():
 		q.lateUnlock(a)
 		q.rested(i)
@@ -330,6 +330,9 @@ func (q *proc) entered(x *ask, t member.Token) {
 		if w.phase == stormy {
 			hold = q.chance.Below(int64(w.Settings.Lease) * 3 / 2)
 		}
+	}
+	if w.phase == stormy && w.Hold > 0 {
+		hold = q.chance.Below(int64(w.Hold))
 	}
 	if w.phase == stormy && w.wire.cutOff(q.id) {
 		hold = int64(w.Settings.Lease) // it will be lost

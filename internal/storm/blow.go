@@ -53,6 +53,8 @@ func (w *world) inWords(s *Strike, id core.ID) string {
 		return fmt.Sprintf("%s is suspended for %s, and hears %s first", who, long, [...]string{"its timer", "messages"}[s.Peer%2])
 	case Late:
 		return fmt.Sprintf("the timers of %s fire late for %s", who, long)
+	case Garble:
+		return fmt.Sprintf("of what %s sends %s is malformed for %s", who, percent(w.wire.garble[id]), long)
 	case Loss:
 		return fmt.Sprintf("of all packets %s are lost for %s", percent(w.wire.loss), long)
 	case Delay:

@@ -17,6 +17,7 @@ type Config struct {
 	Shelter    bool            // nothing befalls the process that has begun the cluster
 	Locks      int             // names
 	Apps       int             // applications of each process
+	Hold       member.Span     // how long they are inside while there are faults, at most; 0 is a few milliseconds, mostly
 	Clients    int             // processes that are no members
 	Questions  bool            // they ask voters, too, what the record is
 	Algorithms []member.Choice // without prefixes; the first serves all names to begin with
@@ -40,11 +41,14 @@ type Config struct {
 	Disk func() Disk
 }
 
-// limits of what is stormed: a storm is small, there are many of them.
+// appBits is how many bits the number of an application has.
+const appBits = 8
+
+// limits of what is stormed: most storms are small, there are many of them.
 const (
 	maxNodes   = 25
-	maxLocks   = 64
-	maxApps    = 16
+	maxLocks   = 4096
+	maxApps    = 1 << appBits
 	maxClients = 16
 )
 
@@ -82,6 +86,7 @@ type Result struct {
 	Revotes   int // how often other voters kept the log
 	Lost      int // holds that were lost, and told
 	Strikes   int
+	Full      int         // links that ended because their peer confirmed nothing
 	Restores  int         // backups that were restored
 	Reads     int         // questions for the record that were answered
 	Spared    int         // how often it was judged that an eviction does not stall a lock
@@ -106,6 +111,7 @@ func (r *Result) Add(o *Result) {
 	r.Revotes += o.Revotes
 	r.Lost += o.Lost
 	r.Strikes += o.Strikes
+	r.Full += o.Full
 	r.Restores += o.Restores
 	r.Reads += o.Reads
 	r.Spared += o.Spared

@@ -139,7 +139,24 @@ func Pick(seed uint64, from Choice) Config {
 	if r.Below(8) == 0 {
 		c.Locks = 16 + int(r.Below(49)) // so that members have nothing to do with most of them
 	}
+	if r.Below(50) == 0 {
+		c.large(&r)
+	}
 	return c
+}
+
+// large gives a run thousands of names, of which hundreds are held and waited for at
+// once, and links with little room: reports and queries go out in many parts, what
+// comes before its view does not fit, and a link to a process that stands still is full.
+func (c *Config) large(r *kernel.Rand) {
+	c.Locks = 1000 + int(r.Below(3000))
+	c.Apps = 50 + int(r.Below(150))
+	c.Hold, c.Think = 3*c.Settings.Lease, c.Settings.Lease
+	c.Length /= 2
+	c.Limits.Part = 1 << (6 + r.Below(5))
+	c.Links.Window = 1 << (6 + r.Below(7))
+	c.Links.Early = 1 << (8 + r.Below(6))
+	c.Links.Bytes = 1 << (12 + r.Below(3))
 }
 
 // some picks all of a set, or a half of it, or few.

@@ -41,6 +41,7 @@ const (
 	Jump                          // a process is suspended, and hears its timer or a message first when it goes on
 	Gone                          // a member leaves and does not come back, or dies while it leaves
 	Release                       // an operator takes a lock from its holder
+	Garble                        // some of what a process sends is malformed, or of a kind that nobody knows
 	Restore                       // all processes end, all disks are lost, and a backup is restored
 	faultKinds = iota
 )
@@ -52,7 +53,7 @@ const AllFaults = 1<<faultKinds - 1 - Beyond
 var faultNames = [faultKinds]string{
 	"crash", "pause", "loss", "delay", "duplicate", "break", "oneway", "partition", "slow", "drift", "beyond",
 	"join", "leave", "roll", "evict", "skip", "switch", "forget", "client", "sever", "lead", "disk", "wipe",
-	"stall", "late", "jump", "gone", "release", "restore",
+	"stall", "late", "jump", "gone", "release", "garble", "restore",
 }
 
 // FaultNames returns the names of all kinds of faults.

@@ -1,6 +1,7 @@
 package storm
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/stile-lock/stile/core"
@@ -52,6 +53,7 @@ type proc struct {
 	checking bool
 	rest     int64 // how long the place stays empty
 	late     bool  // its timers fire late
+	garbled  bool  // what it takes now is malformed
 }
 
 type renewal struct {
@@ -199,10 +201,18 @@ func (q *proc) trouble(e *process.Effect) {
 		w.remark(q.id, "its disk fails, and it ends")
 		q.crash()
 	case process.HangUp:
+		if q.garbled {
+			w.hangUp(q, w.addressed(e.To))
+			return
+		}
 		w.broken(Errors, "m%d in epoch %d hangs up on %s: %v", q.no, q.epoch(), e.To, e.Err)
 	case process.Cut:
 		w.broken(Errors, "m%d in epoch %d hangs up on %s: %v", q.no, q.epoch(), w.Name(w.lines[e.Conn-1].c.id), e.Err)
 	case process.LinkEnded:
+		if w.Links.Bytes > 0 && w.phase <= healing && errors.Is(e.Err, member.ErrFull) {
+			w.result.Full++
+			return
+		}
 		w.broken(Errors, "m%d in epoch %d ends its link to m%d: %v", q.no, q.epoch(), w.no(e.Peer), e.Err)
 	default:
 		w.broken(Errors, "m%d has an effect of kind %d, which no input asks for", q.no, e.Kind)
@@ -250,10 +260,12 @@ func (q *proc) lateness() int64 {
 func (q *proc) receive(from core.ID, b []byte) {
 	switch {
 	case q.state == dead:
-	case b[0] < process.Messages:
-		q.step(process.Input{Kind: process.Message, Text: q.w.Name(from), Bytes: b})
 	case b[0] == valueMsg || b[0] == savedMsg:
 		q.value(b[0], letter(b[1:]))
+	default:
+		q.garbled = q.w.wire.isGarbled(b)
+		q.step(process.Input{Kind: process.Message, Text: q.w.Name(from), Bytes: b})
+		q.garbled = false
 	}
 }
 

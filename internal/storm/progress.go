@@ -268,8 +268,12 @@ func (o *oracle) look() {
 			}
 		}
 	}
-	for i := range o.locks {
-		o.idled(i, nil)
+	for _, q := range w.procs {
+		for _, x := range q.asks {
+			if !x.held {
+				o.idled(x.lock, nil)
+			}
+		}
 	}
 	switch {
 	case busy || w.phase < draining:

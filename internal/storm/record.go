@@ -78,6 +78,10 @@ func (r *recorder) events() []trace.Event {
 
 // describe fills in what people see of a message: of a packet, the frames in it.
 func (w *world) describe(e *trace.Event, b []byte) {
+	if w.wire.isGarbled(b) {
+		e.Name, e.Fields = malformed, []core.Field{{Name: "says", Value: fmt.Sprintf("%d bytes", len(b))}}
+		return
+	}
 	e.Name = msgNames[b[0]]
 	l := letter(b[1:])
 	if w.Bank && b[0] >= readMsg {

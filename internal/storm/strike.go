@@ -180,6 +180,8 @@ func (w *world) begins(s *Strike, id core.ID) bool {
 		q.departs()
 	case Late:
 		q.late = true
+	case Garble:
+		w.wire.garble[id] = int64(20 + 10*s.How)
 	case Release:
 		return w.release(q, s.Peer)
 	default:
@@ -419,6 +421,8 @@ func (w *world) cease(i int) {
 		}
 	case Late:
 		q.late = false
+	case Garble:
+		w.wire.garble[id] = 0
 	case Stall:
 		q.drive.stall(s, false)
 	case Loss:

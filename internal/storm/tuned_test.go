@@ -26,7 +26,7 @@ func tunings() []tuning {
 	return []tuning{
 		{"usual", func(*Config) {}}, {"steady", steady}, {"reigns", reigns}, {"curiosity", curiosity}, {"power", power},
 		{"skips", skips}, {"crowd", crowd}, {"waves", waves}, {"clients", clients}, {"late", late}, {"flaky", flaky},
-		{"edge", edge}, {"quorums", quorums}, {"restores", restores},
+		{"edge", edge}, {"quorums", quorums}, {"garbled", garbled}, {"restores", restores},
 	}
 }
 
@@ -117,6 +117,12 @@ func quorums(c *Config) {
 			break
 		}
 	}
+}
+
+// garbled has processes that send malformed messages while views change.
+func garbled(c *Config) {
+	c.Nodes = 2 + int(c.Seed%4)
+	c.Faults, c.Intensity = Garble|Crash|Evict|Join|Lead, 40
 }
 
 // Nothing breaks in runs of any tuning. It stops at the first seed that does.

@@ -41,12 +41,14 @@ type wire struct {
 	deaf      []uint8  // by process: and from it what others say
 	skipper   core.ID  // who is not told of views; None if nobody is
 	lateBy    int64
-	slow      []int64 // by process: how much longer all takes
-	blocked   int64   // until when something that is late is in flight
+	slow      []int64         // by process: how much longer all takes
+	blocked   int64           // until when something that is late is in flight
+	garble    []int64         // by process: how much of what it sends is malformed, of a thousand
+	garbled   map[uint64]bool // sums of what was
 }
 
 func newWire(w *world, n int) wire {
-	return wire{w: w, n: n, chance: kernel.NewRand(w.Seed, 3), cuts: make([]uint8, n*n), broken: make([]uint32, n*n), down: make([]uint8, n*n), slow: make([]int64, n), mute: make([]uint8, n), deaf: make([]uint8, n), skipper: core.None}
+	return wire{w: w, n: n, chance: kernel.NewRand(w.Seed, 3), cuts: make([]uint8, n*n), broken: make([]uint32, n*n), down: make([]uint8, n*n), slow: make([]int64, n), garble: make([]int64, n), garbled: map[uint64]bool{}, mute: make([]uint8, n), deaf: make([]uint8, n), skipper: core.None}
 }
 
 // cut reports whether messages from one process do not reach another.
@@ -81,7 +83,7 @@ func (x *wire) withheld(from, to core.ID, b []byte) bool {
 		return false
 	}
 	m, service := process.IsService(b)
-	view := service && engine.Kind(m[0]) == engine.View
+	view := service && len(m) > 0 && engine.Kind(m[0]) == engine.View
 	return x.mute[from] > 0 || x.deaf[to] > 0 || view && to == x.skipper
 }
 
@@ -109,6 +111,7 @@ func (x *wire) isDown(a, b core.ID) bool { return x.down[int(a)*x.n+int(b)] > 0 
 func (x *wire) heal() {
 	clear(x.cuts)
 	clear(x.slow)
+	clear(x.garble)
 	clear(x.mute)
 	clear(x.deaf)
 	x.skipper = core.None
@@ -119,6 +122,9 @@ func (x *wire) heal() {
 // connection of a client is only late: it is sent again.
 func (x *wire) send(from, to core.ID, b []byte) bool {
 	w := x.w
+	if g := x.garble[from]; g > 0 && b[0] < process.Messages && !w.isClient(to) && x.chance.Below(1000) < g {
+		b = x.garbles(b)
+	}
 	w.note(uint64(from)<<32|uint64(to)<<16, sum(b))
 	slot := w.Keep(b, 0, kernel.Tag(x.broken[int(from)*x.n+int(to)]), 1)
 	lost := x.loss > 0 && x.chance.Below(1000) < x.loss
@@ -212,7 +218,10 @@ func (*world) Expired(core.ID, kernel.Timer, kernel.Tag) {}
 func (*world) Believed(core.ID, core.ID) {}
 
 // Called implements kernel.Handler.
-func (*world) Called(m *kernel.Slot) string {
+func (w *world) Called(m *kernel.Slot) string {
+	if w.wire.isGarbled(m.Bytes) {
+		return malformed
+	}
 	if b, ok := process.IsService(m.Bytes); ok {
 		return engine.Kind(b[0]).String()
 	}

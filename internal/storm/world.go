@@ -41,6 +41,7 @@ const (
 	written                     // at no process: a disk has done a save
 	hear                        // at no process: has a client heard what an operator did?
 	stalled                     // at no process: does an eviction stall a lock?
+	redial                      // at no process: two processes have a connection again
 )
 
 // The kernel's processes: the resource, then the members' places and the clients.
@@ -67,8 +68,9 @@ const (
 type world struct {
 	*kernel.Kernel
 	Config
-	names   []string // of the locks
-	procs   []*proc  // by their places
+	names   []string       // of the locks
+	numbers map[string]int // of the locks, by their names
+	procs   []*proc        // by their places
 	clients []*client
 	lines   []*line // their connections
 	orders  orders
@@ -126,9 +128,10 @@ func run(c Config, observe func(e trace.Event)) (*Result, error) {
 
 func newWorld(c Config, observe func(e trace.Event)) *world {
 	places := c.Nodes + spare
-	w := &world{Config: c, active: make([]bool, len(c.Strikes)), hit: make([]core.ID, len(c.Strikes))}
+	w := &world{Config: c, numbers: map[string]int{}, active: make([]bool, len(c.Strikes)), hit: make([]core.ID, len(c.Strikes))}
 	for i := range c.Locks {
 		w.names = append(w.names, prefixes[i%len(prefixes)]+strconv.Itoa(i))
+		w.numbers[w.names[i]] = i
 	}
 	names := laneNames(&c)
 	for i := range places {
@@ -296,6 +299,8 @@ func (w *world) happen(e *kernel.Event) {
 		w.procs[e.Arg()&(1<<placeBits-1)].drive.written(e.Arg() >> placeBits)
 	case stalled:
 		w.oracle.stalls(e.Arg(), nil)
+	case redial:
+		w.redial(e.Arg())
 	case hear:
 		w.clients[e.Arg()].heard()
 	case pulse:
@@ -314,10 +319,8 @@ func (w *world) isClient(id core.ID) bool { return int(id-firstProc) >= len(w.pr
 
 // lockOf returns the number of a lock, or -1.
 func (w *world) lockOf(name string) int {
-	for i, n := range w.names {
-		if n == name {
-			return i
-		}
+	if i, ok := w.numbers[name]; ok {
+		return i
 	}
 	return -1
 }

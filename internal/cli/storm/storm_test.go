@@ -202,7 +202,7 @@ func TestBankPage(t *testing.T) {
 	if _, story, _ := strings.Cut(text, "ITS SHORT STORY"); story == "" || !strings.Contains(string(page), "ITS SHORT STORY"+story+"```\n") {
 		t.Errorf("docs/storm.md does not show\n%s", text)
 	}
-	text, _ = told(t, nil, "--bank")
+	text, _ = told(t, nil, "--bank --seeds 20")
 	if _, bank, _ := strings.Cut(text, "\nbank "); bank == "" || !strings.Contains(string(page), "\nbank "+bank[:strings.Index(bank, "exact\n")]) {
 		t.Errorf("docs/storm.md does not show\n%s", text)
 	}

@@ -3,6 +3,7 @@ package raft
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	etcd "go.etcd.io/raft/v3"
@@ -201,6 +202,35 @@ func (n *Node) parting() bool {
 	}
 	c := n.log.conf
 	return slices.ContainsFunc(c.Outgoing, func(id uint64) bool { return !slices.Contains(c.Voters, id) })
+}
+
+// leaves says whether a change that is not applied yet, or not ended, ends the vote of
+// somebody.
+func (n *Node) leaves(id uint64) bool {
+	if c := n.log.conf; slices.Contains(c.Outgoing, id) && !slices.Contains(c.Voters, id) {
+		return true
+	}
+	if n.log.applied < n.log.last() {
+		all, err := n.log.Entries(n.log.applied+1, n.log.last()+1, math.MaxUint64)
+		n.log.must(err)
+		if slices.ContainsFunc(all, removal(id)) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(n.writes, func(w write) bool { return slices.ContainsFunc(w.entries, removal(id)) })
+}
+
+// removal finds an entry that ends the vote of somebody.
+func removal(id uint64) func(e *pb.Entry) bool {
+	return func(e *pb.Entry) bool {
+		c := new(pb.ConfChangeV2)
+		if e.GetType() != pb.EntryConfChangeV2 || proto.Unmarshal(e.GetData(), c) != nil {
+			return false
+		}
+		return slices.ContainsFunc(c.GetChanges(), func(s *pb.ConfChangeSingle) bool {
+			return s.GetType() == pb.ConfChangeRemoveNode && s.GetNodeId() == id
+		})
+	}
 }
 
 // applyChange puts a change of voters in force, unless it is void.

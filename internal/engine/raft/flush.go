@@ -51,17 +51,21 @@ func (n *Node) drain() error {
 	for n.core.HasReady() {
 		rd := n.raw().Ready()
 		for _, m := range rd.Messages {
-			var err error
-			switch m.GetTo() {
-			case etcd.LocalAppendThread:
-				err = n.append(m)
-			case etcd.LocalApplyThread:
+			if m.GetTo() == etcd.LocalAppendThread {
+				if err := n.append(m); err != nil {
+					return err
+				}
+			}
+		}
+		for _, m := range rd.Messages {
+			switch to := m.GetTo(); {
+			case to == etcd.LocalAppendThread || n.withholds(m):
+			case to == etcd.LocalApplyThread:
 				n.applies = append(n.applies, m)
 			default:
-				err = n.send(m)
-			}
-			if err != nil {
-				return err
+				if err := n.send(m); err != nil {
+					return err
+				}
 			}
 		}
 		for _, r := range rd.ReadStates {
@@ -73,6 +77,20 @@ func (n *Node) drain() error {
 		n.truncate()
 	}
 	return nil
+}
+
+// withholds keeps entries from a voter that is to go until they are durable here, and
+// reports whether it does so. If this leader crashed before, that voter could have what
+// all who stay lack, and know that it votes no more: then it would refuse them its vote,
+// which they need while they do not know it. A leader proposes nothing while voters go
+// (see parting), but begins its term with an entry of its own.
+func (n *Node) withholds(m *pb.Message) bool {
+	k := len(n.writes) - 1
+	if m.GetType() != pb.MsgApp || k < 0 || m.GetIndex()+uint64(len(m.GetEntries())) <= n.log.last() || !n.leaves(m.GetTo()) {
+		return false
+	}
+	n.writes[k].responses = append(n.writes[k].responses, m)
+	return true
 }
 
 // append hands out a save, if there is something that must be durable. That more is

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"slices"
 	"testing"
+
+	"github.com/stile-lock/stile/internal/engine"
 )
 
 // pump delivers all that is on its way to some, once; the rest is lost.
@@ -85,5 +87,39 @@ func TestEndOfChange(t *testing.T) {
 	w.rest(t, bound)
 	if c := one.node.log.conf; c.Joint() {
 		t.Errorf("the change never ends: %+v", c)
+	}
+}
+
+// A leader sends a voter that is to go nothing that its own disk does not have. Otherwise
+// it could crash, that voter would have what all others lack and know that it votes no
+// more, and nobody would get the votes to lead.
+func TestWithheld(t *testing.T) {
+	w := grown(t, 1, 1000)
+	w.revote(t, 1, 2, 3, 4)
+	one := w.proc(1)
+	w.must(one.node.Revote([]uint64{1, 2}))
+	out, err := one.node.Flush()
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries := func(out engine.LogOut) (to []uint64) {
+		for _, p := range out.Send {
+			if m, err := unpack(group, 1, p.To, p.Bytes); err == nil && len(m.GetEntries()) > 0 {
+				to = append(to, p.To)
+			}
+		}
+		slices.Sort(to)
+		return to
+	}
+	if to := entries(out); !slices.Equal(to, []uint64{2}) || len(out.Saves) != 1 {
+		t.Errorf("before the save entries go to %d: want them to go to 2, which stays", to)
+	}
+	w.must(Write(one.disk, out.Saves[0].Record))
+	w.must(one.node.Saved(out.Saves[0].Number))
+	if out, err = one.node.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if to := entries(out); !slices.Equal(to, []uint64{3, 4}) {
+		t.Errorf("after the save entries go to %d: want 3 and 4", to)
 	}
 }

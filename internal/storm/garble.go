@@ -1,0 +1,55 @@
+package storm
+
+import (
+	"slices"
+
+	"github.com/stile-lock/stile/core"
+	"github.com/stile-lock/stile/internal/process"
+)
+
+// What a process sends may be malformed, by a bug or by a version that is not known
+// yet. Whoever receives it hangs up, and nothing else: the connection is made again, and
+// what was under way on it is sent again.
+
+// unknownKind is the first byte of a message of a kind that there is not.
+const unknownKind = 0xfe
+
+// garbles returns a message as no correct process sends it: of an unknown kind, cut
+// short, or with a byte too many. Of messages between voters only the head is left, since
+// a message of Raft that was cut later may be another one.
+func (x *wire) garbles(b []byte) []byte {
+	b = slices.Clone(b)
+	switch how := x.chance.Below(3); {
+	case how == 0:
+		b[0] = unknownKind
+	case process.IsVoters(b):
+		b = b[:1+x.chance.Below(min(8, int64(len(b)-1)))]
+	case how == 1:
+		b = b[:1+x.chance.Below(int64(len(b)-1))]
+	default:
+		b = append(b, byte(x.chance.Below(256)))
+	}
+	x.garbled[sum(b)] = true
+	return b
+}
+
+// malformed is the name of such messages in diagrams.
+const malformed = "MALFORMED"
+
+// isGarbled reports whether a message is malformed.
+func (x *wire) isGarbled(b []byte) bool { return len(x.garbled) > 0 && x.garbled[sum(b)] }
+
+// hangUp has a process close its connection to another one. They connect again soon.
+func (w *world) hangUp(q, o *proc) {
+	if w.wire.isDown(q.id, o.id) {
+		return // it was closed before
+	}
+	w.reconnect(q, o, false)
+	w.At(w.Now()+1+q.chance.Below(4*slowest), redial, core.None, q.place()<<placeBits|o.place())
+}
+
+// redial lets two processes have a connection again.
+func (w *world) redial(arg int) {
+	w.reconnect(w.procs[arg>>placeBits], w.procs[arg&(1<<placeBits-1)], true)
+	w.stirred = w.Now()
+}
