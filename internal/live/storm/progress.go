@@ -178,10 +178,15 @@ func (o *oracle) overtakes(q *proc, x *ask) {
 // turn judges how often a member enters in a row while somebody waits at another
 // one. When a request has had the time to be known everywhere, a member hands over
 // locally for the rest of its turn at most; another turn may have been on its way.
+// Before the home has let go, requests of an older view are granted in the order of
+// first requests, however many of them wait at one member: inOrder judges them.
 func (o *oracle) turn(l *judged, q *proc, x *ask) {
 	w := o.w
 	if l.turn != q.inc || w.phase < demanding || w.severed {
 		l.turn, l.row = q.inc, 0
+	}
+	if l.free < q.epoch() && x.stamp.Epoch < q.epoch() {
+		return
 	}
 	known := w.Now() - 2*int64(len(w.procs)+4)*slowest
 	for _, p := range w.procs {

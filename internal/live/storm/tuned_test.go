@@ -173,3 +173,16 @@ func (s *tallied) print(t *testing.T) {
 	}
 	fmt.Printf("%s\n", b)
 }
+
+// When a view begins, one member may serve many requests of an older view while another
+// one waits, in the order of first requests. That was taken for too many turns.
+func TestCarriedTurns(t *testing.T) {
+	for seed, without := range map[uint64]Faults{40: 0, 100: Restore, 216: Restore} {
+		c := pick(seed)
+		restores(&c)
+		c.Faults &^= without
+		if r, err := Run(c); err != nil || r.Violation != nil {
+			t.Errorf("seed %d: %v, %v", seed, r.Violation, err)
+		}
+	}
+}
