@@ -111,75 +111,75 @@ storm: ## the storms of the first seeds, or SEEDS=N
 cluster: ## real processes on a broken network, a few minutes; Linux and root
 	tools/cluster.sh 38
 
-check-cluster: ## the same at length, and make docs/cluster-run.txt; some 10 minutes
-	tools/cluster.sh 190 docs/cluster-run.txt
+check-cluster: ## the same at length, and make docs/results/cluster-run.txt; some 10 minutes
+	tools/cluster.sh 190 docs/results/cluster-run.txt
 
-ledger: ## add a row to docs/storm-ledger.md: FROM=N SEEDS=N FLAGS="..."
+ledger: ## add a row to docs/results/storm-ledger.md: FROM=N SEEDS=N FLAGS="..."
 	tools/ledger.sh $(FROM) $(SEEDS) $(FLAGS)
 
 bench: ## all benchmarks, or BENCH=NAME
 	go test ./... -run '^$$' -bench '$(BENCH)' -benchmem
 
-numbers: ## make docs/bench.txt: the benchmarks that the documentation quotes
+numbers: ## make docs/results/bench.txt: the benchmarks that the documentation quotes
 	{ echo "made by 'make numbers' at commit $$(git rev-parse --short HEAD), $$(nproc) cores, $$(uname -sm)"; \
-	  go test ./sim ./internal/world/model -run '^$$' -bench 'Events|Explore' -benchmem -count 3 -timeout 30m; } > docs/bench.txt.new
-	mv docs/bench.txt.new docs/bench.txt
+	  go test ./sim ./internal/world/model -run '^$$' -bench 'Events|Explore' -benchmem -count 3 -timeout 30m; } > docs/results/bench.txt.new
+	mv docs/results/bench.txt.new docs/results/bench.txt
 
-compare-instructions: ## make docs/bench-instructions.txt: the same ones by valgrind, compared with OLD=COMMIT; some 15 minutes, needs valgrind
-	tools/instructions.sh $(OLD) > docs/bench-instructions.txt.new
-	mv docs/bench-instructions.txt.new docs/bench-instructions.txt
+compare-instructions: ## make docs/results/bench-instructions.txt: the same ones by valgrind, compared with OLD=COMMIT; some 15 minutes, needs valgrind
+	tools/instructions.sh $(OLD) > docs/results/bench-instructions.txt.new
+	mv docs/results/bench-instructions.txt.new docs/results/bench-instructions.txt
 
-numbers-live: ## measure the speed of a live member into docs/bench-live.txt
+numbers-live: ## measure the speed of a live member into docs/results/bench-live.txt
 	{ echo "made by 'make numbers-live' at commit $$(git rev-parse --short HEAD), $$(nproc) cores, $$(uname -sm)"; \
 	  go test ./internal/live/member -run '^$$' -bench 'Local|Frame' -benchmem -benchtime 300000x -count 3 -timeout 30m; \
-	  go test ./internal/live/member -run '^$$' -bench ViewChange -benchtime 1x -count 3 -timeout 30m; } > docs/bench-live.txt.new
-	mv docs/bench-live.txt.new docs/bench-live.txt
+	  go test ./internal/live/member -run '^$$' -bench ViewChange -benchtime 1x -count 3 -timeout 30m; } > docs/results/bench-live.txt.new
+	mv docs/results/bench-live.txt.new docs/results/bench-live.txt
 
-numbers-node: ## measure a cluster of three processes into docs/bench-node.txt
+numbers-node: ## measure a cluster of three processes into docs/results/bench-node.txt
 	go build -buildvcs=true -o bench.tmp ./cmd/stile
-	{ echo "made by 'make numbers-node' at commit $$(git rev-parse --short HEAD), of $(strip $(PRIORITY) stile bench $(NODE))"; uptime; $(PRIORITY) ./bench.tmp bench $(NODE); } > docs/bench-node.txt.new
+	{ echo "made by 'make numbers-node' at commit $$(git rev-parse --short HEAD), of $(strip $(PRIORITY) stile bench $(NODE))"; uptime; $(PRIORITY) ./bench.tmp bench $(NODE); } > docs/results/bench-node.txt.new
 	rm bench.tmp
-	mv docs/bench-node.txt.new docs/bench-node.txt
+	mv docs/results/bench-node.txt.new docs/results/bench-node.txt
 
-numbers-lab: ## measure the page of the lab into docs/bench-lab.txt, some 5 minutes; needs Chromium
-	{ echo "made by 'make numbers-lab' at commit $$(git rev-parse --short HEAD)$(if $(PRIORITY), with $(strip $(PRIORITY)))"; tools/numbers-lab.sh $(PRIORITY); } > docs/bench-lab.txt.new
-	mv docs/bench-lab.txt.new docs/bench-lab.txt
+numbers-lab: ## measure the page of the lab into docs/results/bench-lab.txt, some 5 minutes; needs Chromium
+	{ echo "made by 'make numbers-lab' at commit $$(git rev-parse --short HEAD)$(if $(PRIORITY), with $(strip $(PRIORITY)))"; tools/numbers-lab.sh $(PRIORITY); } > docs/results/bench-lab.txt.new
+	mv docs/results/bench-lab.txt.new docs/results/bench-lab.txt
 
 golden: ## rewrite the golden files; read the difference before you commit it
 	go test $(golden) -update
 	git status --short -- '*testdata*' docs
 
-museum: ## make docs/museum.md: famous algorithms that fail
-	go run ./cmd/stile check --museum > docs/museum.md.new
-	mv docs/museum.md.new docs/museum.md
+museum: ## make docs/results/museum.md: famous algorithms that fail
+	go run ./cmd/stile check --museum > docs/results/museum.md.new
+	mv docs/results/museum.md.new docs/results/museum.md
 
-faults: ## make docs/faults.md: what one fault does to every lock
-	go run ./cmd/stile check --faults > docs/faults.md.new
-	mv docs/faults.md.new docs/faults.md
+faults: ## make docs/results/faults.md: what one fault does to every lock
+	go run ./cmd/stile check --faults > docs/results/faults.md.new
+	mv docs/results/faults.md.new docs/results/faults.md
 
-controls: ## make docs/storm-controls.md: how often the storm finds each broken rule
-	go test ./internal/live/controls -run '^TestPage$$' -count 1 -page ../../../docs/storm-controls.md -at $$(git rev-parse --short HEAD) -timeout 60m
+controls: ## make docs/results/storm-controls.md: how often the storm finds each broken rule
+	go test ./internal/live/controls -run '^TestPage$$' -count 1 -page ../../../docs/results/storm-controls.md -at $$(git rev-parse --short HEAD) -timeout 60m
 
-live: ## make docs/live.md: what live locks cost, and what a crash does
-	go run ./internal/live/measure/page "measured at commit $$(git rev-parse --short HEAD), $$(nproc) cores, $$(uname -sm), $$(go env GOVERSION)" > docs/live.md.new
-	mv docs/live.md.new docs/live.md
+live: ## make docs/results/live.md: what live locks cost, and what a crash does
+	go run ./internal/live/measure/page "measured at commit $$(git rev-parse --short HEAD), $$(nproc) cores, $$(uname -sm), $$(go env GOVERSION)" > docs/results/live.md.new
+	mv docs/results/live.md.new docs/results/live.md
 
 mutants: ## make docs/mutants.md: which small changes of the live core no test notices; hours, or PACKAGE=member SAMPLE=200 SEED=1 AGAIN=1
 	go build -o bin/mutants ./internal/live/mutants
 	nice bin/mutants -package "$(PACKAGE)" -sample $(SAMPLE) -seed $(SEED) $(if $(AGAIN),-again)
 
-proofs: ## make docs/proofs.md and proofs-long.md: what is proved; hours
+proofs: ## make docs/results/proofs.md and proofs-long.md: what is proved; hours
 	go build -buildvcs=true -o proofs.tmp ./cmd/stile
-	./proofs.tmp check --proofs --memory 8GiB > docs/proofs.md.new
+	./proofs.tmp check --proofs --memory 8GiB > docs/results/proofs.md.new
 	rm proofs.tmp
-	mv docs/proofs.md.new docs/proofs.md
+	mv docs/results/proofs.md.new docs/results/proofs.md
 	$(MAKE) proofs-long
 
-proofs-long: ## make docs/proofs-long.md: the largest proofs alone; 16 GiB
+proofs-long: ## make docs/results/proofs-long.md: the largest proofs alone; 16 GiB
 	go build -buildvcs=true -o proofs.tmp ./cmd/stile
-	./proofs.tmp check --proofs-long --memory 16GiB > docs/proofs-long.md.new
+	./proofs.tmp check --proofs-long --memory 16GiB > docs/results/proofs-long.md.new
 	rm proofs.tmp
-	mv docs/proofs-long.md.new docs/proofs-long.md
+	mv docs/results/proofs-long.md.new docs/results/proofs-long.md
 
-proofs-view: ## see that all settings of docs/proofs-view.md hold, and that every run ends
+proofs-view: ## see that all settings of docs/results/proofs-view.md hold, and that every run ends
 	go test ./internal/world/viewmodel -run 'TestViewChange|TestLong' -long -v -timeout 0

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # ledger.sh FROM SEEDS [FLAG...] makes the storms of so many seeds from the first
-# on, with the committed code, and adds a row to docs/storm-ledger.md. It ends as
+# on, with the committed code, and adds a row to docs/results/storm-ledger.md. It ends as
 # 'stile storm' does: with 1 if a storm broke an invariant, which the row says too.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-page=docs/storm-ledger.md
+page=docs/results/storm-ledger.md
 if [ $# -lt 2 ]; then
 	echo "ledger: give the first seed and how many: make ledger FROM=1 SEEDS=50000" >&2
 	exit 2

@@ -180,10 +180,10 @@ func (f *checkFlags) define(c *cobra.Command) {
 	f.scene.Define(fs, ".stile")
 	fs.Lookup("svg").Usage = "write the space-time diagram of the first counterexample to this `FILE`"
 	fs.Lookup("trace").Usage = "write the first counterexample to this `FILE`: .stile for 'stile replay', " + Trails
-	fs.BoolVar(&f.museum, "museum", false, "print docs/museum.md: famous algorithms that fail, and how; no ALGORITHM")
-	fs.BoolVar(&f.proofs, "proofs", false, "print docs/proofs.md: what was proved of every algorithm; takes long")
-	fs.BoolVar(&f.long, "proofs-long", false, "print docs/proofs-long.md: what takes longest to prove, as far as --time allows")
-	fs.BoolVar(&f.faults, "faults", false, "print docs/faults.md: what one fault does to every lock")
+	fs.BoolVar(&f.museum, "museum", false, "print docs/results/museum.md: famous algorithms that fail, and how; no ALGORITHM")
+	fs.BoolVar(&f.proofs, "proofs", false, "print docs/results/proofs.md: what was proved of every algorithm; takes long")
+	fs.BoolVar(&f.long, "proofs-long", false, "print docs/results/proofs-long.md: what takes longest to prove, as far as --time allows")
+	fs.BoolVar(&f.faults, "faults", false, "print docs/results/faults.md: what one fault does to every lock")
 	fs.Var(Choice(&f.fault, faultNames()...), "fault", "of a lock: let one fault happen, wherever it can: `WHAT` is a message lost or duplicated, or a process that dies idle, waiting or inside")
 	fs.Var(List(&f.at), "at", "of --fault: at whom, a message being its sender's: a `LIST` such as 1,2 (default anybody)")
 	fs.Var(Choice(&f.mode, Modes()...), "mode", "of detect-central, the `MODE`: demand (the usual), change or batch")

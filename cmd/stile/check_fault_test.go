@@ -18,7 +18,7 @@ import (
 	"github.com/stile-lock/stile/scenario"
 )
 
-var update = flag.Bool("update", false, "rewrite docs/faults.md")
+var update = flag.Bool("update", false, "rewrite docs/results/faults.md")
 
 // checkTold runs a line of a page that begins with stile check, and returns what it
 // prints.
@@ -75,7 +75,7 @@ func checkRead(line string) (*faults.Report, error) {
 
 // The page as committed is what the commands on it say, every one of them.
 func TestFaultsPage(t *testing.T) {
-	const file = "../../docs/faults.md"
+	const file = "../../docs/results/faults.md"
 	page, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -99,11 +99,11 @@ func TestFaultsPage(t *testing.T) {
 	g, w := strings.Split(got, "\n"), strings.Split(string(page), "\n")
 	for i := range min(len(g), len(w)) {
 		if g[i] != w[i] {
-			t.Fatalf("docs/faults.md, line %d\n got %s\nwant %s\nif that is better: make faults", i+1, g[i], w[i])
+			t.Fatalf("docs/results/faults.md, line %d\n got %s\nwant %s\nif that is better: make faults", i+1, g[i], w[i])
 		}
 	}
 	if len(g) != len(w) {
-		t.Fatalf("docs/faults.md has %d lines, want %d; if that is better: make faults", len(w), len(g))
+		t.Fatalf("docs/results/faults.md has %d lines, want %d; if that is better: make faults", len(w), len(g))
 	}
 }
 

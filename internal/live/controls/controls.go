@@ -73,7 +73,7 @@ func storm(tuning string, seeds int, flags ...string) Test {
 
 // model is the smallest setting of the exhaustive check in which a rule matters.
 func model(rule string) Test {
-	return Test{Package: viewsPackage, Name: "TestSmallest/" + rule, Says: []string{"as docs/proofs-view.md says"}}
+	return Test{Package: viewsPackage, Name: "TestSmallest/" + rule, Says: []string{"as docs/results/proofs-view.md says"}}
 }
 
 // replay is the replay of the recording in the repository, and what it prints of the

@@ -231,7 +231,7 @@ func TestTable(t *testing.T) {
 		}
 		return string(b)
 	}
-	protocol, proofs := read("docs/protocol.md"), read("docs/proofs-view.md")
+	protocol, proofs := read("docs/protocol.md"), read("docs/results/proofs-view.md")
 	names := map[string]bool{}
 	for _, c := range Table() {
 		if names[c.Name] {

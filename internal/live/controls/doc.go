@@ -24,5 +24,5 @@
 //   - Name it in docs/protocol.md, next to the rule.
 //
 // Then run 'go test ./internal/live/controls -run TestControls/Name -v', and 'make controls',
-// which counts how often the storm finds each control and writes docs/storm-controls.md.
+// which counts how often the storm finds each control and writes docs/results/storm-controls.md.
 package controls

@@ -27,7 +27,7 @@ type row struct {
 	Invariants, Algorithms map[string]int
 }
 
-// TestPage makes docs/storm-controls.md.
+// TestPage makes docs/results/storm-controls.md.
 func TestPage(t *testing.T) {
 	if *page == "" {
 		t.Skip("without -page: make controls")
@@ -87,7 +87,7 @@ const pageHead = `# Broken rules, found by the storm
 
 <!-- made by 'make controls' at commit %[1]s: do not edit -->
 
-A check that has never failed proves nothing. Each row is a rule of [protocol.md](protocol.md), broken by a rewrite of the source in a test build ([internal/live/controls](../internal/live/controls/doc.go)) and run in %[2]d storms: seeds 0 to %[3]d, all live algorithms. The row shows how many of the %[2]d storms violated an invariant, which invariants, and with which algorithms. Some rows use storms that are tuned so that the rule matters: see internal/live/storm/tuned_test.go. Every test run finds each of them again.
+A check that has never failed proves nothing. Each row is a rule of [protocol.md](../protocol.md), broken by a rewrite of the source in a test build ([internal/live/controls](../../internal/live/controls/doc.go)) and run in %[2]d storms: seeds 0 to %[3]d, all live algorithms. The row shows how many of the %[2]d storms violated an invariant, which invariants, and with which algorithms. Some rows use storms that are tuned so that the rule matters: see internal/live/storm/tuned_test.go. Every test run finds each of them again.
 
 | control | section | what is wrong | violations | invariants | algorithms |
 |---|---|---|--:|---|---|

@@ -1,6 +1,6 @@
 // Package measure measures processes in simulated time: what an entry costs with each
 // algorithm that runs live, and what a crash, a join and a leave cost the other members.
-// It makes docs/live.md.
+// It makes docs/results/live.md.
 //
 // Processes are process.Process on the event kernel: whole members with their links, on
 // a network that keeps the order of messages and loses none. A message takes T, which is

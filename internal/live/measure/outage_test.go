@@ -33,7 +33,7 @@ func TestOutages(t *testing.T) {
 				}
 			}
 			if x := page.outcome(t, g.title(), o.Name); !x.Within(&b) {
-				t.Errorf("docs/live.md: %s, %s: %+v, the bound is %+v", g.title(), o.Name, x, b)
+				t.Errorf("docs/results/live.md: %s, %s: %+v, the bound is %+v", g.title(), o.Name, x, b)
 			}
 		}
 	}

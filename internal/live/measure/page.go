@@ -8,7 +8,7 @@ import (
 	"github.com/stile-lock/stile/internal/live/views"
 )
 
-// Page makes docs/live.md. The page says where it was measured. Voters keep logs, and say
+// Page makes docs/results/live.md. The page says where it was measured. Voters keep logs, and say
 // returns the cells of each row, which it may measure.
 func Page(where string, logs views.Logs, say func(r Row) ([]string, error)) (string, error) {
 	var b strings.Builder

@@ -12,7 +12,7 @@ import (
 	"github.com/stile-lock/stile/algorithm/catalog"
 )
 
-const file = "../../../docs/live.md"
+const file = "../../../docs/results/live.md"
 
 // A committed page is the one in the repository: where it was measured, and its rows.
 type committed struct {
@@ -34,7 +34,7 @@ func parse(t *testing.T, text string) committed {
 	c := committed{text: text, rows: map[[2]string][]string{}}
 	where := regexp.MustCompile(`<!-- (measured at commit [0-9a-f]{7,}, .*) -->`).FindStringSubmatch(c.text)
 	if where == nil {
-		t.Fatal("docs/live.md does not say at which commit it was measured")
+		t.Fatal("docs/results/live.md does not say at which commit it was measured")
 	}
 	c.where = where[1]
 	table := ""
@@ -108,7 +108,7 @@ func TestPage(t *testing.T) {
 		return sampled(r)
 	})
 	if err != nil {
-		t.Errorf("docs/live.md: %v\nif that is intended, run: make live", err)
+		t.Errorf("docs/results/live.md: %v\nif that is intended, run: make live", err)
 	}
 	if measured < 20 {
 		t.Errorf("only %d rows were measured again", measured)

@@ -9,7 +9,7 @@ import (
 	"github.com/stile-lock/stile/scenario"
 )
 
-// A table is one of docs/live.md.
+// A table is one of docs/results/live.md.
 type table struct {
 	title, text string
 	of          string // what its rows are about

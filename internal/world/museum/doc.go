@@ -1,4 +1,4 @@
-// Package museum makes the museum of broken mutual exclusion, docs/museum.md:
+// Package museum makes the museum of broken mutual exclusion, docs/results/museum.md:
 // algorithms that were believed to be right, or are used where they are not,
 // each with the shortest run in which it fails as the checker finds it, the
 // fix, and the proof that the fix holds.

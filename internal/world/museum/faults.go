@@ -15,7 +15,7 @@ import (
 // faultNodes is how many processes there are where faults are tried.
 const faultNodes = 3
 
-// A sufferer is a row of docs/faults.md: a lock, and whose faults.
+// A sufferer is a row of docs/results/faults.md: a lock, and whose faults.
 type sufferer struct {
 	lock string
 	role string // what those with the fault are to the lock; empty means all
@@ -44,7 +44,7 @@ func sufferers(names []string, suffix string, coordinator int) []sufferer {
 	return all
 }
 
-// A faultTable is a part of docs/faults.md.
+// A faultTable is a part of docs/results/faults.md.
 type faultTable struct {
 	title, text string
 	kinds       []faults.Kind
@@ -67,12 +67,12 @@ func faultTables() []faultTable {
 		kinds: faults.Kinds(), rows: sufferers(sound, "", 1),
 	}, {
 		title: "Locks that survive deaths",
-		text:  "The same locks, each with an election beside it: a perfect failure detector tells who has died, the highest alive is elected and makes a new view. That repairs every death, and nothing else: a message that is lost while nobody dies stays lost, unless the lock itself does something about it, or who waits loses patience ([elections](elections.md)). One that comes twice does what it does above, as a rule, since nothing is recovered while everybody lives.",
+		text:  "The same locks, each with an election beside it: a perfect failure detector tells who has died, the highest alive is elected and makes a new view. That repairs every death, and nothing else: a message that is lost while nobody dies stays lost, unless the lock itself does something about it, or who waits loses patience ([elections](../elections.md)). One that comes twice does what it does above, as a rule, since nothing is recovered while everybody lives.",
 		kinds: faults.Kinds(), rows: sufferers(recovered, "+bully", faultNodes),
 	}}
 }
 
-// Faults makes docs/faults.md. It takes a minute or two, so told is given each row
+// Faults makes docs/results/faults.md. It takes a minute or two, so told is given each row
 // when it is known.
 func Faults(l check.Limits, told func(line string)) (string, error) {
 	return FaultsBy(l, told, faults.Try)

@@ -218,7 +218,7 @@ func (b *builder) scene(name string) error {
 	if len(back.Differences) > 0 {
 		return fmt.Errorf("%s: %v", file, back.Differences[0])
 	}
-	b.text(fmt.Sprintf("[%s](../scenarios/%s), replayed:", file, file))
+	b.text(fmt.Sprintf("[%s](../../scenarios/%s), replayed:", file, file))
 	b.line("\n```text\n%s```", back.Trace().Text(trace.TextOptions{MaxRows: 40}))
 	return nil
 }

@@ -14,11 +14,11 @@ import (
 	"github.com/stile-lock/stile/check"
 )
 
-var update = flag.Bool("update", false, "rewrite docs/museum.md")
+var update = flag.Bool("update", false, "rewrite docs/results/museum.md")
 
 // The museum as committed is what the checker finds.
 func TestMuseum(t *testing.T) {
-	const file = "../../../docs/museum.md"
+	const file = "../../../docs/results/museum.md"
 	got, err := Page(check.Limits{})
 	if err != nil {
 		t.Fatal(err)
@@ -35,18 +35,18 @@ func TestMuseum(t *testing.T) {
 	g, w := strings.Split(got, "\n"), strings.Split(string(data), "\n")
 	for i := range min(len(g), len(w)) {
 		if g[i] != w[i] {
-			t.Fatalf("docs/museum.md, line %d\n got %s\nwant %s\nif that is better: make museum", i+1, g[i], w[i])
+			t.Fatalf("docs/results/museum.md, line %d\n got %s\nwant %s\nif that is better: make museum", i+1, g[i], w[i])
 		}
 	}
 	if len(g) != len(w) {
-		t.Fatalf("docs/museum.md has %d lines, want %d; if that is better: make museum", len(w), len(g))
+		t.Fatalf("docs/results/museum.md has %d lines, want %d; if that is better: make museum", len(w), len(g))
 	}
 }
 
 // What is to be proved can be: there is everything that the tables name, and it
-// is what the table is about. docs/proofs.md has these tables, and no other row.
+// is what the table is about. docs/results/proofs.md has these tables, and no other row.
 func TestTables(t *testing.T) {
-	data, err := os.ReadFile("../../../docs/proofs.md")
+	data, err := os.ReadFile("../../../docs/results/proofs.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,10 +59,10 @@ func TestTables(t *testing.T) {
 		_, page, _ := strings.Cut(string(data), "\n## "+table.title+"\n")
 		page, _, _ = strings.Cut(page, "\n## ")
 		if !strings.Contains(page, table.text) || !strings.Contains(page, "\n| "+table.columns+" | states |") || !strings.Contains(page, "\n|"+table.align+"|--:|") {
-			t.Errorf("docs/proofs.md tells something else of %s", table.title)
+			t.Errorf("docs/results/proofs.md tells something else of %s", table.title)
 		}
 		if rows := strings.Count(page, "\n| ") - 1; rows != len(table.proofs) {
-			t.Errorf("docs/proofs.md has %d rows of %s, want %d", rows, table.title, len(table.proofs))
+			t.Errorf("docs/results/proofs.md has %d rows of %s, want %d", rows, table.title, len(table.proofs))
 		}
 		for _, p := range table.proofs {
 			if c, err := p.config(); err != nil || !about[table.title](c) {
@@ -70,7 +70,7 @@ func TestTables(t *testing.T) {
 			}
 			_, after, ok := strings.Cut(page, "\n| "+table.say(p)+" | ")
 			if page = "\n" + after; !ok {
-				t.Fatalf("docs/proofs.md has no row %q, or not in this order", table.say(p))
+				t.Fatalf("docs/results/proofs.md has no row %q, or not in this order", table.say(p))
 			}
 		}
 	}

@@ -21,7 +21,7 @@ const (
 	long     = 3 * time.Minute  // with one: what follows is less
 )
 
-// Proofs makes docs/proofs.md. It takes ten minutes, so told is given
+// Proofs makes docs/results/proofs.md. It takes ten minutes, so told is given
 // each line of the table when it is known.
 func Proofs(l check.Limits, told func(line string)) (string, error) {
 	b := newPage("What was proved", "proofs", l, told)

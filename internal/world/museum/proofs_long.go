@@ -47,7 +47,7 @@ func isLonger(c check.Config) bool {
 	})
 }
 
-// Long makes docs/proofs-long.md, which takes hours. told is given each line
+// Long makes docs/results/proofs-long.md, which takes hours. told is given each line
 // of the table when it is known. What is not begun within the time limit is
 // left out.
 func Long(l check.Limits, told func(line string)) (string, error) {

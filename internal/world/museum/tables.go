@@ -50,7 +50,7 @@ func dine(c *check.Config, name, mode string, sites int) error {
 	return err
 }
 
-// A table is a part of docs/proofs.md, with a row for each proof.
+// A table is a part of docs/results/proofs.md, with a row for each proof.
 type table struct {
 	title, text string
 	columns     string // those that say what is checked

@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write docs/proofs-view.md")
+var update = flag.Bool("update", false, "write docs/results/proofs-view.md")
 
-// TestPage keeps docs/proofs-view.md to what the tests of this package see.
+// TestPage keeps docs/results/proofs-view.md to what the tests of this package see.
 func TestPage(t *testing.T) {
-	const path = "../../../docs/proofs-view.md"
+	const path = "../../../docs/results/proofs-view.md"
 	want := page()
 	if *update {
 		if err := os.WriteFile(path, []byte(want), 0o666); err != nil {
@@ -108,7 +108,7 @@ These settings have a home that enters without a message, because no other proce
 const controlProse = `
 ## Negative controls
 
-Each rule of [the protocol](protocol.md) broken in turn, in a setting that is as small as possible. The table shows which property is violated, and how many steps the shortest counterexample has. The rules are broken by rewriting the source in a test build: see [internal/live/controls](../internal/live/controls/doc.go). Rules about drift, about the start of a lease and about client sessions are missing, because the model has no clocks. So are rules about tries, because no process tries, and the bound on local handovers, because the model bounds requests.
+Each rule of [the protocol](../protocol.md) broken in turn, in a setting that is as small as possible. The table shows which property is violated, and how many steps the shortest counterexample has. The rules are broken by rewriting the source in a test build: see [internal/live/controls](../../internal/live/controls/doc.go). Rules about drift, about the start of a lease and about client sessions are missing, because the model has no clocks. So are rules about tries, because no process tries, and the bound on local handovers, because the model bounds requests.
 
 `
 

@@ -80,7 +80,7 @@ func TestRules(t *testing.T) {
 
 // TestLeaverActs explores a home that leaves and whose lease may expire before. Its host
 // lets it leave only when no process can act on a hold that the lease has lost: see
-// docs/proofs-view.md for what happens otherwise.
+// docs/results/proofs-view.md for what happens otherwise.
 func TestLeaverActs(t *testing.T) {
 	s := setting{2, []Change{{Leave: []uint64{1}}}, []uint64{1, 2}, Config{Asks: 1, Lapses: 1}}
 	m := s.model(t, "naimi-trehel")

@@ -11,7 +11,7 @@ import (
 	"github.com/stile-lock/stile/internal/world/explore"
 )
 
-var long = flag.Bool("long", false, "explore the large settings of docs/proofs-view.md, too")
+var long = flag.Bool("long", false, "explore the large settings of docs/results/proofs-view.md, too")
 
 func spec(name string, _ int) (algorithm.Spec, error) { return catalog.Make(name, algorithm.Options{}) }
 
@@ -23,7 +23,7 @@ type setting struct {
 	Config
 }
 
-// The settings, by the names that docs/proofs-view.md has for them. Members are
+// The settings, by the names that docs/results/proofs-view.md has for them. Members are
 // a = 1, b = 2 and so on.
 func settings() map[string]setting {
 	evict := func(who ...uint64) []Change {

@@ -1,4 +1,4 @@
-// Command page prints docs/live.md: what live locks cost. Its argument says where
+// Command page prints docs/results/live.md: what live locks cost. Its argument says where
 // that was measured.
 package main
 

@@ -28,7 +28,7 @@ func wrong(line string) string {
 
 // The ledger has rows as they are written, and nothing else below its head.
 func TestLedger(t *testing.T) {
-	page, err := os.ReadFile("../../../../docs/storm-ledger.md")
+	page, err := os.ReadFile("../../../../docs/results/storm-ledger.md")
 	if err != nil {
 		t.Fatal(err)
 	}
