@@ -38,21 +38,27 @@ staticcheck := go tool -modfile=tools/go.mod staticcheck
 # Packages that start goroutines, those that give them jobs, and the models that
 # they explore, but not cmd/stile, whose tests run whole commands for minutes, nor what is for
 # browsers alone; packages that have fuzz targets; packages that can rewrite golden files.
-concurrent = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go[^[:alnum:][:space:],]' . | xargs -r dirname; echo ./check; echo ./internal/world/model; echo ./internal/world/compare; echo ./internal/live/storm/sweep; echo ./internal/world/calls; } | grep -vxE "./cmd/stile|./web/wasm" | sort -u)
-fuzzed     = $(shell grep -rl --include='*_test.go' '^func Fuzz' . | xargs -r dirname | sort -u)
+concurrent = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go[^[:alnum:][:space:],]' . | xargs -r dirname; echo ./check; echo ./internal/world/model; echo ./internal/world/compare; echo ./internal/live/storm/sweep; echo ./internal/world/calls; } | grep -vE "^./(cmd/stile|web/wasm|test/.*)$$" | sort -u)
+fuzzed     = $(shell grep -rl --include='*_test.go' --exclude-dir=test '^func Fuzz' . | xargs -r dirname | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
 
-.PHONY: help check tools fmt vet lint test race fuzz storm cluster check-cluster ledger bench numbers compare-instructions numbers-live numbers-node numbers-lab golden museum faults controls live mutants proofs proofs-long proofs-view web web-check skeleton site screenshots
+.PHONY: help check nightly tools fmt vet lint test tests race fuzz storm cluster check-cluster ledger bench numbers compare-instructions numbers-live numbers-node numbers-lab golden museum faults controls live mutants proofs proofs-long proofs-view web web-check skeleton site screenshots
 
 help: ## show what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 
-check: tools fmt vet lint web-check test race fuzz storm cluster ## all that must pass before a change is good
+check: tools fmt vet lint web-check tests race fuzz storm cluster ## all that must pass before a change is good; some 12 minutes
 	@left=$$({ tools/race.sh; tools/postgres.sh left; tools/cluster.sh; } | paste -sd ';' - | sed 's/;/; /g'); echo "check: all good$${left:+, but $$left}"
+
+# The ledger wants a clean tree, and so comes before the pages.
+nightly: check ## the long settings, and every page of docs/results; hours
+	$(MAKE) ledger FROM=$$(tools/ledger.sh next) SEEDS=100000
+	$(MAKE) mutants proofs museum faults controls live check-cluster site
 
 tools: ## download what the other targets need
 	go mod download
 	go mod download -modfile=tools/go.mod
+	cd test && go mod download
 	@tools/postgres.sh
 	@tools/browser.sh
 	@tools/cluster.sh install
@@ -64,12 +70,19 @@ fmt: ## every file is formatted
 vet: ## go vet, for both systems that stile builds on
 	GOOS=linux go vet ./...
 	GOOS=darwin go vet -gcflags='all=-N -l' ./...
+	cd test && GOOS=linux go vet ./...
 
 lint: ## staticcheck
 	$(staticcheck) ./...
+	cd test && go tool -modfile=../tools/go.mod staticcheck ./...
 
-test: ## all tests, those of style included; those that wait for a browser begin first
-	go test -vet off -timeout 30m ./web ./...
+test: ## the everyday loop: what can be tested within three minutes
+	go test -vet off -short -timeout 30m ./...
+
+# Tests that wait for a browser or for processes run beside those that compute.
+tests: ## all tests, those of the module test included
+	@(cd test && go test -vet off -timeout 30m ./...) & beside=$$!; bad=0; \
+	go test -vet off -timeout 30m ./... || bad=1; wait $$beside || bad=1; exit $$bad
 
 race: ## tests of packages with goroutines, with the race detector; needs a C compiler
 	@if [ -n "$(concurrent)" ]; then tools/race.sh $(concurrent); fi
@@ -93,11 +106,11 @@ web-check: ## the page of the lab has right types, and web/dist is what it bundl
 	diff -rq "$$new" web/dist || { echo "web/dist is not what web/src bundles to: run make web"; exit 1; }
 
 skeleton: ## write into index.html what the page shows first; needs Chromium
-	go test ./web -run TestSkeleton -count 1 -skeleton
+	cd test && go test ./page -run TestSkeleton -count 1 -skeleton
 	$(MAKE) web
 
 screenshots: ## make the pictures docs/lab-*.png from the real page; needs Chromium
-	go test ./web -run TestShots -count 1 -shots ../docs
+	cd test && go test ./page -run TestShots -count 1 -shots ../docs
 
 site: ## the lab as a static site below site/, for any web server
 	rm -rf site

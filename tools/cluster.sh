@@ -61,7 +61,7 @@ if [ -n "$figures" ]; then
 	printf "made by 'make check-cluster' at commit %s, %d cores, %s, %s\n\n" "$commit" "$(nproc)" "$(uname -srm)" "$(go env GOVERSION)" >"$dir/figures"
 fi
 shown='LEFT OUT|seed |to recover$|caught after|increments without|^ *---|^ok|^FAIL|^PASS'
-if ! go test -vet off ./internal/live/cluster "${args[@]}" 2>&1 | tee "$dir/log" | grep --line-buffered -E "$shown"; then
+if ! go -C test test -vet off ./cluster "${args[@]}" 2>&1 | tee "$dir/log" | grep --line-buffered -E "$shown"; then
 	cat "$dir/log"
 	exit 1
 fi

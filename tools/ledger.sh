@@ -2,10 +2,15 @@
 # ledger.sh FROM SEEDS [FLAG...] makes the storms of so many seeds from the first
 # on, with the committed code, and adds a row to docs/results/storm-ledger.md. It ends as
 # 'stile storm' does: with 1 if a storm broke an invariant, which the row says too.
+# 'ledger.sh next' prints the first seed that no row has.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 page=docs/results/storm-ledger.md
+if [ "${1:-}" = next ]; then # the first seed that no row has
+	sed -n 's/^| [0-9]* to \([0-9]*\) |.*/\1/p' "$page" | sort -n | tail -n 1 | awk '{ print $1 + 1 }'
+	exit
+fi
 if [ $# -lt 2 ]; then
 	echo "ledger: give the first seed and how many: make ledger FROM=1 SEEDS=50000" >&2
 	exit 2

@@ -6,16 +6,17 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
+go -C test test -c -o "$dir/page.test" ./page
 go test -c -o "$dir/web.test" ./web
 
 # bench TIMES PATTERN [COMMAND...] runs the benchmarks that a pattern finds.
 bench() {
 	local times=$1 pattern=$2
 	shift 2
-	(cd web && "$@" "$dir/web.test" -test.run '^$' -test.bench "$pattern" -test.benchtime "$times" -test.timeout 20m) >>"$dir/out"
+	(cd test/page && "$@" "$dir/page.test" -test.run '^$' -test.bench "$pattern" -test.benchtime "$times" -test.timeout 20m) >>"$dir/out"
 }
 
-bench 1x '^BenchmarkWeight$' "$@"
+(cd web && "$dir/web.test" -test.run '^$' -test.bench '^BenchmarkWeight$' -test.benchtime 1x) >>"$dir/out"
 bench 60x '^BenchmarkPaint$' "$@"
 bench 10x '^BenchmarkNewPaint$' "$@"
 bench 150x '^BenchmarkFrame$' "$@"

@@ -14,8 +14,10 @@ import (
 	"github.com/stile-lock/stile/web/wire"
 )
 
+// Bundle is the page, in its folder dist.
+//
 //go:embed dist
-var dist embed.FS
+var Bundle embed.FS
 
 // A Caller does the calls of the page.
 type Caller = wire.Caller
@@ -42,11 +44,11 @@ var policy = strings.TrimSpace(pagePolicy) + "; frame-ancestors 'none'"
 // was reached, or by one of the names given, and no page but its own: whoever is
 // led to an evil page by a browser on this machine must not give it the lab.
 func Handler(caller Caller, names ...string) http.Handler {
-	return handler(dist, caller, names...)
+	return HandlerOf(Bundle, caller, names...)
 }
 
-// handler serves what is in the folder dist of a bundle.
-func handler(bundle fs.FS, caller Caller, names ...string) http.Handler {
+// HandlerOf is Handler of another bundle.
+func HandlerOf(bundle fs.FS, caller Caller, names ...string) http.Handler {
 	s := &server{calls: caller, names: names, maxBody: maxBody, callTime: callTime, streamTime: streamTime}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/api/{name}", s.call)

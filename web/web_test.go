@@ -194,6 +194,14 @@ func TestWeight(t *testing.T) {
 
 // weight is what is loaded to show the page, in bytes, compressed.
 func weight() int {
-	all := newFiles(dist)
+	all := newFiles(Bundle)
 	return len(all["/index.html"].packed) + len(all["/app.js"].packed) + len(all["/app.css"].packed)
+}
+
+// BenchmarkWeight is what the page weighs, compressed.
+func BenchmarkWeight(b *testing.B) {
+	for b.Loop() {
+		b.ReportMetric(float64(weight()), "bytes")
+	}
+	b.ReportMetric(0, "ns/op")
 }
