@@ -1,16 +1,80 @@
-// Package stile gives a group of processes mutual exclusion by messages alone,
-// without a lock server.
+// Package stile provides distributed locks: mutual exclusion between processes on
+// different machines, with leases and fencing tokens.
 //
-// A process is a member of a cluster, by Open, or a client of one, by Dial. Both
-// are Lockers: they take locks by name.
+// A group of nodes passes locks on among its members by messages. No server owns the
+// locks, and acquiring one costs no consensus write; consensus (Raft) is used only to
+// agree on who the members are. A program either embeds a node or connects to one as a
+// client:
 //
-//	node, err := stile.Open(ctx, stile.Config{})
-//	lock, err := node.Lock(ctx, "orders/42") // err == nil if and only if it is held
-//	defer lock.Unlock()
+//	node, err := stile.Open(ctx, stile.Config{})           // this process is a node
+//	client, err := stile.Dial(ctx, stile.DialConfig{})     // this process uses a node
 //
-// A lock is held until it is let go or lost. It is lost when the process has not
-// heard of most of the cluster for the length of a lease: then Lock.Context ends and
-// Lock.Err says why, before anybody else can have it. A process that stands still
-// for longer than its lease cannot be told in time; what such a one does with a
-// resource is kept out by a fencing token: see Lock.Token and docs/fencing.md.
+// Both are a [Locker], and the rest of the program need not know which one it has.
+//
+// # A complete example
+//
+//	package main
+//
+//	import (
+//		"context"
+//		"log"
+//
+//		"github.com/stile-lock/stile"
+//	)
+//
+//	func main() {
+//		ctx := context.Background()
+//		client, err := stile.Dial(ctx, stile.DialConfig{Nodes: []string{"127.0.0.1:7420"}})
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		defer client.Close()
+//		err = client.Do(ctx, "reports/daily", func(ctx context.Context, token stile.Token) error {
+//			// Only one process in the cluster is here at a time. If the lock is lost,
+//			// ctx is canceled: stop, and do not write.
+//			return writeReport(ctx, token)
+//		})
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//	}
+//
+// 'stile serve' starts a node for it to connect to.
+//
+// # Holding and losing a lock
+//
+// [Locker.Lock] waits until the lock is held; its error is nil if and only if it is.
+// [Locker.TryLock] does not wait. A lock is held until [Lock.Unlock], or until it is lost.
+//
+// A lock is lost if its process does not hear from the cluster for the length of a lease
+// (10 seconds by default), if an operator releases it by force, or if its node is closed.
+// The holder is then notified, before any other process can acquire the lock:
+// [Lock.Context] ends, with the reason as its cause, and [Lock.Err] returns [ErrLost].
+// Err, Deadline and Context never wait for anything; long operations should check them,
+// or use the context.
+//
+// A process that is paused for longer than its lease, by the operating system or a
+// debugger, cannot be notified in time. It may go on as if it still held the lock. No
+// lock service can prevent that; the resource can.
+//
+// # Fencing tokens
+//
+// Every hold has a [Token], which is greater than the tokens of all earlier holds of
+// that lock. Send it along with every write, and have the resource refuse tokens lower than
+// the highest it has seen. [Fence] does that in memory, and [FenceTx] in an SQL
+// transaction. See docs/fencing.md.
+//
+// # Nodes
+//
+// The first node founds a cluster; other nodes join it with [Config.Join]. With three or
+// five nodes the cluster tolerates the failure of a minority of its voters. A node with
+// [Config.Data] remembers its cluster across restarts. Between machines, use TLS:
+// 'stile cert' makes the certificates, and stile refuses plain TCP to other machines unless
+// [Config.Insecure] is set.
+//
+// [Node.Close] waits for holders, up to [Config.Drain], and then leaves the cluster, so
+// that other nodes do not have to wait for its lease.
+//
+// What is guaranteed, and under which assumptions, is in docs/guarantees.md; how to run a
+// cluster is in docs/operating.md; how it works is in docs/protocol.md.
 package stile

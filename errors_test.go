@@ -24,7 +24,7 @@ func pair(t *testing.T) (*stile.Node, *stile.Client) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := stile.Dial(ctx, n.Address())
+	c, err := stile.Dial(ctx, stile.DialConfig{Nodes: []string{n.Address()}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestErrors(t *testing.T) {
 	if _, err := stile.Open(ctx, stile.Config{Join: []string{n.Address()}}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}
-	if _, err := stile.Dial(ctx, n.Address()); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := stile.Dial(ctx, stile.DialConfig{Nodes: []string{n.Address()}}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}
 }

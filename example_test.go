@@ -39,7 +39,7 @@ func ExampleDial() {
 		return
 	}
 	defer node.Close()
-	client, err := stile.Dial(ctx, node.Address())
+	client, err := stile.Dial(ctx, stile.DialConfig{Nodes: []string{node.Address()}})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -12,42 +12,42 @@ import (
 	"github.com/stile-lock/stile/internal/live/node/cert"
 )
 
-// A Config says what a node is. The zero value is one node for itself, in memory, on
-// a port that nobody else uses.
+// A Config describes a node. The zero value is a cluster of one node, in memory, on a
+// free port of the loopback interface.
 type Config struct {
-	Name      string        // of the node, which no other one of the cluster has; the host's name
-	Listen    string        // host:port for other nodes and clients; 127.0.0.1 and any port
-	Advertise string        // where others find it, if that is not Listen
-	Join      []string      // addresses of nodes of a cluster to join; none: found one, or take up that of Data
-	Data      string        // folder that outlives the process; empty: memory
-	Voters    int           // of who founds a cluster: how many keep the view log, 1, 3 or 5; 3
-	Lease     time.Duration // of who founds a cluster: how long a silent process may still hold locks; 10 s
-	Algorithm string        // of who founds a cluster: which one passes locks on; naimi-trehel
-	TLS       Certificates  // none: plain TCP, on this machine alone
-	Insecure  bool          // plain TCP with other machines, too
-	Record    string        // new file for all that comes to the node, up to 1 GiB, for 'stile replay'; empty: none
-	Log       *slog.Logger  // nil: nothing is logged
-	Drain     time.Duration // how long Close waits for those who hold locks; 10 s
+	Name      string        // node name, unique in the cluster; default the host name
+	Listen    string        // host:port for nodes and clients; default a free port of 127.0.0.1
+	Advertise string        // host:port that others connect to; default Listen
+	Join      []string      // addresses of nodes to join; default none: found a cluster, or resume that of Data
+	Data      string        // folder for what must survive a restart; default memory only
+	Voters    int           // number of nodes that store the view log, 1, 3 or 5, set by the first node; default 3
+	Lease     time.Duration // how long an unreachable process keeps its locks, set by the first node; default 10 s
+	Algorithm string        // algorithm that passes locks on, set by the first node; default naimi-trehel
+	TLS       Certificates  // default none: plain TCP, only on this machine
+	Insecure  bool          // allow plain TCP to other machines
+	Record    string        // new file for a recording of all inputs, up to 1 GiB, for 'stile replay'; default none
+	Log       *slog.Logger  // default no logging
+	Drain     time.Duration // maximum wait of Close for holders; default 10 s
 }
 
-// Certificates are the files by which nodes and clients know each other. 'stile cert'
-// makes them.
+// Certificates are the files with which nodes and clients authenticate each other.
+// 'stile cert' creates them.
 type Certificates struct {
 	CA   string // certificate of the authority
 	Cert string // certificate of this process
-	Key  string // its key
+	Key  string // private key of this process
 }
 
-// A Node is a member of a cluster.
+// A Node is a member of a cluster, in this process.
 type Node struct {
 	locker
 	node  *node.Node
 	drain time.Duration
 }
 
-// Open starts a node, and waits until it is a member of its cluster. Only who reaches
-// all members can be one: a node that reaches some of them alone is their client
-// meanwhile, logs that, and goes on trying.
+// Open starts a node, and waits until it is a member of its cluster. A member must reach
+// all other members. A node that reaches only some of them acts as their client in the
+// meantime, logs that, and keeps trying.
 func Open(ctx context.Context, c Config) (*Node, error) {
 	if c.Listen == "" {
 		c.Listen = "127.0.0.1:0"
@@ -78,52 +78,46 @@ func Open(ctx context.Context, c Config) (*Node, error) {
 	}}, n, c.Drain}, nil
 }
 
-// Address returns where other nodes and clients find it.
+// Address returns the address that other nodes and clients connect to.
 func (n *Node) Address() string { return n.node.Address() }
 
-// Done is closed when the node has ended: by Close, or because it cannot go on. Err
-// then says why.
+// Done returns a channel that is closed when the node has ended, by Close or because it
+// cannot go on. Err then returns the reason.
 func (n *Node) Done() <-chan struct{} { return n.node.Done() }
 
-// Err returns nil while the node runs, and then ErrClosed, with the reason if the node
-// has ended by itself.
+// Err returns nil while the node runs, and ErrClosed after that, together with the reason
+// if the node ended by itself.
 func (n *Node) Err() error { return worded(n.node.Err()) }
 
-// Close leaves the cluster in good order: it takes nothing new, waits until nobody
-// holds a lock through the node, for Config.Drain at most, and then leaves. If
-// somebody still does, or the others do not answer, it ends as if it had crashed,
-// and others wait for its lease. The error then says so, and also if the node has
-// ended by itself before.
+// Close leaves the cluster: it refuses new requests, waits up to Config.Drain until no
+// lock is held through the node, and then leaves. If a lock is still held then, or the
+// other nodes do not answer, the node ends as if it had crashed, and others wait for its
+// lease. Close returns an error in that case, and if the node had already ended by itself.
 func (n *Node) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), n.drain)
 	defer cancel()
 	return worded(n.node.Stop(ctx))
 }
 
-// A DialConfig says how a client finds the cluster.
+// A DialConfig describes a client.
 type DialConfig struct {
-	Nodes    []string      // addresses of some nodes; they tell of others
-	Name     string        // what the client is called in lists, for people
-	Session  time.Duration // how long it may be out of reach before its locks are lost; as long as leases are
-	Patience time.Duration // after how long without a node those who wait get an error; 0 is never
-	TLS      Certificates  // none: plain TCP, on this machine alone
-	Insecure bool          // plain TCP with other machines, too
+	Nodes    []string      // addresses of one or more nodes, from which the client learns the others; default 127.0.0.1:7420
+	Name     string        // name of the client in listings; default none
+	Session  time.Duration // how long an unreachable client keeps its locks; default the lease of the cluster
+	Patience time.Duration // how long requests wait while no node is reachable; default forever
+	TLS      Certificates  // default none: plain TCP, only on this machine
+	Insecure bool          // allow plain TCP to other machines
 }
 
-// A Client takes locks through a node. It holds them no longer than it hears of the
-// node, and goes to another one if that is out of reach.
+// A Client acquires locks through a node, and moves to another node if that one becomes
+// unreachable.
 type Client struct {
 	locker
 	remote *client.Client
 }
 
-// Dial connects to one of these nodes, at the addresses host:port.
-func Dial(ctx context.Context, addresses ...string) (*Client, error) {
-	return DialConfig{Nodes: addresses}.Dial(ctx)
-}
-
-// Dial connects to a node.
-func (c DialConfig) Dial(ctx context.Context) (*Client, error) {
+// Dial connects to a node of a cluster.
+func Dial(ctx context.Context, c DialConfig) (*Client, error) {
 	if len(c.Nodes) == 0 {
 		c.Nodes = []string{node.DefaultListen}
 	}
@@ -139,9 +133,9 @@ func (c DialConfig) Dial(ctx context.Context) (*Client, error) {
 	}}, r}, nil
 }
 
-// Node returns the address of the node that it is connected to.
+// Node returns the address of the node that the client is connected to.
 func (c *Client) Node() string { return c.remote.Node() }
 
-// Close ends the session. What is held by then is let go: whoever calls it has seen
-// to it that nobody acts by a lock any more.
+// Close releases all locks of the client and ends its session. The caller must make sure
+// that nothing in the program still relies on one of these locks.
 func (c *Client) Close() error { return c.remote.Close() }

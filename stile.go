@@ -12,39 +12,38 @@ import (
 	"github.com/stile-lock/stile/internal/live/node"
 )
 
-// Errors that can be told apart with errors.Is. If a context ends, its error is
-// wrapped too.
+// Errors to compare with errors.Is. If a context ends, its error is wrapped as well.
 var (
-	// ErrBusy means that somebody holds the lock, or waits for it. Of TryLock.
+	// ErrBusy is returned by TryLock if the lock is held or waited for.
 	ErrBusy = lock.ErrBusy
-	// ErrRecovering means that it is not known yet whether somebody holds the lock,
-	// since a node has died or joined a moment ago. Of TryLock.
+	// ErrRecovering is returned by TryLock if it is not yet known whether the lock is
+	// held, because a node crashed or joined a moment ago.
 	ErrRecovering = lock.ErrRecovering
-	// ErrLost means that the lock was held, and is no more.
+	// ErrLost means that the lock was held and has been lost.
 	ErrLost = lock.ErrLost
-	// ErrReleased means that the lock was let go before.
+	// ErrReleased means that the lock has already been released.
 	ErrReleased = lock.ErrReleased
 	// ErrClosed means that the node or the client was closed.
 	ErrClosed = errors.New("closed")
 )
 
-// A Locker takes locks by name: a Node or a Client. Its methods may be called by
-// several goroutines at a time.
+// A Locker acquires locks by name. Node and Client implement it. Its methods are safe
+// for concurrent use.
 type Locker interface {
-	// Lock waits for a lock. The error is nil if and only if the lock is held. A
-	// request that waits when the process loses the cluster is made again when it
-	// is back, and has then lost its place.
+	// Lock waits until the lock is held. The error is nil if and only if it is. If the
+	// process loses contact with the cluster while it waits, the request is repeated
+	// after it has reconnected, at the end of the queue.
 	Lock(ctx context.Context, name string) (*Lock, error)
-	// TryLock does not wait behind anybody: the error is ErrBusy if somebody holds
-	// the lock or waits for it, and ErrRecovering if nobody knows yet.
+	// TryLock does not wait. The error is ErrBusy if the lock is held or waited for, and
+	// ErrRecovering if that is not yet known.
 	TryLock(ctx context.Context, name string) (*Lock, error)
-	// LockAll takes several locks, all or none, in an order that is the same for all
-	// who do so: they do not wait for each other in a circle.
+	// LockAll acquires several locks, all or none. It acquires them in the same order in
+	// every process, so that calls of LockAll cannot deadlock with each other.
 	LockAll(ctx context.Context, names ...string) (*Locks, error)
-	// Do calls f with the lock held, and a context that ends when it is lost. The
-	// error is that of f, joined with ErrLost if the lock was lost before f returned.
+	// Do calls f while the lock is held, with a context that ends if the lock is lost.
+	// The error is that of f, joined with ErrLost if the lock was lost before f returned.
 	Do(ctx context.Context, name string, f func(ctx context.Context, t Token) error) error
-	// Close gives back all that there is.
+	// Close releases all locks and shuts down.
 	Close() error
 }
 
@@ -53,17 +52,18 @@ var (
 	_ Locker = (*Client)(nil)
 )
 
-// A locker is what all Lockers have in common: all but how a lock is asked for.
+// A locker is what all Lockers have in common: everything but how a lock is requested.
 type locker struct {
 	ask func(ctx context.Context, name string, a lock.Options) (*Lock, error)
 }
 
-// Lock waits for a lock. The error is nil if and only if it is held.
+// Lock waits until the lock is held. The error is nil if and only if it is.
 func (l locker) Lock(ctx context.Context, name string) (*Lock, error) {
 	return l.lock(ctx, name, lock.Options{})
 }
 
-// TryLock does not wait behind anybody.
+// TryLock does not wait. The error is ErrBusy if the lock is held or waited for, and
+// ErrRecovering if that is not yet known.
 func (l locker) TryLock(ctx context.Context, name string) (*Lock, error) {
 	return l.lock(ctx, name, lock.Options{Try: true})
 }
@@ -76,7 +76,7 @@ func (l locker) lock(ctx context.Context, name string, a lock.Options) (*Lock, e
 	return x, nil
 }
 
-// worded gives errors of packages that nobody can import their public names.
+// worded gives errors of internal packages their public names.
 func worded(err error) error {
 	if errors.Is(err, node.ErrEnded) || errors.Is(err, client.ErrClosed) {
 		return fmt.Errorf("%w: %w", ErrClosed, err)
@@ -84,7 +84,8 @@ func worded(err error) error {
 	return err
 }
 
-// LockAll takes several locks, all or none.
+// LockAll acquires several locks, all or none, in an order that is the same in every
+// process.
 func (l locker) LockAll(ctx context.Context, names ...string) (*Locks, error) {
 	names = slices.Clone(names)
 	slices.Sort(names)
@@ -103,7 +104,7 @@ func (l locker) LockAll(ctx context.Context, names ...string) (*Locks, error) {
 	return all, nil
 }
 
-// Do calls f with the lock held.
+// Do calls f while the lock is held, with a context that ends if the lock is lost.
 func (l locker) Do(ctx context.Context, name string, f func(ctx context.Context, t Token) error) (err error) {
 	x, err := l.Lock(ctx, name)
 	if err != nil {
@@ -126,35 +127,37 @@ func merged(ctx context.Context, x *Lock) (context.Context, func()) {
 	}
 }
 
-// A Lock is one that is held, until Unlock or until it is lost.
+// A Lock is a lock that is held, until Unlock or until it is lost.
 type Lock struct{ h lock.Handle }
 
-// Name returns its name.
+// Name returns the name of the lock.
 func (l *Lock) Name() string { return l.h.Name() }
 
-// Token returns the fencing token: it is higher than those of all entries before.
+// Token returns the fencing token of this hold. It is greater than the tokens of all
+// earlier holds.
 func (l *Lock) Token() Token { return Token(l.h.Token()) }
 
-// Context returns a context that ends when the lock is lost or let go; its cause
-// says why.
+// Context returns a context that ends when the lock is lost or released. Its cause is
+// ErrLost or ErrReleased.
 func (l *Lock) Context() context.Context { return l.h.Context() }
 
-// Deadline returns until when the lock is held if the process hears of nobody from
-// now on. It moves on as long as it does.
+// Deadline returns when the lock is lost if no lease is renewed from now on. It moves
+// forward with every renewal. It is a wall-clock time without a monotonic reading, which
+// would stop while the machine is suspended.
 func (l *Lock) Deadline() time.Time { return l.h.Deadline() }
 
 // Err returns nil while the lock is held, and ErrLost or ErrReleased after that. It
-// looks at the clock: whoever was stopped and goes on learns it here first.
+// reads the clock, so that a process that was paused learns of the loss here first.
 func (l *Lock) Err() error { return l.h.Err() }
 
-// Unlock lets go of the lock. The error is ErrLost if it was lost before: then
-// somebody else may have been inside since.
+// Unlock releases the lock. The error is ErrLost if the lock was lost before: another
+// process may have held it since.
 func (l *Lock) Unlock() error { return l.h.Unlock() }
 
-// Locks are several that are held together.
+// Locks are several locks that are held together.
 type Locks struct{ list []*Lock }
 
-// Get returns one of them by its name, or nil.
+// Get returns the lock with this name, or nil.
 func (l *Locks) Get(name string) *Lock {
 	for _, x := range l.list {
 		if x.Name() == name {
@@ -164,7 +167,7 @@ func (l *Locks) Get(name string) *Lock {
 	return nil
 }
 
-// Err returns nil while all are held.
+// Err returns nil while all locks are held.
 func (l *Locks) Err() error {
 	for _, x := range l.list {
 		if err := x.Err(); err != nil {
@@ -174,7 +177,7 @@ func (l *Locks) Err() error {
 	return nil
 }
 
-// Unlock lets go of all. The error is ErrLost if one of them was lost before.
+// Unlock releases all locks. The error is ErrLost if one of them was lost before.
 func (l *Locks) Unlock() error {
 	var all []error
 	for _, x := range slices.Backward(l.list) {
@@ -183,7 +186,7 @@ func (l *Locks) Unlock() error {
 	return errors.Join(all...)
 }
 
-// undo lets go of all that was taken, of which some may be lost.
+// undo releases what has been acquired so far, some of which may be lost.
 func (l *Locks) undo() error {
 	var all []error
 	for _, x := range l.list {

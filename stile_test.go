@@ -23,7 +23,7 @@ func TestLockers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	c, err := stile.Dial(ctx, b.Address())
+	c, err := stile.Dial(ctx, stile.DialConfig{Nodes: []string{b.Address()}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -107,7 +107,7 @@ func (s *site) hurry(o *order) (a answer, err error) {
 	for i := range o.Users {
 		at := i % len(o.Nodes)
 		d := stile.DialConfig{Nodes: slices.Concat(o.Nodes[at:], o.Nodes[:at]), TLS: stile.Certificates{CA: o.CA, Cert: o.Cert, Key: o.Key}}
-		c, err := d.Dial(ctx)
+		c, err := stile.Dial(ctx, d)
 		if err != nil {
 			return a, err
 		}

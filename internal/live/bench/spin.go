@@ -88,7 +88,7 @@ func once(at stile.Locker, name string) error {
 func (s *site) dial(address string) (*stile.Client, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), soon)
 	defer cancel()
-	return stile.DialConfig{Nodes: []string{address}, TLS: s.files}.Dial(ctx)
+	return stile.Dial(ctx, stile.DialConfig{Nodes: []string{address}, TLS: s.files})
 }
 
 // run has so many goroutines do something for so long, and adds up.
