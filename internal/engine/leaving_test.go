@@ -80,6 +80,9 @@ func TestLeaverIsTold(t *testing.T) {
 	if all := d.leaves(66, 66); len(all) > 0 {
 		t.Errorf("the log is being changed, and it is told %v", all)
 	}
+	if all := d.leaves(66, 999); len(all) != 2 || all[1].Kind != Gone {
+		t.Errorf("the record has no such voter, and it is told %v", all)
+	}
 	d.Voters(rest, false, true)
 	if all := d.leaves(66, 66); len(all) != 2 || all[0].Kind != View || all[1].Kind != Gone {
 		t.Errorf("%v, want VIEW and GONE", all)
