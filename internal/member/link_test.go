@@ -378,3 +378,114 @@ func BenchmarkLink(b *testing.B) {
 		})
 	}
 }
+
+// If some of what was sent is confirmed, the rest is asked about after the patience.
+func TestLinkPartlyConfirmed(t *testing.T) {
+	a, b := linkPair(t, 1000, 100)
+	linkSend(t, a, "1")
+	linkCarry(t, 1, a, b)
+	linkSend(t, a, "2")
+	a.Append(nil, 2)       // it is lost
+	linkCarry(t, 50, b, a) // which confirms the first
+	if a.Wake() != 150 || a.Due(149) || !a.Due(150) {
+		t.Fatalf("it wakes at %d, want 150", a.Wake())
+	}
+	if _, got := linkCarry(t, 150, a, b); len(got) != 1 || got[0] != "2" {
+		t.Errorf("%q come", got)
+	}
+}
+
+// A new connection over which nothing is owed has room for any number of packets, also
+// if the one before had room for one.
+func TestLinkRoomAgain(t *testing.T) {
+	a, b := linkPair(t, 1<<20, 100)
+	linkSend(t, a, "1")
+	a.Append(nil, 0) // it is lost
+	if !a.Due(100) || a.room != 1 {
+		t.Fatal("it does not ask again")
+	}
+	p := a.Append(nil, 100)
+	if err := b.Receive(p, 100, func([]byte) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	var k linkPacket
+	if err := k.parse(b.Append(nil, 100)); err != nil {
+		t.Fatal(err)
+	}
+	a.confirm(100, k.got, 0) // the answer to the question is lost
+	a.Up()
+	for range 4 {
+		linkSend(t, a, string(make([]byte, maxPacket)))
+	}
+	if n, got := linkCarry(t, 101, a, b); n != 4 || len(got) != 4 {
+		t.Errorf("%d packets with %d frames: want four of each", n, len(got))
+	}
+}
+
+// A link that has ended keeps nothing, and the first reason counts.
+func TestLinkFrees(t *testing.T) {
+	a, _ := linkPair(t, 1000, 100)
+	linkSend(t, a, "1", "2")
+	a.Append(nil, 0)
+	first := errors.New("first")
+	a.end(first)
+	a.end(errors.New("second"))
+	if a.kept != nil || a.unconfirmed() != 0 || a.over != first || a.at != 0 {
+		t.Errorf("it keeps %d bytes, and has ended because of %v", len(a.kept), a.over)
+	}
+}
+
+// A link that keeps much does not copy all of it for each confirmation.
+func TestLinkKeepsItsArena(t *testing.T) {
+	a, b := linkPair(t, 64<<20, 1000)
+	for range 100 {
+		linkSend(t, a, string(make([]byte, 10_000)))
+	}
+	size := cap(a.kept)
+	for range 10 {
+		p := a.Append(nil, 1)
+		if err := b.Receive(p, 1, func([]byte) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		linkCarry(t, 1, b, a)
+		if a.unconfirmed() == 0 || cap(a.kept) != size {
+			t.Fatalf("%d of %d bytes are allocated for %d", cap(a.kept), size, a.unconfirmed())
+		}
+	}
+}
+
+// A packet has an epoch, two ends and a first frame, all above 0, and frames that fit.
+func TestPacketsAreRefused(t *testing.T) {
+	packet := func(numbers []uint64, rest string) []byte {
+		var w writer
+		for _, x := range numbers {
+			w.number(x)
+		}
+		return append(w, rest...)
+	}
+	good := []uint64{3, 9, 7, 0, 0, 0, 1, 2} // epoch, from, to, got, echo, ask, first, frames
+	var p linkPacket
+	if err := p.parse(packet(good, "\x01a\x00")); err != nil || p.last() != 2 {
+		t.Fatalf("%v, the last is %d", err, p.last())
+	}
+	for i, x := range map[int]uint64{0: 0, 1: 0, 2: 0, 6: 0, 7: 4} {
+		bad := append([]uint64{}, good...)
+		bad[i] = x
+		if err := p.parse(packet(bad, "\x01a\x00")); !errors.Is(err, ErrPacket) {
+			t.Errorf("number %d is %d: %v", i, x, err)
+		}
+	}
+	over := append([]uint64{}, good...)
+	over[6] = 1<<64 - 1
+	for _, b := range [][]byte{packet(good, "\x01a"), packet(good, "\x01a\x00\x00"), packet(good, "\x05a\x00"), packet(good[:7], ""), packet(over, "\x01a\x00")} {
+		if err := p.parse(b); !errors.Is(err, ErrPacket) {
+			t.Errorf("% x: %v", b, err)
+		}
+	}
+	if epoch, from, to, err := PacketEnds(packet(good[:3], "")); epoch != 3 || from != 9 || to != 7 || err != nil {
+		t.Errorf("epoch %d from %d to %d, %v", epoch, from, to, err)
+	}
+	if _, _, _, err := PacketEnds(packet(good[:2], "")); !errors.Is(err, ErrPacket) {
+		t.Errorf("without a receiver: %v", err)
+	}
+}

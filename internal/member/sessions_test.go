@@ -106,6 +106,19 @@ func TestSessionsComplaints(t *testing.T) {
 			a.Down(10, 2)
 			sessionCarry(t, 50, b, a)
 		}, 105},
+		{"not confirmed, and it confirms what was never sent", func(a, b *Sessions) {
+			a.Send(2, []byte("x"))
+			a.Next(10, nil)
+			for _, k := range []linkPacket{{got: 9, first: 1}, {echo: 9, first: 1}, {first: 2 << 32}} {
+				var w writer
+				for _, x := range []uint64{1, 2, 1, k.got, k.echo, 0, k.first, 0} {
+					w.number(x)
+				}
+				if err := a.Receive(50, w, nil); !errors.Is(err, ErrPacket) {
+					t.Errorf("%+v: %v", k, err)
+				}
+			}
+		}, 110},
 		{"full", func(a, b *Sessions) { a.Send(2, make([]byte, 60)); a.Send(2, make([]byte, 60)) }, 0},
 		{"it sends rubbish", func(a, b *Sessions) {
 			b.Send(1, []byte("x"))

@@ -1,0 +1,330 @@
+package member
+
+import (
+	"slices"
+	"testing"
+)
+
+// witnesses returns three members in a second view of which none has heard another's
+// report, after f has happened in the first. The first is the home of a lock in both.
+func witnesses(t *testing.T, name func(v, w View) string, happens func(f *fleet, name string)) (*fleet, string) {
+	f := newFleet(t, "central", 3)
+	v := f.next()
+	lock := name(f.view, v)
+	happens(f, lock)
+	f.mail = nil
+	f.install(v)
+	f.mail = nil
+	return f, lock
+}
+
+// A member that was the home in the view before, and had let go of a lock, does not vouch
+// for those who entered by the algorithm since, also if it is its first lock. One that
+// had not let go vouches for all but those it suspected and the one it had lent to.
+func TestTestimony(t *testing.T) {
+	home := func(v, w View) string { return away(v, w, 0, 0) }
+	may := func(f *fleet, name string) []int { return f.members[0].testimony(name).list() }
+
+	f, name := witnesses(t, home, func(f *fleet, name string) { f.lock(1, name); f.settle() })
+	if got := may(f, name); !slices.Contains(got, 1) {
+		t.Errorf("m2 is inside, and the home that has let go says that it may be %v", got)
+	}
+	f, name = witnesses(t, home, func(*fleet, string) {})
+	if got := may(f, name); len(got) > 0 {
+		t.Errorf("nobody has used it, and the home says that %v may be inside", got)
+	}
+	f, name = witnesses(t, home, func(f *fleet, name string) { f.lock(0, name); f.settle(); f.unlock(0, name); f.settle() })
+	if got := may(f, name); len(got) > 0 {
+		t.Errorf("it was released, and the home says that %v may be inside", got)
+	}
+	f, name = witnesses(t, home, func(f *fleet, name string) { f.lock(0, name); f.settle() })
+	if got := may(f, name); !slices.Equal(got, []int{0}) {
+		t.Errorf("the home is inside, and says that it may be %v", got)
+	}
+	if got := f.members[1].testimony(name).list(); !slices.Equal(got, []int{0, 1, 2}) {
+		t.Errorf("one that knows nothing says %v", got)
+	}
+	f.members[0].frozen = nil
+	if got := may(f, "another"); !slices.Equal(got, []int{0, 1, 2}) {
+		t.Errorf("without the view before it says %v", got)
+	}
+
+	// In the view before, m3 waited in a still older one, and the home has lent to it.
+	f = newFleet(t, "central", 3)
+	v := f.next()
+	name = away(f.view, v, 0, 0)
+	f.lock(1, name)
+	f.settle()
+	f.lock(2, name)
+	f.settle()
+	f.install(v)
+	f.settle()
+	f.unlock(1, name)
+	f.settle()
+	if !f.holds(2, name) {
+		t.Fatal("it is not lent")
+	}
+	v = f.next()
+	f.install(v)
+	f.mail = nil
+	if got := may(f, name); !slices.Equal(got, []int{2}) {
+		t.Errorf("it was lent to m3, and the home says that %v may be inside", got)
+	}
+}
+
+// loan returns the LEND frame that is in flight.
+func (f *fleet) loan() (to uint64, x frame) {
+	for _, l := range f.mail {
+		if frameKind(l.bytes[0]) == lendFrame {
+			if err := x.parse(l.bytes); err != nil {
+				f.tb.Fatal(err)
+			}
+			return l.to, x
+		}
+	}
+	f.tb.Fatal("nothing is lent")
+	return 0, x
+}
+
+// A lock is lent until the next one that waited in an older epoch has its turn, be it
+// elsewhere or at the home; to the last one without an end.
+func TestLoansEnd(t *testing.T) {
+	for _, order := range [][]int{{1, 2, 3}, {2, 1, 0}, {1, 0, 2}, {1, 2, 0}, {3, 2, 1}, {1, 0}, {1, 3}, {1}} {
+		f := newFleet(t, "central", 4)
+		v := f.next()
+		name := away(f.view, v, 0, 0)
+		f.lock(0, name)
+		f.settle()
+		var turns []turn
+		for _, i := range order {
+			f.lock(i, name)
+			f.settle()
+			y, _ := f.members[i].Explain(name)
+			turns = append(turns, turn{y.Waiters[0].Stamp, i})
+		}
+		slices.SortFunc(turns, func(a, b turn) int {
+			if a.stamp.Less(b.stamp) {
+				return -1
+			}
+			return 1
+		})
+		f.install(v)
+		f.settle()
+		f.unlock(0, name)
+		want := lastStamp()
+		if len(turns) > 1 {
+			want = turns[1].stamp
+		}
+		if to, x := f.loan(); to != uint64(turns[0].rank+1) || x.until != want {
+			t.Errorf("%v wait: lent to m%d until %v, want %v until %v", order, to, x.until, turns[0], want)
+		}
+	}
+}
+
+// While others wait, the home lets so many local waiters in before it lets go, and a
+// borrower as many before it returns a lock.
+func TestHomeHandsOver(t *testing.T) {
+	f := newFleet(t, "central", 2)
+	f.members[0].Settings.Handover = 3
+	name := away(f.view, f.view, 0, 0)
+	for range 6 {
+		f.lock(0, name)
+	}
+	f.lock(1, name)
+	f.settle()
+	entered := 0
+	for ; f.holds(0, name); f.settle() {
+		entered++
+		f.unlock(0, name)
+	}
+	if entered != 3 || !f.holds(1, name) {
+		t.Errorf("%d enter at the home before it lets go, want 3", entered)
+	}
+
+	f = newFleet(t, "central", 3)
+	v := f.next()
+	name = away(f.view, v, 0, 0)
+	f.lock(0, name)
+	f.settle()
+	f.lock(1, name)
+	f.settle()
+	f.install(v)
+	f.settle()
+	f.members[1].Settings.Handover = 3
+	f.unlock(0, name)
+	f.settle()
+	for range 6 {
+		f.lock(1, name) // these have not waited in an older epoch
+	}
+	f.lock(2, name)
+	f.settle()
+	entered = 0
+	for ; f.holds(1, name); f.settle() {
+		entered++
+		f.unlock(1, name)
+	}
+	if entered != 3 || !f.holds(2, name) {
+		t.Errorf("%d enter at the borrower before it returns the lock, want 3", entered)
+	}
+}
+
+// A client that holds a lock from an older epoch lets go of it when its session is
+// closed. What is due by then has happened before, and the member knows when it is next
+// to be woken.
+func TestCloseCarried(t *testing.T) {
+	f := newFleet(t, "central", 2)
+	m := f.members[0]
+	if _, err := m.Renew(0, 7, Second); err != nil || m.Out.Wake != Instant(Second) {
+		t.Fatalf("it is woken at %d, when the session does not end (%v)", m.Out.Wake, err)
+	}
+	v := f.next()
+	name := away(f.view, v, 1, 1)
+	ticket, err := m.Lock(0, name, Ask{Client: 7, Deadline: Never})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.take(0)
+	f.settle()
+	f.install(v)
+	f.settle()
+	f.lock(1, name)
+	f.settle()
+	if !f.holds(0, name) || m.waiter(ticket).at.holder != m.waiter(ticket) {
+		t.Fatal("the client does not hold it")
+	}
+	heard := told(f, 0)
+	own, err := m.Lock(0, name, Ask{Deadline: 9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.renewAt = Never
+	m.Close(10, 7)
+	if m.Out.Wake != m.deadline() {
+		t.Errorf("it is woken at %d for a session that is over", m.Out.Wake)
+	}
+	f.take(0)
+	f.settle()
+	if want := []Event{{Ticket: own, Kind: Late}, {Ticket: ticket, Kind: Lost, Cause: Closed, Token: (*heard)[1].Token}}; !slices.Equal(*heard, want) {
+		t.Errorf("heard %v, want %v", *heard, want)
+	}
+	if !f.holds(1, name) || m.Inside() != 0 {
+		t.Errorf("m2 is inside: %v, %d at m1", f.holds(1, name), m.Inside())
+	}
+}
+
+// A home whose members are all new asks nobody about what a ghost may hold.
+func TestNobodyToAsk(t *testing.T) {
+	f := newFleet(t, "central", 2)
+	v := f.next(2)
+	v.Ghosts = []Ghost{{2, Second}}
+	f.install(v)
+	f.lock(0, "a")
+	m := f.members[0]
+	if m.Bulk() || len(m.epoch.queries) > 0 || f.holds(0, "a") {
+		t.Errorf("%d queries for nobody; inside beside a ghost: %v", len(m.epoch.queries), f.holds(0, "a"))
+	}
+	m.Wake(2 * Instant(Second))
+	if f.take(0); !f.holds(0, "a") {
+		t.Error("it waits forever")
+	}
+}
+
+// A try asks each other member, and is refused by what one of them says; it asks again
+// when all have said no, and not before.
+func TestTryAsks(t *testing.T) {
+	f := newFleet(t, "central", 4)
+	name := away(f.view, f.view, 3, 3)
+	m := f.members[0]
+	probes := func() (n int) {
+		for _, l := range f.mail {
+			if frameKind(l.bytes[0]) == probeFrame {
+				n++
+			}
+		}
+		return n
+	}
+	answer := func(from uint64, k Ticket, x frame) {
+		x.name, x.try = []byte(name), uint64(k)
+		if err := m.Deliver(0, from, x.append(nil)); err != nil {
+			t.Fatal(err)
+		}
+		f.take(0)
+	}
+	heard := told(f, 0)
+	for _, x := range []struct {
+		f    frame
+		want EventKind
+	}{{frame{kind: busyFrame}, Busy}, {frame{kind: busyFrame, again: true}, Recovering}} {
+		k := f.try(0, name)
+		if n := probes(); n != 3 {
+			t.Fatalf("%d are asked, want 3", n)
+		}
+		f.mail = nil
+		for from := range uint64(3) {
+			if probes() > 0 || len(*heard) > 0 {
+				t.Errorf("after %d of 3 answers: %d questions, %v", from, probes(), *heard)
+			}
+			answer(from+2, k, frame{kind: freeFrame})
+		}
+		if n := probes(); n != 3 {
+			t.Errorf("%d are asked again, want 3", n)
+		}
+		f.mail = nil
+		answer(2, k, x.f)
+		if len(*heard) != 1 || (*heard)[0].Kind != x.want || (*heard)[0].Ticket != k {
+			t.Errorf("heard %v", *heard)
+		}
+		*heard = nil
+		answer(3, k, x.f) // it is over
+		k = f.lock(0, name)
+		answer(2, k, x.f) // it is no try
+		m.Cancel(0, k)
+		f.take(0)
+		if len(*heard) > 0 {
+			t.Errorf("heard %v", *heard)
+		}
+		f.mail = nil
+	}
+}
+
+// A try is refused while somebody waits, but not by another try.
+func TestTryBehindOthers(t *testing.T) {
+	f := newFleet(t, "central", 2)
+	m := f.members[0]
+	m.lease = 0
+	name := away(f.view, f.view, 0, 0)
+	heard := told(f, 0)
+	if _, err := m.Lock(0, name, Ask{Deadline: Never}); err != nil {
+		t.Fatal(err)
+	}
+	m.lease = Never - 1
+	e := m.epoch
+	u := e.found(find(&e.table, name, hashName(name)))
+	first := u.first
+	if u.patient(first) || !u.patient(nil) {
+		t.Error("it waits behind itself, or others do not wait behind it")
+	}
+	first.try = true
+	if u.patient(nil) {
+		t.Error("others wait behind a try")
+	}
+	first.try = false
+	f.try(0, name)
+	if n := len(*heard); n == 0 || (*heard)[n-1].Kind != Busy {
+		t.Errorf("heard %v", *heard)
+	}
+	probed := func() frameKind {
+		if err := m.Deliver(0, 2, (&frame{kind: probeFrame, name: []byte(name), try: 5}).append(nil)); err != nil {
+			t.Fatal(err)
+		}
+		k := frameKind(m.Out.Frames[len(m.Out.Frames)-1].Bytes[0])
+		f.take(0)
+		return k
+	}
+	m.Cancel(0, first.ticket)
+	f.take(0)
+	u = e.use(lockOf(e, name))
+	if u.lendee = 0; probed() != busyFrame {
+		t.Error("a lock that is lent is free")
+	}
+}
