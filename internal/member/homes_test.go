@@ -2,6 +2,7 @@ package member
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -26,8 +27,12 @@ func TestTestimony(t *testing.T) {
 	may := func(f *fleet, name string) []int { return f.members[0].testimony(name).list() }
 
 	f, name := witnesses(t, home, func(f *fleet, name string) { f.lock(1, name); f.settle() })
-	if got := may(f, name); !slices.Contains(got, 1) {
+	if got := may(f, name); !slices.Equal(got, []int{0, 1}) {
 		t.Errorf("m2 is inside, and the home that has let go says that it may be %v", got)
+	}
+	f, name = witnesses(t, home, func(f *fleet, name string) { f.lock(1, name) })
+	if got := f.members[1].testimony(name).list(); !slices.Equal(got, []int{0, 1, 2}) {
+		t.Errorf("m2 has not heard that the home has let go, and says %v", got)
 	}
 	f, name = witnesses(t, home, func(*fleet, string) {})
 	if got := may(f, name); len(got) > 0 {
@@ -287,44 +292,104 @@ func TestTryAsks(t *testing.T) {
 	}
 }
 
-// A try is refused while somebody waits, but not by another try.
-func TestTryBehindOthers(t *testing.T) {
-	f := newFleet(t, "central", 2)
-	m := f.members[0]
-	m.lease = 0
-	name := away(f.view, f.view, 0, 0)
-	heard := told(f, 0)
-	if _, err := m.Lock(0, name, Ask{Deadline: Never}); err != nil {
-		t.Fatal(err)
+// A member that is asked by one who tries says what it knows of the lock: at the home
+// also whom it is lent to, who waits for a loan, and who may be inside by an older epoch.
+func TestProbed(t *testing.T) {
+	free, busy, recovering := "FREE", "BUSY", "BUSY recovering"
+	request := func(try bool) func(m *Member, u *use) {
+		return func(m *Member, u *use) { w := m.newWaiter(&m.own); w.try = try; u.push(w) }
 	}
-	m.lease = Never - 1
-	e := m.epoch
-	u := e.found(find(&e.table, name, hashName(name)))
-	first := u.first
-	if u.patient(first) || !u.patient(nil) {
-		t.Error("it waits behind itself, or others do not wait behind it")
-	}
-	first.try = true
-	if u.patient(nil) {
-		t.Error("others wait behind a try")
-	}
-	first.try = false
-	f.try(0, name)
-	if n := len(*heard); n == 0 || (*heard)[n-1].Kind != Busy {
-		t.Errorf("heard %v", *heard)
-	}
-	probed := func() frameKind {
+	for _, x := range []struct {
+		what       string
+		home, late bool // it is the home; reports are missing
+		set        func(m *Member, u *use)
+		want       string
+	}{
+		{"unknown", false, false, nil, free},
+		{"unknown at the home", true, false, nil, free},
+		{"unknown at the home, reports are missing", true, true, nil, recovering},
+		{"unknown elsewhere, reports are missing", false, true, nil, free},
+		{"wanted at the home, reports are missing", true, true, func(*Member, *use) {}, recovering},
+		{"held", false, false, func(m *Member, u *use) { u.holder = m.newWaiter(&m.own) }, busy},
+		{"held at the home, reports are missing", true, true, func(m *Member, u *use) { u.holder = m.newWaiter(&m.own) }, busy},
+		{"lost, and may be acted on", false, false, func(_ *Member, u *use) { u.lapsed = true }, busy},
+		{"waited for", false, false, request(false), busy},
+		{"tried", false, false, request(true), free},
+		{"lent to the first", true, false, func(_ *Member, u *use) { u.lendee = 0 }, busy},
+		{"lent to another", true, false, func(_ *Member, u *use) { u.lendee = 1 }, busy},
+		{"to be lent", true, false, func(_ *Member, u *use) { u.queue = []turn{{}} }, busy},
+		{"not lent", true, false, func(*Member, *use) {}, free},
+	} {
+		f := newFleet(t, "central", 3)
+		home := 1
+		if x.home {
+			home = 0
+		}
+		v := f.next()
+		name := away(f.view, v, home, home)
+		f.install(v)
+		if !x.late {
+			f.settle()
+		}
+		m := f.members[0]
+		if x.set != nil {
+			x.set(m, m.epoch.use(lockOf(m.epoch, name)))
+		}
+		m.Out.Reset()
 		if err := m.Deliver(0, 2, (&frame{kind: probeFrame, name: []byte(name), try: 5}).append(nil)); err != nil {
 			t.Fatal(err)
 		}
-		k := frameKind(m.Out.Frames[len(m.Out.Frames)-1].Bytes[0])
-		f.take(0)
-		return k
+		var got frame
+		if len(m.Out.Frames) != 1 || m.Out.Frames[0].To != 2 || got.parse(m.Out.Frames[0].Bytes) != nil || got.try != 5 {
+			t.Fatalf("%s: answers %v", x.what, m.Out.Frames)
+		}
+		s, _ := Look(m.Out.Frames[0].Bytes)
+		if said := strings.TrimSpace(s.Kind + " " + s.Text); said != x.want {
+			t.Errorf("%s: %s, want %s", x.what, said, x.want)
+		}
+		if known := m.epoch.table.len() > 0; known != (x.set != nil) {
+			t.Errorf("%s: known afterwards: %v", x.what, known)
+		}
 	}
-	m.Cancel(0, first.ticket)
-	f.take(0)
-	u = e.use(lockOf(e, name))
-	if u.lendee = 0; probed() != busyFrame {
-		t.Error("a lock that is lent is free")
+}
+
+// A try is refused at once for what its own member knows: the same, and that it has no
+// lease.
+func TestTryRefusedAtOnce(t *testing.T) {
+	for _, x := range []struct {
+		what       string
+		home, late bool
+		set        func(f *fleet, m *Member, name string)
+		want       EventKind
+	}{
+		{"no lease", false, false, func(_ *fleet, m *Member, _ string) { m.lease = 0 }, Recovering},
+		{"reports are missing", true, true, func(_ *fleet, m *Member, _ string) { m.frozen = nil }, Recovering},
+		{"held", false, false, func(f *fleet, _ *Member, name string) { f.lock(0, name); f.settle() }, Busy},
+		{"waited for", false, false, func(f *fleet, _ *Member, name string) { f.lock(1, name); f.settle(); f.lock(0, name) }, Busy},
+		{"lent", true, false, func(_ *fleet, m *Member, name string) { m.epoch.use(lockOf(m.epoch, name)).lendee = 0 }, Busy},
+	} {
+		f := newFleet(t, "central", 3)
+		home := 2
+		if x.home {
+			home = 0
+		}
+		v := f.next()
+		name := away(f.view, v, home, home)
+		f.install(v)
+		if !x.late {
+			f.settle()
+		}
+		x.set(f, f.members[0], name)
+		f.mail = nil
+		heard := told(f, 0)
+		k := f.try(0, name)
+		if len(*heard) != 1 || (*heard)[0].Ticket != k || (*heard)[0].Kind != x.want {
+			t.Errorf("%s: heard %v", x.what, *heard)
+		}
+		for _, l := range f.mail {
+			if frameKind(l.bytes[0]) == probeFrame {
+				t.Errorf("%s: others are asked", x.what)
+			}
+		}
 	}
 }

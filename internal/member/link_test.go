@@ -424,9 +424,15 @@ func TestLinkRoomAgain(t *testing.T) {
 
 // A link that has ended keeps nothing, and the first reason counts.
 func TestLinkFrees(t *testing.T) {
-	a, _ := linkPair(t, 1000, 100)
-	linkSend(t, a, "1", "2")
+	a, b := linkPair(t, 1000, 100)
+	linkSend(t, a, "1")
+	linkCarry(t, 0, a, b)
+	linkSend(t, a, "2")
 	a.Append(nil, 0)
+	linkCarry(t, 25, b, a) // which confirms the first
+	if a.head == 0 || a.at == 0 {
+		t.Fatal("want one of two frames confirmed")
+	}
 	first := errors.New("first")
 	a.end(first)
 	a.end(errors.New("second"))
@@ -451,6 +457,14 @@ func TestLinkKeepsItsArena(t *testing.T) {
 		if a.unconfirmed() == 0 || cap(a.kept) != size {
 			t.Fatalf("%d of %d bytes are allocated for %d", cap(a.kept), size, a.unconfirmed())
 		}
+	}
+	a, b = linkPair(t, 1000, 100)
+	linkSend(t, a, string(make([]byte, 500)))
+	linkCarry(t, 1, a, b)
+	linkSend(t, a, "more")
+	size = cap(a.kept)
+	if linkCarry(t, 26, b, a); a.unconfirmed() != 5 || cap(a.kept) != size {
+		t.Errorf("%d of %d bytes are allocated for %d", cap(a.kept), size, a.unconfirmed())
 	}
 }
 

@@ -79,37 +79,43 @@ func (x *evil) Step(in core.Input, out *core.Output) error {
 // A malformed message of an algorithm is as if it had not come, for the first lock of a
 // member as for any other.
 func TestMalformedMessage(t *testing.T) {
-	for _, before := range []int{0, 1} {
-		f := newFleet(t, "central", 2)
-		names := homed(f.view, 0, before+1, 10)
-		for _, name := range names[:before] {
-			lockOf(f.members[0].epoch, name)
-		}
+	for before := range 2 {
+		f := newFleet(t, "central", 3)
+		m, names := f.members[0], homed(f.view, 0, before+1, 10)
 		name := names[before]
-		m := f.members[0]
-		n := lockOf(m.epoch, name)
+		for _, other := range names[:before] {
+			lockOf(m.epoch, other)
+		}
 		f.lock(1, name)
+		f.settle()
+		f.lock(2, name)
 		request := f.mail[0]
 		if request.to != 1 || frameKind(request.bytes[0]) != algFrame {
 			t.Fatalf("the first frame is %v to %d", frameKind(request.bytes[0]), request.to)
 		}
-		was := slices.Clone(m.epoch.table.state(n))
-		machine, err := m.epoch.machine(n)
-		if err != nil {
-			t.Fatal(err)
+		n := lockOf(m.epoch, name)
+		state := func() []byte {
+			machine, err := m.epoch.machine(n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return machine.AppendState(nil)
 		}
-		all := m.epoch.schools[0].machines
-		seat := m.epoch.seat(m.epoch.table.lock(n))
+		was := state()
+		all, seat := m.epoch.schools[0].machines, m.epoch.seat(m.epoch.table.lock(n))
+		machine := all[seat]
 		all[seat] = &evil{machine}
-		if err := m.Deliver(0, 2, request.bytes); !errors.Is(err, errFrame) {
+		if err := m.Deliver(0, 3, request.bytes); !errors.Is(err, errFrame) {
 			t.Errorf("%v", err)
 		}
 		all[seat] = machine
-		if machine, err = m.epoch.machine(n); err != nil || !slices.Equal(machine.AppendState(nil), was) {
-			t.Errorf("lock %d is in state %x, want %x (%v)", n, machine.AppendState(nil), was, err)
+		if is := state(); !slices.Equal(is, was) {
+			t.Errorf("lock %d is in state %x, want %x", n, is, was)
 		}
 		f.settle()
-		if !f.holds(1, name) {
+		f.unlock(1, name)
+		f.settle()
+		if !f.holds(2, name) {
 			t.Error("the same message, whole, is not taken afterwards")
 		}
 	}
