@@ -158,6 +158,9 @@ func TestVoterKnowsLittle(t *testing.T) {
 	if all := d.say("m", Message{Kind: Renew, Inc: 65}); len(all) != 1 || all[0].Kind != NotLeader {
 		t.Errorf("%v", all)
 	}
+	if all := d.say("m", Message{Kind: Renew, Inc: 5}); len(all) != 1 || all[0].Kind != NotLeader {
+		t.Errorf("a small incarnation: %v", all)
+	}
 	d = leader(t, 2, 1)
 	if all := d.say("m", Message{Kind: Fetch, Inc: 3 * 64, Epoch: 0}); len(all) != 1 || all[0].Kind != NotLeader {
 		t.Errorf("%v", all)
