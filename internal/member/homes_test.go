@@ -146,6 +146,18 @@ func TestHomeHandsOver(t *testing.T) {
 		t.Errorf("%d enter at the home before it lets go, want 3", entered)
 	}
 
+	f = newFleet(t, "central", 2)
+	f.members[0].Settings.Handover = 3
+	for range 6 {
+		f.lock(0, name)
+	}
+	for range 6 {
+		if y, _ := f.members[0].Explain(name); y.Cleared {
+			t.Error("the home lets go of a lock that no other member wants")
+		}
+		f.unlock(0, name)
+	}
+
 	f = newFleet(t, "central", 3)
 	v := f.next()
 	name = away(f.view, v, 0, 0)

@@ -91,6 +91,9 @@ func TestToken(t *testing.T) {
 			t.Errorf("%v: %v", big, err)
 		}
 	}
+	if !(Token{}).IsNone() || (Token{1, 0}).IsNone() || (Token{0, 1}).IsNone() {
+		t.Error("only the zero token is none")
+	}
 	if _, err := ParseToken(make([]byte, 15)); err == nil {
 		t.Error("15 bytes are a token")
 	}
@@ -120,6 +123,7 @@ func TestViewCheck(t *testing.T) {
 		{func(v *View) { v.Ghosts = append(v.Ghosts, v.Ghosts[0]) }, "a ghost twice"},
 		{func(v *View) { v.Ghosts = make([]Ghost, 193) }, "193 ghosts"},
 		{func(v *View) { v.Choices = nil }, "no algorithm"},
+		{func(v *View) { v.Choices = append(v.Choices, v.Choices[0]) }, "two algorithms"},
 		{func(v *View) { v.Choices = make([]Choice, 256) }, "256 choices"},
 	} {
 		v := good()

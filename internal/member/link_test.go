@@ -2,6 +2,7 @@ package member
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"testing"
@@ -501,5 +502,30 @@ func TestPacketsAreRefused(t *testing.T) {
 	}
 	if _, _, _, err := PacketEnds(packet(good[:2], "")); !errors.Is(err, ErrPacket) {
 		t.Errorf("without a receiver: %v", err)
+	}
+}
+
+// When most of what a link has allocated is confirmed, that is used again before more is
+// allocated.
+func TestLinkUsesRoomAgain(t *testing.T) {
+	a, b := linkPair(t, 1<<20, 100)
+	a.kept = make([]byte, 0, 600)
+	for range 4 {
+		linkSend(t, a, string(make([]byte, 100)))
+	}
+	linkCarry(t, 1, a, b)
+	for len(a.kept)+binary.MaxVarintLen64+50 <= cap(a.kept) {
+		linkSend(t, a, string(make([]byte, 50)))
+	}
+	size := cap(a.kept)
+	linkCarry(t, 26, b, a) // which confirms the first four
+	if a.head < len(a.kept)/2 || a.unconfirmed() == 0 {
+		t.Fatalf("%d of %d bytes are confirmed: want more than half, and not all", a.head, len(a.kept))
+	}
+	if linkSend(t, a, string(make([]byte, 50))); cap(a.kept) != size || a.head != 0 {
+		t.Errorf("%d bytes are allocated, %d before", cap(a.kept), size)
+	}
+	if _, got := linkCarry(t, 27, a, b); len(got) == 0 || len(got[0]) != 50 {
+		t.Errorf("%d frames come", len(got))
 	}
 }

@@ -161,3 +161,46 @@ func TestMouldDoesNotGrow(t *testing.T) {
 		}
 	}
 }
+
+// A mould keeps how a lease stands.
+func TestMouldLease(t *testing.T) {
+	f := newFleet(t, "central", 2)
+	for lease, want := range map[Instant]LeaseState{0: NoLease, 1: Over, f.members[0].margin: Over, f.members[0].margin + 1: Runs} {
+		m := f.members[0]
+		m.lease = lease
+		var s State
+		if err := (&Mould{Member: m}).Save(&s); err != nil || s.Lease != want {
+			t.Errorf("a lease until %d: %d, want %d (%v)", lease, s.Lease, want, err)
+		}
+	}
+}
+
+// Ghosts are over, due, or neither; those that are due are over as soon as the member is
+// called. A lapse passes at once if the state says so.
+func TestMouldGhosts(t *testing.T) {
+	f := newFleet(t, "central", 5)
+	v := f.next(2, 3, 4, 5)
+	v.Ghosts = []Ghost{{2, Second}, {3, Second}, {4, Second}, {5, Second}}
+	d, err := NewMould(f.members[0].Config, "a", []View{v})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		s := State{Lease: Runs, Present: Part{Epoch: 2, Reported: 1, Over: 0b0001, Due: 0b0110}}
+		if err := d.Load(&s); err != nil {
+			t.Fatal(err)
+		}
+		e := d.Member.epoch
+		if want := []Instant{0, 0, 0, Never - 1}; !slices.Equal(e.ghosts, want) || e.next != 0 || e.over != (set{0b00010}) {
+			t.Errorf("ghosts are over at %v, the next at %d; %v are over", e.ghosts, e.next, e.over.list())
+		}
+		d.Member.Wake(0)
+		if e.over != (set{0b01110}) || e.next != Never-1 {
+			t.Errorf("%v are over, the next at %d", e.over.list(), e.next)
+		}
+		s.Present.Over, s.Present.Due = 0b1111, 0
+		if err := d.Load(&s); err != nil || e.next != Never {
+			t.Errorf("all are over, and the next is at %d (%v)", e.next, err)
+		}
+	}
+}

@@ -1,9 +1,13 @@
 package member
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"unsafe"
+
+	"github.com/stile-lock/stile/core"
 )
 
 // The index grows when three quarters of it are used, and by twice.
@@ -47,6 +51,23 @@ func TestTableBytes(t *testing.T) {
 	}
 }
 
+// A state that becomes short gives back its place on a shelf.
+func TestTableGivesBack(t *testing.T) {
+	var x table
+	n := add(&x, "a", hashName("a"))
+	for range 1000 {
+		x.setState(n, make([]byte, 100))
+		x.setState(n, make([]byte, inline))
+	}
+	s := &x.shelves[class(100)]
+	if s.n != 7*step || len(s.free) != 1 {
+		t.Errorf("%d bytes for one state, %d places free", s.n, len(s.free))
+	}
+	if got := x.state(n); len(got) != inline {
+		t.Errorf("a state of %d bytes", len(got))
+	}
+}
+
 // What was kept of a lock in use is used again for the next one.
 func TestUsesAreRecycled(t *testing.T) {
 	f := newFleet(t, "central", 1)
@@ -60,6 +81,83 @@ func TestUsesAreRecycled(t *testing.T) {
 		f.unlock(0, name)
 		if len(e.spare) != 1 || len(e.free) != 1 || e.busy != 0 {
 			t.Errorf("%d in use: %d spare, %d places free", e.busy, len(e.spare), len(e.free))
+		}
+	}
+}
+
+// The view before is let go when all have reported: it helps nobody any more.
+func TestViewBeforeIsLetGo(t *testing.T) {
+	f := newFleet(t, "central", 2)
+	f.install(f.next())
+	if f.members[0].frozen == nil {
+		t.Error("it is let go before the reports have come")
+	}
+	f.settle()
+	for _, m := range f.members {
+		if m.frozen != nil {
+			t.Errorf("m%d keeps the view before", m.Inc)
+		}
+	}
+}
+
+// A lock is run by the algorithm that its name chooses, also if there are only two.
+func TestTwoAlgorithms(t *testing.T) {
+	f := newFleet(t, "central", 1)
+	v := f.next()
+	v.Choices = []Choice{{"", "central", 1}, {"x/", "raymond", 1}}
+	f.install(v)
+	for name, want := range map[string]string{"a": "central", "x/a": "raymond"} {
+		f.lock(0, name)
+		if y, _ := f.members[0].Explain(name); y.Algorithm != want {
+			t.Errorf("%s is run by %s, want %s", name, y.Algorithm, want)
+		}
+	}
+}
+
+// A forgetful machine cannot read its state.
+type forgetful struct{ core.Machine }
+
+func (x *forgetful) LoadState(b []byte) error {
+	return errors.Join(x.Machine.LoadState(b), errors.New("planted"))
+}
+
+// A machine that could not read the state of one lock is in no state that another one's
+// instance can go on from.
+func TestStateCannotBeRead(t *testing.T) {
+	f := newFleet(t, "central", 2)
+	e := f.members[0].epoch
+	names := homed(f.view, 0, 2, 10)
+	f.lock(0, names[0])
+	f.settle()
+	first, second := lockOf(e, names[0]), lockOf(e, names[1])
+	machine, err := e.machine(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := machine.AppendState(nil)
+	machines, seat := e.schools[0].machines, e.seat(e.table.lock(first))
+	machines[seat] = &forgetful{machine}
+	if _, err := e.machine(second); err == nil {
+		t.Fatal("it is read")
+	}
+	machines[seat] = machine
+	e.table.setState(second, nil)
+	_ = machine.LoadState(e.schools[0].born[seat])
+	if machine, err = e.machine(first); err != nil || !slices.Equal(machine.AppendState(nil), want) {
+		t.Errorf("state %x, want %x (%v)", machine.AppendState(nil), want, err)
+	}
+}
+
+// What a step has sent stays allocated for the next one, unless it was a lot.
+func TestOutKeepsItsArena(t *testing.T) {
+	for size, kept := range map[int]bool{10: true, maxArena: true, maxArena + 1: false} {
+		o := Out{arena: make([]byte, 5, size), Frames: make([]Frame, 3), Events: make([]Event, 2), Renew: 4}
+		o.Reset()
+		if len(o.arena)+len(o.Frames)+len(o.Events) > 0 || o.Renew != 0 {
+			t.Errorf("it is not empty: %+v", o)
+		}
+		if (cap(o.arena) == size) != kept || (cap(o.Frames) == 3) != kept {
+			t.Errorf("%d of %d bytes are kept", cap(o.arena), size)
 		}
 	}
 }
