@@ -183,6 +183,33 @@ func TestHomeHandsOver(t *testing.T) {
 	if entered != 3 || !f.holds(2, name) {
 		t.Errorf("%d enter at the borrower before it returns the lock, want 3", entered)
 	}
+
+	f = newFleet(t, "central", 2)
+	v = f.next()
+	name = away(f.view, v, 0, 0)
+	f.lock(0, name)
+	f.settle()
+	f.lock(1, name)
+	f.settle()
+	f.install(v)
+	f.settle()
+	f.members[0].Settings.Handover = 3
+	f.unlock(0, name)
+	f.settle() // it is lent
+	for range 6 {
+		f.lock(0, name)
+	}
+	f.unlock(1, name)
+	f.lock(1, name)
+	f.settle() // it is returned, and wanted again
+	entered = 0
+	for ; f.holds(0, name); f.settle() {
+		entered++
+		f.unlock(0, name)
+	}
+	if entered != 3 || !f.holds(1, name) {
+		t.Errorf("%d enter at the home after a loan, want 3", entered)
+	}
 }
 
 // A client that holds a lock from an older epoch lets go of it when its session is
@@ -362,6 +389,26 @@ func TestProbed(t *testing.T) {
 		if known := m.epoch.table.len() > 0; known != (x.set != nil) {
 			t.Errorf("%s: known afterwards: %v", x.what, known)
 		}
+	}
+}
+
+// A try of a lock that has another home asks, also while reports are missing.
+func TestTryElsewhere(t *testing.T) {
+	f := newFleet(t, "central", 3)
+	v := f.next()
+	name := away(f.view, v, 2, 2)
+	f.install(v)
+	f.mail = nil
+	heard := told(f, 0)
+	f.try(0, name)
+	asked := 0
+	for _, l := range f.mail {
+		if frameKind(l.bytes[0]) == probeFrame {
+			asked++
+		}
+	}
+	if len(*heard) > 0 || asked != 2 {
+		t.Errorf("heard %v, %d are asked", *heard, asked)
 	}
 }
 
