@@ -109,10 +109,26 @@ func TestViewCheck(t *testing.T) {
 	if v := good(); v.Check() != nil {
 		t.Fatal(v.Check())
 	}
+	largest := View{Epoch: 2, BeforeEpoch: 1}
+	for i := range uint64(MaxMembers) {
+		largest.Members, largest.Before = append(largest.Members, Who{"m", i + 1}), append(largest.Before, i+1)
+	}
+	for i := range uint64(MaxGhosts) {
+		largest.Ghosts = append(largest.Ghosts, Ghost{1000 + i, MaxSpan})
+	}
+	for i := range maxChoices {
+		largest.Choices = append(largest.Choices, Choice{strings.Repeat("x", i), "central", 1})
+	}
+	if err := largest.Check(); err != nil {
+		t.Errorf("the largest view: %v", err)
+	}
 	for _, c := range []struct {
 		change func(v *View)
 		want   string
 	}{
+		{func(v *View) { v.Epoch, v.BeforeEpoch = 0, 0 }, "epochs begin at 1, and rise"},
+		{func(v *View) { v.Before = make([]uint64, 65) }, "65 members before"},
+		{func(v *View) { v.Ghosts[0].Rest = MaxSpan + 1 }, "0 to a day"},
 		{func(v *View) { v.Epoch = 1 }, "epochs begin at 1, and rise"},
 		{func(v *View) { v.Members = nil }, "0 members"},
 		{func(v *View) { v.Members = make([]Who, 65) }, "65 members"},

@@ -15,6 +15,9 @@ func TestLease(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := View{Epoch: 1, Members: []Who{{"m1", 1}}, Choices: []Choice{{"", "central", 1}}}
+	if m.Wake(50); m.Out.Renew != 0 || m.Out.Wake != Never {
+		t.Errorf("without a view it renews, or is woken at %d", m.Out.Wake)
+	}
 	if err := m.Install(100, v); err != nil {
 		t.Fatal(err)
 	}

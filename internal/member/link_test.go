@@ -93,6 +93,18 @@ func TestLinkConfirmsBytes(t *testing.T) {
 	}
 }
 
+// Bytes that were confirmed do not count for the next confirmation.
+func TestLinkCountsBytes(t *testing.T) {
+	a, b := linkPair(t, 4000, 1_000_000)
+	for i := range 40 {
+		linkSend(t, a, string(make([]byte, 333))) // three of them are one byte short of a quarter
+		linkCarry(t, 1, a, b)
+		if n, _ := linkCarry(t, 1, b, a); (n == 1) != (i%4 == 3) {
+			t.Fatalf("%d confirmations after frame %d, want one in four", n, i)
+		}
+	}
+}
+
 // Idle links never have anything due; frames that are lost are sent again after
 // the patience, which doubles up to a bound, with one packet and not all.
 func TestLinkPatience(t *testing.T) {
