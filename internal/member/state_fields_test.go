@@ -204,3 +204,31 @@ func TestMouldGhosts(t *testing.T) {
 		}
 	}
 }
+
+// A state that is loaded replaces what the algorithm's instance has done since the one
+// before.
+func TestMouldForgetsSteps(t *testing.T) {
+	f := newFleet(t, "central", 2)
+	name := away(f.view, f.view, 1, 1)
+	d, err := NewMould(f.members[0].Config, name, []View{f.view})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.members[0].epoch.use(lockOf(f.members[0].epoch, name))
+	var first, again State
+	if err := (&Mould{Member: f.members[0]}).Save(&first); err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprintf("%+v", first)
+	for range 2 {
+		if err := d.Load(&first); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Save(&again); err != nil || fmt.Sprintf("%+v", again) != want {
+			t.Errorf("loaded\n%s\nand saved\n%+v (%v)", want, again, err)
+		}
+		if _, err := d.Member.Lock(0, name, Ask{Deadline: Never}); err != nil || len(d.Member.Out.Frames) != 1 {
+			t.Errorf("%d frames, %v", len(d.Member.Out.Frames), err)
+		}
+	}
+}
