@@ -329,6 +329,12 @@ func TestTryAsks(t *testing.T) {
 		}
 		f.mail = nil
 	}
+	f = newFleet(t, "central", 2)
+	m, name, heard = f.members[0], away(f.view, f.view, 0, 0), told(f, 0)
+	k := f.try(0, name)
+	if answer(2, k, frame{kind: busyFrame}); len(*heard) != 1 || !f.holds(0, name) {
+		t.Errorf("it is granted, and a late answer changes that: %v", *heard)
+	}
 }
 
 // A member that is asked by one who tries says what it knows of the lock: at the home

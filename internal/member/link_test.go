@@ -479,6 +479,10 @@ func TestLinkKeepsItsArena(t *testing.T) {
 	if linkCarry(t, 26, b, a); a.unconfirmed() != 5 || cap(a.kept) != size {
 		t.Errorf("%d of %d bytes are allocated for %d", cap(a.kept), size, a.unconfirmed())
 	}
+	linkCarry(t, 26, a, b)
+	if linkCarry(t, 51, b, a); len(a.kept)+a.head+a.at != 0 || cap(a.kept) != size {
+		t.Errorf("all is confirmed, and the next frame is put at %d", len(a.kept))
+	}
 }
 
 // A packet has an epoch, two ends and a first frame, all above 0, and frames that fit.

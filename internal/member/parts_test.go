@@ -360,3 +360,58 @@ func TestQueriesCompact(t *testing.T) {
 		t.Error("there is more")
 	}
 }
+
+// All other survivors are asked, the first one too, and a member that has joined is not.
+// When they have been asked, nothing is left, and the next lock is asked about anew. A
+// QUERY has one name at least.
+func TestSurvivorsAreAsked(t *testing.T) {
+	f := newFleet(t, "central", 3)
+	m := f.members[1]
+	v := f.next()
+	v.Members = append(v.Members, Who{"m4", 4})
+	names := homed(v, 1, 4, 20)
+	m.Limits.Part = 1
+	if err := m.Install(0, v); err != nil {
+		t.Fatal(err)
+	}
+	all(m)
+	m.frozen = nil // it knows nothing of the view before itself
+	asked := func(to uint64, want ...string) {
+		t.Helper()
+		for _, name := range want {
+			m.Out.Reset()
+			var q frame
+			if !m.More(0, to) || len(m.Out.Frames) != 1 || q.parse(m.Out.Frames[0].Bytes) != nil || !slices.Equal(q.names, []string{name}) {
+				t.Errorf("%d is asked about %q, want %q", to, q.names, name)
+			}
+		}
+		if m.Out.Reset(); m.More(0, to) {
+			t.Errorf("%d is asked about more", to)
+		}
+	}
+	lock := func(name string) {
+		if _, err := m.Lock(0, name, Ask{Deadline: Never}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lock(names[0])
+	lock(names[1])
+	asked(4)
+	asked(1, names[0], names[1])
+	if !m.Bulk() {
+		t.Error("3 need not be asked")
+	}
+	asked(3, names[0], names[1])
+	if m.Bulk() {
+		t.Error("there is more, though all survivors have been asked")
+	}
+	lock(names[2])
+	asked(3, names[2])
+	asked(1, names[2])
+	if m.Bulk() {
+		t.Error("there is more")
+	}
+	m.Limits.Part = 2*m.epoch.cost(0) - 1 // one byte less than two names take
+	lock(names[3])
+	asked(1, names[3])
+}

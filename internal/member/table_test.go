@@ -126,7 +126,7 @@ func (x *forgetful) LoadState(b []byte) error {
 func TestStateCannotBeRead(t *testing.T) {
 	f := newFleet(t, "central", 2)
 	e := f.members[0].epoch
-	names := homed(f.view, 0, 2, 10)
+	names := homed(f.view, 1, 2, 10)
 	f.lock(0, names[0])
 	f.settle()
 	first, second := lockOf(e, names[0]), lockOf(e, names[1])
