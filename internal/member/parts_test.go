@@ -369,7 +369,7 @@ func TestSurvivorsAreAsked(t *testing.T) {
 	m := f.members[1]
 	v := f.next()
 	v.Members = append(v.Members, Who{"m4", 4})
-	names := homed(v, 1, 4, 20)
+	names := homed(v, 1, 5, 20)
 	m.Limits.Part = 1
 	if err := m.Install(0, v); err != nil {
 		t.Fatal(err)
@@ -413,5 +413,6 @@ func TestSurvivorsAreAsked(t *testing.T) {
 	}
 	m.Limits.Part = 2*m.epoch.cost(0) - 1 // one byte less than two names take
 	lock(names[3])
-	asked(1, names[3])
+	lock(names[4])
+	asked(1, names[3], names[4])
 }
