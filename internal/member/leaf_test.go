@@ -2,12 +2,15 @@ package member
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stile-lock/stile/internal/code"
 )
 
 func TestSettings(t *testing.T) {
@@ -363,4 +366,20 @@ func FuzzDeliver(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A span is written as a number, and read if it is at most a day.
+func TestSpanCode(t *testing.T) {
+	for d, ok := range map[Span]bool{0: true, 1: true, MaxSpan: true, MaxSpan + 1: false} {
+		w := code.Coder{}
+		d.Code(&w)
+		if number := binary.AppendUvarint(nil, uint64(d)); ok && !bytes.Equal(w.B, number) {
+			t.Errorf("%v is written as % x, want % x", d, w.B, number)
+		}
+		r := code.Coder{B: binary.AppendUvarint(nil, uint64(d)), Bad: errFrame}
+		var back Span
+		if back.Code(&r); (r.End() == nil) != ok || ok && back != d {
+			t.Errorf("%v is read as %v, %v", d, back, r.End())
+		}
+	}
 }
