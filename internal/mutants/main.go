@@ -127,7 +127,7 @@ func run(o options, only, page string) error {
 	if err := errors.Join(wrong...); err != nil {
 		return err
 	}
-	return os.WriteFile(page, []byte(report(suites, results, equivalent, o.quick)), 0o644)
+	return os.WriteFile(page, []byte(report(suites, results, equivalent, o)), 0o644)
 }
 
 // key names the result of a mutant. It changes with the code of the function.
