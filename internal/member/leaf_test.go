@@ -368,6 +368,18 @@ func FuzzDeliver(f *testing.F) {
 	})
 }
 
+// A lease may be renewed at the last moment at which it can still be acted on.
+func TestSettingsAtTheBound(t *testing.T) {
+	s := Usual()
+	s.Lease, s.Act, s.Renew = 1000*Millisecond, 50, 250*Millisecond
+	if err := s.Check(); err != nil {
+		t.Error(err)
+	}
+	if s.Renew++; s.Check() == nil {
+		t.Error("it would end before it is renewed")
+	}
+}
+
 // A span is written as a number, and read if it is at most a day.
 func TestSpanCode(t *testing.T) {
 	for d, ok := range map[Span]bool{0: true, 1: true, MaxSpan: true, MaxSpan + 1: false} {
