@@ -355,6 +355,7 @@ func TestProbed(t *testing.T) {
 		{"unknown at the home, reports are missing", true, true, nil, recovering},
 		{"unknown elsewhere, reports are missing", false, true, nil, free},
 		{"wanted at the home, reports are missing", true, true, func(*Member, *use) {}, recovering},
+		{"let go at the home, reports are missing", true, true, func(m *Member, u *use) { m.epoch.table.lock(u.lock).flags |= cleared }, free},
 		{"held", false, false, func(m *Member, u *use) { u.holder = m.newWaiter(&m.own) }, busy},
 		{"held at the home, reports are missing", true, true, func(m *Member, u *use) { u.holder = m.newWaiter(&m.own) }, busy},
 		{"lost, and may be acted on", false, false, func(_ *Member, u *use) { u.lapsed = true }, busy},
