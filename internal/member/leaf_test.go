@@ -296,6 +296,10 @@ func TestFrames(t *testing.T) {
 		if err := back.parse(append(b, 0)); err == nil {
 			t.Errorf("a %v with a byte more is one", f.kind)
 		}
+		f.clock = 1<<62 - 1
+		if err := back.parse(f.append(nil)); err != nil {
+			t.Errorf("a %v just before the end of time: %v", f.kind, err)
+		}
 		f.clock = 1 << 62
 		if err := back.parse(f.append(nil)); err == nil {
 			t.Errorf("a %v from the end of time is one", f.kind)

@@ -232,3 +232,29 @@ func TestMouldForgetsSteps(t *testing.T) {
 		}
 	}
 }
+
+// Nothing is held in a state that is loaded after one in which something was, or was
+// lost and may still be acted on.
+func TestMouldCountsHolds(t *testing.T) {
+	f := newFleet(t, "central", 2)
+	d, err := NewMould(f.members[0].Config, "a", []View{f.view})
+	if err != nil {
+		t.Fatal(err)
+	}
+	part := Part{Epoch: 1, Known: true, Busy: true, Lendee: -1, Bytes: f.members[0].epoch.schools[0].born[0]}
+	held, lapsed := part, part
+	held.Holder, lapsed.Lapsed = Request{Stamp: Stamp{1, 1, 1}}, true
+	for range 2 {
+		for _, x := range []struct {
+			part Part
+			want int
+		}{{held, 1}, {part, 0}, {lapsed, 1}, {part, 0}} {
+			if err := d.Load(&State{Lease: Runs, Present: x.part, tickets: []Ticket{1 << 32}}); err != nil {
+				t.Fatal(err)
+			}
+			if _, busy, _ := d.Member.Known(); d.Member.Inside() != x.want || busy != 1 {
+				t.Errorf("%d inside, want %d; %d in use", d.Member.Inside(), x.want, busy)
+			}
+		}
+	}
+}
