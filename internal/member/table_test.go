@@ -10,6 +10,25 @@ import (
 	"github.com/stile-lock/stile/core"
 )
 
+// A slab begins small, doubles up to a piece, and then grows by whole pieces. Runs do not
+// cross the end of a piece.
+func TestSlab(t *testing.T) {
+	var s slab[byte]
+	for _, x := range []struct{ k, at, cap int }{
+		{1, 0, 64}, {63, 1, 64}, {1, 64, 128}, {200, 65, 265}, {pieceLen - 300, 265, pieceLen - 35},
+		{35, pieceLen - 35, pieceLen}, {1, pieceLen, 2 * pieceLen}, {pieceLen - 10, pieceLen + 1, 2 * pieceLen},
+		{10, 2 * pieceLen, 3 * pieceLen}, {0, 2*pieceLen + 10, 3 * pieceLen}, {pieceLen, 3 * pieceLen, 4 * pieceLen},
+	} {
+		if at := s.room(x.k); at != x.at || s.cap() != x.cap || len(s.piece(at, x.k)) != x.k {
+			t.Errorf("room for %d is at %d of %d, want %d of %d", x.k, at, s.cap(), x.at, x.cap)
+		}
+	}
+	*s.at(pieceLen) = 7
+	if s.piece(pieceLen, 1)[0] != 7 {
+		t.Error("an element is not where it was put")
+	}
+}
+
 // The index grows when three quarters of it are used, and by twice.
 func TestTableIndex(t *testing.T) {
 	var x table
@@ -140,6 +159,9 @@ func TestStateCannotBeRead(t *testing.T) {
 	if _, err := e.machine(second); err == nil {
 		t.Fatal("it is read")
 	}
+	if err := f.members[0].step(second, core.Input{Kind: core.Request, From: core.None}); err == nil {
+		t.Error("it takes a step")
+	}
 	machines[seat] = machine
 	e.table.setState(second, nil)
 	_ = machine.LoadState(e.schools[0].born[seat])
@@ -186,6 +208,56 @@ func TestKnown(t *testing.T) {
 	f.install(f.next()) // no report has come: the view before is still asked about
 	if _, _, both := m.Known(); m.frozen == nil || both != m.epoch.table.bytes()+bytes {
 		t.Errorf("%d bytes in two views, %d of them in the one before", both, bytes)
+	}
+}
+
+// A lock that has been recovered, let go of by its home and released is not in use.
+func TestIdleAfterRecovery(t *testing.T) {
+	f := newFleet(t, "central", 3)
+	v := f.next(3)
+	v.Ghosts = []Ghost{{3, Second}}
+	name := away(f.view, v, 0, 0)
+	f.lock(2, name)
+	f.settle()
+	f.install(v)
+	f.lock(0, name)
+	f.settle()
+	m := f.members[0]
+	if u := m.epoch.uses[0]; u.may == m.epoch.everybody || f.holds(0, name) {
+		t.Fatal("want it to know who may be inside")
+	}
+	m.Wake(2 * Instant(Second))
+	f.take(0)
+	f.lock(1, name)
+	f.settle()
+	f.unlock(0, name)
+	f.settle()
+	f.unlock(1, name)
+	f.settle()
+	for _, m := range f.members[:2] {
+		if y, _ := m.Explain(name); !y.Cleared {
+			t.Errorf("m%d does not know that the home has let go", m.Inc)
+		}
+		if _, busy, _ := m.Known(); busy != 0 {
+			t.Errorf("%d locks are in use at m%d", busy, m.Inc)
+		}
+	}
+}
+
+// A try does not outlive its view.
+func TestTryEndsWithItsView(t *testing.T) {
+	f := newFleet(t, "central", 2)
+	v := f.next()
+	name := away(f.view, v, 1, 1)
+	heard := told(f, 0)
+	k := f.try(0, name)
+	waits := f.lock(0, name)
+	f.install(v)
+	if want := []Event{{Ticket: k, Kind: Recovering}}; !slices.Equal(*heard, want) || f.members[0].waiter(k) != nil {
+		t.Errorf("heard %v, want %v", *heard, want)
+	}
+	if f.settle(); f.members[0].waiter(waits) == nil || !f.holds(0, name) {
+		t.Error("who waits does not get it")
 	}
 }
 

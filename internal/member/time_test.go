@@ -93,6 +93,11 @@ func TestWithoutView(t *testing.T) {
 		t.Errorf("an unknown algorithm: %v", err)
 	}
 	v = f.next()
+	v.Members, v.Before = []Who{{"m1", 1}, {"m2", 2}}, []uint64{2}
+	if err := f.members[0].Install(0, v); err == nil || f.members[0].epoch.view.Epoch != 1 {
+		t.Errorf("a view after one without it: %v", err)
+	}
+	v = f.next()
 	v.Members = []Who{{"m2", 2}}
 	if err := f.members[0].Install(0, v); !errors.Is(err, ErrGone) {
 		t.Errorf("a view without it: %v", err)
