@@ -545,3 +545,17 @@ func TestLinkUsesRoomAgain(t *testing.T) {
 		t.Errorf("%d frames come", len(got))
 	}
 }
+
+// A frame may be so far ahead that it cannot be taken yet, and no farther.
+func TestLinkFarAhead(t *testing.T) {
+	_, b := linkPair(t, 1000, 100)
+	for first, ok := range map[uint64]bool{1: true, maxAhead: true, maxAhead + 1: false} {
+		var w writer
+		for _, x := range []uint64{3, 7, 9, 0, 0, 0, first, 0} {
+			w.number(x)
+		}
+		if err := b.Receive(w, 0, nil); (err == nil) != ok || err != nil && !errors.Is(err, ErrPacket) {
+			t.Errorf("frame %d: %v", first, err)
+		}
+	}
+}

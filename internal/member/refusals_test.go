@@ -65,6 +65,20 @@ func TestFramesAreRefused(t *testing.T) {
 	}
 }
 
+// A list that is longer than its frame is refused before anything of it is read.
+func TestEndlessLists(t *testing.T) {
+	for _, k := range []frameKind{reportFrame, queryFrame, answerFrame} {
+		b := []byte{byte(k), 1}
+		if k == reportFrame {
+			b = append(b, 0)
+		}
+		var f frame
+		if err := f.parse(append(b, 255, 255, 255, 255, 255, 255, 127)); !errors.Is(err, errFrame) || len(f.held)+len(f.names)+len(f.may) > 0 {
+			t.Errorf("%v: %v", k, err)
+		}
+	}
+}
+
 // An evil machine changes its state and then finds that the message is malformed.
 type evil struct{ core.Machine }
 
