@@ -372,6 +372,37 @@ func FuzzDeliver(f *testing.F) {
 	})
 }
 
+// The shortest and the longest settings are settings.
+func TestSettingsBounds(t *testing.T) {
+	for what, x := range map[string]struct {
+		s  Settings
+		ok bool
+	}{
+		"shortest":            {Settings{10 * Millisecond, Millisecond, 0, 1, 1, 0}, true},
+		"longest":             {Settings{3600 * Second, 1200 * Second, 100_000, 33, 1_000_000, 3600 * Second}, true},
+		"shorter lease":       {Settings{10*Millisecond - 1, Millisecond, 0, 1, 1, 0}, false},
+		"longer lease":        {Settings{3600*Second + 1, 1200 * Second, 0, 1, 1, 0}, false},
+		"shorter renewal":     {Settings{10 * Millisecond, Millisecond - 1, 0, 1, 1, 0}, false},
+		"longer renewal":      {Settings{3600 * Second, 1200*Second + 1, 0, 1, 1, 0}, false},
+		"negative drift":      {Settings{10 * Millisecond, Millisecond, -1, 1, 1, 0}, false},
+		"more drift":          {Settings{10 * Millisecond, Millisecond, 100_001, 1, 1, 0}, false},
+		"no time to act":      {Settings{10 * Millisecond, Millisecond, 0, 0, 1, 0}, false},
+		"more time to act":    {Settings{10 * Millisecond, Millisecond, 0, 51, 1, 0}, false},
+		"most time to act":    {Settings{10 * Millisecond, Millisecond, 0, 50, 1, 0}, true},
+		"no handover":         {Settings{10 * Millisecond, Millisecond, 0, 1, 0, 0}, false},
+		"more handovers":      {Settings{10 * Millisecond, Millisecond, 0, 1, 1_000_001, 0}, false},
+		"negative life":       {Settings{10 * Millisecond, Millisecond, 0, 1, 1, -1}, false},
+		"longer life":         {Settings{10 * Millisecond, Millisecond, 0, 1, 1, 10*Millisecond + 1}, false},
+		"as long as a lease":  {Settings{10 * Millisecond, Millisecond, 0, 1, 1, 10 * Millisecond}, true},
+		"a third of a lease":  {Settings{30 * Millisecond, 10 * Millisecond, 0, 33, 1, 0}, true},
+		"more than one third": {Settings{30 * Millisecond, 10*Millisecond + 1, 0, 33, 1, 0}, false},
+	} {
+		if err := x.s.Check(); (err == nil) != x.ok {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
 // A lease may be renewed at the last moment at which it can still be acted on.
 func TestSettingsAtTheBound(t *testing.T) {
 	s := Usual()

@@ -559,3 +559,18 @@ func TestLinkFarAhead(t *testing.T) {
 		}
 	}
 }
+
+// An answer to a question of the connection before is none to that of this one.
+func TestLinkOldAnswer(t *testing.T) {
+	a, b := linkPair(t, 1000, 100)
+	a.Up()
+	if err := b.Receive(a.Append(nil, 1), 1, nil); err != nil {
+		t.Fatal(err)
+	}
+	late := b.Append(nil, 1)
+	a.Up()
+	a.Append(nil, 2)
+	if err := a.Receive(late, 3, nil); err != nil || !a.asking {
+		t.Errorf("it still asks: %v, %v", a.asking, err)
+	}
+}

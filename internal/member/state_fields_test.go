@@ -258,3 +258,29 @@ func TestMouldCountsHolds(t *testing.T) {
 		}
 	}
 }
+
+// A state says which survivors have not been asked about the lock yet, and if none has,
+// there is nothing to ask.
+func TestMouldAsks(t *testing.T) {
+	f := newFleet(t, "central", 3)
+	v := f.next()
+	name := away(f.view, v, 0, 0)
+	d, err := NewMould(f.members[0].Config, name, []View{v})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, asks := range []uint64{0b110, 0b010, 0b100, 0} {
+		p := Part{Epoch: 2, Reported: 1, Known: true, Busy: true, Lendee: -1, Asks: asks, Bytes: f.members[0].epoch.schools[0].born[0], May: 7, Interest: true, Queried: true, home: true}
+		if err := d.Load(&State{Lease: Runs, Present: p}); err != nil {
+			t.Fatal(err)
+		}
+		if d.Member.Bulk() != (asks != 0) {
+			t.Errorf("asks %b: there is more to send: %v", asks, d.Member.Bulk())
+		}
+		for rank := range uint64(3) {
+			if got := d.Member.More(0, rank+1); got != (asks>>rank&1 == 1) {
+				t.Errorf("asks %b: %d is asked: %v", asks, rank+1, got)
+			}
+		}
+	}
+}
