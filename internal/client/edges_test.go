@@ -320,3 +320,77 @@ func TestGuestAgainOnce(t *testing.T) {
 	p.settle()
 	p.wants("it has lost its place", waits, Again)
 }
+
+// A node that cannot serve a client closes the connection, and says why if it is not
+// just late; another session's connection stays as it is.
+func TestDeskTurnsAway(t *testing.T) {
+	n := newNode(t)
+	w := n.hello(5, Frame{})
+	n.says(6, Frame{Kind: Hello, Number: 1, Protocol: Protocol + 1})
+	expect(t, "another protocol", n.hears(6), Frame{Kind: Bye, Why: Foreign})
+	n.says(7, Frame{Kind: Hello, Number: 5, Protocol: Protocol, Session: w.Session, Secret: w.Secret})
+	expect(t, "a late hello", n.hears(7))
+	if !slices.Equal(n.last, []uint64{6, 7}) {
+		t.Errorf("closed %v, want 6 and 7", n.last)
+	}
+	n.says(5, Frame{Kind: Hello, Number: 9, Protocol: Protocol, Session: w.Session, Secret: w.Secret})
+	if got := n.hears(5); len(got) != 1 || got[0].Kind != Welcome || len(n.last) != 2 || !n.d.Bound(5) {
+		t.Errorf("a hello on its own connection: %+v, closed %v", got, n.last)
+	}
+}
+
+// What a node says of a request that is in another state says nothing.
+func TestGuestIgnores(t *testing.T) {
+	p := newPair(t, GuestConfig{})
+	p.connect()
+	held, waits := p.lock("a", Opts{}), p.lock("a", Opts{})
+	p.events = nil
+	for _, f := range []Frame{
+		{Kind: Lost, Number: waits}, {Kind: Done, Number: waits}, {Kind: Done, Number: held, OK: true}, {Kind: Over, Number: held, Why: Busy},
+		{Kind: Renewed, Number: held}, {Kind: Renewed, Number: waits, Span: member.Second},
+	} {
+		if err := p.g.Receive(p.now, p.g.conn, f.AppendTo(nil)); err != nil {
+			t.Fatal(err)
+		}
+		if p.settle(); len(p.events) > 0 || !p.g.Valid(held, p.now) || p.g.find(waits) == nil {
+			t.Errorf("%v: %+v", f.Kind, p.events)
+		}
+	}
+}
+
+// A client whose time is over when the connection is there greets without a session.
+func TestGuestConnectsLate(t *testing.T) {
+	p := newPair(t, GuestConfig{})
+	p.connect()
+	held := p.lock("a", Opts{})
+	p.told(held)
+	p.breaks()
+	p.g.Wake(p.g.Out.Wake) // it dials
+	p.settle()
+	p.g.Connected(p.g.limit(), p.g.conn)
+	if e := p.g.Out.Events; len(e) != 1 || e[0].Kind != Taken || p.g.session != 0 {
+		t.Errorf("events %+v, session %d", e, p.g.session)
+	}
+	if f, err := Parse(p.g.Out.Frames[0]); err != nil || f.Kind != Hello || f.Session != 0 {
+		t.Errorf("it says %+v, %v", f, err)
+	}
+}
+
+// While a node leaves, its session is not renewed, and requests that wait are not asked
+// for there.
+func TestGuestOfALeaverIsQuiet(t *testing.T) {
+	p := newPair(t, GuestConfig{})
+	p.connect()
+	p.lock("a", Opts{})
+	leaving := Frame{Kind: Bye, Why: Leaving}
+	if err := p.g.Receive(p.now, p.g.conn, leaving.AppendTo(nil)); err != nil || !p.g.parting {
+		t.Fatalf("it stays: %v", err)
+	}
+	p.settle()
+	if _, err := p.g.Lock(p.now, "b", Opts{}); err != nil {
+		t.Fatal(err)
+	}
+	if p.g.Wake(max(p.now, p.g.renewAt)); len(p.g.Out.Frames) > 0 {
+		t.Errorf("it says %d things to a node that leaves", len(p.g.Out.Frames))
+	}
+}
