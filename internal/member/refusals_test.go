@@ -79,6 +79,16 @@ func TestEndlessLists(t *testing.T) {
 	}
 }
 
+// A flag is 0 or 1.
+func TestFlags(t *testing.T) {
+	for flag, ok := range map[byte]bool{0: true, 1: true, 2: false} {
+		var f frame
+		if err := f.parse([]byte{byte(reportFrame), 1, flag, 0, 0}); (err == nil) != ok || f.more != (flag == 1) {
+			t.Errorf("flag %d: %v, %v", flag, f.more, err)
+		}
+	}
+}
+
 // An evil machine changes its state and then finds that the message is malformed.
 type evil struct{ core.Machine }
 

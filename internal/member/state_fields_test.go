@@ -175,6 +175,23 @@ func TestMouldLease(t *testing.T) {
 	}
 }
 
+// A member that is put into a state without a lease can be given one.
+func TestMouldRenews(t *testing.T) {
+	f := newFleet(t, "central", 2)
+	d, err := NewMould(f.members[0].Config, "a", []View{f.view})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, lease := range []LeaseState{NoLease, Over} {
+		if err := d.Load(&State{Lease: lease, Present: Part{Epoch: 1}}); err != nil || d.Member.Usable(0) {
+			t.Errorf("lease %d: it may act (%v)", lease, err)
+		}
+		if d.Member.Renewed(0, 1); !d.Member.Usable(0) {
+			t.Errorf("lease %d: it may not act after it was renewed", lease)
+		}
+	}
+}
+
 // Ghosts are over, due, or neither; those that are due are over as soon as the member is
 // called. A lapse passes at once if the state says so.
 func TestMouldGhosts(t *testing.T) {
