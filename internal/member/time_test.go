@@ -187,3 +187,35 @@ func TestPendingGrant(t *testing.T) {
 		t.Error("though it is held")
 	}
 }
+
+// A request that is made after a frame was received comes after all that its sender
+// knew.
+func TestLogicalClock(t *testing.T) {
+	f := newFleet(t, "central", 2)
+	m := f.members[0]
+	name := away(f.view, f.view, 0, 0)
+	for _, clock := range []uint64{50, 3} {
+		if err := m.Deliver(0, 2, (&frame{kind: touchFrame, name: []byte(name), clock: clock}).append(nil)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	k := f.lock(0, name)
+	if got := m.waiter(k).stamp; got != (Stamp{1, 51, 1}) {
+		t.Errorf("its stamp is %v", got)
+	}
+}
+
+// A new view does not know locks that nobody holds or waits for.
+func TestIdleLocksAreForgotten(t *testing.T) {
+	f := newFleet(t, "central", 2)
+	m := f.members[0]
+	name := away(f.view, f.view, 0, 0)
+	if err := m.Deliver(0, 2, (&frame{kind: touchFrame, name: []byte(name)}).append(nil)); err != nil {
+		t.Fatal(err)
+	}
+	m.epoch.use(lockOf(m.epoch, "in use"))
+	f.install(f.next())
+	if known, busy, _ := m.Known(); known != 0 || busy != 0 {
+		t.Errorf("%d locks are known, %d in use", known, busy)
+	}
+}
