@@ -219,3 +219,28 @@ func TestIdleLocksAreForgotten(t *testing.T) {
 		t.Errorf("%d locks are known, %d in use", known, busy)
 	}
 }
+
+// Renewals that are never confirmed are kept for a lease, and no longer.
+func TestRenewalsAreDropped(t *testing.T) {
+	f := newFleet(t, "central", 1)
+	m := f.members[0]
+	for range 100 {
+		m.Wake(m.renewAt)
+	}
+	if most := int(m.Settings.Lease/m.Settings.Renew) + 1; len(m.renewals) != most || m.now-m.renewals[0].at > Instant(m.Settings.Lease) {
+		t.Errorf("%d renewals are kept, want %d", len(m.renewals), most)
+	}
+}
+
+// A packet that cannot be read is malformed, whoever it seems to come from.
+func TestSessionsMalformed(t *testing.T) {
+	a, b := sessionPair(t, SessionLimits{})
+	b.Send(1, []byte("x"))
+	_, p, _ := b.Next(0, nil)
+	for _, bad := range [][]byte{nil, {1}, append(slices.Clone(p), 0), p[:len(p)-1]} {
+		err := a.Receive(0, bad, func(uint64, []byte) error { t.Error("a frame comes"); return nil })
+		if !errors.Is(err, ErrPacket) {
+			t.Errorf("% x: %v", bad, err)
+		}
+	}
+}
