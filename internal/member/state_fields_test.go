@@ -175,6 +175,26 @@ func TestMouldLease(t *testing.T) {
 	}
 }
 
+// A state says whether its member leaves or was evicted.
+func TestMouldGone(t *testing.T) {
+	f := newFleet(t, "central", 3)
+	f.members[1].Leave(0)
+	f.members[2].Gone(0)
+	for i, want := range [][2]bool{{false, false}, {true, false}, {true, true}} {
+		s := State{Gone: !want[0], Ghost: !want[1], Clock: 99}
+		if err := (&Mould{Member: f.members[i]}).Save(&s); err != nil || s.Gone != want[0] || s.Ghost != want[1] || s.Clock != 0 {
+			t.Errorf("m%d: %+v, %v", i+1, s, err)
+		}
+		d, err := NewMould(f.members[i].Config, "a", []View{f.view})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Load(&s); err != nil || d.Member.gone != want[0] || d.Member.ghost != want[1] {
+			t.Errorf("m%d is loaded as gone %v, evicted %v (%v)", i+1, d.Member.gone, d.Member.ghost, err)
+		}
+	}
+}
+
 // A member that is put into a state without a lease can be given one.
 func TestMouldRenews(t *testing.T) {
 	f := newFleet(t, "central", 2)

@@ -244,3 +244,81 @@ func TestSessionsMalformed(t *testing.T) {
 		}
 	}
 }
+
+// A home that holds a lock from an older view waits for itself.
+func TestHomeHoldsItself(t *testing.T) {
+	f := newFleet(t, "central", 2)
+	v := f.next()
+	name := away(f.view, v, 0, 0)
+	f.lock(0, name)
+	f.settle()
+	f.install(v)
+	f.settle()
+	y, _ := f.members[0].Explain(name)
+	if s := y.Recovering; len(s) != 1 || s[0].Inc != 1 || s[0].Reason != Holds || !y.Holder.Carried {
+		t.Errorf("it waits for %+v", s)
+	}
+	f.unlock(0, name)
+	if y, _ = f.members[0].Explain(name); len(y.Recovering) > 0 && y.Recovering[0].Reason == Holds {
+		t.Errorf("it waits for %+v", y.Recovering)
+	}
+}
+
+// There is room for members only, and what is sent to others is dropped.
+func TestSessionsRoomForMembers(t *testing.T) {
+	a, _ := sessionPair(t, SessionLimits{})
+	a.Up(0, 5) // which is not a member
+	for inc, want := range map[uint64]bool{2: true, 5: false, 9: false} {
+		if a.Send(inc, []byte("x")); a.Room(inc) != want {
+			t.Errorf("room for %d: %v", inc, !want)
+		}
+	}
+	if len(a.Ended()) > 0 {
+		t.Error("a link has ended")
+	}
+}
+
+// An answer that rules out all suspects lets the home's waiter in at once.
+func TestAnswerLetsIn(t *testing.T) {
+	f, names := queries(t, 1)
+	m := f.members[0]
+	all(m)
+	m.Out.Reset()
+	if f.holds(0, names[0]) {
+		t.Fatal("it is inside before an answer has come")
+	}
+	if err := m.Deliver(0, 2, (&frame{kind: answerFrame, may: []mayBe{{name: names[0]}}}).append(nil)); err != nil {
+		t.Fatal(err)
+	}
+	if !f.holds(0, names[0]) {
+		t.Error("it waits for nobody")
+	}
+}
+
+// All who waited in an older view enter during a loan that has no end, however many they
+// are.
+func TestLoanForAll(t *testing.T) {
+	f := newFleet(t, "central", 2)
+	v := f.next()
+	name := away(f.view, v, 0, 0)
+	f.lock(0, name)
+	f.settle()
+	for range 4 {
+		f.lock(1, name)
+	}
+	f.settle()
+	f.install(v)
+	f.settle()
+	f.members[1].Settings.Handover = 1
+	f.unlock(0, name)
+	f.settle()
+	for i := range 4 {
+		if !f.holds(1, name) || f.frames["RETURN"] > 0 {
+			t.Fatalf("waiter %d is not inside, or the loan is over", i)
+		}
+		f.unlock(1, name)
+	}
+	if f.settle(); f.frames["LEND"] != 1 || f.frames["RETURN"] != 1 {
+		t.Errorf("%d loans, %d returns", f.frames["LEND"], f.frames["RETURN"])
+	}
+}

@@ -101,7 +101,7 @@ const reportHead = `# Mutants
 
 A mutant is the code with one small change: a statement dropped, a condition negated or weakened, a number off by one, operands or arguments exchanged, an assignment skipped, a result replaced. The tests should notice each of them. A mutant is killed if a test fails, or exceeds ten times its usual time plus %v, or runs out of memory; it meets the tests of its own package first, then some of the exhaustive model of view changes (check/views), then a short storm. Mutants that no test reaches count as survivors. An equivalent mutant does the same as the original, for a reason that is listed below.
 
-If fewer mutants of a package were run than it has, they are a random sample: its mutants are ordered by a hash of a seed, here %d, and of what they change, and the first ones are run. Edits of other lines hardly change the sample. The share that is killed is that of the mutants that were run and are not equivalent.
+If fewer mutants of a package were run than it has, they are a random sample: its mutants are ordered by a hash of a seed, here %d, and of what they change, and the first ones are run. Edits of other lines hardly change the sample. The share that is killed is that of the mutants that were run and are not equivalent. Tests were written for survivors of the sample, so the share is lower among mutants that were not run.
 
 | package | mutants | run | killed by own tests | by the model | by the storm | survived | not covered | equivalent | killed |
 |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|
