@@ -27,11 +27,13 @@ BENCH ?= .
 OLD ?=
 
 # Which package 'make mutants' mutates, how many of its mutants it runs, of which seed,
-# and whether survivors run again; it runs all that have no result yet if nothing is said.
+# whether survivors run again, and whether only the package's own tests run; it runs all
+# that have no result yet if nothing is said.
 PACKAGE ?=
 SAMPLE  ?= 0
 SEED    ?= 1
 AGAIN   ?=
+QUICK   ?=
 
 staticcheck := go tool -modfile=tools/go.mod staticcheck
 
@@ -177,9 +179,9 @@ live: ## make docs/results/live.md: what live locks cost, and what a crash does
 	go run ./internal/live/measure/page "measured at commit $$(git rev-parse --short HEAD), $$(nproc) cores, $$(uname -sm), $$(go env GOVERSION)" > docs/results/live.md.new
 	mv docs/results/live.md.new docs/results/live.md
 
-mutants: ## make docs/mutants.md: which small changes of the live core no test notices; hours, or PACKAGE=member SAMPLE=200 SEED=1 AGAIN=1
+mutants: ## make docs/results/mutants.md: which small changes of the live core no test notices; hours, or PACKAGE=member SAMPLE=200 SEED=1 AGAIN=1 QUICK=1
 	go build -o bin/mutants ./internal/live/mutants
-	nice bin/mutants -package "$(PACKAGE)" -sample $(SAMPLE) -seed $(SEED) $(if $(AGAIN),-again)
+	nice bin/mutants -package "$(PACKAGE)" -sample $(SAMPLE) -seed $(SEED) $(if $(AGAIN),-again) $(if $(QUICK),-quick)
 
 proofs: ## make docs/results/proofs.md and proofs-long.md: what is proved; hours
 	go build -buildvcs=true -o proofs.tmp ./cmd/stile

@@ -2,12 +2,15 @@ package member
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stile-lock/stile/internal/codec"
 )
 
 func TestSettings(t *testing.T) {
@@ -91,6 +94,9 @@ func TestToken(t *testing.T) {
 			t.Errorf("%v: %v", big, err)
 		}
 	}
+	if !(Token{}).IsNone() || (Token{1, 0}).IsNone() || (Token{0, 1}).IsNone() {
+		t.Error("only the zero token is none")
+	}
 	if _, err := ParseToken(make([]byte, 15)); err == nil {
 		t.Error("15 bytes are a token")
 	}
@@ -106,10 +112,26 @@ func TestViewCheck(t *testing.T) {
 	if v := good(); v.Check() != nil {
 		t.Fatal(v.Check())
 	}
+	largest := View{Epoch: 2, BeforeEpoch: 1}
+	for i := range uint64(MaxMembers) {
+		largest.Members, largest.Before = append(largest.Members, Who{"m", i + 1}), append(largest.Before, i+1)
+	}
+	for i := range uint64(MaxGhosts) {
+		largest.Ghosts = append(largest.Ghosts, Ghost{1000 + i, MaxSpan})
+	}
+	for i := range maxChoices {
+		largest.Choices = append(largest.Choices, Choice{strings.Repeat("x", i), "central", 1})
+	}
+	if err := largest.Check(); err != nil {
+		t.Errorf("the largest view: %v", err)
+	}
 	for _, c := range []struct {
 		change func(v *View)
 		want   string
 	}{
+		{func(v *View) { v.Epoch, v.BeforeEpoch = 0, 0 }, "epochs begin at 1, and rise"},
+		{func(v *View) { v.Before = make([]uint64, 65) }, "65 members before"},
+		{func(v *View) { v.Ghosts[0].Rest = MaxSpan + 1 }, "0 to a day"},
 		{func(v *View) { v.Epoch = 1 }, "epochs begin at 1, and rise"},
 		{func(v *View) { v.Members = nil }, "0 members"},
 		{func(v *View) { v.Members = make([]Who, 65) }, "65 members"},
@@ -120,6 +142,7 @@ func TestViewCheck(t *testing.T) {
 		{func(v *View) { v.Ghosts = append(v.Ghosts, v.Ghosts[0]) }, "a ghost twice"},
 		{func(v *View) { v.Ghosts = make([]Ghost, 193) }, "193 ghosts"},
 		{func(v *View) { v.Choices = nil }, "no algorithm"},
+		{func(v *View) { v.Choices = append(v.Choices, v.Choices[0]) }, "two algorithms"},
 		{func(v *View) { v.Choices = make([]Choice, 256) }, "256 choices"},
 	} {
 		v := good()
@@ -273,6 +296,10 @@ func TestFrames(t *testing.T) {
 		if err := back.parse(append(b, 0)); err == nil {
 			t.Errorf("a %v with a byte more is one", f.kind)
 		}
+		f.clock = 1<<62 - 1
+		if err := back.parse(f.append(nil)); err != nil {
+			t.Errorf("a %v just before the end of time: %v", f.kind, err)
+		}
 		f.clock = 1 << 62
 		if err := back.parse(f.append(nil)); err == nil {
 			t.Errorf("a %v from the end of time is one", f.kind)
@@ -343,4 +370,63 @@ func FuzzDeliver(f *testing.F) {
 			}
 		}
 	})
+}
+
+// The shortest and the longest settings are settings.
+func TestSettingsBounds(t *testing.T) {
+	for what, x := range map[string]struct {
+		s  Settings
+		ok bool
+	}{
+		"shortest":            {Settings{10 * Millisecond, Millisecond, 0, 1, 1, 0}, true},
+		"longest":             {Settings{3600 * Second, 1200 * Second, 100_000, 33, 1_000_000, 3600 * Second}, true},
+		"shorter lease":       {Settings{10*Millisecond - 1, Millisecond, 0, 1, 1, 0}, false},
+		"longer lease":        {Settings{3600*Second + 1, 1200 * Second, 0, 1, 1, 0}, false},
+		"shorter renewal":     {Settings{10 * Millisecond, Millisecond - 1, 0, 1, 1, 0}, false},
+		"longer renewal":      {Settings{3600 * Second, 1200*Second + 1, 0, 1, 1, 0}, false},
+		"negative drift":      {Settings{10 * Millisecond, Millisecond, -1, 1, 1, 0}, false},
+		"more drift":          {Settings{10 * Millisecond, Millisecond, 100_001, 1, 1, 0}, false},
+		"no time to act":      {Settings{10 * Millisecond, Millisecond, 0, 0, 1, 0}, false},
+		"more time to act":    {Settings{10 * Millisecond, Millisecond, 0, 51, 1, 0}, false},
+		"most time to act":    {Settings{10 * Millisecond, Millisecond, 0, 50, 1, 0}, true},
+		"no handover":         {Settings{10 * Millisecond, Millisecond, 0, 1, 0, 0}, false},
+		"more handovers":      {Settings{10 * Millisecond, Millisecond, 0, 1, 1_000_001, 0}, false},
+		"negative life":       {Settings{10 * Millisecond, Millisecond, 0, 1, 1, -1}, false},
+		"longer life":         {Settings{10 * Millisecond, Millisecond, 0, 1, 1, 10*Millisecond + 1}, false},
+		"as long as a lease":  {Settings{10 * Millisecond, Millisecond, 0, 1, 1, 10 * Millisecond}, true},
+		"a third of a lease":  {Settings{30 * Millisecond, 10 * Millisecond, 0, 33, 1, 0}, true},
+		"more than one third": {Settings{30 * Millisecond, 10*Millisecond + 1, 0, 33, 1, 0}, false},
+	} {
+		if err := x.s.Check(); (err == nil) != x.ok {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+// A lease may be renewed at the last moment at which it can still be acted on.
+func TestSettingsAtTheBound(t *testing.T) {
+	s := Usual()
+	s.Lease, s.Act, s.Renew = 1000*Millisecond, 50, 250*Millisecond
+	if err := s.Check(); err != nil {
+		t.Error(err)
+	}
+	if s.Renew++; s.Check() == nil {
+		t.Error("it would end before it is renewed")
+	}
+}
+
+// A span is written as a number, and read if it is at most a day.
+func TestSpanCode(t *testing.T) {
+	for d, ok := range map[Span]bool{0: true, 1: true, MaxSpan: true, MaxSpan + 1: false} {
+		w := codec.Coder{}
+		d.Code(&w)
+		if number := binary.AppendUvarint(nil, uint64(d)); ok && !bytes.Equal(w.B, number) {
+			t.Errorf("%v is written as % x, want % x", d, w.B, number)
+		}
+		r := codec.Coder{B: binary.AppendUvarint(nil, uint64(d)), Bad: errFrame}
+		var back Span
+		if back.Code(&r); (r.End() == nil) != ok || ok && back != d {
+			t.Errorf("%v is read as %v, %v", d, back, r.End())
+		}
+	}
 }

@@ -2,6 +2,7 @@ package member
 
 import (
 	"errors"
+	"slices"
 	"testing"
 )
 
@@ -14,6 +15,9 @@ func TestLease(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := View{Epoch: 1, Members: []Who{{"m1", 1}}, Choices: []Choice{{"", "central", 1}}}
+	if m.Wake(50); m.Out.Renew != 0 || m.Out.Wake != Never {
+		t.Errorf("without a view it renews, or is woken at %d", m.Out.Wake)
+	}
 	if err := m.Install(100, v); err != nil {
 		t.Fatal(err)
 	}
@@ -159,5 +163,74 @@ func TestLapseCarried(t *testing.T) {
 	f.settle()
 	if !f.holds(2, name) {
 		t.Error("it is not passed on")
+	}
+}
+
+// A session is at most a day long, and longer than nothing.
+func TestSessionLength(t *testing.T) {
+	m := newFleet(t, "central", 1).members[0]
+	for length, ok := range map[Span]bool{-1: false, 0: false, 1: true, MaxSpan: true, MaxSpan + 1: false} {
+		if _, err := m.Renew(0, 7, length); (err == nil) != ok || err != nil && !errors.Is(err, ErrSession) {
+			t.Errorf("%v: %v", length, err)
+		}
+	}
+	if _, err := m.Renew(0, 0, Second); !errors.Is(err, ErrSession) {
+		t.Errorf("of the member's own process: %v", err)
+	}
+	m.Gone(0)
+	if _, err := m.Renew(0, 7, Second); !errors.Is(err, ErrGone) {
+		t.Errorf("of a member that was evicted: %v", err)
+	}
+}
+
+// What time brings comes before the confirmation of a renewal.
+func TestRenewedLate(t *testing.T) {
+	f := newFleet(t, "central", 1)
+	m := f.members[0]
+	m.lease = 0
+	late, err := m.Lock(0, "a", Ask{Deadline: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	heard := told(f, 0)
+	m.Renewed(5, m.renewal)
+	f.take(0)
+	if want := []Event{{Ticket: late, Kind: Late}}; !slices.Equal(*heard, want) {
+		t.Errorf("heard %v, want %v", *heard, want)
+	}
+}
+
+// When a session is closed all its requests end, whichever ended before.
+func TestCloseEndsTheRest(t *testing.T) {
+	names := []string{"a", "b", "c", "d"}
+	for gone := range names {
+		f := newFleet(t, "central", 1)
+		m := f.members[0]
+		if _, err := m.Renew(0, 7, Second); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			if _, err := m.Lock(0, name, Ask{Client: 7, Deadline: Never}); err != nil {
+				t.Fatal(err)
+			}
+			f.take(0)
+		}
+		f.unlock(0, names[gone])
+		if uses := m.clients[7].uses; uses != 3 {
+			t.Errorf("the client uses %d locks", uses)
+		}
+		m.Close(0, 7)
+		if len(m.Out.Events) != 3 || m.Inside() != 0 {
+			t.Errorf("without %s: %v, %d inside", names[gone], m.Out.Events, m.Inside())
+		}
+	}
+}
+
+// A client that may act for no time at all may not act for less than that.
+func TestWithinNothing(t *testing.T) {
+	for d, want := range map[Span]Span{0: 0, 1: 0, 1_010_000: 989_999} {
+		if got := Usual().within(d); got != want {
+			t.Errorf("within %d: %d, want %d", d, got, want)
+		}
 	}
 }

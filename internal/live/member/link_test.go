@@ -2,6 +2,7 @@ package member
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"testing"
@@ -88,6 +89,18 @@ func TestLinkConfirmsBytes(t *testing.T) {
 		linkCarry(t, 1, a, b)
 		if n, _ := linkCarry(t, 1, b, a); n > 0 && i%10 != 9 {
 			t.Fatalf("a confirmation after frame %d, want one in ten", i)
+		}
+	}
+}
+
+// Bytes that were confirmed do not count for the next confirmation.
+func TestLinkCountsBytes(t *testing.T) {
+	a, b := linkPair(t, 4000, 1_000_000)
+	for i := range 40 {
+		linkSend(t, a, string(make([]byte, 333))) // three of them are one byte short of a quarter
+		linkCarry(t, 1, a, b)
+		if n, _ := linkCarry(t, 1, b, a); (n == 1) != (i%4 == 3) {
+			t.Fatalf("%d confirmations after frame %d, want one in four", n, i)
 		}
 	}
 }
@@ -376,5 +389,188 @@ func BenchmarkLink(b *testing.B) {
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(n), "ns/frame")
 		})
+	}
+}
+
+// If some of what was sent is confirmed, the rest is asked about after the patience.
+func TestLinkPartlyConfirmed(t *testing.T) {
+	a, b := linkPair(t, 1000, 100)
+	linkSend(t, a, "1")
+	linkCarry(t, 1, a, b)
+	linkSend(t, a, "2")
+	a.Append(nil, 2)       // it is lost
+	linkCarry(t, 50, b, a) // which confirms the first
+	if a.Wake() != 150 || a.Due(149) || !a.Due(150) {
+		t.Fatalf("it wakes at %d, want 150", a.Wake())
+	}
+	if _, got := linkCarry(t, 150, a, b); len(got) != 1 || got[0] != "2" {
+		t.Errorf("%q come", got)
+	}
+}
+
+// A new connection over which nothing is owed has room for any number of packets, also
+// if the one before had room for one.
+func TestLinkRoomAgain(t *testing.T) {
+	a, b := linkPair(t, 1<<20, 100)
+	linkSend(t, a, "1")
+	a.Append(nil, 0) // it is lost
+	if !a.Due(100) || a.room != 1 {
+		t.Fatal("it does not ask again")
+	}
+	p := a.Append(nil, 100)
+	if err := b.Receive(p, 100, func([]byte) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	var k linkPacket
+	if err := k.parse(b.Append(nil, 100)); err != nil {
+		t.Fatal(err)
+	}
+	a.confirm(100, k.got, 0) // the answer to the question is lost
+	a.Up()
+	for range 4 {
+		linkSend(t, a, string(make([]byte, maxPacket)))
+	}
+	if n, got := linkCarry(t, 101, a, b); n != 4 || len(got) != 4 {
+		t.Errorf("%d packets with %d frames: want four of each", n, len(got))
+	}
+}
+
+// A link that has ended keeps nothing, and the first reason counts.
+func TestLinkFrees(t *testing.T) {
+	a, b := linkPair(t, 1000, 100)
+	linkSend(t, a, "1")
+	linkCarry(t, 0, a, b)
+	linkSend(t, a, "2")
+	a.Append(nil, 0)
+	linkCarry(t, 25, b, a) // which confirms the first
+	if a.head == 0 || a.at == 0 {
+		t.Fatal("want one of two frames confirmed")
+	}
+	first := errors.New("first")
+	a.end(first)
+	a.end(errors.New("second"))
+	if a.kept != nil || a.unconfirmed() != 0 || a.over != first || a.at != 0 {
+		t.Errorf("it keeps %d bytes, and has ended because of %v", len(a.kept), a.over)
+	}
+}
+
+// A link that keeps much does not copy all of it for each confirmation.
+func TestLinkKeepsItsArena(t *testing.T) {
+	a, b := linkPair(t, 64<<20, 1000)
+	for range 100 {
+		linkSend(t, a, string(make([]byte, 10_000)))
+	}
+	size := cap(a.kept)
+	for range 10 {
+		p := a.Append(nil, 1)
+		if err := b.Receive(p, 1, func([]byte) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		linkCarry(t, 1, b, a)
+		if a.unconfirmed() == 0 || cap(a.kept) != size {
+			t.Fatalf("%d of %d bytes are allocated for %d", cap(a.kept), size, a.unconfirmed())
+		}
+	}
+	a, b = linkPair(t, 1000, 100)
+	linkSend(t, a, string(make([]byte, 500)))
+	linkCarry(t, 1, a, b)
+	linkSend(t, a, "more")
+	size = cap(a.kept)
+	if linkCarry(t, 26, b, a); a.unconfirmed() != 5 || cap(a.kept) != size {
+		t.Errorf("%d of %d bytes are allocated for %d", cap(a.kept), size, a.unconfirmed())
+	}
+	linkCarry(t, 26, a, b)
+	if linkCarry(t, 51, b, a); len(a.kept)+a.head+a.at != 0 || cap(a.kept) != size {
+		t.Errorf("all is confirmed, and the next frame is put at %d", len(a.kept))
+	}
+}
+
+// A packet has an epoch, two ends and a first frame, all above 0, and frames that fit.
+func TestPacketsAreRefused(t *testing.T) {
+	packet := func(numbers []uint64, rest string) []byte {
+		var w writer
+		for _, x := range numbers {
+			w.number(x)
+		}
+		return append(w, rest...)
+	}
+	good := []uint64{3, 9, 7, 0, 0, 0, 1, 2} // epoch, from, to, got, echo, ask, first, frames
+	var p linkPacket
+	if err := p.parse(packet(good, "\x01a\x00")); err != nil || p.last() != 2 {
+		t.Fatalf("%v, the last is %d", err, p.last())
+	}
+	for i, x := range map[int]uint64{0: 0, 1: 0, 2: 0, 6: 0, 7: 4} {
+		bad := append([]uint64{}, good...)
+		bad[i] = x
+		if err := p.parse(packet(bad, "\x01a\x00")); !errors.Is(err, ErrPacket) {
+			t.Errorf("number %d is %d: %v", i, x, err)
+		}
+	}
+	over := append([]uint64{}, good...)
+	over[6] = 1<<64 - 1
+	for _, b := range [][]byte{packet(good, "\x01a"), packet(good, "\x01a\x00\x00"), packet(good, "\x05a\x00"), packet(good[:7], ""), packet(over, "\x01a\x00")} {
+		if err := p.parse(b); !errors.Is(err, ErrPacket) {
+			t.Errorf("% x: %v", b, err)
+		}
+	}
+	if epoch, from, to, err := PacketEnds(packet(good[:3], "")); epoch != 3 || from != 9 || to != 7 || err != nil {
+		t.Errorf("epoch %d from %d to %d, %v", epoch, from, to, err)
+	}
+	if _, _, _, err := PacketEnds(packet(good[:2], "")); !errors.Is(err, ErrPacket) {
+		t.Errorf("without a receiver: %v", err)
+	}
+}
+
+// When most of what a link has allocated is confirmed, that is used again before more is
+// allocated.
+func TestLinkUsesRoomAgain(t *testing.T) {
+	a, b := linkPair(t, 1<<20, 100)
+	a.kept = make([]byte, 0, 600)
+	for range 4 {
+		linkSend(t, a, string(make([]byte, 100)))
+	}
+	linkCarry(t, 1, a, b)
+	for len(a.kept)+binary.MaxVarintLen64+50 <= cap(a.kept) {
+		linkSend(t, a, string(make([]byte, 50)))
+	}
+	size := cap(a.kept)
+	linkCarry(t, 26, b, a) // which confirms the first four
+	if a.head < len(a.kept)/2 || a.unconfirmed() == 0 {
+		t.Fatalf("%d of %d bytes are confirmed: want more than half, and not all", a.head, len(a.kept))
+	}
+	if linkSend(t, a, string(make([]byte, 50))); cap(a.kept) != size || a.head != 0 {
+		t.Errorf("%d bytes are allocated, %d before", cap(a.kept), size)
+	}
+	if _, got := linkCarry(t, 27, a, b); len(got) == 0 || len(got[0]) != 50 {
+		t.Errorf("%d frames come", len(got))
+	}
+}
+
+// A frame may be so far ahead that it cannot be taken yet, and no farther.
+func TestLinkFarAhead(t *testing.T) {
+	_, b := linkPair(t, 1000, 100)
+	for first, ok := range map[uint64]bool{1: true, maxAhead: true, maxAhead + 1: false} {
+		var w writer
+		for _, x := range []uint64{3, 7, 9, 0, 0, 0, first, 0} {
+			w.number(x)
+		}
+		if err := b.Receive(w, 0, nil); (err == nil) != ok || err != nil && !errors.Is(err, ErrPacket) {
+			t.Errorf("frame %d: %v", first, err)
+		}
+	}
+}
+
+// An answer to a question of the connection before is none to that of this one.
+func TestLinkOldAnswer(t *testing.T) {
+	a, b := linkPair(t, 1000, 100)
+	a.Up()
+	if err := b.Receive(a.Append(nil, 1), 1, nil); err != nil {
+		t.Fatal(err)
+	}
+	late := b.Append(nil, 1)
+	a.Up()
+	a.Append(nil, 2)
+	if err := a.Receive(late, 3, nil); err != nil || !a.asking {
+		t.Errorf("it still asks: %v, %v", a.asking, err)
 	}
 }

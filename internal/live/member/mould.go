@@ -141,9 +141,6 @@ func (d *Mould) use(e *epoch, u *use, p *Part) {
 			u.queue = append(u.queue, turn{t.Stamp, t.Rank})
 		}
 	}
-	if !p.Busy {
-		return
-	}
 	if p.Holds() {
 		u.holder, u.token, u.carried = d.waiter(u, p.Holder), p.Token, p.Carried
 		e.holders++

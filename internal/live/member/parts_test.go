@@ -307,10 +307,28 @@ func TestQueryParts(t *testing.T) {
 }
 
 // Locks that are wanted again and again do not make queries grow without bound
-// while a survivor takes none; and it is asked about each of them once.
+// while a survivor takes none; and it is asked about each of them once. Another one,
+// which takes them all, is asked each time.
 func TestQueriesCompact(t *testing.T) {
 	f, names := queries(t, 5)
 	m := f.members[0]
+	counted := func(got map[string]int) (all int) {
+		for _, x := range m.Out.Frames {
+			var q frame
+			if err := q.parse(x.Bytes); err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range q.names {
+				got[name]++
+				all++
+			}
+		}
+		m.Out.Reset()
+		return all
+	}
+	for m.More(0, 2) {
+	}
+	counted(map[string]int{})
 	for i := range 10_000 {
 		name := names[i%4]
 		y, _ := m.Explain(name)
@@ -322,7 +340,9 @@ func TestQueriesCompact(t *testing.T) {
 		}
 		for m.More(0, 2) {
 		}
-		m.Out.Reset()
+		if n := counted(map[string]int{}); n != 1 {
+			t.Fatalf("2 is asked about %d locks, %d requests later", n, i)
+		}
 	}
 	if n := len(m.epoch.queries); n > 1100 {
 		t.Errorf("%d queries are kept for five locks", n)
@@ -330,15 +350,7 @@ func TestQueriesCompact(t *testing.T) {
 	got := map[string]int{}
 	for m.More(0, 3) {
 	}
-	for _, x := range m.Out.Frames {
-		var q frame
-		if err := q.parse(x.Bytes); err != nil {
-			t.Fatal(err)
-		}
-		for _, name := range q.names {
-			got[name]++
-		}
-	}
+	counted(got)
 	for _, name := range names {
 		if got[name] != 1 {
 			t.Errorf("3 is asked about %s %d times", name, got[name])
@@ -347,4 +359,60 @@ func TestQueriesCompact(t *testing.T) {
 	if m.Bulk() {
 		t.Error("there is more")
 	}
+}
+
+// All other survivors are asked, the first one too, and a member that has joined is not.
+// When they have been asked, nothing is left, and the next lock is asked about anew. A
+// QUERY has one name at least.
+func TestSurvivorsAreAsked(t *testing.T) {
+	f := newFleet(t, "central", 3)
+	m := f.members[1]
+	v := f.next()
+	v.Members = append(v.Members, Who{"m4", 4})
+	names := homed(v, 1, 5, 20)
+	m.Limits.Part = 1
+	if err := m.Install(0, v); err != nil {
+		t.Fatal(err)
+	}
+	all(m)
+	m.frozen = nil // it knows nothing of the view before itself
+	asked := func(to uint64, want ...string) {
+		t.Helper()
+		for _, name := range want {
+			m.Out.Reset()
+			var q frame
+			if !m.More(0, to) || len(m.Out.Frames) != 1 || q.parse(m.Out.Frames[0].Bytes) != nil || !slices.Equal(q.names, []string{name}) {
+				t.Errorf("%d is asked about %q, want %q", to, q.names, name)
+			}
+		}
+		if m.Out.Reset(); m.More(0, to) {
+			t.Errorf("%d is asked about more", to)
+		}
+	}
+	lock := func(name string) {
+		if _, err := m.Lock(0, name, Ask{Deadline: Never}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lock(names[0])
+	lock(names[1])
+	asked(4)
+	asked(1, names[0], names[1])
+	if !m.Bulk() {
+		t.Error("3 need not be asked")
+	}
+	asked(3, names[0], names[1])
+	if m.Bulk() {
+		t.Error("there is more, though all survivors have been asked")
+	}
+	lock(names[2])
+	asked(3, names[2])
+	asked(1, names[2])
+	if m.Bulk() {
+		t.Error("there is more")
+	}
+	m.Limits.Part = 2*m.epoch.cost(0) - 1 // one byte less than two names take
+	lock(names[3])
+	lock(names[4])
+	asked(1, names[3], names[4])
 }

@@ -106,6 +106,25 @@ func TestSessionsComplaints(t *testing.T) {
 			a.Down(10, 2)
 			sessionCarry(t, 50, b, a)
 		}, 105},
+		{"not confirmed, though it sends", func(a, b *Sessions) {
+			a.Send(2, []byte("x"))
+			a.Next(10, nil)
+			b.Send(1, []byte("y"))
+			sessionCarry(t, 50, b, a)
+		}, 110},
+		{"not confirmed, and it confirms what was never sent", func(a, b *Sessions) {
+			a.Send(2, []byte("x"))
+			a.Next(10, nil)
+			for _, k := range []linkPacket{{got: 9, first: 1}, {echo: 9, first: 1}, {first: 2 << 32}} {
+				var w writer
+				for _, x := range []uint64{1, 2, 1, k.got, k.echo, 0, k.first, 0} {
+					w.number(x)
+				}
+				if err := a.Receive(50, w, nil); !errors.Is(err, ErrPacket) {
+					t.Errorf("%+v: %v", k, err)
+				}
+			}
+		}, 110},
 		{"full", func(a, b *Sessions) { a.Send(2, make([]byte, 60)); a.Send(2, make([]byte, 60)) }, 0},
 		{"it sends rubbish", func(a, b *Sessions) {
 			b.Send(1, []byte("x"))
@@ -408,4 +427,51 @@ func BenchmarkSessions(b *testing.B) {
 		b.Fatal("not all came")
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(n), "ns/frame")
+}
+
+// Neither a process itself nor a process without an incarnation is a peer.
+func TestSessionsPeers(t *testing.T) {
+	s := NewSessions(1, SessionLimits{})
+	s.Up(0, 1)
+	s.Up(0, 0)
+	if s.Up(0, 2); len(s.peers) != 1 || s.peers[0].inc != 2 {
+		t.Errorf("%d peers", len(s.peers))
+	}
+}
+
+// A confirmation is not put off when half a window has come, or a quarter of what a link
+// may keep, or two packets.
+func TestLinkPrompt(t *testing.T) {
+	for limit, want := range map[int]int{1000: 250, 1 << 30: 2 * maxPacket, 8 * maxPacket: 2 * maxPacket, 8*maxPacket - 4: 2*maxPacket - 1} {
+		if got := NewLink(1, 1, 2, limit, 1).prompt; got != want {
+			t.Errorf("a link of %d bytes: %d, want %d", limit, got, want)
+		}
+	}
+	a, _ := sessionPair(t, SessionLimits{Bytes: 1 << 20, Window: 1000})
+	if got := a.find(2).link.prompt; got != 500 {
+		t.Errorf("a window of 1000 bytes: %d", got)
+	}
+}
+
+// A packet of a newer epoch is kept even if its sender is not known here: the view that
+// is to be installed may have admitted it.
+func TestSessionsStrangerIsKept(t *testing.T) {
+	a := NewSessions(1, SessionLimits{})
+	b := NewSessions(9, SessionLimits{})
+	if err := errors.Join(a.Install(0, sessionView(1, 1)), b.Install(0, sessionView(2, 1, 9))); err != nil {
+		t.Fatal(err)
+	}
+	b.Up(0, 1)
+	b.Send(1, []byte("early"))
+	if got := sessionCarry(t, 0, b, a); len(got) > 0 || a.Newer() != 2 {
+		t.Errorf("%q come, the newer epoch is %d", got, a.Newer())
+	}
+	if err := a.Install(0, sessionView(2, 1, 9)); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	a.Early(0, func(from uint64, f []byte) error { got = append(got, string(f)); return nil })
+	if !slices.Equal(got, []string{"early"}) {
+		t.Errorf("%q come", got)
+	}
 }

@@ -42,9 +42,6 @@ func (s *slab[T]) at(i int) *T { return &s.pieces[i>>pieceBits][i&(pieceLen-1)] 
 
 // piece returns a run of k elements.
 func (s *slab[T]) piece(i, k int) []T {
-	if k == 0 {
-		return nil
-	}
 	from := i & (pieceLen - 1)
 	return s.pieces[i>>pieceBits][from : from+k : from+k]
 }

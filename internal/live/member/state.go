@@ -92,7 +92,7 @@ const (
 
 // Fields codes a state.
 func (s *State) Fields(c *algorithm.Coder) {
-	c.Seq("clock", 0, &s.Clock)
+	counter(c, "clock", &s.Clock)
 	c.Bool("gone", &s.Gone)
 	c.Bool("ghost", &s.Ghost)
 	c.Uint8("lease", (*uint8)(&s.Lease), "none", "runs", "over")
@@ -102,7 +102,7 @@ func (s *State) Fields(c *algorithm.Coder) {
 	c.Int("tickets", &n, most)
 	s.tickets = sized(s.tickets, n)
 	for i := range s.tickets {
-		c.Seq("ticket", 0, (*uint64)(&s.tickets[i]))
+		counter(c, "ticket", (*uint64)(&s.tickets[i]))
 	}
 	n = len(s.spare)
 	c.Int("spare", &n, most)
@@ -115,16 +115,16 @@ func (s *State) Fields(c *algorithm.Coder) {
 }
 
 func (p *Part) fields(c *algorithm.Coder) {
-	if c.Seq("epoch", 0, &p.Epoch); p.Epoch == 0 {
+	if counter(c, "epoch", &p.Epoch); p.Epoch == 0 {
 		p.forget()
 		return
 	}
-	c.Seq("reported", 0, &p.Reported)
-	c.Seq("over", 0, &p.Over)
+	counter(c, "reported", &p.Reported)
+	counter(c, "over", &p.Over)
 	bulk := p.Owes|p.Asks != 0
 	if c.Bool("bulk", &bulk); bulk {
-		c.Seq("owes", 0, &p.Owes)
-		c.Seq("asks", 0, &p.Asks)
+		counter(c, "owes", &p.Owes)
+		counter(c, "asks", &p.Asks)
 	} else {
 		p.Owes, p.Asks = 0, 0
 	}
@@ -134,7 +134,7 @@ func (p *Part) fields(c *algorithm.Coder) {
 	}
 	c.Bool("touched", &p.Touched)
 	c.Bool("cleared", &p.Cleared)
-	c.Seq("count", 0, &p.Count)
+	counter(c, "count", &p.Count)
 	c.Bytes("instance", &p.Bytes)
 	if c.Bool("busy", &p.Busy); !p.Busy {
 		p.rest()
@@ -142,10 +142,10 @@ func (p *Part) fields(c *algorithm.Coder) {
 	}
 	p.Holder.fields(c)
 	if c.Bool("lapsed", &p.Lapsed); !p.Holds() && !p.Lapsed {
-		p.Holder, p.Token, p.Carried = Request{}, Token{}, false
+		p.Token, p.Carried = Token{}, false
 	} else {
-		c.Seq("token epoch", 0, &p.Token.Epoch)
-		c.Seq("token", 0, &p.Token.Count)
+		counter(c, "token epoch", &p.Token.Epoch)
+		counter(c, "token", &p.Token.Count)
 		c.Bool("carried", &p.Carried)
 	}
 	n := len(p.Waiters)
@@ -212,18 +212,18 @@ func (p *Part) homeFields(c *algorithm.Coder) {
 // frozenFields codes an epoch that is only asked about: by what the home
 // suspected then, or by what the instance says.
 func (p *Part) frozenFields(c *algorithm.Coder) {
-	if c.Seq("frozen", 0, &p.Epoch); p.Epoch == 0 {
+	if counter(c, "frozen", &p.Epoch); p.Epoch == 0 {
 		p.forget()
 		return
 	}
-	c.Seq("reported", 0, &p.Reported)
-	c.Seq("over", 0, &p.Over)
+	counter(c, "reported", &p.Reported)
+	counter(c, "over", &p.Over)
 	if c.Bool("known", &p.Known); !p.Known {
 		p.forget()
 		return
 	}
 	c.Bool("cleared", &p.Cleared)
-	c.Seq("count", 0, &p.Count)
+	counter(c, "count", &p.Count)
 	c.Bytes("instance", &p.Bytes)
 	if c.Bool("home", &p.home); p.home {
 		p.suspectFields(c)
@@ -234,8 +234,8 @@ func (p *Part) frozenFields(c *algorithm.Coder) {
 
 // suspectFields codes what a home knows of who may be inside.
 func (p *Part) suspectFields(c *algorithm.Coder) {
-	c.Seq("held", 0, &p.Held)
-	c.Seq("may", 0, &p.May)
+	counter(c, "held", &p.Held)
+	counter(c, "may", &p.May)
 	lendee := p.Lendee + 1
 	c.Int("lendee", &lendee, mostRanks)
 	p.Lendee = lendee - 1
@@ -243,6 +243,7 @@ func (p *Part) suspectFields(c *algorithm.Coder) {
 
 func (r *Request) fields(c *algorithm.Coder) {
 	if r.Stamp.fields(c); r.Stamp == (Stamp{}) {
+		*r = Request{}
 		return // there is none
 	}
 	c.Bool("try", &r.Try)
@@ -255,14 +256,17 @@ func (s *Stamp) fields(c *algorithm.Coder) {
 	if *s == lastStamp() {
 		*s = Stamp{Clock: 1}
 	}
-	c.Seq("epoch", 0, &s.Epoch)
-	c.Seq("clock", 0, &s.Clock)
+	counter(c, "epoch", &s.Epoch)
+	counter(c, "clock", &s.Clock)
 	if s.Epoch != 0 {
-		c.Seq("member", 0, &s.Inc)
+		counter(c, "member", &s.Inc)
 	} else if s.Inc = 0; s.Clock != 0 {
 		*s = lastStamp()
 	}
 }
+
+// counter codes a number that is only copied and compared.
+func counter(c *algorithm.Coder, name string, v *uint64) { c.Seq(name, 0, v) }
 
 // sized returns a list of this length, in the memory of another if it can.
 func sized[T any](s []T, n int) []T {

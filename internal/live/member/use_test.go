@@ -273,7 +273,26 @@ func TestRelease(t *testing.T) {
 	}
 	f.take(0)
 	f.settle()
+	if err := f.members[0].Release(0, "a", (*heard)[0].Token); !errors.Is(err, ErrNotHeld) {
+		t.Errorf("for the second time: %v", err)
+	}
 	if e := (*heard)[1]; e.Kind != Lost || e.Cause != Released || !f.holds(1, "a") {
 		t.Errorf("its holder hears %v; the other one is inside: %v", e, f.holds(1, "a"))
+	}
+}
+
+// An operator cannot take away a hold that is lost already and may still be acted on.
+func TestReleaseLapsed(t *testing.T) {
+	f := newFleet(t, "central", 1)
+	m := f.members[0]
+	f.lock(0, "a")
+	y, _ := m.Explain("a")
+	m.lease = Instant(10 * Second)
+	m.Wake(m.deadline())
+	if err := m.Release(m.deadline(), "a", y.Holder.Token); !errors.Is(err, ErrNotHeld) || m.Inside() != 1 {
+		t.Errorf("%v, %d inside", err, m.Inside())
+	}
+	if err := m.Unlock(m.deadline(), "a", y.Holder.Token); !errors.Is(err, ErrNotHeld) || m.Inside() != 0 {
+		t.Errorf("its holder lets go of it: %v, %d inside", err, m.Inside())
 	}
 }

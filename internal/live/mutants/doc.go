@@ -1,5 +1,5 @@
 // Command mutants measures how well the tests of the live core notice changes of it.
-// Run it with 'make mutants'; docs/mutants.md is what it writes.
+// Run it with 'make mutants'; docs/results/mutants.md is what it writes.
 //
 // A mutant is the source with one small change: a statement dropped, a condition
 // negated or weakened, a number off by one, two operands or arguments exchanged, an

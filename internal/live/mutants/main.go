@@ -67,11 +67,11 @@ func main() {
 	flag.IntVar(&o.sample, "sample", 0, "number of mutants to run in each package (default all)")
 	flag.IntVar(&o.seed, "seed", 1, "seed of the sample")
 	flag.BoolVar(&o.again, "again", false, "run survivors and equivalent mutants again")
-	flag.BoolVar(&o.quick, "quick", false, "run only the tests of the mutated package; use other results than of a full run")
+	flag.BoolVar(&o.quick, "quick", false, "run only the tests of the mutated package")
 	flag.BoolVar(&o.list, "list", false, "print all mutants, as equivalent.txt names them, and stop")
 	flag.IntVar(&o.workers, "workers", 2, "mutants that run at the same time")
 	only := flag.String("package", "", "package to mutate, such as member (default all)")
-	page := flag.String("page", "docs/mutants.md", "page to write")
+	page := flag.String("page", "docs/results/mutants.md", "page to write")
 	flag.Parse()
 	if err := run(o, *only, *page); err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
@@ -127,7 +127,7 @@ func run(o options, only, page string) error {
 	if err := errors.Join(wrong...); err != nil {
 		return err
 	}
-	return os.WriteFile(page, []byte(report(suites, results, equivalent)), 0o644)
+	return os.WriteFile(page, []byte(report(suites, results, equivalent, o)), 0o644)
 }
 
 // key names the result of a mutant. It changes with the code of the function.

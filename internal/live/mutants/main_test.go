@@ -71,7 +71,7 @@ func TestToy(t *testing.T) {
 		"toy.go:8, Sum: `if i > most {`: `i >= most` (survived)\n",
 		"toy.go:17, Unused: `func Unused() bool { return true }`: `return the opposite` (not covered)\n",
 	} {
-		if page := report([]*suite{s}, results, nil); !strings.Contains(page, w) {
+		if page := report([]*suite{s}, results, nil, o); !strings.Contains(page, w) {
 			t.Errorf("%s\nwant %s", page, w)
 		}
 	}
@@ -98,7 +98,7 @@ func TestEquivalent(t *testing.T) {
 		t.Errorf("%d of %d mutants run", len(all), len(s.mutants))
 	}
 	const row = "| 15 | 0 | 0 | 0 | 0 | 0 | 0 | 1 | - |"
-	if page := report([]*suite{s}, nil, list); !strings.Contains(page, row) || !strings.Contains(page, "`never i > most`: No number is so large.\n") {
+	if page := report([]*suite{s}, nil, list, options{quick: true}); !strings.Contains(page, row) || !strings.Contains(page, "`never i > most`: No number is so large.\n") || !strings.Contains(page, own) {
 		t.Errorf("%s\nwant %s", page, row)
 	}
 	if list, err = write(first + "if i > most {\nalways i > most\nNot so.\n"); err != nil || stale(list, []*suite{s}) == nil {

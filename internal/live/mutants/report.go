@@ -101,14 +101,25 @@ const reportHead = `# Mutants
 
 A mutant is the code with one small change: a statement dropped, a condition negated or weakened, a number off by one, operands or arguments exchanged, an assignment skipped, a result replaced. The tests should notice each of them. A mutant is killed if a test fails, or exceeds ten times its usual time plus %v, or runs out of memory; it meets the tests of its own package first, then some of the exhaustive model of view changes (check/views), then a short storm. Mutants that no test reaches count as survivors. An equivalent mutant does the same as the original, for a reason that is listed below.
 
+If fewer mutants of a package were run than it has, they are a random sample: its mutants are ordered by a hash of a seed, here %d, and of what they change, and the first ones are run. Edits of other lines hardly change the sample. The share that is killed is that of the mutants that were run and are not equivalent. Tests were written for survivors of the sample, so the share is lower among mutants that were not run.
+
 | package | mutants | run | killed by own tests | by the model | by the storm | survived | not covered | equivalent | killed |
 |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|
 `
 
+// own says what a page of results by own tests leaves out.
+const own = `
+Only the tests of each package itself were run: the exhaustive model and the storm would kill some of the survivors.
+`
+
 // report returns the page. Of mutants that have not run it has only their number.
-func report(suites []*suite, results map[string]result, equivalent map[string]string) string {
+func report(suites []*suite, results map[string]result, equivalent map[string]string, o options) string {
 	var b, survivors, same strings.Builder
-	fmt.Fprintf(&b, reportHead, usual().time)
+	head, table, _ := strings.Cut(fmt.Sprintf(reportHead, usual().time, o.seed), "\n| package")
+	if b.WriteString(head); o.quick {
+		b.WriteString(own)
+	}
+	b.WriteString("\n| package" + table)
 	for _, s := range suites {
 		by, ran, counts, listed := map[string]int{}, 0, map[outcome]int{}, 0
 		for i := range s.mutants {

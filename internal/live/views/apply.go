@@ -24,7 +24,7 @@ func Apply(r Record, term uint64, entry []byte) (next Record, applied bool) {
 // changed returns the record after a change, which may still be none that Check
 // accepts.
 func (r *Record) changed(x *Change) (n Record, ok bool) {
-	if x.Base != r.Epoch || r.Epoch >= maxEpoch {
+	if x.Base != r.Epoch {
 		return n, false
 	}
 	n = r.Clone()
@@ -44,15 +44,13 @@ func (r *Record) changed(x *Change) (n Record, ok bool) {
 	return n, n.revote(x)
 }
 
-// start sets the cluster and the epoch.
+// start sets the cluster and the epoch. Check refuses those that are 0 or too large.
 func (r *Record) start(s *Start) bool {
 	born := r.Cluster != 0
 	switch {
 	case s == nil:
 		r.Epoch++
 		return born
-	case s.Cluster == 0 || s.Epoch == 0:
-		return false
 	case !born:
 		*r = Record{Cluster: s.Cluster, Epoch: s.Epoch, Settings: s.Settings}
 	case s.Cluster == r.Cluster || s.Epoch < r.Epoch+Jump:

@@ -54,15 +54,12 @@ func (s *script) Read(number uint64) error   { s.reads = append(s.reads, number)
 func (s *script) Revote(want []uint64) error { s.revotes = append(s.revotes, want); return s.refuse }
 func (s *script) HandOver(to uint64) error   { s.handed = append(s.handed, to); return s.refuse }
 func (s *script) Flush() (LogOut, error) {
-	if s.flushErr != nil {
-		return LogOut{}, s.flushErr
-	}
 	out := LogOut{}
 	if len(s.next) > 0 {
 		out, s.next = s.next[0], s.next[1:]
 	}
 	out.Lead = s.lead
-	return out, nil
+	return out, s.flushErr
 }
 
 // clerk returns one that leads three members, with itself as the only voter, and
@@ -150,8 +147,9 @@ func TestClerkFails(t *testing.T) {
 			}
 		}
 		fail(s)
+		s.next = []LogOut{{Saves: []Save{{Number: 1}}, Send: []Post{{To: 64, Bytes: []byte("x")}}}}
 		c.Tick(101 * second)
-		if !errors.Is(c.Err, planted) || len(c.Out.Send)+len(c.Out.Post) > 0 {
+		if !errors.Is(c.Err, planted) || len(c.Out.Send)+len(c.Out.Post)+len(c.Out.Saves) > 0 {
 			t.Errorf("%s: %v, %+v", what, c.Err, c.Out)
 		}
 		s.flushErr, s.tickErr = nil, nil
@@ -266,7 +264,8 @@ type stateless struct {
 
 func (s *stateless) Voter(state []byte) (cluster, voter uint64, err error) { return 0, 0, s.err }
 
-// Saves come out in their order, and are acknowledged to the log.
+// Saves come out in their order, and are acknowledged to the log. What waits for one
+// goes out when it is durable, unless the log has failed.
 func TestClerkSaves(t *testing.T) {
 	c, s := clerk(t)
 	s.next = []LogOut{{Saves: []Save{{Number: 1, Record: []byte("a")}, {Number: 2, Record: []byte("b")}}}}
@@ -274,14 +273,16 @@ func TestClerkSaves(t *testing.T) {
 	if len(c.Out.Saves) != 2 || c.Out.Saves[1].Number != 2 {
 		t.Fatalf("saves %v", c.Out.Saves)
 	}
+	post := []LogOut{{Send: []Post{{To: 64, Bytes: []byte("x")}}}}
+	s.next = post
 	c.Saved(101*second, 1)
-	if !slices.Equal(s.saved, []uint64{1}) || c.Err != nil {
-		t.Errorf("saved %v, %v", s.saved, c.Err)
+	if !slices.Equal(s.saved, []uint64{1}) || c.Err != nil || len(c.Out.Post) != 1 {
+		t.Errorf("saved %v, %v, %d posts", s.saved, c.Err, len(c.Out.Post))
 	}
-	s.savedErr = errors.New("the machine is damaged")
+	s.savedErr, s.next = errors.New("the machine is damaged"), post
 	c.Saved(101*second, 2)
-	if c.Err == nil {
-		t.Error("a log that has died is not noticed")
+	if c.Err == nil || len(c.Out.Post) != 1 {
+		t.Errorf("a log that has failed: %v, %d posts", c.Err, len(c.Out.Post))
 	}
 	c.Saved(101*second, 3)
 	if len(s.saved) != 2 {

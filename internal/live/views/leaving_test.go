@@ -80,6 +80,9 @@ func TestLeaverIsTold(t *testing.T) {
 	if all := d.leaves(66, 66); len(all) > 0 {
 		t.Errorf("the log is being changed, and it is told %v", all)
 	}
+	if all := d.leaves(66, 999); len(all) != 2 || all[1].Kind != Gone {
+		t.Errorf("the record has no such voter, and it is told %v", all)
+	}
 	d.Voters(rest, false, true)
 	if all := d.leaves(66, 66); len(all) != 2 || all[0].Kind != View || all[1].Kind != Gone {
 		t.Errorf("%v, want VIEW and GONE", all)
@@ -154,6 +157,9 @@ func TestVoterKnowsLittle(t *testing.T) {
 	d := &desk{NewWarden(64, Record{}), t, 0, 0}
 	if all := d.say("m", Message{Kind: Renew, Inc: 65}); len(all) != 1 || all[0].Kind != NotLeader {
 		t.Errorf("%v", all)
+	}
+	if all := d.say("m", Message{Kind: Renew, Inc: 5}); len(all) != 1 || all[0].Kind != NotLeader {
+		t.Errorf("a small incarnation: %v", all)
 	}
 	d = leader(t, 2, 1)
 	if all := d.say("m", Message{Kind: Fetch, Inc: 3 * 64, Epoch: 0}); len(all) != 1 || all[0].Kind != NotLeader {

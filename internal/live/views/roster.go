@@ -186,4 +186,4 @@ func common(a, b []uint64) []uint64 {
 }
 
 // firstOf returns the first n of a, or all if there are fewer.
-func firstOf(a []uint64, n int) []uint64 { return a[:max(0, min(n, len(a)))] }
+func firstOf(a []uint64, n int) []uint64 { return a[:min(n, len(a))] }

@@ -469,3 +469,66 @@ func TestOneChangeOfVotersAtATime(t *testing.T) {
 		t.Errorf("%+v", d.Out)
 	}
 }
+
+// While a voter wants to leave, members that have not answered are called again, four
+// times in a renewal period and not more often.
+func TestMembersAreCalledAgain(t *testing.T) {
+	d := lead(t, 3, 3)
+	d.live(3*second, 64, 65, 66)
+	d.now++
+	called := func(all []Message) (who []uint64) {
+		for _, m := range all {
+			if m.Kind == Call {
+				who = append(who, m.Inc)
+			}
+		}
+		return who
+	}
+	if who := called(d.leaves(66, 66)); !slices.Equal(who, []uint64{65, 66}) {
+		t.Fatalf("%v are called when a voter leaves", who)
+	}
+	pause := member.Instant(d.record.Settings.Renew / 4)
+	for i := range member.Instant(3) {
+		d.tick(pause - 1)
+		if who := called(d.said()); len(who) > 0 {
+			t.Errorf("%v are called again too soon", who)
+		}
+		d.tick(1)
+		if who := called(d.said()); !slices.Equal(who, []uint64{65, 66}) {
+			t.Errorf("%v are called in try %d", who, i+2)
+		}
+	}
+	d.say("C", Message{Kind: Here, Inc: 66, Number: uint64(d.now)})
+	d.tick(pause)
+	if who := called(d.said()); !slices.Equal(who, []uint64{65}) {
+		t.Errorf("%v are called though 66 has answered", who)
+	}
+}
+
+// The log is asked again for the voters of the record a quarter of a renewal period
+// later, and not before.
+func TestLogIsAskedAgain(t *testing.T) {
+	d := lead(t, 3, 3)
+	d.Voters([]uint64{64}, false, true)
+	pause := member.Instant(d.record.Settings.Renew / 4)
+	for _, x := range []struct {
+		by  member.Instant
+		ask bool
+	}{{1, true}, {1, false}, {pause - 2, false}, {1, true}, {1, false}, {pause - 1, true}} {
+		if d.tick(x.by); (d.Out.Revote != nil) != x.ask {
+			t.Errorf("%d later the log is asked for %v", x.by, d.Out.Revote)
+		}
+	}
+}
+
+// A voter is overdue when it has been absent for more than three leases.
+func TestOverdue(t *testing.T) {
+	d := lead(t, 3, 3)
+	d.absent = []timed{{65, d.now}}
+	for by, want := range map[member.Instant]int{0: 0, 3 * d.patience(): 0, 3*d.patience() + 1: 1} {
+		d.Warden.now = d.now + by
+		if got := d.roster(&Change{}).overdue; len(got) != want {
+			t.Errorf("after %d: %v are overdue", by, got)
+		}
+	}
+}

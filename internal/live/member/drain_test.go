@@ -1,0 +1,76 @@
+package member
+
+import (
+	"slices"
+	"testing"
+)
+
+// A member that is about to leave refuses requests of its own process that wait, and
+// says so at once. What is held stays held, and clients go on.
+func TestDrain(t *testing.T) {
+	f := newFleet(t, "central", 2)
+	m := f.members[0]
+	if _, err := m.Renew(0, 7, Second); err != nil {
+		t.Fatal(err)
+	}
+	got := told(f, 0)
+	f.lock(0, "a")
+	f.settle()
+	waits := []Ticket{f.lock(0, "a"), f.lock(0, "a")}
+	client, err := m.Lock(0, "a", Ask{Client: 7, Deadline: Never})
+	if err != nil {
+		t.Fatal(err)
+	}
+	late, err := m.Lock(0, "a", Ask{Deadline: Instant(Millisecond)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.take(0)
+	*got = nil
+	m.Drain(0)
+	if m.Out.Wake <= Instant(Millisecond) {
+		t.Errorf("it is woken at %d for a deadline that is off", m.Out.Wake)
+	}
+	f.take(0)
+	var stopped []Ticket
+	for _, e := range *got {
+		if e.Kind != Stopped || e.Cause != Leaving {
+			t.Errorf("%+v", e)
+		}
+		stopped = append(stopped, e.Ticket)
+	}
+	slices.Sort(stopped)
+	if want := []Ticket{waits[0], waits[1], late}; !slices.Equal(stopped, want) {
+		t.Errorf("%v are stopped, want %v", stopped, want)
+	}
+	if !f.holds(0, "a") || m.Inside() != 1 {
+		t.Errorf("it is held: %v, %d are inside", f.holds(0, "a"), m.Inside())
+	}
+	f.unlock(0, "a")
+	if y, _ := m.Explain("a"); y.Holder == nil || y.Holder.Ticket != client {
+		t.Errorf("the client does not enter: %+v", y)
+	}
+}
+
+// Until a member has seen a view nothing is held through it. A hold that was lost
+// counts as long as it may be acted on.
+func TestInside(t *testing.T) {
+	m, err := New(Config{Inc: 1, Settings: Usual(), Spec: specs})
+	if err != nil || m.Inside() != 0 {
+		t.Fatalf("%v, %d inside", err, m.Inside())
+	}
+	f := newFleet(t, "central", 1)
+	m = f.members[0]
+	f.lock(0, "a")
+	f.lock(0, "b")
+	if m.Inside() != 2 {
+		t.Errorf("%d inside", m.Inside())
+	}
+	m.lease = Instant(10 * Second)
+	if m.Wake(m.deadline()); m.Inside() != 2 {
+		t.Errorf("%d inside before the lease expires", m.Inside())
+	}
+	if m.Wake(m.lease); m.Inside() != 0 {
+		t.Errorf("%d inside after the lease has expired", m.Inside())
+	}
+}

@@ -1,0 +1,242 @@
+package member
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stile-lock/stile/algorithm"
+)
+
+// A member refuses frames that no correct member sends, each with an error that says
+// what is wrong with it.
+func TestFramesAreRefused(t *testing.T) {
+	f := newFleet(t, "central", 3)
+	v := f.next(3)
+	v.Members = append(v.Members, Who{"m4", 4})
+	mine, other := away(f.view, v, 0, 0), away(f.view, v, 1, 1)
+	lone, err := New(f.members[0].Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := lone.Deliver(0, 2, (&frame{kind: touchFrame, name: []byte(mine)}).append(nil)); !errors.Is(err, errUnexpected) {
+		t.Errorf("before the first view: %v", err)
+	}
+	m := f.members[0]
+	if err := m.Install(0, v); err != nil {
+		t.Fatal(err)
+	}
+	old, now := Stamp{1, 1, 2}, Stamp{2, 1, 2}
+	for _, x := range []struct {
+		what string
+		from uint64
+		f    frame
+		want error // nil if it is taken
+	}{
+		{"from itself", 1, frame{kind: touchFrame, name: []byte(mine)}, errUnexpected},
+		{"from a process that is not a member", 3, frame{kind: touchFrame, name: []byte(mine)}, errUnexpected},
+		{"without a name", 2, frame{kind: touchFrame}, errFrame},
+		{"algorithm without a name", 2, frame{kind: algFrame}, errFrame},
+		{"algorithm with bytes that are no message", 2, frame{kind: algFrame, name: []byte(mine), bytes: []byte("rubbish")}, errFrame},
+		{"held lock of another home", 2, frame{kind: reportFrame, held: []string{other}}, errUnexpected},
+		{"held lock without a name", 2, frame{kind: reportFrame, held: []string{""}}, errFrame},
+		{"waiter of another home", 2, frame{kind: reportFrame, waits: []wanted{{other, old}}}, errUnexpected},
+		{"waiter for a lock without a name", 2, frame{kind: reportFrame, waits: []wanted{{"", old}}}, errFrame},
+		{"waiter of another process", 2, frame{kind: reportFrame, waits: []wanted{{mine, Stamp{1, 1, 3}}}}, errUnexpected},
+		{"waiter of this epoch", 2, frame{kind: reportFrame, waits: []wanted{{mine, now}}}, errUnexpected},
+		{"report of one that was not there", 4, frame{kind: reportFrame}, errUnexpected},
+		{"query without a name", 2, frame{kind: queryFrame, names: []string{""}}, errFrame},
+		{"answer that was not asked for", 2, frame{kind: answerFrame, may: []mayBe{{name: "unheard of"}}}, errUnexpected},
+		{"loan from another than the home", 2, frame{kind: lendFrame, name: []byte(mine)}, errUnexpected},
+		{"return of what is not lent", 2, frame{kind: returnFrame, name: []byte(mine)}, errUnexpected},
+		{"done from another than the home", 2, frame{kind: doneFrame, name: []byte(mine)}, errUnexpected},
+		{"report", 2, frame{kind: reportFrame, waits: []wanted{{mine, old}}}, nil},
+		{"report for the second time", 2, frame{kind: reportFrame}, errUnexpected},
+		{"loan", 2, frame{kind: lendFrame, name: []byte(other), until: old}, nil},
+	} {
+		if err := m.Deliver(0, x.from, x.f.append(nil)); !errors.Is(err, x.want) || err != nil && x.want == nil {
+			t.Errorf("%s: %v, want %v", x.what, err, x.want)
+		}
+	}
+	m.Gone(0)
+	if err := m.Deliver(0, 3, nil); err != nil {
+		t.Errorf("a member that was evicted hears: %v", err)
+	}
+}
+
+// A list that is longer than its frame is refused before anything of it is read.
+func TestEndlessLists(t *testing.T) {
+	for _, k := range []frameKind{reportFrame, queryFrame, answerFrame} {
+		b := []byte{byte(k), 1}
+		if k == reportFrame {
+			b = append(b, 0)
+		}
+		var f frame
+		if err := f.parse(append(b, 255, 255, 255, 255, 255, 255, 127)); !errors.Is(err, errFrame) || len(f.held)+len(f.names)+len(f.may) > 0 {
+			t.Errorf("%v: %v", k, err)
+		}
+	}
+}
+
+// A flag is 0 or 1.
+func TestFlags(t *testing.T) {
+	for flag, ok := range map[byte]bool{0: true, 1: true, 2: false} {
+		var f frame
+		if err := f.parse([]byte{byte(reportFrame), 1, flag, 0, 0}); (err == nil) != ok || f.more != (flag == 1) {
+			t.Errorf("flag %d: %v, %v", flag, f.more, err)
+		}
+	}
+}
+
+// An evil machine changes its state and then finds that the message is malformed.
+type evil struct{ algorithm.Machine }
+
+func (x *evil) Step(in algorithm.Input, out *algorithm.Output) error {
+	err := x.Machine.Step(in, out)
+	if in.Kind == algorithm.Receive {
+		return errors.New("malformed, after all")
+	}
+	return err
+}
+
+// A malformed message of an algorithm is as if it had not come, for the first lock of a
+// member as for any other.
+func TestMalformedMessage(t *testing.T) {
+	for before := range 2 {
+		f := newFleet(t, "central", 3)
+		m, names := f.members[0], homed(f.view, 0, before+1, 10)
+		name := names[before]
+		for _, other := range names[:before] {
+			lockOf(m.epoch, other)
+		}
+		f.lock(1, name)
+		f.settle()
+		f.lock(2, name)
+		request := f.mail[0]
+		if request.to != 1 || frameKind(request.bytes[0]) != algFrame {
+			t.Fatalf("the first frame is %v to %d", frameKind(request.bytes[0]), request.to)
+		}
+		n := lockOf(m.epoch, name)
+		state := func() []byte {
+			machine, err := m.epoch.machine(n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return machine.AppendState(nil)
+		}
+		was := state()
+		all, seat := m.epoch.schools[0].machines, m.epoch.seat(m.epoch.table.lock(n))
+		machine := all[seat]
+		all[seat] = &evil{machine}
+		if err := m.Deliver(0, 3, request.bytes); !errors.Is(err, errFrame) {
+			t.Errorf("%v", err)
+		}
+		all[seat] = machine
+		if is := state(); !slices.Equal(is, was) {
+			t.Errorf("lock %d is in state %x, want %x", n, is, was)
+		}
+		f.settle()
+		f.unlock(1, name)
+		f.settle()
+		if !f.holds(2, name) {
+			t.Error("the same message, whole, is not taken afterwards")
+		}
+	}
+}
+
+// What can be seen of frames.
+func TestLook(t *testing.T) {
+	s := Stamp{1, 2, 3}
+	for _, x := range []struct {
+		f    frame
+		want string
+	}{
+		{frame{kind: reportFrame, held: []string{"a", "b"}}, "holds a, b, waits for nothing"},
+		{frame{kind: reportFrame, waits: []wanted{{"c", s}, {"d", s}}}, "holds nothing, waits for c, d"},
+		{frame{kind: queryFrame, names: []string{"a", "b"}}, "a, b"},
+		{frame{kind: answerFrame, may: []mayBe{{"a", set{3, 0, 1}}, {"b", set{}}}}, "a: 3 may be inside, b: 0 may be inside"},
+		{frame{kind: lendFrame, name: []byte("a"), until: s}, "until 1.2 of 3"},
+		{frame{kind: lendFrame, name: []byte("a"), until: lastStamp()}, "until the end"},
+		{frame{kind: returnFrame, name: []byte("a"), next: s}, "next 1.2 of 3"},
+		{frame{kind: returnFrame, name: []byte("a")}, ""},
+		{frame{kind: busyFrame, name: []byte("a"), again: true}, "recovering"},
+		{frame{kind: busyFrame, name: []byte("a")}, ""},
+		{frame{kind: touchFrame, name: []byte("a")}, ""},
+	} {
+		x.f.clock = 9
+		if got, err := Look(x.f.append(nil)); err != nil || got.Text != x.want || got.Clock != 9 || got.Name != string(x.f.name) {
+			t.Errorf("%v: %+v, %v; want %q", x.f.kind, got, err, x.want)
+		}
+	}
+	got, err := Look((&frame{kind: algFrame, name: []byte("a"), cleared: true, count: 4, bytes: []byte("m")}).append(nil))
+	if err != nil || !got.Cleared || got.Count != 4 || string(got.Message) != "m" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got := frameKinds.String(); got != "0x0c" {
+		t.Errorf("the first unknown kind is %s", got)
+	}
+	if got, err := Look([]byte{0x40}); err != nil || got.Kind != "0x40" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err := Look([]byte{0x20}); err == nil || !strings.Contains(err.Error(), "0x20") {
+		t.Errorf("%v", err)
+	}
+}
+
+// Sets have places in all of their words.
+func TestSet(t *testing.T) {
+	places := []int{0, 1, 63, 64, 127, 128, 191, 192, 255}
+	var all, none set
+	for i, p := range places {
+		all.add(p)
+		if !all.has(p) || all.len() != i+1 || !slices.Equal(all.list(), places[:i+1]) {
+			t.Errorf("%v after %d was added", all.list(), p)
+		}
+		var one set
+		one.add(p)
+		if all.and(one) != one || one.and(all) != one || none.or(one) != one || one.or(none) != one || one.empty() || !none.and(one).empty() {
+			t.Errorf("place %d: and, or, empty", p)
+		}
+		if firstOf(p+1) != firstOf(p).or(one) || firstOf(p).len() != p {
+			t.Errorf("the first %d are %v", p, firstOf(p).list())
+		}
+	}
+	for i, p := range places {
+		if all.drop(p); all.has(p) || !slices.Equal(all.list(), places[i+1:]) {
+			t.Errorf("%v after %d was dropped", all.list(), p)
+		}
+	}
+	if !all.empty() {
+		t.Errorf("%v are left", all.list())
+	}
+}
+
+// The usual settings are those that docs/protocol.md and operators know.
+func TestUsualSettings(t *testing.T) {
+	want := Settings{Lease: 10_000_000_000, Renew: 2_000_000_000, Drift: 10_000, Act: 10, Handover: 16, ViewLife: 1_000_000_000}
+	if got := Usual(); got != want {
+		t.Errorf("%+v", got)
+	}
+}
+
+// Places of requests are used again, and tickets are not.
+func TestTicketsAreNotReused(t *testing.T) {
+	f := newFleet(t, "central", 1)
+	m := f.members[0]
+	seen := map[Ticket]bool{}
+	for range 10 {
+		k := f.lock(0, "a")
+		if seen[k] || m.waiter(k) == nil {
+			t.Errorf("ticket %d, seen before: %v", k, seen[k])
+		}
+		seen[k] = true
+		f.unlock(0, "a")
+		if m.waiter(k) != nil {
+			t.Errorf("ticket %d still means something", k)
+		}
+	}
+	if len(m.waiters) != 1 || len(m.spare) != 1 || m.waiter(1<<32+1) != nil {
+		t.Errorf("%d places, %d of them free", len(m.waiters), len(m.spare))
+	}
+}

@@ -1,0 +1,396 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stile-lock/stile/internal/live/member"
+)
+
+// What a client may be called, how many nodes it may know, and how long its session may
+// be: bounds belong to what is allowed.
+func TestGuestConfigBounds(t *testing.T) {
+	good := GuestConfig{Nodes: make([]string, MaxNodes), Name: strings.Repeat("x", MaxLabel), Length: member.MaxSpan}
+	if _, err := NewGuest(0, good); err != nil {
+		t.Error(err)
+	}
+	for what, change := range map[string]func(c *GuestConfig){
+		"a name that is not UTF-8": func(c *GuestConfig) { c.Name = "\xff" },
+		"a name that is too long":  func(c *GuestConfig) { c.Name += "x" },
+		"too many nodes":           func(c *GuestConfig) { c.Nodes = make([]string, MaxNodes+1) },
+		"too long a session":       func(c *GuestConfig) { c.Length++ },
+	} {
+		bad := good
+		change(&bad)
+		if _, err := NewGuest(0, bad); err == nil {
+			t.Errorf("%s is taken", what)
+		}
+	}
+	got := GuestConfig{}.usual()
+	want := GuestConfig{Dial: 2 * member.Second, Retry: 20 * ms, MaxRetry: member.Second, Requests: 100_000}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("usual: %+v, want %+v", got, want)
+	}
+}
+
+// Each attempt at a connection has a number of its own, and time to succeed. What comes
+// of an older one does not count.
+func TestGuestDials(t *testing.T) {
+	g, err := NewGuest(100, GuestConfig{Nodes: []string{"a", "b"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g.Out.Dial != (Dial{1, "a"}) || g.Out.Wake != 100+member.Instant(2*member.Second) {
+		t.Fatalf("dials %+v, is woken at %d", g.Out.Dial, g.Out.Wake)
+	}
+	g.Out.Reset()
+	g.Wake(g.Out.Wake - 1)
+	if g.phase != dialing {
+		t.Error("it gives up too soon")
+	}
+	g.Wake(g.Out.Wake) // it fails, and rests
+	if g.phase != resting || g.Out.Dial != (Dial{}) {
+		t.Errorf("it does not rest: %+v", g.Out.Dial)
+	}
+	g.Wake(g.Out.Wake)
+	if g.Out.Dial != (Dial{2, "b"}) {
+		t.Errorf("dials %+v", g.Out.Dial)
+	}
+	g.Connected(g.now, 1)
+	g.Disconnected(g.now, 1)
+	if g.phase != dialing || len(g.Out.Frames) > 0 {
+		t.Error("an older attempt counts")
+	}
+	if g.Connected(g.now, 2); g.phase != greeting || len(g.Out.Frames) != 1 {
+		t.Error("it does not say hello")
+	}
+}
+
+// After failed attempts a client rests twice as long each time, up to a bound, and for
+// at least half of that; not all clients for as long.
+func TestGuestRests(t *testing.T) {
+	waits := map[member.Instant]bool{}
+	for seed := range uint64(50) {
+		g, err := NewGuest(0, GuestConfig{Nodes: []string{"a"}, Retry: 20 * ms, MaxRetry: 100 * ms, Seed: seed << 40})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, most := range []member.Span{20 * ms, 40 * ms, 80 * ms, 100 * ms, 100 * ms} {
+			g.Disconnected(g.now, g.conn)
+			wait := g.Out.Wake - g.now
+			if wait < member.Instant(most/2) || wait > member.Instant(most) {
+				t.Fatalf("it rests for %d, want at most %v", wait, most)
+			}
+			waits[wait] = true
+			g.Wake(g.Out.Wake)
+		}
+	}
+	if len(waits) < 200 {
+		t.Errorf("only %d different times", len(waits))
+	}
+}
+
+// A session is renewed five times in its length. A connection on which nothing is
+// answered for a third of it counts as broken.
+func TestGuestRenews(t *testing.T) {
+	p := newPair(t, GuestConfig{})
+	p.connect()
+	length := member.Instant(p.g.length)
+	p.pass(member.Span(length))
+	p.deaf = true
+	at := p.g.renewAt
+	p.pass(member.Span(at - p.now))
+	if len(p.g.renews) != 1 || p.g.renewAt != at+length/5 {
+		t.Errorf("renewed %d times, the next is at %d, want %d", len(p.g.renews), p.g.renewAt-at, length/5)
+	}
+	if p.g.silent() != at+length/3 {
+		t.Errorf("broken after %d, want %d", p.g.silent()-at, length/3)
+	}
+	p.pass(member.Span(p.g.silent() - p.now - 1))
+	if p.g.phase != open {
+		t.Error("broken too soon")
+	}
+	if p.g.Wake(p.now + 1); p.g.phase == open {
+		t.Error("not broken")
+	}
+}
+
+// A client learns of nodes, of each once, up to a bound.
+func TestGuestLearns(t *testing.T) {
+	p := newPair(t, GuestConfig{Nodes: []string{"a", "b"}})
+	p.g.learn([]string{"b", "", "c", "c"})
+	if !slices.Equal(p.g.nodes, []string{"a", "b", "c"}) {
+		t.Errorf("nodes %q", p.g.nodes)
+	}
+	for i := range 2 * MaxNodes {
+		p.g.learn([]string{fmt.Sprint(i)})
+	}
+	if len(p.g.nodes) != MaxNodes {
+		t.Errorf("%d nodes", len(p.g.nodes))
+	}
+}
+
+// So many requests at once and no more; questions of so many bytes and no more.
+func TestGuestBounds(t *testing.T) {
+	p := newPair(t, GuestConfig{Requests: 2})
+	p.connect()
+	p.lock("a", Opts{})
+	p.lock("b", Opts{})
+	if _, err := p.g.Lock(p.now, "c", Opts{}); !errors.Is(err, ErrRequests) {
+		t.Errorf("a third request: %v", err)
+	}
+	if !p.g.Ask(1, 2, make([]byte, MaxBytes)) || p.g.Ask(1, 2, make([]byte, MaxBytes+1)) {
+		t.Error("questions of at most MaxBytes")
+	}
+}
+
+// When a client is closed, each of its requests is told once how it ends.
+func TestGuestCloses(t *testing.T) {
+	p := newPair(t, GuestConfig{})
+	p.connect()
+	held, waits, left := p.lock("a", Opts{}), p.lock("a", Opts{}), p.lock("b", Opts{})
+	p.events = nil
+	p.deaf = true
+	if err := p.g.Unlock(p.now, left); err != nil {
+		t.Fatal(err)
+	}
+	p.settle()
+	p.g.Close(p.now)
+	p.deaf = false
+	p.settle()
+	if e := p.wants("held", held, Taken); e.Cause != member.Closed {
+		t.Errorf("%+v", e)
+	}
+	if e := p.wants("waits", waits, Refused); e.Why != Finished {
+		t.Errorf("%+v", e)
+	}
+	if e := p.wants("let go, not confirmed", left, Left); e.OK {
+		t.Errorf("%+v", e)
+	}
+	if p.g.Out.Wake != member.Never {
+		t.Errorf("woken at %d", p.g.Out.Wake)
+	}
+	p.free("a")
+	p.free("b")
+}
+
+// A node that says what only clients say, or has unknown reasons, is not understood.
+func TestGuestRefusesFrames(t *testing.T) {
+	p := newPair(t, GuestConfig{})
+	p.connect()
+	for _, k := range []Kind{Hello, Renew, Lock, Check, Unlock, Close} {
+		f := Frame{Kind: k, Number: 1, Name: "a", Protocol: Protocol}
+		if err := p.g.Receive(p.now, p.g.conn, f.AppendTo(nil)); !errors.Is(err, ErrFrame) {
+			t.Errorf("%v: %v", k, err)
+		}
+	}
+	if got := whys.String(); got != fmt.Sprintf("reason %d", whys) || Busy.String() == "" {
+		t.Errorf("an unknown reason is %q", got)
+	}
+}
+
+// If a node grants a lock with another token than before, that is another entry: the
+// one before is lost, and this one is let go of, silently.
+func TestGuestOtherEntry(t *testing.T) {
+	p := newPair(t, GuestConfig{})
+	p.connect()
+	r := p.lock("a", Opts{})
+	e := p.wants("first", r, Granted)
+	other := Frame{Kind: Held, Number: r, Token: member.Token{Epoch: e.Token.Epoch, Count: e.Token.Count + 5}}
+	if err := p.g.Receive(p.now, p.g.conn, other.AppendTo(nil)); err != nil {
+		t.Fatal(err)
+	}
+	if p.g.Valid(r, p.now) {
+		t.Error("it is held")
+	}
+	p.settle()
+	if got := p.wants("another entry", r, Taken); got.Token != e.Token {
+		t.Errorf("%+v is taken, want %v", got, e.Token)
+	}
+	p.free("a")
+	// The same token again says nothing new.
+	r = p.lock("a", Opts{})
+	e = p.wants("again", r, Granted)
+	same := Frame{Kind: Held, Number: r, Token: e.Token}
+	if err := p.g.Receive(p.now, p.g.conn, same.AppendTo(nil)); err != nil || !p.g.Valid(r, p.now) {
+		t.Errorf("it is not held any more: %v", err)
+	}
+}
+
+// notes are what a watcher has seen.
+type notes []string
+
+func (w *notes) Asked(t member.Ticket, name string, try bool) {
+	*w = append(*w, fmt.Sprint("asked ", name, " ", try))
+}
+func (w *notes) Cancelled(member.Ticket) { *w = append(*w, "cancelled") }
+func (w *notes) Unlocked(member.Ticket)  { *w = append(*w, "unlocked") }
+
+// Whoever judges sees each request, and how it ends. A request that is checked while it
+// waits is taken back.
+func TestDeskIsWatched(t *testing.T) {
+	n := newNode(t)
+	seen := &notes{}
+	n.d.config.Watch = seen
+	n.hello(1, Frame{})
+	n.says(1, Frame{Kind: Lock, Number: 1, Name: "a"})
+	n.says(1, Frame{Kind: Lock, Number: 2, Name: "a"})
+	n.says(1, Frame{Kind: Lock, Number: 3, Name: "a", Try: true})
+	n.hears(1)
+	n.says(1, Frame{Kind: Check, Number: 2})
+	expect(t, "it is not held", n.hears(1), Frame{Kind: Lost, Number: 2})
+	n.says(1, Frame{Kind: Unlock, Number: 1})
+	if want := []string{"asked a false", "asked a false", "asked a true", "cancelled", "unlocked"}; !slices.Equal(*seen, want) {
+		t.Errorf("seen %q, want %q", *seen, want)
+	}
+	n.free("a")
+}
+
+// What a client lets go of too late is not confirmed: the member has taken it away in
+// this very step.
+func TestDeskLetGoTooLate(t *testing.T) {
+	n := newNode(t)
+	n.hello(1, Frame{})
+	n.says(1, Frame{Kind: Lock, Number: 1, Name: "a"})
+	n.hears(1)
+	n.now = n.m.Deadline()
+	n.says(1, Frame{Kind: Unlock, Number: 1})
+	expect(t, "too late", n.hears(1), Frame{Kind: Done, Number: 1})
+	if n.d.Holds() != 0 {
+		t.Errorf("%d are held", n.d.Holds())
+	}
+}
+
+// A desk tells of its sessions: of all, of one, and of none.
+func TestDeskTells(t *testing.T) {
+	n := newNode(t)
+	a, b := n.hello(1, Frame{}), n.hello(2, Frame{})
+	n.says(1, Frame{Kind: Lock, Number: 1, Name: "a"})
+	n.says(1, Frame{Kind: Lock, Number: 2, Name: "a"})
+	var all []uint64
+	n.d.Each(func(c Client) { all = append(all, c.Session) })
+	if !slices.Equal(all, []uint64{a.Session, b.Session}) {
+		t.Errorf("sessions %v", all)
+	}
+	if c, ok := n.d.Find(a.Session); !ok || c.Holds != 1 || c.Waits != 1 || c.Conn != 1 || c.Since != n.now || c.Until != n.now+member.Instant(a.Length) {
+		t.Errorf("%+v, %v", c, ok)
+	}
+	if _, ok := n.d.Find(99); ok {
+		t.Error("a session that nobody has is found")
+	}
+	if n.d.Closed(1); n.d.Bound(1) || !n.d.Bound(2) {
+		t.Error("the wrong connection is closed")
+	}
+	if c, _ := n.d.Find(a.Session); c.Conn != 0 {
+		t.Errorf("%+v has a connection", c)
+	}
+}
+
+// A desk wants to be woken when the first session may be over, and not at all if there
+// is none.
+func TestDeskWakes(t *testing.T) {
+	n := newNode(t)
+	if n.d.Out.Wake != member.Never {
+		t.Errorf("without a session it is woken at %d", n.d.Out.Wake)
+	}
+	w := n.hello(1, Frame{})
+	if end := n.now + member.Instant(w.Length); n.d.Out.Wake != end {
+		t.Errorf("woken at %d, want %d", n.d.Out.Wake, end)
+	}
+	n.wake(n.now + 3*member.Instant(w.Length))
+	if len(n.d.all) != 0 || n.d.Out.Wake != member.Never {
+		t.Errorf("%d sessions, woken at %d", len(n.d.all), n.d.Out.Wake)
+	}
+}
+
+// A request that waits is asked for once in a session, and told once that it has lost
+// its place.
+func TestGuestAgainOnce(t *testing.T) {
+	p := newPair(t, GuestConfig{})
+	p.connect()
+	p.lock("a", Opts{})
+	waits := p.lock("a", Opts{})
+	p.told(waits)
+	task := p.g.find(waits)
+	p.g.unask(task)
+	p.g.unask(task)
+	p.settle()
+	p.wants("it has lost its place", waits, Again)
+}
+
+// A node that cannot serve a client closes the connection, and says why if it is not
+// just late; another session's connection stays as it is.
+func TestDeskTurnsAway(t *testing.T) {
+	n := newNode(t)
+	w := n.hello(5, Frame{})
+	n.says(6, Frame{Kind: Hello, Number: 1, Protocol: Protocol + 1})
+	expect(t, "another protocol", n.hears(6), Frame{Kind: Bye, Why: Foreign})
+	n.says(7, Frame{Kind: Hello, Number: 5, Protocol: Protocol, Session: w.Session, Secret: w.Secret})
+	expect(t, "a late hello", n.hears(7))
+	if !slices.Equal(n.last, []uint64{6, 7}) {
+		t.Errorf("closed %v, want 6 and 7", n.last)
+	}
+	n.says(5, Frame{Kind: Hello, Number: 9, Protocol: Protocol, Session: w.Session, Secret: w.Secret})
+	if got := n.hears(5); len(got) != 1 || got[0].Kind != Welcome || len(n.last) != 2 || !n.d.Bound(5) {
+		t.Errorf("a hello on its own connection: %+v, closed %v", got, n.last)
+	}
+}
+
+// What a node says of a request that is in another state says nothing.
+func TestGuestIgnores(t *testing.T) {
+	p := newPair(t, GuestConfig{})
+	p.connect()
+	held, waits := p.lock("a", Opts{}), p.lock("a", Opts{})
+	p.events = nil
+	for _, f := range []Frame{
+		{Kind: Lost, Number: waits}, {Kind: Done, Number: waits}, {Kind: Done, Number: held, OK: true}, {Kind: Over, Number: held, Why: Busy},
+		{Kind: Renewed, Number: held}, {Kind: Renewed, Number: waits, Span: member.Second},
+	} {
+		if err := p.g.Receive(p.now, p.g.conn, f.AppendTo(nil)); err != nil {
+			t.Fatal(err)
+		}
+		if p.settle(); len(p.events) > 0 || !p.g.Valid(held, p.now) || p.g.find(waits) == nil {
+			t.Errorf("%v: %+v", f.Kind, p.events)
+		}
+	}
+}
+
+// A client whose time is over when the connection is there greets without a session.
+func TestGuestConnectsLate(t *testing.T) {
+	p := newPair(t, GuestConfig{})
+	p.connect()
+	held := p.lock("a", Opts{})
+	p.told(held)
+	p.breaks()
+	p.g.Wake(p.g.Out.Wake) // it dials
+	p.settle()
+	p.g.Connected(p.g.limit(), p.g.conn)
+	if e := p.g.Out.Events; len(e) != 1 || e[0].Kind != Taken || p.g.session != 0 {
+		t.Errorf("events %+v, session %d", e, p.g.session)
+	}
+	if f, err := Parse(p.g.Out.Frames[0]); err != nil || f.Kind != Hello || f.Session != 0 {
+		t.Errorf("it says %+v, %v", f, err)
+	}
+}
+
+// While a node leaves, its session is not renewed, and requests that wait are not asked
+// for there.
+func TestGuestOfALeaverIsQuiet(t *testing.T) {
+	p := newPair(t, GuestConfig{})
+	p.connect()
+	p.lock("a", Opts{})
+	leaving := Frame{Kind: Bye, Why: Leaving}
+	if err := p.g.Receive(p.now, p.g.conn, leaving.AppendTo(nil)); err != nil || !p.g.parting {
+		t.Fatalf("it stays: %v", err)
+	}
+	p.settle()
+	if _, err := p.g.Lock(p.now, "b", Opts{}); err != nil {
+		t.Fatal(err)
+	}
+	if p.g.Wake(max(p.now, p.g.renewAt)); len(p.g.Out.Frames) > 0 {
+		t.Errorf("it says %d things to a node that leaves", len(p.g.Out.Frames))
+	}
+}
