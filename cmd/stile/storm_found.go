@@ -17,12 +17,12 @@ import (
 type found struct {
 	sweep.Config
 	*sweep.Sum
-	alone bool          // there is one seed only
-	story *storm.Story  // of the first failure; nil if there is none, or the user interrupted
-	again string        // the command that makes the first failure again
-	blows []storm.Blow  // what struck in the storm that is shown
-	lost  []storm.Entry // of a bank: how money was lost in it
-	trace *trace.Trace  // of it
+	alone bool                // there is one seed only
+	story *storm.Story        // of the first failure; nil if there is none, or the user interrupted
+	again string              // the command that makes the first failure again
+	blows []storm.StruckFault // what struck in the storm that is shown
+	lost  []storm.Entry       // of a bank: how money was lost in it
+	trace *trace.Trace        // of it
 }
 
 // stormPatience is how many runs it may take to shrink a failure.
@@ -109,7 +109,7 @@ func (f *found) record() error {
 	if err != nil {
 		return err
 	}
-	f.trace, f.blows = t, storm.Blows(t)
+	f.trace, f.blows = t, storm.StruckFaults(t)
 	if f.unfenced() {
 		f.lost = storm.Lost(t)
 	}

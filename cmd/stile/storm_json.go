@@ -145,7 +145,7 @@ func (f *found) first() *stormViolation {
 	return v
 }
 
-func struck(blows []storm.Blow) []strike {
+func struck(blows []storm.StruckFault) []strike {
 	list := []strike{}
 	for _, b := range blows {
 		list = append(list, strike{millis(b.At), b.Kind, b.Text})

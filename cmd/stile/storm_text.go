@@ -134,7 +134,7 @@ func printFailure(p *Page, x *found) {
 }
 
 // printBlows lists faults.
-func printBlows(p *Page, blows []storm.Blow) {
+func printBlows(p *Page, blows []storm.StruckFault) {
 	for _, b := range blows {
 		printIndented(p, fmt.Sprintf("%9.1f ms  %-9s  ", millis(b.At), b.Kind), b.Text)
 	}

@@ -37,7 +37,7 @@ type Client struct {
 	wg   sync.WaitGroup
 
 	mu      sync.Mutex
-	guest   *session.Guest
+	guest   *session.Client
 	link    *transport.Link // nil if there is none
 	conn    uint64          // its number
 	cancel  func()          // ends the attempt at one
@@ -82,7 +82,7 @@ func Dial(ctx context.Context, c Config) (*Client, error) {
 	if x.dial, err = c.wire(); err != nil {
 		return nil, err
 	}
-	x.guest, err = session.NewGuest(clock.Now(), session.GuestConfig{
+	x.guest, err = session.NewClient(clock.Now(), session.ClientConfig{
 		Name: c.Name, Nodes: c.Nodes, Length: member.Span(c.Session), Patience: member.Span(c.Patience), Seed: rand.Uint64(),
 	})
 	if err != nil {

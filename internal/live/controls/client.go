@@ -2,8 +2,8 @@ package controls
 
 // Files of clients.
 const (
-	deskFile  = "internal/live/session/desk.go"
-	guestFile = "internal/live/session/guest.go"
+	deskFile  = "internal/live/session/server.go"
+	guestFile = "internal/live/session/client.go"
 	serveFile = "internal/live/session/serve.go"
 	taskFile  = "internal/live/session/task.go"
 )
@@ -90,8 +90,8 @@ func hostControls() []Control {
 	return []Control{
 		{
 			Name: "KeepHolds", Section: "11", Text: "an evicted process keeps its holds",
-			Rewrites: []Rewrite{{"internal/live/process/membership.go", `	if p.m != nil && how != engine.Left {
-`, `	if p.m != nil && how != engine.Left && !broken("KeepHolds") {
+			Rewrites: []Rewrite{{"internal/live/process/membership.go", `	if p.m != nil && how != views.Left {
+`, `	if p.m != nil && how != views.Left && !broken("KeepHolds") {
 `}},
 			Tests: []Test{storm("usual", 50)},
 		},

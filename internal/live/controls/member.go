@@ -8,7 +8,7 @@ const (
 	homeFile    = "internal/live/member/home.go"
 	leaseFile   = "internal/live/member/lease.go"
 	linkFile    = "internal/live/member/link.go"
-	linksFile   = "internal/live/member/sessions.go"
+	linksFile   = "internal/live/member/links.go"
 	memberFile  = "internal/live/member/member.go"
 	probeFile   = "internal/live/member/probe.go"
 	useFile     = "internal/live/member/use.go"

@@ -18,7 +18,7 @@ type bulkStorm struct {
 	views    []View
 	alive    []uint64
 	limits   Limits
-	sessions SessionLimits
+	sessions LinkLimits
 	reports  map[[2]uint64]*account // by epoch and sender
 	parts    int
 	late     int // holds that were released before their part was made
@@ -37,7 +37,7 @@ func newBulkStorm(t testing.TB, seed uint64) *bulkStorm {
 	r := rand.New(rand.NewPCG(seed, 11))
 	s := &bulkStorm{
 		r: r, reports: map[[2]uint64]*account{}, limits: Limits{Part: 1 + r.IntN(200)},
-		sessions: SessionLimits{Window: 1 + r.IntN(400), Early: 300 + r.IntN(2000), Patience: 40, Complain: 1 << 40},
+		sessions: LinkLimits{Window: 1 + r.IntN(400), Early: 300 + r.IntN(2000), Patience: 40, Complain: 1 << 40},
 	}
 	for i := range 100 + r.IntN(200) {
 		s.names = append(s.names, fmt.Sprintf("%0*d", 3+r.IntN(20), i))

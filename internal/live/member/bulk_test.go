@@ -43,7 +43,7 @@ func (c *cluster) ended(is func(error) bool) {
 // A full link does not end the process: it goes on with the others, and with the
 // peer in the next view.
 func TestFullLink(t *testing.T) {
-	c := newCluster(t, "central", 3, Limits{}, SessionLimits{Bytes: 2000})
+	c := newCluster(t, "central", 3, Limits{}, LinkLimits{Bytes: 2000})
 	c.settle()
 	c.cut[[2]uint64{1, 2}] = true
 	for _, name := range homed(c.view, 1, 50, 100) {
@@ -65,7 +65,7 @@ func TestRefusedFrame(t *testing.T) {
 		{[]byte{0x13, 1}, "frame kind 0x13 is unknown"},
 		{nil, "malformed frame: it is empty"},
 	} {
-		c := newCluster(t, "central", 3, Limits{}, SessionLimits{})
+		c := newCluster(t, "central", 3, Limits{}, LinkLimits{})
 		c.settle()
 		c.procs[1].links.Send(1, x.frame)
 		c.flush(c.procs[1])
@@ -76,7 +76,7 @@ func TestRefusedFrame(t *testing.T) {
 
 // A frame that came before its view is refused when that is installed.
 func TestRefusedEarly(t *testing.T) {
-	c := newCluster(t, "central", 3, Limits{}, SessionLimits{})
+	c := newCluster(t, "central", 3, Limits{}, LinkLimits{})
 	c.settle()
 	c.view = nextView(c.view)
 	c.begin(c.procs[1], c.view)
@@ -96,9 +96,9 @@ func TestRefusedEarly(t *testing.T) {
 // all processes stay healthy. The names take more than 16 MiB, which links once
 // kept at most. A REPORT takes no more than a window of a link.
 func TestManyNames(t *testing.T) {
-	many, links := 34_000, SessionLimits{}
+	many, links := 34_000, LinkLimits{}
 	if testing.Short() {
-		many, links = 3000, SessionLimits{Window: 100_000}
+		many, links = 3000, LinkLimits{Window: 100_000}
 	}
 	lock := func(c *cluster, inc uint64, names []string) {
 		for i, name := range names {

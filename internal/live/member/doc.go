@@ -1,7 +1,7 @@
 // Package member is the pure core of a live member. A [Member] is a table of named
 // locks, each an instance of an algorithm among the members of the current view,
 // and what carries locks over from one view to the next: reports, homes, lending,
-// leases and fencing tokens. [Sessions] are its links to the other members. Neither
+// leases and fencing tokens. [Links] are its links to the other members. Neither
 // does I/O or reads a clock.
 //
 // The host calls methods with what has happened and with the time, and does what

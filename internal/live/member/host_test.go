@@ -21,7 +21,7 @@ type cluster struct {
 // A process is one member and its links.
 type process struct {
 	*Member
-	links   *Sessions
+	links   *Links
 	dead    bool
 	ends    []LinkEnd
 	tickets map[Ticket]string // requests that have not been granted
@@ -35,7 +35,7 @@ type hold struct {
 	lost bool
 }
 
-func newCluster(tb testing.TB, alg string, n int, limits Limits, links SessionLimits) *cluster {
+func newCluster(tb testing.TB, alg string, n int, limits Limits, links LinkLimits) *cluster {
 	c := &cluster{
 		tb: tb, wires: map[[2]uint64][][]byte{}, cut: map[[2]uint64]bool{}, held: map[string]uint64{},
 		sees: func(*process, uint64, []byte) {},
@@ -48,14 +48,14 @@ func newCluster(tb testing.TB, alg string, n int, limits Limits, links SessionLi
 	return c
 }
 
-func (c *cluster) start(limits Limits, links SessionLimits) Who {
+func (c *cluster) start(limits Limits, links LinkLimits) Who {
 	inc := uint64(len(c.procs) + 1)
 	m, err := New(Config{Inc: inc, Settings: Usual(), Limits: limits, Spec: specs})
 	if err != nil {
 		c.tb.Fatal(err)
 	}
 	m.lease = Never - 1
-	c.procs = append(c.procs, &process{Member: m, links: NewSessions(inc, links), tickets: map[Ticket]string{}, inside: map[string]hold{}})
+	c.procs = append(c.procs, &process{Member: m, links: NewLinks(inc, links), tickets: map[Ticket]string{}, inside: map[string]hold{}})
 	return Who{fmt.Sprint("m", inc), inc}
 }
 

@@ -229,7 +229,7 @@ func TestTable(t *testing.T) {
 
 func TestAgenda(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
-	var a agenda
+	var a schedule
 	var all []*due
 	for range 20_000 {
 		switch d := (&due{}); r.IntN(4) {

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// A Sight is what can be seen of a frame from outside: for traces, pictures and
+// A FrameInfo is what can be seen of a frame from outside: for traces, pictures and
 // whoever judges.
-type Sight struct {
+type FrameInfo struct {
 	Kind    string // ALG, TOUCH, REPORT and so on
 	Clock   uint64 // the sender's logical clock
 	Name    string // of the lock, if it is about one
@@ -32,14 +32,14 @@ func (k frameKind) String() string {
 
 // Look reads a frame. Of an unknown frame that members ignore it returns only the
 // kind.
-func Look(b []byte) (Sight, error) {
+func Look(b []byte) (FrameInfo, error) {
 	var f frame
 	if err := f.parse(b); errors.Is(err, errOptional) {
-		return Sight{Kind: frameKind(b[0]).String()}, nil
+		return FrameInfo{Kind: frameKind(b[0]).String()}, nil
 	} else if err != nil {
-		return Sight{}, err
+		return FrameInfo{}, err
 	}
-	s := Sight{Kind: f.kind.String(), Clock: f.clock, Name: string(f.name), Cleared: f.cleared, Count: f.count, Message: f.bytes, Held: f.held, More: f.more}
+	s := FrameInfo{Kind: f.kind.String(), Clock: f.clock, Name: string(f.name), Cleared: f.cleared, Count: f.count, Message: f.bytes, Held: f.held, More: f.more}
 	for _, x := range f.waits {
 		s.Waits = append(s.Waits, x.name)
 	}

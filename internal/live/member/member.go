@@ -65,7 +65,7 @@ type Member struct {
 	spare   []uint32  // places among them
 	clients map[uint64]*session
 	own     session // of the member's own process
-	agenda  agenda
+	agenda  schedule
 
 	later bool  // Install leaves all parts of reports to More: for checkers
 	frame frame // the one being read

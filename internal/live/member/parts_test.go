@@ -33,7 +33,7 @@ func parts(t *testing.T, holds, waits int) (f *fleet, held, waited []string) {
 }
 
 // sent returns the frames that a member has sent, and takes them.
-func (f *fleet) sent(i int) (all []Sight) {
+func (f *fleet) sent(i int) (all []FrameInfo) {
 	m := f.members[i]
 	for _, x := range m.Out.Frames {
 		s, err := Look(x.Bytes)
@@ -48,7 +48,7 @@ func (f *fleet) sent(i int) (all []Sight) {
 }
 
 // text writes frames for comparison.
-func text(all []Sight) string {
+func text(all []FrameInfo) string {
 	s := ""
 	for _, x := range all {
 		if s += x.Kind + fmt.Sprint(x.Held, x.Waits); x.More {

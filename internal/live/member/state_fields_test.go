@@ -35,7 +35,7 @@ func TestStateFields(t *testing.T) {
 			}
 			for _, inc := range w.live {
 				var s, fresh State
-				if err := (&Mould{Member: w.members[inc]}).Save(&s); err != nil {
+				if err := (&Template{Member: w.members[inc]}).Save(&s); err != nil {
 					t.Fatal(err)
 				}
 				want := fmt.Sprintf("%+v", s)
@@ -92,16 +92,16 @@ func TestRenumber(t *testing.T) {
 func TestMouldRefuses(t *testing.T) {
 	f := newFleet(t, "central", 2)
 	config := f.members[0].Config
-	if _, err := NewMould(config, "", []View{f.view}); !errors.Is(err, ErrName) {
+	if _, err := NewTemplate(config, "", []View{f.view}); !errors.Is(err, ErrName) {
 		t.Errorf("without a name: %v", err)
 	}
-	if _, err := NewMould(Config{Inc: 1}, "a", []View{f.view}); err == nil {
+	if _, err := NewTemplate(Config{Inc: 1}, "a", []View{f.view}); err == nil {
 		t.Error("without settings it is made")
 	}
-	if _, err := NewMould(config, "a", []View{{Epoch: 1, Members: f.view.Members}}); err == nil {
+	if _, err := NewTemplate(config, "a", []View{{Epoch: 1, Members: f.view.Members}}); err == nil {
 		t.Error("of a view without an algorithm it is made")
 	}
-	d, err := NewMould(config, "a", []View{f.view, {Epoch: 2, Members: f.view.Members[1:], Choices: f.view.Choices}})
+	d, err := NewTemplate(config, "a", []View{f.view, {Epoch: 2, Members: f.view.Members[1:], Choices: f.view.Choices}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestMouldRefuses(t *testing.T) {
 
 	saves := func(what string, ok bool, m *Member) {
 		t.Helper()
-		if err := (&Mould{Member: m}).Save(&State{}); (err == nil) != ok || err != nil && !errors.Is(err, errNotSmall) {
+		if err := (&Template{Member: m}).Save(&State{}); (err == nil) != ok || err != nil && !errors.Is(err, errNotSmall) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -141,7 +141,7 @@ func TestMouldRefuses(t *testing.T) {
 // not fit into the record of a lock.
 func TestMouldDoesNotGrow(t *testing.T) {
 	f := newFleet(t, "central", 2)
-	d, err := NewMould(f.members[0].Config, "a", []View{f.view})
+	d, err := NewTemplate(f.members[0].Config, "a", []View{f.view})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func TestMouldLease(t *testing.T) {
 		m := f.members[0]
 		m.lease = lease
 		var s State
-		if err := (&Mould{Member: m}).Save(&s); err != nil || s.Lease != want {
+		if err := (&Template{Member: m}).Save(&s); err != nil || s.Lease != want {
 			t.Errorf("a lease until %d: %d, want %d (%v)", lease, s.Lease, want, err)
 		}
 	}
@@ -182,10 +182,10 @@ func TestMouldGone(t *testing.T) {
 	f.members[2].Gone(0)
 	for i, want := range [][2]bool{{false, false}, {true, false}, {true, true}} {
 		s := State{Gone: !want[0], Ghost: !want[1], Clock: 99}
-		if err := (&Mould{Member: f.members[i]}).Save(&s); err != nil || s.Gone != want[0] || s.Ghost != want[1] || s.Clock != 0 {
+		if err := (&Template{Member: f.members[i]}).Save(&s); err != nil || s.Gone != want[0] || s.Ghost != want[1] || s.Clock != 0 {
 			t.Errorf("m%d: %+v, %v", i+1, s, err)
 		}
-		d, err := NewMould(f.members[i].Config, "a", []View{f.view})
+		d, err := NewTemplate(f.members[i].Config, "a", []View{f.view})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -198,7 +198,7 @@ func TestMouldGone(t *testing.T) {
 // A member that is put into a state without a lease can be given one.
 func TestMouldRenews(t *testing.T) {
 	f := newFleet(t, "central", 2)
-	d, err := NewMould(f.members[0].Config, "a", []View{f.view})
+	d, err := NewTemplate(f.members[0].Config, "a", []View{f.view})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func TestMouldGhosts(t *testing.T) {
 	f := newFleet(t, "central", 5)
 	v := f.next(2, 3, 4, 5)
 	v.Ghosts = []Ghost{{2, Second}, {3, Second}, {4, Second}, {5, Second}}
-	d, err := NewMould(f.members[0].Config, "a", []View{v})
+	d, err := NewTemplate(f.members[0].Config, "a", []View{v})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,13 +247,13 @@ func TestMouldGhosts(t *testing.T) {
 func TestMouldForgetsSteps(t *testing.T) {
 	f := newFleet(t, "central", 2)
 	name := away(f.view, f.view, 1, 1)
-	d, err := NewMould(f.members[0].Config, name, []View{f.view})
+	d, err := NewTemplate(f.members[0].Config, name, []View{f.view})
 	if err != nil {
 		t.Fatal(err)
 	}
 	f.members[0].epoch.use(lockOf(f.members[0].epoch, name))
 	var first, again State
-	if err := (&Mould{Member: f.members[0]}).Save(&first); err != nil {
+	if err := (&Template{Member: f.members[0]}).Save(&first); err != nil {
 		t.Fatal(err)
 	}
 	want := fmt.Sprintf("%+v", first)
@@ -274,7 +274,7 @@ func TestMouldForgetsSteps(t *testing.T) {
 // lost and may still be acted on.
 func TestMouldCountsHolds(t *testing.T) {
 	f := newFleet(t, "central", 2)
-	d, err := NewMould(f.members[0].Config, "a", []View{f.view})
+	d, err := NewTemplate(f.members[0].Config, "a", []View{f.view})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -302,7 +302,7 @@ func TestMouldAsks(t *testing.T) {
 	f := newFleet(t, "central", 3)
 	v := f.next()
 	name := away(f.view, v, 0, 0)
-	d, err := NewMould(f.members[0].Config, name, []View{v})
+	d, err := NewTemplate(f.members[0].Config, name, []View{v})
 	if err != nil {
 		t.Fatal(err)
 	}

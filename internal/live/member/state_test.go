@@ -103,7 +103,7 @@ func (w *town) restore() {
 			continue
 		}
 		var s, back State
-		from := Mould{Member: old}
+		from := Template{Member: old}
 		if err := from.Save(&s); err != nil {
 			w.t.Fatal(err)
 		}
@@ -111,7 +111,7 @@ func (w *town) restore() {
 		if err := codec.Load(b, len(w.view.Members), &back); err != nil {
 			w.t.Fatal(err)
 		}
-		mould, err := NewMould(old.Config, "lock0", w.views)
+		mould, err := NewTemplate(old.Config, "lock0", w.views)
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -140,7 +140,7 @@ func TestRestoredTwice(t *testing.T) {
 		w.oneLock(whim, i)
 		for _, inc := range w.live {
 			var s State
-			if err := (&Mould{Member: w.members[inc]}).Save(&s); err != nil {
+			if err := (&Template{Member: w.members[inc]}).Save(&s); err != nil {
 				t.Fatal(err)
 			}
 			seen[inc] = append(seen[inc], s)
@@ -149,7 +149,7 @@ func TestRestoredTwice(t *testing.T) {
 	var codec algorithm.Codec
 	var is State
 	for inc, all := range seen {
-		mould, err := NewMould(w.members[inc].Config, "lock0", w.views)
+		mould, err := NewTemplate(w.members[inc].Config, "lock0", w.views)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,8 +6,8 @@ package member
 // instance is long, a place on a shelf. All of it grows by pieces: nothing is
 // copied when there are more.
 type table struct {
-	records slab[lock]
-	names   slab[byte]
+	records arena[lock]
+	names   arena[byte]
 	index   []uint32 // open addressing: 1 + the number of a lock, or 0
 	shelves [shelves]shelf
 	huge    map[int32][]byte // states that fit nowhere else
@@ -175,7 +175,7 @@ const (
 
 // A shelf has places of one size.
 type shelf struct {
-	slab[byte]
+	arena[byte]
 	free []uint32 // places that were given back
 }
 

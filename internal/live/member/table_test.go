@@ -13,7 +13,7 @@ import (
 // A slab begins small, doubles up to a piece, and then grows by whole pieces. Runs do not
 // cross the end of a piece.
 func TestSlab(t *testing.T) {
-	var s slab[byte]
+	var s arena[byte]
 	for _, x := range []struct{ k, at, cap int }{
 		{1, 0, 64}, {63, 1, 64}, {1, 64, 128}, {200, 65, 265}, {pieceLen - 300, 265, pieceLen - 35},
 		{35, pieceLen - 35, pieceLen}, {1, pieceLen, 2 * pieceLen}, {pieceLen - 10, pieceLen + 1, 2 * pieceLen},
@@ -266,14 +266,14 @@ func TestUsualLimits(t *testing.T) {
 	if got, want := (Limits{Names: 5, Part: -1}).usual(), (Limits{Waiters: 10_000, Names: 5, Idle: 1_000_000, Part: 32 << 10}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	usual := SessionLimits{Bytes: 256 << 20, Window: 1 << 20, Early: 1 << 20, Patience: 200 * Millisecond, Complain: 5 * Second}
-	all := SessionLimits{Bytes: 9, Window: 3, Early: 2, Patience: 1, Complain: 1}
-	for _, x := range []struct{ from, want SessionLimits }{
-		{SessionLimits{}, usual},
-		{SessionLimits{-1, -1, -1, -1, -1}, usual},
+	usual := LinkLimits{Bytes: 256 << 20, Window: 1 << 20, Early: 1 << 20, Patience: 200 * Millisecond, Complain: 5 * Second}
+	all := LinkLimits{Bytes: 9, Window: 3, Early: 2, Patience: 1, Complain: 1}
+	for _, x := range []struct{ from, want LinkLimits }{
+		{LinkLimits{}, usual},
+		{LinkLimits{-1, -1, -1, -1, -1}, usual},
 		{all, all},
-		{SessionLimits{Bytes: 9, Window: 8, Early: 2, Patience: 1, Complain: 1}, SessionLimits{9, 4, 2, 1, 1}},
-		{SessionLimits{Bytes: 1, Window: 8, Early: 2, Patience: 1, Complain: 1}, SessionLimits{1, 1, 2, 1, 1}},
+		{LinkLimits{Bytes: 9, Window: 8, Early: 2, Patience: 1, Complain: 1}, LinkLimits{9, 4, 2, 1, 1}},
+		{LinkLimits{Bytes: 1, Window: 8, Early: 2, Patience: 1, Complain: 1}, LinkLimits{1, 1, 2, 1, 1}},
 	} {
 		if got := x.from.usual(); got != x.want {
 			t.Errorf("%+v becomes %+v, want %+v", x.from, got, x.want)

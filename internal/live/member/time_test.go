@@ -47,16 +47,16 @@ func TestTimeComesFirst(t *testing.T) {
 
 // Whatever links are called for, they know what time it is, and it does not go back.
 func TestSessionsHearTheTime(t *testing.T) {
-	for what, call := range map[string]func(s *Sessions, now Instant){
-		"Install":    func(s *Sessions, now Instant) { _ = s.Install(now, sessionView(s.epoch+1, 1, 2)) },
-		"Up":         func(s *Sessions, now Instant) { s.Up(now, 2) },
-		"Down":       func(s *Sessions, now Instant) { s.Down(now, 2) },
-		"Receive":    func(s *Sessions, now Instant) { _ = s.Receive(now, nil, nil) },
-		"Early":      func(s *Sessions, now Instant) { s.Early(now, nil) },
-		"Next":       func(s *Sessions, now Instant) { s.Next(now, nil) },
-		"Complaints": func(s *Sessions, now Instant) { s.Complaints(now) },
+	for what, call := range map[string]func(s *Links, now Instant){
+		"Install":    func(s *Links, now Instant) { _ = s.Install(now, sessionView(s.epoch+1, 1, 2)) },
+		"Up":         func(s *Links, now Instant) { s.Up(now, 2) },
+		"Down":       func(s *Links, now Instant) { s.Down(now, 2) },
+		"Receive":    func(s *Links, now Instant) { _ = s.Receive(now, nil, nil) },
+		"Early":      func(s *Links, now Instant) { s.Early(now, nil) },
+		"Next":       func(s *Links, now Instant) { s.Next(now, nil) },
+		"Complaints": func(s *Links, now Instant) { s.Complaints(now) },
 	} {
-		a, _ := sessionPair(t, SessionLimits{})
+		a, _ := sessionPair(t, LinkLimits{})
 		for _, now := range []Instant{50, 40} {
 			if call(a, now); a.now != 50 {
 				t.Errorf("%s at %d: it takes the time for %d", what, now, a.now)
@@ -106,7 +106,7 @@ func TestWithoutView(t *testing.T) {
 
 // Packets that were kept for a view, and cannot be read then, end the link.
 func TestEarlyRubbish(t *testing.T) {
-	a, b := sessionPair(t, SessionLimits{})
+	a, b := sessionPair(t, LinkLimits{})
 	if err := b.Install(0, sessionView(2, 1, 2)); err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +234,7 @@ func TestRenewalsAreDropped(t *testing.T) {
 
 // A packet that cannot be read is malformed, whoever it seems to come from.
 func TestSessionsMalformed(t *testing.T) {
-	a, b := sessionPair(t, SessionLimits{})
+	a, b := sessionPair(t, LinkLimits{})
 	b.Send(1, []byte("x"))
 	_, p, _ := b.Next(0, nil)
 	for _, bad := range [][]byte{nil, {1}, append(slices.Clone(p), 0), p[:len(p)-1]} {
@@ -266,7 +266,7 @@ func TestHomeHoldsItself(t *testing.T) {
 
 // There is room for members only, and what is sent to others is dropped.
 func TestSessionsRoomForMembers(t *testing.T) {
-	a, _ := sessionPair(t, SessionLimits{})
+	a, _ := sessionPair(t, LinkLimits{})
 	a.Up(0, 5) // which is not a member
 	for inc, want := range map[uint64]bool{2: true, 5: false, 9: false} {
 		if a.Send(inc, []byte("x")); a.Room(inc) != want {

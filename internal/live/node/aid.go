@@ -19,7 +19,7 @@ import (
 // there, and what is held or waited for as a client ends as such.
 
 // An aid is the client that a node is while it is not a member.
-type aid struct {
+type fallback struct {
 	timer  *time.Timer // fires when the node was not a member for long
 	cancel context.CancelFunc
 	client *client.Client // nil if there is none
@@ -105,7 +105,7 @@ func (n *Node) unaid() {
 }
 
 // busy returns how much is held and waited for as a client.
-func (a *aid) busy() int {
+func (a *fallback) busy() int {
 	if a.client == nil {
 		return 0
 	}
@@ -130,7 +130,7 @@ func (n *Node) aidIdle(ctx context.Context) error {
 
 // close ends the client, of a node that is over. Applications may still act by what it
 // holds: that stays with it until the session expires.
-func (a *aid) close() {
+func (a *fallback) close() {
 	if a.client != nil {
 		a.client.Kill()
 	}

@@ -19,7 +19,7 @@ var clientLimits = transport.Limits{Frame: session.MaxBytes + 1<<10, Queue: 4 <<
 const maxAnswer = 2 << 20
 
 // A visitor is the connection of a client.
-type visitor struct {
+type clientConn struct {
 	*transport.Link
 	silent *time.Timer // ends it if it stays without a session for long
 	bound  bool        // it has one, and the timer does not run
@@ -45,7 +45,7 @@ func (n *Node) serve(c net.Conn) {
 	n.mu.Lock()
 	n.conn++
 	conn := n.conn
-	v := &visitor{Link: l, silent: time.AfterFunc(n.c.silence, func() { l.Fail(errSilent) })}
+	v := &clientConn{Link: l, silent: time.AfterFunc(n.c.silence, func() { l.Fail(errSilent) })}
 	n.visitors[conn] = v
 	over := n.over
 	n.mu.Unlock()
@@ -119,7 +119,7 @@ func (n *Node) post(conn uint64, b []byte, last bool) {
 }
 
 // dirtied returns the connections on which something is to be sent, with the mutex.
-func (n *Node) dirtied() []*visitor {
+func (n *Node) dirtied() []*clientConn {
 	if len(n.dirty) == 0 {
 		return nil
 	}
@@ -131,7 +131,7 @@ func (n *Node) dirtied() []*visitor {
 	return all
 }
 
-func (v *visitor) flush() {
+func (v *clientConn) flush() {
 	if v.last.Load() {
 		v.Close(errClosed)
 		return
@@ -142,7 +142,7 @@ func (v *visitor) flush() {
 // dismiss ends all connections of clients, and waits for their goroutines.
 func (n *Node) dismiss(ctx context.Context) {
 	n.mu.Lock()
-	all := make([]*visitor, 0, len(n.visitors))
+	all := make([]*clientConn, 0, len(n.visitors))
 	for _, v := range n.visitors {
 		all = append(all, v)
 	}

@@ -14,9 +14,9 @@ import (
 
 // A tail is what is left to do when the mutex is released.
 type tail struct {
-	clients []*visitor // on which something is to be sent
-	nodes   bool       // something waits in the pool
-	woken   *Hold      // whose callers are to be woken
+	clients []*clientConn // on which something is to be sent
+	nodes   bool          // something waits in the pool
+	woken   *Hold         // whose callers are to be woken
 }
 
 // use hands an input to the process, and carries out what comes of it.

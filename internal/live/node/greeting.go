@@ -11,7 +11,7 @@ import (
 
 // A greet is what nodes tell each other before anything else: of which cluster they
 // are, 0 if they do not know yet, and which algorithms they run.
-type greet struct {
+type hello struct {
 	cluster uint64
 	runs    []runnable
 }
@@ -23,7 +23,7 @@ type runnable struct {
 }
 
 // fields writes or reads it: the algorithms go on to the end.
-func (g *greet) fields(c *codec.Coder) {
+func (g *hello) fields(c *codec.Coder) {
 	c.Number(&g.cluster)
 	for i := 0; i < len(g.runs) || c.Reads() && len(c.B) > 0; i++ {
 		if c.Reads() {
@@ -36,7 +36,7 @@ func (g *greet) fields(c *codec.Coder) {
 
 // greeting returns the bytes of what this node tells.
 func greeting(cluster uint64) []byte {
-	g := greet{cluster: cluster}
+	g := hello{cluster: cluster}
 	for _, s := range catalog.Live() {
 		g.runs = append(g.runs, runnable{s.Name, s.Version})
 	}
@@ -48,12 +48,12 @@ func greeting(cluster uint64) []byte {
 var errGreeting = errors.New("malformed: the other node does not say of which cluster it is and which algorithms it runs")
 
 // readGreeting reads it.
-func readGreeting(b []byte) (g greet, err error) {
+func readGreeting(b []byte) (g hello, err error) {
 	c := codec.Coder{B: b, Bad: errGreeting}
 	g.fields(&c)
 	return g, c.End()
 }
 
-func (g *greet) knows(name string, version int) bool {
+func (g *hello) knows(name string, version int) bool {
 	return slices.Contains(g.runs, runnable{name, version})
 }

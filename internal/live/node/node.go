@@ -60,13 +60,13 @@ type Node struct {
 	stopping bool           // it takes nothing new
 	left     bool           // it is no longer a member, and does not join again
 	cluster  uint64         // of which it is, or was; 0 if it does not know
-	visitors map[uint64]*visitor
-	dirty    []*visitor // on which something is to be sent
-	sent     bool       // something waits in the pool to be flushed
-	conn     uint64     // the number of the last one
-	aid      aid        // by which locks are held while the node is not a member
-	slots    []*Hold    // by the lower half of their tickets
-	woken    *Hold      // the first of those whose callers are to be woken
+	visitors map[uint64]*clientConn
+	dirty    []*clientConn // on which something is to be sent
+	sent     bool          // something waits in the pool to be flushed
+	conn     uint64        // the number of the last one
+	aid      fallback      // by which locks are held while the node is not a member
+	slots    []*Hold       // by the lower half of their tickets
+	woken    *Hold         // the first of those whose callers are to be woken
 	timer    *time.Timer
 	armed    member.Instant // when it fires; Never if it does not
 	changed  chan struct{}  // closed when something has changed that is waited for
@@ -124,7 +124,7 @@ func Start(c Config) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &Node{c: c, nonce: random(), visitors: map[uint64]*visitor{}, changed: make(chan struct{}), ended: make(chan struct{}), armed: member.Never}
+	n := &Node{c: c, nonce: random(), visitors: map[uint64]*clientConn{}, changed: make(chan struct{}), ended: make(chan struct{}), armed: member.Never}
 	n.disk.n = n
 	n.c.Log = n.print.logger(c.Log)
 	n.drained, n.drain = context.WithCancel(context.Background())

@@ -156,7 +156,7 @@ func (n *Node) status() Status {
 			s.Leader = r.Voters[i].Name
 		}
 	}
-	n.p.Clients(func(session.Client) { s.Clients++ })
+	n.p.Clients(func(session.ClientInfo) { s.Clients++ })
 	if m := n.p.Member(); m != nil {
 		s.Left = seconds(until(now, m.Deadline()))
 		s.Known, _, _ = m.Known()

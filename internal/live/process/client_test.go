@@ -105,7 +105,7 @@ func TestSessions(t *testing.T) {
 	}
 	c.nodes[0].lock("x")
 	count := 0
-	if n.Clients(func(session.Client) { count++ }); count > 1 {
+	if n.Clients(func(session.ClientInfo) { count++ }); count > 1 {
 		t.Errorf("%d sessions", count)
 	}
 }
@@ -243,7 +243,7 @@ func TestClientsOfEvicted(t *testing.T) {
 	}
 	c.until("it is back", c.whole)
 	count := 0
-	n.Clients(func(session.Client) { count++ })
+	n.Clients(func(session.ClientInfo) { count++ })
 	if count != 0 || n.Bound(1000) || n.desk.Holds() != 0 {
 		t.Errorf("%d sessions are there again", count)
 	}

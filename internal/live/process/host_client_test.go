@@ -9,7 +9,7 @@ import (
 
 // A caller is a client process and its connection.
 type caller struct {
-	*session.Guest
+	*session.Client
 	c      *cluster
 	name   string
 	node   *node // that it is connected to, or nil
@@ -26,13 +26,13 @@ type caller struct {
 // call starts a client that knows some nodes.
 func (c *cluster) call(name string, nodes ...string) *caller {
 	c.t.Helper()
-	g, err := session.NewGuest(c.now, session.GuestConfig{
+	g, err := session.NewClient(c.now, session.ClientConfig{
 		Name: name, Nodes: nodes, Retry: 10 * member.Millisecond, MaxRetry: 50 * member.Millisecond, Dial: 50 * member.Millisecond, Seed: uint64(len(c.callers)),
 	})
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	v := &caller{Guest: g, c: c, name: name, names: map[uint64]string{}, held: map[uint64]*hold{}, last: map[uint64]member.Instant{}}
+	v := &caller{Client: g, c: c, name: name, names: map[uint64]string{}, held: map[uint64]*hold{}, last: map[uint64]member.Instant{}}
 	c.callers = append(c.callers, v)
 	v.take()
 	return v

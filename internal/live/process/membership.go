@@ -85,11 +85,11 @@ func (p *Process) join() {
 	if p.nonce = 0; nonce == 0 {
 		nonce = p.draw()
 	}
-	c := views.PetitionerConfig{Name: p.config.Name, Address: p.config.Address, Nonce: nonce, Voters: p.contacts(), Cluster: p.config.Cluster, Retry: 4 * p.tick}
+	c := views.MembershipConfig{Name: p.config.Name, Address: p.config.Address, Nonce: nonce, Voters: p.contacts(), Cluster: p.config.Cluster, Retry: 4 * p.tick}
 	if p.voter != nil {
 		c.Voter, c.Cluster = p.voter.ID(), p.cluster
 	}
-	asks, err := views.NewPetitioner(c)
+	asks, err := views.NewMembership(c)
 	if err != nil {
 		p.broken(err)
 		return
@@ -268,7 +268,7 @@ func (p *Process) become(r *views.Record) error {
 	if err != nil {
 		return err
 	}
-	p.m, p.links = m, member.NewSessions(p.inc, linkLimits(r.Settings, p.config.Links))
+	p.m, p.links = m, member.NewLinks(p.inc, linkLimits(r.Settings, p.config.Links))
 	if p.phase == Joining {
 		p.phase = Member
 	}

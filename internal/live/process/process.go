@@ -21,10 +21,10 @@ type Begin struct {
 	State    []byte          // what was saved before, as one record; empty if nothing was
 	Settings member.Settings // until it knows those of the cluster; zero is the usual ones
 	Limits   member.Limits
-	Links    member.SessionLimits // their times follow from the cluster's settings
-	Sessions int                  // how many clients may have one; 0 is the usual bound
-	Found    *Founding            // found a cluster, if nothing was saved before; nil joins one
-	Restore  *Restoring           // restore a cluster, if nothing was saved before; nil does not
+	Links    member.LinkLimits // their times follow from the cluster's settings
+	Sessions int               // how many clients may have one; 0 is the usual bound
+	Found    *Founding         // found a cluster, if nothing was saved before; nil joins one
+	Restore  *Restoring        // restore a cluster, if nothing was saved before; nil does not
 }
 
 // A Founding says how a cluster begins.
@@ -122,14 +122,14 @@ type Process struct {
 
 	inc    uint64
 	m      *member.Member // nil unless it is a member
-	links  *member.Sessions
-	asks   *views.Petitioner // nil before it joins
+	links  *member.Links
+	asks   *views.Membership // nil before it joins
 	view   uint64            // the epoch that is installed
 	others []uint64          // the incarnations of its other members
 	known  []string          // where the members were when it was one
 	flow   member.Instant    // when the links have something to send, if nothing happens before
 
-	voter   *views.Clerk   // nil if it is no voter
+	voter   *views.Replica // nil if it is no voter
 	cluster uint64         // whose voter it is
 	tick    member.Span    // how long a tick of it is
 	ticks   member.Instant // when it ticks next
@@ -139,7 +139,7 @@ type Process struct {
 	own     [][]byte // messages to itself
 	dirty   bool     // the links may have something to send
 
-	desk   *session.Desk
+	desk   *session.Server
 	linked map[string]bool // by address: there is a connection
 	arena  []byte          // what effects point to
 }
@@ -177,11 +177,11 @@ func New(c Config) (*Process, error) {
 		}
 	}
 	p.tick = Tick(c.Settings)
-	desk := session.DeskConfig{Draw: p.drawSession, Sessions: c.Sessions}
+	desk := session.ServerConfig{Draw: p.drawSession, Sessions: c.Sessions}
 	if c.Observe {
 		desk.Watch = watch{p}
 	}
-	p.desk = session.NewDesk(desk)
+	p.desk = session.NewServer(desk)
 	p.desk.Nodes = c.Contacts
 	return p, nil
 }
@@ -397,7 +397,7 @@ func (p *Process) Inc() uint64 { return p.inc }
 
 // Voter returns the voter, or nil. It is only to be looked at, but for what an
 // operator asks of the view service.
-func (p *Process) Voter() *views.Clerk { return p.voter }
+func (p *Process) Voter() *views.Replica { return p.voter }
 
 // Record returns the newest record that the process knows.
 func (p *Process) Record() *views.Record {
@@ -417,7 +417,7 @@ func (p *Process) Linked(address string) bool { return p.linked[address] }
 func (p *Process) Bound(conn uint64) bool { return p.desk.Bound(conn) }
 
 // Clients calls f with each session.
-func (p *Process) Clients(f func(session.Client)) { p.desk.Each(f) }
+func (p *Process) Clients(f func(session.ClientInfo)) { p.desk.Each(f) }
 
 // Client returns a session.
-func (p *Process) Client(session uint64) (session.Client, bool) { return p.desk.Find(session) }
+func (p *Process) Client(session uint64) (session.ClientInfo, bool) { return p.desk.Find(session) }

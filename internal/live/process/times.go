@@ -20,7 +20,7 @@ func Tick(s member.Settings) member.Span {
 }
 
 // linkLimits returns how patient links are in a cluster with these settings.
-func linkLimits(s member.Settings, l member.SessionLimits) member.SessionLimits {
+func linkLimits(s member.Settings, l member.LinkLimits) member.LinkLimits {
 	l.Patience, l.Complain = min(s.Renew/4, 200*member.Millisecond), s.Lease/4
 	return l
 }

@@ -19,7 +19,7 @@ func TestTimes(t *testing.T) {
 	} {
 		s := member.Usual()
 		s.Lease, s.Renew = x.lease, x.renew
-		limits := linkLimits(s, member.SessionLimits{Bytes: 7})
+		limits := linkLimits(s, member.LinkLimits{Bytes: 7})
 		if Tick(s) != x.tick || limits.Patience != x.patience || limits.Complain != x.complain || limits.Bytes != 7 {
 			t.Errorf("lease %v: a tick of %v, limits %+v", x.lease, Tick(s), limits)
 		}

@@ -19,9 +19,9 @@ type disk struct {
 type pending struct {
 	number uint64
 	what   what
-	of     *views.Clerk // the voter whose log it is of
-	log    uint64       // the number by which that knows it
-	state  []byte       // of a voter that starts when it is durable
+	of     *views.Replica // the voter whose log it is of
+	log    uint64         // the number by which that knows it
+	state  []byte         // of a voter that starts when it is durable
 }
 
 // A what says what is saved.
@@ -73,7 +73,7 @@ func (p *Process) open(state []byte) {
 	if p.err != nil {
 		return
 	}
-	c := views.ClerkConfig{Logs: p.config.Logs, State: state, Seed: p.rng.Uint64()}
+	c := views.ReplicaConfig{Logs: p.config.Logs, State: state, Seed: p.rng.Uint64()}
 	if p.config.Observe {
 		c.Seen = func(index uint64, r *views.Record) {
 			now := r.Clone()

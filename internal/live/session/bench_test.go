@@ -11,7 +11,7 @@ import (
 // BenchmarkLockUnlock is what both ends of the protocol and the member take for an
 // uncontended lock and its unlock, without the network between them.
 func BenchmarkLockUnlock(b *testing.B) {
-	p := newPair(b, GuestConfig{})
+	p := newPair(b, ClientConfig{})
 	p.connect()
 	var buf []byte
 	carry := func() {

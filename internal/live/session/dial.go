@@ -16,7 +16,7 @@ import (
 const stubborn = 2
 
 // dial tries to connect to the node whose turn it is.
-func (g *Guest) dial() {
+func (g *Client) dial() {
 	g.conn++
 	g.phase, g.since = dialing, g.now
 	g.renews, g.hello = g.renews[:0], 0
@@ -25,7 +25,7 @@ func (g *Guest) dial() {
 }
 
 // fail is what comes of an attempt that failed, or of a connection that broke.
-func (g *Guest) fail() {
+func (g *Client) fail() {
 	g.fails++
 	if g.session == 0 || g.fails > stubborn && !g.granted() {
 		g.next()
@@ -35,7 +35,7 @@ func (g *Guest) fail() {
 
 // rest waits before the next attempt: longer each time, and not all clients for as
 // long.
-func (g *Guest) rest() {
+func (g *Client) rest() {
 	longest := min(g.config.Retry<<min(max(g.fails-1, 0), 20), g.config.MaxRetry)
 	g.chance = g.chance*6364136223846793005 + 1442695040888963407
 	wait := longest/2 + member.Span(g.chance>>33)%(longest/2+1)
@@ -44,7 +44,7 @@ func (g *Guest) rest() {
 }
 
 // next gives up the session, if there is one, and the node.
-func (g *Guest) next() {
+func (g *Client) next() {
 	if g.session != 0 {
 		g.drop(func(*task) bool { return true }) // nothing is held
 	}
@@ -52,7 +52,7 @@ func (g *Guest) next() {
 }
 
 // move goes to the next node at once: this one leaves.
-func (g *Guest) move() {
+func (g *Client) move() {
 	g.parting = false
 	g.next()
 	g.dial()
@@ -60,12 +60,12 @@ func (g *Guest) move() {
 
 // granted reports whether something is held in the session, or let go of and not
 // confirmed.
-func (g *Guest) granted() bool {
+func (g *Client) granted() bool {
 	return slices.ContainsFunc(g.requests, func(t *task) bool { return t.state != wanted && t.until == 0 })
 }
 
 // Connected tells that a connection is there.
-func (g *Guest) Connected(now member.Instant, conn uint64) {
+func (g *Client) Connected(now member.Instant, conn uint64) {
 	g.begin(now)
 	if conn == g.conn && g.phase == dialing {
 		g.greet()
@@ -74,7 +74,7 @@ func (g *Guest) Connected(now member.Instant, conn uint64) {
 }
 
 // Disconnected tells that a connection has broken, or cannot be made.
-func (g *Guest) Disconnected(now member.Instant, conn uint64) {
+func (g *Client) Disconnected(now member.Instant, conn uint64) {
 	g.begin(now)
 	if conn == g.conn && (g.phase == dialing || g.phase == greeting || g.phase == open) {
 		g.fail()
@@ -83,7 +83,7 @@ func (g *Guest) Disconnected(now member.Instant, conn uint64) {
 }
 
 // greet says hello: in the session that there is, or to begin one.
-func (g *Guest) greet() {
+func (g *Client) greet() {
 	g.phase, g.since = greeting, g.now
 	g.renews = g.renews[:0]
 	g.hello = g.count()
@@ -96,7 +96,7 @@ func (g *Guest) greet() {
 
 // Receive takes a frame that came on a connection. After an error the connection is
 // to be closed, and that told.
-func (g *Guest) Receive(now member.Instant, conn uint64, b []byte) error {
+func (g *Client) Receive(now member.Instant, conn uint64, b []byte) error {
 	g.begin(now)
 	defer g.end()
 	if conn != g.conn || g.phase != greeting && g.phase != open {
@@ -125,7 +125,7 @@ func (g *Guest) Receive(now member.Instant, conn uint64, b []byte) error {
 // welcomed takes the answer to HELLO. If it is another session than the guest had,
 // the node has forgotten that one, since it was started anew: what is held stays so
 // until its time is over, since others wait for that; it cannot be prolonged.
-func (g *Guest) welcomed(f *Frame) {
+func (g *Client) welcomed(f *Frame) {
 	if g.phase != greeting || f.Number != g.hello {
 		return // it answers an older one
 	}
@@ -158,7 +158,7 @@ func (g *Guest) welcomed(f *Frame) {
 }
 
 // learn adds addresses to those that are known.
-func (g *Guest) learn(nodes []string) {
+func (g *Client) learn(nodes []string) {
 	for _, a := range nodes {
 		if a != "" && len(g.nodes) < MaxNodes && !slices.Contains(g.nodes, a) {
 			g.nodes = append(g.nodes, a)
@@ -167,7 +167,7 @@ func (g *Guest) learn(nodes []string) {
 }
 
 // dismissed takes a BYE.
-func (g *Guest) dismissed(f *Frame) {
+func (g *Client) dismissed(f *Frame) {
 	g.learn(f.Nodes)
 	switch {
 	case g.phase == greeting && f.Why == Expired: // the session before, on this connection

@@ -1,5 +1,5 @@
 // Package session is the protocol between a client process and a node of the
-// cluster, both ends of it, pure: a Desk beside the member of a node, and a Guest
+// cluster, both ends of it, pure: a Server beside the member of a node, and a Client
 // in the process of the client. Neither does I/O nor reads a clock: whoever hosts
 // them hands in what came and what time it is, and does what they want done.
 //

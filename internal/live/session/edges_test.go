@@ -13,24 +13,24 @@ import (
 // What a client may be called, how many nodes it may know, and how long its session may
 // be: bounds belong to what is allowed.
 func TestGuestConfigBounds(t *testing.T) {
-	good := GuestConfig{Nodes: make([]string, MaxNodes), Name: strings.Repeat("x", MaxLabel), Length: member.MaxSpan}
-	if _, err := NewGuest(0, good); err != nil {
+	good := ClientConfig{Nodes: make([]string, MaxNodes), Name: strings.Repeat("x", MaxLabel), Length: member.MaxSpan}
+	if _, err := NewClient(0, good); err != nil {
 		t.Error(err)
 	}
-	for what, change := range map[string]func(c *GuestConfig){
-		"a name that is not UTF-8": func(c *GuestConfig) { c.Name = "\xff" },
-		"a name that is too long":  func(c *GuestConfig) { c.Name += "x" },
-		"too many nodes":           func(c *GuestConfig) { c.Nodes = make([]string, MaxNodes+1) },
-		"too long a session":       func(c *GuestConfig) { c.Length++ },
+	for what, change := range map[string]func(c *ClientConfig){
+		"a name that is not UTF-8": func(c *ClientConfig) { c.Name = "\xff" },
+		"a name that is too long":  func(c *ClientConfig) { c.Name += "x" },
+		"too many nodes":           func(c *ClientConfig) { c.Nodes = make([]string, MaxNodes+1) },
+		"too long a session":       func(c *ClientConfig) { c.Length++ },
 	} {
 		bad := good
 		change(&bad)
-		if _, err := NewGuest(0, bad); err == nil {
+		if _, err := NewClient(0, bad); err == nil {
 			t.Errorf("%s is taken", what)
 		}
 	}
-	got := GuestConfig{}.usual()
-	want := GuestConfig{Dial: 2 * member.Second, Retry: 20 * ms, MaxRetry: member.Second, Requests: 100_000}
+	got := ClientConfig{}.usual()
+	want := ClientConfig{Dial: 2 * member.Second, Retry: 20 * ms, MaxRetry: member.Second, Requests: 100_000}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("usual: %+v, want %+v", got, want)
 	}
@@ -39,7 +39,7 @@ func TestGuestConfigBounds(t *testing.T) {
 // Each attempt at a connection has a number of its own, and time to succeed. What comes
 // of an older one does not count.
 func TestGuestDials(t *testing.T) {
-	g, err := NewGuest(100, GuestConfig{Nodes: []string{"a", "b"}})
+	g, err := NewClient(100, ClientConfig{Nodes: []string{"a", "b"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestGuestDials(t *testing.T) {
 func TestGuestRests(t *testing.T) {
 	waits := map[member.Instant]bool{}
 	for seed := range uint64(50) {
-		g, err := NewGuest(0, GuestConfig{Nodes: []string{"a"}, Retry: 20 * ms, MaxRetry: 100 * ms, Seed: seed << 40})
+		g, err := NewClient(0, ClientConfig{Nodes: []string{"a"}, Retry: 20 * ms, MaxRetry: 100 * ms, Seed: seed << 40})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,7 +96,7 @@ func TestGuestRests(t *testing.T) {
 // A session is renewed five times in its length. A connection on which nothing is
 // answered for a third of it counts as broken.
 func TestGuestRenews(t *testing.T) {
-	p := newPair(t, GuestConfig{})
+	p := newPair(t, ClientConfig{})
 	p.connect()
 	length := member.Instant(p.g.length)
 	p.pass(member.Span(length))
@@ -120,7 +120,7 @@ func TestGuestRenews(t *testing.T) {
 
 // A client learns of nodes, of each once, up to a bound.
 func TestGuestLearns(t *testing.T) {
-	p := newPair(t, GuestConfig{Nodes: []string{"a", "b"}})
+	p := newPair(t, ClientConfig{Nodes: []string{"a", "b"}})
 	p.g.learn([]string{"b", "", "c", "c"})
 	if !slices.Equal(p.g.nodes, []string{"a", "b", "c"}) {
 		t.Errorf("nodes %q", p.g.nodes)
@@ -135,7 +135,7 @@ func TestGuestLearns(t *testing.T) {
 
 // So many requests at once and no more; questions of so many bytes and no more.
 func TestGuestBounds(t *testing.T) {
-	p := newPair(t, GuestConfig{Requests: 2})
+	p := newPair(t, ClientConfig{Requests: 2})
 	p.connect()
 	p.lock("a", Opts{})
 	p.lock("b", Opts{})
@@ -149,7 +149,7 @@ func TestGuestBounds(t *testing.T) {
 
 // When a client is closed, each of its requests is told once how it ends.
 func TestGuestCloses(t *testing.T) {
-	p := newPair(t, GuestConfig{})
+	p := newPair(t, ClientConfig{})
 	p.connect()
 	held, waits, left := p.lock("a", Opts{}), p.lock("a", Opts{}), p.lock("b", Opts{})
 	p.events = nil
@@ -179,7 +179,7 @@ func TestGuestCloses(t *testing.T) {
 
 // A node that says what only clients say, or has unknown reasons, is not understood.
 func TestGuestRefusesFrames(t *testing.T) {
-	p := newPair(t, GuestConfig{})
+	p := newPair(t, ClientConfig{})
 	p.connect()
 	for _, k := range []Kind{Hello, Renew, Lock, Check, Unlock, Close} {
 		f := Frame{Kind: k, Number: 1, Name: "a", Protocol: Protocol}
@@ -195,7 +195,7 @@ func TestGuestRefusesFrames(t *testing.T) {
 // If a node grants a lock with another token than before, that is another entry: the
 // one before is lost, and this one is let go of, silently.
 func TestGuestOtherEntry(t *testing.T) {
-	p := newPair(t, GuestConfig{})
+	p := newPair(t, ClientConfig{})
 	p.connect()
 	r := p.lock("a", Opts{})
 	e := p.wants("first", r, Granted)
@@ -271,7 +271,7 @@ func TestDeskTells(t *testing.T) {
 	n.says(1, Frame{Kind: Lock, Number: 1, Name: "a"})
 	n.says(1, Frame{Kind: Lock, Number: 2, Name: "a"})
 	var all []uint64
-	n.d.Each(func(c Client) { all = append(all, c.Session) })
+	n.d.Each(func(c ClientInfo) { all = append(all, c.Session) })
 	if !slices.Equal(all, []uint64{a.Session, b.Session}) {
 		t.Errorf("sessions %v", all)
 	}
@@ -309,7 +309,7 @@ func TestDeskWakes(t *testing.T) {
 // A request that waits is asked for once in a session, and told once that it has lost
 // its place.
 func TestGuestAgainOnce(t *testing.T) {
-	p := newPair(t, GuestConfig{})
+	p := newPair(t, ClientConfig{})
 	p.connect()
 	p.lock("a", Opts{})
 	waits := p.lock("a", Opts{})
@@ -341,7 +341,7 @@ func TestDeskTurnsAway(t *testing.T) {
 
 // What a node says of a request that is in another state says nothing.
 func TestGuestIgnores(t *testing.T) {
-	p := newPair(t, GuestConfig{})
+	p := newPair(t, ClientConfig{})
 	p.connect()
 	held, waits := p.lock("a", Opts{}), p.lock("a", Opts{})
 	p.events = nil
@@ -360,7 +360,7 @@ func TestGuestIgnores(t *testing.T) {
 
 // A client whose time is over when the connection is there greets without a session.
 func TestGuestConnectsLate(t *testing.T) {
-	p := newPair(t, GuestConfig{})
+	p := newPair(t, ClientConfig{})
 	p.connect()
 	held := p.lock("a", Opts{})
 	p.told(held)
@@ -379,7 +379,7 @@ func TestGuestConnectsLate(t *testing.T) {
 // While a node leaves, its session is not renewed, and requests that wait are not asked
 // for there.
 func TestGuestOfALeaverIsQuiet(t *testing.T) {
-	p := newPair(t, GuestConfig{})
+	p := newPair(t, ClientConfig{})
 	p.connect()
 	p.lock("a", Opts{})
 	leaving := Frame{Kind: Bye, Why: Leaving}

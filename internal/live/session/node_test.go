@@ -18,7 +18,7 @@ type node struct {
 	now     member.Instant
 	inc     uint64
 	m       *member.Member
-	d       *Desk
+	d       *Server
 	drawn   uint64
 	mute    bool // its renewals are not confirmed
 	sent    []Sent
@@ -34,7 +34,7 @@ func settings() member.Settings {
 
 func newNode(t testing.TB) *node {
 	n := &node{t: t, now: 1}
-	n.d = NewDesk(DeskConfig{Draw: n.draw})
+	n.d = NewServer(ServerConfig{Draw: n.draw})
 	n.start(0)
 	return n
 }

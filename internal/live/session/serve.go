@@ -29,7 +29,7 @@ type request struct {
 
 // serve does what a client wants. Whatever it has said before, on a connection that
 // broke, it may say again.
-func (d *Desk) serve(now member.Instant, m *member.Member, s *session, f *Frame) {
+func (d *Server) serve(now member.Instant, m *member.Member, s *session, f *Frame) {
 	r := d.requests[key{s.id, f.Number}]
 	switch f.Kind {
 	case Renew:
@@ -74,7 +74,7 @@ func (d *Desk) serve(now member.Instant, m *member.Member, s *session, f *Frame)
 }
 
 // lock asks the member for a lock. What becomes of it the member tells.
-func (d *Desk) lock(now member.Instant, m *member.Member, s *session, f *Frame) {
+func (d *Server) lock(now member.Instant, m *member.Member, s *session, f *Frame) {
 	t, err := m.Lock(now, f.Name, member.Ask{Client: s.id, Deadline: member.Never, Try: f.Try})
 	if err != nil {
 		if why, alive := refusal(err); alive {
@@ -97,7 +97,7 @@ func (d *Desk) lock(now member.Instant, m *member.Member, s *session, f *Frame) 
 
 // withdraw takes back a request that waits. It may have been granted in this very
 // step: then it is let go of when the member has told so.
-func (d *Desk) withdraw(now member.Instant, m *member.Member, r *request) {
+func (d *Server) withdraw(now member.Instant, m *member.Member, r *request) {
 	m.Cancel(now, r.ticket)
 	for i := range m.Out.Events {
 		if m.Out.Events[i].Ticket == r.ticket {
@@ -113,7 +113,7 @@ func (d *Desk) withdraw(now member.Instant, m *member.Member, r *request) {
 
 // letGo lets go of what is held, and reports whether it was held until now. If not,
 // the member has told so in this very step.
-func (d *Desk) letGo(now member.Instant, m *member.Member, r *request) bool {
+func (d *Server) letGo(now member.Instant, m *member.Member, r *request) bool {
 	if m.Unlock(now, r.name, r.token) != nil {
 		d.abandon(r)
 		return false
@@ -126,7 +126,7 @@ func (d *Desk) letGo(now member.Instant, m *member.Member, r *request) bool {
 }
 
 // abandon is remove for a request of which the member has still something to tell.
-func (d *Desk) abandon(r *request) {
+func (d *Server) abandon(r *request) {
 	if r.state == held {
 		d.holds--
 	}
@@ -135,7 +135,7 @@ func (d *Desk) abandon(r *request) {
 }
 
 // remove takes out a request that is over.
-func (d *Desk) remove(r *request) {
+func (d *Server) remove(r *request) {
 	d.abandon(r)
 	delete(d.tickets, r.ticket)
 	if r.prev != nil {
@@ -149,12 +149,12 @@ func (d *Desk) remove(r *request) {
 }
 
 // grant tells a client that it holds a lock.
-func (d *Desk) grant(r *request) {
+func (d *Server) grant(r *request) {
 	d.send(r.of, &Frame{Kind: Held, Number: r.number, Token: r.token})
 }
 
 // Told takes an event of the member, and reports whether it is of a client.
-func (d *Desk) Told(e *member.Event) bool {
+func (d *Server) Told(e *member.Event) bool {
 	r := d.tickets[e.Ticket]
 	if r == nil {
 		return false

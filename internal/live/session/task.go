@@ -35,7 +35,7 @@ type Opts struct {
 }
 
 // Lock asks for a lock. What becomes of the request is an Event.
-func (g *Guest) Lock(now member.Instant, name string, o Opts) (uint64, error) {
+func (g *Client) Lock(now member.Instant, name string, o Opts) (uint64, error) {
 	g.begin(now)
 	defer g.end()
 	switch err := member.CheckName(name); {
@@ -58,7 +58,7 @@ func (g *Guest) Lock(now member.Instant, name string, o Opts) (uint64, error) {
 }
 
 // repeat says what the node has to know of a request, again if it was said before.
-func (g *Guest) repeat(t *task) {
+func (g *Client) repeat(t *task) {
 	if g.phase != open || g.parting && t.state == wanted || t.until != 0 {
 		return
 	}
@@ -74,7 +74,7 @@ func (g *Guest) repeat(t *task) {
 }
 
 // unask tells that a request that waits must be asked for again, in another session.
-func (g *Guest) unask(t *task) {
+func (g *Client) unask(t *task) {
 	if t.state == wanted && t.asked {
 		t.asked = false
 		g.tell(Event{Request: t.number, Kind: Again})
@@ -84,7 +84,7 @@ func (g *Guest) unask(t *task) {
 // Unlock lets go of a lock, or takes back a request that waits. It returns
 // member.ErrNotHeld if neither is so by now. When the node has confirmed it, or there
 // is nothing to be confirmed, the last Event is told.
-func (g *Guest) Unlock(now member.Instant, request uint64) error {
+func (g *Client) Unlock(now member.Instant, request uint64) error {
 	g.begin(now)
 	defer g.end()
 	t := g.find(request)
@@ -101,21 +101,21 @@ func (g *Guest) Unlock(now member.Instant, request uint64) error {
 }
 
 // letGo tells the node that a request is over, now or when there is a connection.
-func (g *Guest) letGo(t *task) {
+func (g *Client) letGo(t *task) {
 	t.state = leaving
 	if g.phase == open {
 		g.send(&Frame{Kind: Unlock, Number: t.number})
 	}
 }
 
-func (g *Guest) left(t *task, ok bool) {
+func (g *Client) left(t *task, ok bool) {
 	if !t.mute {
 		g.tell(Event{Request: t.number, Kind: Left, OK: ok})
 	}
 }
 
 // heard takes what the node says of a request, or of the session.
-func (g *Guest) heard(f *Frame) {
+func (g *Client) heard(f *Frame) {
 	if f.Kind == Renewed {
 		g.renewed(f.Number, f.Span)
 		return
@@ -145,7 +145,7 @@ func (g *Guest) heard(f *Frame) {
 }
 
 // pass does what time brings to requests.
-func (g *Guest) pass() {
+func (g *Client) pass() {
 	g.soonest = member.Never
 	g.requests = slices.DeleteFunc(g.requests, func(t *task) bool {
 		switch due := g.due(t); {
@@ -168,7 +168,7 @@ func (g *Guest) pass() {
 }
 
 // due returns when time brings something to a request.
-func (g *Guest) due(t *task) member.Instant {
+func (g *Client) due(t *task) member.Instant {
 	switch {
 	case t.state == inside && t.until != 0:
 		return t.until
@@ -181,11 +181,11 @@ func (g *Guest) due(t *task) member.Instant {
 }
 
 // Valid reports whether a lock is held at this reading of the clock.
-func (g *Guest) Valid(request uint64, now member.Instant) bool { return now < g.Deadline(request) }
+func (g *Client) Valid(request uint64, now member.Instant) bool { return now < g.Deadline(request) }
 
 // Deadline returns until when a lock is held, unless the session is prolonged before;
 // 0 if it is not.
-func (g *Guest) Deadline(request uint64) member.Instant {
+func (g *Client) Deadline(request uint64) member.Instant {
 	t := g.find(request)
 	switch {
 	case t == nil || t.state != inside:
@@ -196,22 +196,22 @@ func (g *Guest) Deadline(request uint64) member.Instant {
 	return g.limit()
 }
 
-func (g *Guest) find(request uint64) *task {
+func (g *Client) find(request uint64) *task {
 	if i, ok := g.place(request); ok {
 		return g.requests[i]
 	}
 	return nil
 }
 
-func (g *Guest) place(request uint64) (int, bool) {
+func (g *Client) place(request uint64) (int, bool) {
 	return slices.BinarySearchFunc(g.requests, request, func(t *task, n uint64) int { return cmp.Compare(t.number, n) })
 }
 
-func (g *Guest) remove(t *task) {
+func (g *Client) remove(t *task) {
 	if i, ok := g.place(t.number); ok {
 		g.requests = slices.Delete(g.requests, i, i+1)
 	}
 }
 
 // Act returns for how long who has looked at Valid just before may still act.
-func (g *Guest) Act() member.Span { return g.act }
+func (g *Client) Act() member.Span { return g.act }

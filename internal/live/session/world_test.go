@@ -48,7 +48,7 @@ type conn struct {
 // A visitor is a guest and its applications.
 type visitor struct {
 	w      *world
-	g      *Guest
+	g      *Client
 	clock  watch
 	still  bool
 	queue  []func() // what came while it stood still
@@ -120,11 +120,11 @@ func newWorld(t testing.TB, seed uint64) *world {
 	w.conns = []*conn{nil} // there is no connection 0
 	for range 2 + w.chance.IntN(4) {
 		v := &visitor{w: w, clock: rate(), wants: map[uint64]string{}}
-		c := GuestConfig{Nodes: []string{"a", "nowhere"}, Retry: 10 * ms, MaxRetry: 100 * ms, Dial: 100 * ms, Seed: w.chance.Uint64()}
+		c := ClientConfig{Nodes: []string{"a", "nowhere"}, Retry: 10 * ms, MaxRetry: 100 * ms, Dial: 100 * ms, Seed: w.chance.Uint64()}
 		if w.chance.IntN(2) == 0 {
 			c.Length = 300 * ms
 		}
-		v.g, _ = NewGuest(v.clock.at(0), c)
+		v.g, _ = NewClient(v.clock.at(0), c)
 		w.guests = append(w.guests, v)
 		v.take()
 		w.after(1, v.act)
@@ -221,7 +221,7 @@ func (v *visitor) step(f func()) {
 func (v *visitor) take() {
 	w := v.w
 	out := v.g.Out
-	v.g.Out = GuestOut{Wake: out.Wake}
+	v.g.Out = ClientOut{Wake: out.Wake}
 	for i := range out.Events {
 		v.told(&out.Events[i])
 	}
@@ -381,7 +381,7 @@ func (w *world) crash() {
 		w.down = false
 		n := w.n
 		n.now = w.clock.at(w.now)
-		n.d = NewDesk(DeskConfig{Draw: n.draw})
+		n.d = NewServer(ServerConfig{Draw: n.draw})
 		n.start(settings().Patience())
 		n.mute = false
 	})

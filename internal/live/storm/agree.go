@@ -59,7 +59,7 @@ func (o *oracle) commit(r *views.Record, h uint64) {
 	for _, m := range r.Members {
 		if w.no(m.Inc) == 0 {
 			i, _ := w.find(m.Inc)
-			w.people = slices.Insert(w.people, i, person{inc: m.Inc, q: w.addressed(m.Address)})
+			w.people = slices.Insert(w.people, i, incarnation{inc: m.Inc, q: w.addressed(m.Address)})
 		}
 	}
 	evicts := false

@@ -28,7 +28,7 @@ type ask struct {
 	back     bool         // it is being taken back, in this step
 	held     bool
 	token    member.Token
-	errand   errand // with the bank
+	errand   visit // with the bank
 }
 
 // An app is an application of a process: it asks for one lock after the other.
@@ -346,7 +346,7 @@ func (q *proc) entered(x *ask, t member.Token) {
 // value takes what the resource answers, and deposits something. It does so
 // even if the lock was lost meanwhile: the fence must stand that. Customers of a
 // bank are more careful.
-func (q *proc) value(kind byte, l letter) {
+func (q *proc) value(kind byte, l numbers) {
 	if q.w.Bank {
 		q.banked(kind, l)
 		return

@@ -70,7 +70,7 @@ func (b *branch) total() int64 {
 }
 
 // balances answers who has read two accounts.
-func (w *world) balances(from algorithm.ID, lock uint64, t member.Token, l letter) {
+func (w *world) balances(from algorithm.ID, lock uint64, t member.Token, l numbers) {
 	a, b := l.next(), l.next()
 	all := &w.store.branches[lock]
 	x, y := all[a].balance, all[b].balance
@@ -79,7 +79,7 @@ func (w *world) balances(from algorithm.ID, lock uint64, t member.Token, l lette
 }
 
 // post takes a transfer, and judges the total of the branch.
-func (w *world) post(from algorithm.ID, lock uint64, t member.Token, l letter) {
+func (w *world) post(from algorithm.ID, lock uint64, t member.Token, l numbers) {
 	a, b, x, y, amount := l.next(), l.next(), l.next(), l.next(), l.next()
 	all := &w.store.branches[lock]
 	over := w.overwritten(all, a, x+amount, b, y-amount)

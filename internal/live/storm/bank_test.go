@@ -150,11 +150,11 @@ func TestBankPlanted(t *testing.T) {
 	old, young := member.Token{Epoch: 1, Count: 1}, member.Token{Epoch: 1, Count: 2}
 	write := func(w *world, from algorithm.ID, t member.Token, values ...uint64) {
 		w.tell(from, storeID, writeMsg, append([]uint64{0, t.Epoch, t.Count}, values...)...)
-		w.store.receive(w, from, writeMsg, letter(w.buf[1:]))
+		w.store.receive(w, from, writeMsg, numbers(w.buf[1:]))
 	}
 	read := func(w *world, from algorithm.ID, t member.Token) {
 		w.tell(from, storeID, readMsg, 0, t.Epoch, t.Count, 0, 1)
-		w.store.receive(w, from, readMsg, letter(w.buf[1:]))
+		w.store.receive(w, from, readMsg, numbers(w.buf[1:]))
 	}
 	for _, x := range []struct {
 		what     string
@@ -204,26 +204,26 @@ func TestBankPlanted(t *testing.T) {
 func TestErrand(t *testing.T) {
 	w := newWorld(banking(1), nil)
 	token := member.Token{Epoch: 1, Count: 1}
-	settled := func(e *errand) bool { return w.settled(firstProc, 0, token, e) }
-	values := letter{0, 1, 100, 7}
+	settled := func(e *visit) bool { return w.settled(firstProc, 0, token, e) }
+	values := numbers{0, 1, 100, 7}
 	for what, ok := range map[string]func() bool{
-		"who has none may go":                func() bool { return settled(&errand{}) },
-		"who waits for balances stays, once": func() bool { e := errand{state: asked}; return !settled(&e) && settled(&e) },
+		"who has none may go":                func() bool { return settled(&visit{}) },
+		"who waits for balances stays, once": func() bool { e := visit{state: asked}; return !settled(&e) && settled(&e) },
 		"who has them writes, and stays, once": func() bool {
-			e := errand{state: fetched, x: 5}
+			e := visit{state: fetched, x: 5}
 			return !settled(&e) && e.state == posted && settled(&e)
 		},
-		"who has nothing to move may go": func() bool { return settled(&errand{state: fetched, y: 5}) },
+		"who has nothing to move may go": func() bool { return settled(&visit{state: fetched, y: 5}) },
 		"balances are taken": func() bool {
-			e := errand{state: asked}
+			e := visit{state: asked}
 			return !e.answered(valueMsg, values) && e.state == fetched && e.x == 100 && e.y == 7
 		},
-		"and told to who waits": func() bool { e := errand{state: asked, waits: true}; return e.answered(valueMsg, values) },
-		"but not twice":         func() bool { e := errand{state: posted, waits: true}; return !e.answered(valueMsg, values) && e.x == 0 },
-		"what is saved is done": func() bool { e := errand{state: posted}; return e.answered(savedMsg, nil) && e.state == idle },
-		"and nothing else is":   func() bool { e := errand{state: fetched}; return !e.answered(savedMsg, nil) && e.state == fetched },
+		"and told to who waits": func() bool { e := visit{state: asked, waits: true}; return e.answered(valueMsg, values) },
+		"but not twice":         func() bool { e := visit{state: posted, waits: true}; return !e.answered(valueMsg, values) && e.x == 0 },
+		"what is saved is done": func() bool { e := visit{state: posted}; return e.answered(savedMsg, nil) && e.state == idle },
+		"and nothing else is":   func() bool { e := visit{state: fetched}; return !e.answered(savedMsg, nil) && e.state == fetched },
 		"until it is written there is much to do": func() bool {
-			a, b, c := errand{state: asked}, errand{state: fetched}, errand{state: posted}
+			a, b, c := visit{state: asked}, visit{state: fetched}, visit{state: posted}
 			return a.open() && b.open() && !c.open()
 		},
 	} {

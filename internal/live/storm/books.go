@@ -18,7 +18,7 @@ import (
 const moneyField = "money"
 
 // describeMoney fills in what people see of a message to the bank or from it.
-func (w *world) describeMoney(e *trace.Event, kind byte, l letter) {
+func (w *world) describeMoney(e *trace.Event, kind byte, l numbers) {
 	e.Section = w.names[l.next()]
 	token := fmt.Sprint(member.Token{Epoch: l.next(), Count: l.next()})
 	e.Fields = []algorithm.Field{{Name: "token", Value: token}}

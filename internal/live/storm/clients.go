@@ -21,7 +21,7 @@ type client struct {
 	chance kernel.Rand
 	boots  int
 	up     bool
-	guest  *talk.Guest
+	guest  *talk.Client
 	line   *line // its connection, or the last one; nil before the first
 	hands  []hand
 	ponder int64 // when its applications may ask for something again
@@ -44,7 +44,7 @@ type hand struct {
 	leaves  bool // it has let go, or taken back, and that is not confirmed
 	token   member.Token
 	until   member.Instant // until when it may act, by the clock of the client, as it knew last
-	errand  errand         // with the bank
+	errand  visit          // with the bank
 	next    int64          // when it lets go, or takes back, by true time; 0 if it does neither
 }
 
@@ -69,7 +69,7 @@ func (c *client) begin() {
 	for i := range w.procs {
 		nodes = append(nodes, w.Name(w.procs[(i+c.number)%len(w.procs)].id))
 	}
-	config := talk.GuestConfig{
+	config := talk.ClientConfig{
 		Name: w.Name(c.id), Nodes: nodes, Dial: member.Span(30 * ms), Retry: member.Span(2 * ms), MaxRetry: member.Span(20 * ms),
 		Seed: uint64(c.chance.Below(1 << 62)),
 	}
@@ -77,7 +77,7 @@ func (c *client) begin() {
 		config.Length = w.Settings.Lease / 2
 	}
 	var err error
-	if c.guest, err = talk.NewGuest(c.now(), config); err != nil {
+	if c.guest, err = talk.NewClient(c.now(), config); err != nil {
 		w.broken(Errors, "%s cannot start: %v", w.Name(c.id), err)
 		c.up = false
 		return
@@ -224,7 +224,7 @@ func (h *hand) leave() {
 }
 
 // receive takes a message that is no frame.
-func (c *client) receive(kind byte, l letter) {
+func (c *client) receive(kind byte, l numbers) {
 	switch {
 	case !c.up:
 	case !c.w.Bank:
@@ -238,7 +238,7 @@ func (c *client) receive(kind byte, l letter) {
 func (c *client) take() {
 	w := c.w
 	out := c.guest.Out
-	c.guest.Out = talk.GuestOut{Wake: out.Wake}
+	c.guest.Out = talk.ClientOut{Wake: out.Wake}
 	for i := range out.Events {
 		c.told(&out.Events[i])
 	}
@@ -286,7 +286,7 @@ func (c *client) told(e *talk.Event) {
 // enter is what an application does with a grant.
 func (h *hand) enter(t member.Token) {
 	c, w := h.c, h.c.w
-	h.holds, h.token, h.errand = true, t, errand{}
+	h.holds, h.token, h.errand = true, t, visit{}
 	w.oracle.clientEntered(h)
 	w.remark(c.id, "enters %s with %v", w.names[h.lock], t)
 	hold := c.chance.Below(shortHold)

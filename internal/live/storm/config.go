@@ -32,7 +32,7 @@ type Config struct {
 
 	Settings member.Settings
 	Limits   member.Limits
-	Links    member.SessionLimits
+	Links    member.LinkLimits
 	// Spec returns an algorithm by its name.
 	Spec func(algorithm string, version int) (algorithm.Spec, error)
 	// Logs starts the logs of voters.

@@ -17,7 +17,7 @@ const unknownKind = 0xfe
 // garbles returns a message as no correct process sends it: of an unknown kind, cut
 // short, or with a byte too many. Of messages between voters only the head is left, since
 // a message of Raft that was cut later may be another one.
-func (x *wire) garbles(b []byte) []byte {
+func (x *network) garbles(b []byte) []byte {
 	b = slices.Clone(b)
 	switch how := x.chance.Below(3); {
 	case how == 0:
@@ -37,7 +37,7 @@ func (x *wire) garbles(b []byte) []byte {
 const malformed = "MALFORMED"
 
 // isGarbled reports whether a message is malformed.
-func (x *wire) isGarbled(b []byte) bool { return len(x.garbled) > 0 && x.garbled[sum(b)] }
+func (x *network) isGarbled(b []byte) bool { return len(x.garbled) > 0 && x.garbled[sum(b)] }
 
 // hangUp has a process close its connection to another one. They connect again soon.
 func (w *world) hangUp(q, o *proc) {

@@ -61,7 +61,7 @@ func (l *line) send(from algorithm.ID, frame []byte) {
 
 // arrived takes what has come on a connection.
 func (w *world) arrived(to algorithm.ID, b []byte) {
-	x := letter(b[1:])
+	x := numbers(b[1:])
 	l := w.lines[x.next()-1]
 	end := 0
 	if to == l.q.id {

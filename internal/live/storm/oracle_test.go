@@ -275,11 +275,11 @@ func TestPlanted(t *testing.T) {
 		}},
 		{"a stale write is accepted", Fence, func(w *world, home, a, b *proc) {
 			w.store.cells[0].written = tok(w, 2, 1)
-			w.store.receive(w, a.id, writeMsg, letter{0, 1, 1, 1, 1})
+			w.store.receive(w, a.id, writeMsg, numbers{0, 1, 1, 1, 1})
 		}},
 		{"a deposit is lost", Bank, func(w *world, home, a, b *proc) {
-			w.store.receive(w, a.id, writeMsg, letter{0, 1, 1, 5, 5})
-			w.store.receive(w, a.id, writeMsg, letter{0, 1, 2, 1, 1})
+			w.store.receive(w, a.id, writeMsg, numbers{0, 1, 1, 5, 5})
+			w.store.receive(w, a.id, writeMsg, numbers{0, 1, 2, 1, 1})
 		}},
 		{"held twice", Events, func(w *world, home, a, b *proc) {
 			enters(home, tok(w, 1, 1))

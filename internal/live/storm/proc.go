@@ -75,7 +75,7 @@ func (q *proc) epoch() uint64 {
 }
 
 // voter returns the voter of a process that runs, or nil.
-func (q *proc) voter() *views.Clerk {
+func (q *proc) voter() *views.Replica {
 	if q.state == dead {
 		return nil
 	}
@@ -261,7 +261,7 @@ func (q *proc) receive(from algorithm.ID, b []byte) {
 	switch {
 	case q.state == dead:
 	case b[0] == valueMsg || b[0] == savedMsg:
-		q.value(b[0], letter(b[1:]))
+		q.value(b[0], numbers(b[1:]))
 	default:
 		q.garbled = q.w.wire.isGarbled(b)
 		q.step(process.Input{Kind: process.Message, Text: q.w.Name(from), Bytes: b})

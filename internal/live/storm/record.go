@@ -83,7 +83,7 @@ func (w *world) describe(e *trace.Event, b []byte) {
 		return
 	}
 	e.Name = msgNames[b[0]]
-	l := letter(b[1:])
+	l := numbers(b[1:])
 	if w.Bank && b[0] >= readMsg {
 		w.describeMoney(e, b[0], l)
 		return
@@ -115,7 +115,7 @@ func frameOf(b []byte) (talk.Frame, bool) {
 	if !spoken(b) {
 		return talk.Frame{}, false
 	}
-	l := letter(b[1:])
+	l := numbers(b[1:])
 	l.next()
 	f, err := talk.Parse(l)
 	return f, err == nil
@@ -168,7 +168,7 @@ func (w *world) official(b []byte) string {
 
 // describePacket tells what the frames in a packet say.
 func describePacket(e *trace.Event, b []byte) {
-	l := letter(b[1:])
+	l := numbers(b[1:])
 	epoch := l.next()
 	first, says := "", []string{}
 	for _, f := range framesOf(b[1:]) {
@@ -190,7 +190,7 @@ func describePacket(e *trace.Event, b []byte) {
 // framesOf returns the frames of a packet: eight numbers, the last of which says
 // how many there are, and then the frames, each after its length.
 func framesOf(b []byte) [][]byte {
-	l := letter(b)
+	l := numbers(b)
 	n := uint64(0)
 	for range 8 {
 		n = l.next()

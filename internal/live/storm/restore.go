@@ -37,7 +37,7 @@ const wallClock = 1_800_000_000_000
 func newBackups(c *Config) backups { return backups{chance: kernel.NewRand(c.Seed, 29)} }
 
 // backUp keeps the record of a voter that serves, now and then.
-func (w *world) backUp(c *views.Clerk) {
+func (w *world) backUp(c *views.Replica) {
 	b := &w.backups
 	if !w.Faults.has(Restore) || b.chance.Below(backupEvery) > 0 {
 		return

@@ -33,7 +33,7 @@ func newStore(c *Config) store {
 	return s
 }
 
-func (s *store) receive(w *world, from algorithm.ID, kind byte, l letter) {
+func (s *store) receive(w *world, from algorithm.ID, kind byte, l numbers) {
 	lock := l.next()
 	c := &s.cells[lock]
 	t := member.Token{Epoch: l.next(), Count: l.next()}
@@ -68,7 +68,7 @@ func (s *store) receive(w *world, from algorithm.ID, kind byte, l letter) {
 }
 
 // deposited takes a deposit, and judges the sum.
-func (c *cell) deposited(w *world, lock uint64, t member.Token, l letter) {
+func (c *cell) deposited(w *world, lock uint64, t member.Token, l numbers) {
 	amount, deposit := l.next(), l.next()
 	c.amount = amount
 	if c.deposits += deposit; c.amount != c.deposits {
@@ -77,7 +77,7 @@ func (c *cell) deposited(w *world, lock uint64, t member.Token, l letter) {
 }
 
 // visit lets somebody who is inside read what the lock protects.
-func (w *world) visit(from algorithm.ID, lock int, t member.Token, e *errand) {
+func (w *world) visit(from algorithm.ID, lock int, t member.Token, e *visit) {
 	if w.Bank {
 		w.survey(from, lock, t, e)
 		return
@@ -86,7 +86,7 @@ func (w *world) visit(from algorithm.ID, lock int, t member.Token, e *errand) {
 }
 
 // deposit writes back what was read, with something added.
-func (w *world) deposit(from algorithm.ID, l letter) {
+func (w *world) deposit(from algorithm.ID, l numbers) {
 	lock, epoch, count, amount := l.next(), l.next(), l.next(), l.next()
 	gift := 1 + (epoch^count)%7
 	w.tell(from, storeID, writeMsg, lock, epoch, count, amount+gift, gift)

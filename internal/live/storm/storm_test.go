@@ -101,7 +101,7 @@ func TestParts(t *testing.T) {
 // A sum has all that results have, but for the violation.
 func TestResultAdd(t *testing.T) {
 	var one, sum Result
-	for _, v := range numbers(reflect.ValueOf(&one).Elem()) {
+	for _, v := range integers(reflect.ValueOf(&one).Elem()) {
 		v.Set(reflect.ValueOf(3).Convert(v.Type()))
 	}
 	sum.Add(&one)
@@ -110,23 +110,23 @@ func TestResultAdd(t *testing.T) {
 	}
 	sum.Add(&one)
 	sum.Longest, sum.Bound = 2*sum.Longest, 2*sum.Bound // which are the longest of all
-	for _, v := range numbers(reflect.ValueOf(&sum).Elem()) {
+	for _, v := range integers(reflect.ValueOf(&sum).Elem()) {
 		if v.Convert(reflect.TypeFor[int]()).Int() != 6 {
 			t.Errorf("%+v: want 6 everywhere", sum)
 		}
 	}
 }
 
-// numbers are all that a value has.
-func numbers(v reflect.Value) (all []reflect.Value) {
+// integers are all that a value has.
+func integers(v reflect.Value) (all []reflect.Value) {
 	switch v.Kind() {
 	case reflect.Struct:
 		for _, f := range v.Fields() {
-			all = append(all, numbers(f)...)
+			all = append(all, integers(f)...)
 		}
 	case reflect.Array:
 		for i := range v.Len() {
-			all = append(all, numbers(v.Index(i))...)
+			all = append(all, integers(v.Index(i))...)
 		}
 	case reflect.Pointer: // the violation
 	default:

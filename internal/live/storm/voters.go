@@ -14,7 +14,7 @@ import (
 const orderEvery = 5 * ms
 
 // A person is an incarnation, and the place that it is at.
-type person struct {
+type incarnation struct {
 	inc  uint64
 	q    *proc
 	used []uint64 // the locks that it has requested, a bit for each
@@ -22,7 +22,7 @@ type person struct {
 
 // find returns the place of an incarnation among all there were.
 func (w *world) find(inc uint64) (int, bool) {
-	return slices.BinarySearchFunc(w.people, inc, func(p person, inc uint64) int { return cmp.Compare(p.inc, inc) })
+	return slices.BinarySearchFunc(w.people, inc, func(p incarnation, inc uint64) int { return cmp.Compare(p.inc, inc) })
 }
 
 // at returns the place that an incarnation is at.
@@ -132,7 +132,7 @@ func (w *world) tick() {
 
 // complete reports whether all who were to be members at first are, with a lease,
 // and as many of them are voters as are to be.
-func (w *world) complete(c *views.Clerk) bool {
+func (w *world) complete(c *views.Replica) bool {
 	r := c.Record()
 	want := min(w.Voters, 1+(w.Nodes-1)/2*2)
 	if lead := c.Lead(); len(r.Members) < w.Nodes || len(lead.Voters) < want || !lead.Settled || len(lead.Learners) > 0 {

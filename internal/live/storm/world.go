@@ -76,9 +76,9 @@ type world struct {
 	orders  orders
 	backups backups
 	store   store
-	wire    wire
+	wire    network
 	oracle  oracle
-	people  []person       // all who were ever admitted, in this order
+	people  []incarnation  // all who were ever admitted, in this order
 	active  []bool         // by strikes
 	hit     []algorithm.ID // by strikes: the process that it is at
 	lost    []uint64       // voters whose disks were lost

@@ -50,8 +50,8 @@ func TestTimeToAnswer(t *testing.T) {
 	d.leaves(66, 66)
 	x := &Change{Left: []uint64{66}}
 	for by, want := range map[member.Instant]bool{0: true, d.silence(): true, d.silence() + 1: false} {
-		d.Warden.now = d.now + by
-		d.standings[1].heard = d.Warden.now
+		d.Leader.now = d.now + by
+		d.standings[1].heard = d.Leader.now
 		if got := d.roster(x).awaited; got != want {
 			t.Errorf("after %d: awaited %v", by, got)
 		}
@@ -71,7 +71,7 @@ func TestPresentInOrder(t *testing.T) {
 // afterwards, also if the clock has just begun.
 func TestLogIsAskedWhenSettled(t *testing.T) {
 	r := born(t, 3, 3)
-	d := &desk{NewWarden(64, r), t, 1, 1}
+	d := &desk{NewLeader(64, r), t, 1, 1}
 	d.Voters([]uint64{64}, false, false)
 	d.Lead(d.now, 1, r)
 	if d.tick(1); d.Out.Revote != nil {

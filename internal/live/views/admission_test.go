@@ -162,11 +162,11 @@ func TestFlapsWait(t *testing.T) {
 	d := leader(t, 2, 1)
 	until := func(name string) member.Instant {
 		j := joiner{Joiner: Joiner{Name: name}, reached: d.incs()}
-		begun := d.Warden.now
-		defer func() { d.Warden.now = begun }()
+		begun := d.Leader.now
+		defer func() { d.Leader.now = begun }()
 		for _, after := range []member.Instant{0, 2 * second, 4 * second, 8 * second, 10 * second} {
-			if d.Warden.now = begun + after; d.against(&j, d.Record().Members) == Soon {
-				if d.Warden.now--; after > 0 && d.against(&j, d.Record().Members) != Flaps {
+			if d.Leader.now = begun + after; d.against(&j, d.Record().Members) == Soon {
+				if d.Leader.now--; after > 0 && d.against(&j, d.Record().Members) != Flaps {
 					t.Errorf("%s waits for less than %v", name, after)
 				}
 				return after
@@ -180,11 +180,11 @@ func TestFlapsWait(t *testing.T) {
 			t.Errorf("eviction %d: X waits for %d, Y for %d, want %d, 0", i+1, until("X"), until("Y"), want)
 		}
 	}
-	d.Warden.now += 80 * second
+	d.Leader.now += 80 * second
 	if d.flapped("X"); until("X") != 10*second {
 		t.Errorf("after eight leases X waits for %d", until("X"))
 	}
-	d.Warden.now += 80*second + 1
+	d.Leader.now += 80*second + 1
 	if d.flapped("X"); until("X") != 0 {
 		t.Errorf("after more than eight leases X waits for %d", until("X"))
 	}
@@ -201,7 +201,7 @@ func TestFlapsAreRemembered(t *testing.T) {
 	d := leader(t, 1, 1)
 	for range 4 {
 		d.flapped("X")
-		d.Warden.now += 70 * second
+		d.Leader.now += 70 * second
 	}
 	if len(d.flaps) != 1 || d.flaps[0].times != 4 {
 		t.Errorf("%+v", d.flaps)
@@ -215,7 +215,7 @@ func TestFlapsDoNotOverflow(t *testing.T) {
 	for range 100 {
 		d.flapped("X")
 	}
-	if got, want := d.flaps[0].until-d.Warden.now, member.Instant(member.Millisecond)<<20; got != want {
+	if got, want := d.flaps[0].until-d.Leader.now, member.Instant(member.Millisecond)<<20; got != want {
 		t.Errorf("it waits for %d, want %d", got, want)
 	}
 }
@@ -239,7 +239,7 @@ func TestFlapsWaitForAViewLife(t *testing.T) {
 	d.record.Settings.ViewLife = 3 * member.Second
 	d.flapped("X")
 	d.flapped("X")
-	if got := d.flaps[0].until - d.Warden.now; got != 3*second {
+	if got := d.flaps[0].until - d.Leader.now; got != 3*second {
 		t.Errorf("it waits for %d", got)
 	}
 }

@@ -11,7 +11,7 @@ import (
 const maxHops = 4
 
 // Receive takes a message: of a voter, or of one who wants to join.
-func (p *Petitioner) Receive(now member.Instant, from string, b []byte) error {
+func (p *Membership) Receive(now member.Instant, from string, b []byte) error {
 	p.hear(now)
 	m, err := ParseMessage(b)
 	if err != nil {
@@ -51,7 +51,7 @@ func (p *Petitioner) Receive(now member.Instant, from string, b []byte) error {
 }
 
 // answer takes what a voter of the own cluster says.
-func (p *Petitioner) answer(m *Message) error {
+func (p *Membership) answer(m *Message) error {
 	switch {
 	case m.Kind == Wait && m.Nonce == p.config.Nonce && p.phase == joining:
 		return p.wait(m)
@@ -70,7 +70,7 @@ func (p *Petitioner) answer(m *Message) error {
 // foreign takes what is said in another cluster. A member whose own one has not
 // answered for two leases believes that it is no more; one who wants to join has
 // nothing to lose.
-func (p *Petitioner) foreign(m *Message) {
+func (p *Membership) foreign(m *Message) {
 	switch {
 	case m.Kind != Other || m.Inc != p.inc:
 	case p.inc == 0 && p.config.Cluster == 0:
@@ -81,7 +81,7 @@ func (p *Petitioner) foreign(m *Message) {
 }
 
 // sentOn goes to the voter that is said to lead.
-func (p *Petitioner) sentOn(leader string) {
+func (p *Membership) sentOn(leader string) {
 	if leader == "" || leader == p.target {
 		p.heard = false // it does not help: try the next one when it is time
 		return
@@ -94,7 +94,7 @@ func (p *Petitioner) sentOn(leader string) {
 }
 
 // wait takes why it is not admitted yet.
-func (p *Petitioner) wait(m *Message) error {
+func (p *Membership) wait(m *Message) error {
 	if len(m.Record) > 0 {
 		if err := p.adopt(m.Record); err != nil || p.phase != joining {
 			return err
@@ -108,14 +108,14 @@ func (p *Petitioner) wait(m *Message) error {
 }
 
 // probe asks members whether they hear this process.
-func (p *Petitioner) probe() {
+func (p *Membership) probe() {
 	for _, o := range p.record.Members {
 		p.send(o.Address, &Message{Kind: Probe, Nonce: p.config.Nonce})
 	}
 }
 
 // probed takes that a member does. With the last of them it asks again at once.
-func (p *Petitioner) probed(m *Message) {
+func (p *Membership) probed(m *Message) {
 	if p.phase != joining || m.Nonce != p.config.Nonce || p.record.Rank(m.Inc) < 0 {
 		return
 	}
@@ -128,7 +128,7 @@ func (p *Petitioner) probed(m *Message) {
 }
 
 // reaches returns the members that were reached lately.
-func (p *Petitioner) reaches() []uint64 {
+func (p *Membership) reaches() []uint64 {
 	old := p.now - 12*p.retry()
 	var all []uint64
 	for _, t := range p.reached {
@@ -141,7 +141,7 @@ func (p *Petitioner) reaches() []uint64 {
 }
 
 // renewed takes that a renewal is confirmed, and perhaps that there is a view.
-func (p *Petitioner) renewed(m *Message) {
+func (p *Membership) renewed(m *Message) {
 	if p.phase != taking {
 		return
 	}
@@ -156,7 +156,7 @@ func (p *Petitioner) renewed(m *Message) {
 }
 
 // gone takes that it is a member no more.
-func (p *Petitioner) gone() {
+func (p *Membership) gone() {
 	if p.phase == leaving {
 		p.end(Left)
 	} else {
@@ -165,7 +165,7 @@ func (p *Petitioner) gone() {
 }
 
 // adopt takes a record, if it is newer than the one that is known.
-func (p *Petitioner) adopt(b []byte) error {
+func (p *Membership) adopt(b []byte) error {
 	r, err := ParseRecord(b)
 	if err != nil {
 		return err
@@ -176,7 +176,7 @@ func (p *Petitioner) adopt(b []byte) error {
 
 // Know tells one that leaves of a record that the voter of its own process has: who
 // is a member no more is sent none.
-func (p *Petitioner) Know(now member.Instant, r *Record) {
+func (p *Membership) Know(now member.Instant, r *Record) {
 	p.hear(now)
 	if p.phase == leaving && r.Cluster == p.record.Cluster && r.Epoch > p.record.Epoch {
 		p.take(r.Clone())
@@ -184,7 +184,7 @@ func (p *Petitioner) Know(now member.Instant, r *Record) {
 }
 
 // take takes a record, if it is newer than the one that is known.
-func (p *Petitioner) take(r Record) {
+func (p *Membership) take(r Record) {
 	if r.Epoch <= p.record.Epoch {
 		return
 	}

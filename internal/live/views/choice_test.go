@@ -111,9 +111,9 @@ func (s *situation) facts(lonely bool) *facts {
 }
 
 // warden returns the leader.
-func (s *situation) warden() *Warden {
+func (s *situation) warden() *Leader {
 	const now = 1000 * second
-	w := &Warden{self: uint64(firstVoter + s.leader), now: now, leads: true, term: 1, steady: !s.joint, growing: s.learners}
+	w := &Leader{self: uint64(firstVoter + s.leader), now: now, leads: true, term: 1, steady: !s.joint, growing: s.learners}
 	r := &w.record
 	*r = Record{Cluster: 9, Epoch: 50, Before: 49, Settings: member.Usual(), Wanted: s.wanted, Choices: central()}
 	r.Settings.Renew = member.Second // so that three renewals are less than half a lease

@@ -13,7 +13,7 @@ type grudge struct {
 }
 
 // complaints takes all complaints of a member.
-func (w *Warden) complaints(inc uint64, about []uint64) {
+func (w *Leader) complaints(inc uint64, about []uint64) {
 	for _, a := range about {
 		if a == inc || w.record.Rank(a) < 0 {
 			continue
@@ -35,7 +35,7 @@ func (w *Warden) complaints(inc uint64, about []uint64) {
 // accusers, or else the younger one. If only one of them complains, it must do
 // so for three times as long, or most members with it. A complaint is void if
 // one end goes anyway.
-func (w *Warden) accused(goes func(inc uint64) bool) uint64 {
+func (w *Leader) accused(goes func(inc uint64) bool) uint64 {
 	stable := member.Instant(w.record.Settings.Lease / 2)
 	fresh := w.now - 4*member.Instant(w.record.Settings.Renew)
 	for _, g := range w.grudges {
@@ -54,11 +54,11 @@ func (w *Warden) accused(goes func(inc uint64) bool) uint64 {
 	return 0
 }
 
-func (w *Warden) mutual(g grudge) bool {
+func (w *Leader) mutual(g grudge) bool {
 	return slices.ContainsFunc(w.grudges, func(o grudge) bool { return o.of == g.about && o.about == g.of })
 }
 
-func (w *Warden) accusers(inc uint64) int {
+func (w *Leader) accusers(inc uint64) int {
 	n := 0
 	for _, g := range w.grudges {
 		if g.about == inc {

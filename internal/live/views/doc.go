@@ -6,14 +6,14 @@
 //     and no lock is ever in it.
 //   - A Change is the one kind of entry of the log. Apply makes of a record and a
 //     change the next record, on every voter the same, or finds the change void.
-//   - A Warden is what a voter does with the messages of members. On the voter
+//   - A Leader is what a voter does with the messages of members. On the voter
 //     that leads it counts leases and proposes changes; all that it knows beyond
 //     the record is forgotten with its term.
 //   - A roster is what the leader knows when it decides who votes. The invariant, what
 //     the log may rest on, is its predicate mayRest.
-//   - A Petitioner is the other end: what the host of a member, or of one that
+//   - A Membership is the other end: what the host of a member, or of one that
 //     wants to be, says to voters, and to which of them.
-//   - A Clerk is a voter at work: its log, the record that the entries make, and a
+//   - A Replica is a voter at work: its log, the record that the entries make, and a
 //     warden. A Store is where a voter keeps its log, and a Log is the log itself, as
 //     far as a clerk needs it. Both are made in engine/raft.
 //

@@ -8,7 +8,7 @@ import (
 
 // Receive takes a message. What it answers goes back to where it came from; what
 // it has to say later goes to the address of the member.
-func (w *Warden) Receive(now member.Instant, from string, b []byte) error {
+func (w *Leader) Receive(now member.Instant, from string, b []byte) error {
 	w.hear(now)
 	m, err := ParseMessage(b)
 	if err != nil {
@@ -44,7 +44,7 @@ func (w *Warden) Receive(now member.Instant, from string, b []byte) error {
 }
 
 // elsewhere sends somebody to the leader.
-func (w *Warden) elsewhere(from string, m *Message) {
+func (w *Leader) elsewhere(from string, m *Message) {
 	hint := ""
 	if w.leader != w.self {
 		hint = w.record.Address(w.leader)
@@ -55,7 +55,7 @@ func (w *Warden) elsewhere(from string, m *Message) {
 // stranger answers one that is a member no more. Any voter can: nobody is ever a
 // member again. A voter that leaves must stay until the others can do without
 // it, which only the leader knows.
-func (w *Warden) stranger(from string, m *Message) {
+func (w *Leader) stranger(from string, m *Message) {
 	if m.Kind == Leave {
 		w.parted = w.now
 	}
@@ -76,7 +76,7 @@ func (w *Warden) stranger(from string, m *Message) {
 // and again until the member is told that it is gone. The last one need not wait
 // for a view without anybody, but for those who have left before it: when it ends
 // nobody is there to tell them.
-func (w *Warden) leave(from string, m *Message) {
+func (w *Leader) leave(from string, m *Message) {
 	s := w.standing(m.Inc)
 	s.heard = w.now
 	if !s.leaves {
@@ -94,12 +94,12 @@ func (w *Warden) leave(from string, m *Message) {
 // told reports whether all who have left know it, as far as can be told: the log can
 // do without their voters, and none of them has asked for as long as it takes to ask
 // some times.
-func (w *Warden) told() bool {
+func (w *Leader) told() bool {
 	return w.agreed() && (w.parted == 0 || w.now-w.parted > member.Instant(w.record.Settings.Renew))
 }
 
 // Evict has a member evicted, whatever it does, unless nobody would stay.
-func (w *Warden) Evict(inc uint64) error {
+func (w *Leader) Evict(inc uint64) error {
 	s := w.standing(inc)
 	switch {
 	case !w.leads:
@@ -112,7 +112,7 @@ func (w *Warden) Evict(inc uint64) error {
 }
 
 // Choose has the next view use other algorithms.
-func (w *Warden) Choose(all []member.Choice) error {
+func (w *Leader) Choose(all []member.Choice) error {
 	if !w.leads {
 		return ErrNotLeader
 	}
@@ -126,7 +126,7 @@ func (w *Warden) Choose(all []member.Choice) error {
 }
 
 // Forget has a view of the same members made, so that idle names go away.
-func (w *Warden) Forget() error {
+func (w *Leader) Forget() error {
 	if !w.leads {
 		return ErrNotLeader
 	}
@@ -135,7 +135,7 @@ func (w *Warden) Forget() error {
 }
 
 // Want sets how many voters there are to be.
-func (w *Warden) Want(voters int) error {
+func (w *Leader) Want(voters int) error {
 	switch {
 	case !w.leads:
 		return ErrNotLeader

@@ -30,7 +30,7 @@ const (
 
 // join takes a request to join, and says why it has to wait. It is asked again
 // and again, so one who has fallen silent wants it no more.
-func (w *Warden) join(from string, m *Message) {
+func (w *Leader) join(from string, m *Message) {
 	r := &w.record
 	switch {
 	case m.Name == "" || m.Nonce == 0:
@@ -56,7 +56,7 @@ func (w *Warden) join(from string, m *Message) {
 }
 
 // against says what is against admitting somebody beside these members.
-func (w *Warden) against(j *joiner, stay []Member) Reason {
+func (w *Leader) against(j *joiner, stay []Member) Reason {
 	for _, m := range stay {
 		if m.Name == j.Name {
 			return NameUse
@@ -79,7 +79,7 @@ func (w *Warden) against(j *joiner, stay []Member) Reason {
 // admissible returns who can be admitted beside these members. Two who are
 // admitted together need not have reached each other: if they do not, they
 // complain.
-func (w *Warden) admissible(stay []Member) []Joiner {
+func (w *Leader) admissible(stay []Member) []Joiner {
 	silent := w.now - 4*member.Instant(w.record.Settings.Renew)
 	w.joiners = slices.DeleteFunc(w.joiners, func(j joiner) bool { return j.heard < silent })
 	var all []Joiner
@@ -95,7 +95,7 @@ func (w *Warden) admissible(stay []Member) []Joiner {
 // flapped notes that the bearer of a name was evicted. The first time in a while
 // has no consequence; then it has to wait before it is admitted again, and each
 // time for twice as long, up to a lease.
-func (w *Warden) flapped(name string) {
+func (w *Leader) flapped(name string) {
 	s := &w.record.Settings
 	old := w.now - memory*member.Instant(s.Lease)
 	w.flaps = slices.DeleteFunc(w.flaps, func(f flap) bool { return f.last < old })

@@ -361,7 +361,7 @@ func TestVotersOfTheLogChange(t *testing.T) {
 		}
 		before := d.parted
 		change(d)
-		if at := d.Warden.now; (d.revoted == 0 && d.parted == at) != (what != "nothing") || (d.parted == before) != (what == "nothing") {
+		if at := d.Leader.now; (d.revoted == 0 && d.parted == at) != (what != "nothing") || (d.parted == before) != (what == "nothing") {
 			t.Errorf("%s changes: asked at %d, parted at %d, now %d", what, d.revoted, d.parted, at)
 		}
 	}

@@ -154,7 +154,7 @@ func TestTooManyGhosts(t *testing.T) {
 // A voter without a record is of no other cluster than anybody, and one of the future is
 // sent to the leader.
 func TestVoterKnowsLittle(t *testing.T) {
-	d := &desk{NewWarden(64, Record{}), t, 0, 0}
+	d := &desk{NewLeader(64, Record{}), t, 0, 0}
 	if all := d.say("m", Message{Kind: Renew, Inc: 65}); len(all) != 1 || all[0].Kind != NotLeader {
 		t.Errorf("%v", all)
 	}
@@ -177,7 +177,7 @@ func TestOneIsDetained(t *testing.T) {
 	}{{64, 64, false}, {65, 65, false}, {66, 66, false}, {99, 64, false}, {65, 0, true}} {
 		d := leader(t, 3, 3)
 		r := *d.Record()
-		d.Warden = NewWarden(x.self, r)
+		d.Leader = NewLeader(x.self, r)
 		d.Voters(r.staying(), false, true)
 		d.Lead(d.now, 1, r)
 		d.live(2*second, 64, 65, 66)

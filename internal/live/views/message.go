@@ -143,9 +143,9 @@ func (m *Message) rest(c *codec.Coder) {
 	}
 }
 
-// A Letter is a message to be sent: to an address, or back to where something
+// A Envelope is a message to be sent: to an address, or back to where something
 // came from.
-type Letter struct {
+type Envelope struct {
 	To    string
 	Bytes []byte
 }

@@ -11,10 +11,10 @@ import (
 
 // joins returns a petitioner that wants to join and has not been answered, at time 1,
 // and asks every 300 ms.
-func joins(t *testing.T, c PetitionerConfig) *Petitioner {
+func joins(t *testing.T, c MembershipConfig) *Membership {
 	t.Helper()
 	c.Name, c.Address, c.Nonce, c.Retry = "X", "x", 500, 300*member.Millisecond
-	p, err := NewPetitioner(c)
+	p, err := NewMembership(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func joins(t *testing.T, c PetitionerConfig) *Petitioner {
 }
 
 // asks wakes a petitioner so many times, and returns whom it asks.
-func (p *Petitioner) asks(t *testing.T, times int) (all []string) {
+func (p *Membership) asks(t *testing.T, times int) (all []string) {
 	t.Helper()
 	for range times {
 		p.Wake(p.Out.Wake)
@@ -38,18 +38,18 @@ func (p *Petitioner) asks(t *testing.T, times int) (all []string) {
 func TestPetitionerConfig(t *testing.T) {
 	long := string(make([]byte, maxName))
 	far := string(make([]byte, member.MaxAddress))
-	good := PetitionerConfig{Name: long, Address: far, Nonce: 1, Voters: []string{"A"}}
-	if p, err := NewPetitioner(good); err != nil || p.config.Retry != member.Second/2 || p.Out.Wake != member.Never {
+	good := MembershipConfig{Name: long, Address: far, Nonce: 1, Voters: []string{"A"}}
+	if p, err := NewMembership(good); err != nil || p.config.Retry != member.Second/2 || p.Out.Wake != member.Never {
 		t.Errorf("%+v, %v", p, err)
 	}
-	for what, spoil := range map[string]func(c *PetitionerConfig){
-		"no name":          func(c *PetitionerConfig) { c.Name = "" },
-		"a long name":      func(c *PetitionerConfig) { c.Name += "x" },
-		"a long address":   func(c *PetitionerConfig) { c.Address += "x" },
-		"no nonce":         func(c *PetitionerConfig) { c.Nonce = 0 },
-		"nobody to ask":    func(c *PetitionerConfig) { c.Voters = nil },
-		"an empty list":    func(c *PetitionerConfig) { c.Voters = []string{} },
-		"name and address": func(c *PetitionerConfig) { c.Name, c.Address = "", far+"x" },
+	for what, spoil := range map[string]func(c *MembershipConfig){
+		"no name":          func(c *MembershipConfig) { c.Name = "" },
+		"a long name":      func(c *MembershipConfig) { c.Name += "x" },
+		"a long address":   func(c *MembershipConfig) { c.Address += "x" },
+		"no nonce":         func(c *MembershipConfig) { c.Nonce = 0 },
+		"nobody to ask":    func(c *MembershipConfig) { c.Voters = nil },
+		"an empty list":    func(c *MembershipConfig) { c.Voters = []string{} },
+		"name and address": func(c *MembershipConfig) { c.Name, c.Address = "", far+"x" },
 	} {
 		c := good
 		if spoil(&c); refused(c) == nil {
@@ -58,8 +58,8 @@ func TestPetitionerConfig(t *testing.T) {
 	}
 }
 
-func refused(c PetitionerConfig) error {
-	_, err := NewPetitioner(c)
+func refused(c MembershipConfig) error {
+	_, err := NewMembership(c)
 	return err
 }
 
@@ -68,9 +68,9 @@ func TestPetitionerRefuses(t *testing.T) {
 	p, r := joined(t)
 	broken := r.Clone()
 	broken.Epoch, broken.Wanted = 9, 2
-	joining := joins(t, PetitionerConfig{Voters: []string{"A"}})
+	joining := joins(t, MembershipConfig{Voters: []string{"A"}})
 	for what, x := range map[string]struct {
-		to *Petitioner
+		to *Membership
 		b  []byte
 	}{
 		"no message":              {p, []byte{255}},
@@ -98,16 +98,16 @@ func TestPetitionerRefuses(t *testing.T) {
 func TestPetitionerIgnores(t *testing.T) {
 	member2, r := joined(t)
 	later := must(t, r, Change{Base: 2, Join: []Joiner{{"Y", "y", 501, 0}}})
-	fresh := joins(t, PetitionerConfig{Voters: []string{"A", "B"}})
-	joining := joins(t, PetitionerConfig{Voters: []string{"A", "B"}})
+	fresh := joins(t, MembershipConfig{Voters: []string{"A", "B"}})
+	joining := joins(t, MembershipConfig{Voters: []string{"A", "B"}})
 	one := born(t, 1, 1)
 	joining.told(t, 2, "A", Message{Kind: Wait, Nonce: 500, Record: one.AppendTo(nil)})
 	left, _ := joined(t)
 	left.Leave(3)
 	left.told(t, 4, "A", Message{Kind: Gone, Inc: 128})
-	left.Out = PetitionerOut{}
+	left.Out = MembershipOut{}
 	for what, x := range map[string]struct {
-		to *Petitioner
+		to *Membership
 		m  Message
 	}{
 		"WAIT with another nonce":      {joining, Message{Kind: Wait, Nonce: 501, Record: later.AppendTo(nil)}},
@@ -138,7 +138,7 @@ func TestPetitionerIgnores(t *testing.T) {
 // It asks again after the time of its config, or of a quarter renewal once it knows the
 // settings, and four times as late if it was told to wait.
 func TestPetitionerWaits(t *testing.T) {
-	p := joins(t, PetitionerConfig{Voters: []string{"A"}})
+	p := joins(t, MembershipConfig{Voters: []string{"A"}})
 	const ms = member.Instant(member.Millisecond)
 	wake := func(want member.Instant) {
 		t.Helper()
@@ -168,7 +168,7 @@ func TestPetitionerWaits(t *testing.T) {
 // those it was told to ask, then the members. Without a record the first one that it was
 // told to ask stands for the voters.
 func TestPetitionerRotates(t *testing.T) {
-	p := joins(t, PetitionerConfig{Voters: []string{"N", "M", "A"}})
+	p := joins(t, MembershipConfig{Voters: []string{"N", "M", "A"}})
 	if got, want := p.asks(t, 5), []string{"M", "N", "A", "N", "M"}; !slices.Equal(got, want) {
 		t.Errorf("without a record it asks %v, want %v", got, want)
 	}
@@ -194,7 +194,7 @@ func TestPetitionerRotates(t *testing.T) {
 // A voter that has answered since is asked again; an answer of another does not count,
 // and neither does one that names nobody.
 func TestPetitionerStays(t *testing.T) {
-	p := joins(t, PetitionerConfig{Voters: []string{"A", "B"}})
+	p := joins(t, MembershipConfig{Voters: []string{"A", "B"}})
 	p.told(t, 2, "A", Message{Kind: Wait, Nonce: 500})
 	p.told(t, 3, "B", Message{Kind: Wait, Nonce: 500})
 	if got := p.asks(t, 1); got[0] != "A" {
@@ -222,7 +222,7 @@ func TestPetitionerStays(t *testing.T) {
 
 // It is sent on four times in a row; then it waits.
 func TestPetitionerHops(t *testing.T) {
-	p := joins(t, PetitionerConfig{Voters: []string{"A"}})
+	p := joins(t, MembershipConfig{Voters: []string{"A"}})
 	for range 2 {
 		for i := range 6 {
 			p.told(t, 2, p.target, Message{Kind: NotLeader, Address: fmt.Sprint("leader ", i)})
@@ -240,7 +240,7 @@ func TestPetitionerHops(t *testing.T) {
 func TestPetitionerMeetsAnotherCluster(t *testing.T) {
 	r := born(t, 2, 1)
 	for _, cluster := range []uint64{0, 9} {
-		p := joins(t, PetitionerConfig{Voters: []string{"A"}, Cluster: cluster})
+		p := joins(t, MembershipConfig{Voters: []string{"A"}, Cluster: cluster})
 		p.told(t, 2, "A", Message{Kind: Wait, Nonce: 500, Reason: Reach, Record: r.AppendTo(nil)})
 		p.told(t, 3, "A", Message{Kind: Probed, Nonce: 500, Inc: 64})
 		p.told(t, 4, "A", Message{Kind: Other, Cluster: 7, Inc: 128})
@@ -279,7 +279,7 @@ func TestPetitionerIsPatient(t *testing.T) {
 // A member counts as reached for twelve retries, also if it answers twice, and only as
 // long as it is a member.
 func TestPetitionerReaches(t *testing.T) {
-	p := joins(t, PetitionerConfig{Voters: []string{"A"}})
+	p := joins(t, MembershipConfig{Voters: []string{"A"}})
 	r := born(t, 3, 1)
 	p.told(t, 2, "A", Message{Kind: Wait, Nonce: 500, Reason: Reach, Record: r.AppendTo(nil)})
 	if all, to := p.sent(t); len(all) != 3 || !slices.Equal(to, []string{"A", "B", "C"}) || all[2].Nonce != 500 {
@@ -370,7 +370,7 @@ func TestPetitionerConfirmed(t *testing.T) {
 
 // Only members renew, fetch and leave; one that is none yet has left at once.
 func TestPetitionerPhases(t *testing.T) {
-	p := joins(t, PetitionerConfig{Voters: []string{"A"}})
+	p := joins(t, MembershipConfig{Voters: []string{"A"}})
 	p.Join(2)
 	p.Renew(2, 1, false, nil)
 	p.Seen(2, 9)
@@ -442,7 +442,7 @@ func TestPetitionerEnds(t *testing.T) {
 // the first of them; one that is evicted does not wait.
 func TestPetitionerLeavesAsVoter(t *testing.T) {
 	for _, leaves := range []bool{true, false} {
-		p := joins(t, PetitionerConfig{Voters: []string{"A"}})
+		p := joins(t, MembershipConfig{Voters: []string{"A"}})
 		x := Birth(Start{Cluster: 9, Epoch: 1, Settings: member.Usual()}, 3, central(), Joiner{"X", "x", 500, 0}, Joiner{"B", "b", 102, 0}, Joiner{"C", "c", 103, 0})
 		r := must(t, Record{}, x)
 		p.told(t, second, "A", Message{Kind: View, Record: r.AppendTo(nil)})
@@ -454,7 +454,7 @@ func TestPetitionerLeavesAsVoter(t *testing.T) {
 			p.Leave(second)
 			out.Drop, out.Left = nil, out.Drop
 		}
-		p.Out = PetitionerOut{}
+		p.Out = MembershipOut{}
 		r = must(t, r, out)
 		p.told(t, second, "A", Message{Kind: View, Record: r.AppendTo(nil)})
 		if want := map[bool]Ending{true: Running, false: Evicted}[leaves]; p.Out.Ending != want || p.Out.View {
@@ -490,8 +490,8 @@ func TestPetitionerRefers(t *testing.T) {
 // Messages carry the cluster of the record, or else that of the config.
 func TestPetitionerNamesItsCluster(t *testing.T) {
 	for _, cluster := range []uint64{0, 9} {
-		c := PetitionerConfig{Name: "X", Address: "x", Nonce: 500, Voter: 70, Voters: []string{"A"}, Cluster: cluster}
-		p, err := NewPetitioner(c)
+		c := MembershipConfig{Name: "X", Address: "x", Nonce: 500, Voter: 70, Voters: []string{"A"}, Cluster: cluster}
+		p, err := NewMembership(c)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,14 +13,14 @@ func (n *node) boot() {
 	w := n.w
 	w.nonces++
 	q := &proc{n: n, nonce: w.nonces, sent: map[uint64]int64{}}
-	c := PetitionerConfig{Name: n.address, Address: n.address, Nonce: q.nonce, Retry: 10 * member.Millisecond}
+	c := MembershipConfig{Name: n.address, Address: n.address, Nonce: q.nonce, Retry: 10 * member.Millisecond}
 	for i := range n.cuts {
 		c.Voters = append(c.Voters, fmt.Sprintf("p%d", i))
 	}
 	if n.keeper != nil {
 		c.Voter = n.keeper.id
 	}
-	q.p, _ = NewPetitioner(c)
+	q.p, _ = NewMembership(c)
 	n.proc = q
 	w.after(w.below(5*ms)+1, func() { q.p.Join(n.clock()); q.take() })
 	q.renew()
@@ -60,7 +60,7 @@ func (q *proc) unreached() []uint64 {
 // take does what a petitioner wants done.
 func (q *proc) take() {
 	n, w, out := q.n, q.n.w, q.p.Out
-	q.p.Out = PetitionerOut{Wake: out.Wake}
+	q.p.Out = MembershipOut{Wake: out.Wake}
 	for _, l := range out.Send {
 		w.deliver(n, l)
 	}

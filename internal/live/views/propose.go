@@ -10,7 +10,7 @@ import (
 // for long enough. At most one is under way. As long as it is not known what
 // became of it, the very same bytes are proposed again, and never others: it may
 // be applied whenever, and only those are safe that were not renewed since.
-func (w *Warden) propose() {
+func (w *Leader) propose() {
 	s := &w.record.Settings
 	if w.flying != nil {
 		if w.now-w.proposed >= member.Instant(s.Renew) {
@@ -34,7 +34,7 @@ func (w *Warden) propose() {
 }
 
 // next returns the next change, and whether there is a reason for it.
-func (w *Warden) next() (x Change, ok bool) {
+func (w *Leader) next() (x Change, ok bool) {
 	x = Change{Base: w.record.Epoch, Term: w.term, Choices: w.choices, Wanted: w.wanted}
 	for mercy := all; mercy <= silent; mercy++ {
 		x.Drop, x.Left = w.goers(mercy)
@@ -59,7 +59,7 @@ func (w *Warden) next() (x Change, ok bool) {
 
 // detain keeps one of those who leave, if all do and nobody comes: the others can
 // then go, and the last one need not wait for anybody. It is the one that leads.
-func (w *Warden) detain(x *Change) {
+func (w *Leader) detain(x *Change) {
 	w.last = 0
 	if len(x.Left) == 0 || len(x.Drop) > 0 || len(w.rest(x)) > 0 || len(w.admissible(nil)) > 0 {
 		return
@@ -82,7 +82,7 @@ const (
 )
 
 // goers returns who is evicted and who leaves.
-func (w *Warden) goers(mercy int) (drop, left []uint64) {
+func (w *Leader) goers(mercy int) (drop, left []uint64) {
 	for i := range w.standings {
 		s := &w.standings[i]
 		switch {
@@ -105,11 +105,11 @@ func (w *Warden) goers(mercy int) (drop, left []uint64) {
 }
 
 // silence is how long a member may be silent.
-func (w *Warden) silence() member.Instant { return member.Instant(w.record.Settings.Patience()) / 2 }
+func (w *Leader) silence() member.Instant { return member.Instant(w.record.Settings.Patience()) / 2 }
 
 // quiet is how long the bearer of a name may be silent. Less if another process
 // of its name wants to join: then it is dead, most likely.
-func (w *Warden) quiet(name string) member.Instant {
+func (w *Leader) quiet(name string) member.Instant {
 	q := w.silence()
 	if slices.ContainsFunc(w.joiners, func(j joiner) bool { return j.Name == name }) {
 		return min(q, 2*member.Instant(w.record.Settings.Renew))
@@ -118,7 +118,7 @@ func (w *Warden) quiet(name string) member.Instant {
 }
 
 // rest returns the members who stay. They are not to be changed.
-func (w *Warden) rest(x *Change) []Member {
+func (w *Leader) rest(x *Change) []Member {
 	if len(x.Drop)+len(x.Left) == 0 {
 		return w.record.Members
 	}
@@ -133,7 +133,7 @@ func (w *Warden) rest(x *Change) []Member {
 
 // haunting returns all whose leases may still run, and for how long: those of
 // earlier changes, and those evicted now.
-func (w *Warden) haunting(drop []uint64) []member.Ghost {
+func (w *Leader) haunting(drop []uint64) []member.Ghost {
 	var ghosts []member.Ghost
 	add := func(inc uint64, until member.Instant) {
 		if until > w.now {

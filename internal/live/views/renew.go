@@ -26,7 +26,7 @@ const maxRequests = 1024
 // from now it is waited for, if it is acknowledged or not. One whose eviction is
 // under way gets no answer: the change says how long its lease still runs, and
 // may be applied whenever.
-func (w *Warden) renew(from string, m *Message) {
+func (w *Leader) renew(from string, m *Message) {
 	s := w.standing(m.Inc)
 	if s.leaves || w.doomed(m.Inc) || m.Number < s.number {
 		return
@@ -44,19 +44,19 @@ func (w *Warden) renew(from string, m *Message) {
 }
 
 // read has a request answered after the next read.
-func (w *Warden) read(x request) {
+func (w *Leader) read(x request) {
 	if len(w.waiting) < maxRequests {
 		w.waiting = append(w.waiting, x)
 	}
 }
 
 // doomed reports whether the eviction of a member, or its leave, is under way.
-func (w *Warden) doomed(inc uint64) bool {
+func (w *Leader) doomed(inc uint64) bool {
 	return w.flying != nil && (slices.Contains(w.flying.Drop, inc) || slices.Contains(w.flying.Left, inc))
 }
 
 // round begins a read for all that has come since the last one began.
-func (w *Warden) round() {
+func (w *Leader) round() {
 	if len(w.waiting) == 0 {
 		return
 	}
@@ -74,7 +74,7 @@ func (w *Warden) round() {
 
 // Confirmed tells that a majority has taken this voter for the leader after a
 // read began. That confirms the reads that began before it, too.
-func (w *Warden) Confirmed(now member.Instant, read uint64) {
+func (w *Leader) Confirmed(now member.Instant, read uint64) {
 	w.hear(now)
 	if !w.leads {
 		return
@@ -89,7 +89,7 @@ func (w *Warden) Confirmed(now member.Instant, read uint64) {
 }
 
 // answer answers a request, unless whoever made it may not be renewed any more.
-func (w *Warden) answer(x *request) {
+func (w *Leader) answer(x *request) {
 	if x.inc == 0 {
 		w.send(x.from, &Message{Kind: State, Cluster: w.record.Cluster, Number: x.number, Record: w.bytes})
 		return

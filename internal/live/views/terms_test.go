@@ -8,7 +8,7 @@ import (
 
 // A voter answers by the record on its disk, before it has heard of a leader.
 func TestVoterBeginsWithItsRecord(t *testing.T) {
-	d := &desk{NewWarden(64, born(t, 2, 1)), t, 0, 0}
+	d := &desk{NewLeader(64, born(t, 2, 1)), t, 0, 0}
 	if all := d.say("m", Message{Kind: Fetch, Inc: 65}); !has(all, View) {
 		t.Errorf("%v", all)
 	}
@@ -28,7 +28,7 @@ func TestLeadAgain(t *testing.T) {
 		t.Error("it does not begin anew")
 	}
 	d.join("X", 5)
-	if d.Lead(d.now+3*second, 2, r); len(d.joiners) > 0 || d.Warden.term != 2 {
+	if d.Lead(d.now+3*second, 2, r); len(d.joiners) > 0 || d.Leader.term != 2 {
 		t.Error("it does not begin anew in another term")
 	}
 }
@@ -49,7 +49,7 @@ func TestNewLeaderAndLeavers(t *testing.T) {
 		"the log has nobody so far":  {one, nil, false},
 		"the log waits for somebody": {left, []uint64{64, 65}, false},
 	} {
-		d := &desk{NewWarden(64, x.r), t, second, 2} // its clock may show little
+		d := &desk{NewLeader(64, x.r), t, second, 2} // its clock may show little
 		d.Voters(x.list, false, true)
 		d.parted = 0
 		d.Lead(d.now, 2, x.r)
@@ -58,7 +58,7 @@ func TestNewLeaderAndLeavers(t *testing.T) {
 		}
 	}
 	r := must(t, born(t, 3, 3), Change{Base: 1, Drop: []uint64{66}})
-	d := &desk{NewWarden(64, r), t, 100 * second, 2}
+	d := &desk{NewLeader(64, r), t, 100 * second, 2}
 	d.Lead(d.now, 2, r)
 	if len(d.absent) != 1 || d.absent[0].id != 66 || d.absent[0].at != d.now {
 		t.Errorf("missing voters: %+v", d.absent)

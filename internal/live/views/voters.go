@@ -11,7 +11,7 @@ const absence = 3
 
 // Voters reports the voters that the log has, whether it has learners as well, and
 // whether it is settled: no change of either is in flight.
-func (w *Warden) Voters(ids []uint64, growing, steady bool) {
+func (w *Leader) Voters(ids []uint64, growing, steady bool) {
 	if growing != w.growing || steady != w.steady || !slices.Equal(ids, w.list) {
 		w.revoted = 0 // reconcile at once
 		w.parted = w.now
@@ -23,7 +23,7 @@ func (w *Warden) Voters(ids []uint64, growing, steady bool) {
 // leave, until they answer: all members, or those not asked lately. A member may
 // have died just after its last renewal, and must not be left with the log. Only
 // an answer shows that it runs: any other message may have been in flight for long.
-func (w *Warden) call(all bool) {
+func (w *Leader) call(all bool) {
 	_, left := w.goers(leaver)
 	asked := w.asks(left)
 	if asked == 0 {
@@ -39,7 +39,7 @@ func (w *Warden) call(all bool) {
 }
 
 // here handles a member's answer to a call.
-func (w *Warden) here(m *Message) {
+func (w *Leader) here(m *Message) {
 	if s, at := w.standing(m.Inc), member.Instant(m.Number); w.leads && s != nil && at <= w.now {
 		s.lived = max(s.lived, at)
 	}
@@ -47,7 +47,7 @@ func (w *Warden) here(m *Message) {
 
 // asks returns when the last of these leaving members asked to leave that has a
 // voter which the record does not retire yet, or 0.
-func (w *Warden) asks(left []uint64) (last member.Instant) {
+func (w *Leader) asks(left []uint64) (last member.Instant) {
 	for _, inc := range left {
 		if w.votes(&w.record.Members[w.record.Rank(inc)]) {
 			last = max(last, w.standing(inc).asked)
@@ -57,24 +57,24 @@ func (w *Warden) asks(left []uint64) (last member.Instant) {
 }
 
 // runs reports whether a member is known to have run at some instant or later.
-func (w *Warden) runs(m *Member, since member.Instant) bool {
+func (w *Leader) runs(m *Member, since member.Instant) bool {
 	return m.Voter == w.self || w.standing(m.Inc).lived >= since
 }
 
 // listed reports whether a voter is in the log's list.
-func (w *Warden) listed(id uint64) bool { return slices.Contains(w.list, id) }
+func (w *Leader) listed(id uint64) bool { return slices.Contains(w.list, id) }
 
 // leaving reports whether the record retires a voter.
-func (w *Warden) leaving(id uint64) bool {
+func (w *Leader) leaving(id uint64) bool {
 	i := w.record.voter(id)
 	return i >= 0 && w.record.Voters[i].Leaves
 }
 
 // votes reports whether a member has a voter that the record does not retire.
-func (w *Warden) votes(m *Member) bool { return m.Voter != 0 && !w.leaving(m.Voter) }
+func (w *Leader) votes(m *Member) bool { return m.Voter != 0 && !w.leaving(m.Voter) }
 
 // missing notes since when voters have been absent: no member has them.
-func (w *Warden) missing() {
+func (w *Leader) missing() {
 	old := w.absent
 	w.absent = nil
 	for _, id := range w.record.staying() {
@@ -90,14 +90,14 @@ func (w *Warden) missing() {
 }
 
 // agreed reports whether the log has exactly the voters of the record.
-func (w *Warden) agreed() bool {
+func (w *Leader) agreed() bool {
 	r := roster{list: w.list, steady: w.steady, growing: w.growing, voters: w.record.staying()}
 	return r.agreed()
 }
 
 // revote adds to a change what it does to the voters. Leaving voters that are kept
 // do not leave with it.
-func (w *Warden) revote(x *Change) {
+func (w *Leader) revote(x *Change) {
 	x.Forget = nil
 	for _, v := range w.record.Voters {
 		if v.Leaves && w.steady && !w.listed(v.ID) {
@@ -114,7 +114,7 @@ func (w *Warden) revote(x *Change) {
 
 // roster returns what is known about the voters, and about the members that would
 // be left after a change.
-func (w *Warden) roster(x *Change) *roster {
+func (w *Leader) roster(x *Change) *roster {
 	stay := w.rest(x)
 	r := &roster{list: w.list, steady: w.steady, growing: w.growing, voters: w.record.staying(), wanted: w.record.Wanted, members: len(stay)}
 	if x.Wanted != 0 {
@@ -157,7 +157,7 @@ func (w *Warden) roster(x *Change) *roster {
 // While a change of the record's voters is in flight the log's voters stay as they
 // are. Otherwise the log could make a voter of a member that leaves with the
 // change, or remove a voter that the change takes back.
-func (w *Warden) reconcile() {
+func (w *Leader) reconcile() {
 	if !w.steady || w.agreed() || w.revoted != 0 && w.now-w.revoted < member.Instant(w.record.Settings.Renew/4) {
 		return
 	}
@@ -180,7 +180,7 @@ func (w *Warden) reconcile() {
 }
 
 // responds reports whether a voter belongs to a member that has not missed three renewals.
-func (w *Warden) responds(voter uint64) bool {
+func (w *Leader) responds(voter uint64) bool {
 	late := w.now - 3*member.Instant(w.record.Settings.Renew)
 	return slices.ContainsFunc(w.record.Members, func(m Member) bool {
 		return m.Voter == voter && w.standing(m.Inc).heard >= late

@@ -526,7 +526,7 @@ func TestOverdue(t *testing.T) {
 	d := lead(t, 3, 3)
 	d.absent = []timed{{65, d.now}}
 	for by, want := range map[member.Instant]int{0: 0, 3 * d.patience(): 0, 3*d.patience() + 1: 1} {
-		d.Warden.now = d.now + by
+		d.Leader.now = d.now + by
 		if got := d.roster(&Change{}).overdue; len(got) != want {
 			t.Errorf("after %d: %v are overdue", by, got)
 		}

@@ -56,7 +56,7 @@ type node struct {
 type keeper struct {
 	n       *node
 	id      uint64
-	warden  *Warden
+	warden  *Leader
 	applied int // how many entries
 	term    uint64
 }
@@ -66,7 +66,7 @@ type proc struct {
 	n      *node
 	dead   bool
 	leaves bool
-	p      *Petitioner
+	p      *Membership
 	nonce  uint64
 	number uint64
 	sent   map[uint64]int64 // true time
@@ -176,7 +176,7 @@ func newWorld(seed uint64, nodes, voters int) *world {
 
 // keep begins a voter.
 func (w *world) keep(n *node, id uint64) {
-	k := &keeper{n: n, id: id, warden: NewWarden(id, w.last()), applied: len(w.records)}
+	k := &keeper{n: n, id: id, warden: NewLeader(id, w.last()), applied: len(w.records)}
 	k.warden.Voters(slices.Clone(w.list), false, true)
 	if w.leader != nil {
 		k.warden.Follow(w.leader.id)
@@ -263,7 +263,7 @@ func (k *keeper) catchUp(to int) {
 // take does what a warden wants done.
 func (k *keeper) take() {
 	w, out := k.n.w, k.warden.Out
-	k.warden.Out = WardenOut{}
+	k.warden.Out = LeaderOut{}
 	term := k.term
 	for _, l := range out.Send {
 		w.deliver(k.n, l)
@@ -353,7 +353,7 @@ func (w *world) revote(want []uint64) {
 }
 
 // deliver brings a message, or not.
-func (w *world) deliver(from *node, l Letter) {
+func (w *world) deliver(from *node, l Envelope) {
 	i := slices.IndexFunc(w.nodes, func(n *node) bool { return n.address == l.To })
 	if i < 0 {
 		w.fail("a letter to %q", l.To)

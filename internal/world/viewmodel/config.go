@@ -126,14 +126,14 @@ func (m *Model) view(epoch uint64) int {
 }
 
 // moulds makes a member for each process.
-func (m *Model) moulds() ([]*member.Mould, error) {
+func (m *Model) moulds() ([]*member.Template, error) {
 	settings := member.Usual()
 	if m.Handover > 0 {
 		settings.Handover = m.Handover
 	}
-	var moulds []*member.Mould
+	var moulds []*member.Template
 	for _, p := range m.procs {
-		d, err := member.NewMould(member.Config{Inc: p.Inc, Settings: settings, Spec: m.Spec}, m.Lock, m.Views)
+		d, err := member.NewTemplate(member.Config{Inc: p.Inc, Settings: settings, Spec: m.Spec}, m.Lock, m.Views)
 		if err != nil {
 			return nil, err
 		}

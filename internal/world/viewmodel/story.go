@@ -120,7 +120,7 @@ func (w *worker) delivery(view, from, to int) string {
 }
 
 // message says what an algorithm's message is.
-func (w *worker) message(view int, s *member.Sight) string {
+func (w *worker) message(view int, s *member.FrameInfo) string {
 	c := w.Views[view].Choices[w.Views[view].Choose(w.Lock)]
 	spec, err := w.Spec(c.Algorithm, c.Version)
 	if err != nil || len(s.Message) == 0 || int(s.Message[0]) >= len(spec.Kinds) {

@@ -43,7 +43,7 @@ func (w *worker) left(d deed) bool {
 // A worker makes states.
 type worker struct {
 	*Model
-	moulds []*member.Mould
+	moulds []*member.Template
 	err    error
 	codec  algorithm.Codec
 	now    world

@@ -2,7 +2,7 @@ package member
 
 // An agenda is what is due when: deadlines of requests and ends of sessions, as
 // a heap.
-type agenda struct{ heap []*due }
+type schedule struct{ heap []*due }
 
 // A due is the deadline of a request or the end of a session. It is part of the
 // one or the other.
@@ -13,7 +13,7 @@ type due struct {
 	session *session
 }
 
-func (a *agenda) first() Instant {
+func (a *schedule) first() Instant {
 	if len(a.heap) == 0 {
 		return Never
 	}
@@ -21,7 +21,7 @@ func (a *agenda) first() Instant {
 }
 
 // put sets when something is due, for the first time or anew.
-func (a *agenda) put(d *due, at Instant) {
+func (a *schedule) put(d *due, at Instant) {
 	d.at = at
 	if d.place == 0 {
 		a.heap = append(a.heap, d)
@@ -31,7 +31,7 @@ func (a *agenda) put(d *due, at Instant) {
 }
 
 // remove takes something out, if it is there.
-func (a *agenda) remove(d *due) {
+func (a *schedule) remove(d *due) {
 	if d.place == 0 {
 		return
 	}
@@ -45,10 +45,10 @@ func (a *agenda) remove(d *due) {
 	d.place = 0
 }
 
-func (a *agenda) set(i int, d *due) { a.heap[i], d.place = d, i+1 }
+func (a *schedule) set(i int, d *due) { a.heap[i], d.place = d, i+1 }
 
 // move puts something where it belongs.
-func (a *agenda) move(d *due) {
+func (a *schedule) move(d *due) {
 	i := d.place - 1
 	for i > 0 && d.at < a.heap[(i-1)/2].at {
 		a.set(i, a.heap[(i-1)/2])

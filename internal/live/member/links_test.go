@@ -8,9 +8,9 @@ import (
 
 // sessionPair returns the sessions of incarnations 1 and 2 in epoch 1,
 // connected, at rest at instant 0.
-func sessionPair(t testing.TB, limits SessionLimits) (a, b *Sessions) {
-	a, b = NewSessions(1, limits), NewSessions(2, limits)
-	for _, s := range []*Sessions{a, b} {
+func sessionPair(t testing.TB, limits LinkLimits) (a, b *Links) {
+	a, b = NewLinks(1, limits), NewLinks(2, limits)
+	for _, s := range []*Links{a, b} {
 		if err := s.Install(0, sessionView(1, 1, 2)); err != nil {
 			t.Fatal(err)
 		}
@@ -35,7 +35,7 @@ func sessionView(epoch uint64, incs ...uint64) View {
 }
 
 // sessionCarry carries all packets from one to another, and returns the frames.
-func sessionCarry(t testing.TB, now Instant, from, to *Sessions) (frames []string) {
+func sessionCarry(t testing.TB, now Instant, from, to *Links) (frames []string) {
 	t.Helper()
 	for {
 		inc, p, ok := from.Next(now, nil)
@@ -54,65 +54,65 @@ func sessionCarry(t testing.TB, now Instant, from, to *Sessions) (frames []strin
 
 // Who is complained about, and since when.
 func TestSessionsComplaints(t *testing.T) {
-	limits := SessionLimits{Bytes: 100, Patience: 10, Complain: 100}
+	limits := LinkLimits{Bytes: 100, Patience: 10, Complain: 100}
 	for _, c := range []struct {
 		what string
-		do   func(a, b *Sessions)
+		do   func(a, b *Links)
 		want Instant // when a's complaint begins
 	}{
-		{"at rest", func(a, b *Sessions) {}, Never},
-		{"confirmed", func(a, b *Sessions) {
+		{"at rest", func(a, b *Links) {}, Never},
+		{"confirmed", func(a, b *Links) {
 			a.Send(2, []byte("x"))
 			sessionCarry(t, 10, a, b)
 			sessionCarry(t, 20, b, a)
 		}, Never},
-		{"not confirmed", func(a, b *Sessions) { a.Send(2, []byte("x")); a.Next(10, nil) }, 110},
-		{"no connection", func(a, b *Sessions) { a.Down(10, 2) }, 110},
-		{"no connection, then one that is not answered", func(a, b *Sessions) { a.Down(10, 2); a.Up(50, 2); a.Next(60, nil) }, 110},
-		{"connections that come and go", func(a, b *Sessions) {
+		{"not confirmed", func(a, b *Links) { a.Send(2, []byte("x")); a.Next(10, nil) }, 110},
+		{"no connection", func(a, b *Links) { a.Down(10, 2) }, 110},
+		{"no connection, then one that is not answered", func(a, b *Links) { a.Down(10, 2); a.Up(50, 2); a.Next(60, nil) }, 110},
+		{"connections that come and go", func(a, b *Links) {
 			for i := Instant(10); i < 90; i += 10 {
 				a.Down(i, 2)
 				a.Up(i+5, 2)
 				a.Next(i+5, nil)
 			}
 		}, 110},
-		{"no connection for a while", func(a, b *Sessions) {
+		{"no connection for a while", func(a, b *Links) {
 			a.Down(10, 2)
 			a.Up(50, 2)
 			sessionCarry(t, 60, a, b)
 			sessionCarry(t, 60, b, a)
 		}, Never},
-		{"a new view with which nothing works either", func(a, b *Sessions) {
+		{"a new view with which nothing works either", func(a, b *Links) {
 			a.Down(10, 2)
 			a.Install(50, sessionView(2, 1, 2))
 		}, 110},
-		{"a new view that is not answered", func(a, b *Sessions) { a.Install(50, sessionView(2, 1, 2)); a.Next(55, nil) }, 150},
-		{"a new view without it", func(a, b *Sessions) { a.Down(10, 2); a.Install(50, sessionView(2, 1)) }, Never},
-		{"it is in a newer view", func(a, b *Sessions) {
+		{"a new view that is not answered", func(a, b *Links) { a.Install(50, sessionView(2, 1, 2)); a.Next(55, nil) }, 150},
+		{"a new view without it", func(a, b *Links) { a.Down(10, 2); a.Install(50, sessionView(2, 1)) }, Never},
+		{"it is in a newer view", func(a, b *Links) {
 			a.Send(2, []byte("x"))
 			a.Next(10, nil)
 			b.Install(50, sessionView(2, 1, 2))
 			sessionCarry(t, 60, b, a)
 		}, 160},
-		{"it was no member for a while", func(a, b *Sessions) {
+		{"it was no member for a while", func(a, b *Links) {
 			a.Send(2, []byte("x"))
 			a.Next(10, nil)
 			a.Install(50, sessionView(2, 1))
 			a.Install(80, sessionView(3, 1, 2))
 		}, 180},
-		{"no connection, and a late confirmation", func(a, b *Sessions) {
+		{"no connection, and a late confirmation", func(a, b *Links) {
 			a.Send(2, []byte("x"))
 			sessionCarry(t, 5, a, b)
 			a.Down(10, 2)
 			sessionCarry(t, 50, b, a)
 		}, 105},
-		{"not confirmed, though it sends", func(a, b *Sessions) {
+		{"not confirmed, though it sends", func(a, b *Links) {
 			a.Send(2, []byte("x"))
 			a.Next(10, nil)
 			b.Send(1, []byte("y"))
 			sessionCarry(t, 50, b, a)
 		}, 110},
-		{"not confirmed, and it confirms what was never sent", func(a, b *Sessions) {
+		{"not confirmed, and it confirms what was never sent", func(a, b *Links) {
 			a.Send(2, []byte("x"))
 			a.Next(10, nil)
 			for _, k := range []linkPacket{{got: 9, first: 1}, {echo: 9, first: 1}, {first: 2 << 32}} {
@@ -125,8 +125,8 @@ func TestSessionsComplaints(t *testing.T) {
 				}
 			}
 		}, 110},
-		{"full", func(a, b *Sessions) { a.Send(2, make([]byte, 60)); a.Send(2, make([]byte, 60)) }, 0},
-		{"it sends rubbish", func(a, b *Sessions) {
+		{"full", func(a, b *Links) { a.Send(2, make([]byte, 60)); a.Send(2, make([]byte, 60)) }, 0},
+		{"it sends rubbish", func(a, b *Links) {
 			b.Send(1, []byte("x"))
 			_, p, _ := b.Next(10, nil)
 			a.Receive(10, p, func(uint64, []byte) error { return errors.New("rubbish") })
@@ -147,7 +147,7 @@ func TestSessionsComplaints(t *testing.T) {
 // that come then; beyond the bound they come again.
 func TestSessionsEarly(t *testing.T) {
 	for _, early := range []int{30, 1000} {
-		a, b := sessionPair(t, SessionLimits{Early: early, Patience: 10})
+		a, b := sessionPair(t, LinkLimits{Early: early, Patience: 10})
 		b.Install(1, sessionView(2, 1, 2))
 		for _, f := range []string{"one", "two", "three"} {
 			b.Send(1, []byte(f))
@@ -183,7 +183,7 @@ func TestSessionsEarly(t *testing.T) {
 // Of a newer epoch only what fits is kept, once; a question is answered as soon
 // as there is an answer.
 func TestSessionsEarlyOnce(t *testing.T) {
-	a, b := sessionPair(t, SessionLimits{})
+	a, b := sessionPair(t, LinkLimits{})
 	b.Install(1, sessionView(2, 1, 2))
 	var packets [][]byte
 	for range 3 {
@@ -196,7 +196,7 @@ func TestSessionsEarlyOnce(t *testing.T) {
 			t.Errorf("step %d: %d frames are kept, want %d: %v", i, a.find(2).early.got, c.kept, err)
 		}
 	}
-	a, b = sessionPair(t, SessionLimits{})
+	a, b = sessionPair(t, LinkLimits{})
 	b.Install(1, sessionView(2, 1, 2))
 	sessionCarry(t, 1, b, a)
 	a.Install(2, sessionView(2, 1, 2))
@@ -208,8 +208,8 @@ func TestSessionsEarlyOnce(t *testing.T) {
 
 // Who is no member, or was, is told so; who is late is not.
 func TestSessionsStrangers(t *testing.T) {
-	a, b := sessionPair(t, SessionLimits{})
-	c := NewSessions(3, SessionLimits{})
+	a, b := sessionPair(t, LinkLimits{})
+	c := NewLinks(3, LinkLimits{})
 	c.Install(0, sessionView(1, 1, 2, 3)) // nobody else has agreed
 	c.Up(0, 1)
 	_, p, _ := c.Next(0, nil)
@@ -265,7 +265,7 @@ func TestSessionsStrangers(t *testing.T) {
 
 // A frame that makes the host install a view is the last of its epoch.
 func TestSessionsInstallWithin(t *testing.T) {
-	a, b := sessionPair(t, SessionLimits{})
+	a, b := sessionPair(t, LinkLimits{})
 	b.Send(1, []byte("one"))
 	b.Send(1, []byte("two"))
 	_, p, _ := b.Next(0, nil)
@@ -280,7 +280,7 @@ func TestSessionsInstallWithin(t *testing.T) {
 // of the old epoch by then.
 func TestSessionsInstallWithinEarly(t *testing.T) {
 	for _, next := range []View{sessionView(3, 1, 2), sessionView(3, 1, 3)} {
-		a, b := sessionPair(t, SessionLimits{})
+		a, b := sessionPair(t, LinkLimits{})
 		b.Install(0, sessionView(2, 1, 2))
 		b.Send(1, []byte("one"))
 		_, early, _ := b.Next(0, nil)
@@ -301,7 +301,7 @@ func TestSessionsInstallWithinEarly(t *testing.T) {
 // There is room for bulk frames while less than the window is unconfirmed, and
 // small windows are confirmed soon.
 func TestSessionsRoom(t *testing.T) {
-	a, b := sessionPair(t, SessionLimits{Window: 100, Patience: 1000})
+	a, b := sessionPair(t, LinkLimits{Window: 100, Patience: 1000})
 	for i, want := range []bool{true, true, true, false, false} {
 		if got := a.Room(2); got != want {
 			t.Errorf("room after %d frames: %v", i, got)
@@ -329,7 +329,7 @@ func TestSessionsRoom(t *testing.T) {
 
 // Ended costs nothing when no link has ended.
 func TestSessionsEnded(t *testing.T) {
-	a, _ := sessionPair(t, SessionLimits{Bytes: 100})
+	a, _ := sessionPair(t, LinkLimits{Bytes: 100})
 	if n := testing.AllocsPerRun(100, func() { a.Ended() }); n > 0 {
 		t.Errorf("%v allocations", n)
 	}
@@ -346,7 +346,7 @@ func TestSessionsEnded(t *testing.T) {
 
 // Peers take turns, and Wake says that there is more.
 func TestSessionsTurns(t *testing.T) {
-	s := NewSessions(1, SessionLimits{})
+	s := NewLinks(1, LinkLimits{})
 	s.Install(5, sessionView(1, 1, 2, 3, 4))
 	for _, p := range []uint64{2, 3, 4} {
 		s.Up(5, p)
@@ -370,7 +370,7 @@ func FuzzSessionsReceive(f *testing.F) {
 	f.Add([]byte{1, 2, 1, 0, 0, 1, 1, 1, 1, 7}, []byte{2, 2, 1, 0, 0, 1, 1, 1, 1, 7}, []byte{2, 2, 1, 1, 1, 2, 2, 1, 0})
 	f.Add([]byte{2, 3, 1, 0, 0, 9, 1, 2, 0, 0}, []byte{3, 3, 1, 0, 0, 1, 1, 1, 0}, []byte{1, 9, 9})
 	f.Fuzz(func(t *testing.T, x, y, z []byte) {
-		s := NewSessions(1, SessionLimits{Early: 100, Patience: 10, Complain: 100})
+		s := NewLinks(1, LinkLimits{Early: 100, Patience: 10, Complain: 100})
 		take := func(from uint64, f []byte) error {
 			if from != 2 && from != 3 {
 				t.Fatalf("a frame from %d", from)
@@ -405,7 +405,7 @@ func FuzzSessionsReceive(f *testing.F) {
 
 // BenchmarkSessions is what a frame costs from one member to another.
 func BenchmarkSessions(b *testing.B) {
-	x, y := sessionPair(b, SessionLimits{Patience: 1})
+	x, y := sessionPair(b, LinkLimits{Patience: 1})
 	frame, buf, came := make([]byte, 48), make([]byte, 0, maxPacket), 0
 	take := func(uint64, []byte) error { came++; return nil }
 	now, n := Instant(0), 0
@@ -431,7 +431,7 @@ func BenchmarkSessions(b *testing.B) {
 
 // Neither a process itself nor a process without an incarnation is a peer.
 func TestSessionsPeers(t *testing.T) {
-	s := NewSessions(1, SessionLimits{})
+	s := NewLinks(1, LinkLimits{})
 	s.Up(0, 1)
 	s.Up(0, 0)
 	if s.Up(0, 2); len(s.peers) != 1 || s.peers[0].inc != 2 {
@@ -447,7 +447,7 @@ func TestLinkPrompt(t *testing.T) {
 			t.Errorf("a link of %d bytes: %d, want %d", limit, got, want)
 		}
 	}
-	a, _ := sessionPair(t, SessionLimits{Bytes: 1 << 20, Window: 1000})
+	a, _ := sessionPair(t, LinkLimits{Bytes: 1 << 20, Window: 1000})
 	if got := a.find(2).link.prompt; got != 500 {
 		t.Errorf("a window of 1000 bytes: %d", got)
 	}
@@ -456,8 +456,8 @@ func TestLinkPrompt(t *testing.T) {
 // A packet of a newer epoch is kept even if its sender is not known here: the view that
 // is to be installed may have admitted it.
 func TestSessionsStrangerIsKept(t *testing.T) {
-	a := NewSessions(1, SessionLimits{})
-	b := NewSessions(9, SessionLimits{})
+	a := NewLinks(1, LinkLimits{})
+	b := NewLinks(9, LinkLimits{})
 	if err := errors.Join(a.Install(0, sessionView(1, 1)), b.Install(0, sessionView(2, 1, 9))); err != nil {
 		t.Fatal(err)
 	}

@@ -9,31 +9,31 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// A Clerk is a voter at work: a log that it keeps with other voters, and a warden
+// A Replica is a voter at work: a log that it keeps with other voters, and a warden
 // that says what goes into it. Its methods are called one at a time, with readings of the
 // own clock. What is to be sent is in Out, to be taken after each of them. If one
 // of Receive, Step and Tick has left an error in Err, it is dead and its
 // process must end: nothing may be sent.
-type Clerk struct {
-	Out    ClerkOut
+type Replica struct {
+	Out    ReplicaOut
 	Err    error
 	id     uint64
 	log    Log
-	warden *Warden
+	warden *Leader
 	m      *machine
 	lead   Lead
 	seen   []place // where other voters are, as far as they have said so themselves
 }
 
-// ClerkOut is what a voter wants saved and sent. Whoever takes it resets it.
-type ClerkOut struct {
-	Saves []Save   // each is acknowledged by Saved
-	Send  []Letter // to members, and those who want to be
-	Post  []Letter // to other voters
+// ReplicaOut is what a voter wants saved and sent. Whoever takes it resets it.
+type ReplicaOut struct {
+	Saves []Save     // each is acknowledged by Saved
+	Send  []Envelope // to members, and those who want to be
+	Post  []Envelope // to other voters
 }
 
 // Reset empties it.
-func (o *ClerkOut) Reset() { *o = ClerkOut{o.Saves[:0], o.Send[:0], o.Post[:0]} }
+func (o *ReplicaOut) Reset() { *o = ReplicaOut{o.Saves[:0], o.Send[:0], o.Post[:0]} }
 
 // A place is where a voter is.
 type place struct {
@@ -77,8 +77,8 @@ func (m *machine) Restore(index uint64, data []byte) error {
 	return nil
 }
 
-// A ClerkConfig says how a voter is run.
-type ClerkConfig struct {
+// A ReplicaConfig says how a voter is run.
+type ReplicaConfig struct {
 	Logs  Logs
 	State []byte // what the voter has kept
 	Seed  uint64 // of what the log needs chance for
@@ -88,7 +88,7 @@ type ClerkConfig struct {
 }
 
 // OpenClerk starts the voter whose state it is.
-func OpenClerk(from ClerkConfig) (*Clerk, error) {
+func OpenClerk(from ReplicaConfig) (*Replica, error) {
 	_, id, err := from.Logs.Voter(from.State)
 	if err != nil {
 		return nil, err
@@ -96,12 +96,12 @@ func OpenClerk(from ClerkConfig) (*Clerk, error) {
 	if id == 0 {
 		return nil, errors.New("start a voter: its state is empty")
 	}
-	c := &Clerk{id: id, m: &machine{seen: from.Seen}}
+	c := &Replica{id: id, m: &machine{seen: from.Seen}}
 	if c.log, err = from.Logs.Start(from.State, c.m, from.Seed); err != nil {
 		return nil, err
 	}
 	c.m.fresh = false
-	c.warden = NewWarden(id, c.m.record)
+	c.warden = NewLeader(id, c.m.record)
 	return c, nil
 }
 
@@ -118,17 +118,17 @@ func Found(logs Logs, old Record, first Change) (Record, []byte, error) {
 }
 
 // ID returns its number.
-func (c *Clerk) ID() uint64 { return c.id }
+func (c *Replica) ID() uint64 { return c.id }
 
 // Record returns the record, as it was last applied here.
-func (c *Clerk) Record() *Record { return &c.m.record }
+func (c *Replica) Record() *Record { return &c.m.record }
 
 // Lead says who leads.
-func (c *Clerk) Lead() Lead { return c.lead }
+func (c *Replica) Lead() Lead { return c.lead }
 
-// Warden returns what decides, for what an operator asks of it: Evict, Choose,
+// Leader returns what decides, for what an operator asks of it: Evict, Choose,
 // Forget, Want.
-func (c *Clerk) Warden() *Warden { return c.warden }
+func (c *Replica) Warden() *Leader { return c.warden }
 
 // Over reports whether, by a record, a voter of this number is needed no more: it
 // was one, and the others can do without its word.
@@ -137,7 +137,7 @@ func (r *Record) Over(voter uint64) bool {
 }
 
 // Receive takes a message for a voter.
-func (c *Clerk) Receive(now member.Instant, from string, b []byte) error {
+func (c *Replica) Receive(now member.Instant, from string, b []byte) error {
 	if c.Err != nil {
 		return c.Err
 	}
@@ -147,7 +147,7 @@ func (c *Clerk) Receive(now member.Instant, from string, b []byte) error {
 }
 
 // Step takes what another voter has posted.
-func (c *Clerk) Step(now member.Instant, from string, b []byte) error {
+func (c *Replica) Step(now member.Instant, from string, b []byte) error {
 	if c.Err != nil {
 		return c.Err
 	}
@@ -168,7 +168,7 @@ func (c *Clerk) Step(now member.Instant, from string, b []byte) error {
 }
 
 // note keeps where a voter is: the record that says so may not have come yet.
-func (c *Clerk) note(id uint64, address string) {
+func (c *Replica) note(id uint64, address string) {
 	i := slices.IndexFunc(c.seen, func(p place) bool { return p.id == id })
 	switch {
 	case i >= 0:
@@ -181,7 +181,7 @@ func (c *Clerk) note(id uint64, address string) {
 }
 
 // Saved tells that a save of Out.Saves is durable.
-func (c *Clerk) Saved(now member.Instant, number uint64) {
+func (c *Replica) Saved(now member.Instant, number uint64) {
 	if c.Err != nil {
 		return
 	}
@@ -191,7 +191,7 @@ func (c *Clerk) Saved(now member.Instant, number uint64) {
 }
 
 // Tick lets a tick of the log pass, and lets the warden look around.
-func (c *Clerk) Tick(now member.Instant) {
+func (c *Replica) Tick(now member.Instant) {
 	if c.Err != nil {
 		return
 	}
@@ -206,7 +206,7 @@ func (c *Clerk) Tick(now member.Instant) {
 
 // Rest returns how many of the next ticks nothing comes of, if nothing else happens
 // before: the warden of a voter that does not lead only looks at the clock.
-func (c *Clerk) Rest() int {
+func (c *Replica) Rest() int {
 	if c.Err != nil {
 		return 0
 	}
@@ -214,12 +214,12 @@ func (c *Clerk) Rest() int {
 }
 
 // settle lets the log and the warden do what each asks of the other.
-func (c *Clerk) settle(now member.Instant) {
+func (c *Replica) settle(now member.Instant) {
 	for again := true; again; {
 		out, err := c.log.Flush()
 		if err != nil {
 			c.Err = err
-			c.Out, c.warden.Out = ClerkOut{}, WardenOut{}
+			c.Out, c.warden.Out = ReplicaOut{}, LeaderOut{}
 			return
 		}
 		c.Out.Saves = append(c.Out.Saves, out.Saves...)
@@ -246,7 +246,7 @@ func (c *Clerk) settle(now member.Instant) {
 
 // ask asks of the log what the warden wants. What it refuses is wanted again. It
 // reports whether the log has something to do.
-func (c *Clerk) ask(out *WardenOut) (busy bool) {
+func (c *Replica) ask(out *LeaderOut) (busy bool) {
 	if out.Propose != nil {
 		busy = c.log.Propose(out.Propose) == nil || busy
 	}
@@ -263,7 +263,7 @@ func (c *Clerk) ask(out *WardenOut) (busy bool) {
 }
 
 // post sends what the log has to say to other voters, to where they are.
-func (c *Clerk) post(all []Post) {
+func (c *Replica) post(all []Post) {
 	for _, p := range all {
 		address := c.m.record.Address(p.To)
 		if i := slices.IndexFunc(c.seen, func(o place) bool { return o.id == p.To }); i >= 0 {
@@ -273,7 +273,7 @@ func (c *Clerk) post(all []Post) {
 			continue
 		}
 		b := binary.AppendUvarint(binary.AppendUvarint(make([]byte, 0, len(p.Bytes)+20), p.To), c.id)
-		c.Out.Post = append(c.Out.Post, Letter{address, append(b, p.Bytes...)})
+		c.Out.Post = append(c.Out.Post, Envelope{address, append(b, p.Bytes...)})
 	}
 }
 

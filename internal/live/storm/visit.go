@@ -7,7 +7,7 @@ import (
 
 // An errand is a transfer, as whoever makes it knows: it reads two balances when
 // it has entered, and writes them back before it lets go.
-type errand struct {
+type visit struct {
 	state uint8
 	waits bool   // it would have let go by now
 	a, b  uint64 // from which account to which
@@ -26,13 +26,13 @@ const (
 const bankPatience = 50 * ms
 
 // open reports whether there is something to be written.
-func (e *errand) open() bool { return e.state == asked || e.state == fetched }
+func (e *visit) open() bool { return e.state == asked || e.state == fetched }
 
 // survey lets somebody who is inside read two accounts.
-func (w *world) survey(from algorithm.ID, lock int, t member.Token, e *errand) {
+func (w *world) survey(from algorithm.ID, lock int, t member.Token, e *visit) {
 	a := w.store.chance.Below(accounts)
 	b := (a + 1 + w.store.chance.Below(accounts-1)) % accounts
-	*e = errand{state: asked, a: uint64(a), b: uint64(b)}
+	*e = visit{state: asked, a: uint64(a), b: uint64(b)}
 	w.tell(from, storeID, readMsg, uint64(lock), t.Epoch, t.Count, e.a, e.b)
 }
 
@@ -40,7 +40,7 @@ func (w *world) survey(from algorithm.ID, lock int, t member.Token, e *errand) {
 // moves something between the accounts that it has read, both balances in one
 // write, and waits for the answer, but not for ever. It does not look at its clock
 // again: it may have done so just before it stood still.
-func (w *world) settled(from algorithm.ID, lock int, t member.Token, e *errand) bool {
+func (w *world) settled(from algorithm.ID, lock int, t member.Token, e *visit) bool {
 	switch {
 	case e.state == asked && !e.waits:
 		e.waits = true
@@ -55,7 +55,7 @@ func (w *world) settled(from algorithm.ID, lock int, t member.Token, e *errand) 
 }
 
 // answered takes an answer of the bank, and reports whether somebody waits for it.
-func (e *errand) answered(kind byte, l letter) bool {
+func (e *visit) answered(kind byte, l numbers) bool {
 	switch {
 	case kind == valueMsg && e.state == asked:
 		_, _ = l.next(), l.next() // the accounts
@@ -70,7 +70,7 @@ func (e *errand) answered(kind byte, l letter) bool {
 
 // banked takes what the bank answers to an application, if that is still inside
 // as far as it was told.
-func (q *proc) banked(kind byte, l letter) {
+func (q *proc) banked(kind byte, l numbers) {
 	lock, t := l.next(), member.Token{Epoch: l.next(), Count: l.next()}
 	for _, x := range q.asks {
 		if x.app >= 0 && x.held && uint64(x.lock) == lock && x.token == t && x.errand.answered(kind, l) {
@@ -80,7 +80,7 @@ func (q *proc) banked(kind byte, l letter) {
 }
 
 // banked takes what the bank answers to a client.
-func (c *client) banked(kind byte, l letter) {
+func (c *client) banked(kind byte, l numbers) {
 	lock, t := l.next(), member.Token{Epoch: l.next(), Count: l.next()}
 	for i := range c.hands {
 		if h := &c.hands[i]; h.holds && uint64(h.lock) == lock && h.token == t && h.errand.answered(kind, l) {

@@ -9,7 +9,7 @@ const (
 	joinFile     = "internal/live/views/join.go"
 	proposeFile  = "internal/live/views/propose.go"
 	renewFile    = "internal/live/views/renew.go"
-	wardenFile   = "internal/live/views/warden.go"
+	wardenFile   = "internal/live/views/leader.go"
 )
 
 // engineControls breaks rules about the view service.
@@ -36,7 +36,7 @@ func engineControls() []Control {
 		if m.Kind == Leave && m.Voter != 0 {
 `},
 				{joinFile, `	case r.haunts(m.Nonce): //`, `	case r.haunts(m.Nonce) && !broken("Readmit"): //`},
-				{joinFile, `// against says what is against`, `func (w *Warden) readmit(from string, m *Message) {
+				{joinFile, `// against says what is against`, `func (w *Leader) readmit(from string, m *Message) {
 	i := slices.IndexFunc(w.record.Ghosts, func(g Ghost) bool { return g.Inc == m.Inc })
 	if i < 0 {
 		return
@@ -59,8 +59,8 @@ func engineControls() []Control {
 		},
 		{
 			Name: "NoMargin", Section: "8", Text: "the service counts leases without a margin for drift",
-			Rewrites: []Rewrite{{wardenFile, `func (w *Warden) patience() member.Instant {
-`, `func (w *Warden) patience() member.Instant {
+			Rewrites: []Rewrite{{wardenFile, `func (w *Leader) patience() member.Instant {
+`, `func (w *Leader) patience() member.Instant {
 	if broken("NoMargin") {
 		return member.Instant(w.record.Settings.Lease)
 	}
@@ -92,8 +92,8 @@ func engineControls() []Control {
 		{
 			Name: "KeptLeases", Section: "17", Text: "a new leader counts leases on from what it last knew",
 			Rewrites: []Rewrite{
-				{wardenFile, `	*w = Warden{Out: w.Out, self`, `	old := *w
-	*w = Warden{Out: w.Out, self`},
+				{wardenFile, `	*w = Leader{Out: w.Out, self`, `	old := *w
+	*w = Leader{Out: w.Out, self`},
 				{wardenFile, `		w.standings = append(w.standings, standing{inc: m.Inc, heard: w.now, until: full})
 `, `		s := standing{inc: m.Inc, heard: w.now, until: full}
 		if broken("KeptLeases") {
@@ -152,7 +152,7 @@ func engineControls() []Control {
 		},
 		{
 			Name: "NoBase", Section: "17", Text: "a change is applied in any epoch",
-			Rewrites: []Rewrite{{applyFile, `	if x.Base != r.Epoch || r.Epoch`, `	if x.Base != r.Epoch && !broken("NoBase") || r.Epoch`}},
+			Rewrites: []Rewrite{{applyFile, `	if x.Base != r.Epoch {`, `	if x.Base != r.Epoch && !broken("NoBase") {`}},
 			Tests:    []Test{found, test(enginePackage, "TestVoid")},
 		},
 		{

@@ -7,8 +7,8 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// A DeskConfig says what a desk needs.
-type DeskConfig struct {
+// A ServerConfig says what a desk needs.
+type ServerConfig struct {
 	Sessions int // at most; 0 is the usual bound
 	// Draw returns the number of a new session and its secret. Nobody else can guess
 	// them, and they do not come twice.
@@ -26,14 +26,14 @@ type Watcher interface {
 	Unlocked(t member.Ticket)  // it was held
 }
 
-// A Desk serves the clients of a node: it keeps their sessions, and asks the member
+// A Server serves the clients of a node: it keeps their sessions, and asks the member
 // for what they want. Its methods are called one at a time, and those that take the
 // member from within peer.Do. What it wants done is in Out, to be taken after each.
-type Desk struct {
-	Out   DeskOut
+type Server struct {
+	Out   ServerOut
 	Nodes []string // addresses of the nodes of the cluster, told to clients
 
-	config   DeskConfig
+	config   ServerConfig
 	sessions map[uint64]*session
 	all      []*session // the same ones
 	conns    map[uint64]*session
@@ -45,8 +45,8 @@ type Desk struct {
 	sweepAt  member.Instant
 }
 
-// DeskOut is what a desk wants done. Whoever takes it resets it.
-type DeskOut struct {
+// ServerOut is what a desk wants done. Whoever takes it resets it.
+type ServerOut struct {
 	Frames []Sent         // to be sent, in this order
 	Asks   []Question     // for the host, which calls Answer
 	Wake   member.Instant // when Wake is to be called, if nothing happens before
@@ -54,7 +54,7 @@ type DeskOut struct {
 }
 
 // Reset empties it.
-func (o *DeskOut) Reset() {
+func (o *ServerOut) Reset() {
 	o.Frames, o.Asks, o.arena = o.Frames[:0], o.Asks[:0], o.arena[:0]
 }
 
@@ -80,7 +80,7 @@ type session struct {
 	secret Secret
 	name   string
 	conn   uint64 // 0 if it has none at present
-	place  int    // in Desk.all
+	place  int    // in Server.all
 	hello  uint64 // the number of the last HELLO
 	length member.Span
 	since  member.Instant
@@ -90,17 +90,17 @@ type session struct {
 	frees  int       // how many there were
 }
 
-// NewDesk makes a desk without sessions.
-func NewDesk(c DeskConfig) *Desk {
+// NewServer makes a desk without sessions.
+func NewServer(c ServerConfig) *Server {
 	if c.Sessions <= 0 {
 		c.Sessions = usualSessions
 	}
-	d := &Desk{config: c}
+	d := &Server{config: c}
 	d.clear()
 	return d
 }
 
-func (d *Desk) clear() {
+func (d *Server) clear() {
 	d.sessions, d.conns = map[uint64]*session{}, map[uint64]*session{}
 	d.requests, d.tickets = map[key]*request{}, map[member.Ticket]*request{}
 	d.all, d.due, d.holds, d.leaves = nil, nil, 0, false
@@ -110,7 +110,7 @@ func (d *Desk) clear() {
 // Receive takes a frame that came on a connection; the host numbers those, from 1,
 // and never uses a number again. The member is nil if there is none. After an error
 // the connection is to be closed.
-func (d *Desk) Receive(now member.Instant, m *member.Member, conn uint64, b []byte) error {
+func (d *Server) Receive(now member.Instant, m *member.Member, conn uint64, b []byte) error {
 	f, err := Parse(b)
 	if err != nil {
 		return err
@@ -135,7 +135,7 @@ func (d *Desk) Receive(now member.Instant, m *member.Member, conn uint64, b []by
 }
 
 // hello begins a session, or goes on with one.
-func (d *Desk) hello(now member.Instant, m *member.Member, conn uint64, f *Frame) {
+func (d *Server) hello(now member.Instant, m *member.Member, conn uint64, f *Frame) {
 	s := d.sessions[f.Session]
 	if s != nil && !s.secret.equal(&f.Secret) {
 		s = nil // as if it were unknown: nothing is told to who guesses
@@ -195,7 +195,7 @@ func length(m *member.Member, wanted member.Span) member.Span {
 
 // prolong prolongs a session, and returns for how long its client may act; 0 if it
 // is not prolonged.
-func (d *Desk) prolong(now member.Instant, m *member.Member, s *session) member.Span {
+func (d *Server) prolong(now member.Instant, m *member.Member, s *session) member.Span {
 	if d.leaves {
 		return 0
 	}
@@ -210,7 +210,7 @@ func (d *Desk) prolong(now member.Instant, m *member.Member, s *session) member.
 }
 
 // bind gives a session a connection, and takes both from whoever had them.
-func (d *Desk) bind(conn uint64, s *session) {
+func (d *Server) bind(conn uint64, s *session) {
 	if old := d.conns[conn]; old != nil && old != s {
 		old.conn = 0
 	}
@@ -223,7 +223,7 @@ func (d *Desk) bind(conn uint64, s *session) {
 }
 
 // Closed tells that a connection is no more. Its session goes on, for its time.
-func (d *Desk) Closed(conn uint64) {
+func (d *Server) Closed(conn uint64) {
 	if s := d.conns[conn]; s != nil {
 		delete(d.conns, conn)
 		if s.conn == conn {
@@ -233,11 +233,11 @@ func (d *Desk) Closed(conn uint64) {
 }
 
 // Bound reports whether a connection has a session.
-func (d *Desk) Bound(conn uint64) bool { return d.conns[conn] != nil }
+func (d *Server) Bound(conn uint64) bool { return d.conns[conn] != nil }
 
 // forget ends a session. Its requests stay until the member has told what becomes
 // of them.
-func (d *Desk) forget(s *session) {
+func (d *Server) forget(s *session) {
 	if d.sessions[s.id] != s {
 		return
 	}
@@ -253,7 +253,7 @@ func (d *Desk) forget(s *session) {
 }
 
 // expire ends a session that is over at the member.
-func (d *Desk) expire(s *session) {
+func (d *Server) expire(s *session) {
 	if s.conn != 0 {
 		d.bye(s.conn, Expired, false)
 	}
@@ -261,7 +261,7 @@ func (d *Desk) expire(s *session) {
 }
 
 // Wake is to be called when Out.Wake has come.
-func (d *Desk) Wake(now member.Instant, m *member.Member) {
+func (d *Server) Wake(now member.Instant, m *member.Member) {
 	due := d.due
 	d.due = nil
 	for _, r := range due {
@@ -277,7 +277,7 @@ func (d *Desk) Wake(now member.Instant, m *member.Member) {
 
 // sweep forgets the sessions that are over; if something is held or waited for in
 // one, the member tells. It looks at all of them, and so not often.
-func (d *Desk) sweep(now member.Instant) {
+func (d *Server) sweep(now member.Instant) {
 	next, soon := member.Never, member.MaxSpan
 	for i := len(d.all) - 1; i >= 0; i-- {
 		if s := d.all[i]; s.first == nil && now >= s.until {
@@ -292,7 +292,7 @@ func (d *Desk) sweep(now member.Instant) {
 	}
 }
 
-func (d *Desk) wake() {
+func (d *Server) wake() {
 	if d.Out.Wake = d.sweepAt; len(d.due) > 0 {
 		d.Out.Wake = 0
 	}
@@ -301,7 +301,7 @@ func (d *Desk) wake() {
 // Drain tells all clients that the node is about to leave: sessions are prolonged no
 // more, nothing is granted any more, and what waits is asked for elsewhere. When
 // Holds is 0 the member may leave.
-func (d *Desk) Drain(now member.Instant, m *member.Member) {
+func (d *Server) Drain(now member.Instant, m *member.Member) {
 	d.leaves = true
 	for _, s := range d.all {
 		for r := s.first; r != nil; {
@@ -318,11 +318,11 @@ func (d *Desk) Drain(now member.Instant, m *member.Member) {
 }
 
 // Holds returns how many locks clients hold, as far as the node knows.
-func (d *Desk) Holds() int { return d.holds }
+func (d *Server) Holds() int { return d.holds }
 
 // End tells that the member is one no more, after it has told what is lost: all
 // sessions are over.
-func (d *Desk) End(why Why) {
+func (d *Server) End(why Why) {
 	for _, s := range d.all {
 		if s.conn != 0 {
 			d.bye(s.conn, why, true)
@@ -332,7 +332,7 @@ func (d *Desk) End(why Why) {
 }
 
 // Answer answers a Question, or a part of it.
-func (d *Desk) Answer(conn, number uint64, ok bool, b []byte, last bool) error {
+func (d *Server) Answer(conn, number uint64, ok bool, b []byte, last bool) error {
 	if len(b) > MaxBytes {
 		return fmt.Errorf("answer a client: %d bytes: want parts of up to %d", len(b), MaxBytes)
 	}
@@ -341,26 +341,26 @@ func (d *Desk) Answer(conn, number uint64, ok bool, b []byte, last bool) error {
 }
 
 // send sends a frame to the client of a session, if it has a connection.
-func (d *Desk) send(s *session, f *Frame) {
+func (d *Server) send(s *session, f *Frame) {
 	if s.conn != 0 {
 		d.put(s.conn, f, false)
 	}
 }
 
-func (d *Desk) bye(conn uint64, why Why, last bool) {
+func (d *Server) bye(conn uint64, why Why, last bool) {
 	d.put(conn, &Frame{Kind: Bye, Why: why, Nodes: d.nodes()}, last)
 }
 
-func (d *Desk) nodes() []string { return d.Nodes[:min(len(d.Nodes), MaxNodes)] }
+func (d *Server) nodes() []string { return d.Nodes[:min(len(d.Nodes), MaxNodes)] }
 
-func (d *Desk) put(conn uint64, f *Frame, last bool) {
+func (d *Server) put(conn uint64, f *Frame, last bool) {
 	from := len(d.Out.arena)
 	d.Out.arena = f.AppendTo(d.Out.arena)
 	d.Out.Frames = append(d.Out.Frames, Sent{conn, d.Out.arena[from:len(d.Out.arena):len(d.Out.arena)], last})
 }
 
-// A Client is a session, for people.
-type Client struct {
+// A ClientInfo is a session, for people.
+type ClientInfo struct {
 	Session      uint64
 	Name         string // what the client calls itself
 	Conn         uint64 // 0 if it has no connection at present
@@ -369,23 +369,23 @@ type Client struct {
 }
 
 // Each tells all sessions.
-func (d *Desk) Each(f func(Client)) {
+func (d *Server) Each(f func(ClientInfo)) {
 	for _, s := range d.all {
 		f(s.tell())
 	}
 }
 
 // Find tells one.
-func (d *Desk) Find(session uint64) (Client, bool) {
+func (d *Server) Find(session uint64) (ClientInfo, bool) {
 	s := d.sessions[session]
 	if s == nil {
-		return Client{}, false
+		return ClientInfo{}, false
 	}
 	return s.tell(), true
 }
 
-func (s *session) tell() Client {
-	c := Client{Session: s.id, Name: s.name, Conn: s.conn, Since: s.since, Until: s.until}
+func (s *session) tell() ClientInfo {
+	c := ClientInfo{Session: s.id, Name: s.name, Conn: s.conn, Since: s.since, Until: s.until}
 	for r := s.first; r != nil; r = r.next {
 		switch r.state {
 		case held:

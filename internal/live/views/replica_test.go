@@ -64,10 +64,10 @@ func (s *script) Flush() (LogOut, error) {
 
 // clerk returns one that leads three members, with itself as the only voter, and
 // its log.
-func clerk(t *testing.T) (*Clerk, *script) {
+func clerk(t *testing.T) (*Replica, *script) {
 	t.Helper()
 	s := &script{t: t, record: born(t, 3, 1), lead: Lead{Leader: 64, Term: 1, Serves: true, Voters: []uint64{64}, Settled: true}}
-	c, err := OpenClerk(ClerkConfig{Logs: s})
+	c, err := OpenClerk(ReplicaConfig{Logs: s})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func clerk(t *testing.T) (*Clerk, *script) {
 }
 
 // hears brings a message to a clerk.
-func (c *Clerk) hears(t *testing.T, now member.Instant, from string, m Message) {
+func (c *Replica) hears(t *testing.T, now member.Instant, from string, m Message) {
 	t.Helper()
 	m.Cluster = 9
 	if err := c.Receive(now, from, m.AppendTo(nil)); err != nil {
@@ -248,10 +248,10 @@ func TestClerkProposes(t *testing.T) {
 
 // A voter needs a state.
 func TestClerkWithoutState(t *testing.T) {
-	if _, err := OpenClerk(ClerkConfig{Logs: &stateless{}}); err == nil {
+	if _, err := OpenClerk(ReplicaConfig{Logs: &stateless{}}); err == nil {
 		t.Error("a voter starts without a state")
 	}
-	if _, err := OpenClerk(ClerkConfig{Logs: &stateless{err: errors.New("rotten")}}); err == nil {
+	if _, err := OpenClerk(ReplicaConfig{Logs: &stateless{err: errors.New("rotten")}}); err == nil {
 		t.Error("a voter starts from a damaged state")
 	}
 }

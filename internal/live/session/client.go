@@ -10,9 +10,9 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// A GuestConfig says who a client is and which nodes it knows. Zeros stand for what
+// A ClientConfig says who a client is and which nodes it knows. Zeros stand for what
 // is usual.
-type GuestConfig struct {
+type ClientConfig struct {
 	Name     string      // what it calls itself, for people
 	Nodes    []string    // addresses, of one node at least; nodes tell of others
 	Length   member.Span // how long its session may be silent; at most a lease of the nodes, which is usual
@@ -24,7 +24,7 @@ type GuestConfig struct {
 	Seed     uint64      // drawn by the host: so that not all clients come back at the same time
 }
 
-func (c GuestConfig) usual() GuestConfig {
+func (c ClientConfig) usual() ClientConfig {
 	c.Dial = cmp.Or(c.Dial, 2*member.Second)
 	c.Retry = cmp.Or(c.Retry, 20*member.Millisecond)
 	c.MaxRetry = max(c.Retry, cmp.Or(c.MaxRetry, member.Second))
@@ -39,12 +39,12 @@ var (
 	ErrRequests = errors.New("too many requests at once: wait until some have ended")
 )
 
-// A Guest is a client of the cluster: it keeps a session with a node, and asks in it
+// A Client is a client of the cluster: it keeps a session with a node, and asks in it
 // for what the applications of its process want. Its methods are called one at a
 // time. What it wants done is in Out, to be taken after each of them.
-type Guest struct {
-	Out    GuestOut
-	config GuestConfig
+type Client struct {
+	Out    ClientOut
+	config ClientConfig
 	now    member.Instant
 	chance uint64
 
@@ -89,8 +89,8 @@ type renewal struct {
 	at     member.Instant
 }
 
-// GuestOut is what a guest wants done. Whoever takes it resets it.
-type GuestOut struct {
+// ClientOut is what a guest wants done. Whoever takes it resets it.
+type ClientOut struct {
 	Dial    Dial     // if not the zero one: close the connection, if there is one, and open this one
 	Frames  [][]byte // to be sent on the connection, in this order; valid until Out is reset
 	Events  []Event  // to be told to applications
@@ -100,7 +100,7 @@ type GuestOut struct {
 }
 
 // Reset empties it.
-func (o *GuestOut) Reset() {
+func (o *ClientOut) Reset() {
 	o.Dial = Dial{}
 	o.Frames, o.Events, o.Answers, o.arena = o.Frames[:0], o.Events[:0], o.Answers[:0], o.arena[:0]
 }
@@ -134,8 +134,8 @@ const (
 	Again                    // it waits, has lost its place, and is asked for again in another session
 )
 
-// NewGuest makes a guest, which wants to dial at once.
-func NewGuest(now member.Instant, c GuestConfig) (*Guest, error) {
+// NewClient makes a guest, which wants to dial at once.
+func NewClient(now member.Instant, c ClientConfig) (*Client, error) {
 	if len(c.Nodes) == 0 || len(c.Nodes) > MaxNodes {
 		return nil, fmt.Errorf("a client that knows %d nodes: want the addresses of 1 to %d", len(c.Nodes), MaxNodes)
 	}
@@ -145,21 +145,21 @@ func NewGuest(now member.Instant, c GuestConfig) (*Guest, error) {
 	if c.Length < 0 || c.Length > member.MaxSpan {
 		return nil, fmt.Errorf("a session of %v: want up to 24h", c.Length)
 	}
-	g := &Guest{config: c.usual(), now: now, chance: c.Seed, nodes: slices.Clone(c.Nodes), soonest: member.Never, alone: now}
+	g := &Client{config: c.usual(), now: now, chance: c.Seed, nodes: slices.Clone(c.Nodes), soonest: member.Never, alone: now}
 	g.dial()
 	g.end()
 	return g, nil
 }
 
 // Wake tells that time has passed. It is to be called when Out.Wake has come.
-func (g *Guest) Wake(now member.Instant) {
+func (g *Client) Wake(now member.Instant) {
 	g.begin(now)
 	g.end()
 }
 
 // begin is called before anything is done: it does what time brings. The session ends
 // when the guest's own clock says so, before anything else that comes can prolong it.
-func (g *Guest) begin(now member.Instant) {
+func (g *Client) begin(now member.Instant) {
 	g.now = max(g.now, now)
 	if g.session != 0 && g.now >= g.limit() {
 		g.over(member.Session)
@@ -178,7 +178,7 @@ func (g *Guest) begin(now member.Instant) {
 }
 
 // end is called when all is done: it says what is due, and when to be woken.
-func (g *Guest) end() {
+func (g *Client) end() {
 	if g.parting && !g.granted() {
 		g.move()
 	}
@@ -204,10 +204,10 @@ func (g *Guest) end() {
 
 // limit is when all that is held is lost, unless the session is prolonged before: some
 // time before others can have it, so that who has looked just before may still act.
-func (g *Guest) limit() member.Instant { return g.until - member.Instant(g.act) }
+func (g *Client) limit() member.Instant { return g.until - member.Instant(g.act) }
 
 // silent is when the connection counts as broken, unless something is answered.
-func (g *Guest) silent() member.Instant {
+func (g *Client) silent() member.Instant {
 	if len(g.renews) == 0 {
 		return member.Never
 	}
@@ -216,20 +216,20 @@ func (g *Guest) silent() member.Instant {
 
 // renew prolongs the session. Its time will count from now, which is before it is
 // sent.
-func (g *Guest) renew() {
+func (g *Client) renew() {
 	g.renewAt = g.now + member.Instant(g.length/5)
 	g.send(&Frame{Kind: Renew, Number: g.count()})
 }
 
 // count numbers a renewal.
-func (g *Guest) count() uint64 {
+func (g *Client) count() uint64 {
 	g.renewal++
 	g.renews = append(g.renews, renewal{g.renewal, g.now})
 	return g.renewal
 }
 
 // renewed takes the answer to a renewal.
-func (g *Guest) renewed(number uint64, span member.Span) {
+func (g *Client) renewed(number uint64, span member.Span) {
 	i := slices.IndexFunc(g.renews, func(r renewal) bool { return r.number == number })
 	if i < 0 {
 		return // it is of another connection, or never was
@@ -247,7 +247,7 @@ func (g *Guest) renewed(number uint64, span member.Span) {
 // over ends the session: what is held in it is lost, and what waits is asked for in
 // the next one. The node need not hear of it: who has looked at its clock just before
 // may still act, until the session is over there.
-func (g *Guest) over(why member.Cause) {
+func (g *Client) over(why member.Cause) {
 	g.drop(func(t *task) bool {
 		g.tell(Event{Request: t.number, Kind: Taken, Token: t.token, Cause: why})
 		return false
@@ -261,7 +261,7 @@ func (g *Guest) over(why member.Cause) {
 }
 
 // drop ends the session for all requests. What is held is kept if keep says so.
-func (g *Guest) drop(keep func(t *task) bool) {
+func (g *Client) drop(keep func(t *task) bool) {
 	g.session, g.renews, g.hello = 0, g.renews[:0], 0
 	g.alone = g.now
 	g.requests = slices.DeleteFunc(g.requests, func(t *task) bool {
@@ -283,7 +283,7 @@ func (g *Guest) drop(keep func(t *task) bool) {
 
 // Close ends the session, and with it all that is held and waited for. It says that
 // the applications of this process have stopped: they must have.
-func (g *Guest) Close(now member.Instant) {
+func (g *Client) Close(now member.Instant) {
 	g.begin(now)
 	for _, t := range g.requests {
 		switch t.state {
@@ -304,7 +304,7 @@ func (g *Guest) Close(now member.Instant) {
 
 // Ask asks the node something that is no business of sessions: see Out.Answers. It
 // reports false if there is no node now.
-func (g *Guest) Ask(number, what uint64, b []byte) bool {
+func (g *Client) Ask(number, what uint64, b []byte) bool {
 	if g.phase != open || len(b) > MaxBytes {
 		return false
 	}
@@ -314,13 +314,13 @@ func (g *Guest) Ask(number, what uint64, b []byte) bool {
 
 // Session returns the session, 0 if there is none; the node that it is with, or that
 // is tried; and whether there is a connection.
-func (g *Guest) Session() (session uint64, node string, connected bool) {
+func (g *Client) Session() (session uint64, node string, connected bool) {
 	return g.session, g.nodes[g.at], g.phase == open
 }
 
-func (g *Guest) tell(e Event) { g.Out.Events = append(g.Out.Events, e) }
+func (g *Client) tell(e Event) { g.Out.Events = append(g.Out.Events, e) }
 
-func (g *Guest) send(f *Frame) {
+func (g *Client) send(f *Frame) {
 	from := len(g.Out.arena)
 	g.Out.arena = f.AppendTo(g.Out.arena)
 	g.Out.Frames = append(g.Out.Frames, g.Out.arena[from:len(g.Out.arena):len(g.Out.arena)])

@@ -9,8 +9,8 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// A Blow is a strike that did happen, in words: only the run knows whom it found.
-type Blow struct {
+// A StruckFault is a strike that did happen, in words: only the run knows whom it found.
+type StruckFault struct {
 	At   member.Span
 	Kind string
 	Text string
@@ -29,12 +29,12 @@ func (w *world) recount(s *Strike, id algorithm.ID) {
 // faultField is what notes have that tell a strike.
 const faultField = "fault"
 
-// Blows returns the strikes that happened in a recorded run.
-func Blows(t *trace.Trace) []Blow {
-	var all []Blow
+// StruckFaults returns the strikes that happened in a recorded run.
+func StruckFaults(t *trace.Trace) []StruckFault {
+	var all []StruckFault
 	for i := range t.Events {
 		if e := &t.Events[i]; e.Kind == trace.Note && len(e.Fields) > 0 && e.Fields[0].Name == faultField {
-			all = append(all, Blow{member.Span(e.At), e.Fields[0].Value, e.Name})
+			all = append(all, StruckFault{member.Span(e.At), e.Fields[0].Value, e.Name})
 		}
 	}
 	return all

@@ -12,7 +12,7 @@ import (
 // A pair is a guest and a node, with a connection between them that takes no time.
 type pair struct {
 	*node
-	g      *Guest
+	g      *Client
 	conn   uint64 // of the node's
 	dials  []Dial
 	up     bool // there is a connection
@@ -21,13 +21,13 @@ type pair struct {
 	stuck  [][]byte // what the node has said meanwhile
 }
 
-func newPair(t testing.TB, c GuestConfig) *pair {
+func newPair(t testing.TB, c ClientConfig) *pair {
 	p := &pair{node: newNode(t)}
 	if c.Nodes == nil {
 		c.Nodes = []string{"a", "b"}
 	}
 	var err error
-	if p.g, err = NewGuest(p.now, c); err != nil {
+	if p.g, err = NewClient(p.now, c); err != nil {
 		t.Fatal(err)
 	}
 	p.settle()
@@ -128,7 +128,7 @@ func (p *pair) wants(what string, r uint64, want ...EventKind) Event {
 }
 
 func TestGuest(t *testing.T) {
-	p := newPair(t, GuestConfig{})
+	p := newPair(t, ClientConfig{})
 	early := p.lock("a", Opts{}) // there is no connection yet
 	p.connect()
 	p.wants("asked early", early, Granted)
@@ -172,7 +172,7 @@ func TestGuest(t *testing.T) {
 
 // A session goes on over a broken connection, with what is held and what waits.
 func TestGuestResumes(t *testing.T) {
-	p := newPair(t, GuestConfig{})
+	p := newPair(t, ClientConfig{})
 	p.connect()
 	one, two, three := p.lock("a", Opts{}), p.lock("a", Opts{}), p.lock("b", Opts{})
 	p.wants("held", one, Granted)
@@ -202,7 +202,7 @@ func TestGuestResumes(t *testing.T) {
 // What is granted and not wanted, since the guest has heard before that it was over,
 // is let go of.
 func TestGuestUnwanted(t *testing.T) {
-	p := newPair(t, GuestConfig{})
+	p := newPair(t, ClientConfig{})
 	p.connect()
 	b := (&Frame{Kind: Held, Number: 99, Token: member.Token{Epoch: 1, Count: 1}}).AppendTo(nil)
 	if err := p.g.Receive(p.now, p.g.conn, b); err != nil {
@@ -218,7 +218,7 @@ func TestGuestUnwanted(t *testing.T) {
 
 // What was lost without a connection is reported as lost, even if the lock is free again.
 func TestGuestChecks(t *testing.T) {
-	p := newPair(t, GuestConfig{})
+	p := newPair(t, ClientConfig{})
 	p.connect()
 	one := p.lock("a", Opts{})
 	p.told(one)
@@ -238,7 +238,7 @@ func TestGuestChecks(t *testing.T) {
 // When the guest's own time is over all is lost, whatever comes later; and what waits
 // is asked for in a new session.
 func TestGuestOver(t *testing.T) {
-	p := newPair(t, GuestConfig{})
+	p := newPair(t, ClientConfig{})
 	p.connect()
 	one, two := p.lock("a", Opts{}), p.lock("a", Opts{})
 	p.told(one)
@@ -275,7 +275,7 @@ func TestGuestOver(t *testing.T) {
 
 // A session that is over before the guest hears of it is not begun again at once.
 func TestGuestWelcomedTooLate(t *testing.T) {
-	p := newPair(t, GuestConfig{})
+	p := newPair(t, ClientConfig{})
 	p.deaf = true
 	p.connect()
 	p.now += member.Instant(settings().Lease)
@@ -289,7 +289,7 @@ func TestGuestWelcomedTooLate(t *testing.T) {
 
 // A guest's time counts from before it asked, and is nested in the node's lease.
 func TestGuestNested(t *testing.T) {
-	p := newPair(t, GuestConfig{})
+	p := newPair(t, ClientConfig{})
 	p.connect()
 	p.pass(settings().Lease)
 	p.mute = true // from now on the node's lease is not renewed
@@ -308,7 +308,7 @@ func TestGuestNested(t *testing.T) {
 // A node that was started anew does not know the session. What is held is held for
 // what is left of its time, and not for longer.
 func TestGuestNodeStartsAnew(t *testing.T) {
-	p := newPair(t, GuestConfig{})
+	p := newPair(t, ClientConfig{})
 	p.connect()
 	one, two, other := p.lock("a", Opts{}), p.lock("a", Opts{}), p.lock("b", Opts{})
 	p.told(one)
@@ -347,7 +347,7 @@ func TestGuestNodeStartsAnew(t *testing.T) {
 // only when its time is over.
 func TestGuestGoesElsewhere(t *testing.T) {
 	for _, holds := range []bool{false, true} {
-		p := newPair(t, GuestConfig{Retry: 5 * ms, MaxRetry: 10 * ms, Dial: 20 * ms})
+		p := newPair(t, ClientConfig{Retry: 5 * ms, MaxRetry: 10 * ms, Dial: 20 * ms})
 		p.connect()
 		r := p.lock("a", Opts{})
 		if end := p.g.limit(); holds {
@@ -374,7 +374,7 @@ func TestGuestGoesElsewhere(t *testing.T) {
 
 // A node that leaves: who waits goes elsewhere at once, who holds when it has let go.
 func TestGuestOfALeaver(t *testing.T) {
-	p := newPair(t, GuestConfig{})
+	p := newPair(t, ClientConfig{})
 	p.d.Nodes = []string{"a", "c"}
 	p.connect()
 	one, two := p.lock("a", Opts{}), p.lock("a", Opts{})
@@ -397,7 +397,7 @@ func TestGuestOfALeaver(t *testing.T) {
 
 // Requests end by their own clock, with a node and without.
 func TestGuestLimits(t *testing.T) {
-	p := newPair(t, GuestConfig{Patience: 3 * member.Second})
+	p := newPair(t, ClientConfig{Patience: 3 * member.Second})
 	lone := p.lock("a", Opts{})
 	limited := p.lock("a", Opts{Wait: 50 * ms})
 	p.pass(50*ms - 1)
@@ -425,7 +425,7 @@ func TestGuestLimits(t *testing.T) {
 
 // However patient a client is, it is patient.
 func TestGuestWaitsForEver(t *testing.T) {
-	p := newPair(t, GuestConfig{Patience: math.MaxInt64})
+	p := newPair(t, ClientConfig{Patience: math.MaxInt64})
 	lone := p.lock("a", Opts{})
 	p.pass(3600 * member.Second)
 	p.wants("not yet", lone)
@@ -433,7 +433,7 @@ func TestGuestWaitsForEver(t *testing.T) {
 
 // Questions that are no business of sessions go through.
 func TestAsk(t *testing.T) {
-	p := newPair(t, GuestConfig{})
+	p := newPair(t, ClientConfig{})
 	if p.g.Ask(1, 2, nil) {
 		t.Error("asked without a node")
 	}
@@ -464,8 +464,8 @@ func TestAsk(t *testing.T) {
 }
 
 func TestGuestConfig(t *testing.T) {
-	for _, c := range []GuestConfig{{}, {Nodes: make([]string, MaxNodes+1)}, {Nodes: []string{"a"}, Name: string(make([]byte, MaxLabel+1))}, {Nodes: []string{"a"}, Length: -1}} {
-		if _, err := NewGuest(0, c); err == nil {
+	for _, c := range []ClientConfig{{}, {Nodes: make([]string, MaxNodes+1)}, {Nodes: []string{"a"}, Name: string(make([]byte, MaxLabel+1))}, {Nodes: []string{"a"}, Length: -1}} {
+		if _, err := NewClient(0, c); err == nil {
 			t.Errorf("%+v is taken", c)
 		}
 	}

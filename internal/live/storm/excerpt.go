@@ -18,7 +18,7 @@ func Closeup(t *trace.Trace) *trace.Trace {
 		return t
 	}
 	read, who := culprit(t, notes)
-	c := closeup{t: t, section: t.Events[read].Section, lane: make([]algorithm.ID, t.N)}
+	c := excerpt{t: t, section: t.Events[read].Section, lane: make([]algorithm.ID, t.N)}
 	c.choose(notes, read)
 	c.mark(notes)
 	short := *t
@@ -30,7 +30,7 @@ func Closeup(t *trace.Trace) *trace.Trace {
 }
 
 // A closeup picks what matters to a branch.
-type closeup struct {
+type excerpt struct {
 	t       *trace.Trace
 	section string
 	lane    []algorithm.ID // by the lanes of the run; 0 for those that are left out, which the store is not
@@ -39,7 +39,7 @@ type closeup struct {
 }
 
 // choose chooses the lanes: the store, and all who were there since.
-func (c *closeup) choose(notes []int, read int) {
+func (c *excerpt) choose(notes []int, read int) {
 	there := make([]bool, c.t.N)
 	for _, i := range notes {
 		if at := slices.Index(c.t.Names, c.t.Events[i].Fields[0].Value); i >= read && at >= 0 {
@@ -57,7 +57,7 @@ func (c *closeup) choose(notes []int, read int) {
 
 // mark notes which messages came too late: what the store has just received when
 // it says so.
-func (c *closeup) mark(notes []int) {
+func (c *excerpt) mark(notes []int) {
 	for _, i := range notes {
 		if !isLate(&c.t.Events[i]) {
 			continue
@@ -72,7 +72,7 @@ func (c *closeup) mark(notes []int) {
 }
 
 // begin returns where the one has asked the bank who reads there.
-func (c *closeup) begin(read, who int) int {
+func (c *excerpt) begin(read, who int) int {
 	for i := read; i >= 0; i-- {
 		if e := &c.t.Events[i]; e.Kind == trace.Send && int(e.Proc) == who && e.Peer == storeID && e.Section == c.section {
 			if i > 0 && c.t.Events[i-1].Kind == trace.Enter && int(c.t.Events[i-1].Proc) == who {
@@ -89,7 +89,7 @@ func (c *closeup) begin(read, who int) int {
 const roomForLast = 4
 
 // events returns what is shown. What happened at the same time still does.
-func (c *closeup) events(begin int) []trace.Event {
+func (c *excerpt) events(begin int) []trace.Event {
 	var all []trace.Event
 	step, last, end := int64(-1), int64(-1), c.t.Events[len(c.t.Events)-1].At
 	for i := begin; i < len(c.t.Events); i++ {
@@ -113,7 +113,7 @@ func (c *closeup) events(begin int) []trace.Event {
 
 // shorten leaves out of an event what all of them have, so that there is room for
 // what it is about.
-func (c *closeup) shorten(e *trace.Event) {
+func (c *excerpt) shorten(e *trace.Event) {
 	e.Section = ""
 	if slices.Contains(c.stale, e.Msg) {
 		e.Name = staleMark + " " + e.Name
@@ -124,7 +124,7 @@ func (c *closeup) shorten(e *trace.Event) {
 }
 
 // moved returns where a lane is now.
-func (c *closeup) moved(p algorithm.ID) algorithm.ID {
+func (c *excerpt) moved(p algorithm.ID) algorithm.ID {
 	if p == algorithm.None || p == storeID {
 		return min(p, 0)
 	}
@@ -132,7 +132,7 @@ func (c *closeup) moved(p algorithm.ID) algorithm.ID {
 }
 
 // shows reports whether an event is shown.
-func (c *closeup) shows(e *trace.Event) bool {
+func (c *excerpt) shows(e *trace.Event) bool {
 	switch e.Kind {
 	case trace.Violation:
 		return true

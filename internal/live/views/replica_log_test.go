@@ -10,7 +10,7 @@ import (
 func TestClerkShows(t *testing.T) {
 	var indexes, epochs []uint64
 	s := &script{t: t, record: born(t, 3, 1)}
-	c, err := OpenClerk(ClerkConfig{Logs: s, Seen: func(index uint64, r *Record) {
+	c, err := OpenClerk(ReplicaConfig{Logs: s, Seen: func(index uint64, r *Record) {
 		indexes, epochs = append(indexes, index), append(epochs, r.Epoch)
 	}})
 	if err != nil {
@@ -60,11 +60,11 @@ func TestClerkIsNotOpened(t *testing.T) {
 		"it does not know whose": &failing{script: good, id: 64, identity: planted},
 		"it cannot be opened":    &failing{script: good, id: 64, open: planted},
 	} {
-		if c, err := OpenClerk(ClerkConfig{Logs: s}); err == nil || c != nil {
+		if c, err := OpenClerk(ReplicaConfig{Logs: s}); err == nil || c != nil {
 			t.Errorf("%s: opened", what)
 		}
 	}
-	if _, err := OpenClerk(ClerkConfig{Logs: &failing{script: good, id: 64}}); err != nil {
+	if _, err := OpenClerk(ReplicaConfig{Logs: &failing{script: good, id: 64}}); err != nil {
 		t.Error(err)
 	}
 }
@@ -218,7 +218,7 @@ func TestClerkRevotes(t *testing.T) {
 // A log that has taken something is asked what comes of it, though it refuses something
 // else.
 func TestClerkAsksAgain(t *testing.T) {
-	for _, out := range []WardenOut{{Read: 1}, {Read: 1, Revote: []uint64{1}}, {Read: 1, HandOver: 1}} {
+	for _, out := range []LeaderOut{{Read: 1}, {Read: 1, Revote: []uint64{1}}, {Read: 1, HandOver: 1}} {
 		c, s := clerk(t)
 		c.log = &letters{script: s, noOrder: true}
 		if !c.ask(&out) {

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Sessions are all links of one member, from epoch to epoch. Whoever has the
+// Links are all links of one member, from epoch to epoch. Whoever has the
 // connections tells it when they come and go, hands in the packets that arrive,
 // and sends those that Next returns, after every call of another method and at
 // the instant that Wake says:
@@ -19,15 +19,15 @@ import (
 // A frame arrives once, in order, in the epoch in which it was sent, or never if
 // the epoch ends first. Packets of an older epoch are dropped; of a newer one
 // they are kept, up to a bound, and not confirmed until it is installed.
-type Sessions struct {
+type Links struct {
 	me     uint64
-	limits SessionLimits
+	limits LinkLimits
 	epoch  uint64
 	newer  uint64
-	now    Instant        // the latest that was heard of
-	peers  []*sessionPeer // by incarnation
-	turn   int            // whose packet is next
-	ended  []LinkEnd      // that Ended has not returned yet
+	now    Instant     // the latest that was heard of
+	peers  []*linkPeer // by incarnation
+	turn   int         // whose packet is next
+	ended  []LinkEnd   // that Ended has not returned yet
 }
 
 // A LinkEnd is a link that has ended before its view.
@@ -36,9 +36,9 @@ type LinkEnd struct {
 	Why  error
 }
 
-// SessionLimits bound what sessions keep and how long they wait. What is 0 has
+// LinkLimits bound what sessions keep and how long they wait. What is 0 has
 // its usual value.
-type SessionLimits struct {
+type LinkLimits struct {
 	Bytes    int  // that are kept for a peer that has not confirmed them: 256 MiB
 	Window   int  // bytes kept for a peer above which no bulk frames are sent, at most half of Bytes: 1 MiB
 	Early    int  // bytes kept of a peer's packets of a newer epoch: 1 MiB
@@ -46,9 +46,9 @@ type SessionLimits struct {
 	Complain Span // after which a peer with whom no exchange works is complained about: 5 s
 }
 
-func (l SessionLimits) usual() SessionLimits {
+func (l LinkLimits) usual() LinkLimits {
 	bytes := cmp.Or(max(0, l.Bytes), 256<<20)
-	return SessionLimits{
+	return LinkLimits{
 		Bytes: bytes, Window: min(cmp.Or(max(0, l.Window), 1<<20), max(1, bytes/2)), Early: cmp.Or(max(0, l.Early), 1<<20),
 		Patience: cmp.Or(max(0, l.Patience), 200*Millisecond), Complain: cmp.Or(max(0, l.Complain), 5*Second),
 	}
@@ -59,7 +59,7 @@ const maxStrangers = MaxMembers
 
 // A sessionPeer is an incarnation that is a member, or connected, or both, or
 // has sent something of a newer epoch.
-type sessionPeer struct {
+type linkPeer struct {
 	inc   uint64
 	up    bool
 	link  *Link   // nil if it is no member
@@ -76,15 +76,15 @@ type earlyPackets struct {
 	packets []byte // each after its length
 }
 
-// NewSessions makes the sessions of an incarnation that has installed no view.
-func NewSessions(me uint64, limits SessionLimits) *Sessions {
-	return &Sessions{me: me, limits: limits.usual()}
+// NewLinks makes the sessions of an incarnation that has installed no view.
+func NewLinks(me uint64, limits LinkLimits) *Links {
+	return &Links{me: me, limits: limits.usual()}
 }
 
 // Install begins the links of a view. Those of the view before end, with all
 // that they kept, in the same step. Call Early when what must be sent first has
 // been sent.
-func (s *Sessions) Install(now Instant, v View) error {
+func (s *Links) Install(now Instant, v View) error {
 	if v.Epoch <= s.epoch {
 		return fmt.Errorf("epoch %d cannot be installed after %d: drop the view, it is old", v.Epoch, s.epoch)
 	}
@@ -120,7 +120,7 @@ func (s *Sessions) Install(now Instant, v View) error {
 }
 
 // begin makes the link of a member.
-func (s *Sessions) begin(p *sessionPeer) {
+func (s *Links) begin(p *linkPeer) {
 	p.link = NewLink(s.epoch, s.me, p.inc, s.limits.Bytes, s.limits.Patience)
 	p.link.prompt = min(p.link.prompt, s.limits.Window/2)
 	if p.up {
@@ -130,15 +130,15 @@ func (s *Sessions) begin(p *sessionPeer) {
 }
 
 // prune forgets those with whom there is nothing.
-func (s *Sessions) prune() {
-	s.peers = slices.DeleteFunc(s.peers, func(p *sessionPeer) bool {
+func (s *Links) prune() {
+	s.peers = slices.DeleteFunc(s.peers, func(p *linkPeer) bool {
 		return p.link == nil && !p.up && p.early.epoch <= s.epoch
 	})
 }
 
 // Up tells that there is a new connection with an incarnation, which need not be
 // a member yet. If it replaces one, Down need not be said before.
-func (s *Sessions) Up(now Instant, peer uint64) {
+func (s *Links) Up(now Instant, peer uint64) {
 	s.hear(now)
 	if peer == s.me || peer == 0 {
 		return
@@ -151,7 +151,7 @@ func (s *Sessions) Up(now Instant, peer uint64) {
 }
 
 // Down tells that there is no connection with an incarnation any more.
-func (s *Sessions) Down(now Instant, peer uint64) {
+func (s *Links) Down(now Instant, peer uint64) {
 	s.hear(now)
 	p := s.find(peer)
 	if p == nil {
@@ -167,7 +167,7 @@ func (s *Sessions) Down(now Instant, peer uint64) {
 // Send takes a frame for another member of the present view. It copies the bytes.
 // It drops a frame for any other incarnation, or for one whose link has ended. If
 // the link is full it ends: see Ended.
-func (s *Sessions) Send(to uint64, frame []byte) {
+func (s *Links) Send(to uint64, frame []byte) {
 	p := s.find(to)
 	if p == nil || p.link == nil || p.link.over != nil {
 		return
@@ -179,7 +179,7 @@ func (s *Sessions) Send(to uint64, frame []byte) {
 
 // Room reports whether bulk frames may be sent to a member: little of what was
 // sent to it is unconfirmed. It may become true whenever a packet is received.
-func (s *Sessions) Room(to uint64) bool {
+func (s *Links) Room(to uint64) bool {
 	p := s.find(to)
 	return p != nil && p.link != nil && p.link.over == nil && p.link.unconfirmed() < s.limits.Window
 }
@@ -188,7 +188,7 @@ func (s *Sessions) Room(to uint64) bool {
 // full, or the member has refused a frame. Nothing is sent or received on them
 // until the next view, and Complaints names their peers. Links that end because a
 // new view is installed are not among them.
-func (s *Sessions) Ended() []LinkEnd {
+func (s *Links) Ended() []LinkEnd {
 	ended := s.ended
 	s.ended = nil
 	return ended
@@ -198,7 +198,7 @@ func (s *Sessions) Ended() []LinkEnd {
 // must not keep the frame; it may call Send and Install. If f fails, the link ends:
 // see Ended. An error wraps ErrPacket or ErrStranger: the host must close the
 // connection, and the link stays as it was.
-func (s *Sessions) Receive(now Instant, packet []byte, f func(from uint64, frame []byte) error) error {
+func (s *Links) Receive(now Instant, packet []byte, f func(from uint64, frame []byte) error) error {
 	s.hear(now)
 	var k linkPacket
 	if err := k.parse(packet); err != nil {
@@ -225,7 +225,7 @@ func (s *Sessions) Receive(now Instant, packet []byte, f func(from uint64, frame
 // Early calls f with the frames of the present epoch that came before it was
 // installed. The host calls it once after Install; otherwise the packets of each
 // peer wait for its next one. If f fails, the link ends: see Ended.
-func (s *Sessions) Early(now Instant, f func(from uint64, frame []byte) error) {
+func (s *Links) Early(now Instant, f func(from uint64, frame []byte) error) {
 	s.hear(now)
 	for i := 0; i < len(s.peers); i++ {
 		s.handOut(s.peers[i], f)
@@ -234,11 +234,11 @@ func (s *Sessions) Early(now Instant, f func(from uint64, frame []byte) error) {
 
 // Newer returns the highest epoch that somebody has sent a packet of, if it is
 // above the present one: its view is to be fetched. Otherwise it returns 0.
-func (s *Sessions) Newer() uint64 { return s.newer }
+func (s *Links) Newer() uint64 { return s.newer }
 
 // Next appends the next packet that is to be sent now to b, and says to whom.
 // Peers take turns, in the order of their incarnations.
-func (s *Sessions) Next(now Instant, b []byte) (to uint64, packet []byte, ok bool) {
+func (s *Links) Next(now Instant, b []byte) (to uint64, packet []byte, ok bool) {
 	s.hear(now)
 	for range s.peers {
 		if s.turn >= len(s.peers) {
@@ -257,7 +257,7 @@ func (s *Sessions) Next(now Instant, b []byte) (to uint64, packet []byte, ok boo
 
 // Wake returns when Next is to be called, if nothing happens before: no later
 // than now if it has not said yet that there is nothing more.
-func (s *Sessions) Wake() Instant {
+func (s *Links) Wake() Instant {
 	at := Never
 	for _, p := range s.peers {
 		if p.link == nil {
@@ -279,7 +279,7 @@ func (s *Sessions) Wake() Instant {
 //
 // Complaints may be one-sided: where only one direction works, it is the end
 // that gets no answers which complains.
-func (s *Sessions) Complaints(now Instant) []uint64 {
+func (s *Links) Complaints(now Instant) []uint64 {
 	s.hear(now)
 	var all []uint64
 	for _, p := range s.peers {
@@ -291,30 +291,30 @@ func (s *Sessions) Complaints(now Instant) []uint64 {
 }
 
 // hear keeps time from going back.
-func (s *Sessions) hear(now Instant) { s.now = max(s.now, now) }
+func (s *Links) hear(now Instant) { s.now = max(s.now, now) }
 
 // place returns where an incarnation is among the peers, or would be.
-func (s *Sessions) place(inc uint64) (int, bool) {
-	return slices.BinarySearchFunc(s.peers, inc, func(p *sessionPeer, inc uint64) int { return cmp.Compare(p.inc, inc) })
+func (s *Links) place(inc uint64) (int, bool) {
+	return slices.BinarySearchFunc(s.peers, inc, func(p *linkPeer, inc uint64) int { return cmp.Compare(p.inc, inc) })
 }
 
-func (s *Sessions) find(inc uint64) *sessionPeer {
+func (s *Links) find(inc uint64) *linkPeer {
 	if i, ok := s.place(inc); ok {
 		return s.peers[i]
 	}
 	return nil
 }
 
-func (s *Sessions) add(inc uint64) *sessionPeer {
+func (s *Links) add(inc uint64) *linkPeer {
 	i, ok := s.place(inc)
 	if !ok {
-		s.peers = slices.Insert(s.peers, i, &sessionPeer{inc: inc, since: Never})
+		s.peers = slices.Insert(s.peers, i, &linkPeer{inc: inc, since: Never})
 	}
 	return s.peers[i]
 }
 
 // take gives a packet of the present epoch to its link.
-func (s *Sessions) take(p *sessionPeer, k *linkPacket, f func(uint64, []byte) error) error {
+func (s *Links) take(p *linkPeer, k *linkPacket, f func(uint64, []byte) error) error {
 	l := p.link
 	var refused error
 	worked, err := l.take(s.now, k, func(frame []byte) error {
@@ -338,7 +338,7 @@ func (s *Sessions) take(p *sessionPeer, k *linkPacket, f func(uint64, []byte) er
 
 // watch looks whether all is well with a peer. It owes us nothing, or since now,
 // or longer if nothing has worked.
-func (p *sessionPeer) watch(now Instant, worked bool) {
+func (p *linkPeer) watch(now Instant, worked bool) {
 	switch {
 	case p.link == nil || p.up && !p.link.waits():
 		p.since = Never
@@ -349,7 +349,7 @@ func (p *sessionPeer) watch(now Instant, worked bool) {
 
 // keep keeps a packet of a newer epoch. Only one epoch is kept of each peer, the
 // newest: it has left the others.
-func (s *Sessions) keep(p *sessionPeer, k *linkPacket, packet []byte) error {
+func (s *Links) keep(p *linkPeer, k *linkPacket, packet []byte) error {
 	if k.got > 0 || k.echo > 0 {
 		return fmt.Errorf("%w: it confirms %d frames and answers question %d of epoch %d, which is not installed here", ErrPacket, k.got, k.echo, k.epoch)
 	}
@@ -381,7 +381,7 @@ func (s *Sessions) keep(p *sessionPeer, k *linkPacket, packet []byte) error {
 }
 
 // strangers counts those who are neither members nor connected.
-func (s *Sessions) strangers() (n int) {
+func (s *Links) strangers() (n int) {
 	for _, p := range s.peers {
 		if p.link == nil && !p.up {
 			n++
@@ -391,7 +391,7 @@ func (s *Sessions) strangers() (n int) {
 }
 
 // handOut takes the packets of a peer that were kept, if their epoch is here.
-func (s *Sessions) handOut(p *sessionPeer, f func(uint64, []byte) error) {
+func (s *Links) handOut(p *linkPeer, f func(uint64, []byte) error) {
 	l, e := p.link, p.early
 	if l == nil || e.epoch != s.epoch {
 		return

@@ -2,7 +2,7 @@ package member
 
 // A slab is a long list that grows by pieces, so that growing copies nothing
 // and leaves nothing behind. No run of elements crosses the end of a piece.
-type slab[T any] struct {
+type arena[T any] struct {
 	pieces [][]T
 	n      int // how long it is, with what was left unused at the ends of pieces
 }
@@ -15,7 +15,7 @@ const (
 
 // room makes room for a run of k elements, at most pieceLen, and returns where
 // it begins.
-func (s *slab[T]) room(k int) int {
+func (s *arena[T]) room(k int) int {
 	if left := -s.n & (pieceLen - 1); left < k && left > 0 {
 		s.n += left
 	}
@@ -38,16 +38,16 @@ func (s *slab[T]) room(k int) int {
 }
 
 // at returns one element. It stays where it is until there are more.
-func (s *slab[T]) at(i int) *T { return &s.pieces[i>>pieceBits][i&(pieceLen-1)] }
+func (s *arena[T]) at(i int) *T { return &s.pieces[i>>pieceBits][i&(pieceLen-1)] }
 
 // piece returns a run of k elements.
-func (s *slab[T]) piece(i, k int) []T {
+func (s *arena[T]) piece(i, k int) []T {
 	from := i & (pieceLen - 1)
 	return s.pieces[i>>pieceBits][from : from+k : from+k]
 }
 
 // cap is how many elements there is room for.
-func (s *slab[T]) cap() int {
+func (s *arena[T]) cap() int {
 	n := 0
 	for _, p := range s.pieces {
 		n += len(p)

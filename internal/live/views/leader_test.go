@@ -10,7 +10,7 @@ import (
 
 // A desk is a leader that is spoken to directly, and what it says.
 type desk struct {
-	*Warden
+	*Leader
 	t    *testing.T
 	now  member.Instant
 	term uint64
@@ -22,7 +22,7 @@ const second = member.Instant(member.Second)
 // the leader's own process.
 func lead(t *testing.T, members, wanted int) *desk {
 	r := born(t, members, wanted)
-	d := &desk{NewWarden(64, r), t, 100 * second, 1}
+	d := &desk{NewLeader(64, r), t, 100 * second, 1}
 	d.Voters(r.staying(), false, true)
 	d.Lead(d.now, 1, r)
 	return d
@@ -295,7 +295,7 @@ func TestTermOfAnEntry(t *testing.T) {
 		t.Fatalf("%+v", x)
 	}
 	late, r := d.entry, *d.Record()
-	next := NewWarden(65, r)
+	next := NewLeader(65, r)
 	next.Lead(0, 2, r)
 	renewal := Message{Kind: Renew, Cluster: 9, Inc: 66, Number: 1, Epoch: 1}
 	if err := next.Receive(0, "C", renewal.AppendTo(nil)); err != nil {

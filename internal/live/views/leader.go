@@ -6,15 +6,15 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// A Warden is what a voter does with the messages of members. Its methods are
+// A Leader is what a voter does with the messages of members. Its methods are
 // called one at a time, with readings of the voter's own clock. What it wants
 // done is in Out, to be taken after each of them.
 //
 // Only one that leads decides. What it knows beyond the record is of its term,
 // and gone with it: a new leader begins every lease and every ghost at full
 // length, since it cannot know when they began.
-type Warden struct {
-	Out    WardenOut
+type Leader struct {
+	Out    LeaderOut
 	self   uint64 // its voter's number
 	record Record
 	bytes  []byte // of the record
@@ -52,9 +52,9 @@ type Warden struct {
 	revoted member.Instant
 }
 
-// WardenOut is what a warden wants done. Whoever takes it resets it.
-type WardenOut struct {
-	Send     []Letter
+// LeaderOut is what a warden wants done. Whoever takes it resets it.
+type LeaderOut struct {
+	Send     []Envelope
 	Propose  []byte   // an entry, to be proposed now; it may be one that was proposed before
 	Read     uint64   // if not 0: the number of a read that is to begin now
 	Revote   []uint64 // if not nil: the voters that the log is to have; asked for again until it has
@@ -62,7 +62,7 @@ type WardenOut struct {
 }
 
 // Reset empties it.
-func (o *WardenOut) Reset() { *o = WardenOut{Send: o.Send[:0]} }
+func (o *LeaderOut) Reset() { *o = LeaderOut{Send: o.Send[:0]} }
 
 // A standing is what a leader knows of a member.
 type standing struct {
@@ -84,41 +84,41 @@ type timed struct {
 	at member.Instant
 }
 
-// NewWarden makes the warden of a voter, with the record that it has on disk.
-func NewWarden(voter uint64, r Record) *Warden {
-	w := &Warden{self: voter}
+// NewLeader makes the warden of a voter, with the record that it has on disk.
+func NewLeader(voter uint64, r Record) *Leader {
+	w := &Leader{self: voter}
 	w.adopt(r)
 	return w
 }
 
 // Record returns the record, as it was last applied.
-func (w *Warden) Record() *Record { return &w.record }
+func (w *Leader) Record() *Record { return &w.record }
 
-func (w *Warden) adopt(r Record) {
+func (w *Leader) adopt(r Record) {
 	w.record = r
 	w.bytes = r.AppendTo(nil)
 }
 
-func (w *Warden) hear(now member.Instant) { w.now = max(w.now, now) }
+func (w *Leader) hear(now member.Instant) { w.now = max(w.now, now) }
 
 // patience is how long a lease is counted.
-func (w *Warden) patience() member.Instant {
+func (w *Leader) patience() member.Instant {
 	return member.Instant(w.record.Settings.Patience())
 }
 
 // Follow tells that this voter does not lead, and who does; 0 if nobody knows.
-func (w *Warden) Follow(leader uint64) {
+func (w *Leader) Follow(leader uint64) {
 	w.leads, w.leader = false, leader
 }
 
 // Lead tells that this voter leads in a term, and has applied an entry of it: the
 // record is up to date. Nothing is taken over from before.
-func (w *Warden) Lead(now member.Instant, term uint64, r Record) {
+func (w *Leader) Lead(now member.Instant, term uint64, r Record) {
 	w.hear(now)
 	if w.leads && w.term == term {
 		return
 	}
-	*w = Warden{Out: w.Out, self: w.self, now: w.now, list: w.list, growing: w.growing, steady: w.steady, reads: w.reads}
+	*w = Leader{Out: w.Out, self: w.self, now: w.now, list: w.list, growing: w.growing, steady: w.steady, reads: w.reads}
 	w.adopt(r)
 	w.leads, w.term, w.leader, w.since, w.ticked = true, term, w.self, w.now, w.now
 	full := w.now + w.patience()
@@ -135,7 +135,7 @@ func (w *Warden) Lead(now member.Instant, term uint64, r Record) {
 }
 
 // until returns by when an incarnation's lease is over, as far as is known here.
-func (w *Warden) until(inc uint64) member.Instant {
+func (w *Leader) until(inc uint64) member.Instant {
 	if s := w.standing(inc); s != nil {
 		return s.until
 	}
@@ -143,7 +143,7 @@ func (w *Warden) until(inc uint64) member.Instant {
 }
 
 // standing returns what is known of a member, or nil.
-func (w *Warden) standing(inc uint64) *standing {
+func (w *Leader) standing(inc uint64) *standing {
 	if i := slices.IndexFunc(w.standings, func(s standing) bool { return s.inc == inc }); i >= 0 {
 		return &w.standings[i]
 	}
@@ -153,7 +153,7 @@ func (w *Warden) standing(inc uint64) *standing {
 // Applied tells that entries of the log were applied, and what the record is now.
 // Whether they were void does not matter: a change that is under way is proposed
 // again until its epoch is over.
-func (w *Warden) Applied(now member.Instant, r Record) {
+func (w *Leader) Applied(now member.Instant, r Record) {
 	w.hear(now)
 	if r.Epoch == w.record.Epoch && r.Cluster == w.record.Cluster {
 		return
@@ -175,7 +175,7 @@ func (w *Warden) Applied(now member.Instant, r Record) {
 }
 
 // settle takes leases and ghosts over into a new view.
-func (w *Warden) settle(old *Record) {
+func (w *Leader) settle(old *Record) {
 	was, ghosts := w.standings, w.ghosts
 	w.standings, w.ghosts = nil, nil
 	full := w.now + w.patience()
@@ -211,7 +211,7 @@ func (w *Warden) settle(old *Record) {
 
 // Tick lets the warden look around: the host calls it now and then, some ten
 // times for each renewal of a member.
-func (w *Warden) Tick(now member.Instant) {
+func (w *Leader) Tick(now member.Instant) {
 	w.hear(now)
 	stood := w.now - w.ticked
 	w.ticked = w.now
@@ -229,11 +229,11 @@ func (w *Warden) Tick(now member.Instant) {
 	w.reconcile()
 }
 
-func (w *Warden) send(to string, m *Message) {
-	w.Out.Send = append(w.Out.Send, Letter{to, m.AppendTo(nil)})
+func (w *Leader) send(to string, m *Message) {
+	w.Out.Send = append(w.Out.Send, Envelope{to, m.AppendTo(nil)})
 }
 
 // push tells of the record.
-func (w *Warden) push(to string) {
+func (w *Leader) push(to string) {
 	w.send(to, &Message{Kind: View, Cluster: w.record.Cluster, Record: w.bytes})
 }

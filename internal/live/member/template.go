@@ -2,8 +2,8 @@ package member
 
 import "fmt"
 
-// A Mould puts states into one member and takes them out, time and again.
-type Mould struct {
+// A Template puts states into one member and takes them out, time and again.
+type Template struct {
 	Member *Member
 	name   string
 	views  []View
@@ -12,9 +12,9 @@ type Mould struct {
 	pool   []*waiter
 }
 
-// NewMould makes a member that can be put into any state that it can have with
+// NewTemplate makes a member that can be put into any state that it can have with
 // one lock of this name in these views.
-func NewMould(c Config, name string, views []View) (*Mould, error) {
+func NewTemplate(c Config, name string, views []View) (*Template, error) {
 	if err := CheckName(name); err != nil {
 		return nil, err
 	}
@@ -22,7 +22,7 @@ func NewMould(c Config, name string, views []View) (*Mould, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Mould{Member: m, name: name, views: views, epochs: make([]*epoch, len(views)), frozen: make([]*epoch, len(views))}
+	d := &Template{Member: m, name: name, views: views, epochs: make([]*epoch, len(views)), frozen: make([]*epoch, len(views))}
 	for i, v := range views {
 		if v.Rank(c.Inc) < 0 {
 			continue
@@ -38,10 +38,10 @@ func NewMould(c Config, name string, views []View) (*Mould, error) {
 
 // Later has Install leave all parts of reports to More, so that they can be made at
 // any later time.
-func (d *Mould) Later() { d.Member.later = true }
+func (d *Template) Later() { d.Member.later = true }
 
 // Load puts the member into a state. Its clock says 0.
-func (d *Mould) Load(s *State) error {
+func (d *Template) Load(s *State) error {
 	m := d.Member
 	m.now, m.clock, m.gone, m.ghost = 0, s.Clock, s.Gone, s.Ghost
 	m.renewals, m.renewal, m.renewAt = m.renewals[:0], 0, Never
@@ -70,7 +70,7 @@ func (d *Mould) Load(s *State) error {
 }
 
 // requests makes room for all tickets of a state.
-func (d *Mould) requests(s *State) {
+func (d *Template) requests(s *State) {
 	m := d.Member
 	for len(d.pool) < len(s.tickets) {
 		d.pool = append(d.pool, &waiter{})
@@ -83,7 +83,7 @@ func (d *Mould) requests(s *State) {
 }
 
 // load puts one view's epoch into a state.
-func (d *Mould) load(all []*epoch, p *Part) (*epoch, error) {
+func (d *Template) load(all []*epoch, p *Part) (*epoch, error) {
 	if p.Epoch == 0 {
 		return nil, nil
 	}
@@ -133,7 +133,7 @@ func (d *Mould) load(all []*epoch, p *Part) (*epoch, error) {
 }
 
 // use puts the use of a lock into a state.
-func (d *Mould) use(e *epoch, u *use, p *Part) {
+func (d *Template) use(e *epoch, u *use, p *Part) {
 	if p.home {
 		u.held[0], u.may[0], u.queried, u.interest, u.lendee = p.Held, p.May, p.Queried, p.Interest, p.Lendee
 		u.queue = u.queue[:0]
@@ -157,7 +157,7 @@ func (d *Mould) use(e *epoch, u *use, p *Part) {
 }
 
 // bulk puts what is still to be said about a lock into a state.
-func (d *Mould) bulk(e *epoch, u *use, p *Part) {
+func (d *Template) bulk(e *epoch, u *use, p *Part) {
 	if p.OwesHold {
 		u.owed |= owedHold
 	}
@@ -177,7 +177,7 @@ func (d *Mould) bulk(e *epoch, u *use, p *Part) {
 }
 
 // waiter puts a request into a state.
-func (d *Mould) waiter(u *use, r Request) *waiter {
+func (d *Template) waiter(u *use, r Request) *waiter {
 	m := d.Member
 	w := m.waiters[r.slot]
 	w.client, w.late.waiter, w.stamp, w.try, w.missing, w.at = &m.own, w, r.Stamp, r.Try, r.missing, u
@@ -211,7 +211,7 @@ func (e *epoch) reset() {
 }
 
 // Save takes the state out of the member.
-func (d *Mould) Save(s *State) error {
+func (d *Template) Save(s *State) error {
 	m := d.Member
 	s.Clock, s.Gone, s.Ghost, s.Lease = m.clock, m.gone, m.ghost, NoLease
 	switch {
@@ -238,7 +238,7 @@ func (d *Mould) Save(s *State) error {
 	return nil
 }
 
-func (d *Mould) save(e *epoch, p *Part) error {
+func (d *Template) save(e *epoch, p *Part) error {
 	*p = Part{Bytes: p.Bytes[:0], Waiters: p.Waiters[:0], Queue: p.Queue[:0], Lendee: -1}
 	if e == nil {
 		return nil

@@ -15,7 +15,7 @@ import (
 // what was under way is lost and the rest comes late, in any order, twice.
 type sessionWorld struct {
 	r      *rand.Rand
-	limits SessionLimits
+	limits LinkLimits
 	lossy  bool
 	heavy  bool // some frames are large
 	now    Instant
@@ -31,7 +31,7 @@ type sessionWorld struct {
 type sessionNode struct {
 	inc   uint64
 	epoch uint64
-	s     *Sessions
+	s     *Links
 }
 
 type sessionKey struct{ epoch, from, to uint64 }
@@ -45,7 +45,7 @@ type sessionWire struct {
 func newSessionWorld(seed uint64) *sessionWorld {
 	w := &sessionWorld{
 		r:      rand.New(rand.NewPCG(seed, 7)),
-		limits: SessionLimits{Bytes: 4 << 20, Early: 400, Patience: 40, Complain: 4000},
+		limits: LinkLimits{Bytes: 4 << 20, Early: 400, Patience: 40, Complain: 4000},
 		wires:  map[[2]uint64]*sessionWire{}, sent: map[sessionKey]uint64{}, came: map[sessionKey]uint64{},
 	}
 	if w.lossy, w.heavy = w.r.IntN(3) == 0, w.r.IntN(3) == 0; w.heavy {
@@ -60,7 +60,7 @@ func newSessionWorld(seed uint64) *sessionWorld {
 
 func (w *sessionWorld) boot() {
 	w.incs++
-	n := &sessionNode{inc: w.incs, s: NewSessions(w.incs, w.limits)}
+	n := &sessionNode{inc: w.incs, s: NewLinks(w.incs, w.limits)}
 	w.nodes = append(w.nodes, n)
 }
 

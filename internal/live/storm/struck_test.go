@@ -22,7 +22,7 @@ func TestBlows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		blows := Blows(tr)
+		blows := StruckFaults(tr)
 		if len(blows) != r.Strikes {
 			t.Errorf("seed %d: %d strikes happened, %d are told", seed, r.Strikes, len(blows))
 		}

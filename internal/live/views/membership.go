@@ -7,16 +7,16 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// A Petitioner is what the host of a member says to the view service: it joins,
+// A Membership is what the host of a member says to the view service: it joins,
 // renews, fetches and leaves, asks again what is not answered, and finds the
 // voter that leads. Its methods are called one at a time, with readings of the
 // member's own clock; what it wants done is in Out, to be taken after each.
 //
 // It serves one process from joining to its end. Whoever is told that it is gone
 // and wants to come back makes another one, with another nonce.
-type Petitioner struct {
-	Out    PetitionerOut
-	config PetitionerConfig
+type Membership struct {
+	Out    MembershipOut
+	config MembershipConfig
 	now    member.Instant
 	phase  phase
 	inc    uint64
@@ -43,8 +43,8 @@ const (
 	ended
 )
 
-// A PetitionerConfig says who wants to be a member, and whom it may ask.
-type PetitionerConfig struct {
+// A MembershipConfig says who wants to be a member, and whom it may ask.
+type MembershipConfig struct {
 	Name    string
 	Address string // where others find it
 	Nonce   uint64 // drawn by chance, above 0, by every process and for every attempt anew
@@ -65,9 +65,9 @@ const (
 	Replaced               // its voters are of another cluster now
 )
 
-// PetitionerOut is what a petitioner wants done. Whoever takes it resets it.
-type PetitionerOut struct {
-	Send    []Letter
+// MembershipOut is what a petitioner wants done. Whoever takes it resets it.
+type MembershipOut struct {
+	Send    []Envelope
 	View    bool     // there is a new view, with this process in it: install it
 	Renewed []uint64 // renewals that were confirmed
 	Ending  Ending   // stop; nothing more is said
@@ -75,12 +75,12 @@ type PetitionerOut struct {
 }
 
 // Reset empties it.
-func (o *PetitionerOut) Reset() {
-	*o = PetitionerOut{Send: o.Send[:0], Renewed: o.Renewed[:0], Wake: o.Wake}
+func (o *MembershipOut) Reset() {
+	*o = MembershipOut{Send: o.Send[:0], Renewed: o.Renewed[:0], Wake: o.Wake}
 }
 
-// NewPetitioner makes a petitioner that has not said anything yet.
-func NewPetitioner(c PetitionerConfig) (*Petitioner, error) {
+// NewMembership makes a petitioner that has not said anything yet.
+func NewMembership(c MembershipConfig) (*Membership, error) {
 	switch {
 	case c.Name == "" || len(c.Name) > maxName || len(c.Address) > member.MaxAddress:
 		return nil, fmt.Errorf("a member %q at %q: want a name of up to %d bytes, and an address of up to %d", c.Name, c.Address, maxName, member.MaxAddress)
@@ -90,21 +90,21 @@ func NewPetitioner(c PetitionerConfig) (*Petitioner, error) {
 	if c.Retry <= 0 {
 		c.Retry = member.Second / 2
 	}
-	p := &Petitioner{config: c, target: c.Voters[0], due: member.Never}
+	p := &Membership{config: c, target: c.Voters[0], due: member.Never}
 	p.Out.Wake = member.Never
 	return p, nil
 }
 
 // Inc returns its incarnation; 0 before it is admitted.
-func (p *Petitioner) Inc() uint64 { return p.inc }
+func (p *Membership) Inc() uint64 { return p.inc }
 
 // Record returns the newest record that it knows.
-func (p *Petitioner) Record() *Record { return &p.record }
+func (p *Membership) Record() *Record { return &p.record }
 
-func (p *Petitioner) hear(now member.Instant) { p.now = max(p.now, now) }
+func (p *Membership) hear(now member.Instant) { p.now = max(p.now, now) }
 
 // retry is after how long it asks again.
-func (p *Petitioner) retry() member.Instant {
+func (p *Membership) retry() member.Instant {
 	if p.record.Cluster == 0 {
 		return member.Instant(p.config.Retry)
 	}
@@ -112,7 +112,7 @@ func (p *Petitioner) retry() member.Instant {
 }
 
 // Join begins to ask for membership.
-func (p *Petitioner) Join(now member.Instant) {
+func (p *Membership) Join(now member.Instant) {
 	p.hear(now)
 	if p.phase == idle {
 		p.phase, p.proper = joining, p.now
@@ -122,7 +122,7 @@ func (p *Petitioner) Join(now member.Instant) {
 
 // Renew sends a renewal, with the members that this one does not reach. It is
 // sent again until it is confirmed, or there is another one.
-func (p *Petitioner) Renew(now member.Instant, number uint64, forget bool, unreached []uint64) {
+func (p *Membership) Renew(now member.Instant, number uint64, forget bool, unreached []uint64) {
 	p.hear(now)
 	if p.phase == taking {
 		p.renewal = &Message{Kind: Renew, Inc: p.inc, Number: number, Forget: forget, Who: slices.Clone(unreached)}
@@ -132,7 +132,7 @@ func (p *Petitioner) Renew(now member.Instant, number uint64, forget bool, unrea
 
 // Leave asks to be let go. Before that the member must have promised never to
 // enter again: nobody waits for its lease.
-func (p *Petitioner) Leave(now member.Instant) {
+func (p *Membership) Leave(now member.Instant) {
 	p.hear(now)
 	switch p.phase {
 	case taking:
@@ -144,7 +144,7 @@ func (p *Petitioner) Leave(now member.Instant) {
 }
 
 // Seen tells that somebody has installed a view of this epoch.
-func (p *Petitioner) Seen(now member.Instant, epoch uint64) {
+func (p *Membership) Seen(now member.Instant, epoch uint64) {
 	p.hear(now)
 	if (p.phase == taking || p.phase == leaving) && epoch > max(p.newer, p.record.Epoch) {
 		p.newer = epoch
@@ -153,7 +153,7 @@ func (p *Petitioner) Seen(now member.Instant, epoch uint64) {
 }
 
 // Wake is to be called when Out.Wake has come.
-func (p *Petitioner) Wake(now member.Instant) {
+func (p *Membership) Wake(now member.Instant) {
 	p.hear(now)
 	if p.now < p.due {
 		return
@@ -165,16 +165,16 @@ func (p *Petitioner) Wake(now member.Instant) {
 	p.ask()
 }
 
-func (p *Petitioner) send(to string, m *Message) {
+func (p *Membership) send(to string, m *Message) {
 	m.Cluster = p.record.Cluster
 	if m.Cluster == 0 {
 		m.Cluster = p.config.Cluster
 	}
-	p.Out.Send = append(p.Out.Send, Letter{to, m.AppendTo(nil)})
+	p.Out.Send = append(p.Out.Send, Envelope{to, m.AppendTo(nil)})
 }
 
 // ask says all that is to be said to the voter that is asked.
-func (p *Petitioner) ask() {
+func (p *Membership) ask() {
 	p.heard = false
 	n := len(p.Out.Send)
 	wait := p.retry()
@@ -199,7 +199,7 @@ func (p *Petitioner) ask() {
 
 // rotate goes on to the next voter. When all of them were asked in vain it asks
 // somebody else, who may know others, and then them again.
-func (p *Petitioner) rotate() {
+func (p *Membership) rotate() {
 	all := p.voters()
 	voters := max(1, len(p.record.staying()))
 	at := slices.Index(all, p.target) + 1
@@ -215,7 +215,7 @@ func (p *Petitioner) rotate() {
 // voters returns who is asked, in turn: the voters of the record, whom it was
 // told to ask to begin with, and, in case all voters are others by now, the
 // members, who know them.
-func (p *Petitioner) voters() []string {
+func (p *Membership) voters() []string {
 	var all []string
 	add := func(address string) {
 		if !slices.Contains(all, address) {
@@ -240,7 +240,7 @@ func (p *Petitioner) voters() []string {
 
 // Refer answers a message for a voter that came to a process which runs none: it
 // names the voter that this one asks.
-func (p *Petitioner) Refer(now member.Instant, from string, b []byte) error {
+func (p *Membership) Refer(now member.Instant, from string, b []byte) error {
 	p.hear(now)
 	m, err := ParseMessage(b)
 	if err != nil {
@@ -252,7 +252,7 @@ func (p *Petitioner) Refer(now member.Instant, from string, b []byte) error {
 	return nil
 }
 
-func (p *Petitioner) end(how Ending) {
+func (p *Membership) end(how Ending) {
 	p.phase, p.Out.Ending = ended, how
 	p.renewal, p.newer, p.due, p.Out.Wake = nil, 0, member.Never, member.Never
 }

@@ -6,9 +6,9 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-func petitioner(t *testing.T, voters ...string) *Petitioner {
+func petitioner(t *testing.T, voters ...string) *Membership {
 	t.Helper()
-	p, err := NewPetitioner(PetitionerConfig{Name: "X", Address: "x", Nonce: 500, Voters: voters})
+	p, err := NewMembership(MembershipConfig{Name: "X", Address: "x", Nonce: 500, Voters: voters})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -16,7 +16,7 @@ func petitioner(t *testing.T, voters ...string) *Petitioner {
 }
 
 // sent returns what was sent since, and to whom.
-func (p *Petitioner) sent(t *testing.T) (all []Message, to []string) {
+func (p *Membership) sent(t *testing.T) (all []Message, to []string) {
 	t.Helper()
 	for _, l := range p.Out.Send {
 		m, err := ParseMessage(l.Bytes)
@@ -29,7 +29,7 @@ func (p *Petitioner) sent(t *testing.T) (all []Message, to []string) {
 	return all, to
 }
 
-func (p *Petitioner) told(t *testing.T, now member.Instant, from string, m Message) {
+func (p *Membership) told(t *testing.T, now member.Instant, from string, m Message) {
 	t.Helper()
 	if m.Cluster == 0 {
 		m.Cluster = 9
@@ -40,7 +40,7 @@ func (p *Petitioner) told(t *testing.T, now member.Instant, from string, m Messa
 }
 
 // joined returns a petitioner that is a member, beside A and B, and its record.
-func joined(t *testing.T) (*Petitioner, Record) {
+func joined(t *testing.T) (*Membership, Record) {
 	p := petitioner(t, "A", "B")
 	p.Join(1)
 	r := must(t, born(t, 2, 1), Change{Base: 1, Join: []Joiner{{"X", "x", 500, 0}}})
@@ -175,7 +175,7 @@ func TestPetitionerReplaced(t *testing.T) {
 // A process that knows its cluster believes nothing that is said in another one, even
 // before it has heard from its own.
 func TestPetitionerForeign(t *testing.T) {
-	p, err := NewPetitioner(PetitionerConfig{Name: "X", Address: "x", Nonce: 500, Cluster: 8, Voters: []string{"A"}})
+	p, err := NewMembership(MembershipConfig{Name: "X", Address: "x", Nonce: 500, Cluster: 8, Voters: []string{"A"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,9 +220,9 @@ func TestPetitionerIsCalled(t *testing.T) {
 }
 
 // voterOf returns a member that is a voter, and its record: C of A, B and C.
-func voterOf(t *testing.T) (*Petitioner, Record) {
+func voterOf(t *testing.T) (*Membership, Record) {
 	t.Helper()
-	p, err := NewPetitioner(PetitionerConfig{Name: "C", Address: "C", Nonce: 103, Voters: []string{"A"}})
+	p, err := NewMembership(MembershipConfig{Name: "C", Address: "C", Nonce: 103, Voters: []string{"A"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,9 +237,9 @@ func voterOf(t *testing.T) (*Petitioner, Record) {
 // may need its vote. It learns that from a view, or, because members that have left
 // are sent none, from the voter of its own process.
 func TestLeavingVoterStays(t *testing.T) {
-	for what, learns := range map[string]func(p *Petitioner, r Record){
-		"by a view":         func(p *Petitioner, r Record) { p.told(t, 20, "A", Message{Kind: View, Record: r.AppendTo(nil)}) },
-		"by its own record": func(p *Petitioner, r Record) { p.Know(20, &r) },
+	for what, learns := range map[string]func(p *Membership, r Record){
+		"by a view":         func(p *Membership, r Record) { p.told(t, 20, "A", Message{Kind: View, Record: r.AppendTo(nil)}) },
+		"by its own record": func(p *Membership, r Record) { p.Know(20, &r) },
 	} {
 		p, r := voterOf(t)
 		p.Leave(10)

@@ -26,7 +26,7 @@ var msgNames = [...]string{
 }
 
 // A wire is what happens to messages under way.
-type wire struct {
+type network struct {
 	w         *world
 	n         int
 	chance    kernel.Rand
@@ -47,15 +47,15 @@ type wire struct {
 	garbled   map[uint64]bool // sums of what was
 }
 
-func newWire(w *world, n int) wire {
-	return wire{w: w, n: n, chance: kernel.NewRand(w.Seed, 3), cuts: make([]uint8, n*n), broken: make([]uint32, n*n), down: make([]uint8, n*n), slow: make([]int64, n), garble: make([]int64, n), garbled: map[uint64]bool{}, mute: make([]uint8, n), deaf: make([]uint8, n), skipper: algorithm.None}
+func newWire(w *world, n int) network {
+	return network{w: w, n: n, chance: kernel.NewRand(w.Seed, 3), cuts: make([]uint8, n*n), broken: make([]uint32, n*n), down: make([]uint8, n*n), slow: make([]int64, n), garble: make([]int64, n), garbled: map[uint64]bool{}, mute: make([]uint8, n), deaf: make([]uint8, n), skipper: algorithm.None}
 }
 
 // cut reports whether messages from one process do not reach another.
-func (x *wire) cut(from, to algorithm.ID) bool { return x.cuts[int(from)*x.n+int(to)] > 0 }
+func (x *network) cut(from, to algorithm.ID) bool { return x.cuts[int(from)*x.n+int(to)] > 0 }
 
 // part lets a strike keep two processes apart, or no more.
-func (x *wire) part(from, to algorithm.ID, on bool) {
+func (x *network) part(from, to algorithm.ID, on bool) {
 	c := &x.cuts[int(from)*x.n+int(to)]
 	if on {
 		*c++
@@ -65,11 +65,11 @@ func (x *wire) part(from, to algorithm.ID, on bool) {
 }
 
 // cutOff reports whether a process is kept from the view service, or it from it.
-func (x *wire) cutOff(id algorithm.ID) bool { return x.mute[id] > 0 || x.deaf[id] > 0 }
+func (x *network) cutOff(id algorithm.ID) bool { return x.mute[id] > 0 || x.deaf[id] > 0 }
 
 // silence lets a strike keep what a process says about views from others, or what
 // they say from it; or no more.
-func (x *wire) silence(all []uint8, id algorithm.ID, on bool) {
+func (x *network) silence(all []uint8, id algorithm.ID, on bool) {
 	if on {
 		all[id]++
 	} else if all[id] > 0 {
@@ -78,7 +78,7 @@ func (x *wire) silence(all []uint8, id algorithm.ID, on bool) {
 }
 
 // withheld reports whether a message about views does not arrive.
-func (x *wire) withheld(from, to algorithm.ID, b []byte) bool {
+func (x *network) withheld(from, to algorithm.ID, b []byte) bool {
 	if !official(b) {
 		return false
 	}
@@ -93,7 +93,7 @@ func official(b []byte) bool { return b[0] != process.Packet && b[0] < process.M
 
 // snap lets the connection between two processes break, with all that is under
 // way on it; or lets there be one again.
-func (x *wire) snap(a, b algorithm.ID, up bool) {
+func (x *network) snap(a, b algorithm.ID, up bool) {
 	for _, at := range [...]int{int(a)*x.n + int(b), int(b)*x.n + int(a)} {
 		if up {
 			x.down[at]--
@@ -105,10 +105,10 @@ func (x *wire) snap(a, b algorithm.ID, up bool) {
 }
 
 // isDown reports whether two processes have no connection.
-func (x *wire) isDown(a, b algorithm.ID) bool { return x.down[int(a)*x.n+int(b)] > 0 }
+func (x *network) isDown(a, b algorithm.ID) bool { return x.down[int(a)*x.n+int(b)] > 0 }
 
 // heal ends all that happens to messages.
-func (x *wire) heal() {
+func (x *network) heal() {
 	clear(x.cuts)
 	clear(x.slow)
 	clear(x.garble)
@@ -120,7 +120,7 @@ func (x *wire) heal() {
 
 // send sends a message, if nothing happens to it, and reports that. What is lost on a
 // connection of a client is only late: it is sent again.
-func (x *wire) send(from, to algorithm.ID, b []byte) bool {
+func (x *network) send(from, to algorithm.ID, b []byte) bool {
 	w := x.w
 	if g := x.garble[from]; g > 0 && b[0] < process.Messages && !w.isClient(to) && x.chance.Below(1000) < g {
 		b = x.garbles(b)
@@ -179,15 +179,15 @@ func (w *world) tell(from, to algorithm.ID, kind byte, values ...uint64) {
 }
 
 // A letter is the numbers of a message, taken off one after the other.
-type letter []byte
+type numbers []byte
 
-func (l *letter) next() uint64 {
+func (l *numbers) next() uint64 {
 	v, n := binary.Uvarint(*l)
 	*l = (*l)[max(n, 0):]
 	return v
 }
 
-func (l *letter) more() bool { return len(*l) > 0 }
+func (l *numbers) more() bool { return len(*l) > 0 }
 
 // Deliver implements kernel.Handler.
 func (w *world) Deliver(from, to algorithm.ID, slot int32) {
@@ -199,13 +199,13 @@ func (w *world) Deliver(from, to algorithm.ID, slot int32) {
 	w.note(uint64(from)<<32|uint64(to)<<16|uint64(b[0]), uint64(len(b)))
 	switch {
 	case to == storeID:
-		w.store.receive(w, from, b[0], letter(b[1:]))
+		w.store.receive(w, from, b[0], numbers(b[1:]))
 	case w.isClient(to) && b[0] == process.Service:
 		w.clientAt(to).answered(b[1:])
 	case spoken(b):
 		w.arrived(to, b)
 	case w.isClient(to):
-		w.clientAt(to).receive(b[0], letter(b[1:]))
+		w.clientAt(to).receive(b[0], numbers(b[1:]))
 	default:
 		w.procOf(to).receive(from, b)
 	}
