@@ -322,3 +322,13 @@ func TestLoanForAll(t *testing.T) {
 		t.Errorf("%d loans, %d returns", f.frames["LEND"], f.frames["RETURN"])
 	}
 }
+
+// A member that leaves does not renew its lease: it has promised not to act.
+func TestLeaverDoesNotRenew(t *testing.T) {
+	m := newFleet(t, "central", 2).members[0]
+	m.Leave(0)
+	m.Out.Reset()
+	if m.Wake(m.renewAt); m.Out.Renew != 0 || m.Out.Wake != Never {
+		t.Errorf("renewal %d, woken at %d", m.Out.Renew, m.Out.Wake)
+	}
+}
