@@ -25,7 +25,7 @@ type ask struct {
 	asked    int64        // true time
 	mark     mark         // of the lock, then or at the end of the time of grace
 	stamp    member.Stamp // as the oracle counts
-	back     bool         // it is being taken back, in this step
+	back     bool         // it is being taken back or released, in this step
 	held     bool
 	token    member.Token
 	errand   visit // with the bank
@@ -188,6 +188,7 @@ func (q *proc) forget(x *ask) {
 func (q *proc) withdraw(x *ask) {
 	x.back = true
 	q.step(process.Input{Kind: process.Cancel, Number: uint64(x.ticket)})
+	x.back = false
 	if !x.held && q.has(x) {
 		q.takenBack(x)
 		q.over(x)
@@ -212,6 +213,7 @@ func (q *proc) over(x *ask) {
 // lost it.
 func (q *proc) unlock(x *ask) {
 	w := q.w
+	x.back = true
 	err := q.take(process.Input{Kind: process.Unlock, Text: w.names[x.lock], Token: x.token}).Err
 	if err == nil {
 		q.exits(x) // before another one can enter

@@ -126,6 +126,7 @@ func (q *proc) saved(boots int) {
 	if d := &q.drive; boots == q.boots && len(d.acks) > 0 {
 		a := d.acks[0]
 		d.acks = slices.Delete(d.acks, 0, 1)
+		d.ill = d.ill || a.failed != "" // it may have healed since
 		q.step(process.Input{Kind: process.Saved, Number: a.number, Text: a.failed})
 	}
 }

@@ -213,7 +213,7 @@ func (o *oracle) lost(q *proc, x *ask, why member.Cause) {
 	l.holds = slices.DeleteFunc(l.holds, func(h hold) bool { return h.until > 0 && !h.valid() })
 	o.left(q, x)
 	switch {
-	case why == member.Lease && x.app >= 0:
+	case why == member.Lease && x.app >= 0 && !x.back: // an application that releases it no longer acts
 		l.holds = append(l.holds, hold{q: q, inc: q.inc, token: x.token, until: cmp.Or(q.ended, q.lease)})
 	case why == member.Released:
 		o.freed(l, x.token)

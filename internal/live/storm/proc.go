@@ -248,6 +248,9 @@ func (q *proc) rewake() {
 // by the own clock.
 func (q *proc) lateness() int64 {
 	s := &q.w.Settings
+	if q.w.Paused(q.id) {
+		return 0 // what is due comes as soon as it goes on
+	}
 	margin := int64(s.Lease) / 100 * s.Act
 	late := min(q.w.wire.slow[q.id], margin/4)
 	if q.late {

@@ -266,6 +266,9 @@ func TestSeeds(t *testing.T) {
 		{"all members left at once, and waited for each other", []uint64{3416, 20813}},
 		{"a request was over, and asked for again on another connection before its client heard so: nobody wanted the grant", []uint64{28037, 31461, 32008}},
 		{"what followers write after a commit was taken for noise", []uint64{23, 859, 944, 2968}},
+		{"an application that releases a lock as its lease lapses was taken for one that may still act", []uint64{5039}},
+		{"the timer of a process that stood still was late when it went on", []uint64{5634}},
+		{"a disk had healed before its failed save was acknowledged", []uint64{11704, 13560}},
 	} {
 		for _, seed := range x.seeds {
 			c := pick(seed)
