@@ -60,7 +60,7 @@ const (
 	processPackage = "internal/live/process"
 	recordPackage  = "internal/live/replay"
 	stormPackage   = "internal/live/storm"
-	viewsPackage   = "check/views"
+	viewsPackage   = "internal/world/viewmodel"
 )
 
 // test is a test without flags.
