@@ -44,18 +44,23 @@ concurrent = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[
 fuzzed     = $(shell grep -rl --include='*_test.go' --exclude-dir=test '^func Fuzz' . | xargs -r dirname | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
 
-.PHONY: help check nightly tools fmt vet lint test tests race fuzz storm cluster check-cluster ledger bench numbers compare-instructions numbers-live numbers-node numbers-lab golden museum faults controls live mutants proofs proofs-long proofs-view web web-check skeleton site screenshots
+.PHONY: help check computed nightly tools fmt vet lint test tests race fuzz storm cluster check-cluster ledger bench numbers compare-instructions numbers-live numbers-node numbers-lab golden museum faults controls live mutants proofs proofs-long proofs-view web web-check skeleton site screenshots
 
 help: ## show what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 
-check: tools fmt vet lint web-check tests race fuzz storm cluster ## all that must pass before a change is good; some 12 minutes
+# Real processes mostly wait: they are tried beside what computes.
+check: tools fmt vet lint web-check tests ## all that must pass before a change is good; some 12 minutes
+	@$(MAKE) --no-print-directory -j 2 --output-sync=target cluster computed
 	@left=$$({ tools/race.sh; tools/postgres.sh left; tools/cluster.sh; } | paste -sd ';' - | sed 's/;/; /g'); echo "check: all good$${left:+, but $$left}"
 
 # The ledger wants a clean tree, and so comes before the pages.
 nightly: check ## the long settings, and every page of docs/results; hours
 	$(MAKE) ledger FROM=$$(tools/ledger.sh next) SEEDS=100000
 	$(MAKE) mutants proofs museum faults controls live check-cluster site
+
+computed:
+	@$(MAKE) --no-print-directory -j 1 race fuzz storm
 
 tools: ## download what the other targets need
 	go mod download

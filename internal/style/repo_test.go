@@ -181,7 +181,7 @@ type plant struct {
 }
 
 func rules() []rule {
-	return slices.Concat(pureRules(), outerRules(), documentRules(), familyRules(), houseRules())
+	return slices.Concat(pureRules(), outerRules(), documentRules(), familyRules(), houseRules(), englishRules())
 }
 
 func TestRepository(t *testing.T) {

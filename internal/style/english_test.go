@@ -1,0 +1,116 @@
+package style
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// tics are words by which a text reads as a translation, and what to write instead.
+var tics = []struct {
+	word    *regexp.Regexp
+	instead string
+}{
+	{regexp.MustCompile(`(?i)\b(some|no|any|every)body\b`), "name the subject: a process, a node, a client"},
+	{regexp.MustCompile(`(?i)\bwhoever\b`), "name the subject: a process, a node, a client"},
+	{regexp.MustCompile(`(?i)\bfor ever\b`), "forever"},
+	{regexp.MustCompile(`(?i)\bno more([.,;:)]|$)`), "no longer"},
+	{regexp.MustCompile(`(?i)\blets? go of\b`), "releases"},
+	{regexp.MustCompile(`(?i)\bis had again\b`), "can be acquired again"},
+	{regexp.MustCompile(`(?i)\b(does|do|can|cannot) not bear\b|\bbears? (with|the|a|one|no)\b`), "tolerates"},
+}
+
+// spared are lines of prose that may have such a word, because they quote it.
+var spared = []string{}
+
+// englishDirs are folders whose comments have not been edited yet, and how many such
+// words each still has. The numbers only go down.
+func englishDirs() map[string]int {
+	return map[string]int{}
+}
+
+func englishRules() []rule {
+	return []rule{
+		{"pages are in idiomatic English", pages, []plant{
+			{map[string]string{"docs/x.md": "# X\n\nWhoever waits asks again.\n"}, "docs/x.md:3: \"Whoever\""},
+			{map[string]string{"docs/x.md": "It waits\nfor ever.\n"}, "\"for ever\": write: forever"},
+			{map[string]string{"docs/x.md": "A member is no more.\n"}, "no longer"},
+			{map[string]string{"docs/x.md": "```\nnobody\n```\n\n`nobody`\n\n    nobody\n"}, ""},
+			{map[string]string{"docs/results/x.md": "Nobody.\n"}, ""},
+			{map[string]string{"docs/x.md": "There are no more than three.\n"}, ""},
+		}},
+		{"comments are in idiomatic English", comments, []plant{
+			{source("x/x.go", "package x", "", "// f is called if nobody waits.", "func f() {}"), "x has 1 words"},
+			{source("x/x.go", "package x", "", "// f is called if no process waits.", "func f() {}"), ""},
+			{source("x/x_test.go", "package x", "", "// f is called if nobody waits.", "func f() {}"), ""},
+		}},
+	}
+}
+
+var quoted = regexp.MustCompile("`[^`]*`")
+
+// ticsIn returns the words of the list that a line has, with advice.
+func ticsIn(line string) (found []string) {
+	if slices.Contains(spared, strings.TrimSpace(line)) {
+		return nil
+	}
+	for _, t := range tics {
+		for _, w := range t.word.FindAllString(quoted.ReplaceAllString(line, ""), -1) {
+			found = append(found, fmt.Sprintf("%q: write: %s", w, t.instead))
+		}
+	}
+	return found
+}
+
+// pages finds such words in pages that people have written.
+func pages(r *repo) ([]string, error) {
+	var found []string
+	for _, t := range r.texts {
+		if strings.HasPrefix(t.path, "docs/results/") || t.path == "CHANGELOG.md" || strings.HasPrefix(t.path, "web/vendor/") {
+			continue
+		}
+		code, last := false, ""
+		for i, line := range strings.Split(t.src, "\n") {
+			if strings.HasPrefix(line, "```") {
+				code = !code
+			}
+			if code || strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "```") {
+				last = ""
+				continue
+			}
+			// A phrase may be broken over two lines.
+			both := strings.TrimSpace(last + " " + strings.TrimSpace(line))
+			for _, f := range ticsIn(both) {
+				if !slices.Contains(ticsIn(last), f) {
+					found = append(found, fmt.Sprintf("%s:%d: %s", t.path, i+1, f))
+				}
+			}
+			last = line
+		}
+	}
+	return found, nil
+}
+
+// comments counts such words in the comments of each folder.
+func comments(r *repo) ([]string, error) {
+	var found []string
+	for _, dir := range r.dirs() {
+		n, first := 0, ""
+		for _, f := range r.in(dir) {
+			for _, g := range f.ast.Comments {
+				for _, c := range g.List {
+					for _, w := range ticsIn(c.Text) {
+						if n++; first == "" {
+							first = r.at(c.Pos(), "%s", w)
+						}
+					}
+				}
+			}
+		}
+		if want := englishDirs()[dir]; n != want {
+			found = append(found, fmt.Sprintf("%s has %d words that read as a translation, and %d are allowed for now: first %s", dir, n, want, first))
+		}
+	}
+	return found, nil
+}
