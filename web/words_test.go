@@ -32,7 +32,7 @@ var inDocs = told{
 	"algorithms over sizes, rest and hold":   {"dialogs/sizes", "dialogs/rests", "dialogs/holds"},
 	"export** SVG, PNG, JSON, ShiViz":        {"export/Save SVG", "export/Save PNG", "export/Save JSON", "export/Save ShiViz"},
 	"the scenario, and the command line for": {"export/Save Scenario", "export/Copy Command line"},
-	"undo is undo of text":                   {"editor/undo"},
+	"Undo works on the text":                 {"editor/undo"},
 	"a branch is a copy of it":               {"editor/branch"},
 	"`?` on the page lists the keys":         {"dialogs/help"},
 }
