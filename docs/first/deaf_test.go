@@ -7,12 +7,12 @@ import (
 	"github.com/stile-lock/stile/check"
 )
 
-// A deaf one listens only while it has the baton.
+// deaf listens only while it has the baton.
 type deaf struct{ baton }
 
 func (d *deaf) Receive(from algorithm.ID, m *message, out *algorithm.Out[message]) {
 	if m.Kind == want && !d.here {
-		return // whoever has the baton will hear it
+		return // the process that has the baton will hear it
 	}
 	d.baton.Receive(from, m, out)
 }

@@ -21,15 +21,15 @@ func Example_polite() {
 	// 3 processes: holds, 9535 states
 }
 
-// A hermit goes by its own clock.
+// hermit relies on its own clock only.
 type hermit struct{ polite }
 
 func (h *hermit) Receive(from algorithm.ID, m *letter, out *algorithm.Out[letter]) {
-	m.Clock = algorithm.Time{} // what others say of the time is not heard
+	m.Clock = algorithm.Time{} // ignore the clocks of others
 	h.polite.Receive(from, m, out)
 }
 
-// Hermit is the polite ones, gone wrong.
+// Hermit is the polite lock, gone wrong.
 func Hermit() algorithm.Spec {
 	spec := Polite()
 	spec.Name = "hermit"

@@ -10,8 +10,8 @@ import (
 	"github.com/stile-lock/stile/sim"
 )
 
-// examine lets two and three processes do everything that they can do, in every
-// order, and tells the shortest story of what goes wrong.
+// examine explores everything that two and three processes can do, in every order,
+// and fails with the shortest story of what goes wrong.
 func examine(t *testing.T, requests int, properties ...string) {
 	t.Helper()
 	for _, c := range []check.Config{{Nodes: 2}, {Nodes: 3}, {Nodes: 3, Network: algorithm.Unordered}} {
@@ -35,7 +35,7 @@ func TestOrder(t *testing.T) { examine(t, 2, check.MutualExclusion, check.Order)
 
 func TestTalk(t *testing.T) { examine(t, 1, check.OrderOpen) }
 
-// However often they ask: 0 requests means without bound.
+// Any number of requests: 0 means without bound.
 func TestProof(t *testing.T) {
 	examine(t, 0, check.MutualExclusion, check.Deadlock, check.Starvation, check.Order, check.OrderOpen)
 }
