@@ -14,7 +14,7 @@ func documentRules() []rule {
 	return []rule{
 		{"every package has a doc comment", packageDocs, []plant{
 			{source("core/x.go", "package core"), "core: no doc comment"},
-			{map[string]string{"core/x.go": "package core\n", "core/doc.go": "// Package algorithm is documented.\npackage core\n"}, ""},
+			{map[string]string{"core/x.go": "package core\n", "core/doc.go": "// Package core is documented.\npackage core\n"}, ""},
 			{source("core/x_test.go", "package core"), ""},
 		}},
 		{"every exported name has a doc comment", nameDocs, []plant{
@@ -27,11 +27,11 @@ func documentRules() []rule {
 				"// E is an error.", "type E struct{}", "func (E) Error() string { return \"\" }", "// Some.", "const (", "\tA = 1", "\tB = 2", ")"), ""},
 		}},
 		{"every algorithm cites its paper", citations, []plant{
-			{source("mutex/x.go", "package mutex", "// X is fast.", "func X() algorithm.Spec { return algorithm.Spec{} }"), "mutex/x.go:1: no paper is cited"},
-			{source("mutex/x.go", "package mutex", "// X is fast.", "//", "// A. Uthor: A Title. A Journal", "// 3(2), 1985, pages 1-2.", "func X() algorithm.Spec { return algorithm.Spec{} }",
+			{source("algorithm/mutex/x.go", "package mutex", "// X is fast.", "func X() algorithm.Spec { return algorithm.Spec{} }"), "algorithm/mutex/x.go:1: no paper is cited"},
+			{source("algorithm/mutex/x.go", "package mutex", "// X is fast.", "//", "// A. Uthor: A Title. A Journal", "// 3(2), 1985, pages 1-2.", "func X() algorithm.Spec { return algorithm.Spec{} }",
 				"// Y is X in other words.", "func Y() algorithm.Spec { return X() }"), ""},
 			{source("election/x.go", "package election", "// X is fast.", "func X() algorithm.Spec { return algorithm.Spec{} }"), "election/x.go:1: no paper is cited"},
-			{source("mutex/x.go", "package mutex", "func helps() {}"), ""},
+			{source("algorithm/mutex/x.go", "package mutex", "func helps() {}"), ""},
 		}},
 		{"links in Markdown lead somewhere", links, []plant{
 			{map[string]string{"a.md": "x\n[b](docs/b.md)\n"}, "a.md:2: docs/b.md"},
@@ -114,7 +114,7 @@ var citation = regexp.MustCompile(`^[A-Z][^:]*: .*\b(19|20)\d\d\b`)
 
 func citations(r *repo) ([]string, error) {
 	var found []string
-	for _, f := range slices.Concat(r.in("mutex"), r.in("election")) {
+	for _, f := range slices.Concat(r.in("algorithm/mutex"), r.in("algorithm/election")) {
 		algorithms, cited := 0, false
 		for _, decl := range f.ast.Decls {
 			d, ok := decl.(*ast.FuncDecl)
