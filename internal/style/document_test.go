@@ -30,7 +30,7 @@ func documentRules() []rule {
 			{source("algorithm/mutex/x.go", "package mutex", "// X is fast.", "func X() algorithm.Spec { return algorithm.Spec{} }"), "algorithm/mutex/x.go:1: no paper is cited"},
 			{source("algorithm/mutex/x.go", "package mutex", "// X is fast.", "//", "// A. Uthor: A Title. A Journal", "// 3(2), 1985, pages 1-2.", "func X() algorithm.Spec { return algorithm.Spec{} }",
 				"// Y is X in other words.", "func Y() algorithm.Spec { return X() }"), ""},
-			{source("election/x.go", "package election", "// X is fast.", "func X() algorithm.Spec { return algorithm.Spec{} }"), "election/x.go:1: no paper is cited"},
+			{source("algorithm/election/x.go", "package election", "// X is fast.", "func X() algorithm.Spec { return algorithm.Spec{} }"), "algorithm/election/x.go:1: no paper is cited"},
 			{source("algorithm/mutex/x.go", "package mutex", "func helps() {}"), ""},
 		}},
 		{"links in Markdown lead somewhere", links, []plant{
