@@ -231,14 +231,14 @@ func (e *epoch) recycle(u *use) {
 	e.spare = append(e.spare, u)
 }
 
-// Install begins a view. Making the report, stopping everything of before and beginning
+// Install begins a view. Making the report, stopping everything of the old view and beginning
 // anew is one step. A view that is not newer than the current one changes nothing.
 // After an error the member is of no use any more: it cannot follow the others, which
 // wait for its report. So it must leave, or be notified that it is gone. Links of the
 // new epoch begin after this, and before Out is taken.
 func (m *Member) Install(now Instant, v View) error {
 	m.now = max(m.now, now)
-	err := m.install(v) // what time brings comes after it: nothing more is done in the older epoch
+	err := m.install(v) // what is due by time comes after it: nothing more is done in the older epoch
 	m.begin(now)
 	m.end()
 	return err

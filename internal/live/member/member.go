@@ -165,7 +165,7 @@ func (m *Member) Wake(now Instant) {
 	m.end()
 }
 
-// begin runs at the start of every call and handles what time has brought: holds end
+// begin runs at the start of every call and handles what has become due: holds end
 // with the lease, ghosts' leases expire, sessions end, deadlines pass.
 func (m *Member) begin(now Instant) {
 	m.now = max(m.now, now)
@@ -269,7 +269,7 @@ func (m *Member) stop(why Cause) {
 // Leave promises that nothing is entered here any more, so that no process need wait
 // for the lease of a member that leaves. Held locks are lost, and passed on at once: so
 // applications must release them, and clients' sessions must be over, before. The
-// member goes on taking part until the others are in a view without it.
+// member keeps taking part until the others are in a view without it.
 func (m *Member) Leave(now Instant) {
 	m.begin(now)
 	m.stop(Leaving)

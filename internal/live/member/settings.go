@@ -50,10 +50,10 @@ func (s Settings) act() Span { return s.Lease / 100 * Span(s.Act) }
 // clock, from when the renewal arrived: longer than the member may act.
 func (s Settings) Patience() Span { return s.stretch(s.Lease, s.Drift, -s.Drift) }
 
-// outwait is the longest that a span of true time may take by the own clock.
+// outwait is the longest that a span of true time may take by the member's clock.
 func (s Settings) outwait(rest Span) Span { return s.stretch(rest, s.Drift, 0) }
 
-// within returns a span that ends by another clock before d ends by the own one.
+// within returns a span that ends by another clock before d ends by the member's.
 func (s Settings) within(d Span) Span { return max(0, s.stretch(d, -s.Drift, s.Drift)-1) }
 
 // stretch returns d * (1+up) / (1+down), rounded up, the rates in millionths.

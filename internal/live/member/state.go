@@ -68,7 +68,7 @@ type Part struct {
 	home bool // it is the home and has not released the lock
 }
 
-// A Request is a request of the own process.
+// A Request is a request of the member's own process.
 type Request struct {
 	Stamp   Stamp
 	Try     bool
@@ -82,7 +82,7 @@ type Turn struct {
 	Rank  int
 }
 
-// Holds reports whether the own process holds the lock.
+// Holds reports whether the member's own process holds the lock.
 func (p *Part) Holds() bool { return p.Holder.Stamp != Stamp{} }
 
 const (

@@ -6,7 +6,7 @@ type waiter struct {
 	ticket     Ticket
 	client     *session
 	stamp      Stamp   // when it was first made
-	since      Instant // the same by the own clock
+	since      Instant // the same by the member's clock
 	late       due     // its deadline
 	try        bool    // it does not wait behind other requests
 	missing    int     // answers missing for a try

@@ -126,7 +126,7 @@ func addresses(r *views.Record) []string {
 }
 
 // drain begins to leave: nothing new is granted, waiting requests are refused, and
-// clients are notified to use another node.
+// clients are asked to use another node.
 func (p *Process) drain() {
 	if p.phase >= Draining {
 		return

@@ -156,7 +156,7 @@ func (g *Client) Wake(now member.Instant) {
 	g.end()
 }
 
-// begin runs at the start of every call and handles what time has brought. The session
+// begin runs at the start of every call and handles what has become due. The session
 // ends when the client's own clock says so, before anything that has just arrived can
 // renew it.
 func (g *Client) begin(now member.Instant) {

@@ -144,7 +144,7 @@ func (g *Client) heard(f *Frame) {
 	}
 }
 
-// pass handles what time brings to requests.
+// pass handles requests whose time has come.
 func (g *Client) pass() {
 	g.soonest = member.Never
 	g.requests = slices.DeleteFunc(g.requests, func(t *task) bool {
@@ -167,7 +167,7 @@ func (g *Client) pass() {
 	})
 }
 
-// due returns when time next affects a request.
+// due returns when pass must handle a request.
 func (g *Client) due(t *task) member.Instant {
 	switch {
 	case t.state == inside && t.until != 0:

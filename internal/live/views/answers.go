@@ -50,7 +50,7 @@ func (p *Membership) Receive(now member.Instant, from string, b []byte) error {
 	return fmt.Errorf("%w: a %s is for no member: close the connection that it came by", errBytes, m.Kind)
 }
 
-// answer handles what a voter of the own cluster sends.
+// answer handles what a voter of the process's own cluster sends.
 func (p *Membership) answer(m *Message) error {
 	switch {
 	case m.Kind == Wait && m.Nonce == p.config.Nonce && p.phase == joining:

@@ -56,7 +56,7 @@ func (r *Record) start(s *Start) bool {
 		return false
 	default:
 		r.Cluster, r.Epoch = s.Cluster, s.Epoch
-		r.Voters = nil // the log begins anew
+		r.Voters = nil // the log starts from scratch
 	}
 	return true
 }

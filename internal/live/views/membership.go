@@ -60,7 +60,7 @@ type Ending uint8
 // How it ends.
 const (
 	Running  Ending = iota // it has not ended
-	Evicted                // the others go on without it
+	Evicted                // the others continue without it
 	Left                   // it has left
 	Replaced               // its voters belong to another cluster now
 )

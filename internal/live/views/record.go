@@ -76,7 +76,7 @@ func (r *Record) Rank(inc uint64) int {
 	return slices.IndexFunc(r.Members, func(m Member) bool { return m.Inc == inc })
 }
 
-// out reports whether an incarnation was a member and no longer is, for good. Nothing
+// out reports whether an incarnation was a member and no longer is, permanently. Nothing
 // is known of one that was admitted later than this record.
 func (r *Record) out(inc uint64) bool { return r.Rank(inc) < 0 && inc/places <= r.Epoch }
 

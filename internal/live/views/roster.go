@@ -17,7 +17,7 @@ import "slices"
 //     with the fifth, if so many are wanted, and fewer if fewer are wanted.
 //   - A voter is replaced when it leaves, or when it is overdue: absent for more
 //     than three leases. Overdue voters are replaced one at a time.
-//   - If a leaving voter has no replacement, the voters become fewer: they go on
+//   - If a leaving voter has no replacement, the voters become fewer: they continue
 //     without it, without overdue ones, and without one more if an even number
 //     would be left. Before that, all members get time to answer the leader's call,
 //     because any of them may be a replacement. Voters do not become fewer because

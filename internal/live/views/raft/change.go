@@ -23,7 +23,7 @@ import (
 //
 // So a node that never starts, or dies before it has the log, blocks nothing. No leader
 // removes itself: one that is not wanted stays until another one leads, by HandOver.
-// Removed voters must go on until the leader is Settled.
+// Removed voters must keep running until the leader is Settled.
 //
 // If there is nothing to do, or nothing that this leader can do, Revote does nothing. A
 // number that was removed must never be wanted again.
@@ -259,7 +259,7 @@ func (n *Node) applyChange(e Entry) error {
 }
 
 // A settling is how a leader makes sure that the end of the last change of voters is
-// known, for good, to a majority of the remaining ones: by an entry that it proposes
+// known permanently to a majority of the remaining ones: by an entry that it proposes
 // after it has applied that end. A voter that has this entry has learned by it that the
 // end is committed. Without it, the leader could be lost together with the removed
 // voters, as the only one that knew that they might end. Or it could be lost by itself,

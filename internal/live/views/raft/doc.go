@@ -24,7 +24,7 @@
 // Saves are asynchronous, as in Raft's AsyncStorageWrites: the host makes them durable
 // in their order, as slowly as its disk does, and reports each with Saved. What depends
 // on a save (a vote, a confirmation of entries, a change of voters) is held back until
-// then; heartbeats and reads go on meanwhile. There is no goroutine and no clock: the
+// then; heartbeats and reads continue meanwhile. There is no goroutine and no clock: the
 // caller decides how long a tick is. The same seed and the same calls give the same
 // bytes.
 //
@@ -52,7 +52,7 @@
 // has it. So a node that never starts, or dies at once, takes no majority with it; see
 // Revote.
 //
-// A removed voter must go on until the leader is Settled: until then the remaining ones
+// A removed voter must keep running until the leader is Settled: until then the remaining ones
 // may need its vote to learn that it is gone. A removed learner may end at once. While
 // voters are being removed, no leader accepts proposals, so that the departing voters
 // have nothing that the remaining ones lack.

@@ -197,7 +197,7 @@ func (n *Node) respond(all []*pb.Message) error {
 }
 
 // apply applies what is committed, in order, and counts the reads that waited for it. A
-// change of voters must be known for good before it is in force: after a restart, the
+// change of voters must be known permanently before it is in force: after a restart, the
 // removed voters could not be asked any more. So what follows waits until a save has
 // made the commit index durable.
 func (n *Node) apply() error {

@@ -137,7 +137,7 @@ func (n *Node) start(s State, c Config) (err error) {
 }
 
 // guard turns a panic of Raft into an error, by which the node is dead. Raft panics if
-// it detects that it cannot go on safely.
+// it detects that it cannot continue safely.
 func (n *Node) guard(err *error) {
 	if p := recover(); p != nil {
 		n.die(fmt.Errorf("raft: %v", p))
@@ -190,7 +190,7 @@ func (n *Node) Tick() (err error) {
 }
 
 // unload hands over from a leader whose disk has not acknowledged anything for as long
-// as a silent leader is tolerated. It could go on to confirm reads, but would learn of
+// as a silent leader is tolerated. It could continue to confirm reads, but would learn of
 // no entry that is committed.
 func (n *Node) unload() {
 	if len(n.writes) == 0 {
@@ -222,7 +222,7 @@ func (n *Node) leaveJoint() {
 	}
 }
 
-// Rest returns how many of the next ticks have no effect but that they have passed.
+// Rest returns how many of the next ticks have no effect but to pass.
 func (n *Node) Rest() int {
 	if n.err != nil || n.leads() {
 		return 0
