@@ -174,7 +174,7 @@ func linkControls() []Control {
 		{
 			Name: "LinkNoDedupe", Section: "5", Text: "a frame that comes twice is delivered twice",
 			Rewrites: []Rewrite{{linkFile, `		if p.first+i != l.got+1 {
-			continue // it has come before, or after one that was lost
+			continue // received before, or after a lost one
 		}
 		l.got++
 `, `		if p.first+i != l.got+1 && !(broken("LinkNoDedupe") && p.first+i <= l.got) {

@@ -36,7 +36,7 @@ func engineControls() []Control {
 		if m.Kind == Leave && m.Voter != 0 {
 `},
 				{joinFile, `	case r.haunts(m.Nonce): //`, `	case r.haunts(m.Nonce) && !broken("Readmit"): //`},
-				{joinFile, `// against says what is against`, `func (w *Leader) readmit(from string, m *Message) {
+				{joinFile, `// against returns the reason`, `func (w *Leader) readmit(from string, m *Message) {
 	i := slices.IndexFunc(w.record.Ghosts, func(g Ghost) bool { return g.Inc == m.Inc })
 	if i < 0 {
 		return
@@ -48,7 +48,7 @@ func engineControls() []Control {
 	w.joiners = append(w.joiners, joiner{Joiner{Name: from, Address: from, Nonce: w.record.Ghosts[i].Nonce}, all, w.now})
 }
 
-// against says what is against`},
+// against returns the reason`},
 				{applyFile, `		if k := r.voter(j.Voter); k >= 0 && !slices`, `		if i := slices.IndexFunc(r.Ghosts, func(g Ghost) bool { return g.Nonce == m.Nonce }); i >= 0 && broken("Readmit") {
 			m.Inc = r.Ghosts[i].Inc
 			r.Ghosts = slices.Delete(r.Ghosts, i, i+1)

@@ -1,20 +1,19 @@
 package member
 
-// A slab is a long list that grows by pieces, so that growing copies nothing
-// and leaves nothing behind. No run of elements crosses the end of a piece.
+// An arena is a long list that grows by pieces, so that growing copies nothing and
+// leaves no garbage. No run of elements crosses the end of a piece.
 type arena[T any] struct {
 	pieces [][]T
-	n      int // how long it is, with what was left unused at the ends of pieces
+	n      int // length, with the unused elements at the ends of pieces
 }
 
 const (
 	pieceBits = 14
 	pieceLen  = 1 << pieceBits
-	firstLen  = 64 // the first piece begins small, and is the only one that is copied
+	firstLen  = 64 // the first piece starts small, and is the only one that is copied
 )
 
-// room makes room for a run of k elements, at most pieceLen, and returns where
-// it begins.
+// room makes room for a run of k elements, at most pieceLen, and returns its index.
 func (s *arena[T]) room(k int) int {
 	if left := -s.n & (pieceLen - 1); left < k && left > 0 {
 		s.n += left
@@ -37,7 +36,7 @@ func (s *arena[T]) room(k int) int {
 	return at
 }
 
-// at returns one element. It stays where it is until there are more.
+// at returns one element. The pointer is valid until the arena grows.
 func (s *arena[T]) at(i int) *T { return &s.pieces[i>>pieceBits][i&(pieceLen-1)] }
 
 // piece returns a run of k elements.
@@ -46,7 +45,7 @@ func (s *arena[T]) piece(i, k int) []T {
 	return s.pieces[i>>pieceBits][from : from+k : from+k]
 }
 
-// cap is how many elements there is room for.
+// cap returns the number of elements that there is room for.
 func (s *arena[T]) cap() int {
 	n := 0
 	for _, p := range s.pieces {

@@ -2,18 +2,18 @@ package member
 
 import "math/bits"
 
-// Bulk frames. At a view change a member may have to tell others about tens of
+// Bulk frames. At a view change a member may have to inform others about tens of
 // thousands of locks: a REPORT to each home, and QUERYs to all survivors. It makes
-// these frames part by part, when the host asks for more, so that a link never
-// keeps more of them than fits a window. More has the rules.
+// these frames part by part, when the host asks for more, so that a link never keeps
+// more of them than fit a window. More has the rules.
 
-// A report is the REPORT that is still to be made for one member.
+// A report is the REPORT to one member that is not complete yet.
 type report struct {
 	owed  bool    // its last part has not been made
-	locks []int32 // carried over, homed at that member, and not looked at yet
+	locks []int32 // carried over, homed at that member, and not visited yet
 }
 
-// What the REPORT to a lock's home has still to say about the lock.
+// What the REPORT to a lock's home must still say about the lock.
 type owed uint8
 
 const (
@@ -21,22 +21,22 @@ const (
 	owedWait                  // it has been waited for here since an older epoch
 )
 
-// Bulk reports whether a bulk frame is still to be made for some member.
+// Bulk reports whether a bulk frame must still be made for some member.
 func (m *Member) Bulk() bool {
 	e := m.epoch
 	return e != nil && (e.reporting > 0 || len(e.queries) > 0) && !m.ghost
 }
 
-// More appends the next bulk frame for another member to Out, and reports whether
-// there was one: first the parts of the REPORT to it, then QUERYs. It does nothing
-// else, whatever the time is.
+// More appends the next bulk frame for another member to Out, and reports whether there
+// was one: first the parts of the REPORT to it, then QUERYs. It does nothing else,
+// whatever the time is.
 //
 // Which locks a REPORT may list is decided when the view is installed, but a part
-// is true when it is made. It lists a hold that was carried over only if that has
-// not been released since; for a hold that was never listed there is no RELEASED.
-// It lists a lock as waited for only if a request from an older epoch is left. So
-// parts may be as late as they like: until the last one has come, the sender is a
-// suspect for every lock of the receiver.
+// describes the state when it is made. It lists a hold that was carried over only if
+// that has not been released since; for a hold that was never listed there is no
+// RELEASED. It lists a lock as waited for only if a request from an older epoch is
+// left. So parts may be arbitrarily late: until the last one has arrived, the sender is
+// a suspect for every lock of the receiver.
 func (m *Member) More(now Instant, to uint64) bool {
 	m.now = max(m.now, now)
 	if !m.Bulk() {
@@ -85,7 +85,7 @@ func (m *Member) reportPart(rank int) bool {
 	return true
 }
 
-// cost is about how many bytes a lock takes in a bulk frame.
+// cost is the approximate number of bytes of a lock in a bulk frame.
 func (e *epoch) cost(n int32) int { return len(e.table.name(n)) + 8 }
 
 // older reports whether a request was first made in an older epoch.
@@ -109,9 +109,9 @@ func (m *Member) owe(e *epoch, n int32) {
 	u.owed = 0
 }
 
-// cancelled notes that a request was withdrawn. If it was the last from an older
-// epoch and its home has not heard of it, the home will neither lend nor say DONE:
-// later requests ask by the algorithm.
+// cancelled notes that a request was withdrawn. If it was the last from an older epoch
+// and its home has not heard of it, the home will neither lend nor send DONE: later
+// requests ask through the algorithm.
 func (m *Member) cancelled(u *use) {
 	if u.owed&owedWait != 0 && !m.epoch.older(u.first) {
 		u.owed &^= owedWait
@@ -119,7 +119,7 @@ func (m *Member) cancelled(u *use) {
 	}
 }
 
-// ask has all other survivors asked about a lock.
+// ask queues a query about a lock to all other survivors.
 func (e *epoch) ask(u *use) {
 	if e.witnesses == 0 {
 		return
@@ -131,8 +131,8 @@ func (e *epoch) ask(u *use) {
 	u.query = int32(len(e.queries))
 }
 
-// useful reports whether a query is still worth sending: its lock has suspects, and
-// it is not put again later.
+// useful reports whether a query is still worth sending: its lock has suspects, and it
+// is not queued again later.
 func (m *Member) useful(at int) bool {
 	e := m.epoch
 	n := e.queries[at]
@@ -168,12 +168,12 @@ func (m *Member) queryPart(rank int) bool {
 	return true
 }
 
-// survivor reports whether the member of a rank was in the view before.
+// survivor reports whether the member of a rank was in the previous view.
 func (e *epoch) survivor(rank int) bool {
 	return e.place(e.view.Members[rank].Inc) >= 0
 }
 
-// forgetAsked forgets the queries if they have been put to all survivors.
+// forgetAsked forgets the queries if all survivors have been asked them.
 func (e *epoch) forgetAsked() {
 	for rank, at := range e.asked {
 		if at < len(e.queries) && rank != e.me && e.survivor(rank) {
@@ -184,8 +184,8 @@ func (e *epoch) forgetAsked() {
 	clear(e.asked)
 }
 
-// compact drops queries that are put again later, or are void: otherwise they
-// would grow without bound while one survivor takes none.
+// compact drops queries that are queued again later, or are void. Otherwise they would
+// grow without bound while one survivor takes none.
 func (e *epoch) compact() {
 	all, asked := e.queries, make([]int, len(e.asked))
 	e.queries = all[:0]

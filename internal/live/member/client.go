@@ -2,16 +2,16 @@ package member
 
 import "fmt"
 
-// Client sessions: a client that is no member holds locks through one, and never
-// longer than that member may act. When a client's time is over its session is,
-// too, for the client: what it is granted later in it, it must not use.
+// Client sessions. A client is not a member: it holds locks through one, and never
+// longer than that member may act. When a client's span is over, so is its session, for
+// the client: it must not use what is granted in it later.
 
-// A session is what is known of a client.
+// A session is the member's record of a client.
 type session struct {
 	id    uint64
 	end   due
-	uses  int     // how many locks it holds or waits for
-	first *waiter // of those
+	uses  int     // number of locks it holds or waits for
+	first *waiter // the first of those requests
 }
 
 func (c *session) put(w *waiter) {
@@ -34,10 +34,10 @@ func (c *session) takeOut(w *waiter) {
 	}
 }
 
-// Renew begins a client's session or prolongs it, for so long. It returns for how
-// long the client may act, by its own clock, counted from before it asked: less
-// than the member may, whatever the two clocks do. The client 0 is the member's
-// own process, and needs no session.
+// Renew begins a client's session or renews it, for this length. It returns how long
+// the client may act, by its own clock, counted from before it asked: less than the
+// member may, whatever the two clocks do. The client 0 is the member's own process, and
+// needs no session.
 func (m *Member) Renew(now Instant, client uint64, length Span) (Span, error) {
 	m.begin(now)
 	defer m.end()
@@ -59,8 +59,9 @@ func (m *Member) Renew(now Instant, client uint64, length Span) (Span, error) {
 	return m.Settings.within(min(length, Span(m.deadline()-m.now))), nil
 }
 
-// Close ends a client's session: it holds nothing and waits for nothing any more.
-// Only the client itself can say so: one whose connection is broken may still act.
+// Close ends a client's session: the client holds nothing and waits for nothing any
+// more. Only the client itself can ask for that: one whose connection is broken may
+// still act.
 func (m *Member) Close(now Instant, client uint64) {
 	m.begin(now)
 	if c := m.clients[client]; c != nil {
@@ -72,7 +73,7 @@ func (m *Member) Close(now Instant, client uint64) {
 func (m *Member) close(c *session, why Cause) {
 	delete(m.clients, c.id)
 	m.agenda.remove(&c.end)
-	for w := c.first; w != nil; { // those who wait first, so that none of them gets what another lets go
+	for w := c.first; w != nil; { // waiting requests first, so that none of them is granted what another releases
 		next := w.after
 		if w.at.holder != w {
 			m.finish(w, Stopped, why)

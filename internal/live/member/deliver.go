@@ -7,9 +7,9 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// Deliver takes a frame that came from a member over the link of this epoch. It
-// ignores an unknown frame of an optional kind. After an error the host must end
-// the link: the sender is broken, or runs a version that this one cannot talk to.
+// Deliver handles a frame that arrived from a member over the link of this epoch. It
+// ignores an unknown frame of an optional kind. After an error the host must end the
+// link: the sender is broken, or runs a version that this one cannot talk to.
 func (m *Member) Deliver(now Instant, from uint64, b []byte) error {
 	m.begin(now)
 	defer m.end()
@@ -18,7 +18,7 @@ func (m *Member) Deliver(now Instant, from uint64, b []byte) error {
 		return fmt.Errorf("%w: no view is installed yet", errUnexpected)
 	}
 	if m.ghost {
-		return nil // whatever it says is over
+		return nil // evicted: the frame no longer matters
 	}
 	rank := e.view.Rank(from)
 	if rank < 0 || rank == e.me {
@@ -59,8 +59,8 @@ func (m *Member) Deliver(now Instant, from uint64, b []byte) error {
 	return m.about(n, rank, f)
 }
 
-// message takes in a message of a lock's algorithm. One that only passes by
-// leaves the lock idle.
+// message handles a message of a lock's algorithm. One that only passes through leaves
+// the lock idle.
 func (m *Member) message(n int32, rank int, f *frame) error {
 	e := m.epoch
 	l := e.table.lock(n)
@@ -79,7 +79,7 @@ func (m *Member) message(n int32, rank int, f *frame) error {
 	return nil
 }
 
-// about takes in another frame about one lock.
+// about handles another frame about one lock.
 func (m *Member) about(n int32, rank int, f *frame) error {
 	e := m.epoch
 	l := e.table.lock(n)
@@ -116,12 +116,12 @@ func (m *Member) about(n int32, rank int, f *frame) error {
 	return nil
 }
 
-// counted takes over the count of entries.
+// counted adopts the count of entries.
 func (m *Member) counted(l *lock, f *frame) {
 	l.count = max(l.count, f.count)
 }
 
-// report takes in a report.
+// report handles a part of a report.
 func (m *Member) report(place int, f *frame) error {
 	if place < 0 || place >= m.epoch.survivors() || m.epoch.reported.has(place) {
 		return fmt.Errorf("%w: REPORT from a member that has reported already or was not in the view before", errUnexpected)
@@ -135,7 +135,7 @@ func (m *Member) report(place int, f *frame) error {
 	return nil
 }
 
-// answer says who may be inside some locks.
+// answer answers which processes may be inside some locks.
 func (m *Member) answer(rank int, names []string) error {
 	f := frame{kind: answerFrame}
 	for _, name := range names {
@@ -148,7 +148,7 @@ func (m *Member) answer(rank int, names []string) error {
 	return nil
 }
 
-// heard takes in what others know.
+// heard handles the answers to queries.
 func (m *Member) heard(all []mayBe) error {
 	e := m.epoch
 	for _, x := range all {

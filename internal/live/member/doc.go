@@ -1,11 +1,13 @@
 // Package member is the pure core of a live member. A [Member] is a table of named
 // locks, each an instance of an algorithm among the members of the current view,
-// and what carries locks over from one view to the next: reports, homes, lending,
-// leases and fencing tokens. [Links] are its links to the other members. Neither
-// does I/O or reads a clock.
+// together with the mechanisms that carry locks over from one view to the next:
+// reports, homes, lending, leases and fencing tokens. [Links] are its links to the
+// other members. Neither does I/O or reads a clock.
 //
-// The host calls methods with what has happened and with the time, and does what
-// it finds afterwards. After each call of a Member, and after each packet that the
+// # Driving a member
+//
+// The host calls methods with what has happened and the current time, and carries out
+// the effects afterwards. After each call of a Member, and after each packet that the
 // links have received:
 //
 //	notify(m.Out.Events)
@@ -25,12 +27,14 @@
 //		transmit(to, p)
 //	}
 //
-// It wakes the member at Out.Wake and the links at Wake. It installs a view in the
-// member and in the links as one step, sends what is in Out, and then calls Early.
+// The host wakes the member at Out.Wake and the links at Wake. It installs a view in
+// the member and in the links as one step, sends what is in Out, and then calls Early.
 //
-// docs/protocol.md has the messages, and the reason why locks are safe: when the
-// home of epoch e lets go of a lock or lends it, no process is inside by an epoch
-// before e, and none can get inside by one any more.
+// # Why locks are safe
+//
+// When the home of epoch e releases a lock or lends it, no process is inside by an
+// epoch before e, and none can get inside by one any more. docs/protocol.md describes
+// the messages, and why this holds.
 package member
 
 // An Instant is a reading of the member's own clock, in nanoseconds.
@@ -48,6 +52,6 @@ const (
 	Millisecond      = 1000 * Microsecond
 	Second           = 1000 * Millisecond
 
-	// MaxSpan is the longest time that anybody speaks of.
+	// MaxSpan is the longest span in use.
 	MaxSpan = 24 * 3600 * Second
 )

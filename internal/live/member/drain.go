@@ -1,7 +1,7 @@
 package member
 
-// Drain refuses all requests of the member's own process that wait: it is about to
-// leave. What is held stays so.
+// Drain refuses all waiting requests of the member's own process, because it is about
+// to leave. Held locks stay held.
 func (m *Member) Drain(now Instant) {
 	m.begin(now)
 	for w := m.own.first; w != nil; {
@@ -14,9 +14,9 @@ func (m *Member) Drain(now Instant) {
 	m.end()
 }
 
-// Inside returns how many locks are held through this member, by its own process and
-// by clients, or were lost and may still be acted on. As long as there is one, a
-// promise never to enter again would be too early: see Leave.
+// Inside returns how many locks are held through this member, by its own process and by
+// clients, or were lost but may still be acted on. As long as there is one, a promise
+// never to enter again would be too early: see Leave.
 func (m *Member) Inside() int {
 	if m.epoch == nil {
 		return 0

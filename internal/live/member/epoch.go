@@ -7,41 +7,41 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// An epoch is all that a member has of one view.
+// An epoch is the member's state of one view.
 type epoch struct {
 	view    View
 	me      int // rank
 	table   table
-	uses    []*use // by their places; nil where one has been given back
+	uses    []*use // by index; nil for one that was given back
 	free    []int32
 	spare   []*use
-	busy    int      // how many uses there are
-	holders int      // how many of them are held here
-	lapses  int      // how many of them were, and may still be acted on
+	busy    int      // number of uses
+	holders int      // number of locks held here
+	lapses  int      // number of lost locks that may still be acted on
 	schools []school // of the view's choices
 
-	universe  []uint64  // whom sets are of
-	everybody set       // all of it
-	reported  set       // whose REPORT has come
-	over      set       // ghosts that can act no more
-	ghosts    []Instant // when each of them is over
-	next      Instant   // when the next of them is
+	universe  []uint64  // processes that sets refer to
+	everybody set       // the whole universe
+	reported  set       // members whose REPORT has arrived
+	over      set       // ghosts that can no longer act
+	ghosts    []Instant // when each ghost's lease has expired
+	next      Instant   // when the next of them has
 	since     Instant   // when it was installed
 
-	reports   []report // by rank: that are still to be made
-	reporting int      // how many of them
-	witnesses int      // how many others can be asked who may be inside a lock
-	queries   []int32  // locks about which they are to be asked
-	asked     []int    // by rank: about how many of these a witness has been asked
+	reports   []report // by rank: reports that are not complete yet
+	reporting int      // number of those
+	witnesses int      // number of other members that can be asked which processes may be inside a lock
+	queries   []int32  // locks that they must be asked about
+	asked     []int    // by rank: how many of these a witness has been asked about
 }
 
-// A school runs all locks of one algorithm in a view: one machine for each seat
-// that the member may have in a lock, and the state that it is born in.
+// A school runs all locks of one algorithm in a view: one machine for each seat that
+// the member may have in a lock, and the state that it is born in.
 type school struct {
 	spec     algorithm.Spec
 	machines []algorithm.Machine
 	born     [][]byte
-	loaded   []int32 // which lock's state each machine is in, or -1
+	loaded   []int32 // lock whose state each machine is in, or -1
 	bytes    []byte
 }
 
@@ -91,13 +91,13 @@ func (e *epoch) open(specs func(string, int) (algorithm.Spec, error)) error {
 	return nil
 }
 
-// survivors is how many of the universe are members.
+// survivors is the number of members in the universe.
 func (e *epoch) survivors() int { return len(e.universe) - len(e.view.Ghosts) }
 
-// place returns where an incarnation is in the universe, or -1.
+// place returns the index of an incarnation in the universe, or -1.
 func (e *epoch) place(inc uint64) int { return slices.Index(e.universe, inc) }
 
-// bury notes which ghosts are over by now.
+// bury notes which ghosts' leases have expired by now.
 func (e *epoch) bury(now Instant) {
 	e.next = Never
 	for i, at := range e.ghosts {
@@ -109,13 +109,13 @@ func (e *epoch) bury(now Instant) {
 	}
 }
 
-// settled reports whether nobody is left who may be inside anything by an older
-// epoch without having said so.
+// settled reports whether no process is left that may be inside a lock by an older
+// epoch without having reported it.
 func (e *epoch) settled() bool {
 	return e.next == Never && e.reported.len() == e.survivors()
 }
 
-// lockOf returns the number of a lock of this name, which becomes known.
+// lockOf returns the number of the lock with this name, which becomes known.
 func lockOf[S ~string | ~[]byte](e *epoch, name S) int32 {
 	hash := hashName(name)
 	if n := find(&e.table, name, hash); n >= 0 {
@@ -134,7 +134,7 @@ func lockOf[S ~string | ~[]byte](e *epoch, name S) int32 {
 // seat returns the member's own seat in a lock.
 func (e *epoch) seat(l *lock) algorithm.ID { return e.view.seat(e.me, int(l.home)) }
 
-// machine returns the instance of a lock, as it is now.
+// machine returns the instance of a lock, in its current state.
 func (e *epoch) machine(n int32) (algorithm.Machine, error) {
 	l := e.table.lock(n)
 	s, seat := &e.schools[l.alg], e.seat(l)
@@ -153,8 +153,8 @@ func (e *epoch) machine(n int32) (algorithm.Machine, error) {
 	return machine, nil
 }
 
-// keep puts the state of a lock's instance into the table. While a machine is in it, the
-// table may have an older one.
+// keep copies the state of a lock's instance into the table. While a machine is in that
+// state, the table may have an older one.
 func (e *epoch) keep(n int32) {
 	l := e.table.lock(n)
 	s, seat := &e.schools[l.alg], e.seat(l)
@@ -170,11 +170,10 @@ func (e *epoch) unload(n int32) {
 	e.schools[l.alg].loaded[e.seat(l)] = -1
 }
 
-// isHome reports whether the member is the home of a lock and has not let go of
-// it.
+// isHome reports whether the member is the home of a lock and has not released it.
 func (e *epoch) isHome(l *lock) bool { return int(l.home) == e.me && !l.is(cleared) }
 
-// found returns what is kept of a lock in use, or nil.
+// found returns the use of a lock, or nil.
 func (e *epoch) found(n int32) *use {
 	if b := e.table.lock(n).busy; b >= 0 {
 		return e.uses[b]
@@ -182,7 +181,7 @@ func (e *epoch) found(n int32) *use {
 	return nil
 }
 
-// use returns what is kept of a lock in use, which it now is.
+// use returns the use of a lock, and makes one if there is none.
 func (e *epoch) use(n int32) *use {
 	if u := e.found(n); u != nil {
 		return u
@@ -223,8 +222,8 @@ func (m *Member) idle(u *use) {
 	e.recycle(u)
 }
 
-// recycle keeps a use for another lock. Until then it has the number of none, so
-// that acting on it panics instead of changing whichever lock is the first.
+// recycle keeps a use for another lock. Until then it has no lock's number, so that
+// acting on it panics instead of changing whichever lock is the first.
 func (e *epoch) recycle(u *use) {
 	queue := u.queue[:0]
 	*u = use{}
@@ -232,14 +231,14 @@ func (e *epoch) recycle(u *use) {
 	e.spare = append(e.spare, u)
 }
 
-// Install begins a view. Making the report, stopping in all that came before
-// and beginning anew is one step. A view that is not newer than the present one
-// changes nothing. After an error the member is of no use any more: it cannot
-// follow the others, who wait for its report. So it must leave or be told that
-// it is gone. Links of the new epoch begin after this, and before Out is taken.
+// Install begins a view. Making the report, stopping everything of the old view and beginning
+// anew is one step. A view that is not newer than the current one changes nothing.
+// After an error the member is of no use any more: it cannot follow the others, which
+// wait for its report. So it must leave, or be notified that it is gone. Links of the
+// new epoch begin after this, and before Out is taken.
 func (m *Member) Install(now Instant, v View) error {
 	m.now = max(m.now, now)
-	err := m.install(v) // what time brings comes after it: nothing more is done in the older epoch
+	err := m.install(v) // what is due by time comes after it: nothing more is done in the older epoch
 	m.begin(now)
 	m.end()
 	return err
@@ -273,8 +272,8 @@ func (m *Member) install(v View) error {
 	return nil
 }
 
-// beginReports makes the first part of the REPORT to each other member, which is
-// the only one unless the report is long. More makes the others.
+// beginReports makes the first part of the REPORT to each other member, which is the
+// only one unless the report is long. More makes the others.
 func (m *Member) beginReports() {
 	e := m.epoch
 	for rank := range e.reports {
@@ -288,7 +287,7 @@ func (m *Member) beginReports() {
 	}
 }
 
-// carry takes over who holds and who waits, and notes what to report of them.
+// carry carries holders and waiters over, and notes what to report of them.
 func (m *Member) carry(old *epoch) {
 	e := m.epoch
 	for _, was := range old.uses {
@@ -317,7 +316,7 @@ func (m *Member) carry(old *epoch) {
 	}
 }
 
-// again has those ask again who waited in the epoch before. Tries do not wait.
+// again makes the waiters of the previous epoch ask again. Tries do not wait.
 func (m *Member) again(u *use) {
 	for w := u.first; w != nil; {
 		next := w.next

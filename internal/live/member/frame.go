@@ -12,35 +12,35 @@ type frameKind uint8
 const (
 	algFrame      frameKind = iota // a message of the lock's algorithm
 	touchFrame                     // the sender uses the lock: its home must know
-	reportFrame                    // what the sender holds and waits for, of the locks whose home the receiver is
-	releasedFrame                  // a holder from an older epoch has let go
-	queryFrame                     // who may be inside these locks, by what you knew in the epoch before?
-	answerFrame                    // these may
-	lendFrame                      // enter, while your waiters are before a stamp
-	returnFrame                    // we have been inside; and the next that waits here
-	doneFrame                      // the home has let go: ask by the algorithm
-	probeFrame                     // somebody tries the lock: are you inside, or do you wait?
-	busyFrame                      // yes; or the lock is not yet usable
+	reportFrame                    // locks that the sender holds and waits for, of those whose home is the receiver
+	releasedFrame                  // a holder from an older epoch has released the lock
+	queryFrame                     // which processes may be inside these locks, by the receiver's knowledge of the previous epoch?
+	answerFrame                    // these processes may
+	lendFrame                      // the receiver may enter while its waiters precede a stamp
+	returnFrame                    // the borrower has finished; with the next waiter there
+	doneFrame                      // the home has released the lock: ask through the algorithm
+	probeFrame                     // a try for the lock: is the receiver inside, or does it wait?
+	busyFrame                      // yes; or the lock is not usable yet
 	freeFrame                      // no
 	frameKinds
 
-	// optionalKinds is the bit of kinds that a member may ignore. A later version
-	// gives it to a frame that members without that version can do without.
+	// optionalKinds is the bit of kinds that a member may ignore. A later version sets
+	// it in a frame that members without that version can do without.
 	optionalKinds frameKind = 0x40
 )
 
-// A frame is one message between members. Most fields are of one or two kinds.
+// A frame is one message between members. Most fields are used by one or two kinds.
 type frame struct {
 	kind  frameKind
-	clock uint64 // the sender's logical clock: on all frames
-	name  []byte // but for report, query, answer
+	clock uint64 // the sender's logical clock: all kinds
+	name  []byte // all but report, query, answer
 
-	cleared bool   // alg: the home is known to have let go
-	count   uint64 // alg, lend, return: of the last entry that is known of
+	cleared bool   // alg: the home is known to have released the lock
+	count   uint64 // alg, lend, return: of the last known entry
 	bytes   []byte // alg: the message
 
 	until Stamp // lend
-	next  Stamp // return; the zero Stamp if nobody waits any more
+	next  Stamp // return; the zero Stamp if no request waits any more
 
 	held  []string // report
 	waits []wanted // report
@@ -51,13 +51,13 @@ type frame struct {
 	again bool     // busy: not in use, but recovering
 }
 
-// A wanted is a lock that somebody waits for.
+// A wanted is a lock with waiters.
 type wanted struct {
 	name  string
 	stamp Stamp
 }
 
-// A mayBe says who may be inside a lock.
+// A mayBe is the set of processes that may be inside a lock.
 type mayBe struct {
 	name string
 	who  set
@@ -71,7 +71,7 @@ var (
 	errOptional = errors.New("unknown frame of an optional kind") // ignored
 )
 
-// A writer appends what a frame is made of.
+// A writer appends the elements of a frame.
 type writer []byte
 
 func (w *writer) number(v uint64) { *w = binary.AppendUvarint(*w, v) }
@@ -152,7 +152,7 @@ func (s *scanner) set() (x set) {
 	return x
 }
 
-// many reads how many things follow, of which each takes a byte at least.
+// many reads the length of a list whose elements take at least a byte each.
 func (s *scanner) many() int {
 	n := s.number()
 	if n > uint64(len(s.b)) {
@@ -196,7 +196,7 @@ func (f *frame) append(b []byte) []byte {
 	return w
 }
 
-// appendOne writes what a frame says about one lock.
+// appendOne writes the fields of a frame about one lock.
 func (f *frame) appendOne(w *writer) {
 	switch f.kind {
 	case algFrame:

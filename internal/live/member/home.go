@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// What the home of a lock does until it lets go: it is inside from the start of
-// the view, on behalf of whoever may still be by an older epoch.
+// What the home of a lock does until it releases it. It is inside from the start of the
+// view, on behalf of the processes that may still be inside by an older epoch.
 
-// suspects returns who may be inside a lock by an older epoch.
+// suspects returns the processes that may be inside a lock by an older epoch.
 func (m *Member) suspects(e *epoch, u *use) set {
 	left := e.everybody
 	for i := range left {
@@ -17,8 +17,8 @@ func (m *Member) suspects(e *epoch, u *use) set {
 	return left
 }
 
-// reconsider looks again at all locks that the member is the home of and that
-// are wanted: somebody has reported, or is over.
+// reconsider visits all wanted locks whose home is here, because a member has reported
+// or a ghost's lease has expired.
 func (m *Member) reconsider() {
 	e := m.epoch
 	for i := range e.uses {
@@ -27,11 +27,11 @@ func (m *Member) reconsider() {
 		}
 	}
 	if m.frozen != nil && e.settled() {
-		m.frozen = nil // what it says would help nobody any more
+		m.frozen = nil // its testimony would no longer help any member
 	}
 }
 
-// serve is what the home does with a lock that nobody here is inside of.
+// serve is what the home does with a lock that no process here is inside.
 func (m *Member) serve(u *use) {
 	if u.lendee >= 0 {
 		return
@@ -55,14 +55,15 @@ func (m *Member) serve(u *use) {
 	}
 }
 
-// mayGoOn reports whether the next one here enters before the home lets go: if
-// nobody else wants it, if it waited in an older epoch and has its turn, and up
-// to the bound.
+// mayGoOn reports whether the next waiter here enters before the home releases the
+// lock: if no other member wants it, if the waiter is from an older epoch and it is its
+// turn, and up to the bound.
 func (m *Member) mayGoOn(u *use) bool {
 	return !u.interest || len(u.queue) > 0 || u.first.stamp.Epoch < m.epoch.view.Epoch || m.bounded(u)
 }
 
-// clear lets go of a lock: from now on the algorithm alone says who is inside.
+// clear releases a lock: from now on only the algorithm decides which
+// process is inside.
 func (m *Member) clear(u *use) {
 	m.epoch.table.lock(u.lock).flags |= cleared
 	u.handed, u.interest, u.back = 0, false, false
@@ -70,8 +71,8 @@ func (m *Member) clear(u *use) {
 	m.release(u)
 }
 
-// lend lends the lock to the first of those who waited in older epochs, until
-// the next of them, or somebody here, has its turn.
+// lend lends the lock to the first member with waiters from older epochs, until it is
+// the turn of the next such member, or of a waiter here.
 func (m *Member) lend(u *use) {
 	e := m.epoch
 	t := u.queue[0]
@@ -87,7 +88,7 @@ func (m *Member) lend(u *use) {
 	m.send(t.rank, &frame{kind: lendFrame, name: e.table.name(u.lock), count: e.table.lock(u.lock).count, until: until})
 }
 
-// queueUp notes that somebody elsewhere waited in an older epoch.
+// queueUp notes that another member has a waiter from an older epoch.
 func (u *use) queueUp(t turn) {
 	i := 0
 	for i < len(u.queue) && u.queue[i].stamp.Less(t.stamp) {
@@ -96,7 +97,7 @@ func (u *use) queueUp(t turn) {
 	u.queue = slices.Insert(u.queue, i, t)
 }
 
-// heed takes in one part of a report.
+// heed handles one part of a report.
 func (m *Member) heed(place int, f *frame) error {
 	e := m.epoch
 	inc := e.universe[place]
@@ -142,7 +143,8 @@ func (m *Member) homed(name string) (int32, error) {
 	return n, nil
 }
 
-// question has those asked who may know who is inside a lock, itself first.
+// question asks the members that may know which processes are inside a lock, itself
+// first.
 func (m *Member) question(u *use) {
 	if u.queried {
 		return

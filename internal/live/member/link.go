@@ -7,63 +7,61 @@ import (
 	"math"
 )
 
-// A Link makes connections that break and come back, and lose what was under
-// way, one FIFO channel between two incarnations in one epoch: what is sent
-// arrives once, in order, or the epoch ends.
+// A Link turns connections that break and return, and lose what is in flight, into one
+// FIFO channel between two incarnations in one epoch: what is sent arrives once, in
+// order, or the epoch ends.
 //
-// Frames are numbered from 1. Every packet says how many have come in order from
-// the other end; what was not confirmed is kept, and nothing is kept that came
-// out of order. A confirmation travels with what is sent anyway, or alone after
-// a quarter of the patience, or after many bytes: links that are idle fall
-// silent.
+// Frames are numbered from 1. Every packet says how many have arrived in order from the
+// other end. Unconfirmed frames are kept, and frames that arrive out of order are not.
+// A confirmation travels with what is sent anyway, or by itself after a quarter of the
+// patience, or after many bytes: idle links fall silent.
 //
 // A new connection begins with a question, in its first packet even if that is
-// otherwise empty: how many have come? What was sent before is sent again only
-// when the answer has said which part of it was lost. A question, or frames,
-// without an answer for the length of the patience lead to a new question, with
-// one packet of frames, for transports that lose packets; then the patience
-// doubles, up to a bound.
+// otherwise empty: how many frames have arrived? What was sent before is sent again
+// only when the answer has said which part of it was lost. If a question, or frames,
+// are not answered within the patience, the link asks again, with one packet of frames,
+// for transports that lose packets. Then the patience doubles, up to a bound.
 type Link struct {
 	epoch, me, peer uint64
-	limit           int // bytes that may be kept
-	prompt          int // bytes received after which a confirmation is not put off
+	limit           int // maximum number of bytes kept
+	prompt          int // bytes received after which a confirmation is not delayed
 	patience        Span
 
-	kept  []byte // from head on: the frames that were not confirmed, each after its length
+	kept  []byte // from head on: unconfirmed frames, each after its length
 	head  int
-	at    int    // where the next frame to be put into a packet begins
-	acked uint64 // how many frames were confirmed
-	next  uint64 // the number of the frame at at
-	sent  uint64 // how many have been in a packet, ever
-	last  uint64 // how many were taken by Send
+	at    int    // where the next frame to send begins
+	acked uint64 // number of confirmed frames
+	next  uint64 // number of the frame at at
+	sent  uint64 // number of frames that were ever in a packet
+	last  uint64 // number of frames passed to Send
 
-	got   uint64  // how many frames have come
-	fresh int     // how many bytes, since the last packet confirmed them
-	tell  Instant // when a confirmation goes out, alone if need be
+	got   uint64  // number of frames received
+	fresh int     // bytes received since the last packet confirmed them
+	tell  Instant // when a confirmation is due, by itself if need be
 
-	ask      uint64 // the number of the last question
-	asking   bool   // no answer has come to it, nor to one before it on this connection
+	ask      uint64 // number of the last question
+	asking   bool   // it is not answered, nor is an earlier one on this connection
 	posed    bool   // it has been in a packet
 	answered uint64 // answers up to this one are old
-	heard    uint64 // the number of the peer's last question, which each packet answers
-	room     int    // how many packets of frames may go out before the answer
+	heard    uint64 // number of the peer's last question, which each packet answers
+	room     int    // packets of frames that may be sent before the answer
 
 	up     bool
-	resend Instant // when patience ends
-	wait   Span    // how long it is by now
-	over   error   // why nothing goes or comes any more
+	resend Instant // when the patience ends
+	wait   Span    // current length of the patience
+	over   error   // why nothing is sent or received any more
 }
 
 // Errors of links.
 var (
-	// ErrFull means that the peer confirms nothing. The frame that did not fit is
-	// lost, so the link has ended.
+	// ErrFull means that the peer confirms nothing. The frame that did not fit is lost,
+	// so the link has ended.
 	ErrFull = errors.New("link is full: the peer does not confirm what was sent")
 	// ErrPacket means that no correct peer can have sent these bytes. Close the
-	// connection that they came by.
+	// connection that they arrived on.
 	ErrPacket = errors.New("malformed packet")
 	// ErrStranger means that a packet is well formed, but belongs to no link here.
-	// Close the connection that it came by.
+	// Close the connection that it arrived on.
 	ErrStranger = errors.New("packet of a link that does not exist here")
 
 	errEnded = errors.New("the epoch of the link has ended")
@@ -71,17 +69,17 @@ var (
 
 // Bounds of links.
 const (
-	maxPacket = 32 << 10      // how many bytes of frames one packet has, unless a single frame is larger
-	maxDouble = 16            // how many times longer the patience may become
+	maxPacket = 32 << 10      // bytes of frames in one packet, unless a single frame is larger
+	maxDouble = 16            // factor by which the patience may grow
 	maxAhead  = 1 << 32       // no link keeps so many frames that one so far ahead could be sent
-	idleArena = 4 * maxPacket // how much an empty link may keep allocated
+	idleArena = 4 * maxPacket // bytes that an empty link may keep allocated
 	unbounded = math.MaxInt   // packets
 
 	maxPatience = 3600 * Second
 )
 
-// NewLink makes a link without a connection. It keeps at most so many bytes, or
-// one frame, and asks again after so long, which is best several times the round
+// NewLink returns a link without a connection. It keeps at most limit bytes, or one
+// frame, and asks again after the patience, which should be several times the round
 // trip of a packet.
 func NewLink(epoch, me, peer uint64, limit int, patience Span) *Link {
 	patience = min(max(patience, 1), maxPatience)
@@ -91,8 +89,8 @@ func NewLink(epoch, me, peer uint64, limit int, patience Span) *Link {
 	}
 }
 
-// Send takes a frame to be sent. It copies the bytes. After an error the link has
-// ended: nothing is sent or received any more.
+// Send accepts a frame to send. It copies the bytes. After an error the link has ended:
+// nothing is sent or received any more.
 func (l *Link) Send(frame []byte) error {
 	if l.over != nil {
 		return l.over
@@ -113,7 +111,7 @@ func (l *Link) Send(frame []byte) error {
 	return nil
 }
 
-// unconfirmed returns how many bytes are kept for the peer.
+// unconfirmed returns the number of bytes kept for the peer.
 func (l *Link) unconfirmed() int { return len(l.kept) - l.head }
 
 // end ends the link, unless it has ended before, and frees what it kept.
@@ -123,8 +121,8 @@ func (l *Link) end(why error) {
 	}
 }
 
-// Up tells that there is a new connection, whether or not the one before was
-// known to be broken.
+// Up reports that there is a new connection, whether or not the previous one was known
+// to be broken.
 func (l *Link) Up() {
 	l.up, l.resend, l.wait = true, Never, l.patience
 	l.answered = l.ask
@@ -135,16 +133,16 @@ func (l *Link) Up() {
 	}
 }
 
-// Down tells that there is no connection.
+// Down reports that there is no connection.
 func (l *Link) Down() { l.up = false }
 
-// question makes the next packet ask what has come.
+// question makes the next packet ask what has arrived.
 func (l *Link) question() { l.ask, l.asking, l.posed = l.ask+1, true, false }
 
-// rewind makes the first frame that was not confirmed the next to be sent.
+// rewind makes the first unconfirmed frame the next one to send.
 func (l *Link) rewind() { l.next, l.at = l.acked+1, l.head }
 
-// pending reports whether there is something to be sent, whatever the time.
+// pending reports whether there is something to send, whatever the time.
 func (l *Link) pending() bool {
 	return l.up && l.over == nil && (l.asking && !l.posed || l.room > 0 && l.next <= l.last)
 }
@@ -152,7 +150,7 @@ func (l *Link) pending() bool {
 // waits reports whether the peer owes something: an answer or a confirmation.
 func (l *Link) waits() bool { return l.asking || l.acked < l.sent }
 
-// Due reports whether there is a packet to be sent now.
+// Due reports whether there is a packet to send now.
 func (l *Link) Due(now Instant) bool {
 	if !l.up || l.over != nil {
 		return false
@@ -166,7 +164,7 @@ func (l *Link) Due(now Instant) bool {
 	return now >= l.tell && l.tell != Never || l.pending()
 }
 
-// Wake returns when Due is to be asked again, if it has just said no and nothing
+// Wake returns when to call Due again, if it has just returned false and nothing
 // happens before.
 func (l *Link) Wake() Instant {
 	if !l.up || l.over != nil {
@@ -175,7 +173,7 @@ func (l *Link) Wake() Instant {
 	return min(l.tell, l.resend)
 }
 
-// Append appends the next packet to b. It is to be called when Due says so.
+// Append appends the next packet to b. Call it when Due returns true.
 func (l *Link) Append(b []byte, now Instant) []byte {
 	n, end := l.load()
 	w := writer(b)
@@ -195,7 +193,7 @@ func (l *Link) Append(b []byte, now Instant) []byte {
 	return w
 }
 
-// load returns how many frames the next packet has, and where they end.
+// load returns the number of frames in the next packet, and where they end.
 func (l *Link) load() (n uint64, end int) {
 	if l.room == 0 {
 		return 0, l.at
@@ -215,9 +213,9 @@ func (l *Link) load() (n uint64, end int) {
 	return n, end
 }
 
-// Receive takes a packet that has come, and calls f with each frame that is new,
-// in order; f must not keep it, and may call Send. Frames after a gap are
-// dropped: they will come again. If f fails, the link ends.
+// Receive handles a packet, and calls f with each new frame, in order. f must not keep
+// the frame, and may call Send. Frames after a gap are dropped: they will arrive again.
+// If f fails, the link ends.
 func (l *Link) Receive(b []byte, now Instant, f func(frame []byte) error) error {
 	var p linkPacket
 	if err := p.parse(b); err != nil {
@@ -230,8 +228,8 @@ func (l *Link) Receive(b []byte, now Instant, f func(frame []byte) error) error 
 	return err
 }
 
-// take takes a packet of this link. It reports whether that shows that packets
-// arrive at the peer: something was confirmed or answered.
+// take handles a packet of this link. It reports whether the packet shows that packets
+// reach the peer: something was confirmed or answered.
 func (l *Link) take(now Instant, p *linkPacket, f func(frame []byte) error) (worked bool, err error) {
 	switch {
 	case l.over != nil:
@@ -248,7 +246,7 @@ func (l *Link) take(now Instant, p *linkPacket, f func(frame []byte) error) (wor
 	for i := range p.n {
 		frame := p.frame()
 		if p.first+i != l.got+1 {
-			continue // it has come before, or after one that was lost
+			continue // received before, or after a lost one
 		}
 		l.got++
 		l.owe(now, len(frame))
@@ -263,7 +261,8 @@ func (l *Link) take(now Instant, p *linkPacket, f func(frame []byte) error) (wor
 	return worked, nil
 }
 
-// confirm drops what the peer has, and goes on sending if that was asked.
+// confirm drops what the peer has received, and resumes sending if the question is
+// answered.
 func (l *Link) confirm(now Instant, ack, echo uint64) (worked bool) {
 	worked = ack > l.acked
 	for ; l.acked < ack; l.acked++ {
@@ -285,8 +284,8 @@ func (l *Link) confirm(now Instant, ack, echo uint64) (worked bool) {
 	return worked
 }
 
-// shrink frees memory that is no longer needed: a link that once kept a lot must
-// not hold on to it while it is never quite empty.
+// shrink frees memory that is no longer needed: a link that once kept a lot must not
+// retain it while it is never quite empty.
 func (l *Link) shrink() {
 	switch kept := l.unconfirmed(); {
 	case cap(l.kept) > idleArena && kept < cap(l.kept)/4:
@@ -297,14 +296,14 @@ func (l *Link) shrink() {
 	}
 }
 
-// hear takes the number of the peer's question: a new one is answered at once.
+// hear notes the number of the peer's question: a new one is answered at once.
 func (l *Link) hear(now Instant, ask uint64) {
 	if ask > l.heard {
 		l.heard, l.tell = ask, now
 	}
 }
 
-// owe makes a confirmation due soon, for a frame that has come.
+// owe makes a confirmation due soon, for a received frame.
 func (l *Link) owe(now Instant, size int) {
 	if l.fresh += size; l.fresh >= l.prompt {
 		l.tell = now
@@ -312,7 +311,7 @@ func (l *Link) owe(now Instant, size int) {
 	l.tell = min(l.tell, addSpan(now, l.patience/4))
 }
 
-// addSpan returns what time it is after so long.
+// addSpan returns t + d, or Never if that overflows.
 func addSpan(t Instant, d Span) Instant {
 	if t > Never-Instant(d) {
 		return Never
@@ -320,17 +319,17 @@ func addSpan(t Instant, d Span) Instant {
 	return t + Instant(d)
 }
 
-// A linkPacket is what one packet says: eight numbers, and then the frames.
+// A linkPacket is a parsed packet: eight numbers, and then the frames.
 type linkPacket struct {
 	epoch, from, to uint64
-	got             uint64 // how many frames of the other direction have come
-	echo            uint64 // the question that this answers
+	got             uint64 // number of frames received in the other direction
+	echo            uint64 // question that this answers
 	ask             uint64 // the sender's last question
-	first, n        uint64 // the number of the first frame, and how many there are
+	first, n        uint64 // number of the first frame, and number of frames
 	rest            []byte // the frames, each after its length
 }
 
-// parse reads a packet, and refuses what no peer can say.
+// parse reads a packet, and rejects what no peer can send.
 func (p *linkPacket) parse(b []byte) error {
 	s := scanner{b: b}
 	*p = linkPacket{s.number(), s.number(), s.number(), s.number(), s.number(), s.number(), s.number(), s.number(), nil}
@@ -355,7 +354,7 @@ func (p *linkPacket) parse(b []byte) error {
 	return nil
 }
 
-// frame takes the next frame off a packet that was parsed.
+// frame returns the next frame of a parsed packet, and removes it.
 func (p *linkPacket) frame() []byte {
 	size, w := binary.Uvarint(p.rest)
 	f := p.rest[w : w+int(size) : w+int(size)]
@@ -363,12 +362,11 @@ func (p *linkPacket) frame() []byte {
 	return f
 }
 
-// last returns the number of the last frame; the one before the first if there
-// is none.
+// last returns the number of the last frame; the one before the first if there is none.
 func (p *linkPacket) last() uint64 { return p.first + p.n - 1 }
 
-// PacketEnds returns of which epoch a packet is, from whom and to whom: a host
-// whose connections know who is at the other end compares.
+// PacketEnds returns the epoch, the sender and the receiver of a packet. A host whose
+// connections know the other end compares them.
 func PacketEnds(b []byte) (epoch, from, to uint64, err error) {
 	s := scanner{b: b}
 	epoch, from, to = s.number(), s.number(), s.number()

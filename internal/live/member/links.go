@@ -7,27 +7,27 @@ import (
 	"slices"
 )
 
-// Links are all links of one member, from epoch to epoch. Whoever has the
-// connections tells it when they come and go, hands in the packets that arrive,
-// and sends those that Next returns, after every call of another method and at
-// the instant that Wake says:
+// Links are all links of one member, from epoch to epoch. The host that has the
+// connections reports when they come and go, passes in the packets that arrive, and
+// sends those that Next returns, after every call of another method and at the instant
+// that Wake returns:
 //
 //	for to, p, ok := s.Next(now, buf[:0]); ok; to, p, ok = s.Next(now, buf[:0]) {
 //		transmit(to, p)
 //	}
 //
-// A frame arrives once, in order, in the epoch in which it was sent, or never if
-// the epoch ends first. Packets of an older epoch are dropped; of a newer one
-// they are kept, up to a bound, and not confirmed until it is installed.
+// A frame arrives once, in order, in the epoch in which it was sent, or never if the
+// epoch ends first. Packets of an older epoch are dropped. Packets of a newer one are
+// kept, up to a bound, and not confirmed until it is installed.
 type Links struct {
 	me     uint64
 	limits LinkLimits
 	epoch  uint64
 	newer  uint64
-	now    Instant     // the latest that was heard of
+	now    Instant     // latest known time
 	peers  []*linkPeer // by incarnation
-	turn   int         // whose packet is next
-	ended  []LinkEnd   // that Ended has not returned yet
+	turn   int         // index of the peer whose packet is next
+	ended  []LinkEnd   // not returned by Ended yet
 }
 
 // A LinkEnd is a link that has ended before its view.
@@ -36,14 +36,14 @@ type LinkEnd struct {
 	Why  error
 }
 
-// LinkLimits bound what sessions keep and how long they wait. What is 0 has
-// its usual value.
+// LinkLimits bound what links keep and how long they wait. Zero values stand for the
+// defaults.
 type LinkLimits struct {
-	Bytes    int  // that are kept for a peer that has not confirmed them: 256 MiB
-	Window   int  // bytes kept for a peer above which no bulk frames are sent, at most half of Bytes: 1 MiB
-	Early    int  // bytes kept of a peer's packets of a newer epoch: 1 MiB
-	Patience Span // after which a peer is asked again: 200 ms; a quarter of it is how long a confirmation may be put off
-	Complain Span // after which a peer with whom no exchange works is complained about: 5 s
+	Bytes    int  // bytes kept for a peer that has not confirmed them (default 256 MiB)
+	Window   int  // bytes kept for a peer above which no bulk frames are sent, at most half of Bytes (default 1 MiB)
+	Early    int  // bytes kept of a peer's packets of a newer epoch (default 1 MiB)
+	Patience Span // time after which a peer is asked again; a confirmation may be delayed by a quarter of it (default 200 ms)
+	Complain Span // time without a working exchange after which a peer is complained about (default 5 s)
 }
 
 func (l LinkLimits) usual() LinkLimits {
@@ -54,36 +54,37 @@ func (l LinkLimits) usual() LinkLimits {
 	}
 }
 
-// maxStrangers is how many who are no members may make us keep something.
+// maxStrangers is the maximum number of processes that are not members for which
+// something is kept.
 const maxStrangers = MaxMembers
 
-// A sessionPeer is an incarnation that is a member, or connected, or both, or
-// has sent something of a newer epoch.
+// A linkPeer is an incarnation that is a member, or connected, or both, or has sent
+// something of a newer epoch.
 type linkPeer struct {
 	inc   uint64
 	up    bool
-	link  *Link   // nil if it is no member
-	since Instant // since when it owes us an answer, or there is no connection; Never if all is well
+	link  *Link   // nil if it is not a member
+	since Instant // since when it owes an answer, or there is no connection; Never if all is well
 	early earlyPackets
 }
 
-// The earlyPackets of a peer are what came of an epoch that is not yet
-// installed: packets with frames, in order, without a gap.
+// The earlyPackets of a peer are what arrived of an epoch that is not installed yet:
+// packets with frames, in order, without a gap.
 type earlyPackets struct {
 	epoch   uint64
-	got     uint64 // how many frames that is
-	ask     uint64 // the last question, to be answered then
+	got     uint64 // number of their frames
+	ask     uint64 // the last question, to answer then
 	packets []byte // each after its length
 }
 
-// NewLinks makes the sessions of an incarnation that has installed no view.
+// NewLinks returns the links of an incarnation that has installed no view.
 func NewLinks(me uint64, limits LinkLimits) *Links {
 	return &Links{me: me, limits: limits.usual()}
 }
 
-// Install begins the links of a view. Those of the view before end, with all
-// that they kept, in the same step. Call Early when what must be sent first has
-// been sent.
+// Install begins the links of a view. Those of the previous view end, with everything
+// that they kept, in the same step. Call Early when what must be sent first has been
+// sent.
 func (s *Links) Install(now Instant, v View) error {
 	if v.Epoch <= s.epoch {
 		return fmt.Errorf("epoch %d cannot be installed after %d: drop the view, it is old", v.Epoch, s.epoch)
@@ -129,15 +130,15 @@ func (s *Links) begin(p *linkPeer) {
 	p.watch(s.now, false)
 }
 
-// prune forgets those with whom there is nothing.
+// prune forgets peers that have neither link nor connection nor early packets.
 func (s *Links) prune() {
 	s.peers = slices.DeleteFunc(s.peers, func(p *linkPeer) bool {
 		return p.link == nil && !p.up && p.early.epoch <= s.epoch
 	})
 }
 
-// Up tells that there is a new connection with an incarnation, which need not be
-// a member yet. If it replaces one, Down need not be said before.
+// Up reports that there is a new connection with an incarnation, which need not be a
+// member yet. If it replaces one, Down need not be called before.
 func (s *Links) Up(now Instant, peer uint64) {
 	s.hear(now)
 	if peer == s.me || peer == 0 {
@@ -150,7 +151,7 @@ func (s *Links) Up(now Instant, peer uint64) {
 	p.watch(s.now, false)
 }
 
-// Down tells that there is no connection with an incarnation any more.
+// Down reports that there is no longer a connection with an incarnation.
 func (s *Links) Down(now Instant, peer uint64) {
 	s.hear(now)
 	p := s.find(peer)
@@ -164,9 +165,9 @@ func (s *Links) Down(now Instant, peer uint64) {
 	s.prune()
 }
 
-// Send takes a frame for another member of the present view. It copies the bytes.
-// It drops a frame for any other incarnation, or for one whose link has ended. If
-// the link is full it ends: see Ended.
+// Send accepts a frame for another member of the current view. It copies the bytes. It
+// drops a frame for any other incarnation, or for one whose link has ended. If the link
+// is full it ends: see Ended.
 func (s *Links) Send(to uint64, frame []byte) {
 	p := s.find(to)
 	if p == nil || p.link == nil || p.link.over != nil {
@@ -177,27 +178,27 @@ func (s *Links) Send(to uint64, frame []byte) {
 	}
 }
 
-// Room reports whether bulk frames may be sent to a member: little of what was
-// sent to it is unconfirmed. It may become true whenever a packet is received.
+// Room reports whether bulk frames may be sent to a member: little of what was sent to
+// it is unconfirmed. It may become true whenever a packet is received.
 func (s *Links) Room(to uint64) bool {
 	p := s.find(to)
 	return p != nil && p.link != nil && p.link.over == nil && p.link.unconfirmed() < s.limits.Window
 }
 
-// Ended returns the links that have ended since it was last called: they were
-// full, or the member has refused a frame. Nothing is sent or received on them
-// until the next view, and Complaints names their peers. Links that end because a
-// new view is installed are not among them.
+// Ended returns the links that have ended since it was last called: they were full, or
+// the member has refused a frame. Nothing is sent or received on them until the next
+// view, and Complaints names their peers. Links that end because a new view is
+// installed are not among them.
 func (s *Links) Ended() []LinkEnd {
 	ended := s.ended
 	s.ended = nil
 	return ended
 }
 
-// Receive takes a packet, and calls f with each frame that is new, in order. f
-// must not keep the frame; it may call Send and Install. If f fails, the link ends:
-// see Ended. An error wraps ErrPacket or ErrStranger: the host must close the
-// connection, and the link stays as it was.
+// Receive handles a packet, and calls f with each new frame, in order. f must not keep
+// the frame; it may call Send and Install. If f fails, the link ends: see Ended. An
+// error wraps ErrPacket or ErrStranger: the host must close the connection, and the
+// link stays as it was.
 func (s *Links) Receive(now Instant, packet []byte, f func(from uint64, frame []byte) error) error {
 	s.hear(now)
 	var k linkPacket
@@ -222,9 +223,9 @@ func (s *Links) Receive(now Instant, packet []byte, f func(from uint64, frame []
 	return s.take(p, &k, f)
 }
 
-// Early calls f with the frames of the present epoch that came before it was
-// installed. The host calls it once after Install; otherwise the packets of each
-// peer wait for its next one. If f fails, the link ends: see Ended.
+// Early calls f with the frames of the current epoch that arrived before it was
+// installed. The host calls it once after Install; otherwise the packets of each peer
+// wait for its next one. If f fails, the link ends: see Ended.
 func (s *Links) Early(now Instant, f func(from uint64, frame []byte) error) {
 	s.hear(now)
 	for i := 0; i < len(s.peers); i++ {
@@ -232,12 +233,12 @@ func (s *Links) Early(now Instant, f func(from uint64, frame []byte) error) {
 	}
 }
 
-// Newer returns the highest epoch that somebody has sent a packet of, if it is
-// above the present one: its view is to be fetched. Otherwise it returns 0.
+// Newer returns the highest epoch of any packet received, if it is above the current
+// one: the host must fetch its view. Otherwise it returns 0.
 func (s *Links) Newer() uint64 { return s.newer }
 
-// Next appends the next packet that is to be sent now to b, and says to whom.
-// Peers take turns, in the order of their incarnations.
+// Next appends the next packet that is due to b, and returns its receiver. Peers take
+// turns, in the order of their incarnations.
 func (s *Links) Next(now Instant, b []byte) (to uint64, packet []byte, ok bool) {
 	s.hear(now)
 	for range s.peers {
@@ -255,8 +256,8 @@ func (s *Links) Next(now Instant, b []byte) (to uint64, packet []byte, ok bool) 
 	return 0, b, false
 }
 
-// Wake returns when Next is to be called, if nothing happens before: no later
-// than now if it has not said yet that there is nothing more.
+// Wake returns when to call Next, if nothing happens before: no later than now if Next
+// has not reported yet that nothing is left.
 func (s *Links) Wake() Instant {
 	at := Never
 	for _, p := range s.peers {
@@ -271,14 +272,14 @@ func (s *Links) Wake() Instant {
 	return at
 }
 
-// Complaints returns the members with whom no exchange has worked for long, in
-// order: there was no connection, or nothing was confirmed or answered. Neither
-// a connection that comes and goes nor a new view ends a complaint, only an
-// answer does. A member with whom nothing is under way needs no traffic to be
-// well thought of. Those whose link is over are among them at once.
+// Complaints returns the members with which no exchange has worked for long, in order:
+// there was no connection, or nothing was confirmed or answered. Neither a connection
+// that comes and goes nor a new view ends a complaint, only an answer does. A member
+// with which nothing is in flight needs no traffic to be in good standing. Members
+// whose link has ended are included at once.
 //
-// Complaints may be one-sided: where only one direction works, it is the end
-// that gets no answers which complains.
+// Complaints may be one-sided: where only one direction works, the end that gets no
+// answers complains.
 func (s *Links) Complaints(now Instant) []uint64 {
 	s.hear(now)
 	var all []uint64
@@ -293,7 +294,7 @@ func (s *Links) Complaints(now Instant) []uint64 {
 // hear keeps time from going back.
 func (s *Links) hear(now Instant) { s.now = max(s.now, now) }
 
-// place returns where an incarnation is among the peers, or would be.
+// place returns the index of an incarnation among the peers, or where it would be.
 func (s *Links) place(inc uint64) (int, bool) {
 	return slices.BinarySearchFunc(s.peers, inc, func(p *linkPeer, inc uint64) int { return cmp.Compare(p.inc, inc) })
 }
@@ -313,7 +314,7 @@ func (s *Links) add(inc uint64) *linkPeer {
 	return s.peers[i]
 }
 
-// take gives a packet of the present epoch to its link.
+// take passes a packet of the current epoch to its link.
 func (s *Links) take(p *linkPeer, k *linkPacket, f func(uint64, []byte) error) error {
 	l := p.link
 	var refused error
@@ -336,8 +337,8 @@ func (s *Links) take(p *linkPeer, k *linkPacket, f func(uint64, []byte) error) e
 	return nil
 }
 
-// watch looks whether all is well with a peer. It owes us nothing, or since now,
-// or longer if nothing has worked.
+// watch notes whether the peer owes anything: nothing, or since now, or since longer if
+// nothing has worked.
 func (p *linkPeer) watch(now Instant, worked bool) {
 	switch {
 	case p.link == nil || p.up && !p.link.waits():
@@ -347,8 +348,8 @@ func (p *linkPeer) watch(now Instant, worked bool) {
 	}
 }
 
-// keep keeps a packet of a newer epoch. Only one epoch is kept of each peer, the
-// newest: it has left the others.
+// keep keeps a packet of a newer epoch. Only the newest epoch of each peer is kept: the
+// peer has left the others.
 func (s *Links) keep(p *linkPeer, k *linkPacket, packet []byte) error {
 	if k.got > 0 || k.echo > 0 {
 		return fmt.Errorf("%w: it confirms %d frames and answers question %d of epoch %d, which is not installed here", ErrPacket, k.got, k.echo, k.epoch)
@@ -356,11 +357,11 @@ func (s *Links) keep(p *linkPeer, k *linkPacket, packet []byte) error {
 	s.newer = max(s.newer, k.epoch)
 	if p == nil {
 		if s.strangers() >= maxStrangers {
-			return nil // it will come again
+			return nil // it will arrive again
 		}
 		p = s.add(k.from)
 	}
-	p.watch(s.now, true) // it reaches us, and it is for us to fetch the view
+	p.watch(s.now, true) // the peer reaches this member, which must now fetch the view
 	e := &p.early
 	if k.epoch < e.epoch {
 		return nil
@@ -380,7 +381,7 @@ func (s *Links) keep(p *linkPeer, k *linkPacket, packet []byte) error {
 	return nil
 }
 
-// strangers counts those who are neither members nor connected.
+// strangers counts the peers that are neither members nor connected.
 func (s *Links) strangers() (n int) {
 	for _, p := range s.peers {
 		if p.link == nil && !p.up {
@@ -390,7 +391,7 @@ func (s *Links) strangers() (n int) {
 	return n
 }
 
-// handOut takes the packets of a peer that were kept, if their epoch is here.
+// handOut handles the packets of a peer that were kept, if their epoch is installed.
 func (s *Links) handOut(p *linkPeer, f func(uint64, []byte) error) {
 	l, e := p.link, p.early
 	if l == nil || e.epoch != s.epoch {

@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// A FrameInfo is what can be seen of a frame from outside: for traces, pictures and
-// whoever judges.
+// A FrameInfo is what can be seen of a frame from outside: for traces, diagrams and
+// oracles.
 type FrameInfo struct {
 	Kind    string // ALG, TOUCH, REPORT and so on
 	Clock   uint64 // the sender's logical clock
 	Name    string // of the lock, if it is about one
-	Cleared bool   // ALG: its home is known to have let go
+	Cleared bool   // ALG: its home is known to have released it
 	Count   uint64 // ALG, LEND, RETURN: of the last entry that its sender knows of
-	Message []byte // ALG: what the algorithm sends
+	Message []byte // ALG: the algorithm's message
 	Held    []string
 	Waits   []string
 	More    bool   // REPORT: another part follows
-	Text    string // what else it says, for people
+	Text    string // its other fields, as text
 }
 
 func (k frameKind) String() string {
@@ -30,7 +30,7 @@ func (k frameKind) String() string {
 	}[k]
 }
 
-// Look reads a frame. Of an unknown frame that members ignore it returns only the
+// Look reads a frame. For an unknown frame that members ignore it returns only the
 // kind.
 func Look(b []byte) (FrameInfo, error) {
 	var f frame

@@ -8,25 +8,25 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// A Config says who a member is and what it can run.
+// A Config specifies what a member is and what it can run.
 type Config struct {
 	Inc      uint64 // its incarnation
 	Settings Settings
 	Limits   Limits
-	// Spec returns the algorithm that a view has chosen. Only those are to be
-	// returned that fall silent when nobody asks.
+	// Spec returns the algorithm that a view has chosen. It must return only algorithms
+	// that fall silent when no process asks.
 	Spec func(algorithm string, version int) (algorithm.Spec, error)
 }
 
-// Limits bound what a member keeps. Zeros stand for the usual ones.
+// Limits bound what a member keeps. Zero values stand for the defaults.
 type Limits struct {
-	Waiters int // for one lock, at this member
-	Names   int // that one client holds or waits for
-	Idle    int // names that are known and not in use, before a view is asked for that lets them go
-	Part    int // bytes of one bulk frame, about
+	Waiters int // waiters for one lock, at this member
+	Names   int // locks that one client holds or waits for
+	Idle    int // known names not in use, above which a view is requested that forgets them
+	Part    int // approximate bytes of one bulk frame
 }
 
-// usual fills in what was not said.
+// usual fills in the defaults.
 func (l Limits) usual() Limits {
 	set := func(n *int, usual int) {
 		if *n <= 0 {
@@ -40,29 +40,29 @@ func (l Limits) usual() Limits {
 	return l
 }
 
-// A Member is one live member. Its methods are called one at a time. What it
-// wants done is in Out, to be taken after each of them; then the host asks for
-// bulk frames with More, as far as the links have room.
+// A Member is one live member. Its methods must be called one at a time. Its effects
+// are in Out; take them after each call. Then the host asks for bulk frames with More,
+// as far as the links have room.
 type Member struct {
 	Config
 	Out   Out
 	now   Instant
-	clock uint64 // logical, of all that members hear of each other
+	clock uint64 // logical, at or above those of all members heard from
 	gone  bool   // it leaves, or was evicted: nothing is entered any more
 	ghost bool   // it was evicted
 
-	lease    Instant   // until when it may act; 0 before the first one
-	margin   Instant   // how long before that it does no more
-	lapse    Instant   // until when those may act who were told that their locks are lost
-	renewals []renewal // that were not confirmed yet
-	renewal  uint64    // the number of the last one
-	renewAt  Instant   // when the next one is due
+	lease    Instant   // until when it may act; 0 before the first lease
+	margin   Instant   // how long before that it stops acting
+	lapse    Instant   // until when holders may act that were notified of the loss of their locks
+	renewals []renewal // not confirmed yet
+	renewal  uint64    // number of the last renewal
+	renewAt  Instant   // when the next renewal is due
 
-	epoch  *epoch // the view that it is in; nil before the first
-	frozen *epoch // the one before, as it was when it ended; nil when nobody can ask about it any more
+	epoch  *epoch // current view; nil before the first
+	frozen *epoch // previous view, as it was when it ended; nil when no member can ask about it any more
 
 	waiters []*waiter // by the lower half of their tickets
-	spare   []uint32  // places among them
+	spare   []uint32  // indices of unused waiters
 	clients map[uint64]*session
 	own     session // of the member's own process
 	agenda  schedule
@@ -72,14 +72,14 @@ type Member struct {
 	out   algorithm.Output
 }
 
-// Out is what a member wants done. Whoever takes it resets it.
+// Out holds the effects that a member wants. The host that takes them resets it.
 type Out struct {
-	Frames []Frame // to be sent, in this order
-	Events []Event // to be told to applications
-	Wake   Instant // when Wake is to be called, if nothing happens before
-	Renew  uint64  // if not 0, a renewal with this number is to be sent to the view service now
+	Frames []Frame // to send, in this order
+	Events []Event // for applications
+	Wake   Instant // when to call Wake, if nothing happens before
+	Renew  uint64  // if not 0, number of a renewal to send to the view service now
 	Forget bool    // enough idle names have gathered for a view of the same members
-	arena  []byte  // what Frames point to
+	arena  []byte  // backs Frames
 }
 
 // Reset empties it.
@@ -94,44 +94,44 @@ func (o *Out) Reset() {
 // maxArena is how many bytes of frames may stay allocated for the next step.
 const maxArena = 1 << 20
 
-// A Frame is to be sent to a member over the link of this epoch. Its bytes are
-// valid until the next method of the member is called.
+// A Frame must be sent to a member over the link of this epoch. Its bytes are valid
+// until the next method of the member is called.
 type Frame struct {
-	To    uint64 // its incarnation
+	To    uint64 // incarnation of the receiver
 	Bytes []byte
 }
 
-// A Ticket names a request.
+// A Ticket identifies a request.
 type Ticket uint64
 
-// An EventKind says what has become of a request.
+// An EventKind is what happened to a request.
 type EventKind uint8
 
-// What becomes of requests.
+// What can happen to requests.
 const (
-	Held       EventKind = iota // it is granted, until further notice
-	Lost                        // it was held, and is no more
-	Busy                        // a try: somebody is inside, or waits
-	Recovering                  // a try: nobody knows yet whether somebody is inside
+	Held       EventKind = iota // the lock is granted, until further notice
+	Lost                        // the lock was held, and no longer is
+	Busy                        // a try: the lock is held, or has waiters
+	Recovering                  // a try: not known yet whether the lock is held
 	Late                        // its deadline has passed
-	Stopped                     // it waited, and will not get anything here any more
+	Stopped                     // it waited, and will not be granted here any more
 )
 
-// A Cause says why something was lost or stopped.
+// A Cause is why a lock was lost or a request stopped.
 type Cause uint8
 
-// Why something is lost or stopped.
+// Why locks are lost and requests stopped.
 const (
 	NoCause  Cause = iota
-	Lease          // the member's lease is over, or about to be
+	Lease          // the member's lease has expired, or is about to
 	Session        // the client's session is over
-	Closed         // the client has ended it
+	Closed         // the client has ended its session
 	Leaving        // the member leaves the cluster
 	Evicted        // the cluster has evicted the member
-	Released       // an operator has taken it away
+	Released       // an operator has taken the lock from its holder
 )
 
-// An Event tells an application what has become of its request.
+// An Event notifies an application of what happened to its request.
 type Event struct {
 	Ticket Ticket
 	Kind   EventKind
@@ -139,7 +139,7 @@ type Event struct {
 	Token  Token // Held, Lost
 }
 
-// Errors of what applications ask for.
+// Errors of an application's calls.
 var (
 	ErrName    = errors.New("the name of a lock is 1 to 512 bytes of UTF-8")
 	ErrWaiters = errors.New("too many wait for this lock here already: try again later")
@@ -150,7 +150,7 @@ var (
 	ErrGone    = errors.New("this process is no member of the cluster: join it first")
 )
 
-// New makes a member that has not seen a view yet.
+// New returns a member that has not seen a view yet.
 func New(c Config) (*Member, error) {
 	if err := c.Settings.Check(); err != nil {
 		return nil, err
@@ -159,14 +159,14 @@ func New(c Config) (*Member, error) {
 	return &Member{Config: c, margin: Instant(c.Settings.act()), clients: map[uint64]*session{}, Out: Out{Wake: Never}}, nil
 }
 
-// Wake tells that time has passed.
+// Wake reports that time has passed.
 func (m *Member) Wake(now Instant) {
 	m.begin(now)
 	m.end()
 }
 
-// begin is called before anything is done: it does what time brings. Holds end
-// with the lease, ghosts are over, sessions end, deadlines pass.
+// begin runs at the start of every call and handles what has become due: holds end
+// with the lease, ghosts' leases expire, sessions end, deadlines pass.
 func (m *Member) begin(now Instant) {
 	m.now = max(m.now, now)
 	if m.lease > 0 && !m.usable() {
@@ -184,7 +184,7 @@ func (m *Member) begin(now Instant) {
 	}
 }
 
-// end is called when all is done: it says what is due, and when to be woken.
+// end runs at the end of every call: it does what is due, and sets when to wake.
 func (m *Member) end() {
 	wake := m.agenda.first()
 	if e := m.epoch; e != nil {
@@ -204,9 +204,9 @@ func (m *Member) end() {
 	m.Out.Wake = wake
 }
 
-// warn tells all who hold something that it is lost: the lease is about to be
-// over. What they hold is passed on when it is, so that who has looked just
-// before may still act.
+// warn notifies all holders that their locks are lost, because the lease is about to
+// expire. The locks are passed on when it has, so that an application that has just
+// checked may still act.
 func (m *Member) warn() {
 	e := m.epoch
 	if e == nil || e.holders == 0 {
@@ -224,7 +224,7 @@ func (m *Member) warn() {
 	}
 }
 
-// pass lets go of what was lost.
+// pass releases the locks that were lost.
 func (m *Member) pass() {
 	for i := range m.epoch.uses {
 		if u := m.epoch.uses[i]; u != nil && u.lapsed {
@@ -245,7 +245,7 @@ func (m *Member) lose(why Cause) {
 	}
 }
 
-// drop takes a lock away from whoever holds it here, and says so.
+// drop takes a lock from its holder here, and notifies it.
 func (m *Member) drop(u *use, why Cause) {
 	w := u.holder
 	m.Out.Events = append(m.Out.Events, Event{Ticket: w.ticket, Kind: Lost, Cause: why, Token: u.token})
@@ -266,18 +266,17 @@ func (m *Member) stop(why Cause) {
 	}
 }
 
-// Leave promises that nothing is entered here any more, so that nobody need wait
-// for the lease of a member that leaves. What is held is lost. The member goes
-// on taking part until the others are in a view without it. What is held is
-// passed on at once: so applications are to let go of it, and sessions of clients
-// to be over, before.
+// Leave promises that nothing is entered here any more, so that no process need wait
+// for the lease of a member that leaves. Held locks are lost, and passed on at once: so
+// applications must release them, and clients' sessions must be over, before. The
+// member keeps taking part until the others are in a view without it.
 func (m *Member) Leave(now Instant) {
 	m.begin(now)
 	m.stop(Leaving)
 	m.end()
 }
 
-// Gone tells that the member was evicted: nothing is sent any more.
+// Gone reports that the member was evicted: nothing is sent any more.
 func (m *Member) Gone(now Instant) {
 	m.begin(now)
 	m.ghost = true
@@ -285,7 +284,7 @@ func (m *Member) Gone(now Instant) {
 	m.end()
 }
 
-// CheckName reports why a lock cannot be called so.
+// CheckName reports why a name is not valid for a lock.
 func CheckName(name string) error {
 	if name == "" || len(name) > MaxName || !utf8.ValidString(name) {
 		return fmt.Errorf("%w: got %d bytes", ErrName, len(name))

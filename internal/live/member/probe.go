@@ -1,11 +1,11 @@
 package member
 
-// Tries: a request that is granted soon or refused, never left waiting behind
-// somebody. Beside the request, which goes its usual way, everybody is asked
-// whether it holds the lock or waits for it; and when all have said no, asked
-// again, until the one or the other is true.
+// Tries: a try is a request that is granted soon or refused, and never waits behind
+// another. Beside the request, which goes its usual way, the member asks all others
+// whether they hold the lock or wait for it. When all have answered no, it asks again,
+// until the try is granted or refused.
 
-// probe asks all others about a try, or refuses it for what is known here.
+// probe asks all others about a try, or refuses it by what is known here.
 func (m *Member) probe(w *waiter) {
 	e := m.epoch
 	u := w.at
@@ -25,7 +25,7 @@ func (m *Member) probe(w *waiter) {
 	}
 }
 
-// patient reports whether somebody waits here who is not trying, before w.
+// patient reports whether a request that is not a try waits here, before w.
 func (u *use) patient(w *waiter) bool {
 	for o := u.first; o != nil && o != w; o = o.next {
 		if !o.try {
@@ -40,7 +40,7 @@ func (m *Member) refuse(w *waiter, kind EventKind) {
 	m.finish(w, kind, NoCause)
 }
 
-// probed answers somebody who tries. A name that is not known stays so.
+// probed answers the probe of a try. An unknown name stays unknown.
 func (m *Member) probed(rank int, asked *frame) {
 	e := m.epoch
 	f := frame{kind: freeFrame, name: asked.name, try: asked.try}
@@ -61,7 +61,7 @@ func (m *Member) probed(rank int, asked *frame) {
 	m.send(rank, &f)
 }
 
-// answered takes in an answer to a try.
+// answered handles an answer to a try.
 func (m *Member) answered(f *frame) {
 	w := m.waiter(Ticket(f.try))
 	if w == nil || !w.try || w.at.holder == w {

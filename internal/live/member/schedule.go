@@ -1,11 +1,10 @@
 package member
 
-// An agenda is what is due when: deadlines of requests and ends of sessions, as
-// a heap.
+// A schedule holds what is due when: deadlines of requests and ends of sessions, as a
+// heap.
 type schedule struct{ heap []*due }
 
-// A due is the deadline of a request or the end of a session. It is part of the
-// one or the other.
+// A due is the deadline of a request or the end of a session. It is embedded in either.
 type due struct {
 	at      Instant
 	place   int // in the heap, counted from 1; 0 if it is not there
@@ -20,7 +19,7 @@ func (a *schedule) first() Instant {
 	return a.heap[0].at
 }
 
-// put sets when something is due, for the first time or anew.
+// put sets when something is due, for the first time or again.
 func (a *schedule) put(d *due, at Instant) {
 	d.at = at
 	if d.place == 0 {
@@ -30,7 +29,7 @@ func (a *schedule) put(d *due, at Instant) {
 	a.move(d)
 }
 
-// remove takes something out, if it is there.
+// remove removes something, if it is there.
 func (a *schedule) remove(d *due) {
 	if d.place == 0 {
 		return
@@ -47,7 +46,7 @@ func (a *schedule) remove(d *due) {
 
 func (a *schedule) set(i int, d *due) { a.heap[i], d.place = d, i+1 }
 
-// move puts something where it belongs.
+// move moves something to where it belongs.
 func (a *schedule) move(d *due) {
 	i := d.place - 1
 	for i > 0 && d.at < a.heap[(i-1)/2].at {

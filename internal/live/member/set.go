@@ -2,7 +2,7 @@ package member
 
 import "math/bits"
 
-// A set is some of a view's universe.
+// A set is a subset of a view's universe.
 type set [4]uint64
 
 func (s *set) add(i int)      { s[i>>6] |= 1 << (i & 63) }
@@ -20,7 +20,7 @@ func (s set) len() int {
 	return n
 }
 
-// firstOf returns a set of the first n.
+// firstOf returns the set of the first n.
 func firstOf(n int) set {
 	var s set
 	for i := range n {
@@ -29,7 +29,7 @@ func firstOf(n int) set {
 	return s
 }
 
-// list returns the places that are in the set.
+// list returns the indices in the set.
 func (s set) list() []int {
 	all := make([]int, 0, s.len())
 	for i, x := range s {

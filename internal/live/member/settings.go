@@ -6,18 +6,18 @@ import (
 	"github.com/stile-lock/stile/internal/codec"
 )
 
-// Settings are the times and bounds that all members of a cluster agree on. Check
-// says how they must relate; docs/guarantees.md why.
+// Settings are the times and bounds that all members of a cluster agree on. Check has
+// the conditions that they must meet; docs/guarantees.md has the reasons.
 type Settings struct {
 	Lease    Span  // how long a member may act after a confirmed renewal was sent
-	Renew    Span  // how often it renews
-	Drift    int64 // by how many millionths the rates of two clocks may differ from true time
+	Renew    Span  // interval between renewals
+	Drift    int64 // maximum deviation of a clock's rate from true time, in millionths
 	Act      int64 // per cent of the lease, at its end, in which nothing is begun and holds are given up
-	Handover int   // how many local waiters enter in a row while others wait
-	ViewLife Span  // how long a view lives at least, deaths aside
+	Handover int   // number of local waiters that enter in a row while others wait
+	ViewLife Span  // minimum life of a view, unless members die
 }
 
-// Usual returns the settings that a cluster has unless it is told otherwise.
+// Usual returns the default settings.
 func Usual() Settings {
 	return Settings{Lease: 10 * Second, Renew: 2 * Second, Drift: 10_000, Act: 10, Handover: 16, ViewLife: Second}
 }
@@ -46,28 +46,28 @@ func (s Settings) Check() error {
 // act is how long before its end a lease is no longer acted on.
 func (s Settings) act() Span { return s.Lease / 100 * Span(s.Act) }
 
-// Patience is how long whoever counts a member's lease must wait, by its own
-// clock, from when the renewal came: longer than the member may act.
+// Patience is how long a process that counts a member's lease must wait, by its own
+// clock, from when the renewal arrived: longer than the member may act.
 func (s Settings) Patience() Span { return s.stretch(s.Lease, s.Drift, -s.Drift) }
 
-// outwait is how long a time of true length may take by the own clock.
+// outwait is the longest that a span of true time may take by the member's clock.
 func (s Settings) outwait(rest Span) Span { return s.stretch(rest, s.Drift, 0) }
 
-// within returns a time that is over by another clock before d is by the own one.
+// within returns a span that ends by another clock before d ends by the member's.
 func (s Settings) within(d Span) Span { return max(0, s.stretch(d, -s.Drift, s.Drift)-1) }
 
 // stretch returns d * (1+up) / (1+down), rounded up, the rates in millionths.
 func (s Settings) stretch(d Span, up, down int64) Span {
 	const million = 1_000_000
 	over := Span(million + down)
-	whole, part := d/over, d%over // no product is too large for a day
+	whole, part := d/over, d%over // no product overflows for spans up to a day
 	return whole*Span(million+up) + (part*Span(million+up)+over-1)/over
 }
 
 // Code writes or reads a span.
 func (d *Span) Code(c *codec.Coder) { codec.Within(c, d, 0, uint64(MaxSpan)) }
 
-// String writes a span for people.
+// String formats a span.
 func (d Span) String() string {
 	switch {
 	case d%Second == 0:

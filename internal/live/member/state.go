@@ -6,48 +6,48 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// A State is all that a member keeps between two calls that can matter later,
-// if it knows one lock at most and only its own process uses it, without
-// deadlines. Equal states have equal fields. There is no time in it: a lease
-// runs or is over, and so is the rest of a ghost.
+// A State is everything that a member keeps between two calls and that can matter
+// later, if it knows at most one lock and only its own process uses it, without
+// deadlines. Equal states have equal fields. A State contains no time: a lease runs or
+// has expired, and so does a ghost's.
 type State struct {
 	Clock   uint64
 	Gone    bool // it leaves, or was evicted
 	Ghost   bool // it was evicted
 	Lease   LeaseState
-	Pass    bool // what was lost is passed on as soon as the member is called: no field, whoever drives it sets it
+	Pass    bool // lost locks are passed on as soon as the member is called: not coded, set by the driver
 	Present Part
-	Before  Part // the epoch before, frozen
+	Before  Part // the previous epoch, frozen
 	tickets []Ticket
 	spare   []uint32
 }
 
-// A LeaseState says how a member's lease stands.
+// A LeaseState is the state of a member's lease.
 type LeaseState uint8
 
-// How a lease stands.
+// The states of a lease.
 const (
 	NoLease LeaseState = iota // it never had one
 	Runs
 	Over // or so near its end that nothing is begun
 )
 
-// A Part is what a member has of one view.
+// A Part is the member's state of one view.
 type Part struct {
 	Epoch    uint64 // 0 if there is no view
-	Reported uint64 // whose REPORT has come, by places in the universe
-	Over     uint64 // ghosts that can act no more, by their places among the ghosts
-	Due      uint64 // ghosts that are over as soon as the member is called: no field, whoever drives it sets it
+	Reported uint64 // members whose REPORT has arrived, by index in the universe
+	Over     uint64 // ghosts that can no longer act, by index among the ghosts
+	Due      uint64 // ghosts whose leases have expired as soon as the member is called: not coded, set by the driver
 
-	Known   bool // the lock is
+	Known   bool // the lock is known
 	Touched bool
 	Cleared bool
 	Count   uint64
 	Bytes   []byte // of the algorithm's instance
 
 	Busy                        bool
-	Holder                      Request // with no stamp if nobody holds it
-	Lapsed                      bool    // whoever held it was told that it is lost, and may still act
+	Holder                      Request // zero stamp if the lock is not held
+	Lapsed                      bool    // the holder was notified that the lock is lost, and may still act
 	Token                       Token
 	Carried                     bool
 	Waiters                     []Request
@@ -56,19 +56,19 @@ type Part struct {
 	Until                       Stamp
 
 	Owes               uint64 // ranks whose REPORT is not complete
-	OwesHold, OwesWait bool   // what the one to the home has not said yet
+	OwesHold, OwesWait bool   // what the REPORT to the home has not said yet
 	Asks               uint64 // ranks that have not been asked about the lock yet
 
-	Held, May uint64 // of the home, until it lets go
+	Held, May uint64 // of the home, until it releases the lock
 	Queried   bool
 	Interest  bool
 	Lendee    int // a rank, or -1
 	Queue     []Turn
 
-	home bool // it is the home and has not let go
+	home bool // it is the home and has not released the lock
 }
 
-// A Request is one of the own process.
+// A Request is a request of the member's own process.
 type Request struct {
 	Stamp   Stamp
 	Try     bool
@@ -76,17 +76,17 @@ type Request struct {
 	slot    int
 }
 
-// A Turn is a member that has somebody waiting who waited in an older epoch.
+// A Turn is a member with a waiter from an older epoch.
 type Turn struct {
 	Stamp Stamp
 	Rank  int
 }
 
-// Holds reports whether the own process holds the lock.
+// Holds reports whether the member's own process holds the lock.
 func (p *Part) Holds() bool { return p.Holder.Stamp != Stamp{} }
 
 const (
-	most      = 1 << 30 // of anything that is counted here
+	most      = 1 << 30 // bound of everything that is counted here
 	mostRanks = MaxMembers
 )
 
@@ -174,8 +174,8 @@ func (p *Part) fields(c *algorithm.Coder) {
 	}
 }
 
-// forget, rest and letGo leave what a part has of an unknown lock, of one that
-// is not in use, and of one that this is not the home of, or not any more.
+// forget, rest and letGo reset what a part has of an unknown lock, of one that is not
+// in use, and of one whose home is elsewhere, or has released it.
 func (p *Part) forget() {
 	p.rest()
 	p.Known, p.Touched, p.Cleared, p.Count, p.Bytes = false, false, false, 0, p.Bytes[:0]
@@ -195,7 +195,7 @@ func (p *Part) letGo() {
 	p.home, p.Held, p.May, p.Queried, p.Interest, p.Lendee, p.Queue = false, 0, 0, false, false, -1, p.Queue[:0]
 }
 
-// homeFields codes what only a home has, until it lets go.
+// homeFields codes what only a home has, until it releases the lock.
 func (p *Part) homeFields(c *algorithm.Coder) {
 	p.suspectFields(c)
 	c.Bool("queried", &p.Queried)
@@ -209,8 +209,8 @@ func (p *Part) homeFields(c *algorithm.Coder) {
 	}
 }
 
-// frozenFields codes an epoch that is only asked about: by what the home
-// suspected then, or by what the instance says.
+// frozenFields codes an epoch that is only asked about: by what the home suspected
+// then, or by what the instance says.
 func (p *Part) frozenFields(c *algorithm.Coder) {
 	if counter(c, "frozen", &p.Epoch); p.Epoch == 0 {
 		p.forget()
@@ -232,7 +232,7 @@ func (p *Part) frozenFields(c *algorithm.Coder) {
 	}
 }
 
-// suspectFields codes what a home knows of who may be inside.
+// suspectFields codes what a home knows about which processes may be inside.
 func (p *Part) suspectFields(c *algorithm.Coder) {
 	counter(c, "held", &p.Held)
 	counter(c, "may", &p.May)
@@ -268,7 +268,7 @@ func (s *Stamp) fields(c *algorithm.Coder) {
 // counter codes a number that is only copied and compared.
 func counter(c *algorithm.Coder, name string, v *uint64) { c.Seq(name, 0, v) }
 
-// sized returns a list of this length, in the memory of another if it can.
+// sized returns a list of this length, in the memory of another if possible.
 func sized[T any](s []T, n int) []T {
 	if n <= cap(s) {
 		return s[:n]
@@ -276,8 +276,8 @@ func sized[T any](s []T, n int) []T {
 	return make([]T, n)
 }
 
-// Renumber gives requests the tickets that a member gives that never saw
-// others. Without tries nothing but the process itself knows them.
+// Renumber gives requests the tickets that a member would give that has seen no others.
+// Without tries, only the process itself knows them.
 func (s *State) Renumber() {
 	s.tickets, s.spare = s.tickets[:0], s.spare[:0]
 	next := func(r *Request) {

@@ -1,10 +1,10 @@
 package member
 
-// A table is the locks that are known in one view. There may be a million of
-// them, nearly all idle, so each takes little: a record of fixed size, its name
-// among the others' names, a place in an index, and, if the state of its
-// instance is long, a place on a shelf. All of it grows by pieces: nothing is
-// copied when there are more.
+// A table holds the locks that are known in one view. There may be a million of them,
+// nearly all idle, so each takes little: a record of fixed size, its name among the
+// others' names, a place in an index, and, if the state of its instance is long, a
+// place on a shelf. All of it but the index grows by pieces, so that growing copies
+// nothing.
 type table struct {
 	records arena[lock]
 	names   arena[byte]
@@ -13,15 +13,15 @@ type table struct {
 	huge    map[int32][]byte // states that fit nowhere else
 }
 
-// A lock is what is known of one lock. Who waits, and all else that only locks
-// in use have, is kept apart; busy says where.
+// A lock is the record of one lock. Its waiters, and everything else that only locks in
+// use have, are kept separately; busy says where.
 type lock struct {
 	name  uint32 // where its name begins
-	len   uint16 // how long that is
-	home  uint8  // the rank of its home
+	len   uint16 // length of the name
+	home  uint8  // rank of its home
 	alg   uint8  // which of the view's choices serves it
-	count uint64 // of the last entry that is known of in this epoch
-	busy  int32  // its place among those in use, or -1
+	count uint64 // of the last known entry in this epoch
+	busy  int32  // its index among the uses, or -1
 	flags flags
 	size  uint8 // of its state, or hugeState
 	state [inline]byte
@@ -32,22 +32,22 @@ const (
 	hugeState = 255
 )
 
-// MaxName is how many bytes a name may have.
+// MaxName is the maximum length of a name, in bytes.
 const MaxName = 512
 
 type flags uint8
 
 const (
-	touched flags = 1 << iota // the instance has left the state it was born in
-	cleared                   // its home has let go of it in this epoch
+	touched flags = 1 << iota // the instance has left the state that it was born in
+	cleared                   // its home has released it in this epoch
 )
 
 func (l *lock) is(f flags) bool { return l.flags&f != 0 }
 
-// len returns how many locks are known.
+// len returns the number of known locks.
 func (t *table) len() int { return t.records.n }
 
-// lock returns what is known of a lock.
+// lock returns the record of a lock.
 func (t *table) lock(n int32) *lock { return t.records.at(int(n)) }
 
 // find returns the number of a lock, or -1 if it is not known.
@@ -67,7 +67,7 @@ func find[S ~string | ~[]byte](t *table, name S, hash uint64) int32 {
 	}
 }
 
-// add makes a lock known, which it is not.
+// add adds a lock that is not known yet.
 func add[S ~string | ~[]byte](t *table, name S, hash uint64) int32 {
 	if 4*(t.len()+1) > 3*len(t.index) {
 		t.grow()
@@ -115,7 +115,7 @@ func (t *table) state(n int32) []byte {
 	}
 }
 
-// setState keeps the state of a lock's instance.
+// setState stores the state of a lock's instance.
 func (t *table) setState(n int32, b []byte) {
 	l := t.lock(n)
 	if len(b) <= inline && l.size <= inline {
@@ -156,7 +156,7 @@ func (t *table) drop(n int32) {
 	}
 }
 
-// bytes is how much memory the table takes.
+// bytes returns the memory that the table takes.
 func (t *table) bytes() int {
 	const record, entry = 48, 64
 	n := t.records.cap()*record + t.names.cap() + 4*cap(t.index)
@@ -166,8 +166,8 @@ func (t *table) bytes() int {
 	return n + len(t.huge)*(entry+2*hugeState)
 }
 
-// Shelves keep states that do not fit into their records, those of like sizes
-// on one.
+// Shelves hold states that do not fit into their records, those of similar sizes on
+// one.
 const (
 	step    = 16
 	shelves = (hugeState-1)/step + 1 // the first is not used
@@ -179,8 +179,8 @@ type shelf struct {
 	free []uint32 // places that were given back
 }
 
-// class returns on which shelf a state of this size is kept: 0 if it fits into
-// its record, shelves if it fits on none.
+// class returns the shelf for a state of this size: 0 if it fits into its record,
+// shelves if it fits on none.
 func class(size int) int {
 	switch {
 	case size <= inline:
@@ -202,7 +202,7 @@ func (s *shelf) take(size int) uint32 {
 
 func (s *shelf) get(at uint32, size int) []byte { return s.piece(int(at), size) }
 
-// place returns where on its shelf the state of a lock is.
+// place returns the place of a lock's state on its shelf.
 func (l *lock) place() uint32 {
 	return uint32(l.state[0]) | uint32(l.state[1])<<8 | uint32(l.state[2])<<16 | uint32(l.state[3])<<24
 }

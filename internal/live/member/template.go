@@ -2,18 +2,18 @@ package member
 
 import "fmt"
 
-// A Template puts states into one member and takes them out, time and again.
+// A Template loads states into one member and saves them from it, again and again.
 type Template struct {
 	Member *Member
 	name   string
 	views  []View
-	epochs []*epoch // of each view: the present one and, apart from that, the frozen one
+	epochs []*epoch // of each view: the current one and, separately, the frozen one
 	frozen []*epoch
 	pool   []*waiter
 }
 
-// NewTemplate makes a member that can be put into any state that it can have with
-// one lock of this name in these views.
+// NewTemplate returns a member that can be put into any state that it can have with one
+// lock of this name in these views.
 func NewTemplate(c Config, name string, views []View) (*Template, error) {
 	if err := CheckName(name); err != nil {
 		return nil, err
@@ -36,11 +36,11 @@ func NewTemplate(c Config, name string, views []View) (*Template, error) {
 	return d, nil
 }
 
-// Later has Install leave all parts of reports to More, so that they can be made at
-// any later time.
+// Later has Install leave all parts of reports to More, so that they can be made at any
+// later time.
 func (d *Template) Later() { d.Member.later = true }
 
-// Load puts the member into a state. Its clock says 0.
+// Load puts the member into a state. Its clock reads 0.
 func (d *Template) Load(s *State) error {
 	m := d.Member
 	m.now, m.clock, m.gone, m.ghost = 0, s.Clock, s.Gone, s.Ghost
@@ -156,7 +156,7 @@ func (d *Template) use(e *epoch, u *use, p *Part) {
 	u.handed, u.asked, u.inside, u.back, u.lent, u.until = p.Handed, p.Asked, p.Inside, p.Back, p.IsLent, p.Until
 }
 
-// bulk puts what is still to be said about a lock into a state.
+// bulk puts the bulk frames that a lock still needs into a state.
 func (d *Template) bulk(e *epoch, u *use, p *Part) {
 	if p.OwesHold {
 		u.owed |= owedHold
@@ -210,7 +210,7 @@ func (e *epoch) reset() {
 	}
 }
 
-// Save takes the state out of the member.
+// Save copies the state out of the member.
 func (d *Template) Save(s *State) error {
 	m := d.Member
 	s.Clock, s.Gone, s.Ghost, s.Lease = m.clock, m.gone, m.ghost, NoLease
@@ -299,7 +299,7 @@ func (w *waiter) request() Request {
 	return Request{Stamp: w.stamp, Try: w.try, missing: w.missing, slot: int(uint32(w.ticket))}
 }
 
-// freeze leaves nothing but what a frozen epoch is asked about.
+// freeze leaves only what a frozen epoch is asked about.
 func (p *Part) freeze() {
 	*p = Part{
 		Epoch: p.Epoch, Reported: p.Reported, Over: p.Over, Known: p.Known, Cleared: p.Cleared, Count: p.Count, Bytes: p.Bytes,

@@ -6,10 +6,10 @@ import (
 	"fmt"
 )
 
-// A Token is the fence of one entry: the epoch of the view in which it was
-// granted, and the number of the entry within that epoch. Tokens of one lock
-// rise from entry to entry; what the lock protects refuses one that is lower
-// than the highest it has seen.
+// A Token is the fencing token of one entry: the epoch of the view in which it was
+// granted, and the number of the entry within that epoch. Tokens of one lock rise from
+// entry to entry; the resource that the lock protects refuses one that is lower than
+// the highest it has seen.
 type Token struct{ Epoch, Count uint64 }
 
 // Less reports whether t is of an earlier entry than u.
@@ -17,10 +17,10 @@ func (t Token) Less(u Token) bool {
 	return t.Epoch < u.Epoch || t.Epoch == u.Epoch && t.Count < u.Count
 }
 
-// IsNone reports whether t is no token at all.
+// IsNone reports whether t is not a token.
 func (t Token) IsNone() bool { return t == Token{} }
 
-// String writes it for people: epoch.count.
+// String formats a token as epoch.count.
 func (t Token) String() string { return fmt.Sprintf("%d.%d", t.Epoch, t.Count) }
 
 // Bytes returns 16 bytes that sort as tokens do.
@@ -48,8 +48,8 @@ const (
 // ErrUnpackable is the error for a token that does not fit into one number.
 var ErrUnpackable = errors.New("the token does not fit into 63 bits: compare its 16 bytes instead")
 
-// Pack returns the token as one number that is ordered as tokens are, for
-// resources that have room for no more. It refuses one that does not fit.
+// Pack returns the token as one number that is ordered as tokens are, for resources
+// that have no room for more. It refuses a token that does not fit.
 func (t Token) Pack() (int64, error) {
 	if t.Epoch>>packedEpoch != 0 || t.Count>>packedCount != 0 {
 		return 0, ErrUnpackable
@@ -57,15 +57,16 @@ func (t Token) Pack() (int64, error) {
 	return int64(t.Epoch<<packedCount | t.Count), nil
 }
 
-// A Stamp says when a request was first made: it keeps its place in the order
-// of requests from view to view.
+// A Stamp is when a request was first made. It keeps the request's place in the order
+// from view to view.
 type Stamp struct {
-	Epoch uint64 // the epoch in which it was made
-	Clock uint64 // the host's logical clock then
-	Inc   uint64 // whose it is
+	Epoch uint64 // epoch in which it was made
+	Clock uint64 // the member's logical clock then
+	Inc   uint64 // incarnation of the member
 }
 
-// Less reports whether a request was made before another, as all agree.
+// Less reports whether a request was made before another, in the order that all members
+// agree on.
 func (s Stamp) Less(o Stamp) bool {
 	if s.Epoch != o.Epoch {
 		return s.Epoch < o.Epoch
@@ -76,7 +77,7 @@ func (s Stamp) Less(o Stamp) bool {
 	return s.Inc < o.Inc
 }
 
-// String writes it for people: epoch.clock and whose it is.
+// String formats a stamp as epoch.clock and the incarnation.
 func (s Stamp) String() string {
 	if s == lastStamp() {
 		return "the end"

@@ -2,52 +2,53 @@ package member
 
 import "github.com/stile-lock/stile/algorithm"
 
-// A use is a lock in use: somebody here holds it or waits for it, or it is
-// wanted and its home is here.
+// A use is a lock in use: it is held or waited for here, or it is wanted and its home
+// is here.
 type use struct {
 	lock        int32
-	query       int32   // at the home: 1 + its place among the epoch's queries, or 0
-	holder      *waiter // who is inside here, or nil
+	query       int32   // at the home: 1 + its index among the epoch's queries, or 0
+	holder      *waiter // request that is inside here, or nil
 	token       Token   // of holder
 	since       Instant // when holder entered
-	lapsed      bool    // whoever held it was told that it is lost, and may still act until the lease is over
+	lapsed      bool    // the holder was notified that the lock is lost, and may still act until the lease expires
 	carried     bool    // holder entered in an older epoch: the home is inside for it
-	first, last *waiter // who waits here
+	first, last *waiter // requests that wait here
 	waiting     int
-	handed      int  // how many have entered in a row
-	asked       bool // the algorithm was asked, and has not let us in yet
-	inside      bool // it has
-	back        bool // those who wait here waited in an older epoch: the home lends, or says that it is done
+	handed      int  // number of entries in a row
+	asked       bool // the algorithm was asked, and has not granted entry yet
+	inside      bool // the algorithm has granted entry
+	back        bool // the waiters here are from an older epoch: the home lends, or sends DONE
 	owed        owed // what the REPORT to the home has not said yet
-	lent        bool // the home has lent it
+	lent        bool // the home has lent the lock
 	until       Stamp
 
-	// Of the home, until it lets go.
-	held     set    // of the universe: who holds it by an older epoch, as they reported
-	may      set    // who may be inside by an older epoch, as witnesses know
-	queried  bool   // they were asked
-	queue    []turn // who waited in older epochs, by when they first asked
-	lendee   int    // the rank of whom it is lent to, or -1
+	// Of the home, until it releases the lock.
+	held     set    // of the universe: processes that hold it by an older epoch, as they reported
+	may      set    // processes that may be inside by an older epoch, as witnesses know
+	queried  bool   // the witnesses were asked
+	queue    []turn // members with waiters from older epochs, by when they first asked
+	lendee   int    // rank of the member that it is lent to, or -1
 	interest bool   // others use it
 }
 
-// taken reports whether somebody here is inside, or may still act as if.
+// taken reports whether a request here is inside, or a former holder may
+// still act as if it were.
 func (u *use) taken() bool { return u.holder != nil || u.lapsed }
 
-// A turn is a member that has somebody waiting who waited in an older epoch.
+// A turn is a member with a waiter from an older epoch.
 type turn struct {
 	stamp Stamp
 	rank  int
 }
 
-// An Ask says how a lock is asked for.
+// An Ask has the options of a request.
 type Ask struct {
-	Client   uint64  // 0 is the member's own process
-	Deadline Instant // Never, or when it is too late
-	Try      bool    // do not wait behind anybody
+	Client   uint64  // 0 for the member's own process
+	Deadline Instant // Never if there is none
+	Try      bool    // do not wait behind other requests
 }
 
-// Lock asks for a lock. What becomes of it is an Event.
+// Lock requests a lock. The outcome is an Event.
 func (m *Member) Lock(now Instant, name string, a Ask) (Ticket, error) {
 	m.begin(now)
 	defer m.end()
@@ -86,7 +87,7 @@ func (m *Member) Lock(now Instant, name string, a Ask) (Ticket, error) {
 	return t, nil
 }
 
-// Cancel takes a request back. Whoever holds is not affected: that is Unlock.
+// Cancel withdraws a waiting request. It does not affect a held lock: see Unlock.
 func (m *Member) Cancel(now Instant, t Ticket) {
 	m.begin(now)
 	if w := m.waiter(t); w != nil && w.at.holder != w {
@@ -95,7 +96,7 @@ func (m *Member) Cancel(now Instant, t Ticket) {
 	m.end()
 }
 
-// Unlock lets go of a lock, if it is held with this token.
+// Unlock releases a lock, if it is held with this token.
 func (m *Member) Unlock(now Instant, name string, t Token) error {
 	m.begin(now)
 	defer m.end()
@@ -104,14 +105,14 @@ func (m *Member) Unlock(now Instant, name string, t Token) error {
 		return ErrNotHeld
 	}
 	lost := u.lapsed
-	if m.leave(u); lost { // it says that it does not act any more
+	if m.leave(u); lost { // the caller confirms that it no longer acts
 		return ErrNotHeld
 	}
 	return nil
 }
 
-// Release takes a lock away from whoever holds it here with this token: an
-// operator's last means.
+// Release takes a lock from its holder here, if it is held with this token: an
+// operator's last resort.
 func (m *Member) Release(now Instant, name string, t Token) error {
 	m.begin(now)
 	defer m.end()
@@ -139,7 +140,7 @@ func (m *Member) takenWith(name string, t Token) *use {
 	return u
 }
 
-// leave is what comes when a holder lets go, or acts no more.
+// leave handles a holder that releases the lock, or no longer acts.
 func (m *Member) leave(u *use) {
 	e := m.epoch
 	if u.lapsed {
@@ -162,8 +163,8 @@ func (m *Member) leave(u *use) {
 	m.settle(u)
 }
 
-// settle lets the next one enter if there is the right to, or else sees to it
-// that there will be; and gives the right back if nobody here needs it.
+// settle lets the next waiter enter if the member has the right to, or else sees to it
+// that it will; and gives the right back if no request here needs it.
 func (m *Member) settle(u *use) {
 	switch {
 	case u.taken():
@@ -180,8 +181,8 @@ func (m *Member) settle(u *use) {
 	}
 }
 
-// proceed is what comes when the algorithm has let us in: the next one who waits
-// here, up to a bound; then the others.
+// proceed uses the entry that the algorithm has granted: for the waiters here, up to a
+// bound; then it is the others' turn.
 func (m *Member) proceed(u *use) {
 	if u.first != nil && m.bounded(u) {
 		m.enter(u)
@@ -191,8 +192,8 @@ func (m *Member) proceed(u *use) {
 	m.release(u)
 }
 
-// release has the algorithm release a lock, and settles its use, unless the step
-// has ended that. The caller must not refer to it afterwards.
+// release has the algorithm release a lock, and settles its use, unless the step has
+// ended that. The caller must not refer to it afterwards.
 func (m *Member) release(u *use) {
 	n := u.lock
 	m.step(n, algorithm.Input{Kind: algorithm.Release, From: algorithm.None})
@@ -201,10 +202,10 @@ func (m *Member) release(u *use) {
 	}
 }
 
-// bounded reports whether one more may enter here before the others.
+// bounded reports whether one more request may enter here before the others.
 func (m *Member) bounded(u *use) bool { return u.handed < m.Settings.Handover }
 
-// request asks by the algorithm. The home must hear of the first request.
+// request asks through the algorithm. The home must hear of the first request.
 func (m *Member) request(u *use) {
 	e, n := m.epoch, u.lock
 	l := e.table.lock(n)
@@ -224,8 +225,8 @@ func (m *Member) request(u *use) {
 	m.send(home, &frame{kind: touchFrame, name: e.table.name(n)})
 }
 
-// enter lets the first who waits in, if the lease allows it. If not, the right
-// stays, and is looked at again when there is a lease.
+// enter lets the first waiter enter, if the lease allows it. If not, the right stays,
+// and is checked again when there is a lease.
 func (m *Member) enter(u *use) {
 	if !m.usable() {
 		return
@@ -242,7 +243,7 @@ func (m *Member) enter(u *use) {
 	m.Out.Events = append(m.Out.Events, Event{Ticket: w.ticket, Kind: Held, Token: u.token})
 }
 
-// borrow uses a lock that was lent: for those who come before its time is over.
+// borrow uses a lock that was lent, for the waiters that precede its limit.
 func (m *Member) borrow(u *use) {
 	e := m.epoch
 	if u.first != nil && u.first.stamp.Less(u.until) && (u.first.stamp.Epoch < e.view.Epoch || m.bounded(u)) {
@@ -255,14 +256,14 @@ func (m *Member) borrow(u *use) {
 	if u.first != nil && u.first.stamp.Epoch < e.view.Epoch {
 		f.next = u.first.stamp
 	} else {
-		u.back = false // whoever waits now asks by the algorithm
+		u.back = false // requests that wait now ask through the algorithm
 	}
 	m.send(int(l.home), &f)
 	m.settle(u)
 }
 
-// step lets the instance of a lock take a step, and sends what it wants sent. It
-// may give the lock's use back, or make one.
+// step makes the instance of a lock take a step, and sends its messages. It may give
+// the lock's use back, or make one.
 func (m *Member) step(n int32, in algorithm.Input) error {
 	e := m.epoch
 	machine, err := e.machine(n)
@@ -273,7 +274,7 @@ func (m *Member) step(n int32, in algorithm.Input) error {
 		e.keep(n)
 	}
 	if err := machine.Step(in, &m.out); err != nil {
-		if in.Kind == algorithm.Receive { // a malformed message is as if it had not come
+		if in.Kind == algorithm.Receive { // a malformed message counts as not received
 			e.unload(n)
 		}
 		return err

@@ -9,8 +9,8 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// A Who is a member: a name that people know, and the incarnation that makes
-// every process that ever bears it another one.
+// A Who is a member: its display name, and its incarnation, which is different for
+// every process that ever has the name.
 type Who struct {
 	Name string
 	Inc  uint64
@@ -22,32 +22,32 @@ type Ghost struct {
 	Rest Span // how long, by a true clock, from when the view was committed
 }
 
-// A Choice says which algorithm serves the names that begin with a prefix.
+// A Choice maps the names that begin with a prefix to an algorithm.
 type Choice struct {
 	Prefix    string
 	Algorithm string
-	Version   int // of its bytes
+	Version   int // of its encoding
 }
 
 // A View is what all members agree on in one epoch.
 type View struct {
 	Epoch       uint64
 	Members     []Who
-	BeforeEpoch uint64   // the epoch of the view before; 0 if there was none
-	Before      []uint64 // the incarnations of its members
+	BeforeEpoch uint64   // epoch of the previous view; 0 if there was none
+	Before      []uint64 // incarnations of its members
 	Ghosts      []Ghost
 	Choices     []Choice // the longest prefix wins; one of them is ""
 }
 
-// How large a view may be.
+// Bounds of a view.
 const (
 	MaxMembers = 64 // clients are many, members few
 	MaxGhosts  = 3 * MaxMembers
-	MaxAddress = 255 // bytes of where a member is to be found, which others say of it
+	MaxAddress = 255 // bytes of a member's address, as other members know it
 	maxChoices = 255
 )
 
-// Check reports why this can be no view.
+// Check reports why this is not a valid view.
 func (v *View) Check() error {
 	switch {
 	case v.Epoch == 0 || v.BeforeEpoch >= v.Epoch:
@@ -85,7 +85,7 @@ func (v *View) Check() error {
 	return nil
 }
 
-// Rank returns the place of an incarnation among the members, or -1.
+// Rank returns the index of an incarnation among the members, or -1.
 func (v *View) Rank(inc uint64) int {
 	return slices.IndexFunc(v.Members, func(m Who) bool { return m.Inc == inc })
 }
@@ -104,9 +104,9 @@ func (v *View) Choose(name string) int {
 	return best
 }
 
-// Home returns the rank of the member that is inside each lock of this name
-// when the view begins: the first in the order of the name's rendezvous with
-// the members. So homes are spread evenly, and few move when members change.
+// Home returns the rank of the member that is inside the lock of this name when the
+// view begins: the first by rendezvous hashing of the name and the members. So homes
+// are spread evenly, and few move when members change.
 func (v *View) Home(name string) int { return v.home(hashName(name)) }
 
 func (v *View) home(hash uint64) int {
@@ -119,9 +119,9 @@ func (v *View) home(hash uint64) int {
 	return home
 }
 
-// seat returns the seat of a member in a lock with this home: the home is seat
-// 0 of every lock, so that what an algorithm asks of its first seat is spread
-// over the members.
+// seat returns the seat of a member in a lock with this home. The home is seat 0 of
+// every lock, so that what an algorithm asks of its first seat is spread over the
+// members.
 func (v *View) seat(rank, home int) algorithm.ID {
 	if rank < home {
 		rank += len(v.Members)
@@ -138,9 +138,9 @@ func (v *View) rankOf(seat algorithm.ID, home int) int {
 	return rank
 }
 
-// universe returns all who may be inside a lock by an older epoch, when the view
-// begins: those members that were in the view before, and then the ghosts. Sets
-// of them go by their places in this list.
+// universe returns all processes that may be inside a lock by an older epoch when the
+// view begins: the members that were in the previous view, and then the ghosts. Sets of
+// them use indices into this list.
 func (v *View) universe() []uint64 {
 	var all []uint64
 	for _, m := range v.Members {

@@ -1,18 +1,18 @@
 package member
 
 // A waiter is a request of an application here, until it is refused, cancelled,
-// let go or lost.
+// released or lost.
 type waiter struct {
 	ticket     Ticket
 	client     *session
 	stamp      Stamp   // when it was first made
-	since      Instant // the same by the own clock
+	since      Instant // the same by the member's clock
 	late       due     // its deadline
-	try        bool    // it does not wait behind anybody
-	missing    int     // answers to it
+	try        bool    // it does not wait behind other requests
+	missing    int     // answers missing for a try
 	at         *use    // the lock that it waits for or holds
-	prev, next *waiter // among those who wait for it here
-	before     *waiter // among those of its client
+	prev, next *waiter // among the waiters for that lock here
+	before     *waiter // among the requests of its client
 	after      *waiter
 }
 
@@ -28,7 +28,7 @@ func (u *use) push(w *waiter) {
 	u.waiting++
 }
 
-// take takes a waiter out.
+// take removes a waiter.
 func (u *use) take(w *waiter) {
 	if w.prev == nil {
 		u.first = w.next
@@ -44,8 +44,8 @@ func (u *use) take(w *waiter) {
 	u.waiting--
 }
 
-// newWaiter makes a waiter with a ticket of its own: its place, and how often
-// that place has been used.
+// newWaiter makes a waiter with a ticket of its own: its index, and how often that
+// index has been used.
 func (m *Member) newWaiter(c *session) *waiter {
 	var w *waiter
 	if k := len(m.spare) - 1; k >= 0 {
@@ -61,7 +61,7 @@ func (m *Member) newWaiter(c *session) *waiter {
 	return w
 }
 
-// waiter returns who has a ticket, or nil.
+// waiter returns the request with a ticket, or nil.
 func (m *Member) waiter(t Ticket) *waiter {
 	if i := uint64(t) & (1<<32 - 1); i < uint64(len(m.waiters)) {
 		if w := m.waiters[i]; w.ticket == t && w.at != nil {
@@ -79,14 +79,14 @@ func (m *Member) forget(w *waiter) {
 	m.spare = append(m.spare, uint32(w.ticket))
 }
 
-// finish ends the request of somebody who waits, and says why. The algorithm's
-// request stands: what it grants is given back at once.
+// finish ends a waiting request, and reports why. The algorithm's request stands: what
+// it grants is given back at once.
 func (m *Member) finish(w *waiter, kind EventKind, why Cause) {
 	m.Out.Events = append(m.Out.Events, Event{Ticket: w.ticket, Kind: kind, Cause: why})
 	m.withdraw(w)
 }
 
-// withdraw takes out somebody who waits.
+// withdraw removes a waiting request.
 func (m *Member) withdraw(w *waiter) {
 	u := w.at
 	u.take(w)

@@ -1,39 +1,39 @@
 package member
 
-// A Why says what is going on with a lock, as far as its member knows: who holds
-// it here, who waits here, and, at a home that has not let go of it, whom it
+// A Why describes the state of a lock, as far as its member knows: its holder here, its
+// waiters here, and, at a home that has not released it, the processes that the home
 // waits for.
 type Why struct {
 	Name      string
 	Algorithm string
-	Home      Who  // of the lock in this view
-	Here      bool // it is this member
-	Cleared   bool // it is known that the home has let go, so that the algorithm decides
+	Home      Who  // home of the lock in this view
+	Here      bool // this member is the home
+	Cleared   bool // the home is known to have released the lock, so that the algorithm decides
 	Count     uint64
 
-	Holder  *Holder  // who holds it here
-	Lapsed  bool     // who held it here was told that it is lost, and may act until the lease is over
-	Waiters []Waiter // who wait here, the next one first
+	Holder  *Holder  // holder here, or nil
+	Lapsed  bool     // the holder here was notified that the lock is lost, and may act until the lease expires
+	Waiters []Waiter // waiters here, the next one first
 	Asked   bool     // the algorithm was asked
-	Pending bool     // it has granted the lock, and the member has no lease to use it
-	Carried bool     // those who wait here waited in an older view: the home will lend to them in turn
-	Lent    *Who     // at the home: to whom it has lent the lock
-	Borrows bool     // it was lent to this member
-	Queue   int      // at the home: how many other members have waiters from older views
+	Pending bool     // the algorithm has granted the lock, but the member has no lease to use it
+	Carried bool     // the waiters here are from an older view: the home will lend to them in turn
+	Lent    *Who     // at the home: member that it has lent the lock to
+	Borrows bool     // the lock was lent to this member
+	Queue   int      // at the home: number of other members with waiters from older views
 
-	Recovering []Suspect // at the home: who may still be inside by an older view
+	Recovering []Suspect // at the home: processes that may still be inside by an older view
 }
 
-// A Holder is somebody who holds a lock here.
+// A Holder is the holder of a lock here.
 type Holder struct {
 	Ticket  Ticket
 	Client  uint64
 	Token   Token
 	Since   Instant // when it entered
-	Carried bool    // it did so in an older view
+	Carried bool    // it entered in an older view
 }
 
-// A Waiter is somebody who waits for a lock here.
+// A Waiter is a request that waits for a lock here.
 type Waiter struct {
 	Ticket Ticket
 	Client uint64
@@ -42,32 +42,31 @@ type Waiter struct {
 	Try    bool
 }
 
-// A Reason says why somebody is suspected to be inside a lock by an older view.
+// A Reason is why a process may be inside a lock by an older view.
 type Reason uint8
 
-// Why somebody is suspected.
+// Why a process is a suspect.
 const (
-	Unreported Reason = iota // its report has not come
-	Holds                    // it has reported that it holds the lock, and has not let go since
+	Unreported Reason = iota // its report has not arrived
+	Holds                    // it has reported that it holds the lock, and has not released it since
 	Ghostly                  // it was evicted, and its lease may still run
 )
 
-// String names a reason.
+// String returns the reason as text.
 func (r Reason) String() string {
 	return [...]string{"has not reported", "holds it", "lease runs"}[r]
 }
 
-// A Suspect is somebody who may be inside a lock by an older view.
+// A Suspect is a process that may be inside a lock by an older view.
 type Suspect struct {
 	Inc    uint64
-	Name   string // empty if it is no member any more
+	Name   string // empty if it is no longer a member
 	Reason Reason
 	Since  Instant // when the view began
-	Until  Instant // of a ghost: when it is over; else Never
+	Until  Instant // of a ghost: when its lease has expired; else Never
 }
 
-// Explain says what is going on with a lock. It reports false if the member
-// knows nothing of it.
+// Explain describes a lock. It reports false if the member does not know it.
 func (m *Member) Explain(name string) (Why, bool) {
 	if m.epoch == nil {
 		return Why{}, false
@@ -79,8 +78,8 @@ func (m *Member) Explain(name string) (Why, bool) {
 	return m.explain(n), true
 }
 
-// Each explains all locks that are in use here, in a fixed order, until it is told
-// that these are enough.
+// Each describes all locks that are in use here, in a fixed order, until yield returns
+// false.
 func (m *Member) Each(yield func(Why) bool) {
 	if m.epoch == nil {
 		return
@@ -92,8 +91,8 @@ func (m *Member) Each(yield func(Why) bool) {
 	}
 }
 
-// Known returns how many locks the member knows, how many of them are in use,
-// and how many bytes they take, with those of the view before.
+// Known returns how many locks the member knows, how many of them are in use, and how
+// many bytes they take, with those of the previous view.
 func (m *Member) Known() (known, busy, bytes int) {
 	for _, e := range []*epoch{m.epoch, m.frozen} {
 		if e != nil {

@@ -1,9 +1,11 @@
 package member
 
-// What a member knows of the view before: who may still be inside a lock by it.
+// What a member knows of the previous view: which processes may still be inside a lock
+// by it.
 
-// testimony returns who may be inside a lock by an older epoch, as far as this
-// member knows from the view before. Who was not in that view knows nothing.
+// testimony returns the processes that may be inside a lock by an older epoch, as far
+// as this member knows from the previous view. A member that was not in that view knows
+// nothing.
 func (m *Member) testimony(name string) set {
 	e, f := m.epoch, m.frozen
 	if f == nil || f.view.Epoch != e.view.BeforeEpoch {
@@ -26,7 +28,7 @@ func (m *Member) testimony(name string) set {
 	return e.everybody
 }
 
-// those returns some of the universe.
+// those returns a subset of the universe.
 func (e *epoch) those(incs ...uint64) set {
 	var s set
 	for _, inc := range incs {
@@ -37,8 +39,9 @@ func (e *epoch) those(incs ...uint64) set {
 	return s
 }
 
-// asHome is the testimony of one that was the home in the view before and had
-// not let go: whom it suspected itself, and whom it had lent to.
+// asHome is the testimony of a member that was the home in the previous view and had
+// not released the lock: the processes that it suspected itself, and the member that it
+// had lent to.
 func (m *Member) asHome(n int32) set {
 	e, f := m.epoch, m.frozen
 	f.bury(m.now)
@@ -58,8 +61,8 @@ func (m *Member) asHome(n int32) set {
 	return may
 }
 
-// byAlibi is the testimony of the lock's instance, once its home had let go:
-// all but those who cannot be inside, as far as it knows.
+// byAlibi is the testimony of the lock's instance, once its home had released the lock:
+// all processes but those that cannot be inside, as far as it knows.
 func (m *Member) byAlibi(n int32) set {
 	e, f := m.epoch, m.frozen
 	machine, err := f.machine(n)

@@ -2,7 +2,7 @@ package process
 
 import "github.com/stile-lock/stile/internal/live/member"
 
-// frame takes a frame from a client, and reports whether others have to do with it.
+// frame handles a frame from a client, and reports whether it affects other processes.
 func (p *Process) frame(conn uint64, b []byte) (busy bool) {
 	if err := p.desk.Receive(p.clock, p.m, conn, b); err != nil {
 		p.do(Effect{Kind: Cut, Conn: conn, Err: err})
@@ -10,7 +10,7 @@ func (p *Process) frame(conn uint64, b []byte) (busy bool) {
 	return p.m != nil && p.take()
 }
 
-// reply sends what clients are sent.
+// reply emits the frames and questions of the client sessions.
 func (p *Process) reply() {
 	out := &p.desk.Out
 	if len(out.Frames)+len(out.Asks) == 0 {
@@ -27,20 +27,20 @@ func (p *Process) reply() {
 	out.Reset()
 }
 
-// A watch shows an oracle what becomes of clients' requests.
+// A watch shows an oracle what happens to clients' requests.
 type watch struct{ p *Process }
 
-// Asked implements client.Watcher.
+// Asked implements session.Watcher.
 func (w watch) Asked(t member.Ticket, name string, try bool) {
 	w.p.now(Effect{Kind: Asked, Event: member.Event{Ticket: t}, To: name, Lossy: try})
 }
 
-// Cancelled implements client.Watcher.
+// Cancelled implements session.Watcher.
 func (w watch) Cancelled(t member.Ticket) {
 	w.p.now(Effect{Kind: Cancelled, Event: member.Event{Ticket: t}})
 }
 
-// Unlocked implements client.Watcher.
+// Unlocked implements session.Watcher.
 func (w watch) Unlocked(t member.Ticket) {
 	w.p.now(Effect{Kind: Unlocked, Event: member.Event{Ticket: t}})
 }

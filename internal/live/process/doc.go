@@ -1,11 +1,13 @@
-// Package process is everything that one stile process decides: its member with
-// the links to other members, the view service if it is a voter, and the sessions
-// of its clients. It is pure: it has no clock, no socket, no disk, no goroutine and
-// no callback. It takes typed inputs with the time at which they happened, and
-// answers each with effects, as data.
+// Package process holds everything that one stile process decides: its member with the
+// links to other members, the view service if it is a voter, and the sessions of its
+// clients. It is pure: it has no clock, no socket, no disk, no goroutine and no
+// callback. It takes typed inputs with the time at which they happened, and answers
+// each with effects, as data.
 //
-// The node drives a Process in real time, the storm and the measurements in
-// simulated time, and replay from a recording. They all run this loop:
+// # Driving a process
+//
+// The node drives a Process in real time, the storm and the measurements in simulated
+// time, and replay from a recording. They all run this loop:
 //
 //	p, err := process.New(config)
 //	in := process.Input{Kind: process.Start, At: clock()}
@@ -14,7 +16,7 @@
 //		for i := range p.Out.Effects {
 //			switch e := &p.Out.Effects[i]; e.Kind {
 //			case process.Notify:
-//				tell the application whose ticket is e.Event.Ticket
+//				notify the application whose ticket is e.Event.Ticket
 //			case process.View, process.Ended:
 //				membership has changed: dial the members, write a log line
 //			case process.Send:
@@ -22,10 +24,10 @@
 //			case process.Reply:
 //				queue e.Bytes for the client on connection e.Conn
 //			case process.Ask:
-//				answer the client's question, which is none of the process's business
+//				answer the client's question, which does not concern the process
 //			case process.Save, process.Erase:
-//				hand e to the disk, which does one after the other; then
-//				hand in Input{Kind: process.Saved, Number: e.Number, Err: err}
+//				pass e to the disk, which handles one after the other; then
+//				pass in Input{Kind: process.Saved, Number: e.Number, Text: failure}
 //			case process.HangUp, process.Cut, process.LinkEnded:
 //				close a connection, or write a log line
 //			case process.Failed:
@@ -36,31 +38,35 @@
 //			or Wake when the clock has reached p.Out.Wake
 //	}
 //
-// What a host must get right is little, since the process orders its own effects:
+// # What a host must get right
 //
-//   - It carries out the effects of a step in their order, before the next step.
-//     Notifications come first: a holder learns that it has lost a lock before
-//     anything leaves the process by which another one could acquire it.
+// It is little, because the process orders its own effects:
+//
+//   - The host carries out the effects of a step in their order, before the next step.
+//     Notifications come first: a holder learns that it has lost a lock before anything
+//     leaves the process by which another one could acquire it.
 //   - Bytes and pointers in effects are valid until the next step.
-//   - Sends may get lost. Packets between members (Lossy is false) are sent again by
-//     the links; all else is repeated by the process that waits for an answer.
-//   - Saves become durable in their order, whole or not at all. Each is acknowledged
-//     by a later input, however much later. The process itself holds back what
-//     depends on a save: a slow disk delays that, and nothing else.
+//   - Sends may get lost. The links resend packets between members (Lossy is false);
+//     everything else is repeated by the process that waits for an answer.
+//   - Saves become durable in their order, each entirely or not at all. Each is
+//     acknowledged by a later input, however much later. The process itself holds back
+//     what depends on a save: a slow disk delays that, and nothing else.
 //   - If a save fails, its acknowledgement says so, and the process fails.
 //   - Connections are announced: Up when there is one to a node, Down when it has
-//     broken. Those of clients are numbered from 1, and no number is used again.
+//     broken. Connections of clients are numbered from 1, and no number is reused.
 //
-// Invariants within a step, whatever the input:
+// # Invariants
 //
-//   - A view is installed by the member and by its links in one step; frames that
-//     came too early for it are delivered after the member's reports are under way.
-//   - A process is a voter from the moment that a record says so and its first state
-//     is durable, until a record says that the others can do without it; its state is
-//     then erased.
+// These hold within a step, whatever the input:
+//
+//   - The member and its links install a view in one step. Frames that arrived too early
+//     for it are delivered after the member's reports are under way.
+//   - A process is a voter from the moment that a record says so and its first state is
+//     durable, until a record says that the others can do without it. Its state is then
+//     erased.
 //   - A process that leaves promises never to enter again only when no lock is held
-//     through it and none that was lost can still be acted on.
+//     through it and no application can still act on one that was lost.
 //   - An evicted process asks to join again by itself, as another incarnation.
 //
-// A Tape is shown every input and what came of it: package record writes it down.
+// A Tape is shown every input and its output; package replay writes recordings of them.
 package process

@@ -6,51 +6,51 @@ import (
 	"github.com/stile-lock/stile/internal/live/views"
 )
 
-// An EffectKind says what an effect is.
+// An EffectKind is the type of an effect.
 type EffectKind uint8
 
 // The effects. Those up to Ended come before all others of a step.
 const (
-	Notify EffectKind = iota // an application of this process learns what became of its request: Event
+	Notify EffectKind = iota // notify an application of this process of what happened to its request: Event
 	View                     // the member has installed a view: Record
 	Ended                    // the process is no longer a member: How
 
-	Send      // a message to a node: To, Bytes, Lossy
-	Reply     // a frame to a client: Conn, Bytes; none if the connection is only to be closed: Last
-	Ask       // a client's question that the host answers: Question
-	Save      // make Bytes durable, and then hand in Saved: Number
-	Erase     // empty the disk of all that was saved, and then hand in Saved: Number
-	HangUp    // a node has sent what no correct node sends: close the connection: To, Err
-	Cut       // the same of a client: Conn, Err
-	LinkEnded // the link to a member is over until the next view: To, Peer, Err
-	Failed    // the process cannot go on: Err. It is the last effect that there is
+	Send      // send a message to a node: To, Bytes, Lossy
+	Reply     // send a frame to a client: Conn, Bytes, which are empty if the connection must only be closed: Last
+	Ask       // answer a client's question: Question
+	Save      // make Bytes durable, and then pass in Saved: Number
+	Erase     // erase everything that was saved, and then pass in Saved: Number
+	HangUp    // close the connection to a node that has sent what no correct node sends: To, Err
+	Cut       // the same for a client: Conn, Err
+	LinkEnded // the link to a member has ended until the next view: To, Peer, Err
+	Failed    // the process cannot go on: Err. It is the last effect
 
-	// What an oracle is shown, if Config.Observe is set. These come in the order in
-	// which they happen, among those above that come first.
+	// Shown to an oracle if Config.Observe is set. These come in the order in which
+	// they happen, among those above that come first.
 	ClientEvent // a client's request: Event
 	FrameSent   // the member sends a frame: Peer, Bytes
 	Delivering  // a frame is about to be delivered to the member: Peer, Bytes
-	Delivered   // all that came of it has happened
+	Delivered   // all its consequences have happened
 	Renewing    // a renewal is sent: Number
-	Confirming  // a renewal is confirmed, and the member does not know it yet: Number
-	Confirmed   // and now it does
+	Confirming  // a renewal is confirmed, but the member does not know yet: Number
+	Confirmed   // now it does
 	Applied     // the voter has applied an entry of its log: Number, Record
 	Asked       // a client's request has reached the member: Event.Ticket, To is the lock's name, Lossy if it is a try
-	Cancelled   // it was withdrawn while it waited: Event.Ticket
-	Unlocked    // it was held, and is released: Event.Ticket
+	Cancelled   // a waiting request was withdrawn: Event.Ticket
+	Unlocked    // a held lock was released: Event.Ticket
 )
 
-// An Effect is something that the host of a process must do. Which fields it has
-// depends on its kind. Bytes and pointers are valid until the next step.
+// An Effect is something that the host of a process must do. The fields in use depend
+// on its kind. Bytes and pointers are valid until the next step.
 type Effect struct {
 	Kind     EffectKind
-	Lossy    bool // Send: it may be dropped if many wait
-	Last     bool // Reply: close the connection behind it
+	Lossy    bool // Send: may be dropped if many are queued
+	Last     bool // Reply: close the connection after it
 	How      views.Ending
-	To       string // the address of a node
-	Conn     uint64 // the connection of a client
+	To       string // address of a node
+	Conn     uint64 // connection of a client
 	Number   uint64
-	Peer     uint64 // the incarnation of a member
+	Peer     uint64 // incarnation of a member
 	Bytes    []byte
 	Event    member.Event
 	Record   *views.Record
@@ -58,14 +58,14 @@ type Effect struct {
 	Err      error
 }
 
-// An Output is what came of a step.
+// An Output is the result of a step.
 type Output struct {
-	Effects []Effect       // to be carried out, in this order
-	Wake    member.Instant // when Wake is to be handed in, if nothing happens before
-	Ticket  member.Ticket  // Lock: names the request; what becomes of it is an effect
+	Effects []Effect       // to carry out, in this order
+	Wake    member.Instant // when to pass in Wake, if nothing happens before
+	Ticket  member.Ticket  // Lock: identifies the request; its outcome is an effect
 	Err     error          // Lock, Unlock, Release, Leave: why the request is refused
 
-	acts []Effect // those that come after the others
+	acts []Effect // effects that come after the others
 }
 
 func (o *Output) reset() {
@@ -79,7 +79,7 @@ func (p *Process) now(e Effect) { p.Out.Effects = append(p.Out.Effects, e) }
 // do adds an effect.
 func (p *Process) do(e Effect) { p.Out.acts = append(p.Out.acts, e) }
 
-// observe adds what an oracle is shown. The bytes are copied.
+// observe adds an effect for an oracle. The bytes are copied.
 func (p *Process) observe(e Effect) {
 	if p.config.Observe {
 		e.Bytes = p.copy(e.Bytes)

@@ -6,34 +6,34 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// A Kind says what an input is.
+// A Kind is the type of an input.
 type Kind uint8
 
 // The inputs.
 const (
-	Start   Kind = iota // the first one: found a cluster if the config says so, and join
-	Leave               // take nothing new, and leave the cluster when no lock is held
+	Start   Kind = iota // the first input: found a cluster if the config says so, and join
+	Leave               // accept nothing new, and leave the cluster when no lock is held
 	Wake                // the clock has reached Output.Wake
 	Up                  // there is a connection to a node
 	Down                // the connection to a node has broken
-	Message             // from a node
-	Frame               // from a client
+	Message             // a message from a node
+	Frame               // a frame from a client
 	Closed              // the connection of a client has ended
 	Lock                // an application of this process requests a lock
-	Cancel              // it withdraws a request that waits
+	Cancel              // it withdraws a waiting request
 	Unlock              // it releases a lock
 	Release             // an operator takes a lock from its holder
 	Saved               // a save is durable, or has failed
-	Evict               // an operator has the view service evict a member; only the leader can
-	Choose              // or use other algorithms from the next view on
-	Refresh             // or begin a view of the same members, so that idle names are forgotten
-	Resize              // or have another number of voters
-	Kinds               // how many there are
+	Evict               // an operator evicts a member; like the next three, works only at the leader
+	Choose              // an operator chooses other algorithms, from the next view on
+	Refresh             // an operator begins a view of the same members, so that idle names are forgotten
+	Resize              // an operator changes the number of voters
+	Kinds               // number of kinds
 )
 
 var kindNames = [...]string{"start", "leave", "wake", "up", "down", "message", "frame", "closed", "lock", "cancel", "unlock", "release", "saved", "evict", "choose", "refresh", "resize"}
 
-// String names a kind.
+// String returns the name of a kind.
 func (k Kind) String() string {
 	if k >= Kinds {
 		return fmt.Sprintf("kind %d", uint8(k))
@@ -41,15 +41,15 @@ func (k Kind) String() string {
 	return kindNames[k]
 }
 
-// An Input is one thing that happens to a process. Which fields it has depends on
-// its kind.
+// An Input is one thing that happens to a process. The fields in use depend on its
+// kind.
 type Input struct {
 	Kind   Kind
 	At     member.Instant // a reading of the process's clock
 	Text   string         // Up, Down, Message: the node's address; Lock, Unlock, Release: the lock's name; Saved: why it failed, or empty
-	Number uint64         // Frame, Closed: the connection; Cancel: the ticket; Saved: the save; Evict: the incarnation; Resize: how many
+	Number uint64         // Frame, Closed: the connection; Cancel: the ticket; Saved: the save; Evict: the incarnation; Resize: number of voters
 	Try    bool           // Lock: do not wait
-	Late   member.Instant // Lock: the request's deadline; 0 or member.Never if it has none
+	Late   member.Instant // Lock: the request's deadline; 0 or member.Never if there is none
 	Token  member.Token   // Unlock, Release
 	Bytes  []byte         // Message, Frame
 	Choice []member.Choice

@@ -9,13 +9,13 @@ import (
 
 // The kinds of messages between processes, by their first byte.
 const (
-	Packet         byte = iota // between members: what a link sends
+	Packet         byte = iota // between members, over a link
 	serviceMessage             // to or from the view service
 	voterMessage               // between voters
 )
 
-// IsService reports whether a message is one to or from the view service, and
-// returns it without the byte that says so.
+// IsService reports whether a message is to or from the view service, and returns it
+// without its first byte.
 func IsService(b []byte) ([]byte, bool) {
 	if len(b) == 0 || b[0] != serviceMessage {
 		return nil, false
@@ -23,17 +23,17 @@ func IsService(b []byte) ([]byte, bool) {
 	return b[1:], true
 }
 
-// IsVoters reports whether a message is one between voters.
+// IsVoters reports whether a message is between voters.
 func IsVoters(b []byte) bool { return len(b) > 0 && b[0] == voterMessage }
 
-// Service is the first byte of a message to or from the view service: for hosts that
-// ask it something themselves.
+// Service is the first byte of a message to or from the view service, for hosts that
+// send requests to it themselves.
 const Service = serviceMessage
 
-// Messages is how many kinds of messages there are, by their first byte.
+// Messages is the number of kinds of messages.
 const Messages = voterMessage + 1
 
-// send sends a message to a process, which may be this one.
+// send sends a message to a process, possibly to this one.
 func (p *Process) send(to string, kind byte, b []byte) {
 	if to == p.config.Address {
 		p.own = append(p.own, append([]byte{kind}, b...))
@@ -44,8 +44,9 @@ func (p *Process) send(to string, kind byte, b []byte) {
 	p.do(Effect{Kind: Send, To: to, Bytes: p.arena[from:len(p.arena):len(p.arena)], Lossy: true})
 }
 
-// message takes a message from another process. One that claims the address of this
-// process is refused: answers to it would be taken for what this process says to itself.
+// message handles a message from another process. One that claims the address of this
+// process is refused, because answers to it would be taken for messages of this process
+// to itself.
 func (p *Process) message(from string, b []byte) {
 	if from == p.config.Address {
 		p.do(Effect{Kind: HangUp, To: from, Err: fmt.Errorf("another node claims the address %s, which is this node's: give each its own", from)})
@@ -56,7 +57,7 @@ func (p *Process) message(from string, b []byte) {
 	}
 }
 
-// receive takes a message. An error means that no correct process can have sent it.
+// receive handles a message. An error means that no correct process can have sent it.
 func (p *Process) receive(from string, b []byte) error {
 	if len(b) == 0 || b[0] >= Messages {
 		return fmt.Errorf("a message of %d bytes from %s is of no known kind", len(b), from)
@@ -67,7 +68,7 @@ func (p *Process) receive(from string, b []byte) error {
 		return p.packet(b)
 	case kind == voterMessage:
 		if p.voter == nil {
-			return nil // for one that was here before
+			return nil // for an earlier voter of this process
 		}
 		return p.voter.Step(p.clock, from, b)
 	case !views.ForVoter(b):
@@ -83,8 +84,7 @@ func (p *Process) receive(from string, b []byte) error {
 	return nil
 }
 
-// packet takes what a link brings, unless it is for an incarnation that was here
-// before.
+// packet handles a packet of a link, unless it is for an earlier incarnation.
 func (p *Process) packet(b []byte) error {
 	_, _, to, err := member.PacketEnds(b)
 	if err != nil {
@@ -100,7 +100,7 @@ func (p *Process) packet(b []byte) error {
 	return err
 }
 
-// deliver hands a frame to the member.
+// deliver passes a frame to the member.
 func (p *Process) deliver(from uint64, f []byte) error {
 	p.observe(Effect{Kind: Delivering, Peer: from, Bytes: f})
 	err := p.m.Deliver(p.clock, from, f)
@@ -109,7 +109,7 @@ func (p *Process) deliver(from uint64, f []byte) error {
 	return err
 }
 
-// connected notes that there is a connection to a node, or none any more.
+// connected notes that there is a connection to a node, or that it is gone.
 func (p *Process) connected(address string, up bool) {
 	if up {
 		p.linked[address] = true
@@ -159,8 +159,8 @@ func (p *Process) flush() {
 	}
 }
 
-// bulk has the member make what may be long, as far as the links have room for it:
-// reports and queries about many locks.
+// bulk has the member produce frames that may be long, as far as the links have room
+// for them: reports and queries about many locks.
 func (p *Process) bulk(r *views.Record) {
 	if !p.m.Bulk() {
 		return

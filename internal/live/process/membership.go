@@ -9,8 +9,8 @@ import (
 	"github.com/stile-lock/stile/internal/live/views"
 )
 
-// start begins: it starts the voter whose state there is, or founds or restores a
-// cluster, and joins.
+// start starts the voter if its state was saved, or founds or restores a cluster, and
+// joins.
 func (p *Process) start() {
 	if p.phase != Idle {
 		p.Out.Err = fmt.Errorf("start %s: it has started", p.config.Name)
@@ -65,7 +65,7 @@ func (p *Process) founder() views.Joiner {
 	return views.Joiner{Name: p.config.Name, Address: p.config.Address, Nonce: p.nonce}
 }
 
-// first begins a cluster by the first entry of its log. The process joins it when its
+// first begins a cluster with the first entry of its log. The process joins it when its
 // first state is durable.
 func (p *Process) first(old views.Record, entry views.Change) {
 	_, state, err := views.Found(p.config.Logs, old, entry)
@@ -98,9 +98,9 @@ func (p *Process) join() {
 	p.asks.Join(p.clock)
 }
 
-// contacts returns whom a process asks to join: its own voter, those of its config,
-// and the nodes that it or its voter knew last. The config of a process that has
-// founded its cluster names none.
+// contacts returns the nodes that a process asks to join: its own voter, those of its
+// config, and the nodes that it or its voter knew last. The config of a process that
+// has founded its cluster names none.
 func (p *Process) contacts() []string {
 	all := slices.Clone(p.config.Contacts)
 	others := p.known
@@ -116,7 +116,7 @@ func (p *Process) contacts() []string {
 	return all
 }
 
-// addresses returns where the members of a record are.
+// addresses returns the addresses of a record's members.
 func addresses(r *views.Record) []string {
 	all := make([]string, 0, len(r.Members))
 	for _, m := range r.Members {
@@ -125,8 +125,8 @@ func addresses(r *views.Record) []string {
 	return all
 }
 
-// drain begins to leave: nothing new is granted, requests that wait are refused, and
-// clients are told to go elsewhere.
+// drain begins to leave: nothing new is granted, waiting requests are refused, and
+// clients are asked to use another node.
 func (p *Process) drain() {
 	if p.phase >= Draining {
 		return
@@ -139,8 +139,9 @@ func (p *Process) drain() {
 	}
 }
 
-// leave goes on with leaving. When no lock is held, and none that was lost can still
-// be acted on, the member promises never to enter again, and says so.
+// leave continues leaving. When no lock is held, and no application can still act on
+// one that was lost, the member promises never to enter again, and the process reports
+// that to the view service.
 func (p *Process) leave() {
 	if p.err != nil || p.m != nil && (p.m.Inside() > 0 || p.desk.Holds() > 0) {
 		return
@@ -158,8 +159,7 @@ func (p *Process) leave() {
 	p.settle()
 }
 
-// petition does what the process says to the view service, and reports whether that
-// was anything.
+// petition handles the effects of the membership, and reports whether there were any.
 func (p *Process) petition() bool {
 	if p.voter != nil {
 		p.asks.Know(p.clock, p.voter.Record())
@@ -190,7 +190,7 @@ func (p *Process) end(how views.Ending) {
 		p.m.Gone(p.clock)
 		p.take()
 	}
-	p.office() // while it is known what the record says
+	p.office() // while the record is still known
 	if r := p.Record(); len(r.Members) > 0 {
 		p.known = addresses(r)
 	}
@@ -213,7 +213,7 @@ func (p *Process) end(how views.Ending) {
 	p.join()
 }
 
-// install begins a view, and with the first one to be a member.
+// install begins a view. With the first one, the process becomes a member.
 func (p *Process) install() {
 	r := p.asks.Record()
 	if p.m == nil {
@@ -233,14 +233,14 @@ func (p *Process) install() {
 	}
 	p.view = v.Epoch
 	p.meet(r)
-	now := r.Clone() // the process may learn of a newer one in this very step
+	now := r.Clone() // the process may learn of a newer record in this very step
 	p.now(Effect{Kind: View, Record: &now})
 	p.take()
 	p.links.Early(p.clock, p.deliver)
 }
 
-// meet tells the links which members of a view there are connections to. Those that
-// are no longer members have none, whatever is at their addresses now.
+// meet informs the links of the connections to members of a view. Former members have
+// none, whatever runs at their addresses now.
 func (p *Process) meet(r *views.Record) {
 	for _, inc := range p.others {
 		if r.Rank(inc) < 0 {
@@ -275,8 +275,8 @@ func (p *Process) become(r *views.Record) error {
 	return nil
 }
 
-// take does what the member wants done, and reports whether others have to do with
-// it. What applications learn comes first.
+// take handles the effects of the member, and reports whether they affect other
+// processes. Notifications to applications come first.
 func (p *Process) take() bool {
 	out := &p.m.Out
 	for i := range out.Events {
@@ -301,7 +301,7 @@ func (p *Process) take() bool {
 	return busy
 }
 
-// renewed tells the member that a renewal is confirmed.
+// renewed notifies the member that a renewal is confirmed.
 func (p *Process) renewed(number uint64) {
 	if p.m == nil {
 		return
@@ -312,8 +312,8 @@ func (p *Process) renewed(number uint64) {
 	p.observe(Effect{Kind: Confirmed, Number: number})
 }
 
-// use lets something be asked of the member, if there is one, and reports whether
-// others have to do with it.
+// use calls f with the member, if there is one, and reports whether the call affects
+// other processes.
 func (p *Process) use(f func(m *member.Member)) bool {
 	if p.m == nil {
 		return false

@@ -11,37 +11,37 @@ import (
 	"github.com/stile-lock/stile/internal/live/views"
 )
 
-// A Begin is what a process begins with, as far as it can be written down.
+// Begin is the part of a Config that can be written down.
 type Begin struct {
 	Name     string
-	Address  string          // where other nodes find it
+	Address  string          // where other nodes reach it
 	Contacts []string        // addresses of nodes that may know the cluster
-	Cluster  uint64          // of which it was a member before; 0 joins whichever it finds
-	Seed     [32]byte        // of all that needs chance, session secrets included: drawn by the host
-	State    []byte          // what was saved before, as one record; empty if nothing was
-	Settings member.Settings // until it knows those of the cluster; zero is the usual ones
+	Cluster  uint64          // cluster that it was a member of before; 0 joins whichever it finds
+	Seed     [32]byte        // seed of all randomness, session secrets included: drawn by the host
+	State    []byte          // state saved before, as one record; empty if there is none
+	Settings member.Settings // used until the cluster's settings are known (default member.Usual)
 	Limits   member.Limits
 	Links    member.LinkLimits // their times follow from the cluster's settings
-	Sessions int               // how many clients may have one; 0 is the usual bound
-	Found    *Founding         // found a cluster, if nothing was saved before; nil joins one
-	Restore  *Restoring        // restore a cluster, if nothing was saved before; nil does not
+	Sessions int               // maximum number of client sessions; 0 for the default
+	Found    *Founding         // how to found a cluster, unless state was saved before; nil joins one
+	Restore  *Restoring        // how to restore a cluster, unless state was saved before; nil if not wanted
 }
 
-// A Founding says how a cluster begins.
+// A Founding specifies how a cluster begins.
 type Founding struct {
 	Cluster  uint64 // its number; 0 draws one
-	Epoch    uint64 // of the first view
+	Epoch    uint64 // epoch of the first view
 	Settings member.Settings
-	Voters   int // how many are wanted: 1, 3 or 5
+	Voters   int // wanted number: 1, 3 or 5
 	Choices  []member.Choice
 }
 
-// A Restoring says how a cluster is restored from a backup, with this process as its
-// only member and voter. Settings, algorithms and the number of voters are those of the
-// backup.
+// A Restoring specifies how a cluster is restored from a backup, with this process as
+// its only member and voter. Settings, algorithms and the number of voters are those of
+// the backup.
 type Restoring struct {
-	Cluster uint64 // its number, which no earlier cluster has had; 0 draws one
-	Backup  []byte // the record of a voter
+	Cluster uint64 // its number, not used by any earlier cluster; 0 draws one
+	Backup  []byte // record of a voter
 	Seen    uint64 // as in views.Restore
 	Clock   uint64 // as in views.Restore
 }
@@ -58,20 +58,21 @@ func (x *Restoring) check(c *Config) error {
 	return nil
 }
 
-// A Config says what a process is, and what it can run.
+// A Config specifies what a process is, and what it can run.
 type Config struct {
 	Begin
 	// Logs starts the logs of voters.
 	Logs views.Logs
 	// Spec returns an algorithm by its name.
 	Spec func(algorithm string, version int) (algorithm.Spec, error)
-	// Observe adds effects that an oracle judges by.
+	// Observe adds the effects that an oracle judges by.
 	Observe bool
 	Tape    Tape // nil if nothing is recorded
 }
 
 // runs reports why a process cannot run some algorithms. It must be able to run what it
-// chooses: it would fail in the view that uses them, and again after each start.
+// chooses: otherwise it would fail in the view that uses them, and again after each
+// start.
 func (c *Config) runs(all []member.Choice) error {
 	for _, o := range all {
 		if _, err := c.Spec(o.Algorithm, o.Version); err != nil {
@@ -81,37 +82,37 @@ func (c *Config) runs(all []member.Choice) error {
 	return nil
 }
 
-// A Tape is shown what a process takes, and what came of it. Both are valid during
-// the call.
+// A Tape is shown the inputs of a process and their outputs. Both are valid during the
+// call.
 type Tape interface {
 	Took(in *Input, out *Output)
-	// Crashed is shown an input in which the process panics: the panic goes on when it
-	// returns.
+	// Crashed is shown an input in which the process panics. The panic continues when
+	// it returns.
 	Crashed(in *Input, out *Output)
 }
 
-// A Phase is how far a process is.
+// A Phase is a stage in the life of a process.
 type Phase uint8
 
 // The phases.
 const (
 	Idle     Phase = iota // before Start
-	Joining               // it asks to become a member
-	Member                // it is one
-	Draining              // it is one, grants nothing new, and leaves when no lock is held
-	Leaving               // it has promised never to enter again
-	Over                  // it has left, was evicted while it was leaving, or has failed
+	Joining               // asks to become a member
+	Member                // is a member
+	Draining              // is a member, grants nothing new, and leaves when no lock is held
+	Leaving               // has promised never to enter again
+	Over                  // has left, was evicted while leaving, or has failed
 )
 
 // Errors of inputs.
 var (
-	// ErrLeaving is why a process that is about to leave takes no request.
+	// ErrLeaving is why a process that is about to leave accepts no request.
 	ErrLeaving = errors.New("the node is leaving the cluster")
-	// ErrOver is why a process that has ended takes no request.
+	// ErrOver is why a process that has ended accepts no request.
 	ErrOver = errors.New("the node has ended")
 )
 
-// A Process is one stile process. Its methods are called one at a time.
+// A Process is one stile process. Its methods must be called one at a time.
 type Process struct {
 	Out    Output
 	config Config
@@ -124,30 +125,30 @@ type Process struct {
 	m      *member.Member // nil unless it is a member
 	links  *member.Links
 	asks   *views.Membership // nil before it joins
-	view   uint64            // the epoch that is installed
-	others []uint64          // the incarnations of its other members
-	known  []string          // where the members were when it was one
+	view   uint64            // installed epoch
+	others []uint64          // incarnations of the other members
+	known  []string          // addresses of the members when it last was one
 	flow   member.Instant    // when the links have something to send, if nothing happens before
 
-	voter   *views.Replica // nil if it is no voter
-	cluster uint64         // whose voter it is
-	tick    member.Span    // how long a tick of it is
-	ticks   member.Instant // when it ticks next
-	alarm   member.Instant // when it must be woken for a tick
+	voter   *views.Replica // nil if it is not a voter
+	cluster uint64         // cluster of the voter
+	tick    member.Span    // length of a voter's tick
+	ticks   member.Instant // when the voter ticks next
+	alarm   member.Instant // when to wake for a tick
 	disk    disk
 	nonce   uint64   // of the first attempt to join, if it founds the cluster
 	own     [][]byte // messages to itself
 	dirty   bool     // the links may have something to send
 
 	desk   *session.Server
-	linked map[string]bool // by address: there is a connection
-	arena  []byte          // what effects point to
+	linked map[string]bool // by address: whether there is a connection
+	arena  []byte          // backs effects
 }
 
-// maxArena is how much memory is kept from one step to the next.
+// maxArena is the most memory that is kept from one step to the next.
 const maxArena = 1 << 20
 
-// New makes a process. It does nothing before its first input, which is Start.
+// New returns a process. It does nothing before its first input, which is Start.
 func New(c Config) (*Process, error) {
 	if c.Settings == (member.Settings{}) {
 		c.Settings = member.Usual()
@@ -186,7 +187,7 @@ func New(c Config) (*Process, error) {
 	return p, nil
 }
 
-// Step takes an input. What came of it is in Out until the next step.
+// Step handles an input. Its result is in Out until the next step.
 func (p *Process) Step(in *Input) {
 	p.Out.reset()
 	if p.arena = p.arena[:0]; cap(p.arena) > maxArena {
@@ -199,7 +200,7 @@ func (p *Process) Step(in *Input) {
 	p.step(in)
 }
 
-// record takes an input with the tape running.
+// record handles an input with the tape running.
 func (p *Process) record(in *Input) {
 	done := false
 	defer func() {
@@ -251,8 +252,8 @@ func (p *Process) step(in *Input) {
 	p.finish(busy)
 }
 
-// finish does what the parts want done, until none wants anything more. If only the
-// member was used, and has nothing for others, there is nothing to do.
+// finish handles the effects of all parts until there are none left. If only the member
+// was used, and has nothing for other processes, there is nothing to do.
 func (p *Process) finish(busy bool) {
 	if p.dirty = false; busy || p.clock >= p.flow {
 		p.settle()
@@ -281,7 +282,7 @@ func (p *Process) finish(busy bool) {
 	p.Out.acts = p.Out.acts[:0]
 }
 
-// fail ends the process: nothing is sent any more. The host tells applications that
+// fail ends the process: nothing is sent any more. The host notifies applications that
 // their locks are lost.
 func (p *Process) fail() {
 	p.phase, p.Out.Wake = Over, member.Never
@@ -297,10 +298,9 @@ func (p *Process) broken(err error) {
 	}
 }
 
-// hear notes what time it is. Ticks of the voter that it was not woken for pass before
-// anything else happens: all but the last of those that nothing comes of, so that a
-// process that stood still hears what has come for it meanwhile before it doubts its
-// leader.
+// hear notes the time. Ticks without effect that the voter was not woken for pass first,
+// all but the last, so that a process that was suspended handles what has arrived
+// meanwhile before it doubts its leader.
 func (p *Process) hear(now member.Instant) {
 	p.clock = max(p.clock, now)
 	for p.voter != nil && p.ticks < p.clock && p.voter.Rest() > 1 {
@@ -326,8 +326,8 @@ func (p *Process) wake() {
 	}
 }
 
-// due returns when the process is to be woken. One that has ended is not, though its
-// voter may still be there.
+// due returns when to wake the process. A process that has ended is not woken, though
+// its voter may still exist.
 func (p *Process) due() member.Instant {
 	if p.phase == Over {
 		return member.Never
@@ -345,7 +345,7 @@ func (p *Process) due() member.Instant {
 	return due
 }
 
-// settle does what the parts want done, until none wants anything more.
+// settle handles the effects of all parts until there are none left.
 func (p *Process) settle() {
 	p.dirty = true
 	for busy := true; busy && p.err == nil; {
@@ -383,20 +383,20 @@ func (p *Process) drawSession() (session uint64, secret session.Secret) {
 	return session, secret
 }
 
-// Phase returns how far the process is.
+// Phase returns the phase of the process.
 func (p *Process) Phase() Phase { return p.phase }
 
 // Err returns why the process has failed, or nil.
 func (p *Process) Err() error { return p.err }
 
-// Member returns the member, or nil. It is only to be looked at.
+// Member returns the member, or nil. Callers must not change it.
 func (p *Process) Member() *member.Member { return p.m }
 
 // Inc returns its incarnation, or 0.
 func (p *Process) Inc() uint64 { return p.inc }
 
-// Voter returns the voter, or nil. It is only to be looked at, but for what an
-// operator asks of the view service.
+// Voter returns the voter, or nil. Callers must not change it, except to pass on what
+// an operator asks of the view service.
 func (p *Process) Voter() *views.Replica { return p.voter }
 
 // Record returns the newest record that the process knows.
@@ -416,7 +416,7 @@ func (p *Process) Linked(address string) bool { return p.linked[address] }
 // Bound reports whether a connection of a client has a session.
 func (p *Process) Bound(conn uint64) bool { return p.desk.Bound(conn) }
 
-// Clients calls f with each session.
+// Clients calls f for each session.
 func (p *Process) Clients(f func(session.ClientInfo)) { p.desk.Each(f) }
 
 // Client returns a session.

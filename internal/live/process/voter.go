@@ -8,19 +8,19 @@ import (
 	"github.com/stile-lock/stile/internal/live/views"
 )
 
-// A disk is what the process knows of the one that its host has.
+// A disk is what the process knows of its host's disk.
 type disk struct {
-	held  bool // there is the state of a voter on it, or will be by what is pending
+	held  bool // it holds the state of a voter, or will when the pending saves are done
 	saves uint64
-	queue []pending // what the host has not acknowledged yet
+	queue []pending // not acknowledged by the host yet
 }
 
 // A pending is a save that is not acknowledged yet.
 type pending struct {
 	number uint64
 	what   what
-	of     *views.Replica // the voter whose log it is of
-	log    uint64         // the number by which that knows it
+	of     *views.Replica // voter whose log it belongs to
+	log    uint64         // that voter's number for it
 	state  []byte         // of a voter that starts when it is durable
 }
 
@@ -33,7 +33,7 @@ const (
 	nothing                // the disk is erased
 )
 
-// save hands out a save.
+// save emits a save.
 func (p *Process) save(s pending) {
 	p.disk.saves++
 	s.number = p.disk.saves
@@ -45,7 +45,7 @@ func (p *Process) save(s pending) {
 	p.do(e)
 }
 
-// saved takes the acknowledgement of a save.
+// saved handles the acknowledgement of a save.
 func (p *Process) saved(number uint64, failure string) {
 	if failure != "" {
 		p.broken(errors.New(failure))
@@ -96,15 +96,14 @@ func (p *Process) open(state []byte) {
 	p.rest()
 }
 
-// rest says when the voter must be woken: it sleeps through ticks that nothing comes
-// of.
+// rest sets when the voter must be woken: it sleeps through ticks without effect.
 func (p *Process) rest() {
 	if p.voter != nil {
 		p.alarm = p.ticks + member.Instant(max(p.voter.Rest()-1, 0))*member.Instant(p.tick)
 	}
 }
 
-// vote does what the voter wants done, and reports whether it was anything.
+// vote handles the effects of the voter, and reports whether there were any.
 func (p *Process) vote() bool {
 	v := p.voter
 	if v == nil {
@@ -136,7 +135,7 @@ func (p *Process) wanted(r *views.Record) uint64 {
 	return 0
 }
 
-// office begins to be a voter, or ends it, as the newest record says.
+// office begins or ends being a voter, as the newest record says.
 func (p *Process) office() {
 	if p.err != nil {
 		return
@@ -158,7 +157,7 @@ func (p *Process) office() {
 	p.save(pending{what: firstState, state: state})
 }
 
-// order does what an operator asks of the view service.
+// order passes an operator's request to the view service.
 func (p *Process) order(in *Input) {
 	if p.voter == nil {
 		p.Out.Err = views.ErrNotLeader

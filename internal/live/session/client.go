@@ -10,18 +10,17 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// A ClientConfig says who a client is and which nodes it knows. Zeros stand for what
-// is usual.
+// A ClientConfig configures a Client. Zero values stand for the defaults.
 type ClientConfig struct {
-	Name     string      // what it calls itself, for people
-	Nodes    []string    // addresses, of one node at least; nodes tell of others
-	Length   member.Span // how long its session may be silent; at most a lease of the nodes, which is usual
-	Dial     member.Span // how long a connection and a session may take, before another attempt
-	Retry    member.Span // how long it rests after a failed attempt: longer each time
-	MaxRetry member.Span // but no longer than this
-	Patience member.Span // after how long without a node those who wait are told so; 0 is never
-	Requests int         // at once, at most
-	Seed     uint64      // drawn by the host: so that not all clients come back at the same time
+	Name     string      // display name
+	Nodes    []string    // addresses, at least one; nodes report others
+	Length   member.Span // how long the session may be silent; at most, and by default, a lease of the nodes
+	Dial     member.Span // timeout for a connection and a session, before another attempt
+	Retry    member.Span // pause after a failed attempt; grows with each
+	MaxRetry member.Span // maximum pause
+	Patience member.Span // time without a node after which waiting requests fail (default: never)
+	Requests int         // maximum number of requests at once
+	Seed     uint64      // drawn by the host, so that clients do not all reconnect at the same time
 }
 
 func (c ClientConfig) usual() ClientConfig {
@@ -33,15 +32,15 @@ func (c ClientConfig) usual() ClientConfig {
 	return c
 }
 
-// Errors of what applications ask for.
+// Errors of an application's calls.
 var (
 	ErrClosed   = errors.New("the client is closed: make another one")
 	ErrRequests = errors.New("too many requests at once: wait until some have ended")
 )
 
-// A Client is a client of the cluster: it keeps a session with a node, and asks in it
-// for what the applications of its process want. Its methods are called one at a
-// time. What it wants done is in Out, to be taken after each of them.
+// A Client is a client of the cluster. It keeps a session with a node, and uses it to
+// request the locks that the applications of its process want. Its methods must be
+// called one at a time. Its effects are in Out; take them after each call.
 type Client struct {
 	Out    ClientOut
 	config ClientConfig
@@ -49,36 +48,36 @@ type Client struct {
 	chance uint64
 
 	nodes []string
-	at    int    // of them is the one that it is with, or tries
-	conn  uint64 // the number of the connection, or of the attempt at one
+	at    int    // index of the node that it is connected to, or tries
+	conn  uint64 // number of the connection, or of the attempt at one
 	phase phase
-	since member.Instant // when that began; resting: when it ends
-	fails int            // attempts in a row
+	since member.Instant // start of the phase; resting: its end
+	fails int            // failed attempts in a row
 
-	session uint64 // 0 if it has none
+	session uint64 // 0 if there is none
 	secret  Secret
 	length  member.Span
 	act     member.Span
-	until   member.Instant // its time is over
+	until   member.Instant // deadline of the session
 	parting bool           // the node leaves
-	renewal uint64         // the number of the last one
-	hello   uint64         // the one that began the session on this connection, or is to
-	renews  []renewal      // that were not answered yet
+	renewal uint64         // number of the last renewal
+	hello   uint64         // number of the HELLO that began, or will begin, the session on this connection
+	renews  []renewal      // not answered yet
 	renewAt member.Instant
 	alone   member.Instant // since when there is no session
 
-	requests []*task // by their numbers
-	last     uint64  // number
+	requests []*task // by number
+	last     uint64  // number of the last request
 	soonest  member.Instant
 }
 
-// A phase says how far a guest is with its node.
+// A phase is how far a client has got with its node.
 type phase uint8
 
 const (
 	resting phase = iota
 	dialing
-	greeting // there is a connection, and no answer to HELLO yet
+	greeting // connected, but HELLO is not answered yet
 	open
 	closed
 )
@@ -89,12 +88,12 @@ type renewal struct {
 	at     member.Instant
 }
 
-// ClientOut is what a guest wants done. Whoever takes it resets it.
+// ClientOut holds the effects that a Client wants. The host that takes them resets it.
 type ClientOut struct {
-	Dial    Dial     // if not the zero one: close the connection, if there is one, and open this one
-	Frames  [][]byte // to be sent on the connection, in this order; valid until Out is reset
-	Events  []Event  // to be told to applications
-	Answers []Frame  // to what the host has asked
+	Dial    Dial     // unless zero: close the connection, if there is one, and open this one
+	Frames  [][]byte // to send on the connection, in this order; valid until Out is reset
+	Events  []Event  // for applications
+	Answers []Frame  // to the host's questions
 	Wake    member.Instant
 	arena   []byte
 }
@@ -105,36 +104,36 @@ func (o *ClientOut) Reset() {
 	o.Frames, o.Events, o.Answers, o.arena = o.Frames[:0], o.Events[:0], o.Answers[:0], o.arena[:0]
 }
 
-// A Dial is an attempt at a connection. What becomes of it, and all that comes on it,
-// is handed in with its number.
+// A Dial is an attempt to connect. The host reports its outcome, and everything that
+// arrives on the connection, with its number.
 type Dial struct {
 	Conn    uint64
 	Address string
 }
 
-// An Event tells an application what has become of its request.
+// An Event notifies an application of what happened to its request.
 type Event struct {
 	Request uint64
 	Kind    EventKind
 	Token   member.Token // Granted, Taken
 	Cause   member.Cause // Taken; NoCause if the node did not know
 	Why     Why          // Refused
-	OK      bool         // Left: the node has confirmed that it was held, or waited, until then
+	OK      bool         // Left: the node has confirmed that the request was held, or waited, until then
 }
 
-// An EventKind says what has become of a request.
+// An EventKind is what happened to a request.
 type EventKind uint8
 
-// What becomes of requests. All but Granted and Again are the last that is told.
+// What can happen to a request. All but Granted and Again are its last event.
 const (
-	Granted EventKind = iota // it is held, until further notice
-	Taken                    // it was held, and is no more: it is lost
-	Refused                  // it is over, without having been held
-	Left                     // it is let go of, or taken back, as was wanted
-	Again                    // it waits, has lost its place, and is asked for again in another session
+	Granted EventKind = iota // the lock is held, until further notice
+	Taken                    // the lock was held, and is lost
+	Refused                  // the request ended without holding the lock
+	Left                     // the lock is released, or the request withdrawn, as asked
+	Again                    // the request waits, has lost its place, and is sent again in another session
 )
 
-// NewClient makes a guest, which wants to dial at once.
+// NewClient returns a Client that wants to dial at once.
 func NewClient(now member.Instant, c ClientConfig) (*Client, error) {
 	if len(c.Nodes) == 0 || len(c.Nodes) > MaxNodes {
 		return nil, fmt.Errorf("a client that knows %d nodes: want the addresses of 1 to %d", len(c.Nodes), MaxNodes)
@@ -151,14 +150,15 @@ func NewClient(now member.Instant, c ClientConfig) (*Client, error) {
 	return g, nil
 }
 
-// Wake tells that time has passed. It is to be called when Out.Wake has come.
+// Wake reports that time has passed. It must be called when Out.Wake is due.
 func (g *Client) Wake(now member.Instant) {
 	g.begin(now)
 	g.end()
 }
 
-// begin is called before anything is done: it does what time brings. The session ends
-// when the guest's own clock says so, before anything else that comes can prolong it.
+// begin runs at the start of every call and handles what has become due. The session
+// ends when the client's own clock says so, before anything that has just arrived can
+// renew it.
 func (g *Client) begin(now member.Instant) {
 	g.now = max(g.now, now)
 	if g.session != 0 && g.now >= g.limit() {
@@ -177,7 +177,7 @@ func (g *Client) begin(now member.Instant) {
 	}
 }
 
-// end is called when all is done: it says what is due, and when to be woken.
+// end runs at the end of every call: it sends what is due, and sets when to wake.
 func (g *Client) end() {
 	if g.parting && !g.granted() {
 		g.move()
@@ -202,11 +202,12 @@ func (g *Client) end() {
 	g.Out.Wake = wake
 }
 
-// limit is when all that is held is lost, unless the session is prolonged before: some
-// time before others can have it, so that who has looked just before may still act.
+// limit is when everything held is lost, unless the session is renewed before. It is
+// some time before others can acquire it, so that an application that has just checked
+// may still act.
 func (g *Client) limit() member.Instant { return g.until - member.Instant(g.act) }
 
-// silent is when the connection counts as broken, unless something is answered.
+// silent is when the connection counts as broken, unless a renewal is answered.
 func (g *Client) silent() member.Instant {
 	if len(g.renews) == 0 {
 		return member.Never
@@ -214,7 +215,7 @@ func (g *Client) silent() member.Instant {
 	return g.renews[0].at + member.Instant(g.length/3)
 }
 
-// renew prolongs the session. Its time will count from now, which is before it is
+// renew renews the session. The new span counts from now, which is before the frame is
 // sent.
 func (g *Client) renew() {
 	g.renewAt = g.now + member.Instant(g.length/5)
@@ -228,25 +229,26 @@ func (g *Client) count() uint64 {
 	return g.renewal
 }
 
-// renewed takes the answer to a renewal.
+// renewed handles the answer to a renewal.
 func (g *Client) renewed(number uint64, span member.Span) {
 	i := slices.IndexFunc(g.renews, func(r renewal) bool { return r.number == number })
 	if i < 0 {
-		return // it is of another connection, or never was
+		return // of another connection, or never sent
 	}
 	from := g.renews[i].at
 	g.renews = slices.Delete(g.renews, 0, i+1)
 	if span > 0 {
 		g.until = max(g.until, from+member.Instant(span))
 	}
-	// Soon if the node could not give much: it will when its own lease is renewed.
+	// Retry soon if the node could not give much: it will when its own lease is
+	// renewed.
 	wait := min(g.length/5, max((span-g.act)/3, g.length/50))
 	g.renewAt = min(g.renewAt, g.now+member.Instant(wait))
 }
 
-// over ends the session: what is held in it is lost, and what waits is asked for in
-// the next one. The node need not hear of it: who has looked at its clock just before
-// may still act, until the session is over there.
+// over ends the session: locks held in it are lost, and waiting requests are sent in
+// the next one. The node need not hear of it, because an application that has just
+// checked the clock may still act until the node itself ends the session.
 func (g *Client) over(why member.Cause) {
 	g.drop(func(t *task) bool {
 		g.tell(Event{Request: t.number, Kind: Taken, Token: t.token, Cause: why})
@@ -260,7 +262,7 @@ func (g *Client) over(why member.Cause) {
 	}
 }
 
-// drop ends the session for all requests. What is held is kept if keep says so.
+// drop ends the session for all requests. Held locks are kept if keep says so.
 func (g *Client) drop(keep func(t *task) bool) {
 	g.session, g.renews, g.hello = 0, g.renews[:0], 0
 	g.alone = g.now
@@ -281,8 +283,8 @@ func (g *Client) drop(keep func(t *task) bool) {
 	}
 }
 
-// Close ends the session, and with it all that is held and waited for. It says that
-// the applications of this process have stopped: they must have.
+// Close ends the session, and with it every hold and every waiting request. It asserts
+// that the applications of this process have stopped: they must have.
 func (g *Client) Close(now member.Instant) {
 	g.begin(now)
 	for _, t := range g.requests {
@@ -302,8 +304,8 @@ func (g *Client) Close(now member.Instant) {
 	g.end()
 }
 
-// Ask asks the node something that is no business of sessions: see Out.Answers. It
-// reports false if there is no node now.
+// Ask asks the node something unrelated to sessions: see Out.Answers. It reports false
+// if there is no node now.
 func (g *Client) Ask(number, what uint64, b []byte) bool {
 	if g.phase != open || len(b) > MaxBytes {
 		return false
@@ -313,7 +315,7 @@ func (g *Client) Ask(number, what uint64, b []byte) bool {
 }
 
 // Session returns the session, 0 if there is none; the node that it is with, or that
-// is tried; and whether there is a connection.
+// the client tries; and whether there is a connection.
 func (g *Client) Session() (session uint64, node string, connected bool) {
 	return g.session, g.nodes[g.at], g.phase == open
 }

@@ -7,15 +7,15 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// Where a guest goes. It stays with its node, or comes back to it, while it holds
-// something there: only there can its time be prolonged. Otherwise it goes to the
-// next one after some attempts, and what waits is asked for there, behind others.
+// Which node a client uses. It stays with its node, or returns to it, while it holds a
+// lock there, because only that node can renew the session. Otherwise it moves to the
+// next node after some attempts, and sends its waiting requests there, behind others.
 
-// stubborn is how many attempts at the same node are made while there is a session,
-// and nothing is held in it.
+// stubborn is the number of attempts at the same node while there is a session in which
+// nothing is held.
 const stubborn = 2
 
-// dial tries to connect to the node whose turn it is.
+// dial tries to connect to the current node.
 func (g *Client) dial() {
 	g.conn++
 	g.phase, g.since = dialing, g.now
@@ -24,7 +24,7 @@ func (g *Client) dial() {
 	g.Out.Dial = Dial{g.conn, g.nodes[g.at]}
 }
 
-// fail is what comes of an attempt that failed, or of a connection that broke.
+// fail handles a failed attempt or a broken connection.
 func (g *Client) fail() {
 	g.fails++
 	if g.session == 0 || g.fails > stubborn && !g.granted() {
@@ -33,8 +33,8 @@ func (g *Client) fail() {
 	g.rest()
 }
 
-// rest waits before the next attempt: longer each time, and not all clients for as
-// long.
+// rest waits before the next attempt: longer each time, and not equally long at all
+// clients.
 func (g *Client) rest() {
 	longest := min(g.config.Retry<<min(max(g.fails-1, 0), 20), g.config.MaxRetry)
 	g.chance = g.chance*6364136223846793005 + 1442695040888963407
@@ -51,20 +51,19 @@ func (g *Client) next() {
 	g.at = (g.at + 1) % len(g.nodes)
 }
 
-// move goes to the next node at once: this one leaves.
+// move goes to the next node at once, because this one leaves.
 func (g *Client) move() {
 	g.parting = false
 	g.next()
 	g.dial()
 }
 
-// granted reports whether something is held in the session, or let go of and not
-// confirmed.
+// granted reports whether a lock is held in the session, or released but not confirmed.
 func (g *Client) granted() bool {
 	return slices.ContainsFunc(g.requests, func(t *task) bool { return t.state != wanted && t.until == 0 })
 }
 
-// Connected tells that a connection is there.
+// Connected reports that a connection is established.
 func (g *Client) Connected(now member.Instant, conn uint64) {
 	g.begin(now)
 	if conn == g.conn && g.phase == dialing {
@@ -73,7 +72,7 @@ func (g *Client) Connected(now member.Instant, conn uint64) {
 	g.end()
 }
 
-// Disconnected tells that a connection has broken, or cannot be made.
+// Disconnected reports that a connection has broken, or cannot be established.
 func (g *Client) Disconnected(now member.Instant, conn uint64) {
 	g.begin(now)
 	if conn == g.conn && (g.phase == dialing || g.phase == greeting || g.phase == open) {
@@ -82,7 +81,7 @@ func (g *Client) Disconnected(now member.Instant, conn uint64) {
 	g.end()
 }
 
-// greet says hello: in the session that there is, or to begin one.
+// greet sends HELLO, to resume the current session or to begin one.
 func (g *Client) greet() {
 	g.phase, g.since = greeting, g.now
 	g.renews = g.renews[:0]
@@ -94,8 +93,8 @@ func (g *Client) greet() {
 	g.send(&f)
 }
 
-// Receive takes a frame that came on a connection. After an error the connection is
-// to be closed, and that told.
+// Receive handles a frame that arrived on a connection. After an error the host must
+// close the connection and call Disconnected.
 func (g *Client) Receive(now member.Instant, conn uint64, b []byte) error {
 	g.begin(now)
 	defer g.end()
@@ -116,18 +115,18 @@ func (g *Client) Receive(now member.Instant, conn uint64, b []byte) error {
 		g.welcomed(&f)
 	case f.Kind == Bye:
 		g.dismissed(&f)
-	case g.phase == open: // else it is of the session before
+	case g.phase == open: // otherwise it is of the previous session
 		g.heard(&f)
 	}
 	return nil
 }
 
-// welcomed takes the answer to HELLO. If it is another session than the guest had,
-// the node has forgotten that one, since it was started anew: what is held stays so
-// until its time is over, since others wait for that; it cannot be prolonged.
+// welcomed handles the answer to HELLO. If it names another session than the client's,
+// the node has restarted and forgotten that one. Locks held in it stay held until its
+// deadline, because other members wait for that, but it cannot be renewed.
 func (g *Client) welcomed(f *Frame) {
 	if g.phase != greeting || f.Number != g.hello {
-		return // it answers an older one
+		return // it answers an older HELLO
 	}
 	g.learn(f.Nodes)
 	sent := g.renews
@@ -146,7 +145,7 @@ func (g *Client) welcomed(f *Frame) {
 	g.session, g.secret, g.length, g.act = f.Session, f.Secret, f.Length, f.Act
 	g.renewAt = member.Never
 	g.renewed(f.Number, f.Span)
-	if g.now >= g.limit() { // it was under way for too long to be of use
+	if g.now >= g.limit() { // in flight for too long to be of use
 		g.drop(func(*task) bool { return true })
 		g.fail()
 		return
@@ -157,7 +156,7 @@ func (g *Client) welcomed(f *Frame) {
 	}
 }
 
-// learn adds addresses to those that are known.
+// learn adds addresses to the known ones.
 func (g *Client) learn(nodes []string) {
 	for _, a := range nodes {
 		if a != "" && len(g.nodes) < MaxNodes && !slices.Contains(g.nodes, a) {
@@ -166,17 +165,17 @@ func (g *Client) learn(nodes []string) {
 	}
 }
 
-// dismissed takes a BYE.
+// dismissed handles a BYE.
 func (g *Client) dismissed(f *Frame) {
 	g.learn(f.Nodes)
 	switch {
-	case g.phase == greeting && f.Why == Expired: // the session before, on this connection
+	case g.phase == greeting && f.Why == Expired: // of the previous session, on this connection
 	case g.phase == greeting:
 		g.fail()
 	case f.Why == Expired:
 		g.over(member.Session)
 	case f.Why == Leaving && g.granted():
-		g.parting = true // it goes when nothing is held any more
+		g.parting = true // it moves when nothing is held any more
 		for _, t := range g.requests {
 			g.unask(t)
 		}
@@ -189,5 +188,5 @@ func (g *Client) dismissed(f *Frame) {
 	}
 }
 
-// causes says why something is lost by what a node says of a session.
+// causes maps a node's reason for ending a session to the cause of the losses.
 var causes = [...]member.Cause{member.Session, member.Leaving, member.Evicted, member.Lease, member.Session, member.Session, member.Closed}

@@ -1,14 +1,17 @@
-// Package session is the protocol between a client process and a node of the
-// cluster, both ends of it, pure: a Server beside the member of a node, and a Client
-// in the process of the client. Neither does I/O nor reads a clock: whoever hosts
-// them hands in what came and what time it is, and does what they want done.
+// Package session is the protocol between a client process and a node of the cluster.
+// It holds both ends: a Server runs beside the member of a node, and a Client runs in
+// the client process. Both are pure: they do no I/O and read no clock. The host passes
+// in what arrived and the current time, and carries out what they put into Out.
 //
-// A guest has one session with one node. It survives broken connections: a new
-// connection that knows the session's secret takes it over, and all that is not
-// answered yet is said again, which changes nothing if it was heard before. It does
-// not survive its time: when the guest's own clock says so, all that is held is
-// lost, whatever comes later, and a new session begins, maybe with another node.
-// What waits is then asked for again, behind those who wait there.
+// A client has one session with one node at a time.
 //
-// docs/protocol.md, section 10, has the rules, and what breaks without each.
+//   - The session survives broken connections. A new connection that presents the
+//     session's secret takes it over, and everything unanswered is repeated, which has
+//     no effect if it was received before.
+//   - The session does not outlive its deadline. When the client's own clock reaches it,
+//     all locks held in the session are lost, whatever arrives later, and a new session
+//     begins, possibly with another node. Waiting requests are then sent again and queue
+//     behind those that wait there.
+//
+// docs/protocol.md, section 10, lists the rules and what breaks without each of them.
 package session

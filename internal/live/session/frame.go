@@ -9,42 +9,42 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// Protocol is the version that is spoken here.
+// Protocol is the version of the protocol.
 const Protocol = 1
 
 // Bounds of frames.
 const (
-	MaxFrame = 1 << 16       // bytes of a whole one
-	MaxBytes = MaxFrame - 64 // in an Ask, or one part of an Answer
-	MaxNodes = 64            // addresses that a node tells
-	MaxLabel = 128           // bytes of what a client calls itself
+	MaxFrame = 1 << 16       // bytes of a whole frame
+	MaxBytes = MaxFrame - 64 // bytes in an Ask, or in one part of an Answer
+	MaxNodes = 64            // addresses that a node sends
+	MaxLabel = 128           // bytes of a client's name
 
-	shortest = 10 * member.Millisecond // a session may be silent for so long at least
+	shortest = 10 * member.Millisecond // minimum length of a session
 )
 
 // ErrFrame is the error for bytes that no client and no node can have sent.
 var ErrFrame = errors.New("malformed frame")
 
-// A Kind says what a frame is.
+// A Kind is the type of a frame.
 type Kind uint8
 
 // The frames, those of clients first.
 const (
-	Hello   Kind = iota // begin a session, or go on with this one, on this connection
-	Renew               // prolong it
-	Lock                // a lock is wanted
-	Check               // this one is held, as far as the client knows: is it?
-	Unlock              // it is let go of, or wanted no more
+	Hello   Kind = iota // begin a session, or resume this one, on this connection
+	Renew               // renew the session
+	Lock                // acquire a lock
+	Check               // this lock is held, as far as the client knows: is it?
+	Unlock              // the lock is released, or no longer wanted
 	Close               // the client has stopped: end the session
-	Ask                 // something that is no business of sessions
-	Welcome             // this is the session; and a Renewed
-	Renewed             // the client may act for so long, counted from before it asked
+	Ask                 // something unrelated to sessions
+	Welcome             // the session; counts as a Renewed too
+	Renewed             // the client may act for this long, counted from before it asked
 	Held                // the lock is granted, or still held
-	Over                // it is not, and will not be
-	Lost                // it was held, and is no more
-	Done                // it is let go of
-	Bye                 // the session is over, or about to be, and why
-	Answer              // to an Ask, or a part of it
+	Over                // the lock is not held, and will not be
+	Lost                // the lock was held, and no longer is
+	Done                // the lock is released
+	Bye                 // the session is over, or about to end, and why
+	Answer              // answer to an Ask, or a part of it
 	kinds
 )
 
@@ -53,7 +53,7 @@ var kindNames = [...]string{
 	"WELCOME", "RENEWED", "HELD", "OVER", "LOST", "DONE", "BYE", "ANSWER",
 }
 
-// String names a kind for people.
+// String returns the name of a kind.
 func (k Kind) String() string {
 	if k >= kinds {
 		return fmt.Sprintf("kind %d", uint8(k))
@@ -61,27 +61,27 @@ func (k Kind) String() string {
 	return kindNames[k]
 }
 
-// A Why says why a request or a session is over.
+// A Why is the reason why a request or a session ended.
 type Why uint8
 
-// Why requests are over, and sessions.
+// Why requests and sessions end.
 const (
-	Busy        Why = iota // a try: somebody is inside, or waits
-	Recovering             // a try: nobody knows yet whether somebody is inside
-	BadName                // there can be no lock of this name
+	Busy        Why = iota // a try: the lock is held, or has waiters
+	Recovering             // a try: not known yet whether the lock is held
+	BadName                // not a valid name of a lock
 	ManyNames              // the client uses too many locks
-	ManyWaiters            // too many wait for this lock at the node
+	ManyWaiters            // too many requests wait for this lock at the node
 
 	Expired  // a session: it was silent for too long
-	Leaving  // the node leaves the cluster: let go of what is held, and go elsewhere
+	Leaving  // the node leaves the cluster: release what is held, and move to another node
 	Evicted  // the cluster has evicted the node
-	NoLease  // the node is no member at present, or cannot reach the others
+	NoLease  // the node is not a member at present, or cannot reach the others
 	Full     // the node has too many sessions
-	Foreign  // the node does not speak this protocol
-	Finished // the client has ended it
+	Foreign  // the node does not support this protocol
+	Finished // the client has ended the session
 
-	Late        // told by the guest alone: the wait was limited
-	Unreachable // there was no node for too long
+	Late        // reported only by the client: its maximum wait is over
+	Unreachable // no node was reachable for too long
 	whys
 )
 
@@ -102,7 +102,7 @@ var whyNames = [...]string{
 	"no node could be reached",
 }
 
-// String says it for people.
+// String returns the reason as text.
 func (w Why) String() string {
 	if w >= whys {
 		return fmt.Sprintf("reason %d", uint8(w))
@@ -110,11 +110,11 @@ func (w Why) String() string {
 	return whyNames[w]
 }
 
-// A Secret is what only a session's node and its client know: whoever shows it on a
-// new connection takes the session over.
+// A Secret is known only to a session's node and its client. The client that presents
+// it on a new connection takes the session over.
 type Secret [16]byte
 
-// equal compares them in a time that does not tell where they differ.
+// equal compares in a time that does not depend on where the secrets differ.
 func (s *Secret) equal(o *Secret) bool {
 	diff := byte(0)
 	for i := range s {
@@ -123,36 +123,36 @@ func (s *Secret) equal(o *Secret) bool {
 	return diff == 0
 }
 
-// A Frame is one message on a connection. Which fields it has depends on its kind.
+// A Frame is one message on a connection. The fields in use depend on its kind.
 type Frame struct {
 	Kind     Kind
 	Number   uint64       // of the renewal: Hello, Renew, Welcome, Renewed; of the question: Ask, Answer; else of the request
 	Protocol uint64       // Hello
-	Session  uint64       // Hello, where 0 is a new one; Welcome
+	Session  uint64       // Hello, 0 for a new session; Welcome
 	Secret   Secret       // Hello, Welcome
-	Name     string       // Hello: of the client, for people; Lock
-	Length   member.Span  // Hello: how long the session may be silent, as wanted, where 0 is as long as can be; Welcome: as it is
-	Span     member.Span  // Welcome, Renewed; 0: not prolonged
-	Act      member.Span  // Welcome: how long before its time is over the client has lost what it holds
-	Try      bool         // Lock: do not wait behind anybody
+	Name     string       // Hello: the client's display name; Lock
+	Length   member.Span  // Hello: wanted length of the session, 0 for the maximum; Welcome: its actual length
+	Span     member.Span  // Welcome, Renewed; 0: not renewed
+	Act      member.Span  // Welcome: how long before its deadline the session's locks count as lost at the client
+	Try      bool         // Lock: do not wait behind other requests
 	Token    member.Token // Held
 	Why      Why          // Over, Bye
-	Cause    member.Cause // Lost; NoCause if the node does not know any more
-	OK       bool         // Done: it was held, or waited, until now; Answer
+	Cause    member.Cause // Lost; NoCause if the node no longer knows
+	OK       bool         // Done: the request was held, or waited, until now; Answer
 	Last     bool         // Answer: no part follows
 	What     uint64       // Ask
 	Bytes    []byte       // Ask, Answer
 	Nodes    []string     // Welcome, Bye: addresses of nodes
 }
 
-// AppendTo appends the bytes of a frame.
+// AppendTo appends the encoded frame.
 func (f *Frame) AppendTo(b []byte) []byte {
 	c := codec.Coder{B: append(b, byte(f.Kind))}
 	f.fields(&c)
 	return c.B
 }
 
-// Parse reads a frame. What it holds of b is valid as long as b is.
+// Parse reads a frame. The parts of it that point into b are valid as long as b is.
 func Parse(b []byte) (Frame, error) {
 	if len(b) == 0 || len(b) > MaxFrame || Kind(b[0]) >= kinds {
 		return Frame{}, fmt.Errorf("%w: of no known kind, or more than %d bytes", ErrFrame, MaxFrame)
@@ -185,7 +185,7 @@ func (f *Frame) fields(c *codec.Coder) {
 	}
 }
 
-// answers is what only nodes say.
+// answers codes the fields of frames that only nodes send.
 func (f *Frame) answers(c *codec.Coder) {
 	switch f.Kind {
 	case Welcome:

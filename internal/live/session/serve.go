@@ -6,29 +6,29 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// A key names a request: those of a session are numbered by its client.
+// A key identifies a request: the client numbers the requests of its session.
 type key struct{ session, request uint64 }
 
 // The states of a request, at the node.
 const (
 	waiting uint8 = iota
 	held
-	gone // the client wants it no more, and the member has still something to tell
+	gone // no longer wanted by the client, but the member still has an event to report
 )
 
-// A request is one of a client, until the member has told how it ends.
+// A request is a client's request, until the member has reported how it ends.
 type request struct {
 	of         *session
 	number     uint64
 	ticket     member.Ticket
-	token      member.Token // held
+	token      member.Token // of a held lock
 	name       string
 	state      uint8
-	prev, next *request // of its session
+	prev, next *request // in the list of its session
 }
 
-// serve does what a client wants. Whatever it has said before, on a connection that
-// broke, it may say again.
+// serve handles a frame of a client. The client may repeat anything that it sent before
+// on a connection that broke.
 func (d *Server) serve(now member.Instant, m *member.Member, s *session, f *Frame) {
 	r := d.requests[key{s.id, f.Number}]
 	switch f.Kind {
@@ -53,7 +53,7 @@ func (d *Server) serve(now member.Instant, m *member.Member, s *session, f *Fram
 	case Unlock:
 		ok := false
 		switch {
-		case r == nil: // it may be said again, since the answer was lost with a connection
+		case r == nil: // possibly repeated, because the answer was lost with a connection
 			ok = f.Number != 0 && slices.Contains(s.freed[:], f.Number)
 		case r.state == held:
 			ok = d.letGo(now, m, r)
@@ -73,7 +73,7 @@ func (d *Server) serve(now member.Instant, m *member.Member, s *session, f *Fram
 	}
 }
 
-// lock asks the member for a lock. What becomes of it the member tells.
+// lock asks the member for a lock. The member reports the outcome.
 func (d *Server) lock(now member.Instant, m *member.Member, s *session, f *Frame) {
 	t, err := m.Lock(now, f.Name, member.Ask{Client: s.id, Deadline: member.Never, Try: f.Try})
 	if err != nil {
@@ -95,8 +95,8 @@ func (d *Server) lock(now member.Instant, m *member.Member, s *session, f *Frame
 	}
 }
 
-// withdraw takes back a request that waits. It may have been granted in this very
-// step: then it is let go of when the member has told so.
+// withdraw takes back a waiting request. The member may have granted it in this very
+// step; it is then released when the member has reported that.
 func (d *Server) withdraw(now member.Instant, m *member.Member, r *request) {
 	m.Cancel(now, r.ticket)
 	for i := range m.Out.Events {
@@ -111,8 +111,8 @@ func (d *Server) withdraw(now member.Instant, m *member.Member, r *request) {
 	}
 }
 
-// letGo lets go of what is held, and reports whether it was held until now. If not,
-// the member has told so in this very step.
+// letGo releases a held lock, and reports whether it was held until now. If not, the
+// member has reported the loss in this very step.
 func (d *Server) letGo(now member.Instant, m *member.Member, r *request) bool {
 	if m.Unlock(now, r.name, r.token) != nil {
 		d.abandon(r)
@@ -125,7 +125,7 @@ func (d *Server) letGo(now member.Instant, m *member.Member, r *request) bool {
 	return true
 }
 
-// abandon is remove for a request of which the member has still something to tell.
+// abandon is remove for a request about which the member still has an event to report.
 func (d *Server) abandon(r *request) {
 	if r.state == held {
 		d.holds--
@@ -134,7 +134,7 @@ func (d *Server) abandon(r *request) {
 	delete(d.requests, key{r.of.id, r.number})
 }
 
-// remove takes out a request that is over.
+// remove removes a request that has ended.
 func (d *Server) remove(r *request) {
 	d.abandon(r)
 	delete(d.tickets, r.ticket)
@@ -148,12 +148,12 @@ func (d *Server) remove(r *request) {
 	}
 }
 
-// grant tells a client that it holds a lock.
+// grant notifies a client that it holds a lock.
 func (d *Server) grant(r *request) {
 	d.send(r.of, &Frame{Kind: Held, Number: r.number, Token: r.token})
 }
 
-// Told takes an event of the member, and reports whether it is of a client.
+// Told handles an event of the member, and reports whether it concerns a client.
 func (d *Server) Told(e *member.Event) bool {
 	r := d.tickets[e.Ticket]
 	if r == nil {
@@ -176,7 +176,7 @@ func (d *Server) Told(e *member.Event) bool {
 	switch {
 	case e.Cause == member.Session:
 		d.expire(s)
-	case !wanted || e.Kind == member.Stopped: // whoever stops all sessions says why to each
+	case !wanted || e.Kind == member.Stopped: // whatever stops all sessions sends each the reason
 	case e.Kind == member.Lost:
 		d.send(s, &Frame{Kind: Lost, Number: r.number, Cause: e.Cause})
 	case e.Kind == member.Recovering:

@@ -7,50 +7,51 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// A ServerConfig says what a desk needs.
+// A ServerConfig configures a Server.
 type ServerConfig struct {
-	Sessions int // at most; 0 is the usual bound
-	// Draw returns the number of a new session and its secret. Nobody else can guess
-	// them, and they do not come twice.
+	Sessions int // maximum number of sessions (default 100,000)
+	// Draw returns the number of a new session and its secret. They cannot be guessed,
+	// and do not repeat.
 	Draw  func() (session uint64, secret Secret)
-	Watch Watcher // nil if nobody judges
+	Watch Watcher // nil if no observer is needed
 }
 
-// usualSessions bounds the sessions of a node.
+// usualSessions is the default bound on the sessions of a node.
 const usualSessions = 100_000
 
-// A Watcher sees what a desk does with the member.
+// A Watcher observes what a Server does with the member.
 type Watcher interface {
 	Asked(t member.Ticket, name string, try bool)
-	Cancelled(t member.Ticket) // it waited
-	Unlocked(t member.Ticket)  // it was held
+	Cancelled(t member.Ticket) // the request was waiting
+	Unlocked(t member.Ticket)  // the lock was held
 }
 
 // A Server serves the clients of a node: it keeps their sessions, and asks the member
-// for what they want. Its methods are called one at a time, and those that take the
-// member from within peer.Do. What it wants done is in Out, to be taken after each.
+// for the locks that they request. Its methods must be called one at a time, and those
+// that take the member only within a step of its process. Its effects are in Out; take
+// them after each call.
 type Server struct {
 	Out   ServerOut
-	Nodes []string // addresses of the nodes of the cluster, told to clients
+	Nodes []string // addresses of the cluster's nodes, sent to clients
 
 	config   ServerConfig
 	sessions map[uint64]*session
-	all      []*session // the same ones
+	all      []*session // the same sessions
 	conns    map[uint64]*session
 	requests map[key]*request
 	tickets  map[member.Ticket]*request
-	due      []*request // granted, and wanted no more
+	due      []*request // granted, but no longer wanted
 	holds    int
 	leaves   bool
 	sweepAt  member.Instant
 }
 
-// ServerOut is what a desk wants done. Whoever takes it resets it.
+// ServerOut holds the effects that a Server wants. The host that takes them resets it.
 type ServerOut struct {
-	Frames []Sent         // to be sent, in this order
+	Frames []Sent         // to send, in this order
 	Asks   []Question     // for the host, which calls Answer
-	Wake   member.Instant // when Wake is to be called, if nothing happens before
-	arena  []byte         // what Frames point to
+	Wake   member.Instant // when to call Wake, if nothing happens before
+	arena  []byte         // backs Frames
 }
 
 // Reset empties it.
@@ -63,34 +64,34 @@ func (o *ServerOut) Reset() {
 type Sent struct {
 	Conn  uint64
 	Bytes []byte
-	Last  bool // the connection is to be closed behind it
+	Last  bool // close the connection after it
 }
 
-// A Question is an Ask. Its bytes are valid as long as those that were received.
+// A Question is a client's Ask. Its bytes are valid as long as the received frame is.
 type Question struct {
 	Conn, Number uint64
-	Session      uint64 // of the connection; 0 if it has none
+	Session      uint64 // session of the connection; 0 if there is none
 	What         uint64
 	Bytes        []byte
 }
 
-// A session is what is known of a client.
+// A session is the node's record of a client.
 type session struct {
 	id     uint64
 	secret Secret
 	name   string
-	conn   uint64 // 0 if it has none at present
-	place  int    // in Server.all
-	hello  uint64 // the number of the last HELLO
+	conn   uint64 // 0 if not connected at present
+	place  int    // index in Server.all
+	hello  uint64 // number of the last HELLO
 	length member.Span
 	since  member.Instant
-	until  member.Instant // when it is over at the member, unless it is prolonged
+	until  member.Instant // when the member ends it, unless it is renewed
 	first  *request
-	freed  [8]uint64 // the last requests that were let go of: clients may not have heard so
-	frees  int       // how many there were
+	freed  [8]uint64 // last requests released: clients may not have received the answer
+	frees  int       // number of releases so far
 }
 
-// NewServer makes a desk without sessions.
+// NewServer returns a Server without sessions.
 func NewServer(c ServerConfig) *Server {
 	if c.Sessions <= 0 {
 		c.Sessions = usualSessions
@@ -107,9 +108,9 @@ func (d *Server) clear() {
 	d.sweepAt, d.Out.Wake = member.Never, member.Never
 }
 
-// Receive takes a frame that came on a connection; the host numbers those, from 1,
-// and never uses a number again. The member is nil if there is none. After an error
-// the connection is to be closed.
+// Receive handles a frame that arrived on a connection. The host numbers connections
+// from 1, and never reuses a number. The member is nil if there is none. After an error
+// the host must close the connection.
 func (d *Server) Receive(now member.Instant, m *member.Member, conn uint64, b []byte) error {
 	f, err := Parse(b)
 	if err != nil {
@@ -128,17 +129,17 @@ func (d *Server) Receive(now member.Instant, m *member.Member, conn uint64, b []
 			q.Session = s.id
 		}
 		d.Out.Asks = append(d.Out.Asks, q)
-	case s != nil && m != nil: // else the connection was superseded, or the session is over
+	case s != nil && m != nil: // otherwise the connection was superseded, or the session is over
 		d.serve(now, m, s, &f)
 	}
 	return nil
 }
 
-// hello begins a session, or goes on with one.
+// hello begins a session, or resumes one.
 func (d *Server) hello(now member.Instant, m *member.Member, conn uint64, f *Frame) {
 	s := d.sessions[f.Session]
 	if s != nil && !s.secret.equal(&f.Secret) {
-		s = nil // as if it were unknown: nothing is told to who guesses
+		s = nil // as if it were unknown: reveal nothing to a client that guesses
 	}
 	fresh := s == nil
 	switch {
@@ -155,7 +156,7 @@ func (d *Server) hello(now member.Instant, m *member.Member, conn uint64, f *Fra
 		d.bye(conn, Full, true)
 		return
 	case !fresh && f.Number <= s.hello:
-		d.Out.Frames = append(d.Out.Frames, Sent{Conn: conn, Last: true}) // it is late: the client has a newer connection
+		d.Out.Frames = append(d.Out.Frames, Sent{Conn: conn, Last: true}) // late: the client has a newer connection
 		return
 	case fresh:
 		s = &session{since: now, name: f.Name, length: length(m, f.Length), place: -1}
@@ -163,7 +164,7 @@ func (d *Server) hello(now member.Instant, m *member.Member, conn uint64, f *Fra
 	}
 	span := d.prolong(now, m, s)
 	act := s.length / 100 * member.Span(m.Settings.Act)
-	if fresh && span <= act { // of no use: the node's own lease is about to end
+	if fresh && span <= act { // of no use: the node's own lease is about to expire
 		m.Close(now, s.id)
 		d.bye(conn, NoLease, true)
 		return
@@ -183,8 +184,8 @@ func (d *Server) hello(now member.Instant, m *member.Member, conn uint64, f *Fra
 }
 
 // length returns how long a session may be silent. No client may act for longer than
-// its node may, so a session that is longer than a lease would only keep others
-// waiting for a client that is dead.
+// its node may, so a session longer than a lease would only keep others waiting for a
+// dead client.
 func length(m *member.Member, wanted member.Span) member.Span {
 	lease := m.Settings.Lease
 	if wanted == 0 {
@@ -193,8 +194,8 @@ func length(m *member.Member, wanted member.Span) member.Span {
 	return min(max(wanted, shortest), lease)
 }
 
-// prolong prolongs a session, and returns for how long its client may act; 0 if it
-// is not prolonged.
+// prolong renews a session, and returns how long its client may act; 0 if the session
+// is not renewed.
 func (d *Server) prolong(now member.Instant, m *member.Member, s *session) member.Span {
 	if d.leaves {
 		return 0
@@ -209,7 +210,8 @@ func (d *Server) prolong(now member.Instant, m *member.Member, s *session) membe
 	return span
 }
 
-// bind gives a session a connection, and takes both from whoever had them.
+// bind binds a session to a connection. It unbinds the connection's former session, and
+// closes the session's former connection.
 func (d *Server) bind(conn uint64, s *session) {
 	if old := d.conns[conn]; old != nil && old != s {
 		old.conn = 0
@@ -222,7 +224,8 @@ func (d *Server) bind(conn uint64, s *session) {
 	d.conns[conn] = s
 }
 
-// Closed tells that a connection is no more. Its session goes on, for its time.
+// Closed reports to the Server that a connection is closed. Its session goes on until
+// its deadline.
 func (d *Server) Closed(conn uint64) {
 	if s := d.conns[conn]; s != nil {
 		delete(d.conns, conn)
@@ -235,8 +238,8 @@ func (d *Server) Closed(conn uint64) {
 // Bound reports whether a connection has a session.
 func (d *Server) Bound(conn uint64) bool { return d.conns[conn] != nil }
 
-// forget ends a session. Its requests stay until the member has told what becomes
-// of them.
+// forget ends a session. Its requests stay until the member has reported their
+// outcomes.
 func (d *Server) forget(s *session) {
 	if d.sessions[s.id] != s {
 		return
@@ -252,7 +255,7 @@ func (d *Server) forget(s *session) {
 	d.all = d.all[:len(d.all)-1]
 }
 
-// expire ends a session that is over at the member.
+// expire ends a session that has expired at the member.
 func (d *Server) expire(s *session) {
 	if s.conn != 0 {
 		d.bye(s.conn, Expired, false)
@@ -260,7 +263,7 @@ func (d *Server) expire(s *session) {
 	d.forget(s)
 }
 
-// Wake is to be called when Out.Wake has come.
+// Wake must be called when Out.Wake is due.
 func (d *Server) Wake(now member.Instant, m *member.Member) {
 	due := d.due
 	d.due = nil
@@ -275,8 +278,8 @@ func (d *Server) Wake(now member.Instant, m *member.Member) {
 	d.wake()
 }
 
-// sweep forgets the sessions that are over; if something is held or waited for in
-// one, the member tells. It looks at all of them, and so not often.
+// sweep forgets expired sessions. If a session holds or waits for locks, the member
+// reports its end instead. A sweep visits all sessions, so it runs rarely.
 func (d *Server) sweep(now member.Instant) {
 	next, soon := member.Never, member.MaxSpan
 	for i := len(d.all) - 1; i >= 0; i-- {
@@ -298,9 +301,9 @@ func (d *Server) wake() {
 	}
 }
 
-// Drain tells all clients that the node is about to leave: sessions are prolonged no
-// more, nothing is granted any more, and what waits is asked for elsewhere. When
-// Holds is 0 the member may leave.
+// Drain notifies all clients that the node is about to leave: sessions are no longer
+// renewed, nothing is granted any more, and clients send waiting requests to other
+// nodes. When Holds is 0 the member may leave.
 func (d *Server) Drain(now member.Instant, m *member.Member) {
 	d.leaves = true
 	for _, s := range d.all {
@@ -320,8 +323,8 @@ func (d *Server) Drain(now member.Instant, m *member.Member) {
 // Holds returns how many locks clients hold, as far as the node knows.
 func (d *Server) Holds() int { return d.holds }
 
-// End tells that the member is one no more, after it has told what is lost: all
-// sessions are over.
+// End reports that the member is no longer one, after it has reported what is lost. It
+// ends all sessions.
 func (d *Server) End(why Why) {
 	for _, s := range d.all {
 		if s.conn != 0 {
@@ -340,7 +343,7 @@ func (d *Server) Answer(conn, number uint64, ok bool, b []byte, last bool) error
 	return nil
 }
 
-// send sends a frame to the client of a session, if it has a connection.
+// send sends a frame to the client of a session, if it is connected.
 func (d *Server) send(s *session, f *Frame) {
 	if s.conn != 0 {
 		d.put(s.conn, f, false)
@@ -359,23 +362,23 @@ func (d *Server) put(conn uint64, f *Frame, last bool) {
 	d.Out.Frames = append(d.Out.Frames, Sent{conn, d.Out.arena[from:len(d.Out.arena):len(d.Out.arena)], last})
 }
 
-// A ClientInfo is a session, for people.
+// A ClientInfo describes a session for display.
 type ClientInfo struct {
 	Session      uint64
-	Name         string // what the client calls itself
-	Conn         uint64 // 0 if it has no connection at present
+	Name         string // the client's display name
+	Conn         uint64 // 0 if not connected at present
 	Since, Until member.Instant
 	Holds, Waits int
 }
 
-// Each tells all sessions.
+// Each calls f for all sessions.
 func (d *Server) Each(f func(ClientInfo)) {
 	for _, s := range d.all {
 		f(s.tell())
 	}
 }
 
-// Find tells one.
+// Find returns the description of one session.
 func (d *Server) Find(session uint64) (ClientInfo, bool) {
 	s := d.sessions[session]
 	if s == nil {

@@ -7,34 +7,34 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// The states of a request, at the guest.
+// The states of a request, at the client.
 const (
-	wanted  uint8 = iota // it waits, whether the node knows of it or not
-	inside               // it is held
-	leaving              // it was let go of or taken back, and the node has not confirmed that
+	wanted  uint8 = iota // waiting, whether the node knows of it or not
+	inside               // held
+	leaving              // released or withdrawn, not confirmed by the node yet
 )
 
-// A task is a request of an application.
+// A task is an application's request.
 type task struct {
 	number uint64
 	name   string
 	token  member.Token
 	since  member.Instant // when it was made
-	late   member.Instant // until when it waits
-	until  member.Instant // not 0: it is held in a session that the node has forgotten, until then
+	late   member.Instant // deadline of the wait
+	until  member.Instant // not 0: held until then, in a session that the node has forgotten
 	state  uint8
 	try    bool
-	asked  bool // in this session
-	mute   bool // it was refused to the application before
+	asked  bool // sent in this session
+	mute   bool // already reported to the application as refused
 }
 
-// Opts say how a lock is asked for.
+// Opts are the options of a request.
 type Opts struct {
-	Try  bool        // do not wait behind anybody
-	Wait member.Span // how long to wait; 0 is for ever
+	Try  bool        // do not wait behind other requests
+	Wait member.Span // maximum wait (default forever)
 }
 
-// Lock asks for a lock. What becomes of the request is an Event.
+// Lock requests a lock. The outcome is an Event.
 func (g *Client) Lock(now member.Instant, name string, o Opts) (uint64, error) {
 	g.begin(now)
 	defer g.end()
@@ -57,7 +57,7 @@ func (g *Client) Lock(now member.Instant, name string, o Opts) (uint64, error) {
 	return t.number, nil
 }
 
-// repeat says what the node has to know of a request, again if it was said before.
+// repeat sends what the node must know about a request, again if it was sent before.
 func (g *Client) repeat(t *task) {
 	if g.phase != open || g.parting && t.state == wanted || t.until != 0 {
 		return
@@ -65,7 +65,7 @@ func (g *Client) repeat(t *task) {
 	f := Frame{Kind: Unlock, Number: t.number}
 	switch t.state {
 	case inside:
-		f.Kind = Check // what was lost meanwhile must not be had again unnoticed
+		f.Kind = Check // a lock lost meanwhile must not be acquired again unnoticed
 	case wanted:
 		f.Kind, f.Name, f.Try = Lock, t.name, t.try
 		t.asked = true
@@ -73,7 +73,7 @@ func (g *Client) repeat(t *task) {
 	g.send(&f)
 }
 
-// unask tells that a request that waits must be asked for again, in another session.
+// unask reports that a waiting request must be sent again, in another session.
 func (g *Client) unask(t *task) {
 	if t.state == wanted && t.asked {
 		t.asked = false
@@ -81,9 +81,9 @@ func (g *Client) unask(t *task) {
 	}
 }
 
-// Unlock lets go of a lock, or takes back a request that waits. It returns
-// member.ErrNotHeld if neither is so by now. When the node has confirmed it, or there
-// is nothing to be confirmed, the last Event is told.
+// Unlock releases a lock, or withdraws a waiting request. It returns member.ErrNotHeld
+// if the request is neither held nor waiting by now. The last Event follows when the
+// node has confirmed it, or when there is nothing to confirm.
 func (g *Client) Unlock(now member.Instant, request uint64) error {
 	g.begin(now)
 	defer g.end()
@@ -100,7 +100,7 @@ func (g *Client) Unlock(now member.Instant, request uint64) error {
 	return nil
 }
 
-// letGo tells the node that a request is over, now or when there is a connection.
+// letGo notifies the node that a request is over, now or when there is a connection.
 func (g *Client) letGo(t *task) {
 	t.state = leaving
 	if g.phase == open {
@@ -114,7 +114,7 @@ func (g *Client) left(t *task, ok bool) {
 	}
 }
 
-// heard takes what the node says of a request, or of the session.
+// heard handles what the node reports about a request or the session.
 func (g *Client) heard(f *Frame) {
 	if f.Kind == Renewed {
 		g.renewed(f.Number, f.Span)
@@ -122,14 +122,14 @@ func (g *Client) heard(f *Frame) {
 	}
 	t := g.find(f.Number)
 	switch {
-	case t == nil && f.Kind == Held: // it was over, and was asked for again on another connection before that was heard
+	case t == nil && f.Kind == Held: // it had ended, but was sent again on another connection before the client heard so
 		g.send(&Frame{Kind: Unlock, Number: f.Number})
 	case t == nil || t.until != 0:
 	case f.Kind == Held && t.state == wanted:
 		t.state, t.token = inside, f.Token
 		g.tell(Event{Request: t.number, Kind: Granted, Token: t.token})
 	case f.Kind == Held && t.state == inside && t.token != f.Token:
-		g.tell(Event{Request: t.number, Kind: Taken, Token: t.token}) // it is another entry
+		g.tell(Event{Request: t.number, Kind: Taken, Token: t.token}) // another entry
 		t.mute = true
 		g.letGo(t)
 	case f.Kind == Lost && t.state == inside:
@@ -144,7 +144,7 @@ func (g *Client) heard(f *Frame) {
 	}
 }
 
-// pass does what time brings to requests.
+// pass handles requests whose time has come.
 func (g *Client) pass() {
 	g.soonest = member.Never
 	g.requests = slices.DeleteFunc(g.requests, func(t *task) bool {
@@ -167,7 +167,7 @@ func (g *Client) pass() {
 	})
 }
 
-// due returns when time brings something to a request.
+// due returns when pass must handle a request.
 func (g *Client) due(t *task) member.Instant {
 	switch {
 	case t.state == inside && t.until != 0:
@@ -183,8 +183,8 @@ func (g *Client) due(t *task) member.Instant {
 // Valid reports whether a lock is held at this reading of the clock.
 func (g *Client) Valid(request uint64, now member.Instant) bool { return now < g.Deadline(request) }
 
-// Deadline returns until when a lock is held, unless the session is prolonged before;
-// 0 if it is not.
+// Deadline returns until when a lock is held, unless the session is renewed before; 0
+// if it is not held.
 func (g *Client) Deadline(request uint64) member.Instant {
 	t := g.find(request)
 	switch {
@@ -213,5 +213,5 @@ func (g *Client) remove(t *task) {
 	}
 }
 
-// Act returns for how long who has looked at Valid just before may still act.
+// Act returns how long an application that has just checked Valid may still act.
 func (g *Client) Act() member.Span { return g.act }

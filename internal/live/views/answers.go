@@ -7,10 +7,10 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// maxHops is how often a petitioner is sent on before it waits for a while.
+// maxHops is how often a process follows a redirect before it waits for a while.
 const maxHops = 4
 
-// Receive takes a message: of a voter, or of one who wants to join.
+// Receive handles a message from a voter, or from a process that wants to join.
 func (p *Membership) Receive(now member.Instant, from string, b []byte) error {
 	p.hear(now)
 	m, err := ParseMessage(b)
@@ -50,7 +50,7 @@ func (p *Membership) Receive(now member.Instant, from string, b []byte) error {
 	return fmt.Errorf("%w: a %s is for no member: close the connection that it came by", errBytes, m.Kind)
 }
 
-// answer takes what a voter of the own cluster says.
+// answer handles what a voter of the process's own cluster sends.
 func (p *Membership) answer(m *Message) error {
 	switch {
 	case m.Kind == Wait && m.Nonce == p.config.Nonce && p.phase == joining:
@@ -67,9 +67,9 @@ func (p *Membership) answer(m *Message) error {
 	return nil
 }
 
-// foreign takes what is said in another cluster. A member whose own one has not
-// answered for two leases believes that it is no more; one who wants to join has
-// nothing to lose.
+// foreign handles a message from another cluster. A member whose own cluster has not
+// answered for two leases believes that it no longer exists. A process that wants to
+// join has nothing to lose.
 func (p *Membership) foreign(m *Message) {
 	switch {
 	case m.Kind != Other || m.Inc != p.inc:
@@ -80,10 +80,10 @@ func (p *Membership) foreign(m *Message) {
 	}
 }
 
-// sentOn goes to the voter that is said to lead.
+// sentOn redirects to the voter that is said to lead.
 func (p *Membership) sentOn(leader string) {
 	if leader == "" || leader == p.target {
-		p.heard = false // it does not help: try the next one when it is time
+		p.heard = false // no help: try the next one when it is time
 		return
 	}
 	if p.hops < maxHops {
@@ -93,7 +93,7 @@ func (p *Membership) sentOn(leader string) {
 	}
 }
 
-// wait takes why it is not admitted yet.
+// wait handles the reason why the process is not admitted yet.
 func (p *Membership) wait(m *Message) error {
 	if len(m.Record) > 0 {
 		if err := p.adopt(m.Record); err != nil || p.phase != joining {
@@ -114,7 +114,8 @@ func (p *Membership) probe() {
 	}
 }
 
-// probed takes that a member does. With the last of them it asks again at once.
+// probed handles a member's answer to a probe. With the last one the process asks again
+// at once.
 func (p *Membership) probed(m *Message) {
 	if p.phase != joining || m.Nonce != p.config.Nonce || p.record.Rank(m.Inc) < 0 {
 		return
@@ -127,7 +128,7 @@ func (p *Membership) probed(m *Message) {
 	}
 }
 
-// reaches returns the members that were reached lately.
+// reaches returns the members that were reached recently.
 func (p *Membership) reaches() []uint64 {
 	old := p.now - 12*p.retry()
 	var all []uint64
@@ -140,7 +141,7 @@ func (p *Membership) reaches() []uint64 {
 	return all
 }
 
-// renewed takes that a renewal is confirmed, and perhaps that there is a view.
+// renewed handles the confirmation of a renewal, which may announce a newer view.
 func (p *Membership) renewed(m *Message) {
 	if p.phase != taking {
 		return
@@ -155,7 +156,7 @@ func (p *Membership) renewed(m *Message) {
 	}
 }
 
-// gone takes that it is a member no more.
+// gone handles the notice that the process is no longer a member.
 func (p *Membership) gone() {
 	if p.phase == leaving {
 		p.end(Left)
@@ -164,7 +165,7 @@ func (p *Membership) gone() {
 	}
 }
 
-// adopt takes a record, if it is newer than the one that is known.
+// adopt adopts a record, if it is newer than the known one.
 func (p *Membership) adopt(b []byte) error {
 	r, err := ParseRecord(b)
 	if err != nil {
@@ -174,8 +175,8 @@ func (p *Membership) adopt(b []byte) error {
 	return nil
 }
 
-// Know tells one that leaves of a record that the voter of its own process has: who
-// is a member no more is sent none.
+// Know passes a leaving process a record of the voter in its own process, because
+// former members are sent none.
 func (p *Membership) Know(now member.Instant, r *Record) {
 	p.hear(now)
 	if p.phase == leaving && r.Cluster == p.record.Cluster && r.Epoch > p.record.Epoch {
@@ -183,7 +184,7 @@ func (p *Membership) Know(now member.Instant, r *Record) {
 	}
 }
 
-// take takes a record, if it is newer than the one that is known.
+// take adopts a record, if it is newer than the known one.
 func (p *Membership) take(r Record) {
 	if r.Epoch <= p.record.Epoch {
 		return

@@ -6,9 +6,9 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// Apply returns what an entry of the log, of some term, makes of a record, and
-// whether it makes anything of it: an entry that is void leaves the record as it
-// is. It is total: whatever the bytes are, all voters come to the same.
+// Apply returns the record after an entry of the log, of some term, and whether the
+// entry changed it: a void entry leaves the record as it is. Apply is total: whatever
+// the bytes are, all voters reach the same result.
 func Apply(r Record, term uint64, entry []byte) (next Record, applied bool) {
 	x, err := ParseChange(entry)
 	if err != nil || x.Term != term && x.Start == nil {
@@ -21,8 +21,7 @@ func Apply(r Record, term uint64, entry []byte) (next Record, applied bool) {
 	return n, true
 }
 
-// changed returns the record after a change, which may still be none that Check
-// accepts.
+// changed returns the record after a change. Check may still reject it.
 func (r *Record) changed(x *Change) (n Record, ok bool) {
 	if x.Base != r.Epoch {
 		return n, false
@@ -57,12 +56,12 @@ func (r *Record) start(s *Start) bool {
 		return false
 	default:
 		r.Cluster, r.Epoch = s.Cluster, s.Epoch
-		r.Voters = nil // the log begins anew
+		r.Voters = nil // the log starts from scratch
 	}
 	return true
 }
 
-// remove takes out those who are evicted and those who leave.
+// remove removes the members that are evicted and those that leave.
 func (r *Record) remove(x *Change) bool {
 	for _, inc := range slices.Concat(x.Drop, x.Left) {
 		i := r.Rank(inc)
@@ -74,8 +73,8 @@ func (r *Record) remove(x *Change) bool {
 	return true
 }
 
-// haunt sets the ghosts: those there were, and those evicted now. Others cannot
-// be any: a leaver has promised not to act.
+// haunt sets the ghosts: the earlier ones, and the members evicted now. No others can
+// be ghosts, because a leaving member has promised not to act.
 func (r *Record) haunt(old *Record, x *Change) bool {
 	r.Ghosts = nil
 	for _, g := range x.Ghosts {
@@ -92,7 +91,7 @@ func (r *Record) haunt(old *Record, x *Change) bool {
 	return true
 }
 
-// admit adds those who join, each as a new incarnation.
+// admit adds the joining processes, each as a new incarnation.
 func (r *Record) admit(all []Joiner) bool {
 	for i, j := range all {
 		m := Member{Name: j.Name, Address: j.Address, Nonce: j.Nonce, Inc: r.Epoch*places + uint64(i)}
@@ -105,8 +104,8 @@ func (r *Record) admit(all []Joiner) bool {
 	return len(all) <= member.MaxMembers
 }
 
-// revote sets the voters. Whoever becomes one while the one in its process leaves
-// is that one again.
+// revote sets the voters. A member that is promoted while the voter in its process
+// leaves becomes that voter again.
 func (r *Record) revote(x *Change) bool {
 	for _, id := range x.Retire {
 		i := r.voter(id)

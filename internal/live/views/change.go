@@ -7,52 +7,52 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// A Joiner is a process that wants to be a member.
+// A Joiner is a process that wants to join.
 type Joiner struct {
 	Name    string
 	Address string
 	Nonce   uint64
-	Voter   uint64 // the number of the voter whose disk it has; 0 if it has none
+	Voter   uint64 // number of the voter whose disk it has; 0 if it has none
 }
 
 // A Start founds a cluster, or restores one from a backup.
 type Start struct {
-	Cluster  uint64          // drawn at random for each, so that no node takes one cluster for another
-	Epoch    uint64          // the first one; after a backup at least Jump above its epoch
+	Cluster  uint64          // drawn at random for each, so that no node mistakes one cluster for another
+	Epoch    uint64          // first epoch; after a backup at least Jump above its epoch
 	Settings member.Settings // of a new cluster; they never change, not even after a backup
 }
 
-// Jump is by how much the epoch rises at least when a backup is restored: by more
-// than any cluster reaches between two backups.
+// Jump is the minimum by which the epoch rises when a backup is restored: more than any
+// cluster reaches between two backups.
 const Jump = 1 << 20
 
-// How far apart two restores of the same backup may begin, by chance: if the clock
-// tells them apart, and if it does not.
+// How far apart, at random, two restores of the same backup may begin: if the clock
+// distinguishes them, and if it does not.
 const (
 	spread     = 1 << 20
 	wideSpread = 1 << 32
 )
 
-// A Change is the one kind of entry that voters agree on. Each that is applied
-// makes one view.
+// A Change is the only kind of entry that voters agree on. Each applied change makes
+// one view.
 type Change struct {
-	Base    uint64   // the epoch that it changes; in any other it is void
-	Term    uint64   // of the leader that proposes it; as an entry of any other it is void
+	Base    uint64   // epoch that it changes; void in any other
+	Term    uint64   // term of the leader that proposes it; void as an entry of any other
 	Start   *Start   // nil except in the first change, and in the first after a backup
-	Drop    []uint64 // incarnations that are evicted
+	Drop    []uint64 // evicted incarnations
 	Left    []uint64 // incarnations that have promised never to enter again
 	Join    []Joiner
-	Ghosts  []member.Ghost  // all, those of earlier changes and of this one
-	Choices []member.Choice // nil leaves them as they are
-	Wanted  int             // how many voters; 0 leaves it as it is
+	Ghosts  []member.Ghost  // all ghosts, of earlier changes and of this one
+	Choices []member.Choice // nil for no change
+	Wanted  int             // number of voters; 0 for no change
 	Promote []uint64        // nonces of members and joiners that become voters
 	Retire  []uint64        // voters that leave
-	Forget  []uint64        // voters that left, and are none in the log's own list any more
+	Forget  []uint64        // voters that left, and are no longer in the log's own list
 }
 
 const changeForm = 1
 
-// AppendTo appends the bytes of a change.
+// AppendTo appends the encoded change.
 func (x *Change) AppendTo(b []byte) []byte {
 	c := codec.Coder{B: append(b, changeForm)}
 	x.fields(&c)
@@ -101,11 +101,11 @@ func (x *Change) fields(c *codec.Coder) {
 	c.Numbers(&x.Forget, maxLeaving)
 }
 
-// Birth returns the entry that begins a cluster. The first epoch is 1, or, for
-// voters without a disk, a number that no earlier cluster of theirs has reached:
-// milliseconds of the wall clock. The first voters are those who join first, so
-// many as are wanted and can be. What Apply makes of it, from no record, says what
-// their numbers are: the log begins with these voters, and with that record.
+// Birth returns the entry that begins a cluster. The first epoch is 1, or, for voters
+// without a disk, a number that no earlier cluster of theirs has reached: milliseconds
+// of the wall clock. The first joiners become the first voters, as many as are wanted
+// and possible. Applying the entry to the empty record gives their numbers: the log
+// begins with these voters, and with that record.
 func Birth(s Start, wanted int, choices []member.Choice, first ...Joiner) Change {
 	x := Change{Start: &s, Join: first, Choices: choices, Wanted: wanted}
 	for _, j := range first[:min(fit(len(first)), max(wanted, 1), len(first))] {
@@ -114,29 +114,29 @@ func Birth(s Start, wanted int, choices []member.Choice, first ...Joiner) Change
 	return x
 }
 
-// A Restore says how a cluster is restored from a backup.
+// A Restore specifies how a cluster is restored from a backup.
 type Restore struct {
 	Cluster uint64 // drawn at random from all 64 bits
-	Seen    uint64 // the highest epoch known from elsewhere: other disks, tokens at resources; 0 if none is
-	Clock   uint64 // the wall clock, in milliseconds since 1970; 0 if there is none
+	Seen    uint64 // highest epoch known from elsewhere: other disks, fencing tokens at resources; 0 if none
+	Clock   uint64 // wall clock, in milliseconds since 1970; 0 if there is none
 }
 
 // epoch returns the first epoch after a restore.
 //
-// It must be above everything that the lost cluster has reached, which Jump sees
-// to. It must also differ between two restores of the same backup by more than the
-// first one has used, or both would hand out the same tokens, and it should be
-// higher after the second one, or resources would refuse its tokens. The backup
-// knows nothing of an earlier restore, but the clock does: no cluster makes a view
-// every millisecond, so the time of a restore is above every epoch that an earlier
-// one has reached. Voters without a disk begin with the time as well.
+// It must be above everything that the lost cluster has reached; Jump ensures that. It
+// must also differ between two restores of the same backup by more than the first one
+// has used, or both would issue the same fencing tokens. And it should be higher after
+// the second one, or resources would refuse its tokens. The backup knows nothing of an
+// earlier restore, but the clock does: no cluster makes a view every millisecond, so
+// the time of a restore is above every epoch that an earlier one has reached. Voters
+// without a disk begin with the time as well.
 //
-// The clock may be wrong, and two restores may happen at the same time. Therefore
-// the epoch is moved ahead by a random number, taken from the cluster's. It is
-// small, about a quarter of an hour, to keep the order that the clock gives. If the
-// clock is behind the backup it says nothing, and the number is larger. Two restores
-// at the same time still share epochs with a probability of 2^-19 for each view that
-// one of them has made.
+// The clock may be wrong, and two restores may happen at the same time. Therefore the
+// epoch is moved ahead by a random number, derived from the cluster's. It is small,
+// about a quarter of an hour, to keep the order that the clock gives. If the clock is
+// behind the backup it provides no order, and the number is larger. Two restores at the
+// same time still share epochs with a probability of 2^-19 for each view that one of
+// them has made.
 func (x *Restore) epoch(r *Record) uint64 {
 	floor := max(r.Epoch, min(x.Seen, maxEpoch)) + Jump
 	if clock := min(x.Clock, maxEpoch); clock > floor {
@@ -145,12 +145,11 @@ func (x *Restore) epoch(r *Record) uint64 {
 	return floor + x.Cluster%wideSpread
 }
 
-// Restored returns the entry that restores a cluster from a backup, with one member
-// and voter. All members of the backup become ghosts for as long as a lease can
-// run. Nothing is known of nodes that joined later: the operator must make sure
-// that none of them runs. A view has no room for more than MaxGhosts. Because all
-// of these rest for the same time, they also stand for ghosts of the backup that
-// are left out.
+// Restored returns the entry that restores a cluster from a backup, with one member and
+// voter. All members of the backup become ghosts for as long as a lease can run.
+// Nothing is known of nodes that joined later: the operator must make sure that none of
+// them runs. A view has no room for more than MaxGhosts. Because all of these rest for
+// the same time, they also stand for ghosts of the backup that are left out.
 func Restored(r *Record, how Restore, first Joiner) (Change, error) {
 	x := Change{Base: r.Epoch, Start: &Start{Cluster: how.Cluster, Epoch: how.epoch(r)}, Join: []Joiner{first}, Promote: []uint64{first.Nonce}}
 	if x.Start.Epoch >= maxEpoch {
@@ -166,7 +165,7 @@ func Restored(r *Record, how Restore, first Joiner) (Change, error) {
 	return x, nil
 }
 
-// fit is how many voters so many members have at most.
+// fit is the maximum number of voters for a number of members.
 func fit(members int) int {
 	switch {
 	case members < 3:

@@ -6,13 +6,13 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// A grudge is a complaint of a member about another one, whom it does not reach.
+// A grudge is a member's complaint that it does not reach another one.
 type grudge struct {
 	of, about   uint64
 	since, last member.Instant
 }
 
-// complaints takes all complaints of a member.
+// complaints handles all complaints of a member.
 func (w *Leader) complaints(inc uint64, about []uint64) {
 	for _, a := range about {
 		if a == inc || w.record.Rank(a) < 0 {
@@ -30,11 +30,11 @@ func (w *Leader) complaints(inc uint64, about []uint64) {
 	})
 }
 
-// accused returns who is to be evicted because others do not reach it, or 0. Of
-// two who complain about each other for half a lease, it is the one with more
-// accusers, or else the younger one. If only one of them complains, it must do
-// so for three times as long, or most members with it. A complaint is void if
-// one end goes anyway.
+// accused returns the member to evict because others do not reach it, or 0. Of two that
+// complain about each other for half a lease, it is the one with more accusers, or else
+// the younger one. If only one of them complains, it must do so for three times as
+// long, or together with most members. A complaint is void if one of the two goes
+// anyway.
 func (w *Leader) accused(goes func(inc uint64) bool) uint64 {
 	stable := member.Instant(w.record.Settings.Lease / 2)
 	fresh := w.now - 4*member.Instant(w.record.Settings.Renew)

@@ -6,8 +6,8 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// Receive takes a message. What it answers goes back to where it came from; what
-// it has to say later goes to the address of the member.
+// Receive handles a message. Answers go back to where it came from; later messages go
+// to the address of the member.
 func (w *Leader) Receive(now member.Instant, from string, b []byte) error {
 	w.hear(now)
 	m, err := ParseMessage(b)
@@ -33,7 +33,7 @@ func (w *Leader) Receive(now member.Instant, from string, b []byte) error {
 		w.stranger(from, &m)
 	case m.Kind == Fetch && r.Rank(m.Inc) >= 0 && r.Epoch > m.Epoch:
 		w.push(from)
-	case !w.leads || r.Rank(m.Inc) < 0: // of the latter a leader that is none any more has not heard
+	case !w.leads || r.Rank(m.Inc) < 0: // the latter joined in a view that a deposed leader has not heard of
 		w.elsewhere(from, &m)
 	case m.Kind == Leave:
 		w.leave(from, &m)
@@ -43,7 +43,7 @@ func (w *Leader) Receive(now member.Instant, from string, b []byte) error {
 	return nil
 }
 
-// elsewhere sends somebody to the leader.
+// elsewhere redirects a process to the leader.
 func (w *Leader) elsewhere(from string, m *Message) {
 	hint := ""
 	if w.leader != w.self {
@@ -52,9 +52,9 @@ func (w *Leader) elsewhere(from string, m *Message) {
 	w.send(from, &Message{Kind: NotLeader, Cluster: w.record.Cluster, Inc: m.Inc, Epoch: w.record.Epoch, Address: hint})
 }
 
-// stranger answers one that is a member no more. Any voter can: nobody is ever a
-// member again. A voter that leaves must stay until the others can do without
-// it, which only the leader knows.
+// stranger answers a former member. Any voter can, because no incarnation ever becomes
+// a member again. A leaving voter must stay until the others can do without it, which
+// only the leader knows.
 func (w *Leader) stranger(from string, m *Message) {
 	if m.Kind == Leave {
 		w.parted = w.now
@@ -66,16 +66,16 @@ func (w *Leader) stranger(from string, m *Message) {
 		return
 	default:
 		if m.Kind == Leave && m.Voter != 0 {
-			w.push(from) // by which it sees that the others can do without it
+			w.push(from) // shows it that the others can do without it
 		}
 		w.send(from, &Message{Kind: Gone, Cluster: w.record.Cluster, Inc: m.Inc})
 	}
 }
 
-// leave notes that a member has promised never to enter again. It is asked again
-// and again until the member is told that it is gone. The last one need not wait
-// for a view without anybody, but for those who have left before it: when it ends
-// nobody is there to tell them.
+// leave notes that a member has promised never to enter again. The member repeats that
+// until it is notified that it is gone. The last member need not wait for a view
+// without members, but must wait for those that left before it: when it ends, no
+// process is left to notify them.
 func (w *Leader) leave(from string, m *Message) {
 	s := w.standing(m.Inc)
 	s.heard = w.now
@@ -84,21 +84,21 @@ func (w *Leader) leave(from string, m *Message) {
 		w.call(true)
 	}
 	if w.record.Members[w.record.Rank(m.Inc)].Voter != m.Voter {
-		w.push(from) // it is to vote, and has not heard of it: all would wait for it
+		w.push(from) // it has become a voter and has not heard of it: all would wait for it
 	}
 	if len(w.record.Members) == 1 && len(w.joiners) == 0 && w.flying == nil && w.told() {
 		w.send(from, &Message{Kind: Gone, Cluster: w.record.Cluster, Inc: m.Inc})
 	}
 }
 
-// told reports whether all who have left know it, as far as can be told: the log can
-// do without their voters, and none of them has asked for as long as it takes to ask
-// some times.
+// told reports whether all members that have left know it, as far as can be judged: the
+// log can do without their voters, and none of them has asked for as long as it takes
+// to ask several times.
 func (w *Leader) told() bool {
 	return w.agreed() && (w.parted == 0 || w.now-w.parted > member.Instant(w.record.Settings.Renew))
 }
 
-// Evict has a member evicted, whatever it does, unless nobody would stay.
+// Evict evicts a member, whatever it does, unless no member would stay.
 func (w *Leader) Evict(inc uint64) error {
 	s := w.standing(inc)
 	switch {
@@ -111,7 +111,7 @@ func (w *Leader) Evict(inc uint64) error {
 	return nil
 }
 
-// Choose has the next view use other algorithms.
+// Choose makes the next view use other algorithms.
 func (w *Leader) Choose(all []member.Choice) error {
 	if !w.leads {
 		return ErrNotLeader
@@ -125,7 +125,7 @@ func (w *Leader) Choose(all []member.Choice) error {
 	return nil
 }
 
-// Forget has a view of the same members made, so that idle names go away.
+// Forget requests a view of the same members, so that idle names are forgotten.
 func (w *Leader) Forget() error {
 	if !w.leads {
 		return ErrNotLeader
@@ -134,7 +134,7 @@ func (w *Leader) Forget() error {
 	return nil
 }
 
-// Want sets how many voters there are to be.
+// Want sets the number of voters.
 func (w *Leader) Want(voters int) error {
 	switch {
 	case !w.leads:

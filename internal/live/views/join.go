@@ -6,19 +6,19 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// A joiner is one who wants to be a member.
+// A joiner is a process that wants to join.
 type joiner struct {
 	Joiner
 	reached []uint64 // incarnations that it reaches
 	heard   member.Instant
 }
 
-// A flap is a name whose bearers were evicted lately.
+// A flap is a name whose bearers were evicted recently.
 type flap struct {
 	name  string
 	times int
 	last  member.Instant
-	until member.Instant // before that it is not admitted again
+	until member.Instant // not admitted again before then
 }
 
 // Bounds of what a leader keeps.
@@ -28,23 +28,23 @@ const (
 	memory     = 8 // leases for which an eviction is remembered
 )
 
-// join takes a request to join, and says why it has to wait. It is asked again
-// and again, so one who has fallen silent wants it no more.
+// join handles a request to join, and answers why it has to wait. Joiners repeat their
+// requests, so one that has fallen silent no longer wants to join.
 func (w *Leader) join(from string, m *Message) {
 	r := &w.record
 	switch {
 	case m.Name == "" || m.Nonce == 0:
-		return // nobody correct asks so
+		return // no correct process sends that
 	case r.bearer(m.Nonce) >= 0:
 		w.push(from)
 		return
-	case r.haunts(m.Nonce): // it was admitted and evicted before it heard of it
+	case r.haunts(m.Nonce): // admitted and evicted before it heard of it
 		w.send(from, &Message{Kind: Gone, Cluster: r.Cluster, Nonce: m.Nonce})
 		return
 	}
 	j := joiner{Joiner{m.Name, m.Address, m.Nonce, m.Voter}, m.Who, w.now}
 	if i := slices.IndexFunc(w.joiners, func(o joiner) bool { return o.Name == m.Name }); i >= 0 {
-		w.joiners[i] = j // the process is another one, or says it again
+		w.joiners[i] = j // another process, or a repeated request
 	} else if len(w.joiners) < maxJoiners {
 		w.joiners = append(w.joiners, j)
 	}
@@ -55,7 +55,7 @@ func (w *Leader) join(from string, m *Message) {
 	w.send(from, &x)
 }
 
-// against says what is against admitting somebody beside these members.
+// against returns the reason against admitting a joiner beside these members.
 func (w *Leader) against(j *joiner, stay []Member) Reason {
 	for _, m := range stay {
 		if m.Name == j.Name {
@@ -76,8 +76,8 @@ func (w *Leader) against(j *joiner, stay []Member) Reason {
 	return Soon
 }
 
-// admissible returns who can be admitted beside these members. Two who are
-// admitted together need not have reached each other: if they do not, they
+// admissible returns the joiners that can be admitted beside these members. Two that
+// are admitted together need not have reached each other: if they do not, they
 // complain.
 func (w *Leader) admissible(stay []Member) []Joiner {
 	silent := w.now - 4*member.Instant(w.record.Settings.Renew)
@@ -92,9 +92,9 @@ func (w *Leader) admissible(stay []Member) []Joiner {
 	return all
 }
 
-// flapped notes that the bearer of a name was evicted. The first time in a while
-// has no consequence; then it has to wait before it is admitted again, and each
-// time for twice as long, up to a lease.
+// flapped notes that the bearer of a name was evicted. The first time in a while has no
+// consequence. From then on it has to wait before it is admitted again, each time twice
+// as long, up to a lease.
 func (w *Leader) flapped(name string) {
 	s := &w.record.Settings
 	old := w.now - memory*member.Instant(s.Lease)

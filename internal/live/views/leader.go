@@ -6,59 +6,59 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// A Leader is what a voter does with the messages of members. Its methods are
-// called one at a time, with readings of the voter's own clock. What it wants
-// done is in Out, to be taken after each of them.
+// A Leader is what a voter does with the messages of members. Its methods must be
+// called one at a time, with readings of the voter's own clock. Its effects are in Out;
+// take them after each call.
 //
-// Only one that leads decides. What it knows beyond the record is of its term,
-// and gone with it: a new leader begins every lease and every ghost at full
-// length, since it cannot know when they began.
+// It decides only while its voter leads. What it knows beyond the record belongs to the
+// term, and is discarded with it: a new leader begins every lease and every ghost at
+// full length, because it cannot know when they began.
 type Leader struct {
 	Out    LeaderOut
-	self   uint64 // its voter's number
+	self   uint64 // number of its voter
 	record Record
-	bytes  []byte // of the record
+	bytes  []byte // encoded record
 	now    member.Instant
 	ticked member.Instant
 
 	leads  bool
 	term   uint64
-	leader uint64 // who leads, as far as is known
+	leader uint64 // the voter that leads, as far as is known
 	since  member.Instant
 
-	standings []standing // of the members, by their ranks
+	standings []standing // of the members, by rank
 	ghosts    []timed    // until when they may act
 	joiners   []joiner
 	flaps     []flap
 	grudges   []grudge
 	forget    bool
-	choices   []member.Choice // that were asked for; nil if none were
-	wanted    int             // voters that were asked for; 0 if none were
+	choices   []member.Choice // requested by the operator; nil if none
+	wanted    int             // number of voters requested by the operator; 0 if none
 
-	last     uint64         // who stays though it leaves, since all do; 0 if nobody
-	parted   member.Instant // when somebody who has left may last have waited to be told so
-	flying   *Change        // that was proposed, and is under way
+	last     uint64         // member kept although it leaves, because all do; 0 if none
+	parted   member.Instant // when a member that has left may last have waited to be notified
+	flying   *Change        // proposed change in flight
 	entry    []byte         // its bytes
 	proposed member.Instant
 
-	waiting []request // that no read has begun for
-	asked   []request // that a read has begun for
+	waiting []request // no read has begun for them yet
+	asked   []request // a read has begun for them
 	reads   uint64
 
 	list    []uint64 // the log's own list of voters
-	growing bool     // it has some beside them who are to vote soon
-	steady  bool     // it is known, and is not being changed
+	growing bool     // the log has learners, which will vote soon
+	steady  bool     // the list is known, and is not being changed
 	absent  []timed  // voters that run in no member's process, and since when
 	revoted member.Instant
 }
 
-// LeaderOut is what a warden wants done. Whoever takes it resets it.
+// LeaderOut holds the effects that a Leader wants. The host that takes them resets it.
 type LeaderOut struct {
 	Send     []Envelope
-	Propose  []byte   // an entry, to be proposed now; it may be one that was proposed before
-	Read     uint64   // if not 0: the number of a read that is to begin now
-	Revote   []uint64 // if not nil: the voters that the log is to have; asked for again until it has
-	HandOver uint64   // if not 0: the voter that is to lead instead
+	Propose  []byte   // entry to propose now, possibly one that was proposed before
+	Read     uint64   // if not 0: number of a read to begin now
+	Revote   []uint64 // if not nil: voters that the log should have; repeated until it has them
+	HandOver uint64   // if not 0: voter that should lead instead
 }
 
 // Reset empties it.
@@ -67,15 +67,15 @@ func (o *LeaderOut) Reset() { *o = LeaderOut{Send: o.Send[:0]} }
 // A standing is what a leader knows of a member.
 type standing struct {
 	inc    uint64
-	heard  member.Instant // when it last gave a sign of life
-	until  member.Instant // by when its lease is over, whatever its clock does
-	number uint64         // of its last renewal
+	heard  member.Instant // last sign of life
+	until  member.Instant // when its lease has expired, whatever its clock does
+	number uint64         // number of its last renewal
 	proven bool           // it has renewed with this leader
 	leaves bool           // it has promised never to enter again
-	asked  member.Instant // when it first said so to this leader
-	called member.Instant // when it was last asked whether it lives
-	lived  member.Instant // when it was asked what it has answered: it lived then, or later
-	evict  bool           // it is to be evicted, whatever it does
+	asked  member.Instant // when it first reported that to this leader
+	called member.Instant // when it was last asked whether it runs
+	lived  member.Instant // when the call was sent that it has answered: it ran then, or later
+	evict  bool           // to be evicted, whatever it does
 }
 
 // A timed is something with an instant.
@@ -84,7 +84,7 @@ type timed struct {
 	at member.Instant
 }
 
-// NewLeader makes the warden of a voter, with the record that it has on disk.
+// NewLeader returns the Leader of a voter, with the record on the voter's disk.
 func NewLeader(voter uint64, r Record) *Leader {
 	w := &Leader{self: voter}
 	w.adopt(r)
@@ -106,13 +106,14 @@ func (w *Leader) patience() member.Instant {
 	return member.Instant(w.record.Settings.Patience())
 }
 
-// Follow tells that this voter does not lead, and who does; 0 if nobody knows.
+// Follow reports that this voter does not lead, and which one does; 0 if that is
+// unknown.
 func (w *Leader) Follow(leader uint64) {
 	w.leads, w.leader = false, leader
 }
 
-// Lead tells that this voter leads in a term, and has applied an entry of it: the
-// record is up to date. Nothing is taken over from before.
+// Lead reports that this voter leads in a term, and has applied an entry of it: the
+// record is up to date. Nothing is carried over from before.
 func (w *Leader) Lead(now member.Instant, term uint64, r Record) {
 	w.hear(now)
 	if w.leads && w.term == term {
@@ -134,7 +135,7 @@ func (w *Leader) Lead(now member.Instant, term uint64, r Record) {
 	w.missing()
 }
 
-// until returns by when an incarnation's lease is over, as far as is known here.
+// until returns when an incarnation's lease has expired, as far as is known here.
 func (w *Leader) until(inc uint64) member.Instant {
 	if s := w.standing(inc); s != nil {
 		return s.until
@@ -150,9 +151,9 @@ func (w *Leader) standing(inc uint64) *standing {
 	return nil
 }
 
-// Applied tells that entries of the log were applied, and what the record is now.
-// Whether they were void does not matter: a change that is under way is proposed
-// again until its epoch is over.
+// Applied reports that entries of the log were applied, and the resulting record. It
+// does not matter whether they were void: a change in flight is proposed again until
+// its epoch is over.
 func (w *Leader) Applied(now member.Instant, r Record) {
 	w.hear(now)
 	if r.Epoch == w.record.Epoch && r.Cluster == w.record.Cluster {
@@ -174,7 +175,7 @@ func (w *Leader) Applied(now member.Instant, r Record) {
 	}
 }
 
-// settle takes leases and ghosts over into a new view.
+// settle carries leases and ghosts over into a new view.
 func (w *Leader) settle(old *Record) {
 	was, ghosts := w.standings, w.ghosts
 	w.standings, w.ghosts = nil, nil
@@ -209,8 +210,8 @@ func (w *Leader) settle(old *Record) {
 	}
 }
 
-// Tick lets the warden look around: the host calls it now and then, some ten
-// times for each renewal of a member.
+// Tick makes the Leader do what is due. The host calls it regularly, about ten times
+// for each renewal of a member.
 func (w *Leader) Tick(now member.Instant) {
 	w.hear(now)
 	stood := w.now - w.ticked
@@ -219,7 +220,7 @@ func (w *Leader) Tick(now member.Instant) {
 		return
 	}
 	if renew := member.Instant(w.record.Settings.Renew); stood > renew {
-		for i := range w.standings { // it stood still, and what came meanwhile is not heard yet
+		for i := range w.standings { // it was suspended, and has not handled yet what arrived meanwhile
 			w.standings[i].heard = w.now
 		}
 	}
@@ -233,7 +234,7 @@ func (w *Leader) send(to string, m *Message) {
 	w.Out.Send = append(w.Out.Send, Envelope{to, m.AppendTo(nil)})
 }
 
-// push tells of the record.
+// push sends the record.
 func (w *Leader) push(to string) {
 	w.send(to, &Message{Kind: View, Cluster: w.record.Cluster, Record: w.bytes})
 }

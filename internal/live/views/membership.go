@@ -7,29 +7,29 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// A Membership is what the host of a member says to the view service: it joins,
-// renews, fetches and leaves, asks again what is not answered, and finds the
-// voter that leads. Its methods are called one at a time, with readings of the
-// member's own clock; what it wants done is in Out, to be taken after each.
+// A Membership is the end of the view service's protocol at the host of a member: it
+// joins, renews, fetches and leaves, repeats what is not answered, and finds the voter
+// that leads. Its methods must be called one at a time, with readings of the member's
+// own clock. Its effects are in Out; take them after each call.
 //
-// It serves one process from joining to its end. Whoever is told that it is gone
-// and wants to come back makes another one, with another nonce.
+// It serves one process from joining to its end. A process that is notified that it is
+// gone and wants to rejoin makes another Membership, with another nonce.
 type Membership struct {
 	Out    MembershipOut
 	config MembershipConfig
 	now    member.Instant
 	phase  phase
 	inc    uint64
-	record Record // the newest that it knows
+	record Record // newest known record
 
-	target  string // the voter that is asked
-	others  int    // how often it has asked all voters in vain, or somebody else
-	hops    int    // how often it was sent on since it last asked by itself
+	target  string // voter to ask
+	others  int    // number of times that it has asked all voters in vain, or a process that is not one
+	hops    int    // redirects followed since it last asked by itself
 	heard   bool   // the target has answered since
 	due     member.Instant
 	proper  member.Instant // when a voter of its cluster last answered
-	renewal *Message       // that was not confirmed yet
-	newer   uint64         // an epoch that somebody has a view of
+	renewal *Message       // not confirmed yet
+	newer   uint64         // epoch of a newer view that exists
 	reached []timed        // members that answered a probe, and when
 }
 
@@ -38,39 +38,40 @@ type phase uint8
 const (
 	idle phase = iota
 	joining
-	taking  // part
+	taking  // it is a member
 	leaving // it has promised never to enter again
 	ended
 )
 
-// A MembershipConfig says who wants to be a member, and whom it may ask.
+// A MembershipConfig describes a process that wants to join, and the voters it may ask.
 type MembershipConfig struct {
 	Name    string
-	Address string // where others find it
-	Nonce   uint64 // drawn by chance, above 0, by every process and for every attempt anew
-	Voter   uint64 // the number of the voter whose disk it has; 0 if it has none
-	Cluster uint64 // if it is known; 0 joins whichever it finds
+	Address string // where others reach it
+	Nonce   uint64 // random, above 0, new for every process and every attempt
+	Voter   uint64 // number of the voter whose disk it has; 0 if it has none
+	Cluster uint64 // if known; 0 joins whichever it finds
 	Voters  []string
-	Retry   member.Span // after how long to ask again, before the settings are known; 0 is half a second
+	Retry   member.Span // pause before asking again, until the settings are known (default 0.5 s)
 }
 
-// An Ending is how it ends to be a member.
+// An Ending is how a membership ends.
 type Ending uint8
 
 // How it ends.
 const (
-	Running  Ending = iota // it does not
-	Evicted                // the others go on without it
+	Running  Ending = iota // it has not ended
+	Evicted                // the others continue without it
 	Left                   // it has left
-	Replaced               // its voters are of another cluster now
+	Replaced               // its voters belong to another cluster now
 )
 
-// MembershipOut is what a petitioner wants done. Whoever takes it resets it.
+// MembershipOut holds the effects that a Membership wants. The host that takes them
+// resets it.
 type MembershipOut struct {
 	Send    []Envelope
 	View    bool     // there is a new view, with this process in it: install it
-	Renewed []uint64 // renewals that were confirmed
-	Ending  Ending   // stop; nothing more is said
+	Renewed []uint64 // confirmed renewals
+	Ending  Ending   // stop; nothing more is sent
 	Wake    member.Instant
 }
 
@@ -79,7 +80,7 @@ func (o *MembershipOut) Reset() {
 	*o = MembershipOut{Send: o.Send[:0], Renewed: o.Renewed[:0], Wake: o.Wake}
 }
 
-// NewMembership makes a petitioner that has not said anything yet.
+// NewMembership returns a Membership that has not sent anything yet.
 func NewMembership(c MembershipConfig) (*Membership, error) {
 	switch {
 	case c.Name == "" || len(c.Name) > maxName || len(c.Address) > member.MaxAddress:
@@ -98,12 +99,12 @@ func NewMembership(c MembershipConfig) (*Membership, error) {
 // Inc returns its incarnation; 0 before it is admitted.
 func (p *Membership) Inc() uint64 { return p.inc }
 
-// Record returns the newest record that it knows.
+// Record returns the newest known record.
 func (p *Membership) Record() *Record { return &p.record }
 
 func (p *Membership) hear(now member.Instant) { p.now = max(p.now, now) }
 
-// retry is after how long it asks again.
+// retry is the pause before it asks again.
 func (p *Membership) retry() member.Instant {
 	if p.record.Cluster == 0 {
 		return member.Instant(p.config.Retry)
@@ -120,8 +121,8 @@ func (p *Membership) Join(now member.Instant) {
 	}
 }
 
-// Renew sends a renewal, with the members that this one does not reach. It is
-// sent again until it is confirmed, or there is another one.
+// Renew sends a renewal, with the members that this one does not reach. It is repeated
+// until it is confirmed, or superseded by the next one.
 func (p *Membership) Renew(now member.Instant, number uint64, forget bool, unreached []uint64) {
 	p.hear(now)
 	if p.phase == taking {
@@ -130,8 +131,8 @@ func (p *Membership) Renew(now member.Instant, number uint64, forget bool, unrea
 	}
 }
 
-// Leave asks to be let go. Before that the member must have promised never to
-// enter again: nobody waits for its lease.
+// Leave asks to leave. The member must have promised before never to enter again,
+// because no process waits for its lease.
 func (p *Membership) Leave(now member.Instant) {
 	p.hear(now)
 	switch p.phase {
@@ -143,7 +144,7 @@ func (p *Membership) Leave(now member.Instant) {
 	}
 }
 
-// Seen tells that somebody has installed a view of this epoch.
+// Seen reports that a member has installed a view of this epoch.
 func (p *Membership) Seen(now member.Instant, epoch uint64) {
 	p.hear(now)
 	if (p.phase == taking || p.phase == leaving) && epoch > max(p.newer, p.record.Epoch) {
@@ -152,7 +153,7 @@ func (p *Membership) Seen(now member.Instant, epoch uint64) {
 	}
 }
 
-// Wake is to be called when Out.Wake has come.
+// Wake must be called when Out.Wake is due.
 func (p *Membership) Wake(now member.Instant) {
 	p.hear(now)
 	if p.now < p.due {
@@ -173,7 +174,7 @@ func (p *Membership) send(to string, m *Message) {
 	p.Out.Send = append(p.Out.Send, Envelope{to, m.AppendTo(nil)})
 }
 
-// ask says all that is to be said to the voter that is asked.
+// ask sends everything due to the target.
 func (p *Membership) ask() {
 	p.heard = false
 	n := len(p.Out.Send)
@@ -197,13 +198,13 @@ func (p *Membership) ask() {
 	p.Out.Wake = p.due
 }
 
-// rotate goes on to the next voter. When all of them were asked in vain it asks
-// somebody else, who may know others, and then them again.
+// rotate moves on to the next voter. When all of them were asked in vain, it asks
+// another process, which may know others, and then the voters again.
 func (p *Membership) rotate() {
 	all := p.voters()
 	voters := max(1, len(p.record.staying()))
 	at := slices.Index(all, p.target) + 1
-	if len(all) > voters && at >= voters { // it asked the last of them, or somebody else
+	if len(all) > voters && at >= voters { // it asked the last of them, or another process
 		p.others++
 		if at = 0; p.others%2 == 1 {
 			at = voters + p.others/2%(len(all)-voters)
@@ -212,9 +213,9 @@ func (p *Membership) rotate() {
 	p.target = all[at%len(all)]
 }
 
-// voters returns who is asked, in turn: the voters of the record, whom it was
-// told to ask to begin with, and, in case all voters are others by now, the
-// members, who know them.
+// voters returns the addresses to ask, in turn: the voters of the record, the
+// configured ones, and, in case all voters have changed by now, the members, which know
+// them.
 func (p *Membership) voters() []string {
 	var all []string
 	add := func(address string) {
@@ -224,7 +225,7 @@ func (p *Membership) voters() []string {
 	}
 	for _, v := range p.record.Voters {
 		if !v.Leaves {
-			add(v.Address) // which may be here
+			add(v.Address) // possibly its own
 		}
 	}
 	for _, a := range p.config.Voters {
@@ -238,8 +239,8 @@ func (p *Membership) voters() []string {
 	return all
 }
 
-// Refer answers a message for a voter that came to a process which runs none: it
-// names the voter that this one asks.
+// Refer answers a message for a voter that arrived at a process without one: it names
+// the voter that this process asks.
 func (p *Membership) Refer(now member.Instant, from string, b []byte) error {
 	p.hear(now)
 	m, err := ParseMessage(b)

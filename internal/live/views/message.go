@@ -9,36 +9,36 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// errBytes is the error for bytes that nobody can have written.
+// errBytes is the error for bytes that no process can have written.
 var errBytes = errors.New("malformed bytes")
 
-// A Kind says what a message is.
+// A Kind is the type of a message.
 type Kind uint8
 
-// The messages between voters, members and those who want to be one.
+// The messages between voters, members and joiners.
 const (
-	Join      Kind = iota // to a voter: let me in; these members I reach
-	Leave                 // I have promised never to enter again: let me go
-	Renew                 // let me act for a lease; these members I do not reach
-	Fetch                 // which is the view?
-	Status                // what is the record, now?
-	Here                  // I live, and have had your call
-	Wait                  // from a voter: to one who wants to join: why not yet, and whom to reach
+	Join      Kind = iota // to a voter: request to join, with the members that the sender reaches
+	Leave                 // the sender has promised never to enter again, and leaves
+	Renew                 // renew the sender's lease; with the members that it does not reach
+	Fetch                 // request for the view
+	Status                // request for the current record
+	Here                  // answer to a Call: the sender runs
+	Wait                  // from a voter to a joiner: why it has to wait, and which members to reach
 	Renewed               // a renewal is confirmed
-	Gone                  // you are no member any more
+	Gone                  // the receiver is no longer a member
 	View                  // the record, which has a new view
 	NotLeader             // ask another voter
-	Other                 // this is another cluster than yours
-	State                 // the record, as it was after Status came
-	Probe                 // from one who wants to join to a member: do you hear me?
-	Probed                // yes, and I am this incarnation
-	Call                  // from the voter that leads: do you live?
+	Other                 // this is not the receiver's cluster
+	State                 // the record, read after Status arrived
+	Probe                 // from a joiner to a member: does it hear the joiner?
+	Probed                // yes, with the member's incarnation
+	Call                  // from the voter that leads to a member: does it run?
 	kinds
 )
 
 var kindNames = [...]string{"JOIN", "LEAVE", "RENEW", "FETCH", "STATUS", "HERE", "WAIT", "RENEWED", "GONE", "VIEW", "NOTLEADER", "OTHER", "STATE", "PROBE", "PROBED", "CALL"}
 
-// String names a kind for people.
+// String returns the name of a kind.
 func (k Kind) String() string {
 	if k >= kinds {
 		return fmt.Sprintf("kind %d", uint8(k))
@@ -46,48 +46,49 @@ func (k Kind) String() string {
 	return kindNames[k]
 }
 
-// A Reason says why one who wants to join has to wait.
+// A Reason is why a joiner has to wait.
 type Reason uint8
 
 // The reasons.
 const (
-	Soon    Reason = iota // there is nothing against it
+	Soon    Reason = iota // nothing is against it
 	Reach                 // it does not reach all members
-	NameUse               // a member bears its name
-	Full                  // there are as many members as there can be
-	Flaps                 // others of its name were evicted again and again
+	NameUse               // a member has its name
+	Full                  // the number of members is at its maximum
+	Flaps                 // others of its name were evicted repeatedly
 	reasons
 )
 
-// A Message is one between a voter, a member and one who wants to be one. Which
-// fields it has depends on its kind.
+// A Message is exchanged between voters, members and joiners. The fields in use depend
+// on its kind.
 type Message struct {
 	Kind    Kind
-	Cluster uint64   // all; 0 from one who does not know yet
-	Inc     uint64   // who it is from, or to; 0 for one who wants to join
+	Cluster uint64   // all; 0 from a sender that does not know it yet
+	Inc     uint64   // sender or receiver; 0 for a joiner
 	Nonce   uint64   // Join, Wait, Gone, Probe, Probed
-	Number  uint64   // Renew, Renewed, Status, State, Call, Here: which one
+	Number  uint64   // Renew, Renewed, Status, State, Call, Here: identifies it
 	Epoch   uint64   // Join, Renew, Renewed, Fetch, NotLeader: the sender's
-	Voter   uint64   // Join, Leave: the number of the voter whose disk it has
+	Voter   uint64   // Join, Leave: number of the voter whose disk the sender has
 	Name    string   // Join
-	Address string   // Join: its own; NotLeader: of who leads, if that is known
-	Who     []uint64 // Join: incarnations that it reaches; Renew: those that it does not
+	Address string   // Join: the sender's; NotLeader: the leader's, if known
+	Who     []uint64 // Join: incarnations that the sender reaches; Renew: those that it does not
 	Forget  bool     // Renew: a view of the same members would help
 	Reason  Reason   // Wait
-	Record  []byte   // View, State, and Wait to one with an older epoch
+	Record  []byte   // View, State, and Wait to a joiner with an older epoch
 }
 
-// maxRecord is more than a record has bytes.
+// maxRecord is above the size of any record.
 const maxRecord = 1 << 18
 
-// AppendTo appends the bytes of a message.
+// AppendTo appends the encoded message.
 func (m *Message) AppendTo(b []byte) []byte {
 	c := codec.Coder{B: append(b, byte(m.Kind))}
 	m.fields(&c)
 	return c.B
 }
 
-// ParseMessage reads a message. What it holds of b is valid as long as b is.
+// ParseMessage reads a message. The parts of it that point into b are valid as long as
+// b is.
 func ParseMessage(b []byte) (Message, error) {
 	if len(b) == 0 || Kind(b[0]) >= kinds {
 		return Message{}, fmt.Errorf("%w: of no known kind", errBytes)
@@ -120,7 +121,7 @@ func (m *Message) fields(c *codec.Coder) {
 	m.rest(c)
 }
 
-// rest is what few kinds have.
+// rest codes the fields that few kinds have.
 func (m *Message) rest(c *codec.Coder) {
 	switch m.Kind {
 	case Join:
@@ -143,8 +144,8 @@ func (m *Message) rest(c *codec.Coder) {
 	}
 }
 
-// A Envelope is a message to be sent: to an address, or back to where something
-// came from.
+// An Envelope is a message to send: to an address, or back to where another one came
+// from.
 type Envelope struct {
 	To    string
 	Bytes []byte

@@ -6,10 +6,10 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// propose proposes a change if there is a reason for one, and the view has lived
-// for long enough. At most one is under way. As long as it is not known what
-// became of it, the very same bytes are proposed again, and never others: it may
-// be applied whenever, and only those are safe that were not renewed since.
+// propose proposes a change if there is a reason for one, and the view has lived long
+// enough. At most one change is in flight. Until its outcome is known, the very same
+// bytes are proposed again, and never others: the change may be applied at any time,
+// and it is safe to evict only members that were not renewed since.
 func (w *Leader) propose() {
 	s := &w.record.Settings
 	if w.flying != nil {
@@ -27,7 +27,7 @@ func (w *Leader) propose() {
 	}
 	entry := x.AppendTo(nil)
 	if _, ok := Apply(w.record, w.term, entry); !ok {
-		return // too many ghosts, say: later
+		return // too many ghosts, for example: later
 	}
 	w.flying, w.entry, w.proposed, w.Out.Propose = &x, entry, w.now, entry
 	w.forget, w.choices, w.wanted = false, nil, 0
@@ -45,7 +45,7 @@ func (w *Leader) next() (x Change, ok bool) {
 		if len(stay)+len(x.Join) > 0 {
 			break
 		}
-		if mercy == silent { // nobody would be left
+		if mercy == silent { // no member would be left
 			return x, false
 		}
 		for i := range w.standings {
@@ -57,8 +57,9 @@ func (w *Leader) next() (x Change, ok bool) {
 	return x, len(x.Drop)+len(x.Left)+len(x.Join)+len(x.Promote)+len(x.Retire) > 0 || x.Choices != nil || x.Wanted != 0 || w.forget && old
 }
 
-// detain keeps one of those who leave, if all do and nobody comes: the others can
-// then go, and the last one need not wait for anybody. It is the one that leads.
+// detain keeps one of the leaving members if all leave and none joins: the others can
+// then leave, and the last one need not wait for any other. It is the member of the
+// voter that leads.
 func (w *Leader) detain(x *Change) {
 	w.last = 0
 	if len(x.Left) == 0 || len(x.Drop) > 0 || len(w.rest(x)) > 0 || len(w.admissible(nil)) > 0 {
@@ -73,15 +74,15 @@ func (w *Leader) detain(x *Change) {
 	x.Left = slices.DeleteFunc(x.Left, func(inc uint64) bool { return inc == w.last })
 }
 
-// Who goes, at most: somebody must stay, and that is first of all one whom
-// nothing is wrong with.
+// Which members may go. At least one must stay, preferably one with which nothing is
+// wrong.
 const (
 	all    = iota
-	leaver // those who leave and those who are silent
-	silent // those who are silent
+	leaver // members that leave and members that are silent
+	silent // members that are silent
 )
 
-// goers returns who is evicted and who leaves.
+// goers returns the members to evict and those that leave.
 func (w *Leader) goers(mercy int) (drop, left []uint64) {
 	for i := range w.standings {
 		s := &w.standings[i]
@@ -107,8 +108,8 @@ func (w *Leader) goers(mercy int) (drop, left []uint64) {
 // silence is how long a member may be silent.
 func (w *Leader) silence() member.Instant { return member.Instant(w.record.Settings.Patience()) / 2 }
 
-// quiet is how long the bearer of a name may be silent. Less if another process
-// of its name wants to join: then it is dead, most likely.
+// quiet is how long the bearer of a name may be silent. It is less if another process
+// of that name wants to join, because the member is then most likely dead.
 func (w *Leader) quiet(name string) member.Instant {
 	q := w.silence()
 	if slices.ContainsFunc(w.joiners, func(j joiner) bool { return j.Name == name }) {
@@ -117,7 +118,7 @@ func (w *Leader) quiet(name string) member.Instant {
 	return q
 }
 
-// rest returns the members who stay. They are not to be changed.
+// rest returns the members that stay. Callers must not change them.
 func (w *Leader) rest(x *Change) []Member {
 	if len(x.Drop)+len(x.Left) == 0 {
 		return w.record.Members
@@ -131,8 +132,8 @@ func (w *Leader) rest(x *Change) []Member {
 	return stay
 }
 
-// haunting returns all whose leases may still run, and for how long: those of
-// earlier changes, and those evicted now.
+// haunting returns all ghosts whose leases may still run, and for how long: those of
+// earlier changes, and the members evicted now.
 func (w *Leader) haunting(drop []uint64) []member.Ghost {
 	var ghosts []member.Ghost
 	add := func(inc uint64, until member.Instant) {

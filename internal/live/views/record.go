@@ -7,13 +7,13 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// A Member is a member of the present view, and where it is to be found.
+// A Member is a member of the current view, and its address.
 type Member struct {
 	Name    string
 	Address string
-	Nonce   uint64 // that its process drew before it asked to join
+	Nonce   uint64 // drawn by its process before it asked to join
 	Inc     uint64
-	Voter   uint64 // the number of the voter that runs in its process; 0 if none does
+	Voter   uint64 // number of the voter that runs in its process; 0 if there is none
 }
 
 // A Ghost is an evicted incarnation that may still act on its lease.
@@ -23,28 +23,28 @@ type Ghost struct {
 	Rest  member.Span // how long, by a true clock, from when the view was committed
 }
 
-// A Voter keeps the log. It is a disk rather than a process: whoever starts
-// again with the disk is the same voter, and whoever lost it never is.
+// A Voter stores the log. It is a disk rather than a process: a process that starts
+// again with the disk is the same voter, and one that has lost it never is.
 type Voter struct {
 	ID      uint64
 	Name    string
 	Address string
-	Leaves  bool // it is to be taken out of the log's own list of voters, or was
+	Leaves  bool // being removed from the log's own list of voters, or already removed
 }
 
-// A Record is what the voters agree on. At the same place of the log it is the
-// same on all of them, byte by byte.
+// A Record is what the voters agree on. At the same position of the log it is the same
+// on all of them, byte by byte.
 type Record struct {
 	Cluster  uint64 // drawn at birth; 0 before
 	Epoch    uint64
-	Before   uint64 // the epoch of the view before; 0 if there was none
+	Before   uint64 // epoch of the previous view; 0 if there was none
 	Settings member.Settings
-	Wanted   int      // how many voters there are to be: 1, 3 or 5
-	Members  []Member // in the order of their incarnations
-	Formers  []uint64 // the incarnations of the members before
+	Wanted   int      // wanted number of voters: 1, 3 or 5
+	Members  []Member // by incarnation
+	Formers  []uint64 // incarnations of the previous members
 	Ghosts   []Ghost  // all of them, not only those of the last change
 	Choices  []member.Choice
-	Voters   []Voter // in the order of their numbers
+	Voters   []Voter // by number
 }
 
 // Bounds of what is replicated.
@@ -71,21 +71,21 @@ func (r *Record) View() member.View {
 	return v
 }
 
-// Rank returns the place of an incarnation among the members, or -1.
+// Rank returns the index of an incarnation among the members, or -1.
 func (r *Record) Rank(inc uint64) int {
 	return slices.IndexFunc(r.Members, func(m Member) bool { return m.Inc == inc })
 }
 
-// out reports whether an incarnation was a member and is none any more, for
-// good. Of one that was admitted later than this record nothing is known.
+// out reports whether an incarnation was a member and no longer is, permanently. Nothing
+// is known of one that was admitted later than this record.
 func (r *Record) out(inc uint64) bool { return r.Rank(inc) < 0 && inc/places <= r.Epoch }
 
-// bearer returns the place of the member that has drawn a nonce, or -1.
+// bearer returns the index of the member that has drawn a nonce, or -1.
 func (r *Record) bearer(nonce uint64) int {
 	return slices.IndexFunc(r.Members, func(m Member) bool { return m.Nonce == nonce })
 }
 
-// named returns the place of the member of a name, or -1.
+// named returns the index of the member with a name, or -1.
 func (r *Record) named(name string) int {
 	return slices.IndexFunc(r.Members, func(m Member) bool { return m.Name == name })
 }
@@ -95,12 +95,12 @@ func (r *Record) haunts(nonce uint64) bool {
 	return slices.ContainsFunc(r.Ghosts, func(g Ghost) bool { return g.Nonce == nonce })
 }
 
-// voter returns the place of a voter, or -1.
+// voter returns the index of a voter, or -1.
 func (r *Record) voter(id uint64) int {
 	return slices.IndexFunc(r.Voters, func(v Voter) bool { return v.ID == id })
 }
 
-// Address returns where a voter is to be found, or nothing.
+// Address returns the address of a voter, or nothing.
 func (r *Record) Address(voter uint64) string {
 	if i := r.voter(voter); i >= 0 {
 		return r.Voters[i].Address
@@ -119,7 +119,7 @@ func (r *Record) staying() []uint64 {
 	return all
 }
 
-// Clone returns a record that shares nothing with this one that can change.
+// Clone returns a record that shares no mutable state with this one.
 func (r *Record) Clone() Record {
 	n := *r
 	n.Members, n.Formers, n.Ghosts = slices.Clone(r.Members), slices.Clone(r.Formers), slices.Clone(r.Ghosts)
@@ -127,7 +127,7 @@ func (r *Record) Clone() Record {
 	return n
 }
 
-// Check reports why voters cannot have agreed on this.
+// Check reports why voters cannot have agreed on this record.
 func (r *Record) Check() error {
 	if r.Cluster == 0 || r.Epoch >= maxEpoch {
 		return fmt.Errorf("cluster %d in epoch %d: want a cluster above 0, and an epoch below %d", r.Cluster, r.Epoch, uint64(maxEpoch))

@@ -7,17 +7,17 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// recordForm is the first byte of a record: how the rest is to be read.
+// recordForm is the first byte of a record: the format of the rest.
 const recordForm = 1
 
-// AppendTo appends the bytes of a record: its canonical form.
+// AppendTo appends the encoded record: its canonical form.
 func (r *Record) AppendTo(b []byte) []byte {
 	c := codec.Coder{B: append(b, recordForm)}
 	r.fields(&c)
 	return c.B
 }
 
-// ParseRecord reads a record. No bytes but those of AppendTo are read.
+// ParseRecord reads a record. It accepts only what AppendTo writes.
 func ParseRecord(b []byte) (Record, error) {
 	if len(b) == 0 || b[0] != recordForm {
 		return Record{}, fmt.Errorf("%w: not a record of the form %d: it is of another version of stile", errBytes, recordForm)
@@ -58,7 +58,7 @@ func (r *Record) fields(c *codec.Coder) {
 	})
 }
 
-// CodeSettings is the settings of a cluster.
+// CodeSettings codes the settings of a cluster.
 func CodeSettings(c *codec.Coder, s *member.Settings) {
 	s.Lease.Code(c)
 	s.Renew.Code(c)

@@ -7,25 +7,25 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// ErrNotLeader means that another voter has to be asked.
+// ErrNotLeader means that the request must go to another voter.
 var ErrNotLeader = errors.New("this voter does not lead: ask the one that does")
 
-// A request is one that is answered when a majority has confirmed that this
-// voter still leads: a renewal, or a question for the record.
+// A request is answered when a majority has confirmed that this voter still leads. It
+// is a renewal, or a request for the record.
 type request struct {
 	from   string
-	inc    uint64 // 0 for a question
+	inc    uint64 // 0 for a request for the record
 	number uint64
 	read   uint64
 }
 
-// maxRequests bounds how many wait: members are few, and ask again.
+// maxRequests bounds the waiting requests: members are few, and ask again.
 const maxRequests = 1024
 
-// renew takes a renewal. Its sender's lease counts from now at the latest, so
-// from now it is waited for, if it is acknowledged or not. One whose eviction is
-// under way gets no answer: the change says how long its lease still runs, and
-// may be applied whenever.
+// renew handles a renewal. The sender's lease counts from now at the latest, so the
+// leader waits for it from now, whether it is acknowledged or not. A member whose
+// eviction is in flight gets no answer: the change says how long its lease still runs,
+// and may be applied at any time.
 func (w *Leader) renew(from string, m *Message) {
 	s := w.standing(m.Inc)
 	if s.leaves || w.doomed(m.Inc) || m.Number < s.number {
@@ -50,12 +50,12 @@ func (w *Leader) read(x request) {
 	}
 }
 
-// doomed reports whether the eviction of a member, or its leave, is under way.
+// doomed reports whether a member's eviction, or its leave, is in flight.
 func (w *Leader) doomed(inc uint64) bool {
 	return w.flying != nil && (slices.Contains(w.flying.Drop, inc) || slices.Contains(w.flying.Left, inc))
 }
 
-// round begins a read for all that has come since the last one began.
+// round begins a read for everything that has arrived since the last one began.
 func (w *Leader) round() {
 	if len(w.waiting) == 0 {
 		return
@@ -72,7 +72,7 @@ func (w *Leader) round() {
 	w.Out.Read = w.reads
 }
 
-// Confirmed tells that a majority has taken this voter for the leader after a
+// Confirmed reports that a majority has recognized this voter as the leader after a
 // read began. That confirms the reads that began before it, too.
 func (w *Leader) Confirmed(now member.Instant, read uint64) {
 	w.hear(now)
@@ -88,7 +88,7 @@ func (w *Leader) Confirmed(now member.Instant, read uint64) {
 	})
 }
 
-// answer answers a request, unless whoever made it may not be renewed any more.
+// answer answers a request, unless its sender may no longer be renewed.
 func (w *Leader) answer(x *request) {
 	if x.inc == 0 {
 		w.send(x.from, &Message{Kind: State, Cluster: w.record.Cluster, Number: x.number, Record: w.bytes})

@@ -9,10 +9,10 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// A Replica is a voter at work: a log that it keeps with other voters, and a warden
-// that says what goes into it. Its methods are called one at a time, with readings of the
-// own clock. What is to be sent is in Out, to be taken after each of them. If one
-// of Receive, Step and Tick has left an error in Err, it is dead and its
+// A Replica is a running voter: a log that it keeps with other voters, and a Leader
+// that decides what goes into it. Its methods must be called one at a time, with
+// readings of the voter's own clock. What must be sent is in Out; take it after each
+// call. If Receive, Step or Tick has left an error in Err, the voter is dead and its
 // process must end: nothing may be sent.
 type Replica struct {
 	Out    ReplicaOut
@@ -22,33 +22,33 @@ type Replica struct {
 	warden *Leader
 	m      *machine
 	lead   Lead
-	seen   []place // where other voters are, as far as they have said so themselves
+	seen   []place // where other voters are, as far as they have announced it themselves
 }
 
-// ReplicaOut is what a voter wants saved and sent. Whoever takes it resets it.
+// ReplicaOut holds what a voter wants saved and sent. The host that takes it resets it.
 type ReplicaOut struct {
 	Saves []Save     // each is acknowledged by Saved
-	Send  []Envelope // to members, and those who want to be
+	Send  []Envelope // to members and joiners
 	Post  []Envelope // to other voters
 }
 
 // Reset empties it.
 func (o *ReplicaOut) Reset() { *o = ReplicaOut{o.Saves[:0], o.Send[:0], o.Post[:0]} }
 
-// A place is where a voter is.
+// A place is the address of a voter.
 type place struct {
 	id      uint64
 	address string
 }
 
-// maxSeen bounds how many places are kept.
+// maxSeen bounds the number of places kept.
 const maxSeen = 4 * MaxVoters
 
 // A machine is the record, as the log's entries make it.
 type machine struct {
 	record Record
-	index  uint64 // of the last entry
-	fresh  bool   // it has changed since somebody looked
+	index  uint64 // index of the last entry
+	fresh  bool   // changed since it was last read
 	seen   func(index uint64, r *Record)
 }
 
@@ -77,17 +77,17 @@ func (m *machine) Restore(index uint64, data []byte) error {
 	return nil
 }
 
-// A ReplicaConfig says how a voter is run.
+// A ReplicaConfig configures a Replica.
 type ReplicaConfig struct {
 	Logs  Logs
-	State []byte // what the voter has kept
-	Seed  uint64 // of what the log needs chance for
-	// Seen is shown the record after each entry that is applied; nil shows nobody.
-	// It is for whoever judges.
+	State []byte // saved state of the voter
+	Seed  uint64 // seed of the log's randomness
+	// Seen is shown the record after each applied entry, so that an oracle can judge;
+	// it may be nil.
 	Seen func(index uint64, r *Record)
 }
 
-// OpenClerk starts the voter whose state it is.
+// OpenClerk starts the voter with this state.
 func OpenClerk(from ReplicaConfig) (*Replica, error) {
 	_, id, err := from.Logs.Voter(from.State)
 	if err != nil {
@@ -105,9 +105,8 @@ func OpenClerk(from ReplicaConfig) (*Replica, error) {
 	return c, nil
 }
 
-// Found returns the first state of the only voter of a new cluster, or of one that
-// is restored, by the entry that Birth or Restored made; and the record that it
-// begins with.
+// Found returns the first state of the only voter of a new or restored cluster, by the
+// entry that Birth or Restored made; and the record that it begins with.
 func Found(logs Logs, old Record, first Change) (Record, []byte, error) {
 	r, ok := Apply(old, first.Term, first.AppendTo(nil))
 	if !ok || first.Start == nil || len(r.Voters) != 1 {
@@ -123,20 +122,20 @@ func (c *Replica) ID() uint64 { return c.id }
 // Record returns the record, as it was last applied here.
 func (c *Replica) Record() *Record { return &c.m.record }
 
-// Lead says who leads.
+// Lead returns which voter leads.
 func (c *Replica) Lead() Lead { return c.lead }
 
-// Leader returns what decides, for what an operator asks of it: Evict, Choose,
+// Warden returns the voter's Leader, for requests of an operator: Evict, Choose,
 // Forget, Want.
 func (c *Replica) Warden() *Leader { return c.warden }
 
-// Over reports whether, by a record, a voter of this number is needed no more: it
-// was one, and the others can do without its word.
+// Over reports whether, by a record, a voter of this number is no longer needed: it was
+// one, and the others can do without its vote.
 func (r *Record) Over(voter uint64) bool {
 	return r.Cluster != 0 && r.voter(voter) < 0 && voter/places <= r.Epoch
 }
 
-// Receive takes a message for a voter.
+// Receive handles a message for a voter.
 func (c *Replica) Receive(now member.Instant, from string, b []byte) error {
 	if c.Err != nil {
 		return c.Err
@@ -146,7 +145,7 @@ func (c *Replica) Receive(now member.Instant, from string, b []byte) error {
 	return err
 }
 
-// Step takes what another voter has posted.
+// Step handles a message from another voter.
 func (c *Replica) Step(now member.Instant, from string, b []byte) error {
 	if c.Err != nil {
 		return c.Err
@@ -157,7 +156,7 @@ func (c *Replica) Step(now member.Instant, from string, b []byte) error {
 		return fmt.Errorf("%w: a voter's letter without its ends", errBytes)
 	}
 	if to != c.id {
-		return nil // for one that was there before
+		return nil // for an earlier voter
 	}
 	err := c.log.Step(sender, b[n+k:])
 	if err == nil {
@@ -167,7 +166,8 @@ func (c *Replica) Step(now member.Instant, from string, b []byte) error {
 	return err
 }
 
-// note keeps where a voter is: the record that says so may not have come yet.
+// note notes the address of a voter, because the record with it may not have arrived
+// yet.
 func (c *Replica) note(id uint64, address string) {
 	i := slices.IndexFunc(c.seen, func(p place) bool { return p.id == id })
 	switch {
@@ -180,7 +180,7 @@ func (c *Replica) note(id uint64, address string) {
 	}
 }
 
-// Saved tells that a save of Out.Saves is durable.
+// Saved reports that a save of Out.Saves is durable.
 func (c *Replica) Saved(now member.Instant, number uint64) {
 	if c.Err != nil {
 		return
@@ -190,7 +190,7 @@ func (c *Replica) Saved(now member.Instant, number uint64) {
 	}
 }
 
-// Tick lets a tick of the log pass, and lets the warden look around.
+// Tick advances the log by a tick, and makes the Leader do what is due.
 func (c *Replica) Tick(now member.Instant) {
 	if c.Err != nil {
 		return
@@ -204,8 +204,8 @@ func (c *Replica) Tick(now member.Instant) {
 	}
 }
 
-// Rest returns how many of the next ticks nothing comes of, if nothing else happens
-// before: the warden of a voter that does not lead only looks at the clock.
+// Rest returns how many of the next ticks have no effect, if nothing else happens
+// before: the Leader of a voter that does not lead only notes the time.
 func (c *Replica) Rest() int {
 	if c.Err != nil {
 		return 0
@@ -213,7 +213,7 @@ func (c *Replica) Rest() int {
 	return c.log.Rest()
 }
 
-// settle lets the log and the warden do what each asks of the other.
+// settle lets the log and the Leader do what each asks of the other.
 func (c *Replica) settle(now member.Instant) {
 	for again := true; again; {
 		out, err := c.log.Flush()
@@ -244,8 +244,8 @@ func (c *Replica) settle(now member.Instant) {
 	}
 }
 
-// ask asks of the log what the warden wants. What it refuses is wanted again. It
-// reports whether the log has something to do.
+// ask passes the Leader's requests to the log. The Leader repeats what the log refuses.
+// It reports whether the log has something to do.
 func (c *Replica) ask(out *LeaderOut) (busy bool) {
 	if out.Propose != nil {
 		busy = c.log.Propose(out.Propose) == nil || busy
@@ -262,7 +262,7 @@ func (c *Replica) ask(out *LeaderOut) (busy bool) {
 	return busy
 }
 
-// post sends what the log has to say to other voters, to where they are.
+// post addresses the log's messages to other voters.
 func (c *Replica) post(all []Post) {
 	for _, p := range all {
 		address := c.m.record.Address(p.To)
@@ -277,5 +277,5 @@ func (c *Replica) post(all []Post) {
 	}
 }
 
-// ForVoter reports whether a message is one for a voter rather than for a member.
+// ForVoter reports whether a message is for a voter rather than for a member.
 func ForVoter(b []byte) bool { return len(b) > 0 && Kind(b[0]) < Wait }

@@ -2,8 +2,8 @@ package views
 
 import "slices"
 
-// A roster is what the leader knows when it decides who votes. It holds facts
-// only; the decision is a pure function of them.
+// A roster is what the leader knows when it decides which members vote. It
+// holds facts only; the decision is a pure function of them.
 //
 // The log rests on its list of voters: it decides nothing unless a majority of
 // them runs. Any change of the list is safe, but if a majority of the new voters
@@ -17,10 +17,10 @@ import "slices"
 //     with the fifth, if so many are wanted, and fewer if fewer are wanted.
 //   - A voter is replaced when it leaves, or when it is overdue: absent for more
 //     than three leases. Overdue voters are replaced one at a time.
-//   - If a leaving voter has no replacement, the voters become fewer: they go on
+//   - If a leaving voter has no replacement, the voters become fewer: they continue
 //     without it, without overdue ones, and without one more if an even number
 //     would be left. Before that, all members get time to answer the leader's call,
-//     since any of them may be a replacement. Voters do not become fewer because
+//     because any of them may be a replacement. Voters do not become fewer because
 //     members do.
 //   - Nothing begins before the log's list agrees with the record, with one
 //     exception: a new voter that dies or leaves before the log has it is treated
@@ -28,7 +28,7 @@ import "slices"
 type roster struct {
 	list    []uint64 // voters of the log
 	steady  bool     // the list is known, and no change of it is in flight
-	growing bool     // the log has learners, which are to vote soon
+	growing bool     // the log has learners, which will vote soon
 	voters  []uint64 // voters of the record, without those it retires
 	wanted  int      // number of voters that the operator wants: 1, 3 or 5
 	members int      // number of members that neither leave nor are evicted
@@ -43,7 +43,7 @@ type roster struct {
 	awaited bool     // some member still has time to answer the leader's call
 }
 
-// A slate is a proposal for who votes.
+// A slate is a proposed set of voters.
 type slate struct {
 	keep []uint64 // voters that stay
 	add  []uint64 // nonces of members that become voters

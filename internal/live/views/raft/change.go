@@ -16,16 +16,16 @@ import (
 
 // Revote takes a step towards these voters, and no others:
 //
-//   - Those who are neither voters nor learners become learners, and learners who
-//     are not wanted are none any more.
-//   - When all learners have the log, they become voters, and voters who are not
-//     wanted are none any more, in one change.
+//   - Wanted nodes that are neither voters nor learners become learners, and learners
+//     that are not wanted are removed.
+//   - When all learners have the log, they become voters, and voters that are not wanted
+//     are removed, in one change.
 //
-// So whoever never comes, or dies before it has the log, stops nothing. Nobody
-// removes itself: a leader that is not wanted stays until another one leads, by
-// HandOver. Those who are removed must go on until the leader is Settled.
+// So a node that never starts, or dies before it has the log, blocks nothing. No leader
+// removes itself: one that is not wanted stays until another one leads, by HandOver.
+// Removed voters must keep running until the leader is Settled.
 //
-// If there is nothing to be done, or nothing by this leader, it does nothing. A
+// If there is nothing to do, or nothing that this leader can do, Revote does nothing. A
 // number that was removed must never be wanted again.
 func (n *Node) Revote(want []uint64) (err error) {
 	defer n.guard(&err)
@@ -55,7 +55,7 @@ func (n *Node) Revote(want []uint64) (err error) {
 	return nil
 }
 
-// wanted says what is wrong with the numbers of voters to be.
+// wanted reports what is wrong with the numbers of the wanted voters.
 func wanted(want []uint64) error {
 	if len(want) == 0 || len(want) > views.MaxVoters {
 		return fmt.Errorf("1 to %d can be", views.MaxVoters)
@@ -68,8 +68,8 @@ func wanted(want []uint64) error {
 	return nil
 }
 
-// towards returns the next step towards some voters, empty if there is none. One
-// stays, whoever is wanted.
+// towards returns the next step towards some voters, empty if there is none. One voter,
+// stays, remains even if it is not wanted.
 func (c Electorate) towards(want []uint64, stays uint64) *pb.ConfChangeV2 {
 	step := new(pb.ConfChangeV2)
 	do := func(t pb.ConfChangeType, id uint64) {
@@ -103,23 +103,23 @@ func promotes(c *pb.ConfChangeV2) bool {
 	return slices.ContainsFunc(c.GetChanges(), func(s *pb.ConfChangeSingle) bool { return s.GetType() == pb.ConfChangeAddNode })
 }
 
-// removes says whether a change ends the vote of somebody.
+// removes reports whether a change ends the vote of a voter.
 func (c Electorate) removes(change *pb.ConfChangeV2) bool {
 	return slices.ContainsFunc(change.GetChanges(), func(s *pb.ConfChangeSingle) bool {
 		return s.GetType() == pb.ConfChangeRemoveNode && c.Has(s.GetNodeId())
 	})
 }
 
-// A goal is what learners must have before they vote: what was committed when
-// that was first asked, after they came. What is committed at this moment would
-// be too much to ask: while one votes alone and entries come all the time,
-// learners are always behind by the way to them.
+// A goal is what learners must have before they vote: what was committed when that was
+// first asked, after they joined. What is committed at this moment would be too much to
+// ask: while there is only one voter and entries arrive all the time, learners are
+// always behind by what is in flight to them.
 type goal struct {
 	term, index uint64
 }
 
-// caughtUp says whether all learners have reached the goal, get the log as it
-// grows, and were heard of late.
+// caughtUp reports whether all learners have reached the goal, get the log as it grows,
+// and were heard recently.
 func (n *Node) caughtUp() bool {
 	if s := n.status(); n.goal.term != s.GetTerm() {
 		n.goal = goal{s.GetTerm(), s.GetCommit()}
@@ -136,8 +136,9 @@ func (n *Node) caughtUp() bool {
 // A heard is when a learner was last heard, in ticks.
 type heard struct{ id, at uint64 }
 
-// hears notes that a learner was heard. Raft's own mark of that will not do: it is
-// wiped out every so many ticks, and whoever asks at these very ticks sees nobody.
+// hears notes that a learner was heard. Raft's own mark will not do: it is cleared
+// every so many ticks, and a caller that checks at exactly these ticks finds no learner
+// heard.
 func (n *Node) hears(id uint64) {
 	if !slices.Contains(n.log.conf.Learners, id) {
 		return
@@ -150,8 +151,8 @@ func (n *Node) heardLately(id uint64) bool {
 	return slices.ContainsFunc(n.heard, func(h heard) bool { return h.id == id && n.ticks-h.at <= uint64(n.election) })
 }
 
-// void says why a change is void, or nil. All voters judge alike: they have the
-// same electorate at the same index.
+// void reports why a change is void, or nil. All voters judge alike: they have the same
+// electorate at the same index.
 func (c Electorate) void(change *pb.ConfChangeV2) error {
 	if c.Joint() || change.GetTransition() != pb.ConfChangeTransitionAuto {
 		return errors.New("a change is under way, or is to be of another sort")
@@ -173,7 +174,7 @@ func (c Electorate) void(change *pb.ConfChangeV2) error {
 			return fmt.Errorf("%s cannot be done to %d", t, id)
 		}
 	}
-	// One more than can be wanted: a leader that is to go.
+	// One more than can be wanted: a leader that will be removed.
 	if v, l := len(c.Voters), len(c.Learners); v == 0 || v > views.MaxVoters+1 || l > views.MaxVoters {
 		return fmt.Errorf("%d voters and %d learners cannot be", v, l)
 	}
@@ -182,20 +183,21 @@ func (c Electorate) void(change *pb.ConfChangeV2) error {
 
 // A pending change is proposed and not applied.
 type pending struct {
-	term    uint64 // of the leader that did; in a later one, the change is applied, or gone, before anybody serves
-	removes bool   // it ends the vote of somebody
+	term    uint64 // of the leader that proposed it; in a later term the change is applied, or gone, before a leader serves
+	removes bool   // it ends the vote of a voter
 }
 
-// changing says whether a change of voters or learners is under way.
+// changing reports whether a change of voters or learners is under way.
 func (n *Node) changing() bool {
 	return n.log.conf.Joint() || n.pending.term == n.status().GetTerm()
 }
 
-// parting says whether a change is under way that ends the vote of somebody. No
-// leader proposes entries meanwhile. Otherwise those who go might have entries
-// that those who stay lack, and know that they are to go, so that they would
-// neither lead nor vote for anybody: and while those who stay do not know it, they
-// need these votes. Therefore any number of voters can go at once.
+// parting reports whether a change is under way that ends the vote of a voter. No
+// leader proposes entries meanwhile. Otherwise departing voters might have entries that
+// the remaining ones lack, and know that they are departing, so that they would neither
+// lead nor vote for another. But while the remaining voters do not know of the change,
+// they need these votes. Because of this rule, any number of voters can be removed at
+// once.
 func (n *Node) parting() bool {
 	if n.pending.removes && n.pending.term == n.status().GetTerm() {
 		return true
@@ -204,8 +206,8 @@ func (n *Node) parting() bool {
 	return slices.ContainsFunc(c.Outgoing, func(id uint64) bool { return !slices.Contains(c.Voters, id) })
 }
 
-// leaves says whether a change that is not applied yet, or not ended, ends the vote of
-// somebody.
+// leaves reports whether a change that is not applied yet, or not ended, ends the vote
+// of a voter.
 func (n *Node) leaves(id uint64) bool {
 	if c := n.log.conf; slices.Contains(c.Outgoing, id) && !slices.Contains(c.Voters, id) {
 		return true
@@ -220,7 +222,7 @@ func (n *Node) leaves(id uint64) bool {
 	return slices.ContainsFunc(n.writes, func(w write) bool { return slices.ContainsFunc(w.entries, removal(id)) })
 }
 
-// removal finds an entry that ends the vote of somebody.
+// removal matches an entry that ends the vote of a voter.
 func removal(id uint64) func(e *pb.Entry) bool {
 	return func(e *pb.Entry) bool {
 		c := new(pb.ConfChangeV2)
@@ -246,7 +248,7 @@ func (n *Node) applyChange(e Entry) error {
 			return nil
 		}
 	} else if was.void(c) != nil {
-		return nil // for all
+		return nil // void at all voters
 	}
 	now := fromConf(n.raw().ApplyConfChange(c))
 	if !slices.Equal(was.Voters, now.Voters) || was.Joint() && !slices.Equal(was.Voters, was.Outgoing) {
@@ -256,27 +258,27 @@ func (n *Node) applyChange(e Entry) error {
 	return nil
 }
 
-// A settling is how a leader makes sure that the end of the last change of
-// voters is known, for good, to a majority of those who are left: by an entry
-// that it proposes after it has applied that end. Whoever has this entry has
-// learned by it that the end is committed. Without it, the leader could be lost
-// together with those who went, as the only one who knew that they might; or it
-// could be lost alone, as the one whose vote those need who do not know yet that
-// they are more.
+// A settling is how a leader makes sure that the end of the last change of voters is
+// known permanently to a majority of the remaining ones: by an entry that it proposes
+// after it has applied that end. A voter that has this entry has learned by it that the
+// end is committed. Without it, the leader could be lost together with the removed
+// voters, as the only one that knew that they might end. Or it could be lost by itself,
+// as the one whose vote is needed by voters that do not know yet that the group has
+// grown.
 //
-// Changes of learners need nothing of this. A learner that is removed was never
-// counted by anybody: who counts it has applied that it votes, which was then
-// committed, and it would be a voter that is removed. And if the change is joint,
-// both of its groups are the same voters, so that whoever does not know of its
-// end needs no others than who does. Therefore a removed learner may end as soon
-// as a leader has applied its removal.
+// Changes of learners need none of this. A removed learner was never counted by any
+// voter: a voter that counts it has applied its promotion, which was then committed, so
+// that a voter would be removed. And if the change is joint, both of its groups have
+// the same voters, so that a voter that does not know of its end needs the same votes
+// as one that does. Therefore a removed learner may end as soon as a leader has applied
+// its removal.
 type settling struct {
 	term  uint64 // in which the leader does so
 	index uint64 // of the entry, or 0 if it is not proposed yet
 	done  bool
 }
 
-// unsettled goes on with it, and says whether that needs another round.
+// unsettled continues settling, and reports whether that needs another round.
 func (n *Node) unsettled() bool {
 	if n.serves() != nil || n.log.conf.Joint() {
 		return false
@@ -294,7 +296,7 @@ func (n *Node) unsettled() bool {
 	}
 	next := n.last + 1
 	if n.raw().Propose(nil) != nil {
-		return false // dropped, since the leader is changing
+		return false // dropped, because the leader is changing
 	}
 	s.index = next
 	return true

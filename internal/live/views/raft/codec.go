@@ -10,15 +10,15 @@ import (
 // errBatch is the error for bytes that AppendTo has not written.
 var errBatch = errors.New("malformed batch")
 
-// AppendTo appends the bytes of a batch.
+// AppendTo appends the encoded batch.
 func (b *Batch) AppendTo(dst []byte) []byte {
 	c := codec.Coder{B: dst}
 	b.fields(&c)
 	return c.B
 }
 
-// ParseBatch reads what AppendTo has written. The memory it takes is bounded by how
-// many bytes there are, and it copies what it keeps.
+// ParseBatch reads what AppendTo has written. The memory it takes is bounded by the
+// number of bytes, and it copies what it keeps.
 func ParseBatch(b []byte) (Batch, error) {
 	var batch Batch
 	c := codec.Coder{B: b, Bad: errBatch}
@@ -57,7 +57,7 @@ func (s *Snapshot) fields(c *codec.Coder) {
 	data(c, &s.Data)
 }
 
-// data is bytes that whoever reads them keeps.
+// data codes bytes that the reader keeps.
 func data(c *codec.Coder, p *[]byte) {
 	if c.Bytes(p, math.MaxInt32); c.Reads() {
 		*p = append([]byte(nil), *p...)

@@ -6,30 +6,30 @@ import (
 	"hash/crc32"
 )
 
-// A Disk is a Storage on a simulated disk, which can lose what was not synced,
-// tear what was being written, be full, fail and rot. Its layout is one that a
-// real file could have: a record is a batch, in sectors of its own, each of
-// which tells where it belongs and has a checksum. So a record that was torn,
-// of which sectors are missing, is told from one that has rotted.
+// A Disk is a Storage on a simulated disk, which can lose what was not synced, tear
+// what was being written, be full, fail and rot. Its layout is one that a real file
+// could have: a record is a batch, in sectors of its own, each of which identifies its
+// place and has a checksum. So a torn record, which lacks sectors, can be distinguished
+// from one that has rotted.
 //
-// It has two files. In the newer one, the first record is a whole state; when
-// it has grown, or a snapshot makes most of it needless, the other file is cut
-// off and takes its place.
+// It has two files. In the newer one, the first record is a complete state. When the
+// file has grown, or a snapshot makes most of it unnecessary, the other file is
+// truncated and takes its place.
 type Disk struct {
-	Size int // sectors that a file may have, or 0: as many as it likes
+	Size int // maximum sectors of a file (default unlimited)
 
 	medium  medium
 	state   State
 	file    int
-	age     uint32 // of the file, counting all files there have been; 0 if there is none yet
+	age     uint32 // of the file, counting all files so far; 0 if there is none yet
 	records uint32
 	length  int // sectors
 	base    int // sectors of the first record
 }
 
-// A sector begins with a checksum of all that follows, the age of its file, the
-// number of its record, its place there, how many sectors the record has, and
-// how many bytes are its own.
+// A sector begins with a checksum of everything that follows, the age of its file, the
+// number of its record, its place in the record, the number of the record's sectors,
+// and the number of its own bytes.
 const (
 	sectorHead = 4 + 4 + 4 + 2 + 2 + 2
 	payload    = sectorSize - sectorHead
@@ -37,18 +37,18 @@ const (
 	minGrowth  = 64 // sectors that a file may always grow by
 )
 
-// Meet lets trouble come: next is asked before every operation. Without it, all
-// is fine.
+// Meet injects trouble: next is called before every operation. Without it, no trouble
+// occurs.
 func (d *Disk) Meet(next func() Trouble) { d.medium.next = next }
 
-// Restart is what happens to the disk when the process ends and another begins.
-// If the power fails too, chance decides of each operation that was not synced
-// whether it is on the disk.
+// Restart is what happens to the disk when the process ends and another begins. If the
+// power fails too, chance decides for each operation that was not synced whether it is
+// on the disk.
 func (d *Disk) Restart(power bool, chance func() bool) {
 	d.medium.restart(power, chance)
 }
 
-// Rot turns a bit of what is on the disk, if there is anything.
+// Rot flips a bit on the disk, unless the disk is empty.
 func (d *Disk) Rot(bit uint64) {
 	n := uint64(len(d.medium.files[0]) + len(d.medium.files[1]))
 	if n == 0 {
@@ -64,7 +64,7 @@ func (d *Disk) Rot(bit uint64) {
 	f[at][in] ^= 1 << (bit % 8)
 }
 
-// Save appends a record, or begins a file with all there is.
+// Save appends a record, or begins a file with the whole state.
 func (d *Disk) Save(b Batch) error {
 	if d.medium.stops != nil {
 		return d.medium.stops
@@ -75,7 +75,7 @@ func (d *Disk) Save(b Batch) error {
 	return d.medium.sync()
 }
 
-// write is Save without the promise.
+// write is Save without the promise of durability.
 func (d *Disk) write(b Batch) error {
 	if err := d.state.Apply(b); err != nil {
 		return err
@@ -86,8 +86,8 @@ func (d *Disk) write(b Batch) error {
 	return d.record(b)
 }
 
-// Erase cuts both files off, first the one that does not count: what Load finds
-// in between is what it found before, or nothing, and never an older state.
+// Erase truncates both files, first the one that does not count: what Load finds in
+// between is what it found before, or nothing, and never an older state.
 func (d *Disk) Erase() error {
 	if d.medium.stops != nil {
 		return d.medium.stops

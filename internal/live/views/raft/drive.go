@@ -1,11 +1,10 @@
 package raft
 
-// A Drive is a simulated disk with what a voter keeps on it, for those who storm
-// voters.
+// A Drive is a simulated disk with the state of a voter, for storms.
 type Drive struct {
 	disk  *Disk
 	saves int
-	left  [SyncError + 1]int // by trouble: after how many operations it comes; -1 for never
+	left  [SyncError + 1]int // by trouble: number of operations before it occurs; -1 for never
 }
 
 // NewDrive returns an empty drive.
@@ -27,7 +26,7 @@ func (d *Drive) Write(record []byte) error {
 // Erase empties the drive.
 func (d *Drive) Erase() error { return d.disk.Erase() }
 
-// next is asked before every operation.
+// next is called before every operation.
 func (d *Drive) next() Trouble {
 	now := Fine
 	for t := range d.left {
@@ -41,16 +40,16 @@ func (d *Drive) next() Trouble {
 	return now
 }
 
-// StopAfter has the machine stop before the operation after so many others.
+// StopAfter makes the machine stop after n more operations.
 func (d *Drive) StopAfter(n int) { d.left[Stop] = n }
 
-// FullAfter has nothing be written after so many operations.
+// FullAfter makes writes fail after n more operations.
 func (d *Drive) FullAfter(n int) { d.left[Full] = n }
 
-// SyncErrorAfter has every sync fail after so many operations.
+// SyncErrorAfter makes every sync fail after n more operations.
 func (d *Drive) SyncErrorAfter(n int) { d.left[SyncError] = n }
 
-// Heal has no trouble come any more.
+// Heal ends all trouble.
 func (d *Drive) Heal() { d.left = [...]int{-1, -1, -1, -1} }
 
 // Restart is what happens when the process ends: see Disk.
@@ -59,12 +58,12 @@ func (d *Drive) Restart(power bool, chance func() bool) {
 	d.disk.Restart(power, chance)
 }
 
-// Rot turns a bit: see Disk.
+// Rot flips a bit: see Disk.
 func (d *Drive) Rot(bit uint64) { d.disk.Rot(bit) }
 
-// Voter returns the number of the voter that keeps something here, or 0. Unlike
-// Identity it only looks.
+// Voter returns the number of the voter whose state is here, or 0. It only looks, and
+// does not read the disk.
 func (d *Drive) Voter() uint64 { return d.disk.state.ID }
 
-// Saves returns how often something was saved.
+// Saves returns the number of saves.
 func (d *Drive) Saves() int { return d.saves }

@@ -11,9 +11,9 @@ import (
 	"github.com/stile-lock/stile/internal/live/views"
 )
 
-// Flush does what the calls since the last Flush have led to, and returns what
-// must be saved and sent. If it returns an error the voter is dead and its process
-// must end: then nothing may be sent.
+// Flush carries out what the calls since the last Flush have led to, and returns what
+// must be saved and sent. If it returns an error the voter is dead and its process must
+// end: then nothing may be sent.
 func (n *Node) Flush() (out views.LogOut, err error) {
 	defer n.guard(&err)
 	if n.err != nil {
@@ -38,14 +38,14 @@ func (n *Node) Flush() (out views.LogOut, err error) {
 // A write is a save that is not acknowledged yet, with what waits for it.
 type write struct {
 	number    uint64
-	commit    uint64        // the commit index that is durable with it
-	entries   []*pb.Entry   // that it appends to the log
-	snapshot  *Snapshot     // from a leader, that replaces the log
-	cut       *Snapshot     // of this voter's own, that replaces what it has applied
-	responses []*pb.Message // that may go out when it is durable
+	commit    uint64        // commit index that is durable with it
+	entries   []*pb.Entry   // entries that it appends to the log
+	snapshot  *Snapshot     // from a leader, replaces the log
+	cut       *Snapshot     // this voter's own, replaces what it has applied
+	responses []*pb.Message // messages that may be sent when it is durable
 }
 
-// drain takes what Raft has ready: it hands out what must be saved, applies what is
+// drain takes what Raft has ready: it emits what must be saved, applies what is
 // committed, and sends what depends on no save.
 func (n *Node) drain() error {
 	for n.core.HasReady() {
@@ -79,11 +79,11 @@ func (n *Node) drain() error {
 	return nil
 }
 
-// withholds keeps entries from a voter that is to go until they are durable here, and
+// withholds keeps entries from a departing voter until they are durable here, and
 // reports whether it does so. If this leader crashed before, that voter could have what
-// all who stay lack, and know that it votes no more: then it would refuse them its vote,
-// which they need while they do not know it. A leader proposes nothing while voters go
-// (see parting), but begins its term with an entry of its own.
+// all remaining ones lack, and know that it no longer votes. Then it would refuse them
+// its vote, which they need while they do not know it. A leader proposes nothing while
+// voters are being removed (see parting), but begins its term with an entry of its own.
 func (n *Node) withholds(m *pb.Message) bool {
 	k := len(n.writes) - 1
 	if m.GetType() != pb.MsgApp || k < 0 || m.GetIndex()+uint64(len(m.GetEntries())) <= n.log.last() || !n.leaves(m.GetTo()) {
@@ -93,9 +93,9 @@ func (n *Node) withholds(m *pb.Message) bool {
 	return true
 }
 
-// append hands out a save, if there is something that must be durable. That more is
-// committed is no reason to write: it is only remembered, for the next save. What
-// waits for all saves before it, and for none of its own, waits for the last one.
+// append emits a save, if something must become durable. A higher commit index is no
+// reason to write: it is only remembered, for the next save. What waits for all saves
+// before it, and for none of its own, waits for the last one.
 func (n *Node) append(m *pb.Message) error {
 	hard := n.hard
 	if m.Term != nil {
@@ -109,8 +109,8 @@ func (n *Node) append(m *pb.Message) error {
 		s := fromSnapshot(m.GetSnapshot())
 		b.Snapshot, w.snapshot = &s, &s
 		n.last = s.Index
-		// It is beyond all that was committed here, and Raft has its voters already: a
-		// change before it can no longer be applied.
+		// It is beyond everything that was committed here, and Raft has its voters
+		// already: a change before it can no longer be applied.
 		n.applies = nil
 	}
 	for _, p := range m.GetEntries() {
@@ -132,7 +132,7 @@ func (n *Node) append(m *pb.Message) error {
 	return n.respond(w.responses)
 }
 
-// save hands out a record.
+// save emits a record.
 func (n *Node) save(b Batch, w write) {
 	n.saves++
 	w.number, w.commit = n.saves, b.Hard.Commit
@@ -140,7 +140,7 @@ func (n *Node) save(b Batch, w write) {
 	n.out.Saves = append(n.out.Saves, views.Save{Number: w.number, Record: b.AppendTo(nil)})
 }
 
-// Saved tells that a save is durable, and with it all before it. An error means that
+// Saved reports that a save is durable, and with it all before it. An error means that
 // the voter is dead.
 func (n *Node) Saved(number uint64) (err error) {
 	defer n.guard(&err)
@@ -190,16 +190,16 @@ func (n *Node) respond(all []*pb.Message) error {
 			}
 			continue
 		}
-		// One who was removed is not interested in its own vote any more.
+		// A removed voter no longer cares about its own vote.
 		_ = n.raw().Step(m)
 	}
 	return nil
 }
 
-// apply hands over what is committed, in order, and counts the reads that waited for
-// it. A change of voters must be known for good before it is in force: after a
-// restart, the voters that were removed could not be asked any more. So what follows
-// waits until a save has made the commit index durable.
+// apply applies what is committed, in order, and counts the reads that waited for it. A
+// change of voters must be known permanently before it is in force: after a restart, the
+// removed voters could not be asked any more. So what follows waits until a save has
+// made the commit index durable.
 func (n *Node) apply() error {
 	for len(n.applies) > 0 {
 		m := n.applies[0]
@@ -264,8 +264,8 @@ func (n *Node) send(m *pb.Message) error {
 	return nil
 }
 
-// ageSnapshots gives up snapshots of which nothing was heard: Raft sends
-// nothing else to their receiver until it is told of their end.
+// ageSnapshots gives up snapshots that were not answered: Raft sends nothing else to
+// their receiver until it is notified of their end.
 func (n *Node) ageSnapshots() {
 	kept := n.snaps[:0]
 	for _, s := range n.snaps {
@@ -278,8 +278,8 @@ func (n *Node) ageSnapshots() {
 	n.snaps = kept
 }
 
-// truncate has a snapshot take the place of a log that is long enough, unless a later
-// one from a leader is about to.
+// truncate replaces a log that is long enough by a snapshot, unless a later one from a
+// leader is about to.
 func (n *Node) truncate() {
 	if n.cutting || n.log.applied-n.log.base < n.maxLog || slices.ContainsFunc(n.writes, func(w write) bool { return w.snapshot != nil }) {
 		return

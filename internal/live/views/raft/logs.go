@@ -6,7 +6,7 @@ import (
 	"github.com/stile-lock/stile/internal/live/views"
 )
 
-// Logs is views.Logs by Raft, and says how voters are run; see Config.
+// Logs implements views.Logs with Raft. Its fields configure the voters; see Config.
 type Logs struct {
 	Election, Heartbeat, MaxLog int
 	Log                         func(line string)
@@ -32,10 +32,9 @@ func (l Logs) Found(group, id uint64, machine []byte) ([]byte, error) {
 	})
 }
 
-// Join returns the first record of a voter that a group has taken in under this
-// number. It is for the process that the number was given to, and once: a voter
-// that has lost its disk has lost its votes, and must come back under another
-// number.
+// Join returns the first record of a voter that a group has admitted under this number.
+// It is for the process that the number was assigned to, and once: a voter that has
+// lost its disk has lost its votes, and must return under another number.
 func (l Logs) Join(group, id uint64) ([]byte, error) {
 	return born(Batch{Group: group, ID: id})
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// A Trouble is what befalls a simulated disk at one operation.
+// A Trouble is a fault of a simulated disk at one operation.
 type Trouble byte
 
 // The troubles.
@@ -16,7 +16,7 @@ const (
 	SyncError         // some of what was written is not on the disk, and never will be
 )
 
-// What a Disk fails with.
+// Errors of a Disk.
 var (
 	ErrStopped = errors.New("the machine has stopped")
 	ErrFull    = errors.New("the disk is full: make room, and start again")
@@ -25,13 +25,13 @@ var (
 
 const sectorSize = 512
 
-// A sector is written as a whole or not at all. One that never was, or was cut
-// off, holds zeros.
+// A sector is written entirely or not at all. One that was never written, or was
+// truncated, holds zeros.
 type sector [sectorSize]byte
 
-// A medium is two files, as a disk with a cache keeps them: what is read is
-// what was written, but what stays after a power failure is only what was
-// synced, and of the rest whatever got there by chance.
+// A medium is two files, as a disk with a cache keeps them. Reads return what was
+// written, but after a power failure only what was synced remains, and of the rest
+// whatever got there by chance.
 type medium struct {
 	files [2][]sector
 	cache []op
@@ -39,12 +39,12 @@ type medium struct {
 	stops error
 }
 
-// An op is something written that is not known to be on the disk.
+// An op is a write that is not known to be on the disk.
 type op struct {
 	file, at int
 	cut      bool // the file ends here
 	data     sector
-	lost     bool // a sync has failed: no other one will look at it again
+	lost     bool // a sync has failed: no later one will write it
 }
 
 func (o op) do(f []sector) []sector {
@@ -58,7 +58,7 @@ func (o op) do(f []sector) []sector {
 	return f
 }
 
-// covers says whether nothing is left of an older operation.
+// covers reports whether nothing is left of an older operation.
 func (o op) covers(old op) bool {
 	return o.file == old.file && (o.cut && old.at >= o.at || !o.cut && !old.cut && o.at == old.at)
 }
@@ -75,7 +75,7 @@ func (m *medium) stop(err error) error {
 	return err
 }
 
-// put writes, or cuts a file off, without any promise.
+// put writes, or truncates a file, without a promise of durability.
 func (m *medium) put(o op) error {
 	if m.stops != nil {
 		return m.stops
@@ -90,7 +90,7 @@ func (m *medium) put(o op) error {
 	return nil
 }
 
-// sync promises all that was put.
+// sync makes everything durable that was put.
 func (m *medium) sync() error {
 	if m.stops != nil {
 		return m.stops
@@ -104,7 +104,7 @@ func (m *medium) sync() error {
 		}
 		return m.stop(ErrSync)
 	}
-	left := m.cache[:0] // what is put there was read before
+	left := m.cache[:0] // safe to reuse: each element is read before it is overwritten
 	for _, o := range m.cache {
 		if o.lost {
 			left = append(left, o)
@@ -117,7 +117,7 @@ func (m *medium) sync() error {
 	return nil
 }
 
-// read returns a file as the process sees it. It is not to be changed.
+// read returns a file as the process sees it. Callers must not change it.
 func (m *medium) read(file int) []sector {
 	if len(m.cache) == 0 {
 		return m.files[file]
@@ -131,8 +131,8 @@ func (m *medium) read(file int) []sector {
 	return f
 }
 
-// restart begins a new process. If the power has failed, each operation that
-// was not synced is on the disk if chance says so, or it never was.
+// restart begins a new process. If the power has failed, chance decides for each
+// operation that was not synced whether it is on the disk or never was.
 func (m *medium) restart(power bool, chance func() bool) {
 	m.stops = nil
 	if !power {

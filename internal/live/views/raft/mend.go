@@ -8,11 +8,11 @@ import (
 	"slices"
 )
 
-// ErrDamaged says that what a voter has promised is not known any more.
+// ErrDamaged means that what a voter has promised is no longer known.
 var ErrDamaged = errors.New("the storage is damaged, and what this voter has promised is not known: do not repair it; empty it, and let the voter come back under a new number, or, if it was the only one, found a new cluster: docs/operating.md")
 
-// Load reads what is there. A record that was torn was never promised, and is
-// dropped; anything else that is not as it was written is damage.
+// Load reads the storage. A torn record was never promised, and is dropped; anything
+// else that is not as it was written is damage.
 func (d *Disk) Load() (State, error) {
 	if err := d.pick(); err != nil {
 		return State{}, err
@@ -43,15 +43,15 @@ func (d *Disk) pick() error {
 	return nil
 }
 
-// counts says which of the two files is the one to go by: that is the newer, or
-// the one that might be and is damaged.
+// counts returns which of the two files counts: the newer one, or the one that might be
+// newer and is damaged.
 func counts(a, b content) int {
 	files, at := [...]content{a, b}, 0
 	if b.age > a.age {
 		at = 1
 	}
 	if f := files[at]; f.err == nil && len(f.batches) == 0 {
-		at = 1 - at // it was torn at its beginning: the older one has it all
+		at = 1 - at // it was torn at its beginning: the older one has everything
 	}
 	// A file of unknown age might be the newer one.
 	if f := files[1-at]; f.err != nil && (f.age == 0 || f.age >= files[at].age) {
@@ -60,10 +60,10 @@ func counts(a, b content) int {
 	return at
 }
 
-// settle makes durable what was read: it may have been in the cache alone, and
-// after a sync that has failed no other one would change that. It writes what
-// is there in its place. To begin the other file instead would be wrong: that
-// may be the only one which is really on the disk.
+// settle makes durable what was read: it may have been only in the cache, and after a
+// failed sync no other one would change that. It rewrites the content in place.
+// Beginning the other file instead would be wrong, because that may be the only one
+// that is really on the disk.
 func (d *Disk) settle() error {
 	if d.length == 0 {
 		return nil
@@ -82,14 +82,14 @@ func (d *Disk) settle() error {
 
 // A content is what is in a file.
 type content struct {
-	age     uint32 // 0 if not a sector tells it
+	age     uint32 // 0 if no sector has it
 	batches []Batch
-	good    int   // sectors that these have
-	base    int   // sectors that the first has
+	good    int   // sectors of these batches
+	base    int   // sectors of the first batch
 	err     error // damage
 }
 
-// scan reads the records of a file. Of the last one, sectors may be missing.
+// scan reads the records of a file. Sectors of the last one may be missing.
 func scan(file []sector) content {
 	var c content
 	var data []byte

@@ -9,7 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// A letter of Raft is a byte that tells the layout, the group, and a message.
+// An encoded message of Raft is a byte for the layout, the group, and the message.
 const (
 	layout     = 1
 	letterHead = 1 + 8
@@ -21,8 +21,8 @@ func pack(group uint64, m *pb.Message) ([]byte, error) {
 	return proto.MarshalOptions{Deterministic: true}.MarshalAppend(b, m)
 }
 
-// unpack reads a letter and refuses what no voter of the group would send: Raft
-// takes for granted that the others are sound.
+// unpack decodes a message and refuses what no voter of the group would send, because
+// Raft assumes that the others are sound.
 func unpack(group, from, to uint64, b []byte) (*pb.Message, error) {
 	if len(b) < letterHead || b[0] != layout {
 		return nil, errors.New("no letter of this layout")
@@ -43,7 +43,7 @@ func unpack(group, from, to uint64, b []byte) (*pb.Message, error) {
 	return m, sound(m)
 }
 
-// sound looks at what is in a message, by its type.
+// sound checks the content of a message, by its type.
 func sound(m *pb.Message) error {
 	switch m.GetType() {
 	case pb.MsgApp:
@@ -61,8 +61,8 @@ func sound(m *pb.Message) error {
 	return fmt.Errorf("%s is nothing that voters send", m.GetType())
 }
 
-// soundAppend looks at entries. No log has an entry before the second: the
-// first index is that of the snapshot that the group was born with.
+// soundAppend checks entries. No log has an entry before the second: the first index is
+// that of the snapshot that the group was born with.
 func soundAppend(m *pb.Message) error {
 	if m.GetIndex() == 0 || m.GetLogTerm() == 0 {
 		return errors.New("entries from the beginning of time on")

@@ -14,23 +14,23 @@ import (
 	"github.com/stile-lock/stile/internal/live/views"
 )
 
-// A Config says how a voter is run. Times are in ticks.
+// A Config configures a voter. Times are in ticks.
 type Config struct {
-	State     State // what the voter has kept
+	State     State // saved state of the voter
 	Machine   views.Machine
 	Seed      uint64            // voters of a group may have the same one
-	Election  int               // a leader that is not heard for so long is doubted; a follower bears with it for up to twice as long
-	Heartbeat int               // how often a leader is heard; less than Election
-	MaxLog    int               // after so many entries a snapshot takes their place
-	Log       func(line string) // hears what Raft has to tell, or is nil
+	Election  int               // silence after which a leader is doubted; a follower waits for up to twice as long
+	Heartbeat int               // interval between a leader's heartbeats; less than Election
+	MaxLog    int               // number of entries after which a snapshot replaces them
+	Log       func(line string) // receives Raft's log lines; may be nil
 }
 
 // Bounds of what is proposed and sent.
 const (
 	MaxEntry    = 1 << 20 // bytes of a proposal
-	maxMessage  = 1 << 18 // bytes of entries in one message, if they are several
+	maxMessage  = 1 << 18 // bytes of entries in one message, if there are several
 	maxPending  = 4 << 20 // bytes of entries that are not committed yet
-	maxInflight = 64      // messages with entries on their way to one voter
+	maxInflight = 64      // messages with entries in flight to one voter
 )
 
 // Why a request is refused, besides views.ErrNotLeader. None of these harms the node.
@@ -41,37 +41,37 @@ var (
 	ErrDropped  = errors.New("the proposal was dropped, since too much is waiting or the leader is changing: ask again")
 )
 
-// A Node is a voter: an views.Log. It is not safe for concurrent use.
+// A Node is a voter: a views.Log. It is not safe for concurrent use.
 type Node struct {
 	group, id uint64
 	machine   views.Machine
 	election  int
 	maxLog    uint64
 
-	core  *etcd.RawNode // used by way of raw, if that may change its state
+	core  *etcd.RawNode // accessed through raw, if that may change its state
 	now   etcd.BasicStatus
-	known bool // now is of now
+	known bool // now is up to date
 	log   *view
 	rng   *rand.Rand
 	hard  Hard   // as Raft has it; what is saved may lack the latest commit
-	last  uint64 // the index of the last entry, durable or not
+	last  uint64 // index of the last entry, durable or not
 	err   error
 	out   views.LogOut
 	quiet int // ticks since a leader was heard, or a vote given
-	bears int // so many quiet ticks are borne
+	bears int // number of quiet ticks to wait
 
-	saves   uint64        // how many were handed out
-	writes  []write       // those that are not acknowledged yet
-	kept    uint64        // the commit index that is durable
+	saves   uint64        // number of saves emitted
+	writes  []write       // not acknowledged yet
+	kept    uint64        // durable commit index
 	applies []*pb.Message // committed entries that are not applied yet
-	cutting bool          // a snapshot that shortens the log is on its way to the disk
+	cutting bool          // a snapshot that shortens the log is being saved
 	stalled int           // ticks for which this leader has waited for a save
 
 	reads   []read
 	snaps   []sentSnapshot
 	pending pending
 	goal    goal
-	ticks   uint64  // that this voter has led, or waited, for
+	ticks   uint64  // number of ticks so far
 	heard   []heard // learners, and when
 	settle  settling
 }
@@ -83,14 +83,14 @@ type read struct {
 	number, index uint64
 }
 
-// A sentSnapshot is on its way, or lost: who sends it must tell Raft.
+// A sentSnapshot is in flight, or lost: the sender must notify Raft.
 type sentSnapshot struct {
 	to  uint64
 	age int
 }
 
-// New starts a voter from its state: it applies what is known to be committed
-// and refuses a state that Raft could not live with.
+// New starts a voter from its state: it applies what is known to be committed, and
+// refuses a state that Raft could not work with.
 func New(c Config) (*Node, error) {
 	if c.Machine == nil || c.Heartbeat < 1 || c.Election <= c.Heartbeat || c.MaxLog < 1 {
 		return nil, fmt.Errorf("start a voter: it needs a machine, 1 <= heartbeat < election, and a log of at least 1 entry; got heartbeat %d, election %d, log %d", c.Heartbeat, c.Election, c.MaxLog)
@@ -136,8 +136,8 @@ func (n *Node) start(s State, c Config) (err error) {
 	return nil
 }
 
-// guard makes a panic of Raft an error, by which the node is dead. Raft panics
-// if it sees that it cannot go on safely.
+// guard turns a panic of Raft into an error, by which the node is dead. Raft panics if
+// it detects that it cannot continue safely.
 func (n *Node) guard(err *error) {
 	if p := recover(); p != nil {
 		n.die(fmt.Errorf("raft: %v", p))
@@ -155,8 +155,7 @@ func (n *Node) die(err error) {
 	n.out = views.LogOut{}
 }
 
-// calm starts the count of quiet ticks again. One who votes alone need not bear
-// with anybody.
+// calm restarts the count of quiet ticks. A single voter need not wait for any other.
 func (n *Node) calm() {
 	n.quiet, n.bears = 0, 1
 	if !n.alone() {
@@ -164,7 +163,7 @@ func (n *Node) calm() {
 	}
 }
 
-// Tick lets a tick pass.
+// Tick advances the voter by one tick.
 func (n *Node) Tick() (err error) {
 	defer n.guard(&err)
 	if n.err != nil {
@@ -184,15 +183,15 @@ func (n *Node) Tick() (err error) {
 		return nil
 	}
 	n.calm()
-	if len(n.writes) > 0 { // another campaign would make void the vote that the disk is about to have
+	if len(n.writes) > 0 { // another campaign would void the vote that is being saved
 		return nil
 	}
 	return n.raw().Campaign()
 }
 
 // unload hands over from a leader whose disk has not acknowledged anything for as long
-// as a silent leader is borne with. It could go on to confirm reads, but would learn
-// of no entry that is committed.
+// as a silent leader is tolerated. It could continue to confirm reads, but would learn of
+// no entry that is committed.
 func (n *Node) unload() {
 	if len(n.writes) == 0 {
 		n.stalled = 0
@@ -213,9 +212,9 @@ func (n *Node) unload() {
 	}
 }
 
-// leaveJoint ends a change of voters of which Raft has not proposed the end. It does so
-// by itself as soon as the change is applied, but not while it hands over; and if
-// nobody takes over, no entry comes that would remind it, since none may be proposed
+// leaveJoint ends a change of voters whose end Raft has not proposed. Raft does so by
+// itself as soon as the change is applied, but not while it hands over. And if no voter
+// takes over, no entry arrives that would trigger it, because none may be proposed
 // before the end.
 func (n *Node) leaveJoint() {
 	if n.log.conf.Joint() && n.log.applied == n.last && n.status().LeadTransferee == 0 {
@@ -223,7 +222,7 @@ func (n *Node) leaveJoint() {
 	}
 }
 
-// Rest returns how many of the next ticks nothing comes of but that they have passed.
+// Rest returns how many of the next ticks have no effect but to pass.
 func (n *Node) Rest() int {
 	if n.err != nil || n.leads() {
 		return 0
@@ -231,8 +230,8 @@ func (n *Node) Rest() int {
 	return max(n.bears-n.quiet-1, 0)
 }
 
-// Step takes a letter from another voter. An error says that it was refused;
-// only if Flush returns one too has it ended the node.
+// Step handles a message from another voter. An error means that it was refused; it has
+// ended the node only if Flush returns one too.
 func (n *Node) Step(from uint64, letter []byte) (err error) {
 	defer n.guard(&err)
 	if n.err != nil {
@@ -251,7 +250,7 @@ func (n *Node) Step(from uint64, letter []byte) (err error) {
 	n.hears(from)
 	err = n.raw().Step(m)
 	if errors.Is(err, etcd.ErrStepPeerNotFound) {
-		return nil // one who was removed answers late
+		return nil // a late answer of a removed voter
 	}
 	now := n.status()
 	heard := now.Lead == from && now.GetTerm() == m.GetTerm() && fromLeader(m.GetType())
@@ -261,11 +260,11 @@ func (n *Node) Step(from uint64, letter []byte) (err error) {
 	return err
 }
 
-// trust compares a message of the present with the log. A leader that counts on
-// entries which this voter does not have has had its word for them: the disk has
-// lost what it promised, and this voter must not vote again. What others have
-// stored, a leader has sent; but if it has crashed before its own disk had it, a
-// confirmation can come to the process that has taken its place.
+// trust compares a current message with the log. A leader that counts on entries that
+// this voter lacks has this voter's acknowledgement of them: the disk has lost what was
+// promised, and this voter must not vote again. A leader has sent whatever others have
+// stored; but if it crashed before its own disk had it, a confirmation can reach the
+// process that has taken its place.
 func (n *Node) trust(m *pb.Message) error {
 	switch last := n.log.last(); {
 	case m.GetType() == pb.MsgHeartbeat && m.GetCommit() > last:
@@ -281,10 +280,10 @@ func fromLeader(t pb.MessageType) bool {
 	return t == pb.MsgApp || t == pb.MsgHeartbeat || t == pb.MsgSnap
 }
 
-// Propose asks for an entry. That it is committed is known when it is applied;
-// if it is not for long, it may be lost, or not: its machine must be able to
-// tell a second one from the first. While a change of voters ends the vote of
-// somebody, it is ErrBusy.
+// Propose proposes an entry. Its commitment is known when it is applied. If that does
+// not happen for long, the entry may be lost, or not: its machine must be able to
+// distinguish a second one from the first. While a change of voters ends the vote of a
+// voter, the error is ErrBusy.
 func (n *Node) Propose(entry []byte) (err error) {
 	defer n.guard(&err)
 	if err := n.serves(); err != nil {
@@ -299,9 +298,9 @@ func (n *Node) Propose(entry []byte) (err error) {
 	return dropped(n.raw().Propose(entry))
 }
 
-// Read begins a round of the voters. LogOut.Reads has its number when a majority
-// has confirmed that this voter still led after the round had begun, and all that
-// was committed before it is applied. If the leader changes, or voters go so that
+// Read begins a round of the voters. LogOut.Reads has its number when a majority has
+// confirmed that this voter still led after the round had begun, and everything
+// committed before it is applied. If the leader changes, or voters are removed so that
 // one is left, it may never be confirmed: begin another one.
 func (n *Node) Read(number uint64) (err error) {
 	defer n.guard(&err)
@@ -312,8 +311,8 @@ func (n *Node) Read(number uint64) (err error) {
 	return nil
 }
 
-// HandOver asks another voter to lead. Until it does, or does not in time,
-// nothing can be proposed; so the end of a change of voters must come first.
+// HandOver asks another voter to lead. Until it does, or does not in time, nothing can
+// be proposed; so the end of a change of voters must come first.
 func (n *Node) HandOver(to uint64) (err error) {
 	defer n.guard(&err)
 	if err := n.serves(); err != nil {

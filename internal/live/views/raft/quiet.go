@@ -2,8 +2,8 @@ package raft
 
 import "fmt"
 
-// A logger hands on what Raft tells, to nobody by default. It panics where Raft
-// asks for it: Node.guard makes that an error.
+// A logger passes on Raft's log lines, and drops them by default. It panics where Raft
+// asks for it: Node.guard turns that into an error.
 type logger struct {
 	tell func(line string)
 }

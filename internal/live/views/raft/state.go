@@ -10,47 +10,47 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// A Kind says whom an entry is for.
+// A Kind is the recipient of an entry.
 type Kind byte
 
 // The kinds of entries.
 const (
-	Normal Kind = iota // for the machine, or nobody if it is empty
+	Normal Kind = iota // for the machine; ignored if it is empty
 	Change             // for Raft: a change of voters
 )
 
-// An Entry is one place of the log.
+// An Entry is one position of the log.
 type Entry struct {
 	Index, Term uint64
 	Kind        Kind
 	Data        []byte
 }
 
-// A Hard is what a voter must remember of the terms.
+// A Hard is what a voter must remember about terms.
 type Hard struct {
 	Term   uint64
-	Vote   uint64 // for whom, in this term, or nobody
-	Commit uint64 // this far the log is known to be committed; it may be further
+	Vote   uint64 // the voter it voted for in this term, or 0
+	Commit uint64 // the log is known to be committed up to here; it may be further
 }
 
-// A Snapshot is the machine's state after an index, and who voted then.
+// A Snapshot is the machine's state after an index, and the electorate at that index.
 type Snapshot struct {
 	Index, Term uint64
 	Electorate  Electorate
 	Data        []byte // the machine's
 }
 
-// An Electorate says who votes: a majority of the voters and, while a joint change
-// is under way, a majority of the outgoing ones as well. Learners get the log and
-// do not vote. All three are ascending.
+// An Electorate is the set of voters. A decision needs a majority of the voters and,
+// while a joint change is under way, a majority of the outgoing ones as well. Learners
+// get the log and do not vote. All three are ascending.
 type Electorate struct {
 	Voters, Outgoing, Learners []uint64
 }
 
-// Joint says whether a change of several voters or learners is under way.
+// Joint reports whether a change of several voters or learners is under way.
 func (c Electorate) Joint() bool { return len(c.Outgoing) > 0 }
 
-// Has says whether somebody votes, in the old or in the new group.
+// Has reports whether a node votes, in the old or in the new group.
 func (c Electorate) Has(id uint64) bool {
 	return slices.Contains(c.Voters, id) || slices.Contains(c.Outgoing, id)
 }
@@ -59,7 +59,7 @@ func (c Electorate) clone() Electorate {
 	return Electorate{slices.Clone(c.Voters), slices.Clone(c.Outgoing), slices.Clone(c.Learners)}
 }
 
-// A State is all that a voter keeps. Its entries begin after its snapshot.
+// A State is everything that a voter stores. Its entries begin after its snapshot.
 type State struct {
 	Group, ID uint64
 	Hard      Hard
@@ -67,19 +67,18 @@ type State struct {
 	Entries   []Entry
 }
 
-// A Batch changes a State, all of it or nothing.
+// A Batch changes a State, entirely or not at all.
 type Batch struct {
-	Group, ID uint64    // of the first batch alone
-	Hard      Hard      // always whole
-	Snapshot  *Snapshot // replaces the one before, and the entries up to it
+	Group, ID uint64    // only in the first batch
+	Hard      Hard      // always complete
+	Snapshot  *Snapshot // replaces the previous one, and the entries up to it
 	Entries   []Entry   // replace all from the first of them on
 }
 
 // Last is the index of the last entry.
 func (s *State) Last() uint64 { return s.Snapshot.Index + uint64(len(s.Entries)) }
 
-// Apply makes a batch part of the state. If it returns an error, the state is
-// not to be used any more.
+// Apply applies a batch to the state. After an error, the state must no longer be used.
 func (s *State) Apply(b Batch) error {
 	if b.Group != 0 || b.ID != 0 {
 		if s.Group != 0 || s.ID != 0 {
@@ -103,8 +102,8 @@ func (s *State) Apply(b Batch) error {
 	return nil
 }
 
-// rebase puts a snapshot under the log. Entries after it stay only if the log
-// has the entry it was made of; otherwise they are those of another history.
+// rebase puts a snapshot under the log. Entries after it stay only if the log has the
+// entry it was made of; otherwise they belong to another history.
 func (s *State) rebase(snap Snapshot) error {
 	if snap.Index <= s.Snapshot.Index {
 		return fmt.Errorf("a snapshot of index %d after one of %d", snap.Index, s.Snapshot.Index)
@@ -119,7 +118,7 @@ func (s *State) rebase(snap Snapshot) error {
 	return nil
 }
 
-// Whole returns the batch that makes an empty state this one.
+// Whole returns the batch that turns an empty state into this one.
 func (s *State) Whole() Batch {
 	b := Batch{Group: s.Group, ID: s.ID, Hard: s.Hard, Entries: s.Entries}
 	if s.Snapshot.Index > 0 {
@@ -128,7 +127,8 @@ func (s *State) Whole() Batch {
 	return b
 }
 
-// State returns what a batch makes of an empty state, or why that cannot be.
+// State returns the state that a batch makes of an empty one, or why that is
+// impossible.
 func (b Batch) State() (State, error) {
 	var s State
 	if err := s.Apply(b); err != nil {
@@ -143,7 +143,7 @@ func (b Batch) State() (State, error) {
 	return s, nil
 }
 
-// Check says what is wrong with a state: Raft takes a sound one for granted.
+// Check reports what is wrong with a state: Raft assumes a sound one.
 func (s *State) Check() error {
 	switch {
 	case s.Group == 0 || !validID(s.ID):
@@ -173,7 +173,7 @@ func (s *State) Check() error {
 	return nil
 }
 
-// check looks at an entry that is to be at an index, after one of a term.
+// check checks an entry that belongs at an index, after one of a term.
 func (e *Entry) check(index, term uint64) error {
 	if e.Index != index || e.Term < term || e.Term == 0 {
 		return fmt.Errorf("entry %d of term %d is where one of index %d and term %d or later belongs", e.Index, e.Term, index, term)
@@ -207,5 +207,5 @@ func (c Electorate) check() error {
 	return nil
 }
 
-// validID says whether a number can be a voter's: Raft keeps some for itself.
+// validID reports whether a number can be a voter's: Raft reserves some.
 func validID(id uint64) bool { return id != 0 && !etcd.IsLocalMsgTarget(id) }

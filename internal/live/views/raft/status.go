@@ -8,7 +8,8 @@ import (
 	"github.com/stile-lock/stile/internal/live/views"
 )
 
-// Lead says who leads, and who votes. The lists are not to be changed.
+// Lead reports which voter leads, and which nodes vote. Callers must not change the
+// lists.
 func (n *Node) Lead() views.Lead {
 	if n.err != nil {
 		return views.Lead{}
@@ -19,14 +20,14 @@ func (n *Node) Lead() views.Lead {
 	return lead
 }
 
-// raw is Raft, for whatever may change its state.
+// raw returns Raft, for calls that may change its state.
 func (n *Node) raw() *etcd.RawNode {
 	n.known = false
 	return n.core
 }
 
-// status is what Raft says of itself. It is asked again only if something may
-// have changed, since that makes garbage.
+// status returns Raft's status. It is fetched again only if something may have changed,
+// because that makes garbage.
 func (n *Node) status() *etcd.BasicStatus {
 	if !n.known {
 		n.now, n.known = n.core.BasicStatus(), true
@@ -36,10 +37,10 @@ func (n *Node) status() *etcd.BasicStatus {
 
 func (n *Node) leads() bool { return n.status().RaftState == etcd.StateLeader }
 
-// alone says whether nobody else votes.
+// alone reports whether there is no other voter.
 func (n *Node) alone() bool { return slices.Equal(n.log.voters, []uint64{n.id}) }
 
-// serves says why this voter cannot serve, if so.
+// serves reports why this voter cannot serve, if so.
 func (n *Node) serves() error {
 	switch {
 	case n.err != nil:

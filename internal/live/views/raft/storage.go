@@ -6,18 +6,18 @@ import (
 	"slices"
 )
 
-// A Storage keeps the State of one voter.
+// A Storage stores the State of one voter.
 type Storage interface {
-	// Load returns what is kept, an empty State if that is nothing, or an
-	// error if it cannot be trusted. What it returns is durable. It comes
-	// before any Save of a process.
+	// Load returns the stored State, an empty one if there is none, or an error if it
+	// cannot be trusted. What it returns is durable. It comes before any Save of a
+	// process.
 	Load() (State, error)
-	// Save makes a batch part of what is kept: all of it or nothing, and
-	// durable when it returns nil. After an error nobody knows which, and
-	// the process must end: what Load then finds decides.
+	// Save adds a batch to the stored state: entirely or not at all, and durably when
+	// it returns nil. After an error it is unknown which, and the process must end:
+	// what Load then finds decides.
 	Save(Batch) error
-	// Erase makes it empty: all that is kept stays, or nothing, and it is
-	// nothing for good when it returns nil. It works on what Load refuses too.
+	// Erase empties the storage: the whole state stays, or nothing, and it is nothing
+	// for good when Erase returns nil. It works on what Load refuses too.
 	Erase() error
 }
 
@@ -34,7 +34,7 @@ func Write(s Storage, record []byte) error {
 }
 
 // Read returns the state that a storage holds, as one record, which is empty if it
-// holds nothing; or an error if Raft could not live with it.
+// holds nothing; or an error if Raft could not work with it.
 func Read(s Storage) ([]byte, error) {
 	state, err := s.Load()
 	if err != nil || state.ID == 0 {
@@ -62,7 +62,7 @@ func ParseState(b []byte) (State, error) {
 // A Memory is a Storage that lasts as long as the process.
 type Memory struct {
 	state State
-	Saves int // how often something was saved
+	Saves int // number of saves
 }
 
 // Load returns what was saved.
@@ -72,13 +72,13 @@ func (m *Memory) Load() (State, error) {
 	return s, nil
 }
 
-// Save keeps a batch.
+// Save stores a batch.
 func (m *Memory) Save(b Batch) error {
 	m.Saves++
 	return m.state.Apply(b)
 }
 
-// Erase forgets it all.
+// Erase forgets everything.
 func (m *Memory) Erase() error {
 	m.Saves++
 	m.state = State{}

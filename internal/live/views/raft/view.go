@@ -9,15 +9,15 @@ import (
 	"github.com/stile-lock/stile/internal/live/views"
 )
 
-// A view is the log as Raft reads it: in memory, and no further than what the
-// storage has. Its snapshot is always of the present: one that was made before
-// a voter came would be refused by it.
+// A view is the log as Raft reads it: in memory, and no further than what the storage
+// has. Its snapshot is always current: a voter would refuse one that was made before it
+// joined.
 type view struct {
 	*etcd.MemoryStorage
 	machine views.Machine
 	conf    Electorate // never changed, but replaced
 	voters  []uint64   // of both its groups, ascending
-	base    uint64     // the index of the snapshot that the storage has
+	base    uint64     // index of the snapshot in the storage
 	applied uint64
 	term    uint64 // of what was applied last
 }
@@ -42,14 +42,14 @@ func newView(n *Node, s State) *view {
 	return v
 }
 
-// must is for what a log in memory never fails at; Node.guard takes it up.
+// must is for what a log in memory never fails at; Node.guard handles it.
 func (v *view) must(err error) {
 	if err != nil {
 		panic(err)
 	}
 }
 
-// Snapshot returns one of the present.
+// Snapshot returns a current snapshot.
 func (v *view) Snapshot() (*pb.Snapshot, error) {
 	return toSnapshot(v.present()), nil
 }
@@ -64,7 +64,7 @@ func (v *view) last() uint64 {
 	return last
 }
 
-// elect notes who votes from now on.
+// elect notes the electorate from now on.
 func (v *view) elect(c Electorate) {
 	v.conf, v.voters = c, c.Voters
 	if c.Joint() {
@@ -74,7 +74,7 @@ func (v *view) elect(c Electorate) {
 	}
 }
 
-// install replaces the log by a snapshot that came from a leader.
+// install replaces the log by a snapshot from a leader.
 func (v *view) install(s Snapshot) {
 	snap := toSnapshot(s)
 	snap.Data = nil
@@ -83,7 +83,7 @@ func (v *view) install(s Snapshot) {
 	v.base, v.applied, v.term = s.Index, s.Index, s.Term
 }
 
-// truncate forgets what a snapshot holds, unless a leader's has replaced it.
+// truncate drops what a snapshot holds, unless a leader's has replaced it.
 func (v *view) truncate(s *Snapshot) {
 	if s.Index <= v.base {
 		return
