@@ -46,7 +46,7 @@ type Link struct {
 	ended   error
 
 	heard  atomic.Bool // something arrived since the last beat
-	silent int         // beats without; used only by the goroutine that beats
+	silent int         // consecutive beats without; only for the goroutine that beats
 	slow   int         // beats since it should have closed
 }
 

@@ -16,7 +16,7 @@ type peer struct {
 	links    []*tie
 	best     *tie // link to send on; nil if there is none
 	dialling bool // a goroutine is dialling, or waiting to retry
-	wanted   bool // something was sent since
+	wanted   bool // something was sent since the link was lost
 	cancel   func()
 }
 
