@@ -8,7 +8,7 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// strike lets a fault begin, if it can.
+// strike starts a fault, if it can.
 func (w *world) strike(i int) {
 	s := &w.Strikes[i]
 	id := w.target(s)
@@ -26,8 +26,8 @@ func (w *world) strike(i int) {
 	}
 }
 
-// target returns the process that a strike is at. Some strikes are aimed: at one
-// that is inside a lock, the next from the place that was drawn.
+// target returns the process that a strike hits. Some strikes are aimed at a process inside
+// a lock: the next one from the place that was drawn.
 func (w *world) target(s *Strike) algorithm.ID {
 	id := w.aim(s)
 	if w.Shelter && id == firstProc && s.Kind.has(Crash|Pause|Oneway|Partition|Slow|Leave|Roll|Evict|Lead|Broken|Wipe|Stall|Late|Jump|Gone) {
@@ -67,7 +67,7 @@ func (w *world) aim(s *Strike) algorithm.ID {
 	return w.procs[s.Who%len(w.procs)].id
 }
 
-// release has an operator take one of the locks that are held through a process.
+// release makes an operator take one of the locks held through a process.
 func (w *world) release(q *proc, which int) bool {
 	var held []*ask
 	for _, x := range q.asks {
@@ -80,24 +80,23 @@ func (w *world) release(q *proc, which int) bool {
 	}
 	x := held[which%len(held)]
 	err := q.step(process.Input{Kind: process.Release, Text: w.names[x.lock], Token: x.token})
-	if q.has(x) { // if it was lost in this step, that is the first it hears
+	if q.has(x) { // if it was lost in this step, that is the first notification
 		w.broken(Events, "%s: an operator takes it from m%d, which is not told: %v", w.names[x.lock], q.no, err)
 	}
 	return err == nil
 }
 
-// mayLeave reports whether a member may be made to leave. While voters cannot hear
-// each other, or one has lost its disk, none that votes or may be about to must go.
+// mayLeave reports whether a member may be made to leave. While voters cannot hear each
+// other, or one has lost its disk, no process that votes, or may be about to, must leave.
 func (w *world) mayLeave(q *proc) bool {
 	return q.state == taking && !w.wounded() && !(q.votes() && w.severed)
 }
 
-// linger lets all who are inside through a process stay there for longer than its
-// lease may last.
+// linger lets all holders through a process stay inside for longer than its lease may last.
 func (q *proc) linger() {
 	lease := int64(q.w.Settings.Lease)
 	for _, x := range q.asks {
-		if x.held && x.app >= 0 && !x.errand.open() { // who is at the bank goes on as soon as it can
+		if x.held && x.app >= 0 && !x.errand.open() { // one that is at the bank continues as soon as it can
 			q.later(x.app, lease+q.chance.Below(lease))
 		}
 	}
@@ -113,7 +112,7 @@ func (q *proc) inside() bool {
 	return slices.ContainsFunc(q.asks, func(x *ask) bool { return x.held })
 }
 
-// begins lets a fault begin, and reports whether it could.
+// begins starts a fault, and reports whether it could.
 func (w *world) begins(s *Strike, id algorithm.ID) bool {
 	if s.Kind.has(Client) {
 		return w.strikeClient(s, id)
@@ -190,8 +189,7 @@ func (w *world) begins(s *Strike, id algorithm.ID) bool {
 	return true
 }
 
-// strikeService lets the view service do something that nobody expects, or a voter
-// suffer.
+// strikeService makes the view service do something unexpected, or a voter fail.
 func (w *world) strikeService(s *Strike, q *proc) bool {
 	o := &w.orders
 	switch s.Kind {
@@ -224,7 +222,7 @@ func (w *world) strikeService(s *Strike, q *proc) bool {
 	return true
 }
 
-// strikeLeader lets the leader crash, stand still or be cut off.
+// strikeLeader makes the leader crash, pauses it, or cuts it off.
 func (w *world) strikeLeader(s *Strike, q *proc) bool {
 	if q.voter() == nil || w.Paused(q.id) {
 		return false
@@ -242,7 +240,7 @@ func (w *world) strikeLeader(s *Strike, q *proc) bool {
 	return true
 }
 
-// strikeDisk lets the disk of a voter fail, or be lost.
+// strikeDisk makes the disk of a voter fail, or destroys it.
 func (w *world) strikeDisk(s *Strike, q *proc) bool {
 	d := &q.drive
 	if q.voter() == nil || d.ill {
@@ -279,7 +277,7 @@ func (w *world) strikeDisk(s *Strike, q *proc) bool {
 	return true
 }
 
-// strikeClient lets a client be paused, cut off, crash, or lose its connection.
+// strikeClient pauses a client, cuts it off, makes it crash, or breaks its connection.
 func (w *world) strikeClient(s *Strike, id algorithm.ID) bool {
 	if len(w.clients) == 0 {
 		return false
@@ -308,10 +306,10 @@ func (w *world) strikeClient(s *Strike, id algorithm.ID) bool {
 	return true
 }
 
-// clientFaults is how many kinds of faults there are for a client.
+// clientFaults is the number of kinds of faults for a client.
 const clientFaults = 4
 
-// around cuts a process off from all others, or no more.
+// around cuts a process off from all others, or ends that.
 func (w *world) around(id algorithm.ID, on bool) {
 	for o := range algorithm.ID(w.Processes()) {
 		if o != id {
@@ -321,7 +319,7 @@ func (w *world) around(id algorithm.ID, on bool) {
 	}
 }
 
-// separate lets processes not hear each other, or hear each other again.
+// separate keeps processes from hearing each other, or ends that.
 func (w *world) separate(s *Strike, q *proc, on bool) bool {
 	p := w.procs[s.Peer%len(w.procs)]
 	if on && s.How%2 == 0 {
@@ -371,8 +369,8 @@ func (w *world) separate(s *Strike, q *proc, on bool) bool {
 	return true
 }
 
-// reconnect breaks the connections of a process, to one other or to all if that
-// is itself, or resumes them.
+// reconnect breaks the connections of a process, to one other process or, if that is
+// itself, to all; or resumes them.
 func (w *world) reconnect(q, p *proc, up bool) {
 	for _, o := range w.procs {
 		if o == q || p != q && p != o {
@@ -384,8 +382,8 @@ func (w *world) reconnect(q, p *proc, up bool) {
 	}
 }
 
-// hears tells a process that its connection to another is down, or up again, as soon
-// as it runs.
+// hears notifies a process that its connection to another is down, or up again, as soon as
+// it runs.
 func (q *proc) hears(o *proc, up bool) {
 	arg := o.place() << 1
 	if up {
@@ -462,8 +460,8 @@ func (w *world) ceaseClient(s *Strike, id algorithm.ID) {
 	}
 }
 
-// jumps has a process that goes on hear its timer before all that has come meanwhile,
-// or behind it.
+// jumps makes a resumed process get its timer before or after everything that has arrived
+// meanwhile.
 func (q *proc) jumps(first bool) {
 	q.wakeNo++ // what was scheduled is void
 	if first {
@@ -474,8 +472,8 @@ func (q *proc) jumps(first bool) {
 	q.w.At(q.wakeAt, wake, q.id, q.wakeNo)
 }
 
-// resume lets a process go on. If its lease has ended meanwhile, it must be told
-// before it does anything else.
+// resume resumes a process. If its lease has expired meanwhile, it must be notified before
+// it does anything else.
 func (w *world) resume(id algorithm.ID) {
 	if !w.Paused(id) {
 		return
@@ -486,8 +484,8 @@ func (w *world) resume(id algorithm.ID) {
 	}
 }
 
-// heal ends all faults. Those who were made to leave or to stay away are back
-// soon, and whoever is inside leaves soon.
+// heal ends all faults. Processes that had to leave or stay away return soon, and holders
+// release soon.
 func (w *world) heal() {
 	for i := range w.Strikes {
 		if w.active[i] && w.Strikes[i].Kind != Sever {

@@ -9,14 +9,15 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// A StruckFault is a strike that did happen, in words: only the run knows whom it found.
+// A StruckFault is a strike that did happen, in words: only the run knows which process it
+// hit.
 type StruckFault struct {
 	At   member.Span
 	Kind string
 	Text string
 }
 
-// recount tells a strike that has hit a process, to who observes the run.
+// recount describes a strike that has hit a process, to the observer of the run.
 func (w *world) recount(s *Strike, id algorithm.ID) {
 	if w.Observed() {
 		w.Note(trace.Event{
@@ -26,7 +27,7 @@ func (w *world) recount(s *Strike, id algorithm.ID) {
 	}
 }
 
-// faultField is what notes have that tell a strike.
+// faultField is the field of notes that describe a strike.
 const faultField = "fault"
 
 // StruckFaults returns the strikes that happened in a recorded run.
@@ -40,7 +41,7 @@ func StruckFaults(t *trace.Trace) []StruckFault {
 	return all
 }
 
-// inWords says what a strike did.
+// inWords describes what a strike did.
 func (w *world) inWords(s *Strike, id algorithm.ID) string {
 	who, peer := w.Name(id), w.Name(w.procs[s.Peer%len(w.procs)].id)
 	long := fmt.Sprintf("%.1f ms", float64(s.For)/float64(ms))
@@ -82,7 +83,7 @@ func (w *world) inWords(s *Strike, id algorithm.ID) string {
 	return w.tellChange(s, who, long)
 }
 
-// tellCut says who does not hear whom.
+// tellCut describes which processes do not hear each other.
 func (w *world) tellCut(s *Strike, who, peer string) string {
 	how := s.How / 2
 	if s.Kind == Oneway {
@@ -107,7 +108,7 @@ func (w *world) tellCut(s *Strike, who, peer string) string {
 	return who + " is cut off from all"
 }
 
-// tellChange says how the members, their views or their clients change.
+// tellChange describes how the members, their views or their clients change.
 func (w *world) tellChange(s *Strike, who, long string) string {
 	switch s.Kind {
 	case Join:
