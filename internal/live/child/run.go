@@ -185,8 +185,8 @@ func (r *run) until() Moment {
 // tell sends a word to the watchdog.
 func (r *run) tell(x word) { r.say(patience, x) }
 
-// say sends a message to the watchdog. If the watchdog does not read it, it is lost; the
-// end of its news then triggers the rest.
+// say sends a message to the watchdog. A watchdog that does not read it is killed; the end
+// of its news then triggers the rest.
 func (r *run) say(within time.Duration, x any) {
 	_ = r.pipe.SetWriteDeadline(time.Now().Add(within))
 	if err := r.words.Encode(x); err != nil {

@@ -24,7 +24,7 @@ type Rewrite struct {
 type Test struct {
 	Package string // folder, relative to the root of the module
 	Name    string // such as TestTuned/skips
-	Seeds   int    // flag -seeds of the test: number of seeds within which it is found; 0 for tests without the flag
+	Seeds   int    // flag -seeds of the test: seeds within which it is found; 0 for tests without the flag
 	Flags   []string
 	Says    []string // parts of its output
 }

@@ -50,7 +50,7 @@ func (o *Outage) Bound(g *Group) Outcome {
 		}
 		return b
 	}
-	late := int64(0) // delay of the start of the silence
+	late := int64(0) // how much later the member's silence is counted from
 	if o.leads() {
 		late = g.election(tries)
 		b.Serves = late

@@ -15,7 +15,7 @@ type Choice string
 
 // The choices.
 const (
-	Local  Choice = "locality"     // 19 in 20 requests are for one of the member's own locks, the others for one of another member's
+	Local  Choice = "locality"     // 19 in 20 requests are for one of the member's own locks, the rest for others'
 	Hot    Choice = "one hot lock" // all requests are for the same lock
 	Random Choice = "random locks" // each request is for any lock
 )

@@ -52,7 +52,7 @@ type Node struct {
 	stepped  bool            // its effects are not carried out yet
 	acks     []process.Input // saves that are durable at once
 	asks     []session.Question
-	hung     error          // why the connection of a node must be closed: it sent what no correct node sends
+	hung     error          // why to close a connection to a node: it sent what no correct node sends
 	cut      error          // the same for a client
 	known    member.Instant // the published deadline
 	phase    process.Phase  // as last reported
@@ -70,7 +70,7 @@ type Node struct {
 	timer    *time.Timer
 	armed    member.Instant // when the timer fires; Never if it does not
 	changed  chan struct{}  // closed when something changes that goroutines wait for
-	lately   string         // the last log line about joining
+	lately   string         // the last connection error, given as the reason for not joining
 	lastView []views.Member
 	failed   error         // why the node ended by itself
 	ended    chan struct{} // closed when the node has ended

@@ -118,7 +118,7 @@ func (d *Reader) Next(e *Entry) error {
 	return nil
 }
 
-// block reads a block of at most most bytes. It takes no more memory than there is to read.
+// block reads a block of up to most bytes. It takes no more memory than there is to read.
 func (d *Reader) block(most int) ([]byte, error) {
 	var head [headSize]byte
 	n, err := io.ReadFull(d.r, head[:])

@@ -148,7 +148,7 @@ const (
 	Tokens    Invariant = "tokens"    // counts are dense within an epoch, and fencing tokens rise
 	Leased    Invariant = "leased"    // no process enters without a lease
 	Epochs    Invariant = "epochs"    // no process acts in an epoch that has ended for it
-	Clearing  Invariant = "clearing"  // when a home releases or lends a lock, no process is or will be inside by an older epoch
+	Clearing  Invariant = "clearing"  // when a home releases or lends, no process is or will be inside by an older epoch
 	Told      Invariant = "told"      // a running process is notified of a loss before its lease expires
 	Waits     Invariant = "waits"     // once all faults are healed, every request is granted soon
 	Spared    Invariant = "spared"    // an eviction stalls no lock that the evicted member had nothing to do with
@@ -162,9 +162,9 @@ const (
 	Errors    Invariant = "errors"    // no process finds another one broken
 	Calm      Invariant = "calm"      // once all faults are healed, no lock is lost and no member evicted
 	Silence   Invariant = "silence"   // when there are no requests, members send nothing and nothing is written
-	Views     Invariant = "views"     // an epoch has one view, the same for all, and no process acts on an uncommitted one
+	Views     Invariant = "views"     // an epoch has one view, and no process acts on an uncommitted one
 	Ghosts    Invariant = "ghosts"    // no evicted member may act for longer than views say
 	Voters    Invariant = "voters"    // voters that have applied the same entries have the same record
 	Acks      Invariant = "acks"      // a voter that no longer leads confirms no renewal
-	Reads     Invariant = "reads"     // a question for the record never gets one that was outdated when it was asked
+	Reads     Invariant = "reads"     // no answer has a record that was outdated when it was requested
 )

@@ -71,7 +71,7 @@ func (c *excerpt) mark(notes []int) {
 	}
 }
 
-// begin returns where the process that reads at the bank asked it to.
+// begin returns where the process whose read is given asked the bank for it, or entered.
 func (c *excerpt) begin(read, who int) int {
 	for i := read; i >= 0; i-- {
 		if e := &c.t.Events[i]; e.Kind == trace.Send && int(e.Proc) == who && e.Peer == storeID && e.Section == c.section {

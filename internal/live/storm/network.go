@@ -14,10 +14,10 @@ import (
 const (
 	guestMsg = process.Messages + iota // from a client to a node: connection and frame; no frame if it is closed
 	nodeMsg                            // from a node to a client
-	readMsg                            // to the store: lock, fencing token; with a bank, two accounts
-	valueMsg                           // from the store: lock, fencing token, value; with a bank, two accounts and their balances
-	writeMsg                           // lock, fencing token, value, deposit; with a bank, two accounts, their balances, the amount
-	savedMsg                           // from the store, if it has a bank: lock, fencing token
+	readMsg                            // to the store: lock, fencing token (token below); with a bank, two accounts
+	valueMsg                           // from the store: lock, token, value; with a bank, two accounts and their balances
+	writeMsg                           // lock, token, value, deposit; with a bank, two accounts, their balances, the amount
+	savedMsg                           // from the store, if it has a bank: lock, token
 )
 
 var msgNames = [...]string{
@@ -42,7 +42,7 @@ type network struct {
 	skipper   algorithm.ID // process that is not notified of views; None if there is none
 	lateBy    int64
 	slow      []int64         // by process: additional time of everything
-	blocked   int64           // end of the time that a late message is in flight
+	blocked   int64           // when the last late message has arrived
 	garble    []int64         // by process: malformed messages per thousand
 	garbled   map[uint64]bool // hashes of malformed messages
 }

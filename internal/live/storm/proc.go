@@ -221,7 +221,7 @@ func (q *proc) trouble(e *process.Effect) {
 // wakes lets the process do what is due.
 func (q *proc) wakes() {
 	if q.wakeAt = 0; q.now() < q.p.Out.Wake {
-		q.rewake() // the time has moved
+		q.rewake() // the wake has moved to a later time
 		return
 	}
 	q.step(process.Input{Kind: process.Wake})
@@ -345,7 +345,7 @@ func (q *proc) confirming(number uint64) {
 	if q.state != taking {
 		return
 	}
-	q.ended, q.lapsed = q.lease, false // what is due by time comes first: losses in this step are by the previous lease
+	q.ended, q.lapsed = q.lease, false // what is due comes first: its losses are by the previous lease
 	if i := slices.IndexFunc(q.sent, func(r renewal) bool { return r.number == number }); i >= 0 {
 		q.lapsed = q.now() >= q.lease
 		q.lease = max(q.lease, q.sent[i].at+member.Instant(q.w.Settings.Lease))

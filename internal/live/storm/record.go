@@ -17,7 +17,7 @@ import (
 
 // Record repeats a run and returns what happened in the last span of time before its end,
 // or before its violation, as a trace: a lane for the store, every place of a member and
-// every client. It keeps at most most events, the last ones.
+// every client. It keeps the last most events.
 func Record(c Config, before member.Span, most int) (*trace.Trace, *Result, error) {
 	first, err := Run(c)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 // entered, and writes them back before it releases the lock.
 type visit struct {
 	state uint8
-	waits bool   // it is otherwise ready to release
+	waits bool   // the holder would have released the lock by now
 	a, b  uint64 // from account a to account b
 	x, y  uint64 // their balances
 }
