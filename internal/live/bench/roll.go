@@ -18,12 +18,12 @@ const (
 	rollClients = 3 // each starts with another node
 )
 
-// roll restarts all nodes in turn, each in order and as another process, while clients
+// roll restarts all nodes in turn, each gracefully and as another process, while clients
 // constantly use some locks. The next node is restarted as soon as the previous one is a
 // member again.
 func (g *group) roll() ([]Row, error) { return g.rollBy(stopNode) }
 
-// stopNode stops a node in order.
+// stopNode stops a node gracefully.
 func stopNode(w *worker) error {
 	_, err := w.ask(order{Op: opClose})
 	return err

@@ -19,7 +19,7 @@ const workerName = "stile-bench-node"
 // The operations that a process can be ordered to do.
 const (
 	opOpen   = "open"   // start a node
-	opClose  = "close"  // stop it in order
+	opClose  = "close"  // stop it gracefully
 	opEcho   = "echo"   // echo what arrives over raw TLS
 	opRaw    = "raw"    // exchange messages with the process that echoes
 	opSpin   = "spin"   // lock and unlock one lock

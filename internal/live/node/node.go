@@ -375,7 +375,7 @@ func (n *Node) Address() string { return n.address }
 // Name returns the name of the node.
 func (n *Node) Name() string { return n.c.Name }
 
-// Stop shuts the node down in order: it accepts nothing new, waits until no lock is held
+// Stop shuts the node down gracefully: it accepts nothing new, waits until no lock is held
 // through it, leaves the cluster, and then ends. If the context is done first, the node
 // ends at once, as if it had crashed: other members then wait for its lease.
 func (n *Node) Stop(ctx context.Context) error {

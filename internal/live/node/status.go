@@ -20,7 +20,7 @@ const (
 	AskStatus  uint64 = iota + 1 // a Status
 	AskLocks                     // a list of LockInfo
 	AskRelease                   // force-release, with the name of a lock; a Released
-	AskLeave                     // the node leaves the cluster in order
+	AskLeave                     // the node leaves the cluster gracefully
 )
 
 // A Status is the status of a node and its cluster.

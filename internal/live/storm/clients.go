@@ -89,7 +89,7 @@ func (c *client) begin() {
 	c.take()
 }
 
-// crash ends the client: silently, or in order if it holds nothing.
+// crash ends the client: silently, or gracefully if it holds nothing.
 func (c *client) crash() {
 	if !c.inside() && c.chance.Below(3) == 0 {
 		c.guest.Close(c.now())

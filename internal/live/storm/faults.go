@@ -25,7 +25,7 @@ const (
 	Drift                         // clocks drift, up to the margin
 	Beyond                        // clocks drift beyond the margin: exclusion is then left to fences
 	Join                          // more processes join, and leave again
-	Leave                         // members leave in order
+	Leave                         // members leave gracefully
 	Roll                          // all members are restarted, one after another
 	Evict                         // a healthy member is evicted
 	Skip                          // views follow each other fast, and some are never seen

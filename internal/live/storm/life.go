@@ -126,7 +126,7 @@ func (w *world) rate(r *kernel.Rand) int64 {
 	return r.Below(2*most+1) - most
 }
 
-// departs makes the process leave in order, as soon as it runs.
+// departs makes the process leave gracefully, as soon as it runs.
 func (q *proc) departs() { q.w.At(q.w.Now(), depart, q.id, q.boots) }
 
 // exit ends a process that has finished. Its disk completes what it has begun.
