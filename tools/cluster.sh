@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # cluster.sh FAULTS [FIGURES] runs real processes on a faulty network with FAULTS faults,
 # and writes the results to the file FIGURES, if given. The other tests of that package
-# are part of 'make test'. All need Linux, root, iproute2 and, for disk faults, strace.
+# are part of 'make tests'. All need Linux, root, iproute2 and, for disk faults, strace.
 # What is missing is installed if possible. Otherwise the script reports what is left out,
 # which is an error in continuous integration where it could be installed.
 # 'cluster.sh install' only installs. Without an argument the script only reports what is
